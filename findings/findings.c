@@ -10,13 +10,16 @@
 #include "facts/key_sums.h"
 #include "findings/findings.h"
 
+#define NEIGHBOURS_MAX 4 /* that are named */
+
 /* What one rule measures of one vCPU. */
 struct rule_counts {
 	uint64_t count, ns, ended_ns, less_ns, level;
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations */
-	/* The field that counts most. */
+	/* The field that counts most: of the ones to name, else of what is measured. */
 	uint32_t top;
+	bool is_named;
 	uint64_t top_ns;
 	double top_per_s;
 	uint64_t open_ns; /* the longest that is open, */
@@ -31,8 +34,16 @@ struct subject {
 	uint64_t interval_ns; /* in its place where exits have no times; 0: not known */
 	uint64_t guest_ns;
 	bool has_cpu;
-	uint64_t cpu;
+	uint64_t cpu, affinity; /* how many CPUs it may run on; 0: not known */
+	bool has_run;
+	double run_per_s; /* ns on a CPU */
 	struct rule_counts counts[RULES_MAX];
+};
+
+/* How busy a CPU of the host is. */
+struct cpu_busy {
+	uint64_t cpu;
+	double per_s; /* ns */
 };
 
 /* The rules that a field counts for, as bits. */
@@ -48,6 +59,8 @@ struct measure {
 	struct key_sums numbers; /* of subjects, by guest and vCPU */
 	struct subject *subjects;
 	size_t nr, room;
+	struct cpu_busy *busy;
+	size_t nr_busy, room_busy;
 	bool has_arguments;
 };
 
@@ -57,14 +70,19 @@ struct guest_subjects {
 	size_t nr;
 };
 
+/* Where a vCPU is, and what it gets there. */
+static bool is_of_place(const struct field *field)
+{
+	return field->use == USE_HOST && field->part <= HOST_THROTTLED;
+}
+
 bool findings_need(const struct field *field)
 {
 	if (field->use == USE_EVENT)
 		return field->parent == FIELD_NONE && rules_need_event(field);
 	if (field->use == USE_HOST)
-		return field->part == HOST_CPU || field->part == HOST_MIGRATIONS ||
-		       field->part == HOST_THROTTLED || field->part == HOST_REMOTE ||
-		       field->part == HOST_FINDING;
+		return is_of_place(field) || field->part == HOST_REMOTE ||
+		       field->part == HOST_BUSY || field->part == HOST_FINDING;
 	return true;
 }
 
@@ -164,10 +182,18 @@ static struct subject *subject_of(struct measure *measure, const struct key *key
 	return &measure->subjects[number - measure->numbers.list];
 }
 
-static void name_top(struct rule_counts *counts, const struct stats_item *stat, uint64_t ns)
+static void name_top(struct rule_counts *counts, const struct stats_item *stat, uint64_t ns,
+		     bool is_named)
 {
 	double rate = stat->has_rate ? stat->rate_per_s : 0;
 
+	if (is_named && !counts->is_named) {
+		counts->top_ns = 0;
+		counts->top_per_s = 0;
+	}
+	counts->is_named |= is_named;
+	if (is_named < counts->is_named)
+		return;
 	if (ns < counts->top_ns || (ns == counts->top_ns && rate <= counts->top_per_s))
 		return;
 	counts->top = stat->key.field;
@@ -195,7 +221,7 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule, size
 	uint64_t ns = is_time ? stat->delta :
 		      stat->timing && !open_ns == !is_open ? stat->timing->delta_ns : 0;
 	double rate = stat->has_rate ? stat->rate_per_s : 0;
-	bool names_what = !rule->named.parents && !rule->named.words;
+	bool is_named = rules->named >> bit & 1;
 
 	if (rules->what >> bit & 1) {
 		counts->count += stat->delta;
@@ -213,8 +239,8 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule, size
 		counts->less_ns += ns;
 		counts->less_per_s += rate;
 	}
-	if ((names_what ? rules->what : rules->named) >> bit & 1 && (open_ns || !is_open))
-		name_top(counts, stat, is_open ? open_ns : ns);
+	if (is_open ? is_named && open_ns : is_named || rules->what >> bit & 1)
+		name_top(counts, stat, is_open ? open_ns : ns, is_named);
 }
 
 static bool is_cpu(const struct field *field)
@@ -233,11 +259,28 @@ static void add_time(const struct stats *stats, struct subject *subject,
 	if (stat->has_rate && subject->vcpu >= 0 &&
 	    (field->use == USE_HOST || (field->use == USE_TIME && field->part == TIME_WAIT)))
 		subject->interval_ns = stats_elapsed_ns(stats, field->source);
+	if (field->use == USE_HOST && field->part == HOST_AFFINITY)
+		subject->affinity = stat->total;
+	if (field->use == USE_HOST && field->part == HOST_RUN && stat->has_rate) {
+		subject->has_run = true;
+		subject->run_per_s = stat->rate_per_s;
+	}
 	/* The scheduler's CPU is newer than the CPU of the latest exit. */
 	if (is_cpu(field) && (field->use == USE_HOST || !subject->has_cpu)) {
 		subject->has_cpu = true;
 		subject->cpu = stat->total;
 	}
+}
+
+static int add_busy(struct measure *measure, const struct stats_item *stat)
+{
+	if (array_grow(&measure->busy, &measure->room_busy, measure->nr_busy + 1) < 0)
+		return -ENOMEM;
+	measure->busy[measure->nr_busy++] = (struct cpu_busy){
+		.cpu = (uint64_t)stat->key.vcpu,
+		.per_s = stat->has_rate ? stat->rate_per_s : 0,
+	};
+	return 0;
 }
 
 static int add_stat(struct measure *measure, const struct stats_item *stat)
@@ -249,7 +292,9 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	uint64_t open_ns;
 
 	measure->has_arguments |= field->use == USE_ARGUMENT;
-	if (!any && field->use != USE_TIME && !is_cpu(field))
+	if (field->use == USE_HOST && field->part == HOST_BUSY)
+		return add_busy(measure, stat);
+	if (!any && field->use != USE_TIME && !is_cpu(field) && !is_of_place(field))
 		return 0;
 	subject = subject_of(measure, &stat->key);
 	if (!subject)
@@ -397,37 +442,100 @@ static void add_open(const struct measure *measure, struct finding *finding,
 		add_words(finding, "the VMM has as %s", fields_get(fields, finding->field)->label);
 }
 
-/* The vCPU that was last on the same CPU, and ran most. NULL: none is known. */
+/* What the threads of a vCPU take of a CPU: by the scheduler, or by the guest's time. */
+static double load_of(const struct subject *subject)
+{
+	return subject->has_run ? subject->run_per_s : (double)subject->guest_ns;
+}
+
+static bool is_busier(const struct subject *a, const struct subject *b)
+{
+	return load_of(a) > load_of(b) || (load_of(a) >= load_of(b) && a < b);
+}
+
+/* The busiest vCPU that was last on the same CPU, after `before`; NULL: none. */
 static const struct subject *find_neighbour(const struct measure *measure,
-					    const struct subject *subject)
+					    const struct subject *subject,
+					    const struct subject *before)
 {
 	const struct subject *found = NULL;
 
-	for (size_t i = 0; subject->has_cpu && i < measure->nr; i++) {
+	for (size_t i = 0; i < measure->nr; i++) {
 		const struct subject *other = &measure->subjects[i];
 
-		if (other != subject && other->has_cpu && other->cpu == subject->cpu &&
-		    (!found || other->guest_ns > found->guest_ns))
+		if (other == subject || other->vcpu < 0 || !other->has_cpu ||
+		    other->cpu != subject->cpu || (before && !is_busier(before, other)))
+			continue;
+		if (!found || is_busier(other, found))
 			found = other;
 	}
 	return found;
 }
 
 static void add_neighbour(const struct measure *measure, struct finding *finding,
-			  const struct subject *subject)
+			  const struct subject *subject, const struct subject *other)
 {
-	const struct subject *other = find_neighbour(measure, subject);
-	const struct guest *guest =
-		other ? guests_find(measure->facts->guests, other->guest) : NULL;
+	const struct guest *guest = guests_find(measure->facts->guests, other->guest);
 
+	add_words(finding, "%svCPU %d", other->guest == subject->guest ? "its own " : "",
+		  (int)other->vcpu);
+	if (other->guest != subject->guest && guest)
+		add_words(finding, " of %s", guest->name);
+	if (other->has_run)
+		add_words(finding, " (%.0f %%)", other->run_per_s / 1e7);
+}
+
+/* What else ran on the CPU: threads of VMMs and other processes, where that can be told. */
+static void add_others(const struct measure *measure, struct finding *finding,
+		       const struct subject *subject, double vcpus_per_s, const char *before)
+{
+	for (size_t i = 0; i < measure->nr_busy; i++) {
+		double others_per_s = measure->busy[i].per_s - vcpus_per_s;
+
+		if (measure->busy[i].cpu == subject->cpu && others_per_s >= 1e7)
+			add_words(finding, "%sother threads (%.0f %%)", before,
+				  others_per_s / 1e7);
+	}
+}
+
+/*
+ * Who was on the CPU when the sample was taken, the busiest first, and the share of a CPU that each
+ * had. Not all of them were there when the vCPU waited, and who was may be gone.
+ */
+static void add_neighbours(const struct measure *measure, struct finding *finding,
+			   const struct subject *subject)
+{
+	const struct subject *other = find_neighbour(measure, subject, NULL);
+	double vcpus_per_s = load_of(subject);
+	size_t nr = 0;
+
+	for (; other; other = find_neighbour(measure, subject, other)) {
+		vcpus_per_s += load_of(other);
+		if (nr < NEIGHBOURS_MAX) {
+			add_words(finding, nr ? ", " : ", beside ");
+			add_neighbour(measure, finding, subject, other);
+		}
+		nr++;
+	}
+	if (nr > NEIGHBOURS_MAX)
+		add_words(finding, ", and %zu more vCPUs", nr - NEIGHBOURS_MAX);
+	if (subject->has_run)
+		add_others(measure, finding, subject, vcpus_per_s, nr ? ", " : ", beside ");
+}
+
+static void add_cpu(const struct measure *measure, struct finding *finding,
+		    const struct subject *subject)
+{
 	if (!subject->has_cpu)
 		return;
 	add_words(finding, "; it was last on CPU %llu", (unsigned long long)subject->cpu);
-	if (!guest)
-		return;
-	add_words(finding, ", as was vCPU %d", (int)other->vcpu);
-	if (other->guest != subject->guest)
-		add_words(finding, " of %s", guest->name);
+	if (subject->affinity == 1)
+		add_words(finding, ", the only one that it may use");
+	else if (subject->affinity)
+		add_words(finding, " of %llu that it may use",
+			  (unsigned long long)subject->affinity);
+	if (finding->rule->names_neighbours)
+		add_neighbours(measure, finding, subject);
 }
 
 /* ---- a rule and a guest */
@@ -471,7 +579,7 @@ static void describe(const struct measure *measure, struct finding *finding,
 	if (finding->rule->measure == MEASURE_OPEN)
 		add_open(measure, finding, &worst->subject->counts[i]);
 	else if (finding->rule->names_cpu)
-		add_neighbour(measure, finding, worst->subject);
+		add_cpu(measure, finding, worst->subject);
 	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
 		add_top(measure, finding, &worst->subject->counts[i]);
 	if (finding->vcpu >= 0 && worst->nr_all > 1)
@@ -519,8 +627,11 @@ static int find_guest(const struct measure *measure, const struct guest_subjects
 
 	if (measure->guest != GUEST_ANY && measure->guest != guest)
 		return 0;
-	for (size_t i = 0; !err && (rule = rule_at(i)); i++)
-		err = find_rule(measure, of, rule, findings);
+	for (size_t i = 0; !err && (rule = rule_at(i)); i++) {
+		if (!rule->is_said_by ||
+		    !find_worst(measure, of, rule_by_id(rule->is_said_by)).subject)
+			err = find_rule(measure, of, rule, findings);
+	}
 	return err;
 }
 
@@ -647,6 +758,7 @@ int findings_find(struct findings *findings, const struct facts *facts, uint32_t
 		err = add_all_told(&measure, findings);
 	key_sums_release(&measure.numbers);
 	free(measure.subjects);
+	free(measure.busy);
 	return err;
 }
 

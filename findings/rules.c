@@ -10,6 +10,8 @@
 #define SERIAL "COM1|COM2|COM3|COM4|UART"
 /* What KVM emulates itself. */
 #define IN_KERNEL "LAPIC|IOAPIC|GIC|PIC1|PIC2|ELCR|PIT"
+#define DEVICES                                                                            \
+	{ .use = USE_ARGUMENT, .parents = "ioport|mmio", .but = SERIAL "|" IN_KERNEL }
 #define TIMERS                                                                             \
 	"IA32_TSC_DEADLINE|X2APIC_INITIAL_COUNT|HV_STIMER|CNTV_CVAL_EL0|CNTV_TVAL_EL0|"    \
 	"CNTV_CTL_EL0|CNTP_CVAL_EL0|CNTP_TVAL_EL0|CNTP_CTL_EL0"
@@ -22,6 +24,9 @@
 
 /* With which a vCPU is switched off: they end when it is switched on again. */
 #define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
+#define SPREAD                                                                             \
+	"Threads in the guest wake each other: keep them on one vCPU, or give the guest "  \
+	"fewer vCPUs. "
 
 #define REMEDIES(...) (const struct rule_remedy[]){ __VA_ARGS__ }
 
@@ -33,6 +38,7 @@ static const struct rule rules[] = {
 		.what = { .use = USE_TIME, .parents = "time", .words = "wait" },
 		.less = { .use = USE_HOST, .words = THROTTLED },
 		.names_cpu = true,
+		.names_neighbours = true,
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Move vCPUs to CPUs that are idle, pin vCPUs that need much apart, "
@@ -105,8 +111,8 @@ static const struct rule rules[] = {
 		.measure = MEASURE_SHARE, .threshold = "user_device_ratio", .usual = 0.05,
 		.what = { .use = USE_EXIT, .parents = "userspace", .words = "IO|MMIO" },
 		.less = { .use = USE_ARGUMENT, .parents = "ioport|mmio", .words = SERIAL },
-		.named = { .use = USE_ARGUMENT, .parents = "ioport|mmio",
-			   .but = SERIAL "|" IN_KERNEL },
+		.named = DEVICES,
+		.is_said_by = "slow_vmm",
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ "IDE1|IDE2", "Use virtio-blk or virtio-scsi in place of the IDE disk." },
@@ -151,12 +157,12 @@ static const struct rule rules[] = {
 		.what = { .use = USE_ARGUMENT, .parents = "msr|sysreg|hypercall", .words = IPIS },
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
-			{ "ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1",
-			  "Threads in the guest wake each other: keep them on one vCPU, or give "
-			  "the guest fewer vCPUs. GICv4.1 delivers these without an exit." },
-			{ NULL, "Threads in the guest wake each other: keep them on one vCPU, or "
-				"give the guest fewer vCPUs. kvm_amd avic=1 and kvm_intel "
-				"enable_ipiv=1 make them cheap." }),
+			{ "Arm|ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1",
+			  SPREAD "GICv4.1 delivers these without an exit." },
+			{ "AMD", SPREAD "kvm_amd avic=1 makes them cheap." },
+			{ "Intel", SPREAD "kvm_intel enable_ipiv=1 makes them cheap." },
+			{ NULL, SPREAD "Some CPUs deliver these without an exit: kvm_amd avic=1, "
+				"kvm_intel enable_ipiv=1, GICv4.1." }),
 	},
 	{
 		.id = "pause",
@@ -262,6 +268,7 @@ static const struct rule rules[] = {
 		.finding = "The VMM is slow to answer exits",
 		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .usual = 0.0005,
 		.what = { .use = USE_EXIT, .parents = "userspace", .but = NO_WORK },
+		.named = DEVICES,
 		.way = WAY_EXITS,
 		.remedies = REMEDIES(
 			{ NULL, "Look what the VMM does then: perf top -p PID, strace -f -p PID; "
@@ -274,9 +281,12 @@ static const struct rule rules[] = {
 		.what = { .use = USE_ARGUMENT, .parents = "mmio", .words = "LAPIC|IOAPIC|GIC" },
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
-			{ "LAPIC|IOAPIC", "Let the CPU do it: kvm_intel enable_apicv=1 or kvm_amd "
-					  "avic=1; or offer x2APIC to the guest." },
-			{ NULL, "Use a GICv3 in place of a GICv2, and MSIs in place of lines." }),
+			{ "AMD", "Let the CPU do it: kvm_amd avic=1; or offer x2APIC to the guest." },
+			{ "Intel", "Let the CPU do it: kvm_intel enable_apicv=1; or offer x2APIC to the "
+				   "guest." },
+			{ "Arm", "Use a GICv3 in place of a GICv2, and MSIs in place of lines." },
+			{ NULL, "Let the CPU do it: kvm_amd avic=1 or kvm_intel enable_apicv=1, "
+				"or x2APIC in the guest; on Arm a GICv3, and MSIs." }),
 	},
 	{
 		.id = "msr",
@@ -286,7 +296,7 @@ static const struct rule rules[] = {
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ "X2APIC_EOI|X2APIC_TPR|HV_EOI|HV_TPR",
-			  "kvm_intel enable_apicv=1 or kvm_amd avic=1: then this is no exit." },
+			  "kvm_amd avic=1 or kvm_intel enable_apicv=1: then this is no exit." },
 			{ "IA32_SPEC_CTRL|IA32_PRED_CMD",
 			  "Newer kernels pass it through; else choose a cheaper mitigation in the "
 			  "guest (spectre_v2=...)." },
@@ -404,12 +414,38 @@ bool rules_need_event(const struct field *event)
 	return false;
 }
 
+/* Whose exits have the reasons of the dictionary; NULL: not known, or several hosts'. */
+static const char *host_of(const struct fields *fields)
+{
+	static const struct {
+		const char *reason, *host;
+	} reasons[] = { { "npf", "AMD" }, { "EPT_VIOLATION", "Intel" }, { "DABT_LOW", "Arm" } };
+	const char *host = NULL;
+
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->parent == FIELD_NONE || field->use == USE_ARGUMENT)
+			continue;
+		for (size_t j = 0; j < ARRAY_SIZE(reasons); j++) {
+			if (strcmp(field->label, reasons[j].reason) != 0)
+				continue;
+			if (host && host != reasons[j].host)
+				return NULL;
+			host = reasons[j].host;
+		}
+	}
+	return host;
+}
+
 const char *rule_remedy(const struct rule *rule, const struct fields *fields,
 			const struct field *field)
 {
 	const struct rule_remedy *remedy = rule->remedies;
+	const char *host = host_of(fields);
 
-	while (remedy->words && (!field || !is_named(remedy->words, fields, field)))
+	while (remedy->words && !(field && is_named(remedy->words, fields, field)) &&
+	       !(host && has_word(remedy->words, host)))
 		remedy++;
 	return remedy->text;
 }

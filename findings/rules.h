@@ -36,7 +36,10 @@ struct rule_fields {
 	const char *but;     /* not these; NULL: no exception */
 };
 
-/* What to do where the field that counts most has one of the words. */
+/*
+ * What to do where the field that counts most has one of the words, or where the host is one of
+ * them: AMD, Intel, Arm.
+ */
 struct rule_remedy {
 	const char *words; /* NULL: any; ends the list */
 	const char *text;
@@ -54,7 +57,9 @@ struct rule {
 	struct rule_fields what; /* what is measured, */
 	struct rule_fields less; /* except what these fields count, too */
 	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */
-	bool names_cpu;		 /* the evidence has the vCPU's CPU, and a vCPU beside it */
+	bool names_cpu;		 /* the evidence has the vCPU's CPU, */
+	bool names_neighbours;	 /* and what else was on that CPU */
+	const char *is_said_by;	 /* the id of a rule whose finding says this, too; NULL: none */
 	bool needs_arguments;	 /* `less` must be counted: else nothing is found */
 	enum rule_way way;
 	const struct rule_remedy *remedies;

@@ -9,9 +9,9 @@
 #include "views/build.h"
 
 /*
- * How rows are compared. Rows that are equal in the sort column are ordered by the other counts and
- * rates, from the right (rate before total, as kvm_stat does), then by name, so that rows without
- * change do not move. Shares do not count: two rows may have shares of different wholes.
+ * How rows are compared. Rows that are equal in the sort column are ordered by view_type.then, the
+ * other counts and rates, from the right (rate before total, as kvm_stat does), then by name, so that
+ * rows without change do not move. Shares do not count: two rows may have shares of different wholes.
  */
 struct order {
 	size_t sort;
@@ -29,6 +29,8 @@ static struct order order_of(const struct query *query)
 	};
 	size_t nr = view_columns(query->type);
 
+	if (query->type->then)
+		order.numbers[order.nr_numbers++] = query->type->then;
 	for (size_t i = nr; i-- > 0;) {
 		if ((columns[i].type == CELL_COUNT || columns[i].type == CELL_RATE) &&
 		    i != query->sort && !(columns[i].flags & COLUMN_KEY))

@@ -10,6 +10,7 @@
 #include "base/pattern.h"
 #include "facts/exit_counter.h"
 #include "facts/facts.h"
+#include "findings/steady.h"
 #include "findings/thresholds.h"
 #include "views/view.h"
 
@@ -59,6 +60,7 @@ struct query {
 	bool is_of_fleet;	      /* of what a Prometheus has, see view_type.elsewhere */
 	bool is_cycles;		      /* durations are in cycles, and no rate is known */
 	const struct thresholds *thresholds; /* of findings; NULL: the usual ones */
+	const struct steady *steady;  /* the findings of a live screen; NULL: of the latest sample */
 };
 
 /*

@@ -140,6 +140,7 @@ struct view_type {
 	const char *noun;  /* what a filter selects: "The filter X matches no event" */
 	const struct column *columns; /* ended by one with id == NULL; the first names the row */
 	size_t sort;	   /* the column to sort by when the user chose none */
+	size_t then;	   /* the column that orders equal rows; 0: counts and rates do */
 	unsigned int groups; /* GROUP_*; 0: its rows are something else */
 	bool by_guest;	     /* needs rows for each guest */
 	bool has_trees;	     /* shows children; else only if a filter names them */

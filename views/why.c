@@ -26,8 +26,10 @@ static const struct column columns[] = {
 	[REMEDY] = { "remedy", "Do", "what helps", CELL_TEXT, 0, COLUMN_BELOW },
 	[RULE] = { "rule", "Rule", "the finding's name, for filters", CELL_TEXT, 12,
 		   COLUMN_MACHINE_ONLY | COLUMN_KEY },
-	[PID] = { "pid", "PID", "of the guest's process", CELL_COUNT, 7, COLUMN_MACHINE_ONLY },
-	[VCPU] = { "vcpu", "vCPU", "where it is worst", CELL_COUNT, 4, COLUMN_MACHINE_ONLY },
+	[PID] = { "pid", "PID", "of the guest's process", CELL_COUNT, 7,
+		  COLUMN_MACHINE_ONLY | COLUMN_KEY },
+	[VCPU] = { "vcpu", "vCPU", "where it is worst", CELL_COUNT, 4,
+		   COLUMN_MACHINE_ONLY | COLUMN_KEY },
 	{ 0 },
 };
 
@@ -85,6 +87,21 @@ static int add_rows(struct view *view, const struct query *query, const struct f
 	return err;
 }
 
+/* The latest findings, and the steady ones that are only missing for a moment: these say so. */
+static void keep_steady(struct kept *kept, const struct steady *steady)
+{
+	for (size_t i = 0; i < steady->nr; i++) {
+		char *text = kept->findings[i].evidence;
+		size_t len;
+
+		kept->findings[i] = steady->list[i].latest;
+		len = strlen(text);
+		if (steady->list[i].nr_missing)
+			snprintf(text + len, sizeof(kept->findings[i].evidence) - len,
+				 "; not in the latest interval");
+	}
+}
+
 /* Names the rules about times and the host that the recording has no fields for. NULL: none. */
 static const char *say_untold(const struct findings *findings, struct kept *kept)
 {
@@ -108,15 +125,19 @@ static const char *say_untold(const struct findings *findings, struct kept *kept
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct findings findings = { 0 };
-	int err = findings_find(&findings, facts, query->guest, query->thresholds);
-	size_t size = findings.nr * sizeof(struct finding);
+	const struct steady *steady = query->steady;
+	int err = steady ? 0 : findings_find(&findings, facts, query->guest, query->thresholds);
+	size_t nr = steady ? steady->nr : findings.nr;
+	size_t size = nr * sizeof(struct finding);
 	struct kept *kept = err ? NULL : view_scratch(view, sizeof(*kept) + size);
 
 	if (!kept) {
 		findings_release(&findings);
 		return err ? err : -ENOMEM;
 	}
-	if (findings.nr)
+	if (steady)
+		keep_steady(kept, steady);
+	else if (nr)
 		memcpy(kept->findings, findings.list, size);
 	if (!fields_have_exits(facts->fields))
 		view->note = "Exits cannot be timed here: only causes that events show are looked "
@@ -126,7 +147,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 			     "need no times of exits are looked for.";
 	else if (query->is_whole)
 		view->note = say_untold(&findings, kept);
-	err = add_rows(view, query, facts, kept, findings.nr);
+	err = add_rows(view, query, facts, kept, nr);
 	findings_release(&findings);
 	return err;
 }
@@ -157,7 +178,8 @@ const struct view_type view_why = {
 	.title = "Why",
 	.noun = "finding",
 	.columns = columns,
-	.sort = COST,
+	.sort = SEVERITY, /* what another host found has no cost */
+	.then = COST,
 	.by_guest = true,
 	.has_host = true,
 	.has_events = true,

@@ -402,7 +402,7 @@ ends_with 0 "and the end"
 # ---- a table longer than the screen
 
 start 80 24 $amd -s 25 -x
-keys_show NPage '^ Total  1-18 of [0-9]+ ' "flaw_E2: more rows than fit"
+keys_show NPage '^ Total  1-17 of [0-9]+ ' "flaw_E2: more rows than fit"
 keys_show 'NPage NPage' '^ Total +2?[0-9]-[0-9]+ of' "PgDn"
 screen_keys End
 is_at_end() {
@@ -410,7 +410,7 @@ is_at_end() {
 	[ -n "$t_shown" ] && [ "${t_shown% *}" = "${t_shown#* }" ]
 }
 check "End shows the last row" wait_for 30 is_at_end
-keys_show 'PPage PPage PPage' '^ Total  1-18 of ' "PgUp goes back to the first"
+keys_show 'PPage PPage PPage' '^ Total  1-17 of ' "PgUp goes back to the first"
 sums=$(screen_shot | sed -n 's/^ Total *[0-9]*-[0-9]* of [0-9]* *//p')
 screen_resize 80 10
 screen_has '^ Total  1-4 of ' "fewer rows"
@@ -491,7 +491,7 @@ keys_show Enter '\[3 vCPUs\]' "Enter leads to what shows more of it"
 screen_has ' build-7f3a \(pid 4200\)$' "of its guest"
 start 80 24 $intel -s 0.1 --view hotspots
 screen_has '^ .*: .* \((minor|major)\), and [0-9]+ more: press w$' \
-	"a finding of three samples has a line at the top"
+	"a finding of three samples has a line above the keys"
 # Long exits: a captured machine has none.
 start 80 24 $amd -s 25 --view exits
 keys_show l 'A captured machine and a history have no list' "l: the list of long exits"

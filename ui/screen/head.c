@@ -432,16 +432,3 @@ void head_paint_tabs(struct screen *screen, struct grid *grid, int row)
 	}
 	paint_filters(screen, grid, row, col);
 }
-
-void head_paint_finding(struct screen *screen, struct grid *grid, int row)
-{
-	char text[sizeof(screen->finding)];
-	size_t key = 0;
-	int end;
-
-	format_cut(text, sizeof(text), screen->finding, grid->cols - 1, screen->is_utf8);
-	end = grid_put(grid, row, 1, STYLE_NOTICE, text);
-	while (screen_keys[key].key && screen_keys[key].types != 'w')
-		key++;
-	screen_add_hit(screen, (struct hit){ HIT_KEY, row, 1, end - 1, key });
-}

@@ -12,8 +12,6 @@
 void head_paint_title(const struct screen *screen, struct grid *grid);
 void head_paint_summary(const struct screen *screen, struct grid *grid, int row);
 void head_paint_tabs(struct screen *screen, struct grid *grid, int row);
-/* The worst finding. */
-void head_paint_finding(struct screen *screen, struct grid *grid, int row);
 
 /* The table: its heading first, the Total row last. */
 void table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);

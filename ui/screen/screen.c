@@ -10,7 +10,7 @@
 #define ROWS_FULL 9 /* from this height on the head has all its lines */
 #define ROWS_MIN 3
 #define COLS_MIN 16
-#define ROWS_WORDS 20 /* from this height on a finding has a line, and a trouble may have two */
+#define ROWS_WORDS 20 /* from this height on findings have a line, and a trouble may have two */
 #define PROMPT_ROOM 8 /* columns to type in */
 
 static bool is_of_exits(const struct view_type *type)
@@ -95,6 +95,26 @@ static int trouble_lines(const struct screen *screen, const struct grid *grid)
 	if (!screen->trouble[0] || screen->page == PAGE_HELP || grid->rows < ROWS_FULL)
 		return 0;
 	return lines_of_words(screen->trouble, grid->cols) > 1 && grid->rows >= ROWS_WORDS ? 2 : 1;
+}
+
+/* The line is the finding's without a finding, too, so that nothing moves when there is one. */
+static int finding_lines(const struct screen *screen, const struct grid *grid)
+{
+	return screen->page == PAGE_TABLE && grid->rows >= ROWS_WORDS;
+}
+
+static void paint_finding(struct screen *screen, struct grid *grid, int row)
+{
+	char text[sizeof(screen->finding)];
+	size_t key = 0;
+	int end;
+
+	format_cut(text, sizeof(text), screen->finding, grid->cols - 1, screen->is_utf8);
+	end = grid_put(grid, row, 1, STYLE_NOTICE, text);
+	while (screen_keys[key].key && screen_keys[key].types != 'w')
+		key++;
+	if (end > 1)
+		screen_add_hit(screen, (struct hit){ HIT_KEY, row, 1, end - 1, key });
 }
 
 /* Paints whole words; the help page shows the rest. */
@@ -195,7 +215,8 @@ static void paint_page(struct screen *screen, struct grid *grid, int first_row, 
 
 void screen_paint(struct screen *screen, struct grid *grid)
 {
-	int row = 0, below = trouble_lines(screen, grid);
+	int row = 0, trouble = trouble_lines(screen, grid), finding = finding_lines(screen, grid);
+	int last_row = grid->rows - 2 - trouble - finding;
 
 	grid_clear(grid);
 	screen->nr_hits = 0;
@@ -210,14 +231,14 @@ void screen_paint(struct screen *screen, struct grid *grid)
 		head_paint_summary(screen, grid, 1);
 		head_paint_tabs(screen, grid, 2);
 		row = 3;
-		if (screen->finding[0] && grid->rows >= ROWS_WORDS)
-			head_paint_finding(screen, grid, row++);
 	} else if (grid->rows > ROWS_MIN) {
 		head_paint_tabs(screen, grid, 0);
 		row = 1;
 	}
-	paint_page(screen, grid, row, grid->rows - 2 - below);
-	if (below)
-		paint_trouble(screen, grid, grid->rows - 1 - below, below);
+	paint_page(screen, grid, row, last_row);
+	if (finding)
+		paint_finding(screen, grid, last_row + 1);
+	if (trouble)
+		paint_trouble(screen, grid, last_row + 1 + finding, trouble);
 	paint_last_line(screen, grid, grid->rows - 1);
 }

@@ -64,7 +64,8 @@ void tui_release_details(struct tui *tui);
 
 /* ---- worst.c: the worst finding, in a line of its own ---- */
 
-void tui_follow_worst(struct tui *tui); /* after each new view */
+/* Before each new view: the view of findings shows the same. */
+void tui_follow_worst(struct tui *tui);
 void tui_release_worst(struct tui *tui);
 
 /* ---- prompts.c ---- */

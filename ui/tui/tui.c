@@ -62,12 +62,12 @@ static void rebuild(struct tui *tui)
 	tui->facts = *monitor_facts(tui_monitor(tui));
 	tui_look_at_long(tui);
 	tui->query->is_whole = tui->config.recording && !tui->back.monitor;
+	tui_follow_worst(tui);
 	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));
 	tui_follow_cursor(tui);
 	tui_follow_history(tui);
 	tui_follow_series(tui);
-	tui_follow_worst(tui);
 }
 
 /* A notice disappears after a while; a trouble stays while the problem exists. */

@@ -60,9 +60,12 @@ void tui_follow_worst(struct tui *tui)
 	bool is_now = tui->config.env && !tui->back.monitor;
 	struct worst *worst = &tui->worst;
 	const struct finding *finding;
+	bool has_rows = tui->query->type->has_findings; /* which need no line */
+	int err = is_now ? follow_now(tui) : has_rows ? 0 : find(tui);
 
+	tui->query->steady = is_now && !err ? &worst->steady : NULL;
 	tui->screen.finding[0] = '\0';
-	if (tui->query->type->has_findings || (is_now ? follow_now(tui) : find(tui)) < 0)
+	if (err || has_rows)
 		return;
 	finding = is_now ? steady_worst(&worst->steady) : worst_then(&worst->findings);
 	if (finding)

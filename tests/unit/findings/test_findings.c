@@ -9,7 +9,7 @@
 enum {
 	TIME, GUEST, WAIT, POLL, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT,
 	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
-	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
+	DISK, RUN, AFFINITY, BUSY, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
 	NESTED, LOST, ON_CPU, HOST_ON, THROTTLED, MIGRATIONS, REMOTE,
 	YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
 };
@@ -87,6 +87,12 @@ static const struct field specs[] = {
 	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
 		    .part = EVENT_BY_VCPU },
 	[PLE_WINDOW] = { .name = "kvm_ple_window_update", .parent = FIELD_NONE },
+	[RUN] = { .name = "thread(run)", .parent = FIELD_NONE, .use = USE_HOST,
+		  .part = HOST_RUN },
+	[AFFINITY] = { .name = "thread(affinity)", .parent = FIELD_NONE, .use = USE_HOST,
+		       .part = HOST_AFFINITY, .kind = FIELD_GAUGE },
+	[BUSY] = { .name = "host_cpu(busy)", .parent = FIELD_NONE, .use = USE_HOST,
+		   .part = HOST_BUSY },
 	[TOLD] = TOLD_OF(FIELD_NONE, "finding", NULL),
 	[TOLD_WAIT] = TOLD_OF(TOLD, "finding(cpu_wait)", "cpu_wait"),
 	[TOLD_TIMER] = TOLD_OF(TOLD, "finding(timer)", "timer"),
@@ -281,7 +287,48 @@ static void the_worst_vcpu_and_how_many(void **state)
 	assert_string_equal(found(world), "cpu_wait db1 1 critical 30.0%");
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 1: 30.0 % of its time (a finding from 10 % on); it was last on "
-			    "CPU 3, as was vCPU 0 of web1; 2 of 2 vCPUs");
+			    "CPU 3, beside vCPU 0 of web1, its own vCPU 0; 2 of 2 vCPUs");
+}
+
+/* All vCPUs of the CPU by their time on it, what else ran there, and where the vCPU may run. */
+static void who_else_is_on_the_cpu(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(guests_add_fake(world->guests, 6000, "build", 9), 3);
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
+	add(world, (struct key){ 1, 0, AFFINITY }, 1);
+	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+		add(world, (struct key){ 1, vcpu, HOST_ON }, 3);
+		add(world, (struct key){ 1, vcpu, RUN }, SECOND / 10);
+	}
+	add(world, (struct key){ 2, 0, HOST_ON }, 3);
+	add(world, (struct key){ 2, 0, RUN }, SECOND / 2);
+	add(world, (struct key){ 3, 0, HOST_ON }, 4);
+	add(world, (struct key){ 3, 0, RUN }, SECOND);
+	add(world, (struct key){ GUEST_ANY, 3, BUSY }, SECOND / 100 * 95);
+	add(world, (struct key){ GUEST_ANY, 4, BUSY }, SECOND);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); it was last on "
+			    "CPU 3, the only one that it may use, beside vCPU 0 of web1 (50 %), "
+			    "its own vCPU 1 (10 %), other threads (25 %); 1 of 2 vCPUs");
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND);
+	add(world, (struct key){ 1, 0, AFFINITY }, 64);
+	for (int32_t vcpu = 0; vcpu < 6; vcpu++) {
+		add(world, (struct key){ 3, vcpu, HOST_ON }, 3);
+		add(world, (struct key){ 3, vcpu, RUN }, SECOND + (uint64_t)vcpu * SECOND / 50);
+	}
+	add(world, (struct key){ 1, 0, HOST_ON }, 3);
+	add(world, (struct key){ 1, 0, TIME }, 2 * SECOND);
+	take(world);
+	found(world);
+	assert_non_null(strstr(cell_of(world, "evidence"),
+			       " CPU 3 of 64 that it may use, beside vCPU "));
+	assert_non_null(strstr(cell_of(world, "evidence"), ", and 2 more vCPUs"));
 }
 
 /* What stands still is one finding, not one of each thing that it would cost. */
@@ -349,15 +396,41 @@ static void what_another_kvmtop_found(void **state)
 	add(world, (struct key){ 2, -1, TOLD_NEW }, 3);
 	add(world, (struct key){ GUEST_ANY, -1, TOLD_TIMER }, 2);
 	take(world);
-	assert_string_equal(found(world), "cpu_wait db1 0 major 20.0%, "
-					  "cpu_wait web1 - critical -, timer db1 - minor -, "
-					  "timer all guests - major -");
+	assert_string_equal(found(world), "cpu_wait web1 - critical -, "
+					  "cpu_wait db1 0 major 20.0%, timer all guests - major -, "
+					  "timer db1 - minor -");
 	world->query.guest = 2;
 	assert_string_equal(found(world), "cpu_wait web1 - critical -");
 	assert_non_null(strstr(cell_of(world, "evidence"), "run kvmtop why there"));
 	assert_non_null(strstr(cell_of(world, "remedy"), "Move vCPUs to CPUs that are idle"));
 	take(world);
 	assert_string_equal(found(world), ""); /* it is over */
+}
+
+/* A live screen's view has what the line on other views has: a finding stays for a while. */
+static void what_is_steady_is_in_the_view(void **state)
+{
+	struct world *world = *state;
+	struct findings findings = { 0 };
+	struct steady steady = { 0 };
+
+	world->query.steady = &steady;
+	for (uint64_t i = 1; i <= 3 + STEADY_SAMPLES; i++) {
+		add(world, (struct key){ 1, 0, TIME }, i * SECOND);
+		add(world, (struct key){ 1, 0, WAIT }, (i < 3 ? i : 3) * SECOND / 2);
+		take(world);
+		assert_int_equal(findings_find(&findings, &world->facts, GUEST_ANY, NULL), 0);
+		assert_int_equal(steady_take(&steady, &findings), 0);
+		if (i == 3 + STEADY_SAMPLES) {
+			assert_string_equal(found(world), "");
+			continue;
+		}
+		assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+		assert_int_equal(strstr(cell_of(world, "evidence"), "; not in the latest") != NULL,
+				 i > 3);
+	}
+	steady_release(&steady);
+	findings_release(&findings);
 }
 
 /* KVM may not trace a guest's exits: a wait is then a share of the interval. */
@@ -410,6 +483,59 @@ static void the_device_is_named(void **state)
 			    "IO_INSTRUCTION 0x1f0 read 2 IDE1 1500/s");
 	assert_string_equal(cell_of(world, "remedy"),
 			    "Use virtio-blk or virtio-scsi in place of the IDE disk.");
+}
+
+/* A VMM that is slow to answer is slow for its devices, too: that is one cause. */
+static void a_slow_device_is_one_cause(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_IO, 100, SECOND / 200);
+	exits(world, 1, 0, IDE, 100, SECOND / 200);
+	take(world);
+	assert_string_equal(found(world), "slow_vmm db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 5 ms each (a finding from 0.5 ms on); most: IO_INSTRUCTION "
+			    "0x1f0 read 2 IDE1 100/s");
+}
+
+/* Where the arguments were not counted the exit is named. */
+static void without_an_argument_the_exit_is_named(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_IO, 3000, 100000);
+	take(world);
+	assert_string_equal(found(world), "user_device db1 0 critical 30.0%");
+	assert_non_null(strstr(cell_of(world, "evidence"), "; most: IO 3000/s"));
+}
+
+/* Advice is for the host that it is given to; for several kinds of hosts it names each. */
+static void remedies_are_for_the_host(void **state)
+{
+	static const struct {
+		const char *reason, *remedy;
+	} hosts[] = { { "vmexit(npf)", "kvm_amd avic=1" }, { "vmexit(DABT_LOW)", "Use a GICv3" },
+		      { "vmexit(EPT_VIOLATION)", "kvm_intel enable_apicv=1" } };
+	const struct rule *rule = rule_by_id("apic");
+	struct world *world = *state;
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		struct fields *fields = fields_new();
+		const char *remedy;
+		uint32_t id;
+
+		assert_int_equal(fields_add(fields, &specs[VMEXIT], &id), 0);
+		assert_int_equal(fields_add(fields, &(struct field)EXIT_OF(id, hosts[i].reason, 1),
+					    &id), 0);
+		remedy = rule_remedy(rule, fields, NULL);
+		for (size_t j = 0; j < sizeof(hosts) / sizeof(hosts[0]); j++)
+			assert_int_equal(strstr(remedy, hosts[j].remedy) != NULL, i == j);
+		fields_free(fields);
+	}
+	assert_non_null(strstr(rule_remedy(rule, world->fields, NULL), "avic=1 or kvm_intel"));
 }
 
 /* What only goes to the serial port is not a device's finding, too. */
@@ -547,9 +673,14 @@ int main(void)
 		TEST(a_healthy_guest_has_none),
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(an_exit_that_does_not_end),
+		TEST(who_else_is_on_the_cpu),
+		TEST(a_slow_device_is_one_cause),
+		TEST(without_an_argument_the_exit_is_named),
+		TEST(remedies_are_for_the_host),
 		TEST(a_quota_is_no_want_of_cpus),
 		TEST(what_is_lost_is_of_all_guests),
 		TEST(what_another_kvmtop_found),
+		TEST(what_is_steady_is_in_the_view),
 		TEST(a_wait_needs_no_exits),
 		TEST(worst_first),
 		TEST(the_device_is_named),

@@ -196,11 +196,11 @@ static void a_map_of_signs(void **state)
 	      "     1k\n"
 	      "\n"
 	      "\n"
-	      "                                            ▂    ▁    ▁    ▂    ▁    ▁    ▂    ▂\n"
-	      "                                        ▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█▁▃▅▇█\n"
-	      "                                        ████████████████████████████████████████\n"
+	      "                                          ▂▄▅  ▂▄▅  ▂▄▅  ▂▄▅  ▂▄▅  ▂▄▅  ▂▄▅  ▂▄▅\n"
+	      "                                        ▆████▆████▆████▆████▆████▆████▆████▆████\n"
 	      "                                        ████████████████████████████████████████\n"
 	      "      0                                 ████████████████████████████████████████\n"
+	      "\n"
 	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter  t back\n");
 	w->screen.is_utf8 = false;
 	w->screen.has_palette = true; /* of no use without UTF-8 */
@@ -585,7 +585,7 @@ static void free_lines_show_the_past(void **state)
 	usual_series(w, 60);
 	w->screen.shows_heat = false;
 	w->query.type = &view_events;
-	picture(w, 120, 40);
+	picture(w, 120, 41);
 	/* The Total stays right under its rows. */
 	assert_int_equal(strncmp(line(w, 14), " Total ", 7), 0);
 	assert_string_equal(line(w, 15), "");
@@ -597,8 +597,8 @@ static void free_lines_show_the_past(void **state)
 	assert_string_equal(line(w, 33), "        events/s  highest 509");
 	/* 12 free lines are enough, 11 are not. */
 	many_events(w);
-	assert_null(strstr(picture(w, 120, 68), " MSR_WRITE of db1  "));
-	assert_non_null(strstr(picture(w, 120, 69), " MSR_WRITE of db1  "));
+	assert_null(strstr(picture(w, 120, 69), " MSR_WRITE of db1  "));
+	assert_non_null(strstr(picture(w, 120, 70), " MSR_WRITE of db1  "));
 }
 
 /* Where there is a picture of durations already, the past is beside it, or below. */
