@@ -62,7 +62,7 @@ struct option_spec {
 	const char *words; /* further words for its argument: "bpf perf"; NULL: none */
 };
 
-#define OPTION_SPECS_MAX 48
+#define OPTION_SPECS_MAX 64
 
 /*
  * The rows of a table. Before it, its file names the struct that the values go to:

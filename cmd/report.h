@@ -19,7 +19,7 @@
 
 /* Strings point into argv. */
 struct report_options {
-	bool json, acrn, text, help;
+	bool json, acrn, text, no_mouse, help;
 	const char *event_name, *by, *view_name, *guest, *pids, *key, *csv, *diff, *input_format,
 		*buffer;
 	const char *thresholds; /* NULL: the machine's */

@@ -50,6 +50,8 @@ static const struct option_spec specs[] = {
 		   "only this buffer of a trace.dat with several; top: the main one"),
 	OPT_HEADING("How to show it (default: on a terminal the screen, else text)"),
 	OPT_FLAG(0, "text", text, "text on a terminal, too"),
+	OPT_FLAG(0, "no-mouse", no_mouse,
+		 "leave the mouse to the terminal, which selects and copies text"),
 	OPT_FILE(0, "csv", "FILE", csv,
 		   "also write the rows to FILE; -: only the rows, to standard output"),
 	OPT_FLAG(0, "json", json, "a JSON object instead of text"),

@@ -52,7 +52,8 @@ static struct screen_recording title_of(const struct report_facts *facts,
 /* ---- the screen */
 
 /* A terminal without a screen gets text, without a warning. past NULL: there is none. */
-static int run(struct report_facts *facts, struct past *past, const struct screen_recording *title)
+static int run(struct report_facts *facts, struct past *past, const struct screen_recording *title,
+	       const struct report_options *options)
 {
 	struct live live = { .signals = -1 };
 	int err = live_init(&live, false, true);
@@ -62,6 +63,7 @@ static int run(struct report_facts *facts, struct past *past, const struct scree
 		.past = past,
 		.fields = monitor_fields(facts->monitor),
 		.query = &facts->query,
+		.no_mouse = options->no_mouse,
 		.signals = live.signals,
 	};
 
@@ -102,7 +104,7 @@ static int run_with_moments(struct report_facts *facts, const struct recording *
 		err = past_new(recent_store(moments.recent), monitor_fields(facts->monitor), &past);
 	if (err)
 		say_failure(err, &why);
-	err = run(facts, past, &title);
+	err = run(facts, past, &title, options);
 	past_free(past);
 	moments_release(&moments);
 	return err;

@@ -360,6 +360,7 @@ static int run_tui(struct top *top, const struct memory *memory, struct why *why
 		.choice = &top->choice,
 		.delay_s = top->options.delay_s,
 		.samples = top->options.samples,
+		.no_mouse = top->options.no_mouse,
 		.signals = top->live.signals,
 	};
 

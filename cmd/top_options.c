@@ -59,6 +59,8 @@ static const struct option_spec specs[] = {
 	OPT_STRING('o', "sort", "COLUMN", sort,
 		   "sort by event, total, share or rate; other views: see the man page. A CSV of "
 		   "events always has its columns by name", .offer = OFFER_COLUMNS),
+	OPT_FLAG(0, "no-mouse", no_mouse,
+		 "leave the mouse to the terminal, which selects and copies text"),
 	OPT_HEADING("History"),
 	OPT_FILE('w', "write", "FILE", write_file,
 		   "write every sample to FILE; without a terminal, show nothing"),

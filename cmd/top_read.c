@@ -373,6 +373,7 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 		.choice = &reader->choice,
 		.delay_s = past_segment(reader->past)->interval_s,
 		.host = reader->options->host,
+		.no_mouse = reader->options->no_mouse,
 	};
 	int err = live_init(&reader->live, false, true);
 

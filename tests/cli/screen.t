@@ -81,6 +81,11 @@ selects() {
 	check "$2" wait_for 30 is_selected "$1"
 }
 
+# cursor_is COLUMN,LINE,SEEN: the terminal's own.
+cursor_is() {
+	[ "$(t_tmux display-message -p -t t '#{cursor_x},#{cursor_y},#{cursor_flag}')" = "$1" ]
+}
+
 # The name in the N-th row of the table, the total of a row.
 row() {
 	screen_line $((4 + $1)) | sed 's/^[^a-z]*//; s/ .*//'
@@ -120,6 +125,7 @@ screen_keys Down
 selects kvm_entry "the first arrow selects the first row"
 screen_keys Down
 selects kvm_exit "the next one goes down"
+check "the terminal's cursor, which screen readers follow, is there" wait_for 30 cursor_is 0,5,0
 keys_show Enter ' ├ cpuid ' "Enter opens an event's reasons"
 screen_keys Down Down Down
 selects interrupt "the cursor goes into the tree"
@@ -234,6 +240,7 @@ is "$(screen_shot | sed -n 's/^ kvm_entry  *0 .* \([0-9]*\)  *█.*/\1/p')" "$ra
 keys_show + '  30\.0s  ' "+ is slower"
 keys_show '- -' '  20\.0s  ' "- is faster"
 keys_show s '^Seconds \(now 20\.0, Enter: 3\.0\): *$' "s asks"
+check "with the terminal's cursor in the prompt" wait_for 30 cursor_is 32,23,1
 screen_type abc
 keys_show Enter '^"abc": not a number' "what is no number is refused"
 keys_show C-u '^Seconds .*: *$' "and can be corrected"
@@ -532,7 +539,15 @@ for term in vt100 xterm-mono linux; do
 	screen_keys C-c
 	ends_with 0 "and its end"
 done
-for term in dumb no-such-terminal ''; do
+for term in xterm-kitty foot no-such-terminal; do
+	screen_start 80 12 "TERM=$term TERMINFO=/ exec $KVMTOP --sysroot $amd -s 25"
+	screen_has "^TERM=$term is not known here: the screen is one for xterm-256color" \
+		"TERM=$term: as xterm, and that is said"
+	screen_has '^ kvm_entry .* 4716 ' "and there is a screen"
+	screen_keys q
+	ends_with 0 "and its end"
+done
+for term in dumb ''; do
 	screen_start 80 12 "TERM=$term exec $KVMTOP --sysroot $amd -s 25 2>$TMP/err"
 	ends_with 1 "flaw_A6: TERM=$term is a failure"
 	is "$(grep -c . "$TMP/err")" 1 "told in one line"
@@ -554,7 +569,10 @@ is "$(cat "$TMP/err")" \
 # ---- the mouse
 
 SCREEN_TERM=xterm-256color
+start 80 24 $amd -s 25 --no-mouse
+is "$(t_tmux display-message -p -t t '#{mouse_any_flag}')" 0 "--no-mouse leaves it to the terminal"
 start 80 24 $amd -s 25
+is "$(t_tmux display-message -p -t t '#{mouse_any_flag}')" 1 "else clicks come"
 screen_click 10 7
 selects kvm_write_tsc_offset "a click selects a row"
 screen_click 40 10 65

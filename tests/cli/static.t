@@ -55,8 +55,9 @@ if has_screen; then
 		screen_start 80 24 "TERM=$term exec $inside --sysroot amd"
 		screen_has '^ kvm_entry ' "it has a screen: $term"
 	done
-	screen_start 80 24 "TERM=hp2621 exec $inside --sysroot amd"
-	screen_has '^kvmtop: TERM=hp2621: the terminal is not known' "it misses a terminal"
+	screen_start 80 24 "TERM=foot exec $inside --sysroot amd"
+	screen_has '^TERM=foot is not known here: the screen is one for xterm-256color' \
+		"it says which terminal it does not know"
 else
 	skip "it has a screen" "$T_no_screen"
 fi

@@ -122,6 +122,7 @@ struct screen {
 	bool page_has_more; /* that page has more lines than fit */
 	int first_row;	    /* the screen's line of the first visible row */
 	int prompt_col;	    /* the text cursor, in the last line; -1: none */
+	int focus_row;	    /* else the line that is looked at: the selected row's, if any */
 	char where[64];	    /* "1-20 of 45", until a painter has shown it; "": nothing to show */
 	struct hit hits[SCREEN_HITS];
 	size_t nr_hits;

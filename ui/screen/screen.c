@@ -222,6 +222,7 @@ void screen_paint(struct screen *screen, struct grid *grid)
 	screen->nr_hits = 0;
 	screen->where[0] = '\0';
 	screen->prompt_col = -1;
+	screen->focus_row = 0;
 	if (grid->rows < ROWS_MIN || grid->cols < COLS_MIN) {
 		grid_put(grid, 0, 0, STYLE_PLAIN, "too small");
 		return;
@@ -235,6 +236,7 @@ void screen_paint(struct screen *screen, struct grid *grid)
 		head_paint_tabs(screen, grid, 0);
 		row = 1;
 	}
+	screen->focus_row = row;
 	paint_page(screen, grid, row, last_row);
 	if (finding)
 		paint_finding(screen, grid, last_row + 1);

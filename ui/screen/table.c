@@ -312,11 +312,16 @@ static int paint_words(struct grid *grid, int row, int last_row, enum style styl
 
 static int paint_rows(struct painter *painter, int row, int nr)
 {
-	const struct screen *screen = painter->screen;
+	struct screen *screen = painter->screen;
 	const struct view *view = screen->view;
 
-	for (size_t i = screen->top; nr-- > 0 && i < view->nr_rows; i++)
-		paint_row(painter, row++, &view->rows[i], row_style(screen, &view->rows[i]));
+	for (size_t i = screen->top; nr-- > 0 && i < view->nr_rows; i++) {
+		enum style style = row_style(screen, &view->rows[i]);
+
+		if (style == STYLE_SELECTED)
+			screen->focus_row = row;
+		paint_row(painter, row++, &view->rows[i], style);
+	}
 	return row;
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "ui/screen/terminal.h"
 
+#define USUAL_TERM "xterm-256color"
 #define MICE_MAX 8 /* as many as curses remembers */
 #define DOUBLE_MS 400 /* the longest time between the two clicks of a double click */
 #define ESCAPE 27
@@ -127,21 +128,42 @@ static bool can_place_cursor(void)
 	return cup && cup != (const char *)-1;
 }
 
-/* If the system has no entry for TERM, gives ncurses the entry that is built in. */
-static bool carry_terminfo(void)
+/* If the system has no entry for the terminal, gives ncurses the entry that is built in. */
+static bool carry_terminfo(const char *term)
 {
 	static const struct {
 		const char *term, *text;
 	} carried[] = {
 #include "ui/screen/terminfo.h"
 	};
-	const char *term = getenv("TERM");
 
-	for (size_t i = 0; term && i < ARRAY_SIZE(carried); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(carried); i++) {
 		if (strcmp(carried[i].term, term) == 0)
 			return setenv("TERMINFO", carried[i].text, 1) == 0;
 	}
 	return false;
+}
+
+static SCREEN *open_as(const char *term)
+{
+	SCREEN *screen = newterm(term, stdout, stdin);
+
+	return screen || !carry_terminfo(term) ? screen : newterm(term, stdout, stdin);
+}
+
+/*
+ * New terminals have names that systems learn years later, and nearly all of them do what xterm
+ * does.
+ */
+static SCREEN *open_screen(struct why *why)
+{
+	const char *term = getenv("TERM");
+	SCREEN *screen = term && term[0] ? open_as(term) : NULL;
+
+	if (screen || !term || !term[0])
+		return screen;
+	why_set(why, 0, "TERM=%s is not known here: the screen is one for " USUAL_TERM, term);
+	return open_as(USUAL_TERM);
 }
 
 static int why_no_screen(const char *what, struct why *why)
@@ -152,7 +174,7 @@ static int why_no_screen(const char *what, struct why *why)
 		       term ? term : "", what);
 }
 
-int terminal_open(struct terminal **ret_terminal, struct why *why)
+int terminal_open(bool has_mouse, struct terminal **ret_terminal, struct why *why)
 {
 	struct terminal *terminal;
 
@@ -162,9 +184,7 @@ int terminal_open(struct terminal **ret_terminal, struct why *why)
 	terminal = calloc(1, sizeof(*terminal));
 	if (!terminal)
 		return -ENOMEM;
-	terminal->screen = newterm(NULL, stdout, stdin);
-	if (!terminal->screen && carry_terminfo())
-		terminal->screen = newterm(NULL, stdout, stdin);
+	terminal->screen = open_screen(why);
 	if (!terminal->screen) {
 		free(terminal);
 		return why_no_screen("is not known", why);
@@ -187,7 +207,7 @@ int terminal_open(struct terminal **ret_terminal, struct why *why)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	typeahead(-1); /* checking for keys every few lines costs more than the lines */
-	mousemask(ALL_BUTTONS, NULL);
+	mousemask(has_mouse ? ALL_BUTTONS : 0, NULL);
 	mouseinterval(0);
 	init_styles(terminal);
 	*ret_terminal = terminal;
@@ -256,7 +276,8 @@ static void show_row(const struct terminal *terminal, const struct grid *grid, i
 	}
 }
 
-void terminal_show(struct terminal *terminal, const struct grid *grid, int cursor_col)
+void terminal_show(struct terminal *terminal, const struct grid *grid, int focus_row,
+		   int prompt_col)
 {
 	if (terminal->shown.rows != grid->rows || terminal->shown.cols != grid->cols) {
 		if (grid_resize(&terminal->shown, grid->rows, grid->cols) < 0)
@@ -269,9 +290,11 @@ void terminal_show(struct terminal *terminal, const struct grid *grid, int curso
 	}
 	terminal->is_stale = false;
 	attrset(A_NORMAL);
-	curs_set(cursor_col >= 0);
-	if (cursor_col >= 0)
-		move(grid->rows - 1, cursor_col < grid->cols ? cursor_col : grid->cols - 1);
+	curs_set(prompt_col >= 0);
+	if (prompt_col >= 0)
+		move(grid->rows - 1, prompt_col < grid->cols ? prompt_col : grid->cols - 1);
+	else
+		move(focus_row, 0);
 	refresh();
 }
 

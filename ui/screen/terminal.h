@@ -13,8 +13,11 @@
 
 struct terminal;
 
-/* Opens the terminal. -ENOTTY, -EINVAL (TERM unknown) with why. */
-int terminal_open(struct terminal **ret_terminal, struct why *why);
+/*
+ * Opens the terminal; a kind that the system does not know as xterm-256color, which is said in why.
+ * Without the mouse the terminal keeps it, and selects text. -ENOTTY, -EINVAL with why.
+ */
+int terminal_open(bool has_mouse, struct terminal **ret_terminal, struct why *why);
 
 /* Restores the terminal. NULL is fine. */
 void terminal_close(struct terminal *terminal);
@@ -22,8 +25,12 @@ void terminal_close(struct terminal *terminal);
 /* Follows the terminal's size. True when it has changed. */
 bool terminal_resize(struct terminal *terminal, struct grid *grid);
 
-/* Shows the grid; cursor_col >= 0: a text cursor in the last line. */
-void terminal_show(struct terminal *terminal, const struct grid *grid, int cursor_col);
+/*
+ * Shows the grid; prompt_col >= 0: a text cursor in the last line. Else the cursor, which is not
+ * seen, rests in the line of focus_row: braille displays and screen readers follow it.
+ */
+void terminal_show(struct terminal *terminal, const struct grid *grid, int focus_row,
+		   int prompt_col);
 
 /* The next show() draws everything anew. */
 void terminal_redraw(struct terminal *terminal);

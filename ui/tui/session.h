@@ -41,6 +41,7 @@ struct tui_config {
 	const struct guest_choice *choice; /* of the query's guest; NULL: no choice yet */
 	double delay_s;		/* 0 for a recording, which has no next sample */
 	unsigned long samples;	/* ends after so many intervals; 0: no limit */
+	bool no_mouse;		/* the terminal keeps the mouse */
 	int signals;		/* a signalfd of INT, TERM, HUP and WINCH, which are blocked */
 };
 

@@ -161,7 +161,7 @@ static void draw(struct tui *tui)
 	choose_notice(tui);
 	tui_build_details(tui);
 	screen_paint(screen, &tui->grid);
-	terminal_show(tui->terminal, &tui->grid, screen->prompt_col);
+	terminal_show(tui->terminal, &tui->grid, screen->focus_row, screen->prompt_col);
 }
 
 /* ---- the loop ---- */
@@ -350,10 +350,13 @@ int tui_run(const struct tui_config *config, struct why *why)
 	};
 	int err = tui.sampling.timer < 0 ?
 			  why_set(why, -errno, "no timer for the samples: %s", strerror(errno)) :
-			  terminal_open(&tui.terminal, why);
+			  terminal_open(!config->no_mouse, &tui.terminal, why);
 
 	if (!err) {
 		config->query->folds_ended = true;
+		if (why->text[0])
+			tui_say(&tui, why->text);
+		why->text[0] = '\0';
 		tui.screen.view = &tui.view;
 		tui_sort(&tui, config->query->sort, config->query->reverse);
 		tui.screen.has_past = config->past;
