@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
@@ -17,6 +18,7 @@
 #include "host/env.h"
 #include "monitor.h"
 #include "providers/provider.h"
+#include "trace/record/child.h"
 #include "trace/report/report.h"
 #include "ui/lines/lines.h"
 #include "ui/numbers.h"
@@ -28,6 +30,7 @@ struct exits_run {
 	struct exits_options options;
 	struct env env;
 	struct live live;
+	struct record_child child;
 	struct monitor *monitor;
 	struct query query;
 	struct guest compared[2]; /* of --diff, without their vCPUs */
@@ -168,6 +171,17 @@ static void set_query(struct exits_run *run)
 	query->is_latest = query->reverse = options->longer_ns; /* the oldest first */
 }
 
+/* The command waits until counting has begun; its end ends the loop. */
+static int prepare_command(struct exits_run *run, const sigset_t *mask, struct why *why)
+{
+	int err = record_child_new(&run->child, run->options.command, mask, why);
+
+	if (err)
+		return err;
+	run->live.ender = (int)syscall(SYS_pidfd_open, run->child.pid, 0);
+	return run->live.ender < 0 ? -errno : 0;
+}
+
 static int begin(struct exits_run *run, struct why *why)
 {
 	const struct monitor_config config = {
@@ -175,10 +189,14 @@ static int begin(struct exits_run *run, struct why *why)
 		.providers = 1U << PROVIDER_EXITS,
 	};
 	int err = env_init(&run->env, run->options.sysroot, why);
+	sigset_t mask;
 
 	run->query.groups = GROUP_ALL;
+	sigprocmask(SIG_BLOCK, NULL, &mask);
 	if (!err)
 		err = live_init(&run->live, false, false);
+	if (!err && run->options.command)
+		err = prepare_command(run, &mask, why);
 	if (!err)
 		err = monitor_open(&config, &run->monitor, why);
 	if (!err)
@@ -195,6 +213,8 @@ static bool is_over(const struct exits_run *run)
 	const struct guests *guests = monitor_facts(run->monitor)->guests;
 	const struct query *query = &run->query;
 
+	if (run->options.command) /* it is not stopped halfway */
+		return false;
 	if (run->options.diff)
 		return !guests_by_id(guests, run->compared[0].id) &&
 		       !guests_by_id(guests, run->compared[1].id);
@@ -330,11 +350,13 @@ static int count(struct exits_run *run, struct why *why)
 		nr = (unsigned long)(duration_s / INTERVAL_S);
 		nr += (double)nr * INTERVAL_S < duration_s;
 		interval_s = duration_s / (double)nr;
-	} else if (isatty(STDERR_FILENO)) {
+	} else if (isatty(STDERR_FILENO) && !run->options.command) {
 		fputs("Counting. Ctrl-C ends it.\n", stderr);
 	}
 	live_wait_open(&run->live, run->monitor);
 	err = take_sample(run, WOKEN_TICK, why);
+	if (!err && run->options.command)
+		err = record_child_begin(&run->child, run->options.command, why);
 	if (err)
 		return err > 0 ? 0 : err;
 	return live_loop(&run->live, interval_s, nr, take_sample, run, why);
@@ -355,6 +377,7 @@ static int run_exits(int argc, char **argv)
 	err = kallsyms_files_read(&run.options.kallsyms, &run.kallsyms, &run.query, &why);
 	if (err)
 		return say_failure(err, &why);
+	record_child_init(&run.child);
 	err = begin(&run, &why);
 	if (err == -EINVAL && run.monitor)
 		return say_usage("exits", &why);
@@ -370,7 +393,9 @@ static int run_exits(int argc, char **argv)
 		err = -EIO;
 	if (err == -EPIPE || err == -EINTR)
 		err = 0;
-	return err ? say_failure(err, &why) : STATUS_OK;
+	record_child_has_ended(&run.child);
+	record_child_release(&run.child);
+	return err ? say_failure(err, &why) : run.child.status;
 }
 
 const struct command exits_command = {

@@ -71,11 +71,13 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 const struct option_table exits_option_table = {
 	.specs = specs,
 	.nr = ARRAY_SIZE(specs),
-	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS]\n"
-		 "Counts and times VM exits by thread and reason, for SECONDS, until Ctrl-C, or\n"
-		 "until the guest of -p, -g, -t or -T ends, and prints them. Percentiles are\n"
-		 "interpolated within a power of two, so at most a factor of 2 off.\n",
-	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage. More: man kvmtop-exits\n",
+	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS | -- COMMAND [ARGUMENT]...]\n"
+		 "Counts and times VM exits by thread and reason, for SECONDS, while COMMAND\n"
+		 "runs, until Ctrl-C, or until the guest of -p, -g, -t or -T ends, and prints\n"
+		 "them. Percentiles are interpolated within a power of two, so at most a factor\n"
+		 "of 2 off.\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage; of COMMAND, if there is one.\n"
+		  "More: man kvmtop-exits\n",
 	.take = take,
 	.add_help = add_help,
 };
@@ -184,6 +186,21 @@ static int understand(struct exits_options *options, struct why *why)
 	return err ? err : parse_vcpu(options, why);
 }
 
+static bool is_number(const char *text)
+{
+	char *end;
+
+	strtod(text, &end);
+	return end > text && !*end;
+}
+
+/* "-- COMMAND"; but "-- 0.5" is a time. The words from first on are not options. */
+static bool has_command(int argc, char **argv, int first)
+{
+	return first < argc && strcmp(argv[first - 1], "--") == 0 &&
+	       (argc - first > 1 || !is_number(argv[first]));
+}
+
 int exits_options_parse(int argc, char **argv, struct exits_options *ret_options, struct why *why)
 {
 	struct exits_options options = { .sysroot = "" };
@@ -191,6 +208,10 @@ int exits_options_parse(int argc, char **argv, struct exits_options *ret_options
 
 	if (first < 0)
 		return first;
+	if (has_command(argc, argv, first)) {
+		options.command = argv + first;
+		first = argc;
+	}
 	if (!options.help && first < argc)
 		err = seconds_parse(argv[first++], DURATION_MAX_S, &options.duration_s, why);
 	if (!err && !options.help && first < argc)

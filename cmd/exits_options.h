@@ -28,6 +28,7 @@ struct exits_options {
 	const struct view_type *view; /* to print, */
 	size_t sort;		      /* sorted by this column */
 	double duration_s; /* 0: until a signal */
+	char **command;    /* until it ends; NULL: none. Points into argv */
 	uint64_t longer_ns; /* 0: not given */
 	struct kallsyms_options kallsyms;
 };

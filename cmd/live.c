@@ -34,6 +34,7 @@ int live_init(struct live *live, bool to_file, bool has_screen)
 	sigset_t set;
 
 	live->to_file = to_file;
+	live->ender = -1;
 	sigemptyset(&set);
 	if (!signal_is_ignored(SIGINT))
 		sigaddset(&set, SIGINT);
@@ -108,19 +109,20 @@ static enum woken wait_for(const struct live *live, int timer)
 		{ .fd = live->signals, .events = POLLIN },
 		{ .fd = timer, .events = POLLIN },
 		{ .fd = live->to_file ? -1 : STDOUT_FILENO },
+		{ .fd = live->ender, .events = POLLIN },
 	};
 	struct signalfd_siginfo info;
 	uint64_t ticks;
 
 	for (;;) {
-		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			return WOKEN_END;
 		if (fds[0].revents && read(live->signals, &info, sizeof(info)) == sizeof(info)) {
 			if (info.ssi_signo == SIGHUP && live->to_file)
 				return WOKEN_HANGUP;
 			return WOKEN_END;
 		}
-		if (fds[2].revents & (POLLERR | POLLHUP))
+		if (fds[2].revents & (POLLERR | POLLHUP) || fds[3].revents)
 			return WOKEN_END;
 		if (fds[1].revents && read(timer, &ticks, sizeof(ticks)) == sizeof(ticks))
 			return WOKEN_TICK;

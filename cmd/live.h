@@ -16,11 +16,12 @@
 struct live {
 	int signals;	 /* a signalfd: INT, TERM, HUP; -1: not yet */
 	sigset_t enders; /* INT and TERM, unless they are ignored */
+	int ender;	 /* a descriptor: when it can be read, the loop ends; -1: none */
 	bool to_file;	 /* lines go to a file, which HUP reopens, not to standard output */
 	char warned[MONITOR_NOTICES][sizeof(struct why)]; /* the notices that were printed */
 };
 
-/* Blocks the signals; WINCH, too, for a screen. 0 or -errno. */
+/* Blocks the signals; WINCH, too, for a screen. ender is -1. 0 or -errno. */
 int live_init(struct live *live, bool to_file, bool has_screen);
 
 /* Waits until all events are open or a signal comes, at most 10 seconds. */
@@ -34,8 +35,8 @@ enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
 
 /*
  * Calls on_wake after each interval, nr times (0: without a limit), until on_wake returns an error
- * or 1, a signal comes, or the reader of standard output is gone. on_wake is called once more for a
- * signal and for the end of the reader. Intervals count from the start: they do not drift. Returns
+ * or 1, a signal comes, the ender can be read, or the reader of standard output is gone. on_wake is
+ * called once more for these. Intervals count from the start: they do not drift. Returns
  * 0, or -errno with why.
  */
 int live_loop(struct live *live, double interval_s, unsigned long nr,

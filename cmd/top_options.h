@@ -35,7 +35,8 @@ enum mode {
 /* The values of the options. Strings point into argv. */
 struct top_options {
 	bool batch, log, csv, json, debugfs, stats, tracepoints, include_past, skip_zero;
-	bool children, by_guest, no_mouse, demo, help, version, list_providers, list_guests, complete;
+	bool children, by_guest, no_mouse, demo, help, version, complete;
+	bool list_providers, list_guests;
 	const char *fields;  /* NULL: all */
 	const char *guest;   /* NULL: see pid */
 	pid_t pid;	     /* 0: all */

@@ -281,9 +281,10 @@ static const struct rule rules[] = {
 		.what = { .use = USE_ARGUMENT, .parents = "mmio", .words = "LAPIC|IOAPIC|GIC" },
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
-			{ "AMD", "Let the CPU do it: kvm_amd avic=1; or offer x2APIC to the guest." },
-			{ "Intel", "Let the CPU do it: kvm_intel enable_apicv=1; or offer x2APIC to the "
-				   "guest." },
+			{ "AMD", "Let the CPU do it: kvm_amd avic=1; or offer x2APIC to the "
+				 "guest." },
+			{ "Intel", "Let the CPU do it: kvm_intel enable_apicv=1; or offer x2APIC "
+				   "to the guest." },
 			{ "Arm", "Use a GICv3 in place of a GICv2, and MSIs in place of lines." },
 			{ NULL, "Let the CPU do it: kvm_amd avic=1 or kvm_intel enable_apicv=1, "
 				"or x2APIC in the guest; on Arm a GICv3, and MSIs." }),

@@ -9,9 +9,10 @@
 #include "views/build.h"
 
 /*
- * How rows are compared. Rows that are equal in the sort column are ordered by view_type.then, the
- * other counts and rates, from the right (rate before total, as kvm_stat does), then by name, so that
- * rows without change do not move. Shares do not count: two rows may have shares of different wholes.
+ * How rows are compared. Rows that are equal in the sort column are ordered by view_type.then, by
+ * the other counts and rates, from the right (rate before total, as kvm_stat does), and by name, so
+ * that rows without change do not move. Shares do not count: two rows may have shares of different
+ * wholes.
  */
 struct order {
 	size_t sort;

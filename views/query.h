@@ -60,7 +60,7 @@ struct query {
 	bool is_of_fleet;	      /* of what a Prometheus has, see view_type.elsewhere */
 	bool is_cycles;		      /* durations are in cycles, and no rate is known */
 	const struct thresholds *thresholds; /* of findings; NULL: the usual ones */
-	const struct steady *steady;  /* the findings of a live screen; NULL: of the latest sample */
+	const struct steady *steady;  /* a live screen's findings; NULL: the latest sample's */
 };
 
 /*

@@ -191,6 +191,14 @@ done
 stop "$log"
 is "$wrong" "" "5 guests that end before they are looked for: each has its row and its number"
 
+# ---- while a command runs
+
+"$KVMTOP" exits --event userspace --csv -- \
+	"$HELPERS/miniguest" --name whole --pio 1000 --rounds 1 >"$TMP/whole" 2>/dev/null
+is "$?" 0 "exits of a command"
+is "$(grep -E ',IO,(whole|pid-[0-9]+),0,1000,' "$TMP/whole" | grep -c .)" 1 \
+	"all that its guest did, from its beginning to its end, is counted"
+
 # ---- more threads than there are records for
 
 FULL=125

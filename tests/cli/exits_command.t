@@ -52,6 +52,22 @@ is "$(limited "$KVMTOP" exits --sysroot $root/amd 0.1)" "$too_large" "and so is 
 "$KVMTOP" exits --sysroot $root/amd 0.1 2>"$TMP/err" | true
 is "$(cat "$TMP/err")" "" "a reader that went away is none"
 
+# A command: it runs while exits are counted, and its status is ours.
+is "$(status_of "$KVMTOP" exits --sysroot $root/amd -- sh -c 'echo ran; exit 7')" 7 \
+	"the status of a command"
+is "$(head -n 1 "$TMP/out")" ran "which writes first"
+like "$(cat "$TMP/out")" '^115  121  cpuid +db1 +0 +[0-9]+ ' "then the table is there"
+is "$(status_of "$KVMTOP" exits --sysroot $root/amd -- sh -c 'kill -KILL $$')" 137 \
+	"128 and the signal's number"
+is "$(status_of "$KVMTOP" exits --sysroot $root/amd -- /no/such/program)" 1 "no such program"
+is "$(cat "$TMP/err")" "kvmtop: /no/such/program cannot be run: No such file or directory" \
+	"is told"
+cp -r $root/amd "$TMP/machine"
+is "$(status_of "$KVMTOP" exits --sysroot "$TMP/machine" -p 115 -- \
+	sh -c "rm -r $TMP/machine/proc/115; sleep 2; exit 3")" 3 \
+	"a guest's end does not end the command"
+rm -r "$TMP/machine"
+
 # The counts of one guest's threads add up to those of the guest.
 sum() {
 	"$KVMTOP" exits --sysroot $root/amd --csv "$@" 0.1 |

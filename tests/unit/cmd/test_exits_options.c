@@ -150,6 +150,14 @@ static void what_makes_no_sense(void **state)
 	refuses("soon", "\"soon\": not a number of seconds");
 	refuses("0", "not a number of seconds");
 	refuses("-- -5", "not a number of seconds");
+	refuses("sleep 5", "not a number of seconds");
+	accepts("-- 0.5");
+	assert_true(options.duration_s > 0.4 && !options.command);
+	accepts("-k time -- sleep -k 5");
+	assert_string_equal(options.command[0], "sleep");
+	assert_string_equal(options.command[2], "5");
+	assert_null(options.command[3]);
+	assert_true(options.duration_s <= 0);
 	refuses("nan", "not a number of seconds");
 	refuses("--whatever", "--whatever");
 }
