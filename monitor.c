@@ -283,11 +283,11 @@ static enum want_scope scope_of(const struct query *query)
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }
 
-static bool wants_use(const struct monitor *monitor, enum field_use use)
+static bool has_use(const struct monitor *monitor, const struct field_set *set,
+		    enum field_use use)
 {
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
-		if (fields_get(monitor->fields, i)->use == use &&
-		    field_set_has(&monitor->want.fields, i))
+		if (fields_get(monitor->fields, i)->use == use && field_set_has(set, i))
 			return true;
 	}
 	return false;
@@ -332,6 +332,26 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 	for (size_t i = 0; i < monitor->nr_sources; i++)
 		is_scoped |= !monitor->sources[i].is_always_by_guest;
 	return is_scoped && want->scope != scope_of(query);
+}
+
+/* The same with all else that makes counts begin anew; needed: the fields of the query. */
+static bool begins_anew(const struct monitor *monitor, const struct query *query,
+			const struct field_set *needed)
+{
+	bool had_arguments = has_use(monitor, &monitor->want.fields, USE_ARGUMENT);
+	bool had_events = monitor->has_own_events && !monitor->config.counts_all;
+
+	/* Arguments and long exits need other BPF programs, which begin at 0. */
+	return is_new_question(monitor, query,
+			       had_events || has_use(monitor, needed, USE_EVENT)) ||
+	       had_arguments != has_use(monitor, needed, USE_ARGUMENT) ||
+	       (monitor->want.longer_ns > 0) != (query_wants_longer(query) > 0);
+}
+
+bool monitor_begins_anew(struct monitor *monitor, const struct query *query)
+{
+	return query_wants(query, monitor->fields, &monitor->needed) == 0 &&
+	       begins_anew(monitor, query, &monitor->needed);
 }
 
 static bool has_told(const struct source *source, const struct want *want)
@@ -432,25 +452,20 @@ static int add_all(struct monitor *monitor)
 
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why)
 {
-	bool had_events = monitor->has_own_events;
-	bool had_arguments = wants_use(monitor, USE_ARGUMENT), has_events, is_new;
-	bool had_long = monitor->want.longer_ns;
 	const struct source *failed = NULL;
+	bool is_new;
 	int err;
 
-	if (query_wants(query, monitor->fields, &monitor->needed) < 0 ||
-	    field_set_copy(&monitor->want.fields, &monitor->needed) < 0)
+	if (query_wants(query, monitor->fields, &monitor->needed) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
-	monitor->has_own_events = wants_use(monitor, USE_EVENT);
-	has_events = monitor->has_own_events || (had_events && !monitor->config.counts_all);
+	is_new = begins_anew(monitor, query, &monitor->needed);
+	monitor->has_own_events = has_use(monitor, &monitor->needed, USE_EVENT);
+	if (field_set_copy(&monitor->want.fields, &monitor->needed) < 0)
+		return why_set(why, -ENOMEM, "out of memory");
 	if (monitor->config.counts_all && add_all(monitor) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
 	monitor->want.longer_ns = query_wants_longer(query);
 	monitor->want.has_halts = query->has_halts;
-	/* Arguments and long exits need other BPF programs, which begin at 0. */
-	is_new = is_new_question(monitor, query, has_events) ||
-		 had_arguments != wants_use(monitor, USE_ARGUMENT) ||
-		 had_long != (monitor->want.longer_ns > 0);
 	if (remember_filter(monitor, query) < 0)
 		return why_set(why, -ENOMEM, "out of memory");
 	monitor->has_new_question = is_new;

@@ -64,6 +64,12 @@ void monitor_close(struct monitor *monitor);
  */
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);
 
+/*
+ * Whether the query would make all counts begin anew: what was counted since the latest sample
+ * would be lost.
+ */
+bool monitor_begins_anew(struct monitor *monitor, const struct query *query);
+
 /* Whether the latest monitor_want() changed what is counted; if not, the facts answer it. */
 bool monitor_has_new_question(const struct monitor *monitor);
 

@@ -25,7 +25,9 @@ struct series {
 	size_t nr, room;
 	uint64_t first_id, last_id; /* moments up to which it reaches; not all have a point */
 	uint32_t first_segment, last_segment;
-	bool is_after_gap; /* the next point will be */
+	/* A question began anew behind the last point, before the first: perhaps a gap is there. */
+	bool is_after_start, is_before_start;
+	bool is_after_run; /* another run of the writer began behind the last point: a gap */
 };
 
 /* Which points are wanted. */

@@ -6,6 +6,8 @@
 #include "base/array.h"
 #include "history/series_read.h"
 
+#define GAP_NS UINT64_C(1000000000)
+
 /* ---- one point */
 
 static bool is_of(const struct reader *reader, const struct change *change,
@@ -73,6 +75,15 @@ static int read_point(struct reader *reader, const struct stored *at, const stru
 					 add_rows(reader, subject, has_times, ret_point, why);
 }
 
+/*
+ * Other programs take a moment to begin counting: so short a time is no gap. A start is where a
+ * question began anew.
+ */
+static bool is_gap(const struct series_point *point, const struct series_point *before)
+{
+	return point->time_ns - before->time_ns > point->interval_ns + GAP_NS;
+}
+
 /* ---- to both sides */
 
 static int make_room(struct series *series, struct why *why)
@@ -93,10 +104,14 @@ static int add_last(struct series *series, struct reader *reader, const struct s
 	if (err)
 		return err;
 	if (at->elapsed_ns) {
-		series->points[series->nr].is_gap |= series->is_after_gap;
-		series->nr++;
+		struct series_point *point = &series->points[series->nr++];
+
+		point->is_gap |= series->is_after_run;
+		if (series->is_after_start && series->nr > 1)
+			point->is_gap |= is_gap(point, point - 1);
 	}
-	series->is_after_gap = !at->elapsed_ns;
+	series->is_after_start = !at->elapsed_ns;
+	series->is_after_run = !at->elapsed_ns && series->last_segment != at->segment;
 	series->last_id = at->id;
 	series->last_segment = at->segment;
 	if (series->nr > SERIES_MAX) {
@@ -110,6 +125,7 @@ static int add_first(struct series *series, struct reader *reader, const struct 
 		     bool has_times, struct why *why)
 {
 	struct series_point point = { 0 };
+	bool is_new_run = at->segment != series->first_segment;
 	int err = at->elapsed_ns ? make_room(series, why) : 0;
 
 	if (!err && at->elapsed_ns)
@@ -119,16 +135,18 @@ static int add_first(struct series *series, struct reader *reader, const struct 
 	series->first_id = at->id;
 	series->first_segment = at->segment;
 	if (!at->elapsed_ns) {
-		if (series->nr)
-			series->points[0].is_gap = true;
+		series->is_before_start = true;
 		return 0;
 	}
+	if (series->is_before_start && series->nr)
+		series->points[0].is_gap |= is_new_run || is_gap(&series->points[0], &point);
+	series->is_before_start = false;
 	memmove(series->points + 1, series->points, series->nr++ * sizeof(*series->points));
 	series->points[0] = point;
 	if (series->nr > SERIES_MAX) {
 		series->nr--;
 		series->last_id = series->points[series->nr - 1].id;
-		series->is_after_gap = false;
+		series->is_after_start = series->is_after_run = false;
 	}
 	return 0;
 }
@@ -195,9 +213,9 @@ int series_read(struct series *series, struct reader *reader, const struct key *
 	if (!goes_on) {
 		series->subject = *subject;
 		series->nr = 0;
-		series->is_after_gap = false;
+		series->is_after_start = series->is_before_start = series->is_after_run = false;
 		series->first_id = at->id;
-		series->first_segment = at->segment;
+		series->first_segment = series->last_segment = at->segment;
 		err = add_last(series, reader, at, span->has_times, why);
 	}
 	return err ? err : extend(series, reader, at->id, span, why);

@@ -499,6 +499,18 @@ screen_has ' build-7f3a \(pid 4200\)$' "of its guest"
 start 80 24 $intel -s 0.1 --view hotspots
 screen_has '^ .*: .* \((minor|major)\), and [0-9]+ more: press w$' \
 	"a finding of three samples has a line above the keys"
+# Arguments of exits need other BPF programs: that is no gap in the graphs.
+start 80 24 $amd -s 0.4 --view exits
+screen_keys m
+screen_has '^ [0-9:]+  [0-9,]+ exits ' "the heat map of a live machine"
+sleep 1
+screen_keys 5
+screen_has '\[5 Hot spots\]' "and of its hot spots"
+sleep 1.5
+screen_keys w 4
+screen_wait '\[4 Exits\]'
+sleep 1.5
+unlike "$(screen_shot)" '┊' "without a gap between them"
 # Long exits: a captured machine has none.
 start 80 24 $amd -s 25 --view exits
 keys_show l 'A captured machine and a history have no list' "l: the list of long exits"

@@ -6,6 +6,7 @@
 #include <sys/timerfd.h>
 
 #include "base/clock.h"
+#include "history/recorder.h"
 #include "history/past.h"
 #include "ui/numbers.h"
 #include "ui/tui/session.h"
@@ -66,11 +67,40 @@ struct monitor *tui_monitor(const struct tui *tui)
 	return tui->back.monitor ? tui->back.monitor : tui->config.monitor;
 }
 
+static void keep_sample(struct tui *tui, struct recorder *recorder)
+{
+	if (recorder && recorder_take(recorder, monitor_facts(tui->config.monitor),
+				      clock_real_ns()) < 0)
+		tui_say(tui, strerror(ENOMEM));
+}
+
+void tui_sample(struct tui *tui)
+{
+	if (monitor_sample(tui->config.monitor) < 0)
+		tui_say(tui, strerror(ENOMEM));
+	tui->sampling.taken_ns = clock_now_ns();
+	keep_sample(tui, tui->config.recorder);
+	keep_sample(tui, tui->config.writer);
+}
+
+/* What was counted since the latest sample would be missing in the pictures over time. */
+static void keep_what_was_counted(struct tui *tui)
+{
+	const struct sampling *sampling = &tui->sampling;
+	uint64_t least_ns = (uint64_t)(FIRST_DELAY_S * 1e9);
+
+	if (sampling->taken_ns && !sampling->is_opening && tui->config.recorder &&
+	    clock_now_ns() - sampling->taken_ns >= least_ns &&
+	    monitor_begins_anew(tui->config.monitor, tui->query))
+		tui_sample(tui);
+}
+
 void tui_ask_now(struct tui *tui)
 {
 	struct sampling *sampling = &tui->sampling;
 	struct why why = { "" };
 
+	keep_what_was_counted(tui);
 	if (monitor_want(tui->config.monitor, tui->query, &why) < 0)
 		tui_say(tui, why.text);
 	if (!monitor_has_new_question(tui->config.monitor))

@@ -50,6 +50,7 @@ struct sampling {
 	int timer;
 	double delay_s;
 	unsigned long nr;	  /* taken so far */
+	uint64_t taken_ns;	  /* when the latest was taken */
 	bool is_opening;	  /* the providers are not ready yet */
 	bool has_fresh_question;  /* the question's first sample follows when they are ready */
 	unsigned int due;	  /* samples until the question has rates */
@@ -180,6 +181,8 @@ struct tui {
 /* What is shown: now, or the past. */
 struct monitor *tui_monitor(const struct tui *tui);
 
+/* Takes a sample, and stores it. */
+void tui_sample(struct tui *tui);
 /*
  * Tells the providers what the query needs; the first sample follows when they are ready. A moment
  * of the past answers at once.

@@ -32,25 +32,15 @@
 
 /* ---- sampling and drawing ---- */
 
-static void keep_sample(struct tui *tui, struct recorder *recorder)
-{
-	if (recorder && recorder_take(recorder, monitor_facts(tui->config.monitor),
-				      clock_real_ns()) < 0)
-		tui_say(tui, strerror(ENOMEM));
-}
-
 static void take_sample(struct tui *tui)
 {
 	if (monitor_revive(tui->config.monitor))
 		tui_ask_now(tui);
-	if (monitor_sample(tui->config.monitor) < 0)
-		tui_say(tui, strerror(ENOMEM));
+	tui_sample(tui);
 	/* A player gives all of its samples in one call. */
 	tui->sampling.due -= tui->sampling.due > 0;
 	if (!tui->config.env)
 		tui->sampling.due = 0;
-	keep_sample(tui, tui->config.recorder);
-	keep_sample(tui, tui->config.writer);
 	if (tui->config.env)
 		tui->screen.nr_cpus = host_cpus(tui->config.env);
 }

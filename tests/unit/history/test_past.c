@@ -690,6 +690,50 @@ static void a_series_has_the_points_that_are_wanted(void **state)
 	world_free(&world);
 }
 
+/* Where a question begins anew there is a gap only if nothing was counted for long. */
+static void other_programs_make_no_gap(void **state)
+{
+	static struct memory memories[60];
+	const size_t soon = 20, late = 40; /* questions begin anew */
+	const struct key subject = { GUEST_ANY, -1, EXIT };
+	const struct series_span span = { .nr = 60, .nr_after = 30 };
+	struct world world;
+	struct past *past;
+	struct why why = { "" };
+
+	(void)state;
+	seed = 5;
+	world_new(&world, SIZE_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(memories); i++) {
+		if (i == soon || i == late)
+			stats_clear(world.stats);
+		world.now_ns += i == late ? SECOND : 0;
+		world.now_ns -= i == soon ? SECOND / 10 * 7 : 0;
+		go_on(&world);
+		keep(&world, &memories[i]);
+	}
+	assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
+	for (size_t i = 5; i < ARRAY_SIZE(memories); i += 10) { /* both ways from there */
+		struct series series = { .nr = 0 };
+		size_t nr_gaps = 0;
+
+		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
+		assert_int_equal(past_series(past, &subject, false, &span, &series, &why), 0);
+		for (size_t k = 0; k < series.nr; k++) {
+			bool is_late = series.points[k].time_ns == memories[late + 1].time_ns;
+
+			assert_int_equal(series.points[k].is_gap, is_late && k);
+			nr_gaps += series.points[k].is_gap;
+		}
+		assert_int_equal(nr_gaps, i > 10);
+		free(series.points);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(memories); i++)
+		forget(&memories[i]);
+	past_free(past);
+	world_free(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -700,6 +744,7 @@ int main(void)
 		cmocka_unit_test(after_a_loss),
 		cmocka_unit_test(damaged_parts),
 		cmocka_unit_test(a_series_has_the_points_that_are_wanted),
+		cmocka_unit_test(other_programs_make_no_gap),
 	};
 
 	return cmocka_run_group_tests_name("past", tests, NULL, NULL);
