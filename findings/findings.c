@@ -33,6 +33,7 @@ struct subject {
 	uint64_t whole_ns; /* of its exits and the guest; 0: not known */
 	uint64_t interval_ns; /* in its place where exits have no times; 0: not known */
 	uint64_t guest_ns;
+	bool is_here; /* in the latest sample; else it has ended */
 	bool has_cpu;
 	uint64_t cpu, affinity; /* how many CPUs it may run on; 0: not known */
 	bool has_run;
@@ -299,6 +300,7 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	subject = subject_of(measure, &stat->key);
 	if (!subject)
 		return -ENOMEM;
+	subject->is_here |= stat->seen >= stats_latest_tick(measure->facts->stats, field->source);
 	add_time(measure->facts->stats, subject, stat, field);
 	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
 	for (uint32_t rest = any; rest; rest &= rest - 1) {
@@ -558,7 +560,7 @@ static struct worst_subject find_worst(const struct measure *measure,
 		double value = value_of(measure, subject, rule);
 		bool is_above = value > 0 && value >= threshold;
 
-		worst.nr_all += subject->vcpu >= 0;
+		worst.nr_all += subject->vcpu >= 0 && subject->is_here;
 		worst.nr_above += subject->vcpu >= 0 && is_above;
 		if (is_above && value > worst.value) {
 			worst.value = value;

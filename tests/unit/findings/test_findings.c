@@ -354,6 +354,26 @@ static void an_exit_that_does_not_end(void **state)
 	assert_non_null(strstr(cell_of(world, "remedy"), "ps -L"));
 }
 
+/* Of a vCPU that has ended nothing is known: it is not one that is well. */
+static void an_ended_vcpu_is_none_of_them(void **state)
+{
+	struct world *world = *state;
+
+	stats_know_guests(world->stats, world->guests);
+	for (uint64_t i = 1; i <= 2; i++) {
+		for (int32_t vcpu = 0; vcpu < 3 - (int32_t)i; vcpu++) {
+			add(world, (struct key){ 1, vcpu, TIME }, i * SECOND);
+			add(world, (struct key){ 1, vcpu, WAIT }, i * SECOND / 2 * !vcpu);
+		}
+		take(world);
+		assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+		assert_string_equal(cell_of(world, "evidence"),
+				    i == 1 ? "vCPU 0: 50.0 % of its time (a finding from 10 % on); "
+					     "1 of 2 vCPUs" :
+					     "vCPU 0: 50.0 % of its time (a finding from 10 % on)");
+	}
+}
+
 /* What a quota takes is no want of CPUs; and where the scheduler has a vCPU is what counts. */
 static void a_quota_is_no_want_of_cpus(void **state)
 {
@@ -674,6 +694,7 @@ int main(void)
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(an_exit_that_does_not_end),
 		TEST(who_else_is_on_the_cpu),
+		TEST(an_ended_vcpu_is_none_of_them),
 		TEST(a_slow_device_is_one_cause),
 		TEST(without_an_argument_the_exit_is_named),
 		TEST(remedies_are_for_the_host),
