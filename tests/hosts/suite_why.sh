@@ -42,8 +42,11 @@ why_device() {
 	guest slow --mmio 20 --answer 10000 --rounds 0 --pause 200000
 	guest_go slow
 	is "$(why_of)" "slow_vmm
-user_device
-3" "why: a slow device is found"
+3" "why: a slow VMM is found, and not its device, too"
+	like "$(cat "$TMP/why")" "The VMM is slow to answer exits,slow,critical,[2-9][0-9]\\." \
+		"why: much of a vCPU's time"
+	is "$(why_of 'user_exit_seconds = 0.5')" "user_device
+3" "why: a device is found"
 	like "$(cat "$TMP/why")" "The VMM emulates a device,slow,critical,[2-9][0-9]\\." \
 		"why: much of a vCPU's time"
 	case $ARGUMENTS in
@@ -67,7 +70,8 @@ cpuid_ratio = off
 page_fault_ratio = off"
 	is "$(why_of "$w_only")" "cpu_wait
 3" "why: vCPUs that share a CPU wait"
-	like "$(cat "$TMP/why")" "it was last on CPU 0, as was vCPU [01]; 2 of 2 vCPUs" \
+	like "$(cat "$TMP/why")" "it was last on CPU 0, the only one that it may use, beside \
+its own vCPU [01] \([0-9]+ %\)[^;]*; 2 of 2 vCPUs" \
 		"why: with the CPU and the other vCPU"
 	w_mask=1
 	for w_tid in $(vcpu_tids "$GUEST"); do
