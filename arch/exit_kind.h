@@ -29,6 +29,8 @@ enum exit_kind {
 #define EXITS_RESTART 0x500 /* -EINTR */
 #define EXITS_ERROR 0x501
 
+#define EXITS_USER_HLT 5 /* KVM_EXIT_HLT: user space halts the vCPU */
+
 /* The code of an exit to user space: its reason, or a failure of KVM_RUN (error < 0). */
 static inline __u64 exits_user_code(__u64 reason, int error)
 {

@@ -5,6 +5,7 @@
  * Sources: uapi linux/kvm.h, include/trace/events/kvm.h. The kernel prints names up to 30 only.
  */
 #include "arch/arch.h"
+#include "arch/exit_kind.h"
 #include "base/array.h"
 
 static const struct reason reasons[] = {
@@ -13,7 +14,7 @@ static const struct reason reasons[] = {
 	{ 2, "IO", NULL, 0 },
 	{ 3, "HYPERCALL", NULL, 0 },
 	{ 4, "DEBUG", NULL, 0 },
-	{ 5, "HLT", NULL, REASON_IDLE },
+	{ EXITS_USER_HLT, "HLT", NULL, REASON_IDLE },
 	{ 6, "MMIO", NULL, 0 },
 	{ 7, "IRQ_WINDOW_OPEN", NULL, 0 },
 	{ 8, "SHUTDOWN", NULL, 0 },

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "arch/argument.h"
+#include "base/array.h"
 #include "facts/exit_fields.h"
 
 #define NAME_SIZE 192
@@ -143,7 +144,7 @@ static uint64_t lower(uint64_t a, uint64_t b)
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts)
 {
 	uint64_t out = lower(time->ns[EXITS_VMEXIT], whole_ns);
-	uint64_t halt = lower(time->idle_ns[EXITS_VMEXIT], out);
+	uint64_t halt = lower(less(time->idle_ns[EXITS_VMEXIT], time->halt_user_ns), out);
 	uint64_t user = less(time->ns[EXITS_USERSPACE], time->idle_ns[EXITS_USERSPACE]);
 
 	user = lower(user, out - halt);
@@ -154,4 +155,28 @@ void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_
 	ret_parts[TIME_POLL] = lower(time->polled_ns, halt);
 	ret_parts[TIME_USER] = user;
 	ret_parts[TIME_KVM] = out - halt - user;
+}
+
+void exit_fields_keep(const uint64_t *earlier, uint64_t *parts)
+{
+	static const enum time_part split[] = { TIME_GUEST, TIME_HALT, TIME_KVM, TIME_USER };
+	uint64_t excess = 0;
+
+	for (int i = 0; i < TIME_PARTS; i++) {
+		if (i != TIME_WAIT && parts[i] < earlier[i])
+			parts[i] = earlier[i];
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(split); i++)
+		excess += parts[split[i]];
+	excess = less(excess, parts[TIME_WHOLE]);
+	for (size_t i = 0; i < ARRAY_SIZE(split) && excess; i++) {
+		uint64_t cut = lower(excess, parts[split[i]] - earlier[split[i]]);
+
+		parts[split[i]] -= cut;
+		excess -= cut;
+	}
+	parts[TIME_POLL] = lower(parts[TIME_POLL], earlier[TIME_POLL] + parts[TIME_HALT] -
+						    earlier[TIME_HALT]);
+	parts[TIME_L2] = lower(parts[TIME_L2],
+			       earlier[TIME_L2] + parts[TIME_GUEST] - earlier[TIME_GUEST]);
 }

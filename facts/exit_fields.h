@@ -72,16 +72,24 @@ struct exits_time {
 	uint64_t ns[EXITS_REASONS], idle_ns[EXITS_REASONS];
 	uint64_t polled_ns; /* of the idle time, see TIME_POLL */
 	uint64_t nested_ns; /* see TIME_L2 */
+	uint64_t halt_user_ns; /* of the idle time: what user space had without being idle */
 };
 
 /*
  * Splits the whole time of a vCPU into parts; ret_parts[TIME_WAIT] is not written.
  *
- * The time outside the guest is the time of the exits. The time of a halt counts as halt, even if
- * user space ran during the halt. The time of any other exit is user space's as far as user space
- * handled the exit, and KVM's for the rest. Guest, KVM, user space and halt add up to the whole.
- * Polling is at most the halt, and L2 at most the guest.
+ * The time outside the guest is the time of the exits. The time of an exit is user space's as far
+ * as user space had the vCPU, and halt or KVM's for the rest. Guest, KVM, user space and halt add up
+ * to the whole. Polling is at most the halt, and L2 at most the guest.
  */
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
+
+/*
+ * Keeps parts from going back behind earlier ones, as they may if a thread was read while it
+ * changed: what one does not go back, others grow less, so that they still add up to the whole.
+ * Polling grows no more than halts do, and L2 no more than the guest: KVM tells what a halt polled
+ * when it ends, and most of it may have been before. The rest is for later. TIME_WAIT is left alone.
+ */
+void exit_fields_keep(const uint64_t *earlier, uint64_t *parts);
 
 #endif

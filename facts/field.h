@@ -79,7 +79,7 @@ static inline bool time_adds_up(enum time_part part)
 
 /*
  * Of sums by enum time_part: the time of halts that was not polled. KVM reports the polling of a
- * halt once, when the halt ends: so in one interval there can be more polling than time in halts.
+ * halt once, when the halt ends: so an interval of a recording can have more polling than halts.
  */
 static inline uint64_t time_slept_ns(const uint64_t *parts)
 {

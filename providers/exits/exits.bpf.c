@@ -261,7 +261,7 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	}
 	exit->end_ns = now;
 	exit->took_ns = now - since;
-	exit->user_ns = thread->user_since ? thread->user_ns + now - thread->user_since : 0;
+	exit->user_ns = thread->user_ns + (thread->user_since ? now - thread->user_since : 0);
 	exit->polled_ns = thread->open_cell & EXITS_HALT ? thread->halt_polled_ns : 0;
 	exit->waited_ns = waited_so_far() - thread->waited_before_ns;
 	exit->pc = pc;
@@ -334,9 +334,26 @@ static __always_inline void end_long(struct exits_thread *thread, _Bool has_vcpu
 	report(thread, since, now, pc);
 }
 
-static __always_inline void end_halt(struct exits_thread *thread, void *ctx, _Bool has_vcpu,
-				     _Bool is_long)
+/* Ends a time in user space that no entry into the guest has ended. */
+static __always_inline void end_userspace(struct exits_thread *thread, __u64 now)
 {
+	__u64 since = thread->user_since, ns;
+
+	if (!since || !thread->open_since)
+		return;
+	thread->user_since = 0; /* first, as in end_exit() */
+	barrier();
+	ns = now - since;
+	thread->user_ns += ns;
+	if (thread->open_cell >= EXITS_HALT && thread->user_cell < EXITS_HALT)
+		thread->halt_user_ns += ns;
+	took(&thread->cells[thread->user_cell % EXITS_CELLS], ns);
+}
+
+static __always_inline void end_halt(struct exits_thread *thread, void *ctx, _Bool has_vcpu,
+				     _Bool is_long, __u64 now)
+{
+	end_userspace(thread, now);
 	if (NUMBER(RAW_POLLS) != EXITS_BY_RECORD)
 		add_polled(thread, ctx, has_vcpu);
 	if (!is_long)
@@ -358,7 +375,7 @@ static __always_inline int end_exit(struct exits_thread *thread, void *ctx, _Boo
 	now = bpf_ktime_get_ns();
 	number = thread->open_cell;
 	if (number >= EXITS_HALT) {
-		end_halt(thread, ctx, has_vcpu, is_long);
+		end_halt(thread, ctx, has_vcpu, is_long, now);
 		number %= EXITS_CELLS;
 	}
 	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
@@ -370,9 +387,9 @@ static __always_inline int end_exit(struct exits_thread *thread, void *ctx, _Boo
 	if (thread->user_since) {
 		took(&thread->cells[thread->user_cell % EXITS_CELLS], now - thread->user_since);
 		thread->user_since = 0;
-		if (is_long)
-			thread->user_ns = 0;
 	}
+	if (is_long)
+		thread->user_ns = 0;
 	if (thread->has_argument) {
 		thread->has_argument = 0;
 		cell = bpf_map_lookup_elem(&arguments, &thread->argument);
@@ -470,20 +487,16 @@ int on_page_fault(void *ctx __attribute__((unused)))
 }
 
 /*
- * Ends an earlier time in user space: KVM_RUN was called and left again without an entry into the
- * guest, as when a vCPU that halts gets a signal.
+ * KVM_RUN has failed, as when the thread gets a signal. Whether it is known how long user space has
+ * the vCPU: until the guest is entered; but a halt goes on before that, with the next KVM_RUN, and
+ * only on_run sees when that begins.
  */
-static __always_inline void end_userspace(struct exits_thread *thread)
+static __noinline _Bool knows_return(const struct exits_thread *thread)
 {
-	__u64 since = thread->user_since, ns;
-
-	if (!since || !thread->open_since)
-		return;
-	thread->user_since = 0; /* first, as in end_exit() */
-	barrier();
-	ns = bpf_ktime_get_ns() - since;
-	thread->user_ns += ns;
-	took(&thread->cells[thread->user_cell % EXITS_CELLS], ns);
+	if (!halts_go_on || !thread->open_since || thread->open_cell < EXITS_HALT)
+		return 1;
+	is_interrupting = 1;
+	return run_watch && thread->run_watch == run_watch;
 }
 
 SEC("tracepoint")
@@ -498,13 +511,36 @@ int on_userspace(void *ctx)
 	if (!thread)
 		return count_late(EXITS_NO_VCPU, code, EXITS_USERSPACE, !has_exits);
 	thread->running = 0; /* KVM_RUN is over */
-	end_userspace(thread);
+	if (thread->user_since)
+		end_userspace(thread, bpf_ktime_get_ns());
 	cell = find_cell(code, EXITS_USERSPACE);
 	count(thread, cell);
 	thread->cpu = cpu;
+	if (code >= EXITS_RESTART && !knows_return(thread))
+		return 1;
 	thread->user_cell = cell;
 	thread->user_since = bpf_ktime_get_ns();
 	return 1;
+}
+
+/*
+ * struct split's run_event, kvm_fpu(load): KVM_RUN begins, and a halt goes on. Attached while halts
+ * are interrupted: it costs in each KVM_RUN.
+ */
+SEC("raw_tracepoint")
+int on_run(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct exits_thread *thread;
+
+	if (!(__u32)ctx->args[0])
+		return 0;
+	thread = find_thread(bpf_get_smp_processor_id());
+	if (!thread)
+		return 0;
+	thread->run_watch = run_watch;
+	if (thread->user_since && thread->open_cell >= EXITS_HALT)
+		end_userspace(thread, bpf_ktime_get_ns());
+	return 0;
 }
 
 /*

@@ -351,6 +351,7 @@ static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *s
 	int err;
 
 	exits_threads_begin(exits->threads);
+	exits_bpf_look_for_interrupts(exits->bpf);
 	err = look_for_nested(exits);
 	if (!err)
 		err = exits_bpf_take_late(exits->bpf, take_late, exits);

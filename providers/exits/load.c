@@ -97,17 +97,19 @@ static int set_on_entry(const struct exits_load *load)
 	return set_typed(load->on_entry, load->config.exit->entry_event);
 }
 
-/* The reasons for which KVM halts a vCPU itself, and so may poll. */
-static void set_halts(struct exits_program *program, const struct split *exit)
+/* The reasons for which the vCPU has nothing to do. */
+static int set_halts(struct exits_program *program, const struct split *exit)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < exit->nr_reasons; i++) {
-		const struct reason *reason = &exit->reasons[i];
-
-		if (reason->flags & REASON_IDLE && reason->code < EXITS_DENSE && nr < EXITS_HALTS)
-			program->rodata->halts[nr++] = (uint32_t)reason->code;
+		if (!(exit->reasons[i].flags & REASON_IDLE))
+			continue;
+		if (nr == EXITS_HALTS)
+			return -E2BIG;
+		program->rodata->halts[nr++] = exit->reasons[i].code;
 	}
+	return 0;
 }
 
 static int set_exit(struct exits_load *load)
@@ -123,8 +125,9 @@ static int set_exit(struct exits_load *load)
 	program->rodata->has_type = exit->type_field != NULL;
 	program->rodata->type_of_field = exit->type_of_field;
 	program->rodata->type_bit = REASON_TYPE;
-	set_halts(program, exit);
-	err = set_on_exit(load, exit);
+	err = set_halts(program, exit);
+	if (!err)
+		err = set_on_exit(load, exit);
 	if (err)
 		return err;
 	if (exit->entry_event)
@@ -162,6 +165,14 @@ static void set_nested(const struct exits_load *load)
 
 	bpf_program__set_autoload(load->program->progs.on_nested_exit, has_nested);
 	bpf_program__set_autoload(load->program->progs.on_nested_entry, has_nested);
+}
+
+static void set_runs(const struct exits_load *load)
+{
+	bool goes_on = load->is_timed && load->config.exit->run_event;
+
+	load->program->rodata->halts_go_on = goes_on;
+	bpf_program__set_autoload(load->program->progs.on_run, goes_on);
 }
 
 static bool has_pc_copy(const struct exits_load *load)
@@ -252,6 +263,7 @@ static int try_load(struct exits_load *load, bool has_task_storage)
 	err = set_exit(load);
 	set_polls(load);
 	set_nested(load);
+	set_runs(load);
 	set_page_fault(load);
 	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS && !err; kind++)
 		err = set_kind(load, (enum exit_kind)kind);

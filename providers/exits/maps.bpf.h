@@ -21,7 +21,8 @@ const volatile __u32 nr_first; /* records in threads[]; the others are in more_t
 const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
 const volatile __u64 type_of_field;   /* see struct split */
 const volatile __u64 type_bit;
-const volatile __u32 halts[EXITS_HALTS]; /* the codes of exits in which KVM polls; 0: no more */
+const volatile __u64 halts[EXITS_HALTS]; /* the codes of exits that are halts; 0: no more */
+const volatile _Bool halts_go_on; /* with the next KVM_RUN, when a signal has ended KVM_RUN */
 const volatile __u64 run_delay_at; /* offset in the task: its wait for CPUs; 0: not known */
 
 /* By CPU, in a cache line each: the record of the thread that was seen there last. */
@@ -48,6 +49,12 @@ __u8 twins[EXITS_CELLS]; /* by cell: the cell for exits of L2; 0: none yet; of a
 
 /* Set with each exit of L2; the reader clears it. */
 _Bool is_nesting;
+
+/* The same with each halt in which KVM_RUN failed. */
+_Bool is_interrupting;
+
+/* A number that each time on_run is attached is a new one; 0: it is not attached. */
+__u32 run_watch;
 
 /* The number of a thread's record, plus 1: in the task's storage, or on old kernels by tid. */
 struct {
@@ -204,14 +211,16 @@ static __always_inline _Bool is_halt(__u64 code, __u64 kind)
 {
 	_Bool is_found = 0;
 
+	if (kind == EXITS_USERSPACE)
+		return code == EXITS_USER_HLT;
 	for (int i = 0; i < EXITS_HALTS; i++)
 		is_found |= halts[i] && code == halts[i];
 	return is_found && kind == EXITS_VMEXIT;
 }
 
 /*
- * The cell of a code that is seen for the first time, or is too large for dense[]; with EXITS_HALT
- * where KVM polls. kind: that of struct exits_code_key.
+ * The cell of a code that is seen for the first time, or is too large for dense[]; maybe with
+ * EXITS_HALT. kind: that of struct exits_code_key.
  */
 static __noinline __u32 add_cell(__u64 code, __u64 kind)
 {

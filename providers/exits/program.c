@@ -19,7 +19,13 @@
 #include "providers/exits/exits.skel.h"
 
 #define ARGUMENTS_MOST 65536 /* of all threads: 13 MiB */
-#define NESTED_IDLE 10 /* samples without an exit of L2, after which nothing nests */
+#define WATCH_IDLE 10 /* samples after which a program that is not needed is detached */
+
+/* A program that is attached while guests do what it is for. */
+struct watch {
+	int fd; /* -1: it is not attached */
+	unsigned int idle; /* samples since it was needed last */
+};
 
 struct exits_bpf {
 	struct exits_load load;
@@ -32,8 +38,9 @@ struct exits_bpf {
 	uint32_t nr_keys;
 	struct ring_buffer *ring; /* of long exits; NULL: they are not reported */
 	uint64_t missed; /* by the kernel, before exits were counted */
-	int nested_entry; /* on_nested_entry, while a guest nests; else -1 */
-	unsigned int nested_idle; /* samples since the latest exit of L2 */
+	struct watch nested; /* on_nested_entry */
+	struct watch runs;   /* on_run */
+	uint32_t nr_watches; /* how often on_run was attached */
 	exits_long_fn take; /* of exits_bpf_long() */
 	void *take_arg;
 };
@@ -238,8 +245,10 @@ static void *destroy(void *arg)
 {
 	struct exits_bpf *bpf = arg;
 
-	if (bpf->nested_entry >= 0)
-		close(bpf->nested_entry);
+	if (bpf->nested.fd >= 0)
+		close(bpf->nested.fd);
+	if (bpf->runs.fd >= 0)
+		close(bpf->runs.fd);
 	if (bpf->threads)
 		munmap(bpf->threads, records_size(bpf->load.config.max_threads));
 	for (uint32_t i = 0; i < bpf->nr_more; i++)
@@ -273,7 +282,7 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 
 	if (!bpf)
 		return -ENOMEM;
-	bpf->nested_entry = -1;
+	bpf->nested.fd = bpf->runs.fd = -1;
 	bpf->load.config = *config;
 	bpf->load.max_arguments = max_arguments(config);
 	bpf_be_quiet();
@@ -318,21 +327,56 @@ void exits_bpf_close(struct exits_bpf *bpf)
 		destroy(bpf);
 }
 
+static void keep_watch(struct watch *watch, bool is_needed, const char *event,
+		       const struct bpf_program *program)
+{
+	watch->idle = is_needed ? 0 : watch->idle + 1;
+	if (is_needed && watch->fd < 0) {
+		watch->fd = bpf_raw_tracepoint_open(event, bpf_program__fd(program));
+	} else if (watch->fd >= 0 && watch->idle > WATCH_IDLE) {
+		close(watch->fd);
+		watch->fd = -1;
+	}
+}
+
 bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
 {
 	bool is_nesting = bpf->load.program->bss->is_nesting;
 
 	bpf->load.program->bss->is_nesting = false;
-	bpf->nested_idle = is_nesting ? 0 : bpf->nested_idle + 1;
-	if (is_nesting && bpf->nested_entry < 0) {
-		bpf->nested_entry = bpf_raw_tracepoint_open(
-			bpf->load.config.exit->entry_event,
-			bpf_program__fd(bpf->load.program->progs.on_nested_entry));
-	} else if (bpf->nested_entry >= 0 && bpf->nested_idle > NESTED_IDLE) {
-		close(bpf->nested_entry);
-		bpf->nested_entry = -1;
-	}
+	if (is_nesting || bpf->nested.fd >= 0)
+		keep_watch(&bpf->nested, is_nesting, bpf->load.config.exit->entry_event,
+			   bpf->load.program->progs.on_nested_entry);
 	return is_nesting;
+}
+
+/* Whether user space has a vCPU that halts, until the next KVM_RUN. */
+static bool is_any_interrupted(const struct exits_bpf *bpf)
+{
+	for (uint32_t i = 0; i < exits_bpf_max_threads(bpf); i++) {
+		const volatile struct exits_thread *thread = exits_bpf_thread(bpf, i);
+
+		if (thread->user_since && thread->open_since && thread->open_cell >= EXITS_HALT)
+			return true;
+	}
+	return false;
+}
+
+void exits_bpf_look_for_interrupts(struct exits_bpf *bpf)
+{
+	bool is_attached = bpf->runs.fd >= 0;
+	bool is_needed = bpf->load.program->bss->is_interrupting ||
+			 (is_attached && is_any_interrupted(bpf));
+
+	bpf->load.program->bss->is_interrupting = false;
+	if (!is_needed && !is_attached)
+		return;
+	if (!is_needed && bpf->runs.idle == WATCH_IDLE) /* first: what it saw is old then */
+		bpf->load.program->bss->run_watch = 0;
+	keep_watch(&bpf->runs, is_needed, bpf->load.config.exit->run_event,
+		   bpf->load.program->progs.on_run);
+	if (!is_attached && bpf->runs.fd >= 0)
+		bpf->load.program->bss->run_watch = ++bpf->nr_watches;
 }
 
 enum exits_way exits_bpf_way(const struct exits_bpf *bpf)

@@ -51,6 +51,12 @@ bool exits_bpf_is_timed(const struct exits_bpf *bpf);
  */
 bool exits_bpf_look_for_nested(struct exits_bpf *bpf);
 
+/*
+ * The same for halts in which KVM_RUN failed: while there are any, it is measured how long user
+ * space has the vCPU in them, at a cost in each KVM_RUN. The first of them are halts to their end.
+ */
+void exits_bpf_look_for_interrupts(struct exits_bpf *bpf);
+
 /* Other CPUs write these all the time. codes: EXITS_CELLS; i < exits_bpf_max_threads(). */
 const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf);
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i);

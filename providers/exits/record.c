@@ -10,7 +10,7 @@
 
 struct exits_packed {
 	uint64_t used[EXITS_CELLS / 64];
-	uint64_t whole_ns, polled_ns, nested_ns;
+	uint64_t whole_ns, polled_ns, nested_ns, halt_user_ns;
 	bool has_nested;
 	struct exits_cell cells[]; /* the used ones, in their order */
 };
@@ -35,6 +35,12 @@ static uint64_t load(const volatile __u64 *from)
 	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 
+static void set_cell(struct exits_open *open, uint32_t cell)
+{
+	open->cell = cell % EXITS_CELLS;
+	open->is_halt = cell & EXITS_HALT;
+}
+
 /*
  * The program clears open_since and user_since before it adds a time to its cell: if they have not
  * changed meanwhile, no time is both open and in a cell. If they change in each try, the thread is
@@ -49,11 +55,12 @@ static void copy(struct exits_record *to, const volatile struct exits_thread *fr
 		nested_since = load(&from->nested_since);
 		*exit = (struct exits_open){ .since_ns = load(&from->open_since) };
 		*user = (struct exits_open){ .since_ns = load(&from->user_since) };
-		exit->cell = from->open_cell % EXITS_CELLS;
-		user->cell = from->user_cell % EXITS_CELLS;
+		set_cell(exit, from->open_cell);
+		set_cell(user, from->user_cell);
 		to->has_argument = exit->since_ns && from->has_argument;
 		memcpy(&to->argument, (const void *)(uintptr_t)&from->argument,
 		       sizeof(to->argument));
+		to->halt_user_ns = from->halt_user_ns;
 		copy_cells(to, from);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (exit->since_ns == from->open_since && user->since_ns == from->user_since &&
@@ -110,6 +117,8 @@ void exits_record_time(struct exits_record *record, const volatile struct exits_
 		open->sum_ns = record->cells[open->cell].time_ns + open->time_ns;
 		record->open_ns[open->cell] += open->time_ns;
 	}
+	if (record->open[EXITS_VMEXIT].is_halt && !record->open[EXITS_USERSPACE].is_halt)
+		record->halt_user_ns += record->open[EXITS_USERSPACE].time_ns;
 	memcpy(before->open, record->open, sizeof(before->open));
 }
 
@@ -133,6 +142,7 @@ void exits_record_end(struct exits_record *record, const volatile struct exits_t
 		record->cells[record->open[EXITS_VMEXIT].cell].count++;
 	record->is_held_back = false;
 	record->has_argument = false;
+	record->halt_user_ns = thread->halt_user_ns;
 	memset(record->open, 0, sizeof(record->open));
 	memset(record->open_ns, 0, sizeof(record->open_ns));
 }
@@ -166,6 +176,7 @@ void exits_record_add(struct exits_record *to, const struct exits_record *from)
 	to->whole_ns += from->whole_ns;
 	to->polled_ns += from->polled_ns;
 	to->nested_ns += from->nested_ns;
+	to->halt_user_ns += from->halt_user_ns;
 	to->has_nested |= from->has_nested;
 }
 
@@ -185,6 +196,7 @@ void exits_record_add_packed(struct exits_record *to, const struct exits_packed 
 	to->whole_ns += from->whole_ns;
 	to->polled_ns += from->polled_ns;
 	to->nested_ns += from->nested_ns;
+	to->halt_user_ns += from->halt_user_ns;
 	to->has_nested |= from->has_nested;
 }
 
@@ -228,6 +240,7 @@ void exits_record_less(struct exits_record *record, const struct exits_packed *e
 	record->whole_ns = less(record->whole_ns, earlier->whole_ns);
 	record->polled_ns = less(record->polled_ns, earlier->polled_ns);
 	record->nested_ns = less(record->nested_ns, earlier->nested_ns);
+	record->halt_user_ns = less(record->halt_user_ns, earlier->halt_user_ns);
 }
 
 struct exits_packed *exits_record_pack(const struct exits_record *record)
@@ -244,6 +257,7 @@ struct exits_packed *exits_record_pack(const struct exits_record *record)
 	packed->whole_ns = record->whole_ns;
 	packed->polled_ns = record->polled_ns;
 	packed->nested_ns = record->nested_ns;
+	packed->halt_user_ns = record->halt_user_ns;
 	packed->has_nested = record->has_nested;
 	nr = 0;
 	for (unsigned int i = exits_record_next(record, 0); i < EXITS_CELLS;

@@ -18,6 +18,7 @@ _Static_assert(EXITS_BUCKETS == HIST_BUCKETS, "a cell's buckets are copied into 
 /* An exit that has not ended: its cell has counted it, without its time. */
 struct exits_open {
 	uint32_t cell;
+	bool is_halt; /* see EXITS_HALT */
 	uint64_t since_ns; /* 0: no exit is open */
 	uint64_t time_ns;  /* until now */
 	uint64_t sum_ns;   /* the same and the time of its cell */
@@ -29,6 +30,7 @@ struct exits_record {
 	uint64_t whole_ns; /* time since the first exit; 0: not timed */
 	uint64_t polled_ns; /* in halts that ended, see TIME_POLL */
 	uint64_t nested_ns; /* in L2, see TIME_L2 */
+	uint64_t halt_user_ns; /* see struct exits_time */
 	bool has_nested;    /* an exit was of L2 */
 	bool is_held_back;  /* see exits_record_read() */
 	uint64_t open_ns[EXITS_CELLS]; /* by cell: how long exits that have not ended last */

@@ -19,8 +19,9 @@
 #define EXITS_OTHER 0	  /* the cell of all reasons without a cell of their own */
 #define EXITS_DENSE 0x1000 /* codes below this find their cell without a hash table */
 #define EXITS_NO_CELL 0xff
-#define EXITS_HALT EXITS_CELLS /* a bit beside a cell's number: KVM may poll in these exits */
-#define EXITS_HALTS 4 /* reasons in which KVM polls, at most */
+/* A bit beside a cell's number: the vCPU halts, in KVM (which may poll) or in user space. */
+#define EXITS_HALT EXITS_CELLS
+#define EXITS_HALTS 8 /* reasons of such exits, at most */
 #define EXITS_NO_CODE (1ull << 63) /* of a vCPU of another kind, as PVM's: counted as OTHER */
 #define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest share one */
 #define EXITS_LONG_BYTES (256 * 1024) /* the ring of long exits: some 2,500 of them */
@@ -70,7 +71,7 @@ struct exits_thread {
 	/* When the open exit began; 0: none. Both times are cleared before durations are added. */
 	__u64 open_since;
 	__u64 user_since; /* when user space got the exit; 0: user space has not got it */
-	__u32 open_cell, user_cell; /* open_cell: maybe with EXITS_HALT */
+	__u32 open_cell, user_cell; /* maybe with EXITS_HALT */
 	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
 	struct exits_argument_key argument; /* of the open exit */
 	__u32 has_argument;
@@ -82,6 +83,7 @@ struct exits_thread {
 	 */
 	__u64 running;
 	char comm[16]; /* its name when it was first seen */
+	__u32 run_watch; /* run_watch when its latest KVM_RUN began */
 	__u32 nr_arguments; /* different arguments in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/*
@@ -101,6 +103,7 @@ struct exits_thread {
 	 */
 	__u64 nested_since, entered_ns;
 	__u64 nested_ns; /* how long L2 ran */
+	__u64 halt_user_ns; /* how long user space had the vCPU in its halts, and was not idle */
 	struct exits_cell cells[EXITS_CELLS];
 };
 
@@ -155,7 +158,7 @@ enum exits_raw_number {
 struct exits_long {
 	__u64 end_ns, took_ns; /* CLOCK_MONOTONIC */
 	/* Parts of took_ns; 0: none, or not known. */
-	__u64 user_ns; /* from its first exit to user space on */
+	__u64 user_ns; /* in user space */
 	__u64 polled_ns; /* KVM polled */
 	__u64 waited_ns; /* its thread waited for a CPU */
 	__u64 pc;

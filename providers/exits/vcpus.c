@@ -325,7 +325,8 @@ static void split_time(const struct exits_vcpu *vcpu, const struct vcpu_sums *su
 		       uint64_t *ret_parts)
 {
 	struct exits_time time = { .polled_ns = vcpu->now->polled_ns,
-				   .nested_ns = vcpu->now->nested_ns };
+				   .nested_ns = vcpu->now->nested_ns,
+				   .halt_user_ns = vcpu->now->halt_user_ns };
 
 	for (int kind = 0; kind < EXITS_REASONS; kind++) {
 		time.ns[kind] = sums->by_kind[kind].time_ns + sums->open_ns[kind];
@@ -341,6 +342,7 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 	int err = 0;
 
 	split_time(vcpu, sums, parts);
+	exit_fields_keep(vcpu->shown, parts);
 	for (int i = 0; i < TIME_PARTS && !err; i++) {
 		struct key key = { vcpu->id.guest, vcpu->id.index,
 				   exits_names_time(vcpus->config.names, (enum time_part)i) };
@@ -348,8 +350,6 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 		/* The part is not measured, or it is L2 and the vCPU has none. */
 		if (key.field == FIELD_NONE || (i == TIME_L2 && !vcpu->now->has_nested))
 			continue;
-		if (parts[i] < vcpu->shown[i])
-			parts[i] = vcpu->shown[i];
 		vcpu->shown[i] = parts[i];
 		err = sample_add(out->sample, key, parts[i], out->flags);
 	}

@@ -2,14 +2,19 @@
 /*
  * haltguest - on x86: a guest that halts in KVM, where miniguest halts in user space.
  *
- * usage: haltguest [--name NAME] HALTS US
+ * usage: haltguest [--name NAME] [--kick] HALTS US
  *
  * Prints "ready PID", waits for a line on stdin, and then halts HALTS times until the timer (KVM's
  * PIT) interrupts it US microseconds later. For each it makes three port writes, which KVM answers;
- * and eight once. Then it prints "ns" and how long all took, "done", and stays for two minutes.
+ * and eight once. With --kick a signal ends KVM_RUN every 200 ms, mostly in a halt, as QEMU kicks a
+ * vCPU, and the VMM works for 50 ms then, a quarter of the time. Then it prints "ns" and how long
+ * all took, "done", and stays for two minutes.
  * Exit status: 0; 1 failure.
  */
 #ifdef __x86_64__
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include "tests/worlds/x86_guest.h"
@@ -21,6 +26,8 @@
 #define VECTOR	    8 /* of the timer */
 #define PIT_HZ	    1193182
 #define HOLD_S	    120
+#define KICK_US	    200000
+#define WORK_NS	    50000000
 
 extern const uint8_t halt_code[], halt_handler[], halt_end[];
 
@@ -89,15 +96,48 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+static void on_kick(int signal)
+{
+	(void)signal;
+}
+
+static void begin_kicks(void)
+{
+	const struct sigaction action = { .sa_handler = on_kick };
+	const struct itimerval each = { { 0, KICK_US }, { 0, KICK_US } };
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &each, NULL);
+}
+
+static void work(void)
+{
+	uint64_t end_ns = now_ns() + WORK_NS;
+
+	while (now_ns() < end_ns)
+		;
+}
+
+static void run(struct x86_guest *guest)
+{
+	while (ioctl(guest->vcpu, KVM_RUN, 0) < 0) {
+		if (errno != EINTR)
+			die("KVM_RUN");
+		work();
+	}
+}
+
 int main(int argc, char **argv)
 {
-	int first = argc == 5 ? 3 : 1;
+	int first = argc > 2 && strcmp(argv[1], "--name") == 0 ? 3 : 1;
+	bool has_kicks = argc > first && strcmp(argv[first], "--kick") == 0;
 	struct kvm_pit_config pit = { 0 };
 	uint64_t begun_ns, ticks;
 	struct x86_guest guest;
 
+	first += has_kicks;
 	if (argc - first != 2) {
-		fprintf(stderr, "usage: haltguest [--name NAME] HALTS US\n");
+		fprintf(stderr, "usage: haltguest [--name NAME] [--kick] HALTS US\n");
 		return 2;
 	}
 	ticks = strtoull(argv[first + 1], NULL, 10) * PIT_HZ / 1000000;
@@ -110,7 +150,10 @@ int main(int argc, char **argv)
 	set_state(guest.vcpu, (uint32_t)strtoul(argv[first], NULL, 10), (uint32_t)ticks);
 	x86_guest_wait();
 	begun_ns = now_ns();
-	x86_guest_run(&guest);
+	if (has_kicks)
+		begin_kicks();
+	run(&guest);
+	setitimer(ITIMER_REAL, &(struct itimerval){ { 0, 0 }, { 0, 0 } }, NULL);
 	if (guest.run->exit_reason != KVM_EXIT_IO || guest.run->io.port != 0xf4) {
 		fprintf(stderr, "haltguest: exit to user space %u\n", guest.run->exit_reason);
 		return 1;

@@ -661,6 +661,33 @@ exits_polls() {
 	echo "$e_limit" >/sys/module/kvm/parameters/halt_poll_ns
 }
 
+# A signal ends KVM_RUN five times a second, mostly in a halt, and the VMM works for 50 ms then. In
+# each interval the parts of time are the whole; once on_run is attached, a quarter is user space's.
+exits_kicks() {
+	section "halts that signals interrupt"
+	if [ "$MARK" != hlt ]; then
+		skip "vcpus: halts that signals interrupt" "KVM halts no guest of ours itself here"
+		return
+	fi
+	guest_of haltguest kicks --kick 240 50000
+	spawn kvmtop -l --json -s 1 --view vcpus >"$TMP/kicks.json" 2>"$TMP/kicks.err"
+	e_pid=$SPAWNED
+	wait_for 120 samples_or_ended "$e_pid"
+	guest_run kicks
+	stop "$e_pid"
+	stop "$GUEST"
+	is "$(cat "$TMP/kicks.err")" "" "vcpus: nothing to complain about"
+	grep -o '"\(guest\|kvm\|user\|sleep\|poll\)_percent":[0-9.]*' "$TMP/kicks.json" |
+		awk -F: '/guest_/ { if (NR > 1) print sum, user; sum = 0 }
+			{ sum += $2 } /user_/ { user = $2 }' | sed 1d >"$TMP/sums"
+	diag "sum and user space's part: $(tr '\n' ';' <"$TMP/sums")"
+	check "vcpus: ten intervals and more" test "$(wc -l <"$TMP/sums")" -ge 10
+	is "$(awk '$1 < 99.5 || $1 > 100.5' "$TMP/sums")" "" "vcpus: the parts are the whole"
+	e_user=$(awk 'NR > 2 { sum += $2; nr++ } END { printf "%.0f", sum / nr * 1000 }' \
+		"$TMP/sums")
+	check "vcpus: a quarter is user space's" within "$e_user" 25000 8
+}
+
 # nested_events: lines of reason and number of the trace's kvm_nested_vmexit.
 nested_events() {
 	awk "$REASON_OF"'

@@ -113,6 +113,25 @@ static bool find_halt(struct meaning *meaning)
 	return meaning->kind != MEANING_EVENT;
 }
 
+static bool find_run(struct meaning *meaning)
+{
+	const struct trace_type *type = meaning->type;
+	const struct arch *arch;
+
+	for (size_t i = 0; (arch = arch_at(i)); i++) {
+		const struct split *split = arch->splits;
+
+		if (!split->event || !split->run_event ||
+		    !is_type(type, split->system, split->run_event))
+			continue;
+		meaning->a = trace_field(type, "load");
+		if (meaning->a)
+			meaning->kind = MEANING_RUN;
+		return meaning->a;
+	}
+	return false;
+}
+
 /* What changes the reason of an exit that has begun. */
 static bool find_more_of_exit(struct meaning *meaning)
 {
@@ -280,7 +299,8 @@ static int find_meaning(struct meanings *meanings, const struct trace_type *type
 		return find_userspace(meanings, meaning);
 	if (is_type(type, "acrn", "VM_EXIT") || is_type(type, "kvmtrace", "VMEXIT"))
 		return find_foreign_exit(meanings, meaning);
-	if (find_argument(meaning) || find_halt(meaning) || find_more_of_exit(meaning))
+	if (find_argument(meaning) || find_halt(meaning) || find_run(meaning) ||
+	    find_more_of_exit(meaning))
 		return 0;
 	return find_exit(meanings, meaning);
 }
@@ -416,6 +436,11 @@ unsigned int meaning_flags(const struct meanings *meanings, const struct exit_ke
 	const struct reason *reason = find_reason(meanings, key);
 
 	return reason ? reason->flags : 0;
+}
+
+bool meaning_goes_on(const struct meanings *meanings, const struct exit_key *key)
+{
+	return key->b < meanings->nr_names && meanings->names[key->b].split->run_event;
 }
 
 void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,

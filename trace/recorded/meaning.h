@@ -22,6 +22,7 @@ enum meaning_kind {
 	MEANING_WAKEUP,	   /* a halt is over */
 	MEANING_NESTED,	   /* the exit that has just begun is of L2 */
 	MEANING_VMGEXIT, /* what a protected guest (SEV-ES) asks for by the exit that has begun */
+	MEANING_RUN,	   /* KVM_RUN begins or ends, see struct split's run_event */
 	MEANING_POLL_LIMIT, /* how long KVM polls in a halt changes; before the halt is over */
 	/* No event of KVM's, see meaning_is_of_kvm(): */
 	MEANING_NONE,
@@ -45,9 +46,9 @@ struct meaning {
 	} lists[2];
 	/*
 	 * Of an argument: its fields, and what `c` is where there is no such field. Of a halt that
-	 * is over: its ns, and whether the vCPU waited. Of a changed limit: the old one. Of a
-	 * switch: the thread before, its state, and the next thread. Of a waking: the thread. Of a
-	 * VMGEXIT: the code of what it is for.
+	 * is over: its ns, and whether the vCPU waited. Of a changed limit: the old one. Of
+	 * KVM_RUN: whether it begins. Of a switch: the thread before, its state, and the next
+	 * thread. Of a waking: the thread. Of a VMGEXIT: the code of what it is for.
 	 */
 	const struct trace_field *a, *b, *c;
 	uint32_t a_bytes; /* see struct argument_event */
@@ -126,6 +127,9 @@ void meaning_name(const struct meanings *meanings, const struct exit_key *key, c
 
 /* REASON_* of arch.h; REASON_IDLE: the vCPU was idle meanwhile (HLT, WFx ...). */
 unsigned int meaning_flags(const struct meanings *meanings, const struct exit_key *key);
+
+/* Whether a halt of this reason goes on after KVM_RUN has failed, see struct split's run_event. */
+bool meaning_goes_on(const struct meanings *meanings, const struct exit_key *key);
 
 /* The exit that the argument belongs to; NULL: not known. */
 const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key);

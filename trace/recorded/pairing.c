@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "facts/exit_fields.h"
 #include "trace/recorded/pairing.h"
 
 /* Out of the way of the events that are frequent. */
@@ -164,7 +165,7 @@ static inline void set_state(struct recorded_thread *thread, enum vcpu_state sta
 static RARE void begin_long(struct recorded_thread *thread, const struct meaning *meaning,
 			    const struct trace_event *event)
 {
-	thread->user_begin = 0;
+	thread->user = 0;
 	thread->argument = NULL;
 	thread->polled_before = thread->polled_ns;
 	thread->waited_before = thread->waited;
@@ -266,12 +267,60 @@ static RARE int keep_long(struct pairing *pairing, const struct recorded_thread 
 	pairing->nr_longs++;
 	pairing->longs[at] = (struct recorded_long){
 		.thread = thread, .exit = span->count, .argument = thread->argument,
-		.begin = span->begin, .end = time, .user_begin = thread->user_begin,
+		.begin = span->begin, .end = time, .user = thread->user,
 		.pc = thread->pc, .cpu = thread->exit_cpu,
 		.polled_ns = thread->polled_ns - thread->polled_before,
 		.waited = thread->waited - thread->waited_before,
 	};
 	return 0;
+}
+
+static bool is_failure(const struct exit_count *user)
+{
+	return !user->is_others && exit_fields_failure(user->key.a);
+}
+
+/* The time of a halt from its open exit to user space on; ret_is_known: it is user space's. */
+static uint64_t time_in_halt(const struct pairing *pairing, const struct recorded_thread *thread,
+			     uint64_t time, bool *ret_is_known)
+{
+	const unsigned int both = 1U << EXITS_VMEXIT | 1U << EXITS_USERSPACE;
+	const struct open_span *user = &thread->spans[EXITS_USERSPACE];
+	const struct exit_count *exit = thread->spans[EXITS_VMEXIT].count;
+
+	if ((thread->is_open & both) != both || time < user->begin ||
+	    !pairing_is_idle(pairing, exit) || pairing_is_idle(pairing, user->count))
+		return 0;
+	*ret_is_known = thread->sees_runs || !is_failure(user->count) ||
+			!meaning_goes_on(&pairing->meanings, &exit->key);
+	return time - user->begin;
+}
+
+/* Before the open exit to user space ends. */
+static RARE void add_user(const struct pairing *pairing, struct recorded_thread *thread,
+			  uint64_t time)
+{
+	uint64_t begin = thread->spans[EXITS_USERSPACE].begin, in_halt;
+	bool is_known = true;
+
+	in_halt = time_in_halt(pairing, thread, time, &is_known);
+	if (!is_known) {
+		thread->halt_unknown += in_halt;
+		return;
+	}
+	thread->halt_user += in_halt;
+	if (thread->is_open & 1U << EXITS_VMEXIT && time > begin)
+		thread->user += time - begin;
+}
+
+uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_thread *thread,
+			   uint64_t end, uint64_t *ret_unknown)
+{
+	bool is_known = true;
+	uint64_t in_halt = time_in_halt(pairing, thread, end, &is_known);
+
+	*ret_unknown = thread->halt_unknown + (is_known ? 0 : in_halt);
+	return thread->halt_user + (is_known ? in_halt : 0);
 }
 
 static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
@@ -281,6 +330,8 @@ static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
 	pairing->last_entry = event->time;
 	if (pairing->listener)
 		tell_entry(pairing, thread, event->time);
+	if (thread->is_open & 1U << EXITS_USERSPACE)
+		add_user(pairing, thread, event->time);
 	if (pairing->longer && keep_long(pairing, thread, event->time) < 0)
 		return -ENOMEM;
 	for (unsigned int open = thread->is_open; open; open &= open - 1) {
@@ -294,6 +345,19 @@ static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
 	return 0;
 }
 
+static int end_userspace(const struct pairing *pairing, struct recorded_thread *thread,
+			 uint64_t time)
+{
+	int err;
+
+	if (pairing->listener)
+		tell_end(pairing, thread, SPAN_USERSPACE, time, false);
+	add_user(pairing, thread, time);
+	err = end(thread, EXITS_USERSPACE, time);
+	drop(thread, EXITS_USERSPACE);
+	return err;
+}
+
 /* KVM_RUN may be called and left again without an entry, as when a halted vCPU gets a signal. */
 static RARE int on_userspace(struct pairing *pairing, struct recorded_thread *thread,
 			     const struct meaning *meaning, const struct trace_event *event)
@@ -302,18 +366,27 @@ static RARE int on_userspace(struct pairing *pairing, struct recorded_thread *th
 	int err = 0;
 
 	pairing->has_exits[EXITS_USERSPACE] = true;
-	if (!thread->user_begin && thread->state == VCPU_OUTSIDE)
-		thread->user_begin = event->time;
-	if (thread->state == VCPU_OUTSIDE && thread->is_open & 1U << EXITS_USERSPACE) {
-		if (pairing->listener)
-			tell_end(pairing, thread, SPAN_USERSPACE, event->time, false);
-		err = end(thread, EXITS_USERSPACE, event->time);
-		drop(thread, EXITS_USERSPACE);
-	}
+	if (thread->state == VCPU_OUTSIDE && thread->is_open & 1U << EXITS_USERSPACE)
+		err = end_userspace(pairing, thread, event->time);
 	if (!err)
 		err = begin(pairing, thread, &key, event->time);
 	tell_begin(pairing, thread, SPAN_USERSPACE, event);
 	return err;
+}
+
+/* As live: see on_run() of providers/exits/exits.bpf.c. */
+static RARE int on_run_event(const struct pairing *pairing, struct recorded_thread *thread,
+			     const struct meaning *meaning, const struct trace_event *event)
+{
+	const unsigned int both = 1U << EXITS_VMEXIT | 1U << EXITS_USERSPACE;
+
+	if (!trace_field_number(meaning->a, event))
+		return 0;
+	thread->sees_runs = true;
+	if ((thread->is_open & both) != both ||
+	    !pairing_is_idle(pairing, thread->spans[EXITS_VMEXIT].count))
+		return 0;
+	return end_userspace(pairing, thread, event->time);
 }
 
 /* A read ends with its kvm_mmio, and began with the exit; a write begins with it. */
@@ -392,6 +465,7 @@ static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 	thread->is_open = 0;
 	thread->is_mmio_open = false;
 	thread->poll_limit_ns = 0;
+	thread->sees_runs = false;
 	thread->state = VCPU_UNKNOWN;
 	thread->sched = SCHED_RUNS;
 	table_unlink(thread);
@@ -498,6 +572,8 @@ static int take(struct pairing *pairing, struct recorded_thread *thread,
 		return on_userspace(pairing, thread, meaning, event);
 	if (meaning->kind == MEANING_NESTED)
 		return on_nested(pairing, thread);
+	if (meaning->kind == MEANING_RUN)
+		return on_run_event(pairing, thread, meaning, event);
 	if (meaning->kind == MEANING_VMGEXIT)
 		return on_vmgexit(pairing, thread, meaning, event);
 	if (meaning->kind == MEANING_WAKEUP)

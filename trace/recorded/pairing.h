@@ -64,9 +64,8 @@ struct recorded_long {
 	const struct recorded_thread *thread;
 	const struct exit_count *exit, *argument; /* argument: NULL: none is known */
 	uint64_t begin, end;
-	uint64_t user_begin; /* of its first exit to user space; 0: it had none */
 	uint64_t pc;	     /* 0: not known */
-	uint64_t polled_ns, waited; /* within it */
+	uint64_t user, polled_ns, waited; /* within it */
 	int32_t cpu;	     /* where it began; -1: not known */
 };
 
@@ -105,6 +104,13 @@ void pairing_release(struct pairing *pairing);
 
 /* Takes an event of the stream: 0 or -ENOMEM. */
 int pairing_add(struct pairing *pairing, const struct trace_event *event);
+
+/*
+ * In halts, how long the thread was in user space and not idle, up to an end of its time. If that
+ * is not known, the time from the exit to user space on is in ret_unknown.
+ */
+uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_thread *thread,
+			   uint64_t end, uint64_t *ret_unknown);
 
 /* How long a thread waited for a CPU, up to the stream's end. */
 uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread);

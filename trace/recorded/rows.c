@@ -341,7 +341,12 @@ static int add_vcpu(const struct maker *maker, struct key key,
 	struct exits_time time = { .polled_ns = thread->polled_ns,
 				   .nested_ns = to_ns(maker->recorded, thread->nested) };
 	int err = add_exits(maker, key, thread, &time);
+	uint64_t user, unknown;
 
+	user = pairing_halt_user(pairing_of(maker), thread, end_of(maker->recorded, thread),
+				 &unknown);
+	time.halt_user_ns = to_ns(maker->recorded, user);
+	time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recorded, unknown);
 	if (!err && thread->has_exit && has_time(maker))
 		err = add_times(maker, key, thread, &time);
 	return err || !thread->has_run ? err : add_cpu(maker, key, thread);
@@ -478,7 +483,7 @@ static int add_long(const struct maker *maker, const struct recorded_long *exit,
 	struct long_exit row = {
 		.end_ns = to_ns(recorded, exit->end - pairing_of(maker)->first_time),
 		.took_ns = to_ns(recorded, exit->end - exit->begin),
-		.user_ns = exit->user_begin ? to_ns(recorded, exit->end - exit->user_begin) : 0,
+		.user_ns = to_ns(recorded, exit->user),
 		.polled_ns = lower(exit->polled_ns, to_ns(recorded, exit->end - exit->begin)),
 		.waited_ns = to_ns(recorded, exit->waited),
 		.knows_wait = pairing_of(maker)->has_switches,

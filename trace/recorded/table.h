@@ -60,7 +60,7 @@ struct recorded_thread {
 	uint64_t since;	 /* the time when the thread last left or entered the guest */
 	struct open_span spans[EXITS_KINDS];
 	/* Of the open exit, for struct recorded_long: */
-	uint64_t pc, user_begin; /* user_begin: its first exit to user space; 0: none */
+	uint64_t pc, user; /* user: how long it was in user space, up to its latest return */
 	int32_t exit_cpu;
 	const struct exit_count *argument; /* NULL: none */
 	uint64_t polled_before, waited_before; /* polled_ns and waited when it began */
@@ -70,6 +70,9 @@ struct recorded_thread {
 	uint64_t nested; /* the total time in L2 */
 	uint64_t polled_ns; /* in halts, see TIME_POLL */
 	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not told */
+	bool sees_runs; /* it is known when KVM_RUN begins */
+	/* In halts, the total time from an exit to user space on: user space's; or maybe halts'. */
+	uint64_t halt_user, halt_unknown;
 	uint64_t unknown; /* the total time after losses in which the state was not known */
 	enum sched_state sched;
 	uint64_t waits_since; /* SCHED_WAITS: since when it could run */

@@ -415,7 +415,11 @@ static void test_polls(void **state)
 	assert_int_equal(count_of(w, "time(poll)"), 300);
 	record->polled_ns = 5000; /* of a wakeup outside of halts */
 	take_sample(w, 3 * SECOND);
-	assert_int_equal(count_of(w, "time(poll)"), 1000);
+	assert_int_equal(count_of(w, "time(poll)"), 300);
+	happened(record, CELL_HLT, 1, 200); /* no interval has more of it than of halts */
+	take_sample(w, 4 * SECOND);
+	assert_int_equal(count_of(w, "time(halt)"), 1200);
+	assert_int_equal(count_of(w, "time(poll)"), 500);
 }
 
 /* An exit that is seen open and then shorter than shown: the time of the vCPU does not go back. */
@@ -496,7 +500,7 @@ static void test_user_space_never_back(void **state)
 	assert_int_equal(time_of(w, "userspace(IO)"), 750);
 }
 
-/* A vCPU that halts is kicked, and halts on without an entry: the parts are the whole. */
+/* A vCPU that halts is kicked, and user space has it until its next KVM_RUN. */
 static void test_parts_of_a_kicked_halt(void **state)
 {
 	struct world *w = *state;
@@ -504,16 +508,48 @@ static void test_parts_of_a_kicked_halt(void **state)
 
 	happened(record, CELL_HLT, 1, 0);
 	happened(record, CELL_RESTART, 1, 0);
-	record->open_cell = CELL_HLT;
+	record->open_cell = CELL_HLT | EXITS_HALT;
 	record->open_since = SECOND;
 	record->user_cell = CELL_RESTART;
 	record->user_since = SECOND + SECOND / 10;
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(count_of(w, "time"), SECOND);
-	assert_int_equal(count_of(w, "time(halt)"), SECOND);
-	assert_int_equal(count_of(w, "time(user)"), 0);
+	assert_int_equal(count_of(w, "time(halt)"), SECOND / 10);
+	assert_int_equal(count_of(w, "time(user)"), SECOND - SECOND / 10);
 	assert_int_equal(count_of(w, "time(kvm)"), 0);
 	assert_int_equal(count_of(w, "time(guest)"), 0);
+	record->user_since = 0;
+	record->halt_user_ns = SECOND;
+	happened(record, CELL_RESTART, 0, SECOND);
+	take_sample(w, 3 * SECOND);
+	assert_int_equal(count_of(w, "time"), 2 * SECOND);
+	assert_int_equal(count_of(w, "time(halt)"), SECOND);
+	assert_int_equal(count_of(w, "time(user)"), SECOND);
+	assert_int_equal(count_of(w, "time(kvm)"), 0);
+	assert_int_equal(count_of(w, "time(guest)"), 0);
+}
+
+/* Polling may be more than the halts of the interval: the rest is for a later one. */
+static void test_parts_stay_the_whole(void **state)
+{
+	static const uint64_t earlier[TIME_PARTS] = {
+		[TIME_WHOLE] = 1000, [TIME_GUEST] = 500, [TIME_KVM] = 100, [TIME_USER] = 100,
+		[TIME_HALT] = 300, [TIME_POLL] = 50, [TIME_L2] = 100,
+	};
+	uint64_t parts[TIME_PARTS] = {
+		[TIME_WHOLE] = 1100, [TIME_GUEST] = 450, [TIME_KVM] = 150, [TIME_USER] = 120,
+		[TIME_HALT] = 380, [TIME_POLL] = 200, [TIME_L2] = 400,
+	};
+
+	(void)state;
+	exit_fields_keep(earlier, parts);
+	assert_int_equal(parts[TIME_WHOLE], 1100);
+	assert_int_equal(parts[TIME_GUEST], 500); /* does not go back */
+	assert_int_equal(parts[TIME_HALT], 330);  /* and the other parts grow less */
+	assert_int_equal(parts[TIME_KVM], 150);
+	assert_int_equal(parts[TIME_USER], 120);
+	assert_int_equal(parts[TIME_POLL], 80);
+	assert_int_equal(parts[TIME_L2], 100);
 }
 
 /* The exit was counted in the cell of its reason, and is L2's: it goes to the twin. */
@@ -541,7 +577,7 @@ static void test_nested(void **state)
 	happened(record, CELL_MSR, 3, 30);
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(count_of(w, "time(L2)"), UINT64_MAX);
-	exits_for_msr(record, 2 * SECOND);
+	exits_for_msr(record, 3 * SECOND - 10);
 	goes_to_twin(record);
 	record->nested_ns = 5000;
 	take_sample(w, 3 * SECOND);
@@ -1167,6 +1203,7 @@ int main(void)
 		TEST(test_user_space_within_an_exit),
 		TEST(test_user_space_never_back),
 		TEST(test_parts_of_a_kicked_halt),
+		TEST(test_parts_stay_the_whole),
 		TEST(test_nested),
 		TEST(test_nested_never_back),
 		TEST(test_nested_thread_ends),

@@ -84,12 +84,16 @@ int on_nested_entry(void *ctx);
 /* What the placeholders of numbers stand for. */
 static uint64_t numbers[RAW_END - RAW_FIRST];
 
+int on_run(struct bpf_raw_tracepoint_args *ctx);
 int on_poll_limit(struct bpf_raw_tracepoint_args *ctx);
 int on_wakeup(struct bpf_raw_tracepoint_args *ctx);
 
 #define const
 #include "providers/exits/exits.bpf.c" /* NOLINT(bugprone-suspicious-include): what is tested */
 #undef const
+
+#include "facts/exit_fields.h"
+#include "providers/exits/record.h"
 
 #define RECORDS 4
 #define MORE 2 /* records in the first chunk */
@@ -262,6 +266,9 @@ static int setup(void **state)
 	memset(twins, 0, sizeof(twins));
 	memset(codes, 0, sizeof(codes));
 	halts[0] = halts[1] = 0;
+	halts_go_on = false;
+	run_watch = 0;
+	is_interrupting = false;
 	memset(numbers, 0, sizeof(numbers));
 	is_nesting = false;
 	lost_exits = 0;
@@ -344,6 +351,181 @@ static void test_two_exits_to_user_space(void **state)
 	enters_at(2000);
 	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 900);
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 1000);
+}
+
+/* ---- halts in which KVM_RUN fails ---- */
+
+static void calls_run_at(uint64_t now_ns)
+{
+	static uint64_t args[1] = { 1 };
+
+	m.now_ns = now_ns;
+	if (run_watch)
+		on_run((struct bpf_raw_tracepoint_args *)args);
+}
+
+/* KVM_RUN ends: kvm_fpu(unload), kvm_userspace_exit. */
+static void fails_at(uint64_t now_ns, int error)
+{
+	static uint64_t args[1] = { 0 };
+
+	m.now_ns = now_ns;
+	if (run_watch)
+		on_run((struct bpf_raw_tracepoint_args *)args);
+	leaves_at(now_ns, 0, error);
+}
+
+/* A vCPU whose halts are watched. It begins with an entry at 0, in the guest. */
+static void begin_halts(bool are_watched)
+{
+	halts[0] = HLT;
+	halts_go_on = true;
+	run_watch = are_watched;
+	exits_at(0, 1);
+	enters_at(0);
+	calls_run_at(0);
+}
+
+/* The parts of the first thread's time, which must be the whole. */
+static void assert_parts(uint64_t now_ns, uint64_t guest, uint64_t kvm, uint64_t user,
+			 uint64_t halt)
+{
+	static struct exits_record record;
+	struct exits_before before = { .from_ns = 0 };
+	uint64_t parts[TIME_PARTS];
+	struct exits_time time = { 0 };
+
+	exits_record_read(&record, &m.records[0]);
+	exits_record_time(&record, &m.records[0], &before, now_ns);
+	time.halt_user_ns = record.halt_user_ns;
+	for (unsigned int i = exits_record_next(&record, 0); i < EXITS_CELLS;
+	     i = exits_record_next(&record, i + 1)) {
+		uint64_t ns = record.cells[i].time_ns + record.open_ns[i];
+
+		time.ns[codes[i].kind] += ns;
+		if (codes[i].kind == EXITS_VMEXIT && codes[i].code == HLT)
+			time.idle_ns[EXITS_VMEXIT] += ns;
+	}
+	exit_fields_split(record.whole_ns, &time, parts);
+	assert_int_equal(parts[TIME_WHOLE], now_ns);
+	assert_int_equal(parts[TIME_GUEST], guest);
+	assert_int_equal(parts[TIME_KVM], kvm);
+	assert_int_equal(parts[TIME_USER], user);
+	assert_int_equal(parts[TIME_HALT], halt);
+}
+
+/* An interrupt or a timer ends the halt; later user space works for 50 because of a port write. */
+static void test_halt_ended_by_interrupt(void **state)
+{
+	(void)state;
+	begin_halts(true);
+	exits_at(100, HLT);
+	assert_parts(150, 100, 0, 0, 50);
+	enters_at(200);
+	exits_at(210, IO);
+	leaves_at(215, IO, 0);
+	assert_parts(240, 110, 5, 25, 100);
+	calls_run_at(265);
+	enters_at(266);
+	assert_parts(300, 144, 5, 51, 100); /* KVM's way back into the guest is user space's */
+}
+
+/* A signal ends KVM_RUN, user space works for 50, and the halt goes on. */
+static void test_halt_ended_by_signal(void **state)
+{
+	(void)state;
+	begin_halts(true);
+	exits_at(100, HLT);
+	fails_at(200, -EINTR);
+	assert_parts(220, 100, 0, 20, 100);
+	calls_run_at(250);
+	assert_parts(300, 100, 0, 50, 150);
+	fails_at(400, -EINTR);
+	assert_parts(425, 100, 0, 75, 250);
+	calls_run_at(450);
+	enters_at(500);
+	assert_parts(600, 200, 0, 100, 300);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 100);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->hist[0], 2);
+	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 400); /* from exit to entry */
+}
+
+/* INIT: the vCPU waits for SIPI, which is no halt of the guest's, but no exit either. */
+static void test_halt_ended_by_init(void **state)
+{
+	(void)state;
+	begin_halts(true);
+	exits_at(100, HLT);
+	fails_at(200, -EINTR);
+	calls_run_at(250);
+	fails_at(300, -EAGAIN); /* a vCPU that was reset */
+	assert_parts(340, 100, 0, 90, 150);
+	calls_run_at(350);
+	enters_at(400); /* SIPI */
+	assert_parts(500, 200, 0, 100, 200);
+}
+
+/* The first halt that is interrupted asks for on_run. It counts as a halt to its end. */
+static void test_halt_not_watched(void **state)
+{
+	(void)state;
+	begin_halts(false);
+	exits_at(100, HLT);
+	assert_false(is_interrupting);
+	fails_at(200, -EINTR);
+	assert_true(is_interrupting);
+	assert_parts(250, 100, 0, 0, 150);
+	run_watch = 1; /* the thread is in user space then: its KVM_RUN is not known to begin */
+	fails_at(300, -EINTR);
+	assert_parts(350, 100, 0, 0, 250);
+	calls_run_at(400);
+	fails_at(500, -EINTR);
+	assert_parts(550, 100, 0, 50, 400);
+	run_watch = 2; /* detached and attached again: what the thread has seen is old */
+	fails_at(600, -EINTR);
+	assert_parts(650, 100, 0, 100, 450);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->count, 4);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 100);
+}
+
+/* On other machines than x86 the halt is over then. */
+static void test_halt_does_not_go_on(void **state)
+{
+	(void)state;
+	begin_halts(false);
+	halts_go_on = false;
+	exits_at(100, HLT);
+	fails_at(200, -EINTR);
+	assert_false(is_interrupting);
+	assert_parts(250, 100, 0, 50, 100);
+	enters_at(300);
+	assert_parts(400, 200, 0, 100, 100);
+}
+
+/* Without KVM's interrupt controllers the VMM halts the vCPU: that is a halt, too. */
+static void test_halt_in_user_space(void **state)
+{
+	(void)state;
+	begin_halts(true);
+	exits_at(100, HLT);
+	leaves_at(110, EXITS_USER_HLT, 0);
+	calls_run_at(200);
+	enters_at(210);
+	assert_int_equal(m.records[0].halt_user_ns, 0);
+	assert_int_equal(cell_of(0, EXITS_USER_HLT, EXITS_USERSPACE)->count, 1);
+}
+
+/* Any other exit to user space lasts until the guest is entered, watched or not. */
+static void test_run_without_halt(void **state)
+{
+	(void)state;
+	begin_halts(true);
+	exits_at(100, IO);
+	fails_at(110, -EINTR);
+	calls_run_at(150);
+	enters_at(160);
+	assert_int_equal(cell_of(0, EXITS_RESTART, EXITS_USERSPACE)->time_ns, 50);
+	assert_parts(200, 140, 10, 50, 0);
 }
 
 /* Where the kernel's kvm_exit does not fire, the end of user space's part is not known. */
@@ -542,7 +724,7 @@ static void test_argument_has_the_exits_time(void **state)
 
 /* ---- long exits */
 
-static void long_exits_at(uint64_t now_ns, uint64_t reason, uint64_t pc)
+static void begins_long_at(uint64_t now_ns, uint64_t reason, uint64_t pc)
 {
 	uint64_t event[FIELDS] = { [FIELD_REASON] = reason, [FIELD_PC] = pc };
 
@@ -550,7 +732,7 @@ static void long_exits_at(uint64_t now_ns, uint64_t reason, uint64_t pc)
 	assert_int_equal(on_long_exit(event), 1);
 }
 
-static void long_enters_at(uint64_t now_ns)
+static void ends_long_at(uint64_t now_ns)
 {
 	m.now_ns = now_ns;
 	on_long_entry(NULL);
@@ -562,12 +744,12 @@ static void test_long_exit(void **state)
 
 	(void)state;
 	m.cpu = 3;
-	long_exits_at(1000, IO, 0xfff0);
+	begins_long_at(1000, IO, 0xfff0);
 	writes_port();
 	leaves_at(1100, IO, 0);
 	leaves_at(1200, IO, 0); /* a signal: the same exit is in user space once more */
 	m.cpu = 4;
-	long_enters_at(1401);
+	ends_long_at(1401);
 	assert_int_equal(m.nr_reported, 1);
 	assert_int_equal(first->end_ns, 1401);
 	assert_int_equal(first->took_ns, 401);
@@ -578,9 +760,9 @@ static void test_long_exit(void **state)
 	assert_true(first->has_argument);
 	assert_int_equal(first->argument.a, 0x3f8);
 	/* Nothing of it is in the next one. */
-	long_exits_at(2000, IO, 0x10);
+	begins_long_at(2000, IO, 0x10);
 	leaves_at(2900, IO, 0);
-	long_enters_at(3000);
+	ends_long_at(3000);
 	assert_int_equal(second->pc, 0x10);
 	assert_int_equal(first->polled_ns, 0);
 	assert_int_equal(second->polled_ns, 0);
@@ -599,18 +781,43 @@ static void test_long_halt(void **state)
 
 	(void)state;
 	halts[0] = HLT;
-	long_exits_at(1000, HLT, 0);
+	begins_long_at(1000, HLT, 0);
 	on_wakeup((struct bpf_raw_tracepoint_args *)args);
-	long_enters_at(1200);
+	ends_long_at(1200);
 	assert_int_equal(m.nr_reported, 0);
-	long_exits_at(2000, HLT, 0);
+	begins_long_at(2000, HLT, 0);
 	on_wakeup((struct bpf_raw_tracepoint_args *)args);
 	on_wakeup((struct bpf_raw_tracepoint_args *)args);
-	long_enters_at(2500);
-	long_exits_at(3000, IO, 0);
-	long_enters_at(4000);
+	ends_long_at(2500);
+	begins_long_at(3000, IO, 0);
+	ends_long_at(4000);
 	assert_int_equal(m.reported[0].polled_ns, 300);
 	assert_int_equal(m.reported[1].polled_ns, 0);
+}
+
+/* In a halt user space's part has what halts go on for between its parts left out. */
+static void test_long_halt_with_user_space(void **state)
+{
+	(void)state;
+	halts[0] = HLT;
+	halts_go_on = true;
+	run_watch = 1;
+	begins_long_at(0, IO, 0);
+	ends_long_at(1);
+	calls_run_at(1);
+	begins_long_at(1000, HLT, 0);
+	fails_at(1100, -EINTR);
+	calls_run_at(1150);
+	fails_at(1800, -EINTR);
+	calls_run_at(1860);
+	ends_long_at(2000);
+	begins_long_at(3000, IO, 0);
+	leaves_at(3100, IO, 0);
+	ends_long_at(4000);
+	assert_int_equal(m.nr_reported, 2);
+	assert_int_equal(m.reported[0].took_ns, 1000);
+	assert_int_equal(m.reported[0].user_ns, 110);
+	assert_int_equal(m.reported[1].user_ns, 900);
 }
 
 static uint64_t place_of_run_delay(void)
@@ -625,17 +832,17 @@ static void test_long_wait(void **state)
 	for (int i = 0; i < 2; i++) {
 		run_delay_at = i ? place_of_run_delay() : 0;
 		m.run_delay = 5000;
-		long_exits_at(1000, IO, 0);
+		begins_long_at(1000, IO, 0);
 		m.run_delay += 100;
 		leaves_at(1200, IO, 0);
 		m.run_delay += 250;
-		long_enters_at(1500);
+		ends_long_at(1500);
 		assert_int_equal(m.reported[i].waited_ns, i ? 350 : 0);
 	}
 	m.nr_reserved = m.nr_reported = 0;
 	m.run_delay += 700; /* in the guest: its exit has not begun */
-	long_exits_at(2000, IO, 0);
-	long_enters_at(2500);
+	begins_long_at(2000, IO, 0);
+	ends_long_at(2500);
 	assert_int_equal(m.reported[0].waited_ns, 0);
 }
 
@@ -754,18 +961,18 @@ static void test_pc_by_argument(void **state)
 	(void)state;
 	m.now_ns = 1000;
 	assert_int_equal(on_long_exit_by_argument(event), 1);
-	long_enters_at(1500);
+	ends_long_at(1500);
 	assert_int_equal(m.reported[0].pc, 0x40000004);
 }
 
 static void test_not_longer(void **state)
 {
 	(void)state;
-	long_exits_at(1000, IO, 0);
-	long_enters_at(1400);
+	begins_long_at(1000, IO, 0);
+	ends_long_at(1400);
 	exits_at(2000, IO);
 	enters_at(9000); /* nothing is reported by the usual programs */
-	long_enters_at(9900);
+	ends_long_at(9900);
 	assert_int_equal(m.nr_reserved, 0);
 	assert_int_equal(lost_long_exits, 0);
 }
@@ -773,9 +980,9 @@ static void test_not_longer(void **state)
 static void test_left_out(void **state)
 {
 	(void)state;
-	long_exits_at(1000, HLT, 0);
+	begins_long_at(1000, HLT, 0);
 	is_left_out[dense[EXITS_VMEXIT][HLT]] = true;
-	long_enters_at(9000);
+	ends_long_at(9000);
 	assert_int_equal(m.nr_reserved, 0);
 }
 
@@ -783,8 +990,8 @@ static void test_full_ring(void **state)
 {
 	(void)state;
 	for (uint64_t i = 1; i <= 5; i++) {
-		long_exits_at(i * 10000, IO, 0);
-		long_enters_at(i * 10000 + 5000);
+		begins_long_at(i * 10000, IO, 0);
+		ends_long_at(i * 10000 + 5000);
 	}
 	assert_int_equal(m.nr_reported, 2);
 	assert_int_equal(lost_long_exits, 3);
@@ -1118,6 +1325,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_exit_and_entry),
 		TEST(test_two_exits_to_user_space),
+		TEST(test_halt_ended_by_interrupt),
+		TEST(test_halt_ended_by_signal),
+		TEST(test_halt_ended_by_init),
+		TEST(test_halt_not_watched),
+		TEST(test_halt_does_not_go_on),
+		TEST(test_halt_in_user_space),
+		TEST(test_run_without_halt),
+		TEST(test_long_halt_with_user_space),
 		TEST(test_user_space_alone),
 		TEST(test_busy_storage),
 		TEST(test_more_records),

@@ -17,9 +17,12 @@
 #include "views/build.h"
 #include "views/list.h"
 
-enum { ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED, ID_VMGEXIT };
+enum {
+	ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED, ID_VMGEXIT,
+	ID_FPU
+};
 
-#define NR_FORMATS (NR_WORLD_FORMATS + 8)
+#define NR_FORMATS (NR_WORLD_FORMATS + 9)
 
 static const char *formats[NR_FORMATS];
 
@@ -64,7 +67,16 @@ static int add_formats(void **state)
 		"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
 		"\tfield:u64 exit_reason;\toffset:16;\tsize:8;\tsigned:0;\n\n"
 		"print fmt: \"vcpu %u, exit_reason %llx\", REC->vcpu_id, REC->exit_reason\n";
+	formats[NR_WORLD_FORMATS + 8] = "name: kvm_fpu\nID: 113\n" COMMON_FIELDS
+					"\tfield:u32 load;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+					"print fmt: \"%u\", REC->load\n";
 	return set_up(state);
+}
+
+static void put_fpu(struct bytes *bytes, uint32_t tid, bool load)
+{
+	put_common(bytes, ID_FPU, tid);
+	put_u32(bytes, load);
 }
 
 static void put_user(struct bytes *bytes, uint32_t tid, uint32_t reason, int error)
@@ -368,6 +380,81 @@ static void the_four_parts_of_time(void **state)
 	assert_false(view_has_column(&world.view,
 				     (size_t)view_column_by_id(&view_vcpus, "history")));
 	assert_null(world.view.note);
+	end(&world);
+}
+
+/*
+ * A halt that signals interrupt: user space has the vCPU for 50 us each time. The thread's last event
+ * is another signal.
+ */
+static void make_interrupted(struct world *world, bool has_runs)
+{
+	begin(world);
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 1000);
+	for (uint64_t i = 0; i < 2; i++) {
+		if (has_runs) {
+			put_fpu(&world->event, 77, true);
+			add(world, 0, 10000 + 100000 * i);
+		}
+		if (i == 0) {
+			put_exit(&world->event, 77, 0, 1, 12);
+			add(world, 0, 20000);
+		}
+		if (has_runs) {
+			put_fpu(&world->event, 77, false);
+			add(world, 0, 60000 + 100000 * i);
+		}
+		put_user(&world->event, 77, 0, -4); /* -EINTR */
+		add(world, 0, 60000 + 100000 * i);
+	}
+	if (has_runs) {
+		put_fpu(&world->event, 77, true);
+		add(world, 0, 210000);
+	}
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 221000);
+	put_exit(&world->event, 77, 0, 1, 12);
+	add(world, 0, 231000);
+	put_user(&world->event, 77, 0, -4);
+	add(world, 0, 241000);
+	put_irq(&world->event, 5);
+	add(world, 1, 251000);
+	open_dat(world);
+}
+
+/* As live: see test_halt_ended_by_signal() of providers/exits/test_program.c. */
+static void interrupted_halts(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_interrupted(&world, true);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 240000);
+	assert_int_equal(total(&world, 0, "time(guest)"), 29000);
+	assert_int_equal(total(&world, 0, "time(user)"), 100000);
+	assert_int_equal(total(&world, 0, "time(halt)"), 111000);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 0);
+	assert_int_equal(total(&world, 0, "userspace(restart)"), 2);
+	assert_int_equal(time_of(&world, 0, "userspace(restart)"), 100000);
+	assert_int_equal(time_of(&world, 0, "vmexit(HLT)"), 201000);
+	end(&world);
+}
+
+/* Without the event that says when KVM_RUN begins, such a halt is one as a whole. */
+static void halts_that_may_go_on(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_interrupted(&world, false);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 240000);
+	assert_int_equal(total(&world, 0, "time(guest)"), 29000);
+	assert_int_equal(total(&world, 0, "time(user)"), 0);
+	assert_int_equal(total(&world, 0, "time(halt)"), 211000);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 0);
 	end(&world);
 }
 
@@ -901,7 +988,7 @@ static void long_exits(void **state)
 		assert_int_equal(world.recording.pairing.nr_longs, 1 + has_halts);
 		assert_int_equal(longs[0].begin, has_halts ? 1000 : 5000);
 		assert_int_equal(longs[has_halts].end, 5501);
-		assert_int_equal(longs[has_halts].user_begin, 5200);
+		assert_int_equal(longs[has_halts].user, 301);
 		assert_int_equal(longs[has_halts].cpu, 0);
 		recording_release(&world.recording);
 	}
@@ -1285,6 +1372,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exits_to_the_digit),
 		cmocka_unit_test(the_four_parts_of_time),
+		cmocka_unit_test(interrupted_halts),
+		cmocka_unit_test(halts_that_may_go_on),
 		cmocka_unit_test(polls_in_halts),
 		cmocka_unit_test(exits_of_l2),
 		cmocka_unit_test(what_vmgexits_are_for),
