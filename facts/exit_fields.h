@@ -79,8 +79,8 @@ struct exits_time {
  * Splits the whole time of a vCPU into parts; ret_parts[TIME_WAIT] is not written.
  *
  * The time outside the guest is the time of the exits. The time of an exit is user space's as far
- * as user space had the vCPU, and halt or KVM's for the rest. Guest, KVM, user space and halt add up
- * to the whole. Polling is at most the halt, and L2 at most the guest.
+ * as user space had the vCPU, and halt or KVM's for the rest. Guest, KVM, user space and halt add
+ * up to the whole. Polling is at most the halt, and L2 at most the guest.
  */
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
 
@@ -88,7 +88,8 @@ void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_
  * Keeps parts from going back behind earlier ones, as they may if a thread was read while it
  * changed: what one does not go back, others grow less, so that they still add up to the whole.
  * Polling grows no more than halts do, and L2 no more than the guest: KVM tells what a halt polled
- * when it ends, and most of it may have been before. The rest is for later. TIME_WAIT is left alone.
+ * when it ends, and most of it may have been before; the rest is for later. TIME_WAIT is left as it
+ * is.
  */
 void exit_fields_keep(const uint64_t *earlier, uint64_t *parts);
 
