@@ -26,4 +26,24 @@ static inline uint64_t clock_real_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+/*
+ * What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, modulo 2^64. A thread may lose its CPU between
+ * two readings, so the closest of a few is taken.
+ */
+static inline uint64_t clock_ahead_ns(void)
+{
+	uint64_t closest = UINT64_MAX, ahead = 0;
+
+	for (int i = 0; i < 8 && closest > 1000; i++) {
+		uint64_t before = clock_now_ns(), real = clock_real_ns();
+		uint64_t apart = clock_now_ns() - before;
+
+		if (apart < closest) {
+			closest = apart;
+			ahead = real - before - apart / 2;
+		}
+	}
+	return ahead;
+}
+
 #endif

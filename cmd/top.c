@@ -245,8 +245,7 @@ static int print_sample(struct top *top, struct why *why)
 	if (err || !top->lines.lines)
 		return err;
 	live_begin_write(&top->live);
-	err = top_lines_print(&top->lines, monitor_facts(top->monitor), time_ns,
-			      monitor_elapsed_ns(top->monitor), why);
+	err = top_lines_print(&top->lines, monitor_facts(top->monitor), time_ns, why);
 	live_end_write(&top->live);
 	return err == -EINTR ? 0 : err;
 }

@@ -235,7 +235,7 @@ static void warn_no_match(struct top_lines *lines)
 }
 
 int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t time_ns,
-		    uint64_t elapsed_ns, struct why *why)
+		    struct why *why)
 {
 	int err = view_build(&lines->view, lines->query, facts);
 
@@ -248,7 +248,7 @@ int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t
 		warn_no_match(lines);
 	else
 		print_note(lines);
-	return lines_write(lines->lines, &lines->view, time_ns, elapsed_ns, why);
+	return lines_write(lines->lines, &lines->view, time_ns, lines->view.elapsed_ns, why);
 }
 
 int top_lines_close(struct top_lines *lines, struct why *why)

@@ -41,9 +41,9 @@ struct top_lines {
 /* Call it when the facts answer the query. 0, or -errno with why; see lines_open(). */
 int top_lines_open(struct top_lines *lines, const struct facts *facts, struct why *why);
 
-/* Prints a view of the facts, with the time (CLOCK_REALTIME) and how long the interval was. */
+/* Prints a view of the facts, with the time (CLOCK_REALTIME). */
 int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t time_ns,
-		    uint64_t elapsed_ns, struct why *why);
+		    struct why *why);
 
 /* 0, or -errno with why if not all was written. */
 int top_lines_close(struct top_lines *lines, struct why *why);

@@ -190,7 +190,7 @@ static void warn_not_counted(struct top_reader *reader)
 }
 
 /* Prints the sample that is played, which was taken at time_ns. */
-static int print(struct top_reader *reader, uint64_t time_ns, uint64_t elapsed_ns, struct why *why)
+static int print(struct top_reader *reader, uint64_t time_ns, struct why *why)
 {
 	int err = 0;
 
@@ -208,17 +208,14 @@ static int print(struct top_reader *reader, uint64_t time_ns, uint64_t elapsed_n
 	if (!err)
 		say_notice(why); /* an older log was renamed */
 	if (!err)
-		err = top_lines_print(&reader->lines, monitor_facts(reader->monitor), time_ns,
-				      elapsed_ns, why);
+		err = top_lines_print(&reader->lines, monitor_facts(reader->monitor), time_ns, why);
 	reader->nr_printed++;
 	return err;
 }
 
 static int print_chosen(struct top_reader *reader, struct why *why)
 {
-	const struct stored *at = past_at(reader->past);
-
-	return print(reader, at->time_ns, at->elapsed_ns, why);
+	return print(reader, past_at(reader->past)->time_ns, why);
 }
 
 static int none_there(const struct top_reader *reader, struct why *why)
@@ -431,8 +428,7 @@ static int print_span(struct top_reader *reader, struct why *why)
 	recording.guests = interval_guests(reader->interval);
 	recording.fields = interval_fields(reader->interval);
 	err = open_monitor(reader, &recording, why);
-	return err ? err : print(reader, interval_last(reader->interval)->time_ns,
-				 interval_elapsed_ns(reader->interval), why);
+	return err ? err : print(reader, interval_last(reader->interval)->time_ns, why);
 }
 
 static int run(struct top_reader *reader, struct why *why)

@@ -30,7 +30,7 @@ static uint32_t best_possible(const struct facts *facts, bool is_timed)
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
-		if (!is_counter(field, is_timed) || !field_set_has(counted, i))
+		if (!is_counter(field, is_timed) || (counted && !field_set_has(counted, i)))
 			continue;
 		if (score(field, true) < best)
 			best = score(field, true);

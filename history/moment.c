@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "facts/exit_counter.h"
 #include "history/moment.h"
 
 #define BLOCK 16	 /* keys */
@@ -377,9 +378,14 @@ static uint32_t flags_of(const struct moment_taker *taker, const struct facts *f
 	return flags;
 }
 
+/* The moment's interval is the one of the exits, of which pictures over time show rates. */
 static void take_times(const struct facts *facts, uint64_t time_ns, struct moment *moment)
 {
+	struct exits exits = exits_choose(facts, false, false);
+
 	moment->time_ns = time_ns;
+	if (exits.rank)
+		moment->elapsed_ns = stats_elapsed_ns(facts->stats, exits.source);
 	for (uint32_t i = 0; i < SAMPLE_SOURCES; i++) {
 		moment->source_ns[i] = stats_time_ns(facts->stats, i);
 		if (!moment->elapsed_ns)

@@ -339,6 +339,7 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
 	view->absent = absent_columns(view->type, query);
 	view->is_cycles = query->is_cycles;
+	view->elapsed_ns = query_elapsed_ns(query, facts);
 	view->rate_title = view->note = NULL;
 	err = query->type->build(view, query, facts);
 	if (query_elsewhere(query)) /* which says more than a note about no rows */

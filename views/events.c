@@ -91,6 +91,9 @@ static struct view_row *add_row(struct view *view, const struct facts *facts, ui
 	row->is_idle = field->is_idle;
 	row->can_open = field->has_children;
 	row->is_level = field->kind != FIELD_COUNTER;
+	row->elapsed_ns = stats_elapsed_ns(facts->stats, field->source);
+	if (row->elapsed_ns == view->elapsed_ns)
+		row->elapsed_ns = 0;
 	row->cells[EVENT] = cell_text(field->name);
 	if (!row->is_level)
 		fill_counter(row, sum, whole);

@@ -14,6 +14,10 @@ void time_split_add(struct time_split *split, const struct field *field,
 		    const struct stats_item *stat)
 {
 	split->ns[field->part] += stat->delta;
+	if (field->part == TIME_WHOLE)
+		split->whole_source = field->source;
+	else if (field->part == TIME_WAIT)
+		split->wait_source = field->source;
 	/* Shares are of whole intervals: the first sample, without a rate, ends none. */
 	if (stat->has_rate)
 		split->has |= 1u << field->part;
@@ -21,7 +25,8 @@ void time_split_add(struct time_split *split, const struct field *field,
 
 struct cell time_split_percent(const struct time_split *split, enum time_part part)
 {
-	if (!(split->has >> part & 1))
+	if (!(split->has >> part & 1) ||
+	    (part == TIME_WAIT && split->wait_source != split->whole_source))
 		return cell_none();
 	return cell_percent(split->ns[part], split->ns[TIME_WHOLE]);
 }

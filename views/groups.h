@@ -16,12 +16,16 @@
 struct time_split {
 	uint64_t ns[TIME_PARTS];
 	uint32_t has; /* the parts that were measured, as bits */
+	uint32_t whole_source, wait_source; /* each source has an interval of its own */
 	double shares[SPLIT_PARTS]; /* for the cell; see time_split_cell() */
 };
 
 void time_split_add(struct time_split *split, const struct field *field,
 		    const struct stats_item *stat);
-/* In percent of the whole; absent when the part was not measured. */
+/*
+ * In percent of the whole; absent when the part was not measured, or by another source: see
+ * thread_sum_add().
+ */
 struct cell time_split_percent(const struct time_split *split, enum time_part part);
 /* What of the halts was not polled; absent when that is not known. */
 struct cell time_split_sleep(const struct time_split *split);

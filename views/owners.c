@@ -176,7 +176,7 @@ static struct cell throttled_percent(const struct cell *wait, const struct threa
 	return percent(ns_per_s, thread_sum_throttled_of(sum));
 }
 
-/* Where exits have no times, the vCPUs' time is the time that passed. */
+/* Where exits have no times, or another source than the wait has them, it is of the interval. */
 static void fill_threads(struct cell *cells, const struct thread_sum *sum)
 {
 	if (cells[OWNER_WAIT].type == CELL_NONE)

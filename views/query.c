@@ -220,6 +220,32 @@ bool query_needs_exits(const struct field *field)
 	return field->use == USE_EXIT || field->use == USE_TIME;
 }
 
+/* The source of the view's exits; -1: it shows other counts. */
+static int source_of_exits(const struct query *query, const struct facts *facts)
+{
+	bool is_by_guest = query->type->groups == GROUP_GUEST; /* may show any counter of exits */
+	struct exits exits;
+
+	if (query->type->groups & GROUP_EVENT || (is_by_guest && query->filter))
+		return -1;
+	exits = is_by_guest ? exits_choose(facts, true, false) : query_exits(query, facts, true);
+	return exits.rank ? (int)exits.source : -1;
+}
+
+uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts)
+{
+	int source = source_of_exits(query, facts);
+	uint64_t ns = source < 0 ? 0 : stats_elapsed_ns(facts->stats, (uint32_t)source);
+
+	for (uint32_t i = 0; !ns && i < fields_count(facts->fields); i++) {
+		if (field_set_has(facts->wanted, i))
+			ns = stats_elapsed_ns(facts->stats, fields_get(facts->fields, i)->source);
+	}
+	for (uint32_t i = 0; !ns && i < SAMPLE_SOURCES; i++) /* the query selects nothing */
+		ns = stats_elapsed_ns(facts->stats, i);
+	return ns;
+}
+
 const char *query_elsewhere(const struct query *query)
 {
 	return query->is_of_fleet ? query->type->elsewhere : NULL;

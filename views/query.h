@@ -100,6 +100,12 @@ bool query_needs_exits(const struct field *field);
 /* Whether any field of the query was counted for the guests that the query asks for. */
 bool query_is_counted(const struct query *query, const struct facts *facts);
 
+/*
+ * How long the interval of the view's counts and rates was, in ns; 0: not known. Each source has an
+ * interval of its own.
+ */
+uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts);
+
 /* Why the view cannot have rows, and where they are; NULL: it can. */
 const char *query_elsewhere(const struct query *query);
 

@@ -114,6 +114,7 @@ struct view_row {
 	bool is_level; /* its count is a level, such as pages, which is no part of a sum */
 	bool is_idle, is_gone;
 	uint8_t rule; /* of a finding: which; else 0 */
+	uint64_t elapsed_ns; /* of its interval, if that is not the view's; else 0 */
 	struct cell cells[VIEW_COLUMNS];
 };
 
@@ -195,6 +196,7 @@ struct view {
 	size_t nr_rows, room_rows;
 	struct view_row total; /* the sums and means of the rows */
 	bool is_cycles; /* CELL_NS has cycles instead of ns */
+	uint64_t elapsed_ns; /* of the interval that counts and rates are of; 0: not known */
 	uint32_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
 	const char *note; /* a note about the rows, for the user; NULL: none */

@@ -318,7 +318,7 @@ static int take_long(void *arg, const struct exits_long *exit)
 	return exits_long_add(&exits->output, exit, record, is_protected(exits, record));
 }
 
-static int add_long(struct exits_state *exits, uint64_t now_ns, struct sample *sample)
+static int add_long(struct exits_state *exits, struct sample *sample)
 {
 	if (!exits->longer_ns)
 		return 0;
@@ -330,7 +330,7 @@ static int add_long(struct exits_state *exits, uint64_t now_ns, struct sample *s
 		.names = exits->names,
 		.codes = exits_bpf_codes(exits->bpf),
 		.knows_waits = exits_bpf_knows_waits(exits->bpf),
-		.epoch_ns = clock_real_ns() - now_ns,
+		.epoch_ns = clock_ahead_ns(),
 		.long_exits = &sample->long_exits,
 	};
 	return exits_bpf_long(exits->bpf, take_long, exits);
@@ -345,22 +345,23 @@ static int add_lost(const struct exits_state *exits, struct sample *sample)
 						 exits->flags);
 }
 
-static int read_all(struct exits_state *exits, uint64_t now_ns, struct sample *sample,
-		    struct why *why)
+static int read_all(struct exits_state *exits, struct sample *sample, struct why *why)
 {
+	uint64_t now_ns;
 	int err;
 
-	exits_threads_begin(exits->threads);
 	exits_bpf_look_for_interrupts(exits->bpf);
 	err = look_for_nested(exits);
+	exits_threads_begin(exits->threads);
 	if (!err)
 		err = exits_bpf_take_late(exits->bpf, take_late, exits);
+	now_ns = clock_now_ns(); /* to attach programs, and to wait for others, takes a while */
 	if (!err)
 		err = take_threads(exits);
 	if (!err)
 		err = add_arguments(exits, why);
 	if (!err)
-		err = add_long(exits, now_ns, sample);
+		err = add_long(exits, sample);
 	if (!err)
 		err = exits_threads_end(exits->threads, sample, exits->flags);
 	if (!err)
@@ -450,7 +451,7 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	nr_late = exits_bpf_nr_late(exits->bpf);
 	if (nr_late)
 		make_room(exits, exits_bpf_max_threads(exits->bpf) + nr_late, why);
-	err = read_all(exits, clock_now_ns(), sample, why);
+	err = read_all(exits, sample, why);
 	if (err)
 		return err;
 	sample->long_exits.lost = lost.long_exits;

@@ -94,7 +94,8 @@ static int host_collect(void *state, struct sample *sample, struct why *why)
 		return -EAGAIN;
 	sample->time_ns[host->args.source] = clock_now_ns();
 	if (host->has_threads)
-		err = host_threads_collect(host->threads, sample);
+		err = host_threads_collect(host->threads, sample,
+					   &sample->time_ns[host->args.source]);
 	if (!err && host->has_vmms)
 		err = host_vmms_collect(host->vmms, sample);
 	if (!err && host->has_cpus) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/read.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
@@ -327,8 +328,11 @@ static void read_thread(struct host_threads *threads, struct host_thread *thread
 		read_cpu(threads, thread);
 }
 
-static void read_all(struct host_threads *threads)
+/* Returns when it read the threads' times: what is read in turn takes longer. */
+static uint64_t read_all(struct host_threads *threads)
 {
+	uint64_t time_ns = clock_now_ns();
+
 	for (size_t i = 0; i < threads->nr; i++)
 		read_thread(threads, &threads->list[i]);
 	take_turns(threads);
@@ -345,6 +349,7 @@ static void read_all(struct host_threads *threads)
 
 		thread->throttled_ns += host_cgroup_share(thread->cgroup, thread->waited_ns);
 	}
+	return time_ns;
 }
 
 static int add_row(const struct host_thread *thread, uint32_t field, uint64_t value,
@@ -389,13 +394,14 @@ static bool is_repeated(const struct host_threads *threads, size_t i)
 	       threads->list[i].vcpu == threads->list[i - 1].vcpu;
 }
 
-int host_threads_collect(struct host_threads *threads, struct sample *sample)
+int host_threads_collect(struct host_threads *threads, struct sample *sample,
+			 uint64_t *ret_time_ns)
 {
 	int err = find_threads(threads);
 
 	if (err)
 		return err;
-	read_all(threads);
+	*ret_time_ns = read_all(threads);
 	err = host_memory_take_turn(threads->memory);
 	for (size_t i = 0; i < threads->nr && !err; i++) {
 		if (!is_repeated(threads, i))

@@ -10,6 +10,8 @@
  * on, as in KVM's own histograms); "halt":true marks exits that mean that
  * the vCPU had nothing to do. Rows of events have a "parent", null or the event of depth 0 above
  * them: the view must be in the order of its trees. "other":true marks a sum of what has no row.
+ * Counts and rates are of elapsed_s: the row's if it has one, as events of another source, else the
+ * sample's.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -114,6 +116,14 @@ static bool is_written(const struct view *view, size_t column)
 	       (type != CELL_HIST || view_has_column(view, column));
 }
 
+static int add_elapsed(struct json_object *object, uint64_t ns)
+{
+	if (!ns)
+		return json_add(object, "elapsed_s", NULL);
+	return json_add_new(object, "elapsed_s",
+			    fixed_new("", ns / 100000 + (ns % 100000 >= 50000), 4));
+}
+
 static int fill_row(struct json_object *object, const struct view *view, size_t i)
 {
 	const struct column *columns = view->type->columns;
@@ -131,6 +141,8 @@ static int fill_row(struct json_object *object, const struct view *view, size_t 
 	}
 	if (!err && row->is_idle && view->type->is_timed)
 		err = json_add_new(object, "halt", json_object_new_boolean(true));
+	if (!err && row->elapsed_ns)
+		err = add_elapsed(object, row->elapsed_ns);
 	if (!err && row->is_rest)
 		err = json_add_new(object, "other", json_object_new_boolean(true));
 	return err;
@@ -161,14 +173,6 @@ static int add_time(struct json_object *object, const char *key, uint64_t time_n
 		return json_add(object, key, NULL);
 	when_format_iso(text, sizeof(text), time_ns);
 	return json_add_new(object, key, json_object_new_string(text));
-}
-
-static int add_elapsed(struct json_object *object, uint64_t ns)
-{
-	if (!ns)
-		return json_add(object, "elapsed_s", NULL);
-	return json_add_new(object, "elapsed_s",
-			    fixed_new("", ns / 100000 + (ns % 100000 >= 50000), 4));
 }
 
 static int add_span(struct json_object *object, const char *key, const struct lines_span *span)

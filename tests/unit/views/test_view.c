@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The Events view: rows, shares, order, the Total row; and what all views share. */
+#include <math.h>
+
 #include "tests/worlds/view_world.h"
 
 enum {
@@ -650,6 +652,33 @@ static void columns_and_types(void **state)
 	assert_null(view_type_at(1000));
 }
 
+/* Each event's rate is the difference by the interval of its source: the view's, or its own. */
+static void an_event_of_another_source_has_its_interval(void **state)
+{
+	struct world *world = *state;
+	const struct view *view;
+
+	for (uint64_t i = 1; i <= 2; i++) {
+		count(world, ENTRY, 300 * i);
+		count(world, EXITS, 300 * i);
+		world->sample.time_ns[0] = i * SECOND;
+		world->sample.time_ns[1] = i * i * SECOND;
+		assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+		sample_reset(&world->sample);
+	}
+	view = build(world);
+	assert_int_equal(view->elapsed_ns, SECOND);
+	assert_int_equal(view->nr_rows, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct view_row *row = &view->rows[i];
+		bool is_other = row->field == EXITS;
+
+		assert_int_equal(row->elapsed_ns, is_other ? 3 * SECOND : 0);
+		assert_true(fabs(row->cells[view_column_by_id(&view_events, "rate")].number -
+				 (is_other ? 100 : 300)) < 0.01);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -683,6 +712,7 @@ int main(void)
 		TEST(flat_sorts_children_among_all),
 		cmocka_unit_test(cells_compare),
 		cmocka_unit_test(columns_and_types),
+		TEST(an_event_of_another_source_has_its_interval),
 	};
 
 	return cmocka_run_group_tests_name("view", tests, NULL, NULL);

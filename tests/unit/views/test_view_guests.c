@@ -384,6 +384,92 @@ static void throttled_of_a_guest_is_a_share_of_all_vcpus(void **state)
 	assert_true(fabs(view->rows[0].cells[throttled].number - 10) < 0.01);
 }
 
+enum { EXITS, WHOLE, WAITED, RAN };
+
+static const struct field specs_of_two_sources[] = {
+	[EXITS] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
+	[WHOLE] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME, .part = TIME_WHOLE },
+	[WAITED] = { .name = "wait", .parent = FIELD_NONE, .use = USE_TIME, .part = TIME_WAIT,
+		     .source = 1 },
+	[RAN] = { .name = "run", .parent = FIELD_NONE, .use = USE_HOST, .part = HOST_RUN,
+		  .source = 1 },
+};
+
+/* The first source is read each second, the other one has its second reading half a second late. */
+static void count_two_sources(struct world *world)
+{
+	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 1), 1);
+	for (uint64_t i = 1; i <= 2; i++) {
+		uint64_t late = i == 2 ? SECOND / 2 : 0;
+		const uint64_t counts[] = {
+			[EXITS] = 1000 * i,
+			[WHOLE] = i * SECOND,
+			[WAITED] = (i * SECOND + late) * 6 / 10,
+			[RAN] = (i * SECOND + late) * 4 / 10,
+		};
+
+		for (uint32_t field = 0; field < ARRAY_SIZE(counts); field++)
+			assert_int_equal(sample_add(&world->sample, (struct key){ 1, 0, field },
+						    counts[field], 0), 0);
+		world->sample.time_ns[0] = i * SECOND;
+		world->sample.time_ns[1] = i * SECOND + late;
+		assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+		sample_reset(&world->sample);
+	}
+}
+
+/* The wait is a share of the interval in which it was measured, and not of the exits'. */
+static void shares_are_of_their_own_interval(void **state)
+{
+	const struct view_type *const types[] = { &view_guests, &view_vcpus };
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		int wait = view_column_by_id(types[i], "wait_percent");
+		int cpu = view_column_by_id(types[i], "cpu_percent");
+		const struct view_row *rows[2];
+		struct world *world;
+
+		teardown(state);
+		world_setup(state, specs_of_two_sources, ARRAY_SIZE(specs_of_two_sources),
+			    types[i]);
+		world = *state;
+		count_two_sources(world);
+		rows[0] = &build(world)->rows[0];
+		rows[1] = &world->view.total;
+		for (int j = 0; j < 2; j++) {
+			assert_true(fabs(rows[j]->cells[wait].number - 60) < 0.01);
+			assert_true(fabs(rows[j]->cells[cpu].number - 40) < 0.01);
+		}
+	}
+}
+
+/* Whichever source a view counts by: its rate is the difference by the interval that it names. */
+static void rates_are_of_the_interval_that_is_named(void **state)
+{
+	const struct view_type *const types[] = { &view_guests, &view_vcpus, &view_exits };
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		struct field late[ARRAY_SIZE(specs_of_two_sources)];
+		const struct view_row *total;
+		const struct view *view;
+		struct world *world;
+
+		teardown(state);
+		memcpy(late, specs_of_two_sources, sizeof(late));
+		for (size_t j = 0; j < ARRAY_SIZE(late); j++) /* exits have the late one */
+			late[j].source = !late[j].source;
+		world_setup(state, late, ARRAY_SIZE(late), types[i]);
+		world = *state;
+		count_two_sources(world);
+		view = build(world);
+		total = &view->total;
+		assert_int_equal(view->elapsed_ns, SECOND * 3 / 2);
+		assert_true(fabs(total->cells[view_column_by_id(types[i], "rate")].number * 1.5 -
+				 (double)total->cells[view_column_by_id(types[i], "delta")].count) <
+			    0.01);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +491,8 @@ int main(void)
 		TEST(twins_keep_their_order),
 		TEST(throttled_of_a_host_is_a_share_of_its_vcpus),
 		TEST(throttled_of_a_guest_is_a_share_of_all_vcpus),
+		TEST(shares_are_of_their_own_interval),
+		TEST(rates_are_of_the_interval_that_is_named),
 	};
 
 	return cmocka_run_group_tests_name("view_guests", tests, NULL, NULL);

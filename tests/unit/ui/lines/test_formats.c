@@ -517,6 +517,7 @@ static void json_is_one_object_a_line(void **state)
 	add_event(w, "kvm_exit(a/b \"c\")", UINT64_MAX, 1);
 	add_other(w, 3, 2);
 	add_level(w, "pages_4k", FIELD_GAUGE, 7);
+	w->view.rows[w->view.nr_rows - 1].elapsed_ns = 2999850001;
 	open_log(w, LINES_JSON);
 	assert_int_equal(lines_write(w->lines, &w->view, when, 3001249999, &w->why), 0);
 	close_log(w);
@@ -530,7 +531,7 @@ static void json_is_one_object_a_line(void **state)
 		"{\"event\":\"other\",\"parent\":\"kvm_exit\",\"total\":3,\"share\":null,"
 		"\"delta\":2,\"rate\":null,\"other\":true},"
 		"{\"event\":\"pages_4k\",\"parent\":null,\"total\":7,\"share\":null,"
-		"\"delta\":null,\"rate\":null}]}\n");
+		"\"delta\":null,\"rate\":null,\"elapsed_s\":2.9999}]}\n");
 }
 
 static void json_of_guests_has_their_columns(void **state)
