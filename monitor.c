@@ -15,6 +15,7 @@
 #include "views/query.h"
 
 #define NS_PER_MS UINT64_C(1000000)
+#define COLLECT_TRIES 10 /* failures in a row, with the last of which a source is switched off */
 
 /* A provider, or a player in place of one. */
 struct source {
@@ -26,6 +27,7 @@ struct source {
 	struct provider_args args;
 	void *state; /* NULL: not open */
 	bool is_open, has_collected;
+	unsigned int nr_failures; /* of collect(), in a row */
 	bool is_waiting; /* it is not there yet; monitor_revive() tries again */
 	bool is_told;
 	struct want told;      /* the latest want that it was told */
@@ -531,18 +533,40 @@ bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms)
 	return true;
 }
 
+/* The source is not in this sample. */
+static void say_failure(struct source *source, int err, const struct why *why)
+{
+	struct why again = { "" };
+
+	if (++source->nr_failures == COLLECT_TRIES) {
+		source_fail(source, err, why);
+		return;
+	}
+	why_set(&again, 0, "%s; trying again", why->text[0] ? why->text : strerror(-err));
+	source_say(source, again.text);
+}
+
 static void collect(struct monitor *monitor, struct source *source)
 {
+	struct sample *sample = &monitor->sample;
+	size_t nr_rows = sample->nr_rows, nr_timings = sample->nr_timings;
 	struct why why = { "" };
 	int err;
 
 	if (!source->is_open)
 		return;
-	err = source->provider->collect(source->state, &monitor->sample, &why);
-	if (err && err != -EAGAIN)
-		source_fail(source, err, &why);
-	else if (!err || why.text[0])
+	err = source->provider->collect(source->state, sample, &why);
+	if (err && err != -EAGAIN) {
+		sample->nr_rows = nr_rows; /* which may be a part of all */
+		sample->nr_timings = nr_timings;
+		sample->time_ns[source->args.source] = 0;
+		say_failure(source, err, &why);
+		return;
+	}
+	if (!err || why.text[0])
 		source_say(source, why.text);
+	if (!err)
+		source->nr_failures = 0;
 	source->has_collected |= !err;
 }
 

@@ -10,7 +10,7 @@
 #include "host/guest.h"
 
 struct facts {
-	const struct field_set *wanted; /* the fields that the query needs; NULL: all that are here */
+	const struct field_set *wanted; /* the fields that the query needs; NULL: all */
 	const struct fields *fields;
 	const struct stats *stats;
 	const struct long_exits *long_exits; /* the latest: of stats, or of a recording */

@@ -33,6 +33,7 @@ struct exits_state {
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* NULL: nothing is wanted */
 	struct exits_threads *threads;
+	bool has_failed; /* the latest sample: the next one begins anew */
 	uint32_t nr_used; /* records, in the latest sample */
 	uint32_t *ended; /* the records of threads that have ended */
 	uint32_t nr_ended;
@@ -87,6 +88,7 @@ static void stop(struct exits_state *exits)
 	exits->bpf = NULL;
 	exits->threads = NULL;
 	exits->ended = NULL;
+	exits->has_failed = false;
 }
 
 static void exits_close(void *state)
@@ -232,6 +234,7 @@ static int exits_want(void *state, const struct want *want, struct why *why)
 	has_any = has_arguments || has_times || is_wanted(exits, want, USE_EXIT);
 	exits->has_lost = field_set_has(&want->fields, exits->lost_field);
 	exits->flags = 0;
+	exits->has_failed = false;
 	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments ||
 			   !want->longer_ns != !exits->longer_ns))
 		stop(exits);
@@ -443,8 +446,11 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	struct exits_state *exits = state;
 	struct exits_bpf_lost lost;
 	uint32_t nr_late;
-	int err;
+	int err = exits->has_failed ? start(exits, why) : 0;
 
+	if (err)
+		return err;
+	exits->has_failed = false;
 	if (!exits->bpf)
 		return -EAGAIN;
 	lost = lost_since(exits);
@@ -452,8 +458,11 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	if (nr_late)
 		make_room(exits, exits_bpf_max_threads(exits->bpf) + nr_late, why);
 	err = read_all(exits, sample, why);
-	if (err)
+	if (err) {
+		stop(exits); /* a part of it was read, and would be counted twice */
+		exits->has_failed = true;
 		return err;
+	}
 	sample->long_exits.lost = lost.long_exits;
 	sample->lost = lost.exits + lost.arguments + lost.long_exits + lost.missed;
 	release_threads(exits);

@@ -2,12 +2,10 @@
 /* Maps, reads and empties what the BPF program of the provider "exits" counts. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <tracefs.h>
 #include <unistd.h>
 
@@ -19,6 +17,7 @@
 #include "providers/exits/exits.skel.h"
 
 #define ARGUMENTS_MOST 65536 /* of all threads: 13 MiB */
+#define READ_TRIES 3
 #define WATCH_IDLE 10 /* samples after which a program that is not needed is detached */
 
 /* A program that is attached while guests do what it is for. */
@@ -148,19 +147,47 @@ static int give_late(uint64_t pid_tgid, const struct exits_late *late, exits_lat
 	return take(arg, &record);
 }
 
-/* After it each thread has seen that there is room, and no program works on its entry. */
-static void wait_for_programs(void)
+static int make_map(enum bpf_map_type type, int inner)
 {
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	const struct bpf_map_create_opts options = { .sz = sizeof(options),
+						     .inner_map_fd = (uint32_t)inner };
+	int fd = bpf_map_create(type, "wait", sizeof(uint32_t), sizeof(uint32_t), 1,
+				inner < 0 ? NULL : &options);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Returns 0 when all programs that run now have ended, or -errno. A change of a map that has maps
+ * waits for them, so that nobody uses the old one any more. On hosts with nohz_full membarrier(2)
+ * cannot do it.
+ */
+static int wait_for_programs(void)
+{
+	int inner = make_map(BPF_MAP_TYPE_ARRAY, -1), outer = -EINVAL, err;
+	uint32_t first = 0;
+
+	if (inner >= 0)
+		outer = make_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, inner);
+	err = inner < 0 ? inner : outer < 0 ? outer : 0;
+	if (!err && bpf_map_update_elem(outer, &first, &inner, BPF_ANY) < 0)
+		err = -errno;
+	if (outer >= 0)
+		close(outer);
+	if (inner >= 0)
+		close(inner);
+	return err;
 }
 
 static int take_all_late(struct exits_bpf *bpf, uint64_t *pid_tgids, struct exits_late *late,
 			 exits_late_fn take, void *arg)
 {
 	uint32_t nr = EXITS_LATE, batch;
-	int err;
+	/* After it each thread has seen that there is room, and no program works on its entry. */
+	int err = wait_for_programs();
 
-	wait_for_programs();
+	if (err)
+		return err;
 	err = bpf_map_lookup_and_delete_batch(bpf_map__fd(bpf->load.program->maps.late_threads),
 					      NULL, &batch, pid_tgids, late, &nr, NULL);
 	if (err && err != -ENOENT) /* that is: these are all */
@@ -417,7 +444,7 @@ const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf
 	return thread_at(bpf, i);
 }
 
-static int read_arguments(struct exits_bpf *bpf)
+static int read_arguments_once(struct exits_bpf *bpf)
 {
 	int fd = bpf_map__fd(bpf->load.program->maps.arguments);
 	uint32_t batch, nr = 0;
@@ -434,6 +461,16 @@ static int read_arguments(struct exits_bpf *bpf)
 	}
 	bpf->nr_keys = nr;
 	return 0;
+}
+
+/* While the programs add keys the kernel may see one twice, and then have no room for the last. */
+static int read_arguments(struct exits_bpf *bpf)
+{
+	int err = -ENOSPC;
+
+	for (int i = 0; i < READ_TRIES && err == -ENOSPC; i++)
+		err = read_arguments_once(bpf);
+	return err;
 }
 
 long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
@@ -454,6 +491,25 @@ bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_
 	return key->epoch != (uint8_t)thread_at(bpf, key->thread)->epoch;
 }
 
+/* The first nr of bpf->keys. The kernel stops at a key that it cannot delete, or read twice. */
+static void delete_arguments(const struct exits_bpf *bpf, uint32_t nr)
+{
+	int fd = bpf_map__fd(bpf->load.program->maps.arguments);
+	const struct exits_argument_key *keys = bpf->keys;
+
+	while (nr) {
+		uint32_t n = nr;
+		int err = bpf_map_delete_batch(fd, keys, &n, NULL);
+
+		if (!err || n >= nr)
+			return;
+		if (err != -ENOENT)
+			bpf_map_delete_elem(fd, &keys[n]);
+		keys += n + 1;
+		nr -= n + 1;
+	}
+}
+
 /*
  * Drops the arguments of an epoch that is over, and of records that are free now: else the next
  * thread would get them.
@@ -469,9 +525,7 @@ static void free_arguments(struct exits_bpf *bpf)
 			bpf->keys[nr++] = *key;
 	}
 	bpf->nr_keys = 0;
-	if (nr)
-		bpf_map_delete_batch(bpf_map__fd(bpf->load.program->maps.arguments), bpf->keys, &nr,
-				     NULL);
+	delete_arguments(bpf, nr);
 }
 
 void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr)

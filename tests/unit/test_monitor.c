@@ -35,6 +35,7 @@ struct said {
 	uint32_t event, child, source;
 	uint32_t flags; /* of the next sample's rows: none after a want, as in the provider exits */
 	uint64_t count; /* 0: no row */
+	uint64_t time_ns; /* of the latest sample */
 	const struct provider_args *args;
 	const char *shows; /* a child that it adds with its next sample */
 	int err;	/* of collect(), */
@@ -104,11 +105,13 @@ static int fake_collect(void *state, struct sample *sample, struct why *why)
 	}
 	if (said->why)
 		why_set(why, 0, "%s", said->why);
-	if (said->err)
+	if (said->err == -EAGAIN)
 		return said->err;
-	sample->time_ns[said->source] = 1;
+	sample->time_ns[said->source] = ++said->time_ns;
 	if (said->count && sample_add(sample, key, said->count, said->flags) < 0)
 		return -ENOMEM;
+	if (said->err) /* not all rows are there */
+		return said->err;
 	said->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
 	return 0;
 }
@@ -316,6 +319,43 @@ static void provider_without_descriptors_goes_on(void **state)
 	assert_null(monitor_notice(world->monitor, 0));
 }
 
+/* One sample that cannot be read is no reason to count no more; what was read of it is dropped. */
+static void a_failure_is_not_for_good(void **state)
+{
+	struct world *world = *state;
+	const struct stats_item *item;
+
+	open_monitor(world, FIRST);
+	want(world);
+	first.count = 100;
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	item = stats_at(monitor_facts(world->monitor)->stats, 0);
+	for (int i = 0; i < 20; i++) { /* nine in a row, then one that succeeds, and nine more */
+		first.err = i % 10 == 9 ? 0 : -EIO;
+		first.why = first.err ? "cannot read" : NULL;
+		first.count = first.err ? 7 : 200 + i;
+		assert_int_equal(monitor_sample(world->monitor), 0);
+		assert_int_equal(item->total, i < 9 ? 0 : i < 19 ? 109 : 119);
+		assert_int_equal(item->has_rate, !first.err);
+		if (first.err)
+			assert_string_equal(monitor_notice(world->monitor, 0),
+					    "fake1: cannot read; trying again");
+		else
+			assert_null(monitor_notice(world->monitor, 0));
+	}
+	assert_int_equal(item->delta, 10);
+	assert_true(monitor_is_live(world->monitor));
+	first.err = -EIO;
+	first.why = "cannot read";
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(first.nr_closed, 0);
+		assert_int_equal(monitor_sample(world->monitor), 0);
+	}
+	assert_int_equal(first.nr_closed, 1);
+	assert_string_equal(monitor_notice(world->monitor, 0), "fake1: cannot read");
+	assert_false(monitor_is_live(world->monitor));
+}
+
 static void inventory_that_fails_is_said(void **state)
 {
 	struct world *world = *state;
@@ -372,6 +412,7 @@ int main(void)
 		CASE(new_question_is_told_to_all),
 		CASE(looking_elsewhere_loses_nothing),
 		CASE(provider_without_descriptors_goes_on),
+		CASE(a_failure_is_not_for_good),
 		CASE(inventory_that_fails_is_said),
 		CASE(provider_that_is_refused_leaves_it_to_others),
 		CASE(no_provider_is_left),

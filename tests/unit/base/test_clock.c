@@ -31,7 +31,8 @@ static int fake_gettime(clockid_t clock, struct timespec *now)
 
 static void test_ahead(void **state)
 {
-	static const unsigned int losses[] = { 0, 1 << 0, 1 << 1, 1 << 2, 1 << 1 | 1 << 5, 0xffffff };
+	static const unsigned int losses[] = { 0, 1 << 0, 1 << 1, 1 << 2, 1 << 1 | 1 << 5,
+					       0xffffff };
 
 	(void)state;
 	real_ahead_ns = 1700000000000000000;

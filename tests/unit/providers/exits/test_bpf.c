@@ -27,6 +27,8 @@ static struct {
 	struct exits_argument_key keys[THREADS], deleted[THREADS];
 	uint32_t nr_keys, nr_deleted;
 	unsigned int nr_reads, nr_deletes, nr_tids;
+	unsigned int nr_full; /* so many readings find no room */
+	uint32_t gone; /* the kernel has not the key of this record, and stops there; 0: it has all */
 	int err;
 	bool has_no_storage;
 	uint64_t nr_missed;
@@ -62,6 +64,8 @@ int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values, 
 	map.nr_reads++;
 	if (map.err)
 		return map.err;
+	if (map.nr_reads <= map.nr_full)
+		return -ENOSPC;
 	memcpy(keys, map.keys, map.nr_keys * sizeof(map.keys[0]));
 	memset(values, 0, map.nr_keys * sizeof(struct exits_cell));
 	*count = map.nr_keys;
@@ -71,11 +75,18 @@ int bpf_map_lookup_batch(int fd, void *in, void *out, void *keys, void *values, 
 int bpf_map_delete_batch(int fd, const void *keys, __u32 *count,
 			 const struct bpf_map_batch_opts *opts)
 {
+	const struct exits_argument_key *key = keys;
+
 	(void)fd;
 	(void)opts;
 	map.nr_deletes++;
-	map.nr_deleted = *count;
-	memcpy(map.deleted, keys, *count * sizeof(map.deleted[0]));
+	for (uint32_t i = 0; i < *count; i++) {
+		if (key[i].thread == map.gone && map.gone) {
+			*count = i;
+			return -ENOENT;
+		}
+		map.deleted[map.nr_deleted++] = key[i];
+	}
 	return 0;
 }
 
@@ -173,6 +184,7 @@ static void test_threads_end_together(void **state)
 		skip();
 	for (uint32_t i = 0; i < 3; i++)
 		make_thread(machine, i);
+	map.nr_deleted = 0;
 	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 3);
 	exits_bpf_end_sample(machine->bpf, ended, 2);
 	assert_int_equal(map.nr_reads, 1); /* one for all of them, and for the sample */
@@ -184,6 +196,47 @@ static void test_threads_end_together(void **state)
 	assert_int_equal(exits_bpf_thread(machine->bpf, 1)->tid, 1001);
 	exits_bpf_end_sample(machine->bpf, ended, 0);
 	assert_int_equal(map.nr_deletes, 1);
+}
+
+/* The kernel stops at a key that is gone: the keys after it would be counted again. */
+static void test_a_key_that_is_gone(void **state)
+{
+	struct machine *machine = *state;
+	const uint32_t ended[] = { 0, 1, 2, 3 };
+	const struct exits_argument_key *keys;
+	const struct exits_cell *cells;
+	struct why why = { "" };
+
+	if (!machine->bpf)
+		skip();
+	for (uint32_t i = 0; i < 4; i++)
+		make_thread(machine, i);
+	map.gone = 1;
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 4);
+	exits_bpf_end_sample(machine->bpf, ended, 4);
+	assert_int_equal(map.nr_deletes, 2);
+	assert_int_equal(map.nr_deleted, 3);
+	assert_int_equal(map.deleted[0].thread, 0);
+	assert_int_equal(map.deleted[1].thread, 2);
+	assert_int_equal(map.deleted[2].thread, 3);
+}
+
+/* Keys that come while it is read may leave no room for the last ones. */
+static void test_full_for_a_moment(void **state)
+{
+	struct machine *machine = *state;
+	const struct exits_argument_key *keys;
+	const struct exits_cell *cells;
+	struct why why = { "" };
+
+	if (!machine->bpf)
+		skip();
+	make_thread(machine, 0);
+	map.nr_full = 2;
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 1);
+	map.nr_reads = 0;
+	map.nr_full = UINT32_MAX;
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), -ENOSPC);
 }
 
 /* A thread with too many arguments gets a new epoch; the old epoch's arguments are dropped. */
@@ -287,6 +340,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_threads_end_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_key_that_is_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full_for_a_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_arguments, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_more_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tasks_without_storage, setup, teardown),
