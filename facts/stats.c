@@ -422,10 +422,19 @@ static int stats_retire(struct stats *stats, const struct fields *fields, struct
 	return stat->timing ? timing_retire(&ended->stat, stat->timing) : 0;
 }
 
-/* The counter is gone. A counter that comes back begins at 0, and its total goes on. */
-static void stat_close(struct stats_item *stat, uint64_t tick)
+/*
+ * Whether a counter has its last value in a sample. What the host says of a thread ends with the
+ * thread: what came after the latest sample is not known.
+ */
+static bool has_last_value(const struct field *field)
 {
-	stat_rest(stat, tick, true);
+	return field->use != USE_HOST && !(field->use == USE_TIME && field->part == TIME_WAIT);
+}
+
+/* The counter is gone. A counter that comes back begins at 0, and its total goes on. */
+static void stat_close(struct stats_item *stat, const struct field *field, uint64_t tick)
+{
+	stat_rest(stat, tick, has_last_value(field));
 	stat->base = 0 - stat->total;
 	stat->raw = 0;
 	if (!stat->timing)
@@ -477,7 +486,7 @@ static int stats_expire(struct stats *stats, const struct fields *fields,
 			continue;
 		}
 		if (is_kept(stats, fields, &stat->key, &latest)) {
-			stat_close(stat, stats->tick);
+			stat_close(stat, fields_get(fields, stat->key.field), stats->tick);
 			continue;
 		}
 		if (stat->key.guest && stats_retire(stats, fields, stat) < 0)

@@ -272,11 +272,13 @@ static int take_threads(struct exits_state *exits)
 	exits->nr_used = exits->nr_ended = 0;
 	for (uint32_t i = 0; i < exits_bpf_max_threads(exits->bpf); i++) {
 		const volatile struct exits_thread *record = exits_bpf_thread(exits->bpf, i);
-		int has_ended = record->tid ? exits_threads_take(exits->threads, record) : 0;
+		/* The number is written before the tid, and may be seen after it: next time. */
+		bool is_used = record->tid && record->number == i;
+		int has_ended = is_used ? exits_threads_take(exits->threads, record) : 0;
 
 		if (has_ended < 0)
 			return has_ended;
-		exits->nr_used += record->tid != 0;
+		exits->nr_used += is_used;
 		if (has_ended)
 			exits->ended[exits->nr_ended++] = i;
 	}

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "providers/exits/record.h"
 
 #define READ_TRIES 4
+#define SETTLE_NS 1000
 
 struct exits_packed {
 	uint64_t used[EXITS_CELLS / 64];
@@ -29,6 +31,20 @@ static void copy_cells(struct exits_record *to, const volatile struct exits_thre
 		memcpy(&to->cells[i], (const void *)(uintptr_t)&from->cells[i],
 		       sizeof(to->cells[i]));
 }
+
+#if defined(__x86_64__) || defined(__i386__)
+void exits_record_settle(void)
+{
+}
+#else
+void exits_record_settle(void)
+{
+	uint64_t end_ns = clock_now_ns() + SETTLE_NS;
+
+	while (clock_now_ns() < end_ns)
+		;
+}
+#endif
 
 static uint64_t load(const volatile __u64 *from)
 {
@@ -62,8 +78,11 @@ static void copy(struct exits_record *to, const volatile struct exits_thread *fr
 		       sizeof(to->argument));
 		to->halt_user_ns = from->halt_user_ns;
 		copy_cells(to, from);
+		if (exit->since_ns)
+			exits_record_settle();
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (exit->since_ns == from->open_since && user->since_ns == from->user_since &&
+		    exit->cell == from->open_cell % EXITS_CELLS &&
 		    nested_since == from->nested_since)
 			break;
 		exit->since_ns = 0;

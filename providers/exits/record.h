@@ -2,7 +2,8 @@
 /*
  * record - the counts of threads: read from the BPF program's memory, added, subtracted.
  *
- * Pure, except that another CPU may write the memory meanwhile. Times are in ns of CLOCK_MONOTONIC.
+ * Pure, except that another CPU may write the memory meanwhile, and that the reader may wait for it.
+ * Times are in ns of CLOCK_MONOTONIC.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_RECORD_H
 #define KVMTOP_PROVIDERS_EXITS_RECORD_H
@@ -14,6 +15,15 @@
 #include "providers/exits/shared.h"
 
 _Static_assert(EXITS_BUCKETS == HIST_BUCKETS, "a cell's buckets are copied into struct timing");
+
+/*
+ * The program publishes by plain stores: what it wrote before tid or open_since is to be seen with
+ * these, and no time in a cell before open_since is cleared. x86 shows stores to other CPUs in
+ * their order. Other processors may show them in another order, and a barrier in the program would
+ * cost in each exit; but a store is not held back for longer than some 100 ns. So on these the
+ * reader waits for a microsecond where an order matters, and then looks whether anything changed.
+ */
+void exits_record_settle(void);
 
 /* An exit that has not ended: its cell has counted it, without its time. */
 struct exits_open {

@@ -189,9 +189,11 @@ static bool runs_another(const struct exits_threads *threads, struct watched_thr
 static int find_vcpu(struct exits_threads *threads, struct watched_thread *thread,
 		     const volatile struct exits_thread *record)
 {
-	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
 	struct exits_vcpu_id id = { GUEST_ANY, -1 };
+	const struct guest *guest;
 
+	exits_record_settle(); /* it may have been published just now */
+	guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
 	if (!guest_vcpu_by_tid(guest, (pid_t)record->tid))
 		guest = meet(threads, record);
 	thread->is_listed = false;

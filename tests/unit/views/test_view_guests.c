@@ -418,6 +418,47 @@ static void count_two_sources(struct world *world)
 	}
 }
 
+/* In the interval in which a thread ends it is not known how long it ran and waited. */
+static void what_an_ended_thread_waited_is_not_known(void **state)
+{
+	int wait = view_column_by_id(&view_vcpus, "wait_percent");
+	int cpu = view_column_by_id(&view_vcpus, "cpu_percent");
+	struct world *world;
+
+	teardown(state);
+	world_setup(state, specs_of_two_sources, ARRAY_SIZE(specs_of_two_sources), &view_vcpus);
+	world = *state;
+	stats_know_guests(world->stats, world->guests);
+	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
+	for (uint64_t i = 1; i <= 4; i++) {
+		for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+			bool has_ended = vcpu == 1 && i > 2; /* the exits' last counts are known */
+			const uint64_t counts[] = { 10 * i, i * SECOND, i * SECOND * 7 / 10,
+						    i * SECOND * 3 / 10 };
+
+			for (uint32_t field = 0; field < (has_ended ? WAITED : 4u); field++)
+				assert_int_equal(sample_add(&world->sample,
+							    (struct key){ 1, vcpu, field },
+							    counts[field], 0), 0);
+		}
+		take(world);
+		if (i == 1)
+			continue;
+		build(world);
+		assert_int_equal(world->view.nr_rows, 2);
+		for (size_t j = 0; j < 2; j++) {
+			const struct view_row *row = &world->view.rows[j];
+			bool is_known = row->vcpu == 0 || i == 2;
+
+			assert_int_equal(row->cells[wait].type,
+					 is_known ? CELL_PERCENT : CELL_NONE);
+			assert_int_equal(row->cells[cpu].type,
+					 is_known ? CELL_PERCENT : CELL_NONE);
+		}
+		assert_true(fabs(world->view.total.cells[wait].number - 70) < 0.01);
+	}
+}
+
 /* The wait is a share of the interval in which it was measured, and not of the exits'. */
 static void shares_are_of_their_own_interval(void **state)
 {
@@ -491,6 +532,7 @@ int main(void)
 		TEST(twins_keep_their_order),
 		TEST(throttled_of_a_host_is_a_share_of_its_vcpus),
 		TEST(throttled_of_a_guest_is_a_share_of_all_vcpus),
+		TEST(what_an_ended_thread_waited_is_not_known),
 		TEST(shares_are_of_their_own_interval),
 		TEST(rates_are_of_the_interval_that_is_named),
 	};

@@ -28,7 +28,7 @@ static struct {
 	uint32_t nr_keys, nr_deleted;
 	unsigned int nr_reads, nr_deletes, nr_tids;
 	unsigned int nr_full; /* so many readings find no room */
-	uint32_t gone; /* the kernel has not the key of this record, and stops there; 0: it has all */
+	uint32_t gone; /* the record whose key the kernel has not, and stops at; 0: none */
 	int err;
 	bool has_no_storage;
 	uint64_t nr_missed;
