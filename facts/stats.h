@@ -70,7 +70,8 @@ int stats_update(struct stats *stats, const struct fields *fields, const struct 
 
 /*
  * When a guest ends, its counters stay as they are, with rates of 0, as long as this inventory
- * finds it (guests_find()); what the host said of its threads has no rate then. NULL, as at the beginning: no guest is found.
+ * finds it (guests_find()); what the host said of its threads has no rate then. NULL, as at the
+ * beginning: no guest is found.
  */
 void stats_know_guests(struct stats *stats, const struct guests *guests);
 

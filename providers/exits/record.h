@@ -2,8 +2,8 @@
 /*
  * record - the counts of threads: read from the BPF program's memory, added, subtracted.
  *
- * Pure, except that another CPU may write the memory meanwhile, and that the reader may wait for it.
- * Times are in ns of CLOCK_MONOTONIC.
+ * Pure, except that another CPU may write the memory meanwhile, and that the reader may wait for
+ * it. Times are in ns of CLOCK_MONOTONIC.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_RECORD_H
 #define KVMTOP_PROVIDERS_EXITS_RECORD_H
