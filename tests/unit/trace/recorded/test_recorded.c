@@ -384,8 +384,8 @@ static void the_four_parts_of_time(void **state)
 }
 
 /*
- * A halt that signals interrupt: user space has the vCPU for 50 us each time. The thread's last event
- * is another signal.
+ * A halt that signals interrupt: user space has the vCPU for 50 us each time. The thread's last
+ * event is another signal.
  */
 static void make_interrupted(struct world *world, bool has_runs)
 {
