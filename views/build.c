@@ -255,6 +255,59 @@ static int add_up(struct view *view)
 	return err;
 }
 
+/* ---- guests of one name ---- */
+
+static int compare_by_guest(const void *a, const void *b)
+{
+	const struct view_row *x = *(struct view_row *const *)a, *y = *(struct view_row *const *)b;
+
+	return (x->guest > y->guest) - (x->guest < y->guest);
+}
+
+static int compare_by_name(const void *a, const void *b, void *column)
+{
+	const struct view_row *x = *(struct view_row *const *)a, *y = *(struct view_row *const *)b;
+	size_t i = *(const size_t *)column;
+	int order = cell_compare(&x->cells[i], &y->cells[i]);
+
+	if (!order)
+		order = x->is_gone - y->is_gone;
+	return order ? order : compare_by_guest(a, b);
+}
+
+/* Whether two rows look alike: one that has ended says so. */
+static bool look_alike(const struct view_row *a, const struct view_row *b, size_t column)
+{
+	return a->is_gone == b->is_gone && !cell_compare(&a->cells[column], &b->cells[column]);
+}
+
+/* Marks the rows whose guest has the name of another one. 0 or -ENOMEM. */
+static int tell_apart(struct view *view)
+{
+	int found = view_column_by_id(view->type, "guest");
+	struct view_row **rows = NULL;
+	size_t column = (size_t)found;
+
+	if (found < 0)
+		return 0;
+	rows = calloc(view->nr_rows, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < view->nr_rows; i++)
+		rows[i] = &view->rows[i];
+	qsort_r(rows, view->nr_rows, sizeof(*rows), compare_by_name, &column);
+	for (size_t i = 0, nr; i < view->nr_rows; i += nr) {
+		for (nr = 1; i + nr < view->nr_rows; nr++) {
+			if (!look_alike(rows[i], rows[i + nr], column))
+				break;
+		}
+		for (size_t j = i; rows[i]->guest != rows[i + nr - 1]->guest && j < i + nr; j++)
+			rows[j]->shares_name = rows[j]->cells[column].type == CELL_TEXT;
+	}
+	free(rows);
+	return 0;
+}
+
 /* ---- what has ended, as one row ---- */
 
 /* A share has a sum where all rows have shares of the same whole. */
@@ -348,6 +401,8 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 		drop_rates(view);
 	if (!err)
 		err = add_up(view);
+	if (!err && view->nr_rows && query->tells_apart)
+		err = tell_apart(view);
 	if (err || !view->nr_rows)
 		return err;
 	if (!query->flat && query->type->has_trees)

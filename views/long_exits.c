@@ -18,7 +18,7 @@ enum {
 
 static const struct column columns[] = {
 	[TIME] = { "end", "Time", "when it ended; in a recording, in seconds from the start",
-		   CELL_TEXT, 15, COLUMN_LEAST(11) },
+		   CELL_TEXT, 15, COLUMN_LEAST(15) },
 	[END] = { "end_ns", "End", "the same in ns since 1970, or from the start",
 		  CELL_COUNT, 19, COLUMN_MACHINE_ONLY },
 	[TOOK] = { "took_ns", "Took", "from the exit to the next entry into the guest",
@@ -35,7 +35,7 @@ static const struct column columns[] = {
 	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 18,
 		     COLUMN_OF_REASON | COLUMN_LEAST(12) },
 	[ARGUMENT] = { "argument", "Argument", "port, MSR, address, CPUID leaf, call, register",
-		       CELL_TEXT, 24, COLUMN_LEAST(14) | COLUMN_SPARE(3) },
+		       CELL_TEXT, 24, COLUMN_LEAST(22) | COLUMN_SPARE(3) },
 	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 16,
 		    COLUMN_OF_GUEST | COLUMN_LEAST(8) | COLUMN_SPARE(1) },
 	[PID] = { "pid", "PID", "of the process that runs it", CELL_COUNT, 7,

@@ -53,6 +53,7 @@ struct query {
 	bool reverse;
 	bool flat;		      /* children are sorted among all rows, not below parents */
 	bool zeros;		      /* with rows that are 0 */
+	bool tells_apart;	      /* see view_row.shares_name */
 	bool folds_ended;	      /* what has ended is one row, if there is more than one */
 	bool opens_ended;	      /* with the rows themselves below it */
 	bool is_recorded;	      /* of a recording: its times are since its start */

@@ -113,6 +113,7 @@ struct view_row {
 	bool is_rest; /* what a parent counted beyond its children */
 	bool is_level; /* its count is a level, such as pages, which is no part of a sum */
 	bool is_idle, is_gone;
+	bool shares_name; /* with the row of another guest; of a query that tells them apart */
 	uint8_t rule; /* of a finding: which; else 0 */
 	uint64_t elapsed_ns; /* of its interval, if that is not the view's; else 0 */
 	struct cell cells[VIEW_COLUMNS];

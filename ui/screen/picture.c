@@ -118,12 +118,24 @@ bool screen_is_same_column(const struct screen *screen, size_t column)
 	       (flags & COLUMN_OF_REASON && screen->query->has_reason);
 }
 
+/* The names of guests are cut in the middle, so the pid stays. */
+static void add_pid(const struct screen *screen, const struct view_row *row, char *buf, size_t size)
+{
+	const struct guest *guest = guests_find(screen->facts->guests, row->guest);
+	size_t len = strlen(buf);
+
+	if (guest && guest->pid)
+		snprintf(buf + len, size - len, " (%d)", (int)guest->pid);
+}
+
 const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column,
 			   char *buf, size_t size)
 {
 	if (!column && row->depth && row->field != FIELD_NONE)
 		return fields_get(screen->facts->fields, row->field)->label;
 	format_cell(buf, size, &row->cells[column], (int)size, false);
+	if (row->shares_name && !strcmp(screen->view->type->columns[column].id, "guest"))
+		add_pid(screen, row, buf, size);
 	return buf;
 }
 

@@ -343,7 +343,7 @@ int tui_run(const struct tui_config *config, struct why *why)
 			  terminal_open(!config->no_mouse, &tui.terminal, why);
 
 	if (!err) {
-		config->query->folds_ended = true;
+		config->query->folds_ended = config->query->tells_apart = true;
 		if (why->text[0])
 			tui_say(&tui, why->text);
 		why->text[0] = '\0';

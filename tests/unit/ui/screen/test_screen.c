@@ -934,6 +934,29 @@ static void a_histogram_of_kvm_is_open_at_its_end(void **state)
 	assert_int_equal(strncmp(line(w, 11), "   1.07s -    more ", 19), 0);
 }
 
+/* Of a long exit, the time to the microsecond and the whole address; a name may be cut. */
+static void long_exits_on_a_narrow_screen(void **state)
+{
+	struct world *w = *state;
+	struct view_row *row;
+
+	w->query.type = w->view.type = &view_long_exits;
+	w->query.sort = view_long_exits.sort;
+	row = view_add(&w->view);
+	assert_non_null(row);
+	row->cells[0] = cell_text("23:59:58.123456");
+	row->cells[view_column_by_id(&view_long_exits, "took_ns")] = cell_ns(1200000);
+	row->cells[view_column_by_id(&view_long_exits, "reason")] =
+		cell_text("EPT_MISCONFIG_OR_SUCH");
+	row->cells[view_column_by_id(&view_long_exits, "argument")] =
+		cell_text("0x380000001000 write 4");
+	row->cells[view_column_by_id(&view_long_exits, "guest")] =
+		cell_text("a-guest-with-a-name-that-is-long");
+	made_picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 4), " 23:59:58.123456 "));
+	assert_non_null(strstr(line(w, 4), " 0x380000001000 write 4 "));
+}
+
 static void exits_with_their_latency(void **state)
 {
 	struct world *w = *state;
@@ -1286,6 +1309,7 @@ int main(void)
 		T(ascii_where_utf8_is_not),
 		T(every_hit_is_where_its_text_is),
 		T(a_histogram_of_kvm_is_open_at_its_end),
+		T(long_exits_on_a_narrow_screen),
 		T(exits_with_their_latency),
 		T(exits_in_ascii),
 		T(guests_with_their_split),
