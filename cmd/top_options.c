@@ -87,7 +87,7 @@ static const struct option_spec specs[] = {
 	OPT_FILE(0, "prometheus", "FILE.prom", prometheus,
 		   "write FILE for node_exporter's textfile collector, every 15 s or -s"),
 	OPT_STRING(0, "listen", "ADDRESS", listen,
-		   "answer at ADDRESS:PORT, PORT (this machine only), unix:PATH or systemd",
+		   "answer at ADDRESS:PORT, :PORT (all), PORT (this machine), unix:PATH or systemd",
 		   .words = "systemd unix:"),
 	OPT_FILE(0, "web-config", "FILE", web_config,
 		   "with --listen: TLS and passwords, in the format of Prometheus' exporters"),
@@ -141,18 +141,27 @@ static int take_time(const char *text, const char **ret_text, struct why *why)
 	return err;
 }
 
+/* A time has "@" only at its begin. */
+static bool is_url(const char *text)
+{
+	return strstr(text, "://") || (*text && strchr(text + 1, '@'));
+}
+
 /* A Prometheus is a source of samples, as a file of -r is. */
 static int take_url(const char *text, struct top_options *options, struct why *why)
 {
 	size_t len = strlen(text);
 
+	/* The URL is not repeated where it may have a password. */
+	if (strpbrk(text, "?#@"))
+		return why_set(why, -EINVAL, "--from URL: give the server's address only, as "
+			       "http://HOST:PORT; user and password go into --http-config FILE");
 	if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
 		return why_set(why, -EINVAL, "\"%s\": the URL must begin with http:// or "
 					     "https://", text);
-	if (text[len - 1] == '/' || strpbrk(text, "?#@"))
+	if (text[len - 1] == '/')
 		return why_set(why, -EINVAL, "\"%s\": give the server's address only, as "
-			       "http://HOST:PORT; user and password go into --http-config "
-			       "FILE", text);
+					     "http://HOST:PORT, without a / at its end", text);
 	options->url = text;
 	return 0;
 }
@@ -228,8 +237,8 @@ static int take(void *ret_options, const struct option_spec *spec, const char *t
 	case OPT_AT(at):
 		return take_time(text, &options->at, why);
 	case OPT_AT(from):
-		return strstr(text, "://") ? take_url(text, options, why) :
-					     take_time(text, &options->from, why);
+		return is_url(text) ? take_url(text, options, why) :
+				      take_time(text, &options->from, why);
 	case OPT_AT(to):
 		return take_time(text, &options->to, why);
 	case OPT_AT(diff):

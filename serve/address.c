@@ -19,7 +19,8 @@
 
 static const char unix_prefix[] = "unix:";
 
-const char *address_path(const char *text)
+/* The path of unix:PATH; NULL: the address is of another kind. */
+static const char *path_of(const char *text)
 {
 	return strncmp(text, unix_prefix, strlen(unix_prefix)) == 0 ? text + strlen(unix_prefix) :
 								      NULL;
@@ -42,26 +43,39 @@ static bool is_local(const union address *address)
 
 /* ---- systemd */
 
-static int listen_systemd(int *ret_fd, bool *ret_is_open, struct why *why)
+/* One that is connected, or takes datagrams, has no clients to accept. */
+static bool accepts(int fd)
+{
+	int type = 0, listens = 0;
+	socklen_t size = sizeof(int);
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM &&
+	       getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens;
+}
+
+static int listen_systemd(struct listener *ret_listener, struct why *why)
 {
 	const char *pid = getenv("LISTEN_PID"), *nr = getenv("LISTEN_FDS");
 	union address address = { .any = { .sa_family = AF_UNSPEC } };
 	socklen_t size = sizeof(address);
-	struct stat st;
 
 	if (!pid || !nr || strtol(pid, NULL, 10) != getpid())
 		return why_set(why, -ENOENT, "systemd passed no socket: start "
 					     "kvmtop-listen.socket, or give an address");
 	if (strcmp(nr, "1") != 0)
 		return why_set(why, -EINVAL, "systemd passed %s sockets: pass one only", nr);
-	if (fstat(FIRST_PASSED, &st) < 0 || !S_ISSOCK(st.st_mode))
-		return why_set(why, -ENOTSOCK, "systemd passed no socket");
+	if (!accepts(FIRST_PASSED))
+		return why_set(why, -ENOTSOCK, "systemd passed nothing that takes connections: the "
+					       "socket unit needs ListenStream= and Accept=no");
 	fcntl(FIRST_PASSED, F_SETFD, FD_CLOEXEC);
 	fcntl(FIRST_PASSED, F_SETFL, O_NONBLOCK);
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
-	*ret_is_open = getsockname(FIRST_PASSED, &address.any, &size) == 0 && !is_local(&address);
-	*ret_fd = FIRST_PASSED;
+	*ret_listener = (struct listener){
+		.fd = FIRST_PASSED,
+		.is_open = getsockname(FIRST_PASSED, &address.any, &size) == 0 &&
+			   !is_local(&address),
+	};
 	return 0;
 }
 
@@ -87,8 +101,9 @@ static int bind_and_listen(int fd, const struct sockaddr *address, socklen_t siz
 	return bind(fd, address, size) < 0 || listen(fd, BACKLOG) < 0 ? -errno : 0;
 }
 
-static int listen_unix(const char *path, int *ret_fd, struct why *why)
+static int listen_unix(const char *path, struct listener *ret_listener, struct why *why)
 {
+	struct stat st;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int err = fd < 0 ? -errno : 0;
@@ -98,13 +113,25 @@ static int listen_unix(const char *path, int *ret_fd, struct why *why)
 		remove_dead(&address);
 		err = bind_and_listen(fd, (const struct sockaddr *)&address, sizeof(address));
 	}
+	if (!err)
+		err = lstat(path, &st) < 0 ? -errno : 0;
 	if (err) {
 		if (fd >= 0)
 			close(fd);
 		return why_set(why, err, "cannot listen at unix:%s: %s", path, strerror(-err));
 	}
-	*ret_fd = fd;
+	*ret_listener = (struct listener){ .fd = fd, .path = path, .dev = st.st_dev,
+					   .ino = st.st_ino };
 	return 0;
+}
+
+void address_remove(const struct listener *listener)
+{
+	struct stat st;
+
+	if (listener->path && lstat(listener->path, &st) == 0 && st.st_dev == listener->dev &&
+	    st.st_ino == listener->ino)
+		unlink(listener->path);
 }
 
 /* ---- ADDRESS:PORT */
@@ -112,8 +139,6 @@ static int listen_unix(const char *path, int *ret_fd, struct why *why)
 static int parse_host(const char *host, uint16_t port, union address *ret_address)
 {
 	*ret_address = (union address){ .ip4 = { .sin_family = AF_INET, .sin_port = htons(port) } };
-	if (!*host || strcmp(host, "localhost") == 0)
-		host = "127.0.0.1";
 	if (inet_pton(AF_INET, host, &ret_address->ip4.sin_addr) == 1)
 		return 0;
 	*ret_address = (union address){ .ip6 = { .sin6_family = AF_INET6,
@@ -121,7 +146,7 @@ static int parse_host(const char *host, uint16_t port, union address *ret_addres
 	return inet_pton(AF_INET6, host, &ret_address->ip6.sin6_addr) == 1 ? 0 : -EINVAL;
 }
 
-/* HOST:PORT, [HOST]:PORT, :PORT or PORT. */
+/* HOST:PORT, [HOST]:PORT, :PORT (every address, "::") or PORT (loopback). */
 static int parse_tcp(const char *text, union address *ret_address, struct why *why)
 {
 	const char *colon = strrchr(text, ':');
@@ -139,38 +164,54 @@ static int parse_tcp(const char *text, union address *ret_address, struct why *w
 					     "[::1]:9752", text);
 	if (len - 2 * has_brackets < sizeof(copy))
 		memcpy(copy, host + has_brackets, len - 2 * has_brackets);
-	if ((len && !*copy) || parse_host(copy, (uint16_t)number, ret_address) < 0)
+	if (!len || strcmp(copy, "localhost") == 0)
+		strcpy(copy, colon && !len ? "::" : "127.0.0.1");
+	if (parse_host(copy, (uint16_t)number, ret_address) < 0)
 		return why_set(why, -EINVAL, "\"%s\": the address must be numbers: 192.0.2.7:9752, "
 					     "[::1]:9752", text);
 	return 0;
 }
 
-static int listen_tcp(const char *text, int *ret_fd, bool *ret_is_open, struct why *why)
+/* A listening socket, or -errno. */
+static int open_tcp(const union address *address)
+{
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int yes = 1, no = 0, err;
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (address->any.sa_family == AF_INET6) /* "::" takes clients of IPv4, too */
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
+	err = bind_and_listen(fd, &address->any, sizeof(*address));
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+static int listen_tcp(const char *text, struct listener *ret_listener, struct why *why)
 {
 	union address address;
-	int err = parse_tcp(text, &address, why), fd, yes = 1;
+	int err = parse_tcp(text, &address, why), fd;
 
 	if (err)
 		return err;
-	fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	err = fd < 0 ? -errno : 0;
-	if (!err) {
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-		err = bind_and_listen(fd, &address.any, sizeof(address));
+	fd = open_tcp(&address);
+	if ((fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL) && text[0] == ':') { /* IPv6 is off */
+		address.ip4 = (struct sockaddr_in){ .sin_family = AF_INET,
+						    .sin_port = address.ip6.sin6_port };
+		fd = open_tcp(&address);
 	}
-	if (err) {
-		if (fd >= 0)
-			close(fd);
-		return why_set(why, err, "cannot listen at %s: %s", text, strerror(-err));
-	}
-	*ret_is_open = !is_local(&address);
-	*ret_fd = fd;
+	if (fd < 0)
+		return why_set(why, fd, "cannot listen at %s: %s", text, strerror(-fd));
+	*ret_listener = (struct listener){ .fd = fd, .is_open = !is_local(&address) };
 	return 0;
 }
 
 int address_check(const char *text, struct why *why)
 {
-	const char *path = address_path(text);
+	const char *path = path_of(text);
 	union address unused;
 
 	if (strcmp(text, "systemd") == 0)
@@ -183,16 +224,15 @@ int address_check(const char *text, struct why *why)
 	return 0;
 }
 
-int address_listen(const char *text, int *ret_fd, bool *ret_is_open, struct why *why)
+int address_listen(const char *text, struct listener *ret_listener, struct why *why)
 {
 	int err = address_check(text, why);
 
-	*ret_is_open = false;
 	if (err)
 		return err;
 	if (strcmp(text, "systemd") == 0)
-		return listen_systemd(ret_fd, ret_is_open, why);
-	if (address_path(text))
-		return listen_unix(address_path(text), ret_fd, why);
-	return listen_tcp(text, ret_fd, ret_is_open, why);
+		return listen_systemd(ret_listener, why);
+	if (path_of(text))
+		return listen_unix(path_of(text), ret_listener, why);
+	return listen_tcp(text, ret_listener, why);
 }

@@ -2,26 +2,33 @@
 /*
  * address - where a server listens: ADDRESS:PORT, [ADDRESS]:PORT, unix:PATH or systemd.
  *
- * Without an address, PORT or :PORT, it is the loopback interface. "systemd" is a socket that
- * systemd passes, see sd_listen_fds(3).
+ * :PORT is every address of this machine; PORT alone is the loopback interface. "systemd" is a
+ * socket that systemd passes, see sd_listen_fds(3).
  */
 #ifndef KVMTOP_SERVE_ADDRESS_H
 #define KVMTOP_SERVE_ADDRESS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/why.h"
+
+/* A listening socket. */
+struct listener {
+	int fd;	      /* the caller closes it */
+	bool is_open; /* other machines can reach it */
+	const char *path; /* of a unix socket that was made, and its file; NULL: of another kind */
+	dev_t dev;
+	ino_t ino;
+};
 
 /* Whether the text is an address at all; opens nothing. 0, or -EINVAL with why. */
 int address_check(const char *text, struct why *why);
 
-/*
- * Opens a listening socket. ret_is_open: other machines can reach it. 0, or -errno with why; the
- * caller closes *ret_fd, and removes what address_path() says.
- */
-int address_listen(const char *text, int *ret_fd, bool *ret_is_open, struct why *why);
+/* Opens a listening socket. The text outlives it. 0, or -errno with why. */
+int address_listen(const char *text, struct listener *ret_listener, struct why *why);
 
-/* The path of a unix socket that address_listen() made; NULL: of another kind. */
-const char *address_path(const char *text);
+/* Removes the file of a unix socket, unless another program has made one there meanwhile. */
+void address_remove(const struct listener *listener);
 
 #endif

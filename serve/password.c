@@ -3,50 +3,54 @@
 #include <crypt.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <utlist.h>
 
 #include "base/clock.h"
+#include "base/siphash.h"
 #include "serve/password.h"
 
-/* Checking wrong passwords takes at most so long at once, and later one part in so many. */
-#define WRONG_AT_ONCE_NS INT64_C(1000000000)
-#define WRONG_SHARE 10
+#define NS_PER_S UINT64_C(1000000000)
 
-/* A hash that is fast to make; it is in this program's memory only. */
-struct quick_hash {
-	char text[CRYPT_OUTPUT_SIZE]; /* "": none */
+/* Checking passwords takes at most so long at once, and later one part in so many. */
+#define AT_ONCE_NS INT64_C(1000000000)
+#define SHARE 10
+
+/* The latest password of a user that was right. */
+struct right {
+	bool is_known;
+	uint64_t hash;
 };
 
 struct passwords {
 	const struct web_config *config;
 	struct crypt_data data;
-	char salt[40];
-	int64_t left_ns;     /* for wrong passwords, */
+	uint64_t key[2];     /* of the hashes of right passwords */
+	int64_t left_ns;     /* for checks, */
 	uint64_t counted_ns; /* at this moment */
-	struct quick_hash right[]; /* by user: of the latest password that was right */
+	struct password_question *waiting; /* by turn */
+	size_t nr_waiting, max;
+	uint64_t turn; /* of the question that was checked last */
+	struct right right[]; /* by user */
 };
 
-struct passwords *passwords_new(const struct web_config *config)
+struct passwords *passwords_new(const struct web_config *config, size_t max)
 {
 	struct passwords *passwords = calloc(1, sizeof(*passwords) +
 					     config->nr_users * sizeof(passwords->right[0]));
-	unsigned char random[8];
 
 	if (!passwords)
 		return NULL;
 	passwords->config = config;
-	passwords->left_ns = WRONG_AT_ONCE_NS;
+	passwords->max = max;
+	passwords->left_ns = AT_ONCE_NS;
 	passwords->counted_ns = clock_now_ns();
-	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
+	if (getrandom(passwords->key, sizeof(passwords->key), 0) != sizeof(passwords->key)) {
 		free(passwords);
 		return NULL;
 	}
-	snprintf(passwords->salt, sizeof(passwords->salt),
-		 "$5$rounds=1000$%02x%02x%02x%02x%02x%02x%02x%02x$", random[0], random[1],
-		 random[2], random[3], random[4], random[5], random[6], random[7]);
 	return passwords;
 }
 
@@ -57,6 +61,22 @@ void passwords_free(struct passwords *passwords)
 	explicit_bzero(passwords, sizeof(*passwords) + passwords->config->nr_users *
 						       sizeof(passwords->right[0]));
 	free(passwords);
+}
+
+/* The number of a user; nr_users: there is none of this name. */
+static size_t find_user(const struct web_config *config, const char *name)
+{
+	size_t user = 0;
+
+	while (user < config->nr_users && strcmp(config->users[user].name, name) != 0)
+		user++;
+	return user;
+}
+
+static bool is_remembered(const struct passwords *passwords, size_t user, const char *password)
+{
+	return user < passwords->config->nr_users && passwords->right[user].is_known &&
+	       siphash(passwords->key, password, strlen(password)) == passwords->right[user].hash;
 }
 
 /* Takes the same time wherever they differ. */
@@ -72,60 +92,157 @@ static bool is_same(const char *a, const char *b)
 	return !difference;
 }
 
-static bool matches(struct passwords *passwords, const char *password, const char *hash)
+static enum password_answer check(struct passwords *passwords, const char *name,
+				  const char *password)
 {
-	const char *made = crypt_r(password, hash, &passwords->data);
+	const struct web_config *config = passwords->config;
+	size_t user = find_user(config, name);
+	uint64_t begin_ns = clock_now_ns();
+	const char *hash, *made;
+	bool is_right;
 
-	return made && made[0] != '*' && is_same(made, hash);
+	if (is_remembered(passwords, user, password))
+		return PASSWORD_RIGHT;
+	/* An unknown user takes as long: the time does not tell which users there are. */
+	hash = config->users[user % config->nr_users].hash;
+	made = crypt_r(password, hash, &passwords->data);
+	is_right = made && made[0] != '*' && is_same(made, hash) && user < config->nr_users;
+	passwords->left_ns -= (int64_t)(clock_now_ns() - begin_ns);
+	if (!is_right)
+		return PASSWORD_WRONG;
+	passwords->right[user] = (struct right){
+		true, siphash(passwords->key, password, strlen(password))
+	};
+	return PASSWORD_RIGHT;
 }
 
-static struct quick_hash hash_quickly(struct passwords *passwords, const char *password)
-{
-	const char *made = crypt_r(password, passwords->salt, &passwords->data);
-	struct quick_hash hash = { "" };
+/* ---- waiting */
 
-	if (made && made[0] != '*')
-		snprintf(hash.text, sizeof(hash.text), "%s", made);
-	return hash;
+static void forget(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
 }
 
-/* Whether there is time left for a password that may be wrong. */
-static bool has_time(struct passwords *passwords)
+static void answer(struct passwords *passwords, struct password_question *question,
+		   enum password_answer with)
+{
+	DL_DELETE(passwords->waiting, question);
+	passwords->nr_waiting--;
+	forget(question->name);
+	forget(question->password);
+	question->name = question->password = NULL;
+	question->answer = with;
+}
+
+/* An address with many questions has its turn as often as one with a single question. */
+static void queue(struct passwords *passwords, struct password_question *question)
+{
+	struct password_question *other, *before = NULL;
+
+	question->turn = passwords->turn + 1;
+	DL_FOREACH(passwords->waiting, other) {
+		if (client_address_is_same(&other->address, &question->address))
+			question->turn = other->turn + 1;
+	}
+	DL_FOREACH(passwords->waiting, other) {
+		if (other->turn <= question->turn)
+			before = other;
+	}
+	if (before)
+		DL_APPEND_ELEM(passwords->waiting, before, question);
+	else
+		DL_PREPEND(passwords->waiting, question);
+	passwords->nr_waiting++;
+}
+
+static size_t count_of(const struct passwords *passwords, const struct client_address *address)
+{
+	const struct password_question *other;
+	size_t nr = 0;
+
+	DL_FOREACH(passwords->waiting, other)
+		nr += client_address_is_same(&other->address, address);
+	return nr;
+}
+
+void password_ask(struct passwords *passwords, struct password_question *question,
+		  const char *name, const char *password)
+{
+	const struct web_config *config = passwords->config;
+
+	question->answer = PASSWORD_WRONG;
+	if (!name || !password || !config->nr_users)
+		return;
+	question->answer = PASSWORD_RIGHT;
+	if (is_remembered(passwords, find_user(config, name), password))
+		return;
+	question->answer = PASSWORD_LATER;
+	if (passwords->nr_waiting == passwords->max ||
+	    count_of(passwords, &question->address) == PASSWORDS_OF_ADDRESS)
+		return;
+	question->name = strdup(name);
+	question->password = strdup(password);
+	if (!question->name || !question->password) {
+		forget(question->name);
+		forget(question->password);
+		return;
+	}
+	question->since_ns = clock_now_ns();
+	question->answer = PASSWORD_WAITS;
+	queue(passwords, question);
+}
+
+void password_leave(struct passwords *passwords, struct password_question *question)
+{
+	if (question->answer == PASSWORD_WAITS)
+		answer(passwords, question, PASSWORD_LATER);
+}
+
+/* How long it takes until there is time for a check again. */
+static uint64_t count_time(struct passwords *passwords)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	passwords->left_ns += (int64_t)((now_ns - passwords->counted_ns) / WRONG_SHARE);
-	if (passwords->left_ns > WRONG_AT_ONCE_NS)
-		passwords->left_ns = WRONG_AT_ONCE_NS;
+	passwords->left_ns += (int64_t)((now_ns - passwords->counted_ns) / SHARE);
+	if (passwords->left_ns > AT_ONCE_NS)
+		passwords->left_ns = AT_ONCE_NS;
 	passwords->counted_ns = now_ns;
-	return passwords->left_ns > 0;
+	return passwords->left_ns > 0 ? 0 : (uint64_t)(1 - passwords->left_ns) * SHARE;
 }
 
-enum password_answer password_check(struct passwords *passwords, const char *name,
-				    const char *password)
+/* One that is remembered meanwhile, or has waited for too long; NULL: there is none. */
+static struct password_question *work_at_once(struct passwords *passwords)
 {
 	const struct web_config *config = passwords->config;
-	size_t user = 0;
-	struct quick_hash hash;
-	uint64_t begin_ns;
+	struct password_question *question;
 
-	if (!name || !password || !config->nr_users)
-		return PASSWORD_WRONG;
-	while (user < config->nr_users && strcmp(config->users[user].name, name) != 0)
-		user++;
-	hash = hash_quickly(passwords, password);
-	if (user < config->nr_users && hash.text[0] &&
-	    is_same(hash.text, passwords->right[user].text))
-		return PASSWORD_RIGHT;
-	if (!has_time(passwords))
-		return PASSWORD_LATER;
-	begin_ns = clock_now_ns();
-	/* An unknown user takes as long: the time does not tell which users there are. */
-	if (matches(passwords, password, config->users[user % config->nr_users].hash) &&
-	    user < config->nr_users) {
-		passwords->right[user] = hash;
-		return PASSWORD_RIGHT;
+	DL_FOREACH(passwords->waiting, question) {
+		bool is_right = is_remembered(passwords, find_user(config, question->name),
+					      question->password);
+
+		if (!is_right &&
+		    clock_now_ns() - question->since_ns < PASSWORD_WAIT_S * NS_PER_S)
+			continue;
+		answer(passwords, question, is_right ? PASSWORD_RIGHT : PASSWORD_LATER);
+		return question;
 	}
-	passwords->left_ns -= (int64_t)(clock_now_ns() - begin_ns);
-	return PASSWORD_WRONG;
+	return NULL;
+}
+
+struct password_question *passwords_work(struct passwords *passwords, uint64_t *ret_ns)
+{
+	struct password_question *question = work_at_once(passwords);
+
+	*ret_ns = UINT64_MAX;
+	if (question || !passwords->waiting)
+		return question;
+	*ret_ns = count_time(passwords);
+	if (*ret_ns)
+		return NULL;
+	question = passwords->waiting;
+	passwords->turn = question->turn;
+	answer(passwords, question, check(passwords, question->name, question->password));
+	return question;
 }

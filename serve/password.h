@@ -2,14 +2,19 @@
 /*
  * password - whether a user's password is right, by bcrypt hashes and crypt(3).
  *
- * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each
- * user is remembered, so that each scrape after the first costs a hundredth of that. Checking wrong
- * passwords takes at most a second at once, and after that a tenth of the time.
+ * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each user
+ * is remembered by a keyed hash, which costs nothing: it always passes at once. Any other waits for
+ * its check, each address in turn: all checks take at most a second at once, and after that a tenth
+ * of the time.
  */
 #ifndef KVMTOP_SERVE_PASSWORD_H
 #define KVMTOP_SERVE_PASSWORD_H
 
+#include "serve/clients.h"
 #include "serve/web_config.h"
+
+#define PASSWORD_WAIT_S 60 /* then it is not checked */
+#define PASSWORDS_OF_ADDRESS 48 /* that wait at once */
 
 struct passwords;
 
@@ -17,14 +22,33 @@ enum password_answer {
 	PASSWORD_WRONG,
 	PASSWORD_RIGHT,
 	PASSWORD_LATER, /* not checked: there were too many wrong ones */
+	PASSWORD_WAITS,
 };
 
-/* The config outlives them. NULL: no memory. */
-struct passwords *passwords_new(const struct web_config *config);
-void passwords_free(struct passwords *passwords);
+/* What a client asks: in its own memory, zero-initialised, and there until the answer. */
+struct password_question {
+	struct client_address address;
+	enum password_answer answer;
+	char *name, *password; /* while it waits */
+	uint64_t turn, since_ns;
+	struct password_question *prev, *next;
+};
 
-/* From one thread. name or password NULL: the client gave none. */
-enum password_answer password_check(struct passwords *passwords, const char *name,
-				    const char *password);
+/* The config outlives them; at most `max` questions wait. NULL: no memory. */
+struct passwords *passwords_new(const struct web_config *config, size_t max);
+void passwords_free(struct passwords *passwords); /* no question waits; NULL is fine */
+
+/* name or password NULL: the client gave none. The question's address is set, and its answer is. */
+void password_ask(struct passwords *passwords, struct password_question *question,
+		  const char *name, const char *password);
+
+/*
+ * Answers a question that waits, which may take as long as a check. NULL: none has an answer now;
+ * ret_ns is how long that stays so, UINT64_MAX: none waits.
+ */
+struct password_question *passwords_work(struct passwords *passwords, uint64_t *ret_ns);
+
+/* Answers a question with PASSWORD_LATER, if it waits. */
+void password_leave(struct passwords *passwords, struct password_question *question);
 
 #endif

@@ -3,16 +3,23 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/read.h"
+#include "base/thread.h"
 #include "serve/address.h"
+#include "serve/clients.h"
 #include "serve/password.h"
 #include "serve/server.h"
 #include "serve/web_config.h"
@@ -20,6 +27,8 @@
 #define LIBRARY "libmicrohttpd.so.12"
 #define CONNECTION_BYTES 8192 /* of a request's header, and of what is sent at a time */
 #define TIMEOUT_S 10
+#define SPARE_CONNECTIONS 64 /* for clients that are ended, until the library has closed them */
+#define LOOK_MS 1000 /* between two looks for clients that had their time */
 #define PEM_MAX (1 << 20)
 
 /* The functions of the library that are used. */
@@ -27,6 +36,12 @@ struct library {
 	void *handle;
 	__typeof__(&MHD_start_daemon) start_daemon;
 	__typeof__(&MHD_stop_daemon) stop_daemon;
+	__typeof__(&MHD_run) run;
+	__typeof__(&MHD_get_timeout) get_timeout;
+	__typeof__(&MHD_get_daemon_info) daemon_info;
+	__typeof__(&MHD_get_connection_info) connection_info;
+	__typeof__(&MHD_suspend_connection) suspend;
+	__typeof__(&MHD_resume_connection) resume;
 	__typeof__(&MHD_create_response_from_buffer_with_free_callback) create_response;
 	__typeof__(&MHD_add_response_header) add_header;
 	__typeof__(&MHD_queue_response) queue_response;
@@ -44,8 +59,21 @@ struct server {
 	struct passwords *passwords; /* NULL: no users */
 	char *cert, *key;	     /* PEM; NULL: no TLS */
 	struct MHD_Daemon *daemon;
-	int fd; /* it listens there; -1: not yet, or the daemon has it */
-	bool has_path; /* a unix socket was made */
+	struct listener listener; /* fd -1: not yet, or the daemon has it */
+	pthread_t thread;
+	bool has_thread;
+	int wake_fd; /* an eventfd, for the end */
+	atomic_bool is_ending;
+	/* The thread's: */
+	struct clients clients;
+};
+
+/* A client's connection. */
+struct visitor {
+	struct client client;
+	struct MHD_Connection *connection;
+	struct password_question question;
+	bool has_asked; /* the question is of this request */
 };
 
 /* ---- the library */
@@ -58,6 +86,12 @@ static int load(struct library *library, struct why *why)
 	} all[] = {
 		{ "MHD_start_daemon", &library->start_daemon },
 		{ "MHD_stop_daemon", &library->stop_daemon },
+		{ "MHD_run", &library->run },
+		{ "MHD_get_timeout", &library->get_timeout },
+		{ "MHD_get_daemon_info", &library->daemon_info },
+		{ "MHD_get_connection_info", &library->connection_info },
+		{ "MHD_suspend_connection", &library->suspend },
+		{ "MHD_resume_connection", &library->resume },
 		{ "MHD_create_response_from_buffer_with_free_callback",
 		  &library->create_response },
 		{ "MHD_add_response_header", &library->add_header },
@@ -139,22 +173,37 @@ static enum MHD_Result send_document(const struct server *server, struct MHD_Con
 	return result;
 }
 
-/* 200: the client may read; else the status that it gets. */
-static unsigned int check_client(const struct server *server, struct MHD_Connection *connection)
+static void ask_password(const struct server *server, struct visitor *visitor)
 {
 	char *password = NULL, *name;
-	enum password_answer answer;
 
-	if (!server->passwords)
-		return MHD_HTTP_OK;
-	name = server->library.get_password(connection, &password);
-	answer = password_check(server->passwords, name, password);
+	name = server->library.get_password(visitor->connection, &password);
+	visitor->question.address = visitor->client.address;
+	password_ask(server->passwords, &visitor->question, name, password);
+	visitor->has_asked = true;
 	if (password)
 		explicit_bzero(password, strlen(password));
 	server->library.free(name);
 	server->library.free(password);
-	return answer == PASSWORD_RIGHT ? MHD_HTTP_OK :
-	       answer == PASSWORD_LATER ? MHD_HTTP_TOO_MANY_REQUESTS : MHD_HTTP_UNAUTHORIZED;
+}
+
+/* 200: the client may read; 0: it waits; else the status that it gets. */
+static unsigned int check_client(const struct server *server, struct visitor *visitor)
+{
+	if (!server->passwords)
+		return MHD_HTTP_OK;
+	if (!visitor->has_asked)
+		ask_password(server, visitor);
+	switch (visitor->question.answer) {
+	case PASSWORD_RIGHT:
+		return MHD_HTTP_OK;
+	case PASSWORD_LATER:
+		return MHD_HTTP_TOO_MANY_REQUESTS;
+	case PASSWORD_WAITS:
+		return 0;
+	default:
+		return MHD_HTTP_UNAUTHORIZED;
+	}
 }
 
 static const char *header_of(const struct server *server, struct MHD_Connection *connection,
@@ -174,11 +223,21 @@ static bool accepts_gzip(const char *codings)
 	return found && (sscanf(found, "gzip ; q = %lf", &weight) < 1 || weight > 0);
 }
 
+/* NULL: there was no memory for it. */
+static struct visitor *visitor_of(const struct server *server, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = server->library.connection_info(
+		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_size, void **seen)
 {
 	const struct server *server = arg;
+	struct visitor *visitor = visitor_of(server, connection);
 	struct server_request request = { .path = url };
 	struct document *document = NULL;
 	unsigned int status;
@@ -195,7 +254,14 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	}
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return send_document(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED, NULL);
-	status = check_client(server, connection);
+	if (!visitor)
+		return MHD_NO;
+	status = check_client(server, visitor);
+	if (!status) { /* the library comes here again when it has its answer */
+		visitor->client.waits = true;
+		server->library.suspend(connection);
+		return MHD_YES;
+	}
 	if (status != MHD_HTTP_OK)
 		return send_document(server, connection, status, NULL);
 	request.accept = header_of(server, connection, MHD_HTTP_HEADER_ACCEPT);
@@ -203,6 +269,118 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 						    MHD_HTTP_HEADER_ACCEPT_ENCODING));
 	status = server->config.answer(server->config.arg, &request, &document);
 	return send_document(server, connection, status, document);
+}
+
+/* ---- connections */
+
+static void welcome(struct server *server, struct MHD_Connection *connection, void **context)
+{
+	const struct library *library = &server->library;
+	const union MHD_ConnectionInfo *fd = library->connection_info(
+		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *address = library->connection_info(
+		connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct visitor *visitor = fd ? calloc(1, sizeof(*visitor)) : NULL;
+
+	if (!visitor)
+		return;
+	visitor->connection = connection;
+	visitor->client.fd = fd->connect_fd;
+	visitor->client.address = client_address_of(address ? address->client_addr : NULL);
+	clients_add(&server->clients, &visitor->client, clock_now_ns());
+	*context = visitor;
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	struct server *server = arg;
+	struct visitor *visitor = *context;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		welcome(server, connection, context);
+	} else if (visitor) {
+		if (server->passwords)
+			password_leave(server->passwords, &visitor->question);
+		clients_remove(&server->clients, &visitor->client);
+		free(visitor);
+		*context = NULL;
+	}
+}
+
+/* A request has its answer, or its client is gone. */
+static void on_completed(void *arg, struct MHD_Connection *connection, void **seen,
+			 enum MHD_RequestTerminationCode code)
+{
+	struct server *server = arg;
+	struct visitor *visitor = visitor_of(server, connection);
+
+	(void)seen;
+	(void)code;
+	if (!visitor)
+		return;
+	visitor->has_asked = false;
+	clients_answered(&server->clients, &visitor->client, clock_now_ns());
+}
+
+/* ---- the thread */
+
+/* A client that waited has its time for the rest of the request. */
+static void go_on(struct server *server, struct password_question *question)
+{
+	struct visitor *visitor = (struct visitor *)((char *)question -
+						     offsetof(struct visitor, question));
+
+	visitor->client.waits = false;
+	clients_answered(&server->clients, &visitor->client, clock_now_ns());
+	server->library.resume(visitor->connection);
+}
+
+/* Checks a password that waits. Returns how long there is nothing to check. */
+static uint64_t work(struct server *server)
+{
+	struct password_question *question;
+	uint64_t idle_ns = UINT64_MAX;
+
+	if (!server->passwords)
+		return idle_ns;
+	question = passwords_work(server->passwords, &idle_ns);
+	if (question)
+		go_on(server, question);
+	return question ? 0 : idle_ns;
+}
+
+/* How long nothing can happen but on a descriptor; -1: for ever. */
+static int wait_ms(const struct server *server, uint64_t idle_ns)
+{
+	MHD_UNSIGNED_LONG_LONG library_ms;
+	uint64_t ms = server->clients.nr ? LOOK_MS : INT32_MAX;
+
+	if (idle_ns / 1000000 < ms)
+		ms = idle_ns / 1000000 + (idle_ns != 0);
+	if (server->library.get_timeout(server->daemon, &library_ms) == MHD_YES && library_ms < ms)
+		ms = library_ms;
+	return ms == INT32_MAX ? -1 : (int)ms;
+}
+
+static void *run(void *arg)
+{
+	struct server *server = arg;
+	const union MHD_DaemonInfo *info = server->library.daemon_info(server->daemon,
+								      MHD_DAEMON_INFO_EPOLL_FD);
+	struct pollfd fds[] = {
+		{ .fd = info->epoll_fd, .events = POLLIN },
+		{ .fd = server->wake_fd, .events = POLLIN },
+	};
+	uint64_t idle_ns = UINT64_MAX;
+
+	while (!server->is_ending) {
+		poll(fds, 2, wait_ms(server, idle_ns));
+		server->library.run(server->daemon);
+		idle_ns = work(server);
+		clients_end_late(&server->clients, clock_now_ns());
+	}
+	return NULL;
 }
 
 /* ---- start and stop */
@@ -222,7 +400,7 @@ static int read_config(struct server *server, struct why *why)
 	if (server->config.web_config)
 		err = web_config_read(server->config.web_config, &server->web, why);
 	if (!err && server->web.nr_users) {
-		server->passwords = passwords_new(&server->web);
+		server->passwords = passwords_new(&server->web, SERVER_CONNECTIONS / 2);
 		err = server->passwords ? 0 : -ENOMEM;
 	}
 	if (!err && server->web.cert_file)
@@ -255,24 +433,56 @@ static int start_daemon(struct server *server, struct why *why)
 		  (void *)(uintptr_t)(server->web.only_tls13 ? tls13 : tls12) },
 		{ MHD_OPTION_END, 0, NULL },
 	};
-	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL;
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
+	unsigned int limit = limit_connections();
 
 	if (!server->cert)
 		tls[0].option = MHD_OPTION_END;
 	else
 		flags |= MHD_USE_TLS;
 	server->daemon = server->library.start_daemon(
-		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, server->fd,
-		MHD_OPTION_CONNECTION_LIMIT, limit_connections(), MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)CONNECTION_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET,
+		server->listener.fd, MHD_OPTION_CONNECTION_LIMIT, limit + SPARE_CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)TIMEOUT_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, server, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (!server->daemon)
 		return why_set(why, -EIO, "%s: no server can be started there%s",
 			       server->config.address,
 			       server->cert ? "; are the certificate and the key PEM files that "
 					      "belong together?" : "");
-	server->fd = -1; /* the daemon closes it */
+	server->listener.fd = -1; /* the daemon closes it */
+	server->clients.max = limit;
 	return 0;
+}
+
+static int start_thread(struct server *server)
+{
+	int err;
+
+	server->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = server->wake_fd < 0 ? -errno : thread_start(&server->thread, run, server);
+	server->has_thread = !err;
+	return err;
+}
+
+static void stop_thread(struct server *server)
+{
+	struct client *client, *next;
+
+	if (server->has_thread) {
+		server->is_ending = true;
+		eventfd_write(server->wake_fd, 1);
+		pthread_join(server->thread, NULL);
+	}
+	/* The library wants no connection to be suspended at its end. */
+	DL_FOREACH_SAFE(server->clients.list, client, next) {
+		struct visitor *visitor = (struct visitor *)client; /* its first member */
+
+		if (client->waits)
+			go_on(server, &visitor->question);
+	}
 }
 
 int server_start(const struct server_config *config, struct server **ret_server,
@@ -284,32 +494,38 @@ int server_start(const struct server_config *config, struct server **ret_server,
 	if (!server)
 		return -ENOMEM;
 	server->config = *config;
-	server->fd = -1;
+	server->listener.fd = -1;
+	server->wake_fd = -1;
 	err = load(&server->library, why);
 	if (!err)
 		err = read_config(server, why);
 	if (!err)
-		err = address_listen(config->address, &server->fd, ret_is_open, why);
-	server->has_path = !err && address_path(config->address);
+		err = address_listen(config->address, &server->listener, why);
 	if (!err)
 		err = start_daemon(server, why);
-	if (err)
+	if (!err)
+		err = start_thread(server);
+	if (err) {
 		server_stop(server);
-	else
-		*ret_server = server;
-	return err;
+		return err;
+	}
+	*ret_is_open = server->listener.is_open;
+	*ret_server = server;
+	return 0;
 }
 
 void server_stop(struct server *server)
 {
 	if (!server)
 		return;
+	address_remove(&server->listener); /* while its inode is this socket's */
+	stop_thread(server);
 	if (server->daemon)
 		server->library.stop_daemon(server->daemon);
-	if (server->fd >= 0)
-		close(server->fd);
-	if (server->has_path)
-		unlink(address_path(server->config.address));
+	if (server->listener.fd >= 0)
+		close(server->listener.fd);
+	if (server->wake_fd >= 0)
+		close(server->wake_fd);
 	if (server->key)
 		explicit_bzero(server->key, strlen(server->key));
 	free(server->cert);

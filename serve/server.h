@@ -3,8 +3,9 @@
  * server - an HTTP server in a thread of its own, by libmicrohttpd.
  *
  * It answers GET and HEAD, to a bounded number of connections, each of which ends when nothing
- * happens for ten seconds. The library is loaded when a server is started: it brings TLS and a
- * dozen libraries with it, which nothing else in the program needs.
+ * happens for ten seconds, or when it takes too long for a request, see clients.h. The library is
+ * loaded when a server is started: it brings TLS and a dozen libraries with it, which nothing else
+ * in the program needs.
  */
 #ifndef KVMTOP_SERVE_SERVER_H
 #define KVMTOP_SERVE_SERVER_H

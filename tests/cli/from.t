@@ -15,8 +15,12 @@ said() {
 like "$("$KVMTOP" --help | grep -A1 -e --http-config)" 'bearer token' "--help names the token"
 like "$(said --from ftp://a -1)" \
 	'^2 .*"ftp://a": the URL must begin with http:// or https://' "no such way"
-like "$(said --from http://u:p@a -1)" '^2 .*user and password go into --http-config FILE' \
+like "$(said --from http://u:s3cret@a -1)" '^2 .*user and password go into --http-config FILE' \
 	"no password in the URL"
+unlike "$(said --from http://u:s3cret@a -1)
+$(said --from http://u:s3cret@a@b/ -1)
+$(said --from u:s3cret@a -1)
+$(said --from 'https://a/?token=s3cret' -1)" s3cret "which is not repeated"
 like "$(said --host a -1)" '^2 .*require --from URL' "a host of nothing"
 like "$(said --timeout 1 -1)" '^2 .*require --from URL' "a server that is not asked"
 like "$(said --from http://a --timeout 3601 -1)" '^2 .*--timeout: at most 3600 seconds' "for hours"

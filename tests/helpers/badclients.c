@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * badclients - does to an HTTP server at a port of this machine what bad clients do, and after each
- * says whether it still answers: idle connections, long, broken and half requests, slow readers.
+ * says whether it still answers: idle connections, many that come and go, many that never stop to
+ * say something, long, broken and half requests, slow readers.
  *
  * usage: badclients PORT
  */
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +15,15 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define IDLE 1000
+#define DRIPPING 2500
+#define DRIP_S 25 /* longer than a server waits for a request */
+#define BURST 4000
+#define SOON_S 5
 #define LONG (1 << 20)
 #define GET "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
@@ -73,6 +81,16 @@ static void check(const char *name)
 	fflush(stdout);
 }
 
+/* The same, for which it must not take long. */
+static void check_soon(const char *name, time_t begin)
+{
+	bool is_answered = answers();
+
+	printf("%s: %s\n", name, !is_answered ? "no answer" :
+				 time(NULL) - begin > SOON_S ? "an answer, late" : "answers");
+	fflush(stdout);
+}
+
 /* Says something on a new connection and leaves without a goodbye. */
 static void say_and_leave(const char *text, size_t size)
 {
@@ -84,6 +102,54 @@ static void say_and_leave(const char *text, size_t size)
 	say(fd, text, size);
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	close(fd);
+}
+
+static void burst(void)
+{
+	time_t begin = time(NULL);
+
+	for (int i = 0; i < BURST; i++) {
+		int fd = open_connection();
+
+		if (fd < 0)
+			break;
+		say(fd, "GET /metrics HTTP/1.1\r\nX: ", 27);
+		close(fd);
+	}
+	check_soon("burst", begin);
+}
+
+/* A process goes on to drip, so that none of its connections is idle. */
+static void drip(void)
+{
+	static int fds[DRIPPING];
+	time_t begin = time(NULL);
+	pid_t child;
+
+	for (int i = 0; i < DRIPPING; i++) {
+		fds[i] = open_connection();
+		if (fds[i] >= 0)
+			say(fds[i], "GET /metrics HTTP/1.1\r\nX: ", 27);
+	}
+	child = fork();
+	for (int s = 0; child == 0 && s < DRIP_S; s++) {
+		sleep(1);
+		for (int i = 0; i < DRIPPING; i++) {
+			if (fds[i] >= 0)
+				send(fds[i], "a", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		}
+	}
+	if (child == 0)
+		_exit(0);
+	for (int i = 0; i < DRIPPING; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+	check_soon("dripping clients", begin);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
 }
 
 static void idle(void)
@@ -141,6 +207,8 @@ int main(int argc, char **argv)
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	idle();
+	burst();
+	drip();
 	long_request(text, "GET /");
 	check("long path");
 	long_request(text, "GET / HTTP/1.1\r\nX: ");
