@@ -678,6 +678,19 @@ if [ "$(id -u)" = 0 ] && [ -e /dev/kvm ] && [ -n "$(tracefs)" ]; then
 	check "the guest's port accesses, to the last, by event and by exit" wait_for 60 has_all
 	wait_for 1 false
 	is "$(pios)" "4321 4321 " "and none twice"
+	get -o "$TMP/text" "http://127.0.0.1:$port/metrics"
+	# sums NAME: what this metric of the guest adds up to.
+	sums() {
+		awk -v "name=kvmtop_$1{guest=\"fleet\"" 'index($0, name) == 1 {
+			all += $NF; nr++ } END { print nr ? all : "none" }' "$TMP/text"
+	}
+	is "$(number "$TMP/text" 'kvmtop_events_total{guest="fleet",event="kvm_userspace_exit"}')" \
+		"$(sums user_exits_total)" "an event that is exits has their sum"
+	case $(sums exits_total)-$(sums user_exit_seconds_total) in
+	none-none) ok "where KVM traces no exits, times are not known" ;;
+	none-* | *-none) not_ok "times are known where exits are" "$(grep fleet "$TMP/text")" ;;
+	*) ok "where KVM traces exits, times are known" ;;
+	esac
 	stop "$SERVER"
 
 	# 200 guests of 20 names come and go. The end of each text is marked.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "facts/exit_counter.h"
 #include "findings/findings.h"
 #include "ui/metrics/metrics.h"
 #include "ui/metrics/sums.h"
@@ -28,6 +29,7 @@ struct output {
 	struct metrics *metrics;
 	const struct facts *facts;
 	struct metrics_text *text;
+	bool has_times; /* of exits: KVM traces VM exits, which they are measured by */
 };
 
 struct metrics *metrics_new(const struct metrics_config *config)
@@ -292,7 +294,7 @@ static void write_cells(const struct output *out, enum metric_id id)
 {
 	const struct metric_sums *sums = &out->metrics->sums;
 
-	if (!is_chosen(out, id))
+	if (!is_chosen(out, id) || (metric_at(id)->unit && !out->has_times))
 		return;
 	for (size_t i = 0; i <= sums->nr_guests; i++) {
 		const struct guest_sum *guest = i < sums->nr_guests ? &sums->guests[i] : NULL;
@@ -478,7 +480,12 @@ static int write_all(const struct output *out, const struct metrics_self *self)
 int metrics_write(struct metrics *metrics, const struct facts *facts,
 		  const struct metrics_self *self, struct metrics_text *ret_text)
 {
-	const struct output out = { metrics, facts, ret_text };
+	const struct output out = {
+		.metrics = metrics,
+		.facts = facts,
+		.text = ret_text,
+		.has_times = exits_choose(facts, true, true).rank != 2,
+	};
 	int err = names_update(&metrics->names, facts->guests, stats_tick(facts->stats));
 
 	metrics->nr_series = metrics->nr_dropped = 0;

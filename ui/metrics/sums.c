@@ -25,6 +25,7 @@ void metric_sums_release(struct metric_sums *sums)
 	free(sums->guests);
 	free(sums->columns);
 	free(sums->column_of);
+	free(sums->event_of);
 	free(sums->cpus);
 	*sums = (struct metric_sums){ .nr_guests = 0 };
 }
@@ -35,13 +36,30 @@ static bool has_cells(const struct field *field)
 	return (field->use == USE_EXIT && field->parent != FIELD_NONE) || field->use == USE_EVENT;
 }
 
+static void find_event(const struct metric_sums *sums, const struct fields *fields, uint32_t id)
+{
+	const struct field *field = fields_get(fields, id);
+	uint32_t event;
+
+	if (field->use != USE_EXIT || field->parent == FIELD_NONE || field->is_abandoned)
+		return;
+	event = fields_find(fields, fields_get(fields, field->parent)->listed);
+	if (event == FIELD_NONE || fields_get(fields, event)->use != USE_EVENT)
+		return;
+	sums->event_of[id] = event;
+}
+
 static int find_columns(struct metric_sums *sums, const struct fields *fields)
 {
 	uint32_t nr = fields_count(fields);
 
-	if (array_grow(&sums->column_of, &sums->room_fields, nr) < 0)
+	if (array_grow(&sums->column_of, &sums->room_fields, nr) < 0 ||
+	    array_grow(&sums->event_of, &sums->room_events, nr) < 0)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++)
+		sums->event_of[i] = FIELD_NONE;
 	for (uint32_t i = 0; i < nr; i++) {
+		find_event(sums, fields, i);
 		if (!has_cells(fields_get(fields, i)))
 			continue;
 		if (array_grow(&sums->columns, &sums->room_columns, sums->nr_columns + 1) < 0)
@@ -156,6 +174,22 @@ static void add_to_cell(struct cell_sum *cell, const struct stats_item *stat,
 		cell->hist[i] += stat->timing->total[i];
 }
 
+/* Of an event that is known as exits, too, the sum of the exits counts: it is one number. */
+static void add_to_cells(const struct metric_sums *sums, struct cell_sum *cells,
+			 const struct stats_item *stat, const struct field *field)
+{
+	struct cell_sum *cell = &cells[sums->column_of[stat->key.field]], *event;
+
+	if (!cell->is_of_exits)
+		add_to_cell(cell, stat, field);
+	if (sums->event_of[stat->key.field] == FIELD_NONE)
+		return;
+	event = &cells[sums->column_of[sums->event_of[stat->key.field]]];
+	if (!event->is_of_exits)
+		*event = (struct cell_sum){ .is_set = true, .is_of_exits = true };
+	event->count += stat->total;
+}
+
 static int add_stat(struct metric_sums *sums, const struct stats_item *stat,
 		    const struct field *field, struct guest_sum *guest)
 {
@@ -167,8 +201,7 @@ static int add_stat(struct metric_sums *sums, const struct stats_item *stat,
 		return 0;
 	}
 	if (has_cells(field) && (guest || stat->key.guest == GUEST_ANY))
-		add_to_cell(&(guest ? guest->cells : sums->host_cells)
-				    [sums->column_of[stat->key.field]], stat, field);
+		add_to_cells(sums, guest ? guest->cells : sums->host_cells, stat, field);
 	if (guest && (field->use == USE_TIME ||
 		      (field->use == USE_HOST && field->part == HOST_THROTTLED)))
 		return add_to_vcpu(guest, stat, field);

@@ -11,6 +11,8 @@
 /* One field of one guest. */
 struct cell_sum {
 	bool is_set; /* the guest has the field */
+	/* An event that is known as exits, too: they are counted from the first one on. */
+	bool is_of_exits;
 	uint64_t count, ns, ended_ns; /* ended_ns: of what is in hist */
 	uint64_t hist[HIST_BUCKETS];
 };
@@ -39,6 +41,8 @@ struct metric_sums {
 	size_t nr_guests, room_guests;
 	uint32_t *columns; /* fields with a cell for each guest */
 	uint32_t *column_of; /* by field */
+	uint32_t *event_of; /* by field: the event that exits of this reason are; else FIELD_NONE */
+	size_t room_events;
 	size_t nr_columns, room_columns, room_fields;
 	struct cell_sum *host_cells; /* the cells without a guest */
 	struct host_cpu_sum *cpus;

@@ -63,14 +63,14 @@ static const struct metric metrics[METRICS_NR] = {
 	[METRIC_USER_EXIT_SECONDS] = {
 		"kvmtop_user_exit_seconds_total", METRIC_COUNTER, "seconds", "guest, reason",
 		METRICS_USER,
-		"Time in user space, as it passes." },
+		"Time in user space, as it passes, where KVM traces VM exits." },
 	[METRIC_REASON_DURATION] = {
 		"kvmtop_exit_reason_duration_seconds", METRIC_HISTOGRAM, "seconds",
 		"guest, reason", METRICS_REASONS,
 		"Durations of VM exits that ended, by reason." },
 	[METRIC_EVENTS] = {
 		"kvmtop_events_total", METRIC_COUNTER, NULL, "guest, event", METRICS_EVENTS,
-		"KVM's trace events." },
+		"KVM's trace events; kvm_exit and kvm_userspace_exit are the sums of the exits." },
 	[METRIC_STATISTIC] = {
 		"kvmtop_statistic_total", METRIC_COUNTER, NULL, "guest, name", METRICS_STATISTICS,
 		"KVM's own counters: debugfs, or the statistics that VMMs hold." },

@@ -208,6 +208,51 @@ static void events_and_statistics(void **state)
 	metrics_free(metrics);
 }
 
+/* Events are counted from when a guest is found, and exits from the first one on. */
+static void an_event_is_its_exits(void **state)
+{
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL | METRICS_EVENTS, METRICS_SERIES_MAX);
+	char *text;
+
+	sample_add(&world->sample, (struct key){ 1, 0, KVM_EXIT }, 7, ROW_FROM_ZERO);
+	sample_add(&world->sample, (struct key){ 2, 0, KVM_EXIT }, 3, ROW_FROM_ZERO);
+	usual_vcpu(world, 2, 0, 1);
+	take(world);
+	text = text_of(world, metrics, METRICS_TEXT);
+	need_line(text, "kvmtop_exits_total{guest=\"web1\",reason=\"HLT\"} 50");
+	need_line(text, "kvmtop_exits_total{guest=\"web1\",reason=\"MSR_WRITE\"} 100");
+	need_line(text, "kvmtop_exits_total{guest=\"web1\",reason=\"IO\"} 10");
+	need_line(text, "kvmtop_events_total{guest=\"web1\",event=\"kvm_exit\"} 160");
+	need_line(text, "kvmtop_events_total{guest=\"db1\",event=\"kvm_exit\"} 7");
+	free(text);
+	metrics_free(metrics);
+}
+
+/* Where KVM traces no VM exits, the times of exits to user space are not known: they are not 0. */
+static void times_that_are_not_known(void **state)
+{
+	struct world *world = *state;
+	struct metrics *metrics = metrics_of(METRICS_USUAL | METRICS_USER, METRICS_SERIES_MAX);
+	char *text;
+
+	field_set_add(&world->wanted, VMEXIT);
+	field_set_add(&world->wanted, USERSPACE);
+	for (int32_t field = USERSPACE; field <= USER_IO; field++)
+		sample_add_timed(&world->sample, (struct key){ 1, 0, (uint32_t)field }, 457,
+				 ROW_FROM_ZERO, &(struct timing){ 0 });
+	take(world);
+	text = text_of(world, metrics, METRICS_TEXT);
+	need_line(text, "kvmtop_user_exits_total{guest=\"db1\",reason=\"IO\"} 457");
+	assert_null(strstr(text, "kvmtop_user_exit_seconds_total{"));
+	free(text);
+	usual(world);
+	text = text_of(world, metrics, METRICS_TEXT);
+	assert_non_null(strstr(text, "kvmtop_user_exit_seconds_total{"));
+	free(text);
+	metrics_free(metrics);
+}
+
 static void open_metrics(void **state)
 {
 	struct world *world = *state;
@@ -524,6 +569,8 @@ int main(void)
 		TEST(an_exit_that_does_not_end),
 		TEST(groups_add_and_leave_out),
 		TEST(events_and_statistics),
+		TEST(an_event_is_its_exits),
+		TEST(times_that_are_not_known),
 		TEST(open_metrics),
 		TEST(a_guest_that_ended_is_there_once_more),
 		TEST(guests_of_one_name),
