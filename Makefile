@@ -369,6 +369,8 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 		"$(DESTDIR)$(unitdir)/kvmtop-history.service" \
 		"$(DESTDIR)$(unitdir)/kvmtop-prometheus.service" \
 		"$(DESTDIR)$(unitdir)/kvmtop-listen.service"
+	$(Q)sed -i 's|/usr/local/share/kvmtop|$(datarootdir)/kvmtop|' \
+		"$(DESTDIR)$(mandir)/man8/kvmtop.8"
 
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach item,$(INSTALLED),"$(DESTDIR)$(call split,$(item),2)")

@@ -58,6 +58,15 @@ is "$(in_folder prefix=/usr)" "\
 ./usr/share/kvmtop/vector.toml
 $(man_pages ./usr/share/man)
 ./usr/share/zsh/site-functions/_kvmtop" "make install prefix=/usr"
+# named: the files that come with kvmtop and that the installed man pages name.
+named() {
+	grep -rhoE '/[a-z/]*/kvmtop/?[a-z.]*|contrib/[a-z./]*' "$TMP/root/usr/share/man" |
+		grep -vE '^/(var|etc)/' | sort -u
+}
+like "$(named)" '^/usr/share/kvmtop/kvmtop.rules.yml$' "man pages name installed files"
+is "$(named | while read -r path; do
+	[ -e "$TMP/root$path" ] || echo "$path"
+done)" "" "and only files that are there"
 units=$TMP/root/usr/lib/systemd/system
 like "$(cat "$units/kvmtop@.service")" '^ExecStart=/usr/bin/kvmtop ' \
 	"the unit starts the program where it was installed"
