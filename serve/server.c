@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libmicrohttpd, loaded by name, and what is said to clients. */
-#include <dlfcn.h>
+/* The loop of libmicrohttpd, and what is said to clients. */
 #include <errno.h>
-#include <microhttpd.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -14,43 +12,21 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/read.h"
 #include "base/thread.h"
 #include "serve/address.h"
 #include "serve/clients.h"
+#include "serve/library.h"
 #include "serve/password.h"
 #include "serve/server.h"
 #include "serve/web_config.h"
 
-#define LIBRARY "libmicrohttpd.so.12"
 #define CONNECTION_BYTES 8192 /* of a request's header, and of what is sent at a time */
 #define TIMEOUT_S 10
 #define SPARE_CONNECTIONS 64 /* for clients that are ended, until the library has closed them */
 #define LOOK_MS 1000 /* between two looks for clients that had their time */
 #define PEM_MAX (1 << 20)
-
-/* The functions of the library that are used. */
-struct library {
-	void *handle;
-	__typeof__(&MHD_start_daemon) start_daemon;
-	__typeof__(&MHD_stop_daemon) stop_daemon;
-	__typeof__(&MHD_run) run;
-	__typeof__(&MHD_get_timeout) get_timeout;
-	__typeof__(&MHD_get_daemon_info) daemon_info;
-	__typeof__(&MHD_get_connection_info) connection_info;
-	__typeof__(&MHD_suspend_connection) suspend;
-	__typeof__(&MHD_resume_connection) resume;
-	__typeof__(&MHD_create_response_from_buffer_with_free_callback) create_response;
-	__typeof__(&MHD_add_response_header) add_header;
-	__typeof__(&MHD_queue_response) queue_response;
-	__typeof__(&MHD_destroy_response) destroy_response;
-	__typeof__(&MHD_lookup_connection_value) lookup_value;
-	__typeof__(&MHD_basic_auth_get_username_password) get_password;
-	__typeof__(&MHD_free) free;
-	__typeof__(&MHD_is_feature_supported) has_feature;
-};
 
 struct server {
 	struct server_config config;
@@ -75,48 +51,6 @@ struct visitor {
 	struct password_question question;
 	bool has_asked; /* the question is of this request */
 };
-
-/* ---- the library */
-
-static int load(struct library *library, struct why *why)
-{
-	const struct {
-		const char *name;
-		void *pointer; /* to a pointer to a function */
-	} all[] = {
-		{ "MHD_start_daemon", &library->start_daemon },
-		{ "MHD_stop_daemon", &library->stop_daemon },
-		{ "MHD_run", &library->run },
-		{ "MHD_get_timeout", &library->get_timeout },
-		{ "MHD_get_daemon_info", &library->daemon_info },
-		{ "MHD_get_connection_info", &library->connection_info },
-		{ "MHD_suspend_connection", &library->suspend },
-		{ "MHD_resume_connection", &library->resume },
-		{ "MHD_create_response_from_buffer_with_free_callback",
-		  &library->create_response },
-		{ "MHD_add_response_header", &library->add_header },
-		{ "MHD_queue_response", &library->queue_response },
-		{ "MHD_destroy_response", &library->destroy_response },
-		{ "MHD_lookup_connection_value", &library->lookup_value },
-		{ "MHD_basic_auth_get_username_password", &library->get_password },
-		{ "MHD_free", &library->free },
-		{ "MHD_is_feature_supported", &library->has_feature },
-	};
-
-	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!library->handle) /* a program without libraries can load none */
-		return why_set(why, -ENOENT, "--listen needs " LIBRARY ", which cannot be loaded "
-					     "here; --prometheus FILE.prom does without");
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		void *function = dlsym(library->handle, all[i].name);
-
-		if (!function)
-			return why_set(why, -ENOSYS, "libmicrohttpd is too old: it has no %s",
-				       all[i].name);
-		memcpy(all[i].pointer, &function, sizeof(function));
-	}
-	return 0;
-}
 
 /* ---- answers */
 
@@ -496,7 +430,7 @@ int server_start(const struct server_config *config, struct server **ret_server,
 	server->config = *config;
 	server->listener.fd = -1;
 	server->wake_fd = -1;
-	err = load(&server->library, why);
+	err = library_load(&server->library, why);
 	if (!err)
 		err = read_config(server, why);
 	if (!err)
