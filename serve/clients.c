@@ -44,7 +44,7 @@ static void make_room(struct clients *clients, struct client *new, bool is_of_ad
 {
 	struct client *client;
 
-	DL_FOREACH(clients->list, client) {
+	for (client = clients->list; client; client = client->next) {
 		if (!client->waits && !client->is_ended &&
 		    (!is_of_address || client_address_is_same(&client->address, &new->address)))
 			break;
@@ -58,7 +58,7 @@ void clients_add(struct clients *clients, struct client *client, uint64_t now_ns
 	size_t nr = 0, nr_of_address = 0;
 	const struct client *other;
 
-	DL_FOREACH(clients->list, other) {
+	for (other = clients->list; other; other = other->next) {
 		nr += !other->is_ended;
 		nr_of_address += !other->is_ended &&
 				 client_address_is_same(&other->address, &client->address);
@@ -89,7 +89,7 @@ void clients_end_late(struct clients *clients, uint64_t now_ns)
 {
 	struct client *client;
 
-	DL_FOREACH(clients->list, client) {
+	for (client = clients->list; client; client = client->next) {
 		if (now_ns - client->since_ns < CLIENT_LIMIT_S * NS_PER_S)
 			return;
 		if (!client->waits && !client->is_ended)

@@ -142,11 +142,11 @@ static void queue(struct passwords *passwords, struct password_question *questio
 	struct password_question *other, *before = NULL;
 
 	question->turn = passwords->turn + 1;
-	DL_FOREACH(passwords->waiting, other) {
+	for (other = passwords->waiting; other; other = other->next) {
 		if (client_address_is_same(&other->address, &question->address))
 			question->turn = other->turn + 1;
 	}
-	DL_FOREACH(passwords->waiting, other) {
+	for (other = passwords->waiting; other; other = other->next) {
 		if (other->turn <= question->turn)
 			before = other;
 	}
@@ -162,7 +162,7 @@ static size_t count_of(const struct passwords *passwords, const struct client_ad
 	const struct password_question *other;
 	size_t nr = 0;
 
-	DL_FOREACH(passwords->waiting, other)
+	for (other = passwords->waiting; other; other = other->next)
 		nr += client_address_is_same(&other->address, address);
 	return nr;
 }
@@ -218,7 +218,7 @@ static struct password_question *work_at_once(struct passwords *passwords)
 	const struct web_config *config = passwords->config;
 	struct password_question *question;
 
-	DL_FOREACH(passwords->waiting, question) {
+	for (question = passwords->waiting; question; question = question->next) {
 		bool is_right = is_remembered(passwords, find_user(config, question->name),
 					      question->password);
 

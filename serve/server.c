@@ -10,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <utlist.h>
 
 #include "base/clock.h"
 #include "base/read.h"
@@ -411,9 +410,10 @@ static void stop_thread(struct server *server)
 		pthread_join(server->thread, NULL);
 	}
 	/* The library wants no connection to be suspended at its end. */
-	DL_FOREACH_SAFE(server->clients.list, client, next) {
+	for (client = server->clients.list; client; client = next) {
 		struct visitor *visitor = (struct visitor *)client; /* its first member */
 
+		next = client->next;
 		if (client->waits)
 			go_on(server, &visitor->question);
 	}

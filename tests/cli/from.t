@@ -255,6 +255,7 @@ inflated() {
 }
 # cramped OPTION...: as said, with 200 MB of addresses.
 cramped() (
+	# shellcheck disable=SC3045 # dash and bash have it
 	ulimit -v 200000
 	said "$@"
 )

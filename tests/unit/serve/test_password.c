@@ -126,8 +126,8 @@ static void siphash_is_siphash(void **state)
 	unsigned char text[15];
 
 	(void)state;
-	for (unsigned char i = 0; i < sizeof(text); i++)
-		text[i] = i;
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (unsigned char)i;
 	assert_true(siphash(key, text, 0) == UINT64_C(0x726fdb47dd0e0e31));
 	assert_true(siphash(key, text, 8) == UINT64_C(0x93f5f5799a932462));
 	assert_true(siphash(key, text, 15) == UINT64_C(0xa129ca6149be45e5));
