@@ -312,7 +312,8 @@ if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	wrong 26 100 >"$TMP/codes" &
 	waiting=$!
 	sleep 1
-	is "$(code --max-time 100 -u prom:secret)" 200 "the first right one passes, after wrong ones"
+	is "$(code --max-time 100 -u prom:secret)" 200 \
+		"the first right one passes, after wrong ones"
 	is "$(code -u prom:secret)" 200 "and then at once"
 	wait "$waiting"
 	like "$(cat "$TMP/codes")" '^ *26 401$' "the wrong ones have had their answers"

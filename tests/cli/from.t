@@ -236,6 +236,23 @@ is "$("$KVMTOP" $from --view exits -l --json --from @100 --to @340 |
 	grep -c '"delta":10,')" 240 "and each sample of it is listed"
 like "$(said --from "$url" --host kvm1 -1 --to @340)" \
 	'^2 kvmtop: --to with --from URL requires --from TIME' "a span needs a begin"
+if has_screen; then
+	screen_start 100 24 "$KVMTOP $from --at @130 --view exits"
+	screen_has '^ *cpuid ' "a moment of the screen"
+	screen_keys d
+	screen_has 'Marked: d at another moment' "which is marked"
+	screen_keys j
+	screen_type '+150s'
+	screen_keys Enter
+	screen_has 'paused at 1970-01-01 00:04:40' "another, far from it"
+	screen_keys d
+	screen_has '^ 1: 1970-01-01 00:02:10.000  2: 1970-01-01 00:04:40.000' \
+		"and both side by side"
+	screen_has '^ cpuid .*10.* 10' "each as a whole"
+	screen_keys q
+else
+	skip "two moments side by side" "$T_no_screen"
+fi
 stop "$SPAWNED"
 
 # ---- answers that are small on their way and large here
