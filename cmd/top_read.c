@@ -308,7 +308,6 @@ static int follow(struct top_reader *reader, struct why *why)
 	int err = live_init(&reader->live, false, false);
 
 	fleet_set_patience(reader->fleet, KEY_PATIENCE_MS);
-
 	if (!err)
 		err = choose_guest(reader, why);
 	if (!err)

@@ -717,8 +717,9 @@ if [ "$(id -u)" = 0 ] && [ -e /dev/kvm ] && [ -n "$(tracefs)" ]; then
 	/^# end/ { split("", pid) }
 	/^kvmtop_guest_info/ {
 		split($0, part, "\"")
-		pid[part[2]] = part[6]
-		seen[part[6]]
+		match($0, /,pid="[0-9]+/)
+		pid[part[2]] = substr($0, RSTART + 6, RLENGTH - 6)
+		seen[pid[part[2]]]
 	}
 	/_total\{guest=/ {
 		split($0, part, "\"")
