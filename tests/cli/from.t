@@ -121,6 +121,24 @@ is "$("$KVMTOP" $from --host kvm1 -1 --view why --json |
 	grep -oE '"(guest|severity|rule)":"[^"]*"' | cut -d: -f2 | tr '\n' ' ')" \
 	'"web1" "critical" "halt_poll" "all guests" "minor" "lost" ' \
 	"a host's findings, with their guests"
+stop "$SPAWNED"
+
+# Names and rules in an order that is not that of the severities.
+answers "$(series '"guest":"a","uuid":"","pid":"112","vmm":"QEMU"' 1 1
+	series '"guest":"b","uuid":"","pid":"113","vmm":"QEMU"' 1 1
+	series '"guest":"a","rule":"cpu_wait"' 1 1
+	series '"guest":"b","rule":"timer"' 3 3
+	series '"guest":"a","rule":"halt_poll"' 2 2
+	series '"guest":"b","rule":"halt_poll"' 1 1
+	series '"guest":"a","rule":"slow_vmm"' 3 3)"
+# shellcheck disable=SC2086
+is "$("$KVMTOP" $from --host kvm1 -1 --view why --json |
+	grep -oE '"severity":"[^"]*"' | cut -d'"' -f4 | tr '\n' ' ')" \
+	'critical critical major minor minor ' "the worst of a host first"
+stop "$SPAWNED"
+answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' 2 2
+	series '"guest":"web1","rule":"halt_poll"' 3 3
+	series '"rule":"lost"' 1 1)"
 if has_screen; then
 	screen_start 120 30 "$KVMTOP $from"
 	screen_has '^ *kvm1 ' "the host is there"
