@@ -134,18 +134,13 @@ static void answer(struct passwords *passwords, struct password_question *questi
 	forget(question->password);
 	question->name = question->password = NULL;
 	question->answer = with;
+	question->nr_wrong += with == PASSWORD_WRONG;
 }
 
-/* An address with many questions has its turn as often as one with a single question. */
-static void queue(struct passwords *passwords, struct password_question *question)
+static void insert(struct passwords *passwords, struct password_question *question)
 {
 	struct password_question *other, *before = NULL;
 
-	question->turn = passwords->turn + 1;
-	for (other = passwords->waiting; other; other = other->next) {
-		if (client_address_is_same(&other->address, &question->address))
-			question->turn = other->turn + 1;
-	}
 	for (other = passwords->waiting; other; other = other->next) {
 		if (other->turn <= question->turn)
 			before = other;
@@ -154,6 +149,19 @@ static void queue(struct passwords *passwords, struct password_question *questio
 		DL_APPEND_ELEM(passwords->waiting, before, question);
 	else
 		DL_PREPEND(passwords->waiting, question);
+}
+
+/* An address with many questions has its turn as often as one with a single question. */
+static void queue(struct passwords *passwords, struct password_question *question)
+{
+	const struct password_question *other;
+
+	question->turn = passwords->turn + 1;
+	for (other = passwords->waiting; other; other = other->next) {
+		if (client_address_is_same(&other->address, &question->address))
+			question->turn = other->turn + 1;
+	}
+	insert(passwords, question);
 	passwords->nr_waiting++;
 }
 
@@ -231,6 +239,30 @@ static struct password_question *work_at_once(struct passwords *passwords)
 	return NULL;
 }
 
+/*
+ * The question whose turn it is: of the first one's address, the one that was wrong least often.
+ * The first one gets the place of that one.
+ */
+static struct password_question *next_question(struct passwords *passwords)
+{
+	struct password_question *first = passwords->waiting, *question = first;
+	uint64_t turn;
+
+	for (struct password_question *other = first; other; other = other->next) {
+		if (client_address_is_same(&other->address, &first->address) &&
+		    other->nr_wrong < question->nr_wrong)
+			question = other;
+	}
+	passwords->turn = first->turn;
+	if (question != first) {
+		turn = question->turn;
+		DL_DELETE(passwords->waiting, first);
+		first->turn = turn;
+		insert(passwords, first);
+	}
+	return question;
+}
+
 struct password_question *passwords_work(struct passwords *passwords, uint64_t *ret_ns)
 {
 	struct password_question *question = work_at_once(passwords);
@@ -241,8 +273,7 @@ struct password_question *passwords_work(struct passwords *passwords, uint64_t *
 	*ret_ns = count_time(passwords);
 	if (*ret_ns)
 		return NULL;
-	question = passwords->waiting;
-	passwords->turn = question->turn;
+	question = next_question(passwords);
 	answer(passwords, question, check(passwords, question->name, question->password));
 	return question;
 }

@@ -4,8 +4,8 @@
  *
  * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each user
  * is remembered by a keyed hash, which costs nothing: it always passes at once. Any other waits for
- * its check, each address in turn: all checks take at most a second at once, and after that a tenth
- * of the time.
+ * its check, each address in turn, and of an address the client first that was wrong least often.
+ * All checks take at most a second at once, and after that a tenth of the time.
  */
 #ifndef KVMTOP_SERVE_PASSWORD_H
 #define KVMTOP_SERVE_PASSWORD_H
@@ -25,10 +25,13 @@ enum password_answer {
 	PASSWORD_WAITS,
 };
 
-/* What a client asks: in its own memory, zero-initialised, and there until the answer. */
+/*
+ * What a client asks, also again: in its own memory, zero-initialised, and there until the answer.
+ */
 struct password_question {
 	struct client_address address;
 	enum password_answer answer;
+	unsigned int nr_wrong; /* answers that this client had */
 	char *name, *password; /* while it waits */
 	uint64_t turn, since_ns;
 	struct password_question *prev, *next;

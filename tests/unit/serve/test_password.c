@@ -100,6 +100,24 @@ static void each_address_has_its_turn(void **state)
 	assert_int_equal(ask(NR - 2, "192.0.2.1", "prom", "secret"), PASSWORD_RIGHT);
 }
 
+/* A client that tries one password after the other comes after others of its address. */
+static void who_was_wrong_comes_last(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		ask(i, "192.0.2.1", "prom", "wrong");
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(work(), i);
+	for (size_t i = 0; i < 3; i++)
+		ask(i, "192.0.2.1", "prom", "wrong too");
+	ask(3, "192.0.2.2", "prom", "wrong");
+	ask(4, "192.0.2.1", "prom", "wrong");
+	assert_int_equal(work(), 4);
+	assert_int_equal(work(), 3); /* the other address has its turn */
+	for (size_t i = 0; i < 3; i++)
+		assert_true(work() < 3);
+}
+
 static void checks_take_a_part_of_the_time(void **state)
 {
 	uint64_t begin_ns = clock_now_ns(), idle_ns, checked_ns;
@@ -138,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_right_one_is_remembered, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_address_has_its_turn, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_was_wrong_comes_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(checks_take_a_part_of_the_time, setup, teardown),
 		cmocka_unit_test(siphash_is_siphash),
 	};
