@@ -69,6 +69,9 @@ static void name_of(struct json_object *row, char *name, size_t size)
 	for (size_t i = 0; i < ARRAY_SIZE(names) && len < size; i++) {
 		struct json_object *value;
 
+		/* A vCPU moves from CPU to CPU. */
+		if (strcmp(names[i], "cpu") == 0 && json_object_object_get_ex(row, "vcpu", NULL))
+			continue;
 		if (json_object_object_get_ex(row, names[i], &value) && value)
 			len += (size_t)snprintf(name + len, size - len, "%s%s=%s", len ? " " : "",
 						names[i], json_object_get_string(value));
