@@ -13,6 +13,8 @@ struct series_point {
 	uint64_t time_ns;     /* CLOCK_REALTIME at its end */
 	uint64_t interval_ns; /* its length; 0: not known, no rate */
 	bool is_gap;	      /* before it nothing was recorded for a while */
+	bool is_first;	      /* of a question that began anew: perhaps a gap is before it */
+	uint32_t segment;     /* of the moment: another one is another run of the writer */
 	uint64_t count;	      /* exits that began */
 	uint64_t exit_ns;     /* the time of exits */
 	uint64_t hist[HIST_BUCKETS]; /* the exits that ended, by duration */
@@ -25,9 +27,7 @@ struct series {
 	size_t nr, room;
 	uint64_t first_id, last_id; /* moments up to which it reaches; not all have a point */
 	uint32_t first_segment, last_segment;
-	/* A question began anew behind the last point, before the first: perhaps a gap is there. */
-	bool is_after_start, is_before_start;
-	bool is_after_run; /* another run of the writer began behind the last point: a gap */
+	bool is_after_start; /* the next point will be a question's first */
 };
 
 /* Which points are wanted. */

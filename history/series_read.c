@@ -68,6 +68,7 @@ static int read_point(struct reader *reader, const struct stored *at, const stru
 		.time_ns = at->time_ns,
 		.interval_ns = at->elapsed_ns,
 		.is_gap = at->flags & MOMENT_AFTER_LOSS,
+		.segment = at->segment,
 	};
 	if (err)
 		return err;
@@ -75,13 +76,11 @@ static int read_point(struct reader *reader, const struct stored *at, const stru
 					 add_rows(reader, subject, has_times, ret_point, why);
 }
 
-/*
- * Other programs take a moment to begin counting: so short a time is no gap. A start is where a
- * question began anew.
- */
+/* Other BPF programs take a moment to begin counting: so short a time is no gap. */
 static bool is_gap(const struct series_point *point, const struct series_point *before)
 {
-	return point->time_ns - before->time_ns > point->interval_ns + GAP_NS;
+	return point->is_first && (point->segment != before->segment ||
+				   point->time_ns - before->time_ns > point->interval_ns + GAP_NS);
 }
 
 /* ---- to both sides */
@@ -106,12 +105,11 @@ static int add_last(struct series *series, struct reader *reader, const struct s
 	if (at->elapsed_ns) {
 		struct series_point *point = &series->points[series->nr++];
 
-		point->is_gap |= series->is_after_run;
-		if (series->is_after_start && series->nr > 1)
+		point->is_first = series->is_after_start;
+		if (series->nr > 1)
 			point->is_gap |= is_gap(point, point - 1);
 	}
 	series->is_after_start = !at->elapsed_ns;
-	series->is_after_run = !at->elapsed_ns && series->last_segment != at->segment;
 	series->last_id = at->id;
 	series->last_segment = at->segment;
 	if (series->nr > SERIES_MAX) {
@@ -125,7 +123,6 @@ static int add_first(struct series *series, struct reader *reader, const struct 
 		     bool has_times, struct why *why)
 {
 	struct series_point point = { 0 };
-	bool is_new_run = at->segment != series->first_segment;
 	int err = at->elapsed_ns ? make_room(series, why) : 0;
 
 	if (!err && at->elapsed_ns)
@@ -135,18 +132,18 @@ static int add_first(struct series *series, struct reader *reader, const struct 
 	series->first_id = at->id;
 	series->first_segment = at->segment;
 	if (!at->elapsed_ns) {
-		series->is_before_start = true;
+		if (series->nr)
+			series->points[0].is_first = true;
 		return 0;
 	}
-	if (series->is_before_start && series->nr)
-		series->points[0].is_gap |= is_new_run || is_gap(&series->points[0], &point);
-	series->is_before_start = false;
+	if (series->nr)
+		series->points[0].is_gap |= is_gap(&series->points[0], &point);
 	memmove(series->points + 1, series->points, series->nr++ * sizeof(*series->points));
 	series->points[0] = point;
 	if (series->nr > SERIES_MAX) {
 		series->nr--;
 		series->last_id = series->points[series->nr - 1].id;
-		series->is_after_start = series->is_after_run = false;
+		series->is_after_start = false;
 	}
 	return 0;
 }
@@ -213,9 +210,9 @@ int series_read(struct series *series, struct reader *reader, const struct key *
 	if (!goes_on) {
 		series->subject = *subject;
 		series->nr = 0;
-		series->is_after_start = series->is_before_start = series->is_after_run = false;
+		series->is_after_start = false;
 		series->first_id = at->id;
-		series->first_segment = series->last_segment = at->segment;
+		series->first_segment = at->segment;
 		err = add_last(series, reader, at, span->has_times, why);
 	}
 	return err ? err : extend(series, reader, at->id, span, why);

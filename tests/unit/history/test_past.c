@@ -713,7 +713,7 @@ static void other_programs_make_no_gap(void **state)
 		keep(&world, &memories[i]);
 	}
 	assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
-	for (size_t i = 5; i < ARRAY_SIZE(memories); i += 10) { /* both ways from there */
+	for (size_t i = 0; i < ARRAY_SIZE(memories); i++) { /* both ways from there */
 		struct series series = { .nr = 0 };
 		size_t nr_gaps = 0;
 
@@ -725,7 +725,7 @@ static void other_programs_make_no_gap(void **state)
 			assert_int_equal(series.points[k].is_gap, is_late && k);
 			nr_gaps += series.points[k].is_gap;
 		}
-		assert_int_equal(nr_gaps, i > 10);
+		assert_int_equal(nr_gaps, i > 8); /* so far a series reaches */
 		free(series.points);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(memories); i++)
