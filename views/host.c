@@ -222,7 +222,8 @@ static void fill_wants(struct cell *cells, const struct cpu_sum *cpu)
 	double all = cpu->threads.wait_per_s, wait = all > throttled ? all - throttled : 0;
 	bool has_wait = cpu->threads.nr_waits;
 
-	cells[VCPU_BUSY] = percent(run, 1e9, cpu->threads.nr[HOST_RUN]);
+	/* A vCPU that came from another CPU has run on both: that may be more than there is. */
+	cells[VCPU_BUSY] = percent(run < 1e9 ? run : 1e9, 1e9, cpu->threads.nr[HOST_RUN]);
 	cells[WANT] = percent(run + wait, 1e9, has_wait);
 	cells[WAIT] = percent(wait, run + wait, has_wait);
 	cells[THROTTLED] = percent(throttled, 1e9 * thread_sum_throttled_of(&cpu->threads),

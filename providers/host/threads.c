@@ -24,7 +24,8 @@ struct host_thread {
 	int32_t vcpu;
 	pid_t pid, tid;
 	int schedstat, stat; /* -1: not open */
-	uint64_t run_ns, wait_ns, slices; /* as of the latest reading */
+	uint64_t run_ns, wait_ns, slices; /* as of the latest reading, see take_wait() */
+	uint64_t read_ns; /* when that was */
 	uint64_t turn_slices; /* as of its latest turn */
 	bool has_times;
 	uint64_t waited_ns;  /* since the reading before */
@@ -197,26 +198,49 @@ static bool read_file(const struct host_threads *threads, const struct host_thre
 }
 
 /*
+ * The kernel counts a wait when it is over, and most of it may have been before the latest reading:
+ * no interval has more of it than there was time, and the rest is for later.
+ */
+static void take_wait(struct host_thread *thread, uint64_t run_ns, uint64_t wait_ns,
+		      uint64_t now_ns)
+{
+	uint64_t passed_ns = now_ns - thread->read_ns, ran_ns = 0, room_ns;
+
+	if (!thread->has_times || wait_ns < thread->wait_ns) {
+		thread->wait_ns = wait_ns;
+		return;
+	}
+	if (run_ns > thread->run_ns)
+		ran_ns = run_ns - thread->run_ns;
+	room_ns = passed_ns > ran_ns ? passed_ns - ran_ns : 0;
+	thread->waited_ns = wait_ns - thread->wait_ns;
+	if (thread->waited_ns > room_ns)
+		thread->waited_ns = room_ns;
+	thread->wait_ns += thread->waited_ns;
+}
+
+/*
  * proc(5), schedstat: "ns on a CPU, ns waiting for one, how often it got one". Returns whether the
  * thread has run since the reading before.
  */
-static bool read_times(const struct host_threads *threads, struct host_thread *thread)
+static bool read_times(const struct host_threads *threads, struct host_thread *thread,
+		       uint64_t now_ns)
 {
-	uint64_t wait_ns, slices;
+	uint64_t run_ns, wait_ns, slices;
 	char text[96], *at;
 	bool has_run;
 
 	thread->waited_ns = 0;
 	if (!read_file(threads, thread, "schedstat", &thread->schedstat, text, sizeof(text)))
 		return false;
-	thread->run_ns = strtoull(text, &at, 10);
+	run_ns = strtoull(text, &at, 10);
 	wait_ns = strtoull(at, &at, 10);
 	slices = strtoull(at, NULL, 10);
-	if (thread->has_times && wait_ns > thread->wait_ns)
-		thread->waited_ns = wait_ns - thread->wait_ns;
+	take_wait(thread, run_ns, wait_ns, now_ns);
 	has_run = !thread->has_times || slices != thread->slices;
 	thread->has_times = true;
-	thread->wait_ns = wait_ns;
+	thread->run_ns = run_ns;
+	thread->read_ns = now_ns;
 	thread->slices = slices;
 	return has_run;
 }
@@ -320,9 +344,9 @@ static void spread_migrations(struct host_thread *thread)
 
 /* ---- a sample ---- */
 
-static void read_thread(struct host_threads *threads, struct host_thread *thread)
+static void read_thread(struct host_threads *threads, struct host_thread *thread, uint64_t now_ns)
 {
-	bool has_run = read_times(threads, thread);
+	bool has_run = read_times(threads, thread, now_ns);
 
 	if (has_run || thread->cpu < 0 || !threads->has_schedstat)
 		read_cpu(threads, thread);
@@ -334,7 +358,7 @@ static uint64_t read_all(struct host_threads *threads)
 	uint64_t time_ns = clock_now_ns();
 
 	for (size_t i = 0; i < threads->nr; i++)
-		read_thread(threads, &threads->list[i]);
+		read_thread(threads, &threads->list[i], time_ns);
 	take_turns(threads);
 	for (size_t i = 0; i < threads->nr; i++) {
 		spread_migrations(&threads->list[i]);

@@ -25,7 +25,7 @@
 
 #define SOURCE 3
 #define PID 100
-#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
 
 struct world {
 	char dir[40];
@@ -70,11 +70,11 @@ static void put_of(const struct world *w, int tid, const char *name, const char 
 	put(w, path, text);
 }
 
-/* A thread as it is after so many ms. */
-static void thread_is(const struct world *w, int tid, unsigned int run_ms, unsigned int wait_ms,
+/* A thread as it is after so many microseconds: less than take() waits. */
+static void thread_is(const struct world *w, int tid, unsigned int run_us, unsigned int wait_us,
 		      unsigned int slices)
 {
-	put_of(w, tid, "schedstat", "%u000000 %u000000 %u\n", run_ms, wait_ms, slices);
+	put_of(w, tid, "schedstat", "%u000 %u000 %u\n", run_us, wait_us, slices);
 }
 
 static void is_on(const struct world *w, int tid, int cpu)
@@ -137,6 +137,7 @@ static void begin(struct world *w, unsigned int nr_vcpus)
 
 static void take(struct world *w)
 {
+	usleep(3000);
 	sample_reset(&w->sample);
 	assert_int_equal(host_provider.collect(w->host, &w->sample, &w->why), 0);
 	assert_true(w->sample.time_ns[SOURCE] > 0);
@@ -182,8 +183,8 @@ static void times_and_places(void **state)
 	put_of(w, 101, "status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\n");
 	begin(w, 2); /* nothing is known of the second one, which has just ended */
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1000 * MS);
-	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 500 * MS);
+	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1000 * US);
+	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 500 * US);
 	assert_int_equal(of_vcpu(w, 0, "thread(cpu)"), 3);
 	assert_int_equal(of_vcpu(w, 0, "thread(affinity)"), 5);
 	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 7);
@@ -194,8 +195,8 @@ static void times_and_places(void **state)
 	is_on(w, 101, 12);
 	has_migrated(w, 101, 9);
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1600 * MS);
-	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 700 * MS);
+	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1600 * US);
+	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 700 * US);
 	assert_int_equal(of_vcpu(w, 0, "thread(cpu)"), 12);
 	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 9);
 }
@@ -239,13 +240,41 @@ static void without_schedstat_there_are_no_times(void **state)
 
 /* ---- quotas */
 
-static void throttled_in(const struct world *w, const char *cgroup, unsigned int ms)
+static void throttled_in(const struct world *w, const char *cgroup, unsigned int us)
 {
 	char path[256], text[128];
 
 	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.stat", cgroup);
-	snprintf(text, sizeof(text), "usage_usec 1\nnr_throttled 1\nthrottled_usec %u000\n", ms);
+	snprintf(text, sizeof(text), "usage_usec 1\nnr_throttled 1\nthrottled_usec %u\n", us);
 	put(w, path, text);
+}
+
+/*
+ * The kernel counts a wait when it is over: no interval has more of it than there was time beside
+ * what ran, and later ones have the rest.
+ */
+static void a_long_wait_is_spread(void **state)
+{
+	struct world *w = *state;
+	uint64_t begin_ns, wait_ns, before_ns;
+
+	thread_is(w, 101, 10, 10, 1);
+	begin(w, 1);
+	take(w);
+	before_ns = 10 * US;
+	thread_is(w, 101, 10 + 1000, 10 + 12000, 2);
+	for (int i = 0; i < 2; i++) {
+		begin_ns = w->sample.time_ns[SOURCE];
+		take(w);
+		wait_ns = of_vcpu(w, 0, "time(wait)") - before_ns;
+		before_ns += wait_ns;
+		/* In the first one a millisecond was run. */
+		assert_in_range(wait_ns, 1, w->sample.time_ns[SOURCE] - begin_ns -
+						    (i ? 0 : 1000 * US));
+	}
+	for (int i = 0; i < 5; i++)
+		take(w);
+	assert_int_equal(of_vcpu(w, 0, "time(wait)"), (10 + 12000) * US);
 }
 
 /* Each has the part that it waited; what is above throttles, too. */
@@ -272,13 +301,13 @@ static void quotas_of_cgroups(void **state)
 	throttled_in(w, "/machine.slice/db1/vcpu0", 1000 + 50);
 	throttled_in(w, "/machine.slice/db1", 5000 + 80);
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), (50 + 60) * MS);
-	assert_int_equal(of_vcpu(w, 1, "thread(throttled)"), 20 * MS);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), (50 + 60) * US);
+	assert_int_equal(of_vcpu(w, 1, "thread(throttled)"), 20 * US);
 	/* Never more than it waited. */
 	thread_is(w, 101, 20, 10 + 310, 3);
 	throttled_in(w, "/machine.slice/db1/vcpu0", 1000 + 50 + 90);
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), (50 + 60 + 10) * MS);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), (50 + 60 + 10) * US);
 }
 
 /* Without a quota the kernel's file is there, too. One that never ran out has throttled nothing. */
@@ -303,15 +332,15 @@ static void quotas_of_cgroups_v1(void **state)
 
 	put_of(w, 101, "cgroup", "9:cpuset:/\n4:cpuacct,cpu:/lxc/db1\n0::/elsewhere\n");
 	put(w, "/sys/fs/cgroup/cpuacct,cpu/lxc/db1/cpu.stat",
-	    "nr_periods 1\nnr_throttled 1\nthrottled_time 7000000\n");
+	    "nr_periods 1\nnr_throttled 1\nthrottled_time 7000\n");
 	thread_is(w, 101, 10, 10, 1);
 	begin(w, 1);
 	take(w);
 	thread_is(w, 101, 20, 60, 2);
 	put(w, "/sys/fs/cgroup/cpuacct,cpu/lxc/db1/cpu.stat",
-	    "nr_periods 1\nnr_throttled 1\nthrottled_time 47000000\n");
+	    "nr_periods 1\nnr_throttled 1\nthrottled_time 47000\n");
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 40 * MS);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 40 * US);
 }
 
 /* ---- many threads, few descriptors */
@@ -468,10 +497,10 @@ static void other_threads_by_their_names(void **state)
 	for (int tid = 100; tid <= 108; tid++)
 		thread_is(w, tid, 1000 + (unsigned int)tid, 0, 11);
 	take(w);
-	assert_int_equal(of_vmm(w, "vmm(qemu-system-x86)"), 100 * MS);
-	assert_int_equal(of_vmm(w, "vmm(IO iothread1)"), 105 * MS);
-	assert_int_equal(of_vmm(w, "vmm(vhost)"), (106 + 107) * MS);
-	assert_int_equal(of_vmm(w, "vmm"), (100 + 102 + 103 + 104 + 105 + 106 + 107 + 108) * MS);
+	assert_int_equal(of_vmm(w, "vmm(qemu-system-x86)"), 100 * US);
+	assert_int_equal(of_vmm(w, "vmm(IO iothread1)"), 105 * US);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), (106 + 107) * US);
+	assert_int_equal(of_vmm(w, "vmm"), (100 + 102 + 103 + 104 + 105 + 106 + 107 + 108) * US);
 }
 
 /* A program that gives each of its threads a name of its own must not fill the memory. */
@@ -496,8 +525,8 @@ static void too_many_names(void **state)
 	thread_is(w, 600, 1007, 0, 11);
 	thread_is(w, 601, 1009, 0, 11);
 	take(w);
-	assert_int_equal(of_vmm(w, "vmm(worker-hs)"), 7 * MS);
-	assert_int_equal(of_vmm(w, "vmm(other)"), 9 * MS);
+	assert_int_equal(of_vmm(w, "vmm(worker-hs)"), 7 * US);
+	assert_int_equal(of_vmm(w, "vmm(other)"), 9 * US);
 }
 
 /* What a thread ran stays in the sums when it ends, and another one may have its number. */
@@ -512,18 +541,18 @@ static void threads_that_come_and_go(void **state)
 	take(w);
 	thread_is(w, 105, 40, 0, 2);
 	take(w);
-	assert_int_equal(of_vmm(w, "vmm(worker)"), 30 * MS);
+	assert_int_equal(of_vmm(w, "vmm(worker)"), 30 * US);
 	snprintf(path, sizeof(path), "rm -r %s/proc/%d/task/105", w->dir, PID);
 	assert_int_equal(system(path), 0);
 	take(w);
-	assert_int_equal(of_vmm(w, "vmm(worker)"), 30 * MS);
+	assert_int_equal(of_vmm(w, "vmm(worker)"), 30 * US);
 	put_of(w, 106, "comm", "worker\n");
 	thread_is(w, 106, 500, 0, 1);
 	take(w);
 	thread_is(w, 106, 501, 0, 2);
 	take(w);
-	assert_int_equal(of_vmm(w, "vmm(worker)"), 31 * MS);
-	assert_int_equal(of_vmm(w, "vmm"), 31 * MS);
+	assert_int_equal(of_vmm(w, "vmm(worker)"), 31 * US);
+	assert_int_equal(of_vmm(w, "vmm"), 31 * US);
 }
 
 /* ---- CPUs */
@@ -660,7 +689,7 @@ static void cpus_that_cannot_be_read(void **state)
 	begin(w, 1);
 	take(w);
 	assert_string_equal(w->why.text, "cannot read /proc/stat: No such file or directory");
-	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1000 * MS);
+	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1000 * US);
 }
 
 static void what_is_not_wanted_is_not_read(void **state)
@@ -677,7 +706,7 @@ static void what_is_not_wanted_is_not_read(void **state)
 	field_set_add(&w->want.fields, fields_find(w->fields, "time(wait)"));
 	assert_int_equal(host_provider.want(w->host, &w->want, &w->why), 0);
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 500 * MS);
+	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 500 * US);
 	assert_int_equal(of_cpu(w, 0, "host_cpu(busy)"), NONE);
 }
 
@@ -687,6 +716,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(times_and_places),
 		TEST(a_thread_that_rests_is_not_read),
+		TEST(a_long_wait_is_spread),
 		TEST(without_schedstat_there_are_no_times),
 		TEST(quotas_of_cgroups),
 		TEST(only_where_a_quota_is_in_force),
