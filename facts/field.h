@@ -110,6 +110,8 @@ enum host_part {
 	HOST_GUESTS,	 /* how many it has */
 	/* Of a guest, or of a host among others: what another kvmtop found. */
 	HOST_FINDING,	 /* how severe it is, 3 at most; the children are the rules */
+	/* Of a vCPU's thread. */
+	HOST_QUOTA,	 /* HOST_THROTTLED again, as a child of it: its label is the quota */
 	HOST_PARTS
 };
 

@@ -77,6 +77,19 @@ int host_fields_add_child(struct fields *dictionary, uint32_t parent, const char
 			  ret_id);
 }
 
+int host_fields_quota(const struct host_fields *fields, const char *quota, uint32_t *ret_id)
+{
+	uint32_t parent = fields->parts[HOST_THROTTLED];
+	char full[HOST_QUOTA_SIZE + 32];
+
+	snprintf(full, sizeof(full), "%s(%s)", parts[HOST_THROTTLED].name, quota);
+	return fields_add(fields->fields,
+			  &(struct field){ .name = full, .label = quota, .parent = parent,
+					   .source = fields->source, .kind = FIELD_COUNTER,
+					   .use = USE_HOST, .part = HOST_QUOTA },
+			  ret_id);
+}
+
 int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id)
 {
 	return host_fields_add_child(fields->fields, fields->parts[HOST_THREAD], name, ret_id);

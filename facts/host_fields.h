@@ -9,6 +9,9 @@
 
 #include "facts/field.h"
 
+#define HOST_QUOTA_SIZE 256
+#define HOST_QUOTA_HIDDEN "perhaps by a quota, which cannot be read" /* in place of a quota */
+
 struct host_fields {
 	struct fields *fields;
 	uint32_t source; /* the provider's number */
@@ -30,6 +33,12 @@ int host_fields_add_wait(struct fields *dictionary, uint32_t source, uint32_t *r
 /* Adds a child, "finding(cpu_wait)". 0 or -ENOMEM. */
 int host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name,
 			  uint32_t *ret_id);
+
+/*
+ * Adds a child of HOST_THROTTLED, HOST_QUOTA_HIDDEN or the quota:
+ * "/sys/fs/cgroup/x/cpu.max: 0.2 CPUs". 0 or -ENOMEM.
+ */
+int host_fields_quota(const struct host_fields *fields, const char *quota, uint32_t *ret_id);
 
 /* Adds a child of HOST_THREAD: a name that threads of VMMs have. 0 or -ENOMEM. */
 int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id);

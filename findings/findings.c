@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "facts/key_sums.h"
+#include "facts/host_fields.h"
 #include "findings/findings.h"
 
 #define NEIGHBOURS_MAX 4 /* that are named */
@@ -34,6 +35,7 @@ struct subject {
 	uint64_t interval_ns; /* in its place where exits have no times; 0: not known */
 	uint64_t guest_ns;
 	bool is_here; /* in the latest sample; else it has ended */
+	bool has_hidden_quota; /* what stops it may be a quota that cannot be read */
 	bool has_cpu;
 	uint64_t cpu, affinity; /* how many CPUs it may run on; 0: not known */
 	bool has_run;
@@ -82,7 +84,8 @@ bool findings_need(const struct field *field)
 	if (field->use == USE_EVENT)
 		return field->parent == FIELD_NONE && rules_need_event(field);
 	if (field->use == USE_HOST)
-		return is_of_place(field) || field->part == HOST_REMOTE ||
+		return is_of_place(field) || field->part == HOST_QUOTA ||
+		       field->part == HOST_REMOTE ||
 		       field->part == HOST_BUSY || field->part == HOST_FINDING;
 	return true;
 }
@@ -218,7 +221,8 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule, size
 {
 	bool is_open = rule->measure == MEASURE_OPEN;
 	bool is_time = field->use == USE_TIME ||
-		       (field->use == USE_HOST && field->part == HOST_THROTTLED);
+		       (field->use == USE_HOST &&
+			(field->part == HOST_THROTTLED || field->part == HOST_QUOTA));
 	uint64_t ns = is_time ? stat->delta :
 		      stat->timing && !open_ns == !is_open ? stat->timing->delta_ns : 0;
 	double rate = stat->has_rate ? stat->rate_per_s : 0;
@@ -266,6 +270,8 @@ static void add_time(const struct stats *stats, struct subject *subject,
 		subject->has_run = true;
 		subject->run_per_s = stat->rate_per_s;
 	}
+	subject->has_hidden_quota |= field->use == USE_HOST && field->part == HOST_QUOTA &&
+				     stat->delta && !strcmp(field->label, HOST_QUOTA_HIDDEN);
 	/* The scheduler's CPU is newer than the CPU of the latest exit. */
 	if (is_cpu(field) && (field->use == USE_HOST || !subject->has_cpu)) {
 		subject->has_cpu = true;
@@ -423,6 +429,11 @@ static void add_top(const struct measure *measure, struct finding *finding,
 	if (finding->field == FIELD_NONE)
 		return;
 	field = fields_get(fields, finding->field);
+	if (field->use == USE_HOST) { /* a quota; or that is not known */
+		if (field->part == HOST_QUOTA)
+			add_words(finding, "; %s", field->label);
+		return;
+	}
 	if (field->use == USE_ARGUMENT && field->reason != FIELD_NONE)
 		reason = fields_get(fields, field->reason);
 	add_words(finding, "; most: %s%s%s", reason ? reason->label : "", reason ? " " : "",
@@ -584,6 +595,8 @@ static void describe(const struct measure *measure, struct finding *finding,
 		add_cpu(measure, finding, worst->subject);
 	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
 		add_top(measure, finding, &worst->subject->counts[i]);
+	if (worst->subject->has_hidden_quota && finding->rule->less.use == USE_HOST)
+		add_words(finding, "; " HOST_QUOTA_HIDDEN);
 	if (finding->vcpu >= 0 && worst->nr_all > 1)
 		add_words(finding, "; %zu of %zu vCPUs", worst->nr_above, worst->nr_all);
 }

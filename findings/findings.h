@@ -29,7 +29,7 @@ struct finding {
 	enum severity severity;
 	uint32_t field; /* what counts most; FIELD_NONE: not known */
 	const char *remedy;
-	char evidence[400];
+	char evidence[440];
 };
 
 struct field_rules;

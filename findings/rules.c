@@ -49,10 +49,10 @@ static const struct rule rules[] = {
 		.finding = "A quota keeps vCPUs from running",
 		.measure = MEASURE_SHARE, .threshold = "throttled_ratio", .usual = 0.05,
 		.what = { .use = USE_HOST, .words = THROTTLED },
-		.names_cpu = true,
+		.named = { .use = USE_HOST, .parents = THROTTLED },
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
-			{ NULL, "Raise cpu.max of the guest's cgroup (libvirt: vcpu_quota; "
+			{ NULL, "Raise the quota of the guest's cgroup (libvirt: vcpu_quota; "
 				"Kubernetes: the CPU limit), or give the guest fewer vCPUs." }),
 	},
 	{

@@ -24,9 +24,14 @@ static const struct column columns[] = {
 	{ 0 },
 };
 
+static bool is_of_host(const struct field *field)
+{
+	return field->part == HOST_GUESTS || field->part == HOST_FINDING;
+}
+
 static bool needs(const struct field *field)
 {
-	return guests_needs(field) || (field->use == USE_HOST && field->part >= HOST_GUESTS);
+	return guests_needs(field) || (field->use == USE_HOST && is_of_host(field));
 }
 
 static void fill(struct view_row *row, const struct owner *owner)
@@ -69,7 +74,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct view_row *row;
 
-		if (field->use != USE_HOST || field->part < HOST_GUESTS || stat->seen != tick ||
+		if (field->use != USE_HOST || !is_of_host(field) || stat->seen != tick ||
 		    !stat->total)
 			continue;
 		row = bsearch(&stat->key.guest, view->rows, view->nr_rows, sizeof(*row),

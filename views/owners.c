@@ -236,7 +236,8 @@ void owners_count_each(struct owners *owners, const struct query *query, const s
 		bool is_chosen = is_none ? !query->filter : field_set_has(exits, i);
 
 		if (field->use != USE_EXIT || field->is_abandoned || !is_chosen ||
-		    !stats_time_ns(facts->stats, field->source) || rank_of(facts, field) < least_rank)
+		    !stats_time_ns(facts->stats, field->source) ||
+		    rank_of(facts, field) < least_rank)
 			continue;
 		owners->counts_each = true;
 		owners->has_rates |= stats_elapsed_ns(facts->stats, field->source) > 0;

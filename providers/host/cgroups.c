@@ -13,6 +13,7 @@
 #include "providers/host/cgroups.h"
 
 #define NS_PER_US UINT64_C(1000)
+#define QUOTA_PATH_MAX 200 /* as much of a path is shown */
 
 struct host_cgroup {
 	struct host_cgroup *parent; /* NULL: none */
@@ -142,14 +143,37 @@ static struct host_cgroup *get(struct host_cgroups *cgroups, const char *path, s
 	return cgroup;
 }
 
-struct host_cgroup *host_cgroups_find(struct host_cgroups *cgroups, pid_t pid, pid_t tid)
+static bool path_of_thread(const struct host_cgroups *cgroups, pid_t pid, pid_t tid,
+			   char *ret_path, size_t size)
 {
-	char file[PATH_MAX], text[4096], path[PATH_MAX];
-	size_t len;
+	char file[PATH_MAX], text[4096];
 
 	env_path(cgroups->env, file, sizeof(file), "/proc/%d/task/%d/cgroup", (int)pid, (int)tid);
-	if (read_small(file, text, sizeof(text)) <= 0 ||
-	    !find_path(cgroups->env, text, path, sizeof(path)))
+	return read_small(file, text, sizeof(text)) > 0 &&
+	       find_path(cgroups->env, text, ret_path, size);
+}
+
+/* cgroup_namespaces(7): such a path begins with "/..". */
+static bool is_hidden(const char *path)
+{
+	size_t len = strlen(path);
+
+	return strstr(path, "/../") || (len >= 3 && !strcmp(path + len - 3, "/.."));
+}
+
+bool host_cgroup_is_hidden(const struct host_cgroups *cgroups, pid_t pid, pid_t tid)
+{
+	char path[PATH_MAX];
+
+	return path_of_thread(cgroups, pid, tid, path, sizeof(path)) && is_hidden(path);
+}
+
+struct host_cgroup *host_cgroups_find(struct host_cgroups *cgroups, pid_t pid, pid_t tid)
+{
+	char path[PATH_MAX];
+	size_t len;
+
+	if (!path_of_thread(cgroups, pid, tid, path, sizeof(path)) || is_hidden(path))
 		return NULL;
 	len = strlen(path);
 	while (len && path[len - 1] == '/')
@@ -211,6 +235,56 @@ bool host_cgroup_has_quota(const struct host_cgroup *cgroup)
 	while (cgroup && !cgroup->has_quota)
 		cgroup = cgroup->parent;
 	return cgroup;
+}
+
+/* How many CPUs the cgroup may have at most; 0: it has no limit, or that cannot be read. */
+static double read_limit(const struct host_cgroup *cgroup, const char **ret_file)
+{
+	char path[PATH_MAX + 32], text[64];
+	double quota = 0, period = 0;
+
+	*ret_file = "cpu.max"; /* "max 100000", "20000 100000" */
+	snprintf(path, sizeof(path), "%s/%s", cgroup->path, *ret_file);
+	if (read_small(path, text, sizeof(text)) > 0)
+		return sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0 ?
+			       quota / period : 0;
+	*ret_file = "cpu.cfs_quota_us"; /* of version 1; -1: there is none */
+	snprintf(path, sizeof(path), "%s/%s", cgroup->path, *ret_file);
+	if (read_small(path, text, sizeof(text)) > 0)
+		quota = strtod(text, NULL);
+	snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", cgroup->path);
+	if (read_small(path, text, sizeof(text)) > 0)
+		period = strtod(text, NULL);
+	return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/* The beginning of a long path is left out: the end tells cgroups apart. */
+static const char *end_of(const char *path, size_t most)
+{
+	size_t len = strlen(path);
+
+	return len > most ? path + len - most : path;
+}
+
+bool host_cgroup_quota(const struct host_cgroups *cgroups, const struct host_cgroup *cgroup,
+		       char *ret_text, size_t size)
+{
+	const struct host_cgroup *found = NULL;
+	const char *path, *end, *file;
+	double limit;
+
+	for (; cgroup; cgroup = cgroup->parent) {
+		if (cgroup->delta_ns && (!found || cgroup->delta_ns > found->delta_ns))
+			found = cgroup;
+	}
+	limit = found ? read_limit(found, &file) : 0;
+	if (!(limit > 0))
+		return false;
+	path = found->path + strlen(cgroups->env->root);
+	end = end_of(path, QUOTA_PATH_MAX);
+	snprintf(ret_text, size, "%s%s/%s: %.3g CPU%s", end == path ? "" : "...", end, file, limit,
+		 limit > 1 || limit < 1 ? "s" : "");
+	return true;
 }
 
 void host_cgroup_weigh(struct host_cgroup *cgroup, uint64_t wait_ns)

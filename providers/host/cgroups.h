@@ -13,6 +13,7 @@
 #define KVMTOP_PROVIDERS_HOST_CGROUPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -35,6 +36,20 @@ void host_cgroups_begin(struct host_cgroups *cgroups);
 
 /* Whether this cgroup, or one above, has or had a quota. NULL is fine. */
 bool host_cgroup_has_quota(const struct host_cgroup *cgroup);
+
+/*
+ * The quota that has stopped the cgroup most since the previous sample, its own or one above:
+ * "/sys/fs/cgroup/x/cpu.max: 0.2 CPUs". False, with ret_text untouched: none has, or its limit
+ * cannot be read. NULL is fine.
+ */
+bool host_cgroup_quota(const struct host_cgroups *cgroups, const struct host_cgroup *cgroup,
+		       char *ret_text, size_t size);
+
+/*
+ * Whether a thread's cgroup is outside of the cgroup namespace that this process is in, so that
+ * none of its files can be read.
+ */
+bool host_cgroup_is_hidden(const struct host_cgroups *cgroups, pid_t pid, pid_t tid);
 
 /* wait_ns: how long a thread of the cgroup waited since the previous sample. NULL is fine. */
 void host_cgroup_weigh(struct host_cgroup *cgroup, uint64_t wait_ns);

@@ -85,6 +85,19 @@ static int host_want(void *state, const struct want *want, struct why *why)
 	return 0;
 }
 
+/* A quota that cannot be read is not no quota. */
+static void say_hidden(const struct host_state *host, struct why *why)
+{
+	size_t nr = host_threads_hidden(host->threads);
+
+	if (nr)
+		why_set(why, 0, "the quota of %zu vCPU%s is not known: %s outside of kvmtop's "
+				"cgroup namespace; run kvmtop in the host's (docker run "
+				"--cgroupns=host)",
+			nr, nr == 1 ? "" : "s",
+			nr == 1 ? "its cgroup is" : "their cgroups are");
+}
+
 static int host_collect(void *state, struct sample *sample, struct why *why)
 {
 	struct host_state *host = state;
@@ -93,9 +106,11 @@ static int host_collect(void *state, struct sample *sample, struct why *why)
 	if (!host->has_threads && !host->has_vmms && !host->has_cpus)
 		return -EAGAIN;
 	sample->time_ns[host->args.source] = clock_now_ns();
-	if (host->has_threads)
+	if (host->has_threads) {
 		err = host_threads_collect(host->threads, sample,
 					   &sample->time_ns[host->args.source]);
+		say_hidden(host, why);
+	}
 	if (!err && host->has_vmms)
 		err = host_vmms_collect(host->vmms, sample);
 	if (!err && host->has_cpus) {

@@ -16,6 +16,7 @@
 #include "providers/host/cgroups.h"
 #include "providers/host/threads.h"
 
+#define QUOTAS_MAX 256 /* that are named: each is a field */
 #define FILES_OF_THREAD 3 /* schedstat, stat, and one for its cgroup */
 #define FILES_OF_OTHERS 2048 /* that the other providers may have open */
 
@@ -35,7 +36,11 @@ struct host_thread {
 	size_t left;	     /* samples until its next turn */
 	bool has_migrations;
 	struct host_cgroup *cgroup;
+	bool has_hidden_cgroup;
 	uint64_t throttled_ns;
+	uint64_t share_ns; /* how long it was throttled since the reading before */
+	uint32_t quota; /* a field; FIELD_NONE: none has stopped it yet */
+	uint64_t quota_ns; /* how long that one has */
 };
 
 struct host_threads {
@@ -49,6 +54,7 @@ struct host_threads {
 	size_t next; /* that has its turn */
 	uint64_t generation; /* of the inventory; UINT64_MAX: none was seen */
 	bool has_schedstat;
+	size_t nr_quotas; /* that were added to the dictionary */
 };
 
 struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
@@ -119,6 +125,7 @@ static size_t add_vcpus(const struct guest *guest, struct host_thread *list)
 				.schedstat = -1,
 				.stat = -1,
 				.cpu = -1,
+				.quota = FIELD_NONE,
 			};
 	}
 	return nr;
@@ -320,6 +327,9 @@ static void take_turn(struct host_threads *threads, struct host_thread *thread)
 	thread->turn_slices = thread->slices;
 	read_affinity(threads, thread);
 	thread->cgroup = host_cgroups_find(threads->cgroups, thread->pid, thread->tid);
+	thread->has_hidden_cgroup =
+		!thread->cgroup &&
+		host_cgroup_is_hidden(threads->cgroups, thread->pid, thread->tid);
 	thread->left = turns(threads);
 }
 
@@ -371,9 +381,41 @@ static uint64_t read_all(struct host_threads *threads)
 	for (size_t i = 0; i < threads->nr; i++) {
 		struct host_thread *thread = &threads->list[i];
 
-		thread->throttled_ns += host_cgroup_share(thread->cgroup, thread->waited_ns);
+		thread->share_ns = host_cgroup_share(thread->cgroup, thread->waited_ns);
+		thread->throttled_ns += thread->share_ns;
 	}
 	return time_ns;
+}
+
+/*
+ * Looks which quota stops the thread now, and adds a row for it. What waits in a cgroup that cannot
+ * be read may be stopped by a quota. 0 or -ENOMEM.
+ */
+static int add_quota(struct host_threads *threads, struct host_thread *thread,
+		     struct sample *sample)
+{
+	struct fields *fields = threads->fields->fields;
+	uint32_t before = fields_count(fields), quota;
+	char text[HOST_QUOTA_SIZE] = HOST_QUOTA_HIDDEN;
+	uint64_t ns = thread->has_hidden_cgroup ? thread->waited_ns : thread->share_ns;
+	int err = 0;
+
+	if (ns && threads->nr_quotas < QUOTAS_MAX &&
+	    (thread->has_hidden_cgroup ||
+	     host_cgroup_quota(threads->cgroups, thread->cgroup, text, sizeof(text)))) {
+		err = host_fields_quota(threads->fields, text, &quota);
+		if (err)
+			return err;
+		threads->nr_quotas += fields_count(fields) - before;
+		if (quota != thread->quota)
+			thread->quota_ns = 0;
+		thread->quota = quota;
+	}
+	thread->quota_ns += ns;
+	if (thread->quota == FIELD_NONE)
+		return 0;
+	return sample_add(sample, (struct key){ thread->guest, thread->vcpu, thread->quota },
+			  thread->quota_ns, ROW_FROM_ZERO);
 }
 
 static int add_row(const struct host_thread *thread, uint32_t field, uint64_t value,
@@ -428,8 +470,20 @@ int host_threads_collect(struct host_threads *threads, struct sample *sample,
 	*ret_time_ns = read_all(threads);
 	err = host_memory_take_turn(threads->memory);
 	for (size_t i = 0; i < threads->nr && !err; i++) {
-		if (!is_repeated(threads, i))
-			err = add_rows(threads, &threads->list[i], sample);
+		if (is_repeated(threads, i))
+			continue;
+		err = add_rows(threads, &threads->list[i], sample);
+		if (!err)
+			err = add_quota(threads, &threads->list[i], sample);
 	}
 	return err;
+}
+
+size_t host_threads_hidden(const struct host_threads *threads)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < threads->nr; i++)
+		nr += threads->list[i].has_hidden_cgroup;
+	return nr;
 }

@@ -11,6 +11,8 @@
 #ifndef KVMTOP_PROVIDERS_HOST_THREADS_H
 #define KVMTOP_PROVIDERS_HOST_THREADS_H
 
+#include <stddef.h>
+
 #include "facts/host_fields.h"
 #include "facts/sample.h"
 #include "host/env.h"
@@ -30,5 +32,8 @@ void host_threads_free(struct host_threads *threads);
 /* Reads, and adds rows; when it read them. 0 or -ENOMEM. */
 int host_threads_collect(struct host_threads *threads, struct sample *sample,
 			 uint64_t *ret_time_ns);
+
+/* Of how many vCPUs the cgroup is hidden, so that their quotas are not known. */
+size_t host_threads_hidden(const struct host_threads *threads);
 
 #endif

@@ -4,13 +4,15 @@
 
 #include "tests/worlds/view_world.h"
 
+#include "facts/host_fields.h"
 #include "findings/findings.h"
 
 enum {
 	TIME, GUEST, WAIT, POLL, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT,
 	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
 	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
-	NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY, BUSY, THROTTLED, MIGRATIONS, REMOTE,
+	NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA,
+	MIGRATIONS, REMOTE,
 	YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
 };
 
@@ -19,6 +21,9 @@ enum {
 #define ARGUMENT_OF(parent_id, text, short, why) \
 	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_ARGUMENT, \
 	  .reason = (why) }
+#define QUOTA_OF(text) \
+	{ .name = "thread(throttled)(" text ")", .label = (text), .parent = THROTTLED, \
+	  .use = USE_HOST, .part = HOST_QUOTA }
 #define TOLD_OF(parent_id, text, short) \
 	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_HOST, \
 	  .part = HOST_FINDING, .kind = FIELD_PEAK }
@@ -80,6 +85,8 @@ static const struct field specs[] = {
 		      .part = HOST_CPU, .kind = FIELD_GAUGE },
 	[THROTTLED] = { .name = "thread(throttled)", .parent = FIELD_NONE, .use = USE_HOST,
 			.part = HOST_THROTTLED },
+	[QUOTA] = QUOTA_OF("/sys/fs/cgroup/db1/cpu.max: 0.5 CPUs"),
+	[HIDDEN_QUOTA] = QUOTA_OF(HOST_QUOTA_HIDDEN),
 	[MIGRATIONS] = { .name = "thread(migrations)", .parent = FIELD_NONE, .use = USE_HOST,
 			 .part = HOST_MIGRATIONS },
 	[REMOTE] = { .name = "thread(remote)", .parent = FIELD_NONE, .use = USE_HOST,
@@ -382,13 +389,41 @@ static void a_quota_is_no_want_of_cpus(void **state)
 	whole_second(world, 1, 0);
 	add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
 	add(world, (struct key){ 1, 0, THROTTLED }, SECOND / 2);
+	add(world, (struct key){ 1, 0, QUOTA }, SECOND / 2);
 	add(world, (struct key){ 1, 0, ON_CPU }, 5);
 	add(world, (struct key){ 1, 0, HOST_ON }, 7);
 	take(world);
 	assert_string_equal(found(world), "throttled db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
-			    "vCPU 0: 50.0 % of its time (a finding from 5 % on); it was last on "
-			    "CPU 7");
+			    "vCPU 0: 50.0 % of its time (a finding from 5 % on); "
+			    "/sys/fs/cgroup/db1/cpu.max: 0.5 CPUs");
+}
+
+static void a_quota_without_a_name(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, THROTTLED }, SECOND / 2);
+	take(world);
+	assert_string_equal(found(world), "throttled db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 50.0 % of its time (a finding from 5 % on)");
+}
+
+/* Who cannot read a quota must not blame the CPUs alone. */
+static void a_quota_that_cannot_be_read_may_be_the_cause(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
+	add(world, (struct key){ 1, 0, HIDDEN_QUOTA }, SECOND / 2);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); perhaps by a "
+			    "quota, which cannot be read");
 }
 
 /* What is lost has no guest. */
@@ -699,6 +734,8 @@ int main(void)
 		TEST(without_an_argument_the_exit_is_named),
 		TEST(remedies_are_for_the_host),
 		TEST(a_quota_is_no_want_of_cpus),
+		TEST(a_quota_without_a_name),
+		TEST(a_quota_that_cannot_be_read_may_be_the_cause),
 		TEST(what_is_lost_is_of_all_guests),
 		TEST(what_another_kvmtop_found),
 		TEST(what_is_steady_is_in_the_view),

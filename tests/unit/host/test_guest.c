@@ -312,11 +312,11 @@ static void uuids(void **state)
 		UUID_OF("q\0-uuid\0ABCDEF01-2345-6789-abcd-ef0123456789\0-m\0" "1", true),
 		UUID_OF("q\0--uuid\0ABCDEF01-2345-6789-abcd-ef0123456789", true),
 		UUID_OF("q\0-smbios\0type=1,uuid=abcdef01-2345-6789-abcd-ef0123456789", true),
-		UUID_OF("q\0-smbios\0type=1,manufacturer=A,,B,uuid=ABCDEF01-2345-6789-ABCD-EF0123456789,"
-			"family=KubeVirt", true),
+		UUID_OF("q\0-smbios\0type=1,manufacturer=A,,B,"
+			"uuid=ABCDEF01-2345-6789-ABCD-EF0123456789,family=KubeVirt", true),
 		UUID_OF("q\0-smbios\0uuid=abcdef01-2345-6789-abcd-ef0123456789,type=1", true),
-		UUID_OF("c\0--platform\0num_pci_segments=2,uuid=abcdef01-2345-6789-abcd-ef0123456789",
-			true),
+		UUID_OF("c\0--platform\0num_pci_segments=2,"
+			"uuid=abcdef01-2345-6789-abcd-ef0123456789", true),
 		UUID_OF("c\0--platform=uuid=abcdef01-2345-6789-abcd-ef0123456789", true),
 		/* The last one counts. */
 		UUID_OF("q\0-uuid\0" "00000000-2345-6789-abcd-ef0123456789\0-uuid\0"
@@ -389,21 +389,22 @@ static void test_platforms(void **state)
 		{ platform, comm, args, sizeof(args), name, vmm, uuid, id }
 		RUN_AS("Proxmox", "kvm",
 		       "/usr/bin/kvm\0-id\0" "101\0-name\0web1,debug-threads=on\0-no-shutdown\0"
-		       "-chardev\0socket,id=qmp,path=/var/run/qemu-server/101.qmp,server=on,wait=off\0"
+		       "-chardev\0socket,id=qmp,path=/var/run/qemu-server/101.qmp,server=on\0"
 		       "-mon\0chardev=qmp,mode=control\0-pidfile\0/var/run/qemu-server/101.pid\0"
 		       "-daemonize\0-smbios\0type=1,uuid=" UUID "\0-smp\0"
 		       "4,sockets=1,cores=4,maxcpus=4\0-nodefaults",
 		       "web1", "qemu", uuid, "101"),
 		RUN_AS("libvirt, oVirt and Nova", "qemu-kvm",
-		       "/usr/libexec/qemu-kvm\0-name\0guest=instance-00000a1f,debug-threads=on\0-S\0"
-		       "-object\0{\"qom-type\":\"secret\",\"id\":\"masterKey0\"}\0-machine\0pc-q35-9.0\0"
-		       "-uuid\0" UUID "\0-smbios\0type=1,manufacturer=RDO,product=OpenStack Compute,"
+		       "/usr/libexec/qemu-kvm\0-name\0guest=instance-00000a1f,debug-threads=on\0"
+		       "-S\0-object\0{\"qom-type\":\"secret\",\"id\":\"masterKey0\"}\0"
+		       "-uuid\0" UUID "\0-smbios\0type=1,manufacturer=RDO,"
+		       "product=OpenStack Compute,"
 		       "version=28.0,serial=" UUID ",uuid=" UUID ",family=Virtual Machine",
 		       "instance-00000a1f", "qemu", uuid, ""),
 		RUN_AS("KubeVirt", "qemu-kvm",
 		       "/usr/libexec/qemu-kvm\0-name\0guest=default_testvm,debug-threads=on\0-S\0"
-		       "-uuid\0" UUID "\0-smbios\0type=1,manufacturer=KubeVirt,product=None,uuid=" UUID
-		       ",family=KubeVirt",
+		       "-uuid\0" UUID "\0-smbios\0type=1,manufacturer=KubeVirt,product=None,"
+		       "uuid=" UUID ",family=KubeVirt",
 		       "default_testvm", "qemu", uuid, ""),
 		RUN_AS("Incus", "qemu-system-x86",
 		       "/opt/incus/bin/qemu-system-x86_64\0-S\0-name\0project_v1\0-uuid\0" UUID
@@ -420,8 +421,8 @@ static void test_platforms(void **state)
 		       sandbox, "cloud-hypervisor", "", sandbox),
 		RUN_AS("Kata with Dragonball", "containerd-shim",
 		       "/opt/kata/bin/containerd-shim-kata-v2\0-namespace\0k8s.io\0-address\0"
-		       "/run/containerd/containerd.sock\0-publish-binary\0/usr/bin/containerd\0-id\0"
-		       SANDBOX,
+		       "/run/containerd/containerd.sock\0-publish-binary\0"
+		       "/usr/bin/containerd\0-id\0" SANDBOX,
 		       sandbox, "dragonball", "", sandbox),
 		RUN_AS("Cloud Hypervisor alone", "cloud-hyperviso",
 		       "cloud-hypervisor\0--api-socket\0/tmp/ch.sock\0--kernel\0/k\0--platform\0"
@@ -453,8 +454,8 @@ static void test_platforms(void **state)
 
 		if (strcmp(guest->name, cases[i].name) || strcmp(guest->vmm, cases[i].vmm) ||
 		    strcmp(guest->uuid, cases[i].uuid) || strcmp(guest->platform_id, cases[i].id))
-			fail_msg("%s: name %s, VMM %s, uuid %s, id %s", cases[i].platform, guest->name,
-				 guest->vmm, guest->uuid, guest->platform_id);
+			fail_msg("%s: name %s, VMM %s, uuid %s, id %s", cases[i].platform,
+				 guest->name, guest->vmm, guest->uuid, guest->platform_id);
 	}
 }
 

@@ -157,7 +157,8 @@ static uint64_t value_of(const struct world *w, uint32_t guest, int32_t vcpu, co
 		if (row->key.guest != guest || row->key.vcpu != vcpu || row->key.field != field)
 			continue;
 		assert_int_equal(value, NONE); /* no key twice */
-		assert_int_equal(row->flags, 0);
+		assert_int_equal(row->flags, fields_get(w->fields, field)->part == HOST_QUOTA ?
+						     ROW_FROM_ZERO : 0);
 		value = row->count;
 	}
 	return value;
@@ -341,6 +342,64 @@ static void quotas_of_cgroups_v1(void **state)
 	    "nr_periods 1\nnr_throttled 1\nthrottled_time 47000\n");
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 40 * US);
+}
+
+/* The quota that stops the thread is named, with its limit: the one that throttled most. */
+static void the_quota_is_named(void **state)
+{
+	static const char own[] = "thread(throttled)(/sys/fs/cgroup/db1/vcpu0/cpu.max: 0.2 CPUs)";
+	static const char above[] = "thread(throttled)(/sys/fs/cgroup/db1/cpu.max: 1 CPU)";
+	static const char v1[] =
+		"thread(throttled)(/sys/fs/cgroup/cpu/web1/cpu.cfs_quota_us: 2.5 CPUs)";
+	struct world *w = *state;
+
+	put_of(w, 101, "cgroup", "0::/db1/vcpu0\n");
+	throttled_in(w, "/db1/vcpu0", 1000);
+	throttled_in(w, "/db1", 5000);
+	put(w, "/sys/fs/cgroup/db1/vcpu0/cpu.max", "20000 100000\n");
+	put(w, "/sys/fs/cgroup/db1/cpu.max", "100000 100000\n");
+	put_of(w, 102, "cgroup", "4:cpu:/web1\n");
+	put(w, "/sys/fs/cgroup/cpu/web1/cpu.stat", "nr_periods 1\nthrottled_time 1000000\n");
+	put(w, "/sys/fs/cgroup/cpu/web1/cpu.cfs_quota_us", "250000\n");
+	put(w, "/sys/fs/cgroup/cpu/web1/cpu.cfs_period_us", "100000\n");
+	for (int tid = 101; tid <= 102; tid++)
+		thread_is(w, tid, 10, 10, 1);
+	begin(w, 2);
+	take(w);
+	thread_is(w, 101, 20, 110, 2);
+	thread_is(w, 102, 20, 110, 2);
+	throttled_in(w, "/db1/vcpu0", 1000 + 50);
+	throttled_in(w, "/db1", 5000 + 20);
+	put(w, "/sys/fs/cgroup/cpu/web1/cpu.stat", "nr_periods 2\nthrottled_time 41000000\n");
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, own), 70 * MS);
+	assert_int_equal(of_vcpu(w, 1, v1), 40 * MS);
+	thread_is(w, 101, 20, 210, 3);
+	throttled_in(w, "/db1", 5000 + 20 + 30);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, above), 30 * MS);
+	assert_int_equal(of_vcpu(w, 1, v1), 40 * MS);
+}
+
+/* A quota that cannot be read is not no quota. */
+static void a_hidden_quota_is_said(void **state)
+{
+	struct world *w = *state;
+
+	put_of(w, 101, "cgroup", "0::/../pods/db1\n");
+	put(w, "/sys/fs/cgroup/pods/db1/cpu.stat", "nr_periods 1\nthrottled_usec 5\n");
+	thread_is(w, 101, 10, 10, 1);
+	begin(w, 1);
+	take(w);
+	assert_string_equal(w->why.text,
+			    "the quota of 1 vCPU is not known: its cgroup is outside of kvmtop's "
+			    "cgroup namespace; run kvmtop in the host's (docker run "
+			    "--cgroupns=host)");
+	thread_is(w, 101, 20, 110, 2);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), NONE);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)(" HOST_QUOTA_HIDDEN ")"), 100 * MS);
+	w->why.text[0] = '\0';
 }
 
 /* ---- many threads, few descriptors */
@@ -721,6 +780,8 @@ int main(void)
 		TEST(quotas_of_cgroups),
 		TEST(only_where_a_quota_is_in_force),
 		TEST(quotas_of_cgroups_v1),
+		TEST(the_quota_is_named),
+		TEST(a_hidden_quota_is_said),
 		TEST(migrations_are_spread),
 		TEST(all_have_a_turn_where_guests_come_and_go),
 		TEST(few_descriptors),

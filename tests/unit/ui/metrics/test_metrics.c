@@ -383,7 +383,8 @@ static void guests_of_one_name(void **state)
 	free(text);
 	take_fleet(world, fleet);
 	text = text_of(world, metrics, METRICS_TEXT);
-	need_line(text, "kvmtop_guest_info{guest=\"vm-0\",uuid=\"\",id=\"101\",pid=\"1001\",vmm=\"qemu\"} 1");
+	need_line(text, "kvmtop_guest_info{guest=\"vm-0\",uuid=\"\",id=\"101\",pid=\"1001\","
+			"vmm=\"qemu\"} 1");
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050)\"} 0");
 	free(text);
 	free(fleet);
