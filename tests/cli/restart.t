@@ -133,4 +133,41 @@ check "the exporter has the new guest under its name" wait_for 5 has_pid
 like "$(cat "$TMP/x.prom")" '^kvmtop_exits_total\{guest="web1",reason="hlt"\} [1-9]' \
 	"with its exits"
 
+# ---- a recording of both lives
+
+is_recordable() {
+	[ "$(id -u)" = 0 ] && (: <>/dev/kvm) 2>/dev/null && tracefs >"$TMP/tracefs" &&
+		[ -r "$(cat "$TMP/tracefs")/events/kvm/kvm_userspace_exit/id" ]
+}
+
+# exits OPTION...: the exits of the recording's report, over all rows.
+exits() {
+	"$KVMTOP" report "$TMP/r.dat" --csv --event userspace "$@" 2>"$TMP/err" |
+		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			{ n += $at["total"] } END { print n + 0 }'
+}
+
+life() {
+	"$HELPERS/miniguest" --name restart-life --pio 50 --rounds 3 --pause 1000 --hold 1 \
+		>"$TMP/life.out" &
+	life=$!
+	wait "$life"
+}
+
+if is_recordable; then
+	spawn "$KVMTOP" record -o "$TMP/r.dat" -e kvm_userspace_exit -- 8
+	sleep 1
+	life
+	first=$life
+	life
+	stop "$SPAWNED" INT
+	one=$(exits -p "$first")
+	two=$(exits -p "$life")
+	is "$one $two" "153 153" "a recording has two lives of one name"
+	is "$(exits -g restart-life)" 306 "report -g NAME has both"
+	is "$(exits -g "$first restart-life")" 153 "with the pid before it, one"
+else
+	skip "report -g NAME" "no guest can be recorded here"
+fi
+
 done_testing
