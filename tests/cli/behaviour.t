@@ -225,32 +225,33 @@ if [ "$(id -u)" != 0 ] || [ ! -e /dev/kvm ] || ! tracefs >/dev/null; then
 	skip "a guest that ends while it is looked at" "needs root, /dev/kvm and tracefs"
 	done_testing
 fi
-spawn "$HELPERS/miniguest" --name victim --vcpus 2 --rounds 0 --pio 5 --mmio 2 --pause 2000 \
+name=victim-$$
+spawn "$HELPERS/miniguest" --name $name --vcpus 2 --rounds 0 --pio 5 --mmio 2 --pause 2000 \
 	>"$TMP/victim.out"
 victim=$SPAWNED
 wait_for 20 grep -q ready "$TMP/victim.out"
 # With -g: other guests may come and go on this machine.
-screen_start 100 24 "exec $KVMTOP -b -s 0.3 -g victim"
-if ! screen_sees '^ victim .* [1-9][0-9]+ .* IO '; then
+screen_start 100 24 "exec $KVMTOP -b -s 0.3 -g $name"
+if ! screen_sees "^ $name .* [1-9][0-9]+ .* IO "; then
 	skip "a guest that ends while it is looked at" "exits cannot be counted by reason here"
 	done_testing
 fi
 shows Enter '^ 1 .* [0-9]+ ' "the vCPUs of a guest that runs"
 screen_wait '^ 0 +- .* [1-9][0-9,]+ .* IO '
 screen_keys Enter
-screen_wait '\[4 Exits\].* victim › vCPU '
+screen_wait "\[4 Exits\].* $name › vCPU "
 screen_wait '^ IO +[1-9]'
-shows 'Home Enter' '\[5 Hot spots\].* victim › vCPU [01] › [A-Z]' "what its exits were about"
+shows 'Home Enter' "\[5 Hot spots\].* $name › vCPU [01] › [A-Z]" "what its exits were about"
 screen_wait '(0x[0-9a-f]+ write|No argument of)'
 screen_keys BSpace
 screen_wait '^ IO +[1-9][0-9,]* +[1-9]'
 stop "$victim" KILL
-screen_has ' victim › vCPU [01] \(DEAD\)$' "it ends"
+screen_has " $name › vCPU [01] \(DEAD\)$" "it ends"
 screen_has '^ IO +[1-9][0-9,]* +0 ' "and its exits keep their totals"
-shows 'BSpace' '^ victim \(ended\) +0 .* [1-9][0-9,]* ' "so do its vCPUs"
+shows 'BSpace' "^ $name \(ended\) +0 .* [1-9][0-9,]* " "so do its vCPUs"
 shows 'BSpace' '\[2 Guests\]' "Backspace goes back to the guests"
-screen_wait '^ victim \(ended\) '
-shows Enter '\[3 vCPUs\].* victim .*DEAD' "where it can be opened again"
+screen_wait "^ $name \(ended\) "
+shows Enter "\[3 vCPUs\].* $name .*DEAD" "where it can be opened again"
 
 # ---- the interval
 

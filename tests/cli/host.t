@@ -32,27 +32,33 @@ lacks() {
 	! screen_shot | grep -qE "$1"
 }
 
+# Another run of this test has guests of its own.
+busy=busy-$$
+here=here-$$
+there=there-$$
+held=held-$$
+
 # ---- two busy vCPUs on one CPU
 
 cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
-guest busy --cpuid 1000 --vcpus 2 --rounds 0
-wait_for 20 grep -q ready "$TMP/busy.out"
+guest "$busy" --cpuid 1000 --vcpus 2 --rounds 0
+wait_for 20 grep -q ready "$TMP/$busy.out"
 taskset -acp "$cpu" "$GUEST" >/dev/null
-go busy
+go "$busy"
 sleep 0.3
-says vcpus -g busy
-is "$(value vcpus affinity busy | grep . | sort -u)" 1 "each may run on one CPU"
-is "$(value vcpus cpu busy | grep . | sort -u)" "$cpu" "which is this one"
-like "$(value vcpus migrations busy)" '^0\.000
+says vcpus -g "$busy"
+is "$(value vcpus affinity "$busy" | grep . | sort -u)" 1 "each may run on one CPU"
+is "$(value vcpus cpu "$busy" | grep . | sort -u)" "$cpu" "which is this one"
+like "$(value vcpus migrations "$busy")" '^0\.000
 0\.000$' "they stay there"
-says host -g busy
+says host -g "$busy"
 is "$(value host vcpus "$cpu")" 2 "both are on it"
 # Others may want it, too: then each waits longer, but wants it all the time.
 check "and want it twice over: $(value host want_percent "$cpu")" \
 	awk "BEGIN { exit !($(value host want_percent "$cpu") > 130) }"
 check "more than a third of which they wait: $(value host wait_percent "$cpu")" \
 	awk "BEGIN { exit !($(value host wait_percent "$cpu") > 33) }"
-like "$(value vcpus thread busy)" '^miniguest$' "its main thread is no vCPU"
+like "$(value vcpus thread "$busy")" '^miniguest$' "its main thread is no vCPU"
 stop "$GUEST"
 
 # ---- two moments of one CPU
@@ -60,28 +66,29 @@ stop "$GUEST"
 other=$(awk -v cpu="$cpu" '/^processor/ && $3 != cpu { print $3; exit }' /proc/cpuinfo)
 if [ "$other" ] && command -v tmux >/dev/null; then
 	guests=
-	for pair in "here:$cpu" "there:$other"; do
+	for pair in "$here:$cpu" "$there:$other"; do
 		guest "${pair%:*}" --pio 100 --pause 1000 --rounds 0
 		taskset -acp "${pair#*:}" "$GUEST" >/dev/null
 		go "${pair%:*}"
 		guests="$guests $GUEST"
 	done
 	# The vCPUs of other guests may be on these CPUs, too.
-	screen_start 100 60 "exec $KVMTOP -s 0.5 --view host"
-	screen_wait '^ *CPU '
-	screen_keys /
-	screen_wait '^Search'
-	screen_type "^$cpu\$"
-	screen_keys Enter Enter
-	screen_has '^ here +0 .* [0-9.]+ +IO ' "the vCPUs of a CPU"
-	check "and no others" lacks '^ there '
+	screen_start 100 60 "exec $KVMTOP -s 0.5 --view host -o cpu"
+	screen_wait '^ *CPU'
+	screen_keys End # the lowest number
+	for _ in $(seq "$cpu"); do
+		screen_keys Up
+	done
+	screen_keys Enter
+	screen_has "^ $here +0 .* [0-9.]+ +IO " "the vCPUs of a CPU"
+	check "and no others" lacks "^ $there "
 	screen_keys d
 	screen_wait '^Marked: d at another moment'
 	sleep 1 # two samples
 	screen_keys End d
 	screen_has '^ Guest +vCPU +Count/s 1' "d: two moments"
-	screen_has '^ here +0 ' "of the CPU's vCPUs"
-	check "and of no others" lacks '^ there '
+	screen_has "^ $here +0 " "of the CPU's vCPUs"
+	check "and of no others" lacks "^ $there "
 	screen_keys x q
 	is "$(screen_status)" 0 "q"
 	for pid in $guests; do
@@ -120,20 +127,20 @@ log_has() {
 }
 
 if [ "$cgroup" ]; then
-	guest held --cpuid 1000 --rounds 0
-	wait_for 20 grep -q ready "$TMP/held.out"
+	guest "$held" --cpuid 1000 --rounds 0
+	wait_for 20 grep -q ready "$TMP/$held.out"
 	echo "$GUEST" >"$cgroup/cgroup.procs"
-	go held
+	go "$held"
 	spawn "$KVMTOP" -l -c -s 1 --view vcpus >"$TMP/vcpus"
 	log=$SPAWNED
 	wait_for 30 log_has 2
 	before=$(throttled_ms)
-	first=$(value vcpus throttled_percent held | wc -l)
+	first=$(value vcpus throttled_percent "$held" | wc -l)
 	wait_for 30 log_has $(($(wc -l <"$TMP/vcpus") + 4))
 	after=$(throttled_ms)
 	stop "$log" INT
 	# The shell looks a little later than kvmtop does.
-	value vcpus throttled_percent held | sed "1,${first}d" | head -n 4 >"$TMP/throttled"
+	value vcpus throttled_percent "$held" | sed "1,${first}d" | head -n 4 >"$TMP/throttled"
 	told=$(awk '{ sum += $1 * 10 } END { print int(sum) }' "$TMP/throttled")
 	diag "the kernel: $((after - before)) ms, kvmtop: $told ms"
 	check "what a quota takes is what the kernel says" \

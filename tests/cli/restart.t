@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A guest that was chosen by its name is the one that bears the name, over restarts, in each mode.
+# shellcheck disable=SC2317 # wait_for calls functions
 . tests/lib.sh
 
 # machine: a copy of the captured machine "amd" on which thread 222 counts as thread 122 does.
