@@ -359,7 +359,7 @@ static void the_quota_is_named(void **state)
 	put(w, "/sys/fs/cgroup/db1/vcpu0/cpu.max", "20000 100000\n");
 	put(w, "/sys/fs/cgroup/db1/cpu.max", "100000 100000\n");
 	put_of(w, 102, "cgroup", "4:cpu:/web1\n");
-	put(w, "/sys/fs/cgroup/cpu/web1/cpu.stat", "nr_periods 1\nthrottled_time 1000000\n");
+	put(w, "/sys/fs/cgroup/cpu/web1/cpu.stat", "nr_periods 1\nthrottled_time 1000\n");
 	put(w, "/sys/fs/cgroup/cpu/web1/cpu.cfs_quota_us", "250000\n");
 	put(w, "/sys/fs/cgroup/cpu/web1/cpu.cfs_period_us", "100000\n");
 	for (int tid = 101; tid <= 102; tid++)
@@ -370,15 +370,15 @@ static void the_quota_is_named(void **state)
 	thread_is(w, 102, 20, 110, 2);
 	throttled_in(w, "/db1/vcpu0", 1000 + 50);
 	throttled_in(w, "/db1", 5000 + 20);
-	put(w, "/sys/fs/cgroup/cpu/web1/cpu.stat", "nr_periods 2\nthrottled_time 41000000\n");
+	put(w, "/sys/fs/cgroup/cpu/web1/cpu.stat", "nr_periods 2\nthrottled_time 41000\n");
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, own), 70 * MS);
-	assert_int_equal(of_vcpu(w, 1, v1), 40 * MS);
+	assert_int_equal(of_vcpu(w, 0, own), 70 * US);
+	assert_int_equal(of_vcpu(w, 1, v1), 40 * US);
 	thread_is(w, 101, 20, 210, 3);
 	throttled_in(w, "/db1", 5000 + 20 + 30);
 	take(w);
-	assert_int_equal(of_vcpu(w, 0, above), 30 * MS);
-	assert_int_equal(of_vcpu(w, 1, v1), 40 * MS);
+	assert_int_equal(of_vcpu(w, 0, above), 30 * US);
+	assert_int_equal(of_vcpu(w, 1, v1), 40 * US);
 }
 
 /* A quota that cannot be read is not no quota. */
@@ -398,7 +398,7 @@ static void a_hidden_quota_is_said(void **state)
 	thread_is(w, 101, 20, 110, 2);
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), NONE);
-	assert_int_equal(of_vcpu(w, 0, "thread(throttled)(" HOST_QUOTA_HIDDEN ")"), 100 * MS);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)(" HOST_QUOTA_HIDDEN ")"), 100 * US);
 	w->why.text[0] = '\0';
 }
 
