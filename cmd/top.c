@@ -167,7 +167,7 @@ static void print_guest(const struct guest *guest)
 	printf("%7d %4zu  %s\n", (int)guest->pid, guest->nr_vcpus, guest->name);
 }
 
-/* Names the processes of other users that must be guests, and counts the others. */
+/* Names the processes that may not be looked into and must be guests, and counts the others. */
 static int say_denied(const struct top *top, const struct guests *guests)
 {
 	size_t nr_likely = 0, nr = 0;
@@ -176,15 +176,15 @@ static int say_denied(const struct top *top, const struct guests *guests)
 	for (; (pid = guests_denied_at(guests, nr)); nr++) {
 		if (!guest_is_likely(&top->env, pid))
 			continue;
-		fprintf(stderr, "%s %d (%s)", nr_likely++ ? "," : "kvmtop: not listed, because they "
-			"are of other users:", (int)pid, guest_name_find(&top->env, pid).name);
+		fputs(nr_likely++ ? "," : "kvmtop: no right to look into these guests:", stderr);
+		fprintf(stderr, " %d (%s)", (int)pid, guest_name_find(&top->env, pid).name);
 	}
 	if (nr_likely)
-		fputs(": kvmtop needs root or CAP_SYS_PTRACE for them\n", stderr);
+		fputs(": root or CAP_SYS_PTRACE is needed\n", stderr);
 	if (nr > nr_likely)
-		fprintf(stderr, "kvmtop: %zu%s processes of other users could not be looked into; "
-				"they are called as no VMM is\n",
-			nr - nr_likely, nr_likely ? " more" : "");
+		fprintf(stderr, "kvmtop: no right to look into %zu %sprocesses; none is "
+				"named as a VMM\n",
+			nr - nr_likely, nr_likely ? "other " : "");
 	return nr_likely ? STATUS_FAILURE : STATUS_OK;
 }
 

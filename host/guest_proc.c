@@ -184,8 +184,14 @@ int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
 	if (!dir)
 		return -errno;
 	while (!err && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.' ||
-		    read_link(dirfd(dir), entry->d_name, link, sizeof(link)))
+		int unread = entry->d_name[0] == '.' ?
+				     -ENOENT :
+				     read_link(dirfd(dir), entry->d_name, link, sizeof(link));
+
+		/* The folder can be read by its user; the links by who may trace the process. */
+		if (unread == -EACCES || unread == -EPERM)
+			err = unread;
+		if (unread)
 			continue;
 		if (proc_link_is(link, "kvm-vm"))
 			nr_vms++;

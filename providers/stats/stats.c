@@ -296,6 +296,7 @@ static int read_all(struct kernel_stats *stats, struct sample *sample, uint64_t 
 /* How many guests in the scope have no statistics. */
 struct missing {
 	size_t nr, without, refused;
+	bool is_hidden; /* no guest is known, and some processes may not be looked into */
 };
 
 static struct missing find_missing(const struct kernel_stats *stats)
@@ -309,7 +310,13 @@ static struct missing find_missing(const struct kernel_stats *stats)
 		missing.refused += holder->is_refused;
 		missing.without += !holder->is_refused && !holder->held.nr;
 	}
+	missing.is_hidden = !missing.nr && guests_denied_at(stats->args.guests, 0);
 	return missing;
+}
+
+static bool is_denied(const struct missing *missing)
+{
+	return missing->refused || missing->is_hidden;
 }
 
 /* Yama's restriction of ptrace(2), which is what reading another process counts as. */
@@ -330,6 +337,8 @@ static int say_refused(const struct env *env, const struct missing *missing, int
 		remedy = "kernel.yama.ptrace_scope is 3, which forbids it until the next boot";
 	else if (geteuid() == 0)
 		remedy = "CAP_SYS_PTRACE is needed, and pidfd_getfd if system calls are filtered";
+	if (missing->is_hidden)
+		return why_set(why, err, "no right to look for guests: %s", remedy);
 	return why_set(why, err, "no right to the statistics of %zu of %zu guests: %s",
 		       missing->refused, missing->nr, remedy);
 }
@@ -346,7 +355,7 @@ static int say_missing(const struct kernel_stats *stats, int err, struct why *wh
 {
 	struct missing missing = find_missing(stats);
 
-	if (missing.refused)
+	if (is_denied(&missing))
 		return say_refused(stats->args.env, &missing, err, why);
 	return missing.without || err ? say_none(&missing, err, why) : 0;
 }
@@ -383,8 +392,11 @@ static int stats_open(const struct provider_args *args, void **ret_state, struct
 	err = guests_refresh(args->guests, clock_now_ns(), why);
 	if (!err)
 		err = read_all(stats, NULL, &time_ns);
-	if (!err && !stats->layouts)
-		err = say_missing(stats, find_missing(stats).refused ? -EPERM : -ENOENT, why);
+	if (!err && !stats->layouts) {
+		struct missing missing = find_missing(stats);
+
+		err = say_missing(stats, is_denied(&missing) ? -EPERM : -ENOENT, why);
+	}
 	forget(stats);
 	if (err)
 		stats_close(stats);

@@ -392,9 +392,9 @@ fi
 if command -v setpriv >/dev/null; then
 	guest owned --pio 1 --rounds 1
 	is "$(as_nobody "" --list-guests)" 1 "another user's guest cannot be listed"
-	like "$(cat "$ERR")" "^kvmtop: not listed, .* $GUEST \(owned\).*: kvmtop needs root" \
+	like "$(cat "$ERR")" "^kvmtop: no right .* guests:.* $GUEST \(owned\).*: root or " \
 		"which is said"
-	like "$(cat "$ERR")" '^kvmtop: [0-9]+ more processes of other users could not' \
+	like "$(cat "$ERR")" '^kvmtop: no right to look into [0-9]+ other processes;' \
 		"and how many other processes"
 	stop "$GUEST"
 fi
