@@ -201,6 +201,9 @@ static int write_text(const struct metrics_text *text, const char *path, struct 
 		whole_file_drop(&file);
 	else
 		err = file.file == stdout ? (fflush(stdout) ? -errno : 0) : whole_file_keep(&file);
+	/* What went wrong is said here, or is no failure: a reader that is gone. */
+	if (err)
+		clearerr(stdout);
 	return err && !why->text[0] ? why_set(why, err, "%s: %s", path, strerror(-err)) : err;
 }
 

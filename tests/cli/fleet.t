@@ -131,6 +131,12 @@ if [ -w /dev/full ]; then
 	"$KVMTOP" $amd --prometheus - -n 1 >/dev/full 2>"$TMP/err"
 	is $? 1 "a full disk is an error"
 fi
+# shellcheck disable=SC2086
+{
+	timeout 20 "$KVMTOP" $amd --prometheus - -s 0.1 2>"$TMP/err"
+	echo $? >"$TMP/status"
+} | head -n 1 >"$TMP/first"
+is "$(cat "$TMP/status" "$TMP/err")" 0 "a reader that is gone is none"
 
 # whole FILE: its last line is that of the last metric.
 whole() {
