@@ -413,8 +413,11 @@ static void add_value(struct finding *finding, double value, double threshold)
 		add_words(finding, "open %.1f s (a finding from %g s on)", value, threshold);
 		break;
 	case MEASURE_MEAN:
-		add_words(finding, "%.3g ms each (a finding from %g ms on)", value * 1000,
-			  threshold * 1000);
+		if (value < 0.1)
+			add_words(finding, "%.3g ms", value * 1000);
+		else
+			add_words(finding, "%.2f s", value);
+		add_words(finding, " each (a finding from %g ms on)", threshold * 1000);
 		break;
 	}
 }
@@ -466,7 +469,13 @@ static bool is_busier(const struct subject *a, const struct subject *b)
 	return load_of(a) > load_of(b) || (load_of(a) >= load_of(b) && a < b);
 }
 
-/* The busiest vCPU that was last on the same CPU, after `before`; NULL: none. */
+/* Less than half a per cent of a CPU, which the evidence would call 0 %. */
+static bool has_rested(const struct subject *subject)
+{
+	return subject->has_run && subject->run_per_s < 5e6;
+}
+
+/* The busiest vCPU that ran and was last on the same CPU, after `before`; NULL: none. */
 static const struct subject *find_neighbour(const struct measure *measure,
 					    const struct subject *subject,
 					    const struct subject *before)
@@ -477,7 +486,8 @@ static const struct subject *find_neighbour(const struct measure *measure,
 		const struct subject *other = &measure->subjects[i];
 
 		if (other == subject || other->vcpu < 0 || !other->has_cpu ||
-		    other->cpu != subject->cpu || (before && !is_busier(before, other)))
+		    other->cpu != subject->cpu || has_rested(other) ||
+		    (before && !is_busier(before, other)))
 			continue;
 		if (!found || is_busier(other, found))
 			found = other;

@@ -312,6 +312,9 @@ static void who_else_is_on_the_cpu(void **state)
 	}
 	add(world, (struct key){ 2, 0, HOST_ON }, 3);
 	add(world, (struct key){ 2, 0, RUN }, SECOND / 2);
+	assert_int_equal(guests_add_fake(world->guests, 7000, "rests", 1), 4);
+	add(world, (struct key){ 4, 0, HOST_ON }, 3);
+	add(world, (struct key){ 4, 0, RUN }, SECOND / 1000);
 	add(world, (struct key){ 3, 0, HOST_ON }, 4);
 	add(world, (struct key){ 3, 0, RUN }, SECOND);
 	add(world, (struct key){ GUEST_ANY, 3, BUSY }, SECOND / 100 * 95);
@@ -327,7 +330,7 @@ static void who_else_is_on_the_cpu(void **state)
 	add(world, (struct key){ 1, 0, AFFINITY }, 64);
 	for (int32_t vcpu = 0; vcpu < 6; vcpu++) {
 		add(world, (struct key){ 3, vcpu, HOST_ON }, 3);
-		add(world, (struct key){ 3, vcpu, RUN }, SECOND + (uint64_t)vcpu * SECOND / 50);
+		add(world, (struct key){ 3, vcpu, RUN }, SECOND + (uint64_t)(vcpu + 1) * SECOND / 50);
 	}
 	add(world, (struct key){ 1, 0, HOST_ON }, 3);
 	add(world, (struct key){ 1, 0, TIME }, 2 * SECOND);
@@ -555,6 +558,18 @@ static void a_slow_device_is_one_cause(void **state)
 			    "0x1f0 read 2 IDE1 100/s");
 }
 
+/* Seconds are not thousands of milliseconds. */
+static void a_very_slow_device_takes_seconds(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_IO, 1, SECOND * 999 / 1000);
+	take(world);
+	assert_string_equal(found(world), "slow_vmm db1 0 critical 99.9%");
+	assert_non_null(strstr(cell_of(world, "evidence"), "vCPU 0: 1.00 s each (a finding from "));
+}
+
 /* Where the arguments were not counted the exit is named. */
 static void without_an_argument_the_exit_is_named(void **state)
 {
@@ -731,6 +746,7 @@ int main(void)
 		TEST(who_else_is_on_the_cpu),
 		TEST(an_ended_vcpu_is_none_of_them),
 		TEST(a_slow_device_is_one_cause),
+		TEST(a_very_slow_device_takes_seconds),
 		TEST(without_an_argument_the_exit_is_named),
 		TEST(remedies_are_for_the_host),
 		TEST(a_quota_is_no_want_of_cpus),
