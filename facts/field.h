@@ -112,6 +112,7 @@ enum host_part {
 	HOST_FINDING,	 /* how severe it is, 3 at most; the children are the rules */
 	/* Of a vCPU's thread. */
 	HOST_QUOTA,	 /* HOST_THROTTLED again, as a child of it: its label is the quota */
+	HOST_STOPPED,	 /* ns in which a signal or a debugger had stopped it: whole intervals */
 	HOST_PARTS
 };
 

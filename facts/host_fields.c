@@ -20,6 +20,7 @@ static const struct {
 	[HOST_CORE] = { "host_cpu(core)", FIELD_GAUGE },
 	[HOST_SIBLING] = { "host_cpu(sibling)", FIELD_GAUGE },
 	[HOST_REMOTE] = { "thread(remote)", FIELD_GAUGE },
+	[HOST_STOPPED] = { "thread(stopped)", FIELD_COUNTER },
 	[HOST_GUESTS] = { "host(guests)", FIELD_GAUGE },
 	[HOST_FINDING] = { "finding", FIELD_PEAK },
 };
@@ -52,6 +53,8 @@ int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fiel
 	fields.parts[HOST_REMOTE] = FIELD_NONE;
 	for (unsigned int i = 0; i < HOST_REMOTE && !err; i++)
 		err = host_fields_add_part(dictionary, source, (enum host_part)i, &fields.parts[i]);
+	if (!err)
+		err = host_fields_add_part(dictionary, source, HOST_STOPPED, &fields.stopped);
 	if (!err)
 		*ret_fields = fields;
 	return err;

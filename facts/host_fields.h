@@ -17,6 +17,7 @@ struct host_fields {
 	uint32_t source; /* the provider's number */
 	uint32_t parts[HOST_GUESTS]; /* of HOST_THREAD: the parent */
 	uint32_t wait; /* USE_TIME, TIME_WAIT */
+	uint32_t stopped; /* HOST_STOPPED */
 };
 
 /* Adds the fields that every machine has. 0 or -ENOMEM. */

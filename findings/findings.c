@@ -85,7 +85,7 @@ bool findings_need(const struct field *field)
 		return field->parent == FIELD_NONE && rules_need_event(field);
 	if (field->use == USE_HOST)
 		return is_of_place(field) || field->part == HOST_QUOTA ||
-		       field->part == HOST_REMOTE ||
+		       field->part == HOST_REMOTE || field->part == HOST_STOPPED ||
 		       field->part == HOST_BUSY || field->part == HOST_FINDING;
 	return true;
 }
@@ -222,7 +222,8 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule, size
 	bool is_open = rule->measure == MEASURE_OPEN;
 	bool is_time = field->use == USE_TIME ||
 		       (field->use == USE_HOST &&
-			(field->part == HOST_THROTTLED || field->part == HOST_QUOTA));
+			(field->part == HOST_THROTTLED || field->part == HOST_QUOTA ||
+			 field->part == HOST_STOPPED));
 	uint64_t ns = is_time ? stat->delta :
 		      stat->timing && !open_ns == !is_open ? stat->timing->delta_ns : 0;
 	double rate = stat->has_rate ? stat->rate_per_s : 0;

@@ -90,11 +90,22 @@ static const struct rule rules[] = {
 				"longer, and the CPU is free for others." }),
 	},
 	{
+		.id = "stopped",
+		.finding = "The VMM is stopped",
+		.measure = MEASURE_SHARE, .threshold = "stopped_ratio", .usual = 0.05,
+		.what = { .use = USE_HOST, .words = "thread(stopped)" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "A signal or a debugger stopped the process (STAT T or t in ps -L "
+				"PID): kill -CONT PID, or let the debugger go on." }),
+	},
+	{
 		.id = "exit_open",
 		.finding = "A vCPU stands still: its exit does not end",
 		.measure = MEASURE_OPEN, .threshold = "exit_open_seconds", .usual = 1,
 		.what = { .use = USE_EXIT, .parents = "vmexit", .but = OFF },
 		.named = { .use = USE_EXIT, .parents = "userspace" },
+		.is_said_by = "stopped",
 		.way = WAY_EXITS,
 		.remedies = REMEDIES(
 			{ "restart|INTR",

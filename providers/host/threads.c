@@ -30,6 +30,9 @@ struct host_thread {
 	uint64_t turn_slices; /* as of its latest turn */
 	bool has_times;
 	uint64_t waited_ns;  /* since the reading before */
+	bool has_run;	     /* since the reading before */
+	bool is_stopped;     /* as of its latest turn */
+	uint64_t stopped_ns;
 	int cpu, affinity;   /* -1, 0: not known */
 	uint64_t migrations; /* as of its latest turn; */
 	uint64_t shown;	     /* as they are spread; */
@@ -55,6 +58,7 @@ struct host_threads {
 	uint64_t generation; /* of the inventory; UINT64_MAX: none was seen */
 	bool has_schedstat;
 	size_t nr_quotas; /* that were added to the dictionary */
+	uint64_t time_ns; /* of the latest reading; 0: none */
 };
 
 struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
@@ -226,30 +230,26 @@ static void take_wait(struct host_thread *thread, uint64_t run_ns, uint64_t wait
 	thread->wait_ns += thread->waited_ns;
 }
 
-/*
- * proc(5), schedstat: "ns on a CPU, ns waiting for one, how often it got one". Returns whether the
- * thread has run since the reading before.
- */
-static bool read_times(const struct host_threads *threads, struct host_thread *thread,
+/* proc(5), schedstat: "ns on a CPU, ns waiting for one, how often it got one". */
+static void read_times(const struct host_threads *threads, struct host_thread *thread,
 		       uint64_t now_ns)
 {
 	uint64_t run_ns, wait_ns, slices;
 	char text[96], *at;
-	bool has_run;
 
 	thread->waited_ns = 0;
+	thread->has_run = false;
 	if (!read_file(threads, thread, "schedstat", &thread->schedstat, text, sizeof(text)))
-		return false;
+		return;
 	run_ns = strtoull(text, &at, 10);
 	wait_ns = strtoull(at, &at, 10);
 	slices = strtoull(at, NULL, 10);
 	take_wait(thread, run_ns, wait_ns, now_ns);
-	has_run = !thread->has_times || slices != thread->slices;
+	thread->has_run = !thread->has_times || slices != thread->slices;
 	thread->has_times = true;
 	thread->run_ns = run_ns;
 	thread->read_ns = now_ns;
 	thread->slices = slices;
-	return has_run;
 }
 
 /* proc(5), stat: the CPU is the 39th field; the second, in brackets, may have any characters. */
@@ -297,20 +297,33 @@ static int count_cpu(void *arg, int cpu)
 	return 0;
 }
 
-static void read_affinity(const struct host_threads *threads, struct host_thread *thread)
+/* The value in a line "NAME:\tVALUE" of proc(5) status; NULL: none. */
+static const char *status_value(const char *text, const char *name)
 {
-	static const char name[] = "\nCpus_allowed_list:";
+	const char *at = strstr(text, name);
+
+	if (!at)
+		return NULL;
+	at += strlen(name);
+	return at + strspn(at, " \t");
+}
+
+static void read_status(const struct host_threads *threads, struct host_thread *thread)
+{
 	char path[PATH_MAX], text[8192];
-	const char *at;
+	const char *state, *cpus;
 	int nr = 0;
 
+	thread->is_stopped = false;
 	if (read_small(path_of(threads, thread, "status", path), text, sizeof(text)) <= 0)
 		return;
-	at = strstr(text, name);
-	if (!at)
+	/* T: by a signal; t: by a debugger. */
+	state = status_value(text, "\nState:");
+	thread->is_stopped = state && (*state == 'T' || *state == 't');
+	cpus = status_value(text, "\nCpus_allowed_list:");
+	if (!cpus)
 		return;
-	at += strlen(name);
-	cpus_parse(at + strspn(at, " \t"), count_cpu, &nr);
+	cpus_parse(cpus, count_cpu, &nr);
 	thread->affinity = nr;
 }
 
@@ -325,7 +338,7 @@ static void take_turn(struct host_threads *threads, struct host_thread *thread)
 	    thread->slices != thread->turn_slices)
 		read_migrations(threads, thread);
 	thread->turn_slices = thread->slices;
-	read_affinity(threads, thread);
+	read_status(threads, thread);
 	thread->cgroup = host_cgroups_find(threads->cgroups, thread->pid, thread->tid);
 	thread->has_hidden_cgroup =
 		!thread->cgroup &&
@@ -356,10 +369,22 @@ static void spread_migrations(struct host_thread *thread)
 
 static void read_thread(struct host_threads *threads, struct host_thread *thread, uint64_t now_ns)
 {
-	bool has_run = read_times(threads, thread, now_ns);
-
-	if (has_run || thread->cpu < 0 || !threads->has_schedstat)
+	read_times(threads, thread, now_ns);
+	thread->is_stopped &= !thread->has_run; /* since its turn it was let go on */
+	if (thread->has_run || thread->cpu < 0 || !threads->has_schedstat)
 		read_cpu(threads, thread);
+}
+
+/* Of an interval in which a thread also ran it is not known how long it was stopped. */
+static void charge_stopped(struct host_threads *threads, uint64_t time_ns)
+{
+	for (size_t i = 0; i < threads->nr; i++) {
+		struct host_thread *thread = &threads->list[i];
+
+		if (thread->is_stopped && !thread->has_run && threads->time_ns)
+			thread->stopped_ns += time_ns - threads->time_ns;
+	}
+	threads->time_ns = time_ns;
 }
 
 /* Returns when it read the threads' times: what is read in turn takes longer. */
@@ -370,6 +395,7 @@ static uint64_t read_all(struct host_threads *threads)
 	for (size_t i = 0; i < threads->nr; i++)
 		read_thread(threads, &threads->list[i], time_ns);
 	take_turns(threads);
+	charge_stopped(threads, time_ns);
 	for (size_t i = 0; i < threads->nr; i++) {
 		spread_migrations(&threads->list[i]);
 		host_cgroup_keep(threads->list[i].cgroup);
@@ -443,6 +469,7 @@ static int add_rows(const struct host_threads *threads, const struct host_thread
 		{ has_times && host_cgroup_has_quota(thread->cgroup), parts[HOST_THROTTLED],
 		  thread->throttled_ns },
 		{ remote >= 0, parts[HOST_REMOTE], (uint64_t)remote },
+		{ has_times, threads->fields->stopped, thread->stopped_ns },
 	};
 	int err = 0;
 

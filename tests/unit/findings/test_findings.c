@@ -12,7 +12,7 @@ enum {
 	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
 	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
 	NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA,
-	MIGRATIONS, REMOTE,
+	MIGRATIONS, REMOTE, STOPPED,
 	YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
 };
 
@@ -91,6 +91,8 @@ static const struct field specs[] = {
 			 .part = HOST_MIGRATIONS },
 	[REMOTE] = { .name = "thread(remote)", .parent = FIELD_NONE, .use = USE_HOST,
 		     .part = HOST_REMOTE, .kind = FIELD_GAUGE },
+	[STOPPED] = { .name = "thread(stopped)", .parent = FIELD_NONE, .use = USE_HOST,
+		      .part = HOST_STOPPED },
 	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
 		    .part = EVENT_BY_VCPU },
 	[PLE_WINDOW] = { .name = "kvm_ple_window_update", .parent = FIELD_NONE },
@@ -192,6 +194,7 @@ static const struct {
 	{ "dirty_log", PML, 0, -1 },	   { "dirty_ring", DIRTY_RING, 0, -1 },
 	{ "halt_poll", POLL, 0, 0 },
 	{ "throttled", THROTTLED, 0, 0 },  { "migrations", MIGRATIONS, 0, 0 },
+	{ "stopped", STOPPED, 0, 0 },
 	{ "lost", LOST, 0, -1 },		   { "remote_memory", REMOTE, 0, 0 },
 	{ "yield", YIELD, 0, 0 },	   { "ple_window", PLE_WINDOW, 0, -1 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
@@ -214,7 +217,8 @@ static void make_cause(struct world *world, size_t i, const struct rule *rule, b
 		open_exit(world, 1, 0, key.field, (uint64_t)(value * 1e9));
 	else if (rule->measure == MEASURE_MEAN)
 		exits(world, 1, 0, key.field, 40, (uint64_t)(value * 1e9));
-	else if (rule->what.use == USE_TIME || key.field == THROTTLED)
+	else if (rule->what.use == USE_TIME || key.field == THROTTLED ||
+		 key.field == STOPPED)
 		add(world, key, (uint64_t)(value * SECOND));
 	else if (rule->what.use == USE_EVENT || key.field == MIGRATIONS)
 		add(world, key, (uint64_t)lround(value * 100) / 100 + !is_below);
@@ -362,6 +366,23 @@ static void an_exit_that_does_not_end(void **state)
 			    "vCPU 0: open 2.2 s (a finding from 1 s on); IO_INSTRUCTION, which the "
 			    "VMM has as IO");
 	assert_non_null(strstr(cell_of(world, "remedy"), "ps -L"));
+}
+
+/* A VMM that is stopped holds its vCPUs' exits open: that is one cause. */
+static void a_vmm_that_is_stopped(void **state)
+{
+	struct world *world = *state;
+
+	for (uint64_t second = 1; second <= 2; second++) {
+		add(world, (struct key){ 1, 0, TIME }, second * SECOND);
+		add(world, (struct key){ 1, 0, STOPPED }, second * SECOND);
+		open_exit(world, 1, 0, IO_EXIT, second * SECOND + SECOND / 5);
+		take(world);
+	}
+	assert_string_equal(found(world), "stopped db1 0 critical 100.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 100.0 % of its time (a finding from 5 % on)");
+	assert_non_null(strstr(cell_of(world, "remedy"), "kill -CONT"));
 }
 
 /* Of a vCPU that has ended nothing is known: it is not one that is well. */
@@ -743,6 +764,7 @@ int main(void)
 		TEST(a_healthy_guest_has_none),
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(an_exit_that_does_not_end),
+		TEST(a_vmm_that_is_stopped),
 		TEST(who_else_is_on_the_cpu),
 		TEST(an_ended_vcpu_is_none_of_them),
 		TEST(a_slow_device_is_one_cause),

@@ -67,6 +67,8 @@ static const struct cause causes[] = {
 	  .is_live_only = true },
 	{ "remote_memory", PROVIDER_HOST, "thread(remote)", .number = 610,
 	  .is_live_only = true },
+	{ "stopped", PROVIDER_HOST, "thread(stopped)", .number = 60000000,
+	  .is_live_only = true },
 	{ "halt_poll", PROVIDER_EXITS, "time(poll)", 100, 2000000, REASON(0x78, "hlt"),
 	  .polled_ns = 1100000 },
 	{ "user_device", PROVIDER_EXITS, "userspace(IO)", 600, 100000, IO,

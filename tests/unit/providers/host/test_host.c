@@ -202,6 +202,37 @@ static void times_and_places(void **state)
 	assert_int_equal(of_vcpu(w, 0, "thread(migrations)"), 9);
 }
 
+static void is_in_state(const struct world *w, int tid, const char *state)
+{
+	put_of(w, tid, "status", "Name:\tx\nState:\t%s\nCpus_allowed_list:\t0-3\n", state);
+}
+
+/* Of whole intervals: before the first reading, and while it also ran, that is not known. */
+static void a_thread_that_is_stopped(void **state)
+{
+	struct world *w = *state;
+	uint64_t stopped_ns, first_ns;
+
+	thread_is(w, 101, 1000, 500, 10);
+	is_in_state(w, 101, "T (stopped)");
+	begin(w, 1);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(stopped)"), 0);
+	first_ns = w->sample.time_ns[SOURCE];
+	take(w);
+	stopped_ns = of_vcpu(w, 0, "thread(stopped)");
+	assert_int_equal(stopped_ns, w->sample.time_ns[SOURCE] - first_ns);
+	is_in_state(w, 101, "S (sleeping)");
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(stopped)"), stopped_ns);
+	thread_is(w, 101, 1001, 500, 11);
+	is_in_state(w, 101, "t (tracing stop)");
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(stopped)"), stopped_ns);
+	take(w);
+	assert_true(of_vcpu(w, 0, "thread(stopped)") > stopped_ns);
+}
+
 /* A thread that did not run is where it was, and its other files are not read. */
 static void a_thread_that_rests_is_not_read(void **state)
 {
@@ -774,6 +805,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(times_and_places),
+		TEST(a_thread_that_is_stopped),
 		TEST(a_thread_that_rests_is_not_read),
 		TEST(a_long_wait_is_spread),
 		TEST(without_schedstat_there_are_no_times),
