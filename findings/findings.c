@@ -344,7 +344,10 @@ static double share_of(const struct subject *subject, uint64_t ns)
 {
 	uint64_t whole_ns = whole_of(subject);
 
-	return whole_ns ? (double)ns / (double)whole_ns : 0;
+	if (!whole_ns)
+		return 0;
+	/* Times of another source may be of an interval that is some ms longer. */
+	return ns < whole_ns ? (double)ns / (double)whole_ns : 1;
 }
 
 static double value_of(const struct measure *measure, const struct subject *subject,

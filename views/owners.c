@@ -73,19 +73,30 @@ void owner_add_open(struct owner *owner, uint64_t open_ns)
 		owner->open_ns = open_ns;
 }
 
+/*
+ * Times are read one after another, and the clock once before them: on a busy host the time that a
+ * thread ran may be of some ms more. A host of a fleet has one key for all vCPUs.
+ */
+static double time_rate(const struct stats_item *stat)
+{
+	return stat->key.vcpu >= 0 && stat->rate_per_s > 1e9 ? 1e9 : stat->rate_per_s;
+}
+
 void thread_sum_add(struct thread_sum *sum, const struct field *field,
 		    const struct stats_item *stat)
 {
+	bool is_time = field->part == HOST_RUN || field->part == HOST_THROTTLED;
+
 	if (!stat->has_rate)
 		return;
 	if (field->use == USE_TIME && field->part == TIME_WAIT) {
 		sum->nr_waits++;
-		sum->wait_per_s += stat->rate_per_s;
+		sum->wait_per_s += time_rate(stat);
 	}
 	if (field->use == USE_HOST && field->part <= HOST_THREAD) {
 		sum->has_sums |= field->part == HOST_THROTTLED && stat->key.vcpu < 0;
 		sum->nr[field->part]++;
-		sum->per_s[field->part] += stat->rate_per_s;
+		sum->per_s[field->part] += is_time ? time_rate(stat) : stat->rate_per_s;
 	}
 }
 

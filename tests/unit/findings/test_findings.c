@@ -523,6 +523,17 @@ static void a_wait_needs_no_exits(void **state)
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 25.0%");
 }
 
+/* What the scheduler says may be some ms newer than the vCPU's own times. */
+static void no_cost_is_above_all(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 100 * 102);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 100.0%");
+}
+
 static void worst_first(void **state)
 {
 	struct world *world = *state;
@@ -779,6 +790,7 @@ int main(void)
 		TEST(what_is_steady_is_in_the_view),
 		TEST(a_wait_needs_no_exits),
 		TEST(worst_first),
+		TEST(no_cost_is_above_all),
 		TEST(the_device_is_named),
 		TEST(a_serial_port_alone),
 		TEST(a_device_is_no_page_fault),

@@ -384,6 +384,37 @@ static void throttled_of_a_guest_is_a_share_of_all_vcpus(void **state)
 	assert_true(fabs(view->rows[0].cells[throttled].number - 10) < 0.01);
 }
 
+/* The clock is read before the times: a thread's may be of a bit more than the interval. */
+static void no_share_is_above_all(void **state)
+{
+	static const struct field vcpu_specs[] = {
+		{ .name = "wait", .parent = FIELD_NONE, .use = USE_TIME, .part = TIME_WAIT },
+		{ .name = "run", .parent = FIELD_NONE, .use = USE_HOST, .part = HOST_RUN },
+	};
+	int wait = view_column_by_id(&view_guests, "wait_percent");
+	int cpu = view_column_by_id(&view_guests, "cpu_percent");
+	const struct view *view;
+	struct world *world;
+
+	teardown(state);
+	world_setup(state, vcpu_specs, ARRAY_SIZE(vcpu_specs), &view_guests);
+	world = *state;
+	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
+	for (uint64_t i = 1; i <= 2; i++) {
+		for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+			assert_int_equal(sample_add(&world->sample, (struct key){ 1, vcpu, 0 },
+						    i * SECOND / 100 * 102, 0), 0);
+			assert_int_equal(sample_add(&world->sample, (struct key){ 1, vcpu, 1 },
+						    i * SECOND / 100 * 103, 0), 0);
+		}
+		take(world);
+	}
+	view = build(world);
+	assert_true(fabs(view->rows[0].cells[wait].number - 100) < 0.001);
+	assert_true(fabs(view->rows[0].cells[cpu].number - 200) < 0.001);
+	assert_true(fabs(view->total.cells[wait].number - 100) < 0.001);
+}
+
 enum { EXITS, WHOLE, WAITED, RAN };
 
 static const struct field specs_of_two_sources[] = {
@@ -532,6 +563,7 @@ int main(void)
 		TEST(twins_keep_their_order),
 		TEST(throttled_of_a_host_is_a_share_of_its_vcpus),
 		TEST(throttled_of_a_guest_is_a_share_of_all_vcpus),
+		TEST(no_share_is_above_all),
 		TEST(what_an_ended_thread_waited_is_not_known),
 		TEST(shares_are_of_their_own_interval),
 		TEST(rates_are_of_the_interval_that_is_named),
