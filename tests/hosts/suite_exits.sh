@@ -284,7 +284,8 @@ stopped_differs() {
 	stop "$o_why"
 	kill -CONT "$GUEST"
 	stop "$GUEST"
-	grep -q ',The VMM is stopped,stopped,critical,100\.0.*kill -CONT' "$TMP/why" || cat "$TMP/why"
+	grep -q ',The VMM is stopped,stopped,critical,100\.0.*kill -CONT' "$TMP/why" ||
+		cat "$TMP/why"
 }
 
 exits_open() {

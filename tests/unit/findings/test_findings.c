@@ -334,7 +334,8 @@ static void who_else_is_on_the_cpu(void **state)
 	add(world, (struct key){ 1, 0, AFFINITY }, 64);
 	for (int32_t vcpu = 0; vcpu < 6; vcpu++) {
 		add(world, (struct key){ 3, vcpu, HOST_ON }, 3);
-		add(world, (struct key){ 3, vcpu, RUN }, SECOND + (uint64_t)(vcpu + 1) * SECOND / 50);
+		add(world, (struct key){ 3, vcpu, RUN },
+		    SECOND + (uint64_t)(vcpu + 1) * SECOND / 50);
 	}
 	add(world, (struct key){ 1, 0, HOST_ON }, 3);
 	add(world, (struct key){ 1, 0, TIME }, 2 * SECOND);
