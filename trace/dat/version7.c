@@ -269,8 +269,14 @@ static int get_all(struct cursor *cursor, struct dat *dat)
 	if (err)
 		return err;
 	dat->inflate = dat_inflate_by_name(compression);
-	if (dat->inflate)
-		return get_all_options(cursor, dat);
+	if (dat->inflate) {
+		err = get_all_options(cursor, dat);
+		if (!err && dat->nr_buffers == 0)
+			trace_add_problem(cursor->file, cursor->at,
+					  "the header names no buffer with events: the recorder "
+					  "was interrupted");
+		return err;
+	}
 	trace_clean_text(compression, sizeof(compression));
 	trace_add_problem(cursor->file, cursor->at,
 			  "compressed with \"%.32s\", which kvmtop cannot read: make another file "

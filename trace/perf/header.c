@@ -20,6 +20,7 @@ enum {
 	FEATURE_ARCH = 6,
 	FEATURE_NRCPUS = 7,
 	FEATURE_CPUID = 9,
+	FEATURE_DIR_FORMAT = 24,
 	NR_FEATURES = 256,
 };
 
@@ -253,6 +254,11 @@ static int get_feature(struct cursor *cursor, struct perf_header *header, struct
 		return get_nr_cpus(cursor);
 	case FEATURE_CPUID:
 		return get_vendor(cursor, header);
+	case FEATURE_DIR_FORMAT:
+		trace_add_problem(cursor->file, cursor->at,
+				  "the records are in files beside it, which kvmtop cannot read: "
+				  "record without --threads");
+		return 0;
 	default:
 		return 0;
 	}

@@ -833,6 +833,29 @@ static void a_name_without_an_end(void **state)
 	trace_close(trace);
 }
 
+/* A recorder that was killed, or could not begin, leaves version 7's header without a buffer. */
+static void an_interrupted_version_7(void **state)
+{
+	struct bytes file = { .len = 0 }, options = { .len = 0 };
+	struct trace *trace;
+	size_t first, problems;
+
+	(void)state;
+	put_machine(&file, "7", WORLD_PAGE);
+	put(&file, "none\0001.0", 9);
+	first = file.len;
+	put_u64(&file, 0);
+	put_place(&options, 0, 0);
+	set_u64(&file, first, put_section(&file, 0, &options, NULL));
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 0);
+	assert_int_equal(problems, 1);
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "interrupted"));
+	trace_close(trace);
+}
+
 /* The list of options names itself as the next one. */
 static void a_list_after_itself(void **state)
 {
@@ -1064,6 +1087,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(more_vcpus_than_the_option_has),
 		cmocka_unit_test(two_cpus_with_the_same_pages),
 		cmocka_unit_test(a_name_without_an_end),
+		cmocka_unit_test(an_interrupted_version_7),
 		cmocka_unit_test(a_list_after_itself), cmocka_unit_test(a_section_many_times),
 		cmocka_unit_test(a_plain_section_many_times),
 		cmocka_unit_test(more_cpus_than_the_option_has),
