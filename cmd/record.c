@@ -212,6 +212,7 @@ static int signals_init(struct run *run)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT); /* the kernel would go on to record */
 	sigaddset(&set, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &set, &run->old_mask) < 0)
 		return -errno;

@@ -197,8 +197,8 @@ static int open_path(const struct trace *trace, const char *path, struct opened 
 	if (fstat(opened->fd, &st) < 0)
 		return why_set(why, -errno, "%s: %s", opened->path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return why_set(why, -EISDIR, "%s: is a folder, not a recording; of perf's, "
-			       "record without --threads", opened->path);
+		return why_set(why, -EISDIR, "%s: is a folder, not a recording (perf record "
+			       "makes one with --threads: record without it)", opened->path);
 	opened->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	/* Records from a pipe are printed at once, so no more bytes are awaited than needed. */
 	if (trace->has_records && !S_ISREG(st.st_mode))

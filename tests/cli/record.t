@@ -300,6 +300,10 @@ check "one that still runs keeps its own" test -d "$INSTANCES/kvmtop-$first"
 RECORDER=$first
 finish HUP
 is "$STATUS" 0 "a hangup ends it well, too"
+recording
+finish QUIT
+is "$STATUS" 0 "and Ctrl-\\"
+check "nothing goes on to record" test ! -e "$INSTANCES/kvmtop-$RECORDER"
 
 # ---- wrong usage, and what cannot be
 
