@@ -23,12 +23,12 @@ struct perf_line_fields {
 
 /* ---- numbers ---- */
 
-/* Digits with at most one point, and nothing else. */
+/* Digits with at most one point, which is a comma in some locales, and nothing else. */
 static bool is_decimal(const char *text)
 {
 	size_t whole = strspn(text, "0123456789"), rest = 0;
 
-	if (text[whole] == '.')
+	if (text[whole] == '.' || text[whole] == ',')
 		rest = 1 + strspn(text + whole + 1, "0123456789");
 	return whole > 0 && !text[whole + rest];
 }
@@ -74,14 +74,17 @@ static const char *read_seconds(const char *text, uint64_t *ret_ns)
 	return text;
 }
 
-/* Makes it a JSON number: no leading zeros, digits after a point. */
+/* Makes it a JSON number: no leading zeros, a point, digits after it. */
 static bool set_value(struct perf_line *line, const char *text)
 {
+	size_t whole;
+
 	text += strspn(text, "0");
-	return snprintf(line->value, sizeof(line->value), "%s%s%s",
-			isdigit((unsigned char)*text) ? "" : "0", text,
-			text[0] && text[strlen(text) - 1] == '.' ? "0" : "") <
-	       (int)sizeof(line->value);
+	whole = strcspn(text, ".,");
+	return snprintf(line->value, sizeof(line->value), "%s%.*s%s%s%s", whole ? "" : "0",
+			(int)whole, text, text[whole] ? "." : "",
+			text[whole] ? text + whole + 1 : "",
+			text[whole] && !text[whole + 1] ? "0" : "") < (int)sizeof(line->value);
 }
 
 /* ---- fields ---- */

@@ -986,6 +986,14 @@ static void lines_of_perf_stat_are_read(void **state)
 	parses("0.5,12,,cycles,/machine.slice,100,50.00,,", 1, 500000000,
 	       "cycles,/machine.slice", "12");
 	parses("0.5,12,,cycles", 1, 500000000, "cycles", "12");
+	/* perf writes times with a point, and numbers as the locale has them. */
+	parses("0.5;203,01;msec;task-clock;203009774;100,00;2;CPUs utilized", 1, 500000000,
+	       "task-clock (msec)", "203.01");
+	parses("0.5;0,00;msec;task-clock:u;0;100,00;;", 1, 500000000, "task-clock:u (msec)",
+	       "0.00");
+	parses("0.5;12;;cpu/event=0x3c;umask=1/;100;50,00;;", 1, 500000000,
+	       "cpu/event=0x3c;umask=1/", "12");
+	parses("0.5;1,2,3;;cycles;100;50,00;;", -EINVAL, 0, "", "");
 	parses("0.5,,,,,,1.2,insn per cycle", 0, 0, "", "");
 	parses("# started on Sat Nov 21 00:50:21 2026\n", 0, 0, "", "");
 	parses("\n", 0, 0, "", "");
