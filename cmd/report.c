@@ -11,6 +11,17 @@
 #include "cmd/report.h"
 #include "trace/report/report.h"
 
+/* Of one host or of several, the order of their events, and the time that passed, may be wrong. */
+static void say_clocks(const struct recording *recording)
+{
+	const struct trace_info *one, *other;
+
+	if (trace_has_two_clocks(recording->trace, &one, &other))
+		fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two may be "
+			"apart; read them separately\n", one->path, one->clock_name, other->path,
+			other->clock_name);
+}
+
 /* Prints what could not be read: STATUS_FAILURE if there was anything, else STATUS_OK. */
 static int say_problems(const struct recording *recording)
 {
@@ -18,6 +29,7 @@ static int say_problems(const struct recording *recording)
 	struct why why = { "" };
 	int status = STATUS_OK;
 
+	say_clocks(recording);
 	for (size_t i = 0; (problem = trace_problem(recording->trace, i)); i++) {
 		fprintf(stderr, "kvmtop: %s: at byte %" PRIu64 ": %s\n", problem->path,
 			problem->offset, problem->text);

@@ -150,23 +150,14 @@ static const char *mono_remedy(const struct run *run)
 							       "kvmtop record -C mono";
 }
 
-/* Recordings on several clocks. A guest's own file has the times of its host. */
 static void tell_clocks(const struct run *run)
 {
-	const struct trace_info *first = NULL, *info;
+	const struct trace_info *one, *other;
 
-	for (size_t i = 0; (info = trace_file(run->trace, i)); i++) {
-		if (info->host_id || !info->has_events)
-			continue;
-		if (first && strcmp(info->clock_name, first->clock_name) != 0) {
-			fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two "
-				"may be apart; record both with %s\n", first->path,
-				first->clock_name, info->path, info->clock_name,
-				mono_remedy(run));
-			return;
-		}
-		first = first ? first : info;
-	}
+	if (trace_has_two_clocks(run->trace, &one, &other))
+		fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two may be "
+			"apart; record both with %s\n", one->path, one->clock_name, other->path,
+			other->clock_name, mono_remedy(run));
 }
 
 static int take_kvm(struct run *run, struct why *why)

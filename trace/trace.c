@@ -363,6 +363,24 @@ const struct trace_info *trace_clock_info(const struct trace *trace)
 	return trace_file(trace, 0);
 }
 
+bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **ret_one,
+			  const struct trace_info **ret_other)
+{
+	const struct trace_info *first = NULL, *info;
+
+	for (size_t i = 0; (info = trace_file(trace, i)); i++) {
+		if (info->host_id || !info->has_events)
+			continue;
+		if (first && strcmp(info->clock_name, first->clock_name) != 0) {
+			*ret_one = first;
+			*ret_other = info;
+			return true;
+		}
+		first = first ? first : info;
+	}
+	return false;
+}
+
 /* The clocks of one file's buffers must be the same, those of files must have the same unit. */
 static int check_clocks(const struct trace *trace, struct why *why)
 {

@@ -84,6 +84,13 @@ const struct trace_info *trace_file(const struct trace *trace, size_t i);
 /* The file that says of which clock the stream's times are. */
 const struct trace_info *trace_clock_info(const struct trace *trace);
 
+/*
+ * Two files whose clocks have different names, so that their times may be apart; false: there are
+ * none. A guest's own file has the times of its host.
+ */
+bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **ret_one,
+			  const struct trace_info **ret_other);
+
 /* The i-th problem so far, NULL past the end: a few for each file, and one for each CPU. */
 const struct trace_problem *trace_problem(const struct trace *trace, size_t i);
 

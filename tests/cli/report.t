@@ -138,6 +138,13 @@ is "$(order report -k mean --csv - "$TMP/svm-perf.data" | head -n 1)" "npf" "-k 
 
 # ---- files
 
+sed 's/\[local\]/[other]/' "$TMP/dat" >"$TMP/other.dat"
+report --text "$TMP/dat" "$TMP/other.dat" >/dev/null 2>"$TMP/err"
+is "$(cat "$TMP/err")" "kvmtop: $TMP/dat is on the clock \"local\", $TMP/other.dat on \"other\": \
+the two may be apart; read them separately" "recordings on two clocks"
+report --text "$TMP/dat" "$TMP/dat" >/dev/null 2>"$TMP/err"
+is "$(cat "$TMP/err")" "" "on one clock"
+
 report --csv "$TMP/rows.csv" "$TMP/dat" >"$TMP/text"
 report "$TMP/dat" >"$TMP/text2"
 same_files "$TMP/text" "$TMP/text2" "--csv FILE leaves the text as it is"
