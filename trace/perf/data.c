@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -61,7 +62,7 @@ struct perf_source {
 	uint64_t lost;	/* by the records that the kernel wrote where events were missing */
 	uint64_t lost_in_all; /* by the records that perf writes at the end; 0: there are none */
 	bool is_at_end;
-	bool has_groups; /* this is a problem of the file */
+	bool has_groups, has_periods; /* these are problems of the file */
 };
 
 /* ---- the heap */
@@ -135,6 +136,15 @@ static int add_entry(struct perf_source *perf, const struct perf_piece *piece,
 	return push(perf, entry);
 }
 
+/* Of a scheduler's event the period may be a time. */
+static bool is_of_kvm(struct perf_source *perf, const struct perf_sample *sample)
+{
+	struct trace_event event = { .type = NULL };
+
+	return event_types_set(&perf->perf->types, &event, sample->raw, sample->raw_size) == 0 &&
+	       event.type && strcmp(event.type->system, "kvm") == 0;
+}
+
 static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 {
 	struct entry entry = { .lost = 0 };
@@ -151,6 +161,12 @@ static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 				  "of a group ({...}:S) only the first event has samples, the "
 				  "others were counted: record without :S");
 		perf->has_groups = true;
+	}
+	if (entry.sample.is_of_several && !perf->has_periods && is_of_kvm(perf, &entry.sample)) {
+		trace_add_problem(perf->source.file, piece->offset,
+				  "from here on a sample may stand for several events, which count "
+				  "as one: record without -F and -c");
+		perf->has_periods = true;
 	}
 	return add_entry(perf, piece, &entry);
 }

@@ -112,7 +112,8 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 	skip_if(&rest, type, PERF_SAMPLE_ID);
 	skip_if(&rest, type, PERF_SAMPLE_STREAM_ID);
 	take_cpu(&rest, type, &sample);
-	skip_if(&rest, type, PERF_SAMPLE_PERIOD);
+	if (type & PERF_SAMPLE_PERIOD)
+		sample.is_of_several = take_u64(&rest) > 1;
 	if (type & PERF_SAMPLE_READ)
 		sample.is_of_group = skip_read(&rest, layout->read_format) > 1;
 	if (type & PERF_SAMPLE_CALLCHAIN)

@@ -14,6 +14,7 @@ struct perf_sample {
 	int32_t pid, tid, cpu;
 	const uint8_t *raw; /* NULL: none */
 	uint32_t raw_size;
+	bool is_of_several; /* stands for several events */
 	bool is_of_group; /* has the counts of other events, of which there are no samples */
 };
 

@@ -253,6 +253,33 @@ static void events_of_a_group(void **state)
 	trace_close(trace);
 }
 
+/* As perf record -F: a period of 5 of the second sample and the third. */
+static void samples_of_several_events(void **state)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct trace *trace;
+	size_t nr_problems;
+
+	(void)state;
+	put_perf_pipe_header(&file);
+	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
+	for (uint64_t i = 0; i < 3; i++) {
+		size_t at = file.len;
+
+		put_entry(&event, 77, 0);
+		put_sample(&file, 1000 + i, 0, 70, 77, &event);
+		set_u64(&file, at + 48, i ? 5 : 1);
+	}
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &nr_problems), 3);
+	assert_int_equal(nr_problems, 1);
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "record without -F"));
+	trace_close(trace);
+}
+
 /* Of a pipe: the second event's samples have no period, so its numbers say how to read them. */
 static void samples_of_two_layouts(void **state)
 {
@@ -699,6 +726,7 @@ int main(void)
 		cmocka_unit_test(losses_are_counted_once),
 		cmocka_unit_test(samples_of_two_layouts),
 		cmocka_unit_test(events_of_a_group),
+		cmocka_unit_test(samples_of_several_events),
 		cmocka_unit_test(many_events_of_a_pipe),
 		cmocka_unit_test(lost_samples_of_the_kernel),
 		cmocka_unit_test(records_in_other_files_are_said),
