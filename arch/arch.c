@@ -31,8 +31,7 @@ static const struct arch arch_unknown = {
 	ARCH(s390)       \
 	ARCH(powerpc)    \
 	ARCH(riscv)      \
-	ARCH(loongarch)  \
-	ARCH(mips)
+	ARCH(loongarch)
 
 #define ARCH_DECLARE(name) extern const struct arch arch_##name;
 #define ARCH_ADDRESS(name) &arch_##name,
@@ -64,12 +63,8 @@ static const struct clue {
 	{ "vendor_id", "IBM/S390", "s390x" },
 	{ "cpu", "POWER", "ppc64le" },
 	{ "cpu", "PPC", "ppc64" },
-	{ "cpu", "e500", "ppc" },
-	{ "cpu", "e5500", "ppc64" },
-	{ "cpu", "e6500", "ppc64" },
 	{ "hart", "", "riscv64" },
 	{ "CPU Family", "Loongson", "loongarch64" },
-	{ "cpu model", "", "mips64" },
 };
 
 static const char *machine_of_line(const char *line)

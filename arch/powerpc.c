@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * powerpc: the interrupt that caused an exit, for each of the three kinds of KVM, and hcalls.
+ * powerpc: the interrupt that caused an exit, for each of the two kinds of KVM, and hcalls.
  *
- * Sources: arch/powerpc/kvm/trace_book3s.h, trace_hv.h, trace_pr.h and trace_booke.h,
- * asm/kvm_asm.h, asm/hvcall.h. A host runs one kind of KVM, and has only the events of that kind.
+ * Sources: arch/powerpc/kvm/trace_book3s.h, trace_hv.h and trace_pr.h, asm/kvm_asm.h, asm/hvcall.h.
+ * A host runs one kind of KVM, and has only the events of that kind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,35 +58,6 @@ static const struct reason book3s_reasons[] = {
 	{ REASON_TYPE | CEDED, "H_CEDE", NULL, REASON_IDLE }, /* of HV only: must be last */
 };
 #define NR_BOOK3S (ARRAY_SIZE(book3s_reasons) - 1) /* without H_CEDE */
-
-static const struct reason booke_reasons[] = {
-	{ 0, "CRITICAL", NULL, 0 },
-	{ 1, "MACHINE_CHECK", NULL, 0 },
-	{ 2, "DATA_STORAGE", NULL, 0 },
-	{ 3, "INST_STORAGE", NULL, 0 },
-	{ 4, "EXTERNAL", NULL, 0 },
-	{ 5, "ALIGNMENT", NULL, 0 },
-	{ 6, "PROGRAM", NULL, 0 },
-	{ 7, "FP_UNAVAIL", NULL, 0 },
-	{ 8, "SYSCALL", NULL, 0 },
-	{ 9, "AP_UNAVAIL", NULL, 0 },
-	{ 10, "DECREMENTER", NULL, 0 },
-	{ 11, "FIT", NULL, 0 },
-	{ 12, "WATCHDOG", NULL, 0 },
-	{ 13, "DTLB_MISS", NULL, 0 },
-	{ 14, "ITLB_MISS", NULL, 0 },
-	{ 15, "DEBUG", NULL, 0 },
-	{ 32, "SPE_UNAVAIL", NULL, 0 },
-	{ 33, "SPE_FP_DATA", NULL, 0 },
-	{ 34, "SPE_FP_ROUND", NULL, 0 },
-	{ 35, "PERFORMANCE_MONITOR", NULL, 0 },
-	{ 36, "DOORBELL", NULL, 0 },
-	{ 37, "DOORBELL_CRITICAL", NULL, 0 },
-	{ 38, "GUEST_DBELL", NULL, 0 },
-	{ 39, "GUEST_DBELL_CRIT", NULL, 0 },
-	{ 40, "HV_SYSCALL", NULL, 0 },
-	{ 41, "HV_PRIV", NULL, 0 },
-};
 
 /* With H_CEDE a vCPU sleeps until the next interrupt. */
 static const struct reason hcall_reasons[] = {
@@ -313,14 +284,6 @@ static const struct split splits[] = {
 		.mask = 0xffffffff,
 		.reasons = book3s_reasons,
 		.nr_reasons = NR_BOOK3S,
-	},
-	{
-		.system = "kvm_booke",
-		.event = "kvm_exit",
-		.field = "exit_nr",
-		.mask = 0xffffffff,
-		.reasons = booke_reasons,
-		.nr_reasons = ARRAY_SIZE(booke_reasons),
 	},
 	{ .event = NULL },
 };
