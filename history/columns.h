@@ -6,8 +6,7 @@
 #define KVMTOP_HISTORY_COLUMNS_H
 
 /*
- * The columns of changes and totals, in this order but for the last ones; each has its number
- * before it. A row is a key.
+ * The columns of changes and totals, in this order; each has its number before it. A row is a key.
  *
  * The numbers of a column are a string of bytes: each number has seven bits a byte, the lowest
  * first, and the highest bit of a byte says that more follow (LEB128). That is an eighth less than
@@ -32,46 +31,26 @@ enum column_id {
 	COLUMN_COUNT,
 	/* Of the rows that are timed. */
 	COLUMN_TIME, /* without its lowest 16 bits */
-	COLUMN_MAX,
-	COLUMN_BUCKETS, /* how many there are from the first that counted to the last */
-	COLUMN_HIST,	/* the counts of the buckets but the one in the middle, the largest */
-
-	/*
-	 * New in version 3. Behind COLUMN_TIME: the 16 bits, two bytes, the lower one first. They
-	 * are noise, and the rest is not.
-	 */
+	/* The 16 bits, two bytes, the lower one first. They are noise, and the rest is not. */
 	COLUMN_TIME_LOW,
-	COLUMN_FIRST, /* behind COLUMN_BUCKETS: the first of them */
 	/*
-	 * Behind COLUMN_FIRST, of rows with buckets: how much larger the row's count is than the
-	 * sum of all buckets, as 2 * d, or as -2 * d - 1 if d is negative. It is nearly always 0.
-	 */
-	COLUMN_DIFFERENCE,
-	/*
-	 * Behind COLUMN_TIME_LOW, and only if anything was open. Three numbers for each row in
-	 * which something was: how many rows that are timed are between it and the one before, how
-	 * long it is open, and how much longer than at the moment before, as COLUMN_DIFFERENCE.
+	 * Only if anything was open. Three numbers for each row in which something was: how many
+	 * rows that are timed are between it and the one before, how long it is open, and how much
+	 * longer than at the moment before, as COLUMN_DIFFERENCE.
 	 */
 	COLUMN_OPEN,
+	COLUMN_MAX,
+	COLUMN_BUCKETS, /* how many there are from the first that counted to the last */
+	COLUMN_FIRST,	/* the first of them */
+	/*
+	 * Of rows with buckets: how much larger the row's count is than the sum of all buckets, as
+	 * 2 * d, or as -2 * d - 1 if d is negative. It is nearly always 0.
+	 */
+	COLUMN_DIFFERENCE,
+	COLUMN_HIST, /* the counts of the buckets but the one in the middle, the largest */
 	COLUMNS
 };
 #define HIST_MIDDLE(span) (((span) - 1) / 2)
-
-/*
- * In version 2 COLUMN_TIME has all bits, COLUMN_BUCKETS has first | buckets << 5, and COLUMN_HIST
- * has the difference in the place of the middle.
- */
-#define COLUMNS_V2 COLUMN_TIME_LOW
-
-/* Version 1 has names in place of numbers, and no sums. */
-#define COLUMNS_V1 (COLUMNS_V2 - 1)
-#define COLUMN_NAMES_V1 \
-	{ \
-		[COLUMN_SOURCES] = "source_ns", [COLUMN_ROWS] = "rows", [COLUMN_GUEST] = "guest", \
-		[COLUMN_VCPU] = "vcpu", [COLUMN_FIELD] = "field", [COLUMN_FLAGS] = "flags", \
-		[COLUMN_COUNT] = "count", [COLUMN_TIME] = "time_ns", [COLUMN_MAX] = "max_ns", \
-		[COLUMN_BUCKETS] = "buckets", [COLUMN_HIST] = "hist", \
-	}
 
 /*
  * Behind the totals, if any reason began later than its event: an array with the guest, the vCPU

@@ -348,6 +348,9 @@ static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
 	*ret_is_empty = !id && !version && !nr_tables;
 	if (*ret_is_empty)
 		return 0;
+	if (id == SQL_UNRELEASED_ID)
+		return why_set(why, -EINVAL, "%s: written by an unreleased kvmtop (version %lld), "
+			       "and no other reads it: move it away", db->name, (long long)version);
 	if (id != SQL_APPLICATION_ID)
 		return why_set(why, -EINVAL, "%s: a database, but not a history file of kvmtop",
 			       db->name);
@@ -399,9 +402,7 @@ static int set_up(struct db *db, bool is_empty, struct why *why)
 	sqlite3_reset(mode);
 	if (err < 0)
 		return err;
-	err = is_empty ? run_text(db, sql_schema, why) : db_run(db, SQL_SET_VERSION, why);
-	if (!err)
-		err = run_text(db, sql_schema_clock, why);
+	err = is_empty ? run_text(db, sql_schema, why) : 0;
 	if (err)
 		sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
 	return err ? err : check_ids(db, why);

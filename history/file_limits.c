@@ -28,7 +28,7 @@ static int find_next_run(struct history_file *file, struct why *why)
 	if (err) {
 		file->next_run.id = (uint64_t)sqlite3_column_int64(row, 0);
 		file->next_run.segment = (uint32_t)sqlite3_column_int64(row, 1);
-		/* Not known, as an earlier program wrote it: as if it were new. */
+		/* Not known, in a damaged file: as if it were new. */
 		file->next_run.before_ns = sqlite3_column_type(row, 2) == SQLITE_INTEGER ?
 						     (uint64_t)sqlite3_column_int64(row, 2) :
 						     UINT64_MAX;
@@ -172,11 +172,9 @@ static int read_clock(struct history_file *file, sqlite3_stmt *row, struct why *
 int history_file_load_clock(struct history_file *file, struct why *why)
 {
 	sqlite3_stmt *row;
-	int err = db_run(&file->db, SQL_MAKE_CLOCKS, why);
+	int err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, why);
 
 	file->clock = (struct file_clock){ 0 };
-	if (!err)
-		err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, why);
 	if (!err)
 		err = db_step(&file->db, row, why);
 	if (err <= 0)

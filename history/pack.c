@@ -544,7 +544,7 @@ static void put_sources(struct out *out, const struct moment *moment)
 	put_column(out, COLUMN_SOURCES, at);
 }
 
-/* Behind the totals, where there is anything: versions that do not know it do not look there. */
+/* Behind the totals, where there is anything. */
 static void put_late(struct out *out, const struct moment *moment)
 {
 	if (!moment->nr_late)

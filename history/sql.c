@@ -5,10 +5,6 @@
 #define TEXT_OF(number) #number
 #define DIGITS_OF(number) TEXT_OF(number)
 
-const char sql_schema_clock[] =
-	"CREATE TABLE IF NOT EXISTS clock(sample INTEGER PRIMARY KEY, before_ns INTEGER,"
-	" recorded_ns INTEGER, monotonic_ns INTEGER);";
-
 /*
  * Of a sample the columns before the parts are short and first, so that a step does not read the
  * parts. The rows of minutes have numbers for names, which makes them half as large.
@@ -39,6 +35,8 @@ const char sql_schema[] =
 	" JOIN field AS f ON f.segment = m.segment AND f.id = m.field"
 	" LEFT JOIN guest AS g ON g.segment = m.segment AND g.id = m.guest;"
 	"CREATE TABLE note(time INTEGER, segment INTEGER, text TEXT);"
+	"CREATE TABLE clock(sample INTEGER PRIMARY KEY, before_ns INTEGER, recorded_ns INTEGER,"
+	" monotonic_ns INTEGER);"
 	"PRAGMA application_id = " DIGITS_OF(SQL_APPLICATION_ID) ";"
 	"PRAGMA user_version = " DIGITS_OF(SQL_VERSION) ";"
 	"COMMIT;";
@@ -48,7 +46,6 @@ const char sql_schema[] =
 const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_APPLICATION] = "PRAGMA application_id",
 	[SQL_USER_VERSION] = "PRAGMA user_version",
-	[SQL_SET_VERSION] = "PRAGMA user_version = " DIGITS_OF(SQL_VERSION),
 	[SQL_NR_TABLES] = "SELECT count(*) FROM sqlite_master",
 	[SQL_JOURNAL] = "PRAGMA journal_mode",
 	[SQL_MAX_SAMPLE] = "SELECT coalesce(max(id), 0) FROM sample",
@@ -101,10 +98,6 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_ADD_NOTE] = "INSERT INTO note VALUES(?1, ?2, ?3)",
 
 	[SQL_ADD_CLOCK] = "INSERT OR REPLACE INTO clock VALUES(?1, ?2, ?3, ?4)",
-	[SQL_MAKE_CLOCKS] = "INSERT INTO clock SELECT id, recorded_ns - elapsed_ns, recorded_ns, 0"
-			    " FROM (SELECT id, flags, elapsed_ns, sum(elapsed_ns) OVER"
-			    " (ORDER BY id) AS recorded_ns FROM sample)"
-			    " WHERE flags & 8 AND NOT EXISTS (SELECT 1 FROM clock)",
 	/* Of the latest sample, what its run's clock and the intervals after it make. */
 	[SQL_LAST_CLOCK] = "SELECT recorded_ns, monotonic_ns, (SELECT coalesce(sum(elapsed_ns), 0)"
 			   " FROM sample WHERE id > clock.sample), (SELECT boot_id FROM segment"
@@ -115,8 +108,7 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_FREE_PAGES] = "PRAGMA freelist_count",
 	[SQL_VACUUM] = "PRAGMA incremental_vacuum(1024)",
 	/* The second sample with totals: what is before it can be dropped. */
-	[SQL_NEXT_RUN] = "SELECT id, segment, (SELECT before_ns FROM clock WHERE sample >= id"
-			 " ORDER BY sample LIMIT 1)"
+	[SQL_NEXT_RUN] = "SELECT id, segment, (SELECT before_ns FROM clock WHERE sample = id)"
 			 " FROM sample AS next WHERE id > (SELECT min(id) FROM sample)"
 			 " AND flags & 8 ORDER BY id LIMIT 1",
 	[SQL_OLDEST] = "SELECT min(time_ns) FROM sample",

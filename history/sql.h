@@ -9,20 +9,20 @@
 
 #include <stdint.h>
 
-#define SQL_APPLICATION_ID 0x6b766d74 /* "kvmt" */
-#define SQL_VERSION 3		      /* PRAGMA user_version; all before are read, too */
+#define SQL_APPLICATION_ID 0x6b766d68 /* "kvmh" */
+#define SQL_UNRELEASED_ID 0x6b766d74  /* "kvmt": of other formats, before the first release */
+#define SQL_VERSION 1		      /* PRAGMA user_version */
 
 /* Ids of samples and segments are below; a writer goes on after the largest. */
 #define SQL_SAMPLE_MAX (INT64_MAX / 2)
 #define SQL_SEGMENT_MAX (UINT32_MAX / 2)
 
-/* Makes the tables, in one transaction; and the one that files of earlier programs lack. */
-extern const char sql_schema[], sql_schema_clock[];
+/* Makes the tables, in one transaction. */
+extern const char sql_schema[];
 
 enum sql {
 	SQL_APPLICATION,
 	SQL_USER_VERSION,
-	SQL_SET_VERSION,
 	SQL_NR_TABLES,
 	SQL_JOURNAL,
 	SQL_MAX_SAMPLE,
@@ -53,7 +53,6 @@ enum sql {
 	SQL_ADD_MINUTE,
 	SQL_ADD_NOTE,
 	SQL_ADD_CLOCK,
-	SQL_MAKE_CLOCKS,
 	SQL_LAST_CLOCK,
 
 	SQL_PAGE_SIZE,

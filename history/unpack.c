@@ -34,7 +34,6 @@ struct in {
 	const unsigned char *at, *end;
 	const char *text; /* the latest text, or bytes */
 	bool is_bad;
-	unsigned int version; /* of the format: see columns.h */
 	bool has_open; /* it has COLUMN_OPEN */
 };
 
@@ -84,16 +83,10 @@ static size_t next_array(struct in *in)
 	return in->is_bad ? 0 : (size_t)nr;
 }
 
-/* The number, or the name, that comes before a column. */
+/* The number that comes before a column. */
 static void next_column(struct in *in, enum column_id column)
 {
-	static const char *const names[COLUMNS] = COLUMN_NAMES_V1;
-
-	if (in->version > 1)
-		in->is_bad |= next_uint(in) != column;
-	else if (next(in, CBOR_TEXT) != strlen(names[column]) ||
-		 memcmp(in->text, names[column], strlen(names[column])) != 0)
-		in->is_bad = true;
+	in->is_bad |= next_uint(in) != column;
 }
 
 /* ---- columns */
@@ -341,26 +334,20 @@ struct hists {
 
 static struct hists read_buckets(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	bool is_one_column = in->version < 3;
-	struct in_column column, firsts = { 0 };
+	struct in_column column, firsts;
 	struct hists hists = { 0 };
 
 	column = begin_column(in, COLUMN_BUCKETS, rows->nr_stored_timed);
-	if (!is_one_column)
-		firsts = begin_column(in, COLUMN_FIRST, rows->nr_stored_timed);
+	firsts = begin_column(in, COLUMN_FIRST, rows->nr_stored_timed);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		struct change_timing *timing;
-		uint64_t buckets;
 
 		if (!change->timing || !is_stored(change))
 			continue;
-		buckets = small_number(&column, (uint64_t)HIST_BUCKETS << 5 | 31);
-		if (!is_one_column)
-			buckets = (buckets & 31) << 5 | small_number(&firsts, 31);
 		timing = &changes->timings[change->timing - 1];
-		timing->first = buckets & 31;
-		timing->nr = (uint8_t)(buckets >> 5);
+		timing->first = (uint8_t)small_number(&firsts, HIST_BUCKETS);
+		timing->nr = (uint8_t)small_number(&column, HIST_BUCKETS);
 		timing->counts = (uint32_t)hists.nr_counts;
 		column.is_bad |= timing->first + timing->nr > HIST_BUCKETS;
 		hists.nr_counts += timing->nr;
@@ -396,62 +383,54 @@ static void read_differences(struct in *in, struct in_column column, struct chan
 
 /* The count in the middle follows from the others, the row's count, and the difference. */
 static inline void read_counts_of(struct in_column *column, const struct change *change,
-				  uint64_t *counts, unsigned int nr, bool has_differences)
+				  uint64_t *counts, unsigned int nr)
 {
 	unsigned int at_middle = HIST_MIDDLE(nr);
-	uint64_t middle = change->count, difference;
+	uint64_t middle = change->count - difference_of(counts[at_middle]);
 
 	for (unsigned int i = 0; i < nr; i++) {
-		if (i != at_middle || !has_differences)
-			counts[i] = number(column);
-		if (i != at_middle)
-			middle -= counts[i];
+		if (i == at_middle)
+			continue;
+		counts[i] = number(column);
+		middle -= counts[i];
 	}
-	difference = difference_of(counts[at_middle]);
-	counts[at_middle] = middle - difference;
+	counts[at_middle] = middle;
 }
 
 static int read_hists(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	bool has_differences = in->version > 2;
-	struct in_column column, differences = { 0 };
+	struct in_column column, differences;
 	struct hists hists;
 
 	if (go_on(in) < 0)
 		return -ENOMEM;
 	hists = read_buckets(in, changes, rows);
-	if (has_differences)
-		differences = begin_column(in, COLUMN_DIFFERENCE, hists.nr);
-	column = begin_column(in, COLUMN_HIST,
-			      hists.nr_counts - (has_differences ? hists.nr : 0));
+	differences = begin_column(in, COLUMN_DIFFERENCE, hists.nr);
+	column = begin_column(in, COLUMN_HIST, hists.nr_counts - hists.nr);
 	in->is_bad |= hists.nr_counts > COUNTS_MAX;
 	if (in->is_bad)
 		return 0;
 	if (array_grow(&changes->counts, &changes->room_counts, hists.nr_counts) < 0)
 		return -ENOMEM;
 	changes->nr_counts = hists.nr_counts;
-	if (has_differences)
-		read_differences(in, differences, changes);
+	read_differences(in, differences, changes);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		unsigned int nr;
 		uint64_t *counts = counts_of(changes, change, &nr);
 
 		if (counts)
-			read_counts_of(&column, change, counts, nr, has_differences);
+			read_counts_of(&column, change, counts, nr);
 	}
 	end_column(in, column);
 	return in->is_bad || !in->packer->sums.nr ? 0 : sums_add_hists(changes);
 }
 
-/* lows: the lowest 16 bits, or nothing where the column has all. */
+/* lows: the lowest 16 bits. */
 static inline uint64_t read_time(struct in_column *column, struct in_column *lows)
 {
-	uint64_t time_ns;
+	uint64_t time_ns = small_number(column, UINT64_MAX >> 16) << 16;
 
-	if (!lows->at)
-		return number(column);
-	time_ns = small_number(column, UINT64_MAX >> 16) << 16;
 	if (lows->end - lows->at < 2)
 		lows->is_bad = true;
 	else
@@ -463,11 +442,10 @@ static inline uint64_t read_time(struct in_column *column, struct in_column *low
 /* A sum comes before the rows that it is the sum of. */
 static void read_times(struct in *in, struct changes *changes, const struct rows *rows)
 {
-	struct in_column column, lows = { 0 };
+	struct in_column column, lows;
 
 	column = begin_column(in, COLUMN_TIME, rows->nr_stored_timed);
-	if (in->version > 2)
-		lows = begin_column(in, COLUMN_TIME_LOW, 2 * rows->nr_stored_timed);
+	lows = begin_column(in, COLUMN_TIME_LOW, 2 * rows->nr_stored_timed);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		uint32_t sum = change->sum ? changes->list[change->sum - 1].timing : 0;
@@ -553,8 +531,7 @@ static int read_rows(struct in *in, struct changes *changes, enum unpack_depth d
 	struct rows rows;
 	int err;
 
-	sums->nr = 0;
-	err = in->version > 1 ? read_sums(in, sums) : 0;
+	err = read_sums(in, sums);
 	if (err)
 		return err;
 	rows = read_flags(in, changes);
@@ -587,14 +564,13 @@ static int read_changes(struct in *in, struct changes *changes, enum unpack_dept
 	return damaged(why);
 }
 
-/* The map of the columns: all but so many. */
-static void next_columns(struct in *in, unsigned int missing)
+/* The map of so many columns; where nothing was open, there is one less. */
+static void next_columns(struct in *in, unsigned int nr)
 {
-	uint64_t nr = next(in, CBOR_MAP) + missing;
+	uint64_t missing = nr - next(in, CBOR_MAP);
 
-	in->version = nr == COLUMNS_V1 ? 1 : nr == COLUMNS_V2 ? 2 : 3;
-	in->has_open = nr == COLUMNS;
-	in->is_bad |= in->version == 3 && nr != COLUMNS && nr != COLUMN_OPEN;
+	in->has_open = !missing;
+	in->is_bad |= missing > 1;
 }
 
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
@@ -606,7 +582,7 @@ int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_d
 
 	if (err)
 		return err;
-	next_columns(&in, 0);
+	next_columns(&in, COLUMNS);
 	column = begin_column(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
 		moment->source_ns[i] = number(&column);
@@ -646,7 +622,7 @@ int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_de
 
 	if (err)
 		return err;
-	next_columns(&in, 1);
+	next_columns(&in, COLUMNS - 1);
 	moment->nr_late = 0;
 	err = read_changes(&in, &moment->totals, depth, why);
 	return err || depth != UNPACK_ALL ? err : read_late(&in, moment, why);

@@ -57,8 +57,8 @@ done
 
 # Tables of a history file, and their columns: "minute_row time".
 tables=$(sed -n '/^const char sql_schema/,/;$/p' history/sql.c | tr -d '"\n\t' |
-	grep -oE 'CREATE TABLE (IF NOT EXISTS )?[a-z_]*\([^;]*' |
-	sed 's/^CREATE TABLE //; s/^IF NOT EXISTS //; s/, *PRIMARY KEY(.*//; s/)[^)]*$//' |
+	grep -oE 'CREATE TABLE [a-z_]*\([^;]*' |
+	sed 's/^CREATE TABLE //; s/, *PRIMARY KEY(.*//; s/)[^)]*$//' |
 	awk -F '[(,]' '{ for (i = 2; i <= NF; i++) { split($i, w, " "); print $1, w[1] } }')
 page=$(awk '/^\.S[sh] / { table = $2 } /^\.It Va / { print table, $3 }' man/kvmtop-history.5)
 check "a history file has tables" test "$(printf '%s\n' "$tables" | grep -c .)" -gt 40

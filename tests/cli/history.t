@@ -159,7 +159,7 @@ like "$(cat "$TMP/diff")" '^Guest +Count/s 1' "--view guests: by guest"
 
 # diff_with REGEX: reasons and rates, of a history with itself.
 diff_with() {
-	"$KVMTOP" -r tests/data/history/version-3.db --diff ..now ..now -c -f "$1" 2>"$TMP/err" |
+	"$KVMTOP" -r tests/data/history/version-1.db --diff ..now ..now -c -f "$1" 2>"$TMP/err" |
 		cut -d, -f1,4,5
 }
 is "$(diff_with hlt)" "$(printf 'reason,other_rate,rate\nhlt,391.216,391.216')" "a filter chooses"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# History files: of an earlier version, by SQL, foreign, in use, removed, full, after kill -9.
+# History files: of the version, by SQL, foreign, in use, removed, full, after kill -9.
 # shellcheck disable=SC2317 # check, wait_for and status_of call functions
 . tests/lib.sh
 
@@ -21,23 +21,19 @@ has_samples() {
 	[ "$(read_back | wc -l)" -ge "$1" ]
 }
 
-# ---- versions: tests/data/history/README
+# ---- the version: tests/data/history/README
 
-for version in 1 2 3; do
-	DB=$TMP/v$version.db
-	cp tests/data/history/version-$version.db "$DB"
-	for view in vcpus exits; do
-		"$KVMTOP" -r "$DB" -l --json --view $view >>"$TMP/v$version.json" 2>&1
-	done
-	same_golden "$TMP/v$version.json" tests/golden/history-version-$version.json \
-		"a file of version $version is read"
-	check "and nothing beside it is left" test "$(echo "$DB"*)" = "$DB"
-	check "it is written to, too" write -n 2
-	is "$(read_back | wc -l)" 6 "and has the old samples and the new ones"
-	"$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/both.json" 2>&1
-	is "$(head -4 "$TMP/both.json")" "$(tail -4 "$TMP/v$version.json")" \
-		"the old ones are as before"
+DB=$TMP/v1.db
+cp tests/data/history/version-1.db "$DB"
+for view in vcpus exits; do
+	"$KVMTOP" -r "$DB" -l --json --view $view >>"$TMP/v1.json" 2>&1
 done
+same_golden "$TMP/v1.json" tests/golden/history-version-1.json "a file of version 1 is read"
+check "and nothing beside it is left" test "$(echo "$DB"*)" = "$DB"
+check "it is written to, too" write -n 2
+is "$(read_back | wc -l)" 6 "and has the old samples and the new ones"
+"$KVMTOP" -r "$DB" -l --json --view exits >"$TMP/both.json" 2>&1
+is "$(head -4 "$TMP/both.json")" "$(tail -4 "$TMP/v1.json")" "the old ones are as before"
 like "$("$KVMTOP" -r "$DB" -1 --view hotspots 2>&1 >"$TMP/out")" \
 	'^kvmtop: no hot spots were recorded then: .* by -w with --view hotspots$' \
 	"what has no hot spots says so"
@@ -59,8 +55,8 @@ exits_of() {
 # Debian's Python, which has Debian's modules.
 python=/usr/bin/python3
 if $python -c 'import cbor2, zstandard' 2>"$TMP/err"; then
-	is "$($python tests/cli/read_history.py tests/data/history/version-3.db 2>&1)" \
-		"$(exits_of tests/data/history/version-3.db)" \
+	is "$($python tests/cli/read_history.py tests/data/history/version-1.db 2>&1)" \
+		"$(exits_of tests/data/history/version-1.db)" \
 		"a reader without our code finds the same exits, times and histograms"
 else
 	skip "a reader without our code" "Python, its cbor2 or its zstandard is not installed"
@@ -107,6 +103,13 @@ write -n 2
 cp "$DB" "$TMP/whole.db"
 printf '\377' | dd of="$DB" bs=1 seek=63 conv=notrunc 2>"$TMP/dd"
 refused "a newer version" "written by a newer kvmtop .*: update kvmtop"
+cp "$TMP/whole.db" "$DB"
+# Before the first release the number of the application was another, "kvmt".
+printf 't' | dd of="$DB" bs=1 seek=71 conv=notrunc 2>"$TMP/dd"
+sum=$(cksum <"$DB")
+refused "a file of no release" \
+	"written by an unreleased kvmtop \\(version 1\\), and no other reads it: move it away"
+is "$(cksum <"$DB")" "$sum" "it is as it was"
 cp "$TMP/whole.db" "$DB"
 printf '%0300d' 0 | dd of="$DB" bs=1 seek=100 conv=notrunc 2>"$TMP/dd"
 is "$(status_of "$KVMTOP" -r "$DB" -1)" 1 "a damaged file: -r fails"

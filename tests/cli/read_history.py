@@ -45,7 +45,7 @@ def histogram(columns, count, buckets):
     middle = (buckets - 1) // 2
     for i in range(buckets):
         if i != middle:
-            hist[first + i] = next(columns[11])
+            hist[first + i] = next(columns[15])
     hist[first + middle] = count - difference - sum(hist)
     return hist
 
@@ -54,10 +54,10 @@ def passed(columns):
     """By row with durations: what an exit that was open adds to the time, or takes away."""
     at = 0
     more = {}
-    for skipped in columns.get(15, iter(())):
+    for skipped in columns.get(10, iter(())):
         at += skipped
-        next(columns[15])  # how long it has been open
-        doubled = next(columns[15])
+        next(columns[10])  # how long it has been open
+        doubled = next(columns[10])
         more[at] = -(doubled + 1) // 2 if doubled & 1 else doubled // 2
         at += 1
     return more
@@ -65,7 +65,7 @@ def passed(columns):
 
 def rows(blob):
     parts = unpack(blob)
-    low = parts.pop(12)
+    low = parts.pop(9)
     columns = {key: numbers(column) for key, column in parts.items() if key != 1}
     more_time = passed(columns)
     guest = vcpu = field = nr_timed = 0
@@ -83,13 +83,13 @@ def rows(blob):
         count = 0 if flags & SUM else next(columns[7])
         time_ns, hist = 0, [0] * BUCKETS
         if flags & TIMED:
-            next(columns[9])  # the longest
+            next(columns[11])  # the longest
         if flags & TIMED and not flags & SUM:
             time_ns = next(columns[8]) << 16 | low[0] | low[1] << 8
             time_ns += more_time.get(nr_timed, 0)
             nr_timed += 1
             low = low[2:]
-            hist = histogram(columns, count, next(columns[10]))
+            hist = histogram(columns, count, next(columns[12]))
         yield field, flags, count, time_ns, hist
     left = [key for key, column in columns.items() if key not in (0, 5) and list(column)]
     assert not left and not low, f"there is more in {left}"

@@ -350,9 +350,9 @@ static void a_closed_file_is_one_file(void **state)
 	history_file_close(reader, NULL);
 	assert_int_equal(size_of(w, "-shm"), 0);
 	query(w, "PRAGMA application_id", text, sizeof(text));
-	assert_string_equal(text, "1802923380\n");
+	assert_string_equal(text, "1802923368\n");
 	query(w, "PRAGMA user_version", text, sizeof(text));
-	assert_string_equal(text, "3\n");
+	assert_string_equal(text, "1\n");
 }
 
 int main(void)

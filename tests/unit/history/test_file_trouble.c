@@ -92,10 +92,24 @@ static void a_newer_version_is_left_alone(void **state)
 	begin_writer(w);
 	add_many(w, 2);
 	end_writer(w);
-	execute(w, "PRAGMA user_version = 4");
+	execute(w, "PRAGMA user_version = 2");
 	assert_int_equal(open_reader(w, &reader), -EINVAL);
 	assert_int_equal(open_writer(w), -EINVAL);
-	says(w, "newer kvmtop (version 4 of the format, this one knows 3): update kvmtop");
+	says(w, "newer kvmtop (version 2 of the format, this one knows 1): update kvmtop");
+}
+
+static void a_file_of_no_release_is_left_alone(void **state)
+{
+	struct world *w = *state;
+	struct history_file *reader;
+
+	begin_writer(w);
+	add_many(w, 2);
+	end_writer(w);
+	execute(w, "PRAGMA application_id = 1802923380; PRAGMA user_version = 3");
+	assert_int_equal(open_reader(w, &reader), -EINVAL);
+	assert_int_equal(open_writer(w), -EINVAL);
+	says(w, "unreleased kvmtop (version 3), and no other reads it: move it away");
 }
 
 static void only_regular_files(void **state)
@@ -729,27 +743,6 @@ static void a_clock_that_is_set_drops_nothing(void **state)
 	end_writer(w);
 }
 
-/* The samples of an earlier program have no clocks. */
-static void an_old_file_gets_clocks(void **state)
-{
-	struct world *w = *state;
-
-	w->limits.age_ns = 1000 * SECOND;
-	begin_writer(w);
-	add_many(w, 500);
-	end_writer(w);
-	execute(w, "DROP TABLE clock");
-	w->time_ns += YEARS;
-	skip_to_totals(w);
-	begin_writer(w);
-	add_many(w, 480);
-	check_stored(w, 980);
-	add_many(w, 120);
-	assert_true(history_file_dropped(w->file) >= 100 - 2 * RUN);
-	assert_true(history_file_dropped(w->file) <= 100 + 2 * RUN);
-	end_writer(w);
-}
-
 static void a_reader_that_never_ends_does_not_fill_the_disk(void **state)
 {
 	struct world *w = *state;
@@ -1131,6 +1124,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(files_of_others_stay_as_they_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_newer_version_is_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_file_of_no_release_is_left_alone, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(only_regular_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_file_is_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_writes, setup, teardown),
@@ -1153,7 +1148,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_size_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_age_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_clock_that_is_set_drops_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_old_file_gets_clocks, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_that_stays_open_does_not_keep_it_large,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_that_never_ends_does_not_fill_the_disk,
