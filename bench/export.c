@@ -133,7 +133,7 @@ static bool measure(uint32_t nr_guests, const struct target *target)
 	for (int round = 0; round < ROUNDS; round++) {
 		const struct facts facts = { .fields = host.fields, .stats = host.stats,
 					     .guests = host.guests };
-		struct metrics_text text = { .format = METRICS_TEXT };
+		struct metrics_text text = { 0 };
 		struct document *plain, *gzip;
 		double begin;
 

@@ -26,7 +26,7 @@
 #define HANGS_S 5 /* a sample that takes longer hangs */
 #define STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
 
-/* The text of one sample in one format, as it is and compressed. */
+/* The text of one sample, as it is and compressed. */
 struct cached {
 	uint64_t tick; /* the sample's; 0: there is no text yet */
 	struct document *plain, *gzip;
@@ -41,7 +41,7 @@ struct export {
 	struct server *server;
 	/* Protects facts and texts: the server's thread reads them, this thread changes them. */
 	pthread_mutex_t lock;
-	struct cached cached[METRICS_FORMATS];
+	struct cached cached;
 	atomic_uint_least64_t sampled_ns; /* when the latest sample was taken */
 	bool has_written;
 	bool has_said_dropped;
@@ -226,7 +226,7 @@ static int keep_on(struct export *export, int err, struct why *why)
 
 static int write_file(struct export *export, struct why *why)
 {
-	struct metrics_text text = { .format = METRICS_TEXT };
+	struct metrics_text text = { 0 };
 	int err = make_text(export, &text);
 
 	if (!err) {
@@ -250,25 +250,21 @@ static const char page[] =
 	"<h1>kvmtop " KVMTOP_VERSION "</h1>\n"
 	"<p>This host's KVM guests, counted for Prometheus: where the time of their vCPUs goes,\n"
 	"their VM exits and what these cost, and what makes guests slow.</p>\n"
-	"<ul><li><a href=\"/metrics\"><code>/metrics</code></a>: the numbers, as Prometheus' text "
-	"or OpenMetrics</li>\n"
+	"<ul><li><a href=\"/metrics\"><code>/metrics</code></a>: the numbers, as Prometheus' "
+	"text</li>\n"
 	"<li><a href=\"/healthz\"><code>/healthz</code></a>: whether counting goes on</li></ul>\n"
 	"<p><code>kvmtop --metrics help</code> explains each number, <code>man kvmtop</code> the "
 	"rest.</p>\n"
 	"</body></html>\n";
 
-static const char *type_of(enum metrics_format format)
-{
-	return format == METRICS_TEXT ?
-		       "text/plain; version=0.0.4; charset=utf-8" :
-		       "application/openmetrics-text; version=1.0.0; charset=utf-8";
-}
+/* The one format, whatever a client says that it accepts: all that scrapes takes this one. */
+static const char metrics_type[] = "text/plain; version=0.0.4; charset=utf-8";
 
 /* Formats the latest sample, unless another client has it already. */
-static int refresh(struct export *export, enum metrics_format format)
+static int refresh(struct export *export)
 {
-	struct cached *cached = &export->cached[format];
-	struct metrics_text text = { .format = format };
+	struct cached *cached = &export->cached;
+	struct metrics_text text = { 0 };
 	uint64_t tick = stats_tick(monitor_facts(export->monitor)->stats);
 	int err;
 
@@ -279,7 +275,7 @@ static int refresh(struct export *export, enum metrics_format format)
 	*cached = (struct cached){ 0 };
 	err = make_text(export, &text);
 	if (!err)
-		cached->plain = document_new(type_of(format), text.bytes, text.size, false);
+		cached->plain = document_new(metrics_type, text.bytes, text.size, false);
 	free(text.bytes);
 	if (!err && !cached->plain)
 		err = -ENOMEM;
@@ -309,22 +305,19 @@ static bool lock_facts(struct export *export)
 }
 
 /* NULL: no memory, or no sample comes. */
-static struct document *metrics_document(struct export *export,
-					 const struct server_request *request)
+static struct document *metrics_document(struct export *export, bool takes_gzip)
 {
-	enum metrics_format format = strstr(request->accept, "application/openmetrics-text") ?
-					     METRICS_OPENMETRICS : METRICS_TEXT;
-	struct cached *cached = &export->cached[format];
+	struct cached *cached = &export->cached;
 	struct document *document = NULL;
 
 	if (!lock_facts(export))
 		return NULL;
-	if (refresh(export, format) == 0) {
-		if (request->takes_gzip && !cached->gzip)
-			cached->gzip = document_new(type_of(format), cached->plain->bytes,
+	if (refresh(export) == 0) {
+		if (takes_gzip && !cached->gzip)
+			cached->gzip = document_new(metrics_type, cached->plain->bytes,
 						    cached->plain->size, true);
-		document = document_hold(request->takes_gzip && cached->gzip ? cached->gzip :
-									       cached->plain);
+		document = document_hold(takes_gzip && cached->gzip ? cached->gzip :
+								      cached->plain);
 	}
 	pthread_mutex_unlock(&export->lock);
 	return document;
@@ -341,7 +334,7 @@ static unsigned int answer(void *arg, const struct server_request *request,
 	struct export *export = arg;
 
 	if (strcmp(request->path, "/metrics") == 0)
-		*ret_document = metrics_document(export, request);
+		*ret_document = metrics_document(export, request->takes_gzip);
 	else if (strcmp(request->path, "/healthz") == 0 && !is_counting(export))
 		return 503;
 	else if (strcmp(request->path, "/healthz") == 0)
@@ -428,10 +421,8 @@ int top_export(const struct top_options *options, struct env *env,
 	int err = export.metrics ? run(&export, env, &why) : -ENOMEM;
 
 	server_stop(export.server);
-	for (size_t i = 0; i < METRICS_FORMATS; i++) {
-		document_drop(export.cached[i].plain);
-		document_drop(export.cached[i].gzip);
-	}
+	document_drop(export.cached.plain);
+	document_drop(export.cached.gzip);
 	metrics_free(export.metrics);
 	return err ? say_failure(err, &why) : STATUS_OK;
 }

@@ -197,7 +197,6 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 	}
 	if (status != MHD_HTTP_OK)
 		return send_document(server, connection, status, NULL);
-	request.accept = header_of(server, connection, MHD_HTTP_HEADER_ACCEPT);
 	request.takes_gzip = accepts_gzip(header_of(server, connection,
 						    MHD_HTTP_HEADER_ACCEPT_ENCODING));
 	status = server->config.answer(server->config.arg, &request, &document);

@@ -18,8 +18,7 @@
 #define SERVER_CONNECTIONS 2000 /* at once; and at most half of the descriptors */
 
 struct server_request {
-	const char *path;   /* "/metrics" */
-	const char *accept; /* the header; "": none */
+	const char *path; /* "/metrics" */
 	bool takes_gzip;
 };
 

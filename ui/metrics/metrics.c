@@ -473,7 +473,6 @@ static int write_all(const struct output *out, const struct metrics_self *self)
 	for (unsigned int id = METRIC_USER_EXITS; id < METRIC_SERIES_DROPPED; id++)
 		write_cells(out, (enum metric_id)id);
 	write_dropped(out);
-	text_end(out->text);
 	return err;
 }
 

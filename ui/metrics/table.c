@@ -8,7 +8,7 @@
 
 static const struct metric metrics[METRICS_NR] = {
 	[METRIC_BUILD_INFO] = {
-		"kvmtop_build_info", METRIC_INFO, NULL, "version, arch, engine", METRICS_ALWAYS,
+		"kvmtop_build_info", METRIC_GAUGE, NULL, "version, arch, engine", METRICS_ALWAYS,
 		"The program, the kind of virtualization, and what counts trace events." },
 	[METRIC_START_TIME] = {
 		"kvmtop_start_time_seconds", METRIC_GAUGE, "seconds", "", METRICS_ALWAYS,
@@ -23,7 +23,7 @@ static const struct metric metrics[METRICS_NR] = {
 		"kvmtop_exits_lost_total", METRIC_COUNTER, NULL, "", METRICS_ALWAYS,
 		"Exits and arguments of exits that could not be counted." },
 	[METRIC_GUEST_INFO] = {
-		"kvmtop_guest_info", METRIC_INFO, NULL, "guest, uuid, id, pid, vmm", METRICS_ALWAYS,
+		"kvmtop_guest_info", METRIC_GAUGE, NULL, "guest, uuid, id, pid, vmm", METRICS_ALWAYS,
 		"A guest, to join on; id: of Proxmox or Kata." },
 	[METRIC_GUEST_VCPUS] = {
 		"kvmtop_guest_vcpus", METRIC_GAUGE, NULL, "guest", METRICS_ALWAYS,
@@ -107,7 +107,7 @@ const struct metric *metric_at(size_t i)
 
 const char *metric_type_name(enum metric_type type)
 {
-	static const char *const names[] = { "gauge", "counter", "histogram", "info" };
+	static const char *const names[] = { "gauge", "counter", "histogram" };
 
 	return names[type];
 }

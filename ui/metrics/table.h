@@ -55,10 +55,10 @@ enum metric_id {
 	METRICS_NR
 };
 
-enum metric_type { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM, METRIC_INFO };
+enum metric_type { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM };
 
 struct metric {
-	const char *name;   /* of a counter with _total, of an info with _info */
+	const char *name;   /* of a counter with _total */
 	enum metric_type type;
 	const char *unit;   /* "seconds"; NULL: a number */
 	const char *labels; /* "guest, reason"; "": none */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes series: the two formats differ in the names of families, in info and in their end. */
+/* Writes series, a line each, and what stands above the first one of a metric. */
 #include <string.h>
 
 #include "base/array.h"
@@ -62,25 +62,12 @@ char *text_escape(const char *value, char *ret_text, size_t size)
 	return ret_text;
 }
 
-/* OpenMetrics names a family without the suffix that its series have. */
-static size_t family_length(const struct metrics_text *text)
-{
-	const struct metric *metric = text->metric;
-	size_t len = strlen(metric->name);
-
-	if (text->format == METRICS_TEXT)
-		return len;
-	if (metric->type == METRIC_COUNTER)
-		return len - strlen("_total");
-	return metric->type == METRIC_INFO ? len - strlen("_info") : len;
-}
-
 static void put_header(struct metrics_text *text, const char *what, const char *value)
 {
 	put(text, "# ");
 	put(text, what);
 	put(text, " ");
-	put_bytes(text, text->metric->name, family_length(text));
+	put(text, text->metric->name);
 	put(text, " ");
 	put(text, value);
 	put(text, "\n");
@@ -89,14 +76,11 @@ static void put_header(struct metrics_text *text, const char *what, const char *
 void text_series(struct metrics_text *text, enum metric_id id, const char *suffix)
 {
 	const struct metric *metric = metric_at(id);
-	bool is_gauge = text->format == METRICS_TEXT && metric->type == METRIC_INFO;
 
 	if (text->metric != metric) {
 		text->metric = metric;
 		put_header(text, "HELP", metric->help);
-		put_header(text, "TYPE", metric_type_name(is_gauge ? METRIC_GAUGE : metric->type));
-		if (metric->unit && text->format == METRICS_OPENMETRICS)
-			put_header(text, "UNIT", metric->unit);
+		put_header(text, "TYPE", metric_type_name(metric->type));
 	}
 	put(text, metric->name);
 	put(text, suffix);
@@ -154,10 +138,4 @@ void text_value_seconds(struct metrics_text *text, uint64_t value_ns)
 	begin_value(text);
 	put_seconds(text, value_ns);
 	put(text, "\n");
-}
-
-void text_end(struct metrics_text *text)
-{
-	if (text->format == METRICS_OPENMETRICS)
-		put(text, "# EOF\n");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * text - text that grows, and metrics in it: Prometheus' text format 0.0.4, or OpenMetrics 1.0.
+ * text - text that grows, and metrics in it: Prometheus' text format 0.0.4, without timestamps.
  *
- * Numbers are written without floating point, so that no digit of a counter is lost.
+ * All that scrapes takes this format, and so does node_exporter's textfile collector. Numbers are written without floating point, so that no digit of a counter is lost.
  */
 #ifndef KVMTOP_UI_METRICS_TEXT_H
 #define KVMTOP_UI_METRICS_TEXT_H
@@ -13,9 +13,6 @@
 
 #include "ui/metrics/table.h"
 
-/* METRICS_TEXT: what node_exporter's textfile collector takes, without timestamps. */
-enum metrics_format { METRICS_TEXT, METRICS_OPENMETRICS, METRICS_FORMATS };
-
 #define METRICS_LABEL_SIZE 600 /* of an escaped value */
 
 /* Zero-initialised is empty; free(bytes) when done. */
@@ -24,7 +21,6 @@ struct metrics_text {
 	size_t size, room;
 	size_t nr_series; /* lines with a value */
 	bool has_failed; /* no memory: the rest is missing */
-	enum metrics_format format;
 	const struct metric *metric; /* the latest */
 };
 
@@ -39,9 +35,6 @@ void text_label_number(struct metrics_text *text, const char *name, int64_t valu
 void text_label_seconds(struct metrics_text *text, const char *name, uint64_t value_ns);
 void text_value(struct metrics_text *text, uint64_t value);
 void text_value_seconds(struct metrics_text *text, uint64_t value_ns);
-
-/* What ends the text; in OpenMetrics, a mark. */
-void text_end(struct metrics_text *text);
 
 /* The value of a label, cut to fit if it is too long. Returns ret_text. */
 char *text_escape(const char *value, char *ret_text, size_t size);

@@ -27,9 +27,9 @@ static struct metrics *metrics_of(unsigned int groups, size_t max_series)
 }
 
 /* For the caller to free. */
-static char *text_of(struct world *world, struct metrics *metrics, enum metrics_format format)
+static char *text_of(struct world *world, struct metrics *metrics)
 {
-	struct metrics_text text = { .format = format };
+	struct metrics_text text = { 0 };
 	size_t nr_series = 0;
 
 	assert_int_equal(metrics_write(metrics, &world->facts, &self, &text), 0);
@@ -104,7 +104,7 @@ static void every_number(void **state)
 	char *text;
 
 	usual(world);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	need_line(text, "kvmtop_build_info{version=\"" KVMTOP_VERSION
 			"\",arch=\"SVM\",engine=\"bpf\"} 1");
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
@@ -136,7 +136,7 @@ static void an_exit_that_does_not_end(void **state)
 
 	for (uint32_t second = 1; second <= 3; second++)
 		stands_still(world, second);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		need_line(text, lines[i]);
 	assert_int_equal(count_of(text, "kvmtop_exit_open_seconds{"), 1); /* no halt */
@@ -162,7 +162,7 @@ static void groups_add_and_leave_out(void **state)
 
 	usual(world);
 	metrics = metrics_of(groups, METRICS_SERIES_MAX);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	assert_null(strstr(text, "kvmtop_vcpu_seconds"));
 	need_line(text, "kvmtop_user_exits_total{guest=\"web1\",reason=\"IO\"} 20");
 	need_line(text, "kvmtop_user_exit_seconds_total{guest=\"web1\",reason=\"IO\"} 0.18");
@@ -199,7 +199,7 @@ static void events_and_statistics(void **state)
 	}
 	sample_add(&world->sample, (struct key){ GUEST_ANY, -1, KVM_EXIT }, 20, ROW_FROM_ZERO);
 	take(world);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	need_line(text, "kvmtop_events_total{guest=\"db1\",event=\"kvm_exit\"} 14");
 	need_line(text, "kvmtop_events_total{event=\"kvm_exit\"} 20");
 	need_line(text, "kvmtop_statistic_total{guest=\"db1\",name=\"io_exits\"} 10");
@@ -219,7 +219,7 @@ static void an_event_is_its_exits(void **state)
 	sample_add(&world->sample, (struct key){ 2, 0, KVM_EXIT }, 3, ROW_FROM_ZERO);
 	usual_vcpu(world, 2, 0, 1);
 	take(world);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	need_line(text, "kvmtop_exits_total{guest=\"web1\",reason=\"HLT\"} 50");
 	need_line(text, "kvmtop_exits_total{guest=\"web1\",reason=\"MSR_WRITE\"} 100");
 	need_line(text, "kvmtop_exits_total{guest=\"web1\",reason=\"IO\"} 10");
@@ -242,32 +242,13 @@ static void times_that_are_not_known(void **state)
 		sample_add_timed(&world->sample, (struct key){ 1, 0, (uint32_t)field }, 457,
 				 ROW_FROM_ZERO, &(struct timing){ 0 });
 	take(world);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	need_line(text, "kvmtop_user_exits_total{guest=\"db1\",reason=\"IO\"} 457");
 	assert_null(strstr(text, "kvmtop_user_exit_seconds_total{"));
 	free(text);
 	usual(world);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	assert_non_null(strstr(text, "kvmtop_user_exit_seconds_total{"));
-	free(text);
-	metrics_free(metrics);
-}
-
-static void open_metrics(void **state)
-{
-	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
-	char *text;
-
-	usual(world);
-	text = text_of(world, metrics, METRICS_OPENMETRICS);
-	need_line(text, "# TYPE kvmtop_guest info");
-	need_line(text, "# TYPE kvmtop_exits counter");
-	need_line(text, "# TYPE kvmtop_exit_seconds counter");
-	need_line(text, "# UNIT kvmtop_exit_seconds seconds");
-	need_line(text, "# UNIT kvmtop_exit_duration_seconds seconds");
-	need_line(text, "kvmtop_exits_total{guest=\"web1\",reason=\"IO\"} 20");
-	assert_string_equal(text + strlen(text) - strlen("\n# EOF\n"), "\n# EOF\n");
 	free(text);
 	metrics_free(metrics);
 }
@@ -327,27 +308,27 @@ static void a_guest_that_ended_is_there_once_more(void **state)
 	fleet->is_there[0] = fleet->is_there[1] = true;
 	fleet->exits[0] = 5;
 	take_fleet(world, fleet);
-	free(text_of(world, metrics, METRICS_TEXT));
+	free(text_of(world, metrics));
 	fleet->list[0].has_ended = true;
 	take_fleet(world, fleet);
 	for (int again = 0; again < 2; again++) { /* of one sample, for each who asks */
-		text = text_of(world, metrics, METRICS_TEXT);
+		text = text_of(world, metrics);
 		need_line(text, "kvmtop_exits_total{guest=\"vm-0\",reason=\"MSR_WRITE\"} 5");
 		free(text);
 	}
 	take_fleet(world, fleet);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	assert_null(strstr(text, "vm-0"));
 	assert_non_null(strstr(text, "vm-1"));
 	free(text);
 	/* A guest that came and went between two texts is in one. */
 	fleet->is_there[2] = fleet->list[2].has_ended = true;
 	take_fleet(world, fleet);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	assert_non_null(strstr(text, "vm-2"));
 	free(text);
 	take_fleet(world, fleet);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	assert_null(strstr(text, "vm-2"));
 	free(text);
 	free(fleet);
@@ -366,7 +347,7 @@ static void guests_of_one_name(void **state)
 	strcpy(fleet->list[150].name, "a\\b\"c");
 	fleet->is_there[150] = true;
 	take_fleet(world, fleet);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0\"} 0");
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050)\"} 0");
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050) (1100)\"} 0");
@@ -377,12 +358,12 @@ static void guests_of_one_name(void **state)
 	strcpy(fleet->list[1].name, "vm-0");
 	fleet->is_there[1] = true;
 	take_fleet(world, fleet);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	assert_int_equal(count_of(text, "pid=\"1000\""), 1);
 	assert_int_equal(count_of(text, "pid=\"1001\""), 0);
 	free(text);
 	take_fleet(world, fleet);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	need_line(text, "kvmtop_guest_info{guest=\"vm-0\",uuid=\"\",id=\"101\",pid=\"1001\","
 			"vmm=\"qemu\"} 1");
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050)\"} 0");
@@ -474,7 +455,7 @@ static void counters_never_go_back(void **state)
 			}
 		}
 		take_fleet(world, fleet);
-		text = text_of(world, metrics, METRICS_TEXT);
+		text = text_of(world, metrics);
 		check_text(&seen, text);
 		free(text);
 	}
@@ -498,13 +479,13 @@ static void sleep_never_goes_back(void **state)
 	live(world, 1, 0, HALT, 50);
 	live(world, 1, 0, id, 10);
 	take(world);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"sleep\"} 0.04");
 	free(text);
 	live(world, 1, 0, HALT, 60);
 	live(world, 1, 0, id, 30);
 	take(world);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"poll\"} 0.03");
 	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"0\",mode=\"sleep\"} 0.04");
 	free(text);
@@ -521,7 +502,7 @@ static void a_high_number_of_a_vcpu_takes_no_room(void **state)
 	live(world, 1, 2147483639, HALT, 2500);
 	live(world, 1, 1, HALT, 500);
 	take(world);
-	text = text_of(world, metrics, METRICS_TEXT);
+	text = text_of(world, metrics);
 	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"1\",mode=\"sleep\"} 0.5");
 	need_line(text, "kvmtop_vcpu_seconds_total{guest=\"db1\",vcpu=\"2147483639\","
 			"mode=\"sleep\"} 2.5");
@@ -538,7 +519,7 @@ static void a_limit_of_series(void **state)
 	size_t nr;
 
 	usual(world);
-	whole = text_of(world, all, METRICS_TEXT);
+	whole = text_of(world, all);
 	nr = metrics_series(all);
 	assert_int_equal(metrics_dropped(all), 0);
 	metrics_free(all);
@@ -547,7 +528,7 @@ static void a_limit_of_series(void **state)
 		char *text;
 
 		few = metrics_of(METRICS_USUAL, limit);
-		text = text_of(world, few, METRICS_TEXT);
+		text = text_of(world, few);
 		assert_true(metrics_series(few) <= limit);
 		for (const char *at = text; (at = strstr(at, "\nkvmtop_series_dropped{")); at++)
 			dropped += strtoul(strchr(at, '}') + 1, NULL, 10);
@@ -572,7 +553,6 @@ int main(void)
 		TEST(events_and_statistics),
 		TEST(an_event_is_its_exits),
 		TEST(times_that_are_not_known),
-		TEST(open_metrics),
 		TEST(a_guest_that_ended_is_there_once_more),
 		TEST(guests_of_one_name),
 		TEST(counters_never_go_back),
