@@ -19,6 +19,11 @@ bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
 	return false;
 }
 
+void exits_bpf_look_for_interrupts(struct exits_bpf *bpf)
+{
+	(void)bpf;
+}
+
 enum exits_way exits_bpf_way(const struct exits_bpf *bpf)
 {
 	(void)bpf;
