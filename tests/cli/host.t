@@ -74,7 +74,7 @@ if [ "$other" ] && command -v tmux >/dev/null; then
 	done
 	# The vCPUs of other guests may be on these CPUs, too.
 	screen_start 100 60 "exec $KVMTOP -s 0.5 --view host -o cpu"
-	screen_wait '^ *CPU'
+	screen_wait "^ +$cpu +[0-9-]" # the first frame has no rows
 	screen_keys End # the lowest number
 	for _ in $(seq "$cpu"); do
 		screen_keys Up
