@@ -174,7 +174,7 @@ if command -v curl >/dev/null; then
 	check "with exits" wait_for 20 has_exits
 	is "$(get -H 'Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5' \
 		-o "$TMP/om" -w '%{http_code} %{content_type}' "$url/metrics")" \
-		"200 text/plain; version=0.0.4; charset=utf-8" "also for who would rather have OpenMetrics"
+		"200 text/plain; version=0.0.4; charset=utf-8" "also for who asks for OpenMetrics"
 	is "$(grep '^#' "$TMP/om")" "$(grep '^#' "$TMP/text")" "the same"
 	get --compressed -o "$TMP/gzip" "$url/metrics"
 	check "compressed, too" grep -q '^kvmtop_exits_total' "$TMP/gzip"

@@ -23,7 +23,8 @@ static const struct metric metrics[METRICS_NR] = {
 		"kvmtop_exits_lost_total", METRIC_COUNTER, NULL, "", METRICS_ALWAYS,
 		"Exits and arguments of exits that could not be counted." },
 	[METRIC_GUEST_INFO] = {
-		"kvmtop_guest_info", METRIC_GAUGE, NULL, "guest, uuid, id, pid, vmm", METRICS_ALWAYS,
+		"kvmtop_guest_info", METRIC_GAUGE, NULL, "guest, uuid, id, pid, vmm",
+		METRICS_ALWAYS,
 		"A guest, to join on; id: of Proxmox or Kata." },
 	[METRIC_GUEST_VCPUS] = {
 		"kvmtop_guest_vcpus", METRIC_GAUGE, NULL, "guest", METRICS_ALWAYS,
