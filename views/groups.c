@@ -212,7 +212,7 @@ struct cell group_time_share(const struct groups *groups, const struct group *gr
 		return cell_none();
 	if (is_polled)
 		cost_ns += group->polled_delta_ns;
-	/* What a read was about is known when it ends, after any time: here, all of the interval. */
+	/* What a read was about is known when the read ends, and then has its whole time. */
 	if (cost_ns > group->whole_delta_ns)
 		cost_ns = group->whole_delta_ns;
 	return cell_percent(cost_ns, group->whole_delta_ns);
