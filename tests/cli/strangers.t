@@ -41,8 +41,8 @@ is_whole() {
 
 # ---- trace-cmd
 
-# What trace-cmd does not need for events, and what it may not open everywhere, becomes a file of its
-# own; an instance is all of tracefs that it sees.
+# What trace-cmd does not need for events, and what it may not open everywhere, becomes a file of
+# its own; an instance is all of tracefs that it sees.
 # shellcheck disable=SC2016
 alone='mount --bind "$1" /proc/sys/kernel/ftrace_enabled && mount --bind "$2" "$3" || exit
 for file in "$3"/set_ftrace_*; do
