@@ -96,18 +96,22 @@ static bool take_value(struct piece *text, struct piece *ret_value)
 static bool find_member(struct piece object, const char *name, struct piece *ret_value)
 {
 	size_t len = strlen(name);
+	struct piece key, value;
 
 	if (!take_char(&object, '{'))
 		return false;
 	do {
-		const char *key = (next_char(&object), object.at);
-
+		next_char(&object);
+		key.at = object.at;
 		if (!take_string(&object))
 			return false;
-		if ((size_t)(object.at - key) == len + 2 && memcmp(key + 1, name, len) == 0)
-			return take_char(&object, ':') && take_value(&object, ret_value);
-		if (!take_char(&object, ':') || !take_value(&object, &(struct piece){ NULL, NULL }))
+		key.end = object.at;
+		if (!take_char(&object, ':') || !take_value(&object, &value))
 			return false;
+		if ((size_t)(key.end - key.at) == len + 2 && !memcmp(key.at + 1, name, len)) {
+			*ret_value = value;
+			return true;
+		}
 	} while (take_char(&object, ','));
 	return false;
 }
