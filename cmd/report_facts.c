@@ -24,28 +24,20 @@ static bool is_listed(const char *list, pid_t pid)
 	return false;
 }
 
-/* -g with several guests of the name, of which each was recorded after the one before it ended. */
-static int choose_all_of(struct report_facts *facts, const char *name)
+/* Whether the options choose the vCPU: by -p, else by -g. */
+static bool is_chosen(const struct report_options *options, const struct guest *guest,
+		      const struct vcpu *vcpu)
 {
-	const struct guests *guests = facts->recorded.guests;
-	struct query *query = &facts->query;
-
-	facts->only = calloc(guests_count_vcpus(guests) + 1, sizeof(*facts->only));
-	if (!facts->only)
-		return -ENOMEM;
-	for (size_t i = 0; i < guests_count(guests); i++) {
-		const struct guest *guest = guests_at(guests, i);
-
-		for (size_t j = 0; guest_bears(guest, name) && j < guest->nr_vcpus; j++)
-			facts->only[query->nr_only++] =
-				(struct vcpu_key){ guest->id, guest->vcpus[j].index };
-	}
-	query->only = facts->only;
-	return 0;
+	if (!options->pids)
+		return guest_bears(guest, options->guest);
+	return is_listed(options->pids, guest->pid) || is_listed(options->pids, vcpu->tid);
 }
 
-/* -p: the vCPUs of these processes, and these threads. */
-static int choose_pids(struct report_facts *facts, const char *pids)
+/*
+ * -p: the vCPUs of these processes, and these threads. -g with several guests of the name, of which
+ * each was recorded after the one before it ended: the vCPUs of all of them.
+ */
+static int choose_vcpus(struct report_facts *facts, const struct report_options *options)
 {
 	const struct guests *guests = facts->recorded.guests;
 	struct query *query = &facts->query;
@@ -55,17 +47,15 @@ static int choose_pids(struct report_facts *facts, const char *pids)
 		return -ENOMEM;
 	for (size_t i = 0; i < guests_count(guests); i++) {
 		const struct guest *guest = guests_at(guests, i);
-		bool is_all = is_listed(pids, guest->pid);
 
 		for (size_t j = 0; j < guest->nr_vcpus; j++) {
-			if (!is_all && !is_listed(pids, guest->vcpus[j].tid))
+			if (!is_chosen(options, guest, &guest->vcpus[j]))
 				continue;
 			facts->only[query->nr_only++] =
 				(struct vcpu_key){ guest->id, guest->vcpus[j].index };
 		}
 	}
 	query->only = facts->only;
-	facts->is_none = !query->nr_only;
 	return 0;
 }
 
@@ -96,16 +86,16 @@ static int choose_guests(struct report_facts *facts, const struct report_options
 
 	if (options->guest) {
 		err = guests_by_name(facts->recorded.guests, options->guest, &guest, why);
-		if (!err)
-			query->guest = guest->id;
-		if (err == -ENOTUNIQ && !options->pids)
-			err = choose_all_of(facts, options->guest);
 		if (err && err != -ENOTUNIQ)
 			return err;
+		if (!err)
+			query->guest = guest->id;
 	}
-	if (options->pids) {
-		err = choose_pids(facts, options->pids);
-		if (!err && !facts->is_none && query->guest == GUEST_ANY)
+	if (options->pids || err)
+		err = choose_vcpus(facts, options);
+	if (!err && options->pids) {
+		facts->is_none = !query->nr_only;
+		if (!facts->is_none && query->guest == GUEST_ANY)
 			narrow(query, facts->recorded.guests);
 	}
 	if (options->has_vcpu) {
