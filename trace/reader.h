@@ -21,9 +21,8 @@ struct trace_file {
 	const struct trace_reader *reader;
 	uint32_t index;
 	int fd;	       /* closed by trace.c */
-	void *priv;    /* the reader's */
+	void *priv;    /* the reader's; of a further buffer the main one's, as fd */
 	uint64_t done; /* bytes read, for the progress; not of sources with a window */
-	struct trace_file *main; /* of a further buffer, the main one, which holds fd and priv */
 	bool has_records; /* trace_open_records(): each record is given out as it is */
 };
 

@@ -83,6 +83,12 @@ int trace_add_source(struct trace *trace, struct trace_source *source)
 	return -ENOMEM;
 }
 
+/* Whether it is a further buffer: the main one holds fd and priv. */
+static bool is_part(const struct trace_file *file)
+{
+	return file->index != file->info.main;
+}
+
 struct trace_file *trace_add_part(struct trace_file *file)
 {
 	struct trace_file *part = list_new(&file->trace->files, sizeof(*part));
@@ -93,7 +99,6 @@ struct trace_file *trace_add_part(struct trace_file *file)
 	part->index = (uint32_t)file->trace->files.nr - 1;
 	part->info.has_events = false;
 	part->done = 0;
-	part->main = file;
 	return part;
 }
 
@@ -507,9 +512,9 @@ void trace_close(struct trace *trace)
 	for (size_t i = trace->files.nr; i-- > 0;) {
 		struct trace_file *file = trace->files.items[i];
 
-		if (!file->main && file->reader->close)
+		if (!is_part(file) && file->reader->close)
 			file->reader->close(file);
-		if (!file->main && file->fd >= 0)
+		if (!is_part(file) && file->fd >= 0)
 			close(file->fd);
 	}
 	free(trace->sources.items);
@@ -526,15 +531,10 @@ void trace_close(struct trace *trace)
 
 /* ---- repeats: buffers of one file may have recorded the same events */
 
-static const struct trace_file *main_of(const struct trace_file *file)
-{
-	return file->main ? file->main : file;
-}
-
 /* The first source of a CPU in a file with all its buffers. */
 struct first_source {
 	struct {
-		const struct trace_file *file; /* of the main buffer */
+		uint64_t file; /* of the main buffer */
 		uint64_t cpu;
 	} key;
 	struct trace_source *source;
@@ -549,7 +549,7 @@ static struct trace_source *first_of_cpu(struct first_source **table, struct tra
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return NULL;
-	new->key.file = main_of(source->file);
+	new->key.file = source->file->info.main;
 	new->key.cpu = source->event.cpu;
 	new->source = source;
 	HASH_FIND(hh, *table, &new->key, sizeof(new->key), first);
@@ -591,7 +591,7 @@ static bool is_repeat(const struct trace_source *source)
 {
 	const struct trace_file *file = source->file;
 
-	return repeats_has(source->repeats, file->index - main_of(file)->index, &source->event);
+	return repeats_has(source->repeats, file->index - file->info.main, &source->event);
 }
 
 /* ---- merging */
@@ -720,7 +720,7 @@ void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret
 		const struct trace_file *file = trace->files.items[i];
 
 		done += file->done;
-		total += file->main ? 0 : file->info.size;
+		total += is_part(file) ? 0 : file->info.size;
 	}
 	for (size_t i = 0; i < trace->sources.nr; i++) {
 		const struct trace_source *source = trace->sources.items[i];
