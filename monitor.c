@@ -533,8 +533,8 @@ bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms)
 	return true;
 }
 
-/* The source is not in this sample. */
-static void say_failure(struct source *source, int err, const struct why *why)
+/* The source is not in this sample. After too many failures it is switched off. */
+static void count_failure(struct source *source, int err, const struct why *why)
 {
 	struct why again = { "" };
 
@@ -560,7 +560,7 @@ static void collect(struct monitor *monitor, struct source *source)
 		sample->nr_rows = nr_rows; /* which may be a part of all */
 		sample->nr_timings = nr_timings;
 		sample->time_ns[source->args.source] = 0;
-		say_failure(source, err, &why);
+		count_failure(source, err, &why);
 		return;
 	}
 	if (!err || why.text[0])

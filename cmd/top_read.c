@@ -347,11 +347,9 @@ static int print_one(struct top_reader *reader, struct why *why)
 	int err = 0;
 
 	/* The first sample of a run has no interval: the one after it has, if there is one. */
-	if (!err && !past_at(reader->past)->elapsed_ns)
+	if (!past_at(reader->past)->elapsed_ns)
 		err = past_step(reader->past, false, why);
-	if (err == -ENOENT)
-		err = 0;
-	if (!err)
+	if (!err || err == -ENOENT)
 		err = choose_guest(reader, why);
 	return err ? err : print_chosen(reader, why);
 }

@@ -195,9 +195,9 @@ static void name_top(struct rule_counts *counts, const struct stats_item *stat, 
 		counts->top_ns = 0;
 		counts->top_per_s = 0;
 	}
-	counts->is_named |= is_named;
-	if (is_named < counts->is_named)
+	if (!is_named && counts->is_named)
 		return;
+	counts->is_named = is_named;
 	if (ns < counts->top_ns || (ns == counts->top_ns && rate <= counts->top_per_s))
 		return;
 	counts->top = stat->key.field;
@@ -214,7 +214,7 @@ static uint64_t count_ended(const struct stats_timing *timing)
 	return nr;
 }
 
-/* open_ns: what stands still is a finding of its own, and no cost of anything else. */
+/* open_ns: of an exit that stands still, which is a finding of its own and costs nothing else. */
 static void add_counts(struct rule_counts *counts, const struct rule *rule, size_t bit,
 		       const struct field_rules *rules, const struct stats_item *stat,
 		       const struct field *field, uint64_t open_ns)
@@ -526,8 +526,8 @@ static void add_others(const struct measure *measure, struct finding *finding,
 }
 
 /*
- * Who was on the CPU when the sample was taken, the busiest first, and the share of a CPU that each
- * had. Not all of them were there when the vCPU waited, and who was may be gone.
+ * The vCPUs that were on the CPU when the sample was taken, the busiest first, and the share of a
+ * CPU that each had. Not all of them were there when the vCPU waited, and others may have left.
  */
 static void add_neighbours(const struct measure *measure, struct finding *finding,
 			   const struct subject *subject)

@@ -22,7 +22,7 @@
 /* KVM_RUN returned because a signal came, or the guest was stopped: no device took that time. */
 #define NO_WORK "restart|error|INTR|HLT|SYSTEM_EVENT|SHUTDOWN|DEBUG"
 
-/* With which a vCPU is switched off: they end when it is switched on again. */
+/* Exits by which a guest switches a vCPU off: they end when it is switched on again. */
 #define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
 #define SPREAD                                                                             \
 	"Threads in the guest wake each other: keep them on one vCPU, or give the guest "  \
@@ -426,13 +426,13 @@ bool rules_need_event(const struct field *event)
 	return false;
 }
 
-/* Whose exits have the reasons of the dictionary; NULL: not known, or several hosts'. */
-static const char *host_of(const struct fields *fields)
+/* The maker of the CPU, by the exit reasons that are known; NULL: none, or several hosts'. */
+static const char *maker_of(const struct fields *fields)
 {
 	static const struct {
-		const char *reason, *host;
+		const char *reason, *maker;
 	} reasons[] = { { "npf", "AMD" }, { "EPT_VIOLATION", "Intel" }, { "DABT_LOW", "Arm" } };
-	const char *host = NULL;
+	const char *maker = NULL;
 
 	for (uint32_t i = 0; i < fields_count(fields); i++) {
 		const struct field *field = fields_get(fields, i);
@@ -442,22 +442,22 @@ static const char *host_of(const struct fields *fields)
 		for (size_t j = 0; j < ARRAY_SIZE(reasons); j++) {
 			if (strcmp(field->label, reasons[j].reason) != 0)
 				continue;
-			if (host && host != reasons[j].host)
+			if (maker && maker != reasons[j].maker)
 				return NULL;
-			host = reasons[j].host;
+			maker = reasons[j].maker;
 		}
 	}
-	return host;
+	return maker;
 }
 
 const char *rule_remedy(const struct rule *rule, const struct fields *fields,
 			const struct field *field)
 {
 	const struct rule_remedy *remedy = rule->remedies;
-	const char *host = host_of(fields);
+	const char *maker = maker_of(fields);
 
 	while (remedy->words && !(field && is_named(remedy->words, fields, field)) &&
-	       !(host && has_word(remedy->words, host)))
+	       !(maker && has_word(remedy->words, maker)))
 		remedy++;
 	return remedy->text;
 }

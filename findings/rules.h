@@ -37,8 +37,8 @@ struct rule_fields {
 };
 
 /*
- * What to do where the field that counts most has one of the words, or where the host is one of
- * them: AMD, Intel, Arm.
+ * What to do where one of the words is of the field that counts most, or is the maker of the host's
+ * CPU: AMD, Intel, Arm.
  */
 struct rule_remedy {
 	const char *words; /* NULL: any; ends the list */
