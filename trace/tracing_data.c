@@ -14,7 +14,7 @@ static int expect(struct cursor *cursor, const char *name)
 	return err ? err : strcmp(got, name) == 0 ? 0 : -EINVAL;
 }
 
-/* The formats of a page and a record are not needed: page.c has them built in. */
+/* The formats of a page and a record are not needed: trace/dat/page.c has them built in. */
 static int skip_text(struct cursor *cursor, const char *name)
 {
 	uint64_t size = 0;

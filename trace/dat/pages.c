@@ -175,6 +175,14 @@ static int damaged(struct cpu_pages *pages, const char *what)
 	return finish(pages);
 }
 
+/* Numbers of missing events; -1: some, and how many is not known. */
+static int64_t add_missed(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? -1 : sum;
+}
+
 /* The next page: 1, or 0 at the end. An end that comes too early is a problem of the file. */
 static int next_page(struct cpu_pages *pages)
 {
@@ -206,11 +214,7 @@ static int next_page(struct cpu_pages *pages)
 			pages->buf + pages->used - pages->format.size))
 		return damaged(pages, "page");
 	/* What is missing before an empty page is missing before the next event. */
-	if (missed && pages->page.missed)
-		pages->page.missed = missed < 0 || pages->page.missed < 0 ? -1 :
-				     missed + pages->page.missed;
-	else if (missed)
-		pages->page.missed = missed;
+	pages->page.missed = add_missed(missed, pages->page.missed);
 	return 1;
 }
 

@@ -280,19 +280,28 @@ static bool is_failure(const struct exit_count *user)
 	return !user->is_others && exit_fields_failure(user->key.a);
 }
 
+/* Whether a halt is open, and an exit to user space within it. */
+static bool is_halt_in_userspace(const struct pairing *pairing,
+				 const struct recorded_thread *thread)
+{
+	const unsigned int both = 1U << EXITS_VMEXIT | 1U << EXITS_USERSPACE;
+
+	return (thread->is_open & both) == both &&
+	       pairing_is_idle(pairing, thread->spans[EXITS_VMEXIT].count);
+}
+
 /* The time of a halt from its open exit to user space on; ret_is_known: it is user space's. */
 static uint64_t time_in_halt(const struct pairing *pairing, const struct recorded_thread *thread,
 			     uint64_t time, bool *ret_is_known)
 {
-	const unsigned int both = 1U << EXITS_VMEXIT | 1U << EXITS_USERSPACE;
 	const struct open_span *user = &thread->spans[EXITS_USERSPACE];
-	const struct exit_count *exit = thread->spans[EXITS_VMEXIT].count;
 
-	if ((thread->is_open & both) != both || time < user->begin ||
-	    !pairing_is_idle(pairing, exit) || pairing_is_idle(pairing, user->count))
+	if (!is_halt_in_userspace(pairing, thread) || time < user->begin ||
+	    pairing_is_idle(pairing, user->count))
 		return 0;
 	*ret_is_known = thread->sees_runs || !is_failure(user->count) ||
-			!meaning_goes_on(&pairing->meanings, &exit->key);
+			!meaning_goes_on(&pairing->meanings,
+					 &thread->spans[EXITS_VMEXIT].count->key);
 	return time - user->begin;
 }
 
@@ -375,16 +384,13 @@ static RARE int on_userspace(struct pairing *pairing, struct recorded_thread *th
 }
 
 /* As live: see on_run() of providers/exits/exits.bpf.c. */
-static RARE int on_run_event(const struct pairing *pairing, struct recorded_thread *thread,
-			     const struct meaning *meaning, const struct trace_event *event)
+static RARE int on_kvm_run(const struct pairing *pairing, struct recorded_thread *thread,
+			   const struct meaning *meaning, const struct trace_event *event)
 {
-	const unsigned int both = 1U << EXITS_VMEXIT | 1U << EXITS_USERSPACE;
-
 	if (!trace_field_number(meaning->a, event))
 		return 0;
 	thread->sees_runs = true;
-	if ((thread->is_open & both) != both ||
-	    !pairing_is_idle(pairing, thread->spans[EXITS_VMEXIT].count))
+	if (!is_halt_in_userspace(pairing, thread))
 		return 0;
 	return end_userspace(pairing, thread, event->time);
 }
@@ -573,7 +579,7 @@ static int take(struct pairing *pairing, struct recorded_thread *thread,
 	if (meaning->kind == MEANING_NESTED)
 		return on_nested(pairing, thread);
 	if (meaning->kind == MEANING_RUN)
-		return on_run_event(pairing, thread, meaning, event);
+		return on_kvm_run(pairing, thread, meaning, event);
 	if (meaning->kind == MEANING_VMGEXIT)
 		return on_vmgexit(pairing, thread, meaning, event);
 	if (meaning->kind == MEANING_WAKEUP)
