@@ -248,7 +248,7 @@ static uint64_t growth(uint64_t before, uint64_t now)
 	return (int64_t)(now - before) > 0 ? now - before : 0;
 }
 
-/* The next durations. Time that went back is of what never ends: its total stays. */
+/* The next durations. Time goes back where something never ends: its total stays. */
 static void timing_advance(struct stats_timing *timing, const struct timing *raw)
 {
 	uint64_t longest;

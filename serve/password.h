@@ -21,8 +21,8 @@ struct passwords;
 enum password_answer {
 	PASSWORD_WRONG,
 	PASSWORD_RIGHT,
-	PASSWORD_LATER, /* not checked: there were too many wrong ones */
-	PASSWORD_WAITS,
+	PASSWORD_LATER, /* not checked: too many wait, or it has waited for too long */
+	PASSWORD_WAITS, /* the answer comes from passwords_work() */
 };
 
 /*
@@ -41,7 +41,7 @@ struct password_question {
 struct passwords *passwords_new(const struct web_config *config, size_t max);
 void passwords_free(struct passwords *passwords); /* no question waits; NULL is fine */
 
-/* name or password NULL: the client gave none. The question's address is set, and its answer is. */
+/* Sets the answer of a question with an address. name or password NULL: the client gave none. */
 void password_ask(struct passwords *passwords, struct password_question *question,
 		  const char *name, const char *password);
 

@@ -196,8 +196,8 @@ static struct cell sum_of(const struct view *view, size_t column)
 }
 
 /*
- * Rows of one guest and vCPU, such as exit reasons, are parts of one whole: it counts once. wholes
- * has these that were counted.
+ * Rows of one guest and vCPU, such as exit reasons, are parts of one whole, which counts once.
+ * wholes: the ones that were counted; NULL: each row has a whole of its own.
  */
 static int add_share(const struct view_row *row, size_t column, struct key_sums *wholes,
 		     double *part, double *whole)
@@ -408,6 +408,6 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	if (!query->flat && query->type->has_trees)
 		return view_sort_trees(view, &order);
 	qsort_r(view->rows, view->nr_rows, sizeof(*view->rows), compare_flat, &order);
-	/* Of a guest that has ended all rows have. */
+	/* All rows of a guest that has ended have ended, and are what the user wants to see. */
 	return query->folds_ended && !query_is_of_ended(query, facts) ? fold_ended(view, query) : 0;
 }

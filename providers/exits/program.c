@@ -158,9 +158,9 @@ static int make_map(enum bpf_map_type type, int inner)
 }
 
 /*
- * Returns 0 when all programs that run now have ended, or -errno. A change of a map that has maps
- * waits for them, so that nobody uses the old one any more. On hosts with nohz_full membarrier(2)
- * cannot do it.
+ * Returns 0 when all programs that run now have ended, or -errno. The kernel waits for them when an
+ * entry of a map of maps changes, because they may use the old map. membarrier(2) refuses to wait
+ * on hosts with nohz_full.
  */
 static int wait_for_programs(void)
 {

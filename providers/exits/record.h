@@ -85,8 +85,8 @@ void exits_record_time(struct exits_record *record, const volatile struct exits_
 		       struct exits_before *before, uint64_t now_ns);
 
 /*
- * Adds the time of open exits to their cells. What follows is another vCPU's: that one's record is
- * less by this one.
+ * Adds the time of open exits to their cells. For a thread that goes on with another vCPU: this
+ * record is then subtracted from the next vCPU's.
  */
 void exits_record_fold(struct exits_record *record);
 

@@ -30,7 +30,7 @@ struct exits_threads_config {
 	const struct exits_code *codes; /* EXITS_CELLS of them */
 	uint32_t max_threads;
 	bool is_timed;
-	uint64_t (*clock)(void); /* CLOCK_MONOTONIC; asked for beside each record that is timed */
+	uint64_t (*clock)(void); /* CLOCK_MONOTONIC; read beside each record that is timed */
 };
 
 /* NULL: no memory. */

@@ -29,7 +29,7 @@ struct host_threads *host_threads_new(const struct env *env, const struct guests
 				      struct host_memory *memory);
 void host_threads_free(struct host_threads *threads);
 
-/* Reads, and adds rows; when it read them. 0 or -ENOMEM. */
+/* Reads, and adds rows; ret_time_ns is when it read the threads' times. 0 or -ENOMEM. */
 int host_threads_collect(struct host_threads *threads, struct sample *sample,
 			 uint64_t *ret_time_ns);
 

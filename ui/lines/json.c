@@ -7,11 +7,10 @@
  *
  * An absent value is null. Durations are in ns; "hist" has HIST_BUCKETS counts, of durations below
  * 128 ns, 256 ns and so on, the last of all from 2^31 ns on (of events: one less, and from 2^30 ns
- * on, as in KVM's own histograms); "halt":true marks exits that mean that
- * the vCPU had nothing to do. Rows of events have a "parent", null or the event of depth 0 above
- * them: the view must be in the order of its trees. "other":true marks a sum of what has no row.
- * Counts and rates are of elapsed_s: the row's if it has one, as events of another source, else the
- * sample's.
+ * on, as in KVM's own histograms); "halt":true marks exits that mean that the vCPU had nothing to
+ * do. Rows of events have a "parent", null or the event of depth 0 above them: the view must be in
+ * the order of its trees. "other":true marks a sum of what has no row. Counts and rates are of the
+ * interval elapsed_s: the row's, which events of another source have, else the sample's.
  */
 #include <errno.h>
 #include <inttypes.h>

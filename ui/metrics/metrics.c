@@ -216,6 +216,7 @@ static bool is_of(const struct output *out, enum metric_id id, const struct fiel
 	switch (id) {
 	case METRIC_EXITS:
 	case METRIC_EXIT_SECONDS:
+	case METRIC_EXIT_OPEN:
 	case METRIC_EXIT_DURATION:
 	case METRIC_REASON_DURATION:
 		return field->use == USE_EXIT && field->exit_rank == 1;
@@ -317,7 +318,7 @@ static void write_open(const struct output *out)
 	for (size_t i = 0; is_chosen(out, METRIC_EXIT_OPEN) && i < stats_count(stats); i++) {
 		const struct stats_item *stat = stats_at(stats, i);
 		const struct field *field = fields_get(out->facts->fields, stat->key.field);
-		uint64_t open_ns = field->use == USE_EXIT && field->exit_rank == 1 ?
+		uint64_t open_ns = is_of(out, METRIC_EXIT_OPEN, field) ?
 					   stats_open_ns(stats, out->facts->fields, stat) : 0;
 		const struct guest_sum *guest =
 			open_ns ? guest_by_id(&out->metrics->sums, stat->key.guest) : NULL;

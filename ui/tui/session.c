@@ -6,8 +6,8 @@
 #include <sys/timerfd.h>
 
 #include "base/clock.h"
-#include "history/recorder.h"
 #include "history/past.h"
+#include "history/recorder.h"
 #include "ui/numbers.h"
 #include "ui/tui/session.h"
 
