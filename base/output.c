@@ -189,8 +189,8 @@ static int check_file(const struct output *output, const struct stat *st, struct
 		return why_set(why, -EPERM, "it belongs to another user (uid %u): remove it, or "
 			       "choose another file", (unsigned int)st->st_uid);
 	if (S_ISREG(st->st_mode) && st->st_nlink > 1 && !is_folder_ours)
-		return why_set(why, -EPERM, "it has another name, and its folder another owner: "
-			       "remove it, or choose another file");
+		return why_set(why, -EPERM, "it has a second name (a hard link), and its folder "
+			       "belongs to another user: remove it, or choose another file");
 	return 0;
 }
 

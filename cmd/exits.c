@@ -213,7 +213,7 @@ static bool is_over(const struct exits_run *run)
 	const struct guests *guests = monitor_facts(run->monitor)->guests;
 	const struct query *query = &run->query;
 
-	if (run->options.command) /* it is not stopped halfway */
+	if (run->options.command) /* its end is the end, whatever the guests do */
 		return false;
 	if (run->options.diff)
 		return !guests_by_id(guests, run->compared[0].id) &&

@@ -117,7 +117,7 @@ static void follow_guest(struct why_run *run)
 
 	if (!guest)
 		return;
-	why_set(&news, 0, "%s is back as pid %d: only what it did is looked at", guest->name,
+	why_set(&news, 0, "%s is back as pid %d: findings are of this one only", guest->name,
 		(int)guest->pid);
 	say(news.text);
 	run->query.guest = guest->id;
