@@ -240,8 +240,8 @@ static struct password_question *work_at_once(struct passwords *passwords)
 }
 
 /*
- * The question whose turn it is: of the first one's address, the one that was wrong least often.
- * The first one gets the place of that one.
+ * The question whose turn it is: of the first one's address, the one whose client was wrong least
+ * often. It and the first one change places.
  */
 static struct password_question *next_question(struct passwords *passwords)
 {

@@ -85,7 +85,7 @@ static int host_want(void *state, const struct want *want, struct why *why)
 	return 0;
 }
 
-/* A quota that cannot be read is not no quota. */
+/* Where a quota cannot be read there may be one. */
 static void say_hidden(const struct host_state *host, struct why *why)
 {
 	size_t nr = host_threads_hidden(host->threads);
