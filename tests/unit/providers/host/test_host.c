@@ -412,7 +412,7 @@ static void the_quota_is_named(void **state)
 	assert_int_equal(of_vcpu(w, 1, v1), 40 * US);
 }
 
-/* A quota that cannot be read is not no quota. */
+/* Where a quota cannot be read there may be one. */
 static void a_hidden_quota_is_said(void **state)
 {
 	struct world *w = *state;
