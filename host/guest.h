@@ -96,9 +96,12 @@ struct vcpu_thread {
  */
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
 
+/* Of guests of one name in a recording: the name with the pid in front, "112 web1". */
+void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *name);
+
 /*
- * Whether a user's word means the guest: its name (exact, case matters), its UUID, or its platform
- * id. In a recording, guests of one name have the pid in front of it.
+ * Whether a user's word means the guest: its name (exact, case matters; also without the pid in
+ * front), its UUID, or its platform id.
  */
 bool guest_bears(const struct guest *guest, const char *word);
 

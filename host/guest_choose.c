@@ -11,8 +11,6 @@
 #include "host/guest.h"
 #include "host/guest_list.h"
 
-#define RECORDED_NAME_LEN 50 /* how much of a name is left behind a pid */
-
 /* Adds an item to the list that begins at start in why; a list without room ends in "...". */
 static void list_add(struct why *why, size_t start, const char *item)
 {
@@ -52,14 +50,17 @@ static int not_found(const struct guests *guests, const char *name, struct why *
 	return -ENOENT;
 }
 
-/* Guests of one name in a recording: see guests_of_table(). */
+void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *name)
+{
+	snprintf(ret_name, size, "%d %.50s", (int)pid, name);
+}
+
 static bool has_pid_first(const struct guest *guest, const char *word)
 {
-	char number[16];
-	size_t len = (size_t)snprintf(number, sizeof(number), "%d ", (int)guest->pid);
+	char name[GUEST_NAME_SIZE];
 
-	return !strncmp(guest->name, number, len) &&
-	       !strncmp(guest->name + len, word, RECORDED_NAME_LEN) && word[0];
+	guest_put_pid_first(name, sizeof(name), guest->pid, word);
+	return word[0] && !strcmp(guest->name, name);
 }
 
 bool guest_bears(const struct guest *guest, const char *word)

@@ -285,7 +285,7 @@ static void put_pid_first(struct member *member)
 	char name[sizeof(member->guest)];
 
 	memcpy(name, member->guest, sizeof(name));
-	snprintf(member->guest, sizeof(member->guest), "%d %.50s", (int)member->pid, name);
+	guest_put_pid_first(member->guest, sizeof(member->guest), member->pid, name);
 }
 
 /* Puts the pid in front of names that several guests have. */
