@@ -323,7 +323,7 @@ static void what_a_disk_refuses_is_tried_again(void **state)
 static void find_aside(const struct world *w, char *path, size_t size)
 {
 	DIR *folder = opendir(w->folder);
-	struct dirent *entry;
+	struct dirent *entry = NULL;
 	bool is_there = false;
 
 	assert_non_null(folder);
