@@ -51,8 +51,7 @@ fi
 touch "$GUEST/fails"
 with_uftrace -o "$OUT" "$GUEST" 2>"$TMP/err"
 is "$? $(cat "$TMP/err")" "1 kvmtop: uftrace failed on $GUEST" "uftrace fails"
-# shellcheck disable=SC2123
-is "$(PATH=/nowhere && status_of "$KVMTOP" timeline -o "$OUT" "$GUEST")" 1 "no uftrace"
+is "$(status_of env PATH=/nowhere "$KVMTOP" timeline -o "$OUT" "$GUEST")" 1 "no uftrace"
 like "$(cat "$TMP/err")" '^kvmtop: uftrace cannot be run: No such file' "is told"
 rm "$GUEST/fails"
 cp -r "$GUEST" "$TMP/broken"
