@@ -13,14 +13,15 @@
 #include "base/array.h"
 #include "base/read.h"
 #include "cmd/stale.h"
+#include "trace/record/ring.h"
 
-#define PREFIX "kvmtop"
+#define PROGRAM "kvmtop"
 
 /* The pid in the name of an instance; 0: it is none of ours. */
 static pid_t pid_of(const char *name)
 {
-	const char *number = strncmp(name, PREFIX "-", strlen(PREFIX) + 1) == 0 ?
-				     name + strlen(PREFIX) + 1 : "";
+	const char *number = strncmp(name, RING_NAME_PREFIX, strlen(RING_NAME_PREFIX)) == 0 ?
+				     name + strlen(RING_NAME_PREFIX) : "";
 	size_t len = strspn(number, "0123456789");
 
 	return len && len < 10 && !number[len] ? (pid_t)atoi(number) : 0;
@@ -35,7 +36,7 @@ static bool has_ended(pid_t pid)
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	return read_small(path, name, sizeof(name)) > 0 &&
-	       strncmp(name, PREFIX, strlen(PREFIX)) != 0;
+	       strncmp(name, PROGRAM, strlen(PROGRAM)) != 0;
 }
 
 /* The kernel keeps an instance that is in use, as one of a process in another pid namespace is. */

@@ -15,7 +15,6 @@
 #include "base/array.h"
 #include "trace/record/ring.h"
 
-#define NAME_PREFIX "kvmtop-"
 #define PIPE_BYTES (1 << 20)
 #define WAKE_PERCENT "10" /* of the ring; low, as events arrive while the pages are moved */
 
@@ -39,7 +38,7 @@ static int instance_new(struct ring *ring, struct why *why)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), NAME_PREFIX "%d", (int)getpid());
+	snprintf(name, sizeof(name), RING_NAME_PREFIX "%d", (int)getpid());
 	ring->instance = tracefs_instance_create(name);
 	if (ring->instance && !tracefs_instance_is_new(ring->instance)) {
 		tracefs_instance_destroy(ring->instance);

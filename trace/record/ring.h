@@ -51,6 +51,8 @@ struct ring_counts {
 
 struct ring;
 
+#define RING_NAME_PREFIX "kvmtop-" /* of the instance's name; the pid follows */
+
 /* Makes an instance that does not record yet. */
 int ring_new(const struct ring_config *config, struct ring **ret_ring, struct why *why);
 
