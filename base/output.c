@@ -230,7 +230,9 @@ int output_open_at(const struct output *output, int flags, mode_t mode, struct w
 	if (output->is_kernels) {
 		fd = openat(output->folder, output->name,
 			    (flags & ~(O_CREAT | O_EXCL)) | O_CLOEXEC | O_NOCTTY);
-		return fd < 0 ? failed(errno, why) : fd;
+		if (fd < 0)
+			return failed(errno, why);
+		return fd;
 	}
 	for (int i = 0; fd == -EAGAIN && i < TRIES; i++) {
 		fd = open_once(output, flags, mode, why);

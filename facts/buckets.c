@@ -22,7 +22,9 @@ int buckets_reserve(struct buckets *buckets, unsigned int number)
 		memcpy(counts + (buckets->first - first), buckets->counts,
 		       buckets->nr * sizeof(*counts));
 	free(buckets->counts);
-	*buckets = (struct buckets){ counts, (uint16_t)first, (uint16_t)(end - first) };
+	buckets->counts = counts;
+	buckets->first = (uint16_t)first;
+	buckets->nr = (uint16_t)(end - first);
 	return 0;
 }
 
