@@ -64,7 +64,7 @@ static _Thread_local struct db_shared *in_use;
 static bool writes_elsewhere(const char *path)
 {
 	struct statfs disk;
-	uint32_t type = statfs(path, &disk) == 0 ? (uint32_t)disk.f_type : 0;
+	uint32_t type = path && statfs(path, &disk) == 0 ? (uint32_t)disk.f_type : 0;
 
 	return type == BTRFS_MAGIC || type == F2FS_MAGIC || type == BCACHEFS_MAGIC ||
 	       type == ZFS_MAGIC;

@@ -171,7 +171,7 @@ static int read_clock(struct history_file *file, sqlite3_stmt *row, struct why *
 
 int history_file_load_clock(struct history_file *file, struct why *why)
 {
-	sqlite3_stmt *row;
+	sqlite3_stmt *row = NULL;
 	int err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, why);
 
 	file->clock = (struct file_clock){ 0 };
