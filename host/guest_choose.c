@@ -166,7 +166,7 @@ int guest_choice_now(struct guest_choice *choice, const struct guests *guests, s
 	int err = guests_choose(guests, choice->pid ? NULL : choice->word, choice->pid, &guest,
 				why);
 
-	if (!err)
+	if (guest)
 		choice->id = guest->id;
 	return err;
 }
@@ -191,7 +191,8 @@ const struct guest *guest_choice_follow(struct guest_choice *choice, const struc
 	const struct guest *guest = NULL;
 
 	if (!choice->word[0] || guests_by_id(guests, choice->id) ||
-	    guests_by_name(guests, choice->word, &guest, NULL) < 0 || guest->id <= choice->newest)
+	    guests_by_name(guests, choice->word, &guest, NULL) < 0 || !guest ||
+	    guest->id <= choice->newest)
 		return NULL;
 	choice->id = guest->id;
 	return guest;
