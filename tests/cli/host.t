@@ -32,10 +32,10 @@ lacks() {
 	! screen_shot | grep -qE "$1"
 }
 
-# Another run of this test has guests of its own.
-busy=busy-$$
-here=here-$$
-there=there-$$
+# Another run of this test has guests of its own. A name of more than nine letters may be cut.
+busy=b-$$
+here=h-$$
+there=t-$$
 held=held-$$
 
 # ---- two busy vCPUs on one CPU
