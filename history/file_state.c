@@ -41,15 +41,18 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 		err = output_find(path, &output, &reason);
 	if (writes && !err) {
 		file->real = output_path(&output);
+		err = file->real ? 0 : -errno;
 		output_release(&output);
 	} else if (!err) {
 		file->real = realpath(path, NULL);
+		err = file->real ? 0 : -errno;
 	}
-	if (!err && file->name && file->real) {
+	if (!err && !file->name)
+		err = -ENOMEM;
+	if (!err) {
 		*ret_file = file;
 		return 0;
 	}
-	err = err ? err : -errno;
 	why_set(why, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
 	history_file_free(file);
 	return err;

@@ -277,7 +277,9 @@ bool host_cgroup_quota(const struct host_cgroups *cgroups, const struct host_cgr
 		if (cgroup->delta_ns && (!found || cgroup->delta_ns > found->delta_ns))
 			found = cgroup;
 	}
-	limit = found ? read_limit(found, &file) : 0;
+	if (!found)
+		return false;
+	limit = read_limit(found, &file);
 	if (!(limit > 0))
 		return false;
 	path = found->path + strlen(cgroups->env->root);
