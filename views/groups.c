@@ -378,10 +378,13 @@ static void set_percentiles(struct exit_sum *sum, const struct buckets *buckets,
 /* Also of all groups together. All spreads have the same unit. */
 static int set_all_percentiles(struct groups *groups, const struct spreads *spreads)
 {
-	double unit_ns = spreads->nr ? spreads->list[0].spread->ns_per_unit : 1;
 	struct buckets all = { .nr = 0 };
+	double unit_ns;
 	int err = 0;
 
+	if (!spreads->nr)
+		return 0;
+	unit_ns = spreads->list[0].spread->ns_per_unit;
 	for (size_t i = 0; !err && i < groups->nr; i++) {
 		struct group *group = &groups->list[i];
 		struct buckets sum = { .nr = 0 };
@@ -394,7 +397,7 @@ static int set_all_percentiles(struct groups *groups, const struct spreads *spre
 		}
 		buckets_release(&sum);
 	}
-	if (!err && spreads->nr)
+	if (!err)
 		set_percentiles(&groups->all.sum, &all, unit_ns);
 	buckets_release(&all);
 	return err;

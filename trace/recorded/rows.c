@@ -514,7 +514,8 @@ int recorded_long_exits(const struct recorded *recorded, struct fields *fields, 
 
 	if (!err)
 		err = find_protected(&maker, &hides_pc);
-	for (uint64_t i = first; i < pairing->nr_longs && !err; i++)
+	/* Without threads there are none. */
+	for (uint64_t i = first; hides_pc && i < pairing->nr_longs && !err; i++)
 		err = add_long(&maker, &pairing->longs[i % LONG_EXITS_MAX], hides_pc, ret_exits);
 	free(hides_pc);
 	ret_exits->nr_ever += first;
