@@ -23,11 +23,12 @@ record_is_on() {
 		[ "$(cat "$r_instance/tracing_on")" = 1 ]
 }
 
-# record_end: ends the recording, and checks what kvmtop record says about it.
+# record_end [LINE]: ends the recording, and checks what kvmtop record says, after this line.
 record_end() {
 	stop "$RECORDER" # by SIGTERM: the shell has started it with SIGINT ignored
 	is $? 0 "record: a signal ends it well"
-	is "$(sed 's/ [0-9]* events, [0-9.]* MiB$//' "$TMP/record.err")" "kvmtop: $RECORDING:" \
+	is "$(sed 's/ [0-9]* events, [0-9.]* MiB$//' "$TMP/record.err")" "${1:+$1
+}kvmtop: $RECORDING:" \
 		"record: nothing is lost, and nothing to complain about"
 	is "$(recorders)" "" "record: its instance is gone"
 }
@@ -127,12 +128,14 @@ record_killed() {
 	section "a recorder that is killed"
 	record_begin -e "$EXIT"
 	stop "$RECORDER" KILL
+	r_killed=$RECORDER
 	is "$(recorders)" "kvmtop-$RECORDER" "record: one that is killed leaves its instance"
 	guest again --pio 33
 	record_begin -g again -e "$EXIT" -e "$ENTRY"
 	is "$(recorders)" "kvmtop-$RECORDER" "record: the next one removes it"
 	guest_run again
-	record_end
+	record_end "kvmtop: the recording of process $r_killed, which was killed, went on in \
+tracefs: it is ended"
 	is "$(report_of "$(vcpu_tids "$GUEST")" "$PIO")" 33 "record: and has its own exits"
 	stop "$GUEST"
 }

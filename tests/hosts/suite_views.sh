@@ -73,7 +73,7 @@ view_shows() {
 	events) echo "\"event\":\"$EXIT\"" ;;
 	exits) echo "\"reason\":\"$PIO\"" ;;
 	host) echo '"cpu":0' ;;
-	why) echo '"finding":"[^"]*device[^"]*","guest":"one"' ;;
+	why) echo '"finding":"The VMM [^"]*","guest":"one"' ;;
 	*) echo '"guest":"one"' ;;
 	esac
 }
