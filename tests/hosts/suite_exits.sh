@@ -874,6 +874,10 @@ brief_begin() {
 brief_end() {
 	batch_end
 	exits_end
+	# The screen has one row for all guests that have ended: Enter opens it.
+	if [ "$e_has_screen" = yes ] && screen_sees '10 ended '; then
+		screen_keys End Enter
+	fi
 	wait_for 60 brief_agrees
 	for e_pid in $LOG_PIDS; do
 		stop "$e_pid"
@@ -885,7 +889,8 @@ brief_end() {
 # in $e_differs.
 brief_agrees() {
 	e_differs=''
-	[ "$e_has_screen" = no ] || screen_shot >"$TMP/brief.shot"
+	# Columns are counted in bytes.
+	[ "$e_has_screen" = no ] || screen_shot | sed -e 's/├/ /' -e 's/└/ /' >"$TMP/brief.shot"
 	awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ all[$at["tid"]] += $at["total"] }
