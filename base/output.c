@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Follows a path part by part, with a descriptor of each folder: nobody can exchange one. */
+/* Follows a path part by part, with a descriptor of each folder: no folder can be exchanged. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>

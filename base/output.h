@@ -2,7 +2,7 @@
 /*
  * output - opens files to write to. Nothing else in kvmtop does, so one rule is for all of them.
  *
- * kvmtop often runs as root, and a folder may belong to somebody who puts a link there, or a file
+ * kvmtop often runs as root, and a folder may belong to a user who puts a link there, or a file
  * under a name that is easily guessed. "Ours" is what root or the user of this process owns.
  *
  *	- A link is followed if it is ours and in a folder of ours, wherever it is in a path. Links
@@ -48,8 +48,8 @@ char *output_path(const struct output *output);
 bool output_is_ours(const struct stat *st);
 
 /*
- * For files that other files are beside, under names that anybody knows: 0, or for root -EPERM with
- * why if somebody else could put them there, or replace the folder.
+ * For a file that has others beside it, under names that can be guessed: 0, or for root -EPERM with
+ * why if another user could put files there, or replace the folder.
  */
 int output_check_folder(int folder, struct why *why);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * siphash - SipHash-2-4: a hash with a key, which nobody without the key can foresee or invert.
+ * siphash - SipHash-2-4: a hash with a key, which cannot be foreseen or inverted without the key.
  *
  * J.-P. Aumasson, D. J. Bernstein: "SipHash: a fast short-input PRF", 2012.
  */

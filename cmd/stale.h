@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stale - ends recordings whose `kvmtop record` was killed: its instance of tracefs goes on
- * tracing, and costs the host time, until somebody removes it.
+ * tracing, and costs the host time, until it is removed.
  */
 #ifndef KVMTOP_CMD_STALE_H
 #define KVMTOP_CMD_STALE_H

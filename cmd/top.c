@@ -182,9 +182,10 @@ static int say_denied(const struct top *top, const struct guests *guests)
 	if (nr_likely)
 		fputs(": root or CAP_SYS_PTRACE is needed\n", stderr);
 	if (nr > nr_likely)
-		fprintf(stderr, "kvmtop: no right to look into %zu %sprocesses; none is "
+		fprintf(stderr, "kvmtop: no right to look into %zu %sprocess%s; none is "
 				"named as a VMM\n",
-			nr - nr_likely, nr_likely ? "other " : "");
+			nr - nr_likely, nr_likely ? "other " : "",
+			nr - nr_likely == 1 ? "" : "es");
 	return nr_likely ? STATUS_FAILURE : STATUS_OK;
 }
 

@@ -34,7 +34,7 @@ static int run(const char *const *argv, int out, pid_t *ret_child, struct why *w
 	return err ? why_set(why, -err, "%s cannot be run: %s", argv[0], strerror(err)) : 0;
 }
 
-/* is_cut: nobody reads its output to the end, and a SIGPIPE is no failure. */
+/* is_cut: its output is not read to the end, and a SIGPIPE is no failure. */
 static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, struct why *why)
 {
 	int status;
