@@ -63,18 +63,18 @@ HAVE_BPF := $(filter yes,$(BPF))
 TERMINALS = xterm xterm-256color screen screen-256color tmux tmux-256color linux vt100 vt220
 
 # What only the program of `make static` has.
-STATIC_SOURCES = base/no_dlopen.c
+STATIC_SOURCES = lib/no_dlopen.c
 
 SOURCES := $(filter-out $(STATIC_SOURCES) $(BPF_SOURCES) \
 	$(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
-	$(sort $(filter-out bench/% build/% tests/%,$(wildcard *.c */*.c */*/*.c))))
+	$(sort $(filter-out build/% tests/%,$(wildcard *.c */*.c */*/*.c */*/*/*.c))))
 BPF_TESTS = $(addprefix tests/unit/providers/,bpf/test_fields.c exits/test_bpf.c \
 	exits/test_program.c exits/test_raw.c exits/test_ways.c)
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
-	$(sort $(wildcard tests/unit/*.c tests/unit/*/*.c tests/unit/*/*/*.c)))
+	$(sort $(wildcard $(addprefix tests/unit/,*/*.c */*/*.c */*/*/*.c))))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*.c))
 HELPER_SOURCES := $(sort $(wildcard tests/helpers/*.c))
-BENCH_SOURCES := $(sort $(wildcard bench/*.c))
+BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 SHELL_TESTS := $(sort $(wildcard tests/cli/*.t))
 EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_SOURCES) \
 	$(STATIC_SOURCES)
@@ -170,9 +170,9 @@ ifneq ($(HAVE_BPF),)
 $(BPF_USERS:%.c=$(BUILD)/%.o): $(BPF_SOURCES:%.bpf.c=$(BUILD)/%.skel.h)
 endif
 
-$(BUILD)/ui/screen/terminfo.h: tools/terminfo $(BUILD)/flags
+$(BUILD)/ui/screen/terminfo.h: ui/screen/terminfo $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,GEN,$@)tools/terminfo $(TERMINALS) >$@
+	$(call say,GEN,$@)ui/screen/terminfo $(TERMINALS) >$@
 $(BUILD)/ui/screen/terminal.o: $(BUILD)/ui/screen/terminfo.h
 
 $(TEST_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/flags-test
@@ -223,16 +223,16 @@ $(BUILD)/members: FORCE
 # ---- build, run, test
 
 run: ## install what is missing, build, and show a demo guest
-	@tools/deps -q build
+	@packaging/tools/deps -q build
 	@$(MAKE) all
-	@tools/mount-tracefs
+	@packaging/tools/mount-tracefs
 	@if [ -t 1 ]; then exec ./$(PROGRAM) --demo; fi; ./$(PROGRAM) --demo -1 -z && \
 		echo "These happened in one second; ./$(PROGRAM) -1 prints all that is counted."
 
 check: ## install what is missing, build, and run every test
-	@tools/deps -q build test
+	@packaging/tools/deps -q build test
 	@tests/hosts/beside fleet -- true
-	@tools/mount-tracefs
+	@packaging/tools/mount-tracefs
 	@$(MAKE) test
 
 test: ## build and run every test, install nothing
@@ -253,31 +253,31 @@ IN_TURN = $(word $(shell expr $$(date +%s) / 86400 % 2 + 1),svm-bullseye svm-tri
 HOSTS ?= vmx svm $(IN_TURN) arm64 svm-linux svm-service svm-lockdown svm-confidentiality
 CHOSEN_HOSTS = $(HOSTS:kernels=$(KERNELS))
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm kernels arm64 riscv64 ...")
-	@tools/deps -q build test
+	@packaging/tools/deps -q build test
 	@$(MAKE) all tests
 	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers \
 		tests/hosts/beside $(CHOSEN_HOSTS) -- tests/hosts/run $(CHOSEN_HOSTS)
 
 deps: ## install what building and testing needs (DEPS="build test lint fuzz")
-	@tools/deps $(or $(DEPS),build test)
+	@packaging/tools/deps $(or $(DEPS),build test)
 
 # ---- for developers
 
 check-headers: ## every header compiles alone
-	@tools/check-headers $(OUR_CPPFLAGS) $(CPPFLAGS) $(WARNINGS)
+	@tests/tools/check-headers $(OUR_CPPFLAGS) $(CPPFLAGS) $(WARNINGS)
 
 check-layers: ## nothing includes what its folder must not know
-	@tools/check-layers
+	@tests/tools/check-layers
 
 check-style: ## tabs, blanks at ends of lines, 100 columns, SPDX lines
-	@tools/check-style
+	@tests/tools/check-style
 
 # One file a process, as many at once as there are CPUs.
 EACH = printf '%s\n' $(EVERY_SOURCE) | xargs -P "$$(nproc)" -I {}
 CHECK_FLAGS = $(OUR_CPPFLAGS) $(TEST_CPPFLAGS) $(CPPFLAGS)
 
 lint: check-style check-layers check-headers ## gcc and clang -Werror, clang-tidy, shellcheck ...
-	@tools/need gcc $(CLANG) $(CLANG_TIDY)
+	@tests/tools/need gcc $(CLANG) $(CLANG_TIDY)
 	@$(MAKE) BUILD=build/lint-gcc CC=gcc WERROR=1 EXTRA_CFLAGS="$(GCC_WARNINGS)" objects
 	@$(MAKE) BUILD=build/lint-clang CC=$(CLANG) WERROR=1 \
 		EXTRA_CFLAGS="$(CLANG_WARNINGS)" objects
@@ -285,42 +285,41 @@ lint: check-style check-layers check-headers ## gcc and clang -Werror, clang-tid
 		$(CLANG_TIDY) --quiet {} -- -isystem build/lint-clang $(CHECK_FLAGS) \
 		2>build/lint-clang/tidy.err || \
 		{ grep -v 'warnings\? .*generated' build/lint-clang/tidy.err; exit 1; }
-	@tools/check-scripts
-	@tools/check-docs
+	@tests/tools/check-scripts
+	@tests/tools/check-docs
 	@echo "lint: clean"
 
-# The program without its tests, which may leak memory when they fail. And without base/why.c, which
-# defines what tools/analyze.h wraps.
-ANALYZED = $(filter-out base/why.c,$(SOURCES))
+# The program without its tests, which may leak memory when they fail. And without lib/why.c, which
+# defines what tests/tools/analyze.h wraps.
+ANALYZED = $(filter-out lib/why.c,$(SOURCES))
 # gcc 12 loses track of memory that is stored in lists and returned with an error; clang does not.
 NO_GCC_ANALYZE = malloc-leak null-argument null-dereference use-of-uninitialized-value
 
 analyze: ## gcc -fanalyzer, cppcheck, clang --analyze
-	@tools/need gcc $(CLANG) cppcheck
+	@tests/tools/need gcc $(CLANG) cppcheck
 	@$(MAKE) BUILD=build/analyze CC=gcc CFLAGS="-O1 -g" WARNINGS= WERROR=1 \
 		EXTRA_CFLAGS="-fanalyzer $(NO_GCC_ANALYZE:%=-Wno-analyzer-%) \
-		-include tools/analyze.h" $(ANALYZED:%.c=build/analyze/%.o)
+		-include tests/tools/analyze.h" $(ANALYZED:%.c=build/analyze/%.o)
 	$(call say,CPPCHK,"all sources")cppcheck --quiet --enable=warning,performance,portability \
-		--inline-suppr --suppressions-list=tools/cppcheck.txt --error-exitcode=1 \
+		--inline-suppr --suppressions-list=tests/tools/cppcheck.txt --error-exitcode=1 \
 		--std=c11 --library=posix --library=gnu -D_GNU_SOURCE -D__x86_64__ \
 		-DKVMTOP_VERSION='""' -I. -j "$$(nproc)" $(SOURCES)
 	$(call say,ANALYZE,"all sources")printf '%s\n' $(ANALYZED) | xargs -P "$$(nproc)" -I {} \
 		$(CLANG) --analyze --analyzer-output text -Xclang -analyzer-werror \
-		-include tools/analyze.h -o /dev/null -isystem build/analyze $(CHECK_FLAGS) {}
+		-include tests/tools/analyze.h -o /dev/null -isystem build/analyze $(CHECK_FLAGS) {}
 	@echo "analyze: clean"
 
 fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds; 0: its seeds alone
-	@tools/need $(CLANG)
+	@tests/tools/need $(CLANG)
 	@$(MAKE) BUILD=build/fuzz CC=$(CLANG) SANITIZE=address,undefined \
 		EXTRA_CFLAGS=-fsanitize=fuzzer-no-link fuzzers
-	@FUZZ_TIME=$(FUZZ_TIME) tools/fuzz $(FUZZ_SOURCES:%.c=build/fuzz/%)
+	@FUZZ_TIME=$(FUZZ_TIME) tests/tools/fuzz $(FUZZ_SOURCES:%.c=build/fuzz/%)
 
-bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (bench/run)
-	@if [ -e bench/run ]; then KVMTOP=./$(PROGRAM) BUILD=$(BUILD) bench/run; \
-		else echo "no bench/run"; fi
+bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (tests/bench/run)
+	@KVMTOP=./$(PROGRAM) BUILD=$(BUILD) tests/bench/run
 
 pictures: all $(HELPERS) ## make the pictures in README.md and docs/ anew (needs tmux)
-	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tools/pictures
+	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/tools/pictures
 
 # ---- packaging
 
@@ -342,20 +341,20 @@ INSTALLED = $(PROGRAM):$(bindir)/kvmtop:755 \
 	$(foreach page,$(wildcard man/*.[1-8]),\
 		$(page):$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page)):644) \
 	packaging/kvmtop-group:$(sbindir)/kvmtop-group:755 \
-	completion/kvmtop.bash:$(bashcompletiondir)/kvmtop:644 \
-	completion/_kvmtop:$(zshcompletiondir)/_kvmtop:644 \
-	completion/kvmtop.fish:$(fishcompletiondir)/kvmtop.fish:644 \
-	systemd/kvmtop.target:$(unitdir)/kvmtop.target:644 \
-	systemd/kvmtop@.service:$(unitdir)/kvmtop@.service:644 \
-	systemd/kvmtop-history.service:$(unitdir)/kvmtop-history.service:644 \
-	systemd/kvmtop-prometheus.service:$(unitdir)/kvmtop-prometheus.service:644 \
-	systemd/kvmtop-listen.service:$(unitdir)/kvmtop-listen.service:644 \
-	systemd/kvmtop-listen.socket:$(unitdir)/kvmtop-listen.socket:644 \
-	contrib/prometheus/kvmtop.rules.yml:$(datarootdir)/kvmtop/kvmtop.rules.yml:644 \
-	contrib/grafana/kvmtop.json:$(datarootdir)/kvmtop/kvmtop.json:644 \
-	contrib/vector/kvmtop.toml:$(datarootdir)/kvmtop/vector.toml:644 \
-	contrib/telegraf/kvmtop.conf:$(datarootdir)/kvmtop/telegraf.conf:644 \
-	systemd/kvmtop.logrotate:$(sysconfdir)/logrotate.d/kvmtop:644
+	packaging/completion/kvmtop.bash:$(bashcompletiondir)/kvmtop:644 \
+	packaging/completion/_kvmtop:$(zshcompletiondir)/_kvmtop:644 \
+	packaging/completion/kvmtop.fish:$(fishcompletiondir)/kvmtop.fish:644 \
+	packaging/systemd/kvmtop.target:$(unitdir)/kvmtop.target:644 \
+	packaging/systemd/kvmtop@.service:$(unitdir)/kvmtop@.service:644 \
+	packaging/systemd/kvmtop-history.service:$(unitdir)/kvmtop-history.service:644 \
+	packaging/systemd/kvmtop-prometheus.service:$(unitdir)/kvmtop-prometheus.service:644 \
+	packaging/systemd/kvmtop-listen.service:$(unitdir)/kvmtop-listen.service:644 \
+	packaging/systemd/kvmtop-listen.socket:$(unitdir)/kvmtop-listen.socket:644 \
+	packaging/contrib/prometheus/kvmtop.rules.yml:$(datarootdir)/kvmtop/kvmtop.rules.yml:644 \
+	packaging/contrib/grafana/kvmtop.json:$(datarootdir)/kvmtop/kvmtop.json:644 \
+	packaging/contrib/vector/kvmtop.toml:$(datarootdir)/kvmtop/vector.toml:644 \
+	packaging/contrib/telegraf/kvmtop.conf:$(datarootdir)/kvmtop/telegraf.conf:644 \
+	packaging/systemd/kvmtop.logrotate:$(sysconfdir)/logrotate.d/kvmtop:644
 
 split = $(word $(2),$(subst :, ,$(1)))
 
@@ -385,7 +384,7 @@ dist: ## write kvmtop-VERSION.tar.gz from the commit; it builds without git
 # Of the commit, too; what is not committed is not in them.
 PACKAGES = $(BUILD)/packages
 deb rpm pkg: dist
-	$(call say,PACKAGE,$@)tools/package $@ $(DIST) $(PACKAGES)
+	$(call say,PACKAGE,$@)packaging/tools/package $@ $(DIST) $(PACKAGES)
 deb: ## build a Debian package in build/packages
 rpm: ## build an RPM there
 pkg: ## build a package for Arch there
@@ -394,7 +393,7 @@ KINDS ?= deb rpm pkg
 check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS="deb rpm pkg")
 	@rm -rf $(PACKAGES)
 	@for kind in $(KINDS); do \
-		DEB_BUILD_OPTIONS=nocheck tools/package $$kind $(DIST) $(PACKAGES) || \
+		DEB_BUILD_OPTIONS=nocheck packaging/tools/package $$kind $(DIST) $(PACKAGES) || \
 		[ $$? = 77 ] || exit 1; done
 	@KVMTOP=./$(PROGRAM) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 tests/run tests/packages.t
 
@@ -402,7 +401,7 @@ CHECKS ?= check check-hosts check-packages lint analyze
 RELEASE_HOSTS = vmx vmx-pml svm svm-bullseye svm-trixie svm-sid arm64 svm-linux svm-service \
 	svm-lockdown svm-confidentiality svm-fleet
 release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
-	@HOSTS="$(RELEASE_HOSTS)" tools/release $(VERSION) $(BUILD)/release $(CHECKS)
+	@HOSTS="$(RELEASE_HOSTS)" packaging/tools/release $(VERSION) $(BUILD)/release $(CHECKS)
 
 clean: ## remove all that was built
 	rm -rf build kvmtop $(DIST)

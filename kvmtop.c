@@ -6,9 +6,9 @@
  */
 #include <locale.h>
 
-#include "base/say.h"
-#include "base/signals.h"
-#include "base/stdfd.h"
+#include "lib/say.h"
+#include "lib/signals.h"
+#include "lib/stdfd.h"
 #include "cmd/command.h"
 #include "cmd/leave.h"
 #include "cmd/stale.h"

@@ -9,8 +9,8 @@
 #include <sys/utsname.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
-#include "base/read.h"
+#include "lib/array.h"
+#include "lib/read.h"
 
 static const struct split no_splits[] = {
 	{ .event = NULL },

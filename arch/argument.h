@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "arch/exit_kind.h"
-#include "base/why.h"
+#include "lib/why.h"
 
 #define ARGUMENT_TEXT 64 /* enough characters for any */
 #define ARGUMENT_EVENTS 2

@@ -6,7 +6,7 @@
  * uapi/linux/psci.h; Intel SDM volume 4; AMD APM volume 2; QEMU's docs/specs for its own ports.
  */
 #include "arch/argument.h"
-#include "base/array.h"
+#include "lib/array.h"
 
 /* The name of the numbers from first to last. */
 struct range {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
+#include "lib/array.h"
 
 /*
  * The code of a reason is `esr_ec` when `ret` is 2 (a trap), else its type `ret`: an IRQ must not

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
+#include "lib/array.h"
 
 static const struct reason reasons[] = {
 	{ 0, "Interrupt", NULL, 0 },

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
+#include "lib/array.h"
 
 /*
  * Under HV a guest halts with the hypercall H_CEDE. On POWER9 and later the trap of that exit is 0,

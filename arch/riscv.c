@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
+#include "lib/array.h"
 
 #define INTERRUPT (UINT64_C(1) << 63)
 

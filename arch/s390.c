@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
+#include "lib/array.h"
 
 static const struct reason icpt_reasons[] = {
 	{ 0x00, "Host_interruption", NULL, 0 },

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
+#include "lib/array.h"
 
 /* How deep parentheses and signs may nest; the kernel's macros nest about four deep. */
 #define MAX_DEPTH 32

@@ -6,7 +6,7 @@
  */
 #include "arch/arch.h"
 #include "arch/exit_kind.h"
-#include "base/array.h"
+#include "lib/array.h"
 
 static const struct reason reasons[] = {
 	{ 0, "UNKNOWN", NULL, 0 },

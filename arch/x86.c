@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
-#include "base/read.h"
+#include "lib/array.h"
+#include "lib/read.h"
 
 /*
  * UMWAIT and TPAUSE are not idle: KVM lets the guest execute them, and an exit for them ends in

@@ -2,7 +2,8 @@
 /*
  * complete - what can stand in place of a command line's last word, for the shell's completion.
  *
- * All words come from the tables of options; the files in completion/ only pass them to the shell.
+ * All words come from the tables of options; the files in packaging/completion/ only pass them to
+ * the shell.
  * A line of output is a word, or a word, a tab and its meaning. A line that begins with a tab tells
  * the shell what to complete itself: files, folders or commands.
  */
@@ -11,7 +12,7 @@
 
 #include "cmd/option.h"
 #include "host/guest.h"
-#include "views/view.h"
+#include "core/views/view.h"
 
 struct completion {
 	enum offer offer;

@@ -9,20 +9,20 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "base/clock.h"
-#include "base/say.h"
+#include "lib/clock.h"
+#include "lib/say.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
 #include "cmd/exits_options.h"
 #include "cmd/live.h"
 #include "host/env.h"
-#include "monitor.h"
+#include "core/monitor.h"
 #include "providers/provider.h"
-#include "trace/record/child.h"
+#include "trace/tracer/child.h"
 #include "trace/report/report.h"
 #include "ui/lines/lines.h"
 #include "ui/numbers.h"
-#include "views/build.h"
+#include "core/views/build.h"
 
 #define INTERVAL_S 1.0 /* when a guest ends, its exits since the last sample are lost */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "arch/argument.h"
-#include "base/array.h"
-#include "base/delay.h"
+#include "lib/array.h"
+#include "lib/delay.h"
 #include "cmd/exits_options.h"
 #include "cmd/option.h"
 

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "cmd/long_options.h"
 #include "cmd/option.h"
-#include "views/query.h"
+#include "core/views/query.h"
 
 #define EXITS_TIDS 256 /* threads that -T can name */
 

@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/say.h"
+#include "lib/array.h"
+#include "lib/say.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
 #include "cmd/option.h"
-#include "trace/progress.h"
+#include "trace/recording/progress.h"
 #include "trace/rules/ppc.h"
 #include "trace/rules/rules.h"
 

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/say.h"
-#include "base/signals.h"
+#include "lib/array.h"
+#include "lib/say.h"
+#include "lib/signals.h"
 #include "cmd/live.h"
 
 #define OPEN_TIMEOUT_MS 10000 /* the limit for opening all events; a busy host needs a second */

@@ -10,8 +10,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "base/why.h"
-#include "monitor.h"
+#include "lib/why.h"
+#include "core/monitor.h"
 
 struct live {
 	int signals;	 /* a signalfd: INT, TERM, HUP; -1: not yet */

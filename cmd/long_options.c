@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "lib/units.h"
 #include "cmd/long_options.h"
 
 int longer_option_take(const char *text, uint64_t *ret_longer_ns, struct why *why)

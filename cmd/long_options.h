@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-#include "base/why.h"
-#include "views/query.h"
+#include "lib/why.h"
+#include "core/views/query.h"
 
 /* For the shell: what --longer and --event take. */
 #define LONG_TIMES "1ms 5ms 100ms"

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 
 enum value_kind {
 	VALUE_FLAG,   /* bool */

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/clock.h"
-#include "base/delay.h"
-#include "base/output.h"
-#include "base/say.h"
+#include "lib/array.h"
+#include "lib/clock.h"
+#include "lib/delay.h"
+#include "lib/output.h"
+#include "lib/say.h"
 #include "cmd/option.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
@@ -26,11 +26,11 @@
 #include "host/guest.h"
 #include "host/pid_namespace.h"
 #include "providers/trace_event.h"
-#include "trace/progress.h"
-#include "trace/record/child.h"
-#include "trace/record/dat_write.h"
-#include "trace/record/guest_log.h"
-#include "trace/record/ring.h"
+#include "trace/recording/progress.h"
+#include "trace/tracer/child.h"
+#include "trace/tracer/dat_write.h"
+#include "trace/tracer/guest_log.h"
+#include "trace/tracer/ring.h"
 
 #define CHOICES_MAX 64
 #define TIDS_MAX 65536

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "base/output.h"
-#include "base/say.h"
+#include "lib/output.h"
+#include "lib/say.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
 #include "cmd/report.h"

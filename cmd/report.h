@@ -10,12 +10,12 @@
 #define KVMTOP_CMD_REPORT_H
 
 
-#include "findings/thresholds.h"
+#include "core/findings/thresholds.h"
 #include "cmd/long_options.h"
 #include "cmd/option.h"
-#include "monitor.h"
-#include "trace/recorded/recorded.h"
-#include "views/query.h"
+#include "core/monitor.h"
+#include "trace/exits/recorded.h"
+#include "core/views/query.h"
 
 /* Strings point into argv. */
 struct report_options {

@@ -7,8 +7,8 @@
 #include "arch/argument.h"
 #include "cmd/report.h"
 #include "cmd/thresholds_file.h"
-#include "trace/recorded/player.h"
-#include "trace/recorded/rows.h"
+#include "trace/exits/player.h"
+#include "trace/exits/rows.h"
 
 /* ---- which guests and vCPUs */
 

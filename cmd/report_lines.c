@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/say.h"
+#include "lib/say.h"
 #include "cmd/report.h"
 #include "trace/report/report.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"
-#include "views/build.h"
+#include "core/views/build.h"
 
 /* A view of a recording, and the description of the recording. */
 struct printed {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "arch/argument.h"
-#include "base/array.h"
+#include "lib/array.h"
 #include "cmd/option.h"
 #include "cmd/report.h"
 

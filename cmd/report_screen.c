@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/path.h"
-#include "base/say.h"
+#include "lib/path.h"
+#include "lib/say.h"
 #include "cmd/live.h"
 #include "cmd/report.h"
 #include "history/past.h"
-#include "trace/recorded/moments.h"
+#include "trace/exits/moments.h"
 #include "ui/tui/tui.h"
 
 /* The view to begin with. */

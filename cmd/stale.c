@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/read.h"
+#include "lib/array.h"
+#include "lib/read.h"
 #include "cmd/stale.h"
-#include "trace/record/ring.h"
+#include "trace/tracer/ring.h"
 
 #define PROGRAM "kvmtop"
 

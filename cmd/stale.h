@@ -8,7 +8,7 @@
 
 /*
  * Removes such instances, and prints a line for each. It needs root: for others nothing happens. An
- * instance is called kvmtop-PID (trace/record/ring.h).
+ * instance is called kvmtop-PID (trace/tracer/ring.h).
  */
 void stale_end(void);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "cmd/thresholds_file.h"
 
 #define FILE_MAX (64u << 10)

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "base/why.h"
-#include "findings/thresholds.h"
+#include "lib/why.h"
+#include "core/findings/thresholds.h"
 
 #define THRESHOLDS_FILE "/etc/kvmtop/thresholds.conf"
 

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/output.h"
-#include "base/path.h"
-#include "base/say.h"
-#include "base/whole_file.h"
+#include "lib/array.h"
+#include "lib/output.h"
+#include "lib/path.h"
+#include "lib/say.h"
+#include "lib/whole_file.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
 #include "cmd/timeline_options.h"
-#include "trace/progress.h"
+#include "trace/recording/progress.h"
 #include "trace/timeline/functions.h"
 #include "trace/timeline/inside.h"
 #include "trace/timeline/kvm.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "cmd/option.h"
 #include "cmd/timeline_options.h"
 

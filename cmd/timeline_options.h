@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "cmd/option.h"
-#include "trace/kinds.h"
+#include "trace/recording/kinds.h"
 
 #define RECORDINGS_MAX 1024 /* ACRN has one for each CPU */
 #define MERGED_MAX 64

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/say.h"
+#include "lib/say.h"
 #include "cmd/top_diff.h"
 #include "cmd/top_lines.h"
 #include "trace/report/spans.h"

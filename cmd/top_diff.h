@@ -5,10 +5,10 @@
 #ifndef KVMTOP_CMD_TOP_DIFF_H
 #define KVMTOP_CMD_TOP_DIFF_H
 
-#include "base/when.h"
+#include "lib/when.h"
 #include "cmd/top_options.h"
 #include "history/store.h"
-#include "views/query.h"
+#include "core/views/query.h"
 
 /*
  * query: its filter chooses rows. 0, or -errno with why: -ERANGE: a span ends before it begins;

@@ -10,18 +10,18 @@
 #include <sys/stat.h>
 
 #include "arch/arch.h"
-#include "base/clock.h"
-#include "base/say.h"
-#include "base/signals.h"
-#include "base/whole_file.h"
+#include "lib/clock.h"
+#include "lib/say.h"
+#include "lib/signals.h"
+#include "lib/whole_file.h"
 #include "cmd/live.h"
 #include "cmd/top_export.h"
-#include "findings/findings.h"
+#include "core/findings/findings.h"
 #include "host/descriptors.h"
 #include "providers/provider.h"
-#include "serve/server.h"
+#include "lib/http/server.h"
 #include "ui/metrics/metrics.h"
-#include "views/query.h"
+#include "core/views/query.h"
 
 #define HANGS_S 5 /* a sample that takes longer hangs */
 #define STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)

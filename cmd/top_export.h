@@ -6,7 +6,7 @@
 #define KVMTOP_CMD_TOP_EXPORT_H
 
 #include "cmd/top_options.h"
-#include "findings/thresholds.h"
+#include "core/findings/thresholds.h"
 #include "host/env.h"
 
 /* Counts until a signal. Returns the exit status; prints its errors. */

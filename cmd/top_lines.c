@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/say.h"
+#include "lib/say.h"
 #include "cmd/top_lines.h"
-#include "views/build.h"
+#include "core/views/build.h"
 
 /* ---- the query ---- */
 

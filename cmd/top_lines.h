@@ -8,8 +8,8 @@
 
 #include "cmd/top_options.h"
 #include "ui/lines/lines.h"
-#include "views/query.h"
-#include "views/view.h"
+#include "core/views/query.h"
+#include "core/views/view.h"
 
 /*
  * Reads -f, -b, -x, --view and --sort; without the guest. The query's filter is the caller's to

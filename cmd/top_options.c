@@ -4,18 +4,18 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/clock.h"
-#include "base/delay.h"
-#include "base/units.h"
-#include "base/when.h"
+#include "lib/array.h"
+#include "lib/clock.h"
+#include "lib/delay.h"
+#include "lib/units.h"
+#include "lib/when.h"
 #include "cmd/command.h"
 #include "cmd/option.h"
 #include "cmd/top_options.h"
 #include "history/file.h"
-#include "serve/address.h"
+#include "lib/http/address.h"
 #include "ui/metrics/metrics.h"
-#include "views/view.h"
+#include "core/views/view.h"
 
 #define OPTIONS struct top_options
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "cmd/long_options.h"
 #include "cmd/option.h"
 
@@ -55,7 +55,7 @@ struct top_options {
 	const char *host;      /* one host of the Prometheus; NULL: all */
 	const char *http_config; /* user, password, TLS for the Prometheus; NULL: none */
 	unsigned long timeout_s; /* how long an answer may take; 0: not given */
-	/* Times, which base/when.h reads; NULL: not given. */
+	/* Times, which lib/when.h reads; NULL: not given. */
 	const char *at, *from, *to;
 	const char *diff[2];
 	uint64_t past_bytes; /* how much the live screen remembers */

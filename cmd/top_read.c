@@ -7,18 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/say.h"
-#include "base/when.h"
+#include "lib/say.h"
+#include "lib/when.h"
 #include "cmd/live.h"
 #include "cmd/top_diff.h"
 #include "cmd/top_lines.h"
 #include "cmd/top_read.h"
-#include "fleet/access.h"
-#include "fleet/fleet.h"
+#include "history/fleet/access.h"
+#include "history/fleet/fleet.h"
 #include "history/file.h"
 #include "history/past.h"
 #include "history/interval.h"
-#include "monitor.h"
+#include "core/monitor.h"
 #include "ui/tui/tui.h"
 
 #define KEY_PATIENCE_MS 500 /* how long a key waits for a Prometheus */

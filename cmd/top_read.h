@@ -6,7 +6,7 @@
 #define KVMTOP_CMD_TOP_READ_H
 
 #include "cmd/top_options.h"
-#include "views/query.h"
+#include "core/views/query.h"
 
 /* query: made from the options. Returns the exit status; prints its errors. */
 int top_read(const struct top_options *options, struct query *query);

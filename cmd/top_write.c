@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/say.h"
+#include "lib/say.h"
 #include "cmd/top_write.h"
 #include "history/file.h"
 #include "history/segment.h"

@@ -8,7 +8,7 @@
 #include "cmd/top_options.h"
 #include "history/recorder.h"
 #include "host/env.h"
-#include "monitor.h"
+#include "core/monitor.h"
 
 /* Zero-initialised writes nothing: without -w. */
 struct top_writer {

@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/clock.h"
-#include "base/delay.h"
-#include "base/say.h"
+#include "lib/array.h"
+#include "lib/clock.h"
+#include "lib/delay.h"
+#include "lib/say.h"
 #include "cmd/command.h"
 #include "cmd/commands.h"
 #include "cmd/live.h"
 #include "cmd/option.h"
 #include "cmd/thresholds_file.h"
 #include "host/env.h"
-#include "monitor.h"
+#include "core/monitor.h"
 #include "providers/provider.h"
 #include "ui/lines/lines.h"
-#include "views/build.h"
+#include "core/views/build.h"
 
 #define SECONDS_USUAL 5.0
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "findings/rules.h"
+#include "lib/array.h"
+#include "core/findings/rules.h"
 #include "history/causes.h"
 #include "host/guest.h"
 

@@ -6,7 +6,7 @@
 #ifndef KVMTOP_HISTORY_CAUSES_H
 #define KVMTOP_HISTORY_CAUSES_H
 
-#include "findings/steady.h"
+#include "core/findings/steady.h"
 #include "history/moment.h"
 
 /* Zero-initialised: nothing was found. */

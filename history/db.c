@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/output.h"
+#include "lib/array.h"
+#include "lib/output.h"
 #include "history/db.h"
 #include "history/pack.h"
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "history/db_shared.h"
 #include "history/sql.h"
 

@@ -17,7 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/db_shared.h"
 
 #ifndef MADV_POPULATE_WRITE

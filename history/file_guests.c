@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/file_guests.h"
 
 #define SECOND UINT64_C(1000000000)

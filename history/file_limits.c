@@ -2,7 +2,7 @@
 /* Keeps a history file within its age and size, and knows how old its moments are. */
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/file_state.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/utf8.h"
+#include "lib/array.h"
+#include "lib/utf8.h"
 #include "history/file.h"
 #include "history/file_state.h"
 

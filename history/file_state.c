@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "lib/output.h"
 #include "history/file_state.h"
 
 void history_file_free(struct history_file *file)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "facts/stats.h"
+#include "lib/hash.h"
+#include "core/facts/stats.h"
 #include "history/interval.h"
 #include "history/reader.h"
 #include "providers/provider.h"

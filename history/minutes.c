@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "lib/hash.h"
 #include "history/minutes.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "facts/exit_counter.h"
+#include "lib/array.h"
+#include "core/facts/exit_counter.h"
 #include "history/moment.h"
 
 #define BLOCK 16	 /* keys */

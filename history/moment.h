@@ -10,7 +10,7 @@
 #ifndef KVMTOP_HISTORY_MOMENT_H
 #define KVMTOP_HISTORY_MOMENT_H
 
-#include "facts/facts.h"
+#include "core/facts/facts.h"
 
 enum {
 	/* The first sample of a question: no earlier moment belongs to it. It has totals. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/cbor.h"
 #include "history/columns.h"
 #include "history/pack.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/past.h"
 #include "history/rates.h"
 #include "history/reader.h"

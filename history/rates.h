@@ -6,7 +6,7 @@
 #ifndef KVMTOP_HISTORY_RATES_H
 #define KVMTOP_HISTORY_RATES_H
 
-#include "facts/stats.h"
+#include "core/facts/stats.h"
 
 struct rates_key {
 	struct key key;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/reader.h"
 
 int reader_init(struct reader *reader, struct store store, struct fields *fields)

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/recent.h"
 
 #define MOMENT_MAX ((size_t)64 << 20) /* bytes */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/thread.h"
+#include "lib/thread.h"
 #include "history/causes.h"
 #include "history/recorder.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/read.h"
+#include "lib/read.h"
 #include "history/segment.h"
 #include "host/machine.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "lib/array.h"
+#include "lib/hash.h"
 #include "history/segment_ids.h"
 
 /* A guest, as any segment may have it. */

@@ -7,7 +7,7 @@
 #ifndef KVMTOP_HISTORY_SEGMENT_IDS_H
 #define KVMTOP_HISTORY_SEGMENT_IDS_H
 
-#include "facts/field.h"
+#include "core/facts/field.h"
 #include "history/store.h"
 #include "host/guest.h"
 

@@ -5,7 +5,7 @@
 #ifndef KVMTOP_HISTORY_SERIES_H
 #define KVMTOP_HISTORY_SERIES_H
 
-#include "facts/sample.h"
+#include "core/facts/sample.h"
 
 /* One interval. */
 struct series_point {

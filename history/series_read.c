@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/series_read.h"
 
 #define GAP_NS UINT64_C(1000000000)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/state.h"
 
 void state_release(struct state *state)

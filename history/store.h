@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * store - a place that keeps packed moments in the order in which they were taken: the memory of a
- * live screen (recent.h), a file (file.h), or a Prometheus (fleet/fleet.h).
+ * live screen (recent.h), a file (file.h), or a Prometheus (history/fleet/fleet.h).
  *
  * A segment is one run of a writer. Ids of fields and guests are the run's, and totals begin at 0
  * with it. Moments have ids that ascend from segment to segment; there may be gaps. In a damaged
@@ -11,7 +11,7 @@
 #ifndef KVMTOP_HISTORY_STORE_H
 #define KVMTOP_HISTORY_STORE_H
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "history/pack.h"
 #include "history/segment.h"
 

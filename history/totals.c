@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/totals.h"
 
 #define MILESTONE_STEP 16 /* moments between two that are kept */

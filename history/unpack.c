@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "base/array.h"
-#include "base/utf8.h"
+#include "lib/array.h"
+#include "lib/utf8.h"
 #include "history/cbor.h"
 #include "history/columns.h"
 #include "history/pack.h"

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/cpus.h"
 
 /* Reads the CPU number at *text and moves *text behind the number; -1: there is no number. */

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/descriptors.h"
 
 #define RESERVE 16

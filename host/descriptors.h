@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 
 #define DESCRIPTORS_SPARE 64 /* for the rest of the program */
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 
 struct arch;
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "host/env.h"
 #include "host/guest_name.h"
 #include "host/thread_list.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/guest.h"
 #include "host/guest_list.h"
 

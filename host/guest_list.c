@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "lib/array.h"
+#include "lib/hash.h"
 #include "host/guest.h"
 #include "host/guest_find.h"
 #include "host/guest_list.h"

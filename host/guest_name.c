@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/read.h"
-#include "base/utf8.h"
+#include "lib/array.h"
+#include "lib/read.h"
+#include "lib/utf8.h"
 #include "host/guest_name.h"
 
 #define CMDLINE_SIZE 32768 /* libvirt and Proxmox name the guest in the first few hundred bytes */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/lockdown.h"
 
 struct lockdown lockdown_read(const struct env *env)

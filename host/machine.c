@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/cpus.h"
 #include "host/machine.h"
 

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "host/env.h"
 
 /* False where /proc/self/ns/pid cannot be read: the namespace is then taken for the host's. */

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/schedstat.h"
 
 bool schedstat_is_on(const struct env *env)

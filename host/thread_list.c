@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "host/thread_list.h"
 
 #define READ_TRIES 4

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
+#include "lib/array.h"
 #include "providers/kvm_counter.h"
 
 /* What the name of a counter means. */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "facts/field.h"
+#include "core/facts/field.h"
 #include "providers/provider.h"
 
 /* Whether the counter is a part of another one, which is added first. */

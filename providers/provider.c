@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of providers. */
-#include "base/array.h"
+#include "lib/array.h"
 #include "providers/provider.h"
 
 static const struct provider *const providers[] = {

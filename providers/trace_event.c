@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/lockdown.h"
 #include "providers/trace_event.h"
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "host/env.h"
 
 /* The event's number for perf_event_open(2), at least 1. 0 or -errno. */

@@ -74,7 +74,7 @@ begin() {
 	names >"$TMP/before"
 }
 
-# contributed: what the Makefile installs of contrib/.
+# contributed: what the Makefile installs of packaging/contrib/.
 contributed() {
 	sed -n 's|.*contrib/[^:]*:.*/\(kvmtop/[^:]*\):.*|\1|p' Makefile
 }
@@ -82,8 +82,8 @@ contributed() {
 # not_there: the files of this tree that a package has to have, and does not have.
 not_there() {
 	(cd "$root" && find usr etc -type f) | sed 's/\(\.gz\)\{0,1\}$/:/' >"$TMP/files"
-	for file in systemd/*.* man/* $(contributed) \
-		completion/_kvmtop completion/kvmtop.fish completions/kvmtop logrotate.d/kvmtop; do
+	for file in packaging/systemd/*.* man/* $(contributed) \
+		_kvmtop kvmtop.fish completions/kvmtop logrotate.d/kvmtop; do
 		case $file in
 		completions/* | logrotate.d/* | kvmtop/*) name=$file ;;
 		*) name=${file##*/} ;;
@@ -99,7 +99,7 @@ runs() {
 	like "$(inside kvmtop --sysroot /packages/amd -1 -s 0.1 --view exits)" '^hlt ' \
 		"$1: it shows a captured machine"
 	is "$(find "$root/etc/systemd" -name '*kvmtop*')" "" "$1: no service is enabled"
-	is "$(not_there)" "" "$1: units, pages, completion and contrib/ are there"
+	is "$(not_there)" "" "$1: units, pages, completion and packaging/contrib/ are there"
 	is "$(inside stat -c '%U %G %a' /usr/bin/kvmtop)" "root root 755" "$1: all may start it"
 }
 
@@ -169,12 +169,12 @@ begin
 # By apt: what it depends on has to be there.
 check "deb: it is installed" apt install "/packages/$(basename "$packages"/kvmtop_*.deb)"
 runs deb
-for test in $(sed -n 's/^Tests: //p' debian/tests/control); do
+for test in $(sed -n 's/^Tests: //p' packaging/debian/tests/control); do
 	cp -a tests/data "$root/packages"
 	mkdir -p "$root/packages/tests/sysroot"
 	ln -sfn /packages/data "$root/packages/tests/data"
 	ln -sfn /packages/amd "$root/packages/tests/sysroot/amd"
-	cp "debian/tests/$test" "$root/packages/test"
+	cp "packaging/debian/tests/$test" "$root/packages/test"
 	inside sh -c 'cd /packages && ./test' >"$TMP/out" 2>&1
 	case $? in
 	0) ok "deb: its test $test" ;;

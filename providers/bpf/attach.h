@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "host/env.h"
 
 /*

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "host/descriptors.h"
 #include "host/lockdown.h"
 #include "host/pid_namespace.h"

@@ -165,8 +165,9 @@ static void drop_gone_vms(struct debugfs_vms *vms)
 }
 
 /*
- * After find_owners(), so that an owner with a new VM in place of an old one stays. facts/stats.h
- * keeps the counts of a guest that has ended; GUEST_ANY never ends, so it stays without VMs, too.
+ * After find_owners(), so that an owner with a new VM in place of an old one stays. The statistics
+ * (core/facts/stats.h) keep the counts of a guest that has ended; GUEST_ANY never ends, so it stays
+ * without VMs, too.
  */
 static void drop_ended_owners(struct debugfs_vms *vms)
 {

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "facts/field.h"
+#include "core/facts/field.h"
 #include "providers/provider.h"
 
 struct debugfs_counter {

@@ -7,7 +7,7 @@
 #ifndef KVMTOP_PROVIDERS_DEBUGFS_WHY_NOT_H
 #define KVMTOP_PROVIDERS_DEBUGFS_WHY_NOT_H
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "host/env.h"
 #include "host/lockdown.h"
 

@@ -2,7 +2,7 @@
 /*
  * VM exits of every guest, vCPU and reason, with their times and arguments.
  *
- * The BPF program counts while a view wants exits; facts/field.h says what the rows are.
+ * The BPF program counts while a view wants exits; core/facts/field.h says what the rows are.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <tracefs.h>
 
-#include "base/clock.h"
-#include "facts/exit_fields.h"
+#include "lib/clock.h"
+#include "core/facts/exit_fields.h"
 #include "host/descriptors.h"
 #include "providers/bpf/attach.h"
 #include "providers/exits/long.h"

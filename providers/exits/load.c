@@ -7,7 +7,7 @@
 #include <tracefs.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "providers/bpf/attach.h"
 #include "providers/bpf/fields.h"
 #include "providers/exits/event.h"

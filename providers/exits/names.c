@@ -8,9 +8,9 @@
 #include <tracefs.h>
 
 #include "arch/argument.h"
-#include "base/array.h"
-#include "base/hash.h"
-#include "facts/exit_fields.h"
+#include "lib/array.h"
+#include "lib/hash.h"
+#include "core/facts/exit_fields.h"
 #include "providers/exits/event.h"
 #include "providers/exits/names.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
-#include "facts/field.h"
+#include "core/facts/field.h"
 #include "providers/exits/shared.h"
 #include "providers/provider.h"
 

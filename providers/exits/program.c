@@ -9,7 +9,7 @@
 #include <tracefs.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "lib/thread.h"
 #include "providers/bpf/attach.h"
 #include "providers/exits/load.h"
 #include "providers/exits/program.h"

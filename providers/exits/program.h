@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "providers/exits/load.h"
 #include "providers/exits/shared.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "providers/bpf/attach.h"
 #include "providers/bpf/fields.h"
 #include "providers/bpf/placeholders.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
-#include "base/why.h"
+#include "lib/why.h"
 #include "providers/exits/event.h"
 #include "providers/exits/shared.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "providers/exits/record.h"
 
 #define READ_TRIES 4

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "facts/sample.h"
+#include "core/facts/sample.h"
 #include "providers/exits/shared.h"
 
 _Static_assert(EXITS_BUCKETS == HIST_BUCKETS, "a cell's buckets are copied into struct timing");

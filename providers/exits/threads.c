@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "arch/argument.h"
-#include "base/clock.h"
-#include "base/hash.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
 #include "providers/exits/record.h"
 #include "providers/exits/threads.h"
 #include "providers/exits/vcpus.h"

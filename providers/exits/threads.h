@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "facts/sample.h"
+#include "core/facts/sample.h"
 #include "host/guest.h"
 #include "providers/exits/names.h"
 #include "providers/exits/shared.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "facts/exit_fields.h"
+#include "lib/hash.h"
+#include "core/facts/exit_fields.h"
 #include "providers/exits/vcpus.h"
 
 #define ARGUMENTS_MAX (4 * EXITS_ARGUMENTS) /* of a vCPU; when there are so many, */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "base/read.h"
+#include "lib/hash.h"
+#include "lib/read.h"
 #include "host/descriptors.h"
 #include "providers/host/cgroups.h"
 

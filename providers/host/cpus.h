@@ -5,9 +5,9 @@
 #ifndef KVMTOP_PROVIDERS_HOST_CPUS_H
 #define KVMTOP_PROVIDERS_HOST_CPUS_H
 
-#include "base/why.h"
-#include "facts/host_fields.h"
-#include "facts/sample.h"
+#include "lib/why.h"
+#include "core/facts/host_fields.h"
+#include "core/facts/sample.h"
 #include "host/env.h"
 
 struct host_cpus;

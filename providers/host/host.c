@@ -2,14 +2,14 @@
 /*
  * What the host's scheduler, cgroups and topology say of guests, vCPUs and CPUs.
  *
- * facts/field.h says what the rows are. Nothing is switched on in the kernel: all of it is in files
- * that are there anyway.
+ * core/facts/field.h says what the rows are. Nothing is switched on in the kernel: all of it is in
+ * files that are there anyway.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "providers/host/cpus.h"
 #include "providers/host/threads.h"
 #include "providers/host/vmms.h"

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/read.h"
-#include "base/thread.h"
+#include "lib/clock.h"
+#include "lib/read.h"
+#include "lib/thread.h"
 #include "host/cpus.h"
 #include "providers/host/memory.h"
 

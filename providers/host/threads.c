@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/clock.h"
-#include "base/read.h"
+#include "lib/array.h"
+#include "lib/clock.h"
+#include "lib/read.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
 #include "host/schedstat.h"

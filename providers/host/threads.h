@@ -13,8 +13,8 @@
 
 #include <stddef.h>
 
-#include "facts/host_fields.h"
-#include "facts/sample.h"
+#include "core/facts/host_fields.h"
+#include "core/facts/sample.h"
 #include "host/env.h"
 #include "host/guest.h"
 #include "providers/host/memory.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/read.h"
+#include "lib/array.h"
+#include "lib/read.h"
 #include "host/descriptors.h"
 #include "host/schedstat.h"
 #include "host/thread_list.h"

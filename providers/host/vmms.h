@@ -10,8 +10,8 @@
 #ifndef KVMTOP_PROVIDERS_HOST_VMMS_H
 #define KVMTOP_PROVIDERS_HOST_VMMS_H
 
-#include "facts/host_fields.h"
-#include "facts/sample.h"
+#include "core/facts/host_fields.h"
+#include "core/facts/sample.h"
 #include "host/env.h"
 #include "host/guest.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rows by key, and their sums. */
-#include "base/array.h"
+#include "lib/array.h"
 #include "providers/playback/rows.h"
 
 int played_rows_add(struct played_rows *rows, const struct played_row *row)

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "facts/field.h"
-#include "facts/sample.h"
+#include "core/facts/field.h"
+#include "core/facts/sample.h"
 
 struct played_row {
 	struct key key;

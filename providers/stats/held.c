@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "host/guest_proc.h"
 #include "providers/stats/held.h"
 

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "facts/field.h"
-#include "facts/sample.h"
+#include "core/facts/field.h"
+#include "core/facts/sample.h"
 
 #define STATS_BYTES_MAX 65536 /* of a descriptor; x86 vCPUs have 4,056 */
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/read.h"
+#include "lib/clock.h"
+#include "lib/read.h"
 #include "host/descriptors.h"
 #include "host/guest_proc.h"
 #include "providers/kvm_counter.h"

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
 #include "host/guest.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/thread.h"
+#include "lib/array.h"
+#include "lib/thread.h"
 #include "providers/bpf/attach.h"
 #include "providers/bpf/fields.h"
 #include "providers/tracepoint/bpf_hook.h"

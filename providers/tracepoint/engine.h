@@ -14,9 +14,9 @@
 #include <sys/types.h>
 
 #include "arch/arch.h"
-#include "base/why.h"
-#include "facts/field.h"
-#include "facts/sample.h"
+#include "lib/why.h"
+#include "core/facts/field.h"
+#include "core/facts/sample.h"
 #include "host/env.h"
 
 /*

@@ -12,8 +12,8 @@
 #include <tracefs.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/event_format.h"
+#include "lib/array.h"
+#include "lib/event_format.h"
 #include "providers/trace_event.h"
 #include "providers/tracepoint/events.h"
 

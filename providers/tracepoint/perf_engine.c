@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/read.h"
-#include "base/thread.h"
+#include "lib/clock.h"
+#include "lib/read.h"
+#include "lib/thread.h"
 #include "host/descriptors.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"

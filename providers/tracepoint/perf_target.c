@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "providers/tracepoint/perf_target.h"
 
 static int perf_event_open(struct perf_event_attr *attr, const struct target *target, int leader)

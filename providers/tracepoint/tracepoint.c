@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
 #include "providers/provider.h"

@@ -11,15 +11,15 @@ would() {
 	env -u MAKEFLAGS make -n V=1 "BUILD=$TMP/none" "$@"
 }
 
-compiled=$(CFLAGS=-DOURS CPPFLAGS=-DTHEIRS would "$TMP/none/base/why.o" | grep -e ' -c -o ')
+compiled=$(CFLAGS=-DOURS CPPFLAGS=-DTHEIRS would "$TMP/none/lib/why.o" | grep -e ' -c -o ')
 like "$compiled" ' -DOURS ' "CFLAGS from the environment are used"
 unlike "$compiled" ' -O2 ' "in place of the default"
 like "$compiled" ' -DTHEIRS ' "so are CPPFLAGS"
 compiled=$(would "$TMP/none/providers/exits/exits.bpf.o" CFLAGS=-DOURS | grep -e ' -c -o ')
 like "$compiled" ' -fno-stack-protector ' "BPF is compiled without a stack protector"
 unlike "$compiled" 'OURS' "and without CFLAGS"
-like "$(would check)" 'tools/deps' "make check installs what is missing"
-unlike "$(would test)" 'tools/deps' "make test does not"
+like "$(would check)" 'packaging/tools/deps' "make check installs what is missing"
+unlike "$(would test)" 'packaging/tools/deps' "make test does not"
 shown=$(would run)
 like "$shown" 'deps -q build$' "make run installs what is missing"
 like "$shown" ' -t 1 .*--demo; fi; .*--demo -1 -z ' \
@@ -60,7 +60,7 @@ $(man_pages ./usr/share/man)
 ./usr/share/zsh/site-functions/_kvmtop" "make install prefix=/usr"
 # named: the files that come with kvmtop and that the installed man pages name.
 named() {
-	grep -rhoE '/[a-z/]*/kvmtop/?[a-z.]*|contrib/[a-z./]*' "$TMP/root/usr/share/man" |
+	grep -rhoE '/[a-z/]*/kvmtop/?[a-z.]*|packaging/contrib/[a-z./]*' "$TMP/root/usr/share/man" |
 		grep -vE '^/(var|etc)/' | sort -u
 }
 like "$(named)" '^/usr/share/kvmtop/kvmtop.rules.yml$' "man pages name installed files"
@@ -197,10 +197,10 @@ if git rev-parse --verify -q HEAD >"$TMP/out" 2>&1; then
 	git clone -q . "$TMP/clone"
 	echo "$version" >>"$TMP/clone/README.md"
 	version=${version#kvmtop }
-	is "$(cd "$TMP/clone" && tools/release "$version" "$TMP/release" 2>&1)" \
+	is "$(cd "$TMP/clone" && packaging/tools/release "$version" "$TMP/release" 2>&1)" \
 		"release: there are changes: commit them, or stash them" "release: a clean tree"
 	git -C "$TMP/clone" checkout -q README.md
-	like "$(cd "$TMP/clone" && tools/release 99.0 "$TMP/release" 2>&1)" \
+	like "$(cd "$TMP/clone" && packaging/tools/release 99.0 "$TMP/release" 2>&1)" \
 		'^release: NEWS.md says nothing of 99.0$' "and news"
 	check "nothing is written before" test ! -e "$TMP/release"
 else

@@ -4,8 +4,8 @@
 # shellcheck disable=SC2317 # wait_for calls functions
 . tests/lib.sh
 
-vector=contrib/vector/kvmtop.toml
-telegraf=contrib/telegraf/kvmtop.conf
+vector=packaging/contrib/vector/kvmtop.toml
+telegraf=packaging/contrib/telegraf/kvmtop.conf
 
 # command_in FILE: the words after kvmtop of the command that it runs.
 command_in() {
@@ -23,7 +23,7 @@ chmod +x "$TMP/bin/kvmtop"
 # ---- what their parsers rely on
 
 for file in $vector $telegraf; do
-	name=${file#contrib/} name=${name%/*}
+	name=${file#packaging/contrib/} name=${name%/*}
 	options=$(command_in "$file")
 	like "$options" '^-l --json ' "$name: a command that writes JSON lines"
 	# shellcheck disable=SC2086 # words

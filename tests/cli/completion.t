@@ -80,7 +80,7 @@ line="exits $amd -g"
 # in_bash WORD...: what bash offers for the last one.
 in_bash() {
 	# shellcheck disable=SC2016 # bash's
-	bash --norc -c '. completion/kvmtop.bash
+	bash --norc -c '. packaging/completion/kvmtop.bash
 		COMP_WORDS=(kvmtop "$@") COMP_CWORD=$#
 		_kvmtop kvmtop "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 		echo "${COMPREPLY[@]}"' bash "$@"
@@ -97,7 +97,7 @@ fi
 
 # in_fish LINE: what fish offers.
 in_fish() {
-	HOME=$TMP XDG_CONFIG_HOME=$TMP fish --no-config -c '. completion/kvmtop.fish
+	HOME=$TMP XDG_CONFIG_HOME=$TMP fish --no-config -c '. packaging/completion/kvmtop.fish
 		complete -C $argv[1]' "$1" | tr '\n\t' ' :'
 }
 if command -v fish >/dev/null 2>&1; then
@@ -123,7 +123,7 @@ in_zsh() {
 		_command_names() { print -rn programs }
 		compset() { print -rn -- "$@ " }
 		words=(kvmtop "$@") CURRENT=$#words
-		. completion/_kvmtop' zsh "$@"
+		. packaging/completion/_kvmtop' zsh "$@"
 }
 if command -v zsh >/dev/null 2>&1; then
 	# shellcheck disable=SC2016

@@ -65,9 +65,9 @@ check "a history file has tables" test "$(printf '%s\n' "$tables" | grep -c .)" 
 is "$(printf '%s\n' "$page" | grep -v '^minute ' | sort)" "$(printf '%s\n' "$tables" | sort)" \
 	"kvmtop-history(5) has every column of every table"
 
-# enumerators NAME: the numbers of an enum of facts/field.h, from 0.
+# enumerators NAME: the numbers of an enum of core/facts/field.h, from 0.
 enumerators() {
-	sed -n "/^enum $1 {/,/^}/p" facts/field.h | sed 's/\/\*.*//; /^[ \t]*\*/d' |
+	sed -n "/^enum $1 {/,/^}/p" core/facts/field.h | sed 's/\/\*.*//; /^[ \t]*\*/d' |
 		grep -oE '\b[A-Z0-9_]+,' | awk '{ print NR - 1 }'
 }
 
@@ -110,7 +110,7 @@ man=$(sed -n '/^\.Sh PROMETHEUS/,/^\.Sh ENV/s/^\.It \(kvmtop_.*\)/\1/p' man/kvmt
 	sed 's/ ,//g')
 check "there are metrics" test "$(printf '%s\n' "$metrics" | grep -c .)" -gt 15
 is "$man" "$metrics" "the man page has every metric with its labels, in the same order"
-names=$(grep -ohE 'kvmtop_[a-z_]+' README.md contrib/*/* |
+names=$(grep -ohE 'kvmtop_[a-z_]+' README.md packaging/contrib/*/* |
 	sed -E 's/_(bucket|sum|count)$//; s/__?$//' | sort -u)
 known=$(printf '%s\n' "$metrics" | sed 's/ .*//')
 is "$(missing "$names" "$known
@@ -118,13 +118,15 @@ kvmtop_exits
 kvmtop_exit_seconds
 kvmtop_vcpu_seconds")" "" "README, rules and dashboard name no other metric"
 
-# The list of folders is the table of tools/check-layers, in the same order.
+# The list of folders is the table of check-layers, in the same order.
 is "$(sed -n '/^## Where things are/,/^## D/s/^| `\([^`]*\)`.*/\1/p' docs/ARCHITECTURE.md)" \
-	"$(tools/check-layers --folders)" "ARCHITECTURE.md lists the folders, from the top down"
+	"$(tests/tools/check-layers --folders)" \
+	"ARCHITECTURE.md lists the folders, from the top down"
 
 # Paths in backquotes and links; but not patterns and names in capitals, such as arch/NAME.c.
-paths=$(grep -ohE '`[A-Za-z_.-]+/[^` ]*`|\]\([^):]+\)' ./*.md docs/ARCHITECTURE.md docs/HACKING.md \
-	tests/sysroot/README | tr -d '`])(' | grep -vE '\*|[/_][A-Z]+(/|\.[ct])?$' | sort -u)
+paths=$(grep -ohE '`[A-Za-z_.-]+/[^` ]*`|\]\([^):]+\)' ./*.md docs/ARCHITECTURE.md \
+	docs/HACKING.md tests/sysroot/README |
+	tr -d '`])(' | grep -vE '\*|[/_][A-Z]+(/|\.[ct])?$' | sort -u)
 check "the documentation names files" test "$(printf '%s\n' "$paths" | grep -c .)" -gt 20
 gone=
 for path in $paths; do

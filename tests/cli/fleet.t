@@ -59,7 +59,7 @@ if has_prometheus; then
 	prometheus=$(free_port)
 	cat >"$TMP/prometheus.yml" <<-END
 		global: {scrape_interval: 1s, evaluation_interval: 1s}
-		rule_files: ["$PWD/contrib/prometheus/kvmtop.rules.yml"]
+		rule_files: ["$PWD/packaging/contrib/prometheus/kvmtop.rules.yml"]
 		scrape_configs:
 		  - job_name: kvmtop
 		    static_configs: [{targets: ["$target"]}]
@@ -385,7 +385,7 @@ fi
 # ---- thresholds: those of kvmtop why
 
 named=$(sed -n 's/.*> \([0-9.]*\)$/\1/; /^[0-9]/h; /threshold:/{ s/.*: //; G; s/\n/ = /; p; }' \
-	contrib/prometheus/kvmtop.rules.yml)
+	packaging/contrib/prometheus/kvmtop.rules.yml)
 check "rules have thresholds" test "$(printf '%s\n' "$named" | grep -c .)" -ge 4
 "$KVMTOP" why --thresholds help | sed -nE 's/^# ([a-z_]+ = [0-9.]+).*/\1/p' >"$TMP/thresholds"
 is "$(printf '%s\n' "$named" | grep -vxFf "$TMP/thresholds")" "" \
@@ -394,14 +394,14 @@ is "$(printf '%s\n' "$named" | grep -vxFf "$TMP/thresholds")" "" \
 # ---- Prometheus
 
 if ! has_prometheus; then
-	skip "Prometheus" "prometheus or curl is not installed: tools/deps fleet"
+	skip "Prometheus" "prometheus or curl is not installed: packaging/tools/deps fleet"
 	done_testing
 fi
 # shellcheck disable=SC2086
 "$KVMTOP" $amd --prometheus - -n 1 --metrics user,reasons,statistics,events,arguments >"$TMP/all"
 is "$(promtool check metrics <"$TMP/all" 2>&1)" "" "promtool check metrics"
-check "promtool check rules" promtool check rules contrib/prometheus/kvmtop.rules.yml
-check "promtool test rules" promtool test rules contrib/prometheus/kvmtop.test.yml
+check "promtool check rules" promtool check rules packaging/contrib/prometheus/kvmtop.rules.yml
+check "promtool test rules" promtool test rules packaging/contrib/prometheus/kvmtop.test.yml
 
 exporter=$(command -v prometheus-node-exporter || command -v node_exporter)
 node=
@@ -447,7 +447,7 @@ is "$(healths)" '"health":"ok"' "every rule can be evaluated"
 
 # queries: those of the dashboard, one a line, with Grafana's variables filled in.
 queries() {
-	sed -n 's/^ *"expr": "\(.*\)",*$/\1/p' contrib/grafana/kvmtop.json |
+	sed -n 's/^ *"expr": "\(.*\)",*$/\1/p' packaging/contrib/grafana/kvmtop.json |
 		sed 's/\\"/"/g; s/\$__rate_interval/1m/g; s/\$[a-z]*/.*/g'
 }
 check "the dashboard has queries" test "$(queries | wc -l)" -gt 20

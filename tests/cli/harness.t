@@ -87,21 +87,22 @@ is "$(run_fake half)" "1 passed, 1 failed, 0 skipped; 1" "a test without done_te
 # deps
 deps_on() {
 	printf 'ID=%s\nID_LIKE="%s"\n' "$1" "$2" >"$TMP/os-release"
-	OS_RELEASE=$TMP/os-release CC=no-such-compiler tools/deps -n build 2>&1
+	OS_RELEASE=$TMP/os-release CC=no-such-compiler packaging/tools/deps -n build 2>&1
 }
-is "$(tools/deps -q build test)" "" "deps is silent when nothing is missing"
+is "$(packaging/tools/deps -q build test)" "" "deps is silent when nothing is missing"
 like "$(deps_on debian '')" 'apt-get install -y --no-install-recommends gcc libc6-dev' "Debian"
 like "$(deps_on linuxmint 'ubuntu debian')" 'apt-get install .* gcc' "a relative of Debian"
 like "$(deps_on rocky 'rhel centos fedora')" 'dnf install -y .* gcc' "a relative of Fedora"
 like "$(deps_on arch '')" 'pacman .*--noconfirm gcc' "Arch"
 like "$(deps_on plan9 '')" 'missing: .*stdio.h' "an unknown system is told what is missing"
 is "$(status_of deps_on plan9 '')" 1 "and that is a failure"
-is "$(OS_RELEASE=/dev/null CC=no-such-compiler tools/deps -l build)" "" "no packages, no list"
+is "$(OS_RELEASE=/dev/null CC=no-such-compiler packaging/tools/deps -l build)" "" \
+	"no packages, no list"
 
 # tests/hosts/beside, in a folder with tools that make packages up
 beside=$PWD/tests/hosts/beside
-mkdir -p "$TMP/world/tools" "$TMP/world/bin"
-fake_program world/tools/deps 'echo made-up'
+mkdir -p "$TMP/world/packaging/tools" "$TMP/world/bin"
+fake_program world/packaging/tools/deps 'echo made-up'
 fake_program world/bin/apt-get 'case "$*" in' '*" -s "*) echo "Inst made-up (1)" ;;' \
 	'*" download "*) touch made-up.deb ;;' 'esac'
 fake_program world/bin/dpkg-deb 'mkdir -p "$3/usr/share"' \
@@ -116,7 +117,7 @@ layers=lowerdir=$TMP:/usr
 if unshare --mount $as_root mount -t overlay overlay -o "$layers" /usr 2>/dev/null; then
 	like "$(in_world)" '^seen$' "a host's packages are beside the system's"
 	is "$(in_world)" "seen" "and fetched once"
-	fake_program world/tools/deps 'echo made-up another'
+	fake_program world/packaging/tools/deps 'echo made-up another'
 	like "$(in_world)" "^seen\$" "with another host's"
 	is "$(cat "$TMP/cache/kvmtop-hosts/beside/packages")" "made-up another" "all of them"
 	check "the system has not got them" test ! -e /usr/share/kvmtop-made-up
@@ -126,7 +127,7 @@ fi
 fake_program world/bin/apt-get 'echo "E: no network" >&2' 'exit 100'
 rm -rf "$TMP/cache"
 like "$(in_world)" '^# cannot be fetched: E: no network$' "what cannot be fetched is said"
-fake_program world/tools/deps 'echo'
+fake_program world/packaging/tools/deps 'echo'
 like "$(in_world)" 'made-up.*No such file' "where nothing is missing the command runs as it is"
 
 if has_screen; then

@@ -4,7 +4,7 @@
 . tests/lib.sh
 need_screen
 
-is "$(status_of tools/pictures "$TMP/new")" 0 "the pictures can be made"
+is "$(status_of tests/tools/pictures "$TMP/new")" 0 "the pictures can be made"
 same_files "$TMP/new/docs/screen.svg" docs/screen.svg "docs/screen.svg is up to date"
 same_files "$TMP/new/docs/heat.svg" docs/heat.svg "so is docs/heat.svg"
 same_files "$TMP/new/README.md" README.md "so is the picture in README.md"

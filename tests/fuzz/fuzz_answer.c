@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fleet/scope.h"
+#include "history/fleet/scope.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

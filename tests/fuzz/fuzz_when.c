@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/units.h"
-#include "base/when.h"
+#include "lib/units.h"
+#include "lib/when.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define NOW_NS (UINT64_C(1792888200) * NS_PER_S) /* 2026-10-25, the first 02:30 in Berlin */

@@ -10,14 +10,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "monitor.h"
-#include "trace/recorded/player.h"
-#include "trace/recorded/recorded.h"
+#include "lib/array.h"
+#include "core/monitor.h"
+#include "trace/exits/player.h"
+#include "trace/exits/recorded.h"
 #include "trace/report/report.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"
-#include "views/build.h"
+#include "core/views/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

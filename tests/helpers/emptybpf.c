@@ -2,8 +2,8 @@
 /*
  * emptybpf - a program that does nothing at each event of KVM: what the kernel takes to run any.
  *
- * For bench/overhead. Prints the number of events; ends by itself after 240 seconds at the latest.
- * Exit status: 1 failure.
+ * For tests/bench/overhead. Prints the number of events; ends by itself after 240 seconds at the
+ * latest. Exit status: 1 failure.
  */
 #include <glob.h>
 #include <linux/bpf.h>

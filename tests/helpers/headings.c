@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ui/screen/picture.h"
-#include "views/view.h"
+#include "core/views/view.h"
 
 static void print_columns(const struct view_type *type)
 {

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 
 static struct {
 	const char *file;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/file.h"
 #include "providers/provider.h"
 #include "tests/worlds/fake_guest.h"

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "demo/demo.h"
-#include "demo/vm.h"
+#include "cmd/demo/demo.h"
+#include "cmd/demo/vm.h"
 
 #define LIMIT_S 240 /* no run is longer, whatever it was told */
 #define MAX_HOLD_S 120

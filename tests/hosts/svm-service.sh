@@ -10,7 +10,7 @@ need_cmd systemctl systemd-analyze
 svm_root
 root_suite
 root_add tests/hosts/service.sh /tests/hosts/service.sh
-for file in systemd/kvmtop-*; do
+for file in packaging/systemd/kvmtop-*; do
 	root_add "$file" "/etc/systemd/system/${file##*/}"
 done
 root_program "$KVMTOP" /usr/bin/kvmtop

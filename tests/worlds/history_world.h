@@ -21,7 +21,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/file.h"
 #include "tests/worlds/fake_guest.h"
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "facts/stats.h"
+#include "core/facts/stats.h"
 
 #define SECOND UINT64_C(1000000000)
 

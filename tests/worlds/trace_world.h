@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/trace.h"
+#include "trace/recording/trace.h"
 
 /* A file under construction, in memory; begins as zeroes, ends with bytes_release(). */
 struct bytes {

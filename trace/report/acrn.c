@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/output.h"
+#include "lib/array.h"
+#include "lib/output.h"
 #include "trace/report/report.h"
 
 /* The report's rows, each with the VMX exit reason that it counts. */

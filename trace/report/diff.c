@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "trace/report/report.h"
 
 /* From FIRST on, for each number: its value in the other view, in this one, and the change. */

@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-#include "base/why.h"
-#include "trace/recorded/recording.h"
-#include "views/view.h"
+#include "lib/why.h"
+#include "trace/exits/recording.h"
+#include "core/views/view.h"
 
 /* ACRN's vm_exit report and its CSV file, to the letter. mhz_text is printed as it is. */
 int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,

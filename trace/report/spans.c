@@ -2,10 +2,10 @@
 /* Makes a table of exits of each span, and compares these. */
 #include <errno.h>
 
-#include "monitor.h"
+#include "core/monitor.h"
 #include "trace/report/report.h"
 #include "trace/report/spans.h"
-#include "views/build.h"
+#include "core/views/build.h"
 
 int report_span_read(struct report_span *span, struct store store, struct fields *fields,
 		     uint64_t from_ns, uint64_t to_ns, struct why *why)

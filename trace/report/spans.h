@@ -6,7 +6,7 @@
 #define KVMTOP_TRACE_REPORT_SPANS_H
 
 #include "history/interval.h"
-#include "views/query.h"
+#include "core/views/query.h"
 
 struct monitor;
 

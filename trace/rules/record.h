@@ -5,7 +5,7 @@
 #ifndef KVMTOP_TRACE_RULES_RECORD_H
 #define KVMTOP_TRACE_RULES_RECORD_H
 
-#include "trace/trace.h"
+#include "trace/recording/trace.h"
 
 #define RULES_WORDS 16
 

@@ -5,7 +5,7 @@
 #ifndef KVMTOP_TRACE_RULES_RULE_H
 #define KVMTOP_TRACE_RULES_RULE_H
 
-#include "base/hash.h"
+#include "lib/hash.h"
 #include "trace/rules/record.h"
 
 enum rules_field {

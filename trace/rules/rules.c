@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/read.h"
+#include "lib/array.h"
+#include "lib/read.h"
 #include "trace/rules/rule.h"
 #include "trace/rules/rules.h"
 

@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "trace/rules/record.h"
 
 struct rules;

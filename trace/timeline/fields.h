@@ -6,7 +6,7 @@
 #define KVMTOP_TRACE_TIMELINE_FIELDS_H
 
 #include "trace/timeline/out.h"
-#include "trace/trace.h"
+#include "trace/recording/trace.h"
 
 /* Adds all numbers and texts of the event, by the names of their fields. */
 void timeline_fields_add(struct timeline_args *args, const struct trace_event *event);

@@ -7,8 +7,8 @@
 
 #include <json-c/json.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "lib/array.h"
+#include "lib/hash.h"
 #include "trace/timeline/functions.h"
 
 #define CHUNK 65536

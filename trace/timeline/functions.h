@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/path.h"
+#include "lib/array.h"
+#include "lib/path.h"
 #include "trace/timeline/fields.h"
 #include "trace/timeline/inside.h"
 

@@ -11,7 +11,7 @@
 
 #include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
-#include "trace/trace.h"
+#include "trace/recording/trace.h"
 
 struct inside_file;
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "trace/recorded/guests.h"
-#include "trace/recorded/pairing.h"
+#include "lib/array.h"
+#include "trace/exits/guests.h"
+#include "trace/exits/pairing.h"
 #include "trace/timeline/fields.h"
 #include "trace/timeline/kvm.h"
 #include "trace/timeline/offsets.h"

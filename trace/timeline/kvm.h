@@ -14,10 +14,10 @@
 #ifndef KVMTOP_TRACE_TIMELINE_KVM_H
 #define KVMTOP_TRACE_TIMELINE_KVM_H
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
-#include "trace/trace.h"
+#include "trace/recording/trace.h"
 
 struct timeline_kvm;
 

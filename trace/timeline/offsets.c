@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "trace/timeline/offsets.h"
 
 struct offset {

@@ -8,8 +8,8 @@
 
 #include <json-c/json.h>
 
-#include "base/array.h"
-#include "base/hash.h"
+#include "lib/array.h"
+#include "lib/hash.h"
 #include "trace/timeline/perf_stat.h"
 
 #define FIELDS_MAX 48

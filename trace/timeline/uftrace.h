@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 
 struct uftrace {
 	FILE *json;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "views/view.h"
+#include "core/views/view.h"
 
 enum lines_format {
 	/* Of events, and of guests as kvm_stat counts them. */

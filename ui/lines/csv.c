@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/when.h"
+#include "lib/when.h"
 #include "ui/lines/shared.h"
 
 struct csv_column {

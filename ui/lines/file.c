@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "lib/output.h"
 #include "ui/lines/file.h"
 
 #define HEAD_MAX (1 << 20)

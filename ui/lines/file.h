@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 
 struct lines_file {
 	const char *path; /* not ours; NULL: standard output */
@@ -23,7 +23,7 @@ struct lines_file {
 };
 
 /*
- * Creates the file (0644) if it does not exist; overwrites: empties an existing file. base/output.h
+ * Creates the file (0644) if it does not exist; overwrites: empties an existing file. lib/output.h
  * says which files are refused. 0, or -errno with why.
  */
 int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_file,

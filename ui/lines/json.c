@@ -16,7 +16,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/when.h"
+#include "lib/when.h"
 #include "host/guest.h"
 #include "ui/lines/json_object.h"
 #include "ui/lines/shared.h"

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/output.h"
+#include "lib/output.h"
 #include "ui/lines/file.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/shared.h"

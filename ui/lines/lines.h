@@ -12,9 +12,9 @@
 
 #include <stdint.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "ui/lines/config.h"
-#include "views/view.h"
+#include "core/views/view.h"
 
 struct lines;
 

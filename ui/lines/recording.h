@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "trace/recorded/recording.h"
-#include "views/view.h"
+#include "trace/exits/recording.h"
+#include "core/views/view.h"
 
 struct json_object;
 

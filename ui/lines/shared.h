@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "ui/lines/config.h"
-#include "views/view.h"
+#include "core/views/view.h"
 
 #define LINES_PAGE 20	    /* samples between headings, as kvm_stat's */
 #define LINES_NAME_SIZE (GUEST_NAME_SIZE + 32)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/when.h"
+#include "lib/when.h"
 #include "ui/lines/shared.h"
 #include "ui/numbers.h"
 

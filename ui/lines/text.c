@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/when.h"
+#include "lib/array.h"
+#include "lib/when.h"
 #include "ui/lines/shared.h"
 #include "ui/numbers.h"
 

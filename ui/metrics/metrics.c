@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "facts/exit_counter.h"
-#include "findings/findings.h"
+#include "lib/array.h"
+#include "core/facts/exit_counter.h"
+#include "core/findings/findings.h"
 #include "ui/metrics/metrics.h"
 #include "ui/metrics/sums.h"
 

@@ -9,8 +9,8 @@
 #ifndef KVMTOP_UI_METRICS_METRICS_H
 #define KVMTOP_UI_METRICS_METRICS_H
 
-#include "facts/facts.h"
-#include "findings/thresholds.h"
+#include "core/facts/facts.h"
+#include "core/findings/thresholds.h"
 #include "ui/metrics/text.h"
 
 #define METRICS_SERIES_MAX 20000 /* the usual limit: 1,000 vCPUs have some 17,000 */

@@ -9,7 +9,7 @@
 #ifndef KVMTOP_UI_METRICS_NAMES_H
 #define KVMTOP_UI_METRICS_NAMES_H
 
-#include "base/hash.h"
+#include "lib/hash.h"
 #include "host/guest.h"
 
 /* The latest exported differences of two counters of a vCPU: they must not go back. */

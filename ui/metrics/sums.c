@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "ui/metrics/sums.h"
 
 static void forget(struct metric_sums *sums)

@@ -5,7 +5,7 @@
 #ifndef KVMTOP_UI_METRICS_SUMS_H
 #define KVMTOP_UI_METRICS_SUMS_H
 
-#include "facts/facts.h"
+#include "core/facts/facts.h"
 #include "ui/metrics/names.h"
 
 /* One field of one guest. */

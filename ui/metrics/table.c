@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "ui/metrics/table.h"
 
 static const struct metric metrics[METRICS_NR] = {

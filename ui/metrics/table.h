@@ -2,7 +2,8 @@
 /*
  * table - every metric of the exporter: its name, type, labels, unit and meaning.
  *
- * The table is the only place that has them: what is written, the man page and contrib/ follow it.
+ * The table is the only place that has them: what is written, the man page and packaging/contrib/
+ * follow it.
  */
 #ifndef KVMTOP_UI_METRICS_TABLE_H
 #define KVMTOP_UI_METRICS_TABLE_H
@@ -10,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 
 /* What the user chooses by --metrics, as bits. A metric of METRICS_ALWAYS cannot be left out. */
 enum metrics_group {

@@ -2,7 +2,7 @@
 /* Writes series, a line each, and what stands above the first one of a metric. */
 #include <string.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "ui/metrics/text.h"
 
 static void put_bytes(struct metrics_text *text, const char *bytes, size_t size)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "ui/screen/grid.h"
-#include "views/view.h"
+#include "core/views/view.h"
 
 /* Where and how to draw. */
 struct area {

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "ui/numbers.h"
-#include "base/when.h"
+#include "lib/when.h"
 #include "ui/screen/chart.h"
 
 #define NS_PER_S UINT64_C(1000000000)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "facts/exit_counter.h"
+#include "core/facts/exit_counter.h"
 #include "ui/numbers.h"
 #include "ui/screen/bars.h"
 #include "ui/screen/parts.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "facts/stats.h"
+#include "core/facts/stats.h"
 #include "ui/numbers.h"
 #include "ui/screen/heat.h"
 

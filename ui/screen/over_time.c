@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/when.h"
-#include "facts/stats.h"
+#include "lib/when.h"
+#include "core/facts/stats.h"
 #include "ui/numbers.h"
 #include "ui/screen/heat.h"
 #include "ui/screen/parts.h"

@@ -15,7 +15,7 @@
 #include "history/series.h"
 #include "ui/screen/grid.h"
 #include "ui/screen/prompt.h"
-#include "views/query.h"
+#include "core/views/query.h"
 
 #define SCREEN_HITS 64
 #define SCREEN_HISTORY 120 /* rates of exits that the summary can show */

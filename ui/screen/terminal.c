@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/clock.h"
+#include "lib/array.h"
+#include "lib/clock.h"
 #include "ui/screen/terminal.h"
 
 #define USUAL_TERM "xterm-256color"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <wchar.h>
 
-#include "base/why.h"
+#include "lib/why.h"
 #include "ui/screen/grid.h"
 
 struct terminal;

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/when.h"
+#include "lib/clock.h"
+#include "lib/when.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "ui/tui/actions.h"

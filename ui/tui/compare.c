@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/when.h"
+#include "lib/clock.h"
+#include "lib/when.h"
 #include "history/past.h"
 #include "host/guest.h"
 #include "trace/report/spans.h"

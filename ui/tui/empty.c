@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/clock.h"
-#include "base/when.h"
+#include "lib/clock.h"
+#include "lib/when.h"
 #include "history/past.h"
 #include "host/guest.h"
 #include "ui/numbers.h"

@@ -3,7 +3,7 @@
 #include <curses.h>
 #include <wchar.h>
 
-#include "base/delay.h"
+#include "lib/delay.h"
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 

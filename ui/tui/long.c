@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/units.h"
+#include "lib/units.h"
 #include "history/past.h"
 #include "ui/numbers.h"
 #include "ui/tui/actions.h"

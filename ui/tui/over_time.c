@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "facts/exit_counter.h"
+#include "core/facts/exit_counter.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "host/guest.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/delay.h"
+#include "lib/delay.h"
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 

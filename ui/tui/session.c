@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/timerfd.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "ui/numbers.h"

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "base/why.h"
-#include "findings/steady.h"
+#include "lib/why.h"
+#include "core/findings/steady.h"
 #include "history/series.h"
-#include "monitor.h"
+#include "core/monitor.h"
 #include "trace/report/spans.h"
 #include "ui/screen/picture.h"
 #include "ui/screen/terminal.h"
-#include "views/query.h"
+#include "core/views/query.h"
 
 #define FIRST_DELAY_S 0.25 /* to the first rates after a change */
 #define WAYS_MAX 8

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
-#include "base/clock.h"
+#include "lib/array.h"
+#include "lib/clock.h"
 #include "host/guest.h"
 #include "history/past.h"
 #include "history/recorder.h"
@@ -25,7 +25,7 @@
 #include "ui/screen/screen.h"
 #include "ui/tui/actions.h"
 #include "ui/tui/tui.h"
-#include "views/build.h"
+#include "core/views/build.h"
 
 #define OPENING_MS 10 /* between two checks whether all events are open */
 #define NOTICE_NS 5000000000ull /* how long a notice stays */

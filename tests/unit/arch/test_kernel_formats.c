@@ -13,9 +13,9 @@
 
 #include "arch/arch.h"
 #include "arch/argument.h"
-#include "base/array.h"
-#include "base/event_format.h"
-#include "base/read.h"
+#include "lib/array.h"
+#include "lib/event_format.h"
+#include "lib/read.h"
 
 #define KERNELS 4 /* at least */
 

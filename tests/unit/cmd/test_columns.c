@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "cmd/exits_options.h"
 #include "cmd/report.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "cmd/exits_options.h"
-#include "views/list.h"
+#include "core/views/list.h"
 
 static struct exits_options options;
 static struct why why;

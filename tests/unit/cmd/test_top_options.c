@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "cmd/top_options.h"
 #include "history/file.h"
 

@@ -15,12 +15,12 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "cmd/top.h"
 #include "history/file.h"
 #include "history/past.h"
-#include "monitor.h"
-#include "views/build.h"
+#include "core/monitor.h"
+#include "core/views/build.h"
 
 #define NR_SAMPLES "25"
 #ifdef __SANITIZE_ADDRESS__

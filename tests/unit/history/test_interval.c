@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/interval.h"
 #include "providers/provider.h"
 

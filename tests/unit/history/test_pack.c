@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <zstd.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/pack.h"
 #include "tests/worlds/fake_guest.h"
 

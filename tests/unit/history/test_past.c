@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "history/past.h"
 #include "history/recent.h"
 #include "providers/playback/playback.h"

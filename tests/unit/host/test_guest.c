@@ -29,7 +29,7 @@
 
 #include <cmocka.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/guest.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"

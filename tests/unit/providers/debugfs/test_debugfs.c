@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/env.h"
 #include "providers/provider.h"
 #include "tests/worlds/fake_guest.h"

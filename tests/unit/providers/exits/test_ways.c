@@ -22,7 +22,7 @@
 #include <bpf/btf.h>
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "providers/bpf/attach.h"
 #include "providers/bpf/fields.h"
 #include "providers/exits/program.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "host/env.h"
 #include "providers/stats/held.h"
 

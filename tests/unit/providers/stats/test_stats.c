@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
+#include "lib/array.h"
 #include "host/env.h"
 #include "providers/provider.h"
 #include "providers/stats/layout.h"

@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "base/read.h"
+#include "lib/read.h"
 #include "host/pid_namespace.h"
 #include "providers/tracepoint/events.c"     /* NOLINT(bugprone-suspicious-include): its insides */
 #include "providers/tracepoint/tracepoint.c" /* NOLINT(bugprone-suspicious-include): its insides */

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/array.h"
+#include "lib/array.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/report/report.h"
 

@@ -16,7 +16,7 @@
 #include "cmd/command.h"
 #include "cmd/commands.h"
 #include "tests/worlds/trace_world_linux.h"
-#include "trace/recorded/recording.h"
+#include "trace/exits/recording.h"
 #include "trace/timeline/functions.h"
 #include "trace/timeline/perf_stat.h"
 

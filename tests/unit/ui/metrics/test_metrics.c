@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The text for Prometheus: its bytes, guests that come and go, names, the limit of series. */
-#include "base/array.h"
-#include "base/hash.h"
+#include "lib/array.h"
+#include "lib/hash.h"
 #include "tests/worlds/timed_world.h"
 #include "ui/metrics/metrics.h"
 

@@ -9,7 +9,7 @@
 
 #include "ui/tui/actions.h"
 #include "ui/tui/session.h"
-#include "views/view.h"
+#include "core/views/view.h"
 
 static const struct view_type plain = { .name = "plain", .title = "Plain", .noun = "row" };
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the fields of VM exits, of their arguments, and of the parts of vCPUs' time. */
+#include <stdio.h>
+
+#include "arch/argument.h"
+#include "lib/array.h"
+#include "core/facts/exit_fields.h"
+
+#define NAME_SIZE 192
+
+static const char *const part_names[TIME_PARTS] = {
+	[TIME_WHOLE] = "time",	   [TIME_GUEST] = "time(guest)", [TIME_KVM] = "time(kvm)",
+	[TIME_USER] = "time(user)", [TIME_HALT] = "time(halt)",	 [TIME_WAIT] = "time(wait)",
+	[TIME_POLL] = "time(poll)", [TIME_L2] = "time(L2)",
+};
+
+const char *exit_fields_part(enum time_part part)
+{
+	return part_names[part];
+}
+
+static int add_field(const struct exit_fields *fields, const struct field *spec, uint32_t *ret_id)
+{
+	struct field field = *spec;
+
+	field.source = fields->source;
+	return fields_add(fields->fields, &field, ret_id);
+}
+
+int exit_fields_add_part(struct exit_fields *fields, enum time_part part)
+{
+	const struct field field = {
+		.name = part_names[part],
+		.parent = part ? fields->times[0] : FIELD_NONE,
+		.use = USE_TIME,
+		.part = part,
+	};
+
+	return add_field(fields, &field, &fields->times[part]);
+}
+
+static int add_times(struct exit_fields *fields, unsigned int parts)
+{
+	int err = 0;
+
+	for (int i = 0; i < TIME_PARTS && !err; i++) {
+		fields->times[i] = FIELD_NONE;
+		if (parts & 1U << i)
+			err = exit_fields_add_part(fields, (enum time_part)i);
+	}
+	return err;
+}
+
+static const char *event_of(const struct exit_events *events, enum exit_kind kind)
+{
+	if (events->names[kind])
+		return events->names[kind];
+	if (kind >= EXITS_FIRST_ARGUMENT)
+		return argument_of(kind)->events[0].event;
+	return kind == EXITS_VMEXIT ? "kvm_exit" : "kvm_userspace_exit";
+}
+
+int exit_fields_add(struct fields *dictionary, uint32_t source, const struct exit_events *events,
+		    unsigned int parts, struct exit_fields *ret_fields)
+{
+	struct exit_fields fields = { .fields = dictionary, .source = source };
+	int err = 0;
+
+	for (unsigned int i = 0; i < EXITS_REASONS && !err; i++)
+		err = add_field(&fields,
+				&(struct field){ .name = exit_kind_name((enum exit_kind)i),
+						 .listed = event_of(events, (enum exit_kind)i),
+						 .parent = FIELD_NONE, .use = USE_EXIT,
+						 .exit_rank = (uint8_t)(i + 1) },
+				&fields.parents[i]);
+	if (!err)
+		err = add_times(&fields, parts);
+	if (!err)
+		err = add_field(&fields,
+				&(struct field){ .name = "cpu", .parent = FIELD_NONE,
+						 .use = USE_CPU, .kind = FIELD_GAUGE },
+				&fields.cpu);
+	for (unsigned int i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
+		err = add_field(&fields,
+				&(struct field){ .name = exit_kind_name((enum exit_kind)i),
+						 .listed = event_of(events, (enum exit_kind)i),
+						 .use = USE_ARGUMENT,
+						 .parent = FIELD_NONE, .reason = FIELD_NONE },
+				&fields.parents[i]);
+	if (!err)
+		*ret_fields = fields;
+	return err;
+}
+
+int exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
+			const char *reason, const char *alias, bool is_idle, uint32_t *ret_id)
+{
+	const struct field *parent = fields_get(fields->fields, fields->parents[kind]);
+	char name[NAME_SIZE], other[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s(%s)", parent->name, reason);
+	snprintf(other, sizeof(other), "%s(%s)", parent->listed, alias ? alias : "");
+	return add_field(fields,
+			 &(struct field){ .name = name, .label = reason,
+					  .alias = alias ? other : NULL,
+					  .parent = fields->parents[kind], .use = USE_EXIT,
+					  .exit_rank = (uint8_t)(kind + 1), .is_idle = is_idle },
+			 ret_id);
+}
+
+int exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
+			  const char *reason, uint32_t reason_field, const char *label,
+			  uint32_t *ret_id)
+{
+	const struct argument *argument = argument_of(kind);
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s(%s %s)", argument->name,
+		 reason ? reason : argument->what, label);
+	return add_field(fields,
+			 &(struct field){ .name = name, .label = label,
+					  .parent = fields->parents[kind], .use = USE_ARGUMENT,
+					  .reason = reason_field },
+			 ret_id);
+}
+
+const char *exit_fields_failure(uint64_t code)
+{
+	if (code == EXITS_RESTART)
+		return "restart";
+	return code == EXITS_ERROR ? "error" : NULL;
+}
+
+static uint64_t less(uint64_t from, uint64_t part)
+{
+	return from > part ? from - part : 0;
+}
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts)
+{
+	uint64_t out = lower(time->ns[EXITS_VMEXIT], whole_ns);
+	uint64_t halt = lower(less(time->idle_ns[EXITS_VMEXIT], time->halt_user_ns), out);
+	uint64_t user = less(time->ns[EXITS_USERSPACE], time->idle_ns[EXITS_USERSPACE]);
+
+	user = lower(user, out - halt);
+	ret_parts[TIME_WHOLE] = whole_ns;
+	ret_parts[TIME_GUEST] = whole_ns - out;
+	ret_parts[TIME_L2] = lower(time->nested_ns, whole_ns - out);
+	ret_parts[TIME_HALT] = halt;
+	ret_parts[TIME_POLL] = lower(time->polled_ns, halt);
+	ret_parts[TIME_USER] = user;
+	ret_parts[TIME_KVM] = out - halt - user;
+}
+
+void exit_fields_keep(const uint64_t *earlier, uint64_t *parts)
+{
+	static const enum time_part split[] = { TIME_GUEST, TIME_HALT, TIME_KVM, TIME_USER };
+	uint64_t excess = 0;
+
+	for (int i = 0; i < TIME_PARTS; i++) {
+		if (i != TIME_WAIT && parts[i] < earlier[i])
+			parts[i] = earlier[i];
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(split); i++)
+		excess += parts[split[i]];
+	excess = less(excess, parts[TIME_WHOLE]);
+	for (size_t i = 0; i < ARRAY_SIZE(split) && excess; i++) {
+		uint64_t cut = lower(excess, parts[split[i]] - earlier[split[i]]);
+
+		parts[split[i]] -= cut;
+		excess -= cut;
+	}
+	parts[TIME_POLL] = lower(parts[TIME_POLL], earlier[TIME_POLL] + parts[TIME_HALT] -
+						    earlier[TIME_HALT]);
+	parts[TIME_L2] = lower(parts[TIME_L2],
+			       earlier[TIME_L2] + parts[TIME_GUEST] - earlier[TIME_GUEST]);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * exit_fields - the fields that every source of VM exits has, and the parts of a vCPU's time.
+ *
+ * A live host, a captured machine and a recording have the same names with the same meaning, see
+ * enum field_use.
+ */
+#ifndef KVMTOP_CORE_FACTS_EXIT_FIELDS_H
+#define KVMTOP_CORE_FACTS_EXIT_FIELDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/exit_kind.h"
+#include "core/facts/field.h"
+
+struct exit_fields {
+	struct fields *fields;
+	uint32_t source; /* the provider's number */
+	uint32_t parents[EXITS_KINDS]; /* "vmexit", "userspace", "ioport" ... */
+	uint32_t times[TIME_PARTS]; /* FIELD_NONE: not measured */
+	uint32_t cpu;
+};
+
+/* All but TIME_L2, which only hosts with guests in guests have. */
+#define EXIT_FIELDS_PARTS (((1U << TIME_PARTS) - 1) & ~(1U << TIME_L2))
+
+/* The event that counts each kind of exits, "kvm_exit"; NULL: the usual one. */
+struct exit_events {
+	const char *names[EXITS_KINDS];
+};
+
+/* Adds the parents, and the parts (bits) of vCPUs' time that are measured. 0 or -ENOMEM. */
+int exit_fields_add(struct fields *dictionary, uint32_t source, const struct exit_events *events,
+		    unsigned int parts, struct exit_fields *ret_fields);
+
+/* Adds one more part, or finds it. 0 or -ENOMEM. */
+int exit_fields_add_part(struct exit_fields *fields, enum time_part part);
+
+const char *exit_fields_part(enum time_part part); /* "time(guest)" */
+
+/*
+ * The mark of exits of L2, a guest that the guest runs, behind the reason: "vmexit(npf L2)". Exits
+ * without it are of L1, the guest itself.
+ */
+#define EXIT_FIELDS_L2 " L2"
+
+/*
+ * A reason (kind: EXITS_VMEXIT, EXITS_USERSPACE): "vmexit(HLT)". alias: kvm_stat's name for the
+ * reason where it differs; else NULL. 0 or -ENOMEM.
+ */
+int exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
+			const char *reason, const char *alias, bool is_idle, uint32_t *ret_id);
+
+/*
+ * Adds an argument, "msr(MSR_WRITE 0x6e0 write)". The label is the part behind the reason: "0x6e0
+ * write". reason is the reason of the exit, reason_field is the field of that reason; NULL and
+ * FIELD_NONE: not known. 0 or -ENOMEM.
+ */
+int exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
+			  const char *reason, uint32_t reason_field, const char *label,
+			  uint32_t *ret_id);
+
+/*
+ * The name of a failure among the codes of exits_user_code(): "restart", "error"; NULL: the code is
+ * a reason.
+ */
+const char *exit_fields_failure(uint64_t code);
+
+/* The time of a vCPU's exits in ns: of all exits, and of the idle ones; by enum exit_kind. */
+struct exits_time {
+	uint64_t ns[EXITS_REASONS], idle_ns[EXITS_REASONS];
+	uint64_t polled_ns; /* of the idle time, see TIME_POLL */
+	uint64_t nested_ns; /* see TIME_L2 */
+	uint64_t halt_user_ns; /* of the idle time: what user space had without being idle */
+};
+
+/*
+ * Splits the whole time of a vCPU into parts; ret_parts[TIME_WAIT] is not written.
+ *
+ * The time outside the guest is the time of the exits. The time of an exit is user space's as far
+ * as user space had the vCPU, and halt or KVM's for the rest. Guest, KVM, user space and halt add
+ * up to the whole. Polling is at most the halt, and L2 at most the guest.
+ */
+void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
+
+/*
+ * Keeps each part from going back behind its earlier value, as it may if a thread was read while it
+ * changed. Where one part is raised, others are lowered, so that they still add up to the whole.
+ *
+ * Polling grows no more than halts do, and L2 no more than the guest: KVM tells what a halt polled
+ * when the halt ends, and most of it may have been in earlier samples; what is too much now is
+ * added later. TIME_WAIT is left as it is.
+ */
+void exit_fields_keep(const uint64_t *earlier, uint64_t *parts);
+
+#endif

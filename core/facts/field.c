@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The dictionary of what can be counted. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/hash.h"
+#include "core/facts/field.h"
+
+struct field_entry {
+	struct field field; /* this file frees its strings */
+	uint32_t id;
+	UT_hash_handle hh;
+};
+
+struct fields {
+	struct field_entry **list; /* by number; entries do not move, as others point to them */
+	uint32_t nr;
+	size_t room;
+	struct field_entry *by_name;
+};
+
+struct fields *fields_new(void)
+{
+	return calloc(1, sizeof(struct fields));
+}
+
+static void entry_free(struct field_entry *entry)
+{
+	if (!entry)
+		return;
+	free((char *)(uintptr_t)entry->field.name);
+	free((char *)(uintptr_t)entry->field.listed);
+	free((char *)(uintptr_t)entry->field.label);
+	free((char *)(uintptr_t)entry->field.alias);
+	free(entry);
+}
+
+void fields_free(struct fields *fields)
+{
+	if (!fields)
+		return;
+	HASH_CLEAR(hh, fields->by_name);
+	for (uint32_t i = 0; i < fields->nr; i++)
+		entry_free(fields->list[i]);
+	free(fields->list);
+	free(fields);
+}
+
+/* What a child's name has behind the parent's, "(HLT)"; NULL: it has no brackets. */
+static const char *brackets_in(const struct field *spec, const struct field *parent)
+{
+	size_t len = parent ? strlen(parent->name) : 0;
+
+	if (!parent || strncmp(spec->name, parent->name, len) != 0 || spec->name[len] != '(')
+		return NULL;
+	return spec->name + len;
+}
+
+/* The text between the brackets: "HLT". Brackets in a reason stay. */
+static char *label_copy(const struct field *spec, const char *brackets)
+{
+	size_t len = brackets ? strlen(brackets) : 0;
+
+	if (spec->label || !brackets)
+		return strdup(spec->label ? spec->label : spec->name);
+	return strndup(brackets + 1, brackets[len - 1] == ')' ? len - 2 : len - 1);
+}
+
+static char *listed_copy(const struct field *spec, const struct field *parent,
+			 const char *brackets)
+{
+	char *listed;
+
+	if (spec->listed || !brackets)
+		return strdup(spec->listed ? spec->listed : spec->name);
+	return asprintf(&listed, "%s%s", parent->listed, brackets) < 0 ? NULL : listed;
+}
+
+/* Waiting and polling are no parts of their own. */
+static bool adds_up(const struct field *spec)
+{
+	return spec->parent != FIELD_NONE &&
+	       (spec->use == USE_EXIT || (spec->use == USE_TIME && time_adds_up(spec->part)));
+}
+
+static struct field_entry *entry_new(const struct field *spec, const struct field *parent)
+{
+	struct field_entry *entry = calloc(1, sizeof(*entry));
+	const char *brackets = brackets_in(spec, parent);
+
+	if (!entry)
+		return NULL;
+	entry->field = *spec;
+	entry->field.adds_up = adds_up(spec);
+	entry->field.name = strdup(spec->name);
+	entry->field.alias = spec->alias ? strdup(spec->alias) : NULL;
+	entry->field.label = label_copy(spec, brackets);
+	entry->field.listed = listed_copy(spec, parent, brackets);
+	if (!entry->field.name || !entry->field.label || !entry->field.listed ||
+	    (spec->alias && !entry->field.alias)) {
+		entry_free(entry);
+		return NULL;
+	}
+	return entry;
+}
+
+/*
+ * A field whose provider failed before it counted anything is as the next provider says that it is.
+ * Its number stays, and with it the names.
+ */
+static void take_over(struct field *field, const struct field *spec)
+{
+	struct field old = *field;
+
+	*field = *spec;
+	field->name = old.name;
+	field->listed = old.listed;
+	field->label = old.label;
+	field->alias = old.alias;
+	field->has_children = old.has_children;
+	field->adds_up = adds_up(spec);
+}
+
+int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id)
+{
+	struct field *parent = NULL;
+	struct field_entry *entry;
+
+	HASH_FIND_STR(fields->by_name, spec->name, entry);
+	if (entry) {
+		if (entry->field.is_abandoned)
+			take_over(&entry->field, spec);
+		*ret_id = entry->id;
+		return 0;
+	}
+	if (array_grow(&fields->list, &fields->room, fields->nr + 1) < 0)
+		return -ENOMEM;
+	if (spec->parent < fields->nr)
+		parent = &fields->list[spec->parent]->field;
+	entry = entry_new(spec, parent);
+	if (!entry)
+		return -ENOMEM;
+	HASH_ADD_KEYPTR(hh, fields->by_name, entry->field.name, strlen(entry->field.name), entry);
+	if (!hash_has(entry)) {
+		entry_free(entry);
+		return -ENOMEM;
+	}
+	entry->id = fields->nr;
+	fields->list[fields->nr++] = entry;
+	if (parent)
+		parent->has_children = true;
+	*ret_id = entry->id;
+	return 0;
+}
+
+void fields_abandon(struct fields *fields, uint32_t source)
+{
+	for (uint32_t i = 0; i < fields->nr; i++) {
+		if (fields->list[i]->field.source == source)
+			fields->list[i]->field.is_abandoned = true;
+	}
+}
+
+uint32_t fields_count(const struct fields *fields)
+{
+	return fields->nr;
+}
+
+const struct field *fields_get(const struct fields *fields, uint32_t id)
+{
+	return &fields->list[id]->field;
+}
+
+/* An entry begins with its field. */
+const struct field *const *fields_all(const struct fields *fields)
+{
+	return (const struct field *const *)fields->list;
+}
+
+uint32_t fields_find(const struct fields *fields, const char *name)
+{
+	struct field_entry *entry;
+
+	HASH_FIND_STR(fields->by_name, name, entry);
+	return entry ? entry->id : FIELD_NONE;
+}
+
+int field_set_add(struct field_set *set, uint32_t id)
+{
+	uint32_t word = id / 64;
+
+	if (array_grow(&set->words, &set->room, word + 1) < 0)
+		return -ENOMEM;
+	if (word >= set->nr_words)
+		set->nr_words = word + 1;
+	set->words[word] |= UINT64_C(1) << (id % 64);
+	return 0;
+}
+
+void field_set_del(struct field_set *set, uint32_t id)
+{
+	if (id / 64 < set->nr_words)
+		set->words[id / 64] &= ~(UINT64_C(1) << (id % 64));
+}
+
+void field_set_clear(struct field_set *set)
+{
+	if (set->nr_words)
+		memset(set->words, 0, set->nr_words * sizeof(*set->words));
+}
+
+int field_set_copy(struct field_set *to, const struct field_set *from)
+{
+	field_set_clear(to);
+	if (!from->nr_words)
+		return 0;
+	/* Adding and removing the last bit makes room for all bits of from. */
+	if (field_set_add(to, from->nr_words * 64 - 1) < 0)
+		return -ENOMEM;
+	field_set_del(to, from->nr_words * 64 - 1);
+	memcpy(to->words, from->words, from->nr_words * sizeof(*from->words));
+	return 0;
+}
+
+void field_set_release(struct field_set *set)
+{
+	free(set->words);
+	*set = (struct field_set){ 0 };
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * field - the dictionary of what can be counted; each field has a number.
+ *
+ * "kvm_exit" is a field, and so is its child "kvm_exit(HLT)". Providers add fields when they open,
+ * and later when the kernel shows something new. No field is ever removed, so a number stays valid
+ * for the whole run. Samples, stats and views have the numbers; only the dictionary has the names.
+ */
+#ifndef KVMTOP_CORE_FACTS_FIELD_H
+#define KVMTOP_CORE_FACTS_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FIELD_NONE UINT32_MAX
+
+enum field_kind {
+	FIELD_COUNTER, /* only grows; shown as total and rate */
+	FIELD_GAUGE,   /* a level now: pages, vCPUs in guest mode; adds up over guests */
+	FIELD_PEAK,    /* the highest level so far; the maximum over guests */
+};
+
+/*
+ * What a field counts; each view shows its own kinds. All kinds but USE_EVENT and USE_HOST come
+ * from the provider "exits", with a key for each guest and vCPU; the rows of a parent have the sums
+ * of its children. TIME_WAIT comes from the provider "host".
+ */
+enum field_use {
+	/* How often an event happened; the children are the reasons. */
+	USE_EVENT,
+#define EVENT_BY_VCPU 1 /* its part, if it has a key for each vCPU */
+	/*
+	 * "vmexit" (exit_rank 1): VM exits, timed from kvm_exit to kvm_entry; "userspace" (rank 2):
+	 * exits to user space, timed from the return to user space on. The children are the
+	 * reasons: "vmexit(HLT)". An exit is counted when it begins; the time has unfinished exits
+	 * up to now.
+	 */
+	USE_EXIT,
+	/*
+	 * "time": the whole time of a vCPU in ns; the children are the parts of enum time_part.
+	 */
+	USE_TIME,
+	/* "cpu": the number of the CPU that the vCPU's latest exit was on; a gauge. */
+	USE_CPU,
+	/*
+	 * "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg": the arguments of exits, with the
+	 * time of their exits. Children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", with the label
+	 * "0x6e0 IA32_TSC_DEADLINE".
+	 */
+	USE_ARGUMENT,
+	/* What the provider "host" says; the part is one of enum host_part. */
+	USE_HOST,
+};
+
+/*
+ * Where a vCPU's time goes. GUEST, KVM, USER and HALT add up to the whole. WAIT is not a part of
+ * the whole beside these four: the vCPU could run, but had no CPU. POLL is a part of HALT: KVM's
+ * halt polling kept the CPU busy; the rest of HALT is sleep. L2 is a part of GUEST: a guest of the
+ * guest ran. Histories have these numbers.
+ */
+enum time_part {
+	TIME_WHOLE,
+	TIME_GUEST,
+	TIME_KVM,
+	TIME_USER,
+	TIME_HALT,
+	TIME_WAIT,
+	TIME_POLL,
+	TIME_L2,
+	TIME_PARTS
+};
+
+/* Whether the part is one of the parts that add up to the whole. */
+static inline bool time_adds_up(enum time_part part)
+{
+	return part >= TIME_GUEST && part <= TIME_HALT;
+}
+
+/*
+ * Of sums by enum time_part: the time of halts that was not polled. KVM reports the polling of a
+ * halt once, when the halt ends: so an interval of a recording can have more polling than halts.
+ */
+static inline uint64_t time_slept_ns(const uint64_t *parts)
+{
+	return parts[TIME_HALT] > parts[TIME_POLL] ? parts[TIME_HALT] - parts[TIME_POLL] : 0;
+}
+
+/*
+ * What the host says, and with which key: about a vCPU's thread, the vCPU's; about a guest, the
+ * guest's, without a vCPU; about a host CPU, GUEST_ANY, and the CPU's number as vCPU. Where hosts
+ * are compared, each is a guest of the inventory.
+ */
+enum host_part {
+	/* Of a vCPU's thread. */
+	HOST_RUN,	 /* ns on a CPU */
+	HOST_CPU,	 /* the CPU that it is on, or was on last */
+	HOST_AFFINITY,	 /* how many CPUs it may run on */
+	HOST_MIGRATIONS, /* how often it went to another CPU */
+	HOST_THROTTLED,	 /* ns that a quota kept it from running; they are in TIME_WAIT, too */
+	/* Of a guest. */
+	HOST_THREAD,	 /* ns on a CPU of other threads of its VMM; the children are their names */
+	/* Of a host CPU. */
+	HOST_BUSY,	 /* ns */
+	HOST_NODE, HOST_CORE,
+	HOST_SIBLING,	 /* another CPU of the same core */
+	/* Of a vCPU's thread, but later than the others: histories have these numbers. */
+	HOST_REMOTE,	 /* thousandths of the guest's memory that are on other NUMA nodes */
+	/* Of a host among others. */
+	HOST_GUESTS,	 /* how many it has */
+	/* Of a guest, or of a host among others: what another kvmtop found. */
+	HOST_FINDING,	 /* how severe it is, 3 at most; the children are the rules */
+	/* Of a vCPU's thread. */
+	HOST_QUOTA,	 /* HOST_THROTTLED again, as a child of it: its label is the quota */
+	HOST_STOPPED,	 /* ns in which a signal or a debugger had stopped it: whole intervals */
+	HOST_PARTS
+};
+
+static inline bool host_is_of_cpu(enum host_part part)
+{
+	return part >= HOST_BUSY && part <= HOST_SIBLING;
+}
+
+struct field {
+	const char *name; /* "kvm_exit(HLT)", unique */
+	/*
+	 * The name that users see. "vmexit(HLT)" counts the same as an event, and has the event's
+	 * name, "kvm_exit(HLT)"; other fields have their own.
+	 */
+	const char *listed;
+	const char *label; /* its name below its parent: "HLT"; without a parent the name */
+	const char *alias; /* kvm_stat's name where it differs, "kvm_exit(WFI)"; else NULL */
+	uint32_t parent;   /* FIELD_NONE: none */
+	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
+	enum field_kind kind;
+	enum field_use use;
+	/* USE_TIME: enum time_part; USE_HOST: enum host_part; USE_EVENT: EVENT_BY_VCPU or 0 */
+	unsigned int part;
+	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
+	bool is_extra;	   /* counted only when a filter names it */
+	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */
+	uint32_t reason; /* USE_ARGUMENT: the reason of its exits; FIELD_NONE: not known */
+	bool has_children;
+	/* The parent's row of a vCPU is the sum of this field's row and its siblings'. */
+	bool adds_up;
+	bool is_abandoned; /* the provider failed before it counted anything */
+};
+
+struct fields;
+
+struct fields *fields_new(void); /* NULL: no memory */
+void fields_free(struct fields *fields);
+
+/*
+ * Adds a copy of spec (its strings too). Sets has_children and adds_up; the label if it is NULL;
+ * and listed if it is NULL: to the name, in which the parent's listed name replaces the parent's
+ * name. A name that exists already keeps its number, which is returned, and all else; only an
+ * abandoned field becomes the new provider's. Returns 0 or -ENOMEM.
+ */
+int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id);
+
+/* Marks the fields of a provider that failed before it counted anything. */
+void fields_abandon(struct fields *fields, uint32_t source);
+
+uint32_t fields_count(const struct fields *fields);
+const struct field *fields_get(const struct fields *fields, uint32_t id); /* id < fields_count() */
+/* The same as an array, until a field is added. */
+const struct field *const *fields_all(const struct fields *fields);
+uint32_t fields_find(const struct fields *fields, const char *name); /* FIELD_NONE: no such */
+
+/* A set of fields; grows as needed. Zero-initialised is empty. */
+struct field_set {
+	uint64_t *words;
+	uint32_t nr_words;
+	size_t room;
+};
+
+/* Views ask this for every key. */
+static inline bool field_set_has(const struct field_set *set, uint32_t id)
+{
+	return id / 64 < set->nr_words && set->words[id / 64] >> (id % 64) & 1;
+}
+
+int field_set_add(struct field_set *set, uint32_t id); /* 0 or -ENOMEM */
+void field_set_del(struct field_set *set, uint32_t id);
+void field_set_clear(struct field_set *set);
+int field_set_copy(struct field_set *to, const struct field_set *from); /* 0 or -ENOMEM */
+void field_set_release(struct field_set *set);
+
+#endif

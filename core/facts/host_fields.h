@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host_fields - the fields of what the host's scheduler, cgroups and topology say.
+ *
+ * A live host and a captured machine have the same names with the same meaning, see enum host_part.
+ */
+#ifndef KVMTOP_CORE_FACTS_HOST_FIELDS_H
+#define KVMTOP_CORE_FACTS_HOST_FIELDS_H
+
+#include "core/facts/field.h"
+
+#define HOST_QUOTA_SIZE 256
+#define HOST_QUOTA_HIDDEN "perhaps by a quota, which cannot be read" /* in place of a quota */
+
+struct host_fields {
+	struct fields *fields;
+	uint32_t source; /* the provider's number */
+	uint32_t parts[HOST_GUESTS]; /* of HOST_THREAD: the parent */
+	uint32_t wait; /* USE_TIME, TIME_WAIT */
+	uint32_t stopped; /* HOST_STOPPED */
+};
+
+/* Adds the fields that every machine has. 0 or -ENOMEM. */
+int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
+
+/* Adds HOST_REMOTE, which only machines with several NUMA nodes have. 0 or -ENOMEM. */
+int host_fields_add_remote(struct host_fields *fields);
+
+/* Adds one part, of any machine or of a host among others; or TIME_WAIT. 0 or -ENOMEM. */
+int host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part,
+			 uint32_t *ret_id);
+int host_fields_add_wait(struct fields *dictionary, uint32_t source, uint32_t *ret_id);
+
+/* Adds a child, "finding(cpu_wait)". 0 or -ENOMEM. */
+int host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name,
+			  uint32_t *ret_id);
+
+/*
+ * Adds a child of HOST_THROTTLED, HOST_QUOTA_HIDDEN or the quota:
+ * "/sys/fs/cgroup/x/cpu.max: 0.2 CPUs". 0 or -ENOMEM.
+ */
+int host_fields_quota(const struct host_fields *fields, const char *quota, uint32_t *ret_id);
+
+/* Adds a child of HOST_THREAD: a name that threads of VMMs have. 0 or -ENOMEM. */
+int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * key_sums - sums by key: a list that grows, and a hash table of its keys.
+ */
+#ifndef KVMTOP_CORE_FACTS_KEY_SUMS_H
+#define KVMTOP_CORE_FACTS_KEY_SUMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/facts/sample.h"
+
+struct key_sum {
+	struct key key;
+	uint64_t count, ns;
+};
+
+/* Zero-initialised is empty. */
+struct key_sums {
+	struct key_sum *list; /* in the order in which the keys came */
+	size_t nr, room;
+
+	/* key_sums' own: positions in the list with 1 added, by hash; 0: free */
+	uint32_t *slots;
+	size_t nr_slots;
+};
+
+/*
+ * The sum of a key, valid until the next key comes. The sum of a new key is 0. NULL: no memory for
+ * a new key.
+ */
+struct key_sum *key_sums_get(struct key_sums *sums, const struct key *key);
+void key_sums_release(struct key_sums *sums);
+
+#endif

@@ -1,0 +1,752 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Totals, deltas and rates: a table of keys that successive samples bring up to date. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/hash.h"
+#include "core/facts/stats.h"
+
+struct stats_entry {
+	struct stats_item stat; /* stat.key is the hash key */
+	size_t index;	  /* in stats->list */
+	UT_hash_handle hh;
+};
+
+struct stats {
+	struct stats_entry **list;
+	size_t nr, room;
+	struct stats_entry *by_key;
+	const struct guests *guests; /* see stats_know_guests() */
+	size_t next; /* the index of the next row's key if rows have the order of the last sample */
+	uint64_t tick;
+	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
+	uint64_t elapsed_ns[SAMPLE_SOURCES];
+	uint64_t latest[SAMPLE_SOURCES]; /* the tick of that sample */
+	uint64_t before[SAMPLE_SOURCES]; /* and of the one before it */
+	uint64_t resets;
+	struct long_exits long_exits;
+	uint64_t lost;
+	struct key *removed;
+	size_t nr_removed, room_removed;
+	size_t nr_reported; /* of them, removed up to the end of the latest update */
+};
+
+struct stats *stats_new(void)
+{
+	return calloc(1, sizeof(struct stats));
+}
+
+static struct stats_entry *stats_find(const struct stats *stats, const struct key *key)
+{
+	struct stats_entry *entry;
+
+	HASH_FIND(hh, stats->by_key, key, sizeof(*key), entry);
+	return entry;
+}
+
+/* The same for a row of a sample. Rows nearly always have the order of the sample before. */
+static struct stats_entry *stats_find_row(struct stats *stats, const struct key *key)
+{
+	struct stats_entry *entry = stats->next < stats->nr ? stats->list[stats->next] : NULL;
+
+	if (!entry || !key_equal(&entry->stat.key, key))
+		entry = stats_find(stats, key);
+	if (entry)
+		stats->next = entry->index + 1;
+	return entry;
+}
+
+static struct stats_entry *stats_insert(struct stats *stats, const struct key *key)
+{
+	struct stats_entry *entry;
+
+	if (array_grow(&stats->list, &stats->room, stats->nr + 1) < 0)
+		return NULL;
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return NULL;
+	entry->stat.key = *key;
+	entry->stat.born = stats->tick;
+	for (int i = 0; i < STATS_HISTORY; i++)
+		entry->stat.history[i] = -1;
+	hash_add(stats->by_key, stat.key, entry);
+	if (!entry)
+		return NULL;
+	entry->index = stats->nr;
+	stats->list[stats->nr++] = entry;
+	return entry;
+}
+
+static void stats_remove(struct stats *stats, struct stats_entry *entry)
+{
+	struct stats_entry *last = stats->list[--stats->nr];
+
+	stats->list[entry->index] = last;
+	last->index = entry->index;
+	HASH_DEL(stats->by_key, entry);
+	free(entry->stat.timing);
+	free(entry);
+}
+
+/* The same, and stats_removed_at() reports it. */
+static int stats_end(struct stats *stats, struct stats_entry *entry)
+{
+	if (array_grow(&stats->removed, &stats->room_removed, stats->nr_removed + 1) < 0)
+		return -ENOMEM;
+	stats->removed[stats->nr_removed++] = entry->stat.key;
+	stats_remove(stats, entry);
+	return 0;
+}
+
+void stats_clear(struct stats *stats)
+{
+	while (stats->nr)
+		stats_remove(stats, stats->list[stats->nr - 1]);
+	stats->tick = 0;
+	stats->nr_removed = 0;
+	stats->nr_reported = 0;
+	memset(stats->latest, 0, sizeof(stats->latest));
+	memset(stats->before, 0, sizeof(stats->before));
+	memset(stats->time_ns, 0, sizeof(stats->time_ns));
+	memset(stats->elapsed_ns, 0, sizeof(stats->elapsed_ns));
+}
+
+void stats_free(struct stats *stats)
+{
+	if (!stats)
+		return;
+	stats_clear(stats);
+	free(stats->list);
+	free(stats->removed);
+	long_exits_release(&stats->long_exits);
+	free(stats);
+}
+
+static void stats_clock(struct stats *stats, const struct sample *sample)
+{
+	for (int i = 0; i < SAMPLE_SOURCES; i++) {
+		uint64_t now = sample->time_ns[i], before = stats->time_ns[i];
+
+		if (!now)
+			continue;
+		stats->elapsed_ns[i] = before && now > before ? now - before :
+								sample->elapsed_ns[i];
+		stats->time_ns[i] = now;
+		stats->before[i] = stats->latest[i];
+		stats->latest[i] = stats->tick;
+	}
+}
+
+/* A counter's next value. A counter that went back was restarted at 0. */
+static void stat_advance(struct stats_item *stat, uint64_t raw, uint64_t elapsed_ns)
+{
+	if (raw < stat->raw) {
+		stat->base = 0 - stat->total;
+		stat->raw = 0;
+	}
+	stat->delta = raw - stat->raw;
+	stat->raw = raw;
+	stat->total = raw - stat->base;
+	stat->has_rate = elapsed_ns > 0;
+	stat->rate_per_s = elapsed_ns ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
+}
+
+/* The parent of a child; NULL: there is none, or it was first counted in this sample. */
+static const struct stats_item *older_parent(const struct stats *stats, const struct fields *fields,
+				       const struct key *key)
+{
+	struct key parent = *key;
+	struct stats_entry *entry;
+
+	parent.field = fields_get(fields, key->field)->parent;
+	entry = parent.field == FIELD_NONE ? NULL : stats_find(stats, &parent);
+	return entry && entry->stat.born < stats->tick ? &entry->stat : NULL;
+}
+
+/*
+ * A counter's first value gives a total but no rate: how long the counter ran is not known. If the
+ * parent was counted before, the child's total starts at this value: the child counted during a
+ * part of the interval only, and its share of the parent would be wrong. The provider "exits"
+ * counts all the time, and has no row before something happened: its first value counts.
+ */
+static void stat_begin(struct stats_item *stat, const struct row *row,
+		       const struct stats_item *parent, uint64_t elapsed_ns)
+{
+	bool is_known = row->flags & ROW_FROM_ZERO && !parent;
+
+	stat->raw = row->count;
+	stat->base = is_known ? 0 : row->count;
+	stat->total = row->count - stat->base;
+	stat->delta = stat->total;
+	stat->parent_before = parent ? parent->total : 0;
+	stat->has_rate = is_known && row->flags & ROW_WHOLE_INTERVAL && elapsed_ns > 0;
+	stat->rate_per_s = stat->has_rate ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
+}
+
+/*
+ * The longest duration since the reset is known when it is longer than the longest before the
+ * reset; else only its bucket is known.
+ */
+static uint64_t longest_since(const struct stats_timing *timing)
+{
+	unsigned int top = HIST_BUCKETS - 1;
+
+	if (timing->raw.max_ns > timing->max_before)
+		return timing->raw.max_ns;
+	while (top && !timing->total[top])
+		top--;
+	if (!timing->total[top])
+		return 0;
+	return timing->raw.max_ns < hist_edge_ns(top) ? timing->raw.max_ns : hist_edge_ns(top);
+}
+
+/* See stats_timing.interval_max_ns. Call it before raw is taken over, after delta[] is. */
+static uint64_t longest_between(const struct stats_timing *timing, uint64_t max_ns)
+{
+	uint64_t edge_ns;
+
+	if (max_ns > timing->raw.max_ns)
+		return max_ns;
+	if (timing->delta_first == timing->delta_end)
+		return 0;
+	edge_ns = hist_edge_ns(timing->delta_end - 1u);
+	return max_ns < edge_ns ? max_ns : edge_ns;
+}
+
+static void forget_delta(struct stats_timing *timing)
+{
+	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
+		timing->delta[i] = 0;
+	timing->delta_first = timing->delta_end = 0;
+}
+
+/* Buckets are taken modulo 2^32. Only a few of them count in an interval. */
+static void hist_advance(struct stats_timing *timing, const uint32_t *raw)
+{
+	unsigned int first = 0, end = HIST_BUCKETS;
+
+	forget_delta(timing);
+	while (first < end && raw[first] == timing->raw.hist[first])
+		first++;
+	while (end > first && raw[end - 1] == timing->raw.hist[end - 1])
+		end--;
+	for (unsigned int i = first; i < end; i++) {
+		uint32_t delta = raw[i] - timing->raw.hist[i];
+
+		timing->delta[i] = delta;
+		timing->total[i] += delta;
+	}
+	timing->delta_first = (uint8_t)first;
+	timing->delta_end = (uint8_t)end;
+}
+
+/* How much a time grew; modulo 2^64, as a difference of two times may begin below 0. */
+static uint64_t growth(uint64_t before, uint64_t now)
+{
+	return (int64_t)(now - before) > 0 ? now - before : 0;
+}
+
+/* The next durations. Time goes back where something never ends: its total stays. */
+static void timing_advance(struct stats_timing *timing, const struct timing *raw)
+{
+	uint64_t longest;
+
+	timing->delta_ns = growth(timing->raw.time_ns, raw->time_ns);
+	timing->delta_ended_ns = growth(timing_ended_ns(&timing->raw), timing_ended_ns(raw));
+	timing->total_ns += timing->delta_ns;
+	timing->total_ended_ns += timing->delta_ended_ns;
+	timing->open_before_ns = timing->open_ns;
+	timing->open_ns = raw->open_ns;
+	hist_advance(timing, raw->hist);
+	timing->interval_max_ns = longest_between(timing, raw->max_ns);
+	timing->raw = *raw;
+	longest = longest_since(timing);
+	if (longest > timing->max_ns)
+		timing->max_ns = longest;
+}
+
+static void timing_rest(struct stats_timing *timing)
+{
+	timing->delta_ns = timing->delta_ended_ns = 0;
+	timing->open_ns = timing->open_before_ns = 0;
+	timing->interval_max_ns = 0;
+	forget_delta(timing);
+}
+
+static void timing_reset(struct stats_timing *timing)
+{
+	timing->total_ns = timing->total_ended_ns = 0;
+	timing->max_ns = 0;
+	timing->max_before = timing->raw.max_ns;
+	memset(timing->total, 0, sizeof(timing->total));
+}
+
+/* The key is not in the sample. is_known: nothing happened; else the value is not known. */
+static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
+{
+	stat->delta = 0;
+	stat->rate_per_s = 0;
+	stat->has_rate = is_known;
+	stat->history[tick % STATS_HISTORY] = is_known ? 0 : -1;
+	if (stat->timing)
+		timing_rest(stat->timing);
+}
+
+/* from_zero: the durations began at 0 after the previous sample. */
+static int timing_begin(struct stats_item *stat, const struct timing *raw, bool from_zero)
+{
+	stat->timing = calloc(1, sizeof(*stat->timing));
+	if (!stat->timing)
+		return -ENOMEM;
+	if (!from_zero) {
+		stat->timing->raw = *raw;
+		stat->timing->max_before = raw->max_ns;
+	}
+	return 0;
+}
+
+/* has_restarted: the count went back, so the durations began at 0 as well. */
+static int stat_time(struct stats_item *stat, const struct timing *raw, bool from_zero,
+		     bool has_restarted)
+{
+	if (!stat->timing && timing_begin(stat, raw, from_zero) < 0)
+		return -ENOMEM;
+	if (has_restarted) {
+		stat->timing->raw = (struct timing){ 0 };
+		stat->timing->max_before = 0;
+	}
+	timing_advance(stat->timing, raw);
+	return 0;
+}
+
+static void stat_count(struct stats *stats, const struct fields *fields, struct stats_item *stat,
+		       const struct row *row, bool is_new)
+{
+	const struct field *field = fields_get(fields, row->key.field);
+	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
+	bool is_late;
+
+	if (field->kind != FIELD_COUNTER) {
+		stat->raw = stat->total;
+		stat->total = row->count;
+	} else if (is_new) {
+		is_late = field->use == USE_EVENT && !(row->flags & ROW_WHOLE_INTERVAL);
+		stat_begin(stat, row, is_late ? older_parent(stats, fields, &row->key) : NULL,
+			   elapsed_ns);
+	} else {
+		stat_advance(stat, row->count, elapsed_ns);
+	}
+	stat->history[stats->tick % STATS_HISTORY] = stat->has_rate ? (float)stat->rate_per_s : -1;
+	stat->seen = stats->tick;
+}
+
+static void stat_adopt(struct stats_item *stat, const struct row_past *past, uint64_t tick)
+{
+	stat->parent_before = past->parent_before;
+	for (uint64_t i = 0; i < STATS_HISTORY; i++)
+		stat->history[(tick - i) % STATS_HISTORY] = past->history[STATS_HISTORY - 1 - i];
+}
+
+static int stats_take(struct stats *stats, const struct fields *fields,
+		      const struct sample *sample, const struct row *row)
+{
+	struct stats_entry *entry = stats_find_row(stats, &row->key);
+	bool is_new = !entry, has_restarted;
+	int err;
+
+	if (is_new)
+		entry = stats_insert(stats, &row->key);
+	if (!entry)
+		return -ENOMEM;
+	has_restarted = !is_new && row->count < entry->stat.raw;
+	stat_count(stats, fields, &entry->stat, row, is_new);
+	if (is_new && row->past)
+		stat_adopt(&entry->stat, &sample->pasts[row->past - 1], stats->tick);
+	if (!row->timing)
+		return 0;
+	err = stat_time(&entry->stat, &sample->timings[row->timing - 1],
+			!is_new || row->flags & ROW_FROM_ZERO, has_restarted);
+	if (!err && is_new && row->past)
+		entry->stat.timing->total_ns -= sample->pasts[row->past - 1].untold_ns;
+	return err;
+}
+
+/* Views call it for every key: written without branches, so that the compiler makes vectors. */
+static void history_join(float *restrict history, const float *restrict more)
+{
+	for (int i = 0; i < STATS_HISTORY; i++) {
+		float sum = history[i] + (more[i] > 0 ? more[i] : 0);
+
+		history[i] = history[i] < 0 ? more[i] : sum;
+	}
+}
+
+static int timing_retire(struct stats_item *ended, const struct stats_timing *timing)
+{
+	if (!ended->timing)
+		ended->timing = calloc(1, sizeof(*ended->timing));
+	if (!ended->timing)
+		return -ENOMEM;
+	ended->timing->total_ns += timing->total_ns;
+	ended->timing->total_ended_ns += timing->total_ended_ns;
+	if (timing->max_ns > ended->timing->max_ns)
+		ended->timing->max_ns = timing->max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		ended->timing->total[i] += timing->total[i];
+	return 0;
+}
+
+/*
+ * Adds the totals of a guest to STATS_ENDED, zeros as well: without a row for each child the
+ * children of STATS_ENDED would look incomplete. Levels end with their guest.
+ */
+static int stats_retire(struct stats *stats, const struct fields *fields, struct stats_item *stat)
+{
+	struct key key = { .guest = STATS_ENDED, .vcpu = -1, .field = stat->key.field };
+	struct stats_entry *ended;
+
+	if (fields_get(fields, key.field)->kind != FIELD_COUNTER)
+		return 0;
+	ended = stats_find(stats, &key);
+	if (!ended)
+		ended = stats_insert(stats, &key);
+	if (!ended)
+		return -ENOMEM;
+	stat_rest(stat, stats->tick, true);
+	stat_rest(&ended->stat, stats->tick, true);
+	history_join(ended->stat.history, stat->history);
+	ended->stat.total += stat->total;
+	ended->stat.parent_before += stat->parent_before;
+	return stat->timing ? timing_retire(&ended->stat, stat->timing) : 0;
+}
+
+/*
+ * Whether a counter has its last value in a sample. What the host says of a thread ends with the
+ * thread: what came after the latest sample is not known.
+ */
+static bool has_last_value(const struct field *field)
+{
+	return field->use != USE_HOST && !(field->use == USE_TIME && field->part == TIME_WAIT);
+}
+
+/* The counter is gone. A counter that comes back begins at 0, and its total goes on. */
+static void stat_close(struct stats_item *stat, const struct field *field, uint64_t tick)
+{
+	stat_rest(stat, tick, has_last_value(field));
+	stat->base = 0 - stat->total;
+	stat->raw = 0;
+	if (!stat->timing)
+		return;
+	stat->timing->raw = (struct timing){ 0 };
+	stat->timing->max_before = 0;
+}
+
+/* Whether a guest is in the inventory. Keys of one guest follow each other: looked up once. */
+struct guest_lookup {
+	uint32_t guest;
+	bool is_known;
+};
+
+static bool is_kept(const struct stats *stats, const struct fields *fields, const struct key *key,
+		    struct guest_lookup *latest)
+{
+	if (!stats->guests || !key->guest ||
+	    fields_get(fields, key->field)->kind != FIELD_COUNTER)
+		return false;
+	if (latest->guest != key->guest)
+		*latest = (struct guest_lookup){ key->guest,
+						 guests_find(stats->guests, key->guest) != NULL };
+	return latest->is_known;
+}
+
+/*
+ * Ends keys that are not in the sample although their source is: their guest or vCPU has ended. If
+ * the source is not in the sample, its keys keep their totals and lose their rates. The loop goes
+ * backwards, because entries of STATS_ENDED are added at the end, and the last entry replaces a
+ * removed one.
+ */
+static int stats_expire(struct stats *stats, const struct fields *fields,
+			const struct sample *sample)
+{
+	struct guest_lookup latest = { GUEST_ANY, false };
+
+	for (size_t i = stats->nr; i-- > 0;) {
+		struct stats_entry *entry = stats->list[i];
+		struct stats_item *stat = &entry->stat;
+
+		if (stat->seen == stats->tick)
+			continue;
+
+		bool is_in = sample->time_ns[fields_get(fields, stat->key.field)->source] != 0;
+
+		if (!is_in || stat->key.guest == STATS_ENDED) {
+			stat_rest(stat, stats->tick, is_in);
+			continue;
+		}
+		if (is_kept(stats, fields, &stat->key, &latest)) {
+			stat_close(stat, fields_get(fields, stat->key.field), stats->tick);
+			continue;
+		}
+		if (stat->key.guest && stats_retire(stats, fields, stat) < 0)
+			return -ENOMEM;
+		if (stats_end(stats, entry) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void stats_know_guests(struct stats *stats, const struct guests *guests)
+{
+	stats->guests = guests;
+}
+
+void stats_reset(struct stats *stats, const struct fields *fields)
+{
+	stats->resets++;
+	for (size_t i = 0; i < stats->nr; i++) {
+		struct stats_item *stat = &stats->list[i]->stat;
+
+		if (fields_get(fields, stat->key.field)->kind != FIELD_COUNTER)
+			continue;
+		stat->base = stat->raw;
+		stat->total = 0;
+		stat->parent_before = 0;
+		if (stat->timing)
+			timing_reset(stat->timing);
+	}
+}
+
+/* See struct sample. */
+static void play_reset(struct stats *stats, const struct fields *fields)
+{
+	stats_reset(stats, fields);
+	for (size_t i = 0; i < stats->nr; i++) {
+		struct stats_timing *timing = stats->list[i]->stat.timing;
+
+		if (timing)
+			timing->raw.max_ns = timing->max_before = 0;
+	}
+}
+
+static void forget_reported(struct stats *stats)
+{
+	stats->nr_removed -= stats->nr_reported;
+	if (stats->nr_reported)
+		memmove(stats->removed, stats->removed + stats->nr_reported,
+			stats->nr_removed * sizeof(*stats->removed));
+}
+
+int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
+{
+	int err = 0;
+
+	if (sample->is_reset)
+		play_reset(stats, fields);
+	stats->tick++;
+	stats->lost += sample->lost;
+	stats->next = 0;
+	forget_reported(stats);
+	stats_clock(stats, sample);
+	for (size_t i = 0; i < sample->nr_rows && !err; i++)
+		err = stats_take(stats, fields, sample, &sample->rows[i]);
+	if (!err)
+		err = stats_expire(stats, fields, sample);
+	stats->nr_reported = stats->nr_removed;
+	return err ? err : long_exits_take(&stats->long_exits, &sample->long_exits);
+}
+
+int stats_keep_only(struct stats *stats, const struct field_set *fields)
+{
+	int err = 0;
+
+	for (size_t i = stats->nr; i-- > 0 && !err;) {
+		if (!field_set_has(fields, stats->list[i]->stat.key.field))
+			err = stats_end(stats, stats->list[i]);
+	}
+	return err;
+}
+
+size_t stats_count(const struct stats *stats)
+{
+	return stats->nr;
+}
+
+/* An entry begins with its item. */
+const struct stats_item *const *stats_items(const struct stats *stats)
+{
+	return (const struct stats_item *const *)stats->list;
+}
+
+const struct stats_item *stats_at(const struct stats *stats, size_t i)
+{
+	return &stats->list[i]->stat;
+}
+
+uint64_t stats_tick(const struct stats *stats)
+{
+	return stats->tick;
+}
+
+uint64_t stats_resets(const struct stats *stats)
+{
+	return stats->resets;
+}
+
+const struct key *stats_removed_at(const struct stats *stats, size_t i)
+{
+	return i < stats->nr_reported ? &stats->removed[i] : NULL;
+}
+
+const struct long_exits *stats_long_exits(const struct stats *stats)
+{
+	return &stats->long_exits;
+}
+
+uint64_t stats_lost(const struct stats *stats)
+{
+	return stats->lost;
+}
+
+uint64_t stats_time_ns(const struct stats *stats, uint32_t source)
+{
+	return stats->latest[source] == stats->tick ? stats->time_ns[source] : 0;
+}
+
+uint64_t stats_latest_tick(const struct stats *stats, uint32_t source)
+{
+	return stats->latest[source];
+}
+
+uint64_t stats_tick_before(const struct stats *stats, uint32_t source)
+{
+	return stats->before[source];
+}
+
+uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source)
+{
+	return stats->elapsed_ns[source];
+}
+
+uint64_t stats_open_ns(const struct stats *stats, const struct fields *fields,
+		       const struct stats_item *stat)
+{
+	const struct field *field = fields_get(fields, stat->key.field);
+	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
+
+	if (!stat->timing || field->is_idle || field->parent == FIELD_NONE || !elapsed_ns)
+		return 0;
+	return stat->timing->open_ns > elapsed_ns ? stat->timing->open_ns : 0;
+}
+
+static void history_add(struct stat_sum *sum, const struct stats_item *stat, uint64_t tick)
+{
+	size_t oldest = (tick + 1) % STATS_HISTORY, nr_old = STATS_HISTORY - oldest;
+	float rates[STATS_HISTORY];
+
+	memcpy(rates, stat->history + oldest, nr_old * sizeof(*rates));
+	memcpy(rates + nr_old, stat->history, oldest * sizeof(*rates));
+	if (sum->nr)
+		history_join(sum->history, rates);
+	else
+		memcpy(sum->history, rates, sizeof(rates));
+}
+
+void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,
+		  uint64_t tick)
+{
+	history_add(sum, stat, tick);
+	sum->nr++;
+	if (kind == FIELD_PEAK)
+		sum->total = stat->total > sum->total ? stat->total : sum->total;
+	else
+		sum->total += stat->total;
+	sum->delta += stat->delta;
+	sum->rate_per_s += stat->rate_per_s;
+	sum->has_rate |= stat->has_rate;
+	sum->parent_before += stat->parent_before;
+}
+
+void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part)
+{
+	sum->nr += part->nr;
+	sum->total += part->total;
+	sum->delta += part->delta;
+	sum->rate_per_s += part->rate_per_s;
+	sum->has_rate |= part->has_rate;
+}
+
+void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *timing)
+{
+	sum->nr++;
+	sum->total_ns += timing->total_ns;
+	sum->delta_ns += timing->delta_ns;
+	sum->total_ended_ns += timing->total_ended_ns;
+	sum->delta_ended_ns += timing->delta_ended_ns;
+	if (timing->max_ns > sum->max_ns)
+		sum->max_ns = timing->max_ns;
+	if (timing->interval_max_ns > sum->interval_max_ns)
+		sum->interval_max_ns = timing->interval_max_ns;
+	if (timing->raw.spread)
+		spread_join(&sum->spread, timing->raw.spread);
+	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
+		sum->delta[i] += timing->delta[i];
+}
+
+void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing)
+{
+	timing_sum_add_interval(sum, timing);
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->total[i] += timing->total[i];
+}
+
+void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
+{
+	sum->nr += part->nr;
+	sum->total_ns += part->total_ns;
+	sum->delta_ns += part->delta_ns;
+	sum->total_ended_ns += part->total_ended_ns;
+	sum->delta_ended_ns += part->delta_ended_ns;
+	if (part->max_ns > sum->max_ns)
+		sum->max_ns = part->max_ns;
+	if (part->interval_max_ns > sum->interval_max_ns)
+		sum->interval_max_ns = part->interval_max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
+		sum->total[i] += part->total[i];
+		sum->delta[i] += part->delta[i];
+	}
+	spread_join(&sum->spread, &part->spread);
+}
+
+uint64_t hist_count(const uint64_t *hist)
+{
+	uint64_t count = 0;
+
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		count += hist[i];
+	return count;
+}
+
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, struct hist_known known)
+{
+	uint64_t nr = hist_count(hist), lower, upper;
+	double rank = share * (double)nr;
+	unsigned int i = 0;
+
+	if (!(rank > 0))
+		return 0;
+	if (nr == 1 && known.time_ns)
+		known.min_ns = known.max_ns = known.time_ns;
+	while (i + 1 < HIST_BUCKETS && rank > (double)hist[i])
+		rank -= (double)hist[i++];
+	lower = i ? hist_edge_ns(i - 1) : 0;
+	upper = hist_edge_ns(i);
+	if (lower < known.min_ns)
+		lower = known.min_ns;
+	if (upper > known.max_ns)
+		upper = known.max_ns;
+	if (upper <= lower || !hist[i])
+		return upper;
+	return lower + (uint64_t)((double)(upper - lower) * rank / (double)hist[i] + 0.5);
+}

@@ -1,0 +1,799 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Measures the rules for each vCPU, and makes findings of what is above its threshold. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "core/facts/key_sums.h"
+#include "core/facts/host_fields.h"
+#include "core/findings/findings.h"
+
+#define NEIGHBOURS_MAX 4 /* that are named */
+
+/* What one rule measures of one vCPU. */
+struct rule_counts {
+	uint64_t count, ns, ended_ns, less_ns, level;
+	double rate_per_s, less_per_s;
+	uint64_t nr_ended; /* durations */
+	/* The field that counts most: of the ones to name, else of what is measured. */
+	uint32_t top;
+	bool is_named;
+	uint64_t top_ns;
+	double top_per_s;
+	uint64_t open_ns; /* the longest that is open, */
+	uint32_t open;	  /* and its field */
+};
+
+/* A vCPU; with vcpu -1 what is only known of a whole guest. */
+struct subject {
+	uint32_t guest;
+	int32_t vcpu;
+	uint64_t whole_ns; /* of its exits and the guest; 0: not known */
+	uint64_t interval_ns; /* in its place where exits have no times; 0: not known */
+	uint64_t guest_ns;
+	bool is_here; /* in the latest sample; else it has ended */
+	bool has_hidden_quota; /* what stops it may be a quota that cannot be read */
+	bool has_cpu;
+	uint64_t cpu, affinity; /* how many CPUs it may run on; 0: not known */
+	bool has_run;
+	double run_per_s; /* ns on a CPU */
+	struct rule_counts counts[RULES_MAX];
+};
+
+/* How busy a CPU of the host is. */
+struct cpu_busy {
+	uint64_t cpu;
+	double per_s; /* ns */
+};
+
+/* The rules that a field counts for, as bits. */
+struct field_rules {
+	uint32_t what, less, named;
+};
+
+struct measure {
+	const struct facts *facts;
+	const struct thresholds *thresholds;
+	uint32_t guest;
+	const struct field_rules *rules; /* by field */
+	struct key_sums numbers; /* of subjects, by guest and vCPU */
+	struct subject *subjects;
+	size_t nr, room;
+	struct cpu_busy *busy;
+	size_t nr_busy, room_busy;
+	bool has_arguments;
+};
+
+/* The vCPUs of one guest, and what is known of the whole guest. */
+struct guest_subjects {
+	const struct subject *const *list;
+	size_t nr;
+};
+
+/* Where a vCPU is, and what it gets there. */
+static bool is_of_place(const struct field *field)
+{
+	return field->use == USE_HOST && field->part <= HOST_THROTTLED;
+}
+
+bool findings_need(const struct field *field)
+{
+	if (field->use == USE_EVENT)
+		return field->parent == FIELD_NONE && rules_need_event(field);
+	if (field->use == USE_HOST)
+		return is_of_place(field) || field->part == HOST_QUOTA ||
+		       field->part == HOST_REMOTE || field->part == HOST_STOPPED ||
+		       field->part == HOST_BUSY || field->part == HOST_FINDING;
+	return true;
+}
+
+const char *severity_name(enum severity severity)
+{
+	static const char *const names[] = { "critical", "major", "minor" };
+
+	return names[severity];
+}
+
+bool finding_is_worse(const struct finding *a, const struct finding *b)
+{
+	double a_cost = a->has_cost ? a->cost : -1, b_cost = b->has_cost ? b->cost : -1;
+
+	if (a->severity != b->severity)
+		return a->severity < b->severity;
+	if (a_cost > b_cost || a_cost < b_cost)
+		return a_cost > b_cost;
+	return rule_index(a->rule) < rule_index(b->rule);
+}
+
+/* ---- which fields count for which rules */
+
+/*
+ * Whether a field of `less` counts a part of what the rule measures: an argument of another exit
+ * reason does not.
+ */
+static bool is_part(const struct rule *rule, const struct fields *fields,
+		    const struct field *field)
+{
+	const struct field *reason;
+
+	if (field->use != USE_ARGUMENT || field->reason == FIELD_NONE)
+		return true;
+	reason = fields_get(fields, field->reason);
+	if (reason->parent == FIELD_NONE ||
+	    strcmp(fields_get(fields, reason->parent)->name, rule->what.parents) != 0)
+		return true;
+	return rule_fields_have(&rule->what, fields, reason);
+}
+
+static struct field_rules rules_of(const struct fields *fields, const struct field *field)
+{
+	struct field_rules rules = { 0 };
+	const struct rule *rule;
+
+	for (size_t i = 0; (rule = rule_at(i)); i++) {
+		rules.what |= (uint32_t)rule_fields_have(&rule->what, fields, field) << i;
+		rules.named |= (uint32_t)rule_fields_have(&rule->named, fields, field) << i;
+		rules.less |= (uint32_t)(rule_fields_have(&rule->less, fields, field) &&
+					 is_part(rule, fields, field)) << i;
+	}
+	return rules;
+}
+
+/* Looks at new fields only: comparing all names costs more than the rest of a refresh. */
+static int find_rules(struct findings *findings, const struct fields *fields)
+{
+	uint32_t nr = fields_count(fields);
+
+	if (findings->fields != fields)
+		findings->nr_rules = 0;
+	findings->fields = fields;
+	if (array_grow(&findings->rules, &findings->room_rules, nr) < 0)
+		return -ENOMEM;
+	for (; findings->nr_rules < nr; findings->nr_rules++)
+		findings->rules[findings->nr_rules] =
+			rules_of(fields, fields_get(fields, (uint32_t)findings->nr_rules));
+	return 0;
+}
+
+bool findings_can_have(const struct findings *findings, const struct rule *rule)
+{
+	for (size_t i = 0; i < findings->nr_rules; i++) {
+		if (findings->rules[i].what >> rule_index(rule) & 1)
+			return true;
+	}
+	return false;
+}
+
+/* ---- one pass over the keys */
+
+/* NULL: no memory. */
+static struct subject *subject_of(struct measure *measure, const struct key *key)
+{
+	struct key owner = { key->guest, key->vcpu, 0 };
+	const struct key_sum *number = key_sums_get(&measure->numbers, &owner);
+
+	if (!number)
+		return NULL;
+	if (measure->numbers.nr > measure->nr) {
+		if (array_grow(&measure->subjects, &measure->room, measure->nr + 1) < 0)
+			return NULL;
+		measure->subjects[measure->nr++] = (struct subject){ .guest = key->guest,
+								     .vcpu = key->vcpu };
+	}
+	return &measure->subjects[number - measure->numbers.list];
+}
+
+static void name_top(struct rule_counts *counts, const struct stats_item *stat, uint64_t ns,
+		     bool is_named)
+{
+	double rate = stat->has_rate ? stat->rate_per_s : 0;
+
+	if (is_named && !counts->is_named) {
+		counts->top_ns = 0;
+		counts->top_per_s = 0;
+	}
+	if (!is_named && counts->is_named)
+		return;
+	counts->is_named = is_named;
+	if (ns < counts->top_ns || (ns == counts->top_ns && rate <= counts->top_per_s))
+		return;
+	counts->top = stat->key.field;
+	counts->top_ns = ns;
+	counts->top_per_s = rate;
+}
+
+static uint64_t count_ended(const struct stats_timing *timing)
+{
+	uint64_t nr = 0;
+
+	for (unsigned int i = 0; timing && i < HIST_BUCKETS; i++)
+		nr += timing->delta[i];
+	return nr;
+}
+
+/* open_ns: of an exit that stands still, which is a finding of its own and costs nothing else. */
+static void add_counts(struct rule_counts *counts, const struct rule *rule, size_t bit,
+		       const struct field_rules *rules, const struct stats_item *stat,
+		       const struct field *field, uint64_t open_ns)
+{
+	bool is_open = rule->measure == MEASURE_OPEN;
+	bool is_time = field->use == USE_TIME ||
+		       (field->use == USE_HOST &&
+			(field->part == HOST_THROTTLED || field->part == HOST_QUOTA ||
+			 field->part == HOST_STOPPED));
+	uint64_t ns = is_time ? stat->delta :
+		      stat->timing && !open_ns == !is_open ? stat->timing->delta_ns : 0;
+	double rate = stat->has_rate ? stat->rate_per_s : 0;
+	bool is_named = rules->named >> bit & 1;
+
+	if (rules->what >> bit & 1) {
+		counts->count += stat->delta;
+		counts->level = field->kind == FIELD_GAUGE ? stat->total : 0;
+		counts->ns += ns;
+		counts->ended_ns += stat->timing ? stat->timing->delta_ended_ns : 0;
+		if (open_ns > counts->open_ns) {
+			counts->open_ns = open_ns;
+			counts->open = stat->key.field;
+		}
+		counts->rate_per_s += rate;
+		counts->nr_ended += count_ended(stat->timing);
+	}
+	if (rules->less >> bit & 1) {
+		counts->less_ns += ns;
+		counts->less_per_s += rate;
+	}
+	if (is_open ? is_named && open_ns : is_named || rules->what >> bit & 1)
+		name_top(counts, stat, is_open ? open_ns : ns, is_named);
+}
+
+static bool is_cpu(const struct field *field)
+{
+	return field->use == USE_CPU || (field->use == USE_HOST && field->part == HOST_CPU);
+}
+
+static void add_time(const struct stats *stats, struct subject *subject,
+		     const struct stats_item *stat, const struct field *field)
+{
+	/* Shares are of whole intervals: the first one, without a rate, is not. */
+	if (field->use == USE_TIME && stat->has_rate && field->part == TIME_WHOLE)
+		subject->whole_ns += stat->delta;
+	else if (field->use == USE_TIME && field->part == TIME_GUEST)
+		subject->guest_ns += stat->delta;
+	if (stat->has_rate && subject->vcpu >= 0 &&
+	    (field->use == USE_HOST || (field->use == USE_TIME && field->part == TIME_WAIT)))
+		subject->interval_ns = stats_elapsed_ns(stats, field->source);
+	if (field->use == USE_HOST && field->part == HOST_AFFINITY)
+		subject->affinity = stat->total;
+	if (field->use == USE_HOST && field->part == HOST_RUN && stat->has_rate) {
+		subject->has_run = true;
+		subject->run_per_s = stat->rate_per_s;
+	}
+	subject->has_hidden_quota |= field->use == USE_HOST && field->part == HOST_QUOTA &&
+				     stat->delta && !strcmp(field->label, HOST_QUOTA_HIDDEN);
+	/* The scheduler's CPU is newer than the CPU of the latest exit. */
+	if (is_cpu(field) && (field->use == USE_HOST || !subject->has_cpu)) {
+		subject->has_cpu = true;
+		subject->cpu = stat->total;
+	}
+}
+
+static int add_busy(struct measure *measure, const struct stats_item *stat)
+{
+	if (array_grow(&measure->busy, &measure->room_busy, measure->nr_busy + 1) < 0)
+		return -ENOMEM;
+	measure->busy[measure->nr_busy++] = (struct cpu_busy){
+		.cpu = (uint64_t)stat->key.vcpu,
+		.per_s = stat->has_rate ? stat->rate_per_s : 0,
+	};
+	return 0;
+}
+
+static int add_stat(struct measure *measure, const struct stats_item *stat)
+{
+	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
+	const struct field_rules *rules = &measure->rules[stat->key.field];
+	uint32_t any = rules->what | rules->less | rules->named;
+	struct subject *subject;
+	uint64_t open_ns;
+
+	measure->has_arguments |= field->use == USE_ARGUMENT;
+	if (field->use == USE_HOST && field->part == HOST_BUSY)
+		return add_busy(measure, stat);
+	if (!any && field->use != USE_TIME && !is_cpu(field) && !is_of_place(field))
+		return 0;
+	subject = subject_of(measure, &stat->key);
+	if (!subject)
+		return -ENOMEM;
+	subject->is_here |= stat->seen >= stats_latest_tick(measure->facts->stats, field->source);
+	add_time(measure->facts->stats, subject, stat, field);
+	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
+	for (uint32_t rest = any; rest; rest &= rest - 1) {
+		size_t i = (size_t)__builtin_ctz(rest);
+
+		add_counts(&subject->counts[i], rule_at(i), i, rules, stat, field, open_ns);
+	}
+	return 0;
+}
+
+static int add_stats(struct measure *measure)
+{
+	const struct stats *stats = measure->facts->stats;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < stats_count(stats); i++)
+		err = add_stat(measure, stats_at(stats, i));
+	return err;
+}
+
+/* ---- a rule and a vCPU */
+
+static uint64_t own_ns(const struct rule_counts *counts)
+{
+	return counts->ns > counts->less_ns ? counts->ns - counts->less_ns : 0;
+}
+
+static uint64_t whole_of(const struct subject *subject)
+{
+	return subject->whole_ns ? subject->whole_ns : subject->interval_ns;
+}
+
+static double share_of(const struct subject *subject, uint64_t ns)
+{
+	uint64_t whole_ns = whole_of(subject);
+
+	if (!whole_ns)
+		return 0;
+	/* Times of another source may be of an interval that is some ms longer. */
+	return ns < whole_ns ? (double)ns / (double)whole_ns : 1;
+}
+
+static double value_of(const struct measure *measure, const struct subject *subject,
+		       const struct rule *rule)
+{
+	const struct rule_counts *counts = &subject->counts[rule_index(rule)];
+
+	switch (rule->measure) {
+	case MEASURE_SHARE:
+		return share_of(subject, own_ns(counts));
+	case MEASURE_RATE:
+		return counts->rate_per_s - counts->less_per_s;
+	case MEASURE_MEAN:
+		if (!counts->nr_ended ||
+		    share_of(subject, counts->ns) < measure->thresholds->general[THRESHOLD_NOISE])
+			return 0;
+		return (double)counts->ended_ns / (double)counts->nr_ended / 1e9;
+	case MEASURE_OPEN:
+		return (double)counts->open_ns / 1e9;
+	case MEASURE_LEVEL:
+		return (double)counts->level / 1000;
+	}
+	return 0;
+}
+
+static enum severity severity_of(const struct measure *measure, const struct finding *finding)
+{
+	const double *general = measure->thresholds->general;
+
+	if (finding->has_cost && finding->cost >= general[THRESHOLD_CRITICAL])
+		return SEVERITY_CRITICAL;
+	if (finding->has_cost && finding->cost >= general[THRESHOLD_MAJOR])
+		return SEVERITY_MAJOR;
+	return SEVERITY_MINOR;
+}
+
+/* ---- words */
+
+static void add_words(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_words(struct finding *finding, const char *format, ...)
+{
+	size_t len = strlen(finding->evidence);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(finding->evidence + len, sizeof(finding->evidence) - len, format, args);
+	va_end(args);
+}
+
+static void add_value(struct finding *finding, double value, double threshold)
+{
+	switch (finding->rule->measure) {
+	case MEASURE_SHARE:
+		add_words(finding, "%.1f %% of its time (a finding from %g %% on)", value * 100,
+			  threshold * 100);
+		break;
+	case MEASURE_RATE:
+		add_words(finding, "%.0f/s (a finding from %g/s on)", value, threshold);
+		break;
+	case MEASURE_LEVEL:
+		add_words(finding, "%.1f %% of it (a finding from %g %% on)", value * 100,
+			  threshold * 100);
+		break;
+	case MEASURE_OPEN:
+		add_words(finding, "open %.1f s (a finding from %g s on)", value, threshold);
+		break;
+	case MEASURE_MEAN:
+		if (value < 0.1)
+			add_words(finding, "%.3g ms", value * 1000);
+		else
+			add_words(finding, "%.2f s", value);
+		add_words(finding, " each (a finding from %g ms on)", threshold * 1000);
+		break;
+	}
+}
+
+/* "; most: io 0x1f0 read 2 IDE1, 12400/s" */
+static void add_top(const struct measure *measure, struct finding *finding,
+		    const struct rule_counts *counts)
+{
+	const struct fields *fields = measure->facts->fields;
+	const struct field *field, *reason = NULL;
+
+	if (finding->field == FIELD_NONE)
+		return;
+	field = fields_get(fields, finding->field);
+	if (field->use == USE_HOST) { /* a quota; or that is not known */
+		if (field->part == HOST_QUOTA)
+			add_words(finding, "; %s", field->label);
+		return;
+	}
+	if (field->use == USE_ARGUMENT && field->reason != FIELD_NONE)
+		reason = fields_get(fields, field->reason);
+	add_words(finding, "; most: %s%s%s", reason ? reason->label : "", reason ? " " : "",
+		  field->label);
+	if (counts->top_per_s > 0)
+		add_words(finding, " %.0f/s", counts->top_per_s);
+}
+
+/* "; io, which the VMM has as IO" */
+static void add_open(const struct measure *measure, struct finding *finding,
+		     const struct rule_counts *counts)
+{
+	const struct fields *fields = measure->facts->fields;
+
+	add_words(finding, "; %s, which ", fields_get(fields, counts->open)->label);
+	if (finding->field == FIELD_NONE)
+		add_words(finding, "KVM handles");
+	else
+		add_words(finding, "the VMM has as %s", fields_get(fields, finding->field)->label);
+}
+
+/* What the threads of a vCPU take of a CPU: by the scheduler, or by the guest's time. */
+static double load_of(const struct subject *subject)
+{
+	return subject->has_run ? subject->run_per_s : (double)subject->guest_ns;
+}
+
+static bool is_busier(const struct subject *a, const struct subject *b)
+{
+	return load_of(a) > load_of(b) || (load_of(a) >= load_of(b) && a < b);
+}
+
+/* Less than half a per cent of a CPU, which the evidence would call 0 %. */
+static bool has_rested(const struct subject *subject)
+{
+	return subject->has_run && subject->run_per_s < 5e6;
+}
+
+/* The busiest vCPU that ran and was last on the same CPU, after `before`; NULL: none. */
+static const struct subject *find_neighbour(const struct measure *measure,
+					    const struct subject *subject,
+					    const struct subject *before)
+{
+	const struct subject *found = NULL;
+
+	for (size_t i = 0; i < measure->nr; i++) {
+		const struct subject *other = &measure->subjects[i];
+
+		if (other == subject || other->vcpu < 0 || !other->has_cpu ||
+		    other->cpu != subject->cpu || has_rested(other) ||
+		    (before && !is_busier(before, other)))
+			continue;
+		if (!found || is_busier(other, found))
+			found = other;
+	}
+	return found;
+}
+
+static void add_neighbour(const struct measure *measure, struct finding *finding,
+			  const struct subject *subject, const struct subject *other)
+{
+	const struct guest *guest = guests_find(measure->facts->guests, other->guest);
+
+	add_words(finding, "%svCPU %d", other->guest == subject->guest ? "its own " : "",
+		  (int)other->vcpu);
+	if (other->guest != subject->guest && guest)
+		add_words(finding, " of %s", guest->name);
+	if (other->has_run)
+		add_words(finding, " (%.0f %%)", other->run_per_s / 1e7);
+}
+
+/* What else ran on the CPU: threads of VMMs and other processes, where that can be told. */
+static void add_others(const struct measure *measure, struct finding *finding,
+		       const struct subject *subject, double vcpus_per_s, const char *before)
+{
+	for (size_t i = 0; i < measure->nr_busy; i++) {
+		double others_per_s = measure->busy[i].per_s - vcpus_per_s;
+
+		if (measure->busy[i].cpu == subject->cpu && others_per_s >= 1e7)
+			add_words(finding, "%sother threads (%.0f %%)", before,
+				  others_per_s / 1e7);
+	}
+}
+
+/*
+ * The vCPUs that were on the CPU when the sample was taken, the busiest first, and the share of a
+ * CPU that each had. Not all of them were there when the vCPU waited, and others may have left.
+ */
+static void add_neighbours(const struct measure *measure, struct finding *finding,
+			   const struct subject *subject)
+{
+	const struct subject *other = find_neighbour(measure, subject, NULL);
+	double vcpus_per_s = load_of(subject);
+	size_t nr = 0;
+
+	for (; other; other = find_neighbour(measure, subject, other)) {
+		vcpus_per_s += load_of(other);
+		if (nr < NEIGHBOURS_MAX) {
+			add_words(finding, nr ? ", " : ", beside ");
+			add_neighbour(measure, finding, subject, other);
+		}
+		nr++;
+	}
+	if (nr > NEIGHBOURS_MAX)
+		add_words(finding, ", and %zu more vCPUs", nr - NEIGHBOURS_MAX);
+	if (subject->has_run)
+		add_others(measure, finding, subject, vcpus_per_s, nr ? ", " : ", beside ");
+}
+
+static void add_cpu(const struct measure *measure, struct finding *finding,
+		    const struct subject *subject)
+{
+	if (!subject->has_cpu)
+		return;
+	add_words(finding, "; it was last on CPU %llu", (unsigned long long)subject->cpu);
+	if (subject->affinity == 1)
+		add_words(finding, ", the only one that it may use");
+	else if (subject->affinity)
+		add_words(finding, " of %llu that it may use",
+			  (unsigned long long)subject->affinity);
+	if (finding->rule->names_neighbours)
+		add_neighbours(measure, finding, subject);
+}
+
+/* ---- a rule and a guest */
+
+/* The subject with the highest value of a rule. */
+struct worst_subject {
+	const struct subject *subject; /* NULL: none is above the threshold */
+	double value;
+	size_t nr_above, nr_all; /* vCPUs */
+};
+
+static struct worst_subject find_worst(const struct measure *measure,
+				       const struct guest_subjects *of, const struct rule *rule)
+{
+	double threshold = measure->thresholds->rules[rule_index(rule)];
+	struct worst_subject worst = { .subject = NULL };
+
+	for (size_t i = 0; i < of->nr; i++) {
+		const struct subject *subject = of->list[i];
+		double value = value_of(measure, subject, rule);
+		bool is_above = value > 0 && value >= threshold;
+
+		worst.nr_all += subject->vcpu >= 0 && subject->is_here;
+		worst.nr_above += subject->vcpu >= 0 && is_above;
+		if (is_above && value > worst.value) {
+			worst.value = value;
+			worst.subject = subject;
+		}
+	}
+	return worst;
+}
+
+static void describe(const struct measure *measure, struct finding *finding,
+		     const struct worst_subject *worst)
+{
+	size_t i = rule_index(finding->rule);
+
+	if (finding->vcpu >= 0)
+		add_words(finding, "vCPU %d: ", (int)finding->vcpu);
+	add_value(finding, finding->value, measure->thresholds->rules[i]);
+	if (finding->rule->measure == MEASURE_OPEN)
+		add_open(measure, finding, &worst->subject->counts[i]);
+	else if (finding->rule->names_cpu)
+		add_cpu(measure, finding, worst->subject);
+	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
+		add_top(measure, finding, &worst->subject->counts[i]);
+	if (worst->subject->has_hidden_quota && finding->rule->less.use == USE_HOST)
+		add_words(finding, "; " HOST_QUOTA_HIDDEN);
+	if (finding->vcpu >= 0 && worst->nr_all > 1)
+		add_words(finding, "; %zu of %zu vCPUs", worst->nr_above, worst->nr_all);
+}
+
+static int find_rule(const struct measure *measure, const struct guest_subjects *of,
+		     const struct rule *rule, struct findings *findings)
+{
+	struct worst_subject worst = find_worst(measure, of, rule);
+	const struct fields *fields = measure->facts->fields;
+	const struct rule_counts *counts;
+	struct finding *finding;
+	bool has_top;
+
+	if (!worst.subject || (rule->needs_arguments && !measure->has_arguments))
+		return 0;
+	if (array_grow(&findings->list, &findings->room, findings->nr + 1) < 0)
+		return -ENOMEM;
+	counts = &worst.subject->counts[rule_index(rule)];
+	has_top = counts->top_ns || counts->top_per_s > 0;
+	finding = &findings->list[findings->nr++];
+	*finding = (struct finding){
+		.rule = rule,
+		.guest = worst.subject->guest,
+		.vcpu = worst.subject->vcpu,
+		.value = worst.value,
+		.has_cost = whole_of(worst.subject) && counts->ns,
+		.cost = share_of(worst.subject, own_ns(counts)),
+		.field = has_top ? counts->top : FIELD_NONE,
+	};
+	finding->severity = severity_of(measure, finding);
+	finding->remedy = rule_remedy(rule, fields,
+				      has_top ? fields_get(fields, counts->top) : NULL);
+	describe(measure, finding, &worst);
+	return 0;
+}
+
+static int find_guest(const struct measure *measure, const struct guest_subjects *of,
+		      struct findings *findings)
+{
+	uint32_t guest = of->list[0]->guest;
+	const struct rule *rule;
+	int err = 0;
+
+	if (measure->guest != GUEST_ANY && measure->guest != guest)
+		return 0;
+	for (size_t i = 0; !err && (rule = rule_at(i)); i++) {
+		if (!rule->is_said_by ||
+		    !find_worst(measure, of, rule_by_id(rule->is_said_by)).subject)
+			err = find_rule(measure, of, rule, findings);
+	}
+	return err;
+}
+
+static int compare_subjects(const void *a, const void *b)
+{
+	const struct subject *const *x = a, *const *y = b;
+
+	if ((*x)->guest != (*y)->guest)
+		return (*x)->guest < (*y)->guest ? -1 : 1;
+	return ((*x)->vcpu > (*y)->vcpu) - ((*x)->vcpu < (*y)->vcpu);
+}
+
+static int find_all(const struct measure *measure, struct findings *findings)
+{
+	const struct subject **sorted = calloc(measure->nr + 1, sizeof(struct subject *));
+	int err = sorted ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < measure->nr; i++)
+		sorted[i] = &measure->subjects[i];
+	if (!err)
+		qsort(sorted, measure->nr, sizeof(struct subject *), compare_subjects);
+	for (size_t i = 0, end; !err && i < measure->nr; i = end) {
+		struct guest_subjects of = { &sorted[i], 0 };
+
+		for (end = i; end < measure->nr && sorted[end]->guest == sorted[i]->guest; end++)
+			of.nr++;
+		err = find_guest(measure, &of, findings);
+	}
+	free(sorted);
+	return err;
+}
+
+/* ---- what another kvmtop found: its numbers are not known here */
+
+/* Whether one of the first nr, which are in the order of their guests, is this one. */
+static bool has_finding(const struct findings *findings, size_t nr, const struct rule *rule,
+			uint32_t guest)
+{
+	size_t first = 0, end = nr;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (findings->list[middle].guest < guest)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (; first < nr && findings->list[first].guest == guest; first++) {
+		if (findings->list[first].rule == rule)
+			return true;
+	}
+	return false;
+}
+
+enum severity severity_of_level(uint64_t level)
+{
+	return level > SEVERITY_MINOR ? SEVERITY_CRITICAL :
+					(enum severity)(SEVERITY_MINOR + 1 - level);
+}
+
+static int add_told(const struct measure *measure, const struct stats_item *stat,
+		    struct findings *findings, size_t nr_measured)
+{
+	const struct fields *fields = measure->facts->fields;
+	const struct rule *rule = rule_by_id(fields_get(fields, stat->key.field)->label);
+	struct finding *finding;
+
+	if (!rule || has_finding(findings, nr_measured, rule, stat->key.guest))
+		return 0;
+	if (array_grow(&findings->list, &findings->room, findings->nr + 1) < 0)
+		return -ENOMEM;
+	finding = &findings->list[findings->nr++];
+	*finding = (struct finding){
+		.rule = rule,
+		.guest = stat->key.guest,
+		.vcpu = -1,
+		.severity = severity_of_level(stat->total),
+		.field = FIELD_NONE,
+		.remedy = rule_remedy(rule, fields, NULL),
+		.evidence = "found on the host, which exports no numbers of it: run kvmtop why "
+			    "there",
+	};
+	return 0;
+}
+
+static int add_all_told(const struct measure *measure, struct findings *findings)
+{
+	const struct stats *stats = measure->facts->stats;
+	size_t nr_measured = findings->nr;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < stats_count(stats); i++) {
+		const struct stats_item *stat = stats_at(stats, i);
+		const struct field *field = fields_get(measure->facts->fields, stat->key.field);
+
+		if (field->use == USE_HOST && field->part == HOST_FINDING && stat->total &&
+		    stat->seen == stats_tick(stats) &&
+		    (measure->guest == GUEST_ANY || stat->key.guest == measure->guest))
+			err = add_told(measure, stat, findings, nr_measured);
+	}
+	return err;
+}
+
+int findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
+		  const struct thresholds *thresholds)
+{
+	struct thresholds usual;
+	struct measure measure = { .facts = facts, .thresholds = thresholds, .guest = guest };
+	int err;
+
+	if (!thresholds) {
+		thresholds_init(&usual);
+		measure.thresholds = &usual;
+	}
+	findings->nr = 0;
+	err = find_rules(findings, facts->fields);
+	measure.rules = findings->rules;
+	if (!err)
+		err = add_stats(&measure);
+	if (!err)
+		err = find_all(&measure, findings);
+	if (!err)
+		err = add_all_told(&measure, findings);
+	key_sums_release(&measure.numbers);
+	free(measure.subjects);
+	free(measure.busy);
+	return err;
+}
+
+void findings_release(struct findings *findings)
+{
+	free(findings->list);
+	free(findings->rules);
+	*findings = (struct findings){ 0 };
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * findings - what the facts of the last interval say about causes: pure, no I/O, no clock.
+ *
+ * A rule is measured for each vCPU. A guest has at most one finding of a rule, about the vCPU with
+ * the highest value. What was not counted is not found. Findings that the kvmtop of another host
+ * exports are there, too, without numbers.
+ */
+#ifndef KVMTOP_CORE_FINDINGS_FINDINGS_H
+#define KVMTOP_CORE_FINDINGS_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/facts/facts.h"
+#include "core/findings/thresholds.h"
+
+/* By the share of the vCPU's time. Their names have the same order, alphabetically. */
+enum severity { SEVERITY_CRITICAL, SEVERITY_MAJOR, SEVERITY_MINOR };
+
+struct finding {
+	const struct rule *rule;
+	uint32_t guest;
+	int32_t vcpu; /* -1: it is of the whole guest */
+	double value; /* in the threshold's unit */
+	bool has_cost;
+	double cost; /* the share of the vCPU's time, 0 to 1 */
+	enum severity severity;
+	uint32_t field; /* what counts most; FIELD_NONE: not known */
+	const char *remedy;
+	char evidence[440];
+};
+
+struct field_rules;
+
+/* Zero-initialised is none. */
+struct findings {
+	struct finding *list; /* in no order */
+	size_t nr, room;
+	/* The rules that each field of the dictionary counts for, which never change. */
+	const struct fields *fields;
+	struct field_rules *rules;
+	size_t nr_rules, room_rules;
+};
+
+/*
+ * The findings of one guest, or of all with GUEST_ANY; replaces the list. thresholds NULL: the
+ * usual ones. 0 or -ENOMEM.
+ */
+int findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
+		  const struct thresholds *thresholds);
+void findings_release(struct findings *findings);
+
+/* Whether rules need the field. Arguments are needed, too, and cost more than other fields. */
+bool findings_need(const struct field *field);
+
+/* Whether the dictionary of the latest findings_find() has a field that the rule is measured by. */
+bool findings_can_have(const struct findings *findings, const struct rule *rule);
+
+const char *severity_name(enum severity severity);
+
+/* Of HOST_FINDING: 1 for minor, 2 for major, 3 for critical. level > 0. */
+enum severity severity_of_level(uint64_t level);
+
+/* Whether a is worse than b: by severity, then by cost, then by the order of the rules. */
+bool finding_is_worse(const struct finding *a, const struct finding *b);
+
+#endif

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of causes, and the choice of the fields that they are measured by. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/argument.h"
+#include "lib/array.h"
+#include "core/findings/rules.h"
+
+#define SERIAL "COM1|COM2|COM3|COM4|UART"
+/* What KVM emulates itself. */
+#define IN_KERNEL "LAPIC|IOAPIC|GIC|PIC1|PIC2|ELCR|PIT"
+#define DEVICES                                                                            \
+	{ .use = USE_ARGUMENT, .parents = "ioport|mmio", .but = SERIAL "|" IN_KERNEL }
+#define TIMERS                                                                             \
+	"IA32_TSC_DEADLINE|X2APIC_INITIAL_COUNT|HV_STIMER|CNTV_CVAL_EL0|CNTV_TVAL_EL0|"    \
+	"CNTV_CTL_EL0|CNTP_CVAL_EL0|CNTP_TVAL_EL0|CNTP_CTL_EL0"
+#define IPIS                                                                               \
+	"X2APIC_ICR|X2APIC_SELF_IPI|HV_ICR|ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1|"    \
+	"KVM_HC_SEND_IPI"
+#define THROTTLED "thread(throttled)"
+/* KVM_RUN returned because a signal came, or the guest was stopped: no device took that time. */
+#define NO_WORK "restart|error|INTR|HLT|SYSTEM_EVENT|SHUTDOWN|DEBUG"
+
+/* Exits by which a guest switches a vCPU off: they end when it is switched on again. */
+#define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
+#define SPREAD                                                                             \
+	"Threads in the guest wake each other: keep them on one vCPU, or give the guest "  \
+	"fewer vCPUs. "
+
+#define REMEDIES(...) (const struct rule_remedy[]){ __VA_ARGS__ }
+
+static const struct rule rules[] = {
+	{
+		.id = "cpu_wait",
+		.finding = "vCPUs wait for a CPU",
+		.measure = MEASURE_SHARE, .threshold = "cpu_wait_ratio", .usual = 0.10,
+		.what = { .use = USE_TIME, .parents = "time", .words = "wait" },
+		.less = { .use = USE_HOST, .words = THROTTLED },
+		.names_cpu = true,
+		.names_neighbours = true,
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Move vCPUs to CPUs that are idle, pin vCPUs that need much apart, "
+				"or run fewer vCPUs on this host." }),
+	},
+	{
+		.id = "throttled",
+		.finding = "A quota keeps vCPUs from running",
+		.measure = MEASURE_SHARE, .threshold = "throttled_ratio", .usual = 0.05,
+		.what = { .use = USE_HOST, .words = THROTTLED },
+		.named = { .use = USE_HOST, .parents = THROTTLED },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Raise the quota of the guest's cgroup (libvirt: vcpu_quota; "
+				"Kubernetes: the CPU limit), or give the guest fewer vCPUs." }),
+	},
+	{
+		.id = "migrations",
+		.finding = "vCPUs move between CPUs very often",
+		.measure = MEASURE_RATE, .threshold = "migrations_per_second", .usual = 200,
+		.what = { .use = USE_HOST, .words = "thread(migrations)" },
+		.names_cpu = true,
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Pin the vCPUs, or keep them on a few CPUs of one NUMA node "
+				"(cpuset); fewer threads that want to run move less." }),
+	},
+	{
+		.id = "remote_memory",
+		.finding = "vCPUs are far from the guest's memory",
+		.measure = MEASURE_LEVEL, .threshold = "remote_memory_ratio", .usual = 0.60,
+		.what = { .use = USE_HOST, .words = "thread(remote)" },
+		.names_cpu = true,
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Keep vCPUs and memory on one NUMA node (libvirt: vcpupin and "
+				"numatune; migratepages PID FROM TO moves what is there), or give "
+				"a guest that needs several nodes a NUMA topology of its own." }),
+	},
+	{
+		.id = "halt_poll",
+		.finding = "KVM's halt polling burns CPU time",
+		.measure = MEASURE_SHARE, .threshold = "halt_poll_ratio", .usual = 0.10,
+		.what = { .use = USE_TIME, .parents = "time", .words = "poll" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Lower /sys/module/kvm/parameters/halt_poll_ns (0: off), for one "
+				"guest by KVM_CAP_HALT_POLL: then wake-ups take some microseconds "
+				"longer, and the CPU is free for others." }),
+	},
+	{
+		.id = "stopped",
+		.finding = "The VMM is stopped",
+		.measure = MEASURE_SHARE, .threshold = "stopped_ratio", .usual = 0.05,
+		.what = { .use = USE_HOST, .words = "thread(stopped)" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "A signal or a debugger stopped the process (STAT T or t in ps -L "
+				"PID): kill -CONT PID, or let the debugger go on." }),
+	},
+	{
+		.id = "exit_open",
+		.finding = "A vCPU stands still: its exit does not end",
+		.measure = MEASURE_OPEN, .threshold = "exit_open_seconds", .usual = 1,
+		.what = { .use = USE_EXIT, .parents = "vmexit", .but = OFF },
+		.named = { .use = USE_EXIT, .parents = "userspace" },
+		.is_said_by = "stopped",
+		.way = WAY_EXITS,
+		.remedies = REMEDIES(
+			{ "restart|INTR",
+			  "The VMM took the vCPU out of the guest and does not let it go on: is "
+			  "the guest paused (virsh resume), or the VMM stopped (state T in ps -L: "
+			  "kill -CONT PID) or in a debugger?" },
+			{ NULL, "See what the vCPU's thread waits for: ps -L -o tid,stat,wchan PID "
+				"(T: stopped, D: a disk or memory, S: another thread), then gdb "
+				"-p PID, or /proc/PID/task/TID/stack." }),
+	},
+	{
+		.id = "user_device",
+		.finding = "The VMM emulates a device",
+		.measure = MEASURE_SHARE, .threshold = "user_device_ratio", .usual = 0.05,
+		.what = { .use = USE_EXIT, .parents = "userspace", .words = "IO|MMIO" },
+		.less = { .use = USE_ARGUMENT, .parents = "ioport|mmio", .words = SERIAL },
+		.named = DEVICES,
+		.is_said_by = "slow_vmm",
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ "IDE1|IDE2", "Use virtio-blk or virtio-scsi in place of the IDE disk." },
+			{ "VGA", "Run the guest without VGA, or with virtio-gpu." },
+			{ "RTC", "Windows reads the clock there: turn on hv-time for the guest." },
+			{ "ACPI PM", "The guest reads the time there: let it use kvm-clock, the "
+				     "TSC, or with Windows hv-time." },
+			{ "HPET", "The guest reads the time there: let it use kvm-clock, the TSC, "
+				  "or with Windows hv-time; turn the HPET off." },
+			{ "PCI address|PCI data|PCI config",
+			  "A program in the guest looks at PCI devices again and again: find it "
+			  "(lspci, monitoring agents)." },
+			{ "POST, delay|delay", "Boot the guest with io_delay=none." },
+			{ NULL, "Use a virtio device in place of this one, or take the device out "
+				"of the guest." }),
+	},
+	{
+		.id = "serial",
+		.finding = "Much output on the serial console",
+		.measure = MEASURE_SHARE, .threshold = "serial_ratio", .usual = 0.05,
+		.what = { .use = USE_ARGUMENT, .parents = "ioport|mmio", .words = SERIAL },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Let the guest write less to it (loglevel=4, quiet), or use a "
+				"virtio console (hvc0): each character is an exit or more." }),
+	},
+	{
+		.id = "timer",
+		.finding = "The guest sets its timer very often",
+		.measure = MEASURE_RATE, .threshold = "timer_per_second", .usual = 10000,
+		.what = { .use = USE_ARGUMENT, .parents = "msr|sysreg", .words = TIMERS },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Look in the guest for programs that sleep for microseconds, and "
+				"for short halts: haltpoll in the guest, or idle=poll, avoids "
+				"both." }),
+	},
+	{
+		.id = "ipi",
+		.finding = "vCPUs interrupt each other very often",
+		.measure = MEASURE_RATE, .threshold = "ipi_per_second", .usual = 10000,
+		.what = { .use = USE_ARGUMENT, .parents = "msr|sysreg|hypercall", .words = IPIS },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ "Arm|ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1",
+			  SPREAD "GICv4.1 delivers these without an exit." },
+			{ "AMD", SPREAD "kvm_amd avic=1 makes them cheap." },
+			{ "Intel", SPREAD "kvm_intel enable_ipiv=1 makes them cheap." },
+			{ NULL, SPREAD "Some CPUs deliver these without an exit: kvm_amd avic=1, "
+				"kvm_intel enable_ipiv=1, GICv4.1." }),
+	},
+	{
+		.id = "pause",
+		.finding = "vCPUs spin: PAUSE exits",
+		.measure = MEASURE_RATE, .threshold = "pause_per_second", .usual = 1000,
+		.what = { .use = USE_EXIT, .parents = "vmexit",
+			  .words = "PAUSE_INSTRUCTION|pause" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "The vCPU that holds the lock has no CPU: run fewer vCPUs on these "
+				"CPUs. Where no vCPU waits, the guest itself fights for a lock." }),
+	},
+	{
+		.id = "yield",
+		.finding = "vCPUs give their CPU to each other",
+		.measure = MEASURE_RATE, .threshold = "yields_per_second", .usual = 1000,
+		.what = { .use = USE_EVENT, .words = "directed_yield_attempted" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "A vCPU waits in vain for another one, for a lock or the end of "
+				"an interrupt: run fewer vCPUs on these CPUs, so that each has "
+				"one when it is needed." }),
+	},
+	{
+		.id = "ple_window",
+		.finding = "vCPUs spin: KVM changes how long they may",
+		.measure = MEASURE_RATE, .threshold = "ple_windows_per_second", .usual = 1000,
+		.what = { .use = USE_EVENT, .words = "kvm_ple_window_update|kvm_ple_window" },
+		.way = WAY_EVENTS,
+		.remedies = REMEDIES(
+			{ NULL, "The vCPU that holds the lock has no CPU: run fewer vCPUs on these "
+				"CPUs. Where no vCPU waits, the guest itself fights for a lock." }),
+	},
+	{
+		.id = "page_faults",
+		.finding = "KVM maps the guest's memory page by page",
+		.measure = MEASURE_SHARE, .threshold = "page_fault_ratio", .usual = 0.05,
+		.what = { .use = USE_EXIT, .parents = "vmexit",
+			  .words = "EPT_VIOLATION|npf|DABT_LOW|IABT_LOW" },
+		.less = { .use = USE_ARGUMENT, .parents = "mmio" },
+		.needs_arguments = true,
+		.way = WAY_EXITS,
+		.remedies = REMEDIES(
+			{ NULL, "A guest that began not long ago touches its memory for the first "
+				"time: huge pages or preallocated memory shorten that. Else look "
+				"for swapping, a balloon, or a migration." }),
+	},
+	{
+		.id = "dirty_log",
+		.finding = "Written pages are logged: a migration or a backup",
+		.measure = MEASURE_RATE, .threshold = "pml_full_per_second", .usual = 10,
+		.what = { .use = USE_EVENT, .words = "kvm_pml_full" },
+		.way = WAY_EVENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Each event is 512 pages that the guest wrote. Wait for the end "
+				"of the migration or of the backup, or let it be slower." }),
+	},
+	{
+		.id = "dirty_ring",
+		.finding = "Written pages are logged: a migration or a backup",
+		.measure = MEASURE_RATE, .threshold = "dirty_ring_per_second", .usual = 5000,
+		.what = { .use = USE_EVENT, .words = "kvm_dirty_ring_push" },
+		.way = WAY_EVENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Each event is a page that the guest wrote. Wait for the end of "
+				"the migration or of the backup, or let it be slower." }),
+	},
+	{
+		.id = "swap",
+		.finding = "The guest waits for pages that the host took away",
+		.measure = MEASURE_RATE, .threshold = "swap_per_second", .usual = 20,
+		.what = { .use = USE_EVENT, .words = "kvm_async_pf_not_present" },
+		.way = WAY_EVENTS,
+		.remedies = REMEDIES(
+			{ NULL, "The host swaps, or reads the guest's memory from a file: give the "
+				"host more memory or fewer guests, or lock the guest's memory "
+				"(-overcommit mem-lock=on)." }),
+	},
+	{
+		.id = "nested",
+		.finding = "A guest inside the guest exits very often",
+		.measure = MEASURE_RATE, .threshold = "nested_exits_per_second", .usual = 20000,
+		.what = { .use = USE_EVENT, .words = "kvm_nested_vmexit" },
+		.way = WAY_EVENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Each such exit costs several of the guest's own: run the inner "
+				"guest beside this one, or look for what it exits for with kvmtop "
+				"in the guest." }),
+	},
+	{
+		.id = "lost",
+		.finding = "Not all exits are counted: numbers are too low",
+		.measure = MEASURE_RATE, .threshold = "lost_per_second", .usual = 1,
+		.what = { .use = USE_EVENT, .words = "lost_exits" },
+		.way = WAY_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Look again when fewer vCPU threads begin at once, and without "
+				"other users of BPF; arguments are lost where guests ask for very "
+				"many different ones." }),
+	},
+	{
+		.id = "slow_vmm",
+		.finding = "The VMM is slow to answer exits",
+		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .usual = 0.0005,
+		.what = { .use = USE_EXIT, .parents = "userspace", .but = NO_WORK },
+		.named = DEVICES,
+		.way = WAY_EXITS,
+		.remedies = REMEDIES(
+			{ NULL, "Look what the VMM does then: perf top -p PID, strace -f -p PID; "
+				"does its main thread wait for a CPU, a disk or a lock?" }),
+	},
+	{
+		.id = "apic",
+		.finding = "KVM emulates the interrupt controller",
+		.measure = MEASURE_SHARE, .threshold = "apic_ratio", .usual = 0.05,
+		.what = { .use = USE_ARGUMENT, .parents = "mmio", .words = "LAPIC|IOAPIC|GIC" },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ "AMD", "Let the CPU do it: kvm_amd avic=1; or offer x2APIC to the "
+				 "guest." },
+			{ "Intel", "Let the CPU do it: kvm_intel enable_apicv=1; or offer x2APIC "
+				   "to the guest." },
+			{ "Arm", "Use a GICv3 in place of a GICv2, and MSIs in place of lines." },
+			{ NULL, "Let the CPU do it: kvm_amd avic=1 or kvm_intel enable_apicv=1, "
+				"or x2APIC in the guest; on Arm a GICv3, and MSIs." }),
+	},
+	{
+		.id = "msr",
+		.finding = "MSR accesses cost much",
+		.measure = MEASURE_SHARE, .threshold = "msr_ratio", .usual = 0.03,
+		.what = { .use = USE_ARGUMENT, .parents = "msr", .but = TIMERS "|" IPIS },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ "X2APIC_EOI|X2APIC_TPR|HV_EOI|HV_TPR",
+			  "kvm_amd avic=1 or kvm_intel enable_apicv=1: then this is no exit." },
+			{ "IA32_SPEC_CTRL|IA32_PRED_CMD",
+			  "Newer kernels pass it through; else choose a cheaper mitigation in the "
+			  "guest (spectre_v2=...)." },
+			{ "IA32_TSC|HV_TIME_REF_COUNT",
+			  "Offer an invariant TSC (+invtsc), and with Windows hv-time." },
+			{ "IA32_PMC|IA32_A_PMC|IA32_PERFEVTSEL|IA32_FIXED_CTR|"
+			  "IA32_FIXED_CTR_CTRL|IA32_PERF_GLOBAL_CTRL|IA32_PERF_GLOBAL_OVF_CTRL|"
+			  "K7_EVNTSEL|K7_PERFCTR|F15H_PERF|AMD64_PERF_CNTR_GLOBAL",
+			  "The guest counts with perf: stop that, boot it with nmi_watchdog=0, or "
+			  "give it no PMU (pmu=off)." },
+			{ "IA32_APERF|IA32_MPERF|IA32_PERF_STATUS|PKG_ENERGY_STATUS",
+			  "A program in the guest reads CPU frequency or power: stop it." },
+			{ NULL, "Find what reads or writes it in the guest (perf record -e "
+				"msr:*), and whether a newer kernel or VMM passes it through." }),
+	},
+	{
+		.id = "cpuid",
+		.finding = "CPUID exits cost much",
+		.measure = MEASURE_SHARE, .threshold = "cpuid_ratio", .usual = 0.05,
+		.what = { .use = USE_EXIT, .parents = "vmexit", .words = "CPUID|cpuid" },
+		.named = { .use = USE_ARGUMENT, .parents = "cpuid" },
+		.way = WAY_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ NULL, "Every CPUID is an exit: find the program in the guest that asks "
+				"again and again, often to stop speculation or to read time." }),
+	},
+};
+
+const struct rule *rule_at(size_t i)
+{
+	return i < ARRAY_SIZE(rules) ? &rules[i] : NULL;
+}
+
+const struct rule *rule_by_id(const char *id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		if (strcmp(rules[i].id, id) == 0)
+			return &rules[i];
+	}
+	return NULL;
+}
+
+size_t rule_index(const struct rule *rule)
+{
+	return (size_t)(rule - rules);
+}
+
+/* ---- which fields */
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = words; at; at = strchr(at, '|')) {
+		at += *at == '|';
+		if (strncmp(at, word, len) == 0 && (at[len] == '|' || !at[len]))
+			return true;
+	}
+	return false;
+}
+
+static bool has_any(const char *words, const char *label)
+{
+	char copy[ARGUMENT_TEXT], *rest = copy, *word;
+
+	strncpy(copy, label, sizeof(copy) - 1);
+	copy[sizeof(copy) - 1] = '\0';
+	while ((word = strsep(&rest, " "))) {
+		if (*word && has_word(words, word))
+			return true;
+	}
+	return false;
+}
+
+/* The name that the argument's number has; NULL: none. */
+static const char *name_of(const char *kind, const char *label)
+{
+	const struct argument *argument = argument_by_name(kind);
+
+	return argument && argument->name_of ? argument->name_of(strtoull(label, NULL, 0)) : NULL;
+}
+
+static bool is_named(const char *words, const struct fields *fields, const struct field *field)
+{
+	const char *name = NULL;
+
+	if (field->use == USE_ARGUMENT && field->parent != FIELD_NONE)
+		name = name_of(fields_get(fields, field->parent)->name, field->label);
+	if (name)
+		return has_word(words, name);
+	return field->use == USE_ARGUMENT ? has_any(words, field->label) :
+					    has_word(words, field->label);
+}
+
+bool rule_fields_have(const struct rule_fields *choice, const struct fields *fields,
+		      const struct field *field)
+{
+	if ((!choice->parents && !choice->words) || field->use != choice->use || field->is_idle ||
+	    (choice->parents != NULL) != (field->parent != FIELD_NONE))
+		return false;
+	if (choice->parents && !has_word(choice->parents, fields_get(fields, field->parent)->name))
+		return false;
+	return (!choice->words || is_named(choice->words, fields, field)) &&
+	       (!choice->but || !is_named(choice->but, fields, field));
+}
+
+bool rules_need_event(const struct field *event)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		const struct rule_fields *what = &rules[i].what;
+
+		if (what->use == USE_EVENT && !what->parents && has_word(what->words, event->name))
+			return true;
+	}
+	return false;
+}
+
+/* The maker of the CPU, by the exit reasons that are known; NULL: none, or several hosts'. */
+static const char *maker_of(const struct fields *fields)
+{
+	static const struct {
+		const char *reason, *maker;
+	} reasons[] = { { "npf", "AMD" }, { "EPT_VIOLATION", "Intel" }, { "DABT_LOW", "Arm" } };
+	const char *maker = NULL;
+
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->parent == FIELD_NONE || field->use == USE_ARGUMENT)
+			continue;
+		for (size_t j = 0; j < ARRAY_SIZE(reasons); j++) {
+			if (strcmp(field->label, reasons[j].reason) != 0)
+				continue;
+			if (maker && maker != reasons[j].maker)
+				return NULL;
+			maker = reasons[j].maker;
+		}
+	}
+	return maker;
+}
+
+const char *rule_remedy(const struct rule *rule, const struct fields *fields,
+			const struct field *field)
+{
+	const struct rule_remedy *remedy = rule->remedies;
+	const char *maker = maker_of(fields);
+
+	while (remedy->words && !(field && is_named(remedy->words, fields, field)) &&
+	       !(maker && has_word(remedy->words, maker)))
+		remedy++;
+	return remedy->text;
+}

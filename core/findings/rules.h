@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rules - the table of causes: what is measured of a vCPU, from which value on it is a finding, and
+ * the words about it.
+ *
+ * A new cause is a row of the table in rules.c.
+ */
+#ifndef KVMTOP_CORE_FINDINGS_RULES_H
+#define KVMTOP_CORE_FINDINGS_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/facts/field.h"
+
+#define RULES_MAX 32
+
+/* What is compared with the threshold. */
+enum rule_measure {
+	MEASURE_SHARE, /* of the vCPU's time: a ratio */
+	MEASURE_RATE,  /* per second */
+	MEASURE_MEAN,  /* seconds for each */
+	MEASURE_LEVEL, /* a gauge of thousandths: a ratio */
+	MEASURE_OPEN,  /* seconds that an exit has been open, see stats_open_ns() */
+};
+
+/*
+ * Some fields. A list of words is one text, "IO|MMIO". An argument's word is the name of its port,
+ * address, MSR, register or call, as in arch/argument.h; any other field's word is its label.
+ * Halts are in no choice. Zero-initialised is no field.
+ */
+struct rule_fields {
+	enum field_use use;
+	const char *parents; /* NULL: fields that have no parent */
+	const char *words;   /* NULL: any */
+	const char *but;     /* not these; NULL: no exception */
+};
+
+/*
+ * What to do where one of the words is of the field that counts most, or is the maker of the host's
+ * CPU: AMD, Intel, Arm.
+ */
+struct rule_remedy {
+	const char *words; /* NULL: any; ends the list */
+	const char *text;
+};
+
+/* What Enter on a finding leads to. */
+enum rule_way { WAY_VCPUS, WAY_EXITS, WAY_ARGUMENTS, WAY_EVENTS };
+
+struct rule {
+	const char *id; /* "cpu_wait": for programs, in filters */
+	const char *finding; /* "vCPUs wait for a CPU" */
+	enum rule_measure measure;
+	const char *threshold; /* its name: "cpu_wait_ratio" */
+	double usual;	       /* the threshold if the user sets none */
+	struct rule_fields what; /* what is measured, */
+	struct rule_fields less; /* except what these fields count, too */
+	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */
+	bool names_cpu;		 /* the evidence has the vCPU's CPU, */
+	bool names_neighbours;	 /* and what else was on that CPU */
+	const char *is_said_by;	 /* the id of a rule whose finding says this, too; NULL: none */
+	bool needs_arguments;	 /* `less` must be counted: else nothing is found */
+	enum rule_way way;
+	const struct rule_remedy *remedies;
+};
+
+const struct rule *rule_at(size_t i); /* NULL past the end, of at most RULES_MAX */
+const struct rule *rule_by_id(const char *id); /* NULL: no such */
+size_t rule_index(const struct rule *rule);
+
+/* Whether the fields of the choice have this field. */
+bool rule_fields_have(const struct rule_fields *choice, const struct fields *fields,
+		      const struct field *field);
+
+/* field NULL: not known. */
+const char *rule_remedy(const struct rule *rule, const struct fields *fields,
+			const struct field *field);
+
+/* Whether any rule needs the event, which has no parent. */
+bool rules_need_event(const struct field *event);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Thresholds: their usual values, and the values of a text. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/findings/thresholds.h"
+
+static const struct {
+	const char *name;
+	double usual;
+	const char *help;
+} general[THRESHOLDS_GENERAL] = {
+	[THRESHOLD_CRITICAL] = { "critical_ratio", 0.25,
+				 "a finding is critical if it takes so much of a vCPU's time" },
+	[THRESHOLD_MAJOR] = { "major_ratio", 0.10, "and major from here on" },
+	[THRESHOLD_NOISE] = { "noise_ratio", 0.01,
+			      "what takes less of a vCPU's time cannot be slow" },
+};
+
+void thresholds_init(struct thresholds *thresholds)
+{
+	*thresholds = (struct thresholds){ .general = { 0 } };
+	for (size_t i = 0; i < THRESHOLDS_GENERAL; i++)
+		thresholds->general[i] = general[i].usual;
+	for (size_t i = 0; rule_at(i); i++)
+		thresholds->rules[i] = rule_at(i)->usual;
+}
+
+bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const char **ret_help)
+{
+	const struct rule *rule;
+
+	if (i < THRESHOLDS_GENERAL) {
+		*ret_name = general[i].name;
+		*ret_usual = general[i].usual;
+		*ret_help = general[i].help;
+		return true;
+	}
+	rule = rule_at(i - THRESHOLDS_GENERAL);
+	if (!rule)
+		return false;
+	*ret_name = rule->threshold;
+	*ret_usual = rule->usual;
+	*ret_help = rule->finding;
+	return true;
+}
+
+static double *find(struct thresholds *thresholds, const char *name)
+{
+	const char *this, *help;
+	double usual;
+
+	for (size_t i = 0; thresholds_at(i, &this, &usual, &help); i++) {
+		if (strcmp(this, name) == 0)
+			return i < THRESHOLDS_GENERAL ? &thresholds->general[i] :
+							&thresholds->rules[i - THRESHOLDS_GENERAL];
+	}
+	return NULL;
+}
+
+/* A value: a number from 0 on, or "off". Returns whether it is one. */
+static bool parse_value(const char *text, double *ret_value)
+{
+	char *end;
+	double value;
+
+	if (strcmp(text, "off") == 0) {
+		*ret_value = INFINITY;
+		return true;
+	}
+	if (*text < '0' || *text > '9')
+		return false;
+	value = strtod(text, &end);
+	if (*end || !isfinite(value))
+		return false;
+	*ret_value = value;
+	return true;
+}
+
+static char *trim(char *text)
+{
+	char *end;
+
+	text += strspn(text, " \t\r");
+	end = text + strlen(text);
+	while (end > text && strchr(" \t\r", end[-1]))
+		*--end = '\0';
+	return text;
+}
+
+static int parse_line(struct thresholds *thresholds, char *line, unsigned int number,
+		      struct why *why)
+{
+	char *value, *name;
+	double *threshold;
+
+	line[strcspn(line, "#")] = '\0';
+	name = trim(line);
+	if (!*name)
+		return 0;
+	value = strchr(name, '=');
+	if (!value)
+		return why_set(why, -EINVAL, "line %u: \"%s\": not \"name = value\"", number, name);
+	*value++ = '\0';
+	name = trim(name);
+	value = trim(value);
+	threshold = find(thresholds, name);
+	if (!threshold)
+		return why_set(why, -EINVAL, "line %u: \"%s\": no such threshold; "
+					     "kvmtop why --thresholds help lists them",
+			       number, name);
+	if (!parse_value(value, threshold))
+		return why_set(why, -EINVAL, "line %u: %s = \"%s\": not a number from 0 on, nor "
+					     "\"off\"", number, name, value);
+	return 0;
+}
+
+int thresholds_parse(struct thresholds *thresholds, const char *text, struct why *why)
+{
+	char *copy = strdup(text), *rest = copy, *line;
+	int err = copy ? 0 : -ENOMEM;
+
+	for (unsigned int number = 1; !err && (line = strsep(&rest, "\n")); number++)
+		err = parse_line(thresholds, line, number, why);
+	free(copy);
+	return err;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * thresholds - from which values on something is a finding. Names end in their unit: _ratio,
+ * _per_second, _seconds.
+ */
+#ifndef KVMTOP_CORE_FINDINGS_THRESHOLDS_H
+#define KVMTOP_CORE_FINDINGS_THRESHOLDS_H
+
+#include <stddef.h>
+
+#include "lib/why.h"
+#include "core/findings/rules.h"
+
+/* Thresholds that are of all rules. */
+enum { THRESHOLD_CRITICAL, THRESHOLD_MAJOR, THRESHOLD_NOISE, THRESHOLDS_GENERAL };
+
+struct thresholds {
+	double general[THRESHOLDS_GENERAL];
+	double rules[RULES_MAX]; /* INFINITY: the rule is off */
+};
+
+void thresholds_init(struct thresholds *thresholds); /* to the usual values */
+
+/* One of them: its name, usual value and meaning; false past the last. */
+bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const char **ret_help);
+
+/*
+ * Takes values from text with lines "name = value"; a value is a number or "off", and # begins a
+ * comment. 0, or -EINVAL with why, which begins with the number of the bad line.
+ */
+int thresholds_parse(struct thresholds *thresholds, const char *text, struct why *why);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * monitor - the providers, or what is played in place of them, with the guests and the stats.
+ *
+ * monitor_want() tells the providers what a query needs, monitor_sample() collects a sample and
+ * updates the stats, monitor_facts() gives what views are built from. A provider that cannot work,
+ * fails later, or misses something is a notice, and no failure as long as another one works.
+ */
+#ifndef KVMTOP_CORE_MONITOR_H
+#define KVMTOP_CORE_MONITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/why.h"
+#include "core/facts/facts.h"
+#include "host/env.h"
+
+#define MONITOR_NOTICES (1 + SAMPLE_SOURCES)
+
+struct monitor;
+struct player;
+struct query;
+
+/*
+ * A recording, which outlives the monitor. Zero-initialised is none. Its players can rewind:
+ * monitor_sample() takes all samples that answer a question.
+ */
+struct monitor_recording {
+	const struct player *const *players; /* NULL ends them */
+	const void *recording;		     /* what they play */
+	struct guests *guests;		     /* the inventory */
+	struct fields *fields; /* the dictionary; NULL: one of its own */
+	const struct long_exits *long_exits; /* NULL: samples have them */
+};
+
+struct monitor_config {
+	struct env *env; /* outlives the monitor */
+	unsigned int providers; /* to open: bits, see providers/provider.h */
+	/* A subset that is not enough if no other provider works, and missed without a notice. */
+	unsigned int asides;
+	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
+	/*
+	 * Beside what a query needs, events and exits are always counted, for a look back at what
+	 * no query asked for.
+	 */
+	bool counts_all;
+	struct monitor_recording recording; /* in place of a machine; then env is NULL */
+};
+
+/* 0, or -errno with why: no provider of the set works, and none is waited for. */
+int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor,
+		 struct why *why);
+
+/* Closes everything; may take seconds, see cmd/leave.h. */
+void monitor_close(struct monitor *monitor);
+
+/*
+ * Counts what the query needs, from now on. Does not wait until events are open or closed, see
+ * struct provider. The query and its filter are not used after the call. If a provider fails
+ * there is a notice, and the other providers count its fields if they can. 0, or -errno with why:
+ * no provider is left.
+ */
+int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);
+
+/*
+ * Whether the query would make all counts begin anew: what was counted since the latest sample
+ * would be lost.
+ */
+bool monitor_begins_anew(struct monitor *monitor, const struct query *query);
+
+/* Whether the latest monitor_want() changed what is counted; if not, the facts answer it. */
+bool monitor_has_new_question(const struct monitor *monitor);
+
+/*
+ * Tries again to open the providers that are waited for. True: one was opened, and its fields are
+ * new, so monitor_want() must be called again.
+ */
+bool monitor_revive(struct monitor *monitor);
+
+/* Whether everything that is wanted is being counted. */
+bool monitor_is_ready(struct monitor *monitor);
+
+/* Waits for that, at most timeout_ms. False: some of it is not counted yet. */
+bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms);
+
+/* Brings the guests up to date and takes a sample. 0 or -ENOMEM. */
+int monitor_sample(struct monitor *monitor);
+
+/* The next monitor_sample() takes the one sample of a recording that follows the latest. */
+void monitor_go_on(struct monitor *monitor);
+
+/* Brings only the guests up to date, to find one before the first sample. */
+int monitor_find_guests(struct monitor *monitor, struct why *why);
+
+/* Totals begin at 0 again. */
+void monitor_reset(struct monitor *monitor);
+
+/* Valid until the next call of monitor_want() or monitor_sample(). */
+const struct facts *monitor_facts(const struct monitor *monitor);
+
+/* The dictionary, for a monitor that shares it. */
+struct fields *monitor_fields(struct monitor *monitor);
+
+/* The time between the last two samples of the first source that has two, asides last; 0: none. */
+uint64_t monitor_elapsed_ns(const struct monitor *monitor);
+
+/*
+ * The i-th notice, "NAME: what is wrong and why", the guests' before the providers'; NULL past the
+ * last one, of at most MONITOR_NOTICES. The provider "exits" has one only while its fields are
+ * wanted.
+ */
+const char *monitor_notice(const struct monitor *monitor, size_t i);
+
+/*
+ * Why the provider "exits" could not be opened, or failed before its first sample. NULL: it did
+ * not, or it is not in the set. This is no notice: the views that need exits say it.
+ */
+const char *monitor_no_exits(const struct monitor *monitor);
+
+/*
+ * The i-th source that was chosen, and whether it counts; a source in place of another one that
+ * counts is left out. False past the last one.
+ */
+bool monitor_source(const struct monitor *monitor, size_t i, const char **ret_name,
+		    bool *ret_is_up);
+
+/* What counts events where there is a choice: "bpf", "perf". NULL: nothing, or no choice. */
+const char *monitor_engine(const struct monitor *monitor);
+
+/* Whether a provider is open, so that there are fields. */
+bool monitor_is_live(const struct monitor *monitor);
+
+/*
+ * For --list-providers: tries the i-th provider. *ret_err is 0, and why says how it counts where
+ * kernels differ; or -errno, and why says why it cannot work here. False past the last.
+ */
+bool monitor_provider(const struct env *env, size_t i, const char **ret_name, const char **ret_help,
+		      int *ret_err, struct why *why);
+
+#endif

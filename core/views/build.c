@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Builds the rows of a view and sorts them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/facts/key_sums.h"
+#include "core/views/build.h"
+
+/*
+ * How rows are compared. Rows that are equal in the sort column are ordered by view_type.then, by
+ * the other counts and rates, from the right (rate before total, as kvm_stat does), and by name, so
+ * that rows without change do not move. Shares do not count: two rows may have shares of different
+ * wholes.
+ */
+struct order {
+	size_t sort;
+	bool is_ascending, is_cost; /* of the sort column */
+	size_t numbers[VIEW_COLUMNS], nr_numbers, names[VIEW_COLUMNS], nr_names;
+};
+
+static struct order order_of(const struct query *query)
+{
+	const struct column *columns = query->type->columns, *sort = &columns[query->sort];
+	struct order order = {
+		.sort = query->sort,
+		.is_ascending = (sort->type == CELL_TEXT) != query->reverse,
+		.is_cost = sort->flags & COLUMN_COST,
+	};
+	size_t nr = view_columns(query->type);
+
+	if (query->type->then)
+		order.numbers[order.nr_numbers++] = query->type->then;
+	for (size_t i = nr; i-- > 0;) {
+		if ((columns[i].type == CELL_COUNT || columns[i].type == CELL_RATE) &&
+		    i != query->sort && !(columns[i].flags & COLUMN_KEY))
+			order.numbers[order.nr_numbers++] = i;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (i == 0 || columns[i].flags & COLUMN_KEY)
+			order.names[order.nr_names++] = i;
+	}
+	return order;
+}
+
+static int compare_equals(const struct view_row *a, const struct view_row *b,
+			  const struct order *order)
+{
+	int by = 0;
+
+	for (size_t i = 0; !by && i < order->nr_numbers; i++)
+		by = cell_compare(&b->cells[order->numbers[i]], &a->cells[order->numbers[i]]);
+	for (size_t i = 0; !by && i < order->nr_names; i++)
+		by = cell_compare(&a->cells[order->names[i]], &b->cells[order->names[i]]);
+	return by;
+}
+
+/* The length of a halt is no cost, but its share of the time is: that is what was polled. */
+static bool is_no_cost(const struct view_row *row, const struct order *order)
+{
+	return row->is_idle && order->is_cost && row->cells[order->sort].type != CELL_PERCENT;
+}
+
+/* Numbers sort from the largest, names from A; what has ended comes last, in any order. */
+static int compare_siblings(const struct view_row *a, const struct view_row *b,
+			    const struct order *order)
+{
+	bool ranks_last = is_no_cost(a, order);
+	int by;
+
+	if (a->is_rest != b->is_rest)
+		return a->is_rest - b->is_rest;
+	if (a->is_gone != b->is_gone)
+		return a->is_gone - b->is_gone;
+	if (ranks_last != is_no_cost(b, order))
+		return ranks_last ? 1 : -1;
+	by = cell_compare(&a->cells[order->sort], &b->cells[order->sort]);
+	if (by)
+		return order->is_ascending ? by : -by;
+	return compare_equals(a, b, order);
+}
+
+static int compare_flat(const void *a, const void *b, void *order)
+{
+	return compare_siblings(a, b, order);
+}
+
+/* A run of siblings, each with the rows below it. */
+struct branch {
+	struct view_row *rows;
+	size_t nr_rows;
+};
+
+static int compare_branches(const void *a, const void *b, void *order)
+{
+	const struct branch *x = a, *y = b;
+
+	return compare_siblings(x->rows, y->rows, order);
+}
+
+/* Sorts trees by their roots, and the leaves of each tree. No tree has more than two levels. */
+static int view_sort_trees(struct view *view, struct order *order)
+{
+	struct branch *branches = calloc(view->nr_rows, sizeof(*branches));
+	struct view_row *sorted = malloc(view->nr_rows * sizeof(*sorted));
+	size_t nr = 0, out = 0;
+
+	if (!branches || !sorted) {
+		free(branches);
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (view->rows[i].depth == 0)
+			branches[nr++].rows = &view->rows[i];
+		branches[nr - 1].nr_rows++;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		struct view_row *leaves = branches[i].rows + 1;
+		size_t nr_leaves = branches[i].nr_rows - 1;
+
+		qsort_r(leaves, nr_leaves, sizeof(*leaves), compare_flat, order);
+		if (nr_leaves)
+			leaves[nr_leaves - 1].is_last = true;
+	}
+	qsort_r(branches, nr, sizeof(*branches), compare_branches, order);
+	branches[nr - 1].rows->is_last = true;
+	for (size_t i = 0; i < nr; i++) {
+		memcpy(sorted + out, branches[i].rows, branches[i].nr_rows * sizeof(*sorted));
+		out += branches[i].nr_rows;
+	}
+	free(branches);
+	free(view->rows);
+	view->rows = sorted;
+	view->room_rows = view->nr_rows;
+	return 0;
+}
+
+/*
+ * The columns without values, as bits: a recording is one interval and has no history to draw, and
+ * nothing ends in it; a live view has no values for the columns that only a recording has.
+ */
+static uint32_t absent_columns(const struct view_type *type, const struct query *query)
+{
+	uint32_t columns = 0;
+
+	for (size_t i = 0; type->columns[i].id; i++) {
+		const struct column *column = &type->columns[i];
+		bool is_absent = column->flags &
+				 (query->is_whole ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING);
+
+		is_absent |= query->is_whole && column->type == CELL_SPARK;
+		is_absent |= query->is_cycles && column->type == CELL_RATE;
+		columns |= (uint32_t)is_absent << i;
+	}
+	return columns;
+}
+
+/* Rates per second are not known where the length of a second is not known. */
+static void drop_rates(struct view *view)
+{
+	for (size_t c = 0; view->type->columns[c].id; c++) {
+		if (view->type->columns[c].type != CELL_RATE)
+			continue;
+		for (size_t i = 0; i < view->nr_rows; i++)
+			view->rows[i].cells[c] = cell_none();
+	}
+}
+
+/* ---- the row Total: the sum or the mean of the rows, whatever the view and the filter ---- */
+
+/* A child is a part of its parent. */
+static bool is_added(const struct view_row *row)
+{
+	return !row->depth && !row->is_level;
+}
+
+static struct cell sum_of(const struct view *view, size_t column)
+{
+	struct cell sum = { .type = view->type->columns[column].type };
+	bool is_known = sum.type == CELL_COUNT; /* no rows: none was counted */
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct cell *cell = &view->rows[i].cells[column];
+
+		if (!is_added(&view->rows[i]) || cell->type != sum.type)
+			continue;
+		is_known = true;
+		if (sum.type == CELL_COUNT)
+			sum.count += cell->count;
+		else
+			sum.number += cell->number;
+	}
+	return is_known ? sum : cell_none();
+}
+
+/*
+ * Rows of one guest and vCPU, such as exit reasons, are parts of one whole, which counts once.
+ * wholes: the ones that were counted; NULL: each row has a whole of its own.
+ */
+static int add_share(const struct view_row *row, size_t column, struct key_sums *wholes,
+		     double *part, double *whole)
+{
+	const struct cell *cell = &row->cells[column];
+	const struct key key = { row->guest, row->vcpu, (uint32_t)column };
+	double of = cell->whole > 0 ? (double)cell->whole : 1;
+	struct key_sum *number;
+
+	if (!is_added(row) || cell->type != CELL_PERCENT)
+		return 0;
+	*part += cell->number * of;
+	if (wholes) {
+		number = key_sums_get(wholes, &key);
+		if (!number)
+			return -ENOMEM;
+		if (number->count++)
+			return 0;
+	}
+	*whole += of;
+	return 0;
+}
+
+static int add_up_shares(struct view *view, size_t column)
+{
+	bool has_parts = view->type->groups & (GROUP_REASON | GROUP_ARGUMENT);
+	struct key_sums wholes = { 0 };
+	double part = 0, whole = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < view->nr_rows && !err; i++)
+		err = add_share(&view->rows[i], column, has_parts ? &wholes : NULL, &part, &whole);
+	key_sums_release(&wholes);
+	if (!err && whole > 0)
+		view->total.cells[column] = (struct cell){
+			.type = CELL_PERCENT, .whole = (float)whole, .number = part / whole,
+		};
+	return err;
+}
+
+static int add_up(struct view *view)
+{
+	const struct column *columns = view->type->columns;
+	int err = 0;
+
+	for (size_t i = 0; columns[i].id && !err; i++) {
+		if (!(columns[i].flags & (COLUMN_SUM | COLUMN_MEAN)))
+			continue;
+		view->total.cells[0] = cell_text("Total");
+		if (columns[i].flags & COLUMN_SUM)
+			view->total.cells[i] = sum_of(view, i);
+		else
+			err = add_up_shares(view, i);
+	}
+	return err;
+}
+
+/* ---- guests of one name ---- */
+
+static int compare_by_guest(const void *a, const void *b)
+{
+	const struct view_row *x = *(struct view_row *const *)a, *y = *(struct view_row *const *)b;
+
+	return (x->guest > y->guest) - (x->guest < y->guest);
+}
+
+static int compare_by_name(const void *a, const void *b, void *column)
+{
+	const struct view_row *x = *(struct view_row *const *)a, *y = *(struct view_row *const *)b;
+	size_t i = *(const size_t *)column;
+	int order = cell_compare(&x->cells[i], &y->cells[i]);
+
+	if (!order)
+		order = x->is_gone - y->is_gone;
+	return order ? order : compare_by_guest(a, b);
+}
+
+/* Whether two rows look alike: one that has ended says so. */
+static bool look_alike(const struct view_row *a, const struct view_row *b, size_t column)
+{
+	return a->is_gone == b->is_gone && !cell_compare(&a->cells[column], &b->cells[column]);
+}
+
+/* Marks the rows whose guest has the name of another one. 0 or -ENOMEM. */
+static int tell_apart(struct view *view)
+{
+	int found = view_column_by_id(view->type, "guest");
+	struct view_row **rows = NULL;
+	size_t column = (size_t)found;
+
+	if (found < 0)
+		return 0;
+	rows = calloc(view->nr_rows, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < view->nr_rows; i++)
+		rows[i] = &view->rows[i];
+	qsort_r(rows, view->nr_rows, sizeof(*rows), compare_by_name, &column);
+	for (size_t i = 0, nr; i < view->nr_rows; i += nr) {
+		for (nr = 1; i + nr < view->nr_rows; nr++) {
+			if (!look_alike(rows[i], rows[i + nr], column))
+				break;
+		}
+		for (size_t j = i; rows[i]->guest != rows[i + nr - 1]->guest && j < i + nr; j++)
+			rows[j]->shares_name = rows[j]->cells[column].type == CELL_TEXT;
+	}
+	free(rows);
+	return 0;
+}
+
+/* ---- what has ended, as one row ---- */
+
+/* A share has a sum where all rows have shares of the same whole. */
+static struct cell sum_of_ended(const struct view_row *rows, size_t nr, size_t column)
+{
+	struct cell sum = cell_none();
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct cell *cell = &rows[i].cells[column];
+
+		if (cell->type == CELL_NONE)
+			continue;
+		if (sum.type == CELL_NONE)
+			sum = (struct cell){ .type = cell->type, .whole = cell->whole };
+		else if (cell->whole > sum.whole || cell->whole < sum.whole)
+			return cell_none();
+		if (cell->type == CELL_COUNT)
+			sum.count += cell->count;
+		else
+			sum.number += cell->number;
+	}
+	return sum;
+}
+
+static void fill_ended(struct view *view, struct view_row *row, const struct view_row *rows,
+		       size_t nr)
+{
+	const struct column *columns = view->type->columns;
+	bool has_rest = rows[nr - 1].is_rest; /* of how many is not known */
+
+	*row = (struct view_row){
+		.field = FIELD_NONE, .guest = STATS_ENDED, .vcpu = -1,
+		.can_open = true, .is_gone = true,
+	};
+	snprintf(view->ended, sizeof(view->ended), "%s%zu ended", has_rest ? "over " : "",
+		 nr - has_rest);
+	for (size_t i = 0; columns[i].id; i++) {
+		bool is_share = columns[i].type == CELL_PERCENT &&
+				!(columns[i].flags & COLUMN_MEAN);
+
+		if (columns[i].flags & COLUMN_SUM || is_share)
+			row->cells[i] = sum_of_ended(rows, nr, i);
+	}
+	row->cells[0] = cell_text(view->ended);
+}
+
+/* The rows that have ended are the last ones. 0 or -ENOMEM. */
+static int fold_ended(struct view *view, const struct query *query)
+{
+	size_t first = view->nr_rows, nr;
+	struct view_row row;
+
+	while (first > 0 && view->rows[first - 1].is_gone)
+		first--;
+	nr = view->nr_rows - first;
+	if (nr < 2)
+		return 0;
+	fill_ended(view, &row, &view->rows[first], nr);
+	row.is_open = query->opens_ended;
+	if (!row.is_open) {
+		view->nr_rows = first + 1;
+		view->rows[first] = row;
+		return 0;
+	}
+	if (!view_add(view))
+		return -ENOMEM;
+	memmove(&view->rows[first + 1], &view->rows[first], nr * sizeof(row));
+	view->rows[first] = row;
+	for (size_t i = first + 1; i < view->nr_rows; i++)
+		view->rows[i].depth = 1;
+	view->rows[view->nr_rows - 1].is_last = true;
+	return 0;
+}
+
+int view_build(struct view *view, const struct query *query, const struct facts *facts)
+{
+	struct order order = order_of(query);
+	int err;
+
+	view->type = query->type;
+	view->nr_rows = 0;
+	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
+	view->absent = absent_columns(view->type, query);
+	view->is_cycles = query->is_cycles;
+	view->elapsed_ns = query_elapsed_ns(query, facts);
+	view->rate_title = view->note = NULL;
+	err = query->type->build(view, query, facts);
+	if (query_elsewhere(query)) /* which says more than a note about no rows */
+		view->note = NULL;
+	if (query->is_cycles)
+		drop_rates(view);
+	if (!err)
+		err = add_up(view);
+	if (!err && view->nr_rows && query->tells_apart)
+		err = tell_apart(view);
+	if (err || !view->nr_rows)
+		return err;
+	if (!query->flat && query->type->has_trees)
+		return view_sort_trees(view, &order);
+	qsort_r(view->rows, view->nr_rows, sizeof(*view->rows), compare_flat, &order);
+	/* All rows of a guest that has ended have ended, and are what the user wants to see. */
+	return query->folds_ended && !query_is_of_ended(query, facts) ? fold_ended(view, query) : 0;
+}

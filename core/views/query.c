@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Chooses the fields and the keys of a query. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/views/query.h"
+
+/* ---- filters: what a filter selects, see query.h ---- */
+
+/* What a match covers: REACH_SELF, if it ends behind the part of the name that is the parent's. */
+enum reach { REACH_NONE, REACH_PARENT, REACH_SELF };
+
+static enum reach reach_in(const struct query *query, const char *name, const char *parent)
+{
+	long end = pattern_match(query->filter, name);
+
+	if (end < 0)
+		return REACH_NONE;
+	return end > (parent ? (long)strlen(parent) : 0) ? REACH_SELF : REACH_PARENT;
+}
+
+/*
+ * The furthest match in the names of a field, most of which begin with the parent's name. Without
+ * the parent every match counts as one of the field itself.
+ */
+static enum reach filter_reach(const struct query *query, const struct field *field,
+			       const struct field *parent)
+{
+	const char *begin = parent ? parent->listed : NULL;
+	enum reach reach = reach_in(query, field->listed, begin), other;
+
+	if (field->alias) {
+		other = reach_in(query, field->alias, begin);
+		reach = other > reach ? other : reach;
+	}
+	if (reach == REACH_NONE && strcmp(field->label, field->listed) != 0)
+		reach = reach_in(query, field->label, NULL);
+	if (reach == REACH_NONE && strcmp(field->name, field->listed) != 0)
+		reach = reach_in(query, field->name, parent ? parent->name : NULL);
+	return reach;
+}
+
+bool query_names(const struct query *query, const struct field *field)
+{
+	return !query->filter || filter_reach(query, field, NULL) != REACH_NONE;
+}
+
+bool query_selects(const struct query *query, const struct fields *fields,
+		   const struct field *field)
+{
+	if (query_names(query, field) ||
+	    (field->parent != FIELD_NONE && query_names(query, fields_get(fields, field->parent))))
+		return true;
+	return field->use == USE_ARGUMENT && field->reason != FIELD_NONE &&
+	       query_selects(query, fields, fields_get(fields, field->reason));
+}
+
+bool query_selects_any(const struct query *query, const struct fields *fields)
+{
+	if (!query->type->wants)
+		return true;
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i), *root = field;
+
+		if (field->parent != FIELD_NONE)
+			root = fields_get(fields, field->parent);
+		if (query->type->wants(query, root) && query_selects(query, fields, field))
+			return true;
+	}
+	return false;
+}
+
+struct exits query_exits(const struct query *query, const struct facts *facts, bool by_guest)
+{
+	struct exits exits = exits_choose(facts, by_guest, true), other = exits;
+	bool has_other = false;
+
+	for (uint32_t i = 0; query->filter && i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (field->use != USE_EXIT || !query_selects(query, facts->fields, field))
+			continue;
+		if (field->exit_rank == exits.rank)
+			return exits;
+		other.rank = field->exit_rank;
+		has_other = true;
+	}
+	return has_other && exits.rank ? other : exits;
+}
+
+/* ---- what must be counted ---- */
+
+static bool is_needed(const struct query *query, const struct field *field)
+{
+	return query->type->needs && !field->is_abandoned && query->type->needs(field);
+}
+
+/* What the scheduler says is needed beside exits, but does not stand in for events. */
+static bool needs_exits(const struct query *query, const struct fields *fields)
+{
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use == USE_EXIT && is_needed(query, field))
+			return true;
+	}
+	return false;
+}
+
+static bool wants_root(const struct query *query, const struct field *field, bool skips_events)
+{
+	if (!query->type->wants || (skips_events && field->use == USE_EVENT))
+		return false;
+	return query->type->wants(query, field) && (query->filter || !field->is_extra) &&
+	       query_names(query, field);
+}
+
+static bool wants_child(const struct query *query, const struct field *child,
+			const struct field *parent, bool wants_parent)
+{
+	const struct view_type *type = query->type;
+	enum reach reach = query->filter ? filter_reach(query, child, parent) : REACH_NONE;
+	bool is_matched = reach != REACH_NONE, is_named;
+
+	/* Most names begin with the parent's: "kvm_exit(HLT)". */
+	if (strcmp(child->label, child->name) == 0)
+		is_named = is_matched && !wants_parent;
+	else
+		is_named = reach == REACH_SELF;
+	if (!type->wants || !type->wants(query, parent))
+		return false;
+	if (is_named)
+		return true;
+	if (!wants_parent || (child->is_extra && !is_matched))
+		return false;
+	if (type->is_timed)
+		return true;
+	if (!type->has_trees)
+		return false;
+	return field_set_has(&query->open, child->parent) ||
+	       (query->children && (!query->filter || is_matched));
+}
+
+/*
+ * A field is counted if
+ *
+ * - the view needs it, whatever the filter says; or
+ * - it has no parent, the view shows fields of its kind, and the filter names it. Without a filter
+ *   it must not be an extra one; nor an event, in a view that needs other fields; or
+ * - it is a child of a field that the view shows, and either the filter names the child itself,
+ *   beyond its parent's name, or its parent is counted by the second rule and the child is
+ *   visible: in a timed view always, in one with trees when its tree is open. Where all trees are
+ *   open, the filter must match the child, too. A parent is counted with its child.
+ */
+int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set)
+{
+	bool skips_events = !query->filter && needs_exits(query, fields);
+	struct field_set roots = { 0 }; /* by the second rule */
+	int err = 0;
+
+	field_set_clear(ret_set);
+	/* A field has a greater number than its parent. */
+	for (uint32_t i = 0; !err && i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+		uint32_t parent = field->parent;
+
+		if (is_needed(query, field)) {
+			err = field_set_add(ret_set, i);
+		} else if (parent == FIELD_NONE) {
+			if (wants_root(query, field, skips_events))
+				err = field_set_add(&roots, i) < 0 ? -ENOMEM :
+								     field_set_add(ret_set, i);
+		} else if (wants_child(query, field, fields_get(fields, parent),
+				       field_set_has(&roots, parent))) {
+			err = field_set_add(ret_set, parent) < 0 ? -ENOMEM :
+								   field_set_add(ret_set, i);
+		}
+	}
+	field_set_release(&roots);
+	return err;
+}
+
+/* Arguments are counted while they are asked for, whatever else the view needs. */
+static bool has_arguments(const struct facts *facts)
+{
+	size_t i = 0;
+
+	while (i < stats_count(facts->stats) &&
+	       fields_get(facts->fields, stats_at(facts->stats, i)->key.field)->use !=
+		       USE_ARGUMENT)
+		i++;
+	return i < stats_count(facts->stats);
+}
+
+bool query_is_counted(const struct query *query, const struct facts *facts)
+{
+	if (query->type->is_on_demand)
+		return has_arguments(facts);
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct key *key = &stats_at(facts->stats, i)->key;
+
+		if (!field_set_has(facts->wanted, key->field))
+			continue;
+		if (query->guest != GUEST_ANY || query->nr_only ?
+			    query_has_guest(query, key->guest) :
+			    key->guest != GUEST_ANY || !query->type->by_guest)
+			return true;
+	}
+	return false;
+}
+
+bool query_wants_exits(const struct query *query, const struct field *field)
+{
+	(void)query;
+	return field->use == USE_EXIT;
+}
+
+bool query_needs_exits(const struct field *field)
+{
+	return field->use == USE_EXIT || field->use == USE_TIME;
+}
+
+/* The source of the view's exits; -1: it shows other counts. */
+static int source_of_exits(const struct query *query, const struct facts *facts)
+{
+	bool is_by_guest = query->type->groups == GROUP_GUEST; /* may show any counter of exits */
+	struct exits exits;
+
+	if (query->type->groups & GROUP_EVENT || (is_by_guest && query->filter))
+		return -1;
+	exits = is_by_guest ? exits_choose(facts, true, false) : query_exits(query, facts, true);
+	return exits.rank ? (int)exits.source : -1;
+}
+
+uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts)
+{
+	int source = source_of_exits(query, facts);
+	uint64_t ns = source < 0 ? 0 : stats_elapsed_ns(facts->stats, (uint32_t)source);
+
+	for (uint32_t i = 0; !ns && i < fields_count(facts->fields); i++) {
+		if (field_set_has(facts->wanted, i))
+			ns = stats_elapsed_ns(facts->stats, fields_get(facts->fields, i)->source);
+	}
+	for (uint32_t i = 0; !ns && i < SAMPLE_SOURCES; i++) /* the query selects nothing */
+		ns = stats_elapsed_ns(facts->stats, i);
+	return ns;
+}
+
+const char *query_elsewhere(const struct query *query)
+{
+	return query->is_of_fleet ? query->type->elsewhere : NULL;
+}
+
+uint64_t query_wants_longer(const struct query *query)
+{
+	return query->type->takes_longer ? query->longer_ns : 0;
+}
+
+bool query_lists(const struct query *query, const struct key *key)
+{
+	for (size_t i = 0; i < query->nr_only; i++) {
+		if (query->only[i].guest == key->guest && query->only[i].vcpu == key->vcpu)
+			return true;
+	}
+	return false;
+}
+
+bool query_has_guest(const struct query *query, uint32_t guest)
+{
+	bool is_listed = !query->nr_only;
+
+	for (size_t i = 0; !is_listed && i < query->nr_only; i++)
+		is_listed = query->only[i].guest == guest;
+	return is_listed && (query->guest == GUEST_ANY || query->guest == guest);
+}
+
+bool query_is_of_ended(const struct query *query, const struct facts *facts)
+{
+	return query->guest != GUEST_ANY && !guests_by_id(facts->guests, query->guest);
+}
+
+void query_narrow(struct query *query, uint32_t guest)
+{
+	query->guest = guest;
+	query->has_vcpu = query->has_reason = query->has_cpu = false;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * query - what the user asked for, and which fields must be counted to answer it.
+ */
+#ifndef KVMTOP_CORE_VIEWS_QUERY_H
+#define KVMTOP_CORE_VIEWS_QUERY_H
+
+#include "arch/exit_kind.h"
+#include "lib/kallsyms.h"
+#include "lib/pattern.h"
+#include "core/facts/exit_counter.h"
+#include "core/facts/facts.h"
+#include "core/findings/steady.h"
+#include "core/findings/thresholds.h"
+#include "core/views/view.h"
+
+/* One vCPU of a guest. */
+struct vcpu_key {
+	uint32_t guest;
+	int32_t vcpu;
+};
+
+/* The functions of a guest, by its name. */
+struct guest_symbols {
+	const char *guest;
+	struct kallsyms *symbols;
+};
+
+/* What the user asked for. */
+struct query {
+	const struct view_type *type;
+	const struct pattern *filter; /* NULL: everything; outlives the query */
+	uint32_t guest;		      /* GUEST_ANY, or one guest only */
+	bool has_vcpu, has_reason;    /* only this vCPU of the guest, only this exit reason */
+	int32_t vcpu;
+	uint32_t reason;	      /* a field */
+	bool has_cpu;		      /* only vCPUs that are on this host CPU */
+	uint32_t cpu;
+	const struct vcpu_key *only;  /* these vCPUs only, nr_only of them; 0: all */
+	size_t nr_only;
+	enum exit_kind event;	      /* with takes_groups: what is counted, */
+	unsigned int groups;	      /* and a row for each of these */
+	uint64_t longer_ns;	      /* with takes_longer: exits that took longer, */
+	bool has_halts;		      /* halts, too, */
+	bool has_arguments;	      /* with what they were about, */
+	bool is_latest;		      /* only what came with the latest sample, */
+	uint64_t until_ns;	      /* and what ended until then; 0: no limit; */
+	const struct guest_symbols *symbols; /* nr_symbols guests have functions */
+	size_t nr_symbols;
+	bool children;		      /* all trees open */
+	struct field_set open;	      /* else the trees that are open */
+	size_t sort;		      /* column */
+	bool reverse;
+	bool flat;		      /* children are sorted among all rows, not below parents */
+	bool zeros;		      /* with rows that are 0 */
+	bool tells_apart;	      /* see view_row.shares_name */
+	bool folds_ended;	      /* what has ended is one row, if there is more than one */
+	bool opens_ended;	      /* with the rows themselves below it */
+	bool is_recorded;	      /* of a recording: its times are since its start */
+	bool is_whole;		      /* there is one interval and no history: a recording */
+	bool is_of_fleet;	      /* of what a Prometheus has, see view_type.elsewhere */
+	bool is_cycles;		      /* durations are in cycles, and no rate is known */
+	const struct thresholds *thresholds; /* of findings; NULL: the usual ones */
+	const struct steady *steady;  /* a live screen's findings; NULL: the latest sample's */
+};
+
+/*
+ * What a filter selects, in every view: the fields that it names, their children, and the arguments
+ * of exit reasons that it selects. A filter names a field if it matches, anywhere, one of the
+ * field's names: the listed name, "kvm_exit(HLT)"; kvm_stat's name; the label, "HLT"; the name in
+ * the dictionary. Trees show less: the children of a named parent only while the tree is open.
+ *
+ * True without a filter.
+ */
+bool query_selects(const struct query *query, const struct fields *fields,
+		   const struct field *field);
+/* Whether the filter selects any field that the query's view shows. */
+bool query_selects_any(const struct query *query, const struct fields *fields);
+
+/* Whether the filter names the field itself; true without a filter. */
+bool query_names(const struct query *query, const struct field *field);
+
+/*
+ * The counter of timed exits that the query is about: the best one (see exits_choose()), unless the
+ * filter selects only fields of another one.
+ */
+struct exits query_exits(const struct query *query, const struct facts *facts, bool by_guest);
+
+/*
+ * The fields that must be counted for the query: 0 or -ENOMEM. In a tree, "exit.*HLT" names the
+ * child kvm_exit(HLT), "exit" its parent, and "kvm_exit$" the parent without any child. The whole
+ * rule is in query.c.
+ */
+int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
+
+/* For struct view_type: a view that shows exits. */
+bool query_wants_exits(const struct query *query, const struct field *field);
+/* The same: a view of exits needs their counts, and the time of the vCPUs. */
+bool query_needs_exits(const struct field *field);
+
+/* Whether any field of the query was counted for the guests that the query asks for. */
+bool query_is_counted(const struct query *query, const struct facts *facts);
+
+/*
+ * How long the interval of the view's counts and rates was, in ns; 0: not known. Each source has an
+ * interval of its own.
+ */
+uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts);
+
+/* Why the view cannot have rows, and where they are; NULL: it can. */
+const char *query_elsewhere(const struct query *query);
+
+/* From which duration on long exits are listed for the query, in ns; 0: none are. */
+uint64_t query_wants_longer(const struct query *query);
+
+/* Whether the query's list "only" has the key's guest and vCPU. */
+bool query_lists(const struct query *query, const struct key *key);
+/* Whether the query asks for the guest, or for any vCPU of it. */
+bool query_has_guest(const struct query *query, uint32_t guest);
+
+/* Whether the query asks for the key: for its guest and its vCPU. Views ask this for every key. */
+static inline bool query_has_key(const struct query *query, const struct key *key)
+{
+	return (query->guest == GUEST_ANY || key->guest == query->guest) &&
+	       (!query->has_vcpu || key->vcpu == query->vcpu) &&
+	       (!query->nr_only || query_lists(query, key));
+}
+
+/* Whether the query is about one guest, and that guest has ended. */
+bool query_is_of_ended(const struct query *query, const struct facts *facts);
+
+/* Changes the query to all vCPUs, on any host CPU, and all reasons of this guest. */
+void query_narrow(struct query *query, uint32_t guest);
+
+#endif

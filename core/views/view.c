@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The list of views, and the rows and cells of a view. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "core/views/list.h"
+#include "core/views/view.h"
+
+#define VIEW_POINTER(view) &(view),
+
+static const struct view_type *const types[] = { VIEW_LIST(VIEW_POINTER) };
+
+const struct view_type *view_type_at(size_t i)
+{
+	return i < ARRAY_SIZE(types) && types[i]->key ? types[i] : NULL;
+}
+
+const struct view_type *view_type_by_name(const char *name)
+{
+	for (size_t i = 0; view_type_at(i); i++) {
+		if (strcmp(types[i]->name, name) == 0)
+			return types[i];
+	}
+	return NULL;
+}
+
+const struct view_type *view_type_by_key(uint32_t key)
+{
+	for (size_t i = 0; view_type_at(i); i++) {
+		if ((uint32_t)types[i]->key == key)
+			return types[i];
+	}
+	return NULL;
+}
+
+const struct view_type *view_type_by_groups(unsigned int groups)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(types) && types[i]->groups != groups)
+		i++;
+	return i < ARRAY_SIZE(types) ? types[i] : NULL;
+}
+
+static void add_word(char *buf, size_t size, const char *word)
+{
+	size_t len = strlen(buf);
+
+	snprintf(buf + len, size - len, "%s%s", len ? ", " : "", word);
+}
+
+void view_type_names(char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (size_t i = 0; view_type_at(i); i++)
+		add_word(buf, size, types[i]->name);
+}
+
+void view_type_titles(char *buf, size_t size)
+{
+	size_t len;
+
+	buf[0] = '\0';
+	for (size_t i = 0; view_type_at(i); i++) {
+		if (types[i]->key > '9')
+			continue;
+		len = strlen(buf) + 2 * (i > 0);
+		add_word(buf, size, types[i]->title);
+		buf[len] = (char)tolower(buf[len]);
+	}
+}
+
+int view_type_find(const char *name, const struct view_type **ret_type, struct why *why)
+{
+	const struct view_type *type = view_type_by_name(name);
+	char names[128];
+
+	if (!type) {
+		view_type_names(names, sizeof(names));
+		return why_set(why, -EINVAL, "\"%s\": no such view; there are: %s", name, names);
+	}
+	*ret_type = type;
+	return 0;
+}
+
+size_t view_columns(const struct view_type *type)
+{
+	size_t n = 0;
+
+	while (type->columns[n].id)
+		n++;
+	return n;
+}
+
+static int column_by_own_id(const struct view_type *type, const char *id)
+{
+	for (int i = 0; type->columns[i].id; i++) {
+		if (strcmp(type->columns[i].id, id) == 0)
+			return i;
+	}
+	return -ENOENT;
+}
+
+/* Other names of columns: of `perf kvm stat`, and former names of `report` and `exits`. */
+static const struct {
+	const char *word, *id;
+} aliases[] = {
+	{ "count", "total" },	      { "sample", "total" },
+	{ "per_s", "rate" },	      { "count_percent", "share" },
+	{ "percent_sample", "share" }, { "time", "time_ns" },
+	{ "time_share", "time_percent" }, { "wall_share", "time_percent" },
+	{ "percent_time", "time_percent" }, { "idle_share", "halt_percent" },
+	{ "min", "min_ns" },	      { "min_time", "min_ns" },
+	{ "avg", "avg_ns" },	      { "mean", "avg_ns" },
+	{ "mean_time", "avg_ns" },    { "stddev", "stddev_ns" },
+	{ "p50", "p50_ns" },	      { "p99", "p99_ns" },
+	{ "max", "max_ns" },	      { "max_time", "max_ns" },
+};
+
+int view_column_by_id(const struct view_type *type, const char *id)
+{
+	int column = column_by_own_id(type, id);
+
+	for (size_t i = 0; column < 0 && i < ARRAY_SIZE(aliases); i++) {
+		if (strcmp(aliases[i].word, id) == 0)
+			column = column_by_own_id(type, aliases[i].id);
+	}
+	return column;
+}
+
+/* Whether rows can be sorted by it: no picture, and nothing that is always absent. */
+static bool is_sortable(const struct column *column, bool is_recording)
+{
+	return !cell_is_picture(column->type) &&
+	       !(column->flags & (is_recording ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING));
+}
+
+void view_column_ids(const struct view_type *type, bool is_recording, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (size_t i = 0; type->columns[i].id; i++) {
+		if (is_sortable(&type->columns[i], is_recording))
+			add_word(buf, size, type->columns[i].id);
+	}
+}
+
+int view_column_find(const struct view_type *type, const char *id, bool is_recording,
+		     size_t *ret_column, struct why *why)
+{
+	int column = view_column_by_id(type, id);
+	bool is_tab = view_type_by_name(type->name);
+	char list[400];
+
+	if (column < 0 || !is_sortable(&type->columns[column], is_recording)) {
+		view_column_ids(type, is_recording, list, sizeof(list));
+		return why_set(why, -EINVAL, "\"%s\": no column to sort by%s%s; there are: %s", id,
+			       is_tab ? " in view " : "", is_tab ? type->name : "", list);
+	}
+	*ret_column = (size_t)column;
+	return 0;
+}
+
+struct view_row *view_add(struct view *view)
+{
+	if (array_grow(&view->rows, &view->room_rows, view->nr_rows + 1) < 0)
+		return NULL;
+
+	struct view_row *row = &view->rows[view->nr_rows++];
+
+	*row = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
+	return row;
+}
+
+void *view_scratch_grow(struct view *view, size_t size)
+{
+	size += !size; /* NULL is for a lack of memory only */
+	return array_grow_bytes(&view->scratch, &view->scratch_size, size) < 0 ? NULL :
+										 view->scratch;
+}
+
+void *view_scratch(struct view *view, size_t size)
+{
+	void *scratch = view_scratch_grow(view, size);
+
+	return scratch ? memset(scratch, 0, size) : NULL;
+}
+
+struct cell cell_guest(const struct guest *guest)
+{
+	struct cell cell = cell_text(guest ? guest->name : "(ended)");
+
+	cell.has_ended = guest && guest->has_ended;
+	return cell;
+}
+
+struct cell cell_percent(uint64_t part, uint64_t whole)
+{
+	if (!whole)
+		return cell_none();
+	return (struct cell){
+		.type = CELL_PERCENT,
+		.whole = (float)whole,
+		.number = (double)part * 100 / (double)whole,
+	};
+}
+
+struct cell cell_rate(const struct stat_sum *sum)
+{
+	if (!sum->has_rate)
+		return cell_none();
+	return (struct cell){ .type = CELL_RATE, .number = sum->rate_per_s };
+}
+
+struct cell cell_spark(const struct stat_sum *sum)
+{
+	if (!sum->nr)
+		return cell_none();
+	return (struct cell){ .type = CELL_SPARK, .spark = sum->history };
+}
+
+int cell_compare(const struct cell *a, const struct cell *b)
+{
+	int order;
+
+	if (a->type == CELL_NONE || b->type == CELL_NONE)
+		return (a->type != CELL_NONE) - (b->type != CELL_NONE);
+	if (a->type != b->type) /* a word instead of a number */
+		return (a->type != CELL_TEXT) - (b->type != CELL_TEXT);
+	switch (a->type) {
+	case CELL_TEXT:
+		order = strcmp(a->text, b->text);
+		return (order > 0) - (order < 0);
+	case CELL_COUNT:
+		return (a->count > b->count) - (a->count < b->count);
+	case CELL_PERCENT:
+	case CELL_RATE:
+		return (a->number > b->number) - (a->number < b->number);
+	case CELL_NS:
+		return (a->ns > b->ns) - (a->ns < b->ns);
+	case CELL_NONE:
+	case CELL_SPARK:
+	case CELL_HIST:
+	case CELL_SPLIT:
+		break;
+	}
+	return 0;
+}
+
+void view_release(struct view *view)
+{
+	free(view->rows);
+	free(view->scratch);
+	*view = (struct view){ 0 };
+}
+
+const char *view_title(const struct view *view, size_t column)
+{
+	if (view->rate_title && view_column_by_id(view->type, "rate") == (int)column)
+		return view->rate_title;
+	return view->type->columns[column].title;
+}
+
+void view_absent_unless_any(struct view *view, size_t column)
+{
+	size_t i = 0;
+
+	while (i < view->nr_rows && view->rows[i].cells[column].type == CELL_NONE)
+		i++;
+	if (i == view->nr_rows)
+		view->absent |= 1U << column;
+}
+
+bool view_row_is_quiet(const struct view *view, const struct view_row *row)
+{
+	int delta = view_column_by_id(view->type, "delta");
+	int time = view_column_by_id(view->type, "time_ns");
+
+	if (delta >= 0 && row->cells[delta].type == CELL_COUNT && row->cells[delta].count)
+		return false;
+	if (delta < 0 && time < 0) /* such a row exists only because something happened */
+		return false;
+	return time < 0 || row->cells[time].type != CELL_NS || !row->cells[time].ns;
+}
+
+void view_drop_repeated(struct view *view)
+{
+	bool is_sums = view->type->groups & (GROUP_REASON | GROUP_ARGUMENT);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		const struct view_row *row = &view->rows[i];
+
+		if (!(is_sums || row->is_gone) || !view_row_is_quiet(view, row))
+			view->rows[kept++] = *row;
+	}
+	view->nr_rows = kept;
+}

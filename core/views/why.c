@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The view of causes: a row for each finding, with its evidence and what to do, worst first. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/facts/exit_counter.h"
+#include "core/findings/findings.h"
+#include "core/views/list.h"
+#include "core/views/query.h"
+
+enum { FINDING, GUEST, SEVERITY, COST, EVIDENCE, REMEDY, RULE, PID, VCPU };
+
+static const struct column columns[] = {
+	[FINDING] = { "finding", "Finding", "what makes the guest slow", CELL_TEXT, 46,
+		      COLUMN_LEAST(30) },
+	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 16,
+		    COLUMN_KEY | COLUMN_OF_GUEST | COLUMN_LEAST(10) },
+	[SEVERITY] = { "severity", "Severity",
+		       "critical: it takes a quarter of a vCPU's time or more; major: a tenth; "
+		       "minor", CELL_TEXT, 8, COLUMN_LEAST(8) | COLUMN_SPARE(1) },
+	[COST] = { "cost_percent", "Cost%", "share of the vCPU's time that it takes",
+		   CELL_PERCENT, 5, 0 },
+	[EVIDENCE] = { "evidence", "Why", "of the vCPU where it is worst", CELL_TEXT, 0,
+		       COLUMN_BELOW },
+	[REMEDY] = { "remedy", "Do", "what helps", CELL_TEXT, 0, COLUMN_BELOW },
+	[RULE] = { "rule", "Rule", "the finding's name, for filters", CELL_TEXT, 12,
+		   COLUMN_MACHINE_ONLY | COLUMN_KEY },
+	[PID] = { "pid", "PID", "of the guest's process", CELL_COUNT, 7,
+		  COLUMN_MACHINE_ONLY | COLUMN_KEY },
+	[VCPU] = { "vcpu", "vCPU", "where it is worst", CELL_COUNT, 4,
+		   COLUMN_MACHINE_ONLY | COLUMN_KEY },
+	{ 0 },
+};
+
+/* A filter selects findings by their names and words. */
+static bool is_selected(const struct query *query, const struct finding *finding)
+{
+	return !query->filter || pattern_match(query->filter, finding->rule->id) >= 0 ||
+	       pattern_match(query->filter, finding->rule->finding) >= 0;
+}
+
+static int add_row(struct view *view, const struct facts *facts, const struct finding *finding)
+{
+	const struct guest *guest = guests_find(facts->guests, finding->guest);
+	struct view_row *row = view_add(view);
+
+	if (!row)
+		return -ENOMEM;
+	row->guest = finding->guest;
+	row->field = finding->field;
+	row->rule = (uint8_t)(rule_index(finding->rule) + 1);
+	row->is_gone = finding->guest != GUEST_ANY && (!guest || guest->has_ended);
+	row->cells[FINDING] = cell_text(finding->rule->finding);
+	row->cells[GUEST] = finding->guest == GUEST_ANY ? cell_text("all guests") :
+							  cell_guest(guest);
+	row->cells[SEVERITY] = cell_text(severity_name(finding->severity));
+	if (finding->has_cost)
+		row->cells[COST] = (struct cell){ .type = CELL_PERCENT,
+						  .number = finding->cost * 100 };
+	row->cells[EVIDENCE] = cell_text(finding->evidence);
+	row->cells[REMEDY] = cell_text(finding->remedy);
+	row->cells[RULE] = cell_text(finding->rule->id);
+	if (guest)
+		row->cells[PID] = cell_pid(guest->pid);
+	if (finding->vcpu >= 0)
+		row->cells[VCPU] = cell_count((uint64_t)finding->vcpu);
+	return 0;
+}
+
+/* In the view's memory, because its texts are here. */
+struct kept {
+	char untold[256];
+	struct finding findings[];
+};
+
+static int add_rows(struct view *view, const struct query *query, const struct facts *facts,
+		    const struct kept *kept, size_t nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < nr; i++) {
+		if (is_selected(query, &kept->findings[i]) &&
+		    query_has_guest(query, kept->findings[i].guest))
+			err = add_row(view, facts, &kept->findings[i]);
+	}
+	return err;
+}
+
+/* The latest findings, and the steady ones that are only missing for a moment: these say so. */
+static void keep_steady(struct kept *kept, const struct steady *steady)
+{
+	for (size_t i = 0; i < steady->nr; i++) {
+		char *text = kept->findings[i].evidence;
+		size_t len;
+
+		kept->findings[i] = steady->list[i].latest;
+		len = strlen(text);
+		if (steady->list[i].nr_missing)
+			snprintf(text + len, sizeof(kept->findings[i].evidence) - len,
+				 "; not in the latest interval");
+	}
+}
+
+/* Names the rules about times and the host that the recording has no fields for. NULL: none. */
+static const char *say_untold(const struct findings *findings, struct kept *kept)
+{
+	const size_t size = sizeof(kept->untold);
+	const struct rule *rule;
+	size_t len = 0;
+
+	for (size_t i = 0; (rule = rule_at(i)); i++) {
+		bool is_listed = rule->what.use == USE_TIME || rule->what.use == USE_HOST;
+
+		if (is_listed && !findings_can_have(findings, rule) && len < size)
+			len += (size_t)snprintf(kept->untold + len, size - len, "%s%s",
+						len ? ", " : "This recording cannot show: ",
+						rule->id);
+	}
+	if (len && len < size)
+		snprintf(kept->untold + len, size - len, ": see kvmtop-why(8).");
+	return len ? kept->untold : NULL;
+}
+
+static int build(struct view *view, const struct query *query, const struct facts *facts)
+{
+	struct findings findings = { 0 };
+	const struct steady *steady = query->steady;
+	int err = steady ? 0 : findings_find(&findings, facts, query->guest, query->thresholds);
+	size_t nr = steady ? steady->nr : findings.nr;
+	size_t size = nr * sizeof(struct finding);
+	struct kept *kept = err ? NULL : view_scratch(view, sizeof(*kept) + size);
+
+	if (!kept) {
+		findings_release(&findings);
+		return err ? err : -ENOMEM;
+	}
+	if (steady)
+		keep_steady(kept, steady);
+	else if (nr)
+		memcpy(kept->findings, findings.list, size);
+	if (!fields_have_exits(facts->fields))
+		view->note = "Exits cannot be timed here: only causes that events show are looked "
+			     "for.";
+	else if (exits_note(facts))
+		view->note = "KVM does not trace the VM exits of these guests: only causes that "
+			     "need no times of exits are looked for.";
+	else if (query->is_whole)
+		view->note = say_untold(&findings, kept);
+	err = add_rows(view, query, facts, kept, nr);
+	findings_release(&findings);
+	return err;
+}
+
+/* Enter on a finding leads to the view of its guest that shows more of it. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	static const struct view_type *const ways[] = {
+		[WAY_VCPUS] = &view_vcpus,
+		[WAY_EXITS] = &view_exits,
+		[WAY_ARGUMENTS] = &view_hotspots,
+		[WAY_EVENTS] = &view_events,
+	};
+
+	(void)facts;
+	(void)ret_sought;
+	if (!row)
+		return false;
+	query_narrow(query, row->guest);
+	query->type = ways[rule_at(row->rule - 1U)->way];
+	return true;
+}
+
+const struct view_type view_why = {
+	.name = "why",
+	.key = 'w',
+	.title = "Why",
+	.noun = "finding",
+	.columns = columns,
+	.sort = SEVERITY, /* what another host found has no cost */
+	.then = COST,
+	.by_guest = true,
+	.has_host = true,
+	.has_events = true,
+	.has_findings = true,
+	.needs = findings_need,
+	.build = build,
+	.enter = enter,
+};

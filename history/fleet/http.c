@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* libcurl, loaded by name: one handle for each question, all driven by one loop. */
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "history/fleet/http.h"
+
+#define LIBRARY "libcurl.so.4"
+#define LIBRARY_GNUTLS "libcurl-gnutls.so.4" /* Debian has both */
+#define POLL_MS 1000
+
+/* The functions of the library that are used. */
+struct library {
+	void *handle;
+	__typeof__(&curl_global_init) global_init;
+	__typeof__(&curl_easy_init) easy_init;
+	CURLcode (*setopt)(CURL *easy, CURLoption option, ...);
+	CURLcode (*getinfo)(CURL *easy, CURLINFO info, ...);
+	__typeof__(&curl_easy_strerror) strerror;
+	__typeof__(&curl_easy_cleanup) easy_cleanup;
+	__typeof__(&curl_multi_init) multi_init;
+	__typeof__(&curl_multi_add_handle) add;
+	__typeof__(&curl_multi_remove_handle) remove;
+	__typeof__(&curl_multi_perform) perform;
+	__typeof__(&curl_multi_poll) poll;
+	__typeof__(&curl_multi_wakeup) wakeup;
+	__typeof__(&curl_multi_info_read) info_read;
+	__typeof__(&curl_multi_cleanup) multi_cleanup;
+};
+
+struct http {
+	struct library library;
+	char *url;
+	struct http_access access;
+	CURLM *multi; /* keeps connections */
+	size_t received; /* bytes of the answers of this call */
+	atomic_bool is_stopped;
+};
+
+/* One question on its way. */
+struct transfer {
+	struct http *http;
+	struct http_question *question;
+	CURL *easy;
+	char *url;
+	long timeout_ms;
+	char reason[CURL_ERROR_SIZE];
+	bool is_too_large;
+};
+
+/* ---- the library */
+
+static int load(struct library *library, struct why *why)
+{
+	const struct {
+		const char *name;
+		void *pointer; /* to a pointer to a function */
+	} all[] = {
+		{ "curl_global_init", &library->global_init },
+		{ "curl_easy_init", &library->easy_init },
+		{ "curl_easy_setopt", &library->setopt },
+		{ "curl_easy_getinfo", &library->getinfo },
+		{ "curl_easy_strerror", &library->strerror },
+		{ "curl_easy_cleanup", &library->easy_cleanup },
+		{ "curl_multi_init", &library->multi_init },
+		{ "curl_multi_add_handle", &library->add },
+		{ "curl_multi_remove_handle", &library->remove },
+		{ "curl_multi_perform", &library->perform },
+		{ "curl_multi_poll", &library->poll },
+		{ "curl_multi_wakeup", &library->wakeup },
+		{ "curl_multi_info_read", &library->info_read },
+		{ "curl_multi_cleanup", &library->multi_cleanup },
+	};
+
+	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library->handle)
+		library->handle = dlopen(LIBRARY_GNUTLS, RTLD_NOW | RTLD_LOCAL);
+	if (!library->handle) /* a program without libraries can load none */
+		return why_set(why, -ENOENT, "--from URL needs " LIBRARY ", which cannot be loaded "
+					     "here");
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		void *function = dlsym(library->handle, all[i].name);
+
+		if (!function)
+			return why_set(why, -ENOSYS, "libcurl is too old: it has no %s",
+				       all[i].name);
+		memcpy(all[i].pointer, &function, sizeof(function));
+	}
+	return library->global_init(CURL_GLOBAL_DEFAULT) ?
+		       why_set(why, -ENOMEM, "libcurl cannot be initialized") : 0;
+}
+
+int http_open(const char *url, const struct http_access *access, struct http **ret_http,
+	      struct why *why)
+{
+	struct http *http = calloc(1, sizeof(*http));
+	int err = http ? load(&http->library, why) : -ENOMEM;
+
+	if (!err) {
+		http->access = *access;
+		http->url = strdup(url);
+		err = http->url ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		http->multi = http->library.multi_init();
+		err = http->multi ? 0 : -ENOMEM;
+	}
+	if (err)
+		http_close(http);
+	else
+		*ret_http = http;
+	return err;
+}
+
+void http_close(struct http *http)
+{
+	if (!http)
+		return;
+	if (http->multi)
+		http->library.multi_cleanup(http->multi);
+	free(http->url);
+	free(http); /* the library stays: a thread of it may be looking up a name */
+}
+
+void http_stop(struct http *http)
+{
+	http->is_stopped = true;
+	http->library.wakeup(http->multi);
+}
+
+/* ---- one transfer */
+
+static size_t take_bytes(char *bytes, size_t size, size_t nr, void *arg)
+{
+	struct transfer *transfer = arg;
+	struct http_question *question = transfer->question;
+
+	size *= nr;
+	transfer->is_too_large = size > HTTP_ANSWER_MAX - transfer->http->received;
+	if (transfer->is_too_large ||
+	    array_grow_bytes(&question->body, &question->room, question->size + size) < 0)
+		return 0;
+	memcpy(question->body + question->size, bytes, size);
+	question->size += size;
+	transfer->http->received += size;
+	return size;
+}
+
+/* User, password, token and TLS. */
+static CURLcode set_access(const struct http *http, CURL *easy)
+{
+	const struct library *library = &http->library;
+	const struct http_access *access = &http->access;
+	CURLcode code = CURLE_OK;
+
+	if (access->bearer) {
+		code = library->setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+		code = code ? code : library->setopt(easy, CURLOPT_XOAUTH2_BEARER, access->bearer);
+	} else if (access->user) {
+		code = library->setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+		code = code ? code : library->setopt(easy, CURLOPT_USERNAME, access->user);
+		code = code ? code : library->setopt(easy, CURLOPT_PASSWORD,
+						     access->password ? access->password : "");
+	}
+	if (!code && access->ca_file)
+		code = library->setopt(easy, CURLOPT_CAINFO, access->ca_file);
+	if (!code && access->cert_file)
+		code = library->setopt(easy, CURLOPT_SSLCERT, access->cert_file);
+	if (!code && access->key_file)
+		code = library->setopt(easy, CURLOPT_SSLKEY, access->key_file);
+	if (!code && access->trusts_any) {
+		code = library->setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		code = code ? code : library->setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+	return code;
+}
+
+static CURLcode set_options(const struct http *http, struct transfer *transfer)
+{
+	__typeof__(http->library.setopt) set = http->library.setopt;
+	CURL *easy = transfer->easy;
+	CURLcode code = set(easy, CURLOPT_URL, transfer->url);
+
+	code = code ? code : set(easy, CURLOPT_POSTFIELDS, transfer->question->form);
+	code = code ? code : set(easy, CURLOPT_WRITEFUNCTION, take_bytes);
+	code = code ? code : set(easy, CURLOPT_WRITEDATA, transfer);
+	code = code ? code : set(easy, CURLOPT_ERRORBUFFER, transfer->reason);
+	code = code ? code : set(easy, CURLOPT_PRIVATE, transfer);
+	code = code ? code : set(easy, CURLOPT_TIMEOUT_MS, transfer->timeout_ms);
+	code = code ? code : set(easy, CURLOPT_NOSIGNAL, 1L);
+	code = code ? code : set(easy, CURLOPT_ACCEPT_ENCODING, "");
+	code = code ? code : set(easy, CURLOPT_USERAGENT, "kvmtop/" KVMTOP_VERSION);
+	return code ? code : set_access(http, easy);
+}
+
+static int transfer_begin(struct http *http, struct transfer *transfer, struct why *why)
+{
+	struct http_question *question = transfer->question;
+	CURLcode code;
+
+	question->size = 0;
+	question->status = 0;
+	if (asprintf(&transfer->url, "%s%s", http->url, question->path) < 0) {
+		transfer->url = NULL;
+		return -ENOMEM;
+	}
+	transfer->easy = http->library.easy_init();
+	if (!transfer->easy)
+		return -ENOMEM;
+	code = set_options(http, transfer);
+	if (code)
+		return why_set(why, -EIO, "%s: %s", http->url, http->library.strerror(code));
+	return http->library.add(http->multi, transfer->easy) ? -ENOMEM : 0;
+}
+
+static void transfer_end(struct http *http, struct transfer *transfer)
+{
+	if (transfer->easy) {
+		http->library.remove(http->multi, transfer->easy);
+		http->library.easy_cleanup(transfer->easy);
+	}
+	free(transfer->url);
+}
+
+static int failure(const struct http *http, const struct transfer *transfer, CURLcode code,
+		   struct why *why)
+{
+	const char *reason = transfer->reason[0] ? transfer->reason :
+						   http->library.strerror(code);
+
+	if (transfer->is_too_large)
+		return why_set(why, -EFBIG, "%s: the answers are larger than %zu MiB",
+			       http->url, HTTP_ANSWER_MAX >> 20);
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		return why_set(why, -ETIMEDOUT, "%s has not answered within %ld s: --timeout "
+			       "SECONDS waits longer", http->url, transfer->timeout_ms / 1000);
+	return why_set(why, -EIO, "%s: %s", http->url, reason);
+}
+
+/* Takes what has ended. */
+static int take_ended(struct http *http, struct why *why)
+{
+	int left, err = 0;
+	CURLMsg *message;
+
+	while (!err && (message = http->library.info_read(http->multi, &left))) {
+		char *private = NULL;
+		struct transfer *transfer;
+
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		http->library.getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
+		transfer = (struct transfer *)(void *)private;
+		http->library.getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE,
+				      &transfer->question->status);
+		if (message->data.result)
+			err = failure(http, transfer, message->data.result, why);
+	}
+	return err;
+}
+
+static int run(struct http *http, struct why *why)
+{
+	int nr_running = 1, err = 0;
+
+	while (!err && nr_running) {
+		if (http->is_stopped)
+			return -ECANCELED;
+		if (http->library.perform(http->multi, &nr_running) != CURLM_OK)
+			return why_set(why, -EIO, "%s: libcurl failed", http->url);
+		err = take_ended(http, why);
+		if (!err && nr_running)
+			http->library.poll(http->multi, NULL, 0, POLL_MS, NULL);
+	}
+	return err;
+}
+
+int http_ask(struct http *http, struct http_question *questions, size_t nr, long timeout_ms,
+	     struct why *why)
+{
+	struct transfer *transfers = calloc(nr, sizeof(*transfers));
+	int err = transfers ? 0 : -ENOMEM;
+
+	http->received = 0;
+	for (size_t i = 0; !err && i < nr; i++) {
+		transfers[i].http = http;
+		transfers[i].question = &questions[i];
+		transfers[i].timeout_ms = timeout_ms;
+		err = transfer_begin(http, &transfers[i], why);
+	}
+	if (!err)
+		err = run(http, why);
+	for (size_t i = 0; transfers && i < nr; i++)
+		transfer_end(http, &transfers[i]);
+	free(transfers);
+	return err;
+}
+
+int http_escape(const char *text, char *ret_text, size_t size)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	size_t nr = 0;
+
+	for (; *text && nr + 4 <= size; text++) {
+		unsigned char byte = (unsigned char)*text;
+		bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+				(byte >= '0' && byte <= '9') || strchr("-._~", byte);
+
+		if (!is_plain)
+			ret_text[nr++] = '%';
+		ret_text[nr++] = is_plain ? *text : digits[byte >> 4];
+		if (!is_plain)
+			ret_text[nr++] = digits[byte & 15];
+	}
+	if (*text || nr >= size)
+		return -ENOBUFS;
+	ret_text[nr] = '\0';
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * http - asks a server, several questions at a time, within a time limit.
+ *
+ * libcurl is loaded when a server is first asked. Redirections are not followed: user and password
+ * go to no other server.
+ */
+#ifndef KVMTOP_HISTORY_FLEET_HTTP_H
+#define KVMTOP_HISTORY_FLEET_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/why.h"
+
+#define HTTP_ANSWER_MAX ((size_t)32 << 20) /* bytes of the answers of a call, uncompressed */
+
+/* What a server asks of its clients. NULL: nothing is given. */
+struct http_access {
+	char *user, *password;
+	char *bearer;		    /* a token, in place of user and password */
+	char *ca_file;		    /* PEM: who may sign the server's certificate */
+	char *cert_file, *key_file; /* PEM: the client's own */
+	bool trusts_any;	    /* the server's certificate is not checked */
+};
+
+struct http;
+
+/*
+ * url: "http://HOST:PORT/PREFIX" or https, without a "/" at its end; what access has outlives
+ * this. 0, or -errno with why: -ENOENT: there is no libcurl.
+ */
+int http_open(const char *url, const struct http_access *access, struct http **ret_http,
+	      struct why *why);
+void http_close(struct http *http);
+
+/* A form that is sent, and what comes back. */
+struct http_question {
+	const char *path; /* "/api/v1/query" */
+	const char *form; /* "query=up&time=1", see http_escape() */
+	/* The answer, of any status; free(body) when done. */
+	long status;
+	char *body; /* NULL: it is empty */
+	size_t size, room;
+};
+
+/*
+ * Asks all questions at once. 0, or -errno with why when one has no answer: -ECANCELED after
+ * http_stop(), -ETIMEDOUT, -EFBIG, -EIO.
+ */
+int http_ask(struct http *http, struct http_question *questions, size_t nr, long timeout_ms,
+	     struct why *why);
+
+/* From another thread: http_ask() returns soon, now and whenever it is called. */
+void http_stop(struct http *http);
+
+/* The text for a form. Returns 0, or -ENOBUFS where it does not fit. */
+int http_escape(const char *text, char *ret_text, size_t size);
+
+#endif

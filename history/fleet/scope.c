@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Answers are series with points, which are put into lines; then each time is a sample, and stats
+ * and history make moments of samples as of live ones.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/facts/key_sums.h"
+#include "history/fleet/lines.h"
+#include "history/fleet/scope.h"
+
+#define NS_PER_S 1e9
+#define HOSTS_AT_ONCE 2000 /* times steps; of each the answers have some 300 bytes */
+
+/* Moments that follow each other. */
+struct run {
+	uint64_t number;
+	struct stats *stats;
+	struct guests *guests;
+	struct moment_taker taker;
+	struct key_sums sums; /* of rates */
+	struct moment moment;
+	struct sample sample;
+	uint64_t last;	/* the latest time; 0: none yet */
+};
+
+struct scope {
+	const struct scope_common *common;
+	uint32_t number;
+	char *host; /* escaped for a query; NULL: all hosts */
+	struct lines lines;
+	struct packer *packer;
+	struct run run;
+	uint64_t nr_runs;
+};
+
+/* ---- runs */
+
+static void run_release(struct run *run)
+{
+	stats_free(run->stats);
+	guests_free(run->guests);
+	key_sums_release(&run->sums);
+	moment_release(&run->moment);
+	sample_release(&run->sample);
+	*run = (struct run){ .stats = NULL };
+}
+
+static int run_begin(struct run *run, uint64_t number)
+{
+	run_release(run);
+	run->number = number;
+	run->stats = stats_new();
+	run->guests = guests_new(NULL);
+	if (!run->stats || !run->guests)
+		return -ENOMEM;
+	stats_know_guests(run->stats, run->guests);
+	return 0;
+}
+
+/* ---- the scope */
+
+struct scope *scope_new(const struct scope_common *common, uint32_t number, const char *host)
+{
+	struct scope *scope = calloc(1, sizeof(*scope));
+
+	if (!scope)
+		return NULL;
+	scope->common = common;
+	scope->number = number;
+	scope->lines.fields = common->fields;
+	scope->lines.step_ns = common->step_ns;
+	scope->lines.is_all = !host;
+	scope->host = host ? query_quote(host) : NULL;
+	scope->packer = packer_new();
+	if (scope->packer && (scope->host || !host) && lines_init(&scope->lines) == 0)
+		return scope;
+	scope_free(scope);
+	return NULL;
+}
+
+void scope_free(struct scope *scope)
+{
+	if (!scope)
+		return;
+	lines_release(&scope->lines);
+	run_release(&scope->run);
+	packer_free(scope->packer);
+	free(scope->host);
+	free(scope);
+}
+
+unsigned int scope_steps(const struct scope_common *common, bool is_all)
+{
+	uint64_t nr_hosts = common->nr_summed ? common->nr_summed : HOSTS_AT_ONCE;
+	uint64_t steps = is_all ? HOSTS_AT_ONCE / nr_hosts : LINES_STEPS;
+
+	if (steps > LINES_STEPS - 1)
+		return LINES_STEPS - 1;
+	return steps ? (unsigned int)steps : 1;
+}
+
+/* ---- questions */
+
+unsigned int scope_questions(const struct scope *scope)
+{
+	return scope->host ? QUESTIONS : QUESTIONS_OF_ALL;
+}
+
+static int make_form(const struct scope *scope, const char *query, uint64_t first, uint64_t last,
+		     char **ret_form)
+{
+	double step_s = (double)scope->common->step_ns / NS_PER_S;
+	char escaped[2048];
+
+	if (http_escape(query, escaped, sizeof(escaped)) < 0)
+		return -ENOMEM;
+	return asprintf(ret_form, "query=%s&start=%.3f&end=%.3f&step=%.3f", escaped,
+			(double)first * step_s, (double)last * step_s, step_s) < 0 ? -ENOMEM : 0;
+}
+
+/* Where the answers to first and last begin: what is before is compared with. */
+static uint64_t begins_at(const struct scope *scope, uint64_t first)
+{
+	return scope->run.last && scope->run.last + 1 == first ? first : first - 1;
+}
+
+int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
+	      struct http_question ret_questions[QUESTIONS])
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < QUESTIONS; i++)
+		ret_questions[i] = (struct http_question){ .path = "/api/v1/query_range" };
+	for (unsigned int i = 0; !err && i < scope_questions(scope); i++) {
+		char *query = NULL, *form = NULL;
+
+		err = query_make((enum question)i, scope->host, scope->common->nr_summed, &query);
+		if (!err)
+			err = make_form(scope, query, begins_at(scope, first), last, &form);
+		free(query);
+		ret_questions[i].form = form;
+	}
+	return err;
+}
+
+/* ---- samples */
+
+/*
+ * A series begins when there is something to count. Of a guest that was there at the moment before
+ * it begins at 0; of another one it may have begun at any time before.
+ */
+static uint32_t row_flags(const struct run *run, const struct line *line)
+{
+	return guests_find(run->guests, line->key.guest) ? ROW_FROM_ZERO | ROW_WHOLE_INTERVAL : 0;
+}
+
+/* What a line has at a time; of rates, the sum so far. */
+static int add_row(struct scope *scope, struct run *run, const struct line *line, unsigned int at)
+{
+	const struct line_cell *cell = &line->cells[at];
+	const struct field *field = fields_get(scope->common->fields, line->key.field);
+	uint32_t flags = row_flags(run, line);
+	uint64_t count = cell->count;
+	struct timing timing;
+
+	if (!cell->has_count)
+		return 0;
+	line_timing(line, at, &timing);
+	if (!scope->host && field->kind == FIELD_COUNTER) {
+		struct key_sum *sum = key_sums_get(&run->sums, &line->key);
+
+		if (!sum)
+			return -ENOMEM;
+		count = sum->count += cell->count;
+		timing.time_ns = sum->ns += cell->ns;
+	}
+	return line->is_timed ? sample_add_timed(&run->sample, line->key, count, flags, &timing) :
+				sample_add(&run->sample, line->key, count, flags);
+}
+
+static int put_guests(const struct scope *scope, struct run *run, unsigned int at)
+{
+	int err = 0;
+
+	guests_clear(run->guests);
+	for (const struct member *member = scope->lines.members; !err && member;
+	     member = member->hh.next) {
+		if (member->is_there[at])
+			err = guests_put(run->guests, &member->guest);
+	}
+	return err;
+}
+
+/* Rows first: they are compared with the guests of the moment before. */
+static int take_sample(struct scope *scope, struct run *run, unsigned int at)
+{
+	uint64_t time_ns = (scope->lines.first + at) * scope->common->step_ns;
+	int err = 0;
+
+	sample_reset(&run->sample);
+	run->sample.time_ns[PROVIDER_EXITS] = time_ns;
+	run->sample.time_ns[PROVIDER_HOST] = time_ns;
+	for (const struct line *line = scope->lines.lines; !err && line; line = line->hh.next)
+		err = add_row(scope, run, line, at);
+	if (!err)
+		err = put_guests(scope, run, at);
+	return err ? err : stats_update(run->stats, scope->common->fields, &run->sample);
+}
+
+/* Each moment has all: any of them may be the oldest that is kept. */
+static int make_moment(struct scope *scope, struct run *run, struct packed *ret_packed)
+{
+	const struct facts facts = { .fields = scope->common->fields, .stats = run->stats,
+				     .guests = run->guests };
+	int err;
+
+	run->taker.since_totals = MOMENT_TOTALS_EVERY;
+	err = moment_take(&run->taker, &facts, run->sample.time_ns[PROVIDER_EXITS],
+			  &run->moment);
+	return err ? err : pack_moment(scope->packer, &run->moment, ret_packed);
+}
+
+/* The first sample is there to be compared with: the next moment is one after a loss. */
+static int make_moments(struct scope *scope, struct run *run, scope_moment_fn take, void *arg)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < scope->lines.nr; i++) {
+		struct packed packed = { .flags = 0 };
+		bool is_first = !run->last;
+
+		err = take_sample(scope, run, i);
+		run->last = scope->lines.first + i;
+		if (err || is_first) {
+			run->taker.tick = stats_tick(run->stats);
+			run->taker.has_lost = true;
+			continue;
+		}
+		err = make_moment(scope, run, &packed);
+		if (!err)
+			err = take(arg, scope->lines.first + i, run->number, &packed);
+		packed_release(&packed);
+	}
+	return err;
+}
+
+/* ---- answers */
+
+struct taking {
+	struct lines *lines;
+	enum question question;
+};
+
+static int take_series(void *arg, const struct answer_series *series)
+{
+	const struct taking *taking = arg;
+
+	return lines_take(taking->lines, taking->question, series);
+}
+
+static int take_answers(struct scope *scope, const struct http_question *questions,
+			struct why *why)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < scope_questions(scope); i++) {
+		struct taking taking = { &scope->lines, (enum question)i };
+
+		err = answer_read(questions[i].status, questions[i].body, questions[i].size,
+				  take_series, &taking, why);
+	}
+	if (err == -EFBIG)
+		why_set(why, err, "the server has more series than kvmtop takes at once%s",
+			scope->host ? "" : ": --host NAME queries one host's");
+	return err;
+}
+
+int scope_take(struct scope *scope, uint64_t first, uint64_t last,
+	       const struct http_question *questions, scope_moment_fn take, void *arg,
+	       struct why *why)
+{
+	struct run other = { .stats = NULL }, *run = &scope->run;
+	uint64_t begin = begins_at(scope, first);
+	int err;
+
+	lines_begin(&scope->lines, begin, (unsigned int)(last - begin + 1));
+	err = take_answers(scope, questions, why);
+	if (!err && begin != first) { /* it does not go on from the latest one */
+		if (first < scope->run.last)
+			run = &other;
+		err = run_begin(run, ++scope->nr_runs);
+	}
+	if (!err)
+		err = make_moments(scope, run, take, arg);
+	run_release(&other);
+	lines_clear(&scope->lines);
+	return err;
+}

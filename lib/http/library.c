@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Looks the functions up. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/http/library.h"
+
+#define LIBRARY "libmicrohttpd.so.12"
+
+int library_load(struct library *ret_library, struct why *why)
+{
+	const struct {
+		const char *name;
+		void *pointer; /* to a pointer to a function */
+	} all[] = {
+		{ "MHD_start_daemon", &ret_library->start_daemon },
+		{ "MHD_stop_daemon", &ret_library->stop_daemon },
+		{ "MHD_run", &ret_library->run },
+		{ "MHD_get_timeout", &ret_library->get_timeout },
+		{ "MHD_get_daemon_info", &ret_library->daemon_info },
+		{ "MHD_get_connection_info", &ret_library->connection_info },
+		{ "MHD_suspend_connection", &ret_library->suspend },
+		{ "MHD_resume_connection", &ret_library->resume },
+		{ "MHD_create_response_from_buffer_with_free_callback",
+		  &ret_library->create_response },
+		{ "MHD_add_response_header", &ret_library->add_header },
+		{ "MHD_queue_response", &ret_library->queue_response },
+		{ "MHD_destroy_response", &ret_library->destroy_response },
+		{ "MHD_lookup_connection_value", &ret_library->lookup_value },
+		{ "MHD_basic_auth_get_username_password", &ret_library->get_password },
+		{ "MHD_free", &ret_library->free },
+		{ "MHD_is_feature_supported", &ret_library->has_feature },
+	};
+	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	if (!handle) /* a program without libraries can load none */
+		return why_set(why, -ENOENT, "--listen needs " LIBRARY ", which cannot be loaded "
+					     "here; --prometheus FILE.prom does without");
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		void *function = dlsym(handle, all[i].name);
+
+		if (!function)
+			return why_set(why, -ENOSYS, "libmicrohttpd is too old: it has no %s",
+				       all[i].name);
+		memcpy(all[i].pointer, &function, sizeof(function));
+	}
+	return 0;
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares passwords with hashes. */
+#include <crypt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <utlist.h>
+
+#include "lib/clock.h"
+#include "lib/siphash.h"
+#include "lib/http/password.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* Checking passwords takes at most so long at once, and later one part in so many. */
+#define AT_ONCE_NS INT64_C(1000000000)
+#define SHARE 10
+
+/* The latest password of a user that was right. */
+struct right {
+	bool is_known;
+	uint64_t hash;
+};
+
+struct passwords {
+	const struct web_config *config;
+	struct crypt_data data;
+	uint64_t key[2];     /* of the hashes of right passwords */
+	int64_t left_ns;     /* for checks, */
+	uint64_t counted_ns; /* at this moment */
+	struct password_question *waiting; /* by turn */
+	size_t nr_waiting, max;
+	uint64_t turn; /* of the question that was checked last */
+	struct right right[]; /* by user */
+};
+
+struct passwords *passwords_new(const struct web_config *config, size_t max)
+{
+	struct passwords *passwords = calloc(1, sizeof(*passwords) +
+					     config->nr_users * sizeof(passwords->right[0]));
+
+	if (!passwords)
+		return NULL;
+	passwords->config = config;
+	passwords->max = max;
+	passwords->left_ns = AT_ONCE_NS;
+	passwords->counted_ns = clock_now_ns();
+	if (getrandom(passwords->key, sizeof(passwords->key), 0) != sizeof(passwords->key)) {
+		free(passwords);
+		return NULL;
+	}
+	return passwords;
+}
+
+void passwords_free(struct passwords *passwords)
+{
+	if (!passwords)
+		return;
+	explicit_bzero(passwords, sizeof(*passwords) + passwords->config->nr_users *
+						       sizeof(passwords->right[0]));
+	free(passwords);
+}
+
+/* The number of a user; nr_users: there is none of this name. */
+static size_t find_user(const struct web_config *config, const char *name)
+{
+	size_t user = 0;
+
+	while (user < config->nr_users && strcmp(config->users[user].name, name) != 0)
+		user++;
+	return user;
+}
+
+static bool is_remembered(const struct passwords *passwords, size_t user, const char *password)
+{
+	return user < passwords->config->nr_users && passwords->right[user].is_known &&
+	       siphash(passwords->key, password, strlen(password)) == passwords->right[user].hash;
+}
+
+/* Takes the same time wherever they differ. */
+static bool is_same(const char *a, const char *b)
+{
+	size_t len = strlen(a);
+	unsigned char difference = 0;
+
+	if (strlen(b) != len)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		difference |= (unsigned char)(a[i] ^ b[i]);
+	return !difference;
+}
+
+static enum password_answer check(struct passwords *passwords, const char *name,
+				  const char *password)
+{
+	const struct web_config *config = passwords->config;
+	size_t user = find_user(config, name);
+	uint64_t begin_ns = clock_now_ns();
+	const char *hash, *made;
+	bool is_right;
+
+	if (is_remembered(passwords, user, password))
+		return PASSWORD_RIGHT;
+	/* An unknown user takes as long: the time does not tell which users there are. */
+	hash = config->users[user % config->nr_users].hash;
+	made = crypt_r(password, hash, &passwords->data);
+	is_right = made && made[0] != '*' && is_same(made, hash) && user < config->nr_users;
+	passwords->left_ns -= (int64_t)(clock_now_ns() - begin_ns);
+	if (!is_right)
+		return PASSWORD_WRONG;
+	passwords->right[user] = (struct right){
+		true, siphash(passwords->key, password, strlen(password))
+	};
+	return PASSWORD_RIGHT;
+}
+
+/* ---- waiting */
+
+static void forget(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+static void answer(struct passwords *passwords, struct password_question *question,
+		   enum password_answer with)
+{
+	DL_DELETE(passwords->waiting, question);
+	passwords->nr_waiting--;
+	forget(question->name);
+	forget(question->password);
+	question->name = question->password = NULL;
+	question->answer = with;
+	question->nr_wrong += with == PASSWORD_WRONG;
+}
+
+static void insert(struct passwords *passwords, struct password_question *question)
+{
+	struct password_question *other, *before = NULL;
+
+	for (other = passwords->waiting; other; other = other->next) {
+		if (other->turn <= question->turn)
+			before = other;
+	}
+	if (before)
+		DL_APPEND_ELEM(passwords->waiting, before, question);
+	else
+		DL_PREPEND(passwords->waiting, question);
+}
+
+/* An address with many questions has its turn as often as one with a single question. */
+static void queue(struct passwords *passwords, struct password_question *question)
+{
+	const struct password_question *other;
+
+	question->turn = passwords->turn + 1;
+	for (other = passwords->waiting; other; other = other->next) {
+		if (client_address_is_same(&other->address, &question->address))
+			question->turn = other->turn + 1;
+	}
+	insert(passwords, question);
+	passwords->nr_waiting++;
+}
+
+static size_t count_of(const struct passwords *passwords, const struct client_address *address)
+{
+	const struct password_question *other;
+	size_t nr = 0;
+
+	for (other = passwords->waiting; other; other = other->next)
+		nr += client_address_is_same(&other->address, address);
+	return nr;
+}
+
+void password_ask(struct passwords *passwords, struct password_question *question,
+		  const char *name, const char *password)
+{
+	const struct web_config *config = passwords->config;
+
+	question->answer = PASSWORD_WRONG;
+	if (!name || !password || !config->nr_users)
+		return;
+	question->answer = PASSWORD_RIGHT;
+	if (is_remembered(passwords, find_user(config, name), password))
+		return;
+	question->answer = PASSWORD_LATER;
+	if (passwords->nr_waiting == passwords->max ||
+	    count_of(passwords, &question->address) == PASSWORDS_OF_ADDRESS)
+		return;
+	question->name = strdup(name);
+	question->password = strdup(password);
+	if (!question->name || !question->password) {
+		forget(question->name);
+		forget(question->password);
+		return;
+	}
+	question->since_ns = clock_now_ns();
+	question->answer = PASSWORD_WAITS;
+	queue(passwords, question);
+}
+
+void password_leave(struct passwords *passwords, struct password_question *question)
+{
+	if (question->answer == PASSWORD_WAITS)
+		answer(passwords, question, PASSWORD_LATER);
+}
+
+/* How long it takes until there is time for a check again. */
+static uint64_t count_time(struct passwords *passwords)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	passwords->left_ns += (int64_t)((now_ns - passwords->counted_ns) / SHARE);
+	if (passwords->left_ns > AT_ONCE_NS)
+		passwords->left_ns = AT_ONCE_NS;
+	passwords->counted_ns = now_ns;
+	return passwords->left_ns > 0 ? 0 : (uint64_t)(1 - passwords->left_ns) * SHARE;
+}
+
+/* One that is remembered meanwhile, or has waited for too long; NULL: there is none. */
+static struct password_question *work_at_once(struct passwords *passwords)
+{
+	const struct web_config *config = passwords->config;
+	struct password_question *question;
+
+	for (question = passwords->waiting; question; question = question->next) {
+		bool is_right = is_remembered(passwords, find_user(config, question->name),
+					      question->password);
+
+		if (!is_right &&
+		    clock_now_ns() - question->since_ns < PASSWORD_WAIT_S * NS_PER_S)
+			continue;
+		answer(passwords, question, is_right ? PASSWORD_RIGHT : PASSWORD_LATER);
+		return question;
+	}
+	return NULL;
+}
+
+/*
+ * The question whose turn it is: of the first one's address, the one whose client was wrong least
+ * often. It and the first one change places.
+ */
+static struct password_question *next_question(struct passwords *passwords)
+{
+	struct password_question *first = passwords->waiting, *question = first;
+	uint64_t turn;
+
+	for (struct password_question *other = first; other; other = other->next) {
+		if (client_address_is_same(&other->address, &first->address) &&
+		    other->nr_wrong < question->nr_wrong)
+			question = other;
+	}
+	passwords->turn = first->turn;
+	if (question != first) {
+		turn = question->turn;
+		DL_DELETE(passwords->waiting, first);
+		first->turn = turn;
+		insert(passwords, first);
+	}
+	return question;
+}
+
+struct password_question *passwords_work(struct passwords *passwords, uint64_t *ret_ns)
+{
+	struct password_question *question = work_at_once(passwords);
+
+	*ret_ns = UINT64_MAX;
+	if (question || !passwords->waiting)
+		return question;
+	*ret_ns = count_time(passwords);
+	if (*ret_ns)
+		return NULL;
+	question = next_question(passwords);
+	answer(passwords, question, check(passwords, question->name, question->password));
+	return question;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * password - whether a user's password is right, by bcrypt hashes and crypt(3).
+ *
+ * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each user
+ * is remembered by a keyed hash, which costs nothing: it always passes at once. Any other waits for
+ * its check, each address in turn, and of an address the client first that was wrong least often.
+ * All checks take at most a second at once, and after that a tenth of the time.
+ */
+#ifndef KVMTOP_LIB_HTTP_PASSWORD_H
+#define KVMTOP_LIB_HTTP_PASSWORD_H
+
+#include "lib/http/clients.h"
+#include "lib/http/web_config.h"
+
+#define PASSWORD_WAIT_S 60 /* then it is not checked */
+#define PASSWORDS_OF_ADDRESS 48 /* that wait at once */
+
+struct passwords;
+
+enum password_answer {
+	PASSWORD_WRONG,
+	PASSWORD_RIGHT,
+	PASSWORD_LATER, /* not checked: too many wait, or it has waited for too long */
+	PASSWORD_WAITS, /* the answer comes from passwords_work() */
+};
+
+/*
+ * What a client asks, also again: in its own memory, zero-initialised, and there until the answer.
+ */
+struct password_question {
+	struct client_address address;
+	enum password_answer answer;
+	unsigned int nr_wrong; /* answers that this client had */
+	char *name, *password; /* while it waits */
+	uint64_t turn, since_ns;
+	struct password_question *prev, *next;
+};
+
+/* The config outlives them; at most `max` questions wait. NULL: no memory. */
+struct passwords *passwords_new(const struct web_config *config, size_t max);
+void passwords_free(struct passwords *passwords); /* no question waits; NULL is fine */
+
+/* Sets the answer of a question with an address. name or password NULL: the client gave none. */
+void password_ask(struct passwords *passwords, struct password_question *question,
+		  const char *name, const char *password);
+
+/*
+ * Answers a question that waits, which may take as long as a check. NULL: none has an answer now;
+ * ret_ns is how long that stays so, UINT64_MAX: none waits.
+ */
+struct password_question *passwords_work(struct passwords *passwords, uint64_t *ret_ns);
+
+/* Answers a question with PASSWORD_LATER, if it waits. */
+void password_leave(struct passwords *passwords, struct password_question *question);
+
+#endif

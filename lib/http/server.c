@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The loop of libmicrohttpd, and what is said to clients. */
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "lib/read.h"
+#include "lib/thread.h"
+#include "lib/http/address.h"
+#include "lib/http/clients.h"
+#include "lib/http/library.h"
+#include "lib/http/password.h"
+#include "lib/http/server.h"
+#include "lib/http/web_config.h"
+
+#define CONNECTION_BYTES 8192 /* of a request's header, and of what is sent at a time */
+#define TIMEOUT_S 10
+#define SPARE_CONNECTIONS 64 /* for clients that are ended, until the library has closed them */
+#define LOOK_MS 1000 /* between two looks for clients that had their time */
+#define PEM_MAX (1 << 20)
+
+struct server {
+	struct server_config config;
+	struct library library;
+	struct web_config web;
+	struct passwords *passwords; /* NULL: no users */
+	char *cert, *key;	     /* PEM; NULL: no TLS */
+	struct MHD_Daemon *daemon;
+	struct listener listener; /* fd -1: not yet, or the daemon has it */
+	pthread_t thread;
+	bool has_thread;
+	int wake_fd; /* an eventfd, for the end */
+	atomic_bool is_ending;
+	/* The thread's: */
+	struct clients clients;
+};
+
+/* A client's connection. */
+struct visitor {
+	struct client client;
+	struct MHD_Connection *connection;
+	struct password_question question;
+	bool has_asked; /* the question is of this request */
+};
+
+/* ---- answers */
+
+static void drop_bytes(void *bytes)
+{
+	document_drop((struct document *)((char *)bytes - offsetof(struct document, bytes)));
+}
+
+static const char *words_of(unsigned int status)
+{
+	switch (status) {
+	case MHD_HTTP_UNAUTHORIZED:
+		return "401: a user and a password are needed\n";
+	case MHD_HTTP_NOT_FOUND:
+		return "404: there are /, /metrics and /healthz\n";
+	case MHD_HTTP_TOO_MANY_REQUESTS:
+		return "429: there were too many wrong passwords: try again in some seconds\n";
+	case MHD_HTTP_METHOD_NOT_ALLOWED:
+		return "405: only GET and HEAD are answered\n";
+	default:
+		return "503: there are no numbers now: try again later\n";
+	}
+}
+
+/* Queues the document and drops it; NULL: the words of the status. */
+static enum MHD_Result send_document(const struct server *server, struct MHD_Connection *connection,
+				     unsigned int status, struct document *document)
+{
+	const struct library *library = &server->library;
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	if (!document)
+		document = document_new("text/plain; charset=utf-8", words_of(status),
+					strlen(words_of(status)), false);
+	if (!document)
+		return MHD_NO;
+	response = library->create_response(document->size, document->bytes, drop_bytes);
+	if (!response) {
+		document_drop(document);
+		return MHD_NO;
+	}
+	library->add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, document->type);
+	library->add_header(response, "X-Content-Type-Options", "nosniff");
+	if (document->is_gzip)
+		library->add_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+	if (status == MHD_HTTP_UNAUTHORIZED)
+		library->add_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+				    "Basic realm=\"kvmtop\"");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		library->add_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	result = library->queue_response(connection, status, response);
+	library->destroy_response(response);
+	return result;
+}
+
+static void ask_password(const struct server *server, struct visitor *visitor)
+{
+	char *password = NULL, *name;
+
+	name = server->library.get_password(visitor->connection, &password);
+	visitor->question.address = visitor->client.address;
+	password_ask(server->passwords, &visitor->question, name, password);
+	visitor->has_asked = true;
+	if (password)
+		explicit_bzero(password, strlen(password));
+	server->library.free(name);
+	server->library.free(password);
+}
+
+/* 200: the client may read; 0: it waits; else the status that it gets. */
+static unsigned int check_client(const struct server *server, struct visitor *visitor)
+{
+	if (!server->passwords)
+		return MHD_HTTP_OK;
+	if (!visitor->has_asked)
+		ask_password(server, visitor);
+	switch (visitor->question.answer) {
+	case PASSWORD_RIGHT:
+		return MHD_HTTP_OK;
+	case PASSWORD_LATER:
+		return MHD_HTTP_TOO_MANY_REQUESTS;
+	case PASSWORD_WAITS:
+		return 0;
+	default:
+		return MHD_HTTP_UNAUTHORIZED;
+	}
+}
+
+static const char *header_of(const struct server *server, struct MHD_Connection *connection,
+			     const char *name)
+{
+	const char *value = server->library.lookup_value(connection, MHD_HEADER_KIND, name);
+
+	return value ? value : "";
+}
+
+/* "gzip" in a list of codings, unless its weight is 0. */
+static bool accepts_gzip(const char *codings)
+{
+	const char *found = strstr(codings, "gzip");
+	double weight;
+
+	return found && (sscanf(found, "gzip ; q = %lf", &weight) < 1 || weight > 0);
+}
+
+/* NULL: there was no memory for it. */
+static struct visitor *visitor_of(const struct server *server, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = server->library.connection_info(
+		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
+				  const char *method, const char *version, const char *upload,
+				  size_t *upload_size, void **seen)
+{
+	const struct server *server = arg;
+	struct visitor *visitor = visitor_of(server, connection);
+	struct server_request request = { .path = url };
+	struct document *document = NULL;
+	unsigned int status;
+
+	(void)version;
+	(void)upload;
+	if (!*seen) { /* the header is complete; a body may follow */
+		*seen = arg;
+		return MHD_YES;
+	}
+	if (*upload_size) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return send_document(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED, NULL);
+	if (!visitor)
+		return MHD_NO;
+	status = check_client(server, visitor);
+	if (!status) { /* the library comes here again when it has its answer */
+		visitor->client.waits = true;
+		server->library.suspend(connection);
+		return MHD_YES;
+	}
+	if (status != MHD_HTTP_OK)
+		return send_document(server, connection, status, NULL);
+	request.takes_gzip = accepts_gzip(header_of(server, connection,
+						    MHD_HTTP_HEADER_ACCEPT_ENCODING));
+	status = server->config.answer(server->config.arg, &request, &document);
+	return send_document(server, connection, status, document);
+}
+
+/* ---- connections */
+
+static void welcome(struct server *server, struct MHD_Connection *connection, void **context)
+{
+	const struct library *library = &server->library;
+	const union MHD_ConnectionInfo *fd = library->connection_info(
+		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *address = library->connection_info(
+		connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct visitor *visitor = fd ? calloc(1, sizeof(*visitor)) : NULL;
+
+	if (!visitor)
+		return;
+	visitor->connection = connection;
+	visitor->client.fd = fd->connect_fd;
+	visitor->client.address = client_address_of(address ? address->client_addr : NULL);
+	clients_add(&server->clients, &visitor->client, clock_now_ns());
+	*context = visitor;
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	struct server *server = arg;
+	struct visitor *visitor = *context;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		welcome(server, connection, context);
+	} else if (visitor) {
+		if (server->passwords)
+			password_leave(server->passwords, &visitor->question);
+		clients_remove(&server->clients, &visitor->client);
+		free(visitor);
+		*context = NULL;
+	}
+}
+
+/* A request has its answer, or its client is gone. */
+static void on_completed(void *arg, struct MHD_Connection *connection, void **seen,
+			 enum MHD_RequestTerminationCode code)
+{
+	struct server *server = arg;
+	struct visitor *visitor = visitor_of(server, connection);
+
+	(void)seen;
+	(void)code;
+	if (!visitor)
+		return;
+	visitor->has_asked = false;
+	clients_answered(&server->clients, &visitor->client, clock_now_ns());
+}
+
+/* ---- the thread */
+
+/* A client that waited has its time for the rest of the request. */
+static void go_on(struct server *server, struct password_question *question)
+{
+	struct visitor *visitor = (struct visitor *)((char *)question -
+						     offsetof(struct visitor, question));
+
+	visitor->client.waits = false;
+	clients_answered(&server->clients, &visitor->client, clock_now_ns());
+	server->library.resume(visitor->connection);
+}
+
+/* Checks a password that waits. Returns how long there is nothing to check. */
+static uint64_t work(struct server *server)
+{
+	struct password_question *question;
+	uint64_t idle_ns = UINT64_MAX;
+
+	if (!server->passwords)
+		return idle_ns;
+	question = passwords_work(server->passwords, &idle_ns);
+	if (question)
+		go_on(server, question);
+	return question ? 0 : idle_ns;
+}
+
+/* How long nothing can happen but on a descriptor; -1: for ever. */
+static int wait_ms(const struct server *server, uint64_t idle_ns)
+{
+	MHD_UNSIGNED_LONG_LONG library_ms;
+	uint64_t ms = server->clients.nr ? LOOK_MS : INT32_MAX;
+
+	if (idle_ns / 1000000 < ms)
+		ms = idle_ns / 1000000 + (idle_ns != 0);
+	if (server->library.get_timeout(server->daemon, &library_ms) == MHD_YES && library_ms < ms)
+		ms = library_ms;
+	return ms == INT32_MAX ? -1 : (int)ms;
+}
+
+static void *run(void *arg)
+{
+	struct server *server = arg;
+	const union MHD_DaemonInfo *info = server->library.daemon_info(server->daemon,
+								      MHD_DAEMON_INFO_EPOLL_FD);
+	struct pollfd fds[] = {
+		{ .fd = info->epoll_fd, .events = POLLIN },
+		{ .fd = server->wake_fd, .events = POLLIN },
+	};
+	uint64_t idle_ns = UINT64_MAX;
+
+	while (!server->is_ending) {
+		poll(fds, 2, wait_ms(server, idle_ns));
+		server->library.run(server->daemon);
+		idle_ns = work(server);
+		clients_end_late(&server->clients, clock_now_ns());
+	}
+	return NULL;
+}
+
+/* ---- start and stop */
+
+static int read_pem(const char *path, char **ret_text, struct why *why)
+{
+	size_t size;
+	int err = read_whole(path, PEM_MAX, ret_text, &size);
+
+	return err ? why_set(why, err, "%s: %s", path, strerror(-err)) : 0;
+}
+
+static int read_config(struct server *server, struct why *why)
+{
+	int err = 0;
+
+	if (server->config.web_config)
+		err = web_config_read(server->config.web_config, &server->web, why);
+	if (!err && server->web.nr_users) {
+		server->passwords = passwords_new(&server->web, SERVER_CONNECTIONS / 2);
+		err = server->passwords ? 0 : -ENOMEM;
+	}
+	if (!err && server->web.cert_file)
+		err = read_pem(server->web.cert_file, &server->cert, why);
+	if (!err && server->web.key_file)
+		err = read_pem(server->web.key_file, &server->key, why);
+	if (!err && server->cert && !server->library.has_feature(MHD_FEATURE_TLS))
+		err = why_set(why, -ENOSYS, "libmicrohttpd was built without TLS here");
+	return err;
+}
+
+/* Half of the descriptors at most: counting needs some. */
+static unsigned int limit_connections(void)
+{
+	struct rlimit limit = { .rlim_cur = 1024 };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur / 2 < SERVER_CONNECTIONS ? (unsigned int)(limit.rlim_cur / 2) :
+						      SERVER_CONNECTIONS;
+}
+
+static int start_daemon(struct server *server, struct why *why)
+{
+	static const char tls13[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
+	static const char tls12[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, server->cert },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, server->key },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0,
+		  (void *)(uintptr_t)(server->web.only_tls13 ? tls13 : tls12) },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
+	unsigned int limit = limit_connections();
+
+	if (!server->cert)
+		tls[0].option = MHD_OPTION_END;
+	else
+		flags |= MHD_USE_TLS;
+	server->daemon = server->library.start_daemon(
+		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET,
+		server->listener.fd, MHD_OPTION_CONNECTION_LIMIT, limit + SPARE_CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)TIMEOUT_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, server, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+	if (!server->daemon)
+		return why_set(why, -EIO, "%s: no server can be started there%s",
+			       server->config.address,
+			       server->cert ? "; are the certificate and the key PEM files that "
+					      "belong together?" : "");
+	server->listener.fd = -1; /* the daemon closes it */
+	server->clients.max = limit;
+	return 0;
+}
+
+static int start_thread(struct server *server)
+{
+	int err;
+
+	server->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = server->wake_fd < 0 ? -errno : thread_start(&server->thread, run, server);
+	server->has_thread = !err;
+	return err;
+}
+
+static void stop_thread(struct server *server)
+{
+	struct client *client, *next;
+
+	if (server->has_thread) {
+		server->is_ending = true;
+		eventfd_write(server->wake_fd, 1);
+		pthread_join(server->thread, NULL);
+	}
+	/* The library wants no connection to be suspended at its end. */
+	for (client = server->clients.list; client; client = next) {
+		struct visitor *visitor = (struct visitor *)client; /* its first member */
+
+		next = client->next;
+		if (client->waits)
+			go_on(server, &visitor->question);
+	}
+}
+
+int server_start(const struct server_config *config, struct server **ret_server,
+		 bool *ret_is_open, struct why *why)
+{
+	struct server *server = calloc(1, sizeof(*server));
+	int err;
+
+	if (!server)
+		return -ENOMEM;
+	server->config = *config;
+	server->listener.fd = -1;
+	server->wake_fd = -1;
+	err = library_load(&server->library, why);
+	if (!err)
+		err = read_config(server, why);
+	if (!err)
+		err = address_listen(config->address, &server->listener, why);
+	if (!err)
+		err = start_daemon(server, why);
+	if (!err)
+		err = start_thread(server);
+	if (err) {
+		server_stop(server);
+		return err;
+	}
+	*ret_is_open = server->listener.is_open;
+	*ret_server = server;
+	return 0;
+}
+
+void server_stop(struct server *server)
+{
+	if (!server)
+		return;
+	address_remove(&server->listener); /* while its inode is this socket's */
+	stop_thread(server);
+	if (server->daemon)
+		server->library.stop_daemon(server->daemon);
+	if (server->listener.fd >= 0)
+		close(server->listener.fd);
+	if (server->wake_fd >= 0)
+		close(server->wake_fd);
+	if (server->key)
+		explicit_bzero(server->key, strlen(server->key));
+	free(server->cert);
+	free(server->key);
+	passwords_free(server->passwords);
+	web_config_release(&server->web);
+	free(server); /* the library stays: others of the program's own may use what it loaded */
+}

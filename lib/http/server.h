@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * server - an HTTP server in a thread of its own, by libmicrohttpd.
+ *
+ * It answers GET and HEAD, to a bounded number of connections, each of which ends when nothing
+ * happens for ten seconds, or when it takes too long for a request, see clients.h. The library is
+ * loaded when a server is started: it brings TLS and a dozen libraries with it, which nothing else
+ * in the program needs.
+ */
+#ifndef KVMTOP_LIB_HTTP_SERVER_H
+#define KVMTOP_LIB_HTTP_SERVER_H
+
+#include <stdbool.h>
+
+#include "lib/why.h"
+#include "lib/http/document.h"
+
+#define SERVER_CONNECTIONS 2000 /* at once; and at most half of the descriptors */
+
+struct server_request {
+	const char *path; /* "/metrics" */
+	bool takes_gzip;
+};
+
+struct server_config {
+	const char *address; /* see address.h */
+	const char *web_config; /* a file, see web_config.h; NULL: none */
+	/*
+	 * From the server's thread. Returns a status, 200 or 404 and so on, and a document, which
+	 * the server drops; NULL: the server sends a line about the status.
+	 */
+	unsigned int (*answer)(void *arg, const struct server_request *request,
+			       struct document **ret_document);
+	void *arg;
+};
+
+struct server;
+
+/*
+ * Signals that are blocked when it is called stay blocked in its thread. ret_is_open: other
+ * machines can reach it. 0, or -errno with why.
+ */
+int server_start(const struct server_config *config, struct server **ret_server,
+		 bool *ret_is_open, struct why *why);
+void server_stop(struct server *server); /* NULL is fine */
+
+#endif

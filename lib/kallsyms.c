@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads lines of address, type, name and perhaps [module], and sorts them by address. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/kallsyms.h"
+#include "lib/read.h"
+
+#define FILE_MAX ((size_t)64 << 20)
+#define DIGITS_MAX 16
+#define LAST_BYTES 0x10000 /* how long the last function may be: nothing says where it ends */
+
+struct symbol {
+	uint64_t address;
+	const char *name, *module; /* module: NULL: the kernel itself */
+	uint32_t line;
+	bool is_function;
+};
+
+struct kallsyms {
+	char *text; /* has the names */
+	struct symbol *list;
+	size_t nr, room;
+};
+
+void kallsyms_free(struct kallsyms *symbols)
+{
+	if (!symbols)
+		return;
+	free(symbols->text);
+	free(symbols->list);
+	free(symbols);
+}
+
+/* Ends a word of printable characters with NUL. Returns what follows it; NULL: no word. */
+static char *take_word(char *at, char **ret_word)
+{
+	*ret_word = at;
+	while (*at > ' ' && *at < 0x7f)
+		at++;
+	if (at == *ret_word)
+		return NULL;
+	return at;
+}
+
+/* "[e1000]" */
+static bool take_module(char *text, const char **ret_module)
+{
+	char *word, *end = take_word(text, &word);
+
+	*ret_module = word;
+	return end && !*end && word[0] == '[' && end[-1] == ']' && end - word > 2;
+}
+
+/* "ffffffff81000000 T startup_64", "ffffffffc0000000 t e1000_intr\t[e1000]" */
+static bool parse_line(char *line, struct symbol *ret_symbol)
+{
+	size_t digits = strspn(line, "0123456789abcdef");
+	char *name = line + digits + 3, *end;
+
+	if (!digits || digits > DIGITS_MAX || line[digits] != ' ' || line[digits + 1] <= ' ' ||
+	    line[digits + 1] > '~' || line[digits + 2] != ' ')
+		return false;
+	end = take_word(name, &name);
+	if (!end || (*end && *end != '\t') || (*end && !take_module(end + 1, &ret_symbol->module)))
+		return false;
+	*end = '\0';
+	ret_symbol->address = strtoull(line, NULL, 16);
+	ret_symbol->name = name;
+	ret_symbol->is_function = strchr("tTwW", line[digits + 1]);
+	return true;
+}
+
+static int add_line(struct kallsyms *symbols, char *line, uint32_t number)
+{
+	struct symbol symbol = { .line = number };
+
+	if (!parse_line(line, &symbol))
+		return -EINVAL;
+	if (!symbol.address) /* hidden, or a thing of each CPU */
+		return 0;
+	if (array_grow(&symbols->list, &symbols->room, symbols->nr + 1) < 0)
+		return -ENOMEM;
+	symbols->list[symbols->nr++] = symbol;
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->is_function != y->is_function)
+		return y->is_function - x->is_function;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+static int add_lines(struct kallsyms *symbols, size_t size, const char *path, struct why *why)
+{
+	char *at = symbols->text, *end = at + size, *next;
+	int err;
+
+	for (uint32_t number = 1; at < end; number++, at = next) {
+		char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		next = newline ? newline + 1 : end;
+		if (newline)
+			*newline = '\0';
+		/* A NUL within the line would hide its end. */
+		err = strlen(at) == (size_t)((newline ? newline : end) - at) ?
+			      add_line(symbols, at, number) : -EINVAL;
+		if (err == -EINVAL)
+			return why_set(why, err, "%s: line %" PRIu32 " is not one of "
+						 "/proc/kallsyms", path, number);
+		if (err)
+			return why_set(why, err, "no memory for %s", path);
+	}
+	if (!symbols->nr)
+		return why_set(why, -ENODATA, "%s: it has no addresses: copy the guest's "
+					      "/proc/kallsyms as root", path);
+	qsort(symbols->list, symbols->nr, sizeof(*symbols->list), compare);
+	return 0;
+}
+
+int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **ret_symbols,
+		   struct why *why)
+{
+	struct kallsyms *symbols = calloc(1, sizeof(*symbols));
+	int err;
+
+	if (!symbols) {
+		free(text);
+		return why_set(why, -ENOMEM, "no memory for %s", path);
+	}
+	symbols->text = text;
+	err = add_lines(symbols, size, path, why);
+	if (err)
+		kallsyms_free(symbols);
+	else
+		*ret_symbols = symbols;
+	return err;
+}
+
+int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct why *why)
+{
+	char *text;
+	size_t size;
+	int err = read_whole(path, FILE_MAX, &text, &size);
+
+	if (err)
+		return why_set(why, err, "cannot read %s: %s", path, strerror(-err));
+	return kallsyms_parse(text, size, path, ret_symbols, why);
+}
+
+/* The number of symbols at this address or below. */
+static size_t count_up_to(const struct kallsyms *symbols, uint64_t address)
+{
+	size_t low = 0, high = symbols->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols->list[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, size_t size)
+{
+	size_t nr = count_up_to(symbols, address), first;
+	const struct symbol *symbol;
+	uint64_t offset;
+
+	if (!nr)
+		return false;
+	/* An address with several names has the first one, as in the kernel. */
+	for (first = nr - 1; first > 0; first--) {
+		if (symbols->list[first - 1].address != symbols->list[nr - 1].address)
+			break;
+	}
+	symbol = &symbols->list[first];
+	offset = address - symbol->address;
+	if (!symbol->is_function || (nr == symbols->nr && offset >= LAST_BYTES))
+		return false;
+	snprintf(buf, size, "%s+0x%" PRIx64 "%s%s", symbol->name, offset,
+		 symbol->module ? " " : "", symbol->module ? symbol->module : "");
+	return true;
+}

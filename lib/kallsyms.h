@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kallsyms - the functions of a kernel by address, from a copy of its /proc/kallsyms.
+ *
+ * The file comes from a guest. A line that the kernel would not write is an error.
+ */
+#ifndef KVMTOP_LIB_KALLSYMS_H
+#define KVMTOP_LIB_KALLSYMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/why.h"
+
+struct kallsyms;
+
+/* 0, or -errno with why, which names the file and what to do. */
+int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct why *why);
+
+/* The same of a text, which ends with a NUL; path: for why. Takes the text over, to be freed. */
+int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **ret_symbols,
+		   struct why *why);
+
+void kallsyms_free(struct kallsyms *symbols); /* NULL is fine */
+
+/* "do_idle+0x12", of a module "e1000_intr+0x4 [e1000]". False: no function is there. */
+bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * output - opens files to write to. Nothing else in kvmtop does, so one rule is for all of them.
+ *
+ * kvmtop often runs as root, and a folder may belong to a user who puts a link there, or a file
+ * under a name that is easily guessed. "Ours" is what root or the user of this process owns.
+ *
+ *	- A link is followed if it is ours and in a folder of ours, wherever it is in a path. Links
+ *	  of /proc, to which /dev/stdout leads, are the kernel's.
+ *	- A file that exists must be a plain file of ours. It has no second name if the folder is
+ *	  not ours.
+ *	- Devices and pipes can be written to, if they or the folder are ours.
+ *
+ * Functions return 0 or a descriptor, or -errno with why, which is a reason without the path.
+ */
+#ifndef KVMTOP_LIB_OUTPUT_H
+#define KVMTOP_LIB_OUTPUT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "lib/why.h"
+
+/* A name in a folder, after all links. */
+struct output {
+	int folder; /* a descriptor */
+	char name[NAME_MAX + 1];
+	bool is_kernels; /* a link of /proc, which the kernel follows */
+};
+
+/* Finds where a path leads. The name need not exist. -ELOOP: a link that is not followed. */
+int output_find(const char *path, struct output *ret_output, struct why *why);
+void output_release(struct output *output);
+
+/* Opens or makes the file; flags as for open(2). O_EXCL and O_TRUNC are as usual. */
+int output_open_at(const struct output *output, int flags, mode_t mode, struct why *why);
+
+/* Finds and opens. */
+int output_open(const char *path, int flags, mode_t mode, struct why *why);
+
+/* The absolute path without links; NULL with errno. The caller frees it. */
+char *output_path(const struct output *output);
+
+/* Whether root or the user of this process owns it. */
+bool output_is_ours(const struct stat *st);
+
+/*
+ * For a file that has others beside it, under names that can be guessed: 0, or for root -EPERM with
+ * why if another user could put files there, or replace the folder.
+ */
+int output_check_folder(int folder, struct why *why);
+
+/*
+ * Renames a file that is in the way: the day of its last change is appended to its name, and a
+ * number where there is such a file. Of each suffix, NULL at the end, the file with the suffix is
+ * renamed, too, to the new name with the suffix. 0 or -errno; why has the new name, or the reason.
+ */
+int output_set_aside(const char *path, const char *const *suffixes, struct why *ret_why);
+
+/*
+ * The first of the inputs that is the same file as the output, or is the folder of an output that
+ * exists; NULL: none. Inputs may be NULL.
+ */
+const char *output_find_input(const char *path, const char *const *inputs, size_t nr);
+
+#endif

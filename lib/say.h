@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * say - prints errors and notices of the program and its commands, and gives the exit status.
+ *
+ * Everything below them returns 0 or -errno and a struct why; only commands print.
+ */
+#ifndef KVMTOP_LIB_SAY_H
+#define KVMTOP_LIB_SAY_H
+
+#include "lib/why.h"
+
+/* STATUS_FOUND: of `kvmtop why`, which found something. */
+enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_FOUND = 3 };
+
+/* Prints the why, or without one the errno's text; returns STATUS_FAILURE. */
+int say_failure(int err, const struct why *why);
+
+/* Prints a notice: "kvmtop: TEXT". Of NULL and "" nothing. */
+void say(const char *text);
+
+/* Prints a why that is a notice, and empties it. */
+void say_notice(struct why *why);
+
+/* command: "" for the program itself, "report" for a command. Returns STATUS_USAGE. */
+int say_usage(const char *command, const struct why *why);
+
+/*
+ * Flushes standard output at the end. Returns status, or STATUS_FAILURE if output could not be
+ * written (a full disk is an error; a reader that went away is none).
+ */
+int say_end(int status);
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* libyaml makes a document of the text; its mappings are walked here. */
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "lib/read.h"
+#include "lib/settings.h"
+
+#define FILE_MAX (1 << 20)
+
+int setting_bad(const struct setting *setting, const char *what)
+{
+	return why_set(setting->why, -EINVAL, "line %zu: %s: %s",
+		       setting->value->start_mark.line + 1, setting->key, what);
+}
+
+const char *setting_text(const struct setting *setting)
+{
+	if (setting->value->type == YAML_SCALAR_NODE)
+		return (const char *)setting->value->data.scalar.value;
+	setting_bad(setting, "the value must be a text");
+	return NULL;
+}
+
+int setting_path(const struct setting *setting, char **path)
+{
+	const char *text = setting_text(setting);
+	char *whole = NULL;
+
+	if (!text)
+		return -EINVAL;
+	if (*text && asprintf(&whole, "%s%s%s", *text == '/' ? "" : setting->folder,
+			      *text == '/' ? "" : "/", text) < 0)
+		return -ENOMEM;
+	free(*path);
+	*path = whole;
+	return 0;
+}
+
+int setting_each(const struct setting *setting, setting_take *take)
+{
+	const yaml_node_t *node = setting->value;
+	int err = 0;
+
+	if (node->type == YAML_SCALAR_NODE && !node->data.scalar.length)
+		return 0;
+	if (node->type != YAML_MAPPING_NODE)
+		return setting_bad(setting, "there must be keys with values below it");
+	for (const yaml_node_pair_t *at = node->data.mapping.pairs.start;
+	     !err && at < node->data.mapping.pairs.top; at++) {
+		const yaml_node_t *key = yaml_document_get_node(setting->document, at->key);
+		struct setting pair = *setting;
+
+		pair.parent = setting;
+		pair.value = yaml_document_get_node(setting->document, at->value);
+		if (!key || !pair.value || key->type != YAML_SCALAR_NODE)
+			return setting_bad(setting, "each key must be a text");
+		pair.key = (const char *)key->data.scalar.value;
+		err = take(&pair);
+	}
+	return err;
+}
+
+int settings_parse(const char *text, size_t size, const char *folder, setting_take *take, void *to,
+		   struct why *why)
+{
+	yaml_parser_t parser;
+	yaml_document_t document;
+	struct setting whole = {
+		.key = "the file", .to = to, .why = why, .document = &document, .folder = folder,
+	};
+	int err = 0;
+
+	if (!yaml_parser_initialize(&parser))
+		return -ENOMEM;
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
+	if (yaml_parser_load(&parser, &document)) {
+		whole.value = yaml_document_get_root_node(&document);
+		if (whole.value)
+			err = setting_each(&whole, take);
+		yaml_document_delete(&document);
+	} else {
+		err = why_set(why, -EINVAL, "line %zu: %s", parser.problem_mark.line + 1,
+			      parser.problem ? parser.problem : "not YAML");
+	}
+	yaml_parser_delete(&parser);
+	return err;
+}
+
+int settings_read(const char *path, setting_take *take, void *to, struct why *why)
+{
+	struct why line = { "" };
+	char *text, *copy;
+	size_t size;
+	int err = read_whole(path, FILE_MAX, &text, &size);
+
+	if (!err) {
+		copy = strdup(path);
+		err = copy ? settings_parse(text, size, dirname(copy), take, to, &line) : -ENOMEM;
+		free(copy);
+		free(text);
+	}
+	return err ? why_set(why, err, "%s: %s", path, line.text[0] ? line.text : strerror(-err)) :
+		     0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * units - durations and sizes as users type them: "7d", "1h30min", "2G", "4MiB".
+ *
+ * A number may have a fraction ("1.5h") and a blank behind it ("30 min"). Small and capital letters
+ * are the same. A number without a unit is an error, but 0 needs none.
+ */
+#ifndef KVMTOP_LIB_UNITS_H
+#define KVMTOP_LIB_UNITS_H
+
+#include <stdint.h>
+
+#include "lib/why.h"
+
+#define DURATION_MAX_NS (UINT64_C(36525) * 86400 * 1000000000) /* 100 years */
+
+/*
+ * One or more numbers with the units us or µs, ms, s, m or min, h, d, w, added up: 0, or -EINVAL
+ * with why. A day has 24 hours. Longer than DURATION_MAX_NS is an error.
+ */
+int duration_parse(const char *text, uint64_t *ret_ns, struct why *why);
+
+/*
+ * A number with a unit: 0, or -EINVAL with why. K, M, G and T, with or without "iB", are powers of
+ * 1024; kB, MB, GB and TB are powers of 1000; B is a byte.
+ */
+int size_parse(const char *text, uint64_t *ret_bytes, struct why *why);
+
+#endif

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and writes moments. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/array.h"
+#include "lib/units.h"
+#include "lib/when.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define DAY_S 86400
+#define YEAR_MIN 1970
+#define YEAR_MAX 2199 /* its nanoseconds fit int64_t */
+#define TEXT_MAX 64
+
+/* ---- the local time zone ---- */
+
+/* How far local time is ahead of UTC at a moment, in seconds. */
+static time_t offset_at(time_t time)
+{
+	struct tm tm = { .tm_gmtoff = 0 };
+
+	localtime_r(&time, &tm);
+	return tm.tm_gmtoff;
+}
+
+/* The first moment after `before`, up to `after`, with another offset than at `before`. */
+static time_t find_change(time_t before, time_t after)
+{
+	time_t offset = offset_at(before);
+
+	while (after - before > 1) {
+		time_t middle = before + (after - before) / 2;
+
+		if (offset_at(middle) == offset)
+			before = middle;
+		else
+			after = middle;
+	}
+	return after;
+}
+
+/*
+ * The moment of a local date and time. Offsets change at most once within the two days around it,
+ * so the offset is the one a day before or the one a day after.
+ */
+static time_t from_local(const struct tm *local)
+{
+	struct tm tm = *local;
+	time_t time = timegm(&tm);
+	time_t before = offset_at(time - DAY_S), after = offset_at(time + DAY_S);
+
+	if (offset_at(time - before) == before)
+		return time - before;
+	if (offset_at(time - after) == after)
+		return time - after;
+	return find_change(time - after, time - before);
+}
+
+/* The date and time of a moment. */
+static struct tm to_local(uint64_t time_ns)
+{
+	time_t time = (time_t)(time_ns / NS_PER_S);
+	struct tm tm = { .tm_mday = 1 };
+
+	localtime_r(&time, &tm);
+	return tm;
+}
+
+/* ---- reading ---- */
+
+/* A moment as it was typed. */
+struct typed {
+	struct tm tm;
+	uint64_t ns; /* the fraction of a second */
+	bool has_day, has_time, has_zone;
+};
+
+static const char *skip_blanks(const char *text)
+{
+	while (*text == ' ')
+		text++;
+	return text;
+}
+
+/* What follows the word; NULL: text does not begin with it. */
+static const char *skip_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	return strncmp(text, word, len) == 0 && !isalpha((unsigned char)text[len]) ? text + len :
+										     NULL;
+}
+
+/* ".25" as nanoseconds, where it is there. Returns what follows. */
+static const char *parse_fraction(const char *text, uint64_t *ret_ns)
+{
+	uint64_t scale = NS_PER_S;
+
+	*ret_ns = 0;
+	if (*text != '.' || !isdigit((unsigned char)text[1]))
+		return text;
+	for (text++; isdigit((unsigned char)*text); text++) {
+		scale /= 10;
+		*ret_ns += (uint64_t)(*text - '0') * scale;
+	}
+	return text;
+}
+
+static void set_day(struct tm *tm, const struct tm *day, int days_before)
+{
+	tm->tm_year = day->tm_year;
+	tm->tm_mon = day->tm_mon;
+	tm->tm_mday = day->tm_mday - days_before;
+}
+
+/* False: 30 February, or a year that is not supported. */
+static bool is_day(const struct tm *day)
+{
+	struct tm tm = { .tm_year = day->tm_year, .tm_mon = day->tm_mon, .tm_mday = day->tm_mday };
+
+	timegm(&tm);
+	return tm.tm_mday == day->tm_mday && tm.tm_year >= YEAR_MIN - 1900 &&
+	       tm.tm_year <= YEAR_MAX - 1900;
+}
+
+/*
+ * "2026-11-21", "today", "yesterday". Returns what follows: `text` itself where there is no day;
+ * NULL: no such day.
+ */
+static const char *parse_day(const char *text, uint64_t now_ns, struct typed *typed)
+{
+	const struct tm now = to_local(now_ns);
+	const char *end;
+
+	typed->has_day = true;
+	end = isdigit((unsigned char)*text) ? strptime(text, "%Y-%m-%d", &typed->tm) : NULL;
+	if (end)
+		return is_day(&typed->tm) ? end : NULL;
+	end = skip_word(text, "today");
+	if (end) {
+		set_day(&typed->tm, &now, 0);
+		return end;
+	}
+	end = skip_word(text, "yesterday");
+	if (end) {
+		set_day(&typed->tm, &now, 1);
+		return end;
+	}
+	typed->has_day = false;
+	return text;
+}
+
+/* "03:12", "03:12:10.250", and behind a day the zone. NULL: it is none of these. */
+static const char *parse_time(const char *text, struct typed *typed)
+{
+	const char *end = strptime(text, "%H:%M", &typed->tm), *zone;
+
+	if (!end)
+		return NULL;
+	typed->has_time = true;
+	if (*end == ':') {
+		end = strptime(end, ":%S", &typed->tm);
+		if (!end)
+			return NULL;
+		end = parse_fraction(end, &typed->ns);
+	}
+	zone = skip_blanks(end);
+	if (!typed->has_day || !*zone || !strchr("Z+-", *zone))
+		return end;
+	typed->has_zone = true;
+	return strptime(zone, "%z", &typed->tm);
+}
+
+static uint64_t moment_of(const struct typed *typed)
+{
+	struct tm tm = typed->tm;
+	time_t zone_s = tm.tm_gmtoff, time;
+
+	time = typed->has_zone ? timegm(&tm) - zone_s : from_local(&tm);
+	return time < 0 ? 0 : (uint64_t)time * NS_PER_S + typed->ns;
+}
+
+/* What may be meant, and the moment that "+5m" and a time of day have to follow; 0: none. */
+struct time_context {
+	const struct when_origin *origin;
+	uint64_t from_ns;
+};
+
+/* The latest such time of day that is not after now; or the first one after from_ns. */
+static uint64_t find_time_of_day(struct typed *typed, const struct time_context *meaning)
+{
+	uint64_t from_ns = meaning->from_ns, now_ns = meaning->origin->now_ns;
+	const struct tm day = to_local(from_ns ? from_ns : now_ns);
+	uint64_t time_ns;
+
+	set_day(&typed->tm, &day, 0);
+	time_ns = moment_of(typed);
+	if (from_ns && time_ns <= from_ns)
+		set_day(&typed->tm, &day, -1);
+	else if (!from_ns && time_ns > now_ns)
+		set_day(&typed->tm, &day, 1);
+	return moment_of(typed);
+}
+
+/* A day, a time, or both. False: not understood. */
+static bool parse_calendar(const char *text, const struct time_context *meaning, uint64_t *ret_ns)
+{
+	struct typed typed = { .has_day = false };
+	const char *end = parse_day(text, meaning->origin->now_ns, &typed);
+
+	if (!end)
+		return false;
+	if (typed.has_day && *end) {
+		if (*end != 'T' && *end != ' ')
+			return false;
+		end = skip_blanks(end + 1);
+	}
+	if (*end || !typed.has_day)
+		end = parse_time(end, &typed);
+	if (!end || *skip_blanks(end))
+		return false;
+	*ret_ns = typed.has_day ? moment_of(&typed) : find_time_of_day(&typed, meaning);
+	return true;
+}
+
+/* "@1763773930.25" */
+static bool parse_epoch(const char *text, uint64_t *ret_ns)
+{
+	uint64_t seconds = 0, ns;
+	struct tm tm;
+	time_t time;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	for (; isdigit((unsigned char)*text); text++) {
+		if (seconds > UINT32_MAX)
+			return false;
+		seconds = seconds * 10 + (uint64_t)(*text - '0');
+	}
+	time = (time_t)seconds;
+	if (*parse_fraction(text, &ns) || !gmtime_r(&time, &tm) || !is_day(&tm))
+		return false;
+	*ret_ns = seconds * NS_PER_S + ns;
+	return true;
+}
+
+/* "-30s", "+5m" */
+static bool parse_offset(const char *text, const struct time_context *meaning, uint64_t *ret_ns)
+{
+	uint64_t base_ns = meaning->origin->shown_ns, ns;
+
+	if (duration_parse(text + 1, &ns, &(struct why){ "" }) < 0)
+		return false;
+	if (*text == '+')
+		*ret_ns = (meaning->from_ns ? meaning->from_ns : base_ns) + ns;
+	else
+		*ret_ns = base_ns > ns ? base_ns - ns : 0;
+	return true;
+}
+
+static int parse(const char *text, const struct time_context *meaning, uint64_t *ret_ns,
+		 struct why *why)
+{
+	const char *at = skip_blanks(text), *end = skip_word(at, "now");
+	bool is_valid;
+
+	if (*at == '-' || *at == '+') {
+		if (parse_offset(at, meaning, ret_ns))
+			return 0;
+		return why_set(why, -EINVAL, "\"%.40s\": not a step such as -30s, +5m, -1d12h",
+			       text);
+	}
+	if (end && !*skip_blanks(end)) {
+		*ret_ns = meaning->origin->now_ns;
+		return 0;
+	}
+	is_valid = *at == '@' ? parse_epoch(at + 1, ret_ns) : parse_calendar(at, meaning, ret_ns);
+	if (is_valid)
+		return 0;
+	return why_set(why, -EINVAL, "\"%.40s\": not a time such as 03:12, -30s, yesterday 03:12, "
+				     "2026-11-21 03:12:10", text);
+}
+
+int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret_ns,
+	       struct why *why)
+{
+	return parse(text, &(struct time_context){ .origin = origin }, ret_ns, why);
+}
+
+int when_parse_span(const char *from, const char *to, const struct when_origin *origin,
+		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct why *why)
+{
+	struct time_context meaning = { .origin = origin };
+	uint64_t from_ns = 0, to_ns = UINT64_MAX;
+	int err = 0;
+
+	if (from && *from)
+		err = parse(from, &meaning, &from_ns, why);
+	meaning.from_ns = from_ns;
+	if (!err && to && *to)
+		err = parse(to, &meaning, &to_ns, why);
+	if (err)
+		return err;
+	if (to_ns <= from_ns)
+		return why_set(why, -ERANGE, "\"%.40s\" is not after \"%.40s\"", to,
+			       from && *from ? from : "@0");
+	*ret_from_ns = from_ns;
+	*ret_to_ns = to_ns;
+	return 0;
+}
+
+int when_parse_range(const char *text, const struct when_origin *origin, uint64_t *ret_from_ns,
+		     uint64_t *ret_to_ns, struct why *why)
+{
+	const char *dots = strstr(text, "..");
+	char from[TEXT_MAX];
+
+	if (!dots || (size_t)(dots - text) >= sizeof(from))
+		return why_set(why, -EINVAL, "\"%.80s\": not a span such as 03:10..03:15", text);
+	snprintf(from, sizeof(from), "%.*s", (int)(dots - text), text);
+	return when_parse_span(from, dots + 2, origin, ret_from_ns, ret_to_ns, why);
+}
+
+/* ---- writing ---- */
+
+void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
+{
+	const struct tm tm = to_local(time_ns), now = to_local(now_ns);
+	bool is_today = tm.tm_year == now.tm_year && tm.tm_yday == now.tm_yday;
+
+	when_format_clock(buf, size, time_ns, !is_today, false);
+}
+
+void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms)
+{
+	const struct tm tm = to_local(time_ns);
+	size_t len = strftime(buf, size, has_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
+
+	if (has_ms)
+		snprintf(buf + len, size - len, ".%03u", (unsigned int)(time_ns / 1000000 % 1000));
+}
+
+void when_format_exact(char *buf, size_t size, uint64_t time_ns)
+{
+	const struct tm tm = to_local(time_ns);
+
+	snprintf(buf, size, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min, tm.tm_sec,
+		 (unsigned int)(time_ns / 1000 % 1000000));
+}
+
+void when_format_iso(char *buf, size_t size, uint64_t time_ns)
+{
+	const struct tm tm = to_local(time_ns);
+	size_t len = strftime(buf, size, "%Y-%m-%dT%H:%M:%S", &tm);
+	long minutes = labs(tm.tm_gmtoff) / 60;
+
+	snprintf(buf + len, size - len, ".%03u%c%02ld:%02ld",
+		 (unsigned int)(time_ns / 1000000 % 1000), tm.tm_gmtoff < 0 ? '-' : '+',
+		 minutes / 60, minutes % 60);
+}
+
+/* The two largest units, without the second one where it is 0. */
+static void format_span(char *buf, size_t size, uint64_t seconds)
+{
+	static const struct {
+		const char *name;
+		uint64_t seconds;
+	} units[] = { { "d", 86400 }, { "h", 3600 }, { "min", 60 }, { "s", 1 } };
+	size_t i = 0;
+	uint64_t rest;
+	int len;
+
+	while (i < ARRAY_SIZE(units) - 1 && seconds < units[i].seconds)
+		i++;
+	len = snprintf(buf, size, "%" PRIu64 " %s", seconds / units[i].seconds, units[i].name);
+	if (i == ARRAY_SIZE(units) - 1)
+		return;
+	rest = seconds % units[i].seconds / units[i + 1].seconds;
+	if (rest)
+		snprintf(buf + len, size - (size_t)len, " %" PRIu64 " %s", rest, units[i + 1].name);
+}
+
+void when_format_ago(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns)
+{
+	bool is_later = time_ns > now_ns;
+	uint64_t seconds = (is_later ? time_ns - now_ns : now_ns - time_ns) / NS_PER_S;
+	char span[WHEN_SIZE];
+
+	format_span(span, sizeof(span), seconds);
+	if (is_later && seconds)
+		snprintf(buf, size, "in %s", span);
+	else
+		snprintf(buf, size, "%s ago", span);
+}

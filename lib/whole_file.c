@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes a file without a name, links it beside the old file, and renames it over the old file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/whole_file.h"
+
+#define TRIES 100
+
+/* Gives the new file the old file's owner, if permitted, and mode. */
+static void take_after(int fd, const struct stat *old)
+{
+	(void)!fchown(fd, old->st_uid, old->st_gid);
+	(void)!fchmod(fd, old->st_mode & 0777);
+}
+
+/* Opens a file without a name in the folder; -1: not possible there. */
+static int open_nameless(const struct output *output)
+{
+	struct stat old;
+	bool is_there = fstatat(output->folder, output->name, &old, AT_SYMLINK_NOFOLLOW) == 0;
+	int fd;
+
+	/* What cannot be opened says why when it is opened. */
+	if (output->is_kernels ||
+	    (is_there && (!S_ISREG(old.st_mode) || !output_is_ours(&old) || old.st_nlink > 1 ||
+			  faccessat(output->folder, output->name, W_OK, 0) < 0)))
+		return -1;
+	fd = openat(output->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	if (fd >= 0 && is_there)
+		take_after(fd, &old);
+	return fd;
+}
+
+int whole_file_open(struct whole_file *whole, const char *path, struct why *why)
+{
+	struct why reason = { "" };
+	int fd = -1, err;
+
+	if (!path || strcmp(path, "-") == 0) {
+		whole->file = stdout;
+		return 0;
+	}
+	err = output_find(path, &whole->output, &reason);
+	if (err)
+		return why_set(why, err, "%s: %s", path, reason.text);
+	fd = open_nameless(&whole->output);
+	whole->has_no_name = fd >= 0;
+	if (fd < 0)
+		fd = output_open_at(&whole->output, O_WRONLY | O_CREAT | O_TRUNC, 0666, &reason);
+	whole->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (whole->file)
+		return 0;
+	err = fd >= 0 ? -errno : fd;
+	if (fd >= 0)
+		close(fd);
+	output_release(&whole->output);
+	*whole = (struct whole_file){ .file = NULL };
+	return why_set(why, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
+}
+
+/* Links the file under a temporary name beside the final one. */
+static int give_name(int fd, const struct output *output, char *name, size_t size)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	for (unsigned int i = 0; i < TRIES; i++) {
+		if ((size_t)snprintf(name, size, "%s.%d.%u", output->name, (int)getpid(), i) >=
+		    size)
+			return -ENAMETOOLONG;
+		if (linkat(AT_FDCWD, link, output->folder, name, AT_SYMLINK_FOLLOW) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
+}
+
+static int replace(int fd, const struct output *output)
+{
+	char name[NAME_MAX + 32];
+	int err = give_name(fd, output, name, sizeof(name));
+
+	if (!err && renameat(output->folder, name, output->folder, output->name) < 0) {
+		err = -errno;
+		unlinkat(output->folder, name, 0);
+	}
+	return err;
+}
+
+int whole_file_keep(struct whole_file *whole)
+{
+	int err = 0;
+
+	if (whole->file == stdout)
+		return 0;
+	/* After a write that failed fflush() writes the same again, and fails in the same way. */
+	if (fflush(whole->file) != 0)
+		err = -errno;
+	else if (ferror(whole->file))
+		err = -EIO;
+	if (!err && whole->has_no_name)
+		err = replace(fileno(whole->file), &whole->output);
+	if (fclose(whole->file) != 0 && !err)
+		err = -errno;
+	output_release(&whole->output);
+	*whole = (struct whole_file){ .file = NULL };
+	return err;
+}
+
+void whole_file_drop(struct whole_file *whole)
+{
+	if (whole->file && whole->file != stdout) {
+		fclose(whole->file);
+		output_release(&whole->output);
+	}
+	*whole = (struct whole_file){ .file = NULL };
+}

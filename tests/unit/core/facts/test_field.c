@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The dictionary of fields and the sets of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/array.h"
+#include "core/facts/field.h"
+
+static uint32_t add(struct fields *fields, const char *name, uint32_t parent, const char *alias)
+{
+	struct field spec = { .name = name, .parent = parent, .alias = alias };
+	uint32_t id = FIELD_NONE;
+
+	assert_int_equal(fields_add(fields, &spec, &id), 0);
+	return id;
+}
+
+static void empty_dictionary(void **state)
+{
+	struct fields *fields = fields_new();
+
+	(void)state;
+	assert_int_equal(fields_count(fields), 0);
+	assert_int_equal(fields_find(fields, "kvm_exit"), FIELD_NONE);
+	fields_free(fields);
+	fields_free(NULL);
+}
+
+static void numbers_are_dense_and_found_by_name(void **state)
+{
+	struct fields *fields = fields_new();
+
+	(void)state;
+	assert_int_equal(add(fields, "kvm_exit", FIELD_NONE, NULL), 0);
+	assert_int_equal(add(fields, "kvm_entry", FIELD_NONE, NULL), 1);
+	assert_int_equal(add(fields, "kvm_exit(HLT)", 0, NULL), 2);
+	assert_int_equal(fields_count(fields), 3);
+	assert_int_equal(fields_find(fields, "kvm_exit(HLT)"), 2);
+	assert_int_equal(fields_find(fields, "kvm_exi"), FIELD_NONE);
+	assert_int_equal(fields_find(fields, "HLT"), FIELD_NONE);
+	assert_int_equal(fields_get(fields, 2)->parent, 0);
+	fields_free(fields);
+}
+
+static void same_name_same_number(void **state)
+{
+	struct fields *fields = fields_new();
+	struct field gauge = { .name = "pages", .parent = FIELD_NONE, .kind = FIELD_GAUGE };
+	uint32_t first = add(fields, "pages", FIELD_NONE, NULL), again = FIELD_NONE;
+
+	(void)state;
+	assert_int_equal(fields_add(fields, &gauge, &again), 0);
+	assert_int_equal(again, first);
+	assert_int_equal(fields_count(fields), 1);
+	assert_int_equal(fields_get(fields, first)->kind, FIELD_COUNTER);
+	fields_free(fields);
+}
+
+static void strings_are_copied(void **state)
+{
+	struct fields *fields = fields_new();
+	char name[] = "kvm_exit", alias[] = "exit";
+	uint32_t id = add(fields, name, FIELD_NONE, alias);
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	memset(alias, 'x', sizeof(alias) - 1);
+	assert_string_equal(fields_get(fields, id)->name, "kvm_exit");
+	assert_string_equal(fields_get(fields, id)->label, "kvm_exit");
+	assert_string_equal(fields_get(fields, id)->alias, "exit");
+	fields_free(fields);
+}
+
+static void all_of_the_spec_is_kept(void **state)
+{
+	struct fields *fields = fields_new();
+	const struct field spec = { .name = "a", .parent = FIELD_NONE, .source = 3,
+				    .kind = FIELD_PEAK, .is_idle = true, .is_extra = true,
+				    .exit_rank = 2 };
+	uint32_t id;
+
+	(void)state;
+	assert_int_equal(fields_add(fields, &spec, &id), 0);
+
+	const struct field *field = fields_get(fields, id);
+
+	assert_int_equal(field->source, 3);
+	assert_int_equal(field->kind, FIELD_PEAK);
+	assert_true(field->is_idle && field->is_extra);
+	assert_int_equal(field->exit_rank, 2);
+	assert_null(field->alias);
+	fields_free(fields);
+}
+
+/* As debugfs' counters, which a VMM's statistics have too: one of the two providers has failed. */
+static void an_abandoned_field_is_the_next_providers(void **state)
+{
+	struct fields *fields = fields_new();
+	struct field spec = { .name = "pages", .parent = FIELD_NONE, .source = 1 };
+	const struct field *field;
+	uint32_t id, again;
+
+	(void)state;
+	assert_int_equal(fields_add(fields, &spec, &id), 0);
+	fields_abandon(fields, 1);
+	spec.source = 2;
+	spec.kind = FIELD_GAUGE;
+	assert_int_equal(fields_add(fields, &spec, &again), 0);
+	assert_int_equal(again, id);
+	field = fields_get(fields, id);
+	assert_int_equal(field->source, 2);
+	assert_int_equal(field->kind, FIELD_GAUGE);
+	assert_false(field->is_abandoned);
+	assert_string_equal(field->name, "pages");
+	assert_string_equal(field->label, "pages");
+	fields_free(fields);
+}
+
+static void labels(void **state)
+{
+	static const struct {
+		const char *name, *label;
+	} cases[] = {
+		{ "kvm_exit(HLT)", "HLT" },
+		{ "kvm_exit(#0x41)", "#0x41" },
+		{ "kvm_exit(f(x))", "f(x)" },
+		{ "kvm_exit()", "" },
+		{ "kvm_exit(open", "open" },
+		{ "kvm_exitless", "kvm_exitless" },
+		{ "instruction_diag", "instruction_diag" },
+		{ "other(HLT)", "other(HLT)" },
+	};
+	struct fields *fields = fields_new();
+	uint32_t parent = add(fields, "kvm_exit", FIELD_NONE, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t id = add(fields, cases[i].name, parent, NULL);
+
+		assert_string_equal(fields_get(fields, id)->label, cases[i].label);
+		assert_string_equal(fields_get(fields, id)->name, cases[i].name);
+	}
+	fields_free(fields);
+}
+
+static void brackets_without_a_parent_are_part_of_the_name(void **state)
+{
+	struct fields *fields = fields_new();
+	uint32_t id = add(fields, "kvm_exit(HLT)", FIELD_NONE, NULL);
+
+	(void)state;
+	assert_string_equal(fields_get(fields, id)->label, "kvm_exit(HLT)");
+	fields_free(fields);
+}
+
+static void a_parent_knows_that_it_has_children(void **state)
+{
+	struct fields *fields = fields_new();
+	uint32_t parent = add(fields, "kvm_exit", FIELD_NONE, NULL);
+	uint32_t other = add(fields, "kvm_entry", FIELD_NONE, NULL);
+
+	(void)state;
+	assert_false(fields_get(fields, parent)->has_children);
+	add(fields, "kvm_exit(HLT)", parent, NULL);
+	assert_true(fields_get(fields, parent)->has_children);
+	assert_false(fields_get(fields, other)->has_children);
+	fields_free(fields);
+}
+
+/* Waiting and polling are within other parts. */
+static void which_rows_add_up_to_their_parent(void **state)
+{
+	static const struct {
+		enum field_use use;
+		unsigned int part;
+		bool adds_up;
+	} cases[] = {
+		{ USE_EXIT, 0, true },		{ USE_EVENT, 0, false },
+		{ USE_ARGUMENT, 0, false },	{ USE_TIME, TIME_GUEST, true },
+		{ USE_TIME, TIME_HALT, true },	{ USE_TIME, TIME_WAIT, false },
+		{ USE_TIME, TIME_POLL, false }, { USE_TIME, TIME_L2, false },
+	};
+	struct fields *fields = fields_new();
+	uint32_t parent = add(fields, "parent", FIELD_NONE, NULL), id;
+	char name[16];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct field spec = { .name = name, .parent = parent, .use = cases[i].use,
+				      .part = cases[i].part };
+
+		snprintf(name, sizeof(name), "child %zu", i);
+		assert_int_equal(fields_add(fields, &spec, &id), 0);
+		assert_int_equal(fields_get(fields, id)->adds_up, cases[i].adds_up);
+		assert_ptr_equal(fields_all(fields)[id], fields_get(fields, id));
+	}
+	assert_false(fields_get(fields, parent)->adds_up);
+	fields_free(fields);
+}
+
+static void fields_do_not_move_as_it_grows(void **state)
+{
+	struct fields *fields = fields_new();
+	uint32_t id = add(fields, "first", FIELD_NONE, NULL);
+	const struct field *first = fields_get(fields, id);
+	char name[32];
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "event_%d", i);
+		add(fields, name, FIELD_NONE, NULL);
+	}
+	assert_ptr_equal(fields_get(fields, id), first);
+	assert_string_equal(first->name, "first");
+	assert_int_equal(fields_find(fields, "event_4999"), 5000);
+	fields_free(fields);
+}
+
+static void set_members(void **state)
+{
+	static const uint32_t ids[] = { 0, 1, 63, 64, 65, 127, 128, 1000 };
+	struct field_set set = { 0 };
+
+	(void)state;
+	assert_false(field_set_has(&set, 0));
+	field_set_del(&set, 5);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		assert_false(field_set_has(&set, ids[i]));
+		assert_int_equal(field_set_add(&set, ids[i]), 0);
+		assert_true(field_set_has(&set, ids[i]));
+	}
+	assert_false(field_set_has(&set, 62));
+	assert_false(field_set_has(&set, 999));
+	assert_false(field_set_has(&set, FIELD_NONE));
+	field_set_del(&set, 64);
+	assert_false(field_set_has(&set, 64));
+	assert_true(field_set_has(&set, 63) && field_set_has(&set, 65));
+	field_set_del(&set, 100000);
+	field_set_clear(&set);
+	for (uint32_t i = 0; i < 2000; i++)
+		assert_false(field_set_has(&set, i));
+	field_set_release(&set);
+	assert_null(set.words);
+	field_set_clear(&set);
+	field_set_release(&set);
+}
+
+static void assert_same_set(const struct field_set *a, const struct field_set *b)
+{
+	for (uint32_t i = 0; i < 2000; i++)
+		assert_int_equal(field_set_has(a, i), field_set_has(b, i));
+}
+
+static void sets_are_copied_over_what_was_there(void **state)
+{
+	struct field_set from = { 0 }, to = { 0 };
+
+	(void)state;
+	field_set_add(&to, 900);
+	field_set_add(&from, 7);
+	field_set_add(&from, 127);
+	assert_int_equal(field_set_copy(&to, &from), 0);
+	assert_same_set(&to, &from);
+	assert_false(field_set_has(&to, 900));
+	field_set_add(&from, 8);
+	assert_false(field_set_has(&to, 8));
+
+	struct field_set empty = { 0 }, fresh = { 0 };
+
+	assert_int_equal(field_set_copy(&fresh, &from), 0);
+	assert_same_set(&fresh, &from);
+	assert_int_equal(field_set_copy(&to, &empty), 0);
+	assert_same_set(&to, &empty);
+	field_set_release(&fresh);
+	field_set_release(&from);
+	field_set_release(&to);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(empty_dictionary),
+		cmocka_unit_test(numbers_are_dense_and_found_by_name),
+		cmocka_unit_test(same_name_same_number),
+		cmocka_unit_test(strings_are_copied),
+		cmocka_unit_test(all_of_the_spec_is_kept),
+		cmocka_unit_test(an_abandoned_field_is_the_next_providers),
+		cmocka_unit_test(labels),
+		cmocka_unit_test(brackets_without_a_parent_are_part_of_the_name),
+		cmocka_unit_test(a_parent_knows_that_it_has_children),
+		cmocka_unit_test(which_rows_add_up_to_their_parent),
+		cmocka_unit_test(fields_do_not_move_as_it_grows),
+		cmocka_unit_test(set_members),
+		cmocka_unit_test(sets_are_copied_over_what_was_there),
+	};
+
+	return cmocka_run_group_tests_name("field", tests, NULL, NULL);
+}

@@ -1,0 +1,807 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Each rule at its threshold and just below it; what is named; how severe it is; thresholds. */
+#include <math.h>
+
+#include "tests/worlds/view_world.h"
+
+#include "core/facts/host_fields.h"
+#include "core/findings/findings.h"
+
+enum {
+	TIME, GUEST, WAIT, POLL, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT,
+	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
+	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
+	NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA,
+	MIGRATIONS, REMOTE, STOPPED,
+	YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
+};
+
+#define EXIT_OF(parent_id, text, r) \
+	{ .name = (text), .parent = (parent_id), .use = USE_EXIT, .exit_rank = (r) }
+#define ARGUMENT_OF(parent_id, text, short, why) \
+	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_ARGUMENT, \
+	  .reason = (why) }
+#define QUOTA_OF(text) \
+	{ .name = "thread(throttled)(" text ")", .label = (text), .parent = THROTTLED, \
+	  .use = USE_HOST, .part = HOST_QUOTA }
+#define TOLD_OF(parent_id, text, short) \
+	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_HOST, \
+	  .part = HOST_FINDING, .kind = FIELD_PEAK }
+#define PARENT(text, u) \
+	{ .name = (text), .parent = FIELD_NONE, .use = (u), .reason = FIELD_NONE }
+
+static const struct field specs[] = {
+	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
+	[GUEST] = { .name = "time(guest)", .parent = TIME, .use = USE_TIME, .part = TIME_GUEST },
+	[WAIT] = { .name = "time(wait)", .parent = TIME, .use = USE_TIME, .part = TIME_WAIT },
+	[POLL] = { .name = "time(poll)", .parent = TIME, .use = USE_TIME, .part = TIME_POLL },
+	[VMEXIT] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
+	[HLT] = { .name = "vmexit(HLT)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1,
+		  .is_idle = true },
+	[PAUSE] = EXIT_OF(VMEXIT, "vmexit(PAUSE_INSTRUCTION)", 1),
+	[EPT] = EXIT_OF(VMEXIT, "vmexit(EPT_VIOLATION)", 1),
+	[NPF] = EXIT_OF(VMEXIT, "vmexit(npf)", 1),
+	[CPUID] = EXIT_OF(VMEXIT, "vmexit(CPUID)", 1),
+	[MSR_EXIT] = EXIT_OF(VMEXIT, "vmexit(MSR_WRITE)", 1),
+	[IO_EXIT] = EXIT_OF(VMEXIT, "vmexit(IO_INSTRUCTION)", 1),
+	[USERSPACE] = { .name = "userspace", .parent = FIELD_NONE, .use = USE_EXIT,
+			.exit_rank = 2 },
+	[USER_IO] = EXIT_OF(USERSPACE, "userspace(IO)", 2),
+	[USER_MMIO] = EXIT_OF(USERSPACE, "userspace(MMIO)", 2),
+	[USER_RESTART] = EXIT_OF(USERSPACE, "userspace(restart)", 2),
+	[IOPORT] = PARENT("ioport", USE_ARGUMENT),
+	[COM1] = ARGUMENT_OF(IOPORT, "ioport(IO_INSTRUCTION 0x3f8 write 1 COM1)",
+			     "0x3f8 write 1 COM1", IO_EXIT),
+	[IDE] = ARGUMENT_OF(IOPORT, "ioport(IO_INSTRUCTION 0x1f0 read 2 IDE1)",
+			    "0x1f0 read 2 IDE1", IO_EXIT),
+	[PIT] = ARGUMENT_OF(IOPORT, "ioport(IO_INSTRUCTION 0x40 write 1 PIT)",
+			    "0x40 write 1 PIT", IO_EXIT),
+	[MMIO] = PARENT("mmio", USE_ARGUMENT),
+	[LAPIC] = ARGUMENT_OF(MMIO, "mmio(npf 0xfee000b0 write 4)", "0xfee000b0 write 4", NPF),
+	[PL011] = ARGUMENT_OF(MMIO, "mmio(DABT_LOW 0x9000000 write 4)", "0x9000000 write 4",
+			      FIELD_NONE),
+	[DISK] = ARGUMENT_OF(MMIO, "mmio(npf 0xfebf1000 write 4)", "0xfebf1000 write 4", NPF),
+	[MSR] = PARENT("msr", USE_ARGUMENT),
+	[DEADLINE] = ARGUMENT_OF(MSR, "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)",
+				 "0x6e0 IA32_TSC_DEADLINE write", MSR_EXIT),
+	[ICR] = ARGUMENT_OF(MSR, "msr(MSR_WRITE 0x830 X2APIC_ICR write)",
+			    "0x830 X2APIC_ICR write", MSR_EXIT),
+	[EOI] = ARGUMENT_OF(MSR, "msr(MSR_WRITE 0x80b X2APIC_EOI write)",
+			    "0x80b X2APIC_EOI write", MSR_EXIT),
+	[SPEC_CTRL] = ARGUMENT_OF(MSR, "msr(MSR_WRITE 0x48 IA32_SPEC_CTRL write)",
+				  "0x48 IA32_SPEC_CTRL write", MSR_EXIT),
+	[SYSREG] = PARENT("sysreg", USE_ARGUMENT),
+	[CNTV] = ARGUMENT_OF(SYSREG, "sysreg(SYS64 S3_3_C14_C3_2 CNTV_CVAL_EL0 write)",
+			     "S3_3_C14_C3_2 CNTV_CVAL_EL0 write", FIELD_NONE),
+	[SGI] = ARGUMENT_OF(SYSREG, "sysreg(SYS64 S3_0_C12_C11_5 ICC_SGI1R_EL1 write)",
+			    "S3_0_C12_C11_5 ICC_SGI1R_EL1 write", FIELD_NONE),
+	[PML] = { .name = "kvm_pml_full", .parent = FIELD_NONE },
+	[DIRTY_RING] = { .name = "kvm_dirty_ring_push", .parent = FIELD_NONE },
+	[SWAP] = { .name = "kvm_async_pf_not_present", .parent = FIELD_NONE },
+	[NESTED] = { .name = "kvm_nested_vmexit", .parent = FIELD_NONE },
+	[LOST] = { .name = "lost_exits", .parent = FIELD_NONE, .is_extra = true },
+	[ON_CPU] = { .name = "cpu", .parent = FIELD_NONE, .use = USE_CPU, .kind = FIELD_GAUGE },
+	[HOST_ON] = { .name = "thread(cpu)", .parent = FIELD_NONE, .use = USE_HOST,
+		      .part = HOST_CPU, .kind = FIELD_GAUGE },
+	[THROTTLED] = { .name = "thread(throttled)", .parent = FIELD_NONE, .use = USE_HOST,
+			.part = HOST_THROTTLED },
+	[QUOTA] = QUOTA_OF("/sys/fs/cgroup/db1/cpu.max: 0.5 CPUs"),
+	[HIDDEN_QUOTA] = QUOTA_OF(HOST_QUOTA_HIDDEN),
+	[MIGRATIONS] = { .name = "thread(migrations)", .parent = FIELD_NONE, .use = USE_HOST,
+			 .part = HOST_MIGRATIONS },
+	[REMOTE] = { .name = "thread(remote)", .parent = FIELD_NONE, .use = USE_HOST,
+		     .part = HOST_REMOTE, .kind = FIELD_GAUGE },
+	[STOPPED] = { .name = "thread(stopped)", .parent = FIELD_NONE, .use = USE_HOST,
+		      .part = HOST_STOPPED },
+	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
+		    .part = EVENT_BY_VCPU },
+	[PLE_WINDOW] = { .name = "kvm_ple_window_update", .parent = FIELD_NONE },
+	[RUN] = { .name = "thread(run)", .parent = FIELD_NONE, .use = USE_HOST,
+		  .part = HOST_RUN },
+	[AFFINITY] = { .name = "thread(affinity)", .parent = FIELD_NONE, .use = USE_HOST,
+		       .part = HOST_AFFINITY, .kind = FIELD_GAUGE },
+	[BUSY] = { .name = "host_cpu(busy)", .parent = FIELD_NONE, .use = USE_HOST,
+		   .part = HOST_BUSY },
+	[TOLD] = TOLD_OF(FIELD_NONE, "finding", NULL),
+	[TOLD_WAIT] = TOLD_OF(TOLD, "finding(cpu_wait)", "cpu_wait"),
+	[TOLD_TIMER] = TOLD_OF(TOLD, "finding(timer)", "timer"),
+	[TOLD_NEW] = TOLD_OF(TOLD, "finding(of_a_later_kvmtop)", "of_a_later_kvmtop"),
+};
+
+#define FLAGS (ROW_FROM_ZERO | ROW_WHOLE_INTERVAL)
+
+static int setup(void **state)
+{
+	struct world *world;
+
+	world_setup(state, specs, NR_FIELDS, &view_why);
+	world = *state;
+	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
+	assert_int_equal(guests_add_fake(world->guests, 5000, "web1", 1), 2);
+	take(world); /* an interval begins here */
+	return 0;
+}
+
+static void add(struct world *world, struct key key, uint64_t count)
+{
+	assert_int_equal(sample_add(&world->sample, key, count, FLAGS), 0);
+}
+
+/* In the interval of a second: exits that take so many ns each. */
+static void exits(struct world *world, uint32_t guest, int32_t vcpu, uint32_t field, uint32_t nr,
+		  uint64_t ns)
+{
+	struct key key = { guest, vcpu, field };
+	struct timing timing = { .time_ns = nr * ns, .max_ns = ns };
+
+	timing.hist[5] = nr;
+	assert_int_equal(sample_add_timed(&world->sample, key, nr, FLAGS, &timing), 0);
+}
+
+/* An exit that has not ended; its time in the interval is a second at most. */
+static void open_exit(struct world *world, uint32_t guest, int32_t vcpu, uint32_t field,
+		      uint64_t ns)
+{
+	const struct timing timing = { .time_ns = ns, .open_ns = ns };
+
+	assert_int_equal(sample_add_timed(&world->sample, (struct key){ guest, vcpu, field }, 1,
+					  FLAGS, &timing), 0);
+}
+
+static void whole_second(struct world *world, uint32_t guest, int32_t vcpu)
+{
+	add(world, (struct key){ guest, vcpu, TIME }, SECOND);
+}
+
+/* The rows: "rule guest vCPU severity cost%, ...". */
+static const char *found(struct world *world)
+{
+	static const char *const ids[] = { "rule", "guest", "vcpu", "severity", "cost_percent" };
+	const struct view *view = build(world);
+	size_t len = 0;
+
+	world->text[0] = '\0';
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		for (size_t c = 0; c < sizeof(ids) / sizeof(ids[0]); c++) {
+			int column = view_column_by_id(view->type, ids[c]);
+
+			len += (size_t)sprintf(world->text + len, "%s", c ? " " : i ? ", " : "");
+			len += put_cell(world->text + len, &view->rows[i].cells[column]);
+		}
+	}
+	return world->text;
+}
+
+static const char *cell_of(const struct world *world, const char *id)
+{
+	assert_int_equal(world->view.nr_rows, 1);
+	return world->view.rows[0].cells[view_column_by_id(&view_why, id)].text;
+}
+
+/* What makes each cause: a field, and how long each of its exits takes (0: not timed). */
+static const struct {
+	const char *rule;
+	uint32_t field;
+	uint64_t ns;
+	int32_t vcpu;
+} causes[] = {
+	{ "cpu_wait", WAIT, 0, 0 },	   { "user_device", USER_IO, 10000, 0 },
+	{ "user_device", USER_MMIO, 10000, 0 }, { "serial", COM1, 10000, 0 },
+	{ "serial", PL011, 10000, 0 },	   { "timer", DEADLINE, 1, 0 },
+	{ "timer", CNTV, 1, 0 },	   { "ipi", ICR, 1, 0 },
+	{ "ipi", SGI, 1, 0 },		   { "pause", PAUSE, 1, 0 },
+	{ "page_faults", EPT, 10000, 0 },  { "page_faults", NPF, 10000, 0 },
+	{ "dirty_log", PML, 0, -1 },	   { "dirty_ring", DIRTY_RING, 0, -1 },
+	{ "halt_poll", POLL, 0, 0 },
+	{ "throttled", THROTTLED, 0, 0 },  { "migrations", MIGRATIONS, 0, 0 },
+	{ "stopped", STOPPED, 0, 0 },
+	{ "lost", LOST, 0, -1 },		   { "remote_memory", REMOTE, 0, 0 },
+	{ "yield", YIELD, 0, 0 },	   { "ple_window", PLE_WINDOW, 0, -1 },
+	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
+	{ "exit_open", IO_EXIT, 0, 0 },
+	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
+	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
+};
+
+/* Makes the cause i of a value a bit above the threshold or below it. */
+static void make_cause(struct world *world, size_t i, const struct rule *rule, bool is_below)
+{
+	struct key key = { 1, causes[i].vcpu, causes[i].field };
+	double value = rule->usual * (is_below ? 0.99 : 1.01);
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, PIT, 1, 1); /* arguments are counted */
+	if (rule->measure == MEASURE_LEVEL)
+		add(world, key, (uint64_t)lround(value * 1000));
+	else if (rule->measure == MEASURE_OPEN)
+		open_exit(world, 1, 0, key.field, (uint64_t)(value * 1e9));
+	else if (rule->measure == MEASURE_MEAN)
+		exits(world, 1, 0, key.field, 40, (uint64_t)(value * 1e9));
+	else if (rule->what.use == USE_TIME || key.field == THROTTLED ||
+		 key.field == STOPPED)
+		add(world, key, (uint64_t)(value * SECOND));
+	else if (rule->what.use == USE_EVENT || key.field == MIGRATIONS)
+		add(world, key, (uint64_t)lround(value * 100) / 100 + !is_below);
+	else if (rule->measure == MEASURE_RATE)
+		exits(world, 1, 0, key.field, (uint32_t)value, causes[i].ns);
+	else
+		exits(world, 1, 0, key.field, (uint32_t)(value * SECOND / causes[i].ns),
+		      causes[i].ns);
+	take(world);
+}
+
+static void each_rule_at_its_threshold(void **state)
+{
+	const struct rule *rule;
+	uint64_t done = 0;
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+		for (int is_below = 0; is_below < 2; is_below++) {
+			struct world *world = *state;
+			const char *text;
+			size_t at = 0;
+
+			while ((rule = rule_at(at)) && strcmp(rule->id, causes[i].rule) != 0)
+				at++;
+			assert_non_null(rule);
+			done |= UINT64_C(1) << at;
+			make_cause(world, i, rule, is_below);
+			text = found(world);
+			if ((strncmp(text, rule->id, strlen(rule->id)) == 0 ||
+			     strstr(text, rule->id)) == is_below)
+				fail_msg("%s, %s: found: \"%s\"", rule->id,
+					 is_below ? "below" : "above", text);
+			if (is_below && rule->measure != MEASURE_MEAN)
+				assert_string_equal(text, "");
+			teardown(state);
+			setup(state);
+		}
+	}
+	for (size_t at = 0; rule_at(at); at++)
+		if (!(done >> at & 1))
+			fail_msg("%s: no case", rule_at(at)->id);
+}
+
+static void a_healthy_guest_has_none(void **state)
+{
+	struct world *world = *state;
+
+	assert_string_equal(found(world), "");
+	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+		whole_second(world, 1, vcpu);
+		add(world, (struct key){ 1, vcpu, WAIT }, SECOND / 50);
+		exits(world, 1, vcpu, HLT, 1000, 700000);
+		exits(world, 1, vcpu, DEADLINE, 2000, 1000);
+		exits(world, 1, vcpu, ICR, 500, 1000);
+		exits(world, 1, vcpu, USER_IO, 50, 20000);
+		exits(world, 1, vcpu, COM1, 50, 22000);
+		exits(world, 1, vcpu, PAUSE, 10, 1000);
+		exits(world, 1, vcpu, EPT, 100, 3000);
+	}
+	take(world);
+	assert_string_equal(found(world), "");
+}
+
+static void the_worst_vcpu_and_how_many(void **state)
+{
+	struct world *world = *state;
+
+	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+		whole_second(world, 1, vcpu);
+		add(world, (struct key){ 1, vcpu, WAIT }, SECOND / 10 * (vcpu ? 3 : 1));
+		add(world, (struct key){ 1, vcpu, ON_CPU }, 3);
+	}
+	whole_second(world, 2, 0);
+	add(world, (struct key){ 2, 0, GUEST }, SECOND / 2);
+	add(world, (struct key){ 2, 0, ON_CPU }, 3);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 1 critical 30.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 1: 30.0 % of its time (a finding from 10 % on); it was last on "
+			    "CPU 3, beside vCPU 0 of web1, its own vCPU 0; 2 of 2 vCPUs");
+}
+
+/* All vCPUs of the CPU by their time on it, what else ran there, and where the vCPU may run. */
+static void who_else_is_on_the_cpu(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(guests_add_fake(world->guests, 6000, "build", 9), 3);
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
+	add(world, (struct key){ 1, 0, AFFINITY }, 1);
+	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+		add(world, (struct key){ 1, vcpu, HOST_ON }, 3);
+		add(world, (struct key){ 1, vcpu, RUN }, SECOND / 10);
+	}
+	add(world, (struct key){ 2, 0, HOST_ON }, 3);
+	add(world, (struct key){ 2, 0, RUN }, SECOND / 2);
+	assert_int_equal(guests_add_fake(world->guests, 7000, "rests", 1), 4);
+	add(world, (struct key){ 4, 0, HOST_ON }, 3);
+	add(world, (struct key){ 4, 0, RUN }, SECOND / 1000);
+	add(world, (struct key){ 3, 0, HOST_ON }, 4);
+	add(world, (struct key){ 3, 0, RUN }, SECOND);
+	add(world, (struct key){ GUEST_ANY, 3, BUSY }, SECOND / 100 * 95);
+	add(world, (struct key){ GUEST_ANY, 4, BUSY }, SECOND);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); it was last on "
+			    "CPU 3, the only one that it may use, beside vCPU 0 of web1 (50 %), "
+			    "its own vCPU 1 (10 %), other threads (25 %); 1 of 2 vCPUs");
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND);
+	add(world, (struct key){ 1, 0, AFFINITY }, 64);
+	for (int32_t vcpu = 0; vcpu < 6; vcpu++) {
+		add(world, (struct key){ 3, vcpu, HOST_ON }, 3);
+		add(world, (struct key){ 3, vcpu, RUN },
+		    SECOND + (uint64_t)(vcpu + 1) * SECOND / 50);
+	}
+	add(world, (struct key){ 1, 0, HOST_ON }, 3);
+	add(world, (struct key){ 1, 0, TIME }, 2 * SECOND);
+	take(world);
+	found(world);
+	assert_non_null(strstr(cell_of(world, "evidence"),
+			       " CPU 3 of 64 that it may use, beside vCPU "));
+	assert_non_null(strstr(cell_of(world, "evidence"), ", and 2 more vCPUs"));
+}
+
+/* What stands still is one finding, not one of each thing that it would cost. */
+static void an_exit_that_does_not_end(void **state)
+{
+	struct world *world = *state;
+
+	for (uint64_t second = 1; second <= 2; second++) {
+		uint64_t ns = second * SECOND + SECOND / 5;
+
+		add(world, (struct key){ 1, 0, TIME }, second * SECOND);
+		add(world, (struct key){ 2, 0, TIME }, second * SECOND);
+		open_exit(world, 1, 0, IO_EXIT, ns);
+		open_exit(world, 1, 0, USER_IO, ns);
+		open_exit(world, 1, 0, COM1, ns);
+		open_exit(world, 2, 0, HLT, ns);
+		take(world);
+	}
+	assert_string_equal(found(world), "exit_open db1 0 critical 100.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: open 2.2 s (a finding from 1 s on); IO_INSTRUCTION, which the "
+			    "VMM has as IO");
+	assert_non_null(strstr(cell_of(world, "remedy"), "ps -L"));
+}
+
+/* A VMM that is stopped holds its vCPUs' exits open: that is one cause. */
+static void a_vmm_that_is_stopped(void **state)
+{
+	struct world *world = *state;
+
+	for (uint64_t second = 1; second <= 2; second++) {
+		add(world, (struct key){ 1, 0, TIME }, second * SECOND);
+		add(world, (struct key){ 1, 0, STOPPED }, second * SECOND);
+		open_exit(world, 1, 0, IO_EXIT, second * SECOND + SECOND / 5);
+		take(world);
+	}
+	assert_string_equal(found(world), "stopped db1 0 critical 100.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 100.0 % of its time (a finding from 5 % on)");
+	assert_non_null(strstr(cell_of(world, "remedy"), "kill -CONT"));
+}
+
+/* Of a vCPU that has ended nothing is known: it is not one that is well. */
+static void an_ended_vcpu_is_none_of_them(void **state)
+{
+	struct world *world = *state;
+
+	stats_know_guests(world->stats, world->guests);
+	for (uint64_t i = 1; i <= 2; i++) {
+		for (int32_t vcpu = 0; vcpu < 3 - (int32_t)i; vcpu++) {
+			add(world, (struct key){ 1, vcpu, TIME }, i * SECOND);
+			add(world, (struct key){ 1, vcpu, WAIT }, i * SECOND / 2 * !vcpu);
+		}
+		take(world);
+		assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+		assert_string_equal(cell_of(world, "evidence"),
+				    i == 1 ? "vCPU 0: 50.0 % of its time (a finding from 10 % on); "
+					     "1 of 2 vCPUs" :
+					     "vCPU 0: 50.0 % of its time (a finding from 10 % on)");
+	}
+}
+
+/* What a quota takes is no want of CPUs; and where the scheduler has a vCPU is what counts. */
+static void a_quota_is_no_want_of_cpus(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
+	add(world, (struct key){ 1, 0, THROTTLED }, SECOND / 2);
+	add(world, (struct key){ 1, 0, QUOTA }, SECOND / 2);
+	add(world, (struct key){ 1, 0, ON_CPU }, 5);
+	add(world, (struct key){ 1, 0, HOST_ON }, 7);
+	take(world);
+	assert_string_equal(found(world), "throttled db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 50.0 % of its time (a finding from 5 % on); "
+			    "/sys/fs/cgroup/db1/cpu.max: 0.5 CPUs");
+}
+
+static void a_quota_without_a_name(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, THROTTLED }, SECOND / 2);
+	take(world);
+	assert_string_equal(found(world), "throttled db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 50.0 % of its time (a finding from 5 % on)");
+}
+
+/* Who cannot read a quota must not blame the CPUs alone. */
+static void a_quota_that_cannot_be_read_may_be_the_cause(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
+	add(world, (struct key){ 1, 0, HIDDEN_QUOTA }, SECOND / 2);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); perhaps by a "
+			    "quota, which cannot be read");
+}
+
+/* What is lost has no guest. */
+static void what_is_lost_is_of_all_guests(void **state)
+{
+	struct world *world = *state;
+
+	add(world, (struct key){ GUEST_ANY, -1, LOST }, 7);
+	take(world);
+	assert_string_equal(found(world), "lost all guests - minor -");
+	world->query.guest = 1;
+	assert_string_equal(found(world), "");
+}
+
+/* Of another host's findings the names are known; what is measured here has numbers as well. */
+static void what_another_kvmtop_found(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 5);
+	add(world, (struct key){ 1, -1, TOLD_WAIT }, 3);
+	add(world, (struct key){ 1, -1, TOLD_TIMER }, 1);
+	add(world, (struct key){ 2, -1, TOLD_WAIT }, 3);
+	add(world, (struct key){ 2, -1, TOLD_NEW }, 3);
+	add(world, (struct key){ GUEST_ANY, -1, TOLD_TIMER }, 2);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait web1 - critical -, "
+					  "cpu_wait db1 0 major 20.0%, timer all guests - major -, "
+					  "timer db1 - minor -");
+	world->query.guest = 2;
+	assert_string_equal(found(world), "cpu_wait web1 - critical -");
+	assert_non_null(strstr(cell_of(world, "evidence"), "run kvmtop why there"));
+	assert_non_null(strstr(cell_of(world, "remedy"), "Move vCPUs to CPUs that are idle"));
+	take(world);
+	assert_string_equal(found(world), ""); /* it is over */
+}
+
+/* A live screen's view has what the line on other views has: a finding stays for a while. */
+static void what_is_steady_is_in_the_view(void **state)
+{
+	struct world *world = *state;
+	struct findings findings = { 0 };
+	struct steady steady = { 0 };
+
+	world->query.steady = &steady;
+	for (uint64_t i = 1; i <= 3 + STEADY_SAMPLES; i++) {
+		add(world, (struct key){ 1, 0, TIME }, i * SECOND);
+		add(world, (struct key){ 1, 0, WAIT }, (i < 3 ? i : 3) * SECOND / 2);
+		take(world);
+		assert_int_equal(findings_find(&findings, &world->facts, GUEST_ANY, NULL), 0);
+		assert_int_equal(steady_take(&steady, &findings), 0);
+		if (i == 3 + STEADY_SAMPLES) {
+			assert_string_equal(found(world), "");
+			continue;
+		}
+		assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+		assert_int_equal(strstr(cell_of(world, "evidence"), "; not in the latest") != NULL,
+				 i > 3);
+	}
+	steady_release(&steady);
+	findings_release(&findings);
+}
+
+/* KVM may not trace a guest's exits: a wait is then a share of the interval. */
+static void a_wait_needs_no_exits(void **state)
+{
+	struct world *world = *state;
+
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 4);
+	add(world, (struct key){ 2, 0, WAIT }, SECOND / 11);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 25.0%");
+}
+
+/* What the scheduler says may be some ms newer than the vCPU's own times. */
+static void no_cost_is_above_all(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 100 * 102);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 100.0%");
+}
+
+static void worst_first(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	whole_second(world, 2, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 5);
+	add(world, (struct key){ 2, 0, WAIT }, SECOND / 3);
+	exits(world, 2, 0, CPUID, 60000, 1000);
+	add(world, (struct key){ 2, -1, PML }, 100);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait web1 0 critical 33.3%, "
+					  "cpu_wait db1 0 major 20.0%, cpuid web1 0 minor 6.0%, "
+					  "dirty_log web1 - minor -");
+	world->query.guest = 1;
+	assert_string_equal(found(world), "cpu_wait db1 0 major 20.0%");
+	world->query.guest = GUEST_ANY;
+	set_filter(world, "dirty");
+	assert_string_equal(found(world), "dirty_log web1 - minor -");
+	assert_true(query_selects_any(&world->query, world->fields));
+}
+
+/* A port of user space's, not KVM's own PIT; the serial port has a finding of its own. */
+static void the_device_is_named(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_IO, 3000, 100000);
+	exits(world, 1, 0, COM1, 1000, 20000);
+	exits(world, 1, 0, IDE, 1500, 100000);
+	exits(world, 1, 0, PIT, 9000, 100000);
+	take(world);
+	assert_string_equal(found(world), "user_device db1 0 critical 28.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 28.0 % of its time (a finding from 5 % on); most: "
+			    "IO_INSTRUCTION 0x1f0 read 2 IDE1 1500/s");
+	assert_string_equal(cell_of(world, "remedy"),
+			    "Use virtio-blk or virtio-scsi in place of the IDE disk.");
+}
+
+/* A VMM that is slow to answer is slow for its devices, too: that is one cause. */
+static void a_slow_device_is_one_cause(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_IO, 100, SECOND / 200);
+	exits(world, 1, 0, IDE, 100, SECOND / 200);
+	take(world);
+	assert_string_equal(found(world), "slow_vmm db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 5 ms each (a finding from 0.5 ms on); most: IO_INSTRUCTION "
+			    "0x1f0 read 2 IDE1 100/s");
+}
+
+/* Seconds are not thousands of milliseconds. */
+static void a_very_slow_device_takes_seconds(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_IO, 1, SECOND * 999 / 1000);
+	take(world);
+	assert_string_equal(found(world), "slow_vmm db1 0 critical 99.9%");
+	assert_non_null(strstr(cell_of(world, "evidence"), "vCPU 0: 1.00 s each (a finding from "));
+}
+
+/* Where the arguments were not counted the exit is named. */
+static void without_an_argument_the_exit_is_named(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_IO, 3000, 100000);
+	take(world);
+	assert_string_equal(found(world), "user_device db1 0 critical 30.0%");
+	assert_non_null(strstr(cell_of(world, "evidence"), "; most: IO 3000/s"));
+}
+
+/* Advice is for the host that it is given to; for several kinds of hosts it names each. */
+static void remedies_are_for_the_host(void **state)
+{
+	static const struct {
+		const char *reason, *remedy;
+	} hosts[] = { { "vmexit(npf)", "kvm_amd avic=1" }, { "vmexit(DABT_LOW)", "Use a GICv3" },
+		      { "vmexit(EPT_VIOLATION)", "kvm_intel enable_apicv=1" } };
+	const struct rule *rule = rule_by_id("apic");
+	struct world *world = *state;
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		struct fields *fields = fields_new();
+		const char *remedy;
+		uint32_t id;
+
+		assert_int_equal(fields_add(fields, &specs[VMEXIT], &id), 0);
+		assert_int_equal(fields_add(fields, &(struct field)EXIT_OF(id, hosts[i].reason, 1),
+					    &id), 0);
+		remedy = rule_remedy(rule, fields, NULL);
+		for (size_t j = 0; j < sizeof(hosts) / sizeof(hosts[0]); j++)
+			assert_int_equal(strstr(remedy, hosts[j].remedy) != NULL, i == j);
+		fields_free(fields);
+	}
+	assert_non_null(strstr(rule_remedy(rule, world->fields, NULL), "avic=1 or kvm_intel"));
+}
+
+/* What only goes to the serial port is not a device's finding, too. */
+static void a_serial_port_alone(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_IO, 10000, 9000);
+	exits(world, 1, 0, COM1, 10000, 10000);
+	take(world);
+	assert_string_equal(found(world), "serial db1 0 major 10.0%");
+}
+
+/* On AMD and arm64 an access to a device is the same exit as a page fault. */
+static void a_device_is_no_page_fault(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, NPF, 20000, 10000);
+	exits(world, 1, 0, DISK, 19000, 10000);
+	take(world);
+	assert_string_equal(found(world), "");
+	add(world, (struct key){ 1, 0, TIME }, 2 * SECOND); /* since the start */
+	exits(world, 1, 0, NPF, 20000 + 50000, 10000);
+	exits(world, 1, 0, DISK, 19000 + 20000, 10000);
+	take(world);
+	assert_string_equal(found(world), "page_faults db1 0 critical 30.0%");
+}
+
+/* Where arguments are not counted, nothing tells the two apart. */
+static void without_arguments(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, NPF, 20000, 10000);
+	take(world);
+	assert_string_equal(found(world), "");
+}
+
+/* A guest that is stopped does not wait for its VMM. */
+static void a_stopped_guest_is_not_slow(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_RESTART, 2, SECOND / 2);
+	take(world);
+	assert_string_equal(found(world), "");
+}
+
+/* One slow exit in a second is less than the noise. */
+static void a_few_slow_exits_are_noise(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, USER_IO, 2, 3000000);
+	take(world);
+	assert_string_equal(found(world), "");
+}
+
+/* ---- thresholds */
+
+static void thresholds_are_set(void **state)
+{
+	struct world *world = *state;
+	struct thresholds thresholds;
+	struct why why = { "" };
+
+	thresholds_init(&thresholds);
+	assert_int_equal(thresholds_parse(&thresholds, "# ours\n\n cpu_wait_ratio=0.4 # high\n"
+					  "timer_per_second = off\nmajor_ratio = 0\n", &why), 0);
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 100 * 39);
+	exits(world, 1, 0, DEADLINE, 900000, 1);
+	exits(world, 1, 0, PAUSE, 2000, 1);
+	take(world);
+	world->query.thresholds = &thresholds;
+	assert_string_equal(found(world), "pause db1 0 major 0.0%");
+	world->query.thresholds = NULL;
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 39.0%, timer db1 0 minor 0.1%, "
+					  "pause db1 0 minor 0.0%");
+}
+
+static void bad_lines_are_named(void **state)
+{
+	static const char *const texts[][2] = {
+		{ "\ncpu_wait_ratio", "line 2: \"cpu_wait_ratio\": not \"name = value\"" },
+		{ "wait = 1", "line 1: \"wait\": no such threshold; kvmtop why --thresholds help "
+			      "lists them" },
+		{ "cpu_wait_ratio = 10%", "line 1: cpu_wait_ratio = \"10%\": not a number from 0 "
+					  "on, nor \"off\"" },
+		{ "cpu_wait_ratio = -1", "line 1: cpu_wait_ratio = \"-1\": not a number from 0 "
+					 "on, nor \"off\"" },
+		{ "cpu_wait_ratio = 1e999", "line 1: cpu_wait_ratio = \"1e999\": not a number "
+					    "from 0 on, nor \"off\"" },
+		{ "cpu_wait_ratio =", "line 1: cpu_wait_ratio = \"\": not a number from 0 on, "
+				      "nor \"off\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct thresholds thresholds;
+		struct why why = { "" };
+
+		thresholds_init(&thresholds);
+		assert_int_equal(thresholds_parse(&thresholds, texts[i][0], &why), -EINVAL);
+		assert_string_equal(why.text, texts[i][1]);
+	}
+}
+
+/* Every threshold has a name that ends in its unit, and no name is there twice. */
+static void names_have_units(void **state)
+{
+	const char *name, *other, *help;
+	double usual;
+
+	(void)state;
+	for (size_t i = 0; thresholds_at(i, &name, &usual, &help); i++) {
+		assert_true(strstr(name, "_ratio") || strstr(name, "_per_second") ||
+			    strstr(name, "_seconds"));
+		assert_true(usual > 0);
+		for (size_t j = 0; j < i && thresholds_at(j, &other, &usual, &help); j++)
+			assert_string_not_equal(name, other);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_rule_at_its_threshold),
+		TEST(a_healthy_guest_has_none),
+		TEST(the_worst_vcpu_and_how_many),
+		TEST(an_exit_that_does_not_end),
+		TEST(a_vmm_that_is_stopped),
+		TEST(who_else_is_on_the_cpu),
+		TEST(an_ended_vcpu_is_none_of_them),
+		TEST(a_slow_device_is_one_cause),
+		TEST(a_very_slow_device_takes_seconds),
+		TEST(without_an_argument_the_exit_is_named),
+		TEST(remedies_are_for_the_host),
+		TEST(a_quota_is_no_want_of_cpus),
+		TEST(a_quota_without_a_name),
+		TEST(a_quota_that_cannot_be_read_may_be_the_cause),
+		TEST(what_is_lost_is_of_all_guests),
+		TEST(what_another_kvmtop_found),
+		TEST(what_is_steady_is_in_the_view),
+		TEST(a_wait_needs_no_exits),
+		TEST(worst_first),
+		TEST(no_cost_is_above_all),
+		TEST(the_device_is_named),
+		TEST(a_serial_port_alone),
+		TEST(a_device_is_no_page_fault),
+		TEST(without_arguments),
+		TEST(a_stopped_guest_is_not_slow),
+		TEST(a_few_slow_exits_are_noise),
+		TEST(thresholds_are_set),
+		TEST(bad_lines_are_named),
+		TEST(names_have_units),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

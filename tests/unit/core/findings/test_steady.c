@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The worst finding of a live screen: when it comes, when it goes, and when another is named. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/findings/steady.h"
+
+static int setup(void **state)
+{
+	*state = calloc(1, sizeof(struct steady));
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	steady_release(*state);
+	free(*state);
+	return 0;
+}
+
+/*
+ * A sample with the findings of a text: "m0 C2" is a minor one of rule 0, a critical one of rule 2.
+ * A capital letter costs more.
+ */
+static const char *sample(struct steady *steady, const char *text)
+{
+	struct finding list[4];
+	struct findings findings = { .list = list, .nr = 0 };
+	const struct finding *worst;
+	static char name[8];
+
+	for (const char *at = text; *at; at += at[2] ? 3 : 2)
+		list[findings.nr++] = (struct finding){
+			.rule = rule_at((size_t)(at[1] - '0')),
+			.guest = 1,
+			.severity = strchr("cC", *at) ? SEVERITY_CRITICAL : SEVERITY_MINOR,
+			.has_cost = true,
+			.cost = strchr("MC", *at) ? 0.09 : 0.05,
+		};
+	assert_int_equal(steady_take(steady, &findings), 0);
+	worst = steady_worst(steady);
+	if (!worst)
+		return "-";
+	snprintf(name, sizeof(name), "%zu", rule_index(worst->rule));
+	return name;
+}
+
+static void shows(struct steady *steady, const char *const (*samples)[2])
+{
+	for (; (*samples)[0]; samples++)
+		assert_string_equal(sample(steady, (*samples)[0]), (*samples)[1]);
+}
+
+static void comes_with_the_third_sample(void **state)
+{
+	shows(*state, (const char *const[][2]){ { "", "-" }, { "m0", "-" }, { "m0", "-" },
+						{ "", "-" }, { "m0", "-" }, { "m0", "-" },
+						{ "m0", "0" }, { NULL } });
+	assert_int_equal(steady_count(*state), 1);
+}
+
+static void goes_with_the_third_sample_without(void **state)
+{
+	shows(*state, (const char *const[][2]){ { "m0", "-" }, { "m0", "-" }, { "m0", "0" },
+						{ "", "0" }, { "", "0" }, { "m0", "0" },
+						{ "", "0" }, { "", "0" }, { "", "-" }, { NULL } });
+	assert_int_equal(steady_count(*state), 0);
+}
+
+static void another_is_named_only_if_it_is_more_severe(void **state)
+{
+	shows(*state, (const char *const[][2]){ { "m0 M1", "-" }, { "m0 M1", "-" },
+						{ "m0 M1", "1" }, { "M0 m1", "1" },
+						{ "C0 M1", "0" }, { "M0 M1", "0" },
+						{ "M1", "0" }, { "M1", "0" }, { "M1", "1" },
+						{ "M1 C2", "1" }, { "M1 C2", "1" },
+						{ "M1 C2", "2" }, { NULL } });
+	assert_int_equal(steady_count(*state), 2);
+}
+
+static void of_several_that_are_more_severe_the_costliest_is_named(void **state)
+{
+	shows(*state, (const char *const[][2]){ { "m0", "-" }, { "m0", "-" }, { "m0", "0" },
+						{ "m0 c1 C2", "0" }, { "m0 c1 C2", "0" },
+						{ "m0 c1 C2", "2" }, { "m0 C1 c2", "2" },
+						{ NULL } });
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(comes_with_the_third_sample, setup, teardown),
+		cmocka_unit_test_setup_teardown(goes_with_the_third_sample_without, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(another_is_named_only_if_it_is_more_severe, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			of_several_that_are_more_severe_the_costliest_is_named, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

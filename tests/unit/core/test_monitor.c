@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_monitor - what the monitor tells its providers and when, over two that are made up.
+ *
+ * The table of providers here stands in for the program's.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "lib/pattern.h"
+#include "core/facts/stats.h"
+#include "core/monitor.h"
+#include "providers/provider.h"
+#include "core/views/list.h"
+#include "core/views/query.h"
+
+#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What a provider was told, and what it shall answer. */
+struct said {
+	unsigned int nr_opened, nr_wants, nr_closed;
+	struct want want; /* the latest, without its fields */
+	bool wants_event, wants_child;
+	uint32_t event, child, source;
+	uint32_t flags; /* of the next sample's rows: none after a want, as in the provider exits */
+	uint64_t count; /* 0: no row */
+	uint64_t time_ns; /* of the latest sample */
+	const struct provider_args *args;
+	const char *shows; /* a child that it adds with its next sample */
+	int err;	/* of collect(), */
+	const char *why; /* and its reason */
+	const char *refusal; /* of want(); NULL: it accepts */
+};
+
+static struct said first, second;
+
+static int fake_open(struct said *said, const struct provider_args *args, const char *event,
+		     const char *child)
+{
+	struct field spec = { .name = event, .parent = FIELD_NONE, .source = args->source };
+
+	said->nr_opened++;
+	said->args = args;
+	said->source = args->source;
+	assert_int_equal(fields_add(args->fields, &spec, &said->event), 0);
+	spec.name = child;
+	spec.parent = said->event;
+	return fields_add(args->fields, &spec, &said->child);
+}
+
+static int open_first(const struct provider_args *args, void **ret_state, struct why *why)
+{
+	(void)why;
+	*ret_state = &first;
+	return fake_open(&first, args, "one", "one(child)");
+}
+
+static int open_second(const struct provider_args *args, void **ret_state, struct why *why)
+{
+	(void)why;
+	*ret_state = &second;
+	return fake_open(&second, args, "two", "two(child)");
+}
+
+static int fake_want(void *state, const struct want *want, struct why *why)
+{
+	struct said *said = state;
+
+	said->nr_wants++;
+	if (said->refusal)
+		return why_set(why, -EINVAL, "%s", said->refusal);
+	said->want = *want;
+	said->wants_event = field_set_has(&want->fields, said->event);
+	said->wants_child = field_set_has(&want->fields, said->child);
+	said->flags = 0;
+	/* A provider is told only its own fields. */
+	if (first.nr_opened && second.nr_opened)
+		assert_false(field_set_has(&want->fields,
+					   said == &first ? second.event : first.event));
+	return 0;
+}
+
+static int fake_collect(void *state, struct sample *sample, struct why *why)
+{
+	struct said *said = state;
+	struct key key = { 1, -1, said->event };
+
+	if (said->shows) {
+		struct field spec = { .name = said->shows, .parent = said->event,
+				      .source = said->source };
+		uint32_t field;
+
+		assert_int_equal(fields_add(said->args->fields, &spec, &field), 0);
+	}
+	if (said->why)
+		why_set(why, 0, "%s", said->why);
+	if (said->err == -EAGAIN)
+		return said->err;
+	sample->time_ns[said->source] = ++said->time_ns;
+	if (said->count && sample_add(sample, key, said->count, said->flags) < 0)
+		return -ENOMEM;
+	if (said->err) /* not all rows are there */
+		return said->err;
+	said->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+	return 0;
+}
+
+static void fake_close(void *state)
+{
+	struct said *said = state;
+
+	said->nr_closed++;
+}
+
+static const struct provider fakes[] = {
+	{
+		.name = "fake1", .is_always_by_guest = true,
+		.open = open_first, .want = fake_want,
+		.collect = fake_collect, .close = fake_close,
+	},
+	{
+		.name = "fake2", .is_always_by_guest = true,
+		.open = open_second, .want = fake_want,
+		.collect = fake_collect, .close = fake_close,
+	},
+};
+
+const struct provider *provider_at(size_t i)
+{
+	return i < SIZE(fakes) ? &fakes[i] : NULL;
+}
+
+/* ---- a machine without guests */
+
+struct world {
+	char root[64], proc[80];
+	struct env env;
+	struct monitor *monitor;
+	struct query query;
+};
+
+enum { FIRST = 1 << 0, SECOND = 1 << 1, BOTH = FIRST | SECOND };
+
+static void open_monitor(struct world *world, unsigned int providers)
+{
+	struct monitor_config config = { .env = &world->env, .providers = providers };
+	struct why why = { "" };
+
+	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
+}
+
+static void want(struct world *world)
+{
+	struct why why = { "" };
+
+	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
+}
+
+static int setup(void **state)
+{
+	static struct world world;
+
+	world = (struct world){ .root = "/tmp/kvmtop-monitor.XXXXXX" };
+	*state = &world;
+	first = second = (struct said){ 0 };
+	if (!mkdtemp(world.root))
+		return -1;
+	snprintf(world.proc, sizeof(world.proc), "%s/proc", world.root);
+	if (mkdir(world.proc, 0755) < 0)
+		return -1;
+	world.env = (struct env){ .root = world.root, .arch = arch_by_name("VMX") };
+	world.query.type = &view_events;
+	world.query.sort = view_events.sort;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	monitor_close(world->monitor);
+	field_set_release(&world->query.open);
+	pattern_free((struct pattern *)(uintptr_t)world->query.filter);
+	rmdir(world->proc);
+	return rmdir(world->root);
+}
+
+/* ---- tests */
+
+static void only_what_is_chosen_is_opened(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, SECOND);
+	assert_int_equal(first.nr_opened, 0);
+	assert_int_equal(second.nr_opened, 1);
+}
+
+static void only_changes_are_told(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, BOTH);
+	want(world);
+	assert_int_equal(first.nr_wants, 1);
+	assert_true(first.wants_event);
+	assert_int_equal(second.nr_wants, 1);
+	/* Another order, another view that needs the same: nothing new. */
+	world->query.sort++;
+	want(world);
+	assert_false(monitor_has_new_question(world->monitor));
+	assert_int_equal(first.nr_wants, 1);
+	assert_int_equal(second.nr_wants, 1);
+	/* One provider has more to count; the other is not told again. */
+	assert_int_equal(field_set_add(&world->query.open, first.event), 0);
+	want(world);
+	assert_int_equal(first.nr_wants, 2);
+	assert_true(first.wants_child);
+	assert_int_equal(second.nr_wants, 1);
+	/* A guest is told to all providers. */
+	world->query.guest = 7;
+	want(world);
+	assert_int_equal(first.nr_wants, 3);
+	assert_int_equal(second.nr_wants, 2);
+	assert_int_equal(second.want.guest, 7);
+	assert_int_equal(second.want.scope, WANT_GUEST);
+}
+
+/* A provider counts the fields that it adds itself without being told. */
+static void a_provider_is_not_told_of_fields_it_adds(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, BOTH);
+	assert_int_equal(field_set_add(&world->query.open, first.event), 0);
+	want(world);
+	first.shows = "one(late)";
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	want(world);
+	assert_false(monitor_has_new_question(world->monitor));
+	assert_int_equal(first.nr_wants, 1);
+}
+
+/* All totals begin anew, so every provider is told. */
+static void new_question_is_told_to_all(void **state)
+{
+	struct world *world = *state;
+	struct pattern *filter;
+	struct why why;
+
+	open_monitor(world, BOTH);
+	want(world);
+	assert_int_equal(pattern_new("one|two", &filter, &why), 0);
+	world->query.filter = filter;
+	want(world);
+	assert_true(monitor_has_new_question(world->monitor));
+	assert_int_equal(first.nr_wants, 2);
+	assert_int_equal(second.nr_wants, 2);
+
+	/* The monitor keeps the text, not the pattern. */
+	pattern_free(filter);
+	assert_int_equal(pattern_new("one|two", &filter, &why), 0);
+	world->query.filter = filter;
+	want(world);
+	assert_false(monitor_has_new_question(world->monitor));
+	pattern_free(filter);
+	assert_int_equal(pattern_new("one", &filter, &why), 0);
+	world->query.filter = filter;
+	want(world);
+	assert_true(monitor_has_new_question(world->monitor));
+}
+
+/* A count that begins after a sample belongs to that interval, even if a key was pressed in it. */
+static void looking_elsewhere_loses_nothing(void **state)
+{
+	struct world *world = *state;
+	const struct facts *facts;
+
+	open_monitor(world, BOTH);
+	want(world);
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	world->query.sort++;
+	want(world);
+	first.count = 500;
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	facts = monitor_facts(world->monitor);
+	assert_int_equal(stats_count(facts->stats), 1);
+	assert_int_equal(stats_at(facts->stats, 0)->total, 500);
+}
+
+static void provider_without_descriptors_goes_on(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, FIRST);
+	want(world);
+	first.err = -EAGAIN;
+	first.why = "too many open files";
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_string_equal(monitor_notice(world->monitor, 0), "fake1: too many open files");
+	assert_null(monitor_notice(world->monitor, 1));
+	first.why = NULL;
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_true(monitor_is_live(world->monitor));
+	assert_int_equal(first.nr_closed, 0);
+	first.err = 0;
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_null(monitor_notice(world->monitor, 0));
+}
+
+/* One sample that cannot be read is no reason to count no more; what was read of it is dropped. */
+static void a_failure_is_not_for_good(void **state)
+{
+	struct world *world = *state;
+	const struct stats_item *item;
+
+	open_monitor(world, FIRST);
+	want(world);
+	first.count = 100;
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	item = stats_at(monitor_facts(world->monitor)->stats, 0);
+	for (int i = 0; i < 20; i++) { /* nine in a row, then one that succeeds, and nine more */
+		first.err = i % 10 == 9 ? 0 : -EIO;
+		first.why = first.err ? "cannot read" : NULL;
+		first.count = first.err ? 7 : 200 + i;
+		assert_int_equal(monitor_sample(world->monitor), 0);
+		assert_int_equal(item->total, i < 9 ? 0 : i < 19 ? 109 : 119);
+		assert_int_equal(item->has_rate, !first.err);
+		if (first.err)
+			assert_string_equal(monitor_notice(world->monitor, 0),
+					    "fake1: cannot read; trying again");
+		else
+			assert_null(monitor_notice(world->monitor, 0));
+	}
+	assert_int_equal(item->delta, 10);
+	assert_true(monitor_is_live(world->monitor));
+	first.err = -EIO;
+	first.why = "cannot read";
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(first.nr_closed, 0);
+		assert_int_equal(monitor_sample(world->monitor), 0);
+	}
+	assert_int_equal(first.nr_closed, 1);
+	assert_string_equal(monitor_notice(world->monitor, 0), "fake1: cannot read");
+	assert_false(monitor_is_live(world->monitor));
+}
+
+static void inventory_that_fails_is_said(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor(world, FIRST);
+	want(world);
+	assert_int_equal(rmdir(world->proc), 0);
+	first.why = "something else";
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_non_null(strstr(monitor_notice(world->monitor, 0), "cannot list the guests"));
+	assert_string_equal(monitor_notice(world->monitor, 1), "fake1: something else");
+	assert_null(monitor_notice(world->monitor, 2));
+	assert_int_equal(mkdir(world->proc, 0755), 0);
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_string_equal(monitor_notice(world->monitor, 0), "fake1: something else");
+}
+
+/* As a kernel that lets BPF be probed, and then refuses the programs. */
+static void provider_that_is_refused_leaves_it_to_others(void **state)
+{
+	struct world *world = *state;
+
+	second.refusal = "the kernel refuses";
+	open_monitor(world, FIRST | SECOND);
+	want(world);
+	assert_true(monitor_has_new_question(world->monitor));
+	assert_int_equal(first.nr_wants, 1);
+	assert_int_equal(second.nr_closed, 1);
+	assert_true(fields_get(monitor_facts(world->monitor)->fields, second.event)->is_abandoned);
+	assert_false(fields_get(monitor_facts(world->monitor)->fields, first.event)->is_abandoned);
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_string_equal(monitor_notice(world->monitor, 0), "fake2: the kernel refuses");
+}
+
+static void no_provider_is_left(void **state)
+{
+	struct world *world = *state;
+	struct why why = { "" };
+
+	second.refusal = "the kernel refuses";
+	open_monitor(world, SECOND);
+	assert_int_equal(monitor_want(world->monitor, &world->query, &why), -EIO);
+	assert_string_equal(why.text, "fake2: the kernel refuses");
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(only_what_is_chosen_is_opened),
+		CASE(only_changes_are_told),
+		CASE(a_provider_is_not_told_of_fields_it_adds),
+		CASE(new_question_is_told_to_all),
+		CASE(looking_elsewhere_loses_nothing),
+		CASE(provider_without_descriptors_goes_on),
+		CASE(a_failure_is_not_for_good),
+		CASE(inventory_that_fails_is_said),
+		CASE(provider_that_is_refused_leaves_it_to_others),
+		CASE(no_provider_is_left),
+	};
+
+	return cmocka_run_group_tests_name("monitor", tests, NULL, NULL);
+}

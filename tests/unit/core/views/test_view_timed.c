@@ -1,0 +1,721 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The views of timed exits: guests, vCPUs, exits, hot spots, and the totals of `kvmtop exits`. */
+#include "core/facts/exit_counter.h"
+#include "tests/worlds/timed_world.h"
+#include "core/views/owners.h"
+
+/* ---- guests */
+
+/* Of the Guests view: a column that only the provider "host" has fields for. */
+static bool is_of_host(size_t column)
+{
+	return (column >= OWNER_THROTTLED && column <= OWNER_MIGRATIONS) ||
+	       column == (size_t)view_column_by_id(&view_guests, "vmm_percent");
+}
+
+static void guests_with_the_time_of_their_vcpus(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_guests);
+	usual(world);
+	assert_string_equal(picture(world, "guest total delta rate guest_percent kvm_percent "
+					   "user_percent halt_percent wait_percent"),
+			    "db1 960 480 480/s 40.0% 11.0% 9.0% 40.0% 2.0%\n"
+			    "web1 320 160 160/s 40.0% 11.0% 9.0% 40.0% 2.0%\n"
+			    "Total 1280 640 640/s 40.0% 11.0% 9.0% 40.0% 2.0%\n");
+	assert_string_equal(picture(world, "guest split vcpu_ns top top_percent"),
+			    "db1 0.40 0.11 0.09 0.00 0.40 3000000000ns MSR_WRITE 16.7%\n"
+			    "web1 0.40 0.11 0.09 0.00 0.40 1000000000ns MSR_WRITE 16.7%\n"
+			    "Total - - - -\n");
+	assert_string_equal(world->view.rate_title, "Exits/s");
+	for (size_t i = 0; i < view_columns(&view_guests); i++)
+		assert_int_equal(view_has_column(&world->view, i),
+				 !is_of_host(i) && i != OWNER_L2 && i != OWNER_POLL &&
+					 i != OWNER_SLEEP && i != OWNER_OPEN);
+}
+
+/* Of a read the argument is known when it ends, and then it has all of its time. */
+static void no_share_is_above_100_percent(void **state)
+{
+	struct world *world = *state;
+
+	for (uint32_t second = 1; second <= 2; second++) {
+		count(world, 1, 0, PORT, second - 1, 5000000000);
+		count(world, 1, 0, IOPORT, second - 1, 5000000000);
+		live(world, 1, 0, TIME, 1000 * second);
+		take(world);
+	}
+	set_view(world, &view_hotspots);
+	assert_string_equal(picture(world, "argument delta time_percent time_ns"),
+			    "0x3f8 write 1 1 100.0% 5000000000ns\n- 1 100.0% -\n");
+}
+
+/* Its time is counted as it passes, and it says how long; averages are of what ended. */
+static void an_exit_that_does_not_end(void **state)
+{
+	struct world *world = *state;
+
+	for (uint32_t second = 1; second <= 3; second++)
+		stands_still(world, second);
+	set_view(world, &view_exits);
+	world->query.guest = 1;
+	assert_string_equal(picture(world, "reason total delta time_percent time_ns avg_ns p99_ns "
+					   "max_ns open_ns"),
+			    "IO 2 0 100.0% 1000000000ns - - 10000000ns 3000000000ns\n"
+			    "Total 2 0 100.0% - - - - -\n");
+	world->query.guest = GUEST_ANY;
+	set_view(world, &view_vcpus);
+	world->query.sort = 0;
+	assert_string_equal(picture(world, "guest vcpu top top_percent open_ns"),
+			    "db1 0 IO 100.0% 3000000000ns\n"
+			    "db1 1 - - -\n"
+			    "web1 0 - - -\n"
+			    "Total - - - -\n");
+	assert_true(view_has_column(&world->view, OWNER_OPEN));
+	set_view(world, &view_guests);
+	world->query.sort = 0;
+	assert_string_equal(picture(world, "guest top open_ns"),
+			    "db1 IO 3000000000ns\nweb1 - -\nTotal - -\n");
+	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_REASON;
+	assert_string_equal(picture(world, "reason total time_ns avg_ns"),
+			    "IO 2 3010000000ns 10000000ns\nHLT 1 3000000000ns -\n"
+			    "- 3 6010000000ns 10000000ns\n");
+}
+
+/* A history has events of the whole host, and exits by guest. */
+static void a_filter_without_events_by_guest_counts_exits(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_guests);
+	usual(world);
+	set_filter(world, "MSR_WRITE");
+	assert_string_equal(picture(world, "guest total delta"),
+			    "db1 600 300\nweb1 200 100\nTotal 800 400\n");
+	assert_string_equal(world->view.rate_title, "Exits/s");
+	set_filter(world, "kvm_pio");
+	build(world);
+	assert_null(world->view.rate_title);
+}
+
+/* What is polled of halts, in ms of each second; without it halts are one. */
+static void poll(struct world *world, uint64_t ms)
+{
+	static const struct field spec = { .name = "time(poll)", .parent = TIME, .use = USE_TIME,
+					   .part = TIME_POLL };
+	uint32_t id;
+
+	assert_int_equal(fields_add(world->fields, &spec, &id), 0);
+	for (uint32_t second = 1; second <= 2; second++) {
+		usual_vcpu(world, 1, 0, 2 * second);
+		live(world, 1, 0, id, 2 * ms * second);
+		usual_vcpu(world, 1, 1, second);
+		live(world, 1, 1, id, ms * second);
+		usual_vcpu(world, 2, 0, second);
+		live(world, 2, 0, id, 0);
+		take(world);
+	}
+}
+
+static void polls_are_a_cost(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_guests);
+	poll(world, 300);
+	assert_string_equal(picture(world, "guest halt_percent poll_percent sleep_percent top "
+					   "top_percent split"),
+			    "db1 40.0% 30.0% 10.0% HLT 33.3% 0.40 0.11 0.09 0.30 0.10\n"
+			    "web1 40.0% 0.0% 40.0% MSR_WRITE 16.7% 0.40 0.11 0.09 0.00 0.40\n"
+			    "Total 40.0% 22.5% 17.5% - - -\n");
+	assert_false(view_has_column(&world->view, OWNER_HALT));
+	assert_true(view_has_column(&world->view, OWNER_POLL));
+	assert_true(view_has_column(&world->view, OWNER_SLEEP));
+	set_view(world, &view_vcpus);
+	assert_string_equal(picture(world, "guest vcpu poll_percent sleep_percent top"),
+			    "db1 0 30.0% 10.0% HLT\ndb1 1 30.0% 10.0% HLT\n"
+			    "web1 0 0.0% 40.0% MSR_WRITE\nTotal - 22.5% 17.5% -\n");
+}
+
+/* The row of halts ranks by what was polled, in columns of durations still last. */
+static void polls_rank_among_exits(void **state)
+{
+	struct world *world = *state;
+	struct exits_summary summary;
+
+	set_view(world, &view_exits);
+	poll(world, 300);
+	assert_string_equal(picture(world, "reason time_percent poll_percent"),
+			    "HLT 22.5% 22.5%\nMSR_WRITE 10.0% -\nIO 10.0% -\n"
+			    "Total 42.5% 22.5%\n");
+	world->query.sort = (size_t)view_column_by_id(&view_exits, "max_ns");
+	assert_string_equal(picture(world, "reason"), "IO\nMSR_WRITE\nHLT\nTotal\n");
+	set_filter(world, "MSR");
+	assert_string_equal(picture(world, "reason time_percent"),
+			    "MSR_WRITE 10.0%\nTotal 10.0%\n");
+	assert_int_equal(exits_summarize(&world->facts, GUEST_ANY, &summary), 0);
+	assert_true(summary.has_polls);
+	assert_int_equal(summary.reason, HLT);
+	assert_true(summary.rate_per_s == 150);
+}
+
+static void totals_with_polls(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_REASON;
+	poll(world, 300);
+	assert_string_equal(picture(world, "reason time_percent poll_percent"),
+			    "MSR_WRITE 10.0% -\nHLT 22.5% 22.5%\nIO 10.0% -\n- 42.5% 22.5%\n");
+	world->query.groups = GROUP_GUEST;
+	assert_string_equal(picture(world, "guest time_percent poll_percent sleep_percent"),
+			    "db1 50.0% 30.0% 10.0%\nweb1 20.0% 0.0% 40.0%\n"
+			    "- 42.5% 22.5% 17.5%\n");
+	world->query.event = EXITS_USERSPACE;
+	assert_string_equal(picture(world, "guest time_percent"),
+			    "db1 9.0%\nweb1 9.0%\n- 9.0%\n");
+}
+
+/* With them kvm_exit need not be counted as well; a filter wants events, the time stays. */
+static void guests_want_no_events_but_for_a_filter(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_guests);
+	usual(world);
+	build(world);
+	assert_false(field_set_has(&world->wanted, KVM_EXIT));
+	assert_true(field_set_has(&world->wanted, MSR));
+	set_filter(world, "kvm_exit");
+	live(world, 1, -1, KVM_EXIT, 1);
+	take(world);
+	assert_string_equal(picture(world, "guest total"), "db1 1000000\nweb1 -\nTotal 1000000\n");
+	assert_true(field_set_has(&world->wanted, KVM_EXIT));
+	assert_true(field_set_has(&world->wanted, TIME));
+	assert_null(world->view.rate_title);
+}
+
+static void guests_without_the_provider_have_no_such_columns(void **state)
+{
+	struct world *world = *state;
+	uint32_t id;
+
+	set_view(world, &view_guests);
+	fields_free(world->fields);
+	world->facts.fields = world->fields = fields_new();
+	assert_int_equal(fields_add(world->fields, &specs[KVM_EXIT], &id), 0);
+	build(world);
+	for (size_t i = 0; i < view_columns(&view_guests); i++)
+		assert_int_equal(view_has_column(&world->view, i),
+				 (i < OWNER_GUEST || i >= OWNER_HISTORY) && !is_of_host(i));
+	assert_null(world->view.rate_title);
+}
+
+/* ---- vCPUs */
+
+static void vcpus_one_by_one(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_vcpus);
+	usual(world);
+	assert_string_equal(picture(world, "guest vcpu tid total share rate halt_percent top"),
+			    "db1 0 4001 640 50.0% 320/s 40.0% MSR_WRITE\n"
+			    "db1 1 4002 320 25.0% 160/s 40.0% MSR_WRITE\n"
+			    "web1 0 5001 320 25.0% 160/s 40.0% MSR_WRITE\n"
+			    "Total - - 1280 - 640/s 40.0% -\n");
+	assert_int_equal(world->view.rows[0].guest, 1);
+	assert_int_equal(world->view.rows[0].vcpu, 0);
+	world->query.guest = 1;
+	assert_string_equal(picture(world, "guest vcpu share"),
+			    "db1 0 66.7%\ndb1 1 33.3%\nTotal - -\n");
+}
+
+static void vcpus_and_where_they_were(void **state)
+{
+	struct world *world = *state;
+	size_t column = (size_t)view_column_by_id(&view_vcpus, "cpu");
+
+	set_view(world, &view_vcpus);
+	usual(world);
+	assert_false(view_has_column(build(world), column)); /* no provider says */
+	usual_vcpu(world, 1, 0, 5);
+	usual_vcpu(world, 2, 0, 3);
+	sample_add(&world->sample, (struct key){ 1, 0, ON_CPU }, 63, 0);
+	sample_add(&world->sample, (struct key){ 2, 0, ON_CPU }, 0, 0);
+	take(world);
+	assert_string_equal(picture(world, "guest vcpu cpu"),
+			    "db1 0 63\nweb1 0 0\ndb1 1 -\n(ended) - -\nTotal - -\n");
+	assert_true(view_has_column(&world->view, column));
+}
+
+/* A KVM that emulates its guests never fires kvm_exit: columns of dashes would say nothing. */
+static void vcpus_whose_exits_are_not_seen(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_vcpus);
+	for (uint32_t second = 1; second <= 2; second++) {
+		count(world, 1, 0, USERSPACE, 10 * second, 1000);
+		count(world, 1, 0, USER_IO, 10 * second, 1000);
+		take(world);
+	}
+	assert_string_equal(picture(world, "guest vcpu total top"),
+			    "db1 0 20 IO\ndb1 1 0 -\nweb1 0 0 -\nTotal - 20 -\n");
+	for (size_t i = OWNER_GUEST; i <= OWNER_SPLIT; i++)
+		assert_int_equal(view_has_column(&world->view, i),
+				 i == OWNER_TIME || i == OWNER_WAIT);
+	usual(world);
+	build(world);
+	for (size_t i = OWNER_GUEST; i <= OWNER_SPLIT; i++)
+		assert_int_equal(view_has_column(&world->view, i),
+				 !is_of_host(i) && i != OWNER_L2 && i != OWNER_POLL &&
+					 i != OWNER_SLEEP);
+}
+
+/* After r nothing but an exit to user space: it goes on in an exit that began before r. */
+static void exits_of_a_quiet_host_after_a_reset(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exits);
+	for (uint32_t second = 1; second <= 2; second++) {
+		count(world, 1, 0, VMEXIT, 10, 1000);
+		count(world, 1, 0, MSR, 10, 1000);
+		count(world, 1, 0, USERSPACE, 10 + second, 1000);
+		count(world, 1, 0, USER_IO, 10 + second, 1000);
+		take(world);
+		if (second == 1)
+			stats_reset(world->stats, world->fields);
+	}
+	assert_string_equal(picture(world, "reason rate"), "Total -\n");
+}
+
+static void vcpus_that_do_nothing_are_in_order(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_vcpus);
+	assert_string_equal(picture(world, "guest vcpu rate kvm_percent top"),
+			    "db1 0 - - -\ndb1 1 - - -\nweb1 0 - - -\nTotal - - - -\n");
+}
+
+static void vcpus_with_a_filter_count_its_reasons(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_vcpus);
+	usual(world);
+	set_filter(world, "IO$|IO\\)");
+	assert_string_equal(picture(world, "guest vcpu delta top"),
+			    "db1 0 20 IO\ndb1 1 10 IO\nweb1 0 10 IO\nTotal - 40 -\n");
+	set_filter(world, "vmexit");
+	assert_string_equal(picture(world, "guest vcpu delta top"),
+			    "db1 0 320 MSR_WRITE\ndb1 1 160 MSR_WRITE\nweb1 0 160 MSR_WRITE\n"
+			    "Total - 640 -\n");
+	assert_null(world->view.note);
+	set_filter(world, "kvm_exit$");
+	assert_string_equal(picture(world, "guest vcpu delta"),
+			    "db1 0 320\ndb1 1 160\nweb1 0 160\nTotal - 640\n");
+	set_filter(world, "userspace");
+	assert_string_equal(picture(world, "guest vcpu delta top"),
+			    "db1 0 20 IO\ndb1 1 10 IO\nweb1 0 10 IO\nTotal - 40 -\n");
+	set_filter(world, "kvm_entry");
+	build(world);
+	assert_string_equal(world->view.note, "The filter matches no exit so far.");
+}
+
+static void vcpus_that_ended(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_vcpus);
+	usual(world);
+	usual_vcpu(world, 1, 0, 6);
+	usual_vcpu(world, 2, 0, 3);
+	take(world); /* without vCPU 1 of db1; the inventory has not noticed */
+	assert_string_equal(picture(world, "guest vcpu total delta"),
+			    "db1 0 960 320\nweb1 0 480 160\ndb1 1 0 0\n(ended) - 320 0\n"
+			    "Total - 1760 480\n");
+	world->query.guest = 1;
+	assert_string_equal(picture(world, "guest vcpu total"),
+			    "db1 0 960\ndb1 1 0\nTotal - 960\n");
+}
+
+static void vcpus_by_one_reason(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_vcpus);
+	usual(world);
+	world->query.has_reason = true;
+	world->query.reason = IO;
+	assert_string_equal(picture(world, "guest vcpu delta halt_percent top"),
+			    "db1 0 20 40.0% IO\ndb1 1 10 40.0% IO\nweb1 0 10 40.0% IO\n"
+			    "Total - 40 40.0% -\n");
+	world->query.reason = HLT;
+	assert_string_equal(picture(world, "guest vcpu delta top"),
+			    "db1 0 100 -\ndb1 1 50 -\nweb1 0 50 -\nTotal - 200 -\n");
+}
+
+/* ---- exits */
+
+static void exits_by_what_they_cost(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exits);
+	usual(world);
+	/* 400 MSRs of 1 ms in 4 s of the vCPUs' time; halts are no cost. */
+	assert_string_equal(picture(world, "reason rate share time_percent avg_ns p50_ns p99_ns "
+					   "max_ns hist"),
+			    "MSR_WRITE 400/s 62.5% 10.0% 1000000ns 762144ns 995243ns 1000000ns "
+			    "hist of 400\n"
+			    "IO 40/s 6.2% 10.0% 10000000ns 9194304ns 9983886ns 10000000ns "
+			    "hist of 40\n"
+			    "HLT 200/s 31.2% halt 8000000ns 6097152ns 7961943ns 8000000ns "
+			    "hist of 200\n"
+			    "Total 640/s - 20.0% - - - - -\n");
+	assert_true(world->view.rows[2].is_idle);
+	assert_null(world->view.note);
+	world->query.reverse = true;
+	assert_string_equal(picture(world, "reason"), "MSR_WRITE\nIO\nHLT\nTotal\n");
+	world->query.sort = (size_t)view_column_by_id(&view_exits, "avg_ns");
+	assert_string_equal(picture(world, "reason"), "MSR_WRITE\nIO\nHLT\nTotal\n");
+	world->query.reverse = false;
+	assert_string_equal(picture(world, "reason"), "IO\nMSR_WRITE\nHLT\nTotal\n");
+	/* By count they rank as all others. */
+	world->query.sort = (size_t)view_column_by_id(&view_exits, "rate");
+	assert_string_equal(picture(world, "reason"), "MSR_WRITE\nHLT\nIO\nTotal\n");
+}
+
+static void exits_of_one_vcpu(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exits);
+	usual(world);
+	world->query.guest = 1;
+	world->query.has_vcpu = true;
+	world->query.vcpu = 1;
+	assert_string_equal(picture(world, "reason delta time_ns time_percent"),
+			    "MSR_WRITE 100 100000000ns 10.0%\nIO 10 100000000ns 10.0%\n"
+			    "HLT 50 400000000ns halt\nTotal 160 - 20.0%\n");
+}
+
+static void exits_that_a_filter_selects(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exits);
+	usual(world);
+	set_filter(world, "^IO$"); /* what stands on the screen */
+	assert_string_equal(picture(world, "reason delta share"), "IO 40 100.0%\nTotal 40 -\n");
+	set_filter(world, "vmexit\\(HLT");
+	assert_string_equal(picture(world, "reason"), "HLT\nTotal\n");
+}
+
+static void an_exit_that_is_not_over_is_shown(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { .time_ns = SECOND };
+	struct key key = { 1, 0, HLT };
+
+	set_view(world, &view_exits);
+	for (int i = 0; i < 2; i++) {
+		live(world, 1, 0, TIME, 1000);
+		live(world, 1, 0, VMEXIT, 1);
+		sample_add_timed(&world->sample, key, 1, ROW_FROM_ZERO, &timing);
+		timing.time_ns += SECOND;
+		take(world);
+	}
+	assert_string_equal(picture(world, "reason delta rate time_ns avg_ns p50_ns max_ns"),
+			    "HLT 0 0/s 1000000000ns - - -\nTotal 0 0/s - - - -\n");
+}
+
+/* Its bucket is 65,536 to 131,072 ns, and the longest of the interval is not known exactly. */
+static void percentiles_of_a_single_exit_are_exact(void **state)
+{
+	struct world *world = *state;
+	struct timing timing = { .time_ns = 120000, .max_ns = 120000, .hist = { [10] = 1 } };
+
+	set_view(world, &view_exits);
+	for (int i = 0; i < 2; i++) {
+		live(world, 1, 0, TIME, 1000);
+		live(world, 1, 0, VMEXIT, 1);
+		sample_add_timed(&world->sample, (struct key){ 1, 0, IO }, timing.hist[10],
+				 ROW_FROM_ZERO, &timing);
+		timing.time_ns += 70000;
+		timing.hist[10]++;
+		take(world);
+	}
+	assert_string_equal(picture(world, "reason avg_ns p50_ns p99_ns interval_max_ns"),
+			    "IO 70000ns 70000ns 70000ns 120000ns\nTotal - - - -\n");
+}
+
+static void where_kvm_exit_never_fires(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exits);
+	for (uint32_t second = 1; second <= 2; second++) {
+		count(world, 1, 0, USERSPACE, 10 * second, 1000);
+		count(world, 1, 0, USER_IO, 10 * second, 1000);
+		take(world);
+	}
+	assert_string_equal(picture(world, "reason rate time_percent"),
+			    "IO 10/s -\nTotal 10/s -\n");
+	assert_non_null(world->view.note);
+	/* And so the other views do. */
+	set_view(world, &view_vcpus);
+	assert_string_equal(picture(world, "guest vcpu rate top"),
+			    "db1 0 10/s IO\ndb1 1 0/s -\nweb1 0 0/s -\nTotal - 10/s -\n");
+}
+
+static void zeros_are_for_programs(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exits);
+	count(world, 1, 0, VMEXIT, 1, 1000);
+	count(world, 1, 0, MSR, 1, 1000);
+	count(world, 1, 0, IO, 0, 0);
+	take(world);
+	assert_string_equal(picture(world, "reason"), "MSR_WRITE\nTotal\n");
+	world->query.zeros = true;
+	assert_string_equal(picture(world, "reason hist"), "MSR_WRITE hist of 1\nIO -\nTotal -\n");
+}
+
+/* ---- hot spots */
+
+static void hot_spots_by_guest(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_hotspots);
+	usual(world);
+	assert_string_equal(picture(world, "what argument guest rate time_percent avg_ns"),
+			    "ioport 0x3f8 write 1 db1 30/s 10.0% 10000000ns\n"
+			    "ioport 0x3f8 write 1 web1 10/s 10.0% 10000000ns\n"
+			    "MSR_WRITE 0x6e0 TSC db1 270/s 9.0% 1000000ns\n"
+			    "MSR_WRITE 0x6e0 TSC web1 90/s 9.0% 1000000ns\n"
+			    "MSR_WRITE 0x80b EOI db1 30/s 1.0% 1000000ns\n"
+			    "MSR_WRITE 0x80b EOI web1 10/s 1.0% 1000000ns\n"
+			    "Total - - 440/s 20.0% -\n");
+	assert_int_equal(world->view.rows[0].field, PORT);
+	assert_int_equal(world->view.rows[0].guest, 1);
+	/* The shares are of the guest's time: a closer look does not change them. */
+	world->query.guest = 2;
+	assert_string_equal(picture(world, "what guest time_percent"),
+			    "ioport web1 10.0%\nMSR_WRITE web1 9.0%\nMSR_WRITE web1 1.0%\n"
+			    "Total - 20.0%\n");
+}
+
+static void hot_spots_of_one_exit(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_hotspots);
+	usual(world);
+	world->query.guest = 1;
+	world->query.has_vcpu = true;
+	world->query.vcpu = 0;
+	world->query.has_reason = true;
+	world->query.reason = MSR;
+	assert_string_equal(picture(world, "what argument total"),
+			    "MSR_WRITE 0x6e0 TSC 360\nMSR_WRITE 0x80b EOI 40\nTotal - 400\n");
+	world->query.reason = HLT;
+	assert_string_equal(picture(world, "what"), "Total\n");
+	world->query.has_reason = false;
+	set_filter(world, "0x80b");
+	assert_string_equal(picture(world, "argument"), "0x80b EOI\n-\n");
+}
+
+/* ---- kvmtop exits */
+
+/* There an argument is of no reason, but I/O and MMIO that user space answers have no others. */
+static void hot_spots_where_kvm_exit_never_fires(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_hotspots);
+	usual(world);
+	world->query.has_reason = true;
+	world->query.reason = USER_IO;
+	assert_string_equal(picture(world, "what argument delta"),
+			    "ioport 0x3f8 write 1 30\nioport 0x3f8 write 1 10\nTotal - 40\n");
+	world->query.reason = IO;
+	assert_int_equal(build(world)->nr_rows, 0);
+}
+
+static void totals_by_vcpu_and_reason(void **state)
+{
+	struct world *world = *state;
+	const struct vcpu_key only = { 1, 1 };
+
+	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_ALL;
+	usual(world);
+	world->query.guest = 1;
+	assert_string_equal(picture(world, "pid vcpu reason count count_percent"),
+			    "4000 0 MSR_WRITE 400 41.7%\n4000 0 HLT 200 20.8%\n"
+			    "4000 1 MSR_WRITE 200 20.8%\n4000 1 HLT 100 10.4%\n"
+			    "4000 0 IO 40 4.2%\n4000 1 IO 20 2.1%\nTotal - - 960 100.0%\n");
+	world->query.groups = GROUP_GUEST | GROUP_REASON;
+	assert_string_equal(picture(world, "pid vcpu reason count time_ns time_percent avg_ns "
+					   "p50_ns min_ns max_ns"),
+			    "4000 - MSR_WRITE 600 600000000ns 10.0% 1000000ns 762144ns 524288ns "
+			    "1000000ns\n"
+			    "4000 - HLT 300 2400000000ns halt 8000000ns 6097152ns 4194304ns "
+			    "8000000ns\n"
+			    "4000 - IO 60 600000000ns 10.0% 10000000ns 9194304ns 8388608ns "
+			    "10000000ns\n"
+			    "Total - - 960 3600000000ns 20.0% 3750000ns 943718ns 524288ns "
+			    "10000000ns\n");
+	world->query.groups = GROUP_ALL;
+	world->query.guest = GUEST_ANY;
+	world->query.only = &only;
+	world->query.nr_only = 1;
+	assert_string_equal(picture(world, "pid vcpu reason time_percent"),
+			    "4000 1 MSR_WRITE 10.0%\n4000 1 HLT halt\n4000 1 IO 10.0%\n"
+			    "Total - - 20.0%\n");
+}
+
+/* A report's: one interval, and rows that tell less apart. */
+static void totals_by_less(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exit_totals);
+	world->query.is_whole = true;
+	usual(world);
+	world->query.groups = GROUP_REASON;
+	assert_string_equal(picture(world, "reason guest total share time_percent max_ns"),
+			    "MSR_WRITE - 800 62.5% 10.0% 1000000ns\n"
+			    "HLT - 400 31.2% halt 8000000ns\n"
+			    "IO - 80 6.2% 10.0% 10000000ns\n"
+			    "- - 1280 100.0% 20.0% 10000000ns\n");
+	world->query.groups = GROUP_GUEST;
+	assert_string_equal(picture(world, "reason guest vcpu total time_percent halt_percent"),
+			    "- db1 - 960 20.0% 40.0%\n- web1 - 320 20.0% 40.0%\n"
+			    "- - - 1280 20.0% 40.0%\n");
+	world->query.groups = GROUP_GUEST | GROUP_VCPU;
+	world->query.event = EXITS_USERSPACE;
+	assert_string_equal(picture(world, "guest vcpu total avg_ns"),
+			    "db1 0 40 9000000ns\ndb1 1 20 9000000ns\nweb1 0 20 9000000ns\n"
+			    "- - 80 9000000ns\n");
+}
+
+static void totals_of_arguments(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_ALL;
+	build(world);
+	assert_false(field_set_has(&world->wanted, MSR_TSC));
+	world->query.event = EXITS_MSR;
+	world->query.guest = 2;
+	build(world);
+	assert_true(field_set_has(&world->wanted, MSR_TSC));
+	assert_false(field_set_has(&world->wanted, PORT));
+	usual(world);
+	assert_string_equal(picture(world, "pid reason count"),
+			    "5000 MSR_WRITE 0x6e0 TSC 180\n5000 MSR_WRITE 0x80b EOI 20\n"
+			    "Total - 200\n");
+}
+
+static void totals_of_guests_that_ended(void **state)
+{
+	struct world *world = *state;
+
+	set_view(world, &view_exit_totals);
+	world->query.groups = GROUP_ALL;
+	usual(world);
+	take(world);
+	assert_string_equal(picture(world, "guest pid reason count"),
+			    "(ended) - MSR_WRITE 800\n(ended) - HLT 400\n(ended) - IO 80\n"
+			    "- Total - 1280\n");
+}
+
+/* ---- the summary */
+
+static void summary_of_the_host(void **state)
+{
+	struct world *world = *state;
+	struct exits_summary summary;
+
+	set_view(world, &view_vcpus);
+	build(world);
+	assert_int_equal(exits_summarize(&world->facts, GUEST_ANY, &summary), 0);
+	assert_null(summary.name);
+	usual(world);
+	assert_int_equal(exits_summarize(&world->facts, GUEST_ANY, &summary), 0);
+	assert_string_equal(summary.name, "vmexit");
+	assert_true(summary.sum.rate_per_s > 639 && summary.sum.rate_per_s < 641);
+	assert_true(summary.has_parts);
+	assert_int_equal(summary.part_ns[TIME_WHOLE], 4 * SECOND);
+	assert_int_equal(summary.part_ns[TIME_HALT], 1600 * UINT64_C(1000000));
+	assert_int_equal(summary.guest, 1);
+	assert_int_equal(summary.reason, MSR);
+	assert_true(summary.rate_per_s > 299 && summary.rate_per_s < 301);
+}
+
+static void summary_of_one_guest(void **state)
+{
+	struct world *world = *state;
+	struct exits_summary summary;
+
+	set_view(world, &view_vcpus);
+	build(world);
+	usual(world);
+	assert_int_equal(exits_summarize(&world->facts, 2, &summary), 0);
+	assert_string_equal(summary.name, "vmexit");
+	assert_true(summary.sum.rate_per_s > 159 && summary.sum.rate_per_s < 161);
+	assert_int_equal(summary.part_ns[TIME_WHOLE], SECOND);
+	assert_int_equal(summary.guest, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(guests_with_the_time_of_their_vcpus),
+		TEST(an_exit_that_does_not_end),
+		TEST(no_share_is_above_100_percent),
+		TEST(a_filter_without_events_by_guest_counts_exits),
+		TEST(polls_are_a_cost),
+		TEST(polls_rank_among_exits),
+		TEST(totals_with_polls),
+		TEST(guests_want_no_events_but_for_a_filter),
+		TEST(guests_without_the_provider_have_no_such_columns),
+		TEST(vcpus_one_by_one),
+		TEST(vcpus_and_where_they_were),
+		TEST(vcpus_whose_exits_are_not_seen),
+		TEST(vcpus_that_do_nothing_are_in_order),
+		TEST(exits_of_a_quiet_host_after_a_reset),
+		TEST(vcpus_with_a_filter_count_its_reasons),
+		TEST(vcpus_that_ended),
+		TEST(vcpus_by_one_reason),
+		TEST(exits_by_what_they_cost),
+		TEST(exits_of_one_vcpu),
+		TEST(exits_that_a_filter_selects),
+		TEST(an_exit_that_is_not_over_is_shown),
+		TEST(percentiles_of_a_single_exit_are_exact),
+		TEST(where_kvm_exit_never_fires),
+		TEST(zeros_are_for_programs),
+		TEST(hot_spots_by_guest),
+		TEST(hot_spots_of_one_exit),
+		TEST(hot_spots_where_kvm_exit_never_fires),
+		TEST(totals_by_vcpu_and_reason),
+		TEST(totals_by_less),
+		TEST(totals_of_arguments),
+		TEST(totals_of_guests_that_ended),
+		TEST(summary_of_the_host),
+		TEST(summary_of_one_guest),
+	};
+
+	return cmocka_run_group_tests_name("view_timed", tests, NULL, NULL);
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Answers of a Prometheus, whole and damaged, and the file of --http-config. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "history/fleet/access.h"
+#include "history/fleet/answer.h"
+
+/* ---- answers */
+
+struct seen {
+	size_t nr_series, nr_points, nr_numbers;
+	char guest[64];
+	double last;
+	uint64_t last_ns;
+};
+
+static int take(void *arg, const struct answer_series *series)
+{
+	struct seen *seen = arg;
+
+	seen->nr_series++;
+	answer_label(series, "guest", seen->guest, sizeof(seen->guest));
+	for (size_t i = 0; i < answer_points(series); i++) {
+		seen->nr_points++;
+		seen->nr_numbers += answer_point(series, i, &seen->last_ns, &seen->last);
+	}
+	return 0;
+}
+
+static int read_text(long status, const char *text, struct seen *ret_seen, struct why *why)
+{
+	*ret_seen = (struct seen){ .nr_series = 0 };
+	why->text[0] = '\0';
+	return answer_read(status, text, strlen(text), take, ret_seen, why);
+}
+
+#define MATRIX(labels, values) \
+	"{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" \
+	"{\"metric\":{" labels "},\"values\":[" values "]}]}}"
+
+static void test_matrix(void **state)
+{
+	struct seen seen;
+	struct why why;
+
+	(void)state;
+	assert_int_equal(read_text(200, MATRIX("\"guest\":\" web\\u0007 1\"",
+					       "[100,\"1.5\"],[115.25,\"9007199254740991\"]"),
+				   &seen, &why), 0);
+	assert_int_equal(seen.nr_series, 1);
+	assert_int_equal(seen.nr_numbers, 2);
+	assert_string_equal(seen.guest, "web? 1");
+	assert_true(seen.last_ns == UINT64_C(115250000000));
+	assert_true(seen.last == 9007199254740991.0);
+}
+
+static void test_vector(void **state)
+{
+	struct seen seen;
+	struct why why;
+
+	(void)state;
+	assert_int_equal(read_text(200, "{\"status\":\"success\",\"data\":{\"resultType\":"
+					"\"vector\",\"result\":[{\"metric\":{},\"value\":"
+					"[1.5,\"3\"]}]}}", &seen, &why), 0);
+	assert_int_equal(seen.nr_numbers, 1);
+	assert_true(seen.last == 3);
+}
+
+/* What is no number from 0 on is left out. */
+static void test_no_numbers(void **state)
+{
+	static const char *const points[] = {
+		"[1,\"NaN\"]", "[1,\"-1\"]", "[1,\"+Inf\"]", "[1,\"1e30\"]", "[1,\"\"]",
+		"[1,\"12x\"]", "[1,null]", "[1,[]]", "[-1,\"1\"]", "[1e300,\"1\"]", "[\"x\",\"1\"]",
+		"[1]", "[1,\"1\",\"2\"]", "{}", "7", "null",
+	};
+	char text[256];
+	struct seen seen;
+	struct why why;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+		snprintf(text, sizeof(text), MATRIX("\"guest\":7", "%s"), points[i]);
+		assert_int_equal(read_text(200, text, &seen, &why), 0);
+		assert_int_equal(seen.nr_points, 1);
+		assert_int_equal(seen.nr_numbers, 0);
+		assert_string_equal(seen.guest, "");
+	}
+}
+
+static void test_nonsense(void **state)
+{
+	static const char *const texts[] = {
+		"", "x", "{", "[]", "null", "{}", "<html>", "{\"status\":\"success\"}",
+		"{\"status\":\"success\",\"data\":{}}",
+		"{\"status\":\"success\",\"data\":{\"result\":{}}}",
+		"{\"status\":\"success\",\"data\":{\"result\":[7]}}",
+		"{\"status\":\"success\",\"data\":{\"result\":[{\"metric\":{}}]}}",
+		"{\"status\":\"success\",\"data\":{\"result\":[{\"values\":[]}]}}",
+		"{\"status\":\"success\",\"data\":{\"result\":[[[[[[[[[[]]]]]]]]]]}}",
+	};
+	struct seen seen;
+	struct why why;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_int_equal(read_text(200, texts[i], &seen, &why), -EBADMSG);
+		assert_non_null(strstr(why.text, "not an answer of a Prometheus"));
+		assert_int_equal(read_text(404, texts[i], &seen, &why), -EBADMSG);
+	}
+}
+
+static void test_refused(void **state)
+{
+	struct seen seen;
+	struct why why;
+
+	(void)state;
+	assert_int_equal(read_text(401, "Unauthorized", &seen, &why), -EACCES);
+	assert_non_null(strstr(why.text, "--http-config"));
+	assert_int_equal(read_text(422, "{\"status\":\"error\",\"error\":\"too\\nmany\"}", &seen,
+				   &why), -EINVAL);
+	assert_string_equal(why.text, "the server refused the query: too?many");
+}
+
+static int refuse(void *arg, const struct answer_series *series)
+{
+	(void)arg;
+	(void)series;
+	return -ENOMEM;
+}
+
+static void test_reader_ends_it(void **state)
+{
+	static const char text[] = MATRIX("", "");
+	struct why why = { "" };
+
+	(void)state;
+	assert_int_equal(answer_read(200, text, sizeof(text) - 1, refuse, NULL, &why), -ENOMEM);
+}
+
+/* ---- what is sent */
+
+static void test_escape(void **state)
+{
+	char text[16];
+
+	(void)state;
+	assert_int_equal(http_escape("a b{=\xc3", text, sizeof(text)), 0);
+	assert_string_equal(text, "a%20b%7B%3D%C3");
+	assert_int_equal(http_escape("a b{=\xc3\xc3", text, sizeof(text)), -ENOBUFS);
+}
+
+/* ---- who asks */
+
+static int parse(const char *text, struct http_access *access, struct why *why)
+{
+	*access = (struct http_access){ .user = NULL };
+	why->text[0] = '\0';
+	return access_parse(text, strlen(text), "/etc/x", access, why);
+}
+
+static void test_access(void **state)
+{
+	struct http_access access;
+	struct why why;
+
+	(void)state;
+	assert_int_equal(parse("basic_auth:\n  username: me\n  password: 'a b'\n"
+			       "tls_config:\n  ca_file: ca.pem\n  cert_file: /c.pem\n"
+			       "  insecure_skip_verify: true\nauthorization:\n", &access, &why), 0);
+	assert_string_equal(access.user, "me");
+	assert_string_equal(access.password, "a b");
+	assert_string_equal(access.ca_file, "/etc/x/ca.pem");
+	assert_string_equal(access.cert_file, "/c.pem");
+	assert_true(access.trusts_any);
+	access_release(&access);
+	assert_int_equal(parse("", &access, &why), 0);
+	assert_int_equal(parse("authorization: {type: bearer, credentials: T}", &access, &why), 0);
+	assert_string_equal(access.bearer, "T");
+	access_release(&access);
+}
+
+static void test_token_file(void **state)
+{
+	char path[] = "/tmp/test_answer.XXXXXX", text[128];
+	int fd = mkstemp(path);
+	struct http_access access;
+	struct why why;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "secret\n", 7), 7);
+	close(fd);
+	snprintf(text, sizeof(text), "authorization: {credentials_file: %s}", path);
+	assert_int_equal(parse(text, &access, &why), 0);
+	assert_string_equal(access.bearer, "secret");
+	access_release(&access);
+	unlink(path);
+	assert_int_equal(parse(text, &access, &why), -ENOENT);
+	assert_non_null(strstr(why.text, path));
+}
+
+static void test_access_refused(void **state)
+{
+	static const char *const texts[] = {
+		"basic_auth:\n  user: me", "oauth2:\n  client_id: x", "a: [", "- x",
+		"basic_auth: x",
+		"basic_auth:\n  username: [a]", "authorization:\n  type: Digest",
+		"tls_config:\n  insecure_skip_verify: maybe", "? [a]\n: b",
+		"basic_auth: {username: me}\nauthorization: {credentials: T}",
+	};
+	struct http_access access;
+	struct why why;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_int_equal(parse(texts[i], &access, &why), -EINVAL);
+		assert_memory_equal(why.text, "line ", 5);
+		access_release(&access);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_matrix),	     cmocka_unit_test(test_vector),
+		cmocka_unit_test(test_no_numbers),   cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_reader_ends_it),
+		cmocka_unit_test(test_escape),	     cmocka_unit_test(test_access),
+		cmocka_unit_test(test_token_file),   cmocka_unit_test(test_access_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

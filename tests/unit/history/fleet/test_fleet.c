@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which moments of a Prometheus stay in memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "history/fleet/http.h"
+#include "history/fleet/scope.h"
+
+static int answer(struct http *http, struct http_question *questions, size_t nr, long timeout_ms,
+		  struct why *why);
+static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
+			 const struct http_question *questions, scope_moment_fn take, void *arg,
+			 struct why *why);
+
+#define http_ask(...) answer(__VA_ARGS__)
+#define scope_take(...) take_unlocked(__VA_ARGS__)
+#include "history/fleet/fleet.c" /* NOLINT(bugprone-suspicious-include): its insides */
+
+#define MOMENT_SIZE (LIMIT / 16)
+
+/* Of all hosts, and of one. */
+static int setup(void **state)
+{
+	struct fleet *fleet = calloc(1, sizeof(*fleet));
+
+	assert_non_null(fleet);
+	*state = fleet;
+	fleet->news_fd = -1;
+	pthread_mutex_init(&fleet->lock, NULL);
+	pthread_cond_init(&fleet->changed, NULL);
+	fleet->fields = fields_new();
+	fleet->common = (struct scope_common){ .fields = fields_new(), .step_ns = NS_PER_S };
+	return add_cache(fleet, "") < 0 || add_cache(fleet, "kvm1") < 0;
+}
+
+static int teardown(void **state)
+{
+	fleet_close(*state);
+	return 0;
+}
+
+/* Moments that a scope was asked for, and got. */
+static void get(struct fleet *fleet, const struct request *request)
+{
+	static uint64_t run;
+	struct made made = { .nr = 0 };
+
+	run++;
+	for (uint64_t at = request->first; at <= request->last; at++) {
+		struct packed packed = { .flags = 0 };
+		struct blob *part = &packed.parts[PART_CHANGES];
+
+		assert_int_equal(array_grow_bytes(&part->bytes, &part->room, MOMENT_SIZE), 0);
+		assert_int_equal(take_moment(&made, at, run, &packed), 0);
+	}
+	assert_int_equal(add_made(fleet, request, &made), 0);
+	made_release(&made);
+	assert_true(fleet->size <= LIMIT);
+	for (uint64_t at = request->first; at <= request->last; at++)
+		assert_true(has_moment(fleet->caches[request->cache], at));
+}
+
+static void what_was_asked_for_stays(void **state)
+{
+	struct fleet *fleet = *state;
+
+	get(fleet, &(struct request){ 0, 1, 10 });
+	for (uint64_t at = 1000; at < 1040; at++)
+		get(fleet, &(struct request){ 1, at, at });
+	assert_int_equal(fleet->caches[0]->nr, 0);
+	get(fleet, &(struct request){ 1, 500, 507 }); /* long before */
+	assert_int_equal(fleet->caches[1]->slots[0].at, 500);
+	get(fleet, &(struct request){ 1, 492, 499 }); /* back from there */
+	assert_int_equal(fleet->caches[1]->slots[0].at, 492);
+	get(fleet, &(struct request){ 1, 1040, 1047 }); /* and to the latest */
+	get(fleet, &(struct request){ 1, 1020, 1030 });
+}
+
+/* Whether totals go on from the moment before. */
+static bool is_break(struct fleet *fleet, uint64_t at)
+{
+	return stored_of(fleet, 1, index_of(fleet->caches[1], at)).flags & MOMENT_AFTER_LOSS;
+}
+
+static void totals_go_on_within_a_run(void **state)
+{
+	struct fleet *fleet = *state;
+	struct stored stored;
+
+	get(fleet, &(struct request){ 1, 500, 507 });
+	assert_true(is_break(fleet, 500));
+	assert_false(is_break(fleet, 501));
+	get(fleet, &(struct request){ 1, 496, 499 }); /* of another run, just before */
+	assert_true(is_break(fleet, 500));
+	assert_true(is_break(fleet, 496));
+	assert_false(is_break(fleet, 499));
+	get(fleet, &(struct request){ 1, 480, 494 }); /* the oldest of these is dropped again */
+	drop_slot(fleet, fleet->caches[1], index_of(fleet->caches[1], 480));
+	assert_true(is_break(fleet, 481));
+	assert_int_equal(find_flagged(fleet, (UINT64_C(2) << SCOPE_SHIFT) | 490, MOMENT_AFTER_LOSS,
+				      &stored, NULL), 0);
+	assert_int_equal(stored.id & 0xffff, 481);
+}
+
+/* ---- what is done without the lock */
+
+static struct fleet *asking;
+
+static void expect_unlocked(void)
+{
+	assert_int_equal(pthread_mutex_trylock(&asking->lock), 0);
+	assert_int_equal(pthread_mutex_unlock(&asking->lock), 0);
+}
+
+/* Every question gets the same. */
+static int answer(struct http *http, struct http_question *questions, size_t nr, long timeout_ms,
+		  struct why *why)
+{
+	static const char text[] = "{\"status\":\"success\",\"data\":{\"result\":[{\"metric\":"
+				   "{\"guest\":\"web1\",\"reason\":\"new\"},\"values\":"
+				   "[[500,\"1\"],[501,\"2\"]]}]}}";
+
+	(void)http;
+	(void)timeout_ms;
+	(void)why;
+	expect_unlocked();
+	for (size_t i = 0; i < nr; i++) {
+		questions[i].status = 200;
+		questions[i].body = strdup(text);
+		questions[i].size = strlen(text);
+	}
+	return 0;
+}
+
+static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
+			 const struct http_question *questions, scope_moment_fn take, void *arg,
+			 struct why *why)
+{
+	int err = (scope_take)(scope, first, last, questions, take, arg, why);
+
+	expect_unlocked();
+	assert_int_equal(fields_find(asking->fields, "vmexit(new)"), FIELD_NONE);
+	return err;
+}
+
+static void the_screen_does_not_wait_for_an_answer_to_be_read(void **state)
+{
+	const struct request request = { 1, 501, 501 };
+	struct why why = { "" };
+
+	asking = *state;
+	pthread_mutex_lock(&asking->lock);
+	assert_int_equal(fetch(asking, &request, &why), 0);
+	assert_true(has_moment(asking->caches[1], 501));
+	assert_int_not_equal(fields_find(asking->fields, "vmexit(new)"), FIELD_NONE);
+	pthread_mutex_unlock(&asking->lock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_was_asked_for_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(totals_go_on_within_a_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_screen_does_not_wait_for_an_answer_to_be_read,
+						setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("fleet", tests, NULL, NULL);
+}

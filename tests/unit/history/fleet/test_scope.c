@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Moments that are made of a Prometheus' answers: who is in them, with the whole name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "history/fleet/scope.h"
+#include "host/guest.h"
+
+#define STEP_NS UINT64_C(1000000000)
+#define NONE "{\"status\":\"success\",\"data\":{\"result\":[]}}"
+
+/* As long as the name of a host gets, and different at its very end only. */
+#define TEN "abcdefghi."
+#define FIFTY TEN TEN TEN TEN TEN
+#define LONG FIFTY FIFTY FIFTY FIFTY FIFTY "xyz"
+static const char *const names[] = { LONG ":19177", LONG ":19178" };
+
+struct seen {
+	struct packer *packer;
+	struct moment moment;
+	unsigned int nr;
+};
+
+static int take_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+{
+	struct seen *seen = arg;
+	struct why why;
+
+	(void)at;
+	(void)run;
+	seen->nr++;
+	assert_int_equal(unpack_guests(seen->packer, &packed->parts[PART_GUESTS], &seen->moment,
+				       &why), 0);
+	return 0;
+}
+
+/* Every question is answered, with nothing. */
+static void answer_all(struct http_question questions[QUESTIONS])
+{
+	static char none[] = NONE;
+
+	for (size_t i = 0; i < QUESTIONS; i++)
+		questions[i] = (struct http_question){ .status = 200, .body = none,
+						       .size = strlen(none) };
+}
+
+static void answer(struct http_question *question, char *text)
+{
+	question->body = text;
+	question->size = strlen(text);
+}
+
+/* The guests of a scope's moment, where two labels are there for two seconds. */
+static void see(const char *host, const char *label, struct seen *ret_seen)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, host);
+	struct http_question questions[QUESTIONS];
+	char text[2048];
+	struct why why = { "" };
+
+	*ret_seen = (struct seen){ .packer = packer_new() };
+	snprintf(text, sizeof(text), "{\"status\":\"success\",\"data\":{\"result\":["
+		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
+		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]}]}}",
+		 label, names[0], label, names[1]);
+	answer_all(questions);
+	answer(&questions[ASK_MEMBERS], text);
+	assert_int_equal(scope_take(scope, 101, 101, questions, take_moment, ret_seen, &why), 0);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
+static void release(struct seen *seen)
+{
+	moment_release(&seen->moment);
+	packer_free(seen->packer);
+}
+
+static void test_long_names(void **state)
+{
+	static const char *const labels[] = { "instance", "guest" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct seen seen;
+
+		see(i ? "kvm1" : NULL, labels[i], &seen);
+		assert_int_equal(seen.nr, 1);
+		assert_int_equal(guests_count(seen.moment.guests), 2);
+		assert_string_equal(guests_at(seen.moment.guests, 0)->name, names[0]);
+		assert_string_equal(guests_at(seen.moment.guests, 1)->name, names[1]);
+		release(&seen);
+	}
+}
+
+static int take_changes(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+{
+	struct seen *seen = arg;
+	struct why why;
+
+	(void)at;
+	(void)run;
+	seen->nr++;
+	return unpack_changes(seen->packer, &packed->parts[PART_CHANGES], UNPACK_COUNTS,
+			      &seen->moment, &why);
+}
+
+/* What is new in the moment that was taken last: how many keys, and their sum. */
+static void expect_new(const struct seen *seen, uint64_t sum)
+{
+	const struct changes *changes = &seen->moment.changes;
+	uint64_t got = 0;
+
+	for (size_t i = 0; i < changes->nr; i++) {
+		if (!(changes->list[i].flags & CHANGE_NEW) || !changes->list[i].count)
+			continue;
+		assert_true(changes->list[i].flags & CHANGE_HAS_RATE);
+		got += changes->list[i].count;
+	}
+	assert_int_equal(got, sum);
+}
+
+/*
+ * A guest's series of a reason begins with its first exit, which counts. What a guest did before it
+ * was first seen does not.
+ */
+static void test_a_reason_begins(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_question questions[QUESTIONS];
+	struct seen seen = { .packer = packer_new() };
+	struct why why = { "" };
+	char members[] = "{\"status\":\"success\",\"data\":{\"result\":["
+			 "{\"metric\":{\"guest\":\"one\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
+			 "{\"metric\":{\"guest\":\"two\"},\"values\":[[101,\"1\"]]}]}}";
+	char exits[] = "{\"status\":\"success\",\"data\":{\"result\":["
+		       "{\"metric\":{\"guest\":\"one\",\"reason\":\"io\"},"
+		       "\"values\":[[100,\"5\"],[101,\"6\"]]},"
+		       "{\"metric\":{\"guest\":\"one\",\"reason\":\"cpuid\"},"
+		       "\"values\":[[101,\"7\"]]},"
+		       "{\"metric\":{\"guest\":\"two\",\"reason\":\"cpuid\"},"
+		       "\"values\":[[101,\"300\"]]}]}}";
+
+	(void)state;
+	answer_all(questions);
+	answer(&questions[ASK_MEMBERS], members);
+	answer(&questions[ASK_EXITS], exits);
+	assert_int_equal(scope_take(scope, 101, 101, questions, take_changes, &seen, &why), 0);
+	assert_int_equal(seen.nr, 1);
+	expect_new(&seen, 7);
+	release(&seen);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
+/* A stranger's labels may be more than there is room for: what is known counts on. */
+static void test_known_reasons_go_on(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_question questions[QUESTIONS];
+	struct seen seen = { .packer = packer_new() };
+	struct why why = { "" };
+	char *text;
+	uint64_t sum = 0;
+	size_t size;
+
+	(void)state;
+	for (int step = 0; step < 2; step++) {
+		FILE *out = open_memstream(&text, &size);
+
+		fputs("{\"status\":\"success\",\"data\":{\"result\":[", out);
+		for (int i = 0; i < (step ? 1 : 5000); i++)
+			fprintf(out, "%s{\"metric\":{\"guest\":\"one\",\"reason\":\"r%d\"},"
+				"\"values\":[[%d,\"%d\"]]}", i ? "," : "", i, 101 + step,
+				5 + 7 * step);
+		fputs("]}}", out);
+		fclose(out);
+		answer_all(questions);
+		answer(&questions[ASK_EXITS], text);
+		assert_int_equal(scope_take(scope, 101 + (uint64_t)step, 101 + (uint64_t)step,
+					    questions, take_changes, &seen, &why), 0);
+		free(text);
+	}
+	assert_int_equal(seen.nr, 2);
+	for (size_t i = 0; i < seen.moment.changes.nr; i++) {
+		const struct change *change = &seen.moment.changes.list[i];
+
+		if (fields_get(common.fields, change->key.field)->parent != FIELD_NONE)
+			sum += change->count;
+	}
+	assert_int_equal(sum, 7);
+	release(&seen);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
+/* More seconds than ns can count are left out. */
+static void test_too_much_time(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_question questions[QUESTIONS];
+	struct seen seen = { .packer = packer_new() };
+	struct why why = { "" };
+	char seconds[] = "{\"status\":\"success\",\"data\":{\"result\":["
+			 "{\"metric\":{\"guest\":\"one\",\"vcpu\":\"0\",\"mode\":\"kvm\"},"
+			 "\"values\":[[100,\"1\"],[101,\"9.5e9\"]]}]}}";
+
+	(void)state;
+	answer_all(questions);
+	answer(&questions[ASK_SECONDS], seconds);
+	assert_int_equal(scope_take(scope, 101, 101, questions, take_changes, &seen, &why), 0);
+	for (size_t i = 0; i < seen.moment.changes.nr; i++)
+		assert_int_equal(seen.moment.changes.list[i].count, 0);
+	release(&seen);
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
+/* The query is about this host, whole and quoted. */
+static void test_asks_for_the_host(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct http_question questions[QUESTIONS];
+	struct scope *scope;
+
+	(void)state;
+	scope = scope_new(&common, 1, names[1]);
+	assert_int_equal(scope_ask(scope, 101, 101, questions), 0);
+	for (size_t i = 0; i < QUESTIONS; i++) {
+		assert_non_null(strstr(questions[i].form, "xyz%3A19178%22"));
+		free((char *)(uintptr_t)questions[i].form);
+	}
+	scope_free(scope);
+	scope = scope_new(&common, 2, "a\"b\\");
+	assert_int_equal(scope_ask(scope, 101, 101, questions), 0);
+	for (size_t i = 0; i < QUESTIONS; i++) {
+		assert_non_null(strstr(questions[i].form, "%22a%5C%22b%5C%5C%22"));
+		free((char *)(uintptr_t)questions[i].form);
+	}
+	scope_free(scope);
+	fields_free(common.fields);
+}
+
+/* Of all hosts five questions; of one the latencies besides. Findings are asked for of both. */
+static void test_asks_no_more_than_needed(void **state)
+{
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct http_question questions[QUESTIONS];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct scope *scope = scope_new(&common, (uint32_t)i + 1, i ? "kvm1" : NULL);
+		unsigned int nr = scope_questions(scope), nr_findings = 0;
+
+		assert_int_equal(nr, i ? 6 : 5);
+		assert_int_equal(scope_ask(scope, 101, 101, questions), 0);
+		for (unsigned int j = 0; j < QUESTIONS; j++) {
+			assert_int_equal(questions[j].form != NULL, j < nr);
+			nr_findings += j < nr && strstr(questions[j].form, "kvmtop_finding");
+			free((char *)(uintptr_t)questions[j].form);
+		}
+		assert_int_equal(nr_findings, 1);
+		scope_free(scope);
+	}
+	fields_free(common.fields);
+}
+
+static int count_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+{
+	unsigned int *nr = arg;
+
+	(void)at;
+	(void)run;
+	(void)packed;
+	++*nr;
+	return 0;
+}
+
+/* A server that has more than any fleet is refused before it has taken the memory. */
+static void test_too_many_series(void **state)
+{
+	const size_t nr_guests = 1000, nr_reasons = 200, room = nr_guests * nr_reasons * 80;
+	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
+	struct scope *scope = scope_new(&common, 1, "kvm1");
+	struct http_question questions[QUESTIONS];
+	char *text = malloc(room);
+	size_t len = (size_t)sprintf(text, "{\"status\":\"success\",\"data\":{\"result\":[");
+	struct why why = { "" };
+	unsigned int nr = 0;
+
+	(void)state;
+	for (size_t i = 0; i < nr_guests * nr_reasons; i++)
+		len += (size_t)sprintf(text + len, "%s{\"metric\":{\"guest\":\"g%zu\","
+				       "\"reason\":\"r%zu\"},\"values\":[[101,\"1\"]]}",
+				       i ? "," : "", i / nr_reasons, i % nr_reasons);
+	strcpy(text + len, "]}}");
+	answer_all(questions);
+	answer(&questions[ASK_EXITS], text);
+	assert_int_equal(scope_take(scope, 101, 101, questions, count_moment, &nr, &why), -EFBIG);
+	assert_int_equal(nr, 0);
+	assert_non_null(strstr(why.text, "more series than kvmtop takes"));
+	scope_free(scope);
+	fields_free(common.fields);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_a_reason_begins),
+		cmocka_unit_test(test_known_reasons_go_on),
+		cmocka_unit_test(test_too_much_time),
+		cmocka_unit_test(test_asks_for_the_host),
+		cmocka_unit_test(test_asks_no_more_than_needed),
+		cmocka_unit_test(test_too_many_series),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

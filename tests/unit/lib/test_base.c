@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Arrays that grow, files that are read or written whole, and text of others. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/array.h"
+#include "lib/read.h"
+#include "lib/utf8.h"
+#include "lib/whole_file.h"
+
+static void arrays_grow_by_zeroes(void **state)
+{
+	uint32_t *array = NULL;
+	size_t room = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++) {
+		size_t had = room;
+
+		assert_int_equal(array_grow(&array, &room, i + 1), 0);
+		assert_true(room > i && (room == had || room >= 2 * had));
+		for (size_t j = i; j < room; j++)
+			assert_int_equal(array[j], 0);
+		array[i] = i;
+	}
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(array[i], i);
+	assert_int_equal(array_grow(&array, &room, 5000), 0);
+	assert_int_equal(array[4999], 0);
+	free(array);
+}
+
+static void arrays_stay_when_there_is_no_memory(void **state)
+{
+	uint64_t *array = NULL, *before;
+	volatile size_t too_many = SIZE_MAX / 4; /* volatile: the compiler would warn */
+	size_t room = 0;
+
+	(void)state;
+	assert_int_equal(array_grow(&array, &room, 1), 0);
+	before = array;
+	assert_int_equal(array_grow(&array, &room, too_many), -ENOMEM);
+	assert_ptr_equal(array, before);
+	assert_int_equal(room, 8);
+	free(array);
+}
+
+/* A file of size bytes 'a' ... 'z'; the caller unlinks it. */
+static void write_file(char *path, size_t size)
+{
+	int fd = mkstemp(strcpy(path, "/tmp/kvmtop-base-XXXXXX"));
+	FILE *file = fdopen(fd, "w");
+
+	assert_non_null(file);
+	for (size_t i = 0; i < size; i++)
+		putc('a' + (int)(i % 26), file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void small_files_end_with_nul(void **state)
+{
+	char path[64], buf[8], untouched = 'x';
+
+	(void)state;
+	write_file(path, 3);
+	assert_int_equal(read_small(path, buf, sizeof(buf)), 3);
+	assert_string_equal(buf, "abc");
+	assert_int_equal(read_small(path, buf, 3), 2);
+	assert_string_equal(buf, "ab");
+	assert_int_equal(read_small(path, &untouched, 0), -EINVAL);
+	assert_true(path_exists(path));
+	unlink(path);
+	assert_int_equal(read_small(path, buf, sizeof(buf)), -ENOENT);
+	assert_int_equal(read_small("/", buf, sizeof(buf)), -EISDIR);
+	assert_false(path_exists(path));
+	assert_true(path_exists("/"));
+}
+
+static void files_are_read_to_their_end(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 4095, 4096, 4097, 65535, 65536, 65537, 300000 };
+	char path[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		char *text = NULL;
+		size_t size = 0;
+
+		write_file(path, sizes[i]);
+		assert_int_equal(read_whole(path, sizes[i], &text, &size), 0);
+		assert_int_equal(size, sizes[i]);
+		assert_int_equal(strlen(text), sizes[i]);
+		for (size_t j = 0; j < size; j++)
+			assert_int_equal(text[j], 'a' + (int)(j % 26));
+		free(text);
+		if (sizes[i])
+			assert_int_equal(read_whole(path, sizes[i] - 1, &text, &size), -EFBIG);
+		unlink(path);
+	}
+}
+
+static void what_cannot_be_read_has_its_error(void **state)
+{
+	char *untouched = NULL;
+	size_t size = 7;
+
+	(void)state;
+	assert_int_equal(read_whole("/nowhere", 100, &untouched, &size), -ENOENT);
+	assert_int_equal(read_whole("/", 100, &untouched, &size), -EISDIR);
+	assert_null(untouched);
+	assert_int_equal(size, 7);
+}
+
+static void files_are_replaced_when_complete(void **state)
+{
+	char path[64], link[80], buf[8];
+	struct whole_file whole = { .file = NULL };
+	struct why why = { "" };
+	struct stat st;
+
+	(void)state;
+	write_file(path, 3);
+	snprintf(link, sizeof(link), "%s.link", path);
+	assert_int_equal(symlink(path, link), 0);
+	assert_int_equal(whole_file_open(&whole, link, &why), 0);
+	fputs("new", whole.file);
+	assert_int_equal(read_small(path, buf, sizeof(buf)), 3);
+	assert_string_equal(buf, "abc");
+	assert_int_equal(whole_file_keep(&whole), 0);
+	assert_int_equal(read_small(path, buf, sizeof(buf)), 3);
+	assert_string_equal(buf, "new");
+
+	/* A link to nothing stays a link, and its target is created. */
+	unlink(path);
+	assert_int_equal(whole_file_open(&whole, link, &why), 0);
+	fputs("more", whole.file);
+	assert_int_equal(whole_file_keep(&whole), 0);
+	assert_true(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+	assert_int_equal(read_small(path, buf, sizeof(buf)), 4);
+	unlink(path);
+	unlink(link);
+}
+
+static void characters_are_decoded(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t left, bytes;
+		uint32_t code;
+	} cases[] = {
+		{ "a", 1, 1, 'a' },
+		{ "\xc3\xbc", 2, 2, 0xfc },
+		{ "\xc3\xbc", 1, 0, 7 },
+		{ "\xe2\x82\xac.", 4, 3, 0x20ac },
+		{ "\xf0\x9f\x98\x80", 4, 4, 0x1f600 },
+		{ "\xf4\x90\x80\x80", 4, 0, 7 }, /* beyond U+10FFFF */
+		{ "\xc0\xaf", 2, 0, 7 },	 /* overlong */
+		{ "\xed\xa0\x80", 3, 0, 7 },	 /* a surrogate */
+		{ "\x80", 1, 0, 7 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint32_t code = 7;
+
+		assert_int_equal(utf8_decode(cases[i].text, cases[i].left, &code), cases[i].bytes);
+		assert_int_equal(code, cases[i].code);
+	}
+}
+
+static void check_clean(const char *raw, const char *clean)
+{
+	char text[64] = "untouched";
+
+	assert_int_equal(utf8_clean(raw, strlen(raw), text, sizeof(text)), clean != NULL);
+	assert_string_equal(text, clean ? clean : "untouched");
+}
+
+static void text_is_cleaned(void **state)
+{
+	char buf[8], same[] = "  \xc3\xbc\x01";
+
+	(void)state;
+	check_clean("plain", "plain");
+	check_clean("a\tb\nc\x1b[31md\x7f", "a?b?c?[31md?");
+	check_clean(" both ends ", "both ends");
+	check_clean("   ", NULL);
+	check_clean("", NULL);
+	check_clean("Zürich-東京-😀", "Zürich-東京-😀");
+	check_clean("a\xc2\x9b" "31mb", "a?31mb");	   /* U+009B, CSI */
+	check_clean("a\xe2\x80\xae" "b", "a?b");	   /* U+202E turns the line round */
+	check_clean("a\xff\xc3", "a??");		   /* no UTF-8, cut UTF-8 */
+	check_clean("\xc0\xaf\xed\xa0\x80", "?????");	   /* overlong, surrogate */
+	check_clean("\xf4\x90\x80\x80", "????");	   /* beyond U+10FFFF */
+
+	/* 63 bytes, at a character. */
+	check_clean("1234567890123456789012345678901234567890123456789012345678901234567",
+		    "123456789012345678901234567890123456789012345678901234567890123");
+	check_clean("12345678901234567890123456789012345678901234567890123456789012ü",
+		    "12345678901234567890123456789012345678901234567890123456789012");
+	check_clean("1234567890123456789012345678901234567890123456789012345678901 xy",
+		    "1234567890123456789012345678901234567890123456789012345678901 x");
+	assert_true(utf8_clean("123456 89", 9, buf, sizeof(buf)));
+	assert_string_equal(buf, "123456");
+	assert_false(utf8_clean("x", 1, buf, 1));
+	assert_true(utf8_clean(same, strlen(same), same, sizeof(same)));
+	assert_string_equal(same, "\xc3\xbc?");
+}
+
+/* Characters that are not seen: with them two names look alike. */
+static void invisible_characters_are_replaced(void **state)
+{
+	static const char *const hidden[] = {
+		"\u00ad", "\u034f", "\u061c", "\u115f", "\u17b4", "\u180e", "\u200b", "\u200c",
+		"\u200d", "\u200e", "\u200f", "\u202a", "\u202e", "\u2060", "\u2064", "\u2066",
+		"\u2067", "\u2069", "\u206f", "\u3164", "\ufe0f", "\ufeff", "\uffa0", "\ufff9",
+		"\U0001d173", "\U000e0001", "\U000e0020", "\U000e0fff",
+	};
+	char name[16];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++) {
+		snprintf(name, sizeof(name), "web%s1", hidden[i]);
+		check_clean(name, "web?1");
+	}
+	check_clean("ß\u0301\u0430\u2010\u2030\ufefe\U0001f468\U000e1000",
+		    "ß\u0301\u0430\u2010\u2030\ufefe\U0001f468\U000e1000");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arrays_grow_by_zeroes),
+		cmocka_unit_test(arrays_stay_when_there_is_no_memory),
+		cmocka_unit_test(small_files_end_with_nul),
+		cmocka_unit_test(files_are_read_to_their_end),
+		cmocka_unit_test(what_cannot_be_read_has_its_error),
+		cmocka_unit_test(files_are_replaced_when_complete),
+		cmocka_unit_test(characters_are_decoded),
+		cmocka_unit_test(text_is_cleaned),
+		cmocka_unit_test(invisible_characters_are_replaced),
+	};
+
+	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Regular expressions as users and enemies type them. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "lib/pattern.h"
+#include "tests/worlds/cmocka_range.h"
+
+static struct pattern *compile(const char *text)
+{
+	struct why why = { "" };
+	struct pattern *pattern = NULL;
+
+	assert_int_equal(pattern_new(text, &pattern, &why), 0);
+	assert_string_equal(why.text, "");
+	return pattern;
+}
+
+static long match(const char *text, const char *subject)
+{
+	struct pattern *pattern = compile(text);
+	long end = pattern_match(pattern, subject);
+
+	pattern_free(pattern);
+	return end;
+}
+
+/* Which of the characters around an error is meant depends on PCRE2's version. */
+static void refuses(const char *text, const char *reason)
+{
+	struct pattern *untouched = (struct pattern *)&errno, *pattern = untouched;
+	struct why why = { "" };
+	char wanted[sizeof(why.text)];
+	unsigned long position;
+	char *end;
+
+	assert_int_equal(pattern_new(text, &pattern, &why), -EINVAL);
+	assert_ptr_equal(pattern, untouched);
+	snprintf(wanted, sizeof(wanted),
+		 "\"%s\" is not a valid regular expression: %s at position ", text, reason);
+	assert_memory_equal(why.text, wanted, strlen(wanted));
+	position = strtoul(why.text + strlen(wanted), &end, 10);
+	assert_string_equal(end, "");
+	assert_int_in_range(position, 1, strlen(text) + 1);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+static long peak_kib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+static void flaw_E4_matches_anywhere(void **state)
+{
+	(void)state;
+	assert_int_equal(match("exit", "kvm_exit"), 8);
+	assert_int_equal(match("exit", "kvm_userspace_exit(IO)"), 18);
+	assert_int_equal(match("^exit", "kvm_exit"), -1);
+	assert_int_equal(match("kvm_exit$", "kvm_exit(HLT)"), -1);
+	assert_int_equal(match("kvm_exit$", "kvm_exit"), 8);
+}
+
+static void tells_where_the_first_match_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(match("kvm_exit(HLT)", "kvm_exit(HLT)"), 13); /* as it is written */
+	assert_int_equal(match("kvm_exit(HLT)", "kvm_exit(HLT) too"), -1);
+	assert_int_equal(match("kvm_exit(HLT)", "kvm_exitHLT"), 11);
+	assert_int_equal(match("kvm", "kvm_kvm"), 3);
+	assert_int_equal(match("exit.*HLT", "kvm_exit(HLT)"), 12);
+	assert_int_equal(match("", "kvm_exit"), 0);
+	assert_int_equal(match("", ""), 0);
+	assert_int_equal(match("a", ""), -1);
+	assert_int_equal(match("^", "x"), 0);
+}
+
+static void case_matters(void **state)
+{
+	(void)state;
+	assert_int_equal(match("hlt", "kvm_exit(HLT)"), -1);
+	assert_int_equal(match("(?i)hlt", "kvm_exit(HLT)"), 12);
+}
+
+static void speaks_pythons_dialect(void **state)
+{
+	(void)state;
+	assert_int_equal(match("kvm_(pio|userspace_exit\\(I)", "kvm_userspace_exit(IO)"), 20);
+	assert_int_equal(match("(?P<x>k)vm(?!_exit)", "kvm_exit"), -1);
+	assert_int_equal(match("(?P<x>v)m_(?P=x)", "kvm_v"), 5);
+	assert_int_equal(match("\\bkvm\\w+\\b", "a kvm_pio b"), 9);
+}
+
+static void keeps_its_text(void **state)
+{
+	char text[] = "a.c";
+	struct pattern *pattern = compile(text);
+
+	(void)state;
+	text[0] = 'x';
+	assert_string_equal(pattern_text(pattern), "a.c");
+	pattern_free(pattern);
+	pattern_free(NULL);
+}
+
+static void errors_name_the_position(void **state)
+{
+	(void)state;
+	refuses("kvm_(", "missing closing parenthesis");
+	refuses("*", "quantifier does not follow a repeatable item");
+	refuses("ab[z-a]c", "range out of order in character class");
+}
+
+static void the_error_of_a_long_pattern_is_not_cut_off(void **state)
+{
+	char text[4096];
+	struct pattern *pattern = NULL;
+	struct why why;
+
+	(void)state;
+	memset(text, 'a', sizeof(text));
+	strcpy(text + 4000, "(");
+	assert_int_equal(pattern_new(text, &pattern, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "aaa...\" is not"));
+	assert_non_null(strstr(why.text, "missing closing parenthesis at position 4002"));
+}
+
+static void errors_may_be_ignored(void **state)
+{
+	struct pattern *pattern = NULL;
+
+	(void)state;
+	assert_int_equal(pattern_new("(", &pattern, NULL), -EINVAL);
+	assert_null(pattern);
+}
+
+static void invalid_utf8_is_refused_in_patterns(void **state)
+{
+	struct pattern *pattern = NULL;
+	struct why why;
+
+	(void)state;
+	assert_int_equal(pattern_new("a\xff", &pattern, &why), -EINVAL);
+	assert_non_null(strstr(why.text, "UTF-8 error"));
+	assert_int_equal(pattern_new("\xc3", &pattern, &why), -EINVAL);
+	/* A single byte in the middle of a character would match nonsense. */
+	assert_int_equal(pattern_new("\\C", &pattern, &why), -EINVAL);
+}
+
+static void utf8_counts_characters(void **state)
+{
+	(void)state;
+	assert_int_equal(match("^.$", "\xc3\xa4"), 2);
+	assert_int_equal(match("\xc3\xa4", "gast-\xc3\xa4"), 7);
+	assert_int_equal(match("^.$", "\xf0\x9f\x90\xa7"), 4);
+}
+
+static void invalid_utf8_in_subjects_matches_nothing(void **state)
+{
+	static const char *const subjects[] = {
+		"\xff", "kvm\xff", "\xc3", "\xc0\x80", "\x80kvm",
+		"\xed\xa0\x80", "kvm\xf8\x88\x80\x80", "\xf4\x90\x80\x80",
+	};
+	static const char *const patterns[] = { "kvm", ".", ".*", "[^a]", "\\W", "$" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		for (size_t j = 0; j < sizeof(subjects) / sizeof(subjects[0]); j++)
+			assert_int_equal(match(patterns[i], subjects[j]), -1);
+	}
+}
+
+/*
+ * Each against a text that makes it try everything, as often as a query of 400 fields does. They
+ * end in a class: a literal that the text lacks would let PCRE2 give up before it began.
+ */
+static void hostile_patterns_end_quickly(void **state)
+{
+	static const char *const patterns[] = {
+		"(a+)+$",	 "(a|a)+$",	     "(a|aa)*[bc]$", "(.*)*[xy]$",
+		"^(a?){40}a{40}$", "(.*.*.*.*.*)[bc]", "(.+)+[^a!]",   "((a*)*)*[bc]",
+		"(?=(a+)+[bc])", "(a|a)+[bc]",
+	};
+	char subject[61];
+
+	(void)state;
+	memset(subject, 'a', 59);
+	strcpy(subject + 59, "!");
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		struct pattern *pattern = compile(patterns[i]);
+		uint64_t start = now_ms();
+
+		for (int j = 0; j < 400; j++)
+			pattern_match(pattern, subject);
+		/* 60 to 300 ms, with sanitizers too: PCRE2 itself is not instrumented. */
+		if (now_ms() - start > 3000)
+			fail_msg("%s took %llu ms", patterns[i],
+				 (unsigned long long)(now_ms() - start));
+		pattern_free(pattern);
+	}
+}
+
+static void hostile_patterns_end_on_long_texts_too(void **state)
+{
+	size_t size = 1 << 20;
+	char *subject = malloc(size);
+	uint64_t start = now_ms();
+
+	(void)state;
+	assert_non_null(subject);
+	memset(subject, 'a', size - 2);
+	strcpy(subject + size - 2, "!");
+	assert_int_equal(match("(a+)+$", subject), -1);
+	assert_int_equal(match("(a|b|ab)*[cd]", subject), -1);
+	assert_true(now_ms() - start < 5000);
+	free(subject);
+}
+
+/* 2,000 groups make a step of the match large: the limit on memory stops it. */
+static void hostile_patterns_do_not_eat_the_memory(void **state)
+{
+	size_t nr = 2000;
+	char *text = calloc(1, 2 * nr + 16), subject[8192];
+	long before;
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < nr; i++)
+		strcpy(text + 2 * i, "()");
+	strcpy(text + 2 * nr, "(?:.|b)*([xy])");
+	before = peak_kib();
+	memset(subject, 'a', sizeof(subject));
+	subject[sizeof(subject) - 1] = '\0';
+	assert_int_equal(match(text, subject), -1);
+	assert_true(peak_kib() - before < 100 * 1024); /* without the limit: 300 MiB */
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flaw_E4_matches_anywhere),
+		cmocka_unit_test(tells_where_the_first_match_ends),
+		cmocka_unit_test(case_matters),
+		cmocka_unit_test(speaks_pythons_dialect),
+		cmocka_unit_test(keeps_its_text),
+		cmocka_unit_test(errors_name_the_position),
+		cmocka_unit_test(the_error_of_a_long_pattern_is_not_cut_off),
+		cmocka_unit_test(errors_may_be_ignored),
+		cmocka_unit_test(invalid_utf8_is_refused_in_patterns),
+		cmocka_unit_test(utf8_counts_characters),
+		cmocka_unit_test(invalid_utf8_in_subjects_matches_nothing),
+		cmocka_unit_test(hostile_patterns_end_quickly),
+		cmocka_unit_test(hostile_patterns_end_on_long_texts_too),
+		cmocka_unit_test(hostile_patterns_do_not_eat_the_memory),
+	};
+
+	return cmocka_run_group_tests_name("pattern", tests, NULL, NULL);
+}

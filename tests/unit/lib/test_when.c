@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Moments, durations and sizes as users type them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/array.h"
+#include "lib/units.h"
+#include "lib/when.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* The rules of Europe/Berlin and Asia/Kolkata, for machines that have no list of time zones. */
+#define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"
+#define KOLKATA "IST-5:30"
+
+static struct why why;
+
+static void use_zone(const char *zone)
+{
+	setenv("TZ", zone, 1);
+	tzset();
+}
+
+/* The seconds since 1970 of a date and time in UTC. */
+static uint64_t utc(const char *text)
+{
+	struct tm tm = { .tm_year = 0 };
+
+	assert_non_null(strptime(text, "%Y-%m-%d %H:%M:%S", &tm));
+	return (uint64_t)timegm(&tm);
+}
+
+static int parse(const char *text, const char *now, const char *shown, uint64_t *ret_ns)
+{
+	const struct when_origin origin = { utc(now) * NS_PER_S, utc(shown) * NS_PER_S };
+
+	why = (struct why){ "" };
+	return when_parse(text, &origin, ret_ns, &why);
+}
+
+static void means_fraction(const char *text, const char *now, const char *want, uint64_t want_ns)
+{
+	uint64_t ns = 0;
+
+	if (parse(text, now, now, &ns) < 0)
+		fail_msg("\"%s\": %s", text, why.text);
+	if (ns != utc(want) * NS_PER_S + want_ns)
+		fail_msg("\"%s\" at %s is %" PRIu64 ", wanted %s", text, now, ns, want);
+}
+
+/* now and want are in UTC. */
+static void means(const char *text, const char *now, const char *want)
+{
+	means_fraction(text, now, want, 0);
+}
+
+static void refuses(const char *text, const char *with)
+{
+	uint64_t untouched = 4711;
+
+	assert_int_equal(parse(text, "2026-11-22 12:00:00", "2026-11-22 12:00:00", &untouched),
+			 -EINVAL);
+	assert_int_equal(untouched, 4711);
+	if (!strstr(why.text, with))
+		fail_msg("\"%s\": \"%s\", wanted \"%s\"", text, why.text, with);
+}
+
+static void utc_has_no_surprises(void **state)
+{
+	const char *now = "2026-11-22 10:31:07";
+
+	(void)state;
+	use_zone("UTC0");
+	means("now", now, now);
+	means("03:12", now, "2026-11-22 03:12:00");
+	means("3:12", now, "2026-11-22 03:12:00");
+	means(" 03:12 ", now, "2026-11-22 03:12:00");
+	means("03:12:10", now, "2026-11-22 03:12:10");
+	means("10:31:07", now, now);
+	means("10:31:08", now, "2026-11-21 10:31:08");
+	means("00:00", now, "2026-11-22 00:00:00");
+	means("23:59", now, "2026-11-21 23:59:00");
+	means("23:59", "2026-01-01 00:00:00", "2025-12-31 23:59:00");
+	means("2026-11-21 03:12", now, "2026-11-21 03:12:00");
+	means("2026-11-21T03:12:10", now, "2026-11-21 03:12:10");
+	means("2026-11-21  03:12:10", now, "2026-11-21 03:12:10");
+	means("2026-11-21", now, "2026-11-21 00:00:00");
+	means("2026-11-30 03:12", now, "2026-11-30 03:12:00");
+	means("2024-02-29 00:00", now, "2024-02-29 00:00:00");
+	means("yesterday 03:12", now, "2026-11-21 03:12:00");
+	means("yesterday", "2026-03-01 12:00:00", "2026-02-28 00:00:00");
+	means("today", now, "2026-11-22 00:00:00");
+	means("today 23:00", now, "2026-11-22 23:00:00");
+	means("@1763773930", now, "2025-11-22 01:12:10");
+	means_fraction("2026-11-21 03:12:10.250", now, "2026-11-21 03:12:10", 250000000);
+	means_fraction("03:12:10.123456789123", now, "2026-11-22 03:12:10", 123456789);
+	means_fraction("@1763773930.5", now, "2025-11-22 01:12:10", 500000000);
+}
+
+static void zones_are_those_of_the_text(void **state)
+{
+	static const char *const zones[] = { "UTC0", BERLIN, KOLKATA };
+	const char *now = "2026-11-22 10:31:07";
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
+		use_zone(zones[i]);
+		means("2026-11-21T03:12:10Z", now, "2026-11-21 03:12:10");
+		means("2026-11-21 03:12Z", now, "2026-11-21 03:12:00");
+		means("2026-11-21T03:12:10+01:00", now, "2026-11-21 02:12:10");
+		means("2026-11-21T03:12:10 +0530", now, "2026-11-20 21:42:10");
+		means("2026-11-21T03:12:10-08:00", now, "2026-11-21 11:12:10");
+		means_fraction("2026-11-21T03:12:10.250+01:00", now, "2026-11-21 02:12:10",
+			       250000000);
+		means("@1763773930", now, "2025-11-22 01:12:10");
+	}
+}
+
+static void half_an_hour_is_an_offset(void **state)
+{
+	(void)state;
+	use_zone(KOLKATA);
+	means("03:12", "2026-11-22 10:31:07", "2026-11-21 21:42:00");
+	means("16:01:07", "2026-11-22 10:31:07", "2026-11-22 10:31:07");
+	means("16:01:08", "2026-11-22 10:31:07", "2026-11-21 10:31:08");
+	means("yesterday 03:12", "2026-11-22 19:00:00", "2026-11-21 21:42:00");
+	means("2026-11-21", "2026-11-22 10:31:07", "2026-11-20 18:30:00");
+}
+
+/* 2026-10-25: at 03:00 CEST clocks are set to 02:00 CET. */
+static void clocks_go_back(void)
+{
+	means("02:30", "2026-10-25 12:00:00", "2026-10-25 00:30:00"); /* twice: the first */
+	means("2026-10-25 02:00", "2026-10-25 12:00:00", "2026-10-25 00:00:00");
+	means("2026-10-25 02:59:59", "2026-10-25 12:00:00", "2026-10-25 00:59:59");
+	means("2026-10-25 01:59:59", "2026-10-25 12:00:00", "2026-10-24 23:59:59");
+	means("2026-10-25 03:00", "2026-10-25 12:00:00", "2026-10-25 02:00:00");
+	means("02:30", "2026-10-25 01:10:00", "2026-10-25 00:30:00"); /* in the second 02:10 */
+	means("02:30", "2026-10-25 00:29:59", "2026-10-24 00:30:00");
+	means("03:12", "2026-10-25 12:00:00", "2026-10-25 02:12:00");
+	means("yesterday 03:12", "2026-10-25 12:00:00", "2026-10-24 01:12:00");
+	means("2026-10-25T02:30+01:00", "2026-10-25 12:00:00", "2026-10-25 01:30:00");
+	means("2026-10-26", "2026-10-25 12:00:00", "2026-10-25 23:00:00");
+}
+
+/* 2026-03-29: at 02:00 CET clocks are set to 03:00 CEST. */
+static void clocks_go_forward(void)
+{
+	means("02:30", "2026-03-29 12:00:00", "2026-03-29 01:00:00"); /* never: the change */
+	means("2026-03-29 02:00", "2026-03-29 12:00:00", "2026-03-29 01:00:00");
+	means("2026-03-29 02:59:59", "2026-03-29 12:00:00", "2026-03-29 01:00:00");
+	means("2026-03-29 01:59:59", "2026-03-29 12:00:00", "2026-03-29 00:59:59");
+	means("2026-03-29 03:00", "2026-03-29 12:00:00", "2026-03-29 01:00:00");
+	means("02:30", "2026-03-29 00:59:59", "2026-03-28 01:30:00");
+	means("yesterday 02:30", "2026-03-29 12:00:00", "2026-03-28 01:30:00");
+	means("yesterday 02:30", "2026-03-30 12:00:00", "2026-03-29 01:00:00");
+	means("03:12", "2026-03-30 00:00:00", "2026-03-29 01:12:00");
+}
+
+static void clocks_are_set(void **state)
+{
+	(void)state;
+	use_zone(BERLIN);
+	clocks_go_back();
+	clocks_go_forward();
+	if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) == 0) {
+		use_zone("Europe/Berlin");
+		clocks_go_back();
+		clocks_go_forward();
+	}
+}
+
+/* Samoa skipped a whole day, 2011-12-30. */
+static void a_day_that_is_missing(void **state)
+{
+	(void)state;
+	if (access("/usr/share/zoneinfo/Pacific/Apia", R_OK) < 0)
+		skip();
+	use_zone("Pacific/Apia");
+	means("2011-12-30 12:00", "2012-01-02 00:00:00", "2011-12-30 10:00:00");
+	means("2011-12-29 12:00", "2012-01-02 00:00:00", "2011-12-29 22:00:00");
+	means("2011-12-31 12:00", "2012-01-02 00:00:00", "2011-12-30 22:00:00");
+}
+
+static void steps_are_from_what_is_shown(void **state)
+{
+	const char *now = "2026-11-22 12:00:00", *shown = "2026-11-22 10:31:07";
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "-30s", "2026-11-22 10:30:37" },
+		{ "+5m", "2026-11-22 10:36:07" },
+		{ "+5 min", "2026-11-22 10:36:07" },
+		{ "-2h", "2026-11-22 08:31:07" },
+		{ "-1d12h", "2026-11-20 22:31:07" },
+		{ "-1d 12h", "2026-11-20 22:31:07" },
+		{ "-1.5h", "2026-11-22 09:01:07" },
+		{ "-0", "2026-11-22 10:31:07" },
+		{ "-90w", "2025-03-02 10:31:07" },
+		{ "-80 w", "2025-05-11 10:31:07" },
+		{ "-99d99h", "2026-08-11 07:31:07" },
+		{ "now", "2026-11-22 12:00:00" },
+		{ "11:59", "2026-11-22 11:59:00" },
+	};
+	uint64_t ns = 0;
+
+	(void)state;
+	use_zone("UTC0");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(parse(cases[i].text, now, shown, &ns), 0);
+		assert_int_equal(ns, utc(cases[i].want) * NS_PER_S);
+	}
+	assert_int_equal(parse("-100ms", now, shown, &ns), 0);
+	assert_int_equal(ns, utc(shown) * NS_PER_S - NS_PER_S / 10);
+	assert_int_equal(parse("-99w", "1970-01-02 00:00:00", "1970-01-02 00:00:00", &ns), 0);
+	assert_int_equal(ns, 0);
+}
+
+static void errors_say_what_is_right(void **state)
+{
+	(void)state;
+	use_zone(BERLIN);
+	refuses("", "\"\": not a time such as 03:12, -30s, yesterday 03:12, 2026-11-21 03:12:10");
+	refuses("tomorrow", "not a time such as");
+	refuses("25:12", "not a time such as");
+	refuses("03:60", "not a time such as");
+	refuses("03", "not a time such as");
+	refuses("03:12:", "not a time such as");
+	refuses("03:12:10.", "not a time such as");
+	refuses("03:12 x", "not a time such as");
+	refuses("03:12Z", "not a time such as"); /* of which day? */
+	refuses("2026-02-30 03:12", "not a time such as");
+	refuses("2026-02-30", "not a time such as");
+	refuses("2026-13-01", "not a time such as");
+	refuses("1969-12-31", "not a time such as");
+	refuses("2200-01-01", "not a time such as");
+	refuses("2026-11-21x03:12", "not a time such as");
+	refuses("2026-11-21 03:12 CET", "not a time such as");
+	refuses("nowadays", "not a time such as");
+	refuses("now 03:12", "not a time such as");
+	refuses("yesterdays", "not a time such as");
+	refuses("@", "not a time such as");
+	refuses("@-5", "not a time such as");
+	refuses("@7258118400", "not a time such as"); /* 2200 */
+	refuses("@99999999999999999999", "not a time such as");
+	refuses("-30", "\"-30\": not a step such as -30s, +5m, -1d12h");
+	refuses("-", "not a step such as");
+	refuses("-5y", "not a step such as");
+	refuses("--5s", "not a step such as");
+	refuses("-101w99999999d", "not a step such as");
+}
+
+static void spans_go_forward(void **state)
+{
+	const struct when_origin origin = { utc("2026-11-22 10:00:00") * NS_PER_S,
+					    utc("2026-11-22 09:00:00") * NS_PER_S };
+	static const struct {
+		const char *text, *from, *to;
+	} cases[] = {
+		{ "03:10..03:15", "2026-11-22 03:10:00", "2026-11-22 03:15:00" },
+		{ "23:50..00:10", "2026-11-21 23:50:00", "2026-11-22 00:10:00" },
+		{ "2026-11-01 03:10..03:15", "2026-11-01 03:10:00", "2026-11-01 03:15:00" },
+		{ "2026-11-01 03:10..+5m", "2026-11-01 03:10:00", "2026-11-01 03:15:00" },
+		{ "2026-11-01 23:50..00:10", "2026-11-01 23:50:00", "2026-11-02 00:10:00" },
+		{ "yesterday 03:10 .. today 03:15", "2026-11-21 03:10:00", "2026-11-22 03:15:00" },
+		{ "-2h..-1h", "2026-11-22 07:00:00", "2026-11-22 08:00:00" },
+		{ "-2h..+1h", "2026-11-22 07:00:00", "2026-11-22 08:00:00" },
+		{ "-2h..now", "2026-11-22 07:00:00", "2026-11-22 10:00:00" },
+		{ "03:12:10.0..03:12:11", "2026-11-22 03:12:10", "2026-11-22 03:12:11" },
+		{ "2026-10-01..2026-11-01", "2026-10-01 00:00:00", "2026-11-01 00:00:00" },
+	};
+	uint64_t from = 1, to = 1;
+
+	(void)state;
+	use_zone("UTC0");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (when_parse_range(cases[i].text, &origin, &from, &to, &why) < 0)
+			fail_msg("\"%s\": %s", cases[i].text, why.text);
+		if (from != utc(cases[i].from) * NS_PER_S || to != utc(cases[i].to) * NS_PER_S)
+			fail_msg("\"%s\": %" PRIu64 " %" PRIu64, cases[i].text, from, to);
+	}
+	assert_int_equal(when_parse_range("..", &origin, &from, &to, &why), 0);
+	assert_true(from == 0 && to == UINT64_MAX);
+	assert_int_equal(when_parse_range("03:10..", &origin, &from, &to, &why), 0);
+	assert_true(from == utc("2026-11-22 03:10:00") * NS_PER_S && to == UINT64_MAX);
+	assert_int_equal(when_parse_range("..03:10", &origin, &from, &to, &why), 0);
+	assert_true(from == 0 && to == utc("2026-11-22 03:10:00") * NS_PER_S);
+	assert_int_equal(when_parse_span(NULL, NULL, &origin, &from, &to, &why), 0);
+	assert_true(from == 0 && to == UINT64_MAX);
+}
+
+static void spans_that_are_none(void **state)
+{
+	const struct when_origin origin = { utc("2026-11-22 10:00:00") * NS_PER_S,
+					    utc("2026-11-22 09:00:00") * NS_PER_S };
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{ "03:10", "\"03:10\": not a span such as 03:10..03:15" },
+		{ "03:10-03:15", "not a span such as" },
+		{ "03:10..x", "\"x\": not a time such as" },
+		{ "x..03:10", "\"x\": not a time such as" },
+		{ "03:10...03:15", "\".03:15\": not a time such as" },
+		{ "-1h..-2h", "\"-2h\" is not after \"-1h\"" },
+		{ "03:10..+0", "\"+0\" is not after \"03:10\"" },
+		{ "..-30000d", "\"-30000d\" is not after \"@0\"" },
+		{ "2026-11-21 03:12:10.0000000000000000000000000000000000000000000000000000..",
+		  "not a span such as" },
+	};
+	uint64_t from = 1, to = 2;
+
+	(void)state;
+	use_zone("UTC0");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(when_parse_range(cases[i].text, &origin, &from, &to, &why),
+				 strstr(cases[i].why, "is not after") ? -ERANGE : -EINVAL);
+		if (!strstr(why.text, cases[i].why))
+			fail_msg("\"%s\": %s", cases[i].text, why.text);
+		assert_true(from == 1 && to == 2);
+	}
+	assert_int_equal(when_parse_span(NULL, "-30000d", &origin, &from, &to, &why), -ERANGE);
+	assert_string_equal(why.text, "\"-30000d\" is not after \"@0\"");
+}
+
+static void is_written(const char *time, const char *now, const char *want)
+{
+	char text[WHEN_SIZE];
+
+	when_format(text, sizeof(text), utc(time) * NS_PER_S + NS_PER_S / 2, utc(now) * NS_PER_S);
+	assert_string_equal(text, want);
+}
+
+static void times_are_written(void **state)
+{
+	(void)state;
+	use_zone(BERLIN);
+	is_written("2026-11-22 09:31:07", "2026-11-22 12:00:00", "10:31:07");
+	is_written("2026-11-22 09:31:07", "2026-11-22 22:59:59", "10:31:07");
+	is_written("2026-11-22 09:31:07", "2026-11-22 23:00:00", "2026-11-22 10:31:07");
+	is_written("2026-11-21 23:00:00", "2026-11-22 12:00:00", "00:00:00");
+	is_written("2025-11-22 09:31:07", "2026-11-22 12:00:00", "2025-11-22 10:31:07");
+	is_written("2026-07-01 09:31:07", "2026-11-22 12:00:00", "2026-07-01 11:31:07");
+	use_zone(KOLKATA);
+	is_written("2026-11-22 09:31:07", "2026-11-22 12:00:00", "15:01:07");
+}
+
+static void is_ago(uint64_t time_s, uint64_t now_s, const char *want)
+{
+	char text[WHEN_SIZE];
+
+	when_format_ago(text, sizeof(text), time_s * NS_PER_S, now_s * NS_PER_S + 999);
+	assert_string_equal(text, want);
+}
+
+static void spans_are_written(void **state)
+{
+	const uint64_t now = 1763773930;
+
+	(void)state;
+	is_ago(now, now, "0 s ago");
+	is_ago(now - 1, now, "1 s ago");
+	is_ago(now - 45, now, "45 s ago");
+	is_ago(now - 60, now, "1 min ago");
+	is_ago(now - 61, now, "1 min 1 s ago");
+	is_ago(now - 3599, now, "59 min 59 s ago");
+	is_ago(now - 3600, now, "1 h ago");
+	is_ago(now - 3 * 3600 - 12 * 60 - 59, now, "3 h 12 min ago");
+	is_ago(now - 2 * 86400 - 59 * 60, now, "2 d ago");
+	is_ago(now - 2 * 86400 - 3600, now, "2 d 1 h ago");
+	is_ago(0, now, "20414 d 1 h ago");
+	is_ago(now + 46, now, "in 45 s");
+}
+
+/* What is written is read as the same second, except in the hour that comes twice. */
+static void what_is_written_is_read(void **state)
+{
+	static const char *const zones[] = { "UTC0", BERLIN, KOLKATA };
+	const uint64_t now = utc("2026-12-31 22:00:00");
+	const struct when_origin origin = { now * NS_PER_S, now * NS_PER_S };
+	char text[WHEN_SIZE];
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
+		use_zone(zones[i]);
+		for (uint64_t time = utc("2026-01-01 00:00:00"); time <= now; time += 1801) {
+			if (time - utc("2026-10-25 01:00:00") < 3600)
+				continue;
+			when_format(text, sizeof(text), time * NS_PER_S, now * NS_PER_S);
+			assert_int_equal(when_parse(text, &origin, &ns, &why), 0);
+			assert_int_equal(ns, time * NS_PER_S);
+		}
+	}
+}
+
+static void lasts(const char *text, uint64_t ms)
+{
+	uint64_t ns = 4711;
+
+	if (duration_parse(text, &ns, &why) < 0)
+		fail_msg("\"%s\": %s", text, why.text);
+	assert_int_equal(ns, ms * 1000000);
+}
+
+static void durations_have_units(void **state)
+{
+	static const char *const wrong[] = { "", "7", "d", "7y", "7d12", "-7d", "1.2.3s", ".s",
+					     "0x5s", "7d,12h", "1e3s", "nans", "7 d x" };
+	uint64_t untouched = 4711;
+
+	(void)state;
+	lasts("0", 0);
+	lasts("0s", 0);
+	lasts("250ms", 250);
+	lasts("3000us", 3);
+	lasts("3000 µs", 3);
+	lasts("7d", UINT64_C(7) * 86400 * 1000);
+	lasts("7 d", UINT64_C(7) * 86400 * 1000);
+	lasts("12h", 12 * 3600 * 1000);
+	lasts("30min", 30 * 60 * 1000);
+	lasts("30m", 30 * 60 * 1000);
+	lasts("30MIN", 30 * 60 * 1000);
+	lasts("90s", 90 * 1000);
+	lasts("90 sec", 90 * 1000);
+	lasts("2w", UINT64_C(14) * 86400 * 1000);
+	lasts("1d12h", 36 * 3600 * 1000);
+	lasts("1 h 30 min", 90 * 60 * 1000);
+	lasts("1.5h", 90 * 60 * 1000);
+	lasts("36525d", DURATION_MAX_NS / 1000000);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		assert_int_equal(duration_parse(wrong[i], &untouched, &why), -EINVAL);
+		assert_non_null(strstr(why.text, "such as 200us, 5ms, 30s, 10min, 7d"));
+	}
+	assert_int_equal(duration_parse("36526d", &untouched, &why), -EINVAL);
+	assert_string_equal(why.text, "\"36526d\": longer than 100 years");
+	assert_int_equal(untouched, 4711);
+}
+
+static void has_size(const char *text, uint64_t want)
+{
+	uint64_t bytes = 4711;
+
+	if (size_parse(text, &bytes, &why) < 0)
+		fail_msg("\"%s\": %s", text, why.text);
+	assert_int_equal(bytes, want);
+}
+
+static void sizes_have_units(void **state)
+{
+	static const char *const wrong[] = { "", "2", "G", "2X", "2G5M", "-2G", "2.2.2G", "2GBit",
+					     "9999999999T" };
+	uint64_t untouched = 4711;
+
+	(void)state;
+	has_size("0", 0);
+	has_size("100B", 100);
+	has_size("2G", UINT64_C(2) << 30);
+	has_size("2g", UINT64_C(2) << 30);
+	has_size("500M", UINT64_C(500) << 20);
+	has_size("4MiB", 4 << 20);
+	has_size("4 MiB", 4 << 20);
+	has_size("64k", 64 << 10);
+	has_size("1.5G", UINT64_C(3) << 29);
+	has_size("2GB", UINT64_C(2000000000));
+	has_size("1T", UINT64_C(1) << 40);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		assert_int_equal(size_parse(wrong[i], &untouched, &why), -EINVAL);
+		assert_non_null(strstr(why.text, "not a size such as 500M, 64MiB, 2G"));
+	}
+	assert_int_equal(untouched, 4711);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(utc_has_no_surprises),
+		cmocka_unit_test(zones_are_those_of_the_text),
+		cmocka_unit_test(half_an_hour_is_an_offset),
+		cmocka_unit_test(clocks_are_set),
+		cmocka_unit_test(a_day_that_is_missing),
+		cmocka_unit_test(steps_are_from_what_is_shown),
+		cmocka_unit_test(errors_say_what_is_right),
+		cmocka_unit_test(spans_go_forward),
+		cmocka_unit_test(spans_that_are_none),
+		cmocka_unit_test(times_are_written),
+		cmocka_unit_test(spans_are_written),
+		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(sizes_have_units),
+	};
+
+	return cmocka_run_group_tests_name("when", tests, NULL, NULL);
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_moments - a recording cut into intervals: what all of them counted is what the recording
+ * has, by guest, vCPU, reason and bucket.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "lib/array.h"
+#include "history/past.h"
+#include "core/monitor.h"
+#include "tests/worlds/cmocka_range.h"
+#include "tests/worlds/trace_file.h"
+#include "trace/exits/moments.h"
+#include "trace/exits/player.h"
+#include "trace/exits/rows.h"
+#include "core/views/build.h"
+
+/* A recording that was read, and its moments. */
+struct world {
+	const char *path;
+	struct recording recording;
+	struct recorded recorded;
+	struct monitor *monitor;
+	struct moments moments;
+	struct store store;
+	struct played_rows rows; /* of the whole recording */
+};
+
+static const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
+
+/* nr: how many intervals, about. */
+static void open_file(struct world *world, const char *name, double nr)
+{
+	struct monitor_config config = { 0 };
+	struct why why = { "" };
+	struct fields *fields;
+	double interval_s;
+
+	*world = (struct world){ .path = name };
+	assert_int_equal(recording_read(&world->path, 1, &choice, &world->recording, &why), 0);
+	assert_int_equal(recorded_init(&world->recorded, &world->recording, 1), 0);
+	config.recording = (struct monitor_recording){
+		.players = recorded_players,
+		.recording = &world->recorded,
+		.guests = world->recorded.guests,
+	};
+	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
+	fields = monitor_fields(world->monitor);
+	interval_s = (double)world->recorded.span_ns / 1e9 / nr;
+	assert_int_equal(moments_read(&world->recorded, fields, interval_s, &world->moments, &why),
+			 0);
+	world->store = recent_store(world->moments.recent);
+	assert_int_equal(recorded_add_events(&world->rows, &world->recorded, fields,
+					     RECORDED_EVENTS), 0);
+	assert_int_equal(recorded_add_exits(&world->rows, &world->recorded, fields,
+					    RECORDED_EXITS), 0);
+	assert_int_equal(played_rows_join(&world->rows, fields), 0);
+}
+
+static void end(struct world *world)
+{
+	played_rows_release(&world->rows);
+	moments_release(&world->moments);
+	monitor_close(world->monitor);
+	recorded_release(&world->recorded);
+	recording_release(&world->recording);
+}
+
+static struct played_row *find(struct played_rows *rows, const struct key *key)
+{
+	for (size_t i = 0; i < rows->nr; i++) {
+		if (key_compare(&rows->list[i].key, key) == 0)
+			return &rows->list[i];
+	}
+	return NULL;
+}
+
+/* Takes what the interval counted away from what the recording has. */
+static void subtract(struct world *world, const struct moment *moment, uint64_t elapsed_ns)
+{
+	const struct fields *fields = monitor_fields(world->monitor);
+
+	for (size_t i = 0; i < moment->changes.nr; i++) {
+		const struct change *change = &moment->changes.list[i];
+		struct played_row *row = find(&world->rows, &change->key);
+		const struct change_timing *timing;
+		const uint64_t *counts;
+
+		timing = changes_timing(&moment->changes, change);
+		if (!row) { /* the recording ends before it does */
+			assert_int_equal(change->count, 0);
+			assert_true(!timing || !timing->time_ns);
+			continue;
+		}
+		assert_int_equal(change->flags & ~(CHANGE_NEW | CHANGE_HAS_RATE), 0);
+		if (fields_get(fields, change->key.field)->kind != FIELD_COUNTER)
+			continue;
+		row->count -= change->count;
+		/* A vCPU's time is known from its first exit on, and then from its first entry. */
+		if (fields_get(fields, change->key.field)->use == USE_TIME &&
+		    !(change->flags & CHANGE_NEW))
+			assert_int_in_range(change->count, 0, elapsed_ns + 1);
+		if (!timing)
+			continue;
+		/* No exit has more time than there was. What it read is known when it ends. */
+		if (change->key.vcpu >= 0 &&
+		    fields_get(fields, change->key.field)->use == USE_EXIT)
+			assert_in_range(change_timing_spent_ns(timing), 0, elapsed_ns + 1);
+		row->timing.time_ns -= timing->time_ns;
+		counts = changes_counts(&moment->changes, timing);
+		for (unsigned int k = 0; k < timing->nr; k++)
+			row->timing.hist[timing->first + k] -= (uint32_t)counts[k];
+	}
+}
+
+/* Returns the number of moments. Their intervals adjoin, and are as long as the recording. */
+static size_t subtract_all(struct world *world)
+{
+	struct moment moment = { .flags = 0 };
+	struct packer *packer = packer_new();
+	struct blob blob = { .size = 0 };
+	struct why why = { "" };
+	struct stored stored;
+	uint64_t at_ns = world->moments.start_ns;
+	size_t nr = 0;
+	int err = world->store.type->find(world->store.state, 0, &stored, &why);
+
+	while (!err) {
+		nr++;
+		at_ns += stored.elapsed_ns;
+		assert_int_equal(stored.time_ns, at_ns);
+		assert_int_equal(world->store.type->read(world->store.state, stored.id,
+							 PART_CHANGES, &blob, &why), 0);
+		assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &why), 0);
+		subtract(world, &moment, stored.elapsed_ns);
+		err = world->store.type->step(world->store.state, stored.id, false, &stored, &why);
+	}
+	assert_int_equal(err, -ENOENT);
+	assert_int_equal(at_ns - world->moments.start_ns, world->recorded.span_ns);
+	moment_release(&moment);
+	packer_free(packer);
+	blob_release(&blob);
+	return nr;
+}
+
+/* A vCPU's time before events that are missing may be taken back by them. */
+static bool may_be_more(const struct world *world, const struct field *field)
+{
+	return field->use == USE_TIME && world->recording.pairing.nr_losses;
+}
+
+static void nothing_is_left(const struct world *world)
+{
+	static const uint32_t none[HIST_BUCKETS];
+	const struct fields *fields = monitor_fields(world->monitor);
+
+	for (size_t i = 0; i < world->rows.nr; i++) {
+		const struct played_row *row = &world->rows.list[i];
+		const struct field *field = fields_get(fields, row->key.field);
+
+		if (field->kind != FIELD_COUNTER || may_be_more(world, field))
+			continue;
+		if (row->count || row->timing.time_ns)
+			print_error("%s: %s\n", world->path, field->name);
+		assert_int_equal(row->count, 0);
+		assert_int_equal(row->timing.time_ns, 0);
+		assert_memory_equal(row->timing.hist, none, sizeof(none));
+	}
+}
+
+static const char *const recordings[] = {
+	"tests/data/trace/arm64-perf.data",
+	"tests/data/trace/buffers-v7.dat",
+	"tests/data/trace/small-v7.dat",
+	"tests/data/trace/svm-perf.data",
+};
+
+static void sums_are_the_recordings(void **state)
+{
+	struct world world;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
+		for (unsigned int nr = 1; nr < 1000; nr = 7 * nr + 1) {
+			open_file(&world, recordings[i], nr);
+			assert_int_in_range(subtract_all(&world), nr, nr + 1);
+			nothing_is_left(&world);
+			end(&world);
+		}
+	}
+}
+
+/* What a moment counted. */
+static uint64_t count_of(const struct world *world, uint64_t id, const char *name)
+{
+	uint32_t field = fields_find(monitor_fields(world->monitor), name);
+	struct moment moment = { .flags = 0 };
+	struct packer *packer = packer_new();
+	struct blob blob = { .size = 0 };
+	struct why why = { "" };
+	uint64_t count = 0;
+
+	assert_int_not_equal(field, FIELD_NONE);
+	assert_int_equal(world->store.type->read(world->store.state, id, PART_CHANGES, &blob, &why),
+			 0);
+	assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &why), 0);
+	for (size_t i = 0; i < moment.changes.nr; i++) {
+		if (moment.changes.list[i].key.field == field)
+			count += moment.changes.list[i].count;
+	}
+	moment_release(&moment);
+	packer_free(packer);
+	blob_release(&blob);
+	return count;
+}
+
+/* A halt of four intervals is counted in the last one; the vCPU is halted in each. */
+static void exit_of_many_intervals(void **state)
+{
+	struct bytes event = { .len = 0 }, file = { .len = 0 };
+	struct world world;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	put_exit(&event, 77, 0, 1, 12);
+	ring_add(&ring, 1000, &event);
+	put_entry(&event, 77, 0);
+	ring_add(&ring, 9000, &event);
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	open_file(&world, path, 4);
+	for (uint64_t id = 1; id <= 4; id++) {
+		assert_int_equal(count_of(&world, id, "vmexit(HLT)"), id == 4);
+		assert_int_equal(count_of(&world, id, "kvm_exit(HLT)"), id == 1);
+		assert_int_equal(count_of(&world, id, "time"), 2000);
+		assert_int_equal(count_of(&world, id, "time(halt)"), 2000);
+	}
+	assert_int_equal(subtract_all(&world), 4);
+	nothing_is_left(&world);
+	end(&world);
+	bytes_release(&event);
+	bytes_release(&file);
+}
+
+/* A guest that has ended spends no time in the intervals after it. */
+static void an_ended_guest_has_no_intervals(void **state)
+{
+	struct bytes event = { .len = 0 }, file = { .len = 0 };
+	struct world world;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	put_exit(&event, 77, 0, 1, 30);
+	ring_add(&ring, 1000, &event);
+	put_entry(&event, 77, 0);
+	ring_add(&ring, 1500, &event);
+	put_exit(&event, 77, 0, 1, 30);
+	ring_add(&ring, 2000, &event);
+	put_entry(&event, 300, 0); /* of another guest */
+	ring_add(&ring, 9000, &event);
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	open_file(&world, path, 4);
+	for (uint64_t id = 1; id <= 4; id++)
+		assert_int_equal(count_of(&world, id, "time"), id == 1 ? 1000 : 0);
+	assert_int_equal(subtract_all(&world), 4);
+	nothing_is_left(&world);
+	end(&world);
+	bytes_release(&event);
+	bytes_release(&file);
+}
+
+/* The second halt has no entry: the recording takes its time back, the moments do not. */
+static void time_does_not_go_back(void **state)
+{
+	static const uint64_t times[] = { 1000, 21000, 22000, 27000, 29000 };
+	struct bytes event = { .len = 0 }, file = { .len = 0 };
+	struct world world;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		if (i % 3 == 1)
+			put_entry(&event, 77, 0);
+		else
+			put_exit(&event, 77, 0, 1, 12);
+		ring_add(&ring, times[i], &event);
+	}
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	open_file(&world, path, 14);
+	for (uint64_t id = 1; id <= 14; id++)
+		assert_int_in_range(count_of(&world, id, "time(halt)"), 0, 2000);
+	end(&world);
+	bytes_release(&event);
+	bytes_release(&file);
+}
+
+/* The last moment has the totals of the recording, also by way of the monitor. */
+static void totals_are_the_recordings(void **state)
+{
+	struct query query = { .type = view_type_by_groups(GROUP_REASON) };
+	struct monitor_config config = { .counts_all = true };
+	const struct facts *facts;
+	struct why why = { "" };
+	struct monitor *monitor;
+	struct world world;
+	struct past *past;
+	size_t nr = 0;
+
+	(void)state;
+	open_file(&world, recordings[3], 300);
+	assert_int_equal(past_new(world.store, monitor_fields(world.monitor), &past), 0);
+	assert_int_equal(past_go(past, UINT64_MAX, &why), 0);
+	config.recording = (struct monitor_recording){
+		.players = past_recorded_players,
+		.recording = &past,
+		.guests = past_guests(past),
+		.fields = monitor_fields(world.monitor),
+	};
+	assert_int_equal(monitor_open(&config, &monitor, &why), 0);
+	assert_int_equal(monitor_want(monitor, &query, &why), 0);
+	assert_int_equal(monitor_sample(monitor), 0);
+	assert_null(monitor_no_exits(monitor));
+	facts = monitor_facts(monitor);
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct stats_item *item = stats_at(facts->stats, i);
+		const struct played_row *row = find(&world.rows, &item->key);
+
+		if (!row && !item->total) /* the recording ends before it does */
+			continue;
+		assert_non_null(row);
+		assert_int_equal(item->total, row->count);
+		nr += item->timing != NULL;
+		if (!item->timing)
+			continue;
+		assert_int_equal(item->timing->total_ended_ns, row->timing.time_ns);
+		assert_int_equal(item->timing->max_ns, row->timing.max_ns);
+	}
+	assert_true(nr > 3);
+	monitor_close(monitor);
+	past_free(past);
+	end(&world);
+}
+
+/* Of a damaged file: the last event has the latest time that there can be. */
+static void the_latest_time_ends_the_last_interval(void **state)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct world world;
+	size_t data;
+
+	(void)state;
+	put_perf_header(&file);
+	data = file.len;
+	put_exit(&event, 77, 0, 1, 12);
+	put_sample(&file, 1000, 0, 70, 77, &event);
+	put_entry(&event, 77, 0);
+	put_sample(&file, UINT64_MAX, 0, 70, 77, &event);
+	put_perf_features(&file, data, "AuthenticAMD,25,1,1");
+	save(path, file.data, file.len);
+	bytes_release(&event);
+	bytes_release(&file);
+	open_file(&world, path, 10);
+	assert_int_in_range(subtract_all(&world), 10, 11);
+	end(&world);
+}
+
+/* The usual intervals take half a second to make, the shortest ones a few seconds. */
+static void many_rows_make_long_intervals(void **state)
+{
+	enum { NR_VCPUS = 100, NR_REASONS = 80, NR = NR_VCPUS * NR_REASONS };
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct recording recording;
+	struct recorded recorded;
+	const char *const name = path;
+	struct why why;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	for (uint32_t i = 0; i < NR; i++) {
+		put_exit(&event, 1000 + i % NR_VCPUS, i % NR_VCPUS, 1, 200 + i / NR_VCPUS);
+		ring_add(&ring, UINT64_C(1000000) * i, &event);
+	}
+	put_entry(&event, 1000, 0);
+	ring_add(&ring, UINT64_C(1000000) * NR, &event);
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	assert_int_equal(recording_read(&name, 1, &choice, &recording, &why), 0);
+	assert_int_equal(recorded_init(&recorded, &recording, 1), 0);
+	/* 8 s with 8,000 rows: 62 intervals would be made in half a second, 499 in a few. */
+	assert_true(moments_interval_s(&recorded) > 0.19 && moments_interval_s(&recorded) < 0.21);
+	assert_true(moments_shortest_s(&recorded) > 0.019 && moments_shortest_s(&recorded) < 0.021);
+	recorded_release(&recorded);
+	recording_release(&recording);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_are_the_recordings),
+		cmocka_unit_test(exit_of_many_intervals),
+		cmocka_unit_test(an_ended_guest_has_no_intervals),
+		cmocka_unit_test(time_does_not_go_back),
+		cmocka_unit_test(totals_are_the_recordings),
+		cmocka_unit_test(the_latest_time_ends_the_last_interval),
+		cmocka_unit_test(many_rows_make_long_intervals),
+	};
+
+	return cmocka_run_group_tests_name("moments", tests, set_up, tear_down);
+}

@@ -1,0 +1,1407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_recorded - recordings as guests and as rows of the live program's views: made-up recordings
+ * to the digit, recordings of other programs as the text report has them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "lib/array.h"
+#include "core/monitor.h"
+#include "tests/worlds/trace_file.h"
+#include "trace/exits/player.h"
+#include "trace/exits/recorded.h"
+#include "trace/exits/rows.h"
+#include "core/views/build.h"
+#include "core/views/list.h"
+
+enum {
+	ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED, ID_VMGEXIT,
+	ID_FPU
+};
+
+#define NR_FORMATS (NR_WORLD_FORMATS + 9)
+
+static const char *formats[NR_FORMATS];
+
+static int add_formats(void **state)
+{
+	for (size_t i = 0; i < NR_WORLD_FORMATS; i++)
+		formats[i] = world_formats[i];
+	formats[NR_WORLD_FORMATS] =
+		"name: kvm_userspace_exit\nID: 105\n" COMMON_FIELDS
+		"\tfield:__u32 reason;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:int errno;\toffset:12;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"reason %s\", REC->errno < 0 ? \"error\" : "
+		"__print_symbolic(REC->reason, { 6, \"KVM_EXIT_MMIO\" })\n";
+	formats[NR_WORLD_FORMATS + 1] = "name: kvm_set_irq\nID: 106\n" COMMON_FIELDS
+					"\tfield:int gsi;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+					"print fmt: \"gsi %d\", REC->gsi\n";
+	formats[NR_WORLD_FORMATS + 2] =
+		"name: sched_switch\nID: 107\n" COMMON_FIELDS
+		"\tfield:pid_t prev_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:long prev_state;\toffset:16;\tsize:8;\tsigned:1;\n"
+		"\tfield:pid_t next_pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%d\", REC->prev_pid\n";
+	formats[NR_WORLD_FORMATS + 3] =
+		"name: sched_waking\nID: 108\n" COMMON_FIELDS
+		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+		"print fmt: \"%d\", REC->pid\n";
+	formats[NR_WORLD_FORMATS + 4] = "name: kvm_vcpu_wakeup\nID: 109\n" COMMON_FIELDS
+					"\tfield:__u64 ns;\toffset:8;\tsize:8;\tsigned:0;\n"
+					"\tfield:bool waited;\toffset:16;\tsize:1;\tsigned:0;\n\n"
+					"print fmt: \"%lld\", REC->ns\n";
+	formats[NR_WORLD_FORMATS + 5] =
+		"name: kvm_halt_poll_ns\nID: 110\n" COMMON_FIELDS
+		"\tfield:unsigned int new;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:unsigned int old;\toffset:12;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"%u\", REC->new\n";
+	formats[NR_WORLD_FORMATS + 6] =
+		"name: kvm_nested_vmexit\nID: 111\n" COMMON_FIELDS
+		"\tfield:__u32 exit_code;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+		"print fmt: \"%u\", REC->exit_code\n";
+	formats[NR_WORLD_FORMATS + 7] =
+		"name: kvm_vmgexit_enter\nID: 112\n" COMMON_FIELDS
+		"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:u64 exit_reason;\toffset:16;\tsize:8;\tsigned:0;\n\n"
+		"print fmt: \"vcpu %u, exit_reason %llx\", REC->vcpu_id, REC->exit_reason\n";
+	formats[NR_WORLD_FORMATS + 8] = "name: kvm_fpu\nID: 113\n" COMMON_FIELDS
+					"\tfield:u32 load;\toffset:8;\tsize:4;\tsigned:0;\n\n"
+					"print fmt: \"%u\", REC->load\n";
+	return set_up(state);
+}
+
+static void put_fpu(struct bytes *bytes, uint32_t tid, bool load)
+{
+	put_common(bytes, ID_FPU, tid);
+	put_u32(bytes, load);
+}
+
+static void put_user(struct bytes *bytes, uint32_t tid, uint32_t reason, int error)
+{
+	put_common(bytes, ID_USER, tid);
+	put_u32(bytes, reason);
+	put_u32(bytes, (uint32_t)error);
+}
+
+static void put_wakeup(struct bytes *bytes, uint32_t tid, uint64_t ns, bool has_waited)
+{
+	put_common(bytes, ID_WAKEUP, tid);
+	put_u64(bytes, ns);
+	put_u8(bytes, has_waited);
+	put(bytes, "\0\0\0", 3);
+}
+
+static void put_limit(struct bytes *bytes, uint32_t tid, uint32_t new, uint32_t old)
+{
+	put_common(bytes, ID_LIMIT, tid);
+	put_u32(bytes, new);
+	put_u32(bytes, old);
+}
+
+static void put_nested(struct bytes *bytes, uint32_t tid, uint32_t reason)
+{
+	put_common(bytes, ID_NESTED, tid);
+	put_u32(bytes, reason);
+}
+
+static void put_vmgexit(struct bytes *bytes, uint32_t tid, uint64_t code)
+{
+	put_common(bytes, ID_VMGEXIT, tid);
+	put_u32(bytes, 0);
+	put_u32(bytes, 0);
+	put_u64(bytes, code);
+}
+
+static void put_irq(struct bytes *bytes, uint32_t tid)
+{
+	put_common(bytes, ID_IRQ, tid);
+	put_u32(bytes, 4);
+}
+
+static void put_switch(struct bytes *bytes, uint32_t from, uint64_t state, uint32_t to)
+{
+	put_common(bytes, ID_SWITCH, from);
+	put_u32(bytes, from);
+	put_u32(bytes, 0);
+	put_u64(bytes, state);
+	put_u32(bytes, to);
+	put_u32(bytes, 0);
+}
+
+static void put_waking(struct bytes *bytes, uint32_t by, uint32_t tid)
+{
+	put_common(bytes, ID_WAKING, by);
+	put_u32(bytes, tid);
+}
+
+/* ---- a recording that is made, read and looked at */
+
+struct world {
+	struct ring rings[2];
+	struct bytes event;
+	struct recording recording;
+	struct recorded recorded;
+	struct monitor *monitor;
+	struct query query;
+	struct view view;
+};
+
+static void begin(struct world *world)
+{
+	*world = (struct world){ .monitor = NULL };
+	ring_init(&world->rings[0], 0);
+	ring_init(&world->rings[1], 0);
+}
+
+static void add(struct world *world, int cpu, uint64_t time)
+{
+	ring_add(&world->rings[cpu], time, &world->event);
+}
+
+static void look(struct world *world, const struct view_type *type)
+{
+	struct why why = { "" };
+
+	world->query.type = type;
+	world->query.sort = type->sort;
+	world->query.is_whole = true;
+	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
+	assert_true(monitor_has_new_question(world->monitor));
+	assert_true(monitor_is_ready(world->monitor));
+	assert_int_equal(monitor_sample(world->monitor), 0);
+	assert_int_equal(view_build(&world->view, &world->query, monitor_facts(world->monitor)), 0);
+}
+
+static void read_recording(struct world *world, const char *name,
+			   const struct recording_choice *choice)
+{
+	const char *paths[] = { name };
+	struct why why = { "" };
+
+	assert_int_equal(recording_read(paths, 1, choice, &world->recording, &why), 0);
+}
+
+static void open_file(struct world *world, const char *name, double ns_per_unit)
+{
+	const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
+	struct monitor_config config = { 0 };
+	struct why why = { "" };
+
+	read_recording(world, name, &choice);
+	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
+	config.recording = (struct monitor_recording){
+		.players = recorded_players,
+		.recording = &world->recorded,
+		.guests = world->recorded.guests,
+	};
+	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
+}
+
+static void open_bytes(struct world *world, struct bytes *file, double ns_per_unit)
+{
+	save(path, file->data, file->len);
+	bytes_release(file);
+	open_file(world, path, ns_per_unit);
+}
+
+static void write_dat(struct world *world)
+{
+	struct bytes file = { .len = 0 };
+
+	put_dat6(&file, world->rings, 2, formats, NR_FORMATS, "[local]");
+	bytes_release(&world->event);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+}
+
+static void open_dat(struct world *world)
+{
+	write_dat(world);
+	open_file(world, path, 1);
+}
+
+static void end(struct world *world)
+{
+	view_release(&world->view);
+	field_set_release(&world->query.open);
+	monitor_close(world->monitor);
+	recorded_release(&world->recorded);
+	recording_release(&world->recording);
+}
+
+static const struct stats_item *find_item(const struct world *world, uint32_t guest, int32_t vcpu,
+					  const char *name)
+{
+	const struct facts *facts = monitor_facts(world->monitor);
+	uint32_t field = fields_find(facts->fields, name);
+
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+		const struct stats_item *item = stats_at(facts->stats, i);
+
+		if (item->key.guest == guest && item->key.vcpu == vcpu && item->key.field == field)
+			return item;
+	}
+	return NULL;
+}
+
+static const struct stats_item *item(const struct world *world, uint32_t guest, int32_t vcpu,
+				     const char *name)
+{
+	const struct stats_item *found = find_item(world, guest, vcpu, name);
+
+	if (!found)
+		fail_msg("no %s of guest %u vCPU %d", name, guest, vcpu);
+	return found;
+}
+
+static uint64_t total(const struct world *world, int32_t vcpu, const char *name)
+{
+	return item(world, 1, vcpu, name)->total;
+}
+
+static uint64_t time_of(const struct world *world, int32_t vcpu, const char *name)
+{
+	assert_non_null(item(world, 1, vcpu, name)->timing);
+	return item(world, 1, vcpu, name)->timing->total_ns;
+}
+
+static const struct view_row *row(const struct world *world, const char *name)
+{
+	for (size_t i = 0; i < world->view.nr_rows; i++) {
+		const struct cell *cell = &world->view.rows[i].cells[0];
+
+		if (cell->type == CELL_TEXT && strcmp(cell->text, name) == 0)
+			return &world->view.rows[i];
+	}
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static const struct cell *cell(const struct world *world, const char *name, const char *column)
+{
+	int i = view_column_by_id(world->query.type, column);
+
+	assert_true(i >= 0);
+	return &row(world, name)->cells[i];
+}
+
+/*
+ * 10 us of a guest, and what happens in them: vCPU 0 halts, writes an MSR, asks user space about an
+ * address, and halts until the end; vCPU 1 writes an MSR by another kind of exit; another thread
+ * sends an interrupt.
+ */
+static void make_guest(struct world *world)
+{
+	begin(world);
+	put_exit(&world->event, 77, 0, 1, 12);
+	add(world, 0, 1000);
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 3000);
+	put_exit(&world->event, 77, 0, 1, 32);
+	add(world, 0, 4000);
+	put_msr(&world->event, 77, 1, 0x6e0);
+	add(world, 0, 4100);
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 4500);
+	put_exit(&world->event, 77, 0, 1, 48);
+	add(world, 0, 5000);
+	put_mmio(&world->event, 77, 2, 0x2000);
+	add(world, 0, 5100);
+	put_user(&world->event, 77, 6, 0);
+	add(world, 0, 5200);
+	put_user(&world->event, 77, 6, -4); /* -EINTR */
+	add(world, 0, 5300);
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 7000);
+	put_exit(&world->event, 77, 0, 1, 12);
+	add(world, 0, 9000);
+	put_exit(&world->event, 78, 1, 1, 30);
+	add(world, 1, 2000);
+	put_msr(&world->event, 78, 1, 0x6e0);
+	add(world, 1, 2100);
+	put_entry(&world->event, 78, 1);
+	add(world, 1, 2600);
+	put_irq(&world->event, 5);
+	add(world, 1, 11000);
+	open_dat(world);
+}
+
+static void exits_to_the_digit(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	look(&world, &view_hotspots);
+	assert_int_equal(world.recorded.span_ns, 10000);
+	assert_int_equal(monitor_elapsed_ns(world.monitor), 10000);
+	assert_int_equal(total(&world, 0, "vmexit"), 3); /* one has no end */
+	assert_int_equal(time_of(&world, 0, "vmexit"), 4500);
+	assert_int_equal(time_of(&world, 0, "vmexit(HLT)"), 2000);
+	assert_int_equal(total(&world, 0, "vmexit(HLT)"), 1);
+	assert_int_equal(time_of(&world, 0, "vmexit(MSR_WRITE)"), 500);
+	assert_int_equal(time_of(&world, 0, "vmexit(EPT_VIOLATION)"), 2000);
+	assert_int_equal(time_of(&world, 1, "vmexit(IO_INSTRUCTION)"), 600);
+	assert_int_equal(item(&world, 1, 1, "vmexit(IO_INSTRUCTION)")->timing->max_ns, 600);
+	assert_int_equal(item(&world, 1, 1, "vmexit(IO_INSTRUCTION)")->timing->total[3], 1);
+	assert_true(item(&world, 1, 0, "vmexit")->has_rate);
+	assert_true(item(&world, 1, 0, "vmexit")->rate_per_s == 300000);
+	/* Of two exits to user space in a row the second ends the first, as live. */
+	assert_int_equal(total(&world, 0, "userspace(MMIO)"), 1);
+	assert_int_equal(time_of(&world, 0, "userspace(MMIO)"), 100);
+	assert_int_equal(total(&world, 0, "userspace(restart)"), 1);
+	assert_int_equal(time_of(&world, 0, "userspace(restart)"), 1700);
+	end(&world);
+}
+
+/* An exit that is open at the end is in the time. */
+static void the_four_parts_of_time(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 10000);
+	assert_int_equal(total(&world, 0, "time(halt)"), 4000);
+	assert_int_equal(total(&world, 0, "time(user)"), 1800);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 700);
+	assert_int_equal(total(&world, 0, "time(guest)"), 3500);
+	assert_int_equal(total(&world, 1, "time"), 9000); /* from its first exit on */
+	assert_int_equal(total(&world, 1, "time(kvm)"), 600);
+	assert_int_equal(total(&world, 1, "time(guest)"), 8400);
+	assert_int_equal(total(&world, 1, "cpu"), 1);
+	assert_int_equal(world.view.nr_rows, 2);
+	assert_false(view_has_column(&world.view,
+				     (size_t)view_column_by_id(&view_vcpus, "wait_percent")));
+	assert_false(view_has_column(&world.view,
+				     (size_t)view_column_by_id(&view_vcpus, "history")));
+	assert_null(world.view.note);
+	end(&world);
+}
+
+/*
+ * A halt that signals interrupt: user space has the vCPU for 50 us each time. The thread's last
+ * event is another signal.
+ */
+static void make_interrupted(struct world *world, bool has_runs)
+{
+	begin(world);
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 1000);
+	for (uint64_t i = 0; i < 2; i++) {
+		if (has_runs) {
+			put_fpu(&world->event, 77, true);
+			add(world, 0, 10000 + 100000 * i);
+		}
+		if (i == 0) {
+			put_exit(&world->event, 77, 0, 1, 12);
+			add(world, 0, 20000);
+		}
+		if (has_runs) {
+			put_fpu(&world->event, 77, false);
+			add(world, 0, 60000 + 100000 * i);
+		}
+		put_user(&world->event, 77, 0, -4); /* -EINTR */
+		add(world, 0, 60000 + 100000 * i);
+	}
+	if (has_runs) {
+		put_fpu(&world->event, 77, true);
+		add(world, 0, 210000);
+	}
+	put_entry(&world->event, 77, 0);
+	add(world, 0, 221000);
+	put_exit(&world->event, 77, 0, 1, 12);
+	add(world, 0, 231000);
+	put_user(&world->event, 77, 0, -4);
+	add(world, 0, 241000);
+	put_irq(&world->event, 5);
+	add(world, 1, 251000);
+	open_dat(world);
+}
+
+/* As live: see test_halt_ended_by_signal() of providers/exits/test_program.c. */
+static void interrupted_halts(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_interrupted(&world, true);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 240000);
+	assert_int_equal(total(&world, 0, "time(guest)"), 29000);
+	assert_int_equal(total(&world, 0, "time(user)"), 100000);
+	assert_int_equal(total(&world, 0, "time(halt)"), 111000);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 0);
+	assert_int_equal(total(&world, 0, "userspace(restart)"), 2);
+	assert_int_equal(time_of(&world, 0, "userspace(restart)"), 100000);
+	assert_int_equal(time_of(&world, 0, "vmexit(HLT)"), 201000);
+	end(&world);
+}
+
+/* Without the event that says when KVM_RUN begins, such a halt is one as a whole. */
+static void halts_that_may_go_on(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_interrupted(&world, false);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 240000);
+	assert_int_equal(total(&world, 0, "time(guest)"), 29000);
+	assert_int_equal(total(&world, 0, "time(user)"), 0);
+	assert_int_equal(total(&world, 0, "time(halt)"), 211000);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 0);
+	end(&world);
+}
+
+/* One halt is polled to its end, the next up to its limit, the last one not at all. */
+static void polls_in_halts(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_wakeup(&world.event, 77, 500, false); /* of a halt that began before */
+	add(&world, 0, 900);
+	for (uint64_t i = 1; i <= 3; i++) {
+		put_exit(&world.event, 77, 0, 1, 12);
+		add(&world, 0, 10000 * i);
+		if (i == 2) {
+			put_limit(&world.event, 77, 2000, 1000);
+			add(&world, 0, 10000 * i + 3990);
+		}
+		put_wakeup(&world.event, 77, i == 1 ? 400 : 3900, i > 1);
+		add(&world, 0, 10000 * i + 4000);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 10000 * i + 4100);
+	}
+	put_exit(&world.event, 77, 0, 1, 32);
+	add(&world, 0, 40000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 40500);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time(halt)"), 12300);
+	assert_int_equal(total(&world, 0, "time(poll)"), 1400);
+	assert_false(view_has_column(&world.view,
+				     (size_t)view_column_by_id(&view_vcpus, "halt_percent")));
+	look(&world, &view_exits);
+	assert_true(cell(&world, "HLT", "time_percent")->number > 4.5);
+	assert_true(cell(&world, "HLT", "poll_percent")->number < 4.7);
+	assert_int_equal(cell(&world, "MSR_WRITE", "poll_percent")->type, CELL_NONE);
+	assert_ptr_equal(row(&world, "HLT"), &world.view.rows[0]);
+	end(&world);
+}
+
+/* Three entries and exits; the second exit is of L2, and so is the time before it. */
+static void exits_of_l2(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (uint64_t i = 0; i < 3; i++) {
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 10000 * i);
+		put_exit(&world.event, 77, 0, 1, 32);
+		add(&world, 0, 10000 * i + 4000 + i);
+		if (i == 1) {
+			put_nested(&world.event, 77, 32);
+			add(&world, 0, 10000 * i + 4100);
+		}
+	}
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 30000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "vmexit(MSR_WRITE)"), 2);
+	assert_int_equal(time_of(&world, 0, "vmexit(MSR_WRITE)"), 6000 + 5998);
+	assert_int_equal(total(&world, 0, "vmexit(MSR_WRITE L2)"), 1);
+	assert_int_equal(time_of(&world, 0, "vmexit(MSR_WRITE L2)"), 5999);
+	assert_int_equal(total(&world, 0, "time(L2)"), 4001);
+	assert_true(view_has_column(&world.view,
+				    (size_t)view_column_by_id(&view_vcpus, "l2_percent")));
+	end(&world);
+}
+
+/* One argument of exits with two reasons is two hot spots. */
+/*
+ * A protected guest leaves by VMGEXIT, and says what for: also to halt, which is no time of KVM's.
+ * An exit of another reason, or no exit, stays what it is.
+ */
+static void what_vmgexits_are_for(void **state)
+{
+	static const uint64_t codes[] = { 0x78, 0x7c, 0x80000001, 0x12345, 0 };
+	struct world world;
+	uint64_t now = 1000;
+
+	(void)state;
+	begin(&world);
+	put_vmgexit(&world.event, 77, 0x78);
+	add(&world, 0, now);
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		put_exit(&world.event, 77, 0, 2, codes[i] ? 0x403 : 0x400);
+		add(&world, 0, now += 100);
+		put_vmgexit(&world.event, 77, codes[i]);
+		add(&world, 0, now += 10);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, now += 90 + i);
+	}
+	open_dat(&world);
+	look(&world, view_type_by_groups(GROUP_REASON));
+	assert_int_equal(total(&world, 0, "vmexit"), 5);
+	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit hlt)"), 100);
+	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit msr)"), 101);
+	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit_mmio_read)"), 102);
+	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit 0x12345)"), 103);
+	assert_int_equal(time_of(&world, 0, "vmexit(npf)"), 104);
+	assert_int_equal(total(&world, 0, "time(halt)"), 100);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 101 + 102 + 103 + 104);
+	world.query.children = true;
+	look(&world, &view_events);
+	assert_int_equal(total(&world, 0, "kvm_exit(vmgexit hlt)"), 1);
+	assert_null(find_item(&world, 1, 0, "kvm_exit(vmgexit)"));
+	end(&world);
+}
+
+static void arguments_and_their_exits(void **state)
+{
+	const struct fields *fields;
+	struct world world;
+	uint32_t hot;
+
+	(void)state;
+	make_guest(&world);
+	look(&world, &view_hotspots);
+	fields = monitor_facts(world.monitor)->fields;
+	assert_int_equal(world.view.nr_rows, 3);
+	assert_int_equal(time_of(&world, 0, "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)"), 500);
+	assert_int_equal(time_of(&world, 1, "msr(IO_INSTRUCTION 0x6e0 IA32_TSC_DEADLINE write)"),
+			 600);
+	assert_int_equal(time_of(&world, 0, "mmio(EPT_VIOLATION 0x2000 write 4)"), 1900);
+	assert_int_equal(total(&world, 0, "msr"), 1);
+	hot = fields_find(fields, "mmio(EPT_VIOLATION 0x2000 write 4)");
+	assert_int_equal(fields_get(fields, hot)->reason,
+			 fields_find(fields, "vmexit(EPT_VIOLATION)"));
+
+	world.query.has_reason = true;
+	world.query.reason = fields_find(fields, "vmexit(EPT_VIOLATION)");
+	look(&world, &view_hotspots);
+	assert_int_equal(world.view.nr_rows, 1);
+	end(&world);
+}
+
+/* All exits of a kind: how many, and how long. */
+static void sum_of_kind(const struct pairing *pairing, enum exit_kind kind, uint64_t *ret_count,
+			uint64_t *ret_time)
+{
+	*ret_count = *ret_time = 0;
+	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
+		const struct recorded_thread *thread = pairing->table.threads[i];
+
+		for (size_t j = 0; j < thread->nr_counts; j++) {
+			if (thread->counts[j]->key.kind != kind)
+				continue;
+			*ret_count += thread->counts[j]->begun;
+			*ret_time += thread->counts[j]->took.total;
+		}
+	}
+}
+
+/*
+ * A read begins with its exit and ends with its event, a write begins with its event and ends with
+ * the entry. A read that was not answered says nothing; one without its exit has no time.
+ */
+static void reads_and_writes_of_memory(void **state)
+{
+	enum { UNSATISFIED, READ, WRITE };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 500);
+	put_mmio(&world.event, 77, READ, 0x1000);
+	add(&world, 0, 800);
+	put_exit(&world.event, 77, 0, 1, 48);
+	add(&world, 0, 1000);
+	put_mmio(&world.event, 77, UNSATISFIED, 0);
+	add(&world, 0, 1100);
+	put_mmio(&world.event, 77, READ, 0x2000);
+	add(&world, 0, 1700);
+	put_mmio(&world.event, 77, WRITE, 0x3000);
+	add(&world, 0, 1800);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 2000);
+	put_exit(&world.event, 77, 0, 1, 48);
+	add(&world, 0, 3000);
+	put_mmio(&world.event, 77, WRITE, 0x3000);
+	add(&world, 0, 3400);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 4000);
+	open_dat(&world);
+	look(&world, &view_hotspots);
+	assert_int_equal(time_of(&world, 0, "mmio(EPT_VIOLATION 0x2000 read 4)"), 700);
+	assert_int_equal(time_of(&world, 0, "mmio(EPT_VIOLATION 0x3000 write 4)"), 200 + 600);
+	assert_int_equal(total(&world, 0, "mmio(EPT_VIOLATION 0x3000 write 4)"), 2);
+	assert_int_equal(total(&world, 0, "mmio"), 3);
+	end(&world);
+}
+
+/* An argument outside an exit is counted where it says so, but is over at once. */
+static void arguments_without_exits(void **state)
+{
+	struct world world;
+	uint64_t count, time;
+
+	(void)state;
+	begin(&world);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 500);
+	put_msr(&world.event, 77, 1, 0x6e0);
+	add(&world, 0, 600);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 1000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 3000);
+	open_dat(&world);
+	sum_of_kind(&world.recording.pairing, EXITS_MSR, &count, &time);
+	assert_int_equal(count, 1);
+	assert_int_equal(time, 0);
+	end(&world);
+}
+
+static void events_and_who_fired_them(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	world.query.children = true;
+	look(&world, &view_events);
+	assert_int_equal(total(&world, 0, "kvm_exit"), 4);
+	assert_int_equal(total(&world, 0, "kvm_exit(HLT)"), 2);
+	assert_int_equal(total(&world, 1, "kvm_exit(IO_INSTRUCTION)"), 1);
+	assert_int_equal(total(&world, 0, "kvm_userspace_exit(MMIO)"), 1);
+	assert_int_equal(total(&world, 0, "kvm_userspace_exit(restart)"), 1);
+	assert_int_equal(total(&world, 1, "kvm_msr"), 1);
+	assert_int_equal(item(&world, GUEST_ANY, -1, "kvm_set_irq")->total, 1);
+	assert_int_equal(cell(&world, "kvm_exit", "total")->count, 5);
+	assert_int_equal(cell(&world, "kvm_entry", "total")->count, 4);
+	assert_true(row(&world, "kvm_exit")->can_open);
+	assert_true(row(&world, "kvm_exit(HLT)")->is_idle);
+	end(&world);
+}
+
+/* Another sample changes nothing; the same query later has the same answer. */
+static void it_is_over(void **state)
+{
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	for (int i = 0; i < 3; i++) {
+		look(&world, &view_exits);
+		assert_int_equal(monitor_sample(world.monitor), 0);
+		assert_int_equal(total(&world, 0, "vmexit"), 3);
+		assert_true(item(&world, 1, 0, "vmexit")->rate_per_s == 300000);
+		look(&world, &view_events);
+		assert_int_equal(total(&world, 0, "kvm_exit"), 4);
+		world.query.guest = 1;
+	}
+	end(&world);
+}
+
+/* ---- what is not known */
+
+/* The time between the last event before a loss and the next one of the thread. */
+static void lost_time_is_no_life(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1500);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 2000);
+	ring_lose(&world.rings[0], 7);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 8000);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 8700);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 9000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "vmexit"), 2);
+	assert_int_equal(total(&world, 0, "time"), 2000);
+	assert_int_equal(total(&world, 0, "time(guest)"), 1200);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 800);
+	/* User space was not recorded: its time is KVM's, and a note says so. */
+	assert_null(find_item(&world, 1, 0, "time(user)"));
+	assert_non_null(world.view.note);
+	end(&world);
+}
+
+/* What is lost of one CPU is lost of its threads alone; more losses than are kept are counted. */
+/* A guest whose last event is an exit to user space has perhaps ended: it spends no more time. */
+static void an_ended_guest_spends_no_time(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (uint32_t i = 0; i < 2; i++) {
+		put_exit(&world.event, 200 + i, i, 1, 30);
+		add(&world, 0, 1000 + 100 * i);
+		put_user(&world.event, 200 + i, 6, -4);
+		add(&world, 0, 1010 + 100 * i);
+	}
+	put_exit(&world.event, 202, 2, 1, 12); /* halts until the end */
+	add(&world, 0, 1150);
+	put_irq(&world.event, 5); /* not the guest's */
+	add(&world, 0, 11000);
+	put_entry(&world.event, 300, 0); /* another guest, which runs on */
+	add(&world, 0, 12000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 150);
+	assert_int_equal(total(&world, 0, "time(user)"), 140);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 10);
+	assert_int_equal(total(&world, 1, "time"), 50);
+	assert_int_equal(total(&world, 1, "time(user)"), 40);
+	assert_int_equal(total(&world, 2, "time(halt)"), 10850);
+	end(&world);
+}
+
+/* Without events of user space an open exit may be the last, but for a halt. */
+static void what_is_gone_without_user_space(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1100);
+	put_exit(&world.event, 77, 0, 1, 1);
+	add(&world, 0, 1300);
+	put_exit(&world.event, 78, 1, 1, 12);
+	add(&world, 0, 1400);
+	put_irq(&world.event, 5);
+	add(&world, 0, 11000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 400);
+	assert_int_equal(total(&world, 0, "time(kvm)"), 200);
+	assert_int_equal(total(&world, 1, "time(halt)"), 9600);
+	end(&world);
+}
+
+static void losses_of_one_cpu(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
+		put_exit(&world.event, 77 + vcpu, vcpu, 1, 30);
+		add(&world, (int)vcpu, 1000);
+	}
+	for (uint64_t i = 1; i <= PAIRING_LOSSES + 2; i++) {
+		ring_lose(&world.rings[1], i);
+		put_irq(&world.event, 5);
+		add(&world, 1, 1000 + i);
+	}
+	for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
+		put_entry(&world.event, 77 + vcpu, vcpu);
+		add(&world, (int)vcpu, 5000);
+	}
+	open_dat(&world);
+	assert_int_equal(world.recording.pairing.nr_losses, PAIRING_LOSSES + 2);
+	assert_int_equal(world.recording.pairing.losses[PAIRING_LOSSES - 1].lost, PAIRING_LOSSES);
+	look(&world, &view_exits);
+	assert_int_equal(total(&world, 0, "vmexit"), 1);
+	assert_int_equal(time_of(&world, 0, "vmexit"), 4000);
+	assert_null(find_item(&world, 1, 1, "vmexit"));
+	end(&world);
+}
+
+/* What is of further threads is left out, and how much that is is known. */
+static void more_threads_than_a_table_has(void **state)
+{
+	struct world world;
+	uint64_t time = 1000;
+
+	(void)state;
+	begin(&world);
+	for (uint32_t tid = 1; tid <= TABLE_THREADS + 2; tid++) {
+		put_mmio(&world.event, tid, 1, 0xfee00000);
+		add(&world, 0, time++);
+	}
+	put_mmio(&world.event, 1, 1, 0xfee00000);
+	add(&world, 0, time);
+	open_dat(&world);
+	assert_int_equal(world.recording.pairing.nr_events, TABLE_THREADS + 3);
+	assert_int_equal(world.recording.pairing.nr_left_out, 2);
+	assert_int_equal(world.recording.pairing.table.nr_threads, TABLE_THREADS);
+	look(&world, &view_events);
+	assert_int_equal(item(&world, 1, 1, "kvm_mmio")->total, 2);
+	end(&world);
+}
+
+/* A thread's first event may be in one buffer, and what is missing of its CPU in another one. */
+static void a_loss_in_another_buffer(void **state)
+{
+	(void)state;
+	for (uint32_t tid = 77; tid <= 78; tid++) {
+		struct bytes file = { .len = 0 };
+		struct world world;
+
+		begin(&world);
+		put_mmio(&world.event, tid, 1, 0xfee00000);
+		add(&world, 0, 500);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 1, 1000);
+		ring_lose(&world.rings[1], 7);
+		put_entry(&world.event, 77, 0);
+		add(&world, 1, 5000);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 1, 8700);
+		put_entry(&world.event, 77, 0);
+		add(&world, 1, 9000);
+		world_buffer7 = (struct world_buffer7){ "kvm", "local", WORLD_PAGE,
+							&world.rings[1] };
+		put_dat7(&file, world.rings, 1, "none", NULL);
+		world_buffer7.name = NULL;
+		save(path, file.data, file.len);
+		bytes_release(&file);
+		bytes_release(&world.event);
+		open_file(&world, path, 1);
+		look(&world, &view_exits);
+		assert_int_equal(total(&world, 0, "vmexit"), 1);
+		assert_int_equal(time_of(&world, 0, "vmexit"), 300);
+		end(&world);
+	}
+}
+
+/*
+ * vCPU 0 exits, and loses its CPU for 300 ns; it halts, sleeps for 1000 ns, is woken twice and
+ * waits 200 ns from the first time on; at the end it waits. Other threads do not count, and a
+ * thread that is woken while it runs does not wait.
+ */
+static void waiting_for_a_cpu(void **state)
+{
+	enum { SLEEPS = 1, PREEMPTED = 0x100 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_switch(&world.event, 77, 0, 5); /* not known as a vCPU's yet */
+	add(&world, 0, 500);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	put_waking(&world.event, 6, 77);
+	add(&world, 0, 1050);
+	put_switch(&world.event, 77, PREEMPTED, 5);
+	add(&world, 0, 1100);
+	put_waking(&world.event, 5, 6);
+	add(&world, 0, 1200);
+	put_switch(&world.event, 5, SLEEPS, 77);
+	add(&world, 0, 1400);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1500);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 2000);
+	put_switch(&world.event, 77, SLEEPS, 5);
+	add(&world, 0, 2100);
+	put_waking(&world.event, 5, 77);
+	add(&world, 0, 3100);
+	put_waking(&world.event, 5, 77);
+	add(&world, 0, 3150);
+	put_switch(&world.event, 5, 0, 77);
+	add(&world, 0, 3300);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 3500);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 4000);
+	put_switch(&world.event, 77, 0, 5);
+	add(&world, 0, 4500);
+	put_irq(&world.event, 5);
+	add(&world, 0, 5000);
+	open_dat(&world);
+	look(&world, &view_vcpus);
+	assert_int_equal(total(&world, 0, "time"), 4000);
+	assert_int_equal(total(&world, 0, "time(wait)"), 300 + 200 + 500);
+	assert_int_equal(total(&world, 0, "time(halt)"), 1500);
+	assert_int_equal(total(&world, 0, "vmexit"), 2);
+	assert_true(view_has_column(&world.view,
+				    (size_t)view_column_by_id(&view_vcpus, "wait_percent")));
+	look(&world, &view_events); /* only KVM's */
+	assert_int_equal(fields_find(monitor_facts(world.monitor)->fields, "sched_switch"),
+			 FIELD_NONE);
+	end(&world);
+}
+
+/* Halts only if they are asked for; an entry without an exit is the end of nothing. */
+static void long_exits(void **state)
+{
+	(void)state;
+	for (int has_halts = 0; has_halts < 2; has_halts++) {
+		const struct recording_choice choice = { .longer_ns = 500,
+							 .has_halts = has_halts };
+		struct recorded_long *longs;
+		struct world world;
+
+		begin(&world);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 900);
+		put_exit(&world.event, 77, 0, 1, 12);
+		add(&world, 0, 1000);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 3000);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 4000);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 0, 5000);
+		put_user(&world.event, 77, 2, 0);
+		add(&world, 0, 5200);
+		put_user(&world.event, 77, 2, -4);
+		add(&world, 0, 5400);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 5501);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 0, 6000);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 6500);
+		write_dat(&world);
+		read_recording(&world, path, &choice);
+		longs = world.recording.pairing.longs;
+		assert_int_equal(world.recording.pairing.nr_longs, 1 + has_halts);
+		assert_int_equal(longs[0].begin, has_halts ? 1000 : 5000);
+		assert_int_equal(longs[has_halts].end, 5501);
+		assert_int_equal(longs[has_halts].user, 301);
+		assert_int_equal(longs[has_halts].cpu, 0);
+		recording_release(&world.recording);
+	}
+}
+
+/* How long an exit waited for a CPU is known only where the scheduler was recorded. */
+static void wait_of_a_long_exit(void **state)
+{
+	(void)state;
+	for (int has_sched = 0; has_sched < 2; has_sched++) {
+		const struct recording_choice choice = { .longer_ns = 500 };
+		struct fields *fields = fields_new();
+		struct long_exits exits = { 0 };
+		struct world world;
+
+		begin(&world);
+		put_exit(&world.event, 77, 0, 1, 30);
+		add(&world, 0, 1000);
+		if (has_sched) {
+			put_switch(&world.event, 77, 0, 5);
+			add(&world, 0, 1100);
+			put_switch(&world.event, 5, 0, 77);
+			add(&world, 0, 1400);
+		}
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 1600);
+		write_dat(&world);
+		read_recording(&world, path, &choice);
+		assert_int_equal(recorded_init(&world.recorded, &world.recording, 1), 0);
+		assert_int_equal(recorded_long_exits(&world.recorded, fields, RECORDED_EXITS,
+						     &exits), 0);
+		assert_int_equal(exits.nr, 1);
+		assert_int_equal(exits.list[0].waited_ns, has_sched ? 300 : 0);
+		assert_int_equal(exits.list[0].knows_wait, has_sched);
+		long_exits_release(&exits);
+		fields_free(fields);
+		recorded_release(&world.recorded);
+		recording_release(&world.recording);
+	}
+}
+
+static void no_exits_but_events(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_irq(&world.event, 5);
+	add(&world, 0, 1000);
+	put_irq(&world.event, 5);
+	add(&world, 0, 2000);
+	open_dat(&world);
+	look(&world, &view_events);
+	assert_int_equal(cell(&world, "kvm_set_irq", "total")->count, 2);
+	assert_int_equal(guests_count(world.recorded.guests), 0);
+	assert_non_null(strstr(monitor_no_exits(world.monitor), "no VM exits"));
+	end(&world);
+}
+
+static void no_entries_no_times(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 1000);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 2000);
+	open_dat(&world);
+	look(&world, &view_exits);
+	assert_int_equal(total(&world, 0, "vmexit"), 2);
+	assert_null(item(&world, 1, 0, "vmexit")->timing);
+	assert_null(find_item(&world, 1, 0, "time"));
+	assert_int_equal(cell(&world, "HLT", "avg_ns")->type, CELL_NONE);
+	end(&world);
+}
+
+/* ---- guests */
+
+static const struct guest *guest_at(const struct world *world, size_t i)
+{
+	const struct guest *guest = guests_at(world->recorded.guests, i);
+
+	assert_non_null(guest);
+	return guest;
+}
+
+static void a_guest_with_a_name(void **state)
+{
+	const struct guest *guest;
+	struct world world;
+
+	(void)state;
+	make_guest(&world);
+	assert_int_equal(guests_count(world.recorded.guests), 1);
+	guest = guest_at(&world, 0);
+	assert_string_equal(guest->name, "web1");
+	assert_int_equal(guest->pid, 0);
+	assert_int_equal(guest->nr_vcpus, 2);
+	assert_int_equal(guest->vcpus[1].index, 1);
+	assert_int_equal(guest->vcpus[1].tid, 78);
+	assert_ptr_equal(guests_by_pid(world.recorded.guests, 78), guest);
+	assert_null(guests_by_pid(world.recorded.guests, 5));
+	end(&world);
+}
+
+/* Threads without a name are one guest; a second thread of a vCPU number is of a second guest. */
+static void threads_without_names(void **state)
+{
+	(void)state;
+	for (uint32_t number = 0; number < 2; number++) {
+		struct world world;
+
+		begin(&world);
+		put_exit(&world.event, 100, 1, 1, 12);
+		add(&world, 0, 1000);
+		put_exit(&world.event, 101, number, 1, 12);
+		add(&world, 0, 1100);
+		open_dat(&world);
+		assert_int_equal(guests_count(world.recorded.guests), number ? 2 : 1);
+		assert_string_equal(guest_at(&world, 0)->name, "unknown");
+		assert_int_equal(guest_at(&world, 0)->pid, 0);
+		assert_int_equal(guest_at(&world, 0)->nr_vcpus, number ? 1 : 2);
+		if (number)
+			assert_string_equal(guest_at(&world, 1)->name, "unknown (2)");
+		look(&world, &view_exits);
+		assert_int_equal(cell(&world, "HLT", "total")->count, 2);
+		end(&world);
+	}
+}
+
+/* perf.data has processes: two guests with one name are two guests. */
+static void processes_are_guests(void **state)
+{
+	static const char *const names[][2] = { { "alpha", "beta" }, { "qemu", "qemu" } };
+	static const char *const wanted[][2] = { { "alpha", "beta" }, { "70 qemu", "80 qemu" } };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct bytes file = { .len = 0 }, event = { .len = 0 };
+		struct world world;
+		size_t data;
+
+		begin(&world);
+		put_perf_header(&file);
+		data = file.len;
+		for (uint32_t guest = 0; guest < 2; guest++) {
+			uint32_t pid = 70 + 10 * guest;
+
+			put_perf_comm(&file, pid, pid, names[i][guest]);
+			put_exit(&event, pid + 1, 0, 1, 12);
+			put_sample(&file, 1000 * guest + 1, 0, pid, pid + 1, &event);
+			put_entry(&event, pid + 1, 0);
+			put_sample(&file, 1000 * guest + 101, 0, pid, pid + 1, &event);
+		}
+		put_perf_features(&file, data, "GenuineIntel,6,143,8");
+		bytes_release(&event);
+		open_bytes(&world, &file, 1);
+		assert_int_equal(guests_count(world.recorded.guests), 2);
+		for (size_t guest = 0; guest < 2; guest++) {
+			assert_string_equal(guest_at(&world, guest)->name, wanted[i][guest]);
+			assert_int_equal(guest_at(&world, guest)->pid, 70 + 10 * guest);
+		}
+		look(&world, &view_guests);
+		assert_int_equal(cell(&world, wanted[i][1], "total")->count, 1);
+		end(&world);
+	}
+}
+
+/* Where nothing else is known, a CPU is a guest; cycles have a length. */
+static void a_cpu_of_acrn(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_acrn(&file, 1000, 3, 0x10, 12, 0);
+	put_acrn(&file, 3000, 3, 0x11, 0, 0);
+	put_acrn(&file, 5000, 3, 0x10, 10, 0);
+	put_acrn(&file, 6000, 3, 0x11, 0, 0);
+	open_bytes(&world, &file, 0.5);
+	assert_string_equal(guest_at(&world, 0)->name, "CPU 3");
+	look(&world, &view_exits);
+	assert_int_equal(world.recorded.span_ns, 2500);
+	assert_int_equal(cell(&world, "HLT", "avg_ns")->ns, 1000);
+	assert_int_equal(cell(&world, "CPUID", "max_ns")->ns, 500);
+	assert_true(cell(&world, "CPUID", "time_percent")->number == 20);
+	end(&world);
+}
+
+/* A file may have any time: one that makes no sense is a very long time. */
+static void times_that_make_no_sense(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_acrn(&file, 1, 0, 0x10, 12, 0);
+	put_acrn(&file, UINT64_MAX, 0, 0x11, 0, 0);
+	open_bytes(&world, &file, 10);
+	look(&world, &view_exits);
+	assert_int_equal(world.recorded.span_ns, INT64_MAX);
+	assert_int_equal(cell(&world, "HLT", "total")->count, 1);
+	end(&world);
+}
+
+/* ---- the same as the text report, which has them from the tallies */
+
+/* All exits with a name: how many, and how long. */
+static void sum_counts(const struct pairing *pairing, const char *name, uint64_t *ret_count,
+		       uint64_t *ret_time)
+{
+	char got[128];
+
+	*ret_count = *ret_time = 0;
+	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
+		const struct recorded_thread *thread = pairing->table.threads[i];
+
+		for (size_t j = 0; j < thread->nr_counts; j++) {
+			const struct exit_count *count = thread->counts[j];
+
+			pairing_name(pairing, count, got, sizeof(got));
+			if (count->key.kind != EXITS_VMEXIT || strcmp(got, name) != 0)
+				continue;
+			*ret_count += pairing_count(pairing, count);
+			*ret_time += count->took.total;
+		}
+	}
+}
+
+static void check_exits(struct world *world)
+{
+	const struct pairing *pairing = &world->recording.pairing;
+	uint64_t count, time, all = 0;
+
+	look(world, &view_exits);
+	assert_true(world->view.nr_rows > 3);
+	for (size_t i = 0; i < world->view.nr_rows; i++) {
+		const char *name = world->view.rows[i].cells[0].text;
+
+		sum_counts(pairing, name, &count, &time);
+		assert_int_equal(cell(world, name, "total")->count, count);
+		assert_int_equal(cell(world, name, "time_ns")->ns, time);
+		all += count;
+	}
+	assert_int_equal(all, world->view.total.cells[view_column_by_id(&view_exits, "total")]
+				      .count);
+}
+
+/* The time of a vCPU has four parts, which add up to all of it. */
+static void check_life(struct world *world)
+{
+	static const char *const parts[] = { "time(guest)", "time(kvm)", "time(halt)" };
+	const struct guest *guest;
+
+	look(world, &view_vcpus);
+	for (size_t i = 0; (guest = guests_at(world->recorded.guests, i)); i++) {
+		for (size_t vcpu = 0; vcpu < guest->nr_vcpus; vcpu++) {
+			uint64_t sum = 0;
+
+			for (size_t part = 0; part < 3; part++)
+				sum += item(world, guest->id, guest->vcpus[vcpu].index,
+					    parts[part])->total;
+			assert_int_equal(sum, item(world, guest->id, guest->vcpus[vcpu].index,
+						   "time")->total);
+		}
+	}
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+/* Both percentiles of a row, which are those of the list. */
+static void check_percentiles(const struct world *world, const struct view_row *row, uint64_t *list,
+			      size_t nr)
+{
+	static const char *const columns[] = { "p50_ns", "p99_ns" };
+
+	qsort(list, nr, sizeof(list[0]), compare_numbers);
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+		const struct cell *cell = &row->cells[view_column_by_id(world->query.type,
+									columns[i])];
+		uint64_t exact = list[(nr * (i ? 99 : 50) + 99) / 100 - 1];
+
+		assert_int_equal(cell->type, CELL_NS);
+		if (cell->ns < exact / 20 * 19 || cell->ns > exact / 20 * 21)
+			fail_msg("%s: %lu, exact %lu", columns[i], cell->ns, exact);
+	}
+}
+
+/* Of two vCPUs and two reasons, together and by reason: 2.62 to 2.70 ms, and a few of 7. */
+static void percentiles_are_nearly_exact(void **state)
+{
+	enum { NR = 400 };
+	uint64_t all[NR], halts[NR], now = 0, seed = 1;
+	size_t nr_halts = 0;
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (uint32_t i = 0; i < NR; i++) {
+		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		all[i] = i % 20 == 7 ? 7000000 + (seed >> 47) : 2620000 + (seed >> 33) % 80000;
+		if (i % 3)
+			halts[nr_halts++] = all[i];
+		put_exit(&world.event, 300 + i % 2, i % 2, 1, i % 3 ? 12 : 30);
+		add(&world, 0, now);
+		now += all[i];
+		put_entry(&world.event, 300 + i % 2, i % 2);
+		add(&world, 0, now);
+		now += 1000;
+	}
+	open_dat(&world);
+	world.query.groups = GROUP_GUEST;
+	look(&world, view_type_by_groups(GROUP_ALL));
+	assert_int_equal(world.view.nr_rows, 1);
+	check_percentiles(&world, &world.view.rows[0], all, NR);
+	look(&world, &view_exits);
+	check_percentiles(&world, row(&world, "HLT"), halts, nr_halts);
+	end(&world);
+}
+
+/* By a clock of 10 ms most exits take 0: that is known, and no reason for "-". */
+static void exits_that_take_nothing(void **state)
+{
+	static const char *const columns[] = { "time_ns", "min_ns", "avg_ns", "stddev_ns", "p50_ns",
+					       "p99_ns", "max_ns" };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	for (int i = 0; i < 3; i++) {
+		put_exit(&world.event, 77, 0, 1, 12);
+		add(&world, 0, 1000 + 1000 * i);
+		put_entry(&world.event, 77, 0);
+		add(&world, 0, 1000 + 1000 * i);
+	}
+	open_dat(&world);
+	world.query.groups = GROUP_REASON;
+	look(&world, view_type_by_groups(GROUP_ALL));
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+		const struct cell *cell = &world.view.rows[0].cells[
+			view_column_by_id(world.query.type, columns[i])];
+
+		assert_int_equal(cell->type, CELL_NS);
+		assert_int_equal(cell->ns, 0);
+	}
+	look(&world, &view_exits);
+	assert_int_equal(cell(&world, "HLT", "max_ns")->type, CELL_NS);
+	assert_int_equal(cell(&world, "HLT", "interval_max_ns")->type, CELL_NS);
+	end(&world);
+}
+
+static void samples_of_other_programs(void **state)
+{
+	static const char *const files[] = { "tests/data/trace/svm-perf.data",
+					     "tests/data/trace/arm64-perf.data" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct world world;
+
+		begin(&world);
+		open_file(&world, files[i], 1);
+		assert_int_equal(guests_count(world.recorded.guests), 2);
+		check_exits(&world);
+		check_life(&world);
+		end(&world);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(exits_to_the_digit),
+		cmocka_unit_test(the_four_parts_of_time),
+		cmocka_unit_test(interrupted_halts),
+		cmocka_unit_test(halts_that_may_go_on),
+		cmocka_unit_test(polls_in_halts),
+		cmocka_unit_test(exits_of_l2),
+		cmocka_unit_test(what_vmgexits_are_for),
+		cmocka_unit_test(arguments_and_their_exits),
+		cmocka_unit_test(reads_and_writes_of_memory),
+		cmocka_unit_test(arguments_without_exits),
+		cmocka_unit_test(events_and_who_fired_them),
+		cmocka_unit_test(it_is_over),
+		cmocka_unit_test(lost_time_is_no_life),
+		cmocka_unit_test(an_ended_guest_spends_no_time),
+		cmocka_unit_test(what_is_gone_without_user_space),
+		cmocka_unit_test(losses_of_one_cpu),
+		cmocka_unit_test(a_loss_in_another_buffer),
+		cmocka_unit_test(more_threads_than_a_table_has),
+		cmocka_unit_test(waiting_for_a_cpu),
+		cmocka_unit_test(no_exits_but_events),
+		cmocka_unit_test(long_exits),
+		cmocka_unit_test(wait_of_a_long_exit),
+		cmocka_unit_test(no_entries_no_times),
+		cmocka_unit_test(a_guest_with_a_name),
+		cmocka_unit_test(threads_without_names),
+		cmocka_unit_test(processes_are_guests),
+		cmocka_unit_test(a_cpu_of_acrn),
+		cmocka_unit_test(times_that_make_no_sense),
+		cmocka_unit_test(exits_that_take_nothing),
+		cmocka_unit_test(percentiles_are_nearly_exact),
+		cmocka_unit_test(samples_of_other_programs),
+	};
+
+	return cmocka_run_group_tests_name("recorded", tests, add_formats, tear_down);
+}

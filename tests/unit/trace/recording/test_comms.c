@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_comms - names of threads, as a recording lists them and as they change.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "trace/recording/comms.h"
+
+static void names_are_read_from_lines(void **state)
+{
+	struct comms comms = { .hash = NULL };
+
+	(void)state;
+	assert_int_equal(comms_read(&comms, "77 CPU 0/KVM\n78 <...>\nhello\n-1 minus\n"
+					    "99999999999 far\n\n79 last"), 0);
+	assert_string_equal(comms_get(&comms, 77), "CPU 0/KVM");
+	assert_string_equal(comms_get(&comms, 78), "");
+	assert_string_equal(comms_get(&comms, 79), "last");
+	assert_string_equal(comms_get(&comms, -1), "");
+	assert_string_equal(comms_get(&comms, 0), "<idle>");
+	comms_release(&comms);
+	assert_string_equal(comms_get(&comms, 77), "");
+}
+
+static void the_latest_name_counts(void **state)
+{
+	const char unended[3] = { 'a', 'b', 'c' };
+	struct comms comms = { .hash = NULL };
+
+	(void)state;
+	assert_int_equal(comms_set(&comms, 7, "early", 6), 0);
+	assert_int_equal(comms_set(&comms, 7, unended, sizeof(unended)), 0);
+	assert_string_equal(comms_get(&comms, 7), "abc");
+	assert_int_equal(comms_set(&comms, 0, "swapper", 8), 0);
+	assert_string_equal(comms_get(&comms, 0), "swapper");
+	assert_int_equal(comms_set(&comms, 8, "a name of more than thirty-one bytes", 99), 0);
+	assert_int_equal(strlen(comms_get(&comms, 8)), 31);
+	comms_release(&comms);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_read_from_lines),
+		cmocka_unit_test(the_latest_name_counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * guests - which guest and which vCPU a thread of a recording belongs to.
+ *
+ * A trace.dat may have a list of its guests (kvmtop record, trace-cmd record -A). perf.data,
+ * kvmtrace and ACRN have each thread's process (ACRN: the VM's number). Any other trace.dat has
+ * only threads and, from events or a thread's name, their vCPU numbers. There the n-th thread with
+ * a vCPU number, in the order of first events, is taken for a thread of the n-th guest: a guess if
+ * several guests run.
+ */
+#ifndef KVMTOP_TRACE_EXITS_GUESTS_H
+#define KVMTOP_TRACE_EXITS_GUESTS_H
+
+#include "host/guest.h"
+#include "trace/exits/table.h"
+#include "trace/recording/trace.h"
+
+/* Sets facts about a thread that are not in its events: name, guest, process, vCPU. */
+void guests_identify(const struct trace *trace, struct recorded_thread *thread);
+
+/* ---- while the recording is read: guests are numbered from 0 by their first event */
+
+/* Zero-initialised is empty. */
+struct guest_numbers {
+	struct guest_number *hash;
+	size_t nr;
+};
+
+void guest_numbers_release(struct guest_numbers *numbers);
+
+/*
+ * The guest of a thread, to be called after guests_identify(). 0 or -ENOMEM. ret_name: the name of
+ * a new guest, else "".
+ */
+int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
+		      const struct recorded_thread *thread, size_t *ret_number, char *ret_name,
+		      size_t size);
+
+/* ---- after the recording is read: all guests with their vCPUs */
+
+/* The vCPU that a thread ran. Several threads may have run one vCPU. */
+struct recorded_vcpu {
+	uint32_t guest; /* struct guest's id; GUEST_ANY: the thread ran no vCPU */
+	int32_t vcpu;	/* the vCPU's number; if unknown, the thread's tid */
+	uint64_t last;	/* the time of the guest's last event */
+};
+
+/*
+ * Adds the guests. ret_vcpus: one for each thread of the table, to be freed by the caller. If
+ * ACRN's records have no VM, each CPU is a guest. 0 or -ENOMEM.
+ */
+int guests_of_table(const struct trace *trace, const struct table *table, struct guests *guests,
+		    struct recorded_vcpu **ret_vcpus);
+
+#endif

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds by names of events and fields what they mean. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/argument.h"
+#include "lib/array.h"
+#include "core/facts/exit_fields.h"
+#include "trace/exits/meaning.h"
+
+#define ISA_VMX 1
+#define ISA_SVM 2
+#define NO_NAMES UINT32_MAX
+#define VMGEXIT "vmgexit" /* as KVM calls the exit, and begins the names of what is only for it */
+
+static const struct trace_field *field_or_null(const struct trace_type *type, const char *name)
+{
+	return name ? trace_field(type, name) : NULL;
+}
+
+static bool is_type(const struct trace_type *type, const char *system, const char *name)
+{
+	return strcmp(type->system, system) == 0 && strcmp(type->name, name) == 0;
+}
+
+/* "kvmmmu", "kvmtrace" and the like, too. */
+static bool is_of_kvm(const struct trace_type *type)
+{
+	return strncmp(type->system, "kvm", 3) == 0 || strcmp(type->system, "acrn") == 0;
+}
+
+/* ---- arguments */
+
+/* What ACRN's hypervisor and the old kernels call arguments, and the fields they have. */
+static const struct foreign {
+	enum exit_kind kind;
+	const char *system, *name, *a, *b, *c;
+	uint16_t fixed_c;
+} foreign[] = {
+	{ EXITS_IOPORT, "acrn", "VMEXIT_IO_INSTRUCTION", "1", "3", "2", 0 },
+	{ EXITS_MSR, "acrn", "VMEXIT_RDMSR", "1", NULL, NULL, 0 },
+	{ EXITS_MSR, "acrn", "VMEXIT_WRMSR", "1", NULL, NULL, 1 },
+	{ EXITS_CPUID, "acrn", "VMEXIT_CPUID", "1", NULL, NULL, 0 },
+	{ EXITS_HYPERCALL, "acrn", "VMEXIT_VMCALL", "2", NULL, NULL, 0 },
+	{ EXITS_IOPORT, "kvmtrace", "IO_READ", "port", "size", NULL, 0 },
+	{ EXITS_IOPORT, "kvmtrace", "IO_WRITE", "port", "size", NULL, 1 },
+	{ EXITS_MSR, "kvmtrace", "MSR_READ", "ecx", NULL, NULL, 0 },
+	{ EXITS_MSR, "kvmtrace", "MSR_WRITE", "ecx", NULL, NULL, 1 },
+	{ EXITS_CPUID, "kvmtrace", "CPUID", "function", NULL, NULL, 0 },
+	{ EXITS_HYPERCALL, "kvmtrace", "VMMCALL", "nr", NULL, NULL, 0 },
+};
+
+static void set_argument(struct meaning *meaning, enum exit_kind kind, const char *a,
+			 const char *b, const char *c)
+{
+	meaning->kind = MEANING_ARGUMENT;
+	meaning->counted_as = kind;
+	meaning->a = field_or_null(meaning->type, a);
+	meaning->b = field_or_null(meaning->type, b);
+	meaning->c = field_or_null(meaning->type, c);
+}
+
+static bool find_foreign_argument(struct meaning *meaning)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
+		const struct foreign *from = &foreign[i];
+
+		if (!is_type(meaning->type, from->system, from->name))
+			continue;
+		set_argument(meaning, from->kind, from->a, from->b, from->c);
+		meaning->fixed_c = from->fixed_c;
+		return true;
+	}
+	return false;
+}
+
+static bool find_argument(struct meaning *meaning)
+{
+	for (unsigned int i = 0; i < (EXITS_KINDS - EXITS_FIRST_ARGUMENT) * ARGUMENT_EVENTS; i++) {
+		enum exit_kind kind = EXITS_FIRST_ARGUMENT + i / ARGUMENT_EVENTS;
+		const struct argument_event *from =
+			&argument_of(kind)->events[i % ARGUMENT_EVENTS];
+
+		if (!from->event || !is_type(meaning->type, from->system, from->event) ||
+		    !trace_field(meaning->type, from->a))
+			continue;
+		set_argument(meaning, kind, from->a, from->b, from->c);
+		meaning->a_bytes = from->a_bytes;
+		return true;
+	}
+	return find_foreign_argument(meaning);
+}
+
+/* ---- halts */
+
+static bool find_halt(struct meaning *meaning)
+{
+	const struct trace_type *type = meaning->type;
+
+	if (is_type(type, "kvm", "kvm_vcpu_wakeup")) {
+		meaning->a = trace_field(type, "ns");
+		meaning->b = trace_field(type, "waited");
+		if (meaning->a && meaning->b)
+			meaning->kind = MEANING_WAKEUP;
+	} else if (is_type(type, "kvm", "kvm_halt_poll_ns")) {
+		meaning->a = trace_field(type, "old");
+		if (meaning->a)
+			meaning->kind = MEANING_POLL_LIMIT;
+	}
+	return meaning->kind != MEANING_EVENT;
+}
+
+static bool find_run(struct meaning *meaning)
+{
+	const struct trace_type *type = meaning->type;
+	const struct arch *arch;
+
+	for (size_t i = 0; (arch = arch_at(i)); i++) {
+		const struct split *split = arch->splits;
+
+		if (!split->event || !split->run_event ||
+		    !is_type(type, split->system, split->run_event))
+			continue;
+		meaning->a = trace_field(type, "load");
+		if (meaning->a)
+			meaning->kind = MEANING_RUN;
+		return meaning->a;
+	}
+	return false;
+}
+
+/* What changes the reason of an exit that has begun. */
+static bool find_more_of_exit(struct meaning *meaning)
+{
+	if (is_type(meaning->type, "kvm", "kvm_nested_vmexit"))
+		meaning->kind = MEANING_NESTED;
+	if (is_type(meaning->type, "kvm", "kvm_vmgexit_enter"))
+		meaning->a = trace_field(meaning->type, "exit_reason");
+	if (meaning->a)
+		meaning->kind = MEANING_VMGEXIT;
+	return meaning->kind != MEANING_EVENT;
+}
+
+/* ---- exits and entries */
+
+static int add_names(struct meanings *meanings, const struct split *split, const char *format,
+		     uint32_t *ret_names)
+{
+	struct reason_names *names;
+
+	for (size_t i = 0; i < meanings->nr_names; i++) {
+		if (meanings->names[i].split == split) {
+			*ret_names = (uint32_t)i;
+			return 0;
+		}
+	}
+	if (array_grow(&meanings->names, &meanings->room_names, meanings->nr_names + 1) < 0)
+		return -ENOMEM;
+	names = &meanings->names[meanings->nr_names];
+	names->split = split;
+	if (reasons_of(split, format, &names->reasons) < 0)
+		return -ENOMEM;
+	*ret_names = (uint32_t)meanings->nr_names++;
+	return 0;
+}
+
+static int set_split(struct meanings *meanings, struct meaning *meaning, unsigned int i,
+		     const struct split *split)
+{
+	meaning->lists[i].split = split;
+	meaning->lists[i].mask = split->mask;
+	return add_names(meanings, split, meaning->type->format, &meaning->lists[i].names);
+}
+
+/* x86 says in each record which of two lists its reason is from. */
+static int set_x86(struct meanings *meanings, struct meaning *meaning)
+{
+	int err = set_split(meanings, meaning, 0, arch_by_name("VMX")->splits);
+
+	return err ? err : set_split(meanings, meaning, 1, arch_by_name("SVM")->splits);
+}
+
+/* Architectures may have the same event and fields: whether the file is from this one. */
+static bool suits(const struct arch *arch, const struct trace_info *info)
+{
+	bool is_x86 = strcmp(arch->name, "VMX") == 0 || strcmp(arch->name, "SVM") == 0;
+
+	if (is_x86 && info->cpu_vendor[0])
+		return (strcmp(arch->name, "VMX") == 0) ==
+		       (strcmp(info->cpu_vendor, "GenuineIntel") == 0);
+	if (strcmp(arch->name, "loongarch") == 0 || strcmp(arch->name, "LoongArch") == 0)
+		return strncmp(info->arch, "loongarch", 9) == 0;
+	return true;
+}
+
+static int find_exit(struct meanings *meanings, struct meaning *meaning)
+{
+	const struct trace_type *type = meaning->type;
+	const struct trace_info *info = trace_file(meanings->trace, type->file);
+	const struct arch *arch;
+
+	for (size_t i = 0; (arch = arch_at(i)); i++) {
+		const struct split *split = arch->splits;
+
+		if (!split->event || !is_type(type, split->system, split->event))
+			continue;
+		meaning->kind = MEANING_EXIT;
+		meaning->reason = trace_field(type, split->field);
+		if (!meaning->reason || !suits(arch, info))
+			continue;
+		meaning->pc = field_or_null(type, split->pc_field);
+		meaning->isa = trace_field(type, "isa");
+		if (meaning->isa)
+			return set_x86(meanings, meaning);
+		meaning->reason_type = field_or_null(type, split->type_field);
+		return set_split(meanings, meaning, 0, split);
+	}
+	return 0;
+}
+
+/* ACRN runs on Intel's processors only. Of a kvmtrace the reader finds out; files share types. */
+static int find_foreign_exit(struct meanings *meanings, struct meaning *meaning)
+{
+	const struct trace_info *info;
+	const char *arch = "VMX";
+
+	for (size_t i = 0; (info = trace_file(meanings->trace, i)); i++) {
+		if (strcmp(info->cpu_vendor, "AuthenticAMD") == 0)
+			arch = "SVM";
+	}
+	meaning->kind = MEANING_EXIT;
+	meaning->reason = trace_field(meaning->type, "exit_reason");
+	return set_split(meanings, meaning, 0, arch_by_name(arch)->splits);
+}
+
+static int find_userspace(struct meanings *meanings, struct meaning *meaning)
+{
+	meaning->kind = MEANING_USERSPACE;
+	meaning->counted_as = EXITS_USERSPACE;
+	meaning->reason = trace_field(meaning->type, arch_userspace_split.field);
+	meaning->error = trace_field(meaning->type, "errno");
+	return set_split(meanings, meaning, 0, &arch_userspace_split);
+}
+
+/* By every name that an entry has on some architecture. */
+static bool is_entry(const struct trace_type *type)
+{
+	const struct arch *arch;
+
+	if (strcmp(type->name, "kvm_entry") == 0 || strcmp(type->name, "kvm_reenter") == 0 ||
+	    is_type(type, "acrn", "VM_ENTER") || is_type(type, "kvmtrace", "VMENTRY"))
+		return true;
+	for (size_t i = 0; (arch = arch_at(i)); i++) {
+		const struct split *split = arch->splits;
+
+		if (split->event && split->entry_event &&
+		    is_type(type, split->system, split->entry_event))
+			return true;
+	}
+	return false;
+}
+
+static void find_sched(struct meaning *meaning)
+{
+	const struct trace_type *type = meaning->type;
+	bool is_switch = strcmp(type->name, "sched_switch") == 0;
+
+	if (!is_switch && strcmp(type->name, "sched_waking") != 0)
+		return;
+	meaning->a = trace_field(type, is_switch ? "prev_pid" : "pid");
+	meaning->b = trace_field(type, "prev_state");
+	meaning->c = trace_field(type, "next_pid");
+	if (meaning->a && (!is_switch || (meaning->b && meaning->c)))
+		meaning->kind = is_switch ? MEANING_SWITCH : MEANING_WAKING;
+}
+
+static int find_meaning(struct meanings *meanings, const struct trace_type *type,
+			struct meaning *meaning)
+{
+	*meaning = (struct meaning){ .kind = MEANING_NONE, .type = type };
+	for (size_t i = 0; i < ARRAY_SIZE(meaning->lists); i++) {
+		meaning->lists[i].mask = UINT64_MAX;
+		meaning->lists[i].names = NO_NAMES;
+	}
+	if (strcmp(type->system, "sched") == 0)
+		find_sched(meaning);
+	if (!is_of_kvm(type))
+		return 0;
+	meaning->kind = MEANING_EVENT;
+	meaning->number = meanings->nr_kvm_types++;
+	if (is_entry(type)) {
+		meaning->kind = MEANING_ENTRY;
+		return 0;
+	}
+	if (is_type(type, arch_userspace_split.system, arch_userspace_split.event))
+		return find_userspace(meanings, meaning);
+	if (is_type(type, "acrn", "VM_EXIT") || is_type(type, "kvmtrace", "VMEXIT"))
+		return find_foreign_exit(meanings, meaning);
+	if (find_argument(meaning) || find_halt(meaning) || find_run(meaning) ||
+	    find_more_of_exit(meaning))
+		return 0;
+	return find_exit(meanings, meaning);
+}
+
+int meanings_add(struct meanings *meanings, const struct trace_type *type)
+{
+	struct meaning meaning;
+	int err;
+
+	if (array_grow(&meanings->list, &meanings->nr, (size_t)type->index + 1) < 0)
+		return -ENOMEM;
+	err = find_meaning(meanings, type, &meaning);
+	if (!err)
+		meanings->list[type->index] = meaning;
+	return err;
+}
+
+void meanings_release(struct meanings *meanings)
+{
+	for (size_t i = 0; i < meanings->nr_names; i++)
+		reasons_release(&meanings->names[i].reasons);
+	free(meanings->names);
+	free(meanings->list);
+}
+
+/* ---- keys */
+
+struct exit_key meaning_reason(const struct meaning *meaning, const struct trace_event *event)
+{
+	struct exit_key key = { .b = NO_NAMES, .kind = (uint8_t)meaning->counted_as };
+	unsigned int i = 0;
+
+	if (!meaning->reason)
+		return key;
+	key.a = trace_field_number(meaning->reason, event);
+	if (meaning->reason_type) {
+		uint64_t type = trace_field_number(meaning->reason_type, event);
+
+		if (type != meaning->lists[0].split->type_of_field) {
+			key.a = REASON_TYPE | type;
+			key.b = meaning->lists[0].names;
+			return key;
+		}
+	}
+	if (meaning->isa) {
+		uint64_t isa = trace_field_number(meaning->isa, event);
+
+		i = isa == ISA_SVM;
+		if (isa != ISA_VMX && isa != ISA_SVM)
+			return key;
+	}
+	key.a &= meaning->lists[i].mask;
+	key.b = meaning->lists[i].names;
+	if (meaning->error)
+		key.a = exits_user_code(key.a, (int)trace_field_number(meaning->error, event));
+	return key;
+}
+
+/* Adjacent bytes that are one number together, in the order of memory. */
+static uint64_t join_bytes(const struct trace_field *first, uint32_t nr,
+			   const struct trace_event *event)
+{
+	struct trace_field joined = *first;
+
+	joined.size = nr;
+	joined.flags &= ~(unsigned int)TRACE_FIELD_SWAP;
+	return trace_field_number(&joined, event);
+}
+
+/* The number of an exit's reason; 0: not known, or there are too many. */
+static uint8_t exit_number(struct meanings *meanings, const struct exit_key *exit)
+{
+	uint8_t i = 0;
+
+	if (!exit)
+		return 0;
+	while (i < meanings->nr_exits && !exit_key_is(&meanings->exits[i], exit))
+		i++;
+	if (i == MEANING_EXITS)
+		return 0;
+	if (i == meanings->nr_exits)
+		meanings->exits[meanings->nr_exits++] = *exit;
+	return (uint8_t)(i + 1);
+}
+
+struct exit_key meaning_argument(struct meanings *meanings, const struct meaning *meaning,
+				 const struct trace_event *event, const struct exit_key *exit)
+{
+	struct exit_key key = { .c = meaning->fixed_c, .kind = (uint8_t)meaning->counted_as };
+
+	if (meaning->a_bytes)
+		key.a = join_bytes(meaning->a, meaning->a_bytes, event);
+	else if (meaning->a)
+		key.a = trace_field_number(meaning->a, event);
+	if (meaning->b)
+		key.b = (uint32_t)trace_field_number(meaning->b, event);
+	if (meaning->c)
+		key.c = (uint16_t)trace_field_number(meaning->c, event);
+	key.exit = exit_number(meanings, exit);
+	return key;
+}
+
+const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key)
+{
+	return key->exit ? &meanings->exits[key->exit - 1] : NULL;
+}
+
+/* ---- names */
+
+static const struct reason *find_reason(const struct meanings *meanings,
+					const struct exit_key *key)
+{
+	const struct reasons *reasons;
+	size_t low = 0, high;
+
+	if (key->kind >= EXITS_FIRST_ARGUMENT || key->b >= meanings->nr_names)
+		return NULL;
+	reasons = &meanings->names[key->b].reasons;
+	high = reasons->nr;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (reasons->list[middle].code < key->a)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < reasons->nr && reasons->list[low].code == key->a ? &reasons->list[low] : NULL;
+}
+
+unsigned int meaning_flags(const struct meanings *meanings, const struct exit_key *key)
+{
+	const struct reason *reason = find_reason(meanings, key);
+
+	return reason ? reason->flags : 0;
+}
+
+bool meaning_goes_on(const struct meanings *meanings, const struct exit_key *key)
+{
+	return key->b < meanings->nr_names && meanings->names[key->b].split->run_event;
+}
+
+void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,
+		  size_t size)
+{
+	const struct argument *argument = argument_of((enum exit_kind)key->kind);
+	const struct reason *reason = find_reason(meanings, key);
+	const char *name = reason ? reason->name : NULL;
+	size_t used = 0;
+
+	if (!name && key->kind == EXITS_USERSPACE)
+		name = exit_fields_failure(key->a);
+	buf[0] = '\0';
+	if (key->kind == EXITS_VMEXIT && key->c == EXIT_OF_VMGEXIT &&
+	    !(name && strncmp(name, VMGEXIT, strlen(VMGEXIT)) == 0))
+		used = (size_t)snprintf(buf, size, VMGEXIT " ");
+	if (argument)
+		argument->format(buf, size, key->a, key->b, key->c);
+	else if (name)
+		strncat(buf, name, size - used - 1);
+	else
+		snprintf(buf + used, size - used, "0x%" PRIx64, key->a);
+	if (key->kind == EXITS_VMEXIT && key->c == EXIT_OF_L2)
+		strncat(buf, EXIT_FIELDS_L2, size - strlen(buf) - 1);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * meaning - what the events of a recording mean: an exit, an entry, what an exit was about.
+ *
+ * Each type of event is looked at once, when its first event comes. The names of reasons come from
+ * the recording's own format files where it has any, else they are the built-in ones.
+ */
+#ifndef KVMTOP_TRACE_EXITS_MEANING_H
+#define KVMTOP_TRACE_EXITS_MEANING_H
+
+#include "arch/arch.h"
+#include "arch/exit_kind.h"
+#include "trace/recording/trace.h"
+
+enum meaning_kind {
+	MEANING_UNSEEN, /* the type was not looked at yet */
+	MEANING_EVENT,	/* an event of KVM without any of the meanings below */
+	MEANING_EXIT,	/* leaves the guest */
+	MEANING_ENTRY,	/* enters the guest */
+	MEANING_USERSPACE, /* KVM_RUN returns to user space */
+	MEANING_ARGUMENT,  /* says what the exit is about */
+	MEANING_WAKEUP,	   /* a halt is over */
+	MEANING_NESTED,	   /* the exit that has just begun is of L2 */
+	MEANING_VMGEXIT, /* what a protected guest (SEV-ES) asks for by the exit that has begun */
+	MEANING_RUN,	   /* KVM_RUN begins or ends, see struct split's run_event */
+	MEANING_POLL_LIMIT, /* how long KVM polls in a halt changes; before the halt is over */
+	/* No event of KVM's, see meaning_is_of_kvm(): */
+	MEANING_NONE,
+	MEANING_SWITCH, /* of the scheduler: a CPU goes from one thread to another */
+	MEANING_WAKING, /* of the scheduler: a thread could run from now on */
+};
+
+struct meaning {
+	enum meaning_kind kind;
+	enum exit_kind counted_as; /* of an exit, to user space or not, or an argument */
+	const struct trace_type *type;
+	uint32_t number; /* counts KVM's types from 0 */
+	/* Of an exit: the fields that say why; `isa` chooses between the two splits of x86. */
+	const struct trace_field *reason, *reason_type, *isa;
+	const struct trace_field *pc; /* where the guest was; NULL: not known */
+	const struct trace_field *error; /* of an exit to user space: below 0 if that is why */
+	struct {
+		const struct split *split;
+		uint64_t mask;
+		uint32_t names; /* index in struct meanings.names */
+	} lists[2];
+	/*
+	 * Of an argument: its fields, and what `c` is where there is no such field. Of a halt that
+	 * is over: its ns, and whether the vCPU waited. Of a changed limit: the old one. Of
+	 * KVM_RUN: whether it begins. Of a switch: the thread before, its state, and the next
+	 * thread. Of a waking: the thread. Of a VMGEXIT: the code of what it is for.
+	 */
+	const struct trace_field *a, *b, *c;
+	uint32_t a_bytes; /* see struct argument_event */
+	uint16_t fixed_c;
+};
+
+enum exit_of {
+	EXIT_OF_GUEST,
+	EXIT_OF_L2,
+	EXIT_OF_VMGEXIT, /* the reason is what the guest asks for by a VMGEXIT */
+};
+
+/* What tells exits apart. It has 16 bytes, because it is looked up for every exit. */
+struct exit_key {
+	uint64_t a;   /* the reason's code; the port, address, MSR, leaf ... */
+	uint32_t b;   /* of a reason: index in struct meanings.names; else the argument's size */
+	uint16_t c;   /* of an argument: read or write, or the like; of an exit: enum exit_of */
+	uint8_t exit; /* of an argument: the exit, of struct meanings.exits, plus 1; 0: not known */
+	uint8_t kind; /* enum exit_kind */
+};
+
+/* The names of one kind of exit reasons. */
+struct reason_names {
+	const struct split *split;
+	struct reasons reasons;
+};
+
+#define MEANING_EXITS 128 /* of the exits that have arguments, so many are told apart */
+
+struct meanings {
+	const struct trace *trace;
+	struct meaning *list; /* by the type's index */
+	size_t nr;
+	uint32_t nr_kvm_types;
+	struct reason_names *names;
+	size_t nr_names, room_names;
+	struct exit_key exits[MEANING_EXITS]; /* exits that have arguments */
+	uint8_t nr_exits;
+};
+
+void meanings_release(struct meanings *meanings);
+
+/* Looks at a type for the first time: 0 or -ENOMEM. */
+int meanings_add(struct meanings *meanings, const struct trace_type *type);
+
+/* NULL: no memory. Valid until the next one is asked for. */
+static inline const struct meaning *meaning_of(struct meanings *meanings,
+					       const struct trace_type *type)
+{
+	if ((type->index >= meanings->nr || meanings->list[type->index].kind == MEANING_UNSEEN) &&
+	    meanings_add(meanings, type) < 0)
+		return NULL;
+	return &meanings->list[type->index];
+}
+
+static inline bool meaning_is_of_kvm(const struct meaning *meaning)
+{
+	return meaning->kind > MEANING_UNSEEN && meaning->kind < MEANING_NONE;
+}
+
+static inline bool exit_key_is(const struct exit_key *a, const struct exit_key *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* Why the guest was left, or KVM_RUN. */
+struct exit_key meaning_reason(const struct meaning *meaning, const struct trace_event *event);
+
+/* What the exit is about; exit: why the guest was left, NULL: not known. */
+struct exit_key meaning_argument(struct meanings *meanings, const struct meaning *meaning,
+				 const struct trace_event *event, const struct exit_key *exit);
+
+/* The key as the user reads it: "HLT", "hlt L2", "vmgexit msr", "0x6e0 IA32_TSC_DEADLINE write". */
+void meaning_name(const struct meanings *meanings, const struct exit_key *key, char *buf,
+		  size_t size);
+
+/* REASON_* of arch.h; REASON_IDLE: the vCPU was idle meanwhile (HLT, WFx ...). */
+unsigned int meaning_flags(const struct meanings *meanings, const struct exit_key *key);
+
+/* Whether a halt of this reason goes on after KVM_RUN has failed, see struct split's run_event. */
+bool meaning_goes_on(const struct meanings *meanings, const struct exit_key *key);
+
+/* The exit that the argument belongs to; NULL: not known. */
+const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key);
+
+#endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads a recording, and at the end of each interval makes a sample of the counts so far. It is
+ * handled as a live sample is: stats, moment, pack, memory.
+ */
+#include <errno.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "core/facts/facts.h"
+#include "history/pack.h"
+#include "trace/exits/moments.h"
+#include "trace/exits/player.h"
+#include "trace/exits/rows.h"
+
+#define MOMENTS_MAX 10000
+/* Of all moments together: half a second, or what the user has to wait a few seconds for. */
+#define ROWS_USUAL 5e5
+#define ROWS_MAX 4e6
+#define MEMORY_MAX ((size_t)256 << 20)
+#define NS_PER_S 1e9
+#define NO_CUT UINT64_MAX /* an event may have this time, too */
+
+/* ---- how long an interval is */
+
+/* 1, 2 or 5 times a power of ten, at least `least`. */
+static double round_up(double least)
+{
+	double power = pow(10, floor(log10(least)));
+
+	for (int digit = 1; digit <= 5; digit += digit == 1 ? 1 : 3) {
+		if (digit * power >= least * (1 - 1e-9))
+			return digit * power;
+	}
+	return 10 * power;
+}
+
+/* The shortest interval with so many rows. */
+static double shortest_s(const struct recorded *recorded, double most_rows)
+{
+	const struct table *table = &recorded->recording->pairing.table;
+	double rows = 1, nr;
+
+	for (size_t i = 0; i < table->nr_threads; i++)
+		rows += (double)table->threads[i]->nr_counts;
+	nr = fmin(MOMENTS_MAX, fmax(most_rows / rows, 10));
+	return round_up(fmax((double)recorded->span_ns, 1) / NS_PER_S / nr);
+}
+
+double moments_shortest_s(const struct recorded *recorded)
+{
+	return shortest_s(recorded, ROWS_MAX);
+}
+
+double moments_interval_s(const struct recorded *recorded)
+{
+	double span_s = fmax((double)recorded->span_ns, 1) / NS_PER_S;
+
+	return fmax(fmin(round_up(span_s / 100), 1), shortest_s(recorded, ROWS_USUAL));
+}
+
+/* ---- a sample */
+
+/* What is needed while the recording is read. */
+struct second_reading {
+	const struct recorded *first; /* the recording as it was read for the first time */
+	struct fields *fields;
+	struct recording recording; /* as it is read for the second time */
+	struct recorded recorded;   /* the guests of the first time, the counts of this one */
+	size_t nr_known;	    /* threads that the first reading found a guest for */
+	double interval_ns;
+	uint64_t nr_cuts;  /* intervals that have ended */
+	uint64_t next_cut; /* when the current interval ends, in the clock's unit; or NO_CUT */
+	struct played_rows rows, before; /* of the latest sample, and of the one before */
+	struct sample sample;
+	struct stats *stats;
+	struct moment_taker taker;
+	struct moment moment;
+	struct packer *packer;
+	struct packed packed;
+	struct moments *moments;
+	struct why *why; /* of what fails while events are read */
+};
+
+/* The threads come in the same order, and belong to the guests that the first time found. */
+static int know_threads(struct second_reading *reader, struct why *why)
+{
+	const struct table *first = &reader->first->recording->pairing.table;
+	const struct table *now = &reader->recording.pairing.table;
+
+	for (; reader->nr_known < now->nr_threads; reader->nr_known++) {
+		struct recorded_thread *thread = now->threads[reader->nr_known];
+
+		if (reader->nr_known >= first->nr_threads ||
+		    first->threads[reader->nr_known]->key != thread->key)
+			return why_set(why, -ESTALE, "the recording changed while it was read");
+		thread->pid = first->threads[reader->nr_known]->pid;
+	}
+	return 0;
+}
+
+/*
+ * Counters do not go back. But a vCPU's time would, where an exit seemed to be open until it turned
+ * out that events are missing.
+ */
+static void keep_rising(struct second_reading *reader)
+{
+	const struct fields *fields = reader->fields;
+	const struct played_rows *before = &reader->before;
+	size_t at = 0;
+
+	for (size_t i = 0; i < reader->rows.nr; i++) {
+		struct played_row *row = &reader->rows.list[i];
+
+		while (at < before->nr && played_rows_compare(&before->list[at], row) < 0)
+			at++;
+		if (at < before->nr && played_rows_compare(&before->list[at], row) == 0 &&
+		    fields_get(fields, row->key.field)->kind == FIELD_COUNTER &&
+		    row->count < before->list[at].count)
+			row->count = before->list[at].count;
+	}
+}
+
+static int make_rows(struct second_reading *reader)
+{
+	const struct played_rows rows = reader->before;
+	struct fields *fields = reader->fields;
+	int err;
+
+	reader->before = reader->rows;
+	reader->rows = rows;
+	reader->rows.nr = 0;
+	err = recorded_add_events(&reader->rows, &reader->recorded, fields, RECORDED_EVENTS);
+	if (!err)
+		err = recorded_add_exits(&reader->rows, &reader->recorded, fields,
+					 RECORDED_EXITS);
+	if (err)
+		return err;
+	err = played_rows_join(&reader->rows, fields);
+	if (!err)
+		keep_rising(reader);
+	return err;
+}
+
+/* offset_ns: of the sample from the recording's start. */
+static int make_sample(struct second_reading *reader, uint64_t offset_ns)
+{
+	struct sample *sample = &reader->sample;
+	int err = 0;
+
+	sample_reset(sample);
+	/* 0 would mean that the sample has nothing of the source. */
+	sample->time_ns[RECORDED_EVENTS] = sample->time_ns[RECORDED_EXITS] = 1 + offset_ns;
+	for (size_t i = 0; i < reader->rows.nr && !err; i++) {
+		const struct played_row *row = &reader->rows.list[i];
+		uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+
+		err = row->is_timed ?
+			      sample_add_timed(sample, row->key, row->count, flags, &row->timing) :
+			      sample_add(sample, row->key, row->count, flags);
+	}
+	return err ? err : stats_update(reader->stats, reader->fields, sample);
+}
+
+static int keep_moment(struct second_reading *reader, uint64_t offset_ns)
+{
+	const struct facts facts = {
+		.fields = reader->fields,
+		.stats = reader->stats,
+		.guests = reader->recorded.guests,
+	};
+	int err = moment_take(&reader->taker, &facts, reader->moments->start_ns + offset_ns,
+			      &reader->moment);
+
+	if (!err)
+		err = pack_moment(reader->packer, &reader->moment, &reader->packed);
+	if (!err)
+		err = recent_add(reader->moments->recent, &reader->packed);
+	return err;
+}
+
+/* Takes the sample of an interval that ends here. */
+static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns, struct why *why)
+{
+	int err = know_threads(reader, why);
+
+	if (err)
+		return err;
+	reader->recording.pairing.last_time = time; /* what is open lasts until then */
+	err = make_rows(reader);
+	if (!err)
+		err = make_sample(reader, offset_ns);
+	return err ? err : keep_moment(reader, offset_ns);
+}
+
+/* ---- the stream */
+
+static uint64_t units_of(const struct second_reading *reader, double ns)
+{
+	return (uint64_t)ceil(ns / reader->recorded.ns_per_unit);
+}
+
+static void set_next_cut(struct second_reading *reader)
+{
+	const struct pairing *first = &reader->first->recording->pairing;
+	double ns = (double)(reader->nr_cuts + 1) * reader->interval_ns;
+
+	/* A rest of less than 1 ns is no interval. */
+	reader->next_cut = ns + 1 < (double)reader->recorded.span_ns ?
+				   first->first_time + units_of(reader, ns) : NO_CUT;
+}
+
+/* Takes the samples that end before the event. */
+static int cut_before(struct second_reading *reader, uint64_t time, struct why *why)
+{
+	int err = 0;
+
+	while (!err && reader->next_cut != NO_CUT && time >= reader->next_cut) {
+		reader->nr_cuts++;
+		err = cut(reader, reader->next_cut,
+			  (uint64_t)((double)reader->nr_cuts * reader->interval_ns), why);
+		set_next_cut(reader);
+	}
+	return err;
+}
+
+static int add_event(void *arg, const struct trace_event *event)
+{
+	struct second_reading *reader = arg;
+	int err = event->type ? cut_before(reader, event->time, reader->why) : 0;
+
+	return err ? err : pairing_add(&reader->recording.pairing, event);
+}
+
+static int read_all(struct second_reading *reader, struct why *why)
+{
+	const struct pairing *first = &reader->first->recording->pairing;
+	struct pairing *pairing = &reader->recording.pairing;
+	const struct facts facts = { .fields = reader->fields, .stats = reader->stats };
+	int err;
+
+	/* Each moment has rows for everything that the whole recording has. */
+	memcpy(pairing->has_exits, first->has_exits, sizeof(pairing->has_exits));
+	pairing->has_entries = first->has_entries;
+	pairing->has_wakeups = first->has_wakeups;
+	reader->recorded = *reader->first;
+	reader->recorded.recording = &reader->recording;
+	reader->recorded.is_moment = true;
+	/* The first sample, of the recording's first moment, is no interval, so it is not kept. */
+	err = make_sample(reader, 0);
+	moment_skip(&reader->taker, &facts);
+	set_next_cut(reader);
+	reader->why = why;
+	if (!err)
+		err = recording_read_events(&reader->recording, add_event, reader);
+	if (!err)
+		err = cut(reader, first->last_time, reader->recorded.span_ns, why);
+	return err;
+}
+
+/* ---- together */
+
+/* A pipe can be read only once. */
+static int check_files(const struct recording *recording, struct why *why)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < recording->nr_paths; i++) {
+		if (stat(recording->paths[i], &st) < 0 || !S_ISREG(st.st_mode))
+			return why_set(why, -ESPIPE,
+				       "%s is not a regular file, so it is shown as a whole only",
+				       recording->paths[i]);
+	}
+	return 0;
+}
+
+static uint64_t local_midnight_ns(void)
+{
+	struct tm tm = { .tm_year = 70, .tm_mday = 2, .tm_isdst = -1 };
+	time_t seconds = mktime(&tm);
+
+	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
+}
+
+static int read_again(struct second_reading *reader, struct why *why)
+{
+	const struct recording *first = reader->first->recording;
+	int err = recording_open(first->paths, first->nr_paths, &first->choice,
+				 &reader->recording, why);
+
+	return err ? err : read_all(reader, why);
+}
+
+int moments_read(const struct recorded *recorded, struct fields *fields, double interval_s,
+		 struct moments *ret_moments, struct why *why)
+{
+	const struct segment segment = { .interval_s = interval_s };
+	struct moments moments = {
+		.recent = recent_new(MEMORY_MAX, &segment),
+		.start_ns = local_midnight_ns(),
+		.interval_s = interval_s,
+	};
+	struct second_reading reader = {
+		.first = recorded,
+		.fields = fields,
+		.interval_ns = interval_s * NS_PER_S,
+		.stats = stats_new(),
+		.packer = packer_new(),
+		.moments = &moments,
+	};
+	int err = check_files(recorded->recording, why);
+
+	if (!err && (!moments.recent || !reader.stats || !reader.packer))
+		err = -ENOMEM;
+	if (!err)
+		err = read_again(&reader, why);
+	recording_release(&reader.recording);
+	played_rows_release(&reader.rows);
+	played_rows_release(&reader.before);
+	sample_release(&reader.sample);
+	stats_free(reader.stats);
+	moment_release(&reader.moment);
+	packer_free(reader.packer);
+	packed_release(&reader.packed);
+	if (err)
+		moments_release(&moments);
+	else
+		*ret_moments = moments;
+	return err;
+}
+
+void moments_release(struct moments *moments)
+{
+	recent_free(moments->recent);
+	moments->recent = NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * moments - a recording cut into intervals: the samples that a live program would have taken.
+ *
+ * An interval has the exits that ended in it, with their times, and the events that happened in it:
+ * the sums over all intervals are the numbers of the whole recording. So are the parts of a vCPU's
+ * time, except where events are missing: there the recording takes back an exit that had no end.
+ */
+#ifndef KVMTOP_TRACE_EXITS_MOMENTS_H
+#define KVMTOP_TRACE_EXITS_MOMENTS_H
+
+#include "history/recent.h"
+#include "trace/exits/recorded.h"
+
+struct moments {
+	struct recent *recent;
+	/*
+	 * When the recording begins: 00:00:00 local time of some day, because a recording does not
+	 * say what time of day it was.
+	 */
+	uint64_t start_ns;
+	double interval_s;
+};
+
+/*
+ * A hundredth of the recording, rounded up, but at most a second. Longer if so many moments would
+ * take more than a few seconds to make.
+ */
+double moments_interval_s(const struct recorded *recorded);
+
+/* The shortest interval that is possible. */
+double moments_shortest_s(const struct recorded *recorded);
+
+/*
+ * Reads the files once more, because only the end of a recording tells how long it is and which
+ * guest a thread belongs to. fields: the dictionary, which a monitor of recorded_players has
+ * opened. interval_s: at least moments_shortest_s(). 0, or -errno with why; -ESPIPE: not a regular
+ * file; -ESTALE: a file has changed.
+ */
+int moments_read(const struct recorded *recorded, struct fields *fields, double interval_s,
+		 struct moments *ret_moments, struct why *why);
+void moments_release(struct moments *moments); /* of moments_read(), or zero-initialised */
+
+#endif

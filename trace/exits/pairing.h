@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pairing - pairs exits with entries, thread by thread, and counts them: how many, how long.
+ *
+ * An exit lasts from the event that says its reason (kvm_exit) to the one with which the vCPU
+ * enters the guest again (kvm_entry), on the same thread. So do other things that are counted:
+ *
+ *	userspace	from kvm_userspace_exit, which says why KVM_RUN returned, to the entry, or
+ *			to the next exit to user space
+ *	ioport		from kvm_pio to the entry, as perf kvm stat has it
+ *	mmio		a write from kvm_mmio to the entry, a read from the exit to kvm_mmio, as
+ *			perf kvm stat has it
+ *	msr, cpuid, hypercall, sysreg	the whole exit, by its first argument of this kind
+ *
+ * An exit that kvm_nested_vmexit follows is one of L2, a guest that the guest runs. It has a key of
+ * its own, and the guest's time before it was in L2.
+ *
+ * What KVM polled in halts is what kvm_vcpu_wakeup and kvm_halt_poll_ns say.
+ *
+ * What the recording cuts off, at its ends or where events are missing, has no duration.
+ *
+ * Where the scheduler's events are recorded, too (sched_switch, sched_waking), a vCPU's thread
+ * waits from when it is woken, or loses its CPU although it could run, until it gets a CPU.
+ */
+#ifndef KVMTOP_TRACE_EXITS_PAIRING_H
+#define KVMTOP_TRACE_EXITS_PAIRING_H
+
+#include "core/facts/long_exits.h"
+#include "trace/exits/table.h"
+
+/*
+ * What a vCPU's thread is in. User space lies within an exit; waiting for a CPU, of which only the
+ * end is known, lies in any of them.
+ */
+enum span { SPAN_GUEST, SPAN_EXIT, SPAN_USERSPACE, SPAN_WAIT };
+
+/* Follows each thread's spans, as a picture does. A span ends before the next one begins. */
+struct pairing_listener {
+	void *state;
+	/* The thread's state tells whether user space is within an exit. */
+	void (*begins)(void *state, struct recorded_thread *thread, enum span span,
+		       const struct trace_event *event);
+	/*
+	 * is_cut: the recording does not say when it began or ended. count: of an exit, to user
+	 * space or not; NULL: its reason is not known.
+	 */
+	void (*ends)(void *state, struct recorded_thread *thread, enum span span, uint64_t begin,
+		     uint64_t end, const struct exit_count *count, bool is_cut);
+	/* Events of the thread are missing. The spans that it was in end after this call. */
+	void (*lost)(void *state, struct recorded_thread *thread,
+		     const struct trace_event *event);
+};
+
+struct recorded_loss {
+	uint64_t time;
+	int64_t lost; /* how many events; -1: some */
+	int32_t cpu;
+};
+
+#define PAIRING_LOSSES 64 /* kept */
+
+/* An exit that took longer than the threshold. Times are in the clock's unit. */
+struct recorded_long {
+	const struct recorded_thread *thread;
+	const struct exit_count *exit, *argument; /* argument: NULL: none is known */
+	uint64_t begin, end;
+	uint64_t pc;	     /* 0: not known */
+	uint64_t user, polled_ns, waited; /* within it */
+	int32_t cpu;	     /* where it began; -1: not known */
+};
+
+struct pairing {
+	const struct trace *trace;
+	const struct pairing_listener *listener; /* NULL: none */
+	unsigned int arguments; /* a bit for each enum exit_kind: these arguments are counted */
+	struct meanings meanings;
+	struct table table;
+	uint64_t nr_events, first_time, last_time;
+	uint64_t nr_left_out; /* of nr_events: KVM's, of threads for which the table has no room */
+	uint64_t first_exit, last_entry; /* times */
+	bool has_exits[EXITS_REASONS]; /* by enum exit_kind */
+	bool has_entries; /* without entries nothing has a duration */
+	bool has_switches; /* else waiting for a CPU is not known */
+	bool has_wakeups; /* what halts polled is known */
+	bool has_nested; /* exits of L2 are told apart, because there were some */
+	/* The latest LONG_EXITS_MAX exits that took longer, a ring; of nr_longs in all. */
+	uint64_t longer; /* 0: none is kept */
+	bool has_halts;	 /* halts, too */
+	struct recorded_long *longs;
+	size_t room_longs;
+	uint64_t nr_longs;
+	/* The first losses, and the number of all losses. */
+	struct recorded_loss losses[PAIRING_LOSSES];
+	size_t nr_losses;
+	uint64_t nr_lost_events;
+	bool has_unknown_loss;
+};
+
+#define PAIRING_ALL_ARGUMENTS (-1U << EXITS_FIRST_ARGUMENT)
+
+void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned int arguments,
+		  const struct pairing_listener *listener);
+void pairing_release(struct pairing *pairing);
+
+/* Takes an event of the stream: 0 or -ENOMEM. */
+int pairing_add(struct pairing *pairing, const struct trace_event *event);
+
+/*
+ * In halts, how long the thread was in user space and not idle, up to an end of its time. If that
+ * is not known, the time from the exit to user space on is in ret_unknown.
+ */
+uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_thread *thread,
+			   uint64_t end, uint64_t *ret_unknown);
+
+/* How long a thread waited for a CPU, up to the stream's end. */
+uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread);
+
+/* Whether events were left out; why: how many. */
+bool pairing_left_out(const struct pairing *pairing, struct why *why);
+
+/* At the stream's end: passes each exit that is still open to the listener. It stays open. */
+void pairing_end(struct pairing *pairing);
+
+/* How many of a count's things there were: of all that have an end, or where none has, of all. */
+uint64_t pairing_count(const struct pairing *pairing, const struct exit_count *count);
+
+/* The reason or the argument as the user reads it. */
+void pairing_name(const struct pairing *pairing, const struct exit_count *count, char *buf,
+		  size_t size);
+
+/* Whether the vCPU was idle meanwhile (HLT, WFx ...). */
+bool pairing_is_idle(const struct pairing *pairing, const struct exit_count *count);
+
+/* The name of the exit that the argument belongs to. False: the exit is not known. */
+bool pairing_exit_name(const struct pairing *pairing, const struct exit_count *count, char *buf,
+		       size_t size);
+
+#endif

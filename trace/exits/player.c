@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the rows of two samples from a recording's counts. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "trace/exits/player.h"
+#include "trace/exits/recorded.h"
+#include "trace/exits/rows.h"
+
+struct source {
+	const struct recorded *recorded;
+	uint32_t source;
+	struct played_rows rows; /* of the second sample; the first has none */
+	bool is_at_end;		 /* the first sample was made, the second is next */
+};
+
+static void recorded_close(void *state)
+{
+	struct source *source = state;
+
+	if (!source)
+		return;
+	played_rows_release(&source->rows);
+	free(source);
+}
+
+typedef int (*add_fn)(struct played_rows *rows, const struct recorded *recorded,
+		      struct fields *fields, uint32_t source);
+
+static int open_source(const struct recorded *recorded, const struct provider_args *args,
+		       add_fn add, const char *without, void **ret_state, struct why *why)
+{
+	struct source *source = calloc(1, sizeof(*source));
+	int err;
+
+	if (!source)
+		return -ENOMEM;
+	source->recorded = recorded;
+	source->source = args->source;
+	source->rows.has_percentiles = true;
+	err = add(&source->rows, recorded, args->fields, args->source);
+	if (!err && !source->rows.nr)
+		err = why_set(why, -ENODATA, "%s", without);
+	if (!err)
+		err = played_rows_join(&source->rows, args->fields);
+	if (err) {
+		recorded_close(source);
+		return err;
+	}
+	*ret_state = source;
+	return 0;
+}
+
+static size_t recorded_rewind(void *state)
+{
+	struct source *source = state;
+
+	source->is_at_end = false;
+	return 2;
+}
+
+/* Times begin at 1: 0 would mean that the sample has no data of the source. */
+static int recorded_next(void *state, const struct want *want, uint32_t flags,
+			 struct sample *sample, struct why *why)
+{
+	struct source *source = state;
+	bool is_end = source->is_at_end;
+
+	(void)why;
+	source->is_at_end = true;
+	sample->time_ns[source->source] = 1 + (is_end ? source->recorded->span_ns : 0);
+	return is_end ? played_rows_sample(&source->rows, &want->fields, flags, sample) : 0;
+}
+
+/* ---- events */
+
+static int events_open(const void *recording, const struct provider_args *args, void **ret_state,
+		       struct why *why)
+{
+	return open_source(recording, args, recorded_add_events,
+			   "the recording has no events of KVM", ret_state, why);
+}
+
+/* Every sample has the problems of the recording. */
+static int events_next(void *state, const struct want *want, uint32_t flags,
+		       struct sample *sample, struct why *why)
+{
+	const struct source *source = state;
+	const struct trace *trace = source->recorded->recording->trace;
+	const struct trace_problem *problem = trace_problem(trace, 0);
+
+	if (problem)
+		why_set(why, 0, "%s: at byte %" PRIu64 ": %s%s", problem->path, problem->offset,
+			problem->text, trace_problem(trace, 1) ? " ..." : "");
+	return recorded_next(state, want, flags, sample, why);
+}
+
+static const struct player events_player = {
+	.name = "recording",
+	.is_always_by_guest = true,
+	.open = events_open,
+	.rewind = recorded_rewind,
+	.next = events_next,
+	.close = recorded_close,
+};
+
+/* ---- exits */
+
+static int exits_open(const void *recording, const struct provider_args *args, void **ret_state,
+		      struct why *why)
+{
+	return open_source(recording, args, recorded_add_exits,
+			   "the recording has no VM exits: they are the events kvm_exit, kvm_entry "
+			   "and kvm_userspace_exit",
+			   ret_state, why);
+}
+
+static const struct player exits_player = {
+	.name = "exits",
+	.is_always_by_guest = true,
+	.is_of_exits = true,
+	.open = exits_open,
+	.rewind = recorded_rewind,
+	.next = recorded_next,
+	.close = recorded_close,
+};
+
+const struct player *const recorded_players[] = {
+	[RECORDED_EVENTS] = &events_player,
+	[RECORDED_EXITS] = &exits_player,
+	NULL,
+};

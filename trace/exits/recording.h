@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * recording - recordings, read once: what was counted, and what could not be read.
+ */
+#ifndef KVMTOP_TRACE_EXITS_RECORDING_H
+#define KVMTOP_TRACE_EXITS_RECORDING_H
+
+#include "trace/exits/pairing.h"
+
+/* Which parts of the files are read and counted. */
+struct recording_choice {
+	enum trace_kind kind;	/* of the files */
+	const char *buffer;	/* only this one of each trace.dat; NULL: all */
+	unsigned int arguments; /* see struct pairing */
+	uint64_t longer_ns; /* keeps the exits that took longer; 0: none */
+	bool has_halts;	    /* halts, too */
+	double mhz; /* of the TSC; 0: as the recording says */
+};
+
+/* Zero-initialised is none. */
+struct recording {
+	const char *const *paths; /* the caller's, and how they are read: for moments.h */
+	size_t nr_paths;
+	struct recording_choice choice;
+	struct trace *trace;
+	struct pairing pairing;
+};
+
+/*
+ * Opens the files as one stream (see trace.h) and reads it to its end, once, with a progress bar.
+ * The paths outlive the recording. 0 or -errno with why.
+ */
+int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
+		   struct recording *ret_recording, struct why *why);
+
+/* The same in two steps. The second calls add() for each event, until add() fails. */
+int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
+		   struct recording *ret_recording, struct why *why);
+typedef int (*recording_event_fn)(void *arg, const struct trace_event *event);
+int recording_read_events(struct recording *recording, recording_event_fn add, void *arg);
+
+/* Zero-initialised is fine. */
+void recording_release(struct recording *recording);
+
+/*
+ * How long the clock's unit is: as the recording says, or by the TSC's frequency if the user gave
+ * it (mhz > 0). 0: not known.
+ */
+double recording_ns_per_unit(const struct trace *trace, double mhz);
+
+/* Units of the clock in ns; at most INT64_MAX, also if the result makes no sense. */
+uint64_t recording_ns(uint64_t units, double ns_per_unit);
+
+/* From the first event to the last, in the clock's unit. */
+uint64_t recording_span(const struct recording *recording);
+
+#endif

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes rows by guest and vCPU from the counts of threads. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "core/facts/exit_fields.h"
+#include "trace/exits/rows.h"
+
+#define NAME_SIZE 192
+
+/* The input and the output of all functions here. */
+struct maker {
+	const struct recorded *recorded;
+	struct played_rows *rows;
+	struct exit_fields fields; /* for events, only .fields and .source are set */
+};
+
+/* ---- durations */
+
+static uint64_t to_ns(const struct recorded *recorded, uint64_t units)
+{
+	return recording_ns(units, recorded->ns_per_unit);
+}
+
+/* See HIST_BUCKETS. */
+static unsigned int bucket_of(uint64_t ns)
+{
+	unsigned int bucket = ns < 128 ? 0 : 57 - (unsigned int)__builtin_clzll(ns);
+
+	return bucket < HIST_BUCKETS ? bucket : HIST_BUCKETS - 1;
+}
+
+/* open: how long what has not ended has lasted, in the clock's unit. */
+static void set_timing(const struct recorded *recorded, const struct durations *took,
+		       uint64_t open, struct played_row *row)
+{
+	struct timing *timing = &row->timing;
+	double unit = recorded->ns_per_unit;
+
+	timing->open_ns = to_ns(recorded, open);
+	timing->time_ns = to_ns(recorded, took->total) + timing->open_ns;
+	timing->max_ns = to_ns(recorded, took->max);
+	for (unsigned int i = 0; i < took->hist.nr; i++) {
+		uint64_t least = to_ns(recorded, buckets_begin(took->hist.first + i));
+
+		timing->hist[bucket_of(least)] += took->hist.counts[i];
+	}
+	row->spread = (struct spread){
+		.count = took->count,
+		.min_ns = to_ns(recorded, took->min),
+		.mean_ns = durations_mean(took) * unit,
+		.squares = durations_squares(took) * unit * unit,
+		.buckets = &took->hist,
+		.ns_per_unit = unit,
+	};
+}
+
+/* ---- events */
+
+static const struct pairing *pairing_of(const struct maker *maker)
+{
+	return &maker->recorded->recording->pairing;
+}
+
+/* A thread without a vCPU may belong to a guest, too. */
+static struct key key_of(const struct recorded *recorded, const struct recorded_thread *thread)
+{
+	const struct recorded_vcpu *vcpu = &recorded->vcpus[thread->index];
+	struct key key = { GUEST_ANY, -1, FIELD_NONE };
+	const struct guest *guest;
+
+	if (vcpu->guest != GUEST_ANY)
+		return (struct key){ vcpu->guest, vcpu->vcpu, FIELD_NONE };
+	guest = thread->pid > 0 ? guests_by_pid(recorded->guests, thread->pid) : NULL;
+	if (guest)
+		key.guest = guest->id;
+	return key;
+}
+
+static uint8_t exit_rank(const struct meaning *meaning)
+{
+	if (meaning->kind == MEANING_EXIT)
+		return 1;
+	return meaning->kind == MEANING_USERSPACE ? 2 : 0;
+}
+
+/* Adds a row without times. */
+static int add_number(const struct maker *maker, struct key key, uint64_t count)
+{
+	return played_rows_add(maker->rows, &(struct played_row){ .key = key, .count = count });
+}
+
+static int add_event(const struct maker *maker, struct key key, const struct meaning *meaning,
+		     uint64_t count)
+{
+	struct field field = {
+		.name = meaning->type->name,
+		.parent = FIELD_NONE,
+		.source = maker->fields.source,
+		.exit_rank = exit_rank(meaning),
+	};
+	int err = fields_add(maker->fields.fields, &field, &key.field);
+
+	return err ? err : add_number(maker, key, count);
+}
+
+/* "kvm_exit(HLT)" */
+static int add_child(const struct maker *maker, struct key key, uint32_t parent,
+		     const struct exit_count *count)
+{
+	char label[NAME_SIZE / 2], name[NAME_SIZE];
+	struct field field = {
+		.name = name,
+		.label = label,
+		.parent = parent,
+		.source = maker->fields.source,
+		.is_idle = pairing_is_idle(pairing_of(maker), count),
+	};
+	int err;
+
+	pairing_name(pairing_of(maker), count, label, sizeof(label));
+	snprintf(name, sizeof(name), "%.80s(%s)", fields_get(maker->fields.fields, parent)->name,
+		 label);
+	err = fields_add(maker->fields.fields, &field, &key.field);
+	return err ? err : add_number(maker, key, count->begun);
+}
+
+/* The name of the event for exits of this kind; NULL: the recording has none. */
+static const char *exit_event(const struct pairing *pairing, enum exit_kind kind)
+{
+	const struct meanings *meanings = &pairing->meanings;
+	enum meaning_kind exit = kind == EXITS_VMEXIT ? MEANING_EXIT : MEANING_USERSPACE;
+
+	for (size_t i = 0; i < meanings->nr; i++) {
+		if (meanings->list[i].kind == exit)
+			return meanings->list[i].type->name;
+	}
+	return NULL;
+}
+
+/* Adds the reasons of exits as children of the exit event. */
+static int add_children(const struct maker *maker, enum exit_kind kind)
+{
+	const struct table *table = &pairing_of(maker)->table;
+	const char *name = exit_event(pairing_of(maker), kind);
+	uint32_t parent = name ? fields_find(maker->fields.fields, name) : FIELD_NONE;
+	int err = 0;
+
+	for (size_t i = 0; parent != FIELD_NONE && i < table->nr_threads; i++) {
+		const struct recorded_thread *thread = table->threads[i];
+		struct key key = key_of(maker->recorded, thread);
+
+		for (size_t j = 0; j < thread->nr_counts && !err; j++) {
+			/* 0: all of them turned out to have another reason. */
+			if (thread->counts[j]->key.kind == kind && thread->counts[j]->begun)
+				err = add_child(maker, key, parent, thread->counts[j]);
+		}
+	}
+	return err;
+}
+
+int recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
+			struct fields *fields, uint32_t source)
+{
+	const struct maker maker = { recorded, rows, { .fields = fields, .source = source } };
+	const struct pairing *pairing = &recorded->recording->pairing;
+	int err = 0;
+
+	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
+		const struct recorded_thread *thread = pairing->table.threads[i];
+		struct key key = key_of(recorded, thread);
+
+		for (size_t j = 0; j < pairing->meanings.nr && !err; j++) {
+			const struct meaning *meaning = &pairing->meanings.list[j];
+			uint64_t count = meaning->number < thread->nr_events ?
+						 thread->events[meaning->number] : 0;
+
+			if (meaning_is_of_kvm(meaning) && count)
+				err = add_event(&maker, key, meaning, count);
+		}
+	}
+	if (!err)
+		err = add_children(&maker, EXITS_VMEXIT);
+	return err ? err : add_children(&maker, EXITS_USERSPACE);
+}
+
+/* ---- exits */
+
+static bool has_time(const struct maker *maker)
+{
+	return pairing_of(maker)->has_entries && maker->recorded->ns_per_unit > 0;
+}
+
+/*
+ * Whether the thread may be gone. Inside of KVM it is there: an exit to user space, with an error,
+ * comes before a thread can end. Without such events any exit may be the last, but for a halt,
+ * which often lasts.
+ */
+static bool may_be_gone(const struct pairing *pairing, const struct recorded_thread *thread)
+{
+	if (thread->state != VCPU_OUTSIDE || thread->sched == SCHED_WAITS)
+		return false;
+	if (pairing->has_exits[EXITS_USERSPACE])
+		return thread->is_open & 1U << EXITS_USERSPACE;
+	return thread->is_open & 1U << EXITS_VMEXIT &&
+	       !pairing_is_idle(pairing, thread->spans[EXITS_VMEXIT].count);
+}
+
+/*
+ * Until when a thread's time is counted: the end of the recording, or the last event of its guest,
+ * which has perhaps ended.
+ */
+static uint64_t end_of(const struct recorded *recorded, const struct recorded_thread *thread)
+{
+	const struct pairing *pairing = &recorded->recording->pairing;
+	uint64_t last = recorded->vcpus[thread->index].last;
+
+	return last < pairing->last_time && may_be_gone(pairing, thread) ? last :
+									   pairing->last_time;
+}
+
+/* The time from an exit that is still open to the end, else 0. */
+static uint64_t open_time(const struct recorded *recorded, const struct recorded_thread *thread,
+			  const struct exit_count *count)
+{
+	const struct open_span *span = &thread->spans[count->key.kind];
+
+	if (!(thread->is_open & 1U << count->key.kind) || count != span->count)
+		return 0;
+	return end_of(recorded, thread) - span->begin;
+}
+
+/*
+ * Adds a count to its row and to the parent's row. What has not ended is in no count. In a moment
+ * its time has passed; the whole recording has the time of what ended, as perf has it.
+ */
+static int add_count(const struct maker *maker, struct key key,
+		     const struct recorded_thread *thread, const struct exit_count *count)
+{
+	const struct pairing *pairing = pairing_of(maker);
+	struct played_row row = {
+		.key = key,
+		.count = pairing_count(pairing, count),
+		.is_timed = has_time(maker),
+	};
+	uint64_t open = maker->recorded->is_moment ? open_time(maker->recorded, thread, count) : 0;
+	int err;
+
+	if (!row.count && !open)
+		return 0;
+	if (row.is_timed)
+		set_timing(maker->recorded, &count->took, open, &row);
+	err = played_rows_add(maker->rows, &row);
+	row.key.field = maker->fields.parents[count->key.kind];
+	return err ? err : played_rows_add(maker->rows, &row);
+}
+
+static int reason_field(const struct maker *maker, const struct exit_count *count,
+			uint32_t *ret_field)
+{
+	const struct pairing *pairing = pairing_of(maker);
+	char name[NAME_SIZE / 2];
+
+	pairing_name(pairing, count, name, sizeof(name));
+	return exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name, NULL,
+				  pairing_is_idle(pairing, count), ret_field);
+}
+
+static int add_reason(const struct maker *maker, struct key key,
+		      const struct recorded_thread *thread, const struct exit_count *count)
+{
+	int err = reason_field(maker, count, &key.field);
+
+	return err ? err : add_count(maker, key, thread, count);
+}
+
+/* Adds a vCPU thread's exits, and sums up their time. */
+static int add_exits(const struct maker *maker, struct key key,
+		     const struct recorded_thread *thread, struct exits_time *time)
+{
+	const struct recorded *recorded = maker->recorded;
+	const struct pairing *pairing = pairing_of(maker);
+	int err = 0;
+
+	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
+		const struct exit_count *count = thread->counts[i];
+		uint64_t ns;
+
+		if (count->key.kind >= EXITS_FIRST_ARGUMENT)
+			continue;
+		ns = to_ns(recorded, count->took.total + open_time(recorded, thread, count));
+		time->ns[count->key.kind] += ns;
+		if (pairing_is_idle(pairing, count))
+			time->idle_ns[count->key.kind] += ns;
+		err = add_reason(maker, key, thread, count);
+	}
+	return err;
+}
+
+/* The time since the thread's first exit or entry, without times in which events are missing. */
+static uint64_t whole_ns(const struct recorded *recorded, const struct recorded_thread *thread)
+{
+	uint64_t end = end_of(recorded, thread);
+	uint64_t whole = end - thread->first, unknown = thread->unknown;
+
+	if (thread->state == VCPU_UNKNOWN)
+		unknown += end - thread->since;
+	return to_ns(recorded, whole > unknown ? whole - unknown : 0);
+}
+
+static int add_times(const struct maker *maker, struct key key,
+		     const struct recorded_thread *thread, const struct exits_time *time)
+{
+	uint64_t parts[TIME_PARTS];
+	int err = 0;
+
+	exit_fields_split(whole_ns(maker->recorded, thread), time, parts);
+	parts[TIME_WAIT] = to_ns(maker->recorded, pairing_waited(pairing_of(maker), thread));
+	for (int i = 0; i < TIME_PARTS && !err; i++) {
+		key.field = maker->fields.times[i];
+		if (key.field != FIELD_NONE && (i != TIME_L2 || thread->nested))
+			err = add_number(maker, key, parts[i]);
+	}
+	return err;
+}
+
+static int add_cpu(const struct maker *maker, struct key key, const struct recorded_thread *thread)
+{
+	if (thread->cpu < 0)
+		return 0;
+	key.field = maker->fields.cpu;
+	return add_number(maker, key, (uint64_t)thread->cpu);
+}
+
+static int add_vcpu(const struct maker *maker, struct key key,
+		    const struct recorded_thread *thread)
+{
+	struct exits_time time = { .polled_ns = thread->polled_ns,
+				   .nested_ns = to_ns(maker->recorded, thread->nested) };
+	int err = add_exits(maker, key, thread, &time);
+	uint64_t user, unknown;
+
+	user = pairing_halt_user(pairing_of(maker), thread, end_of(maker->recorded, thread),
+				 &unknown);
+	time.halt_user_ns = to_ns(maker->recorded, user);
+	time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recorded, unknown);
+	if (!err && thread->has_exit && has_time(maker))
+		err = add_times(maker, key, thread, &time);
+	return err || !thread->has_run ? err : add_cpu(maker, key, thread);
+}
+
+/* ---- arguments of exits */
+
+/* The field of an argument, below the exit reason that it came with, if known. */
+static int argument_field(const struct maker *maker, const struct exit_count *count,
+			  uint32_t *ret_field)
+{
+	const struct pairing *pairing = pairing_of(maker);
+	char label[NAME_SIZE / 2], reason[NAME_SIZE / 2], name[NAME_SIZE];
+	bool has_reason = pairing_exit_name(pairing, count, reason, sizeof(reason));
+	uint32_t field = FIELD_NONE;
+
+	if (has_reason) {
+		snprintf(name, sizeof(name), "vmexit(%s)", reason);
+		field = fields_find(maker->fields.fields, name);
+	}
+	pairing_name(pairing, count, label, sizeof(label));
+	return exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
+				    has_reason ? reason : NULL, field, label, ret_field);
+}
+
+static int add_argument(const struct maker *maker, struct key key,
+			const struct recorded_thread *thread, const struct exit_count *count)
+{
+	int err = argument_field(maker, count, &key.field);
+
+	return err ? err : add_count(maker, key, thread, count);
+}
+
+static int add_arguments(const struct maker *maker, struct key key,
+			 const struct recorded_thread *thread)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
+		if (thread->counts[i]->key.kind >= EXITS_FIRST_ARGUMENT)
+			err = add_argument(maker, key, thread, thread->counts[i]);
+	}
+	return err;
+}
+
+/*
+ * A recording may lack exits to user space, ends of halts, or the scheduler's events. The time that
+ * KVM polled is in ns, whatever the clock's unit is.
+ */
+static unsigned int known_parts(const struct pairing *pairing)
+{
+	unsigned int parts = EXIT_FIELDS_PARTS;
+
+	if (!pairing->has_switches)
+		parts &= ~(1U << TIME_WAIT);
+	if (!pairing->has_exits[EXITS_USERSPACE])
+		parts &= ~(1U << TIME_USER);
+	if (!pairing->has_wakeups || trace_clock_info(pairing->trace)->clock != TRACE_CLOCK_NS)
+		parts &= ~(1U << TIME_POLL);
+	if (pairing->has_nested)
+		parts |= 1U << TIME_L2;
+	return parts;
+}
+
+int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
+		       struct fields *fields, uint32_t source)
+{
+	const struct pairing *pairing = &recorded->recording->pairing;
+	const struct table *table = &pairing->table;
+	struct maker maker = { .recorded = recorded, .rows = rows };
+	const struct exit_events events = { { exit_event(pairing, EXITS_VMEXIT) } };
+	int err = exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
+
+	for (size_t i = 0; i < table->nr_threads && !err; i++) {
+		if (table->threads[i]->is_vcpu)
+			err = add_vcpu(&maker, key_of(recorded, table->threads[i]),
+				       table->threads[i]);
+	}
+	/* The arguments come after all reasons, as add_argument() looks up the reasons' fields. */
+	for (size_t i = 0; i < table->nr_threads && !err; i++)
+		err = add_arguments(&maker, key_of(recorded, table->threads[i]),
+				    table->threads[i]);
+	return err;
+}
+
+/* ---- long exits */
+
+static bool is_protected(const struct pairing *pairing, const struct recorded_thread *thread)
+{
+	for (size_t i = 0; i < thread->nr_counts; i++) {
+		const struct exit_count *count = thread->counts[i];
+
+		if (count->is_others || count->key.kind >= EXITS_FIRST_ARGUMENT)
+			continue;
+		if (count->key.c == EXIT_OF_VMGEXIT ||
+		    meaning_flags(&pairing->meanings, &count->key) & REASON_PROTECTED)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Finds the guests that hide their addresses: a protected guest does, and any of its threads may
+ * show that it is one. ret_hides_pc: by the guest's id, up to the largest one; freed by the caller.
+ */
+static int find_protected(const struct maker *maker, bool **ret_hides_pc)
+{
+	const struct table *table = &pairing_of(maker)->table;
+	bool *hides_pc = NULL;
+	size_t room = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < table->nr_threads && !err; i++) {
+		uint32_t guest = key_of(maker->recorded, table->threads[i]).guest;
+
+		err = array_grow(&hides_pc, &room, (size_t)guest + 1);
+		if (!err && !hides_pc[guest])
+			hides_pc[guest] = is_protected(pairing_of(maker), table->threads[i]);
+	}
+	*ret_hides_pc = hides_pc;
+	return err;
+}
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int add_long(const struct maker *maker, const struct recorded_long *exit,
+		    const bool *hides_pc, struct long_exits *exits)
+{
+	const struct recorded *recorded = maker->recorded;
+	struct key key = key_of(recorded, exit->thread);
+	struct long_exit row = {
+		.end_ns = to_ns(recorded, exit->end - pairing_of(maker)->first_time),
+		.took_ns = to_ns(recorded, exit->end - exit->begin),
+		.user_ns = to_ns(recorded, exit->user),
+		.polled_ns = lower(exit->polled_ns, to_ns(recorded, exit->end - exit->begin)),
+		.waited_ns = to_ns(recorded, exit->waited),
+		.knows_wait = pairing_of(maker)->has_switches,
+		.pc = hides_pc[key.guest] ? 0 : exit->pc,
+		.guest = key.guest,
+		.vcpu = key.vcpu,
+		.cpu = exit->cpu < 0 ? LONG_EXITS_NO_CPU : (uint32_t)exit->cpu,
+		.argument = FIELD_NONE,
+		.is_idle = pairing_is_idle(pairing_of(maker), exit->exit),
+	};
+	int err = reason_field(maker, exit->exit, &row.reason);
+
+	if (!err && exit->argument)
+		err = argument_field(maker, exit->argument, &row.argument);
+	return err ? err : long_exits_add(exits, &row);
+}
+
+int recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
+			struct long_exits *ret_exits)
+{
+	const struct pairing *pairing = &recorded->recording->pairing;
+	struct maker maker = { .recorded = recorded };
+	const struct exit_events events = { { exit_event(pairing, EXITS_VMEXIT) } };
+	uint64_t first = pairing->nr_longs > LONG_EXITS_MAX ? pairing->nr_longs - LONG_EXITS_MAX :
+							      0;
+	int err = exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
+	bool *hides_pc = NULL;
+
+	if (!err)
+		err = find_protected(&maker, &hides_pc);
+	/* Without threads there are none. */
+	for (uint64_t i = first; hides_pc && i < pairing->nr_longs && !err; i++)
+		err = add_long(&maker, &pairing->longs[i % LONG_EXITS_MAX], hides_pc, ret_exits);
+	free(hides_pc);
+	ret_exits->nr_ever += first;
+	return err;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Two hash tables: threads by thread key, and the counts of each thread by exit key. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/exits/table.h"
+
+#define MIN_SLOTS 16
+#define MAX_COUNTS 20000 /* for each kind */
+
+static size_t hash(uint64_t a, uint64_t b)
+{
+	uint64_t mixed = (a ^ (b << 32 | b >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return mixed ^ mixed >> 29;
+}
+
+/* Makes twice as many slots, or the first slots. The caller fills them again. */
+static int grow_slots(uint32_t **slots, size_t *nr_slots)
+{
+	size_t nr = *nr_slots ? 2 * *nr_slots : MIN_SLOTS;
+	uint32_t *grown = calloc(nr, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	free(*slots);
+	*slots = grown;
+	*nr_slots = nr;
+	return 0;
+}
+
+static void put_slot(uint32_t *slots, size_t nr_slots, size_t at, size_t index)
+{
+	while (slots[at & (nr_slots - 1)])
+		at++;
+	slots[at & (nr_slots - 1)] = (uint32_t)index + 1;
+}
+
+/* ---- threads */
+
+static int grow_threads(struct table *table)
+{
+	struct recorded_thread **threads;
+
+	if (2 * table->nr_threads < table->nr_slots)
+		return 0;
+	if (grow_slots(&table->slots, &table->nr_slots) < 0)
+		return -ENOMEM;
+	threads = reallocarray(table->threads, table->nr_slots, sizeof(struct recorded_thread *));
+	if (!threads)
+		return -ENOMEM;
+	table->threads = threads;
+	for (size_t i = 0; i < table->nr_threads; i++)
+		put_slot(table->slots, table->nr_slots, hash(threads[i]->key, 0), i);
+	return 0;
+}
+
+static struct recorded_thread *find_thread(const struct table *table, uint64_t key)
+{
+	size_t mask = table->nr_slots - 1;
+
+	for (size_t at = hash(key, 0); table->nr_slots && table->slots[at & mask]; at++) {
+		struct recorded_thread *thread = table->threads[table->slots[at & mask] - 1];
+
+		if (thread->key == key)
+			return thread;
+	}
+	return NULL;
+}
+
+struct recorded_thread *table_add(struct table *table, const struct trace_event *event)
+{
+	struct recorded_thread *thread = find_thread(table, event->thread_key);
+
+	if (thread || table_is_full(table))
+		return thread;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread || grow_threads(table) < 0) {
+		free(thread);
+		return NULL;
+	}
+	thread->key = event->thread_key;
+	thread->index = table->nr_threads;
+	thread->file = event->file;
+	thread->pid = event->pid;
+	thread->tid = event->tid;
+	thread->vcpu = thread->cpu = -1;
+	thread->guest = -1;
+	thread->is_new = true;
+	put_slot(table->slots, table->nr_slots, hash(thread->key, 0), table->nr_threads);
+	table->threads[table->nr_threads++] = thread;
+	return thread;
+}
+
+/* Keys of threads are made of the file's number and the thread's. */
+struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
+				       int32_t tid)
+{
+	return find_thread(table, (event->thread_key & ~(uint64_t)UINT32_MAX) | (uint32_t)tid);
+}
+
+void table_unlink(struct recorded_thread *thread)
+{
+	if (!thread->prev)
+		return;
+	*thread->prev = thread->next;
+	if (thread->next)
+		thread->next->prev = thread->prev;
+	thread->prev = NULL;
+}
+
+void table_link(struct table *table, struct recorded_thread *thread, int32_t cpu)
+{
+	struct recorded_thread **first = table_of_cpu(table, cpu);
+
+	table_unlink(thread);
+	thread->cpu = cpu;
+	thread->next = *first;
+	if (thread->next)
+		thread->next->prev = &thread->next;
+	*first = thread;
+	thread->prev = first;
+}
+
+int table_grow_events(struct recorded_thread *thread, uint32_t type)
+{
+	uint32_t nr = (type | 3) + 1;
+	uint64_t *events = reallocarray(thread->events, nr, sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	memset(events + thread->nr_events, 0, (nr - thread->nr_events) * sizeof(*events));
+	thread->events = events;
+	thread->nr_events = nr;
+	return 0;
+}
+
+/* ---- counts */
+
+static size_t hash_key(const struct exit_key *key)
+{
+	return hash(key->a, (uint64_t)key->kind << 56 ^ (uint64_t)key->exit << 48 ^
+				    (uint64_t)key->b << 16 ^ key->c);
+}
+
+static int grow_counts(struct recorded_thread *thread)
+{
+	struct exit_count **counts;
+
+	if (2 * thread->nr_counts < thread->nr_slots)
+		return 0;
+	if (grow_slots(&thread->slots, &thread->nr_slots) < 0)
+		return -ENOMEM;
+	counts = reallocarray(thread->counts, thread->nr_slots, sizeof(struct exit_count *));
+	if (!counts)
+		return -ENOMEM;
+	thread->counts = counts;
+	for (size_t i = 0; i < thread->nr_counts; i++)
+		put_slot(thread->slots, thread->nr_slots, hash_key(&counts[i]->key), i);
+	return 0;
+}
+
+static struct exit_count *add_count(struct table *table, struct recorded_thread *thread,
+				    const struct exit_key *key, bool is_others)
+{
+	struct exit_count *count = calloc(1, sizeof(*count));
+
+	if (!count || grow_counts(thread) < 0) {
+		free(count);
+		return NULL;
+	}
+	count->key = *key;
+	count->is_others = is_others;
+	put_slot(thread->slots, thread->nr_slots, hash_key(key), thread->nr_counts);
+	thread->counts[thread->nr_counts++] = count;
+	table->nr_counts[key->kind]++;
+	return count;
+}
+
+static struct exit_count *find_count(const struct recorded_thread *thread,
+				     const struct exit_key *key, bool is_others)
+{
+	size_t mask = thread->nr_slots - 1;
+
+	for (size_t at = hash_key(key); thread->nr_slots && thread->slots[at & mask]; at++) {
+		struct exit_count *count = thread->counts[thread->slots[at & mask] - 1];
+
+		if (exit_key_is(&count->key, key) && count->is_others == is_others)
+			return count;
+	}
+	return NULL;
+}
+
+struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
+				    const struct exit_key *key)
+{
+	const struct exit_key others = { .kind = key->kind };
+	bool is_others = table->nr_counts[key->kind] >= MAX_COUNTS;
+	struct exit_count *count = find_count(thread, key, false);
+
+	if (count)
+		return count;
+	if (is_others)
+		key = &others;
+	if (is_others)
+		count = find_count(thread, key, true);
+	return count ? count : add_count(table, thread, key, is_others);
+}
+
+void table_release(struct table *table)
+{
+	for (size_t i = 0; i < table->nr_threads; i++) {
+		struct recorded_thread *thread = table->threads[i];
+
+		for (size_t j = 0; j < thread->nr_counts; j++) {
+			buckets_release(&thread->counts[j]->took.hist);
+			free(thread->counts[j]);
+		}
+		free(thread->counts);
+		free(thread->events);
+		free(thread->slots);
+		free(thread);
+	}
+	free(table->threads);
+	free(table->slots);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table - the threads of a recording, and each thread's counts by exit reason or argument.
+ *
+ * Memory does not grow with the recording's length: each thread has one count for each key, and one
+ * for all further keys when there are too many (addresses in a damaged file). There are no more
+ * than TABLE_THREADS threads.
+ */
+#ifndef KVMTOP_TRACE_EXITS_TABLE_H
+#define KVMTOP_TRACE_EXITS_TABLE_H
+
+#include "trace/exits/durations.h"
+#include "trace/exits/meaning.h"
+
+#define TABLE_THREADS 65536
+#define TABLE_HINTS 64 /* a power of two */
+#define TABLE_CPUS 256
+#define THREAD_HINTS 8 /* a power of two */
+
+struct exit_count {
+	struct exit_key key;
+	bool is_others; /* of all keys without room for a count: only the key's kind is set */
+	uint64_t begun; /* exits that began; took.count of them ended */
+	struct durations took;
+};
+
+/* Whether a vCPU's thread is in the guest. */
+enum vcpu_state { VCPU_UNKNOWN, VCPU_IN_GUEST, VCPU_OUTSIDE };
+
+/* Whether a thread has a CPU. Before the scheduler's first event about it: it has. */
+enum sched_state { SCHED_RUNS, SCHED_SLEEPS, SCHED_WAITS };
+
+/* An exit or access that the next entry ends. */
+struct open_span {
+	uint64_t begin;
+	struct exit_count *count; /* of the thread */
+};
+
+struct recorded_thread {
+	uint64_t key; /* struct trace_event.thread_key */
+	size_t index; /* in the table */
+	uint32_t file;
+	int32_t pid, tid, vcpu, cpu; /* -1: not known; cpu: the last one */
+	int64_t guest; /* index in the file's list of guests, see trace_guest(); -1: none */
+	char comm[32];
+	struct exit_count **counts;
+	size_t nr_counts;
+	uint32_t *slots; /* a hash of indices into counts, plus 1 */
+	size_t nr_slots;
+	struct exit_count *hints[THREAD_HINTS]; /* by low bits of the key: found last */
+	uint64_t *events; /* counts of KVM's event types, by struct meaning.number */
+	uint32_t nr_events;
+	/* See pairing.h. */
+	bool is_new;   /* the current event is the thread's first */
+	bool is_vcpu;  /* had an event that only a vCPU's thread has */
+	bool has_run, has_exit; /* has_run: had an exit or an entry; has_exit: had an exit */
+	bool is_mmio_open; /* the access that began at spans[EXITS_MMIO].begin has not ended */
+	uint8_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
+	enum vcpu_state state;
+	uint64_t since;	 /* the time when the thread last left or entered the guest */
+	struct open_span spans[EXITS_KINDS];
+	/* Of the open exit, for struct recorded_long: */
+	uint64_t pc, user; /* user: how long it was in user space, up to its latest return */
+	int32_t exit_cpu;
+	const struct exit_count *argument; /* NULL: none */
+	uint64_t polled_before, waited_before; /* polled_ns and waited when it began */
+	uint64_t first;	  /* the time of the first exit or entry */
+	uint64_t last;	  /* the time of the last event of any kind */
+	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
+	uint64_t nested; /* the total time in L2 */
+	uint64_t polled_ns; /* in halts, see TIME_POLL */
+	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not told */
+	bool sees_runs; /* it is known when KVM_RUN begins */
+	/* In halts, the total time from an exit to user space on: user space's; or maybe halts'. */
+	uint64_t halt_user, halt_unknown;
+	uint64_t unknown; /* the total time after losses in which the state was not known */
+	enum sched_state sched;
+	uint64_t waits_since; /* SCHED_WAITS: since when it could run */
+	uint64_t waited;      /* the total time of waiting for a CPU */
+	/* The list of its CPU, see struct table; prev NULL: it is in none. */
+	struct recorded_thread *next, **prev;
+	void *drawn; /* for the listener, which frees it */
+};
+
+/* Zero-initialised is empty. */
+struct table {
+	struct recorded_thread **threads;
+	size_t nr_threads;
+	uint32_t *slots; /* a hash of indices into threads, plus 1 */
+	size_t nr_slots;
+	struct recorded_thread *hints[TABLE_HINTS]; /* by low bits of the key: found last */
+	size_t nr_counts[EXITS_KINDS];
+	/*
+	 * Threads with events since the latest loss of their CPU. CPUs whose numbers differ by a
+	 * multiple of TABLE_CPUS share a list.
+	 */
+	struct recorded_thread *of_cpu[TABLE_CPUS];
+};
+
+void table_release(struct table *table);
+
+static inline bool table_is_full(const struct table *table)
+{
+	return table->nr_threads >= TABLE_THREADS;
+}
+
+/* Puts the thread into the list of a CPU, or takes it out of its list. */
+void table_link(struct table *table, struct recorded_thread *thread, int32_t cpu);
+void table_unlink(struct recorded_thread *thread);
+
+static inline struct recorded_thread **table_of_cpu(struct table *table, int32_t cpu)
+{
+	return &table->of_cpu[(uint32_t)cpu % TABLE_CPUS];
+}
+
+/* The thread of an event, new if need be; NULL: no memory, or the table is full. */
+struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
+
+/* The thread of this number in the event's file; NULL: it has no event of its own so far. */
+struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
+				       int32_t tid);
+
+/* The count of a thread's key, new if need be; NULL: no memory. */
+struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
+				    const struct exit_key *key);
+
+/* Counts an event of one of KVM's types: 0 or -ENOMEM. */
+int table_grow_events(struct recorded_thread *thread, uint32_t type);
+
+static inline int table_count_event(struct recorded_thread *thread, uint32_t type)
+{
+	if (type >= thread->nr_events && table_grow_events(thread, type) < 0)
+		return -ENOMEM;
+	thread->events[type]++;
+	return 0;
+}
+
+/* The same as table_add() and table_find_count(), but the one found last is tried first. */
+static inline struct recorded_thread *table_thread(struct table *table,
+						   const struct trace_event *event)
+{
+	uint64_t mixed = event->thread_key ^ event->thread_key >> 32;
+	struct recorded_thread **hint = &table->hints[mixed % TABLE_HINTS];
+
+	if (!*hint || (*hint)->key != event->thread_key)
+		*hint = table_add(table, event);
+	return *hint;
+}
+
+static inline struct exit_count *table_count(struct table *table, struct recorded_thread *thread,
+					     const struct exit_key *key)
+{
+	struct exit_count **hint = &thread->hints[(key->a ^ key->kind) % THREAD_HINTS];
+	struct exit_count *count = *hint;
+
+	if (count && exit_key_is(&count->key, key))
+		return count;
+	count = table_find_count(table, thread, key);
+	if (count && !count->is_others)
+		*hint = count;
+	return count;
+}
+
+#endif

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads the pages of the kernel's rings, one CPU after the other. In version 7 they may be in
+ * compressed chunks. Reading a CPU ends at an offset outside of the file, or at a damaged page.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/array.h"
+#include "trace/recording/dat/dat.h"
+#include "trace/recording/dat/page.h"
+
+#define PAGES_SIZE (64 * 1024) /* one read of a CPU; one page if a page is larger */
+#define CHUNK_MAX (16 * 1024 * 1024)
+#define CPU_LEAST 16 /* bytes in the file for a CPU with pages: an entry in a table */
+#define RECORD_LEAST 8 /* bytes of the fields that every event has */
+/*
+ * The memory for the chunks of all CPUs: so many bytes, and so many for each byte of the file. A
+ * chunk of zeroes is a thousandth of its size.
+ */
+#define CHUNKS_LEAST (16 * 1024 * 1024)
+#define CHUNKS_RATIO 32
+
+/* The pages of one CPU in one buffer. */
+struct cpu_pages {
+	struct trace_source source;
+	struct dat *dat;
+	struct page_format format;
+	struct dat_scale scale;
+	uint8_t *buf, *packed; /* packed: a compressed chunk */
+	size_t room, packed_room; /* bytes that were allocated for buf and packed */
+	size_t size, used; /* bytes in buf, and bytes in buf before the next page */
+	uint64_t offset, end; /* in the file: the part that is not yet in buf */
+	bool is_compressed, has_begun;
+	uint32_t nr_chunks; /* not yet read */
+	struct page page; /* the current page */
+	bool is_held; /* the loss was returned, the event behind it is next */
+};
+
+static int read_at(const struct cpu_pages *pages, void *buf, size_t size)
+{
+	ssize_t got;
+
+	do
+		got = pread(pages->source.file->fd, buf, size, (off_t)pages->offset);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	return (size_t)got < size ? -EINVAL : 0;
+}
+
+/* Makes room for a chunk, unless the file claims too much. */
+static int grow_chunk(struct cpu_pages *pages, size_t size)
+{
+	struct dat *dat = pages->dat;
+	uint64_t most = CHUNKS_LEAST + CHUNKS_RATIO * pages->source.file->info.size;
+	size_t before = pages->room;
+	int err;
+
+	if (size > before && dat->chunks_bytes + (size - before) > most)
+		return -EFBIG;
+	err = array_grow_bytes(&pages->buf, &pages->room, size);
+	dat->chunks_bytes += pages->room - before;
+	return err;
+}
+
+/* Uncompresses the next chunk. */
+static int fill_chunk(struct cpu_pages *pages)
+{
+	uint8_t sizes[8];
+	uint32_t packed, size;
+	int err = pages->end - pages->offset < 8 ? -EINVAL : read_at(pages, sizes, 8);
+
+	pages->size = pages->used = 0;
+	if (err)
+		return err;
+	packed = bytes_u32(sizes, pages->dat->types.swap);
+	size = bytes_u32(sizes + 4, pages->dat->types.swap);
+	if (packed == 0 || packed > pages->end - pages->offset - 8 || packed > CHUNK_MAX ||
+	    size == 0 || size > CHUNK_MAX || size % pages->format.size)
+		return -EINVAL;
+	err = grow_chunk(pages, size);
+	if (!err)
+		err = array_grow_bytes(&pages->packed, &pages->packed_room, packed);
+	if (err)
+		return err;
+	pages->offset += 8;
+	err = read_at(pages, pages->packed, packed);
+	if (!err)
+		err = pages->dat->inflate(pages->packed, packed, pages->buf, size);
+	if (err)
+		return err;
+	pages->offset += packed;
+	pages->source.file->done += packed;
+	pages->nr_chunks--;
+	pages->size = size;
+	return 0;
+}
+
+static int begin_chunks(struct cpu_pages *pages)
+{
+	uint8_t nr[4];
+	int err = pages->end - pages->offset < 4 ? -EINVAL : read_at(pages, nr, 4);
+
+	if (err)
+		return err;
+	pages->nr_chunks = bytes_u32(nr, pages->dat->types.swap);
+	pages->has_begun = true;
+	pages->offset += 4;
+	return 0;
+}
+
+/* A compressed CPU ends with its last chunk. */
+static int fill_compressed(struct cpu_pages *pages)
+{
+	int err = pages->has_begun ? 0 : begin_chunks(pages);
+
+	if (err)
+		return err;
+	if (pages->nr_chunks == 0) {
+		pages->end = pages->offset;
+		pages->size = pages->used = 0;
+		return 0;
+	}
+	return fill_chunk(pages);
+}
+
+static int fill(struct cpu_pages *pages)
+{
+	size_t page_size = pages->format.size;
+	size_t size = page_size > PAGES_SIZE ? page_size : PAGES_SIZE / page_size * page_size;
+	ssize_t got;
+
+	if (pages->is_compressed)
+		return fill_compressed(pages);
+	if (size > pages->end - pages->offset)
+		size = pages->end - pages->offset;
+	if (size > pages->room)
+		size = pages->room;
+	do
+		got = pread(pages->source.file->fd, pages->buf, size, (off_t)pages->offset);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	pages->offset += (size_t)got;
+	pages->source.file->done += (size_t)got;
+	pages->size = (size_t)got;
+	pages->used = 0;
+	return 0;
+}
+
+/* Of the current page; in a compressed CPU, of the end of its chunk. */
+static uint64_t page_offset(const struct cpu_pages *pages)
+{
+	if (pages->is_compressed)
+		return pages->offset;
+	return pages->offset - pages->size + pages->used - pages->format.size;
+}
+
+/* Ends the reading of this CPU. Returns 0. */
+static int finish(struct cpu_pages *pages)
+{
+	pages->page = (struct page){ .at = NULL };
+	pages->end = pages->offset;
+	pages->size = pages->used = 0;
+	return 0;
+}
+
+static int damaged(struct cpu_pages *pages, const char *what)
+{
+	trace_add_problem(pages->source.file, page_offset(pages), "CPU %d: a damaged %s",
+			  pages->source.event.cpu, what);
+	return finish(pages);
+}
+
+/* Numbers of missing events; -1: some, and how many is not known. */
+static int64_t add_missed(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? -1 : sum;
+}
+
+/* The next page: 1, or 0 at the end. An end that comes too early is a problem of the file. */
+static int next_page(struct cpu_pages *pages)
+{
+	struct trace_file *file = pages->source.file;
+	int64_t missed = pages->page.missed;
+	size_t left;
+	int err = 0;
+
+	if (pages->used == pages->size && pages->offset < pages->end)
+		err = fill(pages);
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		trace_add_problem(file, pages->offset, "CPU %d: %s", pages->source.event.cpu,
+				  err == -EINVAL ? "the pages are cut or damaged" :
+				  err == -EFBIG	 ? "a chunk claims too much for such a small file" :
+						   strerror(-err));
+	if (err || pages->used == pages->size) {
+		if (!err && pages->offset < pages->end)
+			trace_add_problem(file, pages->offset, "CPU %d: %llu bytes are missing",
+					  pages->source.event.cpu,
+					  (unsigned long long)(pages->end - pages->offset));
+		return finish(pages);
+	}
+	left = pages->size - pages->used;
+	pages->used += pages->format.size;
+	if (left < pages->format.size ||
+	    !page_begin(&pages->page, &pages->format,
+			pages->buf + pages->used - pages->format.size))
+		return damaged(pages, "page");
+	/* What is missing before an empty page is missing before the next event. */
+	pages->page.missed = add_missed(missed, pages->page.missed);
+	return 1;
+}
+
+static uint64_t to_ns(const struct dat_scale *scale, uint64_t time)
+{
+	uint64_t high = (time >> 32) * scale->mult, low = (time & UINT32_MAX) * scale->mult;
+
+	if (!scale->mult)
+		return time;
+	if (scale->shift <= 32)
+		return (high << (32 - scale->shift)) + (low >> scale->shift);
+	return (high + (low >> 32)) >> (scale->shift - 32);
+}
+
+static uint64_t real_time(const struct cpu_pages *pages, uint64_t time)
+{
+	const struct dat *dat = pages->dat;
+
+	if (dat->to_host.host_id)
+		time = dat_shift_time(&dat->to_host, pages->source.event.cpu, time);
+	return to_ns(&pages->scale, time) + dat->add_ns;
+}
+
+/* Gives the page's current event, and before it what is missing. */
+static int give(struct cpu_pages *pages)
+{
+	struct trace_event *event = &pages->source.event;
+	struct page *page = &pages->page;
+	int err;
+
+	event->time = real_time(pages, page->time);
+	event->lost = page->missed;
+	pages->is_held = page->missed;
+	page->missed = 0;
+	if (pages->is_held) {
+		event->type = NULL;
+		return 1;
+	}
+	err = event_types_set(&pages->dat->types, event, page->data, page->size);
+	return err ? err : 1;
+}
+
+static int next(struct trace_source *source)
+{
+	struct cpu_pages *pages = (struct cpu_pages *)source;
+	int got;
+
+	if (pages->is_held)
+		return give(pages);
+	/* The names of the clocks are known when all of the header was read. */
+	if (!pages->size)
+		pages->scale = dat_scale(&source->file->info, pages->dat);
+	while ((got = page_next(&pages->page)) == 0) {
+		got = next_page(pages);
+		if (got <= 0)
+			return got;
+	}
+	if (got < 0 || pages->page.size < RECORD_LEAST)
+		return damaged(pages, "record");
+	return give(pages);
+}
+
+static void free_pages(struct trace_source *source)
+{
+	struct cpu_pages *pages = (struct cpu_pages *)source;
+
+	free(pages->buf);
+	free(pages->packed);
+	free(pages);
+}
+
+/* How many bytes of a CPU's pages are in the file, which may be cut. */
+static uint64_t bytes_in(const struct trace_file *file, const struct dat_cpu *cpu)
+{
+	uint64_t left = cpu->offset < file->info.size ? file->info.size - cpu->offset : 0;
+
+	return cpu->size < left ? cpu->size : left;
+}
+
+int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu)
+{
+	uint32_t page_size = cpu->page_size ? cpu->page_size : dat->machine.page_size;
+	size_t buf_size = page_size > PAGES_SIZE ? page_size : PAGES_SIZE;
+	uint64_t bytes = bytes_in(file, cpu);
+	struct cpu_pages *pages;
+
+	if (cpu->offset > INT64_MAX || cpu->size > INT64_MAX - cpu->offset)
+		return -EINVAL;
+	/* CPUs that share bytes are damage: a small file could have millions of them. */
+	dat->pages_bytes += bytes > CPU_LEAST ? bytes : CPU_LEAST;
+	if (dat->pages_bytes > file->info.size)
+		return -EINVAL;
+	pages = calloc(1, sizeof(*pages));
+	if (!pages)
+		return -ENOMEM;
+	source_init(&pages->source, file);
+	pages->source.next = next;
+	pages->source.free = free_pages;
+	pages->source.event.cpu = cpu->cpu;
+	pages->dat = dat;
+	pages->format = (struct page_format){ page_size, dat->machine.is_32bit,
+					      dat->machine.is_big_endian };
+	pages->offset = cpu->offset;
+	pages->end = cpu->offset + cpu->size;
+	pages->is_compressed = cpu->is_compressed;
+	if (cpu->is_compressed)
+		pages->end += sizeof(uint32_t); /* trace-cmd's size excludes the number of chunks */
+	else if (array_grow_bytes(&pages->buf, &pages->room,
+				  buf_size < bytes ? buf_size : bytes) < 0) {
+		free_pages(&pages->source);
+		return -ENOMEM;
+	}
+	return trace_add_source(file->trace, &pages->source);
+}

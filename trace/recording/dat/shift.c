@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A sorted list of samples for each CPU, and a binary search in it. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/recording/dat/shift.h"
+
+#define BEFORE_CPUS 16	/* bytes of the option: the host's trace_id, flags, number of CPUs */
+#define SAMPLE_SIZE 24		/* time, offset, scaling */
+#define INTERPOLATES 1		/* a flag of the option */
+#define FRACTION_MAX 63
+
+struct clock_offset {
+	uint64_t time; /* of the guest's clock */
+	int64_t offset;
+	uint64_t scaling, fraction; /* time * scaling >> fraction */
+};
+
+struct dat_shift_cpu {
+	struct clock_offset *samples;
+	size_t nr;
+};
+
+/* ---- reading ---- */
+
+/* Reads one number for each sample, into the member at this offset in struct clock_offset. */
+static int get_column(struct cursor *cursor, const struct dat_shift_cpu *cpu, size_t member)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < cpu->nr && !err; i++) {
+		void *at = (char *)&cpu->samples[i] + member;
+
+		err = cursor_u64(cursor, at);
+	}
+	return err;
+}
+
+static int get_cpu(struct cursor *cursor, uint64_t end, struct dat_shift_cpu *cpu)
+{
+	uint32_t nr = 0;
+	int err = cursor_u32(cursor, &nr);
+
+	if (!err && (cursor->at > end || nr > (end - cursor->at) / SAMPLE_SIZE))
+		err = -EINVAL;
+	if (err)
+		return err;
+	cpu->samples = calloc((size_t)nr + 1, sizeof(*cpu->samples));
+	if (!cpu->samples)
+		return -ENOMEM;
+	cpu->nr = nr;
+	err = get_column(cursor, cpu, offsetof(struct clock_offset, time));
+	if (!err)
+		err = get_column(cursor, cpu, offsetof(struct clock_offset, offset));
+	if (!err)
+		err = get_column(cursor, cpu, offsetof(struct clock_offset, scaling));
+	return err;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct clock_offset *one = a, *other = b;
+
+	return (one->time > other->time) - (one->time < other->time);
+}
+
+/* Sorts the samples and drops repeated times. A scaling of 0 becomes 1. */
+static void arrange(struct dat_shift_cpu *cpu)
+{
+	size_t nr = 0;
+
+	if (cpu->nr)
+		qsort(cpu->samples, cpu->nr, sizeof(*cpu->samples), compare);
+	for (size_t i = 0; i < cpu->nr; i++) {
+		struct clock_offset *sample = &cpu->samples[i];
+
+		if (sample->scaling == 0 || sample->fraction > FRACTION_MAX) {
+			sample->scaling = 1;
+			sample->fraction = 0;
+		}
+		if (nr == 0 || sample->time != cpu->samples[nr - 1].time)
+			cpu->samples[nr++] = *sample;
+	}
+	cpu->nr = nr;
+}
+
+/* The fractions follow the other numbers of all CPUs; older trace-cmd writes none. */
+static int get_cpus(struct dat_shift *shift, struct cursor *cursor, uint64_t end)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < shift->nr_cpus && !err; i++)
+		err = get_cpu(cursor, end, &shift->cpus[i]);
+	for (size_t i = 0; i < shift->nr_cpus && !err && cursor->at < end; i++)
+		err = get_column(cursor, &shift->cpus[i], offsetof(struct clock_offset, fraction));
+	if (!err && cursor->at > end)
+		err = -EINVAL;
+	for (size_t i = 0; i < shift->nr_cpus && !err; i++)
+		arrange(&shift->cpus[i]);
+	return err;
+}
+
+int dat_shift_read(struct dat_shift *shift, struct cursor *cursor, uint32_t size)
+{
+	uint64_t end = cursor->at + size;
+	uint32_t flags = 0, nr = 0;
+	int err;
+
+	dat_shift_release(shift);
+	err = size < BEFORE_CPUS || end > cursor_end(cursor) ? -EINVAL : 0;
+	if (!err)
+		err = cursor_u64(cursor, &shift->host_id);
+	if (!err)
+		err = cursor_u32(cursor, &flags);
+	if (!err)
+		err = cursor_u32(cursor, &nr);
+	if (!err && nr > size / sizeof(uint32_t))
+		err = -EINVAL;
+	if (err)
+		goto out;
+	shift->interpolates = flags & INTERPOLATES;
+	shift->cpus = calloc((size_t)nr + 1, sizeof(*shift->cpus));
+	if (shift->cpus)
+		shift->nr_cpus = nr;
+	err = shift->cpus ? get_cpus(shift, cursor, end) : -ENOMEM;
+out:
+	if (err)
+		dat_shift_release(shift);
+	return err;
+}
+
+void dat_shift_release(struct dat_shift *shift)
+{
+	for (size_t i = 0; i < shift->nr_cpus; i++)
+		free(shift->cpus[i].samples);
+	free(shift->cpus);
+	*shift = (struct dat_shift){ .host_id = 0 };
+}
+
+/* ---- shifting ---- */
+
+/* The last sample that is not later than the time, or else the first sample. */
+static size_t find_sample(const struct dat_shift_cpu *cpu, uint64_t time)
+{
+	size_t low = 0, high = cpu->nr;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (cpu->samples[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : 0;
+}
+
+/* On the line through two samples, rounded as trace-cmd does. */
+static int64_t offset_between(const struct clock_offset *one, const struct clock_offset *other,
+			      uint64_t time)
+{
+	int64_t since = (int64_t)(time - one->time);
+	int64_t width = (int64_t)(other->time - one->time);
+	__int128 rise = since * ((__int128)other->offset - one->offset);
+
+	return (int64_t)(one->offset + (rise + width / 2) / width);
+}
+
+uint64_t dat_shift_time(const struct dat_shift *shift, int cpu, uint64_t time)
+{
+	const struct dat_shift_cpu *of;
+	const struct clock_offset *sample;
+	int64_t offset;
+	size_t i;
+
+	if (cpu < 0 || (size_t)cpu >= shift->nr_cpus || shift->cpus[cpu].nr == 0)
+		return time;
+	of = &shift->cpus[cpu];
+	i = find_sample(of, time);
+	/* Behind the last sample: the line through the last two samples. */
+	if (shift->interpolates && i > 0 && i == of->nr - 1)
+		i--;
+	sample = &of->samples[i];
+	offset = shift->interpolates && of->nr > 1 ? offset_between(sample, sample + 1, time) :
+						     sample->offset;
+	time = (uint64_t)(((unsigned __int128)time * sample->scaling) >> sample->fraction);
+	return time + (uint64_t)offset;
+}

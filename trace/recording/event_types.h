@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * event_types - the formats of a file's events as types of the stream, and its threads' names.
+ *
+ * No format reaches libtraceevent: 1.7 crashes where one byte of a declaration is damaged.
+ */
+#ifndef KVMTOP_TRACE_RECORDING_EVENT_TYPES_H
+#define KVMTOP_TRACE_RECORDING_EVENT_TYPES_H
+
+#include "trace/recording/comms.h"
+#include "lib/event_format.h"
+#include "trace/recording/reader.h"
+
+/* An event by its number. */
+struct event_type {
+	const struct trace_type *type; /* NULL: no such event occurred yet */
+	const struct trace_field *vcpu; /* NULL: it has none */
+	struct format format; /* without a name: not known */
+	char *system;
+};
+
+struct event_types {
+	struct trace_file *file;
+	struct event_type *by_id;
+	size_t nr;
+	struct comms comms;
+	struct trace_field common_type, common_pid;
+	unsigned int swap; /* TRACE_FIELD_SWAP, or 0: numbers are in this machine's byte order */
+	bool has_damaged; /* formats: this is a problem of the file */
+};
+
+void event_types_init(struct event_types *types, struct trace_file *file);
+void event_types_release(struct event_types *types); /* takes zeroes, too */
+
+/* What the file was written on; until then, a machine like this one. */
+void event_types_set_machine(struct event_types *types, bool is_big_endian);
+
+/*
+ * Reads the text of a format file and keeps it. The first format of a number counts. Returns 0,
+ * -EINVAL if the format is damaged, or -ENOMEM.
+ */
+int event_types_add(struct event_types *types, const char *text, size_t size,
+		    const char *system);
+
+/*
+ * Sets what an event's bytes say: type, id, tid, vcpu and thread_key. An event of no known format
+ * gets the type "unknown". Returns 0 or -ENOMEM.
+ */
+int event_types_set(struct event_types *types, struct trace_event *event, const void *data,
+		    uint32_t size);
+
+/* What a clock's name ("local", "x86-tsc" ...) says about its unit. */
+enum trace_clock trace_clock_by_name(const char *name);
+
+#endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Parses samples, and the fields at the end of other records. */
+#include <linux/perf_event.h>
+
+#include "trace/recording/perf/bytes.h"
+#include "trace/recording/perf/sample.h"
+
+/* The part of a record that is not parsed yet. */
+struct rest {
+	const uint8_t *at;
+	size_t size;
+	bool swap, is_short;
+};
+
+static const uint8_t *take(struct rest *rest, uint64_t size)
+{
+	const uint8_t *at = rest->at;
+
+	if (size > rest->size) {
+		rest->is_short = true;
+		rest->size = 0;
+		return NULL;
+	}
+	rest->at += size;
+	rest->size -= size;
+	return at;
+}
+
+static uint64_t take_u64(struct rest *rest)
+{
+	const uint8_t *at = take(rest, 8);
+
+	return at ? bytes_u64(at, rest->swap) : 0;
+}
+
+static uint32_t take_u32(struct rest *rest)
+{
+	const uint8_t *at = take(rest, 4);
+
+	return at ? bytes_u32(at, rest->swap) : 0;
+}
+
+/* The counts of an event, or of a group of events. Returns of how many. */
+static uint64_t skip_read(struct rest *rest, uint64_t format)
+{
+	uint64_t nr = 1, words = 1;
+
+	if (format & PERF_FORMAT_GROUP)
+		nr = take_u64(rest);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		take_u64(rest);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		take_u64(rest);
+	words += !!(format & PERF_FORMAT_ID) + !!(format & (1U << 4)); /* PERF_FORMAT_LOST */
+	take(rest, nr < 65536 ? nr * words * 8 : UINT64_MAX);
+	return nr;
+}
+
+static void skip_words(struct rest *rest, uint64_t nr)
+{
+	take(rest, nr < 65536 ? nr * 8 : UINT64_MAX);
+}
+
+/* Finds the sample's layout by the event's number in the sample, if it has one. */
+static const struct perf_layout *layout_of(const struct perf_header *header,
+					   const struct rest *rest)
+{
+	if (header->nr_layouts == 0)
+		return NULL;
+	if (!(header->layouts[0].sample_type & PERF_SAMPLE_IDENTIFIER) || !header->ids ||
+	    header->nr_layouts == 1 || rest->size < 8)
+		return &header->layouts[0];
+	return perf_header_layout(header, bytes_u64(rest->at, rest->swap));
+}
+
+static void take_ids(struct rest *rest, uint64_t type, struct perf_sample *sample)
+{
+	if (type & PERF_SAMPLE_TID) {
+		sample->pid = (int32_t)take_u32(rest);
+		sample->tid = (int32_t)take_u32(rest);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		sample->time = take_u64(rest);
+}
+
+static void take_cpu(struct rest *rest, uint64_t type, struct perf_sample *sample)
+{
+	if (!(type & PERF_SAMPLE_CPU))
+		return;
+	sample->cpu = (int32_t)take_u32(rest);
+	take_u32(rest);
+}
+
+static void skip_if(struct rest *rest, uint64_t type, uint64_t bit)
+{
+	if (type & bit)
+		take_u64(rest);
+}
+
+bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_t size,
+		      struct perf_sample *ret_sample)
+{
+	struct rest rest = { at, size, header->swap, false };
+	const struct perf_layout *layout = layout_of(header, &rest);
+	struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
+	uint64_t type = layout ? layout->sample_type : 0;
+
+	skip_if(&rest, type, PERF_SAMPLE_IDENTIFIER);
+	skip_if(&rest, type, PERF_SAMPLE_IP);
+	take_ids(&rest, type, &sample);
+	skip_if(&rest, type, PERF_SAMPLE_ADDR);
+	skip_if(&rest, type, PERF_SAMPLE_ID);
+	skip_if(&rest, type, PERF_SAMPLE_STREAM_ID);
+	take_cpu(&rest, type, &sample);
+	if (type & PERF_SAMPLE_PERIOD)
+		sample.is_of_several = take_u64(&rest) > 1;
+	if (type & PERF_SAMPLE_READ)
+		sample.is_of_group = skip_read(&rest, layout->read_format) > 1;
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		skip_words(&rest, take_u64(&rest));
+	if (type & PERF_SAMPLE_RAW) {
+		sample.raw_size = take_u32(&rest);
+		sample.raw = take(&rest, sample.raw_size);
+	}
+	if (rest.is_short || !layout)
+		return false;
+	*ret_sample = sample;
+	return true;
+}
+
+/* The fields are the last words of the record: thread, time, the event's numbers, CPU. */
+void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
+			 struct perf_sample *ret_sample)
+{
+	const struct perf_layout *layout = header->nr_layouts ? &header->layouts[0] : NULL;
+	uint64_t type = layout ? layout->sample_type : 0, words;
+	struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
+	struct rest rest = { at, size, header->swap, false };
+
+	words = !!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME) +
+		!!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
+		!!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_IDENTIFIER);
+	*ret_sample = sample;
+	if (!layout || !layout->has_sample_id || size < 8 * words)
+		return;
+	take(&rest, size - 8 * words);
+	take_ids(&rest, type, &sample);
+	skip_if(&rest, type, PERF_SAMPLE_ID);
+	skip_if(&rest, type, PERF_SAMPLE_STREAM_ID);
+	take_cpu(&rest, type, &sample);
+	*ret_sample = sample;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sample - the fields of a perf.data record that the reader needs.
+ *
+ * Source: uapi/linux/perf_event.h.
+ */
+#ifndef KVMTOP_TRACE_RECORDING_PERF_SAMPLE_H
+#define KVMTOP_TRACE_RECORDING_PERF_SAMPLE_H
+
+#include "trace/recording/perf/header.h"
+
+struct perf_sample {
+	uint64_t time;
+	int32_t pid, tid, cpu;
+	const uint8_t *raw; /* NULL: none */
+	uint32_t raw_size;
+	bool is_of_several; /* stands for several events */
+	bool is_of_group; /* has the counts of other events, of which there are no samples */
+};
+
+/* Parses a sample of `size` bytes at `at`, behind the record's header. False: it is damaged. */
+bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_t size,
+		      struct perf_sample *ret_sample);
+
+/* Parses the fields at the end of a record that is not a sample. */
+void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
+			 struct perf_sample *ret_sample);
+
+#endif

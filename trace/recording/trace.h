@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * trace - recordings as one stream of events, ordered by time.
+ *
+ * Reads trace-cmd's trace.dat (versions 6 and 7), perf's perf.data (a file or a pipe), the files of
+ * ACRN's acrntrace and the files of kvmtrace. Several files, and the CPUs in them, are merged.
+ * Memory is bounded by what is open at once (CPUs), never by the size of a file.
+ *
+ *	err = trace_open(paths, nr, TRACE_ANY, NULL, &trace, &why);
+ *	while ((got = trace_next(trace, &event)) > 0) {
+ *		if (!event->type)
+ *			event->lost events are missing here;
+ *		else if (event->type == my_type)
+ *			number = trace_field_number(my_field, event);
+ *	}
+ *	for (i = 0; (problem = trace_problem(trace, i)); i++)
+ *		the rest of this file could not be read;
+ *	trace_close(trace);
+ *
+ * Damage in a file ends that file, not the stream: it becomes a problem with its offset, and the
+ * other files are read on. Only -ENOMEM is an error of trace_next().
+ *
+ * A type stays valid until trace_close(). Look a type's fields up by name when its first event
+ * comes (a type's index counts up from 0), then compare pointers or indexes.
+ */
+#ifndef KVMTOP_TRACE_RECORDING_TRACE_H
+#define KVMTOP_TRACE_RECORDING_TRACE_H
+
+#include "lib/why.h"
+#include "trace/recording/event.h"
+#include "trace/recording/kinds.h"
+
+/* Why a file could be read only up to an offset. */
+struct trace_problem {
+	const char *path;
+	uint64_t offset;
+	const char *text; /* "record of 8 bytes, needs 32"; without path and offset */
+};
+
+struct trace;
+
+/*
+ * Opens files as one stream; "-" is standard input, for acrn and kvmtrace. TRACE_ANY finds the kind
+ * from what is in them; all must be of one kind and clock. Buffers of a trace.dat (instances) are
+ * files of their own in the stream; an event that two of them recorded is one event. A guest's
+ * trace.dat that trace-cmd recorded together with its host's has the host's time, any other its
+ * own.
+ *
+ * buffer: only what the buffer of this name recorded is read; "top" is the main one; NULL: all are.
+ * Buffers with different clocks cannot be read together.
+ *
+ * Returns 0, or -errno with why. A file that ends too early opens, and is a problem; so is an empty
+ * one among others. A file of no known kind does not open (-EINVAL), nor does a folder (-EISDIR).
+ */
+int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
+	       struct trace **ret_trace, struct why *why);
+
+/* Whether it is a plain file that TRACE_ANY recognizes. */
+bool trace_is_recording(const char *path);
+
+/* A file that cannot be read: err, with why. */
+typedef void trace_failed(void *arg, int err, const struct why *why);
+
+/*
+ * The same for files of kvmtrace, xentrace and ACRN, also of several kinds, each record as it is in
+ * the file: also where no event of its number is known. failed() is called for each file that
+ * cannot be opened; the others are read. An empty file among others has no records. Returns 0 or
+ * -ENOMEM.
+ */
+int trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind,
+		       trace_failed *failed, void *arg, struct trace **ret_trace);
+
+void trace_close(struct trace *trace); /* takes NULL */
+
+/* 1 with the next event, 0 at the end, or -errno. */
+int trace_next(struct trace *trace, const struct trace_event **ret_event);
+
+/* Of records: whether trace_next() may wait until more comes through a pipe. */
+bool trace_may_wait(const struct trace *trace);
+
+/* The i-th file, NULL past the end. What it says may only be known after the first trace_next(). */
+const struct trace_info *trace_file(const struct trace *trace, size_t i);
+
+/* The file that says of which clock the stream's times are. */
+const struct trace_info *trace_clock_info(const struct trace *trace);
+
+/*
+ * Two files whose clocks have different names, so that their times may be apart; false: there are
+ * none. A guest's own file has the times of its host.
+ */
+bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **ret_one,
+			  const struct trace_info **ret_other);
+
+/* The i-th problem so far, NULL past the end: a few for each file, and one for each CPU. */
+const struct trace_problem *trace_problem(const struct trace *trace, size_t i);
+
+/* Bytes read of bytes to read, for a progress bar; total 0: not known. */
+void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret_total);
+
+/*
+ * The name of a thread as the recording has it, "" if it has none; '?' for control characters.
+ * Valid until the next one is asked for.
+ */
+const char *trace_comm(const struct trace *trace, const struct trace_event *event);
+
+/* The i-th guest that a file names, false past the end. */
+bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_guest *ret_guest);
+
+/*
+ * Which guest a thread belongs to, and as which vCPU (-1: the file does not say): the guest's i, or
+ * -1 if a file names none.
+ */
+int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
+		       struct trace_guest *ret_guest, int32_t *ret_vcpu);
+
+/* The i-th extra word of kvmtrace or acrn in this machine's byte order; 0 where there is none. */
+uint32_t trace_word(const struct trace *trace, const struct trace_event *event, unsigned int i);
+
+#endif

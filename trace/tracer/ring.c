@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the instance, enables its events, and moves its pages. */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <tracefs.h>
+
+#include "lib/array.h"
+#include "trace/tracer/ring.h"
+
+#define PIPE_BYTES (1 << 20)
+#define WAKE_PERCENT "10" /* of the ring; low, as events arrive while the pages are moved */
+
+struct ring {
+	struct tracefs_instance *instance;
+	int hold; /* a file of the instance: it is in use, and nobody removes it */
+	struct ring_event *events;
+	size_t nr_events, events_room;
+	int *raw; /* trace_pipe_raw of each CPU; -1: there is no such CPU */
+	struct pages *pages;
+	size_t nr_cpus;
+	uint64_t bytes_max; /* the file size limit */
+	int pipe[2];
+	size_t page_bytes;
+	void *page;
+};
+
+/* ---- the instance ---- */
+
+static int instance_new(struct ring *ring, struct why *why)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), RING_NAME_PREFIX "%d", (int)getpid());
+	ring->instance = tracefs_instance_create(name);
+	if (ring->instance && !tracefs_instance_is_new(ring->instance)) {
+		tracefs_instance_destroy(ring->instance);
+		tracefs_instance_free(ring->instance);
+		ring->instance = tracefs_instance_create(name);
+	}
+	if (!ring->instance)
+		return why_set(why, -errno, "cannot make %s in the instances of tracefs: %s%s",
+			       name, strerror(errno), geteuid() ? ": run as root" : "");
+	if (!tracefs_instance_is_new(ring->instance))
+		return why_set(why, -EBUSY, "%s in the instances of tracefs is in use, perhaps by "
+			       "a kvmtop in another container: try again", name);
+	/* A kvmtop outside of this process's pid namespace takes it for a killed recorder's. */
+	ring->hold = tracefs_instance_file_open(ring->instance, "tracing_on", O_RDONLY);
+	if (tracefs_trace_off(ring->instance) < 0)
+		return why_set(why, -EIO, "cannot write tracing_on of %s", name);
+	return 0;
+}
+
+static int write_setting(struct ring *ring, const char *file, const char *text, struct why *why)
+{
+	errno = 0;
+	if (tracefs_instance_file_write(ring->instance, file, text) >= 0)
+		return 0;
+	return why_set(why, errno ? -errno : -EIO, "the kernel refuses \"%s\" as %s: %s", text,
+		       file, strerror(errno ? errno : EIO));
+}
+
+static int set_clock(struct ring *ring, const char *clock, struct why *why)
+{
+	int err = write_setting(ring, "trace_clock", clock, why);
+	char *list = err == -EINVAL ?
+			     tracefs_instance_file_read(ring->instance, "trace_clock", NULL) : NULL;
+
+	if (!list)
+		return err;
+	for (char *at = list; (at = strpbrk(at, "[]\n"));) /* the present clock is in brackets */
+		memmove(at, at + 1, strlen(at));
+	why_set(why, err, "no clock is called \"%s\"; there are: %s", clock, list);
+	free(list);
+	return err;
+}
+
+static int set_size(struct ring *ring, unsigned long kib, struct why *why)
+{
+	char text[32];
+	int err;
+
+	snprintf(text, sizeof(text), "%lu", kib);
+	err = write_setting(ring, "buffer_size_kb", text, why);
+	if (err != -ENOMEM)
+		return err;
+	return why_set(why, err, "no memory for a buffer of %lu KiB on each CPU: give a smaller -b",
+		       kib);
+}
+
+static int set_tids(struct ring *ring, const struct ring_config *config, struct why *why)
+{
+	char text[32];
+	int err = 0;
+
+	/* Later children of the guest's threads belong to the guest, too. */
+	if (config->nr_tids)
+		tracefs_option_enable(ring->instance, TRACEFS_OPTION_EVENT_FORK);
+	for (size_t i = 0; !err && i < config->nr_tids; i++) {
+		snprintf(text, sizeof(text), "%d", (int)config->tids[i]);
+		errno = 0;
+		if (tracefs_instance_file_append(ring->instance, "set_event_pid", text) < 0)
+			err = why_set(why, errno ? -errno : -EIO, "set_event_pid: %s",
+				      strerror(errno ? errno : EIO));
+	}
+	return err;
+}
+
+static int settings(struct ring *ring, const struct ring_config *config, struct why *why)
+{
+	int err = 0;
+
+	/* poll() returns when the ring is this full. Kernels before 5.0 return at once. */
+	tracefs_instance_file_write(ring->instance, "buffer_percent", WAKE_PERCENT);
+	if (config->clock)
+		err = set_clock(ring, config->clock, why);
+	if (!err && config->kib)
+		err = set_size(ring, config->kib, why);
+	return err ? err : set_tids(ring, config, why);
+}
+
+/* ---- events ---- */
+
+/* The kernel's reason is in a tracefs file, behind the last colon of its first line. */
+static int filter_error(struct ring *ring, const char *name, const char *filter, struct why *why)
+{
+	char *text = tracefs_error_last(ring->instance);
+	char *error = text;
+
+	if (error)
+		error[strcspn(error, "\n")] = '\0';
+	for (char *at = error; at && (at = strstr(at, ": ")); at += 2)
+		error = at + 2;
+	why_set(why, -EINVAL, "the kernel refuses the filter \"%s\" for %s%s%s", filter, name,
+		error ? ": " : "", error ? error : "");
+	free(text);
+	return -EINVAL;
+}
+
+static bool has_event(const struct ring *ring, const char *system, const char *name)
+{
+	for (size_t i = 0; i < ring->nr_events; i++) {
+		if (strcmp(ring->events[i].system, system) == 0 &&
+		    strcmp(ring->events[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int list_event(struct ring *ring, const char *system, const char *name)
+{
+	struct ring_event event = { NULL, NULL };
+
+	if (array_grow(&ring->events, &ring->events_room, ring->nr_events + 1) < 0)
+		return -ENOMEM;
+	event.system = strdup(system);
+	event.name = strdup(name);
+	if (!event.system || !event.name) {
+		free(event.system);
+		free(event.name);
+		return -ENOMEM;
+	}
+	ring->events[ring->nr_events++] = event;
+	return 0;
+}
+
+static int add_event(struct ring *ring, const char *system, const char *name, const char *filter,
+		     struct why *why)
+{
+	int err;
+
+	if (filter && tracefs_event_file_write(ring->instance, system, name, "filter", filter) < 0)
+		return filter_error(ring, name, filter, why);
+	if (has_event(ring, system, name))
+		return 0;
+	err = list_event(ring, system, name);
+	errno = 0;
+	if (!err && tracefs_event_enable(ring->instance, system, name) < 0)
+		err = why_set(why, errno ? -errno : -EIO, "cannot record %s: %s", name,
+			      strerror(errno ? errno : EIO));
+	return err;
+}
+
+/* pattern: "kvm_exit" or "kvm:kvm_exit", with shell wildcards. NULL: all systems but kvmmmu. */
+static bool matches(const char *pattern, const char *system, const char *name)
+{
+	char full[256];
+
+	if (!pattern)
+		return strcmp(system, "kvmmmu") != 0;
+	snprintf(full, sizeof(full), "%s:%s", system, name);
+	return fnmatch(pattern, strchr(pattern, ':') ? full : name, 0) == 0;
+}
+
+static int choose_of_system(struct ring *ring, const char *system, const char *pattern,
+			    const char *filter, size_t *nr, struct why *why)
+{
+	char **names = tracefs_system_events(NULL, system);
+	int err = 0;
+
+	for (size_t i = 0; !err && names && names[i]; i++) {
+		/* Files of the system's folder that are not events. */
+		if (!matches(pattern, system, names[i]) ||
+		    !tracefs_event_file_exists(NULL, system, names[i], "format"))
+			continue;
+		err = add_event(ring, system, names[i], filter, why);
+		++*nr;
+	}
+	tracefs_list_free(names);
+	return err;
+}
+
+static int choose(struct ring *ring, const char *pattern, const char *filter, struct why *why)
+{
+	char **systems = tracefs_event_systems(NULL);
+	size_t nr = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && systems && systems[i]; i++) {
+		if (strncmp(systems[i], "kvm", 3) == 0)
+			err = choose_of_system(ring, systems[i], pattern, filter, &nr, why);
+	}
+	tracefs_list_free(systems);
+	if (err || nr)
+		return err;
+	if (pattern)
+		return why_set(why, -ENOENT, "no KVM event is called \"%s\"; kvmtop -f help "
+					     "lists them", pattern);
+	return why_set(why, -ENOENT, "the kernel has no KVM events: is its module loaded?");
+}
+
+static int choose_all(struct ring *ring, const struct ring_config *config, struct why *why)
+{
+	int err = 0;
+
+	if (!config->nr_choices)
+		err = choose(ring, NULL, config->filter, why);
+	for (size_t i = 0; !err && i < config->nr_choices; i++)
+		err = choose(ring, config->choices[i].pattern, config->choices[i].filter, why);
+	if (!err && config->sched)
+		err = add_event(ring, "sched", "sched_switch", NULL, why);
+	if (!err && config->sched)
+		err = add_event(ring, "sched", "sched_waking", NULL, why);
+	return err;
+}
+
+/* ---- the rings of the CPUs ---- */
+
+static int cpu_open(struct ring *ring, size_t i, const char *folder, struct why *why)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%zu/trace_pipe_raw", i);
+	if (!tracefs_file_exists(ring->instance, file))
+		return 0;
+	ring->raw[i] = tracefs_instance_file_open(ring->instance, file,
+						  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (ring->raw[i] < 0)
+		return why_set(why, -EACCES, "%s cannot be opened", file);
+	ring->pages[i].file = pages_file(folder, why);
+	return ring->pages[i].file < 0 ? ring->pages[i].file : 0;
+}
+
+/* On large machines, two descriptors for each CPU exceed the usual limit of 1024. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static uint64_t file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+static int cpus_open(struct ring *ring, const struct ring_config *config, struct why *why)
+{
+	size_t nr = config->nr_cpus;
+	int err = 0;
+
+	raise_limit();
+	ring->bytes_max = file_limit();
+	ring->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	ring->page = malloc(ring->page_bytes);
+	ring->raw = calloc(nr, sizeof(*ring->raw));
+	ring->pages = calloc(nr, sizeof(*ring->pages));
+	if (!ring->page || !ring->raw || !ring->pages)
+		return -ENOMEM;
+	ring->nr_cpus = nr;
+	for (size_t i = 0; i < nr; i++)
+		ring->raw[i] = ring->pages[i].file = -1;
+	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
+		err = cpu_open(ring, i, config->folder, why);
+	if (!err && pipe2(ring->pipe, O_CLOEXEC) < 0)
+		err = -errno;
+	if (!err)
+		fcntl(ring->pipe[1], F_SETPIPE_SZ, PIPE_BYTES); /* may fail: a smaller pipe works */
+	return err;
+}
+
+int ring_new(const struct ring_config *config, struct ring **ret_ring, struct why *why)
+{
+	struct ring *ring = calloc(1, sizeof(*ring));
+	int err;
+
+	if (!ring)
+		return -ENOMEM;
+	ring->hold = ring->pipe[0] = ring->pipe[1] = -1;
+	err = tracefs_set_tracing_dir((char *)(uintptr_t)config->tracefs) ? -ENOMEM : 0;
+	if (!err)
+		err = instance_new(ring, why);
+	if (!err)
+		err = settings(ring, config, why);
+	if (!err)
+		err = choose_all(ring, config, why);
+	if (!err)
+		err = cpus_open(ring, config, why);
+	if (err)
+		ring_free(ring);
+	else
+		*ret_ring = ring;
+	return err;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void ring_free(struct ring *ring)
+{
+	if (!ring)
+		return;
+	for (size_t i = 0; i < ring->nr_cpus; i++) {
+		close_fd(ring->raw[i]);
+		close_fd(ring->pages[i].file);
+	}
+	close_fd(ring->pipe[0]);
+	close_fd(ring->pipe[1]);
+	close_fd(ring->hold);
+	if (ring->instance) {
+		tracefs_instance_destroy(ring->instance);
+		tracefs_instance_free(ring->instance);
+	}
+	for (size_t i = 0; i < ring->nr_events; i++) {
+		free(ring->events[i].system);
+		free(ring->events[i].name);
+	}
+	free(ring->events);
+	free(ring->raw);
+	free(ring->pages);
+	free(ring->page);
+	free(ring);
+}
+
+/* ---- while it records ---- */
+
+int ring_begin(struct ring *ring, struct why *why)
+{
+	if (tracefs_trace_on(ring->instance) < 0)
+		return why_set(why, -EIO, "cannot write tracing_on");
+	return 0;
+}
+
+void ring_end(struct ring *ring)
+{
+	tracefs_trace_off(ring->instance);
+}
+
+static int write_error(int err, struct why *why)
+{
+	return why_set(why, -err, "what is recorded cannot be written: %s", strerror(err));
+}
+
+/* Moves the content of the pipe to the file. */
+static int pipe_drain(struct ring *ring, struct pages *pages, size_t left, struct why *why)
+{
+	while (left) {
+		ssize_t n = splice(ring->pipe[0], NULL, pages->file, NULL, left, SPLICE_F_MOVE);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return write_error(n < 0 ? errno : EIO, why);
+		left -= (size_t)n;
+		pages->bytes += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int cpu_drain(struct ring *ring, size_t i, struct why *why)
+{
+	struct pages *pages = &ring->pages[i];
+	int err = 0;
+
+	while (!err && ring->raw[i] >= 0) {
+		ssize_t n = splice(ring->raw[i], NULL, ring->pipe[1], NULL, PIPE_BYTES,
+				   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+		if (n == 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+			break;
+		if (n < 0)
+			return why_set(why, -errno, "trace_pipe_raw: %s", strerror(errno));
+		err = pipe_drain(ring, pages, (size_t)n, why);
+		pages->bytes -= pages->bytes % ring->page_bytes; /* a full disk may cut a page */
+	}
+	return err;
+}
+
+/* All CPUs' pages will be in one file, so the file size limit holds for their sum. */
+static int check_limit(const struct ring *ring, struct why *why)
+{
+	return ring_bytes(ring) > ring->bytes_max ? write_error(EFBIG, why) : 0;
+}
+
+int ring_drain(struct ring *ring, struct why *why)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
+		err = cpu_drain(ring, i, why);
+	return err ? err : check_limit(ring, why);
+}
+
+static int page_write(struct ring *ring, struct pages *pages, struct why *why)
+{
+	size_t done = 0;
+
+	while (done < ring->page_bytes) {
+		ssize_t n = write(pages->file, (char *)ring->page + done, ring->page_bytes - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return write_error(n < 0 ? errno : EIO, why);
+		done += (size_t)n;
+	}
+	pages->bytes += ring->page_bytes;
+	return 0;
+}
+
+/* Partly filled pages can be had with read() only, not with splice(). */
+static int cpu_drain_rest(struct ring *ring, size_t i, struct why *why)
+{
+	int err = cpu_drain(ring, i, why);
+
+	while (!err && ring->raw[i] >= 0) {
+		ssize_t n = read(ring->raw[i], ring->page, ring->page_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		memset((char *)ring->page + n, 0, ring->page_bytes - (size_t)n);
+		err = page_write(ring, &ring->pages[i], why);
+	}
+	return err;
+}
+
+int ring_drain_rest(struct ring *ring, struct why *why)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
+		err = cpu_drain_rest(ring, i, why);
+	return err;
+}
+
+void ring_pollfds(const struct ring *ring, struct pollfd *fds)
+{
+	for (size_t i = 0; i < ring->nr_cpus; i++)
+		fds[i] = (struct pollfd){ .fd = ring->raw[i], .events = POLLIN };
+}
+
+/* ---- counts and files ---- */
+
+uint64_t ring_bytes(const struct ring *ring)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < ring->nr_cpus; i++)
+		bytes += ring->pages[i].bytes;
+	return bytes;
+}
+
+static uint64_t stat_of(const char *stats, const char *name)
+{
+	const char *at = stats ? strstr(stats, name) : NULL;
+
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+void ring_count(const struct ring *ring, struct ring_counts *ret_counts)
+{
+	struct ring_counts counts = { 0, 0 };
+
+	for (size_t i = 0; i < ring->nr_cpus; i++) {
+		char file[64], *stats;
+
+		if (ring->raw[i] < 0)
+			continue;
+		snprintf(file, sizeof(file), "per_cpu/cpu%zu/stats", i);
+		stats = ring_read(ring, file);
+		counts.read += stat_of(stats, "\nread events: ");
+		counts.lost += stat_of(stats, "\noverrun: ") + stat_of(stats, "\ndropped events: ");
+		free(stats);
+	}
+	*ret_counts = counts;
+}
+
+const struct ring_event *ring_events(const struct ring *ring, size_t *ret_nr)
+{
+	*ret_nr = ring->nr_events;
+	return ring->events;
+}
+
+struct pages *ring_pages(struct ring *ring, size_t *ret_nr)
+{
+	*ret_nr = ring->nr_cpus;
+	return ring->pages;
+}
+
+char *ring_read(const struct ring *ring, const char *file)
+{
+	return tracefs_instance_file_read(ring->instance, file, NULL);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ring - kvmtop's own tracefs instance: a ring of KVM events for each CPU, and the pages that were
+ * moved from the rings.
+ *
+ * The instance is called kvmtop-PID, so that the next kvmtop can remove the instance of a killed
+ * process (cmd/stale.h). The top instance and other programs' instances are never touched. Full
+ * pages are moved (splice) from each ring to a file without a name.
+ */
+#ifndef KVMTOP_TRACE_TRACER_RING_H
+#define KVMTOP_TRACE_TRACER_RING_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/why.h"
+#include "trace/tracer/pages.h"
+
+/* Events to record: a pattern of their names, and a filter. */
+struct ring_choice {
+	const char *pattern; /* "kvm_exit", "kvm_*", "kvmmmu:*" */
+	const char *filter;  /* a kernel filter for the matching events; NULL: none */
+};
+
+struct ring_config {
+	const char *tracefs; /* the mount point */
+	size_t nr_cpus;	     /* one more than the highest number of a CPU */
+	const struct ring_choice *choices;
+	size_t nr_choices; /* 0: all events of all systems of KVM but kvmmmu */
+	const char *filter; /* a kernel filter for all events if there are 0 choices */
+	const char *clock; /* NULL: the kernel's choice */
+	unsigned long kib;   /* per CPU; 0: the kernel's choice */
+	const pid_t *tids;   /* record these threads and their children; nr_tids 0: all threads */
+	size_t nr_tids;
+	bool sched;	     /* the scheduler's events of these threads, too */
+	const char *folder;  /* for the files without a name */
+};
+
+struct ring_event {
+	char *system, *name;
+};
+
+/* What the kernel counted over all CPUs. */
+struct ring_counts {
+	uint64_t read; /* events that were read, in whole pages */
+	uint64_t lost; /* overwritten or dropped because a ring was full */
+};
+
+struct ring;
+
+#define RING_NAME_PREFIX "kvmtop-" /* of the instance's name; the pid follows */
+
+/* Makes an instance that does not record yet. */
+int ring_new(const struct ring_config *config, struct ring **ret_ring, struct why *why);
+
+/* Removes the instance. Takes NULL. */
+void ring_free(struct ring *ring);
+
+int ring_begin(struct ring *ring, struct why *why);
+void ring_end(struct ring *ring);
+
+/* Moves full pages. Returns 0, or -errno with why; pages moved before are kept. */
+int ring_drain(struct ring *ring, struct why *why);
+
+/* After ring_end(): moves all remaining pages. */
+int ring_drain_rest(struct ring *ring, struct why *why);
+
+/* Fills one entry for each CPU, to wait for full pages. */
+void ring_pollfds(const struct ring *ring, struct pollfd *fds);
+
+/* The bytes of all pages that were moved. */
+uint64_t ring_bytes(const struct ring *ring);
+
+void ring_count(const struct ring *ring, struct ring_counts *ret_counts);
+
+const struct ring_event *ring_events(const struct ring *ring, size_t *ret_nr);
+
+/* The moved pages of each CPU. */
+struct pages *ring_pages(struct ring *ring, size_t *ret_nr);
+
+/* The content of a small file: "trace_clock", "per_cpu/cpu0/stats". To be freed; NULL: none. */
+char *ring_read(const struct ring *ring, const char *file);
+
+#endif
