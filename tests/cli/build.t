@@ -35,7 +35,8 @@ in_folder() {
 # man_pages FOLDER: where the pages are below it.
 man_pages() {
 	echo "$1/man5/kvmtop-history.5"
-	for command in exits format group record report timeline why; do
+	echo "$1/man7/kvmtop-screen.7"
+	for command in exits export format group record report timeline why; do
 		echo "$1/man8/kvmtop-$command.8"
 	done
 	echo "$1/man8/kvmtop.8"

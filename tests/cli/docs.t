@@ -85,9 +85,9 @@ keys=$("$HELPERS/headings" keys | tr ' ' '\n')
 columns=$("$HELPERS/headings" columns | sort -u)
 check "the help page has keys" test "$(printf '%s\n' "$keys" | grep -c .)" -gt 20
 check "views have columns" test "$(printf '%s\n' "$columns" | grep -c .)" -gt 20
-man=$(sed -n '/^\.Ss Keys/,/^\.El/s/^\.It Ic //p' man/kvmtop.8 | tr ' ' '\n' | sed 's/^\\&//')
+man=$(sed -n '/^\.Sh KEYS/,/^\.El/s/^\.It Ic //p' man/kvmtop-screen.7 | tr ' ' '\n' | sed 's/^\\&//')
 is "$(missing "$keys" "$man")" "" "the man page has every key of the help page"
-man=$(sed -n '/^\.Ss Columns/,/^\.El/s/^\.It //p' man/kvmtop.8 | sed 's/ , /\n/g; s/\\&//g')
+man=$(sed -n '/^\.Sh COLUMNS/,/^\.El/s/^\.It //p' man/kvmtop-screen.7 | sed 's/ , /\n/g; s/\\&//g')
 is "$(missing "$columns" "$man")" "" "the man page has every column's heading"
 # In by-guest views the column CurAvg/s has this heading while they count exits.
 is "$(missing "$man" "$columns")" "Exits/s" "and no other heading"
@@ -106,7 +106,7 @@ is "$(missing "$headings" "$man")" "" "the man page has every heading of kvmtop 
 # Metrics with their labels: "kvmtop_exits_total guest reason".
 metrics=$("$KVMTOP" --metrics help | sed -n 's/^      \(kvmtop_[^ ].*\)/\1/p' | tr -d ',}' |
 	tr '{' ' ')
-man=$(sed -n '/^\.Sh PROMETHEUS/,/^\.Sh ENV/s/^\.It \(kvmtop_.*\)/\1/p' man/kvmtop.8 |
+man=$(sed -n '/^\.Sh METRICS/,/^\.Sh MANY/s/^\.It \(kvmtop_.*\)/\1/p' man/kvmtop-export.8 |
 	sed 's/ ,//g')
 check "there are metrics" test "$(printf '%s\n' "$metrics" | grep -c .)" -gt 15
 is "$man" "$metrics" "the man page has every metric with its labels, in the same order"
