@@ -129,6 +129,11 @@ endif
 
 export CC PKG_CONFIG
 
+# All CPUs, unless -j says how many; a make above this one has said.
+ifeq ($(MAKELEVEL)$(filter clean,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 .DEFAULT_GOAL = all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -235,12 +240,18 @@ check: ## install what is missing, build, and run every test
 	@packaging/tools/mount-tracefs
 	@$(MAKE) test
 
-test: ## build and run every test, install nothing
-	@$(MAKE) all tests
-	@$(if $(SANITIZE),,$(MAKE) SANITIZE=address,undefined tests)
-	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run \
-		$(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
+# What the tests need, and no more.
+SANITIZERS = address,undefined
 SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
+CHOSEN_TESTS = $(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
+NEEDED = $(filter-out %.t build/sanitize/%,$(CHOSEN_TESTS)) \
+	$(if $(filter %.t,$(CHOSEN_TESTS)),all $(HELPERS))
+NEEDED_SANITIZED = $(filter build/sanitize/%,$(CHOSEN_TESTS))
+test: ## build and run every test, install nothing
+	@$(if $(strip $(NEEDED)),$(MAKE) $(NEEDED))
+	@$(if $(NEEDED_SANITIZED),$(MAKE) SANITIZE=$(SANITIZERS) $(NEEDED_SANITIZED))
+	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run \
+		$(CHOSEN_TESTS)
 
 check-quick: tests ## the tests that need no root, KVM or terminal, as packages run them
 	@$(MAKE) all
