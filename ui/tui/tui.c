@@ -223,18 +223,20 @@ static void take_signals(struct tui *tui)
 	}
 }
 
+/* Each key acts on the table as the key before left it; the loop rebuilds it after the last one. */
 static void take_keys(struct tui *tui)
 {
 	struct terminal_event event;
 
-	/* Each key acts on the table as the key before left it. */
-	while (!tui->quit && terminal_event(tui->terminal, &event)) {
+	for (bool is_first = true; !tui->quit && terminal_event(tui->terminal, &event);
+	     is_first = false) {
+		if (!is_first)
+			rebuild(tui);
 		tui_unsay(tui); /* the notice belongs to the key before */
 		tui->again = NULL;
 		tui_press(tui, &event);
 		if (tui->sampling.is_opening)
 			look_opening(tui);
-		rebuild(tui);
 	}
 }
 
