@@ -15,9 +15,10 @@
 #include "cmd/commands.h"
 #include "cmd/exits_options.h"
 #include "cmd/live.h"
+#include "cmd/providers.h"
 #include "host/env.h"
 #include "core/monitor.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "trace/tracer/child.h"
 #include "trace/report/report.h"
 #include "ui/lines/lines.h"
@@ -184,7 +185,7 @@ static int prepare_command(struct exits_run *run, const sigset_t *mask, struct w
 
 static int begin(struct exits_run *run, struct why *why)
 {
-	const struct monitor_config config = {
+	struct monitor_config config = {
 		.env = &run->env,
 		.providers = 1U << PROVIDER_EXITS,
 	};
@@ -197,6 +198,8 @@ static int begin(struct exits_run *run, struct why *why)
 		err = live_init(&run->live, false, false);
 	if (!err && run->options.command)
 		err = prepare_command(run, &mask, why);
+	if (!err)
+		config.list = providers_of(&run->env);
 	if (!err)
 		err = monitor_open(&config, &run->monitor, why);
 	if (!err)

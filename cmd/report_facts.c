@@ -159,7 +159,7 @@ int report_facts_init(struct report_facts *facts, const struct recording *record
 {
 	bool has_time = trace_clock_info(recording->trace)->clock != TRACE_CLOCK_COUNT;
 	double ns_per_unit = recording_ns_per_unit(recording->trace, options->mhz);
-	struct monitor_config config = { .env = NULL };
+	struct monitor_config config = { .list = recorded_players };
 	int err;
 
 	*facts = (struct report_facts){ .query.is_cycles = !(ns_per_unit > 0) };
@@ -171,7 +171,6 @@ int report_facts_init(struct report_facts *facts, const struct recording *record
 	if (err)
 		return err;
 	config.recording = (struct monitor_recording){
-		.players = recorded_players,
 		.recording = &facts->recorded,
 		.guests = facts->recorded.guests,
 		.long_exits = &facts->long_exits,

@@ -16,6 +16,7 @@
 #include "cmd/complete.h"
 #include "cmd/live.h"
 #include "cmd/thresholds_file.h"
+#include "cmd/providers.h"
 #include "cmd/top.h"
 #include "cmd/top_export.h"
 #include "cmd/top_lines.h"
@@ -29,7 +30,7 @@
 #include "history/recorder.h"
 #include "host/guest.h"
 #include "core/monitor.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "ui/metrics/table.h"
 #include "ui/tui/tui.h"
 
@@ -124,6 +125,7 @@ static int monitor_begin(struct top *top, enum mode mode, struct why *why)
 	const struct top_options *options = &top->options;
 	struct monitor_config config = {
 		.env = &top->env,
+		.list = providers_of(&top->env),
 		.providers = choose_providers(top),
 		.asides = top->query.type->is_of_host ? 0 : 1U << PROVIDER_HOST,
 		.waits = mode == MODE_CURSES,
@@ -147,19 +149,19 @@ static int monitor_begin(struct top *top, enum mode mode, struct why *why)
 
 static int list_providers(const struct top *top)
 {
-	const char *name, *help;
-	int err;
+	const struct provider *const *list = providers_of(&top->env);
 
-	for (size_t i = 0;; i++) {
+	for (size_t i = 0; list[i]; i++) {
 		struct why why = { "" };
+		int err = monitor_try(list[i], &top->env, &why);
 
-		if (!monitor_provider(&top->env, i, &name, &help, &err, &why))
-			return STATUS_OK;
 		if (err && !why.text[0])
 			why_set(&why, 0, "%s", strerror(-err));
-		printf("%-12s %s\n%-12s %s%s%s\n", name, help, "", err ? "not here" : "works here",
+		printf("%-12s %s\n%-12s %s%s%s\n", live_providers[i]->name,
+		       live_providers[i]->help, "", err ? "not here" : "works here",
 		       why.text[0] ? ": " : "", why.text);
 	}
+	return STATUS_OK;
 }
 
 static void print_guest(const struct guest *guest)

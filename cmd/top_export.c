@@ -15,10 +15,11 @@
 #include "lib/signals.h"
 #include "lib/whole_file.h"
 #include "cmd/live.h"
+#include "cmd/providers.h"
 #include "cmd/top_export.h"
 #include "core/findings/findings.h"
 #include "host/descriptors.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "lib/http/server.h"
 #include "ui/metrics/metrics.h"
 #include "core/views/query.h"
@@ -96,6 +97,7 @@ static int begin(struct export *export, struct env *env, struct why *why)
 	unsigned int groups = export->options->metrics;
 	const struct monitor_config config = {
 		.env = env,
+		.list = providers_of(env),
 		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
 			     1U << PROVIDER_HOST | (groups & METRICS_STATISTICS ? STATISTICS : 0),
 		.asides = 1U << PROVIDER_HOST,

@@ -152,12 +152,13 @@ static int choose_guest(struct top_reader *reader, struct why *why)
 	return 0;
 }
 
-static int open_monitor(struct top_reader *reader, const struct monitor_recording *recording,
-			struct why *why)
+static int open_monitor(struct top_reader *reader, const struct provider *const *players,
+			const struct monitor_recording *recording, struct why *why)
 {
 	/* A screen shows more than its view, as the live screen does. */
 	const struct monitor_config config = {
 		.counts_all = top_options_mode(reader->options) == MODE_CURSES,
+		.list = players,
 		.recording = *recording,
 	};
 	int err = monitor_open(&config, &reader->monitor, why);
@@ -383,12 +384,11 @@ static int show_past(struct top_reader *reader, struct why *why)
 {
 	const struct top_options *options = reader->options;
 	const struct monitor_recording recording = {
-		.players = past_players,
 		.recording = &reader->past,
 		.guests = past_guests(reader->past),
 	};
 	uint64_t at_ns = UINT64_MAX;
-	int err = open_monitor(reader, &recording, why);
+	int err = open_monitor(reader, past_players, &recording, why);
 
 	if (!err && options->at)
 		err = when_parse(options->at, &reader->origin, &at_ns, why);
@@ -409,7 +409,6 @@ static int show_past(struct top_reader *reader, struct why *why)
 static int print_span(struct top_reader *reader, struct why *why)
 {
 	struct monitor_recording recording = {
-		.players = interval_players,
 		.recording = &reader->interval,
 	};
 	int err = interval_new(reader->store, NULL, &reader->interval);
@@ -424,7 +423,7 @@ static int print_span(struct top_reader *reader, struct why *why)
 		return err;
 	recording.guests = interval_guests(reader->interval);
 	recording.fields = interval_fields(reader->interval);
-	err = open_monitor(reader, &recording, why);
+	err = open_monitor(reader, interval_players, &recording, why);
 	return err ? err : print(reader, interval_last(reader->interval)->time_ns, why);
 }
 

@@ -13,10 +13,11 @@
 #include "cmd/commands.h"
 #include "cmd/live.h"
 #include "cmd/option.h"
+#include "cmd/providers.h"
 #include "cmd/thresholds_file.h"
 #include "host/env.h"
 #include "core/monitor.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "ui/lines/lines.h"
 #include "core/views/build.h"
 
@@ -126,7 +127,7 @@ static void follow_guest(struct why_run *run)
 /* Without times of exits "nothing found" would say little. */
 static int begin(struct why_run *run, struct why *why)
 {
-	const struct monitor_config config = {
+	struct monitor_config config = {
 		.env = &run->env,
 		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
 		.asides = ASIDES,
@@ -138,6 +139,8 @@ static int begin(struct why_run *run, struct why *why)
 				      why);
 	if (!err)
 		err = live_init(&run->live, false, false);
+	if (!err)
+		config.list = providers_of(&run->env);
 	if (!err)
 		err = monitor_open(&config, &run->monitor, why);
 	if (!err)

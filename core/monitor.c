@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens providers and players, tells them what is wanted, and collects their samples. */
+/* Opens providers, tells them what is wanted, and collects their samples. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,21 +9,15 @@
 #include "lib/clock.h"
 #include "host/guest.h"
 #include "core/monitor.h"
-#include "providers/playback/captured.h"
-#include "providers/playback/playback.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "core/views/query.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define COLLECT_TRIES 10 /* failures in a row, with the last of which a source is switched off */
 
-/* A provider, or a player in place of one. */
 struct source {
-	const char *name; /* begins its notice */
-	bool is_of_exits, is_always_by_guest;
 	bool is_aside; /* see monitor_config.asides */
-	const struct player *player;	 /* NULL: the source is live */
-	const struct provider *provider; /* of a player: playback_provider */
+	const struct provider *provider;
 	struct provider_args args;
 	void *state; /* NULL: not open */
 	bool is_open, has_collected;
@@ -31,6 +25,7 @@ struct source {
 	bool is_waiting; /* it is not there yet; monitor_revive() tries again */
 	bool is_told;
 	struct want told;      /* the latest want that it was told */
+	size_t nr_samples;     /* of a player: that answer it; 0: it cannot rewind */
 	uint32_t nr_told_with; /* how many fields there were then: it counts newer ones anyway */
 	char notice[sizeof(struct why) + 32];
 };
@@ -57,7 +52,8 @@ struct monitor {
 static void source_say(struct source *source, const char *text)
 {
 	if (text[0])
-		snprintf(source->notice, sizeof(source->notice), "%s: %s", source->name, text);
+		snprintf(source->notice, sizeof(source->notice), "%s: %s",
+			 source->provider->name, text);
 	else
 		source->notice[0] = '\0';
 }
@@ -77,18 +73,11 @@ static void source_fail(struct source *source, int err, const struct why *why)
 	source->state = NULL;
 }
 
-static int open_state(struct source *source, const void *recording, struct why *why)
-{
-	if (source->player)
-		return playback_open(source->player, recording, &source->args, &source->state, why);
-	return source->provider->open(&source->args, &source->state, why);
-}
-
 /* Opens a source, or leaves it waiting or failed with its notice set. */
-static int source_open(struct source *source, const void *recording, bool waits)
+static int source_open(struct source *source, bool waits)
 {
 	struct why why = { "" };
-	int err = open_state(source, recording, &why);
+	int err = source->provider->open(&source->args, &source->state, &why);
 
 	source->is_open = !err;
 	source->is_told = false;
@@ -102,7 +91,7 @@ static int source_open(struct source *source, const void *recording, bool waits)
 
 static bool is_recorded(const struct monitor *monitor)
 {
-	return monitor->config.recording.players;
+	return !monitor->config.env;
 }
 
 bool monitor_is_live(const struct monitor *monitor)
@@ -112,40 +101,6 @@ bool monitor_is_live(const struct monitor *monitor)
 			return true;
 	}
 	return false;
-}
-
-static struct source source_of_provider(const struct provider *provider)
-{
-	return (struct source){
-		.name = provider->name,
-		.is_of_exits = provider->is_of_exits,
-		.is_always_by_guest = provider->is_always_by_guest,
-		.provider = provider,
-	};
-}
-
-static struct source source_of_player(const struct player *player)
-{
-	return (struct source){
-		.name = player->name,
-		.is_of_exits = player->is_of_exits,
-		.is_always_by_guest = player->is_always_by_guest,
-		.player = player,
-		.provider = &playback_provider,
-	};
-}
-
-/* What plays instead of the i-th live provider; NULL: nothing does. */
-static const struct player *player_at(const struct monitor *monitor, size_t i)
-{
-	if (is_recorded(monitor))
-		return monitor->config.recording.players[i];
-	return env_is_captured(monitor->config.env) ? captured_player(provider_at(i)) : NULL;
-}
-
-static bool is_end(const struct monitor *monitor, size_t i)
-{
-	return is_recorded(monitor) ? !player_at(monitor, i) : !provider_at(i);
 }
 
 /* The source that this one would be in place of; NULL: none. */
@@ -194,26 +149,25 @@ static int open_sources(struct monitor *monitor, struct why *why)
 	bool waits = false;
 	int err = -ENOENT;
 
-	for (size_t i = 0; !is_end(monitor, i); i++) {
-		const struct player *player = player_at(monitor, i);
+	for (size_t i = 0; monitor->config.list[i]; i++) {
 		struct source *source = &monitor->sources[monitor->nr_sources];
 		int this_err;
 
 		if (!is_recorded(monitor) && !(monitor->config.providers & 1U << i))
 			continue;
 		monitor->nr_sources++;
-		*source = player ? source_of_player(player) : source_of_provider(provider_at(i));
+		source->provider = monitor->config.list[i];
 		source->is_aside = monitor->config.asides & 1U << i;
 		source->args = (struct provider_args){
 			.env = monitor->config.env,
+			.recording = monitor->config.recording.recording,
 			.guests = monitor->guests,
 			.fields = monitor->fields,
 			.source = (uint32_t)i,
 		};
 		if (is_spare(monitor, source))
 			continue;
-		this_err = source_open(source, monitor->config.recording.recording,
-				       monitor->config.waits);
+		this_err = source_open(source, monitor->config.waits);
 		waits |= source->is_waiting;
 		if (this_err) {
 			err = this_err;
@@ -332,7 +286,7 @@ static bool is_new_question(const struct monitor *monitor, const struct query *q
 	if (want->guest != query->guest)
 		return true;
 	for (size_t i = 0; i < monitor->nr_sources; i++)
-		is_scoped |= !monitor->sources[i].is_always_by_guest;
+		is_scoped |= !monitor->sources[i].provider->is_always_by_guest;
 	return is_scoped && want->scope != scope_of(query);
 }
 
@@ -380,7 +334,7 @@ static int want_of(const struct monitor *monitor, const struct source *source,
 				   .longer_ns = want->longer_ns,
 				   .has_halts = want->has_halts };
 	/* Always all guests: a closer look at one guest must not end the counts of others. */
-	if (source->is_of_exits) {
+	if (source->provider->is_of_exits) {
 		ret_want->scope = WANT_EACH;
 		ret_want->guest = GUEST_ANY;
 	}
@@ -398,10 +352,13 @@ static void tell_source(struct source *source, const struct want *want)
 	int err = source->provider->want(source->state, want, &why);
 
 	source->is_told = true;
-	if (err)
+	if (err) {
 		source_fail(source, err, &why);
-	else
-		source_say(source, why.text);
+		return;
+	}
+	source_say(source, why.text);
+	if (source->provider->rewind)
+		source->nr_samples = source->provider->rewind(source->state);
 }
 
 /*
@@ -585,7 +542,7 @@ bool monitor_revive(struct monitor *monitor)
 			source_say(source, "");
 			continue;
 		}
-		any |= source_open(source, NULL, true) == 0;
+		any |= source_open(source, true) == 0;
 	}
 	return any;
 }
@@ -606,14 +563,14 @@ static int take_sample(struct monitor *monitor)
 	return stats_update(monitor->stats, monitor->fields, &monitor->sample);
 }
 
-/* The samples that answer the latest want; 0: players and providers go on for ever. */
+/* The samples that answer the latest want; 0: providers go on for ever. */
 static size_t count_samples(const struct monitor *monitor)
 {
 	size_t most = 0;
 
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
 		const struct source *source = &monitor->sources[i];
-		size_t nr = source->is_open && source->player ? playback_samples(source->state) : 0;
+		size_t nr = source->is_open ? source->nr_samples : 0;
 
 		most = nr > most ? nr : most;
 	}
@@ -680,7 +637,7 @@ static bool is_wanted(const struct monitor *monitor, const struct source *source
 /* Whether the provider of exits could not be opened, or failed before its first sample. */
 static bool has_no_exits(const struct source *source)
 {
-	return source->is_of_exits && !source->is_open && !source->has_collected;
+	return source->provider->is_of_exits && !source->is_open && !source->has_collected;
 }
 
 const char *monitor_notice(const struct monitor *monitor, size_t i)
@@ -691,7 +648,7 @@ const char *monitor_notice(const struct monitor *monitor, size_t i)
 		const struct source *source = &monitor->sources[j];
 
 		if (!source->notice[0] || is_replaced(monitor, source) ||
-		    (source->is_of_exits &&
+		    (source->provider->is_of_exits &&
 		     (!is_wanted(monitor, source) || has_no_exits(source))))
 			continue;
 		if (i-- == 0)
@@ -725,11 +682,11 @@ static int count_exits(struct source *source, struct why *why)
 
 static int try_source(struct source *source, struct why *why)
 {
-	int err = open_state(source, NULL, why);
+	int err = source->provider->open(&source->args, &source->state, why);
 
 	if (err)
 		return err;
-	if (source->is_of_exits)
+	if (source->provider->is_of_exits)
 		err = count_exits(source, why);
 	if (!err)
 		why->text[0] = '\0';
@@ -739,26 +696,17 @@ static int try_source(struct source *source, struct why *why)
 	return err;
 }
 
-bool monitor_provider(const struct env *env, size_t i, const char **ret_name, const char **ret_help,
-		      int *ret_err, struct why *why)
+int monitor_try(const struct provider *provider, const struct env *env, struct why *why)
 {
-	const struct provider *provider = provider_at(i);
-	const struct player *player;
-	struct source source;
+	struct source source = {
+		.provider = provider,
+		.args = { .env = env, .guests = guests_new(env), .fields = fields_new() },
+	};
+	int err = source.args.guests && source.args.fields ? try_source(&source, why) : -ENOMEM;
 
-	if (!provider)
-		return false;
-	player = env_is_captured(env) ? captured_player(provider) : NULL;
-	source = player ? source_of_player(player) : source_of_provider(provider);
-	source.args.env = env;
-	source.args.guests = guests_new(env);
-	source.args.fields = fields_new();
-	*ret_name = provider->name;
-	*ret_help = provider->help;
-	*ret_err = source.args.guests && source.args.fields ? try_source(&source, why) : -ENOMEM;
 	fields_free(source.args.fields);
 	guests_free(source.args.guests);
-	return true;
+	return err;
 }
 
 bool monitor_source(const struct monitor *monitor, size_t i, const char **ret_name, bool *ret_is_up)
@@ -768,7 +716,7 @@ bool monitor_source(const struct monitor *monitor, size_t i, const char **ret_na
 
 		if (is_spare(monitor, source) || is_replaced(monitor, source) || i-- > 0)
 			continue;
-		*ret_name = source->name;
+		*ret_name = source->provider->name;
 		*ret_is_up = source->is_open;
 		return true;
 	}

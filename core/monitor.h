@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * monitor - the providers, or what is played in place of them, with the guests and the stats.
+ * monitor - the providers, or the players of a recording, with the guests and the stats.
  *
  * monitor_want() tells the providers what a query needs, monitor_sample() collects a sample and
  * updates the stats, monitor_facts() gives what views are built from. A provider that cannot work,
@@ -20,7 +20,7 @@
 #define MONITOR_NOTICES (1 + SAMPLE_SOURCES)
 
 struct monitor;
-struct player;
+struct provider;
 struct query;
 
 /*
@@ -28,16 +28,16 @@ struct query;
  * monitor_sample() takes all samples that answer a question.
  */
 struct monitor_recording {
-	const struct player *const *players; /* NULL ends them */
-	const void *recording;		     /* what they play */
-	struct guests *guests;		     /* the inventory */
+	const void *recording; /* what the players play */
+	struct guests *guests; /* the inventory */
 	struct fields *fields; /* the dictionary; NULL: one of its own */
 	const struct long_exits *long_exits; /* NULL: samples have them */
 };
 
 struct monitor_config {
-	struct env *env; /* outlives the monitor */
-	unsigned int providers; /* to open: bits, see providers/provider.h */
+	struct env *env; /* outlives the monitor; NULL: the recording below is played */
+	const struct provider *const *list; /* of providers, or of players; NULL ends it */
+	unsigned int providers; /* to open: bits, see core/provider.h; of a recording all are */
 	/* A subset that is not enough if no other provider works, and missed without a notice. */
 	unsigned int asides;
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
@@ -46,7 +46,7 @@ struct monitor_config {
 	 * no query asked for.
 	 */
 	bool counts_all;
-	struct monitor_recording recording; /* in place of a machine; then env is NULL */
+	struct monitor_recording recording;
 };
 
 /* 0, or -errno with why: no provider of the set works, and none is waited for. */
@@ -133,10 +133,9 @@ const char *monitor_engine(const struct monitor *monitor);
 bool monitor_is_live(const struct monitor *monitor);
 
 /*
- * For --list-providers: tries the i-th provider. *ret_err is 0, and why says how it counts where
- * kernels differ; or -errno, and why says why it cannot work here. False past the last.
+ * For --list-providers: tries a provider. 0, and why says how it counts where kernels differ; or
+ * -errno, and why says why it cannot work here.
  */
-bool monitor_provider(const struct env *env, size_t i, const char **ret_name, const char **ret_help,
-		      int *ret_err, struct why *why);
+int monitor_try(const struct provider *provider, const struct env *env, struct why *why);
 
 #endif

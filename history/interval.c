@@ -12,7 +12,7 @@
 #include "core/facts/stats.h"
 #include "history/interval.h"
 #include "history/reader.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 
 /* Totals do not go on from the moment before one of these. */
 #define BREAKS (MOMENT_FIRST | MOMENT_RESET | MOMENT_AFTER_LOSS)
@@ -555,6 +555,7 @@ struct source {
 	const struct interval *interval;
 	uint32_t source;
 	bool has_begun;
+	const struct want *want; /* the latest */
 };
 
 static void source_close(void *state)
@@ -562,10 +563,9 @@ static void source_close(void *state)
 	free(state);
 }
 
-static int source_open(const void *recording, const struct provider_args *args, void **ret_state,
-		       struct why *why)
+static int source_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	const struct interval *interval = *(struct interval *const *)recording;
+	const struct interval *interval = *(struct interval *const *)args->recording;
 	struct source *source;
 
 	if (args->source == PROVIDER_EXITS &&
@@ -576,6 +576,15 @@ static int source_open(const void *recording, const struct provider_args *args, 
 		return -ENOMEM;
 	*source = (struct source){ .interval = interval, .source = args->source };
 	*ret_state = source;
+	return 0;
+}
+
+static int source_want(void *state, const struct want *want, struct why *why)
+{
+	struct source *source = state;
+
+	(void)why;
+	source->want = want;
 	return 0;
 }
 
@@ -600,8 +609,9 @@ static int play_open(const struct sum *sum, struct sample *sample)
 	return timing.open_ns ? sample_add_timed(sample, sum->key, 0, ROW_FROM_ZERO, &timing) : 0;
 }
 
-static int play(const struct sum *sum, uint32_t flags, struct sample *sample)
+static int play(const struct sum *sum, struct sample *sample)
 {
+	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
 	struct timing timing = {
 		.time_ns = sum->time_ns,
 		.open_ns = sum->open_ns,
@@ -615,8 +625,7 @@ static int play(const struct sum *sum, uint32_t flags, struct sample *sample)
 	return sample_add_timed(sample, sum->key, sum->count, flags, &timing);
 }
 
-static int source_next(void *state, const struct want *want, uint32_t flags,
-		       struct sample *sample, struct why *why)
+static int source_collect(void *state, struct sample *sample, struct why *why)
 {
 	struct source *source = state;
 	const struct interval *interval = source->interval;
@@ -632,24 +641,25 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 		const struct field *field = fields_get(interval->fields, sum->key.field);
 
 		if (!err && field->source == source->source &&
-		    field_set_has(&want->fields, sum->key.field))
-			err = is_end ? play(sum, flags, sample) : play_open(sum, sample);
+		    field_set_has(&source->want->fields, sum->key.field))
+			err = is_end ? play(sum, sample) : play_open(sum, sample);
 	}
 	return err;
 }
 
 #define INTERVAL_PLAYER(its_name, of_exits) \
-	&(const struct player){ \
+	&(const struct provider){ \
 		.name = (its_name), \
 		.is_of_exits = (of_exits), \
 		.is_always_by_guest = true, \
 		.open = source_open, \
+		.want = source_want, \
 		.rewind = source_rewind, \
-		.next = source_next, \
+		.collect = source_collect, \
 		.close = source_close, \
 	}
 
-const struct player *const interval_players[] = {
+const struct provider *const interval_players[] = {
 	[PROVIDER_DEBUGFS] = INTERVAL_PLAYER("debugfs", false),
 	[PROVIDER_TRACEPOINT] = INTERVAL_PLAYER("tracepoint", false),
 	[PROVIDER_EXITS] = INTERVAL_PLAYER("exits", true),

@@ -12,7 +12,7 @@
 #define KVMTOP_HISTORY_INTERVAL_H
 
 #include "history/store.h"
-#include "providers/playback/player.h"
+#include "core/provider.h"
 
 struct interval;
 
@@ -35,6 +35,6 @@ const struct stored *interval_first(const struct interval *interval);
 const struct stored *interval_last(const struct interval *interval);
 uint64_t interval_elapsed_ns(const struct interval *interval);
 
-extern const struct player *const interval_players[];
+extern const struct provider *const interval_players[];
 
 #endif

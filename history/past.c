@@ -594,6 +594,7 @@ struct source {
 	struct past *past;
 	uint32_t source;
 	size_t nr_played;
+	const struct want *want; /* the latest */
 };
 
 static void source_close(void *state)
@@ -601,10 +602,9 @@ static void source_close(void *state)
 	free(state);
 }
 
-static int source_open(const void *recording, const struct provider_args *args, void **ret_state,
-		       struct why *why)
+static int source_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	struct past *past = *(struct past *const *)recording;
+	struct past *past = *(struct past *const *)args->recording;
 	struct source *source;
 	int err = segment_ids_open(past->reader.ids, args->fields, why);
 
@@ -621,15 +621,23 @@ static int source_open(const void *recording, const struct provider_args *args, 
 	return 0;
 }
 
-static int exits_open(const void *recording, const struct provider_args *args, void **ret_state,
-		      struct why *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	const struct past *past = *(struct past *const *)recording;
+	const struct past *past = *(struct past *const *)args->recording;
 	int err = segment_ids_open(past->reader.ids, args->fields, why);
 
 	if (!err && !segment_ids_has_source(past->reader.ids, args->source))
 		err = why_set(why, -ENODATA, "no exits were recorded");
-	return err ? err : source_open(recording, args, ret_state, why);
+	return err ? err : source_open(args, ret_state, why);
+}
+
+static int source_want(void *state, const struct want *want, struct why *why)
+{
+	struct source *source = state;
+
+	(void)why;
+	source->want = want;
+	return 0;
 }
 
 static size_t source_rewind(void *state)
@@ -645,14 +653,12 @@ static size_t source_rewind(void *state)
 }
 
 /* A sample that is damaged has no rows. */
-static int source_next(void *state, const struct want *want, uint32_t flags,
-		       struct sample *sample, struct why *why)
+static int source_collect(void *state, struct sample *sample, struct why *why)
 {
 	struct source *source = state;
 	struct past *past = source->past;
 	uint32_t i = source->source;
 
-	(void)flags;
 	source->nr_played++;
 	if (past->nr_played > source->nr_played)
 		past->nr_played = 0;
@@ -668,40 +674,42 @@ static int source_next(void *state, const struct want *want, uint32_t flags,
 		sample->elapsed_ns[i] = elapsed(past->before_times.earlier_ns[i],
 						past->before_times.last_ns[i]);
 	}
-	return sample->time_ns[i] ? add_rows(past, i, want, sample) : 0;
+	return sample->time_ns[i] ? add_rows(past, i, source->want, sample) : 0;
 }
 
-static int exits_next(void *state, const struct want *want, uint32_t flags, struct sample *sample,
-		      struct why *why)
+static int exits_collect(void *state, struct sample *sample, struct why *why)
 {
-	if (want->longer_ns)
+	const struct source *source = state;
+
+	if (source->want->longer_ns)
 		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
-	return source_next(state, want, flags, sample, why);
+	return source_collect(state, sample, why);
 }
 
-#define PAST_PLAYER(its_name, of_exits, its_open, its_next) \
-	&(const struct player){ \
+#define PAST_PLAYER(its_name, of_exits, its_open, its_collect) \
+	&(const struct provider){ \
 		.name = (its_name), \
 		.is_of_exits = (of_exits), \
 		.is_always_by_guest = true, \
 		.open = (its_open), \
+		.want = source_want, \
 		.rewind = source_rewind, \
-		.next = (its_next), \
+		.collect = (its_collect), \
 		.close = source_close, \
 	}
 
-const struct player *const past_players[] = {
-	[PROVIDER_DEBUGFS] = PAST_PLAYER("debugfs", false, source_open, source_next),
-	[PROVIDER_TRACEPOINT] = PAST_PLAYER("tracepoint", false, source_open, source_next),
-	[PROVIDER_EXITS] = PAST_PLAYER("exits", true, exits_open, exits_next),
-	[PROVIDER_STATS] = PAST_PLAYER("stats", false, source_open, source_next),
-	[PROVIDER_HOST] = PAST_PLAYER("host", false, source_open, source_next),
+const struct provider *const past_players[] = {
+	[PROVIDER_DEBUGFS] = PAST_PLAYER("debugfs", false, source_open, source_collect),
+	[PROVIDER_TRACEPOINT] = PAST_PLAYER("tracepoint", false, source_open, source_collect),
+	[PROVIDER_EXITS] = PAST_PLAYER("exits", true, exits_open, exits_collect),
+	[PROVIDER_STATS] = PAST_PLAYER("stats", false, source_open, source_collect),
+	[PROVIDER_HOST] = PAST_PLAYER("host", false, source_open, source_collect),
 	NULL,
 };
 
-const struct player *const past_recorded_players[] = {
-	PAST_PLAYER("recording", false, source_open, source_next),
-	PAST_PLAYER("exits", true, exits_open, source_next),
+const struct provider *const past_recorded_players[] = {
+	PAST_PLAYER("recording", false, source_open, source_collect),
+	PAST_PLAYER("exits", true, exits_open, source_collect),
 	NULL,
 };
 

@@ -11,7 +11,7 @@
 
 #include "history/series.h"
 #include "history/store.h"
-#include "providers/playback/player.h"
+#include "core/provider.h"
 
 struct past;
 
@@ -79,7 +79,7 @@ const struct stored *past_at(const struct past *past);
 const struct segment *past_segment(const struct past *past);
 
 /* Moments of live providers; and of a recording, with the sources of its recorded_players. */
-extern const struct player *const past_players[];
-extern const struct player *const past_recorded_players[];
+extern const struct provider *const past_players[];
+extern const struct provider *const past_recorded_players[];
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "core/facts/field.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 
 /* Whether the counter is a part of another one, which is added first. */
 bool kvm_counter_is_child(const struct env *env, const char *name);

@@ -12,7 +12,7 @@
 #include "core/facts/exit_fields.h"
 #include "history/fleet/answer.h"
 #include "history/fleet/query.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 
 #define LINES_STEPS 33 /* cells of a line */
 

@@ -31,7 +31,7 @@
 #include "providers/debugfs/vms.h"
 #include "providers/debugfs/why_not.h"
 #include "providers/kvm_counter.h"
-#include "providers/provider.h"
+#include "providers/providers.h"
 
 struct debugfs {
 	struct provider_args args;

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "core/facts/field.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 
 struct debugfs_counter {
 	uint32_t field;

@@ -19,7 +19,7 @@
 #include "providers/exits/program.h"
 #include "providers/exits/raw.h"
 #include "providers/exits/threads.h"
-#include "providers/provider.h"
+#include "providers/providers.h"
 #include "providers/trace_event.h"
 
 #define THREADS_SPARE 256 /* for guests that start later */

@@ -11,7 +11,7 @@
 #include "arch/arch.h"
 #include "core/facts/field.h"
 #include "providers/exits/shared.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 
 struct exits_names;
 

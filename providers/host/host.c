@@ -13,7 +13,7 @@
 #include "providers/host/cpus.h"
 #include "providers/host/threads.h"
 #include "providers/host/vmms.h"
-#include "providers/provider.h"
+#include "providers/providers.h"
 
 struct host_state {
 	struct provider_args args;

@@ -48,6 +48,8 @@ typedef bool (*key_fn)(const struct captured *captured, const struct want *want,
 struct captured {
 	struct provider_args args;
 	key_fn key_of;
+	const struct want *want; /* the latest */
+	bool has_played;	 /* a sample since then */
 	char *text;	  /* the file; NULL: there is none, and so nothing was counted */
 	const char *next; /* where its next sample begins */
 	uint64_t time_ns, step_ns;
@@ -280,15 +282,28 @@ static int add_rows(struct captured *captured, struct key key, const struct coun
 	return played_rows_add(&captured->rows, &row);
 }
 
-static int captured_next(void *state, const struct want *want, uint32_t flags,
-			 struct sample *sample, struct why *why)
+static int captured_want(void *state, const struct want *want, struct why *why)
 {
 	struct captured *captured = state;
+
+	(void)why;
+	captured->want = want;
+	captured->has_played = false;
+	return 0;
+}
+
+/* The first sample of a want has no interval; a later one counts the whole interval before it. */
+static int captured_collect(void *state, struct sample *sample, struct why *why)
+{
+	struct captured *captured = state;
+	const struct want *want = captured->want;
+	uint32_t flags = ROW_FROM_ZERO | (captured->has_played ? ROW_WHOLE_INTERVAL : 0);
 	int err = advance(captured);
 	struct key key = { 0 };
 	bool has_key = false;
 
 	(void)why;
+	captured->has_played = true;
 	captured->rows.nr = 0;
 	for (size_t i = 0; i < captured->nr_counts && !err; i++) {
 		const struct count *count = &captured->counts[i];
@@ -360,14 +375,12 @@ static bool event_key(const struct captured *captured, const struct want *want, 
 }
 
 /* The fields stay in the dictionary; what a live engine would count is not needed. */
-static int events_open(const void *recording, const struct provider_args *args, void **ret_state,
-		       struct why *why)
+static int events_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
 	struct tracepoint_events events;
 	struct captured *captured;
 	int err = trace_check(args->env, why);
 
-	(void)recording;
 	if (!err)
 		err = tracepoint_events_find(&events, args, why);
 	if (err)
@@ -379,10 +392,11 @@ static int events_open(const void *recording, const struct provider_args *args, 
 	return err;
 }
 
-static const struct player events_player = {
+const struct provider captured_tracepoint_provider = {
 	.name = "tracepoint",
 	.open = events_open,
-	.next = captured_next,
+	.want = captured_want,
+	.collect = captured_collect,
 	.close = captured_close,
 };
 
@@ -485,14 +499,12 @@ static int add_exit_fields(const struct captured *captured)
 	return err;
 }
 
-static int exits_open(const void *recording, const struct provider_args *args, void **ret_state,
-		      struct why *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
 	struct captured *captured;
 	char path[PATH_MAX];
 	int err;
 
-	(void)recording;
 	if (!path_exists(env_path(args->env, path, sizeof(path), EXITS_PATH)))
 		return why_set(why, -ENODATA, "no exits were captured: there is no %s", path);
 	err = captured_new(args, EXITS_PATH, exit_key, &captured, why);
@@ -506,20 +518,22 @@ static int exits_open(const void *recording, const struct provider_args *args, v
 	return err;
 }
 
-static int exits_next(void *state, const struct want *want, uint32_t flags, struct sample *sample,
-		      struct why *why)
+static int exits_collect(void *state, struct sample *sample, struct why *why)
 {
-	if (want->longer_ns)
+	const struct captured *captured = state;
+
+	if (captured->want->longer_ns)
 		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
-	return captured_next(state, want, flags, sample, why);
+	return captured_collect(state, sample, why);
 }
 
-static const struct player exits_player = {
+const struct provider captured_exits_provider = {
 	.name = "exits",
 	.is_always_by_guest = true,
 	.is_of_exits = true,
 	.open = exits_open,
-	.next = exits_next,
+	.want = captured_want,
+	.collect = exits_collect,
 	.close = captured_close,
 };
 
@@ -573,13 +587,11 @@ static int add_host_fields(const struct captured *captured)
 }
 
 /* Without the file there are no fields, as if there were no such provider. */
-static int host_open(const void *recording, const struct provider_args *args, void **ret_state,
-		     struct why *why)
+static int host_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
 	struct captured *captured;
 	int err = captured_new(args, HOST_PATH, host_key, &captured, why);
 
-	(void)recording;
 	if (err)
 		return err;
 	if (captured->text)
@@ -591,19 +603,11 @@ static int host_open(const void *recording, const struct provider_args *args, vo
 	return err;
 }
 
-static const struct player host_player = {
+const struct provider captured_host_provider = {
 	.name = "host",
 	.is_always_by_guest = true,
 	.open = host_open,
-	.next = captured_next,
+	.want = captured_want,
+	.collect = captured_collect,
 	.close = captured_close,
 };
-
-const struct player *captured_player(const struct provider *live)
-{
-	if (live == &host_provider)
-		return &host_player;
-	if (live == &tracepoint_provider)
-		return &events_player;
-	return live == &exits_provider ? &exits_player : NULL;
-}

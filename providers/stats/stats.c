@@ -18,7 +18,7 @@
 #include "host/descriptors.h"
 #include "host/guest_proc.h"
 #include "providers/kvm_counter.h"
-#include "providers/provider.h"
+#include "providers/providers.h"
 #include "providers/stats/held.h"
 #include "providers/stats/layout.h"
 

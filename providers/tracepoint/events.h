@@ -7,7 +7,7 @@
 #ifndef KVMTOP_PROVIDERS_TRACEPOINT_EVENTS_H
 #define KVMTOP_PROVIDERS_TRACEPOINT_EVENTS_H
 
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "providers/tracepoint/engine.h"
 
 struct tracepoint_events {

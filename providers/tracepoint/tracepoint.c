@@ -7,7 +7,7 @@
 #include "lib/array.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
-#include "providers/provider.h"
+#include "providers/providers.h"
 #include "providers/trace_event.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"

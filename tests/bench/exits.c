@@ -89,7 +89,8 @@ static void happen(struct bench *bench)
 
 static int make(struct bench *bench)
 {
-	struct provider_args args = { &bench->env, NULL, NULL, 0 };
+	struct provider_args args = { .env = &bench->env, .guests = NULL, .fields = NULL,
+					      .source = 0 };
 	struct why why = { "" };
 
 	if (env_init(&bench->env, "", &why) < 0)

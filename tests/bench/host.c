@@ -11,7 +11,7 @@
 #include "arch/arch.h"
 #include "tests/bench/measure.h"
 #include "core/facts/stats.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "core/views/build.h"
 #include "core/views/list.h"
 
@@ -110,7 +110,8 @@ int main(void)
 {
 	static double read[ROUNDS], rest[ROUNDS], all[ROUNDS];
 	struct env env = { .root = dir, .arch = arch_by_name("SVM") };
-	struct provider_args args = { &env, guests_new(&env), fields_new(), 3 };
+	struct provider_args args = { .env = &env, .guests = guests_new(&env),
+				      .fields = fields_new(), .source = 3 };
 	struct stats *stats = stats_new();
 	struct query query = { .type = &view_host, .sort = view_host.sort };
 	struct want want = { .scope = WANT_EACH };

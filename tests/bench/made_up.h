@@ -15,7 +15,7 @@
 #include "tests/bench/measure.h"
 #include "core/facts/exit_fields.h"
 #include "history/moment.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "tests/worlds/fake_guest.h"
 
 #define REASONS 20

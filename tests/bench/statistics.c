@@ -14,7 +14,7 @@
 
 #include "tests/bench/measure.h"
 #include "cmd/demo/vm.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "providers/stats/held.h"
 
 #define GUESTS 25
@@ -79,7 +79,8 @@ static int want_all(void *stats, const struct fields *fields)
 /* How long each sample took; 0 or -errno. */
 static int measure(const struct env *env, double *ret_ms, size_t *ret_rows)
 {
-	struct provider_args args = { env, guests_new(env), fields_new(), PROVIDER_STATS };
+	struct provider_args args = { .env = env, .guests = guests_new(env), .fields = fields_new(),
+					      .source = PROVIDER_STATS };
 	struct sample sample = { 0 };
 	struct why why = { "" };
 	void *stats = NULL;

@@ -132,7 +132,7 @@ static inline void fuzz_view(struct monitor *monitor, struct query *query,
 static inline void fuzz_look(const struct recording *recording, enum exit_kind what)
 {
 	struct recorded recorded;
-	struct monitor_config config = { 0 };
+	struct monitor_config config = { .list = recorded_players };
 	struct query query = { .children = true, .is_whole = true, .event = what };
 	struct monitor *monitor;
 	struct why why;
@@ -140,7 +140,6 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 	if (recorded_init(&recorded, recording, 1) < 0)
 		abort();
 	config.recording = (struct monitor_recording){
-		.players = recorded_players,
 		.recording = &recorded,
 		.guests = recorded.guests,
 	};

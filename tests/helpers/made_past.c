@@ -13,7 +13,7 @@
 
 #include "lib/array.h"
 #include "history/file.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -12,6 +12,7 @@ struct source {
 	const struct recorded *recorded;
 	uint32_t source;
 	struct played_rows rows; /* of the second sample; the first has none */
+	const struct want *want; /* the latest */
 	bool is_at_end;		 /* the first sample was made, the second is next */
 };
 
@@ -28,9 +29,10 @@ static void recorded_close(void *state)
 typedef int (*add_fn)(struct played_rows *rows, const struct recorded *recorded,
 		      struct fields *fields, uint32_t source);
 
-static int open_source(const struct recorded *recorded, const struct provider_args *args,
-		       add_fn add, const char *without, void **ret_state, struct why *why)
+static int open_source(const struct provider_args *args, add_fn add, const char *without,
+		       void **ret_state, struct why *why)
 {
+	const struct recorded *recorded = args->recording;
 	struct source *source = calloc(1, sizeof(*source));
 	int err;
 
@@ -52,6 +54,15 @@ static int open_source(const struct recorded *recorded, const struct provider_ar
 	return 0;
 }
 
+static int recorded_want(void *state, const struct want *want, struct why *why)
+{
+	struct source *source = state;
+
+	(void)why;
+	source->want = want;
+	return 0;
+}
+
 static size_t recorded_rewind(void *state)
 {
 	struct source *source = state;
@@ -61,30 +72,29 @@ static size_t recorded_rewind(void *state)
 }
 
 /* Times begin at 1: 0 would mean that the sample has no data of the source. */
-static int recorded_next(void *state, const struct want *want, uint32_t flags,
-			 struct sample *sample, struct why *why)
+static int recorded_collect(void *state, struct sample *sample, struct why *why)
 {
+	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
 	struct source *source = state;
 	bool is_end = source->is_at_end;
 
 	(void)why;
 	source->is_at_end = true;
 	sample->time_ns[source->source] = 1 + (is_end ? source->recorded->span_ns : 0);
-	return is_end ? played_rows_sample(&source->rows, &want->fields, flags, sample) : 0;
+	return is_end ? played_rows_sample(&source->rows, &source->want->fields, flags,
+					   sample) : 0;
 }
 
 /* ---- events */
 
-static int events_open(const void *recording, const struct provider_args *args, void **ret_state,
-		       struct why *why)
+static int events_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	return open_source(recording, args, recorded_add_events,
-			   "the recording has no events of KVM", ret_state, why);
+	return open_source(args, recorded_add_events, "the recording has no events of KVM",
+			   ret_state, why);
 }
 
 /* Every sample has the problems of the recording. */
-static int events_next(void *state, const struct want *want, uint32_t flags,
-		       struct sample *sample, struct why *why)
+static int events_collect(void *state, struct sample *sample, struct why *why)
 {
 	const struct source *source = state;
 	const struct trace *trace = source->recorded->recording->trace;
@@ -93,40 +103,41 @@ static int events_next(void *state, const struct want *want, uint32_t flags,
 	if (problem)
 		why_set(why, 0, "%s: at byte %" PRIu64 ": %s%s", problem->path, problem->offset,
 			problem->text, trace_problem(trace, 1) ? " ..." : "");
-	return recorded_next(state, want, flags, sample, why);
+	return recorded_collect(state, sample, why);
 }
 
-static const struct player events_player = {
+static const struct provider events_player = {
 	.name = "recording",
 	.is_always_by_guest = true,
 	.open = events_open,
+	.want = recorded_want,
 	.rewind = recorded_rewind,
-	.next = events_next,
+	.collect = events_collect,
 	.close = recorded_close,
 };
 
 /* ---- exits */
 
-static int exits_open(const void *recording, const struct provider_args *args, void **ret_state,
-		      struct why *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	return open_source(recording, args, recorded_add_exits,
+	return open_source(args, recorded_add_exits,
 			   "the recording has no VM exits: they are the events kvm_exit, kvm_entry "
 			   "and kvm_userspace_exit",
 			   ret_state, why);
 }
 
-static const struct player exits_player = {
+static const struct provider exits_player = {
 	.name = "exits",
 	.is_always_by_guest = true,
 	.is_of_exits = true,
 	.open = exits_open,
+	.want = recorded_want,
 	.rewind = recorded_rewind,
-	.next = recorded_next,
+	.collect = recorded_collect,
 	.close = recorded_close,
 };
 
-const struct player *const recorded_players[] = {
+const struct provider *const recorded_players[] = {
 	[RECORDED_EVENTS] = &events_player,
 	[RECORDED_EXITS] = &exits_player,
 	NULL,

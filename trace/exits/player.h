@@ -8,10 +8,10 @@
 #ifndef KVMTOP_TRACE_EXITS_PLAYER_H
 #define KVMTOP_TRACE_EXITS_PLAYER_H
 
-#include "providers/playback/player.h"
+#include "core/provider.h"
 
 /* The providers' input is a struct recorded. NULL ends the list. */
-extern const struct player *const recorded_players[];
+extern const struct provider *const recorded_players[];
 
 /* Their numbers, as in struct field.source. */
 enum { RECORDED_EVENTS, RECORDED_EXITS };

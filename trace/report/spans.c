@@ -11,7 +11,8 @@ int report_span_read(struct report_span *span, struct store store, struct fields
 		     uint64_t from_ns, uint64_t to_ns, struct why *why)
 {
 	struct monitor_config config = {
-		.recording = { .players = interval_players, .recording = &span->interval },
+		.list = interval_players,
+		.recording.recording = &span->interval,
 	};
 	int err = interval_new(store, fields, &span->interval);
 

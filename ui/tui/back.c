@@ -32,9 +32,8 @@ static int open_monitor(struct tui *tui, struct why *why)
 	struct past *past = tui->config.past;
 	const struct monitor_config config = {
 		.counts_all = true,
+		.list = tui->config.recording ? past_recorded_players : past_players,
 		.recording = {
-			.players = tui->config.recording ? past_recorded_players :
-							   past_players,
 			.recording = &tui->config.past,
 			.guests = past_guests(past),
 			.fields = tui->config.fields,

@@ -135,7 +135,7 @@ static void step(struct past *past, const struct query *query, struct monitor *m
 static void walk(const char *path)
 {
 	const struct query query = { .type = view_type_by_name("exits") };
-	struct monitor_config config = { .counts_all = true };
+	struct monitor_config config = { .list = past_players, .counts_all = true };
 	struct history_file *file;
 	struct monitor *monitor = NULL;
 	struct past *past = NULL;
@@ -146,7 +146,6 @@ static void walk(const char *path)
 	if (past_new(history_file_store(file), NULL, &past) == 0 &&
 	    past_go(past, UINT64_MAX, &why) == 0) {
 		config.recording = (struct monitor_recording){
-			.players = past_players,
 			.recording = &past,
 			.guests = past_guests(past),
 		};

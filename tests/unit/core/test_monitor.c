@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * test_monitor - what the monitor tells its providers and when, over two that are made up.
- *
- * The table of providers here stands in for the program's.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -21,7 +19,7 @@
 #include "lib/pattern.h"
 #include "core/facts/stats.h"
 #include "core/monitor.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 #include "core/views/list.h"
 #include "core/views/query.h"
 
@@ -136,10 +134,7 @@ static const struct provider fakes[] = {
 	},
 };
 
-const struct provider *provider_at(size_t i)
-{
-	return i < SIZE(fakes) ? &fakes[i] : NULL;
-}
+static const struct provider *const list[] = { &fakes[0], &fakes[1], NULL };
 
 /* ---- a machine without guests */
 
@@ -154,7 +149,8 @@ enum { FIRST = 1 << 0, SECOND = 1 << 1, BOTH = FIRST | SECOND };
 
 static void open_monitor(struct world *world, unsigned int providers)
 {
-	struct monitor_config config = { .env = &world->env, .providers = providers };
+	struct monitor_config config = { .env = &world->env, .list = list,
+					 .providers = providers };
 	struct why why = { "" };
 
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
@@ -205,6 +201,38 @@ static void only_what_is_chosen_is_opened(void **state)
 	open_monitor(world, SECOND);
 	assert_int_equal(first.nr_opened, 0);
 	assert_int_equal(second.nr_opened, 1);
+}
+
+static size_t rewind_first(void *state)
+{
+	struct said *said = state;
+
+	said->time_ns = 0;
+	return 3;
+}
+
+/* All samples that answer a want are taken in one call, and the next call takes none. */
+static void a_player_begins_again_with_every_want(void **state)
+{
+	struct world *world = *state;
+	struct provider player = fakes[0];
+	const struct provider *const players[] = { &player, NULL };
+	struct monitor_config config = { .list = players };
+
+	player.rewind = rewind_first;
+	config.recording.guests = guests_new(NULL);
+	assert_int_equal(monitor_open(&config, &world->monitor, &(struct why){ "" }), 0);
+	for (unsigned int i = 1; i <= 2; i++) {
+		want(world);
+		assert_int_equal(first.nr_wants, i);
+		assert_int_equal(monitor_sample(world->monitor), 0);
+		assert_int_equal(first.time_ns, 3);
+		assert_int_equal(monitor_sample(world->monitor), 0);
+		assert_int_equal(first.time_ns, 3);
+	}
+	monitor_close(world->monitor);
+	world->monitor = NULL;
+	guests_free(config.recording.guests);
 }
 
 static void only_changes_are_told(void **state)
@@ -407,6 +435,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(only_what_is_chosen_is_opened),
+		CASE(a_player_begins_again_with_every_want),
 		CASE(only_changes_are_told),
 		CASE(a_provider_is_not_told_of_fields_it_adds),
 		CASE(new_question_is_told_to_all),

@@ -14,7 +14,7 @@
 
 #include "lib/array.h"
 #include "history/interval.h"
-#include "providers/provider.h"
+#include "core/provider.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NR_GUESTS 6
@@ -472,22 +472,24 @@ static void add_row(const struct sample *sample, const struct row *row, bool is_
 static uint64_t play_source(struct interval *interval, uint32_t source, const struct want *want,
 			    struct table *sums)
 {
-	const struct player *player = interval_players[source];
-	const struct provider_args args = { .fields = interval_fields(interval), .source = source };
+	const struct provider *player = interval_players[source];
+	const struct provider_args args = { .fields = interval_fields(interval), .source = source,
+					    .recording = &interval };
 	struct sample sample = { 0 };
 	struct why why = { "" };
 	uint64_t begin_ns, end_ns;
 	void *state;
 
-	assert_int_equal(player->open(&interval, &args, &state, &why), 0);
+	assert_int_equal(player->open(&args, &state, &why), 0);
+	assert_int_equal(player->want(state, want, &why), 0);
 	assert_int_equal(player->rewind(state), 2);
-	assert_int_equal(player->next(state, want, 0, &sample, &why), 0);
+	assert_int_equal(player->collect(state, &sample, &why), 0);
 	for (size_t i = 0; i < sample.nr_rows; i++)
 		add_row(&sample, &sample.rows[i], true, interval_guests(interval),
 			interval_fields(interval), sums);
 	begin_ns = sample.time_ns[source];
 	sample_reset(&sample);
-	assert_int_equal(player->next(state, want, 0, &sample, &why), 0);
+	assert_int_equal(player->collect(state, &sample, &why), 0);
 	end_ns = sample.time_ns[source];
 	for (size_t i = 0; i < sample.nr_rows; i++)
 		add_row(&sample, &sample.rows[i], false, interval_guests(interval),

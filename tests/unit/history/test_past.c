@@ -15,7 +15,6 @@
 #include "lib/array.h"
 #include "history/past.h"
 #include "history/recent.h"
-#include "providers/playback/playback.h"
 #include "tests/worlds/cmocka_range.h"
 
 enum { EXIT, EXIT_HLT, EXIT_MSR, ENTRY, PAGES, CPU, EXITS, EXITS_HLT, EXITS_MSR, NR_FIELDS };
@@ -267,7 +266,7 @@ static void take(void *const playbacks[3], const struct fields *fields, struct s
 	struct why why = { "" };
 
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(playback_provider.collect(playbacks[i], &sample, &why), 0);
+		assert_int_equal(past_players[i]->collect(playbacks[i], &sample, &why), 0);
 	assert_int_equal(stats_update(stats, fields, &sample), 0);
 	assert_string_equal(why.text, "");
 	sample_release(&sample);
@@ -276,18 +275,18 @@ static void take(void *const playbacks[3], const struct fields *fields, struct s
 static void begin(struct past *past, struct fields *fields, const struct field_set *wanted,
 		  struct stats *stats, void *playbacks[3])
 {
+	static struct want want;
 	struct why why = { "" };
 	size_t nr = 0;
 
+	want = (struct want){ .fields = *wanted, .scope = WANT_EACH };
 	stats_clear(stats);
 	for (uint32_t i = 0; i < 3; i++) {
-		const struct provider_args args = { NULL, past_guests(past), fields, i };
-		const struct want want = { .fields = *wanted, .scope = WANT_EACH };
+		const struct provider_args args = { NULL, past_guests(past), fields, i, &past };
 
-		assert_int_equal(playback_open(past_players[i], &past, &args, &playbacks[i], &why),
-				 0);
-		assert_int_equal(playback_provider.want(playbacks[i], &want, &why), 0);
-		nr = playback_samples(playbacks[i]);
+		assert_int_equal(past_players[i]->open(&args, &playbacks[i], &why), 0);
+		assert_int_equal(past_players[i]->want(playbacks[i], &want, &why), 0);
+		nr = past_players[i]->rewind(playbacks[i]);
 	}
 	while (nr--)
 		take(playbacks, fields, stats);
@@ -296,7 +295,7 @@ static void begin(struct past *past, struct fields *fields, const struct field_s
 static void end(void *const playbacks[3])
 {
 	for (uint32_t i = 0; i < 3; i++)
-		playback_provider.close(playbacks[i]);
+		past_players[i]->close(playbacks[i]);
 }
 
 static void play(struct past *past, struct fields *fields, const struct field_set *wanted,

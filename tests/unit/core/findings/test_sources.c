@@ -12,7 +12,7 @@
 #include "lib/read.h"
 #include "core/findings/findings.h"
 #include "core/monitor.h"
-#include "providers/provider.h"
+#include "cmd/providers.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/player.h"
 #include "trace/exits/recorded.h"
@@ -292,6 +292,7 @@ static void look_at_machine(const struct cause *of, struct look *look)
 	*look = (struct look){ .monitor = NULL };
 	config.env = &env;
 	assert_int_equal(env_init(&env, machine, &why), 0);
+	config.list = providers_of(&env);
 	if (monitor_open(&config, &look->monitor, &why) != 0)
 		fail_msg("%s", why.text);
 	ask(look);
@@ -448,7 +449,7 @@ static void look_at_recording(const struct cause *of, struct look *look)
 {
 	const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
 	const char *paths[] = { path };
-	struct monitor_config config = { 0 };
+	struct monitor_config config = { .list = recorded_players };
 	struct recording recording;
 	struct recorded recorded;
 	struct why why = { "" };
@@ -458,8 +459,7 @@ static void look_at_recording(const struct cause *of, struct look *look)
 	if (recording_read(paths, 1, &choice, &recording, &why) != 0)
 		fail_msg("%s", why.text);
 	assert_int_equal(recorded_init(&recorded, &recording, 1), 0);
-	config.recording = (struct monitor_recording){ .players = recorded_players,
-						       .recording = &recorded,
+	config.recording = (struct monitor_recording){ .recording = &recorded,
 						       .guests = recorded.guests };
 	assert_int_equal(monitor_open(&config, &look->monitor, &why), 0);
 	ask(look);

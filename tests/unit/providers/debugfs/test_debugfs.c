@@ -23,7 +23,7 @@
 #include "arch/arch.h"
 #include "lib/read.h"
 #include "host/env.h"
-#include "providers/provider.h"
+#include "providers/providers.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -230,7 +230,8 @@ static void make_counters(const struct fixture *f, const char *const *names, siz
 
 static int try_open(struct fixture *f)
 {
-	struct provider_args args = { &f->env, f->guests, f->fields, SOURCE };
+	struct provider_args args = { .env = &f->env, .guests = f->guests, .fields = f->fields,
+					      .source = SOURCE };
 
 	f->why.text[0] = '\0';
 	return debugfs_provider.open(&args, &f->provider, &f->why);

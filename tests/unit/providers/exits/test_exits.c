@@ -117,7 +117,8 @@ static int setup(void **state)
 	w->guests = guests_new(&w->inventory);
 	w->fields = fields_new();
 	w->guest = add_web1(w->guests);
-	args = (struct provider_args){ &w->env, w->guests, w->fields, 2 };
+	args = (struct provider_args){ .env = &w->env, .guests = w->guests, .fields = w->fields,
+					      .source = 2 };
 	assert_int_equal(exits_names_new(&args, &arch_by_name("VMX")->splits[0],
 					 EXIT_FIELDS_PARTS | 1U << TIME_L2, &w->names), 0);
 	w->threads = exits_threads_new(&(struct exits_threads_config){
@@ -1116,7 +1117,8 @@ static void test_long_cells(void **state)
 	struct exits_thread *record = begin(w, 0, false);
 	struct exits_long_cells cells;
 	struct exits_names *names;
-	struct provider_args args = { &w->env, w->guests, w->fields, 2 };
+	struct provider_args args = { .env = &w->env, .guests = w->guests, .fields = w->fields,
+					      .source = 2 };
 
 	assert_int_equal(exits_names_new(&args, &arch_by_name("SVM")->splits[0],
 					 EXIT_FIELDS_PARTS, &names), 0);

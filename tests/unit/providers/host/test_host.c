@@ -20,7 +20,7 @@
 
 #include "arch/arch.h"
 #include "providers/host/threads.h"
-#include "providers/provider.h"
+#include "providers/providers.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SOURCE 3
@@ -126,7 +126,8 @@ static int teardown(void **state)
 
 static void begin(struct world *w, unsigned int nr_vcpus)
 {
-	struct provider_args args = { &w->env, w->guests, w->fields, SOURCE };
+	struct provider_args args = { .env = &w->env, .guests = w->guests, .fields = w->fields,
+					      .source = SOURCE };
 
 	w->guest = guests_add_fake(w->guests, PID, "db1", nr_vcpus);
 	assert_int_equal(host_provider.open(&args, &w->host, &w->why), 0);

@@ -22,7 +22,7 @@
 #include "arch/arch.h"
 #include "lib/array.h"
 #include "host/env.h"
-#include "providers/provider.h"
+#include "providers/providers.h"
 #include "providers/stats/layout.h"
 
 #define SOURCE 3
@@ -376,7 +376,8 @@ static uint32_t guest_of(struct fixture *f, int pid)
 
 static int try_open(struct fixture *f)
 {
-	struct provider_args args = { &f->env, f->guests, f->fields, SOURCE };
+	struct provider_args args = { .env = &f->env, .guests = f->guests, .fields = f->fields,
+					      .source = SOURCE };
 
 	f->why.text[0] = '\0';
 	return stats_provider.open(&args, &f->provider, &f->why);

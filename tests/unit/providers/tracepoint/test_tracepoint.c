@@ -202,7 +202,8 @@ static const struct engine no_engine = {
 /* As the provider's open(), with that engine. */
 static int open_provider(struct fixture *f)
 {
-	struct provider_args args = { &f->env, f->guests, f->fields, SOURCE };
+	struct provider_args args = { .env = &f->env, .guests = f->guests, .fields = f->fields,
+					      .source = SOURCE };
 	struct tracepoints *tp = calloc(1, sizeof(*tp));
 	int err;
 
@@ -480,7 +481,8 @@ static void test_no_tracefs(void **state)
 {
 	struct fixture *f = *state;
 	struct env env = f->env;
-	struct provider_args args = { &env, f->guests, f->fields, SOURCE };
+	struct provider_args args = { .env = &env, .guests = f->guests, .fields = f->fields,
+					      .source = SOURCE };
 
 	env.tracefs = NULL;
 	assert_int_equal(trace_check(&f->env, &f->why), 0);

@@ -35,7 +35,7 @@ static const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMEN
 /* nr: how many intervals, about. */
 static void open_file(struct world *world, const char *name, double nr)
 {
-	struct monitor_config config = { 0 };
+	struct monitor_config config = { .list = recorded_players };
 	struct why why = { "" };
 	struct fields *fields;
 	double interval_s;
@@ -44,7 +44,6 @@ static void open_file(struct world *world, const char *name, double nr)
 	assert_int_equal(recording_read(&world->path, 1, &choice, &world->recording, &why), 0);
 	assert_int_equal(recorded_init(&world->recorded, &world->recording, 1), 0);
 	config.recording = (struct monitor_recording){
-		.players = recorded_players,
 		.recording = &world->recorded,
 		.guests = world->recorded.guests,
 	};
@@ -307,7 +306,7 @@ static void time_does_not_go_back(void **state)
 static void totals_are_the_recordings(void **state)
 {
 	struct query query = { .type = view_type_by_groups(GROUP_REASON) };
-	struct monitor_config config = { .counts_all = true };
+	struct monitor_config config = { .list = past_recorded_players, .counts_all = true };
 	const struct facts *facts;
 	struct why why = { "" };
 	struct monitor *monitor;
@@ -320,7 +319,6 @@ static void totals_are_the_recordings(void **state)
 	assert_int_equal(past_new(world.store, monitor_fields(world.monitor), &past), 0);
 	assert_int_equal(past_go(past, UINT64_MAX, &why), 0);
 	config.recording = (struct monitor_recording){
-		.players = past_recorded_players,
 		.recording = &past,
 		.guests = past_guests(past),
 		.fields = monitor_fields(world.monitor),

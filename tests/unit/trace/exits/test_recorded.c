@@ -187,13 +187,12 @@ static void read_recording(struct world *world, const char *name,
 static void open_file(struct world *world, const char *name, double ns_per_unit)
 {
 	const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
-	struct monitor_config config = { 0 };
+	struct monitor_config config = { .list = recorded_players };
 	struct why why = { "" };
 
 	read_recording(world, name, &choice);
 	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
 	config.recording = (struct monitor_recording){
-		.players = recorded_players,
 		.recording = &world->recorded,
 		.guests = world->recorded.guests,
 	};

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * provider - a live source of facts: something that counts on this machine.
+ * provider - a source of facts: something that counts on this machine, or plays what was counted.
  *
- * Each is one file and one line in the table of providers/provider.c. A provider adds its fields to
- * the dictionary when it opens, gets the set of the wanted ones, and adds rows to a sample when it
- * is called for one. It does not depend on screens, stats or other providers. All calls come from
- * one thread. A player gives earlier samples in place of a provider, see playback/player.h.
+ * A provider adds its fields to the dictionary when it opens, gets the set of the wanted ones, and
+ * adds rows to a sample when it is called for one. It does not depend on screens, stats or other
+ * providers. A player gives earlier samples: its fields have the names that live providers give
+ * them, and its rows the same meaning. All calls come from one thread. The monitor gets a list of
+ * providers (cmd/providers.c has the live ones).
  */
-#ifndef KVMTOP_PROVIDERS_PROVIDER_H
-#define KVMTOP_PROVIDERS_PROVIDER_H
+#ifndef KVMTOP_CORE_PROVIDER_H
+#define KVMTOP_CORE_PROVIDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +42,7 @@ struct provider_args {
 	struct guests *guests;
 	struct fields *fields;
 	uint32_t source; /* the provider's number, for struct field and struct sample */
+	const void *recording; /* what a player plays, where env is NULL */
 };
 
 struct provider {
@@ -65,9 +67,16 @@ struct provider {
 	 * is slow, as it is when events are closed. Loading a BPF program takes about 0.2 ms, and
 	 * the engine bpf loads one for each new event; the programs of the provider "exits" take
 	 * longer, and are loaded when one of its fields is wanted. 0, or -errno with why, which
-	 * switches the provider off. The want is copied.
+	 * switches the provider off. The want is valid until the next call of this one.
 	 */
 	int (*want)(void *state, const struct want *want, struct why *why);
+
+	/*
+	 * For a player, after each want: goes back to the first of the samples that show the
+	 * moment which is looked at, and returns how many they are; the last two of them are its
+	 * interval. NULL: samples come in their order, each at its time.
+	 */
+	size_t (*rewind)(void *state);
 
 	/* Whether everything that is wanted is being counted, or cannot be. NULL: always. */
 	bool (*is_ready)(void *state);
@@ -94,13 +103,7 @@ struct provider {
 	void (*close)(void *state);
 };
 
-extern const struct provider debugfs_provider;
-extern const struct provider tracepoint_provider;
-extern const struct provider exits_provider;
-extern const struct provider stats_provider;
-extern const struct provider host_provider;
-
-/* Their numbers in the list; a set of them has the bits 1U << number. */
+/* The numbers of the live providers; a set of them has the bits 1U << number. */
 enum {
 	PROVIDER_DEBUGFS,
 	PROVIDER_TRACEPOINT,
@@ -108,8 +111,5 @@ enum {
 	PROVIDER_STATS,
 	PROVIDER_HOST,
 };
-
-/* The provider with this number; NULL past the end of the list. */
-const struct provider *provider_at(size_t i);
 
 #endif

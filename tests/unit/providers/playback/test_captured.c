@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_playback - a captured machine: fields, sums, the guests of threads, going on after the end;
- * and what any player is told.
+ * test_captured - a captured machine: fields, sums, the guests of threads, going on after the end.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -18,7 +17,6 @@
 
 #include "arch/arch.h"
 #include "providers/playback/captured.h"
-#include "providers/playback/playback.h"
 #include "tests/worlds/fake_guest.h"
 
 struct world {
@@ -26,7 +24,7 @@ struct world {
 	struct env env;
 	struct guests *guests;
 	struct fields *fields;
-	void *playback;
+	void *state;
 	struct want want;
 	struct sample sample;
 	struct why why;
@@ -54,7 +52,7 @@ static int teardown(void **state)
 {
 	struct world *w = *state;
 
-	playback_provider.close(w->playback);
+	captured_exits_provider.close(w->state);
 	sample_release(&w->sample);
 	field_set_release(&w->want.fields);
 	fields_free(w->fields);
@@ -68,23 +66,23 @@ static int teardown(void **state)
 
 static void open_text(struct world *w, const char *text)
 {
-	const struct player *player = captured_player(&exits_provider);
-	struct provider_args args = { &w->env, w->guests, w->fields, 2 };
+	struct provider_args args = { .env = &w->env, .guests = w->guests, .fields = w->fields,
+					      .source = 2 };
 	FILE *file = fopen(w->path, "w");
 
 	assert_non_null(file);
 	fputs(text, file);
 	fclose(file);
-	assert_int_equal(playback_open(player, NULL, &args, &w->playback, &w->why), 0);
+	assert_int_equal(captured_exits_provider.open(&args, &w->state, &w->why), 0);
 	for (uint32_t i = 0; i < fields_count(w->fields); i++)
 		field_set_add(&w->want.fields, i);
-	assert_int_equal(playback_provider.want(w->playback, &w->want, &w->why), 0);
+	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->why), 0);
 }
 
 static void collect(struct world *w)
 {
 	sample_reset(&w->sample);
-	assert_int_equal(playback_provider.collect(w->playback, &w->sample, &w->why), 0);
+	assert_int_equal(captured_exits_provider.collect(w->state, &w->sample, &w->why), 0);
 }
 
 static const struct row *find(const struct world *w, int32_t vcpu, const char *name)
@@ -236,7 +234,7 @@ static void a_want_begins_without_a_rate(void **state)
 	collect(w);
 	collect(w);
 	assert_int_equal(w->sample.rows[0].flags, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
-	assert_int_equal(playback_provider.want(w->playback, &w->want, &w->why), 0);
+	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->why), 0);
 	collect(w);
 	assert_int_equal(w->sample.rows[0].flags, ROW_FROM_ZERO);
 	assert_int_equal(count_of(w, 0, "vmexit(msr)"), 30);
@@ -279,7 +277,7 @@ static void only_what_is_wanted(void **state)
 	open_text(w, usual);
 	field_set_clear(&w->want.fields);
 	field_set_add(&w->want.fields, fields_find(w->fields, "vmexit(msr)"));
-	assert_int_equal(playback_provider.want(w->playback, &w->want, &w->why), 0);
+	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->why), 0);
 	collect(w);
 	assert_int_equal(w->sample.nr_rows, 2);
 }
@@ -287,10 +285,11 @@ static void only_what_is_wanted(void **state)
 static void a_machine_without_the_file(void **state)
 {
 	struct world *w = *state;
-	struct provider_args args = { &w->env, w->guests, w->fields, 2 };
+	struct provider_args args = { .env = &w->env, .guests = w->guests, .fields = w->fields,
+					      .source = 2 };
 
-	assert_int_equal(playback_open(captured_player(&exits_provider), NULL, &args,
-				       &w->playback, &w->why), -ENODATA);
+	assert_int_equal(captured_exits_provider.open(&args, &w->state, &w->why),
+			 -ENODATA);
 	assert_non_null(strstr(w->why.text, w->path));
 }
 
@@ -300,7 +299,7 @@ struct machine {
 	struct env env;
 	struct guests *guests;
 	struct fields *fields;
-	void *playback;
+	void *state;
 	struct want want;
 	struct sample sample;
 };
@@ -309,14 +308,15 @@ static void open_machine(struct machine *m, const char *root)
 {
 	struct why why;
 
-	*m = (struct machine){ .playback = NULL };
+	*m = (struct machine){ .state = NULL };
 	assert_int_equal(env_init(&m->env, root, &why), 0);
 	m->guests = guests_new(&m->env);
 	m->fields = fields_new();
 	assert_int_equal(guests_refresh(m->guests, 1, &why), 0);
-	assert_int_equal(playback_open(captured_player(&tracepoint_provider), NULL,
-				       &(struct provider_args){ &m->env, m->guests, m->fields, 1 },
-				       &m->playback, &why),
+	assert_int_equal(captured_tracepoint_provider.open(
+				 &(struct provider_args){ .env = &m->env, .guests = m->guests,
+							  .fields = m->fields, .source = 1 },
+				 &m->state, &why),
 			 0);
 	for (uint32_t i = 0; i < fields_count(m->fields); i++)
 		field_set_add(&m->want.fields, i);
@@ -324,7 +324,7 @@ static void open_machine(struct machine *m, const char *root)
 
 static void close_machine(struct machine *m)
 {
-	playback_provider.close(m->playback);
+	captured_tracepoint_provider.close(m->state);
 	sample_release(&m->sample);
 	field_set_release(&m->want.fields);
 	fields_free(m->fields);
@@ -338,9 +338,10 @@ static void play(struct machine *m, enum want_scope scope, uint32_t guest)
 
 	m->want.scope = scope;
 	m->want.guest = guest;
-	assert_int_equal(playback_provider.want(m->playback, &m->want, &why), 0);
+	assert_int_equal(captured_tracepoint_provider.want(m->state, &m->want, &why), 0);
 	sample_reset(&m->sample);
-	assert_int_equal(playback_provider.collect(m->playback, &m->sample, &why), 0);
+	assert_int_equal(captured_tracepoint_provider.collect(m->state, &m->sample, &why),
+			 0);
 }
 
 /* -1: no row. */
@@ -386,77 +387,6 @@ static void events_of_the_machine_and_of_guests(void **state)
 	close_machine(&m);
 }
 
-/* ---- any player */
-
-static struct {
-	unsigned int nr_rewound, nr_played;
-	bool is_closed;
-} told;
-
-static int fake_open(const void *recording, const struct provider_args *args, void **ret_state,
-		     struct why *why)
-{
-	(void)args;
-	*ret_state = &told;
-	return recording ? 0 : why_set(why, -ENODATA, "nothing to play");
-}
-
-static size_t fake_rewind(void *state)
-{
-	(void)state;
-	told.nr_rewound++;
-	return 2;
-}
-
-static int fake_next(void *state, const struct want *want, uint32_t flags, struct sample *sample,
-		     struct why *why)
-{
-	(void)state;
-	(void)why;
-	assert_true(field_set_has(&want->fields, 3));
-	assert_int_equal(flags, told.nr_played ? ROW_FROM_ZERO | ROW_WHOLE_INTERVAL :
-						 ROW_FROM_ZERO);
-	sample->time_ns[0] = ++told.nr_played;
-	return 0;
-}
-
-static void fake_close(void *state)
-{
-	told.is_closed = state;
-}
-
-static void players_that_rewind_begin_with_every_want(void **state)
-{
-	static const struct player player = {
-		.name = "fake", .open = fake_open, .rewind = fake_rewind, .next = fake_next,
-		.close = fake_close,
-	};
-	struct provider_args args = { .source = 0 };
-	struct sample sample = { 0 };
-	struct want want = { .scope = WANT_EACH };
-	struct why why = { "" };
-	void *playback;
-
-	(void)state;
-	assert_int_equal(playback_open(&player, NULL, &args, &playback, &why), -ENODATA);
-	assert_string_equal(why.text, "nothing to play");
-	assert_int_equal(playback_open(&player, &player, &args, &playback, &why), 0);
-	assert_int_equal(field_set_add(&want.fields, 3), 0);
-	for (unsigned int i = 1; i <= 2; i++) {
-		told.nr_played = 0;
-		assert_int_equal(playback_provider.want(playback, &want, &why), 0);
-		assert_int_equal(told.nr_rewound, i);
-		assert_int_equal(playback_samples(playback), 2);
-		assert_int_equal(playback_provider.collect(playback, &sample, &why), 0);
-		assert_int_equal(playback_provider.collect(playback, &sample, &why), 0);
-		assert_int_equal(sample.time_ns[0], 2);
-	}
-	told.is_closed = false;
-	playback_provider.close(playback);
-	assert_true(told.is_closed);
-	field_set_release(&want.fields);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -471,7 +401,6 @@ int main(void)
 		TEST(only_what_is_wanted),
 		TEST(a_machine_without_the_file),
 		cmocka_unit_test(events_of_the_machine_and_of_guests),
-		cmocka_unit_test(players_that_rewind_begin_with_every_want),
 	};
 
 	return cmocka_run_group_tests_name("playback", tests, NULL, NULL);
