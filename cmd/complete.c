@@ -6,7 +6,7 @@
 #include "cmd/command.h"
 #include "cmd/complete.h"
 #include "cmd/top_options.h"
-#include "ui/metrics/table.h"
+#include "core/metrics.h"
 
 /* How far a command line has been read. */
 struct line {

@@ -31,7 +31,7 @@
 #include "host/guest.h"
 #include "core/monitor.h"
 #include "core/provider.h"
-#include "ui/metrics/table.h"
+#include "core/metrics.h"
 #include "ui/tui/tui.h"
 
 #define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */

@@ -22,7 +22,7 @@
 #include "history/fleet/answer.h"
 #include "history/fleet/fleet.h"
 #include "history/fleet/scope.h"
-#include "ui/metrics/table.h"
+#include "core/metrics.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define SLOW_NS (2 * NS_PER_S) /* a notice says so */

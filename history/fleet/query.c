@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "history/fleet/query.h"
-#include "ui/metrics/table.h"
+#include "core/metrics.h"
 
 #define RATE_WINDOW "5m" /* as in packaging/contrib/prometheus/kvmtop.rules.yml */
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ui/metrics/table.h"
+#include "core/metrics.h"
 
 #define METRICS_LABEL_SIZE 600 /* of an escaped value */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table - every metric of the exporter: its name, type, labels, unit and meaning.
+ * metrics - every metric of the exporter: its name, type, labels, unit and meaning.
  *
  * The table is the only place that has them: what is written, the man page and packaging/contrib/
  * follow it.
  */
-#ifndef KVMTOP_UI_METRICS_TABLE_H
-#define KVMTOP_UI_METRICS_TABLE_H
+#ifndef KVMTOP_CORE_METRICS_H
+#define KVMTOP_CORE_METRICS_H
 
 #include <stdbool.h>
 #include <stdio.h>

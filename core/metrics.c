@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "ui/metrics/table.h"
+#include "core/metrics.h"
 
 static const struct metric metrics[METRICS_NR] = {
 	[METRIC_BUILD_INFO] = {
