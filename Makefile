@@ -380,7 +380,6 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 		"$(DESTDIR)$(unitdir)/kvmtop-prometheus.service" \
 		"$(DESTDIR)$(unitdir)/kvmtop-listen.service"
 	$(Q)sed -i 's|/usr/local/share/kvmtop|$(datarootdir)/kvmtop|' \
-		"$(DESTDIR)$(mandir)/man8/kvmtop.8" \
 		"$(DESTDIR)$(mandir)/man8/kvmtop-export.8"
 
 uninstall: ## remove what install put there

@@ -255,8 +255,8 @@ static const char page[] =
 	"<ul><li><a href=\"/metrics\"><code>/metrics</code></a>: the numbers, as Prometheus' "
 	"text</li>\n"
 	"<li><a href=\"/healthz\"><code>/healthz</code></a>: whether counting goes on</li></ul>\n"
-	"<p><code>kvmtop --metrics help</code> explains each number, <code>man kvmtop</code> the "
-	"rest.</p>\n"
+	"<p><code>kvmtop --metrics help</code> explains each number, "
+	"<code>man kvmtop-export</code> the rest.</p>\n"
 	"</body></html>\n";
 
 /* The one format, whatever a client says that it accepts: all that scrapes takes this one. */

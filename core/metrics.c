@@ -18,14 +18,14 @@ static const struct metric metrics[METRICS_NR] = {
 		"How long the latest sample took." },
 	[METRIC_SOURCE_UP] = {
 		"kvmtop_source_up", METRIC_GAUGE, NULL, "source", METRICS_ALWAYS,
-		"Whether a source of numbers works: kvmtop --list-providers tells why not." },
+		"Whether a source of numbers works: kvmtop --list-providers says why not." },
 	[METRIC_EXITS_LOST] = {
 		"kvmtop_exits_lost_total", METRIC_COUNTER, NULL, "", METRICS_ALWAYS,
 		"Exits and arguments of exits that could not be counted." },
 	[METRIC_GUEST_INFO] = {
 		"kvmtop_guest_info", METRIC_GAUGE, NULL, "guest, uuid, id, pid, vmm",
 		METRICS_ALWAYS,
-		"A guest, to join on; id: of Proxmox or Kata." },
+		"Attributes of a guest, value 1; id: in Proxmox or Kata." },
 	[METRIC_GUEST_VCPUS] = {
 		"kvmtop_guest_vcpus", METRIC_GAUGE, NULL, "guest", METRICS_ALWAYS,
 		"How many vCPUs the guest has." },
@@ -175,7 +175,7 @@ void metrics_print_help(FILE *out)
 	fputs("By --metrics NAME,..., or left out by no-NAME:\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		fprintf(out, "  %-11s %s%s\n", groups[i].name, groups[i].help,
-			groups[i].group & METRICS_USUAL ? " (usual)" : "");
+			groups[i].group & METRICS_USUAL ? " (default)" : "");
 		print_group(out, groups[i].group);
 	}
 }

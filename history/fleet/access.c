@@ -95,7 +95,7 @@ static int take_key(const struct setting *setting)
 		    strcmp(keys[i].name, setting->key) == 0)
 			return take_value(setting, &keys[i]);
 	}
-	return setting_bad(setting, "kvmtop has no such setting; man kvmtop lists them at "
+	return setting_bad(setting, "kvmtop has no such setting; man kvmtop-export lists "
 				    "--http-config");
 }
 

@@ -214,7 +214,7 @@ static void advise_rules(const struct fleet *fleet, int err, struct why *why)
 
 	if ((err == -ETIMEDOUT || err == -EINVAL) && !fleet->common.nr_summed)
 		why_set(why, err, "%s; many hosts need the recording rules of "
-			"kvmtop.rules.yml, see kvmtop(8)", said.text);
+			"kvmtop.rules.yml, see kvmtop-export(8)", said.text);
 }
 
 /* Makes the moments that are asked for. Called without the lock. */

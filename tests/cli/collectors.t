@@ -69,7 +69,7 @@ fi
 
 # A journald of our own, which sees neither the kernel's messages nor other programs.
 journald=/lib/systemd/systemd-journald
-line=$(sed -n 's/^\.Dl \(kvmtop .* | systemd-cat .*\)/\1/p' man/kvmtop.8)
+line=$(sed -n 's/^\.Dl \(kvmtop .* | systemd-cat .*\)/\1/p' man/kvmtop-export.8)
 isnt "$line" "" "the manual has a line for journald"
 if [ "$(id -u)" != 0 ] || [ ! -x $journald ] || ! unshare -m true 2>/dev/null; then
 	skip "journald has each object" "no journald, or no mount namespace here"
