@@ -447,6 +447,27 @@ static int run(struct top_reader *reader, struct why *why)
 	return show_past(reader, why);
 }
 
+/*
+ * A file that could not be read to its end is a failure, although what could be read was shown. A
+ * server that does not answer may do so later. Lines had the monitor's notices beside them.
+ */
+static int file_status(const struct top_reader *reader)
+{
+	const char *failure = reader->file && reader->past ? past_failure(reader->past) : NULL;
+	enum mode mode = top_options_mode(reader->options);
+
+	if (failure && (mode == MODE_CURSES || mode == MODE_FIELDS))
+		say(failure);
+	return failure ? STATUS_FAILURE : STATUS_OK;
+}
+
+static int end_status(const struct top_reader *reader, int err, const struct why *why)
+{
+	if (err == -ERANGE) /* a usage error: the times that were given */
+		return say_usage("", why);
+	return err && err != -EPIPE ? say_failure(err, why) : file_status(reader);
+}
+
 int top_read(const struct top_options *options, struct query *query)
 {
 	struct top_reader reader = {
@@ -456,12 +477,13 @@ int top_read(const struct top_options *options, struct query *query)
 		.live.signals = -1,
 	};
 	struct why why = { "" };
-	int err, close_err;
+	int err, close_err, status;
 
 	guest_choice_init(&reader.choice, options->guest, options->pid);
 	err = run(&reader, &why);
 	close_err = top_lines_close(&reader.lines, err ? &(struct why){ "" } : &why);
 	err = err ? err : close_err;
+	status = end_status(&reader, err, &why);
 	monitor_close(reader.monitor);
 	interval_free(reader.interval);
 	free(reader.only);
@@ -469,7 +491,5 @@ int top_read(const struct top_options *options, struct query *query)
 	history_file_close(reader.file, &(struct why){ "" });
 	fleet_close(reader.fleet);
 	access_release(&reader.access);
-	if (err == -ERANGE) /* a usage error: the times that were given */
-		return say_usage("", &why);
-	return err && err != -EPIPE ? say_failure(err, &why) : STATUS_OK;
+	return status;
 }

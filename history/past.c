@@ -44,6 +44,7 @@ struct past {
 	size_t nr_played;
 	struct moment moment; /* of it, or the next one */
 	struct state state;
+	struct why failure; /* see past_failure() */
 };
 
 int past_new(struct store store, struct fields *fields, struct past **ret_past)
@@ -87,6 +88,19 @@ int past_check(const struct past *past, struct why *why)
 	const struct store *store = &past->reader.store;
 
 	return store->type->check ? store->type->check(store->state, why) : 0;
+}
+
+/* Keeps the first failure. Returns err. */
+static int note(struct past *past, int err, const struct why *why)
+{
+	if (err && err != -ENOENT && err != -EAGAIN && !past->failure.text[0])
+		why_set(&past->failure, 0, "%s", why->text[0] ? why->text : strerror(-err));
+	return err;
+}
+
+const char *past_failure(const struct past *past)
+{
+	return past->failure.text[0] ? past->failure.text : NULL;
 }
 
 struct guests *past_guests(struct past *past)
@@ -144,7 +158,7 @@ int past_go(struct past *past, uint64_t time_ns, struct why *why)
 	struct stored at;
 	int err = store->type->find(store->state, time_ns, &at, why);
 
-	return err ? err : choose(past, &at, why);
+	return note(past, err ? err : choose(past, &at, why), why);
 }
 
 int past_go_to(struct past *past, uint64_t time_ns, struct why *why)
@@ -159,7 +173,7 @@ int past_go_to(struct past *past, uint64_t time_ns, struct why *why)
 			at = next;
 		err = err == -ENOENT ? 0 : err;
 	}
-	return err ? err : choose(past, &at, why);
+	return note(past, err ? err : choose(past, &at, why), why);
 }
 
 int past_step(struct past *past, bool is_back, struct why *why)
@@ -167,7 +181,7 @@ int past_step(struct past *past, bool is_back, struct why *why)
 	struct stored at;
 	int err = past->at.id ? reader_step(&past->reader, &past->at, is_back, &at, why) : -ENOENT;
 
-	return err ? err : choose(past, &at, why);
+	return note(past, err ? err : choose(past, &at, why), why);
 }
 
 int past_enter(struct past *past, const char *machine, struct why *why)
@@ -208,18 +222,18 @@ int past_go_on(struct past *past, struct why *why)
 	int err = past->at.id ? reader_step(&past->reader, &past->at, false, &at, why) : -ENOENT;
 
 	if (err)
-		return err;
+		return note(past, err, why);
 	if (follows(past, &at))
 		err = reader_enter(&past->reader, &at, why);
 	/* What is wanted may be more now. */
 	if (err || !follows(past, &at) || segment_ids_fields(past->reader.ids) != nr_fields) {
 		err = err ? err : choose(past, &at, why);
-		return err ? err : 1;
+		return err ? note(past, err, why) : 1;
 	}
 	if (at.flags & MOMENT_HAS_GUESTS)
 		err = reader_guests(&past->reader, &at, past->guests, why);
 	if (err)
-		return err;
+		return note(past, err, why);
 	past->nr_added++;
 	past->at = at;
 	return 0;
@@ -606,7 +620,7 @@ static int source_open(const struct provider_args *args, void **ret_state, struc
 {
 	struct past *past = *(struct past *const *)args->recording;
 	struct source *source;
-	int err = segment_ids_open(past->reader.ids, args->fields, why);
+	int err = note(past, segment_ids_open(past->reader.ids, args->fields, why), why);
 
 	if (err)
 		return err;
@@ -663,7 +677,7 @@ static int source_collect(void *state, struct sample *sample, struct why *why)
 	if (past->nr_played > source->nr_played)
 		past->nr_played = 0;
 	while (past->nr_played < source->nr_played) {
-		if (advance(past, why) < 0)
+		if (note(past, advance(past, why), why) < 0)
 			return 0;
 	}
 	if (past->nr_played > past->has_before) {
@@ -727,5 +741,5 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
 		err = series_read(series, &past->reader, subject, &at, span, why);
 	back = past->at.id ? reader_visit(&past->reader, &past->at, why) : 0;
 	reader_hold(&past->reader, false);
-	return err ? err : back;
+	return note(past, err ? err : back, why);
 }

@@ -29,6 +29,12 @@ struct store past_store(const struct past *past);
 int past_check(const struct past *past, struct why *why);
 
 /*
+ * The first error that kept a moment, or a part of it, from being read, also where the moment was
+ * played without that part; NULL: there was none. That a moment is not there is no error.
+ */
+const char *past_failure(const struct past *past);
+
+/*
  * Of a store of several machines: from now on past_go() and past_go_to() choose moments of this
  * one; "": of all together. The chosen moment stays.
  */

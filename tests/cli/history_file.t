@@ -139,6 +139,83 @@ like "$(cat "$TMP/err")" "damaged: renamed to h.db.*; a new one is begun\$" "and
 check "and the new one has samples" has_samples 2
 rm -f "$DB"*
 
+# ---- a damaged file is read as far as that can be done, and the exit status is 1
+
+# tells_damage OPTION...: the exit status is 1 if damage was found, which is said, else 0.
+tells_damage() {
+	t_status=$(status_of timeout 20 "$KVMTOP" -r "$DB" "$@")
+	t_said=$(grep -c damaged "$TMP/err")
+	nr_said=$((nr_said + (t_said > 0)))
+	if [ "$t_status" = 1 ] && [ -s "$TMP/out" ]; then
+		nr_shown=$((nr_shown + 1))
+		cp "$DB" "$TMP/shown.db"
+	fi
+	[ "$t_status" = $((t_said > 0)) ] || diag "status $t_status: $(cat "$TMP/err")"
+	[ "$t_status" = $((t_said > 0)) ]
+}
+
+write -n 12
+cp "$DB" "$TMP/whole.db"
+pages=$(($(wc -c <"$DB") / 4096))
+for options in -l "-l --csv" "-f help" -1 "-1 --json" "-1 --view exits" "-1 --from @0" \
+	"--diff -1s..-0.6s -0.5s..-0s"; do
+	# shellcheck disable=SC2086 # words
+	is "$(status_of "$KVMTOP" -r "$DB" $options) $(cat "$TMP/err")" "0 " "$options: a whole file"
+	nr_wrong=0 nr_said=0 nr_shown=0
+	for page in $(seq "$pages"); do
+		for byte in 4095 1000; do # a key or a value, and the head of the page
+			cp "$TMP/whole.db" "$DB"
+			printf damage |
+				dd of="$DB" bs=1 seek=$((page * 4096 - byte)) conv=notrunc 2>"$TMP/dd"
+			# shellcheck disable=SC2086
+			tells_damage $options || nr_wrong=$((nr_wrong + 1))
+		done
+	done
+	cp "$TMP/whole.db" "$DB"
+	is "$nr_wrong" 0 "$options: status 1 where damage is found"
+	check "which occurs" test "$nr_said" -gt 0
+	case $options in
+	*@0 | *diff*) is "$nr_shown" 0 "and of a span nothing is shown" ;;
+	*) check "and what could be read is shown" test "$nr_shown" -gt 0 ;;
+	esac
+done
+head -c $(((pages - 1) * 4096)) "$TMP/whole.db" >"$DB"
+is "$(status_of "$KVMTOP" -r "$DB" -1)" 1 "a page less: status 1"
+: >"$DB"
+is "$(status_of "$KVMTOP" -r "$DB" -1) $(cat "$TMP/err")" \
+	"1 kvmtop: $DB: nothing was written to it yet" "an empty file: status 1"
+# The size is in the file's header: what comes after it belongs to no sample.
+"$KVMTOP" -r "$TMP/whole.db" -l --json >"$TMP/whole" 2>&1
+cp "$TMP/whole.db" "$DB"
+seq 3000 >>"$DB"
+is "$(status_of "$KVMTOP" -r "$DB" -l --json) $(cat "$TMP/err")" "0 " \
+	"bytes after the end: status 0"
+same_files "$TMP/out" "$TMP/whole" "and all samples"
+rm -f "$DB"*
+spawn "$KVMTOP" --sysroot tests/sysroot/amd -s 0.1 -w "$DB" >"$TMP/log" 2>&1 </dev/null
+check "a writer" wait_for 10 has_samples 2
+for options in -1 -l "-1 --json --from @0" "-f help"; do
+	# shellcheck disable=SC2086
+	is "$(status_of "$KVMTOP" -r "$DB" $options) $(cat "$TMP/err")" "0 " \
+		"$options: a file that is being written is whole"
+done
+stop "$SPAWNED"
+rm -f "$DB"*
+
+# The latest sample is damaged: the screen says so while it is shown, and once more at its end.
+if has_screen; then
+	screen_start 120 24 "exec $KVMTOP -r $TMP/shown.db --view exits 2>$TMP/err"
+	screen_has 'damaged' "the screen says that a part is damaged"
+	screen_keys q
+	is "$(screen_status)" 1 "and status 1 at its end"
+	like "$(cat "$TMP/err")" '^kvmtop: .*damaged' "with a line"
+	is "$(wc -l <"$TMP/err")" 1 "once"
+	screen_stop
+else
+	skip "the screen of a damaged file" "$T_no_screen"
+fi
+rm -f "$DB"*
+
 # ---- an operator with capabilities of the program's file, and the service's history
 
 # as_operator OPTION...: without root's id, but with the right to read all files.
