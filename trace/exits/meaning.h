@@ -61,7 +61,7 @@ enum exit_of {
 	EXIT_OF_VMGEXIT, /* the reason is what the guest asks for by a VMGEXIT */
 };
 
-/* What tells exits apart. It has 16 bytes, because it is looked up for every exit. */
+/* What makes two exits different. It has 16 bytes, because it is looked up for every exit. */
 struct exit_key {
 	uint64_t a;   /* the reason's code; the port, address, MSR, leaf ... */
 	uint32_t b;   /* of a reason: index in struct meanings.names; else the argument's size */
@@ -76,7 +76,7 @@ struct reason_names {
 	struct reasons reasons;
 };
 
-#define MEANING_EXITS 128 /* of the exits that have arguments, so many are told apart */
+#define MEANING_EXITS 128 /* of the exits that have arguments, so many have a number */
 
 struct meanings {
 	const struct trace *trace;

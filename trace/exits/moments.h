@@ -32,8 +32,8 @@ double moments_interval_s(const struct recorded *recorded);
 double moments_shortest_s(const struct recorded *recorded);
 
 /*
- * Reads the files once more, because only the end of a recording tells how long it is and which
- * guest a thread belongs to. fields: the dictionary, which a monitor of recorded_players has
+ * Reads the files once more, because the length of a recording, and the guest of each thread, are
+ * certain only at its end. fields: the dictionary, which a monitor of recorded_players has
  * opened. interval_s: at least moments_shortest_s(). 0, or -errno with why; -ESPIPE: not a regular
  * file; -ESTALE: a file has changed.
  */

@@ -9,7 +9,7 @@
 #include "core/facts/exit_fields.h"
 #include "trace/exits/pairing.h"
 
-/* Out of the way of the events that are frequent. */
+/* Keeps the code for rare events out of the code for frequent ones. */
 #define RARE __attribute__((noinline))
 
 /* Bits of sched_switch's prev_state: 0 in all of them means that the thread could run on. */
@@ -94,7 +94,7 @@ static void tell_exit(const struct pairing *pairing, struct recorded_thread *thr
 		tell_cut(pairing, thread, time);
 }
 
-/* Tells the listener what an entry ends: the exit, or without an exit the time in the guest. */
+/* The listener gets what an entry ends: the exit, or without an exit the time in the guest. */
 static void tell_entry(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
 	tell_first(pairing, thread, SPAN_EXIT, time);
@@ -529,7 +529,7 @@ static void on_run(struct pairing *pairing, struct recorded_thread *thread, uint
 	set_sched(thread, SCHED_RUNS, time);
 }
 
-/* Follows only threads that are known to run vCPUs. A thread that runs can be woken, too. */
+/* Follows only threads with a vCPU. A thread that runs can be woken, too. */
 static RARE void on_sched(struct pairing *pairing, const struct meaning *meaning,
 			  const struct trace_event *event)
 {

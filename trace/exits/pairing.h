@@ -37,7 +37,7 @@ enum span { SPAN_GUEST, SPAN_EXIT, SPAN_USERSPACE, SPAN_WAIT };
 /* Follows each thread's spans, as a picture does. A span ends before the next one begins. */
 struct pairing_listener {
 	void *state;
-	/* The thread's state tells whether user space is within an exit. */
+	/* The thread's state says whether user space is within an exit. */
 	void (*begins)(void *state, struct recorded_thread *thread, enum span span,
 		       const struct trace_event *event);
 	/*
@@ -82,7 +82,7 @@ struct pairing {
 	bool has_entries; /* without entries nothing has a duration */
 	bool has_switches; /* else waiting for a CPU is not known */
 	bool has_wakeups; /* what halts polled is known */
-	bool has_nested; /* exits of L2 are told apart, because there were some */
+	bool has_nested; /* exits of L2 are counted apart: there were some */
 	/* The latest LONG_EXITS_MAX exits that took longer, a ring; of nr_longs in all. */
 	uint64_t longer; /* 0: none is kept */
 	bool has_halts;	 /* halts, too */

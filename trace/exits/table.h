@@ -69,7 +69,7 @@ struct recorded_thread {
 	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
 	uint64_t nested; /* the total time in L2 */
 	uint64_t polled_ns; /* in halts, see TIME_POLL */
-	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not told */
+	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not known */
 	bool sees_runs; /* it is known when KVM_RUN begins */
 	/* In halts, the total time from an exit to user space on: user space's; or maybe halts'. */
 	uint64_t halt_user, halt_unknown;
@@ -91,8 +91,8 @@ struct table {
 	struct recorded_thread *hints[TABLE_HINTS]; /* by low bits of the key: found last */
 	size_t nr_counts[EXITS_KINDS];
 	/*
-	 * Threads with events since the latest loss of their CPU. CPUs whose numbers differ by a
-	 * multiple of TABLE_CPUS share a list.
+	 * Threads with events since the latest loss of their CPU. CPUs share a list if their
+	 * numbers differ by a multiple of TABLE_CPUS.
 	 */
 	struct recorded_thread *of_cpu[TABLE_CPUS];
 };

@@ -27,7 +27,7 @@ int cursor_u32(struct cursor *cursor, uint32_t *ret);
 int cursor_u64(struct cursor *cursor, uint64_t *ret);
 int cursor_skip(struct cursor *cursor, uint64_t size);
 int cursor_name(struct cursor *cursor, char *name, size_t size); /* up to a NUL */
-/* A text of `size` bytes, at most CURSOR_TEXT_MAX, with a NUL behind it; to be freed. */
+/* A text of `size` bytes, at most CURSOR_TEXT_MAX, and a NUL after it; to be freed. */
 int cursor_text(struct cursor *cursor, uint64_t size, char **ret_text);
 
 #endif

@@ -8,7 +8,7 @@
  * vCPU), then the TSC (8 bytes), if any, then up to seven words of 4 bytes. Since 2.6.27 the file
  * begins with 0x12345678, which shows its byte order. Kernels differ in the words of an event
  * (64-bit values became two words), so only the record's own number of words is used. xentrace's
- * records have no pid and vCPU; a CPU_CHANGE record names the CPU of the records behind it.
+ * records have no pid and vCPU; a CPU_CHANGE record names the CPU of the records after it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -221,7 +221,7 @@ static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at
 }
 
 /*
- * An unknown event's time is not used: behind missing bytes, any bytes may be read as a record.
+ * An unknown event's time is not used: after missing bytes, any bytes may be read as a record.
  * After ODD_MAX unknown events in a row the rest of the file is not read.
  */
 static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, size_t size,

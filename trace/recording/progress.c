@@ -114,7 +114,7 @@ void progress_line(const char *text)
 	struct winsize size;
 	int width = 79;
 
-	/* The last column stays empty: some terminals begin a new line behind it. */
+	/* The last column stays empty: some terminals begin a new line after it. */
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
 		width = size.ws_col - 1;
 	fprintf(stderr, "\r%.*s\033[K", width, text);

@@ -66,7 +66,7 @@ struct trace_reader {
 /* The trace takes the source over, and frees it also when this fails: 0 or -ENOMEM. */
 int trace_add_source(struct trace *trace, struct trace_source *source);
 
-/* A further file behind this one: another buffer of it. NULL: no memory. */
+/* A further file after this one: another buffer of it. NULL: no memory. */
 struct trace_file *trace_add_part(struct trace_file *file);
 
 /* The type's strings and fields stay the caller's. NULL: no memory. */

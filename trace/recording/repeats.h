@@ -12,7 +12,7 @@
 
 #define REPEATS_EVENTS 16 /* kept of a CPU */
 #define REPEATS_UNITS 1000000 /* of the clock: repeats that are further apart are two events */
-#define REPEATS_BUFFERS 64 /* told apart; events of further buffers are no repeats */
+#define REPEATS_BUFFERS 64 /* in each file; events of further buffers are no repeats */
 
 /* The last events of a CPU, in all buffers of a file. Zero-initialised is empty. */
 struct repeats {

@@ -386,7 +386,7 @@ bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **r
 	return false;
 }
 
-/* The clocks of one file's buffers must be the same, those of files must have the same unit. */
+/* All buffers of a file must have the same clock, and the clocks of all files the same unit. */
 static int check_clocks(const struct trace *trace, struct why *why)
 {
 	const struct trace_info *first = trace_clock_info(trace), *info;

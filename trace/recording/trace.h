@@ -85,7 +85,7 @@ const struct trace_info *trace_file(const struct trace *trace, size_t i);
 const struct trace_info *trace_clock_info(const struct trace *trace);
 
 /*
- * Two files whose clocks have different names, so that their times may be apart; false: there are
+ * Two files with clocks of different names, so that their times may be apart; false: there are
  * none. A guest's own file has the times of its host.
  */
 bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **ret_one,

@@ -21,11 +21,11 @@ struct tracing_machine {
 	uint32_t page_size;
 };
 
-/* Behind magic and version; the cursor and the types get the byte order. */
+/* What follows magic and version; the cursor and the types get the byte order. */
 int tracing_read_machine(struct cursor *cursor, struct event_types *types,
 			 struct tracing_machine *ret_machine);
 
-/* Behind the machine, up to the names of threads, which only some versions have. */
+/* What follows the machine, up to the names of threads, which only some versions have. */
 int tracing_read_formats(struct cursor *cursor, struct event_types *types, bool has_comms);
 
 /* Parts of these, which trace.dat 7 has in sections of their own. */

@@ -146,7 +146,7 @@ static bool read_conversion(struct text_cursor *cursor, struct rules_piece *piec
 	return true;
 }
 
-/* Parses a conversion, behind its "%". */
+/* Parses a conversion, from what follows its "%". */
 static bool read_piece(struct text_cursor *cursor, struct rules_piece *piece, bool *is_type_error)
 {
 	*piece = (struct rules_piece){ .precision = -1 };

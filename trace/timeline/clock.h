@@ -15,7 +15,7 @@ struct timeline_clock {
 	bool has_no_tsc; /* the recording's times are of another clock than the TSC */
 };
 
-/* Makes this time the one that is after_ns behind the beginning. */
+/* Makes this time the one that is after_ns after the beginning. */
 static inline void timeline_clock_begin(struct timeline_clock *clock, uint64_t time,
 					uint64_t after_ns)
 {

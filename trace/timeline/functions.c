@@ -143,8 +143,8 @@ static void frame_release(struct frame *frame)
 }
 
 /*
- * Times are coarse and may be equal: a call is moved behind its caller's begin, and not before the
- * end of an earlier call.
+ * Times are coarse and may be equal: a call begins after its caller, and not before the end of
+ * an earlier call.
  */
 static int push(struct thread *thread, int64_t ns, const char *name,
 		const struct timeline_args *args)

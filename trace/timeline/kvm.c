@@ -11,7 +11,7 @@
 #include "trace/timeline/kvm.h"
 #include "trace/timeline/offsets.h"
 
-#define ORDER_OTHERS 1000000 /* behind all vCPUs */
+#define ORDER_OTHERS 1000000 /* after all vCPUs */
 #define NAME_SIZE 96
 
 /* A guest, or threads of which no guest is known. */
@@ -159,9 +159,9 @@ static void draw_userspace(struct timeline_kvm *kvm, const struct slice *slice,
 	draw(kvm, slice, name, "userspace", NULL);
 }
 
-/* ---- what the pairing tells ---- */
+/* ---- spans and events of the pairing ---- */
 
-/* The outer slice comes first: where both begin at once, that tells a reader which is which. */
+/* The outer slice comes first: where both begin at once, readers take the first as the outer. */
 static void on_end(void *state, struct recorded_thread *thread, enum span span, uint64_t begin,
 		   uint64_t end, const struct exit_count *count, bool is_cut)
 {

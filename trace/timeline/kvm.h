@@ -47,7 +47,7 @@ struct timeline_guest {
 };
 
 /*
- * The guest of this name, with or without the pid behind it, or of this pid. -ENOENT or -ENOTUNIQ:
+ * The guest of this name, with or without the pid after it, or of this pid. -ENOENT or -ENOTUNIQ:
  * why lists the guests.
  */
 int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t len,

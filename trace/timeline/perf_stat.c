@@ -110,7 +110,7 @@ static const char *field_at(const struct perf_line_fields *fields, size_t i)
 }
 
 /*
- * The index of the value: the first field, or behind the counted CPU or thread ("CPU0",
+ * The index of the value: the first field, or after the counted CPU or thread ("CPU0",
  * "comm-17"), which a number of CPUs may follow ("S0-D0-C1", 2).
  */
 static size_t find_value(const struct perf_line_fields *fields)
@@ -122,7 +122,7 @@ static size_t find_value(const struct perf_line_fields *fields)
 	return 1;
 }
 
-/* Fields behind the event: the counted time and a percentage, or the spread of several runs. */
+/* Fields after the event: the counted time and a percentage, or the spread with perf stat -r. */
 static bool is_end_of_event(const struct perf_line_fields *fields, size_t i)
 {
 	const char *text = field_at(fields, i);
@@ -151,7 +151,7 @@ static bool set_name(struct perf_line *line, const struct perf_line_fields *fiel
 	while (end < fields->nr && !is_end_of_event(fields, end))
 		end++;
 	if (end == fields->nr)
-		end = first + 1; /* an old perf prints no fields behind the event */
+		end = first + 1; /* an old perf prints no fields after the event */
 	for (size_t i = first; i < end; i++)
 		add_name(line, fields->at[i], fields->separator);
 	if (value > 0)
@@ -164,7 +164,7 @@ static bool set_name(struct perf_line *line, const struct perf_line_fields *fiel
 	return true;
 }
 
-/* text: behind the separator that follows the time. */
+/* text: after the separator that follows the time. */
 static int parse_fields(char *text, const struct perf_separator *separator,
 			struct perf_line *line)
 {
@@ -209,7 +209,7 @@ static bool is_separator(const char *text, size_t len, struct perf_separator *re
 }
 
 /*
- * Finds the separator of fields in the text behind a line's time: the longest run of characters
+ * Finds the separator of fields in the text after a line's time: the longest row of characters
  * with which no value begins, or a shorter one if otherwise no value would follow. In a line with a
  * value the first fields are not empty.
  */

@@ -136,7 +136,7 @@ static void put_stats(FILE *out, struct ring *ring)
 }
 
 /*
- * Writes guests and their vCPUs' threads in the option that trace-cmd has for its guests. Behind
+ * Writes guests and their vCPUs' threads in the option that trace-cmd has for its guests. After
  * what trace-cmd reads are the other threads of the guest's process, 4 bytes each.
  */
 static void put_guests(FILE *out, const struct guest_log *log)
@@ -311,7 +311,7 @@ static int dat_put(struct dat_writer *dat)
 		end = move_pages(dat, table);
 		memcpy(dat->head + dat->head_bytes - table_bytes, table, table_bytes);
 		err = head_write(dat, dat->head_bytes - table_bytes);
-		/* The offset of a CPU without pages must not be behind the end of the file. */
+		/* The offset of a CPU without pages must not be after the end of the file. */
 		if (!err && ftruncate(dat->fd, (off_t)end) < 0)
 			err = -errno;
 	}

@@ -13,8 +13,8 @@
 #include "trace/tracer/ring.h"
 
 /*
- * Writes the file; fd is a regular file. The ring's pages are moved into it, and ring_bytes() tells
- * afterwards how many bytes of pages the file has. Returns 0 and sets *ret_given_up: 0, or the
+ * Writes the file; fd is a regular file. The ring's pages are moved into it, and ring_bytes() is
+ * then how many bytes of pages the file has. Returns 0 and sets *ret_given_up: 0, or the
  * -errno for which the newest pages were left out; or returns -errno with why: there is no file.
  */
 int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_given_up,

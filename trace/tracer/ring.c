@@ -20,7 +20,7 @@
 
 struct ring {
 	struct tracefs_instance *instance;
-	int hold; /* a file of the instance: it is in use, and nobody removes it */
+	int hold; /* a file of the instance: while it is open the instance cannot be removed */
 	struct ring_event *events;
 	size_t nr_events, events_room;
 	int *raw; /* trace_pipe_raw of each CPU; -1: there is no such CPU */
@@ -128,7 +128,7 @@ static int settings(struct ring *ring, const struct ring_config *config, struct 
 
 /* ---- events ---- */
 
-/* The kernel's reason is in a tracefs file, behind the last colon of its first line. */
+/* The kernel's reason is in a tracefs file, after the last colon of its first line. */
 static int filter_error(struct ring *ring, const char *name, const char *filter, struct why *why)
 {
 	char *text = tracefs_error_last(ring->instance);

@@ -3,8 +3,8 @@
  * trace-cmd's trace.dat: which version a file is.
  *
  * The file is read by our own code, not by libtracecmd. libtracecmd 1.3 crashes (SIGSEGV in
- * tracecmd_close) on a truncated file of version 6, which a full disk or a killed recorder leaves
- * behind. In version 7 it keeps all uncompressed data in memory, and searches all of it for every
+ * tracecmd_close) on a truncated file of version 6, which a full disk or a killed recorder leaves.
+ * In version 7 it keeps all uncompressed data in memory, and searches all of it for every
  * page.
  */
 #include <errno.h>

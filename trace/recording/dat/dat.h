@@ -69,7 +69,7 @@ struct dat {
 	struct dat_scale tsc;	  /* of the clocks that count cycles */
 	struct dat_shift to_host; /* applied before the scale */
 	uint64_t add_ns;	  /* added after the scale */
-	bool has_late_clock;  /* older trace-cmd: the clock's name is behind the table of CPUs */
+	bool has_late_clock;  /* older trace-cmd: the clock's name follows the table of CPUs */
 	struct dat_guest *guests;
 	size_t nr_guests, guests_room;
 	struct dat_buffer *buffers;
@@ -104,7 +104,7 @@ int dat_forgive(const struct cursor *cursor, int err);
  */
 void dat_set_clock(struct trace_info *info, char *buf, size_t size, const char *text);
 
-/* The cursor is behind the magic number. */
+/* The cursor is after the magic number. */
 int dat6_open(struct trace_file *file, const struct cursor *from);
 int dat7_open(struct trace_file *file, const struct cursor *from);
 

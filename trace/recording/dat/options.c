@@ -60,7 +60,7 @@ static void set_uname(struct trace_info *info, struct dat_strings *strings, cons
 	info->arch = strings->uname[2];
 }
 
-/* kvmtop's own recordings have a list of other threads behind the vCPUs. */
+/* kvmtop's own recordings have a list of other threads after the vCPUs. */
 static int get_others(struct cursor *cursor, struct dat_guest *guest, uint64_t end)
 {
 	uint64_t nr = cursor->at < end ? (end - cursor->at) / sizeof(uint32_t) : 0;

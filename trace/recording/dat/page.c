@@ -8,7 +8,7 @@
 #define WORD 4
 #define TIME_SIZE 8
 #define HAS_MISSED (1U << 31) /* events are missing before the page */
-#define HAS_NUMBER (1U << 30) /* behind the records is how many */
+#define HAS_NUMBER (1U << 30) /* of lost events, after the records */
 #define TIME_BITS 27
 #define TIME_MASK ((1U << TIME_BITS) - 1)
 #define STAMP_BITS 59

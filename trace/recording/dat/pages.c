@@ -36,7 +36,7 @@ struct cpu_pages {
 	bool is_compressed, has_begun;
 	uint32_t nr_chunks; /* not yet read */
 	struct page page; /* the current page */
-	bool is_held; /* the loss was returned, the event behind it is next */
+	bool is_held; /* the loss was returned, the event after it is next */
 };
 
 static int read_at(const struct cpu_pages *pages, void *buf, size_t size)

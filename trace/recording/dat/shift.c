@@ -177,7 +177,7 @@ uint64_t dat_shift_time(const struct dat_shift *shift, int cpu, uint64_t time)
 		return time;
 	of = &shift->cpus[cpu];
 	i = find_sample(of, time);
-	/* Behind the last sample: the line through the last two samples. */
+	/* After the last sample: the line through the last two samples. */
 	if (shift->interpolates && i > 0 && i == of->nr - 1)
 		i--;
 	sample = &of->samples[i];

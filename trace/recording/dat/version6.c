@@ -53,7 +53,7 @@ static int get_options(struct cursor *cursor, struct dat *dat)
 	}
 }
 
-/* The clock's name behind the table of CPUs. A damaged one is ignored. */
+/* The clock's name, after the table of CPUs. A damaged one is ignored. */
 static void get_late_clock(struct cursor *cursor, struct dat *dat)
 {
 	uint64_t size;

@@ -20,7 +20,7 @@
 
 /* A section, uncompressed. */
 struct section {
-	struct cursor cursor; /* behind the section's header */
+	struct cursor cursor; /* after the section's header */
 	uint8_t *memory;
 	bool is_compressed;
 };

@@ -44,7 +44,7 @@ struct perf_bytes {
 struct perf_piece {
 	uint32_t type;
 	uint16_t misc; /* flags; their meaning depends on the type */
-	const uint8_t *at; /* behind the record's header */
+	const uint8_t *at; /* after the record's header */
 	size_t size;
 	uint64_t offset; /* in the file */
 	struct perf_block *block; /* the record's memory; to be held to keep the record */
@@ -67,7 +67,7 @@ void perf_block_drop(struct perf_bytes *bytes, struct perf_block *block); /* tak
 bool perf_bytes_has_room(const struct perf_bytes *bytes);
 
 /*
- * Reads `size` bytes of data that is not a record, behind a record. The caller frees *ret_data;
+ * Reads `size` bytes of data that is not a record, after a record. The caller frees *ret_data;
  * ret_data NULL: the data is skipped. 0, -EINVAL if the file has fewer bytes, or another -errno.
  */
 int perf_bytes_data(struct perf_bytes *bytes, uint64_t size, uint8_t **ret_data);

@@ -3,7 +3,7 @@
  * perf.data, as perf record and perf kvm stat record write it to a file or a pipe.
  *
  * The file is a sequence of pieces, each with records of one CPU. perf writes FINISHED_ROUND after
- * it has read every CPU's ring once: a record behind this mark is not older than the records before
+ * it has read every CPU's ring once: a record after this mark is not older than the records before
  * the previous mark. So records wait in a heap, sorted by time, until the second mark after them,
  * or until the memory for waiting records is full (perf_bytes).
  */
@@ -74,7 +74,7 @@ static bool is_before(const struct entry *a, const struct entry *b)
 	return a->order < b->order;
 }
 
-/* Puts an entry at the place i, or above it. */
+/* Puts an entry at the index i, or above it. */
 static void put(struct perf_source *perf, size_t i, const struct entry *entry)
 {
 	for (; i > 0 && is_before(entry, &perf->heap[(i - 1) / 2]); i = (i - 1) / 2)
@@ -92,7 +92,7 @@ static int push(struct perf_source *perf, const struct entry *entry)
 	return 0;
 }
 
-/* The last entry is a late one, as a rule: its place is looked for from the bottom. */
+/* The last entry is a late one, as a rule: the search for its index begins at the bottom. */
 static struct entry pop(struct perf_source *perf)
 {
 	struct entry top = perf->heap[0], last = perf->heap[--perf->nr_heap];
@@ -233,7 +233,7 @@ static int on_round(struct perf_source *perf)
 	return 0;
 }
 
-/* Reads the data behind a record; the record has its size. */
+/* Reads the data after a record; the record has its size. */
 static int on_data(struct perf_source *perf, uint64_t size, uint8_t **ret_data)
 {
 	int err = perf_bytes_data(&perf->bytes, size, ret_data);
@@ -241,7 +241,7 @@ static int on_data(struct perf_source *perf, uint64_t size, uint8_t **ret_data)
 	if (!err || err == -ENOMEM)
 		return err;
 	trace_add_problem(perf->source.file, perf->bytes.record_at,
-			  "the data behind this record ends too early");
+			  "the data after this record ends too early");
 	return finish(perf);
 }
 

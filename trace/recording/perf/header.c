@@ -264,7 +264,7 @@ static int get_feature(struct cursor *cursor, struct perf_header *header, struct
 	}
 }
 
-/* Reads the table of sections behind the records: one section for each bit that is set. */
+/* Reads the table of sections after the records: one section for each bit that is set. */
 static int get_features(struct cursor *cursor, struct perf_header *header,
 			struct event_types *types, const uint64_t *bits)
 {

@@ -18,7 +18,7 @@ struct perf_sample {
 	bool is_of_group; /* has the counts of other events, of which there are no samples */
 };
 
-/* Parses a sample of `size` bytes at `at`, behind the record's header. False: it is damaged. */
+/* Parses a sample of `size` bytes at `at`, after the record's header. False: it is damaged. */
 bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_t size,
 		      struct perf_sample *ret_sample);
 
