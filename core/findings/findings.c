@@ -32,7 +32,7 @@ struct subject {
 	uint32_t guest;
 	int32_t vcpu;
 	uint64_t whole_ns; /* of its exits and the guest; 0: not known */
-	uint64_t interval_ns; /* in its place where exits have no times; 0: not known */
+	uint64_t interval_ns; /* used instead where exits have no times; 0: not known */
 	uint64_t guest_ns;
 	bool is_here; /* in the latest sample; else it has ended */
 	bool has_hidden_quota; /* what stops it may be a quota that cannot be read */
@@ -512,7 +512,7 @@ static void add_neighbour(const struct measure *measure, struct finding *finding
 		add_words(finding, " (%.0f %%)", other->run_per_s / 1e7);
 }
 
-/* What else ran on the CPU: threads of VMMs and other processes, where that can be told. */
+/* What else ran on the CPU: threads of VMMs, and other processes where they can be counted. */
 static void add_others(const struct measure *measure, struct finding *finding,
 		       const struct subject *subject, double vcpus_per_s, const char *before)
 {

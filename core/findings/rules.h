@@ -59,7 +59,7 @@ struct rule {
 	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */
 	bool names_cpu;		 /* the evidence has the vCPU's CPU, */
 	bool names_neighbours;	 /* and what else was on that CPU */
-	const char *is_said_by;	 /* the id of a rule whose finding says this, too; NULL: none */
+	const char *is_said_by;	 /* the id of a rule that says this, too; NULL: none */
 	bool needs_arguments;	 /* `less` must be counted: else nothing is found */
 	enum rule_way way;
 	const struct rule_remedy *remedies;
