@@ -86,7 +86,7 @@ static int compare_flat(const void *a, const void *b, void *order)
 	return compare_siblings(a, b, order);
 }
 
-/* A run of siblings, each with the rows below it. */
+/* Siblings in a row, each with the rows below it. */
 struct branch {
 	struct view_row *rows;
 	size_t nr_rows;
@@ -281,7 +281,7 @@ static bool look_alike(const struct view_row *a, const struct view_row *b, size_
 	return a->is_gone == b->is_gone && !cell_compare(&a->cells[column], &b->cells[column]);
 }
 
-/* Marks the rows whose guest has the name of another one. 0 or -ENOMEM. */
+/* Marks the rows of guests with the name of another guest. 0 or -ENOMEM. */
 static int tell_apart(struct view *view)
 {
 	int found = view_column_by_id(view->type, "guest");

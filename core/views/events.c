@@ -184,7 +184,7 @@ static void whole_by_source(const struct facts *facts, const struct stat_sum *su
 	}
 }
 
-/* The place of a field's durations; NULL: it has none yet and all places are taken. */
+/* The entry for a field's durations; NULL: it has none yet, and no entry is free. */
 static struct field_durations *durations_of(struct field_durations *list, uint32_t field)
 {
 	for (size_t i = 0; i < TIMED_MAX; i++) {

@@ -232,7 +232,7 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 	return 0;
 }
 
-/* Adds the rows. Their names are kept behind the groups, in the view's memory. */
+/* Adds the rows. Their names are kept after the groups, in the view's memory. */
 static int add_rows(struct view *view, const struct query *query, const struct facts *facts,
 		    struct groups *groups)
 {

@@ -164,7 +164,7 @@ static struct cell interval_longest(const struct exit_sum *sum)
 		       cell_ns(timing->interval_max_ns) : cell_none();
 }
 
-/* Where the sum has no buckets of all intervals, those of the last one say it. */
+/* Where the sum has no buckets of all intervals, the buckets of the last interval are used. */
 struct cell exit_sum_longest(const struct exit_sum *sum)
 {
 	const struct timing_sum *timing = &sum->timing;

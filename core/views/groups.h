@@ -41,7 +41,7 @@ struct exit_sum {
 	bool has_rate;
 	uint64_t open_ns; /* the longest that is open, see stats_open_ns() */
 	struct timing_sum timing;
-	bool has_percentiles; /* of a recording, which knows more than timing's buckets */
+	bool has_percentiles; /* of a recording: more exact than timing's buckets */
 	uint64_t percentiles_ns[NR_PERCENTILES];
 };
 
@@ -67,7 +67,7 @@ struct cell exit_sum_deviation(const struct exit_sum *sum);
 /* The help of every column Open. */
 #define OPEN_HELP "how long an exit that has not ended lasts, if longer than the interval"
 
-/* The help of the percentiles' columns, behind "half" or "99 %". See hist_percentile_ns(). */
+/* The help of the percentiles' columns, after "half" or "99 %". See hist_percentile_ns(). */
 #define PERCENTILE_HELP                                                                        \
 	"took no longer: interpolated within a power of two, at most a factor of 2 off, a few " \
 	"% where durations are spread evenly; of a recording within 4 %"

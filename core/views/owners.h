@@ -113,7 +113,7 @@ void owners_absent(struct view *view, const struct facts *facts);
 #define OWNER_WAIT_WARN 10
 #define OWNER_POLL_WARN 20
 
-/* Both views have these columns behind five columns of their own. */
+/* Both views have these columns after five columns of their own. */
 enum {
 	OWNER_TOTAL = 5,
 	OWNER_SHARE,

@@ -7,7 +7,7 @@
 
 /* ---- filters: what a filter selects, see query.h ---- */
 
-/* What a match covers: REACH_SELF, if it ends behind the part of the name that is the parent's. */
+/* What a match covers: REACH_SELF, if it ends after the part of the name that is the parent's. */
 enum reach { REACH_NONE, REACH_PARENT, REACH_SELF };
 
 static enum reach reach_in(const struct query *query, const char *name, const char *parent)

@@ -106,14 +106,14 @@ struct view_row {
 	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ANY, -1: several */
 	uint32_t guest;
 	int32_t vcpu;
-	uint64_t number; /* of a long exit: tells it from others; else 0 */
+	uint64_t number; /* of a long exit: its own, different from all others; else 0 */
 	uint8_t depth;
 	bool can_open, is_open;
 	bool is_last; /* of its siblings */
 	bool is_rest; /* what a parent counted beyond its children */
 	bool is_level; /* its count is a level, such as pages, which is no part of a sum */
 	bool is_idle, is_gone;
-	bool shares_name; /* with the row of another guest; of a query that tells them apart */
+	bool shares_name; /* with the row of another guest; of a query that shows both apart */
 	uint8_t rule; /* of a finding: which; else 0 */
 	uint64_t elapsed_ns; /* of its interval, if that is not the view's; else 0 */
 	struct cell cells[VIEW_COLUMNS];
