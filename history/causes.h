@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * causes - the findings of a writer's run, for the notices: when each one began and ended; and what
- * could not be counted.
+ * causes - the findings of a writer's segment, for the notices: when each one began and ended; and
+ * what could not be counted.
  */
 #ifndef KVMTOP_HISTORY_CAUSES_H
 #define KVMTOP_HISTORY_CAUSES_H

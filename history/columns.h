@@ -25,7 +25,7 @@ enum column_id {
 	COLUMN_SUMS,
 	/*
 	 * CHANGE_* << 1, and 1: it is timed. A row with CHANGE_IS_SUM has nothing in the columns
-	 * behind this one but the longest: the rest is what rows of the same vCPU add up to.
+	 * after this one but the longest: the rest is what rows of the same vCPU add up to.
 	 */
 	COLUMN_FLAGS,
 	COLUMN_COUNT,
@@ -53,7 +53,7 @@ enum column_id {
 #define HIST_MIDDLE(span) (((span) - 1) / 2)
 
 /*
- * Behind the totals, if any reason began later than its event: an array with the guest, the vCPU
+ * After the totals, if any reason began later than its event: an array with the guest, the vCPU
  * + 1, the field and the event's total then, of each such reason.
  */
 #define LATE_ITEMS 4
@@ -65,7 +65,7 @@ enum column_id {
 #define GUEST_ITEMS 7
 /*
  * Readers have a table by id, and a damaged id must not make it larger than the memory. A writer
- * that met a new guest each second would get here after half a year.
+ * that finds a new guest each second gets here after half a year.
  */
 #define GUEST_ID_MAX (1u << 24)
 #define GUEST_IS_NAMED 1u

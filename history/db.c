@@ -14,7 +14,7 @@
 #include "history/pack.h"
 
 /*
- * In a damaged file a page may be below many others, so that a statement meets rows without end.
+ * In a damaged file a page may be below many others, so that a statement has rows without end.
  * Rows are read in fewer steps of SQLite's machine than these; a writer drops many rows at once.
  */
 #define STEPS_AT_ONCE (1000 * 1000)
@@ -242,7 +242,7 @@ static bool has_beside(const char *real, const char *suffix)
 	return stat(path, &st) == 0 && st.st_size;
 }
 
-/* Whether all of it is of root or of this user, and nobody else can add to it. */
+/* Whether all of it is of root or of this user, and no other user can add to it. */
 static bool is_ours(const char *real)
 {
 	char path[PATH_MAX + 16];
@@ -299,7 +299,7 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 }
 
 /*
- * Whether the file was a history, as far as its first page tells: byte 68 has the program's number.
+ * Whether the file was a history, as far as its first page shows: byte 68 has the program's number.
  * A file that was cut before, or is nothing but zeros after a power failure, was one.
  */
 static bool was_history(const char *real)
@@ -356,7 +356,7 @@ static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
 			       db->name);
 	if (version > SQL_VERSION)
 		return why_set(why, -EINVAL, "%s: written by a newer kvmtop (version %lld of the "
-			       "format, this one knows %d): update kvmtop", db->name,
+			       "format, this one reads %d): update kvmtop", db->name,
 			       (long long)version, SQL_VERSION);
 	return version > 0 ? 0 : db_damaged(db, why);
 }

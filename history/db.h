@@ -39,7 +39,7 @@ extern const char *const db_suffixes[];
 /*
  * Opens the database in the file real, an absolute path. To write: makes the tables in an empty
  * file, and sets it to write-ahead logging; the caller keeps other writers away, and has made sure
- * that nobody else can put files beside it. To read: a file of another user, or in a folder where
+ * that no other user can put files beside it. To read: a file of another user, or in a folder where
  * others may write, is only looked at; nothing is made, repaired or removed there.
  */
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why);

@@ -58,7 +58,7 @@ struct db_shared {
 	volatile sig_atomic_t is_lost;
 };
 
-/* For the signal handler, which runs in the thread that met the error. */
+/* For the signal handler, which runs in the thread that had the error. */
 static _Thread_local struct db_shared *in_use;
 
 static bool writes_elsewhere(const char *path)
@@ -134,7 +134,7 @@ static bool replace(struct db_shared *shared)
 	return true;
 }
 
-/* An error of other memory ends the program: the access that is tried again meets it again. */
+/* An error of other memory ends the program: the access that is tried again has it again. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -296,7 +296,7 @@ void db_shared_only_look(struct db_shared *shared)
 
 /*
  * SQLite asks access(2), which leaves out the rights that capabilities of the program's file give,
- * although open(2) has them. EPERM: a filter of an earlier systemd does not know the system call.
+ * although open(2) has them. EPERM: a filter of an earlier systemd lacks the system call.
  */
 static int access_as_open(const char *path, int mode)
 {

@@ -7,8 +7,8 @@
  * the kernel is asked for the room before, by a call that fails like any other: where a transaction
  * begins and ends, and after each write to the disk. Linux before 5.14 cannot be asked.
  *
- * The room may be used up between the question and the write. Then the memory is lost: a handler of
- * SIGBUS puts other memory in its place, and all reads and writes of the database fail until it is
+ * The room may be used up between this call and the write. Then the memory is lost: a handler of
+ * SIGBUS puts other memory there, and all reads and writes of the database fail until it is
  * opened again. The same happens where the file -shm was cut or the disk is broken. A transaction
  * that ends at that moment is in the log, where the next program that opens the file finds it,
  * unless another program has the file open all the time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The guests of a run: who came, who ended, and when each was seen. */
+/* The guests of a segment: which came, which ended, and when each was seen. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

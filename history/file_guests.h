@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * file_guests - the guests of a writer's run, for the rows about them.
+ * file_guests - the guests of a writer's segment, for the rows about them.
  */
 #ifndef KVMTOP_HISTORY_FILE_GUESTS_H
 #define KVMTOP_HISTORY_FILE_GUESTS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps a history file within its age and size, and knows how old its moments are. */
+/* Keeps a history file within its age and size, and computes how old its moments are. */
 #include <string.h>
 
 #include "lib/array.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A history file's place: its paths, the lock of its writer, and whether it is still there. */
+/* A history file as a file: its paths, the lock of its writer, and whether it is still there. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

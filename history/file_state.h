@@ -39,9 +39,9 @@ struct history_file {
 	struct segment segment;
 	struct file_limits limits;
 	uint32_t segment_id;	   /* 0: not begun in the file */
-	struct fields *fields;	   /* of the run */
+	struct fields *fields;	   /* of the segment */
 	uint32_t nr_fields;	   /* how many of them are in the file */
-	struct file_guests guests; /* of the run */
+	struct file_guests guests; /* of the segment */
 	struct minutes minutes;
 	uint64_t latest_ns;	/* of the latest moment in the file */
 	struct file_clock clock; /* of the same */

@@ -288,7 +288,7 @@ static void forget_what_is_written(struct history_file *file)
 	file_guests_written(&file->guests, false);
 }
 
-/* After damage was met: the next moment is in another file. */
+/* After damage was found: the next moment is in another file. */
 static void begin_anew(struct history_file *file, struct why *why)
 {
 	(void)history_file_set_aside(file, why);

@@ -44,7 +44,7 @@ static void merge(struct change *list, size_t half, size_t nr, struct change *sp
 	}
 }
 
-/* Providers give a vCPU's rows together, so most of them are near their place. */
+/* Providers give a vCPU's rows together, so most of them are nearly in order. */
 static void sort(struct change *list, size_t nr, struct change *spare)
 {
 	size_t half = nr / 2;

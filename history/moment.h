@@ -13,7 +13,7 @@
 #include "core/facts/facts.h"
 
 enum {
-	/* The first sample of a question: no earlier moment belongs to it. It has totals. */
+	/* The first since what is counted changed: nothing goes on from before. It has totals. */
 	MOMENT_FIRST = 1 << 0,
 	/* Totals were set to 0 before the interval. It has totals. */
 	MOMENT_RESET = 1 << 1,

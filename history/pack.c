@@ -544,7 +544,7 @@ static void put_sources(struct out *out, const struct moment *moment)
 	put_column(out, COLUMN_SOURCES, at);
 }
 
-/* Behind the totals, where there is anything. */
+/* After the totals, if any reason began late. */
 static void put_late(struct out *out, const struct moment *moment)
 {
 	if (!moment->nr_late)

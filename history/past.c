@@ -14,8 +14,8 @@
 #include "history/series_read.h"
 #include "history/totals.h"
 
-/* Nothing of the moment before one of these is used. */
-#define QUESTION_BEGINS (MOMENT_FIRST | MOMENT_AFTER_LOSS)
+/* Of a moment with one of these, nothing of the moment before is used. */
+#define NOTHING_BEFORE (MOMENT_FIRST | MOMENT_AFTER_LOSS)
 #define TIMES_BACK 8 /* moments in which the time of a source is looked for */
 
 /* When sources were read: the two latest times of each; 0: not known. */
@@ -26,7 +26,7 @@ struct times {
 struct past {
 	struct reader reader;
 	struct guests *guests;
-	struct stored at, prev; /* the moment before it; id 0: there is none of the question */
+	struct stored at, prev; /* the moment before it; id 0: none that is used */
 	/*
 	 * What is played: the totals before the moment that was chosen, if they are known, a sample
 	 * without an interval; that moment; and the moments that past_go_on() adds.
@@ -120,11 +120,11 @@ const struct segment *past_segment(const struct past *past)
 
 /* ---- choosing */
 
-/* The moment before, with id 0 where none belongs to the question. */
+/* The moment before, with id 0 where none is used. */
 static int find_prev(struct past *past, const struct stored *at, struct stored *ret_prev,
 		     struct why *why)
 {
-	int err = at->flags & QUESTION_BEGINS ?
+	int err = at->flags & NOTHING_BEFORE ?
 			  -ENOENT : reader_near(&past->reader, at, true, ret_prev, why);
 
 	if (err == -ENOENT || (!err && ret_prev->segment != at->segment))
@@ -208,11 +208,11 @@ static size_t count_samples(const struct past *past)
 	return past->has_before + 1 + past->nr_added;
 }
 
-/* Whether the samples of a moment follow the ones that were played: of the same question. */
+/* Whether the samples of a moment follow the ones that were played, and go on from them. */
 static bool follows(const struct past *past, const struct stored *at)
 {
 	return past->nr_played == count_samples(past) && at->segment == past->at.segment &&
-	       !(at->flags & QUESTION_BEGINS);
+	       !(at->flags & NOTHING_BEFORE);
 }
 
 int past_go_on(struct past *past, struct why *why)
@@ -305,7 +305,7 @@ static int find_times(struct past *past, const struct stored *of, bool needs_ear
 	int err = 0;
 
 	*ret_times = (struct times){ .last_ns = { 0 } };
-	for (int i = 0; !err && i < TIMES_BACK && !(at.flags & QUESTION_BEGINS) &&
+	for (int i = 0; !err && i < TIMES_BACK && !(at.flags & NOTHING_BEFORE) &&
 	     !has_times(past, ret_times, needs_earlier); i++) {
 		err = reader_near(&past->reader, &at, true, &at, why);
 		if (!err && at.segment != of->segment)
@@ -334,7 +334,7 @@ static int step_to_rates(struct past *past, struct stored *at, struct why *why)
 	int err = reader_near(&past->reader, at, true, &before, why);
 
 	if (!err && before.segment == at->segment)
-		goes_on = !(at->flags & QUESTION_BEGINS);
+		goes_on = !(at->flags & NOTHING_BEFORE);
 	else if (!err)
 		err = reader_is_same_boot(&past->reader, before.segment, at->segment, &goes_on,
 					  why);
@@ -355,7 +355,7 @@ static int put_rates(struct past *past, const struct stored *of, const struct mo
 	for (size_t i = 0; !err && i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		struct rates_change rate = {
-			/* In the first sample of a run all are, also what an earlier run had. */
+			/* In a segment's first sample all are, also what an earlier one had. */
 			.is_new = change->flags & CHANGE_NEW && !(of->flags & MOMENT_FIRST),
 			.has_rate = change->flags & CHANGE_HAS_RATE,
 			.count = change->count,
@@ -370,7 +370,7 @@ static int put_rates(struct past *past, const struct stored *of, const struct mo
 	return err ? err : rates_put(&past->rates, of->id, elapsed_ns);
 }
 
-/* Of a moment that is unpacked on the way to the totals before. */
+/* Of a moment that is unpacked while the totals before are made. */
 static int take_rates(void *arg, const struct stored *of, const struct moment *moment,
 		      struct why *why)
 {
@@ -409,7 +409,7 @@ static int choose_run_up(struct past *past, struct run_up *ret_run_up, struct wh
 	size_t first = STATS_HISTORY;
 	int err = 0;
 
-	moments[--first] = past->prev; /* of the first of a question no rate is known */
+	moments[--first] = past->prev; /* a first one has no rate */
 	while (!err && first) {
 		err = step_to_rates(past, &at, why);
 		if (!err)

@@ -67,9 +67,9 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
 		const struct series_span *span, struct series *series, struct why *why);
 
 /*
- * Chooses the next moment, to be played behind the moments that were played: much faster where all
- * moments are played in their order. 0: monitor_go_on() and monitor_sample() show it; 1: it is of
- * another question, or the latest one was not played: monitor_want() and monitor_sample(), as after
+ * Chooses the next moment, to be played after the moments that were played: much faster where all
+ * moments are played in their order. 0: monitor_go_on() and monitor_sample() show it; 1: what is
+ * counted changed, or the latest one was not played: monitor_want() and monitor_sample(), as after
  * past_step(). Errors as there.
  */
 int past_go_on(struct past *past, struct why *why);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The bytes of all moments are one stream in a circle of virtual memory, which is larger than the
- * limit. Pages behind the oldest moment go back to the kernel, so memory is not fragmented.
+ * limit. Pages before the oldest moment go back to the kernel, so memory is not fragmented.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -84,7 +84,7 @@ static struct slot *at(const struct recent *recent, size_t i)
 
 /* ---- the stream */
 
-/* How much of size bytes from a place on is in one piece; *ret_piece: where. */
+/* How many of size bytes of the stream are in one piece; *ret_piece: where. */
 static size_t piece_of(const struct recent *recent, uint64_t place, uint64_t size,
 		       unsigned char **ret_piece)
 {
@@ -115,7 +115,7 @@ static void read_stream(const struct recent *recent, uint64_t from, const struct
 	}
 }
 
-/* Gives back the pages from one place to another. */
+/* Gives the pages of a part of the stream back to the kernel. */
 static void drop_pages(struct recent *recent, uint64_t from, uint64_t to)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -25,7 +25,7 @@ struct recorder {
 	struct packed packed;
 	uint64_t nr_noted; /* losses */
 	/*
-	 * A circle of moments. The sampling thread writes behind the last, the other one reads the
+	 * A circle of moments. The sampling thread writes after the last, the other one reads the
 	 * first; both without the lock, which is for the rest:
 	 */
 	struct moment queue[QUEUE];
@@ -165,7 +165,7 @@ int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
 	return err;
 }
 
-/* The free slot behind the last moment; NULL: there is none, so this moment is lost. */
+/* The free slot after the last moment; NULL: there is none, so this moment is lost. */
 static struct moment *get_slot(struct recorder *recorder)
 {
 	struct moment *slot = NULL;

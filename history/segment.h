@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * segment - the machine and the run that moments are of.
+ * segment - a writer from its start to its end, and its machine: what moments are of.
  */
 #ifndef KVMTOP_HISTORY_SEGMENT_H
 #define KVMTOP_HISTORY_SEGMENT_H

@@ -13,8 +13,8 @@ struct series_point {
 	uint64_t time_ns;     /* CLOCK_REALTIME at its end */
 	uint64_t interval_ns; /* its length; 0: not known, no rate */
 	bool is_gap;	      /* before it nothing was recorded for a while */
-	bool is_first;	      /* of a question that began anew: perhaps a gap is before it */
-	uint32_t segment;     /* of the moment: another one is another run of the writer */
+	bool is_first;	      /* since what is counted changed: perhaps a gap is before it */
+	uint32_t segment;     /* of the moment */
 	uint64_t count;	      /* exits that began */
 	uint64_t exit_ns;     /* the time of exits */
 	uint64_t hist[HIST_BUCKETS]; /* the exits that ended, by duration */
@@ -27,7 +27,7 @@ struct series {
 	size_t nr, room;
 	uint64_t first_id, last_id; /* moments up to which it reaches; not all have a point */
 	uint32_t first_segment, last_segment;
-	bool is_after_start; /* the next point will be a question's first */
+	bool is_after_start; /* the next point will be a first one */
 };
 
 /* Which points are wanted. */

@@ -91,7 +91,7 @@ static int make_room(struct series *series, struct why *why)
 		       why_set(why, -ENOMEM, "out of memory") : 0;
 }
 
-/* The first sample of a question has no interval, and no point. */
+/* The first sample since what is counted changed has no interval, and no point. */
 static int add_last(struct series *series, struct reader *reader, const struct stored *at,
 		    bool has_times, struct why *why)
 {

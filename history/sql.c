@@ -98,7 +98,7 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_ADD_NOTE] = "INSERT INTO note VALUES(?1, ?2, ?3)",
 
 	[SQL_ADD_CLOCK] = "INSERT OR REPLACE INTO clock VALUES(?1, ?2, ?3, ?4)",
-	/* Of the latest sample, what its run's clock and the intervals after it make. */
+	/* The latest sample's time: its segment's clock and the intervals after that. */
 	[SQL_LAST_CLOCK] = "SELECT recorded_ns, monotonic_ns, (SELECT coalesce(sum(elapsed_ns), 0)"
 			   " FROM sample WHERE id > clock.sample), (SELECT boot_id FROM segment"
 			   " ORDER BY id DESC LIMIT 1) FROM clock ORDER BY sample DESC LIMIT 1",

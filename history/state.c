@@ -244,7 +244,7 @@ static inline struct key_state *find_from(const struct state *state, const struc
 	return k < state->nr && order == 0 ? &state->list[k] : NULL;
 }
 
-/* A reason that began later than its event, as stats know it. */
+/* A reason that began later than its event, as stats have it. */
 static void begin_late(const struct state *state, const struct change *change,
 		       const struct segment_ids *ids)
 {

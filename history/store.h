@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * store - a place that keeps packed moments in the order in which they were taken: the memory of a
- * live screen (recent.h), a file (file.h), or a Prometheus (history/fleet/fleet.h).
+ * store - packed moments in the order in which they were taken: in the memory of a live screen
+ * (recent.h), in a file (file.h), or in a Prometheus (fleet/fleet.h).
  *
- * A segment is one run of a writer. Ids of fields and guests are the run's, and totals begin at 0
- * with it. Moments have ids that ascend from segment to segment; there may be gaps. In a damaged
- * file, too, a step goes on in its direction, or fails: who walks moments comes to an end. Times
- * are CLOCK_REALTIME, and may go back where the clock was set.
+ * A segment is a writer from its start to its end. Ids of fields and guests are the segment's, and
+ * totals begin at 0 with it. Moments have ids that ascend from segment to segment; there may be
+ * gaps. In a damaged file, too, a step goes on in its direction, or fails: so a walk ends.
+ * Times are CLOCK_REALTIME, and may go back where the clock was set.
  */
 #ifndef KVMTOP_HISTORY_STORE_H
 #define KVMTOP_HISTORY_STORE_H
@@ -38,7 +38,7 @@ struct store_type {
 	int (*find)(void *store, uint64_t time_ns, struct stored *ret_stored, struct why *why);
 	/*
 	 * The next moment after id, or with is_back the one before, wherever it is kept. -ENOENT:
-	 * there is none; -EAGAIN: it is on its way.
+	 * there is none; -EAGAIN: it will come later.
 	 */
 	int (*step)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
 		    struct why *why);
@@ -72,8 +72,8 @@ struct store_type {
 	int (*near)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
 		    struct why *why);
 	/*
-	 * A descriptor that can be read when moments came that were on their way; the reader takes
-	 * 8 bytes from it. NULL: none are ever on their way.
+	 * A descriptor that can be read when moments came after an -EAGAIN; the reader takes 8
+	 * bytes from it. NULL: there is never an -EAGAIN.
 	 */
 	int (*news_fd)(void *store);
 };

@@ -60,7 +60,7 @@ static int make_runs(struct sums *sums, size_t nr_fields)
 
 /* ---- rows and their sums */
 
-/* The vCPU's row that is the run's sum, from the rows before `end`: 1 + its place; 0: none. */
+/* The vCPU's row that is the run's sum, from the rows before `end`: 1 + its index; 0: none. */
 static uint32_t look_up(const struct sum_run *run, const struct changes *changes, size_t begin,
 			size_t end)
 {

@@ -33,7 +33,7 @@ void sums_release(struct sums *sums);
  */
 int sums_find(struct sums *sums, struct changes *changes);
 
-/* Makes change->sum of each row 1 + the place of the CHANGE_IS_SUM row that it adds to; or 0. */
+/* Makes change->sum of each row 1 + the index of the CHANGE_IS_SUM row that it adds to; or 0. */
 void sums_link(const struct sums *sums, struct changes *changes);
 
 /* Adds up the buckets of rows that are linked. 0 or -ENOMEM. */

@@ -11,7 +11,7 @@
 
 #define MILESTONES 16
 
-/* What else needs the moments that are unpacked on the way. take: 0, or -errno with why. */
+/* Gets each moment that is unpacked for the totals. take: 0, or -errno with why. */
 struct totals_watch {
 	int (*take)(void *arg, const struct stored *stored, const struct moment *moment,
 		    struct why *why);
@@ -29,7 +29,7 @@ struct totals {
 	struct milestone milestones[MILESTONES];
 	size_t next;
 	struct state prepared; /* see totals_prepare() */
-	struct moment moment;  /* the one on the way */
+	struct moment moment;  /* the latest that was unpacked */
 };
 
 /*

@@ -462,7 +462,7 @@ static void read_times(struct in *in, struct changes *changes, const struct rows
 	end_column(in, lows);
 }
 
-/* The next row that is timed and no sum, behind `skip` of such rows; NULL: there is none. */
+/* The next row that is timed and no sum, after `skip` of such rows; NULL: there is none. */
 static const struct change *skip_timed(const struct changes *changes, size_t *i, uint64_t skip)
 {
 	for (; *i < changes->nr; ++*i) {

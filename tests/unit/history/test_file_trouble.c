@@ -95,7 +95,7 @@ static void a_newer_version_is_left_alone(void **state)
 	execute(w, "PRAGMA user_version = 2");
 	assert_int_equal(open_reader(w, &reader), -EINVAL);
 	assert_int_equal(open_writer(w), -EINVAL);
-	says(w, "newer kvmtop (version 2 of the format, this one knows 1): update kvmtop");
+	says(w, "newer kvmtop (version 2 of the format, this one reads 1): update kvmtop");
 }
 
 static void a_file_of_no_release_is_left_alone(void **state)
