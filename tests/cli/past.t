@@ -298,7 +298,7 @@ if command -v sqlite3 >/dev/null; then
 	screen_type 1h
 	screen_keys Enter
 	screen_has 'paused at 2026-09-21 14:15:3[01], ' "J 1h: nor there"
-	no_rates='  a run begins: its first sample has no rates'
+	no_rates='  counting begins: the first sample has no rates'
 	screen_keys m Home
 	screen_has "^ 14:15:3[01]$no_rates" "m, Home: the first sample has no numbers"
 	screen_keys Right

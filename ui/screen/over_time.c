@@ -26,10 +26,24 @@ struct pane {
 	const struct area *area;
 	struct chart chart;
 	struct heat heat;
-	const char *noun; /* "exits": what is counted */
+	bool are_events; /* what is counted; else exits */
 };
 
 /* ---- words and numbers ---- */
+
+/* "exits", "1 exit": the word after a count. */
+static const char *noun_of(const struct pane *pane, uint64_t count)
+{
+	if (pane->are_events)
+		return count == 1 ? "event" : "events";
+	return count == 1 ? "exit" : "exits";
+}
+
+/* How many a dot of the highest step is at the most. */
+static uint64_t highest_step(const struct pane *pane)
+{
+	return heat_step_end(&pane->heat, HEAT_STEPS);
+}
 
 /* "░ 44 ▒ 283 █ 1,800 exits": how many a dot is at the most. Returns the end. */
 static int put_steps(const struct pane *pane, int row, int col)
@@ -45,7 +59,7 @@ static int put_steps(const struct pane *pane, int row, int col)
 		format_count(text, sizeof(text), end, step < HEAT_STEPS ? 6 : NUMBER_MAX, true);
 		col = grid_printf(pane->area->grid, row, col + 2, STYLE_PLAIN, "%s ", text);
 	}
-	return grid_put(pane->area->grid, row, col, STYLE_PLAIN, pane->noun);
+	return grid_put(pane->area->grid, row, col, STYLE_PLAIN, noun_of(pane, highest_step(pane)));
 }
 
 static int put_marks(const struct pane *pane, int row, int col)
@@ -58,7 +72,7 @@ static int put_marks(const struct pane *pane, int row, int col)
 
 static int steps_width(const struct pane *pane)
 {
-	int width = (int)strlen("up to ") + (int)strlen(pane->noun);
+	int width = (int)strlen("up to ") + (int)strlen(noun_of(pane, highest_step(pane)));
 	char text[32];
 
 	for (int step = 1; step <= HEAT_STEPS; step++) {
@@ -87,9 +101,8 @@ static int put_legend(const struct pane *pane, int row, int name, int least)
 		put_marks(pane, row, put_steps(pane, row, col));
 		return end - width;
 	}
-	format_count(count, sizeof(count), heat_step_end(&pane->heat, HEAT_STEPS), NUMBER_MAX,
-		     true);
-	snprintf(text, sizeof(text), "up to %s %s", count, pane->noun);
+	format_count(count, sizeof(count), highest_step(pane), NUMBER_MAX, true);
+	snprintf(text, sizeof(text), "up to %s %s", count, noun_of(pane, highest_step(pane)));
 	width = (int)strlen(text) + 2;
 	if (end - col - least < width)
 		return end;
@@ -213,14 +226,14 @@ static void put_numbers(const struct pane *pane, int row)
 			  chart_is_fine(&pane->chart));
 	put_part(&line, has_cursor ? STYLE_NOTICE : STYLE_BOLD, "", text, "");
 	if (first_ns) {
-		put_part(&line, STYLE_PLAIN, "  ", "a run begins: its first sample has no rates",
+		put_part(&line, STYLE_PLAIN, "  ", "counting begins: the first sample has no rates",
 			 "");
 		return;
 	}
 	if (point->is_gap && point != series->points)
 		put_part(&line, STYLE_NOTICE, " ", "after a gap", "");
 	put_count(&line, "  ", point->count, " ");
-	put_part(&line, STYLE_PLAIN, "", pane->noun, "");
+	put_part(&line, STYLE_PLAIN, "", noun_of(pane, point->count), "");
 	if (point->interval_ns)
 		put_count(&line, "  ", (uint64_t)(rate_of(point) + 0.5), "/s");
 	put_durations(&line, point);
@@ -297,8 +310,7 @@ static void paint_graph(const struct pane *pane, int row, int lines, const struc
 /* One graph, or two where there is room. Returns the line below. */
 static int paint_graphs(const struct pane *pane, int row, int lines)
 {
-	bool is_exits = strcmp(pane->noun, "exits") == 0;
-	const struct graph rates = { is_exits ? "exits/s" : "events/s", rate_or_none,
+	const struct graph rates = { pane->are_events ? "events/s" : "exits/s", rate_or_none,
 				     format_number, format_end };
 	static const struct graph p99 = { "p99", p99_or_none, format_ns, format_whole_ns };
 	bool has_two = pane->heat.lines && lines >= TWO_GRAPHS;
@@ -360,7 +372,7 @@ void over_time_paint(const struct screen *screen, const struct area *area)
 	struct pane pane = {
 		.screen = screen,
 		.area = area,
-		.noun = screen->query->type->groups & GROUP_EVENT ? "events" : "exits",
+		.are_events = screen->query->type->groups & GROUP_EVENT,
 	};
 	struct area inner = *area;
 	int row = area->row, numbers = area->height >= NUMBERS_FROM;

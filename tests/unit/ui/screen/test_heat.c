@@ -222,6 +222,32 @@ static void a_map_of_signs(void **state)
 	      "h help  q quit  m table  Left Right time  Enter open  t back\n");
 }
 
+/* Whether the picture has this text. */
+static void has_text(struct world *w, int cols, int rows, const char *text)
+{
+	const char *picture = heat_picture(w, cols, rows);
+
+	if (!strstr(picture, text))
+		fail_msg("no \"%s\" in\n%s", text, picture);
+}
+
+static void one_exit_is_no_plural(void **state)
+{
+	struct world *w = *state;
+
+	begin_series(w, 10);
+	for (unsigned int i = 0; i < 10; i++)
+		put_exits(&points[i], 4, 1);
+	has_text(w, 80, 24, " up to █ 1 exit\n");
+	has_text(w, 80, 24, " 10:31:07  1 exit  0/s ");
+	has_text(w, 30, 14, " █ up to 1 exit\n");
+	w->query.type = w->view.type = &view_events;
+	has_text(w, 80, 24, " 10:31:07  1 event  0/s ");
+	put_exits(&points[9], 4, 1);
+	has_text(w, 80, 24, " up to · 1 █ 2 events\n");
+	has_text(w, 80, 24, " 10:31:07  2 events  1/s ");
+}
+
 /* The style of a character; its sign must be the one given. */
 static enum style style_of(const struct world *w, int row, int col, wchar_t ch)
 {
@@ -379,9 +405,9 @@ static void the_cursor_reaches_every_point(void **state)
 }
 
 /* It has no interval, and so no point: the numbers are not those of the sample that follows. */
-static void the_first_sample_of_a_run_has_no_numbers(void **state)
+static void the_first_sample_has_no_numbers(void **state)
 {
-	static const char numbers[] = "  a run begins: its first sample has no rates";
+	static const char numbers[] = "  counting begins: the first sample has no rates";
 	struct world *w = *state;
 
 	usual_series(w, 30);
@@ -681,11 +707,12 @@ int main(void)
 		T(the_cursor_tells_what_ended),
 		T(steps_are_a_logarithmic_scale),
 		T(a_map_of_signs),
+		T(one_exit_is_no_plural),
 		T(with_a_palette_two_dots_share_a_line),
 		T(with_a_line_for_each_bucket_percentiles_are_marked),
 		T(what_has_no_durations_has_graphs_only),
 		T(the_cursor_reaches_every_point),
-		T(the_first_sample_of_a_run_has_no_numbers),
+		T(the_first_sample_has_no_numbers),
 		T(gaps_take_a_column),
 		T(times_of_day_are_round),
 		T(a_clock_that_was_set_is_told),
