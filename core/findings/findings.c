@@ -13,8 +13,10 @@
 
 #define NEIGHBOURS_MAX 4 /* that are named */
 
-/* What one rule measures of one vCPU. */
+/* What one rule measures of one vCPU. Most vCPUs have a few of the rules only. */
 struct rule_counts {
+	uint32_t rule;	/* its index */
+	uint32_t next;	/* of the same vCPU: a position in the measure's counts, with 1 added */
 	uint64_t count, ns, ended_ns, less_ns, level;
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations */
@@ -40,7 +42,7 @@ struct subject {
 	uint64_t cpu, affinity; /* how many CPUs it may run on; 0: not known */
 	bool has_run;
 	double run_per_s; /* ns on a CPU */
-	struct rule_counts counts[RULES_MAX];
+	uint32_t counts; /* the first of its rule_counts, as their next; 0: none */
 };
 
 /* How busy a CPU of the host is. */
@@ -62,6 +64,8 @@ struct measure {
 	struct key_sums numbers; /* of subjects, by guest and vCPU */
 	struct subject *subjects;
 	size_t nr, room;
+	struct rule_counts *counts; /* of all subjects */
+	size_t nr_counts, room_counts;
 	struct cpu_busy *busy;
 	size_t nr_busy, room_busy;
 	bool has_arguments;
@@ -184,6 +188,45 @@ static struct subject *subject_of(struct measure *measure, const struct key *key
 								     .vcpu = key->vcpu };
 	}
 	return &measure->subjects[number - measure->numbers.list];
+}
+
+/* Its position, with 1 added; 0: the subject has nothing of the rule. */
+static uint32_t find_counts(const struct measure *measure, const struct subject *subject,
+			    size_t rule)
+{
+	uint32_t at = subject->counts;
+
+	while (at && measure->counts[at - 1].rule != rule)
+		at = measure->counts[at - 1].next;
+	return at;
+}
+
+/* All 0 where the subject has nothing of the rule. */
+static const struct rule_counts *counts_of(const struct measure *measure,
+					   const struct subject *subject, size_t rule)
+{
+	static const struct rule_counts none;
+	uint32_t at = find_counts(measure, subject, rule);
+
+	return at ? &measure->counts[at - 1] : &none;
+}
+
+/* Valid until the next call. NULL: no memory. */
+static struct rule_counts *make_counts(struct measure *measure, struct subject *subject,
+				       size_t rule)
+{
+	uint32_t at = find_counts(measure, subject, rule);
+
+	if (at)
+		return &measure->counts[at - 1];
+	if (array_grow(&measure->counts, &measure->room_counts, measure->nr_counts + 1) < 0)
+		return NULL;
+	measure->counts[measure->nr_counts++] = (struct rule_counts){
+		.rule = (uint32_t)rule,
+		.next = subject->counts,
+	};
+	subject->counts = (uint32_t)measure->nr_counts;
+	return &measure->counts[measure->nr_counts - 1];
 }
 
 static void name_top(struct rule_counts *counts, const struct stats_item *stat, uint64_t ns,
@@ -312,8 +355,11 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
 	for (uint32_t rest = any; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
+		struct rule_counts *counts = make_counts(measure, subject, i);
 
-		add_counts(&subject->counts[i], rule_at(i), i, rules, stat, field, open_ns);
+		if (!counts)
+			return -ENOMEM;
+		add_counts(counts, rule_at(i), i, rules, stat, field, open_ns);
 	}
 	return 0;
 }
@@ -353,7 +399,7 @@ static double share_of(const struct subject *subject, uint64_t ns)
 static double value_of(const struct measure *measure, const struct subject *subject,
 		       const struct rule *rule)
 {
-	const struct rule_counts *counts = &subject->counts[rule_index(rule)];
+	const struct rule_counts *counts = counts_of(measure, subject, rule_index(rule));
 
 	switch (rule->measure) {
 	case MEASURE_SHARE:
@@ -604,11 +650,11 @@ static void describe(const struct measure *measure, struct finding *finding,
 		add_words(finding, "vCPU %d: ", (int)finding->vcpu);
 	add_value(finding, finding->value, measure->thresholds->rules[i]);
 	if (finding->rule->measure == MEASURE_OPEN)
-		add_open(measure, finding, &worst->subject->counts[i]);
+		add_open(measure, finding, counts_of(measure, worst->subject, i));
 	else if (finding->rule->names_cpu)
 		add_cpu(measure, finding, worst->subject);
 	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
-		add_top(measure, finding, &worst->subject->counts[i]);
+		add_top(measure, finding, counts_of(measure, worst->subject, i));
 	if (worst->subject->has_hidden_quota && finding->rule->less.use == USE_HOST)
 		add_words(finding, "; " HOST_QUOTA_HIDDEN);
 	if (finding->vcpu >= 0 && worst->nr_all > 1)
@@ -628,7 +674,7 @@ static int find_rule(const struct measure *measure, const struct guest_subjects 
 		return 0;
 	if (array_grow(&findings->list, &findings->room, findings->nr + 1) < 0)
 		return -ENOMEM;
-	counts = &worst.subject->counts[rule_index(rule)];
+	counts = counts_of(measure, worst.subject, rule_index(rule));
 	has_top = counts->top_ns || counts->top_per_s > 0;
 	finding = &findings->list[findings->nr++];
 	*finding = (struct finding){
@@ -787,6 +833,7 @@ int findings_find(struct findings *findings, const struct facts *facts, uint32_t
 		err = add_all_told(&measure, findings);
 	key_sums_release(&measure.numbers);
 	free(measure.subjects);
+	free(measure.counts);
 	free(measure.busy);
 	return err;
 }
