@@ -265,21 +265,17 @@ static int advance(struct captured *captured)
 static int add_rows(struct captured *captured, struct key key, const struct count *count)
 {
 	const struct field *field = fields_get(captured->args.fields, count->field);
-	struct played_row row = {
-		.key = key,
-		.count = count->now.count,
-		.is_timed = count->is_timed,
-		.timing = count->now.timing,
-	};
+	const struct played_timing timing = { .timing = count->now.timing };
+	const struct played_timing *timed = count->is_timed ? &timing : NULL;
 	int err;
 
-	row.key.field = count->field;
-	err = played_rows_add(&captured->rows, &row);
-	row.key.field = field->parent;
+	key.field = count->field;
+	err = played_rows_add(&captured->rows, key, count->now.count, timed);
+	key.field = field->parent;
 	if (err || field->parent == FIELD_NONE || field->use == USE_EVENT ||
 	    (field->use == USE_TIME && !time_adds_up((enum time_part)field->part)))
 		return err;
-	return played_rows_add(&captured->rows, &row);
+	return played_rows_add(&captured->rows, key, count->now.count, timed);
 }
 
 static int captured_want(void *state, const struct want *want, struct why *why)
@@ -304,7 +300,7 @@ static int captured_collect(void *state, struct sample *sample, struct why *why)
 
 	(void)why;
 	captured->has_played = true;
-	captured->rows.nr = 0;
+	played_rows_reset(&captured->rows);
 	for (size_t i = 0; i < captured->nr_counts && !err; i++) {
 		const struct count *count = &captured->counts[i];
 

@@ -3,11 +3,20 @@
 #include "lib/array.h"
 #include "providers/playback/rows.h"
 
-int played_rows_add(struct played_rows *rows, const struct played_row *row)
+int played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
+		    const struct played_timing *timing)
 {
+	struct played_row row = { .key = key, .count = count };
+
 	if (array_grow(&rows->list, &rows->room, rows->nr + 1) < 0)
 		return -ENOMEM;
-	rows->list[rows->nr++] = *row;
+	if (timing && array_grow(&rows->timings, &rows->room_timings, rows->nr_timings + 1) < 0)
+		return -ENOMEM;
+	if (timing) {
+		rows->timings[rows->nr_timings++] = *timing;
+		row.timing = (uint32_t)rows->nr_timings;
+	}
+	rows->list[rows->nr++] = row;
 	return 0;
 }
 
@@ -41,7 +50,7 @@ static int join_buckets(struct played_rows *rows, struct spread *sum, const stru
 {
 	struct buckets *own;
 
-	if (!rows->has_percentiles || !sum->buckets || !more->buckets) {
+	if (!rows->has_spreads || !sum->buckets || !more->buckets) {
 		sum->buckets = NULL;
 		return 0;
 	}
@@ -50,18 +59,28 @@ static int join_buckets(struct played_rows *rows, struct spread *sum, const stru
 	return own ? buckets_join(own, more->buckets) : -ENOMEM;
 }
 
+static int join_timings(struct played_rows *rows, struct played_timing *sum,
+			const struct played_timing *more)
+{
+	sum->timing.time_ns += more->timing.time_ns;
+	sum->timing.open_ns += more->timing.open_ns;
+	if (more->timing.max_ns > sum->timing.max_ns)
+		sum->timing.max_ns = more->timing.max_ns;
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->timing.hist[i] += more->timing.hist[i];
+	spread_join(&sum->spread, &more->spread);
+	return join_buckets(rows, &sum->spread, &more->spread);
+}
+
 static int join(struct played_rows *rows, struct played_row *sum, const struct played_row *row)
 {
 	sum->count += row->count;
-	sum->is_timed |= row->is_timed;
-	sum->timing.time_ns += row->timing.time_ns;
-	sum->timing.open_ns += row->timing.open_ns;
-	if (row->timing.max_ns > sum->timing.max_ns)
-		sum->timing.max_ns = row->timing.max_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum->timing.hist[i] += row->timing.hist[i];
-	spread_join(&sum->spread, &row->spread);
-	return join_buckets(rows, &sum->spread, &row->spread);
+	if (!sum->timing)
+		sum->timing = row->timing;
+	else if (row->timing)
+		return join_timings(rows, played_rows_timing(rows, sum),
+				    played_rows_timing(rows, row));
+	return 0;
 }
 
 int played_rows_join(struct played_rows *rows, const struct fields *fields)
@@ -90,25 +109,43 @@ int played_rows_sample(const struct played_rows *rows, const struct field_set *w
 
 	for (size_t i = 0; i < rows->nr && !err; i++) {
 		const struct played_row *row = &rows->list[i];
-		struct timing timing = row->timing;
+		const struct played_timing *timed = played_rows_timing(rows, row);
+		struct timing timing;
 
-		if (!field_set_has(wanted, row->key.field))
+		if (wanted && !field_set_has(wanted, row->key.field))
 			continue;
-		timing.spread = row->spread.count ? &row->spread : NULL;
-		err = row->is_timed ?
-			      sample_add_timed(sample, row->key, row->count, flags, &timing) :
-			      sample_add(sample, row->key, row->count, flags);
+		if (!timed) {
+			err = sample_add(sample, row->key, row->count, flags);
+			continue;
+		}
+		timing = timed->timing;
+		timing.spread = rows->has_spreads && timed->spread.count ? &timed->spread : NULL;
+		err = sample_add_timed(sample, row->key, row->count, flags, &timing);
 	}
 	return err;
 }
 
-void played_rows_release(struct played_rows *rows)
+static void release_joined(struct played_rows *rows)
 {
 	for (size_t i = 0; i < rows->nr_joined; i++) {
 		buckets_release(rows->joined[i]);
 		free(rows->joined[i]);
 	}
+	rows->nr_joined = 0;
+}
+
+void played_rows_reset(struct played_rows *rows)
+{
+	release_joined(rows);
+	rows->nr = 0;
+	rows->nr_timings = 0;
+}
+
+void played_rows_release(struct played_rows *rows)
+{
+	release_joined(rows);
 	free(rows->joined);
+	free(rows->timings);
 	free(rows->list);
 	*rows = (struct played_rows){ .nr = 0 };
 }

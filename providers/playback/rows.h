@@ -10,24 +10,39 @@
 #include "core/facts/field.h"
 #include "core/facts/sample.h"
 
+/* Durations, of rows that are timed. */
+struct played_timing {
+	struct timing timing; /* without its spread: */
+	struct spread spread;
+};
+
 struct played_row {
 	struct key key;
+	uint32_t timing; /* 0: not timed; else the rows' timings[timing - 1] */
 	uint64_t count;
-	bool is_timed;
-	struct timing timing; /* all 0 where it is not timed, and without its spread: */
-	struct spread spread;
 };
 
 /* Zero-initialised is none. */
 struct played_rows {
 	struct played_row *list;
 	size_t nr, room;
-	bool has_percentiles; /* the buckets of joined spreads are joined, too */
+	struct played_timing *timings;
+	size_t nr_timings, room_timings;
+	bool has_spreads; /* a sample has them, and the buckets of joined ones are joined */
 	struct buckets **joined; /* owned by the rows */
 	size_t nr_joined, room_joined;
 };
 
-int played_rows_add(struct played_rows *rows, const struct played_row *row); /* 0 or -ENOMEM */
+/* timing is copied; NULL: the row is not timed. 0 or -ENOMEM. */
+int played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
+		    const struct played_timing *timing);
+
+/* The durations of a row; NULL: it is not timed. */
+static inline struct played_timing *played_rows_timing(const struct played_rows *rows,
+						       const struct played_row *row)
+{
+	return row->timing ? &rows->timings[row->timing - 1] : NULL;
+}
 
 /* < 0, 0, > 0: the order of joined rows, by guest, vCPU, field. */
 int played_rows_compare(const struct played_row *a, const struct played_row *b);
@@ -35,10 +50,12 @@ int played_rows_compare(const struct played_row *a, const struct played_row *b);
 /* Adds up the rows of each key, keeps one of a gauge or a peak, and sorts by key. 0 or -ENOMEM. */
 int played_rows_join(struct played_rows *rows, const struct fields *fields);
 
-/* Adds the rows of wanted fields to a sample. 0 or -ENOMEM. */
+/* Adds the rows of wanted fields to a sample; wanted NULL: of all. 0 or -ENOMEM. */
 int played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
 		       uint32_t flags, struct sample *sample);
 
+/* Empties them and keeps their memory. */
+void played_rows_reset(struct played_rows *rows);
 void played_rows_release(struct played_rows *rows);
 
 #endif

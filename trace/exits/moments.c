@@ -130,7 +130,7 @@ static int make_rows(struct second_reading *reader)
 
 	reader->before = reader->rows;
 	reader->rows = rows;
-	reader->rows.nr = 0;
+	played_rows_reset(&reader->rows);
 	err = recorded_add_events(&reader->rows, &reader->recorded, fields, RECORDED_EVENTS);
 	if (!err)
 		err = recorded_add_exits(&reader->rows, &reader->recorded, fields,
@@ -147,19 +147,12 @@ static int make_rows(struct second_reading *reader)
 static int make_sample(struct second_reading *reader, uint64_t offset_ns)
 {
 	struct sample *sample = &reader->sample;
-	int err = 0;
+	int err;
 
 	sample_reset(sample);
 	/* 0 would mean that the sample has nothing of the source. */
 	sample->time_ns[RECORDED_EVENTS] = sample->time_ns[RECORDED_EXITS] = 1 + offset_ns;
-	for (size_t i = 0; i < reader->rows.nr && !err; i++) {
-		const struct played_row *row = &reader->rows.list[i];
-		uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
-
-		err = row->is_timed ?
-			      sample_add_timed(sample, row->key, row->count, flags, &row->timing) :
-			      sample_add(sample, row->key, row->count, flags);
-	}
+	err = played_rows_sample(&reader->rows, NULL, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, sample);
 	return err ? err : stats_update(reader->stats, reader->fields, sample);
 }
 

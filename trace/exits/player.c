@@ -40,7 +40,7 @@ static int open_source(const struct provider_args *args, add_fn add, const char 
 		return -ENOMEM;
 	source->recorded = recorded;
 	source->source = args->source;
-	source->rows.has_percentiles = true;
+	source->rows.has_spreads = true;
 	err = add(&source->rows, recorded, args->fields, args->source);
 	if (!err && !source->rows.nr)
 		err = why_set(why, -ENODATA, "%s", without);

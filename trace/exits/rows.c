@@ -35,9 +35,9 @@ static unsigned int bucket_of(uint64_t ns)
 
 /* open: how long what has not ended has lasted, in the clock's unit. */
 static void set_timing(const struct recorded *recorded, const struct durations *took,
-		       uint64_t open, struct played_row *row)
+		       uint64_t open, struct played_timing *ret_timing)
 {
-	struct timing *timing = &row->timing;
+	struct timing *timing = &ret_timing->timing;
 	double unit = recorded->ns_per_unit;
 
 	timing->open_ns = to_ns(recorded, open);
@@ -48,7 +48,7 @@ static void set_timing(const struct recorded *recorded, const struct durations *
 
 		timing->hist[bucket_of(least)] += took->hist.counts[i];
 	}
-	row->spread = (struct spread){
+	ret_timing->spread = (struct spread){
 		.count = took->count,
 		.min_ns = to_ns(recorded, took->min),
 		.mean_ns = durations_mean(took) * unit,
@@ -90,7 +90,7 @@ static uint8_t exit_rank(const struct meaning *meaning)
 /* Adds a row without times. */
 static int add_number(const struct maker *maker, struct key key, uint64_t count)
 {
-	return played_rows_add(maker->rows, &(struct played_row){ .key = key, .count = count });
+	return played_rows_add(maker->rows, key, count, NULL);
 }
 
 static int add_event(const struct maker *maker, struct key key, const struct meaning *meaning,
@@ -240,22 +240,19 @@ static uint64_t open_time(const struct recorded *recorded, const struct recorded
 static int add_count(const struct maker *maker, struct key key,
 		     const struct recorded_thread *thread, const struct exit_count *count)
 {
-	const struct pairing *pairing = pairing_of(maker);
-	struct played_row row = {
-		.key = key,
-		.count = pairing_count(pairing, count),
-		.is_timed = has_time(maker),
-	};
+	uint64_t nr = pairing_count(pairing_of(maker), count);
 	uint64_t open = maker->recorded->is_moment ? open_time(maker->recorded, thread, count) : 0;
+	struct played_timing timing = { 0 };
+	bool is_timed = has_time(maker);
 	int err;
 
-	if (!row.count && !open)
+	if (!nr && !open)
 		return 0;
-	if (row.is_timed)
-		set_timing(maker->recorded, &count->took, open, &row);
-	err = played_rows_add(maker->rows, &row);
-	row.key.field = maker->fields.parents[count->key.kind];
-	return err ? err : played_rows_add(maker->rows, &row);
+	if (is_timed)
+		set_timing(maker->recorded, &count->took, open, &timing);
+	err = played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
+	key.field = maker->fields.parents[count->key.kind];
+	return err ? err : played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
 }
 
 static int reason_field(const struct maker *maker, const struct exit_count *count,
