@@ -78,11 +78,13 @@ static int print(const struct recording *recording, const struct recording *othe
 	return report_lines(recording, options, why);
 }
 
-static int show(const struct recording *recording, const struct recording *other,
+static int show(struct recording *recording, const struct recording *other,
 		const struct report_options *options, struct why *why)
 {
-	if (wants_screen(options) && report_screen(recording, options, why) == 0)
-		return 0;
+	int err = wants_screen(options) ? report_screen(recording, options, why) : -ENOTTY;
+
+	if (!err || err == -ESTALE)
+		return err;
 	say_notice(why);
 	return print(recording, other, options, why);
 }

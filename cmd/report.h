@@ -66,10 +66,11 @@ int report_facts_init(struct report_facts *facts, const struct recording *record
 void report_facts_release(struct report_facts *facts);
 
 /*
- * Shows the screen. Returns 0 if the screen was shown. On an error the caller prints text instead,
- * after a warning with why unless why is empty.
+ * Shows the screen, for which the recording is read once more. Returns 0 if the screen was shown.
+ * -ESTALE with why: what the recording has is not known any more. On another error the caller
+ * prints text instead, after a warning with why unless why is empty.
  */
-int report_screen(const struct recording *recording, const struct report_options *options,
+int report_screen(struct recording *recording, const struct report_options *options,
 		  struct why *why);
 
 /* Text, CSV and JSON: 0 or -errno with why. */

@@ -88,16 +88,20 @@ static double interval_of(const struct recorded *recorded, const struct report_o
 }
 
 /* Without its moments the recording is shown as a whole, after a warning. */
-static int run_with_moments(struct report_facts *facts, const struct recording *recording,
-			    const struct report_options *options)
+static int run_with_moments(struct report_facts *facts, struct recording *recording,
+			    const struct report_options *options, struct why *ret_why)
 {
 	struct screen_recording title = title_of(facts, recording);
 	struct moments moments = { .recent = NULL };
 	struct why why = { "" };
 	struct past *past = NULL;
-	int err = moments_read(&facts->recorded, monitor_fields(facts->monitor),
+	int err = moments_read(recording, &facts->recorded, monitor_fields(facts->monitor),
 			       interval_of(&facts->recorded, options), &moments, &why);
 
+	if (err == -ESTALE) {
+		*ret_why = why;
+		return err;
+	}
 	title.start_ns = moments.start_ns;
 	title.interval_s = moments.interval_s;
 	if (!err)
@@ -120,7 +124,7 @@ static int why_no_time(const struct recording *recording, struct why *why)
 				     "frequency with -f MHZ");
 }
 
-int report_screen(const struct recording *recording, const struct report_options *options,
+int report_screen(struct recording *recording, const struct report_options *options,
 		  struct why *why)
 {
 	struct report_facts facts;
@@ -138,7 +142,7 @@ int report_screen(const struct recording *recording, const struct report_options
 		err = -ENOENT;
 	facts.query.nr_only = 0; /* the query has the guest and the vCPU */
 	if (!err)
-		err = run_with_moments(&facts, recording, options);
+		err = run_with_moments(&facts, recording, options, why);
 	report_facts_release(&facts);
 	return err;
 }

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sums of durations. */
+#include <string.h>
+
 #include "trace/exits/durations.h"
+
+void durations_restart(struct durations *durations)
+{
+	*durations = (struct durations){ .hist = durations->hist };
+	if (durations->hist.nr)
+		memset(durations->hist.counts, 0,
+		       durations->hist.nr * sizeof(*durations->hist.counts));
+}
 
 double durations_mean(const struct durations *durations)
 {

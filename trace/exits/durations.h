@@ -34,6 +34,9 @@ static inline int durations_add(struct durations *durations, uint64_t value)
 	return buckets_add(&durations->hist, value);
 }
 
+/* Empties them and keeps the room of the buckets. */
+void durations_restart(struct durations *durations);
+
 double durations_mean(const struct durations *durations);    /* 0 of none */
 double durations_squares(const struct durations *durations); /* the sum of squared deviations */
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -64,11 +65,11 @@ double moments_interval_s(const struct recorded *recorded)
 
 /* What is needed while the recording is read. */
 struct second_reading {
-	const struct recorded *first; /* the recording as it was read for the first time */
+	const struct recorded *first; /* as it was read for the first time, without its table */
 	struct fields *fields;
-	struct recording recording; /* as it is read for the second time */
+	struct recording recording; /* as it is read for the second time, in the same table */
 	struct recorded recorded;   /* the guests of the first time, the counts of this one */
-	size_t nr_known;	    /* threads that the first reading found a guest for */
+	size_t nr_threads;	    /* of the first time */
 	double interval_ns;
 	uint64_t nr_cuts;  /* intervals that have ended */
 	uint64_t next_cut; /* when the current interval ends, in the clock's unit; or NO_CUT */
@@ -82,23 +83,6 @@ struct second_reading {
 	struct moments *moments;
 	struct why *why; /* of what fails while events are read */
 };
-
-/* The threads come in the same order, and belong to the guests that the first time found. */
-static int know_threads(struct second_reading *reader, struct why *why)
-{
-	const struct table *first = &reader->first->recording->pairing.table;
-	const struct table *now = &reader->recording.pairing.table;
-
-	for (; reader->nr_known < now->nr_threads; reader->nr_known++) {
-		struct recorded_thread *thread = now->threads[reader->nr_known];
-
-		if (reader->nr_known >= first->nr_threads ||
-		    first->threads[reader->nr_known]->key != thread->key)
-			return why_set(why, -ESTALE, "the recording changed while it was read");
-		thread->pid = first->threads[reader->nr_known]->pid;
-	}
-	return 0;
-}
 
 /*
  * Counters do not go back. But a vCPU's time would, where an exit seemed to be open until it turned
@@ -176,10 +160,10 @@ static int keep_moment(struct second_reading *reader, uint64_t offset_ns)
 /* Takes the sample of an interval that ends here. */
 static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns, struct why *why)
 {
-	int err = know_threads(reader, why);
+	int err;
 
-	if (err)
-		return err;
+	if (reader->recording.pairing.table.nr_threads != reader->nr_threads)
+		return why_set(why, -ESTALE, "the recording changed while it was read");
 	reader->recording.pairing.last_time = time; /* what is open lasts until then */
 	err = make_rows(reader);
 	if (!err)
@@ -276,17 +260,31 @@ static uint64_t local_midnight_ns(void)
 	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
 }
 
-static int read_again(struct second_reading *reader, struct why *why)
+/* Gives the table to the second reading, and takes it back. */
+static int read_again(struct second_reading *reader, struct recording *first, struct why *why)
 {
-	const struct recording *first = reader->first->recording;
-	int err = recording_open(first->paths, first->nr_paths, &first->choice,
-				 &reader->recording, why);
+	struct recording_choice choice = first->choice;
+	int err;
 
-	return err ? err : read_all(reader, why);
+	choice.longer_ns = 0; /* the first time found the long exits */
+	err = recording_open(first->paths, first->nr_paths, &choice, &reader->recording, why);
+	if (err)
+		return err;
+	reader->recording.pairing.table = first->pairing.table;
+	first->pairing.table = (struct table){ 0 };
+	reader->nr_threads = reader->recording.pairing.table.nr_threads;
+	table_restart(&reader->recording.pairing.table);
+	err = read_all(reader, why);
+	first->pairing.table = reader->recording.pairing.table;
+	reader->recording.pairing.table = (struct table){ 0 };
+	if (err && !why->text[0])
+		why_set(why, err, "the recording cannot be read again: %s", strerror(-err));
+	return err ? -ESTALE : 0;
 }
 
-int moments_read(const struct recorded *recorded, struct fields *fields, double interval_s,
-		 struct moments *ret_moments, struct why *why)
+int moments_read(struct recording *recording, const struct recorded *recorded,
+		 struct fields *fields, double interval_s, struct moments *ret_moments,
+		 struct why *why)
 {
 	const struct segment segment = { .interval_s = interval_s };
 	struct moments moments = {
@@ -302,12 +300,12 @@ int moments_read(const struct recorded *recorded, struct fields *fields, double 
 		.packer = packer_new(),
 		.moments = &moments,
 	};
-	int err = check_files(recorded->recording, why);
+	int err = check_files(recording, why);
 
 	if (!err && (!moments.recent || !reader.stats || !reader.packer))
 		err = -ENOMEM;
 	if (!err)
-		err = read_again(&reader, why);
+		err = read_again(&reader, recording, why);
 	recording_release(&reader.recording);
 	played_rows_release(&reader.rows);
 	played_rows_release(&reader.before);

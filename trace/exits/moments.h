@@ -35,10 +35,14 @@ double moments_shortest_s(const struct recorded *recorded);
  * Reads the files once more, because the length of a recording, and the guest of each thread, are
  * certain only at its end. fields: the dictionary, which a monitor of recorded_players has
  * opened. interval_s: at least moments_shortest_s(). 0, or -errno with why; -ESPIPE: not a regular
- * file; -ESTALE: a file has changed.
+ * file; -ESTALE: a file has changed or cannot be read to its end again.
+ *
+ * recording: the one of recorded. A table of its threads is large, so there is no second one: it
+ * counts from the beginning again, and at the end has what it had. After -ESTALE it has not.
  */
-int moments_read(const struct recorded *recorded, struct fields *fields, double interval_s,
-		 struct moments *ret_moments, struct why *why);
+int moments_read(struct recording *recording, const struct recorded *recorded,
+		 struct fields *fields, double interval_s, struct moments *ret_moments,
+		 struct why *why);
 void moments_release(struct moments *moments); /* of moments_read(), or zero-initialised */
 
 #endif

@@ -286,7 +286,7 @@ static int add_exits(const struct maker *maker, struct key key,
 		const struct exit_count *count = thread->counts[i];
 		uint64_t ns;
 
-		if (count->key.kind >= EXITS_FIRST_ARGUMENT)
+		if (count->key.kind >= EXITS_FIRST_ARGUMENT || !count->begun)
 			continue;
 		ns = to_ns(recorded, count->took.total + open_time(recorded, thread, count));
 		time->ns[count->key.kind] += ns;
@@ -383,7 +383,7 @@ static int add_arguments(const struct maker *maker, struct key key,
 	int err = 0;
 
 	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
-		if (thread->counts[i]->key.kind >= EXITS_FIRST_ARGUMENT)
+		if (thread->counts[i]->key.kind >= EXITS_FIRST_ARGUMENT && thread->counts[i]->begun)
 			err = add_argument(maker, key, thread, thread->counts[i]);
 	}
 	return err;

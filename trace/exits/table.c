@@ -208,6 +208,43 @@ struct exit_count *table_find_count(struct table *table, struct recorded_thread 
 	return count ? count : add_count(table, thread, key, is_others);
 }
 
+static void restart_thread(struct recorded_thread *thread)
+{
+	struct recorded_thread begun = {
+		.key = thread->key,
+		.index = thread->index,
+		.file = thread->file,
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.vcpu = thread->vcpu,
+		.cpu = -1,
+		.guest = thread->guest,
+		.counts = thread->counts,
+		.nr_counts = thread->nr_counts,
+		.slots = thread->slots,
+		.nr_slots = thread->nr_slots,
+		.events = thread->events,
+		.nr_events = thread->nr_events,
+		.is_new = true,
+	};
+
+	memcpy(begun.comm, thread->comm, sizeof(begun.comm));
+	*thread = begun;
+	for (size_t i = 0; i < thread->nr_events; i++)
+		thread->events[i] = 0;
+	for (size_t i = 0; i < thread->nr_counts; i++) {
+		thread->counts[i]->begun = 0;
+		durations_restart(&thread->counts[i]->took);
+	}
+}
+
+void table_restart(struct table *table)
+{
+	for (size_t i = 0; i < table->nr_threads; i++)
+		restart_thread(table->threads[i]);
+	memset(table->of_cpu, 0, sizeof(table->of_cpu));
+}
+
 void table_release(struct table *table)
 {
 	for (size_t i = 0; i < table->nr_threads; i++) {

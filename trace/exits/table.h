@@ -99,6 +99,12 @@ struct table {
 
 void table_release(struct table *table);
 
+/*
+ * Before the same events are read once more: keeps the threads, who they are, and their keys, and
+ * sets all else to the beginning. No thread, count or bucket is moved.
+ */
+void table_restart(struct table *table);
+
 static inline bool table_is_full(const struct table *table)
 {
 	return table->nr_threads >= TABLE_THREADS;

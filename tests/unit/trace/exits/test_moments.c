@@ -50,8 +50,8 @@ static void open_file(struct world *world, const char *name, double nr)
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
 	fields = monitor_fields(world->monitor);
 	interval_s = (double)world->recorded.span_ns / 1e9 / nr;
-	assert_int_equal(moments_read(&world->recorded, fields, interval_s, &world->moments, &why),
-			 0);
+	assert_int_equal(moments_read(&world->recording, &world->recorded, fields, interval_s,
+				      &world->moments, &why), 0);
 	world->store = recent_store(world->moments.recent);
 	assert_int_equal(recorded_add_events(&world->rows, &world->recorded, fields,
 					     RECORDED_EVENTS), 0);
