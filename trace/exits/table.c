@@ -6,7 +6,8 @@
 
 #include "trace/exits/table.h"
 
-#define MIN_SLOTS 16
+#define MIN_SLOTS 32
+#define FEW_COUNTS 8 /* less than half of MIN_SLOTS */
 #define MAX_COUNTS 20000 /* for each kind */
 
 static size_t hash(uint64_t a, uint64_t b)
@@ -144,20 +145,30 @@ static size_t hash_key(const struct exit_key *key)
 				    (uint64_t)key->b << 16 ^ key->c);
 }
 
+/* There is room up to the next power of two. */
 static int grow_counts(struct recorded_thread *thread)
 {
+	size_t nr = thread->nr_counts;
 	struct exit_count **counts;
 
-	if (2 * thread->nr_counts < thread->nr_slots)
+	if (nr & (nr - 1))
 		return 0;
-	if (grow_slots(&thread->slots, &thread->nr_slots) < 0)
-		return -ENOMEM;
-	counts = reallocarray(thread->counts, thread->nr_slots, sizeof(struct exit_count *));
+	counts = reallocarray(thread->counts, nr ? 2 * nr : 1, sizeof(struct exit_count *));
 	if (!counts)
 		return -ENOMEM;
 	thread->counts = counts;
+	return 0;
+}
+
+/* Most threads have a few counts, which are found without a hash. */
+static int grow_count_slots(struct recorded_thread *thread)
+{
+	if (thread->nr_counts < FEW_COUNTS || 2 * thread->nr_counts < thread->nr_slots)
+		return 0;
+	if (grow_slots(&thread->slots, &thread->nr_slots) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < thread->nr_counts; i++)
-		put_slot(thread->slots, thread->nr_slots, hash_key(&counts[i]->key), i);
+		put_slot(thread->slots, thread->nr_slots, hash_key(&thread->counts[i]->key), i);
 	return 0;
 }
 
@@ -166,16 +177,22 @@ static struct exit_count *add_count(struct table *table, struct recorded_thread 
 {
 	struct exit_count *count = calloc(1, sizeof(*count));
 
-	if (!count || grow_counts(thread) < 0) {
+	if (!count || grow_counts(thread) < 0 || grow_count_slots(thread) < 0) {
 		free(count);
 		return NULL;
 	}
 	count->key = *key;
 	count->is_others = is_others;
-	put_slot(thread->slots, thread->nr_slots, hash_key(key), thread->nr_counts);
+	if (thread->nr_slots)
+		put_slot(thread->slots, thread->nr_slots, hash_key(key), thread->nr_counts);
 	thread->counts[thread->nr_counts++] = count;
 	table->nr_counts[key->kind]++;
 	return count;
+}
+
+static bool is_count(const struct exit_count *count, const struct exit_key *key, bool is_others)
+{
+	return exit_key_is(&count->key, key) && count->is_others == is_others;
 }
 
 static struct exit_count *find_count(const struct recorded_thread *thread,
@@ -183,10 +200,14 @@ static struct exit_count *find_count(const struct recorded_thread *thread,
 {
 	size_t mask = thread->nr_slots - 1;
 
+	for (size_t i = 0; !thread->nr_slots && i < thread->nr_counts; i++) {
+		if (is_count(thread->counts[i], key, is_others))
+			return thread->counts[i];
+	}
 	for (size_t at = hash_key(key); thread->nr_slots && thread->slots[at & mask]; at++) {
 		struct exit_count *count = thread->counts[thread->slots[at & mask] - 1];
 
-		if (exit_key_is(&count->key, key) && count->is_others == is_others)
+		if (is_count(count, key, is_others))
 			return count;
 	}
 	return NULL;

@@ -45,7 +45,7 @@ struct recorded_thread {
 	char comm[32];
 	struct exit_count **counts;
 	size_t nr_counts;
-	uint32_t *slots; /* a hash of indices into counts, plus 1 */
+	uint32_t *slots; /* a hash of indices into counts, plus 1; none while they are few */
 	size_t nr_slots;
 	struct exit_count *hints[THREAD_HINTS]; /* by low bits of the key: found last */
 	uint64_t *events; /* counts of KVM's event types, by struct meaning.number */
