@@ -273,31 +273,30 @@ static inline void take_item(const struct facts *facts, const struct stats_item 
 	}
 }
 
-/* Thousands of keys are spread over the memory, and each would be waited for. */
-static inline void fetch(const struct stats_item *next, const struct stats_item *sooner)
+/* The durations are spread over the memory, and each would be waited for. */
+static inline void fetch(const struct stats_item *next)
 {
-	__builtin_prefetch(next);
-	__builtin_prefetch(&next->seen);
-	if (sooner->timing) {
-		__builtin_prefetch(sooner->timing);
-		__builtin_prefetch(&sooner->timing->delta[HIST_BUCKETS / 2]);
+	if (next->timing) {
+		__builtin_prefetch(next->timing);
+		__builtin_prefetch(&next->timing->delta[HIST_BUCKETS / 2]);
 	}
 }
 
 static int take_changes(const struct facts *facts, struct moment *moment)
 {
-	const struct stats_item *const *items = stats_items(facts->stats);
 	const struct field *const *fields = fields_all(facts->fields);
 	size_t nr = stats_count(facts->stats);
 	uint64_t tick = stats_tick(facts->stats);
 	const struct key *removed;
 
 	for (size_t i = 0; i < nr; i++) {
+		const struct stats_item *item = stats_at(facts->stats, i);
+
 		if (i % BLOCK == 0 && make_room(&moment->changes, BLOCK) < 0)
 			return -ENOMEM;
-		if (i + 2 * AHEAD < nr)
-			fetch(items[i + 2 * AHEAD], items[i + AHEAD]);
-		take_item(facts, items[i], fields[items[i]->key.field], tick, moment);
+		if (i + AHEAD < nr)
+			fetch(stats_at(facts->stats, i + AHEAD));
+		take_item(facts, item, fields[item->key.field], tick, moment);
 	}
 	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)); i++) {
 		if (changes_add(&moment->changes,

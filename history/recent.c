@@ -335,7 +335,7 @@ static int recent_read(void *state, uint64_t id, enum moment_part part, struct b
 
 		for (unsigned int i = 0; i < part; i++)
 			begin += slot->sizes[i];
-		err = array_grow_bytes(&blob->bytes, &blob->room, slot->sizes[part]);
+		err = array_grow_unset(&blob->bytes, &blob->room, slot->sizes[part]);
 		blob->size = err ? 0 : slot->sizes[part];
 		read_stream(recent, begin, blob);
 	}

@@ -176,7 +176,7 @@ static int next_frame(struct in *in)
 	/* Not known and damaged are numbers larger than any size. */
 	if (ZSTD_isError(frame) || size > in->frame_max)
 		return -EBADMSG;
-	if (array_grow_bytes(&plain->bytes, &plain->room, (size_t)size + 1) < 0)
+	if (array_grow_unset(&plain->bytes, &plain->room, (size_t)size + 1) < 0)
 		return -ENOMEM;
 	got = ZSTD_decompressDCtx(in->packer->unpack, plain->bytes, plain->room, in->rest, frame);
 	if (ZSTD_isError(got) || got != size)

@@ -52,7 +52,8 @@ static inline int array_grow_items(void *array, size_t *room, size_t need, size_
  */
 #define array_grow(array, room, need) array_grow_items(array, room, need, sizeof(**(array)), true)
 
-/* The same for bytes, of which new ones are not set: they take no memory until they are. */
-#define array_grow_bytes(bytes, room, need) array_grow_items(bytes, room, need, 1, false)
+/* The same, but new elements are not set: they take no memory until they are. */
+#define array_grow_unset(array, room, need) \
+	array_grow_items(array, room, need, sizeof(**(array)), false)
 
 #endif

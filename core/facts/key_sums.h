@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/facts/sample.h"
+#include "core/facts/key_index.h"
 
 struct key_sum {
 	struct key key;
@@ -20,9 +20,7 @@ struct key_sums {
 	struct key_sum *list; /* in the order in which the keys came */
 	size_t nr, room;
 
-	/* key_sums' own: positions in the list with 1 added, by hash; 0: free */
-	uint32_t *slots;
-	size_t nr_slots;
+	struct key_index index; /* key_sums' own */
 };
 
 /*

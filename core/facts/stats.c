@@ -5,19 +5,14 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/hash.h"
+#include "core/facts/key_index.h"
 #include "core/facts/stats.h"
 
-struct stats_entry {
-	struct stats_item stat; /* stat.key is the hash key */
-	size_t index;	  /* in stats->list */
-	UT_hash_handle hh;
-};
-
 struct stats {
-	struct stats_entry **list;
+	struct stats_item *list;
 	size_t nr, room;
-	struct stats_entry *by_key;
+	struct key_index index; /* of the list */
+	bool keeps_no_rates;
 	const struct guests *guests; /* see stats_know_guests() */
 	size_t next; /* the index of the next row's key if rows have the order of the last sample */
 	uint64_t tick;
@@ -35,75 +30,84 @@ struct stats {
 
 struct stats *stats_new(void)
 {
-	return calloc(1, sizeof(struct stats));
+	struct stats *stats = calloc(1, sizeof(*stats));
+
+	if (stats)
+		stats->index.size = sizeof(*stats->list);
+	return stats;
 }
 
-static struct stats_entry *stats_find(const struct stats *stats, const struct key *key)
+void stats_keep_no_rates(struct stats *stats)
 {
-	struct stats_entry *entry;
+	stats->keeps_no_rates = true;
+}
 
-	HASH_FIND(hh, stats->by_key, key, sizeof(*key), entry);
-	return entry;
+static struct stats_item *stats_find(const struct stats *stats, const struct key *key)
+{
+	uint32_t at;
+
+	if (!stats->nr)
+		return NULL;
+	at = *key_index_slot(&stats->index, stats->list, key);
+	return at ? &stats->list[at - 1] : NULL;
 }
 
 /* The same for a row of a sample. Rows nearly always have the order of the sample before. */
-static struct stats_entry *stats_find_row(struct stats *stats, const struct key *key)
+static struct stats_item *stats_find_row(struct stats *stats, const struct key *key)
 {
-	struct stats_entry *entry = stats->next < stats->nr ? stats->list[stats->next] : NULL;
+	struct stats_item *stat = stats->next < stats->nr ? &stats->list[stats->next] : NULL;
 
-	if (!entry || !key_equal(&entry->stat.key, key))
-		entry = stats_find(stats, key);
-	if (entry)
-		stats->next = entry->index + 1;
-	return entry;
+	if (!stat || !key_equal(&stat->key, key))
+		stat = stats_find(stats, key);
+	if (stat)
+		stats->next = (size_t)(stat - stats->list) + 1;
+	return stat;
 }
 
-static struct stats_entry *stats_insert(struct stats *stats, const struct key *key)
+/* Moves all others. NULL: no memory. */
+static struct stats_item *stats_insert(struct stats *stats, const struct key *key)
 {
-	struct stats_entry *entry;
+	struct stats_item *stat;
 
-	if (array_grow(&stats->list, &stats->room, stats->nr + 1) < 0)
+	if (array_grow_unset(&stats->list, &stats->room, stats->nr + 1) < 0 ||
+	    key_index_grow(&stats->index, stats->list, stats->nr, stats->nr + 1) < 0)
 		return NULL;
-	entry = calloc(1, sizeof(*entry));
-	if (!entry)
-		return NULL;
-	entry->stat.key = *key;
-	entry->stat.born = stats->tick;
-	for (int i = 0; i < STATS_HISTORY; i++)
-		entry->stat.history[i] = -1;
-	hash_add(stats->by_key, stat.key, entry);
-	if (!entry)
-		return NULL;
-	entry->index = stats->nr;
-	stats->list[stats->nr++] = entry;
-	return entry;
+	stat = &stats->list[stats->nr++];
+	*stat = (struct stats_item){ .key = *key, .born = stats->tick };
+	*key_index_slot(&stats->index, stats->list, key) = (uint32_t)stats->nr;
+	return stat;
 }
 
-static void stats_remove(struct stats *stats, struct stats_entry *entry)
+/* The last one takes its place. */
+static void stats_remove(struct stats *stats, size_t i)
 {
-	struct stats_entry *last = stats->list[--stats->nr];
+	struct stats_item *stat = &stats->list[i], *last = &stats->list[stats->nr - 1];
 
-	stats->list[entry->index] = last;
-	last->index = entry->index;
-	HASH_DEL(stats->by_key, entry);
-	free(entry->stat.timing);
-	free(entry);
+	key_index_remove(&stats->index, stats->list,
+			 key_index_slot(&stats->index, stats->list, &stat->key));
+	free(stat->timing);
+	free(stat->history);
+	if (stat != last) {
+		*key_index_slot(&stats->index, stats->list, &last->key) = (uint32_t)i + 1;
+		*stat = *last;
+	}
+	stats->nr--;
 }
 
 /* The same, and stats_removed_at() reports it. */
-static int stats_end(struct stats *stats, struct stats_entry *entry)
+static int stats_end(struct stats *stats, size_t i)
 {
 	if (array_grow(&stats->removed, &stats->room_removed, stats->nr_removed + 1) < 0)
 		return -ENOMEM;
-	stats->removed[stats->nr_removed++] = entry->stat.key;
-	stats_remove(stats, entry);
+	stats->removed[stats->nr_removed++] = stats->list[i].key;
+	stats_remove(stats, i);
 	return 0;
 }
 
 void stats_clear(struct stats *stats)
 {
 	while (stats->nr)
-		stats_remove(stats, stats->list[stats->nr - 1]);
+		stats_remove(stats, stats->nr - 1);
 	stats->tick = 0;
 	stats->nr_removed = 0;
 	stats->nr_reported = 0;
@@ -119,6 +123,7 @@ void stats_free(struct stats *stats)
 		return;
 	stats_clear(stats);
 	free(stats->list);
+	key_index_release(&stats->index);
 	free(stats->removed);
 	long_exits_release(&stats->long_exits);
 	free(stats);
@@ -158,11 +163,11 @@ static const struct stats_item *older_parent(const struct stats *stats, const st
 				       const struct key *key)
 {
 	struct key parent = *key;
-	struct stats_entry *entry;
+	const struct stats_item *stat;
 
 	parent.field = fields_get(fields, key->field)->parent;
-	entry = parent.field == FIELD_NONE ? NULL : stats_find(stats, &parent);
-	return entry && entry->stat.born < stats->tick ? &entry->stat : NULL;
+	stat = parent.field == FIELD_NONE ? NULL : stats_find(stats, &parent);
+	return stat && stat->born < stats->tick ? stat : NULL;
 }
 
 /*
@@ -283,15 +288,49 @@ static void timing_reset(struct stats_timing *timing)
 	memset(timing->total, 0, sizeof(timing->total));
 }
 
-/* The key is not in the sample. is_known: nothing happened; else the value is not known. */
-static void stat_rest(struct stats_item *stat, uint64_t tick, bool is_known)
+static float latest_rate(const struct stats_item *stat)
 {
+	return stat->has_rate ? (float)stat->rate_per_s : -1;
+}
+
+/* Room for all rates, with the latest one, which is of this tick. */
+static int history_begin(struct stats_item *stat, uint64_t tick)
+{
+	stat->history = malloc(STATS_HISTORY * sizeof(*stat->history));
+	if (!stat->history)
+		return -ENOMEM;
+	for (int i = 0; i < STATS_HISTORY; i++)
+		stat->history[i] = -1;
+	stat->history[tick % STATS_HISTORY] = latest_rate(stat);
+	return 0;
+}
+
+/* Before this tick's rate takes the place of the one before. */
+static int keep_rate(const struct stats *stats, struct stats_item *stat)
+{
+	if (stat->history || !stat->has_rate || stat->born == stats->tick || stats->keeps_no_rates)
+		return 0;
+	return history_begin(stat, stats->tick - 1);
+}
+
+static void put_rate(const struct stats *stats, struct stats_item *stat)
+{
+	if (stat->history)
+		stat->history[stats->tick % STATS_HISTORY] = latest_rate(stat);
+}
+
+/* The key is not in the sample. is_known: nothing happened; else the value is not known. */
+static int stat_rest(const struct stats *stats, struct stats_item *stat, bool is_known)
+{
+	if (keep_rate(stats, stat) < 0)
+		return -ENOMEM;
 	stat->delta = 0;
 	stat->rate_per_s = 0;
 	stat->has_rate = is_known;
-	stat->history[tick % STATS_HISTORY] = is_known ? 0 : -1;
+	put_rate(stats, stat);
 	if (stat->timing)
 		timing_rest(stat->timing);
+	return 0;
 }
 
 /* from_zero: the durations began at 0 after the previous sample. */
@@ -338,38 +377,42 @@ static void stat_count(struct stats *stats, const struct fields *fields, struct 
 	} else {
 		stat_advance(stat, row->count, elapsed_ns);
 	}
-	stat->history[stats->tick % STATS_HISTORY] = stat->has_rate ? (float)stat->rate_per_s : -1;
+	put_rate(stats, stat);
 	stat->seen = stats->tick;
 }
 
-static void stat_adopt(struct stats_item *stat, const struct row_past *past, uint64_t tick)
+static int stat_adopt(struct stats_item *stat, const struct row_past *past, uint64_t tick)
 {
 	stat->parent_before = past->parent_before;
+	if (history_begin(stat, tick) < 0)
+		return -ENOMEM;
 	for (uint64_t i = 0; i < STATS_HISTORY; i++)
 		stat->history[(tick - i) % STATS_HISTORY] = past->history[STATS_HISTORY - 1 - i];
+	return 0;
 }
 
 static int stats_take(struct stats *stats, const struct fields *fields,
 		      const struct sample *sample, const struct row *row)
 {
-	struct stats_entry *entry = stats_find_row(stats, &row->key);
-	bool is_new = !entry, has_restarted;
+	struct stats_item *stat = stats_find_row(stats, &row->key);
+	const struct row_past *past = row->past ? &sample->pasts[row->past - 1] : NULL;
+	bool is_new = !stat, has_restarted;
 	int err;
 
 	if (is_new)
-		entry = stats_insert(stats, &row->key);
-	if (!entry)
+		stat = stats_insert(stats, &row->key);
+	if (!stat || keep_rate(stats, stat) < 0)
 		return -ENOMEM;
-	has_restarted = !is_new && row->count < entry->stat.raw;
-	stat_count(stats, fields, &entry->stat, row, is_new);
-	if (is_new && row->past)
-		stat_adopt(&entry->stat, &sample->pasts[row->past - 1], stats->tick);
+	has_restarted = !is_new && row->count < stat->raw;
+	stat_count(stats, fields, stat, row, is_new);
+	if (is_new && past && stat_adopt(stat, past, stats->tick) < 0)
+		return -ENOMEM;
 	if (!row->timing)
 		return 0;
-	err = stat_time(&entry->stat, &sample->timings[row->timing - 1],
+	err = stat_time(stat, &sample->timings[row->timing - 1],
 			!is_new || row->flags & ROW_FROM_ZERO, has_restarted);
-	if (!err && is_new && row->past)
-		entry->stat.timing->total_ns -= sample->pasts[row->past - 1].untold_ns;
+	if (!err && is_new && past)
+		stat->timing->total_ns -= past->untold_ns;
 	return err;
 }
 
@@ -398,14 +441,24 @@ static int timing_retire(struct stats_item *ended, const struct stats_timing *ti
 	return 0;
 }
 
+static int history_retire(struct stats_item *ended, const struct stats_item *stat, uint64_t tick)
+{
+	if (!stat->history)
+		return 0;
+	if (!ended->history && history_begin(ended, tick) < 0)
+		return -ENOMEM;
+	history_join(ended->history, stat->history);
+	return 0;
+}
+
 /*
  * Adds the totals of a guest to STATS_ENDED, zeros as well: without a row for each child the
  * children of STATS_ENDED would look incomplete. Levels end with their guest.
  */
-static int stats_retire(struct stats *stats, const struct fields *fields, struct stats_item *stat)
+static int stats_retire(struct stats *stats, const struct fields *fields, size_t i)
 {
-	struct key key = { .guest = STATS_ENDED, .vcpu = -1, .field = stat->key.field };
-	struct stats_entry *ended;
+	struct key key = { .guest = STATS_ENDED, .vcpu = -1, .field = stats->list[i].key.field };
+	struct stats_item *ended, *stat;
 
 	if (fields_get(fields, key.field)->kind != FIELD_COUNTER)
 		return 0;
@@ -414,12 +467,13 @@ static int stats_retire(struct stats *stats, const struct fields *fields, struct
 		ended = stats_insert(stats, &key);
 	if (!ended)
 		return -ENOMEM;
-	stat_rest(stat, stats->tick, true);
-	stat_rest(&ended->stat, stats->tick, true);
-	history_join(ended->stat.history, stat->history);
-	ended->stat.total += stat->total;
-	ended->stat.parent_before += stat->parent_before;
-	return stat->timing ? timing_retire(&ended->stat, stat->timing) : 0;
+	stat = &stats->list[i];
+	if (stat_rest(stats, stat, true) < 0 || stat_rest(stats, ended, true) < 0 ||
+	    history_retire(ended, stat, stats->tick) < 0)
+		return -ENOMEM;
+	ended->total += stat->total;
+	ended->parent_before += stat->parent_before;
+	return stat->timing ? timing_retire(ended, stat->timing) : 0;
 }
 
 /*
@@ -432,15 +486,18 @@ static bool has_last_value(const struct field *field)
 }
 
 /* The counter is gone. A counter that comes back begins at 0, and its total goes on. */
-static void stat_close(struct stats_item *stat, const struct field *field, uint64_t tick)
+static int stat_close(const struct stats *stats, struct stats_item *stat,
+		      const struct field *field)
 {
-	stat_rest(stat, tick, has_last_value(field));
+	if (stat_rest(stats, stat, has_last_value(field)) < 0)
+		return -ENOMEM;
 	stat->base = 0 - stat->total;
 	stat->raw = 0;
-	if (!stat->timing)
-		return;
-	stat->timing->raw = (struct timing){ 0 };
-	stat->timing->max_before = 0;
+	if (stat->timing) {
+		stat->timing->raw = (struct timing){ 0 };
+		stat->timing->max_before = 0;
+	}
+	return 0;
 }
 
 /* Whether a guest is in the inventory. Keys of one guest follow each other: looked up once. */
@@ -471,30 +528,25 @@ static int stats_expire(struct stats *stats, const struct fields *fields,
 			const struct sample *sample)
 {
 	struct guest_lookup latest = { GUEST_ANY, false };
+	int err = 0;
 
-	for (size_t i = stats->nr; i-- > 0;) {
-		struct stats_entry *entry = stats->list[i];
-		struct stats_item *stat = &entry->stat;
+	for (size_t i = stats->nr; !err && i-- > 0;) {
+		struct stats_item *stat = &stats->list[i];
+		const struct field *field = fields_get(fields, stat->key.field);
+		bool is_in = sample->time_ns[field->source] != 0;
 
 		if (stat->seen == stats->tick)
 			continue;
-
-		bool is_in = sample->time_ns[fields_get(fields, stat->key.field)->source] != 0;
-
 		if (!is_in || stat->key.guest == STATS_ENDED) {
-			stat_rest(stat, stats->tick, is_in);
-			continue;
+			err = stat_rest(stats, stat, is_in);
+		} else if (is_kept(stats, fields, &stat->key, &latest)) {
+			err = stat_close(stats, stat, field);
+		} else {
+			err = stat->key.guest ? stats_retire(stats, fields, i) : 0;
+			err = err ? err : stats_end(stats, i);
 		}
-		if (is_kept(stats, fields, &stat->key, &latest)) {
-			stat_close(stat, fields_get(fields, stat->key.field), stats->tick);
-			continue;
-		}
-		if (stat->key.guest && stats_retire(stats, fields, stat) < 0)
-			return -ENOMEM;
-		if (stats_end(stats, entry) < 0)
-			return -ENOMEM;
 	}
-	return 0;
+	return err;
 }
 
 void stats_know_guests(struct stats *stats, const struct guests *guests)
@@ -506,7 +558,7 @@ void stats_reset(struct stats *stats, const struct fields *fields)
 {
 	stats->resets++;
 	for (size_t i = 0; i < stats->nr; i++) {
-		struct stats_item *stat = &stats->list[i]->stat;
+		struct stats_item *stat = &stats->list[i];
 
 		if (fields_get(fields, stat->key.field)->kind != FIELD_COUNTER)
 			continue;
@@ -523,7 +575,7 @@ static void play_reset(struct stats *stats, const struct fields *fields)
 {
 	stats_reset(stats, fields);
 	for (size_t i = 0; i < stats->nr; i++) {
-		struct stats_timing *timing = stats->list[i]->stat.timing;
+		struct stats_timing *timing = stats->list[i].timing;
 
 		if (timing)
 			timing->raw.max_ns = timing->max_before = 0;
@@ -562,8 +614,8 @@ int stats_keep_only(struct stats *stats, const struct field_set *fields)
 	int err = 0;
 
 	for (size_t i = stats->nr; i-- > 0 && !err;) {
-		if (!field_set_has(fields, stats->list[i]->stat.key.field))
-			err = stats_end(stats, stats->list[i]);
+		if (!field_set_has(fields, stats->list[i].key.field))
+			err = stats_end(stats, i);
 	}
 	return err;
 }
@@ -573,15 +625,9 @@ size_t stats_count(const struct stats *stats)
 	return stats->nr;
 }
 
-/* An entry begins with its item. */
-const struct stats_item *const *stats_items(const struct stats *stats)
-{
-	return (const struct stats_item *const *)stats->list;
-}
-
 const struct stats_item *stats_at(const struct stats *stats, size_t i)
 {
-	return &stats->list[i]->stat;
+	return &stats->list[i];
 }
 
 uint64_t stats_tick(const struct stats *stats)
@@ -640,17 +686,30 @@ uint64_t stats_open_ns(const struct stats *stats, const struct fields *fields,
 	return stat->timing->open_ns > elapsed_ns ? stat->timing->open_ns : 0;
 }
 
-static void history_add(struct stat_sum *sum, const struct stats_item *stat, uint64_t tick)
+void stats_rates(const struct stats_item *stat, uint64_t tick, float rates[STATS_HISTORY])
 {
 	size_t oldest = (tick + 1) % STATS_HISTORY, nr_old = STATS_HISTORY - oldest;
+
+	if (stat->history) {
+		memcpy(rates, stat->history + oldest, nr_old * sizeof(*rates));
+		memcpy(rates + nr_old, stat->history, oldest * sizeof(*rates));
+		return;
+	}
+	for (int i = 0; i < STATS_HISTORY - 1; i++)
+		rates[i] = -1;
+	rates[STATS_HISTORY - 1] = latest_rate(stat);
+}
+
+static void history_add(struct stat_sum *sum, const struct stats_item *stat, uint64_t tick)
+{
 	float rates[STATS_HISTORY];
 
-	memcpy(rates, stat->history + oldest, nr_old * sizeof(*rates));
-	memcpy(rates + nr_old, stat->history, oldest * sizeof(*rates));
-	if (sum->nr)
-		history_join(sum->history, rates);
-	else
-		memcpy(sum->history, rates, sizeof(rates));
+	if (!sum->nr) {
+		stats_rates(stat, tick, sum->history);
+		return;
+	}
+	stats_rates(stat, tick, rates);
+	history_join(sum->history, rates);
 }
 
 void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,

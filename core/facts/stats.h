@@ -45,25 +45,30 @@ struct stats_timing {
 
 struct stats_item {
 	struct key key;
+	bool has_rate;
 	uint64_t total;	   /* counter: since the start or the reset; else the level now */
 	uint64_t delta;	   /* counter: since the previous sample */
 	double rate_per_s; /* valid if has_rate */
-	bool has_rate;
 	uint64_t parent_before; /* the parent's total when this child began */
 	struct stats_timing *timing; /* NULL: not timed */
 	uint64_t born, seen; /* ticks of the first and the latest sample with the key */
 
 	/* stats' own; of a level, raw is the one before */
 	uint64_t raw, base;
-
-	/* Rates; the newest at stats_tick() % STATS_HISTORY; < 0: none. */
-	float history[STATS_HISTORY];
+	/*
+	 * For stats_rates(): the newest at stats_tick() % STATS_HISTORY; < 0: none. NULL: there is
+	 * none but the latest, as of most keys of a recording.
+	 */
+	float *history;
 };
 
 struct stats;
 
 struct stats *stats_new(void); /* NULL: no memory */
 void stats_free(struct stats *stats);
+
+/* Keeps no rates but the latest: for stats of which no view is made. */
+void stats_keep_no_rates(struct stats *stats);
 
 /* Takes in the next sample. 0 or -ENOMEM. */
 int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample);
@@ -85,10 +90,8 @@ int stats_keep_only(struct stats *stats, const struct field_set *fields);
 void stats_clear(struct stats *stats);
 
 size_t stats_count(const struct stats *stats);
-/* i < stats_count(); in any order. */
+/* i < stats_count(); in any order. An array, valid until the next update. */
 const struct stats_item *stats_at(const struct stats *stats, size_t i);
-/* The same as an array, until the next update. */
-const struct stats_item *const *stats_items(const struct stats *stats);
 uint64_t stats_tick(const struct stats *stats); /* how many samples were taken in */
 
 /* How often totals were set to 0 without a new beginning: by stats_reset(). */
@@ -122,6 +125,9 @@ uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source);
  */
 uint64_t stats_open_ns(const struct stats *stats, const struct fields *fields,
 		       const struct stats_item *stat);
+
+/* The rates of a key, oldest first, at the tick of the latest sample; < 0: none. */
+void stats_rates(const struct stats_item *stat, uint64_t tick, float rates[STATS_HISTORY]);
 
 /* Several keys taken together. Zero-initialised is none. */
 struct stat_sum {

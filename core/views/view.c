@@ -178,8 +178,8 @@ struct view_row *view_add(struct view *view)
 void *view_scratch_grow(struct view *view, size_t size)
 {
 	size += !size; /* NULL is for a lack of memory only */
-	return array_grow_bytes(&view->scratch, &view->scratch_size, size) < 0 ? NULL :
-										 view->scratch;
+	return array_grow_items(&view->scratch, &view->scratch_size, size, 1, false) < 0 ?
+		       NULL : view->scratch;
 }
 
 void *view_scratch(struct view *view, size_t size)

@@ -144,7 +144,7 @@ static size_t take_bytes(char *bytes, size_t size, size_t nr, void *arg)
 	size *= nr;
 	transfer->is_too_large = size > HTTP_ANSWER_MAX - transfer->http->received;
 	if (transfer->is_too_large ||
-	    array_grow_bytes(&question->body, &question->room, question->size + size) < 0)
+	    array_grow_unset(&question->body, &question->room, question->size + size) < 0)
 		return 0;
 	memcpy(question->body + question->size, bytes, size);
 	question->size += size;

@@ -160,7 +160,8 @@ pages=$(($(wc -c <"$DB") / 4096))
 for options in -l "-l --csv" "-f help" -1 "-1 --json" "-1 --view exits" "-1 --from @0" \
 	"--diff -1s..-0.6s -0.5s..-0s"; do
 	# shellcheck disable=SC2086 # words
-	is "$(status_of "$KVMTOP" -r "$DB" $options) $(cat "$TMP/err")" "0 " "$options: a whole file"
+	is "$(status_of "$KVMTOP" -r "$DB" $options) $(cat "$TMP/err")" "0 " \
+		"$options: a whole file"
 	nr_wrong=0 nr_said=0 nr_shown=0
 	for page in $(seq "$pages"); do
 		for byte in 4095 1000; do # a key or a value, and the head of the page

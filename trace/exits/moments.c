@@ -305,6 +305,8 @@ int moments_read(struct recording *recording, const struct recorded *recorded,
 	if (!err && (!moments.recent || !reader.stats || !reader.packer))
 		err = -ENOMEM;
 	if (!err)
+		stats_keep_no_rates(reader.stats);
+	if (!err)
 		err = read_again(&reader, recording, why);
 	recording_release(&reader.recording);
 	played_rows_release(&reader.rows);

@@ -241,6 +241,9 @@ static void keep(struct world *world, struct memory *memory)
 		struct stats_item *item = &memory->items[i];
 
 		*item = *stats_at(world->stats, i);
+		item->history = malloc(STATS_HISTORY * sizeof(*item->history));
+		assert_non_null(item->history);
+		stats_rates(stats_at(world->stats, i), memory->tick, item->history);
 		if (!item->timing)
 			continue;
 		item->timing = malloc(sizeof(*item->timing));
@@ -253,8 +256,10 @@ static void keep(struct world *world, struct memory *memory)
 
 static void forget(struct memory *memory)
 {
-	for (size_t i = 0; i < memory->nr; i++)
+	for (size_t i = 0; i < memory->nr; i++) {
 		free(memory->items[i].timing);
+		free(memory->items[i].history);
+	}
 	free(memory->items);
 }
 
@@ -335,7 +340,7 @@ static void expect_item(const struct memory *memory, const struct stats_item *th
 			const struct stats *stats)
 {
 	const struct stats_item *played = find(stats, &then->key);
-	uint64_t tick = stats_tick(stats);
+	float rates[STATS_HISTORY];
 
 	if (!played)
 		fail_msg("time %llu: no key %u %d %s", (unsigned long long)memory->time_ns,
@@ -356,11 +361,11 @@ static void expect_item(const struct memory *memory, const struct stats_item *th
 	assert_true(then->delta == played->delta);
 	assert_int_equal(then->has_rate, played->has_rate);
 	assert_true(then->rate_per_s == played->rate_per_s);
-	for (uint64_t i = 0; i < STATS_HISTORY && i < memory->tick; i++) {
+	stats_rates(played, stats_tick(stats), rates);
+	for (uint64_t i = 1; i <= STATS_HISTORY && i <= memory->tick; i++) {
 		/* The rates of all that ended are not remembered. */
 		if (then->key.guest != STATS_ENDED)
-			assert_true(then->history[(memory->tick - i) % STATS_HISTORY] ==
-				    played->history[(tick - i) % STATS_HISTORY]);
+			assert_true(then->history[STATS_HISTORY - i] == rates[STATS_HISTORY - i]);
 	}
 	assert_int_equal(then->timing != NULL, played->timing != NULL);
 	if (then->timing)

@@ -61,7 +61,7 @@ static int grow_chunk(struct cpu_pages *pages, size_t size)
 
 	if (size > before && dat->chunks_bytes + (size - before) > most)
 		return -EFBIG;
-	err = array_grow_bytes(&pages->buf, &pages->room, size);
+	err = array_grow_unset(&pages->buf, &pages->room, size);
 	dat->chunks_bytes += pages->room - before;
 	return err;
 }
@@ -83,7 +83,7 @@ static int fill_chunk(struct cpu_pages *pages)
 		return -EINVAL;
 	err = grow_chunk(pages, size);
 	if (!err)
-		err = array_grow_bytes(&pages->packed, &pages->packed_room, packed);
+		err = array_grow_unset(&pages->packed, &pages->packed_room, packed);
 	if (err)
 		return err;
 	pages->offset += 8;
@@ -322,7 +322,7 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 	pages->is_compressed = cpu->is_compressed;
 	if (cpu->is_compressed)
 		pages->end += sizeof(uint32_t); /* trace-cmd's size excludes the number of chunks */
-	else if (array_grow_bytes(&pages->buf, &pages->room,
+	else if (array_grow_unset(&pages->buf, &pages->room,
 				  buf_size < bytes ? buf_size : bytes) < 0) {
 		free_pages(&pages->source);
 		return -ENOMEM;
