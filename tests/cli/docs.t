@@ -85,7 +85,8 @@ keys=$("$HELPERS/headings" keys | tr ' ' '\n')
 columns=$("$HELPERS/headings" columns | sort -u)
 check "the help page has keys" test "$(printf '%s\n' "$keys" | grep -c .)" -gt 20
 check "views have columns" test "$(printf '%s\n' "$columns" | grep -c .)" -gt 20
-man=$(sed -n '/^\.Sh KEYS/,/^\.El/s/^\.It Ic //p' man/kvmtop-screen.7 | tr ' ' '\n' | sed 's/^\\&//')
+man=$(sed -n '/^\.Sh KEYS/,/^\.El/s/^\.It Ic //p' man/kvmtop-screen.7 | tr ' ' '\n' |
+	sed 's/^\\&//')
 is "$(missing "$keys" "$man")" "" "the man page has every key of the help page"
 man=$(sed -n '/^\.Sh COLUMNS/,/^\.El/s/^\.It //p' man/kvmtop-screen.7 | sed 's/ , /\n/g; s/\\&//g')
 is "$(missing "$columns" "$man")" "" "the man page has every column's heading"

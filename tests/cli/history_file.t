@@ -166,8 +166,8 @@ for options in -l "-l --csv" "-f help" -1 "-1 --json" "-1 --view exits" "-1 --fr
 	for page in $(seq "$pages"); do
 		for byte in 4095 1000; do # a key or a value, and the head of the page
 			cp "$TMP/whole.db" "$DB"
-			printf damage |
-				dd of="$DB" bs=1 seek=$((page * 4096 - byte)) conv=notrunc 2>"$TMP/dd"
+			printf damage | dd of="$DB" bs=1 seek=$((page * 4096 - byte)) \
+				conv=notrunc 2>"$TMP/dd"
 			# shellcheck disable=SC2086
 			tells_damage $options || nr_wrong=$((nr_wrong + 1))
 		done
