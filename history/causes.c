@@ -60,8 +60,7 @@ static int note_begin(struct causes *causes, const struct finding *finding,
 	struct moment_notice *notice;
 	struct cause *cause;
 
-	if (array_grow(&causes->list, &causes->room, causes->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&causes->list, &causes->room, causes->nr + 1);
 	notice = moment_add_notice(moment);
 	if (!notice)
 		return -ENOMEM;

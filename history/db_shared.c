@@ -212,18 +212,15 @@ static int delete_file(sqlite3_vfs *vfs, const char *path, int syncs)
 }
 
 /* A page may be larger than a region: it begins with the one before. */
-static int add_region(struct db_shared *shared, uintptr_t begin, size_t size)
+static void add_region(struct db_shared *shared, uintptr_t begin, size_t size)
 {
 	size_t before = begin % (size_t)sysconf(_SC_PAGESIZE);
 	struct region region = { (void *)(begin - before), size + before };
-	int err;
 
 	if (holds(shared, begin) && holds(shared, begin + size - 1))
-		return 0;
-	err = array_grow(&shared->regions, &shared->room, shared->nr + 1);
-	if (!err)
-		shared->regions[shared->nr++] = region;
-	return err;
+		return;
+	array_grow(&shared->regions, &shared->room, shared->nr + 1);
+	shared->regions[shared->nr++] = region;
 }
 
 static int map(sqlite3_file *file, int region, int size, int extends, void volatile **ret_memory)
@@ -234,8 +231,8 @@ static int map(sqlite3_file *file, int region, int size, int extends, void volat
 
 	if (code || !*ret_memory)
 		return code;
-	code = add_region(shared, (uintptr_t)*ret_memory, (size_t)size) < 0 ?
-		       SQLITE_NOMEM : reserve_for(shared, SQLITE_IOERR_SHMMAP);
+	add_region(shared, (uintptr_t)*ret_memory, (size_t)size);
+	code = reserve_for(shared, SQLITE_IOERR_SHMMAP);
 	if (code)
 		*ret_memory = NULL; /* SQLite would use it */
 	return code;

@@ -29,8 +29,7 @@ static struct file_guest *insert(struct file_guests *guests, uint32_t id)
 {
 	size_t at = guests->nr;
 
-	if (array_grow(&guests->list, &guests->room, guests->nr + 1) < 0)
-		return NULL;
+	array_grow(&guests->list, &guests->room, guests->nr + 1);
 	for (; at && guests->list[at - 1].guest.id > id; at--)
 		guests->list[at] = guests->list[at - 1];
 	guests->nr++;

@@ -141,8 +141,7 @@ static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct
 		return db_damaged(db, why);
 	if (size && !bytes)
 		return why_set(why, -ENOMEM, "%s: %s", db->name, strerror(ENOMEM));
-	if (array_grow_unset(&blob->bytes, &blob->room, size) < 0)
-		return why_set(why, -ENOMEM, "%s: %s", db->name, strerror(ENOMEM));
+	array_grow_unset(&blob->bytes, &blob->room, size);
 	if (size)
 		memcpy(blob->bytes, bytes, size);
 	blob->size = size;

@@ -125,8 +125,6 @@ static int find_sum(struct interval *interval, const struct key *there, struct s
 			return -ENOMEM;
 		sum->key = key;
 		hash_add(interval->sums, key, sum);
-		if (!sum)
-			return -ENOMEM;
 	}
 	*ret_sum = sum;
 	return 0;

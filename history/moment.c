@@ -66,11 +66,10 @@ void changes_sort(struct changes *changes, void *spare)
 /* Room for some more, with durations, and for what copy_delta() writes. */
 static int make_room(struct changes *changes, size_t more)
 {
-	if (array_grow(&changes->list, &changes->room, changes->nr + more) < 0 ||
-	    array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + more) < 0 ||
-	    array_grow(&changes->counts, &changes->room_counts,
-		       changes->nr_counts + more * HIST_BUCKETS + DELTA_MORE) < 0)
-		return -ENOMEM;
+	array_grow(&changes->list, &changes->room, changes->nr + more);
+	array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + more);
+	array_grow(&changes->counts, &changes->room_counts,
+		   changes->nr_counts + more * HIST_BUCKETS + DELTA_MORE);
 	return 0;
 }
 
@@ -152,8 +151,7 @@ static void forget_fields(struct moment *moment)
 
 struct moment_notice *moment_add_notice(struct moment *moment)
 {
-	if (array_grow(&moment->notices, &moment->room_notices, moment->nr_notices + 1) < 0)
-		return NULL;
+	array_grow(&moment->notices, &moment->room_notices, moment->nr_notices + 1);
 	return &moment->notices[moment->nr_notices++];
 }
 
@@ -310,8 +308,7 @@ static int take_late(const struct stats_item *item, struct moment *moment)
 {
 	if (!item->parent_before)
 		return 0;
-	if (array_grow(&moment->late, &moment->room_late, moment->nr_late + 1) < 0)
-		return -ENOMEM;
+	array_grow(&moment->late, &moment->room_late, moment->nr_late + 1);
 	moment->late[moment->nr_late++] = (struct late_reason){ item->key, item->parent_before };
 	return 0;
 }
@@ -337,8 +334,7 @@ static int take_field(struct moment *moment, uint32_t id, const struct field *fr
 	const char *const texts[] = { from->name, from->listed, from->label, from->alias };
 	struct moment_field *new;
 
-	if (array_grow(&moment->fields, &moment->room_fields, moment->nr_fields + 1) < 0)
-		return -ENOMEM;
+	array_grow(&moment->fields, &moment->room_fields, moment->nr_fields + 1);
 	new = &moment->fields[moment->nr_fields++];
 	*new = (struct moment_field){ .id = id, .field = *from };
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {

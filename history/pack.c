@@ -101,10 +101,7 @@ static unsigned char *out_room(struct out *out, size_t size)
 {
 	struct blob *blob = out->blob;
 
-	if (out->is_full || array_grow_unset(&blob->bytes, &blob->room, blob->size + size) < 0) {
-		out->is_full = true;
-		return NULL;
-	}
+	array_grow_unset(&blob->bytes, &blob->room, blob->size + size);
 	return blob->bytes + blob->size;
 }
 
@@ -145,7 +142,7 @@ static void grow_column(struct out *out, size_t size)
 {
 	struct blob *column = out->column;
 
-	out->is_full |= array_grow_unset(&column->bytes, &column->room, size) < 0;
+	array_grow_unset(&column->bytes, &column->room, size);
 }
 
 /* Room for columns of up to nr numbers. */
@@ -520,8 +517,7 @@ static int compress_part(struct packer *packer, const struct out *made, struct b
 	ZSTD_outBuffer out = { .size = bound };
 	bool is_good = true;
 
-	if (array_grow_unset(&blob->bytes, &blob->room, bound) < 0)
-		return -ENOMEM;
+	array_grow_unset(&blob->bytes, &blob->room, bound);
 	out.dst = blob->bytes;
 	for (size_t i = 0; i < made->nr_frames && is_good; i++)
 		is_good = compress_frame(packer, made, made->frames[i], &in, &out);

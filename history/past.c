@@ -475,8 +475,7 @@ bool past_prepare(struct past *past)
 /* What ended before has its total, and is closed when it is absent in the next sample, too. */
 static int begin(struct state *to, const struct state *from)
 {
-	if (array_grow(&to->list, &to->room, from->nr) < 0)
-		return -ENOMEM;
+	array_grow(&to->list, &to->room, from->nr);
 	to->nr = from->nr;
 	for (size_t i = 0; i < from->nr; i++) {
 		struct key_state *key = &to->list[i];

@@ -69,8 +69,7 @@ void rates_choose(struct rates *rates, const uint64_t *ids, size_t nr)
 
 int rates_add(struct rates *rates, const struct rates_change *change)
 {
-	if (array_grow(&rates->changes, &rates->room_changes, rates->nr_changes + 1) < 0)
-		return -ENOMEM;
+	array_grow(&rates->changes, &rates->room_changes, rates->nr_changes + 1);
 	rates->changes[rates->nr_changes++] = *change;
 	return 0;
 }
@@ -108,8 +107,7 @@ static int insert_keys(struct rates *rates)
 {
 	size_t from = rates->nr, to = from + rates->nr_changes, at = rates->nr_changes;
 
-	if (array_grow(&rates->keys, &rates->room, to) < 0)
-		return -ENOMEM;
+	array_grow(&rates->keys, &rates->room, to);
 	rates->nr = to;
 	while (to > from) {
 		const struct key *key = &rates->changes[at - 1].key;

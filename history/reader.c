@@ -76,8 +76,7 @@ static int make_brief(struct reader *reader, uint64_t id, const struct moment *m
 		if (field == FIELD_NONE ||
 		    change->flags & ~(uint32_t)(CHANGE_NEW | CHANGE_HAS_RATE))
 			continue;
-		if (array_grow(&brief->counts, &brief->room, (size_t)field + 1) < 0)
-			return -ENOMEM;
+		array_grow(&brief->counts, &brief->room, (size_t)field + 1);
 		while (brief->nr <= field)
 			brief->counts[brief->nr++] = 0;
 		brief->counts[field] += change->count;

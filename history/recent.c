@@ -335,12 +335,13 @@ static int recent_read(void *state, uint64_t id, enum moment_part part, struct b
 
 		for (unsigned int i = 0; i < part; i++)
 			begin += slot->sizes[i];
-		err = array_grow_unset(&blob->bytes, &blob->room, slot->sizes[part]);
-		blob->size = err ? 0 : slot->sizes[part];
+		array_grow_unset(&blob->bytes, &blob->room, slot->sizes[part]);
+		blob->size = slot->sizes[part];
 		read_stream(recent, begin, blob);
+		err = 0;
 	}
 	pthread_mutex_unlock(&recent->lock);
-	return err == -ENOENT ? why_set(why, err, "this sample is not in memory any more") : err;
+	return err ? why_set(why, err, "this sample is not in memory any more") : 0;
 }
 
 static int recent_fields(void *state, uint32_t segment, uint32_t first, stored_field_fn take,

@@ -89,8 +89,7 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 
 	if (id < ids->nr) /* the ids of a damaged file may not ascend */
 		return 0;
-	if (array_grow(&ids->map, &ids->room, (size_t)id + 1) < 0)
-		return -ENOMEM;
+	array_grow(&ids->map, &ids->room, (size_t)id + 1);
 	while (ids->nr < id)
 		ids->map[ids->nr++] = (struct mapped_field){ FIELD_NONE, FIELD_NONE, 0, true };
 	mapped = &ids->map[id];
@@ -192,15 +191,14 @@ static uint32_t know(struct segment_ids *ids, const struct identity *identity)
 	known->identity = *identity;
 	known->id = ids->last_guest + 1;
 	hash_add(ids->known, identity, known);
-	return known ? ++ids->last_guest : 0;
+	return ++ids->last_guest;
 }
 
 static int map_guest(struct segment_ids *ids, const struct guest *guest)
 {
 	struct identity identity;
 
-	if (array_grow(&ids->guests, &ids->room_guests, (size_t)guest->id + 1) < 0)
-		return -ENOMEM;
+	array_grow(&ids->guests, &ids->room_guests, (size_t)guest->id + 1);
 	memset(&identity, 0, sizeof(identity)); /* it is a key, with its padding */
 	memcpy(identity.boot_id, ids->of.boot_id, sizeof(identity.boot_id));
 	identity.start_ticks = guest->start_ticks;

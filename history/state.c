@@ -29,9 +29,8 @@ static int make_hist(struct state *state, struct key_state *key)
 {
 	if (key->hist)
 		return 0;
-	if (!state->free_hist &&
-	    array_grow(&state->hists, &state->room_hists, state->nr_hists + 1) < 0)
-		return -ENOMEM;
+	if (!state->free_hist)
+		array_grow(&state->hists, &state->room_hists, state->nr_hists + 1);
 	key->hist = state->free_hist ? state->free_hist : (uint32_t)++state->nr_hists;
 	if (state->free_hist)
 		state->free_hist = state->hists[key->hist - 1][0];
@@ -100,8 +99,7 @@ int state_load(struct state *state, const struct moment *moment)
 {
 	const struct changes *totals = &moment->totals;
 
-	if (array_grow(&state->list, &state->room, totals->nr) < 0)
-		return -ENOMEM;
+	array_grow(&state->list, &state->room, totals->nr);
 	for (size_t i = 0; i < totals->nr; i++)
 		state->list[i] = state_of_total(totals, &totals->list[i]);
 	state->nr = totals->nr;
@@ -286,8 +284,7 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 		state->list[i].nr_counts = 0;
 	}
 	nr_new = may_have_new(changes) ? count_new(state, changes) : 0;
-	if (array_grow(&state->list, &state->room, state->nr + nr_new) < 0)
-		return -ENOMEM;
+	array_grow(&state->list, &state->room, state->nr + nr_new);
 	if (nr_new)
 		insert(state, changes, nr_new);
 	for (size_t i = 0; i < changes->nr; i++) {

@@ -20,8 +20,7 @@ void sums_release(struct sums *sums)
 
 static int note_fields(struct sums *sums, const struct changes *changes, size_t nr_fields)
 {
-	if (array_grow(&sums->by_field, &sums->room_fields, nr_fields) < 0)
-		return -ENOMEM;
+	array_grow(&sums->by_field, &sums->room_fields, nr_fields);
 	if (nr_fields)
 		memset(sums->by_field, 0, nr_fields * sizeof(*sums->by_field));
 	for (size_t i = 0; i < changes->nr; i++) {
@@ -49,8 +48,7 @@ static int make_runs(struct sums *sums, size_t nr_fields)
 		} else if (run && run->sum == of - 1) {
 			run->nr = i + 1 - run->first;
 		} else {
-			if (array_grow(&sums->runs, &sums->room, sums->nr + 1) < 0)
-				return -ENOMEM;
+			array_grow(&sums->runs, &sums->room, sums->nr + 1);
 			run = &sums->runs[sums->nr++];
 			*run = (struct sum_run){ .first = i, .nr = 1, .sum = of - 1 };
 		}
@@ -244,9 +242,8 @@ static int make_hists(struct changes *changes)
 
 		if (!(change->flags & CHANGE_IS_SUM) || !changes_timing(changes, change))
 			continue;
-		if (array_grow(&changes->counts, &changes->room_counts,
-			       changes->nr_counts + HIST_BUCKETS) < 0)
-			return -ENOMEM;
+		array_grow(&changes->counts, &changes->room_counts,
+			   changes->nr_counts + HIST_BUCKETS);
 		timing = &changes->timings[change->timing - 1];
 		timing->counts = (uint32_t)changes->nr_counts;
 		memset(&changes->counts[changes->nr_counts], 0,

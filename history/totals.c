@@ -11,8 +11,7 @@
 
 static int copy_state(struct state *to, const struct state *from)
 {
-	if (array_grow(&to->list, &to->room, from->nr) < 0)
-		return -ENOMEM;
+	array_grow(&to->list, &to->room, from->nr);
 	if (from->nr)
 		memcpy(to->list, from->list, from->nr * sizeof(*from->list));
 	to->nr = from->nr;

@@ -176,8 +176,7 @@ static int next_frame(struct in *in)
 	/* Not known and damaged are numbers larger than any size. */
 	if (ZSTD_isError(frame) || size > in->frame_max)
 		return -EBADMSG;
-	if (array_grow_unset(&plain->bytes, &plain->room, (size_t)size + 1) < 0)
-		return -ENOMEM;
+	array_grow_unset(&plain->bytes, &plain->room, (size_t)size + 1);
 	got = ZSTD_decompressDCtx(in->packer->unpack, plain->bytes, plain->room, in->rest, frame);
 	if (ZSTD_isError(got) || got != size)
 		return -EBADMSG;
@@ -213,8 +212,7 @@ static int uncompress(struct packer *packer, const struct blob *blob, size_t max
 static int make_rows(struct changes *changes, size_t nr)
 {
 	changes_reset(changes);
-	if (array_grow(&changes->list, &changes->room, nr) < 0)
-		return -ENOMEM;
+	array_grow(&changes->list, &changes->room, nr);
 	changes->nr = nr;
 	return 0;
 }
@@ -278,8 +276,7 @@ static int read_sums(struct in *in, struct sums *sums)
 		struct sum_run run;
 
 		column.is_bad = sums->nr >= SUMS_MAX;
-		if (array_grow(&sums->runs, &sums->room, sums->nr + 1) < 0)
-			return -ENOMEM;
+		array_grow(&sums->runs, &sums->room, sums->nr + 1);
 		run.first = (uint32_t)(end + small_number(&column, FIELD_NONE - end));
 		run.nr = (uint32_t)small_number(&column, FIELD_NONE - run.first);
 		run.sum = (uint32_t)small_number(&column, FIELD_NONE);
@@ -410,8 +407,7 @@ static int read_hists(struct in *in, struct changes *changes, const struct rows 
 	in->is_bad |= hists.nr_counts > COUNTS_MAX;
 	if (in->is_bad)
 		return 0;
-	if (array_grow(&changes->counts, &changes->room_counts, hists.nr_counts) < 0)
-		return -ENOMEM;
+	array_grow(&changes->counts, &changes->room_counts, hists.nr_counts);
 	changes->nr_counts = hists.nr_counts;
 	read_differences(in, differences, changes);
 	for (size_t i = 0; i < changes->nr; i++) {
@@ -511,8 +507,7 @@ static int read_timings(struct in *in, struct changes *changes, const struct row
 		return -ENOMEM;
 	if (in->is_bad)
 		return 0;
-	if (array_grow(&changes->timings, &changes->room_timings, rows->nr_timed) < 0)
-		return -ENOMEM;
+	array_grow(&changes->timings, &changes->room_timings, rows->nr_timed);
 	changes->nr_timings = rows->nr_timed;
 	read_times(in, changes, rows);
 	if (in->has_open)
@@ -598,8 +593,7 @@ static int read_late(struct in *in, struct moment *moment, struct why *why)
 	in->is_bad |= nr > ROWS_MAX;
 	if (in->is_bad)
 		return damaged(why);
-	if (array_grow(&moment->late, &moment->room_late, nr) < 0)
-		return why_set(why, -ENOMEM, "out of memory");
+	array_grow(&moment->late, &moment->room_late, nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct late_reason *late = &moment->late[i];
 

@@ -112,10 +112,7 @@ static int read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_
 	while ((entry = readdir(dir))) {
 		if (!folder_of(entry->d_name, &folder))
 			continue;
-		if (array_grow(&folders, &room, nr + 1) < 0) {
-			free(folders);
-			return -ENOMEM;
-		}
+		array_grow(&folders, &room, nr + 1);
 		folders[nr++] = folder;
 	}
 	if (nr)

@@ -59,13 +59,11 @@ static int remember_tid(struct guests *guests, struct guest_entry *entry, pid_t 
 		ref->entry = entry;
 		return 0;
 	}
-	ref = calloc(1, sizeof(*ref));
-	if (!ref)
-		return -ENOMEM;
+	ref = xcalloc(1, sizeof(*ref));
 	ref->tid = tid;
 	ref->entry = entry;
 	hash_add(guests->tids, tid, ref);
-	return ref ? 0 : -ENOMEM;
+	return 0;
 }
 
 int guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct pid_list *tids)
@@ -182,19 +180,15 @@ void guest_list_sweep(struct guests *guests)
 
 struct guest_entry *guest_list_add(struct guests *guests, pid_t pid)
 {
-	struct guest_entry *entry = calloc(1, sizeof(*entry));
+	struct guest_entry *entry = xcalloc(1, sizeof(*entry));
 
-	if (!entry)
-		return NULL;
 	entry->guest.pid = pid;
 	entry->guest.nr_vms = 1;
 	entry->looks = GUEST_LOOKS;
 	entry->wants_fds = true;
-	if (array_grow(&guests->entries, &guests->room, guests->nr + 1) < 0 ||
-	    (pid && remember_tid(guests, entry, pid))) {
-		free(entry);
-		return NULL;
-	}
+	array_grow(&guests->entries, &guests->room, guests->nr + 1);
+	if (pid)
+		remember_tid(guests, entry, pid);
 	entry->guest.id = ++guests->last_id;
 	guests->entries[guests->nr++] = entry;
 	guests->generation++;
@@ -313,15 +307,11 @@ static void claim_threads(struct guests *guests, struct guest_entry *entry)
 
 int guests_put(struct guests *guests, const struct guest *guest)
 {
-	struct vcpu *vcpus = calloc(guest->nr_vcpus + 1, sizeof(*vcpus));
-	struct guest_entry *entry = vcpus ? calloc(1, sizeof(*entry)) : NULL;
+	struct vcpu *vcpus = xcalloc(guest->nr_vcpus + 1, sizeof(*vcpus));
+	struct guest_entry *entry = xcalloc(1, sizeof(*entry));
 	size_t at = guests->nr;
 
-	if (!entry || array_grow(&guests->entries, &guests->room, guests->nr + 1) < 0) {
-		free(entry);
-		free(vcpus);
-		return -ENOMEM;
-	}
+	array_grow(&guests->entries, &guests->room, guests->nr + 1);
 	if (guest->nr_vcpus)
 		memcpy(vcpus, guest->vcpus, guest->nr_vcpus * sizeof(*vcpus));
 	entry->is_given = true;

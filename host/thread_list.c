@@ -25,8 +25,7 @@ pid_t pid_parse(const char *name)
 
 int pid_list_add(struct pid_list *list, pid_t pid)
 {
-	if (array_grow(&list->pids, &list->room, list->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&list->pids, &list->room, list->nr + 1);
 	list->pids[list->nr++] = pid;
 	return 0;
 }
@@ -105,8 +104,7 @@ void pid_list_release(struct pid_list *list)
 
 int vcpu_list_add(struct vcpu_list *list, int index, pid_t tid)
 {
-	if (array_grow(&list->vcpus, &list->room, list->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&list->vcpus, &list->room, list->nr + 1);
 	list->vcpus[list->nr++] = (struct vcpu){ .index = index, .tid = tid };
 	return 0;
 }

@@ -146,11 +146,11 @@ static int read_field(char *text, size_t *room, struct format *format)
 	err = read_numbers(numbers + 1, &field);
 	if (!err)
 		err = read_declaration(text, &field);
-	if (!err)
-		err = array_grow(&format->fields, room, format->nr_fields + 1);
-	if (!err)
-		format->fields[format->nr_fields++] = field;
-	return err;
+	if (err)
+		return err;
+	array_grow(&format->fields, room, format->nr_fields + 1);
+	format->fields[format->nr_fields++] = field;
+	return 0;
 }
 
 static bool is_printable(const char *line)

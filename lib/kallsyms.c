@@ -83,8 +83,7 @@ static int add_line(struct kallsyms *symbols, char *line, uint32_t number)
 		return -EINVAL;
 	if (!symbol.address) /* hidden, or a thing of each CPU */
 		return 0;
-	if (array_grow(&symbols->list, &symbols->room, symbols->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&symbols->list, &symbols->room, symbols->nr + 1);
 	symbols->list[symbols->nr++] = symbol;
 	return 0;
 }

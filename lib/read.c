@@ -62,8 +62,7 @@ static int fill_growing(int fd, size_t max, char **text, size_t *ret_size)
 	long n;
 
 	do {
-		if (array_grow(text, &room, size + STEP) < 0)
-			return -ENOMEM;
+		array_grow(text, &room, size + STEP);
 		n = fill(fd, *text + size, room - size - 1);
 		if (n < 0)
 			return (int)n;

@@ -136,18 +136,13 @@ int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id
 		*ret_id = entry->id;
 		return 0;
 	}
-	if (array_grow(&fields->list, &fields->room, fields->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&fields->list, &fields->room, fields->nr + 1);
 	if (spec->parent < fields->nr)
 		parent = &fields->list[spec->parent]->field;
 	entry = entry_new(spec, parent);
 	if (!entry)
 		return -ENOMEM;
 	HASH_ADD_KEYPTR(hh, fields->by_name, entry->field.name, strlen(entry->field.name), entry);
-	if (!hash_has(entry)) {
-		entry_free(entry);
-		return -ENOMEM;
-	}
 	entry->id = fields->nr;
 	fields->list[fields->nr++] = entry;
 	if (parent)
@@ -192,8 +187,7 @@ int field_set_add(struct field_set *set, uint32_t id)
 {
 	uint32_t word = id / 64;
 
-	if (array_grow(&set->words, &set->room, word + 1) < 0)
-		return -ENOMEM;
+	array_grow(&set->words, &set->room, word + 1);
 	if (word >= set->nr_words)
 		set->nr_words = word + 1;
 	set->words[word] |= UINT64_C(1) << (id % 64);

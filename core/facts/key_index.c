@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Slots that grow, and are freed. */
+#include "lib/xalloc.h"
 #include "core/facts/key_index.h"
 
-int key_index_grow(struct key_index *index, const void *array, size_t nr_known, size_t nr)
+void key_index_grow(struct key_index *index, const void *array, size_t nr_known, size_t nr)
 {
 	size_t nr_slots = index->nr_slots ? index->nr_slots : 256;
 	uint32_t *slots;
 
 	if (2 * nr <= index->nr_slots)
-		return 0;
+		return;
 	while (2 * nr > nr_slots)
 		nr_slots *= 4;
-	slots = calloc(nr_slots, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
+	slots = xcalloc(nr_slots, sizeof(*slots));
 	free(index->slots);
 	index->slots = slots;
 	index->nr_slots = nr_slots;
 	for (uint32_t i = 1; i <= nr_known; i++)
 		*key_index_slot(index, array, key_index_at(index, array, i)) = i;
-	return 0;
 }
 
 /*

@@ -46,8 +46,8 @@ static inline uint32_t *key_index_slot(const struct key_index *index, const void
 	}
 }
 
-/* Makes slots for nr elements, of which the array has nr_known now. 0 or -ENOMEM. */
-int key_index_grow(struct key_index *index, const void *array, size_t nr_known, size_t nr);
+/* Makes slots for nr elements, of which the array has nr_known now. */
+void key_index_grow(struct key_index *index, const void *array, size_t nr_known, size_t nr);
 
 /* Frees a slot that is used. */
 void key_index_remove(struct key_index *index, const void *array, uint32_t *slot);

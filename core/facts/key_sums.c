@@ -11,12 +11,10 @@ struct key_sum *key_sums_get(struct key_sums *sums, const struct key *key)
 	uint32_t *slot;
 
 	sums->index.size = sizeof(*sums->list);
-	if (key_index_grow(&sums->index, sums->list, sums->nr, sums->nr + 1) < 0)
-		return NULL;
+	key_index_grow(&sums->index, sums->list, sums->nr, sums->nr + 1);
 	slot = key_index_slot(&sums->index, sums->list, key);
 	if (!*slot) {
-		if (array_grow(&sums->list, &sums->room, sums->nr + 1) < 0)
-			return NULL;
+		array_grow(&sums->list, &sums->room, sums->nr + 1);
 		sums->list[sums->nr++] = (struct key_sum){ .key = *key };
 		*slot = (uint32_t)sums->nr;
 	}

@@ -11,8 +11,7 @@ int long_exits_add(struct long_exits *exits, const struct long_exit *exit)
 	struct long_exit *slot;
 
 	if (exits->nr < LONG_EXITS_MAX) {
-		if (array_grow(&exits->list, &exits->room, exits->nr + 1) < 0)
-			return -ENOMEM;
+		array_grow(&exits->list, &exits->room, exits->nr + 1);
 		slot = &exits->list[exits->nr++];
 	} else {
 		slot = &exits->list[exits->first];

@@ -21,14 +21,15 @@ void sample_reset(struct sample *sample)
 
 int sample_make_room(struct sample *sample)
 {
-	return array_grow(&sample->rows, &sample->room_rows, sample->nr_rows + 1);
+	array_grow(&sample->rows, &sample->room_rows, sample->nr_rows + 1);
+	return 0;
 }
 
 int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
 		     const struct timing *timing)
 {
-	if (array_grow(&sample->timings, &sample->room_timings, sample->nr_timings + 1) < 0 ||
-	    sample_add(sample, key, count, flags) < 0)
+	array_grow(&sample->timings, &sample->room_timings, sample->nr_timings + 1);
+	if (sample_add(sample, key, count, flags) < 0)
 		return -ENOMEM;
 	sample->timings[sample->nr_timings++] = *timing;
 	sample->rows[sample->nr_rows - 1].timing = (uint32_t)sample->nr_timings;
@@ -37,8 +38,7 @@ int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint
 
 int sample_add_past(struct sample *sample, const struct row_past *past)
 {
-	if (array_grow(&sample->pasts, &sample->room_pasts, sample->nr_pasts + 1) < 0)
-		return -ENOMEM;
+	array_grow(&sample->pasts, &sample->room_pasts, sample->nr_pasts + 1);
 	sample->pasts[sample->nr_pasts++] = *past;
 	sample->rows[sample->nr_rows - 1].past = (uint32_t)sample->nr_pasts;
 	return 0;

@@ -64,14 +64,13 @@ static struct stats_item *stats_find_row(struct stats *stats, const struct key *
 	return stat;
 }
 
-/* Moves all others. NULL: no memory. */
+/* Moves all others. */
 static struct stats_item *stats_insert(struct stats *stats, const struct key *key)
 {
 	struct stats_item *stat;
 
-	if (array_grow_unset(&stats->list, &stats->room, stats->nr + 1) < 0 ||
-	    key_index_grow(&stats->index, stats->list, stats->nr, stats->nr + 1) < 0)
-		return NULL;
+	array_grow_unset(&stats->list, &stats->room, stats->nr + 1);
+	key_index_grow(&stats->index, stats->list, stats->nr, stats->nr + 1);
 	stat = &stats->list[stats->nr++];
 	*stat = (struct stats_item){ .key = *key, .born = stats->tick };
 	*key_index_slot(&stats->index, stats->list, key) = (uint32_t)stats->nr;
@@ -97,8 +96,7 @@ static void stats_remove(struct stats *stats, size_t i)
 /* The same, and stats_removed_at() reports it. */
 static int stats_end(struct stats *stats, size_t i)
 {
-	if (array_grow(&stats->removed, &stats->room_removed, stats->nr_removed + 1) < 0)
-		return -ENOMEM;
+	array_grow(&stats->removed, &stats->room_removed, stats->nr_removed + 1);
 	stats->removed[stats->nr_removed++] = stats->list[i].key;
 	stats_remove(stats, i);
 	return 0;

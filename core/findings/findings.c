@@ -154,8 +154,7 @@ static int find_rules(struct findings *findings, const struct fields *fields)
 	if (findings->fields != fields)
 		findings->nr_rules = 0;
 	findings->fields = fields;
-	if (array_grow(&findings->rules, &findings->room_rules, nr) < 0)
-		return -ENOMEM;
+	array_grow(&findings->rules, &findings->room_rules, nr);
 	for (; findings->nr_rules < nr; findings->nr_rules++)
 		findings->rules[findings->nr_rules] =
 			rules_of(fields, fields_get(fields, (uint32_t)findings->nr_rules));
@@ -182,8 +181,7 @@ static struct subject *subject_of(struct measure *measure, const struct key *key
 	if (!number)
 		return NULL;
 	if (measure->numbers.nr > measure->nr) {
-		if (array_grow(&measure->subjects, &measure->room, measure->nr + 1) < 0)
-			return NULL;
+		array_grow(&measure->subjects, &measure->room, measure->nr + 1);
 		measure->subjects[measure->nr++] = (struct subject){ .guest = key->guest,
 								     .vcpu = key->vcpu };
 	}
@@ -219,8 +217,7 @@ static struct rule_counts *make_counts(struct measure *measure, struct subject *
 
 	if (at)
 		return &measure->counts[at - 1];
-	if (array_grow(&measure->counts, &measure->room_counts, measure->nr_counts + 1) < 0)
-		return NULL;
+	array_grow(&measure->counts, &measure->room_counts, measure->nr_counts + 1);
 	measure->counts[measure->nr_counts++] = (struct rule_counts){
 		.rule = (uint32_t)rule,
 		.next = subject->counts,
@@ -325,8 +322,7 @@ static void add_time(const struct stats *stats, struct subject *subject,
 
 static int add_busy(struct measure *measure, const struct stats_item *stat)
 {
-	if (array_grow(&measure->busy, &measure->room_busy, measure->nr_busy + 1) < 0)
-		return -ENOMEM;
+	array_grow(&measure->busy, &measure->room_busy, measure->nr_busy + 1);
 	measure->busy[measure->nr_busy++] = (struct cpu_busy){
 		.cpu = (uint64_t)stat->key.vcpu,
 		.per_s = stat->has_rate ? stat->rate_per_s : 0,
@@ -672,8 +668,7 @@ static int find_rule(const struct measure *measure, const struct guest_subjects 
 
 	if (!worst.subject || (rule->needs_arguments && !measure->has_arguments))
 		return 0;
-	if (array_grow(&findings->list, &findings->room, findings->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&findings->list, &findings->room, findings->nr + 1);
 	counts = counts_of(measure, worst.subject, rule_index(rule));
 	has_top = counts->top_ns || counts->top_per_s > 0;
 	finding = &findings->list[findings->nr++];
@@ -777,8 +772,7 @@ static int add_told(const struct measure *measure, const struct stats_item *stat
 
 	if (!rule || has_finding(findings, nr_measured, rule, stat->key.guest))
 		return 0;
-	if (array_grow(&findings->list, &findings->room, findings->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&findings->list, &findings->room, findings->nr + 1);
 	finding = &findings->list[findings->nr++];
 	*finding = (struct finding){
 		.rule = rule,

@@ -355,8 +355,7 @@ struct spreads {
 
 static int add_spread(struct spreads *spreads, struct group *group, const struct spread *spread)
 {
-	if (array_grow(&spreads->list, &spreads->room, spreads->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&spreads->list, &spreads->room, spreads->nr + 1);
 	spreads->list[spreads->nr++] = (struct spread_of_group){ spread, group->spreads };
 	group->spreads = (uint32_t)spreads->nr;
 	return 0;

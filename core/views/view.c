@@ -166,8 +166,7 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 
 struct view_row *view_add(struct view *view)
 {
-	if (array_grow(&view->rows, &view->room_rows, view->nr_rows + 1) < 0)
-		return NULL;
+	array_grow(&view->rows, &view->room_rows, view->nr_rows + 1);
 
 	struct view_row *row = &view->rows[view->nr_rows++];
 
@@ -177,16 +176,14 @@ struct view_row *view_add(struct view *view)
 
 void *view_scratch_grow(struct view *view, size_t size)
 {
-	size += !size; /* NULL is for a lack of memory only */
-	return array_grow_items(&view->scratch, &view->scratch_size, size, 1, false) < 0 ?
-		       NULL : view->scratch;
+	size += !size; /* never NULL */
+	array_grow_items(&view->scratch, &view->scratch_size, size, 1, false);
+	return view->scratch;
 }
 
 void *view_scratch(struct view *view, size_t size)
 {
-	void *scratch = view_scratch_grow(view, size);
-
-	return scratch ? memset(scratch, 0, size) : NULL;
+	return memset(view_scratch_grow(view, size), 0, size);
 }
 
 struct cell cell_guest(const struct guest *guest)

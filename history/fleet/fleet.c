@@ -144,8 +144,7 @@ static int add_moment(struct fleet *fleet, struct cache *cache, struct slot *slo
 
 	if (has_moment(cache, slot->at))
 		return 0;
-	if (array_grow(&cache->slots, &cache->room, cache->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&cache->slots, &cache->room, cache->nr + 1);
 	memmove(&cache->slots[i + 1], &cache->slots[i], (cache->nr - i) * sizeof(*cache->slots));
 	cache->slots[i] = *slot;
 	cache->nr++;
@@ -164,8 +163,7 @@ static int take_moment(void *arg, uint64_t at, uint64_t run, struct packed *pack
 {
 	struct made *made = arg;
 
-	if (array_grow(&made->slots, &made->room, made->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&made->slots, &made->room, made->nr + 1);
 	made->slots[made->nr++] = (struct slot){ at, run, *packed };
 	*packed = (struct packed){ .flags = 0 };
 	return 0;
@@ -520,13 +518,14 @@ static int read_part(void *state, uint64_t id, enum moment_part part, struct blo
 		const struct cache *on = fleet->caches[cache];
 		const struct blob *from = &on->slots[index_of(on, at)].packed.parts[part];
 
-		err = array_grow(&blob->bytes, &blob->room, from->size);
-		if (!err && from->size)
+		array_grow(&blob->bytes, &blob->room, from->size);
+		if (from->size)
 			memcpy(blob->bytes, from->bytes, from->size);
-		blob->size = err ? 0 : from->size;
+		blob->size = from->size;
+		err = 0;
 	}
 	pthread_mutex_unlock(&fleet->lock);
-	return err == -ENOENT ? why_set(why, err, "this sample is not in memory any more") : err;
+	return err ? why_set(why, err, "this sample is not in memory any more") : 0;
 }
 
 static int each_field(void *state, uint32_t segment, uint32_t first, stored_field_fn take,
@@ -589,12 +588,9 @@ static int news_fd(void *state)
 
 static int add_cache(struct fleet *fleet, const char *host)
 {
-	struct cache *cache = calloc(1, sizeof(*cache));
+	struct cache *cache = xcalloc(1, sizeof(*cache));
 
-	if (!cache || array_grow(&fleet->caches, &fleet->room_caches, fleet->nr_caches + 1) < 0) {
-		free(cache);
-		return -ENOMEM;
-	}
+	array_grow(&fleet->caches, &fleet->room_caches, fleet->nr_caches + 1);
 	snprintf(cache->host, sizeof(cache->host), "%s", host);
 	fleet->caches[fleet->nr_caches++] = cache;
 	return 0;

@@ -143,9 +143,9 @@ static size_t take_bytes(char *bytes, size_t size, size_t nr, void *arg)
 
 	size *= nr;
 	transfer->is_too_large = size > HTTP_ANSWER_MAX - transfer->http->received;
-	if (transfer->is_too_large ||
-	    array_grow_unset(&question->body, &question->room, question->size + size) < 0)
+	if (transfer->is_too_large)
 		return 0;
+	array_grow_unset(&question->body, &question->room, question->size + size);
 	memcpy(question->body + question->size, bytes, size);
 	question->size += size;
 	transfer->http->received += size;

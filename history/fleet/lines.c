@@ -93,10 +93,6 @@ static struct member *member_of(struct lines *lines, const struct answer_series 
 					.start_ticks = lines->last_member, .is_named = true };
 	memcpy(member->guest.name, label, sizeof(label));
 	HASH_ADD_STR(lines->members, guest.name, member);
-	if (!hash_has(member)) {
-		free(member);
-		return NULL;
-	}
 	return member;
 }
 
@@ -130,8 +126,6 @@ static int line_of(struct lines *lines, struct key of, struct line **ret_line)
 			return -ENOMEM;
 		line->key = key;
 		hash_add(lines->lines, key, line);
-		if (!line)
-			return -ENOMEM;
 		lines->nr_lines++;
 	}
 	*ret_line = line;
@@ -266,8 +260,7 @@ static int add_vcpu(struct member *member, int32_t index)
 
 	if (guest_vcpu(guest, index))
 		return 0;
-	if (array_grow(&guest->vcpus, &member->room_vcpus, guest->nr_vcpus + 1) < 0)
-		return -ENOMEM;
+	array_grow(&guest->vcpus, &member->room_vcpus, guest->nr_vcpus + 1);
 	for (; at && guest->vcpus[at - 1].index > index; at--)
 		guest->vcpus[at] = guest->vcpus[at - 1];
 	guest->vcpus[at] = (struct vcpu){ .index = index };

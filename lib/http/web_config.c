@@ -44,8 +44,7 @@ static int take_user(const struct setting *setting)
 	if (strlen(hash) != BCRYPT_LENGTH || strncmp(hash, "$2", 2) != 0 || hash[3] != '$')
 		return setting_bad(setting, "the password must be a bcrypt hash, as htpasswd -nB "
 					    "prints it");
-	if (array_grow(&config->users, &config->room_users, config->nr_users + 1) < 0)
-		return -ENOMEM;
+	array_grow(&config->users, &config->room_users, config->nr_users + 1);
 	user = (struct web_user){ strdup(setting->key), strdup(hash) };
 	config->users[config->nr_users++] = user;
 	return user.name && user.hash ? 0 : -ENOMEM;

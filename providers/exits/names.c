@@ -152,7 +152,7 @@ static int keep_name(struct exits_names *names, const struct name_key *key, uint
 	name->key = *key;
 	name->field = field;
 	hash_add(names->names, key, name);
-	return name ? 0 : -ENOMEM;
+	return 0;
 }
 
 static const struct reason *find_reason(const struct reasons *reasons, uint64_t code)

@@ -352,8 +352,6 @@ static int keep_base(struct exits_threads *threads, const struct exits_argument_
 			return -ENOMEM;
 		base->key = *key;
 		hash_add(threads->bases, key, base);
-		if (!base)
-			return -ENOMEM;
 	}
 	base->cell = *cell;
 	return 0;

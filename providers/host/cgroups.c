@@ -119,10 +119,6 @@ static struct host_cgroup *new_cgroup(struct host_cgroups *cgroups, const char *
 	memcpy(cgroup->path, path, len);
 	cgroup->fd = -1;
 	HASH_ADD_KEYPTR(hh, cgroups->by_path, cgroup->path, len, cgroup);
-	if (!hash_has(cgroup)) {
-		free(cgroup);
-		return NULL;
-	}
 	return cgroup;
 }
 

@@ -173,8 +173,7 @@ static int get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label, 
 		if (vmm->names[*ret_name].field == field)
 			return 0;
 	}
-	if (array_grow(&vmm->names, &vmm->room_names, vmm->nr_names + 1) < 0)
-		return -ENOMEM;
+	array_grow(&vmm->names, &vmm->room_names, vmm->nr_names + 1);
 	vmm->names[vmm->nr_names++] = (struct vmm_name){ .field = field };
 	return 0;
 }
@@ -224,9 +223,7 @@ static int list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct pi
 
 		if (guest_vcpu_by_tid(guest, tid))
 			continue;
-		err = array_grow(&list, &room, nr + 1);
-		if (err)
-			break;
+		array_grow(&list, &room, nr + 1);
 		while (old < vmm->nr_threads && vmm->threads[old].tid < tid)
 			close_thread(&vmm->threads[old++]);
 		if (old < vmm->nr_threads && vmm->threads[old].tid == tid)

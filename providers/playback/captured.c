@@ -174,8 +174,7 @@ static struct count *get_count(struct captured *captured, int tid, uint32_t fiel
 		if (count->tid == tid && count->field == field)
 			return count;
 	}
-	if (array_grow(&captured->counts, &captured->room_counts, captured->nr_counts + 1) < 0)
-		return NULL;
+	array_grow(&captured->counts, &captured->room_counts, captured->nr_counts + 1);
 	count = &captured->counts[captured->nr_counts++];
 	*count = (struct count){ .tid = tid, .field = field };
 	return count;

@@ -8,11 +8,9 @@ int played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
 {
 	struct played_row row = { .key = key, .count = count };
 
-	if (array_grow(&rows->list, &rows->room, rows->nr + 1) < 0)
-		return -ENOMEM;
-	if (timing && array_grow(&rows->timings, &rows->room_timings, rows->nr_timings + 1) < 0)
-		return -ENOMEM;
+	array_grow(&rows->list, &rows->room, rows->nr + 1);
 	if (timing) {
+		array_grow(&rows->timings, &rows->room_timings, rows->nr_timings + 1);
 		rows->timings[rows->nr_timings++] = *timing;
 		row.timing = (uint32_t)rows->nr_timings;
 	}
@@ -37,8 +35,7 @@ static struct buckets *own_buckets(struct played_rows *rows, const struct bucket
 
 	if (rows->nr_joined && rows->joined[rows->nr_joined - 1] == from)
 		return rows->joined[rows->nr_joined - 1];
-	if (array_grow(&rows->joined, &rows->room_joined, rows->nr_joined + 1) < 0)
-		return NULL;
+	array_grow(&rows->joined, &rows->room_joined, rows->nr_joined + 1);
 	own = calloc(1, sizeof(*own));
 	if (!own)
 		return NULL;

@@ -22,8 +22,7 @@
 
 static int add_fd(struct held *held, int fd, int32_t vcpu)
 {
-	if (array_grow(&held->fds, &held->room, held->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&held->fds, &held->room, held->nr + 1);
 	held->fds[held->nr++] = (struct held_fd){ .fd = fd, .vcpu = vcpu };
 	return 0;
 }

@@ -41,10 +41,7 @@ static void counter_release(struct counter *counter)
 /* Takes over the strings of the counter, also when it fails. */
 static int counter_add(struct tracepoint_events *events, struct counter counter, uint32_t field)
 {
-	if (array_grow(&events->counters, &events->room, events->nr + 1) < 0) {
-		counter_release(&counter);
-		return -ENOMEM;
-	}
+	array_grow(&events->counters, &events->room, events->nr + 1);
 	counter.name = fields_get(events->args.fields, field)->name;
 	counter.field = field;
 	events->counters[events->nr++] = counter;

@@ -128,8 +128,7 @@ static int tracepoints_open(const struct provider_args *args, void **ret_state, 
 
 static int target_add(struct tracepoints *tp, bool is_thread, int id, uint32_t guest)
 {
-	if (array_grow(&tp->targets, &tp->room_targets, tp->nr_targets + 1) < 0)
-		return -ENOMEM;
+	array_grow(&tp->targets, &tp->room_targets, tp->nr_targets + 1);
 	tp->targets[tp->nr_targets++] = (struct target){ is_thread, id, guest };
 	return 0;
 }
@@ -146,8 +145,7 @@ static int target_guest(struct tracepoints *tp, const struct guest *guest)
 
 	while ((n = guest_threads(tp->args.env, guest->pid, tp->tids, (int)tp->room_tids)) >
 	       (int)tp->room_tids) {
-		if (array_grow(&tp->tids, &tp->room_tids, (size_t)n) < 0)
-			return -ENOMEM;
+		array_grow(&tp->tids, &tp->room_tids, (size_t)n);
 	}
 	if (descriptors_are_short(n))
 		return n;

@@ -775,7 +775,7 @@ ends_with 0 "until SIGTERM"
 # left_by NAME COMMAND: the terminal is as it was after the command made an end of it.
 left_by() {
 	screen_start 80 24 "trap : INT; stty -g >$TMP/before; $KVMTOP --sysroot $amd -s 25
-		stty -g >$TMP/after; echo ended; cat"
+		echo \$? >$TMP/status; stty -g >$TMP/after; echo ended; cat"
 	screen_wait '^ kvm_entry .* 4716 '
 	$2
 	screen_wait '^ended'
@@ -797,6 +797,15 @@ left_by q press_q
 left_by Ctrl-C press_ctrl_c
 left_by SIGTERM terminate
 left_by SIGHUP hang_up
+# The larger picture needs memory.
+# shellcheck disable=SC2046
+without_memory() {
+	prlimit --as=1 --pid $(child)
+	screen_resize 200 60
+}
+left_by "the lack of memory" without_memory
+screen_has '^kvmtop: out of memory' "and says so"
+is "$(cat "$TMP/status")" 1 "with status 1"
 
 # ends_with_terminal NAME BEFORE AFTER: what the shell does before, and the program's redirection.
 ends_with_terminal() {

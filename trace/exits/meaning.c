@@ -157,8 +157,7 @@ static int add_names(struct meanings *meanings, const struct split *split, const
 			return 0;
 		}
 	}
-	if (array_grow(&meanings->names, &meanings->room_names, meanings->nr_names + 1) < 0)
-		return -ENOMEM;
+	array_grow(&meanings->names, &meanings->room_names, meanings->nr_names + 1);
 	names = &meanings->names[meanings->nr_names];
 	names->split = split;
 	if (reasons_of(split, format, &names->reasons) < 0)
@@ -310,8 +309,7 @@ int meanings_add(struct meanings *meanings, const struct trace_type *type)
 	struct meaning meaning;
 	int err;
 
-	if (array_grow(&meanings->list, &meanings->nr, (size_t)type->index + 1) < 0)
-		return -ENOMEM;
+	array_grow(&meanings->list, &meanings->nr, (size_t)type->index + 1);
 	err = find_meaning(meanings, type, &meaning);
 	if (!err)
 		meanings->list[type->index] = meaning;

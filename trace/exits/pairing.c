@@ -262,8 +262,7 @@ static RARE int keep_long(struct pairing *pairing, const struct recorded_thread 
 	if (!(thread->is_open & 1U << EXITS_VMEXIT) || time <= span->begin + pairing->longer ||
 	    (!pairing->has_halts && pairing_is_idle(pairing, span->count)))
 		return 0;
-	if (array_grow(&pairing->longs, &pairing->room_longs, at + 1) < 0)
-		return -ENOMEM;
+	array_grow(&pairing->longs, &pairing->room_longs, at + 1);
 	pairing->nr_longs++;
 	pairing->longs[at] = (struct recorded_long){
 		.thread = thread, .exit = span->count, .argument = thread->argument,

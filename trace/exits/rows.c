@@ -459,7 +459,7 @@ static int find_protected(const struct maker *maker, bool **ret_hides_pc)
 	for (size_t i = 0; i < table->nr_threads && !err; i++) {
 		uint32_t guest = key_of(maker->recorded, table->threads[i]).guest;
 
-		err = array_grow(&hides_pc, &room, (size_t)guest + 1);
+		array_grow(&hides_pc, &room, (size_t)guest + 1);
 		if (!err && !hides_pc[guest])
 			hides_pc[guest] = is_protected(pairing_of(maker), table->threads[i]);
 	}

@@ -47,8 +47,6 @@ int comms_set(struct comms *comms, int32_t tid, const char *name, size_t size)
 			return -ENOMEM;
 		comm->tid = tid;
 		hash_add(comms->hash, tid, comm);
-		if (!comm)
-			return -ENOMEM;
 		comms->nr++;
 	}
 	size = strnlen(name, size < NAME_SIZE - 1 ? size : NAME_SIZE - 1);

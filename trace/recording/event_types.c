@@ -39,8 +39,7 @@ static int keep(struct event_types *types, struct format *format, const char *sy
 {
 	struct event_type *slot;
 
-	if (array_grow(&types->by_id, &types->nr, format->id + 1) < 0)
-		return -ENOMEM;
+	array_grow(&types->by_id, &types->nr, format->id + 1);
 	slot = &types->by_id[format->id];
 	if (slot->type || slot->format.name) {
 		format_release(format);
@@ -96,15 +95,15 @@ int event_types_set(struct event_types *types, struct trace_event *event, const 
 {
 	struct event_type *type;
 	size_t id;
-	int err;
 
 	event->data = data;
 	event->size = size;
 	id = trace_field_number(&types->common_type, event);
 	if (id >= types->nr || !types->by_id[id].type) {
-		err = array_grow(&types->by_id, &types->nr, id + 1);
-		if (!err)
-			err = add_type(types, &types->by_id[id], id);
+		int err;
+
+		array_grow(&types->by_id, &types->nr, id + 1);
+		err = add_type(types, &types->by_id[id], id);
 		if (err)
 			return err;
 	}

@@ -47,8 +47,7 @@ struct trace {
 
 static int list_add(struct list *list, void *item)
 {
-	if (array_grow(&list->items, &list->room, list->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&list->items, &list->room, list->nr + 1);
 	list->items[list->nr++] = item;
 	return 0;
 }
@@ -558,7 +557,7 @@ static struct trace_source *first_of_cpu(struct first_source **table, struct tra
 		return first->source;
 	}
 	hash_add(*table, key, new);
-	return new ? source : NULL;
+	return source;
 }
 
 /* Buffers of one file may have recorded the same events of a CPU. */

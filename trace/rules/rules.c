@@ -180,8 +180,7 @@ static bool piece_is_type_error(const struct print_rule *rule, const struct rule
 
 static int add_piece(struct print_rule *rule, const struct rules_piece *piece)
 {
-	if (array_grow(&rule->pieces, &rule->room, rule->nr_pieces + 1) < 0)
-		return -ENOMEM;
+	array_grow(&rule->pieces, &rule->room, rule->nr_pieces + 1);
 	rule->pieces[rule->nr_pieces++] = *piece;
 	return 0;
 }
@@ -302,10 +301,7 @@ static int add_rule(struct rules *rules, uint64_t event, struct print_rule *rule
 		rule_free(old);
 	}
 	HASH_ADD(hh, rules->by_event, event, sizeof(event), rule);
-	if (hash_has(rule))
-		return 0;
-	rule_free(rule);
-	return -ENOMEM;
+	return 0;
 }
 
 /* Parses a line; it has no newline. */

@@ -161,8 +161,7 @@ static int push(struct thread *thread, int64_t ns, const char *name,
 	if (frame.begin_ns < (parent ? parent->last_ns : thread->last_ns))
 		frame.begin_ns = parent ? parent->last_ns : thread->last_ns;
 	frame.last_ns = frame.begin_ns;
-	if (array_grow(&thread->frames, &thread->room, thread->depth + 1) < 0)
-		return -ENOMEM;
+	array_grow(&thread->frames, &thread->room, thread->depth + 1);
 	frame.name = strdup(name);
 	frame.args = args->len ? strdup(args->text) : NULL;
 	if (!frame.name || (args->len && !frame.args)) {

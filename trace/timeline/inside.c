@@ -28,7 +28,8 @@ void timeline_inside_release(struct timeline_inside *inside)
 
 static struct inside_file *get_file(struct timeline_inside *inside, size_t i)
 {
-	return array_grow(&inside->files, &inside->nr_files, i + 1) < 0 ? NULL : &inside->files[i];
+	array_grow(&inside->files, &inside->nr_files, i + 1);
+	return &inside->files[i];
 }
 
 /* The guest's name if the host's file is in the stream, else the name of the guest's file. */
@@ -55,8 +56,7 @@ static int get_track(struct timeline_inside *inside, struct inside_file *file,
 		find_name(inside->trace, info, name, sizeof(name));
 		file->process = out_process(inside->out, name);
 	}
-	if (array_grow(&file->cpus, &file->nr_cpus, cpu + 1) < 0)
-		return -ENOMEM;
+	array_grow(&file->cpus, &file->nr_cpus, cpu + 1);
 	if (!file->cpus[cpu]) {
 		snprintf(name, sizeof(name), "CPU %zu", cpu);
 		out_track(inside->out, file->process, (int64_t)cpu, name, (int64_t)cpu);

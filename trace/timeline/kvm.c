@@ -49,8 +49,7 @@ static int add_process(struct timeline_kvm *kvm, const char *name)
 {
 	struct process *process;
 
-	if (array_grow(&kvm->processes, &kvm->room_processes, kvm->nr_processes + 1) < 0)
-		return -ENOMEM;
+	array_grow(&kvm->processes, &kvm->room_processes, kvm->nr_processes + 1);
 	process = &kvm->processes[kvm->nr_processes++];
 	process->number = out_process(kvm->out, name);
 	snprintf(process->name, NAME_SIZE, "%s", name);

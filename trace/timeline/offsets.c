@@ -34,8 +34,7 @@ static struct vcpu_offsets *get(struct timeline_offsets *offsets, size_t guest, 
 		if (offsets->vcpus[i].guest == guest && offsets->vcpus[i].vcpu == vcpu)
 			return &offsets->vcpus[i];
 	}
-	if (array_grow(&offsets->vcpus, &offsets->room, offsets->nr + 1) < 0)
-		return NULL;
+	array_grow(&offsets->vcpus, &offsets->room, offsets->nr + 1);
 	of = &offsets->vcpus[offsets->nr++];
 	*of = (struct vcpu_offsets){ .guest = guest, .vcpu = vcpu };
 	return of;
@@ -50,8 +49,7 @@ int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, ui
 		return -ENOMEM;
 	if (of->nr && of->list[of->nr - 1].offset == offset)
 		return 0; /* the same offset again */
-	if (array_grow(&of->list, &of->room, of->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&of->list, &of->room, of->nr + 1);
 	of->list[of->nr++] = (struct offset){ time, offset };
 	return 0;
 }

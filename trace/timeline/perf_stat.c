@@ -367,10 +367,7 @@ static struct perf_counter *get_counter(struct perf *perf, const char *name)
 		return NULL;
 	snprintf(counter->name, sizeof(counter->name), "%s", name);
 	HASH_ADD_STR(perf->counters, name, counter);
-	if (hash_has(counter))
-		return counter;
-	free(counter);
-	return NULL;
+	return counter;
 }
 
 static void draw(struct perf *perf, const struct perf_counter *counter, const char *value)

@@ -49,16 +49,14 @@ static struct logged_guest *get(struct guest_log *log, uint32_t id)
 		if (log->list[i].id == id)
 			return &log->list[i];
 	}
-	if (array_grow(&log->list, &log->room, log->nr + 1) < 0)
-		return NULL;
+	array_grow(&log->list, &log->room, log->nr + 1);
 	log->list[log->nr] = (struct logged_guest){ .id = id };
 	return &log->list[log->nr++];
 }
 
 static int grow(struct logged_guest *copy, size_t nr)
 {
-	if (array_grow(&copy->tids, &copy->tids_room, nr) < 0)
-		return -ENOMEM;
+	array_grow(&copy->tids, &copy->tids_room, nr);
 	while (copy->nr_vcpus < nr)
 		copy->tids[copy->nr_vcpus++] = -1;
 	return 0;
@@ -116,8 +114,7 @@ static int add_thread(struct guest_log *log, pid_t tid, pid_t pid)
 
 		if (guest->pid != pid || is_vcpu(guest, tid))
 			continue;
-		if (array_grow(&guest->others, &guest->others_room, guest->nr_others + 1) < 0)
-			return -ENOMEM;
+		array_grow(&guest->others, &guest->others_room, guest->nr_others + 1);
 		guest->others[guest->nr_others++] = tid;
 	}
 	return 0;

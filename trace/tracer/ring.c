@@ -158,8 +158,7 @@ static int list_event(struct ring *ring, const char *system, const char *name)
 {
 	struct ring_event event = { NULL, NULL };
 
-	if (array_grow(&ring->events, &ring->events_room, ring->nr_events + 1) < 0)
-		return -ENOMEM;
+	array_grow(&ring->events, &ring->events_room, ring->nr_events + 1);
 	event.system = strdup(system);
 	event.name = strdup(name);
 	if (!event.system || !event.name) {

@@ -87,8 +87,7 @@ static int take_message(struct thread_log *log, const uint8_t *bytes, size_t siz
 	/* A new process is no thread of a guest. */
 	if (event.what != PROC_EVENT_FORK || thread.tid == thread.pid || log->nr == THREADS_MAX)
 		return 0;
-	if (array_grow(&log->list, &log->room, log->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&log->list, &log->room, log->nr + 1);
 	log->list[log->nr++] = thread;
 	return 0;
 }

@@ -91,8 +91,7 @@ static int add_column(struct text_log *log, const struct view_row *row, const ch
 {
 	int width = format_width(name);
 
-	if (array_grow(&log->columns, &log->room, log->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&log->columns, &log->room, log->nr + 1);
 	log->columns[log->nr++] = (struct log_column){
 		.field = row->field,
 		.guest = row->guest,

@@ -405,8 +405,7 @@ static struct vcpu_shown *shown_of(struct named_guest *named, int32_t index, siz
 		if (shown->index == index)
 			return shown;
 	}
-	if (array_grow(&named->shown, &named->room, named->nr_shown + 1) < 0)
-		return NULL;
+	array_grow(&named->shown, &named->room, named->nr_shown + 1);
 	named->shown[named->nr_shown].index = index;
 	return &named->shown[named->nr_shown++];
 }
@@ -495,5 +494,5 @@ int metrics_write(struct metrics *metrics, const struct facts *facts,
 		err = metric_sums_take(&metrics->sums, facts, &metrics->names);
 	if (!err)
 		err = write_all(&out, self);
-	return err ? err : ret_text->has_failed ? -ENOMEM : 0;
+	return err;
 }

@@ -51,10 +51,6 @@ static int take(struct names *names, const struct guest *guest)
 			return -ENOMEM;
 		named->id = guest->id;
 		HASH_ADD(hh, names->by_id, id, sizeof(named->id), named);
-		if (!hash_has(named)) {
-			free(named);
-			return -ENOMEM;
-		}
 	}
 	named->guest = guest;
 	named->has_ended = guest->has_ended;

@@ -53,17 +53,15 @@ static int find_columns(struct metric_sums *sums, const struct fields *fields)
 {
 	uint32_t nr = fields_count(fields);
 
-	if (array_grow(&sums->column_of, &sums->room_fields, nr) < 0 ||
-	    array_grow(&sums->event_of, &sums->room_events, nr) < 0)
-		return -ENOMEM;
+	array_grow(&sums->column_of, &sums->room_fields, nr);
+	array_grow(&sums->event_of, &sums->room_events, nr);
 	for (uint32_t i = 0; i < nr; i++)
 		sums->event_of[i] = FIELD_NONE;
 	for (uint32_t i = 0; i < nr; i++) {
 		find_event(sums, fields, i);
 		if (!has_cells(fields_get(fields, i)))
 			continue;
-		if (array_grow(&sums->columns, &sums->room_columns, sums->nr_columns + 1) < 0)
-			return -ENOMEM;
+		array_grow(&sums->columns, &sums->room_columns, sums->nr_columns + 1);
 		sums->column_of[i] = (uint32_t)sums->nr_columns;
 		sums->columns[sums->nr_columns++] = i;
 	}
@@ -78,8 +76,7 @@ static int add_guests(struct metric_sums *sums, const struct names *names)
 
 		if (!named->guest)
 			continue;
-		if (array_grow(&sums->guests, &sums->room_guests, sums->nr_guests + 1) < 0)
-			return -ENOMEM;
+		array_grow(&sums->guests, &sums->room_guests, sums->nr_guests + 1);
 		guest = &sums->guests[sums->nr_guests];
 		*guest = (struct guest_sum){ .named = named };
 		guest->cells = calloc(sums->nr_columns + 1, sizeof(*guest->cells));
@@ -122,8 +119,7 @@ static struct vcpu_sum *vcpu_of(struct guest_sum *guest, int32_t index)
 			return &guest->vcpus[at];
 		}
 	}
-	if (array_grow(&guest->vcpus, &guest->room_vcpus, guest->nr_vcpus + 1) < 0)
-		return NULL;
+	array_grow(&guest->vcpus, &guest->room_vcpus, guest->nr_vcpus + 1);
 	guest->latest = guest->nr_vcpus++;
 	vcpu = &guest->vcpus[guest->latest];
 	*vcpu = (struct vcpu_sum){ .index = index };
@@ -152,8 +148,7 @@ static int add_to_vcpu(struct guest_sum *guest, const struct stats_item *stat,
 
 static int add_host_cpu(struct metric_sums *sums, const struct stats_item *stat)
 {
-	if (array_grow(&sums->cpus, &sums->room_cpus, sums->nr_cpus + 1) < 0)
-		return -ENOMEM;
+	array_grow(&sums->cpus, &sums->room_cpus, sums->nr_cpus + 1);
 	sums->cpus[sums->nr_cpus++] = (struct host_cpu_sum){ stat->key.vcpu, stat->total };
 	return 0;
 }

@@ -7,10 +7,7 @@
 
 static void put_bytes(struct metrics_text *text, const char *bytes, size_t size)
 {
-	if (array_grow(&text->bytes, &text->room, text->size + size) < 0) {
-		text->has_failed = true;
-		return;
-	}
+	array_grow(&text->bytes, &text->room, text->size + size);
 	memcpy(text->bytes + text->size, bytes, size);
 	text->size += size;
 }

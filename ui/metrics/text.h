@@ -21,7 +21,6 @@ struct metrics_text {
 	char *bytes; /* no NUL at the end */
 	size_t size, room;
 	size_t nr_series; /* lines with a value */
-	bool has_failed; /* no memory: the rest is missing */
 	const struct metric *metric; /* the latest */
 };
 

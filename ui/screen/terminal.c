@@ -12,6 +12,7 @@
 
 #include "lib/array.h"
 #include "lib/clock.h"
+#include "lib/xalloc.h"
 #include "ui/screen/terminal.h"
 
 #define USUAL_TERM "xterm-256color"
@@ -174,6 +175,13 @@ static int why_no_screen(const char *what, struct why *why)
 		       term ? term : "", what);
 }
 
+/* Without memory, in any thread. */
+static void restore(void)
+{
+	if (!isendwin())
+		endwin();
+}
+
 int terminal_open(bool has_mouse, struct terminal **ret_terminal, struct why *why)
 {
 	struct terminal *terminal;
@@ -181,14 +189,13 @@ int terminal_open(bool has_mouse, struct terminal **ret_terminal, struct why *wh
 	if (!isatty(STDOUT_FILENO))
 		return why_set(why, -ENOTTY, "standard output is not a terminal: use -1 for one "
 					     "sample, -l for a log");
-	terminal = calloc(1, sizeof(*terminal));
-	if (!terminal)
-		return -ENOMEM;
+	terminal = xcalloc(1, sizeof(*terminal));
 	terminal->screen = open_screen(why);
 	if (!terminal->screen) {
 		free(terminal);
 		return why_no_screen("is not known", why);
 	}
+	out_of_memory_restores(restore);
 	if (!can_place_cursor()) {
 		terminal_close(terminal);
 		return why_no_screen("cannot place its cursor", why);
@@ -218,6 +225,7 @@ void terminal_close(struct terminal *terminal)
 {
 	if (!terminal)
 		return;
+	out_of_memory_restores(NULL);
 	endwin();
 	delscreen(terminal->screen);
 	grid_release(&terminal->shown);

@@ -136,7 +136,7 @@ static int read_part(void *store, uint64_t id, enum moment_part part, struct blo
 	(void)store;
 	(void)why;
 	assert_true(from->size > 0);
-	assert_int_equal(array_grow(&blob->bytes, &blob->room, from->size), 0);
+	array_grow(&blob->bytes, &blob->room, from->size);
 	memcpy(blob->bytes, from->bytes, from->size);
 	blob->size = from->size;
 	return 0;

@@ -335,7 +335,7 @@ static void make_bomb(struct blob *blob, uint32_t nr_vcpus)
 	for (int i = 0; i < 4; i++)
 		plain[2 + i] = (unsigned char)(items >> (24 - 8 * i));
 	memcpy(plain + 6, guest, sizeof(guest));
-	assert_int_equal(array_grow_unset(&blob->bytes, &blob->room, room), 0);
+	array_grow_unset(&blob->bytes, &blob->room, room);
 	blob->size = ZSTD_compress(blob->bytes, room, plain, size, 1);
 	assert_false(ZSTD_isError(blob->size));
 	free(plain);

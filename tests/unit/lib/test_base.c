@@ -27,7 +27,7 @@ static void arrays_grow_by_zeroes(void **state)
 	for (uint32_t i = 0; i < 1000; i++) {
 		size_t had = room;
 
-		assert_int_equal(array_grow(&array, &room, i + 1), 0);
+		array_grow(&array, &room, i + 1);
 		assert_true(room > i && (room == had || room >= 2 * had));
 		for (size_t j = i; j < room; j++)
 			assert_int_equal(array[j], 0);
@@ -35,23 +35,8 @@ static void arrays_grow_by_zeroes(void **state)
 	}
 	for (uint32_t i = 0; i < 1000; i++)
 		assert_int_equal(array[i], i);
-	assert_int_equal(array_grow(&array, &room, 5000), 0);
+	array_grow(&array, &room, 5000);
 	assert_int_equal(array[4999], 0);
-	free(array);
-}
-
-static void arrays_stay_when_there_is_no_memory(void **state)
-{
-	uint64_t *array = NULL, *before;
-	volatile size_t too_many = SIZE_MAX / 4; /* volatile: the compiler would warn */
-	size_t room = 0;
-
-	(void)state;
-	assert_int_equal(array_grow(&array, &room, 1), 0);
-	before = array;
-	assert_int_equal(array_grow(&array, &room, too_many), -ENOMEM);
-	assert_ptr_equal(array, before);
-	assert_int_equal(room, 8);
 	free(array);
 }
 
@@ -241,7 +226,6 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arrays_grow_by_zeroes),
-		cmocka_unit_test(arrays_stay_when_there_is_no_memory),
 		cmocka_unit_test(small_files_end_with_nul),
 		cmocka_unit_test(files_are_read_to_their_end),
 		cmocka_unit_test(what_cannot_be_read_has_its_error),

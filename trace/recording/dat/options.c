@@ -95,8 +95,7 @@ static int get_guest(struct cursor *cursor, struct dat *dat, uint32_t size)
 		err = cursor_u32(cursor, &nr);
 	if (err || nr > DAT_CPUS_MAX || cursor->at > end || nr > (end - cursor->at) / 8)
 		return err ? err : -EINVAL;
-	if (array_grow(&dat->guests, &dat->guests_room, dat->nr_guests + 1) < 0)
-		return -ENOMEM;
+	array_grow(&dat->guests, &dat->guests_room, dat->nr_guests + 1);
 	if (!utf8_clean(name, strlen(name), name, sizeof(name)))
 		snprintf(name, sizeof(name), "guest");
 	guest.name = strdup(name);
@@ -194,8 +193,7 @@ int dat_read_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_
 
 struct dat_buffer *dat_new_buffer(struct dat *dat)
 {
-	if (array_grow(&dat->buffers, &dat->buffers_room, dat->nr_buffers + 1) < 0)
-		return NULL;
+	array_grow(&dat->buffers, &dat->buffers_room, dat->nr_buffers + 1);
 	dat->buffers[dat->nr_buffers] = (struct dat_buffer){ .offset = 0 };
 	return &dat->buffers[dat->nr_buffers++];
 }

@@ -57,13 +57,12 @@ static int grow_chunk(struct cpu_pages *pages, size_t size)
 	struct dat *dat = pages->dat;
 	uint64_t most = CHUNKS_LEAST + CHUNKS_RATIO * pages->source.file->info.size;
 	size_t before = pages->room;
-	int err;
 
 	if (size > before && dat->chunks_bytes + (size - before) > most)
 		return -EFBIG;
-	err = array_grow_unset(&pages->buf, &pages->room, size);
+	array_grow_unset(&pages->buf, &pages->room, size);
 	dat->chunks_bytes += pages->room - before;
-	return err;
+	return 0;
 }
 
 /* Uncompresses the next chunk. */
@@ -82,10 +81,9 @@ static int fill_chunk(struct cpu_pages *pages)
 	    size == 0 || size > CHUNK_MAX || size % pages->format.size)
 		return -EINVAL;
 	err = grow_chunk(pages, size);
-	if (!err)
-		err = array_grow_unset(&pages->packed, &pages->packed_room, packed);
 	if (err)
 		return err;
+	array_grow_unset(&pages->packed, &pages->packed_room, packed);
 	pages->offset += 8;
 	err = read_at(pages, pages->packed, packed);
 	if (!err)
@@ -322,10 +320,7 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 	pages->is_compressed = cpu->is_compressed;
 	if (cpu->is_compressed)
 		pages->end += sizeof(uint32_t); /* trace-cmd's size excludes the number of chunks */
-	else if (array_grow_unset(&pages->buf, &pages->room,
-				  buf_size < bytes ? buf_size : bytes) < 0) {
-		free_pages(&pages->source);
-		return -ENOMEM;
-	}
+	else
+		array_grow_unset(&pages->buf, &pages->room, buf_size < bytes ? buf_size : bytes);
 	return trace_add_source(file->trace, &pages->source);
 }

@@ -360,7 +360,7 @@ int perf_bytes_data(struct perf_bytes *bytes, uint64_t size, uint8_t **ret_data)
 		err = got < 0 ? got : got == 0 ? -EINVAL : 0;
 		/* The memory grows as bytes arrive: the size may be damaged. */
 		if (!err && ret_data)
-			err = array_grow(&data, &room, have + n);
+			array_grow(&data, &room, have + n);
 		if (!err && ret_data)
 			memcpy(data + have, reel->block->bytes + reel->at, n);
 		reel->at += n;

@@ -84,8 +84,7 @@ static void put(struct perf_source *perf, size_t i, const struct entry *entry)
 
 static int push(struct perf_source *perf, const struct entry *entry)
 {
-	if (array_grow(&perf->heap, &perf->heap_room, perf->nr_heap + 1) < 0)
-		return -ENOMEM;
+	array_grow(&perf->heap, &perf->heap_room, perf->nr_heap + 1);
 	put(perf, perf->nr_heap++, entry);
 	if (entry->block)
 		perf_block_hold(entry->block);

@@ -77,8 +77,7 @@ static int add_layout(struct perf_header *header, const struct perf_layout *layo
 			return 0;
 		}
 	}
-	if (array_grow(&header->layouts, &header->layouts_room, header->nr_layouts + 1) < 0)
-		return -ENOMEM;
+	array_grow(&header->layouts, &header->layouts_room, header->nr_layouts + 1);
 	header->layouts[header->nr_layouts] = *layout;
 	*ret_index = (uint32_t)header->nr_layouts++;
 	return 0;
@@ -98,7 +97,7 @@ static int add_id(struct perf_header *header, uint64_t id, uint32_t layout)
 	added->id = id;
 	added->layout = layout;
 	hash_add(header->ids, id, added);
-	return added ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* Reads `nr` ids at the cursor. Each id has bytes of its own in the file. */

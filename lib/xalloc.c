@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Ends the program without memory, exit handlers or locks. */
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lib/say.h"
+#include "lib/xalloc.h"
+
+/* The terminal is the whole process's, and any thread may be the one that has no memory. */
+static void (*_Atomic restore_terminal)(void);
+
+void out_of_memory_restores(void (*restore)(void))
+{
+	restore_terminal = restore;
+}
+
+void out_of_memory(void)
+{
+	static const char message[] = "kvmtop: out of memory\n";
+	static atomic_flag is_ending = ATOMIC_FLAG_INIT;
+	void (*restore)(void) = restore_terminal;
+
+	while (atomic_flag_test_and_set(&is_ending))
+		pause(); /* another thread ends the program */
+	if (restore)
+		restore();
+	(void)!write(STDERR_FILENO, message, sizeof(message) - 1);
+	_exit(STATUS_FAILURE);
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	int len;
+
+	va_start(args, fmt);
+	len = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (len < 0)
+		out_of_memory();
+	return text;
+}
