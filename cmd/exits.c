@@ -20,7 +20,7 @@
 #include "core/monitor.h"
 #include "core/provider.h"
 #include "trace/tracer/child.h"
-#include "trace/report/report.h"
+#include "core/views/diff.h"
 #include "ui/lines/lines.h"
 #include "ui/numbers.h"
 #include "core/views/build.h"
@@ -274,17 +274,17 @@ static int print_diff(struct exits_run *run, struct why *why)
 {
 	struct view views[2] = { { .nr_rows = 0 }, { .nr_rows = 0 } }, both = { .nr_rows = 0 };
 	struct query query = run->query;
-	struct report_side sides[2];
+	struct view_side sides[2];
 	int err = 0;
 
 	query.groups = GROUP_REASON;
 	for (int i = 0; i < 2 && !err; i++) {
 		query.guest = run->compared[i].id;
 		err = view_build(&views[i], &query, monitor_facts(run->monitor));
-		sides[i] = (struct report_side){ .view = &views[i], .span = run->elapsed_ns };
+		sides[i] = (struct view_side){ .view = &views[i], .span = run->elapsed_ns };
 	}
 	if (!err)
-		err = report_diff(sides, &both, why);
+		err = view_diff(sides, &both, why);
 	if (!err)
 		err = write_view(run, &both, why);
 	view_release(&both);

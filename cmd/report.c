@@ -9,7 +9,7 @@
 #include "cmd/command.h"
 #include "cmd/commands.h"
 #include "cmd/report.h"
-#include "trace/report/report.h"
+#include "cmd/report_acrn.h"
 
 /* Of one host or of several, the order of their events, and the time that passed, may be wrong. */
 static void say_clocks(const struct recording *recording)

@@ -5,7 +5,7 @@
 
 #include "lib/say.h"
 #include "cmd/report.h"
-#include "trace/report/report.h"
+#include "core/views/diff.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"
 #include "core/views/build.h"
@@ -247,12 +247,12 @@ int report_two(const struct recording *other, const struct recording *recording,
 	const struct recording *recordings[2] = { other, recording };
 	struct printed sides[2] = { { .view.nr_rows = 0 }, { .view.nr_rows = 0 } };
 	struct printed both = { .other = &sides[0].about };
-	struct report_side compared[2];
+	struct view_side compared[2];
 	int err = 0;
 
 	for (int i = 0; i < 2 && !err; i++) {
 		err = make(&sides[i], recordings[i], options, why);
-		compared[i] = (struct report_side){
+		compared[i] = (struct view_side){
 			.path = trace_file(recordings[i]->trace, 0)->path,
 			.view = &sides[i].view,
 			.span = sides[i].about.span,
@@ -260,7 +260,7 @@ int report_two(const struct recording *other, const struct recording *recording,
 		};
 	}
 	if (!err)
-		err = report_diff(compared, &both.view, why);
+		err = view_diff(compared, &both.view, why);
 	both.about = sides[1].about;
 	if (!err) {
 		say(both.view.note);

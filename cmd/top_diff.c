@@ -7,10 +7,10 @@
 #include "lib/say.h"
 #include "cmd/top_diff.h"
 #include "cmd/top_lines.h"
-#include "trace/report/spans.h"
+#include "history/spans.h"
 #include "ui/lines/lines.h"
 
-static int read_span(struct report_span *span, const char *range,
+static int read_span(struct history_span *span, const char *range,
 		     const struct top_options *options, struct store store,
 		     const struct when_origin *origin, struct vcpu_key **ret_only, struct why *why)
 {
@@ -18,7 +18,7 @@ static int read_span(struct report_span *span, const char *range,
 	int err = when_parse_range(range, origin, &from_ns, &to_ns, why);
 
 	if (!err)
-		err = report_span_read(span, store, NULL, from_ns, to_ns, why);
+		err = span_read(span, store, NULL, from_ns, to_ns, why);
 	return err ? err : top_query_span_guests(options, interval_guests(span->interval),
 						 &span->query, ret_only, why);
 }
@@ -66,14 +66,14 @@ static int write_view(const struct top_options *options, const struct lines_span
 int top_diff(const struct top_options *options, const struct query *query, struct store store,
 	     const struct when_origin *origin, struct why *why)
 {
-	struct report_span spans[2] = { { .query = *query }, { .query = *query } };
+	struct history_span spans[2] = { { .query = *query }, { .query = *query } };
 	struct vcpu_key *only[2] = { NULL, NULL };
 	struct lines_span about[2];
 	struct view both = { .nr_rows = 0 };
 	int err = 0;
 
 	for (int i = 0; i < 2; i++)
-		spans[i].query.groups = report_span_groups(query->type);
+		spans[i].query.groups = span_groups(query->type);
 	for (int i = 0; i < 2 && !err; i++) {
 		err = read_span(&spans[i], options->diff[i], options, store, origin, &only[i],
 				why);
@@ -81,15 +81,15 @@ int top_diff(const struct top_options *options, const struct query *query, struc
 			about[i] = about_of(spans[i].interval);
 	}
 	if (!err)
-		err = report_spans_diff(spans, &both, why);
+		err = spans_diff(spans, &both, why);
 	if (!err && query->filter && !both.nr_rows)
 		fprintf(stderr, "kvmtop: no exit in these spans matches \"%s\"\n",
 			pattern_text(query->filter));
 	if (!err)
 		err = write_view(options, about, &both, why);
 	view_release(&both);
-	report_span_release(&spans[0]);
-	report_span_release(&spans[1]);
+	span_release(&spans[0]);
+	span_release(&spans[1]);
 	free(only[0]);
 	free(only[1]);
 	return err;

@@ -14,7 +14,8 @@
 #include "core/monitor.h"
 #include "trace/exits/player.h"
 #include "trace/exits/recorded.h"
-#include "trace/report/report.h"
+#include "core/views/diff.h"
+#include "cmd/report_acrn.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"
 #include "core/views/build.h"
@@ -77,11 +78,11 @@ static inline void fuzz_formats(const struct view *view, const struct lines_reco
 static inline void fuzz_diff(const struct view *view, const struct lines_recording *about,
 			     unsigned int room)
 {
-	const struct report_side side = { "", view, 1, room % 2 };
+	const struct view_side side = { "", view, 1, room % 2 };
 	struct why why;
 	struct view both;
 
-	if (report_diff((const struct report_side[]){ side, side }, &both, &why) == 0)
+	if (view_diff((const struct view_side[]){ side, side }, &both, &why) == 0)
 		fuzz_formats(&both, about, room);
 	view_release(&both);
 }

@@ -9,7 +9,7 @@
 #include "lib/when.h"
 #include "history/past.h"
 #include "host/guest.h"
-#include "trace/report/spans.h"
+#include "history/spans.h"
 #include "ui/tui/actions.h"
 
 /* The guest's id in the span: ids may differ from span to span. */
@@ -32,7 +32,7 @@ static uint32_t guest_in(const struct tui *tui, uint32_t id, const struct guests
  * The query of the span gets the vCPUs that are shown, on one host CPU. They are compared although
  * they may have been on other CPUs at the other moment. 0, or -errno with why.
  */
-static int set_vcpus(const struct tui *tui, struct report_span *span, struct vcpu_key **ret_keys,
+static int set_vcpus(const struct tui *tui, struct history_span *span, struct vcpu_key **ret_keys,
 		     struct why *why)
 {
 	const struct guests *guests = interval_guests(span->interval);
@@ -58,12 +58,12 @@ static int set_vcpus(const struct tui *tui, struct report_span *span, struct vcp
 }
 
 /* What is looked at, by the ids that the guest and the reason have in the span. */
-static struct query query_in(const struct tui *tui, const struct report_span *span)
+static struct query query_in(const struct tui *tui, const struct history_span *span)
 {
 	const struct query *query = tui->query;
 	struct query here = {
 		.filter = query->filter,
-		.groups = report_span_groups(query->type),
+		.groups = span_groups(query->type),
 		.has_vcpu = query->has_vcpu,
 		.vcpu = query->vcpu,
 		.has_reason = query->has_reason,
@@ -80,8 +80,8 @@ static struct query query_in(const struct tui *tui, const struct report_span *sp
 /* The interval of one moment. */
 static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct why *why)
 {
-	struct report_span *span = &tui->comparison.spans[i];
-	int err = report_span_read(span, past_store(tui->config.past), tui->config.fields,
+	struct history_span *span = &tui->comparison.spans[i];
+	int err = span_read(span, past_store(tui->config.past), tui->config.fields,
 				   time_ns - 1, time_ns, why);
 
 	if (err)
@@ -128,7 +128,7 @@ static bool show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 	if (!err)
 		err = read_moment(tui, other_ns, 1, &why);
 	if (!err)
-		err = report_spans_diff(comparison->spans, &comparison->view, &why);
+		err = spans_diff(comparison->spans, &comparison->view, &why);
 	if (err) {
 		tui_say(tui, why.text[0] ? why.text : strerror(-err));
 		return false;
@@ -178,7 +178,7 @@ void tui_release_comparison(struct tui *tui)
 	view_release(&comparison->view);
 	comparison->view = (struct view){ .nr_rows = 0 };
 	for (int i = 0; i < 2; i++) {
-		report_span_release(&comparison->spans[i]);
+		span_release(&comparison->spans[i]);
 		free(comparison->only[i]);
 		comparison->only[i] = NULL;
 	}

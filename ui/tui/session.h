@@ -13,7 +13,7 @@
 #include "core/findings/steady.h"
 #include "history/series.h"
 #include "core/monitor.h"
-#include "trace/report/spans.h"
+#include "history/spans.h"
 #include "ui/screen/picture.h"
 #include "ui/screen/terminal.h"
 #include "core/views/query.h"
@@ -131,7 +131,7 @@ struct details {
 /* Owner: compare.c. Two moments, and what changed from one to the other. */
 struct comparison {
 	uint64_t marked_ns; /* the time of the marked moment; 0: none is marked */
-	struct report_span spans[2];
+	struct history_span spans[2];
 	struct vcpu_key *only[2]; /* what the spans' queries point to */
 	struct view view;
 	struct query query;

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report - what only `kvmtop report` has: a view of two recordings, and ACRN's own table.
+ * diff - a view of two others: what changed from the first to the second.
  */
-#ifndef KVMTOP_TRACE_REPORT_REPORT_H
-#define KVMTOP_TRACE_REPORT_REPORT_H
-
-#include <stdio.h>
+#ifndef KVMTOP_CORE_VIEWS_DIFF_H
+#define KVMTOP_CORE_VIEWS_DIFF_H
 
 #include "lib/why.h"
-#include "trace/exits/recording.h"
 #include "core/views/view.h"
 
-/* ACRN's vm_exit report and its CSV file, to the letter. mhz_text is printed as it is. */
-int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
-		const char *csv, FILE *out, struct why *why);
-
 /* A recording, a span of a history, or a guest: one of the two that are compared. */
-struct report_side {
+struct view_side {
 	const char *path;	 /* of a recording */
 	const struct view *view; /* of exits by guest, vCPU and reason */
 	uint64_t span;		 /* how long it is, in ns or in cycles */
@@ -28,6 +21,6 @@ struct report_side {
  * belong to the sides' views. 0, -EINVAL with why where one has times in ns and the other in
  * cycles, or -ENOMEM; release the view in any case.
  */
-int report_diff(const struct report_side sides[2], struct view *ret_view, struct why *why);
+int view_diff(const struct view_side sides[2], struct view *ret_view, struct why *why);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "trace/report/report.h"
+#include "core/views/diff.h"
 
 /* From FIRST on, for each number: its value in the other view, in this one, and the change. */
 enum { REASON, GUEST, VCPU, FIRST };
@@ -60,7 +60,7 @@ static const struct cell *cell_of(const struct view_row *row, const char *id)
 	return &row->cells[view_column_by_id(view_type_by_groups(GROUP_ALL), id)];
 }
 
-static bool has_times(const struct report_side *side)
+static bool has_times(const struct view_side *side)
 {
 	return cell_of(&side->view->total, "time_ns")->type == CELL_NS;
 }
@@ -102,7 +102,7 @@ static const struct view_row *find(const struct view_row **rows, size_t nr,
 }
 
 /* How much a row had in a second: time, or exits where these have no times. */
-static double weight(const struct report_side *side, const struct view_row *row)
+static double weight(const struct view_side *side, const struct view_row *row)
 {
 	double span = side->span ? (double)side->span : 1;
 
@@ -121,7 +121,7 @@ static int compare_pairs(const void *a, const void *b)
 }
 
 /* 0 or -ENOMEM. */
-static int fill(const struct report_side sides[2], struct pair *pairs, size_t *ret_nr)
+static int fill(const struct view_side sides[2], struct pair *pairs, size_t *ret_nr)
 {
 	const struct view *one = sides[OTHER].view, *other = sides[THIS].view;
 	const struct view_row **of_one = sort_rows(one), **of_other = sort_rows(other);
@@ -171,7 +171,7 @@ static struct cell change(const struct cell *one, const struct cell *other)
 }
 
 /* Not the view's own rate: a view may be of many samples, and its rate is of the last interval. */
-static struct cell number_in(const struct report_side *side, const struct view_row *row,
+static struct cell number_in(const struct view_side *side, const struct view_row *row,
 			     const char *id)
 {
 	const struct cell *cell = cell_of(row, id);
@@ -184,7 +184,7 @@ static struct cell number_in(const struct report_side *side, const struct view_r
 			      .number = (double)cell->count * 1e9 / (double)side->span };
 }
 
-static void fill_row(struct view_row *row, const struct report_side sides[2],
+static void fill_row(struct view_row *row, const struct view_side sides[2],
 		     const struct pair *pair)
 {
 	const struct view_row *any = pair->rows[pair->rows[OTHER] ? OTHER : THIS];
@@ -204,7 +204,7 @@ static void fill_row(struct view_row *row, const struct report_side sides[2],
 	}
 }
 
-static int add_row(struct view *view, const struct report_side sides[2], const struct pair *pair)
+static int add_row(struct view *view, const struct view_side sides[2], const struct pair *pair)
 {
 	struct view_row *row = view_add(view);
 
@@ -227,7 +227,7 @@ static uint32_t absent_columns(const struct view *view)
 	return absent;
 }
 
-static int check_units(const struct report_side sides[2], struct why *why)
+static int check_units(const struct view_side sides[2], struct why *why)
 {
 	if (!has_times(&sides[0]) || !has_times(&sides[1]) ||
 	    sides[0].is_cycles == sides[1].is_cycles)
@@ -237,7 +237,7 @@ static int check_units(const struct report_side sides[2], struct why *why)
 		       sides[sides[0].is_cycles ? 0 : 1].path);
 }
 
-int report_diff(const struct report_side sides[2], struct view *ret_view, struct why *why)
+int view_diff(const struct view_side sides[2], struct view *ret_view, struct why *why)
 {
 	size_t most = sides[OTHER].view->nr_rows + sides[THIS].view->nr_rows, nr = 0;
 	struct pair *pairs = calloc(most + 1, sizeof(*pairs));

@@ -11,7 +11,8 @@
 
 #include "lib/array.h"
 #include "tests/worlds/trace_file.h"
-#include "trace/report/report.h"
+#include "trace/exits/recording.h"
+#include "core/views/diff.h"
 
 /* ---- durations */
 
@@ -342,7 +343,7 @@ static void a_diff_begins_with_what_changed(void **state)
 		uint64_t took[2]; /* 0: not there */
 	} cases[] = { { "HLT", { 1000, 1200 } }, { "IO", { 1000, 9000 } }, { "EPT", { 0, 4000 } } };
 	const struct view_type *type = view_type_by_groups(GROUP_ALL);
-	struct report_side sides[2];
+	struct view_side sides[2];
 	struct view views[2] = { { .type = type }, { .type = type } }, both;
 	struct why why = { "" };
 
@@ -358,14 +359,14 @@ static void a_diff_begins_with_what_changed(void **state)
 			row->cells[view_column_by_id(type, "avg_ns")] = cell_ns(cases[j].took[i]);
 		}
 		views[i].total.cells[view_column_by_id(type, "time_ns")] = cell_ns(10000);
-		sides[i] = (struct report_side){
+		sides[i] = (struct view_side){
 			.path = "file",
 			.view = &views[i],
 			.span = 50000,
 		};
 	}
 	views[1].note = "what is counted";
-	assert_int_equal(report_diff(sides, &both, &why), 0);
+	assert_int_equal(view_diff(sides, &both, &why), 0);
 	assert_string_equal(both.note, "what is counted");
 	assert_int_equal(both.nr_rows, 3);
 	check_change(&both, 0, "IO", 1000, 9000, 800);
@@ -373,7 +374,7 @@ static void a_diff_begins_with_what_changed(void **state)
 	check_change(&both, 2, "HLT", 1000, 1200, 20);
 	view_release(&both);
 	sides[1].is_cycles = true;
-	assert_int_equal(report_diff(sides, &both, &why), -EINVAL);
+	assert_int_equal(view_diff(sides, &both, &why), -EINVAL);
 	assert_non_null(strstr(why.text, "-f MHZ"));
 	view_release(&both);
 	for (unsigned int i = 0; i < 2; i++)

@@ -3,11 +3,11 @@
 #include <errno.h>
 
 #include "core/monitor.h"
-#include "trace/report/report.h"
-#include "trace/report/spans.h"
+#include "core/views/diff.h"
+#include "history/spans.h"
 #include "core/views/build.h"
 
-int report_span_read(struct report_span *span, struct store store, struct fields *fields,
+int span_read(struct history_span *span, struct store store, struct fields *fields,
 		     uint64_t from_ns, uint64_t to_ns, struct why *why)
 {
 	struct monitor_config config = {
@@ -25,20 +25,20 @@ int report_span_read(struct report_span *span, struct store store, struct fields
 	return monitor_open(&config, &span->monitor, why);
 }
 
-void report_span_release(struct report_span *span)
+void span_release(struct history_span *span)
 {
 	view_release(&span->view);
 	monitor_close(span->monitor);
 	interval_free(span->interval);
-	*span = (struct report_span){ 0 };
+	*span = (struct history_span){ 0 };
 }
 
-unsigned int report_span_groups(const struct view_type *type)
+unsigned int span_groups(const struct view_type *type)
 {
 	return type->groups & GROUP_GUEST ? type->groups : GROUP_REASON;
 }
 
-static int build(struct report_span *span, enum exit_kind event, struct why *why)
+static int build(struct history_span *span, enum exit_kind event, struct why *why)
 {
 	int err;
 
@@ -52,26 +52,26 @@ static int build(struct report_span *span, enum exit_kind event, struct why *why
 	return err ? err : view_build(&span->view, &span->query, monitor_facts(span->monitor));
 }
 
-static int build_both(struct report_span spans[2], enum exit_kind event, struct why *why)
+static int build_both(struct history_span spans[2], enum exit_kind event, struct why *why)
 {
 	int err = build(&spans[0], event, why);
 
 	return err ? err : build(&spans[1], event, why);
 }
 
-int report_spans_diff(struct report_span spans[2], struct view *ret_view, struct why *why)
+int spans_diff(struct history_span spans[2], struct view *ret_view, struct why *why)
 {
-	struct report_side sides[2];
+	struct view_side sides[2];
 	int err = build_both(spans, EXITS_VMEXIT, why);
 
 	/* Where KVM traces no VM exits, the exits to user space are compared. */
 	if (!err && !spans[0].view.nr_rows && !spans[1].view.nr_rows)
 		err = build_both(spans, EXITS_USERSPACE, why);
 	for (int i = 0; i < 2 && !err; i++)
-		sides[i] = (struct report_side){
+		sides[i] = (struct view_side){
 			.path = "",
 			.view = &spans[i].view,
 			.span = interval_elapsed_ns(spans[i].interval),
 		};
-	return err ? err : report_diff(sides, ret_view, why);
+	return err ? err : view_diff(sides, ret_view, why);
 }

@@ -13,7 +13,7 @@
 
 #include "lib/array.h"
 #include "lib/output.h"
-#include "trace/report/report.h"
+#include "cmd/report_acrn.h"
 
 /* The report's rows, each with the VMX exit reason that it counts. */
 static const struct acrn_row {

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * report_acrn - ACRN's own table of VM exits, for kvmtop report.
+ */
+#ifndef KVMTOP_CMD_REPORT_ACRN_H
+#define KVMTOP_CMD_REPORT_ACRN_H
+
+#include <stdio.h>
+
+#include "lib/why.h"
+#include "trace/exits/recording.h"
+
+/* ACRN's vm_exit report and its CSV file, to the letter. mhz_text is printed as it is. */
+int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
+		const char *csv, FILE *out, struct why *why);
+
+#endif
