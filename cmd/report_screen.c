@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/path.h"
@@ -11,8 +12,11 @@
 #include "cmd/live.h"
 #include "cmd/report.h"
 #include "history/past.h"
+#include "history/recent.h"
 #include "trace/exits/moments.h"
 #include "ui/tui/tui.h"
+
+#define MOMENTS_BYTES ((size_t)256 << 20)
 
 /* The view to begin with. */
 static const struct view_type *type_of(const struct report_options *options)
@@ -87,30 +91,49 @@ static double interval_of(const struct recorded *recorded, const struct report_o
 	return shortest_s;
 }
 
+/* A recording does not say what time of day it was: it begins at 00:00:00 of some day. */
+static uint64_t local_midnight_ns(void)
+{
+	struct tm tm = { .tm_year = 70, .tm_mday = 2, .tm_isdst = -1 };
+	time_t seconds = mktime(&tm);
+
+	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
+}
+
 /* Without its moments the recording is shown as a whole, after a warning. */
 static int run_with_moments(struct report_facts *facts, struct recording *recording,
 			    const struct report_options *options, struct why *ret_why)
 {
 	struct screen_recording title = title_of(facts, recording);
-	struct moments moments = { .recent = NULL };
+	struct fields *fields = monitor_fields(facts->monitor);
+	const struct segment segment = {
+		.interval_s = interval_of(&facts->recorded, options),
+	};
+	struct recent_writer writer = {
+		.recent = recent_new(MOMENTS_BYTES, &segment),
+		.start_ns = local_midnight_ns(),
+	};
 	struct why why = { "" };
 	struct past *past = NULL;
-	int err = moments_read(recording, &facts->recorded, monitor_fields(facts->monitor),
-			       interval_of(&facts->recorded, options), &moments, &why);
+	int err = writer.recent ? moments_read(recording, &facts->recorded, fields,
+					       segment.interval_s, recent_write, &writer,
+					       &why) : -ENOMEM;
 
+	recent_writer_release(&writer);
 	if (err == -ESTALE) {
+		recent_free(writer.recent);
 		*ret_why = why;
 		return err;
 	}
-	title.start_ns = moments.start_ns;
-	title.interval_s = moments.interval_s;
+	title.start_ns = writer.start_ns;
+	title.interval_s = segment.interval_s;
 	if (!err)
-		err = past_new(recent_store(moments.recent), monitor_fields(facts->monitor), &past);
+		err = past_new(recent_store(writer.recent), fields, &past);
 	if (err)
 		say_failure(err, &why);
 	err = run(facts, past, &title, options);
 	past_free(past);
-	moments_release(&moments);
+	recent_free(writer.recent);
 	return err;
 }
 

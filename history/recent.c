@@ -215,6 +215,33 @@ int recent_add(struct recent *recent, const struct packed *packed)
 	return err;
 }
 
+int recent_write(void *arg, const struct facts *facts, uint64_t offset_ns)
+{
+	struct recent_writer *writer = arg;
+	int err;
+
+	if (!writer->has_begun) {
+		writer->has_begun = true;
+		moment_skip(&writer->taker, facts);
+		return 0;
+	}
+	if (!writer->packer)
+		writer->packer = packer_new();
+	if (!writer->packer)
+		return -ENOMEM;
+	err = moment_take(&writer->taker, facts, writer->start_ns + offset_ns, &writer->moment);
+	if (!err)
+		err = pack_moment(writer->packer, &writer->moment, &writer->packed);
+	return err ? err : recent_add(writer->recent, &writer->packed);
+}
+
+void recent_writer_release(struct recent_writer *writer)
+{
+	moment_release(&writer->moment);
+	packer_free(writer->packer);
+	packed_release(&writer->packed);
+}
+
 static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
 		    struct why *why)
 {

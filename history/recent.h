@@ -19,6 +19,27 @@ void recent_free(struct recent *recent);
 /* Copies the packed parts, and drops the oldest moments. 0 or -ENOMEM. */
 int recent_add(struct recent *recent, const struct packed *packed);
 
+/*
+ * Adds samples in the thread that takes them, for what is read faster than it happened.
+ * Zero-initialised but for the first two; recent_writer_release() in any case.
+ */
+struct recent_writer {
+	struct recent *recent;
+	uint64_t start_ns; /* CLOCK_REALTIME of what offsets are from */
+	bool has_begun;
+	struct moment_taker taker;
+	struct moment moment;
+	struct packer *packer;
+	struct packed packed;
+};
+
+/*
+ * writer: a struct recent_writer. The latest sample of the stats, offset_ns after start_ns. The
+ * first one is only what the second is compared with. 0 or -ENOMEM.
+ */
+int recent_write(void *writer, const struct facts *facts, uint64_t offset_ns);
+void recent_writer_release(struct recent_writer *writer);
+
 /* For a recorder. */
 struct sink recent_sink(struct recent *recent);
 

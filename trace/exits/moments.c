@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads a recording, and at the end of each interval makes a sample of the counts so far. It is
- * handled as a live sample is: stats, moment, pack, memory.
+ * handled as a live sample is.
  */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#include "core/facts/facts.h"
-#include "history/pack.h"
 #include "trace/exits/moments.h"
 #include "trace/exits/player.h"
 #include "trace/exits/rows.h"
@@ -19,7 +16,6 @@
 /* Of all moments together: half a second, or what the user has to wait a few seconds for. */
 #define ROWS_USUAL 5e5
 #define ROWS_MAX 4e6
-#define MEMORY_MAX ((size_t)256 << 20)
 #define NS_PER_S 1e9
 #define NO_CUT UINT64_MAX /* an event may have this time, too */
 
@@ -76,11 +72,8 @@ struct second_reading {
 	struct played_rows rows, before; /* of the latest sample, and of the one before */
 	struct sample sample;
 	struct stats *stats;
-	struct moment_taker taker;
-	struct moment moment;
-	struct packer *packer;
-	struct packed packed;
-	struct moments *moments;
+	moment_fn take;
+	void *arg; /* its */
 	struct why *why; /* of what fails while events are read */
 };
 
@@ -140,21 +133,15 @@ static int make_sample(struct second_reading *reader, uint64_t offset_ns)
 	return err ? err : stats_update(reader->stats, reader->fields, sample);
 }
 
-static int keep_moment(struct second_reading *reader, uint64_t offset_ns)
+static int take(struct second_reading *reader, uint64_t offset_ns)
 {
 	const struct facts facts = {
 		.fields = reader->fields,
 		.stats = reader->stats,
 		.guests = reader->recorded.guests,
 	};
-	int err = moment_take(&reader->taker, &facts, reader->moments->start_ns + offset_ns,
-			      &reader->moment);
 
-	if (!err)
-		err = pack_moment(reader->packer, &reader->moment, &reader->packed);
-	if (!err)
-		err = recent_add(reader->moments->recent, &reader->packed);
-	return err;
+	return reader->take(reader->arg, &facts, offset_ns);
 }
 
 /* Takes the sample of an interval that ends here. */
@@ -168,7 +155,7 @@ static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns,
 	err = make_rows(reader);
 	if (!err)
 		err = make_sample(reader, offset_ns);
-	return err ? err : keep_moment(reader, offset_ns);
+	return err ? err : take(reader, offset_ns);
 }
 
 /* ---- the stream */
@@ -214,7 +201,6 @@ static int read_all(struct second_reading *reader, struct why *why)
 {
 	const struct pairing *first = &reader->first->recording->pairing;
 	struct pairing *pairing = &reader->recording.pairing;
-	const struct facts facts = { .fields = reader->fields, .stats = reader->stats };
 	int err;
 
 	/* Each moment has rows for everything that the whole recording has. */
@@ -224,9 +210,9 @@ static int read_all(struct second_reading *reader, struct why *why)
 	reader->recorded = *reader->first;
 	reader->recorded.recording = &reader->recording;
 	reader->recorded.is_moment = true;
-	/* The first sample, of the recording's first moment, is no interval, so it is not kept. */
 	err = make_sample(reader, 0);
-	moment_skip(&reader->taker, &facts);
+	if (!err)
+		err = take(reader, 0);
 	set_next_cut(reader);
 	reader->why = why;
 	if (!err)
@@ -252,14 +238,6 @@ static int check_files(const struct recording *recording, struct why *why)
 	return 0;
 }
 
-static uint64_t local_midnight_ns(void)
-{
-	struct tm tm = { .tm_year = 70, .tm_mday = 2, .tm_isdst = -1 };
-	time_t seconds = mktime(&tm);
-
-	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
-}
-
 /* Gives the table to the second reading, and takes it back. */
 static int read_again(struct second_reading *reader, struct recording *first, struct why *why)
 {
@@ -283,26 +261,20 @@ static int read_again(struct second_reading *reader, struct recording *first, st
 }
 
 int moments_read(struct recording *recording, const struct recorded *recorded,
-		 struct fields *fields, double interval_s, struct moments *ret_moments,
+		 struct fields *fields, double interval_s, moment_fn take_fn, void *arg,
 		 struct why *why)
 {
-	const struct segment segment = { .interval_s = interval_s };
-	struct moments moments = {
-		.recent = recent_new(MEMORY_MAX, &segment),
-		.start_ns = local_midnight_ns(),
-		.interval_s = interval_s,
-	};
 	struct second_reading reader = {
 		.first = recorded,
 		.fields = fields,
 		.interval_ns = interval_s * NS_PER_S,
 		.stats = stats_new(),
-		.packer = packer_new(),
-		.moments = &moments,
+		.take = take_fn,
+		.arg = arg,
 	};
 	int err = check_files(recording, why);
 
-	if (!err && (!moments.recent || !reader.stats || !reader.packer))
+	if (!err && !reader.stats)
 		err = -ENOMEM;
 	if (!err)
 		stats_keep_no_rates(reader.stats);
@@ -313,18 +285,5 @@ int moments_read(struct recording *recording, const struct recorded *recorded,
 	played_rows_release(&reader.before);
 	sample_release(&reader.sample);
 	stats_free(reader.stats);
-	moment_release(&reader.moment);
-	packer_free(reader.packer);
-	packed_release(&reader.packed);
-	if (err)
-		moments_release(&moments);
-	else
-		*ret_moments = moments;
 	return err;
-}
-
-void moments_release(struct moments *moments)
-{
-	recent_free(moments->recent);
-	moments->recent = NULL;
 }

@@ -9,18 +9,14 @@
 #ifndef KVMTOP_TRACE_EXITS_MOMENTS_H
 #define KVMTOP_TRACE_EXITS_MOMENTS_H
 
-#include "history/recent.h"
+#include "core/facts/facts.h"
 #include "trace/exits/recorded.h"
 
-struct moments {
-	struct recent *recent;
-	/*
-	 * When the recording begins: 00:00:00 local time of some day, because a recording does not
-	 * say what time of day it was.
-	 */
-	uint64_t start_ns;
-	double interval_s;
-};
+/*
+ * Takes a sample: first of the recording's start, then of each interval's end, offset_ns after the
+ * start. 0 or -errno.
+ */
+typedef int (*moment_fn)(void *arg, const struct facts *facts, uint64_t offset_ns);
 
 /*
  * A hundredth of the recording, rounded up, but at most a second. Longer if so many moments would
@@ -41,8 +37,7 @@ double moments_shortest_s(const struct recorded *recorded);
  * counts from the beginning again, and at the end has what it had. After -ESTALE it has not.
  */
 int moments_read(struct recording *recording, const struct recorded *recorded,
-		 struct fields *fields, double interval_s, struct moments *ret_moments,
+		 struct fields *fields, double interval_s, moment_fn take, void *arg,
 		 struct why *why);
-void moments_release(struct moments *moments); /* of moments_read(), or zero-initialised */
 
 #endif

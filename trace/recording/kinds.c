@@ -6,9 +6,6 @@
 #include "trace/recording/kinds.h"
 #include "trace/recording/reader.h"
 
-extern const struct trace_reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader,
-	xentrace_reader;
-
 /* Kinds with a magic number come first: acrn has none, and not all kvmtrace files have one. */
 static const struct trace_reader *const event_readers[] = { &trace_dat_reader, &perf_data_reader,
 							  &acrn_reader, &kvmtrace_reader, NULL };

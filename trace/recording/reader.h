@@ -88,6 +88,10 @@ void source_init(struct trace_source *source, struct trace_file *file);
 /* For struct trace_source's free: of a source that is the first member, and has a window. */
 void source_free_window(struct trace_source *source);
 
+/* The readers, for the lists of kinds.c. */
+extern const struct trace_reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader,
+	xentrace_reader;
+
 /* Numbers at addresses that need not be aligned; swap: not in this machine's byte order. */
 static inline uint32_t bytes_u32(const uint8_t *at, bool swap)
 {

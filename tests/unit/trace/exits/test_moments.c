@@ -14,6 +14,7 @@
 #include "core/monitor.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/trace_file.h"
+#include "history/recent.h"
 #include "trace/exits/moments.h"
 #include "trace/exits/player.h"
 #include "trace/exits/rows.h"
@@ -25,7 +26,7 @@ struct world {
 	struct recording recording;
 	struct recorded recorded;
 	struct monitor *monitor;
-	struct moments moments;
+	struct recent_writer writer;
 	struct store store;
 	struct played_rows rows; /* of the whole recording */
 };
@@ -37,6 +38,7 @@ static void open_file(struct world *world, const char *name, double nr)
 {
 	struct monitor_config config = { .list = recorded_players };
 	struct why why = { "" };
+	struct segment segment = { 0 };
 	struct fields *fields;
 	double interval_s;
 
@@ -50,9 +52,12 @@ static void open_file(struct world *world, const char *name, double nr)
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
 	fields = monitor_fields(world->monitor);
 	interval_s = (double)world->recorded.span_ns / 1e9 / nr;
+	segment.interval_s = interval_s;
+	world->writer.recent = recent_new((size_t)256 << 20, &segment);
+	world->writer.start_ns = 86400 * UINT64_C(1000000000);
 	assert_int_equal(moments_read(&world->recording, &world->recorded, fields, interval_s,
-				      &world->moments, &why), 0);
-	world->store = recent_store(world->moments.recent);
+				      recent_write, &world->writer, &why), 0);
+	world->store = recent_store(world->writer.recent);
 	assert_int_equal(recorded_add_events(&world->rows, &world->recorded, fields,
 					     RECORDED_EVENTS), 0);
 	assert_int_equal(recorded_add_exits(&world->rows, &world->recorded, fields,
@@ -63,7 +68,8 @@ static void open_file(struct world *world, const char *name, double nr)
 static void end(struct world *world)
 {
 	played_rows_release(&world->rows);
-	moments_release(&world->moments);
+	recent_writer_release(&world->writer);
+	recent_free(world->writer.recent);
 	monitor_close(world->monitor);
 	recorded_release(&world->recorded);
 	recording_release(&world->recording);
@@ -126,7 +132,7 @@ static size_t subtract_all(struct world *world)
 	struct blob blob = { .size = 0 };
 	struct why why = { "" };
 	struct stored stored;
-	uint64_t at_ns = world->moments.start_ns;
+	uint64_t at_ns = world->writer.start_ns;
 	size_t nr = 0;
 	int err = world->store.type->find(world->store.state, 0, &stored, &why);
 
@@ -141,7 +147,7 @@ static size_t subtract_all(struct world *world)
 		err = world->store.type->step(world->store.state, stored.id, false, &stored, &why);
 	}
 	assert_int_equal(err, -ENOENT);
-	assert_int_equal(at_ns - world->moments.start_ns, world->recorded.span_ns);
+	assert_int_equal(at_ns - world->writer.start_ns, world->recorded.span_ns);
 	moment_release(&moment);
 	packer_free(packer);
 	blob_release(&blob);
