@@ -120,14 +120,21 @@ kvmtop_exit_seconds
 kvmtop_vcpu_seconds")" "" "README, rules and dashboard name no other metric"
 
 # The list of folders is the table of check-layers, in the same order.
-is "$(sed -n '/^## Where things are/,/^## D/s/^| `\([^`]*\)`.*/\1/p' docs/ARCHITECTURE.md)" \
+is "$(sed -n '/^## Where things are/,/^## [^W]/s/^| `\([^`]*\)`.*/\1/p' docs/ARCHITECTURE.md)" \
 	"$(tests/tools/check-layers --folders)" \
 	"ARCHITECTURE.md lists the folders, from the top down"
 
-# Paths in backquotes and links; but not patterns and names in capitals, such as arch/NAME.c.
-paths=$(grep -ohE '`[A-Za-z_.-]+/[^` ]*`|\]\([^):]+\)' ./*.md docs/ARCHITECTURE.md \
-	docs/HACKING.md tests/sysroot/README |
-	tr -d '`])(' | grep -vE '\*|[/_][A-Z]+(/|\.[ct])?$' | sort -u)
+# Paths in backquotes, but not patterns and names in capitals, such as arch/NAME.c; and links, which
+# are relative to the folder of their document.
+documents="$(ls ./*.md docs/*.md docs/decisions/*.md)"
+paths=$({
+	# shellcheck disable=SC2086 # names without blanks
+	grep -ohE '`[A-Za-z_.-]+/[^` ]*`' $documents tests/sysroot/README | tr -d '`' |
+		sed 's|^build/tests|tests|' | grep -vE '^build/|\*|[/_][A-Z]+(/|\.[ct])?$'
+	for file in $documents; do
+		grep -oE '\]\([^):]+\)' "$file" | tr -d '])(' | sed "s|^|$(dirname "$file")/|"
+	done
+} | sort -u)
 check "the documentation names files" test "$(printf '%s\n' "$paths" | grep -c .)" -gt 20
 gone=
 for path in $paths; do
