@@ -13,10 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/array.h"
 #include "trace/recording/perf/bytes.h"
-#include "trace/recording/perf/header.h"
-#include "trace/recording/perf/sample.h"
+#include "trace/recording/perf/heap.h"
 
 #define MAGIC "PERFILE2"
 #define MAGIC_SWAPPED "2ELIFREP"
@@ -35,14 +33,6 @@ enum {
 #define MISC_FILTERED 0x8000 /* of RECORD_LOST_SAMPLES: a filter left them out */
 #define LOST_MAX (UINT64_C(1) << 48) /* a larger number is damage */
 
-/* A record in the heap. */
-struct entry {
-	uint64_t order; /* of two records of the same time, the one with the lower order is first */
-	struct perf_sample sample;
-	struct perf_block *block;
-	int64_t lost; /* 0: a sample */
-};
-
 struct perf {
 	struct perf_header header;
 	struct event_types types;
@@ -53,8 +43,7 @@ struct perf_source {
 	struct perf *perf;
 	struct perf_bytes bytes;
 	struct perf_block *given; /* the block of the current event */
-	struct entry *heap;
-	size_t nr_heap, heap_room;
+	struct perf_heap heap;
 	uint64_t order;
 	uint64_t most;	/* the latest time read */
 	uint64_t round; /* the latest time read before the last mark */
@@ -64,48 +53,6 @@ struct perf_source {
 	bool is_at_end;
 	bool has_groups, has_periods; /* these are problems of the file */
 };
-
-/* ---- the heap */
-
-static bool is_before(const struct entry *a, const struct entry *b)
-{
-	if (a->sample.time != b->sample.time)
-		return a->sample.time < b->sample.time;
-	return a->order < b->order;
-}
-
-/* Puts an entry at the index i, or above it. */
-static void put(struct perf_source *perf, size_t i, const struct entry *entry)
-{
-	for (; i > 0 && is_before(entry, &perf->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		perf->heap[i] = perf->heap[(i - 1) / 2];
-	perf->heap[i] = *entry;
-}
-
-static int push(struct perf_source *perf, const struct entry *entry)
-{
-	array_grow(&perf->heap, &perf->heap_room, perf->nr_heap + 1);
-	put(perf, perf->nr_heap++, entry);
-	if (entry->block)
-		perf_block_hold(entry->block);
-	return 0;
-}
-
-/* The last entry is a late one, as a rule: the search for its index begins at the bottom. */
-static struct entry pop(struct perf_source *perf)
-{
-	struct entry top = perf->heap[0], last = perf->heap[--perf->nr_heap];
-	size_t i = 0, child;
-
-	for (; (child = 2 * i + 1) < perf->nr_heap; i = child) {
-		if (child + 1 < perf->nr_heap &&
-		    is_before(&perf->heap[child + 1], &perf->heap[child]))
-			child++;
-		perf->heap[i] = perf->heap[child];
-	}
-	put(perf, i, &last);
-	return top;
-}
 
 /* ---- records */
 
@@ -126,13 +73,13 @@ static int on_comm(struct perf_source *perf, const struct perf_piece *piece)
 }
 
 static int add_entry(struct perf_source *perf, const struct perf_piece *piece,
-		     struct entry *entry)
+		     struct perf_entry *entry)
 {
 	entry->order = perf->order++;
 	entry->block = piece->block;
 	if (entry->sample.time > perf->most)
 		perf->most = entry->sample.time;
-	return push(perf, entry);
+	return perf_heap_push(&perf->heap, entry);
 }
 
 /* Of a scheduler's event the period may be a time. */
@@ -146,7 +93,7 @@ static bool is_of_kvm(struct perf_source *perf, const struct perf_sample *sample
 
 static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 {
-	struct entry entry = { .lost = 0 };
+	struct perf_entry entry = { .lost = 0 };
 
 	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, &entry.sample)) {
 		trace_add_problem(perf->source.file, piece->offset,
@@ -173,7 +120,7 @@ static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 /* lost_at: where the record has the number. */
 static int on_lost(struct perf_source *perf, const struct perf_piece *piece, size_t lost_at)
 {
-	struct entry entry = { .lost = -1 };
+	struct perf_entry entry = { .lost = -1 };
 	uint64_t lost;
 
 	if (piece->size < lost_at + 8)
@@ -212,13 +159,13 @@ static int on_lost_samples(struct perf_source *perf, const struct perf_piece *pi
 /* At the end: what is missing without a record of the kernel's, on some CPU. */
 static int add_other_losses(struct perf_source *perf)
 {
-	const struct entry entry = {
+	const struct perf_entry entry = {
 		.order = perf->order++,
 		.sample = { .time = perf->most, .pid = -1, .tid = -1, .cpu = -1 },
 		.lost = (int64_t)(perf->lost_in_all - perf->lost),
 	};
 
-	return perf->lost_in_all > perf->lost ? push(perf, &entry) : 0;
+	return perf->lost_in_all > perf->lost ? perf_heap_push(&perf->heap, &entry) : 0;
 }
 
 /*
@@ -319,7 +266,7 @@ static int read_record(struct perf_source *perf)
 static int give(struct perf_source *perf)
 {
 	struct trace_event *event = &perf->source.event;
-	struct entry entry = pop(perf);
+	struct perf_entry entry = perf_heap_pop(&perf->heap);
 	int err = 0;
 
 	perf->given = entry.block;
@@ -340,9 +287,9 @@ static int give(struct perf_source *perf)
 
 static bool is_due(const struct perf_source *perf)
 {
-	if (perf->nr_heap == 0)
+	if (perf->heap.nr == 0)
 		return false;
-	return perf->is_at_end || perf->heap[0].sample.time <= perf->until ||
+	return perf->is_at_end || perf->heap.list[0].sample.time <= perf->until ||
 	       !perf_bytes_has_room(&perf->bytes);
 }
 
@@ -369,10 +316,10 @@ static void free_source(struct trace_source *source)
 	struct perf_source *perf = (struct perf_source *)source;
 
 	perf_block_drop(&perf->bytes, perf->given);
-	while (perf->nr_heap > 0)
-		perf_block_drop(&perf->bytes, pop(perf).block);
+	while (perf->heap.nr > 0)
+		perf_block_drop(&perf->bytes, perf_heap_pop(&perf->heap).block);
 	perf_bytes_release(&perf->bytes);
-	free(perf->heap);
+	free(perf->heap.list);
 	free(perf);
 }
 
