@@ -73,9 +73,9 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 		return "The guests, processes, threads and vCPUs that were chosen have none of "
 		       "these exits; --by tid shows which there are.";
 	if (query->event == EXITS_VMEXIT && !pairing->has_exits[EXITS_VMEXIT])
-		return "The recording has no VM exits (kvm_exit); --event userspace shows the "
-		       "exits to user space.";
-	return query->type->takes_groups ? "The recording has no exits of this kind." :
+		return "No VM exits (kvm_exit) are recorded; --event userspace shows the exits "
+		       "to user space.";
+	return query->type->takes_groups ? "No exits of this kind are recorded." :
 					   "The recording has nothing for this view.";
 }
 
@@ -171,8 +171,8 @@ static int write_diff(const struct printed *printed, struct why *why)
 	fputc('\n', stdout);
 	err = write_view(printed, &table, why);
 	for (int i = 0; i < 2 && !err; i++) {
-		if (i == 0 && (sides[0]->nr_unfinished || sides[0]->pairing->nr_losses ||
-			       sides[1]->nr_unfinished || sides[1]->pairing->nr_losses))
+		if (i == 0 && (lines_recording_has_lacks(sides[0]) ||
+			       lines_recording_has_lacks(sides[1])))
 			fputc('\n', stdout);
 		lines_recording_lacks(sides[i], i + 1, stdout);
 	}

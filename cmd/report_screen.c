@@ -37,6 +37,7 @@ static struct screen_recording title_of(const struct report_facts *facts,
 		.span_ns = facts->recorded.span_ns,
 		.longer_ns = facts->query.longer_ns,
 		.nr_events = pairing->nr_events,
+		.nr_counted = pairing->nr_counted,
 		.nr_lost = pairing->nr_lost_events,
 		.is_more_lost = pairing->has_unknown_loss,
 	};

@@ -601,6 +601,29 @@ static void set_vcpu(struct recorded_thread *thread, const struct meaning *meani
 		thread->vcpu = event->vcpu;
 }
 
+/*
+ * Events that were only counted: without a field or a time they begin and end nothing, but they
+ * show that the thread runs a vCPU.
+ */
+static RARE int add_counted(struct recorded_thread *thread, const struct meaning *meaning,
+			    const struct trace_event *event)
+{
+	if (meaning->kind != MEANING_EVENT && event->tid >= 0)
+		thread->is_vcpu = true;
+	return table_count_events(thread, meaning->number, event->counted);
+}
+
+static void count_event(struct pairing *pairing, const struct trace_event *event)
+{
+	if (pairing->nr_events == 0)
+		pairing->first_time = event->time;
+	pairing->last_time = event->time;
+	pairing->nr_events += event->counted ? event->counted : 1;
+	pairing->nr_counted += event->counted;
+	if (event->thread_key & EVENT_OF_CPU)
+		pairing->nr_counted_of_cpu += event->counted;
+}
+
 int pairing_add(struct pairing *pairing, const struct trace_event *event)
 {
 	struct recorded_thread *thread;
@@ -611,20 +634,18 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 		on_loss(pairing, event);
 		return 0;
 	}
-	if (pairing->nr_events++ == 0)
-		pairing->first_time = event->time;
-	pairing->last_time = event->time;
+	count_event(pairing, event);
 	meaning = meaning_of(&pairing->meanings, event->type);
 	if (!meaning)
 		return -ENOMEM;
 	if (meaning->kind >= MEANING_NONE) {
-		if (meaning->kind != MEANING_NONE)
+		if (meaning->kind != MEANING_NONE && !event->counted)
 			on_sched(pairing, meaning, event);
 		return 0;
 	}
 	thread = table_thread(&pairing->table, event);
 	if (!thread && table_is_full(&pairing->table)) {
-		pairing->nr_left_out++;
+		pairing->nr_left_out += event->counted ? event->counted : 1;
 		return 0;
 	}
 	if (!thread)
@@ -632,9 +653,11 @@ int pairing_add(struct pairing *pairing, const struct trace_event *event)
 	if (!thread->prev || thread->cpu != event->cpu)
 		table_link(&pairing->table, thread, event->cpu);
 	thread->last = event->time;
+	if (event->counted)
+		return add_counted(thread, meaning, event);
 	if (event->vcpu != thread->vcpu)
 		set_vcpu(thread, meaning, event);
-	err = table_count_event(thread, meaning->number);
+	err = table_count_events(thread, meaning->number, 1);
 	if (!err)
 		err = take(pairing, thread, meaning, event);
 	thread->is_new = false;

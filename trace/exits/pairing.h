@@ -76,6 +76,8 @@ struct pairing {
 	struct meanings meanings;
 	struct table table;
 	uint64_t nr_events, first_time, last_time;
+	uint64_t nr_counted; /* of nr_events: were only counted */
+	uint64_t nr_counted_of_cpu; /* of nr_counted: it is not known of which thread */
 	uint64_t nr_left_out; /* of nr_events: KVM's, of threads for which the table has no room */
 	uint64_t first_exit, last_entry; /* times */
 	bool has_exits[EXITS_REASONS]; /* by enum exit_kind */

@@ -121,8 +121,8 @@ static const struct provider events_player = {
 static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
 	return open_source(args, recorded_add_exits,
-			   "the recording has no VM exits: they are the events kvm_exit, kvm_entry "
-			   "and kvm_userspace_exit",
+			   "no VM exits are recorded: they are the events kvm_exit, kvm_entry and "
+			   "kvm_userspace_exit",
 			   ret_state, why);
 }
 

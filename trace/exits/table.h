@@ -133,11 +133,11 @@ struct exit_count *table_find_count(struct table *table, struct recorded_thread 
 /* Counts an event of one of KVM's types: 0 or -ENOMEM. */
 int table_grow_events(struct recorded_thread *thread, uint32_t type);
 
-static inline int table_count_event(struct recorded_thread *thread, uint32_t type)
+static inline int table_count_events(struct recorded_thread *thread, uint32_t type, uint64_t nr)
 {
 	if (type >= thread->nr_events && table_grow_events(thread, type) < 0)
 		return -ENOMEM;
-	thread->events[type]++;
+	thread->events[type] += nr;
 	return 0;
 }
 

@@ -46,6 +46,8 @@ struct trace_type {
 	const char *format; /* the text of its format file for reasons_of(), or NULL */
 };
 
+#define EVENT_OF_CPU (UINT64_C(1) << 63) /* in thread_key: it is of no thread */
+
 /*
  * One event. Valid, with all it points to, until the next trace_next().
  *
@@ -60,6 +62,11 @@ struct trace_event {
 	uint32_t file;	 /* see trace_file() */
 	uint64_t id;	 /* the file's number of the event, also where type says "unknown" */
 	int64_t lost;	 /* of a loss: how many, -1: some */
+	/*
+	 * Not 0: so many events of this type happened before, and were only counted. They have no
+	 * data: no field is known. If tid is not known, thread_key is EVENT_OF_CPU and the CPU.
+	 */
+	uint64_t counted;
 	/*
 	 * The key by which an exit is paired with the next entry: a thread; for kvmtrace a vCPU;
 	 * for acrn a vCPU if the record names it, else a CPU. The number has no other meaning.

@@ -90,29 +90,48 @@ static int add_type(struct event_types *types, struct event_type *slot, size_t i
 	return 0;
 }
 
+/* NULL: no memory. */
+static const struct event_type *type_of(struct event_types *types, size_t id)
+{
+	if (id < types->nr && types->by_id[id].type)
+		return &types->by_id[id];
+	array_grow(&types->by_id, &types->nr, id + 1);
+	return add_type(types, &types->by_id[id], id) < 0 ? NULL : &types->by_id[id];
+}
+
 int event_types_set(struct event_types *types, struct trace_event *event, const void *data,
 		    uint32_t size)
 {
-	struct event_type *type;
+	const struct event_type *type;
 	size_t id;
 
 	event->data = data;
 	event->size = size;
 	id = trace_field_number(&types->common_type, event);
-	if (id >= types->nr || !types->by_id[id].type) {
-		int err;
-
-		array_grow(&types->by_id, &types->nr, id + 1);
-		err = add_type(types, &types->by_id[id], id);
-		if (err)
-			return err;
-	}
-	type = &types->by_id[id];
+	type = type_of(types, id);
+	if (!type)
+		return -ENOMEM;
 	event->id = id;
 	event->type = type->type;
 	event->tid = (int32_t)trace_field_number(&types->common_pid, event);
 	event->thread_key = (uint64_t)types->file->index << 32 | (uint32_t)event->tid;
 	event->vcpu = type->vcpu ? (int32_t)trace_field_number(type->vcpu, event) : -1;
+	return 0;
+}
+
+int event_types_set_counted(struct event_types *types, struct trace_event *event, uint16_t id,
+			    uint64_t counted)
+{
+	const struct event_type *type = type_of(types, id);
+
+	if (!type)
+		return -ENOMEM;
+	event->data = NULL;
+	event->size = 0;
+	event->id = id;
+	event->type = type->type;
+	event->vcpu = -1;
+	event->counted = counted;
 	return 0;
 }
 

@@ -49,6 +49,13 @@ int event_types_add(struct event_types *types, const char *text, size_t size,
 int event_types_set(struct event_types *types, struct trace_event *event, const void *data,
 		    uint32_t size);
 
+/*
+ * The same for events of this id that were only counted: sets type, id, counted, and that there is
+ * no data. Returns 0 or -ENOMEM.
+ */
+int event_types_set_counted(struct event_types *types, struct trace_event *event, uint16_t id,
+			    uint64_t counted);
+
 /* What a clock's name ("local", "x86-tsc" ...) says about its unit. */
 enum trace_clock trace_clock_by_name(const char *name);
 

@@ -6,7 +6,9 @@
 
 void timeline_fields_add(struct timeline_args *args, const struct trace_event *event)
 {
-	for (size_t i = 0; i < event->type->nr_fields; i++) {
+	if (event->counted)
+		args_add_number(args, "counted", (int64_t)event->counted);
+	for (size_t i = 0; !event->counted && i < event->type->nr_fields; i++) {
 		const struct trace_field *field = &event->type->fields[i];
 		uint64_t number;
 		const void *data;

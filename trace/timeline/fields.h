@@ -8,7 +8,10 @@
 #include "trace/timeline/out.h"
 #include "trace/recording/trace.h"
 
-/* Adds all numbers and texts of the event, by the names of their fields. */
+/*
+ * Adds all numbers and texts of the event, by the names of their fields. Of events that were only
+ * counted: how many.
+ */
 void timeline_fields_add(struct timeline_args *args, const struct trace_event *event);
 
 #endif

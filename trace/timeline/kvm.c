@@ -360,7 +360,7 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	free(kvm);
 }
 
-/* An event of KVM's that begins and ends no slice. */
+/* Events of KVM's that begin and end no slice. */
 static int take_instant(struct timeline_kvm *kvm, const struct trace_event *event)
 {
 	struct recorded_thread *thread = table_thread(&kvm->pairing.table, event);
@@ -371,6 +371,8 @@ static int take_instant(struct timeline_kvm *kvm, const struct trace_event *even
 	if (!track)
 		return -ENOMEM;
 	draw_instant(kvm, track, event);
+	if (event->counted)
+		return 0;
 	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)
 		take_clock(kvm, track, event);
 	if (strcmp(event->type->name, "kvm_write_tsc_offset") == 0)
@@ -388,8 +390,11 @@ int timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 	if (!event->type)
 		return 0;
 	meaning = meaning_of(&kvm->pairing.meanings, event->type);
-	if (!meaning_is_of_kvm(meaning) || meaning->kind == MEANING_EXIT ||
-	    meaning->kind == MEANING_ENTRY || meaning->kind == MEANING_USERSPACE)
+	if (!meaning_is_of_kvm(meaning))
+		return 0;
+	if (!event->counted &&
+	    (meaning->kind == MEANING_EXIT || meaning->kind == MEANING_ENTRY ||
+	     meaning->kind == MEANING_USERSPACE))
 		return 0;
 	return take_instant(kvm, event);
 }
@@ -398,7 +403,8 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 {
 	const struct track *track = thread->drawn;
 	const struct process *process = &kvm->processes[track->process];
-	bool is_cpu = trace_file(kvm->trace, thread->file)->kind == TRACE_ACRN;
+	bool is_cpu = trace_file(kvm->trace, thread->file)->kind == TRACE_ACRN ||
+		      thread->key & EVENT_OF_CPU;
 	char name[NAME_SIZE];
 
 	if (is_cpu && thread->vcpu < 0)

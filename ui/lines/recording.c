@@ -3,8 +3,8 @@
  * The description of a recording that is written with a view, as text and in JSON:
  *
  *	"recording":{"files":[{"path":...,"kind":...}],"unit":"ns","span":...,"events":...,
- *	 "guests":...,"vcpus":...,"unfinished":...,"lost":[{"time":...,"cpu":1,"events":7}],
- *	 "lost_events":...,"losses":...}
+ *	 "counted_events":...,"guests":...,"vcpus":...,"unfinished":...,
+ *	 "lost":[{"time":...,"cpu":1,"events":7}],"lost_events":...,"losses":...}
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -120,6 +120,17 @@ static void print_losses(const struct lines_recording *about, FILE *out)
 		fprintf(out, "  and in %zu more\n", pairing->nr_losses - PAIRING_LOSSES);
 }
 
+static void print_counted(const struct lines_recording *about, FILE *out)
+{
+	uint64_t nr = about->pairing->nr_counted, of_cpu = about->pairing->nr_counted_of_cpu;
+
+	fprintf(out, "%" PRIu64 " event%s of a group ({...}:S) %s only counted: reasons and times "
+		"are not known", nr, plural(nr), nr == 1 ? "was" : "were");
+	if (of_cpu)
+		fprintf(out, ", nor the guest%s of %" PRIu64, plural(of_cpu), of_cpu);
+	fputs(".\n", out);
+}
+
 static void print_unfinished(const struct lines_recording *about, FILE *out)
 {
 	uint64_t nr = about->nr_unfinished;
@@ -139,6 +150,15 @@ void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *ou
 		fprintf(out, "%d: ", nr);
 		print_unfinished(about, out);
 	}
+	if (about->pairing->nr_counted) {
+		fprintf(out, "%d: ", nr);
+		print_counted(about, out);
+	}
+}
+
+bool lines_recording_has_lacks(const struct lines_recording *about)
+{
+	return about->pairing->nr_losses || about->nr_unfinished || about->pairing->nr_counted;
 }
 
 void lines_recording_notes(const struct lines_recording *about, FILE *out)
@@ -150,6 +170,8 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out)
 		      "The recording's clock only counts events: no durations. Record with another "
 		      "clock.\n" :
 		      "The recording has no events of entering the guest: no durations.\n", out);
+	if (about->pairing->nr_counted)
+		print_counted(about, out);
 	print_losses(about, out);
 }
 
@@ -251,6 +273,8 @@ int lines_recording_json(const struct lines_recording *about, const char *key,
 		err = add_number(recording, "span", about->span);
 	if (!err)
 		err = add_number(recording, "events", about->pairing->nr_events);
+	if (!err)
+		err = add_number(recording, "counted_events", about->pairing->nr_counted);
 	if (!err)
 		err = add_number(recording, "guests", about->nr_guests);
 	if (!err)

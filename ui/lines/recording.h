@@ -32,6 +32,7 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out);
 
 /* Below two recordings side by side: a line for each thing that the numbers do not include. */
 void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *out);
+bool lines_recording_has_lacks(const struct lines_recording *about);
 
 /* Adds an object with that key. 0 or -ENOMEM. */
 int lines_recording_json(const struct lines_recording *about, const char *key,

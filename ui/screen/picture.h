@@ -50,6 +50,7 @@ struct hit {
 struct screen_recording {
 	char files[96]; /* "perf.data", "cpu0 and 3 more" */
 	uint64_t span_ns, nr_events, nr_lost;
+	uint64_t nr_counted; /* of nr_events: were only counted */
 	bool is_more_lost; /* more events than nr_lost, the number is not known */
 	uint64_t longer_ns; /* exits that took longer are known one by one */
 	/* Of its moments, where it has any: the time when it began, and how far they are apart. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "trace/recording/perf/bytes.h"
+#include "trace/recording/perf/group.h"
 #include "trace/recording/perf/heap.h"
 
 #define MAGIC "PERFILE2"
@@ -26,6 +27,7 @@ enum {
 	RECORD_ATTR = 64,
 	RECORD_TRACING_DATA = 66,
 	RECORD_FINISHED_ROUND = 68,
+	RECORD_ID_INDEX = 69,
 	RECORD_AUXTRACE = 71,
 	RECORD_FEATURE = 80,
 };
@@ -42,7 +44,8 @@ struct perf_source {
 	struct trace_source source;
 	struct perf *perf;
 	struct perf_bytes bytes;
-	struct perf_block *given; /* the block of the current event */
+	struct perf_entry given; /* the current event, and what of its group is still to be given */
+	struct perf_counts counts;
 	struct perf_heap heap;
 	uint64_t order;
 	uint64_t most;	/* the latest time read */
@@ -51,7 +54,7 @@ struct perf_source {
 	uint64_t lost;	/* by the records that the kernel wrote where events were missing */
 	uint64_t lost_in_all; /* by the records that perf writes at the end; 0: there are none */
 	bool is_at_end;
-	bool has_groups, has_periods; /* these are problems of the file */
+	bool has_unknown, has_periods, has_no_room; /* these are problems of the file */
 };
 
 /* ---- records */
@@ -91,24 +94,39 @@ static bool is_of_kvm(struct perf_source *perf, const struct perf_sample *sample
 	       event.type && strcmp(event.type->system, "kvm") == 0;
 }
 
+/* False: they are damaged. */
+static bool check_counts(struct perf_source *perf, const struct perf_piece *piece,
+			 struct perf_sample *sample)
+{
+	enum perf_group group = perf_group_look(&perf->perf->header, sample);
+
+	if (group == PERF_GROUP_UNKNOWN && !perf->has_unknown) {
+		trace_add_problem(perf->source.file, piece->offset,
+				  "a group ({...}:S) counts events that the header does not have");
+		perf->has_unknown = true;
+	}
+	if (group == PERF_GROUP_NONE || sample->count_size < 16)
+		sample->nr_counts = 0;
+	return group != PERF_GROUP_DAMAGED;
+}
+
 static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 {
 	struct perf_entry entry = { .lost = 0 };
+	struct perf_sample *sample = &entry.sample;
 
-	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, &entry.sample)) {
+	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, sample) ||
+	    !check_counts(perf, piece, sample)) {
 		trace_add_problem(perf->source.file, piece->offset,
 				  "a damaged sample");
 		return finish(perf);
 	}
-	if (!entry.sample.raw || entry.sample.raw_size < 8)
-		return 0; /* no tracepoint */
-	if (entry.sample.is_of_group && !perf->has_groups) {
-		trace_add_problem(perf->source.file, piece->offset,
-				  "of a group ({...}:S) only the first event has samples, the "
-				  "others were counted: record without :S");
-		perf->has_groups = true;
-	}
-	if (entry.sample.is_of_several && !perf->has_periods && is_of_kvm(perf, &entry.sample)) {
+	if (sample->raw_size < 8)
+		sample->raw = NULL; /* no tracepoint */
+	if (!sample->raw && !sample->nr_counts)
+		return 0;
+	if (sample->raw && sample->is_of_several && !perf->has_periods &&
+	    is_of_kvm(perf, sample)) {
 		trace_add_problem(perf->source.file, piece->offset,
 				  "from here on a sample may stand for several events, which count "
 				  "as one: record without -F and -c");
@@ -242,6 +260,9 @@ static int on_record(struct perf_source *perf, const struct perf_piece *piece)
 		return on_lost_samples(perf, piece);
 	case RECORD_FINISHED_ROUND:
 		return on_round(perf);
+	case RECORD_ID_INDEX:
+		perf_header_take_index(&perf->perf->header, piece->at, piece->size);
+		return 0;
 	case RECORD_AUXTRACE:
 		return on_auxtrace(perf, piece);
 	default:
@@ -263,25 +284,67 @@ static int read_record(struct perf_source *perf)
 
 /* ---- events */
 
-static int give(struct perf_source *perf)
+static void set_thread(struct trace_event *event, const struct perf_sample *sample)
+{
+	event->pid = sample->pid;
+	if (sample->tid < 0)
+		return;
+	event->tid = sample->tid;
+	event->thread_key = (uint64_t)event->file << 32 | (uint32_t)event->tid;
+}
+
+/* A count may be of all threads of a CPU: then the sample's thread need not be the right one. */
+static void set_counted_thread(struct trace_event *event, const struct perf_sample *sample,
+			       bool is_of_thread)
+{
+	if (is_of_thread) {
+		set_thread(event, sample);
+		return;
+	}
+	event->pid = event->tid = -1;
+	event->thread_key = EVENT_OF_CPU | (uint64_t)event->file << 32 | (uint32_t)event->cpu;
+}
+
+/* The next event of the given sample's group that was counted. 1, 0: there is none, or -ENOMEM. */
+static int give_counted(struct perf_source *perf)
 {
 	struct trace_event *event = &perf->source.event;
-	struct perf_entry entry = perf_heap_pop(&perf->heap);
+	struct perf_sample *sample = &perf->given.sample;
+	struct perf_counted counted;
+	int got = perf_group_take(&perf->counts, &perf->perf->header, sample, &counted), err;
+
+	if (got == -E2BIG && !perf->has_no_room) {
+		trace_add_problem(perf->source.file, perf->bytes.record_at,
+				  "too many threads have counts: not all are counted up to here");
+		perf->has_no_room = true;
+	}
+	if (got <= 0)
+		return got == -E2BIG ? 0 : got;
+	event->time = sample->time;
+	event->cpu = sample->cpu;
+	event->lost = 0;
+	err = event_types_set_counted(&perf->perf->types, event, counted.tracepoint, counted.nr);
+	set_counted_thread(event, sample, counted.is_of_thread);
+	return err ? err : 1;
+}
+
+/* The event of the given entry. 1, 0: it is only to be counted, or -ENOMEM. */
+static int give_entry(struct perf_source *perf)
+{
+	struct trace_event *event = &perf->source.event;
+	const struct perf_sample *sample = &perf->given.sample;
 	int err = 0;
 
-	perf->given = entry.block;
-	event->time = entry.sample.time;
-	event->lost = entry.lost;
+	event->time = sample->time;
+	event->lost = perf->given.lost;
 	event->type = NULL;
-	if (!entry.lost)
-		err = event_types_set(&perf->perf->types, event, entry.sample.raw,
-				    entry.sample.raw_size);
-	event->cpu = entry.sample.cpu;
-	event->pid = entry.sample.pid;
-	if (entry.sample.tid >= 0) {
-		event->tid = entry.sample.tid;
-		event->thread_key = (uint64_t)event->file << 32 | (uint32_t)event->tid;
-	}
+	event->counted = 0;
+	if (!event->lost && !sample->raw)
+		return 0;
+	if (!event->lost)
+		err = event_types_set(&perf->perf->types, event, sample->raw, sample->raw_size);
+	event->cpu = sample->cpu;
+	set_thread(event, sample);
 	return err ? err : 1;
 }
 
@@ -293,12 +356,11 @@ static bool is_due(const struct perf_source *perf)
 	       !perf_bytes_has_room(&perf->bytes);
 }
 
-static int next(struct trace_source *source)
+/* The next entry becomes the given one. 1, 0: there is no more, or -errno. */
+static int next_entry(struct perf_source *perf)
 {
-	struct perf_source *perf = (struct perf_source *)source;
-
-	perf_block_drop(&perf->bytes, perf->given);
-	perf->given = NULL;
+	perf_block_drop(&perf->bytes, perf->given.block);
+	perf->given = (struct perf_entry){ .block = NULL };
 	while (!is_due(perf)) {
 		int err;
 
@@ -308,17 +370,35 @@ static int next(struct trace_source *source)
 		if (err < 0)
 			return err;
 	}
-	return give(perf);
+	perf->given = perf_heap_pop(&perf->heap);
+	return 1;
+}
+
+static int next(struct trace_source *source)
+{
+	struct perf_source *perf = (struct perf_source *)source;
+	int got = give_counted(perf);
+
+	while (!got) {
+		got = next_entry(perf);
+		if (got <= 0)
+			return got;
+		got = give_entry(perf);
+		if (!got)
+			got = give_counted(perf);
+	}
+	return got;
 }
 
 static void free_source(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;
 
-	perf_block_drop(&perf->bytes, perf->given);
+	perf_block_drop(&perf->bytes, perf->given.block);
 	while (perf->heap.nr > 0)
 		perf_block_drop(&perf->bytes, perf_heap_pop(&perf->heap).block);
 	perf_bytes_release(&perf->bytes);
+	perf_counts_release(&perf->counts);
 	free(perf->heap.list);
 	free(perf);
 }

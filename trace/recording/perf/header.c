@@ -50,6 +50,8 @@ static bool flag(const struct trace_info *info, uint64_t flags, unsigned int bit
 	return flags >> (info->is_big_endian ? 63 - bit : bit) & 1;
 }
 
+#define FLAG_INHERIT 1
+#define FLAG_INHERIT_STAT 11
 #define FLAG_SAMPLE_ID_ALL 18
 #define FLAG_USE_CLOCKID 25
 
@@ -65,7 +67,7 @@ static const char *clock_of(int32_t clockid)
 static bool is_same_layout(const struct perf_layout *a, const struct perf_layout *b)
 {
 	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
-	       a->has_sample_id == b->has_sample_id;
+	       a->has_sample_id == b->has_sample_id && a->counts_by_thread == b->counts_by_thread;
 }
 
 static int add_layout(struct perf_header *header, const struct perf_layout *layout,
@@ -83,26 +85,35 @@ static int add_layout(struct perf_header *header, const struct perf_layout *layo
 	return 0;
 }
 
-/* What is not found has the first layout, so its ids are not kept. */
-static int add_id(struct perf_header *header, uint64_t id, uint32_t layout)
+static struct perf_id *find_id(const struct perf_header *header, uint64_t id)
+{
+	struct perf_id *found;
+
+	HASH_FIND(hh, header->ids, &id, sizeof(id), found);
+	return found;
+}
+
+static int add_id(struct perf_header *header, uint64_t id, const struct perf_id *like)
 {
 	struct perf_id *added;
 
-	HASH_FIND(hh, header->ids, &id, sizeof(id), added);
-	if (added)
+	if (find_id(header, id))
 		return 0;
 	added = calloc(1, sizeof(*added));
 	if (!added)
 		return -ENOMEM;
+	*added = *like;
 	added->id = id;
-	added->layout = layout;
 	hash_add(header->ids, id, added);
 	return 0;
 }
 
 /* Reads `nr` ids at the cursor. Each id has bytes of its own in the file. */
-static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr, uint32_t layout)
+static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr,
+		   const struct perf_id *like)
 {
+	bool is_kept = like->layout ||
+		       header->layouts[like->layout].read_format & PERF_FORMAT_GROUP;
 	uint64_t file_size = cursor->file->info.size;
 	uint64_t most = file_size ? file_size / sizeof(uint64_t) : PERF_IDS_MAX;
 	int err = nr > most - header->nr_ids ? -EINVAL : 0;
@@ -112,41 +123,47 @@ static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t n
 
 		err = cursor_u64(cursor, &id);
 		header->nr_ids += !err;
-		if (!err && layout)
-			err = add_id(header, id, layout);
+		if (!err && is_kept)
+			err = add_id(header, id, like);
 	}
 	return err;
 }
 
-/* Reads an attr of `size` bytes at the cursor. */
+/* ret_like: what all ids of the event have. */
 static int take_attr(struct cursor *cursor, struct perf_header *header, uint64_t size,
-		     uint32_t *ret_layout)
+		     struct perf_id *ret_like)
 {
 	const struct trace_info *info = &cursor->file->info;
 	uint8_t attr[PERF_ATTR_SIZE_VER3] = { 0 };
 	struct perf_layout layout = { .sample_type = 0 };
-	uint64_t flags, begin = cursor->at;
+	uint64_t flags, config, begin = cursor->at;
 	int err = cursor_get(cursor, attr, size < sizeof(attr) ? size : sizeof(attr));
 
 	if (err)
 		return err;
 	cursor->at = begin + size;
+	config = bytes_u64(attr + 8, header->swap);
 	flags = bytes_u64(attr + 40, header->swap);
 	layout.sample_type = bytes_u64(attr + 24, header->swap);
 	layout.read_format = bytes_u64(attr + 32, header->swap);
 	layout.has_sample_id = flag(info, flags, FLAG_SAMPLE_ID_ALL);
+	layout.counts_by_thread = flag(info, flags, FLAG_INHERIT) &&
+				  flag(info, flags, FLAG_INHERIT_STAT);
 	if (flag(info, flags, FLAG_USE_CLOCKID))
 		snprintf(header->clock, sizeof(header->clock), "%s",
 			 clock_of((int32_t)bytes_u32(attr + 92, header->swap)));
-	return add_layout(header, &layout, ret_layout);
+	*ret_like = (struct perf_id){ .layout = 0 };
+	if (bytes_u32(attr, header->swap) == PERF_TYPE_TRACEPOINT && config <= UINT16_MAX)
+		ret_like->tracepoint = (uint16_t)config;
+	return add_layout(header, &layout, &ret_like->layout);
 }
 
 /* Reads an attr of `size` bytes at the cursor, and the section of its ids. */
 static int get_attr(struct cursor *cursor, struct perf_header *header, uint64_t size)
 {
+	struct perf_id like;
 	struct section ids;
-	uint32_t layout = 0;
-	int err = take_attr(cursor, header, size, &layout);
+	int err = take_attr(cursor, header, size, &like);
 
 	if (!err)
 		err = get_section(cursor, &ids);
@@ -155,15 +172,33 @@ static int get_attr(struct cursor *cursor, struct perf_header *header, uint64_t 
 	if (err)
 		return err;
 	cursor->at = ids.offset;
-	return add_ids(cursor, header, ids.size / sizeof(uint64_t), layout);
+	return add_ids(cursor, header, ids.size / sizeof(uint64_t), &like);
 }
 
 const struct perf_layout *perf_header_layout(const struct perf_header *header, uint64_t id)
 {
-	const struct perf_id *found;
+	const struct perf_id *found = find_id(header, id);
 
-	HASH_FIND(hh, header->ids, &id, sizeof(id), found);
 	return &header->layouts[found ? found->layout : 0];
+}
+
+const struct perf_id *perf_header_id(const struct perf_header *header, uint64_t id)
+{
+	return find_id(header, id);
+}
+
+/* Their number, and of each id: id, index, CPU, thread (-1: it counts all threads of the CPU). */
+void perf_header_take_index(struct perf_header *header, const uint8_t *at, size_t size)
+{
+	const size_t entry_size = 4 * sizeof(uint64_t);
+	uint64_t nr = size >= 8 ? bytes_u64(at, header->swap) : 0;
+
+	for (size_t i = 8; nr > 0 && size - i >= entry_size; nr--, i += entry_size) {
+		struct perf_id *id = find_id(header, bytes_u64(at + i, header->swap));
+
+		if (id)
+			id->is_of_thread = bytes_u64(at + i + 24, header->swap) != UINT64_MAX;
+	}
 }
 
 static int get_attrs(struct cursor *cursor, struct perf_header *header,
@@ -418,15 +453,16 @@ int perf_header_add_attr(struct trace_file *file, struct perf_header *header, co
 			 size_t size)
 {
 	struct cursor cursor = memory_cursor(file, at, size);
-	uint32_t attr_size = size >= 8 ? bytes_u32(at + 4, header->swap) : 0, layout = 0;
+	uint32_t attr_size = size >= 8 ? bytes_u32(at + 4, header->swap) : 0;
+	struct perf_id like;
 	int err;
 
 	if (attr_size < PERF_ATTR_SIZE_VER0 || attr_size > size ||
 	    header->nr_layouts >= PERF_ATTRS_MAX)
 		return 0;
-	err = take_attr(&cursor, header, attr_size, &layout);
+	err = take_attr(&cursor, header, attr_size, &like);
 	if (!err)
-		err = add_ids(&cursor, header, (size - attr_size) / sizeof(uint64_t), layout);
+		err = add_ids(&cursor, header, (size - attr_size) / sizeof(uint64_t), &like);
 	return forgive(err);
 }
 

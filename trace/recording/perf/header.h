@@ -18,12 +18,18 @@
 struct perf_layout {
 	uint64_t sample_type, read_format;
 	bool has_sample_id; /* records other than samples have time, thread and CPU, too */
+	bool counts_by_thread; /* counts in samples are of the sample's thread, whatever their id */
 };
 
-/* The layout of an event, by the number that the kernel gave the event. Not of the first layout. */
+/*
+ * What is known of an event, by the number that the kernel gave it: one for each CPU, thread, or
+ * both. Only if its layout is not the first one, or has counts of groups.
+ */
 struct perf_id {
 	uint64_t id;
 	uint32_t layout;
+	uint16_t tracepoint; /* its number; 0: it is none */
+	bool is_of_thread; /* of one thread; else it may be of all threads of a CPU */
 	UT_hash_handle hh;
 };
 
@@ -50,6 +56,12 @@ void perf_header_release(struct perf_header *header);
 
 /* The layout of the event with this id, or else the first layout; there must be one. */
 const struct perf_layout *perf_header_layout(const struct perf_header *header, uint64_t id);
+
+/* NULL: not known. */
+const struct perf_id *perf_header_id(const struct perf_header *header, uint64_t id);
+
+/* Takes a record of perf's that says which CPU and which thread each id is of. */
+void perf_header_take_index(struct perf_header *header, const uint8_t *at, size_t size);
 
 /* The size of the whole header if perf wrote to a pipe. */
 #define PERF_PIPE_HEADER_SIZE 16

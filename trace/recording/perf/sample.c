@@ -40,10 +40,12 @@ static uint32_t take_u32(struct rest *rest)
 	return at ? bytes_u32(at, rest->swap) : 0;
 }
 
-/* The counts of an event, or of a group of events. Returns of how many. */
-static uint64_t skip_read(struct rest *rest, uint64_t format)
+/* The count of an event, or of a group of events. */
+static void take_counts(struct rest *rest, const struct perf_layout *layout,
+			struct perf_sample *sample)
 {
-	uint64_t nr = 1, words = 1;
+	uint64_t format = layout->read_format, nr = 1, size = 8;
+	const uint8_t *counts;
 
 	if (format & PERF_FORMAT_GROUP)
 		nr = take_u64(rest);
@@ -51,9 +53,17 @@ static uint64_t skip_read(struct rest *rest, uint64_t format)
 		take_u64(rest);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		take_u64(rest);
-	words += !!(format & PERF_FORMAT_ID) + !!(format & (1U << 4)); /* PERF_FORMAT_LOST */
-	take(rest, nr < 65536 ? nr * words * 8 : UINT64_MAX);
-	return nr;
+	if (format & PERF_FORMAT_ID)
+		size += 8;
+	if (format & (1U << 4)) /* PERF_FORMAT_LOST */
+		size += 8;
+	counts = take(rest, nr < 65536 ? nr * size : UINT64_MAX);
+	if (!counts || !(format & PERF_FORMAT_GROUP))
+		return;
+	sample->counts = counts;
+	sample->nr_counts = (uint32_t)nr;
+	sample->count_size = format & PERF_FORMAT_ID ? (uint8_t)size : 8;
+	sample->counts_by_thread = layout->counts_by_thread;
 }
 
 static void skip_words(struct rest *rest, uint64_t nr)
@@ -105,17 +115,19 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 	struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
 	uint64_t type = layout ? layout->sample_type : 0;
 
-	skip_if(&rest, type, PERF_SAMPLE_IDENTIFIER);
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		sample.id = take_u64(&rest);
 	skip_if(&rest, type, PERF_SAMPLE_IP);
 	take_ids(&rest, type, &sample);
 	skip_if(&rest, type, PERF_SAMPLE_ADDR);
-	skip_if(&rest, type, PERF_SAMPLE_ID);
+	if (type & PERF_SAMPLE_ID)
+		sample.id = take_u64(&rest);
 	skip_if(&rest, type, PERF_SAMPLE_STREAM_ID);
 	take_cpu(&rest, type, &sample);
 	if (type & PERF_SAMPLE_PERIOD)
 		sample.is_of_several = take_u64(&rest) > 1;
 	if (type & PERF_SAMPLE_READ)
-		sample.is_of_group = skip_read(&rest, layout->read_format) > 1;
+		take_counts(&rest, layout, &sample);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		skip_words(&rest, take_u64(&rest));
 	if (type & PERF_SAMPLE_RAW) {

@@ -14,8 +14,13 @@ struct perf_sample {
 	int32_t pid, tid, cpu;
 	const uint8_t *raw; /* NULL: none */
 	uint32_t raw_size;
+	/* How often each event of a group has happened so far, see group.h. NULL: no group. */
+	const uint8_t *counts;
+	uint32_t nr_counts;
+	uint8_t count_size; /* bytes of each; fewer than 16: no ids */
+	bool counts_by_thread; /* see struct perf_layout */
 	bool is_of_several; /* stands for several events */
-	bool is_of_group; /* has the counts of other events, of which there are no samples */
+	uint64_t id; /* of the sample's own event; 0: the sample does not have it */
 };
 
 /* Parses a sample of `size` bytes at `at`, after the record's header. False: it is damaged. */

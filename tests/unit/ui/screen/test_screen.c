@@ -1253,6 +1253,12 @@ static void a_recording_says_what_it_is(void **state)
 		.nr_lost = 42,
 		.is_more_lost = true,
 	};
+	const struct screen_recording counted = {
+		.files = "perf.data",
+		.span_ns = recording.span_ns,
+		.nr_events = recording.nr_events,
+		.nr_counted = 3456,
+	};
 	struct world *w = *state;
 
 	w->screen.recording = &recording;
@@ -1277,6 +1283,10 @@ static void a_recording_says_what_it_is(void **state)
 	w->screen.page = PAGE_HELP;
 	assert_non_null(strstr(picture(w, 80, 40), "first and its last moment"));
 	assert_null(strstr(grid_text(w), "Space"));
+	w->screen.page = PAGE_TABLE;
+	w->screen.recording = &counted;
+	picture(w, 160, 12);
+	assert_non_null(strstr(line(w, 0), "  12.3s  1,234,567 events (3,456 only counted)  0 "));
 }
 
 int main(void)

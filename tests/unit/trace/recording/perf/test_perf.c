@@ -215,44 +215,6 @@ static void losses_are_counted_once(void **state)
 	check_losses((const uint64_t[]){ 3 }, 1, 0); /* of an event that was read */
 }
 
-/* perf record -e '{kvm_entry,kvm_exit}:S': each sample has how often both happened so far. */
-static void events_of_a_group(void **state)
-{
-	enum { READ = 1 << 4, GROUP = 1 << 3, FORMAT_ID = 1 << 2, NR = 2 };
-	struct bytes file = { .len = 0 }, event = { .len = 0 }, sample = { .len = 0 };
-	struct trace *trace;
-	size_t at, nr_problems;
-
-	(void)state;
-	put_perf_pipe_header(&file);
-	put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
-	set_u64(&file, 16 + 8 + 24, PERF_SAMPLE_TYPE | READ);
-	set_u64(&file, 16 + 8 + 32, GROUP | FORMAT_ID);
-	for (uint64_t i = 0; i < 3; i++) {
-		put_entry(&event, 77, 0);
-		put_sample(&sample, 1000 + i, 0, 70, 77, &event);
-		at = file.len;
-		put(&file, sample.data, 56); /* up to the period */
-		put_u64(&file, NR);
-		for (uint64_t id = 0; id < NR; id++) {
-			put_u64(&file, i + 1);
-			put_u64(&file, 4711 + id);
-		}
-		put(&file, sample.data + 56, sample.len - 56);
-		file.data[at + 6] += 8 + NR * 16;
-		sample.len = 0;
-	}
-	save(path, file.data, file.len);
-	bytes_release(&file);
-	bytes_release(&event);
-	bytes_release(&sample);
-	trace = open_it();
-	assert_int_equal(count_events(trace, &nr_problems), 3);
-	assert_int_equal(nr_problems, 1);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "record without :S"));
-	trace_close(trace);
-}
-
 /* As perf record -F: a period of 5 of the second sample and the third. */
 static void samples_of_several_events(void **state)
 {
@@ -725,7 +687,6 @@ int main(void)
 		cmocka_unit_test(events_that_share_ids),
 		cmocka_unit_test(losses_are_counted_once),
 		cmocka_unit_test(samples_of_two_layouts),
-		cmocka_unit_test(events_of_a_group),
 		cmocka_unit_test(samples_of_several_events),
 		cmocka_unit_test(many_events_of_a_pipe),
 		cmocka_unit_test(lost_samples_of_the_kernel),
