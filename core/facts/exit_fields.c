@@ -71,7 +71,8 @@ int exit_fields_add(struct fields *dictionary, uint32_t source, const struct exi
 				&(struct field){ .name = exit_kind_name((enum exit_kind)i),
 						 .listed = event_of(events, (enum exit_kind)i),
 						 .parent = FIELD_NONE, .use = USE_EXIT,
-						 .exit_rank = (uint8_t)(i + 1) },
+						 .exit_rank = (uint8_t)(i + 1),
+						 .is_abandoned = events->lacks[i] },
 				&fields.parents[i]);
 	if (!err)
 		err = add_times(&fields, parts);

@@ -28,6 +28,7 @@ struct exit_fields {
 /* The event that counts each kind of exits, "kvm_exit"; NULL: the usual one. */
 struct exit_events {
 	const char *names[EXITS_KINDS];
+	bool lacks[EXITS_REASONS]; /* whether there were such exits is not known */
 };
 
 /* Adds the parents, and the parts (bits) of vCPUs' time that are measured. 0 or -ENOMEM. */

@@ -143,7 +143,7 @@ struct field {
 	bool has_children;
 	/* The parent's row of a vCPU is the sum of this field's row and its siblings'. */
 	bool adds_up;
-	bool is_abandoned; /* the provider failed before it counted anything */
+	bool is_abandoned; /* the provider failed before it counted anything, or cannot count it */
 };
 
 struct fields;

@@ -63,7 +63,7 @@ static int read_reasons(struct exits_names *names, enum exit_kind kind)
 /* The events that this kernel has. */
 static struct exit_events find_events(const struct split *exit)
 {
-	struct exit_events events = { { exit ? exit->event : NULL } };
+	struct exit_events events = { .names = { exit ? exit->event : NULL } };
 
 	for (unsigned int kind = EXITS_FIRST_ARGUMENT; kind < EXITS_KINDS; kind++) {
 		struct exits_event event;

@@ -480,7 +480,7 @@ static int add_exit_fields(const struct captured *captured)
 {
 	const struct provider_args *args = &captured->args;
 	const struct split *exit = args->env->arch->splits;
-	const struct exit_events events = { { exit ? exit->event : NULL } };
+	const struct exit_events events = { .names = { exit ? exit->event : NULL } };
 	struct exit_fields fields;
 	int err = exit_fields_add(args->fields, args->source, &events, captured_parts(captured),
 				  &fields);

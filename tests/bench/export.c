@@ -32,7 +32,7 @@ struct host {
 
 static void host_init(struct host *host, uint32_t nr_guests)
 {
-	const struct exit_events events = { { NULL } };
+	const struct exit_events events = { .names = { NULL } };
 
 	*host = (struct host){ .nr_guests = nr_guests };
 	host->fields = must(fields_new());

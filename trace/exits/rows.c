@@ -141,6 +141,15 @@ static const char *exit_event(const struct pairing *pairing, enum exit_kind kind
 	return NULL;
 }
 
+static struct exit_events exit_events_of(const struct pairing *pairing)
+{
+	struct exit_events events = { .names = { exit_event(pairing, EXITS_VMEXIT) } };
+
+	for (unsigned int i = 0; i < EXITS_REASONS; i++)
+		events.lacks[i] = !pairing->has_exits[i];
+	return events;
+}
+
 /* Adds the reasons of exits as children of the exit event. */
 static int add_children(const struct maker *maker, enum exit_kind kind)
 {
@@ -414,7 +423,7 @@ int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded
 	const struct pairing *pairing = &recorded->recording->pairing;
 	const struct table *table = &pairing->table;
 	struct maker maker = { .recorded = recorded, .rows = rows };
-	const struct exit_events events = { { exit_event(pairing, EXITS_VMEXIT) } };
+	const struct exit_events events = exit_events_of(pairing);
 	int err = exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
 
 	for (size_t i = 0; i < table->nr_threads && !err; i++) {
@@ -503,7 +512,7 @@ int recorded_long_exits(const struct recorded *recorded, struct fields *fields, 
 {
 	const struct pairing *pairing = &recorded->recording->pairing;
 	struct maker maker = { .recorded = recorded };
-	const struct exit_events events = { { exit_event(pairing, EXITS_VMEXIT) } };
+	const struct exit_events events = exit_events_of(pairing);
 	uint64_t first = pairing->nr_longs > LONG_EXITS_MAX ? pairing->nr_longs - LONG_EXITS_MAX :
 							      0;
 	int err = exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);

@@ -10,6 +10,7 @@
 
 #include "lib/array.h"
 #include "core/monitor.h"
+#include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/player.h"
 #include "trace/exits/recorded.h"
@@ -1047,6 +1048,54 @@ static void no_exits_but_events(void **state)
 	end(&world);
 }
 
+/* An access shows that there is a guest. How many exits it made is not known, and not 0. */
+static void exits_that_are_not_known(void **state)
+{
+	struct world world;
+	int i;
+
+	(void)state;
+	begin(&world);
+	put_mmio(&world.event, 77, 1, 0xfee00000);
+	add(&world, 0, 1000);
+	put_mmio(&world.event, 77, 1, 0xfee00000);
+	add(&world, 0, 2000);
+	open_dat(&world);
+	look(&world, &view_guests);
+	assert_int_equal(world.view.nr_rows, 1);
+	i = view_column_by_id(&view_guests, "total");
+	assert_int_equal(world.view.rows[0].cells[i].type, CELL_NONE);
+	end(&world);
+}
+
+/* {cpu-clock,kvm_exit,...}:S tells how many exits each guest made, and nothing else of them. */
+static void exits_that_were_counted(void **state)
+{
+	enum { CONFIG = 168 + 144 * GROUP_ENTRY + 8 };
+	struct bytes file = { .len = 0 }, none = { .len = 0 };
+	struct group_shape shape = group_shape;
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	shape.has_clock = true;
+	put_group_begin(&file, &shape);
+	set_u64(&file, CONFIG, ID_EXIT);
+	put_perf_comm(&file, 70, 70, "alpha");
+	put_perf_comm(&file, 80, 80, "beta");
+	put_group_sample(&file, &shape, 1000, 0, 70, 77, &none, (const uint64_t[]){ 1, 5, 0, 9 });
+	put_group_sample(&file, &shape, 2000, 1, 80, 88, &none, (const uint64_t[]){ 1, 7, 0, 9 });
+	put_group_sample(&file, &shape, 3000, 0, 70, 77, &none, (const uint64_t[]){ 2, 9, 0, 9 });
+	put_group_end(&file, &shape);
+	open_bytes(&world, &file, 1);
+	look(&world, &view_guests);
+	assert_int_equal(cell(&world, "alpha", "total")->count, 9);
+	assert_int_equal(cell(&world, "beta", "total")->count, 7);
+	look(&world, &view_events);
+	assert_int_equal(cell(&world, "kvm_exit", "total")->count, 16);
+	end(&world);
+}
+
 static void no_entries_no_times(void **state)
 {
 	struct world world;
@@ -1391,6 +1440,8 @@ int main(void)
 		cmocka_unit_test(no_exits_but_events),
 		cmocka_unit_test(long_exits),
 		cmocka_unit_test(wait_of_a_long_exit),
+		cmocka_unit_test(exits_that_are_not_known),
+		cmocka_unit_test(exits_that_were_counted),
 		cmocka_unit_test(no_entries_no_times),
 		cmocka_unit_test(a_guest_with_a_name),
 		cmocka_unit_test(threads_without_names),
