@@ -2,7 +2,7 @@
 /*
  * trace_make - writes recordings with known contents, small for tests and large for measuring.
  *
- * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|threads FILE [EXITS]
+ * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group|threads FILE [EXITS]
  *	trace_make raw FILE FORMAT PAGES...
  *
  * raw makes a trace.dat of what was saved of the kernel's trace_pipe_raw, a file of PAGES for each
@@ -11,10 +11,11 @@
  * Each exit takes 1000 units of time, and 1000 units later the next one begins; the reasons take
  * turns. acrn has exits without a record of the reason, which is what ACRN's own script gets wrong.
  * buffers is as dat, with a second buffer of the first CPU's events. host is as dat, and guest what
- * one of its guests recorded, by a clock 5000 s and 123 ns ahead. threads has no exits, but events
- * of so many threads.
+ * one of its guests recorded, by a clock 5000 s and 123 ns ahead. group has samples of exits, which
+ * say that there were as many entries and three times as many accesses to memory; cpu-group is the
+ * same, but counted by CPU. threads has no exits, but events of so many threads.
  */
-#include "tests/worlds/trace_world_linux.h"
+#include "tests/worlds/perf_group.h"
 
 #define NR_REASONS 8
 
@@ -174,6 +175,42 @@ static void make_perf(FILE *file, uint64_t nr)
 	bytes_release(&event);
 }
 
+/* As perf: two guests of a vCPU each, each on a CPU of its own. */
+static void make_any_group(FILE *file, uint64_t nr, enum group_of of)
+{
+	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
+	struct group_shape shape = group_shape;
+	uint64_t nr_exits[GROUP_CPUS] = { 0 };
+
+	shape.of = of;
+	put_group_begin(&bytes, &shape);
+	put_perf_comm(&bytes, 70, 70, "alpha");
+	put_perf_comm(&bytes, 80, 80, "beta");
+	for (uint64_t i = 0; i < nr; i++) {
+		unsigned int cpu = i / NR_REASONS % 2;
+		uint32_t pid = 70 + 10 * cpu;
+		uint64_t exits = ++nr_exits[cpu];
+		const uint64_t counts[] = { exits, exits, 3 * exits, 1000 * exits };
+
+		put_exit(&event, pid + 1, 0, 1, reasons[i % NR_REASONS]);
+		put_group_sample(&bytes, &shape, 1 + 2000 * i, cpu, pid, pid + 1, &event, counts);
+	}
+	put_group_end(&bytes, &shape);
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&event);
+}
+
+static void make_group(FILE *file, uint64_t nr)
+{
+	make_any_group(file, nr, GROUP_OF_THREADS);
+}
+
+static void make_cpu_group(FILE *file, uint64_t nr)
+{
+	make_any_group(file, nr, GROUP_OF_CPUS);
+}
+
 /* Appends a file. */
 static void put_file(struct bytes *bytes, const char *path)
 {
@@ -223,6 +260,8 @@ int main(int argc, char **argv)
 		{ "host", make_host },
 		{ "guest", make_guest },
 		{ "perf", make_perf },
+		{ "group", make_group },
+		{ "cpu-group", make_cpu_group },
 		{ "threads", make_threads },
 	};
 	uint64_t nr = argc == 4 ? strtoull(argv[3], NULL, 10) : 8 * NR_REASONS;
@@ -239,7 +278,8 @@ int main(int argc, char **argv)
 		}
 	}
 	fprintf(stderr,
-		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|threads FILE [EXITS]\n"
+		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group|\n"
+		"                  threads FILE [EXITS]\n"
 		"       trace_make raw FILE FORMAT PAGES...\n");
 	return 2;
 }

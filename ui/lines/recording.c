@@ -169,7 +169,7 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out)
 		fputs(about->pairing->has_entries ?
 		      "The recording's clock only counts events: no durations. Record with another "
 		      "clock.\n" :
-		      "The recording has no events of entering the guest: no durations.\n", out);
+		      "No events of entering the guest are recorded: no durations.\n", out);
 	if (about->pairing->nr_counted)
 		print_counted(about, out);
 	print_losses(about, out);
