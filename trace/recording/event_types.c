@@ -126,7 +126,7 @@ int event_types_set_counted(struct event_types *types, struct trace_event *event
 
 	if (!type)
 		return -ENOMEM;
-	event->data = NULL;
+	event->data = ""; /* readers of fields add offsets to it */
 	event->size = 0;
 	event->id = id;
 	event->type = type->type;

@@ -65,7 +65,6 @@ static void check_thread(const struct trace_event *event, bool is_of_thread)
 
 static void check_counted(const struct trace_event *event, const struct group_shape *shape)
 {
-	assert_null(event->data);
 	assert_int_equal(event->size, 0);
 	assert_int_equal(event->vcpu, -1);
 	check_thread(event, shape->of == GROUP_OF_THREADS || shape->of == GROUP_OF_HEIRS);
