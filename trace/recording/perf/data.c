@@ -116,7 +116,7 @@ static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 	struct perf_sample *sample = &entry.sample;
 
 	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, sample) ||
-	    !check_counts(perf, piece, sample)) {
+	    (sample->nr_counts && !check_counts(perf, piece, sample))) {
 		trace_add_problem(perf->source.file, piece->offset,
 				  "a damaged sample");
 		return finish(perf);
@@ -315,7 +315,7 @@ static int give_counted(struct perf_source *perf)
 
 	if (got == -E2BIG && !perf->has_no_room) {
 		trace_add_problem(perf->source.file, perf->bytes.record_at,
-				  "too many threads have counts: not all are counted up to here");
+				  "too many threads have counts: some are left out");
 		perf->has_no_room = true;
 	}
 	if (got <= 0)
@@ -360,7 +360,8 @@ static bool is_due(const struct perf_source *perf)
 static int next_entry(struct perf_source *perf)
 {
 	perf_block_drop(&perf->bytes, perf->given.block);
-	perf->given = (struct perf_entry){ .block = NULL };
+	perf->given.block = NULL;
+	perf->given.sample.nr_counts = 0;
 	while (!is_due(perf)) {
 		int err;
 
@@ -370,24 +371,27 @@ static int next_entry(struct perf_source *perf)
 		if (err < 0)
 			return err;
 	}
-	perf->given = perf_heap_pop(&perf->heap);
+	perf_heap_pop(&perf->heap, &perf->given);
 	return 1;
 }
 
 static int next(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;
-	int got = give_counted(perf);
+	int got = 0;
 
-	while (!got) {
+	for (;;) {
+		if (perf->given.sample.nr_counts)
+			got = give_counted(perf);
+		if (got)
+			return got;
 		got = next_entry(perf);
 		if (got <= 0)
 			return got;
 		got = give_entry(perf);
-		if (!got)
-			got = give_counted(perf);
+		if (got)
+			return got;
 	}
-	return got;
 }
 
 static void free_source(struct trace_source *source)
@@ -395,8 +399,10 @@ static void free_source(struct trace_source *source)
 	struct perf_source *perf = (struct perf_source *)source;
 
 	perf_block_drop(&perf->bytes, perf->given.block);
-	while (perf->heap.nr > 0)
-		perf_block_drop(&perf->bytes, perf_heap_pop(&perf->heap).block);
+	while (perf->heap.nr > 0) {
+		perf_heap_pop(&perf->heap, &perf->given);
+		perf_block_drop(&perf->bytes, perf->given.block);
+	}
 	perf_bytes_release(&perf->bytes);
 	perf_counts_release(&perf->counts);
 	free(perf->heap.list);

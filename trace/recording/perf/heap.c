@@ -31,16 +31,16 @@ int perf_heap_push(struct perf_heap *heap, const struct perf_entry *entry)
 }
 
 /* The last entry is a late one, as a rule: its place is looked for from the bottom. */
-struct perf_entry perf_heap_pop(struct perf_heap *heap)
+void perf_heap_pop(struct perf_heap *heap, struct perf_entry *ret_entry)
 {
-	struct perf_entry top = heap->list[0], last = heap->list[--heap->nr];
+	const struct perf_entry last = heap->list[--heap->nr];
 	size_t i = 0, child;
 
+	*ret_entry = heap->list[0];
 	for (; (child = 2 * i + 1) < heap->nr; i = child) {
 		if (child + 1 < heap->nr && is_before(&heap->list[child + 1], &heap->list[child]))
 			child++;
 		heap->list[i] = heap->list[child];
 	}
 	put(heap, i, &last);
-	return top;
 }

@@ -24,7 +24,7 @@ struct perf_heap {
 /* Holds the entry's block. 0 or -ENOMEM. */
 int perf_heap_push(struct perf_heap *heap, const struct perf_entry *entry);
 
-/* The earliest, of at least one. The caller drops its block. */
-struct perf_entry perf_heap_pop(struct perf_heap *heap);
+/* Takes the earliest out, of at least one. The caller drops its block. */
+void perf_heap_pop(struct perf_heap *heap, struct perf_entry *ret_entry);
 
 #endif

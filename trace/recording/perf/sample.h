@@ -12,8 +12,8 @@
 struct perf_sample {
 	uint64_t time;
 	int32_t pid, tid, cpu;
-	const uint8_t *raw; /* NULL: none */
 	uint32_t raw_size;
+	const uint8_t *raw; /* NULL: none */
 	/* How often each event of a group has happened so far, see group.h. NULL: no group. */
 	const uint8_t *counts;
 	uint32_t nr_counts;

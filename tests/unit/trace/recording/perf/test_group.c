@@ -6,10 +6,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "lib/array.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
+#include "trace/recording/perf/group.h"
 #include "trace/exits/pairing.h"
 
 /* A sample of CPU 0's thread 77 or CPU 1's thread 78. */
@@ -306,6 +308,37 @@ static void damaged_index(void **state)
 	trace_close(trace);
 }
 
+/* A count that is remembered still grows when there is no room for another one. */
+static void no_room_for_counts(void **state)
+{
+	struct perf_id id = { .id = 5, .tracepoint = ID_ENTRY };
+	struct perf_header header = { .swap = false };
+	struct perf_counts counts = { .hash = NULL };
+	struct perf_counted counted;
+	uint64_t read[] = { 1, 5 };
+	struct perf_sample sample = { .id = 4, .counts_by_thread = true, .count_size = 16 };
+	int got = 1;
+
+	(void)state;
+	HASH_ADD(hh, header.ids, id, sizeof(id.id), &id);
+	for (uint32_t tid = 0; got == 1 && tid <= PERF_COUNTS_MAX; tid++) {
+		sample.counts = (const uint8_t *)read;
+		sample.nr_counts = 1;
+		sample.tid = (int32_t)tid;
+		got = perf_group_take(&counts, &header, &sample, &counted);
+	}
+	assert_int_equal(got, -E2BIG);
+	assert_int_equal(sample.tid, PERF_COUNTS_MAX);
+	read[0] = 8;
+	sample.counts = (const uint8_t *)read;
+	sample.nr_counts = 1;
+	sample.tid = 7;
+	assert_int_equal(perf_group_take(&counts, &header, &sample, &counted), 1);
+	assert_int_equal(counted.nr, 7);
+	perf_counts_release(&counts);
+	HASH_CLEAR(hh, header.ids);
+}
+
 /* ---- what is made of it */
 
 /* A counted entry ends no exit, and a counted access is no argument of one. */
@@ -358,6 +391,7 @@ int main(void)
 		T(unknown_id),
 		T(damaged_counts),
 		T(damaged_index),
+		T(no_room_for_counts),
 		T(counted_events_are_not_paired),
 	};
 
