@@ -105,7 +105,7 @@ static bool check_counts(struct perf_source *perf, const struct perf_piece *piec
 				  "a group ({...}:S) counts events that the header does not have");
 		perf->has_unknown = true;
 	}
-	if (group == PERF_GROUP_NONE || sample->count_size < 16)
+	if (group == PERF_GROUP_NONE)
 		sample->nr_counts = 0;
 	return group != PERF_GROUP_DAMAGED;
 }

@@ -108,7 +108,7 @@ int perf_group_take(struct perf_counts *counts, const struct perf_header *header
 {
 	int err = 0;
 
-	while (sample->nr_counts > 0 && !err) {
+	while (sample->nr_counts > 0 && has_ids(sample) && !err) {
 		const struct value value = value_at(header, sample, 0);
 		const struct perf_id *id = perf_header_id(header, value.id);
 		struct perf_count_key key = { value.id, -1 };
