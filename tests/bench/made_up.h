@@ -105,7 +105,7 @@ static inline void choose_rates(struct made_up *made_up)
 
 static inline void add_fields(struct made_up *made_up)
 {
-	const struct exit_events events = { { "kvm_exit" } };
+	const struct exit_events events = { .names = { "kvm_exit" } };
 	static const char *const names[EVENTS] = { "kvm_exit", "kvm_entry", "kvm_msr", "kvm_pio",
 						   "kvm_inj_virq", "kvm_apic_accept_irq",
 						   "kvm_halt_poll_ns", "kvm_vcpu_wakeup" };
