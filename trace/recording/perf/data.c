@@ -75,14 +75,14 @@ static int on_comm(struct perf_source *perf, const struct perf_piece *piece)
 			 (const char *)piece->at + 8, piece->size - 8);
 }
 
-static int add_entry(struct perf_source *perf, const struct perf_piece *piece,
+static void add_entry(struct perf_source *perf, const struct perf_piece *piece,
 		     struct perf_entry *entry)
 {
 	entry->order = perf->order++;
 	entry->block = piece->block;
 	if (entry->sample.time > perf->most)
 		perf->most = entry->sample.time;
-	return perf_heap_push(&perf->heap, entry);
+	perf_heap_push(&perf->heap, entry);
 }
 
 /* Of a scheduler's event the period may be a time. */
@@ -132,7 +132,8 @@ static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
 				  "as one: record without -F and -c");
 		perf->has_periods = true;
 	}
-	return add_entry(perf, piece, &entry);
+	add_entry(perf, piece, &entry);
+	return 0;
 }
 
 /* lost_at: where the record has the number. */
@@ -151,7 +152,8 @@ static int on_lost(struct perf_source *perf, const struct perf_piece *piece, siz
 	}
 	if (!entry.sample.time)
 		entry.sample.time = perf->most;
-	return add_entry(perf, piece, &entry);
+	add_entry(perf, piece, &entry);
+	return 0;
 }
 
 /*
@@ -175,7 +177,7 @@ static int on_lost_samples(struct perf_source *perf, const struct perf_piece *pi
 }
 
 /* At the end: what is missing without a record of the kernel's, on some CPU. */
-static int add_other_losses(struct perf_source *perf)
+static void add_other_losses(struct perf_source *perf)
 {
 	const struct perf_entry entry = {
 		.order = perf->order++,
@@ -183,7 +185,8 @@ static int add_other_losses(struct perf_source *perf)
 		.lost = (int64_t)(perf->lost_in_all - perf->lost),
 	};
 
-	return perf->lost_in_all > perf->lost ? perf_heap_push(&perf->heap, &entry) : 0;
+	if (perf->lost_in_all > perf->lost)
+		perf_heap_push(&perf->heap, &entry);
 }
 
 /*
@@ -277,7 +280,8 @@ static int read_record(struct perf_source *perf)
 
 	if (got == 0) {
 		finish(perf);
-		return add_other_losses(perf);
+		add_other_losses(perf);
+		return 0;
 	}
 	return got > 0 ? on_record(perf, &piece) : got;
 }

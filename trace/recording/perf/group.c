@@ -2,6 +2,7 @@
 /* Finds what happened between two samples of a group. */
 #include <errno.h>
 
+#include "lib/xalloc.h"
 #include "trace/recording/perf/group.h"
 
 #define COUNT_MAX (UINT64_C(1) << 48) /* a larger count is damage */
@@ -73,13 +74,11 @@ static int add_count(struct perf_counts *counts, const struct perf_count_key *ke
 
 	if (HASH_COUNT(counts->hash) >= PERF_COUNTS_MAX)
 		return -E2BIG;
-	count = calloc(1, sizeof(*count));
-	if (!count)
-		return -ENOMEM;
+	count = xcalloc(1, sizeof(*count));
 	count->key = *key;
 	hash_add(counts->hash, key, count);
 	*ret_count = count;
-	return count ? 0 : -ENOMEM;
+	return 0;
 }
 
 /*

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A binary heap. */
-#include <errno.h>
-
 #include "lib/array.h"
 #include "trace/recording/perf/heap.h"
 
@@ -20,14 +18,12 @@ static void put(struct perf_heap *heap, size_t i, const struct perf_entry *entry
 	heap->list[i] = *entry;
 }
 
-int perf_heap_push(struct perf_heap *heap, const struct perf_entry *entry)
+void perf_heap_push(struct perf_heap *heap, const struct perf_entry *entry)
 {
-	if (array_grow(&heap->list, &heap->room, heap->nr + 1) < 0)
-		return -ENOMEM;
+	array_grow(&heap->list, &heap->room, heap->nr + 1);
 	put(heap, heap->nr++, entry);
 	if (entry->block)
 		perf_block_hold(entry->block);
-	return 0;
 }
 
 /* The last entry is a late one, as a rule: its place is looked for from the bottom. */

@@ -21,8 +21,8 @@ struct perf_heap {
 	size_t nr, room;
 };
 
-/* Holds the entry's block. 0 or -ENOMEM. */
-int perf_heap_push(struct perf_heap *heap, const struct perf_entry *entry);
+/* Holds the entry's block. */
+void perf_heap_push(struct perf_heap *heap, const struct perf_entry *entry);
 
 /* Takes the earliest out, of at least one. The caller drops its block. */
 void perf_heap_pop(struct perf_heap *heap, struct perf_entry *ret_entry);
