@@ -12,16 +12,13 @@
 #include "cmd/command.h"
 #include "cmd/leave.h"
 #include "cmd/stale.h"
-#include "cmd/top.h"
 
 int main(int argc, char **argv)
 {
-	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
-
 	stdfd_fill();
 	signals_init();
 	/* Not LC_NUMERIC: a decimal comma would change the numbers of -s, CSV and JSON. */
 	setlocale(LC_CTYPE, "");
 	stale_end();
-	leave(say_end(command ? command->run(argc - 1, argv + 1) : top_run(argc, argv)));
+	leave(say_end(command_main(argc, argv)));
 }

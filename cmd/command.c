@@ -1,46 +1,136 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of commands. */
+/* The table of commands, their --help, and `kvmtop help`. */
+#include <errno.h>
 #include <string.h>
 
+#include "lib/array.h"
+#include "lib/say.h"
 #include "cmd/command.h"
-#include "cmd/commands.h"
+#include "cmd/options.h"
+#include "cmd/thresholds_file.h"
 
 static const struct command *const commands[] = {
-	&exits_command,
-	&format_command,
-	&record_command,
-	&report_command,
-	&timeline_command,
-	&why_command,
-	NULL,
+	&exits_command,	 &export_command, &format_command,   &help_command,
+	&record_command, &report_command, &timeline_command, &why_command,
 };
 
 const struct command *command_by_name(const char *name)
 {
-	for (size_t i = 0; commands[i]; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(commands[i]->name, name) == 0)
 			return commands[i];
 	}
 	return NULL;
 }
 
-void commands_names(char *buf, size_t size)
+void command_names(char *buf, size_t size)
 {
 	size_t len = 0;
 
-	for (size_t i = 0; commands[i] && len < size; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(commands) && len < size; i++)
 		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? ", " : "",
 					commands[i]->name);
 }
 
-void commands_help(FILE *out)
+void command_list(FILE *out, bool for_shell)
 {
-	for (size_t i = 0; commands[i]; i++)
-		fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->help);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, for_shell ? "%s\t%s\n" : "  %-9s %s\n", commands[i]->name,
+			commands[i]->help);
 }
 
-void commands_complete(FILE *out)
+void command_topics(FILE *out, bool for_shell)
 {
-	for (size_t i = 0; commands[i]; i++)
-		fprintf(out, "%s\t%s\n", commands[i]->name, commands[i]->help);
+	for (size_t i = 0; i < option_table.nr; i++) {
+		const struct option_spec *spec = &option_table.specs[i];
+
+		if (spec->heading)
+			fprintf(out, for_shell ? "%s\t%s\n" : "  %-9s %s\n", spec->topic,
+				spec->heading);
+	}
+	fprintf(out, for_shell ? "%s\t%s\n" : "  %-9s %s\n", "all", "All of these");
 }
+
+static void print_help(const struct command *command)
+{
+	fputs(command->usage, stdout);
+	option_help(&option_table, &command->command,
+		    command->name[0] ? LISTED_BY_TOPIC : LISTED_FIRST, NULL, stdout);
+	if (!command->name[0]) {
+		puts("\nCommands, each with a --help of its own:");
+		command_list(stdout, false);
+	}
+	printf("\n%s", command->footer);
+}
+
+int command_main(int argc, char **argv)
+{
+	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
+	bool is_named = command != NULL;
+	struct options options;
+	struct why why = { "" };
+
+	if (!command)
+		command = &top_command;
+	if (options_parse(command, argc - is_named, argv + is_named, &options, &why) < 0)
+		return say_usage(command->name, &why);
+	if (options.help)
+		print_help(command);
+	else if (!thresholds_asked(options.thresholds))
+		return command->run(&options);
+	return STATUS_OK;
+}
+
+/* ---- kvmtop help ---- */
+
+static bool is_topic(const char *word)
+{
+	for (size_t i = 0; i < option_table.nr; i++) {
+		const struct option_spec *spec = &option_table.specs[i];
+
+		if (spec->heading && strcmp(spec->topic, word) == 0)
+			return true;
+	}
+	return strcmp(word, "all") == 0;
+}
+
+static int understand(struct options *options, struct why *why)
+{
+	const char *word = options->nr_words ? options->words[0] : "all";
+
+	if (options->nr_words > 1)
+		return why_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
+	if (!command_by_name(word) && !is_topic(word))
+		return why_set(why, -EINVAL, "\"%s\": neither a command nor a topic; kvmtop help "
+			       "lists them", word);
+	return 0;
+}
+
+static int run(struct options *options)
+{
+	const char *word = options->nr_words ? options->words[0] : NULL;
+
+	if (word && command_by_name(word)) {
+		print_help(command_by_name(word));
+	} else if (word) {
+		option_help(&option_table, &top_command.command, LISTED_BY_TOPIC,
+			    strcmp(word, "all") == 0 ? NULL : word, stdout);
+	} else {
+		puts("Topics, of the options of kvmtop itself:");
+		command_topics(stdout, false);
+		puts("\nCommands:");
+		command_list(stdout, false);
+	}
+	return STATUS_OK;
+}
+
+const struct command help_command = {
+	.name = "help",
+	.help = "list the options of a topic, or of a command",
+	.usage = "Usage: kvmtop help [TOPIC | COMMAND]\n"
+		 "Lists the options of a topic, or of a command; without one, the topics.\n",
+	.footer = "More: man kvmtop\n",
+	.command = { .works = MODE_HELP, .offer = OFFER_TOPICS },
+	.understand = understand,
+	.run = run,
+};

@@ -1,34 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * command - what `kvmtop NAME ...` does, for each NAME.
+ * command - the commands: what `kvmtop NAME ...` does, for each NAME, and `kvmtop` without one.
  *
- * A new command is one file and one line in command.c.
+ * A new command is one file, one line in command.c, and its mode in options.h.
  */
 #ifndef KVMTOP_CMD_COMMAND_H
 #define KVMTOP_CMD_COMMAND_H
 
-#include <stddef.h>
 #include <stdio.h>
 
-struct option_table;
+#include "cmd/options.h"
 
-struct command {
-	const char *name; /* "report" */
-	const char *help; /* a line for --help */
-	const struct option_table *options;
-	/* argv[0] is the command's name. Returns the exit status; prints its own errors (say.h). */
-	int (*run)(int argc, char **argv);
-};
+extern const struct command top_command, exits_command, export_command, format_command,
+	help_command, record_command, report_command, timeline_command, why_command;
+
+/* Runs the command that argv names, or the program without one. Returns the exit status. */
+int command_main(int argc, char **argv);
 
 const struct command *command_by_name(const char *name); /* NULL: there is none */
 
+/* A name and what it is, a line each; for the shell's completion with a tab between them. */
+void command_list(FILE *out, bool for_shell);
+void command_topics(FILE *out, bool for_shell);
+
 /* "exits, format, ..." */
-void commands_names(char *buf, size_t size);
-
-/* A line for each, for --help. */
-void commands_help(FILE *out);
-
-/* The same for the shell's completion: a tab between name and help. */
-void commands_complete(FILE *out);
+void command_names(char *buf, size_t size);
 
 #endif

@@ -3,135 +3,69 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/command.h"
 #include "cmd/complete.h"
-#include "cmd/top_options.h"
 #include "core/metrics.h"
-
-/* How far a command line has been read. */
-struct line {
-	struct completion *completion;
-	const struct option_spec *pending; /* the next word is its argument; NULL: none */
-	unsigned int nr_pending;	   /* how many words the argument has left */
-	bool has_options;		   /* an option can be next */
-	bool has_program;		   /* the words of a program follow */
-	bool is_first;			   /* there is no word before */
-};
-
-static bool is_option(const char *word)
-{
-	return word[0] == '-' && word[1];
-}
+#include "cmd/options.h"
 
 /* Keeps the values that later words depend on. */
-static void take_value(struct completion *completion, const struct option_spec *spec,
-		       const char *value)
+static void take_value(struct completion *completion, const char *value)
 {
-	if (spec->offer == OFFER_VIEWS && view_type_by_name(value))
+	if (completion->spec->offer == OFFER_VIEWS && view_type_by_name(value))
 		completion->view = view_type_by_name(value);
-	else if (spec->offer == OFFER_FOLDERS)
+	else if (completion->spec->offer == OFFER_FOLDERS)
 		completion->sysroot = value;
-}
-
-static void expect_value(struct line *line, const struct option_spec *spec)
-{
-	if (spec && !spec->value && spec->offer == OFFER_VIEWS) /* -b */
-		line->completion->view = view_type_by_groups(GROUP_GUEST);
-	line->pending = spec && spec->value ? spec : NULL;
-	line->nr_pending = line->pending && spec->kind == VALUE_PAIR ? 2 : 1;
-}
-
-static void read_long(struct line *line, const char *name)
-{
-	size_t len = strcspn(name, "=");
-	const struct option_spec *spec = option_by_name(line->completion->table, name, len);
-
-	if (!name[len])
-		expect_value(line, spec);
-	else if (spec)
-		take_value(line->completion, spec, name + len + 1);
-}
-
-/* In "-bg" the argument of -g is the next word; in "-gNAME" it is there. */
-static void read_letters(struct line *line, const char *letters)
-{
-	for (; *letters; letters++) {
-		const struct option_spec *spec = option_by_letter(line->completion->table,
-								  *letters);
-
-		if (spec && spec->value && letters[1] && spec->kind != VALUE_FLAG) {
-			take_value(line->completion, spec, letters + 1);
-			return;
-		}
-		expect_value(line, spec);
-	}
-}
-
-static void read_option(struct line *line, const char *word)
-{
-	if (strcmp(word, "--") == 0)
-		line->has_options = false;
-	else if (word[1] == '-')
-		read_long(line, word + 2);
-	else
-		read_letters(line, word + 1);
-}
-
-static void read_word(struct line *line, const char *word)
-{
-	bool may_be_absent = line->pending && line->pending->kind == VALUE_FLAG;
-
-	if (line->pending && strcmp(word, "=") == 0) /* bash splits --view=exits */
-		return;
-	if (line->pending && !(may_be_absent && is_option(word))) {
-		take_value(line->completion, line->pending, word);
-		if (--line->nr_pending == 0)
-			line->pending = NULL;
-	} else if (line->has_options && is_option(word)) {
-		line->pending = NULL;
-		read_option(line, word);
-	} else if (line->completion->table->stops_at_word) {
-		line->has_options = false;
-		line->has_program = true;
-	}
-}
-
-static enum offer find_offer(const struct line *line, const char *last)
-{
-	const struct completion *completion = line->completion;
-	enum offer offer = completion->table->offer;
-
-	if (line->pending && !(line->pending->kind == VALUE_FLAG && last[0] == '-'))
-		return line->pending->offer;
-	if (line->has_options && last[0] == '-')
-		return OFFER_OPTIONS;
-	if (line->is_first)
-		return OFFER_COMMANDS;
-	if (line->has_options && offer == OFFER_NOTHING)
-		return OFFER_OPTIONS;
-	return line->has_program ? OFFER_FILES : offer;
 }
 
 void completion_find(char **words, size_t nr, struct completion *ret_completion)
 {
 	const struct command *command = nr > 1 ? command_by_name(words[0]) : NULL;
-	struct line line = {
-		.completion = ret_completion,
-		.has_options = true,
-		.is_first = nr <= 1,
-	};
+	struct completion completion = { .sysroot = "" };
 	const char *last = nr ? words[nr - 1] : "";
+	unsigned int nr_values = 0; /* of the option, which are still to come */
+	bool is_after_end = false;
 
-	*ret_completion = (struct completion){
-		.command = command,
-		.table = command ? command->options : &top_option_table,
-		.view = view_type_by_groups(command ? GROUP_ALL : GROUP_EVENT),
-		.sysroot = "",
-	};
-	for (size_t i = command ? 1 : 0; i + 1 < nr; i++)
-		read_word(&line, words[i]);
-	ret_completion->offer = find_offer(&line, last);
-	ret_completion->spec = line.pending;
+	completion.command = command ? command : &top_command;
+	completion.view = view_type_by_groups(command ? GROUP_ALL : GROUP_EVENT);
+	completion.offer = completion.command->command.offer;
+	for (size_t i = command ? 1 : 0; i + 1 < nr && !is_after_end; i++) {
+		const char *word = words[i];
+
+		if (nr_values && strcmp(word, "=") == 0) /* bash splits --view=exits */
+			continue;
+		if (nr_values && !(completion.spec->kind == VALUE_FLAG && word[0] == '-')) {
+			take_value(&completion, word);
+			nr_values--;
+			continue;
+		}
+		nr_values = 0;
+		is_after_end = strcmp(word, "--") == 0;
+		if (word[0] != '-' && completion.command->command.stops_at_word) {
+			is_after_end = true;
+			completion.offer = OFFER_FILES;
+		}
+		completion.spec = word[0] == '-' && word[1] && !is_after_end ?
+					  option_by_word(&option_table,
+							 &completion.command->command, word) : NULL;
+		if (!completion.spec)
+			continue;
+		if (word[1] == '-' && strchr(word, '='))
+			take_value(&completion, strchr(word, '=') + 1);
+		else if (completion.spec->value)
+			nr_values = completion.spec->kind == VALUE_PAIR ? 2 : 1;
+		else if (completion.spec->offer == OFFER_VIEWS) /* -b */
+			completion.view = view_type_by_groups(GROUP_GUEST);
+	}
+	if (!nr_values || (completion.spec->kind == VALUE_FLAG && last[0] == '-'))
+		completion.spec = NULL;
+	if (completion.spec)
+		completion.offer = completion.spec->offer;
+	else if (!is_after_end && last[0] == '-')
+		completion.offer = OFFER_OPTIONS;
+	else if (nr <= 1)
+		completion.offer = OFFER_COMMANDS;
+	else if (!is_after_end && completion.offer == OFFER_NOTHING)
+		completion.offer = OFFER_OPTIONS;
+	*ret_completion = completion;
 }
 
 /* ---- words ---- */
@@ -147,11 +81,13 @@ static void print_words(const char *list)
 	}
 }
 
-static void print_options(const struct option_table *table)
+static void print_options(const struct option_command *command)
 {
-	for (size_t i = 0; i < table->nr; i++) {
-		const struct option_spec *spec = &table->specs[i];
+	for (size_t i = 0; i < option_table.nr; i++) {
+		const struct option_spec *spec = &option_table.specs[i];
 
+		if (!option_is_of(spec, command) || spec->listed == LISTED_IN_MAN)
+			continue;
 		if (spec->letter)
 			printf("-%c\t%s\n", spec->letter, spec->help);
 		if (spec->name)
@@ -159,23 +95,6 @@ static void print_options(const struct option_table *table)
 		if (spec->alias)
 			printf("--%s\t%s\n", spec->alias, spec->help);
 	}
-}
-
-static void print_columns(const struct completion *completion)
-{
-	const bool is_recording = completion->command == command_by_name("report");
-	char names[512];
-
-	view_column_ids(completion->view, is_recording, names, sizeof(names));
-	print_words(names);
-}
-
-static void print_views(void)
-{
-	char names[128];
-
-	view_type_names(names, sizeof(names));
-	print_words(names);
 }
 
 static void print_metrics(void)
@@ -188,7 +107,9 @@ static void print_metrics(void)
 
 void completion_print(const struct completion *completion)
 {
-	if (completion->spec)
+	char names[512];
+
+	if (completion->spec && completion->offer != OFFER_COLUMNS)
 		print_words(completion->spec->words);
 	switch (completion->offer) {
 	case OFFER_FILES:
@@ -201,49 +122,28 @@ void completion_print(const struct completion *completion)
 		puts("\tcommands");
 		break;
 	case OFFER_VIEWS:
-		print_views();
+		view_type_names(names, sizeof(names));
+		print_words(names);
 		break;
 	case OFFER_COLUMNS:
-		print_columns(completion);
+		view_column_ids(completion->view, completion->command == &report_command, names,
+				sizeof(names));
+		print_words(names);
 		break;
 	case OFFER_METRICS:
 		print_metrics();
 		break;
+	case OFFER_TOPICS:
+		command_topics(stdout, true);
+		command_list(stdout, true);
+		break;
 	case OFFER_OPTIONS:
-		print_options(completion->table);
+		print_options(&completion->command->command);
 		break;
 	case OFFER_COMMANDS:
-		commands_complete(stdout);
+		command_list(stdout, true);
 		break;
-	case OFFER_NOTHING:
-	case OFFER_GUESTS:
-	case OFFER_PIDS:
-	case OFFER_FIELDS:
-	case OFFER_EVENTS:
+	default: /* what this machine has */
 		break;
 	}
-}
-
-void completion_print_guest(const struct guest *guest)
-{
-	printf("%s\tprocess %d\n", guest->name, (int)guest->pid);
-}
-
-void completion_print_pid(const struct guest *guest)
-{
-	printf("%d\t%s\n", (int)guest->pid, guest->name);
-}
-
-/* Replaces what the shell would change by a dot, which matches any character. */
-void completion_print_field(const char *name)
-{
-	for (; *name; name++)
-		putchar(*name == '(' || *name == ')' ? '.' : *name);
-	putchar('\n');
-}
-
-void completion_print_event(const char *name)
-{
-	if (!strchr(name, '('))
-		puts(name);
 }

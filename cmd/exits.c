@@ -10,12 +10,12 @@
 
 #include "arch/arch.h"
 #include "lib/clock.h"
+#include "lib/delay.h"
 #include "lib/say.h"
 #include "cmd/command.h"
-#include "cmd/commands.h"
-#include "cmd/exits_options.h"
 #include "cmd/live.h"
 #include "cmd/providers.h"
+#include "cmd/options.h"
 #include "host/env.h"
 #include "core/monitor.h"
 #include "core/provider.h"
@@ -25,17 +25,18 @@
 #include "ui/numbers.h"
 #include "core/views/build.h"
 
+#define DURATION_MAX_S 1e9
 #define INTERVAL_S 1.0 /* when a guest ends, its exits since the last sample are lost */
 
 struct exits_run {
-	struct exits_options options;
+	const struct options *options;
 	struct env env;
 	struct live live;
 	struct record_child child;
 	struct monitor *monitor;
 	struct query query;
 	struct guest compared[2]; /* of --diff, without their vCPUs */
-	struct vcpu_key only[EXITS_TIDS];
+	struct vcpu_key only[TIDS_MAX];
 	struct view view;
 	/* Printed when all guests that are counted have ended. */
 	char over[2 * GUEST_NAME_SIZE + 80];
@@ -72,7 +73,7 @@ static void list_vcpus(const struct guest *guest, char *buf, size_t size)
 /* Chooses the guest of -p or -g, and the vCPU of -v. -EINVAL: a usage error. */
 static int choose_guest(struct exits_run *run, const struct guests *guests, struct why *why)
 {
-	const struct exits_options *options = &run->options;
+	const struct options *options = run->options;
 	const struct guest *guest = NULL;
 	char vcpus[64];
 	int err = guests_choose(guests, options->guest, options->pid, &guest, why);
@@ -86,20 +87,20 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 		run->query.groups = GROUP_GUEST | GROUP_REASON;
 	if (!options->has_vcpu)
 		return 0;
-	if (!guest_vcpu(guest, options->vcpu_index)) {
+	if (!guest_vcpu(guest, (int32_t)options->vcpu)) {
 		list_vcpus(guest, vcpus, sizeof(vcpus));
 		return why_set(why, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
-			       (int)options->vcpu_index, guest->name, (int)guest->pid, vcpus);
+			       (int)options->vcpu, guest->name, (int)guest->pid, vcpus);
 	}
 	run->query.has_vcpu = true;
-	run->query.vcpu = options->vcpu_index;
+	run->query.vcpu = (int32_t)options->vcpu;
 	return 0;
 }
 
 /* Finds the guest of --diff, by name or by pid: a name may be a number. */
 static int choose_other(struct exits_run *run, const struct guests *guests, struct why *why)
 {
-	const char *text = run->options.diff;
+	const char *text = run->options->other;
 	char *end;
 	long pid = strtol(text, &end, 10);
 	bool is_pid = end > text && !*end && pid > 0 && pid <= INT_MAX &&
@@ -142,13 +143,13 @@ static int choose_thread(struct exits_run *run, const struct guests *guests, pid
 
 static int choose(struct exits_run *run, struct why *why)
 {
-	const struct exits_options *options = &run->options;
+	const struct options *options = run->options;
 	const struct guests *guests = monitor_facts(run->monitor)->guests;
 	int err = monitor_find_guests(run->monitor, why);
 
 	if (!err && (options->pid || options->guest)) {
 		err = choose_guest(run, guests, why);
-		return err || !options->diff ? err : choose_other(run, guests, why);
+		return err || !options->other ? err : choose_other(run, guests, why);
 	}
 	snprintf(run->over, sizeof(run->over), "the guests of these threads have ended");
 	for (size_t i = 0; !err && i < options->nr_only; i++)
@@ -160,11 +161,11 @@ static int choose(struct exits_run *run, struct why *why)
 
 static void set_query(struct exits_run *run)
 {
-	const struct exits_options *options = &run->options;
+	const struct options *options = run->options;
 	struct query *query = &run->query;
 
 	query->type = options->view;
-	query->sort = options->sort;
+	query->sort = options->column;
 	query->event = options->event;
 	query->longer_ns = options->longer_ns;
 	query->has_halts = options->halts;
@@ -175,7 +176,7 @@ static void set_query(struct exits_run *run)
 /* The command waits until counting has begun; its end ends the loop. */
 static int prepare_command(struct exits_run *run, const sigset_t *mask, struct why *why)
 {
-	int err = record_child_new(&run->child, run->options.command, mask, why);
+	int err = record_child_new(&run->child, run->options->command, mask, why);
 
 	if (err)
 		return err;
@@ -189,14 +190,14 @@ static int begin(struct exits_run *run, struct why *why)
 		.env = &run->env,
 		.providers = 1U << PROVIDER_EXITS,
 	};
-	int err = env_init(&run->env, run->options.sysroot, why);
+	int err = env_init(&run->env, run->options->sysroot, why);
 	sigset_t mask;
 
 	run->query.groups = GROUP_ALL;
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	if (!err)
-		err = live_init(&run->live, false, false);
-	if (!err && run->options.command)
+		err = live_init(&run->live, run->options->output, false);
+	if (!err && run->options->command)
 		err = prepare_command(run, &mask, why);
 	if (!err)
 		config.list = providers_of(&run->env);
@@ -216,9 +217,9 @@ static bool is_over(const struct exits_run *run)
 	const struct guests *guests = monitor_facts(run->monitor)->guests;
 	const struct query *query = &run->query;
 
-	if (run->options.command) /* its end is the end, whatever the guests do */
+	if (run->options->command) /* its end is the end, whatever the guests do */
 		return false;
-	if (run->options.diff)
+	if (run->options->other)
 		return !guests_by_id(guests, run->compared[0].id) &&
 		       !guests_by_id(guests, run->compared[1].id);
 	if (query->guest != GUEST_ANY)
@@ -234,17 +235,22 @@ static bool is_over(const struct exits_run *run)
 
 static int open_lines(struct exits_run *run, struct why *why)
 {
-	struct lines_config config = { .format = LINES_TABLE, .goes_on = run->query.longer_ns };
+	struct lines_config config = {
+		.format = LINES_TABLE,
+		.goes_on = run->query.longer_ns,
+		.path = run->options->output,
+		.overwrites = true,
+	};
 
-	if (run->options.diff) {
+	if (run->options->other) {
 		config.other_guest = &run->compared[0];
 		config.guest = &run->compared[1];
 	}
-	if (run->options.json)
+	if (run->options->json)
 		config.format = LINES_JSON;
-	else if (run->options.csv)
+	else if (run->options->csv)
 		config.format = LINES_ROWS;
-	run->has_heads = run->options.diff && config.format == LINES_TABLE;
+	run->has_heads = run->options->other && config.format == LINES_TABLE;
 	return lines_open(&config, &run->lines, why);
 }
 
@@ -297,7 +303,7 @@ static int print(struct exits_run *run, struct why *why)
 {
 	int err;
 
-	if (run->options.diff)
+	if (run->options->other)
 		return print_diff(run, why);
 	err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
 	return err ? err : write_view(run, &run->view, why);
@@ -309,7 +315,7 @@ static int print_long(struct exits_run *run, struct why *why)
 	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
 
 	run->has_rows |= run->view.nr_rows > 0;
-	if (err || !(run->view.nr_rows || (run->options.csv && !run->has_written)))
+	if (err || !(run->view.nr_rows || (run->options->csv && !run->has_written)))
 		return err;
 	return write_view(run, &run->view, why);
 }
@@ -345,7 +351,7 @@ static int take_sample(void *arg, enum woken woken, struct why *why)
 
 static int count(struct exits_run *run, struct why *why)
 {
-	double duration_s = run->options.duration_s, interval_s = INTERVAL_S;
+	double duration_s = run->options->duration_s, interval_s = INTERVAL_S;
 	unsigned long nr = 0;
 	int err;
 
@@ -353,31 +359,64 @@ static int count(struct exits_run *run, struct why *why)
 		nr = (unsigned long)(duration_s / INTERVAL_S);
 		nr += (double)nr * INTERVAL_S < duration_s;
 		interval_s = duration_s / (double)nr;
-	} else if (isatty(STDERR_FILENO) && !run->options.command) {
+	} else if (isatty(STDERR_FILENO) && !run->options->command) {
 		fputs("Counting. Ctrl-C ends it.\n", stderr);
 	}
 	live_wait_open(&run->live, run->monitor);
 	err = take_sample(run, WOKEN_TICK, why);
-	if (!err && run->options.command)
-		err = record_child_begin(&run->child, run->options.command, why);
+	if (!err && run->options->command)
+		err = record_child_begin(&run->child, run->options->command, why);
 	if (err)
 		return err > 0 ? 0 : err;
 	return live_loop(&run->live, interval_s, nr, take_sample, run, why);
 }
 
-static int run_exits(int argc, char **argv)
-{
-	struct exits_run run = { .live.signals = -1 };
-	struct why why = { "" };
-	int err;
+/* ---- the command line */
 
-	if (exits_options_parse(argc, argv, &run.options, &why) < 0)
-		return say_usage("exits", &why);
-	if (run.options.help) {
-		option_table_help(&exits_option_table, stdout);
-		return STATUS_OK;
+static bool is_number(const char *text)
+{
+	char *end;
+
+	strtod(text, &end);
+	return end > text && !*end;
+}
+
+/* SECONDS, or "-- COMMAND"; but "-- 0.5" is a time. */
+static int read_words(struct options *options, struct why *why)
+{
+	char **words = options->words;
+
+	if (!options->nr_words)
+		return 0;
+	if (strcmp(words[-1], "--") == 0 && (options->nr_words > 1 || !is_number(words[0]))) {
+		options->command = words;
+		return 0;
 	}
-	err = kallsyms_files_read(&run.options.kallsyms, &run.kallsyms, &run.query, &why);
+	if (options->nr_words > 1 && is_number(words[0]))
+		return why_set(why, -EINVAL, "unexpected argument \"%s\"", words[1]);
+	return seconds_parse(words[0], DURATION_MAX_S, &options->duration_s, why);
+}
+
+static int understand(struct options *options, struct why *why)
+{
+	int err = read_words(options, why);
+
+	options->view = options->longer_ns ? view_type_by_name("long") :
+					     view_type_by_groups(GROUP_ALL);
+	options->column = options->view->sort;
+	if (options->tid)
+		options->only[options->nr_only++] = options->tid;
+	if (err || !options->sort)
+		return err;
+	return view_column_find(options->view, options->sort, false, &options->column, why);
+}
+
+static int run_exits(struct options *options)
+{
+	struct exits_run run = { .options = options, .live.signals = -1 };
+	struct why why = { "" };
+	int err = kallsyms_files_read(&options->kallsyms, &run.kallsyms, &run.query, &why);
+
 	if (err)
 		return say_failure(err, &why);
 	record_child_init(&run.child);
@@ -404,6 +443,14 @@ static int run_exits(int argc, char **argv)
 const struct command exits_command = {
 	.name = "exits",
 	.help = "count and time VM exits by thread and reason, then print them",
-	.options = &exits_option_table,
+	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS | -- COMMAND [ARGUMENT]...]\n"
+		 "Counts and times VM exits by thread and reason, for SECONDS, while COMMAND\n"
+		 "runs, until Ctrl-C, or until the guest of -p, -g, -t or -T ends, and prints\n"
+		 "them. Percentiles are interpolated within a power of two, so at most a factor\n"
+		 "of 2 off.\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage; of COMMAND, if there is one.\n"
+		  "More: man kvmtop-exits\n",
+	.command = { .works = MODE_EXITS },
+	.understand = understand,
 	.run = run_exits,
 };

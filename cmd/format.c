@@ -2,51 +2,20 @@
 /* Prints the records of files, merged by their TSC, by rules. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/array.h"
 #include "lib/say.h"
 #include "cmd/command.h"
-#include "cmd/commands.h"
-#include "cmd/option.h"
+#include "cmd/options.h"
 #include "trace/recording/progress.h"
 #include "trace/rules/ppc.h"
 #include "trace/rules/rules.h"
 
 #define XEN_CPUS 16384 /* more than Xen can have */
 #define RECORDS_A_LOOK 65536 /* records between two looks at the clock */
-
-struct options {
-	bool help, statistics;
-	unsigned long mhz;
-	const char *kind;
-};
-
-#define OPTIONS struct options
-
-static const struct option_spec specs[] = {
-	OPT_HEADING("Options"),
-	OPT_NUMBER('c', "mhz", "MHZ", mhz, "the TSC's frequency; %(tsc) is then in seconds"),
-	OPT_FLAG('s', "statistics", statistics,
-		 "after the records, how often each PowerPC instruction was emulated"),
-	OPT_STRING(0, "input-format", "KIND", kind,
-		   "the files' format, if it is not recognized: kvmtrace, xentrace or acrn",
-		   .words = "kvmtrace xentrace acrn"),
-	OPT_HELP,
-};
-
-static const struct option_table table = {
-	.specs = specs,
-	.nr = ARRAY_SIZE(specs),
-	.usage = "Usage: kvmtop format [OPTION]... RULES [FILE]...\n"
-		 "Prints the records of kvmtrace, xentrace or ACRN files by the rules that\n"
-		 "kvmtrace_format, xentrace_format and acrntrace_format.py take. Several files\n"
-		 "are merged by their TSC; without one, standard input is read.\n",
-	.footer = "More: man kvmtop-format\n",
-	.offer = OFFER_FILES,
-};
 
 struct run {
 	const struct options *options;
@@ -100,7 +69,8 @@ static uint64_t *last_tsc(struct run *run, const struct rules_record *record)
 
 static int print_record(struct run *run, const struct rules_record *record)
 {
-	struct rules_values values = { .record = record, .mhz = run->options->mhz };
+	struct rules_values values = { .record = record,
+				       .mhz = (uint64_t)llround(run->options->mhz) };
 	uint64_t *last = last_tsc(run, record);
 
 	if (record->has_tsc && *last > 0) {
@@ -177,35 +147,31 @@ static int format(const struct options *options, const char *rules, const char *
 	return run.status;
 }
 
-static int format_run(int argc, char **argv)
+static int understand(struct options *options, struct why *why)
+{
+	return options->nr_words ? 0 :
+				   why_set(why, -EINVAL, "format needs a file of rules: name one");
+}
+
+static int format_run(struct options *options)
 {
 	static const char *const standard_input[] = { "-" };
-	struct options options = { 0 };
-	struct why why = { "" };
-	enum trace_kind kind = TRACE_ANY;
-	int first = option_table_parse(&table, argc, argv, &options, &why);
+	const char *const *paths = (const char *const *)options->words + 1;
+	size_t nr = options->nr_words - 1;
 
-	if (first < 0)
-		return say_usage("format", &why);
-	if (options.help) {
-		option_table_help(&table, stdout);
-		return STATUS_OK;
-	}
-	if (options.kind && trace_record_kind_by_name(options.kind, &kind, &why) < 0)
-		return say_usage("format", &why);
-	if (first == argc) {
-		why_set(&why, -EINVAL, "format needs a file of rules: name one");
-		return say_usage("format", &why);
-	}
-	if (first + 1 == argc)
-		return format(&options, argv[first], standard_input, 1, kind);
-	return format(&options, argv[first], (const char *const *)argv + first + 1,
-		      (size_t)(argc - first - 1), kind);
+	return format(options, options->words[0], nr ? paths : standard_input, nr ? nr : 1,
+		      options->kind);
 }
 
 const struct command format_command = {
 	.name = "format",
 	.help = "print kvmtrace, xentrace or ACRN records by rules",
-	.options = &table,
+	.usage = "Usage: kvmtop format [OPTION]... RULES [FILE]...\n"
+		 "Prints the records of kvmtrace, xentrace or ACRN files by the rules that\n"
+		 "kvmtrace_format, xentrace_format and acrntrace_format.py take. Several files\n"
+		 "are merged by their TSC; without one, standard input is read.\n",
+	.footer = "More: man kvmtop-format\n",
+	.command = { .works = MODE_FORMAT, .offer = OFFER_FILES },
+	.understand = understand,
 	.run = format_run,
 };

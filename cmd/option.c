@@ -12,12 +12,21 @@
 #define HELP_COLUMN 32 /* where the words about an option begin */
 #define HELP_WIDTH (80 - HELP_COLUMN)
 #define LONG_BASE 256 /* a long option's val: this plus its index; no letter is as large */
+#define LABEL_SIZE 48
+#define LABELS_SIZE 256
 
-/* The table as getopt_long(3) wants it. */
+/* The table as getopt_long(3) wants it, and what errors are about. */
 struct getopt_tables {
+	const struct option_table *table;
+	const struct option_command *command;
 	char letters[2 * OPTION_SPECS_MAX + 3];
 	struct option longs[2 * OPTION_SPECS_MAX + 1];
 };
+
+bool option_is_of(const struct option_spec *spec, const struct option_command *command)
+{
+	return spec->works & command->works;
+}
 
 static void add_long(struct option *option, const char *name, const struct option_spec *spec,
 		     size_t i)
@@ -28,17 +37,20 @@ static void add_long(struct option *option, const char *name, const struct optio
 	*option = (struct option){ name, takes, NULL, LONG_BASE + (int)i };
 }
 
-static void fill_tables(const struct option_table *table, struct getopt_tables *tables)
+static void fill_tables(struct getopt_tables *tables)
 {
+	const struct option_table *table = tables->table;
 	char *letter = tables->letters;
 	struct option *option = tables->longs;
 
-	if (table->stops_at_word)
+	if (tables->command->stops_at_word)
 		*letter++ = '+';
 	*letter++ = ':'; /* getopt_long() prints no errors */
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct option_spec *spec = &table->specs[i];
 
+		if (!option_is_of(spec, tables->command))
+			continue;
 		if (spec->letter)
 			*letter++ = (char)spec->letter;
 		if (spec->letter && spec->value && spec->kind != VALUE_FLAG)
@@ -50,36 +62,50 @@ static void fill_tables(const struct option_table *table, struct getopt_tables *
 	}
 }
 
-const struct option_spec *option_by_letter(const struct option_table *table, int letter)
+static const struct option_spec *by_letter(const struct option_table *table,
+					   const struct option_command *command, int letter)
 {
 	for (size_t i = 0; i < table->nr; i++) {
-		if (table->specs[i].letter == letter)
+		if (table->specs[i].letter == letter && option_is_of(&table->specs[i], command))
 			return &table->specs[i];
 	}
 	return NULL;
 }
 
-const struct option_spec *option_by_name(const struct option_table *table, const char *name,
-					 size_t len)
+/* The long name that begins with the len bytes of text; NULL: neither does. */
+static const char *name_with(const struct option_spec *spec, const char *text, size_t len)
+{
+	if (spec->name && strncmp(spec->name, text, len) == 0)
+		return spec->name;
+	return spec->alias && strncmp(spec->alias, text, len) == 0 ? spec->alias : NULL;
+}
+
+const struct option_spec *option_by_word(const struct option_table *table,
+					 const struct option_command *command, const char *word)
 {
 	const struct option_spec *first = NULL;
+	size_t len;
 
+	if (word[0] != '-' || word[1] != '-')
+		return by_letter(table, command, word[1]);
+	len = strcspn(word + 2, "=");
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct option_spec *spec = &table->specs[i];
+		const char *name = option_is_of(spec, command) ? name_with(spec, word + 2, len) :
+								 NULL;
 
-		if (!spec->name || strncmp(spec->name, name, len) != 0)
-			continue;
-		if (strlen(spec->name) == len)
+		if (name && strlen(name) == len)
 			return spec;
-		first = first ? first : spec;
+		first = first || !name ? first : spec;
 	}
 	return first;
 }
 
 /* got: what getopt_long() returned, or left in optopt. */
-static const struct option_spec *spec_by_got(const struct option_table *table, int got)
+static const struct option_spec *spec_by_got(const struct getopt_tables *tables, int got)
 {
-	return got >= LONG_BASE ? &table->specs[got - LONG_BASE] : option_by_letter(table, got);
+	return got >= LONG_BASE ? &tables->table->specs[got - LONG_BASE] :
+				  by_letter(tables->table, tables->command, got);
 }
 
 static int parse_number(const char *what, const char *text, long min, long max, long *ret_number,
@@ -105,7 +131,6 @@ static int parse_number(const char *what, const char *text, long min, long max, 
 static int take(void *options, const struct option_spec *spec, const char *text, struct why *why)
 {
 	void *at = (char *)options + spec->offset;
-	bool is_count = spec->kind == VALUE_COUNT;
 	long number = 0;
 	int err = 0;
 
@@ -122,7 +147,8 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 		break;
 	case VALUE_COUNT:
 	case VALUE_NUMBER:
-		err = parse_number(spec->value, text, is_count, LONG_MAX, &number, why);
+		err = parse_number(spec->value, text, spec->kind == VALUE_COUNT, LONG_MAX, &number,
+				   why);
 		*(unsigned long *)at = (unsigned long)number;
 		break;
 	case VALUE_PAIR:
@@ -145,69 +171,66 @@ static int take_pair(void *options, const struct option_spec *spec, int argc, ch
 	return 0;
 }
 
-/* The long name that begins with the len bytes of text; NULL: neither does. */
-static const char *name_with(const struct option_spec *spec, const char *text, size_t len)
-{
-	if (spec->name && strncmp(spec->name, text, len) == 0)
-		return spec->name;
-	return spec->alias && strncmp(spec->alias, text, len) == 0 ? spec->alias : NULL;
-}
+/* ---- what is wrong ---- */
 
 /* What is wrong with --WORD, which getopt_long() did not accept. */
-static int long_error(const struct option_table *table, const char *word, struct why *why)
+static int long_error(const struct getopt_tables *tables, const char *word, struct why *why)
 {
 	size_t len = strcspn(word + 2, "=");
 	const char *first = NULL;
 
 	if (optopt)
 		return why_set(why, -EINVAL, "option --%s takes no argument",
-			       name_with(spec_by_got(table, optopt), word + 2, len));
-	for (size_t i = 0; i < table->nr; i++) {
-		const char *name = name_with(&table->specs[i], word + 2, len);
-
-		if (first && name)
+			       name_with(spec_by_got(tables, optopt), word + 2, len));
+	for (const struct option *option = tables->longs; option->name; option++) {
+		if (strncmp(option->name, word + 2, len) != 0)
+			continue;
+		if (first)
 			return why_set(why, -EINVAL, "option %s is ambiguous: --%s or --%s", word,
-				       first, name);
-		first = name ? name : first;
+				       first, option->name);
+		first = option->name;
 	}
 	return why_set(why, -EINVAL, "unknown option %s", word);
 }
 
-static int usage_error(const struct option_table *table, int got, char **argv, struct why *why)
+static int usage_error(const struct getopt_tables *tables, int got, char **argv, struct why *why)
 {
 	const char *word = argv[optind - 1]; /* of a letter, perhaps another word */
 	bool is_letter = optopt != 0 && optopt < LONG_BASE;
 
 	if (got == ':' && is_letter)
 		return why_set(why, -EINVAL, "option -%c needs %s", optopt,
-			       spec_by_got(table, optopt)->value);
+			       spec_by_got(tables, optopt)->value);
 	if (got == ':')
 		return why_set(why, -EINVAL, "option %s needs %s", word,
-			       spec_by_got(table, optopt)->value);
+			       spec_by_got(tables, optopt)->value);
 	if (!is_letter)
-		return long_error(table, word, why);
+		return long_error(tables, word, why);
 	if (!isgraph((unsigned char)optopt))
 		return why_set(why, -EINVAL, "unknown option -\\x%02x", (unsigned char)optopt);
 	return why_set(why, -EINVAL, "unknown option -%c", optopt);
 }
 
-int option_table_parse(const struct option_table *table, int argc, char **argv, void *options,
-		       struct why *why)
+int option_parse(const struct option_table *table, const struct option_command *command, int argc,
+		 char **argv, void *options, struct option_set *given, struct why *why)
 {
-	struct getopt_tables tables = { 0 };
+	struct getopt_tables tables = { .table = table, .command = command };
 	int got, err;
 
-	fill_tables(table, &tables);
+	fill_tables(&tables);
 	optind = 0; /* glibc and musl: begin again, after the words of another table */
 	opterr = 0;
 	while ((got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
-		const struct option_spec *spec = spec_by_got(table, got);
+		const struct option_spec *spec = spec_by_got(&tables, got);
+		size_t i = spec ? (size_t)(spec - table->specs) : 0;
 
 		if (got == '?' || got == ':' || !spec)
-			return usage_error(table, got, argv, why);
-		err = spec->kind == VALUE_PAIR ? take_pair(options, spec, argc, argv, why) :
-						 take(options, spec, optarg, why);
-		if (!err && table->take)
+			return usage_error(&tables, got, argv, why);
+		given->bits[i / 64] |= UINT64_C(1) << i % 64;
+		err = take(options, spec, optarg, why);
+		if (!err && spec->kind == VALUE_PAIR)
+			err = take_pair(options, spec, argc, argv, why);
+		if (!err)
 			err = table->take(options, spec, optarg, why);
 		if (err)
 			return err;
@@ -217,13 +240,130 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
 	return optind;
 }
 
-void option_take_guest(const struct option_spec *spec, const char **guest, pid_t *pid)
+static void append(char *buf, const char *between, const char *text)
 {
-	if (spec->letter == 'g')
-		*pid = 0;
-	else if (spec->letter == 'p')
-		*guest = NULL;
+	size_t len = strlen(buf);
+
+	snprintf(buf + len, LABELS_SIZE - len, "%s%s", len ? between : "", text);
 }
+
+/* "-1/--once", "--json" */
+static const char *label(const struct option_spec *spec, char buf[LABEL_SIZE])
+{
+	if (spec->letter && spec->name)
+		snprintf(buf, LABEL_SIZE, "-%c/--%s", spec->letter, spec->name);
+	else if (spec->letter)
+		snprintf(buf, LABEL_SIZE, "-%c", spec->letter);
+	else
+		snprintf(buf, LABEL_SIZE, "--%s", spec->name);
+	return buf;
+}
+
+static bool is_given(const struct option_set *given, size_t i)
+{
+	return given->bits[i / 64] >> i % 64 & 1;
+}
+
+/* The row of the name, of len bytes, which works there; NULL: none. wants: it was given, too. */
+static const struct option_spec *find(const struct option_table *table, unsigned int works,
+				      const char *name, size_t len, const struct option_set *wants)
+{
+	for (size_t i = 0; i < table->nr; i++) {
+		const struct option_spec *spec = &table->specs[i];
+
+		if (spec->name && strlen(spec->name) == len &&
+		    strncmp(spec->name, name, len) == 0 &&
+		    (wants ? is_given(wants, i) : spec->works & works))
+			return spec;
+	}
+	return NULL;
+}
+
+/* Whether all groups of bits that the mask chooses from have one that is so now. */
+static const struct option_group *not_covered(const struct option_table *table, unsigned int mask,
+					      unsigned int now)
+{
+	for (size_t i = 0; i < table->nr_groups; i++) {
+		unsigned int chosen = mask & table->groups[i].bits;
+
+		if (chosen && !(chosen & now))
+			return &table->groups[i];
+	}
+	return NULL;
+}
+
+static int check_rule(const struct option_table *table, const struct option_rule *rule,
+		      const struct option_set *given, unsigned int works, struct why *why)
+{
+	const struct option_spec *one = find(table, 0, rule->name, strlen(rule->name), given);
+	char labels[LABELS_SIZE] = "", label_1[LABEL_SIZE], label_2[LABEL_SIZE];
+	const char *remedy = rule->remedy ? rule->remedy : "";
+
+	if (!one || not_covered(table, rule->works, works))
+		return 0;
+	for (const char *at = rule->others; *at; at += strspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+		const struct option_spec *other = find(table, works, at, len, given);
+
+		if (other && rule->needs)
+			return 0;
+		if (other)
+			return why_set(why, -EINVAL, "%s and %s exclude each other%s%s",
+				       label(one, label_1), label(other, label_2),
+				       *remedy ? ": " : "", remedy);
+		other = find(table, works, at, len, NULL);
+		if (other)
+			append(labels, " or ", label(other, label_2));
+		at += len;
+	}
+	if (!rule->needs)
+		return 0;
+	return why_set(why, -EINVAL, "%s needs %s%s%s", label(one, label_1), labels,
+		       *remedy ? ": " : "", remedy);
+}
+
+/* "a, b or c": the group's bits that are in the mask. */
+static void list_words(const struct option_group *group, unsigned int mask, char *buf)
+{
+	unsigned int left = mask & group->bits;
+
+	for (const struct option_word *word = group->words; word->text; word++) {
+		if (!(word->bit & left))
+			continue;
+		left &= ~word->bit;
+		append(buf, left ? ", " : " or ", word->text);
+	}
+}
+
+static int check_row(const struct option_table *table, const struct option_spec *spec,
+		     unsigned int works, struct why *why)
+{
+	const struct option_group *group = not_covered(table, spec->works, works);
+	char where[LABELS_SIZE] = "", now[LABELS_SIZE] = "", name[LABEL_SIZE];
+
+	if (!group)
+		return 0;
+	list_words(group, spec->works, where);
+	list_words(group, works, now);
+	return why_set(why, -EINVAL, "%s works with %s, not with %s", label(spec, name), where,
+		       now);
+}
+
+int option_check(const struct option_table *table, const struct option_set *given,
+		 unsigned int works, struct why *why)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < table->nr_rules && !err; i++)
+		err = check_rule(table, &table->rules[i], given, works, why);
+	for (size_t i = 0; i < table->nr && !err; i++) {
+		if (is_given(given, i))
+			err = check_row(table, &table->specs[i], works, why);
+	}
+	return err;
+}
+
+/* ---- help ---- */
 
 /* Breaks long words about an option between two words. */
 static void print_wrapped(FILE *out, const char *words)
@@ -255,22 +395,29 @@ static void help_line(FILE *out, const struct option_table *table, const struct 
 		n += snprintf(text + n, sizeof(text) - (size_t)n, ", --%s", spec->alias);
 	if (spec->value)
 		snprintf(text + n, sizeof(text) - (size_t)n, " %s", spec->value);
-	if (table->add_help)
-		table->add_help(spec, more, sizeof(more));
+	table->add_help(spec, more, sizeof(more));
 	snprintf(words, sizeof(words), "%s%s", spec->help, more);
 	fprintf(out, "%-*s ", HELP_COLUMN - 1, text);
 	print_wrapped(out, words);
 }
 
-void option_table_help(const struct option_table *table, FILE *out)
+void option_help(const struct option_table *table, const struct option_command *command,
+		 enum listed up_to, const char *topic, FILE *out)
 {
-	fputs(table->usage, out);
+	const struct option_spec *heading = NULL;
+	bool is_of_topic = !topic;
+
 	for (size_t i = 0; i < table->nr; i++) {
-		if (table->specs[i].heading)
-			fprintf(out, "\n%s:\n", table->specs[i].heading);
-		else
-			help_line(out, table, &table->specs[i]);
+		const struct option_spec *spec = &table->specs[i];
+
+		if (spec->heading) {
+			heading = spec;
+			is_of_topic = !topic || strcmp(topic, spec->topic) == 0;
+		} else if (is_of_topic && option_is_of(spec, command) && spec->listed <= up_to) {
+			if (heading)
+				fprintf(out, "\n%s:\n", heading->heading);
+			heading = NULL;
+			help_line(out, table, spec);
+		}
 	}
-	if (table->footer)
-		fprintf(out, "\n%s", table->footer);
 }

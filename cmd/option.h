@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * option - a command line described by a table, read by getopt_long(3).
+ * option - command lines described by one table, read by getopt_long(3).
  *
- * The program and each of its commands has one such table; --help is printed from it, and the
- * shell's completion asks it (complete.h).
+ * Each row says in which modes and with which sources its option works. A command has the rows that
+ * work in one of its modes: --help, the shell's completion and error messages follow the table.
  */
 #ifndef KVMTOP_CMD_OPTION_H
 #define KVMTOP_CMD_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -38,100 +39,111 @@ enum offer {
 	OFFER_VIEWS,
 	OFFER_COLUMNS, /* of the view that the command line names */
 	OFFER_METRICS,
+	OFFER_TOPICS, /* of kvmtop help */
 	/* Found by complete.c, in no table. */
 	OFFER_OPTIONS,
 	OFFER_COMMANDS, /* of kvmtop */
 };
 
-/* An option: where its value goes, and the words about it. */
+/* Where an option is listed. */
+enum listed {
+	LISTED_FIRST, /* in --help */
+	LISTED_BY_TOPIC, /* of kvmtop itself: by `kvmtop help TOPIC` only; of commands: in --help */
+	LISTED_IN_MAN, /* in the manual only */
+};
+
+/* An option: where it works, where its value goes, and the words about it. */
 struct option_spec {
-	const char *heading; /* the row is a heading of --help, and no option */
-	int letter;	     /* 0: none */
+	/* A row without an option is a heading of --help: its text, and its name as a topic. */
+	const char *heading, *topic;
+	unsigned int works; /* bits of enum works */
+	int letter;	    /* 0: none */
 	const char *name, *alias; /* long names; NULL: none */
 	/*
 	 * The name of its argument, in --help and in errors; NULL: it has none. A VALUE_FLAG may
-	 * have an optional argument, the next word: "[FILE]" of -r. Written as --read=FILE it goes
-	 * to option_table.take.
+	 * have an optional argument, the next word: "[SOURCE]" of -r. Written as --read=SOURCE it
+	 * goes to option_table.take.
 	 */
 	const char *value;
 	enum value_kind kind;
-	size_t offset;	     /* in the caller's struct */
+	size_t offset; /* in the struct that the values go to */
 	const char *help;
 	bool is_answer;	   /* --help: what follows on the command line does not matter */
+	enum listed listed;
 	enum offer offer;  /* for its argument, which a flag may have, too */
 	const char *words; /* further words for its argument: "bpf perf"; NULL: none */
 };
 
-#define OPTION_SPECS_MAX 64
+#define OPTION_SPECS_MAX 128
 
-/*
- * The rows of a table. Before it, its file names the struct that the values go to:
- *
- *	#define OPTIONS struct my_options
- *
- * letter: 0: none; value: the argument's name; member: of OPTIONS. .offer and .words may follow the
- * help.
- */
-#define OPT_AT(member) offsetof(OPTIONS, member)
-#define OPT_ROW(kind_, letter_, name_, value_, member, ...) \
-	{ .letter = (letter_), .name = (name_), .value = (value_), .kind = (kind_), \
-	  .offset = OPT_AT(member), .help = __VA_ARGS__ }
-#define OPT_HEADING(text) { .heading = (text) }
-#define OPT_FLAG(letter, name, member, ...) \
-	OPT_ROW(VALUE_FLAG, letter, name, NULL, member, __VA_ARGS__)
-#define OPT_STRING(letter, name, value, member, ...) \
-	OPT_ROW(VALUE_STRING, letter, name, value, member, __VA_ARGS__)
-#define OPT_FILE(letter, name, value, member, ...) \
-	OPT_ROW(VALUE_STRING, letter, name, value, member, __VA_ARGS__, .offer = OFFER_FILES)
-#define OPT_PID(letter, name, value, member, ...) \
-	OPT_ROW(VALUE_PID, letter, name, value, member, __VA_ARGS__)
-#define OPT_COUNT(letter, name, value, member, help) \
-	OPT_ROW(VALUE_COUNT, letter, name, value, member, help)
-#define OPT_NUMBER(letter, name, value, member, help) \
-	OPT_ROW(VALUE_NUMBER, letter, name, value, member, help)
-#define OPT_OTHER(letter, name, value, member, ...) \
-	OPT_ROW(VALUE_OTHER, letter, name, value, member, __VA_ARGS__)
-/* Rows that several tables have. */
-#define OPT_HELP OPT_FLAG('h', "help", help, "this text", .is_answer = true)
-#define OPT_SYSROOT \
-	OPT_STRING(0, "sysroot", "DIR", sysroot, "look at a captured machine instead", \
-		   .offer = OFFER_FOLDERS)
-#define OPT_GUEST \
-	OPT_STRING('g', "guest", "NAME", guest, "one guest, by its name", .offer = OFFER_GUESTS)
-#define OPT_GUEST_PID \
-	OPT_PID('p', "pid", "PID", pid, "one guest, by its process", .offer = OFFER_PIDS)
+/* What an option needs beside it, or excludes. */
+struct option_rule {
+	bool needs;	    /* one of the others, else it excludes all of them */
+	unsigned int works; /* only there; 0: everywhere */
+	const char *name, *others; /* long names; with blanks between the others */
+	const char *remedy;	   /* what to do instead; NULL: it follows from the names */
+};
+
+/* What a bit of enum works is called in messages. */
+struct option_word {
+	unsigned int bit;
+	const char *text; /* "-1/--once" */
+};
+
+/* A group of bits that exclude each other: modes, sources. */
+struct option_group {
+	unsigned int bits;
+	const struct option_word *words; /* without a text at the end */
+};
 
 struct option_table {
 	const struct option_spec *specs;
 	size_t nr; /* at most OPTION_SPECS_MAX */
-	const char *usage;  /* "Usage: ..." and what it does, lines that end in newlines */
-	const char *footer; /* after the options; may be NULL */
+	const struct option_rule *rules;
+	size_t nr_rules;
+	const struct option_group *groups;
+	size_t nr_groups;
+	/* Reads a VALUE_OTHER, and is called after every other option, too. */
+	int (*take)(void *options, const struct option_spec *spec, const char *text,
+		    struct why *why);
+	/* Writes to buf what follows an option's help, such as a list of views. */
+	void (*add_help)(const struct option_spec *spec, char *buf, size_t size);
+};
+
+/* The options that were given: a bit for each row. */
+struct option_set {
+	uint64_t bits[OPTION_SPECS_MAX / 64];
+};
+
+/* A command's view of the table. */
+struct option_command {
+	unsigned int works; /* its modes */
 	/* The options end at the first other word: the command line of another program. */
 	bool stops_at_word;
 	enum offer offer; /* for words that are not options; OFFER_NOTHING: there are none */
-	/* Reads a VALUE_OTHER, and is called after every other option, too. May be NULL. */
-	int (*take)(void *options, const struct option_spec *spec, const char *text,
-		    struct why *why);
-	/* Writes to buf what follows an option's help, such as a list of views. May be NULL. */
-	void (*add_help)(const struct option_spec *spec, char *buf, size_t size);
 };
 
 /*
  * Reads argv[1...] into options, up to an option that is_answer: then there are no further words.
- * Moves the words that are not options behind them and returns the index of the first, or -EINVAL
+ * Moves the words that are not options to the end and returns the index of the first, or -EINVAL
  * with why: a usage error.
  */
-int option_table_parse(const struct option_table *table, int argc, char **argv, void *options,
-		       struct why *why);
+int option_parse(const struct option_table *table, const struct option_command *command, int argc,
+		 char **argv, void *options, struct option_set *given, struct why *why);
 
-/* Finds an option by its letter, or by the len bytes that its long name begins with. NULL: none. */
-const struct option_spec *option_by_letter(const struct option_table *table, int letter);
-const struct option_spec *option_by_name(const struct option_table *table, const char *name,
-					 size_t len);
+/* Refuses options that do not work here, by the rules and the rows. works: what is done. */
+int option_check(const struct option_table *table, const struct option_set *given,
+		 unsigned int works, struct why *why);
 
-/* Call it from take(): of -g and -p the later one is used, and the other one's value dropped. */
-void option_take_guest(const struct option_spec *spec, const char **guest, pid_t *pid);
+/* The row of a word such as "-b" or "--by=tid" in a command's command line. NULL: none. */
+const struct option_spec *option_by_word(const struct option_table *table,
+					 const struct option_command *command, const char *word);
 
-void option_table_help(const struct option_table *table, FILE *out);
+/* Whether the command has the row's option. */
+bool option_is_of(const struct option_spec *spec, const struct option_command *command);
+
+/* Prints the options up to the listed, below their headings; topic NULL: of all headings. */
+void option_help(const struct option_table *table, const struct option_command *command,
+		 enum listed up_to, const char *topic, FILE *out);
 
 #endif

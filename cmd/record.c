@@ -13,14 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/delay.h"
 #include "lib/output.h"
 #include "lib/say.h"
-#include "cmd/option.h"
 #include "cmd/command.h"
-#include "cmd/commands.h"
+#include "cmd/options.h"
 #include "host/cpus.h"
 #include "host/env.h"
 #include "host/guest.h"
@@ -32,77 +30,10 @@
 #include "trace/tracer/guest_log.h"
 #include "trace/tracer/ring.h"
 
-#define CHOICES_MAX 64
-#define TIDS_MAX 65536
+#define THREADS_MAX 65536
 #define SECONDS_MAX 1e9
 #define DRAIN_MS 100	/* at the latest; a ring wakes us before it is full */
 #define LOOK_MS 500	/* between two looks at losses and guests */
-
-struct options {
-	bool help;
-	const char *output;
-	const char *guest;
-	pid_t pid;
-	const char *clock;
-	const char *filter; /* given before any -e: for all events */
-	unsigned long kib;
-	bool sched;
-	struct ring_choice choices[CHOICES_MAX];
-	size_t nr_choices;
-	const char *event; /* unused: the table of options needs a member */
-};
-
-#define OPTIONS struct options
-
-static const struct option_spec specs[] = {
-	OPT_HEADING("Options"),
-	OPT_FILE('o', "output", "FILE", output, "the file to write (trace.dat)"),
-	OPT_GUEST_PID,
-	OPT_GUEST,
-	OPT_OTHER('e', "event", "EVENT", event,
-		  "only this event; * is any text, ? any character; may be repeated",
-		  .offer = OFFER_EVENTS),
-	OPT_OTHER(0, "filter", "EXPR", filter,
-		  "a filter of the kernel for the -e before it, or for all events"),
-	OPT_FLAG(0, "sched", sched, "also record when the guests' threads wait for a CPU"),
-	OPT_COUNT('b', "buffer", "KIB", kib, "size of the buffer of each CPU"),
-	OPT_STRING('C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ...",
-		   .words = "local global counter uptime perf mono mono_raw boot tai x86-tsc"),
-	OPT_HELP,
-};
-
-/* As in trace-cmd, a filter belongs to the event before it. */
-static int take(void *ret_options, const struct option_spec *spec, const char *text,
-		struct why *why)
-{
-	struct options *options = ret_options;
-
-	option_take_guest(spec, &options->guest, &options->pid);
-	if (spec->offset == OPT_AT(event)) {
-		if (options->nr_choices == CHOICES_MAX)
-			return why_set(why, -EINVAL, "-e can be given at most %d times",
-				       CHOICES_MAX);
-		options->choices[options->nr_choices++].pattern = text;
-	} else if (spec->offset == OPT_AT(filter)) {
-		if (options->nr_choices)
-			options->choices[options->nr_choices - 1].filter = text;
-		else
-			options->filter = text;
-	}
-	return 0;
-}
-
-static const struct option_table table = {
-	.specs = specs,
-	.nr = ARRAY_SIZE(specs),
-	.usage = "Usage: kvmtop record [OPTION]... [COMMAND [ARGUMENT]... | -- SECONDS]\n"
-		 "Records KVM's events into a trace.dat for kvmtop report, trace-cmd and\n"
-		 "KernelShark, while COMMAND runs, for so many seconds, or until Ctrl-C.\n",
-	.footer = "More: man kvmtop-record\n",
-	.stops_at_word = true,
-	.offer = OFFER_PROGRAMS,
-	.take = take,
-};
 
 struct run {
 	const struct options *options;
@@ -130,10 +61,10 @@ struct run {
 /* Adds the threads of a process to the threads that are recorded. */
 static int add_tids(struct run *run, pid_t pid)
 {
-	int nr, room = (int)(TIDS_MAX - run->nr_tids);
+	int nr, room = (int)(THREADS_MAX - run->nr_tids);
 
 	if (!run->tids)
-		run->tids = calloc(TIDS_MAX, sizeof(*run->tids));
+		run->tids = calloc(THREADS_MAX, sizeof(*run->tids));
 	if (!run->tids)
 		return -ENOMEM;
 	nr = guest_threads(&run->env, pid, run->tids + run->nr_tids, room);
@@ -523,50 +454,44 @@ static int run_record(struct run *run, double seconds)
 }
 
 /* "-- 0.5" is a time, "0.5" a command. */
-static int read_seconds(int argc, char **argv, int first, double *ret_seconds, struct why *why)
+static int understand(struct options *options, struct why *why)
 {
-	if (first != argc - 1 || strcmp(argv[first - 1], "--") != 0 || !is_number(argv[first]))
-		return -ENOENT;
-	return seconds_parse(argv[first], SECONDS_MAX, ret_seconds, why);
+	if (options->output && strcmp(options->output, "-") == 0)
+		return why_set(why, -EINVAL, "-o -: a trace.dat cannot be written to a pipe: name "
+					     "a file");
+	if (!options->output)
+		options->output = "trace.dat";
+	if (options->nr_words == 1 && strcmp(options->words[-1], "--") == 0 &&
+	    is_number(options->words[0]))
+		return seconds_parse(options->words[0], SECONDS_MAX, &options->duration_s, why);
+	if (options->nr_words)
+		options->command = options->words;
+	return 0;
 }
 
-static int record_run(int argc, char **argv)
+static int record_run(struct options *options)
 {
-	struct options options = { .output = "trace.dat" };
 	struct run run = {
-		.options = &options,
+		.options = options,
+		.command = options->command,
 		.place.folder = -1,
 		.output = -1,
 		.signals = -1,
 		.is_on_terminal = isatty(STDERR_FILENO),
 	};
-	struct why why = { "" };
-	double seconds = 0;
-	int first = option_table_parse(&table, argc, argv, &options, &why), err;
 
-	if (first < 0)
-		return say_usage("record", &why);
-	if (options.help) {
-		option_table_help(&table, stdout);
-		return STATUS_OK;
-	}
-	if (strcmp(options.output, "-") == 0) {
-		why_set(&why, -EINVAL, "-o -: a trace.dat cannot be written to a pipe: name a "
-			"file");
-		return say_usage("record", &why);
-	}
-	err = read_seconds(argc, argv, first, &seconds, &why);
-	if (err == -EINVAL)
-		return say_usage("record", &why);
-	if (err && first < argc)
-		run.command = argv + first;
 	record_child_init(&run.child);
-	return run_record(&run, seconds);
+	return run_record(&run, options->duration_s);
 }
 
 const struct command record_command = {
 	.name = "record",
 	.help = "record KVM's events into a trace.dat",
-	.options = &table,
+	.usage = "Usage: kvmtop record [OPTION]... [COMMAND [ARGUMENT]... | -- SECONDS]\n"
+		 "Records KVM's events into a trace.dat for kvmtop report, trace-cmd and\n"
+		 "KernelShark, while COMMAND runs, for so many seconds, or until Ctrl-C.\n",
+	.footer = "More: man kvmtop-record\n",
+	.command = { .works = MODE_RECORD, .stops_at_word = true, .offer = OFFER_PROGRAMS },
+	.understand = understand,
 	.run = record_run,
 };

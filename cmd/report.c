@@ -2,12 +2,13 @@
 /* `kvmtop report`: reads the recordings, and shows or prints what was found. */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "lib/array.h"
 #include "lib/output.h"
 #include "lib/say.h"
 #include "cmd/command.h"
-#include "cmd/commands.h"
 #include "cmd/report.h"
 #include "cmd/report_acrn.h"
 
@@ -43,14 +44,14 @@ static int say_problems(const struct recording *recording)
 /* ---- what is asked for */
 
 /* A terminal gets the screen; programs and files get text. */
-static bool wants_screen(const struct report_options *options)
+static bool wants_screen(const struct options *options)
 {
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !options->text &&
-	       !options->json && !options->csv && !options->diff && !options->acrn;
+	       !options->json && !options->csv && !options->other && !options->acrn;
 }
 
 /* The table needs the arguments of its event, and no list of long exits; views may show all. */
-static int read_recording(const char *const *paths, size_t nr, const struct report_options *options,
+static int read_recording(const char *const *paths, size_t nr, const struct options *options,
 			  struct recording *recording, struct why *why)
 {
 	bool is_table = !wants_screen(options) && !options->view;
@@ -68,18 +69,18 @@ static int read_recording(const char *const *paths, size_t nr, const struct repo
 }
 
 static int print(const struct recording *recording, const struct recording *other,
-		 const struct report_options *options, struct why *why)
+		 const struct options *options, struct why *why)
 {
 	if (other->trace)
 		return report_two(other, recording, options, why);
 	if (options->acrn)
-		return report_acrn(recording, options->mhz, options->mhz_text, options->csv,
-				   stdout, why);
+		return report_acrn(recording, options->mhz, !options->csv ? NULL :
+				   options->output ? options->output : "-", stdout, why);
 	return report_lines(recording, options, why);
 }
 
 static int show(struct recording *recording, const struct recording *other,
-		const struct report_options *options, struct why *why)
+		const struct options *options, struct why *why)
 {
 	int err = wants_screen(options) ? report_screen(recording, options, why) : -ENOTTY;
 
@@ -90,18 +91,18 @@ static int show(struct recording *recording, const struct recording *other,
 }
 
 /* The output must not overwrite a recording. */
-static int check_output(const char *const *paths, size_t nr, const struct report_options *options,
+static int check_output(const char *const *paths, size_t nr, const struct options *options,
 			struct why *why)
 {
-	const char *found = output_find_input(options->csv, paths, nr);
+	const char *found = output_find_input(options->output, paths, nr);
 
 	if (!found)
-		found = output_find_input(options->csv, &options->diff, 1);
-	return found ? why_set(why, -EINVAL, "--csv %s: this file is the recording; choose "
-			       "another one", options->csv) : 0;
+		found = output_find_input(options->output, &options->other, 1);
+	return found ? why_set(why, -EINVAL, "--output %s: this file is the recording; choose "
+			       "another one", options->output) : 0;
 }
 
-static int report(const char *const *paths, size_t nr, const struct report_options *options)
+int report_recordings(const char *const *paths, size_t nr, const struct options *options)
 {
 	struct recording recording = { .trace = NULL }, other = { .trace = NULL };
 	struct why why = { "" };
@@ -109,8 +110,8 @@ static int report(const char *const *paths, size_t nr, const struct report_optio
 
 	if (!err)
 		err = read_recording(paths, nr, options, &recording, &why);
-	if (!err && options->diff)
-		err = read_recording(&options->diff, 1, options, &other, &why);
+	if (!err && options->other)
+		err = read_recording(&options->other, 1, options, &other, &why);
 	if (!err)
 		err = show(&recording, &other, options, &why);
 	if (recording.trace)
@@ -123,24 +124,75 @@ static int report(const char *const *paths, size_t nr, const struct report_optio
 	return err && err != -EPIPE ? say_failure(err, &why) : status;
 }
 
-static int run(int argc, char **argv)
-{
-	struct report_options options;
-	struct why why = { "" };
-	int first = 0;
+/* ---- the command line */
 
-	if (report_options_parse(argc, argv, &options, &first, &why) < 0)
-		return say_usage("report", &why);
-	if (options.help) {
-		option_table_help(&report_option_table, stdout);
-		return STATUS_OK;
+/* The rows that the table of exits has for each WHAT. */
+static int find_by(const char *name, unsigned int *ret_groups, struct why *why)
+{
+	static const struct {
+		const char *name;
+		unsigned int groups;
+	} all[] = {
+		{ "reason", GROUP_REASON },
+		{ "guest", GROUP_GUEST },
+		{ "vcpu", GROUP_GUEST | GROUP_VCPU },
+		{ "tid", GROUP_GUEST | GROUP_VCPU },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (strcmp(all[i].name, name) == 0) {
+			*ret_groups = all[i].groups;
+			return 0;
+		}
 	}
-	return report((const char *const *)argv + first, (size_t)(argc - first), &options);
+	return why_set(why, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid", name);
+}
+
+const struct view_type *report_view(const struct options *options)
+{
+	return options->view ? options->view : view_type_by_groups(GROUP_ALL);
+}
+
+int report_understand(struct options *options, struct why *why)
+{
+	int err = 0;
+
+	options->groups = GROUP_REASON;
+	if (options->longer_ns)
+		options->view = view_type_by_name("long");
+	if (options->by)
+		err = find_by(options->by, &options->groups, why);
+	if (!err && options->view_name)
+		err = view_type_find(options->view_name, &options->view, why);
+	if (!err && options->sort)
+		err = view_column_find(report_view(options), options->sort, true,
+				       &options->column, why);
+	return err;
+}
+
+static int understand(struct options *options, struct why *why)
+{
+	if (!options->nr_words)
+		return why_set(why, -EINVAL, "no recording is named: give a FILE, or - for "
+					     "standard input");
+	return report_understand(options, why);
+}
+
+static int run(struct options *options)
+{
+	return report_recordings((const char *const *)options->words, options->nr_words, options);
 }
 
 const struct command report_command = {
 	.name = "report",
 	.help = "count the exits in a recording, and how long they took",
-	.options = &report_option_table,
+	.usage = "Usage: kvmtop report [OPTION]... FILE...\n"
+		 "Counts the exits in recordings and how long they took. Reads trace-cmd's\n"
+		 "trace.dat, perf.data, and the files of ACRN's acrntrace and of kvmtrace;\n"
+		 "several are one recording. Shows the screen on a terminal, else prints text.\n",
+	.footer = "Exit status: 0 done, 1 a file could not be read to its end, 2 wrong usage.\n"
+		  "More: man kvmtop-report\n",
+	.command = { .works = MODE_REPORT, .offer = OFFER_FILES },
+	.understand = understand,
 	.run = run,
 };

@@ -125,8 +125,8 @@ static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seco
 	return 0;
 }
 
-int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
-		const char *csv, FILE *out, struct why *why)
+int report_acrn(const struct recording *recording, double mhz, const char *csv, FILE *out,
+		struct why *why)
 {
 	const struct pairing *pairing = &recording->pairing;
 	bool has_time = pairing->has_exits[EXITS_VMEXIT] &&
@@ -134,6 +134,7 @@ int report_acrn(const struct recording *recording, double mhz, const char *mhz_t
 	uint64_t cycles = has_time ? pairing->last_entry - pairing->first_exit : 0;
 	struct acrn_sums sums = { { 0 }, { 0 } };
 	double seconds = (double)cycles / (mhz * 1e6);
+	char mhz_text[32];
 
 	if (trace_file(recording->trace, 0)->kind != TRACE_ACRN)
 		return why_set(why, -EINVAL, "%s: --acrn is for files of acrntrace",
@@ -149,10 +150,13 @@ int report_acrn(const struct recording *recording, double mhz, const char *mhz_t
 				add(&sums, thread->counts[j]);
 		}
 	}
+	snprintf(mhz_text, sizeof(mhz_text), "%.12g", mhz);
 	if (csv && strcmp(csv, "-") == 0) {
 		write_csv(&sums, cycles, seconds, mhz_text, out);
 		return 0;
 	}
+	if (csv)
+		return append_csv(&sums, cycles, seconds, mhz_text, csv, why);
 	write_text(&sums, cycles, seconds, mhz_text, out);
-	return csv ? append_csv(&sums, cycles, seconds, mhz_text, csv, why) : 0;
+	return 0;
 }

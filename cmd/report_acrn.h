@@ -10,8 +10,8 @@
 #include "lib/why.h"
 #include "trace/exits/recording.h"
 
-/* ACRN's vm_exit report and its CSV file, to the letter. mhz_text is printed as it is. */
-int report_acrn(const struct recording *recording, double mhz, const char *mhz_text,
-		const char *csv, FILE *out, struct why *why);
+/* ACRN's vm_exit report, to the letter; or appended to csv ("-": printed) its CSV. */
+int report_acrn(const struct recording *recording, double mhz, const char *csv, FILE *out,
+		struct why *why);
 
 #endif

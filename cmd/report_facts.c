@@ -25,7 +25,7 @@ static bool is_listed(const char *list, pid_t pid)
 }
 
 /* Whether the options choose the vCPU: by -p, else by -g. */
-static bool is_chosen(const struct report_options *options, const struct guest *guest,
+static bool is_chosen(const struct options *options, const struct guest *guest,
 		      const struct vcpu *vcpu)
 {
 	if (!options->pids)
@@ -37,7 +37,7 @@ static bool is_chosen(const struct report_options *options, const struct guest *
  * -p: the vCPUs of these processes, and these threads. -g with several guests of the name, of which
  * each was recorded after the one before it ended: the vCPUs of all of them.
  */
-static int choose_vcpus(struct report_facts *facts, const struct report_options *options)
+static int choose_vcpus(struct report_facts *facts, const struct options *options)
 {
 	const struct guests *guests = facts->recorded.guests;
 	struct query *query = &facts->query;
@@ -77,7 +77,7 @@ static void narrow(struct query *query, const struct guests *guests)
 	}
 }
 
-static int choose_guests(struct report_facts *facts, const struct report_options *options,
+static int choose_guests(struct report_facts *facts, const struct options *options,
 			 struct why *why)
 {
 	struct query *query = &facts->query;
@@ -111,7 +111,7 @@ static int choose_guests(struct report_facts *facts, const struct report_options
  * Makes a filter for --event in a view that shows everything: one kind of argument only, or only
  * exits to user space.
  */
-static int choose_filter(struct report_facts *facts, const struct report_options *options,
+static int choose_filter(struct report_facts *facts, const struct options *options,
 			 struct why *why)
 {
 	bool is_user = options->event == EXITS_USERSPACE;
@@ -127,11 +127,11 @@ static int choose_filter(struct report_facts *facts, const struct report_options
 	return err;
 }
 
-static int choose(struct report_facts *facts, const struct report_options *options,
+static int choose(struct report_facts *facts, const struct options *options,
 		  const struct view_type *type, struct why *why)
 {
 	struct query *query = &facts->query;
-	int column = options->key ? view_column_by_id(type, options->key) : -ENOENT;
+	int column = options->sort ? view_column_by_id(type, options->sort) : -ENOENT;
 	int err;
 
 	query->type = type;
@@ -154,7 +154,7 @@ static int choose(struct report_facts *facts, const struct report_options *optio
 /* ---- facts */
 
 int report_facts_init(struct report_facts *facts, const struct recording *recording,
-		      const struct report_options *options, const struct view_type *type,
+		      const struct options *options, const struct view_type *type,
 		      struct why *why)
 {
 	bool has_time = trace_clock_info(recording->trace)->clock != TRACE_CLOCK_COUNT;

@@ -109,15 +109,16 @@ static int check_clock(const struct recording *recording, const struct view_type
 
 	if (!query->is_cycles || !(type->takes_longer || type->has_findings))
 		return 0;
-	return why_set(why, -EINVAL,
-		       info->clock == TRACE_CLOCK_COUNT ?
-			       "%s: the recording's clock counts events, not time" :
-			       "%s: times are in TSC cycles: give the TSC's frequency with -f MHZ",
-		       info->path);
+	return why_set(
+		why, -EINVAL,
+		info->clock == TRACE_CLOCK_COUNT ?
+			"%s: the recording's clock counts events, not time" :
+			"%s: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz",
+		info->path);
 }
 
 static int make(struct printed *printed, const struct recording *recording,
-		const struct report_options *options, struct why *why)
+		const struct options *options, struct why *why)
 {
 	const struct view_type *type = report_view(options);
 	struct report_facts *facts = &printed->facts;
@@ -132,7 +133,7 @@ static int make(struct printed *printed, const struct recording *recording,
 			       type->name);
 	describe(printed, recording);
 	printed->view.type = type;
-	facts->query.reverse = type->takes_longer && !options->key; /* the oldest first */
+	facts->query.reverse = type->takes_longer && !options->sort; /* the oldest first */
 	if (facts->is_none || !facts->monitor)
 		return 0;
 	err = monitor_sample(facts->monitor);
@@ -202,32 +203,22 @@ static int write_text(const struct printed *printed, struct why *why)
 	return 0;
 }
 
-static int write_all(const struct printed *printed, const struct report_options *options,
+static int write_all(const struct printed *printed, const struct options *options,
 		     struct why *why)
 {
-	const struct lines_config json = {
-		.format = LINES_JSON,
-		.recording = &printed->about,
-		.other = printed->other,
-	};
-	bool is_csv_only = options->csv && strcmp(options->csv, "-") == 0;
-	const struct lines_config csv = {
-		.format = LINES_ROWS,
-		.path = is_csv_only ? NULL : options->csv,
+	const struct lines_config config = {
+		.format = options->json ? LINES_JSON : LINES_ROWS,
+		.recording = options->json ? &printed->about : NULL,
+		.other = options->json ? printed->other : NULL,
+		.path = options->output,
 		.overwrites = true,
 	};
-	int err = 0;
 
-	if (options->json)
-		err = write_view(printed, &json, why);
-	else if (!is_csv_only)
-		err = write_text(printed, why);
-	if (!err && options->csv)
-		err = write_view(printed, &csv, why);
-	return err;
+	return options->json || options->csv ? write_view(printed, &config, why) :
+					       write_text(printed, why);
 }
 
-int report_lines(const struct recording *recording, const struct report_options *options,
+int report_lines(const struct recording *recording, const struct options *options,
 		 struct why *why)
 {
 	struct printed printed = { .view.nr_rows = 0 };
@@ -242,7 +233,7 @@ int report_lines(const struct recording *recording, const struct report_options 
 }
 
 int report_two(const struct recording *other, const struct recording *recording,
-	       const struct report_options *options, struct why *why)
+	       const struct options *options, struct why *why)
 {
 	const struct recording *recordings[2] = { other, recording };
 	struct printed sides[2] = { { .view.nr_rows = 0 }, { .view.nr_rows = 0 } };

@@ -19,7 +19,7 @@
 #define MOMENTS_BYTES ((size_t)256 << 20)
 
 /* The view to begin with. */
-static const struct view_type *type_of(const struct report_options *options)
+static const struct view_type *type_of(const struct options *options)
 {
 	if (options->view)
 		return options->view;
@@ -58,7 +58,7 @@ static struct screen_recording title_of(const struct report_facts *facts,
 
 /* A terminal without a screen gets text, without a warning. past NULL: there is none. */
 static int run(struct report_facts *facts, struct past *past, const struct screen_recording *title,
-	       const struct report_options *options)
+	       const struct options *options)
 {
 	struct live live = { .signals = -1 };
 	int err = live_init(&live, false, true);
@@ -79,11 +79,11 @@ static int run(struct report_facts *facts, struct past *past, const struct scree
 	return err;
 }
 
-static double interval_of(const struct recorded *recorded, const struct report_options *options)
+static double interval_of(const struct recorded *recorded, const struct options *options)
 {
 	double shortest_s = moments_shortest_s(recorded);
 
-	if (options->interval_s <= 0)
+	if (!options->has_interval)
 		return moments_interval_s(recorded);
 	if (options->interval_s >= shortest_s)
 		return options->interval_s;
@@ -103,7 +103,7 @@ static uint64_t local_midnight_ns(void)
 
 /* Without its moments the recording is shown as a whole, after a warning. */
 static int run_with_moments(struct report_facts *facts, struct recording *recording,
-			    const struct report_options *options, struct why *ret_why)
+			    const struct options *options, struct why *ret_why)
 {
 	struct screen_recording title = title_of(facts, recording);
 	struct fields *fields = monitor_fields(facts->monitor);
@@ -145,10 +145,10 @@ static int why_no_time(const struct recording *recording, struct why *why)
 		return why_set(why, -EINVAL, "the recording's clock counts events, not time: only "
 					     "text can show it");
 	return why_set(why, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "
-				     "frequency with -f MHZ");
+				     "frequency with -f 2.4GHz");
 }
 
-int report_screen(struct recording *recording, const struct report_options *options,
+int report_screen(struct recording *recording, const struct options *options,
 		  struct why *why)
 {
 	struct report_facts facts;

@@ -2,6 +2,7 @@
 /* Reads the file of thresholds, and prints an example of it. */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,11 +36,14 @@ int thresholds_load(const char *path, const char *root, struct thresholds *ret_t
 	return 0;
 }
 
-void thresholds_print(FILE *out)
+bool thresholds_asked(const char *path)
 {
 	const char *name, *help;
 	double usual;
 
+	if (!path || strcmp(path, "help") != 0)
+		return false;
 	for (size_t i = 0; thresholds_at(i, &name, &usual, &help); i++)
-		fprintf(out, "# %s = %g\t# %s\n", name, usual, help);
+		printf("# %s = %g\t# %s\n", name, usual, help);
+	return true;
 }

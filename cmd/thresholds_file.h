@@ -5,7 +5,7 @@
 #ifndef KVMTOP_CMD_THRESHOLDS_FILE_H
 #define KVMTOP_CMD_THRESHOLDS_FILE_H
 
-#include <stdio.h>
+#include <stdbool.h>
 
 #include "lib/why.h"
 #include "core/findings/thresholds.h"
@@ -19,7 +19,10 @@
 int thresholds_load(const char *path, const char *root, struct thresholds *ret_thresholds,
 		    struct why *why);
 
-/* Prints a file with all thresholds and their usual values; each line is a comment. */
-void thresholds_print(FILE *out);
+/*
+ * If path is "help": prints a file with all thresholds and their usual values, each line a comment,
+ * and returns true.
+ */
+bool thresholds_asked(const char *path);
 
 #endif

@@ -2,8 +2,10 @@
 /* `kvmtop timeline`: the picture, drawn source by source. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/array.h"
 #include "lib/output.h"
@@ -11,8 +13,7 @@
 #include "lib/say.h"
 #include "lib/whole_file.h"
 #include "cmd/command.h"
-#include "cmd/commands.h"
-#include "cmd/timeline_options.h"
+#include "cmd/options.h"
 #include "trace/recording/progress.h"
 #include "trace/timeline/functions.h"
 #include "trace/timeline/inside.h"
@@ -25,8 +26,14 @@
 #define PROGRESS_EVENTS 65536
 #define OUT_BYTES (1 << 18)
 
+/* A trace of function calls, from the word "[GUEST=]TRACE". */
+struct trace_choice {
+	const char *path, *guest; /* guest NULL: not given */
+	size_t guest_len;
+};
+
 struct run {
-	const struct timeline_options *options;
+	const struct options *options;
 	struct whole_file file;
 	struct timeline_out out; /* the file is opened when there is something to draw */
 	struct timeline_clock clock;
@@ -45,6 +52,22 @@ struct run {
 static void fail(struct run *run, int err, const struct why *why)
 {
 	run->status = say_failure(err, why);
+}
+
+/* The word is no GUEST=TRACE if there is a file with the whole word as its name. */
+static struct trace_choice trace_choice(const char *text)
+{
+	const char *end = strchr(text, '=');
+
+	if (!end || end == text || access(text, F_OK) == 0)
+		return (struct trace_choice){ .path = text };
+	return (struct trace_choice){ end + 1, text, (size_t)(end - text) };
+}
+
+/* 0: not given. */
+static uint64_t hz_of(const struct options *options)
+{
+	return (uint64_t)llround(options->mhz * 1e6);
 }
 
 /* Opens the output for the first source that could be opened. Returns whether it is open. */
@@ -70,16 +93,16 @@ static bool begin_output(struct run *run)
 
 static int set_clock(struct run *run, const struct trace_event *first, struct why *why)
 {
-	const struct timeline_options *options = run->options;
+	const struct options *options = run->options;
 	const struct trace_info *info = trace_clock_info(run->trace);
 
 	run->clock.hz = 0;
 	run->clock.has_no_tsc = info->clock != TRACE_CLOCK_CYCLES;
 	if (info->clock == TRACE_CLOCK_CYCLES) {
-		run->clock.hz = options->hz ? options->hz : UINT64_C(1000) * info->tsc_khz;
+		run->clock.hz = hz_of(options) ? hz_of(options) : UINT64_C(1000) * info->tsc_khz;
 		if (!run->clock.hz)
 			return why_set(why, -EINVAL, "%s: times are in TSC cycles: give the "
-				       "TSC's frequency with -f KHZ", info->path);
+				       "TSC's frequency with -f 2.4GHz", info->path);
 	}
 	run->first_ns = run->has_others ? MARGIN_NS : 0;
 	timeline_clock_begin(&run->clock, first->time, (uint64_t)run->first_ns);
@@ -295,7 +318,7 @@ static int draw_functions(struct run *run, FILE *json, struct calls *calls, stru
 		.after_ns = MARGIN_NS,
 		.offset = calls->is_host ? NULL : guest_offset,
 		.state = calls,
-		.has_cut = run->options->filter,
+		.has_cut = run->options->trims,
 		.from_ns = run->first_ns,
 		.to_ns = run->last_ns,
 		.name = path_base(calls->choice.path),
@@ -357,11 +380,11 @@ static void take_functions(struct run *run, struct calls *calls, size_t nr)
 
 static void take_all_functions(struct run *run)
 {
-	const struct timeline_options *options = run->options;
+	const struct options *options = run->options;
 	size_t nr_unnamed = 0;
 
-	for (size_t i = 0; i < options->nr_guests && !run->is_unwritable; i++) {
-		struct calls calls = { .choice = trace_choice(options->guests[i]), .run = run };
+	for (size_t i = 0; i < options->nr_words && !run->is_unwritable; i++) {
+		struct calls calls = { .choice = trace_choice(options->words[i]), .run = run };
 
 		take_functions(run, &calls, nr_unnamed);
 		nr_unnamed += !calls.choice.guest;
@@ -463,13 +486,13 @@ static void end_output(struct run *run)
 	}
 }
 
-static int run_timeline(const struct timeline_options *options)
+static int run_timeline(const struct options *options)
 {
 	struct run run = {
 		.options = options,
-		.clock = { .hz = options->hz },
-		.has_guests = options->nr_guests || options->nr_merged,
-		.has_others = options->nr_guests || options->nr_merged || options->perf,
+		.clock = { .hz = hz_of(options) },
+		.has_guests = options->nr_words || options->nr_merged,
+		.has_others = options->nr_words || options->nr_merged || options->perf,
 	};
 
 	draw_all(&run);
@@ -494,7 +517,7 @@ static const char *find_trace(const char *output, const char *const *list, size_
 }
 
 /* No input may be overwritten. */
-static int check_output(const struct timeline_options *options, struct why *why)
+static int check_output(const struct options *options, struct why *why)
 {
 	const char *const files[] = { options->perf, options->binary };
 	const char *output = options->output, *found;
@@ -503,32 +526,45 @@ static int check_output(const struct timeline_options *options, struct why *why)
 	if (!found)
 		found = output_find_input(output, files, ARRAY_SIZE(files));
 	if (!found)
-		found = find_trace(output, options->guests, options->nr_guests);
+		found = find_trace(output, (const char *const *)options->words,
+				   options->nr_words);
 	if (!found)
 		found = find_trace(output, options->merged, options->nr_merged);
 	return found ? why_set(why, -EINVAL, "-o %s: this file is an input; choose another one",
 			       output) : 0;
 }
 
-static int timeline_run(int argc, char **argv)
+static int understand(struct options *options, struct why *why)
 {
-	struct timeline_options options;
+	if (!options->nr_recordings && !options->perf && !options->nr_merged && !options->nr_words)
+		return why_set(why, -EINVAL,
+			       "nothing to draw: give -k FILE, -p FILE or a GUESTTRACE");
+	if (options->binary && !options->nr_words)
+		return why_set(why, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
+	if (!options->binary_name)
+		options->binary_name = "test";
+	return 0;
+}
+
+static int timeline_run(struct options *options)
+{
 	struct why why = { "" };
 
-	if (timeline_options_parse(argc, argv, &options, &why) < 0)
-		return say_usage("timeline", &why);
-	if (options.help) {
-		option_table_help(&timeline_option_table, stdout);
-		return STATUS_OK;
-	}
-	if (check_output(&options, &why) < 0)
+	if (check_output(options, &why) < 0)
 		return say_failure(-EINVAL, &why);
-	return run_timeline(&options);
+	return run_timeline(options);
 }
 
 const struct command timeline_command = {
 	.name = "timeline",
 	.help = "make a picture of recordings for Perfetto",
-	.options = &timeline_option_table,
+	.usage = "Usage: kvmtop timeline [OPTION]... [GUESTTRACE]...\n"
+		 "Makes one picture (Chrome's trace format, for ui.perfetto.dev) of KVM's events,\n"
+		 "perf's counters, and the function calls that uftrace saw in guests: GUESTTRACE\n"
+		 "is its folder, or what uftrace dump --chrome wrote. GUEST=GUESTTRACE says of\n"
+		 "which guest.\n",
+	.footer = "More: man kvmtop-timeline\n",
+	.command = { .works = MODE_TIMELINE, .offer = OFFER_FILES },
+	.understand = understand,
 	.run = timeline_run,
 };

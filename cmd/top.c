@@ -17,10 +17,9 @@
 #include "cmd/live.h"
 #include "cmd/thresholds_file.h"
 #include "cmd/providers.h"
-#include "cmd/top.h"
-#include "cmd/top_export.h"
 #include "cmd/top_lines.h"
-#include "cmd/top_options.h"
+#include "cmd/options.h"
+#include "cmd/report.h"
 #include "cmd/top_read.h"
 #include "cmd/top_write.h"
 #include "cmd/demo/demo.h"
@@ -31,13 +30,13 @@
 #include "host/guest.h"
 #include "core/monitor.h"
 #include "core/provider.h"
-#include "core/metrics.h"
 #include "ui/tui/tui.h"
 
+#define PAST_BYTES ((size_t)4 << 20) /* the screen's memory for its past */
 #define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */
 
 struct top {
-	struct top_options options;
+	const struct options *options;
 	struct env env;
 	struct monitor *monitor;
 	struct query query;
@@ -65,7 +64,7 @@ static int demo_begin(struct top *top, struct why *why)
 
 static int guest_init(struct top *top, struct why *why)
 {
-	const struct top_options *options = &top->options;
+	const struct options *options = top->options;
 	int err;
 
 	if (!options->guest && !options->pid)
@@ -80,56 +79,55 @@ static int guest_init(struct top *top, struct why *why)
 
 /*
  * Exits are timed for the screen, where the user may choose any view, and for the views that show
- * times. -b without a filter, and without -d or --stats, has exits, too: otherwise a guest that
+ * times. -b without a filter, and without -d, has exits, too: otherwise a guest that
  * runs for less than a second would be missing.
  */
 static bool wants_exits(const struct top *top)
 {
-	const struct top_options *options = &top->options;
+	const struct options *options = top->options;
 	const struct query *query = &top->query;
 
-	return top_options_mode(options) == MODE_CURSES || options->write_file ||
+	return options->mode == MODE_SCREEN || options->write_file ||
 	       query->type->is_timed ||
 	       (query->type->needs &&
 		!(options->by_guest &&
-		  (query->filter || options->debugfs || options->stats)));
+		  (query->filter || options->debugfs)));
 }
 
 /* Views of exits show the scheduler's numbers, too. */
 static bool wants_host(const struct top *top)
 {
-	return wants_exits(top) && (top->query.type->has_host || top->options.write_file ||
-				    top_options_mode(&top->options) == MODE_CURSES);
+	return wants_exits(top) && (top->query.type->has_host || top->options->write_file ||
+				    top->options->mode == MODE_SCREEN);
 }
 
 static unsigned int choose_providers(const struct top *top)
 {
-	const struct top_options *options = &top->options;
+	const struct options *options = top->options;
 	bool has_events = top->query.type->has_events || options->write_file ||
-			  top_options_mode(options) == MODE_CURSES;
+			  options->mode == MODE_SCREEN;
 	unsigned int providers = wants_exits(top) ? 1U << PROVIDER_EXITS : 0;
 
-	if (options->debugfs && has_events)
+	if (options->debugfs && (has_events || top->query.type->has_stats))
 		providers |= 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS;
-	if (options->stats && (has_events || top->query.type->has_stats))
-		providers |= 1U << PROVIDER_STATS;
-	if (options->tracepoints && has_events)
+	if ((options->tracepoints || !options->debugfs) && has_events)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))
 		providers |= 1U << PROVIDER_HOST;
 	return providers;
 }
 
-static int monitor_begin(struct top *top, enum mode mode, struct why *why)
+static int monitor_begin(struct top *top, struct why *why)
 {
-	const struct top_options *options = &top->options;
+	const struct options *options = top->options;
+	unsigned int mode = options->mode;
 	struct monitor_config config = {
 		.env = &top->env,
 		.list = providers_of(&top->env),
 		.providers = choose_providers(top),
 		.asides = top->query.type->is_of_host ? 0 : 1U << PROVIDER_HOST,
-		.waits = mode == MODE_CURSES,
-		.counts_all = options->write_file || (mode == MODE_CURSES && options->past_bytes),
+		.waits = mode == MODE_SCREEN,
+		.counts_all = options->write_file || mode == MODE_SCREEN,
 	};
 	int err = monitor_open(&config, &top->monitor, why);
 
@@ -140,7 +138,7 @@ static int monitor_begin(struct top *top, enum mode mode, struct why *why)
 	if (!err && top->query.type->by_guest) /* the first sample needs the guests' threads open */
 		monitor_find_guests(top->monitor, &(struct why){ "" });
 	/* A list of fields counts nothing, and the screen draws its first frame before. */
-	if (err || mode == MODE_FIELDS || mode == MODE_CURSES)
+	if (err || mode == MODE_FIELDS || mode == MODE_SCREEN)
 		return err;
 	return monitor_want(top->monitor, &top->query, why);
 }
@@ -290,10 +288,10 @@ static int close_all(struct top *top, struct why *why)
 }
 
 /* Batch is a log of one sample; writing a history alone is a log without lines. */
-static int run_lines(struct top *top, enum mode mode)
+static int run_lines(struct top *top)
 {
-	const struct top_options *options = &top->options;
-	bool is_batch = mode == MODE_BATCH;
+	const struct options *options = top->options;
+	bool is_batch = options->mode == MODE_ONCE;
 	struct why why = { "" };
 	int err, close_err;
 
@@ -301,12 +299,12 @@ static int run_lines(struct top *top, enum mode mode)
 	live_wait_open(&top->live, top->monitor);
 	err = top_writer_open(&top->writer, options, &top->env, top->monitor,
 			      &top->thresholds, &why);
-	if (!err && mode != MODE_WRITE)
+	if (!err && options->mode != MODE_WRITE)
 		err = top_lines_open(&top->lines, monitor_facts(top->monitor), &why);
 	if (!err)
 		say_notice(&why);
 	if (!err)
-		err = sample_loop(top, is_batch ? BATCH_SECONDS : options->delay_s,
+		err = sample_loop(top, is_batch ? BATCH_SECONDS : options->interval_s,
 				  is_batch ? 1 : options->samples, &why);
 	if (err == -EPIPE)
 		err = 0;
@@ -329,11 +327,9 @@ static int memory_begin(struct memory *memory, const struct top *top)
 	struct sink sink;
 	int err;
 
-	if (!top->options.past_bytes)
-		return 0;
-	segment_of_machine(&top->env, monitor_engine(top->monitor), top->options.delay_s,
+	segment_of_machine(&top->env, monitor_engine(top->monitor), top->options->interval_s,
 			   &segment);
-	memory->recent = recent_new((size_t)top->options.past_bytes, &segment);
+	memory->recent = recent_new(PAST_BYTES, &segment);
 	if (!memory->recent)
 		return -ENOMEM;
 	sink = recent_sink(memory->recent);
@@ -360,9 +356,9 @@ static int run_tui(struct top *top, const struct memory *memory, struct why *why
 		.fields = monitor_fields(top->monitor),
 		.query = &top->query,
 		.choice = &top->choice,
-		.delay_s = top->options.delay_s,
-		.samples = top->options.samples,
-		.no_mouse = top->options.no_mouse,
+		.delay_s = top->options->interval_s,
+		.samples = top->options->samples,
+		.no_mouse = top->options->no_mouse,
 		.signals = top->live.signals,
 	};
 
@@ -373,7 +369,7 @@ static int run_screen(struct top *top)
 {
 	struct memory memory = { 0 };
 	struct why why = { "" };
-	int err = top_writer_open(&top->writer, &top->options, &top->env, top->monitor,
+	int err = top_writer_open(&top->writer, top->options, &top->env, top->monitor,
 				  &top->thresholds, &why);
 	int close_err;
 
@@ -387,69 +383,92 @@ static int run_screen(struct top *top)
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
-static int run_mode(struct top *top, enum mode mode)
+static int run_mode(struct top *top)
 {
+	unsigned int mode = top->options->mode;
 	struct why why = { "" };
 	int err;
 
-	err = live_init(&top->live, top->options.log_file || mode == MODE_WRITE,
-			mode == MODE_CURSES);
+	err = live_init(&top->live, top->options->output || mode == MODE_WRITE,
+			mode == MODE_SCREEN);
 	if (!err)
-		err = monitor_begin(top, mode, &why);
+		err = monitor_begin(top, &why);
 	if (err)
 		return say_failure(err, &why);
 	switch (mode) {
 	case MODE_FIELDS:
 		err = top_list_fields(monitor_facts(top->monitor)->fields, top->print_field);
 		return err ? say_failure(err, &why) : STATUS_OK;
-	case MODE_BATCH:
+	case MODE_ONCE:
 	case MODE_LOG:
 	case MODE_WRITE:
-		return run_lines(top, mode);
+		return run_lines(top);
 	default:
 		return run_screen(top);
 	}
 }
 
+static void complete_guest(const struct guest *guest)
+{
+	printf("%s\tprocess %d\n", guest->name, (int)guest->pid);
+}
+
+static void complete_pid(const struct guest *guest)
+{
+	printf("%d\t%s\n", (int)guest->pid, guest->name);
+}
+
+/* Replaces what the shell would change by a dot, which matches any character. */
+static void complete_field(const char *name)
+{
+	for (; *name; name++)
+		putchar(*name == '(' || *name == ')' ? '.' : *name);
+	putchar('\n');
+}
+
+static void complete_event(const char *name)
+{
+	if (!strchr(name, '('))
+		puts(name);
+}
+
 /* Names of events: the same as -f help lists. */
-static int run_completion(struct top *top)
+static int run_completion(struct top *top, struct options *options)
 {
 	struct completion completion;
 
-	completion_find(top->options.words, top->options.nr_words, &completion);
+	completion_find(options->words, options->nr_words, &completion);
 	completion_print(&completion);
 	if (env_init(&top->env, completion.sysroot, &(struct why){ "" }) < 0)
 		return STATUS_FAILURE;
 	switch (completion.offer) {
 	case OFFER_GUESTS:
-		return list_guests(top, completion_print_guest);
+		return list_guests(top, complete_guest);
 	case OFFER_PIDS:
-		return list_guests(top, completion_print_pid);
+		return list_guests(top, complete_pid);
 	case OFFER_FIELDS:
 	case OFFER_EVENTS:
-		top->options.complete = false;
-		top->options.fields = "help";
-		top->print_field = completion.offer == OFFER_FIELDS ? completion_print_field :
-								      completion_print_event;
-		return run_mode(top, MODE_FIELDS);
+		options->mode = MODE_FIELDS;
+		top_query_init(options, &top->query, &(struct why){ "" });
+		top->print_field = completion.offer == OFFER_FIELDS ? complete_field :
+								      complete_event;
+		return run_mode(top);
 	default:
 		return STATUS_OK;
 	}
 }
 
 /* No input is written to. */
-static int check_outputs(const struct top_options *options, struct why *why)
+static int check_outputs(const struct options *options, struct why *why)
 {
 	const char *const inputs[] = { options->read_file, options->thresholds,
-				       options->http_config, options->web_config,
-				       options->write_file };
+				       options->http_config, options->write_file };
 	const struct {
 		const char *option, *path;
 		size_t nr_inputs; /* a log is not written into the history that is written */
 	} outputs[] = {
 		{ "-w", options->write_file, ARRAY_SIZE(inputs) - 1 },
-		{ "-L", options->log_file, ARRAY_SIZE(inputs) },
-		{ "--prometheus", options->prometheus, ARRAY_SIZE(inputs) },
+		{ "--output", options->output, ARRAY_SIZE(inputs) },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
@@ -460,71 +479,104 @@ static int check_outputs(const struct top_options *options, struct why *why)
 	return 0;
 }
 
-static int run_options(struct top *top)
+static int understand(struct options *options, struct why *why)
 {
-	enum mode mode = top_options_mode(&top->options);
-	struct why why = { "" };
-	int err;
+	char names[128];
 
-	if (mode == MODE_CURSES && top->options.write_file &&
-	    !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
-		mode = MODE_WRITE;
-	if (mode == MODE_HELP) {
-		option_table_help(&top_option_table, stdout);
-		puts("\nCommands, each with a --help of its own:");
-		commands_help(stdout);
-		return STATUS_OK;
+	/* Several recordings are read as one. */
+	if (options->nr_words && !(options->mode & (MODE_COMPLETE | MODE_VERSION)) &&
+	    options->source != SOURCE_RECORDING) {
+		command_names(names, sizeof(names));
+		return why_set(why, -EINVAL,
+			       "unexpected argument \"%s\"; a command is the first word: %s",
+			       options->words[0], names);
 	}
-	if (mode == MODE_VERSION) {
-		puts("kvmtop " KVMTOP_VERSION);
-		return STATUS_OK;
-	}
-	if (mode == MODE_METRICS) {
-		metrics_print_help(stdout);
-		return STATUS_OK;
-	}
-	if (top_query_init(&top->options, &top->query, &why) < 0)
-		return say_usage("", &why);
-	if (mode == MODE_COMPLETE)
-		return run_completion(top);
-	err = check_outputs(&top->options, &why);
-	if (err)
-		return say_failure(err, &why);
-	err = thresholds_load(top->options.thresholds, top->options.sysroot, &top->thresholds,
-			      &why);
-	if (!err)
-		err = kallsyms_files_read(&top->options.kallsyms, &top->kallsyms, &top->query,
-					  &why);
-	if (err)
-		return say_failure(err, &why);
-	top->query.thresholds = &top->thresholds;
-	if (top->options.read)
-		return top_read(&top->options, &top->query);
-	if (env_init(&top->env, top->options.sysroot, &why) < 0)
-		return say_failure(-ENOENT, &why);
-	top->env.include_past = top->options.include_past;
-	top->env.engine = top->options.engine;
-	if (mode == MODE_EXPORT)
-		return top_export(&top->options, &top->env, &top->thresholds);
-	if (mode == MODE_PROVIDERS)
-		return list_providers(top);
-	return mode == MODE_GUESTS ? list_guests(top, print_guest) : run_mode(top, mode);
+	if (options->source != SOURCE_RECORDING)
+		return 0;
+	if (options->by_guest && !options->view_name)
+		options->view_name = "guests";
+	options->text = options->mode != MODE_SCREEN;
+	return report_understand(options, why);
 }
 
-int top_run(int argc, char **argv)
+/* The words are further files of the recording of -r. */
+static int read_recording(const struct options *options)
+{
+	size_t nr = options->nr_words;
+	const char **paths = calloc(nr + 1, sizeof(*paths));
+	int status;
+
+	if (!paths)
+		return say_failure(-ENOMEM, &(struct why){ "" });
+	paths[0] = options->read_file;
+	memcpy(paths + 1, options->words, nr * sizeof(*paths));
+	status = report_recordings(paths, nr + 1, options);
+	free(paths);
+	return status;
+}
+
+static int begin(struct top *top, struct why *why)
+{
+	const struct options *options = top->options;
+	int err = check_outputs(options, why);
+
+	if (!err)
+		err = thresholds_load(options->thresholds, options->sysroot, &top->thresholds, why);
+	if (!err)
+		err = kallsyms_files_read(&options->kallsyms, &top->kallsyms, &top->query, why);
+	top->query.thresholds = &top->thresholds;
+	return err;
+}
+
+static int run_top(struct options *options)
 {
 	struct top top = {
-		.lines = { .options = &top.options, .query = &top.query },
+		.options = options,
+		.lines = { .options = options, .query = &top.query },
 		.live.signals = -1,
 		.print_field = top_print_field,
 	};
 	struct why why = { "" };
-	int status;
+	int err, status;
 
-	if (top_options_parse(argc, argv, &top.options, &why) < 0)
+	if (options->mode == MODE_VERSION) {
+		puts("kvmtop " KVMTOP_VERSION);
+		return STATUS_OK;
+	}
+	if (options->mode == MODE_COMPLETE)
+		return run_completion(&top, options);
+	if (options->source == SOURCE_RECORDING)
+		return read_recording(options);
+	if (top_query_init(options, &top.query, &why) < 0)
 		return say_usage("", &why);
-	status = run_options(&top);
+	err = begin(&top, &why);
+	if (err)
+		return say_failure(err, &why);
+	if (options->source & SOURCES_STORE)
+		return top_read(options, &top.query);
+	if (env_init(&top.env, options->sysroot, &why) < 0)
+		return say_failure(-ENOENT, &why);
+	top.env.include_past = options->include_past;
+	top.env.engine = options->engine;
+	if (options->mode == MODE_PROVIDERS)
+		return list_providers(&top);
+	if (options->mode == MODE_GUESTS)
+		return list_guests(&top, print_guest);
+	status = run_mode(&top);
 	if (top.demo)
 		demo_stop(top.demo);
 	return status;
 }
+
+const struct command top_command = {
+	.name = "",
+	.usage = "Usage: kvmtop [OPTION]...\n"
+		 "       kvmtop COMMAND [OPTION]...\n"
+		 "Shows what KVM guests on this host make the kernel do: which exits and events,\n"
+		 "how often, how long, in which guest.\n",
+	.footer = "More options: kvmtop help. Keys: press h. Manual: man kvmtop\n"
+		  "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
+	.command = { .works = MODES_TOP },
+	.understand = understand,
+	.run = run_top,
+};

@@ -11,7 +11,7 @@
 #include "ui/lines/lines.h"
 
 static int read_span(struct history_span *span, const char *range,
-		     const struct top_options *options, struct store store,
+		     const struct options *options, struct store store,
 		     const struct when_origin *origin, struct vcpu_key **ret_only, struct why *why)
 {
 	uint64_t from_ns, to_ns;
@@ -48,7 +48,7 @@ static void print_spans(const struct lines_span spans[2])
 	putchar('\n');
 }
 
-static int write_view(const struct top_options *options, const struct lines_span spans[2],
+static int write_view(const struct options *options, const struct lines_span spans[2],
 		      const struct view *view, struct why *why)
 {
 	const struct lines_config config = {
@@ -63,7 +63,7 @@ static int write_view(const struct top_options *options, const struct lines_span
 	return lines_write_once(&config, view, 0, spans[1].elapsed_ns, why);
 }
 
-int top_diff(const struct top_options *options, const struct query *query, struct store store,
+int top_diff(const struct options *options, const struct query *query, struct store store,
 	     const struct when_origin *origin, struct why *why)
 {
 	struct history_span spans[2] = { { .query = *query }, { .query = *query } };

@@ -6,7 +6,7 @@
 #define KVMTOP_CMD_TOP_DIFF_H
 
 #include "lib/when.h"
-#include "cmd/top_options.h"
+#include "cmd/options.h"
 #include "history/store.h"
 #include "core/views/query.h"
 
@@ -14,7 +14,7 @@
  * query: its filter chooses rows. 0, or -errno with why: -ERANGE: a span ends before it begins;
  * -ENOENT without why: a span has no sample.
  */
-int top_diff(const struct top_options *options, const struct query *query, struct store store,
+int top_diff(const struct options *options, const struct query *query, struct store store,
 	     const struct when_origin *origin, struct why *why);
 
 #endif

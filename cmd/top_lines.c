@@ -12,9 +12,9 @@
 /* ---- the query ---- */
 
 /* Events, and guests with -b, have the formats of kvm_stat. */
-static enum lines_format format_of(const struct top_options *options, const struct view_type *type)
+static enum lines_format format_of(const struct options *options, const struct view_type *type)
 {
-	bool is_log = top_options_mode(options) == MODE_LOG;
+	bool is_log = options->mode == MODE_LOG;
 	bool has_events = type->groups & GROUP_EVENT;
 
 	if (options->json)
@@ -35,12 +35,12 @@ static void query_for_programs(struct query *query)
 }
 
 /* Programs get the whole tree; people open the rows that they want to see. */
-static void query_for_lines(const struct top_options *options, struct query *query)
+static void query_for_lines(const struct options *options, struct query *query)
 {
 	enum lines_format format = format_of(options, query->type);
-	enum mode mode = top_options_mode(options);
+	unsigned int mode = options->mode;
 
-	if (mode != MODE_BATCH && mode != MODE_LOG)
+	if (mode != MODE_ONCE && mode != MODE_LOG)
 		return;
 	if (options->csv || format == LINES_BATCH)
 		query_for_programs(query);
@@ -48,11 +48,11 @@ static void query_for_lines(const struct top_options *options, struct query *que
 		query->sort = 0; /* by name, as kvm_stat */
 	if (format == LINES_JSON)
 		query->zeros = true;
-	if (format == LINES_JSON && mode == MODE_BATCH)
+	if (format == LINES_JSON && mode == MODE_ONCE)
 		query->children = true;
 }
 
-static int find_view(const struct top_options *options, const struct view_type **ret_type,
+static int find_view(const struct options *options, const struct view_type **ret_type,
 		     struct why *why)
 {
 	const struct view_type *guests = view_type_by_groups(GROUP_GUEST);
@@ -62,13 +62,13 @@ static int find_view(const struct top_options *options, const struct view_type *
 	if (options->url && !options->by_guest)
 		type = view_type_by_groups(options->host ? GROUP_GUEST : GROUP_HOST);
 	/* The view of hosts is no tab. */
-	if (options->view && !(options->url && strcmp(options->view, type->name) == 0))
-		err = view_type_find(options->view, &type, why);
+	if (options->view_name && !(options->url && strcmp(options->view_name, type->name) == 0))
+		err = view_type_find(options->view_name, &type, why);
 	if (err)
 		return err;
 	if (options->by_guest && type != guests)
 		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
-			       options->view);
+			       options->view_name);
 	/* Of all hosts, the server adds up exits; it has no other sums. */
 	if (options->url && !options->host && type->groups != GROUP_HOST &&
 	    type->groups != GROUP_REASON)
@@ -79,7 +79,7 @@ static int find_view(const struct top_options *options, const struct view_type *
 	return 0;
 }
 
-int top_query_init(const struct top_options *options, struct query *ret_query, struct why *why)
+int top_query_init(const struct options *options, struct query *ret_query, struct why *why)
 {
 	struct query query = { .children = options->children, .is_of_fleet = options->url };
 	struct pattern *filter = NULL;
@@ -90,14 +90,14 @@ int top_query_init(const struct top_options *options, struct query *ret_query, s
 	query.sort = query.type->sort;
 	if (options->sort)
 		err = view_column_find(query.type, options->sort, false, &query.sort, why);
-	if (!err && options->fields && top_options_mode(options) != MODE_FIELDS)
+	if (!err && options->fields && options->mode != MODE_FIELDS)
 		err = pattern_new(options->fields, &filter, why);
 	if (err)
 		return err;
 	query.filter = filter;
 	query.longer_ns = LONG_EXITS_DEFAULT_NS;
 	query.has_arguments = true;
-	query.is_latest = top_options_mode(options) != MODE_CURSES;
+	query.is_latest = options->mode != MODE_SCREEN;
 	query_for_lines(options, &query);
 	*ret_query = query;
 	return 0;
@@ -127,7 +127,7 @@ static int add_guest(struct query *query, const struct guest *guest, struct vcpu
 	return 0;
 }
 
-int top_query_span_guests(const struct top_options *options, const struct guests *guests,
+int top_query_span_guests(const struct options *options, const struct guests *guests,
 			  struct query *query, struct vcpu_key **ret_only, struct why *why)
 {
 	struct guest_choice choice;
@@ -192,10 +192,10 @@ int top_list_fields(const struct fields *fields, void (*print)(const char *name)
 
 int top_lines_open(struct top_lines *lines, const struct facts *facts, struct why *why)
 {
-	const struct top_options *options = lines->options;
+	const struct options *options = lines->options;
 	struct lines_config config = {
 		.format = format_of(options, lines->query->type),
-		.path = top_options_mode(options) == MODE_LOG ? options->log_file : NULL,
+		.path = options->mode == MODE_LOG ? options->output : NULL,
 		.skip_zero = options->skip_zero,
 		.fields = facts->fields,
 		.columns = facts->wanted,
@@ -210,7 +210,7 @@ static void print_note(struct top_lines *lines)
 {
 	const char *elsewhere = query_elsewhere(lines->query);
 	const char *note = elsewhere ? elsewhere : lines->view.note;
-	bool is_once = top_options_mode(lines->options) == MODE_BATCH;
+	bool is_once = lines->options->mode == MODE_ONCE;
 
 	if (!note && is_once && lines->query->type->has_findings && !lines->view.nr_rows)
 		note = "Nothing found in this interval. kvmtop-why(8) has the causes that are "
@@ -241,7 +241,7 @@ int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t
 
 	if (err)
 		return err;
-	if (top_options_mode(lines->options) == MODE_LOG)
+	if (lines->options->mode == MODE_LOG)
 		view_drop_repeated(&lines->view);
 	if (lines->query->filter && !query_elsewhere(lines->query) &&
 	    !query_selects_any(lines->query, facts->fields))

@@ -6,7 +6,7 @@
 #ifndef KVMTOP_CMD_TOP_LINES_H
 #define KVMTOP_CMD_TOP_LINES_H
 
-#include "cmd/top_options.h"
+#include "cmd/options.h"
 #include "ui/lines/lines.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
@@ -15,13 +15,13 @@
  * Reads -f, -b, -x, --view and --sort; without the guest. The query's filter is the caller's to
  * free. -EINVAL with why: a usage error.
  */
-int top_query_init(const struct top_options *options, struct query *ret_query, struct why *why);
+int top_query_init(const struct options *options, struct query *ret_query, struct why *why);
 
 /*
  * Reads -g and -p for a span of a history: all that bore the name in it. 0, or -errno with why:
  * there is no such guest. *ret_only is what the query points to, to be freed after it.
  */
-int top_query_span_guests(const struct top_options *options, const struct guests *guests,
+int top_query_span_guests(const struct options *options, const struct guests *guests,
 			  struct query *query, struct vcpu_key **ret_only, struct why *why);
 
 /* -f help: the names of the fields, sorted; print: top_print_field. 0 or -ENOMEM. */
@@ -30,7 +30,7 @@ void top_print_field(const char *name);
 
 /* Zero-initialised, with options and query, is closed. */
 struct top_lines {
-	const struct top_options *options;
+	const struct options *options;
 	struct query *query;
 	struct view view;
 	struct lines *lines;

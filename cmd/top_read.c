@@ -22,13 +22,13 @@
 #include "ui/tui/tui.h"
 
 #define KEY_PATIENCE_MS 500 /* how long a key waits for a Prometheus */
-#define TIMEOUT_S 10 /* how long a Prometheus may take for an answer */
+#define TIMEOUT_S 30 /* how long a Prometheus may take for an answer */
 #define FOLLOW_S 1.0 /* between two looks for a new sample, or sooner if samples come sooner */
 #define CATCH_UP 64 /* samples are printed between two looks for a signal */
 #define ERASE_LINE "\r\033[K"
 
 struct top_reader {
-	const struct top_options *options;
+	const struct options *options;
 	struct query *query;
 	struct history_file *file;
 	struct fleet *fleet; /* in place of a file */
@@ -66,12 +66,12 @@ static int open_file(struct top_reader *reader, struct why *why)
 
 static int open_fleet(struct top_reader *reader, struct why *why)
 {
-	const struct top_options *options = reader->options;
+	const struct options *options = reader->options;
 	const struct fleet_config config = {
 		.url = options->url,
 		.access = &reader->access,
-		.interval_s = options->has_delay ? options->delay_s : 0,
-		.timeout_s = options->timeout_s ? (unsigned int)options->timeout_s : TIMEOUT_S,
+		.interval_s = options->has_interval ? options->interval_s : 0,
+		.timeout_s = TIMEOUT_S,
 	};
 	int err = options->http_config ?
 			  access_read(options->http_config, &reader->access, why) : 0;
@@ -157,7 +157,7 @@ static int open_monitor(struct top_reader *reader, const struct provider *const 
 {
 	/* A screen shows more than its view, as the live screen does. */
 	const struct monitor_config config = {
-		.counts_all = top_options_mode(reader->options) == MODE_CURSES,
+		.counts_all = reader->options->mode == MODE_SCREEN,
 		.list = players,
 		.recording = *recording,
 	};
@@ -382,7 +382,7 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 
 static int show_past(struct top_reader *reader, struct why *why)
 {
-	const struct top_options *options = reader->options;
+	const struct options *options = reader->options;
 	const struct monitor_recording recording = {
 		.recording = &reader->past,
 		.guests = past_guests(reader->past),
@@ -392,15 +392,15 @@ static int show_past(struct top_reader *reader, struct why *why)
 
 	if (!err && options->at)
 		err = when_parse(options->at, &reader->origin, &at_ns, why);
-	if (!err && options->at && top_options_mode(options) == MODE_BATCH)
+	if (!err && options->at && options->mode == MODE_ONCE)
 		err = go_to(reader, at_ns, why);
 	if (err)
 		return err;
-	if (top_options_mode(options) == MODE_FIELDS)
+	if (options->mode == MODE_FIELDS)
 		return top_list_fields(monitor_facts(reader->monitor)->fields, top_print_field);
-	if (top_options_mode(options) == MODE_BATCH)
+	if (options->mode == MODE_ONCE)
 		return print_one(reader, why);
-	if (top_options_mode(options) == MODE_CURSES)
+	if (options->mode == MODE_SCREEN)
 		return show(reader, at_ns, why);
 	return reader->fleet && !options->from && !options->to ? follow(reader, why) :
 								 print_all(reader, why);
@@ -429,7 +429,7 @@ static int print_span(struct top_reader *reader, struct why *why)
 
 static int run(struct top_reader *reader, struct why *why)
 {
-	const struct top_options *options = reader->options;
+	const struct options *options = reader->options;
 	bool has_span = options->from || options->to;
 	int err = open_store(reader, why);
 
@@ -438,11 +438,11 @@ static int run(struct top_reader *reader, struct why *why)
 				      &reader->from_ns, &reader->to_ns, why);
 	if (err)
 		return err;
-	if (top_options_mode(options) == MODE_DIFF) {
+	if (options->mode == MODE_DIFF) {
 		err = top_diff(options, reader->query, reader->store, &reader->origin, why);
 		return err == -ENOENT && !why->text[0] ? none_there(reader, why) : err;
 	}
-	if (has_span && top_options_mode(options) == MODE_BATCH)
+	if (has_span && options->mode == MODE_ONCE)
 		return print_span(reader, why);
 	return show_past(reader, why);
 }
@@ -454,9 +454,9 @@ static int run(struct top_reader *reader, struct why *why)
 static int file_status(const struct top_reader *reader)
 {
 	const char *failure = reader->file && reader->past ? past_failure(reader->past) : NULL;
-	enum mode mode = top_options_mode(reader->options);
+	unsigned int mode = reader->options->mode;
 
-	if (failure && (mode == MODE_CURSES || mode == MODE_FIELDS))
+	if (failure && (mode == MODE_SCREEN || mode == MODE_FIELDS))
 		say(failure);
 	return failure ? STATUS_FAILURE : STATUS_OK;
 }
@@ -468,7 +468,7 @@ static int end_status(const struct top_reader *reader, int err, const struct why
 	return err && err != -EPIPE ? say_failure(err, why) : file_status(reader);
 }
 
-int top_read(const struct top_options *options, struct query *query)
+int top_read(const struct options *options, struct query *query)
 {
 	struct top_reader reader = {
 		.options = options,

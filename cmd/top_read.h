@@ -5,10 +5,10 @@
 #ifndef KVMTOP_CMD_TOP_READ_H
 #define KVMTOP_CMD_TOP_READ_H
 
-#include "cmd/top_options.h"
+#include "cmd/options.h"
 #include "core/views/query.h"
 
 /* query: made from the options. Returns the exit status; prints its errors. */
-int top_read(const struct top_options *options, struct query *query);
+int top_read(const struct options *options, struct query *query);
 
 #endif

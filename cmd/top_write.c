@@ -12,7 +12,7 @@
 
 #define HANGS_MS 5000 /* without a sample that is stored */
 
-int top_writer_open(struct top_writer *writer, const struct top_options *options,
+int top_writer_open(struct top_writer *writer, const struct options *options,
 		    const struct env *env, const struct monitor *monitor,
 		    const struct thresholds *thresholds, struct why *why)
 {
@@ -24,7 +24,7 @@ int top_writer_open(struct top_writer *writer, const struct top_options *options
 	if (!options->write_file)
 		return 0;
 	writer->path = options->write_file;
-	segment_of_machine(env, monitor_engine(monitor), options->delay_s, &segment);
+	segment_of_machine(env, monitor_engine(monitor), options->interval_s, &segment);
 	err = history_file_create(options->write_file, &segment, &limits, &writer->file, why);
 	if (err)
 		return err;

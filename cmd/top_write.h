@@ -5,7 +5,7 @@
 #ifndef KVMTOP_CMD_TOP_WRITE_H
 #define KVMTOP_CMD_TOP_WRITE_H
 
-#include "cmd/top_options.h"
+#include "cmd/options.h"
 #include "history/recorder.h"
 #include "host/env.h"
 #include "core/monitor.h"
@@ -20,7 +20,7 @@ struct top_writer {
 };
 
 /* Call it after monitor_want(). 0, or -errno with why; see history_file_create(). */
-int top_writer_open(struct top_writer *writer, const struct top_options *options,
+int top_writer_open(struct top_writer *writer, const struct options *options,
 		    const struct env *env, const struct monitor *monitor,
 		    const struct thresholds *thresholds, struct why *why);
 

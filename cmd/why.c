@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/delay.h"
 #include "lib/say.h"
 #include "cmd/command.h"
-#include "cmd/commands.h"
 #include "cmd/live.h"
 #include "cmd/option.h"
 #include "cmd/providers.h"
+#include "cmd/options.h"
 #include "cmd/thresholds_file.h"
 #include "host/env.h"
 #include "core/monitor.h"
@@ -26,50 +25,8 @@
 /* Rules use these sources; but with these alone, nothing found does not mean that all is well. */
 #define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
 
-struct why_options {
-	pid_t pid;
-	const char *guest, *thresholds, *sysroot;
-	bool json, csv, help;
-	double duration_s;
-};
-
-#define OPTIONS struct why_options
-
-static const struct option_spec specs[] = {
-	OPT_GUEST,
-	OPT_GUEST_PID,
-	OPT_FILE(0, "thresholds", "FILE", thresholds,
-		   "thresholds of the findings; \"help\" prints a file with all of them "
-		   "(default: " THRESHOLDS_FILE ")", .words = "help"),
-	OPT_FLAG(0, "json", json, "as a JSON object"),
-	OPT_FLAG(0, "csv", csv, "as CSV"),
-	OPT_SYSROOT,
-	OPT_HELP,
-};
-
-static int take(void *options, const struct option_spec *spec, const char *text, struct why *why)
-{
-	struct why_options *why_options = options;
-
-	(void)text;
-	(void)why;
-	option_take_guest(spec, &why_options->guest, &why_options->pid);
-	return 0;
-}
-
-static const struct option_table table = {
-	.specs = specs,
-	.nr = ARRAY_SIZE(specs),
-	.usage = "Usage: kvmtop why [OPTION]... [SECONDS]\n"
-		 "Counts for SECONDS (default: 5), and prints what makes guests slow, worst\n"
-		 "first: the evidence, and what to do.\n",
-	.footer = "Exit status: 0 nothing found, 1 failure, 2 wrong usage, 3 something found.\n"
-		  "More: man kvmtop-why\n",
-	.take = take,
-};
-
 struct why_run {
-	struct why_options options;
+	const struct options *options;
 	struct thresholds thresholds;
 	struct env env;
 	struct live live;
@@ -80,25 +37,9 @@ struct why_run {
 	uint64_t elapsed_ns;
 };
 
-static int parse(int argc, char **argv, struct why_options *options, struct why *why)
-{
-	int first = option_table_parse(&table, argc, argv, options, why);
-
-	if (first < 0 || options->help)
-		return first < 0 ? first : 0;
-	if (options->json && options->csv)
-		return why_set(why, -EINVAL, "--csv and --json exclude each other");
-	options->duration_s = SECONDS_USUAL;
-	if (first == argc)
-		return 0;
-	if (argc - first > 1)
-		return why_set(why, -EINVAL, "unexpected argument \"%s\"", argv[first + 1]);
-	return seconds_parse(argv[first], DELAY_MAX_S, &options->duration_s, why);
-}
-
 static int choose_guest(struct why_run *run, struct why *why)
 {
-	const struct why_options *options = &run->options;
+	const struct options *options = run->options;
 	int err = monitor_find_guests(run->monitor, why);
 
 	if (err || (!options->guest && !options->pid))
@@ -132,10 +73,10 @@ static int begin(struct why_run *run, struct why *why)
 		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
 		.asides = ASIDES,
 	};
-	int err = env_init(&run->env, run->options.sysroot, why);
+	int err = env_init(&run->env, run->options->sysroot, why);
 
 	if (!err)
-		err = thresholds_load(run->options.thresholds, run->env.root, &run->thresholds,
+		err = thresholds_load(run->options->thresholds, run->env.root, &run->thresholds,
 				      why);
 	if (!err)
 		err = live_init(&run->live, false, false);
@@ -171,7 +112,7 @@ static int count(struct why_run *run, struct why *why)
 	live_wait_open(&run->live, run->monitor);
 	err = take_sample(run, WOKEN_TICK, why);
 	if (!err)
-		err = live_loop(&run->live, run->options.duration_s, 1, take_sample, run, why);
+		err = live_loop(&run->live, run->options->duration_s, 1, take_sample, run, why);
 	run->elapsed_ns = monitor_elapsed_ns(run->monitor);
 	follow_guest(run);
 	return err;
@@ -192,14 +133,19 @@ static void say_nothing_found(const struct why_run *run)
 
 static int print(struct why_run *run, struct why *why)
 {
-	struct lines_config config = { .format = LINES_TABLE, .room = lines_room() };
+	struct lines_config config = {
+		.format = LINES_TABLE,
+		.room = lines_room(),
+		.path = run->options->output,
+		.overwrites = true,
+	};
 	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
 
 	if (err)
 		return err;
 	say(run->view.note);
-	if (run->options.json || run->options.csv) {
-		config.format = run->options.json ? LINES_JSON : LINES_ROWS;
+	if (run->options->json || run->options->csv) {
+		config.format = run->options->json ? LINES_JSON : LINES_ROWS;
 	} else if (!run->view.nr_rows) {
 		say_nothing_found(run);
 		return 0;
@@ -210,22 +156,21 @@ static int print(struct why_run *run, struct why *why)
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }
 
-static int run_why(int argc, char **argv)
+static int understand(struct options *options, struct why *why)
 {
-	struct why_run run = { .options.sysroot = "", .live.signals = -1 };
+	options->duration_s = SECONDS_USUAL;
+	if (options->nr_words > 1)
+		return why_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
+	return options->nr_words ? seconds_parse(options->words[0], DELAY_MAX_S,
+						 &options->duration_s, why) : 0;
+}
+
+static int run_why(struct options *options)
+{
+	struct why_run run = { .options = options, .live.signals = -1 };
 	struct why why = { "" };
 	int err;
 
-	if (parse(argc, argv, &run.options, &why) < 0)
-		return say_usage("why", &why);
-	if (run.options.help) {
-		option_table_help(&table, stdout);
-		return STATUS_OK;
-	}
-	if (run.options.thresholds && strcmp(run.options.thresholds, "help") == 0) {
-		thresholds_print(stdout);
-		return STATUS_OK;
-	}
 	err = begin(&run, &why);
 	if (!err)
 		err = count(&run, &why);
@@ -239,6 +184,12 @@ static int run_why(int argc, char **argv)
 const struct command why_command = {
 	.name = "why",
 	.help = "say what makes guests slow, and what to do",
-	.options = &table,
+	.usage = "Usage: kvmtop why [OPTION]... [SECONDS]\n"
+		 "Counts for SECONDS (default: 5), and prints what makes guests slow, worst\n"
+		 "first: the evidence, and what to do.\n",
+	.footer = "Exit status: 0 nothing found, 1 failure, 2 wrong usage, 3 something found.\n"
+		  "More: man kvmtop-why\n",
+	.command = { .works = MODE_WHY },
+	.understand = understand,
 	.run = run_why,
 };

@@ -143,8 +143,8 @@ int metrics_groups_parse(const char *list, unsigned int *ret_groups, struct why 
 
 		if (find_group(at + 3 * is_off, len - 3 * is_off, &group) < 0)
 			return why_set(why, -EINVAL,
-				       "\"%.*s\": no such metrics; --metrics help lists them",
-				       (int)len, at);
+				       "\"%.*s\": no such metrics; kvmtop export --metrics help "
+				       "lists them", (int)len, at);
 		chosen = is_off ? chosen & ~group : chosen | group;
 		at += len;
 		if (!*at)

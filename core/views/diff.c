@@ -232,9 +232,10 @@ static int check_units(const struct view_side sides[2], struct why *why)
 	if (!has_times(&sides[0]) || !has_times(&sides[1]) ||
 	    sides[0].is_cycles == sides[1].is_cycles)
 		return 0;
-	return why_set(why, -EINVAL,
-		       "%s: times are in TSC cycles: give the TSC's frequency with -f MHZ",
-		       sides[sides[0].is_cycles ? 0 : 1].path);
+	return why_set(
+		why, -EINVAL,
+		"%s: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz",
+		sides[sides[0].is_cycles ? 0 : 1].path);
 }
 
 int view_diff(const struct view_side sides[2], struct view *ret_view, struct why *why)

@@ -711,7 +711,7 @@ static int meet(struct fleet *fleet, struct why *why)
 		return err;
 	if (!scrapes.nr)
 		return why_set(why, -ENODATA, "%s has no %s of the last minutes: let it scrape "
-			       "kvmtop --listen, or node_exporter with kvmtop --prometheus",
+			       "kvmtop export --listen, or node_exporter with --prometheus",
 			       fleet->config.url, info);
 	fleet->ahead_ns = (int64_t)(scrapes.value * 1e3) * 1000000 - (int64_t)clock_real_ns();
 	if (!interval_s && !strpbrk(scrapes.instance, "\"\\\n")) {

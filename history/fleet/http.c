@@ -238,8 +238,8 @@ static int failure(const struct http *http, const struct transfer *transfer, CUR
 		return why_set(why, -EFBIG, "%s: the answers are larger than %zu MiB",
 			       http->url, HTTP_ANSWER_MAX >> 20);
 	if (code == CURLE_OPERATION_TIMEDOUT)
-		return why_set(why, -ETIMEDOUT, "%s has not answered within %ld s: --timeout "
-			       "SECONDS waits longer", http->url, transfer->timeout_ms / 1000);
+		return why_set(why, -ETIMEDOUT, "%s has not answered within %ld s", http->url,
+			       transfer->timeout_ms / 1000);
 	return why_set(why, -EIO, "%s: %s", http->url, reason);
 }
 

@@ -165,7 +165,7 @@ line() {
 	printf '%-44s %12s %10s %8s %8s\n' "$name" "$ms" $(spent "$@")
 }
 
-from="$KVMTOP --timeout 600 --from http://127.0.0.1:"
+from="$KVMTOP --from http://127.0.0.1:"
 printf 'load %s\n' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
 printf '%-44s %12s %10s %8s %8s\n' "$HOSTS hosts x $GUESTS guests" ms questions KB "CPU ms"
 # shellcheck disable=SC2086 # several words

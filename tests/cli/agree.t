@@ -10,7 +10,7 @@ data=tests/data/trace
 of_report() {
 	a_event=$1
 	shift
-	"$KVMTOP" report --event "$a_event" --csv - "$@" 2>/dev/null | awk -F, '
+	"$KVMTOP" report --event "$a_event" --csv "$@" 2>/dev/null | awk -F, '
 		NR == 1 {
 			for (i = 1; i <= NF; i++)
 				at[$i] = i
@@ -139,17 +139,17 @@ of_screen() {
 faces() {
 	f_name=$1
 	shift
-	"$KVMTOP" report --by vcpu --csv - "$@" | halts >"$TMP/by"
-	"$KVMTOP" report --view vcpus --csv - "$@" 2>/dev/null | halts >"$TMP/view"
+	"$KVMTOP" report --by vcpu --csv "$@" | halts >"$TMP/by"
+	"$KVMTOP" report --view vcpus --csv "$@" 2>/dev/null | halts >"$TMP/view"
 	same_files "$TMP/by" "$TMP/view" "$f_name: --by vcpu has the Halt% of --view vcpus"
 	for f_event in vmexit ioport mmio msr; do
-		"$KVMTOP" report --event $f_event --csv - "$@" | as_seen >"$TMP/csv"
+		"$KVMTOP" report --event $f_event --csv "$@" | as_seen >"$TMP/csv"
 		"$KVMTOP" report --event $f_event --json "$@" | of_json | as_seen >"$TMP/json"
 		"$KVMTOP" report --event $f_event "$@" | of_text >"$TMP/text"
 		same_files "$TMP/json" "$TMP/csv" "$f_name, $f_event: JSON has what CSV has"
 		same_files "$TMP/text" "$TMP/csv" "$f_name, $f_event: text has what CSV has"
 	done
-	"$KVMTOP" report --csv - "$@" | as_seen >"$TMP/csv"
+	"$KVMTOP" report --csv "$@" | as_seen >"$TMP/csv"
 	"$KVMTOP" report --view exits "$@" | of_text >"$TMP/text"
 	same_files "$TMP/text" "$TMP/csv" "$f_name: so has the Exits view"
 	[ -s "$TMP/csv" ] || return 0
@@ -204,7 +204,7 @@ guest=
 shares_of() {
 	a_name=$1
 	shift
-	"$KVMTOP" report --csv - "$@" 2>/dev/null | awk -F, -v name="$a_name" -v guest="$guest" '
+	"$KVMTOP" report --csv "$@" 2>/dev/null | awk -F, -v name="$a_name" -v guest="$guest" '
 		NR == 1 {
 			for (i = 1; i <= NF; i++)
 				at[$i] = i

@@ -13,9 +13,9 @@ AT_ONCE=4
 # remembered after their end (64).
 BURST=40
 BEFORE=100
-# What an allocator may keep, and the screen's --past of a MiB, twice where it is unpacked. In ten
-# minutes 20,000 guests come: a leak of 200 bytes for each is as much.
-ROOM_KB=4096
+# What an allocator may keep, and the screen's past of 4 MiB, twice where it is unpacked. In ten
+# minutes 20,000 guests come: a leak of 500 bytes for each is as much.
+ROOM_KB=10240
 
 now_s() {
 	date +%s
@@ -49,7 +49,7 @@ has_fds() {
 spawn "$KVMTOP" -l --json --view vcpus -s 0.2 >"$TMP/log" 2>"$TMP/log.err"
 log=$SPAWNED
 check "a log counts" wait_for 30 is_sampling "$log"
-screen_start 100 30 "exec $KVMTOP --view guests -s 0.3 --past 1"
+screen_start 100 30 "exec $KVMTOP --view guests -s 0.3"
 screen=$(screen_pid)
 check "a screen counts" wait_for 30 is_sampling "$screen"
 

@@ -11,9 +11,10 @@ next() {
 	"$KVMTOP" --complete -- "$@" | sed 's/\(.\)	.*/\1/' | tr '\t\n' '@ '
 }
 
-# options_of [COMMAND]: of --help.
+# options_of [COMMAND]: of kvmtop help.
 options_of() {
-	"$KVMTOP" "$@" --help | grep '^  ' | cut -c1-31 | grep -oE -- '-[-a-zA-Z0-9]+' | tr '\n' ' '
+	"$KVMTOP" help "${1:-all}" | grep '^  ' | cut -c1-31 |
+		grep -oE -- '-[-a-zA-Z0-9]+' | tr '\n' ' '
 }
 
 commands=$("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p')
@@ -33,7 +34,7 @@ for view in $(next --view ''); do
 	is "$(next --view $view -o '')" "$(sed -n 's/.*there are: //p' "$TMP/err" | tr -d ,) " \
 		"-o: the columns of the view $view"
 done
-is "$(next --view guests -o '')" "$(next -lb -o '')" "-b, among other letters, is a view"
+is "$(next --view guests -o '')" "$(next -b -o '')" "-b is a view, too"
 is "$(next --view=guests -o '')" "$(next --view = guests -o '')" \
 	"--view=NAME, in bash's pieces, too"
 "$KVMTOP" exits -k none 2>"$TMP/err"
@@ -49,8 +50,8 @@ for option in exits:--event report:--event report:--by report:--input-format \
 		unlike "$(cat "$TMP/err")" "\"$word\"" "${option%:*} ${option#*:} takes $word"
 	done
 done
-for word in $(next --metrics ''); do
-	check "--metrics takes $word" "$KVMTOP" --metrics "$word" --help
+for word in $(next export --metrics ''); do
+	check "--metrics takes $word" "$KVMTOP" export --metrics "$word" --help
 done
 field=$(next $amd -f '' | tr ' ' '\n' | grep '^kvm_exit.hlt')
 like "$("$KVMTOP" $amd -1 -f "$field")" '^kvm_exit\(hlt\) ' \
@@ -127,7 +128,7 @@ in_zsh() {
 }
 if command -v zsh >/dev/null 2>&1; then
 	# shellcheck disable=SC2016
-	is "$(zsh -f -c 'fpath=(completion $fpath); autoload -U compinit; compinit -D -u
+	is "$(zsh -f -c 'fpath=(packaging/completion $fpath); autoload -U compinit; compinit -D -u
 		print $_comps[kvmtop]')" "_kvmtop" "zsh finds its function"
 	like "$(in_zsh '')" '^exits:.* record:record KVM.* report:' "zsh: commands and what they do"
 	is "$(in_zsh $line '')" "web1:process 112 db1:process 115 " "zsh: guests"

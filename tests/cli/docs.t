@@ -8,9 +8,9 @@ missing() {
 	printf '%s\n' "$1" | grep -vxF -e "$2"
 }
 
-# options_of [COMMAND]: of --help. The words about an option begin in column 33 and may name others.
+# options_of TOPIC: of kvmtop help. The words about an option begin in column 33, may name others.
 options_of() {
-	"$KVMTOP" "$@" --help | grep '^  ' | cut -c1-31 | grep -oE -- '-[-a-zA-Z0-9]+' | sort
+	"$KVMTOP" help "$1" | grep '^  ' | cut -c1-31 | grep -oE -- '-[-a-zA-Z0-9]+' | sort
 }
 
 # described PAGE: the options that it describes.
@@ -19,11 +19,22 @@ described() {
 		awk '{ for (i = 1; i < NF; i++) if ($i == "Fl") print "-" $(i + 1) }' | sort
 }
 
-check "--help names options" test "$(options_of | grep -c .)" -gt 30
-is "$(described man/kvmtop.8)" "$(options_of)" "kvmtop(8) has the options of --help, and no others"
-for command in $("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p'); do
+check "--help names options" test "$(options_of all | grep -c .)" -gt 30
+# For programs and experts: in the pages only.
+rare=$(described man/kvmtop.8 | grep -cxE -- '--(engine|complete)')
+is "$rare" 2 "kvmtop(8) has --engine and --complete"
+is "$(described man/kvmtop.8 | grep -vxE -- '--(engine|complete)')" "$(options_of all)" \
+	"kvmtop(8) has the options of kvmtop help all, and no others"
+commands=$("$KVMTOP" --help | sed -n '/^Commands/,$s/^  \([a-z]*\) .*/\1/p')
+for command in "" $commands; do
+	# shellcheck disable=SC2086 # none or one word
+	"$KVMTOP" $command --help >"$TMP/help"
+	check "kvmtop $command --help: two screens" test "$(wc -l <"$TMP/help")" -le 46
+	is "$(awk 'length > 80' "$TMP/help")" "" "of 80 columns"
+done
+for command in $(printf '%s\n' "$commands" | grep -vx help); do
 	page=man/kvmtop-$command.8
-	is "$(described "$page")" "$(options_of "$command")" \
+	is "$(described "$page" | grep -vx -- --engine)" "$(options_of "$command")" \
 		"kvmtop-$command(8) has the options of kvmtop $command --help, and no others"
 	check "and examples" grep -q "^\.Dl .*kvmtop $command " "$page"
 	like "$("$KVMTOP" "$command" --help)" "More: man kvmtop-$command$" \
@@ -105,7 +116,7 @@ check "kvmtop exits has columns" test "$(printf '%s\n' "$headings" | grep -c .)"
 is "$(missing "$headings" "$man")" "" "the man page has every heading of kvmtop exits"
 
 # Metrics with their labels: "kvmtop_exits_total guest reason".
-metrics=$("$KVMTOP" --metrics help | sed -n 's/^      \(kvmtop_[^ ].*\)/\1/p' | tr -d ',}' |
+metrics=$("$KVMTOP" export --metrics help | sed -n 's/^      \(kvmtop_[^ ].*\)/\1/p' | tr -d ',}' |
 	tr '{' ' ')
 man=$(sed -n '/^\.Sh METRICS/,/^\.Sh MANY/s/^\.It \(kvmtop_.*\)/\1/p' man/kvmtop-export.8 |
 	sed 's/ ,//g')

@@ -28,7 +28,7 @@ free_port() {
 serve() {
 	port=$(free_port)
 	# shellcheck disable=SC2086 # words
-	spawn "$KVMTOP" $amd --listen "$port" -s 0.2 "$@" 2>"$TMP/serve.err"
+	spawn "$KVMTOP" export $amd --listen "$port" -s 0.2 "$@" 2>"$TMP/serve.err"
 	SERVER=$SPAWNED
 	wait_for 20 listens "$port" || diag "$(cat "$TMP/serve.err")"
 }
@@ -84,7 +84,7 @@ if command -v curl >/dev/null; then
 	cp -r tests/sysroot/amd "$TMP/amd"
 	stat=$TMP/amd/proc/112/stat # read for each sample
 	port=$(free_port)
-	spawn "$KVMTOP" --sysroot "$TMP/amd" --listen "$port" -s 0.2 2>"$TMP/hang.err"
+	spawn "$KVMTOP" export --sysroot "$TMP/amd" --listen "$port" -s 0.2 2>"$TMP/hang.err"
 	HANGING=$SPAWNED
 	hanging=http://127.0.0.1:$port
 	wait_for 20 listens "$port"
@@ -104,21 +104,21 @@ mkdir "$TMP/t"
 (
 	umask 077
 	# shellcheck disable=SC2086
-	"$KVMTOP" $amd --prometheus "$file" -n 2 -s 0.1
+	"$KVMTOP" export $amd --prometheus "$file" -n 2 -s 0.1
 )
 is "$(stat -c %a "$file")" 644 "everyone may read the file"
 is "$(ls "$TMP/t")" kvmtop.prom "nothing is left beside it"
 is "$(number "$file" 'kvmtop_exits_total{guest="web1",reason="cpuid"}')" 486 "it has the exits"
 # shellcheck disable=SC2086
-is "$(status_of "$KVMTOP" $amd --prometheus "$TMP/none/a.prom" -n 1) $(cat "$TMP/err")" \
+is "$(status_of "$KVMTOP" export $amd --prometheus "$TMP/none/a.prom" -n 1) $(cat "$TMP/err")" \
 	"1 kvmtop: $TMP/none/a.prom: No such file or directory" "a folder that is not there"
 # shellcheck disable=SC2086
-spawn "$KVMTOP" $amd --prometheus "$file" -s 0.1
+spawn "$KVMTOP" export $amd --prometheus "$file" -s 0.1
 wait_for 20 is_sampling "$SPAWNED"
 stop "$SPAWNED" INT
 is $? 0 "SIGINT ends it"
 # shellcheck disable=SC2086
-"$KVMTOP" $amd --prometheus "$TMP/capped.prom" -n 2 -s 0.1 --max-series 60 \
+"$KVMTOP" export $amd --prometheus "$TMP/capped.prom" -n 2 -s 0.1 --max-series 60 \
 	2>"$TMP/err"
 like "$(cat "$TMP/err")" \
 	'^kvmtop: [0-9]+ series are left out, because there are more than --max-series 60: ' \
@@ -128,12 +128,12 @@ is "$(wc -l <"$TMP/err") $(number "$TMP/capped.prom" \
 	"once; and what is left is whole"
 if [ -w /dev/full ]; then
 	# shellcheck disable=SC2086
-	"$KVMTOP" $amd --prometheus - -n 1 >/dev/full 2>"$TMP/err"
+	"$KVMTOP" export $amd --prometheus - -n 1 >/dev/full 2>"$TMP/err"
 	is $? 1 "a full disk is an error"
 fi
 # shellcheck disable=SC2086
 {
-	timeout 20 "$KVMTOP" $amd --prometheus - -s 0.1 2>"$TMP/err"
+	timeout 20 "$KVMTOP" export $amd --prometheus - -s 0.1 2>"$TMP/err"
 	echo $? >"$TMP/status"
 } | head -n 1 >"$TMP/first"
 is "$(cat "$TMP/status" "$TMP/err")" 0 "a reader that is gone is none"
@@ -147,7 +147,7 @@ halves=0
 reads=0
 for _ in 1 2 3 4 5 6; do
 	# shellcheck disable=SC2086
-	spawn "$KVMTOP" $amd --prometheus "$file" -s 0.1
+	spawn "$KVMTOP" export $amd --prometheus "$file" -s 0.1
 	while ! t_ended "$SPAWNED"; do
 		cat "$file" >"$TMP/read"
 		reads=$((reads + 1))
@@ -186,11 +186,11 @@ if command -v curl >/dev/null; then
 	is "$(get -X POST -d x -o /dev/null -w '%{http_code}' "$url/metrics")" 405 "nor written"
 	is "$(get -I -o /dev/null -w '%{http_code}' "$url/metrics")" 200 "HEAD"
 	# shellcheck disable=SC2086
-	like "$("$KVMTOP" $amd --listen "$port" 2>&1)" \
+	like "$("$KVMTOP" export $amd --listen "$port" 2>&1)" \
 		"cannot listen at $port: Address already in use" \
 		"a port that is taken"
 	# shellcheck disable=SC2086
-	like "$("$KVMTOP" $amd --listen :0 -n 1 2>&1)" \
+	like "$("$KVMTOP" export $amd --listen :0 -n 1 2>&1)" \
 		'^kvmtop: anyone who can reach :0 can read the numbers; --web-config' \
 		"every address: that it is open is said"
 	before=$(number "$TMP/text" kvmtop_start_time_seconds)
@@ -213,18 +213,18 @@ if command -v curl >/dev/null; then
 	is $? 0 "SIGTERM ends it"
 
 	# shellcheck disable=SC2086
-	spawn "$KVMTOP" $amd --listen "unix:$TMP/socket" -s 0.2
+	spawn "$KVMTOP" export $amd --listen "unix:$TMP/socket" -s 0.2
 	wait_for 20 test -S "$TMP/socket"
 	is "$(get --unix-socket "$TMP/socket" http://x/healthz)" ok "a unix socket"
 	stop "$SPAWNED" KILL
 	# shellcheck disable=SC2086
-	spawn "$KVMTOP" $amd --listen "unix:$TMP/socket" -s 0.2
+	spawn "$KVMTOP" export $amd --listen "unix:$TMP/socket" -s 0.2
 	wait_for 20 get -o /dev/null --unix-socket "$TMP/socket" http://x/healthz
 	is "$(get --unix-socket "$TMP/socket" http://x/healthz)" ok "one that a killed program left"
 	first=$SPAWNED
 	rm "$TMP/socket"
 	# shellcheck disable=SC2086
-	spawn "$KVMTOP" $amd --listen "unix:$TMP/socket" -s 0.2
+	spawn "$KVMTOP" export $amd --listen "unix:$TMP/socket" -s 0.2
 	wait_for 20 get -o /dev/null --unix-socket "$TMP/socket" http://x/healthz
 	stop "$first"
 	is "$(get --unix-socket "$TMP/socket" http://x/healthz)" ok \
@@ -247,7 +247,7 @@ END
 refused() {
 	printf '%s\n' "$1" >"$TMP/bad.yml"
 	# shellcheck disable=SC2086
-	"$KVMTOP" $amd --listen "unix:$TMP/refused" --web-config "$TMP/bad.yml" 2>&1 |
+	"$KVMTOP" export $amd --listen "unix:$TMP/refused" --web-config "$TMP/bad.yml" 2>&1 |
 		sed "s|^kvmtop: $TMP/bad.yml: ||"
 }
 is "$(refused 'users: {}')" "line 1: users: kvmtop has no such section; it has tls_server_config \
@@ -351,7 +351,8 @@ fi
 if command -v systemd-socket-activate >/dev/null && command -v curl >/dev/null; then
 	port=$(free_port)
 	# shellcheck disable=SC2086
-	spawn systemd-socket-activate -l "127.0.0.1:$port" "$KVMTOP" $amd --listen systemd -s 0.2 \
+	spawn systemd-socket-activate -l "127.0.0.1:$port" "$KVMTOP" \
+		export $amd --listen systemd -s 0.2 \
 		2>"$TMP/activate"
 	wait_for 20 listens "$port"
 	is "$(get "http://127.0.0.1:$port/healthz")" ok "a socket of systemd's"
@@ -360,7 +361,7 @@ else
 	skip "a socket of systemd's" "systemd-socket-activate is not installed"
 fi
 # shellcheck disable=SC2086
-like "$("$KVMTOP" $amd --listen systemd 2>&1)" 'kvmtop: systemd passed no socket: start' \
+like "$("$KVMTOP" export $amd --listen systemd 2>&1)" 'kvmtop: systemd passed no socket: start' \
 	"without systemd"
 
 # ---- what became of the sample that hangs
@@ -398,7 +399,8 @@ if ! has_prometheus; then
 	done_testing
 fi
 # shellcheck disable=SC2086
-"$KVMTOP" $amd --prometheus - -n 1 --metrics user,reasons,statistics,events,arguments >"$TMP/all"
+"$KVMTOP" export $amd --prometheus - -n 1 \
+	--metrics user,reasons,statistics,events,arguments >"$TMP/all"
 is "$(promtool check metrics <"$TMP/all" 2>&1)" "" "promtool check metrics"
 check "promtool check rules" promtool check rules packaging/contrib/prometheus/kvmtop.rules.yml
 check "promtool test rules" promtool test rules packaging/contrib/prometheus/kvmtop.test.yml
@@ -669,7 +671,7 @@ stop "$SCRAPED"
 if [ "$(id -u)" = 0 ] && [ -e /dev/kvm ] && [ -n "$(tracefs)" ]; then
 	guest fleet --pio 4321
 	port=$(free_port)
-	spawn "$KVMTOP" --listen "$port" -s 0.2 --metrics user,events,no-host
+	spawn "$KVMTOP" export --listen "$port" -s 0.2 --metrics user,events,no-host
 	SERVER=$SPAWNED
 	wait_for 60 listens "$port"
 	go fleet
@@ -702,7 +704,7 @@ if [ "$(id -u)" = 0 ] && [ -e /dev/kvm ] && [ -n "$(tracefs)" ]; then
 
 	# 200 guests of 20 names come and go. The end of each text is marked.
 	file=$TMP/t/churn.prom
-	spawn "$KVMTOP" --prometheus "$file" -s 0.1 --metrics user,events,no-host
+	spawn "$KVMTOP" export --prometheus "$file" -s 0.1 --metrics user,events,no-host
 	SERVER=$SPAWNED
 	wait_for 60 test -s "$file"
 	for _ in 1 2 3 4 5 6 7 8 9 10; do

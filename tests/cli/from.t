@@ -12,7 +12,7 @@ said() {
 	echo "$(status_of "$KVMTOP" "$@") $(cat "$TMP/err")"
 }
 
-like "$("$KVMTOP" --help | grep -A1 -e --http-config)" 'bearer token' "--help names the token"
+like "$("$KVMTOP" help source | grep -A1 -e --http-config)" 'bearer token' "--help names the token"
 like "$(said --from ftp://a -1)" \
 	'^2 .*"ftp://a": the URL must begin with http:// or https://' "no such way"
 like "$(said --from http://u:s3cret@a -1)" '^2 .*user and password go into --http-config FILE' \
@@ -21,11 +21,10 @@ unlike "$(said --from http://u:s3cret@a -1)
 $(said --from http://u:s3cret@a@b/ -1)
 $(said --from u:s3cret@a -1)
 $(said --from 'https://a/?token=s3cret' -1)" s3cret "which is not repeated"
-like "$(said --host a -1)" '^2 .*require --from URL' "a host of nothing"
-like "$(said --timeout 1 -1)" '^2 .*require --from URL' "a server that is not asked"
-like "$(said --from http://a --timeout 3601 -1)" '^2 .*--timeout: at most 3600 seconds' "for hours"
+like "$(said --host a -1)" '^2 .*--host works with a Prometheus' "a host of nothing"
 like "$(said --from http://a -r x -1)" '^2 .*exclude each other' "two sources"
-like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs is for what happens now' "no provider"
+like "$(said --from http://a -d -1)" '^2 .*-d/--debugfs works with .*, not with a Prom' \
+	"no provider"
 for view in guests vcpus why hotspots events host long; do
 	is "$(said --from http://127.0.0.1:1 --view $view -1 | head -n 1)" \
 		"2 kvmtop: the view $view is of one host: add --host NAME; of all hosts there are \
@@ -36,10 +35,12 @@ like "$(said --from http://127.0.0.1:1 -b -1)" '^2 kvmtop: the view guests .* ad
 like "$(said --from http://127.0.0.1:1 --view exits -1)" '^1 kvmtop: http://127' "all hosts' exits"
 for option in "-g web1" "-p 112"; do
 	# shellcheck disable=SC2086
-	like "$(said --from http://127.0.0.1:1 $option -1)" '^2 .* one host: add --host NAME' \
+	like "$(said --from http://127.0.0.1:1 $option -1)" \
+		'^2 .* needs --host: it is a guest of one host' \
 		"$option without a host"
 done
-like "$(said --from yesterday -1)" '^2 .*require -r/--read' "a time is no source"
+like "$(said --from yesterday -1)" '^2 .*--from works with a recording, .*, not with this machine' \
+	"a time is no source"
 is "$(said -r "$TMP/none.db" -1)" "1 kvmtop: $TMP/none.db: No such file or directory" "no file"
 like "$(said --from http://127.0.0.1:1 -1)" '^1 kvmtop: http://127.0.0.1:1: .*onnect' "nobody there"
 printf 'oauth2: {}\nusers: {a: b}\n' >"$TMP/http.yml"
@@ -86,8 +87,7 @@ spawn "$KVMTOP" --from "$url" -1 2>"$TMP/err"
 wait_for 1 false
 stop "$SPAWNED" INT
 like "$(cat "$TMP/err")" '^$' "one that never answers can be left"
-is "$(said --from "$url" --timeout 1 -1)" \
-	"1 kvmtop: $url has not answered within 1 s: --timeout SECONDS waits longer" \
+is "$(said --from "$url" -1)" "1 kvmtop: $url has not answered within 30 s" \
 	"and is an error after some time"
 stop "$SPAWNED"
 
@@ -253,7 +253,7 @@ like "$("$KVMTOP" $from --json --diff @100..@220 @220..@340)" \
 is "$("$KVMTOP" $from --view exits -l --json --from @100 --to @340 |
 	grep -c '"delta":10,')" 240 "and each sample of it is listed"
 like "$(said --from "$url" --host kvm1 -1 --to @340)" \
-	'^2 kvmtop: --to with --from URL requires --from TIME' "a span needs a begin"
+	'^2 kvmtop: --to needs --from: a Prometheus does not say when' "a span needs a begin"
 if has_screen; then
 	screen_start 100 24 "$KVMTOP $from --at @130 --view exits"
 	screen_has '^ *cpuid ' "a moment of the screen"

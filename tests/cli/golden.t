@@ -48,9 +48,10 @@ done
 golden amd-debugfs-fields --sysroot $root/amd -d -f help
 compare
 
-golden amd-prometheus --sysroot $root/amd --prometheus - -n 1 --metrics user
-golden lockdown-prometheus --sysroot $root/lockdown --prometheus - -n 1 --metrics no-vcpus,events
-golden metrics --metrics help
+golden amd-prometheus export --sysroot $root/amd --prometheus - -n 1 --metrics user
+golden lockdown-prometheus export --sysroot $root/lockdown --prometheus - -n 1 \
+	--metrics no-vcpus,events
+golden metrics export --metrics help
 golden amd-filter --sysroot $root/amd -1 -f 'exit.*(hlt|IO|MSR)'
 golden lockdown-json --sysroot $root/lockdown -1 --json
 golden amd-active --sysroot $root/amd -1 -z
@@ -83,11 +84,11 @@ golden arm64-debugfs-past --sysroot $root/arm64 -1 -d -i
 golden lockdown-debugfs --sysroot $root/lockdown -1 -d -i
 golden statistics-providers --sysroot $root/statistics --list-providers
 golden statistics-debugfs --sysroot $root/statistics -1 -d -i -f 'exits|hist|blocking'
-golden statistics-guests --sysroot $root/statistics -1 --stats -i -b
-golden statistics-vcpus --sysroot $root/statistics -1 --stats -i --view vcpus
-golden statistics-vcpus-filter --sysroot $root/statistics -1 --stats -i --view vcpus -f halt_wakeup
-golden statistics-fields --sysroot $root/statistics --stats -f help
-golden statistics-csv --sysroot $root/statistics -l --stats -i -c -n 2 -s 0.1 -f '^exits|wait_hist'
+golden statistics-guests --sysroot $root/statistics -1 -d -i -b
+golden statistics-vcpus --sysroot $root/statistics -1 -d -i --view vcpus
+golden statistics-vcpus-filter --sysroot $root/statistics -1 -d -i --view vcpus -f halt_wakeup
+golden statistics-fields --sysroot $root/statistics -d -f help
+golden statistics-csv --sysroot $root/statistics -l -d -i -c -n 2 -s 0.1 -f '^exits|wait_hist'
 compare
 
 golden amd-log --sysroot $root/amd -l -n 3 -s 0.1
@@ -203,12 +204,12 @@ like "$(cat "$TMP/why.err")" \
 # Long exits of a recording; all that are longer than a nanosecond are what the table counts.
 golden report-long-svm report --text --longer 1ms --guest-kallsyms \
 	"116 qemu-system-x86=tests/data/trace/svm-kallsyms" tests/data/trace/svm-perf.data
-golden report-long-arm64 report --longer 5ms --csv - tests/data/trace/arm64-perf.data
+golden report-long-arm64 report --longer 5ms --csv tests/data/trace/arm64-perf.data
 golden report-long-none report --text --longer 10s tests/data/trace/svm-perf.data
 compare
 for recording in svm arm64; do
 	recording=tests/data/trace/$recording-perf.data
-	"$KVMTOP" report --longer 0.001us --halts --csv - $recording | awk -F, '
+	"$KVMTOP" report --longer 0.001us --halts --csv $recording | awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{
 		reason = $at["reason"]
@@ -219,7 +220,7 @@ for recording in svm arm64; do
 	}
 	END { for (reason in total) print reason, total[reason], time[reason], max[reason] }' |
 		sort >"$TMP/listed"
-	"$KVMTOP" report --csv - $recording | awk -F, '
+	"$KVMTOP" report --csv $recording | awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ print $at["reason"], $at["total"], $at["time_ns"], $at["max_ns"] }' | sort >"$TMP/table"
 	same_files "$TMP/listed" "$TMP/table" \
@@ -231,7 +232,7 @@ for view in events guests vcpus exits hotspots host long why; do
 	twice="$twice$({
 		"$KVMTOP" -r tests/data/history/version-1.db -c --view $view -n 1
 		echo
-		"$KVMTOP" report --view $view --csv - tests/data/trace/svm-perf.data
+		"$KVMTOP" report --view $view --csv tests/data/trace/svm-perf.data
 	} 2>/dev/null | awk -F, -v view=$view '
 		NR == 1 || was_empty {
 			split("", ids)

@@ -113,7 +113,8 @@ of_metrics() {
 
 # The exporter's first sample is where it begins to count.
 for machine in amd intel; do
-	"$KVMTOP" --sysroot "tests/sysroot/$machine" --prometheus "$TMP/metrics.prom" -s 0.1 -n 3 \
+	"$KVMTOP" export --sysroot "tests/sysroot/$machine" -s 0.1 -n 3 \
+		--prometheus "$TMP/metrics.prom" \
 		>"$TMP/out" 2>&1
 	"$KVMTOP" --sysroot "tests/sysroot/$machine" -l --json --view guests -s 0.1 -n 2 \
 		>"$TMP/json" 2>"$TMP/err"

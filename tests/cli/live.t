@@ -293,9 +293,9 @@ fi
 
 # ---- wrong usage: status 2, whatever the machine
 
-fails 2 "requires -l" "-c alone" -c
-fails 2 "requires -1/--once, -l" "-z alone" -z
-fails 2 "requires -1" "--json alone" --json
+fails 2 "-c/--csv works with -1/--once, -l/--log or --diff, not with the screen" "-c alone" -c
+fails 2 "-z/--skip-zero-records works with -1/--once or -l/--log, not with" "-z alone" -z
+fails 2 "--json works with -1/--once, -l/--log or" "--json alone" --json
 fails 2 "not a valid regular expression.*position 2" "a bad regex, and where" -1 -f '('
 fails 2 '"0.05": not a number of seconds from 0.1 to 86400' "-s too small" -s 0.05 -1
 fails 2 '"86401": not a number of seconds from 0.1 to 86400' "-s too large" -s 86401 -1
@@ -312,9 +312,10 @@ fails 2 'unknown option --nothing' "an unknown long option" --nothing
 fails 2 'option --batch takes no argument' "an argument that is not taken" --batch=1
 fails 2 'option -s needs SECONDS' "an argument that is missing" -l -s
 fails 2 'unexpected argument "x"' "a word too many" -1 x
-fails 2 'first word: exits, format, record, report, timeline, why$' "a command that is none" foo
+fails 2 'first word: exits, export, format, help, record, report, timeline, why$' \
+	"a command that is none" foo
 fails 2 '-1/--once and -l/--log .*: -l -n 1 -s 1' "-1 and -l" -1 -l
-fails 2 '-1/--once and -l/--log ' "-1 and -L" -1 -c -L "$TMP/none.csv"
+fails 2 '-1/--once and -L/--output ' "-1 and -L" -1 -c -L "$TMP/none.csv"
 fails 2 'no such view' "a view that is none" -1 --view nothing
 
 if command -v localedef >/dev/null &&

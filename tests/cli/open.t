@@ -94,7 +94,7 @@ log_of() {
 }
 like "$(log_of -l --view exits | grep ' io ' | tail -1)" ' 4\.50s$' "a log has it"
 like "$(log_of -l --csv --view exits | grep ',io,' | tail -1)" ',4500000000(,|$)' "CSV"
-like "$(log_of --prometheus -)" \
+like "$("$KVMTOP" export --sysroot "$machine" -s 0.1 -n 6 --prometheus - 2>"$TMP/err")" \
 	'kvmtop_exit_open_seconds\{guest="web1",vcpu="0",reason="io"\} [0-9.]+' "Prometheus"
 
 # The screen plays the last interval, in which the exit goes on, again and again.

@@ -18,10 +18,10 @@ write() {
 	log) live -l -L "$2" ;;
 	csv_log) live -l --csv -L "$2" ;;
 	history) live -w "$2" ;;
-	report) "$KVMTOP" report --text --csv "$2" "$RECORDING" ;;
-	acrn) "$KVMTOP" report --acrn -f 1000 --csv "$2" "$TMP/acrn" ;;
+	report) "$KVMTOP" report --csv --output "$2" "$RECORDING" ;;
+	acrn) "$KVMTOP" report --acrn -f 1000 --csv --output "$2" "$TMP/acrn" ;;
 	timeline) "$KVMTOP" timeline -k "$RECORDING" -o "$2" ;;
-	prom) live --prometheus "$2" ;;
+	prom) "$KVMTOP" export $amd -n 1 --prometheus "$2" ;;
 	esac
 }
 "$HELPERS/trace_make" acrn "$TMP/acrn"
@@ -81,14 +81,15 @@ report_onto() { # report_onto FILE OPTION...: an error, and the file is as it wa
 	like "$(cat "$TMP/err")" 'choose another' "with the remedy"
 	check "and the file is as it was" cmp -s "$t_file" tests/data/trace/svm-perf.data
 }
-report_onto "$RECORDING" report --csv "$RECORDING" "$RECORDING"
-report_onto "$RECORDING" report --diff "$RECORDING" --csv "$RECORDING" "$TMP/b.dat"
+report_onto "$RECORDING" report --csv --output "$RECORDING" "$RECORDING"
+report_onto "$RECORDING" report --diff "$RECORDING" --csv --output "$RECORDING" "$TMP/b.dat"
 ln -s b.dat "$TMP/to_b"
-report_onto "$TMP/b.dat" report --diff "$RECORDING" --csv "$TMP/to_b" "$TMP/b.dat"
+report_onto "$TMP/b.dat" report --diff "$RECORDING" --csv --output "$TMP/to_b" "$TMP/b.dat"
 report_onto "$RECORDING" timeline -k "$RECORDING" -o "$RECORDING"
 cp "$TMP/own.history" "$TMP/before"
 is "$(status_of "$KVMTOP" -r "$TMP/own.history" -l -L "$TMP/own.history")" 1 "-r FILE -L FILE"
-like "$(cat "$TMP/err")" '^kvmtop: -L .*: this file is an input; choose another one$' "is refused"
+like "$(cat "$TMP/err")" '^kvmtop: --output .*: this file is an input; choose another one$' \
+	"is refused"
 check "and the history is as it was" cmp -s "$TMP/before" "$TMP/own.history"
 
 # ---- what uftrace recorded, with symbols of the guest's program

@@ -58,7 +58,7 @@ csv_rows() {
 
 for event in vmexit mmio ioport; do
 	perf_rows $data/svm-perf-$event.txt >"$TMP/perf"
-	report --event $event --csv - $data/svm-perf.data | csv_rows $event >"$TMP/ours"
+	report --event $event --csv $data/svm-perf.data | csv_rows $event >"$TMP/ours"
 	check "perf says something of $event" test -s "$TMP/perf"
 	same_files "$TMP/ours" "$TMP/perf" "$event: all numbers are perf's"
 done
@@ -94,7 +94,7 @@ golden acrn-vm_exit --acrn -f 1000 acrn
 golden kvmtrace-vcpu --by vcpu kvmtrace
 golden dat dat
 golden dat-json --json dat
-golden dat-csv --csv - --by vcpu dat
+golden dat-csv --csv --by vcpu dat
 golden perf-guest --by guest perf
 golden perf-key -k reason perf
 golden perf-pid -p 80 perf
@@ -112,9 +112,9 @@ golden arm64 arm64-perf.data
 golden diff --diff dat acrn -f 1000
 golden diff-guests --diff perf svm-perf.data --by guest
 golden diff-json --diff dat acrn -f 1000 --json
-golden diff-csv --diff perf svm-perf.data --by vcpu --csv -
+golden diff-csv --diff perf svm-perf.data --by vcpu --csv
 golden dat-view --view guests dat
-golden kvmtrace-csv --csv - kvmtrace
+golden kvmtrace-csv --csv kvmtrace
 golden help --help
 no_other_golden "$golden"
 
@@ -163,8 +163,8 @@ for names in "mean avg avg_ns" "p99 p99_ns" "total count sample" "time time_ns" 
 	"share count_percent" "time_percent time_share wall_share"; do
 	id=${names##* }
 	for name in $names; do
-		is "$(order report -k "$name" --csv - "$TMP/svm-perf.data")" \
-			"$(order report -k "$id" --csv - "$TMP/svm-perf.data")" "report -k $name"
+		is "$(order report -k "$name" --csv "$TMP/svm-perf.data")" \
+			"$(order report -k "$id" --csv "$TMP/svm-perf.data")" "report -k $name"
 		# shellcheck disable=SC2086 # words
 		is "$(order "$kvmtop" exits $amd -k "$name" --csv 0.1)" \
 			"$(order "$kvmtop" exits $amd -k "$id" --csv 0.1)" "exits -k $name"
@@ -173,7 +173,7 @@ for names in "mean avg avg_ns" "p99 p99_ns" "total count sample" "time time_ns" 
 			"$("$kvmtop" $amd -1 --view exits -o "$id" | cut -c1-10)" "-o $name"
 	done
 done
-is "$(order report -k mean --csv - "$TMP/svm-perf.data" | head -n 1)" "npf" "-k mean: the mean"
+is "$(order report -k mean --csv "$TMP/svm-perf.data" | head -n 1)" "npf" "-k mean: the mean"
 
 # ---- files
 
@@ -184,14 +184,12 @@ the two may be apart; read them separately" "recordings on two clocks"
 report --text "$TMP/dat" "$TMP/dat" >/dev/null 2>"$TMP/err"
 is "$(cat "$TMP/err")" "" "on one clock"
 
-report --csv "$TMP/rows.csv" "$TMP/dat" >"$TMP/text"
-report "$TMP/dat" >"$TMP/text2"
-same_files "$TMP/text" "$TMP/text2" "--csv FILE leaves the text as it is"
-report --csv - "$TMP/dat" >"$TMP/rows2.csv"
+report --csv "$TMP/dat" >"$TMP/rows.csv"
+is "$(report --csv --output "$TMP/rows2.csv" "$TMP/dat")" "" "--output FILE: nothing is printed"
 same_files "$TMP/rows.csv" "$TMP/rows2.csv" "and the file has the rows"
 
-report --acrn -f 1000 --csv "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
-report --acrn -f 1000 --csv "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
+report --acrn -f 1000 --csv --output "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
+report --acrn -f 1000 --csv --output "$TMP/acrn.csv" "$TMP/acrn" >/dev/null
 is "$(grep -c '^Run time(cycles),Run time(Sec),Freq(MHz)' "$TMP/acrn.csv")" 2 \
 	"ACRN's CSV file grows"
 is "$(tail -n 1 "$TMP/acrn.csv" | tr -d '\r')" "Total,64,503937.01,64000,50.39" "by a whole report"
@@ -213,11 +211,11 @@ like "$(report --input-format kvmtrace "$TMP/kvmtrace")" "^64 in all" "--input-f
 # ---- what is wrong
 
 cp "$TMP/dat" "$TMP/kept"
-is "$(status --csv "$TMP/kept" "$TMP/kept")" 1 "rows over the recording"
-like "$(cat "$TMP/err")" "^kvmtop: --csv $TMP/kept: this file is the recording" "are refused"
+is "$(status --csv --output "$TMP/kept" "$TMP/kept")" 1 "rows over the recording"
+like "$(cat "$TMP/err")" "^kvmtop: --output $TMP/kept: this file is the recording" "are refused"
 same_files "$TMP/kept" "$TMP/dat" "which is as it was"
 is "$(status --diff "$TMP/acrn" "$TMP/dat")" 1 "cycles beside nanoseconds"
-like "$(cat "$TMP/err")" "acrn: times are in TSC cycles: give the TSC's frequency with -f MHZ" \
+like "$(cat "$TMP/err")" "acrn: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz" \
 	"are refused"
 "$HELPERS/trace_make" threads "$TMP/threads" 300000
 is "$(status_of sh -c 'ulimit -v 300000 && exec "$0" report "$1"' "$KVMTOP" "$TMP/threads")" 1 \
@@ -228,7 +226,8 @@ for what in "--longer 1ms" "--view long" "--view why"; do
 	# shellcheck disable=SC2086
 	is "$(status $what "$TMP/acrn")" 1 "$what of cycles"
 	like "$(cat "$TMP/err")" \
-		"acrn: times are in TSC cycles: give the TSC's frequency with -f MHZ" "is refused"
+		"acrn: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz" \
+		"is refused"
 done
 
 : >"$TMP/empty"
@@ -265,26 +264,28 @@ like "$(cat "$TMP/err")" "read them separately" "and why"
 # shellcheck disable=SC2002 # a pipe is what is tested
 like "$(cat "$TMP/dat" | report - 2>&1)" "cannot be read from a pipe" "trace.dat from a pipe"
 
-for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" "--acrn x" "-p a x" \
-	"-p , x" "-p 1,,2 x" \
+for args in "" "--event foo x" "--by foo x" "-k foo x" "-f 0 x" \
+	"-f 20000000 x" "-f 5 x" "-f 2THz x" "--acrn x" "-p a x" \
+	"-p , x" "-p 1,,2 x" "--output y x" \
 	"--input-format foo x" "--view exits --diff y x" "--nonsense x" "--view foo x" \
-	"--view exits --by guest x" "--view guests -k p99 x" "--json --csv - x"; do
+	"--view exits --by guest x" "--view guests -k p99 x" "--json --csv x"; do
 	# shellcheck disable=SC2086 # words
 	is "$(status $args)" 2 "wrong usage: report $args"
 done
-is "$(cat "$TMP/err")" "kvmtop: --json and --csv - both write to standard output: give --csv a file
+is "$(cat "$TMP/err")" "kvmtop: --csv and --json exclude each other
 Try kvmtop report --help." "which says why, and what helps"
 report -k foo "$TMP/dat" 2>"$TMP/err"
 like "$(cat "$TMP/err")" '"foo": no column to sort by; there are: pid, tid, .*, max_ns' \
 	"a wrong column: the ids that exist"
-is "$(status --csv /nowhere/rows.csv "$TMP/dat")" 1 "a CSV file that cannot be written: status 1"
+is "$(status --csv --output /nowhere/rows.csv "$TMP/dat")" 1 \
+	"a CSV file that cannot be written: status 1"
 if [ -e /dev/full ]; then
 	"$KVMTOP" report "$TMP/dat" >/dev/full 2>"$TMP/err"
 	is $? 1 "a full disk: status 1"
 	is "$(cat "$TMP/err")" "kvmtop: cannot write to standard output: No space left on device" \
 		"which is said once"
 fi
-for face in --text --json "--csv -" "--diff $TMP/perf" "--view exits"; do
+for face in --text --json "--csv" "--diff $TMP/perf" "--view exits"; do
 	# shellcheck disable=SC2086
 	is "$(limited "$KVMTOP" report $face "$TMP/dat")" "$too_large" "$face, ulimit -f"
 	# shellcheck disable=SC2086

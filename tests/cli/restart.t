@@ -122,7 +122,7 @@ fi
 # ---- the exporter
 
 machine
-spawn "$KVMTOP" --sysroot "$TMP/amd" -s 0.1 --prometheus "$TMP/x.prom" 2>"$TMP/prom.err"
+spawn "$KVMTOP" export --sysroot "$TMP/amd" -s 0.1 --prometheus "$TMP/x.prom" 2>"$TMP/prom.err"
 exits='kvmtop_exits_total{guest="web1",reason="hlt"}'
 wait_for 5 grep -qsF "$exits" "$TMP/x.prom"
 die

@@ -111,7 +111,7 @@ static inline void fuzz_lines(const struct view *view, const struct recording *r
 	lines_recording_lacks(&about, 1, null);
 	if (view->type->takes_groups)
 		fuzz_diff(view, &about, room);
-	report_acrn(recording, 1000, "1000", NULL, null, &why);
+	report_acrn(recording, 1000, NULL, null, &why);
 }
 
 /* A view, and what is written of it. */

@@ -13,7 +13,7 @@ ip link set lo up
 ip addr add 10.0.2.15/24 dev eth0
 ip link set eth0 up
 
-kvmtop --listen 0.0.0.0:9752 -s 1 2>"$TMP/listen.err" &
+kvmtop export --listen 0.0.0.0:9752 -s 1 2>"$TMP/listen.err" &
 T_pids=$!
 answers() {
 	printf 'GET /healthz HTTP/1.0\r\n\r\n' | nc 127.0.0.1 9752 | grep -qx ok

@@ -56,7 +56,7 @@ live_rows() {
 }
 
 recorded_rows() {
-	kvmtop report --csv - "$1" | awk -F, '
+	kvmtop report --csv "$1" | awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ printf "%s %d %.3f\n", $at["reason"], $at["total"], $at["avg_ns"] / 1000 }' | sort
 }
@@ -73,7 +73,7 @@ perf_rows() {
 }
 
 report_rows() {
-	kvmtop report --csv - "$1" | awk -F, '
+	kvmtop report --csv "$1" | awk -F, '
 	function us(ns) { return sprintf("%.2f", ns / 1000) + 0 }
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{

@@ -18,7 +18,7 @@
 
 # They run after before_the_module and before module_goes_and_comes, which always run. CASE:perf
 # runs with the engine perf.
-CASES="host_log host_batch filters one_guest by_guest debugfs statistics both_providers
+CASES="host_log host_batch filters one_guest by_guest debugfs both_providers
 guests_come_and_go cpu_goes_and_comes cpu_comes late_children exits_exact exits_ways
 exits_pulled_away exits_times exits_open exits_long exits_long_untraced exits_waits exits_options
 exits_arguments exits_beside_bpf exits_halt exits_polls exits_kicks exits_nested exits_brief
@@ -231,36 +231,6 @@ debugfs() {
 			"-d -b: exits by guest"
 	fi
 	two_stop
-}
-
-# The guest holds its statistics open, as QEMU does: they have the same counts as debugfs.
-statistics() {
-	section "--stats"
-	guest one --stats --vcpus 2 --pio 150 --mmio 30 --cpuid 90 --rounds 2
-	batch_begin --stats
-	guest_run one
-	batch_end
-	cp "$TMP/counted" "$TMP/live"
-	is "$(cat "$TMP/batch.err")" "" "--stats: nothing to complain about"
-	debugfs_values "$GUEST" >"$TMP/after"
-	batch_begin --stats -i
-	batch_end
-	is "$(debugfs_differs /dev/null "$TMP/after")" "" "--stats -i: what the files say, each"
-	grep -v _hist "$TMP/counted" >"$TMP/held" # files of these have their first bucket only
-	batch_begin -d -i
-	batch_end
-	grep -v _hist "$TMP/counted" >"$TMP/files"
-	same_files "$TMP/held" "$TMP/files" "--stats and -d: the same names and numbers"
-	if [ "$has_pio" = yes ]; then
-		cp "$TMP/live" "$TMP/counted"
-		is "$(counted io_exits) $(counted halt_exits)" "600 4" "--stats: the plan's exits"
-	fi
-	stop "$GUEST"
-	check "--stats: the VM is gone" wait_for 60 no_folder "$GUEST"
-}
-
-no_folder() {
-	! ls -d "$DEBUGFS/$1"-* >/dev/null 2>&1
 }
 
 both_providers() {

@@ -779,7 +779,7 @@ exits_nested() {
 	check "nested: which are several" test "$(wc -l <"$TMP/places")" -ge 4
 	like "$(cat "$TMP/batch")" 'cpuid L2 +300 ' "nested: a filter for L2 has its exits"
 	unlike "$(cat "$TMP/batch")" 'vmrun' "nested: and no others"
-	like "$(kvmtop report --by reason --csv - "$RECORDING")" 'cpuid L2,(.*,)?300,' \
+	like "$(kvmtop report --by reason --csv "$RECORDING")" 'cpuid L2,(.*,)?300,' \
 		"nested: a recording says the same"
 	echo 0 >"$INSTANCE/events/kvm/kvm_nested_vmexit/enable"
 	stop "$GUEST"

@@ -62,7 +62,7 @@ by_picture() {
 
 # report_sums: lines of thread, exits that ended, and their ns, from kvmtop report.
 report_sums() {
-	kvmtop report --by tid --csv - "$RECORDING" | awk -F, '
+	kvmtop report --by tid --csv "$RECORDING" | awk -F, '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ print $at["tid"], $at["total"], $at["time_ns"] }' | sort
 }
@@ -93,7 +93,7 @@ make_sums() {
 
 # report_of TID REASON: the number in kvmtop report.
 report_of() {
-	kvmtop report -p "$1" --csv - "$RECORDING" | awk -F, -v reason="$2" '
+	kvmtop report -p "$1" --csv "$RECORDING" | awk -F, -v reason="$2" '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	$at["reason"] == reason { print $at["total"]; found = 1 }
 	END { if (!found) print 0 }'

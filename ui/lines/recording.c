@@ -56,7 +56,7 @@ void lines_recording_head(const struct lines_recording *about, FILE *out)
 	if (about->nr_guests)
 		fprintf(out, " of %zu guest%s", about->nr_guests, plural(about->nr_guests));
 	if (about->is_cycles && about->has_time)
-		fputs("; times in cycles: give the TSC's frequency with -f MHZ", out);
+		fputs("; times in cycles: give the TSC's frequency with -f 2.4GHz", out);
 	fputs("\n\n", out);
 }
 

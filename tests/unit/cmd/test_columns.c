@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "lib/array.h"
-#include "cmd/exits_options.h"
-#include "cmd/report.h"
+#include "cmd/command.h"
+#include "cmd/options.h"
 
 static const struct {
 	const char *word, *id;
@@ -65,19 +65,19 @@ static void of_exits(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
 		char words[3][32] = { "exits", "-k" };
 		char *argv[] = { words[0], words[1], words[2], NULL };
-		struct exits_options options;
+		struct options options;
 		struct why why = { "" };
 		int column = view_column_by_id(type, spellings[i].id), err;
 
 		snprintf(words[2], sizeof(words[2]), "%s", spellings[i].word);
-		err = exits_options_parse(3, argv, &options, &why);
+		err = options_parse(&exits_command, 3, argv, &options, &why);
 		if (type->columns[column].flags & COLUMN_OF_RECORDING) {
 			assert_int_equal(err, -EINVAL);
 			continue;
 		}
 		if (err < 0)
 			fail_msg("exits -k %s: %s", words[2], why.text);
-		assert_string_equal(type->columns[options.sort].id, spellings[i].id);
+		assert_string_equal(type->columns[options.column].id, spellings[i].id);
 	}
 }
 
@@ -85,17 +85,16 @@ static void report_takes(const char *view, const char *spelling)
 {
 	char words[6][32] = { "report", "FILE", "-k", "", "--view" }, *argv[7] = { NULL };
 	int argc = view ? 6 : 4;
-	struct report_options options;
+	struct options options;
 	struct why why = { "" };
-	int first;
 
 	snprintf(words[3], sizeof(words[3]), "%s", spelling);
 	snprintf(words[5], sizeof(words[5]), "%s", view ? view : "");
 	for (int i = 0; i < argc; i++)
 		argv[i] = words[i];
-	if (report_options_parse(argc, argv, &options, &first, &why) < 0)
+	if (options_parse(&report_command, argc, argv, &options, &why) < 0)
 		fail_msg("report -k %s --view %s: %s", spelling, words[5], why.text);
-	assert_string_equal(options.key, spelling);
+	assert_string_equal(options.sort, spelling);
 }
 
 static void of_report(void **state)

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "lib/array.h"
-#include "cmd/top.h"
+#include "cmd/command.h"
 #include "history/file.h"
 #include "history/past.h"
 #include "core/monitor.h"
@@ -63,7 +63,7 @@ static unsigned char *make_history(char *path, size_t *ret_size)
 	argv[ARRAY_SIZE(words)] = path;
 	assert_true(child >= 0);
 	if (child == 0)
-		_exit(top_run(ARRAY_SIZE(argv) - 1, argv));
+		_exit(command_main(ARRAY_SIZE(argv) - 1, argv));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	in = fopen(path, "r");
@@ -172,7 +172,7 @@ static int run_mode(size_t mode, char *path)
 		argv[argc++] = words[i];
 	}
 	optind = 0;
-	return top_run(argc, argv);
+	return command_main(argc, argv);
 }
 
 /* Each mode's status is 0 or 1, as damage is no usage error. The child ends with its number. */

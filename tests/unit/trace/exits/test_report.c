@@ -375,7 +375,7 @@ static void a_diff_begins_with_what_changed(void **state)
 	view_release(&both);
 	sides[1].is_cycles = true;
 	assert_int_equal(view_diff(sides, &both, &why), -EINVAL);
-	assert_non_null(strstr(why.text, "-f MHZ"));
+	assert_non_null(strstr(why.text, "with -f 2.4GHz"));
 	view_release(&both);
 	for (unsigned int i = 0; i < 2; i++)
 		view_release(&views[i]);

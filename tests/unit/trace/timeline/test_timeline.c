@@ -14,7 +14,6 @@
 #include <json-c/json.h>
 
 #include "cmd/command.h"
-#include "cmd/commands.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_world_linux.h"
 #include "trace/exits/recording.h"
@@ -176,12 +175,13 @@ static const char *run_saying(const char *const *words, int want)
 
 static int run(const char *const *words)
 {
-	char *argv[16] = { (char *)(uintptr_t)"timeline", (char *)(uintptr_t)"-o", out };
-	int argc = 3;
+	char *argv[16] = { (char *)(uintptr_t)"kvmtop", (char *)(uintptr_t)"timeline",
+			   (char *)(uintptr_t)"-o", out };
+	int argc = 4;
 
 	while (*words)
 		argv[argc++] = (char *)(uintptr_t)*words++;
-	return timeline_command.run(argc, argv);
+	return command_main(argc, argv);
 }
 
 static const char *text_of(struct json_object *object, const char *name)

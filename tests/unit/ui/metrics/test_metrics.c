@@ -156,7 +156,8 @@ static void groups_add_and_leave_out(void **state)
 	assert_int_equal(groups, (METRICS_USUAL & ~METRICS_VCPUS) | METRICS_USER |
 				 METRICS_REASONS);
 	assert_int_equal(metrics_groups_parse("user,vcpu", &groups, &why), -EINVAL);
-	assert_string_equal(why.text, "\"vcpu\": no such metrics; --metrics help lists them");
+	assert_string_equal(why.text,
+			    "\"vcpu\": no such metrics; kvmtop export --metrics help lists them");
 	assert_int_equal(metrics_groups_parse("", &groups, &why), -EINVAL);
 	assert_int_equal(metrics_groups_parse("no-", &groups, &why), -EINVAL);
 

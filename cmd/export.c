@@ -10,17 +10,23 @@
 #include <sys/stat.h>
 
 #include "arch/arch.h"
+#include "lib/array.h"
 #include "lib/clock.h"
+#include "lib/http/address.h"
+#include "lib/output.h"
 #include "lib/say.h"
 #include "lib/signals.h"
 #include "lib/whole_file.h"
+#include "cmd/command.h"
 #include "cmd/live.h"
 #include "cmd/providers.h"
-#include "cmd/top_export.h"
+#include "cmd/options.h"
+#include "cmd/thresholds_file.h"
 #include "core/findings/findings.h"
 #include "host/descriptors.h"
 #include "core/provider.h"
 #include "lib/http/server.h"
+#include "core/metrics.h"
 #include "ui/metrics/metrics.h"
 #include "core/views/query.h"
 
@@ -34,7 +40,7 @@ struct cached {
 };
 
 struct export {
-	const struct top_options *options;
+	const struct options *options;
 	struct live live;
 	struct monitor *monitor;
 	struct metrics *metrics;
@@ -255,7 +261,7 @@ static const char page[] =
 	"<ul><li><a href=\"/metrics\"><code>/metrics</code></a>: the numbers, as Prometheus' "
 	"text</li>\n"
 	"<li><a href=\"/healthz\"><code>/healthz</code></a>: whether counting goes on</li></ul>\n"
-	"<p><code>kvmtop --metrics help</code> explains each number, "
+	"<p><code>kvmtop export --metrics help</code> explains each number, "
 	"<code>man kvmtop-export</code> the rest.</p>\n"
 	"</body></html>\n";
 
@@ -289,7 +295,7 @@ static int refresh(struct export *export)
 /* Whether a sample came lately: false after three intervals without one. */
 static bool is_counting(struct export *export)
 {
-	uint64_t limit_ns = (uint64_t)((3 * export->options->delay_s + HANGS_S) * 1e9);
+	uint64_t limit_ns = (uint64_t)((3 * export->options->interval_s + HANGS_S) * 1e9);
 
 	return clock_now_ns() - atomic_load(&export->sampled_ns) < limit_ns;
 }
@@ -350,7 +356,7 @@ static unsigned int answer(void *arg, const struct server_request *request,
 
 static int begin_server(struct export *export, struct why *why)
 {
-	const struct top_options *options = export->options;
+	const struct options *options = export->options;
 	const struct server_config config = {
 		.address = options->listen,
 		.web_config = options->web_config,
@@ -389,7 +395,7 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 
 static int run(struct export *export, struct env *env, struct why *why)
 {
-	const struct top_options *options = export->options;
+	const struct options *options = export->options;
 	int err = begin(export, env, why);
 
 	if (err)
@@ -399,32 +405,98 @@ static int run(struct export *export, struct env *env, struct why *why)
 	if (!err)
 		err = begin_server(export, why);
 	if (!err && options->samples != 1)
-		err = live_loop(&export->live, options->delay_s,
+		err = live_loop(&export->live, options->interval_s,
 				options->samples ? options->samples - 1 : 0, on_wake, export, why);
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }
 
-int top_export(const struct top_options *options, struct env *env,
-	       const struct thresholds *thresholds)
+static int check_prometheus(const char *path, struct why *why)
 {
+	size_t len = strlen(path);
+
+	if (strcmp(path, "-") == 0 || (len > 5 && strcmp(path + len - 5, ".prom") == 0))
+		return 0;
+	return why_set(why, -EINVAL, "\"%s\": node_exporter reads only names that end in .prom: "
+				     "choose such a name", path);
+}
+
+static int understand(struct options *options, struct why *why)
+{
+	if (options->nr_words)
+		return why_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[0]);
+	if (options->prometheus)
+		return check_prometheus(options->prometheus, why);
+	return options->listen ? address_check(options->listen, why) :
+				 why_set(why, -EINVAL,
+					 "nothing to export to: give --listen ADDRESS "
+					 "or --prometheus FILE.prom");
+}
+
+static int check_output(const struct options *options, struct why *why)
+{
+	const char *const inputs[] = { options->thresholds, options->web_config };
+
+	if (output_find_input(options->prometheus, inputs, ARRAY_SIZE(inputs)))
+		return why_set(why, -EINVAL, "--prometheus %s: this file is an input; choose "
+			       "another one", options->prometheus);
+	return 0;
+}
+
+static int export_all(struct export *export, struct env *env, struct why *why)
+{
+	const struct options *options = export->options;
+	struct thresholds thresholds;
 	const struct metrics_config config = {
 		.groups = options->metrics,
 		.max_series = options->max_series,
 		.statistics = STATISTICS,
-		.thresholds = thresholds,
+		.thresholds = &thresholds,
 	};
+	int err = check_output(options, why);
+
+	if (!err)
+		err = thresholds_load(options->thresholds, options->sysroot, &thresholds, why);
+	if (!err)
+		err = env_init(env, options->sysroot, why);
+	if (err)
+		return err;
+	env->engine = options->engine;
+	export->metrics = metrics_new(&config);
+	return export->metrics ? run(export, env, why) : -ENOMEM;
+}
+
+static int run_export(struct options *options)
+{
 	struct export export = {
 		.options = options,
 		.live.signals = -1,
-		.metrics = metrics_new(&config),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
+	struct env env;
 	struct why why = { "" };
-	int err = export.metrics ? run(&export, env, &why) : -ENOMEM;
+	int err;
 
+	if (options->metrics_help) {
+		metrics_print_help(stdout);
+		return STATUS_OK;
+	}
+	err = export_all(&export, &env, &why);
 	server_stop(export.server);
 	document_drop(export.cached.plain);
 	document_drop(export.cached.gzip);
 	metrics_free(export.metrics);
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
+
+const struct command export_command = {
+	.name = "export",
+	.help = "give Prometheus the numbers of all guests",
+	.usage = "Usage: kvmtop export [OPTION]...\n"
+		 "Counts all guests until a signal, for Prometheus: answers it, or writes a file\n"
+		 "for node_exporter.\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage.\n"
+		  "More: man kvmtop-export\n",
+	.command = { .works = MODE_EXPORT },
+	.understand = understand,
+	.run = run_export,
+};

@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Thresholds and lists of guests' functions, from the command line. */
+/* Reads the lists of guests' functions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/units.h"
-#include "cmd/long_options.h"
-
-int longer_option_take(const char *text, uint64_t *ret_longer_ns, struct why *why)
-{
-	uint64_t longer_ns;
-	int err = duration_parse(text, &longer_ns, why);
-
-	if (!err && !longer_ns)
-		err = why_set(why, -EINVAL, "--longer takes a time above 0, as in 5ms or 200us");
-	if (!err)
-		*ret_longer_ns = longer_ns;
-	return err;
-}
+#include "cmd/kallsyms.h"
 
 int kallsyms_option_take(struct kallsyms_options *options, const char *text, struct why *why)
 {

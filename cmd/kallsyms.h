@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * long_options - --longer TIME, and --guest-kallsyms NAME=FILE, which several guests may have.
+ * kallsyms - the functions of guests: --guest-kallsyms NAME=FILE, which several guests may have.
  */
-#ifndef KVMTOP_CMD_LONG_OPTIONS_H
-#define KVMTOP_CMD_LONG_OPTIONS_H
+#ifndef KVMTOP_CMD_KALLSYMS_H
+#define KVMTOP_CMD_KALLSYMS_H
 
 #include <stddef.h>
 
 #include "lib/why.h"
 #include "core/views/query.h"
 
-/* For the shell: what --longer and --event take. */
-#define LONG_TIMES "1ms 5ms 100ms"
-#define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg"
-
 #define KALLSYMS_GUESTS 16
-
-/* --longer TIME: 0, or -EINVAL with why. */
-int longer_option_take(const char *text, uint64_t *ret_longer_ns, struct why *why);
 
 /* The options' words; zero-initialised: none. */
 struct kallsyms_options {

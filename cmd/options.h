@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options - the command line of kvmtop and of each of its commands: one struct, one table.
+ *
+ * A new option is a member here and a row in options.c. Help, manual and completion follow the
+ * table.
+ */
+#ifndef KVMTOP_CMD_OPTIONS_H
+#define KVMTOP_CMD_OPTIONS_H
+
+#include "cmd/kallsyms.h"
+#include "cmd/option.h"
+#include "core/views/query.h"
+#include "trace/recording/kinds.h"
+#include "trace/tracer/ring.h"
+
+#define HISTORY_FILE "/var/lib/kvmtop/history.db" /* kvmtop-history.service writes it */
+#define TIDS_MAX 256	    /* threads that -T can name */
+#define RECORDINGS_MAX 1024 /* of a timeline; ACRN has one for each CPU */
+#define TRACES_MAX 64	    /* of function calls in a timeline */
+#define CHOICES_MAX 64	    /* of a recording's events */
+
+/*
+ * Where an option works: in these modes, with these sources. A command line has one of each; the
+ * commands' modes are below, the others are of kvmtop itself.
+ */
+enum works {
+	MODE_SCREEN = 1u << 0,
+	MODE_ONCE = 1u << 1,
+	MODE_LOG = 1u << 2,
+	MODE_WRITE = 1u << 3, /* -w without a terminal */
+	MODE_DIFF = 1u << 4,
+	MODE_FIELDS = 1u << 5, /* -f help */
+	MODE_PROVIDERS = 1u << 6,
+	MODE_GUESTS = 1u << 7,
+	MODE_COMPLETE = 1u << 8,
+	MODE_VERSION = 1u << 9,
+	MODE_EXITS = 1u << 10,
+	MODE_WHY = 1u << 11,
+	MODE_REPORT = 1u << 12,
+	MODE_EXPORT = 1u << 13,
+	MODE_RECORD = 1u << 14,
+	MODE_FORMAT = 1u << 15,
+	MODE_TIMELINE = 1u << 16,
+	MODE_HELP = 1u << 17,
+
+	SOURCE_LIVE = 1u << 24,
+	SOURCE_MACHINE = 1u << 25, /* a captured one */
+	SOURCE_RECORDING = 1u << 26,
+	SOURCE_HISTORY = 1u << 27,
+	SOURCE_PROMETHEUS = 1u << 28,
+};
+
+#define MODES_TOP ((1u << 10) - 1)
+#define MODES_ALL ((1u << 18) - 1)
+#define SOURCES_NOW (SOURCE_LIVE | SOURCE_MACHINE)
+#define SOURCES_STORE (SOURCE_HISTORY | SOURCE_PROMETHEUS)
+#define SOURCES_PAST (SOURCES_STORE | SOURCE_RECORDING)
+
+/* Strings point into argv. NULL and 0: not given. */
+struct options {
+	unsigned int mode, source; /* each one bit of enum works */
+	bool help, version, complete, list_providers, list_guests;
+	char **words; /* which are no options */
+	size_t nr_words;
+
+	/* What is looked at. */
+	bool read;
+	const char *read_file; /* a history or a recording */
+	const char *sysroot;   /* ""; or a captured machine */
+	const char *url;       /* a Prometheus */
+	const char *host;      /* one host of the Prometheus; NULL: all */
+	const char *http_config, *input_format, *buffer;
+	enum trace_kind kind; /* of input_format */
+	double mhz;	      /* of the TSC */
+	const char *at, *from, *to, *diff[2], *other;
+
+	/* What is counted. */
+	const char *fields, *guest, *pids, *tids, *event_name, *engine, *thresholds;
+	pid_t pid, tid;	      /* pid: the one of pids, 0 where pids has several */
+	unsigned long vcpu;
+	bool has_vcpu, all, debugfs, tracepoints, include_past, demo;
+	uint64_t longer_ns;
+	bool halts, arguments;
+	struct kallsyms_options kallsyms;
+
+	/* How it is shown. */
+	bool batch, log, csv, json, skip_zero, children, by_guest, no_mouse, text, acrn;
+	const char *output, *view_name, *sort, *by;
+	const char *interval; /* the word; see interval_s */
+	bool has_interval;
+	double interval_s;
+	unsigned long samples; /* 0: until a signal */
+
+	/* What is kept, and for whom. */
+	const char *write_file;
+	uint64_t max_age_ns, max_size; /* 0: no limit */
+	const char *prometheus, *listen, *web_config;
+	unsigned int metrics; /* of enum metrics_group */
+	bool metrics_help;
+	unsigned long max_series;
+
+	/* Of `kvmtop record`. */
+	const char *clock, *filter; /* filter: before any event, for all events */
+	unsigned long kib;
+	bool sched;
+	struct ring_choice choices[CHOICES_MAX];
+	size_t nr_choices;
+
+	/* Of `kvmtop format` and `kvmtop timeline`. */
+	bool statistics, trims, has_offset;
+	int64_t offset;
+	const char *recordings[RECORDINGS_MAX], *merged[TRACES_MAX];
+	size_t nr_recordings, nr_merged;
+	const char *perf, *binary, *binary_name;
+
+	/* Of `kvmtop exits` and `kvmtop report`: what their words mean, see struct command. */
+	pid_t only[TIDS_MAX]; /* the threads of -t and -T */
+	size_t nr_only;
+	enum exit_kind event;
+	unsigned int groups; /* see struct query */
+	const struct view_type *view;
+	size_t column;	    /* of view, to sort by */
+	double duration_s; /* 0: until a signal */
+	char **command;     /* until it ends; NULL: none */
+
+	const char *unused; /* the table needs a member for options that take() reads */
+};
+
+struct command {
+	const char *name; /* "report"; "": kvmtop itself */
+	const char *help; /* a line for --help */
+	const char *usage; /* "Usage: ..." and what it does, lines that end in newlines */
+	const char *footer; /* after the options */
+	struct option_command command; /* its modes, and what its words are */
+	/* Reads the words, and values that depend on each other. 0 or -EINVAL with why. */
+	int (*understand)(struct options *options, struct why *why);
+	/* Returns the exit status; prints its own errors (say.h). */
+	int (*run)(struct options *options);
+};
+
+/*
+ * Reads the command line of the command, argv[0] being its name. 0, or -EINVAL with why: a usage
+ * error. A word for -r that names a file is looked at, to see what it is; else nothing depends on
+ * the machine.
+ */
+int options_parse(const struct command *command, int argc, char **argv,
+		  struct options *ret_options, struct why *why);
+
+extern const struct option_table option_table;
+
+#endif

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The command lines: what words mean, what is refused, and with which words. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/array.h"
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "core/views/list.h"
+#include "history/file.h"
+
+static struct options options;
+static struct why why;
+
+/* The words are separated by blanks; the first may be a command. */
+static int parse(const char *words)
+{
+	static char text[8192];
+	char *argv[64] = { text }, *at = text, *word;
+	const struct command *command;
+	int argc = 1, first;
+
+	snprintf(text, sizeof(text), "kvmtop %s", words);
+	strsep(&at, " ");
+	while (argc < 63 && (word = strsep(&at, " "))) {
+		if (*word)
+			argv[argc++] = word;
+	}
+	why = (struct why){ "" };
+	command = argc > 1 ? command_by_name(argv[1]) : NULL;
+	first = command != NULL;
+	return options_parse(command ? command : &top_command, argc - first, argv + first, &options,
+			     &why);
+}
+
+static void accepts(const char *words, unsigned int mode)
+{
+	if (parse(words) < 0)
+		fail_msg("\"%s\": %s", words, why.text);
+	assert_int_equal(options.mode, mode);
+}
+
+static void refuses(const char *words, const char *with)
+{
+	options.pid = 4711;
+	if (parse(words) == 0)
+		fail_msg("\"%s\" is not refused", words);
+	assert_int_equal(options.pid, 4711); /* untouched */
+	if (!strstr(why.text, with))
+		fail_msg("\"%s\": \"%s\", wanted \"%s\"", words, why.text, with);
+}
+
+/* ---- kvmtop itself ---- */
+
+static void intervals_are_up_to_a_day(void **state)
+{
+	(void)state;
+	accepts("-l -s 60", MODE_LOG);
+	assert_true(options.interval_s == 60);
+	accepts("-l --interval 86400", MODE_LOG);
+	accepts("--set-delay 3600", MODE_SCREEN);
+	assert_true(options.interval_s == 3600);
+	refuses("-l -s 86401", "\"86401\": not a number of seconds from 0.1 to 86400");
+	refuses("-l -s 0.05", "\"0.05\": not a number of seconds from 0.1");
+	refuses("export --listen 1 --engine none",
+		"\"none\": no such engine; there are: bpf, perf");
+}
+
+static void once_and_a_log_exclude_each_other(void **state)
+{
+	(void)state;
+	accepts("-1", MODE_ONCE);
+	accepts("-l -n 1 -s 1", MODE_LOG);
+	refuses("-1 -l", "-1/--once and -l/--log exclude each other: -l -n 1 -s 1 logs one second");
+	refuses("-1 -c -L file", "-1/--once and -L/--output exclude each other");
+}
+
+/* --batch is another name of --once. */
+static void second_names_are_names_of_options(void **state)
+{
+	(void)state;
+	accepts("--batch", MODE_ONCE);
+	accepts("--ba", MODE_ONCE);
+	accepts("--log-to-file x", MODE_LOG);
+	assert_string_equal(options.output, "x");
+	refuses("--batch=3", "option --batch takes no argument");
+	refuses("--onc=3", "option --once takes no argument");
+	refuses("--b", "option --b is ambiguous: --batch or --by-guest");
+}
+
+static void numbers_without_a_limit_have_a_least_one(void **state)
+{
+	(void)state;
+	refuses("-n x", "\"x\": N must be a whole number, at least 1");
+	refuses("-n 99999999999999999999", "\"99999999999999999999\": N must be");
+	refuses("-p 0", "\"0\": PID must be a number from 1 to 2147483647");
+	refuses("-p 1,2", "\"1,2\": -p takes one PID here");
+}
+
+static void zeros_are_skipped_wherever_lines_are(void **state)
+{
+	(void)state;
+	accepts("-1 -z", MODE_ONCE);
+	accepts("-l -z", MODE_LOG);
+	accepts("-z -L file", MODE_LOG);
+	refuses("-z",
+		"-z/--skip-zero-records works with -1/--once or -l/--log, not with the screen");
+	refuses("-c", "-c/--csv works with -1/--once, -l/--log or --diff, not with the screen");
+	refuses("--json", "--json works with -1/--once, -l/--log or --diff, not with the screen");
+	refuses("-1 -c --json", "-c/--csv and --json exclude each other");
+}
+
+static void commands_are_named(void **state)
+{
+	(void)state;
+	refuses("foo", "unexpected argument \"foo\"; a command is the first word: "
+		       "exits, export, format, help, record, report, timeline");
+	refuses("-1 report", "unexpected argument \"report\"");
+	refuses("help foo", "\"foo\": neither a command nor a topic");
+	accepts("help source", MODE_HELP);
+	accepts("help exits", MODE_HELP);
+	accepts("--version -o x extra", MODE_VERSION);
+}
+
+static void a_source_may_be_named(void **state)
+{
+	static const char *const named[] = { "-r h.db", "h.db -r", "-r -- h.db", "--read h.db",
+					     "--read=h.db", "-1r h.db", "-r -1 h.db", "-r1 h.db",
+					     "-r --at -30s h.db", "-r h.db --diff -2h..-1h -1h.." };
+	static const char *const unnamed[] = { "-r", "--read", "-r -1", "-r1", "-r --at 03:12",
+					       "-r --diff -2h..-1h -1h.." };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
+		assert_int_equal(parse(named[i]), 0);
+		assert_int_equal(options.source, SOURCE_HISTORY);
+		assert_string_equal(options.read_file, "h.db");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(unnamed); i++) {
+		assert_int_equal(parse(unnamed[i]), 0);
+		assert_int_equal(options.source, SOURCE_HISTORY);
+		assert_string_equal(options.read_file, "/var/lib/kvmtop/history.db");
+	}
+	accepts("-r -1", MODE_ONCE);
+	accepts("-r -l h.db", MODE_LOG);
+	refuses("h.db", "unexpected argument \"h.db\"");
+	refuses("-r a.db b.db", "unexpected argument \"b.db\"");
+	refuses("--read=a.db b.db", "unexpected argument \"b.db\"");
+}
+
+static void a_source_is_what_it_is(void **state)
+{
+	(void)state;
+	accepts("", MODE_SCREEN);
+	assert_int_equal(options.source, SOURCE_LIVE);
+	accepts("-r tests/sysroot/amd -1", MODE_ONCE);
+	assert_int_equal(options.source, SOURCE_MACHINE);
+	assert_string_equal(options.sysroot, "tests/sysroot/amd");
+	accepts("--sysroot tests/sysroot/amd", MODE_SCREEN);
+	assert_int_equal(options.source, SOURCE_MACHINE);
+	accepts("-r tests/data/trace/svm-perf.data b --json", MODE_ONCE);
+	assert_int_equal(options.source, SOURCE_RECORDING);
+	assert_int_equal(options.nr_words, 1);
+	accepts("-r -", MODE_SCREEN);
+	assert_int_equal(options.source, SOURCE_RECORDING);
+	accepts("-r http://a:9090 -1", MODE_ONCE);
+	assert_int_equal(options.source, SOURCE_PROMETHEUS);
+	assert_string_equal(options.url, "http://a:9090");
+	accepts("--from http://a:9090 --host b", MODE_SCREEN);
+	assert_int_equal(options.source, SOURCE_PROMETHEUS);
+	refuses("--from http://a -r x", "-r/--read and --from URL exclude each other");
+	refuses("-r http://u:p@a", "user and password go into --http-config FILE");
+	refuses("-1 --host a", "--host works with a Prometheus (-r), not with this machine");
+	refuses("-r http://a -1 -g b", "-g/--guest needs --host");
+	refuses("-r http://a -1 --to -5min", "--to needs --from");
+}
+
+static void times_are_of_the_past(void **state)
+{
+	(void)state;
+	accepts("-r --at -1d12h", MODE_SCREEN);
+	assert_string_equal(options.at, "-1d12h");
+	accepts("-r -1 --at 03:12", MODE_ONCE);
+	accepts("-r -1 --from 03:10 --to +5m", MODE_ONCE);
+	assert_string_equal(options.from, "03:10");
+	assert_string_equal(options.to, "+5m");
+	accepts("-r -l -c --view exits --from -2h", MODE_LOG);
+	accepts("-r --json", MODE_LOG);
+	accepts("-r -c --view exits --from 03:10", MODE_LOG);
+	accepts("-r -1 -c", MODE_ONCE);
+	accepts("-r -z -c", MODE_LOG);
+	refuses("-r -z", "-z/--skip-zero-records works with");
+	accepts("-r --diff 03:10..03:15 -2h..-1h --json", MODE_DIFF);
+	assert_string_equal(options.diff[0], "03:10..03:15");
+	assert_string_equal(options.diff[1], "-2h..-1h");
+	refuses("-r --at tomorrow", "\"tomorrow\": not a time such as 03:12, -30s");
+	refuses("-r -1 --from 3", "\"3\": not a time such as");
+	refuses("-r -1 --to -5", "\"-5\": not a step such as -30s");
+	refuses("-r --diff 03:10..03:15", "option --diff needs FROM..TO FROM..TO");
+	refuses("-r --diff 03:10..03:15 03:20", "\"03:20\": not a span such as 03:10..03:15");
+	refuses("-r --diff x..03:15 03:20..", "\"x\": not a time such as");
+	refuses("--at 03:12", "--at works with a recording, a history or a Prometheus (-r), not "
+			      "with this machine");
+	refuses("-1 --from 03:12", "--from works with a recording, a history or");
+	refuses("--diff -2h..-1h -1h..", "--diff works with a recording, a history or");
+	refuses("-r -l --at 03:12", "--at works with the screen or -1/--once, not with -l/--log");
+	refuses("-r -1 --at 03:12 --to 03:15",
+		"--at and --to exclude each other: it is one moment");
+	refuses("-r --from 03:12", "--from works with -1/--once or -l/--log, not with the screen");
+	refuses("-r -1 --diff -2h..-1h -1h..",
+		"--diff and -1/--once exclude each other: it has its own times and format");
+	refuses("-r --at -1h --diff -2h..-1h -1h..", "--diff and --at exclude each other");
+}
+
+static void what_is_over_is_not_counted(void **state)
+{
+	static const char *const live[] = {
+		"-t/--tracepoints", "-d/--debugfs", "-i/--debugfs-include-past",
+		"--demo", "--list-guests", "--list-providers",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(live); i++) {
+		char words[64], wanted[96];
+
+		snprintf(words, sizeof(words), "-r -1 %s", strstr(live[i], "--"));
+		snprintf(wanted, sizeof(wanted),
+			 "%s works with this machine or a captured machine, not with a history",
+			 live[i]);
+		refuses(words, wanted);
+	}
+	refuses("-r -w x", "-w/--write works with this machine or a captured machine, not with");
+	refuses("-r -l -s 5", "-s/--interval works with this machine, a captured machine, a "
+			      "recording or a Prometheus (-r), not with a history");
+	refuses("-r --sysroot x", "--sysroot works with a captured machine, not with a history");
+}
+
+static void what_is_kept_has_limits(void **state)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)state;
+	assert_true(dup2(null, STDIN_FILENO) == STDIN_FILENO); /* no terminal */
+	accepts("-w h.db", MODE_WRITE);
+	assert_string_equal(options.write_file, "h.db");
+	assert_true(options.max_age_ns == 0 && options.max_size == 0);
+	accepts("-w h.db -s 10 --max-age 7d --max-size 2G", MODE_WRITE);
+	assert_true(options.max_age_ns == UINT64_C(7) * 86400 * 1000000000);
+	assert_true(options.max_size == UINT64_C(2) << 30);
+	accepts("-w h.db -l", MODE_LOG);
+	refuses("--max-age 7d", "--max-age needs -w/--write");
+	refuses("-l --max-size 7G", "--max-size needs -w/--write");
+	refuses("-w h.db --max-age 7", "\"7\": not a duration such as 200us, 5ms, 30s, 10min, 7d");
+	refuses("-w h.db --max-size 2", "\"2\": not a size such as 500M, 64MiB, 2G");
+	refuses("-w h.db --max-size 4095K",
+		"\"4095K\": too small for a history: give at least 4M");
+	accepts("-w h.db --max-size 4M", MODE_WRITE);
+	assert_true(options.max_size == HISTORY_SIZE_LEAST);
+	accepts("-w h.db --max-size 0", MODE_WRITE);
+	assert_true(options.max_size == 0);
+	refuses("-w", "option -w needs FILE");
+}
+
+/* ---- the commands ---- */
+
+static void an_export_is_for_prometheus(void **state)
+{
+	(void)state;
+	accepts("export --prometheus a.prom", MODE_EXPORT);
+	assert_true(options.interval_s == 15);
+	assert_int_equal(options.max_series, 20000);
+	accepts("export --prometheus - -s 5 --max-series 7 --metrics user", MODE_EXPORT);
+	assert_true(options.interval_s == 5);
+	assert_int_equal(options.max_series, 7);
+	accepts("export --listen 9752 --web-config x", MODE_EXPORT);
+	assert_true(options.interval_s == 3);
+	accepts("export --listen [::1]:9752", MODE_EXPORT);
+	accepts("export --listen unix:/x", MODE_EXPORT);
+	accepts("export --listen systemd", MODE_EXPORT);
+	accepts("export --metrics help", MODE_EXPORT);
+	assert_true(options.metrics_help);
+	refuses("export", "give --listen ADDRESS or --prometheus FILE.prom");
+	refuses("export --prometheus a.txt",
+		"\"a.txt\": node_exporter reads only names that end in");
+	refuses("export --prometheus .prom", "node_exporter reads only names");
+	refuses("export --prometheus a.prom --listen 1", "exclude each other: run kvmtop twice");
+	refuses("export --prometheus a.prom -b", "unknown option -b");
+	refuses("export --listen 1 -w h.db", "unknown option -w");
+	refuses("export --prometheus a.prom --web-config x", "--web-config needs --listen");
+	refuses("--metrics user", "unknown option --metrics");
+	refuses("--listen 9752", "unknown option --listen");
+	accepts("export --listen localhost:9752", MODE_EXPORT);
+	accepts("export --listen 0.0.0.0:9752", MODE_EXPORT);
+	accepts("export --listen :9752", MODE_EXPORT);
+	refuses("export --listen a.example:9752", "the address must be numbers");
+	refuses("export --listen []:9752", "the address must be numbers");
+	refuses("export --listen [:::]:9752", "the address must be numbers");
+	refuses("export --listen host", "\"host\": no address to listen at");
+	refuses("export --listen 70000", "no address to listen at");
+	refuses("export --listen ::1:9", "is written in brackets");
+	refuses("export --listen unix:", "the path of a socket has 1 to 107 bytes");
+	refuses("export --listen 1 --metrics nothing", "\"nothing\": no such metrics");
+}
+
+static void frequencies_have_units(void **state)
+{
+	static const struct {
+		const char *word;
+		double mhz;
+	} all[] = { { "2.4GHz", 2400 }, { "2400MHz", 2400 }, { "2400000kHz", 2400 },
+		    { "2400mhz", 2400 }, { "1kHz", 0.001 }, { "2400", 2400 }, { "10", 10 },
+		    { "9999", 9999 }, { "10000", 10 }, { "2400000", 2400 } };
+	static const char *const wrong[] = { "", "0", "-1MHz", "5", "20000000", "2THz", "MHz",
+					     "nan", "inf", "1e9GHz" };
+	char words[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		snprintf(words, sizeof(words), "report -f %s x", all[i].word);
+		accepts(words, MODE_REPORT);
+		assert_true(options.mhz > all[i].mhz * 0.999 && options.mhz < all[i].mhz * 1.001);
+	}
+	accepts("timeline -k x --frequency 2400", MODE_TIMELINE);
+	assert_true(options.mhz > 2399 && options.mhz < 2401);
+	accepts("format --frequency 2.4GHz rules", MODE_FORMAT);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		snprintf(words, sizeof(words), "report --frequency=%s x", wrong[i]);
+		refuses(words, "not a frequency with a unit, as in 2.4GHz");
+	}
+}
+
+static void sorts_by(const char *key, const char *column)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "exits -k %s", key);
+	accepts(words, MODE_EXITS);
+	assert_int_equal(options.column, view_column_by_id(&view_exit_totals, column));
+}
+
+static void nothing_means_all(void **state)
+{
+	(void)state;
+	accepts("exits", MODE_EXITS);
+	assert_int_equal(options.pid + options.tid, 0);
+	assert_int_equal(options.nr_only, 0);
+	assert_int_equal(options.event, EXITS_VMEXIT);
+	assert_true(options.duration_s <= 0);
+	assert_string_equal(options.sysroot, "");
+	assert_int_equal(options.column, view_column_by_id(&view_exit_totals, "count"));
+}
+
+static void whose(void **state)
+{
+	(void)state;
+	accepts("exits -p 4000 -v 1 5", MODE_EXITS);
+	assert_int_equal(options.pid, 4000);
+	assert_true(options.has_vcpu);
+	assert_int_equal(options.vcpu, 1);
+	assert_true(options.duration_s > 4.9 && options.duration_s < 5.1);
+	accepts("exits -p 4000 -v 0", MODE_EXITS);
+	assert_true(options.has_vcpu);
+	accepts("exits --pid 4000 --alltids", MODE_EXITS);
+	assert_true(options.all);
+	accepts("exits -t 4001", MODE_EXITS);
+	assert_int_equal(options.nr_only, 1);
+	assert_int_equal(options.only[0], 4001);
+	accepts("exits -T 4001,4002,4003 0.5", MODE_EXITS);
+	assert_int_equal(options.nr_only, 3);
+	assert_int_equal(options.only[2], 4003);
+	accepts("report -p 123,124 x", MODE_REPORT);
+	assert_string_equal(options.pids, "123,124");
+	assert_int_equal(options.pid, 0);
+}
+
+static void events(void **state)
+{
+	(void)state;
+	accepts("exits --event mmio", MODE_EXITS);
+	assert_int_equal(options.event, EXITS_MMIO);
+	accepts("exits --event=hypercall", MODE_EXITS);
+	assert_int_equal(options.event, EXITS_HYPERCALL);
+	refuses("exits --event vmexits",
+		"no such event; there are: vmexit, userspace, ioport, mmio");
+	accepts("record --filter a -e kvm_exit --filter b", MODE_RECORD);
+	assert_string_equal(options.filter, "a");
+	assert_string_equal(options.choices[0].pattern, "kvm_exit");
+	assert_string_equal(options.choices[0].filter, "b");
+}
+
+static void perfs_keys(void **state)
+{
+	(void)state;
+	sorts_by("sample", "total");
+	sorts_by("count", "total");
+	sorts_by("total", "total");
+	sorts_by("percent_sample", "share");
+	sorts_by("time", "time_ns");
+	sorts_by("mean", "avg_ns");
+	sorts_by("max_time", "max_ns");
+	sorts_by("p99", "p99_ns");
+	sorts_by("avg_ns", "avg_ns"); /* our own names, too */
+	refuses("exits --sort speed",
+		"\"speed\": no column to sort by; there are: pid, tid, reason");
+	refuses("exits -k hist", "\"hist\": no column to sort by; there are: pid, tid, reason");
+	refuses("exits -k rate", "\"rate\": no column to sort by; there are: pid, tid, reason");
+	refuses("exits -k ", "-k needs COLUMN");
+}
+
+static void what_makes_no_sense(void **state)
+{
+	(void)state;
+	refuses("exits -v 1", "-v/--vcpu needs -p/--pid or -g/--guest");
+	refuses("exits -a", "-a/--alltids needs -p/--pid or -g/--guest");
+	refuses("exits -p 1 -a -v 1", "-a/--alltids and -v/--vcpu exclude each other");
+	refuses("exits -p 1 -t 2", "-p/--pid and -t/--tid exclude each other");
+	refuses("exits -t 1 -T 2", "-t/--tid and -T/--tids exclude each other");
+	refuses("exits -g db -p 2", "-p/--pid and -g/--guest exclude each other");
+	refuses("exits --tid=1 --ti=2", "is ambiguous: --tid or --tids");
+	refuses("exits --jso=1", "--json takes no argument");
+	refuses("exits --json=", "--json takes no argument");
+	refuses("exits --jsonx", "unknown option --jsonx");
+	refuses("exits --json --csv", "exclude each other");
+	refuses("exits --output x", "--output needs --csv or --json");
+	refuses("exits -p 1 -v -1", "N must be a whole number");
+	refuses("exits -p 1 -v 1x", "N must be a whole number");
+	refuses("exits -p 1 -v 9999999999", "no vCPU has such a high number");
+	refuses("exits -p 0", "PID must be");
+	refuses("exits -T 1,,2", "TID must be a number from 1");
+	refuses("exits -T 1,2,", "TID must be");
+	refuses("exits -T -1", "TID must be");
+	refuses("exits -T 99999999999", "TID must be");
+	refuses("exits 5 6", "unexpected argument \"6\"");
+	refuses("exits soon", "\"soon\": not a number of seconds");
+	refuses("exits 0", "not a number of seconds");
+	refuses("exits -- -5", "not a number of seconds");
+	refuses("exits sleep 5", "not a number of seconds");
+	accepts("exits -- 0.5", MODE_EXITS);
+	assert_true(options.duration_s > 0.4 && !options.command);
+	accepts("exits -k time -- sleep -k 5", MODE_EXITS);
+	assert_string_equal(options.command[0], "sleep");
+	assert_string_equal(options.command[2], "5");
+	assert_null(options.command[3]);
+	assert_true(options.duration_s <= 0);
+	refuses("exits nan", "not a number of seconds");
+	refuses("exits --whatever", "--whatever");
+}
+
+static void long_exits(void **state)
+{
+	(void)state;
+	accepts("exits --longer 5ms", MODE_EXITS);
+	assert_int_equal(options.longer_ns, 5000000);
+	assert_false(options.halts || options.arguments);
+	accepts("exits --longer 1.5us --halts --arguments -g web1 10", MODE_EXITS);
+	assert_int_equal(options.longer_ns, 1500);
+	assert_true(options.halts && options.arguments);
+	accepts("exits --longer 1s --guest-kallsyms a=b=c --guest-kallsyms web1=/f", MODE_EXITS);
+	assert_int_equal(options.kallsyms.nr, 2);
+	assert_string_equal(options.kallsyms.texts[1], "web1=/f");
+	refuses("exits --longer 5", "5");
+	refuses("exits --longer 0", "a time above 0");
+	refuses("exits --longer x", "x");
+	refuses("exits --halts", "--halts needs --longer");
+	refuses("exits --arguments", "--arguments needs --longer");
+	refuses("exits --guest-kallsyms a=b", "--guest-kallsyms needs --longer");
+	refuses("exits --longer 1ms --guest-kallsyms web1", "takes NAME=FILE");
+	refuses("exits --longer 1ms --guest-kallsyms =f", "takes NAME=FILE");
+	refuses("exits --longer 1ms --guest-kallsyms a=", "takes NAME=FILE");
+	refuses("exits --longer 1ms -k total", "--longer and -k/--sort exclude each other");
+	refuses("exits --longer 1ms --event msr", "--longer and --event exclude each other");
+	refuses("exits --longer 1ms -p 1 --diff b", "--longer and --diff exclude each other");
+	refuses("report --longer 1ms --by tid x", "--longer and --by exclude each other");
+}
+
+static void too_many_kernels(void **state)
+{
+	char words[1024] = "exits --longer 1ms";
+
+	(void)state;
+	for (int i = 0; i < KALLSYMS_GUESTS; i++)
+		strcat(words, " --guest-kallsyms a=b");
+	accepts(words, MODE_EXITS);
+	strcat(words, " --guest-kallsyms a=b");
+	refuses(words, "at most 16 guests");
+}
+
+static void too_many_threads(void **state)
+{
+	char words[4096] = "exits -T 1";
+
+	(void)state;
+	for (int i = 1; i < TIDS_MAX; i++)
+		strcat(words, ",1");
+	accepts(words, MODE_EXITS);
+	assert_int_equal(options.nr_only, TIDS_MAX);
+	strcat(words, ",1");
+	refuses(words, "at most");
+}
+
+static void help_needs_nothing_else_to_be_right(void **state)
+{
+	static const char *const words[] = { "--help --view x --no-such-option -g",
+					     "exits --help soon -v 1",
+					     "exits --help --no-such-option -g" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		assert_int_equal(parse(words[i]), 0);
+		assert_true(options.help);
+	}
+}
+
+/* A rule or a name that no row has would never be noticed. */
+static void rules_name_options(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < option_table.nr_rules; i++) {
+		const struct option_rule *rule = &option_table.rules[i];
+		const struct option_command all = { .works =
+							    rule->works ? rule->works : MODES_ALL };
+		char words[128], name[64], *at = words, *word;
+
+		snprintf(words, sizeof(words), "%s %s", rule->name, rule->others);
+		while ((word = strsep(&at, " "))) {
+			snprintf(name, sizeof(name), "--%s", word);
+			if ((all.works & MODES_ALL) && !option_by_word(&option_table, &all, name))
+				fail_msg("%s of rule %zu is no option", name, i);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(intervals_are_up_to_a_day),
+		cmocka_unit_test(once_and_a_log_exclude_each_other),
+		cmocka_unit_test(second_names_are_names_of_options),
+		cmocka_unit_test(numbers_without_a_limit_have_a_least_one),
+		cmocka_unit_test(zeros_are_skipped_wherever_lines_are),
+		cmocka_unit_test(commands_are_named),
+		cmocka_unit_test(a_source_may_be_named),
+		cmocka_unit_test(a_source_is_what_it_is),
+		cmocka_unit_test(times_are_of_the_past),
+		cmocka_unit_test(what_is_over_is_not_counted),
+		cmocka_unit_test(what_is_kept_has_limits),
+		cmocka_unit_test(an_export_is_for_prometheus),
+		cmocka_unit_test(frequencies_have_units),
+		cmocka_unit_test(nothing_means_all),
+		cmocka_unit_test(whose),
+		cmocka_unit_test(events),
+		cmocka_unit_test(perfs_keys),
+		cmocka_unit_test(what_makes_no_sense),
+		cmocka_unit_test(long_exits),
+		cmocka_unit_test(too_many_kernels),
+		cmocka_unit_test(too_many_threads),
+		cmocka_unit_test(help_needs_nothing_else_to_be_right),
+		cmocka_unit_test(rules_name_options),
+	};
+
+	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}
