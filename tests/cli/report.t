@@ -181,8 +181,18 @@ sed 's/\[local\]/[other]/' "$TMP/dat" >"$TMP/other.dat"
 report --text "$TMP/dat" "$TMP/other.dat" >/dev/null 2>"$TMP/err"
 is "$(cat "$TMP/err")" "kvmtop: $TMP/dat is on the clock \"local\", $TMP/other.dat on \"other\": \
 the two may be apart; read them separately" "recordings on two clocks"
-report --text "$TMP/dat" "$TMP/dat" >/dev/null 2>"$TMP/err"
+cp "$TMP/dat" "$TMP/same.dat"
+report --text "$TMP/dat" "$TMP/same.dat" >/dev/null 2>"$TMP/err"
 is "$(cat "$TMP/err")" "" "on one clock"
+ln -s dat "$TMP/link.dat"
+for twice in dat link.dat; do
+	is "$(status_of "$KVMTOP" report --text "$TMP/dat" "$TMP/$twice") $(cat "$TMP/err")" \
+		"1 kvmtop: $TMP/dat and $TMP/$twice are one file: name it once" \
+		"a file twice: $twice"
+	is "$(wc -c <"$TMP/out")" 0 "and nothing is counted"
+done
+is "$(status_of "$KVMTOP" report --text --diff "$TMP/dat" "$TMP/dat")" 0 \
+	"--diff of a file and itself"
 
 report --csv "$TMP/dat" >"$TMP/rows.csv"
 is "$(report --csv --output "$TMP/rows2.csv" "$TMP/dat")" "" "--output FILE: nothing is printed"

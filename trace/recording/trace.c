@@ -185,11 +185,26 @@ static int read_head(struct opened *opened, size_t least, struct why *why)
 	return 0;
 }
 
+/* The file of the trace that has this file open already, by another path perhaps; NULL: none. */
+static const struct trace_file *find_open(const struct trace *trace, const struct stat *st)
+{
+	for (size_t i = 0; i < trace->files.nr; i++) {
+		const struct trace_file *file = trace->files.items[i];
+		struct stat open;
+
+		if (!is_part(file) && file->fd >= 0 && fstat(file->fd, &open) == 0 &&
+		    open.st_dev == st->st_dev && open.st_ino == st->st_ino)
+			return file;
+	}
+	return NULL;
+}
+
 /* Opens a path, or standard input, and reads the first bytes. */
 static int open_path(const struct trace *trace, const char *path, struct opened *opened,
 		     struct why *why)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
+	const struct trace_file *same;
 	size_t least = HEAD_SIZE;
 	struct stat st;
 
@@ -203,6 +218,10 @@ static int open_path(const struct trace *trace, const char *path, struct opened 
 	if (S_ISDIR(st.st_mode))
 		return why_set(why, -EISDIR, "%s: is a folder, not a recording (perf record "
 			       "makes one with --threads: record without it)", opened->path);
+	same = S_ISCHR(st.st_mode) ? NULL : find_open(trace, &st);
+	if (same)
+		return why_set(why, -EEXIST, "%s and %s are one file: name it once",
+			       same->info.path, opened->path);
 	opened->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	/* Records from a pipe are printed at once, so no more bytes are awaited than needed. */
 	if (trace->has_records && !S_ISREG(st.st_mode))

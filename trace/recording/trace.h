@@ -50,7 +50,8 @@ struct trace;
  * Buffers with different clocks cannot be read together.
  *
  * Returns 0, or -errno with why. A file that ends too early opens, and is a problem; so is an empty
- * one among others. A file of no known kind does not open (-EINVAL), nor does a folder (-EISDIR).
+ * one among others. A file of no known kind does not open (-EINVAL), nor does a folder (-EISDIR),
+ * nor a file that is named twice (-EEXIST): its events would be counted twice.
  */
 int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
 	       struct trace **ret_trace, struct why *why);

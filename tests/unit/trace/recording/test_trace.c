@@ -553,6 +553,30 @@ static void what_is_no_recording_is_refused(void **state)
 	assert_int_equal(trace_open(both, 0, TRACE_ANY, NULL, &trace, &why), -EINVAL);
 }
 
+/* By another path, too: its events would be counted twice. */
+static void a_file_that_is_named_twice_is_refused(void **state)
+{
+	struct bytes acrn = { 0 };
+	const char *paths[] = { path_of(0), path_of(1) };
+	struct trace *trace = NULL;
+	struct why why = { "" };
+	char text[256];
+
+	(void)state;
+	put_acrn(&acrn, 1, 0, 0x10, 1, 2);
+	save_bytes(0, &acrn);
+	unlink(path_of(1));
+	assert_int_equal(symlink(path_of(0), path_of(1)), 0);
+	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &why), -EEXIST);
+	assert_null(trace);
+	snprintf(text, sizeof(text), "%s and %s are one file: name it once", paths[0], paths[1]);
+	assert_string_equal(why.text, text);
+	unlink(path_of(1));
+	save_bytes(1, &acrn); /* the same bytes in two files are two recordings */
+	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &why), 0);
+	trace_close(trace);
+}
+
 static void kinds_have_names(void **state)
 {
 	enum trace_kind kind = TRACE_ANY;
@@ -608,6 +632,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_shrinks),
 		cmocka_unit_test(a_file_from_somewhere_on),
 		cmocka_unit_test(what_is_no_recording_is_refused),
+		cmocka_unit_test(a_file_that_is_named_twice_is_refused),
 		cmocka_unit_test(numbers_of_fields),
 		cmocka_unit_test(kinds_have_names),
 	};
