@@ -60,10 +60,10 @@
 #define RECORD MODE_RECORD
 #define FORMAT MODE_FORMAT
 #define TIMELINE MODE_TIMELINE
-#define NOW SOURCES_NOW
-#define PAST SOURCES_PAST
-#define RECORDING SOURCE_RECORDING
-#define PROMETHEUS SOURCE_PROMETHEUS
+#define NOW FROM_NOW
+#define PAST FROM_PAST
+#define RECORDING FROM_RECORDING
+#define PROMETHEUS FROM_PROMETHEUS
 
 static const struct option_spec specs[] = {
 	HEADING("count", "What to count"),
@@ -107,7 +107,7 @@ static const struct option_spec specs[] = {
 	HEADING("show", "How to show it"),
 	ROW(VALUE_FLAG, TOP, '1', "once", NULL, batch, "count for a second, print, end",
 	    .alias = "batch"),
-	FLAG(TOP | NOW | SOURCES_STORE, 'l', "log", log, "print a line per interval"),
+	FLAG(TOP | NOW | FROM_STORE, 'l', "log", log, "print a line per interval"),
 	STRING(TOP, 'L', "output", "FILE", output, "the same, appended to FILE; SIGHUP reopens it",
 	       .alias = "log-to-file", BY_TOPIC, FILES),
 	STRING(EXITS | WHY | REPORT, 0, "output", "FILE", output, "with --csv or --json: to FILE",
@@ -137,7 +137,7 @@ static const struct option_spec specs[] = {
 	FLAG(TOP | REPORT, 0, "no-mouse", no_mouse, "leave the mouse to the terminal", BY_TOPIC),
 
 	HEADING("source", "What to look at"),
-	ROW(VALUE_FLAG, TOP | PAST | SOURCE_MACHINE, 'r', "read", "[SOURCE]", read,
+	ROW(VALUE_FLAG, TOP | PAST | FROM_MACHINE, 'r', "read", "[SOURCE]", read,
 	    "a history, recording, machine's folder or URL", FILES),
 	OTHER(SCREEN | ONCE | PAST, 0, "at", "TIME", at,
 	      "begin at: -30min, 03:12, \"2026-11-21 03:12\"", .words = TIMES),
@@ -187,7 +187,7 @@ static const struct option_spec specs[] = {
 	       "that program's name in GUESTTRACE (default: test)"),
 	FLAG(FORMAT, 's', "statistics", statistics,
 	     "after the records, how often each PowerPC instruction was emulated"),
-	STRING(TOP | SOURCE_MACHINE | EXITS | WHY | EXPORT, 0, "sysroot", "DIR", sysroot,
+	STRING(TOP | FROM_MACHINE | EXITS | WHY | EXPORT, 0, "sysroot", "DIR", sysroot,
 	       "a captured machine", BY_TOPIC, .offer = OFFER_FOLDERS),
 
 	HEADING("keep", "What to keep, and for whom"),
@@ -275,17 +275,17 @@ static const struct option_word mode_words[] = {
 };
 
 static const struct option_word source_words[] = {
-	{ SOURCE_LIVE, "this machine" },
-	{ SOURCE_MACHINE, "a captured machine" },
-	{ SOURCE_RECORDING, "a recording" },
-	{ SOURCE_HISTORY, "a history" },
-	{ SOURCE_PROMETHEUS, "a Prometheus (-r)" },
+	{ FROM_LIVE, "this machine" },
+	{ FROM_MACHINE, "a captured machine" },
+	{ FROM_RECORDING, "a recording" },
+	{ FROM_HISTORY, "a history" },
+	{ FROM_PROMETHEUS, "a Prometheus (-r)" },
 	{ 0, NULL },
 };
 
 static const struct option_group groups[] = {
 	{ MODES_ALL, mode_words },
-	{ SOURCES_NOW | SOURCES_PAST, source_words },
+	{ FROM_NOW | FROM_PAST, source_words },
 };
 
 /* ---- the values ---- */
@@ -601,18 +601,18 @@ static int find_source(struct options *options, struct why *why)
 		options->nr_words -= options->nr_words > 0;
 	}
 	options->read_file = path;
-	options->source = *options->sysroot ? SOURCE_MACHINE : SOURCE_LIVE;
+	options->source = *options->sysroot ? FROM_MACHINE : FROM_LIVE;
 	if (options->url && path)
 		return why_set(why, -EINVAL, "-r/--read and --from URL exclude each other");
 	if (path && is_url(path) && take_url(path, options, why) < 0)
 		return -EINVAL;
 	if (options->url) {
-		options->source = SOURCE_PROMETHEUS;
+		options->source = FROM_PROMETHEUS;
 	} else if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		options->source = SOURCE_MACHINE;
+		options->source = FROM_MACHINE;
 		options->sysroot = path;
 	} else if (path) {
-		options->source = is_history(path) ? SOURCE_HISTORY : SOURCE_RECORDING;
+		options->source = is_history(path) ? FROM_HISTORY : FROM_RECORDING;
 	}
 	return 0;
 }
@@ -638,8 +638,8 @@ static unsigned int mode_of(const struct options *options)
 		return MODE_ONCE;
 	/* What is over has samples to print without a choice of an interval. */
 	if (options->csv || options->json) {
-		if (options->source & SOURCES_PAST)
-			return options->source == SOURCE_RECORDING ? MODE_ONCE : MODE_LOG;
+		if (options->source & FROM_PAST)
+			return options->source == FROM_RECORDING ? MODE_ONCE : MODE_LOG;
 	}
 	if (options->write_file && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
 		return MODE_WRITE;
@@ -653,7 +653,7 @@ static int read_interval(struct options *options, struct why *why)
 	options->interval_s = options->prometheus ? FILE_DELAY_S : DELAY_DEFAULT_S;
 	if (!options->interval)
 		return 0;
-	if (!(options->source & SOURCE_RECORDING))
+	if (!(options->source & FROM_RECORDING))
 		return seconds_parse(options->interval, DELAY_MAX_S, &options->interval_s, why);
 	options->interval_s = strtod(options->interval, &end);
 	if (end == options->interval || *end || !isfinite(options->interval_s) ||
@@ -665,7 +665,7 @@ static int read_interval(struct options *options, struct why *why)
 
 static int read_words(struct options *options, struct why *why)
 {
-	bool takes_lists = options->source & SOURCE_RECORDING;
+	bool takes_lists = options->source & FROM_RECORDING;
 	int err = 0;
 
 	if (options->pids && !options->pid && !takes_lists)
@@ -694,7 +694,7 @@ static int understand(const struct command *command, struct options *options,
 	if (!command->name[0])
 		options->mode = mode_of(options);
 	else if (options->mode & (MODE_REPORT | MODE_FORMAT | MODE_TIMELINE))
-		options->source = SOURCE_RECORDING;
+		options->source = FROM_RECORDING;
 	for (size_t i = 0; i < ARRAY_SIZE(specs) && !options->from; i++) {
 		if (specs[i].offset == AT(from)) /* --from URL is -r URL */
 			given->bits[i / 64] &= ~(UINT64_C(1) << i % 64);

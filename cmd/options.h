@@ -44,18 +44,18 @@ enum works {
 	MODE_TIMELINE = 1u << 16,
 	MODE_HELP = 1u << 17,
 
-	SOURCE_LIVE = 1u << 24,
-	SOURCE_MACHINE = 1u << 25, /* a captured one */
-	SOURCE_RECORDING = 1u << 26,
-	SOURCE_HISTORY = 1u << 27,
-	SOURCE_PROMETHEUS = 1u << 28,
+	FROM_LIVE = 1u << 24,
+	FROM_MACHINE = 1u << 25, /* a captured one */
+	FROM_RECORDING = 1u << 26,
+	FROM_HISTORY = 1u << 27,
+	FROM_PROMETHEUS = 1u << 28,
 };
 
 #define MODES_TOP ((1u << 10) - 1)
 #define MODES_ALL ((1u << 18) - 1)
-#define SOURCES_NOW (SOURCE_LIVE | SOURCE_MACHINE)
-#define SOURCES_STORE (SOURCE_HISTORY | SOURCE_PROMETHEUS)
-#define SOURCES_PAST (SOURCES_STORE | SOURCE_RECORDING)
+#define FROM_NOW (FROM_LIVE | FROM_MACHINE)
+#define FROM_STORE (FROM_HISTORY | FROM_PROMETHEUS)
+#define FROM_PAST (FROM_STORE | FROM_RECORDING)
 
 /* Strings point into argv. NULL and 0: not given. */
 struct options {

@@ -485,13 +485,13 @@ static int understand(struct options *options, struct why *why)
 
 	/* Several recordings are read as one. */
 	if (options->nr_words && !(options->mode & (MODE_COMPLETE | MODE_VERSION)) &&
-	    options->source != SOURCE_RECORDING) {
+	    options->source != FROM_RECORDING) {
 		command_names(names, sizeof(names));
 		return why_set(why, -EINVAL,
 			       "unexpected argument \"%s\"; a command is the first word: %s",
 			       options->words[0], names);
 	}
-	if (options->source != SOURCE_RECORDING)
+	if (options->source != FROM_RECORDING)
 		return 0;
 	if (options->by_guest && !options->view_name)
 		options->view_name = "guests";
@@ -545,14 +545,14 @@ static int run_top(struct options *options)
 	}
 	if (options->mode == MODE_COMPLETE)
 		return run_completion(&top, options);
-	if (options->source == SOURCE_RECORDING)
+	if (options->source == FROM_RECORDING)
 		return read_recording(options);
 	if (top_query_init(options, &top.query, &why) < 0)
 		return say_usage("", &why);
 	err = begin(&top, &why);
 	if (err)
 		return say_failure(err, &why);
-	if (options->source & SOURCES_STORE)
+	if (options->source & FROM_STORE)
 		return top_read(options, &top.query);
 	if (env_init(&top.env, options->sysroot, &why) < 0)
 		return say_failure(-ENOENT, &why);

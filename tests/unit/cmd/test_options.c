@@ -142,12 +142,12 @@ static void a_source_may_be_named(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
 		assert_int_equal(parse(named[i]), 0);
-		assert_int_equal(options.source, SOURCE_HISTORY);
+		assert_int_equal(options.source, FROM_HISTORY);
 		assert_string_equal(options.read_file, "h.db");
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(unnamed); i++) {
 		assert_int_equal(parse(unnamed[i]), 0);
-		assert_int_equal(options.source, SOURCE_HISTORY);
+		assert_int_equal(options.source, FROM_HISTORY);
 		assert_string_equal(options.read_file, "/var/lib/kvmtop/history.db");
 	}
 	accepts("-r -1", MODE_ONCE);
@@ -161,22 +161,22 @@ static void a_source_is_what_it_is(void **state)
 {
 	(void)state;
 	accepts("", MODE_SCREEN);
-	assert_int_equal(options.source, SOURCE_LIVE);
+	assert_int_equal(options.source, FROM_LIVE);
 	accepts("-r tests/sysroot/amd -1", MODE_ONCE);
-	assert_int_equal(options.source, SOURCE_MACHINE);
+	assert_int_equal(options.source, FROM_MACHINE);
 	assert_string_equal(options.sysroot, "tests/sysroot/amd");
 	accepts("--sysroot tests/sysroot/amd", MODE_SCREEN);
-	assert_int_equal(options.source, SOURCE_MACHINE);
+	assert_int_equal(options.source, FROM_MACHINE);
 	accepts("-r tests/data/trace/svm-perf.data b --json", MODE_ONCE);
-	assert_int_equal(options.source, SOURCE_RECORDING);
+	assert_int_equal(options.source, FROM_RECORDING);
 	assert_int_equal(options.nr_words, 1);
 	accepts("-r -", MODE_SCREEN);
-	assert_int_equal(options.source, SOURCE_RECORDING);
+	assert_int_equal(options.source, FROM_RECORDING);
 	accepts("-r http://a:9090 -1", MODE_ONCE);
-	assert_int_equal(options.source, SOURCE_PROMETHEUS);
+	assert_int_equal(options.source, FROM_PROMETHEUS);
 	assert_string_equal(options.url, "http://a:9090");
 	accepts("--from http://a:9090 --host b", MODE_SCREEN);
-	assert_int_equal(options.source, SOURCE_PROMETHEUS);
+	assert_int_equal(options.source, FROM_PROMETHEUS);
 	refuses("--from http://a -r x", "-r/--read and --from URL exclude each other");
 	refuses("-r http://u:p@a", "user and password go into --http-config FILE");
 	refuses("-1 --host a", "--host works with a Prometheus (-r), not with this machine");
