@@ -40,7 +40,7 @@ struct run {
 	char **command; /* NULL: none */
 	uint64_t end_ns; /* 0: no time was given */
 	struct env env;
-	bool has_other_pids; /* the kernel's pids are not ours: no guest can be told */
+	bool has_other_pids; /* the kernel's pids are not ours: no guest can be found */
 	struct guest_log *guest_log;
 	struct thread_log thread_log;
 	pid_t *tids;
@@ -89,7 +89,7 @@ static int add_all_tids(struct run *run, struct why *why)
 		       0 : why_set(why, -ESRCH, "--sched: no guest runs; start it first");
 }
 
-/* In a container: events and filters have pids that /proc there does not know. */
+/* In a container: events and filters have pids that are not in /proc there. */
 static int check_pids(struct run *run, struct why *why)
 {
 	const struct options *options = run->options;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stale - ends recordings whose `kvmtop record` was killed: its instance of tracefs goes on
+ * stale - ends recordings of a `kvmtop record` that was killed: its instance of tracefs goes on
  * tracing, and costs the host time, until it is removed.
  */
 #ifndef KVMTOP_CMD_STALE_H

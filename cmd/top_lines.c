@@ -103,7 +103,7 @@ int top_query_init(const struct options *options, struct query *ret_query, struc
 	return 0;
 }
 
-/* The i-th guest of an inventory, the ones that have ended behind the others. */
+/* The i-th guest of an inventory, the ones that have ended after the others. */
 static const struct guest *guest_at(const struct guests *guests, size_t i)
 {
 	size_t nr = guests_count(guests);

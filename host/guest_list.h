@@ -55,7 +55,7 @@ int guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct
 void guest_list_retire(struct guests *guests, struct guest_entry *entry);
 void guest_list_sweep(struct guests *guests);
 
-/* Forgets the guests whose end was noticed at this time or before. */
+/* Forgets the guests that were found to have ended at this time or before. */
 void guest_list_forget(struct guests *guests, uint64_t time_ns);
 
 /*

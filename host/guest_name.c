@@ -274,7 +274,7 @@ static bool take_uuid(const char *text, size_t len, char *ret_uuid)
 	return true;
 }
 
-/* The UUID is behind the part's key, if the other part (NULL: any) is there, too. */
+/* The UUID is after the part's key, if the other part (NULL: any) is there, too. */
 static bool uuid_from_parts(const char *value, size_t len, const char *key, const char *other,
 			    char *ret_uuid)
 {

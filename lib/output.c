@@ -32,7 +32,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* ---- the way to the folder */
+/* ---- along the path to the folder */
 
 struct walk {
 	int folder;
@@ -73,7 +73,7 @@ static int enter(struct walk *walk, int fd, struct why *why)
 	return 0;
 }
 
-/* The link's text takes its place in the rest of the path. */
+/* The link's text replaces the link in the rest of the path. */
 static int follow_text(struct walk *walk, struct why *why)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
@@ -302,7 +302,7 @@ int output_check_folder(int folder, struct why *why)
 	return err < 0 ? err : 0;
 }
 
-/* ---- files in the way */
+/* ---- files that have the name already */
 
 /* Never replaces a file. */
 static int rename_new(int folder, const char *from, const char *to)

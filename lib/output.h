@@ -54,7 +54,7 @@ bool output_is_ours(const struct stat *st);
 int output_check_folder(int folder, struct why *why);
 
 /*
- * Renames a file that is in the way: the day of its last change is appended to its name, and a
+ * Renames a file that is there already: the day of its last change is appended to its name, and a
  * number where there is such a file. Of each suffix, NULL at the end, the file with the suffix is
  * renamed, too, to the new name with the suffix. 0 or -errno; why has the new name, or the reason.
  */

@@ -86,10 +86,10 @@ struct exits_time {
 void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_t *ret_parts);
 
 /*
- * Keeps each part from going back behind its earlier value, as it may if a thread was read while it
+ * Keeps each part from going below its earlier value, as it may if a thread was read while it
  * changed. Where one part is raised, others are lowered, so that they still add up to the whole.
  *
- * Polling grows no more than halts do, and L2 no more than the guest: KVM tells what a halt polled
+ * Polling grows no more than halts do, and L2 no more than the guest: KVM says what a halt polled
  * when the halt ends, and most of it may have been in earlier samples; what is too much now is
  * added later. TIME_WAIT is left as it is.
  */

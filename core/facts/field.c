@@ -108,8 +108,8 @@ static struct field_entry *entry_new(const struct field *spec, const struct fiel
 }
 
 /*
- * A field whose provider failed before it counted anything is as the next provider says that it is.
- * Its number stays, and with it the names.
+ * After a provider failed before it counted anything, the next provider says what its fields are.
+ * Their numbers stay, and with them the names.
  */
 static void take_over(struct field *field, const struct field *spec)
 {

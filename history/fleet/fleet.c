@@ -176,7 +176,7 @@ static void made_release(struct made *made)
 	free(made->slots);
 }
 
-/* Called with the lock. The reader knows a moment's fields when it finds the moment. */
+/* Called with the lock. The fields are there before the reader finds the moment. */
 static int add_made(struct fleet *fleet, const struct request *request, struct made *made)
 {
 	const struct fields *fields = fleet->common.fields;

@@ -49,7 +49,7 @@ void clients_add(struct clients *clients, struct client *client, uint64_t now_ns
 void clients_remove(struct clients *clients, struct client *client);
 void clients_answered(struct clients *clients, struct client *client, uint64_t now_ns);
 
-/* Ends the connections whose time is over. */
+/* Ends the connections that have had their time. */
 void clients_end_late(struct clients *clients, uint64_t now_ns);
 
 #endif

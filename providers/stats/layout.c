@@ -214,7 +214,7 @@ uint64_t stats_counter_sum(const struct stats_counter *counter, const char *byte
 
 /*
  * The kernel's bucket i has what is below 2^i ns, its last one the rest: today 2^30 ns and more. So
- * the bucket of ours that has these is open to its end, too, and nothing is known to be longer.
+ * the bucket of ours that has these is open to its end, too, and nothing counts as longer.
  */
 void stats_counter_timing(const struct stats_counter *counter, const char *bytes,
 			  struct timing *ret_timing)

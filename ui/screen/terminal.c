@@ -153,8 +153,8 @@ static SCREEN *open_as(const char *term)
 }
 
 /*
- * New terminals have names that systems learn years later, and nearly all of them do what xterm
- * does.
+ * New terminals have names that come into terminfo years later, and nearly all of them do what
+ * xterm does.
  */
 static SCREEN *open_screen(struct why *why)
 {

@@ -14,7 +14,7 @@
 struct terminal;
 
 /*
- * Opens the terminal; a kind that the system does not know as xterm-256color, which is said in why.
+ * Opens the terminal; a kind that terminfo does not have, as xterm-256color, which is said in why.
  * Without the mouse the terminal keeps it, and selects text. -ENOTTY, -EINVAL with why.
  */
 int terminal_open(bool has_mouse, struct terminal **ret_terminal, struct why *why);

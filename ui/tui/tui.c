@@ -156,7 +156,7 @@ static void draw(struct tui *tui)
 
 /* ---- the loop ---- */
 
-/* Goes on with the guest that came in place of the one that is looked at, and says so. */
+/* Goes on with the guest that follows the one that is shown, and says so. */
 static void follow_guest(struct tui *tui)
 {
 	struct guest_choice *choice = &tui->guest.choice;

@@ -7,7 +7,7 @@
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
-/* The order of a view, or the place for it. */
+/* The order of a view, or the entry for it. */
 static struct view_order *order_of(struct tui *tui, const struct view_type *type)
 {
 	struct view_order *order = tui->orders;
