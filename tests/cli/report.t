@@ -215,7 +215,8 @@ is "$(head -c 96 "$TMP/acrn" | run_time)" "$(head -c 64 "$TMP/acrn" | run_time)"
 
 is "$(report -f 1000 - <"$TMP/acrn" | tail -n 1)" \
 	"$(report -f 1000 "$TMP/acrn" | tail -n 1)" "standard input"
-like "$(report "$TMP/acrn" "$TMP/acrn" 2>&1)" "^128 in all" "several files are one recording"
+cp "$TMP/acrn" "$TMP/acrn.1"
+like "$(report "$TMP/acrn" "$TMP/acrn.1" 2>&1)" "^128 in all" "several files are one recording"
 like "$(report --input-format kvmtrace "$TMP/kvmtrace")" "^64 in all" "--input-format"
 
 # ---- what is wrong

@@ -218,7 +218,7 @@ static int open_path(const struct trace *trace, const char *path, struct opened 
 	if (S_ISDIR(st.st_mode))
 		return why_set(why, -EISDIR, "%s: is a folder, not a recording (perf record "
 			       "makes one with --threads: record without it)", opened->path);
-	same = S_ISCHR(st.st_mode) ? NULL : find_open(trace, &st);
+	same = trace->has_records || S_ISCHR(st.st_mode) ? NULL : find_open(trace, &st);
 	if (same)
 		return why_set(why, -EEXIST, "%s and %s are one file: name it once",
 			       same->info.path, opened->path);
