@@ -240,6 +240,9 @@ check: ## install what is missing, build, and run every test
 	@packaging/tools/mount-tracefs
 	@$(MAKE) test
 
+# A make that a test runs is not this one's: it has CPUs of its own.
+RUN_ENV = env -u MAKEFLAGS -u MAKELEVEL
+
 # What the tests need, and no more.
 SANITIZERS = address,undefined
 SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
@@ -250,12 +253,12 @@ NEEDED_SANITIZED = $(filter build/sanitize/%,$(CHOSEN_TESTS))
 test: ## build and run every test, install nothing
 	@$(if $(strip $(NEEDED)),$(MAKE) $(NEEDED))
 	@$(if $(NEEDED_SANITIZED),$(MAKE) SANITIZE=$(SANITIZERS) $(NEEDED_SANITIZED))
-	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run \
+	@$(RUN_ENV) KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run \
 		$(CHOSEN_TESTS)
 
 check-quick: tests ## the tests that need no root, KVM or terminal, as packages run them
 	@$(MAKE) all
-	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run $(TEST_PROGRAMS) \
+	@$(RUN_ENV) KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run $(TEST_PROGRAMS) \
 		tests/cli/golden.t tests/cli/names.t
 
 # Kernels of Debian's releases; svm has 6.1, too. One other of a stable release each day, in turn.
@@ -266,7 +269,7 @@ CHOSEN_HOSTS = $(HOSTS:kernels=$(KERNELS))
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm kernels arm64 riscv64 ...")
 	@packaging/tools/deps -q build test
 	@$(MAKE) all tests
-	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers \
+	@$(RUN_ENV) KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers \
 		tests/hosts/beside $(CHOSEN_HOSTS) -- tests/hosts/run $(CHOSEN_HOSTS)
 
 deps: ## install what building and testing needs (DEPS="build test lint fuzz")
@@ -327,10 +330,10 @@ fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds; 0: its seeds alone
 	@FUZZ_TIME=$(FUZZ_TIME) tests/tools/fuzz $(FUZZ_SOURCES:%.c=build/fuzz/%)
 
 bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (tests/bench/run)
-	@KVMTOP=./$(PROGRAM) BUILD=$(BUILD) tests/bench/run
+	@$(RUN_ENV) KVMTOP=./$(PROGRAM) BUILD=$(BUILD) tests/bench/run
 
 pictures: all $(HELPERS) ## make the pictures in README.md and docs/ anew (needs tmux)
-	@KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/tools/pictures
+	@$(RUN_ENV) KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/tools/pictures
 
 # ---- packaging
 
@@ -406,7 +409,7 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 	@for kind in $(KINDS); do \
 		DEB_BUILD_OPTIONS=nocheck packaging/tools/package $$kind $(DIST) $(PACKAGES) || \
 		[ $$? = 77 ] || exit 1; done
-	@KVMTOP=./$(PROGRAM) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 tests/run tests/packages.t
+	@$(RUN_ENV) KVMTOP=./$(PROGRAM) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 tests/run tests/packages.t
 
 CHECKS ?= check check-hosts check-packages lint analyze
 RELEASE_HOSTS = vmx vmx-pml svm svm-bullseye svm-trixie svm-sid arm64 svm-linux svm-service \
