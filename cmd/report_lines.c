@@ -136,7 +136,7 @@ static int make(struct printed *printed, const struct recording *recording,
 	facts->query.reverse = type->takes_longer && !options->sort; /* the oldest first */
 	if (facts->is_none || !facts->monitor)
 		return 0;
-	err = monitor_sample(facts->monitor);
+	monitor_sample(facts->monitor);
 	if (!err)
 		err = view_build(&printed->view, &facts->query, monitor_facts(facts->monitor));
 	printed->about.has_exits = printed->view.nr_rows > 0;

@@ -325,8 +325,8 @@ static bool has_told(const struct source *source, const struct want *want)
 }
 
 /* The part of the want that is about the fields of a source. */
-static int want_of(const struct monitor *monitor, const struct source *source,
-		   struct want *ret_want)
+static void want_of(const struct monitor *monitor, const struct source *source,
+		    struct want *ret_want)
 {
 	const struct want *want = &monitor->want;
 
@@ -340,10 +340,9 @@ static int want_of(const struct monitor *monitor, const struct source *source,
 	}
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
 		if (fields_get(monitor->fields, i)->source == source->args.source &&
-		    field_set_has(&want->fields, i) && field_set_add(&ret_want->fields, i) < 0)
-			return -ENOMEM;
+		    field_set_has(&want->fields, i))
+			field_set_add(&ret_want->fields, i);
 	}
-	return 0;
 }
 
 static void tell_source(struct source *source, const struct want *want)
@@ -368,14 +367,13 @@ static void tell_source(struct source *source, const struct want *want)
 static int tell_source_news(const struct monitor *monitor, struct source *source, bool is_new)
 {
 	struct want want;
-	int err;
 
 	if (!source->is_open)
 		return 0;
-	err = want_of(monitor, source, &want);
-	if (err || (!is_new && has_told(source, &want))) {
+	want_of(monitor, source, &want);
+	if (!is_new && has_told(source, &want)) {
 		field_set_release(&want.fields);
-		return err;
+		return 0;
 	}
 	field_set_release(&source->told.fields);
 	source->told = want;
@@ -394,19 +392,16 @@ static bool is_any_left(const struct monitor *monitor)
 }
 
 /* Adds what is always counted. Arguments and the children of events cost too much for that. */
-static int add_all(struct monitor *monitor)
+static void add_all(struct monitor *monitor)
 {
-	int err = 0;
-
-	for (uint32_t i = 0; i < fields_count(monitor->fields) && !err; i++) {
+	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
 		const struct field *field = fields_get(monitor->fields, i);
 		bool is_usual = field->use == USE_EVENT ? field->parent == FIELD_NONE :
 							  field->use != USE_ARGUMENT;
 
 		if (is_usual && !field->is_extra && !field->is_abandoned)
-			err = field_set_add(&monitor->want.fields, i);
+			field_set_add(&monitor->want.fields, i);
 	}
-	return err;
 }
 
 int monitor_want(struct monitor *monitor, const struct query *query, struct why *why)
@@ -419,10 +414,9 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 		return why_set(why, -ENOMEM, "out of memory");
 	is_new = begins_anew(monitor, query, &monitor->needed);
 	monitor->has_own_events = has_use(monitor, &monitor->needed, USE_EVENT);
-	if (field_set_copy(&monitor->want.fields, &monitor->needed) < 0)
-		return why_set(why, -ENOMEM, "out of memory");
-	if (monitor->config.counts_all && add_all(monitor) < 0)
-		return why_set(why, -ENOMEM, "out of memory");
+	field_set_copy(&monitor->want.fields, &monitor->needed);
+	if (monitor->config.counts_all)
+		add_all(monitor);
 	monitor->want.longer_ns = query_wants_longer(query);
 	monitor->want.has_halts = query->has_halts;
 	if (remember_filter(monitor, query) < 0)
@@ -438,8 +432,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	monitor->has_want = true;
 	monitor->is_answered = false;
 	monitor->goes_on = false;
-	if (stats_keep_only(monitor->stats, &monitor->want.fields) < 0)
-		return why_set(why, -ENOMEM, "out of memory");
+	stats_keep_only(monitor->stats, &monitor->want.fields);
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
 		struct source *source = &monitor->sources[i];
 		bool was_open = source->is_open;
@@ -552,7 +545,7 @@ int monitor_find_guests(struct monitor *monitor, struct why *why)
 	return guests_refresh(monitor->guests, clock_now_ns(), why);
 }
 
-static int take_sample(struct monitor *monitor)
+static void take_sample(struct monitor *monitor)
 {
 	/* If /proc cannot be read, names and guests may be missing; the counts go on. */
 	monitor->guests_why.text[0] = '\0';
@@ -560,7 +553,7 @@ static int take_sample(struct monitor *monitor)
 	sample_reset(&monitor->sample);
 	for (size_t i = 0; i < monitor->nr_sources; i++)
 		collect(monitor, &monitor->sources[i]);
-	return stats_update(monitor->stats, monitor->fields, &monitor->sample);
+	stats_update(monitor->stats, monitor->fields, &monitor->sample);
 }
 
 /* The samples that answer the latest want; 0: providers go on for ever. */
@@ -582,18 +575,16 @@ void monitor_go_on(struct monitor *monitor)
 	monitor->goes_on = true;
 }
 
-int monitor_sample(struct monitor *monitor)
+void monitor_sample(struct monitor *monitor)
 {
 	size_t nr = is_recorded(monitor) && !monitor->goes_on ? count_samples(monitor) : 1;
-	int err = 0;
 
 	if (is_recorded(monitor) && monitor->is_answered && !monitor->goes_on)
-		return 0;
+		return;
 	monitor->is_answered = true;
 	monitor->goes_on = false;
-	for (size_t i = 0; i < nr && !err; i++)
-		err = take_sample(monitor);
-	return err;
+	for (size_t i = 0; i < nr; i++)
+		take_sample(monitor);
 }
 
 void monitor_reset(struct monitor *monitor)
@@ -673,7 +664,7 @@ static int count_exits(struct source *source, struct why *why)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < fields_count(source->args.fields); i++)
-		err = field_set_add(&want.fields, i);
+		field_set_add(&want.fields, i);
 	if (!err)
 		err = source->provider->want(source->state, &want, why);
 	field_set_release(&want.fields);

@@ -86,7 +86,7 @@ bool monitor_is_ready(struct monitor *monitor);
 bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms);
 
 /* Brings the guests up to date and takes a sample. 0 or -ENOMEM. */
-int monitor_sample(struct monitor *monitor);
+void monitor_sample(struct monitor *monitor);
 
 /* The next monitor_sample() takes the one sample of a recording that follows the latest. */
 void monitor_go_on(struct monitor *monitor);

@@ -116,7 +116,7 @@ static int note_lost(struct causes *causes, const struct facts *facts, struct mo
 
 int causes_take(struct causes *causes, const struct facts *facts, struct moment *moment)
 {
-	int err;
+	int err = 0;
 
 	/* A clock that was set back is a difference that is larger than any. */
 	if (causes->looked_ns && moment->time_ns - causes->looked_ns < LOOK_NS)
@@ -124,7 +124,7 @@ int causes_take(struct causes *causes, const struct facts *facts, struct moment 
 	causes->looked_ns = moment->time_ns;
 	err = findings_find(&causes->findings, facts, GUEST_ANY, causes->thresholds);
 	if (!err)
-		err = steady_take(&causes->steady, &causes->findings);
+		steady_take(&causes->steady, &causes->findings);
 	if (!err)
 		err = note_lost(causes, facts, moment);
 	return err ? err : note(causes, facts->guests, moment);

@@ -345,7 +345,10 @@ static int learn(struct history_file *file, const struct moment *moment)
 
 		if (id < nr)
 			continue;
-		err = id > nr ? -EINVAL : fields_add(file->fields, &new->field, &id);
+		if (id > nr)
+			err = -EINVAL;
+		else
+			fields_add(file->fields, &new->field);
 	}
 	return err ? err : file_guests_update(&file->guests, moment->guests, moment->time_ns);
 }

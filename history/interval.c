@@ -444,7 +444,7 @@ static int add_guests(struct interval *interval, const struct guests *guests, bo
 	for (size_t i = 0; !err && (guest = guests_ended_at(guests, i)); i++) {
 		if (!guests_find(interval->guests, guest->id) &&
 		    !guests_ended_at(interval->guests, GUESTS_ENDED - 1))
-			err = guests_put(interval->guests, guest);
+			guests_put(interval->guests, guest);
 	}
 	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++) {
 		struct guest copy = *guest;
@@ -452,7 +452,7 @@ static int add_guests(struct interval *interval, const struct guests *guests, bo
 		copy.has_ended = !is_latest;
 		if (!guests_find(interval->guests, guest->id) &&
 		    (is_latest || !guests_ended_at(interval->guests, GUESTS_ENDED - 1)))
-			err = guests_put(interval->guests, &copy);
+			guests_put(interval->guests, &copy);
 	}
 	return err;
 }
@@ -604,7 +604,9 @@ static int play_open(const struct sum *sum, struct sample *sample)
 		.open_ns = sum->ended_ns - (sum->time_ns - sum->open_ns),
 	};
 
-	return timing.open_ns ? sample_add_timed(sample, sum->key, 0, ROW_FROM_ZERO, &timing) : 0;
+	if (timing.open_ns)
+		sample_add_timed(sample, sum->key, 0, ROW_FROM_ZERO, &timing);
+	return 0;
 }
 
 static int play(const struct sum *sum, struct sample *sample)
@@ -616,11 +618,14 @@ static int play(const struct sum *sum, struct sample *sample)
 		.max_ns = sum->longest_ns,
 	};
 
-	if (!sum->is_timed)
-		return sample_add(sample, sum->key, sum->count, flags);
+	if (!sum->is_timed) {
+		sample_add(sample, sum->key, sum->count, flags);
+		return 0;
+	}
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		timing.hist[i] = sum->hist[i] < UINT32_MAX ? (uint32_t)sum->hist[i] : UINT32_MAX;
-	return sample_add_timed(sample, sum->key, sum->count, flags, &timing);
+	sample_add_timed(sample, sum->key, sum->count, flags, &timing);
+	return 0;
 }
 
 static int source_collect(void *state, struct sample *sample, struct why *why)

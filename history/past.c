@@ -550,7 +550,8 @@ static int add_past(struct past *past, const struct key_state *key, struct key a
 	};
 
 	rates_of(&past->rates, &as, source, row.history);
-	return sample_add_past(sample, &row);
+	sample_add_past(sample, &row);
+	return 0;
 }
 
 /*
@@ -570,7 +571,6 @@ static int add_row(struct past *past, const struct key_state *key, struct key as
 		.max_ns = key->max_ns,
 	};
 	const uint32_t *before = state_hist(&past->state, key);
-	int err;
 
 	if (key->is_gone || (key->is_absent && !is_first))
 		return 0;
@@ -579,11 +579,11 @@ static int add_row(struct past *past, const struct key_state *key, struct key as
 	for (unsigned int i = 0; i < key->nr_counts; i++)
 		timing.hist[key->first_bucket + i] += (uint32_t)key->counts[i];
 	if (key->is_timed)
-		err = sample_add_timed(sample, as, key->count - key->count_base, flags, &timing);
+		sample_add_timed(sample, as, key->count - key->count_base, flags, &timing);
 	else
-		err = sample_add(sample, as, key->count - (is_counter ? key->count_base : 0),
-				 flags);
-	return !err && is_first && is_counter ? add_past(past, key, as, source, sample) : err;
+		sample_add(sample, as, key->count - (is_counter ? key->count_base : 0),
+			   flags);
+	return is_first && is_counter ? add_past(past, key, as, source, sample) : 0;
 }
 
 static int add_rows(struct past *past, uint32_t source, const struct want *want,

@@ -85,7 +85,6 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 	struct field spec = *field;
 	struct mapped_field *mapped;
 	const struct field *known;
-	int err;
 
 	if (id < ids->nr) /* the ids of a damaged file may not ascend */
 		return 0;
@@ -98,9 +97,7 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 		spec.parent = here(ids, spec.parent);
 	if (spec.reason != FIELD_NONE)
 		spec.reason = here(ids, spec.reason);
-	err = fields_add(ids->fields, &spec, &mapped->here);
-	if (err)
-		return err;
+	mapped->here = fields_add(ids->fields, &spec);
 	ids->nr++;
 	known = fields_get(ids->fields, mapped->here);
 	mapped->source = known->source;
@@ -225,7 +222,8 @@ static int put(struct segment_ids *ids, const struct guest *from, struct guests 
 	if (!ids->is_same && map_guest(ids, from) < 0)
 		return -ENOMEM;
 	guest.id = guest_here(ids, from->id);
-	return guests_put(to, &guest);
+	guests_put(to, &guest);
+	return 0;
 }
 
 int segment_ids_guests(struct segment_ids *ids, const struct guests *from, struct guests *to)

@@ -40,7 +40,7 @@ unsigned int span_groups(const struct view_type *type)
 
 static int build(struct history_span *span, enum exit_kind event, struct why *why)
 {
-	int err;
+	int err = 0;
 
 	span->query.type = view_type_by_groups(GROUP_ALL);
 	span->query.sort = span->query.type->sort;
@@ -48,7 +48,7 @@ static int build(struct history_span *span, enum exit_kind event, struct why *wh
 	span->query.is_whole = true;
 	err = monitor_want(span->monitor, &span->query, why);
 	if (!err)
-		err = monitor_sample(span->monitor);
+		monitor_sample(span->monitor);
 	return err ? err : view_build(&span->view, &span->query, monitor_facts(span->monitor));
 }
 

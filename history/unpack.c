@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "lib/utf8.h"
 #include "history/cbor.h"
 #include "history/columns.h"
@@ -633,7 +634,6 @@ static int read_guest(struct in *in, size_t *room, struct guests *guests)
 	struct guest guest = { 0 };
 	size_t nr = next_array(in), size;
 	uint64_t flags;
-	int err = -ENOMEM;
 
 	in->is_bad |= nr < GUEST_ITEMS || nr % 2 != GUEST_ITEMS % 2;
 	guest.id = (uint32_t)next_small(in, GUEST_ID_MAX);
@@ -653,15 +653,15 @@ static int read_guest(struct in *in, size_t *room, struct guests *guests)
 	if (in->is_bad)
 		return 0;
 	*room -= size;
-	guest.vcpus = calloc(guest.nr_vcpus + 1, sizeof(*guest.vcpus));
-	for (size_t i = 0; guest.vcpus && i < guest.nr_vcpus; i++) {
+	guest.vcpus = xcalloc(guest.nr_vcpus + 1, sizeof(*guest.vcpus));
+	for (size_t i = 0; i < guest.nr_vcpus; i++) {
 		guest.vcpus[i].index = (int)next_small(in, INT32_MAX);
 		guest.vcpus[i].tid = (pid_t)next_small(in, INT32_MAX);
 	}
-	if (guest.vcpus && !in->is_bad)
-		err = guests_put(guests, &guest);
+	if (!in->is_bad)
+		guests_put(guests, &guest);
 	free(guest.vcpus);
-	return in->is_bad ? 0 : err;
+	return 0;
 }
 
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,

@@ -178,9 +178,9 @@ uint32_t guests_add(struct guests *guests, const struct guest *guest);
 
 /*
  * The same under the guest's own id, which no other guest has. A guest that has ended becomes the
- * latest that ended. 0 or -ENOMEM.
+ * latest that ended.
  */
-int guests_put(struct guests *guests, const struct guest *guest);
+void guests_put(struct guests *guests, const struct guest *guest);
 
 /* Empties an inventory, which then gives ids from 1 again. */
 void guests_clear(struct guests *guests);

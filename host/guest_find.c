@@ -103,7 +103,7 @@ static const struct folder *find_folder(const struct folder *folder, const struc
 	return nr ? bsearch(folder, folders, nr, sizeof(*folders), compare_folders) : NULL;
 }
 
-static int read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_nr)
+static void read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_nr)
 {
 	struct folder *folders = NULL, folder;
 	size_t nr = 0, room = 0;
@@ -119,20 +119,18 @@ static int read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_
 		qsort(folders, nr, sizeof(*folders), compare_folders);
 	*ret_folders = folders;
 	*ret_nr = nr;
-	return 0;
 }
 
 /* A kvm folder that does not exist, or that we may not read, counts as empty. */
 static int list_folders(const char *path, struct folder **ret_folders, size_t *ret_nr)
 {
 	DIR *dir = opendir(path);
-	int err;
 
 	if (!dir)
 		return proc_has_failed(-errno) ? -errno : 0;
-	err = read_folder_names(dir, ret_folders, ret_nr);
+	read_folder_names(dir, ret_folders, ret_nr);
 	closedir(dir);
-	return err;
+	return 0;
 }
 
 /*
@@ -154,31 +152,29 @@ static pid_t folder_owner(const struct env *env, const struct folder *folder)
 }
 
 /* Takes the folder's process from the last run if it is still alive, or searches the process. */
-static int follow_folder(struct guest_finder *finder, struct folder *folder,
-			 const struct pid_list *known, struct pid_list *found)
+static void follow_folder(struct guest_finder *finder, struct folder *folder,
+			  const struct pid_list *known, struct pid_list *found)
 {
 	const struct folder *before = find_folder(folder, finder->folders, finder->nr_folders);
 
 	if (before && before->pid && pid_list_has(known, before->pid)) {
 		folder->pid = before->pid;
-		return 0;
+		return;
 	}
 	folder->pid = folder_owner(finder->env, folder);
-	return folder->pid ? pid_list_add(found, folder->pid) : 0;
+	if (folder->pid)
+		pid_list_add(found, folder->pid);
 }
 
-static int add_owners_of_vanished(struct guest_finder *finder, const struct folder *folders,
-				  size_t nr, const struct pid_list *known, struct pid_list *found)
+static void add_owners_of_vanished(struct guest_finder *finder, const struct folder *folders,
+				   size_t nr, const struct pid_list *known, struct pid_list *found)
 {
-	int err = 0;
-
-	for (size_t i = 0; !err && i < finder->nr_folders; i++) {
+	for (size_t i = 0; i < finder->nr_folders; i++) {
 		const struct folder *old = &finder->folders[i];
 
 		if (old->pid && pid_list_has(known, old->pid) && !find_folder(old, folders, nr))
-			err = pid_list_add(found, old->pid);
+			pid_list_add(found, old->pid);
 	}
-	return err;
 }
 
 /* *ret_is_complete: debugfs has VMs, and the process of each VM was found. */
@@ -192,10 +188,10 @@ static int follow_folders(struct guest_finder *finder, const struct pid_list *kn
 
 	if (err)
 		return err;
-	err = add_owners_of_vanished(finder, folders, nr, known, found);
+	add_owners_of_vanished(finder, folders, nr, known, found);
 	is_complete = nr > 0;
 	for (size_t i = 0; !err && i < nr; i++) {
-		err = follow_folder(finder, &folders[i], known, found);
+		follow_folder(finder, &folders[i], known, found);
 		is_complete &= folders[i].pid != 0;
 	}
 	free(finder->folders);
@@ -248,11 +244,15 @@ static int examine(struct guest_finder *finder, struct seen *seen, bool is_first
 	if (seen->is_none)
 		return 0;
 	err = proc_read_fds(finder->env, seen->pid, &nr_vms, NULL);
-	if (err == -EACCES || err == -EPERM)
-		return pid_list_add(&finder->denied, seen->pid);
+	if (err == -EACCES || err == -EPERM) {
+		pid_list_add(&finder->denied, seen->pid);
+		return 0;
+	}
 	if (proc_has_failed(err))
 		return err;
-	return nr_vms ? pid_list_add(&finder->holders, seen->pid) : 0;
+	if (nr_vms)
+		pid_list_add(&finder->holders, seen->pid);
+	return 0;
 }
 
 /* Compares the current processes with seen, the processes of the last scan; both are ascending. */
@@ -333,7 +333,7 @@ static int scan(struct guest_finder *finder, const struct pid_list *known, uint6
 {
 	bool is_rescan = now_ns >= finder->rescan_ns;
 	char path[PATH_MAX];
-	int err;
+	int err = 0;
 
 	finder->uptime_ticks = 0;
 	finder->holders.nr = 0;
@@ -348,7 +348,7 @@ static int scan(struct guest_finder *finder, const struct pid_list *known, uint6
 		pid_t pid = finder->holders.pids[i];
 
 		if (!is_folder_owner(finder, pid) && !is_heir(finder, pid, known))
-			err = pid_list_add(found, pid);
+			pid_list_add(found, pid);
 	}
 	return err;
 }

@@ -50,34 +50,30 @@ static void forget_tids(struct guests *guests, struct guest_entry *entry)
 	entry->tids.nr = 0;
 }
 
-static int remember_tid(struct guests *guests, struct guest_entry *entry, pid_t tid)
+static void remember_tid(struct guests *guests, struct guest_entry *entry, pid_t tid)
 {
 	struct tid_ref *ref;
 
 	HASH_FIND_INT(guests->tids, &tid, ref);
 	if (ref) { /* the thread number was reused */
 		ref->entry = entry;
-		return 0;
+		return;
 	}
 	ref = xcalloc(1, sizeof(*ref));
 	ref->tid = tid;
 	ref->entry = entry;
 	hash_add(guests->tids, tid, ref);
-	return 0;
 }
 
-int guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct pid_list *tids)
+void guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct pid_list *tids)
 {
-	int err;
-
 	forget_tids(guests, entry);
 	pid_list_release(&entry->tids);
 	entry->tids = *tids;
 	*tids = (struct pid_list){ 0 };
-	err = remember_tid(guests, entry, entry->guest.pid);
-	for (size_t i = 0; !err && i < entry->tids.nr; i++)
-		err = remember_tid(guests, entry, entry->tids.pids[i]);
-	return err;
+	remember_tid(guests, entry, entry->guest.pid);
+	for (size_t i = 0; i < entry->tids.nr; i++)
+		remember_tid(guests, entry, entry->tids.pids[i]);
 }
 
 static void entry_free(struct guests *guests, struct guest_entry *entry)
@@ -289,10 +285,7 @@ const struct vcpu *guest_vcpu_by_tid(const struct guest *guest, pid_t tid)
 	return NULL;
 }
 
-/*
- * Lets guests_by_pid() find the guest by the threads of its vCPUs. A thread is left out without
- * memory.
- */
+/* Lets guests_by_pid() find the guest by the threads of its vCPUs. */
 static void claim_threads(struct guests *guests, struct guest_entry *entry)
 {
 	if (entry->guest.pid)
@@ -300,12 +293,14 @@ static void claim_threads(struct guests *guests, struct guest_entry *entry)
 	for (size_t i = 0; i < entry->guest.nr_vcpus; i++) {
 		pid_t tid = entry->guest.vcpus[i].tid;
 
-		if (tid && pid_list_add(&entry->tids, tid) == 0)
-			remember_tid(guests, entry, tid);
+		if (!tid)
+			continue;
+		pid_list_add(&entry->tids, tid);
+		remember_tid(guests, entry, tid);
 	}
 }
 
-int guests_put(struct guests *guests, const struct guest *guest)
+void guests_put(struct guests *guests, const struct guest *guest)
 {
 	struct vcpu *vcpus = xcalloc(guest->nr_vcpus + 1, sizeof(*vcpus));
 	struct guest_entry *entry = xcalloc(1, sizeof(*entry));
@@ -321,7 +316,7 @@ int guests_put(struct guests *guests, const struct guest *guest)
 		guests->last_id = guest->id;
 	if (guest->has_ended) {
 		keep_ended(guests, entry);
-		return 0;
+		return;
 	}
 	while (at && guests->entries[at - 1]->guest.id > guest->id) {
 		guests->entries[at] = guests->entries[at - 1];
@@ -331,7 +326,6 @@ int guests_put(struct guests *guests, const struct guest *guest)
 	guests->nr++;
 	guests->generation++;
 	claim_threads(guests, entry);
-	return 0;
 }
 
 uint32_t guests_add(struct guests *guests, const struct guest *guest)
@@ -339,7 +333,8 @@ uint32_t guests_add(struct guests *guests, const struct guest *guest)
 	struct guest copy = *guest;
 
 	copy.id = guests->last_id + 1;
-	return guests_put(guests, &copy) < 0 ? 0 : copy.id;
+	guests_put(guests, &copy);
+	return copy.id;
 }
 
 struct guests *guests_copy(const struct guests *guests)
@@ -349,9 +344,9 @@ struct guests *guests_copy(const struct guests *guests)
 	int err = copy ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && (guest = guests_ended_at(guests, i)); i++)
-		err = guests_put(copy, guest);
+		guests_put(copy, guest);
 	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)
-		err = guests_put(copy, guest);
+		guests_put(copy, guest);
 	if (!err)
 		return copy;
 	guests_free(copy);

@@ -48,8 +48,8 @@ struct guest_entry *guest_list_add(struct guests *guests, pid_t pid);
 struct guest_entry *guest_list_by_tid(const struct guests *guests, pid_t tid);
 struct guest_entry *guest_list_by_pid(const struct guests *guests, pid_t pid);
 
-/* The guest's threads; takes the list over. 0 or -ENOMEM. */
-int guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct pid_list *tids);
+/* The guest's threads; takes the list over. */
+void guest_list_set_tids(struct guests *guests, struct guest_entry *entry, struct pid_list *tids);
 
 /* Moves a guest that is in no list, or all that are gone, to the guests that have ended. */
 void guest_list_retire(struct guests *guests, struct guest_entry *entry);

@@ -61,15 +61,14 @@ static size_t waiting_vcpus(const struct guest *guest, int index, struct vcpu **
 }
 
 /* Gives the thread a vCPU of its own; without an index the next one. */
-static int add_vcpu(struct guest *guest, int index, pid_t tid)
+static void add_vcpu(struct guest *guest, int index, pid_t tid)
 {
 	struct vcpu_list list = { guest->vcpus, guest->nr_vcpus, guest->nr_vcpus };
-	int err = vcpu_list_add(&list, index < 0 ? (int)list.nr : index, tid);
 
+	vcpu_list_add(&list, index < 0 ? (int)list.nr : index, tid);
 	vcpu_list_sort(&list);
 	guest->vcpus = list.vcpus;
 	guest->nr_vcpus = list.nr;
-	return err;
 }
 
 /*
@@ -90,9 +89,10 @@ static int note_thread(struct guests *guests, struct guest *guest, const struct 
 	if (!nr && guest_vcpu(guest, index)) /* another thread runs it */
 		return 0;
 	guests->generation++;
-	if (!nr)
-		return add_vcpu(guest, index, thread->tid);
-	vcpu->tid = thread->tid;
+	if (nr)
+		vcpu->tid = thread->tid;
+	else
+		add_vcpu(guest, index, thread->tid);
 	return 0;
 }
 

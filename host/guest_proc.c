@@ -162,13 +162,13 @@ static void number_vcpus(struct vcpu_list *vcpus)
 	}
 }
 
-static int add_vcpu_fd(struct vcpu_list *vcpus, const char *after, int fd)
+static void add_vcpu_fd(struct vcpu_list *vcpus, const char *after, int fd)
 {
 	int index = NOT_NUMBERED;
 
 	if (*after == ':' && isdigit((unsigned char)after[1]))
 		index = atoi(after + 1);
-	return vcpu_list_add(vcpus, index, fd);
+	vcpu_list_add(vcpus, index, fd);
 }
 
 int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
@@ -196,7 +196,7 @@ int proc_read_fds(const struct env *env, pid_t pid, unsigned int *ret_nr_vms,
 		if (proc_link_is(link, "kvm-vm"))
 			nr_vms++;
 		else if (vcpus && (after = proc_link_is(link, "kvm-vcpu")))
-			err = add_vcpu_fd(vcpus, after, atoi(entry->d_name));
+			add_vcpu_fd(vcpus, after, atoi(entry->d_name));
 	}
 	closedir(dir);
 	if (vcpus)
@@ -231,7 +231,8 @@ static int add_folder_vcpu(const char *folder, int index, const struct pid_list 
 
 	if (err)
 		return err;
-	return vcpu_list_add(vcpus, index, !tids->nr || pid_list_has(tids, tid) ? tid : 0);
+	vcpu_list_add(vcpus, index, !tids->nr || pid_list_has(tids, tid) ? tid : 0);
+	return 0;
 }
 
 int proc_read_vm_folder(const char *path, const struct pid_list *tids, struct vcpu_list *vcpus)
@@ -271,7 +272,7 @@ static int read_named_threads(const struct env *env, pid_t pid, const struct pid
 			continue;
 		index = guest_name_vcpu(comm);
 		if (index >= 0)
-			err = vcpu_list_add(named, index, tids->pids[i]);
+			vcpu_list_add(named, index, tids->pids[i]);
 	}
 	vcpu_list_sort(named);
 	return err;
@@ -332,7 +333,7 @@ int proc_name_threads(const struct env *env, pid_t pid, const struct pid_list *t
 	if (nr_vms < 2 || named.nr != vcpus->nr)
 		drop_duplicates(vcpus);
 	for (size_t i = 0; !vcpus->nr && !err && i < named.nr; i++)
-		err = vcpu_list_add(vcpus, named.vcpus[i].index, named.vcpus[i].tid);
+		vcpu_list_add(vcpus, named.vcpus[i].index, named.vcpus[i].tid);
 	give_threads(vcpus, &named);
 out:
 	vcpu_list_release(&named);

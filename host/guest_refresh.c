@@ -157,16 +157,15 @@ static int find_out(struct guests *guests, const struct guest_entry *entry,
  * A vCPU for which no thread was found keeps the thread that it had, or its TID if that thread has
  * ended. If it had no thread, the process' only thread runs it, as long as it is the only one: most
  * VMMs make the vCPU before its thread. A process that ends may have closed its vCPUs, but not yet
- * its VM. 0 or -ENOMEM.
+ * its VM.
  */
-static int keep_vcpus(const struct guest *guest, struct guest_search *search)
+static void keep_vcpus(const struct guest *guest, struct guest_search *search)
 {
 	const struct pid_list *tids = &search->tids;
 	bool is_closed = !search->vcpus.nr;
-	int err = 0;
 
-	for (size_t i = 0; !err && is_closed && i < guest->nr_vcpus; i++)
-		err = vcpu_list_add(&search->vcpus, guest->vcpus[i].index, 0);
+	for (size_t i = 0; is_closed && i < guest->nr_vcpus; i++)
+		vcpu_list_add(&search->vcpus, guest->vcpus[i].index, 0);
 	for (size_t i = 0; i < search->vcpus.nr; i++) {
 		struct vcpu *vcpu = &search->vcpus.vcpus[i];
 		const struct vcpu *known = guest_vcpu(guest, vcpu->index);
@@ -179,7 +178,6 @@ static int keep_vcpus(const struct guest *guest, struct guest_search *search)
 	if (search->vcpus.nr == 1 && tids->nr == 1 && !search->vcpus.vcpus[0].last &&
 	    !search->vcpus.vcpus[0].tid)
 		search->vcpus.vcpus[0].tid = tids->pids[0];
-	return err;
 }
 
 static void set_vcpus(struct guests *guests, struct guest *guest, struct vcpu_list *vcpus)
@@ -224,7 +222,7 @@ static int examine(struct guests *guests, struct guest_entry *entry, uint64_t no
 	int err = find_out(guests, entry, &search);
 
 	if (!err)
-		err = keep_vcpus(&entry->guest, &search);
+		keep_vcpus(&entry->guest, &search);
 	if (!err)
 		entry->is_gone = !search.has_vm;
 	else
@@ -233,7 +231,7 @@ static int examine(struct guests *guests, struct guest_entry *entry, uint64_t no
 		plan_next_look(entry, &search, now_ns);
 		entry->guest.nr_vms = search.nr_vms ? search.nr_vms : 1;
 		set_vcpus(guests, &entry->guest, &search.vcpus);
-		err = guest_list_set_tids(guests, entry, &search.tids);
+		guest_list_set_tids(guests, entry, &search.tids);
 	}
 	pid_list_release(&search.tids);
 	vcpu_list_release(&search.vcpus);
@@ -258,16 +256,13 @@ static int examine_guests(struct guests *guests, uint64_t now_ns)
 	return err;
 }
 
-static int list_known(struct guests *guests)
+static void list_known(struct guests *guests)
 {
-	int err = 0;
-
 	guests->known.nr = 0;
-	for (size_t i = 0; !err && i < guests->nr; i++)
+	for (size_t i = 0; i < guests->nr; i++)
 		if (!guests->entries[i]->is_given)
-			err = pid_list_add(&guests->known, guests->entries[i]->guest.pid);
+			pid_list_add(&guests->known, guests->entries[i]->guest.pid);
 	pid_list_sort(&guests->known);
-	return err;
 }
 
 static int update(struct guests *guests, uint64_t now_ns)
@@ -275,9 +270,8 @@ static int update(struct guests *guests, uint64_t now_ns)
 	int err;
 
 	check_alive(guests);
-	err = list_known(guests);
-	if (!err)
-		err = guest_finder_run(guests->finder, &guests->known, now_ns, &guests->found);
+	list_known(guests);
+	err = guest_finder_run(guests->finder, &guests->known, now_ns, &guests->found);
 	for (size_t i = 0; !err && i < guests->found.nr; i++)
 		err = add_guest(guests, guests->found.pids[i]);
 	return err ? err : examine_guests(guests, now_ns);

@@ -23,11 +23,10 @@ pid_t pid_parse(const char *name)
 	return *name ? 0 : (pid_t)pid;
 }
 
-int pid_list_add(struct pid_list *list, pid_t pid)
+void pid_list_add(struct pid_list *list, pid_t pid)
 {
 	array_grow(&list->pids, &list->room, list->nr + 1);
 	list->pids[list->nr++] = pid;
-	return 0;
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -46,18 +45,17 @@ void pid_list_sort(struct pid_list *list)
 static int read_names(struct pid_list *list, DIR *dir)
 {
 	struct dirent *entry;
-	int err = 0;
 
 	list->nr = 0;
 	errno = 0;
-	while (!err && (entry = readdir(dir))) {
+	while ((entry = readdir(dir))) {
 		pid_t pid = pid_parse(entry->d_name);
 
 		if (pid)
-			err = pid_list_add(list, pid);
+			pid_list_add(list, pid);
 		errno = 0;
 	}
-	return err ? err : -errno;
+	return -errno;
 }
 
 static int read_once(struct pid_list *list, const char *path)
@@ -102,11 +100,10 @@ void pid_list_release(struct pid_list *list)
 	*list = (struct pid_list){ 0 };
 }
 
-int vcpu_list_add(struct vcpu_list *list, int index, pid_t tid)
+void vcpu_list_add(struct vcpu_list *list, int index, pid_t tid)
 {
 	array_grow(&list->vcpus, &list->room, list->nr + 1);
 	list->vcpus[list->nr++] = (struct vcpu){ .index = index, .tid = tid };
-	return 0;
 }
 
 static int compare_vcpus(const void *a, const void *b)

@@ -2,7 +2,7 @@
 /*
  * thread_list - lists of pids and of vCPUs with their threads.
  *
- * Lists start as { 0 } and are released by their owner. Adding returns 0 or -ENOMEM.
+ * Lists start as { 0 } and are released by their owner.
  */
 #ifndef KVMTOP_HOST_THREAD_LIST_H
 #define KVMTOP_HOST_THREAD_LIST_H
@@ -22,7 +22,7 @@ struct pid_list {
 
 /* Replaces the list by the folders of path that have a pid as their name. Returns 0 or -errno. */
 int pid_list_read(struct pid_list *list, const char *path);
-int pid_list_add(struct pid_list *list, pid_t pid); /* at the end: sort before pid_list_has() */
+void pid_list_add(struct pid_list *list, pid_t pid); /* at the end: sort before pid_list_has() */
 void pid_list_sort(struct pid_list *list);
 bool pid_list_has(const struct pid_list *list, pid_t pid);
 void pid_list_release(struct pid_list *list);
@@ -38,7 +38,7 @@ struct vcpu_list {
 	size_t nr, room;
 };
 
-int vcpu_list_add(struct vcpu_list *list, int index, pid_t tid);
+void vcpu_list_add(struct vcpu_list *list, int index, pid_t tid);
 void vcpu_list_sort(struct vcpu_list *list);
 
 /* The thread of the vCPU, or the last it had, which has ended; 0: there was none. NULL is fine. */

@@ -65,8 +65,8 @@ bool kvm_counter_is_child(const struct env *env, const char *name)
 	return parent_of(env, name) != NULL;
 }
 
-int kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
-		    unsigned int part, uint32_t *ret_field)
+void kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
+		     unsigned int part, uint32_t *ret_field)
 {
 	const struct trait *trait = trait_of(name);
 	const char *parent = parent_of(args->env, name);
@@ -81,12 +81,11 @@ int kvm_counter_add(const struct provider_args *args, const char *name, enum fie
 	};
 	uint32_t id = FIELD_NONE;
 
-	if (!trait->is_time && fields_add(args->fields, &spec, &id) < 0)
-		return -ENOMEM;
+	if (!trait->is_time)
+		id = fields_add(args->fields, &spec);
 	if (id != FIELD_NONE && fields_get(args->fields, id)->source != args->source)
 		id = FIELD_NONE;
 	*ret_field = id;
-	return 0;
 }
 
 uint64_t kvm_counter_level(uint64_t value)

@@ -23,8 +23,8 @@ bool kvm_counter_is_child(const struct env *env, const char *name);
  * shown, or its name belongs to another provider. Times are not shown: in ns they would be much
  * larger than the counts beside them.
  */
-int kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
-		    unsigned int part, uint32_t *ret_field);
+void kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
+		     unsigned int part, uint32_t *ret_field);
 
 /* A level or peak that is printed as unsigned: 0 if it is negative. */
 uint64_t kvm_counter_level(uint64_t value);

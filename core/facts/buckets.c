@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "core/facts/buckets.h"
 
-int buckets_reserve(struct buckets *buckets, unsigned int number)
+void buckets_reserve(struct buckets *buckets, unsigned int number)
 {
 	unsigned int first = number - number % BUCKETS_PARTS, end = first + BUCKETS_PARTS;
 	uint32_t *counts;
@@ -15,9 +16,7 @@ int buckets_reserve(struct buckets *buckets, unsigned int number)
 		if (end < buckets->first + (unsigned int)buckets->nr)
 			end = buckets->first + (unsigned int)buckets->nr;
 	}
-	counts = calloc(end - first, sizeof(*counts));
-	if (!counts)
-		return -ENOMEM;
+	counts = xcalloc(end - first, sizeof(*counts));
 	if (buckets->nr)
 		memcpy(counts + (buckets->first - first), buckets->counts,
 		       buckets->nr * sizeof(*counts));
@@ -25,22 +24,18 @@ int buckets_reserve(struct buckets *buckets, unsigned int number)
 	buckets->counts = counts;
 	buckets->first = (uint16_t)first;
 	buckets->nr = (uint16_t)(end - first);
-	return 0;
 }
 
-int buckets_join(struct buckets *buckets, const struct buckets *more)
+void buckets_join(struct buckets *buckets, const struct buckets *more)
 {
 	if (!more->nr)
-		return 0;
-	if ((!buckets->nr || more->first < buckets->first) &&
-	    buckets_reserve(buckets, more->first) < 0)
-		return -ENOMEM;
-	if (more->first + more->nr > buckets->first + buckets->nr &&
-	    buckets_reserve(buckets, more->first + more->nr - 1u) < 0)
-		return -ENOMEM;
+		return;
+	if (!buckets->nr || more->first < buckets->first)
+		buckets_reserve(buckets, more->first);
+	if (more->first + more->nr > buckets->first + buckets->nr)
+		buckets_reserve(buckets, more->first + more->nr - 1u);
 	for (unsigned int i = 0; i < more->nr; i++)
 		buckets->counts[more->first - buckets->first + i] += more->counts[i];
-	return 0;
 }
 
 uint64_t buckets_percentile(const struct buckets *buckets, double share)

@@ -8,7 +8,6 @@
 #ifndef KVMTOP_CORE_FACTS_BUCKETS_H
 #define KVMTOP_CORE_FACTS_BUCKETS_H
 
-#include <errno.h>
 #include <stdint.h>
 
 #define BUCKETS_PARTS 16
@@ -39,22 +38,20 @@ static inline uint64_t buckets_begin(unsigned int number)
 	return (uint64_t)(number % BUCKETS_PARTS + BUCKETS_PARTS) << (power - 1);
 }
 
-/* Makes room for this bucket. 0 or -ENOMEM. */
-int buckets_reserve(struct buckets *buckets, unsigned int number);
+/* Makes room for this bucket. */
+void buckets_reserve(struct buckets *buckets, unsigned int number);
 
-/* 0 or -ENOMEM. */
-static inline int buckets_add(struct buckets *buckets, uint64_t value)
+static inline void buckets_add(struct buckets *buckets, uint64_t value)
 {
 	unsigned int number = buckets_number(value);
 
-	if (number - buckets->first >= buckets->nr && buckets_reserve(buckets, number) < 0)
-		return -ENOMEM;
+	if (number - buckets->first >= buckets->nr)
+		buckets_reserve(buckets, number);
 	buckets->counts[number - buckets->first]++;
-	return 0;
 }
 
-/* Adds all of more to buckets: 0 or -ENOMEM. */
-int buckets_join(struct buckets *buckets, const struct buckets *more);
+/* Adds all of more to buckets. */
+void buckets_join(struct buckets *buckets, const struct buckets *more);
 
 /* What a share of all (0.5, 0.99) did not exceed: the middle of its bucket. 0 of none. */
 uint64_t buckets_percentile(const struct buckets *buckets, double share);

@@ -108,19 +108,16 @@ struct exit_costs {
 	struct halt_reason halt;
 };
 
-static int add_halt(struct exit_costs *sums, uint32_t guest, uint64_t count, uint64_t polled_ns)
+static void add_halt(struct exit_costs *sums, uint32_t guest, uint64_t count, uint64_t polled_ns)
 {
 	struct key_sum *halts = key_sums_get(&sums->halts, &(struct key){ guest, -1, 0 });
 
-	if (!halts)
-		return -ENOMEM;
 	halts->count += count;
 	halts->ns += polled_ns;
-	return 0;
 }
 
 /* What was polled is the cost of halts. */
-static int add_polled(struct exit_costs *sums)
+static void add_polled(struct exit_costs *sums)
 {
 	for (size_t i = 0; sums->halt.is_known && i < sums->halts.nr; i++) {
 		const struct key_sum *halts = &sums->halts.list[i];
@@ -130,22 +127,18 @@ static int add_polled(struct exit_costs *sums)
 			continue;
 		cost = key_sums_get(&sums->costs,
 				    &(struct key){ halts->key.guest, -1, sums->halt.field });
-		if (!cost)
-			return -ENOMEM;
 		cost->count = halts->count;
 		cost->ns = halts->ns;
 	}
-	return 0;
 }
 
 /* One pass over all keys: counts, parts of time, and the costs by guest and reason. */
-static int add_up(const struct facts *facts, uint32_t guest, struct exits_summary *summary,
-		  struct exit_costs *sums)
+static void add_up(const struct facts *facts, uint32_t guest, struct exits_summary *summary,
+		   struct exit_costs *sums)
 {
 	struct exits exits = exits_choose(facts, false, false);
-	int err = 0;
 
-	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct key key = { stat->key.guest, -1, stat->key.field };
@@ -162,35 +155,30 @@ static int add_up(const struct facts *facts, uint32_t guest, struct exits_summar
 			summary->has_user |= field->part == TIME_USER;
 			summary->has_polls |= field->part == TIME_POLL;
 			if (field->part == TIME_POLL && stat->delta)
-				err = add_halt(sums, key.guest, 0, stat->delta);
+				add_halt(sums, key.guest, 0, stat->delta);
 		} else if (stat->delta && field->is_idle && field->use == USE_EXIT) {
 			halt_reason_look(&sums->halt, field, stat);
-			err = add_halt(sums, key.guest, stat->delta, 0);
+			add_halt(sums, key.guest, stat->delta, 0);
 		} else if (stat->timing && (stat->delta || stat->timing->delta_ns) &&
 			   is_cost(facts, &exits, field)) {
 			cost = key_sums_get(&sums->costs, &key);
-			if (!cost)
-				return -ENOMEM;
 			cost->count += stat->delta;
 			cost->ns += stat->timing->delta_ns;
 		}
 	}
-	return err ? err : add_polled(sums);
+	add_polled(sums);
 }
 
 /* The cost of each guest's exits. */
-static int sum_guests(const struct key_sums *costs, struct key_sums *ret_guests)
+static void sum_guests(const struct key_sums *costs, struct key_sums *ret_guests)
 {
 	for (size_t i = 0; i < costs->nr; i++) {
 		const struct key_sum *cost = &costs->list[i];
 		struct key_sum *guest =
 			key_sums_get(ret_guests, &(struct key){ cost->key.guest, -1, 0 });
 
-		if (!guest)
-			return -ENOMEM;
 		guest->ns += cost->ns;
 	}
-	return 0;
 }
 
 static bool is_costlier(const struct key_sum *a, const struct key_sum *b)
@@ -229,22 +217,19 @@ static void take_hottest(const struct facts *facts, struct exits_summary *summar
 		summary->rate_per_s = (double)hottest->count * 1e9 / (double)elapsed_ns;
 }
 
-int exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summary *ret_summary)
+void exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summary *ret_summary)
 {
 	struct exits_summary summary = { .reason = FIELD_NONE };
 	struct key_sums guests = { 0 };
 	struct exit_costs sums = { .halt = { false } };
-	int err = add_up(facts, guest, &summary, &sums);
 
-	if (!err)
-		err = sum_guests(&sums.costs, &guests);
-	if (!err && guests.nr)
+	add_up(facts, guest, &summary, &sums);
+	sum_guests(&sums.costs, &guests);
+	if (guests.nr)
 		take_hottest(facts, &summary,
 			     costliest(&sums.costs, costliest(&guests, GUEST_ANY)->key.guest));
 	key_sums_release(&sums.costs);
 	key_sums_release(&sums.halts);
 	key_sums_release(&guests);
-	if (!err)
-		*ret_summary = summary;
-	return err;
+	*ret_summary = summary;
 }

@@ -57,7 +57,7 @@ struct exits_summary {
 	double rate_per_s;	/* the rate of that reason */
 };
 
-/* guest: its exits only; GUEST_ANY: all. 0 or -ENOMEM. */
-int exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summary *ret_summary);
+/* guest: its exits only; GUEST_ANY: all. */
+void exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summary *ret_summary);
 
 #endif

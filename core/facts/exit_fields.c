@@ -19,15 +19,15 @@ const char *exit_fields_part(enum time_part part)
 	return part_names[part];
 }
 
-static int add_field(const struct exit_fields *fields, const struct field *spec, uint32_t *ret_id)
+static uint32_t add_field(const struct exit_fields *fields, const struct field *spec)
 {
 	struct field field = *spec;
 
 	field.source = fields->source;
-	return fields_add(fields->fields, &field, ret_id);
+	return fields_add(fields->fields, &field);
 }
 
-int exit_fields_add_part(struct exit_fields *fields, enum time_part part)
+void exit_fields_add_part(struct exit_fields *fields, enum time_part part)
 {
 	const struct field field = {
 		.name = part_names[part],
@@ -36,19 +36,16 @@ int exit_fields_add_part(struct exit_fields *fields, enum time_part part)
 		.part = part,
 	};
 
-	return add_field(fields, &field, &fields->times[part]);
+	fields->times[part] = add_field(fields, &field);
 }
 
-static int add_times(struct exit_fields *fields, unsigned int parts)
+static void add_times(struct exit_fields *fields, unsigned int parts)
 {
-	int err = 0;
-
-	for (int i = 0; i < TIME_PARTS && !err; i++) {
+	for (int i = 0; i < TIME_PARTS; i++) {
 		fields->times[i] = FIELD_NONE;
 		if (parts & 1U << i)
-			err = exit_fields_add_part(fields, (enum time_part)i);
+			exit_fields_add_part(fields, (enum time_part)i);
 	}
-	return err;
 }
 
 static const char *event_of(const struct exit_events *events, enum exit_kind kind)
@@ -60,41 +57,34 @@ static const char *event_of(const struct exit_events *events, enum exit_kind kin
 	return kind == EXITS_VMEXIT ? "kvm_exit" : "kvm_userspace_exit";
 }
 
-int exit_fields_add(struct fields *dictionary, uint32_t source, const struct exit_events *events,
-		    unsigned int parts, struct exit_fields *ret_fields)
+void exit_fields_add(struct fields *dictionary, uint32_t source, const struct exit_events *events,
+		     unsigned int parts, struct exit_fields *ret_fields)
 {
 	struct exit_fields fields = { .fields = dictionary, .source = source };
-	int err = 0;
 
-	for (unsigned int i = 0; i < EXITS_REASONS && !err; i++)
-		err = add_field(&fields,
-				&(struct field){ .name = exit_kind_name((enum exit_kind)i),
-						 .listed = event_of(events, (enum exit_kind)i),
-						 .parent = FIELD_NONE, .use = USE_EXIT,
-						 .exit_rank = (uint8_t)(i + 1),
-						 .is_abandoned = events->lacks[i] },
-				&fields.parents[i]);
-	if (!err)
-		err = add_times(&fields, parts);
-	if (!err)
-		err = add_field(&fields,
-				&(struct field){ .name = "cpu", .parent = FIELD_NONE,
-						 .use = USE_CPU, .kind = FIELD_GAUGE },
-				&fields.cpu);
-	for (unsigned int i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS && !err; i++)
-		err = add_field(&fields,
-				&(struct field){ .name = exit_kind_name((enum exit_kind)i),
-						 .listed = event_of(events, (enum exit_kind)i),
-						 .use = USE_ARGUMENT,
-						 .parent = FIELD_NONE, .reason = FIELD_NONE },
-				&fields.parents[i]);
-	if (!err)
-		*ret_fields = fields;
-	return err;
+	for (unsigned int i = 0; i < EXITS_REASONS; i++)
+		fields.parents[i] =
+			add_field(&fields,
+				  &(struct field){ .name = exit_kind_name((enum exit_kind)i),
+						   .listed = event_of(events, (enum exit_kind)i),
+						   .parent = FIELD_NONE, .use = USE_EXIT,
+						   .exit_rank = (uint8_t)(i + 1),
+						   .is_abandoned = events->lacks[i] });
+	add_times(&fields, parts);
+	fields.cpu = add_field(&fields, &(struct field){ .name = "cpu", .parent = FIELD_NONE,
+							 .use = USE_CPU, .kind = FIELD_GAUGE });
+	for (unsigned int i = EXITS_FIRST_ARGUMENT; i < EXITS_KINDS; i++)
+		fields.parents[i] =
+			add_field(&fields,
+				  &(struct field){ .name = exit_kind_name((enum exit_kind)i),
+						   .listed = event_of(events, (enum exit_kind)i),
+						   .use = USE_ARGUMENT,
+						   .parent = FIELD_NONE, .reason = FIELD_NONE });
+	*ret_fields = fields;
 }
 
-int exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
-			const char *reason, const char *alias, bool is_idle, uint32_t *ret_id)
+uint32_t exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
+			    const char *reason, const char *alias, bool is_idle)
 {
 	const struct field *parent = fields_get(fields->fields, fields->parents[kind]);
 	char name[NAME_SIZE], other[NAME_SIZE];
@@ -105,13 +95,11 @@ int exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
 			 &(struct field){ .name = name, .label = reason,
 					  .alias = alias ? other : NULL,
 					  .parent = fields->parents[kind], .use = USE_EXIT,
-					  .exit_rank = (uint8_t)(kind + 1), .is_idle = is_idle },
-			 ret_id);
+					  .exit_rank = (uint8_t)(kind + 1), .is_idle = is_idle });
 }
 
-int exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
-			  const char *reason, uint32_t reason_field, const char *label,
-			  uint32_t *ret_id)
+uint32_t exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
+			      const char *reason, uint32_t reason_field, const char *label)
 {
 	const struct argument *argument = argument_of(kind);
 	char name[NAME_SIZE];
@@ -121,8 +109,7 @@ int exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
 	return add_field(fields,
 			 &(struct field){ .name = name, .label = label,
 					  .parent = fields->parents[kind], .use = USE_ARGUMENT,
-					  .reason = reason_field },
-			 ret_id);
+					  .reason = reason_field });
 }
 
 const char *exit_fields_failure(uint64_t code)

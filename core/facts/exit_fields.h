@@ -31,12 +31,12 @@ struct exit_events {
 	bool lacks[EXITS_REASONS]; /* whether there were such exits is not known */
 };
 
-/* Adds the parents, and the parts (bits) of vCPUs' time that are measured. 0 or -ENOMEM. */
-int exit_fields_add(struct fields *dictionary, uint32_t source, const struct exit_events *events,
-		    unsigned int parts, struct exit_fields *ret_fields);
+/* Adds the parents, and the parts (bits) of vCPUs' time that are measured. */
+void exit_fields_add(struct fields *dictionary, uint32_t source, const struct exit_events *events,
+		     unsigned int parts, struct exit_fields *ret_fields);
 
-/* Adds one more part, or finds it. 0 or -ENOMEM. */
-int exit_fields_add_part(struct exit_fields *fields, enum time_part part);
+/* Adds one more part, or finds it. */
+void exit_fields_add_part(struct exit_fields *fields, enum time_part part);
 
 const char *exit_fields_part(enum time_part part); /* "time(guest)" */
 
@@ -48,19 +48,18 @@ const char *exit_fields_part(enum time_part part); /* "time(guest)" */
 
 /*
  * A reason (kind: EXITS_VMEXIT, EXITS_USERSPACE): "vmexit(HLT)". alias: kvm_stat's name for the
- * reason where it differs; else NULL. 0 or -ENOMEM.
+ * reason where it differs; else NULL.
  */
-int exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
-			const char *reason, const char *alias, bool is_idle, uint32_t *ret_id);
+uint32_t exit_fields_reason(const struct exit_fields *fields, enum exit_kind kind,
+			    const char *reason, const char *alias, bool is_idle);
 
 /*
  * Adds an argument, "msr(MSR_WRITE 0x6e0 write)". The label is the part behind the reason: "0x6e0
  * write". reason is the reason of the exit, reason_field is the field of that reason; NULL and
- * FIELD_NONE: not known. 0 or -ENOMEM.
+ * FIELD_NONE: not known.
  */
-int exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
-			  const char *reason, uint32_t reason_field, const char *label,
-			  uint32_t *ret_id);
+uint32_t exit_fields_argument(const struct exit_fields *fields, enum exit_kind kind,
+			      const char *reason, uint32_t reason_field, const char *label);
 
 /*
  * The name of a failure among the codes of exits_user_code(): "restart", "error"; NULL: the code is

@@ -7,6 +7,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/xalloc.h"
 #include "core/facts/field.h"
 
 struct field_entry {
@@ -24,7 +25,7 @@ struct fields {
 
 struct fields *fields_new(void)
 {
-	return calloc(1, sizeof(struct fields));
+	return xcalloc(1, sizeof(struct fields));
 }
 
 static void entry_free(struct field_entry *entry)
@@ -65,18 +66,16 @@ static char *label_copy(const struct field *spec, const char *brackets)
 	size_t len = brackets ? strlen(brackets) : 0;
 
 	if (spec->label || !brackets)
-		return strdup(spec->label ? spec->label : spec->name);
-	return strndup(brackets + 1, brackets[len - 1] == ')' ? len - 2 : len - 1);
+		return xstrdup(spec->label ? spec->label : spec->name);
+	return xstrndup(brackets + 1, brackets[len - 1] == ')' ? len - 2 : len - 1);
 }
 
 static char *listed_copy(const struct field *spec, const struct field *parent,
 			 const char *brackets)
 {
-	char *listed;
-
 	if (spec->listed || !brackets)
-		return strdup(spec->listed ? spec->listed : spec->name);
-	return asprintf(&listed, "%s%s", parent->listed, brackets) < 0 ? NULL : listed;
+		return xstrdup(spec->listed ? spec->listed : spec->name);
+	return xasprintf("%s%s", parent->listed, brackets);
 }
 
 /* Waiting and polling are no parts of their own. */
@@ -88,22 +87,15 @@ static bool adds_up(const struct field *spec)
 
 static struct field_entry *entry_new(const struct field *spec, const struct field *parent)
 {
-	struct field_entry *entry = calloc(1, sizeof(*entry));
+	struct field_entry *entry = xcalloc(1, sizeof(*entry));
 	const char *brackets = brackets_in(spec, parent);
 
-	if (!entry)
-		return NULL;
 	entry->field = *spec;
 	entry->field.adds_up = adds_up(spec);
-	entry->field.name = strdup(spec->name);
-	entry->field.alias = spec->alias ? strdup(spec->alias) : NULL;
+	entry->field.name = xstrdup(spec->name);
+	entry->field.alias = spec->alias ? xstrdup(spec->alias) : NULL;
 	entry->field.label = label_copy(spec, brackets);
 	entry->field.listed = listed_copy(spec, parent, brackets);
-	if (!entry->field.name || !entry->field.label || !entry->field.listed ||
-	    (spec->alias && !entry->field.alias)) {
-		entry_free(entry);
-		return NULL;
-	}
 	return entry;
 }
 
@@ -124,7 +116,7 @@ static void take_over(struct field *field, const struct field *spec)
 	field->adds_up = adds_up(spec);
 }
 
-int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id)
+uint32_t fields_add(struct fields *fields, const struct field *spec)
 {
 	struct field *parent = NULL;
 	struct field_entry *entry;
@@ -133,22 +125,18 @@ int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id
 	if (entry) {
 		if (entry->field.is_abandoned)
 			take_over(&entry->field, spec);
-		*ret_id = entry->id;
-		return 0;
+		return entry->id;
 	}
 	array_grow(&fields->list, &fields->room, fields->nr + 1);
 	if (spec->parent < fields->nr)
 		parent = &fields->list[spec->parent]->field;
 	entry = entry_new(spec, parent);
-	if (!entry)
-		return -ENOMEM;
 	HASH_ADD_KEYPTR(hh, fields->by_name, entry->field.name, strlen(entry->field.name), entry);
 	entry->id = fields->nr;
 	fields->list[fields->nr++] = entry;
 	if (parent)
 		parent->has_children = true;
-	*ret_id = entry->id;
-	return 0;
+	return entry->id;
 }
 
 void fields_abandon(struct fields *fields, uint32_t source)
@@ -183,7 +171,7 @@ uint32_t fields_find(const struct fields *fields, const char *name)
 	return entry ? entry->id : FIELD_NONE;
 }
 
-int field_set_add(struct field_set *set, uint32_t id)
+void field_set_add(struct field_set *set, uint32_t id)
 {
 	uint32_t word = id / 64;
 
@@ -191,7 +179,6 @@ int field_set_add(struct field_set *set, uint32_t id)
 	if (word >= set->nr_words)
 		set->nr_words = word + 1;
 	set->words[word] |= UINT64_C(1) << (id % 64);
-	return 0;
 }
 
 void field_set_del(struct field_set *set, uint32_t id)
@@ -206,17 +193,15 @@ void field_set_clear(struct field_set *set)
 		memset(set->words, 0, set->nr_words * sizeof(*set->words));
 }
 
-int field_set_copy(struct field_set *to, const struct field_set *from)
+void field_set_copy(struct field_set *to, const struct field_set *from)
 {
 	field_set_clear(to);
 	if (!from->nr_words)
-		return 0;
+		return;
 	/* Adding and removing the last bit makes room for all bits of from. */
-	if (field_set_add(to, from->nr_words * 64 - 1) < 0)
-		return -ENOMEM;
+	field_set_add(to, from->nr_words * 64 - 1);
 	field_set_del(to, from->nr_words * 64 - 1);
 	memcpy(to->words, from->words, from->nr_words * sizeof(*from->words));
-	return 0;
 }
 
 void field_set_release(struct field_set *set)

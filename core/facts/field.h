@@ -148,16 +148,16 @@ struct field {
 
 struct fields;
 
-struct fields *fields_new(void); /* NULL: no memory */
+struct fields *fields_new(void);
 void fields_free(struct fields *fields);
 
 /*
  * Adds a copy of spec (its strings too). Sets has_children and adds_up; the label if it is NULL;
  * and listed if it is NULL: to the name, in which the parent's listed name replaces the parent's
  * name. A name that exists already keeps its number, which is returned, and all else; only an
- * abandoned field becomes the new provider's. Returns 0 or -ENOMEM.
+ * abandoned field becomes the new provider's. Returns the number.
  */
-int fields_add(struct fields *fields, const struct field *spec, uint32_t *ret_id);
+uint32_t fields_add(struct fields *fields, const struct field *spec);
 
 /* Marks the fields of a provider that failed before it counted anything. */
 void fields_abandon(struct fields *fields, uint32_t source);
@@ -181,10 +181,10 @@ static inline bool field_set_has(const struct field_set *set, uint32_t id)
 	return id / 64 < set->nr_words && set->words[id / 64] >> (id % 64) & 1;
 }
 
-int field_set_add(struct field_set *set, uint32_t id); /* 0 or -ENOMEM */
+void field_set_add(struct field_set *set, uint32_t id);
 void field_set_del(struct field_set *set, uint32_t id);
 void field_set_clear(struct field_set *set);
-int field_set_copy(struct field_set *to, const struct field_set *from); /* 0 or -ENOMEM */
+void field_set_copy(struct field_set *to, const struct field_set *from);
 void field_set_release(struct field_set *set);
 
 #endif

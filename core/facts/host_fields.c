@@ -25,49 +25,42 @@ static const struct {
 	[HOST_FINDING] = { "finding", FIELD_PEAK },
 };
 
-int host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part,
-			 uint32_t *ret_id)
+uint32_t host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part)
 {
 	return fields_add(dictionary,
 			  &(struct field){ .name = parts[part].name, .parent = FIELD_NONE,
 					   .source = source, .kind = parts[part].kind,
-					   .use = USE_HOST, .part = part },
-			  ret_id);
+					   .use = USE_HOST, .part = part });
 }
 
-int host_fields_add_wait(struct fields *dictionary, uint32_t source, uint32_t *ret_id)
+uint32_t host_fields_add_wait(struct fields *dictionary, uint32_t source)
 {
 	return fields_add(dictionary,
 			  &(struct field){ .name = exit_fields_part(TIME_WAIT), .label = "wait",
 					   .parent = fields_find(dictionary,
 								 exit_fields_part(TIME_WHOLE)),
-					   .source = source, .use = USE_TIME, .part = TIME_WAIT },
-			  ret_id);
+					   .source = source, .use = USE_TIME, .part = TIME_WAIT });
 }
 
-int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields)
+void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields)
 {
 	struct host_fields fields = { .fields = dictionary, .source = source };
-	int err = host_fields_add_wait(dictionary, source, &fields.wait);
 
+	fields.wait = host_fields_add_wait(dictionary, source);
 	fields.parts[HOST_REMOTE] = FIELD_NONE;
-	for (unsigned int i = 0; i < HOST_REMOTE && !err; i++)
-		err = host_fields_add_part(dictionary, source, (enum host_part)i, &fields.parts[i]);
-	if (!err)
-		err = host_fields_add_part(dictionary, source, HOST_STOPPED, &fields.stopped);
-	if (!err)
-		*ret_fields = fields;
-	return err;
+	for (unsigned int i = 0; i < HOST_REMOTE; i++)
+		fields.parts[i] = host_fields_add_part(dictionary, source, (enum host_part)i);
+	fields.stopped = host_fields_add_part(dictionary, source, HOST_STOPPED);
+	*ret_fields = fields;
 }
 
-int host_fields_add_remote(struct host_fields *fields)
+void host_fields_add_remote(struct host_fields *fields)
 {
-	return host_fields_add_part(fields->fields, fields->source, HOST_REMOTE,
-				    &fields->parts[HOST_REMOTE]);
+	fields->parts[HOST_REMOTE] =
+		host_fields_add_part(fields->fields, fields->source, HOST_REMOTE);
 }
 
-int host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name,
-			  uint32_t *ret_id)
+uint32_t host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name)
 {
 	const struct field *of = fields_get(dictionary, parent);
 	char full[64];
@@ -76,11 +69,10 @@ int host_fields_add_child(struct fields *dictionary, uint32_t parent, const char
 	return fields_add(dictionary,
 			  &(struct field){ .name = full, .label = name, .parent = parent,
 					   .source = of->source, .kind = of->kind, .use = USE_HOST,
-					   .part = of->part },
-			  ret_id);
+					   .part = of->part });
 }
 
-int host_fields_quota(const struct host_fields *fields, const char *quota, uint32_t *ret_id)
+uint32_t host_fields_quota(const struct host_fields *fields, const char *quota)
 {
 	uint32_t parent = fields->parts[HOST_THROTTLED];
 	char full[HOST_QUOTA_SIZE + 32];
@@ -89,11 +81,10 @@ int host_fields_quota(const struct host_fields *fields, const char *quota, uint3
 	return fields_add(fields->fields,
 			  &(struct field){ .name = full, .label = quota, .parent = parent,
 					   .source = fields->source, .kind = FIELD_COUNTER,
-					   .use = USE_HOST, .part = HOST_QUOTA },
-			  ret_id);
+					   .use = USE_HOST, .part = HOST_QUOTA });
 }
 
-int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id)
+uint32_t host_fields_thread(const struct host_fields *fields, const char *name)
 {
-	return host_fields_add_child(fields->fields, fields->parts[HOST_THREAD], name, ret_id);
+	return host_fields_add_child(fields->fields, fields->parts[HOST_THREAD], name);
 }

@@ -20,28 +20,26 @@ struct host_fields {
 	uint32_t stopped; /* HOST_STOPPED */
 };
 
-/* Adds the fields that every machine has. 0 or -ENOMEM. */
-int host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
+/* Adds the fields that every machine has. */
+void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
 
-/* Adds HOST_REMOTE, which only machines with several NUMA nodes have. 0 or -ENOMEM. */
-int host_fields_add_remote(struct host_fields *fields);
+/* Adds HOST_REMOTE, which only machines with several NUMA nodes have. */
+void host_fields_add_remote(struct host_fields *fields);
 
-/* Adds one part, of any machine or of a host among others; or TIME_WAIT. 0 or -ENOMEM. */
-int host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part,
-			 uint32_t *ret_id);
-int host_fields_add_wait(struct fields *dictionary, uint32_t source, uint32_t *ret_id);
+/* Adds one part, of any machine or of a host among others; or TIME_WAIT. */
+uint32_t host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part);
+uint32_t host_fields_add_wait(struct fields *dictionary, uint32_t source);
 
-/* Adds a child, "finding(cpu_wait)". 0 or -ENOMEM. */
-int host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name,
-			  uint32_t *ret_id);
+/* Adds a child, "finding(cpu_wait)". */
+uint32_t host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name);
 
 /*
  * Adds a child of HOST_THROTTLED, HOST_QUOTA_HIDDEN or the quota:
- * "/sys/fs/cgroup/x/cpu.max: 0.2 CPUs". 0 or -ENOMEM.
+ * "/sys/fs/cgroup/x/cpu.max: 0.2 CPUs".
  */
-int host_fields_quota(const struct host_fields *fields, const char *quota, uint32_t *ret_id);
+uint32_t host_fields_quota(const struct host_fields *fields, const char *quota);
 
-/* Adds a child of HOST_THREAD: a name that threads of VMMs have. 0 or -ENOMEM. */
-int host_fields_thread(const struct host_fields *fields, const char *name, uint32_t *ret_id);
+/* Adds a child of HOST_THREAD: a name that threads of VMMs have. */
+uint32_t host_fields_thread(const struct host_fields *fields, const char *name);
 
 #endif

@@ -24,8 +24,7 @@ struct key_sums {
 };
 
 /*
- * The sum of a key, valid until the next key comes. The sum of a new key is 0. NULL: no memory for
- * a new key.
+ * The sum of a key, valid until the next key comes. The sum of a new key is 0.
  */
 struct key_sum *key_sums_get(struct key_sums *sums, const struct key *key);
 void key_sums_release(struct key_sums *sums);

@@ -6,7 +6,7 @@
 #include "lib/array.h"
 #include "core/facts/long_exits.h"
 
-int long_exits_add(struct long_exits *exits, const struct long_exit *exit)
+void long_exits_add(struct long_exits *exits, const struct long_exit *exit)
 {
 	struct long_exit *slot;
 
@@ -19,7 +19,6 @@ int long_exits_add(struct long_exits *exits, const struct long_exit *exit)
 	}
 	*slot = *exit;
 	slot->number = ++exits->nr_ever;
-	return 0;
 }
 
 const struct long_exit *long_exits_at(const struct long_exits *exits, size_t i)
@@ -27,18 +26,15 @@ const struct long_exit *long_exits_at(const struct long_exits *exits, size_t i)
 	return &exits->list[(exits->first + i) % exits->nr];
 }
 
-int long_exits_take(struct long_exits *exits, const struct long_exits *sample)
+void long_exits_take(struct long_exits *exits, const struct long_exits *sample)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < sample->nr && !err; i++)
-		err = long_exits_add(exits, long_exits_at(sample, i));
+	for (size_t i = 0; i < sample->nr; i++)
+		long_exits_add(exits, long_exits_at(sample, i));
 	exits->nr_latest = sample->nr;
 	exits->nr_ever += sample->nr_ever - sample->nr;
 	exits->lost += sample->lost;
 	exits->since_ns = sample->since_ns;
 	exits->none = sample->none;
-	return err;
 }
 
 void long_exits_reset(struct long_exits *exits)

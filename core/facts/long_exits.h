@@ -51,14 +51,14 @@ struct long_exits {
 	"A captured machine and a history have no list of long exits: they are listed live, and " \
 	"of recordings."
 
-/* Adds a copy, in place of the oldest if there are LONG_EXITS_MAX. 0 or -ENOMEM. */
-int long_exits_add(struct long_exits *exits, const struct long_exit *exit);
+/* Adds a copy, in place of the oldest if there are LONG_EXITS_MAX. */
+void long_exits_add(struct long_exits *exits, const struct long_exit *exit);
 
 /* i < exits->nr; the oldest first. */
 const struct long_exit *long_exits_at(const struct long_exits *exits, size_t i);
 
-/* Adds the exits of a sample, which are then the latest. 0 or -ENOMEM. */
-int long_exits_take(struct long_exits *exits, const struct long_exits *sample);
+/* Adds the exits of a sample, which are then the latest. */
+void long_exits_take(struct long_exits *exits, const struct long_exits *sample);
 
 void long_exits_reset(struct long_exits *exits); /* empties it and keeps its memory */
 void long_exits_release(struct long_exits *exits);

@@ -19,29 +19,25 @@ void sample_reset(struct sample *sample)
 	memset(sample->time_ns, 0, sizeof(sample->time_ns));
 }
 
-int sample_make_room(struct sample *sample)
+void sample_make_room(struct sample *sample)
 {
 	array_grow(&sample->rows, &sample->room_rows, sample->nr_rows + 1);
-	return 0;
 }
 
-int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
-		     const struct timing *timing)
+void sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
+		      const struct timing *timing)
 {
 	array_grow(&sample->timings, &sample->room_timings, sample->nr_timings + 1);
-	if (sample_add(sample, key, count, flags) < 0)
-		return -ENOMEM;
+	sample_add(sample, key, count, flags);
 	sample->timings[sample->nr_timings++] = *timing;
 	sample->rows[sample->nr_rows - 1].timing = (uint32_t)sample->nr_timings;
-	return 0;
 }
 
-int sample_add_past(struct sample *sample, const struct row_past *past)
+void sample_add_past(struct sample *sample, const struct row_past *past)
 {
 	array_grow(&sample->pasts, &sample->room_pasts, sample->nr_pasts + 1);
 	sample->pasts[sample->nr_pasts++] = *past;
 	sample->rows[sample->nr_rows - 1].past = (uint32_t)sample->nr_pasts;
-	return 0;
 }
 
 void spread_join(struct spread *spread, const struct spread *more)

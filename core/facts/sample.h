@@ -126,24 +126,24 @@ struct sample {
 
 /* Empties it and keeps its memory. */
 void sample_reset(struct sample *sample);
-/* Makes room for one more row, for sample_add(). 0 or -ENOMEM. */
-int sample_make_room(struct sample *sample);
+/* Makes room for one more row, for sample_add(). */
+void sample_make_room(struct sample *sample);
 
-/* 0 or -ENOMEM. Inline, because a host with many vCPUs has tens of thousands of rows. */
-static inline int sample_add(struct sample *sample, struct key key, uint64_t count, uint32_t flags)
+/* Inline, because a host with many vCPUs has tens of thousands of rows. */
+static inline void sample_add(struct sample *sample, struct key key, uint64_t count,
+			      uint32_t flags)
 {
-	if (sample->nr_rows == sample->room_rows && sample_make_room(sample) < 0)
-		return -ENOMEM;
+	if (sample->nr_rows == sample->room_rows)
+		sample_make_room(sample);
 	sample->rows[sample->nr_rows++] =
 		(struct row){ .key = key, .flags = flags, .count = count };
-	return 0;
 }
 
 /* The same with durations, which are copied. */
-int sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
-		     const struct timing *timing);
-/* Gives the latest row a past, which is copied. 0 or -ENOMEM. */
-int sample_add_past(struct sample *sample, const struct row_past *past);
+void sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
+		      const struct timing *timing);
+/* Gives the latest row a past, which is copied. */
+void sample_add_past(struct sample *sample, const struct row_past *past);
 void sample_release(struct sample *sample);
 
 #endif

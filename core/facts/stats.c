@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "core/facts/key_index.h"
 #include "core/facts/stats.h"
 
@@ -30,7 +31,7 @@ struct stats {
 
 struct stats *stats_new(void)
 {
-	struct stats *stats = calloc(1, sizeof(*stats));
+	struct stats *stats = xcalloc(1, sizeof(*stats));
 
 	if (stats)
 		stats->index.size = sizeof(*stats->list);
@@ -94,12 +95,11 @@ static void stats_remove(struct stats *stats, size_t i)
 }
 
 /* The same, and stats_removed_at() reports it. */
-static int stats_end(struct stats *stats, size_t i)
+static void stats_end(struct stats *stats, size_t i)
 {
 	array_grow(&stats->removed, &stats->room_removed, stats->nr_removed + 1);
 	stats->removed[stats->nr_removed++] = stats->list[i].key;
 	stats_remove(stats, i);
-	return 0;
 }
 
 void stats_clear(struct stats *stats)
@@ -292,23 +292,20 @@ static float latest_rate(const struct stats_item *stat)
 }
 
 /* Room for all rates, with the latest one, which is of this tick. */
-static int history_begin(struct stats_item *stat, uint64_t tick)
+static void history_begin(struct stats_item *stat, uint64_t tick)
 {
-	stat->history = malloc(STATS_HISTORY * sizeof(*stat->history));
-	if (!stat->history)
-		return -ENOMEM;
+	stat->history = xmalloc(STATS_HISTORY * sizeof(*stat->history));
 	for (int i = 0; i < STATS_HISTORY; i++)
 		stat->history[i] = -1;
 	stat->history[tick % STATS_HISTORY] = latest_rate(stat);
-	return 0;
 }
 
 /* Before this tick's rate takes the place of the one before. */
-static int keep_rate(const struct stats *stats, struct stats_item *stat)
+static void keep_rate(const struct stats *stats, struct stats_item *stat)
 {
 	if (stat->history || !stat->has_rate || stat->born == stats->tick || stats->keeps_no_rates)
-		return 0;
-	return history_begin(stat, stats->tick - 1);
+		return;
+	history_begin(stat, stats->tick - 1);
 }
 
 static void put_rate(const struct stats *stats, struct stats_item *stat)
@@ -318,44 +315,38 @@ static void put_rate(const struct stats *stats, struct stats_item *stat)
 }
 
 /* The key is not in the sample. is_known: nothing happened; else the value is not known. */
-static int stat_rest(const struct stats *stats, struct stats_item *stat, bool is_known)
+static void stat_rest(const struct stats *stats, struct stats_item *stat, bool is_known)
 {
-	if (keep_rate(stats, stat) < 0)
-		return -ENOMEM;
+	keep_rate(stats, stat);
 	stat->delta = 0;
 	stat->rate_per_s = 0;
 	stat->has_rate = is_known;
 	put_rate(stats, stat);
 	if (stat->timing)
 		timing_rest(stat->timing);
-	return 0;
 }
 
 /* from_zero: the durations began at 0 after the previous sample. */
-static int timing_begin(struct stats_item *stat, const struct timing *raw, bool from_zero)
+static void timing_begin(struct stats_item *stat, const struct timing *raw, bool from_zero)
 {
-	stat->timing = calloc(1, sizeof(*stat->timing));
-	if (!stat->timing)
-		return -ENOMEM;
+	stat->timing = xcalloc(1, sizeof(*stat->timing));
 	if (!from_zero) {
 		stat->timing->raw = *raw;
 		stat->timing->max_before = raw->max_ns;
 	}
-	return 0;
 }
 
 /* has_restarted: the count went back, so the durations began at 0 as well. */
-static int stat_time(struct stats_item *stat, const struct timing *raw, bool from_zero,
-		     bool has_restarted)
+static void stat_time(struct stats_item *stat, const struct timing *raw, bool from_zero,
+		      bool has_restarted)
 {
-	if (!stat->timing && timing_begin(stat, raw, from_zero) < 0)
-		return -ENOMEM;
+	if (!stat->timing)
+		timing_begin(stat, raw, from_zero);
 	if (has_restarted) {
 		stat->timing->raw = (struct timing){ 0 };
 		stat->timing->max_before = 0;
 	}
 	timing_advance(stat->timing, raw);
-	return 0;
 }
 
 static void stat_count(struct stats *stats, const struct fields *fields, struct stats_item *stat,
@@ -379,39 +370,34 @@ static void stat_count(struct stats *stats, const struct fields *fields, struct 
 	stat->seen = stats->tick;
 }
 
-static int stat_adopt(struct stats_item *stat, const struct row_past *past, uint64_t tick)
+static void stat_adopt(struct stats_item *stat, const struct row_past *past, uint64_t tick)
 {
 	stat->parent_before = past->parent_before;
-	if (history_begin(stat, tick) < 0)
-		return -ENOMEM;
+	history_begin(stat, tick);
 	for (uint64_t i = 0; i < STATS_HISTORY; i++)
 		stat->history[(tick - i) % STATS_HISTORY] = past->history[STATS_HISTORY - 1 - i];
-	return 0;
 }
 
-static int stats_take(struct stats *stats, const struct fields *fields,
-		      const struct sample *sample, const struct row *row)
+static void stats_take(struct stats *stats, const struct fields *fields,
+		       const struct sample *sample, const struct row *row)
 {
 	struct stats_item *stat = stats_find_row(stats, &row->key);
 	const struct row_past *past = row->past ? &sample->pasts[row->past - 1] : NULL;
 	bool is_new = !stat, has_restarted;
-	int err;
 
 	if (is_new)
 		stat = stats_insert(stats, &row->key);
-	if (!stat || keep_rate(stats, stat) < 0)
-		return -ENOMEM;
+	keep_rate(stats, stat);
 	has_restarted = !is_new && row->count < stat->raw;
 	stat_count(stats, fields, stat, row, is_new);
-	if (is_new && past && stat_adopt(stat, past, stats->tick) < 0)
-		return -ENOMEM;
+	if (is_new && past)
+		stat_adopt(stat, past, stats->tick);
 	if (!row->timing)
-		return 0;
-	err = stat_time(stat, &sample->timings[row->timing - 1],
-			!is_new || row->flags & ROW_FROM_ZERO, has_restarted);
-	if (!err && is_new && past)
+		return;
+	stat_time(stat, &sample->timings[row->timing - 1],
+		  !is_new || row->flags & ROW_FROM_ZERO, has_restarted);
+	if (is_new && past)
 		stat->timing->total_ns -= past->untold_ns;
-	return err;
 }
 
 /* Views call it for every key: written without branches, so that the compiler makes vectors. */
@@ -424,54 +410,49 @@ static void history_join(float *restrict history, const float *restrict more)
 	}
 }
 
-static int timing_retire(struct stats_item *ended, const struct stats_timing *timing)
+static void timing_retire(struct stats_item *ended, const struct stats_timing *timing)
 {
 	if (!ended->timing)
-		ended->timing = calloc(1, sizeof(*ended->timing));
-	if (!ended->timing)
-		return -ENOMEM;
+		ended->timing = xcalloc(1, sizeof(*ended->timing));
 	ended->timing->total_ns += timing->total_ns;
 	ended->timing->total_ended_ns += timing->total_ended_ns;
 	if (timing->max_ns > ended->timing->max_ns)
 		ended->timing->max_ns = timing->max_ns;
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		ended->timing->total[i] += timing->total[i];
-	return 0;
 }
 
-static int history_retire(struct stats_item *ended, const struct stats_item *stat, uint64_t tick)
+static void history_retire(struct stats_item *ended, const struct stats_item *stat, uint64_t tick)
 {
 	if (!stat->history)
-		return 0;
-	if (!ended->history && history_begin(ended, tick) < 0)
-		return -ENOMEM;
+		return;
+	if (!ended->history)
+		history_begin(ended, tick);
 	history_join(ended->history, stat->history);
-	return 0;
 }
 
 /*
  * Adds the totals of a guest to STATS_ENDED, zeros as well: without a row for each child the
  * children of STATS_ENDED would look incomplete. Levels end with their guest.
  */
-static int stats_retire(struct stats *stats, const struct fields *fields, size_t i)
+static void stats_retire(struct stats *stats, const struct fields *fields, size_t i)
 {
 	struct key key = { .guest = STATS_ENDED, .vcpu = -1, .field = stats->list[i].key.field };
 	struct stats_item *ended, *stat;
 
 	if (fields_get(fields, key.field)->kind != FIELD_COUNTER)
-		return 0;
+		return;
 	ended = stats_find(stats, &key);
 	if (!ended)
 		ended = stats_insert(stats, &key);
-	if (!ended)
-		return -ENOMEM;
 	stat = &stats->list[i];
-	if (stat_rest(stats, stat, true) < 0 || stat_rest(stats, ended, true) < 0 ||
-	    history_retire(ended, stat, stats->tick) < 0)
-		return -ENOMEM;
+	stat_rest(stats, stat, true);
+	stat_rest(stats, ended, true);
+	history_retire(ended, stat, stats->tick);
 	ended->total += stat->total;
 	ended->parent_before += stat->parent_before;
-	return stat->timing ? timing_retire(ended, stat->timing) : 0;
+	if (stat->timing)
+		timing_retire(ended, stat->timing);
 }
 
 /*
@@ -484,18 +465,16 @@ static bool has_last_value(const struct field *field)
 }
 
 /* The counter is gone. A counter that comes back begins at 0, and its total goes on. */
-static int stat_close(const struct stats *stats, struct stats_item *stat,
-		      const struct field *field)
+static void stat_close(const struct stats *stats, struct stats_item *stat,
+		       const struct field *field)
 {
-	if (stat_rest(stats, stat, has_last_value(field)) < 0)
-		return -ENOMEM;
+	stat_rest(stats, stat, has_last_value(field));
 	stat->base = 0 - stat->total;
 	stat->raw = 0;
 	if (stat->timing) {
 		stat->timing->raw = (struct timing){ 0 };
 		stat->timing->max_before = 0;
 	}
-	return 0;
 }
 
 /* Whether a guest is in the inventory. Keys of one guest follow each other: looked up once. */
@@ -522,13 +501,12 @@ static bool is_kept(const struct stats *stats, const struct fields *fields, cons
  * backwards, because entries of STATS_ENDED are added at the end, and the last entry replaces a
  * removed one.
  */
-static int stats_expire(struct stats *stats, const struct fields *fields,
-			const struct sample *sample)
+static void stats_expire(struct stats *stats, const struct fields *fields,
+			 const struct sample *sample)
 {
 	struct guest_lookup latest = { GUEST_ANY, false };
-	int err = 0;
 
-	for (size_t i = stats->nr; !err && i-- > 0;) {
+	for (size_t i = stats->nr; i-- > 0;) {
 		struct stats_item *stat = &stats->list[i];
 		const struct field *field = fields_get(fields, stat->key.field);
 		bool is_in = sample->time_ns[field->source] != 0;
@@ -536,15 +514,15 @@ static int stats_expire(struct stats *stats, const struct fields *fields,
 		if (stat->seen == stats->tick)
 			continue;
 		if (!is_in || stat->key.guest == STATS_ENDED) {
-			err = stat_rest(stats, stat, is_in);
+			stat_rest(stats, stat, is_in);
 		} else if (is_kept(stats, fields, &stat->key, &latest)) {
-			err = stat_close(stats, stat, field);
+			stat_close(stats, stat, field);
 		} else {
-			err = stat->key.guest ? stats_retire(stats, fields, i) : 0;
-			err = err ? err : stats_end(stats, i);
+			if (stat->key.guest)
+				stats_retire(stats, fields, i);
+			stats_end(stats, i);
 		}
 	}
-	return err;
 }
 
 void stats_know_guests(struct stats *stats, const struct guests *guests)
@@ -588,10 +566,8 @@ static void forget_reported(struct stats *stats)
 			stats->nr_removed * sizeof(*stats->removed));
 }
 
-int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
+void stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
 {
-	int err = 0;
-
 	if (sample->is_reset)
 		play_reset(stats, fields);
 	stats->tick++;
@@ -599,23 +575,19 @@ int stats_update(struct stats *stats, const struct fields *fields, const struct 
 	stats->next = 0;
 	forget_reported(stats);
 	stats_clock(stats, sample);
-	for (size_t i = 0; i < sample->nr_rows && !err; i++)
-		err = stats_take(stats, fields, sample, &sample->rows[i]);
-	if (!err)
-		err = stats_expire(stats, fields, sample);
+	for (size_t i = 0; i < sample->nr_rows; i++)
+		stats_take(stats, fields, sample, &sample->rows[i]);
+	stats_expire(stats, fields, sample);
 	stats->nr_reported = stats->nr_removed;
-	return err ? err : long_exits_take(&stats->long_exits, &sample->long_exits);
+	long_exits_take(&stats->long_exits, &sample->long_exits);
 }
 
-int stats_keep_only(struct stats *stats, const struct field_set *fields)
+void stats_keep_only(struct stats *stats, const struct field_set *fields)
 {
-	int err = 0;
-
-	for (size_t i = stats->nr; i-- > 0 && !err;) {
+	for (size_t i = stats->nr; i-- > 0;) {
 		if (!field_set_has(fields, stats->list[i].key.field))
-			err = stats_end(stats, i);
+			stats_end(stats, i);
 	}
-	return err;
 }
 
 size_t stats_count(const struct stats *stats)

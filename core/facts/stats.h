@@ -64,14 +64,14 @@ struct stats_item {
 
 struct stats;
 
-struct stats *stats_new(void); /* NULL: no memory */
+struct stats *stats_new(void);
 void stats_free(struct stats *stats);
 
 /* Keeps no rates but the latest: for stats of which no view is made. */
 void stats_keep_no_rates(struct stats *stats);
 
-/* Takes in the next sample. 0 or -ENOMEM. */
-int stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample);
+/* Takes in the next sample. */
+void stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample);
 
 /*
  * When a guest ends, its counters stay as they are, with rates of 0, as long as this inventory
@@ -83,8 +83,8 @@ void stats_know_guests(struct stats *stats, const struct guests *guests);
 /* Sets the totals of counters to 0; levels stay. */
 void stats_reset(struct stats *stats, const struct fields *fields);
 
-/* Forgets the keys of fields that are not in the set, which are counted no more. 0 or -ENOMEM. */
-int stats_keep_only(struct stats *stats, const struct field_set *fields);
+/* Forgets the keys of fields that are not in the set, which are counted no more. */
+void stats_keep_only(struct stats *stats, const struct field_set *fields);
 
 /* Forgets everything, as if new. */
 void stats_clear(struct stats *stats);

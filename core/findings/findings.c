@@ -147,7 +147,7 @@ static struct field_rules rules_of(const struct fields *fields, const struct fie
 }
 
 /* Looks at new fields only: comparing all names costs more than the rest of a refresh. */
-static int find_rules(struct findings *findings, const struct fields *fields)
+static void find_rules(struct findings *findings, const struct fields *fields)
 {
 	uint32_t nr = fields_count(fields);
 
@@ -158,7 +158,6 @@ static int find_rules(struct findings *findings, const struct fields *fields)
 	for (; findings->nr_rules < nr; findings->nr_rules++)
 		findings->rules[findings->nr_rules] =
 			rules_of(fields, fields_get(fields, (uint32_t)findings->nr_rules));
-	return 0;
 }
 
 bool findings_can_have(const struct findings *findings, const struct rule *rule)
@@ -178,8 +177,6 @@ static struct subject *subject_of(struct measure *measure, const struct key *key
 	struct key owner = { key->guest, key->vcpu, 0 };
 	const struct key_sum *number = key_sums_get(&measure->numbers, &owner);
 
-	if (!number)
-		return NULL;
 	if (measure->numbers.nr > measure->nr) {
 		array_grow(&measure->subjects, &measure->room, measure->nr + 1);
 		measure->subjects[measure->nr++] = (struct subject){ .guest = key->guest,
@@ -320,14 +317,13 @@ static void add_time(const struct stats *stats, struct subject *subject,
 	}
 }
 
-static int add_busy(struct measure *measure, const struct stats_item *stat)
+static void add_busy(struct measure *measure, const struct stats_item *stat)
 {
 	array_grow(&measure->busy, &measure->room_busy, measure->nr_busy + 1);
 	measure->busy[measure->nr_busy++] = (struct cpu_busy){
 		.cpu = (uint64_t)stat->key.vcpu,
 		.per_s = stat->has_rate ? stat->rate_per_s : 0,
 	};
-	return 0;
 }
 
 static int add_stat(struct measure *measure, const struct stats_item *stat)
@@ -339,8 +335,10 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	uint64_t open_ns;
 
 	measure->has_arguments |= field->use == USE_ARGUMENT;
-	if (field->use == USE_HOST && field->part == HOST_BUSY)
-		return add_busy(measure, stat);
+	if (field->use == USE_HOST && field->part == HOST_BUSY) {
+		add_busy(measure, stat);
+		return 0;
+	}
 	if (!any && field->use != USE_TIME && !is_cpu(field) && !is_of_place(field))
 		return 0;
 	subject = subject_of(measure, &stat->key);
@@ -657,8 +655,8 @@ static void describe(const struct measure *measure, struct finding *finding,
 		add_words(finding, "; %zu of %zu vCPUs", worst->nr_above, worst->nr_all);
 }
 
-static int find_rule(const struct measure *measure, const struct guest_subjects *of,
-		     const struct rule *rule, struct findings *findings)
+static void find_rule(const struct measure *measure, const struct guest_subjects *of,
+		      const struct rule *rule, struct findings *findings)
 {
 	struct worst_subject worst = find_worst(measure, of, rule);
 	const struct fields *fields = measure->facts->fields;
@@ -667,7 +665,7 @@ static int find_rule(const struct measure *measure, const struct guest_subjects 
 	bool has_top;
 
 	if (!worst.subject || (rule->needs_arguments && !measure->has_arguments))
-		return 0;
+		return;
 	array_grow(&findings->list, &findings->room, findings->nr + 1);
 	counts = counts_of(measure, worst.subject, rule_index(rule));
 	has_top = counts->top_ns || counts->top_per_s > 0;
@@ -685,24 +683,21 @@ static int find_rule(const struct measure *measure, const struct guest_subjects 
 	finding->remedy = rule_remedy(rule, fields,
 				      has_top ? fields_get(fields, counts->top) : NULL);
 	describe(measure, finding, &worst);
-	return 0;
 }
 
-static int find_guest(const struct measure *measure, const struct guest_subjects *of,
-		      struct findings *findings)
+static void find_guest(const struct measure *measure, const struct guest_subjects *of,
+		       struct findings *findings)
 {
 	uint32_t guest = of->list[0]->guest;
 	const struct rule *rule;
-	int err = 0;
 
 	if (measure->guest != GUEST_ANY && measure->guest != guest)
-		return 0;
-	for (size_t i = 0; !err && (rule = rule_at(i)); i++) {
+		return;
+	for (size_t i = 0; (rule = rule_at(i)); i++) {
 		if (!rule->is_said_by ||
 		    !find_worst(measure, of, rule_by_id(rule->is_said_by)).subject)
-			err = find_rule(measure, of, rule, findings);
+			find_rule(measure, of, rule, findings);
 	}
-	return err;
 }
 
 static int compare_subjects(const void *a, const void *b)
@@ -728,7 +723,7 @@ static int find_all(const struct measure *measure, struct findings *findings)
 
 		for (end = i; end < measure->nr && sorted[end]->guest == sorted[i]->guest; end++)
 			of.nr++;
-		err = find_guest(measure, &of, findings);
+		find_guest(measure, &of, findings);
 	}
 	free(sorted);
 	return err;
@@ -763,15 +758,15 @@ enum severity severity_of_level(uint64_t level)
 					(enum severity)(SEVERITY_MINOR + 1 - level);
 }
 
-static int add_told(const struct measure *measure, const struct stats_item *stat,
-		    struct findings *findings, size_t nr_measured)
+static void add_told(const struct measure *measure, const struct stats_item *stat,
+		     struct findings *findings, size_t nr_measured)
 {
 	const struct fields *fields = measure->facts->fields;
 	const struct rule *rule = rule_by_id(fields_get(fields, stat->key.field)->label);
 	struct finding *finding;
 
 	if (!rule || has_finding(findings, nr_measured, rule, stat->key.guest))
-		return 0;
+		return;
 	array_grow(&findings->list, &findings->room, findings->nr + 1);
 	finding = &findings->list[findings->nr++];
 	*finding = (struct finding){
@@ -784,25 +779,22 @@ static int add_told(const struct measure *measure, const struct stats_item *stat
 		.evidence = "found on the host, which exports no numbers of it: run kvmtop why "
 			    "there",
 	};
-	return 0;
 }
 
-static int add_all_told(const struct measure *measure, struct findings *findings)
+static void add_all_told(const struct measure *measure, struct findings *findings)
 {
 	const struct stats *stats = measure->facts->stats;
 	size_t nr_measured = findings->nr;
-	int err = 0;
 
-	for (size_t i = 0; !err && i < stats_count(stats); i++) {
+	for (size_t i = 0; i < stats_count(stats); i++) {
 		const struct stats_item *stat = stats_at(stats, i);
 		const struct field *field = fields_get(measure->facts->fields, stat->key.field);
 
 		if (field->use == USE_HOST && field->part == HOST_FINDING && stat->total &&
 		    stat->seen == stats_tick(stats) &&
 		    (measure->guest == GUEST_ANY || stat->key.guest == measure->guest))
-			err = add_told(measure, stat, findings, nr_measured);
+			add_told(measure, stat, findings, nr_measured);
 	}
-	return err;
 }
 
 int findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
@@ -817,14 +809,13 @@ int findings_find(struct findings *findings, const struct facts *facts, uint32_t
 		measure.thresholds = &usual;
 	}
 	findings->nr = 0;
-	err = find_rules(findings, facts->fields);
+	find_rules(findings, facts->fields);
 	measure.rules = findings->rules;
-	if (!err)
-		err = add_stats(&measure);
+	err = add_stats(&measure);
 	if (!err)
 		err = find_all(&measure, findings);
 	if (!err)
-		err = add_all_told(&measure, findings);
+		add_all_told(&measure, findings);
 	key_sums_release(&measure.numbers);
 	free(measure.subjects);
 	free(measure.counts);

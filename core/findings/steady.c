@@ -18,7 +18,7 @@ static struct steady_finding *find(const struct steady *steady, const struct rul
 	return NULL;
 }
 
-static int take_one(struct steady *steady, const struct finding *finding)
+static void take_one(struct steady *steady, const struct finding *finding)
 {
 	struct steady_finding *this = find(steady, finding->rule, finding->guest);
 
@@ -31,7 +31,6 @@ static int take_one(struct steady *steady, const struct finding *finding)
 	this->nr_missing = 0;
 	this->nr_found++;
 	this->is_steady |= this->nr_found >= STEADY_SAMPLES;
-	return 0;
 }
 
 /* A finding that is not steady yet begins anew; a steady one stays for a while. */
@@ -65,17 +64,14 @@ static void choose(struct steady *steady)
 	steady->guest = worst ? worst->guest : GUEST_ANY;
 }
 
-int steady_take(struct steady *steady, const struct findings *findings)
+void steady_take(struct steady *steady, const struct findings *findings)
 {
-	int err = 0;
-
 	for (size_t i = 0; i < steady->nr; i++)
 		steady->list[i].nr_missing++;
-	for (size_t i = 0; !err && i < findings->nr; i++)
-		err = take_one(steady, &findings->list[i]);
+	for (size_t i = 0; i < findings->nr; i++)
+		take_one(steady, &findings->list[i]);
 	drop_missing(steady);
 	choose(steady);
-	return err;
 }
 
 const struct finding *steady_worst(const struct steady *steady)

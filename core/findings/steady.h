@@ -26,7 +26,7 @@ struct steady {
 };
 
 /* Takes the findings of the next sample. 0 or -ENOMEM. */
-int steady_take(struct steady *steady, const struct findings *findings);
+void steady_take(struct steady *steady, const struct findings *findings);
 
 /* NULL: there is none. Valid until the next steady_take(). */
 const struct finding *steady_worst(const struct steady *steady);

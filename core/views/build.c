@@ -199,8 +199,8 @@ static struct cell sum_of(const struct view *view, size_t column)
  * Rows of one guest and vCPU, such as exit reasons, are parts of one whole, which counts once.
  * wholes: the ones that were counted; NULL: each row has a whole of its own.
  */
-static int add_share(const struct view_row *row, size_t column, struct key_sums *wholes,
-		     double *part, double *whole)
+static void add_share(const struct view_row *row, size_t column, struct key_sums *wholes,
+		      double *part, double *whole)
 {
 	const struct cell *cell = &row->cells[column];
 	const struct key key = { row->guest, row->vcpu, (uint32_t)column };
@@ -208,51 +208,44 @@ static int add_share(const struct view_row *row, size_t column, struct key_sums 
 	struct key_sum *number;
 
 	if (!is_added(row) || cell->type != CELL_PERCENT)
-		return 0;
+		return;
 	*part += cell->number * of;
 	if (wholes) {
 		number = key_sums_get(wholes, &key);
-		if (!number)
-			return -ENOMEM;
 		if (number->count++)
-			return 0;
+			return;
 	}
 	*whole += of;
-	return 0;
 }
 
-static int add_up_shares(struct view *view, size_t column)
+static void add_up_shares(struct view *view, size_t column)
 {
 	bool has_parts = view->type->groups & (GROUP_REASON | GROUP_ARGUMENT);
 	struct key_sums wholes = { 0 };
 	double part = 0, whole = 0;
-	int err = 0;
 
-	for (size_t i = 0; i < view->nr_rows && !err; i++)
-		err = add_share(&view->rows[i], column, has_parts ? &wholes : NULL, &part, &whole);
+	for (size_t i = 0; i < view->nr_rows; i++)
+		add_share(&view->rows[i], column, has_parts ? &wholes : NULL, &part, &whole);
 	key_sums_release(&wholes);
-	if (!err && whole > 0)
+	if (whole > 0)
 		view->total.cells[column] = (struct cell){
 			.type = CELL_PERCENT, .whole = (float)whole, .number = part / whole,
 		};
-	return err;
 }
 
-static int add_up(struct view *view)
+static void add_up(struct view *view)
 {
 	const struct column *columns = view->type->columns;
-	int err = 0;
 
-	for (size_t i = 0; columns[i].id && !err; i++) {
+	for (size_t i = 0; columns[i].id; i++) {
 		if (!(columns[i].flags & (COLUMN_SUM | COLUMN_MEAN)))
 			continue;
 		view->total.cells[0] = cell_text("Total");
 		if (columns[i].flags & COLUMN_SUM)
 			view->total.cells[i] = sum_of(view, i);
 		else
-			err = add_up_shares(view, i);
+			add_up_shares(view, i);
 	}
-	return err;
 }
 
 /* ---- guests of one name ---- */
@@ -400,7 +393,7 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	if (query->is_cycles)
 		drop_rates(view);
 	if (!err)
-		err = add_up(view);
+		add_up(view);
 	if (!err && view->nr_rows && query->tells_apart)
 		err = tell_apart(view);
 	if (err || !view->nr_rows)

@@ -93,24 +93,22 @@ static bool is_of_reason(const struct query *query, const struct field *field, u
 	return (field->use == USE_ARGUMENT ? field->reason : id) == query->reason;
 }
 
-static int choose(struct view *view, const struct query *query, const struct facts *facts,
-		  struct field_set *ret_set)
+static void choose(struct view *view, const struct query *query, const struct facts *facts,
+		   struct field_set *ret_set)
 {
 	struct exits exits = exits_choose(facts, false, true);
-	int err = 0;
 
 	if (query->event == EXITS_VMEXIT)
 		view->note = exits_note(facts);
 
-	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (is_of_event(query, facts, &exits, field) &&
 		    (!query->has_reason || is_of_reason(query, field, i)) &&
 		    query_selects(query, facts->fields, field))
-			err = field_set_add(ret_set, i);
+			field_set_add(ret_set, i);
 	}
-	return err;
 }
 
 /* "MSR_WRITE 0x6e0" of "msr(MSR_WRITE 0x6e0)"; the label of an exit is its name already. */
@@ -277,8 +275,9 @@ static uint32_t absent_columns(const struct query *query, bool has_polls)
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct groups groups = { .by = query->groups, .has_totals = true };
-	int err = choose(view, query, facts, &groups.chosen);
+	int err = 0;
 
+	choose(view, query, facts, &groups.chosen);
 	if (!err)
 		err = group_by(&groups, view, query, facts);
 	view->absent |= absent_columns(query, groups.has_polls);

@@ -50,20 +50,17 @@ static const struct column columns[] = {
 };
 
 /* The reasons of the chosen counter that the filter selects. */
-static int choose(const struct query *query, const struct facts *facts, const struct exits *exits,
-		  struct field_set *ret_reasons)
+static void choose(const struct query *query, const struct facts *facts, const struct exits *exits,
+		   struct field_set *ret_reasons)
 {
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (field->use == USE_EXIT && field->parent != FIELD_NONE &&
 		    exits_has(exits, fields_get(facts->fields, field->parent)) &&
 		    query_selects(query, facts->fields, field))
-			err = field_set_add(ret_reasons, i);
+			field_set_add(ret_reasons, i);
 	}
-	return err;
 }
 
 static int add_row(struct view *view, const struct facts *facts, const struct groups *groups,
@@ -94,8 +91,9 @@ static int build(struct view *view, const struct query *query, const struct fact
 {
 	struct exits exits = query_exits(query, facts, false);
 	struct groups groups = { .by = GROUP_REASON };
-	int err = choose(query, facts, &exits, &groups.chosen);
+	int err = 0;
 
+	choose(query, facts, &exits, &groups.chosen);
 	view->note = exits_note(facts);
 	if (!err)
 		err = groups_build(&groups, view, query, facts, add_row);

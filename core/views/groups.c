@@ -260,8 +260,6 @@ static struct group *group_of(struct groups *groups, struct key_sums *numbers, s
 {
 	const struct key_sum *number = key_sums_get(numbers, &key);
 
-	if (!number)
-		return NULL;
 	if (numbers->nr > groups->nr) {
 		struct group *list = view_scratch_grow(view, (groups->nr + 1) * sizeof(*list));
 
@@ -291,16 +289,14 @@ static bool is_summed(const struct groups *groups, enum time_part part)
 }
 
 /* Adds a part of a vCPU's time to its group's sum (count: of all intervals, ns: of the last). */
-static int add_time(struct groups *groups, struct key_sums *times, const struct stats_item *stat,
-		    enum time_part part)
+static void add_time(struct groups *groups, struct key_sums *times, const struct stats_item *stat,
+		     enum time_part part)
 {
 	struct key key = key_of_group(groups, stat->key);
 	struct key_sum *time;
 
 	key.field = part;
 	time = key_sums_get(times, &key);
-	if (!time)
-		return -ENOMEM;
 	time->count += stat->total;
 	time->ns += stat->delta;
 	if (part == TIME_HALT) {
@@ -314,34 +310,27 @@ static int add_time(struct groups *groups, struct key_sums *times, const struct 
 		groups->all.whole_delta_ns += stat->delta;
 		groups->has_interval |= stat->has_rate;
 	}
-	return 0;
 }
 
 /* A part that is not summed up is 0. */
-static int find_time(struct key_sums *times, const struct group *group, enum time_part part,
-		     uint64_t *ret_total_ns, uint64_t *ret_delta_ns)
+static void find_time(struct key_sums *times, const struct group *group, enum time_part part,
+		      uint64_t *ret_total_ns, uint64_t *ret_delta_ns)
 {
 	struct key key = { group->key.guest, group->key.vcpu, part };
 	const struct key_sum *time = key_sums_get(times, &key);
 
-	if (!time)
-		return -ENOMEM;
 	*ret_total_ns = time->count;
 	*ret_delta_ns = time->ns;
-	return 0;
 }
 
-static int set_times(struct group *group, struct key_sums *times)
+static void set_times(struct group *group, struct key_sums *times)
 {
 	uint64_t halted_delta_ns;
-	int err = find_time(times, group, TIME_WHOLE, &group->whole_ns, &group->whole_delta_ns);
 
-	if (!err)
-		err = find_time(times, group, TIME_HALT, &group->halted_ns, &halted_delta_ns);
-	if (!err)
-		err = find_time(times, group, TIME_POLL, &group->polled_ns,
-				&group->polled_delta_ns);
-	return err;
+	find_time(times, group, TIME_WHOLE, &group->whole_ns, &group->whole_delta_ns);
+	find_time(times, group, TIME_HALT, &group->halted_ns, &halted_delta_ns);
+	find_time(times, group, TIME_POLL, &group->polled_ns,
+		  &group->polled_delta_ns);
 }
 
 /* The buckets of a recording, in a list for each group; a list's end is 0, not a list's number. */
@@ -353,12 +342,11 @@ struct spreads {
 	size_t nr, room;
 };
 
-static int add_spread(struct spreads *spreads, struct group *group, const struct spread *spread)
+static void add_spread(struct spreads *spreads, struct group *group, const struct spread *spread)
 {
 	array_grow(&spreads->list, &spreads->room, spreads->nr + 1);
 	spreads->list[spreads->nr++] = (struct spread_of_group){ spread, group->spreads };
 	group->spreads = (uint32_t)spreads->nr;
-	return 0;
 }
 
 static void set_percentiles(struct exit_sum *sum, const struct buckets *buckets, double unit_ns)
@@ -375,31 +363,28 @@ static void set_percentiles(struct exit_sum *sum, const struct buckets *buckets,
 }
 
 /* Also of all groups together. All spreads have the same unit. */
-static int set_all_percentiles(struct groups *groups, const struct spreads *spreads)
+static void set_all_percentiles(struct groups *groups, const struct spreads *spreads)
 {
 	struct buckets all = { .nr = 0 };
 	double unit_ns;
-	int err = 0;
 
 	if (!spreads->nr)
-		return 0;
+		return;
 	unit_ns = spreads->list[0].spread->ns_per_unit;
-	for (size_t i = 0; !err && i < groups->nr; i++) {
+	for (size_t i = 0; i < groups->nr; i++) {
 		struct group *group = &groups->list[i];
 		struct buckets sum = { .nr = 0 };
 
-		for (uint32_t at = group->spreads; !err && at; at = spreads->list[at - 1].next)
-			err = buckets_join(&sum, spreads->list[at - 1].spread->buckets);
-		if (!err && group->spreads) {
+		for (uint32_t at = group->spreads; at; at = spreads->list[at - 1].next)
+			buckets_join(&sum, spreads->list[at - 1].spread->buckets);
+		if (group->spreads) {
 			set_percentiles(&group->sum, &sum, unit_ns);
-			err = buckets_join(&all, &sum);
+			buckets_join(&all, &sum);
 		}
 		buckets_release(&sum);
 	}
-	if (!err)
-		set_percentiles(&groups->all.sum, &all, unit_ns);
+	set_percentiles(&groups->all.sum, &all, unit_ns);
 	buckets_release(&all);
-	return err;
 }
 
 int group_by(struct groups *groups, struct view *view, const struct query *query,
@@ -417,7 +402,7 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 		if (!query_has_key(query, &stat->key))
 			continue;
 		if (field->use == USE_TIME && is_summed(groups, field->part))
-			err = add_time(groups, &times, stat, field->part);
+			add_time(groups, &times, stat, field->part);
 		if (field->is_idle)
 			halt_reason_look(&groups->halt, field, stat);
 		if (!field_set_has(&groups->chosen, stat->key.field))
@@ -431,14 +416,14 @@ int group_by(struct groups *groups, struct view *view, const struct query *query
 			 stats_open_ns(facts->stats, facts->fields, stat));
 		if (stat->timing && stat->timing->raw.spread &&
 		    stat->timing->raw.spread->buckets)
-			err = add_spread(&spreads, group, stat->timing->raw.spread);
+			add_spread(&spreads, group, stat->timing->raw.spread);
 	}
 	for (size_t i = 0; !err && i < groups->nr; i++) {
 		group_merge(&groups->all, &groups->list[i]);
-		err = set_times(&groups->list[i], &times);
+		set_times(&groups->list[i], &times);
 	}
 	if (!err)
-		err = set_all_percentiles(groups, &spreads);
+		set_all_percentiles(groups, &spreads);
 	free(spreads.list);
 	key_sums_release(&numbers);
 	key_sums_release(&times);

@@ -54,22 +54,20 @@ static bool is_named(const struct query *query, const struct facts *facts,
 }
 
 /* The fields to sum up: all that the filter selects; without a filter the best exit counter. */
-static int choose_fields(const struct query *query, const struct facts *facts,
-			 struct field_set *ret_chosen)
+static void choose_fields(const struct query *query, const struct facts *facts,
+			  struct field_set *ret_chosen)
 {
 	struct exits exits = exits_choose(facts, true, false);
-	int err = 0;
 
-	for (uint32_t i = 0; i < fields_count(facts->fields) && !err; i++) {
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (field->kind != FIELD_COUNTER || !field_set_has(facts->wanted, i) ||
 		    (query->filter && field->use != USE_EVENT))
 			continue;
 		if (query->filter ? is_named(query, facts, field) : exits_has(&exits, field))
-			err = field_set_add(ret_chosen, i);
+			field_set_add(ret_chosen, i);
 	}
-	return err;
 }
 
 static int init(struct owners *owners, struct view *view, const struct facts *facts)
@@ -91,45 +89,39 @@ static int init(struct owners *owners, struct view *view, const struct facts *fa
 }
 
 /* The reasons that may be the costliest. */
-static int choose_reasons(const struct facts *facts, struct field_set *ret_chosen)
+static void choose_reasons(const struct facts *facts, struct field_set *ret_chosen)
 {
 	struct exits timed = exits_choose(facts, true, true);
-	int err = 0;
 
-	for (uint32_t i = 0; i < fields_count(facts->fields) && !err; i++) {
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (field->use == USE_EXIT && !field->is_idle && field->parent != FIELD_NONE &&
 		    exits_has(&timed, fields_get(facts->fields, field->parent)))
-			err = field_set_add(ret_chosen, i);
+			field_set_add(ret_chosen, i);
 	}
-	return err;
 }
 
 /* Adds the cost of a reason, summed up over the vCPUs of its guest. */
-static int add_reason(struct key_sums *reasons, const struct stats_item *stat)
+static void add_reason(struct key_sums *reasons, const struct stats_item *stat)
 {
 	struct key key = { stat->key.guest, -1, stat->key.field };
 	uint64_t delta_ns = stat->timing ? stat->timing->delta_ns : 0;
 	struct key_sum *reason;
 
 	if (!stat->delta && !delta_ns)
-		return 0;
+		return;
 	reason = key_sums_get(reasons, &key);
-	if (!reason)
-		return -ENOMEM;
 	reason->count += stat->delta;
 	reason->ns += delta_ns;
-	return 0;
 }
 
-static int add_stats(struct owners *owners, const struct chosen_exits *chosen,
-		     const struct facts *facts, struct key_sums *reasons)
+static void add_stats(struct owners *owners, const struct chosen_exits *chosen,
+		      const struct facts *facts, struct key_sums *reasons)
 {
 	uint64_t tick = stats_tick(facts->stats);
-	int err = 0;
 
-	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct owner *owner;
@@ -147,9 +139,8 @@ static int add_stats(struct owners *owners, const struct chosen_exits *chosen,
 		if (!field_set_has(&chosen->reasons, stat->key.field))
 			continue;
 		owner_add_open(owner, stats_open_ns(facts->stats, facts->fields, stat));
-		err = add_reason(reasons, stat);
+		add_reason(reasons, stat);
 	}
-	return err;
 }
 
 /* Whether any of the fields was counted by guest; or, by_guest false, for the whole host. */
@@ -173,8 +164,9 @@ static int choose(struct view *view, const struct query *query, const struct fac
 		  struct chosen_exits *ret_chosen)
 {
 	bool has_exits = !query->filter && fields_have_exits(facts->fields), are_of_host;
-	int err = choose_fields(query, facts, &ret_chosen->exits);
+	int err = 0;
 
+	choose_fields(query, facts, &ret_chosen->exits);
 	if (!err && query->filter && !are_counted(&ret_chosen->exits, facts, true)) {
 		are_of_host = are_counted(&ret_chosen->exits, facts, false);
 		field_set_clear(&ret_chosen->exits);
@@ -186,7 +178,9 @@ static int choose(struct view *view, const struct query *query, const struct fac
 	}
 	if (has_exits)
 		view->rate_title = "Exits/s";
-	return err ? err : choose_reasons(facts, &ret_chosen->reasons);
+	if (!err)
+		choose_reasons(facts, &ret_chosen->reasons);
+	return err;
 }
 
 static int sum_up(struct owners *owners, struct view *view, const struct query *query,
@@ -197,7 +191,7 @@ static int sum_up(struct owners *owners, struct view *view, const struct query *
 	int err = choose(view, query, facts, &chosen);
 
 	if (!err)
-		err = add_stats(owners, &chosen, facts, &reasons);
+		add_stats(owners, &chosen, facts, &reasons);
 	owners_count_each(owners, query, facts, &chosen.exits);
 	for (size_t i = 0; !err && i < reasons.nr; i++) {
 		const struct key_sum *reason = &reasons.list[i];

@@ -119,56 +119,47 @@ static void add_to_cpu(struct cpu_sum *cpu, const struct field *field,
 	}
 }
 
-static int place_vcpu(struct cpu_list *cpus, const struct stats_item *stat)
+static void place_vcpu(struct cpu_list *cpus, const struct stats_item *stat)
 {
 	struct key key = { stat->key.guest, stat->key.vcpu, FIELD_ANY };
 	struct key_sum *number;
 
 	if (stat->total >= cpus->nr)
-		return 0;
+		return;
 	number = key_sums_get(&cpus->numbers, &key);
-	if (!number)
-		return -ENOMEM;
 	number->count = stat->total + 1;
 	cpus->list[stat->total].nr_vcpus++;
-	return 0;
 }
 
-static int take_cpus(struct cpu_list *cpus, const struct query *query, const struct facts *facts)
+static void take_cpus(struct cpu_list *cpus, const struct query *query, const struct facts *facts)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < stats_count(facts->stats) && !err; i++) {
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = field_at(facts, stat);
 
 		if (field->use != USE_HOST || !is_now(facts, stat))
 			continue;
 		if (field->part == HOST_CPU && query_has_key(query, &stat->key))
-			err = place_vcpu(cpus, stat);
+			place_vcpu(cpus, stat);
 		else if (host_is_of_cpu(field->part) && (size_t)stat->key.vcpu < cpus->nr)
 			add_to_cpu(&cpus->list[stat->key.vcpu], field, stat);
 	}
-	return err;
 }
 
 /* ---- what vCPUs do ---- */
 
 /* The CPU of a vCPU in *ret_cpu; NULL: none. The keys of a vCPU follow each other. */
-static int find_cpu(struct cpu_list *cpus, const struct key *of, struct cpu_sum **ret_cpu)
+static void find_cpu(struct cpu_list *cpus, const struct key *of, struct cpu_sum **ret_cpu)
 {
 	struct key key = { of->guest, of->vcpu, FIELD_ANY };
 	const struct key_sum *number;
 
 	if (key.guest != cpus->latest.guest || key.vcpu != cpus->latest.vcpu) {
 		number = key_sums_get(&cpus->numbers, &key);
-		if (!number)
-			return -ENOMEM;
 		cpus->latest = key;
 		cpus->found = number->count ? &cpus->list[number->count - 1] : NULL;
 	}
 	*ret_cpu = cpus->found;
-	return 0;
 }
 
 static void add_of_vcpu(struct cpu_sum *cpu, const struct chosen_exits *chosen,
@@ -181,24 +172,21 @@ static void add_of_vcpu(struct cpu_sum *cpu, const struct chosen_exits *chosen,
 		stat_sum_add(&cpu->exits, stat, FIELD_COUNTER, tick);
 }
 
-static int take_vcpus(struct cpu_list *cpus, const struct chosen_exits *chosen,
-		      const struct facts *facts)
+static void take_vcpus(struct cpu_list *cpus, const struct chosen_exits *chosen,
+		       const struct facts *facts)
 {
-	int err = 0;
-
 	cpus->latest = (struct key){ GUEST_ANY, -1, FIELD_ANY };
-	for (size_t i = 0; i < stats_count(facts->stats) && !err; i++) {
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = field_at(facts, stat);
 		struct cpu_sum *cpu;
 
 		if (stat->key.guest == GUEST_ANY || stat->key.vcpu < 0 || !needs(field))
 			continue;
-		err = find_cpu(cpus, &stat->key, &cpu);
-		if (!err && cpu)
+		find_cpu(cpus, &stat->key, &cpu);
+		if (cpu)
 			add_of_vcpu(cpu, chosen, field, stat, stats_tick(facts->stats));
 	}
-	return err;
 }
 
 /* ---- rows ---- */
@@ -276,11 +264,11 @@ static int build(struct view *view, const struct query *query, const struct fact
 
 	view->rate_title = "Exits/s";
 	if (!err)
-		err = take_cpus(&cpus, query, facts);
+		take_cpus(&cpus, query, facts);
 	if (!err)
 		err = chosen_exits_find(query, facts, &chosen);
 	if (!err)
-		err = take_vcpus(&cpus, &chosen, facts);
+		take_vcpus(&cpus, &chosen, facts);
 	for (size_t i = 0; i < cpus.nr && !err; i++) {
 		if (cpus.list[i].has & 1u << HOST_BUSY)
 			err = add_row(view, i, &cpus.list[i]);

@@ -89,21 +89,18 @@ static bool is_of_reason(const struct query *query, const struct facts *facts,
 }
 
 /* Chooses the arguments that the filter selects, of one reason if the query asks for one. */
-static int choose(const struct query *query, const struct facts *facts,
-		  struct field_set *ret_arguments)
+static void choose(const struct query *query, const struct facts *facts,
+		   struct field_set *ret_arguments)
 {
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (field->use != USE_ARGUMENT || field->parent == FIELD_NONE ||
 		    !is_of_reason(query, facts, field) ||
 		    !query_selects(query, facts->fields, field))
 			continue;
-		err = field_set_add(ret_arguments, i);
+		field_set_add(ret_arguments, i);
 	}
-	return err;
 }
 
 /* The exit's reason, or the kind of access where the reason is not known. */
@@ -147,8 +144,9 @@ static int add_row(struct view *view, const struct facts *facts, const struct gr
 static int build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct groups groups = { .by = GROUP_GUEST | GROUP_REASON };
-	int err = choose(query, facts, &groups.chosen);
+	int err = 0;
 
+	choose(query, facts, &groups.chosen);
 	if (!err)
 		err = groups_build(&groups, view, query, facts, add_row);
 	view_absent_unless_any(view, OPEN);

@@ -107,39 +107,38 @@ void thread_sum_add(struct thread_sum *sum, const struct field *field,
  * counts these reasons. The costliest reason is one that the filter names. A query for one reason
  * counts only that reason.
  */
-static int choose_field(const struct query *query, const struct facts *facts,
-			const struct exits *exits, uint32_t id, struct chosen_exits *ret_chosen)
+static void choose_field(const struct query *query, const struct facts *facts,
+			 const struct exits *exits, uint32_t id, struct chosen_exits *ret_chosen)
 {
 	const struct field *field = fields_get(facts->fields, id), *parent = field;
 	bool is_reason = field->parent != FIELD_NONE;
-	int err = 0;
 
 	if (is_reason)
 		parent = fields_get(facts->fields, field->parent);
 	if (query->has_reason && id != query->reason)
-		return 0;
+		return;
 	if (field->use != USE_EXIT || !exits_has(exits, parent))
-		return 0;
-	if (!is_reason)
-		return query_names(query, field) ? field_set_add(&ret_chosen->exits, id) : 0;
+		return;
+	if (!is_reason) {
+		if (query_names(query, field))
+			field_set_add(&ret_chosen->exits, id);
+		return;
+	}
 	if (!query_selects(query, facts->fields, field))
-		return 0;
+		return;
 	if (query->has_reason || !query_names(query, parent))
-		err = field_set_add(&ret_chosen->exits, id);
-	if (!err)
-		err = field_set_add(&ret_chosen->reasons, id);
-	return err;
+		field_set_add(&ret_chosen->exits, id);
+	field_set_add(&ret_chosen->reasons, id);
 }
 
 int chosen_exits_find(const struct query *query, const struct facts *facts,
 		      struct chosen_exits *ret_chosen)
 {
 	struct exits exits = query_exits(query, facts, true);
-	int err = 0;
 
-	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++)
-		err = choose_field(query, facts, &exits, i, ret_chosen);
-	return err;
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++)
+		choose_field(query, facts, &exits, i, ret_chosen);
+	return 0;
 }
 
 void chosen_exits_release(struct chosen_exits *chosen)

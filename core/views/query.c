@@ -165,15 +165,16 @@ int query_wants(const struct query *query, const struct fields *fields, struct f
 		uint32_t parent = field->parent;
 
 		if (is_needed(query, field)) {
-			err = field_set_add(ret_set, i);
+			field_set_add(ret_set, i);
 		} else if (parent == FIELD_NONE) {
-			if (wants_root(query, field, skips_events))
-				err = field_set_add(&roots, i) < 0 ? -ENOMEM :
-								     field_set_add(ret_set, i);
+			if (!wants_root(query, field, skips_events))
+				continue;
+			field_set_add(&roots, i);
+			field_set_add(ret_set, i);
 		} else if (wants_child(query, field, fields_get(fields, parent),
 				       field_set_has(&roots, parent))) {
-			err = field_set_add(ret_set, parent) < 0 ? -ENOMEM :
-								   field_set_add(ret_set, i);
+			field_set_add(ret_set, parent);
+			field_set_add(ret_set, i);
 		}
 	}
 	field_set_release(&roots);

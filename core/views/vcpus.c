@@ -178,18 +178,15 @@ static bool shows_counters(const struct query *query, const struct fields *field
 	return has_counters;
 }
 
-static int choose_counters(const struct query *query, const struct facts *facts,
-			   struct field_set *ret_chosen)
+static void choose_counters(const struct query *query, const struct facts *facts,
+			    struct field_set *ret_chosen)
 {
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < fields_count(facts->fields); i++) {
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
 		if (is_counter(field) && wants(query, field) && query_names(query, field))
-			err = field_set_add(ret_chosen, i);
+			field_set_add(ret_chosen, i);
 	}
-	return err;
 }
 
 static int sum_up(struct owners *owners, const struct query *query, const struct facts *facts)
@@ -198,7 +195,7 @@ static int sum_up(struct owners *owners, const struct query *query, const struct
 	int err = chosen_exits_find(query, facts, &chosen);
 
 	if (!err && shows_counters(query, facts->fields))
-		err = choose_counters(query, facts, &chosen.exits);
+		choose_counters(query, facts, &chosen.exits);
 	if (!err)
 		add_stats(owners, &chosen, facts);
 	owners_count_each(owners, query, facts, &chosen.exits);

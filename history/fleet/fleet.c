@@ -183,7 +183,7 @@ static int add_made(struct fleet *fleet, const struct request *request, struct m
 	int err = 0;
 
 	for (uint32_t id = fields_count(fleet->fields); !err && id < fields_count(fields); id++)
-		err = fields_add(fleet->fields, fields_get(fields, id), &(uint32_t){ 0 });
+		fields_add(fleet->fields, fields_get(fields, id));
 	for (size_t i = 0; !err && i < made->nr; i++)
 		err = add_moment(fleet, fleet->caches[request->cache], &made->slots[i]);
 	keep_limit(fleet, request);

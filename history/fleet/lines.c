@@ -26,17 +26,17 @@ int lines_init(struct lines *lines)
 	struct fields *fields = lines->fields;
 	/* Not all hosts know what was polled: see take_seconds(). */
 	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT | 1U << TIME_POLL);
-	int err = exit_fields_add(fields, PROVIDER_EXITS, &usual, parts, &lines->exits);
+	int err = 0;
 
+	exit_fields_add(fields, PROVIDER_EXITS, &usual, parts, &lines->exits);
 	if (!err)
-		err = host_fields_add_wait(fields, PROVIDER_HOST, &lines->wait);
+		lines->wait = host_fields_add_wait(fields, PROVIDER_HOST);
 	if (!err)
-		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_THROTTLED,
-					   &lines->throttled);
+		lines->throttled = host_fields_add_part(fields, PROVIDER_HOST, HOST_THROTTLED);
 	if (!err && lines->is_all)
-		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_GUESTS, &lines->guests);
+		lines->guests = host_fields_add_part(fields, PROVIDER_HOST, HOST_GUESTS);
 	if (!err)
-		err = host_fields_add_part(fields, PROVIDER_HOST, HOST_FINDING, &lines->finding);
+		lines->finding = host_fields_add_part(fields, PROVIDER_HOST, HOST_FINDING);
 	return err;
 }
 
@@ -225,15 +225,13 @@ static int take_exits(struct lines *lines, const struct answer_series *series, b
 	const struct measure measure = { .is_ns = is_ns };
 	char reason[LABEL_SIZE];
 	uint32_t field;
-	int err;
+	int err = 0;
 
 	if (!member || !answer_label(series, "reason", reason, sizeof(reason)) ||
 	    !may_have(lines, lines->exits.parents[EXITS_VMEXIT], reason))
 		return 0;
-	err = exit_fields_reason(&lines->exits, EXITS_VMEXIT, reason, NULL, is_idle(reason),
-				 &field);
-	if (!err)
-		err = add_to(lines, series, (struct key){ member->guest.id, -1, field }, measure);
+	field = exit_fields_reason(&lines->exits, EXITS_VMEXIT, reason, NULL, is_idle(reason));
+	err = add_to(lines, series, (struct key){ member->guest.id, -1, field }, measure);
 	return err ? err : add_to(lines, series,
 				  (struct key){ member->guest.id, -1,
 						lines->exits.parents[EXITS_VMEXIT] }, measure);
@@ -306,7 +304,7 @@ static int take_seconds(struct lines *lines, const struct answer_series *series)
 	if (vcpu >= 0)
 		err = add_vcpu(member, vcpu);
 	if (!err && lines->exits.times[TIME_POLL] == FIELD_NONE && strcmp(name, "poll") == 0)
-		err = exit_fields_add_part(&lines->exits, TIME_POLL);
+		exit_fields_add_part(&lines->exits, TIME_POLL);
 	for (size_t i = 0; !err && i < ARRAY_SIZE(mode->parts); i++) {
 		enum time_part part = mode->parts[i];
 		struct key key = { member->guest.id, vcpu, lines->wait };
@@ -384,8 +382,7 @@ static int take_finding(struct lines *lines, const struct answer_series *series)
 	if (has_member != (member != NULL) || !answer_label(series, "rule", rule, sizeof(rule)) ||
 	    !may_have(lines, lines->finding, rule))
 		return 0;
-	if (host_fields_add_child(lines->fields, lines->finding, rule, &field) < 0)
-		return -ENOMEM;
+	field = host_fields_add_child(lines->fields, lines->finding, rule);
 	err = line_of(lines, (struct key){ member ? member->guest.id : GUEST_ANY, -1, field },
 		      &line);
 	if (!err)

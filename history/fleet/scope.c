@@ -172,13 +172,14 @@ static int add_row(struct scope *scope, struct run *run, const struct line *line
 	if (!scope->host && field->kind == FIELD_COUNTER) {
 		struct key_sum *sum = key_sums_get(&run->sums, &line->key);
 
-		if (!sum)
-			return -ENOMEM;
 		count = sum->count += cell->count;
 		timing.time_ns = sum->ns += cell->ns;
 	}
-	return line->is_timed ? sample_add_timed(&run->sample, line->key, count, flags, &timing) :
-				sample_add(&run->sample, line->key, count, flags);
+	if (line->is_timed)
+		sample_add_timed(&run->sample, line->key, count, flags, &timing);
+	else
+		sample_add(&run->sample, line->key, count, flags);
+	return 0;
 }
 
 static int put_guests(const struct scope *scope, struct run *run, unsigned int at)
@@ -189,7 +190,7 @@ static int put_guests(const struct scope *scope, struct run *run, unsigned int a
 	for (const struct member *member = scope->lines.members; !err && member;
 	     member = member->hh.next) {
 		if (member->is_there[at])
-			err = guests_put(run->guests, &member->guest);
+			guests_put(run->guests, &member->guest);
 	}
 	return err;
 }
@@ -207,7 +208,9 @@ static int take_sample(struct scope *scope, struct run *run, unsigned int at)
 		err = add_row(scope, run, line, at);
 	if (!err)
 		err = put_guests(scope, run, at);
-	return err ? err : stats_update(run->stats, scope->common->fields, &run->sample);
+	if (!err)
+		stats_update(run->stats, scope->common->fields, &run->sample);
+	return err;
 }
 
 /* Each moment has all: any of them may be the oldest that is kept. */

@@ -62,41 +62,38 @@ static int folder_open(const struct env *env, struct why *why)
 	return debugfs_why_locked(&lockdown, why);
 }
 
-static int add_field(struct debugfs *debugfs, const char *name, mode_t mode)
+static void add_field(struct debugfs *debugfs, const char *name, mode_t mode)
 {
 	const struct provider_args *args = &debugfs->args;
 	/* In the kernel only counters can be written (reset); copied files may have any mode. */
 	bool is_level = !(mode & 0222) && !env_is_captured(args->env);
 	uint32_t id;
-	int err = kvm_counter_add(args, name, is_level ? FIELD_GAUGE : FIELD_COUNTER, 0, &id);
 
-	if (err || id == FIELD_NONE)
-		return err;
+	kvm_counter_add(args, name, is_level ? FIELD_GAUGE : FIELD_COUNTER, 0, &id);
+	if (id == FIELD_NONE)
+		return;
 	debugfs->counters[debugfs->nr_counters++] = (struct debugfs_counter){
 		.field = id,
 		.kind = fields_get(args->fields, id)->kind,
 		.is_writable = mode & 0222,
 	};
-	return 0;
 }
 
 /* Adds the counters that are parts of another one (is_children), or the others. */
-static int add_fields(struct debugfs *debugfs, int folder, struct dirent **names, int nr,
-		      bool is_children)
+static void add_fields(struct debugfs *debugfs, int folder, struct dirent **names, int nr,
+		       bool is_children)
 {
 	const struct env *env = debugfs->args.env;
-	int err = 0;
 
-	for (int i = 0; !err && i < nr; i++) {
+	for (int i = 0; i < nr; i++) {
 		const char *name = names[i]->d_name;
 		struct stat st;
 
 		if (kvm_counter_is_child(env, name) != is_children ||
 		    fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		err = add_field(debugfs, name, st.st_mode);
+		add_field(debugfs, name, st.st_mode);
 	}
-	return err;
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -109,16 +106,16 @@ static int find_fields(struct debugfs *debugfs, int folder, struct why *why)
 	const struct env *env = debugfs->args.env;
 	struct dirent **names;
 	int nr = scandir(env->debugfs_kvm, &names, NULL, by_name);
-	int err;
+	int err = 0;
 
 	if (nr < 0)
 		return debugfs_why_no_folder(env, -errno, why);
 	debugfs->counters = calloc((size_t)nr + 1, sizeof(*debugfs->counters));
 	err = debugfs->counters ? 0 : -ENOMEM;
 	if (!err)
-		err = add_fields(debugfs, folder, names, nr, false);
+		add_fields(debugfs, folder, names, nr, false);
 	if (!err)
-		err = add_fields(debugfs, folder, names, nr, true);
+		add_fields(debugfs, folder, names, nr, true);
 	for (int i = 0; i < nr; i++)
 		free(names[i]);
 	free(names);
@@ -272,24 +269,22 @@ static void add_up(const struct debugfs *debugfs)
 	}
 }
 
-static int add_rows(const struct debugfs *debugfs, const struct debugfs_owner *owner,
-		    struct sample *sample)
+static void add_rows(const struct debugfs *debugfs, const struct debugfs_owner *owner,
+		     struct sample *sample)
 {
 	bool is_from_zero = (owner->is_new && owner->is_from_zero) ||
 			    debugfs->args.env->include_past;
 	uint32_t flags = is_from_zero ? ROW_FROM_ZERO : 0;
-	int err = 0;
 
-	for (size_t i = 0; !err && i < debugfs->nr_counters; i++) {
+	for (size_t i = 0; i < debugfs->nr_counters; i++) {
 		const struct debugfs_counter *counter = &debugfs->counters[i];
 		const struct debugfs_total *total = &owner->totals[i];
 		struct key key = { owner->guest, -1, counter->field };
 		uint64_t count = debugfs_combine(counter->kind, total->kept, total->now);
 
 		if (counter->is_wanted && total->is_known)
-			err = sample_add(sample, key, count, flags);
+			sample_add(sample, key, count, flags);
 	}
-	return err;
 }
 
 /* Brings VMs, owners and readings up to date. */
@@ -330,7 +325,7 @@ static int debugfs_collect(void *opened, struct sample *sample, struct why *why)
 	add_up(debugfs);
 	for (owner = debugfs->vms.owners; !err && owner; owner = owner->next) {
 		if (is_in_scope(debugfs, owner))
-			err = add_rows(debugfs, owner, sample);
+			add_rows(debugfs, owner, sample);
 		owner->is_new = false;
 	}
 	return err;

@@ -103,7 +103,7 @@ static void exits_close(void *state)
 }
 
 /* Exits and arguments that could not be counted. */
-static int add_lost_field(struct exits_state *exits)
+static void add_lost_field(struct exits_state *exits)
 {
 	const struct field lost = {
 		.name = "lost_exits",
@@ -113,7 +113,7 @@ static int add_lost_field(struct exits_state *exits)
 		.is_extra = true,
 	};
 
-	return fields_add(exits->args.fields, &lost, &exits->lost_field);
+	exits->lost_field = fields_add(exits->args.fields, &lost);
 }
 
 static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
@@ -130,7 +130,7 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	if (!err)
 		err = open_names(exits, why);
 	if (!err)
-		err = add_lost_field(exits);
+		add_lost_field(exits);
 	if (err) {
 		exits_close(exits);
 		return err;
@@ -261,10 +261,10 @@ static int take_late(void *arg, const struct exits_thread *record)
 }
 
 /* There is a time in L2 from the first exit of L2 on. */
-static int look_for_nested(struct exits_state *exits)
+static void look_for_nested(struct exits_state *exits)
 {
-	return exits_bpf_look_for_nested(exits->bpf) ?
-		       exits_names_add_part(exits->names, TIME_L2) : 0;
+	if (exits_bpf_look_for_nested(exits->bpf))
+		exits_names_add_part(exits->names, TIME_L2);
 }
 
 static int take_threads(struct exits_state *exits)
@@ -341,13 +341,13 @@ static int add_long(struct exits_state *exits, struct sample *sample)
 	return exits_bpf_long(exits->bpf, take_long, exits);
 }
 
-static int add_lost(const struct exits_state *exits, struct sample *sample)
+static void add_lost(const struct exits_state *exits, struct sample *sample)
 {
 	const struct key key = { GUEST_ANY, -1, exits->lost_field };
 
-	return !exits->has_lost ? 0 : sample_add(sample, key, exits->lost.exits +
-						 exits->lost.arguments + exits->lost.missed,
-						 exits->flags);
+	if (exits->has_lost)
+		sample_add(sample, key, exits->lost.exits + exits->lost.arguments +
+			   exits->lost.missed, exits->flags);
 }
 
 static int read_all(struct exits_state *exits, struct sample *sample, struct why *why)
@@ -356,10 +356,9 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct why
 	int err;
 
 	exits_bpf_look_for_interrupts(exits->bpf);
-	err = look_for_nested(exits);
+	look_for_nested(exits);
 	exits_threads_begin(exits->threads);
-	if (!err)
-		err = exits_bpf_take_late(exits->bpf, take_late, exits);
+	err = exits_bpf_take_late(exits->bpf, take_late, exits);
 	now_ns = clock_now_ns(); /* to attach programs, and to wait for others, takes a while */
 	if (!err)
 		err = take_threads(exits);
@@ -370,7 +369,7 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct why
 	if (!err)
 		err = exits_threads_end(exits->threads, sample, exits->flags);
 	if (!err)
-		err = add_lost(exits, sample);
+		add_lost(exits, sample);
 	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
 	sample->time_ns[exits->args.source] = now_ns;
 	return err;

@@ -61,5 +61,6 @@ int exits_long_add(const struct exits_long_output *output, const struct exits_lo
 		row.argument = exits_names_argument(output->names, &argument, code, may_name);
 	if (row.reason == FIELD_NONE || (exit->has_argument && row.argument == FIELD_NONE))
 		return -ENOMEM;
-	return long_exits_add(output->long_exits, &row);
+	long_exits_add(output->long_exits, &row);
+	return 0;
 }

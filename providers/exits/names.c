@@ -79,16 +79,15 @@ int exits_names_new(const struct provider_args *args, const struct split *exit, 
 {
 	const struct exit_events events = find_events(exit);
 	struct exits_names *names = calloc(1, sizeof(*names));
-	int err;
+	int err = 0;
 
 	if (!names)
 		return -ENOMEM;
 	names->args = *args;
 	names->splits[EXITS_VMEXIT] = exit;
 	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
-	err = exit_fields_add(args->fields, args->source, &events, parts, &names->fields);
-	if (!err)
-		err = read_reasons(names, EXITS_VMEXIT);
+	exit_fields_add(args->fields, args->source, &events, parts, &names->fields);
+	err = read_reasons(names, EXITS_VMEXIT);
 	if (!err)
 		err = read_reasons(names, EXITS_USERSPACE);
 	if (err) {
@@ -125,9 +124,9 @@ uint32_t exits_names_time(const struct exits_names *names, enum time_part part)
 	return names->fields.times[part];
 }
 
-int exits_names_add_part(struct exits_names *names, enum time_part part)
+void exits_names_add_part(struct exits_names *names, enum time_part part)
 {
-	return exit_fields_add_part(&names->fields, part);
+	exit_fields_add_part(&names->fields, part);
 }
 
 uint32_t exits_names_cpu(const struct exits_names *names)
@@ -229,10 +228,10 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 	if (known)
 		return known->field;
 	known_reason = write_code(reason, sizeof(reason), names, code);
-	if (exit_fields_reason(&names->fields, (enum exit_kind)code->kind, reason,
-			       known_reason && !code->is_nested ? known_reason->alias : NULL,
-			       known_reason && known_reason->flags & REASON_IDLE, &field) < 0 ||
-	    keep_name(names, &key, field) < 0)
+	field = exit_fields_reason(&names->fields, (enum exit_kind)code->kind, reason,
+				   known_reason && !code->is_nested ? known_reason->alias : NULL,
+				   known_reason && known_reason->flags & REASON_IDLE);
+	if (keep_name(names, &key, field) < 0)
 		return FIELD_NONE;
 	return field;
 }
@@ -251,9 +250,9 @@ static uint32_t add_argument(struct exits_names *names, const struct name_key *k
 	if (!key->argument.is_rest)
 		argument->format(label, sizeof(label), key->argument.a, key->argument.b,
 				 key->argument.c);
-	if (exit_fields_argument(&names->fields, (enum exit_kind)key->argument.kind,
-				 code ? reason : NULL, reason_field, label, &field) < 0 ||
-	    keep_name(names, key, field) < 0)
+	field = exit_fields_argument(&names->fields, (enum exit_kind)key->argument.kind,
+				     code ? reason : NULL, reason_field, label);
+	if (keep_name(names, key, field) < 0)
 		return FIELD_NONE;
 	names->nr_arguments++;
 	return field;

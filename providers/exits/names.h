@@ -29,7 +29,7 @@ uint32_t exits_names_cpu(const struct exits_names *names);
 uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
 
 /* Adds the field of a part that was not measured until now. 0 or -ENOMEM. */
-int exits_names_add_part(struct exits_names *names, enum time_part part);
+void exits_names_add_part(struct exits_names *names, enum time_part part);
 
 /* arch.h's REASON_* of a cell of VM exits; 0 for other cells. */
 unsigned int exits_names_flags(const struct exits_names *names, const struct exits_code *code);

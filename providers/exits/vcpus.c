@@ -236,9 +236,9 @@ struct output {
 	uint32_t flags;
 };
 
-static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
-		   const struct exits_vcpu_id *id, uint32_t field, const struct exits_cell *cell,
-		   uint64_t open_ns)
+static void add_row(const struct exits_vcpus *vcpus, const struct output *out,
+		    const struct exits_vcpu_id *id, uint32_t field, const struct exits_cell *cell,
+		    uint64_t open_ns)
 {
 	struct key key = { id->guest, id->index, field };
 	struct timing timing = {
@@ -247,10 +247,12 @@ static int add_row(const struct exits_vcpus *vcpus, const struct output *out,
 		.max_ns = cell->max_ns,
 	};
 
-	if (!vcpus->config.is_timed)
-		return sample_add(out->sample, key, cell->count, out->flags);
+	if (!vcpus->config.is_timed) {
+		sample_add(out->sample, key, cell->count, out->flags);
+		return;
+	}
 	memcpy(timing.hist, cell->hist, sizeof(timing.hist));
-	return sample_add_timed(out->sample, key, cell->count, out->flags, &timing);
+	sample_add_timed(out->sample, key, cell->count, out->flags, &timing);
 }
 
 /* The sums by kind, and the time of the reasons that mean idle. */
@@ -315,8 +317,8 @@ static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
 		sums->open_ns[kind] += now->open_ns[i];
 		if (vcpus->cells[i].is_idle)
 			sums->idle_ns[kind] += now->cells[i].time_ns + now->open_ns[i];
-		err = add_row(vcpus, out, &vcpu->id, vcpus->cells[i].field, &now->cells[i],
-			      now->open_ns[i]);
+		add_row(vcpus, out, &vcpu->id, vcpus->cells[i].field, &now->cells[i],
+			now->open_ns[i]);
 	}
 	return err;
 }
@@ -335,15 +337,14 @@ static void split_time(const struct exits_vcpu *vcpu, const struct vcpu_sums *su
 	exit_fields_split(vcpu->now->whole_ns, &time, ret_parts);
 }
 
-static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
-		     struct exits_vcpu *vcpu, const struct vcpu_sums *sums)
+static void add_times(const struct exits_vcpus *vcpus, const struct output *out,
+		      struct exits_vcpu *vcpu, const struct vcpu_sums *sums)
 {
 	uint64_t parts[TIME_PARTS];
-	int err = 0;
 
 	split_time(vcpu, sums, parts);
 	exit_fields_keep(vcpu->shown, parts);
-	for (int i = 0; i < TIME_PARTS && !err; i++) {
+	for (int i = 0; i < TIME_PARTS; i++) {
 		struct key key = { vcpu->id.guest, vcpu->id.index,
 				   exits_names_time(vcpus->config.names, (enum time_part)i) };
 
@@ -351,40 +352,33 @@ static int add_times(const struct exits_vcpus *vcpus, const struct output *out,
 		if (key.field == FIELD_NONE || (i == TIME_L2 && !vcpu->now->has_nested))
 			continue;
 		vcpu->shown[i] = parts[i];
-		err = sample_add(out->sample, key, parts[i], out->flags);
+		sample_add(out->sample, key, parts[i], out->flags);
 	}
-	return err;
 }
 
-static int add_parents(const struct exits_vcpus *vcpus, const struct output *out,
-		       const struct exits_vcpu *vcpu, const struct vcpu_sums *sums)
+static void add_parents(const struct exits_vcpus *vcpus, const struct output *out,
+			const struct exits_vcpu *vcpu, const struct vcpu_sums *sums)
 {
-	int err = 0;
-
-	for (unsigned int i = 0; i < EXITS_KINDS && !err; i++) {
+	for (unsigned int i = 0; i < EXITS_KINDS; i++) {
 		if (sums->by_kind[i].count)
-			err = add_row(vcpus, out, &vcpu->id,
-				      exits_names_parent(vcpus->config.names, (enum exit_kind)i),
-				      &sums->by_kind[i], sums->open_ns[i]);
+			add_row(vcpus, out, &vcpu->id,
+				exits_names_parent(vcpus->config.names, (enum exit_kind)i),
+				&sums->by_kind[i], sums->open_ns[i]);
 	}
-	return err;
 }
 
-static int add_arguments(const struct exits_vcpus *vcpus, const struct output *out,
-			 const struct exits_vcpu *vcpu, struct vcpu_sums *sums)
+static void add_arguments(const struct exits_vcpus *vcpus, const struct output *out,
+			  const struct exits_vcpu *vcpu, struct vcpu_sums *sums)
 {
-	int err = 0;
-
-	for (struct argument_sum *sum = vcpu->arguments; sum && !err; sum = sum->hh.next) {
+	for (struct argument_sum *sum = vcpu->arguments; sum; sum = sum->hh.next) {
 		exits_cell_add(&sum->now, &sum->former);
 		exits_cell_add(&sums->by_kind[sum->kind], &sum->now);
 		sums->open_ns[sum->kind] += sum->open_ns;
 		if (sum->now.count)
-			err = add_row(vcpus, out, &vcpu->id, sum->field, &sum->now, sum->open_ns);
+			add_row(vcpus, out, &vcpu->id, sum->field, &sum->now, sum->open_ns);
 	}
 	for (unsigned int i = 0; i < EXITS_KINDS; i++)
 		exits_cell_add(&sums->by_kind[i], &vcpu->dropped[i]);
-	return err;
 }
 
 /* Makes room where there are many: the totals of arguments that are dropped stay in the stats. */
@@ -408,17 +402,17 @@ static int add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct 
 	int err = add_cells(vcpus, out, vcpu, &sums);
 
 	if (!err && vcpu->nr_named)
-		err = add_arguments(vcpus, out, vcpu, &sums);
+		add_arguments(vcpus, out, vcpu, &sums);
 	drop_arguments(vcpu);
 	if (!err)
-		err = add_parents(vcpus, out, vcpu, &sums);
+		add_parents(vcpus, out, vcpu, &sums);
 	if (!err)
-		err = sample_add(out->sample,
-				 (struct key){ vcpu->id.guest, vcpu->id.index,
-					       exits_names_cpu(vcpus->config.names) },
-				 vcpu->cpu, 0);
+		sample_add(out->sample,
+			   (struct key){ vcpu->id.guest, vcpu->id.index,
+					 exits_names_cpu(vcpus->config.names) },
+			   vcpu->cpu, 0);
 	if (!err && vcpus->config.is_timed && sums.by_kind[EXITS_VMEXIT].count)
-		err = add_times(vcpus, out, vcpu, &sums);
+		add_times(vcpus, out, vcpu, &sums);
 	return err;
 }
 

@@ -182,28 +182,26 @@ static uint64_t busy_ticks(const char *at)
 	return sum;
 }
 
-static int add_row(const struct host_cpus *cpus, int number, enum host_part part, uint64_t value,
-		   struct sample *sample)
+static void add_row(const struct host_cpus *cpus, int number, enum host_part part, uint64_t value,
+		    struct sample *sample)
 {
-	return sample_add(sample, (struct key){ 0, number, cpus->fields->parts[part] }, value, 0);
+	sample_add(sample, (struct key){ 0, number, cpus->fields->parts[part] }, value, 0);
 }
 
-static int add_place(const struct host_cpus *cpus, int number, enum host_part part, int value,
-		     struct sample *sample)
+static void add_place(const struct host_cpus *cpus, int number, enum host_part part, int value,
+		      struct sample *sample)
 {
-	return value < 0 ? 0 : add_row(cpus, number, part, (uint64_t)value, sample);
+	if (value >= 0)
+		add_row(cpus, number, part, (uint64_t)value, sample);
 }
 
-static int add_places(const struct host_cpus *cpus, int number, struct sample *sample)
+static void add_places(const struct host_cpus *cpus, int number, struct sample *sample)
 {
 	const struct host_cpu *cpu = &cpus->list[number];
-	int err = add_place(cpus, number, HOST_NODE, cpu->node, sample);
 
-	if (!err)
-		err = add_place(cpus, number, HOST_CORE, cpu->core, sample);
-	if (!err)
-		err = add_place(cpus, number, HOST_SIBLING, cpu->sibling, sample);
-	return err;
+	add_place(cpus, number, HOST_NODE, cpu->node, sample);
+	add_place(cpus, number, HOST_CORE, cpu->core, sample);
+	add_place(cpus, number, HOST_SIBLING, cpu->sibling, sample);
 }
 
 /* The number of a line "cpu12 ..."; -1: it is no such line. ret_at: behind the number. */
@@ -246,23 +244,19 @@ static int see_cpus(struct host_cpus *cpus, const char *text)
 	return 0;
 }
 
-static int add_cpus(const struct host_cpus *cpus, const char *text, struct sample *sample)
+static void add_cpus(const struct host_cpus *cpus, const char *text, struct sample *sample)
 {
-	int err = 0;
-
 	/* All lines of CPUs are at the beginning. */
-	for (const char *line = text; strncmp(line, "cpu", 3) == 0 && !err;
+	for (const char *line = text; strncmp(line, "cpu", 3) == 0;
 	     line = next_line(line)) {
 		const char *at;
 		int number = number_of(line, &at);
 
 		if (number < 0)
 			continue;
-		err = add_row(cpus, number, HOST_BUSY, busy_ticks(at) * cpus->tick_ns, sample);
-		if (!err)
-			err = add_places(cpus, number, sample);
+		add_row(cpus, number, HOST_BUSY, busy_ticks(at) * cpus->tick_ns, sample);
+		add_places(cpus, number, sample);
 	}
-	return err;
 }
 
 int host_cpus_collect(struct host_cpus *cpus, struct sample *sample)
@@ -275,7 +269,7 @@ int host_cpus_collect(struct host_cpus *cpus, struct sample *sample)
 	if (!err)
 		err = see_cpus(cpus, text);
 	if (!err)
-		err = add_cpus(cpus, text, sample);
+		add_cpus(cpus, text, sample);
 	free(text);
 	return err;
 }

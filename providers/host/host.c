@@ -50,12 +50,13 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 	host->memory = host_memory_new(args->env, args->guests, host->cpus);
 	host->threads = host_threads_new(args->env, args->guests, &host->fields, host->memory);
 	host->vmms = host_vmms_new(args->env, args->guests, &host->fields);
-	if (!host->threads || !host->vmms || !host->cpus || !host->memory ||
-	    host_fields_add(args->fields, args->source, &host->fields) < 0 ||
-	    (host_memory_has_nodes(args->env) && host_fields_add_remote(&host->fields) < 0)) {
+	if (!host->threads || !host->vmms || !host->cpus || !host->memory) {
 		host_close(host);
 		return -ENOMEM;
 	}
+	host_fields_add(args->fields, args->source, &host->fields);
+	if (host_memory_has_nodes(args->env))
+		host_fields_add_remote(&host->fields);
 	*ret_state = host;
 	return 0;
 }

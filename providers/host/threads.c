@@ -417,21 +417,18 @@ static uint64_t read_all(struct host_threads *threads)
  * Looks which quota stops the thread now, and adds a row for it. What waits in a cgroup that cannot
  * be read may be stopped by a quota. 0 or -ENOMEM.
  */
-static int add_quota(struct host_threads *threads, struct host_thread *thread,
-		     struct sample *sample)
+static void add_quota(struct host_threads *threads, struct host_thread *thread,
+		      struct sample *sample)
 {
 	struct fields *fields = threads->fields->fields;
 	uint32_t before = fields_count(fields), quota;
 	char text[HOST_QUOTA_SIZE] = HOST_QUOTA_HIDDEN;
 	uint64_t ns = thread->has_hidden_cgroup ? thread->waited_ns : thread->share_ns;
-	int err = 0;
 
 	if (ns && threads->nr_quotas < QUOTAS_MAX &&
 	    (thread->has_hidden_cgroup ||
 	     host_cgroup_quota(threads->cgroups, thread->cgroup, text, sizeof(text)))) {
-		err = host_fields_quota(threads->fields, text, &quota);
-		if (err)
-			return err;
+		quota = host_fields_quota(threads->fields, text);
 		threads->nr_quotas += fields_count(fields) - before;
 		if (quota != thread->quota)
 			thread->quota_ns = 0;
@@ -439,19 +436,19 @@ static int add_quota(struct host_threads *threads, struct host_thread *thread,
 	}
 	thread->quota_ns += ns;
 	if (thread->quota == FIELD_NONE)
-		return 0;
-	return sample_add(sample, (struct key){ thread->guest, thread->vcpu, thread->quota },
-			  thread->quota_ns, ROW_FROM_ZERO);
+		return;
+	sample_add(sample, (struct key){ thread->guest, thread->vcpu, thread->quota },
+		   thread->quota_ns, ROW_FROM_ZERO);
 }
 
-static int add_row(const struct host_thread *thread, uint32_t field, uint64_t value,
-		   struct sample *sample)
-{
-	return sample_add(sample, (struct key){ thread->guest, thread->vcpu, field }, value, 0);
-}
-
-static int add_rows(const struct host_threads *threads, const struct host_thread *thread,
+static void add_row(const struct host_thread *thread, uint32_t field, uint64_t value,
 		    struct sample *sample)
+{
+	sample_add(sample, (struct key){ thread->guest, thread->vcpu, field }, value, 0);
+}
+
+static void add_rows(const struct host_threads *threads, const struct host_thread *thread,
+		     struct sample *sample)
 {
 	const uint32_t *parts = threads->fields->parts;
 	bool has_times = threads->has_schedstat && thread->has_times;
@@ -471,13 +468,11 @@ static int add_rows(const struct host_threads *threads, const struct host_thread
 		{ remote >= 0, parts[HOST_REMOTE], (uint64_t)remote },
 		{ has_times, threads->fields->stopped, thread->stopped_ns },
 	};
-	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows) && !err; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (rows[i].is_known)
-			err = add_row(thread, rows[i].field, rows[i].value, sample);
+			add_row(thread, rows[i].field, rows[i].value, sample);
 	}
-	return err;
 }
 
 /* A vCPU that has several threads, in a process with several VMs, is the first one's. */
@@ -499,9 +494,9 @@ int host_threads_collect(struct host_threads *threads, struct sample *sample,
 	for (size_t i = 0; i < threads->nr && !err; i++) {
 		if (is_repeated(threads, i))
 			continue;
-		err = add_rows(threads, &threads->list[i], sample);
+		add_rows(threads, &threads->list[i], sample);
 		if (!err)
-			err = add_quota(threads, &threads->list[i], sample);
+			add_quota(threads, &threads->list[i], sample);
 	}
 	return err;
 }

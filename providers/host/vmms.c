@@ -158,24 +158,20 @@ static bool is_known(const struct host_fields *host, const char *label)
 }
 
 /* The number of the name in the VMM's list. 0 or -ENOMEM. */
-static int get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label, size_t *ret_name)
+static void get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label, size_t *ret_name)
 {
 	uint32_t before = fields_count(vmms->fields->fields), field;
-	int err;
 
 	if (!label[0] || (vmms->nr_names >= NAMES_MAX && !is_known(vmms->fields, label)))
 		label = "other";
-	err = host_fields_thread(vmms->fields, label, &field);
-	if (err)
-		return err;
+	field = host_fields_thread(vmms->fields, label);
 	vmms->nr_names += fields_count(vmms->fields->fields) - before;
 	for (*ret_name = 0; *ret_name < vmm->nr_names; ++*ret_name) {
 		if (vmm->names[*ret_name].field == field)
-			return 0;
+			return;
 	}
 	array_grow(&vmm->names, &vmm->room_names, vmm->nr_names + 1);
 	vmm->names[vmm->nr_names++] = (struct vmm_name){ .field = field };
-	return 0;
 }
 
 /* ---- threads */
@@ -195,8 +191,8 @@ static bool read_run(const struct host_vmms *vmms, const struct vmm *vmm,
 	return true;
 }
 
-static int begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
-			struct vmm_thread *ret_thread)
+static void begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
+			 struct vmm_thread *ret_thread)
 {
 	char path[PATH_MAX], name[32] = "";
 
@@ -204,21 +200,18 @@ static int begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
 	env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)vmm->pid, (int)tid);
 	read_small(path, name, sizeof(name));
 	tidy_name(name);
-	if (get_name(vmms, vmm, name, &ret_thread->name) < 0)
-		return -ENOMEM;
+	get_name(vmms, vmm, name, &ret_thread->name);
 	read_run(vmms, vmm, ret_thread, &ret_thread->run_ns);
-	return 0;
 }
 
 /* Takes threads that are there over from the old list, and closes the others. */
-static int list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct pid_list *tids)
+static void list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct pid_list *tids)
 {
 	const struct guest *guest = guests_by_id(vmms->guests, vmm->guest);
 	struct vmm_thread *list = NULL;
 	size_t nr = 0, room = 0, old = 0;
-	int err = 0;
 
-	for (size_t i = 0; i < tids->nr && !err; i++) {
+	for (size_t i = 0; i < tids->nr; i++) {
 		pid_t tid = tids->pids[i];
 
 		if (guest_vcpu_by_tid(guest, tid))
@@ -229,27 +222,26 @@ static int list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct pi
 		if (old < vmm->nr_threads && vmm->threads[old].tid == tid)
 			list[nr] = vmm->threads[old++];
 		else
-			err = begin_thread(vmms, vmm, tid, &list[nr]);
-		nr += !err;
+			begin_thread(vmms, vmm, tid, &list[nr]);
+		nr++;
 	}
 	while (old < vmm->nr_threads)
 		close_thread(&vmm->threads[old++]);
 	free(vmm->threads);
 	vmm->threads = list;
 	vmm->nr_threads = nr;
-	return err;
 }
 
 static int take_turn(struct host_vmms *vmms, struct vmm *vmm)
 {
 	struct pid_list tids = { 0 };
 	char path[PATH_MAX];
-	int err;
+	int err = 0;
 
 	env_path(vmms->env, path, sizeof(path), "/proc/%d/task", (int)vmm->pid);
 	err = pid_list_read(&tids, path);
 	if (!err)
-		err = list_threads(vmms, vmm, &tids);
+		list_threads(vmms, vmm, &tids);
 	pid_list_release(&tids);
 	return err == -ENOMEM ? err : 0; /* else it has ended, or cannot be read now */
 }
@@ -282,22 +274,20 @@ static void read_times(const struct host_vmms *vmms, struct vmm *vmm)
 	}
 }
 
-static int add_rows(const struct host_vmms *vmms, const struct vmm *vmm, struct sample *sample)
+static void add_rows(const struct host_vmms *vmms, const struct vmm *vmm, struct sample *sample)
 {
 	struct key key = { vmm->guest, -1, vmms->fields->parts[HOST_THREAD] };
 	uint64_t sum_ns = 0;
-	int err = 0;
 
 	if (!vmm->nr_names) /* its threads were not listed yet */
-		return 0;
+		return;
 	for (size_t i = 0; i < vmm->nr_names; i++)
 		sum_ns += vmm->names[i].run_ns;
-	err = sample_add(sample, key, sum_ns, 0);
-	for (size_t i = 0; i < vmm->nr_names && !err; i++) {
+	sample_add(sample, key, sum_ns, 0);
+	for (size_t i = 0; i < vmm->nr_names; i++) {
 		key.field = vmm->names[i].field;
-		err = sample_add(sample, key, vmm->names[i].run_ns, 0);
+		sample_add(sample, key, vmm->names[i].run_ns, 0);
 	}
-	return err;
 }
 
 int host_vmms_collect(struct host_vmms *vmms, struct sample *sample)
@@ -308,7 +298,7 @@ int host_vmms_collect(struct host_vmms *vmms, struct sample *sample)
 		err = take_turns(vmms);
 	for (size_t i = 0; i < vmms->nr && !err; i++) {
 		read_times(vmms, &vmms->list[i]);
-		err = add_rows(vmms, &vmms->list[i], sample);
+		add_rows(vmms, &vmms->list[i], sample);
 	}
 	return err;
 }

@@ -261,20 +261,19 @@ static int advance(struct captured *captured)
 /* ---- rows */
 
 /* A row, and its part of the parent's sum. Waiting is no part of the whole time. */
-static int add_rows(struct captured *captured, struct key key, const struct count *count)
+static void add_rows(struct captured *captured, struct key key, const struct count *count)
 {
 	const struct field *field = fields_get(captured->args.fields, count->field);
 	const struct played_timing timing = { .timing = count->now.timing };
 	const struct played_timing *timed = count->is_timed ? &timing : NULL;
-	int err;
 
 	key.field = count->field;
-	err = played_rows_add(&captured->rows, key, count->now.count, timed);
+	played_rows_add(&captured->rows, key, count->now.count, timed);
 	key.field = field->parent;
-	if (err || field->parent == FIELD_NONE || field->use == USE_EVENT ||
+	if (field->parent == FIELD_NONE || field->use == USE_EVENT ||
 	    (field->use == USE_TIME && !time_adds_up((enum time_part)field->part)))
-		return err;
-	return played_rows_add(&captured->rows, key, count->now.count, timed);
+		return;
+	played_rows_add(&captured->rows, key, count->now.count, timed);
 }
 
 static int captured_want(void *state, const struct want *want, struct why *why)
@@ -306,14 +305,15 @@ static int captured_collect(void *state, struct sample *sample, struct why *why)
 		if (i == 0 || count->tid != count[-1].tid)
 			has_key = captured->key_of(captured, want, count->tid, &key);
 		if (has_key)
-			err = add_rows(captured, key, count);
+			add_rows(captured, key, count);
 	}
 	if (!err)
-		err = played_rows_join(&captured->rows, captured->args.fields);
+		played_rows_join(&captured->rows, captured->args.fields);
 	if (err)
 		return err;
 	sample->time_ns[captured->args.source] = captured->time_ns;
-	return played_rows_sample(&captured->rows, &want->fields, flags, sample);
+	played_rows_sample(&captured->rows, &want->fields, flags, sample);
+	return 0;
 }
 
 static int captured_new(const struct provider_args *args, const char *name, key_fn key_of,
@@ -439,28 +439,27 @@ static uint32_t find_reason(const struct fields *fields, const char *reason)
 }
 
 /* name: "vmexit(REASON)", or "msr(REASON LABEL)"; others have no field of their own. */
-static int add_name(const struct captured *captured, const struct exit_fields *fields, char *name)
+static void add_name(const struct captured *captured, const struct exit_fields *fields, char *name)
 {
 	char *inner = strchr(name, '('), *end = name + strlen(name) - 1, *label;
 	const struct reason *known;
 	enum exit_kind kind;
-	uint32_t id;
 
 	if (!inner || *end != ')' || inner + 1 == end)
-		return 0;
+		return;
 	*inner++ = '\0';
 	*end = '\0';
 	label = strchr(inner, ' ');
 	if (exit_kind_by_name(name, &kind, NULL) < 0 || (kind >= EXITS_FIRST_ARGUMENT && !label))
-		return 0;
+		return;
 	if (kind < EXITS_FIRST_ARGUMENT) {
 		known = known_reason(captured->args.env, inner);
-		return exit_fields_reason(fields, kind, inner, known ? known->alias : NULL,
-					  known && known->flags & REASON_IDLE, &id);
+		exit_fields_reason(fields, kind, inner, known ? known->alias : NULL,
+				   known && known->flags & REASON_IDLE);
+		return;
 	}
 	*label++ = '\0';
-	return exit_fields_argument(fields, kind, inner, find_reason(fields->fields, inner), label,
-				    &id);
+	exit_fields_argument(fields, kind, inner, find_reason(fields->fields, inner), label);
 }
 
 /* Not every kernel reports the polled time of halts, and not every guest has an L2. */
@@ -476,22 +475,21 @@ static unsigned int captured_parts(const struct captured *captured)
 }
 
 /* Adds a field for each name in the file. Reasons come before their arguments there. */
-static int add_exit_fields(const struct captured *captured)
+static void add_exit_fields(const struct captured *captured)
 {
 	const struct provider_args *args = &captured->args;
 	const struct split *exit = args->env->arch->splits;
 	const struct exit_events events = { .names = { exit ? exit->event : NULL } };
 	struct exit_fields fields;
-	int err = exit_fields_add(args->fields, args->source, &events, captured_parts(captured),
-				  &fields);
 
-	for (const char *line = captured->text; line && *line && !err; line = next_line(line)) {
+	exit_fields_add(args->fields, args->source, &events, captured_parts(captured),
+			&fields);
+	for (const char *line = captured->text; line && *line; line = next_line(line)) {
 		char name[NAME_SIZE];
 
 		if (take_name(line, name))
-			err = add_name(captured, &fields, name);
+			add_name(captured, &fields, name);
 	}
-	return err;
 }
 
 static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
@@ -505,7 +503,7 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	err = captured_new(args, EXITS_PATH, exit_key, &captured, why);
 	if (err)
 		return err;
-	err = add_exit_fields(captured);
+	add_exit_fields(captured);
 	if (err)
 		captured_close(captured);
 	else
@@ -551,34 +549,31 @@ static bool host_key(const struct captured *captured, const struct want *want, i
 }
 
 /* name: "vmm(NAME)"; others are known. */
-static int add_host_name(const struct host_fields *fields, char *name)
+static void add_host_name(const struct host_fields *fields, char *name)
 {
 	char *inner = strchr(name, '('), *end = name + strlen(name) - 1;
-	uint32_t id;
 
 	if (!inner || *end != ')')
-		return 0;
+		return;
 	*inner++ = '\0';
 	*end = '\0';
 	if (strcmp(name, "vmm") == 0)
-		return host_fields_thread(fields, inner, &id);
-	return 0;
+		host_fields_thread(fields, inner);
 }
 
-static int add_host_fields(const struct captured *captured)
+static void add_host_fields(const struct captured *captured)
 {
 	struct host_fields fields;
-	int err = host_fields_add(captured->args.fields, captured->args.source, &fields);
 
-	if (!err && strstr(captured->text, "thread(remote)"))
-		err = host_fields_add_remote(&fields);
-	for (const char *line = captured->text; *line && !err; line = next_line(line)) {
+	host_fields_add(captured->args.fields, captured->args.source, &fields);
+	if (strstr(captured->text, "thread(remote)"))
+		host_fields_add_remote(&fields);
+	for (const char *line = captured->text; *line; line = next_line(line)) {
 		char name[NAME_SIZE];
 
 		if (take_name(line, name))
-			err = add_host_name(&fields, name);
+			add_host_name(&fields, name);
 	}
-	return err;
 }
 
 /* Without the file there are no fields, as if there were no such provider. */
@@ -590,7 +585,7 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 	if (err)
 		return err;
 	if (captured->text)
-		err = add_host_fields(captured);
+		add_host_fields(captured);
 	if (err)
 		captured_close(captured);
 	else

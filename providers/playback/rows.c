@@ -3,8 +3,8 @@
 #include "lib/array.h"
 #include "providers/playback/rows.h"
 
-int played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
-		    const struct played_timing *timing)
+void played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
+		     const struct played_timing *timing)
 {
 	struct played_row row = { .key = key, .count = count };
 
@@ -15,7 +15,6 @@ int played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
 		row.timing = (uint32_t)rows->nr_timings;
 	}
 	rows->list[rows->nr++] = row;
-	return 0;
 }
 
 int played_rows_compare(const struct played_row *a, const struct played_row *b)
@@ -36,28 +35,27 @@ static struct buckets *own_buckets(struct played_rows *rows, const struct bucket
 	if (rows->nr_joined && rows->joined[rows->nr_joined - 1] == from)
 		return rows->joined[rows->nr_joined - 1];
 	array_grow(&rows->joined, &rows->room_joined, rows->nr_joined + 1);
-	own = calloc(1, sizeof(*own));
-	if (!own)
-		return NULL;
+	own = xcalloc(1, sizeof(*own));
 	rows->joined[rows->nr_joined++] = own;
-	return buckets_join(own, from) < 0 ? NULL : own;
+	buckets_join(own, from);
+	return own;
 }
 
-static int join_buckets(struct played_rows *rows, struct spread *sum, const struct spread *more)
+static void join_buckets(struct played_rows *rows, struct spread *sum, const struct spread *more)
 {
 	struct buckets *own;
 
 	if (!rows->has_spreads || !sum->buckets || !more->buckets) {
 		sum->buckets = NULL;
-		return 0;
+		return;
 	}
 	own = own_buckets(rows, sum->buckets);
 	sum->buckets = own;
-	return own ? buckets_join(own, more->buckets) : -ENOMEM;
+	buckets_join(own, more->buckets);
 }
 
-static int join_timings(struct played_rows *rows, struct played_timing *sum,
-			const struct played_timing *more)
+static void join_timings(struct played_rows *rows, struct played_timing *sum,
+			 const struct played_timing *more)
 {
 	sum->timing.time_ns += more->timing.time_ns;
 	sum->timing.open_ns += more->timing.open_ns;
@@ -66,45 +64,39 @@ static int join_timings(struct played_rows *rows, struct played_timing *sum,
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		sum->timing.hist[i] += more->timing.hist[i];
 	spread_join(&sum->spread, &more->spread);
-	return join_buckets(rows, &sum->spread, &more->spread);
+	join_buckets(rows, &sum->spread, &more->spread);
 }
 
-static int join(struct played_rows *rows, struct played_row *sum, const struct played_row *row)
+static void join(struct played_rows *rows, struct played_row *sum, const struct played_row *row)
 {
 	sum->count += row->count;
 	if (!sum->timing)
 		sum->timing = row->timing;
 	else if (row->timing)
-		return join_timings(rows, played_rows_timing(rows, sum),
-				    played_rows_timing(rows, row));
-	return 0;
+		join_timings(rows, played_rows_timing(rows, sum), played_rows_timing(rows, row));
 }
 
-int played_rows_join(struct played_rows *rows, const struct fields *fields)
+void played_rows_join(struct played_rows *rows, const struct fields *fields)
 {
 	size_t nr = 0;
-	int err = 0;
 
 	if (rows->nr)
 		qsort(rows->list, rows->nr, sizeof(*rows->list), compare_rows);
-	for (size_t i = 0; !err && i < rows->nr; i++) {
+	for (size_t i = 0; i < rows->nr; i++) {
 		const struct played_row *row = &rows->list[i];
 
 		if (nr == 0 || played_rows_compare(&rows->list[nr - 1], row) != 0)
 			rows->list[nr++] = *row;
 		else if (fields_get(fields, row->key.field)->kind == FIELD_COUNTER)
-			err = join(rows, &rows->list[nr - 1], row);
+			join(rows, &rows->list[nr - 1], row);
 	}
 	rows->nr = nr;
-	return err;
 }
 
-int played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
-		       uint32_t flags, struct sample *sample)
+void played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
+			uint32_t flags, struct sample *sample)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < rows->nr && !err; i++) {
+	for (size_t i = 0; i < rows->nr; i++) {
 		const struct played_row *row = &rows->list[i];
 		const struct played_timing *timed = played_rows_timing(rows, row);
 		struct timing timing;
@@ -112,14 +104,13 @@ int played_rows_sample(const struct played_rows *rows, const struct field_set *w
 		if (wanted && !field_set_has(wanted, row->key.field))
 			continue;
 		if (!timed) {
-			err = sample_add(sample, row->key, row->count, flags);
+			sample_add(sample, row->key, row->count, flags);
 			continue;
 		}
 		timing = timed->timing;
 		timing.spread = rows->has_spreads && timed->spread.count ? &timed->spread : NULL;
-		err = sample_add_timed(sample, row->key, row->count, flags, &timing);
+		sample_add_timed(sample, row->key, row->count, flags, &timing);
 	}
-	return err;
 }
 
 static void release_joined(struct played_rows *rows)

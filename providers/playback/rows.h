@@ -34,8 +34,8 @@ struct played_rows {
 };
 
 /* timing is copied; NULL: the row is not timed. 0 or -ENOMEM. */
-int played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
-		    const struct played_timing *timing);
+void played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
+		     const struct played_timing *timing);
 
 /* The durations of a row; NULL: it is not timed. */
 static inline struct played_timing *played_rows_timing(const struct played_rows *rows,
@@ -48,11 +48,11 @@ static inline struct played_timing *played_rows_timing(const struct played_rows 
 int played_rows_compare(const struct played_row *a, const struct played_row *b);
 
 /* Adds up the rows of each key, keeps one of a gauge or a peak, and sorts by key. 0 or -ENOMEM. */
-int played_rows_join(struct played_rows *rows, const struct fields *fields);
+void played_rows_join(struct played_rows *rows, const struct fields *fields);
 
 /* Adds the rows of wanted fields to a sample; wanted NULL: of all. 0 or -ENOMEM. */
-int played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
-		       uint32_t flags, struct sample *sample);
+void played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
+			uint32_t flags, struct sample *sample);
 
 /* Empties them and keeps their memory. */
 void played_rows_reset(struct played_rows *rows);

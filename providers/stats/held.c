@@ -20,25 +20,23 @@
 
 /* ---- in /proc */
 
-static int add_fd(struct held *held, int fd, int32_t vcpu)
+static void add_fd(struct held *held, int fd, int32_t vcpu)
 {
 	array_grow(&held->fds, &held->room, held->nr + 1);
 	held->fds[held->nr++] = (struct held_fd){ .fd = fd, .vcpu = vcpu };
-	return 0;
 }
 
-static int add_link(struct held *held, int fd, const char *link)
+static void add_link(struct held *held, int fd, const char *link)
 {
 	const char *after;
 
 	if (proc_link_is(link, "kvm-vm") && (held->vm_fd < 0 || fd < held->vm_fd))
 		held->vm_fd = fd;
 	if (proc_link_is(link, "kvm-vm-stats"))
-		return add_fd(held, fd, -1);
+		add_fd(held, fd, -1);
 	after = proc_link_is(link, "kvm-vcpu-stats");
-	if (!after || *after != ':' || after[1] < '0' || after[1] > '9')
-		return 0;
-	return add_fd(held, fd, atoi(after + 1));
+	if (after && *after == ':' && after[1] >= '0' && after[1] <= '9')
+		add_fd(held, fd, atoi(after + 1));
 }
 
 static int by_vcpu(const void *a, const void *b)
@@ -116,7 +114,7 @@ int held_find(const struct env *env, pid_t pid, struct held *held)
 
 		if (len >= 0) {
 			link[len] = '\0';
-			err = add_link(held, atoi(entry->d_name), link);
+			add_link(held, atoi(entry->d_name), link);
 		} else if (errno == EACCES) { /* the names can be read by its user, always */
 			err = -EACCES;
 		}

@@ -52,22 +52,20 @@ struct kernel_stats {
 /* ---- layouts */
 
 /* Parents before their children. part: see kvm_counter_add(). */
-static int add_fields(const struct kernel_stats *stats, struct stats_layout *layout,
-		      unsigned int part)
+static void add_fields(const struct kernel_stats *stats, struct stats_layout *layout,
+		       unsigned int part)
 {
 	const struct provider_args *args = &stats->args;
-	int err = 0;
 
 	for (int is_child = 0; is_child <= 1; is_child++) {
-		for (size_t i = 0; !err && i < layout->nr_counters; i++) {
+		for (size_t i = 0; i < layout->nr_counters; i++) {
 			struct stats_counter *counter = &layout->counters[i];
 
 			if (kvm_counter_is_child(args->env, counter->name) == (is_child != 0))
-				err = kvm_counter_add(args, counter->name, counter->kind, part,
-						      &counter->field);
+				kvm_counter_add(args, counter->name, counter->kind, part,
+						&counter->field);
 		}
 	}
-	return err;
 }
 
 static void mark_wanted(const struct kernel_stats *stats, struct stats_layout *layout)
@@ -82,7 +80,7 @@ static void mark_wanted(const struct kernel_stats *stats, struct stats_layout *l
 static int get_layout(struct kernel_stats *stats, size_t size, struct held_fd *fd)
 {
 	struct stats_layout *layout = stats->layouts;
-	int err;
+	int err = 0;
 
 	while (layout && !stats_layout_fits(layout, stats->bytes, 0, size))
 		layout = layout->next;
@@ -92,7 +90,7 @@ static int get_layout(struct kernel_stats *stats, size_t size, struct held_fd *f
 			return err;
 		layout->next = stats->layouts;
 		stats->layouts = layout;
-		err = add_fields(stats, layout, fd->vcpu < 0 ? 0 : EVENT_BY_VCPU);
+		add_fields(stats, layout, fd->vcpu < 0 ? 0 : EVENT_BY_VCPU);
 		if (err)
 			return err;
 		mark_wanted(stats, layout);
@@ -211,13 +209,12 @@ static int update(struct kernel_stats *stats)
 
 /* ---- rows */
 
-static int add_rows(const struct kernel_stats *stats, const struct holder *holder,
-		    const struct held_fd *fd, uint32_t flags, struct sample *sample)
+static void add_rows(const struct kernel_stats *stats, const struct holder *holder,
+		     const struct held_fd *fd, uint32_t flags, struct sample *sample)
 {
 	const struct stats_layout *layout = fd->layout;
-	int err = 0;
 
-	for (size_t i = 0; !err && i < layout->nr_counters; i++) {
+	for (size_t i = 0; i < layout->nr_counters; i++) {
 		const struct stats_counter *counter = &layout->counters[i];
 		struct key key = { holder->guest, fd->vcpu, counter->field };
 		struct timing timing;
@@ -227,13 +224,12 @@ static int add_rows(const struct kernel_stats *stats, const struct holder *holde
 			continue;
 		value = stats_counter_value(counter, stats->bytes);
 		if (!counter->has_durations) {
-			err = sample_add(sample, key, value, flags);
+			sample_add(sample, key, value, flags);
 			continue;
 		}
 		stats_counter_timing(counter, stats->bytes, &timing);
-		err = sample_add_timed(sample, key, value, flags, &timing);
+		sample_add_timed(sample, key, value, flags, &timing);
 	}
-	return err;
 }
 
 /* Reads a descriptor; sample NULL: only what it has. 0 or -errno. */
@@ -251,7 +247,8 @@ static int read_fd(struct kernel_stats *stats, struct held_look *look, struct ho
 		err = -EBADF;
 	if (err || !sample)
 		return err;
-	return add_rows(stats, holder, fd, is_from_zero ? ROW_FROM_ZERO : 0, sample);
+	add_rows(stats, holder, fd, is_from_zero ? ROW_FROM_ZERO : 0, sample);
+	return 0;
 }
 
 /*
@@ -408,7 +405,6 @@ static int stats_open(const struct provider_args *args, void **ret_state, struct
 static int stats_want(void *opened, const struct want *want, struct why *why)
 {
 	struct kernel_stats *stats = opened;
-	int err;
 
 	(void)why;
 	/* What the present guests have counted up to now is no part of the answer. */
@@ -416,10 +412,10 @@ static int stats_want(void *opened, const struct want *want, struct why *why)
 		holder->is_late = false;
 	stats->scope = want->scope;
 	stats->guest = want->guest;
-	err = field_set_copy(&stats->wanted, &want->fields);
+	field_set_copy(&stats->wanted, &want->fields);
 	for (struct stats_layout *layout = stats->layouts; layout; layout = layout->next)
 		mark_wanted(stats, layout);
-	return err;
+	return 0;
 }
 
 static bool is_anything_wanted(const struct kernel_stats *stats)

@@ -100,8 +100,8 @@ void counts_end(struct counts *counts, const struct target *targets, size_t nr, 
 	}
 }
 
-static int guest_counts_emit(const struct counts *counts, struct guest_counts *counted,
-			     const bool *is_wanted, const int *failed, struct sample *sample)
+static void guest_counts_emit(const struct counts *counts, struct guest_counts *counted,
+			      const bool *is_wanted, const int *failed, struct sample *sample)
 {
 	for (uint32_t i = 0; i < counts->nr_counters; i++) {
 		struct key key = { counted->guest, -1, counts->counters[i].field };
@@ -110,22 +110,18 @@ static int guest_counts_emit(const struct counts *counts, struct guest_counts *c
 		if (!is_wanted[i] || !counted->is_counted[i] ||
 		    (failed && failed[i] && !counted->was_sampled[i]))
 			continue;
-		if (sample_add(sample, key, counted->retired[i] + counted->now[i], flags) < 0)
-			return -ENOMEM;
+		sample_add(sample, key, counted->retired[i] + counted->now[i], flags);
 		counted->was_sampled[i] = true;
 	}
-	return 0;
 }
 
-int counts_emit(struct counts *counts, const bool *is_wanted, const int *failed,
-		struct sample *sample)
+void counts_emit(struct counts *counts, const bool *is_wanted, const int *failed,
+		 struct sample *sample)
 {
-	int err = 0;
-
-	for (struct guest_counts **link = &counts->first; *link && !err;) {
+	for (struct guest_counts **link = &counts->first; *link;) {
 		struct guest_counts *counted = *link;
 
-		err = guest_counts_emit(counts, counted, is_wanted, failed, sample);
+		guest_counts_emit(counts, counted, is_wanted, failed, sample);
 		if (!counted->is_ending) {
 			link = &counted->next;
 			continue;
@@ -133,7 +129,6 @@ int counts_emit(struct counts *counts, const bool *is_wanted, const int *failed,
 		*link = counted->next;
 		guest_counts_free(counted);
 	}
-	return err;
 }
 
 int target_compare(const void *a, const void *b)

@@ -52,8 +52,8 @@ void counts_end(struct counts *counts, const struct target *targets, size_t nr, 
  * counter, an -errno if it is not counted everywhere: then it gets no first row; NULL: none failed.
  * 0 or -ENOMEM.
  */
-int counts_emit(struct counts *counts, const bool *is_wanted, const int *failed,
-		struct sample *sample);
+void counts_emit(struct counts *counts, const bool *is_wanted, const int *failed,
+		 struct sample *sample);
 
 /* Ascending by (is_thread, id), for qsort() and bsearch() over struct target. */
 int target_compare(const void *a, const void *b);

@@ -77,15 +77,12 @@ static int event_add(struct tracepoint_events *events, const char *system, const
 		.exit_rank = exit_rank(events->args.env->arch, system, event),
 	};
 	uint32_t field;
-	int err;
 
 	if (fields_find(events->args.fields, event) != FIELD_NONE) {
 		snprintf(name, sizeof(name), "%s:%s", system, event);
 		spec.name = name;
 	}
-	err = fields_add(events->args.fields, &spec, &field);
-	if (err)
-		return err;
+	field = fields_add(events->args.fields, &spec);
 	return counter_add(events,
 			   (struct counter){ .tracepoint_id = id, .system = strdup(system),
 					     .event = strdup(event) }, field);
@@ -115,14 +112,11 @@ static int reason_add(struct tracepoint_events *events, const struct split *spli
 	};
 	struct counter counter = { .tracepoint_id = id, .split = split };
 	uint32_t field;
-	int err;
 
 	snprintf(name, sizeof(name), "%s(%s)", event, reason->name);
 	snprintf(alias, sizeof(alias), "%s(%s)", event, reason->alias ? reason->alias : "");
 	split_filter(split, reason, filter, sizeof(filter));
-	err = fields_add(events->args.fields, &spec, &field);
-	if (err)
-		return err;
+	field = fields_add(events->args.fields, &spec);
 	counter.system = strdup(split->system);
 	counter.event = strdup(split->event);
 	counter.filter = strdup(filter);

@@ -157,16 +157,12 @@ static void slot_open(struct perf_state *perf, struct perf_target *at, uint32_t 
 		fd = perf_counter_open(&perf->counters[counter], &target, group->leader, &id);
 		pthread_mutex_lock(&perf->lock);
 	}
-	if (fd >= 0 && perf_group_join(group, counter) < 0) {
-		pthread_mutex_unlock(&perf->lock);
-		close(fd);
-		pthread_mutex_lock(&perf->lock);
-		fd = -ENOMEM;
-	}
-	if (fd < 0)
+	if (fd < 0) {
 		open_failed(perf, at, group, counter, fd);
-	else
-		at->slots[counter] = (struct perf_slot){ .fd = fd, .id = id, .group = group };
+		return;
+	}
+	perf_group_join(group, counter);
+	at->slots[counter] = (struct perf_slot){ .fd = fd, .id = id, .group = group };
 }
 
 /*
@@ -538,7 +534,6 @@ static void explain(const struct perf_state *perf, struct why *why)
 static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why)
 {
 	struct perf_state *perf = state;
-	int err;
 
 	pthread_mutex_lock(&perf->lock);
 	*ret_time_ns = clock_now_ns();
@@ -553,10 +548,10 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 		else
 			retire(perf, at, counted);
 	}
-	err = counts_emit(&perf->counts, perf->is_wanted, perf->failed, sample);
+	counts_emit(&perf->counts, perf->is_wanted, perf->failed, sample);
 	explain(perf, why);
 	pthread_mutex_unlock(&perf->lock);
-	return err;
+	return 0;
 }
 
 const struct engine perf_engine = {

@@ -98,12 +98,11 @@ struct perf_group *perf_target_add_group(struct perf_target *at, int leader)
 	return group;
 }
 
-int perf_group_join(struct perf_group *group, uint32_t counter)
+void perf_group_join(struct perf_group *group, uint32_t counter)
 {
 	array_grow(&group->order, &group->room, group->nr + 1);
 	group->order[group->nr++] = counter;
 	group->is_full = group->nr + 1 == GROUP_MAX; /* the leader is in it, too */
-	return 0;
 }
 
 void perf_group_leave(struct perf_group *group, uint32_t counter)

@@ -75,7 +75,7 @@ void perf_target_free(struct perf_target *at); /* its counters must be closed */
 /* Adds an empty group, which owns the leader. NULL: no memory. */
 struct perf_group *perf_target_add_group(struct perf_target *at, int leader);
 
-int perf_group_join(struct perf_group *group, uint32_t counter); /* 0 or -ENOMEM */
+void perf_group_join(struct perf_group *group, uint32_t counter); /* 0 or -ENOMEM */
 void perf_group_leave(struct perf_group *group, uint32_t counter);
 void perf_group_start(struct perf_group *group);
 void perf_group_stop(struct perf_group *group); /* so that events can join again */

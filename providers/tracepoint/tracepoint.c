@@ -126,22 +126,22 @@ static int tracepoints_open(const struct provider_args *args, void **ret_state, 
 	return 0;
 }
 
-static int target_add(struct tracepoints *tp, bool is_thread, int id, uint32_t guest)
+static void target_add(struct tracepoints *tp, bool is_thread, int id, uint32_t guest)
 {
 	array_grow(&tp->targets, &tp->room_targets, tp->nr_targets + 1);
 	tp->targets[tp->nr_targets++] = (struct target){ is_thread, id, guest };
-	return 0;
 }
 
 static int target_cpu(void *tp, int cpu)
 {
-	return target_add(tp, false, cpu, GUEST_ANY);
+	target_add(tp, false, cpu, GUEST_ANY);
+	return 0;
 }
 
 /* All threads of a guest: exits happen in vCPU threads, but others raise interrupts, too. */
 static int target_guest(struct tracepoints *tp, const struct guest *guest)
 {
-	int n, err = 0;
+	int n;
 
 	while ((n = guest_threads(tp->args.env, guest->pid, tp->tids, (int)tp->room_tids)) >
 	       (int)tp->room_tids) {
@@ -149,9 +149,9 @@ static int target_guest(struct tracepoints *tp, const struct guest *guest)
 	}
 	if (descriptors_are_short(n))
 		return n;
-	for (int i = 0; i < n && !err; i++)
-		err = target_add(tp, true, tp->tids[i], guest->id);
-	return err;
+	for (int i = 0; i < n; i++)
+		target_add(tp, true, tp->tids[i], guest->id);
+	return 0;
 }
 
 /* All threads of all guests would cost too much: only vCPU threads, if they are known. */
@@ -163,8 +163,7 @@ static int target_vcpus(struct tracepoints *tp, const struct guest *guest)
 		if (!guest->vcpus[i].tid)
 			continue;
 		any = true;
-		if (target_add(tp, true, guest->vcpus[i].tid, guest->id) < 0)
-			return -ENOMEM;
+		target_add(tp, true, guest->vcpus[i].tid, guest->id);
 	}
 	return any ? 0 : target_guest(tp, guest);
 }

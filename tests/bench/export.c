@@ -38,14 +38,14 @@ static void host_init(struct host *host, uint32_t nr_guests)
 	host->fields = must(fields_new());
 	host->stats = must(stats_new());
 	host->guests = must(guests_new(NULL));
-	check(exit_fields_add(host->fields, 0, &events, EXIT_FIELDS_PARTS, &host->exits), NULL);
-	check(host_fields_add(host->fields, 1, &host->host), NULL);
+	exit_fields_add(host->fields, 0, &events, EXIT_FIELDS_PARTS, &host->exits);
+	host_fields_add(host->fields, 1, &host->host);
 	for (uint32_t i = 0; i < NR_REASONS; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "REASON_NUMBER_%u", i);
-		check(exit_fields_reason(&host->exits, EXITS_VMEXIT, name, NULL, i == 3,
-					 &host->reasons[i]), NULL);
+		host->reasons[i] = exit_fields_reason(&host->exits, EXITS_VMEXIT, name, NULL,
+						      i == 3);
 	}
 	for (uint32_t i = 0; i < nr_guests; i++) {
 		char name[32];
@@ -74,19 +74,18 @@ static void add_vcpu(struct host *host, struct key key)
 		timing.time_ns = count * 3137;
 		for (uint32_t k = 0; k < 5; k++)
 			timing.hist[3 + i % 8 + k] = (uint32_t)(count / 5);
-		check(sample_add_timed(&host->sample, key, count, ROW_FROM_ZERO, &timing), NULL);
+		sample_add_timed(&host->sample, key, count, ROW_FROM_ZERO, &timing);
 	}
 	for (int part = 0; part < TIME_PARTS; part++) {
 		key.field = host->exits.times[part];
 		if (key.field == FIELD_NONE)
 			continue;
-		check(sample_add(&host->sample, key,
-				 host->seconds * (166666667 + 7919 * key.guest), ROW_FROM_ZERO),
-		      NULL);
+		sample_add(&host->sample, key, host->seconds * (166666667 + 7919 * key.guest),
+			   ROW_FROM_ZERO);
 	}
 	key.field = host->host.parts[HOST_THROTTLED];
 	if (key.guest % QUOTA_EVERY == 0)
-		check(sample_add(&host->sample, key, host->seconds * 9999999, ROW_FROM_ZERO), NULL);
+		sample_add(&host->sample, key, host->seconds * 9999999, ROW_FROM_ZERO);
 }
 
 /* What the program says of itself. */
@@ -108,10 +107,10 @@ static void take_sample(struct host *host)
 			add_vcpu(host, (struct key){ guest, vcpu, 0 });
 	}
 	for (int32_t cpu = 0; cpu < NR_CPUS; cpu++)
-		check(sample_add(&host->sample,
-				 (struct key){ GUEST_ANY, cpu, host->host.parts[HOST_BUSY] },
-				 host->seconds * 612345678, ROW_FROM_ZERO), NULL);
-	check(stats_update(host->stats, host->fields, &host->sample), NULL);
+		sample_add(&host->sample,
+			   (struct key){ GUEST_ANY, cpu, host->host.parts[HOST_BUSY] },
+			   host->seconds * 612345678, ROW_FROM_ZERO);
+	stats_update(host->stats, host->fields, &host->sample);
 }
 
 /* At most so much; 0: no matter. */

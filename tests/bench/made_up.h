@@ -113,17 +113,17 @@ static inline void add_fields(struct made_up *made_up)
 
 	made_up->fields = must(fields_new());
 	for (uint32_t i = 0; i < EVENTS; i++)
-		check(fields_add(made_up->fields,
-				 &(struct field){ .name = names[i], .parent = FIELD_NONE,
-						  .source = PROVIDER_TRACEPOINT,
-						  .exit_rank = i == 0 },
-				 &made_up->events[i]), NULL);
-	check(exit_fields_add(made_up->fields, PROVIDER_EXITS, &events, EXIT_FIELDS_PARTS,
-			      &made_up->exit_fields), NULL);
+		made_up->events[i] =
+			fields_add(made_up->fields,
+				   &(struct field){ .name = names[i], .parent = FIELD_NONE,
+						    .source = PROVIDER_TRACEPOINT,
+						    .exit_rank = i == 0 });
+	exit_fields_add(made_up->fields, PROVIDER_EXITS, &events, EXIT_FIELDS_PARTS,
+			&made_up->exit_fields);
 	for (uint32_t i = 0; i < REASONS; i++) {
 		snprintf(name, sizeof(name), "REASON_%u", i);
-		check(exit_fields_reason(&made_up->exit_fields, EXITS_VMEXIT, name, NULL,
-					 i == 1, &made_up->reasons[i]), NULL);
+		made_up->reasons[i] = exit_fields_reason(&made_up->exit_fields, EXITS_VMEXIT, name,
+							 NULL, i == 1);
 	}
 }
 
@@ -186,8 +186,8 @@ static inline void add_timed(struct made_up *made_up, struct key key, uint64_t c
 			     const struct timing *timing)
 {
 	if (count)
-		check(sample_add_timed(&made_up->sample, key, count,
-				       ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, timing), NULL);
+		sample_add_timed(&made_up->sample, key, count,
+				 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, timing);
 }
 
 static inline void add_times(struct made_up *made_up, struct key key,
@@ -200,8 +200,8 @@ static inline void add_times(struct made_up *made_up, struct key key,
 		key.field = made_up->exit_fields.times[i];
 		if (key.field == FIELD_NONE)
 			continue;
-		check(sample_add(&made_up->sample, key, parts[i],
-				 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL), NULL);
+		sample_add(&made_up->sample, key, parts[i],
+			   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
 	}
 }
 
@@ -235,7 +235,7 @@ static inline void add_vcpu(struct made_up *made_up, uint32_t thread)
 	key.field = made_up->exit_fields.parents[EXITS_VMEXIT];
 	add_timed(made_up, key, count, &sum);
 	key.field = made_up->exit_fields.cpu;
-	check(sample_add(&made_up->sample, key, thread % 64, 0), NULL);
+	sample_add(&made_up->sample, key, thread % 64, 0);
 	add_times(made_up, key, &exits);
 }
 
@@ -247,9 +247,9 @@ static inline void add_events(struct made_up *made_up)
 	for (uint32_t i = 0; i < made_up->nr_guests * made_up->nr_vcpus * REASONS; i++)
 		exits += made_up->counts[i];
 	for (uint32_t i = 0; i < EVENTS; i++)
-		check(sample_add(&made_up->sample,
-				 (struct key){ GUEST_ANY, -1, made_up->events[i] },
-				 exits >> i / 2, 0), NULL);
+		sample_add(&made_up->sample,
+			   (struct key){ GUEST_ANY, -1, made_up->events[i] },
+			   exits >> i / 2, 0);
 }
 
 /* An interval goes by, and its sample is taken. */
@@ -271,7 +271,7 @@ static inline void made_up_go_on(struct made_up *made_up)
 		add_events(made_up);
 	made_up->sample.time_ns[PROVIDER_TRACEPOINT] = made_up->now_ns;
 	made_up->sample.time_ns[PROVIDER_EXITS] = made_up->now_ns;
-	check(stats_update(made_up->stats, made_up->fields, &made_up->sample), NULL);
+	stats_update(made_up->stats, made_up->fields, &made_up->sample);
 }
 
 static inline struct facts made_up_facts(const struct made_up *made_up)

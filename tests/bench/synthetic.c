@@ -55,7 +55,6 @@ struct bench {
 static void add_fields(struct bench *bench)
 {
 	char name[64];
-	uint32_t id;
 
 	for (uint32_t i = 0; i < bench->nr_fields; i++) {
 		struct field spec = { .name = name, .parent = i < NR_PLAIN ? FIELD_NONE : 0 };
@@ -64,7 +63,7 @@ static void add_fields(struct bench *bench)
 			snprintf(name, sizeof(name), "kvm_event_%u", i);
 		else
 			snprintf(name, sizeof(name), "kvm_event_0(REASON_%u)", i);
-		check(fields_add(bench->fields, &spec, &id), NULL);
+		fields_add(bench->fields, &spec);
 	}
 }
 
@@ -84,7 +83,7 @@ static void sum_cpus(struct bench *bench)
 	for (uint32_t i = 0; i < bench->nr_fields; i++) {
 		struct key key = { GUEST_ANY, -1, i };
 
-		check(sample_add(&bench->sample, key, bench->sums[i], ROW_FROM_ZERO), NULL);
+		sample_add(&bench->sample, key, bench->sums[i], ROW_FROM_ZERO);
 	}
 }
 
@@ -97,7 +96,7 @@ static void add_vcpus(struct bench *bench)
 			struct key key = { 1 + vcpu / 4, (int32_t)(vcpu % 4), i };
 			uint64_t count = seconds * (i * 37 + vcpu);
 
-			check(sample_add(&bench->sample, key, count, ROW_FROM_ZERO), NULL);
+			sample_add(&bench->sample, key, count, ROW_FROM_ZERO);
 		}
 	}
 }
@@ -181,7 +180,7 @@ static void refresh(struct bench *bench, double *ret_ms)
 	bench->fill(bench);
 	bench->sample.time_ns[0] = bench->now_ns;
 	sampled = cpu_ms();
-	check(stats_update(bench->stats, bench->fields, &bench->sample), NULL);
+	stats_update(bench->stats, bench->fields, &bench->sample);
 	updated = cpu_ms();
 	check(view_build(&bench->view, &bench->query, &facts), NULL);
 	ret_ms[PART_ALL] = cpu_ms() - start;
@@ -243,7 +242,7 @@ static uint32_t add_field(struct bench *bench, const struct field *spec)
 {
 	uint32_t id;
 
-	check(fields_add(bench->fields, spec, &id), NULL);
+	id = fields_add(bench->fields, spec);
 	return id;
 }
 
@@ -296,7 +295,7 @@ static void add_timed_rows(struct bench *bench, struct key key, uint32_t parent,
 		timing.max_ns = 40000;
 		for (uint32_t k = 0; k < 5; k++)
 			timing.hist[3 + i % 8 + k] = (uint32_t)(count / 5);
-		check(sample_add_timed(&bench->sample, key, count, ROW_FROM_ZERO, &timing), NULL);
+		sample_add_timed(&bench->sample, key, count, ROW_FROM_ZERO, &timing);
 	}
 }
 
@@ -308,8 +307,8 @@ static void add_vcpu(struct bench *bench, uint32_t vcpu, bool has_arguments)
 	add_timed_rows(bench, key, bench->vmexit, seconds);
 	for (uint32_t part = 0; part < TIME_PARTS; part++) {
 		key.field = bench->time + part;
-		check(sample_add(&bench->sample, key, seconds * (part ? 200000000 : 1000000000),
-				 ROW_FROM_ZERO), NULL);
+		sample_add(&bench->sample, key, seconds * (part ? 200000000 : 1000000000),
+			   ROW_FROM_ZERO);
 	}
 	if (has_arguments)
 		add_timed_rows(bench, key, bench->arguments, seconds);

@@ -339,7 +339,7 @@ static inline void want_first(struct fixture *f, uint32_t nr)
 {
 	field_set_clear(&f->wanted);
 	for (uint32_t i = 0; i < nr; i++)
-		assert_int_equal(field_set_add(&f->wanted, i), 0);
+		field_set_add(&f->wanted, i);
 	assert_int_equal(perf_engine.want(f->engine, &f->wanted), 0);
 }
 

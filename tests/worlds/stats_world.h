@@ -35,7 +35,7 @@ static inline int world_setup(void **state, const struct field *specs, uint32_t 
 	world->stats = stats_new();
 	world->now_ns = SECOND;
 	for (uint32_t i = 0; i < nr; i++) {
-		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
+		id = fields_add(world->fields, &specs[i]);
 		assert_int_equal(id, i);
 	}
 	*state = world;

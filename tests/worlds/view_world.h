@@ -65,7 +65,7 @@ static inline int world_setup(void **state, const struct field *specs, uint32_t 
 	};
 	set_view(world, type);
 	for (uint32_t i = 0; i < nr; i++) {
-		assert_int_equal(fields_add(world->fields, &specs[i], &id), 0);
+		id = fields_add(world->fields, &specs[i]);
 		assert_int_equal(id, i);
 	}
 	*state = world;
@@ -102,7 +102,7 @@ static inline void count_in(struct world *world, uint32_t guest, uint32_t field,
 {
 	struct key key = { .guest = guest, .vcpu = -1, .field = field };
 
-	assert_int_equal(sample_add(&world->sample, key, count, ROW_FROM_ZERO), 0);
+	sample_add(&world->sample, key, count, ROW_FROM_ZERO);
 }
 
 /* A second later. */
@@ -110,7 +110,7 @@ static inline void take(struct world *world)
 {
 	world->now_ns += SECOND;
 	world->sample.time_ns[0] = world->sample.time_ns[1] = world->now_ns;
-	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+	stats_update(world->stats, world->fields, &world->sample);
 	sample_reset(&world->sample);
 }
 

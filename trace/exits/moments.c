@@ -103,7 +103,7 @@ static int make_rows(struct second_reading *reader)
 {
 	const struct played_rows rows = reader->before;
 	struct fields *fields = reader->fields;
-	int err;
+	int err = 0;
 
 	reader->before = reader->rows;
 	reader->rows = rows;
@@ -114,7 +114,7 @@ static int make_rows(struct second_reading *reader)
 					 RECORDED_EXITS);
 	if (err)
 		return err;
-	err = played_rows_join(&reader->rows, fields);
+	played_rows_join(&reader->rows, fields);
 	if (!err)
 		keep_rising(reader);
 	return err;
@@ -124,13 +124,15 @@ static int make_rows(struct second_reading *reader)
 static int make_sample(struct second_reading *reader, uint64_t offset_ns)
 {
 	struct sample *sample = &reader->sample;
-	int err;
+	int err = 0;
 
 	sample_reset(sample);
 	/* 0 would mean that the sample has nothing of the source. */
 	sample->time_ns[RECORDED_EVENTS] = sample->time_ns[RECORDED_EXITS] = 1 + offset_ns;
-	err = played_rows_sample(&reader->rows, NULL, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, sample);
-	return err ? err : stats_update(reader->stats, reader->fields, sample);
+	played_rows_sample(&reader->rows, NULL, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, sample);
+	if (!err)
+		stats_update(reader->stats, reader->fields, sample);
+	return err;
 }
 
 static int take(struct second_reading *reader, uint64_t offset_ns)

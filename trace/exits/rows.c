@@ -90,7 +90,8 @@ static uint8_t exit_rank(const struct meaning *meaning)
 /* Adds a row without times. */
 static int add_number(const struct maker *maker, struct key key, uint64_t count)
 {
-	return played_rows_add(maker->rows, key, count, NULL);
+	played_rows_add(maker->rows, key, count, NULL);
+	return 0;
 }
 
 static int add_event(const struct maker *maker, struct key key, const struct meaning *meaning,
@@ -102,9 +103,9 @@ static int add_event(const struct maker *maker, struct key key, const struct mea
 		.source = maker->fields.source,
 		.exit_rank = exit_rank(meaning),
 	};
-	int err = fields_add(maker->fields.fields, &field, &key.field);
 
-	return err ? err : add_number(maker, key, count);
+	key.field = fields_add(maker->fields.fields, &field);
+	return add_number(maker, key, count);
 }
 
 /* "kvm_exit(HLT)" */
@@ -119,13 +120,12 @@ static int add_child(const struct maker *maker, struct key key, uint32_t parent,
 		.source = maker->fields.source,
 		.is_idle = pairing_is_idle(pairing_of(maker), count),
 	};
-	int err;
 
 	pairing_name(pairing_of(maker), count, label, sizeof(label));
 	snprintf(name, sizeof(name), "%.80s(%s)", fields_get(maker->fields.fields, parent)->name,
 		 label);
-	err = fields_add(maker->fields.fields, &field, &key.field);
-	return err ? err : add_number(maker, key, count->begun);
+	key.field = fields_add(maker->fields.fields, &field);
+	return add_number(maker, key, count->begun);
 }
 
 /* The name of the event for exits of this kind; NULL: the recording has none. */
@@ -253,15 +253,15 @@ static int add_count(const struct maker *maker, struct key key,
 	uint64_t open = maker->recorded->is_moment ? open_time(maker->recorded, thread, count) : 0;
 	struct played_timing timing = { 0 };
 	bool is_timed = has_time(maker);
-	int err;
 
 	if (!nr && !open)
 		return 0;
 	if (is_timed)
 		set_timing(maker->recorded, &count->took, open, &timing);
-	err = played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
+	played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
 	key.field = maker->fields.parents[count->key.kind];
-	return err ? err : played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
+	played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
+	return 0;
 }
 
 static int reason_field(const struct maker *maker, const struct exit_count *count,
@@ -271,8 +271,9 @@ static int reason_field(const struct maker *maker, const struct exit_count *coun
 	char name[NAME_SIZE / 2];
 
 	pairing_name(pairing, count, name, sizeof(name));
-	return exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name, NULL,
-				  pairing_is_idle(pairing, count), ret_field);
+	*ret_field = exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name, NULL,
+					pairing_is_idle(pairing, count));
+	return 0;
 }
 
 static int add_reason(const struct maker *maker, struct key key,
@@ -374,8 +375,9 @@ static int argument_field(const struct maker *maker, const struct exit_count *co
 		field = fields_find(maker->fields.fields, name);
 	}
 	pairing_name(pairing, count, label, sizeof(label));
-	return exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
-				    has_reason ? reason : NULL, field, label, ret_field);
+	*ret_field = exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
+					  has_reason ? reason : NULL, field, label);
+	return 0;
 }
 
 static int add_argument(const struct maker *maker, struct key key,
@@ -424,8 +426,9 @@ int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded
 	const struct table *table = &pairing->table;
 	struct maker maker = { .recorded = recorded, .rows = rows };
 	const struct exit_events events = exit_events_of(pairing);
-	int err = exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
+	int err = 0;
 
+	exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
 	for (size_t i = 0; i < table->nr_threads && !err; i++) {
 		if (table->threads[i]->is_vcpu)
 			err = add_vcpu(&maker, key_of(recorded, table->threads[i]),
@@ -504,7 +507,9 @@ static int add_long(const struct maker *maker, const struct recorded_long *exit,
 
 	if (!err && exit->argument)
 		err = argument_field(maker, exit->argument, &row.argument);
-	return err ? err : long_exits_add(exits, &row);
+	if (!err)
+		long_exits_add(exits, &row);
+	return err;
 }
 
 int recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
@@ -515,9 +520,10 @@ int recorded_long_exits(const struct recorded *recorded, struct fields *fields, 
 	const struct exit_events events = exit_events_of(pairing);
 	uint64_t first = pairing->nr_longs > LONG_EXITS_MAX ? pairing->nr_longs - LONG_EXITS_MAX :
 							      0;
-	int err = exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
+	int err = 0;
 	bool *hides_pc = NULL;
 
+	exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
 	if (!err)
 		err = find_protected(&maker, &hides_pc);
 	/* Without threads there are none. */

@@ -87,7 +87,7 @@ static bool needs_headings(const struct text_log *log, const struct lines_sample
 	       (!log->has_interval && sample->elapsed_ns) || !is_complete(log, sample->view);
 }
 
-static int add_column(struct text_log *log, const struct view_row *row, const char *name)
+static void add_column(struct text_log *log, const struct view_row *row, const char *name)
 {
 	int width = format_width(name);
 
@@ -97,11 +97,10 @@ static int add_column(struct text_log *log, const struct view_row *row, const ch
 		.guest = row->guest,
 		.width = width > COLUMN_WIDTH ? width : COLUMN_WIDTH,
 	};
-	return 0;
 }
 
 /* Chooses the columns and prints their headings, if there are columns. */
-static int print_headings(struct text_log *log, FILE *out, const struct lines_sample *sample)
+static void print_headings(struct text_log *log, FILE *out, const struct lines_sample *sample)
 {
 	const struct view *view = sample->view;
 
@@ -113,8 +112,7 @@ static int print_headings(struct text_log *log, FILE *out, const struct lines_sa
 		if (!is_wanted(view, row))
 			continue;
 		lines_name(name, sizeof(name), view, row);
-		if (add_column(log, row, name) < 0)
-			return -ENOMEM;
+		add_column(log, row, name);
 		if (log->nr == 1)
 			lines_print_interval(out, sample->elapsed_ns, TIME_WIDTH);
 		fprintf(out, " %*s%s", log->columns[log->nr - 1].width - format_width(name), "",
@@ -124,7 +122,6 @@ static int print_headings(struct text_log *log, FILE *out, const struct lines_sa
 		fputc('\n', out);
 	log->nr_below = 0;
 	log->has_interval = sample->elapsed_ns > 0;
-	return 0;
 }
 
 static void print_value(FILE *out, const struct view *view, const struct log_column *column)
@@ -146,8 +143,8 @@ static int log_print(void *state, FILE *out, const struct lines_sample *sample)
 	struct text_log *log = state;
 	char time[WHEN_SIZE];
 
-	if (needs_headings(log, sample) && print_headings(log, out, sample) < 0)
-		return -ENOMEM;
+	if (needs_headings(log, sample))
+		print_headings(log, out, sample);
 	when_format_clock(time, sizeof(time), sample->time_ns, true, false);
 	fputs(time, out);
 	for (size_t i = 0; i < log->nr; i++)

@@ -146,11 +146,10 @@ static int add_to_vcpu(struct guest_sum *guest, const struct stats_item *stat,
 	return 0;
 }
 
-static int add_host_cpu(struct metric_sums *sums, const struct stats_item *stat)
+static void add_host_cpu(struct metric_sums *sums, const struct stats_item *stat)
 {
 	array_grow(&sums->cpus, &sums->room_cpus, sums->nr_cpus + 1);
 	sums->cpus[sums->nr_cpus++] = (struct host_cpu_sum){ stat->key.vcpu, stat->total };
-	return 0;
 }
 
 static void add_to_cell(struct cell_sum *cell, const struct stats_item *stat,
@@ -188,8 +187,10 @@ static void add_to_cells(const struct metric_sums *sums, struct cell_sum *cells,
 static int add_stat(struct metric_sums *sums, const struct stats_item *stat,
 		    const struct field *field, struct guest_sum *guest)
 {
-	if (field->use == USE_HOST && field->part == HOST_BUSY)
-		return add_host_cpu(sums, stat);
+	if (field->use == USE_HOST && field->part == HOST_BUSY) {
+		add_host_cpu(sums, stat);
+		return 0;
+	}
 	if (field->use == USE_EVENT && strcmp(field->name, "lost_exits") == 0) {
 		sums->has_lost = true;
 		sums->lost += stat->total;

@@ -257,7 +257,8 @@ void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 	char hottest[512];
 	int col, right = grid->cols;
 
-	if (exits_summarize(screen->facts, screen->query->guest, &summary) < 0 || !summary.name) {
+	exits_summarize(screen->facts, screen->query->guest, &summary);
+	if (!summary.name) {
 		/* If exits cannot be timed, the view shows why. */
 		if (!screen->query->type->is_timed || fields_have_exits(screen->facts->fields))
 			grid_put(grid, row, 0, STYLE_DIM, "no exits counted yet");

@@ -76,8 +76,7 @@ static void keep_sample(struct tui *tui, struct recorder *recorder)
 
 void tui_sample(struct tui *tui)
 {
-	if (monitor_sample(tui->config.monitor) < 0)
-		tui_say(tui, strerror(ENOMEM));
+	monitor_sample(tui->config.monitor);
 	tui->sampling.taken_ns = clock_now_ns();
 	keep_sample(tui, tui->config.recorder);
 	keep_sample(tui, tui->config.writer);
@@ -124,12 +123,12 @@ void tui_choose_then(struct tui *tui)
 void tui_show_moment(struct tui *tui)
 {
 	struct why why = { "" };
-	int err;
+	int err = 0;
 
 	tui_choose_then(tui);
 	err = monitor_want(tui->back.monitor, tui->query, &why);
 	if (!err)
-		err = monitor_sample(tui->back.monitor);
+		monitor_sample(tui->back.monitor);
 	if (err)
 		tui_say(tui, why.text[0] ? why.text : strerror(-err));
 }

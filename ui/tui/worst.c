@@ -52,7 +52,9 @@ static int follow_now(struct tui *tui)
 		return 0;
 	worst->tick = tick;
 	err = find(tui);
-	return err ? err : steady_take(&worst->steady, &worst->findings);
+	if (!err)
+		steady_take(&worst->steady, &worst->findings);
+	return err;
 }
 
 void tui_follow_worst(struct tui *tui)

@@ -34,9 +34,8 @@ static void look(struct world *world, struct causes *causes, struct moment *mome
 
 	time_ns += SECOND;
 	waited_ns += wait_ns;
-	assert_int_equal(sample_add(&world->sample, (struct key){ 1, 0, TIME }, time_ns, flags), 0);
-	assert_int_equal(sample_add(&world->sample, (struct key){ 1, 0, WAIT }, waited_ns, flags),
-			 0);
+	sample_add(&world->sample, (struct key){ 1, 0, TIME }, time_ns, flags);
+	sample_add(&world->sample, (struct key){ 1, 0, WAIT }, waited_ns, flags);
 	take(world);
 	moment_reset(moment);
 	moment->time_ns = at_s * SECOND;

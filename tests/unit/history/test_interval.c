@@ -303,7 +303,7 @@ static struct guests *inventory(void)
 
 		snprintf(guest.name, sizeof(guest.name), "web%u", i);
 		if (is_alive[i])
-			assert_int_equal(guests_put(guests, &guest), 0);
+			guests_put(guests, &guest);
 	}
 	return guests;
 }
@@ -506,7 +506,7 @@ static uint64_t play(struct interval *interval, struct table *ret_sums)
 
 	*ret_sums = (struct table){ 0 };
 	for (uint32_t i = 0; i < fields_count(interval_fields(interval)); i++)
-		assert_int_equal(field_set_add(&want.fields, i), 0);
+		field_set_add(&want.fields, i);
 	elapsed_ns = play_source(interval, PROVIDER_EXITS, &want, ret_sums);
 	assert_int_equal(play_source(interval, PROVIDER_TRACEPOINT, &want, ret_sums), elapsed_ns);
 	field_set_release(&want.fields);

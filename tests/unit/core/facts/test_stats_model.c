@@ -92,14 +92,13 @@ static void do_clear(struct model *model)
 static int setup(void **state)
 {
 	struct model *model = calloc(1, sizeof(*model));
-	uint32_t id;
 
 	assert_non_null(model);
 	model->fields = fields_new();
 	model->stats = stats_new();
 	model->now_ns = 1;
 	for (uint32_t i = 0; i < NR_FIELDS; i++)
-		assert_int_equal(fields_add(model->fields, &specs[i], &id), 0);
+		fields_add(model->fields, &specs[i]);
 	do_clear(model);
 	*state = model;
 	return 0;
@@ -221,7 +220,7 @@ static void do_sample(struct model *model)
 		for (uint32_t vcpu = 0; vcpu < NR_VCPUS; vcpu++)
 			sample_vcpu(model, guest, vcpu);
 	}
-	assert_int_equal(stats_update(model->stats, model->fields, &model->sample), 0);
+	stats_update(model->stats, model->fields, &model->sample);
 	sample_reset(&model->sample);
 }
 

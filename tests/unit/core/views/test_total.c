@@ -15,7 +15,7 @@ static uint32_t add(struct world *world, struct field field)
 {
 	uint32_t id;
 
-	assert_int_equal(fields_add(world->fields, &field, &id), 0);
+	id = fields_add(world->fields, &field);
 	return id;
 }
 
@@ -23,7 +23,7 @@ static void put(struct world *world, uint32_t guest, int32_t vcpu, uint32_t fiel
 {
 	struct key key = { guest, vcpu, field };
 
-	assert_int_equal(sample_add(&world->sample, key, count, ROW_FROM_ZERO), 0);
+	sample_add(&world->sample, key, count, ROW_FROM_ZERO);
 }
 
 /*

@@ -540,7 +540,7 @@ static void ties_stay_where_they_are(void **state)
 		uint32_t id;
 
 		sprintf(before, "event_%03d", i * 77 % 200);
-		fields_add(world->fields, &spec, &id);
+		id = fields_add(world->fields, &spec);
 		count(world, id, 5);
 	}
 	take(world);
@@ -663,7 +663,7 @@ static void an_event_of_another_source_has_its_interval(void **state)
 		count(world, EXITS, 300 * i);
 		world->sample.time_ns[0] = i * SECOND;
 		world->sample.time_ns[1] = i * i * SECOND;
-		assert_int_equal(stats_update(world->stats, world->fields, &world->sample), 0);
+		stats_update(world->stats, world->fields, &world->sample);
 		sample_reset(&world->sample);
 	}
 	view = build(world);

@@ -18,7 +18,7 @@ static void put_cpu(struct world *world, int32_t number)
 {
 	const struct key key = { GUEST_ANY, number, BUSY };
 
-	assert_int_equal(sample_add(&world->sample, key, world->now_ns / 2, 0), 0);
+	sample_add(&world->sample, key, world->now_ns / 2, 0);
 }
 
 /* A history may be damaged: there is no row for each number up to the greatest. */

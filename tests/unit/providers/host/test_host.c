@@ -132,7 +132,7 @@ static void begin(struct world *w, unsigned int nr_vcpus)
 	w->guest = guests_add_fake(w->guests, PID, "db1", nr_vcpus);
 	assert_int_equal(host_provider.open(&args, &w->host, &w->why), 0);
 	for (uint32_t i = 0; i < fields_count(w->fields); i++)
-		assert_int_equal(field_set_add(&w->want.fields, i), 0);
+		field_set_add(&w->want.fields, i);
 	assert_int_equal(host_provider.want(w->host, &w->want, &w->why), 0);
 }
 

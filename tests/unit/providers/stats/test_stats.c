@@ -388,7 +388,7 @@ static void want(struct fixture *f, enum want_scope scope, uint32_t guest)
 	struct want want = { .scope = scope, .guest = guest };
 
 	for (uint32_t i = 0; i < fields_count(f->fields); i++)
-		assert_int_equal(field_set_add(&want.fields, i), 0);
+		field_set_add(&want.fields, i);
 	assert_int_equal(stats_provider.want(f->provider, &want, &f->why), 0);
 	field_set_release(&want.fields);
 }

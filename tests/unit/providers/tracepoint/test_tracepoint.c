@@ -621,7 +621,7 @@ static void test_refused_engine_is_told(void **state)
 static void want_everything(struct fixture *f, enum want_scope scope, uint32_t guest)
 {
 	for (uint32_t i = 0; i < fields_count(f->fields); i++)
-		assert_int_equal(field_set_add(&f->want.fields, i), 0);
+		field_set_add(&f->want.fields, i);
 	f->want.scope = scope;
 	f->want.guest = guest;
 	assert_int_equal(tracepoint_provider.want(f->provider, &f->want, &f->why), 0);

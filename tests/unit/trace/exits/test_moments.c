@@ -63,7 +63,7 @@ static void open_file(struct world *world, const char *name, double nr)
 					     RECORDED_EVENTS), 0);
 	assert_int_equal(recorded_add_exits(&world->rows, &world->recorded, fields,
 					    RECORDED_EXITS), 0);
-	assert_int_equal(played_rows_join(&world->rows, fields), 0);
+	played_rows_join(&world->rows, fields);
 }
 
 static void end(struct world *world)
@@ -337,7 +337,7 @@ static void totals_are_the_recordings(void **state)
 	};
 	assert_int_equal(monitor_open(&config, &monitor, &why), 0);
 	assert_int_equal(monitor_want(monitor, &query, &why), 0);
-	assert_int_equal(monitor_sample(monitor), 0);
+	monitor_sample(monitor);
 	assert_null(monitor_no_exits(monitor));
 	facts = monitor_facts(monitor);
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {

@@ -172,7 +172,7 @@ static void look(struct world *world, const struct view_type *type)
 	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
 	assert_true(monitor_has_new_question(world->monitor));
 	assert_true(monitor_is_ready(world->monitor));
-	assert_int_equal(monitor_sample(world->monitor), 0);
+	monitor_sample(world->monitor);
 	assert_int_equal(view_build(&world->view, &world->query, monitor_facts(world->monitor)), 0);
 }
 
@@ -706,7 +706,7 @@ static void it_is_over(void **state)
 	make_guest(&world);
 	for (int i = 0; i < 3; i++) {
 		look(&world, &view_exits);
-		assert_int_equal(monitor_sample(world.monitor), 0);
+		monitor_sample(world.monitor);
 		assert_int_equal(total(&world, 0, "vmexit"), 3);
 		assert_true(item(&world, 1, 0, "vmexit")->rate_per_s == 300000);
 		look(&world, &view_events);

@@ -432,10 +432,10 @@ static void hottest_guest(struct world *w, const char *name, const char *reason)
 		{ .name = "time(user)", .parent = NR_FIELDS + 2, .use = USE_TIME,
 		  .part = TIME_USER },
 	};
-	uint32_t guest = guests_add_fake(w->guests, 41233, name, 8), id;
+	uint32_t guest = guests_add_fake(w->guests, 41233, name, 8);
 
 	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
-		assert_int_equal(fields_add(w->fields, &timed[i], &id), 0);
+		fields_add(w->fields, &timed[i]);
 	for (uint64_t n = 1; n < 4; n++) {
 		struct timing timing = { .time_ns = n * SECOND / 10 };
 
@@ -444,8 +444,8 @@ static void hottest_guest(struct world *w, const char *name, const char *reason)
 			uint64_t count = field < NR_FIELDS + 2 ? 188000 * n : n * SECOND / 2;
 
 			count <<= field == NR_FIELDS + 2;
-			assert_int_equal(sample_add_timed(&w->sample, key, count, ROW_FROM_ZERO,
-							  &timing), 0);
+			sample_add_timed(&w->sample, key, count, ROW_FROM_ZERO,
+							  &timing);
 		}
 		tick(w);
 	}
