@@ -131,6 +131,8 @@ static int monitor_begin(struct top *top, struct why *why)
 	};
 	int err = monitor_open(&config, &top->monitor, why);
 
+	if (!err && monitor_no_exits(top->monitor))
+		top_query_without_times(options, &top->query);
 	if (!err && options->demo)
 		err = demo_begin(top, why);
 	if (!err)

@@ -52,11 +52,20 @@ static void query_for_lines(const struct options *options, struct query *query)
 		query->children = true;
 }
 
+/* The screen begins with the guests, unless kvm_stat's letters or a column ask for events. */
+static bool begins_with_guests(const struct options *options)
+{
+	return options->mode == MODE_SCREEN && !options->view_name && !options->fields &&
+	       !options->tracepoints && !options->debugfs && !options->include_past &&
+	       !options->children && !options->sort;
+}
+
 static int find_view(const struct options *options, const struct view_type **ret_type,
 		     struct why *why)
 {
 	const struct view_type *guests = view_type_by_groups(GROUP_GUEST);
-	const struct view_type *type = options->by_guest ? guests : view_type_at(0);
+	const struct view_type *type = options->by_guest || begins_with_guests(options) ?
+					       guests : view_type_at(0);
 	int err = 0;
 
 	if (options->url && !options->by_guest)
@@ -101,6 +110,14 @@ int top_query_init(const struct options *options, struct query *ret_query, struc
 	query_for_lines(options, &query);
 	*ret_query = query;
 	return 0;
+}
+
+void top_query_without_times(const struct options *options, struct query *query)
+{
+	if (options->by_guest || !begins_with_guests(options))
+		return;
+	query->type = view_type_at(0);
+	query->sort = query->type->sort;
 }
 
 /* The i-th guest of an inventory, the ones that have ended after the others. */

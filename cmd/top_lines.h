@@ -17,6 +17,9 @@
  */
 int top_query_init(const struct options *options, struct query *ret_query, struct why *why);
 
+/* Where exits cannot be timed the screen begins with the events, unless a view was asked for. */
+void top_query_without_times(const struct options *options, struct query *query);
+
 /*
  * Reads -g and -p for a span of a history: all that bore the name in it. 0, or -errno with why:
  * there is no such guest. *ret_only is what the query points to, to be freed after it.

@@ -163,6 +163,8 @@ static int open_monitor(struct top_reader *reader, const struct provider *const 
 	};
 	int err = monitor_open(&config, &reader->monitor, why);
 
+	if (!err && monitor_no_exits(reader->monitor))
+		top_query_without_times(reader->options, reader->query);
 	if (!err && monitor_no_exits(reader->monitor) && reader->query->type->is_timed)
 		say(monitor_no_exits(reader->monitor));
 	return err;

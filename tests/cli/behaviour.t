@@ -12,6 +12,10 @@ lockdown=tests/sysroot/lockdown
 look() {
 	t_root=$1
 	shift
+	case " $* " in
+	*" --view "* | *" -b "*) ;;
+	*) set -- --view events "$@" ;;
+	esac
 	screen_start 100 24 "exec $KVMTOP --sysroot $t_root $*"
 	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
 }

@@ -196,7 +196,7 @@ if has_screen; then
 	is "$(screen_status)" 0 "and ends"
 
 	rm -f "$DB"*
-	screen_start 100 24 "$KVMTOP --sysroot tests/sysroot/amd -s 0.1 -w $DB"
+	screen_start 100 24 "$KVMTOP --sysroot tests/sysroot/amd --view events -s 0.1 -w $DB"
 	has_samples() {
 		[ "$("$KVMTOP" -r "$DB" --json 2>/dev/null | wc -l)" -ge 2 ]
 	}

@@ -755,7 +755,7 @@ check "-1 | cat ends with it ($took ms)" test $took -lt 2500
 took=$(($(now) - $(cat "$TMP/end")))
 check "so does \$(-1) ($took ms)" test $took -lt 2500
 if has_screen; then
-	screen_start 100 20 "exec $(realpath "$KVMTOP")"
+	screen_start 100 20 "exec $(realpath "$KVMTOP") --view events"
 	screen_wait 'kvm_' 15
 	screen_keys q
 	start=$(now)

@@ -98,7 +98,7 @@ same_from_file() {
 	t_time=$("$KVMTOP" -r "$TMP/$1/h.db" -1 --json --view exits |
 		sed 's/{"time":"\([^"]*\)".*/\1/')
 	# shellcheck disable=SC2086
-	screen_start $size "exec $KVMTOP -r $TMP/$1/h.db --at $t_time"
+	screen_start $size "exec $KVMTOP -r $TMP/$1/h.db --view events --at $t_time"
 	screen_wait 'paused at'
 	go_to "$1"
 	shows "$TMP/$1/held" "$2, from a file: --at"
@@ -125,7 +125,7 @@ has_samples() {
 
 for size in '80 24' '200 60'; do
 	# shellcheck disable=SC2086
-	screen_start $size "exec $KVMTOP --sysroot $amd -s 0.1 -w $TMP/h.db"
+	screen_start $size "exec $KVMTOP --sysroot $amd --view events -s 0.1 -w $TMP/h.db"
 	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
 	# As many as the summary shows: how long more would take depends on the interval.
 	check "$size: samples" wait_for 30 has_samples 125
@@ -149,7 +149,7 @@ done
 
 # ---- keys at the edges
 
-screen_start 80 24 "exec $KVMTOP --sysroot $amd -s 25"
+screen_start 80 24 "exec $KVMTOP --sysroot $amd --view events -s 25"
 screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
 screen_keys T
 screen_has '^This is now: t goes back' "T: there is nothing later"

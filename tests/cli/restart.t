@@ -111,7 +111,7 @@ isnt "$(cat "$TMP/diff")" "$(cat "$TMP/diff1")" "--diff has both lives, too"
 # ---- a screen over the history
 
 if has_screen; then
-	screen_start 80 24 "exec $KVMTOP -r $TMP/h.db -g web1"
+	screen_start 80 24 "exec $KVMTOP -r $TMP/h.db --view events -g web1"
 	screen_has ' web1 \(pid 212\)$' "the screen shows the last life,"
 	screen_keys J 10m Enter
 	screen_has ' web1 \(pid 112\)$' "at the beginning the first one,"

@@ -17,6 +17,10 @@ start() {
 	t_size="$1 $2"
 	t_root=$3
 	shift 3
+	case " $* " in
+	*" --view "* | *" -b "*) ;;
+	*) set -- --view events "$@" ;;
+	esac
 	# shellcheck disable=SC2086
 	screen_start $t_size "exec $KVMTOP --sysroot $t_root $*"
 	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
@@ -545,14 +549,14 @@ ends_with 0 "q ends it"
 
 for term in vt100 xterm-mono linux; do
 	SCREEN_TERM=tmux-256color
-	screen_start 80 12 "TERM=$term exec $KVMTOP --sysroot $amd -s 25"
+	screen_start 80 12 "TERM=$term exec $KVMTOP --sysroot $amd --view events -s 25"
 	screen_has '^ kvm_entry .* 4716 ' "flaw_A6: TERM=$term"
 	keys_show h '^ q F10 +quit' "and its keys"
 	screen_keys C-c
 	ends_with 0 "and its end"
 done
 for term in xterm-kitty foot no-such-terminal; do
-	screen_start 80 12 "TERM=$term TERMINFO=/ exec $KVMTOP --sysroot $amd -s 25"
+	screen_start 80 12 "TERM=$term TERMINFO=/ exec $KVMTOP --sysroot $amd --view events -s 25"
 	screen_has "^TERM=$term is not known here: the screen is one for xterm-256color" \
 		"TERM=$term: as xterm, and that is said"
 	screen_has '^ kvm_entry .* 4716 ' "and there is a screen"
@@ -560,7 +564,7 @@ for term in xterm-kitty foot no-such-terminal; do
 	ends_with 0 "and its end"
 done
 for term in dumb ''; do
-	screen_start 80 12 "TERM=$term exec $KVMTOP --sysroot $amd -s 25 2>$TMP/err"
+	screen_start 80 12 "TERM=$term exec $KVMTOP --sysroot $amd --view events -s 25 2>$TMP/err"
 	ends_with 1 "flaw_A6: TERM=$term is a failure"
 	is "$(grep -c . "$TMP/err")" 1 "told in one line"
 	like "$(cat "$TMP/err")" "^kvmtop: TERM=$term: the terminal .*: set TERM, or use -1 " \
@@ -568,10 +572,10 @@ for term in dumb ''; do
 done
 start 80 12 $amd -s 25
 like "$(screen_shot -e)" '\[36m' "there are colours"
-screen_start 80 12 "NO_COLOR=1 exec $KVMTOP --sysroot $amd -s 25"
+screen_start 80 12 "NO_COLOR=1 exec $KVMTOP --sysroot $amd --view events -s 25"
 screen_has '^ kvm_entry .* 4716 ' "NO_COLOR"
 unlike "$(screen_shot -e)" '\[3[0-7]m' "and then there are none"
-screen_start 80 12 "LC_ALL=C exec $KVMTOP --sysroot $amd -s 25 -x"
+screen_start 80 12 "LC_ALL=C exec $KVMTOP --sysroot $amd --view events -s 25 -x"
 screen_has '^  \|-cpuid .* 1351 +\.$' "ASCII where the locale has no UTF-8"
 
 is "$(status_of "$KVMTOP" --sysroot $amd)" 1 "output that is no terminal is a failure"
@@ -672,7 +676,7 @@ for _ in 1 2 3 4 5 6 7 8; do
 done >"$TMP/rates"
 is "$(grep -c . "$TMP/rates") $(grep -vcxE -e '-|4716|3915|5285' "$TMP/rates")" "8 0" \
 	"flaw_B6: rates after a reset are what they were"
-screen_start 80 24 "exec $KVMTOP --sysroot $amd -s 0.1 -n 3"
+screen_start 80 24 "exec $KVMTOP --sysroot $amd --view events -s 0.1 -n 3"
 ends_with 0 "-n 3 ends it"
 
 # ---- guests that end
@@ -753,7 +757,7 @@ check "and closes it" wait_for 5 is_closed
 # ---- the module comes later
 
 cp -a tests/sysroot/no-kvm "$TMP/late"
-screen_start 80 24 "exec $KVMTOP --sysroot $TMP/late -s 0.1"
+screen_start 80 24 "exec $KVMTOP --sysroot $TMP/late --view events -s 0.1"
 screen_has '^ Waiting for KVM$' "without the module it waits"
 screen_has '^tracepoint: no KVM events in( |$)' "and says for what"
 screen_has '^h help  q quit' "above the keys, which stay"
@@ -767,14 +771,14 @@ screen_has '^ kvm_entry +[0-9]+ ' "and shows what happens once it is there"
 
 # ---- ways out
 
-screen_start 80 24 "exec $KVMTOP --sysroot $amd -s 25 </dev/null"
+screen_start 80 24 "exec $KVMTOP --sysroot $amd --view events -s 25 </dev/null"
 screen_has '^ kvm_entry .* 4716 ' "without a keyboard it runs"
 kill -TERM "$(screen_pid)"
 ends_with 0 "until SIGTERM"
 
 # left_by NAME COMMAND: the terminal is as it was after the command made an end of it.
 left_by() {
-	screen_start 80 24 "trap : INT; stty -g >$TMP/before; $KVMTOP --sysroot $amd -s 25
+	screen_start 80 24 "trap : INT; stty -g >$TMP/before; $KVMTOP --sysroot $amd --view events -s 25
 		echo \$? >$TMP/status; stty -g >$TMP/after; echo ended; cat"
 	screen_wait '^ kvm_entry .* 4716 '
 	$2
@@ -809,7 +813,7 @@ is "$(cat "$TMP/status")" 1 "with status 1"
 
 # ends_with_terminal NAME BEFORE AFTER: what the shell does before, and the program's redirection.
 ends_with_terminal() {
-	screen_start 80 24 "$2; exec $KVMTOP --sysroot $amd -s 0.1 $3"
+	screen_start 80 24 "$2; exec $KVMTOP --sysroot $amd --view events -s 0.1 $3"
 	screen_wait '^ kvm_entry '
 	pid=$(screen_pid)
 	screen_stop

@@ -61,7 +61,7 @@ before_the_module() {
 		load_modules
 		return
 	fi
-	screen_start 100 30 "exec kvmtop -s 0.3 --engine $ENGINE"
+	screen_start 100 30 "exec kvmtop --view events -s 0.3 --engine $ENGINE"
 	screen_has 'load the kvm module' "the screen says so and waits" 30
 	load_modules
 	guest early --mmio 123
@@ -435,7 +435,7 @@ clock_steps() {
 	s_has_screen=no
 	if has_screen; then
 		s_has_screen=yes
-		screen_start 100 30 "exec kvmtop -s 0.3"
+		screen_start 100 30 "exec kvmtop --view events -s 0.3"
 		screen_wait 'kvm_exit|Nothing|No ' 30
 		screen_keys %
 		screen_has 'This key does nothing here' "the screen has a notice" 30
