@@ -27,6 +27,7 @@ int report_recordings(const char *const *paths, size_t nr, const struct options 
 /* A recording as facts, and the query. */
 struct report_facts {
 	struct recorded recorded;
+	enum time_unit unit; /* of its durations */
 	struct monitor *monitor; /* NULL: the recording has no events of KVM */
 	struct pattern *filter;
 	struct vcpu_key *only; /* the vCPUs of -p */

@@ -137,12 +137,11 @@ static int choose(struct report_facts *facts, const struct options *options,
 	query->type = type;
 	query->sort = column < 0 ? type->sort : (size_t)column;
 	query->children = type->has_trees;
-	query->is_whole = true;
 	query->event = options->event;
 	query->groups = options->groups;
 	query->longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;
 	query->has_halts = options->halts;
-	query->has_arguments = query->is_recorded = true;
+	query->has_arguments = true;
 	query->thresholds = &facts->thresholds;
 	err = thresholds_load(options->thresholds, "", &facts->thresholds, why);
 	if (err)
@@ -159,11 +158,14 @@ int report_facts_init(struct report_facts *facts, const struct recording *record
 {
 	bool has_time = trace_clock_info(recording->trace)->clock != TRACE_CLOCK_COUNT;
 	double ns_per_unit = recording_ns_per_unit(recording->trace, options->mhz);
-	struct monitor_config config = { .list = recorded_players };
+	struct monitor_config config = {
+		.list = recorded_players, .source = SOURCE_RECORDING, .is_span = true,
+	};
 	int err;
 
-	*facts = (struct report_facts){ .query.is_cycles = !(ns_per_unit > 0) };
-	if (has_time && facts->query.is_cycles)
+	*facts = (struct report_facts){ .unit = ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES };
+	config.unit = facts->unit;
+	if (has_time && facts->unit == UNIT_CYCLES)
 		ns_per_unit = 1;
 	err = recorded_init(&facts->recorded, recording, ns_per_unit);
 	if (!err)

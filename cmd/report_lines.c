@@ -87,11 +87,11 @@ static void describe(struct printed *printed, const struct recording *recording)
 	printed->about = (struct lines_recording){
 		.trace = recording->trace,
 		.pairing = pairing,
-		.is_cycles = facts->query.is_cycles,
+		.unit = facts->unit,
 		.ns_per_unit = facts->recorded.ns_per_unit,
 		.has_time = pairing->has_entries && facts->recorded.ns_per_unit > 0,
-		.span = facts->query.is_cycles ? recording_span(recording) :
-						 facts->recorded.span_ns,
+		.span = facts->unit == UNIT_CYCLES ? recording_span(recording) :
+						     facts->recorded.span_ns,
 		.none = why_none(&facts->query, pairing),
 	};
 	count_vcpus(facts, &printed->about);
@@ -103,11 +103,11 @@ static void describe(struct printed *printed, const struct recording *recording)
 
 /* What compares times with a threshold cannot answer where the clock's unit is not known. */
 static int check_clock(const struct recording *recording, const struct view_type *type,
-		       const struct query *query, struct why *why)
+		       enum time_unit unit, struct why *why)
 {
 	const struct trace_info *info = trace_clock_info(recording->trace);
 
-	if (!query->is_cycles || !(type->takes_longer || type->has_findings))
+	if (unit == UNIT_NS || !(type->takes_longer || type->has_findings))
 		return 0;
 	return why_set(
 		why, -EINVAL,
@@ -125,7 +125,7 @@ static int make(struct printed *printed, const struct recording *recording,
 	int err = report_facts_init(facts, recording, options, type, why);
 
 	if (!err)
-		err = check_clock(recording, type, &facts->query, why);
+		err = check_clock(recording, type, facts->unit, why);
 	if (err)
 		return err;
 	if (!type->takes_groups && facts->query.nr_only && facts->query.guest == GUEST_ANY)
@@ -155,7 +155,7 @@ static int write_view(const struct printed *printed, const struct lines_config *
 		      struct why *why)
 {
 	return lines_write_once(config, &printed->view, 0,
-				printed->about.is_cycles ? 0 : printed->about.span, why);
+				printed->about.unit == UNIT_CYCLES ? 0 : printed->about.span, why);
 }
 
 /* Both recordings side by side: the first is OTHER. */
@@ -167,7 +167,7 @@ static int write_diff(const struct printed *printed, struct why *why)
 
 	for (int i = 0; i < 2; i++)
 		fprintf(stdout, "%d: %s\n", i + 1, trace_file(sides[i]->trace, 0)->path);
-	if (printed->view.is_cycles)
+	if (printed->view.unit == UNIT_CYCLES)
 		fputs("times in cycles\n", stdout);
 	fputc('\n', stdout);
 	err = write_view(printed, &table, why);
@@ -247,7 +247,7 @@ int report_two(const struct recording *other, const struct recording *recording,
 			.path = trace_file(recordings[i]->trace, 0)->path,
 			.view = &sides[i].view,
 			.span = sides[i].about.span,
-			.is_cycles = sides[i].about.is_cycles,
+			.unit = sides[i].about.unit,
 		};
 	}
 	if (!err)

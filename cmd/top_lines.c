@@ -90,7 +90,7 @@ static int find_view(const struct options *options, const struct view_type **ret
 
 int top_query_init(const struct options *options, struct query *ret_query, struct why *why)
 {
-	struct query query = { .children = options->children, .is_of_fleet = options->url };
+	struct query query = { .children = options->children };
 	struct pattern *filter = NULL;
 	int err = find_view(options, &query.type, why);
 
@@ -223,10 +223,10 @@ int top_lines_open(struct top_lines *lines, const struct facts *facts, struct wh
 }
 
 /* Prints the note once, to standard error: programs may read the rows. */
-static void print_note(struct top_lines *lines)
+static void print_note(struct top_lines *lines, const struct facts *facts)
 {
-	const char *elsewhere = query_elsewhere(lines->query);
-	const char *note = elsewhere ? elsewhere : lines->view.note;
+	const char *lacks = query_lacks(lines->query, facts);
+	const char *note = lacks ? lacks : lines->view.note;
 	bool is_once = lines->options->mode == MODE_ONCE;
 
 	if (!note && is_once && lines->query->type->has_findings && !lines->view.nr_rows)
@@ -260,11 +260,11 @@ int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t
 		return err;
 	if (lines->options->mode == MODE_LOG)
 		view_drop_repeated(&lines->view);
-	if (lines->query->filter && !query_elsewhere(lines->query) &&
+	if (lines->query->filter && !query_lacks(lines->query, facts) &&
 	    !query_selects_any(lines->query, facts->fields))
 		warn_no_match(lines);
 	else
-		print_note(lines);
+		print_note(lines, facts);
 	return lines_write(lines->lines, &lines->view, time_ns, lines->view.elapsed_ns, why);
 }
 

@@ -160,6 +160,7 @@ static int open_monitor(struct top_reader *reader, const struct provider *const 
 		.counts_all = reader->options->mode == MODE_SCREEN,
 		.list = players,
 		.recording = *recording,
+		.source = reader->options->url ? SOURCE_PROMETHEUS : SOURCE_HISTORY,
 	};
 	int err = monitor_open(&config, &reader->monitor, why);
 
@@ -182,7 +183,8 @@ static void warn_not_counted(struct top_reader *reader)
 	bool is_of_guest = query->guest != GUEST_ANY && !query->type->by_guest;
 	bool is_on_demand = query->type->is_on_demand && !reader->options->url;
 
-	if (reader->has_warned || !(is_of_guest || is_on_demand) || query_elsewhere(query) ||
+	if (reader->has_warned || !(is_of_guest || is_on_demand) ||
+	    query_lacks(query, monitor_facts(reader->monitor)) ||
 	    query_is_counted(query, monitor_facts(reader->monitor)))
 		return;
 	say(is_on_demand ?

@@ -177,6 +177,13 @@ static int open_sources(struct monitor *monitor, struct why *why)
 	return monitor_is_live(monitor) || waits ? 0 : err;
 }
 
+static enum source_kind source_of(const struct monitor_config *config)
+{
+	if (!config->env)
+		return config->source;
+	return env_is_captured(config->env) ? SOURCE_MACHINE : SOURCE_LIVE;
+}
+
 int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor, struct why *why)
 {
 	struct monitor *monitor = calloc(1, sizeof(*monitor));
@@ -189,6 +196,9 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 	monitor->fields = config->recording.fields ? config->recording.fields : fields_new();
 	monitor->stats = stats_new();
 	monitor->facts = (struct facts){
+		.source = source_of(config),
+		.is_span = config->is_span,
+		.unit = config->unit,
 		.wanted = &monitor->needed,
 		.fields = monitor->fields,
 		.stats = monitor->stats,

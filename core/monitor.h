@@ -47,6 +47,10 @@ struct monitor_config {
 	 */
 	bool counts_all;
 	struct monitor_recording recording;
+	/* What the facts of a recording are of; see struct facts. */
+	enum source_kind source;
+	bool is_span;
+	enum time_unit unit;
 };
 
 /* 0, or -errno with why: no provider of the set works, and none is waited for. */

@@ -12,6 +12,7 @@ int span_read(struct history_span *span, struct store store, struct fields *fiel
 {
 	struct monitor_config config = {
 		.list = interval_players,
+		.is_span = true,
 		.recording.recording = &span->interval,
 	};
 	int err = interval_new(store, fields, &span->interval);
@@ -45,7 +46,6 @@ static int build(struct history_span *span, enum exit_kind event, struct why *wh
 	span->query.type = view_type_by_groups(GROUP_ALL);
 	span->query.sort = span->query.type->sort;
 	span->query.event = event;
-	span->query.is_whole = true;
 	err = monitor_want(span->monitor, &span->query, why);
 	if (!err)
 		monitor_sample(span->monitor);

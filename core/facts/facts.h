@@ -6,10 +6,18 @@
 #define KVMTOP_CORE_FACTS_FACTS_H
 
 #include "core/facts/field.h"
+#include "core/facts/source.h"
 #include "core/facts/stats.h"
 #include "host/guest.h"
 
+/* Of durations. Where cycles have no known length, rates per second are not known, either. */
+enum time_unit { UNIT_NS, UNIT_CYCLES };
+
 struct facts {
+	enum source_kind source;
+	/* They are of one span from its begin to its end, not of the latest interval of many. */
+	bool is_span;
+	enum time_unit unit;
 	const struct field_set *wanted; /* the fields that the query needs; NULL: all */
 	const struct fields *fields;
 	const struct stats *stats;

@@ -141,17 +141,17 @@ static int view_sort_trees(struct view *view, struct order *order)
  * The columns without values, as bits: a recording is one interval and has no history to draw, and
  * nothing ends in it; a live view has no values for the columns that only a recording has.
  */
-static uint32_t absent_columns(const struct view_type *type, const struct query *query)
+static uint32_t absent_columns(const struct view_type *type, const struct facts *facts)
 {
 	uint32_t columns = 0;
 
 	for (size_t i = 0; type->columns[i].id; i++) {
 		const struct column *column = &type->columns[i];
 		bool is_absent = column->flags &
-				 (query->is_whole ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING);
+				 (facts->is_span ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING);
 
-		is_absent |= query->is_whole && column->type == CELL_SPARK;
-		is_absent |= query->is_cycles && column->type == CELL_RATE;
+		is_absent |= facts->is_span && column->type == CELL_SPARK;
+		is_absent |= facts->unit == UNIT_CYCLES && column->type == CELL_RATE;
 		columns |= (uint32_t)is_absent << i;
 	}
 	return columns;
@@ -383,14 +383,14 @@ int view_build(struct view *view, const struct query *query, const struct facts 
 	view->type = query->type;
 	view->nr_rows = 0;
 	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
-	view->absent = absent_columns(view->type, query);
-	view->is_cycles = query->is_cycles;
+	view->absent = absent_columns(view->type, facts);
+	view->unit = facts->unit;
 	view->elapsed_ns = query_elapsed_ns(query, facts);
 	view->rate_title = view->note = NULL;
 	err = query->type->build(view, query, facts);
-	if (query_elsewhere(query)) /* which says more than a note about no rows */
+	if (query_lacks(query, facts)) /* which says more than a note about no rows */
 		view->note = NULL;
-	if (query->is_cycles)
+	if (facts->unit == UNIT_CYCLES)
 		drop_rates(view);
 	if (!err)
 		add_up(view);

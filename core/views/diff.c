@@ -178,7 +178,7 @@ static struct cell number_in(const struct view_side *side, const struct view_row
 
 	if (cell->type != CELL_COUNT)
 		return *cell;
-	if (side->is_cycles || !side->span)
+	if (side->unit == UNIT_CYCLES || !side->span)
 		return cell_none();
 	return (struct cell){ .type = CELL_RATE,
 			      .number = (double)cell->count * 1e9 / (double)side->span };
@@ -230,12 +230,11 @@ static uint32_t absent_columns(const struct view *view)
 static int check_units(const struct view_side sides[2], struct why *why)
 {
 	if (!has_times(&sides[0]) || !has_times(&sides[1]) ||
-	    sides[0].is_cycles == sides[1].is_cycles)
+	    sides[0].unit == sides[1].unit)
 		return 0;
-	return why_set(
-		why, -EINVAL,
-		"%s: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz",
-		sides[sides[0].is_cycles ? 0 : 1].path);
+	return why_set(why, -EINVAL,
+		       "%s: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz",
+		       sides[sides[0].unit == UNIT_CYCLES ? 0 : 1].path);
 }
 
 int view_diff(const struct view_side sides[2], struct view *ret_view, struct why *why)
@@ -248,7 +247,7 @@ int view_diff(const struct view_side sides[2], struct view *ret_view, struct why
 	if (!err)
 		err = fill(sides, pairs, &nr);
 	if (!err) {
-		ret_view->is_cycles = sides[has_times(&sides[OTHER]) ? OTHER : THIS].is_cycles;
+		ret_view->unit = sides[has_times(&sides[OTHER]) ? OTHER : THIS].unit;
 		ret_view->absent = absent_columns(sides[OTHER].view);
 		ret_view->note = sides[OTHER].view->note ? sides[OTHER].view->note :
 							   sides[THIS].view->note;

@@ -13,7 +13,7 @@ struct view_side {
 	const char *path;	 /* of a recording */
 	const struct view *view; /* of exits by guest, vCPU and reason */
 	uint64_t span;		 /* how long it is, in ns or in cycles */
-	bool is_cycles;
+	enum time_unit unit;
 };
 
 /*

@@ -290,9 +290,7 @@ const struct view_type view_events = {
 	.sort = RATE,
 	.has_trees = true,
 	.has_events = true,
-	.elsewhere =
-		"A Prometheus is not asked for events: kvmtop on the host shows them. Where "
-		"it exports them (kvmtop export --metrics events), they are kvmtop_events_total.",
+	.source_need = NEED_EVENTS,
 	.wants = wants,
 	.build = build,
 	.enter = enter,

@@ -199,11 +199,11 @@ static void fill_times(struct view_row *row, const struct query *query,
 	row->cells[HIST] = cell_hist(timing->total);
 }
 
-static void fill_row(struct view_row *row, const struct query *query, const struct groups *groups,
-		     const struct group *group)
+static void fill_row(struct view_row *row, const struct query *query, const struct facts *facts,
+		     const struct groups *groups, const struct group *group)
 {
 	row->cells[TOTAL] = cell_count(group->sum.total);
-	if (query->is_whole) /* else it is the rate of the last interval only */
+	if (facts->is_span) /* else it is the rate of the last interval only */
 		row->cells[RATE] = exit_sum_rate(&group->sum);
 	row->cells[SHARE] = cell_percent(group->sum.total, groups->all.sum.total);
 	fill_times(row, query, groups, group);
@@ -226,7 +226,7 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 		name_row(name, field);
 		row->cells[REASON] = cell_text(name);
 	}
-	fill_row(row, query, groups, group);
+	fill_row(row, query, facts, groups, group);
 	return 0;
 }
 
@@ -247,14 +247,15 @@ static int add_rows(struct view *view, const struct query *query, const struct f
 			err = add_row(view, query, facts, groups, &groups->list[i],
 				      names + i * NAME_SIZE);
 	}
-	fill_row(&view->total, query, groups, &groups->all);
+	fill_row(&view->total, query, facts, groups, &groups->all);
 	return err;
 }
 
 /* A column for each of query->groups only; the shortest is exact in recordings alone. */
-static uint32_t absent_columns(const struct query *query, bool has_polls)
+static uint32_t absent_columns(const struct query *query, const struct facts *facts,
+			       bool has_polls)
 {
-	uint32_t absent = query->is_whole ? 0 : 1U << SHORTEST;
+	uint32_t absent = facts->is_span ? 0 : 1U << SHORTEST;
 
 	absent |= has_polls ? 1U << HALT_SHARE : 1U << POLL_SHARE | 1U << SLEEP_SHARE;
 
@@ -280,7 +281,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	choose(view, query, facts, &groups.chosen);
 	if (!err)
 		err = group_by(&groups, view, query, facts);
-	view->absent |= absent_columns(query, groups.has_polls);
+	view->absent |= absent_columns(query, facts, groups.has_polls);
 	if (!err)
 		err = add_rows(view, query, facts, &groups);
 	field_set_release(&groups.chosen);

@@ -275,8 +275,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 	}
 	set_absent(view, facts);
 	if (!view->nr_rows)
-		view->note = query->is_whole ?
-				     "A recording has nothing about host CPUs; a history has." :
+		view->note = facts->source == SOURCE_RECORDING ?
+				     source_lacks(SOURCE_RECORDING, NEED_HOST) :
 				     "No host CPU was read: can /proc/stat be read? An older "
 				     "history or capture has none.";
 	chosen_exits_release(&chosen);
@@ -308,8 +308,7 @@ const struct view_type view_host = {
 	.sort = WANT,
 	.has_host = true,
 	.is_of_host = true,
-	.elsewhere = "A Prometheus is not asked for the host's CPUs: kvmtop on the host shows "
-		     "them. How busy they are is kvmtop_host_cpu_busy_seconds_total.",
+	.source_need = NEED_HOST,
 	.wants = query_wants_exits,
 	.needs = needs,
 	.build = build,

@@ -183,8 +183,7 @@ const struct view_type view_hotspots = {
 	.by_guest = true,
 	.is_timed = true,
 	.is_on_demand = true,
-	.elsewhere = "A Prometheus does not have what exits are about: kvmtop on the host shows "
-		     "hot spots.",
+	.source_need = NEED_ARGUMENTS,
 	.wants = wants,
 	.needs = needs,
 	.build = build,

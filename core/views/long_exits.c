@@ -125,7 +125,7 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 	row->field = exit->reason;
 	row->number = exit->number;
 	row->is_idle = exit->is_idle;
-	if (query->is_recorded)
+	if (facts->source == SOURCE_RECORDING)
 		snprintf(texts->time, sizeof(texts->time), "%6" PRIu64 ".%06" PRIu64,
 			 exit->end_ns / 1000000000, exit->end_ns / 1000 % 1000000);
 	else
@@ -210,7 +210,7 @@ const struct view_type view_long_exits = {
 	.by_guest = true,
 	.is_timed = true,
 	.takes_longer = true,
-	.elsewhere = "A Prometheus has no single exits: kvmtop on the host lists long ones.",
+	.source_need = NEED_SINGLE,
 	.wants = wants,
 	.needs = query_needs_exits,
 	.build = build,

@@ -241,7 +241,9 @@ void owners_count_each(struct owners *owners, const struct query *query, const s
 	for (uint32_t i = 0; is_none && i < fields_count(facts->fields); i++)
 		is_none = !field_set_has(exits, i);
 	/* Of a fleet only the exits that there were are known. */
-	for (uint32_t i = 0; !query->is_of_fleet && i < fields_count(facts->fields); i++) {
+	if (facts->source == SOURCE_PROMETHEUS)
+		return;
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
 		bool is_chosen = is_none ? !query->filter : field_set_has(exits, i);
 

@@ -247,9 +247,9 @@ uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts)
 	return ns;
 }
 
-const char *query_elsewhere(const struct query *query)
+const char *query_lacks(const struct query *query, const struct facts *facts)
 {
-	return query->is_of_fleet ? query->type->elsewhere : NULL;
+	return source_lacks(facts->source, query->type->source_need);
 }
 
 uint64_t query_wants_longer(const struct query *query)

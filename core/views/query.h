@@ -56,10 +56,6 @@ struct query {
 	bool tells_apart;	      /* see view_row.shares_name */
 	bool folds_ended;	      /* what has ended is one row, if there is more than one */
 	bool opens_ended;	      /* with the rows themselves below it */
-	bool is_recorded;	      /* of a recording: its times are since its start */
-	bool is_whole;		      /* there is one interval and no history: a recording */
-	bool is_of_fleet;	      /* of what a Prometheus has, see view_type.elsewhere */
-	bool is_cycles;		      /* durations are in cycles, and no rate is known */
 	const struct thresholds *thresholds; /* of findings; NULL: the usual ones */
 	const struct steady *steady;  /* a live screen's findings; NULL: the latest sample's */
 };
@@ -108,7 +104,7 @@ bool query_is_counted(const struct query *query, const struct facts *facts);
 uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts);
 
 /* Why the view cannot have rows, and where they are; NULL: it can. */
-const char *query_elsewhere(const struct query *query);
+const char *query_lacks(const struct query *query, const struct facts *facts);
 
 /* From which duration on long exits are listed for the query, in ns; 0: none are. */
 uint64_t query_wants_longer(const struct query *query);

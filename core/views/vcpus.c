@@ -302,8 +302,8 @@ static int build(struct view *view, const struct query *query, const struct fact
 		view->absent |= 1u << CPU;
 	if (view->nr_rows && !query_selects_any(query, facts->fields))
 		view->note = "The filter matches no exit so far.";
-	else if (view->nr_rows && query->is_of_fleet)
-		view->note = "A Prometheus has the exits of each guest, not of each vCPU.";
+	else if (view->nr_rows && source_lacks(facts->source, NEED_VCPU_EXITS))
+		view->note = source_lacks(facts->source, NEED_VCPU_EXITS);
 	else if (view->nr_rows && !owners.total && exits_note(facts))
 		view->note = exits_note(facts);
 	return 0;

@@ -156,8 +156,7 @@ struct view_type {
 	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
 	bool takes_groups;   /* the rows are what query.event, .groups and .only say */
 	bool takes_longer;   /* lists exits that took longer than query.longer_ns */
-	/* A Prometheus is not asked for its numbers: where they are. NULL: it is asked. */
-	const char *elsewhere;
+	enum source_need source_need; /* the rows need it */
 	/* For large screens: tables of what the selected row is made of; NULL ends them. */
 	const struct view_type *details[VIEW_DETAILS];
 	/*
@@ -196,7 +195,7 @@ struct view {
 	struct view_row *rows;
 	size_t nr_rows, room_rows;
 	struct view_row total; /* the sums and means of the rows */
-	bool is_cycles; /* CELL_NS has cycles instead of ns */
+	enum time_unit unit; /* of CELL_NS */
 	uint64_t elapsed_ns; /* of the interval that counts and rates are of; 0: not known */
 	uint32_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */

@@ -145,7 +145,7 @@ static int build(struct view *view, const struct query *query, const struct fact
 	else if (exits_note(facts))
 		view->note = "KVM does not trace the VM exits of these guests: only causes that "
 			     "need no times of exits are looked for.";
-	else if (query->is_whole)
+	else if (facts->is_span)
 		view->note = say_untold(&findings, kept);
 	err = add_rows(view, query, facts, kept, nr);
 	findings_release(&findings);

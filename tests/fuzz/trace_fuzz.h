@@ -121,7 +121,6 @@ static inline void fuzz_view(struct monitor *monitor, struct query *query,
 	struct view view = { 0 };
 	struct why why;
 
-	query->is_cycles = room % 2;
 	if (monitor_want(monitor, query, &why) < 0)
 		abort();
 	monitor_sample(monitor);
@@ -135,8 +134,11 @@ static inline void fuzz_view(struct monitor *monitor, struct query *query,
 static inline void fuzz_look(const struct recording *recording, enum exit_kind what)
 {
 	struct recorded recorded;
-	struct monitor_config config = { .list = recorded_players };
-	struct query query = { .children = true, .is_whole = true, .event = what };
+	struct monitor_config config = {
+		.list = recorded_players, .source = SOURCE_RECORDING, .is_span = true,
+		.unit = what % 2 ? UNIT_CYCLES : UNIT_NS,
+	};
+	struct query query = { .children = true, .event = what };
 	struct monitor *monitor;
 	struct why why;
 

@@ -47,7 +47,7 @@ static const char *plural(uint64_t nr)
 void lines_recording_head(const struct lines_recording *about, FILE *out)
 {
 	print_files(about, out);
-	if (about->is_cycles)
+	if (about->unit == UNIT_CYCLES)
 		fprintf(out, "%" PRIu64 " cycles", about->span);
 	else
 		fprintf(out, "%.6f s", (double)about->span / 1e9);
@@ -55,7 +55,7 @@ void lines_recording_head(const struct lines_recording *about, FILE *out)
 		plural(about->pairing->nr_events), about->nr_vcpus, plural(about->nr_vcpus));
 	if (about->nr_guests)
 		fprintf(out, " of %zu guest%s", about->nr_guests, plural(about->nr_guests));
-	if (about->is_cycles && about->has_time)
+	if (about->unit == UNIT_CYCLES && about->has_time)
 		fputs("; times in cycles: give the TSC's frequency with -f 2.4GHz", out);
 	fputs("\n\n", out);
 }
@@ -71,7 +71,7 @@ void lines_recording_total(const struct lines_recording *about, const struct vie
 	if (count->type != CELL_COUNT)
 		return;
 	fprintf(out, "\n%" PRIu64 " in all", count->count);
-	if (rate->type == CELL_RATE && !about->is_cycles)
+	if (rate->type == CELL_RATE && about->unit == UNIT_NS)
 		fprintf(out, ", %.1f/s", rate->number);
 	if (time->type == CELL_PERCENT)
 		fprintf(out, ": %.1f %% of the vCPUs' time", time->number);
@@ -104,7 +104,7 @@ static void print_losses(const struct lines_recording *about, FILE *out)
 	for (size_t i = 0; i < pairing->nr_losses && i < PAIRING_LOSSES; i++) {
 		const struct recorded_loss *lost = &pairing->losses[i];
 
-		if (about->is_cycles)
+		if (about->unit == UNIT_CYCLES)
 			fprintf(out, "  before %" PRIu64, lost->time);
 		else
 			fprintf(out, "  before %.6f",
@@ -268,7 +268,7 @@ int lines_recording_json(const struct lines_recording *about, const char *key,
 	if (!err)
 		err = add_files(about, recording);
 	if (!err)
-		err = add_text(recording, "unit", about->is_cycles ? "cycles" : "ns");
+		err = add_text(recording, "unit", about->unit == UNIT_CYCLES ? "cycles" : "ns");
 	if (!err)
 		err = add_number(recording, "span", about->span);
 	if (!err)

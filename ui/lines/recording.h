@@ -16,7 +16,7 @@ struct json_object;
 struct lines_recording {
 	const struct trace *trace;
 	const struct pairing *pairing; /* the numbers of events and of losses */
-	bool is_cycles;		    /* the length of a cycle is not known */
+	enum time_unit unit;	    /* cycles: their length is not known */
 	bool has_time, has_exits;   /* exits have durations; the view shows exits */
 	double ns_per_unit;	    /* of the times of losses; 0: not known */
 	uint64_t span;		    /* from the first event to the last, in ns or cycles */

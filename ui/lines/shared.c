@@ -58,7 +58,7 @@ const char *lines_id(const struct view *view, size_t column, char *buf)
 	const char *id = view->type->columns[column].id;
 	size_t len = strlen(id);
 
-	if (!view->is_cycles || len < 3 || strcmp(id + len - 3, "_ns") != 0)
+	if (view->unit == UNIT_NS || len < 3 || strcmp(id + len - 3, "_ns") != 0)
 		return id;
 	snprintf(buf, LINES_ID_SIZE, "%.*s_cycles", (int)len - 3, id);
 	return buf;

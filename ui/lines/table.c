@@ -34,7 +34,7 @@ static void print_cell(char *buf, size_t size, const struct view *view, const st
 	struct cell cycles = cell_count(cell->ns);
 	bool is_sentence = view->type->columns[column].flags & COLUMN_BELOW;
 
-	format_cell(buf, size, view->is_cycles && cell->type == CELL_NS ? &cycles : cell,
+	format_cell(buf, size, view->unit == UNIT_CYCLES && cell->type == CELL_NS ? &cycles : cell,
 		    is_sentence ? SENTENCE_MAX : TEXT_MAX, false);
 }
 

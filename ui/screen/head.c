@@ -278,7 +278,7 @@ void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 		put_parts(screen, grid, row, right, &parts);
 		right -= 2;
 	}
-	if (!screen->query->is_whole)
+	if (!screen->facts->is_span)
 		put_history(screen, grid, row, col, right, &summary);
 }
 

@@ -32,6 +32,7 @@ static int open_monitor(struct tui *tui, struct why *why)
 	struct past *past = tui->config.past;
 	const struct monitor_config config = {
 		.counts_all = true,
+		.source = tui->facts.source,
 		.list = tui->config.recording ? past_recorded_players : past_players,
 		.recording = {
 			.recording = &tui->config.past,

@@ -137,7 +137,6 @@ static bool show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 	comparison->query = (struct query){
 		.type = comparison->view.type,
 		.sort = view_columns(comparison->view.type),
-		.is_whole = true,
 	};
 	tui->screen.comparison.view = &comparison->view;
 	tui->screen.comparison.query = &comparison->query;

@@ -108,8 +108,8 @@ static const char *why_nothing(struct tui *tui)
 	const struct query *query = tui->query;
 	bool is_recorded = tui->config.recording;
 
-	if (query_elsewhere(query))
-		return query_elsewhere(query);
+	if (tui->facts.source == SOURCE_PROMETHEUS && query_lacks(query, &tui->facts))
+		return query_lacks(query, &tui->facts);
 	if (tui_shows_machines(tui) && query->type->groups != GROUP_HOST &&
 	    query->type->groups != GROUP_REASON)
 		return say(tui, "This is known of one host at a time: press %c, then Enter on a "

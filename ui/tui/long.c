@@ -65,7 +65,6 @@ void tui_look_at_long(struct tui *tui)
 {
 	const struct screen_recording *recording = tui->config.recording;
 
-	tui->query->is_recorded = recording;
 	tui->query->until_ns = 0;
 	if (!tui->back.monitor)
 		return;

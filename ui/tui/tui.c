@@ -51,7 +51,6 @@ static void rebuild(struct tui *tui)
 	terminal_resize(tui->terminal, &tui->grid);
 	tui->facts = *monitor_facts(tui_monitor(tui));
 	tui_look_at_long(tui);
-	tui->query->is_whole = tui->config.recording && !tui->back.monitor;
 	tui_follow_worst(tui);
 	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
 		tui_say(tui, strerror(ENOMEM));

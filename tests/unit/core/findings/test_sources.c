@@ -449,13 +449,14 @@ static void look_at_recording(const struct cause *of, struct look *look)
 {
 	const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
 	const char *paths[] = { path };
-	struct monitor_config config = { .list = recorded_players };
+	struct monitor_config config = { .list = recorded_players, .source = SOURCE_RECORDING,
+					 .is_span = true };
 	struct recording recording;
 	struct recorded recorded;
 	struct why why = { "" };
 
 	record(of);
-	*look = (struct look){ .query.is_whole = true };
+	*look = (struct look){ .monitor = NULL };
 	if (recording_read(paths, 1, &choice, &recording, &why) != 0)
 		fail_msg("%s", why.text);
 	assert_int_equal(recorded_init(&recorded, &recording, 1), 0);

@@ -150,7 +150,7 @@ static void seconds_of_a_recording(void **state)
 {
 	struct world *world = *state;
 
-	world->query.is_recorded = true;
+	world->facts.source = SOURCE_RECORDING;
 	slow(world, 0, 20, MSR)->end_ns = 12345678901;
 	take(world);
 	assert_string_equal(order(world), "    12.345678");

@@ -589,7 +589,7 @@ static void totals_by_less(void **state)
 	struct world *world = *state;
 
 	set_view(world, &view_exit_totals);
-	world->query.is_whole = true;
+	world->facts.is_span = true;
 	usual(world);
 	world->query.groups = GROUP_REASON;
 	assert_string_equal(picture(world, "reason guest total share time_percent max_ns"),

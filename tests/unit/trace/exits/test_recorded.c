@@ -168,7 +168,6 @@ static void look(struct world *world, const struct view_type *type)
 
 	world->query.type = type;
 	world->query.sort = type->sort;
-	world->query.is_whole = true;
 	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
 	assert_true(monitor_has_new_question(world->monitor));
 	assert_true(monitor_is_ready(world->monitor));
@@ -188,7 +187,8 @@ static void read_recording(struct world *world, const char *name,
 static void open_file(struct world *world, const char *name, double ns_per_unit)
 {
 	const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
-	struct monitor_config config = { .list = recorded_players };
+	struct monitor_config config = { .list = recorded_players, .source = SOURCE_RECORDING,
+					 .is_span = true };
 	struct why why = { "" };
 
 	read_recording(world, name, &choice);

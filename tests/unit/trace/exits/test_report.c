@@ -373,7 +373,7 @@ static void a_diff_begins_with_what_changed(void **state)
 	check_change(&both, 1, "EPT", 0, 4000, 0);
 	check_change(&both, 2, "HLT", 1000, 1200, 20);
 	view_release(&both);
-	sides[1].is_cycles = true;
+	sides[1].unit = UNIT_CYCLES;
 	assert_int_equal(view_diff(sides, &both, &why), -EINVAL);
 	assert_non_null(strstr(why.text, "with -f 2.4GHz"));
 	view_release(&both);

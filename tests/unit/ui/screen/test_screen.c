@@ -1149,7 +1149,7 @@ static void histories_have_a_scale(void **state)
 	assert_non_null(strstr(line(w, 3), " History 0-200/s 27min"));
 	/* A recording is a single interval: the summary has no history either. */
 	w->screen.recording = &(const struct screen_recording){ .files = "kvm.dat" };
-	w->query.is_whole = true;
+	w->facts.is_span = true;
 	picture(w, 80, 24);
 	assert_null(strstr(line(w, 3), "History"));
 	assert_null(strstr(line(w, 1), "/s 27min"));
@@ -1263,7 +1263,7 @@ static void a_recording_says_what_it_is(void **state)
 
 	w->screen.recording = &recording;
 	w->screen.has_past = false;
-	w->query.is_whole = true;
+	w->facts.is_span = true;
 	w->counts[PIO] = 5;
 	take(w, GUEST_ANY);
 	tick(w);
