@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "lib/array.h"
@@ -97,24 +98,24 @@ static int count_steps(void *arg)
 	return ++db->nr_steps > (db->writes ? STEPS_WRITING : STEPS_READING);
 }
 
-/* A transaction writes to shared memory where it begins and where it ends. */
-static int reserve(struct db *db, enum sql sql, struct why *why)
+/*
+ * SQLite writes to memory that is a file, -shm. On a file system that never writes in place, btrfs
+ * for one, a full disk is a SIGBUS there, which ends the program: so the disk must not become full.
+ */
+static bool has_room(const struct db *db)
 {
-	bool writes = sqlite3_get_autocommit(db->sqlite) || sql == SQL_COMMIT;
+	struct statvfs disk;
 
-	db_shared_use(db->shared);
-	db->system_error = writes ? -db_shared_reserve(db->shared) : 0;
-	return db->system_error ? system_error(db, SQLITE_IOERR_SHMMAP, why) : 0;
+	return statvfs(sqlite3_db_filename(db->sqlite, NULL), &disk) < 0 ||
+	       disk.f_bavail * disk.f_frsize >= DB_LOG_SIZE;
 }
 
 int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct why *why)
 {
 	sqlite3_stmt **statement = &db->statements[sql];
-	int err = reserve(db, sql, why);
 
-	if (err)
-		return err;
 	db->nr_steps = 0;
+	db->system_error = 0;
 	if (!*statement && sqlite3_prepare_v3(db->sqlite, sql_text[sql], -1,
 					      SQLITE_PREPARE_PERSISTENT, statement, NULL))
 		return db_error(db, why);
@@ -133,7 +134,6 @@ int db_step(struct db *db, sqlite3_stmt *statement, struct why *why)
 {
 	int code, err = 0;
 
-	db_shared_use(db->shared);
 	errno = 0;
 	code = sqlite3_step(statement);
 	if (code == SQLITE_ROW)
@@ -160,6 +160,11 @@ int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, st
 	return err;
 }
 
+int db_begin(struct db *db, struct why *why)
+{
+	return has_room(db) ? db_run(db, SQL_BEGIN, why) : no_room(db, why);
+}
+
 int db_run(struct db *db, enum sql sql, struct why *why)
 {
 	return db_run_with(db, sql, NULL, 0, why);
@@ -182,7 +187,6 @@ int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct why *why)
 
 int db_checkpoint(struct db *db, int mode)
 {
-	db_shared_use(db->shared);
 	return sqlite3_wal_checkpoint_v2(db->sqlite, NULL, mode, NULL, NULL);
 }
 
@@ -208,11 +212,10 @@ static int try_open(struct db *db, const char *real, int flags, const char *opti
 	int code;
 
 	uri_of(real, options, uri, sizeof(uri));
-	db_shared_use(db->shared);
 	sqlite3_close(db->sqlite);
 	db->sqlite = NULL;
 	code = sqlite3_open_v2(uri, &db->sqlite, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-			       db_shared_vfs(db->shared));
+			       NULL);
 	if (code)
 		return code;
 	sqlite3_extended_result_codes(db->sqlite, 1);
@@ -232,14 +235,13 @@ static int try_open(struct db *db, const char *real, int flags, const char *opti
 	return code;
 }
 
-/* Whether a file beside the database, its name and the suffix, has anything in it. */
-static bool has_beside(const char *real, const char *suffix)
+/* Whether the log beside the database has anything in it. */
+static bool has_log(const char *real, struct stat *ret_stat)
 {
 	char path[PATH_MAX + 16];
-	struct stat st;
 
-	snprintf(path, sizeof(path), "%s%s", real, suffix);
-	return stat(path, &st) == 0 && st.st_size;
+	snprintf(path, sizeof(path), "%s-wal", real);
+	return lstat(path, ret_stat) == 0 && ret_stat->st_size;
 }
 
 /* Whether all of it is of root or of this user, and no other user can add to it. */
@@ -261,16 +263,20 @@ static bool is_ours(const char *real)
 	return is_ours;
 }
 
-/* What its writer has in memory is read, but not written to; without a log, there is none. */
+/*
+ * What its writer has in memory is read, but not written to; without a log, there is none. SQLite
+ * follows a link, and removes the log of an empty file.
+ */
 static int open_foreign(struct db *db, const char *real, struct why *why)
 {
-	bool has_log = has_beside(real, "-wal");
+	struct stat log, file = { 0 };
+	bool has = has_log(real, &log);
 	int code;
 
-	db_shared_only_look(db->shared);
-	code = try_open(db, real, SQLITE_OPEN_READONLY,
-			has_log ? "?readonly_shm=1" : "?immutable=1");
-	if (has_log && (code & 0xff) == SQLITE_CANTOPEN)
+	if (has && (!S_ISREG(log.st_mode) || stat(real, &file) < 0 || !file.st_size))
+		return why_set(why, -EINVAL, "%s: %s-wal is not its log", db->name, db->name);
+	code = try_open(db, real, SQLITE_OPEN_READONLY, has ? "?readonly_shm=1" : "?immutable=1");
+	if (has && (code & 0xff) == SQLITE_CANTOPEN)
 		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and others may write to "
 			       "its folder: copy both into a folder of yours", db->name, db->name);
 	return code ? error_of(db, code, why) : 0;
@@ -278,6 +284,7 @@ static int open_foreign(struct db *db, const char *real, struct why *why)
 
 static int open_to_read(struct db *db, const char *real, struct why *why)
 {
+	struct stat log;
 	int code;
 
 	if (!is_ours(real))
@@ -285,12 +292,12 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 	code = try_open(db, real, SQLITE_OPEN_READONLY, "");
 
 	/* Without room for shared memory: reads what others wrote there, or the log itself. */
-	if (code == SQLITE_IOERR_SHMMAP || (!code && db_shared_reserve(db->shared) < 0))
+	if (code == SQLITE_IOERR_SHMMAP || code == SQLITE_IOERR_SHMSIZE)
 		code = try_open(db, real, SQLITE_OPEN_READONLY, "?readonly_shm=1");
 	if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
 		return code ? error_of(db, code, why) : 0;
 	/* What readers share is a file in the same folder. SQLite hides why it cannot be made. */
-	if (has_beside(real, "-wal"))
+	if (has_log(real, &log))
 		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and no file can be made "
 			       "beside them: make room there, or copy both elsewhere", db->name,
 			       db->name);
@@ -325,7 +332,6 @@ static bool was_history(const char *real)
 
 static int run_text(struct db *db, const char *text, struct why *why)
 {
-	db_shared_use(db->shared);
 	errno = 0;
 	if (!sqlite3_exec(db->sqlite, text, NULL, NULL, NULL))
 		return 0;
@@ -408,14 +414,25 @@ static int set_up(struct db *db, bool is_empty, struct why *why)
 	return err ? err : check_ids(db, why);
 }
 
+/*
+ * SQLite asks access(2), which leaves out the rights that capabilities of the program's file give,
+ * although open(2) has them. EPERM: a filter of an earlier systemd lacks the system call.
+ */
+static int access_as_open(const char *path, int mode)
+{
+	int err = faccessat(AT_FDCWD, path, mode, AT_EACCESS);
+
+	return err < 0 && errno == EPERM ? access(path, mode) : err;
+}
+
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why)
 {
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 	bool is_empty = false;
 	int err;
 
-	*db = (struct db){ .name = name, .shared = db_shared_new() };
-	if (!db->shared)
-		return -ENOMEM;
+	vfs->xSetSystemCall(vfs, "access", (sqlite3_syscall_ptr)access_as_open);
+	*db = (struct db){ .name = name };
 	if (writes) {
 		int code = try_open(db, real, SQLITE_OPEN_READWRITE, "");
 
@@ -434,19 +451,17 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 		err = why_set(why, -ENODATA, "%s: nothing was written to it yet", name);
 	if (err)
 		db_close(db);
-	db_shared_use(NULL); /* another thread may close it */
 	return err;
 }
 
 void db_close(struct db *db)
 {
-	if (!db->shared)
+	if (!db->sqlite)
 		return;
-	db_shared_use(db->shared);
 	for (size_t i = 0; i < ARRAY_SIZE(db->statements); i++)
 		sqlite3_finalize(db->statements[i]);
 	/* Without room the log stays for the next writer. */
-	if (db_shared_reserve(db->shared) < 0) {
+	if (!has_room(db)) {
 		sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	} else if (db->writes) { /* fails, and no harm is done, while another program reads */
 		sqlite3_busy_timeout(db->sqlite, 0);
@@ -454,6 +469,5 @@ void db_close(struct db *db)
 		sqlite3_exec(db->sqlite, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 	}
 	sqlite3_close(db->sqlite);
-	db_shared_free(db->shared);
 	*db = (struct db){ 0 };
 }

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "lib/why.h"
-#include "history/db_shared.h"
 #include "history/sql.h"
 
 #define DB_LOG_SIZE (1024 * 1024) /* of the -wal when it is written back into the file */
@@ -26,7 +25,6 @@
 struct db {
 	const char *name; /* the path as the user wrote it, for messages; the caller's */
 	sqlite3 *sqlite;
-	struct db_shared *shared;
 	bool writes;
 	unsigned int nr_steps; /* of the statement, see STEPS_AT_ONCE */
 	int system_error; /* the errno that the latest failure came from; 0: not known */
@@ -55,6 +53,9 @@ void db_bind(sqlite3_stmt *statement, int parameter, uint64_t number);
 
 /* The next row: 1; 0: there are no more; -errno. After 0 and -errno the statement is reset. */
 int db_step(struct db *db, sqlite3_stmt *statement, struct why *why);
+
+/* Begins a transaction to write. -ENOSPC, too: the disk has less room than the log may need. */
+int db_begin(struct db *db, struct why *why);
 
 /* Runs a statement that has no parameters and no rows. */
 int db_run(struct db *db, enum sql sql, struct why *why);

@@ -229,7 +229,7 @@ static int add_minute(struct history_file *file, uint64_t time_ns, struct why *w
 
 static int begin(struct history_file *file, uint64_t time_ns, struct why *why)
 {
-	int err = db_run(&file->db, SQL_BEGIN, why);
+	int err = db_begin(&file->db, why);
 
 	if (!err && !file->segment_id)
 		err = add_segment(file, time_ns, why);
@@ -300,13 +300,11 @@ static void begin_anew(struct history_file *file, struct why *why)
 static int be_there(struct history_file *file, struct why *why)
 {
 	if (file->db.sqlite) {
-		bool is_there = history_file_is_there(file);
-
-		if (is_there && !db_shared_is_lost(file->db.shared))
+		if (history_file_is_there(file))
 			return check_log(file, why);
 		history_file_leave(file);
 		forget_what_is_written(file);
-		file->was_replaced |= !is_there;
+		file->was_replaced = true;
 	}
 	return history_file_enter(file, why);
 }

@@ -300,7 +300,7 @@ rm -f "$DB"*
 
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	unshare -m sh -c "mkdir -p $TMP/small &&
-		mount -t tmpfs -o size=400k,mode=755 none $TMP/small &&
+		mount -t tmpfs -o size=1200k,mode=755 none $TMP/small &&
 		$KVMTOP --sysroot tests/sysroot/amd -s 0.1 -n 40 -w $TMP/small/h.db </dev/null
 		$KVMTOP -r $TMP/small/h.db --json" >"$TMP/out" 2>"$TMP/err"
 	like "$(cat "$TMP/err")" 'cannot be stored: .*/h.db: the disk is full: remove files' \
@@ -308,69 +308,6 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	check "what was written is whole" test -s "$TMP/out"
 else
 	skip "a full disk" "it needs root and a mount namespace"
-fi
-
-# A quota of btrfs: it is for root, too. The writer goes on when it is raised.
-cat >"$TMP/quota" <<'EOT'
-#!/bin/sh
-cannot() {
-	echo "cannot: $*"
-	exit
-}
-cd "$1" || exit
-KVMTOP=$2
-AMD=$3
-truncate -s 128M disk && mkdir limited || exit
-mkfs.btrfs -q disk >/dev/null 2>&1 || cannot "no mkfs.btrfs"
-mount -o loop disk limited 2>&1 || cannot "btrfs cannot be mounted"
-btrfs -q quota enable limited 2>&1 || cannot "no quota"
-writes() {
-	"$KVMTOP" --sysroot "$AMD" -s 0.1 -w limited/h.db -n "$1" </dev/null
-}
-writes 2
-btrfs -q filesystem sync limited
-used=$(btrfs qgroup show --raw limited | awk '$1 == "0/5" { print $2 }')
-btrfs -q qgroup limit $((used + 524288)) limited || cannot "no limit"
-: >err.quota
-writes 100 2>>err.quota &
-until grep -q 'cannot be stored' err.quota || ! kill -0 $!; do
-	sleep 0.1
-done
-"$KVMTOP" -r limited/h.db -l --json --view exits >before 2>err.before
-for _ in $(seq 50); do # raising it needs some room, too
-	btrfs -q qgroup limit none limited 2>/dev/null && break
-	btrfs -q filesystem sync limited
-done
-wait $!
-echo "status $?"
-"$KVMTOP" -r limited/h.db -l --json --view exits >after
-EOT
-if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-	unshare -m sh "$TMP/quota" "$TMP" "$(realpath "$KVMTOP")" "$PWD/tests/sysroot/amd" \
-		>"$TMP/out" 2>&1
-	cannot=$(sed -n 's/^cannot: //p' "$TMP/out")
-else
-	cannot="it needs root and a mount namespace"
-fi
-if [ -n "$cannot" ]; then
-	skip "a quota" "$cannot"
-else
-	is "$(cat "$TMP/out")" "status 0" "a quota: the writer goes on"
-	like "$(cat "$TMP/err.quota")" \
-		'cannot be stored: .*/h.db: the quota is used up: remove files, or lower --max' \
-		"it says so"
-	like "$(cat "$TMP/err.quota")" 'samples are stored again; lost so far: [1-9]' \
-		"and when there is room again"
-	# A writer that failed opens the file anew; until it can, no reader can.
-	if grep -q 'no file can be made beside them: make room' "$TMP/err.before"; then
-		skip "what was written is whole" "no reader could open the file then"
-	else
-		is "$(cat "$TMP/err.before")" "" "it can be read meanwhile"
-		check "what was written is whole" test -s "$TMP/before"
-	fi
-	check "and stays" cmp -n "$(wc -c <"$TMP/before")" "$TMP/before" "$TMP/after"
-	lost=$(sed -n 's/^kvmtop: samples that could not be stored: //p' "$TMP/err.quota")
-	is "$(($(wc -l <"$TMP/after") + ${lost:-0}))" 102 "all others are in the file"
 fi
 
 done_testing
