@@ -2,6 +2,7 @@
 /* `kvmtop report`: reads the recordings, and shows or prints what was found. */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include "cmd/command.h"
 #include "cmd/report.h"
 #include "cmd/report_acrn.h"
+
+#define LARGE_BYTES (256 << 10)
 
 /* Of one host or of several, the order of their events, and the time that passed, may be wrong. */
 static void say_clocks(const struct recording *recording)
@@ -180,6 +183,11 @@ static int understand(struct options *options, struct why *why)
 
 static int run(struct options *options)
 {
+	/*
+	 * Else what is as large as the largest that was freed comes from the heap, where it is
+	 * copied when it grows, and what is above it keeps it when it is freed.
+	 */
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	return report_recordings((const char *const *)options->words, options->nr_words, options);
 }
 

@@ -66,10 +66,10 @@ void changes_sort(struct changes *changes, void *spare)
 /* Room for some more, with durations, and for what copy_delta() writes. */
 static int make_room(struct changes *changes, size_t more)
 {
-	array_grow(&changes->list, &changes->room, changes->nr + more);
-	array_grow(&changes->timings, &changes->room_timings, changes->nr_timings + more);
-	array_grow(&changes->counts, &changes->room_counts,
-		   changes->nr_counts + more * HIST_BUCKETS + DELTA_MORE);
+	array_grow_unset(&changes->list, &changes->room, changes->nr + more);
+	array_grow_unset(&changes->timings, &changes->room_timings, changes->nr_timings + more);
+	array_grow_unset(&changes->counts, &changes->room_counts,
+			 changes->nr_counts + more * HIST_BUCKETS + DELTA_MORE);
 	return 0;
 }
 

@@ -185,7 +185,10 @@ void guests_put(struct guests *guests, const struct guest *guest);
 /* Empties an inventory, which then gives ids from 1 again. */
 void guests_clear(struct guests *guests);
 
-/* A copy of the inventory as it is now, as guests_put() makes one. NULL: no memory. */
+/*
+ * A copy of the inventory as it is now, as guests_put() makes one; but guests_by_pid() finds no guest
+ * in it. NULL: no memory.
+ */
 struct guests *guests_copy(const struct guests *guests);
 
 #endif

@@ -300,7 +300,8 @@ static void claim_threads(struct guests *guests, struct guest_entry *entry)
 	}
 }
 
-void guests_put(struct guests *guests, const struct guest *guest)
+/* NULL where the guest has ended, as its threads are of no guest any more. */
+static struct guest_entry *put_guest(struct guests *guests, const struct guest *guest)
 {
 	struct vcpu *vcpus = xcalloc(guest->nr_vcpus + 1, sizeof(*vcpus));
 	struct guest_entry *entry = xcalloc(1, sizeof(*entry));
@@ -316,7 +317,7 @@ void guests_put(struct guests *guests, const struct guest *guest)
 		guests->last_id = guest->id;
 	if (guest->has_ended) {
 		keep_ended(guests, entry);
-		return;
+		return NULL;
 	}
 	while (at && guests->entries[at - 1]->guest.id > guest->id) {
 		guests->entries[at] = guests->entries[at - 1];
@@ -325,7 +326,15 @@ void guests_put(struct guests *guests, const struct guest *guest)
 	guests->entries[at] = entry;
 	guests->nr++;
 	guests->generation++;
-	claim_threads(guests, entry);
+	return entry;
+}
+
+void guests_put(struct guests *guests, const struct guest *guest)
+{
+	struct guest_entry *entry = put_guest(guests, guest);
+
+	if (entry)
+		claim_threads(guests, entry);
 }
 
 uint32_t guests_add(struct guests *guests, const struct guest *guest)
@@ -341,14 +350,10 @@ struct guests *guests_copy(const struct guests *guests)
 {
 	struct guests *copy = guests_new(NULL);
 	const struct guest *guest;
-	int err = copy ? 0 : -ENOMEM;
 
-	for (size_t i = 0; !err && (guest = guests_ended_at(guests, i)); i++)
-		guests_put(copy, guest);
-	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)
-		guests_put(copy, guest);
-	if (!err)
-		return copy;
-	guests_free(copy);
-	return NULL;
+	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++)
+		put_guest(copy, guest);
+	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
+		put_guest(copy, guest);
+	return copy;
 }

@@ -11,7 +11,7 @@ void key_index_grow(struct key_index *index, const void *array, size_t nr_known,
 	if (2 * nr <= index->nr_slots)
 		return;
 	while (2 * nr > nr_slots)
-		nr_slots *= 4;
+		nr_slots *= 2;
 	slots = xcalloc(nr_slots, sizeof(*slots));
 	free(index->slots);
 	index->slots = slots;

@@ -21,13 +21,13 @@ void sample_reset(struct sample *sample)
 
 void sample_make_room(struct sample *sample)
 {
-	array_grow(&sample->rows, &sample->room_rows, sample->nr_rows + 1);
+	array_grow_unset(&sample->rows, &sample->room_rows, sample->nr_rows + 1);
 }
 
 void sample_add_timed(struct sample *sample, struct key key, uint64_t count, uint32_t flags,
 		      const struct timing *timing)
 {
-	array_grow(&sample->timings, &sample->room_timings, sample->nr_timings + 1);
+	array_grow_unset(&sample->timings, &sample->room_timings, sample->nr_timings + 1);
 	sample_add(sample, key, count, flags);
 	sample->timings[sample->nr_timings++] = *timing;
 	sample->rows[sample->nr_rows - 1].timing = (uint32_t)sample->nr_timings;

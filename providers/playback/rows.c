@@ -8,9 +8,9 @@ void played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
 {
 	struct played_row row = { .key = key, .count = count };
 
-	array_grow(&rows->list, &rows->room, rows->nr + 1);
+	array_grow_unset(&rows->list, &rows->room, rows->nr + 1);
 	if (timing) {
-		array_grow(&rows->timings, &rows->room_timings, rows->nr_timings + 1);
+		array_grow_unset(&rows->timings, &rows->room_timings, rows->nr_timings + 1);
 		rows->timings[rows->nr_timings++] = *timing;
 		row.timing = (uint32_t)rows->nr_timings;
 	}

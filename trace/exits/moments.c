@@ -70,7 +70,6 @@ struct second_reading {
 	uint64_t nr_cuts;  /* intervals that have ended */
 	uint64_t next_cut; /* when the current interval ends, in the clock's unit; or NO_CUT */
 	struct played_rows rows, before; /* of the latest sample, and of the one before */
-	struct sample sample;
 	struct stats *stats;
 	moment_fn take;
 	void *arg; /* its */
@@ -121,18 +120,15 @@ static int make_rows(struct second_reading *reader)
 }
 
 /* offset_ns: of the sample from the recording's start. */
-static int make_sample(struct second_reading *reader, uint64_t offset_ns)
+static void make_sample(struct second_reading *reader, uint64_t offset_ns)
 {
-	struct sample *sample = &reader->sample;
-	int err = 0;
+	struct sample sample = { 0 };
 
-	sample_reset(sample);
 	/* 0 would mean that the sample has nothing of the source. */
-	sample->time_ns[RECORDED_EVENTS] = sample->time_ns[RECORDED_EXITS] = 1 + offset_ns;
-	played_rows_sample(&reader->rows, NULL, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, sample);
-	if (!err)
-		stats_update(reader->stats, reader->fields, sample);
-	return err;
+	sample.time_ns[RECORDED_EVENTS] = sample.time_ns[RECORDED_EXITS] = 1 + offset_ns;
+	played_rows_sample(&reader->rows, NULL, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &sample);
+	stats_update(reader->stats, reader->fields, &sample);
+	sample_release(&sample); /* what it has, stats have; a moment needs the memory */
 }
 
 static int take(struct second_reading *reader, uint64_t offset_ns)
@@ -155,9 +151,10 @@ static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns,
 		return why_set(why, -ESTALE, "the recording changed while it was read");
 	reader->recording.pairing.last_time = time; /* what is open lasts until then */
 	err = make_rows(reader);
-	if (!err)
-		err = make_sample(reader, offset_ns);
-	return err ? err : take(reader, offset_ns);
+	if (err)
+		return err;
+	make_sample(reader, offset_ns);
+	return take(reader, offset_ns);
 }
 
 /* ---- the stream */
@@ -212,9 +209,8 @@ static int read_all(struct second_reading *reader, struct why *why)
 	reader->recorded = *reader->first;
 	reader->recorded.recording = &reader->recording;
 	reader->recorded.is_moment = true;
-	err = make_sample(reader, 0);
-	if (!err)
-		err = take(reader, 0);
+	make_sample(reader, 0);
+	err = take(reader, 0);
 	set_next_cut(reader);
 	reader->why = why;
 	if (!err)
@@ -285,7 +281,6 @@ int moments_read(struct recording *recording, const struct recorded *recorded,
 	recording_release(&reader.recording);
 	played_rows_release(&reader.rows);
 	played_rows_release(&reader.before);
-	sample_release(&reader.sample);
 	stats_free(reader.stats);
 	return err;
 }
