@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/when.h"
 #include "host/guest.h"
@@ -147,23 +148,6 @@ static int fill_row(struct json_object *object, const struct view *view, size_t 
 	return err;
 }
 
-static int fill_rows(struct json_object *rows, const struct view *view)
-{
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		struct json_object *object = json_object_new_object();
-		int err;
-
-		if (!object || json_object_array_add(rows, object) < 0) {
-			json_object_put(object);
-			return -ENOMEM;
-		}
-		err = fill_row(object, view, i);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 static int add_time(struct json_object *object, const char *key, uint64_t time_ns)
 {
 	char text[WHEN_SIZE];
@@ -196,10 +180,10 @@ static int add_guest(struct json_object *object, const char *key, const struct g
 	return err ? err : json_add_new(item, "pid", json_object_new_int64(guest->pid));
 }
 
-static int fill(struct json_object *object, const struct lines_sample *sample)
+/* All but the rows. */
+static int fill_head(struct json_object *object, const struct lines_sample *sample)
 {
 	const struct lines_config *config = sample->config;
-	struct json_object *rows;
 	int err = add_time(object, "time", sample->time_ns);
 
 	if (!err)
@@ -219,28 +203,50 @@ static int fill(struct json_object *object, const struct lines_sample *sample)
 		err = add_guest(object, "guest", config->guest);
 	if (!err && config->other_guest)
 		err = add_guest(object, "other", config->other_guest);
-	if (err)
-		return err;
-	rows = json_object_new_array();
-	err = json_add_new(object, "rows", rows);
-	return err ? err : fill_rows(rows, sample->view);
+	return err;
 }
 
-static int print(void *state, FILE *out, const struct lines_sample *sample)
+/* The object's text is its own; NULL: no memory. */
+static const char *text_of(struct json_object *object)
+{
+	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+						      JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+static int print_head(FILE *out, const struct lines_sample *sample)
 {
 	struct json_object *object = json_object_new_object();
-	int err = object ? fill(object, sample) : -ENOMEM;
-	const char *text = NULL;
+	int err = object ? fill_head(object, sample) : -ENOMEM;
+	const char *text = err ? NULL : text_of(object);
+
+	if (text)
+		fprintf(out, "%.*s,\"rows\":[", (int)strlen(text) - 1, text); /* without its } */
+	json_object_put(object);
+	return text ? 0 : -ENOMEM;
+}
+
+static int print_row(FILE *out, const struct view *view, size_t i)
+{
+	struct json_object *object = json_object_new_object();
+	int err = object ? fill_row(object, view, i) : -ENOMEM;
+	const char *text = err ? NULL : text_of(object);
+
+	if (text)
+		fprintf(out, "%s%s", i ? "," : "", text);
+	json_object_put(object);
+	return text ? 0 : -ENOMEM;
+}
+
+/* Row by row: all of them as objects would take ten times the memory of the view. */
+static int print(void *state, FILE *out, const struct lines_sample *sample)
+{
+	int err = print_head(out, sample);
 
 	(void)state;
+	for (size_t i = 0; !err && i < sample->view->nr_rows; i++)
+		err = print_row(out, sample->view, i);
 	if (!err)
-		text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
-							      JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (!err && !text)
-		err = -ENOMEM;
-	if (!err)
-		fprintf(out, "%s\n", text);
-	json_object_put(object);
+		fputs("]}\n", out);
 	return err;
 }
 
