@@ -14,7 +14,7 @@ struct key_sum *key_sums_get(struct key_sums *sums, const struct key *key)
 	key_index_grow(&sums->index, sums->list, sums->nr, sums->nr + 1);
 	slot = key_index_slot(&sums->index, sums->list, key);
 	if (!*slot) {
-		array_grow(&sums->list, &sums->room, sums->nr + 1);
+		array_grow_unset(&sums->list, &sums->room, sums->nr + 1);
 		sums->list[sums->nr++] = (struct key_sum){ .key = *key };
 		*slot = (uint32_t)sums->nr;
 	}

@@ -178,7 +178,7 @@ static struct subject *subject_of(struct measure *measure, const struct key *key
 	const struct key_sum *number = key_sums_get(&measure->numbers, &owner);
 
 	if (measure->numbers.nr > measure->nr) {
-		array_grow(&measure->subjects, &measure->room, measure->nr + 1);
+		array_grow_unset(&measure->subjects, &measure->room, measure->nr + 1);
 		measure->subjects[measure->nr++] = (struct subject){ .guest = key->guest,
 								     .vcpu = key->vcpu };
 	}
@@ -214,7 +214,7 @@ static struct rule_counts *make_counts(struct measure *measure, struct subject *
 
 	if (at)
 		return &measure->counts[at - 1];
-	array_grow(&measure->counts, &measure->room_counts, measure->nr_counts + 1);
+	array_grow_unset(&measure->counts, &measure->room_counts, measure->nr_counts + 1);
 	measure->counts[measure->nr_counts++] = (struct rule_counts){
 		.rule = (uint32_t)rule,
 		.next = subject->counts,

@@ -166,7 +166,7 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 
 struct view_row *view_add(struct view *view)
 {
-	array_grow(&view->rows, &view->room_rows, view->nr_rows + 1);
+	array_grow_unset(&view->rows, &view->room_rows, view->nr_rows + 1);
 
 	struct view_row *row = &view->rows[view->nr_rows++];
 
