@@ -233,6 +233,14 @@ is "$(status_of sh -c 'ulimit -v 300000 && exec "$0" report "$1"' "$KVMTOP" "$TM
 	"300,000 threads in little memory"
 is "$(cat "$TMP/err")" "kvmtop: 234464 events were left out: more than 65536 threads have events" \
 	"and what is left out"
+# in_memory KB OPTION...: how many vCPUs are printed of 65,536.
+in_memory() {
+	m_kb=$1
+	shift
+	(ulimit -v "$m_kb" && exec "$KVMTOP" report "$@") 2>/dev/null |
+		grep -o '"vcpu":[0-9]' | wc -l
+}
+is "$(in_memory 250000 --view vcpus --json "$TMP/threads")" 65536 "their vCPUs, too"
 for what in "--longer 1ms" "--view long" "--view why"; do
 	# shellcheck disable=SC2086
 	is "$(status $what "$TMP/acrn")" 1 "$what of cycles"
@@ -357,6 +365,11 @@ numbers() {
 }
 
 if has_screen; then
+	screen_start 80 24 "exec $KVMTOP report --view why $TMP/threads"
+	screen_has ' 65536 vCPUs' "300,000 threads on the screen"
+	kb=$(awk '/^VmHWM/ { print $2 }' "/proc/$(screen_pid)/status")
+	check "in little memory: $kb KiB" [ "$kb" -lt 150000 ]
+	screen_keys q
 	look 80 24 svm-perf.data
 	screen_has '^ npf +61 +322 ' "a terminal: the screen, with the exits"
 	like "$(screen_line 1)" '^kvmtop  svm-perf.data  189ms  900 events  2 guests 3 vCPUs' \
