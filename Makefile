@@ -409,7 +409,8 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 	@for kind in $(KINDS); do \
 		DEB_BUILD_OPTIONS=nocheck packaging/tools/package $$kind $(DIST) $(PACKAGES) || \
 		[ $$? = 77 ] || exit 1; done
-	@$(RUN_ENV) KVMTOP=./$(PROGRAM) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 tests/run tests/packages.t
+	@$(RUN_ENV) KVMTOP=./$(PROGRAM) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 \
+		tests/run tests/packages.t
 
 CHECKS ?= check check-hosts check-packages lint analyze
 RELEASE_HOSTS = vmx vmx-pml svm svm-bullseye svm-trixie svm-sid arm64 svm-linux svm-service \

@@ -186,7 +186,8 @@ void guests_put(struct guests *guests, const struct guest *guest);
 void guests_clear(struct guests *guests);
 
 /*
- * A copy of the inventory as it is now, as guests_put() makes one; but guests_by_pid() finds no guest
+ * A copy of the inventory as it is now, as guests_put() makes one; but guests_by_pid() finds no
+ * guest
  * in it. NULL: no memory.
  */
 struct guests *guests_copy(const struct guests *guests);
