@@ -187,8 +187,7 @@ void guests_clear(struct guests *guests);
 
 /*
  * A copy of the inventory as it is now, as guests_put() makes one; but guests_by_pid() finds no
- * guest
- * in it. NULL: no memory.
+ * guest in it.
  */
 struct guests *guests_copy(const struct guests *guests);
 
