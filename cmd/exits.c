@@ -13,10 +13,8 @@
 #include "lib/delay.h"
 #include "lib/say.h"
 #include "cmd/command.h"
-#include "cmd/live.h"
-#include "cmd/providers.h"
 #include "cmd/options.h"
-#include "host/env.h"
+#include "cmd/run.h"
 #include "core/monitor.h"
 #include "core/provider.h"
 #include "trace/tracer/child.h"
@@ -29,19 +27,13 @@
 #define INTERVAL_S 1.0 /* when a guest ends, its exits since the last sample are lost */
 
 struct exits_run {
-	const struct options *options;
-	struct env env;
-	struct live live;
+	struct run run; /* the first member */
 	struct record_child child;
-	struct monitor *monitor;
-	struct query query;
 	struct guest compared[2]; /* of --diff, without their vCPUs */
 	struct vcpu_key only[TIDS_MAX];
 	struct view view;
 	/* Printed when all guests that are counted have ended. */
 	char over[2 * GUEST_NAME_SIZE + 80];
-	uint64_t elapsed_ns; /* from the first sample to the last */
-	struct kallsyms_files kallsyms;
 	struct lines *lines;
 	bool has_heads; /* the two guests of --diff are named above the table */
 	bool has_written, has_noted, has_rows;
@@ -73,18 +65,18 @@ static void list_vcpus(const struct guest *guest, char *buf, size_t size)
 /* Chooses the guest of -p or -g, and the vCPU of -v. -EINVAL: a usage error. */
 static int choose_guest(struct exits_run *run, const struct guests *guests, struct why *why)
 {
-	const struct options *options = run->options;
+	const struct options *options = run->run.options;
 	const struct guest *guest = NULL;
 	char vcpus[64];
 	int err = guests_choose(guests, options->guest, options->pid, &guest, why);
 
 	if (err)
 		return err;
-	run->query.guest = guest->id;
+	run->run.query.guest = guest->id;
 	snprintf(run->over, sizeof(run->over), "guest %s (pid %d) has ended", guest->name,
 		 (int)guest->pid);
 	if (!options->all && !options->has_vcpu)
-		run->query.groups = GROUP_GUEST | GROUP_REASON;
+		run->run.query.groups = GROUP_GUEST | GROUP_REASON;
 	if (!options->has_vcpu)
 		return 0;
 	if (!guest_vcpu(guest, (int32_t)options->vcpu)) {
@@ -92,20 +84,20 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 		return why_set(why, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
 			       (int)options->vcpu, guest->name, (int)guest->pid, vcpus);
 	}
-	run->query.has_vcpu = true;
-	run->query.vcpu = (int32_t)options->vcpu;
+	run->run.query.has_vcpu = true;
+	run->run.query.vcpu = (int32_t)options->vcpu;
 	return 0;
 }
 
 /* Finds the guest of --diff, by name or by pid: a name may be a number. */
 static int choose_other(struct exits_run *run, const struct guests *guests, struct why *why)
 {
-	const char *text = run->options->other;
+	const char *text = run->run.options->other;
 	char *end;
 	long pid = strtol(text, &end, 10);
 	bool is_pid = end > text && !*end && pid > 0 && pid <= INT_MAX &&
 		      guests_by_pid(guests, (pid_t)pid);
-	const struct guest *other = NULL, *guest = guests_by_id(guests, run->query.guest);
+	const struct guest *other = NULL, *guest = guests_by_id(guests, run->run.query.guest);
 	int err = guests_choose(guests, is_pid ? NULL : text, (pid_t)pid, &other, why);
 
 	if (err)
@@ -119,7 +111,7 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 		run->compared[i].vcpus = NULL;
 	snprintf(run->over, sizeof(run->over), "guest %s (pid %d) and guest %s (pid %d) have ended",
 		 guest->name, (int)guest->pid, other->name, (int)other->pid);
-	run->query.guest = GUEST_ANY;
+	run->run.query.guest = GUEST_ANY;
 	return 0;
 }
 
@@ -131,8 +123,8 @@ static int choose_thread(struct exits_run *run, const struct guests *guests, pid
 	const struct vcpu *vcpu = guest_vcpu_by_tid(guest, tid);
 
 	if (vcpu) {
-		run->only[run->query.nr_only++] = (struct vcpu_key){ guest->id, vcpu->index };
-		run->query.only = run->only;
+		run->only[run->run.query.nr_only++] = (struct vcpu_key){ guest->id, vcpu->index };
+		run->run.query.only = run->only;
 		return 0;
 	}
 	if (guest)
@@ -141,11 +133,12 @@ static int choose_thread(struct exits_run *run, const struct guests *guests, pid
 	return why_set(why, -ESRCH, "no KVM guest has a thread %d", (int)tid);
 }
 
-static int choose(struct exits_run *run, struct why *why)
+static int choose(struct run *base, struct why *why)
 {
-	const struct options *options = run->options;
-	const struct guests *guests = monitor_facts(run->monitor)->guests;
-	int err = monitor_find_guests(run->monitor, why);
+	struct exits_run *run = (struct exits_run *)base;
+	const struct options *options = run->run.options;
+	const struct guests *guests = monitor_facts(run->run.monitor)->guests;
+	int err = monitor_find_guests(run->run.monitor, why);
 
 	if (!err && (options->pid || options->guest)) {
 		err = choose_guest(run, guests, why);
@@ -161,9 +154,10 @@ static int choose(struct exits_run *run, struct why *why)
 
 static void set_query(struct exits_run *run)
 {
-	const struct options *options = run->options;
-	struct query *query = &run->query;
+	const struct options *options = run->run.options;
+	struct query *query = &run->run.query;
 
+	query->groups = GROUP_ALL;
 	query->type = options->view;
 	query->sort = options->column;
 	query->event = options->event;
@@ -176,50 +170,37 @@ static void set_query(struct exits_run *run)
 /* The command waits until counting has begun; its end ends the loop. */
 static int prepare_command(struct exits_run *run, const sigset_t *mask, struct why *why)
 {
-	int err = record_child_new(&run->child, run->options->command, mask, why);
+	int err = record_child_new(&run->child, run->run.options->command, mask, why);
 
 	if (err)
 		return err;
-	run->live.ender = (int)syscall(SYS_pidfd_open, run->child.pid, 0);
-	return run->live.ender < 0 ? -errno : 0;
+	run->run.ender = (int)syscall(SYS_pidfd_open, run->child.pid, 0);
+	return run->run.ender < 0 ? -errno : 0;
 }
 
 static int begin(struct exits_run *run, struct why *why)
 {
-	struct monitor_config config = {
-		.env = &run->env,
-		.providers = 1U << PROVIDER_EXITS,
-	};
-	int err = env_init(&run->env, run->options->sysroot, why);
+	const struct run_plan plan = { .providers = 1U << PROVIDER_EXITS, .choose = choose };
 	sigset_t mask;
+	int err;
 
-	run->query.groups = GROUP_ALL;
 	sigprocmask(SIG_BLOCK, NULL, &mask);
-	if (!err)
-		err = live_init(&run->live, run->options->output, false);
-	if (!err && run->options->command)
+	err = run_signals(&run->run, run->run.options->output, false);
+	if (!err && run->run.options->command)
 		err = prepare_command(run, &mask, why);
-	if (!err)
-		config.list = providers_of(&run->env);
-	if (!err)
-		err = monitor_open(&config, &run->monitor, why);
-	if (!err)
-		err = choose(run, why);
-	if (err)
-		return err;
 	set_query(run);
-	return monitor_want(run->monitor, &run->query, why);
+	return err ? err : run_open(&run->run, &plan, why);
 }
 
 /* Whether the guests of -p, -g and --diff, or all guests of -t and -T, have ended. */
 static bool is_over(const struct exits_run *run)
 {
-	const struct guests *guests = monitor_facts(run->monitor)->guests;
-	const struct query *query = &run->query;
+	const struct guests *guests = monitor_facts(run->run.monitor)->guests;
+	const struct query *query = &run->run.query;
 
-	if (run->options->command) /* its end is the end, whatever the guests do */
+	if (run->run.options->command) /* its end is the end, whatever the guests do */
 		return false;
-	if (run->options->other)
+	if (run->run.options->other)
 		return !guests_by_id(guests, run->compared[0].id) &&
 		       !guests_by_id(guests, run->compared[1].id);
 	if (query->guest != GUEST_ANY)
@@ -237,20 +218,20 @@ static int open_lines(struct exits_run *run, struct why *why)
 {
 	struct lines_config config = {
 		.format = LINES_TABLE,
-		.goes_on = run->query.longer_ns,
-		.path = run->options->output,
+		.goes_on = run->run.query.longer_ns,
+		.path = run->run.options->output,
 		.overwrites = true,
 	};
 
-	if (run->options->other) {
+	if (run->run.options->other) {
 		config.other_guest = &run->compared[0];
 		config.guest = &run->compared[1];
 	}
-	if (run->options->json)
+	if (run->run.options->json)
 		config.format = LINES_JSON;
-	else if (run->options->csv)
+	else if (run->run.options->csv)
 		config.format = LINES_ROWS;
-	run->has_heads = run->options->other && config.format == LINES_TABLE;
+	run->has_heads = run->run.options->other && config.format == LINES_TABLE;
 	return lines_open(&config, &run->lines, why);
 }
 
@@ -266,12 +247,12 @@ static int write_view(struct exits_run *run, const struct view *view, struct why
 	int err;
 
 	say_note(run, view);
-	live_begin_write(&run->live);
+	run_begin_write(&run->run);
 	for (int i = 0; i < 2 && run->has_heads; i++)
 		printf("%d: %s (pid %d)\n%s", i + 1, run->compared[i].name,
 		       (int)run->compared[i].pid, i ? "\n" : "");
-	err = lines_write(run->lines, view, clock_real_ns(), run->elapsed_ns, why);
-	live_end_write(&run->live);
+	err = lines_write(run->lines, view, clock_real_ns(), run->run.elapsed_ns, why);
+	run_end_write(&run->run);
 	run->has_written = true;
 	return err;
 }
@@ -279,15 +260,15 @@ static int write_view(struct exits_run *run, const struct view *view, struct why
 static int print_diff(struct exits_run *run, struct why *why)
 {
 	struct view views[2] = { { .nr_rows = 0 }, { .nr_rows = 0 } }, both = { .nr_rows = 0 };
-	struct query query = run->query;
+	struct query query = run->run.query;
 	struct view_side sides[2];
 	int err = 0;
 
 	query.groups = GROUP_REASON;
 	for (int i = 0; i < 2 && !err; i++) {
 		query.guest = run->compared[i].id;
-		err = view_build(&views[i], &query, monitor_facts(run->monitor));
-		sides[i] = (struct view_side){ .view = &views[i], .span = run->elapsed_ns };
+		err = view_build(&views[i], &query, monitor_facts(run->run.monitor));
+		sides[i] = (struct view_side){ .view = &views[i], .span = run->run.elapsed_ns };
 	}
 	if (!err)
 		err = view_diff(sides, &both, why);
@@ -303,19 +284,19 @@ static int print(struct exits_run *run, struct why *why)
 {
 	int err;
 
-	if (run->options->other)
+	if (run->run.options->other)
 		return print_diff(run, why);
-	err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
+	err = view_build(&run->view, &run->run.query, monitor_facts(run->run.monitor));
 	return err ? err : write_view(run, &run->view, why);
 }
 
 /* The long exits of the latest interval. CSV has headings even if there are none. */
 static int print_long(struct exits_run *run, struct why *why)
 {
-	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
+	int err = view_build(&run->view, &run->run.query, monitor_facts(run->run.monitor));
 
 	run->has_rows |= run->view.nr_rows > 0;
-	if (err || !(run->view.nr_rows || (run->options->csv && !run->has_written)))
+	if (err || !(run->view.nr_rows || (run->run.options->csv && !run->has_written)))
 		return err;
 	return write_view(run, &run->view, why);
 }
@@ -328,20 +309,19 @@ static void say_end_of_long(struct exits_run *run)
 	say_note(run, &run->view);
 	if (run->has_rows || run->has_noted)
 		return;
-	format_duration(longer, sizeof(longer), run->query.longer_ns);
+	format_duration(longer, sizeof(longer), run->run.query.longer_ns);
 	fprintf(stderr, "kvmtop: no exit took longer than %s\n", longer);
 }
 
 /* ---- samples */
 
-static int take_sample(void *arg, enum woken woken, struct why *why)
+static int take_sample(struct run *base, enum woken woken, struct why *why)
 {
-	struct exits_run *run = arg;
-	int err = live_sample(&run->live, run->monitor, why);
+	struct exits_run *run = (struct exits_run *)base;
+	int err = run_sample(base, why);
 
 	(void)woken; /* the last sample is taken at the end, also after a signal */
-	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
-	if (!err && run->query.longer_ns)
+	if (!err && run->run.query.longer_ns)
 		err = print_long(run, why);
 	if (err || !is_over(run))
 		return err;
@@ -351,7 +331,7 @@ static int take_sample(void *arg, enum woken woken, struct why *why)
 
 static int count(struct exits_run *run, struct why *why)
 {
-	double duration_s = run->options->duration_s, interval_s = INTERVAL_S;
+	double duration_s = run->run.options->duration_s, interval_s = INTERVAL_S;
 	unsigned long nr = 0;
 	int err;
 
@@ -359,16 +339,16 @@ static int count(struct exits_run *run, struct why *why)
 		nr = (unsigned long)(duration_s / INTERVAL_S);
 		nr += (double)nr * INTERVAL_S < duration_s;
 		interval_s = duration_s / (double)nr;
-	} else if (isatty(STDERR_FILENO) && !run->options->command) {
+	} else if (isatty(STDERR_FILENO) && !run->run.options->command) {
 		fputs("Counting. Ctrl-C ends it.\n", stderr);
 	}
-	live_wait_open(&run->live, run->monitor);
-	err = take_sample(run, WOKEN_TICK, why);
-	if (!err && run->options->command)
-		err = record_child_begin(&run->child, run->options->command, why);
+	run_wait_open(&run->run);
+	err = take_sample(&run->run, WOKEN_TICK, why);
+	if (!err && run->run.options->command)
+		err = record_child_begin(&run->child, run->run.options->command, why);
 	if (err)
 		return err > 0 ? 0 : err;
-	return live_loop(&run->live, interval_s, nr, take_sample, run, why);
+	return run_loop(&run->run, interval_s, nr, take_sample, why);
 }
 
 /* ---- the command line */
@@ -413,21 +393,19 @@ static int understand(struct options *options, struct why *why)
 
 static int run_exits(struct options *options)
 {
-	struct exits_run run = { .options = options, .live.signals = -1 };
+	struct exits_run run = { .run = RUN_INIT(options) };
 	struct why why = { "" };
-	int err = kallsyms_files_read(&options->kallsyms, &run.kallsyms, &run.query, &why);
+	int err;
 
-	if (err)
-		return say_failure(err, &why);
 	record_child_init(&run.child);
 	err = begin(&run, &why);
-	if (err == -EINVAL && run.monitor)
+	if (err == -EINVAL && run.run.monitor)
 		return say_usage("exits", &why);
 	if (!err)
 		err = open_lines(&run, &why);
 	if (!err)
 		err = count(&run, &why);
-	if (!err && !run.query.longer_ns)
+	if (!err && !run.run.query.longer_ns)
 		err = print(&run, &why);
 	else if (!err)
 		say_end_of_long(&run);
@@ -437,6 +415,7 @@ static int run_exits(struct options *options)
 		err = 0;
 	record_child_has_ended(&run.child);
 	record_child_release(&run.child);
+	run_close(&run.run);
 	return err ? say_failure(err, &why) : run.child.status;
 }
 

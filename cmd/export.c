@@ -18,10 +18,8 @@
 #include "lib/signals.h"
 #include "lib/whole_file.h"
 #include "cmd/command.h"
-#include "cmd/live.h"
-#include "cmd/providers.h"
 #include "cmd/options.h"
-#include "cmd/thresholds_file.h"
+#include "cmd/run.h"
 #include "core/findings/findings.h"
 #include "host/descriptors.h"
 #include "core/provider.h"
@@ -40,9 +38,7 @@ struct cached {
 };
 
 struct export {
-	const struct options *options;
-	struct live live;
-	struct monitor *monitor;
+	struct run run; /* the first member */
 	struct metrics *metrics;
 	struct metrics_self self;
 	struct server *server;
@@ -98,32 +94,28 @@ static const struct view_type *question_of(unsigned int groups)
 	return &questions[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
 }
 
-static int begin(struct export *export, struct env *env, struct why *why)
+static int begin(struct export *export, struct why *why)
 {
-	unsigned int groups = export->options->metrics;
-	const struct monitor_config config = {
-		.env = env,
-		.list = providers_of(env),
+	struct run *run = &export->run;
+	unsigned int groups = run->options->metrics;
+	const struct run_plan plan = {
 		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
 			     1U << PROVIDER_HOST | (groups & METRICS_STATISTICS ? STATISTICS : 0),
 		.asides = 1U << PROVIDER_HOST,
 	};
-	const struct query query = { .type = question_of(groups) };
-	int err = live_init(&export->live, true, false);
+	int err = run_signals(run, true, false);
 
+	run->query.type = question_of(groups);
 	if (!err)
-		err = monitor_open(&config, &export->monitor, why);
+		err = run_open(run, &plan, why);
 	if (err)
 		return err;
 	export->self = (struct metrics_self){
-		.arch = env->arch->name,
+		.arch = run->env.arch->name,
 		.start_ns = clock_real_ns(),
 	};
-	monitor_find_guests(export->monitor, &(struct why){ "" });
-	err = monitor_want(export->monitor, &query, why);
-	if (!err)
-		say(monitor_no_exits(export->monitor));
-	return err;
+	say(monitor_no_exits(run->monitor));
+	return 0;
 }
 
 static void look_at_sources(struct export *export)
@@ -132,11 +124,11 @@ static void look_at_sources(struct export *export)
 	struct metrics_source *source = self->sources;
 
 	while (source < self->sources + SAMPLE_SOURCES &&
-	       monitor_source(export->monitor, (size_t)(source - self->sources), &source->name,
+	       monitor_source(export->run.monitor, (size_t)(source - self->sources), &source->name,
 			      &source->is_up))
 		source++;
 	self->nr_sources = (size_t)(source - self->sources);
-	self->engine = monitor_engine(export->monitor);
+	self->engine = monitor_engine(export->run.monitor);
 }
 
 static int take_sample(struct export *export, struct why *why)
@@ -145,7 +137,7 @@ static int take_sample(struct export *export, struct why *why)
 	int err;
 
 	pthread_mutex_lock(&export->lock);
-	err = live_sample(&export->live, export->monitor, why);
+	err = run_sample(&export->run, why);
 	export->self.sample_ns = clock_now_ns() - begin_ns;
 	atomic_store(&export->sampled_ns, clock_now_ns());
 	look_at_sources(export);
@@ -163,13 +155,13 @@ static void say_dropped(struct export *export)
 	export->has_said_dropped = true;
 	fprintf(stderr, "kvmtop: %zu series are left out, because there are more than --max-series "
 			"%lu: raise it, or leave out metrics with --metrics no-NAME\n",
-		metrics_dropped(export->metrics), export->options->max_series);
+		metrics_dropped(export->metrics), export->run.options->max_series);
 }
 
 /* The caller frees ret_text's bytes, also after an error. */
 static int make_text(struct export *export, struct metrics_text *ret_text)
 {
-	int err = metrics_write(export->metrics, monitor_facts(export->monitor), &export->self,
+	int err = metrics_write(export->metrics, monitor_facts(export->run.monitor), &export->self,
 				ret_text);
 
 	say_dropped(export);
@@ -219,7 +211,7 @@ static int write_text(const struct metrics_text *text, const char *path, struct 
 static int keep_on(struct export *export, int err, struct why *why)
 {
 	if (!err && export->said.text[0])
-		fprintf(stderr, "kvmtop: %s is written again\n", export->options->prometheus);
+		fprintf(stderr, "kvmtop: %s is written again\n", export->run.options->prometheus);
 	if (!err || !export->has_written || err == -EPIPE) {
 		export->said.text[0] = '\0';
 		export->has_written |= !err;
@@ -238,9 +230,9 @@ static int write_file(struct export *export, struct why *why)
 	int err = make_text(export, &text);
 
 	if (!err) {
-		live_begin_write(&export->live);
-		err = write_text(&text, export->options->prometheus, why);
-		live_end_write(&export->live);
+		run_begin_write(&export->run);
+		err = write_text(&text, export->run.options->prometheus, why);
+		run_end_write(&export->run);
 		err = keep_on(export, err, why);
 	}
 	free(text.bytes);
@@ -273,7 +265,7 @@ static int refresh(struct export *export)
 {
 	struct cached *cached = &export->cached;
 	struct metrics_text text = { 0 };
-	uint64_t tick = stats_tick(monitor_facts(export->monitor)->stats);
+	uint64_t tick = stats_tick(monitor_facts(export->run.monitor)->stats);
 	int err;
 
 	if (cached->tick == tick)
@@ -295,7 +287,7 @@ static int refresh(struct export *export)
 /* Whether a sample came lately: false after three intervals without one. */
 static bool is_counting(struct export *export)
 {
-	uint64_t limit_ns = (uint64_t)((3 * export->options->interval_s + HANGS_S) * 1e9);
+	uint64_t limit_ns = (uint64_t)((3 * export->run.options->interval_s + HANGS_S) * 1e9);
 
 	return clock_now_ns() - atomic_load(&export->sampled_ns) < limit_ns;
 }
@@ -356,7 +348,7 @@ static unsigned int answer(void *arg, const struct server_request *request,
 
 static int begin_server(struct export *export, struct why *why)
 {
-	const struct options *options = export->options;
+	const struct options *options = export->run.options;
 	const struct server_config config = {
 		.address = options->listen,
 		.web_config = options->web_config,
@@ -380,9 +372,9 @@ static int begin_server(struct export *export, struct why *why)
 
 /* ---- the loop */
 
-static int on_wake(void *arg, enum woken woken, struct why *why)
+static int on_wake(struct run *run, enum woken woken, struct why *why)
 {
-	struct export *export = arg;
+	struct export *export = (struct export *)run;
 	int err;
 
 	if (woken == WOKEN_HANGUP)
@@ -390,23 +382,21 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 	if (woken != WOKEN_TICK)
 		return 0;
 	err = take_sample(export, why);
-	return !err && export->options->prometheus ? write_file(export, why) : err;
+	return !err && run->options->prometheus ? write_file(export, why) : err;
 }
 
-static int run(struct export *export, struct env *env, struct why *why)
+static int count(struct export *export, struct why *why)
 {
-	const struct options *options = export->options;
-	int err = begin(export, env, why);
+	const struct options *options = export->run.options;
+	int err;
 
-	if (err)
-		return err;
-	live_wait_open(&export->live, export->monitor);
-	err = on_wake(export, WOKEN_TICK, why);
+	run_wait_open(&export->run);
+	err = on_wake(&export->run, WOKEN_TICK, why);
 	if (!err)
 		err = begin_server(export, why);
 	if (!err && options->samples != 1)
-		err = live_loop(&export->live, options->interval_s,
-				options->samples ? options->samples - 1 : 0, on_wake, export, why);
+		err = run_loop(&export->run, options->interval_s,
+			       options->samples ? options->samples - 1 : 0, on_wake, why);
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }
 
@@ -442,37 +432,31 @@ static int check_output(const struct options *options, struct why *why)
 	return 0;
 }
 
-static int export_all(struct export *export, struct env *env, struct why *why)
+static int export_all(struct export *export, struct why *why)
 {
-	const struct options *options = export->options;
-	struct thresholds thresholds;
+	const struct options *options = export->run.options;
 	const struct metrics_config config = {
 		.groups = options->metrics,
 		.max_series = options->max_series,
 		.statistics = STATISTICS,
-		.thresholds = &thresholds,
+		.thresholds = &export->run.thresholds,
 	};
 	int err = check_output(options, why);
 
 	if (!err)
-		err = thresholds_load(options->thresholds, options->sysroot, &thresholds, why);
-	if (!err)
-		err = env_init(env, options->sysroot, why);
+		err = begin(export, why);
 	if (err)
 		return err;
-	env->engine = options->engine;
 	export->metrics = metrics_new(&config);
-	return export->metrics ? run(export, env, why) : -ENOMEM;
+	return export->metrics ? count(export, why) : -ENOMEM;
 }
 
 static int run_export(struct options *options)
 {
 	struct export export = {
-		.options = options,
-		.live.signals = -1,
+		.run = RUN_INIT(options),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	struct env env;
 	struct why why = { "" };
 	int err;
 
@@ -480,11 +464,12 @@ static int run_export(struct options *options)
 		metrics_print_help(stdout);
 		return STATUS_OK;
 	}
-	err = export_all(&export, &env, &why);
+	err = export_all(&export, &why);
 	server_stop(export.server);
 	document_drop(export.cached.plain);
 	document_drop(export.cached.gzip);
 	metrics_free(export.metrics);
+	run_close(&export.run);
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 

@@ -9,7 +9,7 @@
 
 #include "lib/path.h"
 #include "lib/say.h"
-#include "cmd/live.h"
+#include "cmd/run.h"
 #include "cmd/report.h"
 #include "history/past.h"
 #include "history/recent.h"
@@ -60,8 +60,8 @@ static struct screen_recording title_of(const struct report_facts *facts,
 static int run(struct report_facts *facts, struct past *past, const struct screen_recording *title,
 	       const struct options *options)
 {
-	struct live live = { .signals = -1 };
-	int err = live_init(&live, false, true);
+	struct run base = RUN_INIT(options);
+	int err = run_signals(&base, false, true);
 	const struct tui_config config = {
 		.monitor = facts->monitor,
 		.recording = title,
@@ -69,13 +69,12 @@ static int run(struct report_facts *facts, struct past *past, const struct scree
 		.fields = monitor_fields(facts->monitor),
 		.query = &facts->query,
 		.no_mouse = options->no_mouse,
-		.signals = live.signals,
+		.signals = base.signals,
 	};
 
 	if (!err)
 		err = tui_run(&config, &(struct why){ "" });
-	if (live.signals >= 0)
-		close(live.signals);
+	run_close(&base);
 	return err;
 }
 

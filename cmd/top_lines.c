@@ -168,43 +168,6 @@ int top_query_span_guests(const struct options *options, const struct guests *gu
 	return err;
 }
 
-/* ---- the names of the fields ---- */
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-void top_print_field(const char *name)
-{
-	printf("  %s\n", name);
-}
-
-int top_list_fields(const struct fields *fields, void (*print)(const char *name))
-{
-	uint32_t n = fields_count(fields);
-	const char **names = calloc(n + 1, sizeof(*names));
-	size_t nr = 0;
-
-	if (!names)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct field *field = fields_get(fields, i);
-
-		/* No view shows these. */
-		if (field->use != USE_TIME && field->use != USE_CPU && field->use != USE_HOST &&
-		    !field->is_abandoned)
-			names[nr++] = field->listed;
-	}
-	qsort(names, nr, sizeof(*names), compare_names);
-	for (size_t i = 0; i < nr; i++) {
-		if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-			print(names[i]);
-	}
-	free(names);
-	return 0;
-}
-
 /* ---- lines ---- */
 
 int top_lines_open(struct top_lines *lines, const struct facts *facts, struct why *why)

@@ -27,10 +27,6 @@ void top_query_without_times(const struct options *options, struct query *query)
 int top_query_span_guests(const struct options *options, const struct guests *guests,
 			  struct query *query, struct vcpu_key **ret_only, struct why *why);
 
-/* -f help: the names of the fields, sorted; print: top_print_field. 0 or -ENOMEM. */
-int top_list_fields(const struct fields *fields, void (*print)(const char *name));
-void top_print_field(const char *name);
-
 /* Zero-initialised, with options and query, is closed. */
 struct top_lines {
 	const struct options *options;

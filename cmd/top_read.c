@@ -9,7 +9,8 @@
 
 #include "lib/say.h"
 #include "lib/when.h"
-#include "cmd/live.h"
+#include "cmd/lists.h"
+#include "cmd/run.h"
 #include "cmd/top_diff.h"
 #include "cmd/top_lines.h"
 #include "cmd/top_read.h"
@@ -28,21 +29,17 @@
 #define ERASE_LINE "\r\033[K"
 
 struct top_reader {
-	const struct options *options;
-	struct query *query;
+	struct run run; /* the first member; its monitor plays what the store has */
 	struct history_file *file;
 	struct fleet *fleet; /* in place of a file */
 	struct http_access access; /* user, password and TLS for the fleet's Prometheus */
 	struct store store;
 	struct past *past;
 	struct interval *interval;
-	struct monitor *monitor;
 	struct top_lines lines;
-	struct live live; /* prints notices */
 	struct when_origin origin; /* the last sample of the file */
 	uint64_t from_ns, to_ns;
 	bool goes_on; /* the sample follows the one that was printed last */
-	struct guest_choice choice; /* of -g and -p, at the moment that is shown */
 	struct vcpu_key *only; /* what the query of a span points to */
 	bool has_warned;
 	unsigned long nr_printed;
@@ -53,7 +50,7 @@ struct top_reader {
 
 static int open_file(struct top_reader *reader, struct why *why)
 {
-	const char *path = reader->options->read_file;
+	const char *path = reader->run.options->read_file;
 	int err = history_file_open(path, &reader->file, why);
 
 	if (err == -ENOENT && strcmp(path, HISTORY_FILE) == 0)
@@ -66,7 +63,7 @@ static int open_file(struct top_reader *reader, struct why *why)
 
 static int open_fleet(struct top_reader *reader, struct why *why)
 {
-	const struct options *options = reader->options;
+	const struct options *options = reader->run.options;
 	const struct fleet_config config = {
 		.url = options->url,
 		.access = &reader->access,
@@ -86,14 +83,14 @@ static int open_fleet(struct top_reader *reader, struct why *why)
 /* The file or the URL, for messages. */
 static const char *source_name(const struct top_reader *reader)
 {
-	return reader->fleet ? reader->options->url : reader->options->read_file;
+	return reader->fleet ? reader->run.options->url : reader->run.options->read_file;
 }
 
 /* Goes to the latest sample. */
 static int begin(struct top_reader *reader, struct why *why)
 {
-	const char *host = reader->options->host;
-	int err = reader->options->url ? open_fleet(reader, why) : open_file(reader, why);
+	const char *host = reader->run.options->host;
+	int err = reader->run.options->url ? open_fleet(reader, why) : open_file(reader, why);
 
 	if (!err)
 		err = past_new(reader->store, NULL, &reader->past);
@@ -105,11 +102,12 @@ static int begin(struct top_reader *reader, struct why *why)
 /* A server may need some seconds for the first answers. */
 static int open_store(struct top_reader *reader, struct why *why)
 {
-	bool tells = reader->options->url && isatty(STDERR_FILENO);
+	bool tells = reader->run.options->url && isatty(STDERR_FILENO);
 	int err;
 
 	if (tells)
-		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", reader->options->url);
+		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this",
+			reader->run.options->url);
 	err = begin(reader, why);
 	if (tells)
 		fputs(ERASE_LINE, stderr);
@@ -137,17 +135,17 @@ static void say_follows(const struct top_reader *reader, const struct guest *gue
 static int choose_guest(struct top_reader *reader, struct why *why)
 {
 	const struct guests *guests = past_guests(reader->past);
-	struct query *query = reader->query;
+	struct query *query = &reader->run.query;
 	int err;
 
-	if (!reader->options->guest && !reader->options->pid)
+	if (!reader->run.options->guest && !reader->run.options->pid)
 		return 0;
-	err = guest_choice_then(&reader->choice, guests, why);
-	if (err || reader->choice.id == query->guest)
+	err = guest_choice_then(&reader->run.choice, guests, why);
+	if (err || reader->run.choice.id == query->guest)
 		return err;
 	if (query->guest != GUEST_ANY)
-		say_follows(reader, guests_find(guests, reader->choice.id));
-	query->guest = reader->choice.id;
+		say_follows(reader, guests_find(guests, reader->run.choice.id));
+	query->guest = reader->run.choice.id;
 	reader->goes_on = false;
 	return 0;
 }
@@ -157,17 +155,17 @@ static int open_monitor(struct top_reader *reader, const struct provider *const 
 {
 	/* A screen shows more than its view, as the live screen does. */
 	const struct monitor_config config = {
-		.counts_all = reader->options->mode == MODE_SCREEN,
+		.counts_all = reader->run.options->mode == MODE_SCREEN,
 		.list = players,
 		.recording = *recording,
-		.source = reader->options->url ? SOURCE_PROMETHEUS : SOURCE_HISTORY,
+		.source = reader->run.options->url ? SOURCE_PROMETHEUS : SOURCE_HISTORY,
 	};
-	int err = monitor_open(&config, &reader->monitor, why);
+	int err = monitor_open(&config, &reader->run.monitor, why);
 
-	if (!err && monitor_no_exits(reader->monitor))
-		top_query_without_times(reader->options, reader->query);
-	if (!err && monitor_no_exits(reader->monitor) && reader->query->type->is_timed)
-		say(monitor_no_exits(reader->monitor));
+	if (!err && monitor_no_exits(reader->run.monitor))
+		top_query_without_times(reader->run.options, &reader->run.query);
+	if (!err && monitor_no_exits(reader->run.monitor) && reader->run.query.type->is_timed)
+		say(monitor_no_exits(reader->run.monitor));
 	return err;
 }
 
@@ -179,13 +177,13 @@ static int open_monitor(struct top_reader *reader, const struct provider *const 
  */
 static void warn_not_counted(struct top_reader *reader)
 {
-	const struct query *query = reader->query;
+	const struct query *query = &reader->run.query;
 	bool is_of_guest = query->guest != GUEST_ANY && !query->type->by_guest;
-	bool is_on_demand = query->type->is_on_demand && !reader->options->url;
+	bool is_on_demand = query->type->is_on_demand && !reader->run.options->url;
 
 	if (reader->has_warned || !(is_of_guest || is_on_demand) ||
-	    query_lacks(query, monitor_facts(reader->monitor)) ||
-	    query_is_counted(query, monitor_facts(reader->monitor)))
+	    query_lacks(query, monitor_facts(reader->run.monitor)) ||
+	    query_is_counted(query, monitor_facts(reader->run.monitor)))
 		return;
 	say(is_on_demand ?
 		    "no hot spots were recorded then: they are counted while a screen shows them, "
@@ -200,20 +198,21 @@ static int print(struct top_reader *reader, uint64_t time_ns, struct why *why)
 	int err = 0;
 
 	if (reader->goes_on)
-		monitor_go_on(reader->monitor);
+		monitor_go_on(reader->run.monitor);
 	else
-		err = monitor_want(reader->monitor, reader->query, why);
+		err = monitor_want(reader->run.monitor, &reader->run.query, why);
 	reader->goes_on = false;
 	if (!err)
-		err = live_sample(&reader->live, reader->monitor, why);
+		err = run_sample(&reader->run, why);
 	if (!err)
 		warn_not_counted(reader);
 	if (!err && !reader->lines.lines)
-		err = top_lines_open(&reader->lines, monitor_facts(reader->monitor), why);
+		err = top_lines_open(&reader->lines, monitor_facts(reader->run.monitor), why);
 	if (!err)
 		say_notice(why); /* an older log was renamed */
 	if (!err)
-		err = top_lines_print(&reader->lines, monitor_facts(reader->monitor), time_ns, why);
+		err = top_lines_print(&reader->lines, monitor_facts(reader->run.monitor), time_ns,
+				      why);
 	reader->nr_printed++;
 	return err;
 }
@@ -239,7 +238,7 @@ static int none_there(const struct top_reader *reader, struct why *why)
 /* The last error counts: the guest may be in a later inventory. */
 static int print_all(struct top_reader *reader, struct why *why)
 {
-	unsigned long most = reader->options->samples;
+	unsigned long most = reader->run.options->samples;
 	struct why no_guest = { "" };
 	int err = past_go(reader->past, reader->from_ns, why);
 
@@ -285,10 +284,10 @@ static void end_outage(struct top_reader *reader)
 }
 
 /* Prints all samples that are new: none is left out. */
-static int on_wake(void *arg, enum woken woken, struct why *why)
+static int on_wake(struct run *run, enum woken woken, struct why *why)
 {
-	struct top_reader *reader = arg;
-	unsigned long most = reader->options->samples;
+	struct top_reader *reader = (struct top_reader *)run;
+	unsigned long most = reader->run.options->samples;
 	int err = 0;
 
 	for (int i = 0; woken == WOKEN_TICK && !err && i < CATCH_UP; i++) {
@@ -310,17 +309,17 @@ static int on_wake(void *arg, enum woken woken, struct why *why)
 static int follow(struct top_reader *reader, struct why *why)
 {
 	double interval_s = past_segment(reader->past)->interval_s;
-	int err = live_init(&reader->live, false, false);
+	int err = run_signals(&reader->run, false, false);
 
 	fleet_set_patience(reader->fleet, KEY_PATIENCE_MS);
 	if (!err)
 		err = choose_guest(reader, why);
 	if (!err)
 		err = print_chosen(reader, why);
-	if (err || reader->options->samples == 1)
+	if (err || reader->run.options->samples == 1)
 		return err;
-	return live_loop(&reader->live, interval_s < FOLLOW_S ? interval_s : FOLLOW_S, 0, on_wake,
-			 reader, why);
+	return run_loop(&reader->run, interval_s < FOLLOW_S ? interval_s : FOLLOW_S, 0, on_wake,
+			why);
 }
 
 /*
@@ -365,28 +364,28 @@ static int print_one(struct top_reader *reader, struct why *why)
 static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 {
 	struct tui_config config = {
-		.monitor = reader->monitor,
+		.monitor = reader->run.monitor,
 		.past = reader->past,
 		.at_ns = at_ns,
-		.query = reader->query,
-		.choice = &reader->choice,
+		.query = &reader->run.query,
+		.choice = &reader->run.choice,
 		.delay_s = past_segment(reader->past)->interval_s,
-		.host = reader->options->host,
-		.no_mouse = reader->options->no_mouse,
+		.host = reader->run.options->host,
+		.no_mouse = reader->run.options->no_mouse,
 	};
-	int err = live_init(&reader->live, false, true);
+	int err = run_signals(&reader->run, false, true);
 
 	if (reader->fleet)
 		fleet_set_patience(reader->fleet, KEY_PATIENCE_MS);
 	if (!err)
 		err = choose_guest(reader, why);
-	config.signals = reader->live.signals;
+	config.signals = reader->run.signals;
 	return err ? err : tui_run(&config, why);
 }
 
 static int show_past(struct top_reader *reader, struct why *why)
 {
-	const struct options *options = reader->options;
+	const struct options *options = reader->run.options;
 	const struct monitor_recording recording = {
 		.recording = &reader->past,
 		.guests = past_guests(reader->past),
@@ -401,7 +400,10 @@ static int show_past(struct top_reader *reader, struct why *why)
 	if (err)
 		return err;
 	if (options->mode == MODE_FIELDS)
-		return top_list_fields(monitor_facts(reader->monitor)->fields, top_print_field);
+	{
+		list_fields(monitor_facts(reader->run.monitor)->fields, list_field);
+		return 0;
+	}
 	if (options->mode == MODE_ONCE)
 		return print_one(reader, why);
 	if (options->mode == MODE_SCREEN)
@@ -421,8 +423,8 @@ static int print_span(struct top_reader *reader, struct why *why)
 		err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
 	if (err)
 		return err == -ENOENT ? none_there(reader, why) : err;
-	err = top_query_span_guests(reader->options, interval_guests(reader->interval),
-				    reader->query, &reader->only, why);
+	err = top_query_span_guests(reader->run.options, interval_guests(reader->interval),
+				    &reader->run.query, &reader->only, why);
 	if (err)
 		return err;
 	recording.guests = interval_guests(reader->interval);
@@ -433,7 +435,7 @@ static int print_span(struct top_reader *reader, struct why *why)
 
 static int run(struct top_reader *reader, struct why *why)
 {
-	const struct options *options = reader->options;
+	const struct options *options = reader->run.options;
 	bool has_span = options->from || options->to;
 	int err = open_store(reader, why);
 
@@ -443,7 +445,7 @@ static int run(struct top_reader *reader, struct why *why)
 	if (err)
 		return err;
 	if (options->mode == MODE_DIFF) {
-		err = top_diff(options, reader->query, reader->store, &reader->origin, why);
+		err = top_diff(options, &reader->run.query, reader->store, &reader->origin, why);
 		return err == -ENOENT && !why->text[0] ? none_there(reader, why) : err;
 	}
 	if (has_span && options->mode == MODE_ONCE)
@@ -458,7 +460,7 @@ static int run(struct top_reader *reader, struct why *why)
 static int file_status(const struct top_reader *reader)
 {
 	const char *failure = reader->file && reader->past ? past_failure(reader->past) : NULL;
-	unsigned int mode = reader->options->mode;
+	unsigned int mode = reader->run.options->mode;
 
 	if (failure && (mode == MODE_SCREEN || mode == MODE_FIELDS))
 		say(failure);
@@ -475,20 +477,22 @@ static int end_status(const struct top_reader *reader, int err, const struct why
 int top_read(const struct options *options, struct query *query)
 {
 	struct top_reader reader = {
-		.options = options,
-		.query = query,
-		.lines = { .options = options, .query = query },
-		.live.signals = -1,
+		.run = RUN_INIT(options),
+		.lines = { .options = options, .query = &reader.run.query },
 	};
 	struct why why = { "" };
 	int err, close_err, status;
 
-	guest_choice_init(&reader.choice, options->guest, options->pid);
-	err = run(&reader, &why);
+	reader.run.query = *query;
+	guest_choice_init(&reader.run.choice, options->guest, options->pid);
+	err = run_files(&reader.run, &why);
+	if (!err)
+		err = run(&reader, &why);
 	close_err = top_lines_close(&reader.lines, err ? &(struct why){ "" } : &why);
 	err = err ? err : close_err;
 	status = end_status(&reader, err, &why);
-	monitor_close(reader.monitor);
+	monitor_close(reader.run.monitor);
+	run_close(&reader.run);
 	interval_free(reader.interval);
 	free(reader.only);
 	past_free(reader.past);

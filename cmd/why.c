@@ -9,12 +9,9 @@
 #include "lib/delay.h"
 #include "lib/say.h"
 #include "cmd/command.h"
-#include "cmd/live.h"
 #include "cmd/option.h"
-#include "cmd/providers.h"
 #include "cmd/options.h"
-#include "cmd/thresholds_file.h"
-#include "host/env.h"
+#include "cmd/run.h"
 #include "core/monitor.h"
 #include "core/provider.h"
 #include "ui/lines/lines.h"
@@ -25,33 +22,8 @@
 /* Rules use these sources; but with these alone, nothing found does not mean that all is well. */
 #define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
 
-struct why_run {
-	const struct options *options;
-	struct thresholds thresholds;
-	struct env env;
-	struct live live;
-	struct monitor *monitor;
-	struct query query;
-	struct guest_choice choice; /* of -g and -p */
-	struct view view;
-	uint64_t elapsed_ns;
-};
-
-static int choose_guest(struct why_run *run, struct why *why)
-{
-	const struct options *options = run->options;
-	int err = monitor_find_guests(run->monitor, why);
-
-	if (err || (!options->guest && !options->pid))
-		return err;
-	guest_choice_init(&run->choice, options->guest, options->pid);
-	err = guest_choice_now(&run->choice, monitor_facts(run->monitor)->guests, why);
-	run->query.guest = run->choice.id;
-	return err;
-}
-
 /* The guest that bears the name at the end is the one that there is something to do about. */
-static void follow_guest(struct why_run *run)
+static void follow_guest(struct run *run)
 {
 	const struct guest *guest =
 		guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
@@ -66,59 +38,42 @@ static void follow_guest(struct why_run *run)
 }
 
 /* Without times of exits "nothing found" would say little. */
-static int begin(struct why_run *run, struct why *why)
+static int begin(struct run *run, struct why *why)
 {
-	struct monitor_config config = {
-		.env = &run->env,
+	const struct run_plan plan = {
 		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
 		.asides = ASIDES,
 	};
-	int err = env_init(&run->env, run->options->sysroot, why);
+	int err = run_signals(run, run->options->output, false);
 
-	if (!err)
-		err = thresholds_load(run->options->thresholds, run->env.root, &run->thresholds,
-				      why);
-	if (!err)
-		err = live_init(&run->live, false, false);
-	if (!err)
-		config.list = providers_of(&run->env);
-	if (!err)
-		err = monitor_open(&config, &run->monitor, why);
-	if (!err)
-		err = choose_guest(run, why);
-	if (err)
-		return err;
 	run->query.type = view_type_by_name("why");
 	run->query.sort = run->query.type->sort;
-	run->query.thresholds = &run->thresholds;
-	err = monitor_want(run->monitor, &run->query, why);
+	if (!err)
+		err = run_open(run, &plan, why);
 	if (!err && monitor_no_exits(run->monitor))
 		err = why_set(why, -EIO, "%s", monitor_no_exits(run->monitor));
 	return err;
 }
 
-static int take_sample(void *arg, enum woken woken, struct why *why)
+static int on_wake(struct run *run, enum woken woken, struct why *why)
 {
-	struct why_run *run = arg;
-
 	(void)woken; /* the last sample is taken at the end, also after a signal */
-	return live_sample(&run->live, run->monitor, why);
+	return run_sample(run, why);
 }
 
-static int count(struct why_run *run, struct why *why)
+static int count(struct run *run, struct why *why)
 {
 	int err;
 
-	live_wait_open(&run->live, run->monitor);
-	err = take_sample(run, WOKEN_TICK, why);
+	run_wait_open(run);
+	err = run_sample(run, why);
 	if (!err)
-		err = live_loop(&run->live, run->options->duration_s, 1, take_sample, run, why);
-	run->elapsed_ns = monitor_elapsed_ns(run->monitor);
+		err = run_loop(run, run->options->duration_s, 1, on_wake, why);
 	follow_guest(run);
 	return err;
 }
 
-static void say_nothing_found(const struct why_run *run)
+static void say_nothing_found(const struct run *run)
 {
 	size_t nr = guests_count(monitor_facts(run->monitor)->guests);
 
@@ -131,28 +86,27 @@ static void say_nothing_found(const struct why_run *run)
 		       nr, nr == 1 ? "" : "s");
 }
 
-static int print(struct why_run *run, struct why *why)
+static int print(struct run *run, struct view *view, struct why *why)
 {
-	struct lines_config config = {
-		.format = LINES_TABLE,
+	const struct options *options = run->options;
+	const struct lines_config config = {
+		.format = options->json ? LINES_JSON : options->csv ? LINES_ROWS : LINES_TABLE,
 		.room = lines_room(),
-		.path = run->options->output,
+		.path = options->output,
 		.overwrites = true,
 	};
-	int err = view_build(&run->view, &run->query, monitor_facts(run->monitor));
+	int err = view_build(view, &run->query, monitor_facts(run->monitor));
 
 	if (err)
 		return err;
-	say(run->view.note);
-	if (run->options->json || run->options->csv) {
-		config.format = run->options->json ? LINES_JSON : LINES_ROWS;
-	} else if (!run->view.nr_rows) {
+	say(view->note);
+	if (!view->nr_rows && config.format == LINES_TABLE) {
 		say_nothing_found(run);
 		return 0;
 	}
-	live_begin_write(&run->live);
-	err = lines_write_once(&config, &run->view, clock_real_ns(), run->elapsed_ns, why);
-	live_end_write(&run->live);
+	run_begin_write(run);
+	err = lines_write_once(&config, view, clock_real_ns(), run->elapsed_ns, why);
+	run_end_write(run);
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }
 
@@ -167,18 +121,19 @@ static int understand(struct options *options, struct why *why)
 
 static int run_why(struct options *options)
 {
-	struct why_run run = { .options = options, .live.signals = -1 };
+	struct run run = RUN_INIT(options);
+	struct view view = { .nr_rows = 0 };
 	struct why why = { "" };
-	int err;
+	int err = begin(&run, &why);
 
-	err = begin(&run, &why);
 	if (!err)
 		err = count(&run, &why);
 	if (!err)
-		err = print(&run, &why);
+		err = print(&run, &view, &why);
+	run_close(&run);
 	if (err)
 		return say_failure(err, &why);
-	return run.view.nr_rows ? STATUS_FOUND : STATUS_OK;
+	return view.nr_rows ? STATUS_FOUND : STATUS_OK;
 }
 
 const struct command why_command = {

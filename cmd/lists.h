@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lists - what is there to be counted: the guests, the providers, the names of fields; and the same
+ * for the shell's completion.
+ */
+#ifndef KVMTOP_CMD_LISTS_H
+#define KVMTOP_CMD_LISTS_H
+
+#include "core/facts/field.h"
+#include "host/env.h"
+#include "host/guest.h"
+
+/* How a line is printed: for people, or for the shell. */
+typedef void list_guest(const struct guest *guest);
+typedef void list_name(const char *name);
+
+void list_guest_line(const struct guest *guest);
+void list_guest_name(const struct guest *guest); /* for the shell, as the next ones */
+void list_guest_pid(const struct guest *guest);
+void list_field(const char *name);
+void list_field_pattern(const char *name);
+void list_event(const char *name); /* nothing, if it is none */
+
+/*
+ * --list-guests: needs no provider. list_guest_line: also says which processes may not be looked
+ * into. Returns the exit status; prints its errors.
+ */
+int list_guests(const struct env *env, list_guest *print);
+
+/* --list-providers: tries each. Returns the exit status. */
+int list_providers(const struct env *env);
+
+/* -f help: the names of the fields, sorted. */
+void list_fields(const struct fields *fields, list_name *print);
+
+#endif

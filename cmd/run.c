@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens, samples in a loop, and closes; signals and notices. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/array.h"
+#include "lib/say.h"
+#include "lib/signals.h"
+#include "cmd/demo/demo.h"
+#include "cmd/providers.h"
+#include "cmd/run.h"
+#include "cmd/thresholds_file.h"
+
+#define OPEN_TIMEOUT_MS 10000 /* the limit for opening all events; a busy host needs a second */
+#define OPEN_STEP_MS 20	      /* how often a signal is checked meanwhile */
+
+/* INT or TERM came while something was being written. */
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	is_interrupted = 1;
+}
+
+int run_signals(struct run *run, bool to_file, bool has_screen)
+{
+	/* No SA_RESTART: the signal ends a write. */
+	const struct sigaction action = { .sa_handler = interrupt };
+	static const int enders[] = { SIGINT, SIGTERM };
+	sigset_t set;
+
+	run->to_file = to_file;
+	sigemptyset(&set);
+	if (!signal_is_ignored(SIGINT))
+		sigaddset(&set, SIGINT);
+	if (!signal_is_ignored(SIGTERM))
+		sigaddset(&set, SIGTERM);
+	if (!signal_is_ignored(SIGHUP) || to_file)
+		sigaddset(&set, SIGHUP);
+	if (has_screen)
+		sigaddset(&set, SIGWINCH);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	sigemptyset(&run->enders);
+	for (size_t i = 0; i < ARRAY_SIZE(enders); i++) {
+		if (sigismember(&set, enders[i]) && sigaction(enders[i], &action, NULL) == 0)
+			sigaddset(&run->enders, enders[i]);
+	}
+	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return run->signals < 0 ? -errno : 0;
+}
+
+/* ---- from the machine to the first sample ---- */
+
+static int demo_begin(struct run *run, struct why *why)
+{
+	int err = monitor_find_guests(run->monitor, why);
+
+	if (err || guests_count(monitor_facts(run->monitor)->guests))
+		return err;
+	err = demo_start(&demo_default, &run->demo, why);
+	return err ? err : monitor_find_guests(run->monitor, why);
+}
+
+int run_choose(struct run *run, struct why *why)
+{
+	const struct options *options = run->options;
+	bool is_chosen = options->guest || options->pid;
+	int err = 0;
+
+	/* The first sample of a view by guest needs the guests' threads open. */
+	if (is_chosen || run->query.type->by_guest)
+		err = monitor_find_guests(run->monitor, is_chosen ? why : &(struct why){ "" });
+	if (!is_chosen)
+		return 0;
+	guest_choice_init(&run->choice, options->guest, options->pid);
+	if (!err)
+		err = guest_choice_now(&run->choice, monitor_facts(run->monitor)->guests, why);
+	run->query.guest = run->choice.id;
+	return err;
+}
+
+static int open_machine(struct run *run, const struct run_plan *plan, struct why *why)
+{
+	const struct options *options = run->options;
+	struct monitor_config config = {
+		.env = &run->env,
+		.providers = plan->providers,
+		.asides = plan->asides,
+		.waits = plan->waits,
+		.counts_all = plan->counts_all,
+	};
+	int err = env_init(&run->env, options->sysroot, why);
+
+	if (err)
+		return err;
+	run->env.include_past = options->include_past;
+	run->env.engine = options->engine;
+	config.list = providers_of(&run->env);
+	err = monitor_open(&config, &run->monitor, why);
+	return !err && options->demo ? demo_begin(run, why) : err;
+}
+
+int run_files(struct run *run, struct why *why)
+{
+	const struct options *options = run->options;
+	int err = thresholds_load(options->thresholds, options->sysroot, &run->thresholds, why);
+
+	run->query.thresholds = &run->thresholds;
+	return err ? err :
+		     kallsyms_files_read(&options->kallsyms, &run->kallsyms, &run->query, why);
+}
+
+int run_open(struct run *run, const struct run_plan *plan, struct why *why)
+{
+	int err = run_files(run, why);
+
+	if (!err)
+		err = open_machine(run, plan, why);
+	if (!err)
+		err = plan->choose ? plan->choose(run, why) : run_choose(run, why);
+	return err || plan->wants_later ? err : monitor_want(run->monitor, &run->query, why);
+}
+
+void run_close(struct run *run)
+{
+	demo_stop(run->demo);
+	kallsyms_files_release(&run->kallsyms);
+	if (run->signals >= 0)
+		close(run->signals);
+}
+
+/* ---- samples ---- */
+
+/* Prints each of the monitor's notices once, when it is new. */
+static void warn(struct run *run)
+{
+	const char *notice;
+
+	for (size_t i = 0; (notice = monitor_notice(run->monitor, i)); i++) {
+		char *warned = run->warned[i];
+
+		if (strncmp(warned, notice, sizeof(run->warned[0]) - 1) == 0)
+			continue;
+		say(notice);
+		snprintf(warned, sizeof(run->warned[0]), "%s", notice);
+	}
+}
+
+void run_wait_open(const struct run *run)
+{
+	struct pollfd signals = { .fd = run->signals, .events = POLLIN };
+
+	for (unsigned int ms = 0; ms < OPEN_TIMEOUT_MS; ms += OPEN_STEP_MS) {
+		if (monitor_wait_ready(run->monitor, OPEN_STEP_MS) || poll(&signals, 1, 0) != 0)
+			return;
+	}
+}
+
+int run_sample(struct run *run, struct why *why)
+{
+	monitor_sample(run->monitor);
+	warn(run);
+	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
+	if (monitor_is_live(run->monitor))
+		return 0;
+	return why_set(why, -EIO, "nothing can be counted any more: kvmtop --list-providers says "
+				  "why");
+}
+
+static int timer_open(double seconds)
+{
+	struct itimerspec spec = { .it_interval = { .tv_sec = (time_t)seconds } };
+	int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+
+	spec.it_interval.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
+	spec.it_value = spec.it_interval;
+	if (timer >= 0)
+		timerfd_settime(timer, 0, &spec, NULL);
+	return timer < 0 ? -errno : timer;
+}
+
+static enum woken wait_for(const struct run *run, int timer)
+{
+	struct pollfd fds[] = {
+		{ .fd = run->signals, .events = POLLIN },
+		{ .fd = timer, .events = POLLIN },
+		{ .fd = run->to_file ? -1 : STDOUT_FILENO },
+		{ .fd = run->ender, .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
+	uint64_t ticks;
+
+	for (;;) {
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+			return WOKEN_END;
+		if (fds[0].revents && read(run->signals, &info, sizeof(info)) == sizeof(info)) {
+			if (info.ssi_signo == SIGHUP && run->to_file)
+				return WOKEN_HANGUP;
+			return WOKEN_END;
+		}
+		if (fds[2].revents & (POLLERR | POLLHUP) || fds[3].revents)
+			return WOKEN_END;
+		if (fds[1].revents && read(timer, &ticks, sizeof(ticks)) == sizeof(ticks))
+			return WOKEN_TICK;
+	}
+}
+
+int run_loop(struct run *run, double interval_s, unsigned long nr,
+	     int (*on_wake)(struct run *run, enum woken woken, struct why *why), struct why *why)
+{
+	int timer = timer_open(interval_s), err = timer < 0 ? timer : 0;
+	enum woken woken = WOKEN_TICK;
+
+	for (unsigned long i = 0; !err && woken != WOKEN_END && !is_interrupted;) {
+		woken = wait_for(run, timer);
+		err = on_wake(run, woken, why);
+		i += woken == WOKEN_TICK;
+		if (nr && i == nr)
+			break;
+	}
+	if (timer >= 0)
+		close(timer);
+	return err > 0 ? 0 : err;
+}
+
+void run_begin_write(const struct run *run)
+{
+	sigprocmask(SIG_UNBLOCK, &run->enders, NULL);
+}
+
+void run_end_write(const struct run *run)
+{
+	sigprocmask(SIG_BLOCK, &run->enders, NULL);
+}
