@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the values of options, each alone. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/clock.h"
+#include "lib/units.h"
+#include "lib/when.h"
+#include "cmd/options.h"
+#include "cmd/options_take.h"
+#include "core/metrics.h"
+#include "history/file.h"
+
+#define AT(member) offsetof(struct options, member)
+
+/* Before the history is open only the form of a time can be checked: any origin will do. */
+static struct when_origin any_origin(void)
+{
+	uint64_t now_ns = clock_real_ns();
+
+	return (struct when_origin){ now_ns, now_ns };
+}
+
+static int take_time(const char *text, const char **ret_text, struct why *why)
+{
+	const struct when_origin origin = any_origin();
+	uint64_t unused;
+	int err = when_parse(text, &origin, &unused, why);
+
+	if (!err)
+		*ret_text = text;
+	return err;
+}
+
+/* A time has "@" only at its begin. */
+bool options_is_url(const char *text)
+{
+	return strstr(text, "://") || (*text && strchr(text + 1, '@'));
+}
+
+int options_take_url(const char *text, struct options *options, struct why *why)
+{
+	size_t len = strlen(text);
+
+	/* The URL is not repeated where it may have a password. */
+	if (strpbrk(text, "?#@"))
+		return why_set(why, -EINVAL, "-r URL: give the server's address only, as "
+			       "http://HOST:PORT; user and password go into --http-config FILE");
+	if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
+		return why_set(why, -EINVAL, "\"%s\": the URL must begin with http:// or "
+					     "https://", text);
+	if (text[len - 1] == '/')
+		return why_set(why, -EINVAL, "\"%s\": give the server's address only, as "
+					     "http://HOST:PORT, without a / at its end", text);
+	options->url = text;
+	return 0;
+}
+
+/* A relative time can be resolved only when the history is open. */
+static int check_ranges(const char *const ranges[2], struct why *why)
+{
+	const struct when_origin origin = any_origin();
+	uint64_t from, to;
+	int err = 0;
+
+	for (int i = 0; i < 2 && err != -EINVAL; i++)
+		err = when_parse_range(ranges[i], &origin, &from, &to, why);
+	return err == -EINVAL ? err : 0;
+}
+
+/* 0: no limit. */
+static int take_max_size(const char *text, uint64_t *ret_bytes, struct why *why)
+{
+	uint64_t bytes;
+	int err = size_parse(text, &bytes, why);
+
+	if (!err && bytes && bytes < HISTORY_SIZE_LEAST)
+		return why_set(why, -EINVAL, "\"%.40s\": too small for a history: give at least 4M",
+			       text);
+	if (!err)
+		*ret_bytes = bytes;
+	return err;
+}
+
+/*
+ * "2.4GHz". A number alone is MHz up to 10,000, and kHz above: no TSC has less than 10 MHz, or more
+ * than 10 GHz.
+ */
+static int take_frequency(const char *text, double *ret_mhz, struct why *why)
+{
+	static const struct {
+		const char *unit;
+		double mhz, least;
+	} units[] = { { "GHz", 1e3, 0 }, { "MHz", 1, 0 }, { "kHz", 1e-3, 0 },
+		      { "", 1, 10 },	 { "", 1e-3, 1e4 } };
+	char *end;
+	double number = strtod(text, &end);
+
+	for (size_t i = 0; i < ARRAY_SIZE(units) && end > text && number > 0; i++) {
+		bool is_alone = !*units[i].unit;
+
+		if (strcasecmp(end, units[i].unit) != 0 || number < units[i].least ||
+		    number * units[i].mhz >= (is_alone ? 1e4 : 1e6))
+			continue;
+		*ret_mhz = number * units[i].mhz;
+		return 0;
+	}
+	return why_set(why, -EINVAL,
+		       "\"%s\": not a frequency with a unit, as in 2.4GHz, 2400MHz or "
+		       "2400000kHz",
+		       text);
+}
+
+static int take_longer(const char *text, uint64_t *ret_longer_ns, struct why *why)
+{
+	int err = duration_parse(text, ret_longer_ns, why);
+
+	if (!err && !*ret_longer_ns)
+		err = why_set(why, -EINVAL, "--longer takes a time above 0, as in 5ms or 200us");
+	return err;
+}
+
+/* A signed number, or an unsigned one beyond 2^63, as the kernel prints a negative one. */
+static int take_offset(struct options *options, const char *text, struct why *why)
+{
+	char *end;
+
+	options->has_offset = strcmp(text, "auto") != 0;
+	if (!options->has_offset)
+		return 0;
+	errno = 0;
+	if (*text == '-')
+		options->offset = strtoll(text, &end, 10);
+	else
+		options->offset = (int64_t)strtoull(text, &end, 10);
+	if (end == text || *end || errno)
+		return why_set(why, -EINVAL, "\"%s\": the offset is neither a number nor \"auto\"",
+			       text);
+	return 0;
+}
+
+/* "1,2,3": at most max numbers of processes or threads. */
+static int take_ids(const char *what, const char *text, pid_t *list, size_t max, size_t *ret_nr,
+		    struct why *why)
+{
+	const char *at = text;
+	size_t nr = 0;
+
+	do {
+		char *end;
+		long number;
+
+		errno = 0;
+		number = strtol(at, &end, 10);
+		if (*at < '0' || *at > '9' || errno || number < 1 || number > INT_MAX ||
+		    (*end && *end != ','))
+			return why_set(why, -EINVAL, "\"%s\": %s must be a number from 1 to %d, or "
+				       "several, as in 123,124", text, what, INT_MAX);
+		if (nr == max)
+			return why_set(why, -EINVAL, "\"%.40s\": at most %zu can be given", text,
+				       max);
+		list[nr++] = (pid_t)number;
+		at = *end ? end + 1 : NULL;
+	} while (at);
+	*ret_nr = nr;
+	return 0;
+}
+
+static int take_pids(struct options *options, const char *text, struct why *why)
+{
+	pid_t list[TIDS_MAX];
+	size_t nr = 0;
+	int err = take_ids("PID", text, list, TIDS_MAX, &nr, why);
+
+	if (err)
+		return err;
+	options->pids = text;
+	options->pid = nr == 1 ? list[0] : 0;
+	options->guest = NULL;
+	return 0;
+}
+
+static int add_path(const char **list, size_t *nr, size_t max, const char *text, struct why *why)
+{
+	if (*nr == max)
+		return why_set(why, -EINVAL, "%s: too many files: at most %zu can be given", text,
+			       max);
+	list[(*nr)++] = text;
+	return 0;
+}
+
+/* As in trace-cmd, a filter belongs to the event before it. */
+static int take_choice(struct options *options, const char *text, bool is_filter, struct why *why)
+{
+	if (is_filter && !options->nr_choices) {
+		options->filter = text;
+	} else if (is_filter) {
+		options->choices[options->nr_choices - 1].filter = text;
+	} else {
+		if (options->nr_choices == CHOICES_MAX)
+			return why_set(why, -EINVAL, "-e can be given at most %d times",
+				       CHOICES_MAX);
+		options->choices[options->nr_choices++].pattern = text;
+	}
+	return 0;
+}
+
+int options_take(void *ret_options, const struct option_spec *spec, const char *text,
+		struct why *why)
+{
+	struct options *options = ret_options;
+	size_t nr;
+
+	switch (spec->offset) {
+	case AT(guest): /* of -g and -p the later one is used */
+		options->pid = 0;
+		options->pids = NULL;
+		return 0;
+	case AT(pids):
+		return take_pids(options, text, why);
+	case AT(tid):
+		return take_ids("TID", text, &options->tid, 1, &nr, why);
+	case AT(tids):
+		return take_ids("TID", text, options->only, TIDS_MAX, &options->nr_only, why);
+	case AT(vcpu):
+		options->has_vcpu = true;
+		return options->vcpu <= INT32_MAX ?
+			       0 :
+			       why_set(why, -EINVAL, "\"%s\": no vCPU has such a high number",
+				       text);
+	case AT(interval):
+		options->has_interval = true;
+		return 0;
+	case AT(kallsyms):
+		return kallsyms_option_take(&options->kallsyms, text, why);
+	case AT(longer_ns):
+		return take_longer(text, &options->longer_ns, why);
+	case AT(max_age_ns):
+		return duration_parse(text, &options->max_age_ns, why);
+	case AT(max_size):
+		return take_max_size(text, &options->max_size, why);
+	case AT(metrics):
+		options->metrics_help = strcmp(text, "help") == 0;
+		return options->metrics_help ? 0 : metrics_groups_parse(text, &options->metrics,
+									why);
+	case AT(read):
+		options->read_file = text ? text : options->read_file;
+		return 0;
+	case AT(at):
+		return take_time(text, &options->at, why);
+	case AT(from):
+		return options_is_url(text) ? options_take_url(text, options, why) :
+				      take_time(text, &options->from, why);
+	case AT(to):
+		return take_time(text, &options->to, why);
+	case AT(diff):
+		return check_ranges(options->diff, why);
+	case AT(mhz):
+		return take_frequency(text, &options->mhz, why);
+	case AT(choices):
+	case AT(filter):
+		return take_choice(options, text, spec->offset == AT(filter), why);
+	case AT(offset):
+		return take_offset(options, text, why);
+	case AT(recordings):
+		return add_path(options->recordings, &options->nr_recordings, RECORDINGS_MAX, text,
+				why);
+	case AT(merged):
+		return add_path(options->merged, &options->nr_merged, TRACES_MAX, text, why);
+	}
+	return 0;
+}
