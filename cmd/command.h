@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "cmd/options.h"
+#include "cmd/command_line.h"
 
 extern const struct command top_command, exits_command, export_command, format_command,
 	help_command, record_command, report_command, timeline_command, why_command;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options - the command line of kvmtop and of each of its commands: one struct, one table.
+ * options - the options of kvmtop and of each of its commands: one struct, and how values are read.
  *
- * A new option is a member here and a row in options.c. Help, manual and completion follow the
- * table.
+ * A new option is a member here and a row in command_line.c.
  */
 #ifndef KVMTOP_CMD_OPTIONS_H
 #define KVMTOP_CMD_OPTIONS_H
@@ -127,26 +126,11 @@ struct options {
 	const char *unused; /* the table needs a member for options that take() reads */
 };
 
-struct command {
-	const char *name; /* "report"; "": kvmtop itself */
-	const char *help; /* a line for --help */
-	const char *usage; /* "Usage: ..." and what it does, lines that end in newlines */
-	const char *footer; /* after the options */
-	struct option_command command; /* its modes, and what its words are */
-	/* Reads the words, and values that depend on each other. 0 or -EINVAL with why. */
-	int (*understand)(struct options *options, struct why *why);
-	/* Returns the exit status; prints its own errors (say.h). */
-	int (*run)(struct options *options);
-};
+/* See struct option_table. */
+int options_take(void *ret_options, const struct option_spec *spec, const char *text,
+		 struct why *why);
 
-/*
- * Reads the command line of the command, argv[0] being its name. 0, or -EINVAL with why: a usage
- * error. A word for -r that names a file is looked at, to see what it is; else nothing depends on
- * the machine.
- */
-int options_parse(const struct command *command, int argc, char **argv,
-		  struct options *ret_options, struct why *why);
-
-extern const struct option_table option_table;
+bool options_is_url(const char *text);
+int options_take_url(const char *text, struct options *options, struct why *why);
 
 #endif

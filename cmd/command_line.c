@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of options, the rules between them, and what their values mean. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arch/argument.h"
+#include "lib/array.h"
+#include "lib/delay.h"
+#include "cmd/command_line.h"
+#include "cmd/thresholds_file.h"
+#include "ui/metrics/metrics.h"
+#include "core/views/view.h"
+
+#define FILE_DELAY_S 15.0 /* of --prometheus: as node_exporter is usually asked */
+#define SQLITE_MAGIC "SQLite format 3"
+
+/* For the shell: what these take. */
+#define TIMES "now today yesterday"
+#define LONG_TIMES "1ms 5ms 100ms"
+#define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg"
+#define RECORDING_KINDS "trace.dat perf.data acrn kvmtrace"
+#define CLOCKS "local global counter uptime perf mono mono_raw boot tai x86-tsc"
+
+/* ---- the rows ---- */
+
+/* works; letter, 0: none; name; the argument's name; member of struct options; help; more. */
+#define AT(member) offsetof(struct options, member)
+#define ROW(kind_, works_, letter_, name_, value_, member, ...) \
+	{ .kind = (kind_), .works = (works_), .letter = (letter_), .name = (name_), \
+	  .value = (value_), .offset = AT(member), .help = __VA_ARGS__ }
+#define HEADING(topic_, text) { .topic = (topic_), .heading = (text) }
+#define FLAG(works, letter, name, ...) ROW(VALUE_FLAG, works, letter, name, NULL, __VA_ARGS__)
+#define STRING(...) ROW(VALUE_STRING, __VA_ARGS__)
+#define NUMBER(...) ROW(VALUE_NUMBER, __VA_ARGS__)
+#define COUNT(...) ROW(VALUE_COUNT, __VA_ARGS__)
+#define OTHER(...) ROW(VALUE_OTHER, __VA_ARGS__)
+#define BY_TOPIC .listed = LISTED_BY_TOPIC
+#define IN_MAN .listed = LISTED_IN_MAN
+#define FILES .offer = OFFER_FILES
+
+/* Shorter names, for the column "works with". */
+#define TOP MODES_TOP
+#define SCREEN MODE_SCREEN
+#define ONCE MODE_ONCE
+#define LOG MODE_LOG
+#define EXITS MODE_EXITS
+#define WHY MODE_WHY
+#define REPORT MODE_REPORT
+#define EXPORT MODE_EXPORT
+#define RECORD MODE_RECORD
+#define FORMAT MODE_FORMAT
+#define TIMELINE MODE_TIMELINE
+#define NOW FROM_NOW
+#define PAST FROM_PAST
+#define RECORDING FROM_RECORDING
+#define PROMETHEUS FROM_PROMETHEUS
+
+static const struct option_spec specs[] = {
+	HEADING("count", "What to count"),
+	STRING(TOP, 'f', "fields", "REGEX", fields, "only matching names; \"help\" lists them",
+	       .offer = OFFER_FIELDS, .words = "help"),
+	STRING(TOP | EXITS | WHY | REPORT | RECORD, 'g', "guest", "NAME", guest,
+	       "one guest, by its name", .offer = OFFER_GUESTS),
+	OTHER(TOP | EXITS | WHY | RECORD, 'p', "pid", "PID", pids, "one guest, by its process",
+	      .offer = OFFER_PIDS),
+	OTHER(REPORT, 'p', "pid", "PID,...", pids, "these processes or threads"),
+	NUMBER(EXITS, 'v', "vcpu", "N", vcpu, "with -p or -g: this vCPU only"),
+	NUMBER(REPORT, 0, "vcpu", "N", vcpu, "only vCPUs of this number"),
+	FLAG(EXITS, 'a', "alltids", all, "with -p or -g: a line for each vCPU"),
+	OTHER(EXITS, 't', "tid", "TID", tid, "one vCPU, by its thread"),
+	STRING(EXITS, 'T', "tids", "TID,...", tids, "these vCPUs"),
+	FLAG(TOP | NOW, 't', "tracepoints", tracepoints,
+	     "count the kernel's trace events (default)", BY_TOPIC),
+	FLAG(TOP | NOW, 'd', "debugfs", debugfs, "KVM's own counters instead; -d -t: both"),
+	FLAG(TOP | NOW, 'i', "debugfs-include-past", include_past,
+	     "with -d: add what running guests counted before", BY_TOPIC),
+	STRING(EXITS | REPORT, 0, "event", "EVENT", event_name, EXIT_KINDS, .words = EXIT_KINDS),
+	STRING(REPORT, 0, "by", "WHAT", by, "a row for each reason, guest, vcpu or tid",
+	       .words = "reason guest vcpu tid"),
+	OTHER(EXITS | REPORT, 0, "longer", "TIME", longer_ns,
+	      "instead, each exit longer than TIME (5ms, 200us)", .words = LONG_TIMES),
+	FLAG(EXITS | REPORT, 0, "halts", halts, "with --longer: halts, too"),
+	FLAG(EXITS, 0, "arguments", arguments,
+	     "with --longer: port, MSR ...; every exit costs more"),
+	OTHER(RECORD, 'e', "trace-event", "EVENT", choices,
+	      "only this event; * is any text, ? any character; may be repeated",
+	      .offer = OFFER_EVENTS),
+	OTHER(RECORD, 0, "filter", "EXPR", filter,
+	      "a filter of the kernel for the -e before it, or for all events"),
+	FLAG(RECORD, 0, "sched", sched, "also record when the guests' threads wait for a CPU"),
+	COUNT(RECORD, 'b', "buffer-size", "KIB", kib, "size of the buffer of each CPU"),
+	STRING(RECORD, 'C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ...",
+	       .words = CLOCKS),
+	STRING(TOP | EXPORT, 0, "engine", "NAME", engine, "what counts trace events: bpf or perf",
+	       IN_MAN, .words = "bpf perf"),
+
+	HEADING("show", "How to show it"),
+	ROW(VALUE_FLAG, TOP, '1', "once", NULL, batch, "count for a second, print, end",
+	    .alias = "batch"),
+	FLAG(TOP | NOW | FROM_STORE, 'l', "log", log, "print a line per interval"),
+	STRING(TOP, 'L', "output", "FILE", output, "the same, appended to FILE; SIGHUP reopens it",
+	       .alias = "log-to-file", BY_TOPIC, FILES),
+	STRING(EXITS | WHY | REPORT, 0, "output", "FILE", output, "with --csv or --json: to FILE",
+	       FILES),
+	STRING(RECORD | TIMELINE, 'o', "output", "FILE", output, "the file to write", FILES),
+	FLAG(ONCE | LOG | MODE_DIFF, 'c', "csv", csv, "as CSV, with -l or -1"),
+	FLAG(EXITS | WHY | REPORT, 0, "csv", csv, "as CSV"),
+	FLAG(ONCE | LOG | MODE_DIFF, 0, "json", json, "a JSON object per sample, with -l or -1"),
+	FLAG(EXITS | WHY | REPORT, 0, "json", json, "as a JSON object"),
+	FLAG(ONCE | LOG, 'z', "skip-zero-records", skip_zero,
+	     "with -1 or -l: no line where nothing happened", BY_TOPIC),
+	STRING(TOP | NOW | PROMETHEUS | RECORDING | EXPORT | REPORT, 's', "interval", "SECONDS",
+	       interval, "between samples, 0.1 to 86400 (default 3)", .alias = "set-delay"),
+	COUNT(TOP | EXPORT, 'n', "samples", "N", samples, "end after N intervals"),
+	STRING(TOP | REPORT, 0, "view", "NAME", view_name, "", /* add_help() has the names */
+	       .offer = OFFER_VIEWS),
+	FLAG(TOP, 'b', "by-guest", by_guest, "the same as --view guests", BY_TOPIC,
+	     .offer = OFFER_VIEWS),
+	FLAG(TOP, 'x', "children", children, "the reasons of each event (-1 and -c always do)",
+	     BY_TOPIC),
+	STRING(TOP, 'o', "sort", "COLUMN", sort, "sort by it; --sort help lists a view's",
+	       .offer = OFFER_COLUMNS),
+	STRING(EXITS | REPORT, 'k', "sort", "COLUMN", sort, "sort by it; --sort help lists them",
+	       .offer = OFFER_COLUMNS),
+	FLAG(REPORT, 0, "text", text, "text on a terminal, too"),
+	FLAG(REPORT, 0, "acrn", acrn, "as ACRN's vm_exit analysis; its CSV is appended"),
+	FLAG(TOP | REPORT, 0, "no-mouse", no_mouse, "leave the mouse to the terminal", BY_TOPIC),
+
+	HEADING("source", "What to look at"),
+	ROW(VALUE_FLAG, TOP | PAST | FROM_MACHINE, 'r', "read", "[SOURCE]", read,
+	    "a history, recording, machine's folder or URL", FILES),
+	OTHER(SCREEN | ONCE | PAST, 0, "at", "TIME", at,
+	      "begin at: -30min, 03:12, \"2026-11-21 03:12\"", .words = TIMES),
+	OTHER(ONCE | LOG | PAST, 0, "from", "TIME|URL", from,
+	      "with -l: from TIME on; with -1: as one interval; of a Prometheus http://HOST:9090 "
+	      "(the same as -r URL)", BY_TOPIC, .words = TIMES),
+	OTHER(ONCE | LOG | PAST, 0, "to", "TIME", to, "the same: up to TIME", BY_TOPIC,
+	      .words = TIMES),
+	ROW(VALUE_PAIR, MODE_DIFF | PAST, 0, "diff", "FROM..TO FROM..TO", diff,
+	    "print what changed from one span to another", BY_TOPIC),
+	STRING(EXITS, 0, "diff", "GUEST", other, "compare with it, by pid or name",
+	       .offer = OFFER_GUESTS),
+	STRING(REPORT, 0, "diff", "OTHER", other, "compare with another recording", FILES),
+	STRING(TOP | PROMETHEUS, 0, "host", "NAME", host,
+	       "of a Prometheus: one host, by its label \"instance\"", BY_TOPIC),
+	STRING(TOP | PROMETHEUS, 0, "http-config", "FILE", http_config,
+	       "of a Prometheus: TLS, password or bearer token, in promtool's format", BY_TOPIC,
+	       FILES),
+	OTHER(TOP | RECORDING, 0, "frequency", "FREQ", mhz,
+	      "of the TSC, where a recording's times are in cycles: 2.4GHz", BY_TOPIC),
+	OTHER(REPORT | TIMELINE, 'f', "frequency", "FREQ", mhz,
+	      "of the TSC, where times are in cycles: 2.4GHz"),
+	OTHER(FORMAT, 'c', "frequency", "FREQ", mhz, "of the TSC: %(tsc) is then in seconds"),
+	STRING(TOP | RECORDING | REPORT | TIMELINE, 0, "input-format", "KIND", input_format,
+	       "if it is not recognized: trace.dat, perf.data, acrn, kvmtrace", BY_TOPIC,
+	       .words = RECORDING_KINDS),
+	STRING(FORMAT, 0, "input-format", "KIND", input_format,
+	       "if it is not recognized: kvmtrace, xentrace or acrn",
+	       .words = "kvmtrace xentrace acrn"),
+	STRING(REPORT, 'B', "buffer", "NAME", buffer,
+	       "only this buffer of a trace.dat; top: the main one"),
+	STRING(TOP | RECORDING | TIMELINE, 0, "buffer", "NAME", buffer,
+	       "only this buffer of a trace.dat; top: the main one", BY_TOPIC),
+	OTHER(TIMELINE, 'k', "kvm", "FILE", recordings,
+	      "a recording: trace.dat, perf.data, ACRN, kvmtrace; may be repeated", FILES),
+	STRING(TIMELINE, 'p', "perf-stat", "FILE", perf,
+	       "counters: what perf stat -I -x or -j printed", FILES),
+	OTHER(TIMELINE, 'O', "offset", "N", offset,
+	      "how far the guest's clock is ahead of the host's; auto: from -k (default)",
+	      .words = "auto"),
+	FLAG(TIMELINE, 'F', "trim", trims, "no function calls outside the time of -k"),
+	OTHER(TIMELINE, 'm', "merge", "TRACE", merged,
+	      "function calls on the host, in its time; or GUEST=TRACE, as above", FILES),
+	STRING(TIMELINE, 'b', "binary", "FILE", binary,
+	       "the guest's program: write its symbols into GUESTTRACE", FILES),
+	STRING(TIMELINE, 'B', "binaryname", "NAME", binary_name,
+	       "that program's name in GUESTTRACE (default: test)"),
+	FLAG(FORMAT, 's', "statistics", statistics,
+	     "after the records, how often each PowerPC instruction was emulated"),
+	STRING(TOP | FROM_MACHINE | EXITS | WHY | EXPORT, 0, "sysroot", "DIR", sysroot,
+	       "a captured machine", BY_TOPIC, .offer = OFFER_FOLDERS),
+
+	HEADING("keep", "What to keep, and for whom"),
+	STRING(TOP | NOW, 'w', "write", "FILE", write_file,
+	       "write every sample to FILE; no terminal needed", FILES),
+	OTHER(TOP | NOW, 0, "max-age", "DURATION", max_age_ns,
+	      "with -w: drop samples older than this, such as 7d", BY_TOPIC),
+	OTHER(TOP | NOW, 0, "max-size", "SIZE", max_size,
+	      "with -w: drop the oldest samples beyond this, such as 2G", BY_TOPIC),
+	STRING(EXPORT, 0, "prometheus", "FILE.prom", prometheus,
+	       "write FILE for node_exporter's textfile collector, every 15 s or -s", FILES),
+	STRING(EXPORT, 0, "listen", "ADDRESS", listen,
+	       "answer at ADDRESS:PORT, :PORT (all), PORT (this machine), unix:PATH or systemd",
+	       .words = "systemd unix:"),
+	STRING(EXPORT, 0, "web-config", "FILE", web_config,
+	       "with --listen: TLS and passwords, in the format of Prometheus' exporters", FILES),
+	OTHER(EXPORT, 0, "metrics", "NAME,...", metrics,
+	      "add these metrics, or with no-NAME leave them out; \"help\" lists all",
+	      .offer = OFFER_METRICS, .words = "help"),
+	COUNT(EXPORT, 0, "max-series", "N", max_series,
+	      "export at most N series (default 20000)"),
+
+	HEADING("other", "Other"),
+	FLAG(TOP | NOW, 0, "demo", demo, "run a tiny guest of its own if there is none"),
+	FLAG(TOP | NOW, 0, "list-guests", list_guests, "list the guests: process, vCPUs, name",
+	     BY_TOPIC),
+	FLAG(TOP | NOW, 0, "list-providers", list_providers,
+	     "list what can count here, and why the rest cannot", BY_TOPIC),
+	STRING(TOP | WHY | REPORT | EXPORT, 0, "thresholds", "FILE", thresholds,
+	       "of findings; \"help\" prints a file with all (default: " THRESHOLDS_FILE ")",
+	       BY_TOPIC, FILES, .words = "help"),
+	OTHER(TOP | EXITS | REPORT, 0, "guest-kallsyms", "NAME=FILE", kallsyms,
+	      "names a guest's functions: its /proc/kallsyms", BY_TOPIC),
+	FLAG(TOP, 0, "complete", complete, "what the shell can offer next, after -- and words",
+	     IN_MAN),
+	FLAG(MODES_ALL, 'h', "help", help, "this text", .is_answer = true),
+	FLAG(TOP, 'V', "version", version, "the version", .is_answer = true),
+};
+
+/* ---- the rules ---- */
+
+static const struct option_rule rules[] = {
+	{ true, 0, "max-age", "write", NULL },
+	{ true, 0, "max-size", "write", NULL },
+	{ true, 0, "halts", "longer", NULL },
+	{ true, 0, "arguments", "longer", NULL },
+	{ true, EXITS, "guest-kallsyms", "longer", NULL },
+	{ true, EXITS, "vcpu", "pid guest", NULL },
+	{ true, EXITS, "alltids", "pid guest", NULL },
+	{ true, EXITS, "diff", "pid guest", "the guest to begin with" },
+	{ true, EXITS | WHY | REPORT, "output", "csv json", NULL },
+	{ true, 0, "acrn", "frequency", "the TSC's" },
+	{ true, 0, "web-config", "listen", NULL },
+	{ true, 0, "trim", "kvm", "it leaves out calls outside that time" },
+	{ true, PROMETHEUS, "to", "from", "a Prometheus does not say when it began" },
+	{ true, PROMETHEUS, "guest", "host", "it is a guest of one host" },
+	{ true, PROMETHEUS, "pid", "host", "it is a guest of one host" },
+	{ false, TOP, "once", "log output", "-l -n 1 -s 1 logs one second" },
+	{ false, 0, "csv", "json", NULL },
+	{ false, 0, "prometheus", "listen", "run kvmtop twice" },
+	{ false, 0, "alltids", "vcpu", NULL },
+	{ false, EXITS, "pid", "guest tid tids", NULL },
+	{ false, EXITS, "guest", "tid tids", NULL },
+	{ false, EXITS, "tid", "tids", NULL },
+	{ false, EXITS, "longer", "sort event diff", NULL },
+	{ false, REPORT, "longer", "view diff acrn by event", NULL },
+	{ false, EXITS, "diff", "vcpu alltids sort", "it compares all of two guests" },
+	{ false, REPORT, "diff", "view", NULL },
+	{ false, TOP, "diff", "once log output at from to", "it has its own times and format" },
+	{ false, 0, "at", "from to", "it is one moment" },
+	{ false, 0, "acrn", "json diff by event view", NULL },
+	{ false, 0, "view", "by", NULL },
+};
+
+static const struct option_word mode_words[] = {
+	{ MODE_SCREEN, "the screen" },
+	{ MODE_ONCE, "-1/--once" },
+	{ MODE_LOG, "-l/--log" },
+	{ MODE_DIFF, "--diff" },
+	{ MODE_WRITE, "-w/--write" },
+	{ MODE_FIELDS, "-f help" },
+	{ MODE_PROVIDERS, "--list-providers" },
+	{ MODE_GUESTS, "--list-guests" },
+	{ 0, NULL },
+};
+
+static const struct option_word source_words[] = {
+	{ FROM_LIVE, "this machine" },
+	{ FROM_MACHINE, "a captured machine" },
+	{ FROM_RECORDING, "a recording" },
+	{ FROM_HISTORY, "a history" },
+	{ FROM_PROMETHEUS, "a Prometheus (-r)" },
+	{ 0, NULL },
+};
+
+static const struct option_group groups[] = {
+	{ MODES_ALL, mode_words },
+	{ FROM_NOW | FROM_PAST, source_words },
+};
+
+static void add_help(const struct option_spec *spec, char *buf, size_t size)
+{
+	if (spec->offset == AT(view_name))
+		view_type_names(buf, size);
+}
+
+const struct option_table option_table = {
+	.specs = specs,
+	.nr = ARRAY_SIZE(specs),
+	.rules = rules,
+	.nr_rules = ARRAY_SIZE(rules),
+	.groups = groups,
+	.nr_groups = ARRAY_SIZE(groups),
+	.take = options_take,
+	.add_help = add_help,
+};
+
+/* ---- what they mean together ---- */
+
+/*
+ * The name, or the first bytes, say whether a file is a history; what cannot be read is an error
+ * later.
+ */
+static bool is_history(const char *path)
+{
+	size_t len = strlen(path);
+	char head[sizeof(SQLITE_MAGIC)] = "";
+	struct stat st;
+	FILE *file;
+
+	if (len > 3 && strcmp(path + len - 3, ".db") == 0)
+		return true;
+	if (stat(path, &st) < 0 || (S_ISREG(st.st_mode) && !st.st_size))
+		return strcmp(path, "-") != 0;
+	file = S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	if (!file)
+		return S_ISREG(st.st_mode);
+	(void)!fread(head, 1, sizeof(head) - 1, file);
+	fclose(file);
+	return strcmp(head, SQLITE_MAGIC) == 0;
+}
+
+/* What -r names; its SOURCE may be the first word. */
+static int find_source(struct options *options, struct why *why)
+{
+	const char *path = options->read_file;
+	struct stat st;
+
+	if (options->read && !path) {
+		path = options->nr_words ? *options->words++ : HISTORY_FILE;
+		options->nr_words -= options->nr_words > 0;
+	}
+	options->read_file = path;
+	options->source = *options->sysroot ? FROM_MACHINE : FROM_LIVE;
+	if (options->url && path)
+		return why_set(why, -EINVAL, "-r/--read and --from URL exclude each other");
+	if (path && options_is_url(path) && options_take_url(path, options, why) < 0)
+		return -EINVAL;
+	if (options->url) {
+		options->source = FROM_PROMETHEUS;
+	} else if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		options->source = FROM_MACHINE;
+		options->sysroot = path;
+	} else if (path) {
+		options->source = is_history(path) ? FROM_HISTORY : FROM_RECORDING;
+	}
+	return 0;
+}
+
+/* The first of the lists, then the most special. */
+static unsigned int mode_of(const struct options *options)
+{
+	if (options->version)
+		return MODE_VERSION;
+	if (options->complete)
+		return MODE_COMPLETE;
+	if (options->list_providers)
+		return MODE_PROVIDERS;
+	if (options->list_guests)
+		return MODE_GUESTS;
+	if (options->fields && strcmp(options->fields, "help") == 0)
+		return MODE_FIELDS;
+	if (options->diff[0])
+		return MODE_DIFF;
+	if (options->log || options->output)
+		return MODE_LOG;
+	if (options->batch)
+		return MODE_ONCE;
+	/* What is over has samples to print without a choice of an interval. */
+	if (options->csv || options->json) {
+		if (options->source & FROM_PAST)
+			return options->source == FROM_RECORDING ? MODE_ONCE : MODE_LOG;
+	}
+	if (options->write_file && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+		return MODE_WRITE;
+	return MODE_SCREEN;
+}
+
+static int read_interval(struct options *options, struct why *why)
+{
+	char *end;
+
+	options->interval_s = options->prometheus ? FILE_DELAY_S : DELAY_DEFAULT_S;
+	if (!options->interval)
+		return 0;
+	if (!(options->source & FROM_RECORDING))
+		return seconds_parse(options->interval, DELAY_MAX_S, &options->interval_s, why);
+	options->interval_s = strtod(options->interval, &end);
+	if (end == options->interval || *end || !isfinite(options->interval_s) ||
+	    options->interval_s <= 0)
+		return why_set(why, -EINVAL, "\"%s\": SECONDS must be a number above 0",
+			       options->interval);
+	return 0;
+}
+
+static int read_words(struct options *options, struct why *why)
+{
+	bool takes_lists = options->source & FROM_RECORDING;
+	int err = 0;
+
+	if (options->pids && !options->pid && !takes_lists)
+		return why_set(why, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
+	if (options->engine && strcmp(options->engine, "bpf") != 0 &&
+	    strcmp(options->engine, "perf") != 0)
+		return why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
+			       options->engine);
+	if (options->input_format)
+		err = options->mode == MODE_FORMAT ?
+			      trace_record_kind_by_name(options->input_format, &options->kind,
+							why) :
+			      trace_kind_by_name(options->input_format, &options->kind, why);
+	if (!err && options->event_name)
+		err = exit_kind_by_name(options->event_name, &options->event, why);
+	return err ? err : read_interval(options, why);
+}
+
+static int understand(const struct command *command, struct options *options,
+		      struct option_set *given, struct why *why)
+{
+	int err = find_source(options, why);
+
+	if (err)
+		return err;
+	if (!command->name[0])
+		options->mode = mode_of(options);
+	else if (options->mode & (MODE_REPORT | MODE_FORMAT | MODE_TIMELINE))
+		options->source = FROM_RECORDING;
+	for (size_t i = 0; i < ARRAY_SIZE(specs) && !options->from; i++) {
+		if (specs[i].offset == AT(from)) /* --from URL is -r URL */
+			given->bits[i / 64] &= ~(UINT64_C(1) << i % 64);
+	}
+	err = option_check(&option_table, given, options->mode | options->source, why);
+	if (!err)
+		err = read_words(options, why);
+	return err || !command->understand ? err : command->understand(options, why);
+}
+
+int options_parse(const struct command *command, int argc, char **argv,
+		  struct options *ret_options, struct why *why)
+{
+	struct options options = {
+		.mode = command->command.works,
+		.sysroot = "",
+		.metrics = METRICS_USUAL,
+		.max_series = METRICS_SERIES_MAX,
+	};
+	struct option_set given = { 0 };
+	int first = option_parse(&option_table, &command->command, argc, argv, &options, &given,
+				 why);
+	int err = 0;
+
+	if (first < 0)
+		return first;
+	options.words = argv + first;
+	options.nr_words = (size_t)(argc - first);
+	if (!options.help && !options.metrics_help)
+		err = understand(command, &options, &given, why);
+	if (!err)
+		*ret_options = options;
+	return err;
+}
