@@ -3,7 +3,7 @@
  * captured - plays the counts of a captured machine, the folder DIR of --sysroot DIR.
  *
  * DIR/kvmtop/counters has the counts of the provider "tracepoint", DIR/kvmtop/exits the counts of
- * "exits", DIR/kvmtop/host the numbers of "host". docs/HACKING.md says how such a folder is made
+ * "exits", DIR/kvmtop/host the numbers of "host". docs/CAPTURED.md says how such a folder is made
  * and what its lines mean. Each collect() plays the next sample. After the last, the latest
  * interval is played again and again, so that a screen goes on showing what the machine did.
  */
