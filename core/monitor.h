@@ -38,7 +38,7 @@ struct monitor_config {
 	struct env *env; /* outlives the monitor; NULL: the recording below is played */
 	const struct provider *const *list; /* of providers, or of players; NULL ends it */
 	unsigned int providers; /* to open: bits, see core/provider.h; of a recording all are */
-	/* A subset that is not enough if no other provider works, and missed without a notice. */
+	/* Of these, optional ones: silent when they fail, and useless alone. */
 	unsigned int asides;
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
 	/*

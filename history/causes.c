@@ -118,7 +118,7 @@ int causes_take(struct causes *causes, const struct facts *facts, struct moment 
 {
 	int err = 0;
 
-	/* A clock that was set back is a difference that is larger than any. */
+	/* Unsigned, so a clock set back is due, too. */
 	if (causes->looked_ns && moment->time_ns - causes->looked_ns < LOOK_NS)
 		return 0;
 	causes->looked_ns = moment->time_ns;

@@ -17,7 +17,7 @@ struct minute_sum {
 	struct sum_key key;
 	bool is_used, is_timed; /* in this minute */
 	uint64_t count, time_ns, ended_ns;
-	uint64_t longest_ns; /* that was the longest so far when it came; 0: none was */
+	uint64_t longest_ns; /* a new maximum in this minute; 0: none */
 	uint64_t known_max_ns; /* the longest of all minutes */
 	uint64_t hist[HIST_BUCKETS];
 	UT_hash_handle hh;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * segment_ids - the ids of fields and guests in a segment, and the ids that they have here.
+ * segment_ids - maps the ids of fields and guests in a segment to the reader's.
  *
  * A guest that goes on from one segment of a machine's boot to the next has one id here.
  */

@@ -15,7 +15,7 @@
 long read_small(const char *path, char *buf, size_t size);
 
 /*
- * A small file of the kernel's that stays open, from its begin, as read_small(). fd -1: there is
+ * Rereads an open file of the kernel from offset 0, as read_small(). fd -1: there is
  * none. False: it cannot be read, or is empty.
  */
 bool read_again(int fd, char *buf, size_t size);

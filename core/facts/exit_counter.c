@@ -50,7 +50,7 @@ struct exits exits_choose(const struct facts *facts, bool by_guest, bool is_time
 
 		if (!is_counter(field, is_timed) || (by_guest && stat->key.guest == GUEST_ANY))
 			continue;
-		/* Exits that are timed have a key only if there were any; r sets its total to 0. */
+		/* A timed exit's key exists only if it happened; key r zeroes its total. */
 		this_score = score(field, field->use == USE_EXIT || stat->total || stat->delta);
 		if (this_score < best_score) {
 			best_score = this_score;

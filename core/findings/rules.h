@@ -27,7 +27,7 @@ enum rule_measure {
 /*
  * Some fields. A list of words is one text, "IO|MMIO". An argument's word is the name of its port,
  * address, MSR, register or call, as in arch/argument.h; any other field's word is its label.
- * Halts are in no choice. Zero-initialised is no field.
+ * Halts never match. Zero-initialised is no field.
  */
 struct rule_fields {
 	enum field_use use;

@@ -235,7 +235,7 @@ static int add_row(struct view *view, size_t number, const struct cpu_sum *cpu)
 	row->cells[BUSY] = percent(cpu->busy_per_s, 1e9, cpu->has_busy);
 	row->cells[VCPUS] = cell_count(cpu->nr_vcpus);
 	fill_wants(row->cells, cpu);
-	if (!cpu->nr_vcpus) /* that no vCPU wants it is known */
+	if (!cpu->nr_vcpus) /* no vCPU: a known 0 */
 		row->cells[VCPU_BUSY] = row->cells[WANT] = percent(0, 1e9, cpu->has_busy);
 	row->cells[RATE] = cell_rate(&cpu->exits);
 	row->cells[KVM] = time_split_percent(&cpu->split, TIME_KVM);

@@ -20,7 +20,7 @@ struct thread_sum {
 	double per_s[HOST_THREAD + 1];
 	uint32_t nr_waits; /* the same of TIME_WAIT */
 	double wait_per_s;
-	bool has_sums; /* throttled is of keys that have many vCPUs each */
+	bool has_sums; /* one throttled sum a guest (Prometheus) */
 };
 
 /* Of other fields nothing is added. */

@@ -95,7 +95,7 @@ static bool is_needed(const struct query *query, const struct field *field)
 	return query->type->needs && !field->is_abandoned && query->type->needs(field);
 }
 
-/* What the scheduler says is needed beside exits, but does not stand in for events. */
+/* Whether the view needs exits; fields of the scheduler do not count. */
 static bool needs_exits(const struct query *query, const struct fields *fields)
 {
 	for (uint32_t i = 0; i < fields_count(fields); i++) {

@@ -55,7 +55,7 @@ struct bpf_number {
 };
 
 /*
- * Patches a program on a raw event that is not loaded yet. Numbers that it has not do not matter.
+ * Patches a program on a raw event that is not loaded yet. Placeholders absent from it are ignored.
  * cast: the number of bpf_rdonly_cast() in the BTF of vmlinux, or 0: no code that runs has it.
  * 0, -EINVAL, -ENOMEM as above.
  */

@@ -16,7 +16,7 @@
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
 
-/* A program is not loaded if this kernel has not its event. */
+/* Skips a program whose event this kernel lacks. */
 static int set_program(struct bpf_program *program, const char *system, const char *event,
 		       const struct bpf_field *fields)
 {

@@ -30,7 +30,7 @@ struct guest_memory {
 	bool was_tried;
 };
 
-/* The last one to be done with a reading frees it: its thread, or who ordered it. */
+/* Freed by whoever finishes last: reader thread or owner. */
 enum reading_state { READING_GOES_ON, READING_HAS_ENDED, READING_IS_LEFT };
 
 struct target {

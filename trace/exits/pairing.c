@@ -476,7 +476,7 @@ static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 	table_unlink(thread);
 }
 
-/* What was open on that CPU, in all buffers of the file, has perhaps ended meanwhile. */
+/* Events of this CPU are missing, in all buffers of the file: forgets the state of its threads. */
 static void lose_threads(struct pairing *pairing, struct recorded_thread *first,
 			 const struct trace_event *event)
 {

@@ -19,7 +19,7 @@
 
 struct exit_count {
 	struct exit_key key;
-	bool is_others; /* of all keys without room for a count: only the key's kind is set */
+	bool is_others; /* catch-all of further keys: only key.kind is valid */
 	uint64_t begun; /* exits that began; took.count of them ended */
 	struct durations took;
 };

@@ -208,7 +208,7 @@ static void pop(struct functions *functions, struct thread *thread, int64_t ns, 
 	frame_release(frame);
 }
 
-/* Draws a call that ran when the trace began. It encloses the earlier ones of these calls. */
+/* Draws a call that ran when the trace began: a later end without a begin is the outer call. */
 static void draw_unbegun(struct functions *functions, struct thread *thread, int64_t ns,
 			 const char *name, const struct timeline_args *args)
 {

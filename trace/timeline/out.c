@@ -163,7 +163,7 @@ static void put_number(struct timeline_out *out, const char *name, int64_t numbe
 	put(out, digits(buf, number < 0 ? -(uint64_t)number : (uint64_t)number, 1));
 }
 
-/* Microseconds with all three decimals: what is added up comes out even. */
+/* Microseconds with exactly three decimals: no ns is rounded away. */
 static void put_time(struct timeline_out *out, const char *name, int64_t ns)
 {
 	uint64_t number = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;

@@ -10,7 +10,7 @@
 
 #include "trace/tracer/pages.h"
 
-#define MOVE_BYTES (16u << 20)	  /* most bytes of one move, for which the disk needs room twice */
+#define MOVE_BYTES (16u << 20)	  /* of a move: copied before the source is punched */
 #define GIVE_UP_BYTES (64u << 10) /* least bytes given up at once; or this part of the rest: */
 #define GIVE_UP_PART 64
 

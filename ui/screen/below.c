@@ -140,7 +140,7 @@ bool screen_has_details(const struct screen *screen, const struct grid *grid)
 	       screen_shows_series(screen, grid) && grid->cols >= COLS_BESIDE;
 }
 
-/* Without what is on the main picture only. */
+/* In a grid of its own: no cursor, no history. */
 size_t detail_paint(const struct screen *screen, const struct screen_detail *detail, size_t *top,
 		    const struct area *area)
 {

@@ -93,7 +93,7 @@ struct view_order {
 struct ways {
 	struct way list[WAYS_MAX];
 	size_t nr;
-	bool has_entered_guest; /* Enter has chosen the query's guest; before, the guest was: */
+	bool has_entered_guest; /* by Enter; leaving restores: */
 	uint32_t guest_before;
 };
 

@@ -37,7 +37,7 @@ static void take_sample(struct tui *tui)
 	if (monitor_revive(tui->config.monitor))
 		tui_ask_now(tui);
 	tui_sample(tui);
-	/* A player gives all of its samples in one call. */
+	/* Played: rates are known at once. */
 	tui->sampling.due -= tui->sampling.due > 0;
 	if (!tui->config.env)
 		tui->sampling.due = 0;

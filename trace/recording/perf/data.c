@@ -190,7 +190,7 @@ static void add_other_losses(struct perf_source *perf)
 }
 
 /*
- * At a mark: each CPU's ring was read after every record from before the previous mark was written.
+ * After the second FINISHED_ROUND nothing older than the first can follow.
  * Records of this round itself may be later than what another CPU's ring still holds.
  */
 static int on_round(struct perf_source *perf)
