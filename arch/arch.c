@@ -180,7 +180,7 @@ static void sanitise(char *name)
 	}
 }
 
-/* Room for "#0x" and 16 digits behind each name. */
+/* Room for "#0x" and 16 digits after each name. */
 #define SUFFIX_SIZE 20
 
 /*

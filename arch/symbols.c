@@ -28,7 +28,7 @@ static const char *skip_blanks(const char *p)
 	return p + strspn(p, " \t\r\n");
 }
 
-/* p is at a quote. Returns the position behind the closing quote, or the end of the text. */
+/* p is at a quote. Returns the position after the closing quote, or the end of the text. */
 static const char *skip_string(const char *p)
 {
 	for (p++; *p && *p != '"'; p++) {
@@ -39,7 +39,7 @@ static const char *skip_string(const char *p)
 }
 
 /*
- * Each read function returns the position behind what it read, or NULL if the text is something
+ * Each read function returns the position after what it read, or NULL if the text is something
  * else.
  */
 
@@ -212,7 +212,7 @@ static const char *read_entry(const char *p, uint64_t *ret_code, char *name)
 }
 
 /*
- * p is at an opening brace. Returns the position behind the closing brace, or the next opening
+ * p is at an opening brace. Returns the position after the closing brace, or the next opening
  * brace.
  */
 static const char *skip_entry(const char *p)
@@ -226,7 +226,7 @@ static const char *skip_entry(const char *p)
 /*
  * Reads the entries up to the parenthesis that ends the call. With `list` the entries are stored,
  * and their names at `names`; each entry's name is shorter than its text. Returns the position
- * behind the call.
+ * after the call.
  */
 static const char *read_call(const char *p, struct reasons *list, char *names)
 {
@@ -267,7 +267,7 @@ static bool takes_list(const char *word, size_t len)
 }
 
 /*
- * The position behind the opening parenthesis of the index-th call that takes a list; NULL: no such
+ * The position after the opening parenthesis of the index-th call that takes a list; NULL: no such
  * call.
  */
 static const char *find_call(const char *p, int index)

@@ -211,7 +211,7 @@ static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool is_lo
  * Where the guest was, by the VMCB that the vCPU left with the exit that ends now: the guest's own
  * (L1), or the one of the guest that it runs (L2). places: of pointers to the current one and to
  * these two, in the vCPU, and of the program counter there. KVM writes a program counter only after
- * kvm_entry, except when a guest enters L2: then the one of L1 is already behind that instruction,
+ * kvm_entry, except when a guest enters L2: then the one of L1 is already past that instruction,
  * and the program counter of the exit is not known.
  */
 static __noinline __u64 find_pc(const struct exits_thread *thread, __u64 current, __u64 own,

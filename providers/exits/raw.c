@@ -67,7 +67,7 @@ static bool find_member(const struct btf *btf, const struct btf_type *in, const 
 	return false;
 }
 
-/* Follows the next name of a path, and a pointer behind it; *at is moved past both. */
+/* Follows the next name of a path, and a pointer after it; *at is moved past both. */
 static bool walk_on(struct walk *walk, const char **at)
 {
 	size_t length = strcspn(*at, ".-");
@@ -234,7 +234,7 @@ static void look_for_polls(const struct exits_btf *btf, const struct btf *kvm,
 	raw->polls = raw->cast ? EXITS_BY_LOAD : EXITS_BY_READ;
 }
 
-/* Both VMCBs have it in the same place, behind different pointers. */
+/* Both VMCBs have it at the same offset, by different pointers. */
 static bool find_pc(const struct btf *types, const struct raw_exit *exit, struct exits_raw *raw)
 {
 	struct walk own, nested;

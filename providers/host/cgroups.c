@@ -179,7 +179,7 @@ struct host_cgroup *host_cgroups_find(struct host_cgroups *cgroups, pid_t pid, p
 
 /* ---- how long it was throttled ---- */
 
-/* The number behind a name at the beginning of a line. */
+/* The number after a name at the beginning of a line. */
 static bool number_of(const char *text, const char *name, uint64_t *ret_number)
 {
 	const char *at = strstr(text, name);

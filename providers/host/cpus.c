@@ -204,7 +204,7 @@ static void add_places(const struct host_cpus *cpus, int number, struct sample *
 	add_place(cpus, number, HOST_SIBLING, cpu->sibling, sample);
 }
 
-/* The number of a line "cpu12 ..."; -1: it is no such line. ret_at: behind the number. */
+/* The number of a line "cpu12 ..."; -1: it is no such line. ret_at: after the number. */
 static int number_of(const char *line, const char **ret_at)
 {
 	char *end;

@@ -17,7 +17,7 @@
 #define NODES_MAX 64 /* memory of further nodes is remote to every CPU */
 #define ROUND_NS (UINT64_C(30) * 1000000000)
 #define REST 100 /* times as long as the latest reading took */
-#define FIRST_NS UINT64_C(1000000000) /* new guests are read one behind the other so long */
+#define FIRST_NS UINT64_C(1000000000) /* for further new guests of one reading */
 
 struct by_node {
 	uint64_t all_kib, kib[NODES_MAX];

@@ -10,7 +10,7 @@
 #define NAME_WIDTH 42
 #define NUMBER_WIDTH 10
 
-/* Prints the number in its columns, or behind a blank if the text at its left fills them. */
+/* Prints the number in its columns, or after a blank if the text at its left fills them. */
 static void print_number(FILE *out, const char *number, bool is_apart)
 {
 	bool touches = !is_apart && strlen(number) >= NUMBER_WIDTH;

@@ -84,7 +84,7 @@ bool lines_is_active(const struct view *view, const struct view_row *row);
 void csv_print_name(FILE *out, const char *name);
 
 /*
- * Takes the next name from the first line of a CSV, unquoted in place, and moves *at behind it. *at
+ * Takes the next name from the first line of a CSV, unquoted in place, and moves *at after it. *at
  * is NULL after the last name; the next call then returns NULL.
  */
 char *csv_next_name(char **at);

@@ -64,7 +64,7 @@ void grid_clear_row(struct grid *grid, int row);
 void grid_release(struct grid *grid);
 
 /*
- * Writes UTF-8 text at (row, col); returns the column behind the text, even if the text was
+ * Writes UTF-8 text at (row, col); returns the column after the text, even if the text was
  * clipped.
  */
 int grid_put(struct grid *grid, int row, int col, enum style style, const char *text);

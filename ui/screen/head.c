@@ -9,7 +9,7 @@
 #include "ui/screen/bars.h"
 #include "ui/screen/parts.h"
 
-#define SPARK_COL 20 /* behind rates up to "exits 999,999,999/s" */
+#define SPARK_COL 20 /* after rates up to "exits 999,999,999/s" */
 #define SPARK_MIN 6
 #define SCALE_MIN 9  /* "0-500k/s " */
 #define SCALE_MAX 15 /* "0-500k/s 19min " */
@@ -171,7 +171,7 @@ static void format_parts(const struct exits_summary *summary, int cols, struct p
 			continue;
 		snprintf(text, sizeof(ret_parts->texts[i]), "%s %.0f%%", parts[i].name,
 			 (double)parts[i].ns / whole);
-		/* With a sign and a blank before it, and a second blank behind it. */
+		/* With a sign and a blank before it, and a second blank after it. */
 		ret_parts->width += (int)strlen(text) + (ret_parts->width > 0) +
 				    (ret_parts->has_signs ? 2 + (ret_parts->width > 0) : 0);
 	}

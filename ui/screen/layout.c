@@ -50,7 +50,7 @@ static bool is_left(const struct column *column)
 	return column->type == CELL_TEXT || cell_is_picture(column->type);
 }
 
-/* With the sort column's sign, which stands before a title at the right, and behind others. */
+/* With the sort column's sign, which stands before a title at the right, and after others. */
 static int title_width(const struct screen *screen, size_t i)
 {
 	return (int)strlen(view_title(screen->view, i)) + (screen->query->sort == i);
@@ -263,7 +263,7 @@ static size_t first_shown(const struct layout *layout, const struct room *room)
 
 static void place_columns(struct layout *layout, const struct room *room)
 {
-	int col = 1; /* behind the sign of the tree */
+	int col = 1; /* after the sign of the tree */
 
 	for (size_t i = 0; i < room->nr; i++) {
 		layout->col[i] = col;

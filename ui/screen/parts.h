@@ -48,7 +48,7 @@ void below_paint(const struct screen *screen, struct grid *grid, int row,
 
 /*
  * A table with a title, in a picture of its own, from the row *top on, which is corrected if it is
- * behind the end. Returns how many rows are visible.
+ * after the end. Returns how many rows are visible.
  */
 size_t detail_paint(const struct screen *screen, const struct screen_detail *detail, size_t *top,
 		    const struct area *area);

@@ -99,7 +99,7 @@ bool screen_has_column(const struct screen *screen, size_t column)
 	       view_has_column(screen->view, column);
 }
 
-/* The mark of a row that has ended stands behind its name. */
+/* The mark of a row that has ended stands after its name. */
 static bool has_ended_rows(const struct view *view)
 {
 	for (size_t i = 0; i < view->nr_rows; i++) {

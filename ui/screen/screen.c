@@ -74,7 +74,7 @@ static void paint_prompt(struct screen *screen, struct grid *grid, int row)
 		return;
 	}
 	col = grid_put(grid, row, 0, STYLE_BOLD, prompt->label);
-	/* No room to type behind the label: the label is dropped. */
+	/* No room to type after the label: the label is dropped. */
 	if (grid->cols - col < PROMPT_ROOM) {
 		grid_clear_row(grid, row);
 		col = grid_put(grid, row, 0, STYLE_BOLD, "> ");

@@ -29,7 +29,7 @@ static const char *sort_sign(const struct screen *screen)
 	return screen->is_utf8 ? "▾" : "*";
 }
 
-/* The scale of a column of pictures, behind its title. Buckets of 1 ms and 1 s have their marks. */
+/* The scale of a column of pictures, after its title. Buckets of 1 ms and 1 s have their marks. */
 static void paint_scale(const struct painter *painter, size_t i, int behind)
 {
 	enum cell_type type = painter->screen->view->type->columns[i].type;
@@ -48,7 +48,7 @@ static void paint_scale(const struct painter *painter, size_t i, int behind)
 }
 
 /*
- * The sort column's sign is in the gap before a right-aligned title, or behind a left-aligned
+ * The sort column's sign is in the gap before a right-aligned title, or after a left-aligned
  * title.
  */
 static void paint_title(const struct painter *painter, size_t i)

@@ -210,8 +210,8 @@ static void test_tables_are_in_order(void **state)
 }
 
 /*
- * The rows of each table: with a name in the kernel, and others, as the comment above the table says.
- * A new reason is a row there, and one more here.
+ * The rows of each table: with a name in the kernel, and others, as the comment above it says. A
+ * new reason is a row there, and one more here.
  */
 static void test_tables_are_complete(void **state)
 {
