@@ -5,19 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "arch/argument.h"
 #include "lib/array.h"
 #include "lib/delay.h"
 #include "cmd/command_line.h"
+#include "cmd/source.h"
 #include "cmd/thresholds_file.h"
 #include "ui/metrics/metrics.h"
 #include "core/views/view.h"
 
 #define FILE_DELAY_S 15.0 /* of --prometheus: as node_exporter is usually asked */
-#define SQLITE_MAGIC "SQLite format 3"
 
 /* For the shell: what these take. */
 #define TIMES "now today yesterday"
@@ -302,53 +301,27 @@ const struct option_table option_table = {
 
 /* ---- what they mean together ---- */
 
-/*
- * The name, or the first bytes, say whether a file is a history; what cannot be read is an error
- * later.
- */
-static bool is_history(const char *path)
-{
-	size_t len = strlen(path);
-	char head[sizeof(SQLITE_MAGIC)] = "";
-	struct stat st;
-	FILE *file;
-
-	if (len > 3 && strcmp(path + len - 3, ".db") == 0)
-		return true;
-	if (stat(path, &st) < 0 || (S_ISREG(st.st_mode) && !st.st_size))
-		return strcmp(path, "-") != 0;
-	file = S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
-	if (!file)
-		return S_ISREG(st.st_mode);
-	(void)!fread(head, 1, sizeof(head) - 1, file);
-	fclose(file);
-	return strcmp(head, SQLITE_MAGIC) == 0;
-}
-
 /* What -r names; its SOURCE may be the first word. */
 static int find_source(struct options *options, struct why *why)
 {
 	const char *path = options->read_file;
-	struct stat st;
+	enum source_kind kind;
 
 	if (options->read && !path) {
 		path = options->nr_words ? *options->words++ : HISTORY_FILE;
 		options->nr_words -= options->nr_words > 0;
 	}
 	options->read_file = path;
-	options->source = *options->sysroot ? FROM_MACHINE : FROM_LIVE;
 	if (options->url && path)
 		return why_set(why, -EINVAL, "-r/--read and --from URL exclude each other");
 	if (path && options_is_url(path) && options_take_url(path, options, why) < 0)
 		return -EINVAL;
-	if (options->url) {
-		options->source = FROM_PROMETHEUS;
-	} else if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		options->source = FROM_MACHINE;
+	kind = options->url ? SOURCE_PROMETHEUS : source_kind_of(path);
+	if (kind == SOURCE_MACHINE)
 		options->sysroot = path;
-	} else if (path) {
-		options->source = is_history(path) ? FROM_HISTORY : FROM_RECORDING;
-	}
+	else if (kind == SOURCE_LIVE && *options->sysroot)
+		kind = SOURCE_MACHINE;
+	options->source = FROM_LIVE << kind;
 	return 0;
 }
 

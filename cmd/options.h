@@ -43,6 +43,7 @@ enum works {
 	MODE_TIMELINE = 1u << 16,
 	MODE_HELP = 1u << 17,
 
+	/* In the order of enum source_kind: FROM_LIVE << kind. */
 	FROM_LIVE = 1u << 24,
 	FROM_MACHINE = 1u << 25, /* a captured one */
 	FROM_RECORDING = 1u << 26,

@@ -29,11 +29,11 @@ static const struct view_type *type_of(const struct options *options)
 
 /* ---- what the title says */
 
-static struct screen_recording title_of(const struct report_facts *facts,
+static struct source_recording title_of(const struct report_facts *facts,
 					const struct recording *recording)
 {
 	const struct pairing *pairing = &recording->pairing;
-	struct screen_recording title = {
+	struct source_recording title = {
 		.span_ns = facts->recorded.span_ns,
 		.longer_ns = facts->query.longer_ns,
 		.nr_events = pairing->nr_events,
@@ -57,7 +57,7 @@ static struct screen_recording title_of(const struct report_facts *facts,
 /* ---- the screen */
 
 /* A terminal without a screen gets text, without a warning. past NULL: there is none. */
-static int run(struct report_facts *facts, struct past *past, const struct screen_recording *title,
+static int run(struct report_facts *facts, struct past *past, const struct source_recording *title,
 	       const struct options *options)
 {
 	struct run base = RUN_INIT(options);
@@ -104,7 +104,7 @@ static uint64_t local_midnight_ns(void)
 static int run_with_moments(struct report_facts *facts, struct recording *recording,
 			    const struct options *options, struct why *ret_why)
 {
-	struct screen_recording title = title_of(facts, recording);
+	struct source_recording title = title_of(facts, recording);
 	struct fields *fields = monitor_fields(facts->monitor);
 	const struct segment segment = {
 		.interval_s = interval_of(&facts->recorded, options),

@@ -11,31 +11,26 @@
 #include "lib/when.h"
 #include "cmd/lists.h"
 #include "cmd/run.h"
+#include "cmd/source.h"
 #include "cmd/top_diff.h"
 #include "cmd/top_lines.h"
 #include "cmd/top_read.h"
-#include "history/fleet/access.h"
-#include "history/fleet/fleet.h"
-#include "history/file.h"
 #include "history/past.h"
 #include "history/interval.h"
 #include "core/monitor.h"
 #include "ui/tui/tui.h"
 
 #define KEY_PATIENCE_MS 500 /* how long a key waits for a Prometheus */
-#define TIMEOUT_S 30 /* how long a Prometheus may take for an answer */
 #define FOLLOW_S 1.0 /* between two looks for a new sample, or sooner if samples come sooner */
 #define CATCH_UP 64 /* samples are printed between two looks for a signal */
 #define ERASE_LINE "\r\033[K"
 
 struct top_reader {
-	struct run run; /* the first member; its monitor plays what the store has */
-	struct history_file *file;
-	struct fleet *fleet; /* in place of a file */
-	struct http_access access; /* user, password and TLS for the fleet's Prometheus */
-	struct store store;
-	struct past *past;
+	struct run run; /* the first member; its monitor is the source's, or the span's */
+	struct source *source;
+	struct past *past; /* the source's */
 	struct interval *interval;
+	struct monitor *span; /* plays the interval */
 	struct top_lines lines;
 	struct when_origin origin; /* the last sample of the file */
 	uint64_t from_ns, to_ns;
@@ -48,76 +43,33 @@ struct top_reader {
 
 /* ---- setting up ---- */
 
-static int open_file(struct top_reader *reader, struct why *why)
-{
-	const char *path = reader->run.options->read_file;
-	int err = history_file_open(path, &reader->file, why);
-
-	if (err == -ENOENT && strcmp(path, HISTORY_FILE) == 0)
-		return why_set(why, err, "%s: there is no history yet: write one with systemctl "
-			       "enable --now kvmtop-history, or with kvmtop -w FILE", path);
-	if (!err)
-		reader->store = history_file_store(reader->file);
-	return err;
-}
-
-static int open_fleet(struct top_reader *reader, struct why *why)
+/* A server may need some seconds for the first answers. */
+static int open_source(struct top_reader *reader, struct why *why)
 {
 	const struct options *options = reader->run.options;
-	const struct fleet_config config = {
-		.url = options->url,
-		.access = &reader->access,
+	const char *name = options->url ? options->url : options->read_file;
+	bool tells = options->url && isatty(STDERR_FILENO);
+	const struct source_config config = {
+		/* A screen shows more than its view, as the live screen does. */
+		.counts_all = options->mode == MODE_SCREEN,
 		.interval_s = options->has_interval ? options->interval_s : 0,
-		.timeout_s = TIMEOUT_S,
+		.http_config = options->http_config,
+		.host = options->host,
 	};
-	int err = options->http_config ?
-			  access_read(options->http_config, &reader->access, why) : 0;
-
-	if (!err)
-		err = fleet_open(&config, &reader->fleet, why);
-	if (!err)
-		reader->store = fleet_store(reader->fleet);
-	return err;
-}
-
-/* The file or the URL, for messages. */
-static const char *source_name(const struct top_reader *reader)
-{
-	return reader->fleet ? reader->run.options->url : reader->run.options->read_file;
-}
-
-/* Goes to the latest sample. */
-static int begin(struct top_reader *reader, struct why *why)
-{
-	const char *host = reader->run.options->host;
-	int err = reader->run.options->url ? open_fleet(reader, why) : open_file(reader, why);
-
-	if (!err)
-		err = past_new(reader->store, NULL, &reader->past);
-	if (!err && host)
-		err = past_enter(reader->past, host, why);
-	return err ? err : past_go(reader->past, UINT64_MAX, why);
-}
-
-/* A server may need some seconds for the first answers. */
-static int open_store(struct top_reader *reader, struct why *why)
-{
-	bool tells = reader->run.options->url && isatty(STDERR_FILENO);
 	int err;
 
 	if (tells)
-		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this",
-			reader->run.options->url);
-	err = begin(reader, why);
+		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", name);
+	err = source_open(&name, 1, &config, &reader->source, why);
 	if (tells)
 		fputs(ERASE_LINE, stderr);
-	if (err == -ENOENT && !why->text[0])
-		return why_set(why, err, "%s: there is no sample in it yet", source_name(reader));
 	if (err)
 		return err;
+	reader->past = reader->source->past;
+	reader->run.monitor = reader->source->monitor;
 	reader->origin.now_ns = past_at(reader->past)->time_ns;
 	reader->origin.shown_ns = reader->origin.now_ns;
-	return err;
+	return 0;
 }
 
 /* Says once that another guest bears the name from this moment on. */
@@ -150,23 +102,12 @@ static int choose_guest(struct top_reader *reader, struct why *why)
 	return 0;
 }
 
-static int open_monitor(struct top_reader *reader, const struct provider *const *players,
-			const struct monitor_recording *recording, struct why *why)
+static void say_no_exits(struct top_reader *reader)
 {
-	/* A screen shows more than its view, as the live screen does. */
-	const struct monitor_config config = {
-		.counts_all = reader->run.options->mode == MODE_SCREEN,
-		.list = players,
-		.recording = *recording,
-		.source = reader->run.options->url ? SOURCE_PROMETHEUS : SOURCE_HISTORY,
-	};
-	int err = monitor_open(&config, &reader->run.monitor, why);
-
-	if (!err && monitor_no_exits(reader->run.monitor))
+	if (monitor_no_exits(reader->run.monitor))
 		top_query_without_times(reader->run.options, &reader->run.query);
-	if (!err && monitor_no_exits(reader->run.monitor) && reader->run.query.type->is_timed)
+	if (monitor_no_exits(reader->run.monitor) && reader->run.query.type->is_timed)
 		say(monitor_no_exits(reader->run.monitor));
-	return err;
 }
 
 /* ---- printing ---- */
@@ -178,12 +119,12 @@ static int open_monitor(struct top_reader *reader, const struct provider *const 
 static void warn_not_counted(struct top_reader *reader)
 {
 	const struct query *query = &reader->run.query;
+	const struct facts *facts = monitor_facts(reader->run.monitor);
 	bool is_of_guest = query->guest != GUEST_ANY && !query->type->by_guest;
-	bool is_on_demand = query->type->is_on_demand && !reader->run.options->url;
+	bool is_on_demand = query->type->is_on_demand && facts->source != SOURCE_PROMETHEUS;
 
 	if (reader->has_warned || !(is_of_guest || is_on_demand) ||
-	    query_lacks(query, monitor_facts(reader->run.monitor)) ||
-	    query_is_counted(query, monitor_facts(reader->run.monitor)))
+	    query_lacks(query, facts) || query_is_counted(query, facts))
 		return;
 	say(is_on_demand ?
 		    "no hot spots were recorded then: they are counted while a screen shows them, "
@@ -228,11 +169,11 @@ static int none_there(const struct top_reader *reader, struct why *why)
 
 	if (past_go(reader->past, 0, &(struct why){ "" }) < 0)
 		return why_set(why, -ENOENT, "%s: there is no sample in it yet",
-			       source_name(reader));
+			       reader->source->name);
 	when_format(first, sizeof(first), past_at(reader->past)->time_ns, 0);
 	when_format(last, sizeof(last), reader->origin.now_ns, 0);
 	return why_set(why, -ENOENT, "%s: no sample was taken in that time: it has samples from %s "
-		       "to %s", source_name(reader), first, last);
+		       "to %s", reader->source->name, first, last);
 }
 
 /* The last error counts: the guest may be in a later inventory. */
@@ -279,7 +220,7 @@ static void end_outage(struct top_reader *reader)
 {
 	if (reader->outage.text[0])
 		fprintf(stderr, "kvmtop: %s answers again: samples since then follow\n",
-			source_name(reader));
+			reader->source->name);
 	reader->outage.text[0] = '\0';
 }
 
@@ -311,7 +252,7 @@ static int follow(struct top_reader *reader, struct why *why)
 	double interval_s = past_segment(reader->past)->interval_s;
 	int err = run_signals(&reader->run, false, false);
 
-	fleet_set_patience(reader->fleet, KEY_PATIENCE_MS);
+	source_be_patient(reader->source, KEY_PATIENCE_MS);
 	if (!err)
 		err = choose_guest(reader, why);
 	if (!err)
@@ -340,7 +281,7 @@ static int go_to(struct top_reader *reader, uint64_t time_ns, struct why *why)
 	if (!err && time_ns > at->time_ns + gap_ns) {
 		when_format(text, sizeof(text), at->time_ns, time_ns);
 		fprintf(stderr, "kvmtop: %s: no sample was taken then; this one is of %s\n",
-			source_name(reader), text);
+			reader->source->name, text);
 	}
 	return err;
 }
@@ -375,8 +316,7 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 	};
 	int err = run_signals(&reader->run, false, true);
 
-	if (reader->fleet)
-		fleet_set_patience(reader->fleet, KEY_PATIENCE_MS);
+	source_be_patient(reader->source, KEY_PATIENCE_MS);
 	if (!err)
 		err = choose_guest(reader, why);
 	config.signals = reader->run.signals;
@@ -386,14 +326,11 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 static int show_past(struct top_reader *reader, struct why *why)
 {
 	const struct options *options = reader->run.options;
-	const struct monitor_recording recording = {
-		.recording = &reader->past,
-		.guests = past_guests(reader->past),
-	};
 	uint64_t at_ns = UINT64_MAX;
-	int err = open_monitor(reader, past_players, &recording, why);
+	int err = 0;
 
-	if (!err && options->at)
+	say_no_exits(reader);
+	if (options->at)
 		err = when_parse(options->at, &reader->origin, &at_ns, why);
 	if (!err && options->at && options->mode == MODE_ONCE)
 		err = go_to(reader, at_ns, why);
@@ -408,16 +345,15 @@ static int show_past(struct top_reader *reader, struct why *why)
 		return print_one(reader, why);
 	if (options->mode == MODE_SCREEN)
 		return show(reader, at_ns, why);
-	return reader->fleet && !options->from && !options->to ? follow(reader, why) :
-								 print_all(reader, why);
+	return reader->source->kind == SOURCE_PROMETHEUS && !options->from && !options->to ?
+		       follow(reader, why) :
+		       print_all(reader, why);
 }
 
 static int print_span(struct top_reader *reader, struct why *why)
 {
-	struct monitor_recording recording = {
-		.recording = &reader->interval,
-	};
-	int err = interval_new(reader->store, NULL, &reader->interval);
+	struct monitor_config config = { .list = interval_players, .source = reader->source->kind };
+	int err = interval_new(reader->source->store, NULL, &reader->interval);
 
 	if (!err)
 		err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
@@ -427,17 +363,24 @@ static int print_span(struct top_reader *reader, struct why *why)
 				    &reader->run.query, &reader->only, why);
 	if (err)
 		return err;
-	recording.guests = interval_guests(reader->interval);
-	recording.fields = interval_fields(reader->interval);
-	err = open_monitor(reader, interval_players, &recording, why);
-	return err ? err : print(reader, interval_last(reader->interval)->time_ns, why);
+	config.recording = (struct monitor_recording){
+		.recording = &reader->interval,
+		.guests = interval_guests(reader->interval),
+		.fields = interval_fields(reader->interval),
+	};
+	err = monitor_open(&config, &reader->span, why);
+	if (err)
+		return err;
+	reader->run.monitor = reader->span;
+	say_no_exits(reader);
+	return print(reader, interval_last(reader->interval)->time_ns, why);
 }
 
 static int run(struct top_reader *reader, struct why *why)
 {
 	const struct options *options = reader->run.options;
 	bool has_span = options->from || options->to;
-	int err = open_store(reader, why);
+	int err = open_source(reader, why);
 
 	if (!err)
 		err = when_parse_span(options->from, options->to, &reader->origin,
@@ -445,7 +388,8 @@ static int run(struct top_reader *reader, struct why *why)
 	if (err)
 		return err;
 	if (options->mode == MODE_DIFF) {
-		err = top_diff(options, &reader->run.query, reader->store, &reader->origin, why);
+		err = top_diff(options, &reader->run.query, reader->source->store, &reader->origin,
+			       why);
 		return err == -ENOENT && !why->text[0] ? none_there(reader, why) : err;
 	}
 	if (has_span && options->mode == MODE_ONCE)
@@ -459,7 +403,7 @@ static int run(struct top_reader *reader, struct why *why)
  */
 static int file_status(const struct top_reader *reader)
 {
-	const char *failure = reader->file && reader->past ? past_failure(reader->past) : NULL;
+	const char *failure = reader->source ? source_failure(reader->source) : NULL;
 	unsigned int mode = reader->run.options->mode;
 
 	if (failure && (mode == MODE_SCREEN || mode == MODE_FIELDS))
@@ -491,13 +435,10 @@ int top_read(const struct options *options, struct query *query)
 	close_err = top_lines_close(&reader.lines, err ? &(struct why){ "" } : &why);
 	err = err ? err : close_err;
 	status = end_status(&reader, err, &why);
-	monitor_close(reader.run.monitor);
-	run_close(&reader.run);
+	monitor_close(reader.span);
 	interval_free(reader.interval);
 	free(reader.only);
-	past_free(reader.past);
-	history_file_close(reader.file, &(struct why){ "" });
-	fleet_close(reader.fleet);
-	access_release(&reader.access);
+	source_close(reader.source);
+	run_close(&reader.run);
 	return status;
 }

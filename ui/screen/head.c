@@ -60,7 +60,7 @@ static bool put_then(const struct screen *screen, struct grid *grid, int col)
 /* The files' names are cut, the number of lost events is not. */
 static void paint_recording(const struct screen *screen, struct grid *grid)
 {
-	const struct screen_recording *recording = screen->recording;
+	const struct source_recording *recording = screen->recording;
 	const struct cell whole = cell_ns(recording->span_ns);
 	char span[32], events[32], files[96], lost[48] = "";
 	int col, room = grid->cols / 3;

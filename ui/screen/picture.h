@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "history/series.h"
+#include "history/source.h"
 #include "ui/screen/grid.h"
 #include "ui/screen/prompt.h"
 #include "core/views/query.h"
@@ -46,18 +47,6 @@ struct hit {
 	size_t index; /* of the view, the column, or the key in screen_keys */
 };
 
-/* What the title shows of a recording. */
-struct screen_recording {
-	char files[96]; /* "perf.data", "cpu0 and 3 more" */
-	uint64_t span_ns, nr_events, nr_lost;
-	uint64_t nr_counted; /* of nr_events: were only counted */
-	bool is_more_lost; /* more events than nr_lost, the number is not known */
-	uint64_t longer_ns; /* exits that took longer are known one by one */
-	/* Of its moments, where it has any: the time when it began, and how far they are apart. */
-	uint64_t start_ns;
-	double interval_s;
-};
-
 /* A table below the table: the exits of a guest, its vCPUs. */
 struct screen_detail {
 	const struct view *view;
@@ -68,7 +57,7 @@ struct screen_detail {
 
 struct screen {
 	/* What is shown: set by the event loop. */
-	const struct screen_recording *recording; /* NULL: a machine, now */
+	const struct source_recording *recording; /* NULL: a machine, now */
 	const struct view *view;
 	const struct query *query;
 	const struct facts *facts;

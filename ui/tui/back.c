@@ -240,7 +240,7 @@ int tui_enter_machine(struct tui *tui, const char *machine)
 /* The present, or the end of a recording or a history. */
 static uint64_t end_ns(const struct tui *tui)
 {
-	const struct screen_recording *recording = tui->config.recording;
+	const struct source_recording *recording = tui->config.recording;
 
 	if (recording)
 		return recording->start_ns + recording->span_ns;
@@ -323,7 +323,7 @@ static int digits_of(double step_s)
 /* A recording has no time of day. */
 static void describe_recorded(struct tui *tui)
 {
-	const struct screen_recording *recording = tui->config.recording;
+	const struct source_recording *recording = tui->config.recording;
 	struct screen *screen = &tui->screen;
 
 	screen->then[0] = '\0';

@@ -93,7 +93,7 @@ static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct why *why
 /* With milliseconds: samples may be less than a second apart. A recording has no time of day. */
 static void format_moment(const struct tui *tui, uint64_t time_ns, char *text, size_t size)
 {
-	const struct screen_recording *recording = tui->config.recording;
+	const struct source_recording *recording = tui->config.recording;
 	size_t len;
 
 	if (recording) {

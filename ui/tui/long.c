@@ -63,7 +63,7 @@ void tui_show_long(struct tui *tui)
 
 void tui_look_at_long(struct tui *tui)
 {
-	const struct screen_recording *recording = tui->config.recording;
+	const struct source_recording *recording = tui->config.recording;
 
 	tui->query->until_ns = 0;
 	if (!tui->back.monitor)

@@ -28,7 +28,7 @@ struct tui;
 struct tui_config {
 	struct monitor *monitor;
 	const struct env *env;	/* the machine; NULL: the recording below is shown */
-	const struct screen_recording *recording;
+	const struct source_recording *recording;
 	/* The samples that are remembered, and who stores them. past NULL: none are. */
 	struct past *past;
 	struct recorder *recorder; /* NULL: another process writes */

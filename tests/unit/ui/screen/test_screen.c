@@ -1148,7 +1148,7 @@ static void histories_have_a_scale(void **state)
 	picture(w, 80, 24);
 	assert_non_null(strstr(line(w, 3), " History 0-200/s 27min"));
 	/* A recording is a single interval: the summary has no history either. */
-	w->screen.recording = &(const struct screen_recording){ .files = "kvm.dat" };
+	w->screen.recording = &(const struct source_recording){ .files = "kvm.dat" };
 	w->facts.is_span = true;
 	picture(w, 80, 24);
 	assert_null(strstr(line(w, 3), "History"));
@@ -1246,14 +1246,14 @@ static void the_same_state_is_the_same_picture(void **state)
 /* What is lost stays in sight when the files' names are long and the screen is small. */
 static void a_recording_says_what_it_is(void **state)
 {
-	static const struct screen_recording recording = {
+	static const struct source_recording recording = {
 		.files = "a-name-that-is-longer-than-any-title.dat and 3 more",
 		.span_ns = 12345678901,
 		.nr_events = 1234567,
 		.nr_lost = 42,
 		.is_more_lost = true,
 	};
-	const struct screen_recording counted = {
+	const struct source_recording counted = {
 		.files = "perf.data",
 		.span_ns = recording.span_ns,
 		.nr_events = recording.nr_events,

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the kind of a source, and opens each kind. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "lib/path.h"
+#include "lib/xalloc.h"
+#include "cmd/providers.h"
+#include "cmd/options.h"
+#include "cmd/source.h"
+#include "history/file.h"
+#include "history/fleet/access.h"
+#include "history/fleet/fleet.h"
+#include "history/past.h"
+#include "history/recent.h"
+#include "history/recorder.h"
+#include "host/env.h"
+#include "trace/exits/moments.h"
+#include "trace/exits/player.h"
+#include "trace/exits/rows.h"
+
+#define TIMEOUT_S 30 /* how long a Prometheus may take for an answer */
+#define MOMENTS_BYTES ((size_t)256 << 20) /* of a recording's moments */
+#define DATABASE "SQLite format 3"
+
+/* A source with all that it is made of. */
+struct opened {
+	struct source source; /* the first member */
+	struct env env;
+	struct recent *recent; /* of a machine or a recording: its moments */
+	struct history_file *file;
+	struct http_access access; /* user, password and TLS for a Prometheus */
+	struct fleet *fleet;
+	struct source_reading reading;
+};
+
+static bool is_history(const char *path, const struct stat *st)
+{
+	char head[sizeof(DATABASE)] = "";
+	FILE *file;
+
+	if (!st->st_size) /* a database that was just begun */
+		return true;
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	(void)!fread(head, 1, sizeof(head) - 1, file);
+	fclose(file);
+	return strcmp(head, DATABASE) == 0;
+}
+
+enum source_kind source_kind_of(const char *name)
+{
+	size_t len = name ? strlen(name) : 0;
+	struct stat st;
+
+	if (!name)
+		return SOURCE_LIVE;
+	if (strncmp(name, "http://", 7) == 0 || strncmp(name, "https://", 8) == 0)
+		return SOURCE_PROMETHEUS;
+	if (strcmp(name, "-") == 0)
+		return SOURCE_RECORDING;
+	if (stat(name, &st) < 0)
+		return SOURCE_HISTORY;
+	if (S_ISDIR(st.st_mode))
+		return SOURCE_MACHINE;
+	if (len > 3 && strcmp(name + len - 3, ".db") == 0)
+		return SOURCE_HISTORY;
+	/* A pipe is read once. */
+	return S_ISREG(st.st_mode) && is_history(name, &st) ? SOURCE_HISTORY : SOURCE_RECORDING;
+}
+
+/* ---- a machine */
+
+static int remember(struct opened *opened, const struct source_config *config)
+{
+	struct source *source = &opened->source;
+	struct segment segment;
+	struct sink sink;
+	int err;
+
+	segment_of_machine(&opened->env, monitor_engine(source->monitor), config->interval_s,
+			   &segment);
+	opened->recent = recent_new((size_t)config->past_bytes, &segment);
+	if (!opened->recent)
+		return -ENOMEM;
+	source->store = recent_store(opened->recent);
+	sink = recent_sink(opened->recent);
+	err = recorder_start(&sink, &source->recorder);
+	return err ? err : past_new(source->store, monitor_fields(source->monitor), &source->past);
+}
+
+static int open_machine(struct opened *opened, const struct source_config *config,
+			struct why *why)
+{
+	struct source *source = &opened->source;
+	struct monitor_config monitor = {
+		.env = &opened->env,
+		.providers = config->providers,
+		.asides = config->asides,
+		.waits = config->waits,
+		.counts_all = config->counts_all,
+	};
+	int err = env_init(&opened->env, source->name ? source->name : "", why);
+
+	if (err)
+		return err;
+	source->env = &opened->env;
+	opened->env.engine = config->engine;
+	opened->env.include_past = config->include_past;
+	monitor.list = providers_of(&opened->env);
+	err = monitor_open(&monitor, &source->monitor, why);
+	return !err && config->past_bytes ? remember(opened, config) : err;
+}
+
+/* ---- a recording */
+
+static void describe(struct source *source, const struct source_reading *reading)
+{
+	const struct pairing *pairing = &reading->recording.pairing;
+	const struct trace *trace = reading->recording.trace;
+	struct source_recording *about = &source->recording;
+	size_t nr = 0;
+	int len;
+
+	*about = (struct source_recording){
+		.span_ns = reading->recorded.span_ns,
+		.longer_ns = reading->recording.choice.longer_ns,
+		.nr_events = pairing->nr_events,
+		.nr_counted = pairing->nr_counted,
+		.nr_lost = pairing->nr_lost_events,
+		.is_more_lost = pairing->has_unknown_loss,
+	};
+	while (trace_file(trace, nr))
+		nr++;
+	len = snprintf(about->files, sizeof(about->files), "%s",
+		       path_base(trace_file(trace, 0)->path));
+	if (nr > 1 && (size_t)len < sizeof(about->files))
+		snprintf(about->files + len, sizeof(about->files) - (size_t)len, " and %zu more",
+			 nr - 1);
+}
+
+static int open_recording(struct opened *opened, const char *const *names, size_t nr,
+			  const struct source_config *config, struct why *why)
+{
+	struct source *source = &opened->source;
+	struct source_reading *reading = &opened->reading;
+	struct monitor_config monitor = { .list = recorded_players };
+	double ns_per_unit;
+	int err = recording_read(names, nr, &config->recording, &reading->recording, why);
+
+	if (err)
+		return err;
+	ns_per_unit = recording_ns_per_unit(reading->recording.trace, config->recording.mhz);
+	monitor.unit = ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES;
+	if (monitor.unit == UNIT_CYCLES &&
+	    trace_clock_info(reading->recording.trace)->clock != TRACE_CLOCK_COUNT)
+		ns_per_unit = 1;
+	err = recorded_init(&reading->recorded, &reading->recording, ns_per_unit);
+	if (err)
+		return err;
+	describe(source, reading);
+	monitor.source = SOURCE_RECORDING;
+	monitor.is_span = true;
+	monitor.recording = (struct monitor_recording){
+		.recording = &reading->recorded,
+		.guests = reading->recorded.guests,
+		.long_exits = &reading->long_exits,
+	};
+	err = monitor_open(&monitor, &source->monitor, &(struct why){ "" });
+	if (err == -ENODATA) /* the recording has no events of KVM */
+		return 0;
+	return err ? err : recorded_long_exits(&reading->recorded, monitor_fields(source->monitor),
+					       RECORDED_EXITS, &reading->long_exits);
+}
+
+struct source_reading *source_reading(struct source *source)
+{
+	struct opened *opened = (struct opened *)source;
+
+	return source->kind == SOURCE_RECORDING ? &opened->reading : NULL;
+}
+
+/* A recording does not say what time of day it was: it begins at 00:00:00 of some day. */
+static uint64_t local_midnight_ns(void)
+{
+	struct tm tm = { .tm_year = 70, .tm_mday = 2, .tm_isdst = -1 };
+	time_t seconds = mktime(&tm);
+
+	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
+}
+
+int source_read_moments(struct source *source, double interval_s, struct why *why)
+{
+	struct opened *opened = (struct opened *)source;
+	const struct segment segment = { .interval_s = interval_s };
+	struct fields *fields = monitor_fields(source->monitor);
+	struct recent_writer writer = { .start_ns = local_midnight_ns() };
+	int err;
+
+	writer.recent = opened->recent = recent_new(MOMENTS_BYTES, &segment);
+	if (!opened->recent)
+		return -ENOMEM;
+	err = moments_read(&opened->reading.recording, &opened->reading.recorded, fields,
+			   interval_s, recent_write, &writer, why);
+	recent_writer_release(&writer);
+	if (err)
+		return err;
+	source->recording.start_ns = writer.start_ns;
+	source->recording.interval_s = interval_s;
+	source->store = recent_store(opened->recent);
+	return past_new(source->store, fields, &source->past);
+}
+
+/* ---- a history */
+
+static int open_file(struct opened *opened, struct why *why)
+{
+	const char *path = opened->source.name;
+	int err = history_file_open(path, &opened->file, why);
+
+	if (err == -ENOENT && strcmp(path, HISTORY_FILE) == 0)
+		return why_set(why, err, "%s: there is no history yet: write one with systemctl "
+			       "enable --now kvmtop-history, or with kvmtop -w FILE", path);
+	if (!err)
+		opened->source.store = history_file_store(opened->file);
+	return err;
+}
+
+static int open_fleet(struct opened *opened, const struct source_config *config, struct why *why)
+{
+	const struct fleet_config fleet = {
+		.url = opened->source.name,
+		.access = &opened->access,
+		.interval_s = config->interval_s,
+		.timeout_s = config->timeout_s ? config->timeout_s : TIMEOUT_S,
+	};
+	int err = config->http_config ?
+			  access_read(config->http_config, &opened->access, why) : 0;
+
+	if (!err)
+		err = fleet_open(&fleet, &opened->fleet, why);
+	if (!err)
+		opened->source.store = fleet_store(opened->fleet);
+	return err;
+}
+
+/* Goes to the latest sample. */
+static int open_past(struct opened *opened, const struct source_config *config, struct why *why)
+{
+	struct source *source = &opened->source;
+	struct monitor_config monitor = {
+		.list = past_players,
+		.source = source->kind,
+		.counts_all = config->counts_all,
+	};
+	int err = past_new(source->store, NULL, &source->past);
+
+	if (!err && config->host)
+		err = past_enter(source->past, config->host, why);
+	if (!err)
+		err = past_go(source->past, UINT64_MAX, why);
+	if (err == -ENOENT && !why->text[0])
+		why_set(why, err, "%s: there is no sample in it yet", source->name);
+	if (err)
+		return err;
+	monitor.recording = (struct monitor_recording){
+		.recording = &source->past,
+		.guests = past_guests(source->past),
+	};
+	return monitor_open(&monitor, &source->monitor, why);
+}
+
+void source_be_patient(struct source *source, unsigned int ms)
+{
+	struct opened *opened = (struct opened *)source;
+
+	if (opened->fleet)
+		fleet_set_patience(opened->fleet, ms);
+}
+
+const char *source_failure(const struct source *source)
+{
+	return source->kind == SOURCE_HISTORY ? past_failure(source->past) : NULL;
+}
+
+/* ---- all kinds */
+
+static int open_kind(struct opened *opened, const char *const *names, size_t nr,
+		     const struct source_config *config, struct why *why)
+{
+	int err;
+
+	switch (opened->source.kind) {
+	case SOURCE_RECORDING:
+		return open_recording(opened, names, nr, config, why);
+	case SOURCE_HISTORY:
+		err = open_file(opened, why);
+		return err ? err : open_past(opened, config, why);
+	case SOURCE_PROMETHEUS:
+		err = open_fleet(opened, config, why);
+		return err ? err : open_past(opened, config, why);
+	default:
+		return open_machine(opened, config, why);
+	}
+}
+
+int source_open(const char *const *names, size_t nr, const struct source_config *config,
+		struct source **ret_source, struct why *why)
+{
+	struct opened *opened = xcalloc(1, sizeof(*opened));
+	int err;
+
+	opened->source.name = nr ? names[0] : NULL;
+	opened->source.kind = nr > 1 ? SOURCE_RECORDING : source_kind_of(opened->source.name);
+	err = open_kind(opened, names, nr, config, why);
+	if (err)
+		source_close(&opened->source);
+	else
+		*ret_source = &opened->source;
+	return err;
+}
+
+void source_close(struct source *source)
+{
+	struct opened *opened = (struct opened *)source;
+
+	if (!source)
+		return;
+	/* The monitor of a history has the past's guests; other pasts have the monitor's fields. */
+	if (source_plays_past(source))
+		monitor_close(source->monitor);
+	past_free(source->past);
+	recorder_stop(source->recorder);
+	recent_free(opened->recent);
+	if (!source_plays_past(source))
+		monitor_close(source->monitor);
+	history_file_close(opened->file, &(struct why){ "" });
+	fleet_close(opened->fleet);
+	access_release(&opened->access);
+	long_exits_release(&opened->reading.long_exits);
+	recorded_release(&opened->reading.recorded);
+	recording_release(&opened->reading.recording);
+	if (source->env)
+		env_release(&opened->env);
+	free(opened);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * source - opens what is looked at, found by its name.
+ */
+#ifndef KVMTOP_CMD_SOURCE_H
+#define KVMTOP_CMD_SOURCE_H
+
+#include "core/monitor.h"
+#include "history/source.h"
+#include "trace/exits/recorded.h"
+
+/* How a source is opened; members about other kinds are not used. */
+struct source_config {
+	bool counts_all; /* more than what a query needs: for a screen, or a history */
+	/* Of a machine: see monitor.h. */
+	unsigned int providers, asides;
+	bool waits;
+	const char *engine;    /* as struct env */
+	bool include_past;
+	uint64_t past_bytes;   /* of samples that are remembered; 0: none are */
+	double interval_s;     /* of a machine; of a Prometheus, 0: as the hosts are scraped */
+	/* Of a Prometheus. */
+	const char *http_config; /* NULL: none */
+	const char *host;	 /* one of its hosts; NULL: all */
+	unsigned int timeout_s;	 /* 0: the default */
+	/* Of a recording. */
+	struct recording_choice recording;
+};
+
+/*
+ * The kind by the name and by what is there: NULL is this machine, a URL a Prometheus, a folder a
+ * captured machine, *.db and a database a history, any other file a recording. A file that is not
+ * there is a history that is not written yet.
+ */
+enum source_kind source_kind_of(const char *name);
+
+/*
+ * Opens the source, of several files a recording; the names outlive it. A history is at its latest
+ * moment. 0, or -errno with why; -ENOENT: nothing is in it yet.
+ */
+int source_open(const char *const *names, size_t nr, const struct source_config *config,
+		struct source **ret_source, struct why *why);
+void source_close(struct source *source); /* NULL is fine */
+
+/* What was read of a recording; NULL: the source is none. */
+struct source_reading {
+	struct recording recording;
+	struct recorded recorded;
+	struct long_exits long_exits;
+};
+struct source_reading *source_reading(struct source *source);
+
+/*
+ * Reads a recording once more, for its moments; other sources have them already. 0, or -errno with
+ * why: there are none. After -ESTALE the recording is of no use.
+ */
+int source_read_moments(struct source *source, double interval_s, struct why *why);
+
+/* Of a Prometheus: a key or a line waits no longer than a moment for an answer from now on. */
+void source_be_patient(struct source *source, unsigned int ms);
+
+/* What could not be read of a file; NULL: nothing. */
+const char *source_failure(const struct source *source);
+
+#endif
