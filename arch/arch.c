@@ -11,6 +11,7 @@
 #include "arch/arch.h"
 #include "lib/array.h"
 #include "lib/read.h"
+#include "lib/xalloc.h"
 
 static const struct split no_splits[] = {
 	{ .event = NULL },
@@ -222,15 +223,13 @@ static const char *bare_name(const struct split *split, const char *name)
 	return len && strncmp(name, split->prefix, len) == 0 ? name + len : name;
 }
 
-static int merge_init(struct merge *merge, const struct reasons *kernel, const struct split *split)
+static void merge_init(struct merge *merge, const struct reasons *kernel, const struct split *split)
 {
 	size_t nr = kernel->nr + split->nr_reasons;
 
-	merge->list = malloc((nr + 1) * sizeof(merge->list[0]) +
-			     names_size(kernel->list, kernel->nr) +
-			     names_size(split->reasons, split->nr_reasons));
-	if (!merge->list)
-		return -ENOMEM;
+	merge->list = xmalloc((nr + 1) * sizeof(merge->list[0]) +
+			      names_size(kernel->list, kernel->nr) +
+			      names_size(split->reasons, split->nr_reasons));
 	merge->nr = 0;
 	merge->end = merge->names = (char *)(merge->list + nr + 1);
 	for (size_t i = 0; i < kernel->nr; i++)
@@ -238,7 +237,6 @@ static int merge_init(struct merge *merge, const struct reasons *kernel, const s
 			  bare_name(split, kernel->list[i].name));
 	for (size_t i = 0; i < split->nr_reasons; i++)
 		merge_add(merge, split->reasons[i].code, split->reasons[i].name);
-	return 0;
 }
 
 /* By code; reasons with the same code stay in the order in which they were added. */
@@ -290,13 +288,11 @@ static int compare_names(const void *a, const void *b)
  * When several codes have one name, all but the lowest get their code appended, so that names are
  * unique.
  */
-static int merge_make_unique(struct merge *merge)
+static void merge_make_unique(struct merge *merge)
 {
-	struct reason **by_name = malloc((merge->nr + 1) * sizeof(*by_name));
+	struct reason **by_name = xmalloc((merge->nr + 1) * sizeof(*by_name));
 	const char *last = "";
 
-	if (!by_name)
-		return -ENOMEM;
 	for (size_t i = 0; i < merge->nr; i++)
 		by_name[i] = &merge->list[i];
 	qsort(by_name, merge->nr, sizeof(*by_name), compare_names);
@@ -309,33 +305,22 @@ static int merge_make_unique(struct merge *merge)
 			last = name;
 	}
 	free(by_name);
-	return 0;
 }
 
-int reasons_of(const struct split *split, const char *format, struct reasons *ret)
+void reasons_of(const struct split *split, const char *format, struct reasons *ret)
 {
 	struct reasons kernel = { .list = NULL, .nr = 0 };
 	struct merge merge;
-	int err = 0;
 
 	if (format && split->format_list >= 0)
-		err = reasons_parse(format, split->format_list, &kernel);
-	if (err && err != -ENOENT)
-		return err;
-	err = merge_init(&merge, &kernel, split);
+		(void)reasons_parse(format, split->format_list, &kernel);
+	merge_init(&merge, &kernel, split);
 	reasons_release(&kernel);
-	if (err)
-		return err;
 	merge_sort(&merge);
 	merge_set_known(&merge, split);
-	err = merge_make_unique(&merge);
-	if (err) {
-		free(merge.list);
-		return err;
-	}
+	merge_make_unique(&merge);
 	ret->list = merge.list;
 	ret->nr = merge.nr;
-	return 0;
 }
 
 void reasons_release(struct reasons *reasons)

@@ -163,16 +163,15 @@ struct reasons {
  * The reasons of a split: first the reasons of the kernel's print format (the text of the event's
  * `format` file, or NULL), in the kernel's spelling, then the reasons that only the built-in table
  * has. Aliases and flags come from the table, matched by code. Sorted by code, no code twice.
- * Text that makes no sense is skipped, never an error. Returns 0 or -ENOMEM; release with
- * reasons_release().
+ * Text that makes no sense is skipped. Release them with reasons_release().
  */
-int reasons_of(const struct split *split, const char *format, struct reasons *ret);
+void reasons_of(const struct split *split, const char *format, struct reasons *ret);
 void reasons_release(struct reasons *reasons);
 
 /*
  * Parses the index-th `{ value, "name" }, ...` list of a print format (what __print_symbolic,
  * __print_symbolic_u64 and __print_flags take). The strings are copied.
- * Returns 0, -ENOENT when there is no such list, or -ENOMEM.
+ * Returns 0, or -ENOENT when there is no such list.
  */
 int reasons_parse(const char *format, int index, struct reasons *ret);
 

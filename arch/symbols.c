@@ -14,6 +14,7 @@
 
 #include "arch/arch.h"
 #include "lib/array.h"
+#include "lib/xalloc.h"
 
 /* How deep parentheses and signs may nest; the kernel's macros nest about four deep. */
 #define MAX_DEPTH 32
@@ -313,9 +314,7 @@ int reasons_parse(const char *format, int index, struct reasons *ret)
 	struct reasons found = { .nr = 0 };
 
 	/* One block: the entries, then the names, which are shorter than the text of the call. */
-	found.list = calloc(1, nr * sizeof(found.list[0]) + (size_t)(end - call) + 1);
-	if (!found.list)
-		return -ENOMEM;
+	found.list = xcalloc(1, nr * sizeof(found.list[0]) + (size_t)(end - call) + 1);
 	read_call(call, &found, (char *)(found.list + nr));
 	*ret = found;
 	return 0;

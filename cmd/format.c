@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/say.h"
+#include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "trace/recording/progress.h"
@@ -129,7 +130,7 @@ static int format(const struct options *options, const char *rules, const char *
 	struct why why = { "" };
 	int err = rules_read(rules, &run.rules, &why);
 
-	run.xen_last_tsc = calloc(XEN_CPUS, sizeof(*run.xen_last_tsc));
+	run.xen_last_tsc = xcalloc(XEN_CPUS, sizeof(*run.xen_last_tsc));
 	if (!err && !run.xen_last_tsc)
 		err = -ENOMEM;
 	if (!err)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "cmd/kallsyms.h"
 
 int kallsyms_option_take(struct kallsyms_options *options, const char *text, struct why *why)
@@ -30,9 +31,7 @@ int kallsyms_files_read(const struct kallsyms_options *options, struct kallsyms_
 		const char *equals = strchr(options->texts[i], '=');
 		struct guest_symbols *of = &files->list[i];
 
-		files->names[i] = strndup(options->texts[i], (size_t)(equals - options->texts[i]));
-		if (!files->names[i])
-			return -ENOMEM;
+		files->names[i] = xstrndup(options->texts[i], (size_t)(equals - options->texts[i]));
 		of->guest = files->names[files->nr++];
 		err = kallsyms_read(equals + 1, &of->symbols, why);
 	}

@@ -17,6 +17,7 @@
 #include "lib/delay.h"
 #include "lib/output.h"
 #include "lib/say.h"
+#include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "host/cpus.h"
@@ -64,9 +65,7 @@ static int add_tids(struct run *run, pid_t pid)
 	int nr, room = (int)(THREADS_MAX - run->nr_tids);
 
 	if (!run->tids)
-		run->tids = calloc(THREADS_MAX, sizeof(*run->tids));
-	if (!run->tids)
-		return -ENOMEM;
+		run->tids = xcalloc(THREADS_MAX, sizeof(*run->tids));
 	nr = guest_threads(&run->env, pid, run->tids + run->nr_tids, room);
 	if (nr < 0)
 		return nr;
@@ -201,9 +200,7 @@ static int loop(struct run *run, struct why *why)
 	int err = 0;
 
 	ring_pages(run->ring, &nr);
-	fds = calloc(nr + 1, sizeof(*fds));
-	if (!fds)
-		return -ENOMEM;
+	fds = xcalloc(nr + 1, sizeof(*fds));
 	ring_pollfds(run->ring, fds);
 	fds[nr] = (struct pollfd){ .fd = run->signals, .events = POLLIN };
 	while (!err && !has_ended(run)) {
@@ -275,9 +272,7 @@ static int ring_open(struct run *run, struct why *why)
 	if (nr_cpus < 0)
 		return why_set(why, nr_cpus, "cannot read %s: %s", CPUS_PRESENT,
 			       strerror(-nr_cpus));
-	path = strdup(options->output);
-	if (!path)
-		return -ENOMEM;
+	path = xstrdup(options->output);
 	config.nr_cpus = (size_t)nr_cpus;
 	config.folder = dirname(path);
 	err = ring_new(&config, &run->ring, why);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "arch/argument.h"
 #include "cmd/report.h"
 #include "cmd/thresholds_file.h"
@@ -37,14 +38,12 @@ static bool is_chosen(const struct options *options, const struct guest *guest,
  * -p: the vCPUs of these processes, and these threads. -g with several guests of the name, of which
  * each was recorded after the one before it ended: the vCPUs of all of them.
  */
-static int choose_vcpus(struct report_facts *facts, const struct options *options)
+static void choose_vcpus(struct report_facts *facts, const struct options *options)
 {
 	const struct guests *guests = facts->recorded.guests;
 	struct query *query = &facts->query;
 
-	facts->only = calloc(guests_count_vcpus(guests) + 1, sizeof(*facts->only));
-	if (!facts->only)
-		return -ENOMEM;
+	facts->only = xcalloc(guests_count_vcpus(guests) + 1, sizeof(*facts->only));
 	for (size_t i = 0; i < guests_count(guests); i++) {
 		const struct guest *guest = guests_at(guests, i);
 
@@ -56,7 +55,6 @@ static int choose_vcpus(struct report_facts *facts, const struct options *option
 		}
 	}
 	query->only = facts->only;
-	return 0;
 }
 
 /* One guest, or one vCPU, is a level of the screen. */
@@ -92,7 +90,7 @@ static int choose_guests(struct report_facts *facts, const struct options *optio
 			query->guest = guest->id;
 	}
 	if (options->pids || err)
-		err = choose_vcpus(facts, options);
+		choose_vcpus(facts, options);
 	if (!err && options->pids) {
 		facts->is_none = !query->nr_only;
 		if (!facts->is_none && query->guest == GUEST_ANY)

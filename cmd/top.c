@@ -11,6 +11,7 @@
 #include "lib/clock.h"
 #include "lib/output.h"
 #include "lib/say.h"
+#include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/complete.h"
 #include "cmd/lists.h"
@@ -370,11 +371,9 @@ static int understand(struct options *options, struct why *why)
 static int read_recording(const struct options *options)
 {
 	size_t nr = options->nr_words;
-	const char **paths = calloc(nr + 1, sizeof(*paths));
+	const char **paths = xcalloc(nr + 1, sizeof(*paths));
 	int status;
 
-	if (!paths)
-		return say_failure(-ENOMEM, &(struct why){ "" });
 	paths[0] = options->read_file;
 	memcpy(paths + 1, options->words, nr * sizeof(*paths));
 	status = report_recordings(paths, nr + 1, options);

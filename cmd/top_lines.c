@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/say.h"
+#include "lib/xalloc.h"
 #include "cmd/top_lines.h"
 #include "core/views/build.h"
 
@@ -128,7 +129,7 @@ static const struct guest *guest_at(const struct guests *guests, size_t i)
 	return i < nr ? guests_at(guests, i) : guests_ended_at(guests, i - nr);
 }
 
-/* Adds the guest and its vCPUs to what the query asks for. 0 or -ENOMEM. */
+/* Adds the guest and its vCPUs to what the query asks for. */
 static int add_guest(struct query *query, const struct guest *guest, struct vcpu_key **only)
 {
 	size_t nr = query->nr_only;

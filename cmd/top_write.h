@@ -26,7 +26,7 @@ int top_writer_open(struct top_writer *writer, const struct options *options,
 
 /*
  * Writes the monitor's latest sample. Prints a message when writing fails, and when it works
- * again. time_ns: CLOCK_REALTIME. 0 or -ENOMEM.
+ * again. time_ns: CLOCK_REALTIME.
  */
 int top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns);
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lib/clock.h"
+#include "lib/xalloc.h"
 #include "host/guest.h"
 #include "core/monitor.h"
 #include "core/provider.h"
@@ -186,11 +187,9 @@ static enum source_kind source_of(const struct monitor_config *config)
 
 int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor, struct why *why)
 {
-	struct monitor *monitor = calloc(1, sizeof(*monitor));
-	int err = -ENOMEM;
+	struct monitor *monitor = xcalloc(1, sizeof(*monitor));
+	int err;
 
-	if (!monitor)
-		return -ENOMEM;
 	monitor->config = *config;
 	monitor->guests = is_recorded(monitor) ? config->recording.guests : guests_new(config->env);
 	monitor->fields = config->recording.fields ? config->recording.fields : fields_new();
@@ -206,12 +205,10 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		.guests = monitor->guests,
 		.counted = &monitor->want.fields,
 	};
-	if (monitor->guests && monitor->fields && monitor->stats) {
-		if (!monitor->facts.long_exits)
-			monitor->facts.long_exits = stats_long_exits(monitor->stats);
-		stats_know_guests(monitor->stats, monitor->guests);
-		err = open_sources(monitor, why);
-	}
+	if (!monitor->facts.long_exits)
+		monitor->facts.long_exits = stats_long_exits(monitor->stats);
+	stats_know_guests(monitor->stats, monitor->guests);
+	err = open_sources(monitor, why);
 	if (err) {
 		monitor_close(monitor);
 		return err;
@@ -266,15 +263,10 @@ static bool is_filter_new(const struct monitor *monitor, const struct query *que
 	return strcmp(monitor->filter, pattern_text(query->filter)) != 0;
 }
 
-static int remember_filter(struct monitor *monitor, const struct query *query)
+static void remember_filter(struct monitor *monitor, const struct query *query)
 {
-	char *filter = query->filter ? strdup(pattern_text(query->filter)) : NULL;
-
-	if (query->filter && !filter)
-		return -ENOMEM;
 	free(monitor->filter);
-	monitor->filter = filter;
-	return 0;
+	monitor->filter = query->filter ? xstrdup(pattern_text(query->filter)) : NULL;
 }
 
 /*
@@ -372,9 +364,9 @@ static void tell_source(struct source *source, const struct want *want)
 
 /*
  * Passes the wanted fields to a source if they have changed: each call makes the source begin anew,
- * and exits that have just begun are lost. Returns 1 if they were passed, 0 if not, or -ENOMEM.
+ * and exits that have just begun are lost. Returns whether they were passed.
  */
-static int tell_source_news(const struct monitor *monitor, struct source *source, bool is_new)
+static bool tell_source_news(const struct monitor *monitor, struct source *source, bool is_new)
 {
 	struct want want;
 
@@ -429,8 +421,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 		add_all(monitor);
 	monitor->want.longer_ns = query_wants_longer(query);
 	monitor->want.has_halts = query->has_halts;
-	if (remember_filter(monitor, query) < 0)
-		return why_set(why, -ENOMEM, "out of memory");
+	remember_filter(monitor, query);
 	monitor->has_new_question = is_new;
 	if (is_new)
 		stats_clear(monitor->stats);
@@ -446,11 +437,8 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	for (size_t i = 0; i < monitor->nr_sources; i++) {
 		struct source *source = &monitor->sources[i];
 		bool was_open = source->is_open;
-		int told = tell_source_news(monitor, source, is_new);
 
-		if (told < 0)
-			return why_set(why, -ENOMEM, "out of memory");
-		monitor->has_new_question |= told;
+		monitor->has_new_question |= tell_source_news(monitor, source, is_new);
 		if (was_open && !source->is_open)
 			failed = source;
 	}
@@ -703,7 +691,7 @@ int monitor_try(const struct provider *provider, const struct env *env, struct w
 		.provider = provider,
 		.args = { .env = env, .guests = guests_new(env), .fields = fields_new() },
 	};
-	int err = source.args.guests && source.args.fields ? try_source(&source, why) : -ENOMEM;
+	int err = try_source(&source, why);
 
 	fields_free(source.args.fields);
 	guests_free(source.args.guests);

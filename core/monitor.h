@@ -89,7 +89,7 @@ bool monitor_is_ready(struct monitor *monitor);
 /* Waits for that, at most timeout_ms. False: some of it is not counted yet. */
 bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms);
 
-/* Brings the guests up to date and takes a sample. 0 or -ENOMEM. */
+/* Brings the guests up to date and takes a sample. */
 void monitor_sample(struct monitor *monitor);
 
 /* The next monitor_sample() takes the one sample of a recording that follows the latest. */

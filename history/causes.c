@@ -122,7 +122,7 @@ int causes_take(struct causes *causes, const struct facts *facts, struct moment 
 	if (causes->looked_ns && moment->time_ns - causes->looked_ns < LOOK_NS)
 		return 0;
 	causes->looked_ns = moment->time_ns;
-	err = findings_find(&causes->findings, facts, GUEST_ANY, causes->thresholds);
+	findings_find(&causes->findings, facts, GUEST_ANY, causes->thresholds);
 	if (!err)
 		steady_take(&causes->steady, &causes->findings);
 	if (!err)

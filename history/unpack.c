@@ -675,8 +675,6 @@ int unpack_guests(struct packer *packer, const struct blob *blob, struct moment 
 		return err;
 	guests_free(moment->guests);
 	moment->guests = guests_new(NULL);
-	if (!moment->guests)
-		return why_set(why, -ENOMEM, "out of memory");
 	nr = next_array(&in);
 	for (size_t i = 0; i < nr && !in.is_bad && !err; i++)
 		err = read_guest(&in, &room, moment->guests);

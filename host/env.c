@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "lib/xalloc.h"
 #include "arch/arch.h"
 #include "host/env.h"
 
@@ -56,11 +57,11 @@ static char *find_mount(const char *usual, const char *type, long magic)
 	FILE *mounts;
 
 	if (is_mounted(usual, magic))
-		return strdup(usual);
+		return xstrdup(usual);
 	mounts = setmntent("/proc/self/mounts", "r");
 	while (mounts && !found && (mount = getmntent(mounts))) {
 		if (strcmp(mount->mnt_type, type) == 0 && is_mounted(mount->mnt_dir, magic))
-			found = strdup(mount->mnt_dir);
+			found = xstrdup(mount->mnt_dir);
 	}
 	if (mounts)
 		endmntent(mounts);
@@ -77,10 +78,8 @@ static bool is_folder(const char *path)
 /* The path in a captured machine; NULL: the machine has no such path. */
 static char *find_captured(const struct env *env, const char *path)
 {
-	char *found;
+	char *found = xasprintf("%s%s", env->root, path);
 
-	if (asprintf(&found, "%s%s", env->root, path) < 0)
-		return NULL;
 	if (is_folder(found))
 		return found;
 	free(found);
@@ -101,8 +100,8 @@ static char *find_debugfs_kvm(const struct env *env)
 	if (env_is_captured(env))
 		return find_captured(env, "/sys/kernel/debug/kvm");
 	debugfs = find_mount("/sys/kernel/debug", "debugfs", DEBUGFS_MAGIC);
-	if (debugfs && asprintf(&kvm, "%s/kvm", debugfs) < 0)
-		kvm = NULL;
+	if (debugfs)
+		kvm = xasprintf("%s/kvm", debugfs);
 	free(debugfs);
 	if (kvm && !is_folder(kvm)) {
 		free(kvm);

@@ -27,7 +27,7 @@ struct env {
 /*
  * Looks at the machine below root ("" for this one): its architecture, and where tracefs and
  * debugfs are mounted. Not finding them is not an error. A captured machine has them at
- * sys/kernel/tracing and sys/kernel/debug. Returns 0, -ENOMEM, or -ENOENT with why when root is no
+ * sys/kernel/tracing and sys/kernel/debug. Returns 0, or -ENOENT with why when root is no
  * folder.
  */
 int env_init(struct env *env, const char *root, struct why *why);

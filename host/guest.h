@@ -44,7 +44,7 @@ struct guests;
 
 /*
  * An empty inventory of the machine that env describes; env must outlive the inventory. env NULL:
- * the inventory of a recording, where only guests_add() adds guests. NULL: no memory.
+ * the inventory of a recording, where only guests_add() adds guests.
  */
 struct guests *guests_new(const struct env *env);
 void guests_free(struct guests *guests);
@@ -92,7 +92,7 @@ struct vcpu_thread {
  * The guest of such a thread. A process is examined now if the inventory does not have it yet, or
  * if nothing else tells which vCPU the thread runs; if it has ended meanwhile, it becomes a guest
  * that has ended, with the threads that are known. now_ns: as for guests_refresh(). Returns the id;
- * GUEST_ANY: no memory, or the process is alive and cannot be read now.
+ * GUEST_ANY: the process is alive and cannot be read now.
  */
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
 
@@ -172,7 +172,7 @@ int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
 
 /*
  * Adds a copy of a guest under a new id; guests_refresh() neither reads nor removes it. A pid or
- * tid of 0 means not known. Returns the id; 0: no memory.
+ * tid of 0 means not known. Returns the id.
  */
 uint32_t guests_add(struct guests *guests, const struct guest *guest);
 

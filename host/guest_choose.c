@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "lib/read.h"
+#include "lib/xalloc.h"
 #include "host/guest.h"
 #include "host/guest_list.h"
 
@@ -32,11 +33,9 @@ static int compare_names(const void *a, const void *b)
 
 static int not_found(const struct guests *guests, const char *name, struct why *why)
 {
-	const char **names = calloc(guests_count(guests) + 1, sizeof(*names));
+	const char **names = xcalloc(guests_count(guests) + 1, sizeof(*names));
 	size_t start;
 
-	if (!names)
-		return -ENOMEM;
 	for (size_t i = 0; i < guests_count(guests); i++)
 		names[i] = guests_at(guests, i)->name;
 	qsort(names, guests_count(guests), sizeof(*names), compare_names);

@@ -11,6 +11,7 @@
 
 #include "lib/array.h"
 #include "lib/read.h"
+#include "lib/xalloc.h"
 #include "host/guest.h"
 #include "host/guest_find.h"
 
@@ -51,7 +52,7 @@ struct guest_finder {
 
 struct guest_finder *guest_finder_new(const struct env *env)
 {
-	struct guest_finder *finder = calloc(1, sizeof(*finder));
+	struct guest_finder *finder = xcalloc(1, sizeof(*finder));
 
 	if (finder)
 		finder->env = env;
@@ -260,11 +261,9 @@ static int examine_all(struct guest_finder *finder, const struct pid_list *known
 		       uint64_t now_ns)
 {
 	size_t nr = finder->pids.nr, old = 0;
-	struct seen *seen = calloc(nr + 1, sizeof(*seen));
+	struct seen *seen = xcalloc(nr + 1, sizeof(*seen));
 	int err = 0;
 
-	if (!seen)
-		return -ENOMEM;
 	for (size_t i = 0; !err && i < nr; i++) {
 		pid_t pid = finder->pids.pids[i];
 		bool is_first;

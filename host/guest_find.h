@@ -18,7 +18,7 @@
 
 struct guest_finder;
 
-/* NULL: no memory. env must outlive the finder. */
+/* env must outlive the finder. */
 struct guest_finder *guest_finder_new(const struct env *env);
 void guest_finder_free(struct guest_finder *finder);
 

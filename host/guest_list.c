@@ -6,6 +6,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/xalloc.h"
 #include "host/guest.h"
 #include "host/guest_find.h"
 #include "host/guest_list.h"
@@ -19,10 +20,8 @@ struct tid_ref {
 
 struct guests *guests_new(const struct env *env)
 {
-	struct guests *guests = calloc(1, sizeof(*guests));
+	struct guests *guests = xcalloc(1, sizeof(*guests));
 
-	if (!guests)
-		return NULL;
 	guests->env = env;
 	guests->finder = env ? guest_finder_new(env) : NULL;
 	if (guests->finder || !env)

@@ -41,7 +41,7 @@ struct guests {
 	size_t nr_ended;
 };
 
-/* A guest of the process, with the next id and nothing else; NULL: no memory. */
+/* A guest of the process, with the next id and nothing else. */
 struct guest_entry *guest_list_add(struct guests *guests, pid_t pid);
 
 /* By the pid, or the tid of any thread; NULL: no such guest. */

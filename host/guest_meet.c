@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "host/guest.h"
 #include "host/guest_list.h"
 #include "host/guest_name.h"
@@ -25,11 +26,9 @@ static struct guest_entry *ended_by_pid(const struct guests *guests,
 static struct guest_entry *add_ended(struct guests *guests, const struct vcpu_thread *thread)
 {
 	const struct guest_name name = guest_name_of_ended(thread->pid, thread->comm);
-	struct guest_entry *entry = calloc(1, sizeof(*entry));
+	struct guest_entry *entry = xcalloc(1, sizeof(*entry));
 	struct guest *guest;
 
-	if (!entry)
-		return NULL;
 	guest = &entry->guest;
 	guest->id = ++guests->last_id;
 	guest->pid = thread->pid;
@@ -75,25 +74,25 @@ static void add_vcpu(struct guest *guest, int index, pid_t tid)
  * Notes that the thread runs a vCPU of the guest. Without an index it is the only vCPU without a
  * thread; of a guest that has ended, the first such vCPU, or else a new one.
  */
-static int note_thread(struct guests *guests, struct guest *guest, const struct vcpu_thread *thread)
+static void note_thread(struct guests *guests, struct guest *guest,
+			const struct vcpu_thread *thread)
 {
 	int index = thread->vcpu < 0 ? guest_name_vcpu(thread->comm) : thread->vcpu;
 	struct vcpu *vcpu = NULL;
 	size_t nr;
 
 	if (guest_vcpu_by_tid(guest, thread->tid))
-		return 0;
+		return;
 	nr = waiting_vcpus(guest, index, &vcpu);
 	if (index < 0 && nr != 1 && !guest->has_ended)
-		return 0;
+		return;
 	if (!nr && guest_vcpu(guest, index)) /* another thread runs it */
-		return 0;
+		return;
 	guests->generation++;
 	if (nr)
 		vcpu->tid = thread->tid;
 	else
 		add_vcpu(guest, index, thread->tid);
-	return 0;
 }
 
 /* The inventory does not have the thread, and nothing else tells its vCPU; not of guests_add(). */
@@ -128,7 +127,8 @@ uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, ui
 		entry = ended_by_pid(guests, thread);
 	if (!entry && (thread->has_ended || is_zombie(guests, thread->pid)))
 		entry = add_ended(guests, thread);
-	if (!entry || note_thread(guests, &entry->guest, thread) < 0)
+	if (!entry)
 		return GUEST_ANY;
+	note_thread(guests, &entry->guest, thread);
 	return entry->guest.id;
 }

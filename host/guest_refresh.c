@@ -32,8 +32,6 @@ static int add_guest(struct guests *guests, pid_t pid)
 	if (err || proc_stat_has_ended(&stat))
 		return proc_has_failed(err) ? err : 0;
 	entry = guest_list_add(guests, pid);
-	if (!entry)
-		return -ENOMEM;
 	entry->guest.start_ticks = stat.start_ticks;
 	entry->nr_threads = stat.nr_threads;
 	name = guest_name_find(guests->env, pid);

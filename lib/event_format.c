@@ -8,6 +8,7 @@
 
 #include "lib/array.h"
 #include "lib/event_format.h"
+#include "lib/xalloc.h"
 
 #define NUMBER_MAX (1 << 24) /* no record is as long as that */
 
@@ -202,9 +203,7 @@ int format_read(const char *text, size_t size, struct format *ret_format)
 {
 	int err;
 
-	*ret_format = (struct format){ .text = strndup(text, size) };
-	if (!ret_format->text)
-		return -ENOMEM;
+	*ret_format = (struct format){ .text = xstrndup(text, size) };
 	err = read_lines(ret_format);
 	if (err)
 		format_release(ret_format);

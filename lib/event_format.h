@@ -45,7 +45,7 @@ struct format {
 	size_t nr_fields;
 };
 
-/* 0, -EINVAL if a line is not as above, or -ENOMEM. */
+/* 0, or -EINVAL if a line is not as above. */
 int format_read(const char *text, size_t size, struct format *ret_format);
 void format_release(struct format *format); /* takes zeroes, too */
 

@@ -9,6 +9,7 @@
 #include "lib/array.h"
 #include "lib/kallsyms.h"
 #include "lib/read.h"
+#include "lib/xalloc.h"
 
 #define FILE_MAX ((size_t)64 << 20)
 #define DIGITS_MAX 16
@@ -75,17 +76,17 @@ static bool parse_line(char *line, struct symbol *ret_symbol)
 	return true;
 }
 
-static int add_line(struct kallsyms *symbols, char *line, uint32_t number)
+static bool add_line(struct kallsyms *symbols, char *line, uint32_t number)
 {
 	struct symbol symbol = { .line = number };
 
 	if (!parse_line(line, &symbol))
-		return -EINVAL;
+		return false;
 	if (!symbol.address) /* hidden, or a thing of each CPU */
-		return 0;
+		return true;
 	array_grow(&symbols->list, &symbols->room, symbols->nr + 1);
 	symbols->list[symbols->nr++] = symbol;
-	return 0;
+	return true;
 }
 
 static int compare(const void *a, const void *b)
@@ -102,7 +103,6 @@ static int compare(const void *a, const void *b)
 static int add_lines(struct kallsyms *symbols, size_t size, const char *path, struct why *why)
 {
 	char *at = symbols->text, *end = at + size, *next;
-	int err;
 
 	for (uint32_t number = 1; at < end; number++, at = next) {
 		char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -111,13 +111,10 @@ static int add_lines(struct kallsyms *symbols, size_t size, const char *path, st
 		if (newline)
 			*newline = '\0';
 		/* A NUL within the line would hide its end. */
-		err = strlen(at) == (size_t)((newline ? newline : end) - at) ?
-			      add_line(symbols, at, number) : -EINVAL;
-		if (err == -EINVAL)
-			return why_set(why, err, "%s: line %" PRIu32 " is not one of "
-						 "/proc/kallsyms", path, number);
-		if (err)
-			return why_set(why, err, "no memory for %s", path);
+		if (strlen(at) != (size_t)((newline ? newline : end) - at) ||
+		    !add_line(symbols, at, number))
+			return why_set(why, -EINVAL, "%s: line %" PRIu32 " is not one of "
+						     "/proc/kallsyms", path, number);
 	}
 	if (!symbols->nr)
 		return why_set(why, -ENODATA, "%s: it has no addresses: copy the guest's "
@@ -129,13 +126,9 @@ static int add_lines(struct kallsyms *symbols, size_t size, const char *path, st
 int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **ret_symbols,
 		   struct why *why)
 {
-	struct kallsyms *symbols = calloc(1, sizeof(*symbols));
+	struct kallsyms *symbols = xcalloc(1, sizeof(*symbols));
 	int err;
 
-	if (!symbols) {
-		free(text);
-		return why_set(why, -ENOMEM, "no memory for %s", path);
-	}
 	symbols->text = text;
 	err = add_lines(symbols, size, path, why);
 	if (err)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/output.h"
+#include "lib/xalloc.h"
 
 #define LINKS_MAX 40 /* as the kernel has it */
 #define TRIES 100 /* while others make and remove the file */
@@ -156,7 +157,7 @@ void output_release(struct output *output)
 
 char *output_path(const struct output *output)
 {
-	char fd[64], folder[PATH_MAX], *path;
+	char fd[64], folder[PATH_MAX];
 	ssize_t len;
 
 	snprintf(fd, sizeof(fd), "/proc/self/fd/%d", output->folder);
@@ -164,9 +165,7 @@ char *output_path(const struct output *output)
 	if (len < 0)
 		return NULL;
 	folder[len] = '\0';
-	if (asprintf(&path, "%s/%s", len > 1 ? folder : "", output->name) < 0)
-		return NULL;
-	return path;
+	return xasprintf("%s/%s", len > 1 ? folder : "", output->name);
 }
 
 /* ---- the file */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/pattern.h"
+#include "lib/xalloc.h"
 
 /*
  * A user's pattern must not hang the screen or use up the memory: patterns like (a+)+$ end at these
@@ -38,36 +39,33 @@ void pattern_free(struct pattern *pattern)
 
 int pattern_new(const char *text, struct pattern **ret_pattern, struct why *why)
 {
-	struct pattern *pattern = calloc(1, sizeof(*pattern));
-	int error = 0, err = -ENOMEM;
+	struct pattern *pattern;
+	int error = 0;
 	PCRE2_SIZE offset = 0;
+	pcre2_code *code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+					 PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &offset,
+					 NULL);
 
-	if (!pattern)
-		return -ENOMEM;
-	pattern->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
-				      PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &offset, NULL);
-	if (!pattern->code) {
+	if (!code) {
 		char message[120];
 
 		pcre2_get_error_message(error, (PCRE2_UCHAR *)message, sizeof(message));
-		err = why_set(why, -EINVAL,
-			      "\"%.*s%s\" is not a valid regular expression: %s at position %zu",
-			      TEXT_SHOWN, text, strlen(text) > TEXT_SHOWN ? "..." : "", message,
-			      offset + 1);
-		goto fail;
+		return why_set(why, -EINVAL,
+			       "\"%.*s%s\" is not a valid regular expression: %s at position %zu",
+			       TEXT_SHOWN, text, strlen(text) > TEXT_SHOWN ? "..." : "", message,
+			       offset + 1);
 	}
-	pattern->text = strdup(text);
-	pattern->data = pcre2_match_data_create_from_pattern(pattern->code, NULL);
+	pattern = xcalloc(1, sizeof(*pattern));
+	pattern->code = code;
+	pattern->text = xstrdup(text);
+	pattern->data = pcre2_match_data_create_from_pattern(code, NULL);
 	pattern->context = pcre2_match_context_create(NULL);
-	if (!pattern->text || !pattern->data || !pattern->context)
-		goto fail;
+	if (!pattern->data || !pattern->context)
+		out_of_memory();
 	pcre2_set_match_limit(pattern->context, MATCH_LIMIT);
 	pcre2_set_heap_limit(pattern->context, HEAP_LIMIT_KIB);
 	*ret_pattern = pattern;
 	return 0;
-fail:
-	pattern_free(pattern);
-	return err;
 }
 
 const char *pattern_text(const struct pattern *pattern)

@@ -9,6 +9,7 @@
 
 #include "lib/read.h"
 #include "lib/settings.h"
+#include "lib/xalloc.h"
 
 #define FILE_MAX (1 << 20)
 
@@ -33,9 +34,9 @@ int setting_path(const struct setting *setting, char **path)
 
 	if (!text)
 		return -EINVAL;
-	if (*text && asprintf(&whole, "%s%s%s", *text == '/' ? "" : setting->folder,
-			      *text == '/' ? "" : "/", text) < 0)
-		return -ENOMEM;
+	if (*text)
+		whole = xasprintf("%s%s%s", *text == '/' ? "" : setting->folder,
+				  *text == '/' ? "" : "/", text);
 	free(*path);
 	*path = whole;
 	return 0;
@@ -76,7 +77,7 @@ int settings_parse(const char *text, size_t size, const char *folder, setting_ta
 	int err = 0;
 
 	if (!yaml_parser_initialize(&parser))
-		return -ENOMEM;
+		out_of_memory();
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
 	if (yaml_parser_load(&parser, &document)) {
 		whole.value = yaml_document_get_root_node(&document);
@@ -99,8 +100,8 @@ int settings_read(const char *path, setting_take *take, void *to, struct why *wh
 	int err = read_whole(path, FILE_MAX, &text, &size);
 
 	if (!err) {
-		copy = strdup(path);
-		err = copy ? settings_parse(text, size, dirname(copy), take, to, &line) : -ENOMEM;
+		copy = xstrdup(path);
+		err = settings_parse(text, size, dirname(copy), take, to, &line);
 		free(copy);
 		free(text);
 	}

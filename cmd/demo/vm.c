@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/thread.h"
+#include "lib/xalloc.h"
 #include "cmd/demo/machine.h"
 #include "cmd/demo/vm.h"
 
@@ -419,9 +420,7 @@ int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct wh
 
 	if (err)
 		return err;
-	vm = calloc(1, sizeof(*vm));
-	if (!vm)
-		return why_set(why, -ENOMEM, "no memory for the demo guest");
+	vm = xcalloc(1, sizeof(*vm));
 	vm->plan = *plan;
 	vm->kvm_fd = vm->vm_fd = vm->stats_fd = vm->ended_fd = -1;
 	err = open_kvm(&vm->kvm_fd, why);

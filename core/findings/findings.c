@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "core/facts/key_sums.h"
 #include "core/facts/host_fields.h"
 #include "core/findings/findings.h"
@@ -171,7 +172,6 @@ bool findings_can_have(const struct findings *findings, const struct rule *rule)
 
 /* ---- one pass over the keys */
 
-/* NULL: no memory. */
 static struct subject *subject_of(struct measure *measure, const struct key *key)
 {
 	struct key owner = { key->guest, key->vcpu, 0 };
@@ -206,7 +206,7 @@ static const struct rule_counts *counts_of(const struct measure *measure,
 	return at ? &measure->counts[at - 1] : &none;
 }
 
-/* Valid until the next call. NULL: no memory. */
+/* Valid until the next call. */
 static struct rule_counts *make_counts(struct measure *measure, struct subject *subject,
 				       size_t rule)
 {
@@ -326,7 +326,7 @@ static void add_busy(struct measure *measure, const struct stats_item *stat)
 	};
 }
 
-static int add_stat(struct measure *measure, const struct stats_item *stat)
+static void add_stat(struct measure *measure, const struct stats_item *stat)
 {
 	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
 	const struct field_rules *rules = &measure->rules[stat->key.field];
@@ -337,35 +337,28 @@ static int add_stat(struct measure *measure, const struct stats_item *stat)
 	measure->has_arguments |= field->use == USE_ARGUMENT;
 	if (field->use == USE_HOST && field->part == HOST_BUSY) {
 		add_busy(measure, stat);
-		return 0;
+		return;
 	}
 	if (!any && field->use != USE_TIME && !is_cpu(field) && !is_of_place(field))
-		return 0;
+		return;
 	subject = subject_of(measure, &stat->key);
-	if (!subject)
-		return -ENOMEM;
 	subject->is_here |= stat->seen >= stats_latest_tick(measure->facts->stats, field->source);
 	add_time(measure->facts->stats, subject, stat, field);
 	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
 	for (uint32_t rest = any; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
-		struct rule_counts *counts = make_counts(measure, subject, i);
 
-		if (!counts)
-			return -ENOMEM;
-		add_counts(counts, rule_at(i), i, rules, stat, field, open_ns);
+		add_counts(make_counts(measure, subject, i), rule_at(i), i, rules, stat, field,
+			   open_ns);
 	}
-	return 0;
 }
 
-static int add_stats(struct measure *measure)
+static void add_stats(struct measure *measure)
 {
 	const struct stats *stats = measure->facts->stats;
-	int err = 0;
 
-	for (size_t i = 0; !err && i < stats_count(stats); i++)
-		err = add_stat(measure, stats_at(stats, i));
-	return err;
+	for (size_t i = 0; i < stats_count(stats); i++)
+		add_stat(measure, stats_at(stats, i));
 }
 
 /* ---- a rule and a vCPU */
@@ -709,16 +702,14 @@ static int compare_subjects(const void *a, const void *b)
 	return ((*x)->vcpu > (*y)->vcpu) - ((*x)->vcpu < (*y)->vcpu);
 }
 
-static int find_all(const struct measure *measure, struct findings *findings)
+static void find_all(const struct measure *measure, struct findings *findings)
 {
-	const struct subject **sorted = calloc(measure->nr + 1, sizeof(struct subject *));
-	int err = sorted ? 0 : -ENOMEM;
+	const struct subject **sorted = xcalloc(measure->nr + 1, sizeof(struct subject *));
 
-	for (size_t i = 0; !err && i < measure->nr; i++)
+	for (size_t i = 0; i < measure->nr; i++)
 		sorted[i] = &measure->subjects[i];
-	if (!err)
-		qsort(sorted, measure->nr, sizeof(struct subject *), compare_subjects);
-	for (size_t i = 0, end; !err && i < measure->nr; i = end) {
+	qsort(sorted, measure->nr, sizeof(struct subject *), compare_subjects);
+	for (size_t i = 0, end; i < measure->nr; i = end) {
 		struct guest_subjects of = { &sorted[i], 0 };
 
 		for (end = i; end < measure->nr && sorted[end]->guest == sorted[i]->guest; end++)
@@ -726,7 +717,6 @@ static int find_all(const struct measure *measure, struct findings *findings)
 		find_guest(measure, &of, findings);
 	}
 	free(sorted);
-	return err;
 }
 
 /* ---- what another kvmtop found: its numbers are not known here */
@@ -797,12 +787,11 @@ static void add_all_told(const struct measure *measure, struct findings *finding
 	}
 }
 
-int findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
-		  const struct thresholds *thresholds)
+void findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
+		   const struct thresholds *thresholds)
 {
 	struct thresholds usual;
 	struct measure measure = { .facts = facts, .thresholds = thresholds, .guest = guest };
-	int err;
 
 	if (!thresholds) {
 		thresholds_init(&usual);
@@ -811,16 +800,13 @@ int findings_find(struct findings *findings, const struct facts *facts, uint32_t
 	findings->nr = 0;
 	find_rules(findings, facts->fields);
 	measure.rules = findings->rules;
-	err = add_stats(&measure);
-	if (!err)
-		err = find_all(&measure, findings);
-	if (!err)
-		add_all_told(&measure, findings);
+	add_stats(&measure);
+	find_all(&measure, findings);
+	add_all_told(&measure, findings);
 	key_sums_release(&measure.numbers);
 	free(measure.subjects);
 	free(measure.counts);
 	free(measure.busy);
-	return err;
 }
 
 void findings_release(struct findings *findings)

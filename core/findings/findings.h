@@ -46,10 +46,10 @@ struct findings {
 
 /*
  * The findings of one guest, or of all with GUEST_ANY; replaces the list. thresholds NULL: the
- * usual ones. 0 or -ENOMEM.
+ * usual ones.
  */
-int findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
-		  const struct thresholds *thresholds);
+void findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
+		   const struct thresholds *thresholds);
 void findings_release(struct findings *findings);
 
 /* Whether rules need the field. Arguments are needed, too, and cost more than other fields. */

@@ -25,7 +25,7 @@ struct steady {
 	uint32_t guest;
 };
 
-/* Takes the findings of the next sample. 0 or -ENOMEM. */
+/* Takes the findings of the next sample. */
 void steady_take(struct steady *steady, const struct findings *findings);
 
 /* NULL: there is none. Valid until the next steady_take(). */

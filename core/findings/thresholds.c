@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "core/findings/thresholds.h"
 
 static const struct {
@@ -119,8 +120,8 @@ static int parse_line(struct thresholds *thresholds, char *line, unsigned int nu
 
 int thresholds_parse(struct thresholds *thresholds, const char *text, struct why *why)
 {
-	char *copy = strdup(text), *rest = copy, *line;
-	int err = copy ? 0 : -ENOMEM;
+	char *copy = xstrdup(text), *rest = copy, *line;
+	int err = 0;
 
 	for (unsigned int number = 1; !err && (line = strsep(&rest, "\n")); number++)
 		err = parse_line(thresholds, line, number, why);

@@ -126,15 +126,15 @@ static int build(struct view *view, const struct query *query, const struct fact
 {
 	struct findings findings = { 0 };
 	const struct steady *steady = query->steady;
-	int err = steady ? 0 : findings_find(&findings, facts, query->guest, query->thresholds);
-	size_t nr = steady ? steady->nr : findings.nr;
-	size_t size = nr * sizeof(struct finding);
-	struct kept *kept = err ? NULL : view_scratch(view, sizeof(*kept) + size);
+	struct kept *kept;
+	size_t nr, size;
+	int err = 0;
 
-	if (!kept) {
-		findings_release(&findings);
-		return err ? err : -ENOMEM;
-	}
+	if (!steady)
+		findings_find(&findings, facts, query->guest, query->thresholds);
+	nr = steady ? steady->nr : findings.nr;
+	size = nr * sizeof(struct finding);
+	kept = view_scratch(view, sizeof(*kept) + size);
 	if (steady)
 		keep_steady(kept, steady);
 	else if (nr)

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "lib/http/document.h"
+#include "lib/xalloc.h"
 
 #define GZIP_WINDOW (15 + 16) /* zlib's number for gzip */
 
@@ -31,10 +32,8 @@ static size_t compress_gzip(const char *bytes, size_t size, char *ret_bytes, siz
 struct document *document_new(const char *type, const char *bytes, size_t size, bool is_gzip)
 {
 	size_t room = is_gzip ? compressBound(size) + 32 : size;
-	struct document *document = malloc(sizeof(*document) + room);
+	struct document *document = xmalloc(sizeof(*document) + room);
 
-	if (!document)
-		return NULL;
 	atomic_init(&document->nr_holders, 1);
 	document->type = type;
 	document->is_gzip = is_gzip;

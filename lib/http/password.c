@@ -11,6 +11,7 @@
 #include "lib/clock.h"
 #include "lib/siphash.h"
 #include "lib/http/password.h"
+#include "lib/xalloc.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -38,11 +39,9 @@ struct passwords {
 
 struct passwords *passwords_new(const struct web_config *config, size_t max)
 {
-	struct passwords *passwords = calloc(1, sizeof(*passwords) +
-					     config->nr_users * sizeof(passwords->right[0]));
+	struct passwords *passwords = xcalloc(1, sizeof(*passwords) +
+					      config->nr_users * sizeof(passwords->right[0]));
 
-	if (!passwords)
-		return NULL;
 	passwords->config = config;
 	passwords->max = max;
 	passwords->left_ns = AT_ONCE_NS;
@@ -190,8 +189,8 @@ void password_ask(struct passwords *passwords, struct password_question *questio
 	if (passwords->nr_waiting == passwords->max ||
 	    count_of(passwords, &question->address) == PASSWORDS_OF_ADDRESS)
 		return;
-	question->name = strdup(name);
-	question->password = strdup(password);
+	question->name = xstrdup(name);
+	question->password = xstrdup(password);
 	if (!question->name || !question->password) {
 		forget(question->name);
 		forget(question->password);

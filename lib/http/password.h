@@ -37,7 +37,7 @@ struct password_question {
 	struct password_question *prev, *next;
 };
 
-/* The config outlives them; at most `max` questions wait. NULL: no memory. */
+/* The config outlives them; at most `max` questions wait. */
 struct passwords *passwords_new(const struct web_config *config, size_t max);
 void passwords_free(struct passwords *passwords); /* no question waits; NULL is fine */
 

@@ -20,6 +20,7 @@
 #include "lib/http/password.h"
 #include "lib/http/server.h"
 #include "lib/http/web_config.h"
+#include "lib/xalloc.h"
 
 #define CONNECTION_BYTES 8192 /* of a request's header, and of what is sent at a time */
 #define TIMEOUT_S 10
@@ -212,7 +213,7 @@ static void welcome(struct server *server, struct MHD_Connection *connection, vo
 		connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	const union MHD_ConnectionInfo *address = library->connection_info(
 		connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	struct visitor *visitor = fd ? calloc(1, sizeof(*visitor)) : NULL;
+	struct visitor *visitor = fd ? xcalloc(1, sizeof(*visitor)) : NULL;
 
 	if (!visitor)
 		return;
@@ -333,7 +334,6 @@ static int read_config(struct server *server, struct why *why)
 		err = web_config_read(server->config.web_config, &server->web, why);
 	if (!err && server->web.nr_users) {
 		server->passwords = passwords_new(&server->web, SERVER_CONNECTIONS / 2);
-		err = server->passwords ? 0 : -ENOMEM;
 	}
 	if (!err && server->web.cert_file)
 		err = read_pem(server->web.cert_file, &server->cert, why);
@@ -421,11 +421,9 @@ static void stop_thread(struct server *server)
 int server_start(const struct server_config *config, struct server **ret_server,
 		 bool *ret_is_open, struct why *why)
 {
-	struct server *server = calloc(1, sizeof(*server));
+	struct server *server = xcalloc(1, sizeof(*server));
 	int err;
 
-	if (!server)
-		return -ENOMEM;
 	server->config = *config;
 	server->listener.fd = -1;
 	server->wake_fd = -1;

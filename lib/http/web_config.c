@@ -7,6 +7,7 @@
 #include "lib/array.h"
 #include "lib/settings.h"
 #include "lib/http/web_config.h"
+#include "lib/xalloc.h"
 
 #define BCRYPT_LENGTH 60
 
@@ -37,7 +38,6 @@ static int take_user(const struct setting *setting)
 {
 	struct web_config *config = setting->to;
 	const char *hash = setting_text(setting);
-	struct web_user user;
 
 	if (!hash)
 		return -EINVAL;
@@ -45,9 +45,9 @@ static int take_user(const struct setting *setting)
 		return setting_bad(setting, "the password must be a bcrypt hash, as htpasswd -nB "
 					    "prints it");
 	array_grow(&config->users, &config->room_users, config->nr_users + 1);
-	user = (struct web_user){ strdup(setting->key), strdup(hash) };
-	config->users[config->nr_users++] = user;
-	return user.name && user.hash ? 0 : -ENOMEM;
+	config->users[config->nr_users++] =
+		(struct web_user){ xstrdup(setting->key), xstrdup(hash) };
+	return 0;
 }
 
 static int take_http(const struct setting *setting)

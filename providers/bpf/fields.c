@@ -8,6 +8,7 @@
 #include <tracefs.h>
 
 #include "lib/event_format.h"
+#include "lib/xalloc.h"
 #include "providers/bpf/fields.h"
 #include "providers/bpf/placeholders.h"
 
@@ -149,11 +150,11 @@ int bpf_field_size(const char *system, const char *event, const char *name)
 	return location.is_there ? location.size : -ENOENT;
 }
 
-/* A copy of the program's instructions; NULL: no memory. */
+/* A copy of the program's instructions; */
 static struct bpf_insn *copy_insns(const struct bpf_program *program, size_t *ret_nr)
 {
 	size_t nr = bpf_program__insn_cnt(program);
-	struct bpf_insn *insns = calloc(nr, sizeof(*insns));
+	struct bpf_insn *insns = xcalloc(nr, sizeof(*insns));
 
 	if (insns)
 		memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));

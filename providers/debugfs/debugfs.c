@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "host/lockdown.h"
 #include "host/pid_namespace.h"
@@ -110,7 +111,7 @@ static int find_fields(struct debugfs *debugfs, int folder, struct why *why)
 
 	if (nr < 0)
 		return debugfs_why_no_folder(env, -errno, why);
-	debugfs->counters = calloc((size_t)nr + 1, sizeof(*debugfs->counters));
+	debugfs->counters = xcalloc((size_t)nr + 1, sizeof(*debugfs->counters));
 	err = debugfs->counters ? 0 : -ENOMEM;
 	if (!err)
 		add_fields(debugfs, folder, names, nr, false);
@@ -350,7 +351,7 @@ static int debugfs_open(const struct provider_args *args, void **ret_state, stru
 
 	if (folder < 0)
 		return folder;
-	debugfs = calloc(1, sizeof(*debugfs));
+	debugfs = xcalloc(1, sizeof(*debugfs));
 	if (!debugfs)
 		goto out;
 	debugfs->args = *args;

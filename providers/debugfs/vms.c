@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/xalloc.h"
 #include "host/guest_proc.h"
 #include "providers/debugfs/vms.h"
 
@@ -19,18 +20,16 @@ static struct debugfs_vm *find_vm(const struct debugfs_vms *vms, const struct di
 	return vm;
 }
 
-static int add_vm(struct debugfs_vms *vms, const struct dirent *entry)
+static void add_vm(struct debugfs_vms *vms, const struct dirent *entry)
 {
 	struct vm_folder folder;
 	struct debugfs_vm *vm;
 
 	if (strlen(entry->d_name) >= sizeof(vm->name) || !vm_folder_parse(entry->d_name, &folder))
-		return 0;
+		return;
 	vm = find_vm(vms, entry);
 	if (!vm) {
-		vm = calloc(1, sizeof(*vm) + vms->nr_counters * sizeof(vm->readings[0]));
-		if (!vm)
-			return -ENOMEM;
+		vm = xcalloc(1, sizeof(*vm) + vms->nr_counters * sizeof(vm->readings[0]));
 		strcpy(vm->name, entry->d_name);
 		vm->inode = entry->d_ino;
 		vm->pid = folder.creator;
@@ -40,20 +39,17 @@ static int add_vm(struct debugfs_vms *vms, const struct dirent *entry)
 		vms->first = vm;
 	}
 	vm->is_there = true;
-	return 0;
 }
 
 /* Sets is_there of each VM that has a folder. dir NULL: the module was unloaded, there is none. */
-static int list_vms(struct debugfs_vms *vms, DIR *dir)
+static void list_vms(struct debugfs_vms *vms, DIR *dir)
 {
 	struct dirent *entry;
-	int err = 0;
 
 	for (struct debugfs_vm *vm = vms->first; vm; vm = vm->next)
 		vm->is_there = vm->is_new = false;
-	while (!err && dir && (entry = readdir(dir)))
-		err = add_vm(vms, entry);
-	return err;
+	while (dir && (entry = readdir(dir)))
+		add_vm(vms, entry);
 }
 
 static struct debugfs_owner *get_owner(struct debugfs_vms *vms, uint32_t guest)
@@ -64,9 +60,7 @@ static struct debugfs_owner *get_owner(struct debugfs_vms *vms, uint32_t guest)
 		owner = owner->next;
 	if (owner)
 		return owner;
-	owner = calloc(1, sizeof(*owner) + vms->nr_counters * sizeof(owner->totals[0]));
-	if (!owner)
-		return NULL;
+	owner = xcalloc(1, sizeof(*owner) + vms->nr_counters * sizeof(owner->totals[0]));
 	owner->guest = guest;
 	owner->is_new = owner->is_from_zero = true;
 	owner->next = vms->owners;
@@ -187,10 +181,10 @@ static void drop_ended_owners(struct debugfs_vms *vms)
 
 int debugfs_vms_update(struct debugfs_vms *vms, DIR *dir)
 {
-	int err = list_vms(vms, dir);
+	int err;
 
-	if (!err)
-		err = find_owners(vms);
+	list_vms(vms, dir);
+	err = find_owners(vms);
 	if (err)
 		return err;
 	drop_gone_vms(vms);

@@ -11,6 +11,7 @@
 #include <tracefs.h>
 
 #include "lib/clock.h"
+#include "lib/xalloc.h"
 #include "core/facts/exit_fields.h"
 #include "host/descriptors.h"
 #include "providers/bpf/attach.h"
@@ -118,11 +119,9 @@ static void add_lost_field(struct exits_state *exits)
 
 static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	struct exits_state *exits = calloc(1, sizeof(*exits));
+	struct exits_state *exits = xcalloc(1, sizeof(*exits));
 	int err;
 
-	if (!exits)
-		return -ENOMEM;
 	exits->args = *args;
 	err = trace_check(args->env, why);
 	if (!err)
@@ -169,7 +168,7 @@ static int begin(struct exits_state *exits, struct why *why)
 		.is_timed = exits_bpf_is_timed(exits->bpf),
 		.clock = clock_now_ns,
 	});
-	exits->ended = calloc(max_threads, sizeof(*exits->ended));
+	exits->ended = xcalloc(max_threads, sizeof(*exits->ended));
 	if (!exits->ended || !exits->threads)
 		return -ENOMEM;
 	exits->lost = (struct exits_bpf_lost){ 0 };
@@ -397,13 +396,10 @@ static struct exits_bpf_lost lost_since(struct exits_state *exits)
 static int add_threads(struct exits_state *exits, struct why *why)
 {
 	uint32_t max_threads = exits_bpf_max_threads(exits->bpf) + EXITS_CHUNK;
-	uint32_t *ended = reallocarray(exits->ended, max_threads, sizeof(*ended));
+	uint32_t *ended = xreallocarray(exits->ended, max_threads, sizeof(*ended));
 
-	if (!ended)
-		return -ENOMEM;
 	exits->ended = ended;
-	if (exits_threads_grow(exits->threads, max_threads) < 0)
-		return -ENOMEM;
+	exits_threads_grow(exits->threads, max_threads);
 	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
 	return exits_bpf_add_threads(exits->bpf, why);
 }

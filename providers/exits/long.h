@@ -32,7 +32,7 @@ struct exits_long_output {
 	struct long_exits *long_exits;
 };
 
-/* record: the thread's. hides_pc: the guest is protected. 0 or -ENOMEM. */
+/* record: the thread's. hides_pc: the guest is protected. */
 int exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
 		   const volatile struct exits_thread *record, bool hides_pc);
 

@@ -10,6 +10,7 @@
 #include "arch/argument.h"
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "lib/xalloc.h"
 #include "core/facts/exit_fields.h"
 #include "providers/exits/event.h"
 #include "providers/exits/names.h"
@@ -44,12 +45,12 @@ static int read_reasons(struct exits_names *names, enum exit_kind kind)
 {
 	const struct split *split = names->splits[kind];
 	char *format;
-	int err;
+	int err = 0;
 
 	if (!split)
 		return 0;
 	format = tracefs_event_file_read(NULL, split->system, split->event, "format", NULL);
-	err = reasons_of(split, format, &names->reasons[kind]);
+	reasons_of(split, format, &names->reasons[kind]);
 	free(format);
 	for (size_t i = 0; i < names->reasons[kind].nr && !err; i++) {
 		struct exits_code code = { names->reasons[kind].list[i].code, kind, 1, 0 };
@@ -78,11 +79,9 @@ int exits_names_new(const struct provider_args *args, const struct split *exit, 
 		    struct exits_names **ret_names)
 {
 	const struct exit_events events = find_events(exit);
-	struct exits_names *names = calloc(1, sizeof(*names));
+	struct exits_names *names = xcalloc(1, sizeof(*names));
 	int err = 0;
 
-	if (!names)
-		return -ENOMEM;
 	names->args = *args;
 	names->splits[EXITS_VMEXIT] = exit;
 	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
@@ -142,16 +141,13 @@ static struct name *find_name(const struct exits_names *names, const struct name
 	return name;
 }
 
-static int keep_name(struct exits_names *names, const struct name_key *key, uint32_t field)
+static void keep_name(struct exits_names *names, const struct name_key *key, uint32_t field)
 {
-	struct name *name = calloc(1, sizeof(*name));
+	struct name *name = xcalloc(1, sizeof(*name));
 
-	if (!name)
-		return -ENOMEM;
 	name->key = *key;
 	name->field = field;
 	hash_add(names->names, key, name);
-	return 0;
 }
 
 static const struct reason *find_reason(const struct reasons *reasons, uint64_t code)
@@ -231,8 +227,7 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 	field = exit_fields_reason(&names->fields, (enum exit_kind)code->kind, reason,
 				   known_reason && !code->is_nested ? known_reason->alias : NULL,
 				   known_reason && known_reason->flags & REASON_IDLE);
-	if (keep_name(names, &key, field) < 0)
-		return FIELD_NONE;
+	keep_name(names, &key, field);
 	return field;
 }
 
@@ -252,8 +247,7 @@ static uint32_t add_argument(struct exits_names *names, const struct name_key *k
 				 key->argument.c);
 	field = exit_fields_argument(&names->fields, (enum exit_kind)key->argument.kind,
 				     code ? reason : NULL, reason_field, label);
-	if (keep_name(names, key, field) < 0)
-		return FIELD_NONE;
+	keep_name(names, key, field);
 	names->nr_arguments++;
 	return field;
 }

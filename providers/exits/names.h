@@ -17,7 +17,7 @@ struct exits_names;
 
 /*
  * Adds the fields that are known before any exit. exit: the split of the VM exit, NULL: none;
- * parts: the parts of time that are measured, as bits. 0 or -ENOMEM.
+ * parts: the parts of time that are measured, as bits.
  */
 int exits_names_new(const struct provider_args *args, const struct split *exit, unsigned int parts,
 		    struct exits_names **ret_names);
@@ -28,7 +28,7 @@ uint32_t exits_names_parent(const struct exits_names *names, enum exit_kind kind
 uint32_t exits_names_cpu(const struct exits_names *names);
 uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
 
-/* Adds the field of a part that was not measured until now. 0 or -ENOMEM. */
+/* Adds the field of a part that was not measured until now. */
 void exits_names_add_part(struct exits_names *names, enum time_part part);
 
 /* arch.h's REASON_* of a cell of VM exits; 0 for other cells. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/thread.h"
+#include "lib/xalloc.h"
 #include "providers/bpf/attach.h"
 #include "providers/exits/load.h"
 #include "providers/exits/program.h"
@@ -207,8 +208,8 @@ int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg)
 
 	if (!exits_bpf_nr_late(bpf))
 		return 0;
-	pid_tgids = calloc(EXITS_LATE, sizeof(*pid_tgids));
-	late = calloc(EXITS_LATE, sizeof(*late));
+	pid_tgids = xcalloc(EXITS_LATE, sizeof(*pid_tgids));
+	late = xcalloc(EXITS_LATE, sizeof(*late));
 	if (pid_tgids && late)
 		err = take_all_late(bpf, pid_tgids, late, take, arg);
 	free(pid_tgids);
@@ -304,17 +305,15 @@ static uint32_t max_arguments(const struct exits_bpf_config *config)
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
 		   struct why *why)
 {
-	struct exits_bpf *bpf = calloc(1, sizeof(*bpf));
+	struct exits_bpf *bpf = xcalloc(1, sizeof(*bpf));
 	int err;
 
-	if (!bpf)
-		return -ENOMEM;
 	bpf->nested.fd = bpf->runs.fd = -1;
 	bpf->load.config = *config;
 	bpf->load.max_arguments = max_arguments(config);
 	bpf_be_quiet();
-	bpf->keys = calloc(bpf->load.max_arguments, sizeof(*bpf->keys));
-	bpf->cells = calloc(bpf->load.max_arguments, sizeof(*bpf->cells));
+	bpf->keys = xcalloc(bpf->load.max_arguments, sizeof(*bpf->keys));
+	bpf->cells = xcalloc(bpf->load.max_arguments, sizeof(*bpf->cells));
 	if (!bpf->keys || !bpf->cells)
 		err = -ENOMEM;
 	else

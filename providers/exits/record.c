@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/xalloc.h"
 #include "providers/exits/record.h"
 
 #define READ_TRIES 4
@@ -269,9 +270,7 @@ struct exits_packed *exits_record_pack(const struct exits_record *record)
 
 	for (unsigned int word = 0; word < EXITS_CELLS / 64; word++)
 		nr += (unsigned int)__builtin_popcountll(record->used[word]);
-	packed = malloc(sizeof(*packed) + nr * sizeof(packed->cells[0]));
-	if (!packed)
-		return NULL;
+	packed = xmalloc(sizeof(*packed) + nr * sizeof(packed->cells[0]));
 	memcpy(packed->used, record->used, sizeof(packed->used));
 	packed->whole_ns = record->whole_ns;
 	packed->polled_ns = record->polled_ns;

@@ -102,7 +102,7 @@ void exits_record_add_packed(struct exits_record *to, const struct exits_packed 
 /* Subtracts an earlier reading; a cell that becomes 0 is unused. */
 void exits_record_less(struct exits_record *record, const struct exits_packed *earlier);
 
-/* A copy, for free(); NULL: no memory. */
+/* A copy, for free(); */
 struct exits_packed *exits_record_pack(const struct exits_record *record);
 
 void exits_cell_add(struct exits_cell *to, const struct exits_cell *from);

@@ -11,6 +11,7 @@
 #include "arch/argument.h"
 #include "lib/clock.h"
 #include "lib/hash.h"
+#include "lib/xalloc.h"
 #include "providers/exits/record.h"
 #include "providers/exits/threads.h"
 #include "providers/exits/vcpus.h"
@@ -55,12 +56,10 @@ struct exits_threads {
 
 struct exits_threads *exits_threads_new(const struct exits_threads_config *config)
 {
-	struct exits_threads *threads = calloc(1, sizeof(*threads));
+	struct exits_threads *threads = xcalloc(1, sizeof(*threads));
 
-	if (!threads)
-		return NULL;
 	threads->config = *config;
-	threads->list = calloc(config->max_threads, sizeof(*threads->list));
+	threads->list = xcalloc(config->max_threads, sizeof(*threads->list));
 	threads->vcpus = exits_vcpus_new(&(struct exits_vcpus_config){
 		.guests = config->guests,
 		.names = config->names,
@@ -341,20 +340,17 @@ static struct argument_base *find_base(const struct exits_threads *threads,
 	return base;
 }
 
-static int keep_base(struct exits_threads *threads, const struct exits_argument_key *key,
-		     const struct exits_cell *cell)
+static void keep_base(struct exits_threads *threads, const struct exits_argument_key *key,
+		      const struct exits_cell *cell)
 {
 	struct argument_base *base = find_base(threads, key);
 
 	if (!base) {
-		base = calloc(1, sizeof(*base));
-		if (!base)
-			return -ENOMEM;
+		base = xcalloc(1, sizeof(*base));
 		base->key = *key;
 		hash_add(threads->bases, key, base);
 	}
 	base->cell = *cell;
-	return 0;
 }
 
 /*
@@ -408,7 +404,9 @@ int exits_threads_argument(struct exits_threads *threads, const struct exits_arg
 		exits_cell_less(&now, &base->cell);
 	err = exits_vcpu_add_argument(thread->vcpu, field, (enum exit_kind)key->kind, &now,
 				      is_over || thread->fate != STAYS, open);
-	return !err && thread->fate == MOVES ? keep_base(threads, key, &counted) : err;
+	if (!err && thread->fate == MOVES)
+		keep_base(threads, key, &counted);
+	return err;
 }
 
 /* Takes leaving threads from their vCPUs. The next sample finds the new vCPU of one that moves. */
@@ -440,15 +438,12 @@ void exits_threads_release(struct exits_threads *threads, uint32_t number)
 	forget(threads, number);
 }
 
-int exits_threads_grow(struct exits_threads *threads, uint32_t max_threads)
+void exits_threads_grow(struct exits_threads *threads, uint32_t max_threads)
 {
-	struct watched_thread *list = reallocarray(threads->list, max_threads, sizeof(*list));
+	struct watched_thread *list = xreallocarray(threads->list, max_threads, sizeof(*list));
 
-	if (!list)
-		return -ENOMEM;
 	threads->list = list;
 	memset(list + threads->config.max_threads, 0,
 	       (max_threads - threads->config.max_threads) * sizeof(*list));
 	threads->config.max_threads = max_threads;
-	return 0;
 }

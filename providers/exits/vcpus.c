@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
+#include "lib/xalloc.h"
 #include "core/facts/exit_fields.h"
 #include "providers/exits/vcpus.h"
 
@@ -50,10 +51,8 @@ struct exits_vcpus {
 
 struct exits_vcpus *exits_vcpus_new(const struct exits_vcpus_config *config)
 {
-	struct exits_vcpus *vcpus = calloc(1, sizeof(*vcpus));
+	struct exits_vcpus *vcpus = xcalloc(1, sizeof(*vcpus));
 
-	if (!vcpus)
-		return NULL;
 	vcpus->config = *config;
 	for (unsigned int i = 0; i < EXITS_CELLS; i++)
 		vcpus->cells[i].field = FIELD_NONE;
@@ -116,9 +115,7 @@ struct exits_vcpu *exits_vcpus_get(struct exits_vcpus *vcpus, struct exits_vcpu_
 	HASH_FIND(hh, vcpus->list, &id, sizeof(id), vcpu);
 	if (vcpu)
 		return vcpu;
-	vcpu = calloc(1, sizeof(*vcpu));
-	if (!vcpu)
-		return NULL;
+	vcpu = xcalloc(1, sizeof(*vcpu));
 	vcpu->id = id;
 	hash_add(vcpus->list, id, vcpu);
 	return vcpu;
@@ -148,7 +145,7 @@ void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu)
 static int need_now(struct exits_vcpu *vcpu)
 {
 	if (!vcpu->now)
-		vcpu->now = calloc(1, sizeof(*vcpu->now));
+		vcpu->now = xcalloc(1, sizeof(*vcpu->now));
 	return vcpu->now ? 0 : -ENOMEM;
 }
 
@@ -191,9 +188,7 @@ static struct argument_sum *get_argument(struct exits_vcpu *vcpu, uint32_t field
 	HASH_FIND(hh, vcpu->arguments, &field, sizeof(field), sum);
 	if (sum)
 		return sum;
-	sum = calloc(1, sizeof(*sum));
-	if (!sum)
-		return NULL;
+	sum = xcalloc(1, sizeof(*sum));
 	sum->field = field;
 	sum->kind = kind;
 	vcpu->nr_named++;
@@ -281,31 +276,29 @@ static int look_up_cell(struct exits_vcpus *vcpus, const struct exits_code *code
  * An exit of L2 goes from the cell of its reason to the twin. If the thread was read in that
  * moment, in spite of copy() in record.c, a count is too high by one, and may not go back after it.
  */
-static int keep_counts(struct exits_vcpu *vcpu)
+static void keep_counts(struct exits_vcpu *vcpu)
 {
 	struct exits_record *now = vcpu->now;
 
 	if (!now->has_nested)
-		return 0;
+		return;
 	if (!vcpu->shown_counts)
-		vcpu->shown_counts = calloc(EXITS_CELLS, sizeof(*vcpu->shown_counts));
-	if (!vcpu->shown_counts)
-		return -ENOMEM;
+		vcpu->shown_counts = xcalloc(EXITS_CELLS, sizeof(*vcpu->shown_counts));
 	for (unsigned int i = exits_record_next(now, 0); i < EXITS_CELLS;
 	     i = exits_record_next(now, i + 1)) {
 		if (now->cells[i].count < vcpu->shown_counts[i])
 			now->cells[i].count = vcpu->shown_counts[i];
 		vcpu->shown_counts[i] = now->cells[i].count;
 	}
-	return 0;
 }
 
 static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
 		     struct exits_vcpu *vcpu, struct vcpu_sums *sums)
 {
 	const struct exits_record *now = vcpu->now;
-	int err = keep_counts(vcpu);
+	int err = 0;
 
+	keep_counts(vcpu);
 	for (unsigned int i = exits_record_next(now, 0); i < EXITS_CELLS && !err;
 	     i = exits_record_next(now, i + 1)) {
 		unsigned int kind = out->codes[i].kind;

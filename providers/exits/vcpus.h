@@ -32,7 +32,6 @@ struct exits_vcpu_id {
 	int32_t index;	/* -1: not known */
 };
 
-/* NULL: no memory. */
 struct exits_vcpus *exits_vcpus_new(const struct exits_vcpus_config *config);
 void exits_vcpus_free(struct exits_vcpus *vcpus);
 
@@ -47,7 +46,7 @@ struct exits_vcpu_id exits_vcpu_id(const struct exits_vcpu *vcpu);
 void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu); /* where its latest exit was */
 
 int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record,
-		   bool is_former); /* 0 or -ENOMEM */
+		   bool is_former);
 /*
  * A vCPU has room for the arguments that are counted now and for as many former ones, and may add a
  * limited number of new names. Arguments beyond these are added to the rest.
@@ -59,7 +58,7 @@ int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_k
 			    const struct exits_cell *cell, bool is_former, uint64_t open_ns);
 
 /*
- * Adds the rows of all vCPUs, with these flags; codes: EXITS_CELLS of them. 0 or -ENOMEM.
+ * Adds the rows of all vCPUs, with these flags; codes: EXITS_CELLS of them.
  */
 int exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
 		     struct sample *sample, uint32_t flags);

@@ -9,6 +9,7 @@
 
 #include "lib/hash.h"
 #include "lib/read.h"
+#include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "providers/host/cgroups.h"
 
@@ -32,7 +33,7 @@ struct host_cgroups {
 
 struct host_cgroups *host_cgroups_new(const struct env *env)
 {
-	struct host_cgroups *cgroups = calloc(1, sizeof(*cgroups));
+	struct host_cgroups *cgroups = xcalloc(1, sizeof(*cgroups));
 
 	if (cgroups)
 		cgroups->env = env;
@@ -112,10 +113,8 @@ static bool find_path(const struct env *env, const char *text, char *ret_path, s
 
 static struct host_cgroup *new_cgroup(struct host_cgroups *cgroups, const char *path, size_t len)
 {
-	struct host_cgroup *cgroup = calloc(1, sizeof(*cgroup) + len + 1);
+	struct host_cgroup *cgroup = xcalloc(1, sizeof(*cgroup) + len + 1);
 
-	if (!cgroup)
-		return NULL;
 	memcpy(cgroup->path, path, len);
 	cgroup->fd = -1;
 	HASH_ADD_KEYPTR(hh, cgroups->by_path, cgroup->path, len, cgroup);

@@ -22,7 +22,7 @@
 struct host_cgroups;
 struct host_cgroup;
 
-struct host_cgroups *host_cgroups_new(const struct env *env); /* NULL: no memory */
+struct host_cgroups *host_cgroups_new(const struct env *env);
 void host_cgroups_free(struct host_cgroups *cgroups);
 
 /*

@@ -8,6 +8,7 @@
 
 #include "lib/array.h"
 #include "lib/read.h"
+#include "lib/xalloc.h"
 #include "host/cpus.h"
 #include "providers/host/cpus.h"
 
@@ -30,11 +31,9 @@ struct host_cpus {
 
 struct host_cpus *host_cpus_new(const struct env *env, const struct host_fields *fields)
 {
-	struct host_cpus *cpus = calloc(1, sizeof(*cpus));
+	struct host_cpus *cpus = xcalloc(1, sizeof(*cpus));
 	long hz = sysconf(_SC_CLK_TCK);
 
-	if (!cpus)
-		return NULL;
 	cpus->env = env;
 	cpus->fields = fields;
 	cpus->tick_ns = NS_PER_S / (uint64_t)(hz > 0 ? hz : 100);
@@ -128,16 +127,13 @@ static void find_nodes(struct host_cpus *cpus)
 		cpus_parse(list, take_node, &nodes);
 }
 
-/* NULL: no memory. */
 static struct host_cpu *see_cpu(struct host_cpus *cpus, int number)
 {
 	size_t nr = (size_t)number + 1;
 	struct host_cpu *cpu;
 
 	if (nr > cpus->nr) {
-		cpu = reallocarray(cpus->list, nr, sizeof(*cpu));
-		if (!cpu)
-			return NULL;
+		cpu = xreallocarray(cpus->list, nr, sizeof(*cpu));
 		cpus->list = cpu;
 		for (; cpus->nr < nr; cpus->nr++)
 			cpus->list[cpus->nr] = (struct host_cpu){ false, -1, -1, -1 };

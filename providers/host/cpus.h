@@ -12,7 +12,7 @@
 
 struct host_cpus;
 
-/* Both arguments outlive it. NULL: no memory. */
+/* Both arguments outlive it. */
 struct host_cpus *host_cpus_new(const struct env *env, const struct host_fields *fields);
 void host_cpus_free(struct host_cpus *cpus);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/xalloc.h"
 #include "providers/host/cpus.h"
 #include "providers/host/threads.h"
 #include "providers/host/vmms.h"
@@ -40,11 +41,9 @@ static void host_close(void *state)
 
 static int host_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	struct host_state *host = calloc(1, sizeof(*host));
+	struct host_state *host = xcalloc(1, sizeof(*host));
 
 	(void)why;
-	if (!host)
-		return -ENOMEM;
 	host->args = *args;
 	host->cpus = host_cpus_new(args->env, &host->fields);
 	host->memory = host_memory_new(args->env, args->guests, host->cpus);
@@ -108,8 +107,8 @@ static int host_collect(void *state, struct sample *sample, struct why *why)
 		return -EAGAIN;
 	sample->time_ns[host->args.source] = clock_now_ns();
 	if (host->has_threads) {
-		err = host_threads_collect(host->threads, sample,
-					   &sample->time_ns[host->args.source]);
+		host_threads_collect(host->threads, sample,
+				     &sample->time_ns[host->args.source]);
 		say_hidden(host, why);
 	}
 	if (!err && host->has_vmms)

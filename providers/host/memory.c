@@ -10,6 +10,7 @@
 #include "lib/clock.h"
 #include "lib/read.h"
 #include "lib/thread.h"
+#include "lib/xalloc.h"
 #include "host/cpus.h"
 #include "providers/host/memory.h"
 
@@ -84,10 +85,8 @@ bool host_memory_has_nodes(const struct env *env)
 struct host_memory *host_memory_new(const struct env *env, const struct guests *guests,
 				    struct host_cpus *cpus)
 {
-	struct host_memory *memory = calloc(1, sizeof(*memory));
+	struct host_memory *memory = xcalloc(1, sizeof(*memory));
 
-	if (!memory)
-		return NULL;
 	memory->env = env;
 	memory->guests = guests;
 	memory->cpus = cpus;
@@ -128,17 +127,15 @@ static struct guest_memory *find(const struct host_memory *memory, uint32_t gues
 }
 
 /* Follows the inventory, which is in the order of guests. */
-static int find_guests(struct host_memory *memory)
+static void find_guests(struct host_memory *memory)
 {
 	size_t nr = guests_count(memory->guests), next = 0;
 	uint32_t turn = memory->nr ? memory->list[memory->next].guest : 0;
 	struct guest_memory *list;
 
 	if (memory->generation == guests_generation(memory->guests))
-		return 0;
-	list = calloc(nr + 1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
+		return;
+	list = xcalloc(nr + 1, sizeof(*list));
 	for (size_t i = 0; i < nr; i++) {
 		const struct guest *guest = guests_at(memory->guests, i);
 		const struct guest_memory *known = find(memory, guest->id);
@@ -156,7 +153,6 @@ static int find_guests(struct host_memory *memory)
 	memory->nr = nr;
 	memory->next = next < nr ? next : 0; /* the turns go on */
 	memory->generation = guests_generation(memory->guests);
-	return 0;
 }
 
 /* ---- a reading */
@@ -246,27 +242,24 @@ static void choose(struct host_memory *memory, struct reading *reading)
 	memory->next = (memory->next + 1) % memory->nr;
 }
 
-/* 0 or -ENOMEM. If no thread can be started, these guests are read in a later turn. */
-static int begin(struct host_memory *memory)
+/* If no thread can be started, these guests are read in a later turn. */
+static void begin(struct host_memory *memory)
 {
 	size_t most = count_untried(memory) + 1;
 	struct reading *reading =
-		calloc(1, sizeof(*reading) + most * sizeof(reading->targets[0]));
+		xcalloc(1, sizeof(*reading) + most * sizeof(reading->targets[0]));
 	pthread_t thread;
 
-	if (!reading)
-		return -ENOMEM;
 	reading->begun_ns = clock_now_ns();
 	env_path(memory->env, reading->proc, sizeof(reading->proc), "/proc");
 	choose(memory, reading);
 	if (thread_start(&thread, run, reading) < 0) {
 		free(reading);
-		return 0;
+		return;
 	}
 	pthread_detach(thread);
 	memory->reading = reading;
 	memory->nr_taken = 0;
-	return 0;
 }
 
 /* A process that has ended, or cannot be looked into, keeps what was known. */
@@ -310,15 +303,13 @@ static void take_reading(struct host_memory *memory)
 		end(memory);
 }
 
-int host_memory_take_turn(struct host_memory *memory)
+void host_memory_take_turn(struct host_memory *memory)
 {
-	int err;
-
 	take_reading(memory);
-	err = memory->has_nodes ? find_guests(memory) : 0;
-	if (err || memory->reading || !memory->nr || clock_now_ns() < memory->next_ns)
-		return err;
-	return begin(memory);
+	if (memory->has_nodes)
+		find_guests(memory);
+	if (!memory->reading && memory->nr && clock_now_ns() >= memory->next_ns)
+		begin(memory);
 }
 
 int host_memory_remote(const struct host_memory *memory, uint32_t guest, int cpu)

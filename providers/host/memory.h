@@ -26,13 +26,13 @@ struct host_memory;
 /* Whether the host has several nodes. */
 bool host_memory_has_nodes(const struct env *env);
 
-/* All arguments outlive it. NULL: no memory. */
+/* All arguments outlive it. */
 struct host_memory *host_memory_new(const struct env *env, const struct guests *guests,
 				    struct host_cpus *cpus);
 void host_memory_free(struct host_memory *memory);
 
-/* Call it for each sample: takes what was read, and starts the next reading. 0 or -ENOMEM. */
-int host_memory_take_turn(struct host_memory *memory);
+/* Call it for each sample: takes what was read, and starts the next reading. */
+void host_memory_take_turn(struct host_memory *memory);
 
 /* How much of the guest's memory is not on the CPU's node, in thousandths. -1: not known. */
 int host_memory_remote(const struct host_memory *memory, uint32_t guest, int cpu);

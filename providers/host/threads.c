@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/read.h"
+#include "lib/xalloc.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
 #include "host/schedstat.h"
@@ -65,10 +66,8 @@ struct host_threads *host_threads_new(const struct env *env, const struct guests
 				      const struct host_fields *fields,
 				      struct host_memory *memory)
 {
-	struct host_threads *threads = calloc(1, sizeof(*threads));
+	struct host_threads *threads = xcalloc(1, sizeof(*threads));
 
-	if (!threads)
-		return NULL;
 	threads->env = env;
 	threads->guests = guests;
 	threads->fields = fields;
@@ -164,17 +163,15 @@ static size_t find_turn(const struct host_threads *threads, const struct host_th
 	return i < nr ? i : 0;
 }
 
-static int find_threads(struct host_threads *threads)
+static void find_threads(struct host_threads *threads)
 {
 	size_t room = guests_count_vcpus(threads->guests), nr = 0;
 	const struct guest *guest;
 	struct host_thread *list;
 
 	if (threads->generation == guests_generation(threads->guests))
-		return 0;
-	list = calloc(room + 1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
+		return;
+	list = xcalloc(room + 1, sizeof(*list));
 	for (size_t i = 0; (guest = guests_at(threads->guests, i)); i++)
 		nr += add_vcpus(guest, list + nr);
 	qsort(list, nr, sizeof(*list), compare_threads);
@@ -185,7 +182,6 @@ static int find_threads(struct host_threads *threads)
 	threads->nr = nr;
 	threads->generation = guests_generation(threads->guests);
 	descriptors_raise(FILES_OF_THREAD * nr + FILES_OF_OTHERS + DESCRIPTORS_SPARE);
-	return 0;
 }
 
 /* ---- what is read in each sample ---- */
@@ -415,7 +411,7 @@ static uint64_t read_all(struct host_threads *threads)
 
 /*
  * Looks which quota stops the thread now, and adds a row for it. What waits in a cgroup that cannot
- * be read may be stopped by a quota. 0 or -ENOMEM.
+ * be read may be stopped by a quota.
  */
 static void add_quota(struct host_threads *threads, struct host_thread *thread,
 		      struct sample *sample)
@@ -482,23 +478,18 @@ static bool is_repeated(const struct host_threads *threads, size_t i)
 	       threads->list[i].vcpu == threads->list[i - 1].vcpu;
 }
 
-int host_threads_collect(struct host_threads *threads, struct sample *sample,
-			 uint64_t *ret_time_ns)
+void host_threads_collect(struct host_threads *threads, struct sample *sample,
+			  uint64_t *ret_time_ns)
 {
-	int err = find_threads(threads);
-
-	if (err)
-		return err;
+	find_threads(threads);
 	*ret_time_ns = read_all(threads);
-	err = host_memory_take_turn(threads->memory);
-	for (size_t i = 0; i < threads->nr && !err; i++) {
+	host_memory_take_turn(threads->memory);
+	for (size_t i = 0; i < threads->nr; i++) {
 		if (is_repeated(threads, i))
 			continue;
 		add_rows(threads, &threads->list[i], sample);
-		if (!err)
-			add_quota(threads, &threads->list[i], sample);
+		add_quota(threads, &threads->list[i], sample);
 	}
-	return err;
 }
 
 size_t host_threads_hidden(const struct host_threads *threads)

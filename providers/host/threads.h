@@ -23,15 +23,15 @@
 
 struct host_threads;
 
-/* All arguments outlive it. NULL: no memory. */
+/* All arguments outlive it. */
 struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
 				      const struct host_fields *fields,
 				      struct host_memory *memory);
 void host_threads_free(struct host_threads *threads);
 
-/* Reads, and adds rows; ret_time_ns is when it read the threads' times. 0 or -ENOMEM. */
-int host_threads_collect(struct host_threads *threads, struct sample *sample,
-			 uint64_t *ret_time_ns);
+/* Reads, and adds rows; ret_time_ns is when it read the threads' times. */
+void host_threads_collect(struct host_threads *threads, struct sample *sample,
+			  uint64_t *ret_time_ns);
 
 /* Of how many vCPUs the cgroup is hidden, so that their quotas are not known. */
 size_t host_threads_hidden(const struct host_threads *threads);

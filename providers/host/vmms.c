@@ -10,6 +10,7 @@
 
 #include "lib/array.h"
 #include "lib/read.h"
+#include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "host/schedstat.h"
 #include "host/thread_list.h"
@@ -55,10 +56,8 @@ struct host_vmms {
 struct host_vmms *host_vmms_new(const struct env *env, const struct guests *guests,
 				const struct host_fields *fields)
 {
-	struct host_vmms *vmms = calloc(1, sizeof(*vmms));
+	struct host_vmms *vmms = xcalloc(1, sizeof(*vmms));
 
-	if (!vmms)
-		return NULL;
 	vmms->env = env;
 	vmms->guests = guests;
 	vmms->fields = fields;
@@ -92,17 +91,15 @@ void host_vmms_free(struct host_vmms *vmms)
 }
 
 /* Follows the inventory: both lists are in the order of guests. */
-static int find_vmms(struct host_vmms *vmms)
+static void find_vmms(struct host_vmms *vmms)
 {
 	size_t nr = guests_count(vmms->guests), old = 0, next = 0;
 	uint32_t turn = vmms->nr ? vmms->list[vmms->next].guest : 0;
 	struct vmm *list;
 
 	if (vmms->generation == guests_generation(vmms->guests))
-		return 0;
-	list = calloc(nr + 1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
+		return;
+	list = xcalloc(nr + 1, sizeof(*list));
 	for (size_t i = 0; i < nr; i++) {
 		const struct guest *guest = guests_at(vmms->guests, i);
 
@@ -121,7 +118,6 @@ static int find_vmms(struct host_vmms *vmms)
 	vmms->nr = nr;
 	vmms->next = next < nr ? next : 0; /* the turns go on */
 	vmms->generation = guests_generation(vmms->guests);
-	return 0;
 }
 
 /* ---- names */
@@ -157,7 +153,7 @@ static bool is_known(const struct host_fields *host, const char *label)
 	return false;
 }
 
-/* The number of the name in the VMM's list. 0 or -ENOMEM. */
+/* The number of the name in the VMM's list. */
 static void get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label, size_t *ret_name)
 {
 	uint32_t before = fields_count(vmms->fields->fields), field;
@@ -292,10 +288,11 @@ static void add_rows(const struct host_vmms *vmms, const struct vmm *vmm, struct
 
 int host_vmms_collect(struct host_vmms *vmms, struct sample *sample)
 {
-	int err = vmms->has_schedstat ? find_vmms(vmms) : 0;
+	int err = 0;
 
-	if (!err)
-		err = take_turns(vmms);
+	if (vmms->has_schedstat)
+		find_vmms(vmms);
+	err = take_turns(vmms);
 	for (size_t i = 0; i < vmms->nr && !err; i++) {
 		read_times(vmms, &vmms->list[i]);
 		add_rows(vmms, &vmms->list[i], sample);

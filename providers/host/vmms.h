@@ -19,12 +19,12 @@
 
 struct host_vmms;
 
-/* All arguments outlive it. NULL: no memory. */
+/* All arguments outlive it. */
 struct host_vmms *host_vmms_new(const struct env *env, const struct guests *guests,
 				const struct host_fields *fields);
 void host_vmms_free(struct host_vmms *vmms);
 
-/* Reads, and adds rows. 0 or -ENOMEM. */
+/* Reads, and adds rows. */
 int host_vmms_collect(struct host_vmms *vmms, struct sample *sample);
 
 #endif

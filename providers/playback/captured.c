@@ -10,6 +10,7 @@
 #include "arch/argument.h"
 #include "lib/array.h"
 #include "lib/read.h"
+#include "lib/xalloc.h"
 #include "core/facts/exit_fields.h"
 #include "core/facts/host_fields.h"
 #include "providers/playback/captured.h"
@@ -319,13 +320,11 @@ static int captured_collect(void *state, struct sample *sample, struct why *why)
 static int captured_new(const struct provider_args *args, const char *name, key_fn key_of,
 			struct captured **ret_captured, struct why *why)
 {
-	struct captured *captured = calloc(1, sizeof(*captured));
+	struct captured *captured = xcalloc(1, sizeof(*captured));
 	char path[PATH_MAX];
 	size_t size;
 	int err;
 
-	if (!captured)
-		return -ENOMEM;
 	captured->args = *args;
 	captured->key_of = key_of;
 	env_path(args->env, path, sizeof(path), "%s", name);

@@ -33,7 +33,7 @@ struct played_rows {
 	size_t nr_joined, room_joined;
 };
 
-/* timing is copied; NULL: the row is not timed. 0 or -ENOMEM. */
+/* timing is copied; NULL: the row is not timed. */
 void played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
 		     const struct played_timing *timing);
 
@@ -47,10 +47,10 @@ static inline struct played_timing *played_rows_timing(const struct played_rows 
 /* < 0, 0, > 0: the order of joined rows, by guest, vCPU, field. */
 int played_rows_compare(const struct played_row *a, const struct played_row *b);
 
-/* Adds up the rows of each key, keeps one of a gauge or a peak, and sorts by key. 0 or -ENOMEM. */
+/* Adds up the rows of each key, keeps one of a gauge or a peak, and sorts by key. */
 void played_rows_join(struct played_rows *rows, const struct fields *fields);
 
-/* Adds the rows of wanted fields to a sample; wanted NULL: of all. 0 or -ENOMEM. */
+/* Adds the rows of wanted fields to a sample; wanted NULL: of all. */
 void played_rows_sample(const struct played_rows *rows, const struct field_set *wanted,
 			uint32_t flags, struct sample *sample);
 

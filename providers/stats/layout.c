@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "providers/kvm_counter.h"
 #include "providers/stats/layout.h"
 
@@ -136,8 +137,8 @@ static int add_counters(struct stats_layout *layout, const char *bytes, size_t s
 	layout->size = size;
 	if (header.values_at >= layout->counters_at + layout->counters_size)
 		layout->tail_at = layout->counters_at + layout->counters_size - step;
-	layout->counter_bytes = malloc(layout->counters_size);
-	layout->counters = calloc(header.nr_counters, sizeof(*layout->counters));
+	layout->counter_bytes = xmalloc(layout->counters_size);
+	layout->counters = xcalloc(header.nr_counters, sizeof(*layout->counters));
 	if (!layout->counter_bytes || !layout->counters)
 		return -ENOMEM;
 	memcpy(layout->counter_bytes, bytes + layout->counters_at, layout->counters_size);
@@ -173,9 +174,7 @@ int stats_layout_parse(const char *bytes, size_t size, struct stats_layout **ret
 
 	if (!is_header(bytes, size))
 		return -EINVAL;
-	layout = calloc(1, sizeof(*layout));
-	if (!layout)
-		return -ENOMEM;
+	layout = xcalloc(1, sizeof(*layout));
 	memcpy(layout->header, bytes, sizeof(layout->header));
 	err = add_counters(layout, bytes, size);
 	if (err)

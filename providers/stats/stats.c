@@ -15,6 +15,7 @@
 
 #include "lib/clock.h"
 #include "lib/read.h"
+#include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "host/guest_proc.h"
 #include "providers/kvm_counter.h"
@@ -109,9 +110,7 @@ static struct holder *get_holder(struct kernel_stats *stats, const struct guest 
 		holder = holder->next;
 	if (holder)
 		return holder;
-	holder = calloc(1, sizeof(*holder));
-	if (!holder)
-		return NULL;
+	holder = xcalloc(1, sizeof(*holder));
 	holder->guest = guest->id;
 	holder->pid = guest->pid;
 	holder->held = HELD_NOTHING;
@@ -379,12 +378,10 @@ static void stats_close(void *opened)
 /* The fields are known once a descriptor has been read: that is tried. */
 static int stats_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	struct kernel_stats *stats = calloc(1, sizeof(*stats));
+	struct kernel_stats *stats = xcalloc(1, sizeof(*stats));
 	uint64_t time_ns;
 	int err;
 
-	if (!stats)
-		return -ENOMEM;
 	stats->args = *args;
 	err = guests_refresh(args->guests, clock_now_ns(), why);
 	if (!err)

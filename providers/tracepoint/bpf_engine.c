@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/xalloc.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
 #include "host/guest.h"
@@ -130,7 +131,7 @@ static int map_values(struct bpf_state *bpf)
 	if (memory == MAP_FAILED)
 		return -errno;
 	bpf->values = memory;
-	bpf->slots = calloc(bpf->nr_slots, sizeof(*bpf->slots));
+	bpf->slots = xcalloc(bpf->nr_slots, sizeof(*bpf->slots));
 	return bpf->slots ? 0 : -ENOMEM;
 }
 
@@ -419,11 +420,9 @@ static int guest_counts_begin(struct bpf_state *bpf, uint32_t guest, bool is_new
 static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
 {
 	struct bpf_state *bpf = state;
-	bool *has_slot = calloc(nr + 1, sizeof(*has_slot)), is_new_want = bpf->is_new_want;
+	bool *has_slot = xcalloc(nr + 1, sizeof(*has_slot)), is_new_want = bpf->is_new_want;
 	int err;
 
-	if (!has_slot)
-		return -ENOMEM;
 	err = fit(bpf, targets, nr);
 	if (!err)
 		retire_others(bpf, targets, nr, has_slot);
@@ -523,18 +522,16 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 
 	if (nr >= COUNTERS_MAX)
 		return why_set(why, -E2BIG, "more than %d events and reasons", COUNTERS_MAX);
-	bpf = calloc(1, sizeof(*bpf));
-	if (!bpf)
-		return -ENOMEM;
+	bpf = xcalloc(1, sizeof(*bpf));
 	bpf_be_quiet();
 	bpf->env = env;
 	bpf->cpus_end = cpus_end(env, CPUS_POSSIBLE);
 	bpf->counters = counters;
 	bpf->nr_counters = (uint32_t)nr;
 	bpf->counts = (struct counts){ counters, (uint32_t)nr, NULL };
-	bpf->is_wanted = calloc(nr, sizeof(*bpf->is_wanted));
-	bpf->is_open = calloc(nr, sizeof(*bpf->is_open));
-	bpf->hooks = calloc(nr, sizeof(*bpf->hooks));
+	bpf->is_wanted = xcalloc(nr, sizeof(*bpf->is_wanted));
+	bpf->is_open = xcalloc(nr, sizeof(*bpf->is_open));
+	bpf->hooks = xcalloc(nr, sizeof(*bpf->hooks));
 	for (size_t i = 0; bpf->hooks && i < nr; i++)
 		bpf->hooks[i] = BPF_HOOK_CLOSED;
 	err = bpf->is_wanted && bpf->is_open && bpf->hooks ? find_splits(bpf) : -ENOMEM;

@@ -9,16 +9,17 @@
 
 #include "lib/array.h"
 #include "lib/thread.h"
+#include "lib/xalloc.h"
 #include "providers/bpf/attach.h"
 #include "providers/bpf/fields.h"
 #include "providers/tracepoint/bpf_hook.h"
 #include "providers/tracepoint/counters_shared.h"
 
-/* A copy of a pattern's instructions, with the maps in them; NULL: no memory. */
+/* A copy of a pattern's instructions, with the maps in them; */
 static struct bpf_insn *copy_pattern(const struct bpf_program *pattern, size_t *ret_nr)
 {
 	size_t nr = bpf_program__insn_cnt(pattern);
-	struct bpf_insn *insns = calloc(nr, sizeof(*insns));
+	struct bpf_insn *insns = xcalloc(nr, sizeof(*insns));
 
 	if (insns)
 		memcpy(insns, bpf_program__insns(pattern), nr * sizeof(*insns));
@@ -145,7 +146,7 @@ static void *close_copy(void *copy)
 void bpf_hook_close_later(struct bpf_hook *hook)
 {
 	bool is_open = hook->link >= 0 || hook->program >= 0;
-	struct bpf_hook *copy = is_open ? malloc(sizeof(*copy)) : NULL;
+	struct bpf_hook *copy = is_open ? xmalloc(sizeof(*copy)) : NULL;
 	pthread_t thread;
 
 	if (copy) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "providers/tracepoint/counts.h"
 
 struct guest_counts *counts_find(const struct counts *counts, uint32_t guest)
@@ -31,14 +32,12 @@ struct guest_counts *counts_get(struct counts *counts, uint32_t guest)
 
 	if (counted)
 		return counted;
-	counted = calloc(1, sizeof(*counted));
-	if (!counted)
-		return NULL;
+	counted = xcalloc(1, sizeof(*counted));
 	counted->guest = guest;
-	counted->retired = calloc(n, sizeof(*counted->retired));
-	counted->now = calloc(n, sizeof(*counted->now));
-	counted->was_sampled = calloc(n, sizeof(*counted->was_sampled));
-	counted->is_counted = calloc(n, sizeof(*counted->is_counted));
+	counted->retired = xcalloc(n, sizeof(*counted->retired));
+	counted->now = xcalloc(n, sizeof(*counted->now));
+	counted->was_sampled = xcalloc(n, sizeof(*counted->was_sampled));
+	counted->is_counted = xcalloc(n, sizeof(*counted->is_counted));
 	if (!counted->retired || !counted->now || !counted->was_sampled || !counted->is_counted) {
 		guest_counts_free(counted);
 		return NULL;

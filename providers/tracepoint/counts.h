@@ -31,7 +31,7 @@ struct counts {
 };
 
 struct guest_counts *counts_find(const struct counts *counts, uint32_t guest); /* NULL: none */
-struct guest_counts *counts_get(struct counts *counts, uint32_t guest); /* NULL: no memory */
+struct guest_counts *counts_get(struct counts *counts, uint32_t guest);
 void counts_release(struct counts *counts);
 
 /* The counter is wanted from now on; is_running: its events were not closed since the last want. */
@@ -50,7 +50,7 @@ void counts_end(struct counts *counts, const struct target *targets, size_t nr, 
 /*
  * Adds a row for each guest and wanted counter, then drops the guests that have ended. failed: by
  * counter, an -errno if it is not counted everywhere: then it gets no first row; NULL: none failed.
- * 0 or -ENOMEM.
+ *
  */
 void counts_emit(struct counts *counts, const bool *is_wanted, const int *failed,
 		 struct sample *sample);

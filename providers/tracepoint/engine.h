@@ -52,7 +52,7 @@ struct engine {
 	int (*open)(const struct env *env, const struct counter *counters, size_t nr,
 		    void **ret_state, struct why *why);
 
-	/* Which counters to keep from now on; never waits. 0 or -ENOMEM. */
+	/* Which counters to keep from now on; never waits. */
 	int (*want)(void *state, const struct field_set *fields);
 
 	/*

@@ -14,6 +14,7 @@
 
 #include "lib/array.h"
 #include "lib/event_format.h"
+#include "lib/xalloc.h"
 #include "providers/trace_event.h"
 #include "providers/tracepoint/events.h"
 
@@ -84,8 +85,8 @@ static int event_add(struct tracepoint_events *events, const char *system, const
 	}
 	field = fields_add(events->args.fields, &spec);
 	return counter_add(events,
-			   (struct counter){ .tracepoint_id = id, .system = strdup(system),
-					     .event = strdup(event) }, field);
+			   (struct counter){ .tracepoint_id = id, .system = xstrdup(system),
+					     .event = xstrdup(event) }, field);
 }
 
 /* Reasons are not counted if the event of this kernel has no such field. */
@@ -117,9 +118,9 @@ static int reason_add(struct tracepoint_events *events, const struct split *spli
 	snprintf(alias, sizeof(alias), "%s(%s)", event, reason->alias ? reason->alias : "");
 	split_filter(split, reason, filter, sizeof(filter));
 	field = fields_add(events->args.fields, &spec);
-	counter.system = strdup(split->system);
-	counter.event = strdup(split->event);
-	counter.filter = strdup(filter);
+	counter.system = xstrdup(split->system);
+	counter.event = xstrdup(split->event);
+	counter.filter = xstrdup(filter);
 	counter.nr_codes = split_codes(reason, counter.codes);
 	return counter_add(events, counter, field);
 }
@@ -147,7 +148,7 @@ static int split_add(struct tracepoint_events *events, const struct split *split
 	    trace_event_id(events->args.env, split->system, split->event, &id) < 0 ||
 	    !format_has_field(format, split->field))
 		goto out;
-	err = reasons_of(split, format, &reasons);
+	reasons_of(split, format, &reasons);
 	for (size_t i = 0; i < reasons.nr && !err; i++)
 		err = reason_add(events, split, &reasons.list[i], id, parent);
 	reasons_release(&reasons);

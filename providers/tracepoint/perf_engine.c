@@ -20,6 +20,7 @@
 #include "lib/clock.h"
 #include "lib/read.h"
 #include "lib/thread.h"
+#include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
@@ -372,19 +373,17 @@ static int engine_probe(const struct env *env, struct why *why)
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
 		       void **ret_state, struct why *why)
 {
-	struct perf_state *perf = calloc(1, sizeof(*perf));
+	struct perf_state *perf = xcalloc(1, sizeof(*perf));
 	int err;
 
 	(void)env;
-	if (!perf)
-		return -ENOMEM;
 	pthread_mutex_init(&perf->lock, NULL);
 	pthread_cond_init(&perf->wake, NULL);
 	perf->counters = counters;
 	perf->nr_counters = (uint32_t)nr;
 	perf->counts = (struct counts){ counters, (uint32_t)nr, NULL };
-	perf->is_wanted = calloc(nr, sizeof(*perf->is_wanted));
-	perf->failed = calloc(nr, sizeof(*perf->failed));
+	perf->is_wanted = xcalloc(nr, sizeof(*perf->is_wanted));
+	perf->failed = xcalloc(nr, sizeof(*perf->failed));
 	err = perf->is_wanted && perf->failed ? worker_start(perf) : -ENOMEM;
 	if (err) {
 		engine_close(perf);
@@ -473,12 +472,10 @@ static bool begin_target(struct perf_state *perf, const struct target *target)
 static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
 {
 	struct perf_state *perf = state;
-	bool *is_open = calloc(nr + 1, sizeof(*is_open));
+	bool *is_open = xcalloc(nr + 1, sizeof(*is_open));
 	uint64_t asked;
 	int err = 0;
 
-	if (!is_open)
-		return -ENOMEM;
 	pthread_mutex_lock(&perf->lock);
 	asked = perf->asked;
 	retire_others(perf, targets, nr, is_open);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "providers/tracepoint/perf_target.h"
 
 static int perf_event_open(struct perf_event_attr *attr, const struct target *target, int leader)
@@ -57,11 +58,9 @@ fail:
 
 struct perf_target *perf_target_new(const struct target *target, uint32_t nr_counters)
 {
-	struct perf_target *at = calloc(1, sizeof(*at));
+	struct perf_target *at = xcalloc(1, sizeof(*at));
 
-	if (!at)
-		return NULL;
-	at->slots = calloc(nr_counters, sizeof(*at->slots));
+	at->slots = xcalloc(nr_counters, sizeof(*at->slots));
 	if (!at->slots) {
 		free(at);
 		return NULL;
@@ -88,10 +87,8 @@ void perf_target_free(struct perf_target *at)
 
 struct perf_group *perf_target_add_group(struct perf_target *at, int leader)
 {
-	struct perf_group *group = calloc(1, sizeof(*group));
+	struct perf_group *group = xcalloc(1, sizeof(*group));
 
-	if (!group)
-		return NULL;
 	group->leader = leader;
 	group->next = at->groups;
 	at->groups = group;

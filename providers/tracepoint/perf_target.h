@@ -68,14 +68,13 @@ int perf_leader_open(const struct target *target);
 int perf_counter_open(const struct counter *counter, const struct target *target, int leader,
 		      uint64_t *ret_id);
 
-/* NULL: no memory. */
 struct perf_target *perf_target_new(const struct target *target, uint32_t nr_counters);
 void perf_target_free(struct perf_target *at); /* its counters must be closed */
 
-/* Adds an empty group, which owns the leader. NULL: no memory. */
+/* Adds an empty group, which owns the leader. */
 struct perf_group *perf_target_add_group(struct perf_target *at, int leader);
 
-void perf_group_join(struct perf_group *group, uint32_t counter); /* 0 or -ENOMEM */
+void perf_group_join(struct perf_group *group, uint32_t counter);
 void perf_group_leave(struct perf_group *group, uint32_t counter);
 void perf_group_start(struct perf_group *group);
 void perf_group_stop(struct perf_group *group); /* so that events can join again */

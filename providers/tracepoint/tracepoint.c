@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "host/cpus.h"
 #include "host/descriptors.h"
 #include "providers/providers.h"
@@ -105,11 +106,9 @@ static int open_engine(struct tracepoints *tp, struct why *why)
 
 static int tracepoints_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	struct tracepoints *tp = calloc(1, sizeof(*tp));
+	struct tracepoints *tp = xcalloc(1, sizeof(*tp));
 	int err;
 
-	if (!tp)
-		return -ENOMEM;
 	tp->args = *args;
 	err = trace_check(args->env, why);
 	if (!err)

@@ -160,8 +160,7 @@ static int add_names(struct meanings *meanings, const struct split *split, const
 	array_grow(&meanings->names, &meanings->room_names, meanings->nr_names + 1);
 	names = &meanings->names[meanings->nr_names];
 	names->split = split;
-	if (reasons_of(split, format, &names->reasons) < 0)
-		return -ENOMEM;
+	reasons_of(split, format, &names->reasons);
 	*ret_names = (uint32_t)meanings->nr_names++;
 	return 0;
 }

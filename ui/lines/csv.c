@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lib/when.h"
+#include "lib/xalloc.h"
 #include "ui/lines/shared.h"
 
 struct csv_column {
@@ -114,9 +115,9 @@ static int csv_start(const struct lines_config *config, void **ret_state, struct
 {
 	struct csv *csv;
 
-	csv = calloc(1, sizeof(*csv));
+	csv = xcalloc(1, sizeof(*csv));
 	if (csv)
-		csv->columns = calloc(fields_count(config->fields) + 1, sizeof(*csv->columns));
+		csv->columns = xcalloc(fields_count(config->fields) + 1, sizeof(*csv->columns));
 	if (!csv || !csv->columns) {
 		free(csv);
 		return why_set(why, -ENOMEM, "no memory");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "lib/when.h"
+#include "lib/xalloc.h"
 #include "ui/lines/shared.h"
 
 /*
@@ -73,10 +74,9 @@ static int print(void *state, FILE *out, const struct lines_sample *sample)
 
 static int log_start(const struct lines_config *config, void **ret_state, struct why *why)
 {
-	const struct view_type **type = malloc(sizeof(*type));
+	const struct view_type **type = xmalloc(sizeof(*type));
 
-	if (!type)
-		return why_set(why, -ENOMEM, "no memory");
+	(void)why;
 	*type = config->type;
 	*ret_state = type;
 	return 0;

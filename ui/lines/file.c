@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/output.h"
+#include "lib/xalloc.h"
 #include "ui/lines/file.h"
 
 #define HEAD_MAX (1 << 20)
@@ -72,7 +73,7 @@ int lines_file_head(const struct lines_file *file, char **ret_head, struct why *
 		return 0;
 	}
 	size = size < HEAD_MAX ? size : HEAD_MAX;
-	head = malloc((size_t)size + 1);
+	head = xmalloc((size_t)size + 1);
 	len = head ? read_back(file, head, (size_t)size, 0) : -ENOMEM;
 	if (len < 0) {
 		free(head);

@@ -7,7 +7,7 @@
 
 #include <json-c/json.h>
 
-/* Takes the value over, even on an error; value NULL is null. 0 or -ENOMEM. */
+/* Takes the value over, even on an error; value NULL is null. */
 int json_add(struct json_object *object, const char *key, struct json_object *value);
 
 /* The same for a new value: NULL means that memory ran out. */

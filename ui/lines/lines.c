@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/output.h"
+#include "lib/xalloc.h"
 #include "ui/lines/file.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/shared.h"
@@ -83,11 +84,9 @@ static void lines_free(struct lines *lines)
 
 int lines_open(const struct lines_config *config, struct lines **ret_lines, struct why *why)
 {
-	struct lines *lines = calloc(1, sizeof(*lines));
+	struct lines *lines = xcalloc(1, sizeof(*lines));
 	int err = 0;
 
-	if (!lines)
-		return why_set(why, -ENOMEM, "no memory");
 	lines->config = *config;
 	lines->type = types[config->format];
 	if (lines->type->start)

@@ -34,7 +34,7 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out);
 void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *out);
 bool lines_recording_has_lacks(const struct lines_recording *about);
 
-/* Adds an object with that key. 0 or -ENOMEM. */
+/* Adds an object with that key. */
 int lines_recording_json(const struct lines_recording *about, const char *key,
 			 struct json_object *object);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/when.h"
+#include "lib/xalloc.h"
 #include "ui/lines/shared.h"
 #include "ui/numbers.h"
 
@@ -155,7 +156,7 @@ struct table_log {
 static int log_start(const struct lines_config *config, void **ret_state, struct why *why)
 {
 	(void)config;
-	*ret_state = calloc(1, sizeof(struct table_log));
+	*ret_state = xcalloc(1, sizeof(struct table_log));
 	return *ret_state ? 0 : why_set(why, -ENOMEM, "no memory");
 }
 

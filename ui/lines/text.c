@@ -14,6 +14,7 @@
 
 #include "lib/array.h"
 #include "lib/when.h"
+#include "lib/xalloc.h"
 #include "ui/lines/shared.h"
 #include "ui/numbers.h"
 
@@ -34,11 +35,10 @@ struct text_log {
 
 static int log_start(const struct lines_config *config, void **ret_state, struct why *why)
 {
-	struct text_log *log = calloc(1, sizeof(*log));
+	struct text_log *log = xcalloc(1, sizeof(*log));
 
 	(void)config;
-	if (!log)
-		return why_set(why, -ENOMEM, "no memory");
+	(void)why;
 	*ret_state = log;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "core/facts/exit_counter.h"
 #include "core/findings/findings.h"
 #include "ui/metrics/metrics.h"
@@ -34,7 +35,7 @@ struct output {
 
 struct metrics *metrics_new(const struct metrics_config *config)
 {
-	struct metrics *metrics = calloc(1, sizeof(*metrics));
+	struct metrics *metrics = xcalloc(1, sizeof(*metrics));
 
 	if (metrics)
 		metrics->config = *config;
@@ -180,16 +181,13 @@ static int compare_findings(const void *a, const void *b)
 	return rule_index(x->rule) < rule_index(y->rule) ? -1 : 1;
 }
 
-static int write_findings(const struct output *out)
+static void write_findings(const struct output *out)
 {
 	struct findings *findings = &out->metrics->findings;
-	int err;
 
 	if (!is_chosen(out, METRIC_FINDING))
-		return 0;
-	err = findings_find(findings, out->facts, GUEST_ANY, out->metrics->config.thresholds);
-	if (err)
-		return err;
+		return;
+	findings_find(findings, out->facts, GUEST_ANY, out->metrics->config.thresholds);
 	if (findings->nr)
 		qsort(findings->list, findings->nr, sizeof(*findings->list), compare_findings);
 	for (size_t i = 0; i < findings->nr; i++) {
@@ -202,7 +200,6 @@ static int write_findings(const struct output *out)
 		label(out, "rule", finding->rule->id);
 		text_value(out->text, SEVERITY_MINOR - finding->severity + 1u);
 	}
-	return 0;
 }
 
 /* ---- exits, events and counters: the cells of guests */
@@ -396,7 +393,7 @@ static uint64_t never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_
 	return *shown_ns;
 }
 
-/* at: its probable index. The vCPU's number is none: it may be of any size. NULL: no memory. */
+/* at: its probable index. The vCPU's number is none: it may be of any size. */
 static struct vcpu_shown *shown_of(struct named_guest *named, int32_t index, size_t at)
 {
 	for (size_t i = 0; i < named->nr_shown; i++) {
@@ -462,14 +459,13 @@ static int write_all(const struct output *out, const struct metrics_self *self)
 		write_guest_info(out, &sums->guests[i]);
 	for (size_t i = 0; i < sums->nr_guests; i++)
 		write_guest_vcpus(out, &sums->guests[i]);
-	err = write_findings(out);
+	write_findings(out);
 	write_cells(out, METRIC_EXITS);
 	write_cells(out, METRIC_EXIT_SECONDS);
 	write_open(out);
 	write_durations(out);
 	write_host_cpus(out);
-	if (!err)
-		err = write_vcpus(out);
+	err = write_vcpus(out);
 	for (unsigned int id = METRIC_USER_EXITS; id < METRIC_SERIES_DROPPED; id++)
 		write_cells(out, (enum metric_id)id);
 	write_dropped(out);
@@ -485,13 +481,13 @@ int metrics_write(struct metrics *metrics, const struct facts *facts,
 		.text = ret_text,
 		.has_times = exits_choose(facts, true, true).rank != 2,
 	};
-	int err = names_update(&metrics->names, facts->guests, stats_tick(facts->stats));
+	int err;
 
+	names_update(&metrics->names, facts->guests, stats_tick(facts->stats));
 	metrics->nr_series = metrics->nr_dropped = 0;
 	for (size_t i = 0; i < METRICS_NR; i++)
 		metrics->dropped[i] = 0;
-	if (!err)
-		err = metric_sums_take(&metrics->sums, facts, &metrics->names);
+	err = metric_sums_take(&metrics->sums, facts, &metrics->names);
 	if (!err)
 		err = write_all(&out, self);
 	return err;

@@ -38,7 +38,7 @@ struct metrics_self {
 
 struct metrics;
 
-struct metrics *metrics_new(const struct metrics_config *config); /* NULL: no memory */
+struct metrics *metrics_new(const struct metrics_config *config);
 void metrics_free(struct metrics *metrics);
 
 /*

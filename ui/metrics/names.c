@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "ui/metrics/names.h"
 
 static struct named_guest *find(const struct names *names, uint32_t id)
@@ -41,34 +42,29 @@ void names_release(struct names *names)
 	}
 }
 
-static int take(struct names *names, const struct guest *guest)
+static void take(struct names *names, const struct guest *guest)
 {
 	struct named_guest *named = find(names, guest->id);
 
 	if (!named) {
-		named = calloc(1, sizeof(*named));
-		if (!named)
-			return -ENOMEM;
+		named = xcalloc(1, sizeof(*named));
 		named->id = guest->id;
 		HASH_ADD(hh, names->by_id, id, sizeof(named->id), named);
 	}
 	named->guest = guest;
 	named->has_ended = guest->has_ended;
-	return 0;
 }
 
-static int take_all(struct names *names, const struct guests *guests)
+static void take_all(struct names *names, const struct guests *guests)
 {
 	const struct guest *guest;
-	int err = 0;
 
 	for (struct named_guest *named = names->by_id; named; named = named->hh.next)
 		named->guest = NULL;
-	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)
-		err = take(names, guest);
-	for (size_t i = 0; !err && (guest = guests_ended_at(guests, i)); i++)
-		err = take(names, guest);
-	return err;
+	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
+		take(names, guest);
+	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++)
+		take(names, guest);
 }
 
 /* Drops forgotten guests, and the labels of guests that ended and were exported once more. */
@@ -113,12 +109,9 @@ static int by_id(const struct named_guest *a, const struct named_guest *b)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-int names_update(struct names *names, const struct guests *guests, uint64_t tick)
+void names_update(struct names *names, const struct guests *guests, uint64_t tick)
 {
-	int err = take_all(names, guests);
-
-	if (err)
-		return err;
+	take_all(names, guests);
 	drop_ended(names, tick);
 	HASH_SORT(names->by_id, by_id);
 	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
@@ -131,5 +124,4 @@ int names_update(struct names *names, const struct guests *guests, uint64_t tick
 		if (!named->label[0])
 			named->guest = NULL;
 	}
-	return 0;
 }

@@ -39,7 +39,7 @@ struct names {
  * exported are right. tick: of the facts; more exports of the same tick have the same guests. 0 or
  * -ENOMEM.
  */
-int names_update(struct names *names, const struct guests *guests, uint64_t tick);
+void names_update(struct names *names, const struct guests *guests, uint64_t tick);
 
 void names_release(struct names *names);
 

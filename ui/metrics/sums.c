@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "ui/metrics/sums.h"
 
 static void forget(struct metric_sums *sums)
@@ -65,11 +66,11 @@ static int find_columns(struct metric_sums *sums, const struct fields *fields)
 		sums->column_of[i] = (uint32_t)sums->nr_columns;
 		sums->columns[sums->nr_columns++] = i;
 	}
-	sums->host_cells = calloc(sums->nr_columns + 1, sizeof(*sums->host_cells));
+	sums->host_cells = xcalloc(sums->nr_columns + 1, sizeof(*sums->host_cells));
 	return sums->host_cells ? 0 : -ENOMEM;
 }
 
-static int add_guests(struct metric_sums *sums, const struct names *names)
+static void add_guests(struct metric_sums *sums, const struct names *names)
 {
 	for (struct named_guest *named = names->by_id; named; named = named->hh.next) {
 		struct guest_sum *guest;
@@ -79,12 +80,9 @@ static int add_guests(struct metric_sums *sums, const struct names *names)
 		array_grow(&sums->guests, &sums->room_guests, sums->nr_guests + 1);
 		guest = &sums->guests[sums->nr_guests];
 		*guest = (struct guest_sum){ .named = named };
-		guest->cells = calloc(sums->nr_columns + 1, sizeof(*guest->cells));
-		if (!guest->cells)
-			return -ENOMEM;
+		guest->cells = xcalloc(sums->nr_columns + 1, sizeof(*guest->cells));
 		sums->nr_guests++;
 	}
-	return 0;
 }
 
 static int compare_id(const void *key, const void *element)
@@ -106,7 +104,7 @@ static struct guest_sum *guest_of(const struct metric_sums *sums, uint32_t id,
 	return bsearch(&id, sums->guests, sums->nr_guests, sizeof(*sums->guests), compare_id);
 }
 
-/* The same of vCPUs, in the order in which they come. NULL: no memory. */
+/* The same of vCPUs, in the order in which they come. */
 static struct vcpu_sum *vcpu_of(struct guest_sum *guest, int32_t index)
 {
 	struct vcpu_sum *vcpu;
@@ -232,13 +230,13 @@ static void sort(struct metric_sums *sums)
 int metric_sums_take(struct metric_sums *sums, const struct facts *facts, const struct names *names)
 {
 	struct guest_sum *guest = NULL;
-	int err;
+	int err = 0;
 
 	forget(sums);
 	sums->lost = 0;
 	err = find_columns(sums, facts->fields);
 	if (!err)
-		err = add_guests(sums, names);
+		add_guests(sums, names);
 	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 

@@ -51,7 +51,7 @@ struct metric_sums {
 	uint64_t lost;
 };
 
-/* Adds up all keys; the sums before are forgotten. 0 or -ENOMEM. */
+/* Adds up all keys; the sums before are forgotten. */
 int metric_sums_take(struct metric_sums *sums, const struct facts *facts,
 		     const struct names *names);
 void metric_sums_release(struct metric_sums *sums);

@@ -154,8 +154,7 @@ size_t detail_paint(const struct screen *screen, const struct screen_detail *det
 	small.series = NULL;
 	small.has_cursor = false;
 	small.top = *top;
-	if (grid_resize(&grid, area->height - 1, area->width) < 0)
-		return 0;
+	grid_resize(&grid, area->height - 1, area->width);
 	table_paint(&small, &grid, 0, area->height - 2);
 	grid_put(area->grid, area->row, area->col + 1, STYLE_BOLD, detail->title);
 	grid_copy(area->grid, area->row + 1, area->col, &grid);

@@ -8,20 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "ui/screen/grid.h"
 
-int grid_resize(struct grid *grid, int rows, int cols)
+void grid_resize(struct grid *grid, int rows, int cols)
 {
-	struct grid_cell *cells = calloc((size_t)rows * (size_t)cols + 1, sizeof(*cells));
+	struct grid_cell *cells = xcalloc((size_t)rows * (size_t)cols + 1, sizeof(*cells));
 
-	if (!cells)
-		return -ENOMEM;
 	free(grid->cells);
 	grid->rows = rows;
 	grid->cols = cols;
 	grid->cells = cells;
 	grid_clear(grid);
-	return 0;
 }
 
 void grid_clear_row(struct grid *grid, int row)

@@ -58,7 +58,7 @@ struct grid {
 	struct grid_cell *cells;
 };
 
-int grid_resize(struct grid *grid, int rows, int cols); /* cleared; 0 or -ENOMEM */
+void grid_resize(struct grid *grid, int rows, int cols); /* cleared */
 void grid_clear(struct grid *grid);
 void grid_clear_row(struct grid *grid, int row);
 void grid_release(struct grid *grid);

@@ -246,7 +246,8 @@ bool terminal_resize(struct terminal *terminal, struct grid *grid)
 	resizeterm(rows, cols);
 	clearok(stdscr, TRUE);
 	terminal->is_stale = true;
-	return grid_resize(grid, rows, cols) == 0;
+	grid_resize(grid, rows, cols);
+	return true;
 }
 
 /* Whether curses has the row already; remembers the row. */
@@ -288,8 +289,7 @@ void terminal_show(struct terminal *terminal, const struct grid *grid, int focus
 		   int prompt_col)
 {
 	if (terminal->shown.rows != grid->rows || terminal->shown.cols != grid->cols) {
-		if (grid_resize(&terminal->shown, grid->rows, grid->cols) < 0)
-			return;
+		grid_resize(&terminal->shown, grid->rows, grid->cols);
 		terminal->is_stale = true;
 	}
 	for (int row = 0; row < grid->rows; row++) {

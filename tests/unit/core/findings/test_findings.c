@@ -499,7 +499,7 @@ static void what_is_steady_is_in_the_view(void **state)
 		add(world, (struct key){ 1, 0, TIME }, i * SECOND);
 		add(world, (struct key){ 1, 0, WAIT }, (i < 3 ? i : 3) * SECOND / 2);
 		take(world);
-		assert_int_equal(findings_find(&findings, &world->facts, GUEST_ANY, NULL), 0);
+		findings_find(&findings, &world->facts, GUEST_ANY, NULL);
 		steady_take(&steady, &findings);
 		if (i == 3 + STEADY_SAMPLES) {
 			assert_string_equal(found(world), "");

@@ -18,7 +18,8 @@ static int setup(void **state)
 
 	grid = (struct grid){ 0 };
 	*state = &grid;
-	return grid_resize(&grid, 2, 8);
+	grid_resize(&grid, 2, 8);
+	return 0;
 }
 
 static int teardown(void **state)
@@ -153,13 +154,13 @@ static void a_size_is_a_new_picture(void **state)
 	struct grid *grid = *state;
 
 	grid_put(grid, 0, 0, STYLE_BOLD, "abc");
-	assert_int_equal(grid_resize(grid, 1, 1), 0);
+	grid_resize(grid, 1, 1);
 	assert_string_equal(row_text(grid, 0), "");
 	grid_put(grid, 0, 0, STYLE_BOLD, "デ");
 	assert_string_equal(row_text(grid, 0), "");
 	grid_put(grid, 0, 0, STYLE_BOLD, "abc");
 	assert_string_equal(row_text(grid, 0), "a");
-	assert_int_equal(grid_resize(grid, 0, 0), 0);
+	grid_resize(grid, 0, 0);
 	grid_put(grid, 0, 0, STYLE_BOLD, "abc");
 	grid_clear(grid);
 }
@@ -179,7 +180,7 @@ static void a_copy_is_cut_off_at_the_edges(void **state)
 {
 	struct grid *grid = *state, small = { 0 };
 
-	assert_int_equal(grid_resize(&small, 2, 4), 0);
+	grid_resize(&small, 2, 4);
 	grid_put(&small, 0, 0, STYLE_BOLD, "abcd");
 	grid_put(&small, 1, 0, STYLE_PLAIN, "本x");
 	grid_put(grid, 0, 0, STYLE_PLAIN, "........");
