@@ -184,7 +184,7 @@ static const struct option_spec specs[] = {
 	STRING(TOP | FROM_MACHINE | EXITS | WHY | EXPORT, 0, "sysroot", "DIR", sysroot,
 	       "a captured machine", BY_TOPIC, .offer = OFFER_FOLDERS),
 
-	HEADING("keep", "What to keep, and for whom"),
+	HEADING("keep", "What to keep"),
 	STRING(TOP | NOW, 'w', "write", "FILE", write_file,
 	       "write every sample to FILE; no terminal needed", FILES),
 	OTHER(TOP | NOW, 0, "max-age", "DURATION", max_age_ns,

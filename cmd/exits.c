@@ -421,7 +421,7 @@ static int run_exits(struct options *options)
 
 const struct command exits_command = {
 	.name = "exits",
-	.help = "count and time VM exits by thread and reason, then print them",
+	.help = "count and time VM exits by thread and reason",
 	.usage = "Usage: kvmtop exits [OPTION]... [SECONDS | -- COMMAND [ARGUMENT]...]\n"
 		 "Counts and times VM exits by thread and reason, for SECONDS, while COMMAND\n"
 		 "runs, until Ctrl-C, or until the guest of -p, -g, -t or -T ends, and prints\n"

@@ -475,7 +475,7 @@ static int run_export(struct options *options)
 
 const struct command export_command = {
 	.name = "export",
-	.help = "give Prometheus the numbers of all guests",
+	.help = "export metrics of all guests for Prometheus",
 	.usage = "Usage: kvmtop export [OPTION]...\n"
 		 "Counts all guests until a signal, for Prometheus: answers it, or writes a file\n"
 		 "for node_exporter.\n",

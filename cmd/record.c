@@ -484,7 +484,7 @@ const struct command record_command = {
 	.help = "record KVM's events into a trace.dat",
 	.usage = "Usage: kvmtop record [OPTION]... [COMMAND [ARGUMENT]... | -- SECONDS]\n"
 		 "Records KVM's events into a trace.dat for kvmtop report, trace-cmd and\n"
-		 "KernelShark, while COMMAND runs, for so many seconds, or until Ctrl-C.\n",
+		 "KernelShark, while COMMAND runs, for SECONDS, or until Ctrl-C.\n",
 	.footer = "More: man kvmtop-record\n",
 	.command = { .works = MODE_RECORD, .stops_at_word = true, .offer = OFFER_PROGRAMS },
 	.understand = understand,

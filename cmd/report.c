@@ -193,9 +193,9 @@ static int run(struct options *options)
 
 const struct command report_command = {
 	.name = "report",
-	.help = "count the exits in a recording, and how long they took",
+	.help = "count and time the VM exits in recordings",
 	.usage = "Usage: kvmtop report [OPTION]... FILE...\n"
-		 "Counts the exits in recordings and how long they took. Reads trace-cmd's\n"
+		 "Counts and times the VM exits in recordings. Reads trace-cmd's\n"
 		 "trace.dat, perf.data, and the files of ACRN's acrntrace and of kvmtrace;\n"
 		 "several are one recording. Shows the screen on a terminal, else prints text.\n",
 	.footer = "Exit status: 0 done, 1 a file could not be read to its end, 2 wrong usage.\n"

@@ -557,7 +557,7 @@ static int timeline_run(struct options *options)
 
 const struct command timeline_command = {
 	.name = "timeline",
-	.help = "make a picture of recordings for Perfetto",
+	.help = "draw recordings as a picture for Perfetto",
 	.usage = "Usage: kvmtop timeline [OPTION]... [GUESTTRACE]...\n"
 		 "Makes one picture (Chrome's trace format, for ui.perfetto.dev) of KVM's events,\n"
 		 "perf's counters, and the function calls that uftrace saw in guests: GUESTTRACE\n"

@@ -429,8 +429,8 @@ const struct command top_command = {
 	.name = "",
 	.usage = "Usage: kvmtop [OPTION]...\n"
 		 "       kvmtop COMMAND [OPTION]...\n"
-		 "Shows what KVM guests on this host make the kernel do: which exits and events,\n"
-		 "how often, how long, in which guest.\n",
+		 "Monitors VM exits and vCPU time of the KVM guests on this host: which guest,\n"
+		 "which vCPU, which exits, how often, how long, and for which port or address.\n",
 	.footer = "More options: kvmtop help. Keys: press h. Manual: man kvmtop\n"
 		  "Exit status: 0 done, 1 failure, 2 wrong usage.\n",
 	.command = { .works = MODES_TOP },

@@ -138,10 +138,10 @@ static int run_why(struct options *options)
 
 const struct command why_command = {
 	.name = "why",
-	.help = "say what makes guests slow, and what to do",
+	.help = "find what makes guests slow, and the remedy",
 	.usage = "Usage: kvmtop why [OPTION]... [SECONDS]\n"
 		 "Counts for SECONDS (default: 5), and prints what makes guests slow, worst\n"
-		 "first: the evidence, and what to do.\n",
+		 "first, with evidence and remedy.\n",
 	.footer = "Exit status: 0 nothing found, 1 failure, 2 wrong usage, 3 something found.\n"
 		  "More: man kvmtop-why\n",
 	.command = { .works = MODE_WHY },
