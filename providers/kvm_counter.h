@@ -19,7 +19,7 @@ bool kvm_counter_is_child(const struct env *env, const char *name);
 
 /*
  * Adds the field of a counter. kind: the kernel's, for counters with a name that does not tell;
- * part: EVENT_BY_VCPU or 0. Returns 0 or -ENOMEM; *ret_field is FIELD_NONE if the counter is not
+ * part: EVENT_BY_VCPU or 0. *ret_field is FIELD_NONE if the counter is not
  * shown, or its name belongs to another provider. Times are not shown: in ns they would be much
  * larger than the counts beside them.
  */

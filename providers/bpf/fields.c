@@ -93,7 +93,7 @@ static bool has_placeholder(const struct bpf_insn *insns, size_t nr)
 	return i < nr;
 }
 
-/* The event as its format file says. 0; -ENOENT: there is no such event; -EINVAL or -ENOMEM. */
+/* The event as its format file says. 0; -ENOENT: there is no such event; -EINVAL. */
 static int read_format(const char *system, const char *event, struct format *ret_format)
 {
 	char *text = tracefs_event_file_read(NULL, system, event, "format", NULL);
@@ -150,14 +150,13 @@ int bpf_field_size(const char *system, const char *event, const char *name)
 	return location.is_there ? location.size : -ENOENT;
 }
 
-/* A copy of the program's instructions; */
+/* A copy of the program's instructions. */
 static struct bpf_insn *copy_insns(const struct bpf_program *program, size_t *ret_nr)
 {
 	size_t nr = bpf_program__insn_cnt(program);
 	struct bpf_insn *insns = xcalloc(nr, sizeof(*insns));
 
-	if (insns)
-		memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
+	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
 	*ret_nr = nr;
 	return insns;
 }
@@ -167,11 +166,8 @@ int bpf_fields_set(struct bpf_program *program, const char *system, const char *
 {
 	size_t nr;
 	struct bpf_insn *insns = copy_insns(program, &nr);
-	int err;
+	int err = bpf_fields_patch(insns, nr, system, event, fields);
 
-	if (!insns)
-		return -ENOMEM;
-	err = bpf_fields_patch(insns, nr, system, event, fields);
 	if (!err)
 		err = bpf_program__set_insns(program, insns, nr);
 	free(insns);
@@ -243,8 +239,6 @@ int bpf_places_set(struct bpf_program *program, const struct bpf_place *places,
 	struct bpf_insn *insns = copy_insns(program, &nr);
 	int err = 0;
 
-	if (!insns)
-		return -ENOMEM;
 	for (; places->placeholder && !err; places++)
 		err = patch_place(insns, nr, places);
 	for (; numbers->placeholder; numbers++)

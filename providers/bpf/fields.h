@@ -27,7 +27,7 @@ struct bpf_field {
 /*
  * Patches a program that is not loaded yet. 0, or -ENOENT: there is no such event, or it has not
  * the first field of the list; -EINVAL: a field has a size that cannot be loaded, or a placeholder
- * of the program is not in the list; -ENOMEM.
+ * of the program is not in the list.
  */
 int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
 		   const struct bpf_field *fields);
@@ -57,7 +57,7 @@ struct bpf_number {
 /*
  * Patches a program on a raw event that is not loaded yet. Placeholders absent from it are ignored.
  * cast: the number of bpf_rdonly_cast() in the BTF of vmlinux, or 0: no code that runs has it.
- * 0, -EINVAL, -ENOMEM as above.
+ * 0 or -EINVAL as above.
  */
 int bpf_places_set(struct bpf_program *program, const struct bpf_place *places,
 		   const struct bpf_number *numbers, uint32_t cast);

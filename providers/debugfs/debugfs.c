@@ -107,22 +107,16 @@ static int find_fields(struct debugfs *debugfs, int folder, struct why *why)
 	const struct env *env = debugfs->args.env;
 	struct dirent **names;
 	int nr = scandir(env->debugfs_kvm, &names, NULL, by_name);
-	int err = 0;
 
 	if (nr < 0)
 		return debugfs_why_no_folder(env, -errno, why);
 	debugfs->counters = xcalloc((size_t)nr + 1, sizeof(*debugfs->counters));
-	err = debugfs->counters ? 0 : -ENOMEM;
-	if (!err)
-		add_fields(debugfs, folder, names, nr, false);
-	if (!err)
-		add_fields(debugfs, folder, names, nr, true);
+	add_fields(debugfs, folder, names, nr, false);
+	add_fields(debugfs, folder, names, nr, true);
 	for (int i = 0; i < nr; i++)
 		free(names[i]);
 	free(names);
-	if (!err && !debugfs->nr_counters)
-		return debugfs_why_no_folder(env, -ENOENT, why);
-	return err;
+	return debugfs->nr_counters ? 0 : debugfs_why_no_folder(env, -ENOENT, why);
 }
 
 static const char *name_of(const struct debugfs *debugfs, const struct debugfs_counter *counter)
@@ -295,16 +289,15 @@ static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct why *
 	DIR *dir = opendir(path);
 	int err = dir || errno == ENOENT ? 0 : -errno;
 
-	if (!err)
-		err = debugfs_vms_update(&debugfs->vms, dir);
 	if (!err) {
+		debugfs_vms_update(&debugfs->vms, dir);
 		*ret_time_ns = clock_now_ns();
 		err = read_vms(debugfs, dir ? dirfd(dir) : -1);
 	}
 	if (dir)
 		closedir(dir);
-	if (!err || err == -ENOMEM)
-		return err;
+	if (!err)
+		return 0;
 	err = debugfs_why_unreadable(debugfs->args.env, path, err, why);
 	return descriptors_are_short(err) ? -EAGAIN : err;
 }
@@ -324,12 +317,12 @@ static int debugfs_collect(void *opened, struct sample *sample, struct why *why)
 		return err;
 	sample->time_ns[debugfs->args.source] = time_ns;
 	add_up(debugfs);
-	for (owner = debugfs->vms.owners; !err && owner; owner = owner->next) {
+	for (owner = debugfs->vms.owners; owner; owner = owner->next) {
 		if (is_in_scope(debugfs, owner))
 			add_rows(debugfs, owner, sample);
 		owner->is_new = false;
 	}
-	return err;
+	return 0;
 }
 
 static void debugfs_close(void *opened)
@@ -347,13 +340,11 @@ static int debugfs_open(const struct provider_args *args, void **ret_state, stru
 {
 	int folder = folder_open(args->env, why);
 	struct debugfs *debugfs;
-	int err = -ENOMEM;
+	int err;
 
 	if (folder < 0)
 		return folder;
 	debugfs = xcalloc(1, sizeof(*debugfs));
-	if (!debugfs)
-		goto out;
 	debugfs->args = *args;
 	err = find_fields(debugfs, folder, why);
 	debugfs->vms = (struct debugfs_vms){
@@ -368,7 +359,6 @@ static int debugfs_open(const struct provider_args *args, void **ret_state, stru
 		debugfs_close(debugfs);
 	else
 		*ret_state = debugfs;
-out:
 	close(folder);
 	return err;
 }

@@ -76,24 +76,21 @@ static bool is_process(const struct env *env, pid_t pid)
 }
 
 /* See the header. Lost: a VM from before the first update would make GUEST_ANY jump. */
-static int find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
+static void find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
 {
 	const struct guest *guest = NULL;
 
 	if (!vms->is_other_namespace) {
 		guest = guests_by_pid(vms->args->guests, vm->pid);
 		if (!guest && is_process(vms->args->env, vm->pid))
-			return 0;
+			return;
 		vm->is_lost = !guest && !vm->is_new && !vm->is_late;
 		if (vm->is_lost)
-			return 0;
+			return;
 	}
 	vm->owner = get_owner(vms, guest ? guest->id : GUEST_ANY);
-	if (!vm->owner)
-		return -ENOMEM;
 	vm->owner->nr_vms++;
 	vm->owner->is_from_zero &= vm->is_late;
-	return 0;
 }
 
 uint64_t debugfs_combine(enum field_kind kind, uint64_t a, uint64_t b)
@@ -129,16 +126,13 @@ static void leave_ended_owner(const struct debugfs_vms *vms, struct debugfs_vm *
 	vm->is_lost = true;
 }
 
-static int find_owners(struct debugfs_vms *vms)
+static void find_owners(struct debugfs_vms *vms)
 {
-	int err = 0;
-
-	for (struct debugfs_vm *vm = vms->first; !err && vm; vm = vm->next) {
+	for (struct debugfs_vm *vm = vms->first; vm; vm = vm->next) {
 		leave_ended_owner(vms, vm);
 		if (vm->is_there && !vm->owner && !vm->is_lost)
-			err = find_owner(vms, vm);
+			find_owner(vms, vm);
 	}
-	return err;
 }
 
 static void drop_gone_vms(struct debugfs_vms *vms)
@@ -179,18 +173,13 @@ static void drop_ended_owners(struct debugfs_vms *vms)
 	}
 }
 
-int debugfs_vms_update(struct debugfs_vms *vms, DIR *dir)
+void debugfs_vms_update(struct debugfs_vms *vms, DIR *dir)
 {
-	int err;
-
 	list_vms(vms, dir);
-	err = find_owners(vms);
-	if (err)
-		return err;
+	find_owners(vms);
 	drop_gone_vms(vms);
 	drop_ended_owners(vms);
 	vms->is_watching = true;
-	return 0;
 }
 
 void debugfs_vms_forget(struct debugfs_vms *vms)

@@ -78,7 +78,7 @@ struct debugfs_vms {
  * Brings VMs and owners up to date with debugfs' folder kvm; NULL: the module was unloaded, so
  * there are none. The counts of VMs that are gone stay with their owners.
  */
-int debugfs_vms_update(struct debugfs_vms *vms, DIR *dir);
+void debugfs_vms_update(struct debugfs_vms *vms, DIR *dir);
 
 /* Drops all of them. */
 void debugfs_vms_forget(struct debugfs_vms *vms);

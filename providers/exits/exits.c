@@ -70,7 +70,7 @@ static int open_names(struct exits_state *exits, struct why *why)
 	int err;
 
 	if (tracefs_set_tracing_dir((char *)(uintptr_t)exits->args.env->tracefs))
-		return -ENOMEM;
+		out_of_memory();
 	exits->exit = find_exit(exits->args.env);
 	err = trace_event_id(exits->args.env, user->system, user->event, &id);
 	if (err && (!exits->exit || err != -ENOENT))
@@ -78,7 +78,8 @@ static int open_names(struct exits_state *exits, struct why *why)
 	exits->has_polls = exits_bpf_knows_polls();
 	if (!exits->has_polls)
 		parts &= ~(1U << TIME_POLL);
-	return exits_names_new(&exits->args, exits->exit, parts, &exits->names);
+	exits->names = exits_names_new(&exits->args, exits->exit, parts);
+	return 0;
 }
 
 static void stop(struct exits_state *exits)
@@ -169,8 +170,6 @@ static int begin(struct exits_state *exits, struct why *why)
 		.clock = clock_now_ns,
 	});
 	exits->ended = xcalloc(max_threads, sizeof(*exits->ended));
-	if (!exits->ended || !exits->threads)
-		return -ENOMEM;
 	exits->lost = (struct exits_bpf_lost){ 0 };
 	set_long(exits);
 	exits->flags = ROW_FROM_ZERO;
@@ -256,7 +255,8 @@ static int take_late(void *arg, const struct exits_thread *record)
 {
 	const struct exits_state *exits = arg;
 
-	return exits_threads_take_late(exits->threads, record);
+	exits_threads_take_late(exits->threads, record);
+	return 0;
 }
 
 /* There is a time in L2 from the first exit of L2 on. */
@@ -266,22 +266,18 @@ static void look_for_nested(struct exits_state *exits)
 		exits_names_add_part(exits->names, TIME_L2);
 }
 
-static int take_threads(struct exits_state *exits)
+static void take_threads(struct exits_state *exits)
 {
 	exits->nr_used = exits->nr_ended = 0;
 	for (uint32_t i = 0; i < exits_bpf_max_threads(exits->bpf); i++) {
 		const volatile struct exits_thread *record = exits_bpf_thread(exits->bpf, i);
 		/* The number is written before the tid, and may be seen after it: next time. */
 		bool is_used = record->tid && record->number == i;
-		int has_ended = is_used ? exits_threads_take(exits->threads, record) : 0;
 
-		if (has_ended < 0)
-			return has_ended;
 		exits->nr_used += is_used;
-		if (has_ended)
+		if (is_used && exits_threads_take(exits->threads, record))
 			exits->ended[exits->nr_ended++] = i;
 	}
-	return 0;
 }
 
 static int add_arguments(struct exits_state *exits, struct why *why)
@@ -292,8 +288,8 @@ static int add_arguments(struct exits_state *exits, struct why *why)
 	int err = nr < 0 ? (int)nr : 0;
 
 	for (long i = 0; i < nr && !err; i++)
-		err = exits_threads_argument(exits->threads, &keys[i], &cells[i],
-					     exits_bpf_is_over(exits->bpf, &keys[i]));
+		exits_threads_argument(exits->threads, &keys[i], &cells[i],
+				       exits_bpf_is_over(exits->bpf, &keys[i]));
 	return err;
 }
 
@@ -319,7 +315,8 @@ static int take_long(void *arg, const struct exits_long *exit)
 	if (exit->thread >= exits_bpf_max_threads(exits->bpf))
 		return 0;
 	record = exits_bpf_thread(exits->bpf, exit->thread);
-	return exits_long_add(&exits->output, exit, record, is_protected(exits, record));
+	exits_long_add(&exits->output, exit, record, is_protected(exits, record));
+	return 0;
 }
 
 static int add_long(struct exits_state *exits, struct sample *sample)
@@ -352,7 +349,7 @@ static void add_lost(const struct exits_state *exits, struct sample *sample)
 static int read_all(struct exits_state *exits, struct sample *sample, struct why *why)
 {
 	uint64_t now_ns;
-	int err;
+	int err = 0;
 
 	exits_bpf_look_for_interrupts(exits->bpf);
 	look_for_nested(exits);
@@ -360,13 +357,13 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct why
 	err = exits_bpf_take_late(exits->bpf, take_late, exits);
 	now_ns = clock_now_ns(); /* to attach programs, and to wait for others, takes a while */
 	if (!err)
-		err = take_threads(exits);
+		take_threads(exits);
 	if (!err)
 		err = add_arguments(exits, why);
 	if (!err)
 		err = add_long(exits, sample);
 	if (!err)
-		err = exits_threads_end(exits->threads, sample, exits->flags);
+		exits_threads_end(exits->threads, sample, exits->flags);
 	if (!err)
 		add_lost(exits, sample);
 	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;

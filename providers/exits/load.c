@@ -336,6 +336,7 @@ int exits_load(struct exits_load *load)
 	if (load->raw.polls == EXITS_BY_READ && has_entry_vcpu(load))
 		load->raw.polls = EXITS_BY_TYPE;
 	err = try_load(load, has_task_storage);
+	/* -ENOMEM: the kernel has no memory for it. */
 	while (err && err != -EPERM && err != -ENOMEM &&
 	       take_older_way(load, &has_task_storage)) {
 		exits_program__destroy(load->program);

@@ -29,8 +29,8 @@ bool exits_long_is_protected(const struct exits_long_cells *cells,
 	return false;
 }
 
-int exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
-		   const volatile struct exits_thread *record, bool hides_pc)
+void exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
+		    const volatile struct exits_thread *record, bool hides_pc)
 {
 	const struct exits_code *code = &output->codes[exit->cell % EXITS_CELLS];
 	struct exits_argument_key argument = exit->argument;
@@ -51,16 +51,12 @@ int exits_long_add(const struct exits_long_output *output, const struct exits_lo
 
 	/* The program did not know yet that it is to leave this reason out. */
 	if (output->cells->is_left_out[exit->cell % EXITS_CELLS])
-		return 0;
-	if (exits_threads_owner(output->threads, record, &owner, &may_name) < 0)
-		return -ENOMEM;
+		return;
+	exits_threads_owner(output->threads, record, &owner, &may_name);
 	row.guest = owner.guest;
 	row.vcpu = owner.index;
 	row.reason = exits_names_cell(output->names, code);
 	if (exit->has_argument)
 		row.argument = exits_names_argument(output->names, &argument, code, may_name);
-	if (row.reason == FIELD_NONE || (exit->has_argument && row.argument == FIELD_NONE))
-		return -ENOMEM;
 	long_exits_add(output->long_exits, &row);
-	return 0;
 }

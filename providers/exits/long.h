@@ -33,7 +33,7 @@ struct exits_long_output {
 };
 
 /* record: the thread's. hides_pc: the guest is protected. */
-int exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
-		   const volatile struct exits_thread *record, bool hides_pc);
+void exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
+		    const volatile struct exits_thread *record, bool hides_pc);
 
 #endif

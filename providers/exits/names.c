@@ -41,24 +41,19 @@ struct exits_names {
 };
 
 /* The reasons that have a name, in the kernel's spelling where it has one. */
-static int read_reasons(struct exits_names *names, enum exit_kind kind)
+static void read_reasons(struct exits_names *names, enum exit_kind kind)
 {
 	const struct split *split = names->splits[kind];
 	char *format;
-	int err = 0;
 
 	if (!split)
-		return 0;
+		return;
 	format = tracefs_event_file_read(NULL, split->system, split->event, "format", NULL);
 	reasons_of(split, format, &names->reasons[kind]);
 	free(format);
-	for (size_t i = 0; i < names->reasons[kind].nr && !err; i++) {
-		struct exits_code code = { names->reasons[kind].list[i].code, kind, 1, 0 };
-
-		if (exits_names_cell(names, &code) == FIELD_NONE)
-			err = -ENOMEM;
-	}
-	return err;
+	for (size_t i = 0; i < names->reasons[kind].nr; i++)
+		exits_names_cell(names, &(struct exits_code){
+				 names->reasons[kind].list[i].code, kind, 1, 0 });
 }
 
 /* The events that this kernel has. */
@@ -75,26 +70,19 @@ static struct exit_events find_events(const struct split *exit)
 	return events;
 }
 
-int exits_names_new(const struct provider_args *args, const struct split *exit, unsigned int parts,
-		    struct exits_names **ret_names)
+struct exits_names *exits_names_new(const struct provider_args *args, const struct split *exit,
+				    unsigned int parts)
 {
 	const struct exit_events events = find_events(exit);
 	struct exits_names *names = xcalloc(1, sizeof(*names));
-	int err = 0;
 
 	names->args = *args;
 	names->splits[EXITS_VMEXIT] = exit;
 	names->splits[EXITS_USERSPACE] = &arch_userspace_split;
 	exit_fields_add(args->fields, args->source, &events, parts, &names->fields);
-	err = read_reasons(names, EXITS_VMEXIT);
-	if (!err)
-		err = read_reasons(names, EXITS_USERSPACE);
-	if (err) {
-		exits_names_free(names);
-		return err;
-	}
-	*ret_names = names;
-	return 0;
+	read_reasons(names, EXITS_VMEXIT);
+	read_reasons(names, EXITS_USERSPACE);
+	return names;
 }
 
 void exits_names_free(struct exits_names *names)

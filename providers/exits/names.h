@@ -19,8 +19,8 @@ struct exits_names;
  * Adds the fields that are known before any exit. exit: the split of the VM exit, NULL: none;
  * parts: the parts of time that are measured, as bits.
  */
-int exits_names_new(const struct provider_args *args, const struct split *exit, unsigned int parts,
-		    struct exits_names **ret_names);
+struct exits_names *exits_names_new(const struct provider_args *args, const struct split *exit,
+				    unsigned int parts);
 void exits_names_free(struct exits_names *names);
 
 /* The fields of all exits of a kind, of the CPU, and of a part of the time (or FIELD_NONE). */
@@ -34,7 +34,7 @@ void exits_names_add_part(struct exits_names *names, enum time_part part);
 /* arch.h's REASON_* of a cell of VM exits; 0 for other cells. */
 unsigned int exits_names_flags(const struct exits_names *names, const struct exits_code *code);
 
-/* The field of a cell; FIELD_NONE: no memory. */
+/* The field of a cell. */
 uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *code);
 
 /*

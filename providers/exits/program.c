@@ -204,14 +204,13 @@ int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg)
 {
 	struct exits_late *late;
 	uint64_t *pid_tgids;
-	int err = -ENOMEM;
+	int err;
 
 	if (!exits_bpf_nr_late(bpf))
 		return 0;
 	pid_tgids = xcalloc(EXITS_LATE, sizeof(*pid_tgids));
 	late = xcalloc(EXITS_LATE, sizeof(*late));
-	if (pid_tgids && late)
-		err = take_all_late(bpf, pid_tgids, late, take, arg);
+	err = take_all_late(bpf, pid_tgids, late, take, arg);
 	free(pid_tgids);
 	free(late);
 	return err;
@@ -314,10 +313,7 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	bpf_be_quiet();
 	bpf->keys = xcalloc(bpf->load.max_arguments, sizeof(*bpf->keys));
 	bpf->cells = xcalloc(bpf->load.max_arguments, sizeof(*bpf->cells));
-	if (!bpf->keys || !bpf->cells)
-		err = -ENOMEM;
-	else
-		err = open_all(bpf, why);
+	err = open_all(bpf, why);
 	if (err) {
 		destroy(bpf);
 		return err;

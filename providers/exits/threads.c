@@ -185,8 +185,8 @@ static bool runs_another(const struct exits_threads *threads, struct watched_thr
 	return true;
 }
 
-static int find_vcpu(struct exits_threads *threads, struct watched_thread *thread,
-		     const volatile struct exits_thread *record)
+static void find_vcpu(struct exits_threads *threads, struct watched_thread *thread,
+		      const volatile struct exits_thread *record)
 {
 	struct exits_vcpu_id id = { GUEST_ANY, -1 };
 	const struct guest *guest;
@@ -199,10 +199,7 @@ static int find_vcpu(struct exits_threads *threads, struct watched_thread *threa
 	if (guest)
 		id = identify(guest, record, &thread->is_listed);
 	thread->vcpu = exits_vcpus_get(threads->vcpus, id);
-	if (!thread->vcpu)
-		return -ENOMEM;
 	exits_vcpu_hold(thread->vcpu);
-	return 0;
 }
 
 /*
@@ -210,35 +207,23 @@ static int find_vcpu(struct exits_threads *threads, struct watched_thread *threa
  * for other threads the kernel is asked. The counts of a thread that has ended stay with the vCPU
  * it had, even if the inventory has changed.
  */
-static int update_thread(struct exits_threads *threads, struct watched_thread *thread,
-			 const volatile struct exits_thread *record)
+static void update_thread(struct exits_threads *threads, struct watched_thread *thread,
+			  const volatile struct exits_thread *record)
 {
-	int err = thread->vcpu ? 0 : find_vcpu(threads, thread, record);
-
-	if (err || (thread->is_listed && !threads->is_stale))
-		return err;
+	if (!thread->vcpu)
+		find_vcpu(threads, thread, record);
+	if (thread->is_listed && !threads->is_stale)
+		return;
 	if (!is_alive(record))
 		thread->fate = ENDS;
 	else if (threads->is_stale && runs_another(threads, thread, record))
 		thread->fate = MOVES;
-	return 0;
-}
-
-/* Sets what is subtracted for the thread's next vCPU. */
-static int rebase(struct watched_thread *thread, struct exits_packed *counted)
-{
-	if (!counted)
-		return -ENOMEM;
-	free(thread->base);
-	thread->base = counted;
-	return 0;
 }
 
 /* What is open goes on with the next vCPU, which has its time from now on. */
-static int add_to_vcpu(struct watched_thread *thread, struct exits_record *now, uint64_t now_ns)
+static void add_to_vcpu(struct watched_thread *thread, struct exits_record *now, uint64_t now_ns)
 {
 	struct exits_packed *counted = NULL;
-	int err;
 
 	if (thread->fate == MOVES) {
 		exits_record_fold(now);
@@ -246,13 +231,12 @@ static int add_to_vcpu(struct watched_thread *thread, struct exits_record *now, 
 	}
 	if (thread->base)
 		exits_record_less(now, thread->base);
-	err = exits_vcpu_add(thread->vcpu, now, thread->fate != STAYS);
-	if (err || thread->fate != MOVES) {
-		free(counted);
-		return err;
-	}
+	exits_vcpu_add(thread->vcpu, now, thread->fate != STAYS);
+	if (thread->fate != MOVES)
+		return;
 	thread->before.from_ns = now_ns;
-	return rebase(thread, counted);
+	free(thread->base);
+	thread->base = counted; /* is subtracted for the thread's next vCPU */
 }
 
 /* What exits_threads_argument() needs when the argument's cell is read. */
@@ -276,16 +260,13 @@ static void note_argument(struct watched_thread *thread, const struct exits_reco
 		argument->time_ns = now_ns - argument->since_ns;
 }
 
-int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record)
+bool exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record)
 {
 	struct watched_thread *thread = &threads->list[record->number];
 	uint64_t now_ns = 0;
 	struct exits_record now;
-	int err;
 
-	err = update_thread(threads, thread, record);
-	if (err)
-		return err;
+	update_thread(threads, thread, record);
 	thread->record = record;
 	exits_record_read(&now, record);
 	if (threads->config.is_timed) {
@@ -299,36 +280,32 @@ int exits_threads_take(struct exits_threads *threads, const volatile struct exit
 		exits_vcpu_set_cpu(thread->vcpu, record->cpu);
 	else
 		threads->nr_leaving++;
-	err = add_to_vcpu(thread, &now, now_ns);
-	return err ? err : thread->fate == ENDS;
+	add_to_vcpu(thread, &now, now_ns);
+	return thread->fate == ENDS;
 }
 
-int exits_threads_take_late(struct exits_threads *threads, const struct exits_thread *record)
+void exits_threads_take_late(struct exits_threads *threads, const struct exits_thread *record)
 {
 	struct watched_thread thread = { 0 };
 	struct exits_record counts;
-	int err = find_vcpu(threads, &thread, record);
 
-	if (err)
-		return err;
+	find_vcpu(threads, &thread, record);
 	exits_vcpu_set_cpu(thread.vcpu, record->cpu);
 	exits_record_read(&counts, record);
-	err = exits_vcpu_add(thread.vcpu, &counts, true);
+	exits_vcpu_add(thread.vcpu, &counts, true);
 	exits_vcpu_drop(thread.vcpu);
-	return err;
 }
 
-int exits_threads_owner(struct exits_threads *threads, const volatile struct exits_thread *record,
-			struct exits_vcpu_id *ret_owner, bool *ret_may_name)
+void exits_threads_owner(struct exits_threads *threads,
+			 const volatile struct exits_thread *record,
+			 struct exits_vcpu_id *ret_owner, bool *ret_may_name)
 {
 	struct watched_thread *thread = &threads->list[record->number];
-	int err = thread->vcpu ? 0 : find_vcpu(threads, thread, record);
 
-	if (err)
-		return err;
+	if (!thread->vcpu)
+		find_vcpu(threads, thread, record);
 	*ret_owner = exits_vcpu_id(thread->vcpu);
 	*ret_may_name = exits_vcpu_may_name(thread->vcpu);
-	return 0;
 }
 
 static struct argument_base *find_base(const struct exits_threads *threads,
@@ -371,8 +348,8 @@ static uint64_t open_ns(struct watched_thread *thread, const struct exits_argume
 	return thread->fate == ENDS ? 0 : argument->time_ns;
 }
 
-int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
-			   const struct exits_cell *cell, bool is_over)
+void exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
+			    const struct exits_cell *cell, bool is_over)
 {
 	const struct exits_code *code = NULL;
 	struct watched_thread *thread;
@@ -380,21 +357,18 @@ int exits_threads_argument(struct exits_threads *threads, const struct exits_arg
 	struct exits_cell now = *cell, counted;
 	uint64_t open;
 	uint32_t field;
-	int err;
 
 	if (key->thread >= threads->config.max_threads || !argument_of((enum exit_kind)key->kind))
-		return 0;
+		return;
 	thread = &threads->list[key->thread];
 	if (!thread->vcpu)
-		return 0;
+		return;
 	if (key->cell < EXITS_CELLS)
 		code = &threads->config.codes[key->cell];
 	field = exits_names_argument(threads->config.names, key, code,
 				     exits_vcpu_may_name(thread->vcpu));
 	if (!exits_vcpu_has_room(thread->vcpu, field))
 		field = exits_names_rest(threads->config.names, key, code);
-	if (field == FIELD_NONE)
-		return -ENOMEM;
 	open = open_ns(thread, key, cell);
 	if (thread->fate == MOVES)
 		now.time_ns += open;
@@ -402,11 +376,10 @@ int exits_threads_argument(struct exits_threads *threads, const struct exits_arg
 	base = find_base(threads, key);
 	if (base)
 		exits_cell_less(&now, &base->cell);
-	err = exits_vcpu_add_argument(thread->vcpu, field, (enum exit_kind)key->kind, &now,
-				      is_over || thread->fate != STAYS, open);
-	if (!err && thread->fate == MOVES)
+	exits_vcpu_add_argument(thread->vcpu, field, (enum exit_kind)key->kind, &now,
+				is_over || thread->fate != STAYS, open);
+	if (thread->fate == MOVES)
 		keep_base(threads, key, &counted);
-	return err;
 }
 
 /* Takes leaving threads from their vCPUs. The next sample finds the new vCPU of one that moves. */
@@ -424,13 +397,11 @@ static void release_leaving(struct exits_threads *threads)
 	}
 }
 
-int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags)
+void exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags)
 {
-	int err = exits_vcpus_emit(threads->vcpus, threads->config.codes, sample, flags);
-
+	exits_vcpus_emit(threads->vcpus, threads->config.codes, sample, flags);
 	release_leaving(threads);
 	exits_vcpus_sweep(threads->vcpus);
-	return err;
 }
 
 void exits_threads_release(struct exits_threads *threads, uint32_t number)

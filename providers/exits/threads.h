@@ -42,27 +42,28 @@ void exits_threads_free(struct exits_threads *threads);
  */
 void exits_threads_begin(struct exits_threads *threads);
 
-/* 1: the thread has ended, and its counts were kept; 0: it is alive; -ENOMEM. */
-int exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
+/* Whether the thread has ended, and its counts were kept. */
+bool exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
 
 /* Adds the counts of a thread from before it had a record. */
-int exits_threads_take_late(struct exits_threads *threads, const struct exits_thread *record);
+void exits_threads_take_late(struct exits_threads *threads, const struct exits_thread *record);
 
 /*
  * Returns the vCPU that a record's thread runs, and whether the vCPU may have more names of
  * arguments. Call it between begin and end.
  */
-int exits_threads_owner(struct exits_threads *threads, const volatile struct exits_thread *record,
-			struct exits_vcpu_id *ret_owner, bool *ret_may_name);
+void exits_threads_owner(struct exits_threads *threads,
+			 const volatile struct exits_thread *record,
+			 struct exits_vcpu_id *ret_owner, bool *ret_may_name);
 
 /*
  * The cell was read after all records were taken. is_over: the argument is not counted any more.
  */
-int exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
-			   const struct exits_cell *cell, bool is_over);
+void exits_threads_argument(struct exits_threads *threads, const struct exits_argument_key *key,
+			    const struct exits_cell *cell, bool is_over);
 
 /* Adds the rows of all vCPUs, with these flags. */
-int exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags);
+void exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags);
 
 void exits_threads_release(struct exits_threads *threads, uint32_t number);
 

@@ -142,42 +142,31 @@ void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu)
 	vcpu->cpu = cpu;
 }
 
-static int need_now(struct exits_vcpu *vcpu)
+static void need_now(struct exits_vcpu *vcpu)
 {
 	if (!vcpu->now)
 		vcpu->now = xcalloc(1, sizeof(*vcpu->now));
-	return vcpu->now ? 0 : -ENOMEM;
 }
 
-static int set_former(struct exits_vcpu *vcpu, const struct exits_record *record)
-{
-	struct exits_packed *former = exits_record_pack(record);
-
-	if (!former)
-		return -ENOMEM;
-	free(vcpu->former);
-	vcpu->former = former;
-	return 0;
-}
-
-static int add_former(struct exits_vcpu *vcpu, const struct exits_record *record)
+static void add_former(struct exits_vcpu *vcpu, const struct exits_record *record)
 {
 	struct exits_record sum = *record;
 
 	if (vcpu->former)
 		exits_record_add_packed(&sum, vcpu->former);
-	return set_former(vcpu, &sum);
+	free(vcpu->former);
+	vcpu->former = exits_record_pack(&sum);
 }
 
-int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, bool is_former)
+void exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record, bool is_former)
 {
-	if (is_former)
-		return add_former(vcpu, record);
-	if (need_now(vcpu) < 0)
-		return -ENOMEM;
+	if (is_former) {
+		add_former(vcpu, record);
+		return;
+	}
+	need_now(vcpu);
 	vcpu->has_now = true;
 	exits_record_add(vcpu->now, record);
-	return 0;
 }
 
 static struct argument_sum *get_argument(struct exits_vcpu *vcpu, uint32_t field,
@@ -211,17 +200,14 @@ bool exits_vcpu_may_name(const struct exits_vcpu *vcpu)
 	return vcpu->nr_named < NAMES_MAX;
 }
 
-int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
-			    const struct exits_cell *cell, bool is_former, uint64_t open_ns)
+void exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
+			     const struct exits_cell *cell, bool is_former, uint64_t open_ns)
 {
 	struct argument_sum *sum = get_argument(vcpu, field, kind);
 
-	if (!sum)
-		return -ENOMEM;
 	exits_cell_add(is_former ? &sum->former : &sum->now, cell);
 	sum->open_ns += is_former ? 0 : open_ns;
 	sum->is_counted = true;
-	return 0;
 }
 
 /* Where rows go, and what they have in common. */
@@ -258,18 +244,16 @@ struct vcpu_sums {
 };
 
 /* Looks a cell's field up once. */
-static int look_up_cell(struct exits_vcpus *vcpus, const struct exits_code *codes, unsigned int i)
+static void look_up_cell(struct exits_vcpus *vcpus, const struct exits_code *codes,
+			 unsigned int i)
 {
 	uint32_t field = vcpus->cells[i].field;
 
 	if (field != FIELD_NONE)
-		return 0;
+		return;
 	field = exits_names_cell(vcpus->config.names, &codes[i]);
-	if (field == FIELD_NONE)
-		return -ENOMEM;
 	vcpus->cells[i].field = field;
 	vcpus->cells[i].is_idle = fields_get(vcpus->config.fields, field)->is_idle;
-	return 0;
 }
 
 /*
@@ -292,20 +276,17 @@ static void keep_counts(struct exits_vcpu *vcpu)
 	}
 }
 
-static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
-		     struct exits_vcpu *vcpu, struct vcpu_sums *sums)
+static void add_cells(struct exits_vcpus *vcpus, const struct output *out,
+		      struct exits_vcpu *vcpu, struct vcpu_sums *sums)
 {
 	const struct exits_record *now = vcpu->now;
-	int err = 0;
 
 	keep_counts(vcpu);
-	for (unsigned int i = exits_record_next(now, 0); i < EXITS_CELLS && !err;
+	for (unsigned int i = exits_record_next(now, 0); i < EXITS_CELLS;
 	     i = exits_record_next(now, i + 1)) {
 		unsigned int kind = out->codes[i].kind;
 
-		err = look_up_cell(vcpus, out->codes, i);
-		if (err)
-			return err;
+		look_up_cell(vcpus, out->codes, i);
 		exits_cell_add(&sums->by_kind[kind], &now->cells[i]);
 		sums->open_ns[kind] += now->open_ns[i];
 		if (vcpus->cells[i].is_idle)
@@ -313,7 +294,6 @@ static int add_cells(struct exits_vcpus *vcpus, const struct output *out,
 		add_row(vcpus, out, &vcpu->id, vcpus->cells[i].field, &now->cells[i],
 			now->open_ns[i]);
 	}
-	return err;
 }
 
 static void split_time(const struct exits_vcpu *vcpu, const struct vcpu_sums *sums,
@@ -389,42 +369,36 @@ static void drop_arguments(struct exits_vcpu *vcpu)
 	}
 }
 
-static int add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct exits_vcpu *vcpu)
+static void add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct exits_vcpu *vcpu)
 {
 	struct vcpu_sums sums = { 0 };
-	int err = add_cells(vcpus, out, vcpu, &sums);
 
-	if (!err && vcpu->nr_named)
+	add_cells(vcpus, out, vcpu, &sums);
+	if (vcpu->nr_named)
 		add_arguments(vcpus, out, vcpu, &sums);
 	drop_arguments(vcpu);
-	if (!err)
-		add_parents(vcpus, out, vcpu, &sums);
-	if (!err)
-		sample_add(out->sample,
-			   (struct key){ vcpu->id.guest, vcpu->id.index,
-					 exits_names_cpu(vcpus->config.names) },
-			   vcpu->cpu, 0);
-	if (!err && vcpus->config.is_timed && sums.by_kind[EXITS_VMEXIT].count)
+	add_parents(vcpus, out, vcpu, &sums);
+	sample_add(out->sample,
+		   (struct key){ vcpu->id.guest, vcpu->id.index,
+				 exits_names_cpu(vcpus->config.names) },
+		   vcpu->cpu, 0);
+	if (vcpus->config.is_timed && sums.by_kind[EXITS_VMEXIT].count)
 		add_times(vcpus, out, vcpu, &sums);
-	return err;
 }
 
-int exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
-		     struct sample *sample, uint32_t flags)
+void exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
+		      struct sample *sample, uint32_t flags)
 {
 	const struct output out = { sample, codes, flags };
-	int err = 0;
 
-	for (struct exits_vcpu *vcpu = vcpus->list; vcpu && !err; vcpu = vcpu->hh.next) {
+	for (struct exits_vcpu *vcpu = vcpus->list; vcpu; vcpu = vcpu->hh.next) {
 		if (!vcpu->has_now && !vcpu->former)
 			continue;
-		if (need_now(vcpu) < 0)
-			return -ENOMEM;
+		need_now(vcpu);
 		if (vcpu->former)
 			exits_record_add_packed(vcpu->now, vcpu->former);
-		err = add_vcpu(vcpus, &out, vcpu);
+		add_vcpu(vcpus, &out, vcpu);
 	}
-	return err;
 }
 
 void exits_vcpus_sweep(struct exits_vcpus *vcpus)

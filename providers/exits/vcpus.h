@@ -45,8 +45,8 @@ void exits_vcpu_drop(struct exits_vcpu *vcpu); /* NULL is fine */
 struct exits_vcpu_id exits_vcpu_id(const struct exits_vcpu *vcpu);
 void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu); /* where its latest exit was */
 
-int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record,
-		   bool is_former);
+void exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record,
+		    bool is_former);
 /*
  * A vCPU has room for the arguments that are counted now and for as many former ones, and may add a
  * limited number of new names. Arguments beyond these are added to the rest.
@@ -54,14 +54,14 @@ int exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record,
 bool exits_vcpu_has_room(const struct exits_vcpu *vcpu, uint32_t field);
 bool exits_vcpu_may_name(const struct exits_vcpu *vcpu);
 /* open_ns: how long its exit has been open, which is not in the cell; of a former one, nothing. */
-int exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
-			    const struct exits_cell *cell, bool is_former, uint64_t open_ns);
+void exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
+			     const struct exits_cell *cell, bool is_former, uint64_t open_ns);
 
 /*
  * Adds the rows of all vCPUs, with these flags; codes: EXITS_CELLS of them.
  */
-int exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
-		     struct sample *sample, uint32_t flags);
+void exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
+		      struct sample *sample, uint32_t flags);
 
 /* Drops each vCPU that is not held and of a guest that has ended: stats keeps its totals. */
 void exits_vcpus_sweep(struct exits_vcpus *vcpus);

@@ -133,7 +133,7 @@ static struct host_cgroup *get(struct host_cgroups *cgroups, const char *path, s
 		return cgroup;
 	cgroup = new_cgroup(cgroups, path, len);
 	slash = memrchr(path, '/', len);
-	if (cgroup && slash && (size_t)(slash - path) > root)
+	if (slash && (size_t)(slash - path) > root)
 		cgroup->parent = get(cgroups, path, (size_t)(slash - path));
 	return cgroup;
 }

@@ -26,7 +26,7 @@ struct host_cgroups *host_cgroups_new(const struct env *env);
 void host_cgroups_free(struct host_cgroups *cgroups);
 
 /*
- * Reads the cgroup of a thread. NULL: it cannot be read, or there is no memory. Valid as long as it
+ * Reads the cgroup of a thread. NULL: it cannot be read. Valid as long as it
  * is kept before each host_cgroups_sweep().
  */
 struct host_cgroup *host_cgroups_find(struct host_cgroups *cgroups, pid_t pid, pid_t tid);

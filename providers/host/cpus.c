@@ -220,7 +220,7 @@ static const char *next_line(const char *line)
 }
 
 /* Looks at CPUs that are new. */
-static int see_cpus(struct host_cpus *cpus, const char *text)
+static void see_cpus(struct host_cpus *cpus, const char *text)
 {
 	bool has_new = false;
 
@@ -229,15 +229,12 @@ static int see_cpus(struct host_cpus *cpus, const char *text)
 		int number = number_of(line, &at);
 		struct host_cpu *cpu = number < 0 ? NULL : see_cpu(cpus, number);
 
-		if (number >= 0 && !cpu)
-			return -ENOMEM;
 		has_new |= cpu && !cpu->is_seen;
 		if (cpu)
 			cpu->is_seen = true;
 	}
 	if (has_new)
 		find_nodes(cpus);
-	return 0;
 }
 
 static void add_cpus(const struct host_cpus *cpus, const char *text, struct sample *sample)
@@ -262,10 +259,10 @@ int host_cpus_collect(struct host_cpus *cpus, struct sample *sample)
 	int err = read_whole(env_path(cpus->env, path, sizeof(path), "/proc/stat"), TEXT_MAX, &text,
 			     &size);
 
-	if (!err)
-		err = see_cpus(cpus, text);
-	if (!err)
+	if (!err) {
+		see_cpus(cpus, text);
 		add_cpus(cpus, text, sample);
+	}
 	free(text);
 	return err;
 }

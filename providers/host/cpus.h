@@ -16,7 +16,7 @@ struct host_cpus;
 struct host_cpus *host_cpus_new(const struct env *env, const struct host_fields *fields);
 void host_cpus_free(struct host_cpus *cpus);
 
-/* Adds the rows of each CPU that is online. 0, -ENOMEM; or -errno: /proc/stat cannot be read. */
+/* Adds the rows of each CPU that is online. 0, or -errno: /proc/stat cannot be read. */
 int host_cpus_collect(struct host_cpus *cpus, struct sample *sample);
 
 /* The NUMA node of a CPU; -1: not known. */

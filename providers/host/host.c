@@ -49,10 +49,6 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 	host->memory = host_memory_new(args->env, args->guests, host->cpus);
 	host->threads = host_threads_new(args->env, args->guests, &host->fields, host->memory);
 	host->vmms = host_vmms_new(args->env, args->guests, &host->fields);
-	if (!host->threads || !host->vmms || !host->cpus || !host->memory) {
-		host_close(host);
-		return -ENOMEM;
-	}
 	host_fields_add(args->fields, args->source, &host->fields);
 	if (host_memory_has_nodes(args->env))
 		host_fields_add_remote(&host->fields);
@@ -101,7 +97,7 @@ static void say_hidden(const struct host_state *host, struct why *why)
 static int host_collect(void *state, struct sample *sample, struct why *why)
 {
 	struct host_state *host = state;
-	int err = 0;
+	int err;
 
 	if (!host->has_threads && !host->has_vmms && !host->has_cpus)
 		return -EAGAIN;
@@ -111,16 +107,14 @@ static int host_collect(void *state, struct sample *sample, struct why *why)
 				     &sample->time_ns[host->args.source]);
 		say_hidden(host, why);
 	}
-	if (!err && host->has_vmms)
-		err = host_vmms_collect(host->vmms, sample);
-	if (!err && host->has_cpus) {
+	if (host->has_vmms)
+		host_vmms_collect(host->vmms, sample);
+	if (host->has_cpus) {
 		err = host_cpus_collect(host->cpus, sample);
-		if (err && err != -ENOMEM) {
+		if (err) /* it may be read next time */
 			why_set(why, 0, "cannot read /proc/stat: %s", strerror(-err));
-			err = 0; /* it may be read next time */
-		}
 	}
-	return err;
+	return 0;
 }
 
 const struct provider host_provider = {

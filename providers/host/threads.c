@@ -75,10 +75,6 @@ struct host_threads *host_threads_new(const struct env *env, const struct guests
 	threads->has_schedstat = schedstat_is_on(env);
 	threads->generation = UINT64_MAX;
 	threads->cgroups = host_cgroups_new(env);
-	if (!threads->cgroups) {
-		free(threads);
-		return NULL;
-	}
 	return threads;
 }
 

@@ -228,30 +228,25 @@ static void list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct p
 	vmm->nr_threads = nr;
 }
 
-static int take_turn(struct host_vmms *vmms, struct vmm *vmm)
+static void take_turn(struct host_vmms *vmms, struct vmm *vmm)
 {
 	struct pid_list tids = { 0 };
 	char path[PATH_MAX];
-	int err = 0;
 
 	env_path(vmms->env, path, sizeof(path), "/proc/%d/task", (int)vmm->pid);
-	err = pid_list_read(&tids, path);
-	if (!err)
+	if (pid_list_read(&tids, path) == 0) /* else it has ended, or cannot be read now */
 		list_threads(vmms, vmm, &tids);
 	pid_list_release(&tids);
-	return err == -ENOMEM ? err : 0; /* else it has ended, or cannot be read now */
 }
 
-static int take_turns(struct host_vmms *vmms)
+static void take_turns(struct host_vmms *vmms)
 {
 	size_t nr = vmms->nr < HOST_VMMS_TURN ? vmms->nr : HOST_VMMS_TURN;
-	int err = 0;
 
-	for (; nr && !err; nr--) {
-		err = take_turn(vmms, &vmms->list[vmms->next]);
+	for (; nr; nr--) {
+		take_turn(vmms, &vmms->list[vmms->next]);
 		vmms->next = (vmms->next + 1) % vmms->nr;
 	}
-	return err;
 }
 
 /* ---- a sample */
@@ -286,16 +281,13 @@ static void add_rows(const struct host_vmms *vmms, const struct vmm *vmm, struct
 	}
 }
 
-int host_vmms_collect(struct host_vmms *vmms, struct sample *sample)
+void host_vmms_collect(struct host_vmms *vmms, struct sample *sample)
 {
-	int err = 0;
-
 	if (vmms->has_schedstat)
 		find_vmms(vmms);
-	err = take_turns(vmms);
-	for (size_t i = 0; i < vmms->nr && !err; i++) {
+	take_turns(vmms);
+	for (size_t i = 0; i < vmms->nr; i++) {
 		read_times(vmms, &vmms->list[i]);
 		add_rows(vmms, &vmms->list[i], sample);
 	}
-	return err;
 }

@@ -25,6 +25,6 @@ struct host_vmms *host_vmms_new(const struct env *env, const struct guests *gues
 void host_vmms_free(struct host_vmms *vmms);
 
 /* Reads, and adds rows. */
-int host_vmms_collect(struct host_vmms *vmms, struct sample *sample);
+void host_vmms_collect(struct host_vmms *vmms, struct sample *sample);
 
 #endif

@@ -181,7 +181,7 @@ static struct count *get_count(struct captured *captured, int tid, uint32_t fiel
 	return count;
 }
 
-static int take_line(struct captured *captured, int tid, const char *line)
+static void take_line(struct captured *captured, int tid, const char *line)
 {
 	char name[NAME_SIZE];
 	size_t len = take_name(line, name);
@@ -190,15 +190,12 @@ static int take_line(struct captured *captured, int tid, const char *line)
 	struct count *count;
 
 	if (!field || field->source != captured->args.source || is_sum(field))
-		return 0;
+		return;
 	count = get_count(captured, tid, id);
-	if (!count)
-		return -ENOMEM;
 	take_value(line + len, count);
 	if (!count->has_before || field->kind != FIELD_COUNTER)
 		count->before = count->now;
 	count->has_before = true;
-	return 0;
 }
 
 static uint64_t go_on(uint64_t before, uint64_t now)
@@ -223,10 +220,10 @@ static void repeat(struct captured *captured)
 	}
 }
 
-static int read_sample(struct captured *captured, const char *line)
+static void read_sample(struct captured *captured, const char *line)
 {
 	uint64_t before_ns = captured->time_ns;
-	int tid = 0, err = 0;
+	int tid = 0;
 
 	line += strlen("sample");
 	captured->time_ns = take_number(&line);
@@ -234,29 +231,28 @@ static int read_sample(struct captured *captured, const char *line)
 				    captured->time_ns - before_ns : 0;
 	for (size_t i = 0; i < captured->nr_counts; i++)
 		captured->counts[i].before = captured->counts[i].now;
-	for (line = next_line(line); *line && !is_sample(line) && !err; line = next_line(line)) {
+	for (line = next_line(line); *line && !is_sample(line); line = next_line(line)) {
 		if (strncmp(line, "thread ", 7) == 0)
 			tid = (int)strtol(line + 7, NULL, 10);
 		else if (strncmp(line, "host_cpu ", 9) == 0)
 			tid = -1 - (int)strtol(line + 9, NULL, 10);
 		else
-			err = take_line(captured, tid, line);
+			take_line(captured, tid, line);
 	}
 	captured->next = line;
-	return err;
 }
 
 /* Goes on to the next sample. */
-static int advance(struct captured *captured)
+static void advance(struct captured *captured)
 {
 	const char *line = captured->next;
 
 	while (line && *line && !is_sample(line))
 		line = next_line(line);
 	if (line && *line)
-		return read_sample(captured, line);
-	repeat(captured);
-	return 0;
+		read_sample(captured, line);
+	else
+		repeat(captured);
 }
 
 /* ---- rows */
@@ -293,14 +289,14 @@ static int captured_collect(void *state, struct sample *sample, struct why *why)
 	struct captured *captured = state;
 	const struct want *want = captured->want;
 	uint32_t flags = ROW_FROM_ZERO | (captured->has_played ? ROW_WHOLE_INTERVAL : 0);
-	int err = advance(captured);
 	struct key key = { 0 };
 	bool has_key = false;
 
 	(void)why;
+	advance(captured);
 	captured->has_played = true;
 	played_rows_reset(&captured->rows);
-	for (size_t i = 0; i < captured->nr_counts && !err; i++) {
+	for (size_t i = 0; i < captured->nr_counts; i++) {
 		const struct count *count = &captured->counts[i];
 
 		if (i == 0 || count->tid != count[-1].tid)
@@ -308,10 +304,7 @@ static int captured_collect(void *state, struct sample *sample, struct why *why)
 		if (has_key)
 			add_rows(captured, key, count);
 	}
-	if (!err)
-		played_rows_join(&captured->rows, captured->args.fields);
-	if (err)
-		return err;
+	played_rows_join(&captured->rows, captured->args.fields);
 	sample->time_ns[captured->args.source] = captured->time_ns;
 	played_rows_sample(&captured->rows, &want->fields, flags, sample);
 	return 0;

@@ -139,8 +139,6 @@ static int add_counters(struct stats_layout *layout, const char *bytes, size_t s
 		layout->tail_at = layout->counters_at + layout->counters_size - step;
 	layout->counter_bytes = xmalloc(layout->counters_size);
 	layout->counters = xcalloc(header.nr_counters, sizeof(*layout->counters));
-	if (!layout->counter_bytes || !layout->counters)
-		return -ENOMEM;
 	memcpy(layout->counter_bytes, bytes + layout->counters_at, layout->counters_size);
 	for (size_t i = 0; !err && i < header.nr_counters; i++)
 		err = add_counter(layout, &header, layout->counter_bytes + i * step, size);

@@ -44,7 +44,7 @@ struct stats_layout {
 
 /*
  * Reads the layout. Counters of unknown kinds, and counters with the name of another counter or
- * with a name that is no word, are left out. 0, -ENOMEM, or -EINVAL: the bytes are no statistics.
+ * with a name that is no word, are left out. 0, or -EINVAL: the bytes are no statistics.
  */
 int stats_layout_parse(const char *bytes, size_t size, struct stats_layout **ret_layout);
 

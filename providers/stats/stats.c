@@ -196,8 +196,6 @@ static int update(struct kernel_stats *stats)
 	for (size_t i = 0; !err && (guest = guests_at(stats->args.guests, i)); i++) {
 		struct holder *holder = get_holder(stats, guest);
 
-		if (!holder)
-			return -ENOMEM;
 		holder->is_there = true;
 		if (stats->scope != WANT_GUEST || stats->guest == guest->id)
 			err = search(stats, holder, guest);
@@ -271,7 +269,7 @@ static int read_holder(struct kernel_stats *stats, struct holder *holder, struct
 	holder->is_searched = err != -EBADF;
 	if (err == -EINVAL || err == -ENOENT) /* what it holds is not understood */
 		holder->held.nr = 0;
-	return err == -ENOMEM || descriptors_are_short(err) ? err : 0;
+	return descriptors_are_short(err) ? err : 0;
 }
 
 static int read_all(struct kernel_stats *stats, struct sample *sample, uint64_t *ret_time_ns)

@@ -132,7 +132,7 @@ static int map_values(struct bpf_state *bpf)
 		return -errno;
 	bpf->values = memory;
 	bpf->slots = xcalloc(bpf->nr_slots, sizeof(*bpf->slots));
-	return bpf->slots ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* Adds the counts of a slot to sums, which are the retired or the present ones of its guest. */
@@ -403,25 +403,22 @@ static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
  * A guest that is new counts from zero. After a new want it does not: programs start one after the
  * other, so counting begins with the first sample.
  */
-static int guest_counts_begin(struct bpf_state *bpf, uint32_t guest, bool is_new_want)
+static void guest_counts_begin(struct bpf_state *bpf, uint32_t guest, bool is_new_want)
 {
 	struct guest_counts *counted = counts_find(&bpf->counts, guest);
 
 	if (counted)
-		return 0;
+		return;
 	counted = counts_get(&bpf->counts, guest);
-	if (!counted)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < bpf->nr_counters && is_new_want; i++)
 		counted->was_sampled[i] = true;
-	return 0;
 }
 
 static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
 {
 	struct bpf_state *bpf = state;
 	bool *has_slot = xcalloc(nr + 1, sizeof(*has_slot)), is_new_want = bpf->is_new_want;
-	int err;
+	int err = 0;
 
 	err = fit(bpf, targets, nr);
 	if (!err)
@@ -431,7 +428,7 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (has_slot[i])
 			continue;
-		err = guest_counts_begin(bpf, targets[i].guest, is_new_want);
+		guest_counts_begin(bpf, targets[i].guest, is_new_want);
 		if (!err)
 			err = slot_begin(bpf, &targets[i]);
 	}
@@ -532,9 +529,9 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	bpf->is_wanted = xcalloc(nr, sizeof(*bpf->is_wanted));
 	bpf->is_open = xcalloc(nr, sizeof(*bpf->is_open));
 	bpf->hooks = xcalloc(nr, sizeof(*bpf->hooks));
-	for (size_t i = 0; bpf->hooks && i < nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		bpf->hooks[i] = BPF_HOOK_CLOSED;
-	err = bpf->is_wanted && bpf->is_open && bpf->hooks ? find_splits(bpf) : -ENOMEM;
+	err = find_splits(bpf);
 	/* Tries to load now, while another engine can still be chosen. */
 	if (!err)
 		err = start(bpf, false, cpu_slots(bpf, NULL, 0));

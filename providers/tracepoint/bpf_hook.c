@@ -15,14 +15,13 @@
 #include "providers/tracepoint/bpf_hook.h"
 #include "providers/tracepoint/counters_shared.h"
 
-/* A copy of a pattern's instructions, with the maps in them; */
+/* A copy of a pattern's instructions, with the maps in them. */
 static struct bpf_insn *copy_pattern(const struct bpf_program *pattern, size_t *ret_nr)
 {
 	size_t nr = bpf_program__insn_cnt(pattern);
 	struct bpf_insn *insns = xcalloc(nr, sizeof(*insns));
 
-	if (insns)
-		memcpy(insns, bpf_program__insns(pattern), nr * sizeof(*insns));
+	memcpy(insns, bpf_program__insns(pattern), nr * sizeof(*insns));
 	*ret_nr = nr;
 	return insns;
 }
@@ -80,8 +79,6 @@ int bpf_hook_in_thread(const struct bpf_program *pattern, const struct counter *
 	int err;
 
 	insns = copy_pattern(pattern, &nr);
-	if (!insns)
-		return -ENOMEM;
 	err = bpf_fields_patch_offset(insns, nr, OFFSET_VALUE, (int)(number * sizeof(__u64)));
 	if (!err)
 		err = hook_event(insns, nr, counter, ret_hook);
@@ -102,8 +99,6 @@ static int load_reasons(const struct bpf_program *pattern, const struct split *s
 	size_t nr;
 
 	insns = copy_pattern(pattern, &nr);
-	if (!insns)
-		return -ENOMEM;
 	err = bpf_fields_patch(insns, nr, split->system, split->event, fields);
 	if (!err)
 		err = bpf_fields_patch_number(insns, nr, NUMBER_SPLIT, (int)number);

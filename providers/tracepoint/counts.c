@@ -38,10 +38,6 @@ struct guest_counts *counts_get(struct counts *counts, uint32_t guest)
 	counted->now = xcalloc(n, sizeof(*counted->now));
 	counted->was_sampled = xcalloc(n, sizeof(*counted->was_sampled));
 	counted->is_counted = xcalloc(n, sizeof(*counted->is_counted));
-	if (!counted->retired || !counted->now || !counted->was_sampled || !counted->is_counted) {
-		guest_counts_free(counted);
-		return NULL;
-	}
 	counted->next = counts->first;
 	counts->first = counted;
 	return counted;

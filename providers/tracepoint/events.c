@@ -39,14 +39,13 @@ static void counter_release(struct counter *counter)
 	free(counter->filter);
 }
 
-/* Takes over the strings of the counter, also when it fails. */
-static int counter_add(struct tracepoint_events *events, struct counter counter, uint32_t field)
+/* Takes over the strings of the counter. */
+static void counter_add(struct tracepoint_events *events, struct counter counter, uint32_t field)
 {
 	array_grow(&events->counters, &events->room, events->nr + 1);
 	counter.name = fields_get(events->args.fields, field)->name;
 	counter.field = field;
 	events->counters[events->nr++] = counter;
-	return counter.system && counter.event && (counter.filter || !counter.split) ? 0 : -ENOMEM;
 }
 
 static bool is_event(const struct split *split, const char *system, const char *event)
@@ -66,8 +65,8 @@ static uint8_t exit_rank(const struct arch *arch, const char *system, const char
 }
 
 /* Under its name, or, if another system has that event too, as SYSTEM:EVENT. */
-static int event_add(struct tracepoint_events *events, const char *system, const char *event,
-		     uint64_t id)
+static void event_add(struct tracepoint_events *events, const char *system, const char *event,
+		      uint64_t id)
 {
 	char name[256];
 	struct field spec = {
@@ -84,9 +83,9 @@ static int event_add(struct tracepoint_events *events, const char *system, const
 		spec.name = name;
 	}
 	field = fields_add(events->args.fields, &spec);
-	return counter_add(events,
-			   (struct counter){ .tracepoint_id = id, .system = xstrdup(system),
-					     .event = xstrdup(event) }, field);
+	counter_add(events,
+		    (struct counter){ .tracepoint_id = id, .system = xstrdup(system),
+				      .event = xstrdup(event) }, field);
 }
 
 /* Reasons are not counted if the event of this kernel has no such field. */
@@ -99,8 +98,8 @@ static bool format_has_field(const char *text, const char *field)
 	return has;
 }
 
-static int reason_add(struct tracepoint_events *events, const struct split *split,
-		      const struct reason *reason, uint64_t id, uint32_t parent)
+static void reason_add(struct tracepoint_events *events, const struct split *split,
+		       const struct reason *reason, uint64_t id, uint32_t parent)
 {
 	const char *event = fields_get(events->args.fields, parent)->name;
 	char name[256], alias[256], filter[256];
@@ -122,7 +121,7 @@ static int reason_add(struct tracepoint_events *events, const struct split *spli
 	counter.event = xstrdup(split->event);
 	counter.filter = xstrdup(filter);
 	counter.nr_codes = split_codes(reason, counter.codes);
-	return counter_add(events, counter, field);
+	counter_add(events, counter, field);
 }
 
 /* The field of a split's event, under the name that event_add() gave it. */
@@ -136,35 +135,32 @@ static uint32_t split_field(const struct tracepoint_events *events, const struct
 	return field != FIELD_NONE ? field : fields_find(events->args.fields, split->event);
 }
 
-static int split_add(struct tracepoint_events *events, const struct split *split)
+static void split_add(struct tracepoint_events *events, const struct split *split)
 {
 	char *format = tracefs_event_file_read(NULL, split->system, split->event, "format", NULL);
 	uint32_t parent = split_field(events, split);
 	struct reasons reasons = { 0 };
 	uint64_t id;
-	int err = 0;
 
 	if (!format || parent == FIELD_NONE ||
 	    trace_event_id(events->args.env, split->system, split->event, &id) < 0 ||
 	    !format_has_field(format, split->field))
 		goto out;
 	reasons_of(split, format, &reasons);
-	for (size_t i = 0; i < reasons.nr && !err; i++)
-		err = reason_add(events, split, &reasons.list[i], id, parent);
+	for (size_t i = 0; i < reasons.nr; i++)
+		reason_add(events, split, &reasons.list[i], id, parent);
 	reasons_release(&reasons);
 out:
 	free(format);
-	return err;
 }
 
-static int splits_add(struct tracepoint_events *events)
+static void splits_add(struct tracepoint_events *events)
 {
 	const struct split *split = events->args.env->arch->splits;
-	int err = 0;
 
-	for (; split && split->event && !err; split++)
-		err = split_add(events, split);
-	return err ? err : split_add(events, &arch_userspace_split);
+	for (; split && split->event; split++)
+		split_add(events, split);
+	split_add(events, &arch_userspace_split);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -184,37 +180,34 @@ static size_t list_sort(char **list)
 }
 
 /* An event without a readable id cannot be counted and is left out. */
-static int system_add(struct tracepoint_events *events, const char *system)
+static void system_add(struct tracepoint_events *events, const char *system)
 {
 	char **names = tracefs_system_events(NULL, system);
 	size_t n = list_sort(names);
-	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n; i++) {
 		uint64_t id = 0;
 		int id_err = trace_event_id(events->args.env, system, names[i], &id);
 
 		if (id_err)
 			events->unread_err = id_err;
 		else
-			err = event_add(events, system, names[i], id);
+			event_add(events, system, names[i], id);
 	}
 	tracefs_list_free(names);
-	return err;
 }
 
-static int systems_add(struct tracepoint_events *events)
+static void systems_add(struct tracepoint_events *events)
 {
 	char **systems = tracefs_event_systems(NULL);
 	size_t n = list_sort(systems);
-	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (is_kvm_system(systems[i]))
-			err = system_add(events, systems[i]);
+			system_add(events, systems[i]);
 	}
 	tracefs_list_free(systems);
-	return err ? err : splits_add(events);
+	splits_add(events);
 }
 
 /*
@@ -237,12 +230,12 @@ void tracepoint_events_number(struct tracepoint_events *events)
 int tracepoint_events_find(struct tracepoint_events *events, const struct provider_args *args,
 			   struct why *why)
 {
-	int err;
+	int err = 0;
 
 	*events = (struct tracepoint_events){ .args = *args };
-	err = tracefs_set_tracing_dir((char *)(uintptr_t)args->env->tracefs) ? -ENOMEM : 0;
-	if (!err)
-		err = systems_add(events);
+	if (tracefs_set_tracing_dir((char *)(uintptr_t)args->env->tracefs))
+		out_of_memory();
+	systems_add(events);
 	if (!err && !events->nr)
 		err = trace_why_none(args->env, events->unread_err, why);
 	if (err)

@@ -17,7 +17,7 @@ struct tracepoint_events {
 	int unread_err; /* of the last event that is left out because its id cannot be read */
 };
 
-/* Adds all fields. 0, or -errno with why: no event was found, or there is no memory. */
+/* Adds all fields. 0, or -errno with why: no event was found. */
 int tracepoint_events_find(struct tracepoint_events *events, const struct provider_args *args,
 			   struct why *why);
 

@@ -90,7 +90,6 @@ static int group_begin(struct perf_state *perf, struct perf_target *at,
 		       struct perf_group **ret_group)
 {
 	struct target target = at->target;
-	struct perf_group *group;
 	int leader;
 
 	pthread_mutex_unlock(&perf->lock);
@@ -98,12 +97,7 @@ static int group_begin(struct perf_state *perf, struct perf_target *at,
 	pthread_mutex_lock(&perf->lock);
 	if (leader < 0)
 		return leader;
-	group = perf_target_add_group(at, leader);
-	if (!group) {
-		close(leader);
-		return -ENOMEM;
-	}
-	*ret_group = group;
+	*ret_group = perf_target_add_group(at, leader);
 	return 0;
 }
 
@@ -384,7 +378,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	perf->counts = (struct counts){ counters, (uint32_t)nr, NULL };
 	perf->is_wanted = xcalloc(nr, sizeof(*perf->is_wanted));
 	perf->failed = xcalloc(nr, sizeof(*perf->failed));
-	err = perf->is_wanted && perf->failed ? worker_start(perf) : -ENOMEM;
+	err = worker_start(perf);
 	if (err) {
 		engine_close(perf);
 		return why_set(why, err, "cannot start a thread: %s", strerror(-err));
@@ -458,15 +452,12 @@ static void retire_others(struct perf_state *perf, const struct target *targets,
 	}
 }
 
-static bool begin_target(struct perf_state *perf, const struct target *target)
+static void begin_target(struct perf_state *perf, const struct target *target)
 {
 	struct perf_target *at = perf_target_new(target, perf->nr_counters);
 
-	if (!at)
-		return false;
 	at->next = perf->targets;
 	perf->targets = at;
-	return true;
 }
 
 static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
@@ -474,26 +465,24 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 	struct perf_state *perf = state;
 	bool *is_open = xcalloc(nr + 1, sizeof(*is_open));
 	uint64_t asked;
-	int err = 0;
 
 	pthread_mutex_lock(&perf->lock);
 	asked = perf->asked;
 	retire_others(perf, targets, nr, is_open);
 	counts_end(&perf->counts, targets, nr, keep, perf->is_new_want);
 	perf->is_new_want = false;
-	for (size_t i = 0; i < nr && !err; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		if (is_open[i])
 			continue;
-		if (!counts_get(&perf->counts, targets[i].guest) ||
-		    !begin_target(perf, &targets[i]))
-			err = -ENOMEM;
+		counts_get(&perf->counts, targets[i].guest);
+		begin_target(perf, &targets[i]);
 		ask(perf);
 	}
 	if (perf->asked != asked)
 		descriptors_raise(descriptors_needed(perf));
 	pthread_mutex_unlock(&perf->lock);
 	free(is_open);
-	return err;
+	return 0;
 }
 
 static bool engine_is_ready(void *state)

@@ -61,10 +61,6 @@ struct perf_target *perf_target_new(const struct target *target, uint32_t nr_cou
 	struct perf_target *at = xcalloc(1, sizeof(*at));
 
 	at->slots = xcalloc(nr_counters, sizeof(*at->slots));
-	if (!at->slots) {
-		free(at);
-		return NULL;
-	}
 	for (uint32_t i = 0; i < nr_counters; i++)
 		at->slots[i].fd = -1;
 	at->target = *target;

@@ -102,10 +102,9 @@ static int make(struct bench *bench)
 	args.guests = bench->guests;
 	args.fields = bench->fields;
 	make_codes();
-	if (!bench->guests || !bench->fields || !bench->stats || !bench->records ||
-	    exits_names_new(&args, &arch_by_name("VMX")->splits[0], EXIT_FIELDS_PARTS,
-			    &bench->names) < 0)
+	if (!bench->guests || !bench->fields || !bench->stats || !bench->records)
 		return -1;
+	bench->names = exits_names_new(&args, &arch_by_name("VMX")->splits[0], EXIT_FIELDS_PARTS);
 	make_records(bench);
 	bench->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = &bench->env,
@@ -121,7 +120,8 @@ static int make(struct bench *bench)
 		return -1;
 	/* The inventory's first look, after which only its changes make threads be looked for. */
 	exits_threads_begin(bench->threads);
-	return exits_threads_end(bench->threads, &bench->sample, 0);
+	exits_threads_end(bench->threads, &bench->sample, 0);
+	return 0;
 }
 
 static int refresh(struct bench *bench, unsigned int round)
@@ -133,13 +133,13 @@ static int refresh(struct bench *bench, unsigned int round)
 		.guests = bench->guests,
 	};
 	double begun = cpu_ms(), read, counted, built;
-	int err;
+	int err = 0;
 
 	sample_reset(&bench->sample);
 	exits_threads_begin(bench->threads);
 	for (uint32_t i = 0; i < THREADS; i++)
 		exits_threads_take(bench->threads, &bench->records[i]);
-	err = exits_threads_end(bench->threads, &bench->sample, ROW_FROM_ZERO);
+	exits_threads_end(bench->threads, &bench->sample, ROW_FROM_ZERO);
 	bench->sample.time_ns[0] = round * 1000000000ull;
 	read = cpu_ms();
 	if (!err)
