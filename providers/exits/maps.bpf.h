@@ -28,10 +28,7 @@ const volatile __u64 run_delay_at; /* offset in the task: its wait for CPUs; 0: 
 /* By CPU, in a cache line each: the record of the thread that was seen there last. */
 __u32 guesses[CPUS][16];
 
-/*
- * All programs are attached. Before that no thread gets a record, and a thread without a record is
- * not counted: so no program counts an exit that began earlier.
- */
+/* True once all programs are attached; exits that are already open then are ignored. */
 _Bool is_counting;
 
 /* Exits, arguments and long exits that found no room. */

@@ -91,8 +91,8 @@ void exits_record_time(struct exits_record *record, const volatile struct exits_
 void exits_record_fold(struct exits_record *record);
 
 /*
- * Call it when the thread has ended, which it does within its last exit: the thread's time ends
- * where this exit began, and the exit has no time. What stats have of its time stays there.
+ * For a thread that ended. It ended inside its last exit: the exit has no time, and the thread's
+ * time ends where it began. What stats have of it stays there.
  */
 void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread);
 

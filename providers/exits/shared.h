@@ -94,7 +94,7 @@ struct exits_thread {
 	 */
 	__u64 pc, user_ns, waited_before_ns, halt_polled_ns, polled_before_ns;
 	__u64 polled_ns; /* how long KVM polled in its halts */
-	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not told */
+	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not known */
 	/* Where the vCPU has KVM's own sum of polled time, and the sum after the latest halt. */
 	__u64 poll_sum_at, poll_sum_ns;
 	/*

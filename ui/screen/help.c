@@ -84,7 +84,7 @@ static void put_column(struct page *page, int width, const struct view *view, si
 
 	snprintf(text, sizeof(text), "%s", column->help);
 	if (warn)
-		snprintf(text, sizeof(text), "%s; stands out from %d on", column->help, warn);
+		snprintf(text, sizeof(text), "%s; highlighted from %d on", column->help, warn);
 	put_entry(page, width, view_title(view, i), text);
 }
 

@@ -95,7 +95,7 @@ struct screen {
 	char trouble[320];  /* a lasting problem: shown above the keys, and in the help */
 	bool can_go_back;   /* there is a way back for Backspace */
 
-	/* What the user is doing. */
+	/* The state of the input. */
 	enum screen_page page;
 	struct prompt prompt;
 	bool has_prompt;

@@ -161,7 +161,7 @@ static void paint_picture(const struct painter *painter, size_t i)
 		split_paint(&area, cell->split);
 }
 
-/* A share that is too high stands out, except in the selected row, and in dim rows. */
+/* A share that is too high is highlighted, except in the selected row, and in dim rows. */
 static enum style number_style(const struct painter *painter, size_t i)
 {
 	int warn = COLUMN_WARN_OF(painter->screen->view->type->columns[i].flags);

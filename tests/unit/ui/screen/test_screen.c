@@ -1108,7 +1108,7 @@ static void high_shares_of_time_stand_out(void **state)
 	assert_int_equal(style_at(w, 5, "20.3"), STYLE_SELECTED);
 	w->screen.page = PAGE_HELP;
 	made_picture(w, 100, 60);
-	assert_non_null(strstr(w->text, "KVM handled exits; stands out from 20 on\n"));
+	assert_non_null(strstr(w->text, "KVM handled exits; highlighted from 20 on\n"));
 }
 
 /* A history has one scale from 0 on, which its heading tells, with the time that it covers. */
