@@ -115,9 +115,8 @@ static int run_with_moments(struct report_facts *facts, struct recording *record
 	};
 	struct why why = { "" };
 	struct past *past = NULL;
-	int err = writer.recent ? moments_read(recording, &facts->recorded, fields,
-					       segment.interval_s, recent_write, &writer,
-					       &why) : -ENOMEM;
+	int err = moments_read(recording, &facts->recorded, fields, segment.interval_s,
+			       recent_write, &writer, &why);
 
 	recent_writer_release(&writer);
 	if (err == -ESTALE) {

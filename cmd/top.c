@@ -112,7 +112,9 @@ static int take_sample(struct top *top, uint64_t *ret_time_ns, struct why *why)
 	int err = run_sample(&top->run, why);
 
 	*ret_time_ns = clock_real_ns();
-	return err ? err : top_writer_take(&top->writer, top->run.monitor, *ret_time_ns);
+	if (!err)
+		top_writer_take(&top->writer, top->run.monitor, *ret_time_ns);
+	return err;
 }
 
 /*
@@ -231,8 +233,6 @@ static int memory_begin(struct memory *memory, const struct top *top)
 	segment_of_machine(&top->run.env, monitor_engine(top->run.monitor),
 			   top->run.options->interval_s, &segment);
 	memory->recent = recent_new(PAST_BYTES, &segment);
-	if (!memory->recent)
-		return -ENOMEM;
 	sink = recent_sink(memory->recent);
 	err = recorder_start(&sink, &memory->recorder);
 	return err ? err : past_new(recent_store(memory->recent), monitor_fields(top->run.monitor),

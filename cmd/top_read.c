@@ -353,10 +353,10 @@ static int show_past(struct top_reader *reader, struct why *why)
 static int print_span(struct top_reader *reader, struct why *why)
 {
 	struct monitor_config config = { .list = interval_players, .source = reader->source->kind };
-	int err = interval_new(reader->source->store, NULL, &reader->interval);
+	int err;
 
-	if (!err)
-		err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
+	reader->interval = interval_new(reader->source->store, NULL);
+	err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
 	if (err)
 		return err == -ENOENT ? none_there(reader, why) : err;
 	err = top_query_span_guests(reader->run.options, interval_guests(reader->interval),

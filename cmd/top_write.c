@@ -58,16 +58,13 @@ static void say_losses(struct top_writer *writer)
 	writer->said = now;
 }
 
-int top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns)
+void top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns)
 {
-	int err;
-
 	if (!writer->recorder)
-		return 0;
-	err = recorder_take(writer->recorder, monitor_facts(monitor), time_ns);
+		return;
+	recorder_take(writer->recorder, monitor_facts(monitor), time_ns);
 	say_losses(writer);
 	say_dropped(writer);
-	return err;
 }
 
 /* Returns how many samples are left: a disk that hangs stores none of them in time. */

@@ -28,7 +28,7 @@ int top_writer_open(struct top_writer *writer, const struct options *options,
  * Writes the monitor's latest sample. Prints a message when writing fails, and when it works
  * again. time_ns: CLOCK_REALTIME.
  */
-int top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns);
+void top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns);
 
 /*
  * Waits until all samples are written, and closes the file. 0, or -errno with why. When the disk

@@ -3,7 +3,6 @@
  * Notes a finding when it has been there for a while, and when it is gone; and what was lost, which
  * may be over at once.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,28 +41,22 @@ static bool is_noted(const struct causes *causes, const struct finding *finding)
 	return i < causes->nr;
 }
 
-static int note_end(const struct cause *cause, struct moment *moment)
+static void note_end(const struct cause *cause, struct moment *moment)
 {
 	struct moment_notice *notice = moment_add_notice(moment);
 
-	if (!notice)
-		return -ENOMEM;
 	snprintf(notice->text, sizeof(notice->text), "%s: no longer found: %s", cause->name,
 		 cause->rule->finding);
-	return 0;
 }
 
-static int note_begin(struct causes *causes, const struct finding *finding,
-		      const struct guests *guests, struct moment *moment)
+static void note_begin(struct causes *causes, const struct finding *finding,
+		       const struct guests *guests, struct moment *moment)
 {
 	const struct guest *guest = guests_find(guests, finding->guest);
-	struct moment_notice *notice;
+	struct moment_notice *notice = moment_add_notice(moment);
 	struct cause *cause;
 
 	array_grow(&causes->list, &causes->room, causes->nr + 1);
-	notice = moment_add_notice(moment);
-	if (!notice)
-		return -ENOMEM;
 	cause = &causes->list[causes->nr++];
 	*cause = (struct cause){ .rule = finding->rule, .guest = finding->guest };
 	if (guest)
@@ -73,61 +66,52 @@ static int note_begin(struct causes *causes, const struct finding *finding,
 		snprintf(cause->name, sizeof(cause->name), "all guests");
 	snprintf(notice->text, sizeof(notice->text), "%s: %s (%s): %s", cause->name,
 		 finding->rule->finding, severity_name(finding->severity), finding->evidence);
-	return 0;
 }
 
-static int note(struct causes *causes, const struct guests *guests, struct moment *moment)
+static void note(struct causes *causes, const struct guests *guests, struct moment *moment)
 {
 	size_t kept = 0;
-	int err = 0;
 
 	for (size_t i = 0; i < causes->nr; i++) {
 		const struct cause cause = causes->list[i];
 
 		if (is_steady(causes, &cause))
 			causes->list[kept++] = cause;
-		else if (!err)
-			err = note_end(&cause, moment);
+		else
+			note_end(&cause, moment);
 	}
 	causes->nr = kept;
-	for (size_t i = 0; i < causes->steady.nr && !err; i++) {
+	for (size_t i = 0; i < causes->steady.nr; i++) {
 		const struct steady_finding *found = &causes->steady.list[i];
 
 		if (found->is_steady && !is_noted(causes, &found->latest))
-			err = note_begin(causes, &found->latest, guests, moment);
+			note_begin(causes, &found->latest, guests, moment);
 	}
-	return err;
 }
 
-static int note_lost(struct causes *causes, const struct facts *facts, struct moment *moment)
+static void note_lost(struct causes *causes, const struct facts *facts, struct moment *moment)
 {
 	uint64_t lost = stats_lost(facts->stats), more = lost - causes->lost;
-	struct moment_notice *notice = more ? moment_add_notice(moment) : NULL;
+	struct moment_notice *notice;
 
 	if (!more)
-		return 0;
-	if (!notice)
-		return -ENOMEM;
+		return;
 	causes->lost = lost;
+	notice = moment_add_notice(moment);
 	snprintf(notice->text, sizeof(notice->text), "%" PRIu64 " exits or arguments could not be "
 		 "counted: what is counted is too low", more);
-	return 0;
 }
 
-int causes_take(struct causes *causes, const struct facts *facts, struct moment *moment)
+void causes_take(struct causes *causes, const struct facts *facts, struct moment *moment)
 {
-	int err = 0;
-
 	/* Unsigned, so a clock set back is due, too. */
 	if (causes->looked_ns && moment->time_ns - causes->looked_ns < LOOK_NS)
-		return 0;
+		return;
 	causes->looked_ns = moment->time_ns;
 	findings_find(&causes->findings, facts, GUEST_ANY, causes->thresholds);
-	if (!err)
-		steady_take(&causes->steady, &causes->findings);
-	if (!err)
-		err = note_lost(causes, facts, moment);
-	return err ? err : note(causes, facts->guests, moment);
+	steady_take(&causes->steady, &causes->findings);
+	note_lost(causes, facts, moment);
+	note(causes, facts->guests, moment);
 }
 
 void causes_release(struct causes *causes)

@@ -22,9 +22,9 @@ struct causes {
 
 /*
  * Adds notices about the facts to their moment. Looks every ten seconds at most: to find causes
- * takes longer than to take a moment. 0 or -ENOMEM.
+ * takes longer than to take a moment.
  */
-int causes_take(struct causes *causes, const struct facts *facts, struct moment *moment);
+void causes_take(struct causes *causes, const struct facts *facts, struct moment *moment);
 
 void causes_release(struct causes *causes);
 

@@ -11,6 +11,7 @@
 
 #include "lib/array.h"
 #include "lib/output.h"
+#include "lib/xalloc.h"
 #include "history/db.h"
 #include "history/pack.h"
 
@@ -63,7 +64,7 @@ static int error_of(const struct db *db, int code, struct why *why)
 {
 	switch (code & 0xff) {
 	case SQLITE_NOMEM:
-		return why_set(why, -ENOMEM, "%s: %s", db->name, strerror(ENOMEM));
+		out_of_memory();
 	case SQLITE_FULL:
 		return no_room(db, why);
 	case SQLITE_BUSY:

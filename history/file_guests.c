@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The guests of a segment: which came, which ended, and when each was seen. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,14 +36,12 @@ static struct file_guest *insert(struct file_guests *guests, uint32_t id)
 	return &guests->list[at];
 }
 
-static int see(struct file_guests *guests, const struct guest *guest, uint64_t time_s)
+static void see(struct file_guests *guests, const struct guest *guest, uint64_t time_s)
 {
 	struct file_guest *known = find(guests, guest->id);
 
 	if (!known) {
 		known = insert(guests, guest->id);
-		if (!known)
-			return -ENOMEM;
 		known->came = guests->has_any;
 		known->first_s = time_s;
 		known->last_s = time_s;
@@ -59,7 +56,6 @@ static int see(struct file_guests *guests, const struct guest *guest, uint64_t t
 	known->guest = *guest;
 	known->guest.vcpus = NULL;
 	known->is_known = true;
-	return 0;
 }
 
 /* An inventory forgets what ended long ago. */
@@ -82,35 +78,30 @@ static void forget_unknown(struct file_guests *guests, uint64_t time_s)
 	guests->nr = kept;
 }
 
-static int take_inventory(struct file_guests *guests, const struct guests *inventory,
-			  uint64_t time_s)
+static void take_inventory(struct file_guests *guests, const struct guests *inventory,
+			   uint64_t time_s)
 {
 	const struct guest *guest;
-	int err = 0;
 
 	for (size_t i = 0; i < guests->nr; i++)
 		guests->list[i].is_known = false;
-	for (size_t i = 0; (guest = guests_at(inventory, i)) && !err; i++)
-		err = see(guests, guest, time_s);
-	for (size_t i = 0; (guest = guests_ended_at(inventory, i)) && !err; i++)
-		err = see(guests, guest, time_s);
-	if (err)
-		return err;
+	for (size_t i = 0; (guest = guests_at(inventory, i)); i++)
+		see(guests, guest, time_s);
+	for (size_t i = 0; (guest = guests_ended_at(inventory, i)); i++)
+		see(guests, guest, time_s);
 	forget_unknown(guests, time_s);
 	guests->has_any = true;
-	return 0;
 }
 
-int file_guests_update(struct file_guests *guests, const struct guests *inventory,
-		       uint64_t time_ns)
+void file_guests_update(struct file_guests *guests, const struct guests *inventory,
+			uint64_t time_ns)
 {
-	int err = inventory ? take_inventory(guests, inventory, time_ns / SECOND) : 0;
-
+	if (inventory)
+		take_inventory(guests, inventory, time_ns / SECOND);
 	for (size_t i = 0; i < guests->nr; i++) {
 		if (!guests->list[i].guest.has_ended)
 			guests->list[i].last_s = time_ns / SECOND;
 	}
-	return err;
 }
 
 void file_guests_written(struct file_guests *guests, bool is_written)

@@ -22,9 +22,9 @@ struct file_guests {
 	bool has_any; /* an inventory was seen; the guests of the first one did not come */
 };
 
-/* Takes a new inventory, or with NULL the old one, at this time. 0 or -ENOMEM. */
-int file_guests_update(struct file_guests *guests, const struct guests *inventory,
-		       uint64_t time_ns);
+/* Takes a new inventory, or with NULL the old one, at this time. */
+void file_guests_update(struct file_guests *guests, const struct guests *inventory,
+			uint64_t time_ns);
 
 /* Everything is in the file now; or with false nothing is, as it is a new one. */
 void file_guests_written(struct file_guests *guests, bool is_written);

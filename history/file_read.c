@@ -140,7 +140,7 @@ static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct
 	if (type != SQLITE_BLOB && type != SQLITE_NULL)
 		return db_damaged(db, why);
 	if (size && !bytes)
-		return why_set(why, -ENOMEM, "%s: %s", db->name, strerror(ENOMEM));
+		out_of_memory();
 	array_grow_unset(&blob->bytes, &blob->room, size);
 	if (size)
 		memcpy(blob->bytes, bytes, size);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/output.h"
+#include "lib/xalloc.h"
 #include "history/file_state.h"
 
 void history_file_free(struct history_file *file)
@@ -28,15 +29,13 @@ void history_file_free(struct history_file *file)
 int history_file_new(const char *path, bool writes, struct history_file **ret_file,
 		     struct why *why)
 {
-	struct history_file *file = calloc(1, sizeof(*file));
+	struct history_file *file = xcalloc(1, sizeof(*file));
 	struct why reason = { "" };
 	struct output output;
 	int err = 0;
 
-	if (!file)
-		return -ENOMEM;
 	file->lock = -1;
-	file->name = strdup(path);
+	file->name = xstrdup(path);
 	if (writes)
 		err = output_find(path, &output, &reason);
 	if (writes && !err) {
@@ -47,8 +46,6 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 		file->real = realpath(path, NULL);
 		err = file->real ? 0 : -errno;
 	}
-	if (!err && !file->name)
-		err = -ENOMEM;
 	if (!err) {
 		*ret_file = file;
 		return 0;

@@ -324,7 +324,7 @@ int history_file_create(const char *path, const struct segment *segment,
 	file->limits = *limits;
 	file->needs_totals = true;
 	file->fields = fields_new();
-	err = file->fields ? history_file_enter(file, why) : -ENOMEM;
+	err = history_file_enter(file, why);
 	if (err)
 		history_file_free(file);
 	else
@@ -333,22 +333,15 @@ int history_file_create(const char *path, const struct segment *segment,
 }
 
 /* Fields and guests are remembered until they are written. */
-static int learn(struct history_file *file, const struct moment *moment)
+static void take_new(struct history_file *file, const struct moment *moment)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < moment->nr_fields && !err; i++) {
+	for (size_t i = 0; i < moment->nr_fields; i++) {
 		const struct moment_field *new = &moment->fields[i];
-		uint32_t id = new->id, nr = fields_count(file->fields);
 
-		if (id < nr)
-			continue;
-		if (id > nr)
-			err = -EINVAL;
-		else
+		if (new->id >= fields_count(file->fields))
 			fields_add(file->fields, &new->field);
 	}
-	return err ? err : file_guests_update(&file->guests, moment->guests, moment->time_ns);
+	file_guests_update(&file->guests, moment->guests, moment->time_ns);
 }
 
 /* In a transaction. */
@@ -397,20 +390,17 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 		/* So that a power failure costs a minute; it syncs the file. */
 		db_checkpoint(&file->db, SQLITE_CHECKPOINT_PASSIVE);
 	}
-	/* Without memory the minute's rows have less; the moment itself is in the file. */
-	(void)minutes_add(&file->minutes, moment, file->fields);
+	minutes_add(&file->minutes, moment, file->fields);
 	return 0;
 }
 
 int history_file_add(struct history_file *file, const struct moment *moment,
 		     const struct packed *packed, struct why *why)
 {
-	int err = learn(file, moment);
+	int err;
 
-	if (err)
-		why_set(why, err, "%s: %s", file->name, strerror(-err));
-	if (!err)
-		err = be_there(file, why);
+	take_new(file, moment);
+	err = be_there(file, why);
 	if (!err && file->needs_totals && !(moment->flags & MOMENT_HAS_TOTALS))
 		err = why_set(why, -ESTALE, "%s: moments are missing before this one", file->name);
 	if (!err)

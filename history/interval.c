@@ -39,22 +39,15 @@ struct interval {
 	uint64_t elapsed_ns;
 };
 
-int interval_new(struct store store, struct fields *fields, struct interval **ret_interval)
+struct interval *interval_new(struct store store, struct fields *fields)
 {
-	struct interval *interval = calloc(1, sizeof(*interval));
-	int err;
+	struct interval *interval = xcalloc(1, sizeof(*interval));
 
-	if (!interval)
-		return -ENOMEM;
-	err = reader_init(&interval->reader, store, fields);
+	reader_init(&interval->reader, store, fields);
 	interval->own_fields = fields ? NULL : fields_new();
 	interval->fields = fields ? fields : interval->own_fields;
 	interval->guests = guests_new(NULL);
-	*ret_interval = interval;
-	if (!err && interval->fields && interval->guests)
-		return 0;
-	interval_free(interval);
-	return -ENOMEM;
+	return interval;
 }
 
 void interval_free(struct interval *interval)
@@ -107,27 +100,24 @@ static bool is_known(const struct interval *interval, uint32_t guest)
 	return guest == GUEST_ANY || guest == STATS_ENDED || guests_find(interval->guests, guest);
 }
 
-/* The sum of a key of the segment. -ENOENT: its field is not known. */
-static int find_sum(struct interval *interval, const struct key *there, struct sum **ret_sum)
+/* The sum of a key of the segment. NULL: its field is not known. */
+static struct sum *find_sum(struct interval *interval, const struct key *there)
 {
 	struct key key = { 0 };
 	uint32_t source;
 	struct sum *sum;
 
 	if (!segment_ids_key(interval->reader.ids, there, &source, &key))
-		return -ENOENT;
+		return NULL;
 	if (!is_known(interval, key.guest))
 		key = (struct key){ STATS_ENDED, -1, key.field };
 	HASH_FIND(hh, interval->sums, &key, sizeof(key), sum);
 	if (!sum) {
-		sum = calloc(1, sizeof(*sum));
-		if (!sum)
-			return -ENOMEM;
+		sum = xcalloc(1, sizeof(*sum));
 		sum->key = key;
 		hash_add(interval->sums, key, sum);
 	}
-	*ret_sum = sum;
-	return 0;
+	return sum;
 }
 
 static bool is_counter(const struct interval *interval, const struct sum *sum)
@@ -154,31 +144,29 @@ static void add_time(struct sum *sum, const struct change_timing *timing, uint64
 }
 
 /* A change of one moment. */
-static int add_change(struct interval *interval, const struct changes *changes,
-		      const struct change *change, bool is_last)
+static void add_change(struct interval *interval, const struct changes *changes,
+		       const struct change *change, bool is_last)
 {
 	const struct change_timing *timing = changes_timing(changes, change);
 	struct sum *sum;
-	int err;
 
 	/* A total of forgotten guests has nothing new: their changes came when they happened. */
 	if (change->flags & (CHANGE_ABSENT | CHANGE_GONE | CHANGE_IS_TOTAL))
-		return 0;
-	err = find_sum(interval, &change->key, &sum);
-	if (err)
-		return err == -ENOENT ? 0 : err;
+		return;
+	sum = find_sum(interval, &change->key);
+	if (!sum)
+		return;
 	if (is_counter(interval, sum))
 		sum->count += change->count;
 	else if (!sum->has_level)
 		sum->count = change->count;
 	sum->has_level = true;
 	if (!timing)
-		return 0;
+		return;
 	add_time(sum, timing, timing->max_ns, timing->nr ? timing->first + timing->nr : 0);
 	if (is_last && timing->open_ns > sum->open_ns)
 		sum->open_ns = timing->open_ns;
 	changes_add_counts(changes, timing, sum->hist);
-	return 0;
 }
 
 /* A moment's changes, unless it has no interval, or was dropped meanwhile. */
@@ -191,8 +179,7 @@ static int add_moment(struct interval *interval, const struct stored *stored, st
 		err = reader_changes(&interval->reader, stored->id, UNPACK_ALL, NULL, why);
 
 	for (size_t i = 0; !err && i < changes->nr; i++)
-		err = add_change(interval, changes, &changes->list[i],
-				 stored->id == interval->last.id);
+		add_change(interval, changes, &changes->list[i], stored->id == interval->last.id);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -287,25 +274,23 @@ static bool is_same(const struct interval *interval, const struct change *low,
 }
 
 /* What happened to a key between two totals; the first may be NULL. */
-static int add_difference(struct interval *interval, const struct change *low,
-			  const struct change *high)
+static void add_difference(struct interval *interval, const struct change *low,
+			   const struct change *high)
 {
 	const struct change_timing *before, *after;
 	struct sum *sum;
-	int err;
 
 	if (low && is_same(interval, low, high))
-		return 0;
-	err = find_sum(interval, &high->key, &sum);
-	if (err)
-		return err == -ENOENT ? 0 : err;
+		return;
+	sum = find_sum(interval, &high->key);
+	if (!sum)
+		return;
 	if (is_counter(interval, sum))
 		sum->count += high->count - (low ? low->count : 0);
 	before = low ? changes_timing(&interval->low.totals, low) : NULL;
 	after = changes_timing(&interval->high.totals, high);
 	if (after)
 		add_timing_between(interval, sum, before, after);
-	return 0;
 }
 
 /* -EAGAIN: a key was forgotten between the two. */
@@ -322,7 +307,7 @@ static int add_totals(struct interval *interval, uint64_t low_id, uint64_t high_
 	for (size_t i = 0; !err && i < high->nr; i++) {
 		const struct change *before = find_total(low, &high->list[i].key, &at);
 
-		err = add_difference(interval, before, &high->list[i]);
+		add_difference(interval, before, &high->list[i]);
 	}
 	return err;
 }
@@ -358,16 +343,15 @@ static int add_present(struct interval *interval, uint64_t id, struct why *why)
 
 		if (total->flags & CHANGE_ABSENT || total->key.guest == STATS_ENDED)
 			continue;
-		err = find_sum(interval, &total->key, &sum);
-		if (!err && !is_counter(interval, sum) && !sum->has_level)
+		sum = find_sum(interval, &total->key);
+		if (!sum)
+			continue;
+		if (!is_counter(interval, sum) && !sum->has_level)
 			sum->count = total->count;
-		if (!err)
-			sum->has_level = true;
-		if (!err)
-			sum->is_timed |= total->timing != 0;
-		if (!err && id == interval->last.id && total->timing)
+		sum->has_level = true;
+		sum->is_timed |= total->timing != 0;
+		if (id == interval->last.id && total->timing)
 			sum->open_ns = interval->high.totals.timings[total->timing - 1].open_ns;
-		err = err == -ENOENT ? 0 : err;
 	}
 	return err;
 }
@@ -460,7 +444,7 @@ static int add_guests(struct interval *interval, const struct guests *guests, bo
 static int read_guests(struct interval *interval, const struct stored *at, struct why *why)
 {
 	struct guests *here = guests_new(NULL);
-	int err = here ? reader_guests(&interval->reader, at, here, why) : -ENOMEM;
+	int err = reader_guests(&interval->reader, at, here, why);
 
 	if (!err)
 		err = add_guests(interval, here,
@@ -569,9 +553,7 @@ static int source_open(const struct provider_args *args, void **ret_state, struc
 	if (args->source == PROVIDER_EXITS &&
 	    !segment_ids_has_source(interval->reader.ids, args->source))
 		return why_set(why, -ENODATA, "no exits were recorded");
-	source = calloc(1, sizeof(*source));
-	if (!source)
-		return -ENOMEM;
+	source = xcalloc(1, sizeof(*source));
 	*source = (struct source){ .interval = interval, .source = args->source };
 	*ret_state = source;
 	return 0;

@@ -16,8 +16,8 @@
 
 struct interval;
 
-/* As past_new(): the store outlives it. 0 or -ENOMEM. */
-int interval_new(struct store store, struct fields *fields, struct interval **ret_interval);
+/* As past_new(): the store outlives it. */
+struct interval *interval_new(struct store store, struct fields *fields);
 void interval_free(struct interval *interval);
 
 /*

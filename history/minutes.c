@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sums up the exits of a minute. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,9 +68,7 @@ static struct minute_sum *sum_of(struct minutes *minutes, const struct key *key)
 		minutes->next = sum->hh.next;
 		return sum;
 	}
-	sum = calloc(1, sizeof(*sum));
-	if (!sum)
-		return NULL;
+	sum = xcalloc(1, sizeof(*sum));
 	sum->key = wanted;
 	hash_add(minutes->sums, key, sum);
 	return sum;
@@ -95,22 +92,19 @@ static void add_timing(struct minute_sum *sum, const struct changes *changes,
 	changes_add_counts(changes, timing, sum->hist);
 }
 
-static int add_change(struct minutes *minutes, const struct changes *changes,
-		      const struct change *change)
+static void add_change(struct minutes *minutes, const struct changes *changes,
+		       const struct change *change)
 {
 	const struct change_timing *timing = changes_timing(changes, change);
 	struct minute_sum *sum;
 
 	if (!change->count && !timing)
-		return 0;
+		return;
 	sum = sum_of(minutes, &change->key);
-	if (!sum)
-		return -ENOMEM;
 	sum->is_used = true;
 	sum->count += change->count;
 	if (timing)
 		add_timing(sum, changes, timing);
-	return 0;
 }
 
 /* What was the longest before the first minute. */
@@ -129,22 +123,20 @@ static void learn_totals(struct minutes *minutes, const struct changes *totals)
 	}
 }
 
-int minutes_add(struct minutes *minutes, const struct moment *moment, const struct fields *fields)
+void minutes_add(struct minutes *minutes, const struct moment *moment, const struct fields *fields)
 {
 	enum field_use use = counted_use(fields);
-	int err = 0;
 
 	minutes->start_s = minute_of(moment);
-	for (size_t i = 0; i < moment->changes.nr && !err; i++) {
+	for (size_t i = 0; i < moment->changes.nr; i++) {
 		const struct change *change = &moment->changes.list[i];
 
 		if (!(change->flags & CHANGE_IS_TOTAL) &&
 		    is_reason(fields, change->key.field, use))
-			err = add_change(minutes, &moment->changes, change);
+			add_change(minutes, &moment->changes, change);
 	}
 	if (moment->flags & MOMENT_HAS_TOTALS)
 		learn_totals(minutes, &moment->totals);
-	return err;
 }
 
 /* ---- rows */

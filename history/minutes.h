@@ -26,9 +26,9 @@ struct minutes {
 /* In which minute a moment is. */
 uint64_t minute_of(const struct moment *moment);
 
-/* Adds a moment to the minute. fields: the dictionary of its ids. 0 or -ENOMEM. */
-int minutes_add(struct minutes *minutes, const struct moment *moment,
-		const struct fields *fields);
+/* Adds a moment to the minute. fields: the dictionary of its ids. */
+void minutes_add(struct minutes *minutes, const struct moment *moment,
+		 const struct fields *fields);
 
 /* Called for each row, ascending by guest and field. 0 goes on; else it is returned. */
 typedef int (*minute_row_fn)(void *arg, const struct minute_row *row);

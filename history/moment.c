@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Takes what changed in the stats since the sample before. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,13 +63,12 @@ void changes_sort(struct changes *changes, void *spare)
 }
 
 /* Room for some more, with durations, and for what copy_delta() writes. */
-static int make_room(struct changes *changes, size_t more)
+static void make_room(struct changes *changes, size_t more)
 {
 	array_grow_unset(&changes->list, &changes->room, changes->nr + more);
 	array_grow_unset(&changes->timings, &changes->room_timings, changes->nr_timings + more);
 	array_grow_unset(&changes->counts, &changes->room_counts,
 			 changes->nr_counts + more * HIST_BUCKETS + DELTA_MORE);
-	return 0;
 }
 
 /* Gives the change that was just added its durations. Returns where their counts belong. */
@@ -104,18 +102,17 @@ static inline void copy_delta(const uint32_t *restrict delta, unsigned int nr,
 	}
 }
 
-int changes_add(struct changes *changes, const struct change *change)
+void changes_add(struct changes *changes, const struct change *change)
 {
-	if (make_room(changes, 1) < 0)
-		return -ENOMEM;
+	make_room(changes, 1);
 	changes->list[changes->nr++] = *change;
-	return 0;
 }
 
 uint64_t *changes_add_timed(struct changes *changes, const struct change *change,
 			    const struct change_timing *timing)
 {
-	return changes_add(changes, change) < 0 ? NULL : put_timing(changes, *timing);
+	changes_add(changes, change);
+	return put_timing(changes, *timing);
 }
 
 void changes_reset(struct changes *changes)
@@ -280,7 +277,7 @@ static inline void fetch(const struct stats_item *next)
 	}
 }
 
-static int take_changes(const struct facts *facts, struct moment *moment)
+static void take_changes(const struct facts *facts, struct moment *moment)
 {
 	const struct field *const *fields = fields_all(facts->fields);
 	size_t nr = stats_count(facts->stats);
@@ -290,46 +287,39 @@ static int take_changes(const struct facts *facts, struct moment *moment)
 	for (size_t i = 0; i < nr; i++) {
 		const struct stats_item *item = stats_at(facts->stats, i);
 
-		if (i % BLOCK == 0 && make_room(&moment->changes, BLOCK) < 0)
-			return -ENOMEM;
+		if (i % BLOCK == 0)
+			make_room(&moment->changes, BLOCK);
 		if (i + AHEAD < nr)
 			fetch(stats_at(facts->stats, i + AHEAD));
 		take_item(facts, item, fields[item->key.field], tick, moment);
 	}
-	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)); i++) {
-		if (changes_add(&moment->changes,
-				&(struct change){ .key = *removed, .flags = CHANGE_GONE }) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)); i++)
+		changes_add(&moment->changes,
+			    &(struct change){ .key = *removed, .flags = CHANGE_GONE });
 }
 
-static int take_late(const struct stats_item *item, struct moment *moment)
+static void take_late(const struct stats_item *item, struct moment *moment)
 {
 	if (!item->parent_before)
-		return 0;
+		return;
 	array_grow(&moment->late, &moment->room_late, moment->nr_late + 1);
 	moment->late[moment->nr_late++] = (struct late_reason){ item->key, item->parent_before };
-	return 0;
 }
 
-static int take_totals(const struct facts *facts, struct moment *moment)
+static void take_totals(const struct facts *facts, struct moment *moment)
 {
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *item = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, item->key.field);
 		bool is_absent = item->seen < stats_latest_tick(facts->stats, field->source);
 
-		if (make_room(&moment->totals, 1) < 0)
-			return -ENOMEM;
+		make_room(&moment->totals, 1);
 		take_total(item, field, is_absent ? CHANGE_ABSENT : 0, &moment->totals);
-		if (take_late(item, moment) < 0)
-			return -ENOMEM;
+		take_late(item, moment);
 	}
-	return 0;
 }
 
-static int take_field(struct moment *moment, uint32_t id, const struct field *from)
+static void take_field(struct moment *moment, uint32_t id, const struct field *from)
 {
 	const char *const texts[] = { from->name, from->listed, from->label, from->alias };
 	struct moment_field *new;
@@ -337,25 +327,12 @@ static int take_field(struct moment *moment, uint32_t id, const struct field *fr
 	array_grow(&moment->fields, &moment->room_fields, moment->nr_fields + 1);
 	new = &moment->fields[moment->nr_fields++];
 	*new = (struct moment_field){ .id = id, .field = *from };
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		new->texts[i] = texts[i] ? strdup(texts[i]) : NULL;
-		if (texts[i] && !new->texts[i])
-			return -ENOMEM;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		new->texts[i] = texts[i] ? xstrdup(texts[i]) : NULL;
 	new->field.name = new->texts[0];
 	new->field.listed = new->texts[1];
 	new->field.label = new->texts[2];
 	new->field.alias = new->texts[3];
-	return 0;
-}
-
-static int take_fields(const struct facts *facts, uint32_t first, struct moment *moment)
-{
-	int err = 0;
-
-	for (uint32_t id = first; id < fields_count(facts->fields) && !err; id++)
-		err = take_field(moment, id, fields_get(facts->fields, id));
-	return err;
 }
 
 static uint32_t flags_of(const struct moment_taker *taker, const struct facts *facts)
@@ -388,34 +365,29 @@ static void take_times(const struct facts *facts, uint64_t time_ns, struct momen
 	}
 }
 
-int moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t time_ns,
-		struct moment *ret_moment)
+void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t time_ns,
+		 struct moment *ret_moment)
 {
 	struct moment *moment = ret_moment;
 	uint32_t flags = flags_of(taker, facts);
-	int err;
 
 	moment_reset(moment);
 	moment->flags = flags;
 	take_times(facts, time_ns, moment);
-	err = take_changes(facts, moment);
-	if (!err && flags & MOMENT_HAS_TOTALS)
-		err = take_totals(facts, moment);
-	if (!err && flags & MOMENT_HAS_GUESTS) {
+	take_changes(facts, moment);
+	if (flags & MOMENT_HAS_TOTALS)
+		take_totals(facts, moment);
+	if (flags & MOMENT_HAS_GUESTS)
 		moment->guests = guests_copy(facts->guests);
-		err = moment->guests ? 0 : -ENOMEM;
-	}
-	if (!err)
-		err = take_fields(facts, taker->has_lost ? 0 : taker->nr_fields, moment);
-	if (err)
-		return err;
+	for (uint32_t id = taker->has_lost ? 0 : taker->nr_fields;
+	     id < fields_count(facts->fields); id++)
+		take_field(moment, id, fields_get(facts->fields, id));
 	taker->tick = stats_tick(facts->stats);
 	taker->resets = stats_resets(facts->stats);
 	taker->generation = guests_generation(facts->guests);
 	taker->nr_fields = fields_count(facts->fields);
 	taker->since_totals = flags & MOMENT_HAS_TOTALS ? 0 : taker->since_totals + 1;
 	taker->has_lost = false;
-	return 0;
 }
 
 void moment_skip(struct moment_taker *taker, const struct facts *facts)

@@ -108,9 +108,9 @@ struct moment {
 	size_t nr_notices, room_notices;
 };
 
-/* Appends a change without durations. 0 or -ENOMEM. */
-int changes_add(struct changes *changes, const struct change *change);
-/* The same with durations. Returns where the counts of its buckets belong; NULL: no memory. */
+/* Appends a change without durations. */
+void changes_add(struct changes *changes, const struct change *change);
+/* The same with durations. Returns where the counts of its buckets belong. */
 uint64_t *changes_add_timed(struct changes *changes, const struct change *change,
 			    const struct change_timing *timing);
 /* The time as it passed: without what was before, and with what has not ended. */
@@ -148,7 +148,7 @@ size_t changes_memory(const struct changes *changes); /* bytes that it has */
 void changes_reset(struct changes *changes); /* empties it and keeps its memory */
 void changes_release(struct changes *changes);
 
-/* A notice to be filled; NULL: no memory. */
+/* A notice to be filled. */
 struct moment_notice *moment_add_notice(struct moment *moment);
 
 void moment_reset(struct moment *moment); /* empties it and keeps its memory */
@@ -164,12 +164,9 @@ struct moment_taker {
 	bool has_lost;	     /* the moment before was lost */
 };
 
-/*
- * Takes the latest sample of the stats, unsorted. Call it once after each stats_update(). 0 or
- * -ENOMEM.
- */
-int moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t time_ns,
-		struct moment *ret_moment);
+/* Takes the latest sample of the stats, unsorted. Call it once after each stats_update(). */
+void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t time_ns,
+		 struct moment *ret_moment);
 
 /* In place of moment_take(): the latest sample is lost. */
 void moment_skip(struct moment_taker *taker, const struct facts *facts);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Makes columns of a moment, in CBOR, and compresses them. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -23,7 +22,7 @@
  * there before. So zstd looks for long matches only, and remembers few: as small as with its usual
  * level 3, in half the time.
  */
-static bool set_up(struct ZSTD_CCtx_s *pack)
+static void set_up(struct ZSTD_CCtx_s *pack)
 {
 	static const struct {
 		ZSTD_cParameter parameter;
@@ -36,27 +35,21 @@ static bool set_up(struct ZSTD_CCtx_s *pack)
 		{ ZSTD_c_windowLog, 15 },
 		{ ZSTD_c_checksumFlag, 1 },
 	};
-	size_t i = 0;
 
-	while (i < ARRAY_SIZE(settings) &&
-	       !ZSTD_isError(ZSTD_CCtx_setParameter(pack, settings[i].parameter,
-						    settings[i].value)))
-		i++;
-	return i == ARRAY_SIZE(settings);
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
+		ZSTD_CCtx_setParameter(pack, settings[i].parameter, settings[i].value);
 }
 
 struct packer *packer_new(void)
 {
-	struct packer *packer = calloc(1, sizeof(*packer));
+	struct packer *packer = xcalloc(1, sizeof(*packer));
 
-	if (!packer)
-		return NULL;
 	packer->pack = ZSTD_createCCtx();
 	packer->unpack = ZSTD_createDCtx();
-	if (packer->pack && packer->unpack && set_up(packer->pack))
-		return packer;
-	packer_free(packer);
-	return NULL;
+	if (!packer->pack || !packer->unpack)
+		out_of_memory();
+	set_up(packer->pack);
+	return packer;
 }
 
 void packer_free(struct packer *packer)
@@ -84,7 +77,7 @@ void packed_release(struct packed *packed)
 	*packed = (struct packed){ 0 };
 }
 
-/* ---- CBOR. What does not fit in memory is left out, and is_full says so. */
+/* ---- CBOR */
 
 struct out {
 	struct blob *blob;
@@ -93,7 +86,6 @@ struct out {
 	size_t nr_blocks;
 	size_t frames[FRAMES_MAX]; /* where the part goes on in another frame */
 	size_t nr_frames;
-	bool is_full;
 };
 
 /* Where up to size bytes more may be written. */
@@ -109,8 +101,7 @@ static void put(struct out *out, enum cbor_kind kind, uint64_t number)
 {
 	unsigned char *at = out_room(out, CBOR_HEAD_MAX);
 
-	if (at)
-		out->blob->size += cbor_head_write(at, kind, number);
+	out->blob->size += cbor_head_write(at, kind, number);
 }
 
 static void put_uint(struct out *out, uint64_t value)
@@ -125,8 +116,6 @@ static void put_text(struct out *out, const char *text)
 
 	put(out, CBOR_TEXT, size);
 	at = out_room(out, size);
-	if (!at)
-		return;
 	memcpy(at, text, size); /* NOLINT(bugprone-not-null-terminated-result) */
 	out->blob->size += size;
 }
@@ -190,8 +179,6 @@ static void put_column(struct out *out, enum column_id column, const unsigned ch
 	put_uint(out, column);
 	put(out, CBOR_BYTES, size);
 	at = out_room(out, size);
-	if (!at || !size)
-		return;
 	memcpy(at, out->column->bytes, size);
 	out->blob->size += size;
 }
@@ -234,8 +221,6 @@ static void put_sums(struct out *out, const struct sums *sums)
 	uint32_t end = 0;
 
 	make_columns(out, 3 * sums->nr);
-	if (out->is_full)
-		return;
 	at = out->column->bytes;
 	for (size_t i = 0; i < sums->nr; i++) {
 		at = add_number(at, sums->runs[i].first - end);
@@ -419,13 +404,9 @@ static void put_changes(struct out *out, struct sums *sums, struct changes *chan
 	make_columns(out, 3 * changes->nr > changes->nr_counts ? 3 * changes->nr :
 								changes->nr_counts);
 	grow_column(out, CHANGES_SPARE(changes->nr));
-	if (out->is_full)
-		return;
 	note_size(out->column, CHANGES_SPARE(changes->nr));
 	changes_sort(changes, out->column->bytes);
-	out->is_full |= sums_find(sums, changes) < 0;
-	if (out->is_full)
-		return;
+	sums_find(sums, changes);
 	put_uint(out, COLUMN_ROWS);
 	put_uint(out, changes->nr);
 	put_keys(out, changes);
@@ -471,60 +452,57 @@ static void put_guests(struct out *out, const struct guests *guests)
 
 /* ---- parts */
 
-/* in->size: the end of the block before */
-static bool compress_block(struct packer *packer, size_t end, bool ends_frame, ZSTD_inBuffer *in,
+/*
+ * in->size: the end of the block before. The output has room for what is the largest, so that only
+ * memory can lack.
+ */
+static void compress_block(struct packer *packer, size_t end, bool ends_frame, ZSTD_inBuffer *in,
 			   ZSTD_outBuffer *out)
 {
 	in->size = end;
-	return ZSTD_compressStream2(packer->pack, out, in,
-				    ends_frame ? ZSTD_e_end : ZSTD_e_flush) == 0;
+	if (ZSTD_compressStream2(packer->pack, out, in, ends_frame ? ZSTD_e_end : ZSTD_e_flush))
+		out_of_memory();
 }
 
 /* Busy guests and idle ones have different counts, so long columns are several blocks. */
-static bool compress_until(struct packer *packer, size_t end, bool ends_frame, ZSTD_inBuffer *in,
+static void compress_until(struct packer *packer, size_t end, bool ends_frame, ZSTD_inBuffer *in,
 			   ZSTD_outBuffer *out)
 {
-	bool is_good = true;
-
-	while (is_good && end - in->size > BLOCK_MAX * 3 / 2)
-		is_good = compress_block(packer, in->size + BLOCK_MAX, false, in, out);
-	return is_good && compress_block(packer, end, ends_frame, in, out);
+	while (end - in->size > BLOCK_MAX * 3 / 2)
+		compress_block(packer, in->size + BLOCK_MAX, false, in, out);
+	compress_block(packer, end, ends_frame, in, out);
 }
 
 /* Compresses what comes before the end of a frame, from in->size on. */
-static bool compress_frame(struct packer *packer, const struct out *made, size_t end,
+static void compress_frame(struct packer *packer, const struct out *made, size_t end,
 			   ZSTD_inBuffer *in, ZSTD_outBuffer *out)
 {
 	size_t begin = in->size;
-	bool is_good = true;
 
 	ZSTD_CCtx_reset(packer->pack, ZSTD_reset_session_only);
 	ZSTD_CCtx_setPledgedSrcSize(packer->pack, end - begin);
-	for (size_t i = 0; i < made->nr_blocks && is_good; i++) {
+	for (size_t i = 0; i < made->nr_blocks; i++) {
 		if (made->blocks[i] > begin && made->blocks[i] < end)
-			is_good = compress_until(packer, made->blocks[i], false, in, out);
+			compress_until(packer, made->blocks[i], false, in, out);
 	}
-	return is_good && compress_until(packer, end, true, in, out);
+	compress_until(packer, end, true, in, out);
 }
 
 /* Compresses packer->plain. */
-static int compress_part(struct packer *packer, const struct out *made, struct blob *blob)
+static void compress_part(struct packer *packer, const struct out *made, struct blob *blob)
 {
 	size_t size = packer->plain.size;
 	size_t bound = ZSTD_compressBound(size) + 8 * (BLOCKS_MAX + size / BLOCK_MAX) +
 		       FRAMES_MAX * FRAME_BYTES;
 	ZSTD_inBuffer in = { .src = packer->plain.bytes };
 	ZSTD_outBuffer out = { .size = bound };
-	bool is_good = true;
 
 	array_grow_unset(&blob->bytes, &blob->room, bound);
 	out.dst = blob->bytes;
-	for (size_t i = 0; i < made->nr_frames && is_good; i++)
-		is_good = compress_frame(packer, made, made->frames[i], &in, &out);
-	if (!is_good || !compress_frame(packer, made, size, &in, &out))
-		return -ENOMEM;
+	for (size_t i = 0; i < made->nr_frames; i++)
+		compress_frame(packer, made, made->frames[i], &in, &out);
+	compress_frame(packer, made, size, &in, &out);
 	blob->size = out.pos;
-	return 0;
 }
 
 static void put_sources(struct out *out, const struct moment *moment)
@@ -532,8 +510,6 @@ static void put_sources(struct out *out, const struct moment *moment)
 	unsigned char *at;
 
 	make_columns(out, SAMPLE_SOURCES);
-	if (out->is_full)
-		return;
 	at = out->column->bytes;
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
 		at = add_number(at, moment->source_ns[i]);
@@ -581,17 +557,16 @@ static bool has_part(const struct moment *moment, enum moment_part part)
 	       moment->flags & (part == PART_TOTALS ? MOMENT_HAS_TOTALS : MOMENT_HAS_GUESTS);
 }
 
-int pack_moment(struct packer *packer, struct moment *moment, struct packed *packed)
+void pack_moment(struct packer *packer, struct moment *moment, struct packed *packed)
 {
 	size_t plain = 0;
-	int err = 0;
 
 	packed->time_ns = moment->time_ns;
 	packed->elapsed_ns = moment->elapsed_ns;
 	packed->flags = moment->flags;
 	packed->work = changes_memory(&moment->changes) + changes_memory(&moment->totals) +
 		       ZSTD_sizeof_CCtx(packer->pack) + ZSTD_sizeof_DCtx(packer->unpack);
-	for (enum moment_part part = 0; part < MOMENT_PARTS && !err; part++) {
+	for (enum moment_part part = 0; part < MOMENT_PARTS; part++) {
 		struct out out = { .blob = &packer->plain, .column = &packer->column };
 
 		packed->parts[part].size = 0;
@@ -599,10 +574,9 @@ int pack_moment(struct packer *packer, struct moment *moment, struct packed *pac
 			continue;
 		packer->plain.size = 0;
 		put_part(&out, part, &packer->sums, moment);
-		err = out.is_full ? -ENOMEM : compress_part(packer, &out, &packed->parts[part]);
+		compress_part(packer, &out, &packed->parts[part]);
 		plain = packer->plain.size > plain ? packer->plain.size : plain;
 		packed->work += packed->parts[part].size;
 	}
 	packed->work += plain + packer->column.size;
-	return err;
 }

@@ -46,11 +46,11 @@ struct packer {
 	struct sums sums;   /* of the part's rows */
 };
 
-struct packer *packer_new(void); /* NULL: no memory */
+struct packer *packer_new(void);
 void packer_free(struct packer *packer);
 
-/* Sorts the changes and totals, and packs all parts. 0 or -ENOMEM. */
-int pack_moment(struct packer *packer, struct moment *moment, struct packed *packed);
+/* Sorts the changes and totals, and packs all parts. */
+void pack_moment(struct packer *packer, struct moment *moment, struct packed *packed);
 
 /* How much of a part is wanted: the more, the longer it takes. The rest is not checked. */
 enum unpack_depth {
@@ -59,7 +59,7 @@ enum unpack_depth {
 	UNPACK_ALL,    /* and the buckets; of totals, reasons that began late */
 };
 
-/* Replaces moment->changes and source_ns; or totals; or guests. -EBADMSG, -ENOMEM with why. */
+/* Replaces moment->changes and source_ns; or totals; or guests. -EBADMSG with why. */
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
 		   struct moment *moment, struct why *why);
 int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_depth depth,

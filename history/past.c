@@ -49,19 +49,12 @@ struct past {
 
 int past_new(struct store store, struct fields *fields, struct past **ret_past)
 {
-	struct past *past = calloc(1, sizeof(*past));
-	int err;
+	struct past *past = xcalloc(1, sizeof(*past));
 
-	if (!past)
-		return -ENOMEM;
-	err = reader_init(&past->reader, store, fields);
+	reader_init(&past->reader, store, fields);
 	past->guests = guests_new(NULL);
-	if (!err && past->guests) {
-		*ret_past = past;
-		return 0;
-	}
-	past_free(past);
-	return -ENOMEM;
+	*ret_past = past;
+	return 0;
 }
 
 void past_free(struct past *past)
@@ -343,16 +336,15 @@ static int step_to_rates(struct past *past, struct stored *at, struct why *why)
 }
 
 /* before: the times before the moment. */
-static int put_rates(struct past *past, const struct stored *of, const struct moment *moment,
-		     const struct times *before)
+static void put_rates(struct past *past, const struct stored *of, const struct moment *moment,
+		      const struct times *before)
 {
 	const struct changes *changes = &moment->changes;
 	uint64_t elapsed_ns[SAMPLE_SOURCES];
-	int err = 0;
 
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
 		elapsed_ns[i] = elapsed(before->last_ns[i], moment->source_ns[i]);
-	for (size_t i = 0; !err && i < changes->nr; i++) {
+	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		struct rates_change rate = {
 			/* In a segment's first sample all are, also what an earlier one had. */
@@ -365,9 +357,9 @@ static int put_rates(struct past *past, const struct stored *of, const struct mo
 		    !segment_ids_is_counter(past->reader.ids, change->key.field) ||
 		    !segment_ids_key(past->reader.ids, &change->key, &rate.source, &rate.key))
 			continue;
-		err = rates_add(&past->rates, &rate);
+		rates_add(&past->rates, &rate);
 	}
-	return err ? err : rates_put(&past->rates, of->id, elapsed_ns);
+	rates_put(&past->rates, of->id, elapsed_ns);
 }
 
 /* Of a moment that is unpacked while the totals before are made. */
@@ -381,7 +373,9 @@ static int take_rates(void *arg, const struct stored *of, const struct moment *m
 	if (!rates_want(&past->rates, of->id))
 		return 0;
 	err = find_times(past, of, false, &before, why);
-	return err ? err : put_rates(past, of, moment, &before);
+	if (!err)
+		put_rates(past, of, moment, &before);
+	return err;
 }
 
 static int load_rates(struct past *past, const struct stored *of, struct why *why)
@@ -393,7 +387,9 @@ static int load_rates(struct past *past, const struct stored *of, struct why *wh
 		err = find_times(past, of, false, &before, why);
 	if (!err)
 		err = reader_changes(&past->reader, of->id, UNPACK_COUNTS, NULL, why);
-	return err ? err : put_rates(past, of, &past->reader.moment, &before);
+	if (!err)
+		put_rates(past, of, &past->reader.moment, &before);
+	return err;
 }
 
 /* The moments up to the first sample that is played: sparklines show their rates. */
@@ -510,13 +506,12 @@ static int play(struct past *past, struct why *why)
 	int err = 0;
 
 	if (!is_first) {
-		if (state_keep_hists(&past->state) < 0)
-			return why_set(why, -ENOMEM, "out of memory");
+		state_keep_hists(&past->state);
 		err = reader_changes(&past->reader, past->at.id, UNPACK_ALL, &past->moment, why);
 	}
 	if (!err)
-		err = state_apply(&past->state, &past->moment.changes, past->at.flags,
-				  past->reader.ids);
+		state_apply(&past->state, &past->moment.changes, past->at.flags,
+			    past->reader.ids);
 	if (!err && is_first)
 		close_absent(&past->state);
 	return err;
@@ -626,9 +621,7 @@ static int source_open(const struct provider_args *args, void **ret_state, struc
 	rates_release(&past->rates); /* the dictionary may be another */
 	past->is_loaded = false;
 	past->nr_played = 0;
-	source = calloc(1, sizeof(*source));
-	if (!source)
-		return -ENOMEM;
+	source = xcalloc(1, sizeof(*source));
 	*source = (struct source){ .past = past, .source = args->source };
 	*ret_state = source;
 	return 0;

@@ -18,7 +18,7 @@ struct past;
 /*
  * The store outlives the past. fields: the dictionary that the live moments are made with, and the
  * monitor shares; NULL for a file: its fields go to the monitor's dictionary. No moment is chosen
- * yet. 0 or -ENOMEM.
+ * yet. 0.
  */
 int past_new(struct store store, struct fields *fields, struct past **ret_past);
 void past_free(struct past *past);

@@ -67,11 +67,10 @@ void rates_choose(struct rates *rates, const uint64_t *ids, size_t nr)
 	set_order(rates);
 }
 
-int rates_add(struct rates *rates, const struct rates_change *change)
+void rates_add(struct rates *rates, const struct rates_change *change)
 {
 	array_grow(&rates->changes, &rates->room_changes, rates->nr_changes + 1);
 	rates->changes[rates->nr_changes++] = *change;
-	return 0;
 }
 
 /* ---- putting */
@@ -103,7 +102,7 @@ static struct rates_key new_key(const struct key *key)
 }
 
 /* Makes a line for each change: no line is there yet. The table stays sorted. */
-static int insert_keys(struct rates *rates)
+static void insert_keys(struct rates *rates)
 {
 	size_t from = rates->nr, to = from + rates->nr_changes, at = rates->nr_changes;
 
@@ -119,7 +118,6 @@ static int insert_keys(struct rates *rates)
 			at--;
 		}
 	}
-	return 0;
 }
 
 static float rate_of(const struct rates_change *change, uint64_t elapsed_ns)
@@ -151,24 +149,20 @@ static void fill(struct rates *rates, size_t column, const uint64_t *elapsed_ns)
 	rates->nr_changes = nr_left;
 }
 
-int rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns)
+void rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns)
 {
 	size_t column = find_column(rates, 0);
-	int err = 0;
 
 	sort_changes(rates);
 	fill(rates, column, elapsed_ns);
 	if (rates->nr_changes)
-		err = insert_keys(rates);
-	if (!err) {
-		fill(rates, column, elapsed_ns);
-		rates->columns[column].id = id;
-		for (size_t i = 0; i < SAMPLE_SOURCES; i++)
-			rates->columns[column].has_source[i] = elapsed_ns[i];
-		set_order(rates);
-	}
+		insert_keys(rates);
+	fill(rates, column, elapsed_ns);
+	rates->columns[column].id = id;
+	for (size_t i = 0; i < SAMPLE_SOURCES; i++)
+		rates->columns[column].has_source[i] = elapsed_ns[i];
+	set_order(rates);
 	rates->nr_changes = 0;
-	return err;
 }
 
 /* ---- asking */

@@ -49,11 +49,11 @@ void rates_choose(struct rates *rates, const uint64_t *ids, size_t nr);
 /* Whether a moment was chosen and has no column yet. */
 bool rates_want(const struct rates *rates, uint64_t id);
 
-/* A change of the moment that is put next; of a counter. 0 or -ENOMEM. */
-int rates_add(struct rates *rates, const struct rates_change *change);
+/* A change of the moment that is put next; of a counter. */
+void rates_add(struct rates *rates, const struct rates_change *change);
 
 /* Makes the column of a chosen moment of the changes. elapsed_ns: by source; 0: no rates. */
-int rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns);
+void rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns);
 
 /* A key's rates in the chosen moments, the newest last; < 0: none. */
 void rates_of(struct rates *rates, const struct key *key, uint32_t source, float *ret_history);

@@ -7,7 +7,7 @@
 #include "lib/array.h"
 #include "history/reader.h"
 
-int reader_init(struct reader *reader, struct store store, struct fields *fields)
+void reader_init(struct reader *reader, struct store store, struct fields *fields)
 {
 	*reader = (struct reader){
 		.store = store,
@@ -15,7 +15,6 @@ int reader_init(struct reader *reader, struct store store, struct fields *fields
 		.others = guests_new(NULL),
 		.packer = packer_new(),
 	};
-	return reader->ids && reader->others && reader->packer ? 0 : -ENOMEM;
 }
 
 void reader_release(struct reader *reader)
@@ -126,7 +125,9 @@ int reader_guests(struct reader *reader, const struct stored *at, struct guests 
 		err = read_part(reader, from.id, PART_GUESTS, why);
 	if (!err)
 		err = unpack_guests(reader->packer, &reader->blob, &reader->moment, why);
-	return err ? err : segment_ids_guests(reader->ids, reader->moment.guests, to);
+	if (!err)
+		segment_ids_guests(reader->ids, reader->moment.guests, to);
+	return err;
 }
 
 int reader_enter(struct reader *reader, const struct stored *at, struct why *why)

@@ -30,8 +30,8 @@ struct reader {
 	struct brief briefs[READER_BRIEFS]; /* by id, modulo their number */
 };
 
-/* fields: as for segment_ids_new(). 0 or -ENOMEM; release it in any case. */
-int reader_init(struct reader *reader, struct store store, struct fields *fields);
+/* fields: as for segment_ids_new(). */
+void reader_init(struct reader *reader, struct store store, struct fields *fields);
 void reader_release(struct reader *reader);
 
 /* The next moment, or with is_back the one before: see struct store_type's step. */

@@ -46,20 +46,16 @@ static size_t in_pages(size_t size)
 
 struct recent *recent_new(size_t limit, const struct segment *segment)
 {
-	struct recent *recent = calloc(1, sizeof(*recent));
+	struct recent *recent = xcalloc(1, sizeof(*recent));
 
-	if (!recent)
-		return NULL;
 	recent->segment = *segment;
 	recent->limit = limit;
 	recent->first_id = 1;
 	recent->size = in_pages(limit) + MOMENT_MAX;
 	recent->circle = mmap(NULL, recent->size, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (recent->circle == MAP_FAILED) {
-		free(recent);
-		return NULL;
-	}
+	if (recent->circle == MAP_FAILED)
+		out_of_memory();
 	pthread_mutex_init(&recent->lock, NULL);
 	return recent;
 }
@@ -131,23 +127,20 @@ static void drop_pages(struct recent *recent, uint64_t from, uint64_t to)
 
 /* ---- adding */
 
-static int grow(struct recent *recent)
+static void grow(struct recent *recent)
 {
 	struct slot *slots;
 	size_t room = recent->room ? 2 * recent->room : 64;
 
 	if (recent->nr < recent->room)
-		return 0;
-	slots = calloc(room, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
+		return;
+	slots = xcalloc(room, sizeof(*slots));
 	for (size_t i = 0; i < recent->nr; i++)
 		slots[i] = *at(recent, i);
 	free(recent->slots);
 	recent->slots = slots;
 	recent->room = room;
 	recent->first = 0;
-	return 0;
 }
 
 static uint64_t whole_size(const struct recent *recent)
@@ -192,8 +185,9 @@ static int add(struct recent *recent, const struct packed *packed)
 
 	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
 		size += packed->parts[i].size;
-	if (size > MOMENT_MAX || grow(recent) < 0)
-		return -ENOMEM;
+	if (size > MOMENT_MAX)
+		return -EFBIG;
+	grow(recent);
 	for (unsigned int i = 0; i < MOMENT_PARTS; i++) {
 		slot.sizes[i] = (uint32_t)packed->parts[i].size;
 		append(recent, &packed->parts[i]);
@@ -218,7 +212,6 @@ int recent_add(struct recent *recent, const struct packed *packed)
 int recent_write(void *arg, const struct facts *facts, uint64_t offset_ns)
 {
 	struct recent_writer *writer = arg;
-	int err;
 
 	if (!writer->has_begun) {
 		writer->has_begun = true;
@@ -227,12 +220,9 @@ int recent_write(void *arg, const struct facts *facts, uint64_t offset_ns)
 	}
 	if (!writer->packer)
 		writer->packer = packer_new();
-	if (!writer->packer)
-		return -ENOMEM;
-	err = moment_take(&writer->taker, facts, writer->start_ns + offset_ns, &writer->moment);
-	if (!err)
-		err = pack_moment(writer->packer, &writer->moment, &writer->packed);
-	return err ? err : recent_add(writer->recent, &writer->packed);
+	moment_take(&writer->taker, facts, writer->start_ns + offset_ns, &writer->moment);
+	pack_moment(writer->packer, &writer->moment, &writer->packed);
+	return recent_add(writer->recent, &writer->packed);
 }
 
 void recent_writer_release(struct recent_writer *writer)

@@ -12,11 +12,11 @@
 
 struct recent;
 
-/* Moments, and the memory to make them, take at most limit bytes. NULL: no memory. */
+/* Moments, and the memory to make them, take at most limit bytes. */
 struct recent *recent_new(size_t limit, const struct segment *segment);
 void recent_free(struct recent *recent);
 
-/* Copies the packed parts, and drops the oldest moments. 0 or -ENOMEM. */
+/* Copies the packed parts, and drops the oldest moments. 0 or -EFBIG. */
 int recent_add(struct recent *recent, const struct packed *packed);
 
 /*
@@ -35,7 +35,7 @@ struct recent_writer {
 
 /*
  * writer: a struct recent_writer. The latest sample of the stats, offset_ns after start_ns. The
- * first one is only what the second is compared with. 0 or -ENOMEM.
+ * first one is only what the second is compared with. 0 or -EFBIG.
  */
 int recent_write(void *writer, const struct facts *facts, uint64_t offset_ns);
 void recent_writer_release(struct recent_writer *writer);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "lib/thread.h"
+#include "lib/xalloc.h"
 #include "history/causes.h"
 #include "history/recorder.h"
 
@@ -44,10 +45,8 @@ struct recorder {
 
 static int store(struct recorder *recorder, struct moment *moment, struct why *why)
 {
-	int err = pack_moment(recorder->packer, moment, &recorder->packed);
-
-	return err ? why_set(why, err, "out of memory") :
-		     recorder->sink.add(recorder->sink.state, moment, &recorder->packed, why);
+	pack_moment(recorder->packer, moment, &recorder->packed);
+	return recorder->sink.add(recorder->sink.state, moment, &recorder->packed, why);
 }
 
 static void lose(struct losses *losses, const struct why *why)
@@ -142,12 +141,10 @@ static void recorder_free(struct recorder *recorder)
 
 int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
 {
-	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
 	pthread_condattr_t attr;
-	int err = -ENOMEM;
+	int err;
 
-	if (!recorder)
-		return -ENOMEM;
 	recorder->sink = *sink;
 	recorder->causes.thresholds = sink->thresholds;
 	pthread_mutex_init(&recorder->lock, NULL);
@@ -156,8 +153,7 @@ int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
 	pthread_cond_init(&recorder->has_changed, &attr);
 	pthread_condattr_destroy(&attr);
 	recorder->packer = packer_new();
-	if (recorder->packer)
-		err = thread_start(&recorder->thread, run, recorder);
+	err = thread_start(&recorder->thread, run, recorder);
 	if (err)
 		recorder_free(recorder);
 	else
@@ -185,23 +181,18 @@ static struct moment *get_slot(struct recorder *recorder)
 	return slot;
 }
 
-int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t time_ns)
+void recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t time_ns)
 {
 	struct moment *slot = get_slot(recorder);
 	bool is_due;
-	int err;
 
 	if (!slot) {
 		moment_skip(&recorder->taker, facts);
-		return 0;
+		return;
 	}
-	err = moment_take(&recorder->taker, facts, time_ns, slot);
-	if (err) {
-		moment_skip(&recorder->taker, facts);
-		return err;
-	}
-	if (recorder->sink.thresholds) /* without memory a notice is missing, the moment is not */
-		(void)causes_take(&recorder->causes, facts, slot);
+	moment_take(&recorder->taker, facts, time_ns, slot);
+	if (recorder->sink.thresholds)
+		causes_take(&recorder->causes, facts, slot);
 	pthread_mutex_lock(&recorder->lock);
 	recorder->nr++;
 	recorder->nr_waiting += slot->changes.nr + slot->totals.nr;
@@ -210,7 +201,6 @@ int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t
 	pthread_mutex_unlock(&recorder->lock);
 	if (is_due) /* without the lock, which the thread takes first */
 		pthread_cond_broadcast(&recorder->has_changed);
-	return 0;
 }
 
 /* Called with the lock held. */

@@ -45,9 +45,9 @@ int recorder_start(const struct sink *sink, struct recorder **ret_recorder);
 
 /*
  * Takes the latest sample, once after each stats_update(). time_ns: CLOCK_REALTIME. Never waits for
- * the thread. 0 or -ENOMEM.
+ * the thread.
  */
-int recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t time_ns);
+void recorder_take(struct recorder *recorder, const struct facts *facts, uint64_t time_ns);
 
 /* Waits until all moments are stored, at most timeout_ms. Returns how many are not. */
 size_t recorder_flush(struct recorder *recorder, unsigned int timeout_ms);

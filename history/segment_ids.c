@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Maps ids of a segment: fields by their names, guests by boot, pid and start. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,10 +44,8 @@ struct segment_ids {
 
 struct segment_ids *segment_ids_new(struct store store, struct fields *fields)
 {
-	struct segment_ids *ids = calloc(1, sizeof(*ids));
+	struct segment_ids *ids = xcalloc(1, sizeof(*ids));
 
-	if (!ids)
-		return NULL;
 	ids->store = store;
 	ids->fields = fields;
 	ids->is_same = fields;
@@ -174,24 +171,22 @@ uint32_t segment_ids_event(const struct segment_ids *ids, uint32_t field)
 
 /* ---- guests */
 
-/* The id here of a guest of the segment. 0: no memory. */
-static uint32_t know(struct segment_ids *ids, const struct identity *identity)
+/* The id here of a guest of the segment. */
+static uint32_t id_of(struct segment_ids *ids, const struct identity *identity)
 {
 	struct mapped_guest *known;
 
 	HASH_FIND(hh, ids->known, identity, sizeof(*identity), known);
 	if (known)
 		return known->id;
-	known = calloc(1, sizeof(*known));
-	if (!known)
-		return 0;
+	known = xcalloc(1, sizeof(*known));
 	known->identity = *identity;
 	known->id = ids->last_guest + 1;
 	hash_add(ids->known, identity, known);
 	return ++ids->last_guest;
 }
 
-static int map_guest(struct segment_ids *ids, const struct guest *guest)
+static void map_guest(struct segment_ids *ids, const struct guest *guest)
 {
 	struct identity identity;
 
@@ -204,8 +199,7 @@ static int map_guest(struct segment_ids *ids, const struct guest *guest)
 		identity.segment = ids->segment;
 		identity.guest = guest->id;
 	}
-	ids->guests[guest->id] = know(ids, &identity);
-	return ids->guests[guest->id] ? 0 : -ENOMEM;
+	ids->guests[guest->id] = id_of(ids, &identity);
 }
 
 static uint32_t guest_here(const struct segment_ids *ids, uint32_t guest)
@@ -215,28 +209,25 @@ static uint32_t guest_here(const struct segment_ids *ids, uint32_t guest)
 	return guest < ids->room_guests && ids->guests[guest] ? ids->guests[guest] : STATS_ENDED;
 }
 
-static int put(struct segment_ids *ids, const struct guest *from, struct guests *to)
+static void put(struct segment_ids *ids, const struct guest *from, struct guests *to)
 {
 	struct guest guest = *from;
 
-	if (!ids->is_same && map_guest(ids, from) < 0)
-		return -ENOMEM;
+	if (!ids->is_same)
+		map_guest(ids, from);
 	guest.id = guest_here(ids, from->id);
 	guests_put(to, &guest);
-	return 0;
 }
 
-int segment_ids_guests(struct segment_ids *ids, const struct guests *from, struct guests *to)
+void segment_ids_guests(struct segment_ids *ids, const struct guests *from, struct guests *to)
 {
 	const struct guest *guest;
-	int err = 0;
 
 	guests_clear(to);
-	for (size_t i = 0; !err && (guest = guests_ended_at(from, i)); i++)
-		err = put(ids, guest, to);
-	for (size_t i = 0; !err && (guest = guests_at(from, i)); i++)
-		err = put(ids, guest, to);
-	return err;
+	for (size_t i = 0; (guest = guests_ended_at(from, i)); i++)
+		put(ids, guest, to);
+	for (size_t i = 0; (guest = guests_at(from, i)); i++)
+		put(ids, guest, to);
 }
 
 bool segment_ids_key(const struct segment_ids *ids, const struct key *key, uint32_t *ret_source,

@@ -43,7 +43,7 @@ uint32_t segment_ids_field(const struct segment_ids *ids, uint32_t field);
 bool segment_ids_key(const struct segment_ids *ids, const struct key *key, uint32_t *ret_source,
 		     struct key *ret_key);
 
-/* Makes `to` the inventory that `from` is, under the ids here. 0 or -ENOMEM. */
-int segment_ids_guests(struct segment_ids *ids, const struct guests *from, struct guests *to);
+/* Makes `to` the inventory that `from` is, under the ids here. */
+void segment_ids_guests(struct segment_ids *ids, const struct guests *from, struct guests *to);
 
 #endif

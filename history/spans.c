@@ -15,10 +15,10 @@ int span_read(struct history_span *span, struct store store, struct fields *fiel
 		.is_span = true,
 		.recording.recording = &span->interval,
 	};
-	int err = interval_new(store, fields, &span->interval);
+	int err;
 
-	if (!err)
-		err = interval_read(span->interval, from_ns, to_ns, why);
+	span->interval = interval_new(store, fields);
+	err = interval_read(span->interval, from_ns, to_ns, why);
 	if (err)
 		return err;
 	config.recording.guests = interval_guests(span->interval);

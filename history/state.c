@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Adds changes to totals. Both are sorted by key, so one pass is enough. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,32 +24,30 @@ static void drop_hist(struct state *state, struct key_state *key)
 	key->hist = 0;
 }
 
-static int make_hist(struct state *state, struct key_state *key)
+static void make_hist(struct state *state, struct key_state *key)
 {
 	if (key->hist)
-		return 0;
+		return;
 	if (!state->free_hist)
 		array_grow(&state->hists, &state->room_hists, state->nr_hists + 1);
 	key->hist = state->free_hist ? state->free_hist : (uint32_t)++state->nr_hists;
 	if (state->free_hist)
 		state->free_hist = state->hists[key->hist - 1][0];
 	memset(state->hists[key->hist - 1], 0, sizeof(*state->hists));
-	return 0;
 }
 
-int state_keep_hists(struct state *state)
+void state_keep_hists(struct state *state)
 {
 	for (size_t i = 0; i < state->nr; i++) {
 		struct key_state *key = &state->list[i];
 
-		if (key->nr_counts && make_hist(state, key) < 0)
-			return -ENOMEM;
+		if (key->nr_counts)
+			make_hist(state, key);
 		for (unsigned int k = 0; k < key->nr_counts; k++)
 			state->hists[key->hist - 1][key->first_bucket + k] +=
 				(uint32_t)key->counts[k];
 		key->nr_counts = 0;
 	}
-	return 0;
 }
 
 void state_forget_hists(struct state *state)
@@ -95,7 +92,7 @@ static struct key_state *find(const struct state *state, const struct key *key)
 		       &state->list[low] : NULL;
 }
 
-int state_load(struct state *state, const struct moment *moment)
+void state_load(struct state *state, const struct moment *moment)
 {
 	const struct changes *totals = &moment->totals;
 
@@ -109,7 +106,6 @@ int state_load(struct state *state, const struct moment *moment)
 		if (key)
 			key->parent_before = moment->late[i].parent_before;
 	}
-	return 0;
 }
 
 /* Totals begin at 0; what providers count goes on. Levels stay. */
@@ -266,8 +262,8 @@ static void leave(const struct state *state, const struct key_state *gone)
 		ended->parent_before += gone->parent_before;
 }
 
-int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
-		const struct segment_ids *ids)
+void state_apply(struct state *state, const struct changes *changes, uint32_t flags,
+		 const struct segment_ids *ids)
 {
 	size_t nr_new, k = 0;
 
@@ -302,7 +298,6 @@ int state_apply(struct state *state, const struct changes *changes, uint32_t fla
 		if ((changes->list[i].flags & (CHANGE_NEW | CHANGE_HAS_RATE)) == CHANGE_NEW)
 			begin_late(state, &changes->list[i], ids);
 	}
-	return 0;
 }
 
 void state_undo(struct state *state, const struct changes *changes,

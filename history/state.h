@@ -41,19 +41,18 @@ struct state {
 	uint32_t free_hist; /* the first that is free, and in each the next one; 0: none */
 };
 
-/* Replaces the state by a moment's totals. 0 or -ENOMEM. */
-int state_load(struct state *state, const struct moment *moment);
+/* Replaces the state by a moment's totals. */
+void state_load(struct state *state, const struct moment *moment);
 
 /*
  * Goes on to the next moment. flags: the moment's, MOMENT_*; ids: of its segment. Its changes are
- * sorted, and outlive the next call. Durations that were not unpacked stay as the state has them. 0
- * or -ENOMEM.
+ * sorted, and outlive the next call. Durations that were not unpacked stay as the state has them.
  */
-int state_apply(struct state *state, const struct changes *changes, uint32_t flags,
-		const struct segment_ids *ids);
+void state_apply(struct state *state, const struct changes *changes, uint32_t flags,
+		 const struct segment_ids *ids);
 
-/* Remembers the counts; call it before the latest changes are replaced. 0 or -ENOMEM. */
-int state_keep_hists(struct state *state);
+/* Remembers the counts; call it before the latest changes are replaced. */
+void state_keep_hists(struct state *state);
 /* The counts that are remembered of a key; NULL: all are 0. */
 static inline const uint32_t *state_hist(const struct state *state, const struct key_state *key)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the rows that are sums of others, and adds them up again. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ void sums_release(struct sums *sums)
 
 /* ---- runs of fields */
 
-static int note_fields(struct sums *sums, const struct changes *changes, size_t nr_fields)
+static void note_fields(struct sums *sums, const struct changes *changes, size_t nr_fields)
 {
 	array_grow(&sums->by_field, &sums->room_fields, nr_fields);
 	if (nr_fields)
@@ -29,11 +28,10 @@ static int note_fields(struct sums *sums, const struct changes *changes, size_t 
 		if (change->key.field < nr_fields && !sums->by_field[change->key.field])
 			sums->by_field[change->key.field] = change->sum ? change->sum : NOT_A_PART;
 	}
-	return 0;
 }
 
 /* A run goes on through fields that are not among the changes. */
-static int make_runs(struct sums *sums, size_t nr_fields)
+static void make_runs(struct sums *sums, size_t nr_fields)
 {
 	struct sum_run *run = NULL;
 
@@ -53,7 +51,6 @@ static int make_runs(struct sums *sums, size_t nr_fields)
 			*run = (struct sum_run){ .first = i, .nr = 1, .sum = of - 1 };
 		}
 	}
-	return 0;
 }
 
 /* ---- rows and their sums */
@@ -186,7 +183,7 @@ static void name_sums(const struct sums *sums, struct changes *changes, size_t n
 	}
 }
 
-int sums_find(struct sums *sums, struct changes *changes)
+void sums_find(struct sums *sums, struct changes *changes)
 {
 	size_t nr_fields = 0, end;
 
@@ -194,8 +191,8 @@ int sums_find(struct sums *sums, struct changes *changes)
 		if (changes->list[i].sum && changes->list[i].key.field >= nr_fields)
 			nr_fields = (size_t)changes->list[i].key.field + 1;
 	}
-	if (note_fields(sums, changes, nr_fields) < 0 || make_runs(sums, nr_fields) < 0)
-		return -ENOMEM;
+	note_fields(sums, changes, nr_fields);
+	make_runs(sums, nr_fields);
 	mark(sums, changes, nr_fields);
 	sums_link(sums, changes);
 	for (size_t begin = 0; begin < changes->nr; begin = end) {
@@ -208,7 +205,6 @@ int sums_find(struct sums *sums, struct changes *changes)
 		}
 	}
 	name_sums(sums, changes, nr_fields);
-	return 0;
 }
 
 /* ---- adding up */
@@ -234,7 +230,7 @@ static void widen(struct change_timing *sum, const struct change_timing *timing)
 }
 
 /* Gives the sums room for their counts. */
-static int make_hists(struct changes *changes)
+static void make_hists(struct changes *changes)
 {
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
@@ -250,10 +246,9 @@ static int make_hists(struct changes *changes)
 		       timing->nr * sizeof(*changes->counts));
 		changes->nr_counts += timing->nr;
 	}
-	return 0;
 }
 
-int sums_add_hists(struct changes *changes)
+void sums_add_hists(struct changes *changes)
 {
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
@@ -263,8 +258,7 @@ int sums_add_hists(struct changes *changes)
 		if (sum)
 			widen(sum, timing);
 	}
-	if (make_hists(changes) < 0)
-		return -ENOMEM;
+	make_hists(changes);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		const struct change_timing *timing = changes_timing(changes, change);
@@ -274,7 +268,6 @@ int sums_add_hists(struct changes *changes)
 			changes->counts[sum->counts + timing->first - sum->first + k] +=
 				changes->counts[timing->counts + k];
 	}
-	return 0;
 }
 
 void sums_unmark(struct changes *changes)

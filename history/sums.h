@@ -29,15 +29,15 @@ void sums_release(struct sums *sums);
 
 /*
  * Makes the runs of sorted changes, and sets CHANGE_IS_SUM in the rows that follow from others: the
- * count, and of durations the time and the buckets. 0 or -ENOMEM.
+ * count, and of durations the time and the buckets.
  */
-int sums_find(struct sums *sums, struct changes *changes);
+void sums_find(struct sums *sums, struct changes *changes);
 
 /* Makes change->sum of each row 1 + the index of the CHANGE_IS_SUM row that it adds to; or 0. */
 void sums_link(const struct sums *sums, struct changes *changes);
 
-/* Adds up the buckets of rows that are linked. 0 or -ENOMEM. */
-int sums_add_hists(struct changes *changes);
+/* Adds up the buckets of rows that are linked. */
+void sums_add_hists(struct changes *changes);
 
 /* Takes CHANGE_IS_SUM from all rows. */
 void sums_unmark(struct changes *changes);

@@ -9,26 +9,22 @@
 #define MILESTONE_STEP 16 /* moments between two that are kept */
 #define NEAR 8		  /* moments after stored totals: a step back over them is likely */
 
-static int copy_state(struct state *to, const struct state *from)
+static void copy_state(struct state *to, const struct state *from)
 {
 	array_grow(&to->list, &to->room, from->nr);
 	if (from->nr)
 		memcpy(to->list, from->list, from->nr * sizeof(*from->list));
 	to->nr = from->nr;
 	to->has_gone = from->has_gone;
-	return 0;
 }
 
-static int remember(struct totals *totals, uint64_t id, const struct state *state)
+static void remember(struct totals *totals, uint64_t id, const struct state *state)
 {
 	struct milestone *milestone = &totals->milestones[totals->next];
 
 	totals->next = (totals->next + 1) % MILESTONES;
-	milestone->id = 0;
-	if (copy_state(&milestone->state, state) < 0)
-		return -ENOMEM;
 	milestone->id = id;
-	return 0;
+	copy_state(&milestone->state, state);
 }
 
 /* The latest one of a moment from first to last; NULL: there is none. */
@@ -50,7 +46,9 @@ static int load_totals(struct reader *reader, uint64_t id, struct state *state, 
 {
 	int err = reader_totals(reader, id, NULL, why);
 
-	return err ? err : state_load(state, &reader->moment);
+	if (!err)
+		state_load(state, &reader->moment);
+	return err;
 }
 
 /* Goes on from the state after *from, which is of the same segment, to the one after last_id. */
@@ -66,11 +64,11 @@ static int add_changes(struct totals *totals, struct reader *reader, struct stor
 		if (!err)
 			err = reader_changes(reader, from->id, UNPACK_TIMES, moment, why);
 		if (!err)
-			err = state_apply(state, &moment->changes, from->flags, reader->ids);
+			state_apply(state, &moment->changes, from->flags, reader->ids);
 		if (!err && watch)
 			err = watch->take(watch->arg, from, moment, why);
 		if (!err && i % MILESTONE_STEP == 0 && from->id < last_id)
-			err = remember(totals, from->id, state);
+			remember(totals, from->id, state);
 	}
 	return err;
 }
@@ -92,7 +90,7 @@ int totals_load(struct totals *totals, struct reader *reader, const struct store
 		from.id = had;
 	} else if (known) {
 		from.id = known->id;
-		err = copy_state(state, &known->state);
+		copy_state(state, &known->state);
 	} else {
 		err = load_totals(reader, from.id, state, why);
 	}
@@ -134,13 +132,15 @@ int totals_prepare(struct totals *totals, struct reader *reader, const struct st
 		return 0;
 	if (known)
 		from.id = known->id;
-	err = known ? copy_state(&totals->prepared, &known->state) :
-		      load_totals(reader, from.id, &totals->prepared, why);
+	if (known)
+		copy_state(&totals->prepared, &known->state);
+	else
+		err = load_totals(reader, from.id, &totals->prepared, why);
 	to = end.id - from.id > MILESTONE_STEP ? from.id + MILESTONE_STEP : end.id;
 	if (!err)
 		err = add_changes(totals, reader, &from, to, NULL, &totals->prepared, why);
 	if (!err)
-		err = remember(totals, from.id, &totals->prepared);
+		remember(totals, from.id, &totals->prepared);
 	return err ? err : 1;
 }
 

@@ -166,8 +166,8 @@ static void next_text(struct in *in, char *text, size_t size)
 
 /* ---- parts */
 
-/* Uncompresses the next frame, in place of the one before. -EBADMSG, -ENOMEM. */
-static int next_frame(struct in *in)
+/* Uncompresses the next frame, in place of the one before. */
+static void next_frame(struct in *in)
 {
 	size_t left = (size_t)(in->rest_end - in->rest), got;
 	size_t frame = ZSTD_findFrameCompressedSize(in->rest, left);
@@ -175,47 +175,36 @@ static int next_frame(struct in *in)
 	struct blob *plain = &in->packer->plain;
 
 	/* Not known and damaged are numbers larger than any size. */
-	if (ZSTD_isError(frame) || size > in->frame_max)
-		return -EBADMSG;
+	in->is_bad |= ZSTD_isError(frame) || size > in->frame_max;
+	if (in->is_bad)
+		return;
 	array_grow_unset(&plain->bytes, &plain->room, (size_t)size + 1);
 	got = ZSTD_decompressDCtx(in->packer->unpack, plain->bytes, plain->room, in->rest, frame);
-	if (ZSTD_isError(got) || got != size)
-		return -EBADMSG;
+	in->is_bad |= ZSTD_isError(got) || got != size;
+	if (in->is_bad)
+		return;
 	in->rest += frame;
 	in->at = plain->bytes;
 	in->end = plain->bytes + got;
-	return 0;
 }
 
 /* Where another frame may begin. The columns before are no longer valid. */
-static int go_on(struct in *in)
+static void go_on(struct in *in)
 {
-	int err = in->at == in->end && in->rest < in->rest_end ? next_frame(in) : 0;
-
-	in->is_bad |= err == -EBADMSG;
-	return err == -ENOMEM ? err : 0;
+	if (in->at == in->end && in->rest < in->rest_end)
+		next_frame(in);
 }
 
-static int uncompress(struct packer *packer, const struct blob *blob, size_t max, struct in *in,
-		      struct why *why)
+static struct in uncompress(struct packer *packer, const struct blob *blob, size_t max)
 {
-	int err;
+	struct in in = { .packer = packer, .frame_max = max, .is_bad = !blob->size };
 
-	*in = (struct in){ .packer = packer, .frame_max = max };
-	if (!blob->size)
-		return damaged(why);
-	in->rest = blob->bytes;
-	in->rest_end = blob->bytes + blob->size;
-	err = next_frame(in);
-	return err == -ENOMEM ? why_set(why, -ENOMEM, "out of memory") : err ? damaged(why) : 0;
-}
-
-static int make_rows(struct changes *changes, size_t nr)
-{
-	changes_reset(changes);
-	array_grow(&changes->list, &changes->room, nr);
-	changes->nr = nr;
-	return 0;
+	if (in.is_bad)
+		return in;
+	in.rest = blob->bytes;
+	in.rest_end = blob->bytes + blob->size;
+	next_frame(&in);
+	return in;
 }
 
 /* A row's key, of the row before. Guests ascend, in a guest vCPUs, of a vCPU fields. */
@@ -236,14 +225,17 @@ static inline void read_key(struct in_column *guests, struct in_column *vcpus,
 }
 
 /* The first column says whether there are as many rows as there must be room for. */
-static int read_keys(struct in *in, struct changes *changes, size_t nr)
+static void read_keys(struct in *in, struct changes *changes, size_t nr)
 {
 	struct in_column guests, vcpus, fields;
 	struct key key = { .guest = 0, .vcpu = -1 };
 
 	guests = begin_column(in, COLUMN_GUEST, nr);
-	if (make_rows(changes, in->is_bad ? 0 : nr) < 0)
-		return -ENOMEM;
+	changes_reset(changes);
+	if (in->is_bad)
+		return;
+	array_grow(&changes->list, &changes->room, nr);
+	changes->nr = nr;
 	vcpus = begin_column(in, COLUMN_VCPU, nr);
 	fields = begin_column(in, COLUMN_FIELD, nr);
 	for (size_t i = 0; i < changes->nr; i++) {
@@ -253,7 +245,6 @@ static int read_keys(struct in *in, struct changes *changes, size_t nr)
 	end_column(in, guests);
 	end_column(in, vcpus);
 	end_column(in, fields);
-	return 0;
 }
 
 static bool is_stored(const struct change *change)
@@ -266,7 +257,7 @@ struct rows {
 	size_t nr_stored, nr_timed, nr_stored_timed;
 };
 
-static int read_sums(struct in *in, struct sums *sums)
+static void read_sums(struct in *in, struct sums *sums)
 {
 	struct in_column column;
 	uint64_t end = 0;
@@ -285,7 +276,6 @@ static int read_sums(struct in *in, struct sums *sums)
 		sums->runs[sums->nr++] = run;
 	}
 	end_column(in, column);
-	return 0;
 }
 
 static struct rows read_flags(struct in *in, struct changes *changes)
@@ -395,19 +385,18 @@ static inline void read_counts_of(struct in_column *column, const struct change 
 	counts[at_middle] = middle;
 }
 
-static int read_hists(struct in *in, struct changes *changes, const struct rows *rows)
+static void read_hists(struct in *in, struct changes *changes, const struct rows *rows)
 {
 	struct in_column column, differences;
 	struct hists hists;
 
-	if (go_on(in) < 0)
-		return -ENOMEM;
+	go_on(in);
 	hists = read_buckets(in, changes, rows);
 	differences = begin_column(in, COLUMN_DIFFERENCE, hists.nr);
 	column = begin_column(in, COLUMN_HIST, hists.nr_counts - hists.nr);
 	in->is_bad |= hists.nr_counts > COUNTS_MAX;
 	if (in->is_bad)
-		return 0;
+		return;
 	array_grow(&changes->counts, &changes->room_counts, hists.nr_counts);
 	changes->nr_counts = hists.nr_counts;
 	read_differences(in, differences, changes);
@@ -420,7 +409,8 @@ static int read_hists(struct in *in, struct changes *changes, const struct rows 
 			read_counts_of(&column, change, counts, nr);
 	}
 	end_column(in, column);
-	return in->is_bad || !in->packer->sums.nr ? 0 : sums_add_hists(changes);
+	if (!in->is_bad && in->packer->sums.nr)
+		sums_add_hists(changes);
 }
 
 /* lows: the lowest 16 bits. */
@@ -499,15 +489,14 @@ static void read_open(struct in *in, struct changes *changes)
 	end_column(in, column);
 }
 
-static int read_timings(struct in *in, struct changes *changes, const struct rows *rows,
-			enum unpack_depth depth)
+static void read_timings(struct in *in, struct changes *changes, const struct rows *rows,
+			 enum unpack_depth depth)
 {
 	struct in_column column;
 
-	if (go_on(in) < 0)
-		return -ENOMEM;
+	go_on(in);
 	if (in->is_bad)
-		return 0;
+		return;
 	array_grow(&changes->timings, &changes->room_timings, rows->nr_timed);
 	changes->nr_timings = rows->nr_timed;
 	read_times(in, changes, rows);
@@ -517,43 +506,34 @@ static int read_timings(struct in *in, struct changes *changes, const struct row
 	for (size_t i = 0; i < rows->nr_timed; i++)
 		changes->timings[i].max_ns = number(&column);
 	end_column(in, column);
-	return depth == UNPACK_ALL && !in->is_bad ? read_hists(in, changes, rows) : 0;
+	if (depth == UNPACK_ALL && !in->is_bad)
+		read_hists(in, changes, rows);
 }
 
 /* Numbers and durations, of rows with keys. */
-static int read_rows(struct in *in, struct changes *changes, enum unpack_depth depth)
+static void read_rows(struct in *in, struct changes *changes, enum unpack_depth depth)
 {
 	struct sums *sums = &in->packer->sums;
 	struct rows rows;
-	int err;
 
-	err = read_sums(in, sums);
-	if (err)
-		return err;
+	read_sums(in, sums);
 	rows = read_flags(in, changes);
 	if (in->is_bad)
-		return 0;
+		return;
 	sums_link(sums, changes);
 	read_counts(in, changes, &rows);
 	if (depth > UNPACK_COUNTS)
-		err = read_timings(in, changes, &rows, depth);
+		read_timings(in, changes, &rows, depth);
 	sums_unmark(changes);
-	return err;
 }
 
 static int read_changes(struct in *in, struct changes *changes, enum unpack_depth depth,
 			struct why *why)
 {
-	size_t nr_rows;
-	int err;
-
 	next_column(in, COLUMN_ROWS);
-	nr_rows = (size_t)next_small(in, ROWS_MAX);
-	err = read_keys(in, changes, nr_rows);
-	if (!err && !in->is_bad)
-		err = read_rows(in, changes, depth);
-	if (err)
-		return why_set(why, err, "out of memory");
+	read_keys(in, changes, (size_t)next_small(in, ROWS_MAX));
+	if (!in->is_bad)
+		read_rows(in, changes, depth);
 	if (!in->is_bad)
 		return 0;
 	changes_reset(changes);
@@ -572,12 +552,9 @@ static void next_columns(struct in *in, unsigned int nr)
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
 		   struct moment *moment, struct why *why)
 {
+	struct in in = uncompress(packer, blob, PACK_MAX);
 	struct in_column column;
-	struct in in;
-	int err = uncompress(packer, blob, PACK_MAX, &in, why);
 
-	if (err)
-		return err;
 	next_columns(&in, COLUMNS);
 	column = begin_column(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
@@ -612,11 +589,9 @@ static int read_late(struct in *in, struct moment *moment, struct why *why)
 int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
 		  struct moment *moment, struct why *why)
 {
-	struct in in;
-	int err = uncompress(packer, blob, PACK_MAX, &in, why);
+	struct in in = uncompress(packer, blob, PACK_MAX);
+	int err;
 
-	if (err)
-		return err;
 	next_columns(&in, COLUMNS - 1);
 	moment->nr_late = 0;
 	err = read_changes(&in, &moment->totals, depth, why);
@@ -629,7 +604,7 @@ int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_de
  * A byte or two of the part claim a vCPU, which takes many more here and in each copy of the
  * inventory: *room is what is left for all of them.
  */
-static int read_guest(struct in *in, size_t *room, struct guests *guests)
+static void read_guest(struct in *in, size_t *room, struct guests *guests)
 {
 	struct guest guest = { 0 };
 	size_t nr = next_array(in), size;
@@ -646,12 +621,12 @@ static int read_guest(struct in *in, size_t *room, struct guests *guests)
 	guest.has_ended = flags & GUEST_HAS_ENDED;
 	guest.nr_vms = (unsigned int)next_small(in, UINT32_MAX);
 	if (in->is_bad)
-		return 0;
+		return;
 	guest.nr_vcpus = (nr - GUEST_ITEMS) / 2;
 	size = sizeof(guest) + guest.nr_vcpus * sizeof(*guest.vcpus);
 	in->is_bad = size > *room;
 	if (in->is_bad)
-		return 0;
+		return;
 	*room -= size;
 	guest.vcpus = xcalloc(guest.nr_vcpus + 1, sizeof(*guest.vcpus));
 	for (size_t i = 0; i < guest.nr_vcpus; i++) {
@@ -661,24 +636,17 @@ static int read_guest(struct in *in, size_t *room, struct guests *guests)
 	if (!in->is_bad)
 		guests_put(guests, &guest);
 	free(guest.vcpus);
-	return 0;
 }
 
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
 		  struct why *why)
 {
-	size_t nr, room = GUESTS_BYTES_MAX;
-	struct in in;
-	int err = uncompress(packer, blob, GUESTS_BYTES_MAX, &in, why);
+	struct in in = uncompress(packer, blob, GUESTS_BYTES_MAX);
+	size_t nr = next_array(&in), room = GUESTS_BYTES_MAX;
 
-	if (err)
-		return err;
 	guests_free(moment->guests);
 	moment->guests = guests_new(NULL);
-	nr = next_array(&in);
-	for (size_t i = 0; i < nr && !in.is_bad && !err; i++)
-		err = read_guest(&in, &room, moment->guests);
-	if (err)
-		return why_set(why, err, "out of memory");
+	for (size_t i = 0; i < nr && !in.is_bad; i++)
+		read_guest(&in, &room, moment->guests);
 	return in.is_bad ? damaged(why) : 0;
 }

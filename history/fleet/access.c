@@ -54,13 +54,6 @@ static int take_contents(const struct setting *setting, char **text)
 	return err;
 }
 
-static int take_text(const char *text, char **to)
-{
-	free(*to);
-	*to = strdup(text);
-	return *to ? 0 : -ENOMEM;
-}
-
 static int take_value(const struct setting *setting, const struct key *key)
 {
 	const char *text = setting_text(setting);
@@ -70,7 +63,9 @@ static int take_value(const struct setting *setting, const struct key *key)
 		return -EINVAL;
 	switch (key->value) {
 	case VALUE_TEXT:
-		return take_text(text, to);
+		free(*(char **)to);
+		*(char **)to = xstrdup(text);
+		return 0;
 	case VALUE_PATH:
 		return setting_path(setting, to);
 	case VALUE_CONTENTS:

@@ -138,19 +138,18 @@ static void keep_limit(struct fleet *fleet, const struct request *request)
 		drop_slot(fleet, kept, furthest(kept, request));
 }
 
-static int add_moment(struct fleet *fleet, struct cache *cache, struct slot *slot)
+static void add_moment(struct fleet *fleet, struct cache *cache, struct slot *slot)
 {
 	size_t i = index_of(cache, slot->at);
 
 	if (has_moment(cache, slot->at))
-		return 0;
+		return;
 	array_grow(&cache->slots, &cache->room, cache->nr + 1);
 	memmove(&cache->slots[i + 1], &cache->slots[i], (cache->nr - i) * sizeof(*cache->slots));
 	cache->slots[i] = *slot;
 	cache->nr++;
 	fleet->size += size_of(&slot->packed);
 	slot->packed = (struct packed){ .flags = 0 };
-	return 0;
 }
 
 /* Moments that the thread has made, and not added yet. */
@@ -159,14 +158,13 @@ struct made {
 	size_t nr, room;
 };
 
-static int take_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+static void take_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct made *made = arg;
 
 	array_grow(&made->slots, &made->room, made->nr + 1);
 	made->slots[made->nr++] = (struct slot){ at, run, *packed };
 	*packed = (struct packed){ .flags = 0 };
-	return 0;
 }
 
 static void made_release(struct made *made)
@@ -177,17 +175,15 @@ static void made_release(struct made *made)
 }
 
 /* Called with the lock. The fields are there before the reader finds the moment. */
-static int add_made(struct fleet *fleet, const struct request *request, struct made *made)
+static void add_made(struct fleet *fleet, const struct request *request, struct made *made)
 {
 	const struct fields *fields = fleet->common.fields;
-	int err = 0;
 
-	for (uint32_t id = fields_count(fleet->fields); !err && id < fields_count(fields); id++)
+	for (uint32_t id = fields_count(fleet->fields); id < fields_count(fields); id++)
 		fields_add(fleet->fields, fields_get(fields, id));
-	for (size_t i = 0; !err && i < made->nr; i++)
-		err = add_moment(fleet, fleet->caches[request->cache], &made->slots[i]);
+	for (size_t i = 0; i < made->nr; i++)
+		add_moment(fleet, fleet->caches[request->cache], &made->slots[i]);
 	keep_limit(fleet, request);
-	return err;
 }
 
 /* ---- the thread */
@@ -195,7 +191,7 @@ static int add_made(struct fleet *fleet, const struct request *request, struct m
 static void drop_questions(struct http_question *questions, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		free((char *)(uintptr_t)questions[i].form);
+		free(questions[i].form);
 		free(questions[i].body);
 	}
 }
@@ -219,19 +215,15 @@ static void advise_rules(const struct fleet *fleet, int err, struct why *why)
 static int make(const struct fleet *fleet, const struct request *request, struct cache *cache,
 		struct made *made, struct why *why)
 {
-	struct http_question questions[QUESTIONS] = { { .form = NULL } };
-	int err = 0;
+	struct http_question questions[QUESTIONS];
+	int err;
 
-	if (!cache->scope) {
+	if (!cache->scope)
 		cache->scope = scope_new(&fleet->common, request->cache + 1,
 					 cache->host[0] ? cache->host : NULL);
-		err = cache->scope ? 0 : -ENOMEM;
-	}
-	if (!err)
-		err = scope_ask(cache->scope, request->first, request->last, questions);
-	if (!err)
-		err = http_ask(fleet->http, questions, scope_questions(cache->scope),
-			       timeout_ms(fleet), why);
+	scope_ask(cache->scope, request->first, request->last, questions);
+	err = http_ask(fleet->http, questions, scope_questions(cache->scope), timeout_ms(fleet),
+		       why);
 	if (!err)
 		err = scope_take(cache->scope, request->first, request->last, questions,
 				 take_moment, made, why);
@@ -246,14 +238,14 @@ static int fetch(struct fleet *fleet, const struct request *request, struct why 
 {
 	struct cache *cache = fleet->caches[request->cache];
 	struct made made = { .nr = 0 };
-	int err, added;
+	int err;
 
 	pthread_mutex_unlock(&fleet->lock);
 	err = make(fleet, request, cache, &made, why);
 	pthread_mutex_lock(&fleet->lock);
-	added = add_made(fleet, request, &made);
+	add_made(fleet, request, &made);
 	made_release(&made);
-	return err ? err : added;
+	return err;
 }
 
 static void *run(void *arg)
@@ -586,21 +578,19 @@ static int news_fd(void *state)
 
 /* ---- scopes */
 
-static int add_cache(struct fleet *fleet, const char *host)
+static void add_cache(struct fleet *fleet, const char *host)
 {
 	struct cache *cache = xcalloc(1, sizeof(*cache));
 
 	array_grow(&fleet->caches, &fleet->room_caches, fleet->nr_caches + 1);
 	snprintf(cache->host, sizeof(cache->host), "%s", host);
 	fleet->caches[fleet->nr_caches++] = cache;
-	return 0;
 }
 
 static int enter(void *state, const char *machine, struct why *why)
 {
 	struct fleet *fleet = state;
 	uint32_t i = 0;
-	int err = 0;
 
 	if (strlen(machine) >= GUEST_NAME_SIZE)
 		return why_set(why, -EINVAL, "the name of the host is too long");
@@ -608,11 +598,10 @@ static int enter(void *state, const char *machine, struct why *why)
 	while (i < fleet->nr_caches && strcmp(fleet->caches[i]->host, machine) != 0)
 		i++;
 	if (i == fleet->nr_caches)
-		err = add_cache(fleet, machine);
-	if (!err)
-		fleet->entered = i;
+		add_cache(fleet, machine);
+	fleet->entered = i;
 	pthread_mutex_unlock(&fleet->lock);
-	return err;
+	return 0;
 }
 
 void fleet_set_patience(struct fleet *fleet, unsigned int ms)
@@ -675,20 +664,19 @@ static int ask(struct fleet *fleet, const char *query, struct scrapes *ret_scrap
 {
 	struct http_question question = { .path = "/api/v1/query" };
 	struct why line = { "" };
-	char form[2048] = "query=";
+	char *escaped = http_escape(query);
 	int err;
 
 	*ret_scrapes = (struct scrapes){ .nr = 0 };
-	err = http_escape(query, form + strlen(form), sizeof(form) - strlen(form));
-	question.form = form;
-	if (!err)
-		err = http_ask(fleet->http, &question, 1, timeout_ms(fleet), why);
+	question.form = xasprintf("query=%s", escaped);
+	free(escaped);
+	err = http_ask(fleet->http, &question, 1, timeout_ms(fleet), why);
 	if (!err)
 		err = answer_read(question.status, question.body, question.size, take_scrapes,
 				  ret_scrapes, &line);
 	if (line.text[0])
 		why_set(why, err, "%s: %s", fleet->config.url, line.text);
-	free(question.body);
+	drop_questions(&question, 1);
 	return err;
 }
 
@@ -727,12 +715,10 @@ static int meet(struct fleet *fleet, struct why *why)
 
 int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct why *why)
 {
-	struct fleet *fleet = calloc(1, sizeof(*fleet));
+	struct fleet *fleet = xcalloc(1, sizeof(*fleet));
 	pthread_condattr_t attributes;
 	int err;
 
-	if (!fleet)
-		return -ENOMEM;
 	fleet->config = *config;
 	fleet->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = fleet->news_fd < 0 ? -errno : 0;
@@ -744,15 +730,12 @@ int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, stru
 	pthread_condattr_destroy(&attributes);
 	fleet->fields = fields_new();
 	fleet->common.fields = fields_new();
-	if (!err && (!fleet->fields || !fleet->common.fields))
-		err = -ENOMEM;
 	if (!err)
 		err = http_open(config->url, config->access, &fleet->http, why);
 	if (!err)
 		err = meet(fleet, why);
-	if (!err)
-		err = add_cache(fleet, "");
 	if (!err) {
+		add_cache(fleet, "");
 		err = thread_start(&fleet->thread, run, fleet);
 		fleet->has_thread = !err;
 	}

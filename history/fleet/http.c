@@ -93,23 +93,21 @@ static int load(struct library *library, struct why *why)
 		memcpy(all[i].pointer, &function, sizeof(function));
 	}
 	return library->global_init(CURL_GLOBAL_DEFAULT) ?
-		       why_set(why, -ENOMEM, "libcurl cannot be initialized") : 0;
+		       why_set(why, -EIO, "libcurl cannot be initialized") : 0;
 }
 
 int http_open(const char *url, const struct http_access *access, struct http **ret_http,
 	      struct why *why)
 {
-	struct http *http = calloc(1, sizeof(*http));
-	int err = http ? load(&http->library, why) : -ENOMEM;
+	struct http *http = xcalloc(1, sizeof(*http));
+	int err = load(&http->library, why);
 
-	if (!err) {
-		http->access = *access;
-		http->url = strdup(url);
-		err = http->url ? 0 : -ENOMEM;
-	}
+	http->access = *access;
+	http->url = xstrdup(url);
 	if (!err) {
 		http->multi = http->library.multi_init();
-		err = http->multi ? 0 : -ENOMEM;
+		if (!http->multi)
+			out_of_memory();
 	}
 	if (err)
 		http_close(http);
@@ -206,17 +204,16 @@ static int transfer_begin(struct http *http, struct transfer *transfer, struct w
 
 	question->size = 0;
 	question->status = 0;
-	if (asprintf(&transfer->url, "%s%s", http->url, question->path) < 0) {
-		transfer->url = NULL;
-		return -ENOMEM;
-	}
+	transfer->url = xasprintf("%s%s", http->url, question->path);
 	transfer->easy = http->library.easy_init();
 	if (!transfer->easy)
-		return -ENOMEM;
+		out_of_memory();
 	code = set_options(http, transfer);
 	if (code)
 		return why_set(why, -EIO, "%s: %s", http->url, http->library.strerror(code));
-	return http->library.add(http->multi, transfer->easy) ? -ENOMEM : 0;
+	if (http->library.add(http->multi, transfer->easy))
+		out_of_memory();
+	return 0;
 }
 
 static void transfer_end(struct http *http, struct transfer *transfer)
@@ -284,8 +281,8 @@ static int run(struct http *http, struct why *why)
 int http_ask(struct http *http, struct http_question *questions, size_t nr, long timeout_ms,
 	     struct why *why)
 {
-	struct transfer *transfers = calloc(nr, sizeof(*transfers));
-	int err = transfers ? 0 : -ENOMEM;
+	struct transfer *transfers = xcalloc(nr, sizeof(*transfers));
+	int err = 0;
 
 	http->received = 0;
 	for (size_t i = 0; !err && i < nr; i++) {
@@ -296,30 +293,30 @@ int http_ask(struct http *http, struct http_question *questions, size_t nr, long
 	}
 	if (!err)
 		err = run(http, why);
-	for (size_t i = 0; transfers && i < nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		transfer_end(http, &transfers[i]);
 	free(transfers);
 	return err;
 }
 
-int http_escape(const char *text, char *ret_text, size_t size)
+char *http_escape(const char *text)
 {
 	static const char digits[] = "0123456789ABCDEF";
-	size_t nr = 0;
+	char *escaped = xmalloc(3 * strlen(text) + 1), *at = escaped;
 
-	for (; *text && nr + 4 <= size; text++) {
+	for (; *text; text++) {
 		unsigned char byte = (unsigned char)*text;
 		bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
 				(byte >= '0' && byte <= '9') || strchr("-._~", byte);
 
-		if (!is_plain)
-			ret_text[nr++] = '%';
-		ret_text[nr++] = is_plain ? *text : digits[byte >> 4];
-		if (!is_plain)
-			ret_text[nr++] = digits[byte & 15];
+		if (is_plain) {
+			*at++ = *text;
+			continue;
+		}
+		*at++ = '%';
+		*at++ = digits[byte >> 4];
+		*at++ = digits[byte & 15];
 	}
-	if (*text || nr >= size)
-		return -ENOBUFS;
-	ret_text[nr] = '\0';
-	return 0;
+	*at = '\0';
+	return escaped;
 }

@@ -37,7 +37,7 @@ void http_close(struct http *http);
 /* A form that is sent, and what comes back. */
 struct http_question {
 	const char *path; /* "/api/v1/query" */
-	const char *form; /* "query=up&time=1", see http_escape() */
+	char *form;	  /* "query=up&time=1", see http_escape() */
 	/* The answer, of any status; free(body) when done. */
 	long status;
 	char *body; /* NULL: it is empty */
@@ -54,7 +54,7 @@ int http_ask(struct http *http, struct http_question *questions, size_t nr, long
 /* From another thread: http_ask() returns soon, now and whenever it is called. */
 void http_stop(struct http *http);
 
-/* The text for a form. Returns 0, or -ENOBUFS where it does not fit. */
-int http_escape(const char *text, char *ret_text, size_t size);
+/* The text for a form; the caller's to free. */
+char *http_escape(const char *text);
 
 #endif

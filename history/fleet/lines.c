@@ -20,24 +20,19 @@
 #define LINES_BYTES ((size_t)64 << 20)
 #define NUMBER_MAX 9e18 /* llround() can round it */
 
-int lines_init(struct lines *lines)
+void lines_init(struct lines *lines)
 {
 	static const struct exit_events usual;
 	struct fields *fields = lines->fields;
 	/* Not all hosts know what was polled: see take_seconds(). */
 	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT | 1U << TIME_POLL);
-	int err = 0;
 
 	exit_fields_add(fields, PROVIDER_EXITS, &usual, parts, &lines->exits);
-	if (!err)
-		lines->wait = host_fields_add_wait(fields, PROVIDER_HOST);
-	if (!err)
-		lines->throttled = host_fields_add_part(fields, PROVIDER_HOST, HOST_THROTTLED);
-	if (!err && lines->is_all)
+	lines->wait = host_fields_add_wait(fields, PROVIDER_HOST);
+	lines->throttled = host_fields_add_part(fields, PROVIDER_HOST, HOST_THROTTLED);
+	if (lines->is_all)
 		lines->guests = host_fields_add_part(fields, PROVIDER_HOST, HOST_GUESTS);
-	if (!err)
-		lines->finding = host_fields_add_part(fields, PROVIDER_HOST, HOST_FINDING);
-	return err;
+	lines->finding = host_fields_add_part(fields, PROVIDER_HOST, HOST_FINDING);
 }
 
 void lines_clear(struct lines *lines)
@@ -84,9 +79,7 @@ static struct member *member_of(struct lines *lines, const struct answer_series 
 	HASH_FIND_STR(lines->members, label, member);
 	if (member || lines->last_member == MEMBERS_MAX)
 		return member;
-	member = calloc(1, sizeof(*member));
-	if (!member)
-		return NULL;
+	member = xcalloc(1, sizeof(*member));
 	/* The start tells members apart, as it does processes: it is the same in all moments. */
 	lines->last_member++;
 	member->guest = (struct guest){ .id = lines->last_member,
@@ -121,9 +114,7 @@ static int line_of(struct lines *lines, struct key of, struct line **ret_line)
 		err = lines->nr_lines == LINES_MAX ? -EFBIG : count_size(lines, size);
 		if (err)
 			return err;
-		line = calloc(1, size);
-		if (!line)
-			return -ENOMEM;
+		line = xcalloc(1, size);
 		line->key = key;
 		hash_add(lines->lines, key, line);
 		lines->nr_lines++;
@@ -251,19 +242,18 @@ static const struct mode {
 	{ "throttled", { TIME_WAIT, TIME_PARTS, TIME_PARTS } },
 };
 
-static int add_vcpu(struct member *member, int32_t index)
+static void add_vcpu(struct member *member, int32_t index)
 {
 	struct guest *guest = &member->guest;
 	size_t at = guest->nr_vcpus;
 
 	if (guest_vcpu(guest, index))
-		return 0;
+		return;
 	array_grow(&guest->vcpus, &member->room_vcpus, guest->nr_vcpus + 1);
 	for (; at && guest->vcpus[at - 1].index > index; at--)
 		guest->vcpus[at] = guest->vcpus[at - 1];
 	guest->vcpus[at] = (struct vcpu){ .index = index };
 	guest->nr_vcpus++;
-	return 0;
 }
 
 /* The vCPU of a series; -1: of all hosts, a sum. False: it has none. */
@@ -302,8 +292,8 @@ static int take_seconds(struct lines *lines, const struct answer_series *series)
 	if (!mode)
 		return 0;
 	if (vcpu >= 0)
-		err = add_vcpu(member, vcpu);
-	if (!err && lines->exits.times[TIME_POLL] == FIELD_NONE && strcmp(name, "poll") == 0)
+		add_vcpu(member, vcpu);
+	if (lines->exits.times[TIME_POLL] == FIELD_NONE && strcmp(name, "poll") == 0)
 		exit_fields_add_part(&lines->exits, TIME_POLL);
 	for (size_t i = 0; !err && i < ARRAY_SIZE(mode->parts); i++) {
 		enum time_part part = mode->parts[i];
@@ -413,10 +403,10 @@ static int add_counts(struct lines *lines, struct line *line)
 
 	if (err)
 		return err;
-	line->counts = malloc(size);
-	for (unsigned int i = 0; line->counts && i < lines->nr * HIST_BUCKETS; i++)
+	line->counts = xmalloc(size);
+	for (unsigned int i = 0; i < lines->nr * HIST_BUCKETS; i++)
 		line->counts[i / HIST_BUCKETS][i % HIST_BUCKETS] = -1;
-	return line->counts ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int take_bucket(struct lines *lines, const struct answer_series *series)

@@ -53,8 +53,8 @@ struct lines {
 	unsigned int nr; /* of cells */
 };
 
-/* Adds the fields. Zeroed before, but for fields, step_ns and is_all. 0 or -ENOMEM. */
-int lines_init(struct lines *lines);
+/* Adds the fields. Zeroed before, but for fields, step_ns and is_all. */
+void lines_init(struct lines *lines);
 void lines_release(struct lines *lines);
 
 /* Empty lines of nr cells, at most LINES_STEPS, and no member is there; the members stay known. */
@@ -64,8 +64,8 @@ void lines_begin(struct lines *lines, uint64_t first, unsigned int nr);
 void lines_clear(struct lines *lines);
 
 /*
- * Puts a series of the answer to a question into lines. 0, -ENOMEM, or -EFBIG: there are more than
- * a fleet has.
+ * Puts a series of the answer to a question into lines. 0, or -EFBIG: there are more than a fleet
+ * has.
  */
 int lines_take(struct lines *lines, enum question question, const struct answer_series *series);
 

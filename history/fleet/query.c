@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The server adds up, by as few labels as the views need. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "history/fleet/query.h"
 #include "core/metrics.h"
 
@@ -12,15 +11,14 @@
 
 char *query_quote(const char *text)
 {
-	char *quoted = malloc(2 * strlen(text) + 1), *at = quoted;
+	char *quoted = xmalloc(2 * strlen(text) + 1), *at = quoted;
 
-	for (; quoted && *text; text++) {
+	for (; *text; text++) {
 		if (strchr("\"\\\n", *text))
 			*at++ = '\\';
 		*at++ = *text == '\n' ? 'n' : *text;
 	}
-	if (quoted)
-		*at = '\0';
+	*at = '\0';
 	return quoted;
 }
 
@@ -29,8 +27,7 @@ static const char *name_of(enum metric_id id)
 	return metric_at(id)->name;
 }
 
-/* As asprintf(). */
-static int query_of_host(enum question question, const char *host, char **ret_query)
+static char *query_of_host(enum question question, const char *host)
 {
 	static const struct {
 		enum metric_id metric;
@@ -44,11 +41,11 @@ static int query_of_host(enum question question, const char *host, char **ret_qu
 		[ASK_DURATIONS] = { METRIC_EXIT_DURATION, "sum by (guest, le)", "_bucket" },
 	};
 
-	return asprintf(ret_query, "%s (%s%s{instance=\"%s\"})", all[question].sum,
-			name_of(all[question].metric), all[question].suffix, host);
+	return xasprintf("%s (%s%s{instance=\"%s\"})", all[question].sum,
+			 name_of(all[question].metric), all[question].suffix, host);
 }
 
-static int query_of_all(enum question question, bool has_sums, char **ret_query)
+static char *query_of_all(enum question question, bool has_sums)
 {
 	static const struct {
 		enum metric_id metric;
@@ -62,23 +59,18 @@ static int query_of_all(enum question question, bool has_sums, char **ret_query)
 	};
 
 	if (question == ASK_MEMBERS)
-		return has_sums ?
-			       asprintf(ret_query, QUERY_HOSTS) :
-			       asprintf(ret_query, "count by (instance) (%s)",
-					name_of(METRIC_GUEST_INFO));
+		return has_sums ? xstrdup(QUERY_HOSTS) :
+				  xasprintf("count by (instance) (%s)",
+					    name_of(METRIC_GUEST_INFO));
 	if (question == ASK_FINDINGS)
-		return asprintf(ret_query, "max by (instance, rule) (%s)",
-				name_of(METRIC_FINDING));
+		return xasprintf("max by (instance, rule) (%s)", name_of(METRIC_FINDING));
 	if (has_sums)
-		return asprintf(ret_query, "%s:rate" RATE_WINDOW, rates[question].rule);
-	return asprintf(ret_query, "sum by (instance, %s) (rate(%s[" RATE_WINDOW "]))",
-			rates[question].labels, name_of(rates[question].metric));
+		return xasprintf("%s:rate" RATE_WINDOW, rates[question].rule);
+	return xasprintf("sum by (instance, %s) (rate(%s[" RATE_WINDOW "]))",
+			 rates[question].labels, name_of(rates[question].metric));
 }
 
-int query_make(enum question question, const char *host, bool has_sums, char **ret_query)
+char *query_make(enum question question, const char *host, bool has_sums)
 {
-	int size = host ? query_of_host(question, host, ret_query) :
-			  query_of_all(question, has_sums, ret_query);
-
-	return size < 0 ? -ENOMEM : 0;
+	return host ? query_of_host(question, host) : query_of_all(question, has_sums);
 }

@@ -15,13 +15,13 @@ enum question {
 	QUESTIONS_OF_ALL = ASK_DURATIONS
 };
 
-/* A text within the quotes of a query; the caller's to free. NULL: no memory. */
+/* A text within the quotes of a query; the caller's to free. */
 char *query_quote(const char *text);
 
 /*
  * The query for counters of a host, or for rates of all hosts. host: quoted; NULL: all. has_sums:
- * the server has the sums of our recording rules. ret_query: the caller's to free. 0 or -ENOMEM.
+ * the server has the sums of our recording rules. The caller's to free.
  */
-int query_make(enum question question, const char *host, bool has_sums, char **ret_query);
+char *query_make(enum question question, const char *host, bool has_sums);
 
 #endif

@@ -48,26 +48,21 @@ static void run_release(struct run *run)
 	*run = (struct run){ .stats = NULL };
 }
 
-static int run_begin(struct run *run, uint64_t number)
+static void run_begin(struct run *run, uint64_t number)
 {
 	run_release(run);
 	run->number = number;
 	run->stats = stats_new();
 	run->guests = guests_new(NULL);
-	if (!run->stats || !run->guests)
-		return -ENOMEM;
 	stats_know_guests(run->stats, run->guests);
-	return 0;
 }
 
 /* ---- the scope */
 
 struct scope *scope_new(const struct scope_common *common, uint32_t number, const char *host)
 {
-	struct scope *scope = calloc(1, sizeof(*scope));
+	struct scope *scope = xcalloc(1, sizeof(*scope));
 
-	if (!scope)
-		return NULL;
 	scope->common = common;
 	scope->number = number;
 	scope->lines.fields = common->fields;
@@ -75,10 +70,8 @@ struct scope *scope_new(const struct scope_common *common, uint32_t number, cons
 	scope->lines.is_all = !host;
 	scope->host = host ? query_quote(host) : NULL;
 	scope->packer = packer_new();
-	if (scope->packer && (scope->host || !host) && lines_init(&scope->lines) == 0)
-		return scope;
-	scope_free(scope);
-	return NULL;
+	lines_init(&scope->lines);
+	return scope;
 }
 
 void scope_free(struct scope *scope)
@@ -109,16 +102,18 @@ unsigned int scope_questions(const struct scope *scope)
 	return scope->host ? QUESTIONS : QUESTIONS_OF_ALL;
 }
 
-static int make_form(const struct scope *scope, const char *query, uint64_t first, uint64_t last,
-		     char **ret_form)
+static char *make_form(const struct scope *scope, enum question question, uint64_t first,
+		       uint64_t last)
 {
 	double step_s = (double)scope->common->step_ns / NS_PER_S;
-	char escaped[2048];
+	char *query = query_make(question, scope->host, scope->common->nr_summed);
+	char *escaped = http_escape(query);
+	char *form = xasprintf("query=%s&start=%.3f&end=%.3f&step=%.3f", escaped,
+			       (double)first * step_s, (double)last * step_s, step_s);
 
-	if (http_escape(query, escaped, sizeof(escaped)) < 0)
-		return -ENOMEM;
-	return asprintf(ret_form, "query=%s&start=%.3f&end=%.3f&step=%.3f", escaped,
-			(double)first * step_s, (double)last * step_s, step_s) < 0 ? -ENOMEM : 0;
+	free(query);
+	free(escaped);
+	return form;
 }
 
 /* Where the answers to first and last begin: what is before is compared with. */
@@ -127,23 +122,14 @@ static uint64_t begins_at(const struct scope *scope, uint64_t first)
 	return scope->run.last && scope->run.last + 1 == first ? first : first - 1;
 }
 
-int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
-	      struct http_question ret_questions[QUESTIONS])
+void scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
+	       struct http_question ret_questions[QUESTIONS])
 {
-	int err = 0;
-
 	for (unsigned int i = 0; i < QUESTIONS; i++)
 		ret_questions[i] = (struct http_question){ .path = "/api/v1/query_range" };
-	for (unsigned int i = 0; !err && i < scope_questions(scope); i++) {
-		char *query = NULL, *form = NULL;
-
-		err = query_make((enum question)i, scope->host, scope->common->nr_summed, &query);
-		if (!err)
-			err = make_form(scope, query, begins_at(scope, first), last, &form);
-		free(query);
-		ret_questions[i].form = form;
-	}
-	return err;
+	for (unsigned int i = 0; i < scope_questions(scope); i++)
+		ret_questions[i].form = make_form(scope, (enum question)i,
+						  begins_at(scope, first), last);
 }
 
 /* ---- samples */
@@ -158,7 +144,7 @@ static uint32_t row_flags(const struct run *run, const struct line *line)
 }
 
 /* What a line has at a time; of rates, the sum so far. */
-static int add_row(struct scope *scope, struct run *run, const struct line *line, unsigned int at)
+static void add_row(struct scope *scope, struct run *run, const struct line *line, unsigned int at)
 {
 	const struct line_cell *cell = &line->cells[at];
 	const struct field *field = fields_get(scope->common->fields, line->key.field);
@@ -167,7 +153,7 @@ static int add_row(struct scope *scope, struct run *run, const struct line *line
 	struct timing timing;
 
 	if (!cell->has_count)
-		return 0;
+		return;
 	line_timing(line, at, &timing);
 	if (!scope->host && field->kind == FIELD_COUNTER) {
 		struct key_sum *sum = key_sums_get(&run->sums, &line->key);
@@ -179,75 +165,62 @@ static int add_row(struct scope *scope, struct run *run, const struct line *line
 		sample_add_timed(&run->sample, line->key, count, flags, &timing);
 	else
 		sample_add(&run->sample, line->key, count, flags);
-	return 0;
 }
 
-static int put_guests(const struct scope *scope, struct run *run, unsigned int at)
+static void put_guests(const struct scope *scope, struct run *run, unsigned int at)
 {
-	int err = 0;
+	const struct member *member = scope->lines.members;
 
 	guests_clear(run->guests);
-	for (const struct member *member = scope->lines.members; !err && member;
-	     member = member->hh.next) {
+	for (; member; member = member->hh.next) {
 		if (member->is_there[at])
 			guests_put(run->guests, &member->guest);
 	}
-	return err;
 }
 
 /* Rows first: they are compared with the guests of the moment before. */
-static int take_sample(struct scope *scope, struct run *run, unsigned int at)
+static void take_sample(struct scope *scope, struct run *run, unsigned int at)
 {
 	uint64_t time_ns = (scope->lines.first + at) * scope->common->step_ns;
-	int err = 0;
 
 	sample_reset(&run->sample);
 	run->sample.time_ns[PROVIDER_EXITS] = time_ns;
 	run->sample.time_ns[PROVIDER_HOST] = time_ns;
-	for (const struct line *line = scope->lines.lines; !err && line; line = line->hh.next)
-		err = add_row(scope, run, line, at);
-	if (!err)
-		err = put_guests(scope, run, at);
-	if (!err)
-		stats_update(run->stats, scope->common->fields, &run->sample);
-	return err;
+	for (const struct line *line = scope->lines.lines; line; line = line->hh.next)
+		add_row(scope, run, line, at);
+	put_guests(scope, run, at);
+	stats_update(run->stats, scope->common->fields, &run->sample);
 }
 
 /* Each moment has all: any of them may be the oldest that is kept. */
-static int make_moment(struct scope *scope, struct run *run, struct packed *ret_packed)
+static void make_moment(struct scope *scope, struct run *run, struct packed *ret_packed)
 {
 	const struct facts facts = { .fields = scope->common->fields, .stats = run->stats,
 				     .guests = run->guests };
-	int err;
 
 	run->taker.since_totals = MOMENT_TOTALS_EVERY;
-	err = moment_take(&run->taker, &facts, run->sample.time_ns[PROVIDER_EXITS],
-			  &run->moment);
-	return err ? err : pack_moment(scope->packer, &run->moment, ret_packed);
+	moment_take(&run->taker, &facts, run->sample.time_ns[PROVIDER_EXITS], &run->moment);
+	pack_moment(scope->packer, &run->moment, ret_packed);
 }
 
 /* The first sample is there to be compared with: the next moment is one after a loss. */
-static int make_moments(struct scope *scope, struct run *run, scope_moment_fn take, void *arg)
+static void make_moments(struct scope *scope, struct run *run, scope_moment_fn take, void *arg)
 {
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < scope->lines.nr; i++) {
+	for (unsigned int i = 0; i < scope->lines.nr; i++) {
 		struct packed packed = { .flags = 0 };
 		bool is_first = !run->last;
 
-		err = take_sample(scope, run, i);
+		take_sample(scope, run, i);
 		run->last = scope->lines.first + i;
-		if (err || is_first) {
+		if (is_first) {
 			run->taker.tick = stats_tick(run->stats);
 			run->taker.has_lost = true;
 			continue;
 		}
-		err = make_moment(scope, run, &packed);
-		if (!err)
-			err = take(arg, scope->lines.first + i, run->number, &packed);
+		make_moment(scope, run, &packed);
+		take(arg, scope->lines.first + i, run->number, &packed);
 		packed_release(&packed);
 	}
-	return err;
 }
 
 /* ---- answers */
@@ -294,10 +267,10 @@ int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 	if (!err && begin != first) { /* it does not go on from the latest one */
 		if (first < scope->run.last)
 			run = &other;
-		err = run_begin(run, ++scope->nr_runs);
+		run_begin(run, ++scope->nr_runs);
 	}
 	if (!err)
-		err = make_moments(scope, run, take, arg);
+		make_moments(scope, run, take, arg);
 	run_release(&other);
 	lines_clear(&scope->lines);
 	return err;

@@ -25,7 +25,7 @@ struct scope_common {
 
 struct scope;
 
-/* From one thread. number: > 0; host: the label "instance", NULL: all hosts. NULL: no memory. */
+/* From one thread. number: > 0; host: the label "instance", NULL: all hosts. */
 struct scope *scope_new(const struct scope_common *common, uint32_t number, const char *host);
 void scope_free(struct scope *scope);
 
@@ -40,16 +40,16 @@ unsigned int scope_questions(const struct scope *scope);
 
 /*
  * The questions for the times first * step to last * step, with the step before them where that
- * is needed. Forms are the caller's to free, also of an error. 0 or -ENOMEM.
+ * is needed. Forms are the caller's to free.
  */
-int scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
-	      struct http_question ret_questions[QUESTIONS]);
+void scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
+	       struct http_question ret_questions[QUESTIONS]);
 
 /*
  * Takes a moment that was made, at a multiple of the step. Totals go on to the next moment of the
- * same run. 0 or -errno.
+ * same run.
  */
-typedef int (*scope_moment_fn)(void *arg, uint64_t at, uint64_t run, struct packed *packed);
+typedef void (*scope_moment_fn)(void *arg, uint64_t at, uint64_t run, struct packed *packed);
 
 /*
  * Makes moments of the answers to these questions. Where they follow the latest ones of the scope,

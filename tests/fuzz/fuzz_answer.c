@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+static void take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct packer *packer = arg;
 	struct moment moment = { .flags = 0 };
@@ -22,7 +22,6 @@ static int take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 	    unpack_guests(packer, &packed->parts[PART_GUESTS], &moment, &why) < 0)
 		abort();
 	moment_release(&moment);
-	return 0;
 }
 
 /* The text is every answer, once of all hosts and once of one. */

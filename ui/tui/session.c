@@ -67,11 +67,10 @@ struct monitor *tui_monitor(const struct tui *tui)
 	return tui->back.monitor ? tui->back.monitor : tui->config.monitor;
 }
 
-static void keep_sample(struct tui *tui, struct recorder *recorder)
+static void keep_sample(const struct tui *tui, struct recorder *recorder)
 {
-	if (recorder && recorder_take(recorder, monitor_facts(tui->config.monitor),
-				      clock_real_ns()) < 0)
-		tui_say(tui, strerror(ENOMEM));
+	if (recorder)
+		recorder_take(recorder, monitor_facts(tui->config.monitor), clock_real_ns());
 }
 
 void tui_sample(struct tui *tui)

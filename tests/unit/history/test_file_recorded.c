@@ -156,7 +156,7 @@ static void write_run(unsigned int nr, bool closes)
 		uint64_t after_ns = (nr * 2 * SAMPLES + i) * SECOND;
 
 		make_sample(&run, SECOND + after_ns);
-		assert_int_equal(recorder_take(recorder, &facts, START + after_ns), 0);
+		recorder_take(recorder, &facts, START + after_ns);
 		recorder_flush(recorder, 10000); /* no moment is lost because this is too fast */
 	}
 	recorder_stop(recorder);

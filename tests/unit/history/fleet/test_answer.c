@@ -153,12 +153,11 @@ static void test_reader_ends_it(void **state)
 
 static void test_escape(void **state)
 {
-	char text[16];
+	char *text = http_escape("a b{=\xc3");
 
 	(void)state;
-	assert_int_equal(http_escape("a b{=\xc3", text, sizeof(text)), 0);
 	assert_string_equal(text, "a%20b%7B%3D%C3");
-	assert_int_equal(http_escape("a b{=\xc3\xc3", text, sizeof(text)), -ENOBUFS);
+	free(text);
 }
 
 /* ---- who asks */
