@@ -262,16 +262,15 @@ static int print_diff(struct exits_run *run, struct why *why)
 	struct view views[2] = { { .nr_rows = 0 }, { .nr_rows = 0 } }, both = { .nr_rows = 0 };
 	struct query query = run->run.query;
 	struct view_side sides[2];
-	int err = 0;
+	int err;
 
 	query.groups = GROUP_REASON;
-	for (int i = 0; i < 2 && !err; i++) {
+	for (int i = 0; i < 2; i++) {
 		query.guest = run->compared[i].id;
-		err = view_build(&views[i], &query, monitor_facts(run->run.monitor));
+		view_build(&views[i], &query, monitor_facts(run->run.monitor));
 		sides[i] = (struct view_side){ .view = &views[i], .span = run->run.elapsed_ns };
 	}
-	if (!err)
-		err = view_diff(sides, &both, why);
+	err = view_diff(sides, &both, why);
 	if (!err)
 		err = write_view(run, &both, why);
 	view_release(&both);
@@ -282,22 +281,19 @@ static int print_diff(struct exits_run *run, struct why *why)
 
 static int print(struct exits_run *run, struct why *why)
 {
-	int err;
-
 	if (run->run.options->other)
 		return print_diff(run, why);
-	err = view_build(&run->view, &run->run.query, monitor_facts(run->run.monitor));
-	return err ? err : write_view(run, &run->view, why);
+	view_build(&run->view, &run->run.query, monitor_facts(run->run.monitor));
+	return write_view(run, &run->view, why);
 }
 
 /* The long exits of the latest interval. CSV has headings even if there are none. */
 static int print_long(struct exits_run *run, struct why *why)
 {
-	int err = view_build(&run->view, &run->run.query, monitor_facts(run->run.monitor));
-
+	view_build(&run->view, &run->run.query, monitor_facts(run->run.monitor));
 	run->has_rows |= run->view.nr_rows > 0;
-	if (err || !(run->view.nr_rows || (run->run.options->csv && !run->has_written)))
-		return err;
+	if (!run->view.nr_rows && !(run->run.options->csv && !run->has_written))
+		return 0;
 	return write_view(run, &run->view, why);
 }
 
@@ -383,7 +379,7 @@ static int understand(struct options *options, struct why *why)
 
 	options->view = options->longer_ns ? view_type_by_name("long") :
 					     view_type_by_groups(GROUP_ALL);
-	options->column = options->view->sort;
+	options->column = view_usual_sort(options->view);
 	if (options->tid)
 		options->only[options->nr_only++] = options->tid;
 	if (err || !options->sort)

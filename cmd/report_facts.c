@@ -133,7 +133,7 @@ static int choose(struct report_facts *facts, const struct options *options,
 	int err;
 
 	query->type = type;
-	query->sort = column < 0 ? type->sort : (size_t)column;
+	query->sort = column < 0 ? view_usual_sort(type) : (size_t)column;
 	query->children = type->has_trees;
 	query->event = options->event;
 	query->groups = options->groups;

@@ -97,7 +97,7 @@ int top_query_init(const struct options *options, struct query *ret_query, struc
 
 	if (err)
 		return err;
-	query.sort = query.type->sort;
+	query.sort = view_usual_sort(query.type);
 	if (options->sort)
 		err = view_column_find(query.type, options->sort, false, &query.sort, why);
 	if (!err && options->fields && options->mode != MODE_FIELDS)
@@ -118,7 +118,7 @@ void top_query_without_times(const struct options *options, struct query *query)
 	if (options->by_guest || !begins_with_guests(options))
 		return;
 	query->type = view_type_at(0);
-	query->sort = query->type->sort;
+	query->sort = view_usual_sort(query->type);
 }
 
 /* The i-th guest of an inventory, the ones that have ended after the others. */
@@ -218,10 +218,7 @@ static void warn_no_match(struct top_lines *lines)
 int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t time_ns,
 		    struct why *why)
 {
-	int err = view_build(&lines->view, lines->query, facts);
-
-	if (err)
-		return err;
+	view_build(&lines->view, lines->query, facts);
 	if (lines->options->mode == MODE_LOG)
 		view_drop_repeated(&lines->view);
 	if (lines->query->filter && !query_lacks(lines->query, facts) &&

@@ -47,7 +47,7 @@ static int begin(struct run *run, struct why *why)
 	int err = run_signals(run, run->options->output, false);
 
 	run->query.type = view_type_by_name("why");
-	run->query.sort = run->query.type->sort;
+	run->query.sort = view_usual_sort(run->query.type);
 	if (!err)
 		err = run_open(run, &plan, why);
 	if (!err && monitor_no_exits(run->monitor))
@@ -95,10 +95,9 @@ static int print(struct run *run, struct view *view, struct why *why)
 		.path = options->output,
 		.overwrites = true,
 	};
-	int err = view_build(view, &run->query, monitor_facts(run->monitor));
+	int err;
 
-	if (err)
-		return err;
+	view_build(view, &run->query, monitor_facts(run->monitor));
 	say(view->note);
 	if (!view->nr_rows && config.format == LINES_TABLE) {
 		say_nothing_found(run);

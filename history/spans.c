@@ -44,12 +44,14 @@ static int build(struct history_span *span, enum exit_kind event, struct why *wh
 	int err = 0;
 
 	span->query.type = view_type_by_groups(GROUP_ALL);
-	span->query.sort = span->query.type->sort;
+	span->query.sort = view_usual_sort(span->query.type);
 	span->query.event = event;
 	err = monitor_want(span->monitor, &span->query, why);
-	if (!err)
-		monitor_sample(span->monitor);
-	return err ? err : view_build(&span->view, &span->query, monitor_facts(span->monitor));
+	if (err)
+		return err;
+	monitor_sample(span->monitor);
+	view_build(&span->view, &span->query, monitor_facts(span->monitor));
+	return 0;
 }
 
 static int build_both(struct history_span spans[2], enum exit_kind event, struct why *why)

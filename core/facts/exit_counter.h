@@ -43,21 +43,4 @@ struct halt_reason {
 void halt_reason_look(struct halt_reason *halt, const struct field *field,
 		      const struct stats_item *stat);
 
-/* Exits of the host, or of one guest, for one line. */
-struct exits_summary {
-	const char *name;	/* of the field that counts exits; NULL: none does */
-	struct stat_sum sum;
-	/* All members below come from the provider "exits", and are 0 without that provider. */
-	uint64_t part_ns[TIME_PARTS]; /* where the time of all vCPUs went in the last interval */
-	bool has_parts;
-	bool has_user;	/* else KVM's part has user space's, too */
-	bool has_polls; /* what was polled is known */
-	uint32_t guest;		/* the guest with the costliest exits; halts cost what was polled */
-	uint32_t reason;	/* its costliest reason, a field */
-	double rate_per_s;	/* the rate of that reason */
-};
-
-/* guest: its exits only; GUEST_ANY: all. */
-void exits_summarize(const struct facts *facts, uint32_t guest, struct exits_summary *ret_summary);
-
 #endif

@@ -10,6 +10,7 @@
 #define KVMTOP_CORE_FACTS_KEY_INDEX_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/facts/sample.h"
 
@@ -51,6 +52,13 @@ void key_index_grow(struct key_index *index, const void *array, size_t nr_known,
 
 /* Frees a slot that is used. */
 void key_index_remove(struct key_index *index, const void *array, uint32_t *slot);
+
+/* For an array that is empty again. */
+static inline void key_index_clear(struct key_index *index)
+{
+	if (index->nr_slots)
+		memset(index->slots, 0, index->nr_slots * sizeof(*index->slots));
+}
 
 void key_index_release(struct key_index *index);
 

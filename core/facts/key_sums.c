@@ -21,6 +21,12 @@ struct key_sum *key_sums_get(struct key_sums *sums, const struct key *key)
 	return &sums->list[*slot - 1];
 }
 
+void key_sums_clear(struct key_sums *sums)
+{
+	sums->nr = 0;
+	key_index_clear(&sums->index);
+}
+
 void key_sums_release(struct key_sums *sums)
 {
 	free(sums->list);

@@ -27,6 +27,8 @@ struct key_sums {
  * The sum of a key, valid until the next key comes. The sum of a new key is 0.
  */
 struct key_sum *key_sums_get(struct key_sums *sums, const struct key *key);
+/* Forgets the sums, but keeps the memory. */
+void key_sums_clear(struct key_sums *sums);
 void key_sums_release(struct key_sums *sums);
 
 #endif

@@ -699,6 +699,10 @@ void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum fiel
 
 void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part)
 {
+	if (sum->nr && part->nr)
+		history_join(sum->history, part->history);
+	else if (part->nr)
+		memcpy(sum->history, part->history, sizeof(sum->history));
 	sum->nr += part->nr;
 	sum->total += part->total;
 	sum->delta += part->delta;
@@ -706,7 +710,7 @@ void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part)
 	sum->has_rate |= part->has_rate;
 }
 
-void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *timing)
+void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, bool is_since_start)
 {
 	sum->nr++;
 	sum->total_ns += timing->total_ns;
@@ -719,15 +723,10 @@ void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *
 		sum->interval_max_ns = timing->interval_max_ns;
 	if (timing->raw.spread)
 		spread_join(&sum->spread, timing->raw.spread);
-	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
-		sum->delta[i] += timing->delta[i];
-}
-
-void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing)
-{
-	timing_sum_add_interval(sum, timing);
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum->total[i] += timing->total[i];
+	for (unsigned int i = 0; is_since_start && i < HIST_BUCKETS; i++)
+		sum->hist[i] += timing->total[i];
+	for (unsigned int i = timing->delta_first; !is_since_start && i < timing->delta_end; i++)
+		sum->hist[i] += timing->delta[i];
 }
 
 void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
@@ -741,10 +740,8 @@ void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
 		sum->max_ns = part->max_ns;
 	if (part->interval_max_ns > sum->interval_max_ns)
 		sum->interval_max_ns = part->interval_max_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++) {
-		sum->total[i] += part->total[i];
-		sum->delta[i] += part->delta[i];
-	}
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum->hist[i] += part->hist[i];
 	spread_join(&sum->spread, &part->spread);
 }
 

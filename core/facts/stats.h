@@ -142,13 +142,12 @@ struct stat_sum {
 struct timing_sum {
 	uint32_t nr; /* keys that are timed; 0: no duration is known */
 	uint64_t total_ns, delta_ns, total_ended_ns, delta_ended_ns, max_ns, interval_max_ns;
-	uint64_t total[HIST_BUCKETS], delta[HIST_BUCKETS];
+	uint64_t hist[HIST_BUCKETS]; /* of the last interval, or since the start or the reset */
 	struct spread spread;
 };
 
-void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing);
-/* Without total[]: for the last interval only. */
-void timing_sum_add_interval(struct timing_sum *sum, const struct stats_timing *timing);
+/* is_since_start: of what hist is. */
+void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, bool is_since_start);
 void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part);
 
 /* How many durations are counted: of what has ended. */
@@ -175,7 +174,7 @@ uint64_t hist_percentile_ns(const uint64_t *hist, double share, struct hist_know
 void stat_sum_add(struct stat_sum *sum, const struct stats_item *stat, enum field_kind kind,
 		  uint64_t tick);
 
-/* Adds a sum to a sum of sums; no history. */
+/* Adds a sum to a sum of sums. */
 void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part);
 
 #endif

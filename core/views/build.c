@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Builds the rows of a view and sorts them. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "core/facts/key_sums.h"
 #include "core/views/build.h"
 
@@ -25,20 +25,23 @@ static struct order order_of(const struct query *query)
 	const struct column *columns = query->type->columns, *sort = &columns[query->sort];
 	struct order order = {
 		.sort = query->sort,
-		.is_ascending = (sort->type == CELL_TEXT) != query->reverse,
-		.is_cost = sort->flags & COLUMN_COST,
+		.is_ascending = (column_type(sort) == CELL_TEXT) != query->reverse,
+		.is_cost = column_dictionary[sort->id].is_cost,
 	};
 	size_t nr = view_columns(query->type);
 
 	if (query->type->then)
-		order.numbers[order.nr_numbers++] = query->type->then;
+		order.numbers[order.nr_numbers++] =
+			(size_t)view_column(query->type, query->type->then);
 	for (size_t i = nr; i-- > 0;) {
-		if ((columns[i].type == CELL_COUNT || columns[i].type == CELL_RATE) &&
-		    i != query->sort && !(columns[i].flags & COLUMN_KEY))
+		enum cell_type type = column_type(&columns[i]);
+
+		if ((type == CELL_COUNT || type == CELL_RATE) && i != query->sort &&
+		    !columns[i].is_key)
 			order.numbers[order.nr_numbers++] = i;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		if (i == 0 || columns[i].flags & COLUMN_KEY)
+		if (i == 0 || columns[i].is_key)
 			order.names[order.nr_names++] = i;
 	}
 	return order;
@@ -100,17 +103,12 @@ static int compare_branches(const void *a, const void *b, void *order)
 }
 
 /* Sorts trees by their roots, and the leaves of each tree. No tree has more than two levels. */
-static int view_sort_trees(struct view *view, struct order *order)
+static void view_sort_trees(struct view *view, struct order *order)
 {
-	struct branch *branches = calloc(view->nr_rows, sizeof(*branches));
-	struct view_row *sorted = malloc(view->nr_rows * sizeof(*sorted));
+	struct branch *branches = xcalloc(view->nr_rows, sizeof(*branches));
+	struct view_row *sorted = xcalloc(view->nr_rows, sizeof(*sorted));
 	size_t nr = 0, out = 0;
 
-	if (!branches || !sorted) {
-		free(branches);
-		free(sorted);
-		return -ENOMEM;
-	}
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		if (view->rows[i].depth == 0)
 			branches[nr++].rows = &view->rows[i];
@@ -134,34 +132,92 @@ static int view_sort_trees(struct view *view, struct order *order)
 	free(view->rows);
 	view->rows = sorted;
 	view->room_rows = view->nr_rows;
-	return 0;
+}
+
+/* ---- columns without values */
+
+/* What there are fields of: parts of vCPUs' time and of what the host says, as bits. */
+struct known {
+	bool is_set, has_exits, has_times;
+	uint32_t times, hosts;
+};
+
+static struct known known_of(const struct facts *facts)
+{
+	struct known known = { .is_set = true, .has_exits = fields_have_exits(facts->fields) };
+
+	/* Where kvm_exit never happens, the fields exist but have no times. */
+	known.has_times = known.has_exits && exits_choose(facts, true, true).rank != 2;
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (field->use == USE_TIME)
+			known.times |= 1U << field->part;
+		else if (field->use == USE_HOST)
+			known.hosts |= 1U << field->part;
+	}
+	return known;
+}
+
+static bool has_value(const struct view *view, size_t column)
+{
+	size_t i = 0;
+
+	while (i < view->nr_rows && view->rows[i].cells[column].type == CELL_NONE)
+		i++;
+	return i < view->nr_rows;
+}
+
+static bool is_there(const struct view *view, size_t i, const struct facts *facts,
+		     struct known *known)
+{
+	const struct column *column = &column_dictionary[view->type->columns[i].id];
+
+	if (column->needs > NEEDS_VALUE && !known->is_set)
+		*known = known_of(facts);
+	switch (column->needs) {
+	case NEEDS_NOTHING:
+		break;
+	case NEEDS_VALUE:
+		return has_value(view, i);
+	case NEEDS_EXITS:
+		return known->has_exits;
+	case NEEDS_TIMES:
+		return known->has_times;
+	case NEEDS_PART:
+		return known->has_times && known->times >> column->part & 1;
+	case NEEDS_WAIT:
+		return known->times >> TIME_WAIT & 1;
+	case NEEDS_HOST:
+		return known->hosts >> column->part & 1;
+	}
+	return true;
 }
 
 /*
- * The columns without values, as bits: a recording is one interval and has no history to draw, and
- * nothing ends in it; a live view has no values for the columns that only a recording has.
+ * A recording is one interval and has no history to draw, and nothing ends in it; a live view has
+ * no values for the columns that only a recording has.
  */
-static uint32_t absent_columns(const struct view_type *type, const struct facts *facts)
+static void drop_absent(struct view *view, const struct facts *facts)
 {
-	uint32_t columns = 0;
+	struct known known = { .is_set = false };
 
-	for (size_t i = 0; type->columns[i].id; i++) {
-		const struct column *column = &type->columns[i];
-		bool is_absent = column->flags &
-				 (facts->is_span ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING);
+	for (size_t i = 0; view->type->columns[i].id; i++) {
+		const struct column *column = &view->type->columns[i];
+		bool is_absent = facts->is_span ? column->is_of_live : column->is_of_recording;
 
-		is_absent |= facts->is_span && column->type == CELL_SPARK;
-		is_absent |= facts->unit == UNIT_CYCLES && column->type == CELL_RATE;
-		columns |= (uint32_t)is_absent << i;
+		is_absent |= facts->is_span && column_type(column) == CELL_SPARK;
+		is_absent |= facts->unit == UNIT_CYCLES && column_type(column) == CELL_RATE;
+		if (is_absent || !is_there(view, i, facts, &known))
+			view_drop(view, column->id);
 	}
-	return columns;
 }
 
 /* Rates per second are not known where the length of a second is not known. */
 static void drop_rates(struct view *view)
 {
 	for (size_t c = 0; view->type->columns[c].id; c++) {
-		if (view->type->columns[c].type != CELL_RATE)
+		if (column_type(&view->type->columns[c]) != CELL_RATE)
 			continue;
 		for (size_t i = 0; i < view->nr_rows; i++)
 			view->rows[i].cells[c] = cell_none();
@@ -178,7 +234,7 @@ static bool is_added(const struct view_row *row)
 
 static struct cell sum_of(const struct view *view, size_t column)
 {
-	struct cell sum = { .type = view->type->columns[column].type };
+	struct cell sum = { .type = column_type(&view->type->columns[column]) };
 	bool is_known = sum.type == CELL_COUNT; /* no rows: none was counted */
 
 	for (size_t i = 0; i < view->nr_rows; i++) {
@@ -205,20 +261,15 @@ static void add_share(const struct view_row *row, size_t column, struct key_sums
 	const struct cell *cell = &row->cells[column];
 	const struct key key = { row->guest, row->vcpu, (uint32_t)column };
 	double of = cell->whole > 0 ? (double)cell->whole : 1;
-	struct key_sum *number;
 
 	if (!is_added(row) || cell->type != CELL_PERCENT)
 		return;
 	*part += cell->number * of;
-	if (wholes) {
-		number = key_sums_get(wholes, &key);
-		if (number->count++)
-			return;
-	}
-	*whole += of;
+	if (!wholes || !key_sums_get(wholes, &key)->count++)
+		*whole += of;
 }
 
-static void add_up_shares(struct view *view, size_t column)
+static struct cell mean_of(const struct view *view, size_t column)
 {
 	bool has_parts = view->type->groups & (GROUP_REASON | GROUP_ARGUMENT);
 	struct key_sums wholes = { 0 };
@@ -227,10 +278,11 @@ static void add_up_shares(struct view *view, size_t column)
 	for (size_t i = 0; i < view->nr_rows; i++)
 		add_share(&view->rows[i], column, has_parts ? &wholes : NULL, &part, &whole);
 	key_sums_release(&wholes);
-	if (whole > 0)
-		view->total.cells[column] = (struct cell){
-			.type = CELL_PERCENT, .whole = (float)whole, .number = part / whole,
-		};
+	if (!(whole > 0))
+		return cell_none();
+	return (struct cell){
+		.type = CELL_PERCENT, .whole = (float)whole, .number = part / whole,
+	};
 }
 
 static void add_up(struct view *view)
@@ -238,13 +290,14 @@ static void add_up(struct view *view)
 	const struct column *columns = view->type->columns;
 
 	for (size_t i = 0; columns[i].id; i++) {
-		if (!(columns[i].flags & (COLUMN_SUM | COLUMN_MEAN)))
+		enum column_total total = column_total(&columns[i]);
+
+		if (total == TOTAL_NONE)
 			continue;
 		view->total.cells[0] = cell_text("Total");
-		if (columns[i].flags & COLUMN_SUM)
-			view->total.cells[i] = sum_of(view, i);
-		else
-			add_up_shares(view, i);
+		if (!view->has_total)
+			view->total.cells[i] = total == TOTAL_SUM ? sum_of(view, i) :
+								    mean_of(view, i);
 	}
 }
 
@@ -274,18 +327,16 @@ static bool look_alike(const struct view_row *a, const struct view_row *b, size_
 	return a->is_gone == b->is_gone && !cell_compare(&a->cells[column], &b->cells[column]);
 }
 
-/* Marks the rows of guests with the name of another guest. 0 or -ENOMEM. */
-static int tell_apart(struct view *view)
+/* Marks the rows of guests with the name of another guest. */
+static void tell_apart(struct view *view)
 {
-	int found = view_column_by_id(view->type, "guest");
-	struct view_row **rows = NULL;
+	int found = view_column(view->type, COL_GUEST);
+	struct view_row **rows;
 	size_t column = (size_t)found;
 
 	if (found < 0)
-		return 0;
-	rows = calloc(view->nr_rows, sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
+		return;
+	rows = xcalloc(view->nr_rows, sizeof(*rows));
 	for (size_t i = 0; i < view->nr_rows; i++)
 		rows[i] = &view->rows[i];
 	qsort_r(rows, view->nr_rows, sizeof(*rows), compare_by_name, &column);
@@ -298,7 +349,6 @@ static int tell_apart(struct view *view)
 			rows[j]->shares_name = rows[j]->cells[column].type == CELL_TEXT;
 	}
 	free(rows);
-	return 0;
 }
 
 /* ---- what has ended, as one row ---- */
@@ -338,17 +388,17 @@ static void fill_ended(struct view *view, struct view_row *row, const struct vie
 	snprintf(view->ended, sizeof(view->ended), "%s%zu ended", has_rest ? "over " : "",
 		 nr - has_rest);
 	for (size_t i = 0; columns[i].id; i++) {
-		bool is_share = columns[i].type == CELL_PERCENT &&
-				!(columns[i].flags & COLUMN_MEAN);
+		enum column_total total = column_total(&columns[i]);
 
-		if (columns[i].flags & COLUMN_SUM || is_share)
+		if (total == TOTAL_SUM ||
+		    (column_type(&columns[i]) == CELL_PERCENT && total != TOTAL_MEAN))
 			row->cells[i] = sum_of_ended(rows, nr, i);
 	}
 	row->cells[0] = cell_text(view->ended);
 }
 
-/* The rows that have ended are the last ones. 0 or -ENOMEM. */
-static int fold_ended(struct view *view, const struct query *query)
+/* The rows that have ended are the last ones. */
+static void fold_ended(struct view *view, const struct query *query)
 {
 	size_t first = view->nr_rows, nr;
 	struct view_row row;
@@ -357,50 +407,53 @@ static int fold_ended(struct view *view, const struct query *query)
 		first--;
 	nr = view->nr_rows - first;
 	if (nr < 2)
-		return 0;
+		return;
 	fill_ended(view, &row, &view->rows[first], nr);
 	row.is_open = query->opens_ended;
 	if (!row.is_open) {
 		view->nr_rows = first + 1;
 		view->rows[first] = row;
-		return 0;
+		return;
 	}
-	if (!view_add(view))
-		return -ENOMEM;
+	view_add(view);
 	memmove(&view->rows[first + 1], &view->rows[first], nr * sizeof(row));
 	view->rows[first] = row;
 	for (size_t i = first + 1; i < view->nr_rows; i++)
 		view->rows[i].depth = 1;
 	view->rows[view->nr_rows - 1].is_last = true;
-	return 0;
 }
 
-int view_build(struct view *view, const struct query *query, const struct facts *facts)
+void view_build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct order order = order_of(query);
-	int err;
 
 	view->type = query->type;
 	view->nr_rows = 0;
 	view->total = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
-	view->absent = absent_columns(view->type, facts);
+	view->has_total = false;
+	view->absent = 0;
 	view->unit = facts->unit;
 	view->elapsed_ns = query_elapsed_ns(query, facts);
 	view->rate_title = view->note = NULL;
-	err = query->type->build(view, query, facts);
+	query->type->build(view, query, facts);
+	drop_absent(view, facts);
+	if (query->type->finish)
+		query->type->finish(view, query, facts);
 	if (query_lacks(query, facts)) /* which says more than a note about no rows */
 		view->note = NULL;
 	if (facts->unit == UNIT_CYCLES)
 		drop_rates(view);
-	if (!err)
-		add_up(view);
-	if (!err && view->nr_rows && query->tells_apart)
-		err = tell_apart(view);
-	if (err || !view->nr_rows)
-		return err;
-	if (!query->flat && query->type->has_trees)
-		return view_sort_trees(view, &order);
+	add_up(view);
+	if (!view->nr_rows)
+		return;
+	if (query->tells_apart)
+		tell_apart(view);
+	if (!query->flat && query->type->has_trees) {
+		view_sort_trees(view, &order);
+		return;
+	}
 	qsort_r(view->rows, view->nr_rows, sizeof(*view->rows), compare_flat, &order);
 	/* All rows of a guest that has ended have ended, and are what the user wants to see. */
-	return query->folds_ended && !query_is_of_ended(query, facts) ? fold_ended(view, query) : 0;
+	if (query->folds_ended && !query_is_of_ended(query, facts))
+		fold_ended(view, query);
 }

@@ -9,43 +9,37 @@
 #include "core/views/diff.h"
 
 /* From FIRST on, for each number: its value in the other view, in this one, and the change. */
-enum { REASON, GUEST, VCPU, FIRST };
+enum { REASON, FIRST = 3 };
 enum { OTHER, THIS, CHANGE, PARTS };
 
-/* The columns that are compared; "total" becomes a rate. */
-static const char *const compared[] = { "total", "avg_ns", "p99_ns", "time_percent" };
-
-#define CHANGE_COLUMN(id, flags) \
-	{ id, "Change%", "change from first to second, in per cent", CELL_PERCENT, 8, flags }
+/* The columns that are compared; the total becomes a rate. */
+static const enum column_id compared[] = { COL_TOTAL, COL_AVERAGE, COL_P99, COL_TIME_SHARE };
 
 static const struct column columns[] = {
-	{ "reason", "Exit reason", "why the vCPU left the guest, or what was accessed", CELL_TEXT,
-	  24, COLUMN_KEY | COLUMN_LEAST(12) },
-	{ "guest", "Guest", "its name", CELL_TEXT, 16, COLUMN_KEY | COLUMN_LEAST(8) },
-	{ "vcpu", "vCPU", "its number", CELL_COUNT, 4, COLUMN_KEY },
-	{ "other_rate", "Count/s 1", "exits per second in the first", CELL_RATE, 9, 0 },
-	{ "rate", "Count/s 2", "exits per second in the second", CELL_RATE, 9, 0 },
-	CHANGE_COLUMN("rate_change", COLUMN_SPARE(2)),
-	{ "other_avg_ns", "Avg 1", "how long one took in the first", CELL_NS, 7, COLUMN_SPARE(3) },
-	{ "avg_ns", "Avg 2", "how long one took in the second", CELL_NS, 7, COLUMN_SPARE(3) },
-	CHANGE_COLUMN("avg_change", COLUMN_SPARE(3)),
-	{ "other_p99_ns", "p99 1", "99 % took no longer, in the first", CELL_NS, 7,
-	  COLUMN_SPARE(4) },
-	{ "p99_ns", "p99 2", "99 % took no longer, in the second", CELL_NS, 7,
-	  COLUMN_SPARE(4) },
-	CHANGE_COLUMN("p99_change", COLUMN_SPARE(4)),
-	{ "other_time_percent", "Time% 1", "share of the vCPUs' time in the first",
-	  CELL_PERCENT, 5, 0 },
-	{ "time_percent", "Time% 2", "share of the vCPUs' time in the second", CELL_PERCENT, 5, 0 },
-	CHANGE_COLUMN("time_change", COLUMN_SPARE(1)),
-	{ 0 },
+	{ COL_REASON, .width = 24, .least = 12, .is_key = true,
+	  .help = "why the vCPU left the guest, or what was accessed" },
+	{ COL_GUEST, .width = 16, .least = 8, .is_key = true, .help = "its name" },
+	{ COL_VCPU, .is_key = true },
+	{ .id = COL_OTHER_RATE },
+	{ COL_RATE, .title = "Count/s 2", .help = "exits per second in the second" },
+	{ COL_RATE_CHANGE, .rank = 2 },
+	{ COL_OTHER_AVERAGE, .rank = 3 },
+	{ COL_AVERAGE, .rank = 3, .title = "Avg 2", .help = "how long one took in the second" },
+	{ COL_AVERAGE_CHANGE, .rank = 3 },
+	{ COL_OTHER_P99, .rank = 4 },
+	{ COL_P99, .rank = 4, .title = "p99 2", .help = "99 % took no longer, in the second" },
+	{ COL_P99_CHANGE, .rank = 4 },
+	{ .id = COL_OTHER_TIME_SHARE },
+	{ COL_TIME_SHARE, .title = "Time% 2", .help = "share of the vCPUs' time in the second" },
+	{ COL_TIME_CHANGE, .rank = 1 },
+	{ .id = COL_NONE },
 };
 
 static const struct view_type diff = {
 	.name = "diff",
 	.title = "Difference",
 	.noun = "exit",
-	.columns = columns,
+	.columns = VIEW_TABLE(columns),
 	.is_timed = true,
 };
 
@@ -55,19 +49,19 @@ struct pair {
 	double change;
 };
 
-static const struct cell *cell_of(const struct view_row *row, const char *id)
+static const struct cell *cell_of(const struct view_row *row, enum column_id id)
 {
-	return &row->cells[view_column_by_id(view_type_by_groups(GROUP_ALL), id)];
+	return &row->cells[view_column(view_type_by_groups(GROUP_ALL), id)];
 }
 
 static bool has_times(const struct view_side *side)
 {
-	return cell_of(&side->view->total, "time_ns")->type == CELL_NS;
+	return cell_of(&side->view->total, COL_TIME)->type == CELL_NS;
 }
 
 /* ---- which rows belong together */
 
-static const char *const keys[] = { [REASON] = "reason", [GUEST] = "guest", [VCPU] = "vcpu" };
+static const enum column_id keys[] = { COL_REASON, COL_GUEST, COL_VCPU };
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -108,8 +102,8 @@ static double weight(const struct view_side *side, const struct view_row *row)
 
 	if (!row)
 		return 0;
-	return (has_times(side) ? (double)cell_of(row, "time_ns")->ns :
-				 (double)cell_of(row, "total")->count) / span;
+	return (has_times(side) ? (double)cell_of(row, COL_TIME)->ns :
+				 (double)cell_of(row, COL_TOTAL)->count) / span;
 }
 
 static int compare_pairs(const void *a, const void *b)
@@ -172,7 +166,7 @@ static struct cell change(const struct cell *one, const struct cell *other)
 
 /* Not the view's own rate: a view may be of many samples, and its rate is of the last interval. */
 static struct cell number_in(const struct view_side *side, const struct view_row *row,
-			     const char *id)
+			     enum column_id id)
 {
 	const struct cell *cell = cell_of(row, id);
 
@@ -204,22 +198,12 @@ static void fill_row(struct view_row *row, const struct view_side sides[2],
 	}
 }
 
-static int add_row(struct view *view, const struct view_side sides[2], const struct pair *pair)
-{
-	struct view_row *row = view_add(view);
-
-	if (!row)
-		return -ENOMEM;
-	fill_row(row, sides, pair);
-	return 0;
-}
-
 static uint32_t absent_columns(const struct view *view)
 {
 	uint32_t absent = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		int column = view_column_by_id(view_type_by_groups(GROUP_ALL), keys[i]);
+		int column = view_column(view_type_by_groups(GROUP_ALL), keys[i]);
 
 		if (!view_has_column(view, (size_t)column))
 			absent |= 1U << i;
@@ -253,7 +237,7 @@ int view_diff(const struct view_side sides[2], struct view *ret_view, struct why
 							   sides[THIS].view->note;
 	}
 	for (size_t i = 0; i < nr && !err; i++)
-		err = add_row(ret_view, sides, &pairs[i]);
+		fill_row(view_add(ret_view), sides, &pairs[i]);
 	fill_row(&ret_view->total, sides, &(const struct pair){ { &sides[OTHER].view->total,
 								  &sides[THIS].view->total }, 0 });
 	ret_view->total.cells[REASON] = cell_text("Total");

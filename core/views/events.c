@@ -2,7 +2,6 @@
 /*
  * The Events view: every event with its total and rate, exit reasons as a tree below their event.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "core/views/list.h"
@@ -11,26 +10,20 @@
 #define TIMED_MAX 8 /* histograms of KVM: it has three */
 #define TIMED_END (HIST_BUCKETS - 1) /* KVM's last bucket is from 2^30 ns on */
 
-enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK, HIST };
-
 static const struct column columns[] = {
-	[EVENT] = { "event", "Event", "what happened; reasons below their event",
-		    CELL_TEXT, 28, COLUMN_LEAST(18) },
-	[TOTAL] = { "total", "Total",
-		    "since the start, r, or a change of filter; a level as it is now",
-		    CELL_COUNT, 10, COLUMN_SPARE(1) | COLUMN_SUM },
-	[SHARE] = { "share", "%Total", "of all events of the same provider; a reason: of its event",
-		    CELL_PERCENT, 7, COLUMN_SPARE(2) },
-	[DELTA] = { "delta", "Delta", "since the previous sample",
-		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY | COLUMN_SUM },
-	[RATE] = { "rate", "CurAvg/s", "per second between the last two samples",
-		   CELL_RATE, 9, COLUMN_SUM },
-	[SPARK] = { "history", "History", "the rate over the last samples; all rows have one scale",
-		    CELL_SPARK, 30, COLUMN_SPARE(3) },
-	[HIST] = { "hist", "Latency", "of what KVM itself measures: how many took how long",
-		   CELL_HIST, HIST_BUCKETS, COLUMN_SPARE(4) },
-	{ 0 },
+	{ COL_EVENT, .least = 18 },
+	{ COL_TOTAL, .rank = 1,
+	  .help = "since the start, r, or a change of filter; a level as it is now" },
+	{ COL_SHARE, .rank = 2,
+	  .help = "of all events of the same provider; a reason: of its event" },
+	{ COL_DELTA, .is_for_machines = true },
+	{ .id = COL_RATE },
+	{ COL_HISTORY, .rank = 3 },
+	{ COL_HIST, .rank = 4, .help = "of what KVM itself measures: how many took how long" },
+	{ .id = COL_NONE },
 };
+
+enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK, HIST }; /* the columns' order */
 
 /* How many took how long, as KVM itself measured it. */
 struct field_durations {
@@ -43,24 +36,45 @@ struct event_sums {
 	struct stat_sum fields[]; /* of each field, over all its keys */
 };
 
+/* The entry for a field's durations; NULL: it has none yet, and no entry is free. */
+static struct field_durations *durations_of(struct field_durations *list, uint32_t field)
+{
+	for (size_t i = 0; i < TIMED_MAX; i++) {
+		if (!list[i].sum.nr || list[i].field == field)
+			return &list[i];
+	}
+	return NULL;
+}
+
+static void add_key(struct event_sums *sums, const struct facts *facts,
+		    const struct stats_item *stat)
+{
+	const struct field *field = fields_get(facts->fields, stat->key.field);
+	struct field_durations *durations;
+
+	if (field_set_has(facts->wanted, stat->key.field))
+		stat_sum_add(&sums->fields[stat->key.field], stat, field->kind,
+			     stats_tick(facts->stats));
+	if (!stat->timing || field->use != USE_EVENT)
+		return;
+	durations = durations_of(sums->durations, stat->key.field);
+	if (!durations)
+		return;
+	durations->field = stat->key.field;
+	timing_sum_add(&durations->sum, stat->timing, false);
+}
+
 static struct event_sums *sum_up(struct view *view, const struct query *query,
 				 const struct facts *facts)
 {
-	uint64_t tick = stats_tick(facts->stats);
-	size_t room = sizeof(struct event_sums) +
-		      fields_count(facts->fields) * sizeof(struct stat_sum);
-	struct event_sums *sums = view_scratch(view, room);
+	struct event_sums *sums = view_scratch(view, sizeof(*sums) + fields_count(facts->fields) *
+							     sizeof(*sums->fields));
 
-	if (!sums)
-		return NULL;
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 
-		if (!query_has_guest(query, stat->key.guest))
-			continue;
-		if (field_set_has(facts->wanted, stat->key.field))
-			stat_sum_add(&sums->fields[stat->key.field], stat,
-				     fields_get(facts->fields, stat->key.field)->kind, tick);
+		if (query_has_guest(query, stat->key.guest))
+			add_key(sums, facts, stat);
 	}
 	return sums;
 }
@@ -85,8 +99,6 @@ static struct view_row *add_row(struct view *view, const struct facts *facts, ui
 	const struct field *field = fields_get(facts->fields, id);
 	struct view_row *row = view_add(view);
 
-	if (!row)
-		return NULL;
 	row->field = id;
 	row->is_idle = field->is_idle;
 	row->can_open = field->has_children;
@@ -109,7 +121,7 @@ static uint64_t total_since(const struct stat_sum *parent, uint64_t before)
 }
 
 /* Adds a row for the parent's count less the counts of all children: reasons that no table has. */
-static int add_rest(struct view *view, const struct stat_sum *parent,
+static void add_rest(struct view *view, const struct stat_sum *parent,
 		    const struct stat_sum *children)
 {
 	uint64_t since = total_since(parent, children->parent_before);
@@ -117,37 +129,29 @@ static int add_rest(struct view *view, const struct stat_sum *parent,
 	struct view_row *row;
 
 	if (since <= children->total)
-		return 0;
+		return;
 	rest.total = since - children->total;
 	rest.delta = parent->delta > children->delta ? parent->delta - children->delta : 0;
 	if (parent->rate_per_s > children->rate_per_s)
 		rest.rate_per_s = parent->rate_per_s - children->rate_per_s;
 	row = view_add(view);
-	if (!row)
-		return -ENOMEM;
 	row->depth = 1;
 	row->is_rest = true;
 	row->cells[EVENT] = cell_text("other");
 	fill_counter(row, &rest, since);
-	return 0;
 }
 
-static int add_child(struct view *view, const struct facts *facts, uint32_t id,
-		     const struct stat_sum *sums)
+static void add_child(struct view *view, const struct facts *facts, uint32_t id,
+		      const struct stat_sum *sums)
 {
 	const struct stat_sum *parent = &sums[fields_get(facts->fields, id)->parent];
-	struct view_row *row = add_row(view, facts, id, &sums[id],
-				       total_since(parent, sums[id].parent_before));
 
-	if (!row)
-		return -ENOMEM;
-	row->depth = 1;
-	return 0;
+	add_row(view, facts, id, &sums[id], total_since(parent, sums[id].parent_before))->depth = 1;
 }
 
 /* The wanted children of the root that was added last. */
-static int add_children(struct view *view, const struct query *query, const struct facts *facts,
-			uint32_t parent, const struct stat_sum *sums)
+static void add_children(struct view *view, const struct query *query, const struct facts *facts,
+			 uint32_t parent, const struct stat_sum *sums)
 {
 	size_t root = view->nr_rows - 1;
 	struct stat_sum all = { 0 };
@@ -165,10 +169,11 @@ static int add_children(struct view *view, const struct query *query, const stru
 			is_complete = false;
 		all.parent_before = sums[i].parent_before;
 		stat_sum_merge(&all, &sums[i]);
-		if (is_shown(query, &sums[i]) && add_child(view, facts, i, sums) < 0)
-			return -ENOMEM;
+		if (is_shown(query, &sums[i]))
+			add_child(view, facts, i, sums);
 	}
-	return is_complete && all.nr ? add_rest(view, &sums[parent], &all) : 0;
+	if (is_complete && all.nr)
+		add_rest(view, &sums[parent], &all);
 }
 
 /* 100 % of each provider: the totals of its counters. The sum of an unwanted field is 0. */
@@ -184,47 +189,16 @@ static void whole_by_source(const struct facts *facts, const struct stat_sum *su
 	}
 }
 
-/* The entry for a field's durations; NULL: it has none yet, and no entry is free. */
-static struct field_durations *durations_of(struct field_durations *list, uint32_t field)
-{
-	for (size_t i = 0; i < TIMED_MAX; i++) {
-		if (!list[i].sum.nr || list[i].field == field)
-			return &list[i];
-	}
-	return NULL;
-}
-
-static void sum_up_durations(struct field_durations *list, const struct query *query,
-			     const struct facts *facts)
-{
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
-		const struct key *key = &stat->key;
-		struct field_durations *durations;
-
-		if (!stat->timing || !query_has_guest(query, key->guest) ||
-		    fields_get(facts->fields, key->field)->use != USE_EVENT)
-			continue;
-		durations = durations_of(list, key->field);
-		if (!durations)
-			continue;
-		durations->field = key->field;
-		timing_sum_add_interval(&durations->sum, stat->timing);
-	}
-}
-
 static void add_durations(struct view *view, struct field_durations *list)
 {
-	if (!list[0].sum.nr)
-		view->absent |= 1U << HIST;
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		struct view_row *row = &view->rows[i];
 		const struct field_durations *durations =
 			row->is_rest ? NULL : durations_of(list, row->field);
 
-		if (durations && hist_count(durations->sum.delta))
+		if (durations && hist_count(durations->sum.hist))
 			row->cells[HIST] = (struct cell){ .type = CELL_HIST, .end = TIMED_END,
-							  .hist = durations->sum.delta };
+							  .hist = durations->sum.hist };
 	}
 }
 
@@ -234,33 +208,26 @@ static bool wants(const struct query *query, const struct field *field)
 	return field->use == USE_EVENT;
 }
 
-static int build(struct view *view, const struct query *query, const struct facts *facts)
+static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct event_sums *all = sum_up(view, query, facts);
-	const struct stat_sum *sums;
+	const struct stat_sum *sums = all->fields;
 	uint64_t whole[SAMPLE_SOURCES];
 
-	if (!all)
-		return -ENOMEM;
-	sums = all->fields;
-	sum_up_durations(all->durations, query, facts);
 	whole_by_source(facts, sums, whole);
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
 		const struct field *field = fields_get(facts->fields, i);
-		struct view_row *row;
 
-		if (field->parent != FIELD_NONE || !field_set_has(facts->wanted, i))
+		if (field->parent != FIELD_NONE || !field_set_has(facts->wanted, i) ||
+		    !is_shown(query, &sums[i]))
 			continue;
-		if (!is_shown(query, &sums[i]))
-			continue;
-		row = add_row(view, facts, i, &sums[i], whole[field->source]);
-		if (!row)
-			return -ENOMEM;
-		if (field->has_children && add_children(view, query, facts, i, sums) < 0)
-			return -ENOMEM;
+		add_row(view, facts, i, &sums[i], whole[field->source]);
+		if (field->has_children)
+			add_children(view, query, facts, i, sums);
 	}
 	add_durations(view, all->durations);
-	return 0;
+	if (!all->durations[0].sum.nr)
+		view_drop(view, COL_HIST);
 }
 
 /* Enter on a reason leads to the Exits view, which shows its times. */
@@ -286,8 +253,8 @@ const struct view_type view_events = {
 	.title = "Events",
 	.noun = "event",
 	.groups = GROUP_EVENT,
-	.columns = columns,
-	.sort = RATE,
+	.columns = VIEW_TABLE(columns),
+	.sort = COL_RATE,
 	.has_trees = true,
 	.has_events = true,
 	.source_need = NEED_EVENTS,

@@ -1,112 +1,305 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The Exits view: a row for each reason, with its count and its cost. */
-#include <errno.h>
+/*
+ * The views of exits: Exits has a row for each reason, Hot spots one for each argument (a port, an
+ * MSR, an address) and guest, both of the last interval; the table of `kvmtop exits` and `kvmtop
+ * report` has totals since the start, of what the query says. They differ in what they count, by
+ * what they group, and in their columns.
+ */
+#include <stdio.h>
+#include <string.h>
 
-#include "core/views/groups.h"
+#include "arch/argument.h"
+#include "core/views/fill.h"
 #include "core/views/list.h"
 
-enum {
-	REASON, TOTAL, DELTA, RATE, SHARE, TIME_SHARE, POLL_SHARE, TIME, MIN, AVERAGE, STDDEV, P50,
-	P99, CUR_LONGEST, LONGEST, OPEN, HIST
+#define NAME_SIZE 96
+
+static const struct column exits_columns[] = {
+	{ COL_REASON, .least = 18 },
+	{ COL_TOTAL, .rank = 6 },
+	{ COL_DELTA, .is_for_machines = true },
+	{ COL_RATE, .title = "Count/s" },
+	{ COL_SHARE, .rank = 5, .width = 6, .title = "%Count",
+	  .help = "share of all exits between the last two samples" },
+	{ COL_TIME_SHARE, .rank = 1 },
+	{ COL_POLL_SHARE, .rank = 7 },
+	{ COL_TIME, .is_for_machines = true },
+	{ COL_SHORTEST, .rank = 10, .is_of_recording = true },
+	{ COL_AVERAGE, .rank = 2 },
+	{ COL_DEVIATION, .rank = 11, .is_of_recording = true },
+	{ COL_P50, .rank = 9 },
+	{ COL_P99, .rank = 4 },
+	{ COL_CUR_LONGEST, .is_for_machines = true },
+	{ COL_LONGEST, .rank = 3 },
+	{ .id = COL_OPEN },
+	{ COL_HIST, .rank = 8 },
+	{ .id = COL_NONE },
 };
 
-static const struct column columns[] = {
-	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 20,
-		     COLUMN_LEAST(18) },
-	[TOTAL] = { "total", "Total", "since the start, r, or a change of filter",
-		    CELL_COUNT, 10, COLUMN_SPARE(6) | COLUMN_SUM },
-	[DELTA] = { "delta", "Delta", "since the previous sample",
-		    CELL_COUNT, 10, COLUMN_MACHINE_ONLY | COLUMN_SUM },
-	[RATE] = { "rate", "Count/s", "per second between the last two samples",
-		   CELL_RATE, 9, COLUMN_SUM },
-	[SHARE] = { "share", "%Count", "share of all exits between the last two samples",
-		    CELL_PERCENT, 6, COLUMN_SPARE(5) },
-	[TIME_SHARE] = { "time_percent", "Time%", TIME_SHARE_HELP, CELL_PERCENT, 5,
-			 COLUMN_COST | COLUMN_SPARE(1) | COLUMN_MEAN },
-	[POLL_SHARE] = { "poll_percent", "Poll%", POLL_SHARE_HELP, CELL_PERCENT, 5,
-			 COLUMN_SPARE(7) | COLUMN_MEAN },
-	[TIME] = { "time_ns", "Time", "how long they took in all, between the last two samples",
-		   CELL_NS, 7, COLUMN_COST | COLUMN_MACHINE_ONLY },
-	[MIN] = { "min_ns", "Min", "the shortest", CELL_NS, 7,
-		  COLUMN_COST | COLUMN_SPARE(10) | COLUMN_OF_RECORDING },
-	[AVERAGE] = { "avg_ns", "Avg", "how long one took on average", CELL_NS, 7,
-		      COLUMN_COST | COLUMN_SPARE(2) },
-	[STDDEV] = { "stddev_ns", "Stddev", "how far from Avg they are: the standard deviation",
-		     CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(11) | COLUMN_OF_RECORDING },
-	[P50] = { "p50_ns", "p50", "half " PERCENTILE_HELP,
-		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(9) },
-	[P99] = { "p99_ns", "p99", "99 % " PERCENTILE_HELP,
-		  CELL_NS, 7, COLUMN_COST | COLUMN_SPARE(4) },
-	[CUR_LONGEST] = { "interval_max_ns", "CurMax",
-			  "the longest of the interval, exact if it is longer than all before; "
-			  "else the upper edge of its bucket",
-			  CELL_NS, 7, COLUMN_COST | COLUMN_MACHINE_ONLY },
-	[LONGEST] = { "max_ns", "Max", "the longest since the start or r", CELL_NS, 7,
-		      COLUMN_COST | COLUMN_SPARE(3) },
-	[OPEN] = { "open_ns", "Open", OPEN_HELP, CELL_NS, 7, 0 },
-	[HIST] = { "hist", "Latency", "how many took how long, from 128 ns to 2 s",
-		   CELL_HIST, HIST_BUCKETS, COLUMN_SPARE(8) },
-	{ 0 },
+static const struct column hotspots_columns[] = {
+	{ COL_WHAT, .rank = 3, .least = 14, .is_of_reason = true },
+	{ COL_ARGUMENT, .least = 22, .width = 32, .is_key = true },
+	{ COL_TOTAL, .rank = 8 },
+	{ COL_DELTA, .is_for_machines = true },
+	{ COL_RATE, .title = "Count/s" },
+	{ COL_TIME_SHARE, .rank = 1 },
+	{ COL_TIME, .is_for_machines = true },
+	{ COL_SHORTEST, .rank = 10, .is_of_recording = true },
+	{ COL_AVERAGE, .rank = 4 },
+	{ COL_DEVIATION, .rank = 11, .is_of_recording = true },
+	{ COL_P50, .rank = 7 },
+	{ COL_P99, .rank = 5 },
+	{ COL_CUR_LONGEST, .is_for_machines = true },
+	{ COL_LONGEST, .rank = 6 },
+	{ .id = COL_OPEN },
+	{ COL_GUEST, .rank = 2, .least = 14, .is_key = true, .is_of_guest = true },
+	{ COL_PID, .rank = 12, .is_key = true, .is_of_guest = true },
+	{ COL_HIST, .rank = 9 },
+	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
+	{ .id = COL_NONE },
 };
 
-/* The reasons of the chosen counter that the filter selects. */
-static void choose(const struct query *query, const struct facts *facts, const struct exits *exits,
-		   struct field_set *ret_reasons)
+static const struct column totals_columns[] = {
+	{ COL_PID, .rank = 7, .is_key = true, .help = "the guest's process" },
+	{ COL_TID, .rank = 3, .is_key = true, .help = "the vCPU's thread" },
+	{ COL_REASON, .width = 24, .is_key = true,
+	  .help = "why the vCPU left the guest, or what it accessed" },
+	{ COL_GUEST, .width = 16, .is_key = true, .help = "the guest's name" },
+	{ COL_VCPU, .is_key = true, .help = "the vCPU's number" },
+	{ COL_TOTAL, .help = "how many exits there were" },
+	{ COL_RATE, .rank = 4, .is_of_recording = true, .title = "Count/s",
+	  .help = "exits per second of the recording" },
+	{ COL_SHARE, .rank = 8, .width = 6, .title = "%Count",
+	  .help = "share of all exits in this table" },
+	{ COL_TIME, .rank = 6, .help = "how long the exits took in all" },
+	{ .id = COL_TIME_SHARE },
+	{ COL_POLL_SHARE, .rank = 2 },
+	{ COL_SLEEP_SHARE, .rank = 8, .is_of_recording = true },
+	{ COL_HALT_SHARE, .rank = 2, .is_of_recording = true },
+	{ COL_SHORTEST, .rank = 10,
+	  .help = "the shortest exit; live, the lower edge of its bucket" },
+	{ COL_AVERAGE, .help = "how long one exit took on average" },
+	{ COL_DEVIATION, .rank = 11, .is_of_recording = true,
+	  .help = "how far from Avg the exits are: the standard deviation" },
+	{ COL_P50, .rank = 9 },
+	{ COL_P99, .rank = 5 },
+	{ COL_LONGEST, .rank = 1, .help = "the longest exit" },
+	{ COL_HIST, .is_for_machines = true, .help = "how many exits took how long" },
+	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
+	{ .id = COL_NONE },
+};
+
+/* ---- which fields are counted */
+
+/* Whether a field is an exit reason of this counter, which the query is about. */
+static bool is_reason(const struct query *query, const struct fields *fields,
+		      const struct exits *exits, uint32_t id)
 {
-	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
-		const struct field *field = fields_get(facts->fields, i);
+	const struct field *field = fields_get(fields, id);
 
-		if (field->use == USE_EXIT && field->parent != FIELD_NONE &&
-		    exits_has(exits, fields_get(facts->fields, field->parent)) &&
-		    query_selects(query, facts->fields, field))
-			field_set_add(ret_reasons, i);
+	return field->use == USE_EXIT && field->parent != FIELD_NONE &&
+	       exits_has(exits, fields_get(fields, field->parent)) &&
+	       query_selects(query, fields, field);
+}
+
+/*
+ * Whether the argument belongs to the reason that the query asks for. Where kvm_exit never fires,
+ * the reason of an argument is not known, and its kind decides: an exit to user space for I/O has
+ * only I/O arguments, one for MMIO only MMIO arguments.
+ */
+static bool is_of_reason(const struct query *query, const struct fields *fields,
+			 const struct field *field)
+{
+	const struct argument *argument;
+	const struct field *reason;
+
+	if (!query->has_reason || field->reason == query->reason)
+		return true;
+	reason = fields_get(fields, query->reason);
+	if (reason->exit_rank != 2 || field->reason != FIELD_NONE)
+		return false;
+	argument = argument_by_name(fields_get(fields, field->parent)->name);
+	return argument && strcmp(argument->what, reason->label) == 0;
+}
+
+static bool is_argument(const struct query *query, const struct fields *fields, uint32_t id)
+{
+	const struct field *field = fields_get(fields, id);
+
+	return field->use == USE_ARGUMENT && field->parent != FIELD_NONE &&
+	       is_of_reason(query, fields, field) && query_selects(query, fields, field);
+}
+
+static bool is_of_event(const struct query *query, const struct fields *fields,
+			const struct exits *exits, uint32_t id)
+{
+	const struct field *field = fields_get(fields, id), *parent;
+	uint32_t reason = field->use == USE_ARGUMENT ? field->reason : id;
+
+	if (field->parent == FIELD_NONE || (query->has_reason && reason != query->reason) ||
+	    !query_selects(query, fields, field))
+		return false;
+	parent = fields_get(fields, field->parent);
+	if (query->event == EXITS_VMEXIT)
+		return field->use == USE_EXIT && exits_has(exits, parent);
+	if (query->event == EXITS_USERSPACE)
+		return field->use == USE_EXIT && parent->exit_rank == 2;
+	return field->use == USE_ARGUMENT &&
+	       strcmp(parent->name, exit_kind_name(query->event)) == 0;
+}
+
+static void choose(struct rollup *sums, const struct query *query, const struct facts *facts)
+{
+	struct exits exits = query->type == &view_exits ? query_exits(query, facts, false) :
+							  exits_choose(facts, false, true);
+
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
+		if (query->type == &view_exits ? is_reason(query, facts->fields, &exits, i) :
+		    query->type == &view_hotspots ? is_argument(query, facts->fields, i) :
+						    is_of_event(query, facts->fields, &exits, i))
+			field_set_add(&sums->counted, i);
 	}
 }
 
-static int add_row(struct view *view, const struct facts *facts, const struct groups *groups,
-		   const struct group *group)
-{
-	const struct field *field = fields_get(facts->fields, group->key.field);
-	const struct exit_sum *sum = &group->sum;
-	struct view_row *row = view_add(view);
+/* ---- rows */
 
-	if (!row)
-		return -ENOMEM;
-	row->field = group->key.field;
-	row->is_idle = field->is_idle;
-	row->cells[REASON] = cell_text(field->label);
-	row->cells[TOTAL] = cell_count(sum->total);
-	row->cells[DELTA] = cell_count(sum->delta);
-	row->cells[RATE] = exit_sum_rate(sum);
-	row->cells[SHARE] = cell_percent(sum->delta, groups->all.sum.delta);
-	row->cells[TIME_SHARE] = group_time_share(groups, group);
-	row->cells[POLL_SHARE] = group_poll_share(groups, group);
-	group_fill_times(&row->cells[TIME], group);
-	row->cells[OPEN] = exit_sum_open(sum);
-	row->cells[HIST] = exit_sum_hist(sum);
-	return 0;
+/* "MSR_WRITE 0x6e0" of "msr(MSR_WRITE 0x6e0)"; the label of an exit is its name already. */
+static void name_row(char *name, const struct field *field)
+{
+	const char *inner = strchr(field->name, '(');
+	size_t len = inner ? strlen(inner + 1) : 0;
+
+	if (field->use == USE_EXIT || !len)
+		snprintf(name, NAME_SIZE, "%s", field->label);
+	else
+		snprintf(name, NAME_SIZE, "%.*s", (int)len - 1, inner + 1);
 }
 
-static int build(struct view *view, const struct query *query, const struct facts *facts)
+static bool is_shown(const struct query *query, const struct group *group)
 {
-	struct exits exits = query_exits(query, facts, false);
-	struct groups groups = { .by = GROUP_REASON };
-	int err = 0;
+	return query->zeros || group->total ||
+	       (!query->type->takes_groups && (group->delta || group->timing.delta_ns));
+}
 
-	choose(query, facts, &exits, &groups.chosen);
+/* names: memory for a name of each group; NULL: labels are enough. */
+static void add_rows(struct view *view, struct row_of *of, char *names)
+{
+	struct rollup *sums = &view->sums;
+
+	for (size_t i = 0; i < sums->nr_groups; i++) {
+		const struct group *group = &sums->groups[i];
+
+		if (!is_shown(of->query, group))
+			continue;
+		of->group = group;
+		of->owner = &sums->owners[group->owner];
+		of->guest = guests_find(of->facts->guests, group->key.guest);
+		of->field = sums->by & GROUP_REASON ?
+				    fields_get(of->facts->fields, group->key.field) : NULL;
+		of->name = names && of->field ? names + i * NAME_SIZE : NULL;
+		if (of->name)
+			name_row(names + i * NAME_SIZE, of->field);
+		fill_row(view, of)->is_idle = of->field && of->field->is_idle;
+	}
+}
+
+static void build_groups(struct view *view, const struct query *query, const struct facts *facts,
+			 unsigned int by)
+{
+	struct row_of of = { .facts = facts, .query = query, .rollup = &view->sums };
+	bool has_names = query->type->takes_groups;
+
+	rollup_begin(&view->sums, by);
+	view->sums.keys = query_keys(query);
+	view->sums.has_groups = true;
+	view->sums.is_since_start = query->type->takes_groups;
+	choose(&view->sums, query, facts);
+	rollup(&view->sums, facts);
+	add_rows(view, &of, has_names ?
+		 view_scratch(view, view->sums.nr_groups * NAME_SIZE) : NULL);
+}
+
+static void build_exits(struct view *view, const struct query *query, const struct facts *facts)
+{
 	view->note = exits_note(facts);
-	if (!err)
-		err = groups_build(&groups, view, query, facts, add_row);
-	if (!groups.has_polls)
-		view->absent |= 1U << POLL_SHARE;
-	view_absent_unless_any(view, OPEN);
-	field_set_release(&groups.chosen);
-	return err;
+	build_groups(view, query, facts, GROUP_REASON);
+	if (!view->sums.all.time[TIME_POLL].nr)
+		view_drop(view, COL_POLL_SHARE);
+}
+
+static void build_hotspots(struct view *view, const struct query *query, const struct facts *facts)
+{
+	build_groups(view, query, facts, GROUP_GUEST | GROUP_REASON);
+}
+
+/* A column for each of query->groups only; the shortest is exact in recordings alone. */
+static void drop_totals(struct view *view, const struct query *query, const struct facts *facts)
+{
+	bool is_argument = query->event >= EXITS_FIRST_ARGUMENT;
+	bool has_polls = view->sums.all.time[TIME_POLL].nr;
+	bool has_reasons = query->groups & GROUP_REASON;
+
+	if (!facts->is_span)
+		view_drop(view, COL_SHORTEST);
+	if (!has_polls || is_argument)
+		view_drop(view, COL_POLL_SHARE);
+	/* A row of one reason is either all halts or has none. */
+	if (!has_polls || is_argument || has_reasons)
+		view_drop(view, COL_SLEEP_SHARE);
+	if (has_polls || is_argument || has_reasons)
+		view_drop(view, COL_HALT_SHARE);
+	if (!(query->groups & GROUP_GUEST)) {
+		view_drop(view, COL_PID);
+		view_drop(view, COL_GUEST);
+		view_drop(view, COL_ENDED);
+	}
+	if (!(query->groups & GROUP_VCPU)) {
+		view_drop(view, COL_TID);
+		view_drop(view, COL_VCPU);
+	}
+	if (!has_reasons)
+		view_drop(view, COL_REASON);
+}
+
+static void build_totals(struct view *view, const struct query *query, const struct facts *facts)
+{
+	const struct row_of all = {
+		.facts = facts, .query = query, .rollup = &view->sums,
+		.group = &view->sums.all_groups, .owner = &view->sums.all,
+	};
+
+	if (query->event == EXITS_VMEXIT)
+		view->note = exits_note(facts);
+	build_groups(view, query, facts, query->groups);
+	drop_totals(view, query, facts);
+	fill_cells(view->total.cells, view->type, &all, false);
+	view->has_total = true;
+}
+
+/* ---- the views */
+
+static bool wants_arguments(const struct query *query, const struct field *field)
+{
+	(void)query;
+	return field->use == USE_ARGUMENT;
+}
+
+/* Exits are counted, too, while the user looks at their arguments. */
+static bool needs_arguments(const struct field *field)
+{
+	return field->use != USE_EVENT;
+}
+
+/* Arguments are counted only when the query asks for them. */
+static bool wants_event(const struct query *query, const struct field *field)
+{
+	return field->use == USE_ARGUMENT &&
+	       strcmp(field->name, exit_kind_name(query->event)) == 0;
 }
 
 /* Enter on a reason leads to its arguments. */
-static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
-		  const char **ret_sought)
+static bool enter_reason(struct query *query, const struct view_row *row,
+			 const struct facts *facts, const char **ret_sought)
 {
 	(void)facts;
 	(void)ret_sought;
@@ -118,6 +311,23 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 	return true;
 }
 
+/* Enter on an argument leads to the vCPUs of its guest, compared by the argument's exit reason. */
+static bool enter_argument(struct query *query, const struct view_row *row,
+			   const struct facts *facts, const char **ret_sought)
+{
+	bool has_reason = query->has_reason;
+
+	(void)ret_sought;
+	if (!row && !has_reason)
+		return false;
+	query_narrow(query, row ? row->guest : query->guest);
+	if (!has_reason)
+		query->reason = fields_get(facts->fields, row->field)->reason;
+	query->has_reason = query->reason != FIELD_NONE;
+	query->type = &view_vcpus;
+	return true;
+}
+
 const struct view_type view_exits = {
 	.name = "exits",
 	.key = '4',
@@ -125,12 +335,46 @@ const struct view_type view_exits = {
 	.noun = "exit so far",
 	.groups = GROUP_REASON,
 	.takes_vcpu = true,
-	.columns = columns,
-	.sort = TIME_SHARE,
+	.columns = VIEW_TABLE(exits_columns),
+	.sort = COL_TIME_SHARE,
 	.by_guest = true,
 	.is_timed = true,
 	.wants = query_wants_exits,
 	.needs = query_needs_exits,
-	.build = build,
-	.enter = enter,
+	.build = build_exits,
+	.enter = enter_reason,
+};
+
+const struct view_type view_hotspots = {
+	.name = "hotspots",
+	.key = '5',
+	.title = "Hot spots",
+	.noun = "argument of an exit so far",
+	.groups = GROUP_ARGUMENT,
+	.takes_vcpu = true,
+	.columns = VIEW_TABLE(hotspots_columns),
+	.sort = COL_TIME_SHARE,
+	.by_guest = true,
+	.is_timed = true,
+	.is_on_demand = true,
+	.source_need = NEED_ARGUMENTS,
+	.wants = wants_arguments,
+	.needs = needs_arguments,
+	.build = build_hotspots,
+	.enter = enter_argument,
+};
+
+const struct view_type view_exit_totals = {
+	.name = "exit_totals",
+	.title = "Exit totals",
+	.noun = "exit",
+	.groups = GROUP_ALL,
+	.columns = VIEW_TABLE(totals_columns),
+	.sort = COL_TOTAL,
+	.by_guest = true,
+	.is_timed = true,
+	.takes_groups = true,
+	.wants = wants_event,
+	.needs = query_needs_exits,
+	.build = build_totals,
 };

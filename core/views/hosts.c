@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The Hosts view: a row for each host, with the sums of its guests and its worst finding. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "core/findings/findings.h"
-#include "core/views/guests.h"
 #include "core/views/list.h"
-
-enum { HOST, GUESTS, FINDINGS, SEVERITY, FINDING };
+#include "core/views/owners.h"
 
 static const struct column columns[] = {
-	[HOST] = { "host", "Host", "as Prometheus names it: the label \"instance\"", CELL_TEXT, 28,
-		   COLUMN_LEAST(20) },
-	[GUESTS] = { "guests", "Guests", "how many it has", CELL_COUNT, 6, COLUMN_SPARE(20) },
-	[FINDINGS] = { "findings", "Findings",
-		       "how many rules of kvmtop why apply, each to one or more of its guests",
-		       CELL_COUNT, 8, COLUMN_MACHINE_ONLY },
-	[SEVERITY] = { "severity", "Severity", "of its worst finding: critical, major, minor",
-		       CELL_TEXT, 8, COLUMN_LEAST(8) | COLUMN_SPARE(45) },
-	[FINDING] = { "finding", "Worst finding", "its rule, see kvmtop why", CELL_TEXT, 18,
-		      COLUMN_LEAST(13) | COLUMN_SPARE(25) },
+	{ COL_HOST, .least = 20 },
+	{ COL_GUESTS, .rank = 20 },
+	{ COL_FINDINGS, .is_for_machines = true },
+	{ COL_SEVERITY, .rank = 45, .least = 8,
+	  .help = "of its worst finding: critical, major, minor" },
+	{ COL_WORST, .rank = 25, .least = 13 },
 	OWNER_COLUMNS("of all hosts"),
-	{ 0 },
+	{ .id = COL_NONE },
 };
 
 static bool is_of_host(const struct field *field)
@@ -34,12 +27,6 @@ static bool needs(const struct field *field)
 	return guests_needs(field) || (field->use == USE_HOST && is_of_host(field));
 }
 
-static void fill(struct view_row *row, const struct owner *owner)
-{
-	(void)row;
-	(void)owner;
-}
-
 static int compare_guest(const void *key, const void *element)
 {
 	const uint32_t *guest = key;
@@ -48,27 +35,27 @@ static int compare_guest(const void *key, const void *element)
 	return (*guest > row->guest) - (*guest < row->guest);
 }
 
-static void add_finding(struct view_row *row, uint64_t *worst, const struct field *field,
-			uint64_t level)
+static void add_finding(const struct view *view, struct view_row *row, uint64_t *worst,
+			const struct field *field, uint64_t level)
 {
-	row->cells[FINDINGS] = cell_count(row->cells[FINDINGS].count + 1);
+	struct cell *findings = view_cell(view, row, COL_FINDINGS);
+
+	*findings = cell_count(findings->count + 1);
 	if (level <= *worst)
 		return;
 	*worst = level;
-	row->cells[SEVERITY] = cell_text(severity_name(severity_of_level(level)));
-	row->cells[FINDING] = cell_text(field->label);
+	*view_cell(view, row, COL_SEVERITY) = cell_text(severity_name(severity_of_level(level)));
+	*view_cell(view, row, COL_WORST) = cell_text(field->label);
 }
 
-static int build(struct view *view, const struct query *query, const struct facts *facts)
+static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	int err = guests_build(view, query, facts, fill);
 	uint64_t tick = stats_tick(facts->stats), *worst;
 
-	if (err || !view->nr_rows)
-		return err;
-	worst = calloc(view->nr_rows, sizeof(*worst));
-	if (!worst)
-		return -ENOMEM;
+	guests_build(view, query, facts);
+	if (!view->nr_rows)
+		return;
+	worst = view_scratch(view, view->nr_rows * sizeof(*worst));
 	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 		const struct field *field = fields_get(facts->fields, stat->key.field);
@@ -80,12 +67,10 @@ static int build(struct view *view, const struct query *query, const struct fact
 		row = bsearch(&stat->key.guest, view->rows, view->nr_rows, sizeof(*row),
 			      compare_guest);
 		if (row && field->part == HOST_GUESTS)
-			row->cells[GUESTS] = cell_count(stat->total);
+			*view_cell(view, row, COL_GUESTS) = cell_count(stat->total);
 		else if (row)
-			add_finding(row, &worst[row - view->rows], field, stat->total);
+			add_finding(view, row, &worst[row - view->rows], field, stat->total);
 	}
-	free(worst);
-	return 0;
 }
 
 /* Enter on a host leads to its guests; the caller goes to the host. */
@@ -106,8 +91,8 @@ const struct view_type view_hosts = {
 	.title = "Hosts",
 	.noun = "event",
 	.groups = GROUP_HOST,
-	.columns = columns,
-	.sort = OWNER_RATE,
+	.columns = VIEW_TABLE(columns),
+	.sort = COL_RATE,
 	.by_guest = true,
 	.has_host = true,
 	.has_events = true,
@@ -115,5 +100,6 @@ const struct view_type view_hosts = {
 	.wants = guests_wants,
 	.needs = needs,
 	.build = build,
+	.finish = owners_finish,
 	.enter = enter,
 };

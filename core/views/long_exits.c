@@ -1,56 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The list of long exits: a row for each exit that took longer than the query's threshold. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/array.h"
 #include "lib/when.h"
 #include "core/facts/exit_counter.h"
 #include "core/views/list.h"
 #include "core/views/query.h"
 
-enum {
-	TIME, END, TOOK, USER_SHARE, USER, POLL_SHARE, WAIT_SHARE, REASON, ARGUMENT, GUEST, PID,
-	VCPU, CPU, PC, SYMBOL, ENDED
+static const struct column columns[] = {
+	{ COL_END, .least = 15 },
+	{ COL_END_NS, .is_for_machines = true },
+	{ .id = COL_TOOK },
+	{ COL_USER_SHARE, .rank = 4 },
+	{ COL_USER, .is_for_machines = true },
+	{ COL_EXIT_POLL, .rank = 4 },
+	{ COL_EXIT_WAIT, .rank = 4 },
+	{ COL_REASON, .width = 18, .least = 12, .is_of_reason = true },
+	{ COL_EXIT_ARGUMENT, .rank = 3, .least = 22 },
+	{ COL_GUEST, .rank = 1, .least = 8, .width = 16, .is_of_guest = true },
+	{ COL_PID, .rank = 7, .is_key = true, .is_of_guest = true },
+	{ COL_VCPU, .rank = 2, .is_key = true },
+	{ COL_CPU, .rank = 5, .is_key = true,
+	  .help = "the host's CPU on which the exit began" },
+	{ COL_PC, .rank = 8, .least = 18 },
+	{ COL_SYMBOL, .rank = 6, .least = 16 },
+	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
+	{ .id = COL_NONE },
 };
 
-static const struct column columns[] = {
-	[TIME] = { "end", "Time", "when it ended; in a recording, in seconds from the start",
-		   CELL_TEXT, 15, COLUMN_LEAST(15) },
-	[END] = { "end_ns", "End", "the same in ns since 1970, or from the start",
-		  CELL_COUNT, 19, COLUMN_MACHINE_ONLY },
-	[TOOK] = { "took_ns", "Took", "from the exit to the next entry into the guest",
-		   CELL_NS, 7, 0 },
-	[USER_SHARE] = { "user_percent", "User%",
-			 "share of Took from the first exit to user space on; -: there was none",
-			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
-	[USER] = { "user_ns", "User", "the same as a time", CELL_NS, 7, COLUMN_MACHINE_ONLY },
-	[POLL_SHARE] = { "poll_percent", "Poll%", "share of Took in which KVM polled, in a halt",
-			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
-	[WAIT_SHARE] = { "wait_percent", "Wait%",
-			 "share of Took in which its thread waited for a CPU; -: not known",
-			 CELL_PERCENT, 5, COLUMN_SPARE(4) },
-	[REASON] = { "reason", "Exit reason", "why the vCPU left the guest", CELL_TEXT, 18,
-		     COLUMN_OF_REASON | COLUMN_LEAST(12) },
-	[ARGUMENT] = { "argument", "Argument", "port, MSR, address, CPUID leaf, call, register",
-		       CELL_TEXT, 24, COLUMN_LEAST(22) | COLUMN_SPARE(3) },
-	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 16,
-		    COLUMN_OF_GUEST | COLUMN_LEAST(8) | COLUMN_SPARE(1) },
-	[PID] = { "pid", "PID", "of the process that runs it", CELL_COUNT, 7,
-		  COLUMN_KEY | COLUMN_OF_GUEST | COLUMN_SPARE(7) },
-	[VCPU] = { "vcpu", "vCPU", "its number", CELL_COUNT, 4, COLUMN_KEY | COLUMN_SPARE(2) },
-	[CPU] = { "cpu", "CPU", "the host's CPU on which the exit began", CELL_COUNT, 4,
-		  COLUMN_KEY | COLUMN_SPARE(5) },
-	[PC] = { "pc", "Guest PC",
-		 "the address at which the guest was left, or goes on (Intel); -: not known",
-		 CELL_TEXT, 18, COLUMN_LEAST(18) | COLUMN_SPARE(8) },
-	[SYMBOL] = { "symbol", "Function", "the guest's function there, by --guest-kallsyms",
-		     CELL_TEXT, 24, COLUMN_LEAST(16) | COLUMN_SPARE(6) },
-	[ENDED] = { "ended", "Ended", "1: its guest has ended", CELL_COUNT, 5,
-		    COLUMN_MACHINE_ONLY | COLUMN_MARKED | COLUMN_OF_LIVE },
-	{ 0 },
+enum { /* the columns' order */
+	TIME, END, TOOK, USER_SHARE, USER, POLL_SHARE, WAIT_SHARE, REASON, ARGUMENT, GUEST, PID,
+	VCPU, CPU, PC, SYMBOL, ENDED
 };
 
 /* The texts of a row. */
@@ -114,14 +96,12 @@ static void fill_owner(struct view_row *row, const struct guest *guest,
 		row->cells[CPU] = cell_count(exit->cpu);
 }
 
-static int add_row(struct view *view, const struct query *query, const struct facts *facts,
-		   const struct long_exit *exit, struct texts *texts)
+static void add_row(struct view *view, const struct query *query, const struct facts *facts,
+		    const struct long_exit *exit, struct texts *texts)
 {
 	const struct guest *guest = guests_find(facts->guests, exit->guest);
 	struct view_row *row = view_add(view);
 
-	if (!row)
-		return -ENOMEM;
 	row->field = exit->reason;
 	row->number = exit->number;
 	row->is_idle = exit->is_idle;
@@ -146,43 +126,24 @@ static int add_row(struct view *view, const struct query *query, const struct fa
 		row->cells[ARGUMENT] = cell_text(fields_get(facts->fields, exit->argument)->label);
 	fill_owner(row, guest, exit);
 	fill_where(row, query, guest, exit, texts);
-	return 0;
 }
 
-/* People are not shown columns in which no row has anything. */
-static void drop_empty(struct view *view)
-{
-	static const size_t may_be_empty[] = { POLL_SHARE, WAIT_SHARE, ARGUMENT, PC, SYMBOL };
-
-	for (size_t i = 0; i < ARRAY_SIZE(may_be_empty); i++) {
-		size_t column = may_be_empty[i], at = 0;
-
-		while (at < view->nr_rows && view->rows[at].cells[column].type == CELL_NONE)
-			at++;
-		if (at == view->nr_rows)
-			view->absent |= 1U << column;
-	}
-}
-
-static int build(struct view *view, const struct query *query, const struct facts *facts)
+static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	const struct long_exits *exits = facts->long_exits;
 	size_t first = query->is_latest && exits->nr_latest < exits->nr ?
 			       exits->nr - exits->nr_latest : 0;
 	struct texts *texts = view_scratch(view, (exits->nr - first) * sizeof(*texts));
-	int err = texts ? 0 : -ENOMEM;
 
-	for (size_t i = first; i < exits->nr && !err; i++) {
+	for (size_t i = first; i < exits->nr; i++) {
 		const struct long_exit *exit = long_exits_at(exits, i);
 
 		if (selects(query, facts, exit))
-			err = add_row(view, query, facts, exit, &texts[view->nr_rows]);
+			add_row(view, query, facts, exit, &texts[view->nr_rows]);
 	}
-	drop_empty(view);
 	view->note = exits->none ? exits->none : exits_note(facts);
 	if (exits->nr_ever > exits->nr && !query->is_latest)
 		view->note = "There were more long exits: these are of the latest 8,192.";
-	return err;
 }
 
 /* Enter on an exit leads to all exits of its vCPU. */
@@ -205,8 +166,8 @@ const struct view_type view_long_exits = {
 	.noun = "long exit so far",
 	.takes_vcpu = true,
 	.key = 'l',
-	.columns = columns,
-	.sort = END,
+	.columns = VIEW_TABLE(columns),
+	.sort = COL_END_NS,
 	.by_guest = true,
 	.is_timed = true,
 	.takes_longer = true,

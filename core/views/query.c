@@ -257,15 +257,6 @@ uint64_t query_wants_longer(const struct query *query)
 	return query->type->takes_longer ? query->longer_ns : 0;
 }
 
-bool query_lists(const struct query *query, const struct key *key)
-{
-	for (size_t i = 0; i < query->nr_only; i++) {
-		if (query->only[i].guest == key->guest && query->only[i].vcpu == key->vcpu)
-			return true;
-	}
-	return false;
-}
-
 bool query_has_guest(const struct query *query, uint32_t guest)
 {
 	bool is_listed = !query->nr_only;

@@ -14,12 +14,6 @@
 #include "core/findings/thresholds.h"
 #include "core/views/view.h"
 
-/* One vCPU of a guest. */
-struct vcpu_key {
-	uint32_t guest;
-	int32_t vcpu;
-};
-
 /* The functions of a guest, by its name. */
 struct guest_symbols {
 	const char *guest;
@@ -109,17 +103,23 @@ const char *query_lacks(const struct query *query, const struct facts *facts);
 /* From which duration on long exits are listed for the query, in ns; 0: none are. */
 uint64_t query_wants_longer(const struct query *query);
 
-/* Whether the query's list "only" has the key's guest and vCPU. */
-bool query_lists(const struct query *query, const struct key *key);
 /* Whether the query asks for the guest, or for any vCPU of it. */
 bool query_has_guest(const struct query *query, uint32_t guest);
 
-/* Whether the query asks for the key: for its guest and its vCPU. Views ask this for every key. */
+/* The keys that the query asks for: by guest and vCPU. */
+static inline struct keys query_keys(const struct query *query)
+{
+	return (struct keys){
+		.guest = query->guest, .has_vcpu = query->has_vcpu, .vcpu = query->vcpu,
+		.only = query->only, .nr_only = query->nr_only,
+	};
+}
+
 static inline bool query_has_key(const struct query *query, const struct key *key)
 {
-	return (query->guest == GUEST_ANY || key->guest == query->guest) &&
-	       (!query->has_vcpu || key->vcpu == query->vcpu) &&
-	       (!query->nr_only || query_lists(query, key));
+	const struct keys keys = query_keys(query);
+
+	return keys_have(&keys, key);
 }
 
 /* Whether the query is about one guest, and that guest has ended. */

@@ -96,10 +96,19 @@ size_t view_columns(const struct view_type *type)
 	return n;
 }
 
-static int column_by_own_id(const struct view_type *type, const char *id)
+int view_column(const struct view_type *type, enum column_id id)
 {
 	for (int i = 0; type->columns[i].id; i++) {
-		if (strcmp(type->columns[i].id, id) == 0)
+		if (type->columns[i].id == id)
+			return i;
+	}
+	return -ENOENT;
+}
+
+static int column_by_name(const struct view_type *type, const char *name)
+{
+	for (int i = 0; type->columns[i].id; i++) {
+		if (strcmp(column_name(&type->columns[i]), name) == 0)
 			return i;
 	}
 	return -ENOENT;
@@ -123,11 +132,11 @@ static const struct {
 
 int view_column_by_id(const struct view_type *type, const char *id)
 {
-	int column = column_by_own_id(type, id);
+	int column = column_by_name(type, id);
 
 	for (size_t i = 0; column < 0 && i < ARRAY_SIZE(aliases); i++) {
 		if (strcmp(aliases[i].word, id) == 0)
-			column = column_by_own_id(type, aliases[i].id);
+			column = column_by_name(type, aliases[i].id);
 	}
 	return column;
 }
@@ -135,8 +144,8 @@ int view_column_by_id(const struct view_type *type, const char *id)
 /* Whether rows can be sorted by it: no picture, and nothing that is always absent. */
 static bool is_sortable(const struct column *column, bool is_recording)
 {
-	return !cell_is_picture(column->type) &&
-	       !(column->flags & (is_recording ? COLUMN_OF_LIVE : COLUMN_OF_RECORDING));
+	return !cell_is_picture(column_type(column)) &&
+	       !(is_recording ? column->is_of_live : column->is_of_recording);
 }
 
 void view_column_ids(const struct view_type *type, bool is_recording, char *buf, size_t size)
@@ -144,7 +153,7 @@ void view_column_ids(const struct view_type *type, bool is_recording, char *buf,
 	buf[0] = '\0';
 	for (size_t i = 0; type->columns[i].id; i++) {
 		if (is_sortable(&type->columns[i], is_recording))
-			add_word(buf, size, type->columns[i].id);
+			add_word(buf, size, column_name(&type->columns[i]));
 	}
 }
 
@@ -166,24 +175,18 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 
 struct view_row *view_add(struct view *view)
 {
+	struct view_row *row;
+
 	array_grow_unset(&view->rows, &view->room_rows, view->nr_rows + 1);
-
-	struct view_row *row = &view->rows[view->nr_rows++];
-
+	row = &view->rows[view->nr_rows++];
 	*row = (struct view_row){ .field = FIELD_NONE, .vcpu = -1 };
 	return row;
 }
 
-void *view_scratch_grow(struct view *view, size_t size)
-{
-	size += !size; /* never NULL */
-	array_grow_items(&view->scratch, &view->scratch_size, size, 1, false);
-	return view->scratch;
-}
-
 void *view_scratch(struct view *view, size_t size)
 {
-	return memset(view_scratch_grow(view, size), 0, size);
+	array_grow_items(&view->scratch, &view->scratch_size, size, 1, false);
+	return size ? memset(view->scratch, 0, size) : NULL;
 }
 
 struct cell cell_guest(const struct guest *guest)
@@ -250,31 +253,27 @@ int cell_compare(const struct cell *a, const struct cell *b)
 void view_release(struct view *view)
 {
 	free(view->rows);
+	rollup_release(&view->sums);
 	free(view->scratch);
 	*view = (struct view){ 0 };
 }
 
 const char *view_title(const struct view *view, size_t column)
 {
-	if (view->rate_title && view_column_by_id(view->type, "rate") == (int)column)
-		return view->rate_title;
-	return view->type->columns[column].title;
+	const struct column *of = &view->type->columns[column];
+
+	return view->rate_title && of->id == COL_RATE ? view->rate_title : column_title(of);
 }
 
-void view_absent_unless_any(struct view *view, size_t column)
+void view_drop(struct view *view, enum column_id id)
 {
-	size_t i = 0;
-
-	while (i < view->nr_rows && view->rows[i].cells[column].type == CELL_NONE)
-		i++;
-	if (i == view->nr_rows)
-		view->absent |= 1U << column;
+	view->absent |= 1U << view_column(view->type, id);
 }
 
 bool view_row_is_quiet(const struct view *view, const struct view_row *row)
 {
-	int delta = view_column_by_id(view->type, "delta");
-	int time = view_column_by_id(view->type, "time_ns");
+	int delta = view_column(view->type, COL_DELTA);
+	int time = view_column(view->type, COL_TIME);
 
 	if (delta >= 0 && row->cells[delta].type == CELL_COUNT && row->cells[delta].count)
 		return false;

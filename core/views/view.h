@@ -15,92 +15,10 @@
 #include <stdint.h>
 
 #include "lib/why.h"
-#include "core/facts/facts.h"
+#include "core/views/columns.h"
+#include "core/views/rollup.h"
 
-#define VIEW_COLUMNS 29
-
-enum cell_type {
-	CELL_NONE, /* absent: "-" on a screen, null in JSON */
-	CELL_TEXT,
-	CELL_COUNT,
-	CELL_PERCENT,
-	CELL_RATE,  /* per second */
-	CELL_NS,    /* a duration */
-	CELL_SPARK, /* STATS_HISTORY rates, oldest first, < 0 where there is none */
-	CELL_HIST,  /* counts by duration: HIST_BUCKETS counts */
-	CELL_SPLIT, /* where time went: shares of the whole, 0 to 1 */
-};
-
-/* A picture is drawn on the screen only: lines of text omit it, and rows are not sorted by it. */
-static inline bool cell_is_picture(enum cell_type type)
-{
-	return type == CELL_SPARK || type == CELL_HIST || type == CELL_SPLIT;
-}
-
-/* The parts of CELL_SPLIT, in the order in which they are drawn. HALT: as far as it is no POLL. */
-enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_POLL, SPLIT_HALT, SPLIT_PARTS };
-
-struct cell {
-	enum cell_type type : 8;
-	bool has_ended; /* what a CELL_TEXT names: a mark for people; programs have a column */
-	uint8_t end; /* of a CELL_HIST: its last bucket has no upper edge, and is before this one */
-	float whole;	/* of a CELL_PERCENT: what 100 % are, such as ns; 0: the same in all rows */
-	union {
-		const char *text; /* owned by the dictionary or the inventory */
-		uint64_t count;
-		double number;
-		uint64_t ns;
-		const float *spark; /* owned by the view, as are hist and split */
-		const uint64_t *hist;
-		const double *split; /* SPLIT_PARTS */
-	};
-};
-
-enum {
-	COLUMN_MACHINE_ONLY = 1 << 0, /* not for screens */
-	COLUMN_KEY = 1 << 1, /* names the row, with the first column; orders equal rows */
-	COLUMN_COST = 1 << 2, /* a cost: halts rank below other rows unless they have a share */
-	/* The same in all rows when one guest, or one reason, is chosen: a screen leaves it out. */
-	COLUMN_OF_GUEST = 1 << 3,
-	COLUMN_OF_REASON = 1 << 4,
-	COLUMN_OF_RECORDING = 1 << 5, /* known of a recording only: absent live */
-	COLUMN_MARKED = 1 << 6, /* a mark in the row's name says the same: not for text */
-	COLUMN_OF_LIVE = 1 << 7, /* the reverse: absent in a recording */
-};
-
-/*
- * A screen shows the ranks that it has room for, the lowest first, and the columns of one rank
- * together; 0: see ui/screen/layout.c.
- */
-#define COLUMN_SPARE(rank) ((rank) << 8)
-#define COLUMN_SPARE_OF(flags) ((flags) >> 8 & 0xff)
-
-/* The least width of a text: other columns are dropped before the text becomes narrower. */
-#define COLUMN_LEAST(width) ((width) << 16)
-#define COLUMN_LEAST_OF(flags) ((int)((flags) >> 16 & 0x3f))
-
-/*
- * What the row Total has of the column, see build.c: the sum of the rows; or, of shares, their mean
- * by what they are shares of. Neither: nothing, as of names, pids and durations.
- */
-#define COLUMN_SUM (1U << 22)
-#define COLUMN_MEAN (1U << 23)
-
-/* The share, in percent, from which on the reader should look at it; 0: never. */
-#define COLUMN_WARN(percent) ((unsigned int)(percent) << 24)
-#define COLUMN_WARN_OF(flags) ((int)((flags) >> 24 & 0x7f))
-
-/* Sentences: people read them below the table's row, with the title before them; a log has them. */
-#define COLUMN_BELOW (1U << 31)
-
-struct column {
-	const char *id;	   /* in JSON and for --sort */
-	const char *title; /* as a heading */
-	const char *help;
-	enum cell_type type;
-	int width;	     /* characters: enough for nearly all values */
-	unsigned int flags;  /* COLUMN_* */
-};
+#define VIEW_COLUMNS 29 /* of one view, at the most */
 
 struct view_row {
 	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ANY, -1: several */
@@ -122,17 +40,6 @@ struct view_row {
 struct query; /* core/views/query.h */
 struct view;
 
-/* What the rows of a view are, together: a vCPU is GROUP_GUEST | GROUP_VCPU. */
-enum {
-	GROUP_GUEST = 1 << 0,
-	GROUP_VCPU = 1 << 1, /* with GROUP_GUEST */
-	GROUP_REASON = 1 << 2, /* or argument, see struct query */
-	GROUP_ALL = GROUP_GUEST | GROUP_VCPU | GROUP_REASON,
-	GROUP_ARGUMENT = 1 << 3, /* of exits */
-	GROUP_EVENT = 1 << 4,
-	GROUP_HOST = 1 << 5, /* each a guest of the inventory; no tab */
-};
-
 #define VIEW_DETAILS 2
 
 struct view_type {
@@ -140,9 +47,9 @@ struct view_type {
 	char key;	   /* on the screen: '1', 'w' */
 	const char *title; /* on its tab: "Events" */
 	const char *noun;  /* what a filter selects: "The filter X matches no event" */
-	const struct column *columns; /* ended by one with id == NULL; the first names the row */
-	size_t sort;	   /* the column to sort by when the user chose none */
-	size_t then;	   /* the column that orders equal rows; 0: counts and rates do */
+	const struct column *columns; /* a VIEW_TABLE; the first names the row */
+	enum column_id sort; /* to sort by when the user chose none */
+	enum column_id then; /* orders equal rows; COL_NONE: counts and rates do */
 	unsigned int groups; /* GROUP_*; 0: its rows are something else */
 	bool by_guest;	     /* needs rows for each guest */
 	bool has_trees;	     /* shows children; else only if a filter names them */
@@ -167,7 +74,9 @@ struct view_type {
 	/* Whether the view needs this field, whatever the filter is. NULL: it needs no field. */
 	bool (*needs)(const struct field *field);
 	/* Adds the rows: parents before children, siblings in any order. */
-	int (*build)(struct view *view, const struct query *query, const struct facts *facts);
+	void (*build)(struct view *view, const struct query *query, const struct facts *facts);
+	/* What is left when absent columns are known, such as a note. NULL: nothing. */
+	void (*finish)(struct view *view, const struct query *query, const struct facts *facts);
 	/*
 	 * Changes the query to what Enter on a row leads to, and sets *ret_sought to the name of
 	 * the row to select in the new view, if any. False: Enter leads nowhere, as if this is
@@ -177,6 +86,12 @@ struct view_type {
 	bool (*enter)(struct query *query, const struct view_row *row, const struct facts *facts,
 		      const char **ret_sought);
 };
+
+/* A view's table of columns, which COL_NONE ends. One that is too long does not compile. */
+#define VIEW_TABLE(table) \
+	((table) + 0 * sizeof(struct { \
+		 int fits : sizeof(table) <= (VIEW_COLUMNS + 1) * sizeof((table)[0]) ? 1 : -1; \
+	 }))
 
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
@@ -194,63 +109,35 @@ struct view {
 	const struct view_type *type;
 	struct view_row *rows;
 	size_t nr_rows, room_rows;
-	struct view_row total; /* the sums and means of the rows */
+	struct view_row total; /* the sums and means of the rows, */
+	bool has_total; /* or what the view itself says */
 	enum time_unit unit; /* of CELL_NS */
 	uint64_t elapsed_ns; /* of the interval that counts and rates are of; 0: not known */
 	uint32_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
 	const char *note; /* a note about the rows, for the user; NULL: none */
 	char ended[32]; /* the name of the row that what has ended is folded into */
-	void *scratch; /* the builder's sums, which cells point into */
+	struct rollup sums; /* cells point into it, */
+	void *scratch; /* and into this */
 	size_t scratch_size;
 };
 
 void view_release(struct view *view);
 
-/* -1, 0, 1 as for qsort(): absent cells first, then numbers ascending, then texts by bytes. */
-int cell_compare(const struct cell *a, const struct cell *b);
-
-/* For the builders of views. NULL: no memory. */
+/* For the builders of views. */
 struct view_row *view_add(struct view *view);
-/*
- * Memory for sums, valid until the next build. view_scratch() zeroes it; view_scratch_grow() keeps
- * its contents and does not zero the rest.
- */
+/* Zeroed memory for what cells point to, valid until the next build. */
 void *view_scratch(struct view *view, size_t size);
-void *view_scratch_grow(struct view *view, size_t size);
+/* Makes a column absent. */
+void view_drop(struct view *view, enum column_id id);
 
-static inline struct cell cell_text(const char *text)
+/* A column's index in the view's table; -ENOENT: the view does not have it. */
+int view_column(const struct view_type *type, enum column_id id);
+
+/* The column to sort by when the user chose none. */
+static inline size_t view_usual_sort(const struct view_type *type)
 {
-	return (struct cell){ .type = CELL_TEXT, .text = text };
-}
-
-static inline struct cell cell_count(uint64_t count)
-{
-	return (struct cell){ .type = CELL_COUNT, .count = count };
-}
-
-static inline struct cell cell_pid(pid_t pid) /* absent when it is 0: not known */
-{
-	return (struct cell){ .type = pid ? CELL_COUNT : CELL_NONE, .count = (uint64_t)pid };
-}
-
-/* A guest's name. NULL: all guests that ended longer ago. */
-struct cell cell_guest(const struct guest *guest);
-
-static inline struct cell cell_none(void)
-{
-	return (struct cell){ .type = CELL_NONE };
-}
-
-/* hist: HIST_BUCKETS counts. */
-static inline struct cell cell_hist(const uint64_t *hist)
-{
-	return (struct cell){ .type = CELL_HIST, .end = HIST_BUCKETS, .hist = hist };
-}
-
-static inline struct cell cell_ns(uint64_t ns)
-{
-	return (struct cell){ .type = CELL_NS, .ns = ns };
+	return (size_t)view_column(type, type->sort);
 }
 
 static inline bool view_has_column(const struct view *view, size_t column)
@@ -258,24 +145,30 @@ static inline bool view_has_column(const struct view *view, size_t column)
 	return !(view->absent >> column & 1);
 }
 
-/* Absent when whole is 0. Shares that are added up have wholes of one unit. */
-struct cell cell_percent(uint64_t part, uint64_t whole);
-struct cell cell_rate(const struct stat_sum *sum);	 /* absent when the sum has no rate */
-struct cell cell_spark(const struct stat_sum *sum);
+static inline bool view_has(const struct view *view, enum column_id id)
+{
+	int column = view_column(view->type, id);
 
-/* Sets view->absent for a column that has a value in no row. */
-void view_absent_unless_any(struct view *view, size_t column);
+	return column >= 0 && view_has_column(view, (size_t)column);
+}
+
+/* Of the view's column, which exists. */
+static inline struct cell *view_cell(const struct view *view, struct view_row *row,
+				     enum column_id id)
+{
+	return &row->cells[view_column(view->type, id)];
+}
 
 /* A column's heading in this view. */
 const char *view_title(const struct view *view, size_t column);
 
 /* The number of columns of a type. */
 size_t view_columns(const struct view_type *type);
-/* By id, e.g. "rate", or by another word for it, e.g. perf's "mean": its index, or -ENOENT. */
+/* By name, e.g. "rate", or by another word for it, e.g. perf's "mean": its index, or -ENOENT. */
 int view_column_by_id(const struct view_type *type, const char *id);
-/* The ids of the columns that rows can be sorted by: "reason, total, rate". */
+/* The names of the columns that rows can be sorted by: "reason, total, rate". */
 void view_column_ids(const struct view_type *type, bool is_recording, char *buf, size_t size);
-/* The same for a user's text: one of these columns, or -EINVAL with why, which lists the ids. */
+/* The same for a user's text: one of these columns, or -EINVAL with why, which lists the names. */
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
 		     size_t *ret_column, struct why *why);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The view of causes: a row for each finding, with its evidence and what to do, worst first. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,29 +8,20 @@
 #include "core/views/list.h"
 #include "core/views/query.h"
 
-enum { FINDING, GUEST, SEVERITY, COST, EVIDENCE, REMEDY, RULE, PID, VCPU };
-
 static const struct column columns[] = {
-	[FINDING] = { "finding", "Finding", "what makes the guest slow", CELL_TEXT, 46,
-		      COLUMN_LEAST(30) },
-	[GUEST] = { "guest", "Guest", "as its VMM names it", CELL_TEXT, 16,
-		    COLUMN_KEY | COLUMN_OF_GUEST | COLUMN_LEAST(10) },
-	[SEVERITY] = { "severity", "Severity",
-		       "critical: it takes a quarter of a vCPU's time or more; major: a tenth; "
-		       "minor", CELL_TEXT, 8, COLUMN_LEAST(8) | COLUMN_SPARE(1) },
-	[COST] = { "cost_percent", "Cost%", "share of the vCPU's time that it takes",
-		   CELL_PERCENT, 5, 0 },
-	[EVIDENCE] = { "evidence", "Why", "of the vCPU where it is worst", CELL_TEXT, 0,
-		       COLUMN_BELOW },
-	[REMEDY] = { "remedy", "Do", "what helps", CELL_TEXT, 0, COLUMN_BELOW },
-	[RULE] = { "rule", "Rule", "the finding's name, for filters", CELL_TEXT, 12,
-		   COLUMN_MACHINE_ONLY | COLUMN_KEY },
-	[PID] = { "pid", "PID", "of the guest's process", CELL_COUNT, 7,
-		  COLUMN_MACHINE_ONLY | COLUMN_KEY },
-	[VCPU] = { "vcpu", "vCPU", "where it is worst", CELL_COUNT, 4,
-		   COLUMN_MACHINE_ONLY | COLUMN_KEY },
-	{ 0 },
+	{ COL_FINDING, .least = 30 },
+	{ COL_GUEST, .width = 16, .least = 10, .is_key = true, .is_of_guest = true },
+	{ COL_SEVERITY, .rank = 1, .least = 8 },
+	{ .id = COL_COST },
+	{ .id = COL_EVIDENCE },
+	{ .id = COL_REMEDY },
+	{ COL_RULE, .is_for_machines = true, .is_key = true },
+	{ COL_PID, .is_for_machines = true, .is_key = true, .help = "of the guest's process" },
+	{ COL_VCPU, .is_for_machines = true, .is_key = true, .help = "where it is worst" },
+	{ .id = COL_NONE },
 };
+
+enum { FINDING, GUEST, SEVERITY, COST, EVIDENCE, REMEDY, RULE, PID, VCPU }; /* their order */
 
 /* A filter selects findings by their names and words. */
 static bool is_selected(const struct query *query, const struct finding *finding)
@@ -40,13 +30,11 @@ static bool is_selected(const struct query *query, const struct finding *finding
 	       pattern_match(query->filter, finding->rule->finding) >= 0;
 }
 
-static int add_row(struct view *view, const struct facts *facts, const struct finding *finding)
+static void add_row(struct view *view, const struct facts *facts, const struct finding *finding)
 {
 	const struct guest *guest = guests_find(facts->guests, finding->guest);
 	struct view_row *row = view_add(view);
 
-	if (!row)
-		return -ENOMEM;
 	row->guest = finding->guest;
 	row->field = finding->field;
 	row->rule = (uint8_t)(rule_index(finding->rule) + 1);
@@ -65,7 +53,6 @@ static int add_row(struct view *view, const struct facts *facts, const struct fi
 		row->cells[PID] = cell_pid(guest->pid);
 	if (finding->vcpu >= 0)
 		row->cells[VCPU] = cell_count((uint64_t)finding->vcpu);
-	return 0;
 }
 
 /* In the view's memory, because its texts are here. */
@@ -73,19 +60,6 @@ struct kept {
 	char untold[256];
 	struct finding findings[];
 };
-
-static int add_rows(struct view *view, const struct query *query, const struct facts *facts,
-		    const struct kept *kept, size_t nr)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < nr; i++) {
-		if (is_selected(query, &kept->findings[i]) &&
-		    query_has_guest(query, kept->findings[i].guest))
-			err = add_row(view, facts, &kept->findings[i]);
-	}
-	return err;
-}
 
 /* The latest findings, and the steady ones that are only missing for a moment: these say so. */
 static void keep_steady(struct kept *kept, const struct steady *steady)
@@ -122,23 +96,21 @@ static const char *say_untold(const struct findings *findings, struct kept *kept
 	return len ? kept->untold : NULL;
 }
 
-static int build(struct view *view, const struct query *query, const struct facts *facts)
+static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct findings findings = { 0 };
 	const struct steady *steady = query->steady;
+	size_t nr;
 	struct kept *kept;
-	size_t nr, size;
-	int err = 0;
 
 	if (!steady)
 		findings_find(&findings, facts, query->guest, query->thresholds);
 	nr = steady ? steady->nr : findings.nr;
-	size = nr * sizeof(struct finding);
-	kept = view_scratch(view, sizeof(*kept) + size);
+	kept = view_scratch(view, sizeof(*kept) + nr * sizeof(struct finding));
 	if (steady)
 		keep_steady(kept, steady);
 	else if (nr)
-		memcpy(kept->findings, findings.list, size);
+		memcpy(kept->findings, findings.list, nr * sizeof(struct finding));
 	if (!fields_have_exits(facts->fields))
 		view->note = "Exits cannot be timed here: only causes that events show are looked "
 			     "for.";
@@ -147,9 +119,12 @@ static int build(struct view *view, const struct query *query, const struct fact
 			     "need no times of exits are looked for.";
 	else if (facts->is_span)
 		view->note = say_untold(&findings, kept);
-	err = add_rows(view, query, facts, kept, nr);
+	for (size_t i = 0; i < nr; i++) {
+		if (is_selected(query, &kept->findings[i]) &&
+		    query_has_guest(query, kept->findings[i].guest))
+			add_row(view, facts, &kept->findings[i]);
+	}
 	findings_release(&findings);
-	return err;
 }
 
 /* Enter on a finding leads to the view of its guest that shows more of it. */
@@ -177,9 +152,9 @@ const struct view_type view_why = {
 	.key = 'w',
 	.title = "Why",
 	.noun = "finding",
-	.columns = columns,
-	.sort = SEVERITY, /* what another host found has no cost */
-	.then = COST,
+	.columns = VIEW_TABLE(columns),
+	.sort = COL_SEVERITY, /* what another host found has no cost */
+	.then = COL_COST,
 	.by_guest = true,
 	.has_host = true,
 	.has_events = true,

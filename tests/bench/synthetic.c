@@ -114,7 +114,7 @@ static void bench_init(struct bench *bench, const struct view_type *type)
 	bench->fields = must(fields_new());
 	bench->stats = must(stats_new());
 	bench->query.type = type;
-	bench->query.sort = type->sort;
+	bench->query.sort = view_usual_sort(type);
 }
 
 static void counters_init(struct bench *bench, uint32_t nr_cpus, uint32_t nr_vcpus,
@@ -182,7 +182,7 @@ static void refresh(struct bench *bench, double *ret_ms)
 	sampled = cpu_ms();
 	stats_update(bench->stats, bench->fields, &bench->sample);
 	updated = cpu_ms();
-	check(view_build(&bench->view, &bench->query, &facts), NULL);
+	view_build(&bench->view, &bench->query, &facts);
 	ret_ms[PART_ALL] = cpu_ms() - start;
 	ret_ms[PART_SAMPLE] = sampled - start;
 	ret_ms[PART_STATS] = updated - sampled;

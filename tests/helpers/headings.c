@@ -13,8 +13,8 @@
 static void print_columns(const struct view_type *type)
 {
 	for (const struct column *column = type->columns; column->id; column++) {
-		if (!(column->flags & COLUMN_MACHINE_ONLY))
-			printf("%s\n", column->title);
+		if (!column->is_for_machines)
+			printf("%s\n", column_title(column));
 	}
 }
 

@@ -55,6 +55,15 @@ struct world {
 	char text[65536];
 };
 
+/* Columns of owners that most hosts do not have. */
+static inline void drop_rare(struct world *w)
+{
+	view_drop(&w->view, COL_IN_L2);
+	view_drop(&w->view, COL_IN_POLL);
+	view_drop(&w->view, COL_IN_SLEEP);
+	view_drop(&w->view, COL_OPEN);
+}
+
 static inline void add_fields(struct world *w)
 {
 	char name[32];
@@ -86,7 +95,7 @@ static inline int setup(void **state)
 		.guests = w->guests,
 	};
 	w->query.type = &view_events;
-	w->query.sort = view_events.sort;
+	w->query.sort = view_usual_sort(&view_events);
 	w->query.children = true;
 	w->screen = (struct screen){
 		.view = &w->view, .query = &w->query, .facts = &w->facts,
@@ -193,7 +202,7 @@ static inline const char *grid_text(struct world *w)
 static inline const char *picture(struct world *w, int cols, int rows)
 {
 	assert_int_equal(query_wants(&w->query, w->fields, &w->wanted), 0);
-	assert_int_equal(view_build(&w->view, &w->query, &w->facts), 0);
+	view_build(&w->view, &w->query, &w->facts);
 	grid_resize(&w->grid, rows, cols);
 	screen_paint(&w->screen, &w->grid);
 	return grid_text(w);

@@ -28,8 +28,8 @@ static void format_number(char *buf, size_t size, const struct cell *cell)
 
 static void print_row(FILE *out, const struct view *view, const struct view_row *row)
 {
-	const struct cell *total = lines_cell(view, row, "total"), zero = cell_count(0);
-	const struct cell *delta = lines_cell(view, row, "delta");
+	const struct cell *total = lines_cell(view, row, COL_TOTAL), zero = cell_count(0);
+	const struct cell *delta = lines_cell(view, row, COL_DELTA);
 	char name[LINES_NAME_SIZE], number[24];
 	int width;
 

@@ -21,7 +21,7 @@ static void print_cell(FILE *out, const struct column *column, const struct cell
 	uint64_t thousandths;
 	double number;
 
-	if (cell->type == CELL_TEXT && column->type == CELL_TEXT)
+	if (cell->type == CELL_TEXT && column_type(column) == CELL_TEXT)
 		csv_print_name(out, cell->text);
 	else if (cell->type == CELL_COUNT)
 		fprintf(out, "%" PRIu64, cell->count);
@@ -48,7 +48,7 @@ static void print_line(FILE *out, const struct view *view, const struct view_row
 	fputs(before, out);
 
 	for (size_t i = 0; columns[i].id; i++) {
-		if (cell_is_picture(columns[i].type) || !lines_is_written(view, i))
+		if (cell_is_picture(column_type(&columns[i])) || !lines_is_written(view, i))
 			continue;
 		fputs(comma, out);
 		comma = ",";
@@ -90,11 +90,11 @@ static const char *heading(const void *state, size_t i)
 	if (i == 0)
 		return CSV_TIME;
 	for (; column->id; column++) {
-		if (!cell_is_picture(column->type) && !(column->flags & COLUMN_OF_RECORDING) &&
+		if (!cell_is_picture(column_type(column)) && !column->is_of_recording &&
 		    --i == 0)
 			break;
 	}
-	return column->id;
+	return column->id ? column_name(column) : NULL;
 }
 
 static int log_check(const void *state, char *head, const char *path, struct why *why)

@@ -102,7 +102,7 @@ static int add_value(struct json_object *object, const char *id, const struct co
 		     const struct cell *cell)
 {
 	const struct cell none = cell_none();
-	bool is_number = column->type != CELL_TEXT && cell->type == CELL_TEXT;
+	bool is_number = column_type(column) != CELL_TEXT && cell->type == CELL_TEXT;
 
 	return add_cell(object, id, is_number ? &none : cell);
 }
@@ -110,7 +110,7 @@ static int add_value(struct json_object *object, const char *id, const struct co
 /* Other keys have the values of pictures. A histogram is left out if no row has one. */
 static bool is_written(const struct view *view, size_t column)
 {
-	enum cell_type type = view->type->columns[column].type;
+	enum cell_type type = column_type(&view->type->columns[column]);
 
 	return type != CELL_SPARK && type != CELL_SPLIT && lines_is_written(view, column) &&
 	       (type != CELL_HIST || view_has_column(view, column));
@@ -128,9 +128,9 @@ static int fill_row(struct json_object *object, const struct view *view, size_t 
 {
 	const struct column *columns = view->type->columns;
 	const struct view_row *row = &view->rows[i];
-	bool is_event = view_column_by_id(view->type, "event") == 0;
+	bool is_event = view->type->columns[0].id == COL_EVENT;
 	char id[LINES_ID_SIZE];
-	int err = add_cell(object, columns[0].id, &row->cells[0]);
+	int err = add_cell(object, column_name(&columns[0]), &row->cells[0]);
 
 	if (!err && is_event)
 		err = add_cell(object, "parent", parent_of(view, i));

@@ -62,11 +62,11 @@ void lines_recording_head(const struct lines_recording *about, FILE *out)
 
 void lines_recording_total(const struct lines_recording *about, const struct view *view, FILE *out)
 {
-	const struct cell *count = lines_cell(view, &view->total, "total");
-	const struct cell *rate = lines_cell(view, &view->total, "rate");
-	const struct cell *time = lines_cell(view, &view->total, "time_percent");
-	const struct cell *halt = lines_cell(view, &view->total, "halt_percent");
-	const struct cell *poll = lines_cell(view, &view->total, "poll_percent");
+	const struct cell *count = lines_cell(view, &view->total, COL_TOTAL);
+	const struct cell *rate = lines_cell(view, &view->total, COL_RATE);
+	const struct cell *time = lines_cell(view, &view->total, COL_TIME_SHARE);
+	const struct cell *halt = lines_cell(view, &view->total, COL_HALT_SHARE);
+	const struct cell *poll = lines_cell(view, &view->total, COL_POLL_SHARE);
 
 	if (count->type != CELL_COUNT)
 		return;

@@ -34,7 +34,7 @@ static bool has_namesake(const struct view *view, const struct view_row *row)
 
 void lines_name(char *buf, size_t size, const struct view *view, const struct view_row *row)
 {
-	const struct cell *pid = lines_cell(view, row, "pid");
+	const struct cell *pid = lines_cell(view, row, COL_PID);
 
 	if (pid->type == CELL_COUNT && has_namesake(view, row))
 		snprintf(buf, size, "%s(%" PRIu64 ")", name_of(row), pid->count);
@@ -49,13 +49,14 @@ bool lines_has_row(const struct lines_sample *sample, const struct view_row *row
 
 bool lines_is_written(const struct view *view, size_t column)
 {
-	return !(view->type->columns[column].flags & (COLUMN_OF_RECORDING | COLUMN_OF_LIVE)) ||
-	       view_has_column(view, column);
+	const struct column *of = &view->type->columns[column];
+
+	return !(of->is_of_recording || of->is_of_live) || view_has_column(view, column);
 }
 
 const char *lines_id(const struct view *view, size_t column, char *buf)
 {
-	const char *id = view->type->columns[column].id;
+	const char *id = column_name(&view->type->columns[column]);
 	size_t len = strlen(id);
 
 	if (view->unit == UNIT_NS || len < 3 || strcmp(id + len - 3, "_ns") != 0)
@@ -64,10 +65,11 @@ const char *lines_id(const struct view *view, size_t column, char *buf)
 	return buf;
 }
 
-const struct cell *lines_cell(const struct view *view, const struct view_row *row, const char *id)
+const struct cell *lines_cell(const struct view *view, const struct view_row *row,
+			      enum column_id id)
 {
 	static const struct cell none = { .type = CELL_NONE };
-	int column = view_column_by_id(view->type, id);
+	int column = view_column(view->type, id);
 
 	return column < 0 ? &none : &row->cells[column];
 }
@@ -79,9 +81,9 @@ uint64_t lines_count(const struct cell *cell)
 
 const struct cell *lines_value(const struct view *view, const struct view_row *row)
 {
-	const struct cell *delta = lines_cell(view, row, "delta");
+	const struct cell *delta = lines_cell(view, row, COL_DELTA);
 
-	return delta->type == CELL_NONE ? lines_cell(view, row, "total") : delta;
+	return delta->type == CELL_NONE ? lines_cell(view, row, COL_TOTAL) : delta;
 }
 
 bool lines_is_other(const struct view_row *row)
@@ -91,6 +93,6 @@ bool lines_is_other(const struct view_row *row)
 
 bool lines_is_active(const struct view *view, const struct view_row *row)
 {
-	return lines_count(lines_cell(view, row, "total")) > 0 ||
-	       lines_count(lines_cell(view, row, "delta")) > 0;
+	return lines_count(lines_cell(view, row, COL_TOTAL)) > 0 ||
+	       lines_count(lines_cell(view, row, COL_DELTA)) > 0;
 }

@@ -66,7 +66,8 @@ bool lines_is_written(const struct view *view, size_t column);
 const char *lines_id(const struct view *view, size_t column, char *buf);
 
 /* The cell by the column's id; an absent cell if the view has no such column. */
-const struct cell *lines_cell(const struct view *view, const struct view_row *row, const char *id);
+const struct cell *lines_cell(const struct view *view, const struct view_row *row,
+			      enum column_id id);
 
 /* The number of a count; 0 when absent. */
 uint64_t lines_count(const struct cell *cell);

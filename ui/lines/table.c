@@ -23,8 +23,8 @@ static bool is_printed(const struct view *view, size_t column, bool is_log)
 {
 	const struct column *type = &view->type->columns[column];
 
-	return (is_log || !(type->flags & (COLUMN_MACHINE_ONLY | COLUMN_BELOW))) &&
-	       !(type->flags & COLUMN_MARKED) && !cell_is_picture(type->type) &&
+	return (is_log || !(type->is_for_machines || column_is_sentence(type))) &&
+	       !type->is_marked && !cell_is_picture(column_type(type)) &&
 	       view_has_column(view, column);
 }
 
@@ -33,7 +33,7 @@ static void print_cell(char *buf, size_t size, const struct view *view, const st
 {
 	const struct cell *cell = &row->cells[column];
 	struct cell cycles = cell_count(cell->ns);
-	bool is_sentence = view->type->columns[column].flags & COLUMN_BELOW;
+	bool is_sentence = column_is_sentence(&view->type->columns[column]);
 
 	format_cell(buf, size, view->unit == UNIT_CYCLES && cell->type == CELL_NS ? &cycles : cell,
 		    is_sentence ? SENTENCE_MAX : TEXT_MAX, false);
@@ -57,8 +57,9 @@ static void measure(const struct view *view, bool is_log, int *ret_widths)
 		if (!is_printed(view, c, is_log))
 			continue;
 		ret_widths[c] = format_width(view_title(view, c));
-		if (is_log && columns[c].type != CELL_TEXT && columns[c].width > ret_widths[c])
-			ret_widths[c] = columns[c].width;
+		if (is_log && column_type(&columns[c]) != CELL_TEXT &&
+		    column_width(&columns[c]) > ret_widths[c])
+			ret_widths[c] = column_width(&columns[c]);
 		for (size_t i = 0; i < view->nr_rows; i++)
 			widen(&ret_widths[c], view, &view->rows[i], c);
 	}
@@ -69,7 +70,7 @@ static void print_text(FILE *out, const struct view *view, size_t column, int wi
 		       const char *text, bool is_first, bool is_last)
 {
 	int blanks = width - format_width(text);
-	bool is_left = view->type->columns[column].type == CELL_TEXT;
+	bool is_left = column_type(&view->type->columns[column]) == CELL_TEXT;
 
 	fprintf(out, "%s%*s%s%*s", is_first ? "" : "  ", is_left ? 0 : blanks, "", text,
 		is_left && !is_last ? blanks : 0, "");
@@ -108,18 +109,18 @@ static int line_width(const struct view *view, const int *widths)
 	return width;
 }
 
-/* Drops columns until a line fits; columns with the highest COLUMN_SPARE are dropped first. */
+/* Drops columns until a line fits; columns with the highest rank are dropped first. */
 static void drop_columns(const struct view *view, int *widths, int room)
 {
 	while (line_width(view, widths) > room) {
-		unsigned int most = 0;
+		int most = 0;
 		size_t drop = 0;
 
 		for (size_t c = 0; view->type->columns[c].id; c++) {
-			unsigned int spare = COLUMN_SPARE_OF(view->type->columns[c].flags);
+			int rank = view->type->columns[c].rank;
 
-			if (widths[c] && spare > most) {
-				most = spare;
+			if (widths[c] && rank > most) {
+				most = rank;
 				drop = c;
 			}
 		}
@@ -140,9 +141,10 @@ static void print_below(FILE *out, const struct view *view, const struct view_ro
 		const char *rest = text, *line;
 		int len;
 
-		if (!(columns[c].flags & COLUMN_BELOW) || row->cells[c].type != CELL_TEXT)
+		if (!(column_is_sentence(&columns[c])) || row->cells[c].type != CELL_TEXT)
 			continue;
-		snprintf(text, sizeof(text), "%s: %s", columns[c].title, row->cells[c].text);
+		snprintf(text, sizeof(text), "%s: %s", column_title(&columns[c]),
+			 row->cells[c].text);
 		while ((line = line_of_words(&rest, width, &len)))
 			fprintf(out, "%*s%.*s\n", INDENT, "", len, line);
 	}
@@ -181,8 +183,8 @@ static void measure_usual(const struct view *view, int *ret_widths)
 
 	measure(view, false, ret_widths);
 	for (size_t c = 0; columns[c].id; c++) {
-		int usual = columns[c].type == CELL_TEXT ? COLUMN_LEAST_OF(columns[c].flags) :
-							   columns[c].width;
+		int usual = column_type(&columns[c]) == CELL_TEXT ? columns[c].least :
+							   column_width(&columns[c]);
 
 		if (ret_widths[c] && usual > ret_widths[c])
 			ret_widths[c] = usual;

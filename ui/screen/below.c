@@ -53,11 +53,11 @@ static bool format_sentence(const struct screen *screen, size_t at, size_t colum
 {
 	const struct column *columns = screen->view->type->columns;
 	const struct cell *cell = &screen->view->rows[at].cells[column];
-	bool is_sentence = columns[column].flags & COLUMN_BELOW && cell->type == CELL_TEXT;
+	bool is_sentence = column_is_sentence(&columns[column]) && cell->type == CELL_TEXT;
 
 	buf[0] = '\0';
 	if (is_sentence)
-		snprintf(buf, size, "%s: %s", columns[column].title, cell->text);
+		snprintf(buf, size, "%s: %s", column_title(&columns[column]), cell->text);
 	return is_sentence;
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/facts/exit_counter.h"
+#include "core/views/summary.h"
 #include "ui/numbers.h"
 #include "ui/screen/bars.h"
 #include "ui/screen/parts.h"
@@ -130,10 +130,10 @@ static int put_rate(struct grid *grid, int row, const struct exits_summary *summ
 	char text[64];
 	int col;
 
-	format_count(text, sizeof(text), (uint64_t)(summary->sum.rate_per_s + 0.5), 14, true);
+	format_count(text, sizeof(text), (uint64_t)(summary->all.exits.rate_per_s + 0.5), 14, true);
 	col = grid_printf(grid, row, 0, STYLE_PLAIN, "%s ", summary_name(summary));
 	return grid_printf(grid, row, col, STYLE_BOLD, "%s/s ",
-			   summary->sum.has_rate ? text : "-");
+			   summary->all.exits.has_rate ? text : "-");
 }
 
 /*
@@ -149,22 +149,23 @@ struct parts {
 
 static void format_parts(const struct exits_summary *summary, int cols, struct parts *ret_parts)
 {
-	const uint64_t *ns = summary->part_ns;
-	const double whole = (double)ns[TIME_WHOLE] / 100;
+	const struct time_sum *time = summary->all.time;
+	const double whole = (double)time[TIME_WHOLE].delta / 100;
 	const char *sleep = cols >= COLS_SIGNS ? "sleep" : NULL;
 	const struct {
 		const char *name;
 		uint64_t ns;
 	} parts[SPLIT_PARTS] = {
-		[SPLIT_GUEST] = { "guest", ns[TIME_GUEST] },
-		[SPLIT_KVM] = { summary->has_user ? "kvm" : "kvm+user", ns[TIME_KVM] },
-		[SPLIT_USER] = { summary->has_user ? "user" : NULL, ns[TIME_USER] },
-		[SPLIT_POLL] = { summary->has_polls ? "poll" : NULL, ns[TIME_POLL] },
-		[SPLIT_HALT] = { summary->has_polls ? sleep : "halt", time_slept_ns(ns) },
+		[SPLIT_GUEST] = { "guest", time[TIME_GUEST].delta },
+		[SPLIT_KVM] = { time[TIME_USER].nr ? "kvm" : "kvm+user", time[TIME_KVM].delta },
+		[SPLIT_USER] = { time[TIME_USER].nr ? "user" : NULL, time[TIME_USER].delta },
+		[SPLIT_POLL] = { time[TIME_POLL].nr ? "poll" : NULL, time[TIME_POLL].delta },
+		[SPLIT_HALT] = { time[TIME_POLL].nr ? sleep : "halt",
+				 owner_slept_ns(&summary->all) },
 	};
 
 	*ret_parts = (struct parts){ .has_signs = cols >= COLS_SIGNS };
-	for (int i = 0; summary->has_parts && whole > 0 && i < SPLIT_PARTS; i++) {
+	for (int i = 0; time[TIME_GUEST].nr_rates && whole > 0 && i < SPLIT_PARTS; i++) {
 		char *text = ret_parts->texts[i];
 
 		if (!parts[i].name)
@@ -229,7 +230,7 @@ static void format_hottest(const struct screen *screen, const struct exits_summa
 static void put_history(const struct screen *screen, struct grid *grid, int row, int left,
 			int right, const struct exits_summary *summary)
 {
-	const float *rates = screen->history ? screen->history : summary->sum.history;
+	const float *rates = screen->history ? screen->history : summary->all.exits.history;
 	int nr = screen->history ? SCREEN_HISTORY : STATS_HISTORY, known = nr, room, width;
 	struct area area = { .grid = grid, .row = row, .is_utf8 = screen->is_utf8 };
 	char scale[32];
@@ -252,12 +253,11 @@ static void put_history(const struct screen *screen, struct grid *grid, int row,
 
 void head_paint_summary(const struct screen *screen, struct grid *grid, int row)
 {
-	struct exits_summary summary;
+	struct exits_summary summary = exits_summarize(screen->facts, screen->query->guest);
 	struct parts parts;
 	char hottest[512];
 	int col, right = grid->cols;
 
-	exits_summarize(screen->facts, screen->query->guest, &summary);
 	if (!summary.name) {
 		/* If exits cannot be timed, the view shows why. */
 		if (!screen->query->type->is_timed || fields_have_exits(screen->facts->fields))

@@ -79,12 +79,13 @@ static int widest_word(const struct screen *screen)
 static void put_column(struct page *page, int width, const struct view *view, size_t i)
 {
 	const struct column *column = &view->type->columns[i];
-	int warn = COLUMN_WARN_OF(column->flags);
+	int warn = column->warn;
 	char text[256];
 
-	snprintf(text, sizeof(text), "%s", column->help);
+	snprintf(text, sizeof(text), "%s", column_help(column));
 	if (warn)
-		snprintf(text, sizeof(text), "%s; highlighted from %d on", column->help, warn);
+		snprintf(text, sizeof(text), "%s; highlighted from %d on", column_help(column),
+			 warn);
 	put_entry(page, width, view_title(view, i), text);
 }
 

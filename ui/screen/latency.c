@@ -122,11 +122,12 @@ static int put_durations(const struct screen *screen, const struct area *area, i
 	for (size_t i = 0; columns[i].id; i++) {
 		const struct cell *cell = &item->cells[i];
 
-		if (cell->type != CELL_NS || columns[i].flags & COLUMN_MACHINE_ONLY ||
-		    (columns[i].flags & COLUMN_OF_RECORDING && area->width < WIDE))
+		if (cell->type != CELL_NS || columns[i].is_for_machines ||
+		    (columns[i].is_of_recording && area->width < WIDE))
 			continue;
 		format_cell(text, sizeof(text), cell, NUMBER_MAX, false);
-		col = grid_printf(area->grid, row, col, STYLE_PLAIN, " %s ", columns[i].title);
+		col = grid_printf(area->grid, row, col, STYLE_PLAIN, " %s ",
+				  column_title(&columns[i]));
 		col = grid_put(area->grid, row, col, STYLE_BOLD, text);
 	}
 	return col;
@@ -143,8 +144,8 @@ static int put_names(const struct screen *screen, struct grid *grid, int row, in
 	for (size_t i = 0; columns[i].id; i++) {
 		const struct cell *cell = &item->cells[i];
 
-		if (cell->type != CELL_TEXT || columns[i].type != CELL_TEXT ||
-		    columns[i].flags & COLUMN_MACHINE_ONLY)
+		if (cell->type != CELL_TEXT || column_type(&columns[i]) != CELL_TEXT ||
+		    columns[i].is_for_machines)
 			continue;
 		if (end - col < NAME_LEAST && end - col < format_width(cell->text))
 			break;
@@ -160,8 +161,8 @@ static int names_width(const struct screen *screen, const struct view_row *item)
 	int width = 0;
 
 	for (size_t i = 0; columns[i].id; i++) {
-		if (item->cells[i].type == CELL_TEXT && columns[i].type == CELL_TEXT &&
-		    !(columns[i].flags & COLUMN_MACHINE_ONLY))
+		if (item->cells[i].type == CELL_TEXT && column_type(&columns[i]) == CELL_TEXT &&
+		    !(columns[i].is_for_machines))
 			width += format_width(item->cells[i].text) + 1;
 	}
 	return width;

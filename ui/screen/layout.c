@@ -28,8 +28,10 @@ struct room {
 /* Counts, which have wide columns, have thousands marks; a pid has none. */
 static bool is_grouped(const struct column *column, int cols)
 {
-	return cols >= GROUPED_MIN && column->width >= 9 &&
-	       (column->type == CELL_COUNT || column->type == CELL_RATE);
+	enum cell_type type = column_type(column);
+
+	return cols >= GROUPED_MIN && column_width(column) >= 9 &&
+	       (type == CELL_COUNT || type == CELL_RATE);
 }
 
 /*
@@ -47,7 +49,7 @@ static int longest_number(const struct view *view, size_t column, bool grouped)
 
 static bool is_left(const struct column *column)
 {
-	return column->type == CELL_TEXT || cell_is_picture(column->type);
+	return column_type(column) == CELL_TEXT || cell_is_picture(column_type(column));
 }
 
 /* With the sort column's sign, which stands before a title at the right, and after others. */
@@ -62,7 +64,7 @@ static int longest_text(const struct screen *screen, size_t i, int title)
 	const struct view *view = screen->view;
 	int longest = title > NAME_LEAST ? title : NAME_LEAST;
 
-	if (view->type->columns[i].type != CELL_TEXT)
+	if (column_type(&view->type->columns[i]) != CELL_TEXT)
 		return 0;
 	for (size_t at = 0; at < view->nr_rows; at++) {
 		const struct view_row *row = &view->rows[at];
@@ -79,14 +81,14 @@ static int wanted_width(const struct screen *screen, const struct layout *layout
 			int digits, int title)
 {
 	const struct column *column = &screen->view->type->columns[i];
-	int width = column->width;
+	int width = column_width(column);
 
-	if (!screen_has_column(screen, i) || column->flags & COLUMN_BELOW ||
+	if (!screen_has_column(screen, i) || column_is_sentence(column) ||
 	    (screen_is_same_column(screen, i) && i != screen->query->sort))
 		return 0;
-	if (column->type == CELL_TEXT)
-		return COLUMN_LEAST_OF(column->flags);
-	if (column->type == CELL_SPARK)
+	if (column_type(column) == CELL_TEXT)
+		return column->least;
+	if (column_type(column) == CELL_SPARK)
 		return SPARK_MIN;
 	if (layout->is_grouped[i]) /* a mark for every three digits */
 		width += (width + 2) / 3;
@@ -105,7 +107,7 @@ static void set_width(struct layout *layout, struct room *room, size_t i, int wi
 static void show_basic(struct layout *layout, struct room *room)
 {
 	for (size_t i = 0; i < room->nr; i++) {
-		if (!COLUMN_SPARE_OF(room->columns[i].flags) || i == room->sort)
+		if (!room->columns[i].rank || i == room->sort)
 			set_width(layout, room, i, room->wanted[i]);
 	}
 }
@@ -116,29 +118,43 @@ static int missing_for_texts(const struct layout *layout, const struct room *roo
 	int missing = 0;
 
 	for (size_t i = 0; i < room->nr; i++) {
-		int usual = room->columns[i].width;
+		int usual = column_width(&room->columns[i]);
 
-		if (room->columns[i].type == CELL_TEXT && layout->width[i] &&
+		if (column_type(&room->columns[i]) == CELL_TEXT && layout->width[i] &&
 		    layout->width[i] < usual)
 			missing += usual - layout->width[i];
 	}
 	return missing;
 }
 
+/* The lowest rank above one; 0: none. */
+static int next_rank(const struct room *room, int above)
+{
+	int next = 0;
+
+	for (size_t i = 0; i < room->nr; i++) {
+		int rank = room->columns[i].rank;
+
+		if (rank > above && (!next || rank < next))
+			next = rank;
+	}
+	return next;
+}
+
 /*
  * Shows the columns of a rank if there is room for all of them; a picture only if texts can have
  * their usual width beside it.
  */
-static void show_rank(struct layout *layout, struct room *room, unsigned int rank)
+static void show_rank(struct layout *layout, struct room *room, int rank)
 {
 	bool is_of_rank[VIEW_COLUMNS] = { false }, has_picture = false;
 	int needed = 0;
 
 	for (size_t i = 0; i < room->nr; i++) {
 		is_of_rank[i] = !layout->width[i] && room->wanted[i] &&
-				COLUMN_SPARE_OF(room->columns[i].flags) == rank;
+				room->columns[i].rank == rank;
 		needed += is_of_rank[i] ? room->wanted[i] + 1 : 0;
-		has_picture |= is_of_rank[i] && cell_is_picture(room->columns[i].type);
+		has_picture |= is_of_rank[i] && cell_is_picture(column_type(&room->columns[i]));
 	}
 	if (has_picture)
 		needed += missing_for_texts(layout, room);
@@ -157,8 +173,9 @@ static void squeeze(struct layout *layout, struct room *room, bool texts, int le
 		const struct column *column = &room->columns[i];
 		int narrow = texts ? least : room->title[i];
 
-		if ((column->type == CELL_TEXT) != texts ||
-		    (!texts && column->type != CELL_COUNT && column->type != CELL_RATE))
+		if ((column_type(column) == CELL_TEXT) != texts ||
+		    (!texts && column_type(column) != CELL_COUNT &&
+		     column_type(column) != CELL_RATE))
 			continue;
 		narrow = narrow > least ? narrow : least;
 		if (layout->width[i] + room->spare > narrow)
@@ -174,7 +191,7 @@ enum rest { REST_NUMBERS, REST_KEYS, REST_SORT };
 static void drop_rest(struct layout *layout, struct room *room, enum rest rest)
 {
 	for (size_t i = room->nr; i-- > 0 && room->spare < 0;) {
-		bool is_key = room->columns[i].flags & COLUMN_KEY;
+		bool is_key = room->columns[i].is_key;
 		enum rest this = i == room->sort ? REST_SORT : is_key ? REST_KEYS : REST_NUMBERS;
 
 		if (i != layout->name && this == rest)
@@ -198,7 +215,7 @@ static int most_width(const struct room *room, size_t i, enum limit limit)
 	case LIMIT_NAMES:
 		return room->longest[i] < NAME_MAX ? room->longest[i] : NAME_MAX;
 	case LIMIT_USUAL:
-		return room->columns[i].width;
+		return column_width(&room->columns[i]);
 	case LIMIT_ALL:
 		return room->longest[i];
 	}
@@ -207,7 +224,7 @@ static int most_width(const struct room *room, size_t i, enum limit limit)
 
 static bool is_shown_text(const struct layout *layout, const struct room *room, size_t i)
 {
-	return room->columns[i].type == CELL_TEXT && layout->width[i];
+	return column_type(&room->columns[i]) == CELL_TEXT && layout->width[i];
 }
 
 /*
@@ -245,7 +262,7 @@ static void widen_spark(struct layout *layout, struct room *room)
 	for (size_t i = 0; i < room->nr; i++) {
 		int more = STATS_HISTORY - layout->width[i];
 
-		if (room->columns[i].type != CELL_SPARK || !layout->width[i])
+		if (column_type(&room->columns[i]) != CELL_SPARK || !layout->width[i])
 			continue;
 		more = more < room->spare ? more : room->spare;
 		set_width(layout, room, i, layout->width[i] + more);
@@ -297,7 +314,7 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	squeeze(layout, &room, true, NAME_NARROW);
 	squeeze(layout, &room, false, NUMBER_LEAST);
 	/* One number beside the name is enough. */
-	if (room.columns[room.sort].type != CELL_TEXT)
+	if (column_type(&room.columns[room.sort]) != CELL_TEXT)
 		drop_rest(layout, &room, REST_NUMBERS);
 	squeeze(layout, &room, true, NAME_LEAST);
 	drop_rest(layout, &room, REST_NUMBERS);
@@ -306,7 +323,7 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	squeeze(layout, &room, false, NUMBER_LEAST);
 	drop_rest(layout, &room, REST_SORT);
 	widen_texts(layout, &room, LIMIT_LEAST);
-	for (unsigned int rank = 1; rank <= COLUMN_SPARE_OF(~0U); rank++)
+	for (int rank = next_rank(&room, 0); rank; rank = next_rank(&room, rank))
 		show_rank(layout, &room, rank);
 	layout->name = first_shown(layout, &room);
 	total = TOTAL_LEAST - layout->width[layout->name];

@@ -95,7 +95,7 @@ bool screen_has_column(const struct screen *screen, size_t column)
 {
 	const struct column *columns = screen->view->type->columns;
 
-	return !(columns[column].flags & COLUMN_MACHINE_ONLY) &&
+	return !(columns[column].is_for_machines) &&
 	       view_has_column(screen->view, column);
 }
 
@@ -111,11 +111,11 @@ static bool has_ended_rows(const struct view *view)
 
 bool screen_is_same_column(const struct screen *screen, size_t column)
 {
-	unsigned int flags = screen->view->type->columns[column].flags;
+	const struct column *of = &screen->view->type->columns[column];
 
-	return (flags & COLUMN_OF_GUEST && screen->query->guest != GUEST_ANY &&
+	return (of->is_of_guest && screen->query->guest != GUEST_ANY &&
 		!has_ended_rows(screen->view)) ||
-	       (flags & COLUMN_OF_REASON && screen->query->has_reason);
+	       (of->is_of_reason && screen->query->has_reason);
 }
 
 /* The names of guests are cut in the middle, so the pid stays. */
@@ -134,7 +134,7 @@ const char *screen_text_of(const struct screen *screen, const struct view_row *r
 	if (!column && row->depth && row->field != FIELD_NONE)
 		return fields_get(screen->facts->fields, row->field)->label;
 	format_cell(buf, size, &row->cells[column], (int)size, false);
-	if (row->shares_name && !strcmp(screen->view->type->columns[column].id, "guest"))
+	if (row->shares_name && screen->view->type->columns[column].id == COL_GUEST)
 		add_pid(screen, row, buf, size);
 	return buf;
 }

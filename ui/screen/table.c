@@ -32,7 +32,7 @@ static const char *sort_sign(const struct screen *screen)
 /* The scale of a column of pictures, after its title. Buckets of 1 ms and 1 s have their marks. */
 static void paint_scale(const struct painter *painter, size_t i, int behind)
 {
-	enum cell_type type = painter->screen->view->type->columns[i].type;
+	enum cell_type type = column_type(&painter->screen->view->type->columns[i]);
 	int first = painter->layout.col[i], width = painter->layout.width[i];
 	char text[32];
 
@@ -56,7 +56,7 @@ static void paint_title(const struct painter *painter, size_t i)
 	const struct screen *screen = painter->screen;
 	const struct column *column = &screen->view->type->columns[i];
 	const char *title = view_title(screen->view, i);
-	bool is_left = column->type == CELL_TEXT || cell_is_picture(column->type) ||
+	bool is_left = column_type(column) == CELL_TEXT || cell_is_picture(column_type(column)) ||
 		       i == painter->layout.name;
 	enum style style = screen->query->sort == i ? STYLE_SORTED : STYLE_HEADING;
 	int first = painter->layout.col[i], width = painter->layout.width[i];
@@ -138,7 +138,7 @@ static void paint_name(const struct painter *painter)
 /* Shares and pids have no total: the Total row leaves the column blank. */
 static bool has_total(const struct column *column, const struct cell *cell)
 {
-	return cell->type != CELL_NONE || column->type == CELL_RATE;
+	return cell->type != CELL_NONE || column_type(column) == CELL_RATE;
 }
 
 static void paint_picture(const struct painter *painter, size_t i)
@@ -164,7 +164,7 @@ static void paint_picture(const struct painter *painter, size_t i)
 /* A share that is too high is highlighted, except in the selected row, and in dim rows. */
 static enum style number_style(const struct painter *painter, size_t i)
 {
-	int warn = COLUMN_WARN_OF(painter->screen->view->type->columns[i].flags);
+	int warn = painter->screen->view->type->columns[i].warn;
 	const struct cell *cell = &painter->item->cells[i];
 	bool is_plain = painter->style == STYLE_PLAIN || painter->style == STYLE_BOLD;
 
@@ -176,7 +176,7 @@ static enum style number_style(const struct painter *painter, size_t i)
 static void paint_cell(const struct painter *painter, size_t i)
 {
 	const struct layout *layout = &painter->layout;
-	enum cell_type type = painter->screen->view->type->columns[i].type;
+	enum cell_type type = column_type(&painter->screen->view->type->columns[i]);
 	const struct cell *cell = &painter->item->cells[i];
 	int col = layout->col[i], width = layout->width[i];
 	char text[256];

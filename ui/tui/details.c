@@ -14,7 +14,7 @@ static struct query query_of_row(const struct tui *tui, const struct view_type *
 	struct query query = *tui->query;
 
 	query.type = type;
-	query.sort = type->sort;
+	query.sort = view_usual_sort(type);
 	query.reverse = false;
 	if (tui->screen.has_cursor && row->guest != GUEST_ANY)
 		query.guest = row->guest;
@@ -44,7 +44,8 @@ static void add_detail(struct tui *tui, const struct view_type *type)
 	struct view *view = &tui->details.views[nr];
 
 	*query = query_of_row(tui, type);
-	if (view_build(view, query, &tui->facts) < 0 || !view->nr_rows)
+	view_build(view, query, &tui->facts);
+	if (!view->nr_rows)
 		return;
 	detail->view = view;
 	detail->query = query;

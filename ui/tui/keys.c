@@ -27,8 +27,8 @@ static bool can_sort(const struct tui *tui, size_t index)
 {
 	const struct column *column = &tui->query->type->columns[index];
 
-	return !(column->flags & (COLUMN_MACHINE_ONLY | COLUMN_BELOW)) &&
-	       !cell_is_picture(column->type) && view_has_column(&tui->view, index);
+	return !column->is_for_machines && !column_is_sentence(column) &&
+	       !cell_is_picture(column_type(column)) && view_has_column(&tui->view, index);
 }
 
 static void move_sort(struct tui *tui, int by)
@@ -45,8 +45,8 @@ static void move_sort(struct tui *tui, int by)
 /* kvm_stat's o: rates or totals. */
 static void toggle_order(struct tui *tui)
 {
-	int total = view_column_by_id(tui->query->type, "total");
-	int rate = view_column_by_id(tui->query->type, "rate");
+	int total = view_column(tui->query->type, COL_TOTAL);
+	int rate = view_column(tui->query->type, COL_RATE);
 
 	if (total < 0 || rate < 0) {
 		tui_say(tui, "The rows of this view have no rate; < and > sort by a column");

@@ -52,8 +52,7 @@ static void rebuild(struct tui *tui)
 	tui->facts = *monitor_facts(tui_monitor(tui));
 	tui_look_at_long(tui);
 	tui_follow_worst(tui);
-	if (view_build(&tui->view, tui->query, &tui->facts) < 0)
-		tui_say(tui, strerror(ENOMEM));
+	view_build(&tui->view, tui->query, &tui->facts);
 	tui_follow_cursor(tui);
 	tui_follow_history(tui);
 	tui_follow_series(tui);

@@ -29,7 +29,7 @@ static void begin_view(struct tui *tui, const struct view_type *type)
 	const struct view_order *order = order_of(tui, type);
 
 	tui->query->type = type;
-	tui->query->sort = order->type ? order->sort : type->sort;
+	tui->query->sort = order->type ? order->sort : view_usual_sort(type);
 	tui->query->reverse = order->reverse;
 	tui->screen.has_cursor = false;
 	tui->screen.top = 0;

@@ -40,7 +40,7 @@ static const struct {
 static bool has_id(const struct view_type *type, const char *id)
 {
 	for (size_t i = 0; type->columns[i].id; i++) {
-		if (strcmp(type->columns[i].id, id) == 0)
+		if (strcmp(column_name(&type->columns[i]), id) == 0)
 			return true;
 	}
 	return false;
@@ -54,7 +54,7 @@ static void is_column(const struct view_type *type, const char *word, const char
 
 	if (view_column_find(type, word, true, &column, &why) < 0)
 		fail_msg("%s", why.text);
-	assert_string_equal(type->columns[column].id, id);
+	assert_string_equal(column_name(&type->columns[column]), id);
 }
 
 static void of_exits(void **state)
@@ -71,13 +71,13 @@ static void of_exits(void **state)
 
 		snprintf(words[2], sizeof(words[2]), "%s", spellings[i].word);
 		err = options_parse(&exits_command, 3, argv, &options, &why);
-		if (type->columns[column].flags & COLUMN_OF_RECORDING) {
+		if (type->columns[column].is_of_recording) {
 			assert_int_equal(err, -EINVAL);
 			continue;
 		}
 		if (err < 0)
 			fail_msg("exits -k %s: %s", words[2], why.text);
-		assert_string_equal(type->columns[options.column].id, spellings[i].id);
+		assert_string_equal(column_name(&type->columns[options.column]), spellings[i].id);
 	}
 }
 

@@ -177,7 +177,7 @@ static int setup(void **state)
 		return -1;
 	world.env = (struct env){ .root = world.root, .arch = arch_by_name("VMX") };
 	world.query.type = &view_events;
-	world.query.sort = view_events.sort;
+	world.query.sort = view_usual_sort(&view_events);
 	return 0;
 }
 

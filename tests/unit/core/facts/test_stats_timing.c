@@ -250,8 +250,8 @@ static void sums_of_what_is_open(void **state)
 	struct timing_sum sum = { 0 }, all = { 0 };
 
 	(void)state;
-	timing_sum_add(&sum, &two);
-	timing_sum_add(&sum, &one);
+	timing_sum_add(&sum, &two, false);
+	timing_sum_add(&sum, &one, false);
 	timing_sum_merge(&all, &sum);
 	assert_int_equal(all.delta_ns, 14);
 	assert_int_equal(all.delta_ended_ns, 2);
@@ -292,7 +292,7 @@ static void the_longest_of_an_interval(void **state)
 	hit(&timing, 100);
 	take_timed(world, &timing);
 	assert_int_equal(get(world)->interval_max_ns, 1024);
-	timing_sum_add(&sum, get(world));
+	timing_sum_add(&sum, get(world), false);
 	assert_int_equal(sum.interval_max_ns, 1024);
 	assert_int_equal(sum.max_ns, 3000);
 	hit(&timing, 2900);
@@ -485,7 +485,7 @@ static void rows_in_any_order(void **state)
 static void sums(void **state)
 {
 	struct world *world = *state;
-	struct timing_sum sum = { 0 };
+	struct timing_sum sum = { 0 }, later = { 0 };
 	struct timing first = { 0 }, second = { 0 };
 
 	hit(&first, 1000);
@@ -494,15 +494,27 @@ static void sums(void **state)
 	add_timed(world, (struct key){ 1, 0, VMEXIT_MSR }, &first, ROW_FROM_ZERO);
 	add_timed(world, (struct key){ 1, 1, VMEXIT_MSR }, &second, ROW_FROM_ZERO);
 	take(world);
-	for (size_t i = 0; i < 2; i++)
-		timing_sum_add(&sum, stats_at(world->stats, i)->timing);
+	for (size_t i = 0; i < 2; i++) {
+		timing_sum_add(&sum, stats_at(world->stats, i)->timing, true);
+		timing_sum_add(&later, stats_at(world->stats, i)->timing, false);
+	}
 	assert_int_equal(sum.nr, 2);
 	assert_int_equal(sum.total_ns, 7000);
 	assert_int_equal(sum.delta_ns, 7000);
 	assert_int_equal(sum.max_ns, 5000);
-	assert_int_equal(sum.total[3], 2);
-	assert_int_equal(sum.delta[3], 2);
-	assert_int_equal(sum.delta[6], 1);
+	assert_int_equal(sum.hist[3], 2);
+	assert_int_equal(later.hist[3], 2);
+	assert_int_equal(later.hist[6], 1);
+	/* Nothing happens in the next interval. */
+	take(world);
+	later = (struct timing_sum){ 0 };
+	sum = (struct timing_sum){ 0 };
+	for (size_t i = 0; i < stats_count(world->stats); i++) {
+		timing_sum_add(&sum, stats_at(world->stats, i)->timing, true);
+		timing_sum_add(&later, stats_at(world->stats, i)->timing, false);
+	}
+	assert_int_equal(sum.hist[6], 1);
+	assert_int_equal(later.hist[6], 0);
 }
 
 static uint64_t percentile(const uint64_t *hist, double share, uint64_t min_ns, uint64_t max_ns)
@@ -593,7 +605,7 @@ static void a_spread_is_joined_exactly(void **state)
 	add_timed(world, keys[1], &timing, ROW_FROM_ZERO);
 	take(world);
 	for (size_t i = 0; i < stats_count(world->stats); i++)
-		timing_sum_add(&sum, stats_at(world->stats, i)->timing);
+		timing_sum_add(&sum, stats_at(world->stats, i)->timing, false);
 	assert_int_equal(sum.spread.count, 5);
 	assert_int_equal(sum.spread.min_ns, 1);
 	assert_true(fabs(sum.spread.mean_ns - 6) < 1e-9);

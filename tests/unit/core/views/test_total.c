@@ -120,7 +120,8 @@ static void total_is_of_rows(const struct world *world, size_t column)
 	if (view->type == &view_host && value >= least && value <= most)
 		return;
 	fail_msg("%s of %s: Total %g of rows that are %g, or %g on average",
-		 view->type->columns[column].id, view->type->name, value, sum, part / whole);
+		 column_name(&view->type->columns[column]), view->type->name, value, sum,
+		 part / whole);
 }
 
 static size_t totals_are_of_rows(struct world *world)

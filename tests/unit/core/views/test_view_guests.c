@@ -39,7 +39,7 @@ static const char *picture(struct world *world)
 		const struct view_row *row = i < view->nr_rows ? &view->rows[i] : &view->total;
 
 		for (size_t j = 0; j < 9; j++) {
-			if (strncmp(view->type->columns[j].id, "vmm", 3) == 0)
+			if (strncmp(column_name(&view->type->columns[j]), "vmm", 3) == 0)
 				continue;
 			len += (size_t)sprintf(world->text + len, "%s", j ? " " : "");
 			len += put_cell(world->text + len, &row->cells[j]);

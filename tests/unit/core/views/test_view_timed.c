@@ -3,13 +3,20 @@
 #include "core/facts/exit_counter.h"
 #include "tests/worlds/timed_world.h"
 #include "core/views/owners.h"
+#include "core/views/summary.h"
 
 /* ---- guests */
 
 /* Of the Guests view: a column that only the provider "host" has fields for. */
+/* Both views of owners have five columns of their own before the common ones. */
+static size_t at(enum column_id id)
+{
+	return (size_t)view_column(&view_vcpus, id);
+}
+
 static bool is_of_host(size_t column)
 {
-	return (column >= OWNER_THROTTLED && column <= OWNER_MIGRATIONS) ||
+	return (column >= at(COL_THROTTLED) && column <= at(COL_MIGRATIONS)) ||
 	       column == (size_t)view_column_by_id(&view_guests, "vmm_percent");
 }
 
@@ -31,8 +38,8 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 	assert_string_equal(world->view.rate_title, "Exits/s");
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 !is_of_host(i) && i != OWNER_L2 && i != OWNER_POLL &&
-					 i != OWNER_SLEEP && i != OWNER_OPEN);
+				 !is_of_host(i) && i != at(COL_IN_L2) && i != at(COL_IN_POLL) &&
+					 i != at(COL_IN_SLEEP) && i != at(COL_OPEN));
 }
 
 /* Of a read the argument is known when it ends, and then it has all of its time. */
@@ -72,7 +79,7 @@ static void an_exit_that_does_not_end(void **state)
 			    "db1 1 - - -\n"
 			    "web1 0 - - -\n"
 			    "Total - - - -\n");
-	assert_true(view_has_column(&world->view, OWNER_OPEN));
+	assert_true(view_has_column(&world->view, at(COL_OPEN)));
 	set_view(world, &view_guests);
 	world->query.sort = 0;
 	assert_string_equal(picture(world, "guest top open_ns"),
@@ -130,9 +137,9 @@ static void polls_are_a_cost(void **state)
 			    "db1 40.0% 30.0% 10.0% HLT 33.3% 0.40 0.11 0.09 0.30 0.10\n"
 			    "web1 40.0% 0.0% 40.0% MSR_WRITE 16.7% 0.40 0.11 0.09 0.00 0.40\n"
 			    "Total 40.0% 22.5% 17.5% - - -\n");
-	assert_false(view_has_column(&world->view, OWNER_HALT));
-	assert_true(view_has_column(&world->view, OWNER_POLL));
-	assert_true(view_has_column(&world->view, OWNER_SLEEP));
+	assert_false(view_has_column(&world->view, at(COL_IN_HALT)));
+	assert_true(view_has_column(&world->view, at(COL_IN_POLL)));
+	assert_true(view_has_column(&world->view, at(COL_IN_SLEEP)));
 	set_view(world, &view_vcpus);
 	assert_string_equal(picture(world, "guest vcpu poll_percent sleep_percent top"),
 			    "db1 0 30.0% 10.0% HLT\ndb1 1 30.0% 10.0% HLT\n"
@@ -155,8 +162,8 @@ static void polls_rank_among_exits(void **state)
 	set_filter(world, "MSR");
 	assert_string_equal(picture(world, "reason time_percent"),
 			    "MSR_WRITE 10.0%\nTotal 10.0%\n");
-	exits_summarize(&world->facts, GUEST_ANY, &summary);
-	assert_true(summary.has_polls);
+	summary = exits_summarize(&world->facts, GUEST_ANY);
+	assert_true(summary.all.time[TIME_POLL].nr);
 	assert_int_equal(summary.reason, HLT);
 	assert_true(summary.rate_per_s == 150);
 }
@@ -209,7 +216,7 @@ static void guests_without_the_provider_have_no_such_columns(void **state)
 	build(world);
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 (i < OWNER_GUEST || i >= OWNER_HISTORY) && !is_of_host(i));
+				 (i < at(COL_IN_GUEST) || i >= at(COL_HISTORY)) && !is_of_host(i));
 	assert_null(world->view.rate_title);
 }
 
@@ -264,15 +271,15 @@ static void vcpus_whose_exits_are_not_seen(void **state)
 	}
 	assert_string_equal(picture(world, "guest vcpu total top"),
 			    "db1 0 20 IO\ndb1 1 0 -\nweb1 0 0 -\nTotal - 20 -\n");
-	for (size_t i = OWNER_GUEST; i <= OWNER_SPLIT; i++)
+	for (size_t i = at(COL_IN_GUEST); i <= at(COL_SPLIT); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 i == OWNER_TIME || i == OWNER_WAIT);
+				 i == at(COL_VCPU_TIME) || i == at(COL_IN_WAIT));
 	usual(world);
 	build(world);
-	for (size_t i = OWNER_GUEST; i <= OWNER_SPLIT; i++)
+	for (size_t i = at(COL_IN_GUEST); i <= at(COL_SPLIT); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 !is_of_host(i) && i != OWNER_L2 && i != OWNER_POLL &&
-					 i != OWNER_SLEEP);
+				 !is_of_host(i) && i != at(COL_IN_L2) && i != at(COL_IN_POLL) &&
+					 i != at(COL_IN_SLEEP));
 }
 
 /* After r nothing but an exit to user space: it goes on in an exit that began before r. */
@@ -649,15 +656,15 @@ static void summary_of_the_host(void **state)
 
 	set_view(world, &view_vcpus);
 	build(world);
-	exits_summarize(&world->facts, GUEST_ANY, &summary);
+	summary = exits_summarize(&world->facts, GUEST_ANY);
 	assert_null(summary.name);
 	usual(world);
-	exits_summarize(&world->facts, GUEST_ANY, &summary);
+	summary = exits_summarize(&world->facts, GUEST_ANY);
 	assert_string_equal(summary.name, "vmexit");
-	assert_true(summary.sum.rate_per_s > 639 && summary.sum.rate_per_s < 641);
-	assert_true(summary.has_parts);
-	assert_int_equal(summary.part_ns[TIME_WHOLE], 4 * SECOND);
-	assert_int_equal(summary.part_ns[TIME_HALT], 1600 * UINT64_C(1000000));
+	assert_true(summary.all.exits.rate_per_s > 639 && summary.all.exits.rate_per_s < 641);
+	assert_true(summary.all.time[TIME_GUEST].nr_rates);
+	assert_int_equal(summary.all.time[TIME_WHOLE].delta, 4 * SECOND);
+	assert_int_equal(summary.all.time[TIME_HALT].delta, 1600 * UINT64_C(1000000));
 	assert_int_equal(summary.guest, 1);
 	assert_int_equal(summary.reason, MSR);
 	assert_true(summary.rate_per_s > 299 && summary.rate_per_s < 301);
@@ -671,10 +678,10 @@ static void summary_of_one_guest(void **state)
 	set_view(world, &view_vcpus);
 	build(world);
 	usual(world);
-	exits_summarize(&world->facts, 2, &summary);
+	summary = exits_summarize(&world->facts, 2);
 	assert_string_equal(summary.name, "vmexit");
-	assert_true(summary.sum.rate_per_s > 159 && summary.sum.rate_per_s < 161);
-	assert_int_equal(summary.part_ns[TIME_WHOLE], SECOND);
+	assert_true(summary.all.exits.rate_per_s > 159 && summary.all.exits.rate_per_s < 161);
+	assert_int_equal(summary.all.time[TIME_WHOLE].delta, SECOND);
 	assert_int_equal(summary.guest, 2);
 }
 

@@ -608,7 +608,7 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 	w->view.type = &view_exits;
 	w->view.absent = 0;
 	for (size_t i = 0; view_exits.columns[i].id; i++) {
-		if (view_exits.columns[i].flags & COLUMN_OF_RECORDING)
+		if (view_exits.columns[i].is_of_recording)
 			w->view.absent |= 1u << i;
 	}
 	w->view.absent |= 1U << view_column_by_id(&view_exits, "open_ns");

@@ -24,7 +24,7 @@ static struct series_point *begin_series(struct world *w, size_t nr)
 		points[i].interval_ns = 3 * SECOND;
 	}
 	w->query.type = w->view.type = &view_exits;
-	w->query.sort = view_exits.sort;
+	w->query.sort = view_usual_sort(&view_exits);
 	w->screen.series = &series;
 	w->screen.series_cursor = -1;
 	w->screen.series_first_ns = 0;
@@ -653,13 +653,13 @@ static void durations_and_the_past_share_the_lines(void **state)
 static void details_are_left_of_the_past(void **state)
 {
 	struct world *w = *state;
-	struct query query = { .type = &view_exits, .sort = view_exits.sort };
+	struct query query = { .type = &view_exits, .sort = view_usual_sort(&view_exits) };
 	struct view exits = { .type = &view_exits };
 	struct view_row *row;
 
 	usual_series(w, 100);
 	w->query.type = w->view.type = &view_guests;
-	w->query.sort = view_guests.sort;
+	w->query.sort = view_usual_sort(&view_guests);
 	w->screen.shows_heat = false;
 	row = view_add(&w->view);
 	row->cells[0] = cell_text("db1");

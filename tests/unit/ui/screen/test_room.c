@@ -29,13 +29,13 @@ static const char *made_picture(struct world *w, int cols, int rows)
 static void begin_view(struct world *w, const struct view_type *type)
 {
 	w->query.type = w->view.type = type;
-	w->query.sort = type->sort;
+	w->query.sort = view_usual_sort(type);
 	w->view.nr_rows = 0;
 	w->view.absent = 0;
 	for (size_t i = 0; type->columns[i].id; i++) {
 		/* No exit is open. */
-		if (type->columns[i].flags & COLUMN_OF_RECORDING ||
-		    strcmp(type->columns[i].id, "open_ns") == 0)
+		if (type->columns[i].is_of_recording ||
+		    type->columns[i].id == COL_OPEN)
 			w->view.absent |= 1u << i;
 	}
 	memset(&w->view.total, 0, sizeof(w->view.total));
@@ -87,7 +87,7 @@ static void names_are_told_apart_at_80_columns(void **state)
 	char name[64];
 
 	w->query.type = &view_guests;
-	w->query.sort = view_guests.sort;
+	w->query.sort = view_usual_sort(&view_guests);
 	guests_add_fake(w->guests, 90, WIDE_NAME, 2);
 	for (int i = 12; i < 15; i++) {
 		snprintf(name, sizeof(name), "prod-customer-db-eu-west-1-node-%04d", i);
@@ -99,7 +99,7 @@ static void names_are_told_apart_at_80_columns(void **state)
 	begin_view(w, &view_guests);
 	add_row(w, LONG_NAME);
 	add_row(w, WIDE_NAME);
-	w->view.absent = 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP | 1u << OWNER_OPEN;
+	drop_rare(w);
 	made_picture(w, 80, 24);
 	/* The rows have no top exit: its column leaves its room to the names. */
 	assert_string_equal(line(w, 3), " Guest Name               vCPU ▾CurAvg/s Guest%  KVM% "
@@ -125,12 +125,12 @@ static void names_keep_their_least_width(void **state)
 		begin_view(w, types[t]);
 		layout_make(&layout, &w->screen, 80);
 		for (size_t i = 0; columns[i].id; i++) {
-			bool is_name = i == 0 || columns[i].flags & COLUMN_KEY;
+			bool is_name = i == 0 || columns[i].is_key;
 
-			int least = COLUMN_LEAST_OF(columns[i].flags);
+			int least = columns[i].least;
 
-			if (columns[i].type != CELL_TEXT ||
-			    columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_BELOW))
+			if (column_type(&columns[i]) != CELL_TEXT ||
+			    columns[i].is_for_machines || column_is_sentence(&columns[i]))
 				continue;
 			assert_true(least > 0);
 			if (is_name)
@@ -148,9 +148,9 @@ static void what_is_sorted_by_is_on_the_screen(void **state)
 
 		begin_view(w, types[t]);
 		for (size_t i = 0; columns[i].id; i++) {
-			if (columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_OF_RECORDING |
-						COLUMN_BELOW) ||
-			    columns[i].type >= CELL_SPARK || !view_has_column(&w->view, i))
+			if (columns[i].is_for_machines || columns[i].is_of_recording ||
+			    column_is_sentence(&columns[i]) ||
+			    column_type(&columns[i]) >= CELL_SPARK || !view_has_column(&w->view, i))
 				continue;
 			w->query.sort = i;
 			for (int cols = 16; cols <= 200; cols++) {
@@ -190,20 +190,20 @@ static void a_narrow_column_takes_the_place_of_a_wide_one(void **state)
 static int least_width(const struct world *w, const struct layout *layout, size_t i, int cols)
 {
 	const struct column *column = &w->view.type->columns[i];
-	int width = column->width, title = (int)strlen(view_title(&w->view, i));
-	bool is_count = column->type == CELL_COUNT || column->type == CELL_RATE;
+	int width = column_width(column), title = (int)strlen(view_title(&w->view, i));
+	bool is_count = column_type(column) == CELL_COUNT || column_type(column) == CELL_RATE;
 
-	if (column->type == CELL_TEXT)
-		return COLUMN_LEAST_OF(column->flags);
-	if (column->type == CELL_SPARK)
+	if (column_type(column) == CELL_TEXT)
+		return column->least;
+	if (column_type(column) == CELL_SPARK)
 		return 16;
 	if (layout->is_grouped[i] && is_count && cols >= 100)
 		width += (width + 2) / 3;
-	return cell_is_picture(column->type) || title <= width ? width : title;
+	return cell_is_picture(column_type(column)) || title <= width ? width : title;
 }
 
 /* How many columns the hidden ones of a rank need; 0: none is hidden. */
-static int needed_for(const struct world *w, const struct layout *layout, unsigned int rank,
+static int needed_for(const struct world *w, const struct layout *layout, int rank,
 		      int cols)
 {
 	const struct column *columns = w->view.type->columns;
@@ -211,18 +211,19 @@ static int needed_for(const struct world *w, const struct layout *layout, unsign
 	int needed = 0;
 
 	for (size_t i = 0; columns[i].id; i++) {
-		if (layout->width[i] || COLUMN_SPARE_OF(columns[i].flags) != rank ||
-		    columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_BELOW) ||
+		if (layout->width[i] || columns[i].rank != rank ||
+		    columns[i].is_for_machines || column_is_sentence(&columns[i]) ||
 		    !view_has_column(&w->view, i))
 			continue;
 		needed += least_width(w, layout, i, cols) + 1;
-		has_picture |= cell_is_picture(columns[i].type);
+		has_picture |= cell_is_picture(column_type(&columns[i]));
 	}
 	for (size_t i = 0; has_picture && columns[i].id; i++) {
-		int least = COLUMN_LEAST_OF(columns[i].flags);
+		int least = columns[i].least;
 
-		if (columns[i].type == CELL_TEXT && layout->width[i] && columns[i].width > least)
-			needed += columns[i].width - least;
+		if (column_type(&columns[i]) == CELL_TEXT && layout->width[i] &&
+		    column_width(&columns[i]) > least)
+			needed += column_width(&columns[i]) - least;
 	}
 	return needed;
 }
@@ -233,8 +234,8 @@ static int free_columns(const struct world *w, const struct layout *layout, int 
 	int used = 0;
 
 	for (size_t i = 0; columns[i].id; i++) {
-		if (layout->width[i] && columns[i].type != CELL_TEXT &&
-		    columns[i].type != CELL_SPARK)
+		if (layout->width[i] && column_type(&columns[i]) != CELL_TEXT &&
+		    column_type(&columns[i]) != CELL_SPARK)
 			used += layout->width[i] + 1;
 		else if (layout->width[i])
 			used += least_width(w, layout, i, cols) + 1;
@@ -254,7 +255,7 @@ static void no_hidden_column_would_fit(void **state)
 
 			layout_make(&layout, &w->screen, cols);
 			room = free_columns(w, &layout, cols);
-			for (unsigned int rank = 1; rank < 256; rank++) {
+			for (int rank = 1; rank < 256; rank++) {
 				int needed = needed_for(w, &layout, rank, cols);
 
 				if (needed && needed <= room)
@@ -364,9 +365,9 @@ static void headings_never_touch(void **state)
 		begin_view(w, types[t]);
 		add_row(w, LONG_NAME);
 		for (size_t i = 0; columns[i].id; i++) {
-			if (columns[i].flags & (COLUMN_MACHINE_ONLY | COLUMN_OF_RECORDING |
-						COLUMN_BELOW) ||
-			    cell_is_picture(columns[i].type))
+			if (columns[i].is_for_machines || columns[i].is_of_recording ||
+			    column_is_sentence(&columns[i]) ||
+			    cell_is_picture(column_type(&columns[i])))
 				continue;
 			w->query.sort = i;
 			for (int cols = 20; cols <= 200; cols++) {

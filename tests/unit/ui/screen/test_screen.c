@@ -41,7 +41,7 @@ static void guests_by_their_exits(void **state)
 	uint32_t wide = guests_add_fake(w->guests, 417, "データベース-データベース", 2);
 
 	w->query.type = &view_guests;
-	w->query.sort = view_guests.sort;
+	w->query.sort = view_usual_sort(&view_guests);
 	for (uint64_t i = 1; i < 4; i++) {
 		w->counts[EXIT] = 1000 * i;
 		take(w, db);
@@ -901,7 +901,7 @@ static void make_exits(struct world *w)
 	struct view_row *row;
 
 	w->query.type = w->view.type = &view_exits;
-	w->query.sort = view_exits.sort;
+	w->query.sort = view_usual_sort(&view_exits);
 	w->view.absent = 1U << view_column_by_id(&view_exits, "open_ns");
 	for (int i = 0; i < 2; i++) {
 		row = view_add(&w->view);
@@ -941,7 +941,7 @@ static void long_exits_on_a_narrow_screen(void **state)
 	struct view_row *row;
 
 	w->query.type = w->view.type = &view_long_exits;
-	w->query.sort = view_long_exits.sort;
+	w->query.sort = view_usual_sort(&view_long_exits);
 	row = view_add(&w->view);
 	assert_non_null(row);
 	row->cells[0] = cell_text("23:59:58.123456");
@@ -1008,14 +1008,14 @@ static void guests_with_their_split(void **state)
 	struct view_row *row;
 
 	w->query.type = w->view.type = &view_guests;
-	w->query.sort = view_guests.sort;
+	w->query.sort = view_usual_sort(&view_guests);
 	w->view.rate_title = "Exits/s";
 	row = view_add(&w->view);
 	assert_non_null(row);
 	row->cells[0] = cell_text("db1");
 	row->cells[view_column_by_id(&view_guests, "split")] =
 		(struct cell){ .type = CELL_SPLIT, .split = made_split };
-	w->view.absent = 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP | 1u << OWNER_OPEN;
+	drop_rare(w);
 	made_picture(w, 150, 14);
 	assert_non_null(strstr(line(w, 3), "▾Exits/s Guest%  KVM% User% Halt% Wait% Throt%"));
 	assert_non_null(strstr(line(w, 3), "Throt%  CPU% Time split"));
@@ -1033,13 +1033,13 @@ static void each_part_of_the_split_differs(void **state)
 	const struct grid_cell *cells;
 
 	w->query.type = w->view.type = &view_guests;
-	w->query.sort = view_guests.sort;
+	w->query.sort = view_usual_sort(&view_guests);
 	row = view_add(&w->view);
 	assert_non_null(row);
 	row->cells[0] = cell_text("db1");
 	row->cells[view_column_by_id(&view_guests, "split")] =
 		(struct cell){ .type = CELL_SPLIT, .split = made_split };
-	w->view.absent = 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP | 1u << OWNER_OPEN;
+	drop_rare(w);
 	made_picture(w, 150, 14);
 	cells = &w->grid.cells[4 * 150];
 	for (int part = 0; part < SPLIT_PARTS; part++) {
@@ -1083,8 +1083,8 @@ static void high_shares_of_time_stand_out(void **state)
 
 	w->query.type = w->view.type = &view_vcpus;
 	w->view.absent = 1u << view_column_by_id(&view_vcpus, "thread");
-	w->query.sort = view_vcpus.sort;
-	w->view.absent |= 1u << OWNER_L2 | 1u << OWNER_POLL | 1u << OWNER_SLEEP | 1u << OWNER_OPEN;
+	w->query.sort = view_usual_sort(&view_vcpus);
+	drop_rare(w);
 	for (int i = 0; i < 2; i++) {
 		row = view_add(&w->view);
 		assert_non_null(row);

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes cells of groups and owners. */
+#include <math.h>
+#include <string.h>
+
+#include "core/views/fill.h"
+
+/* ---- of a group: counts and durations */
+
+static struct cell rate_of(const struct group *group)
+{
+	if (!group->has_rate)
+		return cell_none();
+	return (struct cell){ .type = CELL_RATE, .number = group->rate_per_s };
+}
+
+static struct cell share_of(const struct row_of *of)
+{
+	const struct group *all = &of->rollup->all_groups;
+
+	if (of->rollup->is_since_start)
+		return cell_percent(of->group->total, all->total);
+	return cell_percent(of->group->delta, all->delta);
+}
+
+/*
+ * Of the exits that ended; absent when none did. A Prometheus has the number and the time of a
+ * reason's exits, and no histogram.
+ */
+static struct cell average(const struct row_of *of)
+{
+	const struct timing_sum *timing = &of->group->timing;
+	bool is_all = of->rollup->is_since_start;
+	uint64_t ended_ns = is_all ? timing->total_ended_ns : timing->delta_ended_ns;
+	uint64_t nr = hist_count(timing->hist);
+
+	if (!nr && ended_ns)
+		nr = is_all ? of->group->total : of->group->delta;
+	return nr ? cell_ns(ended_ns / nr) : cell_none();
+}
+
+static struct cell percentile(const struct row_of *of, enum percentile which)
+{
+	static const double shares[] = { [PERCENTILE_50] = 0.5, [PERCENTILE_99] = 0.99 };
+	const struct timing_sum *timing = &of->group->timing;
+	bool is_all = of->rollup->is_since_start;
+	struct hist_known known = {
+		.time_ns = is_all ? timing->total_ended_ns : timing->delta_ended_ns,
+		.min_ns = timing->spread.min_ns,
+		.max_ns = is_all ? timing->max_ns : timing->interval_max_ns,
+	};
+
+	if (!hist_count(timing->hist))
+		return cell_none();
+	if (of->group->has_percentiles)
+		return cell_ns(of->group->percentiles_ns[which]);
+	return cell_ns(hist_percentile_ns(timing->hist, shares[which], known));
+}
+
+/* The shortest duration: exact in a recording, else, of all, the lower edge of its bucket. */
+static struct cell shortest(const struct row_of *of)
+{
+	const struct timing_sum *timing = &of->group->timing;
+
+	if (timing->spread.count)
+		return cell_ns(timing->spread.min_ns);
+	for (unsigned int i = 0; of->rollup->is_since_start && i < HIST_BUCKETS; i++) {
+		if (timing->hist[i])
+			return cell_ns(i ? hist_edge_ns(i - 1) : 0);
+	}
+	return cell_none();
+}
+
+/* By a clock of 10 ms an exit may have taken 0: a longest of 0 is known if any ended. */
+static struct cell longest(const struct timing_sum *timing, uint64_t max_ns)
+{
+	return max_ns || hist_count(timing->hist) ? cell_ns(max_ns) : cell_none();
+}
+
+/* Of a recording; else absent. The deviation of a single duration is 0. */
+static struct cell deviation(const struct spread *spread)
+{
+	if (!spread->count)
+		return cell_none();
+	if (spread->count < 2)
+		return cell_ns(0);
+	return cell_ns((uint64_t)(sqrt(spread->squares / (double)(spread->count - 1)) + 0.5));
+}
+
+/* A part of the time of the group's vCPUs: since the start, or of the last interval. */
+static uint64_t part_of(const struct row_of *of, enum time_part part)
+{
+	const struct time_sum *sum = &of->owner->time[part];
+
+	return of->rollup->is_since_start ? sum->total : sum->delta;
+}
+
+/* Whether shares of time can be told: of an interval, if all of it was measured. */
+static bool has_times(const struct row_of *of)
+{
+	return of->group->timing.nr &&
+	       (of->rollup->is_since_start || of->rollup->all.time[TIME_WHOLE].nr_rates);
+}
+
+/*
+ * Of the time of halts only what KVM polled is a cost; "halt" in a row of halts where that is not
+ * known.
+ */
+static struct cell time_share(const struct row_of *of)
+{
+	const struct group *group = of->group;
+	bool is_all = of->rollup->is_since_start, is_polled = group_is_polled(of->rollup, group);
+	uint64_t whole_ns = part_of(of, TIME_WHOLE);
+	uint64_t cost_ns = is_all ? group->timing.total_ns - group->halt_ns :
+				    group->timing.delta_ns - group->halt_delta_ns;
+
+	if (group->timing.nr && of->field && of->field->is_idle && !is_polled)
+		return cell_text("halt");
+	if (!has_times(of))
+		return cell_none();
+	if (is_polled)
+		cost_ns += part_of(of, TIME_POLL);
+	/* What a read was about is known when the read ends, and then has its whole time. */
+	return cell_percent(cost_ns < whole_ns ? cost_ns : whole_ns, whole_ns);
+}
+
+/*
+ * Of halts, also in one without end: what was polled, what was slept, both. A row of one reason has
+ * these only if the reason is the halts'.
+ */
+static struct cell halt_share(const struct row_of *of, enum column_id id)
+{
+	uint64_t polled_ns = part_of(of, TIME_POLL), halted_ns = part_of(of, TIME_HALT);
+	bool is_split = of->rollup->all.time[TIME_POLL].nr &&
+			(!(of->rollup->by & GROUP_REASON) ||
+			 group_is_polled(of->rollup, of->group));
+
+	if (!has_times(of) || of->query->event >= EXITS_FIRST_ARGUMENT ||
+	    (id != COL_HALT_SHARE && !is_split))
+		return cell_none();
+	if (id == COL_SLEEP_SHARE)
+		polled_ns = halted_ns > polled_ns ? halted_ns - polled_ns : 0;
+	return cell_percent(id == COL_HALT_SHARE ? halted_ns : polled_ns,
+			    part_of(of, TIME_WHOLE));
+}
+
+static struct cell cell_of_group(enum column_id id, const struct row_of *of)
+{
+	const struct group *group = of->group;
+	const struct timing_sum *timing = &group->timing;
+
+	switch (id) {
+	case COL_TOTAL:
+		return cell_count(group->total);
+	case COL_DELTA:
+		return cell_count(group->delta);
+	case COL_RATE: /* of all, it would be the rate of the last interval only */
+		return of->rollup->is_since_start && !of->facts->is_span ? cell_none() :
+									    rate_of(group);
+	case COL_SHARE:
+		return share_of(of);
+	case COL_TIME_SHARE:
+		return time_share(of);
+	case COL_POLL_SHARE:
+	case COL_SLEEP_SHARE:
+	case COL_HALT_SHARE:
+		return halt_share(of, id);
+	case COL_OPEN:
+		return group->open_ns ? cell_ns(group->open_ns) : cell_none();
+	default:
+		break;
+	}
+	if (!timing->nr)
+		return cell_none();
+	switch (id) {
+	case COL_TIME:
+		return cell_ns(of->rollup->is_since_start ? timing->total_ns : timing->delta_ns);
+	case COL_SHORTEST:
+		return shortest(of);
+	case COL_AVERAGE:
+		return average(of);
+	case COL_DEVIATION:
+		return deviation(&timing->spread);
+	case COL_P50:
+		return percentile(of, PERCENTILE_50);
+	case COL_P99:
+		return percentile(of, PERCENTILE_99);
+	case COL_CUR_LONGEST:
+		return longest(timing, timing->interval_max_ns);
+	case COL_LONGEST:
+		return longest(timing, timing->max_ns);
+	case COL_HIST:
+		return hist_count(timing->hist) ? cell_hist(timing->hist) : cell_none();
+	default:
+		return cell_none();
+	}
+}
+
+/* ---- of an owner: where its time went, and what the host says */
+
+struct cell owner_share(const struct owner *owner, enum time_part part)
+{
+	/* Shares are of whole intervals: the first sample, without a rate, ends none. */
+	if (!owner->time[part].nr_rates ||
+	    (part == TIME_WAIT && owner->wait_source != owner->whole_source))
+		return cell_none();
+	return cell_percent(owner->time[part].delta, owner->time[TIME_WHOLE].delta);
+}
+
+/* What of the halts was not polled; absent when that is not known. */
+static struct cell sleep_share(const struct owner *owner)
+{
+	if (!owner->time[TIME_POLL].nr_rates || !owner->time[TIME_HALT].nr_rates)
+		return cell_none();
+	return cell_percent(owner_slept_ns(owner), owner->time[TIME_WHOLE].delta);
+}
+
+static struct cell split_of(struct owner *owner)
+{
+	const struct time_sum *time = owner->time;
+	const uint64_t ns[SPLIT_PARTS] = {
+		[SPLIT_GUEST] = time[TIME_GUEST].delta,
+		[SPLIT_KVM] = time[TIME_KVM].delta,
+		[SPLIT_USER] = time[TIME_USER].delta,
+		[SPLIT_POLL] = time[TIME_POLL].delta,
+		[SPLIT_HALT] = owner_slept_ns(owner),
+	};
+
+	if (!time[TIME_GUEST].nr_rates || !time[TIME_WHOLE].delta)
+		return cell_none();
+	for (int i = 0; i < SPLIT_PARTS; i++)
+		owner->shares[i] = (double)ns[i] / (double)time[TIME_WHOLE].delta;
+	return (struct cell){ .type = CELL_SPLIT, .split = owner->shares };
+}
+
+static struct cell percent(double part, double whole, bool is_known)
+{
+	if (!is_known || whole <= 0)
+		return cell_none();
+	return (struct cell){
+		.type = CELL_PERCENT, .whole = (float)whole, .number = part * 100 / whole,
+	};
+}
+
+/* In percent of one host CPU. */
+static struct cell of_one_cpu(const struct host_sum *part)
+{
+	return percent(part->per_s, 1e9, part->nr_rates);
+}
+
+/* Where exits have no times, or another source than the wait has them, it is of the interval. */
+static struct cell wait_share(const struct owner *owner, bool is_gone)
+{
+	uint32_t nr = owner->time[TIME_WAIT].nr_rates;
+	struct cell cell = owner_share(owner, TIME_WAIT);
+
+	if (cell.type != CELL_NONE || is_gone)
+		return cell;
+	return percent(owner->wait_per_s, 1e9 * nr, nr);
+}
+
+/* Over how many vCPUs throttled time is averaged, also ones without a quota. */
+static uint32_t throttled_vcpus(const struct owner *owner)
+{
+	uint32_t nr = owner->host[HOST_THROTTLED].nr_rates;
+
+	return nr && owner->time[TIME_WAIT].nr_rates > nr ? owner->time[TIME_WAIT].nr_rates : nr;
+}
+
+/* For a host of a fleet, which has one key for all vCPUs: at most the time that they wait. */
+static struct cell throttled_share(const struct owner *owner)
+{
+	double ns_per_s = owner->host[HOST_THROTTLED].per_s;
+	double wait_per_s = owner->wait_per_s;
+	struct cell wait = wait_share(owner, false);
+
+	if (owner->has_throttled_sums && wait.type == CELL_PERCENT && wait_per_s > 0) {
+		wait.number = wait.number * ns_per_s / wait_per_s;
+		return wait;
+	}
+	return percent(ns_per_s, 1e9 * throttled_vcpus(owner), throttled_vcpus(owner));
+}
+
+static struct cell top_share(const struct owner *owner)
+{
+	uint64_t whole_ns = owner->time[TIME_WHOLE].delta, idle_ns = owner_slept_ns(owner);
+
+	if (owner->top_ns)
+		return cell_percent(owner->top_ns, whole_ns > idle_ns ? whole_ns - idle_ns : 0);
+	return cell_percent(owner->top_count, owner->all_count);
+}
+
+static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_gone)
+{
+	const struct stat_sum *exits = &of->owner->exits;
+
+	if (!exits->nr && (is_gone || !of->is_zero))
+		return cell_none();
+	switch (id) {
+	case COL_TOTAL:
+		return cell_count(exits->total);
+	case COL_SHARE:
+		return cell_percent(exits->total, of->total);
+	case COL_DELTA:
+		return cell_count(exits->delta);
+	case COL_RATE:
+		return !exits->nr && of->has_zero_rate ? (struct cell){ .type = CELL_RATE } :
+							 cell_rate(exits);
+	default:
+		return cell_spark(exits);
+	}
+}
+
+static struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_gone)
+{
+	static const enum time_part parts[COLUMNS] = {
+		[COL_IN_GUEST] = TIME_GUEST, [COL_IN_L2] = TIME_L2, [COL_IN_KVM] = TIME_KVM,
+		[COL_IN_USER] = TIME_USER, [COL_IN_HALT] = TIME_HALT, [COL_IN_POLL] = TIME_POLL,
+	};
+	struct owner *owner = of->owner;
+	const struct host_sum *host = owner->host;
+
+	if (parts[id])
+		return owner_share(owner, parts[id]);
+	switch (id) {
+	case COL_TOTAL:
+	case COL_SHARE:
+	case COL_DELTA:
+	case COL_RATE:
+	case COL_HISTORY:
+		return exits_of(id, of, is_gone);
+	case COL_IN_SLEEP:
+		return sleep_share(owner);
+	case COL_IN_WAIT:
+		return wait_share(owner, is_gone);
+	case COL_VCPU_TIME:
+		return owner->time[TIME_WHOLE].nr_rates ? cell_ns(owner->time[TIME_WHOLE].delta) :
+							  cell_none();
+	case COL_SPLIT:
+		return split_of(owner);
+	case COL_TOP:
+		return owner->top_ns || owner->top_count ?
+			       cell_text(fields_get(of->facts->fields, owner->top)->label) :
+			       cell_none();
+	case COL_TOP_SHARE:
+		return top_share(owner);
+	case COL_OPEN:
+		return owner->open_ns ? cell_ns(owner->open_ns) : cell_none();
+	case COL_VCPUS:
+		return of->guest ? cell_count(of->guest->nr_vcpus) : cell_none();
+	case COL_VMM:
+		return of->guest && of->guest->vmm[0] ? cell_text(of->guest->vmm) : cell_none();
+	default:
+		break;
+	}
+	if (is_gone)
+		return cell_none();
+	switch (id) {
+	case COL_CPU_TIME:
+		return of_one_cpu(&host[HOST_RUN]);
+	case COL_VMM_TIME:
+		return of_one_cpu(&host[HOST_THREAD]);
+	case COL_THROTTLED:
+		return throttled_share(owner);
+	case COL_MIGRATIONS:
+		if (!host[HOST_MIGRATIONS].nr_rates)
+			return cell_none();
+		return (struct cell){ .type = CELL_RATE, .number = host[HOST_MIGRATIONS].per_s };
+	case COL_ON_CPU:
+		if (host[HOST_CPU].nr)
+			return cell_count(host[HOST_CPU].total);
+		return owner->has_exit_cpu ? cell_count(owner->exit_cpu) : cell_none();
+	case COL_AFFINITY:
+		return host[HOST_AFFINITY].total ? cell_count(host[HOST_AFFINITY].total) :
+						   cell_none();
+	case COL_REMOTE:
+		return host[HOST_REMOTE].nr ? cell_percent(host[HOST_REMOTE].total, 1000) :
+					      cell_none();
+	default:
+		return cell_none();
+	}
+}
+
+/* ---- of a host CPU, with the vCPUs that are on it */
+
+static struct cell number(const struct host_sum *part)
+{
+	return part->is_now ? cell_count(part->total) : cell_none();
+}
+
+/*
+ * The kernel counts a throttled thread as one that waits for a CPU, but such a thread would not get
+ * this CPU even if it were free. A CPU without vCPUs is wanted by none: 0.
+ */
+static struct cell cell_of_cpu(enum column_id id, const struct owner *cpu)
+{
+	const struct host_sum *host = cpu->host;
+	double run = host[HOST_RUN].per_s, throttled = host[HOST_THROTTLED].per_s;
+	double all = cpu->wait_per_s, wait = all > throttled ? all - throttled : 0;
+	bool has_wait = cpu->time[TIME_WAIT].nr_rates;
+	bool is_free = !host[HOST_CPU].nr && host[HOST_BUSY].nr_rates;
+
+	switch (id) {
+	case COL_CPU:
+		return cell_count((uint64_t)cpu->key.vcpu);
+	case COL_NODE:
+		return number(&host[HOST_NODE]);
+	case COL_CORE:
+		return number(&host[HOST_CORE]);
+	case COL_SIBLING:
+		return number(&host[HOST_SIBLING]);
+	case COL_BUSY:
+		return of_one_cpu(&host[HOST_BUSY]);
+	case COL_CPU_VCPUS:
+		return cell_count(host[HOST_CPU].nr);
+	case COL_VCPU_BUSY: /* a vCPU that came from another CPU has run on both */
+		return percent(run < 1e9 ? run : 1e9, 1e9, host[HOST_RUN].nr_rates || is_free);
+	case COL_WANT:
+		return percent(run + wait, 1e9, has_wait || is_free);
+	case COL_CPU_WAIT:
+		return percent(wait, run + wait, has_wait);
+	case COL_CPU_THROTTLED:
+		return percent(throttled, 1e9 * throttled_vcpus(cpu), throttled_vcpus(cpu));
+	case COL_RATE:
+		return cell_rate(&cpu->exits);
+	case COL_CPU_KVM:
+		return owner_share(cpu, TIME_KVM);
+	default:
+		return cell_none();
+	}
+}
+
+/* ---- rows */
+
+static const struct key *key_of(const struct row_of *of)
+{
+	return of->group ? &of->group->key : &of->owner->key;
+}
+
+static struct cell name_of(enum column_id id, const struct row_of *of, bool is_gone)
+{
+	const struct key *key = key_of(of);
+	struct cell cell = cell_none();
+
+	switch (id) {
+	case COL_GUEST:
+	case COL_HOST:
+		if (key->guest != GUEST_ANY)
+			cell = cell_guest(of->guest);
+		cell.has_ended = of->guest && is_gone;
+		return cell;
+	case COL_PID:
+		return of->guest ? cell_pid(of->guest->pid) : cell_none();
+	case COL_VCPU:
+		return key->vcpu >= 0 ? cell_count((uint64_t)key->vcpu) : cell_none();
+	case COL_TID:
+		return cell_pid(vcpu_last_tid(guest_vcpu(of->guest, key->vcpu)));
+	case COL_ENDED:
+		return is_gone ? cell_count(1) : cell_none();
+	case COL_REASON:
+		if (of->name)
+			return cell_text(of->name);
+		return of->field ? cell_text(of->field->label) : cell_none();
+	case COL_ARGUMENT:
+		return cell_text(of->field->label);
+	case COL_WHAT: /* the exit's reason, or the kind of access where the reason is not known */
+		return cell_text(fields_get(of->facts->fields,
+					    of->field->reason != FIELD_NONE ? of->field->reason :
+									      of->field->parent)
+					 ->label);
+	default:
+		return cell_none();
+	}
+}
+
+void fill_cells(struct cell *cells, const struct view_type *type, const struct row_of *of,
+		bool is_gone)
+{
+	bool is_cpu = !of->group && of->owner->key.guest == GUEST_ANY;
+
+	for (size_t i = 0; type->columns[i].id; i++) {
+		enum column_id id = type->columns[i].id;
+
+		if (is_cpu)
+			cells[i] = cell_of_cpu(id, of->owner);
+		else if (id <= COL_TID || id == COL_ENDED)
+			cells[i] = name_of(id, of, is_gone);
+		else if (of->group)
+			cells[i] = cell_of_group(id, of);
+		else
+			cells[i] = cell_of_owner(id, of, is_gone);
+	}
+}
+
+struct view_row *fill_row(struct view *view, const struct row_of *of)
+{
+	const struct key *key = key_of(of);
+	struct view_row *row = view_add(view);
+
+	row->guest = key->guest;
+	row->vcpu = key->vcpu;
+	row->is_gone = key->guest != GUEST_ANY && (!of->guest || of->guest->has_ended);
+	if (!of->group && row->vcpu >= 0 && of->guest && !row->is_gone)
+		row->is_gone = !guest_vcpu(of->guest, row->vcpu) ||
+			       !guests_by_id(of->facts->guests, row->guest);
+	if (of->group && of->rollup->by & GROUP_REASON)
+		row->field = of->group->key.field;
+	row->is_rest = !of->group && key->guest == STATS_ENDED;
+	fill_cells(row->cells, view->type, of, row->is_gone);
+	return row;
+}

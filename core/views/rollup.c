@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One pass over the keys of stats. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/array.h"
+#include "core/views/rollup.h"
+
+#define OWNER_ALL UINT32_MAX
+
+bool keys_list(const struct keys *keys, const struct key *key)
+{
+	for (size_t i = 0; i < keys->nr_only; i++) {
+		if (keys->only[i].guest == key->guest && keys->only[i].vcpu == key->vcpu)
+			return true;
+	}
+	return false;
+}
+
+void rollup_begin(struct rollup *rollup, unsigned int by)
+{
+	rollup->keys = (struct keys){ .guest = GUEST_ANY };
+	rollup->by = by;
+	rollup->has_groups = rollup->is_since_start = false;
+	field_set_clear(&rollup->counted);
+	field_set_clear(&rollup->reasons);
+	rollup->all = (struct owner){ .key = { GUEST_ANY, -1, FIELD_ANY } };
+	rollup->all_groups = (struct group){ .key = rollup->all.key, .owner = OWNER_ALL };
+	rollup->halt = (struct halt_reason){ false };
+	rollup->nr_owners = rollup->nr_groups = rollup->nr_spreads = rollup->latest = 0;
+	key_index_clear(&rollup->owner_index);
+	key_index_clear(&rollup->group_index);
+	key_sums_clear(&rollup->costs);
+}
+
+void rollup_release(struct rollup *rollup)
+{
+	free(rollup->owners);
+	free(rollup->groups);
+	free(rollup->spreads);
+	field_set_release(&rollup->counted);
+	field_set_release(&rollup->reasons);
+	key_index_release(&rollup->owner_index);
+	key_index_release(&rollup->group_index);
+	key_sums_release(&rollup->costs);
+	*rollup = (struct rollup){ .by = 0 };
+}
+
+/* ---- owners and groups */
+
+static struct owner *find_owner(struct rollup *rollup, const struct key *key)
+{
+	struct key_index *index = &rollup->owner_index;
+	uint32_t *slot;
+
+	index->size = sizeof(*rollup->owners);
+	key_index_grow(index, rollup->owners, rollup->nr_owners, rollup->nr_owners + 1);
+	slot = key_index_slot(index, rollup->owners, key);
+	if (!*slot) {
+		array_grow_unset(&rollup->owners, &rollup->room_owners, rollup->nr_owners + 1);
+		rollup->owners[rollup->nr_owners++] = (struct owner){ .key = *key };
+		*slot = (uint32_t)rollup->nr_owners;
+	}
+	rollup->latest = *slot - 1;
+	return &rollup->owners[rollup->latest];
+}
+
+void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu)
+{
+	find_owner(rollup, &(struct key){ guest, vcpu, FIELD_ANY });
+}
+
+/* The owner of a key; keys of an owner follow each other. NULL: none. */
+static struct owner *owner_of(struct rollup *rollup, const struct facts *facts,
+			      const struct key *of)
+{
+	struct key key = { rollup->by & GROUP_GUEST ? of->guest : GUEST_ANY,
+			   rollup->by & GROUP_VCPU ? of->vcpu : -1, FIELD_ANY };
+
+	if (rollup->nr_owners && key_equal(&rollup->owners[rollup->latest].key, &key))
+		return &rollup->owners[rollup->latest];
+	if (!rollup->has_groups && key.guest != GUEST_ANY) {
+		/* What the inventory has forgotten is one owner. */
+		if (key.guest != STATS_ENDED && !guests_find(facts->guests, key.guest))
+			key = (struct key){ STATS_ENDED, -1, FIELD_ANY };
+		/* What is known by guest only is of no vCPU. */
+		if (rollup->by & GROUP_VCPU && key.vcpu < 0 && key.guest != STATS_ENDED)
+			return NULL;
+	}
+	return find_owner(rollup, &key);
+}
+
+/* Of the owner that was found last. */
+static struct group *group_of(struct rollup *rollup, uint32_t field)
+{
+	struct key_index *index = &rollup->group_index;
+	struct key key = rollup->owners[rollup->latest].key;
+	uint32_t *slot;
+
+	key.field = rollup->by & GROUP_REASON ? field : FIELD_ANY;
+	index->size = sizeof(*rollup->groups);
+	key_index_grow(index, rollup->groups, rollup->nr_groups, rollup->nr_groups + 1);
+	slot = key_index_slot(index, rollup->groups, &key);
+	if (!*slot) {
+		array_grow_unset(&rollup->groups, &rollup->room_groups, rollup->nr_groups + 1);
+		rollup->groups[rollup->nr_groups++] =
+			(struct group){ .key = key, .owner = (uint32_t)rollup->latest };
+		*slot = (uint32_t)rollup->nr_groups;
+	}
+	return &rollup->groups[*slot - 1];
+}
+
+const struct owner *rollup_owner_of(const struct rollup *rollup, const struct group *group)
+{
+	return group->owner == OWNER_ALL ? &rollup->all : &rollup->owners[group->owner];
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+	return key_compare(&((const struct owner *)a)->key, &((const struct owner *)b)->key);
+}
+
+/* ---- what an owner has */
+
+/*
+ * Times are read one after another, and the clock once before them: on a busy host the time that a
+ * thread ran may be of some ms more. A host of a fleet has one key for all vCPUs.
+ */
+static double time_rate(const struct stats_item *stat)
+{
+	return stat->key.vcpu >= 0 && stat->rate_per_s > 1e9 ? 1e9 : stat->rate_per_s;
+}
+
+static void time_add(struct time_sum *time, const struct stats_item *stat)
+{
+	time->total += stat->total;
+	time->delta += stat->delta;
+	time->nr++;
+	time->nr_rates += stat->has_rate;
+}
+
+static void host_add(struct host_sum *host, const struct stats_item *stat, uint64_t tick)
+{
+	host->total += stat->total;
+	host->per_s += stat->has_rate ? time_rate(stat) : 0;
+	host->nr++;
+	host->nr_rates += stat->has_rate;
+	host->is_now |= stat->seen == tick;
+}
+
+static void host_join(struct host_sum *host, const struct host_sum *more)
+{
+	host->total += more->total;
+	host->per_s += more->per_s;
+	host->nr += more->nr;
+	host->nr_rates += more->nr_rates;
+	host->is_now |= more->is_now;
+}
+
+static void time_join(struct time_sum *time, const struct time_sum *more)
+{
+	time->total += more->total;
+	time->delta += more->delta;
+	time->nr += more->nr;
+	time->nr_rates += more->nr_rates;
+}
+
+void owner_join(struct owner *owner, const struct owner *more)
+{
+	for (int i = 0; i < TIME_PARTS; i++)
+		time_join(&owner->time[i], &more->time[i]);
+	for (int i = 0; i < OWNER_HOST; i++)
+		host_join(&owner->host[i], &more->host[i]);
+	owner->wait_per_s += more->wait_per_s;
+	if (more->time[TIME_WHOLE].nr)
+		owner->whole_source = more->whole_source;
+	if (more->time[TIME_WAIT].nr)
+		owner->wait_source = more->wait_source;
+	owner->has_throttled_sums |= more->has_throttled_sums;
+	stat_sum_merge(&owner->exits, &more->exits);
+}
+
+uint64_t owner_slept_ns(const struct owner *owner)
+{
+	const struct time_sum *time = owner->time;
+
+	return time[TIME_HALT].delta > time[TIME_POLL].delta ?
+		       time[TIME_HALT].delta - time[TIME_POLL].delta : 0;
+}
+
+static bool is_of_owner(const struct field *field)
+{
+	return field->use == USE_TIME || field->use == USE_CPU ||
+	       (field->use == USE_HOST && field->part < OWNER_HOST && field->parent == FIELD_NONE);
+}
+
+static void owner_add(struct owner *owner, const struct field *field,
+		      const struct stats_item *stat, uint64_t tick)
+{
+	if (field->use == USE_CPU) {
+		owner->has_exit_cpu = true;
+		owner->exit_cpu = stat->total;
+	} else if (field->use == USE_HOST) {
+		host_add(&owner->host[field->part], stat, tick);
+		owner->has_throttled_sums |= field->part == HOST_THROTTLED && stat->key.vcpu < 0;
+	} else if (field->use == USE_TIME) {
+		time_add(&owner->time[field->part], stat);
+		if (field->part == TIME_WHOLE) {
+			owner->whole_source = field->source;
+		} else if (field->part == TIME_WAIT) {
+			owner->wait_source = field->source;
+			owner->wait_per_s += stat->has_rate ? time_rate(stat) : 0;
+		}
+	}
+}
+
+/* ---- the costliest reason */
+
+static void owner_add_cost(struct owner *owner, uint32_t field, uint64_t ns, uint64_t count)
+{
+	bool is_costlier = ns > owner->top_ns;
+
+	if (ns == owner->top_ns)
+		is_costlier = count > owner->top_count ||
+			      (count == owner->top_count && field < owner->top);
+	owner->all_ns += ns;
+	owner->all_count += count;
+	if (!is_costlier)
+		return;
+	owner->top = field;
+	owner->top_ns = ns;
+	owner->top_count = count;
+}
+
+/* A reason has one key in an owner that is a vCPU; else its keys are added up first. */
+static void add_reason(struct rollup *rollup, struct owner *owner, const struct field *field,
+		       const struct stats_item *stat, uint64_t open_ns)
+{
+	uint64_t delta_ns = stat->timing ? stat->timing->delta_ns : 0;
+	struct key key = owner->key;
+	struct key_sum *cost;
+
+	if (open_ns > owner->open_ns)
+		owner->open_ns = open_ns;
+	if (field->is_idle)
+		owner->nr_halts += stat->delta;
+	if (field->is_idle || (!stat->delta && !delta_ns))
+		return;
+	if (rollup->by & GROUP_VCPU) {
+		owner_add_cost(owner, stat->key.field, delta_ns, stat->delta);
+		return;
+	}
+	key.field = stat->key.field;
+	cost = key_sums_get(&rollup->costs, &key);
+	cost->count += stat->delta;
+	cost->ns += delta_ns;
+}
+
+static void add_costs(struct rollup *rollup)
+{
+	bool is_known = rollup->halt.is_known &&
+			field_set_has(&rollup->reasons, rollup->halt.field);
+
+	for (size_t i = 0; i < rollup->costs.nr; i++) {
+		const struct key_sum *cost = &rollup->costs.list[i];
+		struct key key = { cost->key.guest, cost->key.vcpu, FIELD_ANY };
+
+		owner_add_cost(find_owner(rollup, &key), cost->key.field, cost->ns, cost->count);
+	}
+	for (size_t i = 0; is_known && i < rollup->nr_owners; i++) {
+		struct owner *owner = &rollup->owners[i];
+
+		if (owner->time[TIME_POLL].delta)
+			owner_add_cost(owner, rollup->halt.field, owner->time[TIME_POLL].delta,
+				       owner->nr_halts);
+	}
+}
+
+/* ---- what a group has */
+
+static void group_add(struct rollup *rollup, struct group *group, const struct field *field,
+		      const struct stats_item *stat, uint64_t open_ns)
+{
+	const struct stats_timing *timing = stat->timing;
+
+	group->total += stat->total;
+	group->delta += stat->delta;
+	group->rate_per_s += stat->rate_per_s;
+	group->has_rate |= stat->has_rate;
+	if (open_ns > group->open_ns)
+		group->open_ns = open_ns;
+	if (!timing)
+		return;
+	timing_sum_add(&group->timing, timing, rollup->is_since_start);
+	if (field->is_idle) {
+		group->nr_halts++;
+		group->halt_ns += timing->total_ns;
+		group->halt_delta_ns += timing->delta_ns;
+	}
+	if (timing->raw.spread && timing->raw.spread->buckets) {
+		array_grow_unset(&rollup->spreads, &rollup->room_spreads, rollup->nr_spreads + 1);
+		rollup->spreads[rollup->nr_spreads++] =
+			(struct spread_of_group){ timing->raw.spread, group->spreads };
+		group->spreads = (uint32_t)rollup->nr_spreads;
+	}
+}
+
+static void group_join(struct group *all, const struct group *group)
+{
+	all->total += group->total;
+	all->delta += group->delta;
+	all->rate_per_s += group->rate_per_s;
+	all->has_rate |= group->has_rate;
+	timing_sum_merge(&all->timing, &group->timing);
+	all->nr_halts += group->nr_halts;
+	all->halt_ns += group->halt_ns;
+	all->halt_delta_ns += group->halt_delta_ns;
+}
+
+static void set_percentiles(struct group *group, const struct buckets *buckets, double unit_ns)
+{
+	static const double shares[] = { [PERCENTILE_50] = 0.5, [PERCENTILE_99] = 0.99 };
+	const struct timing_sum *timing = &group->timing;
+
+	group->has_percentiles = true;
+	for (int i = 0; i < NR_PERCENTILES; i++) {
+		double ns = (double)buckets_percentile(buckets, shares[i]) * unit_ns + 0.5;
+
+		ns = fmin(fmax(ns, (double)timing->spread.min_ns), (double)timing->max_ns);
+		group->percentiles_ns[i] = (uint64_t)ns;
+	}
+}
+
+/* Of a recording, which has one unit. A list of spreads ends with 0, which is no number. */
+static void set_all_percentiles(struct rollup *rollup)
+{
+	struct buckets all = { .nr = 0 };
+
+	if (!rollup->nr_spreads)
+		return;
+	for (size_t i = 0; i < rollup->nr_groups; i++) {
+		struct group *group = &rollup->groups[i];
+		struct buckets sum = { .nr = 0 };
+
+		for (uint32_t at = group->spreads; at; at = rollup->spreads[at - 1].next)
+			buckets_join(&sum, rollup->spreads[at - 1].spread->buckets);
+		if (group->spreads)
+			set_percentiles(group, &sum, rollup->spreads[0].spread->ns_per_unit);
+		buckets_join(&all, &sum);
+		buckets_release(&sum);
+	}
+	set_percentiles(&rollup->all_groups, &all, rollup->spreads[0].spread->ns_per_unit);
+	buckets_release(&all);
+}
+
+bool group_is_polled(const struct rollup *rollup, const struct group *group)
+{
+	bool has_all = !(rollup->by & GROUP_REASON) || group == &rollup->all_groups;
+
+	return rollup->all.time[TIME_POLL].nr && rollup->halt.is_known && group->nr_halts &&
+	       field_set_has(&rollup->counted, rollup->halt.field) &&
+	       (has_all || group->key.field == rollup->halt.field);
+}
+
+/* ---- the pass */
+
+static void add_key(struct rollup *rollup, const struct facts *facts,
+		    const struct stats_item *stat)
+{
+	const struct field *field = fields_get(facts->fields, stat->key.field);
+	bool is_counted = field_set_has(&rollup->counted, stat->key.field);
+	bool is_reason = field_set_has(&rollup->reasons, stat->key.field);
+	uint64_t open_ns = is_counted || is_reason ?
+				   stats_open_ns(facts->stats, facts->fields, stat) : 0;
+	struct owner *owner;
+
+	if (!keys_have(&rollup->keys, &stat->key))
+		return;
+	if (field->is_idle)
+		halt_reason_look(&rollup->halt, field, stat);
+	if (!is_counted && !is_reason && !is_of_owner(field))
+		return;
+	owner = owner_of(rollup, facts, &stat->key);
+	if (!owner)
+		return;
+	owner_add(owner, field, stat, stats_tick(facts->stats));
+	if (is_reason)
+		add_reason(rollup, owner, field, stat, open_ns);
+	if (is_counted && rollup->has_groups)
+		group_add(rollup, group_of(rollup, stat->key.field), field, stat, open_ns);
+	else if (is_counted)
+		stat_sum_add(&owner->exits, stat, FIELD_COUNTER, stats_tick(facts->stats));
+}
+
+void rollup(struct rollup *rollup, const struct facts *facts)
+{
+	for (size_t i = 0; i < stats_count(facts->stats); i++)
+		add_key(rollup, facts, stats_at(facts->stats, i));
+	add_costs(rollup);
+	for (size_t i = 0; rollup->has_groups && i < rollup->nr_owners; i++)
+		owner_join(&rollup->all, &rollup->owners[i]);
+	for (size_t i = 0; i < rollup->nr_groups; i++)
+		group_join(&rollup->all_groups, &rollup->groups[i]);
+	set_all_percentiles(rollup);
+	if (!rollup->has_groups && rollup->nr_owners)
+		qsort(rollup->owners, rollup->nr_owners, sizeof(*rollup->owners), compare_owners);
+}
+
+struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu)
+{
+	const struct owner wanted = { .key = { guest, vcpu, FIELD_ANY } };
+
+	if (!rollup->nr_owners)
+		return NULL;
+	return bsearch(&wanted, rollup->owners, rollup->nr_owners, sizeof(wanted), compare_owners);
+}
+
+uint64_t rollup_total(const struct rollup *rollup, uint32_t guest)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < rollup->nr_owners; i++) {
+		const struct owner *owner = &rollup->owners[i];
+
+		if (owner->key.guest != GUEST_ANY && (!guest || owner->key.guest == guest))
+			total += owner->exits.total;
+	}
+	return total;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rollup - the keys of stats added up, for every view, the head line and the exporter.
+ *
+ * An owner is a guest, a vCPU, a host CPU, or all together: where its time went, what the host says
+ * of it, its exits with their history, its costliest reason. A group is a field of an owner, or all
+ * of the chosen ones: counts and durations. The memory is the roll-up's, and serves the next one.
+ */
+#ifndef KVMTOP_CORE_VIEWS_ROLLUP_H
+#define KVMTOP_CORE_VIEWS_ROLLUP_H
+
+#include "core/facts/exit_counter.h"
+#include "core/facts/key_sums.h"
+#include "core/views/cell.h"
+
+
+/* What the rows of a view are, together: a vCPU is GROUP_GUEST | GROUP_VCPU. */
+enum {
+	GROUP_GUEST = 1 << 0,
+	GROUP_VCPU = 1 << 1, /* with GROUP_GUEST */
+	GROUP_REASON = 1 << 2, /* or argument, see struct query */
+	GROUP_ALL = GROUP_GUEST | GROUP_VCPU | GROUP_REASON,
+	GROUP_ARGUMENT = 1 << 3, /* of exits */
+	GROUP_EVENT = 1 << 4,
+	GROUP_HOST = 1 << 5, /* each a guest of the inventory; no tab */
+};
+
+/* One vCPU of a guest. */
+struct vcpu_key {
+	uint32_t guest;
+	int32_t vcpu;
+};
+
+/* Which keys are added up. */
+struct keys {
+	uint32_t guest; /* GUEST_ANY: of all */
+	bool has_vcpu;
+	int32_t vcpu;
+	const struct vcpu_key *only; /* nr_only of them; 0: all */
+	size_t nr_only;
+};
+
+bool keys_list(const struct keys *keys, const struct key *key);
+
+static inline bool keys_have(const struct keys *keys, const struct key *key)
+{
+	return (keys->guest == GUEST_ANY || key->guest == keys->guest) &&
+	       (!keys->has_vcpu || key->vcpu == keys->vcpu) &&
+	       (!keys->nr_only || keys_list(keys, key));
+}
+
+/* One part of vCPUs' time over the keys of an owner. */
+struct time_sum {
+	uint64_t total, delta; /* ns since the start or the reset; of the last interval */
+	uint32_t nr, nr_rates; /* keys; the ones with a rate, which is of a whole interval */
+};
+
+/* The same of what the host says. */
+struct host_sum {
+	uint64_t total;
+	double per_s;
+	uint32_t nr, nr_rates : 31;
+	bool is_now : 1; /* the latest sample has it */
+};
+
+#define OWNER_HOST (HOST_GUESTS + 1) /* the parts of what the host says that owners have */
+
+struct owner {
+	struct key key; /* of GUEST_ANY the vCPU is a host CPU's number, or -1: all */
+	struct time_sum time[TIME_PARTS];
+	struct host_sum host[OWNER_HOST];
+	double wait_per_s; /* of TIME_WAIT */
+	uint32_t whole_source, wait_source; /* each source has an interval of its own */
+	bool has_throttled_sums; /* of keys that have many vCPUs each */
+	bool has_exit_cpu;
+	uint64_t exit_cpu; /* where its latest exit was */
+	struct stat_sum exits; /* of rollup.counted */
+	uint64_t open_ns; /* the longest exit that is open, see stats_open_ns() */
+	/* The costliest of rollup.reasons; the cost of halts is what was polled. */
+	uint32_t top; /* valid if top_ns or top_count is not 0 */
+	uint64_t top_ns, top_count;
+	uint64_t all_ns, all_count; /* of all reasons */
+	uint64_t nr_halts;
+	double shares[SPLIT_PARTS]; /* for the cell of a picture */
+};
+
+enum percentile { PERCENTILE_50, PERCENTILE_99, NR_PERCENTILES };
+
+#define FIELD_ANY 0 /* in the key of a group: the group has all fields */
+
+struct group {
+	struct key key; /* GUEST_ANY, -1, FIELD_ANY: all guests, vCPUs, fields */
+	uint32_t owner; /* see rollup_owner_of() */
+	uint32_t spreads; /* the roll-up's own */
+	uint64_t total, delta;
+	double rate_per_s;
+	bool has_rate;
+	bool has_percentiles; /* of a recording, which knows more than timing's buckets */
+	uint64_t percentiles_ns[NR_PERCENTILES];
+	uint64_t open_ns; /* the longest that is open, see stats_open_ns() */
+	/* The keys of halts in the group, and how long the halts took that ended. */
+	uint32_t nr_halts;
+	uint64_t halt_ns, halt_delta_ns;
+	struct timing_sum timing;
+};
+
+struct rollup {
+	/* Asked for, after rollup_begin(): */
+	struct keys keys;
+	unsigned int by; /* GROUP_*: an owner for each guest, vCPU; a group for each reason */
+	bool has_groups;	   /* what is counted is in groups; else in its owner's exits */
+	bool is_since_start; /* groups' buckets are since the start, not of the interval */
+	struct field_set counted;  /* the fields that are added up */
+	struct field_set reasons;  /* the fields that may be an owner's costliest */
+
+	/* The result: */
+	struct owner *owners; /* without groups: ascending by guest and vCPU */
+	size_t nr_owners;
+	struct owner all; /* with groups: the sum of the owners */
+	struct group *groups;
+	size_t nr_groups;
+	struct group all_groups;
+	struct halt_reason halt; /* the halts that KVM polls in */
+
+	/* Its own: */
+	size_t room_owners, room_groups, latest;
+	struct key_index owner_index, group_index;
+	struct key_sums costs; /* by owner and reason */
+	struct spread_of_group {
+		const struct spread *spread;
+		uint32_t next;
+	} *spreads;
+	size_t nr_spreads, room_spreads;
+};
+
+/* Forgets what was asked for and the result, but keeps the memory. */
+void rollup_begin(struct rollup *rollup, unsigned int by);
+/* An owner that is in the result also if there is no key of it. */
+void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu);
+void rollup(struct rollup *rollup, const struct facts *facts);
+void rollup_release(struct rollup *rollup);
+
+/* The group's owner; of all_groups: all. */
+const struct owner *rollup_owner_of(const struct rollup *rollup, const struct group *group);
+/* Of a roll-up without groups; NULL: none. */
+struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu);
+/* How many exits the owners of one guest, or of all with GUEST_ANY, had since the start. */
+uint64_t rollup_total(const struct rollup *rollup, uint32_t guest);
+/* Adds what one owner has to another: parts and exits. */
+void owner_join(struct owner *owner, const struct owner *more);
+/* What of the halts of the last interval was not polled. */
+uint64_t owner_slept_ns(const struct owner *owner);
+/* Whether the group has the halts that KVM polls in, and what it polled is known. */
+bool group_is_polled(const struct rollup *rollup, const struct group *group);
+
+#endif
