@@ -101,7 +101,7 @@ static const struct option_spec specs[] = {
 	HEADING("show", "How to show it"),
 	ROW(VALUE_FLAG, TOP, '1', "once", NULL, batch, "count for a second, print, end",
 	    .alias = "batch"),
-	FLAG(TOP | NOW | FROM_STORE, 'l', "log", log, "print a line per interval"),
+	FLAG(TOP, 'l', "log", log, "print a line per interval"),
 	STRING(TOP, 'L', "output", "FILE", output, "the same, appended to FILE; SIGHUP reopens it",
 	       .alias = "log-to-file", BY_TOPIC, FILES),
 	STRING(EXITS | WHY | REPORT, 0, "output", "FILE", output, "with --csv or --json: to FILE",

@@ -9,6 +9,7 @@
 #include "lib/clock.h"
 #include "lib/units.h"
 #include "lib/when.h"
+#include "lib/xalloc.h"
 #include "cmd/options.h"
 #include "core/metrics.h"
 #include "history/file.h"
@@ -205,6 +206,16 @@ static int take_choice(struct options *options, const char *text, bool is_filter
 		options->choices[options->nr_choices++].pattern = text;
 	}
 	return 0;
+}
+
+const char **options_sources(const struct options *options, size_t *ret_nr)
+{
+	const char **names = xcalloc(options->nr_words + 1, sizeof(*names));
+
+	names[0] = options->url ? options->url : options->read_file;
+	memcpy(names + 1, options->words, options->nr_words * sizeof(*names));
+	*ret_nr = options->nr_words + 1;
+	return names;
 }
 
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,

@@ -131,6 +131,9 @@ struct options {
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,
 		 struct why *why);
 
+/* What -r names, and the words, which are further files of a recording; the caller frees it. */
+const char **options_sources(const struct options *options, size_t *ret_nr);
+
 bool options_is_url(const char *text);
 int options_take_url(const char *text, struct options *options, struct why *why);
 

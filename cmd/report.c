@@ -26,8 +26,7 @@ static void say_clocks(const struct recording *recording)
 			other->clock_name);
 }
 
-/* Prints what could not be read: STATUS_FAILURE if there was anything, else STATUS_OK. */
-static int say_problems(const struct recording *recording)
+int report_problems(const struct recording *recording)
 {
 	const struct trace_problem *problem;
 	struct why why = { "" };
@@ -118,8 +117,8 @@ int report_recordings(const char *const *paths, size_t nr, const struct options 
 	if (!err)
 		err = show(&recording, &other, options, &why);
 	if (recording.trace)
-		status = say_problems(&recording);
-	if (other.trace && say_problems(&other) != STATUS_OK)
+		status = report_problems(&recording);
+	if (other.trace && report_problems(&other) != STATUS_OK)
 		status = STATUS_FAILURE;
 	recording_release(&recording);
 	recording_release(&other);

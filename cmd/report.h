@@ -18,6 +18,9 @@
 /* What is printed as text: the view that was asked for, else the table of exits. */
 const struct view_type *report_view(const struct options *options);
 
+/* Prints what could not be read: STATUS_FAILURE if there was anything, else STATUS_OK. */
+int report_problems(const struct recording *recording);
+
 /* Reads the words about what is printed. 0 or -EINVAL with why. */
 int report_understand(struct options *options, struct why *why);
 

@@ -347,6 +347,13 @@ static int check_outputs(const struct options *options, struct why *why)
 	return 0;
 }
 
+/* Without times: the table of kvmtop report, or the screen. */
+static bool is_whole_recording(const struct options *options)
+{
+	return options->source == FROM_RECORDING && options->mode & (MODE_SCREEN | MODE_ONCE) &&
+	       !options->at && !options->from && !options->to;
+}
+
 static int understand(struct options *options, struct why *why)
 {
 	char names[128];
@@ -359,7 +366,7 @@ static int understand(struct options *options, struct why *why)
 			       "unexpected argument \"%s\"; a command is the first word: %s",
 			       options->words[0], names);
 	}
-	if (options->source != FROM_RECORDING)
+	if (!is_whole_recording(options))
 		return 0;
 	if (options->by_guest && !options->view_name)
 		options->view_name = "guests";
@@ -367,17 +374,14 @@ static int understand(struct options *options, struct why *why)
 	return report_understand(options, why);
 }
 
-/* The words are further files of the recording of -r. */
-static int read_recording(const struct options *options)
+/* A recording as a whole, as kvmtop report shows and prints it. */
+static int report(const struct options *options)
 {
-	size_t nr = options->nr_words;
-	const char **paths = xcalloc(nr + 1, sizeof(*paths));
-	int status;
+	size_t nr;
+	const char **names = options_sources(options, &nr);
+	int status = report_recordings(names, nr, options);
 
-	paths[0] = options->read_file;
-	memcpy(paths + 1, options->words, nr * sizeof(*paths));
-	status = report_recordings(paths, nr + 1, options);
-	free(paths);
+	free(names);
 	return status;
 }
 
@@ -391,10 +395,8 @@ static int run_without(const struct options *options, struct query *query)
 		puts("kvmtop " KVMTOP_VERSION);
 		return STATUS_OK;
 	}
-	if (options->source == FROM_RECORDING)
-		return read_recording(options);
-	if (options->source & FROM_STORE)
-		return top_read(options, query);
+	if (options->source & FROM_PAST)
+		return is_whole_recording(options) ? report(options) : top_read(options, query);
 	if (env_init(&env, options->sysroot, &why) < 0)
 		return say_failure(-ENOENT, &why);
 	env.engine = options->engine;
@@ -415,7 +417,7 @@ static int run_top(struct options *options)
 
 	if (options->mode == MODE_COMPLETE)
 		return run_completion(&top, options);
-	if (options->source != FROM_RECORDING && top_query_init(options, &top.run.query, &why) < 0)
+	if (!is_whole_recording(options) && top_query_init(options, &top.run.query, &why) < 0)
 		return say_usage("", &why);
 	err = check_outputs(options, &why);
 	if (err)

@@ -12,13 +12,14 @@
 
 static int read_span(struct history_span *span, const char *range,
 		     const struct options *options, struct store store,
-		     const struct when_origin *origin, struct vcpu_key **ret_only, struct why *why)
+		     struct fields *fields, const struct when_origin *origin,
+		     struct vcpu_key **ret_only, struct why *why)
 {
 	uint64_t from_ns, to_ns;
 	int err = when_parse_range(range, origin, &from_ns, &to_ns, why);
 
 	if (!err)
-		err = span_read(span, store, NULL, from_ns, to_ns, why);
+		err = span_read(span, store, fields, from_ns, to_ns, why);
 	return err ? err : top_query_span_guests(options, interval_guests(span->interval),
 						 &span->query, ret_only, why);
 }
@@ -64,7 +65,7 @@ static int write_view(const struct options *options, const struct lines_span spa
 }
 
 int top_diff(const struct options *options, const struct query *query, struct store store,
-	     const struct when_origin *origin, struct why *why)
+	     struct fields *fields, const struct when_origin *origin, struct why *why)
 {
 	struct history_span spans[2] = { { .query = *query }, { .query = *query } };
 	struct vcpu_key *only[2] = { NULL, NULL };
@@ -75,8 +76,8 @@ int top_diff(const struct options *options, const struct query *query, struct st
 	for (int i = 0; i < 2; i++)
 		spans[i].query.groups = span_groups(query->type);
 	for (int i = 0; i < 2 && !err; i++) {
-		err = read_span(&spans[i], options->diff[i], options, store, origin, &only[i],
-				why);
+		err = read_span(&spans[i], options->diff[i], options, store, fields, origin,
+				&only[i], why);
 		if (!err)
 			about[i] = about_of(spans[i].interval);
 	}

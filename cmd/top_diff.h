@@ -11,10 +11,10 @@
 #include "core/views/query.h"
 
 /*
- * query: its filter chooses rows. 0, or -errno with why: -ERANGE: a span ends before it begins;
- * -ENOENT without why: a span has no sample.
+ * query: its filter chooses rows; fields: see interval_new(). 0, or -errno with why: -ERANGE: a
+ * span ends before it begins; -ENOENT without why: a span has no sample.
  */
 int top_diff(const struct options *options, const struct query *query, struct store store,
-	     const struct when_origin *origin, struct why *why);
+	     struct fields *fields, const struct when_origin *origin, struct why *why);
 
 #endif

@@ -10,12 +10,14 @@
 #include "lib/say.h"
 #include "lib/when.h"
 #include "cmd/lists.h"
+#include "cmd/report.h"
 #include "cmd/run.h"
 #include "cmd/source.h"
 #include "cmd/top_diff.h"
 #include "cmd/top_lines.h"
 #include "cmd/top_read.h"
 #include "history/past.h"
+#include "trace/exits/moments.h"
 #include "history/interval.h"
 #include "core/monitor.h"
 #include "ui/tui/tui.h"
@@ -27,6 +29,7 @@
 
 struct top_reader {
 	struct run run; /* the first member; its monitor is the source's, or the span's */
+	const char **names; /* of the source */
 	struct source *source;
 	struct past *past; /* the source's */
 	struct interval *interval;
@@ -43,11 +46,53 @@ struct top_reader {
 
 /* ---- setting up ---- */
 
+static void begin_past(struct top_reader *reader, struct monitor *monitor)
+{
+	reader->past = reader->source->past;
+	reader->run.monitor = monitor;
+	reader->origin.now_ns = past_at(reader->past)->time_ns;
+	reader->origin.shown_ns = reader->origin.now_ns;
+}
+
+/* Makes moments of a recording, and a monitor that plays them. */
+static int begin_recording(struct top_reader *reader, struct why *why)
+{
+	const struct options *options = reader->run.options;
+	struct source *source = reader->source;
+	const struct source_reading *reading = source_reading(source);
+	struct monitor_config config = { .list = past_players, .source = SOURCE_RECORDING };
+	double interval_s = options->has_interval ? options->interval_s :
+						    moments_interval_s(&reading->recorded);
+	int err;
+
+	if (!source->monitor)
+		return why_set(why, -ENODATA, "%s: has no events of KVM", source->name);
+	if (!(recording_ns_per_unit(reading->recording.trace, options->mhz) > 0))
+		return why_set(why, -EINVAL,
+			       "%s: times are in TSC cycles: give the TSC's frequency "
+			       "with --frequency 2.4GHz",
+			       source->name);
+	err = source_read_moments(source, interval_s, why);
+	if (!err)
+		err = past_go(source->past, UINT64_MAX, why);
+	if (err)
+		return err;
+	config.recording = (struct monitor_recording){
+		.recording = &source->past,
+		.guests = past_guests(source->past),
+		.fields = monitor_fields(source->monitor),
+		.long_exits = &reading->long_exits,
+	};
+	err = monitor_open(&config, &reader->span, why);
+	if (!err)
+		begin_past(reader, reader->span);
+	return err;
+}
+
 /* A server may need some seconds for the first answers. */
 static int open_source(struct top_reader *reader, struct why *why)
 {
 	const struct options *options = reader->run.options;
-	const char *name = options->url ? options->url : options->read_file;
 	bool tells = options->url && isatty(STDERR_FILENO);
 	const struct source_config config = {
 		/* A screen shows more than its view, as the live screen does. */
@@ -55,21 +100,36 @@ static int open_source(struct top_reader *reader, struct why *why)
 		.interval_s = options->has_interval ? options->interval_s : 0,
 		.http_config = options->http_config,
 		.host = options->host,
+		.recording = {
+			.kind = options->kind,
+			.buffer = options->buffer,
+			.longer_ns = LONG_EXITS_DEFAULT_NS,
+			.mhz = options->mhz,
+			.arguments = PAIRING_ALL_ARGUMENTS,
+		},
 	};
+	size_t nr;
 	int err;
 
+	reader->names = options_sources(options, &nr);
 	if (tells)
-		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", name);
-	err = source_open(&name, 1, &config, &reader->source, why);
+		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", reader->names[0]);
+	err = source_open(reader->names, nr, &config, &reader->source, why);
 	if (tells)
 		fputs(ERASE_LINE, stderr);
+	if (!err && reader->source->kind == SOURCE_RECORDING)
+		return begin_recording(reader, why);
 	if (err)
 		return err;
-	reader->past = reader->source->past;
-	reader->run.monitor = reader->source->monitor;
-	reader->origin.now_ns = past_at(reader->past)->time_ns;
-	reader->origin.shown_ns = reader->origin.now_ns;
+	begin_past(reader, reader->source->monitor);
 	return 0;
+}
+
+/* The dictionary of what the source's store has; NULL: the store's own. */
+static struct fields *fields_of(const struct top_reader *reader)
+{
+	return reader->source->kind == SOURCE_RECORDING ? monitor_fields(reader->source->monitor) :
+							  NULL;
 }
 
 /* Says once that another guest bears the name from this moment on. */
@@ -104,6 +164,8 @@ static int choose_guest(struct top_reader *reader, struct why *why)
 
 static void say_no_exits(struct top_reader *reader)
 {
+	if (reader->source->kind == SOURCE_RECORDING) /* moments.h: all fields are known at once */
+		return;
 	if (monitor_no_exits(reader->run.monitor))
 		top_query_without_times(reader->run.options, &reader->run.query);
 	if (monitor_no_exits(reader->run.monitor) && reader->run.query.type->is_timed)
@@ -336,8 +398,7 @@ static int show_past(struct top_reader *reader, struct why *why)
 		err = go_to(reader, at_ns, why);
 	if (err)
 		return err;
-	if (options->mode == MODE_FIELDS)
-	{
+	if (options->mode == MODE_FIELDS) {
 		list_fields(monitor_facts(reader->run.monitor)->fields, list_field);
 		return 0;
 	}
@@ -355,7 +416,7 @@ static int print_span(struct top_reader *reader, struct why *why)
 	struct monitor_config config = { .list = interval_players, .source = reader->source->kind };
 	int err;
 
-	reader->interval = interval_new(reader->source->store, NULL);
+	reader->interval = interval_new(reader->source->store, fields_of(reader));
 	err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
 	if (err)
 		return err == -ENOENT ? none_there(reader, why) : err;
@@ -368,6 +429,8 @@ static int print_span(struct top_reader *reader, struct why *why)
 		.guests = interval_guests(reader->interval),
 		.fields = interval_fields(reader->interval),
 	};
+	monitor_close(reader->span);
+	reader->span = NULL;
 	err = monitor_open(&config, &reader->span, why);
 	if (err)
 		return err;
@@ -388,8 +451,8 @@ static int run(struct top_reader *reader, struct why *why)
 	if (err)
 		return err;
 	if (options->mode == MODE_DIFF) {
-		err = top_diff(options, &reader->run.query, reader->source->store, &reader->origin,
-			       why);
+		err = top_diff(options, &reader->run.query, reader->source->store,
+			       fields_of(reader), &reader->origin, why);
 		return err == -ENOENT && !why->text[0] ? none_there(reader, why) : err;
 	}
 	if (has_span && options->mode == MODE_ONCE)
@@ -403,11 +466,15 @@ static int run(struct top_reader *reader, struct why *why)
  */
 static int file_status(const struct top_reader *reader)
 {
+	const struct source_reading *reading = reader->source ? source_reading(reader->source) :
+								NULL;
 	const char *failure = reader->source ? source_failure(reader->source) : NULL;
 	unsigned int mode = reader->run.options->mode;
 
 	if (failure && (mode == MODE_SCREEN || mode == MODE_FIELDS))
 		say(failure);
+	if (reading)
+		return report_problems(&reading->recording);
 	return failure ? STATUS_FAILURE : STATUS_OK;
 }
 
@@ -439,6 +506,7 @@ int top_read(const struct options *options, struct query *query)
 	interval_free(reader.interval);
 	free(reader.only);
 	source_close(reader.source);
+	free(reader.names);
 	run_close(&reader.run);
 	return status;
 }

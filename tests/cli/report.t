@@ -204,6 +204,30 @@ is "$(grep -c '^Run time(cycles),Run time(Sec),Freq(MHz)' "$TMP/acrn.csv")" 2 \
 	"ACRN's CSV file grows"
 is "$(tail -n 1 "$TMP/acrn.csv" | tr -d '\r')" "Total,64,503937.01,64000,50.39" "by a whole report"
 
+# ---- kvmtop -r FILE: the same program as over a history
+
+recorded=$TMP/svm-perf.data
+# sum COLUMN: of a CSV.
+sum() {
+	awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
+		{ n += $column } END { print n + 0 }'
+}
+all=$(report --csv "$recorded" | sum total)
+is "$("$KVMTOP" -r "$recorded" --csv | sum total)" "$all" "-r FILE --csv: as report"
+is "$("$KVMTOP" -r "$recorded" -l -c --view exits | sum delta)" "$all" \
+	"-r FILE -l: the intervals add up to the recording"
+is "$("$KVMTOP" -r "$recorded" -l -c --view exits -s 0.01 -n 3 | cut -d, -f1 | sort -u | wc -l)" 4 \
+	"-s and -n are of its intervals"
+is "$("$KVMTOP" -r "$recorded" -1 --json --view exits --from 00:00:00 |
+	grep -o '"delta":[0-9]*' | tr -dc '0-9\n' | awk '{ n += $1 } END { print n }')" "$all" \
+	"--from: a span as one interval"
+like "$("$KVMTOP" -r "$recorded" --diff 00:00:00..+90ms -90ms..)" '^npf +[0-9]+ +[0-9]+ ' \
+	"--diff: two spans of it"
+like "$("$KVMTOP" -r "$recorded" -1 --at now --view exits)" '^cpuid +78 ' "--at: a moment of it"
+like "$("$KVMTOP" -r "$recorded" -f help)" '^  kvm_exit\(cpuid\)$' "-f help: its names"
+like "$("$KVMTOP" -r "$TMP/acrn" -l 2>&1)" 'cycles: give the TSC.s frequency with --frequency' \
+	"cycles need their length"
+
 # As its script has it: from the first exit to the last entry.
 run_time() {
 	report --acrn -f 1000 - | head -n 1
