@@ -89,9 +89,9 @@ static int choose_guests(struct report_facts *facts, const struct options *optio
 		if (!err)
 			query->guest = guest->id;
 	}
-	if (options->pids || err)
+	if (options->pids || err) /* several guests of the name, one after the other */
 		choose_vcpus(facts, options);
-	if (!err && options->pids) {
+	if (options->pids) {
 		facts->is_none = !query->nr_only;
 		if (!facts->is_none && query->guest == GUEST_ANY)
 			narrow(query, facts->recorded.guests);
@@ -100,7 +100,7 @@ static int choose_guests(struct report_facts *facts, const struct options *optio
 		query->has_vcpu = true;
 		query->vcpu = (int32_t)options->vcpu;
 	}
-	return err;
+	return 0;
 }
 
 /* ---- which exits */
