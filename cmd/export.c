@@ -159,13 +159,11 @@ static void say_dropped(struct export *export)
 }
 
 /* The caller frees ret_text's bytes, also after an error. */
-static int make_text(struct export *export, struct metrics_text *ret_text)
+static void make_text(struct export *export, struct metrics_text *ret_text)
 {
-	int err = metrics_write(export->metrics, monitor_facts(export->run.monitor), &export->self,
-				ret_text);
-
+	metrics_write(export->metrics, monitor_facts(export->run.monitor), &export->self,
+		      ret_text);
 	say_dropped(export);
-	return err;
 }
 
 /* ---- a file */
@@ -227,8 +225,9 @@ static int keep_on(struct export *export, int err, struct why *why)
 static int write_file(struct export *export, struct why *why)
 {
 	struct metrics_text text = { 0 };
-	int err = make_text(export, &text);
+	int err = 0;
 
+	make_text(export, &text);
 	if (!err) {
 		run_begin_write(&export->run);
 		err = write_text(&text, export->run.options->prometheus, why);
@@ -261,27 +260,21 @@ static const char page[] =
 static const char metrics_type[] = "text/plain; version=0.0.4; charset=utf-8";
 
 /* Formats the latest sample, unless another client has it already. */
-static int refresh(struct export *export)
+static void refresh(struct export *export)
 {
 	struct cached *cached = &export->cached;
 	struct metrics_text text = { 0 };
 	uint64_t tick = stats_tick(monitor_facts(export->run.monitor)->stats);
-	int err;
 
 	if (cached->tick == tick)
-		return 0;
+		return;
 	document_drop(cached->plain);
 	document_drop(cached->gzip);
 	*cached = (struct cached){ 0 };
-	err = make_text(export, &text);
-	if (!err)
-		cached->plain = document_new(metrics_type, text.bytes, text.size, false);
+	make_text(export, &text);
+	cached->plain = document_new(metrics_type, text.bytes, text.size, false);
 	free(text.bytes);
-	if (!err && !cached->plain)
-		err = -ENOMEM;
-	if (!err)
-		cached->tick = tick;
-	return err;
+	cached->tick = tick;
 }
 
 /* Whether a sample came lately: false after three intervals without one. */
@@ -304,21 +297,19 @@ static bool lock_facts(struct export *export)
 	return pthread_mutex_timedlock(&export->lock, &until) == 0;
 }
 
-/* NULL: no memory, or no sample comes. */
+/* NULL: no sample comes. */
 static struct document *metrics_document(struct export *export, bool takes_gzip)
 {
 	struct cached *cached = &export->cached;
-	struct document *document = NULL;
+	struct document *document;
 
 	if (!lock_facts(export))
 		return NULL;
-	if (refresh(export) == 0) {
-		if (takes_gzip && !cached->gzip)
-			cached->gzip = document_new(metrics_type, cached->plain->bytes,
-						    cached->plain->size, true);
-		document = document_hold(takes_gzip && cached->gzip ? cached->gzip :
-								      cached->plain);
-	}
+	refresh(export);
+	if (takes_gzip && !cached->gzip)
+		cached->gzip = document_new(metrics_type, cached->plain->bytes,
+					    cached->plain->size, true);
+	document = document_hold(takes_gzip ? cached->gzip : cached->plain);
 	pthread_mutex_unlock(&export->lock);
 	return document;
 }
@@ -448,7 +439,7 @@ static int export_all(struct export *export, struct why *why)
 	if (err)
 		return err;
 	export->metrics = metrics_new(&config);
-	return export->metrics ? count(export, why) : -ENOMEM;
+	return count(export, why);
 }
 
 static int run_export(struct options *options)

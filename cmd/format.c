@@ -131,8 +131,6 @@ static int format(const struct options *options, const char *rules, const char *
 	int err = rules_read(rules, &run.rules, &why);
 
 	run.xen_last_tsc = xcalloc(XEN_CPUS, sizeof(*run.xen_last_tsc));
-	if (!err && !run.xen_last_tsc)
-		err = -ENOMEM;
 	if (!err)
 		err = trace_open_records(paths, nr, kind, on_failed, &run, &run.trace);
 	if (!err)

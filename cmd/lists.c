@@ -91,7 +91,7 @@ int list_guests(const struct env *env, list_guest *print)
 	struct guests *guests = guests_new(env);
 	const struct guest *guest;
 	struct why why = { "" };
-	int err = guests ? guests_refresh(guests, clock_now_ns(), &why) : -ENOMEM;
+	int err = guests_refresh(guests, clock_now_ns(), &why);
 	int status = STATUS_OK;
 
 	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)

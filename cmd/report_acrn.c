@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "lib/array.h"
 #include "lib/output.h"
 #include "cmd/report_acrn.h"
@@ -111,12 +112,14 @@ static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seco
 {
 	struct why reason = { "" };
 	int fd = output_open(path, O_WRONLY | O_APPEND | O_CREAT, 0666, &reason);
-	FILE *file = fd >= 0 ? fdopen(fd, "a") : NULL;
+	FILE *file;
 	bool is_bad;
 
+	if (fd < 0)
+		return why_set(why, fd, "%s: %s", path, reason.text);
+	file = fdopen(fd, "a");
 	if (!file)
-		return why_set(why, fd < 0 ? fd : -ENOMEM, "%s: %s", path,
-			       fd < 0 ? reason.text : strerror(ENOMEM));
+		out_of_memory();
 	write_csv(sums, cycles, seconds, mhz_text, file);
 	is_bad = ferror(file);
 	errno = EIO;

@@ -130,19 +130,16 @@ static const struct guest *guest_at(const struct guests *guests, size_t i)
 }
 
 /* Adds the guest and its vCPUs to what the query asks for. */
-static int add_guest(struct query *query, const struct guest *guest, struct vcpu_key **only)
+static void add_guest(struct query *query, const struct guest *guest, struct vcpu_key **only)
 {
 	size_t nr = query->nr_only;
-	struct vcpu_key *list = realloc(*only, (nr + guest->nr_vcpus + 1) * sizeof(*list));
+	struct vcpu_key *list = xreallocarray(*only, nr + guest->nr_vcpus + 1, sizeof(*list));
 
-	if (!list)
-		return -ENOMEM;
 	list[nr++] = (struct vcpu_key){ guest->id, -1 };
 	for (size_t i = 0; i < guest->nr_vcpus; i++)
 		list[nr++] = (struct vcpu_key){ guest->id, guest->vcpus[i].index };
 	query->only = *only = list;
 	query->nr_only = nr;
-	return 0;
 }
 
 int top_query_span_guests(const struct options *options, const struct guests *guests,
@@ -150,7 +147,7 @@ int top_query_span_guests(const struct options *options, const struct guests *gu
 {
 	struct guest_choice choice;
 	const struct guest *guest;
-	int err;
+	int err = 0;
 
 	if (!options->guest && !options->pid)
 		return 0;
@@ -161,9 +158,9 @@ int top_query_span_guests(const struct options *options, const struct guests *gu
 		if (!guest_bears(guest, options->guest) || guest->id == choice.id)
 			continue;
 		if (!query->nr_only)
-			err = add_guest(query, guests_find(guests, choice.id), ret_only);
+			add_guest(query, guests_find(guests, choice.id), ret_only);
 		if (!err)
-			err = add_guest(query, guest, ret_only);
+			add_guest(query, guest, ret_only);
 		query->guest = GUEST_ANY;
 	}
 	return err;

@@ -18,13 +18,13 @@ static size_t compress_gzip(const char *bytes, size_t size, char *ret_bytes, siz
 		.next_out = (Bytef *)ret_bytes,
 		.avail_out = (uInt)room,
 	};
-	size_t written = 0;
+	size_t written;
 
 	if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
-		return 0;
-	if (deflate(&stream, Z_FINISH) == Z_STREAM_END)
-		written = stream.total_out;
+		out_of_memory();
+	deflate(&stream, Z_FINISH); /* there is room for all */
+	written = stream.total_out;
 	deflateEnd(&stream);
 	return written;
 }
@@ -40,10 +40,6 @@ struct document *document_new(const char *type, const char *bytes, size_t size, 
 	document->size = is_gzip ? compress_gzip(bytes, size, document->bytes, room) : size;
 	if (!is_gzip && size)
 		memcpy(document->bytes, bytes, size);
-	if (is_gzip && !document->size) {
-		free(document);
-		return NULL;
-	}
 	return document;
 }
 

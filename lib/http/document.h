@@ -17,7 +17,7 @@ struct document {
 	char bytes[];
 };
 
-/* A copy of the bytes, compressed or as they are, with one holder. NULL: zlib cannot. */
+/* A copy of the bytes, compressed or as they are, with one holder. */
 struct document *document_new(const char *type, const char *bytes, size_t size, bool is_gzip);
 
 struct document *document_hold(struct document *document); /* returns it; NULL is fine */

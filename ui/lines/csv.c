@@ -113,15 +113,10 @@ static int compare_columns(const void *a, const void *b)
 
 static int csv_start(const struct lines_config *config, void **ret_state, struct why *why)
 {
-	struct csv *csv;
+	struct csv *csv = xcalloc(1, sizeof(*csv));
 
-	csv = xcalloc(1, sizeof(*csv));
-	if (csv)
-		csv->columns = xcalloc(fields_count(config->fields) + 1, sizeof(*csv->columns));
-	if (!csv || !csv->columns) {
-		free(csv);
-		return why_set(why, -ENOMEM, "no memory");
-	}
+	(void)why;
+	csv->columns = xcalloc(fields_count(config->fields) + 1, sizeof(*csv->columns));
 	csv->fields = config->fields;
 	for (uint32_t i = 0; i < fields_count(config->fields); i++) {
 		if (field_set_has(config->columns, i))

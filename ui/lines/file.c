@@ -74,7 +74,7 @@ int lines_file_head(const struct lines_file *file, char **ret_head, struct why *
 	}
 	size = size < HEAD_MAX ? size : HEAD_MAX;
 	head = xmalloc((size_t)size + 1);
-	len = head ? read_back(file, head, (size_t)size, 0) : -ENOMEM;
+	len = read_back(file, head, (size_t)size, 0);
 	if (len < 0) {
 		free(head);
 		return why_set(why, (int)len, "cannot read \"%s\": %s", file->path,

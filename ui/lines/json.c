@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "lib/when.h"
+#include "lib/xalloc.h"
 #include "host/guest.h"
 #include "ui/lines/json_object.h"
 #include "ui/lines/shared.h"
@@ -35,55 +36,55 @@ static struct json_object *fixed_new(const char *sign, uint64_t n, int digits)
 	return json_object_new_double_s((double)n / (*sign ? -(double)one : (double)one), text);
 }
 
-static int add_number(struct json_object *object, const char *key, double number)
+static void add_number(struct json_object *object, const char *key, double number)
 {
 	double size = number < 0 ? -number : number;
 
-	if (!(size < 1e15))
-		return json_add(object, key, NULL);
-	return json_add_new(object, key, fixed_new(number < 0 ? "-" : "",
-						   (uint64_t)(size * 1000 + 0.5), 3));
+	if (size < 1e15)
+		json_add_new(object, key, fixed_new(number < 0 ? "-" : "",
+						    (uint64_t)(size * 1000 + 0.5), 3));
+	else
+		json_add(object, key, NULL);
 }
 
 static struct json_object *hist_new(const struct cell *cell)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = json_made(json_object_new_array());
 
-	for (unsigned int i = 0; array && i < cell->end; i++) {
-		struct json_object *count = json_object_new_uint64(cell->hist[i]);
-
-		if (!count || json_object_array_add(array, count) < 0) {
-			json_object_put(count);
-			json_object_put(array);
-			return NULL;
-		}
-	}
+	for (unsigned int i = 0; i < cell->end; i++)
+		json_append(array, json_made(json_object_new_uint64(cell->hist[i])));
 	return array;
 }
 
-static int add_cell(struct json_object *object, const char *key, const struct cell *cell)
+static void add_cell(struct json_object *object, const char *key, const struct cell *cell)
 {
 	switch (cell->type) {
 	case CELL_TEXT:
-		return json_add_new(object, key, json_object_new_string(cell->text));
+		json_add_new(object, key, json_object_new_string(cell->text));
+		return;
 	case CELL_COUNT:
-		return json_add_new(object, key, json_object_new_uint64(cell->count));
+		json_add_new(object, key, json_object_new_uint64(cell->count));
+		return;
 	case CELL_PERCENT:
-		return add_number(object, key, cell->number);
+		add_number(object, key, cell->number);
+		return;
 	case CELL_RATE:
 		if (cell->number < 0)
 			break;
-		return add_number(object, key, cell->number);
+		add_number(object, key, cell->number);
+		return;
 	case CELL_NS:
-		return json_add_new(object, key, json_object_new_uint64(cell->ns));
+		json_add_new(object, key, json_object_new_uint64(cell->ns));
+		return;
 	case CELL_HIST:
-		return json_add_new(object, key, hist_new(cell));
+		json_add_new(object, key, hist_new(cell));
+		return;
 	case CELL_NONE:
 	case CELL_SPARK:
 	case CELL_SPLIT:
 		break;
 	}
-	return json_add(object, key, NULL);
+	json_add(object, key, NULL);
 }
 
 static const struct cell *parent_of(const struct view *view, size_t i)
@@ -98,13 +99,13 @@ static const struct cell *parent_of(const struct view *view, size_t i)
 }
 
 /* A word instead of a number, such as "halt" for a share of time, becomes null. */
-static int add_value(struct json_object *object, const char *id, const struct column *column,
-		     const struct cell *cell)
+static void add_value(struct json_object *object, const char *id, const struct column *column,
+		      const struct cell *cell)
 {
 	const struct cell none = cell_none();
 	bool is_number = column_type(column) != CELL_TEXT && cell->type == CELL_TEXT;
 
-	return add_cell(object, id, is_number ? &none : cell);
+	add_cell(object, id, is_number ? &none : cell);
 }
 
 /* Other keys have the values of pictures. A histogram is left out if no row has one. */
@@ -116,138 +117,131 @@ static bool is_written(const struct view *view, size_t column)
 	       (type != CELL_HIST || view_has_column(view, column));
 }
 
-static int add_elapsed(struct json_object *object, uint64_t ns)
+static void add_elapsed(struct json_object *object, uint64_t ns)
 {
-	if (!ns)
-		return json_add(object, "elapsed_s", NULL);
-	return json_add_new(object, "elapsed_s",
-			    fixed_new("", ns / 100000 + (ns % 100000 >= 50000), 4));
+	if (ns)
+		json_add_new(object, "elapsed_s",
+			     fixed_new("", ns / 100000 + (ns % 100000 >= 50000), 4));
+	else
+		json_add(object, "elapsed_s", NULL);
 }
 
-static int fill_row(struct json_object *object, const struct view *view, size_t i)
+static void fill_row(struct json_object *object, const struct view *view, size_t i)
 {
 	const struct column *columns = view->type->columns;
 	const struct view_row *row = &view->rows[i];
 	bool is_event = view->type->columns[0].id == COL_EVENT;
 	char id[LINES_ID_SIZE];
-	int err = add_cell(object, column_name(&columns[0]), &row->cells[0]);
 
-	if (!err && is_event)
-		err = add_cell(object, "parent", parent_of(view, i));
-	for (size_t c = 1; !err && columns[c].id; c++) {
+	add_cell(object, column_name(&columns[0]), &row->cells[0]);
+	if (is_event)
+		add_cell(object, "parent", parent_of(view, i));
+	for (size_t c = 1; columns[c].id; c++) {
 		if (is_written(view, c))
-			err = add_value(object, lines_id(view, c, id), &columns[c],
-					&row->cells[c]);
+			add_value(object, lines_id(view, c, id), &columns[c], &row->cells[c]);
 	}
-	if (!err && row->is_idle && view->type->is_timed)
-		err = json_add_new(object, "halt", json_object_new_boolean(true));
-	if (!err && row->elapsed_ns)
-		err = add_elapsed(object, row->elapsed_ns);
-	if (!err && row->is_rest)
-		err = json_add_new(object, "other", json_object_new_boolean(true));
-	return err;
+	if (row->is_idle && view->type->is_timed)
+		json_add_new(object, "halt", json_object_new_boolean(true));
+	if (row->elapsed_ns)
+		add_elapsed(object, row->elapsed_ns);
+	if (row->is_rest)
+		json_add_new(object, "other", json_object_new_boolean(true));
 }
 
-static int add_time(struct json_object *object, const char *key, uint64_t time_ns)
+static void add_time(struct json_object *object, const char *key, uint64_t time_ns)
 {
 	char text[WHEN_SIZE];
 
-	if (!time_ns)
-		return json_add(object, key, NULL);
+	if (!time_ns) {
+		json_add(object, key, NULL);
+		return;
+	}
 	when_format_iso(text, sizeof(text), time_ns);
-	return json_add_new(object, key, json_object_new_string(text));
+	json_add_new(object, key, json_object_new_string(text));
 }
 
-static int add_span(struct json_object *object, const char *key, const struct lines_span *span)
+static void add_span(struct json_object *object, const char *key, const struct lines_span *span)
 {
 	struct json_object *item = json_object_new_object();
-	int err = json_add_new(object, key, item);
 
-	if (!err)
-		err = add_time(item, "from", span->from_ns);
-	if (!err)
-		err = add_time(item, "to", span->to_ns);
-	return err ? err : add_elapsed(item, span->elapsed_ns);
+	json_add_new(object, key, item);
+	add_time(item, "from", span->from_ns);
+	add_time(item, "to", span->to_ns);
+	add_elapsed(item, span->elapsed_ns);
 }
 
-static int add_guest(struct json_object *object, const char *key, const struct guest *guest)
+static void add_guest(struct json_object *object, const char *key, const struct guest *guest)
 {
 	struct json_object *item = json_object_new_object();
-	int err = json_add_new(object, key, item);
 
-	if (!err)
-		err = json_add_new(item, "name", json_object_new_string(guest->name));
-	return err ? err : json_add_new(item, "pid", json_object_new_int64(guest->pid));
+	json_add_new(object, key, item);
+	json_add_new(item, "name", json_object_new_string(guest->name));
+	json_add_new(item, "pid", json_object_new_int64(guest->pid));
 }
 
 /* All but the rows. */
-static int fill_head(struct json_object *object, const struct lines_sample *sample)
+static void fill_head(struct json_object *object, const struct lines_sample *sample)
 {
 	const struct lines_config *config = sample->config;
-	int err = add_time(object, "time", sample->time_ns);
 
-	if (!err)
-		err = add_elapsed(object, sample->elapsed_ns);
-	if (!err)
-		err = json_add_new(object, "view",
-				   json_object_new_string(sample->view->type->name));
-	if (!err && config->recording)
-		err = lines_recording_json(config->recording, "recording", object);
-	if (!err && config->other)
-		err = lines_recording_json(config->other, "other", object);
-	if (!err && config->span)
-		err = add_span(object, "span", config->span);
-	if (!err && config->other_span)
-		err = add_span(object, "other", config->other_span);
-	if (!err && config->guest)
-		err = add_guest(object, "guest", config->guest);
-	if (!err && config->other_guest)
-		err = add_guest(object, "other", config->other_guest);
-	return err;
+	add_time(object, "time", sample->time_ns);
+	add_elapsed(object, sample->elapsed_ns);
+	json_add_new(object, "view",
+		     json_object_new_string(sample->view->type->name));
+	if (config->recording)
+		lines_recording_json(config->recording, "recording", object);
+	if (config->other)
+		lines_recording_json(config->other, "other", object);
+	if (config->span)
+		add_span(object, "span", config->span);
+	if (config->other_span)
+		add_span(object, "other", config->other_span);
+	if (config->guest)
+		add_guest(object, "guest", config->guest);
+	if (config->other_guest)
+		add_guest(object, "other", config->other_guest);
 }
 
-/* The object's text is its own; NULL: no memory. */
+/* The object's text is its own. */
 static const char *text_of(struct json_object *object)
 {
-	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
-						      JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	if (!text)
+		out_of_memory();
+	return text;
 }
 
-static int print_head(FILE *out, const struct lines_sample *sample)
+static void print_head(FILE *out, const struct lines_sample *sample)
 {
-	struct json_object *object = json_object_new_object();
-	int err = object ? fill_head(object, sample) : -ENOMEM;
-	const char *text = err ? NULL : text_of(object);
+	struct json_object *object = json_made(json_object_new_object());
+	const char *text;
 
-	if (text)
-		fprintf(out, "%.*s,\"rows\":[", (int)strlen(text) - 1, text); /* without its } */
+	fill_head(object, sample);
+	text = text_of(object);
+	fprintf(out, "%.*s,\"rows\":[", (int)strlen(text) - 1, text); /* without its } */
 	json_object_put(object);
-	return text ? 0 : -ENOMEM;
 }
 
-static int print_row(FILE *out, const struct view *view, size_t i)
+static void print_row(FILE *out, const struct view *view, size_t i)
 {
-	struct json_object *object = json_object_new_object();
-	int err = object ? fill_row(object, view, i) : -ENOMEM;
-	const char *text = err ? NULL : text_of(object);
+	struct json_object *object = json_made(json_object_new_object());
 
-	if (text)
-		fprintf(out, "%s%s", i ? "," : "", text);
+	fill_row(object, view, i);
+	fprintf(out, "%s%s", i ? "," : "", text_of(object));
 	json_object_put(object);
-	return text ? 0 : -ENOMEM;
 }
 
 /* Row by row: all of them as objects would take ten times the memory of the view. */
 static int print(void *state, FILE *out, const struct lines_sample *sample)
 {
-	int err = print_head(out, sample);
-
+	print_head(out, sample);
 	(void)state;
-	for (size_t i = 0; !err && i < sample->view->nr_rows; i++)
-		err = print_row(out, sample->view, i);
-	if (!err)
-		fputs("]}\n", out);
-	return err;
+	for (size_t i = 0; i < sample->view->nr_rows; i++)
+		print_row(out, sample->view, i);
+	fputs("]}\n", out);
+	return 0;
 }
 
 const struct lines_type lines_json = {

@@ -7,10 +7,16 @@
 
 #include <json-c/json.h>
 
-/* Takes the value over, even on an error; value NULL is null. */
-int json_add(struct json_object *object, const char *key, struct json_object *value);
+/* Takes the value over; value NULL is null. */
+void json_add(struct json_object *object, const char *key, struct json_object *value);
 
 /* The same for a new value: NULL means that memory ran out. */
-int json_add_new(struct json_object *object, const char *key, struct json_object *value);
+void json_add_new(struct json_object *object, const char *key, struct json_object *value);
+
+/* A new value, for which memory did not run out. */
+struct json_object *json_made(struct json_object *object);
+
+/* Takes the item over. */
+void json_append(struct json_object *array, struct json_object *item);
 
 #endif

@@ -118,10 +118,10 @@ static int print(const struct lines *lines, const struct lines_sample *sample, c
 	int err;
 
 	if (!out)
-		return -errno;
+		out_of_memory();
 	err = lines->type->print(lines->state, out, sample);
-	if (fclose(out) != 0 && !err)
-		err = -ENOMEM;
+	if (fclose(out) != 0)
+		out_of_memory();
 	return err;
 }
 

@@ -177,110 +177,87 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out)
 
 /* ---- JSON */
 
-static int add_text(struct json_object *object, const char *key, const char *text)
+static void add_text(struct json_object *object, const char *key, const char *text)
 {
-	if (!text[0])
-		return json_add(object, key, NULL);
-	return json_add_new(object, key, json_object_new_string(text));
+	json_add(object, key, text[0] ? json_made(json_object_new_string(text)) : NULL);
 }
 
-static int add_number(struct json_object *object, const char *key, uint64_t number)
+static void add_number(struct json_object *object, const char *key, uint64_t number)
 {
-	return json_add_new(object, key, json_object_new_uint64(number));
+	json_add_new(object, key, json_object_new_uint64(number));
 }
 
-static int add_item(struct json_object *array, struct json_object *item, int err)
+static void add_file(const struct trace_info *info, struct json_object *files)
 {
-	if (!err && json_object_array_add(array, item) == 0)
-		return 0;
-	json_object_put(item);
-	return -ENOMEM;
-}
-
-static int add_file(const struct trace_info *info, struct json_object *files)
-{
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_made(json_object_new_object());
 	char path[PATH_MAX] = "";
-	int err = object ? 0 : -ENOMEM;
 
 	utf8_clean(info->path, strlen(info->path), path, sizeof(path));
-	if (!err)
-		err = add_text(object, "path", path);
-	if (!err)
-		err = add_text(object, "kind", trace_kind_name(info->kind));
-	if (!err)
-		err = add_text(object, "buffer", info->instance);
-	if (!err)
-		err = add_text(object, "arch", info->arch);
-	if (!err)
-		err = add_text(object, "release", info->release);
-	if (!err)
-		err = add_text(object, "clock", info->clock_name);
-	return add_item(files, object, err);
+	add_text(object, "path", path);
+	add_text(object, "kind", trace_kind_name(info->kind));
+	add_text(object, "buffer", info->instance);
+	add_text(object, "arch", info->arch);
+	add_text(object, "release", info->release);
+	add_text(object, "clock", info->clock_name);
+	json_append(files, object);
 }
 
-static int add_loss(const struct recorded_loss *lost, struct json_object *losses)
+static void add_loss(const struct recorded_loss *lost, struct json_object *losses)
 {
-	struct json_object *object = json_object_new_object();
-	int err = object ? add_number(object, "time", lost->time) : -ENOMEM;
+	struct json_object *object = json_made(json_object_new_object());
 
-	if (!err)
-		err = lost->cpu < 0 ? json_add(object, "cpu", NULL) :
-				      add_number(object, "cpu", (uint64_t)lost->cpu);
-	if (!err)
-		err = lost->lost > 0 ? add_number(object, "events", (uint64_t)lost->lost) :
-				       json_add(object, "events", NULL);
-	return add_item(losses, object, err);
+	add_number(object, "time", lost->time);
+	if (lost->cpu < 0)
+		json_add(object, "cpu", NULL);
+	else
+		add_number(object, "cpu", (uint64_t)lost->cpu);
+	if (lost->lost > 0)
+		add_number(object, "events", (uint64_t)lost->lost);
+	else
+		json_add(object, "events", NULL);
+	json_append(losses, object);
 }
 
-static int add_files(const struct lines_recording *about, struct json_object *object)
+static void add_files(const struct lines_recording *about, struct json_object *object)
 {
 	struct json_object *files = json_object_new_array();
 	const struct trace_info *info;
-	int err = json_add_new(object, "files", files);
 
-	for (size_t i = 0; !err && (info = trace_file(about->trace, i)); i++) {
+	json_add_new(object, "files", files);
+	for (size_t i = 0; (info = trace_file(about->trace, i)); i++) {
 		if (!info->is_left_out)
-			err = add_file(info, files);
+			add_file(info, files);
 	}
-	return err;
 }
 
-static int add_losses(const struct lines_recording *about, struct json_object *object)
+static void add_losses(const struct lines_recording *about, struct json_object *object)
 {
 	const struct pairing *pairing = about->pairing;
 	struct json_object *losses = json_object_new_array();
-	int err = json_add_new(object, "lost", losses);
 
-	for (size_t i = 0; !err && i < pairing->nr_losses && i < PAIRING_LOSSES; i++)
-		err = add_loss(&pairing->losses[i], losses);
-	if (!err)
-		err = add_number(object, "lost_events", pairing->nr_lost_events);
-	return err ? err : add_number(object, "losses", pairing->nr_losses);
+	json_add_new(object, "lost", losses);
+	for (size_t i = 0; i < pairing->nr_losses && i < PAIRING_LOSSES; i++)
+		add_loss(&pairing->losses[i], losses);
+	add_number(object, "lost_events", pairing->nr_lost_events);
+	add_number(object, "losses", pairing->nr_losses);
 }
 
-int lines_recording_json(const struct lines_recording *about, const char *key,
-			 struct json_object *object)
+void lines_recording_json(const struct lines_recording *about, const char *key,
+			  struct json_object *object)
 {
 	struct json_object *recording = json_object_new_object();
-	int err = json_add_new(object, key, recording);
 
-	if (!err)
-		err = add_files(about, recording);
-	if (!err)
-		err = add_text(recording, "unit", about->unit == UNIT_CYCLES ? "cycles" : "ns");
-	if (!err)
-		err = add_number(recording, "span", about->span);
-	if (!err)
-		err = add_number(recording, "events", about->pairing->nr_events);
-	if (!err)
-		err = add_number(recording, "counted_events", about->pairing->nr_counted);
-	if (!err)
-		err = add_number(recording, "guests", about->nr_guests);
-	if (!err)
-		err = add_number(recording, "vcpus", about->nr_vcpus);
-	if (!err)
-		err = about->has_time ? add_number(recording, "unfinished", about->nr_unfinished) :
-					json_add(recording, "unfinished", NULL);
-	return err ? err : add_losses(about, recording);
+	json_add_new(object, key, recording);
+	add_files(about, recording);
+	add_text(recording, "unit", about->unit == UNIT_CYCLES ? "cycles" : "ns");
+	add_number(recording, "span", about->span);
+	add_number(recording, "events", about->pairing->nr_events);
+	add_number(recording, "counted_events", about->pairing->nr_counted);
+	add_number(recording, "guests", about->nr_guests);
+	add_number(recording, "vcpus", about->nr_vcpus);
+	if (about->has_time)
+		add_number(recording, "unfinished", about->nr_unfinished);
+	else
+		json_add(recording, "unfinished", NULL);
+	add_losses(about, recording);
 }

@@ -35,7 +35,7 @@ void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *ou
 bool lines_recording_has_lacks(const struct lines_recording *about);
 
 /* Adds an object with that key. */
-int lines_recording_json(const struct lines_recording *about, const char *key,
-			 struct json_object *object);
+void lines_recording_json(const struct lines_recording *about, const char *key,
+			  struct json_object *object);
 
 #endif

@@ -407,7 +407,7 @@ static struct vcpu_shown *shown_of(struct named_guest *named, int32_t index, siz
 	return &named->shown[named->nr_shown++];
 }
 
-static int write_vcpu(const struct output *out, const struct guest_sum *guest, size_t at)
+static void write_vcpu(const struct output *out, const struct guest_sum *guest, size_t at)
 {
 	static const struct {
 		enum time_part part;
@@ -417,8 +417,6 @@ static int write_vcpu(const struct output *out, const struct guest_sum *guest, s
 	const struct vcpu_sum *vcpu = &guest->vcpus[at];
 	struct vcpu_shown *shown = shown_of(guest->named, vcpu->index, at);
 
-	if (!shown)
-		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		if (vcpu->has[modes[i].part])
 			write_mode(out, guest, vcpu->index, modes[i].mode,
@@ -434,25 +432,21 @@ static int write_vcpu(const struct output *out, const struct guest_sum *guest, s
 				      &shown->wait_ns));
 	if (vcpu->has_throttled)
 		write_mode(out, guest, vcpu->index, "throttled", vcpu->throttled_ns);
-	return 0;
 }
 
-static int write_vcpus(const struct output *out)
+static void write_vcpus(const struct output *out)
 {
 	const struct metric_sums *sums = &out->metrics->sums;
-	int err = 0;
 
 	for (size_t i = 0; is_chosen(out, METRIC_VCPU_SECONDS) && i < sums->nr_guests; i++) {
-		for (size_t j = 0; !err && j < sums->guests[i].nr_vcpus; j++)
-			err = write_vcpu(out, &sums->guests[i], j);
+		for (size_t j = 0; j < sums->guests[i].nr_vcpus; j++)
+			write_vcpu(out, &sums->guests[i], j);
 	}
-	return err;
 }
 
-static int write_all(const struct output *out, const struct metrics_self *self)
+static void write_all(const struct output *out, const struct metrics_self *self)
 {
 	const struct metric_sums *sums = &out->metrics->sums;
-	int err;
 
 	write_self(out, self);
 	for (size_t i = 0; i < sums->nr_guests; i++)
@@ -465,15 +459,14 @@ static int write_all(const struct output *out, const struct metrics_self *self)
 	write_open(out);
 	write_durations(out);
 	write_host_cpus(out);
-	err = write_vcpus(out);
+	write_vcpus(out);
 	for (unsigned int id = METRIC_USER_EXITS; id < METRIC_SERIES_DROPPED; id++)
 		write_cells(out, (enum metric_id)id);
 	write_dropped(out);
-	return err;
 }
 
-int metrics_write(struct metrics *metrics, const struct facts *facts,
-		  const struct metrics_self *self, struct metrics_text *ret_text)
+void metrics_write(struct metrics *metrics, const struct facts *facts,
+		   const struct metrics_self *self, struct metrics_text *ret_text)
 {
 	const struct output out = {
 		.metrics = metrics,
@@ -481,14 +474,11 @@ int metrics_write(struct metrics *metrics, const struct facts *facts,
 		.text = ret_text,
 		.has_times = exits_choose(facts, true, true).rank != 2,
 	};
-	int err;
 
 	names_update(&metrics->names, facts->guests, stats_tick(facts->stats));
 	metrics->nr_series = metrics->nr_dropped = 0;
 	for (size_t i = 0; i < METRICS_NR; i++)
 		metrics->dropped[i] = 0;
-	err = metric_sums_take(&metrics->sums, facts, &metrics->names);
-	if (!err)
-		err = write_all(&out, self);
-	return err;
+	metric_sums_take(&metrics->sums, facts, &metrics->names);
+	write_all(&out, self);
 }

@@ -42,11 +42,10 @@ struct metrics *metrics_new(const struct metrics_config *config);
 void metrics_free(struct metrics *metrics);
 
 /*
- * Appends the text of the facts to ret_text, in ret_text's format. The caller frees its bytes. 0 or
- * -ENOMEM.
+ * Appends the text of the facts to ret_text, in ret_text's format. The caller frees its bytes.
  */
-int metrics_write(struct metrics *metrics, const struct facts *facts,
-		  const struct metrics_self *self, struct metrics_text *ret_text);
+void metrics_write(struct metrics *metrics, const struct facts *facts,
+		   const struct metrics_self *self, struct metrics_text *ret_text);
 
 /* Of the latest text: the series that are limited, and how many were left out. */
 size_t metrics_series(const struct metrics *metrics);

@@ -36,8 +36,7 @@ struct names {
 
 /*
  * Brings the names up to date with the inventory: from now on guest and label of all that are
- * exported are right. tick: of the facts; more exports of the same tick have the same guests. 0 or
- * -ENOMEM.
+ * exported are right. tick: of the facts; more exports of the same tick have the same guests.
  */
 void names_update(struct names *names, const struct guests *guests, uint64_t tick);
 

@@ -50,7 +50,7 @@ static void find_event(const struct metric_sums *sums, const struct fields *fiel
 	sums->event_of[id] = event;
 }
 
-static int find_columns(struct metric_sums *sums, const struct fields *fields)
+static void find_columns(struct metric_sums *sums, const struct fields *fields)
 {
 	uint32_t nr = fields_count(fields);
 
@@ -67,7 +67,6 @@ static int find_columns(struct metric_sums *sums, const struct fields *fields)
 		sums->columns[sums->nr_columns++] = i;
 	}
 	sums->host_cells = xcalloc(sums->nr_columns + 1, sizeof(*sums->host_cells));
-	return sums->host_cells ? 0 : -ENOMEM;
 }
 
 static void add_guests(struct metric_sums *sums, const struct names *names)
@@ -124,16 +123,14 @@ static struct vcpu_sum *vcpu_of(struct guest_sum *guest, int32_t index)
 	return vcpu;
 }
 
-static int add_to_vcpu(struct guest_sum *guest, const struct stats_item *stat,
-		       const struct field *field)
+static void add_to_vcpu(struct guest_sum *guest, const struct stats_item *stat,
+			const struct field *field)
 {
 	struct vcpu_sum *vcpu;
 
 	if (stat->key.vcpu < 0)
-		return 0;
+		return;
 	vcpu = vcpu_of(guest, stat->key.vcpu);
-	if (!vcpu)
-		return -ENOMEM;
 	if (field->use == USE_TIME) {
 		vcpu->has[field->part] = true;
 		vcpu->part_ns[field->part] = stat->total;
@@ -141,7 +138,6 @@ static int add_to_vcpu(struct guest_sum *guest, const struct stats_item *stat,
 		vcpu->has_throttled = true;
 		vcpu->throttled_ns = stat->total;
 	}
-	return 0;
 }
 
 static void add_host_cpu(struct metric_sums *sums, const struct stats_item *stat)
@@ -182,24 +178,23 @@ static void add_to_cells(const struct metric_sums *sums, struct cell_sum *cells,
 	event->count += stat->total;
 }
 
-static int add_stat(struct metric_sums *sums, const struct stats_item *stat,
-		    const struct field *field, struct guest_sum *guest)
+static void add_stat(struct metric_sums *sums, const struct stats_item *stat,
+		     const struct field *field, struct guest_sum *guest)
 {
 	if (field->use == USE_HOST && field->part == HOST_BUSY) {
 		add_host_cpu(sums, stat);
-		return 0;
+		return;
 	}
 	if (field->use == USE_EVENT && strcmp(field->name, "lost_exits") == 0) {
 		sums->has_lost = true;
 		sums->lost += stat->total;
-		return 0;
+		return;
 	}
 	if (has_cells(field) && (guest || stat->key.guest == GUEST_ANY))
 		add_to_cells(sums, guest ? guest->cells : sums->host_cells, stat, field);
 	if (guest && (field->use == USE_TIME ||
 		      (field->use == USE_HOST && field->part == HOST_THROTTLED)))
-		return add_to_vcpu(guest, stat, field);
-	return 0;
+		add_to_vcpu(guest, stat, field);
 }
 
 static int compare_vcpus(const void *a, const void *b)
@@ -227,23 +222,19 @@ static void sort(struct metric_sums *sums)
 		qsort(sums->cpus, sums->nr_cpus, sizeof(*sums->cpus), compare_cpus);
 }
 
-int metric_sums_take(struct metric_sums *sums, const struct facts *facts, const struct names *names)
+void metric_sums_take(struct metric_sums *sums, const struct facts *facts, const struct names *names)
 {
 	struct guest_sum *guest = NULL;
-	int err = 0;
 
 	forget(sums);
 	sums->lost = 0;
-	err = find_columns(sums, facts->fields);
-	if (!err)
-		add_guests(sums, names);
-	for (size_t i = 0; !err && i < stats_count(facts->stats); i++) {
+	find_columns(sums, facts->fields);
+	add_guests(sums, names);
+	for (size_t i = 0; i < stats_count(facts->stats); i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
 
 		guest = guest_of(sums, stat->key.guest, guest);
-		err = add_stat(sums, stat, fields_get(facts->fields, stat->key.field), guest);
+		add_stat(sums, stat, fields_get(facts->fields, stat->key.field), guest);
 	}
-	if (!err)
-		sort(sums);
-	return err;
+	sort(sums);
 }

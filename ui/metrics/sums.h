@@ -52,8 +52,8 @@ struct metric_sums {
 };
 
 /* Adds up all keys; the sums before are forgotten. */
-int metric_sums_take(struct metric_sums *sums, const struct facts *facts,
-		     const struct names *names);
+void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
+		      const struct names *names);
 void metric_sums_release(struct metric_sums *sums);
 
 #endif
