@@ -8,19 +8,20 @@
 static const struct {
 	const char *name;
 	enum field_kind kind;
+	bool is_everywhere; /* on every machine */
 } parts[HOST_PARTS] = {
-	[HOST_RUN] = { "thread(run)", FIELD_COUNTER },
-	[HOST_CPU] = { "thread(cpu)", FIELD_GAUGE },
-	[HOST_AFFINITY] = { "thread(affinity)", FIELD_GAUGE },
-	[HOST_MIGRATIONS] = { "thread(migrations)", FIELD_COUNTER },
-	[HOST_THROTTLED] = { "thread(throttled)", FIELD_COUNTER },
-	[HOST_THREAD] = { "vmm", FIELD_COUNTER },
-	[HOST_BUSY] = { "host_cpu(busy)", FIELD_COUNTER },
-	[HOST_NODE] = { "host_cpu(node)", FIELD_GAUGE },
-	[HOST_CORE] = { "host_cpu(core)", FIELD_GAUGE },
-	[HOST_SIBLING] = { "host_cpu(sibling)", FIELD_GAUGE },
+	[HOST_RUN] = { "thread(run)", FIELD_COUNTER, true },
+	[HOST_CPU] = { "thread(cpu)", FIELD_GAUGE, true },
+	[HOST_AFFINITY] = { "thread(affinity)", FIELD_GAUGE, true },
+	[HOST_MIGRATIONS] = { "thread(migrations)", FIELD_COUNTER, true },
+	[HOST_THROTTLED] = { "thread(throttled)", FIELD_COUNTER, true },
+	[HOST_THREAD] = { "vmm", FIELD_COUNTER, true },
+	[HOST_BUSY] = { "host_cpu(busy)", FIELD_COUNTER, true },
+	[HOST_NODE] = { "host_cpu(node)", FIELD_GAUGE, true },
+	[HOST_CORE] = { "host_cpu(core)", FIELD_GAUGE, true },
+	[HOST_SIBLING] = { "host_cpu(sibling)", FIELD_GAUGE, true },
 	[HOST_REMOTE] = { "thread(remote)", FIELD_GAUGE },
-	[HOST_STOPPED] = { "thread(stopped)", FIELD_COUNTER },
+	[HOST_STOPPED] = { "thread(stopped)", FIELD_COUNTER, true },
 	[HOST_GUESTS] = { "host(guests)", FIELD_GAUGE },
 	[HOST_FINDING] = { "finding", FIELD_PEAK },
 };
@@ -47,10 +48,11 @@ void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fie
 	struct host_fields fields = { .fields = dictionary, .source = source };
 
 	fields.wait = host_fields_add_wait(dictionary, source);
-	fields.parts[HOST_REMOTE] = FIELD_NONE;
-	for (unsigned int i = 0; i < HOST_REMOTE; i++)
-		fields.parts[i] = host_fields_add_part(dictionary, source, (enum host_part)i);
-	fields.stopped = host_fields_add_part(dictionary, source, HOST_STOPPED);
+	for (unsigned int i = 0; i < HOST_PARTS; i++)
+		fields.parts[i] =
+			parts[i].is_everywhere ?
+				host_fields_add_part(dictionary, source, (enum host_part)i) :
+				FIELD_NONE;
 	*ret_fields = fields;
 }
 

@@ -15,9 +15,8 @@
 struct host_fields {
 	struct fields *fields;
 	uint32_t source; /* the provider's number */
-	uint32_t parts[HOST_GUESTS]; /* of HOST_THREAD: the parent */
+	uint32_t parts[HOST_PARTS]; /* FIELD_NONE: not on this machine */
 	uint32_t wait; /* USE_TIME, TIME_WAIT */
-	uint32_t stopped; /* HOST_STOPPED */
 };
 
 /* Adds the fields that every machine has. */

@@ -458,7 +458,7 @@ static void add_rows(const struct host_threads *threads, const struct host_threa
 		{ has_times && host_cgroup_has_quota(thread->cgroup), parts[HOST_THROTTLED],
 		  thread->throttled_ns },
 		{ remote >= 0, parts[HOST_REMOTE], (uint64_t)remote },
-		{ has_times, threads->fields->stopped, thread->stopped_ns },
+		{ has_times, parts[HOST_STOPPED], thread->stopped_ns },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
