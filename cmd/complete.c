@@ -25,7 +25,7 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 	bool is_after_end = false;
 
 	completion.command = command ? command : &top_command;
-	completion.view = view_type_by_groups(command ? GROUP_ALL : GROUP_EVENT);
+	completion.view = view_type_of(command ? VIEW_TOTALS : VIEW_EVENTS);
 	completion.offer = completion.command->command.offer;
 	for (size_t i = command ? 1 : 0; i + 1 < nr && !is_after_end; i++) {
 		const char *word = words[i];
@@ -53,7 +53,7 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 		else if (completion.spec->value)
 			nr_values = completion.spec->kind == VALUE_PAIR ? 2 : 1;
 		else if (completion.spec->offer == OFFER_VIEWS) /* -b */
-			completion.view = view_type_by_groups(GROUP_GUEST);
+			completion.view = view_type_of(VIEW_GUESTS);
 	}
 	if (!nr_values || (completion.spec->kind == VALUE_FLAG && last[0] == '-'))
 		completion.spec = NULL;

@@ -378,7 +378,7 @@ static int understand(struct options *options, struct why *why)
 	int err = read_words(options, why);
 
 	options->view = options->longer_ns ? view_type_by_name("long") :
-					     view_type_by_groups(GROUP_ALL);
+					     view_type_of(VIEW_TOTALS);
 	options->column = view_usual_sort(options->view);
 	if (options->tid)
 		options->only[options->nr_only++] = options->tid;

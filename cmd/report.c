@@ -152,7 +152,7 @@ static int find_by(const char *name, unsigned int *ret_groups, struct why *why)
 
 const struct view_type *report_view(const struct options *options)
 {
-	return options->view ? options->view : view_type_by_groups(GROUP_ALL);
+	return options->view ? options->view : view_type_of(VIEW_TOTALS);
 }
 
 int report_understand(struct options *options, struct why *why)

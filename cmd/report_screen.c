@@ -23,8 +23,9 @@ static const struct view_type *type_of(const struct options *options)
 {
 	if (options->view)
 		return options->view;
-	return view_type_by_groups(options->event >= EXITS_FIRST_ARGUMENT ? GROUP_ARGUMENT :
-				   options->groups);
+	if (options->event >= EXITS_FIRST_ARGUMENT)
+		return view_type_of(VIEW_HOTSPOTS);
+	return view_type_by_groups(options->groups);
 }
 
 /* ---- what the title says */

@@ -16,7 +16,7 @@
 static enum lines_format format_of(const struct options *options, const struct view_type *type)
 {
 	bool is_log = options->mode == MODE_LOG;
-	bool has_events = type->groups & GROUP_EVENT;
+	bool has_events = view_is(type, VIEW_EVENTS);
 
 	if (options->json)
 		return LINES_JSON;
@@ -64,13 +64,13 @@ static bool begins_with_guests(const struct options *options)
 static int find_view(const struct options *options, const struct view_type **ret_type,
 		     struct why *why)
 {
-	const struct view_type *guests = view_type_by_groups(GROUP_GUEST);
+	const struct view_type *guests = view_type_of(VIEW_GUESTS);
 	const struct view_type *type = options->by_guest || begins_with_guests(options) ?
 					       guests : view_type_at(0);
 	int err = 0;
 
 	if (options->url && !options->by_guest)
-		type = view_type_by_groups(options->host ? GROUP_GUEST : GROUP_HOST);
+		type = view_type_of(options->host ? VIEW_GUESTS : VIEW_HOSTS);
 	/* The view of hosts is no tab. */
 	if (options->view_name && !(options->url && strcmp(options->view_name, type->name) == 0))
 		err = view_type_find(options->view_name, &type, why);
@@ -80,8 +80,8 @@ static int find_view(const struct options *options, const struct view_type **ret
 		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
 			       options->view_name);
 	/* Of all hosts, the server adds up exits; it has no other sums. */
-	if (options->url && !options->host && type->groups != GROUP_HOST &&
-	    type->groups != GROUP_REASON)
+	if (options->url && !options->host && !view_is(type, VIEW_HOSTS) &&
+	    !view_is(type, VIEW_EXITS))
 		return why_set(why, -EINVAL, "the view %s is of one host: add --host NAME; of all "
 					     "hosts there are the views hosts and exits",
 			       type->name);

@@ -43,7 +43,7 @@ static int build(struct history_span *span, enum exit_kind event, struct why *wh
 {
 	int err = 0;
 
-	span->query.type = view_type_by_groups(GROUP_ALL);
+	span->query.type = view_type_of(VIEW_TOTALS);
 	span->query.sort = view_usual_sort(span->query.type);
 	span->query.event = event;
 	err = monitor_want(span->monitor, &span->query, why);

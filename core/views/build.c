@@ -253,7 +253,7 @@ static struct cell sum_of(const struct view *view, size_t column)
 
 /*
  * Rows of one guest and vCPU, such as exit reasons, are parts of one whole, which counts once.
- * wholes: the ones that were counted; NULL: each row has a whole of its own.
+ * wholes: the ones that were counted.
  */
 static void add_share(const struct view_row *row, size_t column, struct key_sums *wholes,
 		      double *part, double *whole)
@@ -265,18 +265,17 @@ static void add_share(const struct view_row *row, size_t column, struct key_sums
 	if (!is_added(row) || cell->type != CELL_PERCENT)
 		return;
 	*part += cell->number * of;
-	if (!wholes || !key_sums_get(wholes, &key)->count++)
+	if (row->field == FIELD_NONE || !key_sums_get(wholes, &key)->count++)
 		*whole += of;
 }
 
 static struct cell mean_of(const struct view *view, size_t column)
 {
-	bool has_parts = view->type->groups & (GROUP_REASON | GROUP_ARGUMENT);
 	struct key_sums wholes = { 0 };
 	double part = 0, whole = 0;
 
 	for (size_t i = 0; i < view->nr_rows; i++)
-		add_share(&view->rows[i], column, has_parts ? &wholes : NULL, &part, &whole);
+		add_share(&view->rows[i], column, &wholes, &part, &whole);
 	key_sums_release(&wholes);
 	if (!(whole > 0))
 		return cell_none();

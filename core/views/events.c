@@ -252,7 +252,6 @@ const struct view_type view_events = {
 	.key = '1',
 	.title = "Events",
 	.noun = "event",
-	.groups = GROUP_EVENT,
 	.columns = VIEW_TABLE(columns),
 	.sort = COL_RATE,
 	.has_trees = true,

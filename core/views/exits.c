@@ -350,7 +350,6 @@ const struct view_type view_hotspots = {
 	.key = '5',
 	.title = "Hot spots",
 	.noun = "argument of an exit so far",
-	.groups = GROUP_ARGUMENT,
 	.takes_vcpu = true,
 	.columns = VIEW_TABLE(hotspots_columns),
 	.sort = COL_TIME_SHARE,

@@ -90,7 +90,6 @@ const struct view_type view_hosts = {
 	.name = "hosts",
 	.title = "Hosts",
 	.noun = "event",
-	.groups = GROUP_HOST,
 	.columns = VIEW_TABLE(columns),
 	.sort = COL_RATE,
 	.by_guest = true,

@@ -224,10 +224,10 @@ bool query_needs_exits(const struct field *field)
 /* The source of the view's exits; -1: it shows other counts. */
 static int source_of_exits(const struct query *query, const struct facts *facts)
 {
-	bool is_by_guest = query->type->groups == GROUP_GUEST; /* may show any counter of exits */
+	bool is_by_guest = view_is(query->type, VIEW_GUESTS); /* may show any counter of exits */
 	struct exits exits;
 
-	if (query->type->groups & GROUP_EVENT || (is_by_guest && query->filter))
+	if (view_is(query->type, VIEW_EVENTS) || (is_by_guest && query->filter))
 		return -1;
 	exits = is_by_guest ? exits_choose(facts, true, false) : query_exits(query, facts, true);
 	return exits.rank ? (int)exits.source : -1;

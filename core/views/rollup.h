@@ -14,15 +14,12 @@
 #include "core/views/cell.h"
 
 
-/* What the rows of a view are, together: a vCPU is GROUP_GUEST | GROUP_VCPU. */
+/* What exits are grouped by, together: a vCPU is GROUP_GUEST | GROUP_VCPU. */
 enum {
 	GROUP_GUEST = 1 << 0,
 	GROUP_VCPU = 1 << 1, /* with GROUP_GUEST */
 	GROUP_REASON = 1 << 2, /* or argument, see struct query */
 	GROUP_ALL = GROUP_GUEST | GROUP_VCPU | GROUP_REASON,
-	GROUP_ARGUMENT = 1 << 3, /* of exits */
-	GROUP_EVENT = 1 << 4,
-	GROUP_HOST = 1 << 5, /* each a guest of the inventory; no tab */
 };
 
 /* One vCPU of a guest. */

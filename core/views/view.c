@@ -10,7 +10,7 @@
 #include "core/views/list.h"
 #include "core/views/view.h"
 
-#define VIEW_POINTER(view) &(view),
+#define VIEW_POINTER(id, view) [VIEW_##id] = &(view),
 
 static const struct view_type *const types[] = { VIEW_LIST(VIEW_POINTER) };
 
@@ -35,6 +35,11 @@ const struct view_type *view_type_by_key(uint32_t key)
 			return types[i];
 	}
 	return NULL;
+}
+
+const struct view_type *view_type_of(enum view_id id)
+{
+	return types[id];
 }
 
 const struct view_type *view_type_by_groups(unsigned int groups)
@@ -284,7 +289,7 @@ bool view_row_is_quiet(const struct view *view, const struct view_row *row)
 
 void view_drop_repeated(struct view *view)
 {
-	bool is_sums = view->type->groups & (GROUP_REASON | GROUP_ARGUMENT);
+	bool is_sums = view->type->groups & GROUP_REASON || view_is(view->type, VIEW_HOTSPOTS);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {

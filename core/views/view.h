@@ -4,7 +4,7 @@
  *
  * A pure function of a query and the facts: no I/O, no clock, no terminal. A renderer turns cells
  * into text. Headings, units, help and machine names are in the column tables only. A new view is
- * one file and one line in list.h. What sets a view apart is in struct view_type; outside
+ * one file and one line in VIEW_LIST. What sets a view apart is in struct view_type; outside
  * core/views/ a view is named only where a command or a key is for this one view.
  */
 #ifndef KVMTOP_CORE_VIEWS_VIEW_H
@@ -17,6 +17,7 @@
 #include "lib/why.h"
 #include "core/views/columns.h"
 #include "core/views/rollup.h"
+#include "core/views/view_id.h"
 
 #define VIEW_COLUMNS 29 /* of one view, at the most */
 
@@ -50,7 +51,7 @@ struct view_type {
 	const struct column *columns; /* a VIEW_TABLE; the first names the row */
 	enum column_id sort; /* to sort by when the user chose none */
 	enum column_id then; /* orders equal rows; COL_NONE: counts and rates do */
-	unsigned int groups; /* GROUP_*; 0: its rows are something else */
+	unsigned int groups; /* GROUP_*, of exits that its rows have; 0: something else */
 	bool by_guest;	     /* needs rows for each guest */
 	bool has_trees;	     /* shows children; else only if a filter names them */
 	bool is_timed;	     /* is made of fields of the provider "exits" */
@@ -98,8 +99,15 @@ const struct view_type *view_type_by_name(const char *name); /* NULL: no such ta
 /* The same for a user's text: 0, or -EINVAL with why, which lists the tabs. */
 int view_type_find(const char *name, const struct view_type **ret_type, struct why *why);
 const struct view_type *view_type_by_key(uint32_t key); /* NULL: no such tab */
-/* The first view with these rows. GROUP_ALL: the table of `exits` and `report`, which is no tab. */
+/* The first view with these groups of exits. */
 const struct view_type *view_type_by_groups(unsigned int groups);
+const struct view_type *view_type_of(enum view_id id);
+
+static inline bool view_is(const struct view_type *type, enum view_id id)
+{
+	return type == view_type_of(id);
+}
+
 
 /* The names of the tabs: "events, guests, ..."; of titles with a number: "events, hot spots". */
 void view_type_names(char *buf, size_t size);

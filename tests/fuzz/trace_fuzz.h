@@ -150,7 +150,7 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 	if (monitor_open(&config, &monitor, &why) == 0) {
 		for (unsigned int i = 0; (query.type = view_type_at(i)); i++)
 			fuzz_view(monitor, &query, recording, 40 * i);
-		query.type = view_type_by_groups(GROUP_ALL);
+		query.type = view_type_of(VIEW_TOTALS);
 		for (query.groups = 0; query.groups <= GROUP_ALL; query.groups++)
 			fuzz_view(monitor, &query, recording, 25 * query.groups);
 		monitor_close(monitor);

@@ -366,7 +366,7 @@ static void paint_filters(const struct screen *screen, struct grid *grid, int ro
 /* What a tab shows: where there are hosts, they are in place of guests. */
 static const struct view_type *shown_by(const struct screen *screen, const struct view_type *tab)
 {
-	return tab->groups == GROUP_GUEST && screen->has_hosts ? view_type_by_groups(GROUP_HOST) :
+	return view_is(tab, VIEW_GUESTS) && screen->has_hosts ? view_type_of(VIEW_HOSTS) :
 								 tab;
 }
 

@@ -29,7 +29,7 @@ static bool is_offered(const struct screen *screen, const struct key_help *key)
 		return false;
 	if (key->needs & KEY_EXITS && !is_of_exits(screen->query->type))
 		return false;
-	return !(key->needs & KEY_GUESTS) || screen->query->type->groups != GROUP_GUEST;
+	return !(key->needs & KEY_GUESTS) || !view_is(screen->query->type, VIEW_GUESTS);
 }
 
 /* Paints as many keys as fit; the most useful keys are first in the table. */

@@ -22,10 +22,9 @@ static const char *say(struct tui *tui, const char *fmt, ...)
 	return tui->empty;
 }
 
-/* The key of the tab that shows these rows. */
-static char key_of(unsigned int groups)
+static char key_of(enum view_id id)
 {
-	return view_type_by_groups(groups)->key;
+	return view_type_of(id)->key;
 }
 
 /* Most exits have no arguments. */
@@ -52,7 +51,7 @@ static const char *why_no_exits(struct tui *tui, const char *why)
 	if (!has_reasons(tui->facts.fields))
 		return say(tui, "This view needs what cannot be counted here. %s", why);
 	return say(tui, "This view needs what cannot be counted here. %s. Press %c, then x: that "
-			"counts reasons, without times.", why, key_of(GROUP_EVENT));
+			"counts reasons, without times.", why, key_of(VIEW_EVENTS));
 }
 
 static const char *why_ended(struct tui *tui)
@@ -110,13 +109,13 @@ static const char *why_nothing(struct tui *tui)
 
 	if (tui->facts.source == SOURCE_PROMETHEUS && query_lacks(query, &tui->facts))
 		return query_lacks(query, &tui->facts);
-	if (tui_shows_machines(tui) && query->type->groups != GROUP_HOST &&
-	    query->type->groups != GROUP_REASON)
+	if (tui_shows_machines(tui) && !view_is(query->type, VIEW_HOSTS) &&
+	    !view_is(query->type, VIEW_EXITS))
 		return say(tui, "This is known of one host at a time: press %c, then Enter on a "
-				"host", key_of(GROUP_GUEST));
+				"host", key_of(VIEW_GUESTS));
 	if (tui->config.past && past_has_machines(tui->config.past) && query->has_vcpu)
 		return say(tui, "Prometheus has the exits of a guest, not of a vCPU: Backspace, "
-				"then %c", key_of(GROUP_REASON));
+				"then %c", key_of(VIEW_EXITS));
 	if (query->type->by_guest && !guests_count(tui->facts.guests))
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
 	if (query->type->takes_longer && !query->filter)

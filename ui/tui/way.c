@@ -48,13 +48,13 @@ static void leave_guest(struct tui *tui)
 
 static bool is_of_guests(const struct view_type *type)
 {
-	return type->groups == GROUP_GUEST || type->groups == GROUP_HOST;
+	return view_is(type, VIEW_GUESTS) || view_is(type, VIEW_HOSTS);
 }
 
 /* Where all hosts are shown, hosts take the place of guests. */
 static const struct view_type *guests_type(const struct tui *tui)
 {
-	return view_type_by_groups(tui_shows_machines(tui) ? GROUP_HOST : GROUP_GUEST);
+	return view_type_of(tui_shows_machines(tui) ? VIEW_HOSTS : VIEW_GUESTS);
 }
 
 /* Keeps the way from all hosts to one: no tab leads back to all hosts. */
@@ -74,9 +74,9 @@ void tui_show_view(struct tui *tui, const struct view_type *type)
 
 	if (!type || (type == query->type && !query->has_reason && !query->has_cpu))
 		return;
-	if (type->groups == GROUP_GUEST)
+	if (view_is(type, VIEW_GUESTS))
 		leave_guest(tui);
-	if (type->groups == GROUP_GUEST)
+	if (view_is(type, VIEW_GUESTS))
 		type = guests_type(tui);
 	forget_ways(tui);
 	query->has_vcpu &= type->takes_vcpu;
@@ -91,7 +91,7 @@ void tui_step_view(struct tui *tui, int by)
 	while (view_type_at(i) && view_type_at(i) != tui->query->type)
 		i++;
 	if (!view_type_at(i)) /* the view of hosts, which has no tab */
-		for (i = 0; view_type_at(i)->groups != GROUP_GUEST;)
+		for (i = 0; !view_is(view_type_at(i), VIEW_GUESTS);)
 			i++;
 	for (nr = i + 1; view_type_at(nr);)
 		nr++;

@@ -193,7 +193,7 @@ static void events_are_those_selected(const struct world *world)
 	for (size_t i = 0; i < world->view.nr_rows; i++) {
 		const struct view_row *row = &world->view.rows[i];
 
-		if (world->query.type->groups == GROUP_GUEST)
+		if (view_is(world->query.type, VIEW_GUESTS))
 			shown += count_in(row, &world->view);
 		else if (is_event_shown(world, get(world, row->field)))
 			shown += count_in(row, &world->view);

@@ -317,7 +317,7 @@ static void time_does_not_go_back(void **state)
 /* The last moment has the totals of the recording, also by way of the monitor. */
 static void totals_are_the_recordings(void **state)
 {
-	struct query query = { .type = view_type_by_groups(GROUP_REASON) };
+	struct query query = { .type = view_type_of(VIEW_EXITS) };
 	struct monitor_config config = { .list = past_recorded_players, .counts_all = true };
 	const struct facts *facts;
 	struct why why = { "" };

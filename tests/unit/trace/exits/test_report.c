@@ -342,7 +342,7 @@ static void a_diff_begins_with_what_changed(void **state)
 		const char *name;
 		uint64_t took[2]; /* 0: not there */
 	} cases[] = { { "HLT", { 1000, 1200 } }, { "IO", { 1000, 9000 } }, { "EPT", { 0, 4000 } } };
-	const struct view_type *type = view_type_by_groups(GROUP_ALL);
+	const struct view_type *type = view_type_of(VIEW_TOTALS);
 	struct view_side sides[2];
 	struct view views[2] = { { .type = type }, { .type = type } }, both;
 	struct why why = { "" };
