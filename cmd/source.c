@@ -12,7 +12,7 @@
 #include "cmd/options.h"
 #include "cmd/source.h"
 #include "history/file.h"
-#include "history/fleet/access.h"
+#include "history/fleet/http.h"
 #include "history/fleet/fleet.h"
 #include "history/past.h"
 #include "history/recent.h"

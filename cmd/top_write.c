@@ -8,7 +8,7 @@
 #include "lib/say.h"
 #include "cmd/top_write.h"
 #include "history/file.h"
-#include "history/segment.h"
+#include "history/moment.h"
 
 #define HANGS_MS 5000 /* without a sample that is stored */
 

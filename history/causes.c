@@ -9,7 +9,7 @@
 
 #include "lib/array.h"
 #include "core/findings/rules.h"
-#include "history/causes.h"
+#include "history/recorder.h"
 #include "host/guest.h"
 
 #define LOOK_NS UINT64_C(10000000000)

@@ -5,6 +5,9 @@
 #ifndef KVMTOP_HISTORY_COLUMNS_H
 #define KVMTOP_HISTORY_COLUMNS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /*
  * The columns of changes and totals, in this order; each has its number before it. A row is a key.
  *
@@ -70,5 +73,71 @@ enum column_id {
 #define GUEST_ID_MAX (1u << 24)
 #define GUEST_IS_NAMED 1u
 #define GUEST_HAS_ENDED 2u
+
+/* ---- CBOR (RFC 8949): numbers from 0, text, bytes, arrays, maps */
+
+/*
+ * An item begins with a head: its kind, and a number. Of text and bytes the number is how many
+ * bytes follow, of an array how many items, of a map how many pairs of items.
+ */
+#define CBOR_HEAD_MAX 9 /* bytes */
+
+/* As in the three highest bits of a head. */
+enum cbor_kind {
+	CBOR_NUMBER = 0,
+	CBOR_BYTES = 2,
+	CBOR_TEXT = 3,
+	CBOR_ARRAY = 4,
+	CBOR_MAP = 5,
+};
+
+/* A head's low five bits: the number itself, or from 24 to 27 that 1, 2, 4 or 8 bytes have it. */
+#define CBOR_FIRST_SIZE 24
+#define CBOR_SIZES 4
+
+/* Writes a head at bytes, which have room for CBOR_HEAD_MAX, the shortest; returns its size. */
+static inline size_t cbor_head_write(unsigned char *bytes, enum cbor_kind kind, uint64_t number)
+{
+	unsigned int log = 0;
+	size_t size;
+
+	if (number < CBOR_FIRST_SIZE) {
+		bytes[0] = (unsigned char)((unsigned int)kind << 5 | number);
+		return 1;
+	}
+	while (log < CBOR_SIZES - 1 && number >> (8U << log))
+		log++;
+	size = (size_t)1 << log;
+	bytes[0] = (unsigned char)((unsigned int)kind << 5 | (CBOR_FIRST_SIZE + log));
+	for (size_t i = size; i > 0; i--, number >>= 8)
+		bytes[i] = (unsigned char)number;
+	return 1 + size;
+}
+
+/* Reads a head of this kind; returns its size, or 0: another kind, or damaged. */
+static inline size_t cbor_head_read(const unsigned char *bytes, size_t size, enum cbor_kind kind,
+				    uint64_t *ret_number)
+{
+	uint64_t number = 0;
+	unsigned int low;
+	size_t follow;
+
+	if (!size || bytes[0] >> 5 != (unsigned char)kind)
+		return 0;
+	low = bytes[0] & 31;
+	if (low < CBOR_FIRST_SIZE) {
+		*ret_number = low;
+		return 1;
+	}
+	if (low >= CBOR_FIRST_SIZE + CBOR_SIZES)
+		return 0;
+	follow = (size_t)1 << (low - CBOR_FIRST_SIZE);
+	if (size < 1 + follow)
+		return 0;
+	for (size_t i = 1; i <= follow; i++)
+		number = number << 8 | bytes[i];
+	*ret_number = number;
+	return 1 + follow;
+}
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "history/file_guests.h"
+#include "history/file_state.h"
 
 #define SECOND UINT64_C(1000000000)
 

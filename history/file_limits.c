@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps a history file within its age and size, and computes how old its moments are. */
+/* Keeps a history file within its age and size. */
 #include <string.h>
 
 #include "lib/array.h"
@@ -7,7 +7,6 @@
 
 #define SECOND UINT64_C(1000000000)
 #define RUNS_AT_ONCE 4
-#define CLOCK_MAX (UINT64_C(1) << 61) /* 70 years */
 #define ROOM (DB_LOG_SIZE + 256 * 1024) /* bytes for what comes before the next look at the size */
 
 /* From one moment with totals to the next is a run: what remains begins with totals. */
@@ -147,60 +146,4 @@ int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, st
 uint64_t history_file_dropped(const struct history_file *file)
 {
 	return file->nr_dropped;
-}
-
-/* ---- the clock */
-
-/* Only of the same boot the monotonic clock goes on. */
-static int read_clock(struct history_file *file, sqlite3_stmt *row, struct why *why)
-{
-	uint64_t recorded_ns = (uint64_t)sqlite3_column_int64(row, 0);
-	uint64_t monotonic_ns = (uint64_t)sqlite3_column_int64(row, 1);
-	uint64_t since_ns = (uint64_t)sqlite3_column_int64(row, 2);
-	const char *boot_id = (const char *)sqlite3_column_text(row, 3);
-	bool is_same_boot = boot_id && *boot_id && strcmp(boot_id, file->segment.boot_id) == 0;
-
-	if (recorded_ns > CLOCK_MAX || monotonic_ns > CLOCK_MAX || since_ns > CLOCK_MAX)
-		return db_damaged(&file->db, why);
-	file->clock = (struct file_clock){
-		.recorded_ns = recorded_ns + since_ns,
-		.monotonic_ns = is_same_boot && monotonic_ns ? monotonic_ns + since_ns : 0,
-	};
-	return 0;
-}
-
-int history_file_load_clock(struct history_file *file, struct why *why)
-{
-	sqlite3_stmt *row = NULL;
-	int err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, why);
-
-	file->clock = (struct file_clock){ 0 };
-	if (!err)
-		err = db_step(&file->db, row, why);
-	if (err <= 0)
-		return err;
-	err = read_clock(file, row, why);
-	sqlite3_reset(row);
-	return err;
-}
-
-struct file_clock history_file_next_clock(const struct history_file *file,
-					  const struct moment *moment)
-{
-	uint64_t before_ns = file->clock.monotonic_ns, now_ns = 0, elapsed_ns = moment->elapsed_ns;
-
-	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
-		now_ns = moment->source_ns[i] > now_ns ? moment->source_ns[i] : now_ns;
-	if (before_ns && now_ns > before_ns) /* with what was lost or not recorded */
-		elapsed_ns = now_ns - before_ns;
-	return (struct file_clock){ file->clock.recorded_ns + elapsed_ns, now_ns };
-}
-
-int history_file_add_clock(struct history_file *file, uint64_t id, const struct file_clock *clock,
-			   struct why *why)
-{
-	const uint64_t numbers[] = { id, file->clock.recorded_ns, clock->recorded_ns,
-				     clock->monotonic_ns };
-
-	return db_run_with(&file->db, SQL_ADD_CLOCK, numbers, ARRAY_SIZE(numbers), why);
 }

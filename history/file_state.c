@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A history file as a file: its paths, the lock of its writer, and whether it is still there. */
+/* A history file as a file: its paths, the lock of its writer, and whether it is
+ * still there; and how old its moments are. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,9 +10,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "lib/array.h"
 #include "lib/output.h"
 #include "lib/xalloc.h"
 #include "history/file_state.h"
+
+#define CLOCK_MAX (UINT64_C(1) << 61) /* 70 years */
 
 void history_file_free(struct history_file *file)
 {
@@ -53,6 +57,62 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 	why_set(why, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
 	history_file_free(file);
 	return err;
+}
+
+/* ---- the clock */
+
+/* Only of the same boot the monotonic clock goes on. */
+static int read_clock(struct history_file *file, sqlite3_stmt *row, struct why *why)
+{
+	uint64_t recorded_ns = (uint64_t)sqlite3_column_int64(row, 0);
+	uint64_t monotonic_ns = (uint64_t)sqlite3_column_int64(row, 1);
+	uint64_t since_ns = (uint64_t)sqlite3_column_int64(row, 2);
+	const char *boot_id = (const char *)sqlite3_column_text(row, 3);
+	bool is_same_boot = boot_id && *boot_id && strcmp(boot_id, file->segment.boot_id) == 0;
+
+	if (recorded_ns > CLOCK_MAX || monotonic_ns > CLOCK_MAX || since_ns > CLOCK_MAX)
+		return db_damaged(&file->db, why);
+	file->clock = (struct file_clock){
+		.recorded_ns = recorded_ns + since_ns,
+		.monotonic_ns = is_same_boot && monotonic_ns ? monotonic_ns + since_ns : 0,
+	};
+	return 0;
+}
+
+int history_file_load_clock(struct history_file *file, struct why *why)
+{
+	sqlite3_stmt *row = NULL;
+	int err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, why);
+
+	file->clock = (struct file_clock){ 0 };
+	if (!err)
+		err = db_step(&file->db, row, why);
+	if (err <= 0)
+		return err;
+	err = read_clock(file, row, why);
+	sqlite3_reset(row);
+	return err;
+}
+
+struct file_clock history_file_next_clock(const struct history_file *file,
+					  const struct moment *moment)
+{
+	uint64_t before_ns = file->clock.monotonic_ns, now_ns = 0, elapsed_ns = moment->elapsed_ns;
+
+	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
+		now_ns = moment->source_ns[i] > now_ns ? moment->source_ns[i] : now_ns;
+	if (before_ns && now_ns > before_ns) /* with what was lost or not recorded */
+		elapsed_ns = now_ns - before_ns;
+	return (struct file_clock){ file->clock.recorded_ns + elapsed_ns, now_ns };
+}
+
+int history_file_add_clock(struct history_file *file, uint64_t id, const struct file_clock *clock,
+			   struct why *why)
+{
+	const uint64_t numbers[] = { id, file->clock.recorded_ns, clock->recorded_ns,
+				     clock->monotonic_ns };
+
+	return db_run_with(&file->db, SQL_ADD_CLOCK, numbers, ARRAY_SIZE(numbers), why);
 }
 
 /* ---- a writer's */

@@ -9,8 +9,68 @@
 
 #include "history/db.h"
 #include "history/file.h"
-#include "history/file_guests.h"
-#include "history/minutes.h"
+#include "history/moment.h"
+#include "host/guest.h"
+
+/* ---- file_guests.c: the guests of a segment, for the rows about them */
+
+struct file_guest {
+	struct guest guest; /* without its vcpus */
+	uint64_t first_s, last_s; /* when it was seen, in seconds since 1970 */
+	bool is_known;	/* it is in the latest inventory, alive or ended */
+	bool is_changed; /* its row is not as in the file */
+	bool came, ended; /* and there is no note of that yet */
+};
+
+/* Zero-initialised: no inventory was seen. */
+struct file_guests {
+	struct file_guest *list; /* ascending by id */
+	size_t nr, room;
+	bool has_any; /* an inventory was seen; the guests of the first one did not come */
+};
+
+/* Takes a new inventory, or with NULL the old one, at this time. */
+void file_guests_update(struct file_guests *guests, const struct guests *inventory,
+			uint64_t time_ns);
+
+/* Everything is in the file now; or with false nothing is, as it is a new one. */
+void file_guests_written(struct file_guests *guests, bool is_written);
+
+void file_guests_release(struct file_guests *guests);
+
+/*
+ * minutes.c: the exits of a minute by guest and reason, summed up from its moments. A moment is in
+ * the minute of the middle of its interval.
+ */
+
+struct minute_row {
+	uint32_t guest, field; /* the field of the reason */
+	uint64_t count;
+	bool is_timed; /* the rest is known */
+	uint64_t time_ns, max_ns, p50_ns, p99_ns;
+};
+
+/* Zero-initialised: nothing was added. */
+struct minutes {
+	uint64_t start_s; /* of the minute that is summed up, in seconds since 1970; 0: none is */
+	struct minute_sum *sums;
+	struct minute_sum *next; /* where the next key likely is: they come in the same order */
+};
+
+/* In which minute a moment is. */
+uint64_t minute_of(const struct moment *moment);
+
+/* Adds a moment to the minute. fields: the dictionary of its ids. */
+void minutes_add(struct minutes *minutes, const struct moment *moment,
+		 const struct fields *fields);
+
+/* Called for each row, ascending by guest and field. 0 goes on; else it is returned. */
+typedef int (*minute_row_fn)(void *arg, const struct minute_row *row);
+int minutes_each(struct minutes *minutes, minute_row_fn take, void *arg);
+
+/* Begins with the next minute. */
+void minutes_reset(struct minutes *minutes);
+void minutes_release(struct minutes *minutes);
 
 /* The second moment with totals; id 0: there is none. */
 struct next_run {

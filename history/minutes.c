@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
-#include "history/minutes.h"
+#include "history/file_state.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Takes what changed in the stats since the sample before. */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
+#include "host/machine.h"
 #include "lib/array.h"
 #include "core/facts/exit_counter.h"
 #include "history/moment.h"
+#include "lib/read.h"
 
 #define BLOCK 16	 /* keys */
 #define AHEAD 8		 /* keys */
@@ -397,4 +402,30 @@ void moment_skip(struct moment_taker *taker, const struct facts *facts)
 	else
 		taker->tick = stats_tick(facts->stats);
 	taker->has_lost = true;
+}
+
+/* ---- the segment */
+
+/* The first line of a file below /proc/sys/kernel; "" if it cannot be read. */
+static void read_text(const struct env *env, const char *name, char *text, size_t size)
+{
+	char path[PATH_MAX];
+
+	env_path(env, path, sizeof(path), "/proc/sys/kernel/%s", name);
+	if (read_small(path, text, size) < 0)
+		text[0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+}
+
+void segment_of_machine(const struct env *env, const char *engine, double interval_s,
+			struct segment *ret_segment)
+{
+	struct segment *segment = ret_segment;
+
+	*segment = (struct segment){ .nr_cpus = host_cpus(env), .interval_s = interval_s };
+	host_name(env, segment->host, sizeof(segment->host));
+	read_text(env, "osrelease", segment->kernel, sizeof(segment->kernel));
+	read_text(env, "random/boot_id", segment->boot_id, sizeof(segment->boot_id));
+	snprintf(segment->arch, sizeof(segment->arch), "%s", env->arch->name);
+	snprintf(segment->engine, sizeof(segment->engine), "%s", engine ? engine : "");
 }

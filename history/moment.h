@@ -11,6 +11,8 @@
 #define KVMTOP_HISTORY_MOMENT_H
 
 #include "core/facts/facts.h"
+#include "host/env.h"
+#include "host/guest.h"
 
 enum {
 	/* The first since what is counted changed: nothing goes on from before. It has totals. */
@@ -170,5 +172,19 @@ void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t
 
 /* In place of moment_take(): the latest sample is lost. */
 void moment_skip(struct moment_taker *taker, const struct facts *facts);
+
+/* A writer from its start to its end, and its machine: what moments are of. */
+struct segment {
+	char host[GUEST_NAME_SIZE]; /* of a fleet, the server */
+	char kernel[65], boot_id[40];
+	char arch[24];	 /* struct arch's name: "SVM" */
+	char engine[16]; /* "bpf"; "": not known */
+	int nr_cpus;	 /* 0: not known */
+	double interval_s;
+};
+
+/* Sources: host/machine.h, and kernel/osrelease and kernel/random/boot_id below /proc/sys. */
+void segment_of_machine(const struct env *env, const char *engine, double interval_s,
+			struct segment *ret_segment);
 
 #endif

@@ -5,7 +5,6 @@
 #include <zstd.h>
 
 #include "lib/array.h"
-#include "history/cbor.h"
 #include "history/columns.h"
 #include "history/pack.h"
 

@@ -11,7 +11,7 @@
 #include "history/past.h"
 #include "history/rates.h"
 #include "history/reader.h"
-#include "history/series_read.h"
+#include "history/series.h"
 #include "history/totals.h"
 
 /* Of a moment with one of these, nothing of the moment before is used. */

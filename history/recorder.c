@@ -10,7 +10,6 @@
 
 #include "lib/thread.h"
 #include "lib/xalloc.h"
-#include "history/causes.h"
 #include "history/recorder.h"
 
 #define QUEUE 16 /* moments; of the ones that may wait half as many do */

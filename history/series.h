@@ -38,4 +38,15 @@ struct series_span {
 };
 #define SERIES_MAX 512
 
+struct reader;
+struct stored;
+struct why;
+
+/*
+ * Reads the points up to `at` and after it, on through segments of the same boot. Points that the
+ * series has already are not read again. The reader may be in another segment afterwards.
+ */
+int series_read(struct series *series, struct reader *reader, const struct key *subject,
+		const struct stored *at, const struct series_span *span, struct why *why);
+
 #endif

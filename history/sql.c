@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The tables of a history file, and the statements. */
-#include "history/sql.h"
+#include "history/db.h"
 
 #define TEXT_OF(number) #number
 #define DIGITS_OF(number) TEXT_OF(number)

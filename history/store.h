@@ -13,7 +13,7 @@
 
 #include "lib/why.h"
 #include "history/pack.h"
-#include "history/segment.h"
+#include "history/moment.h"
 
 /* What is known of a moment without unpacking it. */
 struct stored {

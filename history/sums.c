@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "history/sums.h"
+#include "history/pack.h"
 
 #define NOT_A_PART UINT32_MAX /* in by_field: the field is there, and is of no sum */
 

@@ -8,7 +8,6 @@
 #include "lib/array.h"
 #include "lib/xalloc.h"
 #include "lib/utf8.h"
-#include "history/cbor.h"
 #include "history/columns.h"
 #include "history/pack.h"
 

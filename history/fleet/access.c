@@ -8,7 +8,7 @@
 #include "lib/array.h"
 #include "lib/read.h"
 #include "lib/settings.h"
-#include "history/fleet/access.h"
+#include "history/fleet/http.h"
 
 #define FILE_MAX (1 << 20)
 

@@ -19,7 +19,7 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/thread.h"
-#include "history/fleet/answer.h"
+#include "history/fleet/prometheus.h"
 #include "history/fleet/fleet.h"
 #include "history/fleet/scope.h"
 #include "core/metrics.h"

@@ -10,8 +10,7 @@
 
 #include "lib/hash.h"
 #include "core/facts/exit_fields.h"
-#include "history/fleet/answer.h"
-#include "history/fleet/query.h"
+#include "history/fleet/prometheus.h"
 #include "core/provider.h"
 
 #define LINES_STEPS 33 /* cells of a line */

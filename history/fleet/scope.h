@@ -9,7 +9,7 @@
 #define KVMTOP_HISTORY_FLEET_SCOPE_H
 
 #include "history/fleet/http.h"
-#include "history/fleet/query.h"
+#include "history/fleet/prometheus.h"
 #include "history/pack.h"
 
 /* What all scopes of a server have in common. */

@@ -2,7 +2,7 @@
 /* A finding is noted when it has been there for three looks, and when it is gone. */
 #include "tests/worlds/view_world.h"
 
-#include "history/causes.h"
+#include "history/recorder.h"
 
 enum { TIME, WAIT, NR_FIELDS };
 

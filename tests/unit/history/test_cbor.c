@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "history/cbor.h"
+#include "history/columns.h"
 
 static const struct {
 	enum cbor_kind kind;

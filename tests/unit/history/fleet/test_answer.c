@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "history/fleet/access.h"
-#include "history/fleet/answer.h"
+#include "history/fleet/http.h"
+#include "history/fleet/prometheus.h"
 
 /* ---- answers */
 

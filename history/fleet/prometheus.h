@@ -1,18 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * answer - reads what Prometheus' HTTP API answers: series with their points.
+ * prometheus - queries about a host, or all hosts, in Prometheus' language; and the answers of its
+ * HTTP API: series with their points.
  *
- * The text is a stranger's: what is damaged, nested too deep, or no number is refused or left out,
- * and never a crash. The memory that it takes depends on the largest series, which has a limit.
+ * The text of an answer is a stranger's: what is damaged, nested too deep, or no number is refused
+ * or left out, and never a crash. The memory that it takes depends on the largest series, which has
+ * a limit.
  */
-#ifndef KVMTOP_HISTORY_FLEET_ANSWER_H
-#define KVMTOP_HISTORY_FLEET_ANSWER_H
+#ifndef KVMTOP_HISTORY_FLEET_PROMETHEUS_H
+#define KVMTOP_HISTORY_FLEET_PROMETHEUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "lib/why.h"
+
+/* The hosts with their guests, where the server has the sums of our recording rules. */
+#define QUERY_HOSTS "instance:kvmtop_guest_info:count"
+
+/* MEMBERS: a host's guests, or the hosts. DURATIONS: of a host only. */
+enum question {
+	ASK_EXITS, ASK_EXIT_SECONDS, ASK_SECONDS, ASK_MEMBERS, ASK_FINDINGS, ASK_DURATIONS,
+	QUESTIONS,
+	QUESTIONS_OF_ALL = ASK_DURATIONS
+};
+
+/* A text within the quotes of a query; the caller's to free. */
+char *query_quote(const char *text);
+
+/*
+ * The query for counters of a host, or for rates of all hosts. host: quoted; NULL: all. has_sums:
+ * the server has the sums of our recording rules. The caller's to free.
+ */
+char *query_make(enum question question, const char *host, bool has_sums);
+
+/* ---- answers */
 
 /* Valid during the call that has it. */
 struct answer_series {

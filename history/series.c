@@ -3,8 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "history/reader.h"
 #include "lib/array.h"
-#include "history/series_read.h"
+#include "history/series.h"
 
 #define GAP_NS UINT64_C(1000000000)
 
