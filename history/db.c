@@ -355,9 +355,6 @@ static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
 	*ret_is_empty = !id && !version && !nr_tables;
 	if (*ret_is_empty)
 		return 0;
-	if (id == SQL_UNRELEASED_ID)
-		return why_set(why, -EINVAL, "%s: written by an unreleased kvmtop (version %lld), "
-			       "and no other reads it: move it away", db->name, (long long)version);
 	if (id != SQL_APPLICATION_ID)
 		return why_set(why, -EINVAL, "%s: a database, but not a history file of kvmtop",
 			       db->name);

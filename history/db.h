@@ -20,7 +20,6 @@
 /* ---- sql.c: the tables, and every statement that is run on them, see kvmtop-history(5) */
 
 #define SQL_APPLICATION_ID 0x6b766d68 /* "kvmh" */
-#define SQL_UNRELEASED_ID 0x6b766d74  /* "kvmt": of other formats, before the first release */
 #define SQL_VERSION 1		      /* PRAGMA user_version */
 
 /* Ids of samples and segments are below; a writer goes on after the largest. */

@@ -104,11 +104,10 @@ cp "$DB" "$TMP/whole.db"
 printf '\377' | dd of="$DB" bs=1 seek=63 conv=notrunc 2>"$TMP/dd"
 refused "a newer version" "written by a newer kvmtop .*: update kvmtop"
 cp "$TMP/whole.db" "$DB"
-# Before the first release the number of the application was another, "kvmt".
+# The number of another application.
 printf 't' | dd of="$DB" bs=1 seek=71 conv=notrunc 2>"$TMP/dd"
 sum=$(cksum <"$DB")
-refused "a file of no release" \
-	"written by an unreleased kvmtop \\(version 1\\), and no other reads it: move it away"
+refused "another program's database" "a database, but not a history file of kvmtop"
 is "$(cksum <"$DB")" "$sum" "it is as it was"
 cp "$TMP/whole.db" "$DB"
 printf '%0300d' 0 | dd of="$DB" bs=1 seek=100 conv=notrunc 2>"$TMP/dd"

@@ -99,20 +99,6 @@ static void a_newer_version_is_left_alone(void **state)
 	says(w, "newer kvmtop (version 2 of the format, this one reads 1): update kvmtop");
 }
 
-static void a_file_of_no_release_is_left_alone(void **state)
-{
-	struct world *w = *state;
-	struct history_file *reader;
-
-	begin_writer(w);
-	add_many(w, 2);
-	end_writer(w);
-	execute(w, "PRAGMA application_id = 1802923380; PRAGMA user_version = 3");
-	assert_int_equal(open_reader(w, &reader), -EINVAL);
-	assert_int_equal(open_writer(w), -EINVAL);
-	says(w, "unreleased kvmtop (version 3), and no other reads it: move it away");
-}
-
 static void only_regular_files(void **state)
 {
 	struct world *w = *state;
@@ -1079,8 +1065,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(files_of_others_stay_as_they_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_newer_version_is_left_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_of_no_release_is_left_alone, setup,
-						teardown),
 		cmocka_unit_test_setup_teardown(only_regular_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_empty_file_is_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_writes, setup, teardown),
