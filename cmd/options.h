@@ -13,7 +13,6 @@
 #include "trace/recording/kinds.h"
 #include "trace/tracer/ring.h"
 
-#define HISTORY_FILE "/var/lib/kvmtop/history.db" /* kvmtop-history.service writes it */
 #define TIDS_MAX 256	    /* threads that -T can name */
 #define RECORDINGS_MAX 1024 /* of a timeline; ACRN has one for each CPU */
 #define TRACES_MAX 64	    /* of function calls in a timeline */
@@ -130,6 +129,12 @@ struct options {
 /* See struct option_table. */
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,
 		 struct why *why);
+
+/* The kind of options->source. */
+static inline enum source_kind options_kind(const struct options *options)
+{
+	return (enum source_kind)__builtin_ctz(options->source / FROM_LIVE);
+}
 
 /* What -r names, and the words, which are further files of a recording; the caller frees it. */
 const char **options_sources(const struct options *options, size_t *ret_nr);

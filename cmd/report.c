@@ -53,43 +53,46 @@ static bool wants_screen(const struct options *options)
 }
 
 /* The table needs the arguments of its event, and no list of long exits; views may show all. */
-static int read_recording(const char *const *paths, size_t nr, const struct options *options,
-			  struct recording *recording, struct why *why)
+static int open_recording(const char *const *paths, size_t nr, const struct options *options,
+			  struct source **ret_source, struct why *why)
 {
 	bool is_table = !wants_screen(options) && !options->view;
 	uint64_t longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;
-	const struct recording_choice choice = {
-		.kind = options->kind,
-		.buffer = options->buffer,
-		.longer_ns = is_table ? 0 : longer_ns,
-		.has_halts = options->halts,
-		.mhz = options->mhz,
-		.arguments = is_table ? 1U << options->event : PAIRING_ALL_ARGUMENTS,
+	const struct source_config config = {
+		.recording = {
+			.kind = options->kind,
+			.buffer = options->buffer,
+			.longer_ns = is_table ? 0 : longer_ns,
+			.has_halts = options->halts,
+			.mhz = options->mhz,
+			.arguments = is_table ? 1U << options->event : PAIRING_ALL_ARGUMENTS,
+		},
 	};
 
-	return recording_read(paths, nr, &choice, recording, why);
+	return source_open(SOURCE_RECORDING, paths, nr, &config, ret_source, why);
 }
 
-static int print(const struct recording *recording, const struct recording *other,
+static int print(const struct source *source, const struct source *other,
 		 const struct options *options, struct why *why)
 {
-	if (other->trace)
-		return report_two(other, recording, options, why);
+	if (other)
+		return report_two(other, source, options, why);
 	if (options->acrn)
-		return report_acrn(recording, options->mhz, !options->csv ? NULL :
+		return report_acrn(&source_reading(source)->recording, options->mhz,
+				   !options->csv ? NULL :
 				   options->output ? options->output : "-", stdout, why);
-	return report_lines(recording, options, why);
+	return report_lines(source, options, why);
 }
 
-static int show(struct recording *recording, const struct recording *other,
+static int show(struct source *source, const struct source *other,
 		const struct options *options, struct why *why)
 {
-	int err = wants_screen(options) ? report_screen(recording, options, why) : -ENOTTY;
+	int err = wants_screen(options) ? report_screen(source, options, why) : -ENOTTY;
 
 	if (!err || err == -ESTALE)
 		return err;
 	say_notice(why);
-	return print(recording, other, options, why);
+	return print(source, other, options, why);
 }
 
 /* The output must not overwrite a recording. */
@@ -106,22 +109,22 @@ static int check_output(const char *const *paths, size_t nr, const struct option
 
 int report_recordings(const char *const *paths, size_t nr, const struct options *options)
 {
-	struct recording recording = { .trace = NULL }, other = { .trace = NULL };
+	struct source *source = NULL, *other = NULL;
 	struct why why = { "" };
 	int err = check_output(paths, nr, options, &why), status = STATUS_OK;
 
 	if (!err)
-		err = read_recording(paths, nr, options, &recording, &why);
+		err = open_recording(paths, nr, options, &source, &why);
 	if (!err && options->other)
-		err = read_recording(&options->other, 1, options, &other, &why);
+		err = open_recording(&options->other, 1, options, &other, &why);
 	if (!err)
-		err = show(&recording, &other, options, &why);
-	if (recording.trace)
-		status = report_problems(&recording);
-	if (other.trace && report_problems(&other) != STATUS_OK)
+		err = show(source, other, options, &why);
+	if (source)
+		status = report_problems(&source_reading(source)->recording);
+	if (other && report_problems(&source_reading(other)->recording) != STATUS_OK)
 		status = STATUS_FAILURE;
-	recording_release(&recording);
-	recording_release(&other);
+	source_close(source);
+	source_close(other);
 	/* -EPIPE: the reader of standard output is gone. */
 	return err && err != -EPIPE ? say_failure(err, &why) : status;
 }

@@ -11,8 +11,8 @@
 
 #include "core/findings/thresholds.h"
 #include "cmd/options.h"
+#include "cmd/source.h"
 #include "core/monitor.h"
-#include "trace/exits/recorded.h"
 #include "core/views/query.h"
 
 /* What is printed as text: the view that was asked for, else the table of exits. */
@@ -29,14 +29,12 @@ int report_recordings(const char *const *paths, size_t nr, const struct options 
 
 /* A recording as facts, and the query. */
 struct report_facts {
-	struct recorded recorded;
-	enum time_unit unit; /* of its durations */
-	struct monitor *monitor; /* NULL: the recording has no events of KVM */
+	const struct source_reading *reading;
+	struct monitor *monitor; /* the source's; NULL: it has no events of KVM */
 	struct pattern *filter;
 	struct vcpu_key *only; /* the vCPUs of -p */
 	struct query query;
 	struct thresholds thresholds;
-	struct long_exits long_exits;
 	struct kallsyms_files kallsyms;
 	bool is_none; /* nothing in the recording matches -p, -g and --vcpu */
 };
@@ -45,7 +43,7 @@ struct report_facts {
  * type: the view that is asked for. Takes no sample yet. -EINVAL with why: the view cannot show
  * what the options choose. Call report_facts_release() afterwards, even after an error.
  */
-int report_facts_init(struct report_facts *facts, const struct recording *recording,
+int report_facts_init(struct report_facts *facts, const struct source *source,
 		      const struct options *options, const struct view_type *type,
 		      struct why *why);
 void report_facts_release(struct report_facts *facts);
@@ -55,15 +53,13 @@ void report_facts_release(struct report_facts *facts);
  * -ESTALE with why: what the recording has is not known any more. On another error the caller
  * prints text instead, after a warning with why unless why is empty.
  */
-int report_screen(struct recording *recording, const struct options *options,
-		  struct why *why);
+int report_screen(struct source *source, const struct options *options, struct why *why);
 
 /* Text, CSV and JSON: 0 or -errno with why. */
-int report_lines(const struct recording *recording, const struct options *options,
-		 struct why *why);
+int report_lines(const struct source *source, const struct options *options, struct why *why);
 
-/* --diff: from other to recording. 0 or -errno with why. */
-int report_two(const struct recording *other, const struct recording *recording,
+/* --diff: from other to source. 0 or -errno with why. */
+int report_two(const struct source *other, const struct source *source,
 	       const struct options *options, struct why *why);
 
 #endif

@@ -8,8 +8,6 @@
 #include "arch/argument.h"
 #include "cmd/report.h"
 #include "cmd/thresholds_file.h"
-#include "trace/exits/player.h"
-#include "trace/exits/rows.h"
 
 /* ---- which guests and vCPUs */
 
@@ -40,7 +38,7 @@ static bool is_chosen(const struct options *options, const struct guest *guest,
  */
 static void choose_vcpus(struct report_facts *facts, const struct options *options)
 {
-	const struct guests *guests = facts->recorded.guests;
+	const struct guests *guests = facts->reading->recorded.guests;
 	struct query *query = &facts->query;
 
 	facts->only = xcalloc(guests_count_vcpus(guests) + 1, sizeof(*facts->only));
@@ -83,7 +81,7 @@ static int choose_guests(struct report_facts *facts, const struct options *optio
 	int err = 0;
 
 	if (options->guest) {
-		err = guests_by_name(facts->recorded.guests, options->guest, &guest, why);
+		err = guests_by_name(facts->reading->recorded.guests, options->guest, &guest, why);
 		if (err && err != -ENOTUNIQ)
 			return err;
 		if (!err)
@@ -94,7 +92,7 @@ static int choose_guests(struct report_facts *facts, const struct options *optio
 	if (options->pids) {
 		facts->is_none = !query->nr_only;
 		if (!facts->is_none && query->guest == GUEST_ANY)
-			narrow(query, facts->recorded.guests);
+			narrow(query, facts->reading->recorded.guests);
 	}
 	if (options->has_vcpu) {
 		query->has_vcpu = true;
@@ -150,50 +148,26 @@ static int choose(struct report_facts *facts, const struct options *options,
 
 /* ---- facts */
 
-int report_facts_init(struct report_facts *facts, const struct recording *recording,
+int report_facts_init(struct report_facts *facts, const struct source *source,
 		      const struct options *options, const struct view_type *type,
 		      struct why *why)
 {
-	bool has_time = trace_clock_info(recording->trace)->clock != TRACE_CLOCK_COUNT;
-	double ns_per_unit = recording_ns_per_unit(recording->trace, options->mhz);
-	struct monitor_config config = {
-		.list = recorded_players, .source = SOURCE_RECORDING, .is_span = true,
-	};
 	int err;
 
-	*facts = (struct report_facts){ .unit = ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES };
-	config.unit = facts->unit;
-	if (has_time && facts->unit == UNIT_CYCLES)
-		ns_per_unit = 1;
-	err = recorded_init(&facts->recorded, recording, ns_per_unit);
-	if (!err)
-		err = choose(facts, options, type, why);
-	if (err)
-		return err;
-	config.recording = (struct monitor_recording){
-		.recording = &facts->recorded,
-		.guests = facts->recorded.guests,
-		.long_exits = &facts->long_exits,
+	*facts = (struct report_facts){
+		.reading = source_reading(source), .monitor = source->monitor,
 	};
-	err = monitor_open(&config, &facts->monitor, &(struct why){ "" });
-	if (err == -ENODATA) /* the recording has no events of KVM */
-		return 0;
-	if (!err)
-		err = recorded_long_exits(&facts->recorded, monitor_fields(facts->monitor),
-					  RECORDED_EXITS, &facts->long_exits);
-	if (!err)
-		err = kallsyms_files_read(&options->kallsyms, &facts->kallsyms, &facts->query,
-					  why);
+	err = choose(facts, options, type, why);
+	if (err || !facts->monitor)
+		return err;
+	err = kallsyms_files_read(&options->kallsyms, &facts->kallsyms, &facts->query, why);
 	return err ? err : monitor_want(facts->monitor, &facts->query, why);
 }
 
 void report_facts_release(struct report_facts *facts)
 {
-	monitor_close(facts->monitor);
-	long_exits_release(&facts->long_exits);
 	kallsyms_files_release(&facts->kallsyms);
 	pattern_free(facts->filter);
 	field_set_release(&facts->query.open);
 	free(facts->only);
-	recorded_release(&facts->recorded);
 }

@@ -23,7 +23,7 @@ struct printed {
 /* Counts the guests and vCPUs that the query asks for. */
 static void count_vcpus(const struct report_facts *facts, struct lines_recording *about)
 {
-	const struct guests *guests = facts->recorded.guests;
+	const struct guests *guests = facts->reading->recorded.guests;
 
 	for (size_t i = 0; !facts->is_none && i < guests_count(guests); i++) {
 		const struct guest *guest = guests_at(guests, i);
@@ -41,7 +41,7 @@ static void count_vcpus(const struct report_facts *facts, struct lines_recording
 /* Counts the exits of the query that began and have no end. */
 static uint64_t count_unfinished(const struct report_facts *facts)
 {
-	const struct recorded *recorded = &facts->recorded;
+	const struct recorded *recorded = &facts->reading->recorded;
 	const struct table *table = &recorded->recording->pairing.table;
 	uint64_t nr = 0;
 
@@ -79,19 +79,20 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 					   "The recording has nothing for this view.";
 }
 
-static void describe(struct printed *printed, const struct recording *recording)
+static void describe(struct printed *printed)
 {
 	const struct report_facts *facts = &printed->facts;
+	const struct recording *recording = &facts->reading->recording;
 	const struct pairing *pairing = &recording->pairing;
 
 	printed->about = (struct lines_recording){
 		.trace = recording->trace,
 		.pairing = pairing,
-		.unit = facts->unit,
-		.ns_per_unit = facts->recorded.ns_per_unit,
-		.has_time = pairing->has_entries && facts->recorded.ns_per_unit > 0,
-		.span = facts->unit == UNIT_CYCLES ? recording_span(recording) :
-						     facts->recorded.span_ns,
+		.unit = facts->reading->unit,
+		.ns_per_unit = facts->reading->recorded.ns_per_unit,
+		.has_time = pairing->has_entries && facts->reading->recorded.ns_per_unit > 0,
+		.span = facts->reading->unit == UNIT_CYCLES ? recording_span(recording) :
+							      facts->reading->recorded.span_ns,
 		.none = why_none(&facts->query, pairing),
 	};
 	count_vcpus(facts, &printed->about);
@@ -102,12 +103,12 @@ static void describe(struct printed *printed, const struct recording *recording)
 /* ---- making the view */
 
 /* What compares times with a threshold cannot answer where the clock's unit is not known. */
-static int check_clock(const struct recording *recording, const struct view_type *type,
-		       enum time_unit unit, struct why *why)
+static int check_clock(const struct source_reading *reading, const struct view_type *type,
+		       struct why *why)
 {
-	const struct trace_info *info = trace_clock_info(recording->trace);
+	const struct trace_info *info = trace_clock_info(reading->recording.trace);
 
-	if (unit == UNIT_NS || !(type->takes_longer || type->has_findings))
+	if (reading->unit == UNIT_NS || !(type->takes_longer || type->has_findings))
 		return 0;
 	return why_set(
 		why, -EINVAL,
@@ -117,21 +118,21 @@ static int check_clock(const struct recording *recording, const struct view_type
 		info->path);
 }
 
-static int make(struct printed *printed, const struct recording *recording,
+static int make(struct printed *printed, const struct source *source,
 		const struct options *options, struct why *why)
 {
 	const struct view_type *type = report_view(options);
 	struct report_facts *facts = &printed->facts;
-	int err = report_facts_init(facts, recording, options, type, why);
+	int err = report_facts_init(facts, source, options, type, why);
 
 	if (!err)
-		err = check_clock(recording, type, facts->unit, why);
+		err = check_clock(facts->reading, type, why);
 	if (err)
 		return err;
 	if (!type->takes_groups && facts->query.nr_only && facts->query.guest == GUEST_ANY)
 		return why_set(why, -EINVAL, "--view %s shows all guests or one: give -p one PID",
 			       type->name);
-	describe(printed, recording);
+	describe(printed);
 	printed->view.type = type;
 	facts->query.reverse = type->takes_longer && !options->sort; /* the oldest first */
 	if (facts->is_none || !facts->monitor)
@@ -218,11 +219,10 @@ static int write_all(const struct printed *printed, const struct options *option
 					       write_text(printed, why);
 }
 
-int report_lines(const struct recording *recording, const struct options *options,
-		 struct why *why)
+int report_lines(const struct source *source, const struct options *options, struct why *why)
 {
 	struct printed printed = { .view.nr_rows = 0 };
-	int err = make(&printed, recording, options, why);
+	int err = make(&printed, source, options, why);
 
 	if (!err) {
 		say(printed.view.note);
@@ -232,19 +232,19 @@ int report_lines(const struct recording *recording, const struct options *option
 	return err;
 }
 
-int report_two(const struct recording *other, const struct recording *recording,
+int report_two(const struct source *other, const struct source *source,
 	       const struct options *options, struct why *why)
 {
-	const struct recording *recordings[2] = { other, recording };
+	const struct source *sources[2] = { other, source };
 	struct printed sides[2] = { { .view.nr_rows = 0 }, { .view.nr_rows = 0 } };
 	struct printed both = { .other = &sides[0].about };
 	struct view_side compared[2];
 	int err = 0;
 
 	for (int i = 0; i < 2 && !err; i++) {
-		err = make(&sides[i], recordings[i], options, why);
+		err = make(&sides[i], sources[i], options, why);
 		compared[i] = (struct view_side){
-			.path = trace_file(recordings[i]->trace, 0)->path,
+			.path = sources[i]->name,
 			.view = &sides[i].view,
 			.span = sides[i].about.span,
 			.unit = sides[i].about.unit,

@@ -9,7 +9,6 @@
 #include "lib/path.h"
 #include "lib/xalloc.h"
 #include "cmd/providers.h"
-#include "cmd/options.h"
 #include "cmd/source.h"
 #include "history/file.h"
 #include "history/fleet/http.h"
@@ -155,8 +154,8 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 	if (err)
 		return err;
 	ns_per_unit = recording_ns_per_unit(reading->recording.trace, config->recording.mhz);
-	monitor.unit = ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES;
-	if (monitor.unit == UNIT_CYCLES &&
+	monitor.unit = reading->unit = ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES;
+	if (reading->unit == UNIT_CYCLES &&
 	    trace_clock_info(reading->recording.trace)->clock != TRACE_CLOCK_COUNT)
 		ns_per_unit = 1;
 	err = recorded_init(&reading->recorded, &reading->recording, ns_per_unit);
@@ -177,9 +176,9 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 					       RECORDED_EXITS, &reading->long_exits);
 }
 
-struct source_reading *source_reading(struct source *source)
+const struct source_reading *source_reading(const struct source *source)
 {
-	struct opened *opened = (struct opened *)source;
+	const struct opened *opened = (const struct opened *)source;
 
 	return source->kind == SOURCE_RECORDING ? &opened->reading : NULL;
 }
@@ -308,14 +307,14 @@ static int open_kind(struct opened *opened, const char *const *names, size_t nr,
 	}
 }
 
-int source_open(const char *const *names, size_t nr, const struct source_config *config,
-		struct source **ret_source, struct why *why)
+int source_open(enum source_kind kind, const char *const *names, size_t nr,
+		const struct source_config *config, struct source **ret_source, struct why *why)
 {
 	struct opened *opened = xcalloc(1, sizeof(*opened));
 	int err;
 
 	opened->source.name = nr ? names[0] : NULL;
-	opened->source.kind = nr > 1 ? SOURCE_RECORDING : source_kind_of(opened->source.name);
+	opened->source.kind = kind;
 	err = open_kind(opened, names, nr, config, why);
 	if (err)
 		source_close(&opened->source);

@@ -9,6 +9,8 @@
 #include "history/source.h"
 #include "trace/exits/recorded.h"
 
+#define HISTORY_FILE "/var/lib/kvmtop/history.db" /* kvmtop-history.service writes it */
+
 /* How a source is opened; members about other kinds are not used. */
 struct source_config {
 	bool counts_all; /* more than what a query needs: for a screen, or a history */
@@ -35,20 +37,22 @@ struct source_config {
 enum source_kind source_kind_of(const char *name);
 
 /*
- * Opens the source, of several files a recording; the names outlive it. A history is at its latest
- * moment. 0, or -errno with why; -ENOENT: nothing is in it yet.
+ * Opens the source: a name, or of a recording several; the names outlive it. A history is at its
+ * latest moment. 0, or -errno with why; -ENOENT: nothing is in it yet.
  */
-int source_open(const char *const *names, size_t nr, const struct source_config *config,
-		struct source **ret_source, struct why *why);
+int source_open(enum source_kind kind, const char *const *names, size_t nr,
+		const struct source_config *config, struct source **ret_source, struct why *why);
 void source_close(struct source *source); /* NULL is fine */
 
-/* What was read of a recording; NULL: the source is none. */
+/* What was read of a recording. */
 struct source_reading {
 	struct recording recording;
 	struct recorded recorded;
+	enum time_unit unit; /* of its durations */
 	struct long_exits long_exits;
 };
-struct source_reading *source_reading(struct source *source);
+/* NULL: the source is no recording. */
+const struct source_reading *source_reading(const struct source *source);
 
 /*
  * Reads a recording once more, for its moments; other sources have them already. 0, or -errno with

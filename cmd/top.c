@@ -220,8 +220,7 @@ static int run_lines(struct top *top)
 /* What the screen remembers of earlier samples. */
 struct memory {
 	struct recent *recent;
-	struct recorder *recorder;
-	struct past *past;
+	struct source source;
 };
 
 static int memory_begin(struct memory *memory, const struct top *top)
@@ -234,27 +233,29 @@ static int memory_begin(struct memory *memory, const struct top *top)
 			   top->run.options->interval_s, &segment);
 	memory->recent = recent_new(PAST_BYTES, &segment);
 	sink = recent_sink(memory->recent);
-	err = recorder_start(&sink, &memory->recorder);
-	return err ? err : past_new(recent_store(memory->recent), monitor_fields(top->run.monitor),
-				    &memory->past);
+	memory->source = (struct source){
+		.kind = monitor_facts(top->run.monitor)->source,
+		.env = &top->run.env,
+		.monitor = top->run.monitor,
+		.store = recent_store(memory->recent),
+	};
+	err = recorder_start(&sink, &memory->source.recorder);
+	return err ? err : past_new(memory->source.store, monitor_fields(top->run.monitor),
+				    &memory->source.past);
 }
 
 static void memory_end(struct memory *memory)
 {
-	past_free(memory->past);
-	recorder_stop(memory->recorder);
+	past_free(memory->source.past);
+	recorder_stop(memory->source.recorder);
 	recent_free(memory->recent);
 }
 
 static int run_tui(struct top *top, const struct memory *memory, struct why *why)
 {
 	const struct tui_config config = {
-		.monitor = top->run.monitor,
-		.env = &top->run.env,
-		.past = memory->past,
-		.recorder = memory->recorder,
+		.source = &memory->source,
 		.writer = top->writer.recorder,
-		.fields = monitor_fields(top->run.monitor),
 		.query = &top->run.query,
 		.choice = &top->run.choice,
 		.delay_s = top->run.options->interval_s,

@@ -67,7 +67,7 @@ static int begin_recording(struct top_reader *reader, struct why *why)
 
 	if (!source->monitor)
 		return why_set(why, -ENODATA, "%s: has no events of KVM", source->name);
-	if (!(recording_ns_per_unit(reading->recording.trace, options->mhz) > 0))
+	if (reading->unit == UNIT_CYCLES)
 		return why_set(why, -EINVAL,
 			       "%s: times are in TSC cycles: give the TSC's frequency "
 			       "with --frequency 2.4GHz",
@@ -114,7 +114,8 @@ static int open_source(struct top_reader *reader, struct why *why)
 	reader->names = options_sources(options, &nr);
 	if (tells)
 		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", reader->names[0]);
-	err = source_open(reader->names, nr, &config, &reader->source, why);
+	err = source_open(options_kind(options), reader->names, nr, &config, &reader->source,
+			  why);
 	if (tells)
 		fputs(ERASE_LINE, stderr);
 	if (!err && reader->source->kind == SOURCE_RECORDING)
@@ -367,8 +368,7 @@ static int print_one(struct top_reader *reader, struct why *why)
 static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 {
 	struct tui_config config = {
-		.monitor = reader->run.monitor,
-		.past = reader->past,
+		.source = reader->source,
 		.at_ns = at_ns,
 		.query = &reader->run.query,
 		.choice = &reader->run.choice,

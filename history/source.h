@@ -10,6 +10,7 @@
 #define KVMTOP_HISTORY_SOURCE_H
 
 #include "core/facts/source.h"
+#include "core/monitor.h"
 #include "history/store.h"
 
 /* A recording, for titles. */
@@ -40,6 +41,12 @@ struct source {
 static inline bool source_plays_past(const struct source *source)
 {
 	return source->kind == SOURCE_HISTORY || source->kind == SOURCE_PROMETHEUS;
+}
+
+/* The dictionary that the monitor and the past share; NULL: the monitor plays the past. */
+static inline struct fields *source_fields(const struct source *source)
+{
+	return source_plays_past(source) ? NULL : monitor_fields(source->monitor);
 }
 
 #endif

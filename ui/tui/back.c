@@ -17,33 +17,29 @@
 
 #define FLUSH_MS 200 /* the latest sample is stored within a few ms */
 
-static bool is_file(const struct tui *tui)
-{
-	return tui->config.past && !tui->config.fields;
-}
-
 bool tui_plays_moment(const struct tui *tui)
 {
-	return tui->back.monitor || (is_file(tui) && past_at(tui->config.past)->id);
+	return tui->back.monitor ||
+	       (source_plays_past(tui->source) && past_at(tui->source->past)->id);
 }
 
 static int open_monitor(struct tui *tui, struct why *why)
 {
-	struct past *past = tui->config.past;
+	struct past *past = tui->source->past;
 	const struct monitor_config config = {
 		.counts_all = true,
 		.source = tui->facts.source,
-		.list = tui->config.recording ? past_recorded_players : past_players,
+		.list = tui_is_recording(tui) ? past_recorded_players : past_players,
 		.recording = {
-			.recording = &tui->config.past,
+			.recording = &tui->source->past,
 			.guests = past_guests(past),
-			.fields = tui->config.fields,
+			.fields = source_fields(tui->source),
 		},
 	};
 
-	if (!is_file(tui))
+	if (!source_plays_past(tui->source))
 		return monitor_open(&config, &tui->back.monitor, why);
-	tui->back.monitor = tui->config.monitor;
+	tui->back.monitor = tui->source->monitor;
 	return 0;
 }
 
@@ -55,16 +51,16 @@ bool tui_hold(struct tui *tui)
 
 	if (tui->back.monitor)
 		return true;
-	if (!tui->config.past) {
-		tui_say(tui, tui->config.recording ?
+	if (!tui->source->past) {
+		tui_say(tui, tui_is_recording(tui) ?
 				     "This recording is shown as a whole: it has no earlier "
 				     "samples" :
 				     "No sample is remembered: kvmtop runs with --past 0");
 		return false;
 	}
-	if (tui->config.recorder)
-		recorder_flush(tui->config.recorder, FLUSH_MS);
-	err = past_go(tui->config.past, UINT64_MAX, &why);
+	if (tui->source->recorder)
+		recorder_flush(tui->source->recorder, FLUSH_MS);
+	err = past_go(tui->source->past, UINT64_MAX, &why);
 	if (!err)
 		err = open_monitor(tui, &why);
 	tui->back.has_changed = false;
@@ -79,12 +75,12 @@ void tui_return_to_now(struct tui *tui)
 
 	if (!tui->back.monitor)
 		return;
-	if (is_file(tui))
-		past_go(tui->config.past, UINT64_MAX, &(struct why){ "" });
+	if (source_plays_past(tui->source))
+		past_go(tui->source->past, UINT64_MAX, &(struct why){ "" });
 	else
 		monitor_close(tui->back.monitor);
 	tui->back.monitor = NULL;
-	if (has_changed || is_file(tui))
+	if (has_changed || source_plays_past(tui->source))
 		tui_ask_now(tui);
 }
 
@@ -113,7 +109,7 @@ void tui_step_time(struct tui *tui, bool is_back)
 	struct why why = { "" };
 	int err;
 
-	if (!was_back && tui->config.recording) {
+	if (!was_back && tui_is_recording(tui)) {
 		enter_recording(tui, is_back);
 		return;
 	}
@@ -123,8 +119,8 @@ void tui_step_time(struct tui *tui, bool is_back)
 	}
 	if (!tui_hold(tui))
 		return;
-	err = past_step(tui->config.past, is_back, &why);
-	if (err == -ENOENT && !is_back && tui->config.recording) {
+	err = past_step(tui->source->past, is_back, &why);
+	if (err == -ENOENT && !is_back && tui_is_recording(tui)) {
 		tui_say(tui, "This is the last sample; e shows the entire recording");
 		return;
 	}
@@ -145,7 +141,7 @@ void tui_go_to_first(struct tui *tui)
 
 	if (!tui_hold(tui))
 		return;
-	if (past_go(tui->config.past, 0, &why) < 0)
+	if (past_go(tui->source->past, 0, &why) < 0)
 		tui_say(tui, why.text);
 	tui_show_moment(tui);
 }
@@ -163,17 +159,17 @@ void tui_toggle_hold(struct tui *tui)
 /* Sets the file's latest moment. False: there is no later one than before. */
 static bool go_to_end(struct tui *tui)
 {
-	uint64_t id = past_at(tui->config.past)->id;
+	uint64_t id = past_at(tui->source->past)->id;
 
-	if (past_go(tui->config.past, UINT64_MAX, &(struct why){ "" }) < 0)
+	if (past_go(tui->source->past, UINT64_MAX, &(struct why){ "" }) < 0)
 		return false;
-	tui->back.end_ns = past_at(tui->config.past)->time_ns;
-	return past_at(tui->config.past)->id != id;
+	tui->back.end_ns = past_at(tui->source->past)->time_ns;
+	return past_at(tui->source->past)->id != id;
 }
 
 void tui_follow_file(struct tui *tui)
 {
-	if (!is_file(tui) || tui->back.monitor || !go_to_end(tui))
+	if (!source_plays_past(tui->source) || tui->back.monitor || !go_to_end(tui))
 		return;
 	tui_choose_then(tui);
 	tui_ask_now(tui);
@@ -184,7 +180,7 @@ void tui_take_news(struct tui *tui)
 	void (*again)(struct tui *tui) = tui->again;
 	uint64_t nr;
 
-	if (read(past_news_fd(tui->config.past), &nr, sizeof(nr)) != sizeof(nr))
+	if (read(past_news_fd(tui->source->past), &nr, sizeof(nr)) != sizeof(nr))
 		return;
 	tui->again = NULL;
 	if (again) {
@@ -197,23 +193,23 @@ void tui_take_news(struct tui *tui)
 
 void tui_begin_at(struct tui *tui, uint64_t time_ns)
 {
-	if (!is_file(tui))
+	if (!source_plays_past(tui->source))
 		return;
 	go_to_end(tui);
 	if (time_ns == UINT64_MAX || !tui_hold(tui))
 		return;
-	past_go_to(tui->config.past, time_ns, &(struct why){ "" });
+	past_go_to(tui->source->past, time_ns, &(struct why){ "" });
 	tui_show_moment(tui);
 }
 
 bool tui_shows_machines(const struct tui *tui)
 {
-	return tui->config.past && past_has_machines(tui->config.past) && !tui->back.machine[0];
+	return tui->source->past && past_has_machines(tui->source->past) && !tui->back.machine[0];
 }
 
 int tui_enter_machine(struct tui *tui, const char *machine)
 {
-	struct past *past = tui->config.past;
+	struct past *past = tui->source->past;
 	char name[NAME_SIZE]; /* a copy: the inventory changes below */
 	struct why why = { "" };
 	int err;
@@ -240,16 +236,17 @@ int tui_enter_machine(struct tui *tui, const char *machine)
 /* The present, or the end of a recording or a history. */
 static uint64_t end_ns(const struct tui *tui)
 {
-	const struct source_recording *recording = tui->config.recording;
+	const struct source_recording *recording = &tui->source->recording;
 
-	if (recording)
+	if (tui_is_recording(tui))
 		return recording->start_ns + recording->span_ns;
-	return is_file(tui) ? tui->back.end_ns : clock_real_ns();
+	return source_plays_past(tui->source) ? tui->back.end_ns : clock_real_ns();
 }
 
 static uint64_t shown_ns(const struct tui *tui, uint64_t now_ns)
 {
-	return tui->back.monitor || is_file(tui) ? past_at(tui->config.past)->time_ns : now_ns;
+	return tui->back.monitor || source_plays_past(tui->source) ?
+		       past_at(tui->source->past)->time_ns : now_ns;
 }
 
 static int jump(struct tui *tui, const char *text, struct why *why)
@@ -260,14 +257,14 @@ static int jump(struct tui *tui, const char *text, struct why *why)
 
 	if (!text[0])
 		return 0;
-	if (tui->config.recording && !tui->back.monitor && text[0] == '+')
-		origin.shown_ns = tui->config.recording->start_ns; /* forward into the recording */
+	if (tui_is_recording(tui) && !tui->back.monitor && text[0] == '+')
+		origin.shown_ns = tui->source->recording.start_ns; /* forward into the recording */
 	err = when_parse(text, &origin, &to_ns, why);
 	if (err)
 		return err;
 	if (!tui_hold(tui))
 		return 0;
-	err = past_go_to(tui->config.past, to_ns, why);
+	err = past_go_to(tui->source->past, to_ns, why);
 	tui_show_moment(tui);
 	return err;
 }
@@ -294,9 +291,9 @@ static int jump_forth(struct tui *tui, const char *text, struct why *why)
 
 void tui_prompt_time(struct tui *tui, bool is_back)
 {
-	if (!tui->config.past)
+	if (!tui->source->past)
 		tui_hold(tui); /* says why not */
-	else if (tui->config.recording)
+	else if (tui_is_recording(tui))
 		tui_open_prompt(tui, is_back ? "Back by, or to (250ms, 30s, 0:00:02.5): " :
 					       "Forward by, or to (250ms, 30s, 0:00:02.5): ", "",
 				is_back ? jump_back : jump_forth);
@@ -323,14 +320,14 @@ static int digits_of(double step_s)
 /* A recording has no time of day. */
 static void describe_recorded(struct tui *tui)
 {
-	const struct source_recording *recording = tui->config.recording;
+	const struct source_recording *recording = &tui->source->recording;
 	struct screen *screen = &tui->screen;
 
 	screen->then[0] = '\0';
 	if (!tui->back.monitor)
 		return;
 	snprintf(screen->clock, sizeof(screen->clock), "%.*f s", digits_of(recording->interval_s),
-		 (double)(past_at(tui->config.past)->time_ns - recording->start_ns) / 1e9);
+		 (double)(past_at(tui->source->past)->time_ns - recording->start_ns) / 1e9);
 	snprintf(screen->then, sizeof(screen->then), "at %s from the start", screen->clock);
 }
 
@@ -340,15 +337,15 @@ void tui_describe_moment(struct tui *tui)
 	uint64_t now_ns = clock_real_ns();
 	char ago[WHEN_SIZE], at[WHEN_SIZE];
 
-	if (tui->config.recording) {
+	if (tui_is_recording(tui)) {
 		describe_recorded(tui);
 		return;
 	}
-	if (is_file(tui)) {
-		screen->host = past_segment(tui->config.past)->host;
-		screen->kvm = past_segment(tui->config.past)->arch;
-		screen->nr_cpus = past_segment(tui->config.past)->nr_cpus;
-		screen->engine = past_segment(tui->config.past)->engine;
+	if (source_plays_past(tui->source)) {
+		screen->host = past_segment(tui->source->past)->host;
+		screen->kvm = past_segment(tui->source->past)->arch;
+		screen->nr_cpus = past_segment(tui->source->past)->nr_cpus;
+		screen->engine = past_segment(tui->source->past)->engine;
 	}
 	when_format(screen->clock, sizeof(screen->clock), shown_ns(tui, now_ns), now_ns);
 	screen->then[0] = '\0';

@@ -81,7 +81,7 @@ static struct query query_in(const struct tui *tui, const struct history_span *s
 static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct why *why)
 {
 	struct history_span *span = &tui->comparison.spans[i];
-	int err = span_read(span, past_store(tui->config.past), tui->config.fields,
+	int err = span_read(span, past_store(tui->source->past), source_fields(tui->source),
 				   time_ns - 1, time_ns, why);
 
 	if (err)
@@ -93,10 +93,10 @@ static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct why *why
 /* With milliseconds: samples may be less than a second apart. A recording has no time of day. */
 static void format_moment(const struct tui *tui, uint64_t time_ns, char *text, size_t size)
 {
-	const struct source_recording *recording = tui->config.recording;
+	const struct source_recording *recording = &tui->source->recording;
 	size_t len;
 
-	if (recording) {
+	if (tui_is_recording(tui)) {
 		snprintf(text, size, "%.3f s", (double)(time_ns - recording->start_ns) / 1e9);
 		return;
 	}
@@ -152,13 +152,13 @@ void tui_mark(struct tui *tui)
 	struct comparison *comparison = &tui->comparison;
 	const struct stored *at;
 
-	if (tui->config.past && tui->config.recording && !tui->back.monitor) {
+	if (tui->source->past && tui_is_recording(tui) && !tui->back.monitor) {
 		tui_say(tui, "The entire recording is no moment: choose one first, with t, T or j");
 		return;
 	}
 	if (!tui_hold(tui))
 		return;
-	at = past_at(tui->config.past);
+	at = past_at(tui->source->past);
 	if (!at->elapsed_ns) {
 		tui_say(tui, "The first sample of a run has no rates: choose another moment");
 	} else if (!comparison->marked_ns || comparison->marked_ns == at->time_ns) {

@@ -97,7 +97,7 @@ static const char *why_not_long(struct tui *tui)
 	if (tui->facts.long_exits->none)
 		return "No long exits are known."; /* the view's note says why */
 	format_duration(longer, sizeof(longer), tui->query->longer_ns);
-	if (!tui->config.recording)
+	if (!tui_is_recording(tui))
 		return why_none_since(tui, longer);
 	return say(tui, "No exit took longer than %s; l sets how long", longer);
 }
@@ -105,7 +105,7 @@ static const char *why_not_long(struct tui *tui)
 static const char *why_nothing(struct tui *tui)
 {
 	const struct query *query = tui->query;
-	bool is_recorded = tui->config.recording;
+	bool is_recorded = tui_is_recording(tui);
 
 	if (tui->facts.source == SOURCE_PROMETHEUS && query_lacks(query, &tui->facts))
 		return query_lacks(query, &tui->facts);
@@ -113,7 +113,7 @@ static const char *why_nothing(struct tui *tui)
 	    !view_is(query->type, VIEW_EXITS))
 		return say(tui, "This is known of one host at a time: press %c, then Enter on a "
 				"host", key_of(VIEW_GUESTS));
-	if (tui->config.past && past_has_machines(tui->config.past) && query->has_vcpu)
+	if (tui->source->past && past_has_machines(tui->source->past) && query->has_vcpu)
 		return say(tui, "Prometheus has the exits of a guest, not of a vCPU: Backspace, "
 				"then %c", key_of(VIEW_EXITS));
 	if (query->type->by_guest && !guests_count(tui->facts.guests))

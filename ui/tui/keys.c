@@ -154,13 +154,13 @@ static bool press_live(struct tui *tui, wint_t ch)
 
 	if (!wcschr(L"rs+-", (wchar_t)ch) || !ch)
 		return false;
-	if (!tui->config.env) {
-		tui_say(tui, "What is shown was counted earlier: this key needs a live machine");
+	if (!source_has_now(tui->source->kind)) {
+		tui_say(tui, source_lacks(tui->source->kind, NEED_NOW));
 		return true;
 	}
 	switch (ch) {
 	case 'r':
-		monitor_reset(tui->config.monitor);
+		monitor_reset(tui->source->monitor);
 		tui_say(tui, "Totals count from now on");
 		break;
 	case 's':
@@ -194,7 +194,7 @@ static bool press_time(struct tui *tui, wint_t ch)
 		tui_toggle_heat(tui);
 		return true;
 	case 'e':
-		if (!tui->config.recording)
+		if (!tui_is_recording(tui))
 			return false;
 		tui_return_to_now(tui);
 		return true;

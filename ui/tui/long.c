@@ -18,7 +18,7 @@ static int take_threshold(struct tui *tui, const char *text, struct why *why)
 
 	if (err)
 		return err;
-	if (tui->config.recording && longer_ns < tui->config.recording->longer_ns)
+	if (tui_is_recording(tui) && longer_ns < tui->source->recording.longer_ns)
 		return why_set(why, -EINVAL, "for shorter ones start kvmtop report with --longer "
 					     "and the time");
 	tui->query->longer_ns = longer_ns ? longer_ns : 1;
@@ -63,13 +63,13 @@ void tui_show_long(struct tui *tui)
 
 void tui_look_at_long(struct tui *tui)
 {
-	const struct source_recording *recording = tui->config.recording;
+	const struct source_recording *recording = &tui->source->recording;
 
 	tui->query->until_ns = 0;
 	if (!tui->back.monitor)
 		return;
-	tui->query->until_ns = past_at(tui->config.past)->time_ns;
-	if (recording)
+	tui->query->until_ns = past_at(tui->source->past)->time_ns;
+	if (tui_is_recording(tui))
 		tui->query->until_ns -= recording->start_ns;
-	tui->facts.long_exits = monitor_facts(tui->config.monitor)->long_exits;
+	tui->facts.long_exits = monitor_facts(tui->source->monitor)->long_exits;
 }

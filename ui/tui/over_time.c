@@ -75,7 +75,7 @@ static void describe(struct tui *tui, const struct key *subject)
 
 void tui_toggle_heat(struct tui *tui)
 {
-	if (tui->config.past)
+	if (tui->source->past)
 		tui->screen.shows_heat = !tui->screen.shows_heat;
 	else
 		tui_toggle_hold(tui); /* says why there is no past */
@@ -87,7 +87,7 @@ void tui_toggle_heat(struct tui *tui)
  */
 static void find_moment(struct tui *tui)
 {
-	const struct stored *at = past_at(tui->config.past);
+	const struct stored *at = past_at(tui->source->past);
 	const struct series *series = &tui->series;
 	struct screen *screen = &tui->screen;
 	size_t i = 0;
@@ -111,9 +111,9 @@ static int gather(struct tui *tui, const struct key *subject, const struct serie
 		  struct series *series, size_t *ret_nr_missing)
 {
 	*ret_nr_missing = 0;
-	if (tui->config.recorder)
-		*ret_nr_missing = recorder_flush(tui->config.recorder, FLUSH_MS);
-	return past_series(tui->config.past, subject, !tui_plays_moment(tui), span, series,
+	if (tui->source->recorder)
+		*ret_nr_missing = recorder_flush(tui->source->recorder, FLUSH_MS);
+	return past_series(tui->source->past, subject, !tui_plays_moment(tui), span, series,
 			   &(struct why){ "" });
 }
 
@@ -121,7 +121,7 @@ static int gather(struct tui *tui, const struct key *subject, const struct serie
 static void fill_history(const struct tui *tui, struct history *history)
 {
 	const struct series *series = &history->exits;
-	uint64_t last = tui_plays_moment(tui) ? past_at(tui->config.past)->id : UINT64_MAX;
+	uint64_t last = tui_plays_moment(tui) ? past_at(tui->source->past)->id : UINT64_MAX;
 	size_t nr = series->nr;
 
 	while (nr && series->points[nr - 1].id > last)
@@ -202,7 +202,7 @@ void tui_follow_history(struct tui *tui)
 
 	tui->screen.history = NULL;
 	tui->screen.intervals_s = NULL;
-	if (!tui->config.past || subject.field == FIELD_NONE ||
+	if (!tui->source->past || subject.field == FIELD_NONE ||
 	    (!go_on(tui, &subject, room) && gather_history(tui, &subject, room) < 0))
 		return;
 	tui->screen.history = tui->history.rates;
@@ -219,7 +219,7 @@ void tui_follow_series(struct tui *tui)
 	size_t nr_missing;
 
 	tui->screen.series = NULL;
-	if (!tui->config.past || subject.field == FIELD_NONE ||
+	if (!tui->source->past || subject.field == FIELD_NONE ||
 	    !screen_shows_series(&tui->screen, &tui->grid) ||
 	    gather(tui, &subject, tui->back.monitor ? &then : &now,
 		   &tui->series, &nr_missing) < 0 || !tui->series.nr)

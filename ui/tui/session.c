@@ -64,20 +64,20 @@ void tui_close_prompt(struct tui *tui)
 
 struct monitor *tui_monitor(const struct tui *tui)
 {
-	return tui->back.monitor ? tui->back.monitor : tui->config.monitor;
+	return tui->back.monitor ? tui->back.monitor : tui->source->monitor;
 }
 
 static void keep_sample(const struct tui *tui, struct recorder *recorder)
 {
 	if (recorder)
-		recorder_take(recorder, monitor_facts(tui->config.monitor), clock_real_ns());
+		recorder_take(recorder, monitor_facts(tui->source->monitor), clock_real_ns());
 }
 
 void tui_sample(struct tui *tui)
 {
-	monitor_sample(tui->config.monitor);
+	monitor_sample(tui->source->monitor);
 	tui->sampling.taken_ns = clock_now_ns();
-	keep_sample(tui, tui->config.recorder);
+	keep_sample(tui, tui->source->recorder);
 	keep_sample(tui, tui->config.writer);
 }
 
@@ -87,9 +87,9 @@ static void keep_what_was_counted(struct tui *tui)
 	const struct sampling *sampling = &tui->sampling;
 	uint64_t least_ns = (uint64_t)(FIRST_DELAY_S * 1e9);
 
-	if (sampling->taken_ns && !sampling->is_opening && tui->config.recorder &&
+	if (sampling->taken_ns && !sampling->is_opening && tui->source->recorder &&
 	    clock_now_ns() - sampling->taken_ns >= least_ns &&
-	    monitor_begins_anew(tui->config.monitor, tui->query))
+	    monitor_begins_anew(tui->source->monitor, tui->query))
 		tui_sample(tui);
 }
 
@@ -99,9 +99,9 @@ void tui_ask_now(struct tui *tui)
 	struct why why = { "" };
 
 	keep_what_was_counted(tui);
-	if (monitor_want(tui->config.monitor, tui->query, &why) < 0)
+	if (monitor_want(tui->source->monitor, tui->query, &why) < 0)
 		tui_say(tui, why.text);
-	if (!monitor_has_new_question(tui->config.monitor))
+	if (!monitor_has_new_question(tui->source->monitor))
 		return;
 	sampling->is_opening = true;
 	sampling->has_fresh_question = true;
@@ -112,10 +112,10 @@ void tui_choose_then(struct tui *tui)
 {
 	struct guest_choice *choice = &tui->guest.choice;
 
-	if (tui->config.fields || !tui->config.past || !choice->word[0] || choice->newest ||
+	if (!source_plays_past(tui->source) || !choice->word[0] || choice->newest ||
 	    choice->id != tui->query->guest)
 		return;
-	if (guest_choice_then(choice, past_guests(tui->config.past), &(struct why){ "" }) == 0)
+	if (guest_choice_then(choice, past_guests(tui->source->past), &(struct why){ "" }) == 0)
 		tui->query->guest = choice->id;
 }
 

@@ -12,6 +12,7 @@
 #include "lib/why.h"
 #include "core/findings/steady.h"
 #include "history/series.h"
+#include "history/source.h"
 #include "core/monitor.h"
 #include "history/spans.h"
 #include "ui/screen/picture.h"
@@ -26,15 +27,9 @@
 struct tui;
 
 struct tui_config {
-	struct monitor *monitor;
-	const struct env *env;	/* the machine; NULL: the recording below is shown */
-	const struct source_recording *recording;
-	/* The samples that are remembered, and who stores them. past NULL: none are. */
-	struct past *past;
-	struct recorder *recorder; /* NULL: another process writes */
-	struct recorder *writer;   /* stores them in a history file, too; NULL: none */
-	struct fields *fields; /* the dictionary of monitor and past; NULL: monitor plays past */
-	/* Of a monitor that plays the past: where to begin. */
+	const struct source *source; /* outlives the screen */
+	struct recorder *writer;   /* stores samples in a history file, too; NULL: none */
+	/* Of a history: where to begin. */
 	uint64_t at_ns;	       /* the moment; UINT64_MAX: the latest */
 	const char *host;      /* the machine, of several; NULL: all */
 	struct query *query;	/* to begin with; changed as the user asks */
@@ -150,6 +145,7 @@ typedef int (*prompt_fn)(struct tui *tui, const char *text, struct why *why);
 
 struct tui {
 	struct tui_config config;
+	const struct source *source;
 	struct query *query;
 	struct facts facts;	/* the view is made of them */
 	struct view view;
@@ -177,6 +173,11 @@ struct tui {
 	uint64_t said_ns;	 /* session.c: when the notice was set; 0: there is none */
 	bool quit;
 };
+
+static inline bool tui_is_recording(const struct tui *tui)
+{
+	return tui->source->kind == SOURCE_RECORDING;
+}
 
 /* What is shown: now, or the past. */
 struct monitor *tui_monitor(const struct tui *tui);

@@ -34,15 +34,15 @@
 
 static void take_sample(struct tui *tui)
 {
-	if (monitor_revive(tui->config.monitor))
+	if (monitor_revive(tui->source->monitor))
 		tui_ask_now(tui);
 	tui_sample(tui);
 	/* Played: rates are known at once. */
 	tui->sampling.due -= tui->sampling.due > 0;
-	if (!tui->config.env)
+	if (source_has_now(tui->source->kind))
+		tui->screen.nr_cpus = host_cpus(tui->source->env);
+	else
 		tui->sampling.due = 0;
-	if (tui->config.env)
-		tui->screen.nr_cpus = host_cpus(tui->config.env);
 }
 
 /* The size comes first: how much of the past is shown depends on it. */
@@ -64,7 +64,7 @@ static void choose_notice(struct tui *tui)
 	const char *trouble = monitor_notice(tui_monitor(tui), 0);
 	struct why why = { "" };
 
-	if (!trouble && tui->config.past && past_check(tui->config.past, &why) < 0)
+	if (!trouble && tui->source->past && past_check(tui->source->past, &why) < 0)
 		trouble = why.text;
 	if (tui->said_ns && clock_now_ns() - tui->said_ns >= NOTICE_NS)
 		tui_unsay(tui);
@@ -73,8 +73,8 @@ static void choose_notice(struct tui *tui)
 	if (!trouble && tui->config.writer)
 		recorder_notice(tui->config.writer, tui->screen.trouble,
 				sizeof(tui->screen.trouble));
-	if (!tui->screen.trouble[0] && tui->config.recorder)
-		recorder_notice(tui->config.recorder, tui->screen.trouble,
+	if (!tui->screen.trouble[0] && tui->source->recorder)
+		recorder_notice(tui->source->recorder, tui->screen.trouble,
 				sizeof(tui->screen.trouble));
 }
 
@@ -136,9 +136,9 @@ static void draw(struct tui *tui)
 
 	screen->query = tui->query;
 	screen->facts = &tui->facts;
-	screen->engine = monitor_engine(tui->config.monitor);
+	screen->engine = monitor_engine(tui->source->monitor);
 	screen->filter = tui->query->filter ? pattern_text(tui->query->filter) : NULL;
-	screen->delay_s = tui->config.recording ? tui->config.recording->interval_s :
+	screen->delay_s = tui_is_recording(tui) ? tui->source->recording.interval_s :
 						  tui->sampling.delay_s;
 	screen->empty = tui_why_empty(tui);
 	screen->can_go_back = tui->ways.nr > 0;
@@ -179,7 +179,7 @@ static void tick(struct tui *tui)
 
 	if (read(tui->sampling.timer, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return;
-	if (!tui->config.env) {
+	if (!source_has_now(tui->source->kind)) {
 		tui_follow_file(tui);
 		return;
 	}
@@ -196,7 +196,7 @@ static void look_opening(struct tui *tui)
 {
 	struct sampling *sampling = &tui->sampling;
 
-	if (!monitor_is_ready(tui->config.monitor))
+	if (!monitor_is_ready(tui->source->monitor))
 		return;
 	sampling->is_opening = false;
 	if (!sampling->has_fresh_question)
@@ -252,7 +252,7 @@ static int wait_for(const struct tui *tui, struct pollfd *fds, nfds_t nr)
 {
 	int nr_ready = poll(fds, nr, 0);
 
-	while (!nr_ready && tui->back.monitor && past_prepare(tui->config.past))
+	while (!nr_ready && tui->back.monitor && past_prepare(tui->source->past))
 		nr_ready = poll(fds, nr, 0);
 	return nr_ready ? nr_ready : poll(fds, nr, idle_ms(tui));
 }
@@ -265,7 +265,7 @@ static void loop(struct tui *tui)
 			{ .fd = tui->sampling.timer, .events = POLLIN },
 			{ .fd = terminal_fd(tui->terminal), .events = POLLIN },
 			{ .fd = STDOUT_FILENO }, /* to see when it is closed */
-			{ .fd = tui->config.past ? past_news_fd(tui->config.past) : -1,
+			{ .fd = tui->source->past ? past_news_fd(tui->source->past) : -1,
 			  .events = POLLIN },
 		};
 
@@ -296,13 +296,13 @@ static void describe_source(struct tui *tui)
 
 	screen->is_utf8 = terminal_is_utf8();
 	screen->has_palette = terminal_has_palette(tui->terminal);
-	screen->recording = tui->config.recording;
-	if (!tui->config.env)
+	screen->recording = tui_is_recording(tui) ? &tui->source->recording : NULL;
+	if (!source_has_now(tui->source->kind))
 		return;
-	host_name(tui->config.env, tui->host, sizeof(tui->host));
+	host_name(tui->source->env, tui->host, sizeof(tui->host));
 	screen->host = tui->host;
-	screen->kvm = tui->config.env->arch->name;
-	screen->nr_cpus = host_cpus(tui->config.env);
+	screen->kvm = tui->source->env->arch->name;
+	screen->nr_cpus = host_cpus(tui->source->env);
 }
 
 static void release(struct tui *tui)
@@ -320,16 +320,18 @@ static void release(struct tui *tui)
 	if (tui->query->filter == tui->sampling.filter)
 		tui->query->filter = NULL;
 	pattern_free(tui->sampling.filter);
-	if (tui->back.monitor != tui->config.monitor)
+	if (tui->back.monitor != tui->source->monitor)
 		monitor_close(tui->back.monitor);
 }
 
 int tui_run(const struct tui_config *config, struct why *why)
 {
+	const bool has_now = source_has_now(config->source->kind);
 	struct tui tui = {
 		.config = *config,
+		.source = config->source,
 		.query = config->query,
-		.facts = *monitor_facts(config->monitor),
+		.facts = *monitor_facts(config->source->monitor),
 		.sampling = {
 			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 			.delay_s = config->delay_s,
@@ -349,21 +351,21 @@ int tui_run(const struct tui_config *config, struct why *why)
 		why->text[0] = '\0';
 		tui.screen.view = &tui.view;
 		tui_sort(&tui, config->query->sort, config->query->reverse);
-		tui.screen.has_past = config->past;
+		tui.screen.has_past = config->source->past;
 		if (config->choice)
 			tui.guest.choice = *config->choice;
 		snprintf(tui.back.machine, sizeof(tui.back.machine), "%s",
 			 config->host ? config->host : "");
 		describe_source(&tui);
-		if (config->env) { /* a frame needs no counts, and loading programs takes longer */
+		if (has_now) { /* a frame needs no counts, and loading programs takes longer */
 			rebuild(&tui);
 			draw(&tui);
 		}
-		err = monitor_want(config->monitor, config->query, why);
+		err = monitor_want(config->source->monitor, config->query, why);
 	}
 	if (!err) {
 		tui_begin_at(&tui, config->at_ns);
-		if (!config->env) /* a recording and a history have their samples already */
+		if (!has_now) /* a recording and a history have their samples already */
 			look_opening(&tui);
 		rebuild(&tui);
 		draw(&tui);

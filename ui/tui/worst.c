@@ -60,7 +60,7 @@ static int follow_now(struct tui *tui)
 
 void tui_follow_worst(struct tui *tui)
 {
-	bool is_now = tui->config.env && !tui->back.monitor;
+	bool is_now = source_has_now(tui->source->kind) && !tui->back.monitor;
 	struct worst *worst = &tui->worst;
 	const struct finding *finding;
 	bool has_rows = tui->query->type->has_findings; /* which need no line */

@@ -16,7 +16,8 @@ static const struct view_type plain = { .name = "plain", .title = "Plain", .noun
 static void test_no_way(void **state)
 {
 	struct query query = { .type = &plain, .guest = GUEST_ANY };
-	struct tui tui = { .query = &query };
+	struct source source = { .kind = SOURCE_LIVE };
+	struct tui tui = { .source = &source, .query = &query };
 
 	(void)state;
 	tui_enter_row(&tui);
@@ -28,7 +29,10 @@ static void test_no_way_from_row(void **state)
 {
 	struct query query = { .type = &plain, .guest = GUEST_ANY };
 	struct view_row row = { .field = FIELD_NONE, .guest = GUEST_ANY, .vcpu = -1 };
-	struct tui tui = { .query = &query, .view = { .rows = &row, .nr_rows = 1 } };
+	struct source source = { .kind = SOURCE_LIVE };
+	struct tui tui = {
+		.source = &source, .query = &query, .view = { .rows = &row, .nr_rows = 1 },
+	};
 
 	(void)state;
 	tui.screen.view = &tui.view;
