@@ -7,8 +7,7 @@
 #include <locale.h>
 
 #include "lib/say.h"
-#include "lib/signals.h"
-#include "lib/stdfd.h"
+#include "lib/process.h"
 #include "cmd/command.h"
 #include "cmd/leave.h"
 #include "cmd/stale.h"

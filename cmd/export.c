@@ -15,7 +15,7 @@
 #include "lib/http/address.h"
 #include "lib/output.h"
 #include "lib/say.h"
-#include "lib/signals.h"
+#include "lib/process.h"
 #include "lib/whole_file.h"
 #include "cmd/command.h"
 #include "cmd/options.h"

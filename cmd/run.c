@@ -11,7 +11,7 @@
 
 #include "lib/array.h"
 #include "lib/say.h"
-#include "lib/signals.h"
+#include "lib/process.h"
 #include "cmd/demo/demo.h"
 #include "cmd/providers.h"
 #include "cmd/run.h"

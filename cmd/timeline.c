@@ -9,7 +9,7 @@
 
 #include "lib/array.h"
 #include "lib/output.h"
-#include "lib/path.h"
+#include "lib/read.h"
 #include "lib/say.h"
 #include "lib/whole_file.h"
 #include "cmd/command.h"

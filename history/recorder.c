@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/thread.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "history/recorder.h"
 

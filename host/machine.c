@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the machine's name and its online CPUs. */
+/* Reads small files of /proc and /sys. */
+#include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/read.h"
-#include "host/cpus.h"
 #include "host/machine.h"
+
+#define INIT_PID_NAMESPACE "pid:[4026531836]" /* linux/proc_ns.h: PROC_PID_INIT_INO */
 
 void host_name(const struct env *env, char *buf, size_t size)
 {
@@ -18,6 +22,75 @@ void host_name(const struct env *env, char *buf, size_t size)
 		gethostname(name, sizeof(name) - 1);
 	name[strcspn(name, ".\n")] = '\0';
 	snprintf(buf, size, "%s", name[0] ? name : env_is_captured(env) ? "captured" : "localhost");
+}
+
+/* ---- CPUs: Documentation/admin-guide/cputopology.rst */
+
+/* Reads the CPU number at *text and moves *text behind the number; -1: there is no number. */
+static long number(const char **text)
+{
+	char *end;
+	long n;
+
+	if (!isdigit((unsigned char)**text))
+		return -1;
+	n = strtol(*text, &end, 10);
+	*text = end;
+	return n < CPUS_MAX ? n : -1;
+}
+
+int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg)
+{
+	int nr = 0;
+
+	for (;; list++) {
+		long first = number(&list), last = first;
+
+		if (first < 0)
+			return nr;
+		if (*list == '-') {
+			list++;
+			last = number(&list);
+		}
+		for (long cpu = first; cpu <= last; cpu++, nr++) {
+			int err = add(arg, (int)cpu);
+
+			if (err < 0)
+				return err;
+		}
+		if (*list != ',')
+			return nr;
+	}
+}
+
+static int read_list(const struct env *env, const char *name, int (*add)(void *arg, int cpu),
+		     void *arg)
+{
+	char path[PATH_MAX], list[4096];
+	long n = read_small(env_path(env, path, sizeof(path), "%s", name), list, sizeof(list));
+
+	return n < 0 ? (int)n : cpus_parse(list, add, arg);
+}
+
+int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg)
+{
+	return read_list(env, CPUS_ONLINE, add, arg);
+}
+
+static int take_end(void *arg, int cpu)
+{
+	int *end = arg;
+
+	if (cpu >= *end)
+		*end = cpu + 1;
+	return 0;
+}
+
+int cpus_end(const struct env *env, const char *list)
+{
+	int end = 0, nr = read_list(env, list, take_end, &end);
+
+	return nr < 0 ? nr : end;
 }
 
 static int count_one(void *arg, int cpu)
@@ -33,4 +106,57 @@ int host_cpus(const struct env *env)
 
 	cpus_online(env, count_one, &nr);
 	return nr;
+}
+
+/* ---- schedstat */
+
+bool schedstat_is_on(const struct env *env)
+{
+	char path[PATH_MAX], text[96];
+	long n = read_small(env_path(env, path, sizeof(path), "/proc/self/schedstat"), text,
+			  sizeof(text));
+
+	return n > 0 && strpbrk(text, "123456789");
+}
+
+/* ---- lockdown */
+
+/* The level is in brackets: "none [integrity] confidentiality". */
+struct lockdown lockdown_read(const struct env *env)
+{
+	struct lockdown lockdown;
+	char path[PATH_MAX], text[128] = "";
+	const char *start;
+
+	env_path(env, path, sizeof(path), "/sys/kernel/security/lockdown");
+	read_small(path, text, sizeof(text));
+	start = strchr(text, '[');
+	if (!start || strncmp(start, "[none]", 6) == 0)
+		start = "[";
+	snprintf(lockdown.level, sizeof(lockdown.level), "%.*s",
+		 (int)strcspn(start + 1, "]\n"), start + 1);
+	return lockdown;
+}
+
+/* ---- the pid namespace */
+
+bool pid_namespace_is_other(const struct env *env)
+{
+	char path[PATH_MAX], link[64];
+	ssize_t len;
+
+	env_path(env, path, sizeof(path), "/proc/self/ns/pid");
+	len = readlink(path, link, sizeof(link) - 1);
+	if (len < 0)
+		return false;
+	link[len] = '\0';
+	return strcmp(link, INIT_PID_NAMESPACE) != 0;
+}
+
+int pid_namespace_check(const struct env *env, const char *what, struct why *why)
+{
+	if (!pid_namespace_is_other(env))
+		return 0;
+	return why_set(why, -EXDEV, "%s has the pids of the host's pid namespace, and this is "
+				    "another one: run in the host's (docker run --pid=host)", what);
 }

@@ -1,20 +1,76 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * machine - what the title line shows of the machine.
+ * machine - its name and CPUs, and what its kernel measures, forbids and hides.
  *
- * Sources: /proc/sys/kernel/hostname, /sys/devices/system/cpu/online.
+ * Sources: /proc/sys/kernel/hostname, the CPU lists of /sys/devices/system/cpu, proc(5)
+ * (schedstat), kernel_lockdown(7), pid_namespaces(7).
  */
 #ifndef KVMTOP_HOST_MACHINE_H
 #define KVMTOP_HOST_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/why.h"
 #include "host/env.h"
 
 /* The machine's name without the domain; "captured" if a captured machine has no name. */
 void host_name(const struct env *env, char *buf, size_t size);
 
+/* ---- CPUs: the kernel's lists, "0-3,5,8-11" */
+
+#define CPUS_MAX 8192 /* NR_CPUS of the largest kernels */
+#define CPUS_ONLINE "/sys/devices/system/cpu/online"
+#define CPUS_PRESENT "/sys/devices/system/cpu/present"	 /* now, online or not */
+#define CPUS_POSSIBLE "/sys/devices/system/cpu/possible" /* until the next boot */
+
+/*
+ * Calls add(arg, cpu) for each CPU of a list, in the order of the text; stops at the first
+ * character that does not belong to a list. Returns the number of CPUs, or a negative result of
+ * add.
+ */
+int cpus_parse(const char *list, int (*add)(void *arg, int cpu), void *arg);
+
+/* The same for the CPUs that are online. -errno when the list cannot be read. */
+int cpus_online(const struct env *env, int (*add)(void *arg, int cpu), void *arg);
+
+/*
+ * One more than the highest number in a list, CPUS_POSSIBLE for example; there may be fewer CPUs.
+ * -errno when the list cannot be read.
+ */
+int cpus_end(const struct env *env, const char *list);
+
 /* How many CPUs are online now; 0: not known. */
 int host_cpus(const struct env *env);
+
+/* ---- schedstat: whether the kernel measures how long threads wait for a CPU */
+
+/*
+ * Reads the file of this process, which has certainly run: without CONFIG_SCHEDSTATS and delay
+ * accounting it is all zeros (fs/proc/base.c, proc_pid_schedstat()). False if it cannot be read.
+ */
+bool schedstat_is_on(const struct env *env);
+
+/* ---- lockdown: what the kernel forbids even root */
+
+struct lockdown {
+	char level[32]; /* "integrity", "confidentiality"; "": none, or not known */
+};
+
+struct lockdown lockdown_read(const struct env *env);
+
+/*
+ * ---- The pid namespace: whether our pids and tids are the kernel's own.
+ *
+ * BPF programs, tracefs (its events and set_event_pid) and the names of debugfs' folders have the
+ * pids of the host's pid namespace; /proc and perf_event_open(2) have the pids of our namespace. In
+ * a container one thread has two numbers, and one number can mean two threads.
+ */
+
+/* False where /proc/self/ns/pid cannot be read: the namespace is then taken for the host's. */
+bool pid_namespace_is_other(const struct env *env);
+
+/* 0, or -EXDEV with why pids that `what` ("BPF", "tracefs") has cannot be used from here. */
+int pid_namespace_check(const struct env *env, const char *what, struct why *why);
 
 #endif

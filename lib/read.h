@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * read - reads files whole, for callers that do no other input and output.
+ * read - reads files whole, for callers that do no other input and output; names in paths.
  */
 #ifndef KVMTOP_LIB_READ_H
 #define KVMTOP_LIB_READ_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /*
  * A small file (kernel text) into buf: at most size - 1 bytes, and a NUL. Returns the length or
@@ -28,5 +29,13 @@ int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size);
 
 /* Whether there is a file or a folder of this name. */
 bool path_exists(const char *path);
+
+/* What is behind the last slash; of a path that ends in one, all of it. */
+static inline const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
 
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/read.h"
-#include "host/lockdown.h"
+#include "host/machine.h"
 #include "providers/trace_event.h"
 
 int trace_event_id(const struct env *env, const char *system, const char *event, uint64_t *ret_id)

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/thread.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "cmd/demo/machine.h"
 #include "cmd/demo/vm.h"

@@ -18,7 +18,7 @@
 
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "lib/thread.h"
+#include "lib/process.h"
 #include "history/fleet/prometheus.h"
 #include "history/fleet/fleet.h"
 #include "history/fleet/scope.h"

@@ -13,7 +13,7 @@
 
 #include "lib/clock.h"
 #include "lib/read.h"
-#include "lib/thread.h"
+#include "lib/process.h"
 #include "lib/http/address.h"
 #include "lib/http/clients.h"
 #include "lib/http/library.h"

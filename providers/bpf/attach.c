@@ -9,8 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "host/cpus.h"
-#include "host/pid_namespace.h"
+#include "host/machine.h"
 #include "providers/bpf/attach.h"
 
 int bpf_probe(const struct env *env, struct why *why)

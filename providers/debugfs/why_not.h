@@ -9,7 +9,7 @@
 
 #include "lib/why.h"
 #include "host/env.h"
-#include "host/lockdown.h"
+#include "host/machine.h"
 
 int debugfs_why_locked(const struct lockdown *lockdown, struct why *why);
 

@@ -9,7 +9,7 @@
 #include <tracefs.h>
 #include <unistd.h>
 
-#include "lib/thread.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "providers/bpf/attach.h"
 #include "providers/exits/load.h"

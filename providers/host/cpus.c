@@ -9,7 +9,7 @@
 #include "lib/array.h"
 #include "lib/read.h"
 #include "lib/xalloc.h"
-#include "host/cpus.h"
+#include "host/machine.h"
 #include "providers/host/cpus.h"
 
 #define TEXT_MAX ((size_t)16 << 20)

@@ -9,9 +9,9 @@
 
 #include "lib/clock.h"
 #include "lib/read.h"
-#include "lib/thread.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
-#include "host/cpus.h"
+#include "host/machine.h"
 #include "providers/host/memory.h"
 
 #define LEAST_KIB (64 * 1024)

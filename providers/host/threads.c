@@ -11,9 +11,8 @@
 #include "lib/clock.h"
 #include "lib/read.h"
 #include "lib/xalloc.h"
-#include "host/cpus.h"
+#include "host/machine.h"
 #include "host/descriptors.h"
-#include "host/schedstat.h"
 #include "providers/host/cgroups.h"
 #include "providers/host/threads.h"
 

@@ -12,7 +12,7 @@
 #include "lib/read.h"
 #include "lib/xalloc.h"
 #include "host/descriptors.h"
-#include "host/schedstat.h"
+#include "host/machine.h"
 #include "host/thread_list.h"
 #include "providers/host/vmms.h"
 

@@ -16,7 +16,7 @@
 
 #include "lib/clock.h"
 #include "lib/xalloc.h"
-#include "host/cpus.h"
+#include "host/machine.h"
 #include "host/descriptors.h"
 #include "host/guest.h"
 #include "providers/bpf/attach.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/thread.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "providers/bpf/attach.h"
 #include "providers/bpf/fields.h"

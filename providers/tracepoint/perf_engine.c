@@ -19,7 +19,7 @@
 
 #include "lib/clock.h"
 #include "lib/read.h"
-#include "lib/thread.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "providers/tracepoint/counts.h"

@@ -6,7 +6,7 @@
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
-#include "host/cpus.h"
+#include "host/machine.h"
 #include "host/descriptors.h"
 #include "providers/providers.h"
 #include "providers/trace_event.h"

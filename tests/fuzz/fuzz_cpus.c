@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/cpus.h"
+#include "host/machine.h"
 
 #define ENOUGH 100000 /* ranges may be repeated: do not follow them for ever */
 

@@ -39,7 +39,7 @@ ssize_t played_read(int fd, void *buf, size_t size);
 #include "providers/tracepoint/perf_engine.c"
 /* NOLINTEND(bugprone-suspicious-include) */
 
-#include "host/cpus.h"
+#include "host/machine.h"
 #include "host/guest.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))

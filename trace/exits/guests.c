@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
-#include "lib/path.h"
+#include "lib/read.h"
 #include "host/guest_name.h"
 #include "trace/exits/guests.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/path.h"
+#include "lib/read.h"
 #include "trace/timeline/fields.h"
 #include "trace/timeline/inside.h"
 

@@ -222,7 +222,8 @@ static void sort(struct metric_sums *sums)
 		qsort(sums->cpus, sums->nr_cpus, sizeof(*sums->cpus), compare_cpus);
 }
 
-void metric_sums_take(struct metric_sums *sums, const struct facts *facts, const struct names *names)
+void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
+		      const struct names *names)
 {
 	struct guest_sum *guest = NULL;
 

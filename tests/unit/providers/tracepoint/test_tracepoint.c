@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "lib/read.h"
-#include "host/pid_namespace.h"
+#include "host/machine.h"
 #include "providers/tracepoint/events.c"     /* NOLINT(bugprone-suspicious-include): its insides */
 #include "providers/tracepoint/tracepoint.c" /* NOLINT(bugprone-suspicious-include): its insides */
 #include "tests/worlds/fake_guest.h"

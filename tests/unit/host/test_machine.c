@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_schedstat - a kernel that does not know how long threads wait is not taken for one on which
+ * test_machine - a kernel that does not know how long threads wait is not taken for one on which
  * they never do.
  */
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "host/schedstat.h"
+#include "host/machine.h"
 
 static void write_text(const char *path, const char *text)
 {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Fills gaps among the standard descriptors, and catches the signals that a write may raise. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "lib/process.h"
+
+void stdfd_fill(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		/* open() takes the lowest free number: fd. In this direction any use fails. */
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+	}
+}
+
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+bool signal_is_ignored(int signal)
+{
+	struct sigaction action;
+
+	return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* Caught, not ignored: exec() takes the handler away, and would leave an ignored signal so. */
+void signals_init(void)
+{
+	const struct sigaction action = { .sa_handler = do_nothing, .sa_flags = SA_RESTART };
+
+	if (!signal_is_ignored(SIGPIPE))
+		sigaction(SIGPIPE, &action, NULL);
+	if (!signal_is_ignored(SIGXFSZ))
+		sigaction(SIGXFSZ, &action, NULL);
+}
+
+int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(ret_thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * process - its standard descriptors, signals and threads.
+ */
+#ifndef KVMTOP_LIB_PROCESS_H
+#define KVMTOP_LIB_PROCESS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/*
+ * Opens /dev/null in place of each one that is closed; to be called first in main(). Otherwise the
+ * next file that is opened would get its number, and output would go into that file.
+ */
+void stdfd_fill(void);
+
+/*
+ * A write into a pipe without a reader or beyond `ulimit -f` fails with EPIPE or EFBIG, as one to a
+ * full disk fails with ENOSPC, and no signal ends the program. To be called first in main(). A
+ * program that is executed gets SIGPIPE and SIGXFSZ as they were.
+ */
+void signals_init(void);
+
+/* A signal that was ignored when the program started stays ignored, as nohup(1) needs it. */
+bool signal_is_ignored(int signal);
+
+/* Starts a thread that no signal reaches: signals are for the threads that wait. 0 or -errno. */
+int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg);
+
+#endif
