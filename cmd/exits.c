@@ -180,7 +180,10 @@ static int prepare_command(struct exits_run *run, const sigset_t *mask, struct w
 
 static int begin(struct exits_run *run, struct why *why)
 {
-	const struct run_plan plan = { .providers = 1U << PROVIDER_EXITS, .choose = choose };
+	const struct run_plan plan = {
+		.source.providers = 1U << PROVIDER_EXITS,
+		.choose = choose,
+	};
 	sigset_t mask;
 	int err;
 

@@ -99,9 +99,9 @@ static int begin(struct export *export, struct why *why)
 	struct run *run = &export->run;
 	unsigned int groups = run->options->metrics;
 	const struct run_plan plan = {
-		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
+		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
 			     1U << PROVIDER_HOST | (groups & METRICS_STATISTICS ? STATISTICS : 0),
-		.asides = 1U << PROVIDER_HOST,
+		.source.asides = 1U << PROVIDER_HOST,
 	};
 	int err = run_signals(run, true, false);
 
@@ -111,7 +111,7 @@ static int begin(struct export *export, struct why *why)
 	if (err)
 		return err;
 	export->self = (struct metrics_self){
-		.arch = run->env.arch->name,
+		.arch = run->source->env->arch->name,
 		.start_ns = clock_real_ns(),
 	};
 	say(monitor_no_exits(run->monitor));

@@ -13,7 +13,6 @@
 #include "lib/say.h"
 #include "lib/process.h"
 #include "cmd/demo/demo.h"
-#include "cmd/providers.h"
 #include "cmd/run.h"
 #include "cmd/thresholds_file.h"
 
@@ -90,22 +89,19 @@ int run_choose(struct run *run, struct why *why)
 static int open_machine(struct run *run, const struct run_plan *plan, struct why *why)
 {
 	const struct options *options = run->options;
-	struct monitor_config config = {
-		.env = &run->env,
-		.providers = plan->providers,
-		.asides = plan->asides,
-		.waits = plan->waits,
-		.counts_all = plan->counts_all,
-	};
-	int err = env_init(&run->env, options->sysroot, why);
+	bool is_captured = *options->sysroot;
+	struct source_config config = plan->source;
+	int err;
 
+	config.include_past = options->include_past;
+	config.engine = options->engine;
+	config.interval_s = options->interval_s;
+	err = source_open(is_captured ? SOURCE_MACHINE : SOURCE_LIVE, &options->sysroot,
+			  is_captured, &config, &run->source, why);
 	if (err)
 		return err;
-	run->env.include_past = options->include_past;
-	run->env.engine = options->engine;
-	config.list = providers_of(&run->env);
-	err = monitor_open(&config, &run->monitor, why);
-	return !err && options->demo ? demo_begin(run, why) : err;
+	run->monitor = run->source->monitor;
+	return options->demo ? demo_begin(run, why) : 0;
 }
 
 int run_files(struct run *run, struct why *why)

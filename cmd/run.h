@@ -14,16 +14,16 @@
 #include "lib/why.h"
 #include "cmd/kallsyms.h"
 #include "cmd/options.h"
+#include "cmd/source.h"
 #include "core/monitor.h"
 #include "core/findings/thresholds.h"
 #include "core/views/query.h"
-#include "host/env.h"
 
 /* Initialise it by RUN_INIT. */
 struct run {
 	const struct options *options;
-	struct env env;
-	struct monitor *monitor;
+	struct source *source;	 /* the machine */
+	struct monitor *monitor; /* its own */
 	struct query query;
 	struct guest_choice choice; /* of -g and -p */
 	struct thresholds thresholds;
@@ -41,8 +41,7 @@ struct run {
 
 /* How a preset counts. */
 struct run_plan {
-	unsigned int providers, asides; /* see struct monitor_config */
-	bool waits, counts_all;
+	struct source_config source; /* what does not follow from the options */
 	bool wants_later; /* the preset calls monitor_want() itself */
 	/* Chooses what the query asks for; NULL: the guest of -g or -p. */
 	int (*choose)(struct run *run, struct why *why);

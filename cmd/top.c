@@ -22,8 +22,6 @@
 #include "cmd/top_read.h"
 #include "cmd/top_write.h"
 #include "host/env.h"
-#include "history/past.h"
-#include "history/recent.h"
 #include "history/recorder.h"
 #include "core/monitor.h"
 #include "core/provider.h"
@@ -93,10 +91,13 @@ static int begin(struct top *top, struct why *why)
 	const struct options *options = top->run.options;
 	bool is_screen = options->mode == MODE_SCREEN;
 	const struct run_plan plan = {
-		.providers = choose_providers(top),
-		.asides = top->run.query.type->is_of_host ? 0 : 1U << PROVIDER_HOST,
-		.waits = is_screen,
-		.counts_all = options->write_file || is_screen,
+		.source = {
+			.providers = choose_providers(top),
+			.asides = top->run.query.type->is_of_host ? 0 : 1U << PROVIDER_HOST,
+			.waits = is_screen,
+			.counts_all = options->write_file || is_screen,
+			.past_bytes = is_screen ? PAST_BYTES : 0,
+		},
 		.wants_later = options->mode == MODE_FIELDS || is_screen,
 		.choose = choose,
 	};
@@ -200,7 +201,7 @@ static int run_lines(struct top *top)
 
 	say(monitor_no_exits(top->run.monitor));
 	run_wait_open(&top->run);
-	err = top_writer_open(&top->writer, options, &top->run.env, top->run.monitor,
+	err = top_writer_open(&top->writer, options, top->run.source->env, top->run.monitor,
 			      &top->run.thresholds, &why);
 	if (!err && options->mode != MODE_WRITE)
 		err = top_lines_open(&top->lines, monitor_facts(top->run.monitor), &why);
@@ -217,44 +218,10 @@ static int run_lines(struct top *top)
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
-/* What the screen remembers of earlier samples. */
-struct memory {
-	struct recent *recent;
-	struct source source;
-};
-
-static int memory_begin(struct memory *memory, const struct top *top)
-{
-	struct segment segment;
-	struct sink sink;
-	int err;
-
-	segment_of_machine(&top->run.env, monitor_engine(top->run.monitor),
-			   top->run.options->interval_s, &segment);
-	memory->recent = recent_new(PAST_BYTES, &segment);
-	sink = recent_sink(memory->recent);
-	memory->source = (struct source){
-		.kind = monitor_facts(top->run.monitor)->source,
-		.env = &top->run.env,
-		.monitor = top->run.monitor,
-		.store = recent_store(memory->recent),
-	};
-	err = recorder_start(&sink, &memory->source.recorder);
-	return err ? err : past_new(memory->source.store, monitor_fields(top->run.monitor),
-				    &memory->source.past);
-}
-
-static void memory_end(struct memory *memory)
-{
-	past_free(memory->source.past);
-	recorder_stop(memory->source.recorder);
-	recent_free(memory->recent);
-}
-
-static int run_tui(struct top *top, const struct memory *memory, struct why *why)
+static int run_tui(struct top *top, struct why *why)
 {
 	const struct tui_config config = {
-		.source = &memory->source,
+		.source = top->run.source,
 		.writer = top->writer.recorder,
 		.query = &top->run.query,
 		.choice = &top->run.choice,
@@ -269,17 +236,13 @@ static int run_tui(struct top *top, const struct memory *memory, struct why *why
 
 static int run_screen(struct top *top)
 {
-	struct memory memory = { 0 };
 	struct why why = { "" };
-	int err = top_writer_open(&top->writer, top->run.options, &top->run.env, top->run.monitor,
-				  &top->run.thresholds, &why);
+	int err = top_writer_open(&top->writer, top->run.options, top->run.source->env,
+				  top->run.monitor, &top->run.thresholds, &why);
 	int close_err;
 
 	if (!err)
-		err = memory_begin(&memory, top);
-	if (!err)
-		err = run_tui(top, &memory, &why);
-	memory_end(&memory);
+		err = run_tui(top, &why);
 	close_err = top_writer_close(&top->writer, err ? &(struct why){ "" } : &why);
 	err = err ? err : close_err;
 	return err ? say_failure(err, &why) : STATUS_OK;

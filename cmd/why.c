@@ -41,8 +41,8 @@ static void follow_guest(struct run *run)
 static int begin(struct run *run, struct why *why)
 {
 	const struct run_plan plan = {
-		.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
-		.asides = ASIDES,
+		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
+		.source.asides = ASIDES,
 	};
 	int err = run_signals(run, run->options->output, false);
 
