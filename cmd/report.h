@@ -55,6 +55,9 @@ void report_facts_release(struct report_facts *facts);
  */
 int report_screen(struct source *source, const struct options *options, struct why *why);
 
+/* How far the moments of a recording are apart: as -s says, if that is not too short. */
+double report_interval_s(const struct recorded *recorded, const struct options *options);
+
 /* Text, CSV and JSON: 0 or -errno with why. */
 int report_lines(const struct source *source, const struct options *options, struct why *why);
 

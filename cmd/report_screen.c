@@ -43,7 +43,7 @@ static int run(struct report_facts *facts, const struct source *source,
 	return err;
 }
 
-static double interval_of(const struct recorded *recorded, const struct options *options)
+double report_interval_s(const struct recorded *recorded, const struct options *options)
 {
 	double shortest_s = moments_shortest_s(recorded);
 
@@ -61,7 +61,7 @@ static int run_with_moments(struct report_facts *facts, struct source *source,
 			    const struct options *options, struct why *ret_why)
 {
 	struct why why = { "" };
-	int err = source_read_moments(source, interval_of(&facts->reading->recorded, options),
+	int err = source_read_moments(source, report_interval_s(&facts->reading->recorded, options),
 				      &why);
 
 	if (err == -ESTALE) {

@@ -17,7 +17,6 @@
 #include "cmd/top_lines.h"
 #include "cmd/top_read.h"
 #include "history/past.h"
-#include "trace/exits/moments.h"
 #include "history/interval.h"
 #include "core/monitor.h"
 #include "ui/tui/tui.h"
@@ -61,8 +60,6 @@ static int begin_recording(struct top_reader *reader, struct why *why)
 	struct source *source = reader->source;
 	const struct source_reading *reading = source_reading(source);
 	struct monitor_config config = { .list = past_players, .source = SOURCE_RECORDING };
-	double interval_s = options->has_interval ? options->interval_s :
-						    moments_interval_s(&reading->recorded);
 	int err;
 
 	if (!source->monitor)
@@ -72,7 +69,7 @@ static int begin_recording(struct top_reader *reader, struct why *why)
 			       "%s: times are in TSC cycles: give the TSC's frequency "
 			       "with --frequency 2.4GHz",
 			       source->name);
-	err = source_read_moments(source, interval_s, why);
+	err = source_read_moments(source, report_interval_s(&reading->recorded, options), why);
 	if (!err)
 		err = past_go(source->past, UINT64_MAX, why);
 	if (err)

@@ -218,6 +218,8 @@ is "$("$KVMTOP" -r "$recorded" -l -c --view exits | sum delta)" "$all" \
 	"-r FILE -l: the intervals add up to the recording"
 is "$("$KVMTOP" -r "$recorded" -l -c --view exits -s 0.01 -n 3 | cut -d, -f1 | sort -u | wc -l)" 4 \
 	"-s and -n are of its intervals"
+like "$("$KVMTOP" -r "$recorded" -l -n 1 -s 0.000000001 2>&1)" \
+	'^kvmtop: -s 1e-09 would be too many samples' "an interval that is too short is said"
 is "$("$KVMTOP" -r "$recorded" -1 --json --view exits --from 00:00:00 |
 	grep -o '"delta":[0-9]*' | tr -dc '0-9\n' | awk '{ n += $1 } END { print n }')" "$all" \
 	"--from: a span as one interval"
