@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is looked at, found by its name, and opened. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cmd/source.h"
+#include "history/past.h"
+
+#define MACHINE "tests/sysroot/amd"
+#define RECORDING "tests/data/trace/small-v7.dat"
+
+static const char *write_file(const char *name, const char *bytes, size_t size)
+{
+	static char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/kvmtop-source.%d.%s", (int)getpid(), name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+	return path;
+}
+
+static void expect_kind(enum source_kind kind, const char *name, const char *bytes, size_t size)
+{
+	const char *path = write_file(name, bytes, size);
+
+	assert_int_equal(source_kind_of(path), kind);
+	unlink(path);
+}
+
+static void the_kind_is_seen(void **state)
+{
+	static const char database[] = "SQLite format 3";
+
+	(void)state;
+	assert_int_equal(source_kind_of(NULL), SOURCE_LIVE);
+	assert_int_equal(source_kind_of("http://prometheus:9090"), SOURCE_PROMETHEUS);
+	assert_int_equal(source_kind_of("https://prometheus"), SOURCE_PROMETHEUS);
+	assert_int_equal(source_kind_of(MACHINE), SOURCE_MACHINE);
+	assert_int_equal(source_kind_of(RECORDING), SOURCE_RECORDING);
+	assert_int_equal(source_kind_of("-"), SOURCE_RECORDING);
+	assert_int_equal(source_kind_of("/nonexistent"), SOURCE_HISTORY);
+	expect_kind(SOURCE_HISTORY, "copy", database, sizeof(database));
+	expect_kind(SOURCE_HISTORY, "empty", "", 0);
+	expect_kind(SOURCE_HISTORY, "damaged.db", "other bytes", 11);
+	expect_kind(SOURCE_RECORDING, "short", "SQLite", 6);
+}
+
+static void a_machine(void **state)
+{
+	const char *name = MACHINE;
+	const struct source_config config = {
+		.providers = 1U << PROVIDER_TRACEPOINT, .past_bytes = 1 << 20, .interval_s = 1,
+	};
+	struct source *source = NULL;
+	struct why why = { "" };
+
+	(void)state;
+	assert_int_equal(source_open(SOURCE_MACHINE, &name, 1, &config, &source, &why), 0);
+	assert_non_null(source->env);
+	assert_non_null(source->past);
+	assert_non_null(source->recorder);
+	assert_ptr_equal(source_fields(source), monitor_fields(source->monitor));
+	assert_int_equal(monitor_facts(source->monitor)->source, SOURCE_MACHINE);
+	assert_null(source_reading(source));
+	assert_null(source_failure(source));
+	source_close(source);
+	name = RECORDING;
+	assert_int_equal(source_open(SOURCE_MACHINE, &name, 1, &config, &source, &why), -ENOENT);
+}
+
+static void a_recording(void **state)
+{
+	const char *name = RECORDING;
+	const struct source_config config = {
+		.recording.arguments = PAIRING_ALL_ARGUMENTS,
+	};
+	struct source *source = NULL;
+	struct why why = { "" };
+
+	(void)state;
+	assert_int_equal(source_open(SOURCE_RECORDING, &name, 1, &config, &source, &why), 0);
+	assert_int_equal(monitor_facts(source->monitor)->source, SOURCE_RECORDING);
+	assert_true(monitor_facts(source->monitor)->is_span);
+	assert_string_equal(source->recording.files, "small-v7.dat");
+	assert_int_equal(source_reading(source)->unit, UNIT_NS);
+	assert_null(source->past);
+	assert_int_equal(source_read_moments(source, 1, &why), 0);
+	assert_int_equal(past_go(source->past, UINT64_MAX, &why), 0);
+	assert_int_equal(past_at(source->past)->time_ns,
+			 source->recording.start_ns + source->recording.span_ns);
+	source_close(source);
+}
+
+/* One sentence for what no kind but these lacks. */
+static void what_is_lacked(void **state)
+{
+	(void)state;
+	for (int need = NEED_NOTHING; need < SOURCE_NEEDS; need++) {
+		assert_null(source_lacks(SOURCE_LIVE, (enum source_need)need));
+		assert_null(source_lacks(SOURCE_MACHINE, (enum source_need)need));
+		if (need != NEED_NOTHING)
+			assert_non_null(source_lacks(SOURCE_PROMETHEUS, (enum source_need)need));
+	}
+	assert_true(source_has_now(SOURCE_LIVE) && source_has_now(SOURCE_MACHINE));
+	assert_false(source_has_now(SOURCE_RECORDING) || source_has_now(SOURCE_HISTORY));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_kind_is_seen),
+		cmocka_unit_test(a_machine),
+		cmocka_unit_test(a_recording),
+		cmocka_unit_test(what_is_lacked),
+	};
+
+	return cmocka_run_group_tests_name("source", tests, NULL, NULL);
+}
