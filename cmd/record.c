@@ -118,8 +118,6 @@ static int find_guests(struct run *run, struct why *why)
 	int err;
 
 	run->guest_log = guest_log_new(&run->env);
-	if (!run->guest_log)
-		return -ENOMEM;
 	err = check_pids(run, why);
 	if (!err)
 		err = look_at_guests(run, why);

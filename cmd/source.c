@@ -84,8 +84,6 @@ static int remember(struct opened *opened, const struct source_config *config)
 	segment_of_machine(&opened->env, monitor_engine(source->monitor), config->interval_s,
 			   &segment);
 	opened->recent = recent_new((size_t)config->past_bytes, &segment);
-	if (!opened->recent)
-		return -ENOMEM;
 	source->store = recent_store(opened->recent);
 	sink = recent_sink(opened->recent);
 	err = recorder_start(&sink, &source->recorder);
@@ -201,8 +199,6 @@ int source_read_moments(struct source *source, double interval_s, struct why *wh
 	int err;
 
 	writer.recent = opened->recent = recent_new(MOMENTS_BYTES, &segment);
-	if (!opened->recent)
-		return -ENOMEM;
 	err = moments_read(&opened->reading.recording, &opened->reading.recorded, fields,
 			   interval_s, recent_write, &writer, why);
 	recent_writer_release(&writer);

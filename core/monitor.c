@@ -308,8 +308,8 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 
 bool monitor_begins_anew(struct monitor *monitor, const struct query *query)
 {
-	return query_wants(query, monitor->fields, &monitor->needed) == 0 &&
-	       begins_anew(monitor, query, &monitor->needed);
+	query_wants(query, monitor->fields, &monitor->needed);
+	return begins_anew(monitor, query, &monitor->needed);
 }
 
 static bool has_told(const struct source *source, const struct want *want)
@@ -412,8 +412,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	bool is_new;
 	int err;
 
-	if (query_wants(query, monitor->fields, &monitor->needed) < 0)
-		return why_set(why, -ENOMEM, "out of memory");
+	query_wants(query, monitor->fields, &monitor->needed);
 	is_new = begins_anew(monitor, query, &monitor->needed);
 	monitor->has_own_events = has_use(monitor, &monitor->needed, USE_EVENT);
 	field_set_copy(&monitor->want.fields, &monitor->needed);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "core/views/diff.h"
 
 /* From FIRST on, for each number: its value in the other view, in this one, and the change. */
@@ -77,7 +78,7 @@ static int compare_keys(const void *a, const void *b)
 /* The rows in the order of their keys; to be freed. NULL: no memory. */
 static const struct view_row **sort_rows(const struct view *view)
 {
-	const struct view_row **rows = calloc(view->nr_rows + 1, sizeof(struct view_row *));
+	const struct view_row **rows = xcalloc(view->nr_rows + 1, sizeof(struct view_row *));
 
 	for (size_t i = 0; rows && i < view->nr_rows; i++)
 		rows[i] = &view->rows[i];
@@ -114,18 +115,16 @@ static int compare_pairs(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* 0 or -ENOMEM. */
-static int fill(const struct view_side sides[2], struct pair *pairs, size_t *ret_nr)
+static void fill(const struct view_side sides[2], struct pair *pairs, size_t *ret_nr)
 {
 	const struct view *one = sides[OTHER].view, *other = sides[THIS].view;
 	const struct view_row **of_one = sort_rows(one), **of_other = sort_rows(other);
-	int err = of_one && of_other ? 0 : -ENOMEM;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < one->nr_rows && !err; i++)
+	for (size_t i = 0; i < one->nr_rows; i++)
 		pairs[nr++] = (struct pair){ { &one->rows[i], find(of_other, other->nr_rows,
 								   &one->rows[i]) }, 0 };
-	for (size_t i = 0; i < other->nr_rows && !err; i++) {
+	for (size_t i = 0; i < other->nr_rows; i++) {
 		if (!find(of_one, one->nr_rows, &other->rows[i]))
 			pairs[nr++] = (struct pair){ { NULL, &other->rows[i] }, 0 };
 	}
@@ -136,7 +135,6 @@ static int fill(const struct view_side sides[2], struct pair *pairs, size_t *ret
 	free(of_one);
 	free(of_other);
 	*ret_nr = nr;
-	return err;
 }
 
 /* ---- the view */
@@ -224,12 +222,12 @@ static int check_units(const struct view_side sides[2], struct why *why)
 int view_diff(const struct view_side sides[2], struct view *ret_view, struct why *why)
 {
 	size_t most = sides[OTHER].view->nr_rows + sides[THIS].view->nr_rows, nr = 0;
-	struct pair *pairs = calloc(most + 1, sizeof(*pairs));
-	int err = pairs ? check_units(sides, why) : -ENOMEM;
+	struct pair *pairs = xcalloc(most + 1, sizeof(*pairs));
+	int err = check_units(sides, why);
 
 	*ret_view = (struct view){ .type = &diff };
 	if (!err)
-		err = fill(sides, pairs, &nr);
+		fill(sides, pairs, &nr);
 	if (!err) {
 		ret_view->unit = sides[has_times(&sides[OTHER]) ? OTHER : THIS].unit;
 		ret_view->absent = absent_columns(sides[OTHER].view);

@@ -152,15 +152,14 @@ static bool wants_child(const struct query *query, const struct field *child,
  *   visible: in a timed view always, in one with trees when its tree is open. Where all trees are
  *   open, the filter must match the child, too. A parent is counted with its child.
  */
-int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set)
+void query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set)
 {
 	bool skips_events = !query->filter && needs_exits(query, fields);
 	struct field_set roots = { 0 }; /* by the second rule */
-	int err = 0;
 
 	field_set_clear(ret_set);
 	/* A field has a greater number than its parent. */
-	for (uint32_t i = 0; !err && i < fields_count(fields); i++) {
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
 		const struct field *field = fields_get(fields, i);
 		uint32_t parent = field->parent;
 
@@ -178,7 +177,6 @@ int query_wants(const struct query *query, const struct fields *fields, struct f
 		}
 	}
 	field_set_release(&roots);
-	return err;
 }
 
 /* Arguments are counted while they are asked for, whatever else the view needs. */

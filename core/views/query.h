@@ -77,11 +77,11 @@ bool query_names(const struct query *query, const struct field *field);
 struct exits query_exits(const struct query *query, const struct facts *facts, bool by_guest);
 
 /*
- * The fields that must be counted for the query: 0 or -ENOMEM. In a tree, "exit.*HLT" names the
+ * The fields that must be counted for the query. In a tree, "exit.*HLT" names the
  * child kvm_exit(HLT), "exit" its parent, and "kvm_exit$" the parent without any child. The whole
  * rule is in query.c.
  */
-int query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
+void query_wants(const struct query *query, const struct fields *fields, struct field_set *ret_set);
 
 /* For struct view_type: a view that shows exits. */
 bool query_wants_exits(const struct query *query, const struct field *field);

@@ -201,7 +201,7 @@ static inline const char *grid_text(struct world *w)
 
 static inline const char *picture(struct world *w, int cols, int rows)
 {
-	assert_int_equal(query_wants(&w->query, w->fields, &w->wanted), 0);
+	query_wants(&w->query, w->fields, &w->wanted);
 	view_build(&w->view, &w->query, &w->facts);
 	grid_resize(&w->grid, rows, cols);
 	screen_paint(&w->screen, &w->grid);

@@ -7,6 +7,7 @@
 
 #include "lib/clock.h"
 #include "lib/when.h"
+#include "lib/xalloc.h"
 #include "history/past.h"
 #include "host/guest.h"
 #include "history/spans.h"
@@ -37,11 +38,9 @@ static int set_vcpus(const struct tui *tui, struct history_span *span, struct vc
 {
 	const struct guests *guests = interval_guests(span->interval);
 	const struct view *view = &tui->view;
-	struct vcpu_key *keys = calloc(view->nr_rows + 1, sizeof(*keys));
+	struct vcpu_key *keys = xcalloc(view->nr_rows + 1, sizeof(*keys));
 
 	*ret_keys = keys;
-	if (!keys)
-		return -ENOMEM;
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct view_row *row = &view->rows[i];
 

@@ -30,19 +30,17 @@ static void describe(struct tui *tui, const struct finding *finding, size_t nr)
 		 view_type_by_name("why")->key);
 }
 
-static int find(struct tui *tui)
+static void find(struct tui *tui)
 {
 	findings_find(&tui->worst.findings, &tui->facts, tui->query->guest,
 		      tui->query->thresholds);
-	return 0;
 }
 
 /* Live findings are taken once for each sample. */
-static int follow_now(struct tui *tui)
+static void follow_now(struct tui *tui)
 {
 	struct worst *worst = &tui->worst;
 	uint64_t tick = stats_tick(tui->facts.stats);
-	int err;
 
 	if (worst->guest != tui->query->guest) {
 		steady_release(&worst->steady);
@@ -50,12 +48,10 @@ static int follow_now(struct tui *tui)
 		worst->tick = 0;
 	}
 	if (worst->tick == tick)
-		return 0;
+		return;
 	worst->tick = tick;
-	err = find(tui);
-	if (!err)
-		steady_take(&worst->steady, &worst->findings);
-	return err;
+	find(tui);
+	steady_take(&worst->steady, &worst->findings);
 }
 
 void tui_follow_worst(struct tui *tui)
@@ -64,11 +60,14 @@ void tui_follow_worst(struct tui *tui)
 	struct worst *worst = &tui->worst;
 	const struct finding *finding;
 	bool has_rows = tui->query->type->has_findings; /* which need no line */
-	int err = is_now ? follow_now(tui) : has_rows ? 0 : find(tui);
 
-	tui->query->steady = is_now && !err ? &worst->steady : NULL;
+	if (is_now)
+		follow_now(tui);
+	else if (!has_rows)
+		find(tui);
+	tui->query->steady = is_now ? &worst->steady : NULL;
 	tui->screen.finding[0] = '\0';
-	if (err || has_rows)
+	if (has_rows)
 		return;
 	finding = is_now ? steady_worst(&worst->steady) : worst_then(&worst->findings);
 	if (finding)

@@ -35,7 +35,7 @@ static const char *wanted(struct world *world, const char *filter)
 	size_t len = 0;
 
 	set_filter(world, filter);
-	assert_int_equal(query_wants(&world->query, world->fields, &world->wanted), 0);
+	query_wants(&world->query, world->fields, &world->wanted);
 	world->text[0] = '\0';
 	for (uint32_t i = 0; i < fields_count(world->fields); i++) {
 		if (field_set_has(&world->wanted, i))
