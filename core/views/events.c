@@ -46,16 +46,12 @@ static struct field_durations *durations_of(struct field_durations *list, uint32
 	return NULL;
 }
 
-static void add_key(struct event_sums *sums, const struct facts *facts,
-		    const struct stats_item *stat)
+static void add_durations_of(struct event_sums *sums, const struct facts *facts,
+			     const struct stats_item *stat)
 {
-	const struct field *field = fields_get(facts->fields, stat->key.field);
 	struct field_durations *durations;
 
-	if (field_set_has(facts->wanted, stat->key.field))
-		stat_sum_add(&sums->fields[stat->key.field], stat, field->kind,
-			     stats_tick(facts->stats));
-	if (!stat->timing || field->use != USE_EVENT)
+	if (fields_get(facts->fields, stat->key.field)->use != USE_EVENT)
 		return;
 	durations = durations_of(sums->durations, stat->key.field);
 	if (!durations)
@@ -69,12 +65,20 @@ static struct event_sums *sum_up(struct view *view, const struct query *query,
 {
 	struct event_sums *sums = view_scratch(view, sizeof(*sums) + fields_count(facts->fields) *
 							     sizeof(*sums->fields));
+	uint64_t tick = stats_tick(facts->stats);
+	size_t nr = stats_count(facts->stats);
 
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
+	for (size_t i = 0; i < nr; i++) {
 		const struct stats_item *stat = stats_at(facts->stats, i);
+		uint32_t field = stat->key.field;
 
-		if (query_has_guest(query, stat->key.guest))
-			add_key(sums, facts, stat);
+		if (!query_has_guest(query, stat->key.guest))
+			continue;
+		if (field_set_has(facts->wanted, field))
+			stat_sum_add(&sums->fields[field], stat,
+				     fields_get(facts->fields, field)->kind, tick);
+		if (stat->timing)
+			add_durations_of(sums, facts, stat);
 	}
 	return sums;
 }

@@ -169,7 +169,7 @@ void owner_join(struct owner *owner, const struct owner *more)
 {
 	for (int i = 0; i < TIME_PARTS; i++)
 		time_join(&owner->time[i], &more->time[i]);
-	for (int i = 0; i < OWNER_HOST; i++)
+	for (int i = 0; i < HOST_PARTS; i++)
 		host_join(&owner->host[i], &more->host[i]);
 	owner->wait_per_s += more->wait_per_s;
 	if (more->time[TIME_WHOLE].nr)
@@ -191,7 +191,7 @@ uint64_t owner_slept_ns(const struct owner *owner)
 static bool is_of_owner(const struct field *field)
 {
 	return field->use == USE_TIME || field->use == USE_CPU ||
-	       (field->use == USE_HOST && field->part < OWNER_HOST && field->parent == FIELD_NONE);
+	       (field->use == USE_HOST && field->parent == FIELD_NONE);
 }
 
 static void owner_add(struct owner *owner, const struct field *field,

@@ -60,12 +60,10 @@ struct host_sum {
 	bool is_now : 1; /* the latest sample has it */
 };
 
-#define OWNER_HOST (HOST_GUESTS + 1) /* the parts of what the host says that owners have */
-
 struct owner {
 	struct key key; /* of GUEST_ANY the vCPU is a host CPU's number, or -1: all */
 	struct time_sum time[TIME_PARTS];
-	struct host_sum host[OWNER_HOST];
+	struct host_sum host[HOST_PARTS];
 	double wait_per_s; /* of TIME_WAIT */
 	uint32_t whole_source, wait_source; /* each source has an interval of its own */
 	bool has_throttled_sums; /* of keys that have many vCPUs each */
