@@ -17,6 +17,15 @@
 #define COLS_OVER_TIME 100 /* and so wide, has the past below the table */
 #define DETAIL_MIN 6	  /* lines of a table: title, heading, rows, Total */
 
+/* What is below the table's rows and its Total. */
+struct below {
+	int left;	/* lines of one row's durations, or of other tables; 0: there are none */
+	int over_time;	/* lines of what the row did over time */
+	bool is_beside; /* over_time is at the right of left, not below it */
+	bool has_details; /* at the left are tables, */
+	bool has_words;	  /* or the sentences of a row */
+};
+
 bool screen_shows_series(const struct screen *screen, const struct grid *grid)
 {
 	return screen->shows_heat ||
@@ -93,10 +102,10 @@ static void paint_words(const struct screen *screen, const struct area *area)
 }
 
 /*
- * On a large screen the past takes the free lines: beside the durations or the tables where the
- * screen is wide enough, else below.
+ * lines: for the table's rows and for what is below. On a large screen the past takes the free
+ * lines: beside the durations or the tables where the screen is wide enough, else below.
  */
-struct below below_plan(const struct screen *screen, const struct grid *grid, int lines)
+static struct below plan(const struct screen *screen, const struct grid *grid, int lines)
 {
 	struct below below = { .left = latency_lines(screen, lines) };
 	int free = lines - (int)screen->view->nr_rows - 1;
@@ -127,7 +136,7 @@ struct below below_plan(const struct screen *screen, const struct grid *grid, in
 	return below;
 }
 
-int below_lines(const struct below *below)
+static int lines_of(const struct below *below)
 {
 	if (below->left && below->over_time && !below->is_beside)
 		return below->left + 1 + below->over_time;
@@ -155,7 +164,7 @@ size_t detail_paint(const struct screen *screen, const struct screen_detail *det
 	small.has_cursor = false;
 	small.top = *top;
 	grid_resize(&grid, area->height - 1, area->width);
-	table_paint(&small, &grid, 0, area->height - 2);
+	body_paint(&small, &grid, 0, area->height - 2);
 	grid_put(area->grid, area->row, area->col + 1, STYLE_BOLD, detail->title);
 	grid_copy(area->grid, area->row + 1, area->col, &grid);
 	grid_release(&grid);
@@ -182,8 +191,8 @@ static void paint_details(const struct screen *screen, struct area area)
 	}
 }
 
-void below_paint(const struct screen *screen, struct grid *grid, int row,
-		 const struct below *below)
+static void paint(const struct screen *screen, struct grid *grid, int row,
+		  const struct below *below)
 {
 	struct area area = {
 		.grid = grid, .row = row, .width = grid->cols, .height = below->left,
@@ -207,4 +216,14 @@ void below_paint(const struct screen *screen, struct grid *grid, int row,
 	area.width = grid->cols - area.col;
 	area.height = below->over_time;
 	over_time_paint(screen, &area);
+}
+
+void body_paint(struct screen *screen, struct grid *grid, int first_row, int last_row)
+{
+	struct below below = plan(screen, grid, table_lines(screen, first_row, last_row));
+	int nr_below = lines_of(&below);
+	int row = table_paint(screen, grid, first_row, last_row, nr_below);
+
+	if (nr_below)
+		paint(screen, grid, row, &below);
 }

@@ -13,8 +13,14 @@ void head_paint_title(const struct screen *screen, struct grid *grid);
 void head_paint_summary(const struct screen *screen, struct grid *grid, int row);
 void head_paint_tabs(struct screen *screen, struct grid *grid, int row);
 
-/* The table: its heading first, the Total row last. */
-void table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
+/*
+ * The table: its heading first, the Total row last. nr_below of its lines stay free. Returns the
+ * first of them.
+ */
+int table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row,
+		int nr_below);
+/* How many lines there are for the table's rows and for what is below. */
+int table_lines(const struct screen *screen, int first_row, int last_row);
 
 /*
  * The durations of one row's exits: a line of numbers, then a bar for each bucket, or for several
@@ -31,20 +37,8 @@ void latency_paint(const struct screen *screen, const struct area *area,
  */
 void over_time_paint(const struct screen *screen, const struct area *area);
 
-/* What is below the table's rows and its Total. */
-struct below {
-	int left;	/* lines of one row's durations, or of other tables; 0: there are none */
-	int over_time;	/* lines of what the row did over time */
-	bool is_beside; /* over_time is at the right of left, not below it */
-	bool has_details; /* at the left are tables, */
-	bool has_words;	  /* or the sentences of a row */
-};
-
-/* Chooses what is below the table. lines: for the table's rows and for what is below. */
-struct below below_plan(const struct screen *screen, const struct grid *grid, int lines);
-int below_lines(const struct below *below);
-void below_paint(const struct screen *screen, struct grid *grid, int row,
-		 const struct below *below);
+/* The table, and below it what the screen has room for. */
+void body_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
 
 /*
  * A table with a title, in a picture of its own, from the row *top on, which is corrected if it is

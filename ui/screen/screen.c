@@ -199,7 +199,7 @@ static void paint_page(struct screen *screen, struct grid *grid, int first_row, 
 		if (screen->shows_heat)
 			paint_heat(screen, grid, first_row, last_row);
 		else
-			table_paint(screen, grid, first_row, last_row);
+			body_paint(screen, grid, first_row, last_row);
 		break;
 	case PAGE_HELP:
 		help_paint(screen, grid, first_row, last_row);

@@ -325,18 +325,25 @@ static int paint_rows(struct painter *painter, int row, int nr)
 	return row;
 }
 
-void table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row)
+/* The Total row needs a few lines, and adds nothing to a single row. */
+static bool wants_total(const struct view *view, int first_row, int last_row)
+{
+	return last_row - first_row >= 4 && view->nr_rows > 1 &&
+	       view->total.cells[0].type != CELL_NONE;
+}
+
+int table_lines(const struct screen *screen, int first_row, int last_row)
+{
+	return last_row - first_row - wants_total(screen->view, first_row, last_row);
+}
+
+int table_paint(struct screen *screen, struct grid *grid, int first_row, int last_row,
+		int nr_below)
 {
 	struct painter painter = { .screen = screen, .grid = grid };
 	const struct view *view = screen->view;
-	/* The Total row needs a few lines, and adds nothing to a single row. */
-	bool wants_total = last_row - first_row >= 4 && view->nr_rows > 1 &&
-			   view->total.cells[0].type != CELL_NONE;
-	int rows = last_row - first_row - wants_total, nr_below, row;
-	struct below below = below_plan(screen, grid, rows);
+	int rows = table_lines(screen, first_row, last_row) - nr_below, row;
 
-	nr_below = below_lines(&below);
-	rows -= nr_below;
 	screen->page_rows = rows > 0 ? (size_t)rows : 0;
 	screen->first_row = first_row + 1;
 	layout_make(&painter.layout, screen, grid->cols);
@@ -345,13 +352,12 @@ void table_paint(struct screen *screen, struct grid *grid, int first_row, int la
 	scroll(screen);
 	set_where(screen);
 	row = paint_rows(&painter, first_row + 1, rows);
-	if (wants_total)
+	if (wants_total(view, first_row, last_row))
 		paint_total(&painter, row++);
 	last_row -= nr_below;
 	if (!view->nr_rows)
 		row = paint_words(grid, row, last_row, STYLE_PLAIN, screen->empty);
 	if (view->note)
 		row = paint_words(grid, row, last_row, STYLE_DIM, view->note);
-	if (nr_below)
-		below_paint(screen, grid, row + (row <= last_row), &below); /* after a blank */
+	return row + (row <= last_row); /* after a blank */
 }
