@@ -14,7 +14,7 @@
 
 #include "tests/bench/measure.h"
 #include "cmd/demo/vm.h"
-#include "core/provider.h"
+#include "providers/providers.h"
 #include "providers/stats/held.h"
 
 #define GUESTS 25
