@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * columns - the order of what is in a packed moment; kvmtop-history(5) describes it.
+ * columns - the order of what is in a packed moment, and how it is written and read: columns of
+ * numbers in CBOR, compressed. kvmtop-history(5) describes it.
  */
 #ifndef KVMTOP_HISTORY_COLUMNS_H
 #define KVMTOP_HISTORY_COLUMNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "lib/array.h"
+#include "history/moment.h"
 
 /*
  * The columns of changes and totals, in this order; each has its number before it. A row is a key.
@@ -91,53 +96,151 @@ enum cbor_kind {
 	CBOR_MAP = 5,
 };
 
-/* A head's low five bits: the number itself, or from 24 to 27 that 1, 2, 4 or 8 bytes have it. */
-#define CBOR_FIRST_SIZE 24
-#define CBOR_SIZES 4
-
-/* Writes a head at bytes, which have room for CBOR_HEAD_MAX, the shortest; returns its size. */
-static inline size_t cbor_head_write(unsigned char *bytes, enum cbor_kind kind, uint64_t number)
-{
-	unsigned int log = 0;
-	size_t size;
-
-	if (number < CBOR_FIRST_SIZE) {
-		bytes[0] = (unsigned char)((unsigned int)kind << 5 | number);
-		return 1;
-	}
-	while (log < CBOR_SIZES - 1 && number >> (8U << log))
-		log++;
-	size = (size_t)1 << log;
-	bytes[0] = (unsigned char)((unsigned int)kind << 5 | (CBOR_FIRST_SIZE + log));
-	for (size_t i = size; i > 0; i--, number >>= 8)
-		bytes[i] = (unsigned char)number;
-	return 1 + size;
-}
+/* Writes the shortest head at bytes, which have room for CBOR_HEAD_MAX; returns its size. */
+size_t cbor_head_write(unsigned char *bytes, enum cbor_kind kind, uint64_t number);
 
 /* Reads a head of this kind; returns its size, or 0: another kind, or damaged. */
-static inline size_t cbor_head_read(const unsigned char *bytes, size_t size, enum cbor_kind kind,
-				    uint64_t *ret_number)
-{
-	uint64_t number = 0;
-	unsigned int low;
-	size_t follow;
+size_t cbor_head_read(const unsigned char *bytes, size_t size, enum cbor_kind kind,
+		      uint64_t *ret_number);
 
-	if (!size || bytes[0] >> 5 != (unsigned char)kind)
-		return 0;
-	low = bytes[0] & 31;
-	if (low < CBOR_FIRST_SIZE) {
-		*ret_number = low;
-		return 1;
+/* ---- writing */
+
+#define COLUMN_BLOCKS_MAX (2 * COLUMNS)
+#define COLUMN_FRAMES_MAX 2
+#define COLUMN_NUMBER_MAX 10 /* bytes of a number */
+
+struct ZSTD_CCtx_s;
+
+/* A part while it is made, uncompressed. */
+struct out {
+	struct blob *blob;
+	struct blob *column; /* room for the numbers of a column */
+	size_t blocks[COLUMN_BLOCKS_MAX]; /* where zstd begins another block */
+	size_t nr_blocks;
+	size_t frames[COLUMN_FRAMES_MAX]; /* where the part goes on in another frame */
+	size_t nr_frames;
+};
+
+void out_head(struct out *out, enum cbor_kind kind, uint64_t number);
+
+static inline void out_number(struct out *out, uint64_t value)
+{
+	out_head(out, CBOR_NUMBER, value);
+}
+
+void out_text(struct out *out, const char *text);
+
+static inline void out_note_size(struct blob *column, size_t size)
+{
+	column->size = size > column->size ? size : column->size;
+}
+
+static inline void out_grow_column(struct out *out, size_t size)
+{
+	struct blob *column = out->column;
+
+	array_grow_unset(&column->bytes, &column->room, size);
+}
+
+/* Room for columns of up to nr numbers. */
+static inline void out_make_columns(struct out *out, size_t nr)
+{
+	out_grow_column(out, (nr + 1) * COLUMN_NUMBER_MAX);
+}
+
+/* Seven bits a byte, the lowest first; the highest bit says that more follow. */
+static inline unsigned char *add_number(unsigned char *at, uint64_t value)
+{
+	for (; value > 127; value >>= 7)
+		*at++ = (unsigned char)(value | 128);
+	*at++ = (unsigned char)value;
+	return at;
+}
+
+/* The numbers of the column are in out->column, up to end. */
+void out_column(struct out *out, enum column_id column, const unsigned char *end);
+
+/* What follows is read less often: in a frame of its own, a reader need not uncompress it. */
+void out_begin_frame(struct out *out);
+
+/* Compresses the part. */
+void out_compress(const struct out *made, struct ZSTD_CCtx_s *zstd, struct blob *blob);
+
+/* ---- reading: of damaged bytes is_bad is set, and every number is 0 */
+
+struct in {
+	struct ZSTD_DCtx_s *zstd;
+	struct blob *plain; /* for a frame, uncompressed */
+	struct sums *sums; /* of the part's rows */
+	const unsigned char *rest, *rest_end; /* frames that are not uncompressed yet */
+	size_t frame_max; /* bytes of one, uncompressed */
+	const unsigned char *at, *end;
+	const char *text; /* the latest text, or bytes */
+	bool is_bad;
+	bool has_open; /* it has COLUMN_OPEN */
+};
+
+/* The part, of which a frame has at most max bytes, uncompressed. */
+struct in in_uncompress(struct ZSTD_DCtx_s *zstd, struct blob *plain, const struct blob *blob,
+			size_t max);
+
+/* Where another frame may begin. The columns before are no longer valid. */
+void in_go_on(struct in *in);
+
+/* The next item's number or size, if it is of this kind. */
+uint64_t in_head(struct in *in, enum cbor_kind kind);
+
+static inline uint64_t in_number(struct in *in)
+{
+	return in_head(in, CBOR_NUMBER);
+}
+
+/* At most max; more is bad. */
+uint64_t in_small(struct in *in, uint64_t max);
+
+/* How many items follow; each has a byte at least. */
+size_t in_array(struct in *in);
+
+void in_text(struct in *in, char *text, size_t size);
+
+/* The numbers of a column that are left. A local variable: then it stays in registers. */
+struct in_column {
+	const unsigned char *at, *end;
+	bool is_bad;
+};
+
+/* Begins a column that has nr numbers, of which each has a byte at least. */
+struct in_column in_begin_column(struct in *in, enum column_id name, size_t nr);
+
+/* The column must have no more numbers. */
+void in_end_column(struct in *in, struct in_column column);
+
+static inline uint64_t number(struct in_column *column)
+{
+	uint64_t value = 0;
+	unsigned char byte = 128;
+
+	if (column->at < column->end && *column->at < 128) /* nearly always */
+		return *column->at++;
+	for (unsigned int shift = 0; byte & 128 && shift < 64; shift += 7) {
+		if (column->at >= column->end) {
+			column->is_bad = true;
+			return 0;
+		}
+		byte = *column->at++;
+		value |= (uint64_t)(byte & 127) << shift;
 	}
-	if (low >= CBOR_FIRST_SIZE + CBOR_SIZES)
-		return 0;
-	follow = (size_t)1 << (low - CBOR_FIRST_SIZE);
-	if (size < 1 + follow)
-		return 0;
-	for (size_t i = 1; i <= follow; i++)
-		number = number << 8 | bytes[i];
-	*ret_number = number;
-	return 1 + follow;
+	column->is_bad |= byte & 128;
+	return value;
+}
+
+/* At most max; more is bad. */
+static inline uint64_t small_number(struct in_column *column, uint64_t max)
+{
+	uint64_t value = number(column);
+
+	column->is_bad |= value > max;
+	return value > max ? 0 : value;
 }
 
 #endif

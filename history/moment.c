@@ -404,6 +404,12 @@ void moment_skip(struct moment_taker *taker, const struct facts *facts)
 	taker->has_lost = true;
 }
 
+void blob_release(struct blob *blob)
+{
+	free(blob->bytes);
+	*blob = (struct blob){ 0 };
+}
+
 /* ---- the segment */
 
 /* The first line of a file below /proc/sys/kernel; "" if it cannot be read. */

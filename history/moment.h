@@ -173,6 +173,14 @@ void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t
 /* In place of moment_take(): the latest sample is lost. */
 void moment_skip(struct moment_taker *taker, const struct facts *facts);
 
+/* Bytes of which a moment is made, or which are made of it. */
+struct blob {
+	unsigned char *bytes;
+	size_t size, room;
+};
+
+void blob_release(struct blob *blob);
+
 /* A writer from its start to its end, and its machine: what moments are of. */
 struct segment {
 	char host[GUEST_NAME_SIZE]; /* of a fleet, the server */

@@ -12,13 +12,6 @@
 
 #define PACK_MAX ((size_t)256 << 20) /* bytes of a part, uncompressed */
 
-struct blob {
-	unsigned char *bytes;
-	size_t size, room;
-};
-
-void blob_release(struct blob *blob);
-
 enum moment_part {
 	PART_CHANGES, /* in every moment; with source_ns */
 	PART_TOTALS,

@@ -7,7 +7,6 @@
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
-#include "lib/utf8.h"
 #include "history/columns.h"
 #include "history/pack.h"
 
@@ -25,185 +24,20 @@ static int damaged(struct why *why)
 	return why_set(why, -EBADMSG, "a sample in the history is damaged");
 }
 
-/* ---- CBOR */
-
-struct in {
-	struct packer *packer;
-	const unsigned char *rest, *rest_end; /* frames that are not uncompressed yet */
-	size_t frame_max; /* bytes of one, uncompressed */
-	const unsigned char *at, *end;
-	const char *text; /* the latest text, or bytes */
-	bool is_bad;
-	bool has_open; /* it has COLUMN_OPEN */
-};
-
-/* The next item's number or size, if it is of this kind; else 0, and the input is bad. */
-static uint64_t next(struct in *in, enum cbor_kind kind)
+static struct in begin(struct packer *packer, const struct blob *blob, size_t max)
 {
-	uint64_t number;
-	size_t head;
+	struct in in = in_uncompress(packer->unpack, &packer->plain, blob, max);
 
-	if (in->is_bad)
-		return 0;
-	head = cbor_head_read(in->at, (size_t)(in->end - in->at), kind, &number);
-	in->is_bad = !head;
-	if (in->is_bad)
-		return 0;
-	in->at += head;
-	if (kind != CBOR_TEXT && kind != CBOR_BYTES)
-		return number;
-	in->is_bad = number > (uint64_t)(in->end - in->at);
-	if (in->is_bad)
-		return 0;
-	in->text = (const char *)in->at;
-	in->at += number;
-	return number;
+	in.sums = &packer->sums;
+	return in;
 }
 
-static uint64_t next_uint(struct in *in)
-{
-	return next(in, CBOR_NUMBER);
-}
-
-/* At most max; more is bad. */
-static uint64_t next_small(struct in *in, uint64_t max)
-{
-	uint64_t value = next(in, CBOR_NUMBER);
-
-	in->is_bad |= value > max;
-	return in->is_bad ? 0 : value;
-}
-
-/* How many items follow; each has a byte at least. */
-static size_t next_array(struct in *in)
-{
-	uint64_t nr = next(in, CBOR_ARRAY);
-
-	in->is_bad |= nr > (uint64_t)(in->end - in->at);
-	return in->is_bad ? 0 : (size_t)nr;
-}
-
-/* The number that comes before a column. */
-static void next_column(struct in *in, enum column_id column)
-{
-	in->is_bad |= next_uint(in) != column;
-}
-
-/* ---- columns */
-
-/* The numbers of a column that are left. A local variable: then it stays in registers. */
-struct in_column {
-	const unsigned char *at, *end;
-	bool is_bad;
-};
-
-/* Begins a column that has nr numbers, of which each has a byte at least. */
-static struct in_column begin_column(struct in *in, enum column_id name, size_t nr)
-{
-	struct in_column column = { 0 };
-	uint64_t size;
-
-	next_column(in, name);
-	size = next(in, CBOR_BYTES);
-	in->is_bad |= size < nr;
-	column.is_bad = in->is_bad;
-	if (in->is_bad)
-		return column;
-	column.at = (const unsigned char *)in->text;
-	column.end = column.at + size;
-	return column;
-}
-
-/* The column must have no more numbers. */
-static void end_column(struct in *in, struct in_column column)
-{
-	in->is_bad |= column.is_bad || column.at != column.end;
-}
-
-static inline uint64_t number(struct in_column *column)
-{
-	uint64_t value = 0;
-	unsigned char byte = 128;
-
-	if (column->at < column->end && *column->at < 128) /* nearly always */
-		return *column->at++;
-	for (unsigned int shift = 0; byte & 128 && shift < 64; shift += 7) {
-		if (column->at >= column->end) {
-			column->is_bad = true;
-			return 0;
-		}
-		byte = *column->at++;
-		value |= (uint64_t)(byte & 127) << shift;
-	}
-	column->is_bad |= byte & 128;
-	return value;
-}
-
-/* At most max; more is bad. */
-static inline uint64_t small_number(struct in_column *column, uint64_t max)
-{
-	uint64_t value = number(column);
-
-	column->is_bad |= value > max;
-	return value > max ? 0 : value;
-}
+/* ---- rows */
 
 /* The difference that a number stands for, see COLUMN_DIFFERENCE. */
 static inline uint64_t difference_of(uint64_t number)
 {
 	return number >> 1 ^ (0 - (number & 1));
-}
-
-static void next_text(struct in *in, char *text, size_t size)
-{
-	uint64_t len = next(in, CBOR_TEXT);
-
-	text[0] = '\0';
-	if (!in->is_bad && len && !utf8_clean(in->text, (size_t)len, text, size))
-		in->is_bad = true;
-}
-
-/* ---- parts */
-
-/* Uncompresses the next frame, in place of the one before. */
-static void next_frame(struct in *in)
-{
-	size_t left = (size_t)(in->rest_end - in->rest), got;
-	size_t frame = ZSTD_findFrameCompressedSize(in->rest, left);
-	unsigned long long size = ZSTD_getFrameContentSize(in->rest, left);
-	struct blob *plain = &in->packer->plain;
-
-	/* Not known and damaged are numbers larger than any size. */
-	in->is_bad |= ZSTD_isError(frame) || size > in->frame_max;
-	if (in->is_bad)
-		return;
-	array_grow_unset(&plain->bytes, &plain->room, (size_t)size + 1);
-	got = ZSTD_decompressDCtx(in->packer->unpack, plain->bytes, plain->room, in->rest, frame);
-	in->is_bad |= ZSTD_isError(got) || got != size;
-	if (in->is_bad)
-		return;
-	in->rest += frame;
-	in->at = plain->bytes;
-	in->end = plain->bytes + got;
-}
-
-/* Where another frame may begin. The columns before are no longer valid. */
-static void go_on(struct in *in)
-{
-	if (in->at == in->end && in->rest < in->rest_end)
-		next_frame(in);
-}
-
-static struct in uncompress(struct packer *packer, const struct blob *blob, size_t max)
-{
-	struct in in = { .packer = packer, .frame_max = max, .is_bad = !blob->size };
-
-	if (in.is_bad)
-		return in;
-	in.rest = blob->bytes;
-	in.rest_end = blob->bytes + blob->size;
-	next_frame(&in);
-	return in;
 }
 
 /* A row's key, of the row before. Guests ascend, in a guest vCPUs, of a vCPU fields. */
@@ -229,21 +63,21 @@ static void read_keys(struct in *in, struct changes *changes, size_t nr)
 	struct in_column guests, vcpus, fields;
 	struct key key = { .guest = 0, .vcpu = -1 };
 
-	guests = begin_column(in, COLUMN_GUEST, nr);
+	guests = in_begin_column(in, COLUMN_GUEST, nr);
 	changes_reset(changes);
 	if (in->is_bad)
 		return;
 	array_grow(&changes->list, &changes->room, nr);
 	changes->nr = nr;
-	vcpus = begin_column(in, COLUMN_VCPU, nr);
-	fields = begin_column(in, COLUMN_FIELD, nr);
+	vcpus = in_begin_column(in, COLUMN_VCPU, nr);
+	fields = in_begin_column(in, COLUMN_FIELD, nr);
 	for (size_t i = 0; i < changes->nr; i++) {
 		read_key(&guests, &vcpus, &fields, !i, &key);
 		changes->list[i].key = key;
 	}
-	end_column(in, guests);
-	end_column(in, vcpus);
-	end_column(in, fields);
+	in_end_column(in, guests);
+	in_end_column(in, vcpus);
+	in_end_column(in, fields);
 }
 
 static bool is_stored(const struct change *change)
@@ -261,7 +95,7 @@ static void read_sums(struct in *in, struct sums *sums)
 	struct in_column column;
 	uint64_t end = 0;
 
-	column = begin_column(in, COLUMN_SUMS, 0);
+	column = in_begin_column(in, COLUMN_SUMS, 0);
 	sums->nr = 0;
 	while (!column.is_bad && column.at < column.end) {
 		struct sum_run run;
@@ -274,7 +108,7 @@ static void read_sums(struct in *in, struct sums *sums)
 		end = (uint64_t)run.first + run.nr;
 		sums->runs[sums->nr++] = run;
 	}
-	end_column(in, column);
+	in_end_column(in, column);
 }
 
 static struct rows read_flags(struct in *in, struct changes *changes)
@@ -282,7 +116,7 @@ static struct rows read_flags(struct in *in, struct changes *changes)
 	struct in_column column;
 	struct rows rows = { 0 };
 
-	column = begin_column(in, COLUMN_FLAGS, changes->nr);
+	column = in_begin_column(in, COLUMN_FLAGS, changes->nr);
 	for (size_t i = 0; i < changes->nr; i++) {
 		uint32_t flags = (uint32_t)small_number(&column, UINT32_MAX);
 
@@ -291,7 +125,7 @@ static struct rows read_flags(struct in *in, struct changes *changes)
 		rows.nr_stored += is_stored(&changes->list[i]);
 		rows.nr_stored_timed += flags & 1 && is_stored(&changes->list[i]);
 	}
-	end_column(in, column);
+	in_end_column(in, column);
 	return rows;
 }
 
@@ -299,7 +133,7 @@ static void read_counts(struct in *in, struct changes *changes, const struct row
 {
 	struct in_column column;
 
-	column = begin_column(in, COLUMN_COUNT, rows->nr_stored);
+	column = in_begin_column(in, COLUMN_COUNT, rows->nr_stored);
 	for (size_t i = 0; i < changes->nr; i++) {
 		struct change *change = &changes->list[i];
 
@@ -311,7 +145,7 @@ static void read_counts(struct in *in, struct changes *changes, const struct row
 		if (change->sum)
 			changes->list[change->sum - 1].count += change->count;
 	}
-	end_column(in, column);
+	in_end_column(in, column);
 }
 
 /* How many rows have buckets, and how many counts they have together. */
@@ -324,8 +158,8 @@ static struct hists read_buckets(struct in *in, struct changes *changes, const s
 	struct in_column column, firsts;
 	struct hists hists = { 0 };
 
-	column = begin_column(in, COLUMN_BUCKETS, rows->nr_stored_timed);
-	firsts = begin_column(in, COLUMN_FIRST, rows->nr_stored_timed);
+	column = in_begin_column(in, COLUMN_BUCKETS, rows->nr_stored_timed);
+	firsts = in_begin_column(in, COLUMN_FIRST, rows->nr_stored_timed);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		struct change_timing *timing;
@@ -340,8 +174,8 @@ static struct hists read_buckets(struct in *in, struct changes *changes, const s
 		hists.nr_counts += timing->nr;
 		hists.nr += timing->nr != 0;
 	}
-	end_column(in, column);
-	end_column(in, firsts);
+	in_end_column(in, column);
+	in_end_column(in, firsts);
 	return hists;
 }
 
@@ -365,7 +199,7 @@ static void read_differences(struct in *in, struct in_column column, struct chan
 		if (counts)
 			counts[HIST_MIDDLE(nr)] = number(&column);
 	}
-	end_column(in, column);
+	in_end_column(in, column);
 }
 
 /* The count in the middle follows from the others, the row's count, and the difference. */
@@ -389,10 +223,10 @@ static void read_hists(struct in *in, struct changes *changes, const struct rows
 	struct in_column column, differences;
 	struct hists hists;
 
-	go_on(in);
+	in_go_on(in);
 	hists = read_buckets(in, changes, rows);
-	differences = begin_column(in, COLUMN_DIFFERENCE, hists.nr);
-	column = begin_column(in, COLUMN_HIST, hists.nr_counts - hists.nr);
+	differences = in_begin_column(in, COLUMN_DIFFERENCE, hists.nr);
+	column = in_begin_column(in, COLUMN_HIST, hists.nr_counts - hists.nr);
 	in->is_bad |= hists.nr_counts > COUNTS_MAX;
 	if (in->is_bad)
 		return;
@@ -407,8 +241,8 @@ static void read_hists(struct in *in, struct changes *changes, const struct rows
 		if (counts)
 			read_counts_of(&column, change, counts, nr);
 	}
-	end_column(in, column);
-	if (!in->is_bad && in->packer->sums.nr)
+	in_end_column(in, column);
+	if (!in->is_bad && in->sums->nr)
 		sums_add_hists(changes);
 }
 
@@ -430,8 +264,8 @@ static void read_times(struct in *in, struct changes *changes, const struct rows
 {
 	struct in_column column, lows;
 
-	column = begin_column(in, COLUMN_TIME, rows->nr_stored_timed);
-	lows = begin_column(in, COLUMN_TIME_LOW, 2 * rows->nr_stored_timed);
+	column = in_begin_column(in, COLUMN_TIME, rows->nr_stored_timed);
+	lows = in_begin_column(in, COLUMN_TIME_LOW, 2 * rows->nr_stored_timed);
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 		uint32_t sum = change->sum ? changes->list[change->sum - 1].timing : 0;
@@ -444,8 +278,8 @@ static void read_times(struct in *in, struct changes *changes, const struct rows
 		if (sum)
 			changes->timings[sum - 1].time_ns += time_ns;
 	}
-	end_column(in, column);
-	end_column(in, lows);
+	in_end_column(in, column);
+	in_end_column(in, lows);
 }
 
 /* The next row that is timed and no sum, after `skip` of such rows; NULL: there is none. */
@@ -465,7 +299,7 @@ static const struct change *skip_timed(const struct changes *changes, size_t *i,
 /* What is open in a row is open in the row that is its sum. */
 static void read_open(struct in *in, struct changes *changes)
 {
-	struct in_column column = begin_column(in, COLUMN_OPEN, 0);
+	struct in_column column = in_begin_column(in, COLUMN_OPEN, 0);
 	size_t i = 0;
 
 	while (!column.is_bad && column.at < column.end) {
@@ -485,7 +319,7 @@ static void read_open(struct in *in, struct changes *changes)
 			changes->timings[sum - 1].open_before_ns += before_ns;
 		}
 	}
-	end_column(in, column);
+	in_end_column(in, column);
 }
 
 static void read_timings(struct in *in, struct changes *changes, const struct rows *rows,
@@ -493,7 +327,7 @@ static void read_timings(struct in *in, struct changes *changes, const struct ro
 {
 	struct in_column column;
 
-	go_on(in);
+	in_go_on(in);
 	if (in->is_bad)
 		return;
 	array_grow(&changes->timings, &changes->room_timings, rows->nr_timed);
@@ -501,10 +335,10 @@ static void read_timings(struct in *in, struct changes *changes, const struct ro
 	read_times(in, changes, rows);
 	if (in->has_open)
 		read_open(in, changes);
-	column = begin_column(in, COLUMN_MAX, rows->nr_timed);
+	column = in_begin_column(in, COLUMN_MAX, rows->nr_timed);
 	for (size_t i = 0; i < rows->nr_timed; i++)
 		changes->timings[i].max_ns = number(&column);
-	end_column(in, column);
+	in_end_column(in, column);
 	if (depth == UNPACK_ALL && !in->is_bad)
 		read_hists(in, changes, rows);
 }
@@ -512,7 +346,7 @@ static void read_timings(struct in *in, struct changes *changes, const struct ro
 /* Numbers and durations, of rows with keys. */
 static void read_rows(struct in *in, struct changes *changes, enum unpack_depth depth)
 {
-	struct sums *sums = &in->packer->sums;
+	struct sums *sums = in->sums;
 	struct rows rows;
 
 	read_sums(in, sums);
@@ -529,8 +363,8 @@ static void read_rows(struct in *in, struct changes *changes, enum unpack_depth 
 static int read_changes(struct in *in, struct changes *changes, enum unpack_depth depth,
 			struct why *why)
 {
-	next_column(in, COLUMN_ROWS);
-	read_keys(in, changes, (size_t)next_small(in, ROWS_MAX));
+	in->is_bad |= in_number(in) != COLUMN_ROWS;
+	read_keys(in, changes, (size_t)in_small(in, ROWS_MAX));
 	if (!in->is_bad)
 		read_rows(in, changes, depth);
 	if (!in->is_bad)
@@ -542,7 +376,7 @@ static int read_changes(struct in *in, struct changes *changes, enum unpack_dept
 /* The map of so many columns; where nothing was open, there is one less. */
 static void next_columns(struct in *in, unsigned int nr)
 {
-	uint64_t missing = nr - next(in, CBOR_MAP);
+	uint64_t missing = nr - in_head(in, CBOR_MAP);
 
 	in->has_open = !missing;
 	in->is_bad |= missing > 1;
@@ -551,21 +385,21 @@ static void next_columns(struct in *in, unsigned int nr)
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
 		   struct moment *moment, struct why *why)
 {
-	struct in in = uncompress(packer, blob, PACK_MAX);
+	struct in in = begin(packer, blob, PACK_MAX);
 	struct in_column column;
 
 	next_columns(&in, COLUMNS);
-	column = begin_column(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
+	column = in_begin_column(&in, COLUMN_SOURCES, SAMPLE_SOURCES);
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
 		moment->source_ns[i] = number(&column);
-	end_column(&in, column);
+	in_end_column(&in, column);
 	return read_changes(&in, &moment->changes, depth, why);
 }
 
 /* Nothing, or one array. */
 static int read_late(struct in *in, struct moment *moment, struct why *why)
 {
-	size_t nr = in->at == in->end ? 0 : next_array(in) / LATE_ITEMS;
+	size_t nr = in->at == in->end ? 0 : in_array(in) / LATE_ITEMS;
 
 	in->is_bad |= nr > ROWS_MAX;
 	if (in->is_bad)
@@ -574,10 +408,10 @@ static int read_late(struct in *in, struct moment *moment, struct why *why)
 	for (size_t i = 0; i < nr; i++) {
 		struct late_reason *late = &moment->late[i];
 
-		late->key.guest = (uint32_t)next_small(in, UINT32_MAX);
-		late->key.vcpu = (int32_t)next_small(in, INT32_MAX) - 1;
-		late->key.field = (uint32_t)next_small(in, FIELD_NONE - 1);
-		late->parent_before = next_uint(in);
+		late->key.guest = (uint32_t)in_small(in, UINT32_MAX);
+		late->key.vcpu = (int32_t)in_small(in, INT32_MAX) - 1;
+		late->key.field = (uint32_t)in_small(in, FIELD_NONE - 1);
+		late->parent_before = in_number(in);
 	}
 	if (in->is_bad)
 		return damaged(why);
@@ -588,7 +422,7 @@ static int read_late(struct in *in, struct moment *moment, struct why *why)
 int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
 		  struct moment *moment, struct why *why)
 {
-	struct in in = uncompress(packer, blob, PACK_MAX);
+	struct in in = begin(packer, blob, PACK_MAX);
 	int err;
 
 	next_columns(&in, COLUMNS - 1);
@@ -606,19 +440,19 @@ int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_de
 static void read_guest(struct in *in, size_t *room, struct guests *guests)
 {
 	struct guest guest = { 0 };
-	size_t nr = next_array(in), size;
+	size_t nr = in_array(in), size;
 	uint64_t flags;
 
 	in->is_bad |= nr < GUEST_ITEMS || nr % 2 != GUEST_ITEMS % 2;
-	guest.id = (uint32_t)next_small(in, GUEST_ID_MAX);
-	guest.pid = (pid_t)next_small(in, INT32_MAX);
-	guest.start_ticks = next_uint(in);
-	next_text(in, guest.name, sizeof(guest.name));
-	next_text(in, guest.vmm, sizeof(guest.vmm));
-	flags = next_uint(in);
+	guest.id = (uint32_t)in_small(in, GUEST_ID_MAX);
+	guest.pid = (pid_t)in_small(in, INT32_MAX);
+	guest.start_ticks = in_number(in);
+	in_text(in, guest.name, sizeof(guest.name));
+	in_text(in, guest.vmm, sizeof(guest.vmm));
+	flags = in_number(in);
 	guest.is_named = flags & GUEST_IS_NAMED;
 	guest.has_ended = flags & GUEST_HAS_ENDED;
-	guest.nr_vms = (unsigned int)next_small(in, UINT32_MAX);
+	guest.nr_vms = (unsigned int)in_small(in, UINT32_MAX);
 	if (in->is_bad)
 		return;
 	guest.nr_vcpus = (nr - GUEST_ITEMS) / 2;
@@ -629,8 +463,8 @@ static void read_guest(struct in *in, size_t *room, struct guests *guests)
 	*room -= size;
 	guest.vcpus = xcalloc(guest.nr_vcpus + 1, sizeof(*guest.vcpus));
 	for (size_t i = 0; i < guest.nr_vcpus; i++) {
-		guest.vcpus[i].index = (int)next_small(in, INT32_MAX);
-		guest.vcpus[i].tid = (pid_t)next_small(in, INT32_MAX);
+		guest.vcpus[i].index = (int)in_small(in, INT32_MAX);
+		guest.vcpus[i].tid = (pid_t)in_small(in, INT32_MAX);
 	}
 	if (!in->is_bad)
 		guests_put(guests, &guest);
@@ -640,8 +474,8 @@ static void read_guest(struct in *in, size_t *room, struct guests *guests)
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
 		  struct why *why)
 {
-	struct in in = uncompress(packer, blob, GUESTS_BYTES_MAX);
-	size_t nr = next_array(&in), room = GUESTS_BYTES_MAX;
+	struct in in = begin(packer, blob, GUESTS_BYTES_MAX);
+	size_t nr = in_array(&in), room = GUESTS_BYTES_MAX;
 
 	guests_free(moment->guests);
 	moment->guests = guests_new(NULL);
