@@ -141,16 +141,12 @@ static void recorder_free(struct recorder *recorder)
 int recorder_start(const struct sink *sink, struct recorder **ret_recorder)
 {
 	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
-	pthread_condattr_t attr;
 	int err;
 
 	recorder->sink = *sink;
 	recorder->causes.thresholds = sink->thresholds;
 	pthread_mutex_init(&recorder->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&recorder->has_changed, &attr);
-	pthread_condattr_destroy(&attr);
+	thread_cond_init(&recorder->has_changed);
 	recorder->packer = packer_new();
 	err = thread_start(&recorder->thread, run, recorder);
 	if (err)
@@ -211,17 +207,10 @@ static void call(struct recorder *recorder)
 
 size_t recorder_flush(struct recorder *recorder, unsigned int timeout_ms)
 {
-	struct timespec end;
+	const struct timespec end = thread_time_in(timeout_ms);
 	size_t left;
 	int err = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += timeout_ms / 1000;
-	end.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_sec++;
-		end.tv_nsec -= 1000000000;
-	}
 	pthread_mutex_lock(&recorder->lock);
 	if (recorder->nr)
 		call(recorder);

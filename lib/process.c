@@ -50,3 +50,25 @@ int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return -err;
 }
+
+void thread_cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+struct timespec thread_time_in(unsigned int ms)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_sec += ms / 1000;
+	time.tv_nsec += (long)(ms % 1000) * 1000000;
+	time.tv_sec += time.tv_nsec / 1000000000;
+	time.tv_nsec %= 1000000000;
+	return time;
+}

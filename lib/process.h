@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <time.h>
 
 /*
  * Opens /dev/null in place of each one that is closed; to be called first in main(). Otherwise the
@@ -26,5 +27,9 @@ bool signal_is_ignored(int signal);
 
 /* Starts a thread that no signal reaches: signals are for the threads that wait. 0 or -errno. */
 int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg);
+
+/* A condition that is waited for until a time of CLOCK_MONOTONIC, and the time in so many ms. */
+void thread_cond_init(pthread_cond_t *cond);
+struct timespec thread_time_in(unsigned int ms);
 
 #endif
