@@ -2,7 +2,7 @@
 /*
  * fleet - what a Prometheus has of many hosts, as a store of moments (history/store.h).
  *
- * A moment is there for each multiple of the interval. A thread asks the server for moments that
+ * A moment is there for each multiple of the interval. A thread queries the server for moments that
  * are wanted; what came stays in memory. Of all hosts each is a guest, and each host is a segment
  * of its own, see struct store_type's enter.
  */
@@ -22,7 +22,7 @@ struct fleet_config {
 struct fleet;
 
 /*
- * Asks the server for the time and how the hosts are scraped, and waits for the answers. 0, or
+ * Queries the server for the time and how the hosts are scraped, and waits for the answers. 0, or
  * -errno with why.
  */
 int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct why *why);

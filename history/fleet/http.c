@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libcurl, loaded by name: one handle for each question, all driven by one loop. */
+/* libcurl, loaded by name: one handle for each query, all driven by one loop. */
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,10 +43,10 @@ struct http {
 	atomic_bool is_stopped;
 };
 
-/* One question on its way. */
+/* One query on its way. */
 struct transfer {
 	struct http *http;
-	struct http_question *question;
+	struct http_query *query;
 	CURL *easy;
 	char *url;
 	long timeout_ms;
@@ -137,15 +137,15 @@ void http_stop(struct http *http)
 static size_t take_bytes(char *bytes, size_t size, size_t nr, void *arg)
 {
 	struct transfer *transfer = arg;
-	struct http_question *question = transfer->question;
+	struct http_query *query = transfer->query;
 
 	size *= nr;
 	transfer->is_too_large = size > HTTP_ANSWER_MAX - transfer->http->received;
 	if (transfer->is_too_large)
 		return 0;
-	array_grow_unset(&question->body, &question->room, question->size + size);
-	memcpy(question->body + question->size, bytes, size);
-	question->size += size;
+	array_grow_unset(&query->body, &query->room, query->size + size);
+	memcpy(query->body + query->size, bytes, size);
+	query->size += size;
 	transfer->http->received += size;
 	return size;
 }
@@ -185,7 +185,7 @@ static CURLcode set_options(const struct http *http, struct transfer *transfer)
 	CURL *easy = transfer->easy;
 	CURLcode code = set(easy, CURLOPT_URL, transfer->url);
 
-	code = code ? code : set(easy, CURLOPT_POSTFIELDS, transfer->question->form);
+	code = code ? code : set(easy, CURLOPT_POSTFIELDS, transfer->query->form);
 	code = code ? code : set(easy, CURLOPT_WRITEFUNCTION, take_bytes);
 	code = code ? code : set(easy, CURLOPT_WRITEDATA, transfer);
 	code = code ? code : set(easy, CURLOPT_ERRORBUFFER, transfer->reason);
@@ -199,12 +199,12 @@ static CURLcode set_options(const struct http *http, struct transfer *transfer)
 
 static int transfer_begin(struct http *http, struct transfer *transfer, struct why *why)
 {
-	struct http_question *question = transfer->question;
+	struct http_query *query = transfer->query;
 	CURLcode code;
 
-	question->size = 0;
-	question->status = 0;
-	transfer->url = xasprintf("%s%s", http->url, question->path);
+	query->size = 0;
+	query->status = 0;
+	transfer->url = xasprintf("%s%s", http->url, query->path);
 	transfer->easy = http->library.easy_init();
 	if (!transfer->easy)
 		out_of_memory();
@@ -255,7 +255,7 @@ static int take_ended(struct http *http, struct why *why)
 		http->library.getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
 		transfer = (struct transfer *)(void *)private;
 		http->library.getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE,
-				      &transfer->question->status);
+				      &transfer->query->status);
 		if (message->data.result)
 			err = failure(http, transfer, message->data.result, why);
 	}
@@ -278,8 +278,8 @@ static int run(struct http *http, struct why *why)
 	return err;
 }
 
-int http_ask(struct http *http, struct http_question *questions, size_t nr, long timeout_ms,
-	     struct why *why)
+int http_send(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
+	      struct why *why)
 {
 	struct transfer *transfers = xcalloc(nr, sizeof(*transfers));
 	int err = 0;
@@ -287,7 +287,7 @@ int http_ask(struct http *http, struct http_question *questions, size_t nr, long
 	http->received = 0;
 	for (size_t i = 0; !err && i < nr; i++) {
 		transfers[i].http = http;
-		transfers[i].question = &questions[i];
+		transfers[i].query = &queries[i];
 		transfers[i].timeout_ms = timeout_ms;
 		err = transfer_begin(http, &transfers[i], why);
 	}
@@ -297,6 +297,19 @@ int http_ask(struct http *http, struct http_question *questions, size_t nr, long
 		transfer_end(http, &transfers[i]);
 	free(transfers);
 	return err;
+}
+
+void http_drop(struct http_query *queries, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(queries[i].form);
+		free(queries[i].body);
+	}
+}
+
+const char *http_url(const struct http *http)
+{
+	return http->url;
 }
 
 char *http_escape(const char *text)

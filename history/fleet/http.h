@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * http - asks a server, several questions at a time, within a time limit.
+ * http - queries a server, several at a time, within a time limit.
  *
- * libcurl is loaded when a server is first asked. Redirections are not followed: user and password
+ * libcurl is loaded with the first server. Redirections are not followed: user and password
  * go to no other server.
  */
 #ifndef KVMTOP_HISTORY_FLEET_HTTP_H
@@ -15,7 +15,7 @@
 
 #define HTTP_ANSWER_MAX ((size_t)32 << 20) /* bytes of the answers of a call, uncompressed */
 
-/* What a server asks of its clients. NULL: nothing is given. */
+/* What a server wants of its clients. NULL: nothing is given. */
 struct http_access {
 	char *user, *password;
 	char *bearer;		    /* a token, in place of user and password */
@@ -65,7 +65,7 @@ int http_open(const char *url, const struct http_access *access, struct http **r
 void http_close(struct http *http);
 
 /* A form that is sent, and what comes back. */
-struct http_question {
+struct http_query {
 	const char *path; /* "/api/v1/query" */
 	char *form;	  /* "query=up&time=1", see http_escape() */
 	/* The answer, of any status; free(body) when done. */
@@ -75,13 +75,18 @@ struct http_question {
 };
 
 /*
- * Asks all questions at once. 0, or -errno with why when one has no answer: -ECANCELED after
+ * Sends all queries at once. 0, or -errno with why when one has no answer: -ECANCELED after
  * http_stop(), -ETIMEDOUT, -EFBIG, -EIO.
  */
-int http_ask(struct http *http, struct http_question *questions, size_t nr, long timeout_ms,
-	     struct why *why);
+int http_send(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
+	      struct why *why);
 
-/* From another thread: http_ask() returns soon, now and whenever it is called. */
+/* Frees the forms and the answers. */
+void http_drop(struct http_query *queries, size_t nr);
+
+const char *http_url(const struct http *http);
+
+/* From another thread: http_send() returns soon, now and whenever it is called. */
 void http_stop(struct http *http);
 
 /* The text for a form; the caller's to free. */

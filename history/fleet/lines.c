@@ -472,17 +472,17 @@ void line_timing(const struct line *line, unsigned int cell, struct timing *ret_
 		spread_counts(line->counts[cell], ret_timing);
 }
 
-int lines_take(struct lines *lines, enum question question, const struct answer_series *series)
+int lines_take(struct lines *lines, enum query query, const struct answer_series *series)
 {
-	switch (question) {
-	case ASK_EXITS:
-	case ASK_EXIT_SECONDS:
-		return take_exits(lines, series, question == ASK_EXIT_SECONDS);
-	case ASK_SECONDS:
+	switch (query) {
+	case QUERY_EXITS:
+	case QUERY_EXIT_SECONDS:
+		return take_exits(lines, series, query == QUERY_EXIT_SECONDS);
+	case QUERY_SECONDS:
 		return take_seconds(lines, series);
-	case ASK_MEMBERS:
+	case QUERY_MEMBERS:
 		return take_member(lines, series);
-	case ASK_FINDINGS:
+	case QUERY_FINDINGS:
 		return take_finding(lines, series);
 	default:
 		return take_bucket(lines, series);

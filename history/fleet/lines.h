@@ -63,10 +63,10 @@ void lines_begin(struct lines *lines, uint64_t first, unsigned int nr);
 void lines_clear(struct lines *lines);
 
 /*
- * Puts a series of the answer to a question into lines. 0, or -EFBIG: there are more than a fleet
+ * Puts a series of the answer to a query into lines. 0, or -EFBIG: there are more than a fleet
  * has.
  */
-int lines_take(struct lines *lines, enum question question, const struct answer_series *series);
+int lines_take(struct lines *lines, enum query query, const struct answer_series *series);
 
 /* Time and histogram of a cell. */
 void line_timing(const struct line *line, unsigned int cell, struct timing *ret_timing);

@@ -41,52 +41,52 @@ static const char *name_of(enum metric_id id)
 	return metric_at(id)->name;
 }
 
-static char *query_of_host(enum question question, const char *host)
+static char *query_of_host(enum query query, const char *host)
 {
 	static const struct {
 		enum metric_id metric;
 		const char *sum, *suffix;
 	} all[] = {
-		[ASK_EXITS] = { METRIC_EXITS, "sum by (guest, reason)", "" },
-		[ASK_EXIT_SECONDS] = { METRIC_EXIT_SECONDS, "sum by (guest, reason)", "" },
-		[ASK_SECONDS] = { METRIC_VCPU_SECONDS, "sum by (guest, vcpu, mode)", "" },
-		[ASK_MEMBERS] = { METRIC_GUEST_INFO, "max by (guest, uuid, id, pid, vmm)", "" },
-		[ASK_FINDINGS] = { METRIC_FINDING, "max by (guest, rule)", "" },
-		[ASK_DURATIONS] = { METRIC_EXIT_DURATION, "sum by (guest, le)", "_bucket" },
+		[QUERY_EXITS] = { METRIC_EXITS, "sum by (guest, reason)", "" },
+		[QUERY_EXIT_SECONDS] = { METRIC_EXIT_SECONDS, "sum by (guest, reason)", "" },
+		[QUERY_SECONDS] = { METRIC_VCPU_SECONDS, "sum by (guest, vcpu, mode)", "" },
+		[QUERY_MEMBERS] = { METRIC_GUEST_INFO, "max by (guest, uuid, id, pid, vmm)", "" },
+		[QUERY_FINDINGS] = { METRIC_FINDING, "max by (guest, rule)", "" },
+		[QUERY_DURATIONS] = { METRIC_EXIT_DURATION, "sum by (guest, le)", "_bucket" },
 	};
 
-	return xasprintf("%s (%s%s{instance=\"%s\"})", all[question].sum,
-			 name_of(all[question].metric), all[question].suffix, host);
+	return xasprintf("%s (%s%s{instance=\"%s\"})", all[query].sum,
+			 name_of(all[query].metric), all[query].suffix, host);
 }
 
-static char *query_of_all(enum question question, bool has_sums)
+static char *query_of_all(enum query query, bool has_sums)
 {
 	static const struct {
 		enum metric_id metric;
 		const char *labels, *rule;
 	} rates[] = {
-		[ASK_EXITS] = { METRIC_EXITS, "reason", "instance_reason:kvmtop_exits" },
-		[ASK_EXIT_SECONDS] = { METRIC_EXIT_SECONDS, "reason",
+		[QUERY_EXITS] = { METRIC_EXITS, "reason", "instance_reason:kvmtop_exits" },
+		[QUERY_EXIT_SECONDS] = { METRIC_EXIT_SECONDS, "reason",
 				       "instance_reason:kvmtop_exit_seconds" },
-		[ASK_SECONDS] = { METRIC_VCPU_SECONDS, "mode",
+		[QUERY_SECONDS] = { METRIC_VCPU_SECONDS, "mode",
 				  "instance_mode:kvmtop_vcpu_seconds" },
 	};
 
-	if (question == ASK_MEMBERS)
+	if (query == QUERY_MEMBERS)
 		return has_sums ? xstrdup(QUERY_HOSTS) :
 				  xasprintf("count by (instance) (%s)",
 					    name_of(METRIC_GUEST_INFO));
-	if (question == ASK_FINDINGS)
+	if (query == QUERY_FINDINGS)
 		return xasprintf("max by (instance, rule) (%s)", name_of(METRIC_FINDING));
 	if (has_sums)
-		return xasprintf("%s:rate" RATE_WINDOW, rates[question].rule);
+		return xasprintf("%s:rate" RATE_WINDOW, rates[query].rule);
 	return xasprintf("sum by (instance, %s) (rate(%s[" RATE_WINDOW "]))",
-			 rates[question].labels, name_of(rates[question].metric));
+			 rates[query].labels, name_of(rates[query].metric));
 }
 
-char *query_make(enum question question, const char *host, bool has_sums)
+char *query_make(enum query query, const char *host, bool has_sums)
 {
-	return host ? query_of_host(question, host) : query_of_all(question, has_sums);
+	return host ? query_of_host(query, host) : query_of_all(query, has_sums);
 }
 
 /* ---- JSON */

@@ -20,10 +20,11 @@
 #define QUERY_HOSTS "instance:kvmtop_guest_info:count"
 
 /* MEMBERS: a host's guests, or the hosts. DURATIONS: of a host only. */
-enum question {
-	ASK_EXITS, ASK_EXIT_SECONDS, ASK_SECONDS, ASK_MEMBERS, ASK_FINDINGS, ASK_DURATIONS,
-	QUESTIONS,
-	QUESTIONS_OF_ALL = ASK_DURATIONS
+enum query {
+	QUERY_EXITS, QUERY_EXIT_SECONDS, QUERY_SECONDS, QUERY_MEMBERS, QUERY_FINDINGS,
+	QUERY_DURATIONS,
+	QUERIES,
+	QUERIES_OF_ALL = QUERY_DURATIONS
 };
 
 /* A text within the quotes of a query; the caller's to free. */
@@ -33,7 +34,7 @@ char *query_quote(const char *text);
  * The query for counters of a host, or for rates of all hosts. host: quoted; NULL: all. has_sums:
  * the server has the sums of our recording rules. The caller's to free.
  */
-char *query_make(enum question question, const char *host, bool has_sums);
+char *query_make(enum query query, const char *host, bool has_sums);
 
 /* ---- answers */
 

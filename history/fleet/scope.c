@@ -4,14 +4,20 @@
  * and history make moments of samples as of live ones.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/facts/key_sums.h"
+#include "core/metrics.h"
+#include "lib/clock.h"
+#include "lib/xalloc.h"
 #include "history/fleet/lines.h"
 #include "history/fleet/scope.h"
 
 #define NS_PER_S 1e9
+#define SCRAPED_S 15.0 /* if the server does not report it */
 #define HOSTS_AT_ONCE 2000 /* times steps; of each the answers have some 300 bytes */
 
 /* Moments that follow each other. */
@@ -95,23 +101,23 @@ unsigned int scope_steps(const struct scope_common *common, bool is_all)
 	return steps ? (unsigned int)steps : 1;
 }
 
-/* ---- questions */
+/* ---- queries */
 
-unsigned int scope_questions(const struct scope *scope)
+unsigned int scope_queries(const struct scope *scope)
 {
-	return scope->host ? QUESTIONS : QUESTIONS_OF_ALL;
+	return scope->host ? QUERIES : QUERIES_OF_ALL;
 }
 
-static char *make_form(const struct scope *scope, enum question question, uint64_t first,
+static char *make_form(const struct scope *scope, enum query query, uint64_t first,
 		       uint64_t last)
 {
 	double step_s = (double)scope->common->step_ns / NS_PER_S;
-	char *query = query_make(question, scope->host, scope->common->nr_summed);
-	char *escaped = http_escape(query);
+	char *text = query_make(query, scope->host, scope->common->nr_summed);
+	char *escaped = http_escape(text);
 	char *form = xasprintf("query=%s&start=%.3f&end=%.3f&step=%.3f", escaped,
 			       (double)first * step_s, (double)last * step_s, step_s);
 
-	free(query);
+	free(text);
 	free(escaped);
 	return form;
 }
@@ -122,13 +128,13 @@ static uint64_t begins_at(const struct scope *scope, uint64_t first)
 	return scope->run.last && scope->run.last + 1 == first ? first : first - 1;
 }
 
-void scope_ask(const struct scope *scope, uint64_t first, uint64_t last,
-	       struct http_question ret_questions[QUESTIONS])
+void scope_make_queries(const struct scope *scope, uint64_t first, uint64_t last,
+			struct http_query ret_queries[QUERIES])
 {
-	for (unsigned int i = 0; i < QUESTIONS; i++)
-		ret_questions[i] = (struct http_question){ .path = "/api/v1/query_range" };
-	for (unsigned int i = 0; i < scope_questions(scope); i++)
-		ret_questions[i].form = make_form(scope, (enum question)i,
+	for (unsigned int i = 0; i < QUERIES; i++)
+		ret_queries[i] = (struct http_query){ .path = "/api/v1/query_range" };
+	for (unsigned int i = 0; i < scope_queries(scope); i++)
+		ret_queries[i].form = make_form(scope, (enum query)i,
 						  begins_at(scope, first), last);
 }
 
@@ -227,25 +233,25 @@ static void make_moments(struct scope *scope, struct run *run, scope_moment_fn t
 
 struct taking {
 	struct lines *lines;
-	enum question question;
+	enum query query;
 };
 
 static int take_series(void *arg, const struct answer_series *series)
 {
 	const struct taking *taking = arg;
 
-	return lines_take(taking->lines, taking->question, series);
+	return lines_take(taking->lines, taking->query, series);
 }
 
-static int take_answers(struct scope *scope, const struct http_question *questions,
+static int take_answers(struct scope *scope, const struct http_query *queries,
 			struct why *why)
 {
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < scope_questions(scope); i++) {
-		struct taking taking = { &scope->lines, (enum question)i };
+	for (unsigned int i = 0; !err && i < scope_queries(scope); i++) {
+		struct taking taking = { &scope->lines, (enum query)i };
 
-		err = answer_read(questions[i].status, questions[i].body, questions[i].size,
+		err = answer_read(queries[i].status, queries[i].body, queries[i].size,
 				  take_series, &taking, why);
 	}
 	if (err == -EFBIG)
@@ -255,7 +261,7 @@ static int take_answers(struct scope *scope, const struct http_question *questio
 }
 
 int scope_take(struct scope *scope, uint64_t first, uint64_t last,
-	       const struct http_question *questions, scope_moment_fn take, void *arg,
+	       const struct http_query *queries, scope_moment_fn take, void *arg,
 	       struct why *why)
 {
 	struct run other = { .stats = NULL }, *run = &scope->run;
@@ -263,7 +269,7 @@ int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 	int err;
 
 	lines_begin(&scope->lines, begin, (unsigned int)(last - begin + 1));
-	err = take_answers(scope, questions, why);
+	err = take_answers(scope, queries, why);
 	if (!err && begin != first) { /* it does not go on from the latest one */
 		if (first < scope->run.last)
 			run = &other;
@@ -273,5 +279,88 @@ int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 		make_moments(scope, run, take, arg);
 	run_release(&other);
 	lines_clear(&scope->lines);
+	return err;
+}
+
+/* ---- what all scopes have in common */
+
+/* Points of one series: its latest time, and the least distance of two. */
+struct scrapes {
+	uint64_t latest_ns, distance_ns;
+	double value;
+	char instance[GUEST_NAME_SIZE];
+	size_t nr;
+};
+
+static int take_scrapes(void *arg, const struct answer_series *series)
+{
+	struct scrapes *scrapes = arg;
+	uint64_t time_ns;
+
+	answer_label(series, "instance", scrapes->instance, sizeof(scrapes->instance));
+	for (size_t i = 0; i < answer_points(series); i++) {
+		if (!answer_point(series, i, &time_ns, &scrapes->value))
+			continue;
+		if (scrapes->latest_ns && time_ns > scrapes->latest_ns &&
+		    (!scrapes->distance_ns ||
+		     time_ns - scrapes->latest_ns < scrapes->distance_ns))
+			scrapes->distance_ns = time_ns - scrapes->latest_ns;
+		scrapes->latest_ns = time_ns;
+		scrapes->nr++;
+	}
+	return 0;
+}
+
+/* A query's value now. */
+static int query_now(struct http *http, const char *text, long timeout_ms,
+		     struct scrapes *ret_scrapes, struct why *why)
+{
+	struct http_query query = { .path = "/api/v1/query" };
+	struct why line = { "" };
+	char *escaped = http_escape(text);
+	int err;
+
+	*ret_scrapes = (struct scrapes){ .nr = 0 };
+	query.form = xasprintf("query=%s", escaped);
+	free(escaped);
+	err = http_send(http, &query, 1, timeout_ms, why);
+	if (!err)
+		err = answer_read(query.status, query.body, query.size, take_scrapes,
+				  ret_scrapes, &line);
+	if (line.text[0])
+		why_set(why, err, "%s: %s", http_url(http), line.text);
+	http_drop(&query, 1);
+	return err;
+}
+
+int scope_common_read(struct http *http, double interval_s, long timeout_ms,
+		      struct scope_common *common, struct why *why)
+{
+	const char *info = metric_at(METRIC_BUILD_INFO)->name;
+	struct scrapes scrapes;
+	char query[1024];
+	int err;
+
+	err = query_now(http, "count(" QUERY_HOSTS ")", timeout_ms, &scrapes, why);
+	if (err)
+		return err;
+	common->nr_summed = scrapes.nr ? (uint64_t)scrapes.value : 0;
+	snprintf(query, sizeof(query), "topk(1, %s) * 0 + time()", info);
+	err = query_now(http, query, timeout_ms, &scrapes, why);
+	if (err)
+		return err;
+	if (!scrapes.nr)
+		return why_set(why, -ENODATA, "%s has no %s of the last minutes: let it scrape "
+			       "kvmtop export --listen, or node_exporter with --prometheus",
+			       http_url(http), info);
+	common->ahead_ns = (int64_t)(scrapes.value * 1e3) * 1000000 - (int64_t)clock_real_ns();
+	if (!interval_s && !strpbrk(scrapes.instance, "\"\\\n")) {
+		snprintf(query, sizeof(query), "%s{instance=\"%s\"}[5m]", info, scrapes.instance);
+		err = query_now(http, query, timeout_ms, &scrapes, why);
+		interval_s = round((double)scrapes.distance_ns / NS_PER_S);
+	}
+	if (interval_s <= 0)
+		interval_s = SCRAPED_S;
+	common->step_ns = (uint64_t)(interval_s * 1e3) * 1000000;
 	return err;
 }

@@ -28,20 +28,20 @@ static void take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = 1000000000 };
-	struct http_question questions[QUESTIONS];
+	struct http_query queries[QUERIES];
 	struct packer *packer = packer_new();
 	char *text = malloc(size + 1);
 
 	memcpy(text, data, size);
 	text[size] = '\0';
-	for (unsigned int i = 0; i < QUESTIONS; i++)
-		questions[i] = (struct http_question){ .status = 200, .body = text, .size = size };
+	for (unsigned int i = 0; i < QUERIES; i++)
+		queries[i] = (struct http_query){ .status = 200, .body = text, .size = size };
 	for (uint32_t i = 1; i <= 2; i++) {
 		struct scope *scope = scope_new(&common, i, i == 1 ? NULL : "a");
 		struct why why = { "" };
 
-		scope_take(scope, 2, 3, questions, take, packer, &why);
-		scope_take(scope, 4, 4, questions, take, packer, &why);
+		scope_take(scope, 2, 3, queries, take, packer, &why);
+		scope_take(scope, 4, 4, queries, take, packer, &why);
 		scope_free(scope);
 	}
 	free(text);

@@ -9,17 +9,17 @@
 #include "history/fleet/http.h"
 #include "history/fleet/scope.h"
 
-static int answer(struct http *http, struct http_question *questions, size_t nr, long timeout_ms,
+static int answer(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
 		  struct why *why);
 static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
-			 const struct http_question *questions, scope_moment_fn take, void *arg,
+			 const struct http_query *queries, scope_moment_fn take, void *arg,
 			 struct why *why);
 
-#define http_ask(...) answer(__VA_ARGS__)
+#define http_send(...) answer(__VA_ARGS__)
 #define scope_take(...) take_unlocked(__VA_ARGS__)
 #include "history/fleet/fleet.c" /* NOLINT(bugprone-suspicious-include): its insides */
 
-#define MOMENT_SIZE (LIMIT / 16)
+#define MOMENT_SIZE (CACHES_LIMIT / 16)
 
 /* Of all hosts, and of one. */
 static int setup(void **state)
@@ -33,8 +33,8 @@ static int setup(void **state)
 	pthread_cond_init(&fleet->changed, NULL);
 	fleet->fields = fields_new();
 	fleet->common = (struct scope_common){ .fields = fields_new(), .step_ns = NS_PER_S };
-	add_cache(fleet, "");
-	add_cache(fleet, "kvm1");
+	caches_find(&fleet->caches, "");
+	caches_find(&fleet->caches, "kvm1");
 	return 0;
 }
 
@@ -56,13 +56,13 @@ static void get(struct fleet *fleet, const struct request *request)
 		struct blob *part = &packed.parts[PART_CHANGES];
 
 		array_grow_unset(&part->bytes, &part->room, MOMENT_SIZE);
-		take_moment(&made, at, run, &packed);
+		made_take(&made, at, run, &packed);
 	}
 	add_made(fleet, request, &made);
 	made_release(&made);
-	assert_true(fleet->size <= LIMIT);
+	assert_true(fleet->caches.size <= CACHES_LIMIT);
 	for (uint64_t at = request->first; at <= request->last; at++)
-		assert_true(has_moment(fleet->caches[request->cache], at));
+		assert_true(cache_has(fleet->caches.list[request->cache], at));
 }
 
 static void what_was_asked_for_stays(void **state)
@@ -72,11 +72,11 @@ static void what_was_asked_for_stays(void **state)
 	get(fleet, &(struct request){ 0, 1, 10 });
 	for (uint64_t at = 1000; at < 1040; at++)
 		get(fleet, &(struct request){ 1, at, at });
-	assert_int_equal(fleet->caches[0]->nr, 0);
+	assert_int_equal(fleet->caches.list[0]->nr, 0);
 	get(fleet, &(struct request){ 1, 500, 507 }); /* long before */
-	assert_int_equal(fleet->caches[1]->slots[0].at, 500);
+	assert_int_equal(fleet->caches.list[1]->slots[0].at, 500);
 	get(fleet, &(struct request){ 1, 492, 499 }); /* back from there */
-	assert_int_equal(fleet->caches[1]->slots[0].at, 492);
+	assert_int_equal(fleet->caches.list[1]->slots[0].at, 492);
 	get(fleet, &(struct request){ 1, 1040, 1047 }); /* and to the latest */
 	get(fleet, &(struct request){ 1, 1020, 1030 });
 }
@@ -84,7 +84,9 @@ static void what_was_asked_for_stays(void **state)
 /* Whether totals go on from the moment before. */
 static bool is_break(struct fleet *fleet, uint64_t at)
 {
-	return stored_of(fleet, 1, index_of(fleet->caches[1], at)).flags & MOMENT_AFTER_LOSS;
+	const struct cache *cache = fleet->caches.list[1];
+
+	return stored_of(fleet, 1, cache_index(cache, at)).flags & MOMENT_AFTER_LOSS;
 }
 
 static void totals_go_on_within_a_run(void **state)
@@ -100,7 +102,7 @@ static void totals_go_on_within_a_run(void **state)
 	assert_true(is_break(fleet, 496));
 	assert_false(is_break(fleet, 499));
 	get(fleet, &(struct request){ 1, 480, 494 }); /* the oldest of these is dropped again */
-	drop_slot(fleet, fleet->caches[1], index_of(fleet->caches[1], 480));
+	cache_drop(&fleet->caches, fleet->caches.list[1], cache_index(fleet->caches.list[1], 480));
 	assert_true(is_break(fleet, 481));
 	assert_int_equal(find_flagged(fleet, (UINT64_C(2) << SCOPE_SHIFT) | 490, MOMENT_AFTER_LOSS,
 				      &stored, NULL), 0);
@@ -117,8 +119,8 @@ static void expect_unlocked(void)
 	assert_int_equal(pthread_mutex_unlock(&asking->lock), 0);
 }
 
-/* Every question gets the same. */
-static int answer(struct http *http, struct http_question *questions, size_t nr, long timeout_ms,
+/* Every query gets the same. */
+static int answer(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
 		  struct why *why)
 {
 	static const char text[] = "{\"status\":\"success\",\"data\":{\"result\":[{\"metric\":"
@@ -130,18 +132,18 @@ static int answer(struct http *http, struct http_question *questions, size_t nr,
 	(void)why;
 	expect_unlocked();
 	for (size_t i = 0; i < nr; i++) {
-		questions[i].status = 200;
-		questions[i].body = strdup(text);
-		questions[i].size = strlen(text);
+		queries[i].status = 200;
+		queries[i].body = strdup(text);
+		queries[i].size = strlen(text);
 	}
 	return 0;
 }
 
 static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
-			 const struct http_question *questions, scope_moment_fn take, void *arg,
+			 const struct http_query *queries, scope_moment_fn take, void *arg,
 			 struct why *why)
 {
-	int err = (scope_take)(scope, first, last, questions, take, arg, why);
+	int err = (scope_take)(scope, first, last, queries, take, arg, why);
 
 	expect_unlocked();
 	assert_int_equal(fields_find(asking->fields, "vmexit(new)"), FIELD_NONE);
@@ -156,7 +158,7 @@ static void the_screen_does_not_wait_for_an_answer_to_be_read(void **state)
 	asking = *state;
 	pthread_mutex_lock(&asking->lock);
 	assert_int_equal(fetch(asking, &request, &why), 0);
-	assert_true(has_moment(asking->caches[1], 501));
+	assert_true(cache_has(asking->caches.list[1], 501));
 	assert_int_not_equal(fields_find(asking->fields, "vmexit(new)"), FIELD_NONE);
 	pthread_mutex_unlock(&asking->lock);
 }

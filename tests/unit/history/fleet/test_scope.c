@@ -40,20 +40,20 @@ static void take_moment(void *arg, uint64_t at, uint64_t run, struct packed *pac
 				       &why), 0);
 }
 
-/* Every question is answered, with nothing. */
-static void answer_all(struct http_question questions[QUESTIONS])
+/* Every query is answered, with nothing. */
+static void answer_all(struct http_query queries[QUERIES])
 {
 	static char none[] = NONE;
 
-	for (size_t i = 0; i < QUESTIONS; i++)
-		questions[i] = (struct http_question){ .status = 200, .body = none,
+	for (size_t i = 0; i < QUERIES; i++)
+		queries[i] = (struct http_query){ .status = 200, .body = none,
 						       .size = strlen(none) };
 }
 
-static void answer(struct http_question *question, char *text)
+static void answer(struct http_query *query, char *text)
 {
-	question->body = text;
-	question->size = strlen(text);
+	query->body = text;
+	query->size = strlen(text);
 }
 
 /* The guests of a scope's moment, where two labels are there for two seconds. */
@@ -61,7 +61,7 @@ static void see(const char *host, const char *label, struct seen *ret_seen)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, host);
-	struct http_question questions[QUESTIONS];
+	struct http_query queries[QUERIES];
 	char text[2048];
 	struct why why = { "" };
 
@@ -70,9 +70,9 @@ static void see(const char *host, const char *label, struct seen *ret_seen)
 		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
 		 "{\"metric\":{\"%s\":\"%s\"},\"values\":[[100,\"1\"],[101,\"1\"]]}]}}",
 		 label, names[0], label, names[1]);
-	answer_all(questions);
-	answer(&questions[ASK_MEMBERS], text);
-	assert_int_equal(scope_take(scope, 101, 101, questions, take_moment, ret_seen, &why), 0);
+	answer_all(queries);
+	answer(&queries[QUERY_MEMBERS], text);
+	assert_int_equal(scope_take(scope, 101, 101, queries, take_moment, ret_seen, &why), 0);
 	scope_free(scope);
 	fields_free(common.fields);
 }
@@ -135,7 +135,7 @@ static void test_a_reason_begins(void **state)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
-	struct http_question questions[QUESTIONS];
+	struct http_query queries[QUERIES];
 	struct seen seen = { .packer = packer_new() };
 	struct why why = { "" };
 	char members[] = "{\"status\":\"success\",\"data\":{\"result\":["
@@ -150,10 +150,10 @@ static void test_a_reason_begins(void **state)
 		       "\"values\":[[101,\"300\"]]}]}}";
 
 	(void)state;
-	answer_all(questions);
-	answer(&questions[ASK_MEMBERS], members);
-	answer(&questions[ASK_EXITS], exits);
-	assert_int_equal(scope_take(scope, 101, 101, questions, take_changes, &seen, &why), 0);
+	answer_all(queries);
+	answer(&queries[QUERY_MEMBERS], members);
+	answer(&queries[QUERY_EXITS], exits);
+	assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &why), 0);
 	assert_int_equal(seen.nr, 1);
 	expect_new(&seen, 7);
 	release(&seen);
@@ -166,7 +166,7 @@ static void test_known_reasons_go_on(void **state)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
-	struct http_question questions[QUESTIONS];
+	struct http_query queries[QUERIES];
 	struct seen seen = { .packer = packer_new() };
 	struct why why = { "" };
 	char *text;
@@ -184,10 +184,10 @@ static void test_known_reasons_go_on(void **state)
 				5 + 7 * step);
 		fputs("]}}", out);
 		fclose(out);
-		answer_all(questions);
-		answer(&questions[ASK_EXITS], text);
+		answer_all(queries);
+		answer(&queries[QUERY_EXITS], text);
 		assert_int_equal(scope_take(scope, 101 + (uint64_t)step, 101 + (uint64_t)step,
-					    questions, take_changes, &seen, &why), 0);
+					    queries, take_changes, &seen, &why), 0);
 		free(text);
 	}
 	assert_int_equal(seen.nr, 2);
@@ -208,7 +208,7 @@ static void test_too_much_time(void **state)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
-	struct http_question questions[QUESTIONS];
+	struct http_query queries[QUERIES];
 	struct seen seen = { .packer = packer_new() };
 	struct why why = { "" };
 	char seconds[] = "{\"status\":\"success\",\"data\":{\"result\":["
@@ -216,9 +216,9 @@ static void test_too_much_time(void **state)
 			 "\"values\":[[100,\"1\"],[101,\"9.5e9\"]]}]}}";
 
 	(void)state;
-	answer_all(questions);
-	answer(&questions[ASK_SECONDS], seconds);
-	assert_int_equal(scope_take(scope, 101, 101, questions, take_changes, &seen, &why), 0);
+	answer_all(queries);
+	answer(&queries[QUERY_SECONDS], seconds);
+	assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &why), 0);
 	for (size_t i = 0; i < seen.moment.changes.nr; i++)
 		assert_int_equal(seen.moment.changes.list[i].count, 0);
 	release(&seen);
@@ -230,44 +230,44 @@ static void test_too_much_time(void **state)
 static void test_asks_for_the_host(void **state)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
-	struct http_question questions[QUESTIONS];
+	struct http_query queries[QUERIES];
 	struct scope *scope;
 
 	(void)state;
 	scope = scope_new(&common, 1, names[1]);
-	scope_ask(scope, 101, 101, questions);
-	for (size_t i = 0; i < QUESTIONS; i++) {
-		assert_non_null(strstr(questions[i].form, "xyz%3A19178%22"));
-		free(questions[i].form);
+	scope_make_queries(scope, 101, 101, queries);
+	for (size_t i = 0; i < QUERIES; i++) {
+		assert_non_null(strstr(queries[i].form, "xyz%3A19178%22"));
+		free(queries[i].form);
 	}
 	scope_free(scope);
 	scope = scope_new(&common, 2, "a\"b\\");
-	scope_ask(scope, 101, 101, questions);
-	for (size_t i = 0; i < QUESTIONS; i++) {
-		assert_non_null(strstr(questions[i].form, "%22a%5C%22b%5C%5C%22"));
-		free(questions[i].form);
+	scope_make_queries(scope, 101, 101, queries);
+	for (size_t i = 0; i < QUERIES; i++) {
+		assert_non_null(strstr(queries[i].form, "%22a%5C%22b%5C%5C%22"));
+		free(queries[i].form);
 	}
 	scope_free(scope);
 	fields_free(common.fields);
 }
 
-/* Of all hosts five questions; of one the latencies besides. Findings are asked for of both. */
+/* Of all hosts five queries; of one the latencies besides. Findings are asked for of both. */
 static void test_asks_no_more_than_needed(void **state)
 {
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
-	struct http_question questions[QUESTIONS];
+	struct http_query queries[QUERIES];
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct scope *scope = scope_new(&common, (uint32_t)i + 1, i ? "kvm1" : NULL);
-		unsigned int nr = scope_questions(scope), nr_findings = 0;
+		unsigned int nr = scope_queries(scope), nr_findings = 0;
 
 		assert_int_equal(nr, i ? 6 : 5);
-		scope_ask(scope, 101, 101, questions);
-		for (unsigned int j = 0; j < QUESTIONS; j++) {
-			assert_int_equal(questions[j].form != NULL, j < nr);
-			nr_findings += j < nr && strstr(questions[j].form, "kvmtop_finding");
-			free(questions[j].form);
+		scope_make_queries(scope, 101, 101, queries);
+		for (unsigned int j = 0; j < QUERIES; j++) {
+			assert_int_equal(queries[j].form != NULL, j < nr);
+			nr_findings += j < nr && strstr(queries[j].form, "kvmtop_finding");
+			free(queries[j].form);
 		}
 		assert_int_equal(nr_findings, 1);
 		scope_free(scope);
@@ -291,7 +291,7 @@ static void test_too_many_series(void **state)
 	const size_t nr_guests = 1000, nr_reasons = 200, room = nr_guests * nr_reasons * 80;
 	struct scope_common common = { .fields = fields_new(), .step_ns = STEP_NS };
 	struct scope *scope = scope_new(&common, 1, "kvm1");
-	struct http_question questions[QUESTIONS];
+	struct http_query queries[QUERIES];
 	char *text = malloc(room);
 	size_t len = (size_t)sprintf(text, "{\"status\":\"success\",\"data\":{\"result\":[");
 	struct why why = { "" };
@@ -303,9 +303,9 @@ static void test_too_many_series(void **state)
 				       "\"reason\":\"r%zu\"},\"values\":[[101,\"1\"]]}",
 				       i ? "," : "", i / nr_reasons, i % nr_reasons);
 	strcpy(text + len, "]}}");
-	answer_all(questions);
-	answer(&questions[ASK_EXITS], text);
-	assert_int_equal(scope_take(scope, 101, 101, questions, count_moment, &nr, &why), -EFBIG);
+	answer_all(queries);
+	answer(&queries[QUERY_EXITS], text);
+	assert_int_equal(scope_take(scope, 101, 101, queries, count_moment, &nr, &why), -EFBIG);
 	assert_int_equal(nr, 0);
 	assert_non_null(strstr(why.text, "more series than kvmtop takes"));
 	scope_free(scope);
