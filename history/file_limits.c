@@ -16,7 +16,7 @@ static int find_next_run(struct history_file *file, struct why *why)
 	sqlite3_stmt *row;
 	int err;
 
-	if (file->knows_next_run)
+	if (file->has_next_run)
 		return 0;
 	err = db_prepare(db, SQL_NEXT_RUN, &row, why);
 	if (!err)
@@ -31,7 +31,7 @@ static int find_next_run(struct history_file *file, struct why *why)
 		file->next_run.before_ns = sqlite3_column_type(row, 2) == SQLITE_INTEGER ?
 						     (uint64_t)sqlite3_column_int64(row, 2) :
 						     UINT64_MAX;
-		file->knows_next_run = true;
+		file->has_next_run = true;
 	}
 	sqlite3_reset(row);
 	return 0;
@@ -109,7 +109,7 @@ static int drop_oldest(struct history_file *file, struct why *why)
 		{ SQL_DROP_SEGMENTS, { next->segment }, 1 },
 	};
 
-	file->knows_next_run = false;
+	file->has_next_run = false;
 	for (size_t i = 0; i < ARRAY_SIZE(drops) && !err; i++)
 		err = db_run_with(&file->db, drops[i].sql, drops[i].numbers, drops[i].nr, why);
 	return err;

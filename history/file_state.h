@@ -109,7 +109,7 @@ struct history_file {
 	_Atomic uint64_t nr_dropped;
 	bool needs_totals;	/* the next moment needs them */
 	bool was_replaced;	/* by another program, and no note says so yet */
-	bool knows_next_run;	/* next_run is right */
+	bool has_next_run;	/* next_run is right */
 	struct next_run next_run;
 };
 

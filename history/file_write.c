@@ -252,7 +252,7 @@ static int end(struct history_file *file, bool is_new_segment, int err, struct w
 		db_run(&file->db, SQL_ROLLBACK, NULL);
 	if (is_new_segment)
 		file->segment_id = 0;
-	file->knows_next_run = false;
+	file->has_next_run = false;
 	return err;
 }
 
@@ -284,7 +284,7 @@ static void forget_what_is_written(struct history_file *file)
 	file->segment_id = 0;
 	file->nr_fields = 0;
 	file->needs_totals = true;
-	file->knows_next_run = false;
+	file->has_next_run = false;
 	file_guests_written(&file->guests, false);
 }
 

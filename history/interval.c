@@ -420,17 +420,16 @@ static int add_elapsed(struct interval *interval, const struct stored *from,
 /* ---- guests ---- */
 
 /* Adds guests that are not known yet; of an earlier inventory they have ended. */
-static int add_guests(struct interval *interval, const struct guests *guests, bool is_latest)
+static void add_guests(struct interval *interval, const struct guests *guests, bool is_latest)
 {
 	const struct guest *guest;
-	int err = 0;
 
-	for (size_t i = 0; !err && (guest = guests_ended_at(guests, i)); i++) {
+	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++) {
 		if (!guests_find(interval->guests, guest->id) &&
 		    !guests_ended_at(interval->guests, GUESTS_ENDED - 1))
 			guests_put(interval->guests, guest);
 	}
-	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++) {
+	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
 		struct guest copy = *guest;
 
 		copy.has_ended = !is_latest;
@@ -438,7 +437,6 @@ static int add_guests(struct interval *interval, const struct guests *guests, bo
 		    (is_latest || !guests_ended_at(interval->guests, GUESTS_ENDED - 1)))
 			guests_put(interval->guests, &copy);
 	}
-	return err;
 }
 
 static int read_guests(struct interval *interval, const struct stored *at, struct why *why)
@@ -447,9 +445,8 @@ static int read_guests(struct interval *interval, const struct stored *at, struc
 	int err = reader_guests(&interval->reader, at, here, why);
 
 	if (!err)
-		err = add_guests(interval, here,
-				 !guests_count(interval->guests) &&
-					 !guests_ended_at(interval->guests, 0));
+		add_guests(interval, here, !guests_count(interval->guests) &&
+						   !guests_ended_at(interval->guests, 0));
 	guests_free(here);
 	return err;
 }
@@ -580,7 +577,7 @@ static size_t source_rewind(void *state)
  * The first sample has nothing, but for what was open then and ended in the interval: as a whole it
  * took longer than the time that it has in the interval.
  */
-static int play_open(const struct sum *sum, struct sample *sample)
+static void play_open(const struct sum *sum, struct sample *sample)
 {
 	const struct timing timing = {
 		.open_ns = sum->ended_ns - (sum->time_ns - sum->open_ns),
@@ -588,10 +585,9 @@ static int play_open(const struct sum *sum, struct sample *sample)
 
 	if (timing.open_ns)
 		sample_add_timed(sample, sum->key, 0, ROW_FROM_ZERO, &timing);
-	return 0;
 }
 
-static int play(const struct sum *sum, struct sample *sample)
+static void play(const struct sum *sum, struct sample *sample)
 {
 	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
 	struct timing timing = {
@@ -602,12 +598,11 @@ static int play(const struct sum *sum, struct sample *sample)
 
 	if (!sum->is_timed) {
 		sample_add(sample, sum->key, sum->count, flags);
-		return 0;
+		return;
 	}
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
 		timing.hist[i] = sum->hist[i] < UINT32_MAX ? (uint32_t)sum->hist[i] : UINT32_MAX;
 	sample_add_timed(sample, sum->key, sum->count, flags, &timing);
-	return 0;
 }
 
 static int source_collect(void *state, struct sample *sample, struct why *why)
@@ -616,7 +611,6 @@ static int source_collect(void *state, struct sample *sample, struct why *why)
 	const struct interval *interval = source->interval;
 	struct sum *sum = NULL, *next;
 	bool is_end = source->has_begun;
-	int err = 0;
 
 	(void)why;
 	/* 0 is none */
@@ -625,11 +619,15 @@ static int source_collect(void *state, struct sample *sample, struct why *why)
 	HASH_ITER(hh, interval->sums, sum, next) {
 		const struct field *field = fields_get(interval->fields, sum->key.field);
 
-		if (!err && field->source == source->source &&
-		    field_set_has(&source->want->fields, sum->key.field))
-			err = is_end ? play(sum, sample) : play_open(sum, sample);
+		if (field->source != source->source ||
+		    !field_set_has(&source->want->fields, sum->key.field))
+			continue;
+		if (is_end)
+			play(sum, sample);
+		else
+			play_open(sum, sample);
 	}
-	return err;
+	return 0;
 }
 
 #define INTERVAL_PLAYER(its_name, of_exits) \

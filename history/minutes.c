@@ -74,7 +74,7 @@ static struct minute_sum *sum_of(struct minutes *minutes, const struct key *key)
 	return sum;
 }
 
-static void learn_max(struct minute_sum *sum, uint64_t max_ns)
+static void raise_max(struct minute_sum *sum, uint64_t max_ns)
 {
 	if (sum->known_max_ns < max_ns)
 		sum->known_max_ns = max_ns;
@@ -88,7 +88,7 @@ static void add_timing(struct minute_sum *sum, const struct changes *changes,
 	sum->ended_ns += timing->time_ns;
 	if (sum->longest_ns < timing->max_ns)
 		sum->longest_ns = timing->max_ns;
-	learn_max(sum, timing->max_ns);
+	raise_max(sum, timing->max_ns);
 	changes_add_counts(changes, timing, sum->hist);
 }
 
@@ -108,7 +108,7 @@ static void add_change(struct minutes *minutes, const struct changes *changes,
 }
 
 /* What was the longest before the first minute. */
-static void learn_totals(struct minutes *minutes, const struct changes *totals)
+static void raise_by_totals(struct minutes *minutes, const struct changes *totals)
 {
 	for (size_t i = 0; i < totals->nr; i++) {
 		const struct change *total = &totals->list[i];
@@ -119,7 +119,7 @@ static void learn_totals(struct minutes *minutes, const struct changes *totals)
 			continue;
 		HASH_FIND(hh, minutes->sums, &key, sizeof(key), sum);
 		if (sum)
-			learn_max(sum, totals->timings[total->timing - 1].max_ns);
+			raise_max(sum, totals->timings[total->timing - 1].max_ns);
 	}
 }
 
@@ -136,7 +136,7 @@ void minutes_add(struct minutes *minutes, const struct moment *moment, const str
 			add_change(minutes, &moment->changes, change);
 	}
 	if (moment->flags & MOMENT_HAS_TOTALS)
-		learn_totals(minutes, &moment->totals);
+		raise_by_totals(minutes, &moment->totals);
 }
 
 /* ---- rows */

@@ -469,7 +469,7 @@ bool past_prepare(struct past *past)
 /* ---- playing */
 
 /* What ended before has its total, and is closed when it is absent in the next sample, too. */
-static int begin(struct state *to, const struct state *from)
+static void begin(struct state *to, const struct state *from)
 {
 	array_grow(&to->list, &to->room, from->nr);
 	to->nr = from->nr;
@@ -483,7 +483,6 @@ static int begin(struct state *to, const struct state *from)
 		key->time_base = 0;
 	}
 	state_forget_hists(to);
-	return 0;
 }
 
 /* Counters that are closed begin at 0 when their keys come back. */
@@ -529,15 +528,15 @@ static int advance(struct past *past, struct why *why)
 		past->is_loaded = !err;
 	}
 	if (!err && !past->nr_played)
-		err = begin(&past->state, &past->before);
+		begin(&past->state, &past->before);
 	if (!err && past->nr_played >= past->has_before)
 		err = play(past, why);
 	past->nr_played += !err;
 	return err;
 }
 
-static int add_past(struct past *past, const struct key_state *key, struct key as, uint32_t source,
-		    struct sample *sample)
+static void add_past(struct past *past, const struct key_state *key, struct key as,
+		     uint32_t source, struct sample *sample)
 {
 	struct row_past row = {
 		.parent_before = key->parent_before,
@@ -546,15 +545,14 @@ static int add_past(struct past *past, const struct key_state *key, struct key a
 
 	rates_of(&past->rates, &as, source, row.history);
 	sample_add_past(sample, &row);
-	return 0;
 }
 
 /*
  * What a live provider would have said. What ended before the first sample is in that one, so that
  * its totals are known.
  */
-static int add_row(struct past *past, const struct key_state *key, struct key as, uint32_t source,
-		   struct sample *sample)
+static void add_row(struct past *past, const struct key_state *key, struct key as,
+		    uint32_t source, struct sample *sample)
 {
 	uint32_t flags = ROW_FROM_ZERO |
 			 (key->flags & CHANGE_HAS_RATE ? ROW_WHOLE_INTERVAL : 0);
@@ -568,7 +566,7 @@ static int add_row(struct past *past, const struct key_state *key, struct key as
 	const uint32_t *before = state_hist(&past->state, key);
 
 	if (key->is_gone || (key->is_absent && !is_first))
-		return 0;
+		return;
 	if (before)
 		memcpy(timing.hist, before, sizeof(timing.hist));
 	for (unsigned int i = 0; i < key->nr_counts; i++)
@@ -578,24 +576,22 @@ static int add_row(struct past *past, const struct key_state *key, struct key as
 	else
 		sample_add(sample, as, key->count - (is_counter ? key->count_base : 0),
 			   flags);
-	return is_first && is_counter ? add_past(past, key, as, source, sample) : 0;
+	if (is_first && is_counter)
+		add_past(past, key, as, source, sample);
 }
 
-static int add_rows(struct past *past, uint32_t source, const struct want *want,
-		    struct sample *sample)
+static void add_rows(struct past *past, uint32_t source, const struct want *want,
+		     struct sample *sample)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < past->state.nr && !err; i++) {
+	for (size_t i = 0; i < past->state.nr; i++) {
 		const struct key_state *key = &past->state.list[i];
 		uint32_t its_source;
 		struct key as;
 
 		if (segment_ids_key(past->reader.ids, &key->key, &its_source, &as) &&
 		    its_source == source && field_set_has(&want->fields, as.field))
-			err = add_row(past, key, as, source, sample);
+			add_row(past, key, as, source, sample);
 	}
-	return err;
 }
 
 struct source {
@@ -680,7 +676,9 @@ static int source_collect(void *state, struct sample *sample, struct why *why)
 		sample->elapsed_ns[i] = elapsed(past->before_times.earlier_ns[i],
 						past->before_times.last_ns[i]);
 	}
-	return sample->time_ns[i] ? add_rows(past, i, source->want, sample) : 0;
+	if (sample->time_ns[i])
+		add_rows(past, i, source->want, sample);
+	return 0;
 }
 
 static int exits_collect(void *state, struct sample *sample, struct why *why)

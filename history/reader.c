@@ -61,7 +61,7 @@ static int read_part(struct reader *reader, uint64_t id, enum moment_part part, 
 	return reader->store.type->read(reader->store.state, id, part, &reader->blob, why);
 }
 
-static int make_brief(struct reader *reader, uint64_t id, const struct moment *moment)
+static void make_brief(struct reader *reader, uint64_t id, const struct moment *moment)
 {
 	struct brief *brief = &reader->briefs[id % READER_BRIEFS];
 	const struct changes *changes = &moment->changes;
@@ -82,7 +82,6 @@ static int make_brief(struct reader *reader, uint64_t id, const struct moment *m
 	}
 	memcpy(brief->source_ns, moment->source_ns, sizeof(brief->source_ns));
 	brief->id = id;
-	return 0;
 }
 
 int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
@@ -93,7 +92,9 @@ int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 
 	if (!err)
 		err = unpack_changes(reader->packer, &reader->blob, depth, moment, why);
-	return err ? err : make_brief(reader, id, moment);
+	if (!err)
+		make_brief(reader, id, moment);
+	return err;
 }
 
 int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_brief,

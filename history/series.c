@@ -86,20 +86,14 @@ static bool is_gap(const struct series_point *point, const struct series_point *
 
 /* ---- to both sides */
 
-static int make_room(struct series *series, struct why *why)
-{
-	(void)why;
-	array_grow(&series->points, &series->room, series->nr + 1);
-	return 0;
-}
-
 /* The first sample since what is counted changed has no interval, and no point. */
 static int add_last(struct series *series, struct reader *reader, const struct stored *at,
 		    bool has_times, struct why *why)
 {
-	int err = at->elapsed_ns ? make_room(series, why) : 0;
+	int err = 0;
 
-	if (!err && at->elapsed_ns)
+	array_grow(&series->points, &series->room, series->nr + 1);
+	if (at->elapsed_ns)
 		err = read_point(reader, at, &series->subject, has_times,
 				 &series->points[series->nr], why);
 	if (err)
@@ -125,9 +119,10 @@ static int add_first(struct series *series, struct reader *reader, const struct 
 		     bool has_times, struct why *why)
 {
 	struct series_point point = { 0 };
-	int err = at->elapsed_ns ? make_room(series, why) : 0;
+	int err = 0;
 
-	if (!err && at->elapsed_ns)
+	array_grow(&series->points, &series->room, series->nr + 1);
+	if (at->elapsed_ns)
 		err = read_point(reader, at, &series->subject, has_times, &point, why);
 	if (err)
 		return err;

@@ -49,7 +49,7 @@ typedef int (*answer_fn)(void *arg, const struct answer_series *series);
 
 /*
  * Reads the answer to a query. status: HTTP's. 0, or -errno with why: -EACCES: the server wants
- * to know the user; -EINVAL: it refused the query; -EBADMSG: this is no Prometheus' answer.
+ * a user; -EINVAL: it refused the query; -EBADMSG: this is no Prometheus' answer.
  */
 int answer_read(long status, const char *text, size_t size, answer_fn take, void *arg,
 		struct why *why);
