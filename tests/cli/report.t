@@ -137,7 +137,7 @@ drawn() {
 }
 
 for kind in group cpu-group; do
-	for format in --text "--csv -" --json; do
+	for format in --text --csv --json; do
 		# shellcheck disable=SC2086 # words
 		is "$(counted $kind $format)" "kvm_entry 64
 kvm_exit 64
@@ -146,10 +146,10 @@ kvm_mmio 192" "$kind, $format: what perf counts"
 	is "$(drawn $kind)" "kvm_entry 64
 kvm_mmio 192" "$kind, timeline: the same"
 done
-is "$(counted group --csv - -g beta)" "kvm_entry 32
+is "$(counted group --csv -g beta)" "kvm_entry 32
 kvm_exit 32
 kvm_mmio 96" "group: what is of a guest"
-is "$(counted cpu-group --csv - -g beta)" "kvm_exit 32" "cpu-group: of a guest only its samples"
+is "$(counted cpu-group --csv -g beta)" "kvm_exit 32" "cpu-group: of a guest only its samples"
 
 # ---- columns by any of their names
 

@@ -41,7 +41,7 @@ is_whole() {
 
 # counts_of FILE EVENT...: how many of each event kvmtop finds.
 counts_of() {
-	"$KVMTOP" report --view events --csv - "$1" 2>"$TMP/problems" >"$TMP/rows"
+	"$KVMTOP" report --view events --csv "$1" 2>"$TMP/problems" >"$TMP/rows"
 	shift
 	for event; do
 		sed -n "s/^$event,\([0-9]*\),.*/\1/p" "$TMP/rows"

@@ -17,6 +17,13 @@
 
 #define TOO_MUCH (SIZE_MAX / 4)
 
+/* Else AddressSanitizer ends the program before kvmtop does. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
 static void grow_too_much(void)
 {
 	volatile size_t too_many = TOO_MUCH; /* volatile: the compiler would warn */
