@@ -2,7 +2,7 @@
 /*
  * guest_list - the inventory from the inside, for the files of host/ that change it.
  *
- * guest_list.c has the list, guest_refresh.c reads /proc, guest_meet.c takes what KVM's events say,
+ * guest_list.c has the list, guest_refresh.c reads /proc and takes what KVM's events say,
  * guest_choose.c finds the guest that a user names. All other files include guest.h.
  */
 #ifndef KVMTOP_HOST_GUEST_LIST_H
