@@ -120,6 +120,16 @@ static int compare_owners(const void *a, const void *b)
 	return key_compare(&((const struct owner *)a)->key, &((const struct owner *)b)->key);
 }
 
+/* As they are where nothing ended. */
+static bool are_sorted(const struct rollup *rollup)
+{
+	for (size_t i = 1; i < rollup->nr_owners; i++) {
+		if (compare_owners(&rollup->owners[i - 1], &rollup->owners[i]) > 0)
+			return false;
+	}
+	return true;
+}
+
 /* ---- what an owner has */
 
 /*
@@ -370,8 +380,7 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 	const struct field *field = fields_get(facts->fields, stat->key.field);
 	bool is_counted = field_set_has(&rollup->counted, stat->key.field);
 	bool is_reason = field_set_has(&rollup->reasons, stat->key.field);
-	uint64_t open_ns = is_counted || is_reason ?
-				   stats_open_ns(facts->stats, facts->fields, stat) : 0;
+	uint64_t open_ns = 0;
 	struct owner *owner;
 
 	if (!keys_have(&rollup->keys, &stat->key))
@@ -383,7 +392,10 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 	owner = owner_of(rollup, facts, &stat->key);
 	if (!owner)
 		return;
-	owner_add(owner, field, stat, stats_tick(facts->stats));
+	if (stat->timing && stat->timing->open_ns) /* few are open */
+		open_ns = stats_open_ns(facts->stats, facts->fields, stat);
+	if (is_of_owner(field))
+		owner_add(owner, field, stat, stats_tick(facts->stats));
 	if (is_reason)
 		add_reason(rollup, owner, field, stat, open_ns);
 	if (is_counted && rollup->has_groups)
@@ -402,7 +414,7 @@ void rollup(struct rollup *rollup, const struct facts *facts)
 	for (size_t i = 0; i < rollup->nr_groups; i++)
 		group_join(&rollup->all_groups, &rollup->groups[i]);
 	set_all_percentiles(rollup);
-	if (!rollup->has_groups && rollup->nr_owners)
+	if (!rollup->has_groups && !are_sorted(rollup))
 		qsort(rollup->owners, rollup->nr_owners, sizeof(*rollup->owners), compare_owners);
 }
 
