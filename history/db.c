@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
+#include "lib/read.h"
 #include "lib/output.h"
 #include "lib/xalloc.h"
 #include "history/db.h"
@@ -236,12 +237,12 @@ static int try_open(struct db *db, const char *real, int flags, const char *opti
 	return code;
 }
 
-/* Whether the log beside the database has anything in it. */
-static bool has_log(const char *real, struct stat *ret_stat)
+/* Whether a file beside the database, its name and the suffix, has anything in it. */
+static bool has_beside(const char *real, const char *suffix, struct stat *ret_stat)
 {
 	char path[PATH_MAX + 16];
 
-	snprintf(path, sizeof(path), "%s-wal", real);
+	snprintf(path, sizeof(path), "%s%s", real, suffix);
 	return lstat(path, ret_stat) == 0 && ret_stat->st_size;
 }
 
@@ -271,7 +272,7 @@ static bool is_ours(const char *real)
 static int open_foreign(struct db *db, const char *real, struct why *why)
 {
 	struct stat log, file = { 0 };
-	bool has = has_log(real, &log);
+	bool has = has_beside(real, "-wal", &log);
 	int code;
 
 	if (has && (!S_ISREG(log.st_mode) || stat(real, &file) < 0 || !file.st_size))
@@ -285,9 +286,13 @@ static int open_foreign(struct db *db, const char *real, struct why *why)
 
 static int open_to_read(struct db *db, const char *real, struct why *why)
 {
-	struct stat log;
+	struct stat log, journal;
 	int code;
 
+	if (has_beside(real, "-journal", &journal) && !has_beside(real, "-wal", &log)) {
+		code = try_open(db, real, SQLITE_OPEN_READONLY, "?immutable=1");
+		return code ? error_of(db, code, why) : 0;
+	}
 	if (!is_ours(real))
 		return open_foreign(db, real, why);
 	code = try_open(db, real, SQLITE_OPEN_READONLY, "");
@@ -298,7 +303,7 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 	if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
 		return code ? error_of(db, code, why) : 0;
 	/* What readers share is a file in the same folder. SQLite hides why it cannot be made. */
-	if (has_log(real, &log))
+	if (has_beside(real, "-wal", &log))
 		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and no file can be made "
 			       "beside them: make room there, or copy both elsewhere", db->name,
 			       db->name);
@@ -426,11 +431,17 @@ static int access_as_open(const char *path, int mode)
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why)
 {
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	struct stat log, journal;
 	bool is_empty = false;
 	int err;
 
 	vfs->xSetSystemCall(vfs, "access", (sqlite3_syscall_ptr)access_as_open);
 	*db = (struct db){ .name = name };
+	/* SQLite would take it back, and remove a file that it names; a history has a log. */
+	if (has_beside(real, "-journal", &journal) &&
+	    (writes || has_beside(real, "-wal", &log)))
+		return why_set(why, -EINVAL, "%s: \"%s-journal\" beside it is not of a history: "
+			       "remove it", name, path_base(name));
 	if (writes) {
 		int code = try_open(db, real, SQLITE_OPEN_READWRITE, "");
 
