@@ -22,29 +22,30 @@ void out_of_memory_restores(void (*restore)(void));
 
 __attribute__((format(printf, 1, 2))) char *xasprintf(const char *fmt, ...);
 
+/* None of these returns NULL, also not for 0 bytes. */
 static inline void *xmalloc(size_t size)
 {
-	void *memory = malloc(size);
+	void *memory = malloc(size ? size : 1);
 
-	if (!memory && size)
+	if (!memory)
 		out_of_memory();
 	return memory;
 }
 
 static inline void *xcalloc(size_t nr, size_t size)
 {
-	void *memory = calloc(nr, size);
+	void *memory = calloc(nr ? nr : 1, size ? size : 1);
 
-	if (!memory && nr && size)
+	if (!memory)
 		out_of_memory();
 	return memory;
 }
 
 static inline void *xreallocarray(void *old, size_t nr, size_t size)
 {
-	void *memory = reallocarray(old, nr, size);
+	void *memory = reallocarray(old, nr ? nr : 1, size ? size : 1);
 
-	if (!memory && nr && size)
+	if (!memory)
 		out_of_memory();
 	return memory;
 }

@@ -10,11 +10,9 @@
 #define KVMTOP_TOOLS_ANALYZE_H
 
 #include <errno.h>
-/* As every source of ours that uses it says. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 #include <utlist.h>
 
+#include "lib/hash.h"
 #include "lib/why.h"
 
 /*
