@@ -138,10 +138,9 @@ static int make(struct printed *printed, const struct source *source,
 	if (facts->is_none || !facts->monitor)
 		return 0;
 	monitor_sample(facts->monitor);
-	if (!err)
-		view_build(&printed->view, &facts->query, monitor_facts(facts->monitor));
+	view_build(&printed->view, &facts->query, monitor_facts(facts->monitor));
 	printed->about.has_exits = printed->view.nr_rows > 0;
-	return err;
+	return 0;
 }
 
 static void release(struct printed *printed)

@@ -15,7 +15,7 @@
  * Ends the program from any thread: gives the terminal back, prints one line, exit status 1. Other
  * threads go on until the end, so neither exit handlers nor buffered output are run.
  */
-_Noreturn void out_of_memory(void);
+__attribute__((noreturn)) void out_of_memory(void);
 
 /* What gives the terminal back; NULL: the terminal is not in use. */
 void out_of_memory_restores(void (*restore)(void));

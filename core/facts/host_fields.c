@@ -20,10 +20,10 @@ static const struct {
 	[HOST_NODE] = { "host_cpu(node)", FIELD_GAUGE, true },
 	[HOST_CORE] = { "host_cpu(core)", FIELD_GAUGE, true },
 	[HOST_SIBLING] = { "host_cpu(sibling)", FIELD_GAUGE, true },
-	[HOST_REMOTE] = { "thread(remote)", FIELD_GAUGE },
+	[HOST_REMOTE] = { "thread(remote)", FIELD_GAUGE, false },
 	[HOST_STOPPED] = { "thread(stopped)", FIELD_COUNTER, true },
-	[HOST_GUESTS] = { "host(guests)", FIELD_GAUGE },
-	[HOST_FINDING] = { "finding", FIELD_PEAK },
+	[HOST_GUESTS] = { "host(guests)", FIELD_GAUGE, false },
+	[HOST_FINDING] = { "finding", FIELD_PEAK, false },
 };
 
 uint32_t host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part)

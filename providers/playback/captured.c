@@ -496,11 +496,8 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	if (err)
 		return err;
 	add_exit_fields(captured);
-	if (err)
-		captured_close(captured);
-	else
-		*ret_state = captured;
-	return err;
+	*ret_state = captured;
+	return 0;
 }
 
 static int exits_collect(void *state, struct sample *sample, struct why *why)
@@ -578,11 +575,8 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 		return err;
 	if (captured->text)
 		add_host_fields(captured);
-	if (err)
-		captured_close(captured);
-	else
-		*ret_state = captured;
-	return err;
+	*ret_state = captured;
+	return 0;
 }
 
 const struct provider captured_host_provider = {

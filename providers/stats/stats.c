@@ -81,19 +81,17 @@ static void mark_wanted(const struct kernel_stats *stats, struct stats_layout *l
 static int get_layout(struct kernel_stats *stats, size_t size, struct held_fd *fd)
 {
 	struct stats_layout *layout = stats->layouts;
-	int err = 0;
 
 	while (layout && !stats_layout_fits(layout, stats->bytes, 0, size))
 		layout = layout->next;
 	if (!layout) {
-		err = stats_layout_parse(stats->bytes, size, &layout);
+		int err = stats_layout_parse(stats->bytes, size, &layout);
+
 		if (err)
 			return err;
 		layout->next = stats->layouts;
 		stats->layouts = layout;
 		add_fields(stats, layout, fd->vcpu < 0 ? 0 : EVENT_BY_VCPU);
-		if (err)
-			return err;
 		mark_wanted(stats, layout);
 	}
 	fd->layout = layout;

@@ -429,8 +429,7 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 		if (has_slot[i])
 			continue;
 		guest_counts_begin(bpf, targets[i].guest, is_new_want);
-		if (!err)
-			err = slot_begin(bpf, &targets[i]);
+		err = slot_begin(bpf, &targets[i]);
 	}
 	free(has_slot);
 	return err;

@@ -102,7 +102,7 @@ static int make_rows(struct second_reading *reader)
 {
 	const struct played_rows rows = reader->before;
 	struct fields *fields = reader->fields;
-	int err = 0;
+	int err;
 
 	reader->before = reader->rows;
 	reader->rows = rows;
@@ -114,9 +114,8 @@ static int make_rows(struct second_reading *reader)
 	if (err)
 		return err;
 	played_rows_join(&reader->rows, fields);
-	if (!err)
-		keep_rising(reader);
-	return err;
+	keep_rising(reader);
+	return 0;
 }
 
 /* offset_ns: of the sample from the recording's start. */
