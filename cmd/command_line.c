@@ -44,6 +44,9 @@
 
 /* Shorter names, for the column "works with". */
 #define TOP MODES_TOP
+#define RUNS (MODES_TOP & ~(MODE_PROVIDERS | MODE_GUESTS)) /* all but lists of what is here */
+#define ROWS (RUNS & ~MODE_FIELDS)
+#define SAMPLES (ROWS & ~MODE_DIFF)
 #define SCREEN MODE_SCREEN
 #define ONCE MODE_ONCE
 #define LOG MODE_LOG
@@ -61,11 +64,11 @@
 
 static const struct option_spec specs[] = {
 	HEADING("count", "What to count"),
-	STRING(TOP, 'f', "fields", "REGEX", fields, "only matching names; \"help\" lists them",
+	STRING(RUNS, 'f', "fields", "REGEX", fields, "only matching names; \"help\" lists them",
 	       .offer = OFFER_FIELDS, .words = "help"),
-	STRING(TOP | EXITS | WHY | REPORT | RECORD, 'g', "guest", "NAME", guest,
+	STRING(RUNS | EXITS | WHY | REPORT | RECORD, 'g', "guest", "NAME", guest,
 	       "one guest, by its name", .offer = OFFER_GUESTS),
-	OTHER(TOP | EXITS | WHY | RECORD, 'p', "pid", "PID", pids, "one guest, by its process",
+	OTHER(RUNS | EXITS | WHY | RECORD, 'p', "pid", "PID", pids, "one guest, by its process",
 	      .offer = OFFER_PIDS),
 	OTHER(REPORT, 'p', "pid", "PID,...", pids, "these processes or threads"),
 	NUMBER(EXITS, 'v', "vcpu", "N", vcpu, "with -p or -g: this vCPU only"),
@@ -73,10 +76,10 @@ static const struct option_spec specs[] = {
 	FLAG(EXITS, 'a', "alltids", all, "with -p or -g: a line for each vCPU"),
 	OTHER(EXITS, 't', "tid", "TID", tid, "one vCPU, by its thread"),
 	STRING(EXITS, 'T', "tids", "TID,...", tids, "these vCPUs"),
-	FLAG(TOP | NOW, 't', "tracepoints", tracepoints,
+	FLAG(RUNS | NOW, 't', "tracepoints", tracepoints,
 	     "count the kernel's trace events (default)", BY_TOPIC),
-	FLAG(TOP | NOW, 'd', "debugfs", debugfs, "KVM's own counters instead; -d -t: both"),
-	FLAG(TOP | NOW, 'i', "debugfs-include-past", include_past,
+	FLAG(RUNS | NOW, 'd', "debugfs", debugfs, "KVM's own counters instead; -d -t: both"),
+	FLAG(RUNS | NOW, 'i', "debugfs-include-past", include_past,
 	     "with -d: add what running guests counted before", BY_TOPIC),
 	STRING(EXITS | REPORT, 0, "event", "EVENT", event_name, EXIT_KINDS, .words = EXIT_KINDS),
 	STRING(REPORT, 0, "by", "WHAT", by, "a row for each reason, guest, vcpu or tid",
@@ -113,16 +116,16 @@ static const struct option_spec specs[] = {
 	FLAG(EXITS | WHY | REPORT, 0, "json", json, "as a JSON object"),
 	FLAG(ONCE | LOG, 'z', "skip-zero-records", skip_zero,
 	     "with -1 or -l: no line where nothing happened", BY_TOPIC),
-	STRING(TOP | NOW | PROMETHEUS | RECORDING | EXPORT | REPORT, 's', "interval", "SECONDS",
+	STRING(RUNS | NOW | PROMETHEUS | RECORDING | EXPORT | REPORT, 's', "interval", "SECONDS",
 	       interval, "between samples, 0.1 to 86400 (default 3)", .alias = "set-delay"),
-	COUNT(TOP | EXPORT, 'n', "samples", "N", samples, "end after N intervals"),
-	STRING(TOP | REPORT, 0, "view", "NAME", view_name, "", /* add_help() has the names */
+	COUNT(SAMPLES | EXPORT, 'n', "samples", "N", samples, "end after N intervals"),
+	STRING(RUNS | REPORT, 0, "view", "NAME", view_name, "", /* add_help() has the names */
 	       .offer = OFFER_VIEWS),
-	FLAG(TOP, 'b', "by-guest", by_guest, "the same as --view guests", BY_TOPIC,
+	FLAG(RUNS, 'b', "by-guest", by_guest, "the same as --view guests", BY_TOPIC,
 	     .offer = OFFER_VIEWS),
-	FLAG(TOP, 'x', "children", children, "the reasons of each event (-1 and -c always do)",
+	FLAG(ROWS, 'x', "children", children, "the reasons of each event (-1 and -c always do)",
 	     BY_TOPIC),
-	STRING(TOP, 'o', "sort", "COLUMN", sort, "sort by it; --sort help lists a view's",
+	STRING(ROWS, 'o', "sort", "COLUMN", sort, "sort by it; --sort help lists a view's",
 	       .offer = OFFER_COLUMNS),
 	STRING(EXITS | REPORT, 'k', "sort", "COLUMN", sort, "sort by it; --sort help lists them",
 	       .offer = OFFER_COLUMNS),
@@ -185,11 +188,11 @@ static const struct option_spec specs[] = {
 	       "a captured machine", BY_TOPIC, .offer = OFFER_FOLDERS),
 
 	HEADING("keep", "What to keep"),
-	STRING(TOP | NOW, 'w', "write", "FILE", write_file,
+	STRING(SAMPLES | NOW, 'w', "write", "FILE", write_file,
 	       "write every sample to FILE; no terminal needed", FILES),
-	OTHER(TOP | NOW, 0, "max-age", "DURATION", max_age_ns,
+	OTHER(SAMPLES | NOW, 0, "max-age", "DURATION", max_age_ns,
 	      "with -w: drop samples older than this, such as 7d", BY_TOPIC),
-	OTHER(TOP | NOW, 0, "max-size", "SIZE", max_size,
+	OTHER(SAMPLES | NOW, 0, "max-size", "SIZE", max_size,
 	      "with -w: drop the oldest samples beyond this, such as 2G", BY_TOPIC),
 	STRING(EXPORT, 0, "prometheus", "FILE.prom", prometheus,
 	       "write FILE for node_exporter's textfile collector, every 15 s or -s", FILES),
@@ -205,7 +208,7 @@ static const struct option_spec specs[] = {
 	      "export at most N series (default 20000)"),
 
 	HEADING("other", "Other"),
-	FLAG(TOP | NOW, 0, "demo", demo, "run a tiny guest of its own if there is none"),
+	FLAG(TOP | FROM_LIVE, 0, "demo", demo, "run a tiny guest of its own if there is none"),
 	FLAG(TOP | NOW, 0, "list-guests", list_guests, "list the guests: process, vCPUs, name",
 	     BY_TOPIC),
 	FLAG(TOP | NOW, 0, "list-providers", list_providers,

@@ -325,8 +325,10 @@ static int check_rule(const struct option_table *table, const struct option_rule
 /* "a, b or c": the group's bits that are in the mask. */
 static void list_words(const struct option_group *group, unsigned int mask, char *buf)
 {
-	unsigned int left = mask & group->bits;
+	unsigned int left = 0;
 
+	for (const struct option_word *word = group->words; word->text; word++)
+		left |= mask & word->bit;
 	for (const struct option_word *word = group->words; word->text; word++) {
 		if (!(word->bit & left))
 			continue;

@@ -225,7 +225,7 @@ static void what_is_over_is_not_counted(void **state)
 {
 	static const char *const live[] = {
 		"-t/--tracepoints", "-d/--debugfs", "-i/--debugfs-include-past",
-		"--demo", "--list-guests", "--list-providers",
+		"--list-guests", "--list-providers",
 	};
 
 	(void)state;
@@ -242,6 +242,23 @@ static void what_is_over_is_not_counted(void **state)
 	refuses("-r -l -s 5", "-s/--interval works with this machine, a captured machine, a "
 			      "recording or a Prometheus (-r), not with a history");
 	refuses("-r --sysroot x", "--sysroot works with a captured machine, not with a history");
+}
+
+static void lists_take_no_options_of_samples(void **state)
+{
+	(void)state;
+	refuses("--list-guests -w x", "-l/--log or -w/--write, not with --list-guests");
+	refuses("--list-guests -f kvm_exit", "-f/--fields works with ");
+	refuses("--list-guests --view vcpus", "--view works with ");
+	refuses("--list-providers -p 1", "-p/--pid works with ");
+	refuses("--list-providers -n 1", "-n/--samples works with ");
+	refuses("-r x --diff @0..@1 @1..@2 -n 1", "-n/--samples works with ");
+	refuses("-f help -n 1", "-n/--samples works with ");
+	refuses("-f help -w x", "-w/--write works with ");
+	refuses("--demo --sysroot x", "--demo works with this machine, not with a captured");
+	accepts("-f help --view vcpus", MODE_FIELDS);
+	accepts("-f help -d", MODE_FIELDS);
+	accepts("--demo --list-guests", MODE_GUESTS);
 }
 
 static void what_is_kept_has_limits(void **state)
@@ -552,6 +569,7 @@ int main(void)
 		cmocka_unit_test(a_source_is_what_it_is),
 		cmocka_unit_test(times_are_of_the_past),
 		cmocka_unit_test(what_is_over_is_not_counted),
+		cmocka_unit_test(lists_take_no_options_of_samples),
 		cmocka_unit_test(what_is_kept_has_limits),
 		cmocka_unit_test(an_export_is_for_prometheus),
 		cmocka_unit_test(frequencies_have_units),
