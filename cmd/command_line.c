@@ -315,6 +315,10 @@ static int find_source(struct options *options, struct why *why)
 		options->nr_words -= options->nr_words > 0;
 	}
 	options->read_file = path;
+	if (path && *options->sysroot)
+		return why_set(why, -EINVAL, "-r/--read and --sysroot exclude each other");
+	if (path && !*path)
+		return why_set(why, -EINVAL, "-r/--read: the name of the source is empty");
 	if (options->url && path)
 		return why_set(why, -EINVAL, "-r/--read and --from URL exclude each other");
 	if (path && options_is_url(path) && options_take_url(path, options, why) < 0)

@@ -241,7 +241,18 @@ static void what_is_over_is_not_counted(void **state)
 	refuses("-r -w x", "-w/--write works with this machine or a captured machine, not with");
 	refuses("-r -l -s 5", "-s/--interval works with this machine, a captured machine, a "
 			      "recording or a Prometheus (-r), not with a history");
-	refuses("-r --sysroot x", "--sysroot works with a captured machine, not with a history");
+	refuses("-r --sysroot x", "-r/--read and --sysroot exclude each other");
+	refuses("-r tests/sysroot/amd --sysroot x", "-r/--read and --sysroot exclude each other");
+}
+
+static void a_source_has_a_name(void **state)
+{
+	char program[] = "kvmtop", letter[] = "-r", empty[] = "";
+	char *argv[] = { program, letter, empty, NULL };
+
+	(void)state;
+	assert_int_equal(options_parse(&top_command, 3, argv, &options, &why), -EINVAL);
+	assert_string_equal(why.text, "-r/--read: the name of the source is empty");
 }
 
 static void lists_take_no_options_of_samples(void **state)
@@ -569,6 +580,7 @@ int main(void)
 		cmocka_unit_test(a_source_is_what_it_is),
 		cmocka_unit_test(times_are_of_the_past),
 		cmocka_unit_test(what_is_over_is_not_counted),
+		cmocka_unit_test(a_source_has_a_name),
 		cmocka_unit_test(lists_take_no_options_of_samples),
 		cmocka_unit_test(what_is_kept_has_limits),
 		cmocka_unit_test(an_export_is_for_prometheus),
