@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/assignment.h"
 #include "lib/xalloc.h"
 #include "core/findings/thresholds.h"
 
@@ -80,33 +81,16 @@ static bool parse_value(const char *text, double *ret_value)
 	return true;
 }
 
-static char *trim(char *text)
-{
-	char *end;
-
-	text += strspn(text, " \t\r");
-	end = text + strlen(text);
-	while (end > text && strchr(" \t\r", end[-1]))
-		*--end = '\0';
-	return text;
-}
-
 static int parse_line(struct thresholds *thresholds, char *line, unsigned int number,
 		      struct why *why)
 {
+	struct why what = { "" };
 	char *value, *name;
 	double *threshold;
+	int err = assignment_parse(line, &name, &value, &what);
 
-	line[strcspn(line, "#")] = '\0';
-	name = trim(line);
-	if (!*name)
-		return 0;
-	value = strchr(name, '=');
-	if (!value)
-		return why_set(why, -EINVAL, "line %u: \"%s\": not \"name = value\"", number, name);
-	*value++ = '\0';
-	name = trim(name);
-	value = trim(value);
+	if (err <= 0)
+		return err ? why_set(why, err, "line %u: %s", number, what.text) : 0;
 	threshold = find(thresholds, name);
 	if (!threshold)
 		return why_set(why, -EINVAL, "line %u: \"%s\": no such threshold; "
