@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of commands, their --help, and `kvmtop help`. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/array.h"
@@ -63,6 +64,32 @@ static void print_help(const struct command *command)
 	printf("\n%s", command->footer);
 }
 
+static void say_preference(const struct why *why)
+{
+	say(why->text);
+}
+
+/* What the machine's file and the user's say where the command line says nothing. */
+static void read_preferences(struct options *options)
+{
+	const unsigned int modes = MODE_SCREEN | MODE_ONCE | MODE_LOG | MODE_WRITE | MODE_WHY |
+				   MODE_REPORT | MODE_EXPORT;
+	struct preferences *preferences = &options->preferences;
+	char path[PATH_MAX];
+
+	if (!(options->mode & modes))
+		return;
+	snprintf(path, sizeof(path), "%s" PREFERENCES_FILE, options->sysroot);
+	preferences_read(preferences, path, say_preference);
+	preferences_path(path, sizeof(path));
+	if (path[0])
+		preferences_read(preferences, path, say_preference);
+	if (!options->thresholds && preferences->thresholds[0])
+		options->thresholds = preferences->thresholds;
+	if (options->mode == MODE_SCREEN && !options->has_interval && preferences->interval_s > 0)
+		options->interval_s = preferences->interval_s;
+}
+
 int command_main(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
@@ -76,9 +103,10 @@ int command_main(int argc, char **argv)
 		return say_usage(command->name, &why);
 	if (options.help)
 		print_help(command);
-	else if (!thresholds_asked(options.thresholds))
-		return command->run(&options);
-	return STATUS_OK;
+	if (options.help || thresholds_asked(options.thresholds))
+		return STATUS_OK;
+	read_preferences(&options);
+	return command->run(&options);
 }
 
 /* ---- kvmtop help ---- */

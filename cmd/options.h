@@ -12,6 +12,7 @@
 #include "core/views/query.h"
 #include "trace/recording/kinds.h"
 #include "trace/tracer/ring.h"
+#include "ui/tui/preferences.h"
 
 #define TIDS_MAX 256	    /* threads that -T can name */
 #define RECORDINGS_MAX 1024 /* of a timeline; ACRN has one for each CPU */
@@ -123,6 +124,7 @@ struct options {
 	double duration_s; /* 0: until a signal */
 	char **command;     /* until it ends; NULL: none */
 
+	struct preferences preferences; /* of the screen */
 	const char *unused; /* the table needs a member for options that take() reads */
 };
 

@@ -34,6 +34,8 @@ static int run(struct report_facts *facts, const struct source *source,
 		.source = source,
 		.query = &facts->query,
 		.no_mouse = options->no_mouse,
+		.preferences = &options->preferences,
+		.is_sorted = options->sort != NULL,
 		.signals = base.signals,
 	};
 

@@ -228,6 +228,8 @@ static int run_tui(struct top *top, struct why *why)
 		.delay_s = top->run.options->interval_s,
 		.samples = top->run.options->samples,
 		.no_mouse = top->run.options->no_mouse,
+		.preferences = &top->run.options->preferences,
+		.is_sorted = top->run.options->sort != NULL,
 		.signals = top->run.signals,
 	};
 

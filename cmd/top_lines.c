@@ -65,10 +65,13 @@ static int find_view(const struct options *options, const struct view_type **ret
 		     struct why *why)
 {
 	const struct view_type *guests = view_type_of(VIEW_GUESTS);
+	const struct view_type *preferred = options->preferences.view;
 	const struct view_type *type = options->by_guest || begins_with_guests(options) ?
 					       guests : view_type_at(0);
 	int err = 0;
 
+	if (preferred && !options->by_guest && begins_with_guests(options))
+		type = preferred;
 	if (options->url && !options->by_guest)
 		type = view_type_of(options->host ? VIEW_GUESTS : VIEW_HOSTS);
 	/* The view of hosts is no tab. */
@@ -115,7 +118,7 @@ int top_query_init(const struct options *options, struct query *ret_query, struc
 
 void top_query_without_times(const struct options *options, struct query *query)
 {
-	if (options->by_guest || !begins_with_guests(options))
+	if (options->by_guest || options->preferences.view || !begins_with_guests(options))
 		return;
 	query->type = view_type_at(0);
 	query->sort = view_usual_sort(query->type);

@@ -372,6 +372,8 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 		.delay_s = past_segment(reader->past)->interval_s,
 		.host = reader->run.options->host,
 		.no_mouse = reader->run.options->no_mouse,
+		.preferences = &reader->run.options->preferences,
+		.is_sorted = reader->run.options->sort != NULL,
 	};
 	int err = run_signals(&reader->run, false, true);
 

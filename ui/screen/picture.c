@@ -35,6 +35,7 @@ const struct key_help screen_keys[] = {
 	{ "j J", "j jump", "jump to a time (03:12), forward or back (30s)", KEY_PAST, 'j' },
 	{ "d", NULL, "mark this moment; at another one, what changed since then", KEY_PAST, 0 },
 	{ "/ n", "/ search", "search for a name; again", 0, '/' },
+	{ "W", NULL, "keep view, order and interval for the next start", 0, 0 },
 	{ "w", "w why", "what makes guests slow, and what to do", 0, 'w' },
 	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row", 0, 0 },
 	{ 0 },
@@ -91,12 +92,30 @@ void screen_add_hit(struct screen *screen, struct hit hit)
 		screen->hits[screen->nr_hits++] = hit;
 }
 
+/* Of the columns to leave out, what names the row and what it is sorted by stay. */
+static bool is_hidden(const struct screen *screen, size_t column)
+{
+	const char *name = column_name(&screen->view->type->columns[column]), *at = screen->hide;
+	size_t len = strlen(name);
+
+	if (!column || column == screen->query->sort)
+		return false;
+	for (; at && *at; at += strspn(at, " ")) {
+		size_t word = strcspn(at, " ");
+
+		if (word == len && memcmp(at, name, len) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}
+
 bool screen_has_column(const struct screen *screen, size_t column)
 {
 	const struct column *columns = screen->view->type->columns;
 
-	return !(columns[column].is_for_machines) &&
-	       view_has_column(screen->view, column);
+	return !columns[column].is_for_machines && view_has_column(screen->view, column) &&
+	       !is_hidden(screen, column);
 }
 
 /* The mark of a row that has ended stands after its name. */

@@ -87,6 +87,7 @@ struct screen {
 	struct screen_detail comparison; /* of PAGE_COMPARISON */
 	/* The path from guest to exit: "web1 > vCPU 2 > HLT"; "": none. */
 	char crumbs[GUEST_NAME_SIZE + 128];
+	const char *hide; /* names of columns to leave out, with blanks between; NULL: none */
 	bool is_guest_dead, is_utf8;
 	bool has_palette;   /* the terminal has 256 colours */
 	char finding[192];  /* the worst finding; "": there is none */

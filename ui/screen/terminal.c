@@ -103,7 +103,7 @@ static void init_colours(struct terminal *terminal)
 	init_heat_colours(terminal, (short)ARRAY_SIZE(colours) + 1, background);
 }
 
-static void init_styles(struct terminal *terminal)
+static void init_styles(struct terminal *terminal, bool has_colours)
 {
 	attr_t *attrs = terminal->attrs;
 
@@ -118,7 +118,8 @@ static void init_styles(struct terminal *terminal)
 	attrs[STYLE_ALERT] = A_BOLD;
 	attrs[STYLE_WARN] = A_BOLD;
 	attrs[STYLE_HALT] = A_DIM;
-	init_colours(terminal);
+	if (has_colours)
+		init_colours(terminal);
 }
 
 /* A picture needs a cursor that can be placed: TERM=dumb has none. */
@@ -182,7 +183,8 @@ static void restore(void)
 		endwin();
 }
 
-int terminal_open(bool has_mouse, struct terminal **ret_terminal, struct why *why)
+int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
+		  struct why *why)
 {
 	struct terminal *terminal;
 
@@ -216,7 +218,7 @@ int terminal_open(bool has_mouse, struct terminal **ret_terminal, struct why *wh
 	typeahead(-1); /* checking for keys every few lines costs more than the lines */
 	mousemask(has_mouse ? ALL_BUTTONS : 0, NULL);
 	mouseinterval(0);
-	init_styles(terminal);
+	init_styles(terminal, has_colours);
 	*ret_terminal = terminal;
 	return 0;
 }

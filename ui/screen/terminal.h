@@ -17,7 +17,8 @@ struct terminal;
  * Opens the terminal; a kind that terminfo does not have, as xterm-256color, which is said in why.
  * Without the mouse the terminal keeps it, and selects text. -ENOTTY, -EINVAL with why.
  */
-int terminal_open(bool has_mouse, struct terminal **ret_terminal, struct why *why);
+int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
+		  struct why *why);
 
 /* Restores the terminal. NULL is fine. */
 void terminal_close(struct terminal *terminal);

@@ -24,6 +24,10 @@ void tui_find_next(struct tui *tui);
 
 /* Sorts the view by the column, also when it is shown again. */
 void tui_sort(struct tui *tui, size_t column, bool reverse);
+/* Sorts the first view, as the caller asked or as the user prefers. */
+void tui_begin_order(struct tui *tui);
+/* Writes what the screen shows to the user's file of preferences, and says where. */
+void tui_keep_preferences(struct tui *tui);
 /* Shows another tab for the same guest, and for the same vCPU if the view can show one vCPU. */
 void tui_show_view(struct tui *tui, const struct view_type *type);
 void tui_step_view(struct tui *tui, int by); /* 1: to the next tab, -1: to the one before */

@@ -259,6 +259,9 @@ static void press_char(struct tui *tui, wint_t ch)
 	case '?':
 		open_help(tui);
 		break;
+	case 'W':
+		tui_keep_preferences(tui);
+		break;
 	case '/':
 		tui_prompt_search(tui);
 		break;

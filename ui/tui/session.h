@@ -17,11 +17,11 @@
 #include "history/spans.h"
 #include "ui/screen/picture.h"
 #include "ui/screen/terminal.h"
+#include "ui/tui/preferences.h"
 #include "core/views/query.h"
 
 #define FIRST_DELAY_S 0.25 /* to the first rates after a change */
 #define WAYS_MAX 8
-#define ORDERS_MAX 16 /* more than there are views */
 #define NAME_SIZE GUEST_NAME_SIZE
 
 struct tui;
@@ -37,6 +37,8 @@ struct tui_config {
 	double delay_s;		/* 0 for a recording, which has no next sample */
 	unsigned long samples;	/* ends after so many intervals; 0: no limit */
 	bool no_mouse;		/* the terminal keeps the mouse */
+	const struct preferences *preferences; /* NULL: none */
+	bool is_sorted;		/* the query's order is asked for, whatever is preferred */
 	int signals;		/* a signalfd of INT, TERM, HUP and WINCH, which are blocked */
 };
 
@@ -76,13 +78,6 @@ struct way {
 	uint32_t guest_before;
 	struct selection selection;
 	char machine[NAME_SIZE];
-};
-
-/* Owner: way.c. By which column the user has sorted a view. */
-struct view_order {
-	const struct view_type *type;
-	size_t sort;
-	bool reverse;
 };
 
 struct ways {
@@ -158,7 +153,7 @@ struct tui {
 	struct last_seen seen;	 /* of screen.cursor */
 	char sought[NAME_SIZE];	 /* cursor.c: a row to select when it comes; "": none */
 	struct ways ways;
-	struct view_order orders[ORDERS_MAX]; /* a type of NULL ends them */
+	struct preferences preferences; /* way.c: with the orders of views */
 	prompt_fn prompt_fn;	 /* session.c */
 	struct pattern *search;	 /* prompts.c */
 	char host[NAME_SIZE];	 /* the machine's name */

@@ -331,6 +331,8 @@ int tui_run(const struct tui_config *config, struct why *why)
 		.config = *config,
 		.source = config->source,
 		.query = config->query,
+		.preferences = config->preferences ? *config->preferences :
+						     (struct preferences){ NULL },
 		.facts = *monitor_facts(config->source->monitor),
 		.sampling = {
 			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
@@ -342,7 +344,8 @@ int tui_run(const struct tui_config *config, struct why *why)
 	};
 	int err = tui.sampling.timer < 0 ?
 			  why_set(why, -errno, "no timer for the samples: %s", strerror(errno)) :
-			  terminal_open(!config->no_mouse, &tui.terminal, why);
+			  terminal_open(!config->no_mouse, !tui.preferences.is_monochrome,
+					&tui.terminal, why);
 
 	if (!err) {
 		config->query->folds_ended = config->query->tells_apart = true;
@@ -350,7 +353,8 @@ int tui_run(const struct tui_config *config, struct why *why)
 			tui_say(&tui, why->text);
 		why->text[0] = '\0';
 		tui.screen.view = &tui.view;
-		tui_sort(&tui, config->query->sort, config->query->reverse);
+		tui.screen.hide = tui.preferences.hide;
+		tui_begin_order(&tui);
 		tui.screen.has_past = config->source->past;
 		if (config->choice)
 			tui.guest.choice = *config->choice;

@@ -7,26 +7,47 @@
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
-/* The order of a view, or the entry for it. */
-static struct view_order *order_of(struct tui *tui, const struct view_type *type)
-{
-	struct view_order *order = tui->orders;
-
-	while (order->type && order->type != type)
-		order++;
-	return order;
-}
-
 void tui_sort(struct tui *tui, size_t column, bool reverse)
 {
-	*order_of(tui, tui->query->type) = (struct view_order){ tui->query->type, column, reverse };
+	*preferences_order(&tui->preferences, tui->query->type) =
+		(struct view_order){ tui->query->type, column, reverse };
 	tui->query->sort = column;
 	tui->query->reverse = reverse;
 }
 
+void tui_begin_order(struct tui *tui)
+{
+	const struct view_order *order =
+		preferences_order(&tui->preferences, tui->query->type);
+
+	if (order->type && !tui->config.is_sorted)
+		tui_sort(tui, order->sort, order->reverse);
+	else
+		tui_sort(tui, tui->query->sort, tui->query->reverse);
+}
+
+void tui_keep_preferences(struct tui *tui)
+{
+	struct preferences kept = tui->preferences;
+	const struct view_type *type = tui->query->type;
+	char path[PATH_MAX];
+	struct why why = { "" };
+
+	if (view_type_by_name(type->name) == type)
+		kept.view = type;
+	if (source_has_now(tui->source->kind))
+		kept.interval_s = tui->sampling.delay_s;
+	preferences_path(path, sizeof(path));
+	if (!path[0])
+		why_set(&why, -ENOENT, "not written: HOME is not set");
+	else if (preferences_write(&kept, path, &why) == 0)
+		why_set(&why, 0, "View, order and interval are in %s", path);
+	tui_say(tui, why.text);
+}
+
 static void begin_view(struct tui *tui, const struct view_type *type)
 {
-	const struct view_order *order = order_of(tui, type);
+	const struct view_order *order = preferences_order(&tui->preferences, type);
 
 	tui->query->type = type;
 	tui->query->sort = order->type ? order->sort : view_usual_sort(type);

@@ -398,7 +398,7 @@ static void help_fits_or_scrolls(void **state)
 
 	usual(w);
 	w->screen.page = PAGE_HELP;
-	shows(w, 80, 33,
+	shows(w, 80, 34,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
@@ -423,6 +423,7 @@ static void help_fits_or_scrolls(void **state)
 	      " j J        jump to a time (03:12), forward or back (30s)\n"
 	      " d          mark this moment; at another one, what changed since then\n"
 	      " / n        search for a name; again\n"
+	      " W          keep view, order and interval for the next start\n"
 	      " w          what makes guests slow, and what to do\n"
 	      " arrows     move, as do PgUp, PgDn, Home, End; Esc lets go of the row\n"
 	      "\n"
@@ -467,7 +468,7 @@ static void help_fits_or_scrolls(void **state)
 	      "  quit\n"
 	      "arrows: more  other\n");
 	w->screen.page_top = 1000;
-	picture(w, 80, 33);
+	picture(w, 80, 34);
 	assert_int_equal(w->screen.page_top, 0);
 }
 

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the screen remembers: the file of preferences, its wrong lines, and the key that writes it.
+. tests/lib.sh
+need_screen
+
+amd=tests/sysroot/amd
+file=$XDG_CONFIG_HOME/kvmtop/config
+
+# start OPTION...: until rates are there.
+start() {
+	screen_start 120 24 "exec $KVMTOP --sysroot $amd -s 25 $* 2>$TMP/errors"
+	screen_wait '[0-9]/s |[a-z)] +[0-9]+$'
+}
+
+lacks() {
+	! grep -q -e "$1" "$2"
+}
+
+# ---- written by W
+
+start --view events
+screen_keys '<' '<' R W
+screen_has "View, order and interval are in .*/kvmtop/config" "W says where it wrote"
+is "$(cat "$file")" "view = events
+sort = events:-total
+interval = 25" "view, order and interval are in the file"
+is "$(stat -c %a "$XDG_CONFIG_HOME/kvmtop")" 700 "the folder is the user's own"
+screen_keys q
+screen_status >/dev/null
+
+# ---- read at the start
+
+screen_start 120 24 "exec $KVMTOP --sysroot $amd"
+screen_has ' 25(\.0)? ?s' "the interval is the file's"
+screen_has 'Event .*Total' "the view is the file's"
+screen_keys '2'
+screen_has 'Guest Name' "another view"
+screen_keys 'W'
+screen_has 'View, order' "is written, too"
+is "$(sed -n 1p "$file")" "view = guests" "in the place of the old line"
+is "$(sed -n 's/ guests.*//; /^sort/p' "$file")" "sort = events:-total" "the old order stays"
+screen_stop
+
+# ---- the command line overrides it, columns are hidden, lines that are wrong are named
+
+cat >"$file" <<-'EOF'
+	# mine
+	view = guests
+	colour = red
+	hide = total share
+	interval = never
+EOF
+start --view events
+screen_shot >"$TMP/picture"
+like "$(cat "$TMP/picture")" 'kvm_exit' "--view overrides the file"
+check "the hidden columns are not there" lacks '%Total' "$TMP/picture"
+screen_keys W
+screen_has "View, order" "W writes again"
+is "$(sed '/^sort\|^interval/d' "$file")" "# mine
+view = events
+colour = red
+hide = total share" "comments and other lines stay"
+screen_stop
+is "$(cat "$TMP/errors")" "kvmtop: $file: line 3: \"colour\": no such name; kvmtop-screen(7) lists \
+them; the line is skipped
+kvmtop: $file: line 5: interval: \"never\": not a number of seconds from 0.1 to 86400; the line is \
+skipped" "wrong lines are named once"
+
+# ---- for scripts nothing changes but thresholds
+
+echo 'hide = total share
+view = exits
+sort = events:-total' >"$file"
+"$KVMTOP" --sysroot $amd -1 --view events >"$TMP/with"
+XDG_CONFIG_HOME=$TMP/none "$KVMTOP" --sysroot $amd -1 --view events >"$TMP/without"
+check "there are rows" grep -q kvm_exit "$TMP/with"
+same_files "$TMP/with" "$TMP/without" "-1 prints the same"
+echo "thresholds = $TMP/missing" >"$file"
+fails=$("$KVMTOP" --sysroot $amd -1 --csv 2>&1)
+like "$fails" "$TMP/missing: No such file" "thresholds are read"
+
+# ---- the machine's file, the user's after it, then the command line
+
+cp -a $amd "$TMP/machine"
+mkdir -p "$TMP/machine/etc/kvmtop"
+printf 'view = events\ninterval = 17\nmonochrome = yes\n' >"$TMP/machine/etc/kvmtop/config"
+rm "$file"
+screen_start 120 24 "exec $KVMTOP --sysroot $TMP/machine"
+screen_has ' 17(\.0)? ?s' "the interval is the machine's"
+screen_has 'Event .*Total' "the view is the machine's"
+screen_shot -e >"$TMP/picture"
+check "there are no colours" lacks "$(printf '\033')\[[0-9;]*3[0-7]m" "$TMP/picture"
+echo 'interval = 19
+monochrome = no' >"$file"
+screen_start 120 24 "exec $KVMTOP --sysroot $TMP/machine"
+screen_has ' 19(\.0)? ?s' "the user's file is after it"
+screen_has 'Event .*Total' "what it does not say stays"
+screen_shot -e >"$TMP/picture"
+check "there are colours" grep -q "$(printf '\033')\[[0-9;]*3[0-7]m" "$TMP/picture"
+
+# ---- a file that cannot be written
+
+rm -r "$XDG_CONFIG_HOME"
+: >"$XDG_CONFIG_HOME"
+start
+screen_keys W
+screen_has "kvmtop/config: .*[Nn]ot a directory" "W says why it cannot write"
+screen_stop
+screen_start 120 24 "unset HOME XDG_CONFIG_HOME; exec $KVMTOP --sysroot $amd -s 25"
+screen_wait 'h help'
+screen_keys W
+screen_has "not written: HOME is not set" "without a home it says so"
+
+done_testing

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The file of preferences: its lines, wrong lines, and what is written into it. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/read.h"
+#include "core/views/query.h"
+#include "ui/tui/preferences.h"
+
+static char wrongs[8][512];
+static size_t nr_wrongs;
+
+static void count_wrong(const struct why *why)
+{
+	assert_true(nr_wrongs < 8);
+	snprintf(wrongs[nr_wrongs++], sizeof(wrongs[0]), "%s", why->text);
+}
+
+static struct preferences parse(const char *text)
+{
+	struct preferences preferences = { NULL };
+
+	nr_wrongs = 0;
+	preferences_parse(&preferences, text, "F", count_wrong);
+	return preferences;
+}
+
+static void test_lines(void **state)
+{
+	const struct view_type *guests = view_type_by_name("guests");
+	struct preferences preferences = parse("# ours\n\nview=guests # first\n"
+					       "sort = guests:pid, events:-total\n"
+					       "interval = 0.5\nhide = hist,history\n"
+					       "monochrome = yes\nthresholds = /a/b c\n");
+	const struct view_order *order = preferences_order(&preferences, guests);
+
+	(void)state;
+	assert_int_equal(nr_wrongs, 0);
+	assert_ptr_equal(preferences.view, guests);
+	assert_ptr_equal(order->type, guests);
+	assert_int_equal(order->sort, view_column_by_id(guests, "pid"));
+	assert_false(order->reverse);
+	order = preferences_order(&preferences, view_type_by_name("events"));
+	assert_int_equal(order->sort, view_column_by_id(order->type, "total"));
+	assert_true(order->reverse);
+	assert_true(preferences.interval_s == 0.5);
+	assert_string_equal(preferences.hide, "hist history");
+	assert_true(preferences.is_monochrome);
+	assert_string_equal(preferences.thresholds, "/a/b c");
+}
+
+static void test_later_lines_win(void **state)
+{
+	struct preferences preferences = parse("interval = 5\nmonochrome = yes\nview = exits\n");
+
+	(void)state;
+	preferences_parse(&preferences, "interval = 7\nmonochrome = no\n", "G", count_wrong);
+	assert_true(preferences.interval_s == 7);
+	assert_false(preferences.is_monochrome);
+	assert_ptr_equal(preferences.view, view_type_by_name("exits"));
+}
+
+static void test_wrong_lines(void **state)
+{
+	static const char *const lines[][2] = {
+		{ "view", "\"view\": not \"name = value\"" },
+		{ "views = guests", "\"views\": no such name; kvmtop-screen(7) lists them" },
+		{ "sort = guests", "sort: \"guests\": not VIEW:COLUMN" },
+		{ "hide = total nonsense", "hide: \"nonsense\": no such column; names are as for "
+					   "--sort, or hist, history" },
+		{ "monochrome = 1", "monochrome: \"1\": neither yes nor no" },
+		{ "thresholds = a", "thresholds: \"a\": not the path of a file from / on" },
+	};
+	const struct preferences nothing = { NULL };
+	char text[128], expected[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct preferences preferences;
+
+		snprintf(text, sizeof(text), "#\n%s\n", lines[i][0]);
+		preferences = parse(text);
+		snprintf(expected, sizeof(expected), "F: line 2: %s; the line is skipped",
+			 lines[i][1]);
+		assert_int_equal(nr_wrongs, 1);
+		assert_string_equal(wrongs[0], expected);
+		assert_memory_equal(&preferences, &nothing, sizeof(nothing));
+	}
+}
+
+/* A bad word leaves the whole line out, and the lines after it are read. */
+static void test_goes_on(void **state)
+{
+	struct preferences preferences =
+		parse("view = nonsense\nsort = guests:pid guests:nonsense\ninterval = 0\n"
+		      "interval = 2\n");
+
+	(void)state;
+	assert_int_equal(nr_wrongs, 3);
+	assert_null(preferences.view);
+	assert_null(preferences.orders[0].type);
+	assert_true(preferences.interval_s == 2);
+}
+
+static void test_write(void **state)
+{
+	static const char before[] = "# mine\nview = exits\nhide = total\nview = host\nfuture = 1";
+	char folder[] = "/tmp/kvmtop-test.XXXXXX", path[64], *text;
+	struct preferences preferences = parse("view = guests\nsort = guests:-pid\n"
+					       "interval = 0.1\n");
+	struct why why = { "" };
+	size_t size;
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/file", folder);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(before, file);
+	fclose(file);
+	for (int i = 0; i < 2; i++) { /* the second time changes nothing */
+		assert_int_equal(preferences_write(&preferences, path, &why), 0);
+		assert_int_equal(read_whole(path, 4096, &text, &size), 0);
+		assert_string_equal(text, "# mine\nview = guests\nhide = total\nfuture = 1\n"
+					  "sort = guests:-pid\ninterval = 0.1\n");
+		free(text);
+	}
+	unlink(path);
+	rmdir(folder);
+}
+
+static void test_path(void **state)
+{
+	char path[64];
+
+	(void)state;
+	setenv("HOME", "/home/a", 1);
+	setenv("XDG_CONFIG_HOME", "/c", 1);
+	preferences_path(path, sizeof(path));
+	assert_string_equal(path, "/c/kvmtop/config");
+	unsetenv("XDG_CONFIG_HOME");
+	preferences_path(path, sizeof(path));
+	assert_string_equal(path, "/home/a/.config/kvmtop/config");
+	unsetenv("HOME");
+	preferences_path(path, sizeof(path));
+	assert_string_equal(path, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),	    cmocka_unit_test(test_later_lines_win),
+		cmocka_unit_test(test_wrong_lines), cmocka_unit_test(test_goes_on),
+		cmocka_unit_test(test_write),	    cmocka_unit_test(test_path),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and writes the file of preferences: one table has its names. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/array.h"
+#include "lib/assignment.h"
+#include "lib/delay.h"
+#include "lib/read.h"
+#include "lib/whole_file.h"
+#include "lib/xalloc.h"
+#include "ui/tui/preferences.h"
+
+#define FILE_MAX (64u << 10)
+#define SEPARATORS " \t,"
+
+struct view_order *preferences_order(struct preferences *preferences, const struct view_type *type)
+{
+	struct view_order *order = preferences->orders;
+
+	while (order->type && order->type != type)
+		order++;
+	return order;
+}
+
+/* ---- values ---- */
+
+static int read_view(struct preferences *preferences, char *text, struct why *why)
+{
+	return view_type_find(text, &preferences->view, why);
+}
+
+static void write_view(const struct preferences *preferences, FILE *file)
+{
+	if (preferences->view)
+		fprintf(file, "view = %s\n", preferences->view->name);
+}
+
+/* "guests:rate events:-total": a "-" reverses the order. */
+static int read_sort(struct preferences *preferences, char *text, struct why *why)
+{
+	struct preferences sorted = *preferences;
+	char *word;
+
+	while ((word = strsep(&text, SEPARATORS))) {
+		struct view_order order = { NULL };
+		char *column = strchr(word, ':');
+		int err;
+
+		if (!*word)
+			continue;
+		if (!column)
+			return why_set(why, -EINVAL, "\"%s\": not VIEW:COLUMN", word);
+		*column++ = '\0';
+		order.reverse = *column == '-';
+		err = view_type_find(word, &order.type, why);
+		if (!err)
+			err = view_column_find(order.type, column + order.reverse, false,
+					       &order.sort, why);
+		if (err)
+			return err;
+		*preferences_order(&sorted, order.type) = order;
+	}
+	*preferences = sorted;
+	return 0;
+}
+
+/* Orders of views that are no tabs are not kept. */
+static void write_sort(const struct preferences *preferences, FILE *file)
+{
+	const char *begin = "sort = ";
+
+	for (const struct view_order *order = preferences->orders; order->type; order++) {
+		if (view_type_by_name(order->type->name) != order->type)
+			continue;
+		fprintf(file, "%s%s:%s%s", begin, order->type->name, order->reverse ? "-" : "",
+			column_name(&order->type->columns[order->sort]));
+		begin = " ";
+	}
+	if (*begin == ' ')
+		fputc('\n', file);
+}
+
+static int read_interval(struct preferences *preferences, char *text, struct why *why)
+{
+	return seconds_parse(text, DELAY_MAX_S, &preferences->interval_s, why);
+}
+
+static void write_interval(const struct preferences *preferences, FILE *file)
+{
+	if (preferences->interval_s > 0)
+		fprintf(file, "interval = %.10g\n", preferences->interval_s);
+}
+
+static bool is_column(const char *name)
+{
+	for (size_t i = COL_NONE + 1; i < COLUMNS; i++) {
+		if (column_dictionary[i].name && strcmp(column_dictionary[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int read_hide(struct preferences *preferences, char *text, struct why *why)
+{
+	char hide[sizeof(preferences->hide)] = "", *word;
+
+	while ((word = strsep(&text, SEPARATORS))) {
+		size_t len = strlen(hide);
+
+		if (!*word)
+			continue;
+		if (!is_column(word))
+			return why_set(why, -EINVAL, "\"%s\": no such column; names are as for "
+				       "--sort, or hist, history", word);
+		if ((size_t)snprintf(hide + len, sizeof(hide) - len, "%s%s", len ? " " : "",
+				     word) >= sizeof(hide) - len)
+			return why_set(why, -EINVAL, "more names than fit %zu characters",
+				       sizeof(hide) - 1);
+	}
+	memcpy(preferences->hide, hide, sizeof(hide));
+	return 0;
+}
+
+static int read_monochrome(struct preferences *preferences, char *text, struct why *why)
+{
+	bool is_yes = strcmp(text, "yes") == 0;
+
+	if (!is_yes && strcmp(text, "no") != 0)
+		return why_set(why, -EINVAL, "\"%s\": neither yes nor no", text);
+	preferences->is_monochrome = is_yes;
+	return 0;
+}
+
+static int read_thresholds(struct preferences *preferences, char *text, struct why *why)
+{
+	if (*text != '/' || strlen(text) >= sizeof(preferences->thresholds))
+		return why_set(why, -EINVAL, "\"%s\": not the path of a file from / on", text);
+	strcpy(preferences->thresholds, text);
+	return 0;
+}
+
+static const struct preference {
+	const char *name;
+	int (*read)(struct preferences *preferences, char *text, struct why *why);
+	/* The line; NULL: only people write it. */
+	void (*write)(const struct preferences *preferences, FILE *file);
+} table[] = {
+	{ "view", read_view, write_view },
+	{ "sort", read_sort, write_sort },
+	{ "interval", read_interval, write_interval },
+	{ "hide", read_hide, NULL },
+	{ "monochrome", read_monochrome, NULL },
+	{ "thresholds", read_thresholds, NULL },
+};
+
+/* ---- files ---- */
+
+/* The row of a line, which is cut; NULL with why, which is empty for a line without a name. */
+static const struct preference *find(char *line, char **ret_value, struct why *why)
+{
+	char *name;
+
+	if (assignment_parse(line, &name, ret_value, why) <= 0)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		if (strcmp(table[i].name, name) == 0)
+			return &table[i];
+	}
+	why_set(why, -EINVAL, "\"%s\": no such name; kvmtop-screen(7) lists them", name);
+	return NULL;
+}
+
+void preferences_parse(struct preferences *preferences, const char *text, const char *path,
+		       void (*wrong)(const struct why *why))
+{
+	char *copy = xstrdup(text), *rest = copy, *line, *value;
+
+	for (unsigned int number = 1; (line = strsep(&rest, "\n")); number++) {
+		struct why what = { "" }, why;
+		const struct preference *row = find(line, &value, &what);
+
+		if (row ? row->read(preferences, value, &what) == 0 : !what.text[0])
+			continue;
+		why_set(&why, 0, "%s: line %u: %s%s%s; the line is skipped", path, number,
+			row ? row->name : "", row ? ": " : "", what.text);
+		wrong(&why);
+	}
+	free(copy);
+}
+
+void preferences_read(struct preferences *preferences, const char *path,
+		      void (*wrong)(const struct why *why))
+{
+	char *text = NULL;
+	size_t size;
+	struct why why;
+	int err = read_whole(path, FILE_MAX, &text, &size);
+
+	if (!err)
+		preferences_parse(preferences, text, path, wrong);
+	if (err && err != -ENOENT && err != -ENOTDIR) {
+		why_set(&why, err, "%s: %s; the file is skipped", path, strerror(-err));
+		wrong(&why);
+	}
+	free(text);
+}
+
+/* Each line that the screen writes is in the place of its first old line, or at the end. */
+static void write_lines(const struct preferences *preferences, char *text, FILE *file)
+{
+	bool is_written[ARRAY_SIZE(table)] = { false };
+	char *rest = text, *line, *value;
+
+	while ((line = strsep(&rest, "\n")) && (rest || *line)) {
+		char *copy = xstrdup(line);
+		const struct preference *row = find(copy, &value, &(struct why){ "" });
+
+		if (!row || !row->write)
+			fprintf(file, "%s\n", line);
+		else if (!is_written[row - table])
+			row->write(preferences, file);
+		if (row)
+			is_written[row - table] = true;
+		free(copy);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		if (table[i].write && !is_written[i])
+			table[i].write(preferences, file);
+	}
+}
+
+/* Makes the folder of the file, and the folder of this; what fails is said when the file opens. */
+static void make_folders(const char *path)
+{
+	char *folder = xstrdup(path), *end = strrchr(folder, '/');
+
+	*end = '\0';
+	end = strrchr(folder, '/');
+	if (end > folder) {
+		*end = '\0';
+		(void)mkdir(folder, 0700);
+		*end = '/';
+	}
+	(void)mkdir(folder, 0700);
+	free(folder);
+}
+
+int preferences_write(const struct preferences *preferences, const char *path, struct why *why)
+{
+	struct whole_file whole = { .file = NULL };
+	char *text = NULL;
+	size_t size;
+	int err;
+
+	make_folders(path);
+	err = read_whole(path, FILE_MAX, &text, &size);
+	if (err && err != -ENOENT)
+		return why_set(why, err, "%s: %s", path, strerror(-err));
+	if (err)
+		text = xstrdup("");
+	err = whole_file_open(&whole, path, why);
+	if (!err) {
+		write_lines(preferences, text, whole.file);
+		err = whole_file_keep(&whole);
+		if (err)
+			why_set(why, err, "%s: %s", path, strerror(-err));
+	}
+	free(text);
+	return err;
+}
+
+void preferences_path(char *ret_path, size_t size)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+	*ret_path = '\0';
+	if (config && *config == '/')
+		snprintf(ret_path, size, "%s/kvmtop/config", config);
+	else if (home && *home == '/')
+		snprintf(ret_path, size, "%s/.config/kvmtop/config", home);
+}

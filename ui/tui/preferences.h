@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * preferences - what the screen remembers from one start to the next: a file of assignments.
+ *
+ * The machine's file is read first, then the user's; the command line overrides both. All but the
+ * thresholds is about the screen only.
+ */
+#ifndef KVMTOP_UI_TUI_PREFERENCES_H
+#define KVMTOP_UI_TUI_PREFERENCES_H
+
+#include <limits.h>
+
+#include "core/views/view.h"
+
+#define PREFERENCES_FILE "/etc/kvmtop/config"
+#define ORDERS_MAX 16 /* more than there are views */
+
+/* By which column a view is sorted. */
+struct view_order {
+	const struct view_type *type;
+	size_t sort;
+	bool reverse;
+};
+
+/* Zero-initialised: nothing is preferred. */
+struct preferences {
+	const struct view_type *view;	      /* the first one; NULL: the usual one */
+	struct view_order orders[ORDERS_MAX]; /* a type of NULL ends them */
+	double interval_s;		      /* 0: the usual one */
+	char hide[256];			      /* names of columns, with blanks between them */
+	bool is_monochrome;
+	char thresholds[PATH_MAX]; /* the file, as --thresholds; "": the usual one */
+};
+
+/* The order of a view, or the entry for it, which has no type. */
+struct view_order *preferences_order(struct preferences *preferences, const struct view_type *type);
+
+/* Takes the lines of text; of a wrong line, which changes nothing, calls wrong. path: for why. */
+void preferences_parse(struct preferences *preferences, const char *text, const char *path,
+		       void (*wrong)(const struct why *why));
+
+/* The same of a file, which may be absent. */
+void preferences_read(struct preferences *preferences, const char *path,
+		      void (*wrong)(const struct why *why));
+
+/*
+ * Writes view, orders and interval into the file, and makes its folder if it is missing. All other
+ * lines stay. 0, or -errno with why.
+ */
+int preferences_write(const struct preferences *preferences, const char *path, struct why *why);
+
+/* The path of the user's file; "": the environment has no home. */
+void preferences_path(char *ret_path, size_t size);
+
+#endif
