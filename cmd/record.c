@@ -203,8 +203,7 @@ static int loop(struct run *run, struct why *why)
 	while (!err && !has_ended(run)) {
 		poll(fds, nr + 1, wait_ms(run));
 		err = ring_drain(run->ring, why);
-		if (!err)
-			err = thread_log_drain(&run->thread_log);
+		thread_log_drain(&run->thread_log);
 		if (clock_now_ns() >= next_ns) {
 			print_progress(run);
 			look_at_guests(run, NULL); /* names only */
@@ -363,11 +362,9 @@ static int finish(struct run *run, struct why *why)
 			       error.text[0] ? error.text : strerror(-run->cut), remedy(run->cut));
 	}
 	look_at_guests(run, NULL);
-	err = thread_log_drain(&run->thread_log);
-	if (!err)
-		err = guest_log_add_threads(run->guest_log, &run->thread_log);
-	if (!err)
-		err = dat_write(run->ring, run->guest_log, run->output, &given_up, &error);
+	thread_log_drain(&run->thread_log);
+	guest_log_add_threads(run->guest_log, &run->thread_log);
+	err = dat_write(run->ring, run->guest_log, run->output, &given_up, &error);
 	/* A network file system may report a full disk only here. */
 	if (close(run->output) < 0 && !err)
 		err = why_set(&error, -errno, "the file cannot be written: %s", strerror(errno));

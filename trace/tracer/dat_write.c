@@ -12,6 +12,7 @@
 
 #include <tracefs.h>
 
+#include "lib/xalloc.h"
 #include "trace/recording/dat/dat.h"
 #include "trace/tracer/dat_write.h"
 
@@ -97,11 +98,9 @@ static int put_systems(FILE *out, const struct ring *ring)
 {
 	size_t nr, nr_systems = 0;
 	const struct ring_event *events = ring_events(ring, &nr);
-	struct ring_event *sorted = calloc(nr + 1, sizeof(*sorted));
+	struct ring_event *sorted = xcalloc(nr, sizeof(*sorted));
 	int err = 0;
 
-	if (!sorted)
-		return -ENOMEM;
 	memcpy(sorted, events, nr * sizeof(*sorted));
 	qsort(sorted, nr, sizeof(*sorted), compare_events);
 	for (size_t i = 0; i < nr; i += system_length(sorted + i, nr - i))
@@ -235,11 +234,13 @@ static int head_new(struct dat_writer *dat, struct ring *ring, const struct gues
 	int err;
 
 	if (!out)
-		return -ENOMEM;
+		out_of_memory();
 	err = put_header(out, ring, log, (uint32_t)dat->nr);
 	for (size_t i = 0; i < dat->nr; i++)
 		fwrite(&nowhere, sizeof(nowhere), 1, out);
-	return fclose(out) == 0 ? err : -ENOMEM;
+	if (fclose(out) != 0)
+		out_of_memory();
+	return err;
 }
 
 static uint64_t first_page(const struct dat_writer *dat)
@@ -299,12 +300,10 @@ static uint64_t move_pages(struct dat_writer *dat, struct cpu_pages *table)
 static int dat_put(struct dat_writer *dat)
 {
 	size_t table_bytes = dat->nr * sizeof(struct cpu_pages);
-	struct cpu_pages *table = malloc(table_bytes);
+	struct cpu_pages *table = xmalloc(table_bytes);
 	uint64_t end;
 	int err;
 
-	if (!table)
-		return -ENOMEM;
 	keep_limit(dat);
 	err = ftruncate(dat->fd, 0) < 0 ? -errno : head_write(dat, 0);
 	if (!err) {

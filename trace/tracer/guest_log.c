@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Copies guests from the inventory, which forgets guests that have ended. */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +20,9 @@ struct guest_log {
 
 struct guest_log *guest_log_new(const struct env *env)
 {
-	struct guest_log *log = calloc(1, sizeof(*log));
+	struct guest_log *log = xcalloc(1, sizeof(*log));
 
-	if (log && !(log->inventory = guests_new(env))) {
-		free(log);
-		log = NULL;
-	}
+	log->inventory = guests_new(env);
 	return log;
 }
 
@@ -54,34 +50,29 @@ static struct logged_guest *get(struct guest_log *log, uint32_t id)
 	return &log->list[log->nr++];
 }
 
-static int grow(struct logged_guest *copy, size_t nr)
+static void grow(struct logged_guest *copy, size_t nr)
 {
 	array_grow(&copy->tids, &copy->tids_room, nr);
 	while (copy->nr_vcpus < nr)
 		copy->tids[copy->nr_vcpus++] = -1;
-	return 0;
 }
 
 /* Two VMs in one process have the same vCPU numbers: the first VM's thread is kept. */
-static int keep(struct guest_log *log, const struct guest *guest)
+static void keep(struct guest_log *log, const struct guest *guest)
 {
 	struct logged_guest *copy = get(log, guest->id);
-	int err = copy ? 0 : -ENOMEM;
 
-	if (err)
-		return err;
 	memcpy(copy->name, guest->name, sizeof(copy->name));
 	copy->pid = guest->pid;
-	for (size_t i = 0; !err && i < guest->nr_vcpus; i++) {
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
 		const struct vcpu *vcpu = &guest->vcpus[i];
 
 		if (vcpu->index < 0 || vcpu->index >= VCPUS_MAX)
 			continue;
-		err = grow(copy, (size_t)vcpu->index + 1);
-		if (!err && vcpu->tid > 0 && copy->tids[vcpu->index] < 0)
+		grow(copy, (size_t)vcpu->index + 1);
+		if (vcpu->tid > 0 && copy->tids[vcpu->index] < 0)
 			copy->tids[vcpu->index] = vcpu->tid;
 	}
-	return err;
 }
 
 int guest_log_refresh(struct guest_log *log, struct why *why)
@@ -92,10 +83,10 @@ int guest_log_refresh(struct guest_log *log, struct why *why)
 
 	if (err || generation == log->generation)
 		return err;
-	for (size_t i = 0; !err && (guest = guests_at(log->inventory, i)); i++)
-		err = keep(log, guest);
+	for (size_t i = 0; (guest = guests_at(log->inventory, i)); i++)
+		keep(log, guest);
 	log->generation = generation;
-	return err;
+	return 0;
 }
 
 static bool is_vcpu(const struct logged_guest *guest, pid_t tid)
@@ -107,7 +98,7 @@ static bool is_vcpu(const struct logged_guest *guest, pid_t tid)
 	return false;
 }
 
-static int add_thread(struct guest_log *log, pid_t tid, pid_t pid)
+static void add_thread(struct guest_log *log, pid_t tid, pid_t pid)
 {
 	for (size_t i = 0; i < log->nr; i++) {
 		struct logged_guest *guest = &log->list[i];
@@ -117,16 +108,12 @@ static int add_thread(struct guest_log *log, pid_t tid, pid_t pid)
 		array_grow(&guest->others, &guest->others_room, guest->nr_others + 1);
 		guest->others[guest->nr_others++] = tid;
 	}
-	return 0;
 }
 
-int guest_log_add_threads(struct guest_log *log, const struct thread_log *threads)
+void guest_log_add_threads(struct guest_log *log, const struct thread_log *threads)
 {
-	int err = 0;
-
-	for (size_t i = 0; !err && i < threads->nr; i++)
-		err = add_thread(log, threads->list[i].tid, threads->list[i].pid);
-	return err;
+	for (size_t i = 0; i < threads->nr; i++)
+		add_thread(log, threads->list[i].tid, threads->list[i].pid);
 }
 
 const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i)

@@ -26,7 +26,7 @@ struct logged_guest {
 
 struct guest_log;
 
-/* env must outlive the log. NULL: no memory. */
+/* env must outlive the log. */
 struct guest_log *guest_log_new(const struct env *env);
 void guest_log_free(struct guest_log *log); /* takes NULL */
 
@@ -35,9 +35,9 @@ int guest_log_refresh(struct guest_log *log, struct why *why);
 
 /*
  * Adds the threads of the guests' processes. A vCPU's thread that began and ended between two
- * refreshes is among them. 0 or -ENOMEM.
+ * refreshes is among them.
  */
-int guest_log_add_threads(struct guest_log *log, const struct thread_log *threads);
+void guest_log_add_threads(struct guest_log *log, const struct thread_log *threads);
 
 /* The i-th guest in the log; NULL past the end. */
 const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i);

@@ -154,37 +154,28 @@ static bool has_event(const struct ring *ring, const char *system, const char *n
 	return false;
 }
 
-static int list_event(struct ring *ring, const char *system, const char *name)
+static void list_event(struct ring *ring, const char *system, const char *name)
 {
-	struct ring_event event = { NULL, NULL };
-
 	array_grow(&ring->events, &ring->events_room, ring->nr_events + 1);
-	event.system = strdup(system);
-	event.name = strdup(name);
-	if (!event.system || !event.name) {
-		free(event.system);
-		free(event.name);
-		return -ENOMEM;
-	}
-	ring->events[ring->nr_events++] = event;
-	return 0;
+	ring->events[ring->nr_events++] = (struct ring_event){
+		.system = xstrdup(system),
+		.name = xstrdup(name),
+	};
 }
 
 static int add_event(struct ring *ring, const char *system, const char *name, const char *filter,
 		     struct why *why)
 {
-	int err;
-
 	if (filter && tracefs_event_file_write(ring->instance, system, name, "filter", filter) < 0)
 		return filter_error(ring, name, filter, why);
 	if (has_event(ring, system, name))
 		return 0;
-	err = list_event(ring, system, name);
+	list_event(ring, system, name);
 	errno = 0;
-	if (!err && tracefs_event_enable(ring->instance, system, name) < 0)
-		err = why_set(why, errno ? -errno : -EIO, "cannot record %s: %s", name,
-			      strerror(errno ? errno : EIO));
-	return err;
+	if (tracefs_event_enable(ring->instance, system, name) < 0)
+		return why_set(why, errno ? -errno : -EIO, "cannot record %s: %s", name,
+			       strerror(errno ? errno : EIO));
+	return 0;
 }
 
 /* pattern: "kvm_exit" or "kvm:kvm_exit", with shell wildcards. NULL: all systems but kvmmmu. */
@@ -295,11 +286,9 @@ static int cpus_open(struct ring *ring, const struct ring_config *config, struct
 	raise_limit();
 	ring->bytes_max = file_limit();
 	ring->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	ring->page = malloc(ring->page_bytes);
-	ring->raw = calloc(nr, sizeof(*ring->raw));
-	ring->pages = calloc(nr, sizeof(*ring->pages));
-	if (!ring->page || !ring->raw || !ring->pages)
-		return -ENOMEM;
+	ring->page = xmalloc(ring->page_bytes);
+	ring->raw = xcalloc(nr, sizeof(*ring->raw));
+	ring->pages = xcalloc(nr, sizeof(*ring->pages));
 	ring->nr_cpus = nr;
 	for (size_t i = 0; i < nr; i++)
 		ring->raw[i] = ring->pages[i].file = -1;
@@ -314,15 +303,13 @@ static int cpus_open(struct ring *ring, const struct ring_config *config, struct
 
 int ring_new(const struct ring_config *config, struct ring **ret_ring, struct why *why)
 {
-	struct ring *ring = calloc(1, sizeof(*ring));
+	struct ring *ring = xcalloc(1, sizeof(*ring));
 	int err;
 
-	if (!ring)
-		return -ENOMEM;
 	ring->hold = ring->pipe[0] = ring->pipe[1] = -1;
-	err = tracefs_set_tracing_dir((char *)(uintptr_t)config->tracefs) ? -ENOMEM : 0;
-	if (!err)
-		err = instance_new(ring, why);
+	if (tracefs_set_tracing_dir((char *)(uintptr_t)config->tracefs) < 0)
+		out_of_memory(); /* it copies the path, and no more */
+	err = instance_new(ring, why);
 	if (!err)
 		err = settings(ring, config, why);
 	if (!err)

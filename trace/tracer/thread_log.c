@@ -73,30 +73,27 @@ void thread_log_release(struct thread_log *log)
 	*log = (struct thread_log){ .socket = -1 };
 }
 
-static int take_message(struct thread_log *log, const uint8_t *bytes, size_t size)
+static void take_message(struct thread_log *log, const uint8_t *bytes, size_t size)
 {
 	const size_t at = NLMSG_HDRLEN + sizeof(struct cn_msg);
 	struct proc_event event = { 0 };
 	struct begun_thread thread;
 
 	if (size < at + offsetof(struct proc_event, event_data) + sizeof(event.event_data.fork))
-		return 0;
+		return;
 	memcpy(&event, bytes + at, size - at < sizeof(event) ? size - at : sizeof(event));
 	thread.tid = event.event_data.fork.child_pid;
 	thread.pid = event.event_data.fork.child_tgid;
 	/* A new process is no thread of a guest. */
 	if (event.what != PROC_EVENT_FORK || thread.tid == thread.pid || log->nr == THREADS_MAX)
-		return 0;
+		return;
 	array_grow(&log->list, &log->room, log->nr + 1);
 	log->list[log->nr++] = thread;
-	return 0;
 }
 
-int thread_log_drain(struct thread_log *log)
+void thread_log_drain(struct thread_log *log)
 {
-	int err = 0;
-
-	while (!err && log->socket >= 0) {
+	while (log->socket >= 0) {
 		struct sockaddr_nl from = { 0 };
 		socklen_t from_size = sizeof(from);
 		uint8_t bytes[MESSAGE_MAX];
@@ -108,7 +105,6 @@ int thread_log_drain(struct thread_log *log)
 		if (size <= 0)
 			break;
 		if (from.nl_pid == 0) /* the kernel, and no other program */
-			err = take_message(log, bytes, (size_t)size);
+			take_message(log, bytes, (size_t)size);
 	}
-	return err;
 }

@@ -26,7 +26,7 @@ struct thread_log {
 int thread_log_init(struct thread_log *log);
 void thread_log_release(struct thread_log *log);
 
-/* Takes the messages since the last call: 0 or -ENOMEM. To be called every 100 ms or sooner. */
-int thread_log_drain(struct thread_log *log);
+/* Takes the messages since the last call. To be called every 100 ms or sooner. */
+void thread_log_drain(struct thread_log *log);
 
 #endif
