@@ -86,7 +86,9 @@ static int print_record(struct run *run, const struct rules_record *record)
 		return 0;
 	}
 	ppc_print(&values, stdout);
-	return run->options->statistics ? ppc_counts_add(&run->counts, &values) : 0;
+	if (run->options->statistics)
+		ppc_counts_add(&run->counts, &values);
+	return 0;
 }
 
 /* Shows progress only if the output goes to a file: else both would be on the terminal. */

@@ -188,41 +188,38 @@ struct ppc_count {
 	UT_hash_handle hh;
 };
 
-static int count(struct ppc_count **table, const char *name)
+static void count(struct ppc_count **table, const char *name)
 {
 	struct ppc_count *found;
 
 	HASH_FIND_STR(*table, name, found);
 	if (found) {
 		found->nr++;
-		return 0;
+		return;
 	}
-	found = calloc(1, sizeof(*found));
-	if (!found)
-		return -ENOMEM;
+	found = xcalloc(1, sizeof(*found));
 	snprintf(found->name, sizeof(found->name), "%s", name);
 	found->nr = 1;
 	HASH_ADD_STR(*table, name, found);
-	return 0;
 }
 
-int ppc_counts_add(struct ppc_counts *counts, const struct rules_values *values)
+void ppc_counts_add(struct ppc_counts *counts, const struct rules_values *values)
 {
 	uint32_t instruction = (uint32_t)values->record->words[0];
 	enum ppc_table table = operand_table(instruction);
 	const char *name = mnemonic(instruction);
 	char with_operand[NAME_SIZE];
-	int err = count(&counts->tables[PPC_MNEMONIC], name);
 
-	if (err || table == PPC_MNEMONIC)
-		return err;
+	count(&counts->tables[PPC_MNEMONIC], name);
+	if (table == PPC_MNEMONIC)
+		return;
 	if (table == PPC_DCR)
 		snprintf(with_operand, sizeof(with_operand), "%s-%04" PRIX32, name,
 			 register_number(instruction));
 	else
 		snprintf(with_operand, sizeof(with_operand), "%s-%s", name,
 			 table == PPC_SPR ? register_name(instruction) : tlb_word(instruction));
-	return count(&counts->tables[table], with_operand);
+	count(&counts->tables[table], with_operand);
 }
 
 static int compare_counts(const struct ppc_count *a, const struct ppc_count *b)

@@ -27,8 +27,7 @@ struct ppc_counts {
 	struct ppc_count *tables[NR_PPC_TABLES];
 };
 
-/* 0 or -ENOMEM. */
-int ppc_counts_add(struct ppc_counts *counts, const struct rules_values *values);
+void ppc_counts_add(struct ppc_counts *counts, const struct rules_values *values);
 
 /* As kvmtrace_format -s: the tables that are not empty, the most frequent first, then by name. */
 void ppc_counts_print(struct ppc_counts *counts, FILE *out);

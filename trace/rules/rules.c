@@ -178,15 +178,14 @@ static bool piece_is_type_error(const struct print_rule *rule, const struct rule
 	return piece->conversion != 's' && piece->conversion != 'r';
 }
 
-static int add_piece(struct print_rule *rule, const struct rules_piece *piece)
+static void add_piece(struct print_rule *rule, const struct rules_piece *piece)
 {
 	array_grow(&rule->pieces, &rule->room, rule->nr_pieces + 1);
 	rule->pieces[rule->nr_pieces++] = *piece;
-	return 0;
 }
 
 /* Text up to the next "%" or the end. */
-static int add_text(struct print_rule *rule, struct text_cursor *cursor)
+static void add_text(struct print_rule *rule, struct text_cursor *cursor)
 {
 	const char *percent = memchr(cursor->at, '%', (size_t)(cursor->end - cursor->at));
 	const char *end = percent ? percent : cursor->end;
@@ -196,27 +195,25 @@ static int add_text(struct print_rule *rule, struct text_cursor *cursor)
 	};
 
 	cursor->at = end;
-	return piece.len ? add_piece(rule, &piece) : 0;
+	if (piece.len)
+		add_piece(rule, &piece);
 }
 
-/* Returns 0, -ENOMEM, or -EINVAL with cursor->error. */
+/* Returns 0, or -EINVAL with cursor->error. */
 static int cut_template(struct print_rule *rule, struct text_cursor *cursor)
 {
 	struct rules_piece piece;
-	int err;
 
 	for (;;) {
-		err = add_text(rule, cursor);
-		if (err || cursor->at == cursor->end)
-			return err;
+		add_text(rule, cursor);
+		if (cursor->at == cursor->end)
+			return 0;
 		cursor->at++;
 		if (!read_piece(cursor, &piece, &rule->is_type_error))
 			return -EINVAL;
 		if (piece_is_type_error(rule, &piece))
 			rule->is_type_error = true;
-		err = add_piece(rule, &piece);
-		if (err)
-			return err;
+		add_piece(rule, &piece);
 	}
 }
 
@@ -268,18 +265,17 @@ static bool read_event(const char *word, size_t len, uint64_t *ret_event)
 static int rule_new(const char *template, size_t len, struct print_rule **ret_rule,
 		    const char **error)
 {
-	struct print_rule *rule = calloc(1, sizeof(*rule));
+	struct print_rule *rule = xcalloc(1, sizeof(*rule));
 	struct text_cursor cursor = { .error = "" };
-	int err = -ENOMEM;
+	int err;
 
-	if (rule && (rule->template = malloc(len + 1))) {
-		memcpy(rule->template, template, len);
-		rule->template[len] = '\0';
-		rule->len = len;
-		cursor.at = rule->template;
-		cursor.end = rule->template + len;
-		err = cut_template(rule, &cursor);
-	}
+	rule->template = xmalloc(len + 1);
+	memcpy(rule->template, template, len);
+	rule->template[len] = '\0';
+	rule->len = len;
+	cursor.at = rule->template;
+	cursor.end = rule->template + len;
+	err = cut_template(rule, &cursor);
 	if (err) {
 		*error = cursor.error;
 		rule_free(rule);
@@ -290,7 +286,7 @@ static int rule_new(const char *template, size_t len, struct print_rule **ret_ru
 }
 
 /* Adds a rule, or replaces an earlier rule for its event. Takes ownership of the rule. */
-static int add_rule(struct rules *rules, uint64_t event, struct print_rule *rule)
+static void add_rule(struct rules *rules, uint64_t event, struct print_rule *rule)
 {
 	struct print_rule *old;
 
@@ -301,7 +297,6 @@ static int add_rule(struct rules *rules, uint64_t event, struct print_rule *rule
 		rule_free(old);
 	}
 	HASH_ADD(hh, rules->by_event, event, sizeof(event), rule);
-	return 0;
 }
 
 /* Parses a line; it has no newline. */
@@ -322,15 +317,17 @@ static int parse_line(struct rules *rules, const char *line, const char *end, co
 	if (**error)
 		return -EINVAL;
 	err = rule_new(template, (size_t)(end - template), &rule, error);
-	return err ? err : add_rule(rules, event, rule);
+	if (!err)
+		add_rule(rules, event, rule);
+	return err;
 }
 
 int rules_parse(const char *name, const char *text, size_t size, struct rules **ret_rules,
 		struct why *why)
 {
 	const char *line = text, *end = text + size, *next;
-	struct rules *rules = calloc(1, sizeof(*rules));
-	int err = rules ? 0 : -ENOMEM;
+	struct rules *rules = xcalloc(1, sizeof(*rules));
+	int err = 0;
 
 	for (size_t nr = 1; !err && line < end; nr++, line = next) {
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
