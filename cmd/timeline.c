@@ -128,10 +128,9 @@ static int read_kvm(struct run *run, struct why *why)
 
 		if (!err)
 			err = timeline_kvm_add(run->kvm, event);
-		if (!err)
-			err = timeline_inside_add(&run->inside, event);
 		if (err)
 			return err;
+		timeline_inside_add(&run->inside, event);
 		last = event->time;
 		if (!event->type)
 			count_loss(run, event);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A hash table; a damaged recording fills it only up to a limit. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,16 +34,14 @@ static struct comm *find(const struct comms *comms, int32_t tid)
 	return comm;
 }
 
-int comms_set(struct comms *comms, int32_t tid, const char *name, size_t size)
+void comms_set(struct comms *comms, int32_t tid, const char *name, size_t size)
 {
 	struct comm *comm = find(comms, tid);
 
 	if (!comm && comms->nr == COMMS_MAX)
-		return 0;
+		return;
 	if (!comm) {
-		comm = calloc(1, sizeof(*comm));
-		if (!comm)
-			return -ENOMEM;
+		comm = xcalloc(1, sizeof(*comm));
 		comm->tid = tid;
 		hash_add(comms->hash, tid, comm);
 		comms->nr++;
@@ -52,14 +49,11 @@ int comms_set(struct comms *comms, int32_t tid, const char *name, size_t size)
 	size = strnlen(name, size < NAME_SIZE - 1 ? size : NAME_SIZE - 1);
 	memcpy(comm->name, name, size);
 	comm->name[size] = '\0';
-	return 0;
 }
 
-int comms_read(struct comms *comms, const char *text)
+void comms_read(struct comms *comms, const char *text)
 {
-	int err = 0;
-
-	while (!err && *text) {
+	while (*text) {
 		size_t len = strcspn(text, "\n");
 		char *name;
 		long tid = strtol(text, &name, 10);
@@ -67,11 +61,10 @@ int comms_read(struct comms *comms, const char *text)
 		/* The kernel writes "<...>" for a name that it has forgotten. */
 		if (name > text && name < text + len && *name == ' ' && tid >= 0 &&
 		    tid <= INT32_MAX && strncmp(name, " <...>", 6) != 0)
-			err = comms_set(comms, (int32_t)tid, name + 1,
-					(size_t)(text + len - name - 1));
+			comms_set(comms, (int32_t)tid, name + 1,
+				  (size_t)(text + len - name - 1));
 		text += len + (text[len] == '\n');
 	}
-	return err;
 }
 
 const char *comms_get(const struct comms *comms, int32_t tid)

@@ -18,11 +18,11 @@ struct comms {
 
 void comms_release(struct comms *comms);
 
-/* A thread's latest name, which ends with a NUL or after `size` bytes. 0 or -ENOMEM. */
-int comms_set(struct comms *comms, int32_t tid, const char *name, size_t size);
+/* A thread's latest name, which ends with a NUL or after `size` bytes. */
+void comms_set(struct comms *comms, int32_t tid, const char *name, size_t size);
 
 /* Lines of a tid and a name, as in tracefs' saved_cmdlines; other lines are skipped. */
-int comms_read(struct comms *comms, const char *text);
+void comms_read(struct comms *comms, const char *text);
 
 /* "" where the name is not known. */
 const char *comms_get(const struct comms *comms, int32_t tid);

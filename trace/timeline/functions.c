@@ -146,15 +146,15 @@ static void frame_release(struct frame *frame)
  * Times are coarse and may be equal: a call begins after its caller, and not before the end of
  * an earlier call.
  */
-static int push(struct thread *thread, int64_t ns, const char *name,
-		const struct timeline_args *args)
+static void push(struct thread *thread, int64_t ns, const char *name,
+		 const struct timeline_args *args)
 {
 	struct frame *parent = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
 	struct frame frame = { .begin_ns = ns };
 
 	if (thread->depth == DEPTH_MAX) {
 		thread->left_out++;
-		return 0;
+		return;
 	}
 	if (parent && frame.begin_ns <= parent->begin_ns)
 		frame.begin_ns = parent->begin_ns + 1;
@@ -162,14 +162,9 @@ static int push(struct thread *thread, int64_t ns, const char *name,
 		frame.begin_ns = parent ? parent->last_ns : thread->last_ns;
 	frame.last_ns = frame.begin_ns;
 	array_grow(&thread->frames, &thread->room, thread->depth + 1);
-	frame.name = strdup(name);
-	frame.args = args->len ? strdup(args->text) : NULL;
-	if (!frame.name || (args->len && !frame.args)) {
-		frame_release(&frame);
-		return -ENOMEM;
-	}
+	frame.name = xstrdup(name);
+	frame.args = args->len ? xstrdup(args->text) : NULL;
 	thread->frames[thread->depth++] = frame;
-	return 0;
 }
 
 /* Cut calls begin 1 ns after their callers, so that they nest. Returns whether this call is cut. */
@@ -304,7 +299,8 @@ static struct process *get_process(struct functions *functions, int64_t pid)
 	struct process *process;
 
 	HASH_FIND(hh, functions->processes, &pid, sizeof(pid), process);
-	if (!process && (process = calloc(1, sizeof(*process)))) {
+	if (!process) {
+		process = xcalloc(1, sizeof(*process));
 		process->pid = pid;
 		hash_add(functions->processes, pid, process);
 	}
@@ -323,22 +319,16 @@ static struct thread *get_thread(struct functions *functions, struct json_object
 	HASH_FIND(hh, functions->threads, &id, sizeof(id), thread);
 	if (thread)
 		return thread;
-	thread = calloc(1, sizeof(*thread));
-	if (!thread)
-		return NULL;
+	thread = xcalloc(1, sizeof(*thread));
 	thread->id = id;
 	thread->nr = HASH_COUNT(functions->threads);
 	thread->last_ns = INT64_MIN;
 	thread->process = get_process(functions, id.pid);
-	if (!thread->process) {
-		free(thread);
-		return NULL;
-	}
 	hash_add(functions->threads, id, thread);
 	return thread;
 }
 
-static int take_name(struct functions *functions, struct json_object *event)
+static void take_name(struct functions *functions, struct json_object *event)
 {
 	const char *what = text_member(event, "name");
 	struct thread *thread;
@@ -346,15 +336,12 @@ static int take_name(struct functions *functions, struct json_object *event)
 	const char *name;
 
 	if (strcmp(what, "process_name") != 0 && strcmp(what, "thread_name") != 0)
-		return 0;
+		return;
 	thread = get_thread(functions, event);
-	if (!thread)
-		return -ENOMEM;
 	if (!json_object_object_get_ex(event, "args", &args))
-		return 0;
+		return;
 	name = text_member(args, "name");
 	snprintf(what[0] == 'p' ? thread->process->name : thread->name, NAME_SIZE, "%s", name);
-	return 0;
 }
 
 static int take_call(struct functions *functions, struct json_object *event, char kind)
@@ -368,8 +355,6 @@ static int take_call(struct functions *functions, struct json_object *event, cha
 	if (!functions_time(text_member(event, "ts"), &time))
 		return -EINVAL;
 	thread = get_thread(functions, event);
-	if (!thread)
-		return -ENOMEM;
 	ns = host_ns(functions, thread, time);
 	if (!functions->span.has_events)
 		functions->span.first_ns = functions->span.last_ns = ns;
@@ -378,8 +363,9 @@ static int take_call(struct functions *functions, struct json_object *event, cha
 		functions->span.last_ns = ns;
 	copy_args(event, &args);
 	if (kind == 'B')
-		return push(thread, ns, *name ? name : DEFAULT_NAME, &args);
-	end_call(functions, thread, ns, name, &args);
+		push(thread, ns, *name ? name : DEFAULT_NAME, &args);
+	else
+		end_call(functions, thread, ns, name, &args);
 	return 0;
 }
 
@@ -391,7 +377,7 @@ static int take_event(struct functions *functions, struct json_object *event)
 	if (!*kind)
 		return -EINVAL;
 	if (*kind == 'M')
-		return take_name(functions, event);
+		take_name(functions, event);
 	if (*kind == 'B' || *kind == 'E')
 		return take_call(functions, event, *kind);
 	return 0;
@@ -543,25 +529,23 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 {
 	struct functions functions = { .config = config, .out = out };
 	struct json_tokener *tokener = json_tokener_new();
-	struct calls_reader *reader = calloc(1, sizeof(*reader));
-	int err = tokener && reader ? 0 : -ENOMEM;
+	struct calls_reader *reader = xcalloc(1, sizeof(*reader));
+	int err;
 
-	if (!err) {
-		reader->in = in;
-		if (find_list(reader))
-			err = read_events(&functions, reader, tokener, path, why);
-		else if (!reader->offset && peek(reader) < 0)
-			err = why_set(why, -ENODATA, "%s: is empty: write a Chrome trace with "
-				      "uftrace dump --chrome", path);
-		else
-			err = why_set(why, -EINVAL,
-				      "%s: not a Chrome trace: write one with uftrace dump "
-				      "--chrome", path);
-	}
+	if (!tokener)
+		out_of_memory();
+	reader->in = in;
+	if (find_list(reader))
+		err = read_events(&functions, reader, tokener, path, why);
+	else if (!reader->offset && peek(reader) < 0)
+		err = why_set(why, -ENODATA, "%s: is empty: write a Chrome trace with "
+			      "uftrace dump --chrome", path);
+	else
+		err = why_set(why, -EINVAL, "%s: not a Chrome trace: write one with uftrace dump "
+			      "--chrome", path);
 	functions_end(&functions);
 	*ret_span = functions.span;
-	if (tokener)
-		json_tokener_free(tokener);
+	json_tokener_free(tokener);
 	free(reader);
 	return err;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Draws a process for each guest's file, and a track for each CPU with events. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +46,7 @@ static void find_name(const struct trace *trace, const struct trace_info *info, 
 	}
 }
 
-static int get_track(struct timeline_inside *inside, struct inside_file *file,
+static void get_track(struct timeline_inside *inside, struct inside_file *file,
 		     const struct trace_info *info, size_t cpu)
 {
 	char name[NAME_SIZE];
@@ -62,7 +61,6 @@ static int get_track(struct timeline_inside *inside, struct inside_file *file,
 		out_track(inside->out, file->process, (int64_t)cpu, name, (int64_t)cpu);
 	}
 	file->cpus[cpu] = true;
-	return 0;
 }
 
 static void draw(struct timeline_inside *inside, const struct inside_file *file,
@@ -88,18 +86,15 @@ static void draw(struct timeline_inside *inside, const struct inside_file *file,
 	out_instant(inside->out, &instant, &args);
 }
 
-int timeline_inside_add(struct timeline_inside *inside, const struct trace_event *event)
+void timeline_inside_add(struct timeline_inside *inside, const struct trace_event *event)
 {
 	const struct trace_info *info = trace_file(inside->trace, event->file);
 	struct inside_file *file;
-	int err;
 
 	if (!info->host_id || event->cpu < 0 ||
 	    (event->type && strncmp(event->type->system, "kvm", 3) == 0))
-		return 0;
+		return;
 	file = get_file(inside, event->file);
-	err = file ? get_track(inside, file, info, (size_t)event->cpu) : -ENOMEM;
-	if (!err)
-		draw(inside, file, event);
-	return err;
+	get_track(inside, file, info, (size_t)event->cpu);
+	draw(inside, file, event);
 }

@@ -26,7 +26,7 @@ struct timeline_inside {
 
 void timeline_inside_release(struct timeline_inside *inside);
 
-/* Takes any event of the stream: 0 or -ENOMEM. */
-int timeline_inside_add(struct timeline_inside *inside, const struct trace_event *event);
+/* Takes any event of the stream. */
+void timeline_inside_add(struct timeline_inside *inside, const struct trace_event *event);
 
 #endif

@@ -215,20 +215,20 @@ static void on_loss(void *state, struct recorded_thread *thread, const struct tr
 
 /* ---- the guests' clocks ---- */
 
-static int take_offset(struct timeline_kvm *kvm, const struct recorded_thread *thread,
-		       const struct track *track, const struct trace_event *event)
+static void take_offset(struct timeline_kvm *kvm, const struct recorded_thread *thread,
+			const struct track *track, const struct trace_event *event)
 {
 	const struct trace_field *offset = trace_field(event->type, "next_tsc_offset");
 	const struct trace_field *vcpu = trace_field(event->type, "vcpu_id");
 
 	if (!offset)
-		return 0;
+		return;
 	kvm->processes[track->process].has_offsets = true;
 	if (!kvm->keeps_offsets)
-		return 0;
-	return offsets_add(&kvm->offsets, track->process,
-			   vcpu ? (int32_t)trace_field_number(vcpu, event) : thread->vcpu,
-			   event->time, (int64_t)trace_field_number(offset, event));
+		return;
+	offsets_add(&kvm->offsets, track->process,
+		    vcpu ? (int32_t)trace_field_number(vcpu, event) : thread->vcpu, event->time,
+		    (int64_t)trace_field_number(offset, event));
 }
 
 /* The kernel's rule: ns = (TSC << shift) * mul / 2^32. */
@@ -376,7 +376,7 @@ static int take_instant(struct timeline_kvm *kvm, const struct trace_event *even
 	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)
 		take_clock(kvm, track, event);
 	if (strcmp(event->type->name, "kvm_write_tsc_offset") == 0)
-		return take_offset(kvm, thread, track, event);
+		take_offset(kvm, thread, track, event);
 	return 0;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A sorted list for each vCPU, with a binary search in it. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "lib/array.h"
@@ -40,18 +39,15 @@ static struct vcpu_offsets *get(struct timeline_offsets *offsets, size_t guest, 
 	return of;
 }
 
-int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
-		int64_t offset)
+void offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
+		 int64_t offset)
 {
 	struct vcpu_offsets *of = get(offsets, guest, vcpu);
 
-	if (!of)
-		return -ENOMEM;
 	if (of->nr && of->list[of->nr - 1].offset == offset)
-		return 0; /* the same offset again */
+		return; /* the same offset again */
 	array_grow(&of->list, &of->room, of->nr + 1);
 	of->list[of->nr++] = (struct offset){ time, offset };
-	return 0;
 }
 
 static uint64_t to_guest(const struct timeline_ratio *ratio, uint64_t time)

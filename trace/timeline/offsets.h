@@ -25,9 +25,9 @@ struct timeline_offsets {
 
 void offsets_release(struct timeline_offsets *offsets);
 
-/* Adds a vCPU's offset, written at this time of the host; in time order. 0 or -ENOMEM. */
-int offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
-		int64_t offset);
+/* Adds a vCPU's offset, written at this time of the host; in time order. */
+void offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
+		 int64_t offset);
 
 /*
  * Converts a time of the guest's TSC to the host's, with the vCPU's last offset from before that

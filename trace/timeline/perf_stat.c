@@ -362,9 +362,7 @@ static struct perf_counter *get_counter(struct perf *perf, const char *name)
 	HASH_FIND_STR(perf->counters, name, counter);
 	if (counter)
 		return counter;
-	counter = calloc(1, sizeof(*counter));
-	if (!counter)
-		return NULL;
+	counter = xcalloc(1, sizeof(*counter));
 	snprintf(counter->name, sizeof(counter->name), "%s", name);
 	HASH_ADD_STR(perf->counters, name, counter);
 	return counter;
@@ -414,13 +412,11 @@ static void end_gap(struct perf *perf, struct perf_counter *counter)
 	counter->is_gap = false;
 }
 
-static int add_line(struct perf *perf, const struct perf_line *line)
+static void add_line(struct perf *perf, const struct perf_line *line)
 {
 	struct perf_counter *counter = get_counter(perf, line->name);
 	bool is_counted = line->value[0];
 
-	if (!counter)
-		return -ENOMEM;
 	if (counter->is_gap && is_counted)
 		end_gap(perf, counter);
 	if (!counter->is_gap && !is_counted)
@@ -429,7 +425,6 @@ static int add_line(struct perf *perf, const struct perf_line *line)
 		draw(perf, counter, line->value);
 	counter->has_value |= is_counted;
 	counter->begin_ns = line->ns;
-	return 0;
 }
 
 /* Ends all counters after their last interval. One that was never counted is not drawn. */
@@ -471,7 +466,7 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 		got = perf_line_parse(text, &perf->separator, &line);
 		nr_values += got > 0 && line.value[0];
 		if (got > 0)
-			err = add_line(perf, &line);
+			add_line(perf, &line);
 		else if (got < 0)
 			err = why_set(why, got, "%s:%zu: not a line of perf stat -I -x", path, nr);
 	}

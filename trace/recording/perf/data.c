@@ -66,13 +66,13 @@ static int finish(struct perf_source *perf)
 	return 0;
 }
 
-static int on_comm(struct perf_source *perf, const struct perf_piece *piece)
+static void on_comm(struct perf_source *perf, const struct perf_piece *piece)
 {
 	if (piece->size < 8)
-		return 0;
-	return comms_set(&perf->perf->types.comms,
-			 (int32_t)bytes_u32(piece->at + 4, perf->perf->header.swap),
-			 (const char *)piece->at + 8, piece->size - 8);
+		return;
+	comms_set(&perf->perf->types.comms,
+		  (int32_t)bytes_u32(piece->at + 4, perf->perf->header.swap),
+		  (const char *)piece->at + 8, piece->size - 8);
 }
 
 static void add_entry(struct perf_source *perf, const struct perf_piece *piece,
@@ -256,7 +256,8 @@ static int on_record(struct perf_source *perf, const struct perf_piece *piece)
 	case PERF_RECORD_SAMPLE:
 		return on_sample(perf, piece);
 	case PERF_RECORD_COMM:
-		return on_comm(perf, piece);
+		on_comm(perf, piece);
+		return 0;
 	case PERF_RECORD_LOST:
 		return on_lost(perf, piece, 8);
 	case RECORD_LOST_SAMPLES:

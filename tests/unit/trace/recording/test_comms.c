@@ -15,8 +15,8 @@ static void names_are_read_from_lines(void **state)
 	struct comms comms = { .hash = NULL };
 
 	(void)state;
-	assert_int_equal(comms_read(&comms, "77 CPU 0/KVM\n78 <...>\nhello\n-1 minus\n"
-					    "99999999999 far\n\n79 last"), 0);
+	comms_read(&comms, "77 CPU 0/KVM\n78 <...>\nhello\n-1 minus\n"
+			   "99999999999 far\n\n79 last");
 	assert_string_equal(comms_get(&comms, 77), "CPU 0/KVM");
 	assert_string_equal(comms_get(&comms, 78), "");
 	assert_string_equal(comms_get(&comms, 79), "last");
@@ -32,12 +32,12 @@ static void the_latest_name_counts(void **state)
 	struct comms comms = { .hash = NULL };
 
 	(void)state;
-	assert_int_equal(comms_set(&comms, 7, "early", 6), 0);
-	assert_int_equal(comms_set(&comms, 7, unended, sizeof(unended)), 0);
+	comms_set(&comms, 7, "early", 6);
+	comms_set(&comms, 7, unended, sizeof(unended));
 	assert_string_equal(comms_get(&comms, 7), "abc");
-	assert_int_equal(comms_set(&comms, 0, "swapper", 8), 0);
+	comms_set(&comms, 0, "swapper", 8);
 	assert_string_equal(comms_get(&comms, 0), "swapper");
-	assert_int_equal(comms_set(&comms, 8, "a name of more than thirty-one bytes", 99), 0);
+	comms_set(&comms, 8, "a name of more than thirty-one bytes", 99);
 	assert_int_equal(strlen(comms_get(&comms, 8)), 31);
 	comms_release(&comms);
 }
