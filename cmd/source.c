@@ -156,9 +156,7 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 	if (reading->unit == UNIT_CYCLES &&
 	    trace_clock_info(reading->recording.trace)->clock != TRACE_CLOCK_COUNT)
 		ns_per_unit = 1;
-	err = recorded_init(&reading->recorded, &reading->recording, ns_per_unit);
-	if (err)
-		return err;
+	recorded_init(&reading->recorded, &reading->recording, ns_per_unit);
 	describe(source, reading);
 	monitor.source = SOURCE_RECORDING;
 	monitor.is_span = true;

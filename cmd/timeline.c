@@ -126,10 +126,9 @@ static int read_kvm(struct run *run, struct why *why)
 	while ((got = trace_next(run->trace, &event)) > 0) {
 		int err = nr ? 0 : set_clock(run, event, why);
 
-		if (!err)
-			err = timeline_kvm_add(run->kvm, event);
 		if (err)
 			return err;
+		timeline_kvm_add(run->kvm, event);
 		timeline_inside_add(&run->inside, event);
 		last = event->time;
 		if (!event->type)
@@ -195,7 +194,7 @@ static int take_kvm(struct run *run, struct why *why)
 	run->kvm = timeline_kvm_new(run->trace, &run->clock, run->has_guests, &run->out);
 	run->inside = (struct timeline_inside){ run->trace, &run->clock, &run->out, NULL, 0 };
 	progress_begin(&run->progress);
-	err = run->kvm ? read_kvm(run, why) : -ENOMEM;
+	err = read_kvm(run, why);
 	progress_end(&run->progress);
 	tell_problems(run);
 	tell_clocks(run);

@@ -17,8 +17,7 @@ struct durations {
 	struct buckets hist;
 };
 
-/* 0 or -ENOMEM. */
-static inline int durations_add(struct durations *durations, uint64_t value)
+static inline void durations_add(struct durations *durations, uint64_t value)
 {
 	double rest;
 
@@ -32,7 +31,6 @@ static inline int durations_add(struct durations *durations, uint64_t value)
 	rest = (double)(int64_t)(value - durations->base);
 	durations->squares += rest * rest;
 	buckets_add(&durations->hist, value);
-	return 0;
 }
 
 /* Empties them and keeps the room of the buckets. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the guests' names, the vCPUs' numbers, and which threads belong to one guest. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +83,7 @@ void guest_numbers_release(struct guest_numbers *numbers)
 	}
 }
 
-/* Finds or adds a key. A new one has number SIZE_MAX. NULL: no memory. */
+/* Finds or adds a key. A new one has number SIZE_MAX. */
 static struct guest_number *get_number(struct guest_numbers *numbers, const struct guest_key *key)
 {
 	struct guest_number *number;
@@ -92,9 +91,7 @@ static struct guest_number *get_number(struct guest_numbers *numbers, const stru
 	HASH_FIND(hh, numbers->hash, key, sizeof(*key), number);
 	if (number)
 		return number;
-	number = calloc(1, sizeof(*number));
-	if (!number)
-		return NULL;
+	number = xcalloc(1, sizeof(*number));
 	number->key = *key;
 	number->number = SIZE_MAX;
 	hash_add(numbers->hash, key, number);
@@ -109,23 +106,17 @@ static uint32_t main_file(const struct trace *trace, uint32_t file)
 
 /*
  * For a thread of which no guest is known: the n-th thread with the same vCPU number in the file
- * belongs to the n-th guest. Sets ret_nth, from 0: 0 or -ENOMEM.
+ * belongs to the n-th guest. Returns n, from 0.
  */
-static int count_vcpu(struct guest_numbers *numbers, const struct trace *trace,
-		      const struct recorded_thread *thread, uint32_t *ret_nth)
+static uint32_t count_vcpu(struct guest_numbers *numbers, const struct trace *trace,
+			   const struct recorded_thread *thread)
 {
 	const struct guest_key of = { .pid = thread->vcpu, .guest = IS_VCPU,
 				      .file = main_file(trace, thread->file) };
-	struct guest_number *number;
 
-	*ret_nth = 0;
 	if (thread->vcpu < 0)
 		return 0;
-	number = get_number(numbers, &of);
-	if (!number)
-		return -ENOMEM;
-	*ret_nth = (uint32_t)++number->number; /* from SIZE_MAX to 0 */
-	return 0;
+	return (uint32_t)++get_number(numbers, &of)->number; /* from SIZE_MAX to 0 */
 }
 
 static void name_number(const struct trace *trace, const struct recorded_thread *thread,
@@ -143,9 +134,8 @@ static void name_number(const struct trace *trace, const struct recorded_thread 
 		snprintf(ret_name, size, "%s (%d)", name, (int)thread->pid);
 }
 
-int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
-		      const struct recorded_thread *thread, size_t *ret_number, char *ret_name,
-		      size_t size)
+size_t guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
+			 const struct recorded_thread *thread, char *ret_name, size_t size)
 {
 	struct guest_key key = { .pid = thread->pid, .guest = thread->guest,
 				 .file = main_file(trace, thread->file) };
@@ -155,18 +145,15 @@ int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
 		key.file = 0; /* all files are of one machine, one for each CPU */
 	if (key.guest >= 0)
 		key.pid = -1;
-	if (key.pid < 0 && key.guest < 0 && count_vcpu(numbers, trace, thread, &key.nth) < 0)
-		return -ENOMEM;
+	if (key.pid < 0 && key.guest < 0)
+		key.nth = count_vcpu(numbers, trace, thread);
 	number = get_number(numbers, &key);
-	if (!number)
-		return -ENOMEM;
 	ret_name[0] = '\0';
 	if (number->number == SIZE_MAX) {
 		number->number = numbers->nr++;
 		name_number(trace, thread, key.nth, ret_name, size);
 	}
-	*ret_number = number->number;
-	return 0;
+	return number->number;
 }
 
 /* ---- guests after the recording is read, from all threads that ran a vCPU */
@@ -197,42 +184,33 @@ static void name_unknown(const struct trace *trace, const struct recorded_thread
 	snprintf(name, NAME_SIZE, nth ? "%.50s (%u)" : "%.50s", first, nth + 1);
 }
 
-static int set_member(struct member *member, const struct trace *trace,
-		      const struct recorded_thread *thread, struct guest_numbers *numbers)
+static void set_member(struct member *member, const struct trace *trace,
+		       const struct recorded_thread *thread, struct guest_numbers *numbers)
 {
-	uint32_t nth;
-
 	*member = (struct member){ .thread = thread, .pid = thread->pid, .vcpu = thread->vcpu };
 	if (find_name(trace, thread, member->guest))
-		return 0;
+		return;
 	if (thread->tid < 0) {
 		snprintf(member->guest, sizeof(member->guest), "CPU %d", (int)thread->cpu);
 		member->vcpu = thread->cpu;
-		return 0;
+		return;
 	}
-	if (count_vcpu(numbers, trace, thread, &nth) < 0)
-		return -ENOMEM;
-	name_unknown(trace, thread, nth, member->guest);
-	return 0;
+	name_unknown(trace, thread, count_vcpu(numbers, trace, thread), member->guest);
 }
 
-static int list_members(const struct trace *trace, const struct table *table,
-			struct members *ret_members)
+static struct members list_members(const struct trace *trace, const struct table *table)
 {
 	struct guest_numbers numbers = { .nr = 0 };
-	int err = 0;
+	struct members members = { .nr = 0 };
 
-	ret_members->nr = 0;
-	ret_members->list = calloc(table->nr_threads + 1, sizeof(*ret_members->list));
-	if (!ret_members->list)
-		return -ENOMEM;
-	for (size_t i = 0; i < table->nr_threads && !err; i++) {
+	members.list = xcalloc(table->nr_threads, sizeof(*members.list));
+	for (size_t i = 0; i < table->nr_threads; i++) {
 		if (table->threads[i]->is_vcpu)
-			err = set_member(&ret_members->list[ret_members->nr++], trace,
-					 table->threads[i], &numbers);
+			set_member(&members.list[members.nr++], trace, table->threads[i],
+				   &numbers);
 	}
 	guest_numbers_release(&numbers);
-	return err;
+	return members;
 }
 
 static int compare_guests(const struct member *x, const struct member *y)
@@ -256,8 +234,7 @@ static int compare_members(const void *a, const void *b)
 
 static void sort_members(struct members *members)
 {
-	if (members->nr)
-		qsort(members->list, members->nr, sizeof(*members->list), compare_members);
+	qsort(members->list, members->nr, sizeof(*members->list), compare_members);
 }
 
 static void number_vcpus(struct members *members)
@@ -289,12 +266,10 @@ static void put_pid_first(struct member *member)
 }
 
 /* Puts the pid in front of names that several guests have. */
-static int tell_apart(struct members *members)
+static void tell_apart(struct members *members)
 {
-	struct member **by_name = calloc(members->nr + 1, sizeof(*by_name));
+	struct member **by_name = xcalloc(members->nr, sizeof(*by_name));
 
-	if (!by_name)
-		return -ENOMEM;
 	for (size_t i = 0; i < members->nr; i++)
 		by_name[i] = &members->list[i];
 	qsort(by_name, members->nr, sizeof(*by_name), compare_names);
@@ -310,7 +285,6 @@ static int tell_apart(struct members *members)
 			put_pid_first(by_name[j]);
 	}
 	free(by_name);
-	return 0;
 }
 
 /* The vCPUs of one guest's members, each once. */
@@ -328,60 +302,46 @@ static size_t list_vcpus(const struct member *members, size_t nr, struct vcpu *r
 	return nr_vcpus;
 }
 
-static int add_guest(struct guests *guests, const struct member *members, size_t nr,
-		     struct recorded_vcpu *of_threads)
+static void add_guest(struct guests *guests, const struct member *members, size_t nr,
+		      struct recorded_vcpu *of_threads)
 {
-	struct vcpu *vcpus = calloc(nr, sizeof(*vcpus));
+	struct vcpu *vcpus = xcalloc(nr, sizeof(*vcpus));
 	struct guest guest = { .pid = members->pid > 0 ? members->pid : 0, .vcpus = vcpus };
 	uint64_t last = 0;
 	uint32_t id;
 
-	if (!vcpus)
-		return -ENOMEM;
 	guest.nr_vcpus = list_vcpus(members, nr, vcpus);
 	snprintf(guest.name, sizeof(guest.name), "%s", members->guest);
 	id = guests_add(guests, &guest);
 	free(vcpus);
 	for (size_t i = 0; i < nr; i++)
 		last = members[i].thread->last > last ? members[i].thread->last : last;
-	for (size_t i = 0; id && i < nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		of_threads[members[i].thread->index] =
 			(struct recorded_vcpu){ id, members[i].vcpu, last };
-	return id ? 0 : -ENOMEM;
 }
 
-static int add_guests(struct guests *guests, const struct members *members,
-		      struct recorded_vcpu *of_threads)
+static void add_guests(struct guests *guests, const struct members *members,
+		       struct recorded_vcpu *of_threads)
 {
-	int err = 0;
-
-	for (size_t i = 0, nr; i < members->nr && !err; i += nr) {
+	for (size_t i = 0, nr; i < members->nr; i += nr) {
 		const struct member *first = &members->list[i];
 
 		for (nr = 1; i + nr < members->nr && compare_guests(first, first + nr) == 0;)
 			nr++;
-		err = add_guest(guests, first, nr, of_threads);
+		add_guest(guests, first, nr, of_threads);
 	}
-	return err;
 }
 
-int guests_of_table(const struct trace *trace, const struct table *table, struct guests *guests,
-		    struct recorded_vcpu **ret_vcpus)
+struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct table *table,
+				      struct guests *guests)
 {
-	struct recorded_vcpu *vcpus = calloc(table->nr_threads + 1, sizeof(*vcpus));
-	struct members members = { .list = NULL };
-	int err = vcpus ? list_members(trace, table, &members) : -ENOMEM;
+	struct recorded_vcpu *vcpus = xcalloc(table->nr_threads, sizeof(*vcpus));
+	struct members members = list_members(trace, table);
 
-	if (!err) {
-		number_vcpus(&members);
-		err = tell_apart(&members);
-	}
-	if (!err)
-		err = add_guests(guests, &members, vcpus);
+	number_vcpus(&members);
+	tell_apart(&members);
+	add_guests(guests, &members, vcpus);
 	free(members.list);
-	if (err)
-		free(vcpus);
-	else
-		*ret_vcpus = vcpus;
-	return err;
+	return vcpus;
 }

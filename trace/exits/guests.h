@@ -29,12 +29,11 @@ struct guest_numbers {
 void guest_numbers_release(struct guest_numbers *numbers);
 
 /*
- * The guest of a thread, to be called after guests_identify(). 0 or -ENOMEM. ret_name: the name of
- * a new guest, else "".
+ * The number of a thread's guest, to be called after guests_identify(). ret_name: the name of a new
+ * guest, else "".
  */
-int guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
-		      const struct recorded_thread *thread, size_t *ret_number, char *ret_name,
-		      size_t size);
+size_t guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
+			 const struct recorded_thread *thread, char *ret_name, size_t size);
 
 /* ---- after the recording is read: all guests with their vCPUs */
 
@@ -46,10 +45,10 @@ struct recorded_vcpu {
 };
 
 /*
- * Adds the guests. ret_vcpus: one for each thread of the table, to be freed by the caller. If
- * ACRN's records have no VM, each CPU is a guest. 0 or -ENOMEM.
+ * Adds the guests. Returns one for each thread of the table, to be freed by the caller. If ACRN's
+ * records have no VM, each CPU is a guest.
  */
-int guests_of_table(const struct trace *trace, const struct table *table, struct guests *guests,
-		    struct recorded_vcpu **ret_vcpus);
+struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct table *table,
+				      struct guests *guests);
 
 #endif

@@ -146,39 +146,35 @@ static bool find_more_of_exit(struct meaning *meaning)
 
 /* ---- exits and entries */
 
-static int add_names(struct meanings *meanings, const struct split *split, const char *format,
-		     uint32_t *ret_names)
+static uint32_t add_names(struct meanings *meanings, const struct split *split,
+			  const char *format)
 {
 	struct reason_names *names;
 
 	for (size_t i = 0; i < meanings->nr_names; i++) {
-		if (meanings->names[i].split == split) {
-			*ret_names = (uint32_t)i;
-			return 0;
-		}
+		if (meanings->names[i].split == split)
+			return (uint32_t)i;
 	}
 	array_grow(&meanings->names, &meanings->room_names, meanings->nr_names + 1);
 	names = &meanings->names[meanings->nr_names];
 	names->split = split;
 	reasons_of(split, format, &names->reasons);
-	*ret_names = (uint32_t)meanings->nr_names++;
-	return 0;
+	return (uint32_t)meanings->nr_names++;
 }
 
-static int set_split(struct meanings *meanings, struct meaning *meaning, unsigned int i,
-		     const struct split *split)
+static void set_split(struct meanings *meanings, struct meaning *meaning, unsigned int i,
+		      const struct split *split)
 {
 	meaning->lists[i].split = split;
 	meaning->lists[i].mask = split->mask;
-	return add_names(meanings, split, meaning->type->format, &meaning->lists[i].names);
+	meaning->lists[i].names = add_names(meanings, split, meaning->type->format);
 }
 
 /* x86 says in each record which of two lists its reason is from. */
-static int set_x86(struct meanings *meanings, struct meaning *meaning)
+static void set_x86(struct meanings *meanings, struct meaning *meaning)
 {
-	int err = set_split(meanings, meaning, 0, arch_by_name("VMX")->splits);
-
-	return err ? err : set_split(meanings, meaning, 1, arch_by_name("SVM")->splits);
+	set_split(meanings, meaning, 0, arch_by_name("VMX")->splits);
+	set_split(meanings, meaning, 1, arch_by_name("SVM")->splits);
 }
 
 /* Architectures may have the same event and fields: whether the file is from this one. */
@@ -194,7 +190,7 @@ static bool suits(const struct arch *arch, const struct trace_info *info)
 	return true;
 }
 
-static int find_exit(struct meanings *meanings, struct meaning *meaning)
+static void find_exit(struct meanings *meanings, struct meaning *meaning)
 {
 	const struct trace_type *type = meaning->type;
 	const struct trace_info *info = trace_file(meanings->trace, type->file);
@@ -211,16 +207,18 @@ static int find_exit(struct meanings *meanings, struct meaning *meaning)
 			continue;
 		meaning->pc = field_or_null(type, split->pc_field);
 		meaning->isa = trace_field(type, "isa");
-		if (meaning->isa)
-			return set_x86(meanings, meaning);
+		if (meaning->isa) {
+			set_x86(meanings, meaning);
+			return;
+		}
 		meaning->reason_type = field_or_null(type, split->type_field);
-		return set_split(meanings, meaning, 0, split);
+		set_split(meanings, meaning, 0, split);
+		return;
 	}
-	return 0;
 }
 
 /* ACRN runs on Intel's processors only. Of a kvmtrace the reader finds out; files share types. */
-static int find_foreign_exit(struct meanings *meanings, struct meaning *meaning)
+static void find_foreign_exit(struct meanings *meanings, struct meaning *meaning)
 {
 	const struct trace_info *info;
 	const char *arch = "VMX";
@@ -231,16 +229,16 @@ static int find_foreign_exit(struct meanings *meanings, struct meaning *meaning)
 	}
 	meaning->kind = MEANING_EXIT;
 	meaning->reason = trace_field(meaning->type, "exit_reason");
-	return set_split(meanings, meaning, 0, arch_by_name(arch)->splits);
+	set_split(meanings, meaning, 0, arch_by_name(arch)->splits);
 }
 
-static int find_userspace(struct meanings *meanings, struct meaning *meaning)
+static void find_userspace(struct meanings *meanings, struct meaning *meaning)
 {
 	meaning->kind = MEANING_USERSPACE;
 	meaning->counted_as = EXITS_USERSPACE;
 	meaning->reason = trace_field(meaning->type, arch_userspace_split.field);
 	meaning->error = trace_field(meaning->type, "errno");
-	return set_split(meanings, meaning, 0, &arch_userspace_split);
+	set_split(meanings, meaning, 0, &arch_userspace_split);
 }
 
 /* By every name that an entry has on some architecture. */
@@ -275,8 +273,8 @@ static void find_sched(struct meaning *meaning)
 		meaning->kind = is_switch ? MEANING_SWITCH : MEANING_WAKING;
 }
 
-static int find_meaning(struct meanings *meanings, const struct trace_type *type,
-			struct meaning *meaning)
+static void find_meaning(struct meanings *meanings, const struct trace_type *type,
+			 struct meaning *meaning)
 {
 	*meaning = (struct meaning){ .kind = MEANING_NONE, .type = type };
 	for (size_t i = 0; i < ARRAY_SIZE(meaning->lists); i++) {
@@ -286,33 +284,24 @@ static int find_meaning(struct meanings *meanings, const struct trace_type *type
 	if (strcmp(type->system, "sched") == 0)
 		find_sched(meaning);
 	if (!is_of_kvm(type))
-		return 0;
+		return;
 	meaning->kind = MEANING_EVENT;
 	meaning->number = meanings->nr_kvm_types++;
-	if (is_entry(type)) {
+	if (is_entry(type))
 		meaning->kind = MEANING_ENTRY;
-		return 0;
-	}
-	if (is_type(type, arch_userspace_split.system, arch_userspace_split.event))
-		return find_userspace(meanings, meaning);
-	if (is_type(type, "acrn", "VM_EXIT") || is_type(type, "kvmtrace", "VMEXIT"))
-		return find_foreign_exit(meanings, meaning);
-	if (find_argument(meaning) || find_halt(meaning) || find_run(meaning) ||
-	    find_more_of_exit(meaning))
-		return 0;
-	return find_exit(meanings, meaning);
+	else if (is_type(type, arch_userspace_split.system, arch_userspace_split.event))
+		find_userspace(meanings, meaning);
+	else if (is_type(type, "acrn", "VM_EXIT") || is_type(type, "kvmtrace", "VMEXIT"))
+		find_foreign_exit(meanings, meaning);
+	else if (!find_argument(meaning) && !find_halt(meaning) && !find_run(meaning) &&
+		 !find_more_of_exit(meaning))
+		find_exit(meanings, meaning);
 }
 
-int meanings_add(struct meanings *meanings, const struct trace_type *type)
+void meanings_add(struct meanings *meanings, const struct trace_type *type)
 {
-	struct meaning meaning;
-	int err;
-
 	array_grow(&meanings->list, &meanings->nr, (size_t)type->index + 1);
-	err = find_meaning(meanings, type, &meaning);
-	if (!err)
-		meanings->list[type->index] = meaning;
-	return err;
+	find_meaning(meanings, type, &meanings->list[type->index]);
 }
 
 void meanings_release(struct meanings *meanings)

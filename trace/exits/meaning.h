@@ -91,16 +91,15 @@ struct meanings {
 
 void meanings_release(struct meanings *meanings);
 
-/* Looks at a type for the first time: 0 or -ENOMEM. */
-int meanings_add(struct meanings *meanings, const struct trace_type *type);
+/* Looks at a type for the first time. */
+void meanings_add(struct meanings *meanings, const struct trace_type *type);
 
-/* NULL: no memory. Valid until the next one is asked for. */
+/* Valid until the next one is asked for. */
 static inline const struct meaning *meaning_of(struct meanings *meanings,
 					       const struct trace_type *type)
 {
-	if ((type->index >= meanings->nr || meanings->list[type->index].kind == MEANING_UNSEEN) &&
-	    meanings_add(meanings, type) < 0)
-		return NULL;
+	if (type->index >= meanings->nr || meanings->list[type->index].kind == MEANING_UNSEEN)
+		meanings_add(meanings, type);
 	return &meanings->list[type->index];
 }
 

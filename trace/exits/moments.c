@@ -192,7 +192,9 @@ static int add_event(void *arg, const struct trace_event *event)
 	struct second_reading *reader = arg;
 	int err = event->type ? cut_before(reader, event->time, reader->why) : 0;
 
-	return err ? err : pairing_add(&reader->recording.pairing, event);
+	if (!err)
+		pairing_add(&reader->recording.pairing, event);
+	return err;
 }
 
 static int read_all(struct second_reading *reader, struct why *why)
@@ -271,10 +273,7 @@ int moments_read(struct recording *recording, const struct recorded *recorded,
 	};
 	int err = check_files(recording, why);
 
-	if (!err && !reader.stats)
-		err = -ENOMEM;
-	if (!err)
-		stats_keep_no_rates(reader.stats);
+	stats_keep_no_rates(reader.stats);
 	if (!err)
 		err = read_again(&reader, recording, why);
 	recording_release(&reader.recording);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The state machine of a vCPU's thread. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,22 +116,20 @@ static inline void open_span(struct recorded_thread *thread, enum exit_kind kind
 }
 
 /* Counts one more of a key. What it takes is counted when it ends. */
-static int begin(struct pairing *pairing, struct recorded_thread *thread,
-		 const struct exit_key *key, uint64_t time)
+static void begin(struct pairing *pairing, struct recorded_thread *thread,
+		  const struct exit_key *key, uint64_t time)
 {
 	struct exit_count *count = table_count(&pairing->table, thread, key);
 
-	if (!count)
-		return -ENOMEM;
 	open_span(thread, (enum exit_kind)key->kind, count, time);
-	return 0;
 }
 
-static inline int end(struct recorded_thread *thread, enum exit_kind kind, uint64_t time)
+static inline void end(struct recorded_thread *thread, enum exit_kind kind, uint64_t time)
 {
 	const struct open_span *span = &thread->spans[kind];
 
-	return time < span->begin ? 0 : durations_add(&span->count->took, time - span->begin);
+	if (time >= span->begin)
+		durations_add(&span->count->took, time - span->begin);
 }
 
 /* The span has ended, or its end is not known. */
@@ -173,14 +170,12 @@ static RARE void begin_long(struct recorded_thread *thread, const struct meaning
 	thread->pc = meaning->pc ? trace_field_number(meaning->pc, event) : 0;
 }
 
-static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread,
-			 const struct meaning *meaning, const struct trace_event *event)
+static void on_exit_event(struct pairing *pairing, struct recorded_thread *thread,
+			  const struct meaning *meaning, const struct trace_event *event)
 {
 	const struct exit_key key = meaning_reason(meaning, event);
 	struct exit_count *count = table_count(&pairing->table, thread, &key);
 
-	if (!count)
-		return -ENOMEM;
 	if (!pairing->has_exits[EXITS_VMEXIT])
 		pairing->first_exit = event->time;
 	pairing->has_exits[EXITS_VMEXIT] = true;
@@ -196,7 +191,6 @@ static int on_exit_event(struct pairing *pairing, struct recorded_thread *thread
 	if (pairing->longer)
 		begin_long(thread, meaning, event);
 	tell_begin(pairing, thread, SPAN_EXIT, event);
-	return 0;
 }
 
 /* Whether there is an open exit of the usual kind. */
@@ -209,59 +203,56 @@ static bool has_plain_exit(const struct recorded_thread *thread)
 }
 
 /* Gives the open exit another key. */
-static int change_exit(struct pairing *pairing, struct recorded_thread *thread,
-		       const struct exit_key *key)
+static void change_exit(struct pairing *pairing, struct recorded_thread *thread,
+			const struct exit_key *key)
 {
 	struct open_span *span = &thread->spans[EXITS_VMEXIT];
 	struct exit_count *count = table_count(&pairing->table, thread, key);
 
-	if (!count)
-		return -ENOMEM;
 	span->count->begun--;
 	count->begun++;
 	span->count = count;
-	return 0;
 }
 
-static RARE int on_nested(struct pairing *pairing, struct recorded_thread *thread)
+static RARE void on_nested(struct pairing *pairing, struct recorded_thread *thread)
 {
 	struct exit_key key;
 
 	pairing->has_nested = true;
 	if (!has_plain_exit(thread))
-		return 0;
+		return;
 	key = thread->spans[EXITS_VMEXIT].count->key;
 	key.c = EXIT_OF_L2;
 	thread->nested += thread->ran;
-	return change_exit(pairing, thread, &key);
+	change_exit(pairing, thread, &key);
 }
 
 /* A protected guest leaves itself by VMGEXIT for whatever it needs, also to halt. */
-static RARE int on_vmgexit(struct pairing *pairing, struct recorded_thread *thread,
-			   const struct meaning *meaning, const struct trace_event *event)
+static RARE void on_vmgexit(struct pairing *pairing, struct recorded_thread *thread,
+			    const struct meaning *meaning, const struct trace_event *event)
 {
 	struct exit_key key;
 
 	if (!has_plain_exit(thread))
-		return 0;
+		return;
 	key = thread->spans[EXITS_VMEXIT].count->key;
 	if (!(meaning_flags(&pairing->meanings, &key) & REASON_PROTECTED))
-		return 0;
+		return;
 	key.a = trace_field_number(meaning->a, event);
 	key.c = EXIT_OF_VMGEXIT;
-	return change_exit(pairing, thread, &key);
+	change_exit(pairing, thread, &key);
 }
 
 /* Keeps the exit that the entry ends if it took longer than the threshold. */
-static RARE int keep_long(struct pairing *pairing, const struct recorded_thread *thread,
-			  uint64_t time)
+static RARE void keep_long(struct pairing *pairing, const struct recorded_thread *thread,
+			   uint64_t time)
 {
 	const struct open_span *span = &thread->spans[EXITS_VMEXIT];
 	uint64_t at = pairing->nr_longs % LONG_EXITS_MAX;
 
 	if (!(thread->is_open & 1U << EXITS_VMEXIT) || time <= span->begin + pairing->longer ||
 	    (!pairing->has_halts && pairing_is_idle(pairing, span->count)))
-		return 0;
+		return;
 	array_grow(&pairing->longs, &pairing->room_longs, at + 1);
 	pairing->nr_longs++;
 	pairing->longs[at] = (struct recorded_long){
@@ -271,7 +262,6 @@ static RARE int keep_long(struct pairing *pairing, const struct recorded_thread 
 		.polled_ns = thread->polled_ns - thread->polled_before,
 		.waited = thread->waited - thread->waited_before,
 	};
-	return 0;
 }
 
 static bool is_failure(const struct exit_count *user)
@@ -331,8 +321,8 @@ uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_
 	return thread->halt_user + (is_known ? in_halt : 0);
 }
 
-static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
-		    const struct trace_event *event)
+static void on_entry(struct pairing *pairing, struct recorded_thread *thread,
+		     const struct trace_event *event)
 {
 	pairing->has_entries = true;
 	pairing->last_entry = event->time;
@@ -340,79 +330,65 @@ static int on_entry(struct pairing *pairing, struct recorded_thread *thread,
 		tell_entry(pairing, thread, event->time);
 	if (thread->is_open & 1U << EXITS_USERSPACE)
 		add_user(pairing, thread, event->time);
-	if (pairing->longer && keep_long(pairing, thread, event->time) < 0)
-		return -ENOMEM;
-	for (unsigned int open = thread->is_open; open; open &= open - 1) {
-		if (end(thread, (enum exit_kind)__builtin_ctz(open), event->time) < 0)
-			return -ENOMEM;
-	}
+	if (pairing->longer)
+		keep_long(pairing, thread, event->time);
+	for (unsigned int open = thread->is_open; open; open &= open - 1)
+		end(thread, (enum exit_kind)__builtin_ctz(open), event->time);
 	thread->is_open = 0;
 	thread->is_mmio_open = false;
 	set_state(thread, VCPU_IN_GUEST, event->time);
 	tell_begin(pairing, thread, SPAN_GUEST, event);
-	return 0;
 }
 
-static int end_userspace(const struct pairing *pairing, struct recorded_thread *thread,
-			 uint64_t time)
+static void end_userspace(const struct pairing *pairing, struct recorded_thread *thread,
+			  uint64_t time)
 {
-	int err;
-
 	if (pairing->listener)
 		tell_end(pairing, thread, SPAN_USERSPACE, time, false);
 	add_user(pairing, thread, time);
-	err = end(thread, EXITS_USERSPACE, time);
+	end(thread, EXITS_USERSPACE, time);
 	drop(thread, EXITS_USERSPACE);
-	return err;
 }
 
 /* KVM_RUN may be called and left again without an entry, as when a halted vCPU gets a signal. */
-static RARE int on_userspace(struct pairing *pairing, struct recorded_thread *thread,
-			     const struct meaning *meaning, const struct trace_event *event)
+static RARE void on_userspace(struct pairing *pairing, struct recorded_thread *thread,
+			      const struct meaning *meaning, const struct trace_event *event)
 {
 	const struct exit_key key = meaning_reason(meaning, event);
-	int err = 0;
 
 	pairing->has_exits[EXITS_USERSPACE] = true;
 	if (thread->state == VCPU_OUTSIDE && thread->is_open & 1U << EXITS_USERSPACE)
-		err = end_userspace(pairing, thread, event->time);
-	if (!err)
-		err = begin(pairing, thread, &key, event->time);
+		end_userspace(pairing, thread, event->time);
+	begin(pairing, thread, &key, event->time);
 	tell_begin(pairing, thread, SPAN_USERSPACE, event);
-	return err;
 }
 
 /* As live: see on_run() of providers/exits/exits.bpf.c. */
-static RARE int on_kvm_run(const struct pairing *pairing, struct recorded_thread *thread,
-			   const struct meaning *meaning, const struct trace_event *event)
+static RARE void on_kvm_run(const struct pairing *pairing, struct recorded_thread *thread,
+			    const struct meaning *meaning, const struct trace_event *event)
 {
 	if (!trace_field_number(meaning->a, event))
-		return 0;
+		return;
 	thread->sees_runs = true;
-	if (!is_halt_in_userspace(pairing, thread))
-		return 0;
-	return end_userspace(pairing, thread, event->time);
+	if (is_halt_in_userspace(pairing, thread))
+		end_userspace(pairing, thread, event->time);
 }
 
 /* A read ends with its kvm_mmio, and began with the exit; a write begins with it. */
-static int on_mmio(struct pairing *pairing, struct recorded_thread *thread,
-		   const struct exit_key *key, uint64_t time)
+static void on_mmio(struct pairing *pairing, struct recorded_thread *thread,
+		    const struct exit_key *key, uint64_t time)
 {
 	bool is_read = key->c == MMIO_READ, was_open = thread->is_mmio_open;
-	int err;
 
 	if (key->c == MMIO_UNSATISFIED_READ)
-		return 0;
-	err = begin(pairing, thread, key, key->c == MMIO_WRITE ? time :
-								 thread->spans[EXITS_MMIO].begin);
-	if (err)
-		return err;
+		return;
+	begin(pairing, thread, key,
+	      key->c == MMIO_WRITE ? time : thread->spans[EXITS_MMIO].begin);
 	if (is_read && was_open)
-		err = end(thread, EXITS_MMIO, time);
+		end(thread, EXITS_MMIO, time);
 	if (key->c != MMIO_WRITE && (is_read || !was_open))
 		drop(thread, EXITS_MMIO);
 	thread->is_mmio_open = !is_read && (was_open || key->c == MMIO_WRITE);
-	return err;
 }
 
 /* Why the thread is outside the guest; NULL: it is not, or the reason is not known. */
@@ -426,23 +402,23 @@ static const struct exit_key *open_exit(const struct recorded_thread *thread)
 	return count->is_others ? NULL : &count->key;
 }
 
-static RARE int on_argument(struct pairing *pairing, struct recorded_thread *thread,
-			    const struct meaning *meaning, const struct trace_event *event)
+static RARE void on_argument(struct pairing *pairing, struct recorded_thread *thread,
+			     const struct meaning *meaning, const struct trace_event *event)
 {
 	enum exit_kind kind = meaning->counted_as;
 	struct exit_key key;
-	int err;
 
 	/* The first argument is what the exit is about. Without exits there is only this event. */
 	if (kind > EXITS_MMIO && thread->is_open & 1U << kind)
-		return 0;
+		return;
 	key = meaning_argument(&pairing->meanings, meaning, event, open_exit(thread));
-	if (kind == EXITS_MMIO)
-		return on_mmio(pairing, thread, &key, event->time);
-	err = begin(pairing, thread, &key, kind == EXITS_IOPORT ? event->time : thread->since);
-	if (!err && kind != EXITS_IOPORT && thread->state != VCPU_OUTSIDE)
+	if (kind == EXITS_MMIO) {
+		on_mmio(pairing, thread, &key, event->time);
+		return;
+	}
+	begin(pairing, thread, &key, kind == EXITS_IOPORT ? event->time : thread->since);
+	if (kind != EXITS_IOPORT && thread->state != VCPU_OUTSIDE)
 		drop(thread, kind);
-	return err;
 }
 
 /* As live: see on_wakeup() of providers/exits/exits.bpf.c. Only of halts that began here. */
@@ -563,31 +539,30 @@ uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thr
 
 /* ---- the stream */
 
-static int take(struct pairing *pairing, struct recorded_thread *thread,
-		const struct meaning *meaning, const struct trace_event *event)
+static void take(struct pairing *pairing, struct recorded_thread *thread,
+		 const struct meaning *meaning, const struct trace_event *event)
 {
 	if (meaning->kind == MEANING_EVENT)
-		return 0;
+		return;
 	thread->is_vcpu = true;
 	if (meaning->kind == MEANING_EXIT)
-		return on_exit_event(pairing, thread, meaning, event);
-	if (meaning->kind == MEANING_ENTRY)
-		return on_entry(pairing, thread, event);
-	if (meaning->kind == MEANING_USERSPACE)
-		return on_userspace(pairing, thread, meaning, event);
-	if (meaning->kind == MEANING_NESTED)
-		return on_nested(pairing, thread);
-	if (meaning->kind == MEANING_RUN)
-		return on_kvm_run(pairing, thread, meaning, event);
-	if (meaning->kind == MEANING_VMGEXIT)
-		return on_vmgexit(pairing, thread, meaning, event);
-	if (meaning->kind == MEANING_WAKEUP)
+		on_exit_event(pairing, thread, meaning, event);
+	else if (meaning->kind == MEANING_ENTRY)
+		on_entry(pairing, thread, event);
+	else if (meaning->kind == MEANING_USERSPACE)
+		on_userspace(pairing, thread, meaning, event);
+	else if (meaning->kind == MEANING_NESTED)
+		on_nested(pairing, thread);
+	else if (meaning->kind == MEANING_RUN)
+		on_kvm_run(pairing, thread, meaning, event);
+	else if (meaning->kind == MEANING_VMGEXIT)
+		on_vmgexit(pairing, thread, meaning, event);
+	else if (meaning->kind == MEANING_WAKEUP)
 		on_wakeup(pairing, thread, meaning, event);
 	else if (meaning->kind == MEANING_POLL_LIMIT)
 		thread->poll_limit_ns = trace_field_number(meaning->a, event);
 	else if (pairing->arguments & 1U << meaning->counted_as)
-		return on_argument(pairing, thread, meaning, event);
-	return 0;
+		on_argument(pairing, thread, meaning, event);
 }
 
 /* An exit or entry is of the vCPU that it names. Any other event is a guess. */
@@ -605,12 +580,12 @@ static void set_vcpu(struct recorded_thread *thread, const struct meaning *meani
  * Events that were only counted: without a field or a time they begin and end nothing, but they
  * show that the thread runs a vCPU.
  */
-static RARE int add_counted(struct recorded_thread *thread, const struct meaning *meaning,
-			    const struct trace_event *event)
+static RARE void add_counted(struct recorded_thread *thread, const struct meaning *meaning,
+			     const struct trace_event *event)
 {
 	if (meaning->kind != MEANING_EVENT && event->tid >= 0)
 		thread->is_vcpu = true;
-	return table_count_events(thread, meaning->number, event->counted);
+	table_count_events(thread, meaning->number, event->counted);
 }
 
 static void count_event(struct pairing *pairing, const struct trace_event *event)
@@ -624,44 +599,39 @@ static void count_event(struct pairing *pairing, const struct trace_event *event
 		pairing->nr_counted_of_cpu += event->counted;
 }
 
-int pairing_add(struct pairing *pairing, const struct trace_event *event)
+void pairing_add(struct pairing *pairing, const struct trace_event *event)
 {
 	struct recorded_thread *thread;
 	const struct meaning *meaning;
-	int err;
 
 	if (!event->type) {
 		on_loss(pairing, event);
-		return 0;
+		return;
 	}
 	count_event(pairing, event);
 	meaning = meaning_of(&pairing->meanings, event->type);
-	if (!meaning)
-		return -ENOMEM;
 	if (meaning->kind >= MEANING_NONE) {
 		if (meaning->kind != MEANING_NONE && !event->counted)
 			on_sched(pairing, meaning, event);
-		return 0;
+		return;
 	}
 	thread = table_thread(&pairing->table, event);
-	if (!thread && table_is_full(&pairing->table)) {
+	if (!thread) { /* the table is full */
 		pairing->nr_left_out += event->counted ? event->counted : 1;
-		return 0;
+		return;
 	}
-	if (!thread)
-		return -ENOMEM;
 	if (!thread->prev || thread->cpu != event->cpu)
 		table_link(&pairing->table, thread, event->cpu);
 	thread->last = event->time;
-	if (event->counted)
-		return add_counted(thread, meaning, event);
+	if (event->counted) {
+		add_counted(thread, meaning, event);
+		return;
+	}
 	if (event->vcpu != thread->vcpu)
 		set_vcpu(thread, meaning, event);
-	err = table_count_events(thread, meaning->number, 1);
-	if (!err)
-		err = take(pairing, thread, meaning, event);
+	table_count_events(thread, meaning->number, 1);
+	take(pairing, thread, meaning, event);
 	thread->is_new = false;
-	return err;
 }
 
 bool pairing_left_out(const struct pairing *pairing, struct why *why)

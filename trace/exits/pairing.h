@@ -104,8 +104,8 @@ void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned i
 		  const struct pairing_listener *listener);
 void pairing_release(struct pairing *pairing);
 
-/* Takes an event of the stream: 0 or -ENOMEM. */
-int pairing_add(struct pairing *pairing, const struct trace_event *event);
+/* Takes an event of the stream. */
+void pairing_add(struct pairing *pairing, const struct trace_event *event);
 
 /*
  * In halts, how long the thread was in user space and not idle, up to an end of its time. If that

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/xalloc.h"
 #include "trace/exits/player.h"
 #include "trace/exits/recorded.h"
 #include "trace/exits/rows.h"
@@ -33,11 +34,9 @@ static int open_source(const struct provider_args *args, add_fn add, const char 
 		       void **ret_state, struct why *why)
 {
 	const struct recorded *recorded = args->recording;
-	struct source *source = calloc(1, sizeof(*source));
-	int err = 0;
+	struct source *source = xcalloc(1, sizeof(*source));
+	int err;
 
-	if (!source)
-		return -ENOMEM;
 	source->recorded = recorded;
 	source->source = args->source;
 	source->rows.has_spreads = true;

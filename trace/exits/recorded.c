@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A recording with its guests. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "trace/exits/recorded.h"
 
-int recorded_init(struct recorded *recorded, const struct recording *recording,
-		  double ns_per_unit)
+void recorded_init(struct recorded *recorded, const struct recording *recording,
+		   double ns_per_unit)
 {
-	int err = -ENOMEM;
-
 	*recorded = (struct recorded){
 		.recording = recording,
 		.ns_per_unit = ns_per_unit,
 		.span_ns = recording_ns(recording_span(recording), ns_per_unit),
 		.guests = guests_new(NULL),
 	};
-	if (recorded->guests)
-		err = guests_of_table(recording->trace, &recording->pairing.table,
-				      recorded->guests, &recorded->vcpus);
-	if (err)
-		recorded_release(recorded);
-	return err;
+	recorded->vcpus = guests_of_table(recording->trace, &recording->pairing.table,
+					  recorded->guests);
 }
 
 void recorded_release(struct recorded *recorded)

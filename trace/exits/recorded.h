@@ -17,9 +17,8 @@ struct recorded {
 	struct recorded_vcpu *vcpus; /* of each thread */
 };
 
-/* 0 or -ENOMEM. */
-int recorded_init(struct recorded *recorded, const struct recording *recording,
-		  double ns_per_unit);
+void recorded_init(struct recorded *recorded, const struct recording *recording,
+		   double ns_per_unit);
 void recorded_release(struct recorded *recorded);
 
 #endif

@@ -27,7 +27,8 @@ int recording_read_events(struct recording *recording, recording_event_fn add, v
 
 static int add_event(void *arg, const struct trace_event *event)
 {
-	return pairing_add(arg, event);
+	pairing_add(arg, event);
+	return 0;
 }
 
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Two hash tables: threads by thread key, and the counts of each thread by exit key. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/xalloc.h"
 #include "trace/exits/table.h"
 
 #define MIN_SLOTS 32
@@ -18,17 +18,13 @@ static size_t hash(uint64_t a, uint64_t b)
 }
 
 /* Makes twice as many slots, or the first slots. The caller fills them again. */
-static int grow_slots(uint32_t **slots, size_t *nr_slots)
+static void grow_slots(uint32_t **slots, size_t *nr_slots)
 {
 	size_t nr = *nr_slots ? 2 * *nr_slots : MIN_SLOTS;
-	uint32_t *grown = calloc(nr, sizeof(*grown));
 
-	if (!grown)
-		return -ENOMEM;
 	free(*slots);
-	*slots = grown;
+	*slots = xcalloc(nr, sizeof(**slots));
 	*nr_slots = nr;
-	return 0;
 }
 
 static void put_slot(uint32_t *slots, size_t nr_slots, size_t at, size_t index)
@@ -40,21 +36,15 @@ static void put_slot(uint32_t *slots, size_t nr_slots, size_t at, size_t index)
 
 /* ---- threads */
 
-static int grow_threads(struct table *table)
+static void grow_threads(struct table *table)
 {
-	struct recorded_thread **threads;
-
 	if (2 * table->nr_threads < table->nr_slots)
-		return 0;
-	if (grow_slots(&table->slots, &table->nr_slots) < 0)
-		return -ENOMEM;
-	threads = reallocarray(table->threads, table->nr_slots, sizeof(struct recorded_thread *));
-	if (!threads)
-		return -ENOMEM;
-	table->threads = threads;
+		return;
+	grow_slots(&table->slots, &table->nr_slots);
+	table->threads = xreallocarray(table->threads, table->nr_slots,
+				       sizeof(struct recorded_thread *));
 	for (size_t i = 0; i < table->nr_threads; i++)
-		put_slot(table->slots, table->nr_slots, hash(threads[i]->key, 0), i);
-	return 0;
+		put_slot(table->slots, table->nr_slots, hash(table->threads[i]->key, 0), i);
 }
 
 static struct recorded_thread *find_thread(const struct table *table, uint64_t key)
@@ -76,11 +66,8 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 
 	if (thread || table_is_full(table))
 		return thread;
-	thread = calloc(1, sizeof(*thread));
-	if (!thread || grow_threads(table) < 0) {
-		free(thread);
-		return NULL;
-	}
+	grow_threads(table);
+	thread = xcalloc(1, sizeof(*thread));
 	thread->key = event->thread_key;
 	thread->index = table->nr_threads;
 	thread->file = event->file;
@@ -124,17 +111,14 @@ void table_link(struct table *table, struct recorded_thread *thread, int32_t cpu
 	thread->prev = first;
 }
 
-int table_grow_events(struct recorded_thread *thread, uint32_t type)
+void table_grow_events(struct recorded_thread *thread, uint32_t type)
 {
 	uint32_t nr = (type | 3) + 1;
-	uint64_t *events = reallocarray(thread->events, nr, sizeof(*events));
 
-	if (!events)
-		return -ENOMEM;
-	memset(events + thread->nr_events, 0, (nr - thread->nr_events) * sizeof(*events));
-	thread->events = events;
+	thread->events = xreallocarray(thread->events, nr, sizeof(*thread->events));
+	memset(thread->events + thread->nr_events, 0,
+	       (nr - thread->nr_events) * sizeof(*thread->events));
 	thread->nr_events = nr;
-	return 0;
 }
 
 /* ---- counts */
@@ -146,41 +130,32 @@ static size_t hash_key(const struct exit_key *key)
 }
 
 /* There is room up to the next power of two. */
-static int grow_counts(struct recorded_thread *thread)
+static void grow_counts(struct recorded_thread *thread)
 {
 	size_t nr = thread->nr_counts;
-	struct exit_count **counts;
 
-	if (nr & (nr - 1))
-		return 0;
-	counts = reallocarray(thread->counts, nr ? 2 * nr : 1, sizeof(struct exit_count *));
-	if (!counts)
-		return -ENOMEM;
-	thread->counts = counts;
-	return 0;
+	if (!(nr & (nr - 1)))
+		thread->counts = xreallocarray(thread->counts, nr ? 2 * nr : 1,
+					       sizeof(struct exit_count *));
 }
 
 /* Most threads have a few counts, which are found without a hash. */
-static int grow_count_slots(struct recorded_thread *thread)
+static void grow_count_slots(struct recorded_thread *thread)
 {
 	if (thread->nr_counts < FEW_COUNTS || 2 * thread->nr_counts < thread->nr_slots)
-		return 0;
-	if (grow_slots(&thread->slots, &thread->nr_slots) < 0)
-		return -ENOMEM;
+		return;
+	grow_slots(&thread->slots, &thread->nr_slots);
 	for (size_t i = 0; i < thread->nr_counts; i++)
 		put_slot(thread->slots, thread->nr_slots, hash_key(&thread->counts[i]->key), i);
-	return 0;
 }
 
 static struct exit_count *add_count(struct table *table, struct recorded_thread *thread,
 				    const struct exit_key *key, bool is_others)
 {
-	struct exit_count *count = calloc(1, sizeof(*count));
+	struct exit_count *count = xcalloc(1, sizeof(*count));
 
-	if (!count || grow_counts(thread) < 0 || grow_count_slots(thread) < 0) {
-		free(count);
-		return NULL;
-	}
+	grow_counts(thread);
+	grow_count_slots(thread);
 	count->key = *key;
 	count->is_others = is_others;
 	if (thread->nr_slots)

@@ -119,26 +119,25 @@ static inline struct recorded_thread **table_of_cpu(struct table *table, int32_t
 	return &table->of_cpu[(uint32_t)cpu % TABLE_CPUS];
 }
 
-/* The thread of an event, new if need be; NULL: no memory, or the table is full. */
+/* The thread of an event, new if need be; NULL: the table is full. */
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
 
 /* The thread of this number in the event's file; NULL: it has no event of its own so far. */
 struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
 				       int32_t tid);
 
-/* The count of a thread's key, new if need be; NULL: no memory. */
+/* The count of a thread's key, new if need be. */
 struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
 				    const struct exit_key *key);
 
-/* Counts an event of one of KVM's types: 0 or -ENOMEM. */
-int table_grow_events(struct recorded_thread *thread, uint32_t type);
+void table_grow_events(struct recorded_thread *thread, uint32_t type);
 
-static inline int table_count_events(struct recorded_thread *thread, uint32_t type, uint64_t nr)
+/* Counts events of one of KVM's types. */
+static inline void table_count_events(struct recorded_thread *thread, uint32_t type, uint64_t nr)
 {
-	if (type >= thread->nr_events && table_grow_events(thread, type) < 0)
-		return -ENOMEM;
+	if (type >= thread->nr_events)
+		table_grow_events(thread, type);
 	thread->events[type] += nr;
-	return 0;
 }
 
 /* The same as table_add() and table_find_count(), but the one found last is tried first. */
@@ -162,7 +161,7 @@ static inline struct exit_count *table_count(struct table *table, struct recorde
 	if (count && exit_key_is(&count->key, key))
 		return count;
 	count = table_find_count(table, thread, key);
-	if (count && !count->is_others)
+	if (!count->is_others)
 		*hint = count;
 	return count;
 }

@@ -39,13 +39,12 @@ struct timeline_kvm {
 	struct process *processes; /* by the guest's number */
 	size_t nr_processes, room_processes;
 	bool keeps_offsets;
-	bool has_no_memory;
 	struct timeline_offsets offsets;
 };
 
 /* ---- processes and tracks ---- */
 
-static int add_process(struct timeline_kvm *kvm, const char *name)
+static void add_process(struct timeline_kvm *kvm, const char *name)
 {
 	struct process *process;
 
@@ -53,38 +52,31 @@ static int add_process(struct timeline_kvm *kvm, const char *name)
 	process = &kvm->processes[kvm->nr_processes++];
 	process->number = out_process(kvm->out, name);
 	snprintf(process->name, NAME_SIZE, "%s", name);
-	return 0;
 }
 
-static int set_process(struct timeline_kvm *kvm, const struct recorded_thread *thread,
-		       struct track *track)
+static void set_process(struct timeline_kvm *kvm, const struct recorded_thread *thread,
+			struct track *track)
 {
 	char name[NAME_SIZE];
-	int err = guest_numbers_add(&kvm->guests, kvm->trace, thread, &track->process, name,
-				    sizeof(name));
 
-	return err || !name[0] ? err : add_process(kvm, name);
+	track->process = guest_numbers_add(&kvm->guests, kvm->trace, thread, name, sizeof(name));
+	if (name[0])
+		add_process(kvm, name);
 }
 
-/* NULL: no memory. */
 static struct track *track_of(struct timeline_kvm *kvm, struct recorded_thread *thread)
 {
 	struct track *track = thread->drawn;
 
 	if (track)
 		return track;
-	track = calloc(1, sizeof(*track));
-	if (!track)
-		return NULL;
+	track = xcalloc(1, sizeof(*track));
 	guests_identify(kvm->trace, thread);
 	if (thread->tid >= 0)
 		track->id = thread->tid;
 	else
 		track->id = thread->vcpu >= 0 ? thread->vcpu : thread->cpu;
-	if (set_process(kvm, thread, track) < 0) {
-		free(track);
-		return NULL;
-	}
+	set_process(kvm, thread, track);
 	thread->drawn = track;
 	return track;
 }
@@ -167,9 +159,7 @@ static void on_end(void *state, struct recorded_thread *thread, enum span span, 
 	struct timeline_kvm *kvm = state;
 	const struct slice slice = { track_of(kvm, thread), begin, end, is_cut };
 
-	if (!slice.track)
-		kvm->has_no_memory = true;
-	else if (span == SPAN_GUEST)
+	if (span == SPAN_GUEST)
 		draw(kvm, &slice, "guest", "guest", NULL);
 	else if (span == SPAN_EXIT)
 		draw_exit(kvm, &slice, count);
@@ -185,9 +175,7 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 	struct timeline_kvm *kvm = state;
 	struct track *track = track_of(kvm, thread);
 
-	if (!track) {
-		kvm->has_no_memory = true;
-	} else if (span == SPAN_EXIT) {
+	if (span == SPAN_EXIT) {
 		args_clear(&track->args);
 		timeline_fields_add(&track->args, event);
 	} else if (span == SPAN_USERSPACE && thread->state != VCPU_OUTSIDE) {
@@ -199,14 +187,10 @@ static void on_loss(void *state, struct recorded_thread *thread, const struct tr
 {
 	struct timeline_kvm *kvm = state;
 	const struct track *track = track_of(kvm, thread);
-	struct timeline_event instant;
+	const struct timeline_event instant = event_on(kvm, track, "events lost", "lost",
+						       event->time);
 	struct timeline_args args;
 
-	if (!track) {
-		kvm->has_no_memory = true;
-		return;
-	}
-	instant = event_on(kvm, track, "events lost", "lost", event->time);
 	args_clear(&args);
 	if (event->lost >= 0)
 		args_add_number(&args, "lost", event->lost);
@@ -334,10 +318,8 @@ int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t 
 struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct timeline_clock *clock,
 				      bool keeps_offsets, struct timeline_out *out)
 {
-	struct timeline_kvm *kvm = calloc(1, sizeof(*kvm));
+	struct timeline_kvm *kvm = xcalloc(1, sizeof(*kvm));
 
-	if (!kvm)
-		return NULL;
 	kvm->trace = trace;
 	kvm->clock = clock;
 	kvm->keeps_offsets = keeps_offsets;
@@ -361,42 +343,38 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 }
 
 /* Events of KVM's that begin and end no slice. */
-static int take_instant(struct timeline_kvm *kvm, const struct trace_event *event)
+static void take_instant(struct timeline_kvm *kvm, const struct trace_event *event)
 {
 	struct recorded_thread *thread = table_thread(&kvm->pairing.table, event);
-	const struct track *track = thread ? track_of(kvm, thread) : NULL;
+	const struct track *track;
 
-	if (!thread && table_is_full(&kvm->pairing.table))
-		return 0;
-	if (!track)
-		return -ENOMEM;
+	if (!thread)
+		return; /* the table is full */
+	track = track_of(kvm, thread);
 	draw_instant(kvm, track, event);
 	if (event->counted)
-		return 0;
+		return;
 	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)
 		take_clock(kvm, track, event);
 	if (strcmp(event->type->name, "kvm_write_tsc_offset") == 0)
 		take_offset(kvm, thread, track, event);
-	return 0;
 }
 
-int timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
+void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 {
 	const struct meaning *meaning;
-	int err = pairing_add(&kvm->pairing, event);
 
-	if (err || kvm->has_no_memory)
-		return -ENOMEM;
+	pairing_add(&kvm->pairing, event);
 	if (!event->type)
-		return 0;
+		return;
 	meaning = meaning_of(&kvm->pairing.meanings, event->type);
 	if (!meaning_is_of_kvm(meaning))
-		return 0;
+		return;
 	if (!event->counted &&
 	    (meaning->kind == MEANING_EXIT || meaning->kind == MEANING_ENTRY ||
 	     meaning->kind == MEANING_USERSPACE))
-		return 0;
-	return take_instant(kvm, event);
+		return;
+	take_instant(kvm, event);
 }
 
 static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *thread)

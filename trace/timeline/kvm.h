@@ -23,14 +23,14 @@ struct timeline_kvm;
 
 /*
  * What is handed in must outlive it. keeps_offsets: for timeline_kvm_host_time(); an offset takes
- * 16 bytes. NULL: no memory.
+ * 16 bytes.
  */
 struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct timeline_clock *clock,
 				      bool keeps_offsets, struct timeline_out *out);
 void timeline_kvm_free(struct timeline_kvm *kvm);
 
-/* An event of the stream: 0 or -ENOMEM. */
-int timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event);
+/* An event of the stream. */
+void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event);
 
 /* Whether events were left out, because they are of too many threads; why: how many. */
 bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct why *why);

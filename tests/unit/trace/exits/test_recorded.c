@@ -192,7 +192,7 @@ static void open_file(struct world *world, const char *name, double ns_per_unit)
 	struct why why = { "" };
 
 	read_recording(world, name, &choice);
-	assert_int_equal(recorded_init(&world->recorded, &world->recording, ns_per_unit), 0);
+	recorded_init(&world->recorded, &world->recording, ns_per_unit);
 	config.recording = (struct monitor_recording){
 		.recording = &world->recorded,
 		.guests = world->recorded.guests,
@@ -1017,7 +1017,7 @@ static void wait_of_a_long_exit(void **state)
 		add(&world, 0, 1600);
 		write_dat(&world);
 		read_recording(&world, path, &choice);
-		assert_int_equal(recorded_init(&world.recorded, &world.recording, 1), 0);
+		recorded_init(&world.recorded, &world.recording, 1);
 		assert_int_equal(recorded_long_exits(&world.recorded, fields, RECORDED_EXITS,
 						     &exits), 0);
 		assert_int_equal(exits.nr, 1);

@@ -34,7 +34,7 @@ static void durations_are_those_of_the_list(void **state)
 	for (unsigned int i = 0; i < NR; i++) {
 		seed = seed * UINT64_C(6364136223846793005) + 1;
 		list[i] = UINT64_C(5000000000000) + (seed >> 40) * i;
-		assert_int_equal(durations_add(&all, list[i]), 0);
+		durations_add(&all, list[i]);
 		mean += (double)list[i] / NR;
 	}
 	for (int i = 0; i < NR; i++)
@@ -54,7 +54,7 @@ static void durations_of_few(void **state)
 
 	(void)state;
 	assert_true(durations_mean(&one) == 0 && durations_squares(&one) == 0);
-	assert_int_equal(durations_add(&one, UINT64_MAX), 0);
+	durations_add(&one, UINT64_MAX);
 	assert_int_equal(one.min, UINT64_MAX);
 	assert_true(durations_squares(&one) == 0);
 	buckets_release(&one.hist);
