@@ -78,15 +78,6 @@ static inline bool time_adds_up(enum time_part part)
 }
 
 /*
- * Of sums by enum time_part: the time of halts that was not polled. KVM reports the polling of a
- * halt once, when the halt ends: so an interval of a recording can have more polling than halts.
- */
-static inline uint64_t time_slept_ns(const uint64_t *parts)
-{
-	return parts[TIME_HALT] > parts[TIME_POLL] ? parts[TIME_HALT] - parts[TIME_POLL] : 0;
-}
-
-/*
  * What the host says, and with which key: about a vCPU's thread, the vCPU's; about a guest, the
  * guest's, without a vCPU; about a host CPU, GUEST_ANY, and the CPU's number as vCPU. Where hosts
  * are compared, each is a guest of the inventory.

@@ -319,7 +319,7 @@ static void open_wanted(struct bpf_state *bpf)
 		bpf->is_open[i] = bpf->is_wanted[i] && hook_of(bpf, i)->link >= 0;
 }
 
-static int engine_want(void *state, const struct field_set *fields)
+static void engine_want(void *state, const struct field_set *fields)
 {
 	struct bpf_state *bpf = state;
 
@@ -334,7 +334,6 @@ static int engine_want(void *state, const struct field_set *fields)
 	bpf->is_new_want = true;
 	if (bpf->program)
 		open_wanted(bpf);
-	return 0;
 }
 
 /* ---- where ---- */

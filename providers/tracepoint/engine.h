@@ -53,7 +53,7 @@ struct engine {
 		    void **ret_state, struct why *why);
 
 	/* Which counters to keep from now on; never waits. */
-	int (*want)(void *state, const struct field_set *fields);
+	void (*want)(void *state, const struct field_set *fields);
 
 	/*
 	 * Where to count from now on; targets are ascending by (is_thread, id), none twice. The

@@ -411,7 +411,7 @@ static uint64_t descriptors_needed(const struct perf_state *perf)
 	return needed;
 }
 
-static int engine_want(void *state, const struct field_set *fields)
+static void engine_want(void *state, const struct field_set *fields)
 {
 	struct perf_state *perf = state;
 
@@ -428,7 +428,6 @@ static int engine_want(void *state, const struct field_set *fields)
 	descriptors_raise(descriptors_needed(perf));
 	ask(perf);
 	pthread_mutex_unlock(&perf->lock);
-	return 0;
 }
 
 /* Ends each open target that is not in targets; *ret_is_open: which of targets are open. */

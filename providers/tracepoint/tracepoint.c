@@ -225,13 +225,12 @@ static int retarget(struct tracepoints *tp, struct why *why)
 static int tracepoints_want(void *state, const struct want *want, struct why *why)
 {
 	struct tracepoints *tp = state;
-	int err;
 
 	tracepoint_events_number(&tp->events);
 	tp->scope = want->scope;
 	tp->guest = want->guest;
-	err = tp->engine->want(tp->engine_state, &want->fields);
-	return err ? err : retarget(tp, why);
+	tp->engine->want(tp->engine_state, &want->fields);
+	return retarget(tp, why);
 }
 
 static bool tracepoints_is_ready(void *state)

@@ -340,7 +340,7 @@ static inline void want_first(struct fixture *f, uint32_t nr)
 	field_set_clear(&f->wanted);
 	for (uint32_t i = 0; i < nr; i++)
 		field_set_add(&f->wanted, i);
-	assert_int_equal(perf_engine.want(f->engine, &f->wanted), 0);
+	perf_engine.want(f->engine, &f->wanted);
 }
 
 static inline void sleep_ms(long ms)

@@ -382,7 +382,7 @@ static void random_want(struct fixture *f, struct model *model)
 		if (pick(model, 3))
 			field_set_add(&f->wanted, i);
 	}
-	assert_int_equal(perf_engine.want(f->engine, &f->wanted), 0);
+	perf_engine.want(f->engine, &f->wanted);
 }
 
 /* Horse i is guest i + 1. Threads end and others take their place, too. */
