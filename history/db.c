@@ -246,6 +246,33 @@ static bool has_beside(const char *real, const char *suffix, struct stat *ret_st
 	return lstat(path, ret_stat) == 0 && ret_stat->st_size;
 }
 
+/*
+ * Whether a journal beside the database names a file, which SQLite would remove when it takes the
+ * journal back. A history has a log; its journal, of the moment when it is made, names none.
+ */
+static bool has_foreign_journal(const char *real)
+{
+	static const unsigned char magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+	char path[PATH_MAX + 16];
+	unsigned char end[sizeof(magic)];
+	struct stat st;
+	bool is_foreign = false;
+	int fd;
+
+	if (!has_beside(real, "-journal", &st))
+		return false;
+	snprintf(path, sizeof(path), "%s-journal", real);
+	fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+	if (fd < 0)
+		return true;
+	if (st.st_size >= (off_t)sizeof(end))
+		is_foreign = pread(fd, end, sizeof(end), st.st_size - (off_t)sizeof(end)) !=
+				     (ssize_t)sizeof(end) ||
+			     memcmp(end, magic, sizeof(end)) == 0;
+	close(fd);
+	return is_foreign;
+}
+
 /* Whether all of it is of root or of this user, and no other user can add to it. */
 static bool is_ours(const char *real)
 {
@@ -286,10 +313,10 @@ static int open_foreign(struct db *db, const char *real, struct why *why)
 
 static int open_to_read(struct db *db, const char *real, struct why *why)
 {
-	struct stat log, journal;
+	struct stat log;
 	int code;
 
-	if (has_beside(real, "-journal", &journal) && !has_beside(real, "-wal", &log)) {
+	if (has_foreign_journal(real) && !has_beside(real, "-wal", &log)) {
 		code = try_open(db, real, SQLITE_OPEN_READONLY, "?immutable=1");
 		return code ? error_of(db, code, why) : 0;
 	}
@@ -431,15 +458,13 @@ static int access_as_open(const char *path, int mode)
 int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why)
 {
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
-	struct stat log, journal;
+	struct stat log;
 	bool is_empty = false;
 	int err;
 
 	vfs->xSetSystemCall(vfs, "access", (sqlite3_syscall_ptr)access_as_open);
 	*db = (struct db){ .name = name };
-	/* SQLite would take it back, and remove a file that it names; a history has a log. */
-	if (has_beside(real, "-journal", &journal) &&
-	    (writes || has_beside(real, "-wal", &log)))
+	if (has_foreign_journal(real) && (writes || has_beside(real, "-wal", &log)))
 		return why_set(why, -EINVAL, "%s: \"%s-journal\" beside it is not of a history: "
 			       "remove it", name, path_base(name));
 	if (writes) {
