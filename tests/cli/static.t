@@ -52,10 +52,10 @@ fi
 if has_screen; then
 	for term in xterm xterm-256color screen screen-256color tmux tmux-256color linux vt100 \
 		vt220; do
-		screen_start 80 24 "TERM=$term exec $inside --sysroot amd"
+		screen_start 80 24 "TERM=$term exec $inside --sysroot amd --view events"
 		screen_has '^ kvm_entry ' "it has a screen: $term"
 	done
-	screen_start 80 24 "TERM=foot exec $inside --sysroot amd"
+	screen_start 80 24 "TERM=foot exec $inside --sysroot amd --view events"
 	screen_has '^TERM=foot is not known here: the screen is one for xterm-256color' \
 		"it says which terminal it does not know"
 else
