@@ -222,6 +222,7 @@ int recent_write(void *arg, const struct facts *facts, uint64_t offset_ns)
 		writer->packer = packer_new();
 	moment_take(&writer->taker, facts, writer->start_ns + offset_ns, &writer->moment);
 	pack_moment(writer->packer, &writer->moment, &writer->packed);
+	moment_release(&writer->moment); /* large of many threads, and the next one needs memory */
 	return recent_add(writer->recent, &writer->packed);
 }
 

@@ -22,12 +22,12 @@ struct rule_counts {
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations */
 	/* The field that counts most: of the ones to name, else of what is measured. */
-	uint32_t top;
-	bool is_named;
+	uint32_t top : 31;
+	bool is_named : 1;
+	uint32_t open; /* the field of the longest that is open */
+	uint64_t open_ns;
 	uint64_t top_ns;
 	double top_per_s;
-	uint64_t open_ns; /* the longest that is open, */
-	uint32_t open;	  /* and its field */
 };
 
 /* A vCPU; with vcpu -1 what is only known of a whole guest. */

@@ -38,11 +38,11 @@ struct open_span {
 
 struct recorded_thread {
 	uint64_t key; /* struct trace_event.thread_key */
-	size_t index; /* in the table */
+	uint32_t index; /* in the table */
 	uint32_t file;
 	int32_t pid, tid, vcpu, cpu; /* -1: not known; cpu: the last one */
 	int64_t guest; /* index in the file's list of guests, see trace_guest(); -1: none */
-	char comm[32];
+	char comm[16]; /* the kernel's TASK_COMM_LEN */
 	struct exit_count **counts;
 	size_t nr_counts;
 	uint32_t *slots; /* a hash of indices into counts, plus 1; none while they are few */
@@ -50,18 +50,20 @@ struct recorded_thread {
 	struct exit_count *hints[THREAD_HINTS]; /* by low bits of the key: found last */
 	uint64_t *events; /* counts of KVM's event types, by struct meaning.number */
 	uint32_t nr_events;
+	int32_t exit_cpu; /* of the open exit */
 	/* See pairing.h. */
 	bool is_new;   /* the current event is the thread's first */
 	bool is_vcpu;  /* had an event that only a vCPU's thread has */
 	bool has_run, has_exit; /* has_run: had an exit or an entry; has_exit: had an exit */
 	bool is_mmio_open; /* the access that began at spans[EXITS_MMIO].begin has not ended */
+	bool sees_runs; /* it is known when KVM_RUN begins */
 	uint8_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
 	enum vcpu_state state;
+	enum sched_state sched;
 	uint64_t since;	 /* the time when the thread last left or entered the guest */
 	struct open_span spans[EXITS_KINDS];
 	/* Of the open exit, for struct recorded_long: */
 	uint64_t pc, user; /* user: how long it was in user space, up to its latest return */
-	int32_t exit_cpu;
 	const struct exit_count *argument; /* NULL: none */
 	uint64_t polled_before, waited_before; /* polled_ns and waited when it began */
 	uint64_t first;	  /* the time of the first exit or entry */
@@ -70,11 +72,9 @@ struct recorded_thread {
 	uint64_t nested; /* the total time in L2 */
 	uint64_t polled_ns; /* in halts, see TIME_POLL */
 	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not known */
-	bool sees_runs; /* it is known when KVM_RUN begins */
 	/* In halts, the total time from an exit to user space on: user space's; or maybe halts'. */
 	uint64_t halt_user, halt_unknown;
 	uint64_t unknown; /* the total time after losses in which the state was not known */
-	enum sched_state sched;
 	uint64_t waits_since; /* SCHED_WAITS: since when it could run */
 	uint64_t waited;      /* the total time of waiting for a CPU */
 	/* The list of its CPU, see struct table; prev NULL: it is in none. */
