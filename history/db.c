@@ -103,12 +103,13 @@ static int count_steps(void *arg)
 /*
  * SQLite writes to memory that is a file, -shm. On a file system that never writes in place, btrfs
  * for one, a full disk is a SIGBUS there, which ends the program: so the disk must not become full.
+ * ramfs, and tmpfs without a limit, say 0 blocks.
  */
 static bool has_room(const struct db *db)
 {
 	struct statvfs disk;
 
-	return statvfs(sqlite3_db_filename(db->sqlite, NULL), &disk) < 0 ||
+	return statvfs(sqlite3_db_filename(db->sqlite, NULL), &disk) < 0 || !disk.f_blocks ||
 	       disk.f_bavail * disk.f_frsize >= DB_LOG_SIZE;
 }
 

@@ -439,6 +439,29 @@ static void a_disk_that_is_nearly_full_is_left_alone(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* As ramfs, and tmpfs without a limit. */
+static int write_to_a_disk_without_a_size(struct world *w)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", w->folder, "tmpfs", 0, "size=0,mode=755") < 0)
+		return 77;
+	begin_writer(w);
+	if (add_next(w) != 0)
+		return 3;
+	end_writer(w);
+	check_stored(w, 1);
+	return 0;
+}
+
+static void a_disk_that_has_no_size_is_not_full(void **state)
+{
+	int status = in_child(write_to_a_disk_without_a_size, *state);
+
+	if (status == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
 /* ---- a file that goes away while it is written */
 
 static void check_made_anew(struct world *w)
@@ -1079,6 +1102,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_left_of_half_a_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(ulimit_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_disk_that_is_nearly_full_is_left_alone, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_disk_that_has_no_size_is_not_full, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_removed_file_is_made_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_replaced_file_is_not_written_to, setup, teardown),
