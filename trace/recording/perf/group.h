@@ -42,7 +42,7 @@ enum perf_group perf_group_look(const struct perf_header *header, const struct p
 
 /*
  * Takes counts out of the sample up to the next event that happened and has no sample. 1, 0: there
- * is no more, -ENOMEM, or -E2BIG: there is no room for so many counts.
+ * is no more, or -E2BIG: there are more counts than are remembered.
  */
 int perf_group_take(struct perf_counts *counts, const struct perf_header *header,
 		    struct perf_sample *sample, struct perf_counted *ret_counted);
