@@ -52,10 +52,7 @@ bool tui_hold(struct tui *tui)
 	if (tui->back.monitor)
 		return true;
 	if (!tui->source->past) {
-		tui_say(tui, tui_is_recording(tui) ?
-				     "This recording is shown as a whole: it has no earlier "
-				     "samples" :
-				     "No sample is remembered: kvmtop runs with --past 0");
+		tui_say(tui, "This recording is shown as a whole: it has no earlier samples");
 		return false;
 	}
 	if (tui->source->recorder)
