@@ -6,8 +6,6 @@
 #include "lib/array.h"
 #include "core/views/rollup.h"
 
-#define OWNER_ALL UINT32_MAX
-
 bool keys_list(const struct keys *keys, const struct key *key)
 {
 	for (size_t i = 0; i < keys->nr_only; i++) {
@@ -25,7 +23,7 @@ void rollup_begin(struct rollup *rollup, unsigned int by)
 	field_set_clear(&rollup->counted);
 	field_set_clear(&rollup->reasons);
 	rollup->all = (struct owner){ .key = { GUEST_ANY, -1, FIELD_ANY } };
-	rollup->all_groups = (struct group){ .key = rollup->all.key, .owner = OWNER_ALL };
+	rollup->all_groups = (struct group){ .key = rollup->all.key };
 	rollup->halt = (struct halt_reason){ false };
 	rollup->nr_owners = rollup->nr_groups = rollup->nr_spreads = rollup->latest = 0;
 	key_index_clear(&rollup->owner_index);
@@ -108,11 +106,6 @@ static struct group *group_of(struct rollup *rollup, uint32_t field)
 		*slot = (uint32_t)rollup->nr_groups;
 	}
 	return &rollup->groups[*slot - 1];
-}
-
-const struct owner *rollup_owner_of(const struct rollup *rollup, const struct group *group)
-{
-	return group->owner == OWNER_ALL ? &rollup->all : &rollup->owners[group->owner];
 }
 
 static int compare_owners(const void *a, const void *b)

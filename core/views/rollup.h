@@ -85,7 +85,7 @@ enum percentile { PERCENTILE_50, PERCENTILE_99, NR_PERCENTILES };
 
 struct group {
 	struct key key; /* GUEST_ANY, -1, FIELD_ANY: all guests, vCPUs, fields */
-	uint32_t owner; /* see rollup_owner_of() */
+	uint32_t owner; /* the number in owners; all_groups has none */
 	uint32_t spreads; /* the roll-up's own */
 	uint64_t total, delta;
 	double rate_per_s;
@@ -135,8 +135,6 @@ void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu);
 void rollup(struct rollup *rollup, const struct facts *facts);
 void rollup_release(struct rollup *rollup);
 
-/* The group's owner; of all_groups: all. */
-const struct owner *rollup_owner_of(const struct rollup *rollup, const struct group *group);
 /* Of a roll-up without groups; NULL: none. */
 struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu);
 /* How many exits the owners of one guest, or of all with GUEST_ANY, had since the start. */
