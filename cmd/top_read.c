@@ -123,13 +123,6 @@ static int open_source(struct top_reader *reader, struct why *why)
 	return 0;
 }
 
-/* The dictionary of what the source's store has; NULL: the store's own. */
-static struct fields *fields_of(const struct top_reader *reader)
-{
-	return reader->source->kind == SOURCE_RECORDING ? monitor_fields(reader->source->monitor) :
-							  NULL;
-}
-
 /* Says once that another guest bears the name from this moment on. */
 static void say_follows(const struct top_reader *reader, const struct guest *guest)
 {
@@ -264,7 +257,7 @@ static int print_all(struct top_reader *reader, struct why *why)
 }
 
 /* Says once that the server does not answer, and why; the samples are printed when it does. */
-static int wait_for_server(struct top_reader *reader, int err, struct why *why)
+static void wait_for_server(struct top_reader *reader, int err, struct why *why)
 {
 	if (err == -EAGAIN) /* it may only be slow */
 		err = past_check(reader->past, why);
@@ -273,7 +266,6 @@ static int wait_for_server(struct top_reader *reader, int err, struct why *why)
 		reader->outage = *why;
 	}
 	why->text[0] = '\0';
-	return err == -ENOMEM ? err : 0;
 }
 
 static void end_outage(struct top_reader *reader)
@@ -293,8 +285,10 @@ static int on_wake(struct run *run, enum woken woken, struct why *why)
 
 	for (int i = 0; woken == WOKEN_TICK && !err && i < CATCH_UP; i++) {
 		err = past_go_on(reader->past, why);
-		if (err < 0)
-			return wait_for_server(reader, err, why);
+		if (err < 0) {
+			wait_for_server(reader, err, why);
+			return 0;
+		}
 		end_outage(reader);
 		reader->goes_on = err == 0;
 		err = choose_guest(reader, why);
@@ -415,7 +409,7 @@ static int print_span(struct top_reader *reader, struct why *why)
 	struct monitor_config config = { .list = interval_players, .source = reader->source->kind };
 	int err;
 
-	reader->interval = interval_new(reader->source->store, fields_of(reader));
+	reader->interval = interval_new(reader->source->store, source_fields(reader->source));
 	err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
 	if (err)
 		return err == -ENOENT ? none_there(reader, why) : err;
@@ -451,7 +445,7 @@ static int run(struct top_reader *reader, struct why *why)
 		return err;
 	if (options->mode == MODE_DIFF) {
 		err = top_diff(options, &reader->run.query, reader->source->store,
-			       fields_of(reader), &reader->origin, why);
+			       source_fields(reader->source), &reader->origin, why);
 		return err == -ENOENT && !why->text[0] ? none_there(reader, why) : err;
 	}
 	if (has_span && options->mode == MODE_ONCE)
