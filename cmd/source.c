@@ -168,8 +168,10 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 	err = monitor_open(&monitor, &source->monitor, &(struct why){ "" });
 	if (err == -ENODATA) /* the recording has no events of KVM */
 		return 0;
-	return err ? err : recorded_long_exits(&reading->recorded, monitor_fields(source->monitor),
-					       RECORDED_EXITS, &reading->long_exits);
+	if (!err)
+		recorded_long_exits(&reading->recorded, monitor_fields(source->monitor),
+				    RECORDED_EXITS, &reading->long_exits);
+	return err;
 }
 
 const struct source_reading *source_reading(const struct source *source)

@@ -98,24 +98,18 @@ static void keep_rising(struct second_reading *reader)
 	}
 }
 
-static int make_rows(struct second_reading *reader)
+static void make_rows(struct second_reading *reader)
 {
 	const struct played_rows rows = reader->before;
 	struct fields *fields = reader->fields;
-	int err;
 
 	reader->before = reader->rows;
 	reader->rows = rows;
 	played_rows_reset(&reader->rows);
-	err = recorded_add_events(&reader->rows, &reader->recorded, fields, RECORDED_EVENTS);
-	if (!err)
-		err = recorded_add_exits(&reader->rows, &reader->recorded, fields,
-					 RECORDED_EXITS);
-	if (err)
-		return err;
+	recorded_add_events(&reader->rows, &reader->recorded, fields, RECORDED_EVENTS);
+	recorded_add_exits(&reader->rows, &reader->recorded, fields, RECORDED_EXITS);
 	played_rows_join(&reader->rows, fields);
 	keep_rising(reader);
-	return 0;
 }
 
 /* offset_ns: of the sample from the recording's start. */
@@ -144,14 +138,10 @@ static int take(struct second_reading *reader, uint64_t offset_ns)
 /* Takes the sample of an interval that ends here. */
 static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns, struct why *why)
 {
-	int err;
-
 	if (reader->recording.pairing.table.nr_threads != reader->nr_threads)
 		return why_set(why, -ESTALE, "the recording changed while it was read");
 	reader->recording.pairing.last_time = time; /* what is open lasts until then */
-	err = make_rows(reader);
-	if (err)
-		return err;
+	make_rows(reader);
 	make_sample(reader, offset_ns);
 	return take(reader, offset_ns);
 }

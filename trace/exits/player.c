@@ -27,28 +27,24 @@ static void recorded_close(void *state)
 	free(source);
 }
 
-typedef int (*add_fn)(struct played_rows *rows, const struct recorded *recorded,
-		      struct fields *fields, uint32_t source);
+typedef void (*add_fn)(struct played_rows *rows, const struct recorded *recorded,
+		       struct fields *fields, uint32_t source);
 
 static int open_source(const struct provider_args *args, add_fn add, const char *without,
 		       void **ret_state, struct why *why)
 {
 	const struct recorded *recorded = args->recording;
 	struct source *source = xcalloc(1, sizeof(*source));
-	int err;
 
 	source->recorded = recorded;
 	source->source = args->source;
 	source->rows.has_spreads = true;
-	err = add(&source->rows, recorded, args->fields, args->source);
-	if (!err && !source->rows.nr)
-		err = why_set(why, -ENODATA, "%s", without);
-	if (!err)
-		played_rows_join(&source->rows, args->fields);
-	if (err) {
+	add(&source->rows, recorded, args->fields, args->source);
+	if (!source->rows.nr) {
 		recorded_close(source);
-		return err;
+		return why_set(why, -ENODATA, "%s", without);
 	}
+	played_rows_join(&source->rows, args->fields);
 	*ret_state = source;
 	return 0;
 }

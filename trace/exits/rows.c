@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Makes rows by guest and vCPU from the counts of threads. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,14 +87,13 @@ static uint8_t exit_rank(const struct meaning *meaning)
 }
 
 /* Adds a row without times. */
-static int add_number(const struct maker *maker, struct key key, uint64_t count)
+static void add_number(const struct maker *maker, struct key key, uint64_t count)
 {
 	played_rows_add(maker->rows, key, count, NULL);
-	return 0;
 }
 
-static int add_event(const struct maker *maker, struct key key, const struct meaning *meaning,
-		     uint64_t count)
+static void add_event(const struct maker *maker, struct key key, const struct meaning *meaning,
+		      uint64_t count)
 {
 	struct field field = {
 		.name = meaning->type->name,
@@ -105,12 +103,12 @@ static int add_event(const struct maker *maker, struct key key, const struct mea
 	};
 
 	key.field = fields_add(maker->fields.fields, &field);
-	return add_number(maker, key, count);
+	add_number(maker, key, count);
 }
 
 /* "kvm_exit(HLT)" */
-static int add_child(const struct maker *maker, struct key key, uint32_t parent,
-		     const struct exit_count *count)
+static void add_child(const struct maker *maker, struct key key, uint32_t parent,
+		      const struct exit_count *count)
 {
 	char label[NAME_SIZE / 2], name[NAME_SIZE];
 	struct field field = {
@@ -125,7 +123,7 @@ static int add_child(const struct maker *maker, struct key key, uint32_t parent,
 	snprintf(name, sizeof(name), "%.80s(%s)", fields_get(maker->fields.fields, parent)->name,
 		 label);
 	key.field = fields_add(maker->fields.fields, &field);
-	return add_number(maker, key, count->begun);
+	add_number(maker, key, count->begun);
 }
 
 /* The name of the event for exits of this kind; NULL: the recording has none. */
@@ -151,49 +149,45 @@ static struct exit_events exit_events_of(const struct pairing *pairing)
 }
 
 /* Adds the reasons of exits as children of the exit event. */
-static int add_children(const struct maker *maker, enum exit_kind kind)
+static void add_children(const struct maker *maker, enum exit_kind kind)
 {
 	const struct table *table = &pairing_of(maker)->table;
 	const char *name = exit_event(pairing_of(maker), kind);
 	uint32_t parent = name ? fields_find(maker->fields.fields, name) : FIELD_NONE;
-	int err = 0;
 
 	for (size_t i = 0; parent != FIELD_NONE && i < table->nr_threads; i++) {
 		const struct recorded_thread *thread = table->threads[i];
 		struct key key = key_of(maker->recorded, thread);
 
-		for (size_t j = 0; j < thread->nr_counts && !err; j++) {
+		for (size_t j = 0; j < thread->nr_counts; j++) {
 			/* 0: all of them turned out to have another reason. */
 			if (thread->counts[j]->key.kind == kind && thread->counts[j]->begun)
-				err = add_child(maker, key, parent, thread->counts[j]);
+				add_child(maker, key, parent, thread->counts[j]);
 		}
 	}
-	return err;
 }
 
-int recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
-			struct fields *fields, uint32_t source)
+void recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
+			 struct fields *fields, uint32_t source)
 {
 	const struct maker maker = { recorded, rows, { .fields = fields, .source = source } };
 	const struct pairing *pairing = &recorded->recording->pairing;
-	int err = 0;
 
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
 		const struct recorded_thread *thread = pairing->table.threads[i];
 		struct key key = key_of(recorded, thread);
 
-		for (size_t j = 0; j < pairing->meanings.nr && !err; j++) {
+		for (size_t j = 0; j < pairing->meanings.nr; j++) {
 			const struct meaning *meaning = &pairing->meanings.list[j];
 			uint64_t count = meaning->number < thread->nr_events ?
 						 thread->events[meaning->number] : 0;
 
 			if (meaning_is_of_kvm(meaning) && count)
-				err = add_event(&maker, key, meaning, count);
+				add_event(&maker, key, meaning, count);
 		}
 	}
-	if (!err)
-		err = add_children(&maker, EXITS_VMEXIT);
-	return err ? err : add_children(&maker, EXITS_USERSPACE);
+	add_children(&maker, EXITS_VMEXIT);
+	add_children(&maker, EXITS_USERSPACE);
 }
 
 /* ---- exits */
@@ -246,8 +240,8 @@ static uint64_t open_time(const struct recorded *recorded, const struct recorded
  * Adds a count to its row and to the parent's row. What has not ended is in no count. In a moment
  * its time has passed; the whole recording has the time of what ended, as perf has it.
  */
-static int add_count(const struct maker *maker, struct key key,
-		     const struct recorded_thread *thread, const struct exit_count *count)
+static void add_count(const struct maker *maker, struct key key,
+		      const struct recorded_thread *thread, const struct exit_count *count)
 {
 	uint64_t nr = pairing_count(pairing_of(maker), count);
 	uint64_t open = maker->recorded->is_moment ? open_time(maker->recorded, thread, count) : 0;
@@ -255,44 +249,32 @@ static int add_count(const struct maker *maker, struct key key,
 	bool is_timed = has_time(maker);
 
 	if (!nr && !open)
-		return 0;
+		return;
 	if (is_timed)
 		set_timing(maker->recorded, &count->took, open, &timing);
 	played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
 	key.field = maker->fields.parents[count->key.kind];
 	played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
-	return 0;
 }
 
-static int reason_field(const struct maker *maker, const struct exit_count *count,
-			uint32_t *ret_field)
+static uint32_t reason_field(const struct maker *maker, const struct exit_count *count)
 {
 	const struct pairing *pairing = pairing_of(maker);
 	char name[NAME_SIZE / 2];
 
 	pairing_name(pairing, count, name, sizeof(name));
-	*ret_field = exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name, NULL,
-					pairing_is_idle(pairing, count));
-	return 0;
-}
-
-static int add_reason(const struct maker *maker, struct key key,
-		      const struct recorded_thread *thread, const struct exit_count *count)
-{
-	int err = reason_field(maker, count, &key.field);
-
-	return err ? err : add_count(maker, key, thread, count);
+	return exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name, NULL,
+				  pairing_is_idle(pairing, count));
 }
 
 /* Adds a vCPU thread's exits, and sums up their time. */
-static int add_exits(const struct maker *maker, struct key key,
-		     const struct recorded_thread *thread, struct exits_time *time)
+static void add_exits(const struct maker *maker, struct key key,
+		      const struct recorded_thread *thread, struct exits_time *time)
 {
 	const struct recorded *recorded = maker->recorded;
 	const struct pairing *pairing = pairing_of(maker);
-	int err = 0;
 
-	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
+	for (size_t i = 0; i < thread->nr_counts; i++) {
 		const struct exit_count *count = thread->counts[i];
 		uint64_t ns;
 
@@ -302,9 +284,9 @@ static int add_exits(const struct maker *maker, struct key key,
 		time->ns[count->key.kind] += ns;
 		if (pairing_is_idle(pairing, count))
 			time->idle_ns[count->key.kind] += ns;
-		err = add_reason(maker, key, thread, count);
+		key.field = reason_field(maker, count);
+		add_count(maker, key, thread, count);
 	}
-	return err;
 }
 
 /* The time since the thread's first exit or entry, without times in which events are missing. */
@@ -318,52 +300,50 @@ static uint64_t whole_ns(const struct recorded *recorded, const struct recorded_
 	return to_ns(recorded, whole > unknown ? whole - unknown : 0);
 }
 
-static int add_times(const struct maker *maker, struct key key,
-		     const struct recorded_thread *thread, const struct exits_time *time)
+static void add_times(const struct maker *maker, struct key key,
+		      const struct recorded_thread *thread, const struct exits_time *time)
 {
 	uint64_t parts[TIME_PARTS];
-	int err = 0;
 
 	exit_fields_split(whole_ns(maker->recorded, thread), time, parts);
 	parts[TIME_WAIT] = to_ns(maker->recorded, pairing_waited(pairing_of(maker), thread));
-	for (int i = 0; i < TIME_PARTS && !err; i++) {
+	for (int i = 0; i < TIME_PARTS; i++) {
 		key.field = maker->fields.times[i];
 		if (key.field != FIELD_NONE && (i != TIME_L2 || thread->nested))
-			err = add_number(maker, key, parts[i]);
+			add_number(maker, key, parts[i]);
 	}
-	return err;
 }
 
-static int add_cpu(const struct maker *maker, struct key key, const struct recorded_thread *thread)
+static void add_cpu(const struct maker *maker, struct key key, const struct recorded_thread *thread)
 {
 	if (thread->cpu < 0)
-		return 0;
+		return;
 	key.field = maker->fields.cpu;
-	return add_number(maker, key, (uint64_t)thread->cpu);
+	add_number(maker, key, (uint64_t)thread->cpu);
 }
 
-static int add_vcpu(const struct maker *maker, struct key key,
-		    const struct recorded_thread *thread)
+static void add_vcpu(const struct maker *maker, struct key key,
+		     const struct recorded_thread *thread)
 {
 	struct exits_time time = { .polled_ns = thread->polled_ns,
 				   .nested_ns = to_ns(maker->recorded, thread->nested) };
-	int err = add_exits(maker, key, thread, &time);
 	uint64_t user, unknown;
 
+	add_exits(maker, key, thread, &time);
 	user = pairing_halt_user(pairing_of(maker), thread, end_of(maker->recorded, thread),
 				 &unknown);
 	time.halt_user_ns = to_ns(maker->recorded, user);
 	time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recorded, unknown);
-	if (!err && thread->has_exit && has_time(maker))
-		err = add_times(maker, key, thread, &time);
-	return err || !thread->has_run ? err : add_cpu(maker, key, thread);
+	if (thread->has_exit && has_time(maker))
+		add_times(maker, key, thread, &time);
+	if (thread->has_run)
+		add_cpu(maker, key, thread);
 }
 
 /* ---- arguments of exits */
 
 /* The field of an argument, below the exit reason that it came with, if known. */
-static int argument_field(const struct maker *maker, const struct exit_count *count,
-			  uint32_t *ret_field)
+static uint32_t argument_field(const struct maker *maker, const struct exit_count *count)
 {
 	const struct pairing *pairing = pairing_of(maker);
 	char label[NAME_SIZE / 2], reason[NAME_SIZE / 2], name[NAME_SIZE];
@@ -375,29 +355,21 @@ static int argument_field(const struct maker *maker, const struct exit_count *co
 		field = fields_find(maker->fields.fields, name);
 	}
 	pairing_name(pairing, count, label, sizeof(label));
-	*ret_field = exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
-					  has_reason ? reason : NULL, field, label);
-	return 0;
+	return exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
+				    has_reason ? reason : NULL, field, label);
 }
 
-static int add_argument(const struct maker *maker, struct key key,
-			const struct recorded_thread *thread, const struct exit_count *count)
+static void add_arguments(const struct maker *maker, struct key key,
+			  const struct recorded_thread *thread)
 {
-	int err = argument_field(maker, count, &key.field);
+	for (size_t i = 0; i < thread->nr_counts; i++) {
+		const struct exit_count *count = thread->counts[i];
 
-	return err ? err : add_count(maker, key, thread, count);
-}
-
-static int add_arguments(const struct maker *maker, struct key key,
-			 const struct recorded_thread *thread)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < thread->nr_counts && !err; i++) {
-		if (thread->counts[i]->key.kind >= EXITS_FIRST_ARGUMENT && thread->counts[i]->begun)
-			err = add_argument(maker, key, thread, thread->counts[i]);
+		if (count->key.kind < EXITS_FIRST_ARGUMENT || !count->begun)
+			continue;
+		key.field = argument_field(maker, count);
+		add_count(maker, key, thread, count);
 	}
-	return err;
 }
 
 /*
@@ -419,26 +391,22 @@ static unsigned int known_parts(const struct pairing *pairing)
 	return parts;
 }
 
-int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
-		       struct fields *fields, uint32_t source)
+void recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
+			struct fields *fields, uint32_t source)
 {
 	const struct pairing *pairing = &recorded->recording->pairing;
 	const struct table *table = &pairing->table;
 	struct maker maker = { .recorded = recorded, .rows = rows };
 	const struct exit_events events = exit_events_of(pairing);
-	int err = 0;
 
 	exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
-	for (size_t i = 0; i < table->nr_threads && !err; i++) {
+	for (size_t i = 0; i < table->nr_threads; i++) {
 		if (table->threads[i]->is_vcpu)
-			err = add_vcpu(&maker, key_of(recorded, table->threads[i]),
-				       table->threads[i]);
+			add_vcpu(&maker, key_of(recorded, table->threads[i]), table->threads[i]);
 	}
-	/* The arguments come after all reasons, as add_argument() looks up the reasons' fields. */
-	for (size_t i = 0; i < table->nr_threads && !err; i++)
-		err = add_arguments(&maker, key_of(recorded, table->threads[i]),
-				    table->threads[i]);
-	return err;
+	/* The arguments come after all reasons: argument_field() looks up the reasons' fields. */
+	for (size_t i = 0; i < table->nr_threads; i++)
+		add_arguments(&maker, key_of(recorded, table->threads[i]), table->threads[i]);
 }
 
 /* ---- long exits */
@@ -459,24 +427,23 @@ static bool is_protected(const struct pairing *pairing, const struct recorded_th
 
 /*
  * Finds the guests that hide their addresses: a protected guest does, and any of its threads may
- * show that it is one. ret_hides_pc: by the guest's id, up to the largest one; freed by the caller.
+ * show that it is one. By the guest's id, up to the largest one; freed by the caller. NULL: the
+ * recording has no threads.
  */
-static int find_protected(const struct maker *maker, bool **ret_hides_pc)
+static bool *find_protected(const struct maker *maker)
 {
 	const struct table *table = &pairing_of(maker)->table;
 	bool *hides_pc = NULL;
 	size_t room = 0;
-	int err = 0;
 
-	for (size_t i = 0; i < table->nr_threads && !err; i++) {
+	for (size_t i = 0; i < table->nr_threads; i++) {
 		uint32_t guest = key_of(maker->recorded, table->threads[i]).guest;
 
 		array_grow(&hides_pc, &room, (size_t)guest + 1);
-		if (!err && !hides_pc[guest])
+		if (!hides_pc[guest])
 			hides_pc[guest] = is_protected(pairing_of(maker), table->threads[i]);
 	}
-	*ret_hides_pc = hides_pc;
-	return err;
+	return hides_pc;
 }
 
 static uint64_t lower(uint64_t a, uint64_t b)
@@ -484,8 +451,8 @@ static uint64_t lower(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static int add_long(const struct maker *maker, const struct recorded_long *exit,
-		    const bool *hides_pc, struct long_exits *exits)
+static void add_long(const struct maker *maker, const struct recorded_long *exit,
+		     const bool *hides_pc, struct long_exits *exits)
 {
 	const struct recorded *recorded = maker->recorded;
 	struct key key = key_of(recorded, exit->thread);
@@ -500,36 +467,28 @@ static int add_long(const struct maker *maker, const struct recorded_long *exit,
 		.guest = key.guest,
 		.vcpu = key.vcpu,
 		.cpu = exit->cpu < 0 ? LONG_EXITS_NO_CPU : (uint32_t)exit->cpu,
-		.argument = FIELD_NONE,
+		.reason = reason_field(maker, exit->exit),
+		.argument = exit->argument ? argument_field(maker, exit->argument) : FIELD_NONE,
 		.is_idle = pairing_is_idle(pairing_of(maker), exit->exit),
 	};
-	int err = reason_field(maker, exit->exit, &row.reason);
 
-	if (!err && exit->argument)
-		err = argument_field(maker, exit->argument, &row.argument);
-	if (!err)
-		long_exits_add(exits, &row);
-	return err;
+	long_exits_add(exits, &row);
 }
 
-int recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
-			struct long_exits *ret_exits)
+void recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
+			 struct long_exits *ret_exits)
 {
 	const struct pairing *pairing = &recorded->recording->pairing;
 	struct maker maker = { .recorded = recorded };
 	const struct exit_events events = exit_events_of(pairing);
 	uint64_t first = pairing->nr_longs > LONG_EXITS_MAX ? pairing->nr_longs - LONG_EXITS_MAX :
 							      0;
-	int err = 0;
-	bool *hides_pc = NULL;
+	bool *hides_pc;
 
 	exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
-	if (!err)
-		err = find_protected(&maker, &hides_pc);
-	/* Without threads there are none. */
-	for (uint64_t i = first; hides_pc && i < pairing->nr_longs && !err; i++)
-		err = add_long(&maker, &pairing->longs[i % LONG_EXITS_MAX], hides_pc, ret_exits);
+	hides_pc = find_protected(&maker);
+	for (uint64_t i = first; hides_pc && i < pairing->nr_longs; i++)
+		add_long(&maker, &pairing->longs[i % LONG_EXITS_MAX], hides_pc, ret_exits);
 	free(hides_pc);
 	ret_exits->nr_ever += first;
-	return err;
 }

@@ -13,15 +13,15 @@
  * exits, their arguments, and the vCPUs' time split. Several rows may have the same key. An exit
  * without an end in the recording adds to the time split, but is not counted as an exit. No
  * event says that a guest has ended: so the time of a vCPU in user space ends with its guest's last
- * event. 0 or -ENOMEM.
+ * event.
  */
-int recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
+void recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
+			 struct fields *fields, uint32_t source);
+void recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
 			struct fields *fields, uint32_t source);
-int recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
-		       struct fields *fields, uint32_t source);
 
-/* The long exits that were kept, after recorded_add_exits(). 0 or -ENOMEM. */
-int recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
-			struct long_exits *ret_exits);
+/* The long exits that were kept, after recorded_add_exits(). */
+void recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
+			 struct long_exits *ret_exits);
 
 #endif

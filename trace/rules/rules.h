@@ -30,7 +30,7 @@
 struct rules;
 
 /*
- * Parses rules; text need not end in NUL. Returns 0, -ENOMEM, or -EINVAL with why, which begins
+ * Parses rules; text need not end in NUL. Returns 0, or -EINVAL with why, which begins with
  * "name:LINE: ".
  */
 int rules_parse(const char *name, const char *text, size_t size, struct rules **ret_rules,
