@@ -68,7 +68,7 @@ static uint64_t *last_tsc(struct run *run, const struct rules_record *record)
 	return last;
 }
 
-static int print_record(struct run *run, const struct rules_record *record)
+static void print_record(struct run *run, const struct rules_record *record)
 {
 	struct rules_values values = { .record = record,
 				       .mhz = (uint64_t)llround(run->options->mhz) };
@@ -83,12 +83,11 @@ static int print_record(struct run *run, const struct rules_record *record)
 		*last = record->tsc;
 	if (!ppc_is_instruction(&values)) {
 		rules_print(run->rules, &values, stdout);
-		return 0;
+		return;
 	}
 	ppc_print(&values, stdout);
 	if (run->options->statistics)
 		ppc_counts_add(&run->counts, &values);
-	return 0;
 }
 
 /* Shows progress only if the output goes to a file: else both would be on the terminal. */
@@ -115,8 +114,7 @@ static int print_all(struct run *run)
 		if (got <= 0)
 			break;
 		rules_record_set(&record, run->trace, event);
-		if (print_record(run, &record) < 0)
-			got = -ENOMEM;
+		print_record(run, &record);
 		if (nr % RECORDS_A_LOOK == 0)
 			show_progress(run);
 	}
