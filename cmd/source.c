@@ -146,6 +146,7 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 	struct source *source = &opened->source;
 	struct source_reading *reading = &opened->reading;
 	struct monitor_config monitor = { .list = recorded_players };
+	struct why reason = { "" };
 	double ns_per_unit;
 	int err = recording_read(names, nr, &config->recording, &reading->recording, why);
 
@@ -165,9 +166,11 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 		.guests = reading->recorded.guests,
 		.long_exits = &reading->long_exits,
 	};
-	err = monitor_open(&monitor, &source->monitor, &(struct why){ "" });
+	err = monitor_open(&monitor, &source->monitor, &reason);
 	if (err == -ENODATA) /* the recording has no events of KVM */
 		return 0;
+	if (err)
+		*why = reason;
 	if (!err)
 		recorded_long_exits(&reading->recorded, monitor_fields(source->monitor),
 				    RECORDED_EXITS, &reading->long_exits);

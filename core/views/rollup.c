@@ -249,7 +249,8 @@ static void add_reason(struct rollup *rollup, struct owner *owner, const struct 
 		owner->nr_halts += stat->delta;
 	if (field->is_idle || (!stat->delta && !delta_ns))
 		return;
-	if (rollup->by & GROUP_VCPU) {
+	/* Of one vCPU a reason is one key; the guests that ended are many vCPUs in one owner. */
+	if (rollup->by & GROUP_VCPU && owner->key.vcpu >= 0) {
 		owner_add_cost(owner, stat->key.field, delta_ns, stat->delta);
 		return;
 	}
