@@ -124,6 +124,7 @@ static int make(struct printed *printed, const struct source *source,
 	const struct view_type *type = report_view(options);
 	struct report_facts *facts = &printed->facts;
 	int err = report_facts_init(facts, source, options, type, why);
+	const char *lacks;
 
 	if (!err)
 		err = check_clock(facts->reading, type, why);
@@ -139,6 +140,9 @@ static int make(struct printed *printed, const struct source *source,
 		return 0;
 	monitor_sample(facts->monitor);
 	view_build(&printed->view, &facts->query, monitor_facts(facts->monitor));
+	lacks = query_lacks(&facts->query, monitor_facts(facts->monitor));
+	if (lacks)
+		printed->view.note = lacks;
 	printed->about.has_exits = printed->view.nr_rows > 0;
 	return 0;
 }

@@ -68,10 +68,8 @@ static void build(struct view *view, const struct query *query, const struct fac
 			fill_row(view, &of);
 	}
 	if (!view->nr_rows)
-		view->note = facts->source == SOURCE_RECORDING ?
-				     source_lacks(SOURCE_RECORDING, NEED_HOST) :
-				     "No host CPU was read: can /proc/stat be read? An older "
-				     "history or capture has none.";
+		view->note = "No host CPU was read: can /proc/stat be read? An older history or "
+			     "capture has none.";
 }
 
 /* Enter on a CPU leads to the vCPUs that are on it. */

@@ -267,6 +267,12 @@ for what in "--longer 1ms" "--view long" "--view why"; do
 		"is refused"
 done
 
+for format in --text --csv --json; do
+	is "$(status --view host $format $data/svm-perf.data)" 0 "no host CPUs, $format"
+	is "$(cat "$TMP/err")" "kvmtop: A recording has nothing about host CPUs; a history has." \
+		"is said"
+done
+
 : >"$TMP/empty"
 echo "hello, world" >"$TMP/text"
 head -c 1000 "$TMP/acrn" >"$TMP/cut"
@@ -387,6 +393,9 @@ if has_screen; then
 	screen_has ' 65536 vCPUs' "300,000 threads on the screen"
 	kb=$(awk '/^VmHWM/ { print $2 }' "/proc/$(screen_pid)/status")
 	check "in little memory: $kb KiB" [ "$kb" -lt 150000 ]
+	screen_keys q
+	screen_start 80 24 "exec $KVMTOP report --view host $data/svm-perf.data"
+	screen_has '^ *A recording has nothing about host CPUs; a history has' "the screen"
 	screen_keys q
 	look 80 24 svm-perf.data
 	screen_has '^ npf +61 +322 ' "a terminal: the screen, with the exits"

@@ -107,7 +107,7 @@ static const char *why_nothing(struct tui *tui)
 	const struct query *query = tui->query;
 	bool is_recorded = tui_is_recording(tui);
 
-	if (tui->facts.source == SOURCE_PROMETHEUS && query_lacks(query, &tui->facts))
+	if (query_lacks(query, &tui->facts))
 		return query_lacks(query, &tui->facts);
 	if (tui_shows_machines(tui) && !view_is(query->type, VIEW_HOSTS) &&
 	    !view_is(query->type, VIEW_EXITS))
