@@ -46,7 +46,7 @@ static int read_sort(struct preferences *preferences, char *text, struct why *wh
 	char *word;
 
 	while ((word = strsep(&text, SEPARATORS))) {
-		struct view_order order = { NULL };
+		struct view_order order = { .type = NULL };
 		char *column = strchr(word, ':');
 		int err;
 

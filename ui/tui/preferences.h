@@ -24,12 +24,12 @@ struct view_order {
 
 /* Zero-initialised: nothing is preferred. */
 struct preferences {
-	const struct view_type *view;	      /* the first one; NULL: the usual one */
+	const struct view_type *view;	      /* the first one; NULL: the default */
 	struct view_order orders[ORDERS_MAX]; /* a type of NULL ends them */
-	double interval_s;		      /* 0: the usual one */
+	double interval_s;		      /* 0: the default */
 	char hide[256];			      /* names of columns, with blanks between them */
 	bool is_monochrome;
-	char thresholds[PATH_MAX]; /* the file, as --thresholds; "": the usual one */
+	char thresholds[PATH_MAX]; /* the file, as --thresholds; "": the default */
 };
 
 /* The order of a view, or the entry for it, which has no type. */

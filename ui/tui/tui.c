@@ -332,7 +332,7 @@ int tui_run(const struct tui_config *config, struct why *why)
 		.source = config->source,
 		.query = config->query,
 		.preferences = config->preferences ? *config->preferences :
-						     (struct preferences){ NULL },
+						     (struct preferences){ .view = NULL },
 		.facts = *monitor_facts(config->source->monitor),
 		.sampling = {
 			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),

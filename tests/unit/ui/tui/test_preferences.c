@@ -27,7 +27,7 @@ static void count_wrong(const struct why *why)
 
 static struct preferences parse(const char *text)
 {
-	struct preferences preferences = { NULL };
+	struct preferences preferences = { .view = NULL };
 
 	nr_wrongs = 0;
 	preferences_parse(&preferences, text, "F", count_wrong);
@@ -80,7 +80,7 @@ static void test_wrong_lines(void **state)
 		{ "monochrome = 1", "monochrome: \"1\": neither yes nor no" },
 		{ "thresholds = a", "thresholds: \"a\": not the path of a file from / on" },
 	};
-	const struct preferences nothing = { NULL };
+	const struct preferences nothing = { .view = NULL };
 	char text[128], expected[512];
 
 	(void)state;
