@@ -215,9 +215,8 @@ int source_read_moments(struct source *source, double interval_s, struct why *wh
 
 /* ---- a history */
 
-static int open_file(struct opened *opened, struct why *why)
+static int open_file(struct opened *opened, const char *path, struct why *why)
 {
-	const char *path = opened->source.name;
 	int err = history_file_open(path, &opened->file, why);
 
 	if (err == -ENOENT && strcmp(path, HISTORY_FILE) == 0)
@@ -296,7 +295,7 @@ static int open_kind(struct opened *opened, const char *const *names, size_t nr,
 	case SOURCE_RECORDING:
 		return open_recording(opened, names, nr, config, why);
 	case SOURCE_HISTORY:
-		err = open_file(opened, why);
+		err = open_file(opened, names[0], why);
 		return err ? err : open_past(opened, config, why);
 	case SOURCE_PROMETHEUS:
 		err = open_fleet(opened, config, why);

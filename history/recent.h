@@ -34,10 +34,10 @@ struct recent_writer {
 };
 
 /*
- * writer: a struct recent_writer. The latest sample of the stats, offset_ns after start_ns. The
+ * arg: a struct recent_writer. The latest sample of the stats, offset_ns after start_ns. The
  * first one is only what the second is compared with. 0 or -EFBIG.
  */
-int recent_write(void *writer, const struct facts *facts, uint64_t offset_ns);
+int recent_write(void *arg, const struct facts *facts, uint64_t offset_ns);
 void recent_writer_release(struct recent_writer *writer);
 
 /* For a recorder. */

@@ -20,7 +20,7 @@
 #define OWNER_COLUMNS(of_all) \
 	{ COL_TOTAL, .rank = 110, \
 	  .help = "exits since the start or r; with a filter, only matching ones" }, \
-	{ COL_SHARE, .rank = 120, .help = of_all }, \
+	{ COL_SHARE, .rank = 120, .help = (of_all) }, \
 	{ COL_DELTA, .is_for_machines = true }, \
 	{ .id = COL_RATE }, \
 	{ COL_IN_GUEST, .rank = 10 }, \

@@ -43,7 +43,7 @@ size_t cache_index(const struct cache *cache, uint64_t at);
 bool cache_has(const struct cache *cache, uint64_t at);
 
 /* Takes the moment, unless it is there already. */
-void cache_add(struct caches *caches, uint32_t cache, struct slot *slot);
+void cache_add(struct caches *caches, uint32_t number, struct slot *slot);
 
 void cache_drop(struct caches *caches, struct cache *cache, size_t i);
 
