@@ -41,6 +41,8 @@ unsigned int analyze_hash(const void *key, size_t len);
 void *analyze_any(void *head);
 #undef HASH_FUNCTION
 #define HASH_FUNCTION(key, len, hashv) ((hashv) = analyze_hash(key, len))
+#undef HASH_EXPAND_BUCKETS
+#define HASH_EXPAND_BUCKETS(hh, tbl, oomed) ((void)(tbl))
 #undef HASH_DELETE_HH
 #define HASH_DELETE_HH(hh, head, del) ((void)(del), (head) = analyze_any(head))
 #undef HASH_DELETE
