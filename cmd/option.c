@@ -383,7 +383,9 @@ static void print_wrapped(FILE *out, const char *words)
 	fprintf(out, "%s\n", words);
 }
 
-static void help_line(FILE *out, const struct option_table *table, const struct option_spec *spec)
+/* A second name is for who looks an option up: it is in the list of a topic. */
+static void help_line(FILE *out, const struct option_table *table, const struct option_spec *spec,
+		      bool has_alias)
 {
 	char text[80] = "", more[256] = "", words[512];
 	int n = 0;
@@ -393,13 +395,16 @@ static void help_line(FILE *out, const struct option_table *table, const struct 
 	if (spec->name)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s--%s",
 			      spec->letter ? ", " : "      ", spec->name);
-	if (spec->alias)
+	if (spec->alias && has_alias)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, ", --%s", spec->alias);
 	if (spec->value)
 		snprintf(text + n, sizeof(text) - (size_t)n, " %s", spec->value);
 	table->add_help(spec, more, sizeof(more));
 	snprintf(words, sizeof(words), "%s%s", spec->help, more);
-	fprintf(out, "%-*s ", HELP_COLUMN - 1, text);
+	if (strlen(text) < HELP_COLUMN)
+		fprintf(out, "%-*s", HELP_COLUMN, text);
+	else
+		fprintf(out, "%s\n%*s", text, HELP_COLUMN, "");
 	print_wrapped(out, words);
 }
 
@@ -419,7 +424,7 @@ void option_help(const struct option_table *table, const struct option_command *
 			if (heading)
 				fprintf(out, "\n%s:\n", heading->heading);
 			heading = NULL;
-			help_line(out, table, spec);
+			help_line(out, table, spec, up_to > LISTED_FIRST);
 		}
 	}
 }
