@@ -13,7 +13,7 @@
 #include "lib/array.h"
 #include "history/recent.h"
 
-#define MOMENT_MAX ((size_t)64 << 20) /* bytes */
+#define MOMENT_MAX ((size_t)64 << 20) /* bytes; see sink_add() */
 #define MAY_WAIT 256 /* keys; packing them takes some 30 µs */
 #define THREAD_BYTES ((size_t)128 << 10) /* of a recorder: its stack, and what malloc() keeps */
 
@@ -239,7 +239,7 @@ static int sink_add(void *state, const struct moment *moment, const struct packe
 	int err = recent_add(state, packed);
 
 	(void)moment;
-	return err ? why_set(why, err, "out of memory") : 0;
+	return err ? why_set(why, err, "a sample of more than 64 MiB is not kept") : 0;
 }
 
 /* The oldest totals are dropped with all moments that need them: with a quarter of them at most. */

@@ -75,15 +75,14 @@ static int compare_keys(const void *a, const void *b)
 	return order;
 }
 
-/* The rows in the order of their keys; to be freed. NULL: no memory. */
+/* The rows in the order of their keys; to be freed. */
 static const struct view_row **sort_rows(const struct view *view)
 {
 	const struct view_row **rows = xcalloc(view->nr_rows + 1, sizeof(struct view_row *));
 
-	for (size_t i = 0; rows && i < view->nr_rows; i++)
+	for (size_t i = 0; i < view->nr_rows; i++)
 		rows[i] = &view->rows[i];
-	if (rows)
-		qsort(rows, view->nr_rows, sizeof(struct view_row *), compare_keys);
+	qsort(rows, view->nr_rows, sizeof(struct view_row *), compare_keys);
 	return rows;
 }
 

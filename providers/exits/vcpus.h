@@ -37,7 +37,7 @@ void exits_vcpus_free(struct exits_vcpus *vcpus);
 
 void exits_vcpus_begin(struct exits_vcpus *vcpus);
 
-/* NULL: no memory. A vCPU is kept while its guest exists or while it is held. */
+/* Never NULL. A vCPU is kept while its guest exists or while it is held. */
 struct exits_vcpu *exits_vcpus_get(struct exits_vcpus *vcpus, struct exits_vcpu_id id);
 void exits_vcpu_hold(struct exits_vcpu *vcpu);
 void exits_vcpu_drop(struct exits_vcpu *vcpu); /* NULL is fine */

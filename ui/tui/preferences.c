@@ -17,6 +17,8 @@
 #define FILE_MAX (64u << 10)
 #define SEPARATORS " \t,"
 
+_Static_assert(VIEWS + 1 < ORDERS_MAX, "each view has an order, and an empty one ends them");
+
 struct view_order *preferences_order(struct preferences *preferences, const struct view_type *type)
 {
 	struct view_order *order = preferences->orders;
