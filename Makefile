@@ -129,7 +129,7 @@ endif
 
 export CC PKG_CONFIG
 
-# All CPUs, unless -j says how many; a make above this one has said.
+# All CPUs, unless -j gives a number; below another make, that make has set it.
 ifeq ($(MAKELEVEL)$(filter clean,$(MAKECMDGOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
@@ -240,7 +240,7 @@ check: ## install what is missing, build, and run every test
 	@packaging/tools/mount-tracefs
 	@$(MAKE) test
 
-# A make that a test runs is not this one's: it has CPUs of its own.
+# A test may run make: it must not take the jobs of this make.
 RUN_ENV = env -u MAKEFLAGS -u MAKELEVEL
 
 # What the tests need, and no more.

@@ -69,7 +69,7 @@ static void say_preference(const struct why *why)
 	say(why->text);
 }
 
-/* What the machine's file and the user's say where the command line says nothing. */
+/* Reads the machine's file, then the user's; the command line overrides both. */
 static void read_preferences(struct options *options)
 {
 	const unsigned int modes = MODE_SCREEN | MODE_ONCE | MODE_LOG | MODE_WRITE | MODE_WHY |

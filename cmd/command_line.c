@@ -18,7 +18,7 @@
 
 #define FILE_DELAY_S 15.0 /* of --prometheus: as node_exporter is usually asked */
 
-/* For the shell: what these take. */
+/* What the shell's completion offers for the arguments of options. */
 #define TIMES "now today yesterday"
 #define LONG_TIMES "1ms 5ms 100ms"
 #define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg"
@@ -234,14 +234,14 @@ static const struct option_rule rules[] = {
 	{ true, EXITS, "guest-kallsyms", "longer", NULL },
 	{ true, EXITS, "vcpu", "pid guest", NULL },
 	{ true, EXITS, "alltids", "pid guest", NULL },
-	{ true, EXITS, "diff", "pid guest", "the guest to begin with" },
+	{ true, EXITS, "diff", "pid guest", "it chooses the first guest" },
 	{ true, EXITS | WHY | REPORT, "output", "csv json", NULL },
 	{ true, 0, "acrn", "frequency", "the TSC's" },
 	{ true, 0, "web-config", "listen", NULL },
-	{ true, 0, "trim", "kvm", "it leaves out calls outside that time" },
+	{ true, 0, "trim", "kvm", "it leaves out calls outside the time of the recordings" },
 	{ true, PROMETHEUS, "to", "from", "a Prometheus does not say when it began" },
-	{ true, PROMETHEUS, "guest", "host", "it is a guest of one host" },
-	{ true, PROMETHEUS, "pid", "host", "it is a guest of one host" },
+	{ true, PROMETHEUS, "guest", "host", "name the host of the guest" },
+	{ true, PROMETHEUS, "pid", "host", "name the host of the guest" },
 	{ false, TOP, "once", "log output", "-l -n 1 -s 1 logs one second" },
 	{ false, 0, "csv", "json", NULL },
 	{ false, 0, "prometheus", "listen", "run kvmtop twice" },
@@ -302,9 +302,9 @@ const struct option_table option_table = {
 	.add_help = add_help,
 };
 
-/* ---- what they mean together ---- */
+/* ---- options that depend on each other ---- */
 
-/* What -r names; its SOURCE may be the first word. */
+/* Sets what -r names, and the source's kind. SOURCE is the first word, except in --read=SOURCE. */
 static int find_source(struct options *options, struct why *why)
 {
 	const char *path = options->read_file;
@@ -332,7 +332,7 @@ static int find_source(struct options *options, struct why *why)
 	return 0;
 }
 
-/* The first of the lists, then the most special. */
+/* If several options choose a mode, the first one here decides. */
 static unsigned int mode_of(const struct options *options)
 {
 	if (options->version)
@@ -351,7 +351,7 @@ static unsigned int mode_of(const struct options *options)
 		return MODE_LOG;
 	if (options->batch)
 		return MODE_ONCE;
-	/* What is over has samples to print without a choice of an interval. */
+	/* --csv or --json alone prints a recording or a history. */
 	if (options->csv || options->json) {
 		if (options->source & FROM_PAST)
 			return options->source == FROM_RECORDING ? MODE_ONCE : MODE_LOG;

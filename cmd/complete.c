@@ -21,7 +21,7 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 	const struct command *command = nr > 1 ? command_by_name(words[0]) : NULL;
 	struct completion completion = { .sysroot = "" };
 	const char *last = nr ? words[nr - 1] : "";
-	unsigned int nr_values = 0; /* of the option, which are still to come */
+	unsigned int nr_values = 0; /* of the option; they are still missing */
 	bool is_after_end = false;
 
 	completion.command = command ? command : &top_command;

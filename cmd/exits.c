@@ -201,7 +201,7 @@ static bool is_over(const struct exits_run *run)
 	const struct guests *guests = monitor_facts(run->run.monitor)->guests;
 	const struct query *query = &run->run.query;
 
-	if (run->run.options->command) /* its end is the end, whatever the guests do */
+	if (run->run.options->command) /* counting ends with the command, not with a guest */
 		return false;
 	if (run->run.options->other)
 		return !guests_by_id(guests, run->compared[0].id) &&

@@ -15,15 +15,15 @@ typedef void list_guest(const struct guest *guest);
 typedef void list_name(const char *name);
 
 void list_guest_line(const struct guest *guest);
-void list_guest_name(const struct guest *guest); /* for the shell, as the next ones */
+void list_guest_name(const struct guest *guest); /* this one and the next: for the shell */
 void list_guest_pid(const struct guest *guest);
 void list_field(const char *name);
 void list_field_pattern(const char *name);
-void list_event(const char *name); /* nothing, if it is none */
+void list_event(const char *name); /* prints nothing if it is no event */
 
 /*
- * --list-guests: needs no provider. list_guest_line: also says which processes may not be looked
- * into. Returns the exit status; prints its errors.
+ * --list-guests: needs no provider. With list_guest_line it also names the processes that cannot be
+ * examined. Returns the exit status; prints its errors.
  */
 int list_guests(const struct env *env, list_guest *print);
 

@@ -15,7 +15,7 @@
 #define LABEL_SIZE 48
 #define LABELS_SIZE 256
 
-/* The table as getopt_long(3) wants it, and what errors are about. */
+/* The table in the form of getopt_long(3), and the command for error messages. */
 struct getopt_tables {
 	const struct option_table *table;
 	const struct option_command *command;
@@ -264,7 +264,10 @@ static bool is_given(const struct option_set *given, size_t i)
 	return given->bits[i / 64] >> i % 64 & 1;
 }
 
-/* The row of the name, of len bytes, which works there; NULL: none. wants: it was given, too. */
+/*
+ * The row with this name of len bytes: of the rows in wants, or, if that is NULL, of the rows that
+ * work there. NULL: none.
+ */
 static const struct option_spec *find(const struct option_table *table, unsigned int works,
 				      const char *name, size_t len, const struct option_set *wants)
 {
@@ -279,7 +282,7 @@ static const struct option_spec *find(const struct option_table *table, unsigned
 	return NULL;
 }
 
-/* Whether all groups of bits that the mask chooses from have one that is so now. */
+/* The first group of which the mask has bits, but none that is set now. NULL: none. */
 static const struct option_group *not_covered(const struct option_table *table, unsigned int mask,
 					      unsigned int now)
 {

@@ -52,7 +52,7 @@ enum listed {
 	LISTED_IN_MAN, /* in the manual only */
 };
 
-/* An option: where it works, where its value goes, and the words about it. */
+/* An option: the modes and sources it works with, the member for its value, and its help. */
 struct option_spec {
 	/* A row without an option is a heading of --help: its text, and its name as a topic. */
 	const char *heading, *topic;
@@ -131,7 +131,10 @@ struct option_command {
 int option_parse(const struct option_table *table, const struct option_command *command, int argc,
 		 char **argv, void *options, struct option_set *given, struct why *why);
 
-/* Refuses options that do not work here, by the rules and the rows. works: what is done. */
+/*
+ * Refuses options that the rules exclude, and options that do not work with the mode and the source
+ * in works.
+ */
 int option_check(const struct option_table *table, const struct option_set *given,
 		 unsigned int works, struct why *why);
 
@@ -142,7 +145,7 @@ const struct option_spec *option_by_word(const struct option_table *table,
 /* Whether the command has the row's option. */
 bool option_is_of(const struct option_spec *spec, const struct option_command *command);
 
-/* Prints the options up to the listed, below their headings; topic NULL: of all headings. */
+/* Prints options below their headings, as far as up_to lists them; topic NULL: all headings. */
 void option_help(const struct option_table *table, const struct option_command *command,
 		 enum listed up_to, const char *topic, FILE *out);
 

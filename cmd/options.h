@@ -61,10 +61,10 @@ enum works {
 struct options {
 	unsigned int mode, source; /* each one bit of enum works */
 	bool help, version, complete, list_providers, list_guests;
-	char **words; /* which are no options */
+	char **words; /* of the command line, without the options */
 	size_t nr_words;
 
-	/* What is looked at. */
+	/* The source. */
 	bool read;
 	const char *read_file; /* a history or a recording */
 	const char *sysroot;   /* ""; or a captured machine */
@@ -87,12 +87,12 @@ struct options {
 	/* How it is shown. */
 	bool batch, log, csv, json, skip_zero, children, by_guest, no_mouse, text, acrn;
 	const char *output, *view_name, *sort, *by;
-	const char *interval; /* the word; see interval_s */
+	const char *interval; /* as given; see interval_s */
 	bool has_interval;
 	double interval_s;
 	unsigned long samples; /* 0: until a signal */
 
-	/* What is kept, and for whom. */
+	/* Histories and exports. */
 	const char *write_file;
 	uint64_t max_age_ns, max_size; /* 0: no limit */
 	const char *prometheus, *listen, *web_config;
@@ -122,7 +122,7 @@ struct options {
 	const struct view_type *view;
 	size_t column;	    /* of view, to sort by */
 	double duration_s; /* 0: until a signal */
-	char **command;     /* until it ends; NULL: none */
+	char **command;     /* counting ends with it; NULL: none */
 
 	struct preferences preferences; /* of the screen */
 	const char *unused; /* the table needs a member for options that take() reads */
@@ -138,7 +138,7 @@ static inline enum source_kind options_kind(const struct options *options)
 	return (enum source_kind)__builtin_ctz(options->source / FROM_LIVE);
 }
 
-/* What -r names, and the words, which are further files of a recording; the caller frees it. */
+/* The name of -r, and the words: further files of a recording. The caller frees the array. */
 const char **options_sources(const struct options *options, size_t *ret_nr);
 
 bool options_is_url(const char *text);

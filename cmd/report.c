@@ -186,8 +186,9 @@ static int understand(struct options *options, struct why *why)
 static int run(struct options *options)
 {
 	/*
-	 * Else what is as large as the largest that was freed comes from the heap, where it is
-	 * copied when it grows, and what is above it keeps it when it is freed.
+	 * Large blocks are then mapped, each alone. In the heap a block is copied when it grows,
+	 * and its memory stays in use after free() while a block above it exists. Without this call
+	 * glibc takes blocks up to the size of the largest freed one from the heap.
 	 */
 	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	return report_recordings((const char *const *)options->words, options->nr_words, options);

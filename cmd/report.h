@@ -50,12 +50,12 @@ void report_facts_release(struct report_facts *facts);
 
 /*
  * Shows the screen, for which the recording is read once more. Returns 0 if the screen was shown.
- * -ESTALE with why: what the recording has is not known any more. On another error the caller
+ * -ESTALE with why: the recording cannot be used any more. On another error the caller
  * prints text instead, after a warning with why unless why is empty.
  */
 int report_screen(struct source *source, const struct options *options, struct why *why);
 
-/* How far the moments of a recording are apart: as -s says, if that is not too short. */
+/* The interval of the moments of a recording: -s, or more if that makes too many moments. */
 double report_interval_s(const struct recorded *recorded, const struct options *options);
 
 /* Text, CSV and JSON: 0 or -errno with why. */

@@ -24,7 +24,7 @@ static const struct view_type *type_of(const struct options *options)
 
 /* ---- the screen */
 
-/* A terminal without a screen gets text, without a warning. */
+/* A terminal that cannot show a screen gets text, without a warning. */
 static int run(struct report_facts *facts, const struct source *source,
 	       const struct options *options)
 {

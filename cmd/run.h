@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * run - what all commands do that count: open the machine, choose a guest, want, loop, close.
+ * run - what all commands that count do: open the machine, choose a guest, want, loop, close.
  *
  * A preset embeds a run as its first member, and prints what its samples have. Signals are blocked,
  * except during a write, and read between two samples.
@@ -23,7 +23,7 @@
 struct run {
 	const struct options *options;
 	struct source *source;	 /* the machine */
-	struct monitor *monitor; /* its own */
+	struct monitor *monitor; /* the source's */
 	struct query query;
 	struct guest_choice choice; /* of -g and -p */
 	struct thresholds thresholds;
@@ -54,8 +54,8 @@ int run_signals(struct run *run, bool to_file, bool has_screen);
 int run_files(struct run *run, struct why *why);
 
 /*
- * The same, then opens the machine and wants the query, of which the
- * caller has set what options do not choose. 0, or -errno with why. Call run_close() in any case.
+ * The same, then opens the machine and wants the query; the caller has set the members of the query
+ * that options do not choose. 0, or -errno with why. Call run_close() in any case.
  */
 int run_open(struct run *run, const struct run_plan *plan, struct why *why);
 int run_choose(struct run *run, struct why *why); /* the guest of -g or -p */

@@ -327,7 +327,7 @@ void source_close(struct source *source)
 
 	if (!source)
 		return;
-	/* The monitor of a history has the past's guests; other pasts have the monitor's fields. */
+	/* A history's monitor uses the past, so it closes first; other pasts use the monitor. */
 	if (source_plays_past(source))
 		monitor_close(source->monitor);
 	past_free(source->past);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * source - opens what is looked at, found by its name.
+ * source - opens a source by its name: a machine, a recording, a history, a Prometheus.
  */
 #ifndef KVMTOP_CMD_SOURCE_H
 #define KVMTOP_CMD_SOURCE_H
@@ -60,7 +60,7 @@ const struct source_reading *source_reading(const struct source *source);
  */
 int source_read_moments(struct source *source, double interval_s, struct why *why);
 
-/* Of a Prometheus: a key or a line waits no longer than a moment for an answer from now on. */
+/* From now on a key or a line waits at most so many ms for an answer of a Prometheus. */
 void source_be_patient(struct source *source, unsigned int ms);
 
 /* What could not be read of a file; NULL: nothing. */

@@ -313,7 +313,7 @@ static int check_outputs(const struct options *options, struct why *why)
 	return 0;
 }
 
-/* Without times: the table of kvmtop report, or the screen. */
+/* A recording without --at, --from and --to: a table, or the screen, as of kvmtop report. */
 static bool is_whole_recording(const struct options *options)
 {
 	return options->source == FROM_RECORDING && options->mode & (MODE_SCREEN | MODE_ONCE) &&
@@ -351,7 +351,7 @@ static int report(const struct options *options)
 	return status;
 }
 
-/* What needs no monitor, or another one than a machine's. */
+/* Modes without a monitor, or with another one than a machine's. */
 static int run_without(const struct options *options, struct query *query)
 {
 	struct env env;

@@ -124,7 +124,7 @@ void top_query_without_times(const struct options *options, struct query *query)
 	query->sort = view_usual_sort(query->type);
 }
 
-/* The i-th guest of an inventory, the ones that have ended after the others. */
+/* The i-th guest of an inventory, in which ended guests follow the others. */
 static const struct guest *guest_at(const struct guests *guests, size_t i)
 {
 	size_t nr = guests_count(guests);

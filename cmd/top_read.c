@@ -155,7 +155,7 @@ static int choose_guest(struct top_reader *reader, struct why *why)
 
 static void say_no_exits(struct top_reader *reader)
 {
-	if (reader->source->kind == SOURCE_RECORDING) /* moments.h: all fields are known at once */
+	if (reader->source->kind == SOURCE_RECORDING) /* it has all its fields from the start */
 		return;
 	if (monitor_no_exits(reader->run.monitor))
 		top_query_without_times(reader->run.options, &reader->run.query);
@@ -455,7 +455,7 @@ static int run(struct top_reader *reader, struct why *why)
 
 /*
  * A file that could not be read to its end is a failure, although what could be read was shown. A
- * server that does not answer may do so later. Lines had the monitor's notices beside them.
+ * server that does not answer may do so later. The monitor's notices were printed with the lines.
  */
 static int file_status(const struct top_reader *reader)
 {

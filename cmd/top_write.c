@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A history file behind a recorder. */
+/* Opens a history file and the recorder that fills it, and reports what is lost. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

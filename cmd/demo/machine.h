@@ -34,7 +34,7 @@ struct demo_machine {
 	int (*prepare_vcpu)(int vm_fd, int vcpu_fd); /* 0 or -errno */
 	/* A write here is the mark. 0: KVM_EXIT_HLT is, and the members below are 0. */
 	uint64_t mark_gpa;
-	const uint8_t *halted; /* in the code, the instruction behind the halt */
+	const uint8_t *halted; /* in the code, the instruction after the halt */
 	/*
 	 * The number of the program counter for KVM_GET_ONE_REG; vm.c sets the counter to the
 	 * code before each round. 0: the counter has no number. Then prepare_vcpu() sets it, and

@@ -216,7 +216,7 @@ static int refused(long status, struct piece root, struct why *why)
 	char text[256];
 
 	if (status == 401 || status == 403)
-		return why_set(why, -EACCES, "the server answers only users that it knows (HTTP "
+		return why_set(why, -EACCES, "the server answers only authorized users (HTTP "
 					     "%ld): give user and password, or a token, in "
 					     "--http-config FILE", status);
 	if (read_string(root, "error", text, sizeof(text)))

@@ -36,7 +36,7 @@ like "$(said --from http://127.0.0.1:1 --view exits -1)" '^1 kvmtop: http://127'
 for option in "-g web1" "-p 112"; do
 	# shellcheck disable=SC2086
 	like "$(said --from http://127.0.0.1:1 $option -1)" \
-		'^2 .* needs --host: it is a guest of one host' \
+		'^2 .* needs --host: name the host of the guest' \
 		"$option without a host"
 done
 like "$(said --from yesterday -1)" '^2 .*--from works with a recording, .*, not with this machine' \
@@ -66,7 +66,7 @@ is "$(said --from "$url" -1)" \
 stop "$SPAWNED"
 serve 'HTTP/1.0 401 Unauthorized\r\n\r\nno\n'
 is "$(said --from "$url" -1)" \
-	"1 kvmtop: $url: the server answers only users that it knows (HTTP 401): give user and \
+	"1 kvmtop: $url: the server answers only authorized users (HTTP 401): give user and \
 password, or a token, in --http-config FILE" \
 	"one that wants a password"
 stop "$SPAWNED"
