@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens providers, tells them what is wanted, and collects their samples. */
+/* Opens providers, gives them the wanted fields, and collects their samples. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +25,9 @@ struct source {
 	unsigned int nr_failures; /* of collect(), in a row */
 	bool is_waiting; /* it is not there yet; monitor_revive() tries again */
 	bool is_told;
-	struct want told;      /* the latest want that it was told */
-	size_t nr_samples;     /* of a player: that answer it; 0: it cannot rewind */
-	uint32_t nr_told_with; /* how many fields there were then: it counts newer ones anyway */
+	struct want told;      /* the latest want that it got */
+	size_t nr_samples;     /* of a player, for this want; 0: it cannot rewind */
+	uint32_t nr_told_with; /* the number of fields then: newer ones are counted anyway */
 	char notice[sizeof(struct why) + 32];
 };
 
@@ -553,7 +553,7 @@ static void take_sample(struct monitor *monitor)
 	stats_update(monitor->stats, monitor->fields, &monitor->sample);
 }
 
-/* The samples that answer the latest want; 0: providers go on for ever. */
+/* How many samples the players have for the latest want; 0: live providers have no last one. */
 static size_t count_samples(const struct monitor *monitor)
 {
 	size_t most = 0;

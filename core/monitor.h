@@ -2,7 +2,7 @@
 /*
  * monitor - the providers, or the players of a recording, with the guests and the stats.
  *
- * monitor_want() tells the providers what a query needs, monitor_sample() collects a sample and
+ * monitor_want() gives the providers what a query needs, monitor_sample() collects a sample and
  * updates the stats, monitor_facts() gives what views are built from. A provider that cannot work,
  * fails later, or misses something is a notice, and no failure as long as another one works.
  */

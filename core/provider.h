@@ -49,7 +49,7 @@ struct provider {
 	const char *name; /* "tracepoint" */
 	const char *help; /* one line for --list-providers */
 	bool is_always_by_guest; /* rows are the same for WANT_HOST and WANT_EACH */
-	bool is_of_exits; /* its fields are about exits; it is always told WANT_EACH */
+	bool is_of_exits; /* its fields are about exits; it always gets WANT_EACH */
 	/* Opened only if the provider named here, which has the same counts, cannot be. */
 	const struct provider *instead_of;
 

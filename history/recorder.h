@@ -69,7 +69,7 @@ void recorder_stop(struct recorder *recorder);
 
 /* Zero-initialised: nothing was found. */
 struct causes {
-	const struct thresholds *thresholds; /* NULL: the usual ones */
+	const struct thresholds *thresholds; /* NULL: the defaults */
 	uint64_t looked_ns; /* when it was looked for them last; 0: never */
 	uint64_t lost;	    /* how much was lost until then, see stats_lost() */
 	struct findings findings;

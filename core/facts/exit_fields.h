@@ -25,7 +25,7 @@ struct exit_fields {
 /* All but TIME_L2, which only hosts with guests in guests have. */
 #define EXIT_FIELDS_PARTS (((1U << TIME_PARTS) - 1) & ~(1U << TIME_L2))
 
-/* The event that counts each kind of exits, "kvm_exit"; NULL: the usual one. */
+/* The event that counts each kind of exits, "kvm_exit"; NULL: the default. */
 struct exit_events {
 	const char *names[EXITS_KINDS];
 	bool lacks[EXITS_REASONS]; /* whether there were such exits is not known */
@@ -41,7 +41,7 @@ void exit_fields_add_part(struct exit_fields *fields, enum time_part part);
 const char *exit_fields_part(enum time_part part); /* "time(guest)" */
 
 /*
- * The mark of exits of L2, a guest that the guest runs, behind the reason: "vmexit(npf L2)". Exits
+ * The mark of exits of L2, a guest that the guest runs, after the reason: "vmexit(npf L2)". Exits
  * without it are of L1, the guest itself.
  */
 #define EXIT_FIELDS_L2 " L2"
@@ -54,7 +54,7 @@ uint32_t exit_fields_reason(const struct exit_fields *fields, enum exit_kind kin
 			    const char *reason, const char *alias, bool is_idle);
 
 /*
- * Adds an argument, "msr(MSR_WRITE 0x6e0 write)". The label is the part behind the reason: "0x6e0
+ * Adds an argument, "msr(MSR_WRITE 0x6e0 write)". The label is the part after the reason: "0x6e0
  * write". reason is the reason of the exit, reason_field is the field of that reason; NULL and
  * FIELD_NONE: not known.
  */

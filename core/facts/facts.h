@@ -10,12 +10,12 @@
 #include "core/facts/stats.h"
 #include "host/guest.h"
 
-/* Of durations. Where cycles have no known length, rates per second are not known, either. */
+/* Of durations. Without the length of a cycle there are no rates per second, either. */
 enum time_unit { UNIT_NS, UNIT_CYCLES };
 
 struct facts {
 	enum source_kind source;
-	/* They are of one span from its begin to its end, not of the latest interval of many. */
+	/* The facts are of a span from its begin to its end, not of its latest interval. */
 	bool is_span;
 	enum time_unit unit;
 	const struct field_set *wanted; /* the fields that the query needs; NULL: all */

@@ -50,7 +50,7 @@ void fields_free(struct fields *fields)
 	free(fields);
 }
 
-/* What a child's name has behind the parent's, "(HLT)"; NULL: it has no brackets. */
+/* What a child's name has after the parent's, "(HLT)"; NULL: it has no brackets. */
 static const char *brackets_in(const struct field *spec, const struct field *parent)
 {
 	size_t len = parent ? strlen(parent->name) : 0;
@@ -100,8 +100,8 @@ static struct field_entry *entry_new(const struct field *spec, const struct fiel
 }
 
 /*
- * After a provider failed before it counted anything, the next provider says what its fields are.
- * Their numbers stay, and with them the names.
+ * If a provider failed before it counted anything, the next provider sets the properties of its
+ * fields. The numbers of the fields, and so their names, stay.
  */
 static void take_over(struct field *field, const struct field *spec)
 {

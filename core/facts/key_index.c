@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Slots that grow, and are freed. */
+/* Grows the table of slots, and frees a slot. */
 #include "lib/xalloc.h"
 #include "core/facts/key_index.h"
 
@@ -21,8 +21,8 @@ void key_index_grow(struct key_index *index, const void *array, size_t nr_known,
 }
 
 /*
- * A free slot would end the search for the keys after it: each of them that is not where it would
- * be without the gap moves into the gap.
+ * A search ends at a free slot. So of the keys after the gap, each one whose search passes the gap
+ * moves into it, and leaves a new gap.
  */
 void key_index_remove(struct key_index *index, const void *array, uint32_t *slot)
 {

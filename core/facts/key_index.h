@@ -3,7 +3,7 @@
  * key_index - finds the elements of an array by their keys: open addressing, at least half of the
  * slots free.
  *
- * The array is its owner's. Each element begins with its key (struct key), and no key is there
+ * The caller owns the array. Each element begins with its key (struct key), and no key is there
  * twice.
  */
 #ifndef KVMTOP_CORE_FACTS_KEY_INDEX_H
@@ -35,7 +35,7 @@ static inline size_t key_index_hash(const struct key *key)
 	return (size_t)(word * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-/* The slot of a key, or the free slot for it. There are slots. */
+/* The slot of a key, or the free slot for it. nr_slots is not 0. */
 static inline uint32_t *key_index_slot(const struct key_index *index, const void *array,
 				       const struct key *key)
 {

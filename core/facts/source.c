@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of what sources cannot answer. */
+/* The table of what each kind of source lacks. */
 #include <stddef.h>
 
 #include "core/facts/source.h"

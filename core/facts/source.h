@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * source - the kinds of what is looked at, and what each kind cannot answer.
+ * source - the kinds of sources, and what each kind lacks.
  */
 #ifndef KVMTOP_CORE_FACTS_SOURCE_H
 #define KVMTOP_CORE_FACTS_SOURCE_H
@@ -31,7 +31,7 @@ enum source_need {
 /* Why a source of this kind does not have it, for the user; NULL: it may have it. */
 const char *source_lacks(enum source_kind kind, enum source_need need);
 
-/* Whether there is a now: samples are taken while they are looked at. */
+/* Whether samples are taken while they are looked at. */
 bool source_has_now(enum source_kind kind);
 
 #endif

@@ -20,7 +20,7 @@
 #include "host/guest.h"
 
 #define STATS_ENDED UINT32_MAX /* as a guest: all guests that ended longer ago */
-#define DELTA_MORE 7 /* zeros behind delta[], so that eight can be read from any bucket on */
+#define DELTA_MORE 7 /* zeros after delta[], so that eight can be read from any bucket on */
 
 /* Durations of what is counted; only keys that are timed have them. */
 struct stats_timing {

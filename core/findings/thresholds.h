@@ -19,7 +19,7 @@ struct thresholds {
 	double rules[RULES_MAX]; /* INFINITY: the rule is off */
 };
 
-void thresholds_init(struct thresholds *thresholds); /* to the usual values */
+void thresholds_init(struct thresholds *thresholds); /* to the defaults */
 
 /* One of them: its name, usual value and meaning; false past the last. */
 bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const char **ret_help);

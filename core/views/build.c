@@ -136,7 +136,7 @@ static void view_sort_trees(struct view *view, struct order *order)
 
 /* ---- columns without values */
 
-/* What there are fields of: parts of vCPUs' time and of what the host says, as bits. */
+/* Bits of the parts that have fields: of vCPUs' time, and of the host's numbers. */
 struct known {
 	bool is_set, has_exits, has_times;
 	uint32_t times, hosts;
@@ -438,7 +438,7 @@ void view_build(struct view *view, const struct query *query, const struct facts
 	drop_absent(view, facts);
 	if (query->type->finish)
 		query->type->finish(view, query, facts);
-	if (query_lacks(query, facts)) /* which says more than a note about no rows */
+	if (query_lacks(query, facts)) /* the lack is the reason; the view's note says less */
 		view->note = NULL;
 	if (facts->unit == UNIT_CYCLES)
 		drop_rates(view);

@@ -7,7 +7,7 @@
 
 #include "core/views/query.h"
 
-/* Rebuilds the rows; texts stay good until the guests are refreshed. */
+/* Rebuilds the rows; texts stay valid until the guests are refreshed. */
 void view_build(struct view *view, const struct query *query, const struct facts *facts);
 
 #endif

@@ -57,7 +57,7 @@ static struct cell percentile(const struct row_of *of, enum percentile which)
 	return cell_ns(hist_percentile_ns(timing->hist, shares[which], known));
 }
 
-/* The shortest duration: exact in a recording, else, of all, the lower edge of its bucket. */
+/* The shortest duration: exact in a recording, else, since the start, its bucket's lower edge. */
 static struct cell shortest(const struct row_of *of)
 {
 	const struct timing_sum *timing = &of->group->timing;
@@ -95,7 +95,7 @@ static uint64_t part_of(const struct row_of *of, enum time_part part)
 	return of->rollup->is_since_start ? sum->total : sum->delta;
 }
 
-/* Whether shares of time can be told: of an interval, if all of it was measured. */
+/* Whether there are shares of time: of an interval only if all of it was measured. */
 static bool has_times(const struct row_of *of)
 {
 	return of->group->timing.nr &&
@@ -154,7 +154,7 @@ static struct cell cell_of_group(enum column_id id, const struct row_of *of)
 		return cell_count(group->total);
 	case COL_DELTA:
 		return cell_count(group->delta);
-	case COL_RATE: /* of all, it would be the rate of the last interval only */
+	case COL_RATE: /* since the start, only the rate of the last interval exists */
 		return of->rollup->is_since_start && !of->facts->is_span ? cell_none() :
 									    rate_of(group);
 	case COL_SHARE:
@@ -259,7 +259,7 @@ static struct cell wait_share(const struct owner *owner, bool is_gone)
 	return percent(owner->wait_per_s, 1e9 * nr, nr);
 }
 
-/* Over how many vCPUs throttled time is averaged, also ones without a quota. */
+/* The number of vCPUs for the average of throttled time; vCPUs without a quota count, too. */
 static uint32_t throttled_vcpus(const struct owner *owner)
 {
 	uint32_t nr = owner->host[HOST_THROTTLED].nr_rates;

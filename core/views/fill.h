@@ -14,17 +14,17 @@ struct row_of {
 	const struct rollup *rollup;
 	struct owner *owner;	   /* of the group, or the row's own */
 	const struct group *group; /* NULL: the row is of the owner */
-	const struct guest *guest; /* NULL: none, or all that ended longer ago */
+	const struct guest *guest; /* NULL: none, or the forgotten ones together */
 	const struct field *field; /* NULL: none */
 	const char *name;	   /* of the field, where it is not the label */
 	uint64_t total;		   /* of owners: what %Total is a share of */
-	/* Of owners without exits: none were counted, and with which rate. */
+	/* Of owners without exits: their count is 0, and so is their rate. */
 	bool is_zero, has_zero_rate;
 };
 
 /* Adds a row of this guest and vCPU, with all cells that are filled alike in every view. */
 struct view_row *fill_row(struct view *view, const struct row_of *of);
-/* The cells only. */
+/* Fills the cells, without adding a row. */
 void fill_cells(struct cell *cells, const struct view_type *type, const struct row_of *of,
 		bool is_gone);
 

@@ -50,7 +50,7 @@ struct query {
 	bool tells_apart;	      /* see view_row.shares_name */
 	bool folds_ended;	      /* what has ended is one row, if there is more than one */
 	bool opens_ended;	      /* with the rows themselves below it */
-	const struct thresholds *thresholds; /* of findings; NULL: the usual ones */
+	const struct thresholds *thresholds; /* of findings; NULL: the defaults */
 	const struct steady *steady;  /* a live screen's findings; NULL: the latest sample's */
 };
 

@@ -78,17 +78,17 @@ static struct owner *owner_of(struct rollup *rollup, const struct facts *facts,
 	if (rollup->nr_owners && key_equal(&rollup->owners[rollup->latest].key, &key))
 		return &rollup->owners[rollup->latest];
 	if (!rollup->has_groups && key.guest != GUEST_ANY) {
-		/* What the inventory has forgotten is one owner. */
+		/* All guests that the inventory has forgotten are one owner. */
 		if (key.guest != STATS_ENDED && !guests_find(facts->guests, key.guest))
 			key = (struct key){ STATS_ENDED, -1, FIELD_ANY };
-		/* What is known by guest only is of no vCPU. */
+		/* Facts of a guest as a whole belong to no vCPU. */
 		if (rollup->by & GROUP_VCPU && key.vcpu < 0 && key.guest != STATS_ENDED)
 			return NULL;
 	}
 	return find_owner(rollup, &key);
 }
 
-/* Of the owner that was found last. */
+/* The group of the field, in the owner that was found last. */
 static struct group *group_of(struct rollup *rollup, uint32_t field)
 {
 	struct key_index *index = &rollup->group_index;
@@ -113,7 +113,7 @@ static int compare_owners(const void *a, const void *b)
 	return key_compare(&((const struct owner *)a)->key, &((const struct owner *)b)->key);
 }
 
-/* As they are where nothing ended. */
+/* Usually true: only ended guests break the order. */
 static bool are_sorted(const struct rollup *rollup)
 {
 	for (size_t i = 1; i < rollup->nr_owners; i++) {
@@ -249,7 +249,7 @@ static void add_reason(struct rollup *rollup, struct owner *owner, const struct 
 		owner->nr_halts += stat->delta;
 	if (field->is_idle || (!stat->delta && !delta_ns))
 		return;
-	/* Of one vCPU a reason is one key; the guests that ended are many vCPUs in one owner. */
+	/* A vCPU has one key of a reason; the ended guests, one owner with vCPU -1, have many. */
 	if (rollup->by & GROUP_VCPU && owner->key.vcpu >= 0) {
 		owner_add_cost(owner, stat->key.field, delta_ns, stat->delta);
 		return;
@@ -335,7 +335,7 @@ static void set_percentiles(struct group *group, const struct buckets *buckets, 
 	}
 }
 
-/* Of a recording, which has one unit. A list of spreads ends with 0, which is no number. */
+/* For recordings, which have one unit. Spreads are numbered from 1; 0 ends a list. */
 static void set_all_percentiles(struct rollup *rollup)
 {
 	struct buckets all = { .nr = 0 };
@@ -386,7 +386,7 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 	owner = owner_of(rollup, facts, &stat->key);
 	if (!owner)
 		return;
-	if (stat->timing && stat->timing->open_ns) /* few are open */
+	if (stat->timing && stat->timing->open_ns) /* rare */
 		open_ns = stats_open_ns(facts->stats, facts->fields, stat);
 	if (is_of_owner(field))
 		owner_add(owner, field, stat, stats_tick(facts->stats));

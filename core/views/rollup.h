@@ -90,7 +90,7 @@ struct group {
 	uint64_t total, delta;
 	double rate_per_s;
 	bool has_rate;
-	bool has_percentiles; /* of a recording, which knows more than timing's buckets */
+	bool has_percentiles; /* of a recording, which has finer buckets than timing */
 	uint64_t percentiles_ns[NR_PERCENTILES];
 	uint64_t open_ns; /* the longest that is open, see stats_open_ns() */
 	/* The keys of halts in the group, and how long the halts took that ended. */
