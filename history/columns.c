@@ -124,8 +124,8 @@ void out_column(struct out *out, enum column_id column, const unsigned char *end
 }
 
 /*
- * in->size: the end of the block before. The output has room for what is the largest, so that only
- * memory can lack.
+ * in->size: the end of the block before. The output has room for the largest result, so only a lack
+ * of memory can stop zstd.
  */
 static void compress_block(ZSTD_CCtx *zstd, size_t end, bool ends_frame, ZSTD_inBuffer *in,
 			   ZSTD_outBuffer *out)

@@ -14,7 +14,7 @@
 struct brief {
 	uint64_t id; /* 0: none */
 	uint64_t source_ns[SAMPLE_SOURCES]; /* when its sources were read */
-	uint64_t *counts; /* of all guests, by field here; fields after nr counted nothing */
+	uint64_t *counts; /* of all guests, by the reader's field; fields from nr on: 0 */
 	size_t nr, room;
 };
 

@@ -26,7 +26,7 @@ struct recorder {
 	uint64_t nr_noted; /* losses */
 	/*
 	 * A circle of moments. The sampling thread writes after the last, the other one reads the
-	 * first; both without the lock, which is for the rest:
+	 * first; both without the lock, which is for the members after the queue.
 	 */
 	struct moment queue[QUEUE];
 	pthread_mutex_t lock;

@@ -26,7 +26,7 @@ void host_name(const struct env *env, char *buf, size_t size)
 
 /* ---- CPUs: Documentation/admin-guide/cputopology.rst */
 
-/* Reads the CPU number at *text and moves *text behind the number; -1: there is no number. */
+/* Reads the CPU number at *text and moves *text after the number; -1: there is no number. */
 static long number(const char **text)
 {
 	char *end;

@@ -26,7 +26,7 @@ static bool is_name(const char *text)
 	return len > 0 && !text[len];
 }
 
-/* Digits, then `end`. Returns the position behind `end`, or NULL. */
+/* Digits, then `end`. Returns the position after `end`, or NULL. */
 static const char *read_number(const char *p, char end, uint32_t *ret)
 {
 	uint32_t number = 0;
@@ -44,7 +44,7 @@ static const char *read_number(const char *p, char end, uint32_t *ret)
 	return *p ? p + 1 : p;
 }
 
-/* "\toffset:8;" at p: the position behind it, or NULL. */
+/* "\toffset:8;" at p: the position after it, or NULL. */
 static const char *read_attribute(const char *p, const char *name, uint32_t *ret)
 {
 	size_t len = strlen(name);
@@ -70,7 +70,7 @@ static bool has_balanced_brackets(const char *text)
 	return !is_open;
 }
 
-/* Cuts the name off: the last word, behind which only an array's length may stand. */
+/* Cuts the name off: the last word, after which only an array's length may stand. */
 static char *cut_name(char *text)
 {
 	char *end = text + strlen(text), *begin;

@@ -22,7 +22,7 @@ long read_small(const char *path, char *buf, size_t size);
 bool read_again(int fd, char *buf, size_t size);
 
 /*
- * A file of at most max bytes, or a pipe, into memory of its own, with a NUL behind the last byte.
+ * A file of at most max bytes, or a pipe, into memory of its own, with a NUL after the last byte.
  * The caller frees *ret_text. Returns 0, -EFBIG or another -errno.
  */
 int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size);
@@ -30,7 +30,7 @@ int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size);
 /* Whether there is a file or a folder of this name. */
 bool path_exists(const char *path);
 
-/* What is behind the last slash; of a path that ends in one, all of it. */
+/* What follows the last slash; of a path that ends in one, all of it. */
 static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

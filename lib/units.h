@@ -2,7 +2,7 @@
 /*
  * units - durations and sizes as users type them: "7d", "1h30min", "2G", "4MiB".
  *
- * A number may have a fraction ("1.5h") and a blank behind it ("30 min"). Small and capital letters
+ * A number may have a fraction ("1.5h") and a blank after it ("30 min"). Small and capital letters
  * are the same. A number without a unit is an error, but 0 needs none.
  */
 #ifndef KVMTOP_LIB_UNITS_H

@@ -156,7 +156,7 @@ static const char *parse_day(const char *text, uint64_t now_ns, struct typed *ty
 	return text;
 }
 
-/* "03:12", "03:12:10.250", and behind a day the zone. NULL: it is none of these. */
+/* "03:12", "03:12:10.250", and after a day the zone. NULL: it is none of these. */
 static const char *parse_time(const char *text, struct typed *typed)
 {
 	const char *end = strptime(text, "%H:%M", &typed->tm), *zone;

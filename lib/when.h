@@ -51,7 +51,7 @@ int when_parse_range(const char *text, const struct when_origin *origin, uint64_
 /* "10:31:07"; of another day than now "2026-11-21 10:31:07". */
 void when_format(char *buf, size_t size, uint64_t time_ns, uint64_t now_ns);
 
-/* "10:31:07", with the date before it, or milliseconds behind it. */
+/* "10:31:07", with the date before it, or milliseconds after it. */
 void when_format_clock(char *buf, size_t size, uint64_t time_ns, bool has_date, bool has_ms);
 
 /* "10:31:07.123456" */

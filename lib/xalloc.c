@@ -8,7 +8,7 @@
 #include "lib/say.h"
 #include "lib/xalloc.h"
 
-/* The terminal is the whole process's, and any thread may be the one that has no memory. */
+/* Global: the terminal belongs to the process, and any thread may run out of memory. */
 static void (*_Atomic restore_terminal)(void);
 
 void out_of_memory_restores(void (*restore)(void))

@@ -22,7 +22,7 @@ void out_of_memory_restores(void (*restore)(void));
 
 __attribute__((format(printf, 1, 2))) char *xasprintf(const char *fmt, ...);
 
-/* None of these returns NULL, also not for 0 bytes. */
+/* None of these returns NULL, not even for 0 bytes. */
 static inline void *xmalloc(size_t size)
 {
 	void *memory = malloc(size ? size : 1);

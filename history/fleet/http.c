@@ -43,7 +43,7 @@ struct http {
 	atomic_bool is_stopped;
 };
 
-/* One query on its way. */
+/* A query that waits for its answer. */
 struct transfer {
 	struct http *http;
 	struct http_query *query;

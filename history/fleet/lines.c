@@ -24,7 +24,7 @@ void lines_init(struct lines *lines)
 {
 	static const struct exit_events usual;
 	struct fields *fields = lines->fields;
-	/* Not all hosts know what was polled: see take_seconds(). */
+	/* Not all hosts have the polled time: see take_seconds(). */
 	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT | 1U << TIME_POLL);
 
 	exit_fields_add(fields, PROVIDER_EXITS, &usual, parts, &lines->exits);
