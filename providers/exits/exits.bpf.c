@@ -562,7 +562,7 @@ int on_poll_limit(struct bpf_raw_tracepoint_args *ctx)
 /*
  * kvm_vcpu_wakeup(ns, waited, valid): a halt is over. A halt without a wait was polled to its end.
  * A halt with a wait was polled as long as KVM polls at most, or not at all if no event has just
- * told the limit. KVM polls less where another thread wants the CPU, which no event tells.
+ * given the limit. KVM polls less where another thread wants the CPU; no event reports that.
  */
 SEC("raw_tracepoint")
 int on_wakeup(struct bpf_raw_tracepoint_args *ctx)

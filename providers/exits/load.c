@@ -16,7 +16,7 @@
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
 
-/* Skips a program whose event this kernel lacks. */
+/* Skips a program if this kernel lacks its event. */
 static int set_program(struct bpf_program *program, const char *system, const char *event,
 		       const struct bpf_field *fields)
 {

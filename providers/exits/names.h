@@ -39,7 +39,7 @@ uint32_t exits_names_cell(struct exits_names *names, const struct exits_code *co
 
 /*
  * The same for an argument. Arguments without a field of their own share one, the rest: without
- * may_add, all new arguments; else those for which there are too many names. code: the exit's;
+ * may_add, all new arguments; else the arguments beyond the limit of names. code: the exit's;
  * NULL: not known.
  */
 uint32_t exits_names_argument(struct exits_names *names, const struct exits_argument_key *key,

@@ -27,7 +27,7 @@ static int compare_rows(const void *a, const void *b)
 	return played_rows_compare(a, b);
 }
 
-/* Buckets of the rows' own, in place of those that the caller has. */
+/* A copy of the caller's buckets, owned by the rows. */
 static struct buckets *own_buckets(struct played_rows *rows, const struct buckets *from)
 {
 	struct buckets *own;

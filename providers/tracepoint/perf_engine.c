@@ -336,7 +336,7 @@ static int worker_start(struct perf_state *perf)
 }
 
 /*
- * Whether per-CPU events may be opened at all; a dummy event meets the same checks as a tracepoint
+ * Whether per-CPU events may be opened at all; a dummy event passes the same checks as a tracepoint
  * and costs nothing to close.
  */
 static int engine_probe(const struct env *env, struct why *why)

@@ -310,7 +310,7 @@ static void set_counted_thread(struct trace_event *event, const struct perf_samp
 	event->thread_key = EVENT_OF_CPU | (uint64_t)event->file << 32 | (uint32_t)event->cpu;
 }
 
-/* The next event of the given sample's group that was counted. 1, 0: there is none, or -ENOMEM. */
+/* Takes the next counted event out of the given sample's group. 1, 0: none, or -ENOMEM. */
 static int give_counted(struct perf_source *perf)
 {
 	struct trace_event *event = &perf->source.event;
