@@ -22,7 +22,7 @@ lacks() {
 
 start --view events
 screen_keys '<' '<' R W
-screen_has "View, order and interval are in .*/kvmtop/config" "W says where it wrote"
+screen_has "View, order and interval are saved in .*/kvmtop/config" "W says where it wrote"
 is "$(cat "$file")" "view = events
 sort = events:-total
 interval = 25" "view, order and interval are in the file"
@@ -111,6 +111,6 @@ screen_stop
 screen_start 120 24 "unset HOME XDG_CONFIG_HOME; exec $KVMTOP --sysroot $amd -s 25"
 screen_wait 'h help'
 screen_keys W
-screen_has "not written: HOME is not set" "without a home it says so"
+screen_has "Not saved: set HOME or XDG_CONFIG_HOME" "without a home it says so"
 
 done_testing

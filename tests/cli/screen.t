@@ -557,7 +557,7 @@ for term in vt100 xterm-mono linux; do
 done
 for term in xterm-kitty foot no-such-terminal; do
 	screen_start 80 12 "TERM=$term TERMINFO=/ exec $KVMTOP --sysroot $amd --view events -s 25"
-	screen_has "^TERM=$term is not known here: the screen is one for xterm-256color" \
+	screen_has "^TERM=$term is not in terminfo: the screen is one for xterm-256color" \
 		"TERM=$term: as xterm, and that is said"
 	screen_has '^ kvm_entry .* 4716 ' "and there is a screen"
 	screen_keys q

@@ -56,7 +56,7 @@ if has_screen; then
 		screen_has '^ kvm_entry ' "it has a screen: $term"
 	done
 	screen_start 80 24 "TERM=foot exec $inside --sysroot amd --view events"
-	screen_has '^TERM=foot is not known here: the screen is one for xterm-256color' \
+	screen_has '^TERM=foot is not in terminfo: the screen is one for xterm-256color' \
 		"it says which terminal it does not know"
 else
 	skip "it has a screen" "$T_no_screen"

@@ -179,7 +179,7 @@ static void add_guest(struct json_object *object, const char *key, const struct 
 	json_add_new(item, "pid", json_object_new_int64(guest->pid));
 }
 
-/* All but the rows. */
+/* Fills in everything but the rows. */
 static void fill_head(struct json_object *object, const struct lines_sample *sample)
 {
 	const struct lines_config *config = sample->config;
@@ -202,7 +202,7 @@ static void fill_head(struct json_object *object, const struct lines_sample *sam
 		add_guest(object, "other", config->other_guest);
 }
 
-/* The object's text is its own. */
+/* The text belongs to the object. */
 static const char *text_of(struct json_object *object)
 {
 	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |

@@ -26,7 +26,7 @@ struct pane {
 	const struct area *area;
 	struct chart chart;
 	struct heat heat;
-	bool are_events; /* what is counted; else exits */
+	bool are_events; /* the counts are of events, else of exits */
 };
 
 /* ---- words and numbers ---- */
@@ -39,7 +39,7 @@ static const char *noun_of(const struct pane *pane, uint64_t count)
 	return count == 1 ? "exit" : "exits";
 }
 
-/* How many a dot of the highest step is at the most. */
+/* The largest count of a dot. */
 static uint64_t highest_step(const struct pane *pane)
 {
 	return heat_step_end(&pane->heat, HEAT_STEPS);

@@ -164,7 +164,7 @@ static SCREEN *open_screen(struct why *why)
 
 	if (screen || !term || !term[0])
 		return screen;
-	why_set(why, 0, "TERM=%s is not known here: the screen is one for " USUAL_TERM, term);
+	why_set(why, 0, "TERM=%s is not in terminfo: the screen is one for " USUAL_TERM, term);
 	return open_as(USUAL_TERM);
 }
 
@@ -176,7 +176,7 @@ static int why_no_screen(const char *what, struct why *why)
 		       term ? term : "", what);
 }
 
-/* Without memory, in any thread. */
+/* Called in any thread, when it has no memory. */
 static void restore(void)
 {
 	if (!isendwin())

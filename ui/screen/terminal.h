@@ -14,8 +14,8 @@
 struct terminal;
 
 /*
- * Opens the terminal; a kind that terminfo does not have, as xterm-256color, which is said in why.
- * Without the mouse the terminal keeps it, and selects text. -ENOTTY, -EINVAL with why.
+ * Opens the terminal; a kind that terminfo does not have is opened as xterm-256color, with a notice
+ * in why. has_mouse false: the terminal keeps the mouse, to select text. -ENOTTY, -EINVAL with why.
  */
 int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
 		  struct why *why);

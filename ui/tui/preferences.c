@@ -140,7 +140,7 @@ static int read_monochrome(struct preferences *preferences, char *text, struct w
 static int read_thresholds(struct preferences *preferences, char *text, struct why *why)
 {
 	if (*text != '/' || strlen(text) >= sizeof(preferences->thresholds))
-		return why_set(why, -EINVAL, "\"%s\": not the path of a file from / on", text);
+		return why_set(why, -EINVAL, "\"%s\": not a path that begins with /", text);
 	strcpy(preferences->thresholds, text);
 	return 0;
 }
@@ -148,7 +148,7 @@ static int read_thresholds(struct preferences *preferences, char *text, struct w
 static const struct preference {
 	const char *name;
 	int (*read)(struct preferences *preferences, char *text, struct why *why);
-	/* The line; NULL: only people write it. */
+	/* Writes the line; NULL: W does not write it. */
 	void (*write)(const struct preferences *preferences, FILE *file);
 } table[] = {
 	{ "view", read_view, write_view },
@@ -161,7 +161,7 @@ static const struct preference {
 
 /* ---- files ---- */
 
-/* The row of a line, which is cut; NULL with why, which is empty for a line without a name. */
+/* The row of a line, which is cut in place. NULL with why: a wrong line; why empty: a comment. */
 static const struct preference *find(char *line, char **ret_value, struct why *why)
 {
 	char *name;
@@ -211,7 +211,7 @@ void preferences_read(struct preferences *preferences, const char *path,
 	free(text);
 }
 
-/* Each line that the screen writes is in the place of its first old line, or at the end. */
+/* Replaces the lines that W writes, and appends missing ones. Other lines stay. */
 static void write_lines(const struct preferences *preferences, char *text, FILE *file)
 {
 	bool is_written[ARRAY_SIZE(table)] = { false };
@@ -235,7 +235,7 @@ static void write_lines(const struct preferences *preferences, char *text, FILE 
 	}
 }
 
-/* Makes the folder of the file, and the folder of this; what fails is said when the file opens. */
+/* Makes the file's folder and the folder above it. The open of the file reports a failure. */
 static void make_folders(const char *path)
 {
 	char *folder = xstrdup(path), *end = strrchr(folder, '/');

@@ -2,8 +2,8 @@
 /*
  * preferences - what the screen remembers from one start to the next: a file of assignments.
  *
- * The machine's file is read first, then the user's; the command line overrides both. All but the
- * thresholds is about the screen only.
+ * The machine's file is read first, then the user's; the command line overrides both. All values
+ * but the thresholds are for the screen only.
  */
 #ifndef KVMTOP_UI_TUI_PREFERENCES_H
 #define KVMTOP_UI_TUI_PREFERENCES_H
@@ -32,14 +32,14 @@ struct preferences {
 	char thresholds[PATH_MAX]; /* the file, as --thresholds; "": the default */
 };
 
-/* The order of a view, or the entry for it, which has no type. */
+/* The order of a view, or the free entry for it, with type NULL. */
 struct view_order *preferences_order(struct preferences *preferences, const struct view_type *type);
 
-/* Takes the lines of text; of a wrong line, which changes nothing, calls wrong. path: for why. */
+/* Takes the lines of text. A wrong line changes nothing: wrong() gets a message with the path. */
 void preferences_parse(struct preferences *preferences, const char *text, const char *path,
 		       void (*wrong)(const struct why *why));
 
-/* The same of a file, which may be absent. */
+/* The same with the lines of a file, which may be absent. */
 void preferences_read(struct preferences *preferences, const char *path,
 		      void (*wrong)(const struct why *why));
 
@@ -49,7 +49,7 @@ void preferences_read(struct preferences *preferences, const char *path,
  */
 int preferences_write(const struct preferences *preferences, const char *path, struct why *why);
 
-/* The path of the user's file; "": the environment has no home. */
+/* The path of the user's file; "": neither XDG_CONFIG_HOME nor HOME is set. */
 void preferences_path(char *ret_path, size_t size);
 
 #endif

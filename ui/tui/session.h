@@ -38,7 +38,7 @@ struct tui_config {
 	unsigned long samples;	/* ends after so many intervals; 0: no limit */
 	bool no_mouse;		/* the terminal keeps the mouse */
 	const struct preferences *preferences; /* NULL: none */
-	bool is_sorted;		/* the query's order is asked for, whatever is preferred */
+	bool is_sorted;		/* options set the query's order: preferences do not */
 	int signals;		/* a signalfd of INT, TERM, HUP and WINCH, which are blocked */
 };
 

@@ -39,9 +39,9 @@ void tui_keep_preferences(struct tui *tui)
 		kept.interval_s = tui->sampling.delay_s;
 	preferences_path(path, sizeof(path));
 	if (!path[0])
-		why_set(&why, -ENOENT, "not written: HOME is not set");
+		why_set(&why, -ENOENT, "Not saved: set HOME or XDG_CONFIG_HOME");
 	else if (preferences_write(&kept, path, &why) == 0)
-		why_set(&why, 0, "View, order and interval are in %s", path);
+		why_set(&why, 0, "View, order and interval are saved in %s", path);
 	tui_say(tui, why.text);
 }
 

@@ -78,7 +78,7 @@ static void test_wrong_lines(void **state)
 		{ "hide = total nonsense", "hide: \"nonsense\": no such column; names are as for "
 					   "--sort, or hist, history" },
 		{ "monochrome = 1", "monochrome: \"1\": neither yes nor no" },
-		{ "thresholds = a", "thresholds: \"a\": not the path of a file from / on" },
+		{ "thresholds = a", "thresholds: \"a\": not a path that begins with /" },
 	};
 	const struct preferences nothing = { .view = NULL };
 	char text[128], expected[512];
