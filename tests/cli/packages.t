@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the packages say of kvmtop the Makefile and tools/deps say, too: version, libraries, rights.
+# The packages agree with the Makefile and packaging/tools/deps: version, libraries, rights.
 # shellcheck disable=SC2046,SC2086 # words
 . tests/lib.sh
 

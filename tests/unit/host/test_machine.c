@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_machine - a kernel that does not know how long threads wait is not taken for one on which
- * they never do.
+ * test_machine - on a kernel that does not measure the waits of threads they are unknown, not 0.
  */
 #include <setjmp.h>
 #include <stdarg.h>
