@@ -468,7 +468,7 @@ const struct command export_command = {
 	.name = "export",
 	.help = "export metrics of all guests for Prometheus",
 	.usage = "Usage: kvmtop export [OPTION]...\n"
-		 "Counts all guests until a signal, for Prometheus: answers it, or writes a file\n"
+		 "Counts all guests until a signal, and answers Prometheus, or writes a file\n"
 		 "for node_exporter.\n",
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage.\n"
 		  "More: man kvmtop-export\n",

@@ -14,13 +14,13 @@
 
 /*
  * Reads path, or without one (NULL) the machine's THRESHOLDS_FILE below root, which may be absent.
- * Thresholds that the file does not set have their usual values. 0, or -errno with why.
+ * Thresholds that the file does not set have their defaults. 0, or -errno with why.
  */
 int thresholds_load(const char *path, const char *root, struct thresholds *ret_thresholds,
 		    struct why *why);
 
 /*
- * If path is "help": prints a file with all thresholds and their usual values, each line a comment,
+ * If path is "help": prints a file with all thresholds and their defaults, each line a comment,
  * and returns true.
  */
 bool thresholds_asked(const char *path);

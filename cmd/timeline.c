@@ -559,8 +559,8 @@ const struct command timeline_command = {
 	.usage = "Usage: kvmtop timeline [OPTION]... [GUESTTRACE]...\n"
 		 "Makes one picture (Chrome's trace format, for ui.perfetto.dev) of KVM's events,\n"
 		 "perf's counters, and the function calls that uftrace saw in guests: GUESTTRACE\n"
-		 "is its folder, or what uftrace dump --chrome wrote. GUEST=GUESTTRACE says of\n"
-		 "which guest.\n",
+		 "is its folder, or what uftrace dump --chrome wrote. GUEST=GUESTTRACE names\n"
+		 "the guest.\n",
 	.footer = "More: man kvmtop-timeline\n",
 	.command = { .works = MODE_TIMELINE, .offer = OFFER_FILES },
 	.understand = understand,

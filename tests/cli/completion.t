@@ -11,7 +11,7 @@ next() {
 	"$KVMTOP" --complete -- "$@" | sed 's/\(.\)	.*/\1/' | tr '\t\n' '@ '
 }
 
-# options_of [COMMAND]: of kvmtop help.
+# options_of [COMMAND]: the options that kvmtop help lists.
 options_of() {
 	"$KVMTOP" help "${1:-all}" | grep '^  ' | cut -c1-31 |
 		grep -oE -- '-[-a-zA-Z0-9]+' | tr '\n' ' '

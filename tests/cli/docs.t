@@ -8,7 +8,7 @@ missing() {
 	printf '%s\n' "$1" | grep -vxF -e "$2"
 }
 
-# options_of TOPIC: of kvmtop help. The words about an option begin in column 33, may name others.
+# options_of TOPIC: the options that kvmtop help lists. From column 33 on, help may name others.
 options_of() {
 	"$KVMTOP" help "$1" | grep '^  ' | cut -c1-31 | grep -oE -- '-[-a-zA-Z0-9]+' | sort
 }

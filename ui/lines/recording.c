@@ -124,10 +124,10 @@ static void print_counted(const struct lines_recording *about, FILE *out)
 {
 	uint64_t nr = about->pairing->nr_counted, of_cpu = about->pairing->nr_counted_of_cpu;
 
-	fprintf(out, "%" PRIu64 " event%s of a group ({...}:S) %s only counted: reasons and times "
-		"are not known", nr, plural(nr), nr == 1 ? "was" : "were");
+	fprintf(out, "%" PRIu64 " event%s of a group ({...}:S) %s only counted: without reasons "
+		"and times", nr, plural(nr), nr == 1 ? "was" : "were");
 	if (of_cpu)
-		fprintf(out, ", nor the guest%s of %" PRIu64, plural(of_cpu), of_cpu);
+		fprintf(out, ", %" PRIu64 " of them without a guest", of_cpu);
 	fputs(".\n", out);
 }
 
