@@ -72,9 +72,9 @@ struct provider {
 	int (*want)(void *state, const struct want *want, struct why *why);
 
 	/*
-	 * For a player, after each want: goes back to the first of the samples that show the
-	 * moment which is looked at, and returns how many they are; the last two of them are its
-	 * interval. NULL: samples come in their order, each at its time.
+	 * For a player, after each want: goes back to the first sample for the chosen moment,
+	 * and returns the number of its samples; the last two are its interval. NULL:
+	 * samples come in their order, each at its time.
 	 */
 	size_t (*rewind)(void *state);
 

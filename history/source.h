@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * source - what is looked at: a machine, a captured machine, a recording, a history, a Prometheus.
+ * source - an open source: a machine, a captured machine, a recording, a history, a Prometheus.
  *
- * The monitor has the facts of what is shown first: of now, of the recording as a whole, or of the
- * moment of a history that is chosen. The past (past.h) has the moments: go to one, step, the
- * guests then; interval.h has the sums of a span. core/facts/source.h says what a kind lacks.
+ * The monitor has the facts for the first picture: of now, of the recording as a whole, or of the
+ * chosen moment of a history. The past (past.h) goes to a moment, steps, and has the guests of that
+ * moment; interval.h has the sums of a span. core/facts/source.h says what each kind lacks.
  */
 #ifndef KVMTOP_HISTORY_SOURCE_H
 #define KVMTOP_HISTORY_SOURCE_H
@@ -18,9 +18,9 @@ struct source_recording {
 	char files[96]; /* "perf.data", "cpu0 and 3 more" */
 	uint64_t span_ns, nr_events, nr_lost;
 	uint64_t nr_counted; /* of nr_events: were only counted */
-	bool is_more_lost; /* more events than nr_lost, the number is not known */
-	uint64_t longer_ns; /* exits that took longer are known one by one */
-	/* Of its moments, where it has any: the time when it began, and how far they are apart. */
+	bool is_more_lost; /* more events than nr_lost; how many is unknown */
+	uint64_t longer_ns; /* exits that took longer are listed one by one */
+	/* Of its moments, if any: the time of its begin, and their interval. */
 	uint64_t start_ns;
 	double interval_s;
 };
@@ -28,11 +28,11 @@ struct source_recording {
 struct source {
 	enum source_kind kind;
 	const char *name;	 /* the path or the URL; NULL: this machine */
-	const struct env *env;	 /* the machine; NULL: it is not here */
+	const struct env *env;	 /* the machine or captured machine, else NULL */
 	struct monitor *monitor; /* NULL: a recording without events of KVM */
 	struct past *past;	 /* NULL: no moments are remembered */
 	struct store store;	 /* of the past */
-	/* Puts samples into the past; NULL: all are there, or another process writes them. */
+	/* Adds samples to the past; NULL: the past is complete, or another process adds them. */
 	struct recorder *recorder;
 	struct source_recording recording; /* of a recording */
 };

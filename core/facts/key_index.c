@@ -21,8 +21,8 @@ void key_index_grow(struct key_index *index, const void *array, size_t nr_known,
 }
 
 /*
- * A search ends at a free slot. So of the keys after the gap, each one whose search passes the gap
- * moves into it, and leaves a new gap.
+ * A search ends at a free slot. So a key after the gap moves into it if its search passes the gap,
+ * and leaves a new gap.
  */
 void key_index_remove(struct key_index *index, const void *array, uint32_t *slot)
 {

@@ -46,7 +46,7 @@ struct findings {
 
 /*
  * The findings of one guest, or of all with GUEST_ANY; replaces the list. thresholds NULL: the
- * usual ones.
+ * defaults.
  */
 void findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
 		   const struct thresholds *thresholds);

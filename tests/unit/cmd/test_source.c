@@ -101,7 +101,7 @@ static void a_recording(void **state)
 	source_close(source);
 }
 
-/* One sentence for what no kind but these lacks. */
+/* A machine, live or captured, lacks nothing; a Prometheus has a reason for each lack. */
 static void what_is_lacked(void **state)
 {
 	(void)state;
