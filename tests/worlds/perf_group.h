@@ -18,7 +18,7 @@ enum { GROUP_EXIT, GROUP_ENTRY, GROUP_MMIO, GROUP_CYCLES, GROUP_EVENTS };
 enum group_of {
 	GROUP_OF_THREADS, /* an id is of a thread, as the index of ids says */
 	GROUP_OF_CPUS,	  /* an id is of a CPU */
-	GROUP_WITHOUT_INDEX, /* perf before 6.0: not said of what an id is */
+	GROUP_WITHOUT_INDEX, /* perf before 6.0: ids without a CPU or thread */
 	GROUP_OF_HEIRS,	  /* threads inherit their events: an id is of several threads */
 };
 

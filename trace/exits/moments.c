@@ -72,8 +72,8 @@ struct second_reading {
 	struct played_rows rows, before; /* of the latest sample, and of the one before */
 	struct stats *stats;
 	moment_fn take;
-	void *arg; /* its */
-	struct why *why; /* of what fails while events are read */
+	void *arg; /* of take */
+	struct why *why; /* of a failure while events are read */
 };
 
 /*

@@ -33,8 +33,8 @@ double moments_shortest_s(const struct recorded *recorded);
  * opened. interval_s: at least moments_shortest_s(). 0, or -errno with why; -ESPIPE: not a regular
  * file; -ESTALE: a file has changed or cannot be read to its end again.
  *
- * recording: the one of recorded. A table of its threads is large, so there is no second one: it
- * counts from the beginning again, and at the end has what it had. After -ESTALE it has not.
+ * recording: the one of recorded. Its table of threads is large, so there is no second table: it
+ * counts from 0 again, and has its first counts at the end. After -ESTALE they are incomplete.
  */
 int moments_read(struct recording *recording, const struct recorded *recorded,
 		 struct fields *fields, double interval_s, moment_fn take, void *arg,

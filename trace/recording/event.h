@@ -64,7 +64,7 @@ struct trace_event {
 	int64_t lost;	 /* of a loss: how many, -1: some */
 	/*
 	 * Not 0: so many events of this type happened before, and were only counted. They have no
-	 * data: no field is known. If tid is not known, thread_key is EVENT_OF_CPU and the CPU.
+	 * data, so no fields. Without a tid, thread_key is EVENT_OF_CPU and the CPU.
 	 */
 	uint64_t counted;
 	/*

@@ -82,8 +82,8 @@ static int add_count(struct perf_counts *counts, const struct perf_count_key *ke
 }
 
 /*
- * By how much a count has grown. It seems to go back where an interrupt's sample was written before
- * the sample that the interrupt came into: then it has not grown.
+ * By how much a count has grown. An interrupt may write its sample before the sample that it
+ * interrupts: the later record then has the smaller count, and nothing has grown.
  */
 static int grow(struct perf_counts *counts, const struct perf_count_key *key, uint64_t now,
 		uint64_t *ret_grown)

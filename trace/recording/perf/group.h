@@ -26,14 +26,14 @@ void perf_counts_release(struct perf_counts *counts);
 
 struct perf_counted {
 	uint16_t tracepoint;
-	bool is_of_thread; /* else it is not known of which thread of the CPU */
+	bool is_of_thread; /* of the sample's thread; else of any threads of the CPU */
 	uint64_t nr;
 };
 
 enum perf_group {
 	PERF_GROUP_NONE, /* no tracepoint was counted */
 	PERF_GROUP_COUNTS,
-	PERF_GROUP_UNKNOWN, /* of some counts it is not known what was counted */
+	PERF_GROUP_UNKNOWN, /* the header does not have the events of some counts */
 	PERF_GROUP_DAMAGED,
 };
 

@@ -22,8 +22,8 @@ struct perf_layout {
 };
 
 /*
- * What is known of an event, by the number that the kernel gave it: one for each CPU, thread, or
- * both. Only if its layout is not the first one, or has counts of groups.
+ * An event by its id: the kernel gives an event one for each CPU, each thread, or both. Only events
+ * that do not have the first layout, or have a group's counts in their samples.
  */
 struct perf_id {
 	uint64_t id;
