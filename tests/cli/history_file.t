@@ -140,7 +140,7 @@ rm -f "$DB"*
 
 # ---- a damaged file is read as far as that can be done, and the exit status is 1
 
-# tells_damage OPTION...: the exit status is 1 if damage was found, which is said, else 0.
+# tells_damage OPTION...: the exit status is 1, with a message, if damage was found; else 0.
 tells_damage() {
 	t_status=$(status_of timeout 20 "$KVMTOP" -r "$DB" "$@")
 	t_said=$(grep -c damaged "$TMP/err")

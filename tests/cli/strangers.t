@@ -48,7 +48,7 @@ counts_of() {
 	done
 }
 
-# perf_counts FILE EVENT...: how many of each perf finds; a sample of a group may be of several.
+# perf_counts FILE EVENT...: how many of each perf finds; a sample of a group may have several.
 perf_counts() {
 	file=$1
 	shift
