@@ -25,7 +25,7 @@ struct query;
 
 /*
  * A recording, which outlives the monitor. Zero-initialised is none. Its players can rewind:
- * monitor_sample() takes all samples that answer a question.
+ * monitor_sample() takes all samples that answer a want.
  */
 struct monitor_recording {
 	const void *recording; /* what the players play */

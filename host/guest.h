@@ -128,8 +128,8 @@ struct guest_choice {
 	char word[GUEST_NAME_SIZE]; /* what finds it again; "": it was chosen by its pid */
 	pid_t pid;		    /* of the process or one of its threads; 0: see word */
 	/*
-	 * Guests with a greater id may follow it: 0: all; of a guest that was pointed at, the ones
-	 * that came when it had ended.
+	 * Only a guest with a greater id may follow the chosen one. 0: any guest may. If the guest
+	 * was pointed at, only guests that came after its end may.
 	 */
 	uint32_t newest;
 };

@@ -4,7 +4,7 @@
  *
  * A view has a table of columns, each with what is its own: the rank, and words that differ. What
  * the table leaves out is as in the dictionary. Two columns of one name mean the same thing of
- * different rows, and have numbers of their own where they are filled in another way.
+ * different rows, and have different numbers if different code fills them.
  */
 #ifndef KVMTOP_CORE_VIEWS_COLUMNS_H
 #define KVMTOP_CORE_VIEWS_COLUMNS_H

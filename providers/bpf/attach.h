@@ -12,7 +12,7 @@
 
 /*
  * Whether we may run programs on trace events, and are in the pid namespace of their tids
- * (host/pid_namespace.h); leaves nothing open. 0, or -errno with why.
+ * (host/machine.h); leaves nothing open. 0, or -errno with why.
  */
 int bpf_probe(const struct env *env, struct why *why);
 

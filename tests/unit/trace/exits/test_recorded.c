@@ -1067,7 +1067,7 @@ static void exits_that_are_not_known(void **state)
 	end(&world);
 }
 
-/* {cpu-clock,kvm_exit,...}:S tells how many exits each guest made, and nothing else of them. */
+/* {cpu-clock,kvm_exit,...}:S has the number of exits of each guest, and nothing else of them. */
 static void exits_that_were_counted(void **state)
 {
 	enum { CONFIG = 168 + 144 * GROUP_ENTRY + 8 };
