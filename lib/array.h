@@ -14,24 +14,19 @@
 /* How many elements an array has. Not for pointers. */
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-static inline void array_grow_items(void *array, size_t *room, size_t need, size_t size,
-				    bool has_zeros)
+static inline void *array_grown(void *array, size_t *room, size_t need, size_t size, bool has_zeros)
 {
-	char *old, *grown;
-	size_t more;
+	size_t more = need > 2 * *room ? need : 2 * *room;
 
 	if (need <= *room)
-		return;
-	more = need > 2 * *room ? need : 2 * *room;
+		return array;
 	if (more < 8)
 		more = 8;
-	memcpy(&old, array, sizeof(old));
-	grown = xreallocarray(old, more, size);
+	array = xreallocarray(array, more, size);
 	if (has_zeros)
-		memset(grown + *room * size, 0, (more - *room) * size);
-	memcpy(array, &grown, sizeof(grown));
+		memset((char *)array + *room * size, 0, (more - *room) * size);
 	*room = more;
-	/* cppcheck-suppress memleak ; the caller's pointer has it, by memcpy() */
+	return array;
 }
 
 /*
@@ -43,10 +38,11 @@ static inline void array_grow_items(void *array, size_t *room, size_t need, size
  * room (a size_t) is how many elements there is room for: 0 while the array is NULL. It at least
  * doubles, and new elements are zero.
  */
-#define array_grow(array, room, need) array_grow_items(array, room, need, sizeof(**(array)), true)
+#define array_grow(array, room, need) \
+	(*(array) = array_grown(*(array), room, need, sizeof(**(array)), true))
 
 /* The same, but new elements are not set: they take no memory until they are. */
 #define array_grow_unset(array, room, need) \
-	array_grow_items(array, room, need, sizeof(**(array)), false)
+	(*(array) = array_grown(*(array), room, need, sizeof(**(array)), false))
 
 #endif

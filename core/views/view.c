@@ -190,7 +190,7 @@ struct view_row *view_add(struct view *view)
 
 void *view_scratch(struct view *view, size_t size)
 {
-	array_grow_items(&view->scratch, &view->scratch_size, size, 1, false);
+	array_grow_unset(&view->scratch, &view->scratch_size, size);
 	return size ? memset(view->scratch, 0, size) : NULL;
 }
 

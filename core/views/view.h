@@ -126,7 +126,7 @@ struct view {
 	const char *note; /* a note about the rows, for the user; NULL: none */
 	char ended[32]; /* the name of the row that what has ended is folded into */
 	struct rollup sums; /* cells point into it, */
-	void *scratch; /* and into this */
+	char *scratch; /* and into this */
 	size_t scratch_size;
 };
 

@@ -137,7 +137,7 @@ static int add_counters(struct stats_layout *layout, const char *bytes, size_t s
 	layout->size = size;
 	if (header.values_at >= layout->counters_at + layout->counters_size)
 		layout->tail_at = layout->counters_at + layout->counters_size - step;
-	layout->counter_bytes = xmalloc(layout->counters_size);
+	layout->counter_bytes = xcalloc(1, layout->counters_size);
 	layout->counters = xcalloc(header.nr_counters, sizeof(*layout->counters));
 	memcpy(layout->counter_bytes, bytes + layout->counters_at, layout->counters_size);
 	for (size_t i = 0; !err && i < header.nr_counters; i++)

@@ -21,7 +21,7 @@ write() {
 	report) "$KVMTOP" report --csv --output "$2" "$RECORDING" ;;
 	acrn) "$KVMTOP" report --acrn -f 1000 --csv --output "$2" "$TMP/acrn" ;;
 	timeline) "$KVMTOP" timeline -k "$RECORDING" -o "$2" ;;
-	prom) "$KVMTOP" export $amd -n 1 --prometheus "$2" ;;
+	prom) "$KVMTOP" export --sysroot tests/sysroot/amd -n 1 --prometheus "$2" ;;
 	esac
 }
 "$HELPERS/trace_make" acrn "$TMP/acrn"
