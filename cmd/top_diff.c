@@ -7,7 +7,7 @@
 #include "lib/say.h"
 #include "cmd/top_diff.h"
 #include "cmd/top_lines.h"
-#include "history/spans.h"
+#include "history/interval.h"
 #include "ui/lines/lines.h"
 
 static int read_span(struct history_span *span, const char *range,

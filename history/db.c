@@ -1,199 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens the SQLite database of a history file, and puts its errors into words. */
+/* Opens and closes the SQLite database of a history file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "lib/array.h"
 #include "lib/read.h"
 #include "lib/output.h"
 #include "lib/xalloc.h"
-#include "history/db.h"
+#include "history/file_state.h"
 #include "history/pack.h"
 
-/*
- * In a damaged file a page may be below many others, so that a statement has rows without end.
- * Rows are read in fewer steps of SQLite's machine than these; a writer drops many rows at once.
- */
-#define STEPS_AT_ONCE (1000 * 1000)
-#define STEPS_READING 100 /* times STEPS_AT_ONCE */
-#define STEPS_WRITING 2000
-
 const char *const db_suffixes[] = { "-journal", "-wal", "-shm", NULL };
-
-/* ---- errors */
-
-int db_damaged(const struct db *db, struct why *why)
-{
-	return why_set(why, -EBADMSG,
-		       "%s: damaged: move it away; sqlite3 FILE .recover prints what can be read",
-		       db->name);
-}
-
-static int no_room(const struct db *db, struct why *why)
-{
-	return why_set(why, -ENOSPC, "%s: the disk is full: remove files, or lower "
-		       "--max-size", db->name);
-}
-
-static int system_error(const struct db *db, int code, struct why *why)
-{
-	int number = db->system_error ? db->system_error : sqlite3_system_errno(db->sqlite);
-
-	switch (number) {
-	case ENOSPC:
-		return no_room(db, why);
-	case EFBIG:
-		return why_set(why, -EFBIG, "%s: may not become larger: raise ulimit -f, or lower "
-					    "--max-size", db->name);
-	case EDQUOT:
-		return why_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
-			       "--max-size", db->name);
-	case 0:
-		return why_set(why, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
-	default:
-		return why_set(why, -number, "%s: %s", db->name, strerror(number));
-	}
-}
-
-static int error_of(const struct db *db, int code, struct why *why)
-{
-	switch (code & 0xff) {
-	case SQLITE_NOMEM:
-		out_of_memory();
-	case SQLITE_FULL:
-		return no_room(db, why);
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return why_set(why, -EBUSY, "%s: another program has locked it: end that "
-			       "program's transaction", db->name);
-	case SQLITE_READONLY:
-		return why_set(why, -EROFS, "%s: the file, or its folder, cannot be written to",
-			       db->name);
-	case SQLITE_PERM:
-	case SQLITE_AUTH:
-		return why_set(why, -EACCES, "%s: %s", db->name, strerror(EACCES));
-	case SQLITE_IOERR:
-	case SQLITE_CANTOPEN:
-		return system_error(db, code, why);
-	default: /* SQLITE_CORRUPT, or tables that are not as they were made */
-		return db_damaged(db, why);
-	}
-}
-
-int db_error(const struct db *db, struct why *why)
-{
-	return error_of(db, sqlite3_extended_errcode(db->sqlite), why);
-}
-
-/* ---- statements */
-
-static int count_steps(void *arg)
-{
-	struct db *db = arg;
-
-	return ++db->nr_steps > (db->writes ? STEPS_WRITING : STEPS_READING);
-}
-
-/*
- * SQLite writes to memory that is a file, -shm. On a file system that never writes in place, btrfs
- * for one, a full disk is a SIGBUS there, which ends the program: so the disk must not become full.
- * ramfs, and tmpfs without a limit, say 0 blocks.
- */
-static bool has_room(const struct db *db)
-{
-	struct statvfs disk;
-
-	return statvfs(sqlite3_db_filename(db->sqlite, NULL), &disk) < 0 || !disk.f_blocks ||
-	       disk.f_bavail * disk.f_frsize >= DB_LOG_SIZE;
-}
-
-int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct why *why)
-{
-	sqlite3_stmt **statement = &db->statements[sql];
-
-	db->nr_steps = 0;
-	db->system_error = 0;
-	if (!*statement && sqlite3_prepare_v3(db->sqlite, sql_text[sql], -1,
-					      SQLITE_PREPARE_PERSISTENT, statement, NULL))
-		return db_error(db, why);
-	sqlite3_reset(*statement);
-	sqlite3_clear_bindings(*statement);
-	*ret_statement = *statement;
-	return 0;
-}
-
-void db_bind(sqlite3_stmt *statement, int parameter, uint64_t number)
-{
-	sqlite3_bind_int64(statement, parameter, number > INT64_MAX ? INT64_MAX : (int64_t)number);
-}
-
-int db_step(struct db *db, sqlite3_stmt *statement, struct why *why)
-{
-	int code, err = 0;
-
-	errno = 0;
-	code = sqlite3_step(statement);
-	if (code == SQLITE_ROW)
-		return 1;
-	db->system_error = errno; /* SQLite has forgotten it when a COMMIT fails */
-	if (code != SQLITE_DONE)
-		err = db_error(db, why);
-	sqlite3_reset(statement);
-	return err;
-}
-
-int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, struct why *why)
-{
-	sqlite3_stmt *statement;
-	int err = db_prepare(db, sql, &statement, why);
-
-	for (int i = 0; i < nr && !err; i++)
-		db_bind(statement, i + 1, numbers[i]);
-	if (err)
-		return err;
-	do
-		err = db_step(db, statement, why);
-	while (err > 0);
-	return err;
-}
-
-int db_begin(struct db *db, struct why *why)
-{
-	return has_room(db) ? db_run(db, SQL_BEGIN, why) : no_room(db, why);
-}
-
-int db_run(struct db *db, enum sql sql, struct why *why)
-{
-	return db_run_with(db, sql, NULL, 0, why);
-}
-
-int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct why *why)
-{
-	sqlite3_stmt *statement;
-	int err = db_prepare(db, sql, &statement, why);
-
-	if (err)
-		return err;
-	err = db_step(db, statement, why);
-	if (err <= 0)
-		return err ? err : db_damaged(db, why);
-	*ret_number = sqlite3_column_int64(statement, 0);
-	sqlite3_reset(statement);
-	return 0;
-}
-
-int db_checkpoint(struct db *db, int mode)
-{
-	return sqlite3_wal_checkpoint_v2(db->sqlite, NULL, mode, NULL, NULL);
-}
-
-/* ---- opening */
 
 /* The path as a URI, in which %, ? and # are written as numbers. */
 static void uri_of(const char *real, const char *options, char *ret_uri, size_t size)
@@ -225,7 +47,7 @@ static int try_open(struct db *db, const char *real, int flags, const char *opti
 	sqlite3_busy_timeout(db->sqlite, DB_WAIT_MS);
 	sqlite3_limit(db->sqlite, SQLITE_LIMIT_LENGTH, (int)PACK_MAX);
 	db->nr_steps = 0;
-	sqlite3_progress_handler(db->sqlite, STEPS_AT_ONCE, count_steps, db);
+	sqlite3_progress_handler(db->sqlite, DB_STEPS_AT_ONCE, db_count_steps, db);
 	/* The file may be a stranger's: its schema runs nothing. */
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -309,7 +131,7 @@ static int open_foreign(struct db *db, const char *real, struct why *why)
 	if (has && (code & 0xff) == SQLITE_CANTOPEN)
 		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and others may write to "
 			       "its folder: copy both into a folder of yours", db->name, db->name);
-	return code ? error_of(db, code, why) : 0;
+	return code ? db_error(db, why) : 0;
 }
 
 static int open_to_read(struct db *db, const char *real, struct why *why)
@@ -319,7 +141,7 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 
 	if (has_foreign_journal(real) && !has_beside(real, "-wal", &log)) {
 		code = try_open(db, real, SQLITE_OPEN_READONLY, "?immutable=1");
-		return code ? error_of(db, code, why) : 0;
+		return code ? db_error(db, why) : 0;
 	}
 	if (!is_ours(real))
 		return open_foreign(db, real, why);
@@ -329,14 +151,14 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 	if (code == SQLITE_IOERR_SHMMAP || code == SQLITE_IOERR_SHMSIZE)
 		code = try_open(db, real, SQLITE_OPEN_READONLY, "?readonly_shm=1");
 	if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
-		return code ? error_of(db, code, why) : 0;
+		return code ? db_error(db, why) : 0;
 	/* What readers share is a file in the same folder. SQLite hides why it cannot be made. */
 	if (has_beside(real, "-wal", &log))
 		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and no file can be made "
 			       "beside them: make room there, or copy both elsewhere", db->name,
 			       db->name);
 	code = try_open(db, real, SQLITE_OPEN_READONLY, "?immutable=1");
-	return code ? error_of(db, code, why) : 0;
+	return code ? db_error(db, why) : 0;
 }
 
 /*
@@ -471,7 +293,7 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 	if (writes) {
 		int code = try_open(db, real, SQLITE_OPEN_READWRITE, "");
 
-		err = code ? error_of(db, code, why) : 0;
+		err = code ? db_error(db, why) : 0;
 	} else {
 		err = open_to_read(db, real, why);
 	}
@@ -496,7 +318,7 @@ void db_close(struct db *db)
 	for (size_t i = 0; i < ARRAY_SIZE(db->statements); i++)
 		sqlite3_finalize(db->statements[i]);
 	/* Without room the log stays for the next writer. */
-	if (!has_room(db)) {
+	if (!db_has_room(db)) {
 		sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	} else if (db->writes) { /* fails, and no harm is done, while another program reads */
 		sqlite3_busy_timeout(db->sqlite, 0);

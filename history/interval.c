@@ -107,7 +107,7 @@ static struct sum *find_sum(struct interval *interval, const struct key *there)
 	uint32_t source;
 	struct sum *sum;
 
-	if (!segment_ids_key(interval->reader.ids, there, &source, &key))
+	if (!reader_key(&interval->reader, there, &source, &key))
 		return NULL;
 	if (!is_known(interval, key.guest))
 		key = (struct key){ STATS_ENDED, -1, key.field };
@@ -481,7 +481,7 @@ static int read_run(struct interval *interval, struct stored *to, struct why *wh
 	if (!err)
 		err = reader_enter(&interval->reader, to, why);
 	if (!err)
-		err = segment_ids_open(interval->reader.ids, interval->fields, why);
+		err = reader_open(&interval->reader, interval->fields, why);
 	if (!err)
 		err = add_inventories(interval, &from, to, why);
 	if (!err)
@@ -548,7 +548,7 @@ static int source_open(const struct provider_args *args, void **ret_state, struc
 	struct source *source;
 
 	if (args->source == PROVIDER_EXITS &&
-	    !segment_ids_has_source(interval->reader.ids, args->source))
+	    !reader_has_source(&interval->reader, args->source))
 		return why_set(why, -ENODATA, "no exits were recorded");
 	source = xcalloc(1, sizeof(*source));
 	*source = (struct source){ .interval = interval, .source = args->source };

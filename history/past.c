@@ -11,7 +11,6 @@
 #include "history/past.h"
 #include "history/rates.h"
 #include "history/reader.h"
-#include "history/series.h"
 #include "history/totals.h"
 
 /* Of a moment with one of these, nothing of the moment before is used. */
@@ -210,7 +209,8 @@ static bool follows(const struct past *past, const struct stored *at)
 
 int past_go_on(struct past *past, struct why *why)
 {
-	uint32_t nr_fields = segment_ids_fields(past->reader.ids);
+	const struct fields *fields = past->reader.fields;
+	uint32_t nr_fields = fields ? fields_count(fields) : 0;
 	struct stored at;
 	int err = past->at.id ? reader_step(&past->reader, &past->at, false, &at, why) : -ENOENT;
 
@@ -219,7 +219,7 @@ int past_go_on(struct past *past, struct why *why)
 	if (follows(past, &at))
 		err = reader_enter(&past->reader, &at, why);
 	/* What is wanted may be more now. */
-	if (err || !follows(past, &at) || segment_ids_fields(past->reader.ids) != nr_fields) {
+	if (err || !follows(past, &at) || (fields && fields_count(fields) != nr_fields)) {
 		err = err ? err : choose(past, &at, why);
 		return err ? note(past, err, why) : 1;
 	}
@@ -242,7 +242,7 @@ static int undo_moment(struct past *past, struct why *why)
 
 	past->before_id = 0;
 	if (!err)
-		state_undo(&past->before, &past->moment.changes, past->reader.ids);
+		state_undo(&past->before, &past->moment.changes, &past->reader);
 	return err;
 }
 
@@ -264,7 +264,7 @@ static void add_times(struct times *times, const uint64_t *ns)
 static bool has_times(const struct past *past, const struct times *times, bool needs_earlier)
 {
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++) {
-		if (segment_ids_has_source(past->reader.ids, i) &&
+		if (reader_has_source(&past->reader, i) &&
 		    (!times->last_ns[i] || (needs_earlier && !times->earlier_ns[i])))
 			return false;
 	}
@@ -282,7 +282,7 @@ static void put_times_before(const struct past *past, const struct stored *of,
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++) {
 		uint64_t now_ns = brief->source_ns[i];
 
-		if (!now_ns && segment_ids_has_source(past->reader.ids, i))
+		if (!now_ns && reader_has_source(&past->reader, i))
 			now_ns = latest_ns; /* this moment lacks it */
 		ret_times->last_ns[i] = elapsed(of->elapsed_ns, now_ns);
 	}
@@ -354,8 +354,8 @@ static void put_rates(struct past *past, const struct stored *of, const struct m
 		};
 
 		if (change->flags & (CHANGE_ABSENT | CHANGE_GONE | CHANGE_IS_TOTAL) ||
-		    !segment_ids_is_counter(past->reader.ids, change->key.field) ||
-		    !segment_ids_key(past->reader.ids, &change->key, &rate.source, &rate.key))
+		    !reader_is_counter(&past->reader, change->key.field) ||
+		    !reader_key(&past->reader, &change->key, &rate.source, &rate.key))
 			continue;
 		rates_add(&past->rates, &rate);
 	}
@@ -510,7 +510,7 @@ static int play(struct past *past, struct why *why)
 	}
 	if (!err)
 		state_apply(&past->state, &past->moment.changes, past->at.flags,
-			    past->reader.ids);
+			    &past->reader);
 	if (!err && is_first)
 		close_absent(&past->state);
 	return err;
@@ -557,7 +557,7 @@ static void add_row(struct past *past, const struct key_state *key, struct key a
 	uint32_t flags = ROW_FROM_ZERO |
 			 (key->flags & CHANGE_HAS_RATE ? ROW_WHOLE_INTERVAL : 0);
 	bool is_first = past->nr_played == 1;
-	bool is_counter = segment_ids_is_counter(past->reader.ids, key->key.field);
+	bool is_counter = reader_is_counter(&past->reader, key->key.field);
 	struct timing timing = {
 		.time_ns = key->time_ns - key->time_base + key->open_ns,
 		.open_ns = key->open_ns,
@@ -588,7 +588,7 @@ static void add_rows(struct past *past, uint32_t source, const struct want *want
 		uint32_t its_source;
 		struct key as;
 
-		if (segment_ids_key(past->reader.ids, &key->key, &its_source, &as) &&
+		if (reader_key(&past->reader, &key->key, &its_source, &as) &&
 		    its_source == source && field_set_has(&want->fields, as.field))
 			add_row(past, key, as, source, sample);
 	}
@@ -610,7 +610,7 @@ static int source_open(const struct provider_args *args, void **ret_state, struc
 {
 	struct past *past = *(struct past *const *)args->recording;
 	struct source *source;
-	int err = note(past, segment_ids_open(past->reader.ids, args->fields, why), why);
+	int err = note(past, reader_open(&past->reader, args->fields, why), why);
 
 	if (err)
 		return err;
@@ -625,10 +625,10 @@ static int source_open(const struct provider_args *args, void **ret_state, struc
 
 static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
 {
-	const struct past *past = *(struct past *const *)args->recording;
-	int err = segment_ids_open(past->reader.ids, args->fields, why);
+	struct past *past = *(struct past *const *)args->recording;
+	int err = reader_open(&past->reader, args->fields, why);
 
-	if (!err && !segment_ids_has_source(past->reader.ids, args->source))
+	if (!err && !reader_has_source(&past->reader, args->source))
 		err = why_set(why, -ENODATA, "no exits were recorded");
 	return err ? err : source_open(args, ret_state, why);
 }

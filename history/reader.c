@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unpacks parts of moments, of one segment at a time. */
+/*
+ * Unpacks parts of moments, of one segment at a time. Ids are mapped: fields by their names, guests
+ * by boot, pid and start.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +10,33 @@
 #include "lib/array.h"
 #include "history/reader.h"
 
+/* A guest, as any segment may have it. */
+struct identity {
+	char boot_id[sizeof(((struct segment *)NULL)->boot_id)];
+	uint64_t start_ticks;
+	pid_t pid;
+	uint32_t segment, guest; /* of a guest that no inventory has; else 0 */
+};
+
+struct mapped_guest {
+	struct identity identity;
+	uint32_t id;
+	UT_hash_handle hh;
+};
+
+struct mapped_field {
+	uint32_t here;	 /* its id here */
+	uint32_t parent; /* its parent's id there */
+	uint32_t source; /* of the field here */
+	bool is_counter;
+};
+
 void reader_init(struct reader *reader, struct store store, struct fields *fields)
 {
 	*reader = (struct reader){
 		.store = store,
-		.ids = segment_ids_new(store, fields),
+		.fields = fields,
+		.is_same = fields,
 		.others = guests_new(NULL),
 		.packer = packer_new(),
 	};
@@ -19,7 +44,14 @@ void reader_init(struct reader *reader, struct store store, struct fields *field
 
 void reader_release(struct reader *reader)
 {
-	segment_ids_free(reader->ids);
+	struct mapped_guest *known, *next;
+
+	HASH_ITER(hh, reader->known, known, next) {
+		HASH_DEL(reader->known, known);
+		free(known);
+	}
+	free(reader->map);
+	free(reader->guests);
 	guests_free(reader->others);
 	packer_free(reader->packer);
 	blob_release(&reader->blob);
@@ -27,6 +59,176 @@ void reader_release(struct reader *reader)
 	for (size_t i = 0; i < READER_BRIEFS; i++)
 		free(reader->briefs[i].counts);
 }
+
+/* ---- fields */
+
+uint32_t reader_field(const struct reader *reader, uint32_t field)
+{
+	if (reader->is_same)
+		return field < fields_count(reader->fields) ? field : FIELD_NONE;
+	return field < reader->nr_map ? reader->map[field].here : FIELD_NONE;
+}
+
+static int take_field(void *arg, uint32_t id, const struct field *field)
+{
+	struct reader *reader = arg;
+	struct field spec = *field;
+	struct mapped_field *mapped;
+	const struct field *known;
+
+	if (id < reader->nr_map) /* the ids of a damaged file may not ascend */
+		return 0;
+	array_grow(&reader->map, &reader->room_map, (size_t)id + 1);
+	while (reader->nr_map < id)
+		reader->map[reader->nr_map++] =
+			(struct mapped_field){ FIELD_NONE, FIELD_NONE, 0, true };
+	mapped = &reader->map[id];
+	mapped->parent = spec.parent;
+	if (spec.parent != FIELD_NONE)
+		spec.parent = reader_field(reader, spec.parent);
+	if (spec.reason != FIELD_NONE)
+		spec.reason = reader_field(reader, spec.reason);
+	mapped->here = fields_add(reader->fields, &spec);
+	reader->nr_map++;
+	known = fields_get(reader->fields, mapped->here);
+	mapped->source = known->source;
+	mapped->is_counter = known->kind == FIELD_COUNTER;
+	return 0;
+}
+
+/* Fields that the segment has got since they were asked for last. */
+static int load_fields(struct reader *reader, struct why *why)
+{
+	if (reader->is_same || !reader->fields)
+		return 0;
+	return reader->store.type->fields(reader->store.state, reader->map_of,
+					  (uint32_t)reader->nr_map, take_field, reader, why);
+}
+
+/* From now on ids are of the reader's segment. */
+static int load_ids(struct reader *reader, uint32_t segment, struct why *why)
+{
+	if (segment != reader->map_of) {
+		reader->nr_map = 0;
+		if (reader->room_guests)
+			memset(reader->guests, 0, reader->room_guests * sizeof(*reader->guests));
+	}
+	reader->map_of = segment;
+	return load_fields(reader, why);
+}
+
+int reader_open(struct reader *reader, struct fields *fields, struct why *why)
+{
+	if (reader->fields == fields)
+		return 0;
+	reader->fields = fields;
+	reader->nr_map = 0;
+	return load_fields(reader, why);
+}
+
+bool reader_has_source(const struct reader *reader, uint32_t source)
+{
+	for (uint32_t i = 0; i < fields_count(reader->fields); i++) {
+		if (fields_get(reader->fields, i)->source == source)
+			return true;
+	}
+	return false;
+}
+
+bool reader_is_counter(const struct reader *reader, uint32_t field)
+{
+	if (!reader->is_same)
+		return field >= reader->nr_map || reader->map[field].is_counter;
+	return field >= fields_count(reader->fields) ||
+	       fields_get(reader->fields, field)->kind == FIELD_COUNTER;
+}
+
+uint32_t reader_event(const struct reader *reader, uint32_t field)
+{
+	uint32_t id = reader_field(reader, field);
+
+	if (id == FIELD_NONE || fields_get(reader->fields, id)->use != USE_EVENT)
+		return FIELD_NONE;
+	return reader->is_same ? fields_get(reader->fields, id)->parent : reader->map[field].parent;
+}
+
+/* ---- guests */
+
+/* The id here of a guest of the segment. */
+static uint32_t id_of(struct reader *reader, const struct identity *identity)
+{
+	struct mapped_guest *known;
+
+	HASH_FIND(hh, reader->known, identity, sizeof(*identity), known);
+	if (known)
+		return known->id;
+	known = xcalloc(1, sizeof(*known));
+	known->identity = *identity;
+	known->id = reader->last_guest + 1;
+	hash_add(reader->known, identity, known);
+	return ++reader->last_guest;
+}
+
+static void map_guest(struct reader *reader, const struct guest *guest)
+{
+	struct identity identity;
+
+	array_grow(&reader->guests, &reader->room_guests, (size_t)guest->id + 1);
+	memset(&identity, 0, sizeof(identity)); /* it is a key, with its padding */
+	memcpy(identity.boot_id, reader->segment.boot_id, sizeof(identity.boot_id));
+	identity.start_ticks = guest->start_ticks;
+	identity.pid = guest->pid;
+	if (!guest->start_ticks) { /* a pid alone may be another guest's, too */
+		identity.segment = reader->map_of;
+		identity.guest = guest->id;
+	}
+	reader->guests[guest->id] = id_of(reader, &identity);
+}
+
+static uint32_t guest_here(const struct reader *reader, uint32_t guest)
+{
+	if (reader->is_same || guest == GUEST_ANY || guest == STATS_ENDED)
+		return guest;
+	return guest < reader->room_guests && reader->guests[guest] ? reader->guests[guest] :
+								      STATS_ENDED;
+}
+
+static void put_guest(struct reader *reader, const struct guest *from, struct guests *to)
+{
+	struct guest guest = *from;
+
+	if (!reader->is_same)
+		map_guest(reader, from);
+	guest.id = guest_here(reader, from->id);
+	guests_put(to, &guest);
+}
+
+/* Makes `to` the inventory that `from` is, under the ids here. */
+static void put_guests(struct reader *reader, const struct guests *from, struct guests *to)
+{
+	const struct guest *guest;
+
+	guests_clear(to);
+	for (size_t i = 0; (guest = guests_ended_at(from, i)); i++)
+		put_guest(reader, guest, to);
+	for (size_t i = 0; (guest = guests_at(from, i)); i++)
+		put_guest(reader, guest, to);
+}
+
+bool reader_key(const struct reader *reader, const struct key *key, uint32_t *ret_source,
+		     struct key *ret_key)
+{
+	uint32_t field = reader_field(reader, key->field);
+
+	if (field == FIELD_NONE)
+		return false;
+	*ret_source = reader->is_same ? fields_get(reader->fields, field)->source :
+				     reader->map[key->field].source;
+	*ret_key = (struct key){ guest_here(reader, key->guest), key->vcpu, field };
+	return true;
+}
+
+/* ---- moments */
 
 void reader_hold(struct reader *reader, bool is_held)
 {
@@ -70,7 +272,7 @@ static void make_brief(struct reader *reader, uint64_t id, const struct moment *
 	brief->nr = 0;
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
-		uint32_t field = segment_ids_field(reader->ids, change->key.field);
+		uint32_t field = reader_field(reader, change->key.field);
 
 		if (field == FIELD_NONE ||
 		    change->flags & ~(uint32_t)(CHANGE_NEW | CHANGE_HAS_RATE))
@@ -127,7 +329,7 @@ int reader_guests(struct reader *reader, const struct stored *at, struct guests 
 	if (!err)
 		err = unpack_guests(reader->packer, &reader->blob, &reader->moment, why);
 	if (!err)
-		segment_ids_guests(reader->ids, reader->moment.guests, to);
+		put_guests(reader, reader->moment.guests, to);
 	return err;
 }
 
@@ -139,7 +341,7 @@ int reader_enter(struct reader *reader, const struct stored *at, struct why *why
 		err = reader->store.type->segment(reader->store.state, at->segment,
 						  &reader->segment, why);
 	if (!err)
-		err = segment_ids_load(reader->ids, at->segment, &reader->segment, why);
+		err = load_ids(reader, at->segment, why);
 	reader->segment_id = err ? 0 : at->segment;
 	return err;
 }

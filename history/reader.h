@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * reader - reads moments of a store, and translates their ids into ids of the dictionary here.
+ * reader - reads moments of a store, and translates their ids of fields and guests, which are of a
+ * segment, into ids here.
+ *
+ * A guest that goes on from one segment of a machine's boot to the next has one id here.
  */
 #ifndef KVMTOP_HISTORY_READER_H
 #define KVMTOP_HISTORY_READER_H
 
-#include "history/segment_ids.h"
+#include "lib/hash.h"
+#include "core/facts/field.h"
 #include "history/store.h"
+#include "host/guest.h"
 
 #define READER_BRIEFS 128
 
@@ -18,11 +23,22 @@ struct brief {
 	size_t nr, room;
 };
 
+struct mapped_field;
+struct mapped_guest;
+
 struct reader {
 	struct store store;
-	struct segment_ids *ids;
 	uint32_t segment_id; /* the segment that ids are of; 0: none yet */
 	struct segment segment;
+	struct fields *fields; /* the dictionary here; NULL: none yet, see reader_open() */
+	bool is_same; /* ids are the same there and here */
+	uint32_t map_of; /* the segment of what follows */
+	struct mapped_field *map; /* by the field's id there */
+	size_t nr_map, room_map;
+	uint32_t *guests; /* by the guest's id there: its id here; 0: not known yet */
+	size_t room_guests;
+	struct mapped_guest *known;
+	uint32_t last_guest;
 	struct guests *others; /* the latest inventory of a segment that was visited */
 	struct packer *packer;
 	struct blob blob;
@@ -30,9 +46,12 @@ struct reader {
 	struct brief briefs[READER_BRIEFS]; /* by id, modulo their number */
 };
 
-/* fields: as for segment_ids_new(). */
+/* fields: the dictionary that the store's ids are of; NULL: see reader_open(). */
 void reader_init(struct reader *reader, struct store store, struct fields *fields);
 void reader_release(struct reader *reader);
+
+/* Fields go to this dictionary from now on, the segment's fields at once. 0 or -errno with why. */
+int reader_open(struct reader *reader, struct fields *fields, struct why *why);
 
 /* The next moment, or with is_back the one before: see struct store_type's step. */
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
@@ -73,5 +92,23 @@ int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_br
 
 /* While it is held a reader's calls cost less; see struct store_type. */
 void reader_hold(struct reader *reader, bool is_held);
+
+/* ---- ids of the segment that was entered or visited last */
+
+/* Whether the dictionary here has a field of the source. */
+bool reader_has_source(const struct reader *reader, uint32_t source);
+
+/* Whether a field, by its id in the segment, is a counter. */
+bool reader_is_counter(const struct reader *reader, uint32_t field);
+
+/* The event that a field is a reason of, both by their ids in the segment; FIELD_NONE: of none. */
+uint32_t reader_event(const struct reader *reader, uint32_t field);
+
+/* The field here of a field of the segment; FIELD_NONE: it is not known. */
+uint32_t reader_field(const struct reader *reader, uint32_t field);
+
+/* The key here of a key of the segment, and its field's source. False: its field is not known. */
+bool reader_key(const struct reader *reader, const struct key *key, uint32_t *ret_source,
+		struct key *ret_key);
 
 #endif

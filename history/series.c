@@ -5,7 +5,7 @@
 
 #include "history/reader.h"
 #include "lib/array.h"
-#include "history/series.h"
+#include "history/past.h"
 
 #define GAP_NS UINT64_C(1000000000)
 
@@ -18,8 +18,8 @@ static bool is_of(const struct reader *reader, const struct change *change,
 	struct key key;
 
 	/* Nearly all are of another field, and one field is looked up sooner than a key. */
-	return segment_ids_field(reader->ids, change->key.field) == subject->field &&
-	       segment_ids_key(reader->ids, &change->key, &source, &key) &&
+	return reader_field(reader, change->key.field) == subject->field &&
+	       reader_key(reader, &change->key, &source, &key) &&
 	       (subject->guest == GUEST_ANY || key.guest == subject->guest) &&
 	       (subject->vcpu < 0 || key.vcpu == subject->vcpu);
 }

@@ -4,7 +4,7 @@
 
 #include "core/monitor.h"
 #include "core/views/diff.h"
-#include "history/spans.h"
+#include "history/interval.h"
 #include "core/views/build.h"
 
 int span_read(struct history_span *span, struct store store, struct fields *fields,

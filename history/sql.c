@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables of a history file, and the statements. */
-#include "history/db.h"
+/* The tables of a history file, its statements and how they run, and SQLite's errors in words. */
+#include <errno.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "lib/xalloc.h"
+#include "history/file_state.h"
+
+/*
+ * In a damaged file a page may be below many others, so that a statement has rows without end.
+ * Rows are read in fewer steps of SQLite's machine than these; a writer drops many rows at once.
+ */
+#define STEPS_READING 100 /* times DB_STEPS_AT_ONCE */
+#define STEPS_WRITING 2000
 
 #define TEXT_OF(number) #number
 #define DIGITS_OF(number) TEXT_OF(number)
@@ -121,3 +133,163 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_DROP_FIELDS] = "DELETE FROM field WHERE segment < ?1",
 	[SQL_DROP_SEGMENTS] = "DELETE FROM segment WHERE id < ?1",
 };
+
+/* ---- errors */
+
+int db_damaged(const struct db *db, struct why *why)
+{
+	return why_set(why, -EBADMSG,
+		       "%s: damaged: move it away; sqlite3 FILE .recover prints what can be read",
+		       db->name);
+}
+
+static int no_room(const struct db *db, struct why *why)
+{
+	return why_set(why, -ENOSPC, "%s: the disk is full: remove files, or lower "
+		       "--max-size", db->name);
+}
+
+static int system_error(const struct db *db, int code, struct why *why)
+{
+	int number = db->system_error ? db->system_error : sqlite3_system_errno(db->sqlite);
+
+	switch (number) {
+	case ENOSPC:
+		return no_room(db, why);
+	case EFBIG:
+		return why_set(why, -EFBIG, "%s: may not become larger: raise ulimit -f, or lower "
+					    "--max-size", db->name);
+	case EDQUOT:
+		return why_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
+			       "--max-size", db->name);
+	case 0:
+		return why_set(why, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
+	default:
+		return why_set(why, -number, "%s: %s", db->name, strerror(number));
+	}
+}
+
+int db_error(const struct db *db, struct why *why)
+{
+	int code = sqlite3_extended_errcode(db->sqlite);
+
+	switch (code & 0xff) {
+	case SQLITE_NOMEM:
+		out_of_memory();
+	case SQLITE_FULL:
+		return no_room(db, why);
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return why_set(why, -EBUSY, "%s: another program has locked it: end that "
+			       "program's transaction", db->name);
+	case SQLITE_READONLY:
+		return why_set(why, -EROFS, "%s: the file, or its folder, cannot be written to",
+			       db->name);
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return why_set(why, -EACCES, "%s: %s", db->name, strerror(EACCES));
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+		return system_error(db, code, why);
+	default: /* SQLITE_CORRUPT, or tables that are not as they were made */
+		return db_damaged(db, why);
+	}
+}
+
+/* ---- statements */
+
+int db_count_steps(void *arg)
+{
+	struct db *db = arg;
+
+	return ++db->nr_steps > (db->writes ? STEPS_WRITING : STEPS_READING);
+}
+
+/* ramfs, and tmpfs without a limit, say 0 blocks. */
+bool db_has_room(const struct db *db)
+{
+	struct statvfs disk;
+
+	return statvfs(sqlite3_db_filename(db->sqlite, NULL), &disk) < 0 || !disk.f_blocks ||
+	       disk.f_bavail * disk.f_frsize >= DB_LOG_SIZE;
+}
+
+int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct why *why)
+{
+	sqlite3_stmt **statement = &db->statements[sql];
+
+	db->nr_steps = 0;
+	db->system_error = 0;
+	if (!*statement && sqlite3_prepare_v3(db->sqlite, sql_text[sql], -1,
+					      SQLITE_PREPARE_PERSISTENT, statement, NULL))
+		return db_error(db, why);
+	sqlite3_reset(*statement);
+	sqlite3_clear_bindings(*statement);
+	*ret_statement = *statement;
+	return 0;
+}
+
+void db_bind(sqlite3_stmt *statement, int parameter, uint64_t number)
+{
+	sqlite3_bind_int64(statement, parameter, number > INT64_MAX ? INT64_MAX : (int64_t)number);
+}
+
+int db_step(struct db *db, sqlite3_stmt *statement, struct why *why)
+{
+	int code, err = 0;
+
+	errno = 0;
+	code = sqlite3_step(statement);
+	if (code == SQLITE_ROW)
+		return 1;
+	db->system_error = errno; /* SQLite has forgotten it when a COMMIT fails */
+	if (code != SQLITE_DONE)
+		err = db_error(db, why);
+	sqlite3_reset(statement);
+	return err;
+}
+
+int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, struct why *why)
+{
+	sqlite3_stmt *statement;
+	int err = db_prepare(db, sql, &statement, why);
+
+	for (int i = 0; i < nr && !err; i++)
+		db_bind(statement, i + 1, numbers[i]);
+	if (err)
+		return err;
+	do
+		err = db_step(db, statement, why);
+	while (err > 0);
+	return err;
+}
+
+int db_begin(struct db *db, struct why *why)
+{
+	return db_has_room(db) ? db_run(db, SQL_BEGIN, why) : no_room(db, why);
+}
+
+int db_run(struct db *db, enum sql sql, struct why *why)
+{
+	return db_run_with(db, sql, NULL, 0, why);
+}
+
+int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct why *why)
+{
+	sqlite3_stmt *statement;
+	int err = db_prepare(db, sql, &statement, why);
+
+	if (err)
+		return err;
+	err = db_step(db, statement, why);
+	if (err <= 0)
+		return err ? err : db_damaged(db, why);
+	*ret_number = sqlite3_column_int64(statement, 0);
+	sqlite3_reset(statement);
+	return 0;
+}
+
+int db_checkpoint(struct db *db, int mode)
+{
+	return sqlite3_wal_checkpoint_v2(db->sqlite, NULL, mode, NULL, NULL);
+}

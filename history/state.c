@@ -109,12 +109,12 @@ void state_load(struct state *state, const struct moment *moment)
 }
 
 /* Totals begin at 0; what providers count goes on. Levels stay. */
-static void reset(struct state *state, const struct segment_ids *ids)
+static void reset(struct state *state, const struct reader *reader)
 {
 	for (size_t i = 0; i < state->nr; i++) {
 		struct key_state *key = &state->list[i];
 
-		if (!segment_ids_is_counter(ids, key->key.field))
+		if (!reader_is_counter(reader, key->key.field))
 			continue;
 		key->parent_before = 0;
 		key->count_base -= key->count;
@@ -240,13 +240,13 @@ static inline struct key_state *find_from(const struct state *state, const struc
 
 /* A reason that began later than its event, as stats have it. */
 static void begin_late(const struct state *state, const struct change *change,
-		       const struct segment_ids *ids)
+		       const struct reader *reader)
 {
 	struct key event = change->key;
 	struct key_state *key = find(state, &change->key);
 	const struct key_state *parent;
 
-	event.field = segment_ids_event(ids, event.field);
+	event.field = reader_event(reader, event.field);
 	parent = event.field == FIELD_NONE ? NULL : find(state, &event);
 	if (key && parent && !(parent->flags & CHANGE_NEW))
 		key->parent_before = parent->count;
@@ -263,7 +263,7 @@ static void leave(const struct state *state, const struct key_state *gone)
 }
 
 void state_apply(struct state *state, const struct changes *changes, uint32_t flags,
-		 const struct segment_ids *ids)
+		 const struct reader *reader)
 {
 	size_t nr_new, k = 0;
 
@@ -274,7 +274,7 @@ void state_apply(struct state *state, const struct changes *changes, uint32_t fl
 	if (state->has_gone)
 		sweep(state);
 	if (flags & MOMENT_RESET)
-		reset(state, ids);
+		reset(state, reader);
 	for (size_t i = 0; i < state->nr; i++) {
 		state->list[i].flags = 0;
 		state->list[i].nr_counts = 0;
@@ -289,19 +289,19 @@ void state_apply(struct state *state, const struct changes *changes, uint32_t fl
 
 		if (!key)
 			continue;
-		add(state, key, changes, change, segment_ids_is_counter(ids, change->key.field));
+		add(state, key, changes, change, reader_is_counter(reader, change->key.field));
 		state->has_gone |= key->is_gone;
 		if (key->is_gone)
 			leave(state, key);
 	}
 	for (size_t i = 0; nr_new && i < changes->nr; i++) {
 		if ((changes->list[i].flags & (CHANGE_NEW | CHANGE_HAS_RATE)) == CHANGE_NEW)
-			begin_late(state, &changes->list[i], ids);
+			begin_late(state, &changes->list[i], reader);
 	}
 }
 
 void state_undo(struct state *state, const struct changes *changes,
-		const struct segment_ids *ids)
+		const struct reader *reader)
 {
 	size_t k = 0;
 
@@ -316,7 +316,7 @@ void state_undo(struct state *state, const struct changes *changes,
 		if (change->flags & CHANGE_ABSENT)
 			key->is_absent = false;
 		if (change->flags & ~CHANGE_HAS_RATE ||
-		    !segment_ids_is_counter(ids, key->key.field))
+		    !reader_is_counter(reader, key->key.field))
 			continue;
 		key->count -= change->count;
 		if (!timing)

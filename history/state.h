@@ -6,7 +6,7 @@
 #define KVMTOP_HISTORY_STATE_H
 
 #include "history/moment.h"
-#include "history/segment_ids.h"
+#include "history/reader.h"
 
 struct key_state {
 	struct key key;
@@ -49,7 +49,7 @@ void state_load(struct state *state, const struct moment *moment);
  * sorted, and outlive the next call. Durations that were not unpacked stay as the state has them.
  */
 void state_apply(struct state *state, const struct changes *changes, uint32_t flags,
-		 const struct segment_ids *ids);
+		 const struct reader *reader);
 
 /* Remembers the counts; call it before the latest changes are replaced. */
 void state_keep_hists(struct state *state);
@@ -63,7 +63,7 @@ void state_forget_hists(struct state *state);
 
 /* Goes back to the state before these changes, which were the latest. */
 void state_undo(struct state *state, const struct changes *changes,
-		const struct segment_ids *ids);
+		const struct reader *reader);
 
 void state_release(struct state *state);
 

@@ -64,7 +64,7 @@ static int add_changes(struct totals *totals, struct reader *reader, struct stor
 		if (!err)
 			err = reader_changes(reader, from->id, UNPACK_TIMES, moment, why);
 		if (!err)
-			state_apply(state, &moment->changes, from->flags, reader->ids);
+			state_apply(state, &moment->changes, from->flags, reader);
 		if (!err && watch)
 			err = watch->take(watch->arg, from, moment, why);
 		if (!err && i % MILESTONE_STEP == 0 && from->id < last_id)

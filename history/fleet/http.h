@@ -25,7 +25,7 @@ struct http_access {
 };
 
 /*
- * access.c: user, password and TLS for a server, from a file for promtool --http.config.file.
+ * User, password and TLS for a server, from a file for promtool --http.config.file.
  *
  *	basic_auth:
  *	  username: NAME

@@ -9,7 +9,7 @@
 #include "arch/arch.h"
 #include "lib/array.h"
 #include "core/facts/host_fields.h"
-#include "history/fleet/lines.h"
+#include "history/fleet/scope.h"
 
 #define NS_PER_S 1e9
 #define LABEL_SIZE GUEST_NAME_SIZE

@@ -13,7 +13,6 @@
 #include "core/metrics.h"
 #include "lib/clock.h"
 #include "lib/xalloc.h"
-#include "history/fleet/lines.h"
 #include "history/fleet/scope.h"
 
 #define NS_PER_S 1e9

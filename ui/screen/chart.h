@@ -6,7 +6,7 @@
 #ifndef KVMTOP_UI_SCREEN_CHART_H
 #define KVMTOP_UI_SCREEN_CHART_H
 
-#include "history/series.h"
+#include "history/past.h"
 #include "ui/screen/bars.h"
 
 #define CHART_POINTS 512 /* the most that are shown */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "history/series.h"
+#include "history/past.h"
 #include "history/source.h"
 #include "ui/screen/grid.h"
 #include "ui/screen/prompt.h"

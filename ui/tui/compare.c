@@ -10,7 +10,7 @@
 #include "lib/xalloc.h"
 #include "history/past.h"
 #include "host/guest.h"
-#include "history/spans.h"
+#include "history/interval.h"
 #include "ui/tui/actions.h"
 
 /* The guest's id in the span: ids may differ from span to span. */

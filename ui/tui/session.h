@@ -11,10 +11,10 @@
 
 #include "lib/why.h"
 #include "core/findings/steady.h"
-#include "history/series.h"
+#include "history/past.h"
 #include "history/source.h"
 #include "core/monitor.h"
-#include "history/spans.h"
+#include "history/interval.h"
 #include "ui/screen/picture.h"
 #include "ui/screen/terminal.h"
 #include "ui/tui/preferences.h"
