@@ -12,7 +12,7 @@
 
 #include "arch/arch.h"
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 
 /*
  * UMWAIT and TPAUSE are not idle: KVM lets the guest execute them, and an exit for them ends in

@@ -9,7 +9,7 @@
 
 #include "arch/argument.h"
 #include "lib/array.h"
-#include "lib/delay.h"
+#include "lib/units.h"
 #include "cmd/command_line.h"
 #include "cmd/source.h"
 #include "cmd/thresholds_file.h"

@@ -10,7 +10,7 @@
 
 #include "arch/arch.h"
 #include "lib/clock.h"
-#include "lib/delay.h"
+#include "lib/units.h"
 #include "lib/say.h"
 #include "cmd/command.h"
 #include "cmd/options.h"

@@ -16,7 +16,7 @@
 #include "lib/output.h"
 #include "lib/say.h"
 #include "lib/process.h"
-#include "lib/whole_file.h"
+#include "lib/file.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/run.h"

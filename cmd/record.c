@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/delay.h"
+#include "lib/units.h"
 #include "lib/output.h"
 #include "lib/say.h"
 #include "lib/xalloc.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "cmd/providers.h"
 #include "cmd/source.h"

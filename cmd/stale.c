@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "cmd/stale.h"
 #include "trace/tracer/ring.h"
 

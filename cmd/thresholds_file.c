@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "cmd/thresholds_file.h"
 
 #define FILE_MAX (64u << 10)

@@ -9,9 +9,8 @@
 
 #include "lib/array.h"
 #include "lib/output.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/say.h"
-#include "lib/whole_file.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "trace/recording/progress.h"

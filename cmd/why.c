@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/delay.h"
+#include "lib/units.h"
 #include "lib/say.h"
 #include "cmd/command.h"
 #include "cmd/option.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "lib/utf8.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "history/columns.h"
 

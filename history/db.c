@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/output.h"
 #include "lib/xalloc.h"
 #include "history/file_state.h"

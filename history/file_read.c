@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/utf8.h"
+#include "lib/text.h"
 #include "history/file.h"
 #include "history/file_state.h"
 

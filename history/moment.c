@@ -10,7 +10,7 @@
 #include "lib/array.h"
 #include "core/facts/exit_counter.h"
 #include "history/moment.h"
-#include "lib/read.h"
+#include "lib/file.h"
 
 #define BLOCK 16	 /* keys */
 #define AHEAD 8		 /* keys */

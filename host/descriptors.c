@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "host/descriptors.h"
 
 #define RESERVE 16

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/guest.h"
 #include "host/guest_list.h"

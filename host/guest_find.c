@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/guest.h"
 #include "host/guest_find.h"

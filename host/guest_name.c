@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
-#include "lib/utf8.h"
+#include "lib/file.h"
+#include "lib/text.h"
 #include "host/guest_name.h"
 
 #define CMDLINE_SIZE 32768 /* libvirt and Proxmox name the guest in the first few hundred bytes */

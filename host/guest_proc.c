@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
 

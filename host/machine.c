@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "host/machine.h"
 
 #define INIT_PID_NAMESPACE "pid:[4026531836]" /* linux/proc_ns.h: PROC_PID_INIT_INO */

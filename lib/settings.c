@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libyaml makes a document of the text; its mappings are walked here. */
+/* Cuts lines in place; libyaml makes a document of YAML, and its mappings are walked here. */
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -7,11 +7,43 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/settings.h"
 #include "lib/xalloc.h"
 
 #define FILE_MAX (1 << 20)
+
+/* ---- name = value ---- */
+
+static char *trim(char *text)
+{
+	char *end;
+
+	text += strspn(text, " \t\r");
+	end = text + strlen(text);
+	while (end > text && strchr(" \t\r", end[-1]))
+		*--end = '\0';
+	return text;
+}
+
+int assignment_parse(char *line, char **ret_name, char **ret_value, struct why *why)
+{
+	char *name, *value;
+
+	line[strcspn(line, "#")] = '\0';
+	name = trim(line);
+	if (!*name)
+		return 0;
+	value = strchr(name, '=');
+	if (!value)
+		return why_set(why, -EINVAL, "\"%s\": not \"name = value\"", name);
+	*value++ = '\0';
+	*ret_name = trim(name);
+	*ret_value = trim(value);
+	return 1;
+}
+
+/* ---- YAML ---- */
 
 int setting_bad(const struct setting *setting, const char *what)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * settings - a file of settings in YAML: sections of keys with values.
+ * settings - files of settings: lines "name = value" with comments after #, or YAML, sections of
+ * keys with values.
  *
- * The reader calls a function of its caller's for each pair of a mapping. That function returns 0,
- * or -errno, which ends the reading; -EINVAL with why, which begins with the line.
+ * The reader of YAML calls a function of its caller's for each pair of a mapping. That function
+ * returns 0, or -errno, which ends the reading; -EINVAL with why, which begins with the line.
  */
 #ifndef KVMTOP_LIB_SETTINGS_H
 #define KVMTOP_LIB_SETTINGS_H
@@ -11,6 +12,12 @@
 #include <stddef.h>
 
 #include "lib/why.h"
+
+/*
+ * Cuts the line into a name and a value, without blanks around them. 1; 0: the line is empty, or a
+ * comment; -EINVAL with why: it has no "=".
+ */
+int assignment_parse(char *line, char **ret_name, char **ret_value, struct why *why);
 
 struct yaml_document_s;
 struct yaml_node_s;

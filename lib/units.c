@@ -110,3 +110,15 @@ int size_parse(const char *text, uint64_t *ret_bytes, struct why *why)
 	*ret_bytes = (uint64_t)llround(bytes);
 	return 0;
 }
+
+int seconds_parse(const char *text, double max_s, double *ret_seconds, struct why *why)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= DELAY_MIN_S && seconds <= max_s))
+		return why_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f to %.0f",
+			       text, DELAY_MIN_S, max_s);
+	*ret_seconds = seconds;
+	return 0;
+}

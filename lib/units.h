@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * units - durations and sizes as users type them: "7d", "1h30min", "2G", "4MiB".
+ * units - durations, sizes and seconds as users type them: "7d", "1h30min", "2G", "4MiB", "0.5".
  *
  * A number may have a fraction ("1.5h") and a blank after it ("30 min"). Small and capital letters
  * are the same. A number without a unit is an error, but 0 needs none.
@@ -11,6 +11,11 @@
 #include <stdint.h>
 
 #include "lib/why.h"
+
+/* The time between two samples. */
+#define DELAY_MIN_S 0.1
+#define DELAY_MAX_S 86400.0 /* a day */
+#define DELAY_DEFAULT_S 3.0
 
 #define DURATION_MAX_NS (UINT64_C(36525) * 86400 * 1000000000) /* 100 years */
 
@@ -25,5 +30,8 @@ int duration_parse(const char *text, uint64_t *ret_ns, struct why *why);
  * 1024; kB, MB, GB and TB are powers of 1000; B is a byte.
  */
 int size_parse(const char *text, uint64_t *ret_bytes, struct why *why);
+
+/* Reads a number of seconds, from DELAY_MIN_S to max_s: 0, or -EINVAL with why. */
+int seconds_parse(const char *text, double max_s, double *ret_seconds, struct why *why);
 
 #endif

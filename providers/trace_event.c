@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "host/machine.h"
 #include "providers/trace_event.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/assignment.h"
+#include "lib/settings.h"
 #include "lib/xalloc.h"
 #include "core/findings/thresholds.h"
 

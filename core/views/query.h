@@ -6,8 +6,8 @@
 #define KVMTOP_CORE_VIEWS_QUERY_H
 
 #include "arch/exit_kind.h"
-#include "lib/kallsyms.h"
-#include "lib/pattern.h"
+#include "host/kallsyms.h"
+#include "lib/text.h"
 #include "core/facts/exit_counter.h"
 #include "core/facts/facts.h"
 #include "core/findings/steady.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/metrics.h"
-#include "lib/utf8.h"
+#include "lib/text.h"
 #include "history/fleet/prometheus.h"
 #include "lib/xalloc.h"
 

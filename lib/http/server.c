@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/process.h"
 #include "lib/http/address.h"
 #include "lib/http/clients.h"

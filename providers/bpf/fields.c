@@ -7,7 +7,7 @@
 #include <string.h>
 #include <tracefs.h>
 
-#include "lib/event_format.h"
+#include "arch/event_format.h"
 #include "lib/xalloc.h"
 #include "providers/bpf/fields.h"
 #include "providers/bpf/placeholders.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/hash.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "providers/host/cgroups.h"

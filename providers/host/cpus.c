@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
 #include "providers/host/cpus.h"

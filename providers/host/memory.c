@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"

@@ -9,7 +9,7 @@
 
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
 #include "host/descriptors.h"

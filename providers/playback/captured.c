@@ -9,7 +9,7 @@
 #include "arch/arch.h"
 #include "arch/argument.h"
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "core/facts/exit_fields.h"
 #include "core/facts/host_fields.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "host/guest_proc.h"

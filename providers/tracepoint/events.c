@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/event_format.h"
+#include "arch/event_format.h"
 #include "lib/xalloc.h"
 #include "providers/trace_event.h"
 #include "providers/tracepoint/events.h"

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "host/descriptors.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/utf8.h"
+#include "lib/text.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
 

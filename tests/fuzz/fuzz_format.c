@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "lib/event_format.h"
+#include "arch/event_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -33,7 +33,7 @@
 ssize_t played_read(int fd, void *buf, size_t size);
 
 #define read(fd, buf, size) played_read(fd, buf, size)
-#include "lib/read.h"
+#include "lib/file.h"
 #include "providers/tracepoint/perf_target.c"
 #undef read
 #include "providers/tracepoint/perf_engine.c"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "host/guest_name.h"
 #include "trace/exits/guests.h"
 

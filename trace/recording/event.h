@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lib/event_format.h"
+#include "arch/event_format.h"
 
 enum trace_kind {
 	TRACE_ANY,	/* to trace_open(): look what it is */

@@ -8,7 +8,7 @@
 #define KVMTOP_TRACE_RECORDING_EVENT_TYPES_H
 
 #include "trace/recording/comms.h"
-#include "lib/event_format.h"
+#include "arch/event_format.h"
 #include "trace/recording/reader.h"
 
 /* An event by its number. */

@@ -11,7 +11,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
-#include "lib/utf8.h"
+#include "lib/text.h"
 #include "trace/recording/kinds.h"
 #include "trace/recording/reader.h"
 #include "trace/recording/repeats.h"

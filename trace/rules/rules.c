@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "trace/rules/rule.h"
 #include "trace/rules/rules.h"
 

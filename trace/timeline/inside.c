@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "trace/timeline/fields.h"
 #include "trace/timeline/inside.h"
 

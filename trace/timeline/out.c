@@ -2,7 +2,7 @@
 /* JSON by hand: a million events a second leave no time for objects. */
 #include <string.h>
 
-#include "lib/utf8.h"
+#include "lib/text.h"
 #include "trace/timeline/out.h"
 
 #define NUMBER_SIZE 24

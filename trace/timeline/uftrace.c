@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/whole_file.h"
+#include "lib/file.h"
 #include "trace/timeline/uftrace.h"
 
 #define SYMBOLS_AT_ONCE (1 << 20) /* bytes */

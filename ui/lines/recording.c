@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "lib/utf8.h"
+#include "lib/text.h"
 #include "ui/lines/json_object.h"
 #include "ui/lines/shared.h"
 #include "ui/lines/recording.h"

@@ -120,4 +120,11 @@ void tui_press(struct tui *tui, const struct terminal_event *event);
 /* Why there are no rows, in words. */
 const char *tui_why_empty(struct tui *tui);
 
+/*
+ * The next longer delay, in tenths of a second and within the limits. The longer the delay, the
+ * larger the step: from 0.1 s to an hour. delay_shorter() undoes delay_longer().
+ */
+double delay_longer(double delay_s);
+double delay_shorter(double delay_s);
+
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Keys and the mouse: they change the query and the screen's state; the event loop paints. */
 #include <curses.h>
+#include <math.h>
 #include <wchar.h>
 
-#include "lib/delay.h"
+#include "lib/array.h"
+#include "lib/units.h"
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
@@ -54,6 +56,41 @@ static void toggle_order(struct tui *tui)
 	}
 	tui_sort(tui, (size_t)(tui->query->sort == (size_t)rate ? total : rate), false);
 	tui_say(tui, tui->query->sort == (size_t)rate ? "Sorted by rate" : "Sorted by total");
+}
+
+/* In tenths of a second: the step from a delay below the limit to the next delay. */
+static const struct {
+	long limit, step;
+} steps[] = {
+	{ 10, 1 }, { 50, 5 }, { 100, 10 }, { 600, 50 }, { 6000, 600 }, { 36000, 3000 },
+	{ (long)(DELAY_MAX_S * 10), 36000 },
+};
+
+double delay_longer(double delay_s)
+{
+	long delay = lround(delay_s * 10);
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		if (delay < steps[i].limit)
+			return fmin((double)(delay + steps[i].step) / 10, DELAY_MAX_S);
+	}
+	return DELAY_MAX_S;
+}
+
+double delay_shorter(double delay_s)
+{
+	long delay = lround(delay_s * 10), limit = lround(DELAY_MIN_S * 10);
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		long before = delay - steps[i].step;
+
+		if (before >= limit && before < steps[i].limit)
+			return (double)before / 10;
+		if (delay <= steps[i].limit) /* no step leads from a delay to this one */
+			break;
+		limit = steps[i].limit;
+	}
+	return (double)limit / 10;
 }
 
 /* ---- keys ---- */

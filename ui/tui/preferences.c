@@ -7,10 +7,9 @@
 #include <sys/stat.h>
 
 #include "lib/array.h"
-#include "lib/assignment.h"
-#include "lib/delay.h"
-#include "lib/read.h"
-#include "lib/whole_file.h"
+#include "lib/settings.h"
+#include "lib/units.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "ui/tui/preferences.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/delay.h"
+#include "lib/units.h"
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 

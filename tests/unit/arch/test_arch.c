@@ -22,7 +22,7 @@
 #endif
 
 #include "arch/arch.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "host/env.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))

@@ -14,8 +14,8 @@
 #include "arch/arch.h"
 #include "arch/argument.h"
 #include "lib/array.h"
-#include "lib/event_format.h"
-#include "lib/read.h"
+#include "arch/event_format.h"
+#include "lib/file.h"
 
 #define KERNELS 4 /* at least */
 

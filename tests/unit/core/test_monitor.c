@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "lib/pattern.h"
+#include "lib/text.h"
 #include "core/facts/stats.h"
 #include "core/monitor.h"
 #include "core/provider.h"

@@ -29,7 +29,7 @@
 
 #include <cmocka.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "host/guest.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"

@@ -14,9 +14,8 @@
 #include <cmocka.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
-#include "lib/utf8.h"
-#include "lib/whole_file.h"
+#include "lib/file.h"
+#include "lib/text.h"
 
 static void arrays_grow_by_zeroes(void **state)
 {

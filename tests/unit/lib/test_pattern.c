@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "lib/pattern.h"
+#include "lib/text.h"
 #include "tests/worlds/cmocka_range.h"
 
 static struct pattern *compile(const char *text)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/utf8.h"
+#include "lib/text.h"
 #include "trace/recording/dat/dat.h"
 
 int dat_read_machine(struct cursor *cursor, struct dat *dat)

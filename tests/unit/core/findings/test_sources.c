@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "core/findings/findings.h"
 #include "core/monitor.h"
 #include "cmd/providers.h"

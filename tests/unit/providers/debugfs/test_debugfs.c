@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "host/env.h"
 #include "providers/providers.h"
 #include "tests/worlds/fake_guest.h"

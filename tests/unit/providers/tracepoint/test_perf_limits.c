@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "tests/worlds/perf_world.h"
 
 static void test_offline(void **state)

@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "host/machine.h"
 #include "providers/tracepoint/events.c"     /* NOLINT(bugprone-suspicious-include): its insides */
 #include "providers/tracepoint/tracepoint.c" /* NOLINT(bugprone-suspicious-include): its insides */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lib/read.h"
+#include "lib/file.h"
 #include "core/views/query.h"
 #include "ui/tui/preferences.h"
 

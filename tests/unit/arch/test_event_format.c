@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/event_format.h"
+#include "arch/event_format.h"
 
 #define TEXT_MAX 65536
 

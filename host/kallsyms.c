@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/kallsyms.h"
-#include "lib/read.h"
+#include "host/kallsyms.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 
 #define FILE_MAX ((size_t)64 << 20)

@@ -14,8 +14,8 @@
  *
  * The print format is kept as it is, for reasons_of(), which reads any text.
  */
-#ifndef KVMTOP_LIB_EVENT_FORMAT_H
-#define KVMTOP_LIB_EVENT_FORMAT_H
+#ifndef KVMTOP_ARCH_EVENT_FORMAT_H
+#define KVMTOP_ARCH_EVENT_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/array.h"
-#include "lib/kallsyms.h"
+#include "host/kallsyms.h"
 
 static struct kallsyms *parse(const char *text)
 {

@@ -4,8 +4,8 @@
  *
  * The file comes from a guest. A line that the kernel would not write is an error.
  */
-#ifndef KVMTOP_LIB_KALLSYMS_H
-#define KVMTOP_LIB_KALLSYMS_H
+#ifndef KVMTOP_HOST_KALLSYMS_H
+#define KVMTOP_HOST_KALLSYMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/event_format.h"
+#include "arch/event_format.h"
 #include "lib/xalloc.h"
 
 #define NUMBER_MAX (1 << 24) /* no record is as long as that */

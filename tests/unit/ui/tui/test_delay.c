@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
-#include "lib/delay.h"
+#include "lib/units.h"
 #include "tests/worlds/cmocka_range.h"
+#include "ui/tui/actions.h"
 
 static bool is_near(double a, double b)
 {
