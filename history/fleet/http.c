@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/read.h"
+#include "lib/file.h"
 #include "lib/settings.h"
 #include "history/fleet/http.h"
 
