@@ -50,11 +50,11 @@ LIBS = sqlite3 libtracefs zlib libzstd ncursesw libpcre2-8 json-c yaml-0.1 libcr
 # microhttpd.h, curl/curl.h: the libraries are loaded when they are needed.
 HEADERS_ONLY = uthash.h microhttpd.h curl/curl.h
 
-# What runs in the kernel, and what talks to it; without BPF, a none.c stands in for it.
+# What runs in the kernel, and what talks to it; without BPF, no_bpf.c stands in for it.
 BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))
-BPF_USERS = $(addprefix providers/,bpf/attach.c bpf/fields.c exits/load.c exits/program.c \
-	exits/raw.c tracepoint/bpf_engine.c tracepoint/bpf_hook.c)
-BPF_STAND_IN := $(sort $(wildcard providers/*/none.c))
+BPF_USERS := $(sort $(filter-out %.bpf.c,$(wildcard $(addprefix providers/,bpf/*.c exits/*.c \
+	tracepoint/bpf_*.c))))
+BPF_STAND_IN = providers/tracepoint/no_bpf.c
 BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev/null && \
 	$(PKG_CONFIG) --exists libbpf && echo yes)
 HAVE_BPF := $(filter yes,$(BPF))
@@ -68,8 +68,7 @@ STATIC_SOURCES = lib/no_dlopen.c
 SOURCES := $(filter-out $(STATIC_SOURCES) $(BPF_SOURCES) \
 	$(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
 	$(sort $(filter-out build/% tests/%,$(wildcard *.c */*.c */*/*.c */*/*/*.c))))
-BPF_TESTS = $(addprefix tests/unit/providers/,bpf/test_fields.c exits/test_bpf.c \
-	exits/test_program.c exits/test_raw.c exits/test_ways.c)
+BPF_TESTS := $(wildcard $(addprefix tests/unit/providers/,bpf/*.c exits/*.c))
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
 	$(sort $(wildcard $(addprefix tests/unit/,*/*.c */*/*.c */*/*/*.c))))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*.c))

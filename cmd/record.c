@@ -23,7 +23,7 @@
 #include "host/machine.h"
 #include "host/env.h"
 #include "host/guest.h"
-#include "providers/trace_event.h"
+#include "providers/providers.h"
 #include "trace/recording/progress.h"
 #include "trace/tracer/child.h"
 #include "trace/tracer/dat_write.h"

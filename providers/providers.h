@@ -1,16 +1,66 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * providers - what counts on this machine. cmd/providers.c has the list.
+ * providers - what counts on this machine, and what several providers share: the meaning of the
+ * names of KVM's own counters, and trace events in tracefs. cmd/providers.c has the list.
  */
 #ifndef KVMTOP_PROVIDERS_PROVIDERS_H
 #define KVMTOP_PROVIDERS_PROVIDERS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/why.h"
+#include "core/facts/field.h"
 #include "core/provider.h"
+#include "host/env.h"
 
 extern const struct provider debugfs_provider;
 extern const struct provider tracepoint_provider;
 extern const struct provider exits_provider;
 extern const struct provider stats_provider;
 extern const struct provider host_provider;
+
+/*
+ * ---- KVM's own counters
+ *
+ * Source: virt/kvm/kvm_main.c and the tables of each architecture. debugfs has a file and the
+ * binary statistics have a descriptor for each counter, with the same names.
+ */
+
+/* Whether the counter is a part of another one, which is added first. */
+bool kvm_counter_is_child(const struct env *env, const char *name);
+
+/*
+ * Adds the field of a counter. kind: the kernel's, for counters with a name that does not tell;
+ * part: EVENT_BY_VCPU or 0. *ret_field is FIELD_NONE if the counter is not shown, or its name
+ * belongs to another provider. Times are not shown: in ns they would be much larger than the counts
+ * beside them.
+ */
+void kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
+		     unsigned int part, uint32_t *ret_field);
+
+/* A level or peak that is printed as unsigned: 0 if it is negative. */
+uint64_t kvm_counter_level(uint64_t value);
+
+/* ---- trace events, in tracefs (env->tracefs) */
+
+/* The event's number for perf_event_open(2), at least 1. 0 or -errno. */
+int trace_event_id(const struct env *env, const char *system, const char *event, uint64_t *ret_id);
+
+/* Whether there is the event, and the text of its format file, for free(); NULL: none. */
+bool trace_event_exists(const struct env *env, const char *system, const char *event);
+char *trace_event_format(const struct env *env, const char *system, const char *event);
+
+/* 0, or -ENOENT with why: tracefs is not mounted. */
+int trace_check(const struct env *env, struct why *why);
+
+/* 0, or -EPERM with why: the kernel's lockdown forbids to read trace events. */
+int trace_check_lockdown(const struct env *env, struct why *why);
+
+/*
+ * Why there is no event of KVM. unread_err: why one that is there could not be read; 0: there is
+ * none. Returns -errno with why; -ENOENT: the module is not loaded.
+ */
+int trace_why_none(const struct env *env, int unread_err, struct why *why);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * placeholders - offsets and numbers in our BPF programs that are known at run time only.
  *
- * fields.c replaces them by the running kernel's. A pattern is also loaded as it is, so the kernel
+ * bpf.c replaces them by the running kernel's. A pattern is also loaded as it is, so the kernel
  * must accept the placeholders of offsets: by tp_prog_is_valid_access() in kernel/trace/bpf_trace.c
  * they must be aligned and below PERF_MAX_TRACE_SIZE, which was 2048 before Linux 5.16. No field
  * that we read is at such an offset.

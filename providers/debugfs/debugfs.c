@@ -27,10 +27,7 @@
 #include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "host/machine.h"
-#include "providers/debugfs/counter.h"
 #include "providers/debugfs/vms.h"
-#include "providers/debugfs/why_not.h"
-#include "providers/kvm_counter.h"
 #include "providers/providers.h"
 
 struct debugfs {
@@ -42,6 +39,56 @@ struct debugfs {
 	struct debugfs_vms vms;
 };
 
+/* ---- why counters cannot be read: each returns -errno, and lockdown is always -EPERM */
+
+static int why_locked(const struct lockdown *lockdown, struct why *why)
+{
+	bool is_all = strcmp(lockdown->level, "confidentiality") == 0;
+
+	return why_set(why, -EPERM, "debugfs counters are blocked by kernel lockdown (%s): %s",
+		       lockdown->level,
+		       is_all ? "so are tracepoints: boot with "
+				"lockdown=integrity" : "use tracepoints");
+}
+
+/* err: the -errno of opening path. */
+static int why_unreadable(const struct env *env, const char *path, int err, struct why *why)
+{
+	bool is_forbidden = err == -EPERM || err == -EACCES;
+	struct lockdown lockdown = { "" };
+
+	if (is_forbidden)
+		lockdown = lockdown_read(env);
+	if (lockdown.level[0])
+		return why_locked(&lockdown, why);
+	if (is_forbidden)
+		return why_set(why, -EPERM, "cannot read %s: %s: %s", path, strerror(-err),
+			       err == -EPERM ? "probably because of kernel lockdown: use "
+					       "tracepoints" :
+					       "root is needed");
+	return why_set(why, err, "cannot read %s: %s%s", path, strerror(-err),
+		       err == -EMFILE ? ": raise the limit with ulimit -n" : "");
+}
+
+/* There is no folder kvm, or we may not enter it: debugfs usually has the mode 0700. */
+static int why_no_folder(const struct env *env, int err, struct why *why)
+{
+	const char *path = env->debugfs_kvm;
+	char debugfs[PATH_MAX];
+
+	if (!path) {
+		path = env_path(env, debugfs, sizeof(debugfs), "/sys/kernel/debug");
+		err = euidaccess(path, X_OK) < 0 && errno == EACCES ? -EACCES : -ENOENT;
+	}
+	if (err != -ENOENT)
+		return why_unreadable(env, path, err, why);
+	return why_set(why, err, "no debugfs counters: %s%s: load the kvm module%s", path,
+		       env->debugfs_kvm ? " has none" : "/kvm is missing",
+		       env->debugfs_kvm ? "" : ", mount debugfs");
+}
+
+/* ---- fields */
+
 /* A descriptor, or -errno with why. */
 static int folder_open(const struct env *env, struct why *why)
 {
@@ -52,14 +99,14 @@ static int folder_open(const struct env *env, struct why *why)
 	if (env->debugfs_kvm)
 		fd = open(env->debugfs_kvm, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return debugfs_why_no_folder(env, env->debugfs_kvm ? -errno : fd, why);
+		return why_no_folder(env, env->debugfs_kvm ? -errno : fd, why);
 	/* Where lockdown is known no counter is tried: the kernel would log that. */
 	if (fstatfs(fd, &fs) == 0 && fs.f_type == DEBUGFS_MAGIC)
 		lockdown = lockdown_read(env);
 	if (!lockdown.level[0])
 		return fd;
 	close(fd);
-	return debugfs_why_locked(&lockdown, why);
+	return why_locked(&lockdown, why);
 }
 
 static void add_field(struct debugfs *debugfs, const char *name, mode_t mode)
@@ -108,14 +155,14 @@ static int find_fields(struct debugfs *debugfs, int folder, struct why *why)
 	int nr = scandir(env->debugfs_kvm, &names, NULL, by_name);
 
 	if (nr < 0)
-		return debugfs_why_no_folder(env, -errno, why);
+		return why_no_folder(env, -errno, why);
 	debugfs->counters = xcalloc((size_t)nr + 1, sizeof(*debugfs->counters));
 	add_fields(debugfs, folder, names, nr, false);
 	add_fields(debugfs, folder, names, nr, true);
 	for (int i = 0; i < nr; i++)
 		free(names[i]);
 	free(names);
-	return debugfs->nr_counters ? 0 : debugfs_why_no_folder(env, -ENOENT, why);
+	return debugfs->nr_counters ? 0 : why_no_folder(env, -ENOENT, why);
 }
 
 static const char *name_of(const struct debugfs *debugfs, const struct debugfs_counter *counter)
@@ -151,7 +198,7 @@ static int check_readable(const struct debugfs *debugfs, int folder, struct why 
 		return 0;
 	}
 	snprintf(path, sizeof(path), "%s/%s", debugfs->args.env->debugfs_kvm, name);
-	return debugfs_why_unreadable(debugfs->args.env, path, err, why);
+	return why_unreadable(debugfs->args.env, path, err, why);
 }
 
 static bool is_anything_wanted(const struct debugfs *debugfs)
@@ -181,88 +228,6 @@ static int debugfs_want(void *opened, const struct want *want, struct why *why)
 	return 0;
 }
 
-static bool is_in_scope(const struct debugfs *debugfs, const struct debugfs_owner *owner)
-{
-	return owner && (debugfs->scope != WANT_GUEST || owner->guest == debugfs->guest);
-}
-
-static void take(const struct debugfs_counter *counter, struct debugfs_vm *vm, size_t i,
-		 uint64_t value)
-{
-	struct debugfs_reading *reading = &vm->readings[i];
-
-	if (counter->kind == FIELD_COUNTER && value < reading->last)
-		vm->owner->totals[i].kept += reading->last; /* it was reset */
-	if (counter->kind != FIELD_COUNTER)
-		value = kvm_counter_level(value);
-	reading->last = value;
-	reading->is_known = true;
-}
-
-/*
- * A file that does not exist leaves the last value: the guest is ending, or its kernel has no such
- * file; in a new folder it may appear later. Returns only errors that reading any other file would
- * meet, too.
- */
-static int read_vm(const struct debugfs *debugfs, int folder, struct debugfs_vm *vm)
-{
-	for (size_t i = 0; i < debugfs->nr_counters; i++) {
-		const struct debugfs_counter *counter = &debugfs->counters[i];
-		struct debugfs_reading *reading = &vm->readings[i];
-		uint64_t value;
-		int err;
-
-		if (!counter->is_wanted || reading->is_absent)
-			continue;
-		err = counter_read(folder, name_of(debugfs, counter), &value);
-		if (err == -EPERM || err == -EACCES || descriptors_are_short(err))
-			return err;
-		if (!err)
-			take(counter, vm, i, value);
-		reading->is_absent = err == -ENOENT && !vm->is_new;
-	}
-	return 0;
-}
-
-static int read_vms(const struct debugfs *debugfs, int top)
-{
-	int err = 0;
-
-	for (struct debugfs_vm *vm = debugfs->vms.first; !err && vm; vm = vm->next) {
-		int folder;
-
-		if (!is_in_scope(debugfs, vm->owner))
-			continue;
-		folder = openat(top, vm->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (folder < 0 && descriptors_are_short(-errno))
-			return -errno;
-		if (folder < 0)
-			continue;
-		err = read_vm(debugfs, folder, vm);
-		close(folder);
-	}
-	return err;
-}
-
-static void add_up(const struct debugfs *debugfs)
-{
-	for (struct debugfs_owner *owner = debugfs->vms.owners; owner; owner = owner->next) {
-		for (size_t i = 0; i < debugfs->nr_counters; i++)
-			owner->totals[i].now = 0;
-	}
-	for (const struct debugfs_vm *vm = debugfs->vms.first; vm; vm = vm->next) {
-		for (size_t i = 0; vm->owner && i < debugfs->nr_counters; i++) {
-			struct debugfs_total *total = &vm->owner->totals[i];
-
-			if (!vm->readings[i].is_known)
-				continue;
-			total->now = debugfs_combine(debugfs->counters[i].kind, total->now,
-						     vm->readings[i].last);
-			total->is_known = true;
-		}
-	}
-}
-
 static void add_rows(const struct debugfs *debugfs, const struct debugfs_owner *owner,
 		     struct sample *sample)
 {
@@ -274,10 +239,9 @@ static void add_rows(const struct debugfs *debugfs, const struct debugfs_owner *
 		const struct debugfs_counter *counter = &debugfs->counters[i];
 		const struct debugfs_total *total = &owner->totals[i];
 		struct key key = { owner->guest, -1, counter->field };
-		uint64_t count = debugfs_combine(counter->kind, total->kept, total->now);
 
 		if (counter->is_wanted && total->is_known)
-			sample_add(sample, key, count, flags);
+			sample_add(sample, key, total->value, flags);
 	}
 }
 
@@ -291,13 +255,14 @@ static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct why *
 	if (!err) {
 		debugfs_vms_update(&debugfs->vms, dir);
 		*ret_time_ns = clock_now_ns();
-		err = read_vms(debugfs, dir ? dirfd(dir) : -1);
+		err = debugfs_vms_read(&debugfs->vms, dir ? dirfd(dir) : -1, debugfs->scope,
+				       debugfs->guest);
 	}
 	if (dir)
 		closedir(dir);
 	if (!err)
 		return 0;
-	err = debugfs_why_unreadable(debugfs->args.env, path, err, why);
+	err = why_unreadable(debugfs->args.env, path, err, why);
 	return descriptors_are_short(err) ? -EAGAIN : err;
 }
 
@@ -315,9 +280,8 @@ static int debugfs_collect(void *opened, struct sample *sample, struct why *why)
 	if (err)
 		return err;
 	sample->time_ns[debugfs->args.source] = time_ns;
-	add_up(debugfs);
 	for (owner = debugfs->vms.owners; owner; owner = owner->next) {
-		if (is_in_scope(debugfs, owner))
+		if (debugfs->scope != WANT_GUEST || owner->guest == debugfs->guest)
 			add_rows(debugfs, owner, sample);
 		owner->is_new = false;
 	}

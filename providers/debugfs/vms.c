@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the lists of VMs and of their owners. */
+/* Keeps the lists of VMs and of their owners, and reads the VMs' counters. */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/xalloc.h"
+#include "host/descriptors.h"
 #include "host/guest_proc.h"
 #include "providers/debugfs/vms.h"
+#include "providers/providers.h"
 
 static struct debugfs_vm *find_vm(const struct debugfs_vms *vms, const struct dirent *entry)
 {
@@ -93,24 +97,14 @@ static void find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
 	vm->owner->is_from_zero &= vm->is_late;
 }
 
-uint64_t debugfs_combine(enum field_kind kind, uint64_t a, uint64_t b)
-{
-	if (kind == FIELD_PEAK)
-		return a > b ? a : b;
-	return a + b;
-}
-
-/* The counts of a VM that goes away stay with its owner, which may have other VMs. */
+/* What a VM has counted stays with its owner, which may have other VMs; its levels are gone. */
 static void leave_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
 {
 	if (!vm->owner)
 		return;
 	for (size_t i = 0; i < vms->nr_counters; i++) {
-		struct debugfs_total *total = &vm->owner->totals[i];
-
-		if (vms->counters[i].kind != FIELD_GAUGE)
-			total->kept = debugfs_combine(vms->counters[i].kind, total->kept,
-						      vm->readings[i].last);
+		if (vms->counters[i].kind == FIELD_GAUGE)
+			vm->owner->totals[i].value -= vm->readings[i].last;
 	}
 	vm->owner->nr_vms--;
 	vm->owner = NULL;
@@ -194,4 +188,133 @@ void debugfs_vms_forget(struct debugfs_vms *vms)
 		free(owner);
 	}
 	vms->is_watching = false;
+}
+
+/* ---- counters */
+
+bool debugfs_counter_parse(const char *text, uint64_t *ret_value)
+{
+	const char *at = text + strspn(text, " \t\n");
+	uint64_t sum = 0;
+
+	if (!*at)
+		return false;
+	while (*at) {
+		bool is_negative = *at == '-';
+		unsigned long long value;
+		char *end;
+
+		if (!isdigit((unsigned char)at[is_negative]))
+			return false;
+		errno = 0;
+		value = strtoull(at + is_negative, &end, 10);
+		if (errno || (*end && !strchr(" \t\n", *end)))
+			return false;
+		if (!is_negative && __builtin_add_overflow(sum, value, &sum))
+			sum = UINT64_MAX;
+		at = end + strspn(end, " \t\n");
+	}
+	*ret_value = sum;
+	return true;
+}
+
+/* Reads up to the newline: nearly always one read() gives the whole value. */
+static int read_text(int fd, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	do {
+		ssize_t n = read(fd, buf + len, size - 1 - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+		if (len == size - 1)
+			return -EFBIG;
+	} while (len == 0 || buf[len - 1] != '\n');
+	buf[len] = '\0';
+	return 0;
+}
+
+/*
+ * Opens the file in the folder, reads and closes it: such a file gives its value once per open. 0
+ * or -errno; -EINVAL: not a counter's text.
+ */
+static int read_counter(int folder, const char *name, uint64_t *ret_value)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = read_text(fd, text, sizeof(text));
+	close(fd);
+	if (err < 0)
+		return err;
+	return debugfs_counter_parse(text, ret_value) ? 0 : -EINVAL;
+}
+
+static void take(const struct debugfs_counter *counter, struct debugfs_reading *reading,
+		 struct debugfs_total *total, uint64_t value)
+{
+	if (counter->kind != FIELD_COUNTER)
+		value = kvm_counter_level(value);
+	if (counter->kind == FIELD_PEAK)
+		total->value = value > total->value ? value : total->value;
+	else if (counter->kind == FIELD_COUNTER && value < reading->last) /* it was reset */
+		total->value += value;
+	else
+		total->value += value - reading->last;
+	reading->last = value;
+	total->is_known = true;
+}
+
+/*
+ * A file that does not exist leaves the last value: the guest is ending, or its kernel has no such
+ * file; in a new folder it may appear later.
+ */
+static int read_vm(const struct debugfs_vms *vms, int folder, struct debugfs_vm *vm)
+{
+	for (size_t i = 0; i < vms->nr_counters; i++) {
+		const struct debugfs_counter *counter = &vms->counters[i];
+		struct debugfs_reading *reading = &vm->readings[i];
+		uint64_t value;
+		int err;
+
+		if (!counter->is_wanted || reading->is_absent)
+			continue;
+		err = read_counter(folder, fields_get(vms->args->fields, counter->field)->name,
+				   &value);
+		if (err == -EPERM || err == -EACCES || descriptors_are_short(err))
+			return err;
+		if (!err)
+			take(counter, reading, &vm->owner->totals[i], value);
+		reading->is_absent = err == -ENOENT && !vm->is_new;
+	}
+	return 0;
+}
+
+int debugfs_vms_read(struct debugfs_vms *vms, int top, enum want_scope scope, uint32_t guest)
+{
+	int err = 0;
+
+	for (struct debugfs_vm *vm = vms->first; !err && vm; vm = vm->next) {
+		int folder;
+
+		if (!vm->owner || (scope == WANT_GUEST && vm->owner->guest != guest))
+			continue;
+		folder = openat(top, vm->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (folder < 0 && descriptors_are_short(-errno))
+			return -errno;
+		if (folder < 0)
+			continue;
+		err = read_vm(vms, folder, vm);
+		close(folder);
+	}
+	return err;
 }

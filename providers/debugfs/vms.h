@@ -29,14 +29,16 @@ struct debugfs_counter {
 /* A counter of a VM. */
 struct debugfs_reading {
 	uint64_t last;
-	bool is_known;
 	bool is_absent; /* there is no such file: it is not tried again */
 };
 
-/* A counter of all VMs of an owner. */
+/*
+ * A counter of an owner: of all VMs that it has or had. A counter adds up what each VM has counted
+ * since it was read before, so it never goes back; a level is the sum of the present ones; a peak
+ * is the highest ever read.
+ */
 struct debugfs_total {
-	uint64_t now;
-	uint64_t kept; /* of VMs that are gone, and of counters before they were reset */
+	uint64_t value;
 	bool is_known;
 };
 
@@ -76,14 +78,23 @@ struct debugfs_vms {
 
 /*
  * Brings VMs and owners up to date with debugfs' folder kvm; NULL: the module was unloaded, so
- * there are none. The counts of VMs that are gone stay with their owners.
+ * there are none.
  */
 void debugfs_vms_update(struct debugfs_vms *vms, DIR *dir);
+
+/*
+ * Reads the wanted counters of all VMs of a guest, or of each owner; top is the folder kvm. 0, or
+ * -errno that reading any other file would meet, too.
+ */
+int debugfs_vms_read(struct debugfs_vms *vms, int top, enum want_scope scope, uint32_t guest);
 
 /* Drops all of them. */
 void debugfs_vms_forget(struct debugfs_vms *vms);
 
-/* Two values as one: the sum of counts and of levels, the higher of two peaks. */
-uint64_t debugfs_combine(enum field_kind kind, uint64_t a, uint64_t b);
+/*
+ * Adds up the decimal numbers of a counter's text between blanks, negative ones as 0; the sum
+ * saturates. False: the text is something else.
+ */
+bool debugfs_counter_parse(const char *text, uint64_t *ret_value);
 
 #endif

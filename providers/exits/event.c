@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Chooses the events that the running kernel has. */
-#include <tracefs.h>
-
 #include "arch/arch.h"
 #include "arch/argument.h"
 #include "providers/bpf/placeholders.h"
 #include "providers/exits/event.h"
+#include "providers/providers.h"
 
-static bool is_there(const char *system, const char *event)
-{
-	return tracefs_event_file_exists(NULL, system, event, "id");
-}
-
-static bool find_userspace(struct exits_event *ret_event)
+static bool find_userspace(const struct env *env, struct exits_event *ret_event)
 {
 	const struct split *split = &arch_userspace_split;
 
@@ -21,11 +15,12 @@ static bool find_userspace(struct exits_event *ret_event)
 		.event = split->event,
 		.fields = { { FIELD_REASON, split->field, 0, 0 }, { FIELD_TYPE, "errno", 0, 0 } },
 	};
-	return is_there(split->system, split->event);
+	return trace_event_exists(env, split->system, split->event);
 }
 
 /* The first of an argument's events that is there. */
-static bool find_argument(const struct argument *argument, struct exits_event *ret_event)
+static bool find_argument(const struct env *env, const struct argument *argument,
+			  struct exits_event *ret_event)
 {
 	for (size_t i = 0; i < ARGUMENT_EVENTS && argument->events[i].event; i++) {
 		const struct argument_event *event = &argument->events[i];
@@ -37,14 +32,14 @@ static bool find_argument(const struct argument *argument, struct exits_event *r
 				    { FIELD_B, event->b, 0, 0 },
 				    { FIELD_C, event->c, 0, 0 } },
 		};
-		if (is_there(event->system, event->event))
+		if (trace_event_exists(env, event->system, event->event))
 			return true;
 	}
 	return false;
 }
 
-bool exits_event_of(enum exit_kind kind, struct exits_event *ret_event)
+bool exits_event_of(const struct env *env, enum exit_kind kind, struct exits_event *ret_event)
 {
-	return kind == EXITS_USERSPACE ? find_userspace(ret_event) :
-					 find_argument(argument_of(kind), ret_event);
+	return kind == EXITS_USERSPACE ? find_userspace(env, ret_event) :
+					 find_argument(env, argument_of(kind), ret_event);
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "arch/exit_kind.h"
-#include "providers/bpf/fields.h"
+#include "providers/bpf/bpf.h"
 
 #define EXITS_FIELDS 3
 
@@ -18,6 +18,6 @@ struct exits_event {
 };
 
 /* The event of a kind other than EXITS_VMEXIT; false: this kernel has none. */
-bool exits_event_of(enum exit_kind kind, struct exits_event *ret_event);
+bool exits_event_of(const struct env *env, enum exit_kind kind, struct exits_event *ret_event);
 
 #endif

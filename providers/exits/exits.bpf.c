@@ -6,7 +6,7 @@
  * kvm_userspace_exit on is user space's. Each instruction costs time in each exit of each guest:
  * work for a new thread or a new reason, done once, is in functions of its own.
  *
- * Programs on trace events return 1: see providers/bpf/attach.h. The record of a trace event costs
+ * Programs on trace events return 1: see providers/bpf/bpf.h. The record of a trace event costs
  * more than half of our own work; where the kernel's BTF says how the reason of kvm_exit is found
  * without it, a program on the raw event is used (enum exits_way).
  */

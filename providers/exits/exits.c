@@ -14,14 +14,13 @@
 #include "lib/xalloc.h"
 #include "core/facts/exit_fields.h"
 #include "host/descriptors.h"
-#include "providers/bpf/attach.h"
+#include "providers/bpf/bpf.h"
 #include "providers/exits/long.h"
 #include "providers/exits/names.h"
 #include "providers/exits/program.h"
 #include "providers/exits/raw.h"
 #include "providers/exits/threads.h"
 #include "providers/providers.h"
-#include "providers/trace_event.h"
 
 #define THREADS_SPARE 256 /* for guests that start later */
 
@@ -56,7 +55,7 @@ static const struct split *find_exit(const struct env *env)
 
 	for (; split && split->event; split++) {
 		if (split->entry_event &&
-		    tracefs_event_file_exists(NULL, split->system, split->event, "id"))
+		    trace_event_exists(env, split->system, split->event))
 			return split;
 	}
 	return NULL;
@@ -69,13 +68,11 @@ static int open_names(struct exits_state *exits, struct why *why)
 	uint64_t id;
 	int err;
 
-	if (tracefs_set_tracing_dir((char *)(uintptr_t)exits->args.env->tracefs))
-		out_of_memory();
 	exits->exit = find_exit(exits->args.env);
 	err = trace_event_id(exits->args.env, user->system, user->event, &id);
 	if (err && (!exits->exit || err != -ENOENT))
 		return trace_why_none(exits->args.env, err == -ENOENT ? 0 : err, why);
-	exits->has_polls = exits_bpf_knows_polls();
+	exits->has_polls = exits_bpf_knows_polls(exits->args.env);
 	if (!exits->has_polls)
 		parts &= ~(1U << TIME_POLL);
 	exits->names = exits_names_new(&exits->args, exits->exit, parts);
@@ -182,7 +179,7 @@ static void find_raw(struct exits_state *exits)
 {
 	if (exits->has_raw)
 		return;
-	exits_raw_find(exits->exit, &exits->raw, &exits->raw_why);
+	exits_raw_find(exits->args.env, exits->exit, &exits->raw, &exits->raw_why);
 	exits->has_raw = true;
 }
 

@@ -4,23 +4,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <tracefs.h>
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "providers/bpf/attach.h"
-#include "providers/bpf/fields.h"
+#include "providers/bpf/bpf.h"
 #include "providers/exits/event.h"
 #include "providers/exits/load.h"
-#include "providers/trace_event.h"
+#include "providers/providers.h"
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
 
 /* Skips a program if this kernel lacks its event. */
-static int set_program(struct bpf_program *program, const char *system, const char *event,
-		       const struct bpf_field *fields)
+static int set_program(const struct exits_load *load, struct bpf_program *program,
+		       const char *system, const char *event, const struct bpf_field *fields)
 {
-	int err = bpf_fields_set(program, system, event, fields);
+	int err = bpf_fields_set(program, load->config.env, system, event, fields);
 
 	if (!err || err == -ENOENT)
 		bpf_program__set_autoload(program, !err);
@@ -72,7 +70,7 @@ static int set_on_exit(const struct exits_load *load, const struct split *exit)
 	};
 
 	if (load->raw.way == EXITS_BY_RECORD)
-		return set_program(load->on_exit, exit->system, exit->event, fields);
+		return set_program(load, load->on_exit, exit->system, exit->event, fields);
 	bpf_program__set_autoload(load->on_exit, true);
 	return exits_raw_set_exit(&load->raw, load->on_exit);
 }
@@ -116,7 +114,6 @@ static int set_exit(struct exits_load *load)
 {
 	struct exits_program *program = load->program;
 	const struct split *exit = load->config.exit;
-	char *entry = NULL;
 	int err;
 
 	choose_programs(load);
@@ -130,22 +127,20 @@ static int set_exit(struct exits_load *load)
 		err = set_on_exit(load, exit);
 	if (err)
 		return err;
-	if (exit->entry_event)
-		entry = tracefs_event_file_read(NULL, exit->system, exit->entry_event, "id", NULL);
-	load->is_timed = entry && bpf_program__autoload(load->on_exit);
+	load->is_timed = bpf_program__autoload(load->on_exit) && exit->entry_event &&
+			 trace_event_exists(load->config.env, exit->system, exit->entry_event);
 	program->rodata->has_exits = bpf_program__autoload(load->on_exit);
-	free(entry);
 	return set_on_entry(load);
 }
 
 /* The arguments of these events are their fields, in the same order: Linux 4.3 to 7.1. */
-bool exits_bpf_knows_polls(void)
+bool exits_bpf_knows_polls(const struct env *env)
 {
 	static const char *const wakeup[] = { "ns", "waited", NULL };
 	static const char *const limit[] = { "grow", "vcpu_id", "new", "old", NULL };
 
-	return bpf_fields_are("kvm", "kvm_vcpu_wakeup", wakeup) &&
-	       bpf_fields_are("kvm", "kvm_halt_poll_ns", limit);
+	return bpf_fields_are(env, "kvm", "kvm_vcpu_wakeup", wakeup) &&
+	       bpf_fields_are(env, "kvm", "kvm_halt_poll_ns", limit);
 }
 
 static void set_polls(const struct exits_load *load)
@@ -161,7 +156,7 @@ static void set_polls(const struct exits_load *load)
 static void set_nested(const struct exits_load *load)
 {
 	bool has_nested = load->is_timed &&
-			  tracefs_event_file_exists(NULL, "kvm", "kvm_nested_vmexit", "id");
+			  trace_event_exists(load->config.env, "kvm", "kvm_nested_vmexit");
 
 	bpf_program__set_autoload(load->program->progs.on_nested_exit, has_nested);
 	bpf_program__set_autoload(load->program->progs.on_nested_entry, has_nested);
@@ -185,7 +180,8 @@ static bool knows_pc(const struct exits_load *load)
 {
 	return load->raw.has_pc &&
 	       (!has_pc_copy(load) ||
-		bpf_field_size("kvm", "kvm_page_fault", load->config.exit->pc_field) > 0);
+		bpf_field_size(load->config.env, "kvm", "kvm_page_fault",
+			       load->config.exit->pc_field) > 0);
 }
 
 static void set_page_fault(const struct exits_load *load)
@@ -223,10 +219,10 @@ static int set_kind(const struct exits_load *load, enum exit_kind kind)
 	struct exits_event event;
 
 	bpf_program__set_autoload(program, false);
-	if (!is_wanted || !exits_event_of(kind, &event))
+	if (!is_wanted || !exits_event_of(load->config.env, kind, &event))
 		return 0;
 	if (!is_raw(load, kind))
-		return set_program(program, event.system, event.event, event.fields);
+		return set_program(load, program, event.system, event.event, event.fields);
 	bpf_program__set_autoload(program, true);
 	return exits_raw_set_event(&load->raw, kind, &event, program);
 }
@@ -389,7 +385,7 @@ static int attach_kind(struct exits_load *load, enum exit_kind kind)
 	struct bpf_program *program = program_of(load, kind);
 	struct exits_event event;
 
-	if (!bpf_program__autoload(program) || !exits_event_of(kind, &event))
+	if (!bpf_program__autoload(program) || !exits_event_of(load->config.env, kind, &event))
 		return 0;
 	return is_raw(load, kind) ? attach_raw(load, program, event.event) :
 				   attach_event(load, program, event.system, event.event);

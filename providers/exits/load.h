@@ -22,7 +22,7 @@ struct exits_bpf_config {
 };
 
 /* Whether this kernel's events tell how long halts are polled (TIME_POLL). */
-bool exits_bpf_knows_polls(void);
+bool exits_bpf_knows_polls(const struct env *env);
 
 struct exits_load {
 	/* Set by the caller, who zeroes the rest. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tracefs.h>
 
 #include "arch/argument.h"
 #include "lib/array.h"
@@ -14,6 +13,7 @@
 #include "core/facts/exit_fields.h"
 #include "providers/exits/event.h"
 #include "providers/exits/names.h"
+#include "providers/providers.h"
 
 #define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */
 #define NAME_SIZE 192
@@ -48,7 +48,7 @@ static void read_reasons(struct exits_names *names, enum exit_kind kind)
 
 	if (!split)
 		return;
-	format = tracefs_event_file_read(NULL, split->system, split->event, "format", NULL);
+	format = trace_event_format(names->args.env, split->system, split->event);
 	reasons_of(split, format, &names->reasons[kind]);
 	free(format);
 	for (size_t i = 0; i < names->reasons[kind].nr; i++)
@@ -57,14 +57,14 @@ static void read_reasons(struct exits_names *names, enum exit_kind kind)
 }
 
 /* The events that this kernel has. */
-static struct exit_events find_events(const struct split *exit)
+static struct exit_events find_events(const struct env *env, const struct split *exit)
 {
 	struct exit_events events = { .names = { exit ? exit->event : NULL } };
 
 	for (unsigned int kind = EXITS_FIRST_ARGUMENT; kind < EXITS_KINDS; kind++) {
 		struct exits_event event;
 
-		if (exits_event_of((enum exit_kind)kind, &event))
+		if (exits_event_of(env, (enum exit_kind)kind, &event))
 			events.names[kind] = event.event;
 	}
 	return events;
@@ -73,7 +73,7 @@ static struct exit_events find_events(const struct split *exit)
 struct exits_names *exits_names_new(const struct provider_args *args, const struct split *exit,
 				    unsigned int parts)
 {
-	const struct exit_events events = find_events(exit);
+	const struct exit_events events = find_events(args->env, exit);
 	struct exits_names *names = xcalloc(1, sizeof(*names));
 
 	names->args = *args;

@@ -11,7 +11,7 @@
 
 #include "lib/process.h"
 #include "lib/xalloc.h"
-#include "providers/bpf/attach.h"
+#include "providers/bpf/bpf.h"
 #include "providers/exits/load.h"
 #include "providers/exits/program.h"
 /* Needs the types above. */

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "providers/bpf/attach.h"
-#include "providers/bpf/fields.h"
+#include "providers/bpf/bpf.h"
 #include "providers/bpf/placeholders.h"
 #include "providers/exits/raw.h"
 
@@ -465,17 +464,17 @@ bool exits_raw_has_events(const struct exits_raw *raw)
 	return false;
 }
 
-static void look_at_events(const struct btf *kvm, struct exits_raw *raw)
+static void look_at_events(const struct env *env, const struct btf *kvm, struct exits_raw *raw)
 {
 	struct exits_event event;
 
 	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS; kind++) {
-		if (exits_event_of((enum exit_kind)kind, &event))
+		if (exits_event_of(env, (enum exit_kind)kind, &event))
 			exits_raw_look_at_event(kvm, &event, &raw->events[kind]);
 	}
 }
 
-static void look_at_exit(struct btf *vmlinux, const struct btf *kvm,
+static void look_at_exit(const struct env *env, struct btf *vmlinux, const struct btf *kvm,
 			 const struct split *split, struct exits_raw *raw, struct why *why)
 {
 	struct btf *vendor = NULL;
@@ -488,12 +487,13 @@ static void look_at_exit(struct btf *vmlinux, const struct btf *kvm,
 	if (split->raw->module)
 		vendor = btf__load_module_btf(split->raw->module, vmlinux);
 	btf.vendor = vendor;
-	exits_raw_look(&btf, split, bpf_field_size(split->system, split->event, split->field),
-		       raw, why);
+	exits_raw_look(&btf, split,
+		       bpf_field_size(env, split->system, split->event, split->field), raw, why);
 	btf__free(vendor);
 }
 
-void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct why *why)
+void exits_raw_find(const struct env *env, const struct split *split, struct exits_raw *ret_raw,
+		    struct why *why)
 {
 	struct btf *vmlinux, *kvm;
 
@@ -506,8 +506,8 @@ void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct
 	}
 	kvm = btf__load_module_btf("kvm", vmlinux);
 	if (split)
-		look_at_exit(vmlinux, kvm, split, ret_raw, why);
-	look_at_events(kvm ? kvm : vmlinux, ret_raw);
+		look_at_exit(env, vmlinux, kvm, split, ret_raw, why);
+	look_at_events(env, kvm ? kvm : vmlinux, ret_raw);
 	ret_raw->run_delay = exits_raw_find_run_delay(vmlinux);
 	btf__free(kvm);
 	btf__free(vmlinux);

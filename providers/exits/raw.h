@@ -49,7 +49,8 @@ struct exits_btf {
  * Reads the running kernel's BTF. split: NULL if there is no exit event. way is EXITS_BY_RECORD,
  * with why, if the BTF does not tell enough.
  */
-void exits_raw_find(const struct split *split, struct exits_raw *ret_raw, struct why *why);
+void exits_raw_find(const struct env *env, const struct split *split, struct exits_raw *ret_raw,
+		    struct why *why);
 
 /*
  * The same for any BTF. bytes: the size of the field in the event's record. 0, or -ENOENT with why:

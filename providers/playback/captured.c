@@ -15,7 +15,7 @@
 #include "core/facts/host_fields.h"
 #include "providers/playback/captured.h"
 #include "providers/playback/rows.h"
-#include "providers/trace_event.h"
+#include "providers/providers.h"
 #include "providers/tracepoint/events.h"
 
 #define COUNTERS_PATH "/kvmtop/counters"

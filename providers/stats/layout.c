@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/xalloc.h"
-#include "providers/kvm_counter.h"
+#include "providers/providers.h"
 #include "providers/stats/layout.h"
 
 /* Linux has fewer than 64 counters of a vCPU, with names of fewer than 48 bytes. */

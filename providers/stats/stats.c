@@ -18,7 +18,6 @@
 #include "lib/xalloc.h"
 #include "host/descriptors.h"
 #include "host/guest_proc.h"
-#include "providers/kvm_counter.h"
 #include "providers/providers.h"
 #include "providers/stats/held.h"
 #include "providers/stats/layout.h"

@@ -19,7 +19,7 @@
 #include "host/machine.h"
 #include "host/descriptors.h"
 #include "host/guest.h"
-#include "providers/bpf/attach.h"
+#include "providers/bpf/bpf.h"
 #include "providers/tracepoint/bpf_hook.h"
 #include "providers/tracepoint/counters_shared.h"
 #include "providers/tracepoint/counts.h"

@@ -10,8 +10,7 @@
 #include "lib/array.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
-#include "providers/bpf/attach.h"
-#include "providers/bpf/fields.h"
+#include "providers/bpf/bpf.h"
 #include "providers/tracepoint/bpf_hook.h"
 #include "providers/tracepoint/counters_shared.h"
 
@@ -87,7 +86,8 @@ int bpf_hook_in_thread(const struct bpf_program *pattern, const struct counter *
 }
 
 /* Loads the program of a split's reasons. Its descriptor or -errno. */
-static int load_reasons(const struct bpf_program *pattern, const struct split *split, size_t number)
+static int load_reasons(const struct env *env, const struct bpf_program *pattern,
+			const struct split *split, size_t number)
 {
 	const struct bpf_field fields[] = {
 		{ FIELD_REASON, split->field, 0, 0 },
@@ -99,7 +99,7 @@ static int load_reasons(const struct bpf_program *pattern, const struct split *s
 	size_t nr;
 
 	insns = copy_pattern(pattern, &nr);
-	err = bpf_fields_patch(insns, nr, split->system, split->event, fields);
+	err = bpf_fields_patch(insns, nr, env, split->system, split->event, fields);
 	if (!err)
 		err = bpf_fields_patch_number(insns, nr, NUMBER_SPLIT, (int)number);
 	if (!err)
@@ -115,7 +115,7 @@ static int load_reasons(const struct bpf_program *pattern, const struct split *s
 int bpf_hook_reasons(const struct env *env, const struct bpf_program *pattern,
 		     const struct counter *counter, size_t number, struct bpf_hook *ret_hook)
 {
-	ret_hook->program = load_reasons(pattern, counter->split, number);
+	ret_hook->program = load_reasons(env, pattern, counter->split, number);
 	if (ret_hook->program < 0)
 		return ret_hook->program;
 	ret_hook->link = bpf_attach(env, counter->tracepoint_id, ret_hook->program);

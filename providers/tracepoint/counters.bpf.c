@@ -64,7 +64,7 @@ static __always_inline struct counter_values *of_thread(void)
 	return slot ? bpf_map_lookup_elem(&values, slot) : 0;
 }
 
-/* Returns 1: see providers/bpf/attach.h. */
+/* Returns 1: see providers/bpf/bpf.h. */
 static __always_inline int count_reason(struct counter_values *at, void *ctx)
 {
 	struct counter_code key = { LOAD(ctx, FIELD_REASON), NUMBER(NUMBER_SPLIT) };

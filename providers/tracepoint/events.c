@@ -15,7 +15,7 @@
 #include "lib/array.h"
 #include "arch/event_format.h"
 #include "lib/xalloc.h"
-#include "providers/trace_event.h"
+#include "providers/providers.h"
 #include "providers/tracepoint/events.h"
 
 static bool is_kvm_system(const char *system)
@@ -137,7 +137,7 @@ static uint32_t split_field(const struct tracepoint_events *events, const struct
 
 static void split_add(struct tracepoint_events *events, const struct split *split)
 {
-	char *format = tracefs_event_file_read(NULL, split->system, split->event, "format", NULL);
+	char *format = trace_event_format(events->args.env, split->system, split->event);
 	uint32_t parent = split_field(events, split);
 	struct reasons reasons = { 0 };
 	uint64_t id;
@@ -182,7 +182,7 @@ static size_t list_sort(char **list)
 /* An event without a readable id cannot be counted and is left out. */
 static void system_add(struct tracepoint_events *events, const char *system)
 {
-	char **names = tracefs_system_events(NULL, system);
+	char **names = tracefs_system_events(events->args.env->tracefs, system);
 	size_t n = list_sort(names);
 
 	for (size_t i = 0; i < n; i++) {
@@ -199,7 +199,7 @@ static void system_add(struct tracepoint_events *events, const char *system)
 
 static void systems_add(struct tracepoint_events *events)
 {
-	char **systems = tracefs_event_systems(NULL);
+	char **systems = tracefs_event_systems(events->args.env->tracefs);
 	size_t n = list_sort(systems);
 
 	for (size_t i = 0; i < n; i++) {
@@ -233,8 +233,6 @@ int tracepoint_events_find(struct tracepoint_events *events, const struct provid
 	int err = 0;
 
 	*events = (struct tracepoint_events){ .args = *args };
-	if (tracefs_set_tracing_dir((char *)(uintptr_t)args->env->tracefs))
-		out_of_memory();
 	systems_add(events);
 	if (!err && !events->nr)
 		err = trace_why_none(args->env, events->unread_err, why);

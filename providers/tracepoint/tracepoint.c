@@ -9,7 +9,6 @@
 #include "host/machine.h"
 #include "host/descriptors.h"
 #include "providers/providers.h"
-#include "providers/trace_event.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
 #include "providers/tracepoint/events.h"

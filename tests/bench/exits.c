@@ -11,7 +11,7 @@
 #include "lib/clock.h"
 #include "tests/bench/measure.h"
 #include "core/facts/exit_fields.h"
-#include "providers/bpf/attach.h"
+#include "providers/bpf/bpf.h"
 #include "providers/exits/names.h"
 #include "providers/exits/program.h"
 #include "providers/exits/threads.h"

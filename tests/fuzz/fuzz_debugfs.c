@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/guest_proc.h"
-#include "providers/debugfs/counter.h"
+#include "providers/debugfs/vms.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,7 +20,7 @@ static void check_value(const char *text, uint64_t value)
 	if (!strpbrk(text, "0123456789") || text[strspn(text, "0123456789- \t\n")])
 		abort();
 	snprintf(again, sizeof(again), "%llu\n", (unsigned long long)value);
-	if (!counter_parse(again, &same) || same != value)
+	if (!debugfs_counter_parse(again, &same) || same != value)
 		abort();
 }
 
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (counter_parse(text, &value))
+	if (debugfs_counter_parse(text, &value))
 		check_value(text, value);
 	else if (value != 42)
 		abort();

@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tracefs.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 #include <linux/bpf.h>
 
-#include "providers/bpf/fields.h"
+#include "providers/bpf/bpf.h"
 #include "providers/bpf/placeholders.h"
 
 #define LDX(dst, offset) \
@@ -36,6 +35,7 @@ static const struct bpf_insn program[NR_INSNS] = {
 
 struct box {
 	char root[64];
+	struct env env;
 	struct bpf_insn insns[NR_INSNS];
 };
 
@@ -48,8 +48,13 @@ static void make_event(struct box *box, const char *event, const char *format)
 		 "mkdir -p %s/events/kvm/%s && cp tests/formats/%s.format %s/events/kvm/%s/format",
 		 box->root, event, format, box->root, event);
 	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): our own words */
-	assert_int_equal(tracefs_set_tracing_dir(box->root), 0);
+	box->env = (struct env){ .root = "", .tracefs = box->root };
 	memcpy(box->insns, program, sizeof(program));
+}
+
+static int patch(struct box *box, const char *event, const struct bpf_field *fields)
+{
+	return bpf_fields_patch(box->insns, NR_INSNS, &box->env, "kvm", event, fields);
 }
 
 static int setup(void **state)
@@ -70,7 +75,6 @@ static int teardown(void **state)
 
 	snprintf(command, sizeof(command), "rm -r %s", box->root);
 	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): our own words */
-	tracefs_set_tracing_dir(NULL);
 	free(box);
 	return 0;
 }
@@ -94,7 +98,7 @@ static void test_old_reason(void **state)
 	struct box *box = *state;
 
 	make_event(box, "kvm_exit", "kvm_exit-svm-6.1");
-	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_exit", fields), 0);
+	assert_int_equal(patch(box, "kvm_exit", fields), 0);
 	loads(&box->insns[0], 2, BPF_W, 8);
 	loads(&box->insns[3], 5, BPF_W, 8);
 	assert_memory_equal(&box->insns[1], &program[1], sizeof(program[1])); /* as it was */
@@ -108,8 +112,7 @@ static void test_placeholder_is_left_over(void **state)
 	struct box *box = *state;
 
 	make_event(box, "kvm_exit", "kvm_exit-svm-6.1");
-	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_exit", fields),
-			 -EINVAL);
+	assert_int_equal(patch(box, "kvm_exit", fields), -EINVAL);
 }
 
 /* Coming kernels have a u64. */
@@ -123,7 +126,7 @@ static void test_wide_reason(void **state)
 	struct box *box = *state;
 
 	make_event(box, "kvm_exit", "kvm_exit-svm-7.0");
-	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_exit", fields), 0);
+	assert_int_equal(patch(box, "kvm_exit", fields), 0);
 	loads(&box->insns[0], 2, BPF_DW, 8);
 	loads(&box->insns[2], 4, BPF_W, 24);
 	loads(&box->insns[3], 5, BPF_DW, 8);
@@ -140,7 +143,7 @@ static void test_absent_field_is_a_number(void **state)
 	struct box *box = *state;
 
 	make_event(box, "kvm_exit", "kvm_exit-arm64-6.1");
-	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_exit", fields), 0);
+	assert_int_equal(patch(box, "kvm_exit", fields), 0);
 	loads(&box->insns[0], 2, BPF_W, 12);
 	assert_memory_equal(&box->insns[2], &number, sizeof(number));
 }
@@ -156,8 +159,7 @@ static void test_adjacent_bytes(void **state)
 	struct box *box = *state;
 
 	make_event(box, "kvm_sys_access", "kvm_sys_access-arm64-6.1");
-	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_sys_access", fields),
-			 0);
+	assert_int_equal(patch(box, "kvm_sys_access", fields), 0);
 	loads(&box->insns[0], 2, BPF_W, 32);
 	loads(&box->insns[2], 4, BPF_B, 36);
 }
@@ -169,12 +171,9 @@ static void test_what_cannot_be(void **state)
 	struct box *box = *state;
 
 	make_event(box, "kvm_sys_access", "kvm_sys_access-arm64-6.1");
-	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_sys_access", no_such),
-			 -ENOENT);
-	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_exit", no_such),
-			 -ENOENT);
-	assert_int_equal(bpf_fields_patch(box->insns, NR_INSNS, "kvm", "kvm_sys_access", odd),
-			 -EINVAL);
+	assert_int_equal(patch(box, "kvm_sys_access", no_such), -ENOENT);
+	assert_int_equal(patch(box, "kvm_exit", no_such), -ENOENT);
+	assert_int_equal(patch(box, "kvm_sys_access", odd), -EINVAL);
 	assert_memory_equal(box->insns, program, sizeof(program));
 }
 
@@ -187,10 +186,10 @@ static void test_order_of_fields(void **state)
 	struct box *box = *state;
 
 	make_event(box, "kvm_vcpu_wakeup", "kvm_vcpu_wakeup-6.18");
-	assert_true(bpf_fields_are("kvm", "kvm_vcpu_wakeup", wakeup));
-	assert_false(bpf_fields_are("kvm", "kvm_vcpu_wakeup", other));
-	assert_false(bpf_fields_are("kvm", "kvm_vcpu_wakeup", more));
-	assert_false(bpf_fields_are("kvm", "kvm_exit", wakeup));
+	assert_true(bpf_fields_are(&box->env, "kvm", "kvm_vcpu_wakeup", wakeup));
+	assert_false(bpf_fields_are(&box->env, "kvm", "kvm_vcpu_wakeup", other));
+	assert_false(bpf_fields_are(&box->env, "kvm", "kvm_vcpu_wakeup", more));
+	assert_false(bpf_fields_are(&box->env, "kvm", "kvm_exit", wakeup));
 }
 
 static void test_numbers(void **state)

@@ -15,10 +15,10 @@
 
 #include <bpf/bpf.h>
 #include <cmocka.h>
-#include <tracefs.h>
 
-#include "providers/bpf/attach.h"
+#include "providers/bpf/bpf.h"
 #include "providers/exits/program.h"
+#include "providers/providers.h"
 
 #define THREADS 4
 
@@ -301,9 +301,9 @@ static void test_tasks_without_storage(void **state)
 }
 
 /* An event that this machine has not has no program. */
-static uint64_t if_there(const char *event, uint64_t misses)
+static uint64_t if_there(const struct machine *machine, const char *event, uint64_t misses)
 {
-	return tracefs_event_file_exists(NULL, "kvm", event, "id") ? misses : 0;
+	return trace_event_exists(&machine->env, "kvm", event) ? misses : 0;
 }
 
 static void test_missed(void **state)
@@ -318,7 +318,8 @@ static void test_missed(void **state)
 	assert_int_equal(exits_bpf_lost(machine->bpf).missed, 0);
 	map.nr_missed = 2;
 	assert_int_equal(exits_bpf_lost(machine->bpf).missed,
-			 if_there("kvm_userspace_exit", 3) + if_there("kvm_pio", 40));
+			 if_there(machine, "kvm_userspace_exit", 3) +
+				 if_there(machine, "kvm_pio", 40));
 }
 
 static void test_kernel_does_not_tell(void **state)

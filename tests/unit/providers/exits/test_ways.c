@@ -23,8 +23,7 @@
 #include <cmocka.h>
 
 #include "lib/array.h"
-#include "providers/bpf/attach.h"
-#include "providers/bpf/fields.h"
+#include "providers/bpf/bpf.h"
 #include "providers/exits/program.h"
 #include "providers/exits/raw.h"
 #include "tests/worlds/cmocka_range.h"
@@ -393,7 +392,7 @@ static bool has_events(void)
 static bool has_copies(const struct box *box)
 {
 	return box->vcpu && has_events() &&
-	       bpf_field_size("kvm", "kvm_page_fault", "guest_rip") > 0;
+	       bpf_field_size(&box->env, "kvm", "kvm_page_fault", "guest_rip") > 0;
 }
 
 static void test_copy(void **state)

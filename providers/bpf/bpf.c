@@ -1,16 +1,101 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Patches the placeholders in the instructions of a BPF program. */
+/* Checks whether BPF works, attaches programs, and patches the placeholders in them. */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tracefs.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "arch/event_format.h"
 #include "lib/xalloc.h"
-#include "providers/bpf/fields.h"
+#include "host/machine.h"
+#include "providers/bpf/bpf.h"
 #include "providers/bpf/placeholders.h"
+#include "providers/providers.h"
+
+int bpf_probe(const struct env *env, struct why *why)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd, err;
+
+	err = pid_namespace_check(env, "BPF", why);
+	if (err)
+		return err;
+	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_probe", "GPL", insns, 2, NULL);
+	err = fd < 0 ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (err == -EPERM || err == -EACCES)
+		return why_set(why, err, "the kernel allows no BPF: run as root, or grant it: "
+					 "setcap cap_bpf,cap_perfmon,cap_dac_read_search,"
+					 "cap_sys_ptrace+ep kvmtop");
+	if (err)
+		return why_set(why, err, "the kernel has no BPF for trace events: %s",
+			       strerror(-err));
+	return 0;
+}
+
+static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+void bpf_be_quiet(void)
+{
+	libbpf_set_print(be_quiet);
+}
+
+static int take_cpu(void *arg, int cpu)
+{
+	int *first = arg;
+
+	if (*first < 0)
+		*first = cpu;
+	return 0;
+}
+
+/* The event itself stays disabled: its count would be of one CPU, and is not used. */
+int bpf_attach(const struct env *env, uint64_t tracepoint_id, int program)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = tracepoint_id,
+		.disabled = 1,
+	};
+	int cpu = -1, fd, err;
+
+	if (cpus_online(env, take_cpu, &cpu) < 0 || cpu < 0)
+		return -EIO;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) == 0)
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+uint64_t bpf_missed(int program)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(program, &info, &size) == 0 ? info.recursion_misses : 0;
+}
+
+/* ---- fields */
 
 /* Where a field is in the record of an event. */
 struct location {
@@ -94,20 +179,21 @@ static bool has_placeholder(const struct bpf_insn *insns, size_t nr)
 }
 
 /* The event as its format file says. 0; -ENOENT: there is no such event; -EINVAL. */
-static int read_format(const char *system, const char *event, struct format *ret_format)
+static int read_format(const struct env *env, const char *system, const char *event,
+		       struct format *ret_format)
 {
-	char *text = tracefs_event_file_read(NULL, system, event, "format", NULL);
+	char *text = trace_event_format(env, system, event);
 	int err = text ? format_read(text, strlen(text), ret_format) : -ENOENT;
 
 	free(text);
 	return err;
 }
 
-int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, const char *event,
-		     const struct bpf_field *fields)
+int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const struct env *env, const char *system,
+		     const char *event, const struct bpf_field *fields)
 {
 	struct format format;
-	int err = read_format(system, event, &format);
+	int err = read_format(env, system, event, &format);
 
 	if (err)
 		return err;
@@ -118,11 +204,12 @@ int bpf_fields_patch(struct bpf_insn *insns, size_t nr, const char *system, cons
 	return err;
 }
 
-bool bpf_fields_are(const char *system, const char *event, const char *const *names)
+bool bpf_fields_are(const struct env *env, const char *system, const char *event,
+		    const char *const *names)
 {
 	struct format format;
 
-	if (read_format(system, event, &format) < 0)
+	if (read_format(env, system, event, &format) < 0)
 		return false;
 	for (size_t i = 0; i < format.nr_fields && *names; i++) {
 		const char *name = format.fields[i].name;
@@ -137,11 +224,12 @@ bool bpf_fields_are(const char *system, const char *event, const char *const *na
 	return !*names;
 }
 
-int bpf_field_size(const char *system, const char *event, const char *name)
+int bpf_field_size(const struct env *env, const char *system, const char *event,
+		   const char *name)
 {
 	struct location location;
 	struct format format;
-	int err = read_format(system, event, &format);
+	int err = read_format(env, system, event, &format);
 
 	if (err)
 		return err;
@@ -161,12 +249,12 @@ static struct bpf_insn *copy_insns(const struct bpf_program *program, size_t *re
 	return insns;
 }
 
-int bpf_fields_set(struct bpf_program *program, const char *system, const char *event,
-		   const struct bpf_field *fields)
+int bpf_fields_set(struct bpf_program *program, const struct env *env, const char *system,
+		   const char *event, const struct bpf_field *fields)
 {
 	size_t nr;
 	struct bpf_insn *insns = copy_insns(program, &nr);
-	int err = bpf_fields_patch(insns, nr, system, event, fields);
+	int err = bpf_fields_patch(insns, nr, env, system, event, fields);
 
 	if (!err)
 		err = bpf_program__set_insns(program, insns, nr);

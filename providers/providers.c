@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of KVM's counters, and the events below tracefs' folder. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "lib/array.h"
+#include "lib/file.h"
+#include "host/machine.h"
+#include "providers/providers.h"
+
+#define FORMAT_MAX (1 << 20) /* bytes: the largest format file of today has some 30,000 */
+
+/* ---- KVM's own counters */
+
+/* What the name of a counter means. */
+struct trait {
+	const char *pattern; /* fnmatch(3) */
+	enum field_kind kind;
+	uint8_t exit_rank;
+	bool is_idle;
+	bool is_time;
+};
+
+/*
+ * The first match counts; a name without a match is a counter. *_hist files are histograms: the sum
+ * of their buckets is a counter of how often it happened, too (kernels print the first only).
+ */
+static const struct trait traits[] = {
+	{ .pattern = "*_ns", .is_time = true },
+	{ .pattern = "max_*", .kind = FIELD_PEAK },
+	{ .pattern = "pages*", .kind = FIELD_GAUGE },
+	{ .pattern = "hugepages", .kind = FIELD_GAUGE },
+	{ .pattern = "num_*_pages", .kind = FIELD_GAUGE },
+	{ .pattern = "lpages", .kind = FIELD_GAUGE },
+	{ .pattern = "largepages", .kind = FIELD_GAUGE },
+	{ .pattern = "nx_lpage_splits", .kind = FIELD_GAUGE },
+	{ .pattern = "nx_largepages_splits", .kind = FIELD_GAUGE },
+	{ .pattern = "mmu_unsync", .kind = FIELD_GAUGE },
+	{ .pattern = "guest_mode", .kind = FIELD_GAUGE },
+	{ .pattern = "blocking", .kind = FIELD_GAUGE },
+	{ .pattern = "synic_auto_eoi_used", .kind = FIELD_GAUGE },
+	{ .pattern = "exits", .exit_rank = 1 },
+	{ .pattern = "sum_exits", .exit_rank = 1 },
+	{ .pattern = "halt_exits", .is_idle = true },
+	{ .pattern = "wf[ei]_exit_stat", .is_idle = true },
+	{ .pattern = "wrs_exit_stat", .is_idle = true },
+	{ .pattern = "idle_exits", .is_idle = true },
+	{ .pattern = "wait_exits", .is_idle = true },
+	{ .pattern = "exit_wait_state", .is_idle = true },
+};
+
+static const struct trait *trait_of(const char *name)
+{
+	static const struct trait plain = { .kind = FIELD_COUNTER };
+
+	for (size_t i = 0; i < ARRAY_SIZE(traits); i++) {
+		if (fnmatch(traits[i].pattern, name, 0) == 0)
+			return &traits[i];
+	}
+	return &plain;
+}
+
+static const char *parent_of(const struct env *env, const char *name)
+{
+	return env->arch->debugfs_parent ? env->arch->debugfs_parent(name) : NULL;
+}
+
+bool kvm_counter_is_child(const struct env *env, const char *name)
+{
+	return parent_of(env, name) != NULL;
+}
+
+void kvm_counter_add(const struct provider_args *args, const char *name, enum field_kind kind,
+		     unsigned int part, uint32_t *ret_field)
+{
+	const struct trait *trait = trait_of(name);
+	const char *parent = parent_of(args->env, name);
+	struct field spec = {
+		.name = name,
+		.parent = parent ? fields_find(args->fields, parent) : FIELD_NONE,
+		.source = args->source,
+		.kind = trait->kind == FIELD_COUNTER ? kind : trait->kind,
+		.part = part,
+		.exit_rank = trait->exit_rank,
+		.is_idle = trait->is_idle,
+	};
+	uint32_t id = FIELD_NONE;
+
+	if (!trait->is_time)
+		id = fields_add(args->fields, &spec);
+	if (id != FIELD_NONE && fields_get(args->fields, id)->source != args->source)
+		id = FIELD_NONE;
+	*ret_field = id;
+}
+
+uint64_t kvm_counter_level(uint64_t value)
+{
+	return value > INT64_MAX ? 0 : value;
+}
+
+/* ---- trace events: Documentation/trace/events.rst, events/SYSTEM/EVENT/id */
+
+static char *event_path(const struct env *env, const char *system, const char *event,
+			const char *name, char *buf)
+{
+	snprintf(buf, PATH_MAX, "%s/events/%s/%s/%s", env->tracefs ? env->tracefs : "", system,
+		 event, name);
+	return buf;
+}
+
+int trace_event_id(const struct env *env, const char *system, const char *event, uint64_t *ret_id)
+{
+	char path[PATH_MAX], text[32];
+	long n = read_small(event_path(env, system, event, "id", path), text, sizeof(text));
+	uint64_t id;
+
+	if (n < 0)
+		return (int)n;
+	id = strtoull(text, NULL, 10);
+	if (!id)
+		return -EINVAL;
+	*ret_id = id;
+	return 0;
+}
+
+bool trace_event_exists(const struct env *env, const char *system, const char *event)
+{
+	char path[PATH_MAX];
+
+	return path_exists(event_path(env, system, event, "id", path));
+}
+
+char *trace_event_format(const struct env *env, const char *system, const char *event)
+{
+	char path[PATH_MAX], *text;
+	size_t size;
+
+	return read_whole(event_path(env, system, event, "format", path), FORMAT_MAX, &text,
+			  &size) ? NULL : text;
+}
+
+int trace_check(const struct env *env, struct why *why)
+{
+	if (env->tracefs)
+		return 0;
+	return why_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
+				     "/sys/kernel/tracing");
+}
+
+/*
+ * Of the levels of lockdown only confidentiality forbids root to read tracefs; set at boot, it
+ * leaves tracefs without any file. The level is not known where securityfs is not mounted.
+ */
+int trace_check_lockdown(const struct env *env, struct why *why)
+{
+	struct lockdown lockdown = lockdown_read(env);
+
+	if (strcmp(lockdown.level, "confidentiality") != 0)
+		return 0;
+	return why_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): boot with "
+				    "lockdown=integrity",
+		       lockdown.level);
+}
+
+int trace_why_none(const struct env *env, int unread_err, struct why *why)
+{
+	char path[PATH_MAX];
+	int err = trace_check_lockdown(env, why);
+
+	if (err)
+		return err;
+	err = unread_err;
+	snprintf(path, sizeof(path), "%s/events", env->tracefs);
+	if (!err && access(path, R_OK | X_OK) < 0)
+		err = -errno;
+	if (err == -EACCES)
+		return why_set(why, err, "cannot read %s: %s: run as root, or grant it: setcap "
+					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
+			       path, strerror(-err));
+	if (err)
+		return why_set(why, -EPERM, "cannot read %s: %s: probably because of kernel "
+					    "lockdown: boot with lockdown=integrity",
+			       path, strerror(-err));
+	return why_set(why, -ENOENT, "no KVM events in %s: load the kvm module", path);
+}

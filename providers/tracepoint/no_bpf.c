@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a build without BPF has in place of providers/exits, providers/bpf and bpf_engine.c: a
+ * provider and an engine that say so, and can never be used.
+ */
+#include <errno.h>
+
+#include "providers/providers.h"
+#include "providers/tracepoint/engine.h"
+
+static int say_no_bpf(struct why *why)
+{
+	return why_set(why, -ENOSYS, "built without BPF: ask for a build with it, or build it "
+				     "after `make deps`");
+}
+
+static int engine_probe(const struct env *env, struct why *why)
+{
+	(void)env;
+	return say_no_bpf(why);
+}
+
+const struct engine bpf_engine = {
+	.name = "bpf",
+	.probe = engine_probe,
+};
+
+static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
+{
+	(void)args;
+	(void)ret_state;
+	return say_no_bpf(why);
+}
+
+const struct provider exits_provider = {
+	.name = "exits",
+	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
+	.is_always_by_guest = true,
+	.is_of_exits = true,
+	.open = exits_open,
+};
