@@ -302,9 +302,9 @@ lint: check-style check-layers check-headers ## gcc and clang -Werror, clang-tid
 	@tests/tools/check-docs
 	@echo "lint: clean"
 
-# The program without its tests, which may leak memory when they fail. And without lib/why.c, which
-# defines what tests/tools/analyze.h wraps.
-ANALYZED = $(filter-out lib/why.c,$(SOURCES))
+# The program without its tests, which may leak memory when they fail. And without
+# lib/error.c, which defines what tests/tools/analyze.h wraps.
+ANALYZED = $(filter-out lib/error.c,$(SOURCES))
 # gcc 12 loses track of memory that is stored in lists and returned with an error; clang does not.
 NO_GCC_ANALYZE = malloc-leak null-argument null-dereference use-of-uninitialized-value
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "arch/exit_kind.h"
-#include "lib/why.h"
+#include "lib/error.h"
 
 #define ARGUMENT_TEXT 64 /* enough characters for any */
 #define ARGUMENT_EVENTS 2
@@ -44,7 +44,7 @@ const struct argument *argument_by_name(const char *name); /* NULL: there is non
 const char *exit_kind_name(enum exit_kind kind);
 
 /* 0, or -EINVAL with why, which lists the names. */
-int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct why *why);
+int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct error *why);
 
 /* AArch64's system registers as one number. */
 #define ARGUMENT_SYSREG(op0, op1, crn, crm, op2) \

@@ -64,7 +64,7 @@ static void print_help(const struct command *command)
 	printf("\n%s", command->footer);
 }
 
-static void say_preference(const struct why *why)
+static void say_preference(const struct error *why)
 {
 	say(why->text);
 }
@@ -95,7 +95,7 @@ int command_main(int argc, char **argv)
 	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
 	bool is_named = command != NULL;
 	struct options options;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!command)
 		command = &top_command;
@@ -122,15 +122,15 @@ static bool is_topic(const char *word)
 	return strcmp(word, "all") == 0;
 }
 
-static int understand(struct options *options, struct why *why)
+static int understand(struct options *options, struct error *why)
 {
 	const char *word = options->nr_words ? options->words[0] : "all";
 
 	if (options->nr_words > 1)
-		return why_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
+		return error_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
 	if (!command_by_name(word) && !is_topic(word))
-		return why_set(why, -EINVAL, "\"%s\": neither a command nor a topic; kvmtop help "
-			       "lists them", word);
+		return error_set(why, -EINVAL, "\"%s\": neither a command nor a topic; kvmtop help "
+				 "lists them", word);
 	return 0;
 }
 

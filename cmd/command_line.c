@@ -305,7 +305,7 @@ const struct option_table option_table = {
 /* ---- options that depend on each other ---- */
 
 /* Sets what -r names, and the source's kind. SOURCE is the first word, except in --read=SOURCE. */
-static int find_source(struct options *options, struct why *why)
+static int find_source(struct options *options, struct error *why)
 {
 	const char *path = options->read_file;
 	enum source_kind kind;
@@ -316,11 +316,11 @@ static int find_source(struct options *options, struct why *why)
 	}
 	options->read_file = path;
 	if (path && *options->sysroot)
-		return why_set(why, -EINVAL, "-r/--read and --sysroot exclude each other");
+		return error_set(why, -EINVAL, "-r/--read and --sysroot exclude each other");
 	if (path && !*path)
-		return why_set(why, -EINVAL, "-r/--read: the name of the source is empty");
+		return error_set(why, -EINVAL, "-r/--read: the name of the source is empty");
 	if (options->url && path)
-		return why_set(why, -EINVAL, "-r/--read and --from URL exclude each other");
+		return error_set(why, -EINVAL, "-r/--read and --from URL exclude each other");
 	if (path && options_is_url(path) && options_take_url(path, options, why) < 0)
 		return -EINVAL;
 	kind = options->url ? SOURCE_PROMETHEUS : source_kind_of(path);
@@ -361,7 +361,7 @@ static unsigned int mode_of(const struct options *options)
 	return MODE_SCREEN;
 }
 
-static int read_interval(struct options *options, struct why *why)
+static int read_interval(struct options *options, struct error *why)
 {
 	char *end;
 
@@ -373,22 +373,22 @@ static int read_interval(struct options *options, struct why *why)
 	options->interval_s = strtod(options->interval, &end);
 	if (end == options->interval || *end || !isfinite(options->interval_s) ||
 	    options->interval_s <= 0)
-		return why_set(why, -EINVAL, "\"%s\": SECONDS must be a number above 0",
-			       options->interval);
+		return error_set(why, -EINVAL, "\"%s\": SECONDS must be a number above 0",
+				 options->interval);
 	return 0;
 }
 
-static int read_words(struct options *options, struct why *why)
+static int read_words(struct options *options, struct error *why)
 {
 	bool takes_lists = options->source & FROM_RECORDING;
 	int err = 0;
 
 	if (options->pids && !options->pid && !takes_lists)
-		return why_set(why, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
+		return error_set(why, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
 	if (options->engine && strcmp(options->engine, "bpf") != 0 &&
 	    strcmp(options->engine, "perf") != 0)
-		return why_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
-			       options->engine);
+		return error_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
+				 options->engine);
 	if (options->input_format)
 		err = options->mode == MODE_FORMAT ?
 			      trace_record_kind_by_name(options->input_format, &options->kind,
@@ -400,7 +400,7 @@ static int read_words(struct options *options, struct why *why)
 }
 
 static int understand(const struct command *command, struct options *options,
-		      struct option_set *given, struct why *why)
+		      struct option_set *given, struct error *why)
 {
 	int err = find_source(options, why);
 
@@ -421,7 +421,7 @@ static int understand(const struct command *command, struct options *options,
 }
 
 int options_parse(const struct command *command, int argc, char **argv,
-		  struct options *ret_options, struct why *why)
+		  struct options *ret_options, struct error *why)
 {
 	struct options options = {
 		.mode = command->command.works,

@@ -16,7 +16,7 @@ struct command {
 	const char *footer; /* after the options */
 	struct option_command command; /* its modes, and what its words are */
 	/* Reads the words, and values that depend on each other. 0 or -EINVAL with why. */
-	int (*understand)(struct options *options, struct why *why);
+	int (*understand)(struct options *options, struct error *why);
 	/* Returns the exit status; prints its own errors (say.h). */
 	int (*run)(struct options *options);
 };
@@ -27,7 +27,7 @@ struct command {
  * the machine.
  */
 int options_parse(const struct command *command, int argc, char **argv,
-		  struct options *ret_options, struct why *why);
+		  struct options *ret_options, struct error *why);
 
 extern const struct option_table option_table;
 

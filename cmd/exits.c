@@ -63,7 +63,7 @@ static void list_vcpus(const struct guest *guest, char *buf, size_t size)
 }
 
 /* Chooses the guest of -p or -g, and the vCPU of -v. -EINVAL: a usage error. */
-static int choose_guest(struct exits_run *run, const struct guests *guests, struct why *why)
+static int choose_guest(struct exits_run *run, const struct guests *guests, struct error *why)
 {
 	const struct options *options = run->run.options;
 	const struct guest *guest = NULL;
@@ -81,8 +81,8 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 		return 0;
 	if (!guest_vcpu(guest, (int32_t)options->vcpu)) {
 		list_vcpus(guest, vcpus, sizeof(vcpus));
-		return why_set(why, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
-			       (int)options->vcpu, guest->name, (int)guest->pid, vcpus);
+		return error_set(why, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
+				 (int)options->vcpu, guest->name, (int)guest->pid, vcpus);
 	}
 	run->run.query.has_vcpu = true;
 	run->run.query.vcpu = (int32_t)options->vcpu;
@@ -90,7 +90,7 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 }
 
 /* Finds the guest of --diff, by name or by pid: a name may be a number. */
-static int choose_other(struct exits_run *run, const struct guests *guests, struct why *why)
+static int choose_other(struct exits_run *run, const struct guests *guests, struct error *why)
 {
 	const char *text = run->run.options->other;
 	char *end;
@@ -103,8 +103,9 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 	if (err)
 		return err;
 	if (other == guest)
-		return why_set(why, -EINVAL, "--diff %s is the guest of -p or -g: name another one",
-			       text);
+		return error_set(why, -EINVAL,
+				 "--diff %s is the guest of -p or -g: name another one",
+				 text);
 	run->compared[0] = *guest;
 	run->compared[1] = *other;
 	for (int i = 0; i < 2; i++)
@@ -117,7 +118,7 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 
 /* Adds a thread of -t or -T. */
 static int choose_thread(struct exits_run *run, const struct guests *guests, pid_t tid,
-			 struct why *why)
+			 struct error *why)
 {
 	const struct guest *guest = guests_by_pid(guests, tid);
 	const struct vcpu *vcpu = guest_vcpu_by_tid(guest, tid);
@@ -128,12 +129,12 @@ static int choose_thread(struct exits_run *run, const struct guests *guests, pid
 		return 0;
 	}
 	if (guest)
-		return why_set(why, -EINVAL, "thread %d of guest %s (pid %d) runs no vCPU",
-			       (int)tid, guest->name, (int)guest->pid);
-	return why_set(why, -ESRCH, "no KVM guest has a thread %d", (int)tid);
+		return error_set(why, -EINVAL, "thread %d of guest %s (pid %d) runs no vCPU",
+				 (int)tid, guest->name, (int)guest->pid);
+	return error_set(why, -ESRCH, "no KVM guest has a thread %d", (int)tid);
 }
 
-static int choose(struct run *base, struct why *why)
+static int choose(struct run *base, struct error *why)
 {
 	struct exits_run *run = (struct exits_run *)base;
 	const struct options *options = run->run.options;
@@ -168,7 +169,7 @@ static void set_query(struct exits_run *run)
 }
 
 /* The command waits until counting has begun; its end ends the loop. */
-static int prepare_command(struct exits_run *run, const sigset_t *mask, struct why *why)
+static int prepare_command(struct exits_run *run, const sigset_t *mask, struct error *why)
 {
 	int err = record_child_new(&run->child, run->run.options->command, mask, why);
 
@@ -178,7 +179,7 @@ static int prepare_command(struct exits_run *run, const sigset_t *mask, struct w
 	return run->run.ender < 0 ? -errno : 0;
 }
 
-static int begin(struct exits_run *run, struct why *why)
+static int begin(struct exits_run *run, struct error *why)
 {
 	const struct run_plan plan = {
 		.source.providers = 1U << PROVIDER_EXITS,
@@ -217,7 +218,7 @@ static bool is_over(const struct exits_run *run)
 
 /* ---- printing */
 
-static int open_lines(struct exits_run *run, struct why *why)
+static int open_lines(struct exits_run *run, struct error *why)
 {
 	struct lines_config config = {
 		.format = LINES_TABLE,
@@ -245,7 +246,7 @@ static void say_note(struct exits_run *run, const struct view *view)
 	run->has_noted |= view->note != NULL;
 }
 
-static int write_view(struct exits_run *run, const struct view *view, struct why *why)
+static int write_view(struct exits_run *run, const struct view *view, struct error *why)
 {
 	int err;
 
@@ -260,7 +261,7 @@ static int write_view(struct exits_run *run, const struct view *view, struct why
 	return err;
 }
 
-static int print_diff(struct exits_run *run, struct why *why)
+static int print_diff(struct exits_run *run, struct error *why)
 {
 	struct view views[2] = { { .nr_rows = 0 }, { .nr_rows = 0 } }, both = { .nr_rows = 0 };
 	struct query query = run->run.query;
@@ -282,7 +283,7 @@ static int print_diff(struct exits_run *run, struct why *why)
 	return err;
 }
 
-static int print(struct exits_run *run, struct why *why)
+static int print(struct exits_run *run, struct error *why)
 {
 	if (run->run.options->other)
 		return print_diff(run, why);
@@ -291,7 +292,7 @@ static int print(struct exits_run *run, struct why *why)
 }
 
 /* The long exits of the latest interval. CSV has headings even if there are none. */
-static int print_long(struct exits_run *run, struct why *why)
+static int print_long(struct exits_run *run, struct error *why)
 {
 	view_build(&run->view, &run->run.query, monitor_facts(run->run.monitor));
 	run->has_rows |= run->view.nr_rows > 0;
@@ -314,7 +315,7 @@ static void say_end_of_long(struct exits_run *run)
 
 /* ---- samples */
 
-static int take_sample(struct run *base, enum woken woken, struct why *why)
+static int take_sample(struct run *base, enum woken woken, struct error *why)
 {
 	struct exits_run *run = (struct exits_run *)base;
 	int err = run_sample(base, why);
@@ -328,7 +329,7 @@ static int take_sample(struct run *base, enum woken woken, struct why *why)
 	return 1;
 }
 
-static int count(struct exits_run *run, struct why *why)
+static int count(struct exits_run *run, struct error *why)
 {
 	double duration_s = run->run.options->duration_s, interval_s = INTERVAL_S;
 	unsigned long nr = 0;
@@ -361,7 +362,7 @@ static bool is_number(const char *text)
 }
 
 /* SECONDS, or "-- COMMAND"; but "-- 0.5" is a time. */
-static int read_words(struct options *options, struct why *why)
+static int read_words(struct options *options, struct error *why)
 {
 	char **words = options->words;
 
@@ -372,11 +373,11 @@ static int read_words(struct options *options, struct why *why)
 		return 0;
 	}
 	if (options->nr_words > 1 && is_number(words[0]))
-		return why_set(why, -EINVAL, "unexpected argument \"%s\"", words[1]);
+		return error_set(why, -EINVAL, "unexpected argument \"%s\"", words[1]);
 	return seconds_parse(words[0], DURATION_MAX_S, &options->duration_s, why);
 }
 
-static int understand(struct options *options, struct why *why)
+static int understand(struct options *options, struct error *why)
 {
 	int err = read_words(options, why);
 
@@ -393,7 +394,7 @@ static int understand(struct options *options, struct why *why)
 static int run_exits(struct options *options)
 {
 	struct exits_run run = { .run = RUN_INIT(options) };
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	record_child_init(&run.child);
@@ -408,7 +409,7 @@ static int run_exits(struct options *options)
 		err = print(&run, &why);
 	else if (!err)
 		say_end_of_long(&run);
-	if (lines_close(run.lines, err ? &(struct why){ "" } : &why) < 0 && !err)
+	if (lines_close(run.lines, err ? &(struct error){ "" } : &why) < 0 && !err)
 		err = -EIO;
 	if (err == -EPIPE || err == -EINTR)
 		err = 0;

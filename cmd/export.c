@@ -48,7 +48,7 @@ struct export {
 	atomic_uint_least64_t sampled_ns; /* when the latest sample was taken */
 	bool has_written;
 	bool has_said_dropped;
-	struct why said; /* the latest error of the file */
+	struct error said; /* the latest error of the file */
 };
 
 /* ---- what is counted */
@@ -94,7 +94,7 @@ static const struct view_type *question_of(unsigned int groups)
 	return &questions[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
 }
 
-static int begin(struct export *export, struct why *why)
+static int begin(struct export *export, struct error *why)
 {
 	struct run *run = &export->run;
 	unsigned int groups = run->options->metrics;
@@ -131,7 +131,7 @@ static void look_at_sources(struct export *export)
 	self->engine = monitor_engine(export->run.monitor);
 }
 
-static int take_sample(struct export *export, struct why *why)
+static int take_sample(struct export *export, struct error *why)
 {
 	uint64_t begin_ns = clock_now_ns();
 	int err;
@@ -169,18 +169,18 @@ static void make_text(struct export *export, struct metrics_text *ret_text)
 /* ---- a file */
 
 /* Refuses a folder where a file cannot be replaced at once: readers would see half a file. */
-static int check_file(const struct whole_file *file, const char *path, struct why *why)
+static int check_file(const struct whole_file *file, const char *path, struct error *why)
 {
 	struct stat st;
 
 	if (file->has_no_name || file->file == stdout || fstat(fileno(file->file), &st) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return 0;
-	return why_set(why, -EOPNOTSUPP, "%s: its file system cannot replace a file at once "
+	return error_set(why, -EOPNOTSUPP, "%s: its file system cannot replace a file at once "
 					 "(O_TMPFILE); choose another folder", path);
 }
 
-static int write_text(const struct metrics_text *text, const char *path, struct why *why)
+static int write_text(const struct metrics_text *text, const char *path, struct error *why)
 {
 	struct whole_file file = { .file = NULL };
 	int err = whole_file_open(&file, path, why);
@@ -202,11 +202,11 @@ static int write_text(const struct metrics_text *text, const char *path, struct 
 	/* What went wrong is said here, or is no failure: a reader that is gone. */
 	if (err)
 		clearerr(stdout);
-	return err && !why->text[0] ? why_set(why, err, "%s: %s", path, strerror(-err)) : err;
+	return err && !why->text[0] ? error_set(why, err, "%s: %s", path, strerror(-err)) : err;
 }
 
 /* An error ends the program only before the first file: later the disk may have room again. */
-static int keep_on(struct export *export, int err, struct why *why)
+static int keep_on(struct export *export, int err, struct error *why)
 {
 	if (!err && export->said.text[0])
 		fprintf(stderr, "kvmtop: %s is written again\n", export->run.options->prometheus);
@@ -222,7 +222,7 @@ static int keep_on(struct export *export, int err, struct why *why)
 	return 0;
 }
 
-static int write_file(struct export *export, struct why *why)
+static int write_file(struct export *export, struct error *why)
 {
 	struct metrics_text text = { 0 };
 	int err = 0;
@@ -337,7 +337,7 @@ static unsigned int answer(void *arg, const struct server_request *request,
 	return *ret_document ? 200 : 503;
 }
 
-static int begin_server(struct export *export, struct why *why)
+static int begin_server(struct export *export, struct error *why)
 {
 	const struct options *options = export->run.options;
 	const struct server_config config = {
@@ -363,7 +363,7 @@ static int begin_server(struct export *export, struct why *why)
 
 /* ---- the loop */
 
-static int on_wake(struct run *run, enum woken woken, struct why *why)
+static int on_wake(struct run *run, enum woken woken, struct error *why)
 {
 	struct export *export = (struct export *)run;
 	int err;
@@ -376,7 +376,7 @@ static int on_wake(struct run *run, enum woken woken, struct why *why)
 	return !err && run->options->prometheus ? write_file(export, why) : err;
 }
 
-static int count(struct export *export, struct why *why)
+static int count(struct export *export, struct error *why)
 {
 	const struct options *options = export->run.options;
 	int err;
@@ -391,39 +391,39 @@ static int count(struct export *export, struct why *why)
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }
 
-static int check_prometheus(const char *path, struct why *why)
+static int check_prometheus(const char *path, struct error *why)
 {
 	size_t len = strlen(path);
 
 	if (strcmp(path, "-") == 0 || (len > 5 && strcmp(path + len - 5, ".prom") == 0))
 		return 0;
-	return why_set(why, -EINVAL, "\"%s\": node_exporter reads only names that end in .prom: "
+	return error_set(why, -EINVAL, "\"%s\": node_exporter reads only names that end in .prom: "
 				     "choose such a name", path);
 }
 
-static int understand(struct options *options, struct why *why)
+static int understand(struct options *options, struct error *why)
 {
 	if (options->nr_words)
-		return why_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[0]);
+		return error_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[0]);
 	if (options->prometheus)
 		return check_prometheus(options->prometheus, why);
 	return options->listen ? address_check(options->listen, why) :
-				 why_set(why, -EINVAL,
-					 "nothing to export to: give --listen ADDRESS "
-					 "or --prometheus FILE.prom");
+				 error_set(why, -EINVAL,
+					   "nothing to export to: give --listen ADDRESS "
+					   "or --prometheus FILE.prom");
 }
 
-static int check_output(const struct options *options, struct why *why)
+static int check_output(const struct options *options, struct error *why)
 {
 	const char *const inputs[] = { options->thresholds, options->web_config };
 
 	if (output_find_input(options->prometheus, inputs, ARRAY_SIZE(inputs)))
-		return why_set(why, -EINVAL, "--prometheus %s: this file is an input; choose "
-			       "another one", options->prometheus);
+		return error_set(why, -EINVAL, "--prometheus %s: this file is an input; choose "
+				 "another one", options->prometheus);
 	return 0;
 }
 
-static int export_all(struct export *export, struct why *why)
+static int export_all(struct export *export, struct error *why)
 {
 	const struct options *options = export->run.options;
 	const struct metrics_config config = {
@@ -448,7 +448,7 @@ static int run_export(struct options *options)
 		.run = RUN_INIT(options),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	if (options->metrics_help) {

@@ -30,7 +30,7 @@ struct run {
 	int status;
 };
 
-static void on_failed(void *arg, int err, const struct why *why)
+static void on_failed(void *arg, int err, const struct error *why)
 {
 	struct run *run = arg;
 
@@ -43,12 +43,12 @@ static void print_problems(struct run *run)
 	const struct trace_problem *problem;
 
 	while ((problem = trace_problem(run->trace, run->nr_problems))) {
-		struct why why;
+		struct error why;
 
 		fflush(stdout);
 		progress_end(&run->progress);
-		run->status = say_failure(why_set(&why, -EBADMSG, "%s: at byte %" PRIu64 ": %s",
-						  problem->path, problem->offset, problem->text),
+		run->status = say_failure(error_set(&why, -EBADMSG, "%s: at byte %" PRIu64 ": %s",
+						    problem->path, problem->offset, problem->text),
 					  &why);
 		run->nr_problems++;
 	}
@@ -127,7 +127,7 @@ static int format(const struct options *options, const char *rules, const char *
 		  size_t nr, enum trace_kind kind)
 {
 	struct run run = { .status = STATUS_OK, .options = options };
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = rules_read(rules, &run.rules, &why);
 
 	run.xen_last_tsc = xcalloc(XEN_CPUS, sizeof(*run.xen_last_tsc));
@@ -146,10 +146,11 @@ static int format(const struct options *options, const char *rules, const char *
 	return run.status;
 }
 
-static int understand(struct options *options, struct why *why)
+static int understand(struct options *options, struct error *why)
 {
 	return options->nr_words ? 0 :
-				   why_set(why, -EINVAL, "format needs a file of rules: name one");
+				   error_set(why, -EINVAL,
+					     "format needs a file of rules: name one");
 }
 
 static int format_run(struct options *options)

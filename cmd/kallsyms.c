@@ -7,23 +7,23 @@
 #include "lib/xalloc.h"
 #include "cmd/kallsyms.h"
 
-int kallsyms_option_take(struct kallsyms_options *options, const char *text, struct why *why)
+int kallsyms_option_take(struct kallsyms_options *options, const char *text, struct error *why)
 {
 	const char *equals = strchr(text, '=');
 
 	if (!equals || equals == text || !equals[1])
-		return why_set(why, -EINVAL,
-			       "\"%s\": --guest-kallsyms takes NAME=FILE, a guest and a copy of "
-			       "its /proc/kallsyms", text);
+		return error_set(why, -EINVAL,
+				 "\"%s\": --guest-kallsyms takes NAME=FILE, a guest and a copy of "
+				 "its /proc/kallsyms", text);
 	if (options->nr == KALLSYMS_GUESTS)
-		return why_set(why, -EINVAL, "--guest-kallsyms takes at most %d guests",
-			       KALLSYMS_GUESTS);
+		return error_set(why, -EINVAL, "--guest-kallsyms takes at most %d guests",
+				 KALLSYMS_GUESTS);
 	options->texts[options->nr++] = text;
 	return 0;
 }
 
 int kallsyms_files_read(const struct kallsyms_options *options, struct kallsyms_files *files,
-			struct query *query, struct why *why)
+			struct query *query, struct error *why)
 {
 	int err = 0;
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/views/query.h"
 
 #define KALLSYMS_GUESTS 16
@@ -19,7 +19,7 @@ struct kallsyms_options {
 };
 
 /* Takes one NAME=FILE, without reading the file. 0, or -EINVAL with why. */
-int kallsyms_option_take(struct kallsyms_options *options, const char *text, struct why *why);
+int kallsyms_option_take(struct kallsyms_options *options, const char *text, struct error *why);
 
 /* The functions in these files; zero-initialised: none. */
 struct kallsyms_files {
@@ -30,7 +30,7 @@ struct kallsyms_files {
 
 /* Reads the files for the query; the result must outlive it. 0, or -errno with why. */
 int kallsyms_files_read(const struct kallsyms_options *options, struct kallsyms_files *files,
-			struct query *query, struct why *why);
+			struct query *query, struct error *why);
 void kallsyms_files_release(struct kallsyms_files *files);
 
 #endif

@@ -51,11 +51,11 @@ int list_providers(const struct env *env)
 	const struct provider *const *list = providers_of(env);
 
 	for (size_t i = 0; list[i]; i++) {
-		struct why why = { "" };
+		struct error why = { "" };
 		int err = monitor_try(list[i], env, &why);
 
 		if (err && !why.text[0])
-			why_set(&why, 0, "%s", strerror(-err));
+			error_set(&why, 0, "%s", strerror(-err));
 		printf("%-12s %s\n%-12s %s%s%s\n", live_providers[i]->name,
 		       live_providers[i]->help, "", err ? "not here" : "works here",
 		       why.text[0] ? ": " : "", why.text);
@@ -90,7 +90,7 @@ int list_guests(const struct env *env, list_guest *print)
 {
 	struct guests *guests = guests_new(env);
 	const struct guest *guest;
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = guests_refresh(guests, clock_now_ns(), &why);
 	int status = STATUS_OK;
 

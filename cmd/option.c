@@ -109,7 +109,7 @@ static const struct option_spec *spec_by_got(const struct getopt_tables *tables,
 }
 
 static int parse_number(const char *what, const char *text, long min, long max, long *ret_number,
-			struct why *why)
+			struct error *why)
 {
 	bool is_wrong;
 	char *end;
@@ -119,16 +119,16 @@ static int parse_number(const char *what, const char *text, long min, long max, 
 	number = strtol(text, &end, 10);
 	is_wrong = end == text || *end || errno || number < min || number > max;
 	if (is_wrong && max == LONG_MAX)
-		return why_set(why, -EINVAL, "\"%s\": %s must be a whole number, at least %ld",
-			       text, what, min);
+		return error_set(why, -EINVAL, "\"%s\": %s must be a whole number, at least %ld",
+				 text, what, min);
 	if (is_wrong)
-		return why_set(why, -EINVAL, "\"%s\": %s must be a number from %ld to %ld", text,
-			       what, min, max);
+		return error_set(why, -EINVAL, "\"%s\": %s must be a number from %ld to %ld", text,
+				 what, min, max);
 	*ret_number = number;
 	return 0;
 }
 
-static int take(void *options, const struct option_spec *spec, const char *text, struct why *why)
+static int take(void *options, const struct option_spec *spec, const char *text, struct error *why)
 {
 	void *at = (char *)options + spec->offset;
 	long number = 0;
@@ -160,12 +160,12 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 
 /* Of an option of two words: getopt_long() has found the first, the second follows it. */
 static int take_pair(void *options, const struct option_spec *spec, int argc, char **argv,
-		     struct why *why)
+		     struct error *why)
 {
 	const char **pair = (const char **)((char *)options + spec->offset);
 
 	if (optind >= argc)
-		return why_set(why, -EINVAL, "option --%s needs %s", spec->name, spec->value);
+		return error_set(why, -EINVAL, "option --%s needs %s", spec->name, spec->value);
 	pair[0] = optarg;
 	pair[1] = argv[optind++];
 	return 0;
@@ -174,45 +174,45 @@ static int take_pair(void *options, const struct option_spec *spec, int argc, ch
 /* ---- what is wrong ---- */
 
 /* What is wrong with --WORD, which getopt_long() did not accept. */
-static int long_error(const struct getopt_tables *tables, const char *word, struct why *why)
+static int long_error(const struct getopt_tables *tables, const char *word, struct error *why)
 {
 	size_t len = strcspn(word + 2, "=");
 	const char *first = NULL;
 
 	if (optopt)
-		return why_set(why, -EINVAL, "option --%s takes no argument",
-			       name_with(spec_by_got(tables, optopt), word + 2, len));
+		return error_set(why, -EINVAL, "option --%s takes no argument",
+				 name_with(spec_by_got(tables, optopt), word + 2, len));
 	for (const struct option *option = tables->longs; option->name; option++) {
 		if (strncmp(option->name, word + 2, len) != 0)
 			continue;
 		if (first)
-			return why_set(why, -EINVAL, "option %s is ambiguous: --%s or --%s", word,
-				       first, option->name);
+			return error_set(why, -EINVAL, "option %s is ambiguous: --%s or --%s", word,
+					 first, option->name);
 		first = option->name;
 	}
-	return why_set(why, -EINVAL, "unknown option %s", word);
+	return error_set(why, -EINVAL, "unknown option %s", word);
 }
 
-static int usage_error(const struct getopt_tables *tables, int got, char **argv, struct why *why)
+static int usage_error(const struct getopt_tables *tables, int got, char **argv, struct error *why)
 {
 	const char *word = argv[optind - 1]; /* of a letter, perhaps another word */
 	bool is_letter = optopt != 0 && optopt < LONG_BASE;
 
 	if (got == ':' && is_letter)
-		return why_set(why, -EINVAL, "option -%c needs %s", optopt,
-			       spec_by_got(tables, optopt)->value);
+		return error_set(why, -EINVAL, "option -%c needs %s", optopt,
+				 spec_by_got(tables, optopt)->value);
 	if (got == ':')
-		return why_set(why, -EINVAL, "option %s needs %s", word,
-			       spec_by_got(tables, optopt)->value);
+		return error_set(why, -EINVAL, "option %s needs %s", word,
+				 spec_by_got(tables, optopt)->value);
 	if (!is_letter)
 		return long_error(tables, word, why);
 	if (!isgraph((unsigned char)optopt))
-		return why_set(why, -EINVAL, "unknown option -\\x%02x", (unsigned char)optopt);
-	return why_set(why, -EINVAL, "unknown option -%c", optopt);
+		return error_set(why, -EINVAL, "unknown option -\\x%02x", (unsigned char)optopt);
+	return error_set(why, -EINVAL, "unknown option -%c", optopt);
 }
 
 int option_parse(const struct option_table *table, const struct option_command *command, int argc,
-		 char **argv, void *options, struct option_set *given, struct why *why)
+		 char **argv, void *options, struct option_set *given, struct error *why)
 {
 	struct getopt_tables tables = { .table = table, .command = command };
 	int got, err;
@@ -296,7 +296,7 @@ static const struct option_group *not_covered(const struct option_table *table, 
 }
 
 static int check_rule(const struct option_table *table, const struct option_rule *rule,
-		      const struct option_set *given, unsigned int works, struct why *why)
+		      const struct option_set *given, unsigned int works, struct error *why)
 {
 	const struct option_spec *one = find(table, 0, rule->name, strlen(rule->name), given);
 	char labels[LABELS_SIZE] = "", label_1[LABEL_SIZE], label_2[LABEL_SIZE];
@@ -311,9 +311,9 @@ static int check_rule(const struct option_table *table, const struct option_rule
 		if (other && rule->needs)
 			return 0;
 		if (other)
-			return why_set(why, -EINVAL, "%s and %s exclude each other%s%s",
-				       label(one, label_1), label(other, label_2),
-				       *remedy ? ": " : "", remedy);
+			return error_set(why, -EINVAL, "%s and %s exclude each other%s%s",
+					 label(one, label_1), label(other, label_2),
+					 *remedy ? ": " : "", remedy);
 		other = find(table, works, at, len, NULL);
 		if (other)
 			append(labels, " or ", label(other, label_2));
@@ -321,8 +321,8 @@ static int check_rule(const struct option_table *table, const struct option_rule
 	}
 	if (!rule->needs)
 		return 0;
-	return why_set(why, -EINVAL, "%s needs %s%s%s", label(one, label_1), labels,
-		       *remedy ? ": " : "", remedy);
+	return error_set(why, -EINVAL, "%s needs %s%s%s", label(one, label_1), labels,
+			 *remedy ? ": " : "", remedy);
 }
 
 /* "a, b or c": the group's bits that are in the mask. */
@@ -341,7 +341,7 @@ static void list_words(const struct option_group *group, unsigned int mask, char
 }
 
 static int check_row(const struct option_table *table, const struct option_spec *spec,
-		     unsigned int works, struct why *why)
+		     unsigned int works, struct error *why)
 {
 	const struct option_group *group = not_covered(table, spec->works, works);
 	char where[LABELS_SIZE] = "", now[LABELS_SIZE] = "", name[LABEL_SIZE];
@@ -350,12 +350,12 @@ static int check_row(const struct option_table *table, const struct option_spec 
 		return 0;
 	list_words(group, spec->works, where);
 	list_words(group, works, now);
-	return why_set(why, -EINVAL, "%s works with %s, not with %s", label(spec, name), where,
-		       now);
+	return error_set(why, -EINVAL, "%s works with %s, not with %s", label(spec, name), where,
+			 now);
 }
 
 int option_check(const struct option_table *table, const struct option_set *given,
-		 unsigned int works, struct why *why)
+		 unsigned int works, struct error *why)
 {
 	int err = 0;
 

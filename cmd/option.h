@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 enum value_kind {
 	VALUE_FLAG,   /* bool */
@@ -105,7 +105,7 @@ struct option_table {
 	size_t nr_groups;
 	/* Reads a VALUE_OTHER, and is called after every other option, too. */
 	int (*take)(void *options, const struct option_spec *spec, const char *text,
-		    struct why *why);
+		    struct error *why);
 	/* Writes to buf what follows an option's help, such as a list of views. */
 	void (*add_help)(const struct option_spec *spec, char *buf, size_t size);
 };
@@ -129,14 +129,14 @@ struct option_command {
  * with why: a usage error.
  */
 int option_parse(const struct option_table *table, const struct option_command *command, int argc,
-		 char **argv, void *options, struct option_set *given, struct why *why);
+		 char **argv, void *options, struct option_set *given, struct error *why);
 
 /*
  * Refuses options that the rules exclude, and options that do not work with the mode and the source
  * in works.
  */
 int option_check(const struct option_table *table, const struct option_set *given,
-		 unsigned int works, struct why *why);
+		 unsigned int works, struct error *why);
 
 /* The row of a word such as "-b" or "--by=tid" in a command's command line. NULL: none. */
 const struct option_spec *option_by_word(const struct option_table *table,

@@ -24,7 +24,7 @@ static struct when_origin any_origin(void)
 	return (struct when_origin){ now_ns, now_ns };
 }
 
-static int take_time(const char *text, const char **ret_text, struct why *why)
+static int take_time(const char *text, const char **ret_text, struct error *why)
 {
 	const struct when_origin origin = any_origin();
 	uint64_t unused;
@@ -41,26 +41,26 @@ bool options_is_url(const char *text)
 	return strstr(text, "://") || (*text && strchr(text + 1, '@'));
 }
 
-int options_take_url(const char *text, struct options *options, struct why *why)
+int options_take_url(const char *text, struct options *options, struct error *why)
 {
 	size_t len = strlen(text);
 
 	/* The URL is not repeated where it may have a password. */
 	if (strpbrk(text, "?#@"))
-		return why_set(why, -EINVAL, "-r URL: give the server's address only, as "
-			       "http://HOST:PORT; user and password go into --http-config FILE");
+		return error_set(why, -EINVAL, "-r URL: give the server's address only, as "
+				 "http://HOST:PORT; user and password go into --http-config FILE");
 	if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
-		return why_set(why, -EINVAL, "\"%s\": the URL must begin with http:// or "
+		return error_set(why, -EINVAL, "\"%s\": the URL must begin with http:// or "
 					     "https://", text);
 	if (text[len - 1] == '/')
-		return why_set(why, -EINVAL, "\"%s\": give the server's address only, as "
+		return error_set(why, -EINVAL, "\"%s\": give the server's address only, as "
 					     "http://HOST:PORT, without a / at its end", text);
 	options->url = text;
 	return 0;
 }
 
 /* A relative time can be resolved only when the history is open. */
-static int check_ranges(const char *const ranges[2], struct why *why)
+static int check_ranges(const char *const ranges[2], struct error *why)
 {
 	const struct when_origin origin = any_origin();
 	uint64_t from, to;
@@ -72,14 +72,15 @@ static int check_ranges(const char *const ranges[2], struct why *why)
 }
 
 /* 0: no limit. */
-static int take_max_size(const char *text, uint64_t *ret_bytes, struct why *why)
+static int take_max_size(const char *text, uint64_t *ret_bytes, struct error *why)
 {
 	uint64_t bytes;
 	int err = size_parse(text, &bytes, why);
 
 	if (!err && bytes && bytes < HISTORY_SIZE_LEAST)
-		return why_set(why, -EINVAL, "\"%.40s\": too small for a history: give at least 4M",
-			       text);
+		return error_set(why, -EINVAL,
+				 "\"%.40s\": too small for a history: give at least 4M",
+				 text);
 	if (!err)
 		*ret_bytes = bytes;
 	return err;
@@ -89,7 +90,7 @@ static int take_max_size(const char *text, uint64_t *ret_bytes, struct why *why)
  * "2.4GHz". A number alone is MHz up to 10,000, and kHz above: no TSC has less than 10 MHz, or more
  * than 10 GHz.
  */
-static int take_frequency(const char *text, double *ret_mhz, struct why *why)
+static int take_frequency(const char *text, double *ret_mhz, struct error *why)
 {
 	static const struct {
 		const char *unit;
@@ -108,23 +109,23 @@ static int take_frequency(const char *text, double *ret_mhz, struct why *why)
 		*ret_mhz = number * units[i].mhz;
 		return 0;
 	}
-	return why_set(why, -EINVAL,
-		       "\"%s\": not a frequency with a unit, as in 2.4GHz, 2400MHz or "
-		       "2400000kHz",
-		       text);
+	return error_set(why, -EINVAL,
+			 "\"%s\": not a frequency with a unit, as in 2.4GHz, 2400MHz or "
+			 "2400000kHz",
+			 text);
 }
 
-static int take_longer(const char *text, uint64_t *ret_longer_ns, struct why *why)
+static int take_longer(const char *text, uint64_t *ret_longer_ns, struct error *why)
 {
 	int err = duration_parse(text, ret_longer_ns, why);
 
 	if (!err && !*ret_longer_ns)
-		err = why_set(why, -EINVAL, "--longer takes a time above 0, as in 5ms or 200us");
+		err = error_set(why, -EINVAL, "--longer takes a time above 0, as in 5ms or 200us");
 	return err;
 }
 
 /* A signed number, or an unsigned one beyond 2^63, as the kernel prints a negative one. */
-static int take_offset(struct options *options, const char *text, struct why *why)
+static int take_offset(struct options *options, const char *text, struct error *why)
 {
 	char *end;
 
@@ -137,14 +138,15 @@ static int take_offset(struct options *options, const char *text, struct why *wh
 	else
 		options->offset = (int64_t)strtoull(text, &end, 10);
 	if (end == text || *end || errno)
-		return why_set(why, -EINVAL, "\"%s\": the offset is neither a number nor \"auto\"",
-			       text);
+		return error_set(why, -EINVAL,
+				 "\"%s\": the offset is neither a number nor \"auto\"",
+				 text);
 	return 0;
 }
 
 /* "1,2,3": at most max numbers of processes or threads. */
 static int take_ids(const char *what, const char *text, pid_t *list, size_t max, size_t *ret_nr,
-		    struct why *why)
+		    struct error *why)
 {
 	const char *at = text;
 	size_t nr = 0;
@@ -157,11 +159,12 @@ static int take_ids(const char *what, const char *text, pid_t *list, size_t max,
 		number = strtol(at, &end, 10);
 		if (*at < '0' || *at > '9' || errno || number < 1 || number > INT_MAX ||
 		    (*end && *end != ','))
-			return why_set(why, -EINVAL, "\"%s\": %s must be a number from 1 to %d, or "
-				       "several, as in 123,124", text, what, INT_MAX);
+			return error_set(why, -EINVAL,
+					 "\"%s\": %s must be a number from 1 to %d, or "
+					 "several, as in 123,124", text, what, INT_MAX);
 		if (nr == max)
-			return why_set(why, -EINVAL, "\"%.40s\": at most %zu can be given", text,
-				       max);
+			return error_set(why, -EINVAL, "\"%.40s\": at most %zu can be given", text,
+					 max);
 		list[nr++] = (pid_t)number;
 		at = *end ? end + 1 : NULL;
 	} while (at);
@@ -169,7 +172,7 @@ static int take_ids(const char *what, const char *text, pid_t *list, size_t max,
 	return 0;
 }
 
-static int take_pids(struct options *options, const char *text, struct why *why)
+static int take_pids(struct options *options, const char *text, struct error *why)
 {
 	pid_t list[TIDS_MAX];
 	size_t nr = 0;
@@ -183,17 +186,17 @@ static int take_pids(struct options *options, const char *text, struct why *why)
 	return 0;
 }
 
-static int add_path(const char **list, size_t *nr, size_t max, const char *text, struct why *why)
+static int add_path(const char **list, size_t *nr, size_t max, const char *text, struct error *why)
 {
 	if (*nr == max)
-		return why_set(why, -EINVAL, "%s: too many files: at most %zu can be given", text,
-			       max);
+		return error_set(why, -EINVAL, "%s: too many files: at most %zu can be given", text,
+				 max);
 	list[(*nr)++] = text;
 	return 0;
 }
 
 /* As in trace-cmd, a filter belongs to the event before it. */
-static int take_choice(struct options *options, const char *text, bool is_filter, struct why *why)
+static int take_choice(struct options *options, const char *text, bool is_filter, struct error *why)
 {
 	if (is_filter && !options->nr_choices) {
 		options->filter = text;
@@ -201,8 +204,8 @@ static int take_choice(struct options *options, const char *text, bool is_filter
 		options->choices[options->nr_choices - 1].filter = text;
 	} else {
 		if (options->nr_choices == CHOICES_MAX)
-			return why_set(why, -EINVAL, "-e can be given at most %d times",
-				       CHOICES_MAX);
+			return error_set(why, -EINVAL, "-e can be given at most %d times",
+					 CHOICES_MAX);
 		options->choices[options->nr_choices++].pattern = text;
 	}
 	return 0;
@@ -219,7 +222,7 @@ const char **options_sources(const struct options *options, size_t *ret_nr)
 }
 
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,
-		struct why *why)
+		struct error *why)
 {
 	struct options *options = ret_options;
 	size_t nr;
@@ -239,8 +242,8 @@ int options_take(void *ret_options, const struct option_spec *spec, const char *
 		options->has_vcpu = true;
 		return options->vcpu <= INT32_MAX ?
 			       0 :
-			       why_set(why, -EINVAL, "\"%s\": no vCPU has such a high number",
-				       text);
+			       error_set(why, -EINVAL, "\"%s\": no vCPU has such a high number",
+					 text);
 	case AT(interval):
 		options->has_interval = true;
 		return 0;

@@ -130,7 +130,7 @@ struct options {
 
 /* See struct option_table. */
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,
-		 struct why *why);
+		 struct error *why);
 
 /* The kind of options->source. */
 static inline enum source_kind options_kind(const struct options *options)
@@ -142,6 +142,6 @@ static inline enum source_kind options_kind(const struct options *options)
 const char **options_sources(const struct options *options, size_t *ret_nr);
 
 bool options_is_url(const char *text);
-int options_take_url(const char *text, struct options *options, struct why *why);
+int options_take_url(const char *text, struct options *options, struct error *why);
 
 #endif

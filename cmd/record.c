@@ -73,7 +73,7 @@ static int add_tids(struct run *run, pid_t pid)
 }
 
 /* The kernel has no filter for guests: without the threads, all switches would be recorded. */
-static int add_all_tids(struct run *run, struct why *why)
+static int add_all_tids(struct run *run, struct error *why)
 {
 	const struct logged_guest *guest;
 
@@ -84,34 +84,34 @@ static int add_all_tids(struct run *run, struct why *why)
 			return err;
 	}
 	return run->nr_tids || run->command ?
-		       0 : why_set(why, -ESRCH, "--sched: no guest runs; start it first");
+		       0 : error_set(why, -ESRCH, "--sched: no guest runs; start it first");
 }
 
 /* In a container: events and filters have pids that are not in /proc there. */
-static int check_pids(struct run *run, struct why *why)
+static int check_pids(struct run *run, struct error *why)
 {
 	const struct options *options = run->options;
-	struct why reason = { "" };
+	struct error reason = { "" };
 	int err = pid_namespace_check(&run->env, "tracefs", &reason);
 
 	run->has_other_pids = err;
 	if (!err)
 		return 0;
 	if (options->guest || options->pid || options->sched)
-		return why_set(why, err, "%s finds no guest here: %s", options->guest ? "-g" :
-			       options->pid ? "-p" : "--sched", reason.text);
+		return error_set(why, err, "%s finds no guest here: %s", options->guest ? "-g" :
+				 options->pid ? "-p" : "--sched", reason.text);
 	fprintf(stderr, "kvmtop: the file will not say which guest an event is of: %s\n",
 		reason.text);
 	return 0;
 }
 
 /* Guests come and go while it records. */
-static int look_at_guests(struct run *run, struct why *why)
+static int look_at_guests(struct run *run, struct error *why)
 {
 	return run->has_other_pids ? 0 : guest_log_refresh(run->guest_log, why);
 }
 
-static int find_guests(struct run *run, struct why *why)
+static int find_guests(struct run *run, struct error *why)
 {
 	const struct options *options = run->options;
 	pid_t pid = 0;
@@ -189,7 +189,7 @@ static int wait_ms(const struct run *run)
 	return left < DRAIN_MS ? (int)left : DRAIN_MS;
 }
 
-static int loop(struct run *run, struct why *why)
+static int loop(struct run *run, struct error *why)
 {
 	uint64_t next_ns = 0;
 	size_t nr;
@@ -218,20 +218,20 @@ static int loop(struct run *run, struct why *why)
 
 /* ---- from the beginning to the end ---- */
 
-static int open_error(const char *path, int err, const char *reason, struct why *why)
+static int open_error(const char *path, int err, const char *reason, struct error *why)
 {
 	if (err == -ENOENT)
-		return why_set(why, err, "%s: there is no such folder: make it, or name another "
+		return error_set(why, err, "%s: there is no such folder: make it, or name another "
 					 "one with -o", path);
-	return why_set(why, err, "%s cannot be written: %s: name another file with -o", path,
-		       reason);
+	return error_set(why, err, "%s cannot be written: %s: name another file with -o", path,
+			 reason);
 }
 
 /* An old file keeps its contents until the recording is written. */
-static int output_file_open(struct run *run, struct why *why)
+static int output_file_open(struct run *run, struct error *why)
 {
 	const char *path = run->options->output;
-	struct why reason = { "" };
+	struct error reason = { "" };
 	struct stat st;
 	int err = output_find(path, &run->place, &reason);
 
@@ -244,11 +244,11 @@ static int output_file_open(struct run *run, struct why *why)
 	if (run->output < 0)
 		return open_error(path, run->output, reason.text, why);
 	if (fstat(run->output, &st) < 0 || !S_ISREG(st.st_mode))
-		return why_set(why, -EINVAL, "%s: not a regular file", path);
+		return error_set(why, -EINVAL, "%s: not a regular file", path);
 	return 0;
 }
 
-static int ring_open(struct run *run, struct why *why)
+static int ring_open(struct run *run, struct error *why)
 {
 	const struct options *options = run->options;
 	struct ring_config config = {
@@ -266,8 +266,8 @@ static int ring_open(struct run *run, struct why *why)
 	char *path;
 
 	if (nr_cpus < 0)
-		return why_set(why, nr_cpus, "cannot read %s: %s", CPUS_PRESENT,
-			       strerror(-nr_cpus));
+		return error_set(why, nr_cpus, "cannot read %s: %s", CPUS_PRESENT,
+				 strerror(-nr_cpus));
 	path = xstrdup(options->output);
 	config.nr_cpus = (size_t)nr_cpus;
 	config.folder = dirname(path);
@@ -279,7 +279,7 @@ static int ring_open(struct run *run, struct why *why)
 }
 
 /* With --sched the command's threads, which may be a guest's, are recorded beside the guests'. */
-static int child_new(struct run *run, struct why *why)
+static int child_new(struct run *run, struct error *why)
 {
 	const struct options *options = run->options;
 	int err = record_child_new(&run->child, run->command, &run->old_mask, why);
@@ -289,7 +289,7 @@ static int child_new(struct run *run, struct why *why)
 	return add_tids(run, run->child.pid);
 }
 
-static int prepare(struct run *run, struct why *why)
+static int prepare(struct run *run, struct error *why)
 {
 	int err = env_init(&run->env, "", why);
 
@@ -317,18 +317,18 @@ static bool is_number(const char *text)
 	return isfinite(strtod(text, &end)) && end != text && !*end;
 }
 
-static int begin_command(struct run *run, struct why *why)
+static int begin_command(struct run *run, struct error *why)
 {
 	const char *name = run->command[0];
 	int err = record_child_begin(&run->child, run->command, why);
 
 	if (err == -ENOENT && is_number(name))
-		return why_set(why, err, "there is no program \"%s\"; to record for %s seconds, "
-			       "write -- %s", name, name, name);
+		return error_set(why, err, "there is no program \"%s\"; to record for %s seconds, "
+				 "write -- %s", name, name, name);
 	return err;
 }
 
-static int begin(struct run *run, double seconds, struct why *why)
+static int begin(struct run *run, double seconds, struct error *why)
 {
 	int err = ring_begin(run->ring, why);
 
@@ -350,16 +350,17 @@ static const char *remedy(int err)
 }
 
 /* Writes what was recorded, also when an error ended the recording. */
-static int finish(struct run *run, struct why *why)
+static int finish(struct run *run, struct error *why)
 {
-	struct why error = { "" };
+	struct error error = { "" };
 	int given_up = 0, err;
 
 	/* Nothing was recorded: an old file stays as it is. */
 	if (run->cut && !ring_bytes(run->ring)) {
 		error = *why;
-		return why_set(why, run->cut, "%s: %s%s", run->options->output,
-			       error.text[0] ? error.text : strerror(-run->cut), remedy(run->cut));
+		return error_set(why, run->cut, "%s: %s%s", run->options->output,
+				 error.text[0] ? error.text : strerror(-run->cut),
+				 remedy(run->cut));
 	}
 	look_at_guests(run, NULL);
 	thread_log_drain(&run->thread_log);
@@ -367,18 +368,18 @@ static int finish(struct run *run, struct why *why)
 	err = dat_write(run->ring, run->guest_log, run->output, &given_up, &error);
 	/* A network file system may report a full disk only here. */
 	if (close(run->output) < 0 && !err)
-		err = why_set(&error, -errno, "the file cannot be written: %s", strerror(errno));
+		err = error_set(&error, -errno, "the file cannot be written: %s", strerror(errno));
 	run->output = -1;
 	if (err)
-		return why_set(why, err, "%s: %s%s", run->options->output,
-			       error.text[0] ? error.text : strerror(-err), remedy(err));
+		return error_set(why, err, "%s: %s%s", run->options->output,
+				 error.text[0] ? error.text : strerror(-err), remedy(err));
 	if (given_up && !run->cut)
-		run->cut = why_set(why, given_up, "the rest cannot be written: %s",
-				   strerror(-given_up));
+		run->cut = error_set(why, given_up, "the rest cannot be written: %s",
+				     strerror(-given_up));
 	return 0;
 }
 
-static int record(struct run *run, double seconds, struct why *why)
+static int record(struct run *run, double seconds, struct error *why)
 {
 	int err = begin(run, seconds, why);
 
@@ -391,7 +392,7 @@ static int record(struct run *run, double seconds, struct why *why)
 }
 
 /* Says what is in the file, and why the recording ended early. */
-static void print_end(const struct run *run, const struct why *why)
+static void print_end(const struct run *run, const struct error *why)
 {
 	struct ring_counts counts;
 
@@ -423,7 +424,7 @@ static void run_release(struct run *run)
 
 static int run_record(struct run *run, double seconds)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = prepare(run, &why), status = STATUS_FAILURE;
 
 	if (!err)
@@ -443,10 +444,11 @@ static int run_record(struct run *run, double seconds)
 }
 
 /* "-- 0.5" is a time, "0.5" a command. */
-static int understand(struct options *options, struct why *why)
+static int understand(struct options *options, struct error *why)
 {
 	if (options->output && strcmp(options->output, "-") == 0)
-		return why_set(why, -EINVAL, "-o -: a trace.dat cannot be written to a pipe: name "
+		return error_set(why, -EINVAL,
+				 "-o -: a trace.dat cannot be written to a pipe: name "
 					     "a file");
 	if (!options->output)
 		options->output = "trace.dat";

@@ -29,7 +29,7 @@ static void say_clocks(const struct recording *recording)
 int report_problems(const struct recording *recording)
 {
 	const struct trace_problem *problem;
-	struct why why = { "" };
+	struct error why = { "" };
 	int status = STATUS_OK;
 
 	say_clocks(recording);
@@ -54,7 +54,7 @@ static bool wants_screen(const struct options *options)
 
 /* The table needs the arguments of its event, and no list of long exits; views may show all. */
 static int open_recording(const char *const *paths, size_t nr, const struct options *options,
-			  struct source **ret_source, struct why *why)
+			  struct source **ret_source, struct error *why)
 {
 	bool is_table = !wants_screen(options) && !options->view;
 	uint64_t longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;
@@ -73,7 +73,7 @@ static int open_recording(const char *const *paths, size_t nr, const struct opti
 }
 
 static int print(const struct source *source, const struct source *other,
-		 const struct options *options, struct why *why)
+		 const struct options *options, struct error *why)
 {
 	if (other)
 		return report_two(other, source, options, why);
@@ -85,7 +85,7 @@ static int print(const struct source *source, const struct source *other,
 }
 
 static int show(struct source *source, const struct source *other,
-		const struct options *options, struct why *why)
+		const struct options *options, struct error *why)
 {
 	int err = wants_screen(options) ? report_screen(source, options, why) : -ENOTTY;
 
@@ -97,20 +97,20 @@ static int show(struct source *source, const struct source *other,
 
 /* The output must not overwrite a recording. */
 static int check_output(const char *const *paths, size_t nr, const struct options *options,
-			struct why *why)
+			struct error *why)
 {
 	const char *found = output_find_input(options->output, paths, nr);
 
 	if (!found)
 		found = output_find_input(options->output, &options->other, 1);
-	return found ? why_set(why, -EINVAL, "--output %s: this file is the recording; choose "
-			       "another one", options->output) : 0;
+	return found ? error_set(why, -EINVAL, "--output %s: this file is the recording; choose "
+				 "another one", options->output) : 0;
 }
 
 int report_recordings(const char *const *paths, size_t nr, const struct options *options)
 {
 	struct source *source = NULL, *other = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = check_output(paths, nr, options, &why), status = STATUS_OK;
 
 	if (!err)
@@ -132,7 +132,7 @@ int report_recordings(const char *const *paths, size_t nr, const struct options 
 /* ---- the command line */
 
 /* The rows that the table of exits has for each WHAT. */
-static int find_by(const char *name, unsigned int *ret_groups, struct why *why)
+static int find_by(const char *name, unsigned int *ret_groups, struct error *why)
 {
 	static const struct {
 		const char *name;
@@ -150,7 +150,8 @@ static int find_by(const char *name, unsigned int *ret_groups, struct why *why)
 			return 0;
 		}
 	}
-	return why_set(why, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid", name);
+	return error_set(why, -EINVAL,
+			 "\"%s\": --by must be one of reason, guest, vcpu, tid", name);
 }
 
 const struct view_type *report_view(const struct options *options)
@@ -158,7 +159,7 @@ const struct view_type *report_view(const struct options *options)
 	return options->view ? options->view : view_type_of(VIEW_TOTALS);
 }
 
-int report_understand(struct options *options, struct why *why)
+int report_understand(struct options *options, struct error *why)
 {
 	int err = 0;
 
@@ -175,10 +176,10 @@ int report_understand(struct options *options, struct why *why)
 	return err;
 }
 
-static int understand(struct options *options, struct why *why)
+static int understand(struct options *options, struct error *why)
 {
 	if (!options->nr_words)
-		return why_set(why, -EINVAL, "no recording is named: give a FILE, or - for "
+		return error_set(why, -EINVAL, "no recording is named: give a FILE, or - for "
 					     "standard input");
 	return report_understand(options, why);
 }

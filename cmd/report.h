@@ -22,7 +22,7 @@ const struct view_type *report_view(const struct options *options);
 int report_problems(const struct recording *recording);
 
 /* Reads the words about what is printed. 0 or -EINVAL with why. */
-int report_understand(struct options *options, struct why *why);
+int report_understand(struct options *options, struct error *why);
 
 /* Shows or prints several files as one recording. Returns the exit status; prints its errors. */
 int report_recordings(const char *const *paths, size_t nr, const struct options *options);
@@ -45,7 +45,7 @@ struct report_facts {
  */
 int report_facts_init(struct report_facts *facts, const struct source *source,
 		      const struct options *options, const struct view_type *type,
-		      struct why *why);
+		      struct error *why);
 void report_facts_release(struct report_facts *facts);
 
 /*
@@ -53,16 +53,16 @@ void report_facts_release(struct report_facts *facts);
  * -ESTALE with why: the recording cannot be used any more. On another error the caller
  * prints text instead, after a warning with why unless why is empty.
  */
-int report_screen(struct source *source, const struct options *options, struct why *why);
+int report_screen(struct source *source, const struct options *options, struct error *why);
 
 /* The interval of the moments of a recording: -s, or more if that makes too many moments. */
 double report_interval_s(const struct recorded *recorded, const struct options *options);
 
 /* Text, CSV and JSON: 0 or -errno with why. */
-int report_lines(const struct source *source, const struct options *options, struct why *why);
+int report_lines(const struct source *source, const struct options *options, struct error *why);
 
 /* --diff: from other to source. 0 or -errno with why. */
 int report_two(const struct source *other, const struct source *source,
-	       const struct options *options, struct why *why);
+	       const struct options *options, struct error *why);
 
 #endif

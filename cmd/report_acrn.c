@@ -108,15 +108,15 @@ static void write_csv(const struct acrn_sums *sums, uint64_t cycles, double seco
 }
 
 static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seconds,
-		      const char *mhz_text, const char *path, struct why *why)
+		      const char *mhz_text, const char *path, struct error *why)
 {
-	struct why reason = { "" };
+	struct error reason = { "" };
 	int fd = output_open(path, O_WRONLY | O_APPEND | O_CREAT, 0666, &reason);
 	FILE *file;
 	bool is_bad;
 
 	if (fd < 0)
-		return why_set(why, fd, "%s: %s", path, reason.text);
+		return error_set(why, fd, "%s: %s", path, reason.text);
 	file = fdopen(fd, "a");
 	if (!file)
 		out_of_memory();
@@ -124,12 +124,12 @@ static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seco
 	is_bad = ferror(file);
 	errno = EIO;
 	if (fclose(file) != 0 || is_bad)
-		return why_set(why, -EIO, "%s: cannot be written: %s", path, strerror(errno));
+		return error_set(why, -EIO, "%s: cannot be written: %s", path, strerror(errno));
 	return 0;
 }
 
 int report_acrn(const struct recording *recording, double mhz, const char *csv, FILE *out,
-		struct why *why)
+		struct error *why)
 {
 	const struct pairing *pairing = &recording->pairing;
 	bool has_time = pairing->has_exits[EXITS_VMEXIT] &&
@@ -140,11 +140,11 @@ int report_acrn(const struct recording *recording, double mhz, const char *csv, 
 	char mhz_text[32];
 
 	if (trace_file(recording->trace, 0)->kind != TRACE_ACRN)
-		return why_set(why, -EINVAL, "%s: --acrn is for files of acrntrace",
-			       trace_file(recording->trace, 0)->path);
+		return error_set(why, -EINVAL, "%s: --acrn is for files of acrntrace",
+				 trace_file(recording->trace, 0)->path);
 	if (cycles == 0)
-		return why_set(why, -ENODATA, "%s: no time passes between its exits",
-			       trace_file(recording->trace, 0)->path);
+		return error_set(why, -ENODATA, "%s: no time passes between its exits",
+				 trace_file(recording->trace, 0)->path);
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
 		const struct recorded_thread *thread = pairing->table.threads[i];
 

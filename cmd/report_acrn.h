@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "trace/exits/recording.h"
 
 /* ACRN's vm_exit report, to the letter; or appended to csv ("-": printed) its CSV. */
 int report_acrn(const struct recording *recording, double mhz, const char *csv, FILE *out,
-		struct why *why);
+		struct error *why);
 
 #endif

@@ -74,7 +74,7 @@ static void narrow(struct query *query, const struct guests *guests)
 }
 
 static int choose_guests(struct report_facts *facts, const struct options *options,
-			 struct why *why)
+			 struct error *why)
 {
 	struct query *query = &facts->query;
 	const struct guest *guest = NULL;
@@ -108,7 +108,7 @@ static int choose_guests(struct report_facts *facts, const struct options *optio
  * exits to user space.
  */
 static int choose_filter(struct report_facts *facts, const struct options *options,
-			 struct why *why)
+			 struct error *why)
 {
 	bool is_user = options->event == EXITS_USERSPACE;
 	char text[64];
@@ -124,7 +124,7 @@ static int choose_filter(struct report_facts *facts, const struct options *optio
 }
 
 static int choose(struct report_facts *facts, const struct options *options,
-		  const struct view_type *type, struct why *why)
+		  const struct view_type *type, struct error *why)
 {
 	struct query *query = &facts->query;
 	int column = options->sort ? view_column_by_id(type, options->sort) : -ENOENT;
@@ -150,7 +150,7 @@ static int choose(struct report_facts *facts, const struct options *options,
 
 int report_facts_init(struct report_facts *facts, const struct source *source,
 		      const struct options *options, const struct view_type *type,
-		      struct why *why)
+		      struct error *why)
 {
 	int err;
 

@@ -104,13 +104,13 @@ static void describe(struct printed *printed)
 
 /* What compares times with a threshold cannot answer where the clock's unit is not known. */
 static int check_clock(const struct source_reading *reading, const struct view_type *type,
-		       struct why *why)
+		       struct error *why)
 {
 	const struct trace_info *info = trace_clock_info(reading->recording.trace);
 
 	if (reading->unit == UNIT_NS || !(type->takes_longer || type->has_findings))
 		return 0;
-	return why_set(
+	return error_set(
 		why, -EINVAL,
 		info->clock == TRACE_CLOCK_COUNT ?
 			"%s: the recording's clock counts events, not time" :
@@ -119,7 +119,7 @@ static int check_clock(const struct source_reading *reading, const struct view_t
 }
 
 static int make(struct printed *printed, const struct source *source,
-		const struct options *options, struct why *why)
+		const struct options *options, struct error *why)
 {
 	const struct view_type *type = report_view(options);
 	struct report_facts *facts = &printed->facts;
@@ -131,8 +131,8 @@ static int make(struct printed *printed, const struct source *source,
 	if (err)
 		return err;
 	if (!type->takes_groups && facts->query.nr_only && facts->query.guest == GUEST_ANY)
-		return why_set(why, -EINVAL, "--view %s shows all guests or one: give -p one PID",
-			       type->name);
+		return error_set(why, -EINVAL, "--view %s shows all guests or one: give -p one PID",
+				 type->name);
 	describe(printed);
 	printed->view.type = type;
 	facts->query.reverse = type->takes_longer && !options->sort; /* the oldest first */
@@ -156,14 +156,14 @@ static void release(struct printed *printed)
 /* ---- writing it */
 
 static int write_view(const struct printed *printed, const struct lines_config *config,
-		      struct why *why)
+		      struct error *why)
 {
 	return lines_write_once(config, &printed->view, 0,
 				printed->about.unit == UNIT_CYCLES ? 0 : printed->about.span, why);
 }
 
 /* Both recordings side by side: the first is OTHER. */
-static int write_diff(const struct printed *printed, struct why *why)
+static int write_diff(const struct printed *printed, struct error *why)
 {
 	const struct lines_config table = { .format = LINES_TABLE };
 	const struct lines_recording *sides[2] = { printed->other, &printed->about };
@@ -184,7 +184,7 @@ static int write_diff(const struct printed *printed, struct why *why)
 	return err;
 }
 
-static int write_text(const struct printed *printed, struct why *why)
+static int write_text(const struct printed *printed, struct error *why)
 {
 	const struct lines_config table = {
 		.format = LINES_TABLE,
@@ -208,7 +208,7 @@ static int write_text(const struct printed *printed, struct why *why)
 }
 
 static int write_all(const struct printed *printed, const struct options *options,
-		     struct why *why)
+		     struct error *why)
 {
 	const struct lines_config config = {
 		.format = options->json ? LINES_JSON : LINES_ROWS,
@@ -222,7 +222,7 @@ static int write_all(const struct printed *printed, const struct options *option
 					       write_text(printed, why);
 }
 
-int report_lines(const struct source *source, const struct options *options, struct why *why)
+int report_lines(const struct source *source, const struct options *options, struct error *why)
 {
 	struct printed printed = { .view.nr_rows = 0 };
 	int err = make(&printed, source, options, why);
@@ -236,7 +236,7 @@ int report_lines(const struct source *source, const struct options *options, str
 }
 
 int report_two(const struct source *other, const struct source *source,
-	       const struct options *options, struct why *why)
+	       const struct options *options, struct error *why)
 {
 	const struct source *sources[2] = { other, source };
 	struct printed sides[2] = { { .view.nr_rows = 0 }, { .view.nr_rows = 0 } };

@@ -40,7 +40,7 @@ static int run(struct report_facts *facts, const struct source *source,
 	};
 
 	if (!err)
-		err = tui_run(&config, &(struct why){ "" });
+		err = tui_run(&config, &(struct error){ "" });
 	run_close(&base);
 	return err;
 }
@@ -60,9 +60,9 @@ double report_interval_s(const struct recorded *recorded, const struct options *
 
 /* Without its moments the recording is shown as a whole, after a warning. */
 static int run_with_moments(struct report_facts *facts, struct source *source,
-			    const struct options *options, struct why *ret_why)
+			    const struct options *options, struct error *ret_why)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = source_read_moments(source, report_interval_s(&facts->reading->recorded, options),
 				      &why);
 
@@ -76,16 +76,17 @@ static int run_with_moments(struct report_facts *facts, struct source *source,
 }
 
 /* Why the screen, which shows nanoseconds, cannot show the recording. */
-static int why_no_time(const struct recording *recording, struct why *why)
+static int why_no_time(const struct recording *recording, struct error *why)
 {
 	if (trace_clock_info(recording->trace)->clock == TRACE_CLOCK_COUNT)
-		return why_set(why, -EINVAL, "the recording's clock counts events, not time: only "
+		return error_set(why, -EINVAL,
+				 "the recording's clock counts events, not time: only "
 					     "text can show it");
-	return why_set(why, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "
+	return error_set(why, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "
 				     "frequency with -f 2.4GHz");
 }
 
-int report_screen(struct source *source, const struct options *options, struct why *why)
+int report_screen(struct source *source, const struct options *options, struct error *why)
 {
 	const struct recording *recording = &source_reading(source)->recording;
 	struct report_facts facts;

@@ -58,7 +58,7 @@ int run_signals(struct run *run, bool to_file, bool has_screen)
 
 /* ---- from the machine to the first sample ---- */
 
-static int demo_begin(struct run *run, struct why *why)
+static int demo_begin(struct run *run, struct error *why)
 {
 	int err = monitor_find_guests(run->monitor, why);
 
@@ -68,7 +68,7 @@ static int demo_begin(struct run *run, struct why *why)
 	return err ? err : monitor_find_guests(run->monitor, why);
 }
 
-int run_choose(struct run *run, struct why *why)
+int run_choose(struct run *run, struct error *why)
 {
 	const struct options *options = run->options;
 	bool is_chosen = options->guest || options->pid;
@@ -76,7 +76,7 @@ int run_choose(struct run *run, struct why *why)
 
 	/* The first sample of a view by guest needs the guests' threads open. */
 	if (is_chosen || run->query.type->by_guest)
-		err = monitor_find_guests(run->monitor, is_chosen ? why : &(struct why){ "" });
+		err = monitor_find_guests(run->monitor, is_chosen ? why : &(struct error){ "" });
 	if (!is_chosen)
 		return 0;
 	guest_choice_init(&run->choice, options->guest, options->pid);
@@ -86,7 +86,7 @@ int run_choose(struct run *run, struct why *why)
 	return err;
 }
 
-static int open_machine(struct run *run, const struct run_plan *plan, struct why *why)
+static int open_machine(struct run *run, const struct run_plan *plan, struct error *why)
 {
 	const struct options *options = run->options;
 	bool is_captured = *options->sysroot;
@@ -104,7 +104,7 @@ static int open_machine(struct run *run, const struct run_plan *plan, struct why
 	return options->demo ? demo_begin(run, why) : 0;
 }
 
-int run_files(struct run *run, struct why *why)
+int run_files(struct run *run, struct error *why)
 {
 	const struct options *options = run->options;
 	int err = thresholds_load(options->thresholds, options->sysroot, &run->thresholds, why);
@@ -114,7 +114,7 @@ int run_files(struct run *run, struct why *why)
 		     kallsyms_files_read(&options->kallsyms, &run->kallsyms, &run->query, why);
 }
 
-int run_open(struct run *run, const struct run_plan *plan, struct why *why)
+int run_open(struct run *run, const struct run_plan *plan, struct error *why)
 {
 	int err = run_files(run, why);
 
@@ -160,14 +160,14 @@ void run_wait_open(const struct run *run)
 	}
 }
 
-int run_sample(struct run *run, struct why *why)
+int run_sample(struct run *run, struct error *why)
 {
 	monitor_sample(run->monitor);
 	warn(run);
 	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
 	if (monitor_is_live(run->monitor))
 		return 0;
-	return why_set(why, -EIO, "nothing can be counted any more: kvmtop --list-providers says "
+	return error_set(why, -EIO, "nothing can be counted any more: kvmtop --list-providers says "
 				  "why");
 }
 
@@ -210,7 +210,8 @@ static enum woken wait_for(const struct run *run, int timer)
 }
 
 int run_loop(struct run *run, double interval_s, unsigned long nr,
-	     int (*on_wake)(struct run *run, enum woken woken, struct why *why), struct why *why)
+	     int (*on_wake)(struct run *run, enum woken woken, struct error *why),
+	     struct error *why)
 {
 	int timer = timer_open(interval_s), err = timer < 0 ? timer : 0;
 	enum woken woken = WOKEN_TICK;

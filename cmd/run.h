@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "cmd/kallsyms.h"
 #include "cmd/options.h"
 #include "cmd/source.h"
@@ -34,7 +34,7 @@ struct run {
 	sigset_t enders;     /* INT and TERM, unless they are ignored */
 	int ender;	     /* a descriptor: when it can be read, the loop ends; -1: none */
 	bool to_file; /* lines go to a file, which HUP reopens, not to standard output */
-	char warned[MONITOR_NOTICES][sizeof(struct why)]; /* the notices that were printed */
+	char warned[MONITOR_NOTICES][sizeof(struct error)]; /* the notices that were printed */
 };
 
 #define RUN_INIT(options_) { .options = (options_), .signals = -1, .ender = -1 }
@@ -44,28 +44,28 @@ struct run_plan {
 	struct source_config source; /* what does not follow from the options */
 	bool wants_later; /* the preset calls monitor_want() itself */
 	/* Chooses what the query asks for; NULL: the guest of -g or -p. */
-	int (*choose)(struct run *run, struct why *why);
+	int (*choose)(struct run *run, struct error *why);
 };
 
 /* Blocks the signals; WINCH, too, for a screen. 0 or -errno. */
 int run_signals(struct run *run, bool to_file, bool has_screen);
 
 /* Reads thresholds and guests' functions, for the query. 0, or -errno with why. */
-int run_files(struct run *run, struct why *why);
+int run_files(struct run *run, struct error *why);
 
 /*
  * The same, then opens the machine and wants the query; the caller has set the members of the query
  * that options do not choose. 0, or -errno with why. Call run_close() in any case.
  */
-int run_open(struct run *run, const struct run_plan *plan, struct why *why);
-int run_choose(struct run *run, struct why *why); /* the guest of -g or -p */
+int run_open(struct run *run, const struct run_plan *plan, struct error *why);
+int run_choose(struct run *run, struct error *why); /* the guest of -g or -p */
 void run_close(struct run *run);
 
 /* Waits until all events are open or a signal comes, at most 10 seconds. */
 void run_wait_open(const struct run *run);
 
 /* Takes a sample and prints new notices. 0, or -errno with why when nothing can be counted. */
-int run_sample(struct run *run, struct why *why);
+int run_sample(struct run *run, struct error *why);
 
 /* What ended a wait. */
 enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
@@ -77,7 +77,8 @@ enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
  * 0, or -errno with why.
  */
 int run_loop(struct run *run, double interval_s, unsigned long nr,
-	     int (*on_wake)(struct run *run, enum woken woken, struct why *why), struct why *why);
+	     int (*on_wake)(struct run *run, enum woken woken, struct error *why),
+	     struct error *why);
 
 /*
  * Between these two calls, INT and TERM interrupt a write, which would otherwise never end when the

@@ -91,7 +91,7 @@ static int remember(struct opened *opened, const struct source_config *config)
 }
 
 static int open_machine(struct opened *opened, const struct source_config *config,
-			struct why *why)
+			struct error *why)
 {
 	struct source *source = &opened->source;
 	struct monitor_config monitor = {
@@ -141,12 +141,12 @@ static void describe(struct source *source, const struct source_reading *reading
 }
 
 static int open_recording(struct opened *opened, const char *const *names, size_t nr,
-			  const struct source_config *config, struct why *why)
+			  const struct source_config *config, struct error *why)
 {
 	struct source *source = &opened->source;
 	struct source_reading *reading = &opened->reading;
 	struct monitor_config monitor = { .list = recorded_players };
-	struct why reason = { "" };
+	struct error reason = { "" };
 	double ns_per_unit;
 	int err = recording_read(names, nr, &config->recording, &reading->recording, why);
 
@@ -193,7 +193,7 @@ static uint64_t local_midnight_ns(void)
 	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
 }
 
-int source_read_moments(struct source *source, double interval_s, struct why *why)
+int source_read_moments(struct source *source, double interval_s, struct error *why)
 {
 	struct opened *opened = (struct opened *)source;
 	const struct segment segment = { .interval_s = interval_s };
@@ -215,19 +215,19 @@ int source_read_moments(struct source *source, double interval_s, struct why *wh
 
 /* ---- a history */
 
-static int open_file(struct opened *opened, const char *path, struct why *why)
+static int open_file(struct opened *opened, const char *path, struct error *why)
 {
 	int err = history_file_open(path, &opened->file, why);
 
 	if (err == -ENOENT && strcmp(path, HISTORY_FILE) == 0)
-		return why_set(why, err, "%s: there is no history yet: write one with systemctl "
-			       "enable --now kvmtop-history, or with kvmtop -w FILE", path);
+		return error_set(why, err, "%s: there is no history yet: write one with systemctl "
+				 "enable --now kvmtop-history, or with kvmtop -w FILE", path);
 	if (!err)
 		opened->source.store = history_file_store(opened->file);
 	return err;
 }
 
-static int open_fleet(struct opened *opened, const struct source_config *config, struct why *why)
+static int open_fleet(struct opened *opened, const struct source_config *config, struct error *why)
 {
 	const struct fleet_config fleet = {
 		.url = opened->source.name,
@@ -246,7 +246,7 @@ static int open_fleet(struct opened *opened, const struct source_config *config,
 }
 
 /* Goes to the latest sample. */
-static int open_past(struct opened *opened, const struct source_config *config, struct why *why)
+static int open_past(struct opened *opened, const struct source_config *config, struct error *why)
 {
 	struct source *source = &opened->source;
 	struct monitor_config monitor = {
@@ -261,7 +261,7 @@ static int open_past(struct opened *opened, const struct source_config *config, 
 	if (!err)
 		err = past_go(source->past, UINT64_MAX, why);
 	if (err == -ENOENT && !why->text[0])
-		why_set(why, err, "%s: there is no sample in it yet", source->name);
+		error_set(why, err, "%s: there is no sample in it yet", source->name);
 	if (err)
 		return err;
 	monitor.recording = (struct monitor_recording){
@@ -287,7 +287,7 @@ const char *source_failure(const struct source *source)
 /* ---- all kinds */
 
 static int open_kind(struct opened *opened, const char *const *names, size_t nr,
-		     const struct source_config *config, struct why *why)
+		     const struct source_config *config, struct error *why)
 {
 	int err;
 
@@ -306,7 +306,7 @@ static int open_kind(struct opened *opened, const char *const *names, size_t nr,
 }
 
 int source_open(enum source_kind kind, const char *const *names, size_t nr,
-		const struct source_config *config, struct source **ret_source, struct why *why)
+		const struct source_config *config, struct source **ret_source, struct error *why)
 {
 	struct opened *opened = xcalloc(1, sizeof(*opened));
 	int err;
@@ -335,7 +335,7 @@ void source_close(struct source *source)
 	recent_free(opened->recent);
 	if (!source_plays_past(source))
 		monitor_close(source->monitor);
-	history_file_close(opened->file, &(struct why){ "" });
+	history_file_close(opened->file, &(struct error){ "" });
 	fleet_close(opened->fleet);
 	access_release(&opened->access);
 	long_exits_release(&opened->reading.long_exits);

@@ -41,7 +41,7 @@ enum source_kind source_kind_of(const char *name);
  * latest moment. 0, or -errno with why; -ENOENT: nothing is in it yet.
  */
 int source_open(enum source_kind kind, const char *const *names, size_t nr,
-		const struct source_config *config, struct source **ret_source, struct why *why);
+		const struct source_config *config, struct source **ret_source, struct error *why);
 void source_close(struct source *source); /* NULL is fine */
 
 /* What was read of a recording. */
@@ -58,7 +58,7 @@ const struct source_reading *source_reading(const struct source *source);
  * Reads a recording once more, for its moments; other sources have them already. 0, or -errno with
  * why: there are none. After -ESTALE the recording is of no use.
  */
-int source_read_moments(struct source *source, double interval_s, struct why *why);
+int source_read_moments(struct source *source, double interval_s, struct error *why);
 
 /* From now on a key or a line waits at most so many ms for an answer of a Prometheus. */
 void source_be_patient(struct source *source, unsigned int ms);

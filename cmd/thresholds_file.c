@@ -12,10 +12,10 @@
 #define FILE_MAX (64u << 10)
 
 int thresholds_load(const char *path, const char *root, struct thresholds *ret_thresholds,
-		    struct why *why)
+		    struct error *why)
 {
 	struct thresholds thresholds;
-	struct why what = { "" };
+	struct error what = { "" };
 	char usual[PATH_MAX], *text = NULL;
 	size_t size;
 	int err;
@@ -26,12 +26,12 @@ int thresholds_load(const char *path, const char *root, struct thresholds *ret_t
 	if (err == -ENOENT && !path)
 		err = 0;
 	else if (err)
-		why_set(&what, err, "%s", strerror(-err));
+		error_set(&what, err, "%s", strerror(-err));
 	else
 		err = thresholds_parse(&thresholds, text, &what);
 	free(text);
 	if (err)
-		return why_set(why, err, "%s: %s", path ? path : usual, what.text);
+		return error_set(why, err, "%s: %s", path ? path : usual, what.text);
 	*ret_thresholds = thresholds;
 	return 0;
 }

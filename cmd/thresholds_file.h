@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/findings/thresholds.h"
 
 #define THRESHOLDS_FILE "/etc/kvmtop/thresholds.conf"
@@ -17,7 +17,7 @@
  * Thresholds that the file does not set have their defaults. 0, or -errno with why.
  */
 int thresholds_load(const char *path, const char *root, struct thresholds *ret_thresholds,
-		    struct why *why);
+		    struct error *why);
 
 /*
  * If path is "help": prints a file with all thresholds and their defaults, each line a comment,

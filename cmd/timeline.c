@@ -48,7 +48,7 @@ struct run {
 	int status;
 };
 
-static void fail(struct run *run, int err, const struct why *why)
+static void fail(struct run *run, int err, const struct error *why)
 {
 	run->status = say_failure(err, why);
 }
@@ -72,7 +72,7 @@ static uint64_t hz_of(const struct options *options)
 /* Opens the output for the first source that could be opened. Returns whether it is open. */
 static bool begin_output(struct run *run)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	if (run->out.file || run->is_unwritable)
@@ -90,7 +90,7 @@ static bool begin_output(struct run *run)
 
 /* ---- KVM's events ---- */
 
-static int set_clock(struct run *run, const struct trace_event *first, struct why *why)
+static int set_clock(struct run *run, const struct trace_event *first, struct error *why)
 {
 	const struct options *options = run->options;
 	const struct trace_info *info = trace_clock_info(run->trace);
@@ -100,8 +100,8 @@ static int set_clock(struct run *run, const struct trace_event *first, struct wh
 	if (info->clock == TRACE_CLOCK_CYCLES) {
 		run->clock.hz = hz_of(options) ? hz_of(options) : UINT64_C(1000) * info->tsc_khz;
 		if (!run->clock.hz)
-			return why_set(why, -EINVAL, "%s: times are in TSC cycles: give the "
-				       "TSC's frequency with -f 2.4GHz", info->path);
+			return error_set(why, -EINVAL, "%s: times are in TSC cycles: give the "
+					 "TSC's frequency with -f 2.4GHz", info->path);
 	}
 	run->first_ns = run->has_others ? MARGIN_NS : 0;
 	timeline_clock_begin(&run->clock, first->time, (uint64_t)run->first_ns);
@@ -116,7 +116,7 @@ static void count_loss(struct run *run, const struct trace_event *event)
 		run->nr_unknown++;
 }
 
-static int read_kvm(struct run *run, struct why *why)
+static int read_kvm(struct run *run, struct error *why)
 {
 	const struct trace_event *event;
 	uint64_t nr = 0, last = 0;
@@ -147,7 +147,7 @@ static int read_kvm(struct run *run, struct why *why)
 static void tell_problems(struct run *run)
 {
 	const struct trace_problem *problem;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (run->nr_lost || run->nr_unknown)
 		fprintf(stderr, "kvmtop: %s: %s%" PRIu64 " events were lost when it was recorded\n",
@@ -157,8 +157,8 @@ static void tell_problems(struct run *run)
 	if (run->kvm && timeline_kvm_left_out(run->kvm, &why))
 		fail(run, -EINVAL, &why);
 	for (size_t i = 0; (problem = trace_problem(run->trace, i)); i++) {
-		why_set(&why, -EINVAL, "%s: at byte %" PRIu64 ": %s", problem->path,
-			problem->offset, problem->text);
+		error_set(&why, -EINVAL, "%s: at byte %" PRIu64 ": %s", problem->path,
+			  problem->offset, problem->text);
 		fail(run, -EINVAL, &why);
 	}
 }
@@ -180,7 +180,7 @@ static void tell_clocks(const struct run *run)
 			other->clock_name, mono_remedy(run));
 }
 
-static int take_kvm(struct run *run, struct why *why)
+static int take_kvm(struct run *run, struct error *why)
 {
 	int err;
 
@@ -246,7 +246,7 @@ static void tell_no_offset(const struct run *run, struct calls *calls)
 }
 
 /* nr: how many traces before this one had no guest's name. */
-static int find_guest(struct calls *calls, size_t nr, struct why *why)
+static int find_guest(struct calls *calls, size_t nr, struct error *why)
 {
 	const struct run *run = calls->run;
 	int err = 0;
@@ -308,7 +308,7 @@ static void tell_apart(const struct run *run, const struct calls *calls,
 
 /* ---- drawing them */
 
-static int draw_functions(struct run *run, FILE *json, struct calls *calls, struct why *why)
+static int draw_functions(struct run *run, FILE *json, struct calls *calls, struct error *why)
 {
 	const struct functions_config config = {
 		.clock = &run->clock,
@@ -335,9 +335,9 @@ static int draw_functions(struct run *run, FILE *json, struct calls *calls, stru
 	return 0;
 }
 
-static int open_functions(struct run *run, struct calls *calls, struct why *why)
+static int open_functions(struct run *run, struct calls *calls, struct error *why)
 {
-	struct why end_why = { "" };
+	struct error end_why = { "" };
 	struct uftrace uftrace;
 	int err = 0, end_err;
 
@@ -351,13 +351,13 @@ static int open_functions(struct run *run, struct calls *calls, struct why *why)
 	if (begin_output(run))
 		err = draw_functions(run, uftrace.json, calls, why);
 	if (err == -EINVAL && trace_is_recording(calls->choice.path))
-		why_set(why, err, "%s: is a recording of the host, not function calls: give it "
-			"with -k", calls->choice.path);
+		error_set(why, err, "%s: is a recording of the host, not function calls: give it "
+			  "with -k", calls->choice.path);
 	end_err = uftrace_close(&uftrace, calls->choice.path, err, &end_why);
 	if (end_err && err == -EINVAL) { /* the failure is the cause of what is wrong there */
-		const struct why bad = *why;
+		const struct error bad = *why;
 
-		return why_set(why, end_err, "%s: %s", end_why.text, bad.text);
+		return error_set(why, end_err, "%s: %s", end_why.text, bad.text);
 	}
 	if (end_err)
 		*why = end_why;
@@ -366,7 +366,7 @@ static int open_functions(struct run *run, struct calls *calls, struct why *why)
 
 static void take_functions(struct run *run, struct calls *calls, size_t nr)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = find_guest(calls, nr, &why);
 
 	if (!err)
@@ -400,10 +400,10 @@ static void take_perf(struct run *run, const char *path)
 {
 	int64_t anchor_ns = run->clock.has_base ? MARGIN_NS - PERF_BEFORE_NS : 0;
 	FILE *file = fopen(path, "re"), *in;
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
-	err = file ? 0 : why_set(&why, -errno, "%s: %s", path, strerror(errno));
+	err = file ? 0 : error_set(&why, -errno, "%s: %s", path, strerror(errno));
 	if (!err && begin_output(run)) {
 		in = progress_watch(file);
 		err = in ? timeline_perf(in, path, &run->clock, anchor_ns, &run->out, &why) :
@@ -450,7 +450,7 @@ static void write_end(struct run *run)
 
 static void draw_all(struct run *run)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = take_kvm(run, &why);
 
 	if (err && !(run->out.file && ferror(run->out.file)))
@@ -466,7 +466,7 @@ static void draw_all(struct run *run)
 /* If nothing could be drawn, an older picture in the output file stays. */
 static void end_output(struct run *run)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	if (!run->out.file)
@@ -477,8 +477,8 @@ static void end_output(struct run *run)
 	}
 	err = whole_file_keep(&run->file);
 	if (err) {
-		why_set(&why, err, "%s: cannot be written: %s", run->options->output,
-			strerror(-err));
+		error_set(&why, err, "%s: cannot be written: %s", run->options->output,
+			  strerror(-err));
 		fail(run, -EIO, &why);
 	}
 }
@@ -514,7 +514,7 @@ static const char *find_trace(const char *output, const char *const *list, size_
 }
 
 /* No input may be overwritten. */
-static int check_output(const struct options *options, struct why *why)
+static int check_output(const struct options *options, struct error *why)
 {
 	const char *const files[] = { options->perf, options->binary };
 	const char *output = options->output, *found;
@@ -527,17 +527,17 @@ static int check_output(const struct options *options, struct why *why)
 				   options->nr_words);
 	if (!found)
 		found = find_trace(output, options->merged, options->nr_merged);
-	return found ? why_set(why, -EINVAL, "-o %s: this file is an input; choose another one",
-			       output) : 0;
+	return found ? error_set(why, -EINVAL, "-o %s: this file is an input; choose another one",
+				 output) : 0;
 }
 
-static int understand(struct options *options, struct why *why)
+static int understand(struct options *options, struct error *why)
 {
 	if (!options->nr_recordings && !options->perf && !options->nr_merged && !options->nr_words)
-		return why_set(why, -EINVAL,
-			       "nothing to draw: give -k FILE, -p FILE or a GUESTTRACE");
+		return error_set(why, -EINVAL,
+				 "nothing to draw: give -k FILE, -p FILE or a GUESTTRACE");
 	if (options->binary && !options->nr_words)
-		return why_set(why, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
+		return error_set(why, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
 	if (!options->binary_name)
 		options->binary_name = "test";
 	return 0;
@@ -545,7 +545,7 @@ static int understand(struct options *options, struct why *why)
 
 static int timeline_run(struct options *options)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (check_output(options, &why) < 0)
 		return say_failure(-EINVAL, &why);

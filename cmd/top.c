@@ -78,7 +78,7 @@ static unsigned int choose_providers(const struct top *top)
 	return providers;
 }
 
-static int choose(struct run *run, struct why *why)
+static int choose(struct run *run, struct error *why)
 {
 	if (monitor_no_exits(run->monitor))
 		top_query_without_times(run->options, &run->query);
@@ -86,7 +86,7 @@ static int choose(struct run *run, struct why *why)
 }
 
 /* A list of fields counts nothing, and the screen draws its first frame before it counts. */
-static int begin(struct top *top, struct why *why)
+static int begin(struct top *top, struct error *why)
 {
 	const struct options *options = top->run.options;
 	bool is_screen = options->mode == MODE_SCREEN;
@@ -108,7 +108,7 @@ static int begin(struct top *top, struct why *why)
 
 /* ---- modes without a screen ---- */
 
-static int take_sample(struct top *top, uint64_t *ret_time_ns, struct why *why)
+static int take_sample(struct top *top, uint64_t *ret_time_ns, struct error *why)
 {
 	int err = run_sample(&top->run, why);
 
@@ -122,17 +122,17 @@ static int take_sample(struct top *top, uint64_t *ret_time_ns, struct why *why)
  * Goes on with the guest that bears the name now. It is printed from the next sample on: what the
  * one before did last is in this one.
  */
-static int follow_guest(struct top *top, struct why *why)
+static int follow_guest(struct top *top, struct error *why)
 {
 	const struct guests *guests = monitor_facts(top->run.monitor)->guests;
 	const struct guest *guest = guest_choice_follow(&top->run.choice, guests);
-	struct why news = { "" };
+	struct error news = { "" };
 	uint64_t time_ns;
 	int err;
 
 	if (!guest)
 		return 0;
-	why_set(&news, 0, "%s is back as pid %d: counting anew", guest->name, (int)guest->pid);
+	error_set(&news, 0, "%s is back as pid %d: counting anew", guest->name, (int)guest->pid);
 	say(news.text);
 	top->run.query.guest = guest->id;
 	err = monitor_want(top->run.monitor, &top->run.query, why);
@@ -142,7 +142,7 @@ static int follow_guest(struct top *top, struct why *why)
 	return take_sample(top, &time_ns, why);
 }
 
-static int print_sample(struct top *top, struct why *why)
+static int print_sample(struct top *top, struct error *why)
 {
 	uint64_t time_ns;
 	int err = take_sample(top, &time_ns, why);
@@ -155,7 +155,7 @@ static int print_sample(struct top *top, struct why *why)
 	return err == -EINTR ? 0 : err;
 }
 
-static int on_wake(struct run *run, enum woken woken, struct why *why)
+static int on_wake(struct run *run, enum woken woken, struct error *why)
 {
 	struct top *top = (struct top *)run;
 	int err;
@@ -173,7 +173,7 @@ static int on_wake(struct run *run, enum woken woken, struct why *why)
 }
 
 /* The first sample is not printed: there is nothing to compare it with. */
-static int sample_loop(struct top *top, double interval_s, unsigned long samples, struct why *why)
+static int sample_loop(struct top *top, double interval_s, unsigned long samples, struct error *why)
 {
 	uint64_t time_ns;
 	int err = take_sample(top, &time_ns, why);
@@ -181,13 +181,13 @@ static int sample_loop(struct top *top, double interval_s, unsigned long samples
 	return err ? err : run_loop(&top->run, interval_s, samples, on_wake, why);
 }
 
-static int close_all(struct top *top, struct why *why)
+static int close_all(struct top *top, struct error *why)
 {
 	int err = top_lines_close(&top->lines, why), write_err;
 
 	if (err == -EPIPE)
 		err = 0;
-	write_err = top_writer_close(&top->writer, err ? &(struct why){ "" } : why);
+	write_err = top_writer_close(&top->writer, err ? &(struct error){ "" } : why);
 	return err ? err : write_err;
 }
 
@@ -196,7 +196,7 @@ static int run_lines(struct top *top)
 {
 	const struct options *options = top->run.options;
 	bool is_batch = options->mode == MODE_ONCE;
-	struct why why = { "" };
+	struct error why = { "" };
 	int err, close_err;
 
 	say(monitor_no_exits(top->run.monitor));
@@ -212,13 +212,13 @@ static int run_lines(struct top *top)
 				  is_batch ? 1 : options->samples, &why);
 	if (err == -EPIPE)
 		err = 0;
-	close_err = close_all(top, err ? &(struct why){ "" } : &why);
+	close_err = close_all(top, err ? &(struct error){ "" } : &why);
 	if (!err)
 		err = close_err;
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
-static int run_tui(struct top *top, struct why *why)
+static int run_tui(struct top *top, struct error *why)
 {
 	const struct tui_config config = {
 		.source = top->run.source,
@@ -238,21 +238,21 @@ static int run_tui(struct top *top, struct why *why)
 
 static int run_screen(struct top *top)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = top_writer_open(&top->writer, top->run.options, top->run.source->env,
 				  top->run.monitor, &top->run.thresholds, &why);
 	int close_err;
 
 	if (!err)
 		err = run_tui(top, &why);
-	close_err = top_writer_close(&top->writer, err ? &(struct why){ "" } : &why);
+	close_err = top_writer_close(&top->writer, err ? &(struct error){ "" } : &why);
 	err = err ? err : close_err;
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
 static int run_mode(struct top *top, list_name *print)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = begin(top, &why);
 
 	if (err)
@@ -274,7 +274,7 @@ static int run_completion(struct top *top, struct options *options)
 	completion_find(options->words, options->nr_words, &completion);
 	completion_print(&completion);
 	options->sysroot = completion.sysroot;
-	if (env_init(&env, options->sysroot, &(struct why){ "" }) < 0)
+	if (env_init(&env, options->sysroot, &(struct error){ "" }) < 0)
 		return STATUS_FAILURE;
 	switch (completion.offer) {
 	case OFFER_GUESTS:
@@ -284,7 +284,7 @@ static int run_completion(struct top *top, struct options *options)
 	case OFFER_FIELDS:
 	case OFFER_EVENTS:
 		options->mode = MODE_FIELDS;
-		top_query_init(options, &top->run.query, &(struct why){ "" });
+		top_query_init(options, &top->run.query, &(struct error){ "" });
 		return run_mode(top, completion.offer == OFFER_FIELDS ? list_field_pattern :
 									list_event);
 	default:
@@ -293,7 +293,7 @@ static int run_completion(struct top *top, struct options *options)
 }
 
 /* No input is written to. */
-static int check_outputs(const struct options *options, struct why *why)
+static int check_outputs(const struct options *options, struct error *why)
 {
 	const char *const inputs[] = { options->read_file, options->thresholds,
 				       options->http_config, options->write_file };
@@ -307,8 +307,9 @@ static int check_outputs(const struct options *options, struct why *why)
 
 	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
 		if (output_find_input(outputs[i].path, inputs, outputs[i].nr_inputs))
-			return why_set(why, -EINVAL, "%s %s: this file is an input; choose another "
-				       "one", outputs[i].option, outputs[i].path);
+			return error_set(why, -EINVAL,
+					 "%s %s: this file is an input; choose another "
+					 "one", outputs[i].option, outputs[i].path);
 	}
 	return 0;
 }
@@ -320,7 +321,7 @@ static bool is_whole_recording(const struct options *options)
 	       !options->at && !options->from && !options->to;
 }
 
-static int understand(struct options *options, struct why *why)
+static int understand(struct options *options, struct error *why)
 {
 	char names[128];
 
@@ -328,9 +329,9 @@ static int understand(struct options *options, struct why *why)
 	if (options->nr_words && !(options->mode & (MODE_COMPLETE | MODE_VERSION)) &&
 	    options->source != FROM_RECORDING) {
 		command_names(names, sizeof(names));
-		return why_set(why, -EINVAL,
-			       "unexpected argument \"%s\"; a command is the first word: %s",
-			       options->words[0], names);
+		return error_set(why, -EINVAL,
+				 "unexpected argument \"%s\"; a command is the first word: %s",
+				 options->words[0], names);
 	}
 	if (!is_whole_recording(options))
 		return 0;
@@ -355,7 +356,7 @@ static int report(const struct options *options)
 static int run_without(const struct options *options, struct query *query)
 {
 	struct env env;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (options->mode == MODE_VERSION) {
 		puts("kvmtop " KVMTOP_VERSION);
@@ -378,7 +379,7 @@ static int run_top(struct options *options)
 		.run = RUN_INIT(options),
 		.lines = { .options = options, .query = &top.run.query },
 	};
-	struct why why = { "" };
+	struct error why = { "" };
 	int err, status;
 
 	if (options->mode == MODE_COMPLETE)

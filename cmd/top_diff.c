@@ -13,7 +13,7 @@
 static int read_span(struct history_span *span, const char *range,
 		     const struct options *options, struct store store,
 		     struct fields *fields, const struct when_origin *origin,
-		     struct vcpu_key **ret_only, struct why *why)
+		     struct vcpu_key **ret_only, struct error *why)
 {
 	uint64_t from_ns, to_ns;
 	int err = when_parse_range(range, origin, &from_ns, &to_ns, why);
@@ -50,7 +50,7 @@ static void print_spans(const struct lines_span spans[2])
 }
 
 static int write_view(const struct options *options, const struct lines_span spans[2],
-		      const struct view *view, struct why *why)
+		      const struct view *view, struct error *why)
 {
 	const struct lines_config config = {
 		.format = options->json ? LINES_JSON : options->csv ? LINES_ROWS : LINES_TABLE,
@@ -65,7 +65,7 @@ static int write_view(const struct options *options, const struct lines_span spa
 }
 
 int top_diff(const struct options *options, const struct query *query, struct store store,
-	     struct fields *fields, const struct when_origin *origin, struct why *why)
+	     struct fields *fields, const struct when_origin *origin, struct error *why)
 {
 	struct history_span spans[2] = { { .query = *query }, { .query = *query } };
 	struct vcpu_key *only[2] = { NULL, NULL };

@@ -15,6 +15,6 @@
  * span ends before it begins; -ENOENT without why: a span has no sample.
  */
 int top_diff(const struct options *options, const struct query *query, struct store store,
-	     struct fields *fields, const struct when_origin *origin, struct why *why);
+	     struct fields *fields, const struct when_origin *origin, struct error *why);
 
 #endif

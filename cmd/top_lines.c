@@ -62,7 +62,7 @@ static bool begins_with_guests(const struct options *options)
 }
 
 static int find_view(const struct options *options, const struct view_type **ret_type,
-		     struct why *why)
+		     struct error *why)
 {
 	const struct view_type *guests = view_type_of(VIEW_GUESTS);
 	const struct view_type *preferred = options->preferences.view;
@@ -80,19 +80,20 @@ static int find_view(const struct options *options, const struct view_type **ret
 	if (err)
 		return err;
 	if (options->by_guest && type != guests)
-		return why_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
-			       options->view_name);
+		return error_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
+				 options->view_name);
 	/* Of all hosts, the server adds up exits; it has no other sums. */
 	if (options->url && !options->host && !view_is(type, VIEW_HOSTS) &&
 	    !view_is(type, VIEW_EXITS))
-		return why_set(why, -EINVAL, "the view %s is of one host: add --host NAME; of all "
+		return error_set(why, -EINVAL,
+				 "the view %s is of one host: add --host NAME; of all "
 					     "hosts there are the views hosts and exits",
-			       type->name);
+				 type->name);
 	*ret_type = type;
 	return 0;
 }
 
-int top_query_init(const struct options *options, struct query *ret_query, struct why *why)
+int top_query_init(const struct options *options, struct query *ret_query, struct error *why)
 {
 	struct query query = { .children = options->children };
 	struct pattern *filter = NULL;
@@ -146,7 +147,7 @@ static void add_guest(struct query *query, const struct guest *guest, struct vcp
 }
 
 int top_query_span_guests(const struct options *options, const struct guests *guests,
-			  struct query *query, struct vcpu_key **ret_only, struct why *why)
+			  struct query *query, struct vcpu_key **ret_only, struct error *why)
 {
 	struct guest_choice choice;
 	const struct guest *guest;
@@ -171,7 +172,7 @@ int top_query_span_guests(const struct options *options, const struct guests *gu
 
 /* ---- lines ---- */
 
-int top_lines_open(struct top_lines *lines, const struct facts *facts, struct why *why)
+int top_lines_open(struct top_lines *lines, const struct facts *facts, struct error *why)
 {
 	const struct options *options = lines->options;
 	struct lines_config config = {
@@ -216,7 +217,7 @@ static void warn_no_match(struct top_lines *lines)
 }
 
 int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t time_ns,
-		    struct why *why)
+		    struct error *why)
 {
 	view_build(&lines->view, lines->query, facts);
 	if (lines->options->mode == MODE_LOG)
@@ -229,7 +230,7 @@ int top_lines_print(struct top_lines *lines, const struct facts *facts, uint64_t
 	return lines_write(lines->lines, &lines->view, time_ns, lines->view.elapsed_ns, why);
 }
 
-int top_lines_close(struct top_lines *lines, struct why *why)
+int top_lines_close(struct top_lines *lines, struct error *why)
 {
 	int err = lines_close(lines->lines, why);
 

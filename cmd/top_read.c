@@ -40,7 +40,7 @@ struct top_reader {
 	struct vcpu_key *only; /* what the query of a span points to */
 	bool has_warned;
 	unsigned long nr_printed;
-	struct why outage; /* why the samples that come next are late; "": they are not */
+	struct error outage; /* why the samples that come next are late; "": they are not */
 };
 
 /* ---- setting up ---- */
@@ -54,7 +54,7 @@ static void begin_past(struct top_reader *reader, struct monitor *monitor)
 }
 
 /* Makes moments of a recording, and a monitor that plays them. */
-static int begin_recording(struct top_reader *reader, struct why *why)
+static int begin_recording(struct top_reader *reader, struct error *why)
 {
 	const struct options *options = reader->run.options;
 	struct source *source = reader->source;
@@ -63,12 +63,12 @@ static int begin_recording(struct top_reader *reader, struct why *why)
 	int err;
 
 	if (!source->monitor)
-		return why_set(why, -ENODATA, "%s: has no events of KVM", source->name);
+		return error_set(why, -ENODATA, "%s: has no events of KVM", source->name);
 	if (reading->unit == UNIT_CYCLES)
-		return why_set(why, -EINVAL,
-			       "%s: times are in TSC cycles: give the TSC's frequency "
-			       "with --frequency 2.4GHz",
-			       source->name);
+		return error_set(why, -EINVAL,
+				 "%s: times are in TSC cycles: give the TSC's frequency "
+				 "with --frequency 2.4GHz",
+				 source->name);
 	err = source_read_moments(source, report_interval_s(&reading->recorded, options), why);
 	if (!err)
 		err = past_go(source->past, UINT64_MAX, why);
@@ -87,7 +87,7 @@ static int begin_recording(struct top_reader *reader, struct why *why)
 }
 
 /* A server may need some seconds for the first answers. */
-static int open_source(struct top_reader *reader, struct why *why)
+static int open_source(struct top_reader *reader, struct error *why)
 {
 	const struct options *options = reader->run.options;
 	bool tells = options->url && isatty(STDERR_FILENO);
@@ -127,15 +127,15 @@ static int open_source(struct top_reader *reader, struct why *why)
 static void say_follows(const struct top_reader *reader, const struct guest *guest)
 {
 	char at[WHEN_SIZE];
-	struct why news;
+	struct error news;
 
 	when_format(at, sizeof(at), past_at(reader->past)->time_ns, reader->origin.now_ns);
-	why_set(&news, 0, "%s is back as pid %d at %s", guest->name, (int)guest->pid, at);
+	error_set(&news, 0, "%s is back as pid %d at %s", guest->name, (int)guest->pid, at);
 	say(news.text);
 }
 
 /* Call it when the moment's inventory is loaded. */
-static int choose_guest(struct top_reader *reader, struct why *why)
+static int choose_guest(struct top_reader *reader, struct error *why)
 {
 	const struct guests *guests = past_guests(reader->past);
 	struct query *query = &reader->run.query;
@@ -187,7 +187,7 @@ static void warn_not_counted(struct top_reader *reader)
 }
 
 /* Prints the sample that is played, which was taken at time_ns. */
-static int print(struct top_reader *reader, uint64_t time_ns, struct why *why)
+static int print(struct top_reader *reader, uint64_t time_ns, struct error *why)
 {
 	int err = 0;
 
@@ -211,29 +211,30 @@ static int print(struct top_reader *reader, uint64_t time_ns, struct why *why)
 	return err;
 }
 
-static int print_chosen(struct top_reader *reader, struct why *why)
+static int print_chosen(struct top_reader *reader, struct error *why)
 {
 	return print(reader, past_at(reader->past)->time_ns, why);
 }
 
-static int none_there(const struct top_reader *reader, struct why *why)
+static int none_there(const struct top_reader *reader, struct error *why)
 {
 	char first[WHEN_SIZE], last[WHEN_SIZE];
 
-	if (past_go(reader->past, 0, &(struct why){ "" }) < 0)
-		return why_set(why, -ENOENT, "%s: there is no sample in it yet",
-			       reader->source->name);
+	if (past_go(reader->past, 0, &(struct error){ "" }) < 0)
+		return error_set(why, -ENOENT, "%s: there is no sample in it yet",
+				 reader->source->name);
 	when_format(first, sizeof(first), past_at(reader->past)->time_ns, 0);
 	when_format(last, sizeof(last), reader->origin.now_ns, 0);
-	return why_set(why, -ENOENT, "%s: no sample was taken in that time: it has samples from %s "
-		       "to %s", reader->source->name, first, last);
+	return error_set(why, -ENOENT,
+			 "%s: no sample was taken in that time: it has samples from %s "
+			 "to %s", reader->source->name, first, last);
 }
 
 /* The last error counts: the guest may be in a later inventory. */
-static int print_all(struct top_reader *reader, struct why *why)
+static int print_all(struct top_reader *reader, struct error *why)
 {
 	unsigned long most = reader->run.options->samples;
-	struct why no_guest = { "" };
+	struct error no_guest = { "" };
 	int err = past_go(reader->past, reader->from_ns, why);
 
 	if (!err && past_at(reader->past)->time_ns <= reader->from_ns)
@@ -252,12 +253,12 @@ static int print_all(struct top_reader *reader, struct why *why)
 	if (err && err != -ENOENT)
 		return err;
 	if (!reader->nr_printed && no_guest.text[0])
-		return why_set(why, -ENOENT, "%s", no_guest.text);
+		return error_set(why, -ENOENT, "%s", no_guest.text);
 	return reader->nr_printed ? 0 : none_there(reader, why);
 }
 
 /* Says once that the server does not answer, and why; the samples are printed when it does. */
-static void wait_for_server(struct top_reader *reader, int err, struct why *why)
+static void wait_for_server(struct top_reader *reader, int err, struct error *why)
 {
 	if (err == -EAGAIN) /* it may only be slow */
 		err = past_check(reader->past, why);
@@ -277,7 +278,7 @@ static void end_outage(struct top_reader *reader)
 }
 
 /* Prints all samples that are new: none is left out. */
-static int on_wake(struct run *run, enum woken woken, struct why *why)
+static int on_wake(struct run *run, enum woken woken, struct error *why)
 {
 	struct top_reader *reader = (struct top_reader *)run;
 	unsigned long most = reader->run.options->samples;
@@ -301,7 +302,7 @@ static int on_wake(struct run *run, enum woken woken, struct why *why)
 }
 
 /* Follows a server that goes on to collect: prints samples as they come, as a live log does. */
-static int follow(struct top_reader *reader, struct why *why)
+static int follow(struct top_reader *reader, struct error *why)
 {
 	double interval_s = past_segment(reader->past)->interval_s;
 	int err = run_signals(&reader->run, false, false);
@@ -321,7 +322,7 @@ static int follow(struct top_reader *reader, struct why *why)
  * Goes to the sample of one time, which must not be before the first one or after the last. In a
  * gap it is the one before, which is said. (The screen shows the nearest one, and its time.)
  */
-static int go_to(struct top_reader *reader, uint64_t time_ns, struct why *why)
+static int go_to(struct top_reader *reader, uint64_t time_ns, struct error *why)
 {
 	const uint64_t gap_ns = (uint64_t)(past_segment(reader->past)->interval_s * 1e9);
 	int err = past_go_to(reader->past, time_ns, why);
@@ -341,7 +342,7 @@ static int go_to(struct top_reader *reader, uint64_t time_ns, struct why *why)
 }
 
 /* Prints the sample of one time, or the latest. */
-static int print_one(struct top_reader *reader, struct why *why)
+static int print_one(struct top_reader *reader, struct error *why)
 {
 	int err = 0;
 
@@ -356,7 +357,7 @@ static int print_one(struct top_reader *reader, struct why *why)
 /* ---- the screen ---- */
 
 /* at_ns: what is shown first, UINT64_MAX the latest. */
-static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
+static int show(struct top_reader *reader, uint64_t at_ns, struct error *why)
 {
 	struct tui_config config = {
 		.source = reader->source,
@@ -378,7 +379,7 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct why *why)
 	return err ? err : tui_run(&config, why);
 }
 
-static int show_past(struct top_reader *reader, struct why *why)
+static int show_past(struct top_reader *reader, struct error *why)
 {
 	const struct options *options = reader->run.options;
 	uint64_t at_ns = UINT64_MAX;
@@ -404,7 +405,7 @@ static int show_past(struct top_reader *reader, struct why *why)
 		       print_all(reader, why);
 }
 
-static int print_span(struct top_reader *reader, struct why *why)
+static int print_span(struct top_reader *reader, struct error *why)
 {
 	struct monitor_config config = { .list = interval_players, .source = reader->source->kind };
 	int err;
@@ -432,7 +433,7 @@ static int print_span(struct top_reader *reader, struct why *why)
 	return print(reader, interval_last(reader->interval)->time_ns, why);
 }
 
-static int run(struct top_reader *reader, struct why *why)
+static int run(struct top_reader *reader, struct error *why)
 {
 	const struct options *options = reader->run.options;
 	bool has_span = options->from || options->to;
@@ -471,7 +472,7 @@ static int file_status(const struct top_reader *reader)
 	return failure ? STATUS_FAILURE : STATUS_OK;
 }
 
-static int end_status(const struct top_reader *reader, int err, const struct why *why)
+static int end_status(const struct top_reader *reader, int err, const struct error *why)
 {
 	if (err == -ERANGE) /* a usage error: the times that were given */
 		return say_usage("", why);
@@ -484,7 +485,7 @@ int top_read(const struct options *options, struct query *query)
 		.run = RUN_INIT(options),
 		.lines = { .options = options, .query = &reader.run.query },
 	};
-	struct why why = { "" };
+	struct error why = { "" };
 	int err, close_err, status;
 
 	reader.run.query = *query;
@@ -492,7 +493,7 @@ int top_read(const struct options *options, struct query *query)
 	err = run_files(&reader.run, &why);
 	if (!err)
 		err = run(&reader, &why);
-	close_err = top_lines_close(&reader.lines, err ? &(struct why){ "" } : &why);
+	close_err = top_lines_close(&reader.lines, err ? &(struct error){ "" } : &why);
 	err = err ? err : close_err;
 	status = end_status(&reader, err, &why);
 	monitor_close(reader.span);

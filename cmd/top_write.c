@@ -14,7 +14,7 @@
 
 int top_writer_open(struct top_writer *writer, const struct options *options,
 		    const struct env *env, const struct monitor *monitor,
-		    const struct thresholds *thresholds, struct why *why)
+		    const struct thresholds *thresholds, struct error *why)
 {
 	const struct file_limits limits = { options->max_age_ns, options->max_size };
 	struct segment segment;
@@ -79,7 +79,7 @@ static size_t wait_for_disk(struct recorder *recorder)
 	return left;
 }
 
-int top_writer_close(struct top_writer *writer, struct why *why)
+int top_writer_close(struct top_writer *writer, struct error *why)
 {
 	struct losses losses = { 0 };
 	size_t left = 0;
@@ -96,14 +96,14 @@ int top_writer_close(struct top_writer *writer, struct why *why)
 		fprintf(stderr, "kvmtop: %s: oldest samples that were dropped: %" PRIu64 "\n",
 			writer->path, history_file_dropped(writer->file));
 	if (left) { /* the thread is in a system call, and ends with the program */
-		err = why_set(why, -ETIMEDOUT, "%s: the disk did not store a sample within %d s",
-			      writer->path, HANGS_MS / 1000);
+		err = error_set(why, -ETIMEDOUT, "%s: the disk did not store a sample within %d s",
+				writer->path, HANGS_MS / 1000);
 	} else {
 		recorder_stop(writer->recorder);
 		err = history_file_close(writer->file, why);
 		if (!err && losses.is_losing)
-			err = why_set(why, -EIO, "%s: its latest samples are missing: %s",
-				      writer->path, losses.why.text);
+			err = error_set(why, -EIO, "%s: its latest samples are missing: %s",
+					writer->path, losses.why.text);
 	}
 	*writer = (struct top_writer){ .file = NULL };
 	return err;

@@ -22,7 +22,7 @@ struct top_writer {
 /* Call it after monitor_want(). 0, or -errno with why; see history_file_create(). */
 int top_writer_open(struct top_writer *writer, const struct options *options,
 		    const struct env *env, const struct monitor *monitor,
-		    const struct thresholds *thresholds, struct why *why);
+		    const struct thresholds *thresholds, struct error *why);
 
 /*
  * Writes the monitor's latest sample. Prints a message when writing fails, and when it works
@@ -34,6 +34,6 @@ void top_writer_take(struct top_writer *writer, const struct monitor *monitor, u
  * Waits until all samples are written, and closes the file. 0, or -errno with why. When the disk
  * hangs, the samples that are left are dropped.
  */
-int top_writer_close(struct top_writer *writer, struct why *why);
+int top_writer_close(struct top_writer *writer, struct error *why);
 
 #endif

@@ -27,18 +27,18 @@ static void follow_guest(struct run *run)
 {
 	const struct guest *guest =
 		guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
-	struct why news = { "" };
+	struct error news = { "" };
 
 	if (!guest)
 		return;
-	why_set(&news, 0, "%s is back as pid %d: findings are of this one only", guest->name,
-		(int)guest->pid);
+	error_set(&news, 0, "%s is back as pid %d: findings are of this one only", guest->name,
+		  (int)guest->pid);
 	say(news.text);
 	run->query.guest = guest->id;
 }
 
 /* Without times of exits "nothing found" would say little. */
-static int begin(struct run *run, struct why *why)
+static int begin(struct run *run, struct error *why)
 {
 	const struct run_plan plan = {
 		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
@@ -51,17 +51,17 @@ static int begin(struct run *run, struct why *why)
 	if (!err)
 		err = run_open(run, &plan, why);
 	if (!err && monitor_no_exits(run->monitor))
-		err = why_set(why, -EIO, "%s", monitor_no_exits(run->monitor));
+		err = error_set(why, -EIO, "%s", monitor_no_exits(run->monitor));
 	return err;
 }
 
-static int on_wake(struct run *run, enum woken woken, struct why *why)
+static int on_wake(struct run *run, enum woken woken, struct error *why)
 {
 	(void)woken; /* the last sample is taken at the end, also after a signal */
 	return run_sample(run, why);
 }
 
-static int count(struct run *run, struct why *why)
+static int count(struct run *run, struct error *why)
 {
 	int err;
 
@@ -86,7 +86,7 @@ static void say_nothing_found(const struct run *run)
 		       nr, nr == 1 ? "" : "s");
 }
 
-static int print(struct run *run, struct view *view, struct why *why)
+static int print(struct run *run, struct view *view, struct error *why)
 {
 	const struct options *options = run->options;
 	const struct lines_config config = {
@@ -109,11 +109,11 @@ static int print(struct run *run, struct view *view, struct why *why)
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }
 
-static int understand(struct options *options, struct why *why)
+static int understand(struct options *options, struct error *why)
 {
 	options->duration_s = SECONDS_USUAL;
 	if (options->nr_words > 1)
-		return why_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
+		return error_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
 	return options->nr_words ? seconds_parse(options->words[0], DELAY_MAX_S,
 						 &options->duration_s, why) : 0;
 }
@@ -122,7 +122,7 @@ static int run_why(struct options *options)
 {
 	struct run run = RUN_INIT(options);
 	struct view view = { .nr_rows = 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = begin(&run, &why);
 
 	if (!err)

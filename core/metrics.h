@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /* What the user chooses by --metrics, as bits. A metric of METRICS_ALWAYS cannot be left out. */
 enum metrics_group {
@@ -78,7 +78,7 @@ bool metrics_group_at(size_t i, const char **ret_name, const char **ret_help);
 /*
  * Changes groups by a list of names, "events,no-vcpus". 0, or -EINVAL with why.
  */
-int metrics_groups_parse(const char *list, unsigned int *groups, struct why *why);
+int metrics_groups_parse(const char *list, unsigned int *groups, struct error *why);
 
 /* The groups and their metrics, for --metrics help. */
 void metrics_print_help(FILE *out);

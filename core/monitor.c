@@ -28,7 +28,7 @@ struct source {
 	struct want told;      /* the latest want that it got */
 	size_t nr_samples;     /* of a player, for this want; 0: it cannot rewind */
 	uint32_t nr_told_with; /* the number of fields then: newer ones are counted anyway */
-	char notice[sizeof(struct why) + 32];
+	char notice[sizeof(struct error) + 32];
 };
 
 struct monitor {
@@ -46,7 +46,7 @@ struct monitor {
 	bool goes_on;	  /* and one more is to be taken */
 	struct source sources[SAMPLE_SOURCES];
 	size_t nr_sources;
-	struct why guests_why; /* why the inventory may not be true; "": it is */
+	struct error guests_why; /* why the inventory may not be true; "": it is */
 	struct facts facts;
 };
 
@@ -63,7 +63,7 @@ static void source_say(struct source *source, const char *text)
  * Switches a source off for good. If it has never counted, views are to be as they are where it
  * could not be opened.
  */
-static void source_fail(struct source *source, int err, const struct why *why)
+static void source_fail(struct source *source, int err, const struct error *why)
 {
 	source_say(source, why->text[0] ? why->text : strerror(-err));
 	if (source->is_open)
@@ -77,7 +77,7 @@ static void source_fail(struct source *source, int err, const struct why *why)
 /* Opens a source, or leaves it waiting or failed with its notice set. */
 static int source_open(struct source *source, bool waits)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = source->provider->open(&source->args, &source->state, &why);
 
 	source->is_open = !err;
@@ -135,17 +135,17 @@ static bool is_replaced(const struct monitor *monitor, const struct source *sour
 }
 
 /* Why the last source could not be opened; of one in place of another, both reasons. */
-static void say_why(const struct monitor *monitor, const struct source *source, struct why *why)
+static void say_why(const struct monitor *monitor, const struct source *source, struct error *why)
 {
 	const struct source *first = replaced_by(monitor, source);
 
 	if (!first)
-		why_set(why, 0, "%s", source->notice);
+		error_set(why, 0, "%s", source->notice);
 	else if (strcmp(first->notice, why->text) == 0)
-		why_set(why, 0, "%s; %s", first->notice, source->notice);
+		error_set(why, 0, "%s; %s", first->notice, source->notice);
 }
 
-static int open_sources(struct monitor *monitor, struct why *why)
+static int open_sources(struct monitor *monitor, struct error *why)
 {
 	bool waits = false;
 	int err = -ENOENT;
@@ -185,7 +185,8 @@ static enum source_kind source_of(const struct monitor_config *config)
 	return env_is_captured(config->env) ? SOURCE_MACHINE : SOURCE_LIVE;
 }
 
-int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor, struct why *why)
+int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor,
+		 struct error *why)
 {
 	struct monitor *monitor = xcalloc(1, sizeof(*monitor));
 	int err;
@@ -349,7 +350,7 @@ static void want_of(const struct monitor *monitor, const struct source *source,
 
 static void tell_source(struct source *source, const struct want *want)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = source->provider->want(source->state, want, &why);
 
 	source->is_told = true;
@@ -406,7 +407,7 @@ static void add_all(struct monitor *monitor)
 	}
 }
 
-int monitor_want(struct monitor *monitor, const struct query *query, struct why *why)
+int monitor_want(struct monitor *monitor, const struct query *query, struct error *why)
 {
 	const struct source *failed = NULL;
 	bool is_new;
@@ -444,7 +445,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct why 
 	if (!failed)
 		return 0;
 	if (!is_any_left(monitor))
-		return why_set(why, -EIO, "%s", failed->notice);
+		return error_set(why, -EIO, "%s", failed->notice);
 	err = monitor_want(monitor, query, why); /* the others may count what it cannot */
 	monitor->has_new_question = true;
 	return err;
@@ -481,15 +482,15 @@ bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms)
 }
 
 /* The source is not in this sample. After too many failures it is switched off. */
-static void count_failure(struct source *source, int err, const struct why *why)
+static void count_failure(struct source *source, int err, const struct error *why)
 {
-	struct why again = { "" };
+	struct error again = { "" };
 
 	if (++source->nr_failures == COLLECT_TRIES) {
 		source_fail(source, err, why);
 		return;
 	}
-	why_set(&again, 0, "%s; trying again", why->text[0] ? why->text : strerror(-err));
+	error_set(&again, 0, "%s; trying again", why->text[0] ? why->text : strerror(-err));
 	source_say(source, again.text);
 }
 
@@ -497,7 +498,7 @@ static void collect(struct monitor *monitor, struct source *source)
 {
 	struct sample *sample = &monitor->sample;
 	size_t nr_rows = sample->nr_rows, nr_timings = sample->nr_timings;
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	if (!source->is_open)
@@ -537,7 +538,7 @@ bool monitor_revive(struct monitor *monitor)
 	return any;
 }
 
-int monitor_find_guests(struct monitor *monitor, struct why *why)
+int monitor_find_guests(struct monitor *monitor, struct error *why)
 {
 	return guests_refresh(monitor->guests, clock_now_ns(), why);
 }
@@ -655,7 +656,7 @@ const char *monitor_no_exits(const struct monitor *monitor)
 }
 
 /* The provider "exits" must be made to count: only then it loads its programs. */
-static int count_exits(struct source *source, struct why *why)
+static int count_exits(struct source *source, struct error *why)
 {
 	struct want want = { .scope = WANT_EACH };
 	int err = 0;
@@ -668,7 +669,7 @@ static int count_exits(struct source *source, struct why *why)
 	return err;
 }
 
-static int try_source(struct source *source, struct why *why)
+static int try_source(struct source *source, struct error *why)
 {
 	int err = source->provider->open(&source->args, &source->state, why);
 
@@ -684,7 +685,7 @@ static int try_source(struct source *source, struct why *why)
 	return err;
 }
 
-int monitor_try(const struct provider *provider, const struct env *env, struct why *why)
+int monitor_try(const struct provider *provider, const struct env *env, struct error *why)
 {
 	struct source source = {
 		.provider = provider,

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/facts/facts.h"
 #include "host/env.h"
 
@@ -55,7 +55,7 @@ struct monitor_config {
 
 /* 0, or -errno with why: no provider of the set works, and none is waited for. */
 int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor,
-		 struct why *why);
+		 struct error *why);
 
 /* Closes everything; may take seconds, see cmd/leave.h. */
 void monitor_close(struct monitor *monitor);
@@ -66,7 +66,7 @@ void monitor_close(struct monitor *monitor);
  * there is a notice, and the other providers count its fields if they can. 0, or -errno with why:
  * no provider is left.
  */
-int monitor_want(struct monitor *monitor, const struct query *query, struct why *why);
+int monitor_want(struct monitor *monitor, const struct query *query, struct error *why);
 
 /*
  * Whether the query would make all counts begin anew: what was counted since the latest sample
@@ -96,7 +96,7 @@ void monitor_sample(struct monitor *monitor);
 void monitor_go_on(struct monitor *monitor);
 
 /* Brings only the guests up to date, to find one before the first sample. */
-int monitor_find_guests(struct monitor *monitor, struct why *why);
+int monitor_find_guests(struct monitor *monitor, struct error *why);
 
 /* Totals begin at 0 again. */
 void monitor_reset(struct monitor *monitor);
@@ -140,6 +140,6 @@ bool monitor_is_live(const struct monitor *monitor);
  * For --list-providers: tries a provider. 0, and why says how it counts where kernels differ; or
  * -errno, and why says why it cannot work here.
  */
-int monitor_try(const struct provider *provider, const struct env *env, struct why *why);
+int monitor_try(const struct provider *provider, const struct env *env, struct error *why);
 
 #endif

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/facts/field.h"
 #include "core/facts/sample.h"
 #include "host/env.h"
@@ -57,7 +57,7 @@ struct provider {
 	 * Adds its fields, or says why it cannot work here: it tries what it needs. Nothing is
 	 * counted before want(). 0, or -errno with why.
 	 */
-	int (*open)(const struct provider_args *args, void **ret_state, struct why *why);
+	int (*open)(const struct provider_args *args, void **ret_state, struct error *why);
 
 	/*
 	 * Says what is wanted from now on. It is called when that changes and when all counts begin
@@ -69,7 +69,7 @@ struct provider {
 	 * longer, and are loaded when one of its fields is wanted. 0, or -errno with why, which
 	 * switches the provider off. The want is valid until the next call of this one.
 	 */
-	int (*want)(void *state, const struct want *want, struct why *why);
+	int (*want)(void *state, const struct want *want, struct error *why);
 
 	/*
 	 * For a player, after each want: goes back to the first sample for the chosen moment,
@@ -88,7 +88,7 @@ struct provider {
 	 * error, or with -EAGAIN, is a notice for the status line (as is one from want()): what is
 	 * not counted, and what to do.
 	 */
-	int (*collect)(void *state, struct sample *sample, struct why *why);
+	int (*collect)(void *state, struct sample *sample, struct error *why);
 
 	/* What it counts with, where there is a choice: "bpf", "perf". NULL: there is no choice. */
 	const char *(*engine)(void *state);
@@ -97,7 +97,7 @@ struct provider {
 	 * For --list-providers, with a want: how it counts here, where that is not the same on all
 	 * kernels. NULL: it is.
 	 */
-	void (*explain)(void *state, struct why *how);
+	void (*explain)(void *state, struct error *how);
 
 	/* Undoes everything; may take seconds. NULL is fine. */
 	void (*close)(void *state);

@@ -119,22 +119,23 @@ static bool is_ours(const char *real)
  * What its writer has in memory is read, but not written to; without a log, there is none. SQLite
  * follows a link, and removes the log of an empty file.
  */
-static int open_foreign(struct db *db, const char *real, struct why *why)
+static int open_foreign(struct db *db, const char *real, struct error *why)
 {
 	struct stat log, file = { 0 };
 	bool has = has_beside(real, "-wal", &log);
 	int code;
 
 	if (has && (!S_ISREG(log.st_mode) || stat(real, &file) < 0 || !file.st_size))
-		return why_set(why, -EINVAL, "%s: %s-wal is not its log", db->name, db->name);
+		return error_set(why, -EINVAL, "%s: %s-wal is not its log", db->name, db->name);
 	code = try_open(db, real, SQLITE_OPEN_READONLY, has ? "?readonly_shm=1" : "?immutable=1");
 	if (has && (code & 0xff) == SQLITE_CANTOPEN)
-		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and others may write to "
-			       "its folder: copy both into a folder of yours", db->name, db->name);
+		return error_set(why, -EACCES, "%s: %s-wal belongs to it, and others may write to "
+				 "its folder: copy both into a folder of yours",
+				 db->name, db->name);
 	return code ? db_error(db, why) : 0;
 }
 
-static int open_to_read(struct db *db, const char *real, struct why *why)
+static int open_to_read(struct db *db, const char *real, struct error *why)
 {
 	struct stat log;
 	int code;
@@ -154,9 +155,9 @@ static int open_to_read(struct db *db, const char *real, struct why *why)
 		return code ? db_error(db, why) : 0;
 	/* What readers share is a file in the same folder. SQLite hides why it cannot be made. */
 	if (has_beside(real, "-wal", &log))
-		return why_set(why, -EACCES, "%s: %s-wal belongs to it, and no file can be made "
-			       "beside them: make room there, or copy both elsewhere", db->name,
-			       db->name);
+		return error_set(why, -EACCES, "%s: %s-wal belongs to it, and no file can be made "
+				 "beside them: make room there, or copy both elsewhere", db->name,
+				 db->name);
 	code = try_open(db, real, SQLITE_OPEN_READONLY, "?immutable=1");
 	return code ? db_error(db, why) : 0;
 }
@@ -186,7 +187,7 @@ static bool was_history(const char *real)
 	return memcmp(head + 68, id, sizeof(id)) == 0 || memcmp(head, zeros, (size_t)n) == 0;
 }
 
-static int run_text(struct db *db, const char *text, struct why *why)
+static int run_text(struct db *db, const char *text, struct error *why)
 {
 	errno = 0;
 	if (!sqlite3_exec(db->sqlite, text, NULL, NULL, NULL))
@@ -196,7 +197,7 @@ static int run_text(struct db *db, const char *text, struct why *why)
 }
 
 /* Whether the file is a history; *ret_is_empty: there is nothing in it yet. */
-static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
+static int check_kind(struct db *db, bool *ret_is_empty, struct error *why)
 {
 	int64_t id, version = 0, nr_tables = 0;
 	int err = db_number(db, SQL_APPLICATION, &id, why);
@@ -211,17 +212,17 @@ static int check_kind(struct db *db, bool *ret_is_empty, struct why *why)
 	if (*ret_is_empty)
 		return 0;
 	if (id != SQL_APPLICATION_ID)
-		return why_set(why, -EINVAL, "%s: a database, but not a history file of kvmtop",
-			       db->name);
+		return error_set(why, -EINVAL, "%s: a database, but not a history file of kvmtop",
+				 db->name);
 	if (version > SQL_VERSION)
-		return why_set(why, -EINVAL, "%s: written by a newer kvmtop (version %lld of the "
-			       "format, this one reads %d): update kvmtop", db->name,
-			       (long long)version, SQL_VERSION);
+		return error_set(why, -EINVAL, "%s: written by a newer kvmtop (version %lld of the "
+				 "format, this one reads %d): update kvmtop", db->name,
+				 (long long)version, SQL_VERSION);
 	return version > 0 ? 0 : db_damaged(db, why);
 }
 
 /* SQLite has no number for the row after the largest one, and takes any. */
-static int check_ids(struct db *db, struct why *why)
+static int check_ids(struct db *db, struct error *why)
 {
 	int64_t sample, segment = 0;
 	int err = db_number(db, SQL_MAX_SAMPLE, &sample, why);
@@ -233,7 +234,7 @@ static int check_ids(struct db *db, struct why *why)
 	return err;
 }
 
-static int set_up(struct db *db, bool is_empty, struct why *why)
+static int set_up(struct db *db, bool is_empty, struct error *why)
 {
 	static const char settings[] =
 		"PRAGMA auto_vacuum = INCREMENTAL;" /* of an empty file only */
@@ -256,8 +257,9 @@ static int set_up(struct db *db, bool is_empty, struct why *why)
 		return err;
 	name = err ? (const char *)sqlite3_column_text(mode, 0) : NULL;
 	if (!name || strcmp(name, "wal") != 0)
-		err = why_set(why, -EOPNOTSUPP, "%s: this file system cannot share memory between "
-			      "programs: choose a local one", db->name);
+		err = error_set(why, -EOPNOTSUPP,
+				"%s: this file system cannot share memory between "
+				"programs: choose a local one", db->name);
 	sqlite3_reset(mode);
 	if (err < 0)
 		return err;
@@ -278,7 +280,7 @@ static int access_as_open(const char *path, int mode)
 	return err < 0 && errno == EPERM ? access(path, mode) : err;
 }
 
-int db_open(struct db *db, const char *name, const char *real, bool writes, struct why *why)
+int db_open(struct db *db, const char *name, const char *real, bool writes, struct error *why)
 {
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 	struct stat log;
@@ -288,8 +290,8 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 	vfs->xSetSystemCall(vfs, "access", (sqlite3_syscall_ptr)access_as_open);
 	*db = (struct db){ .name = name };
 	if (has_foreign_journal(real) && (writes || has_beside(real, "-wal", &log)))
-		return why_set(why, -EINVAL, "%s: \"%s-journal\" beside it is not of a history: "
-			       "remove it", name, path_base(name));
+		return error_set(why, -EINVAL, "%s: \"%s-journal\" beside it is not of a history: "
+				 "remove it", name, path_base(name));
 	if (writes) {
 		int code = try_open(db, real, SQLITE_OPEN_READWRITE, "");
 
@@ -300,12 +302,13 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 	if (!err)
 		err = check_kind(db, &is_empty, why);
 	if (err == -EBADMSG && !was_history(real))
-		err = why_set(why, -EINVAL, "%s: not a history file of kvmtop; kvmtop report shows "
-			      "recordings", name);
+		err = error_set(why, -EINVAL,
+				"%s: not a history file of kvmtop; kvmtop report shows "
+				"recordings", name);
 	if (!err && writes)
 		err = set_up(db, is_empty, why);
 	else if (!err && is_empty)
-		err = why_set(why, -ENODATA, "%s: nothing was written to it yet", name);
+		err = error_set(why, -ENODATA, "%s: nothing was written to it yet", name);
 	if (err)
 		db_close(db);
 	return err;

@@ -54,7 +54,7 @@ static void get_text(sqlite3_stmt *row, int column, char *ret_text, size_t size)
 /* ---- moments */
 
 static int get_stored(struct db *db, sqlite3_stmt *row, struct stored *ret_stored,
-		      struct why *why)
+		      struct error *why)
 {
 	struct stored stored;
 
@@ -70,7 +70,7 @@ static int get_stored(struct db *db, sqlite3_stmt *row, struct stored *ret_store
 
 /* -ENOENT: the statement gives no row. */
 static int one_stored(struct db *db, enum sql sql, const uint64_t *numbers, int nr,
-		      struct stored *ret_stored, struct why *why)
+		      struct stored *ret_stored, struct error *why)
 {
 	sqlite3_stmt *row;
 	int err = db_prepare(db, sql, &row, why);
@@ -87,7 +87,7 @@ static int one_stored(struct db *db, enum sql sql, const uint64_t *numbers, int 
 	return err;
 }
 
-static int file_find(void *store, uint64_t time_ns, struct stored *ret_stored, struct why *why)
+static int file_find(void *store, uint64_t time_ns, struct stored *ret_stored, struct error *why)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	int err;
@@ -99,13 +99,13 @@ static int file_find(void *store, uint64_t time_ns, struct stored *ret_stored, s
 }
 
 /* In a damaged file a search may find a row that it did not ask for, again and again. */
-static int check_order(struct db *db, int err, bool is_in_order, struct why *why)
+static int check_order(struct db *db, int err, bool is_in_order, struct error *why)
 {
 	return !err && !is_in_order ? db_damaged(db, why) : err;
 }
 
 static int file_step(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
-		     struct why *why)
+		     struct error *why)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	struct stored stored = { 0 };
@@ -118,7 +118,7 @@ static int file_step(void *store, uint64_t id, bool is_back, struct stored *ret_
 }
 
 static int file_find_flagged(void *store, uint64_t id, uint32_t flags,
-			     struct stored *ret_stored, struct why *why)
+			     struct stored *ret_stored, struct error *why)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	const uint64_t numbers[] = { id, flags };
@@ -131,7 +131,7 @@ static int file_find_flagged(void *store, uint64_t id, uint32_t flags,
 	return err;
 }
 
-static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct why *why)
+static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct error *why)
 {
 	const void *bytes = sqlite3_column_blob(row, 0);
 	size_t size = (size_t)sqlite3_column_bytes(row, 0);
@@ -149,7 +149,7 @@ static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct
 }
 
 static int file_read(void *store, uint64_t id, enum moment_part part, struct blob *blob,
-		     struct why *why)
+		     struct error *why)
 {
 	static const enum sql sql[MOMENT_PARTS] = {
 		[PART_CHANGES] = SQL_READ_CHANGES,
@@ -218,7 +218,7 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 }
 
 static int file_fields(void *store, uint32_t segment, uint32_t first, stored_field_fn take,
-		       void *arg, struct why *why)
+		       void *arg, struct error *why)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	struct field_texts texts;
@@ -244,7 +244,7 @@ static int file_fields(void *store, uint32_t segment, uint32_t first, stored_fie
 }
 
 static int file_segment(void *store, uint32_t segment, struct segment *ret_segment,
-			struct why *why)
+			struct error *why)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	struct segment *to = ret_segment;
@@ -276,21 +276,21 @@ static void file_hold(void *store, bool is_held)
 {
 	struct db *db = &((struct history_file *)store)->db;
 
-	db_run(db, is_held ? SQL_HOLD : SQL_COMMIT, &(struct why){ "" });
+	db_run(db, is_held ? SQL_HOLD : SQL_COMMIT, &(struct error){ "" });
 }
 
 /* What is open stays readable, and gets no more samples. */
-static int file_check(void *store, struct why *why)
+static int file_check(void *store, struct error *why)
 {
 	const struct history_file *file = store;
 	struct stat named;
 
 	if (stat(file->real, &named) == 0)
 		return named.st_ino == file->own.st_ino && named.st_dev == file->own.st_dev ? 0 :
-		       why_set(why, -ESTALE, "%s was replaced: this is the former file; start "
-			       "kvmtop again to see the new one", file->name);
-	return errno != ENOENT ? 0 : why_set(why, -ESTALE, "%s was removed: this is what it had",
-					     file->name);
+		       error_set(why, -ESTALE, "%s was replaced: this is the former file; start "
+				 "kvmtop again to see the new one", file->name);
+	return errno != ENOENT ? 0 : error_set(why, -ESTALE, "%s was removed: this is what it had",
+					       file->name);
 }
 
 static const struct store_type file_store = {
@@ -309,7 +309,7 @@ struct store history_file_store(struct history_file *file)
 	return (struct store){ .type = &file_store, .state = file };
 }
 
-int history_file_open(const char *path, struct history_file **ret_file, struct why *why)
+int history_file_open(const char *path, struct history_file **ret_file, struct error *why)
 {
 	struct history_file *file;
 	int err = history_file_new(path, false, &file, why);
@@ -317,9 +317,9 @@ int history_file_open(const char *path, struct history_file **ret_file, struct w
 	if (err)
 		return err;
 	if (stat(file->real, &file->own) < 0)
-		err = why_set(why, -errno, "%s: %s", path, strerror(errno));
+		err = error_set(why, -errno, "%s: %s", path, strerror(errno));
 	else if (!S_ISREG(file->own.st_mode))
-		err = why_set(why, -EINVAL, "%s: not a regular file", path);
+		err = error_set(why, -EINVAL, "%s: not a regular file", path);
 	else
 		err = db_open(&file->db, file->name, file->real, false, why);
 	if (err)

@@ -33,10 +33,10 @@ void history_file_free(struct history_file *file)
 }
 
 int history_file_new(const char *path, bool writes, struct history_file **ret_file,
-		     struct why *why)
+		     struct error *why)
 {
 	struct history_file *file = xcalloc(1, sizeof(*file));
-	struct why reason = { "" };
+	struct error reason = { "" };
 	struct output output;
 	int err = 0;
 
@@ -56,7 +56,7 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 		*ret_file = file;
 		return 0;
 	}
-	why_set(why, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
+	error_set(why, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
 	history_file_free(file);
 	return err;
 }
@@ -64,7 +64,7 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 /* ---- the clock */
 
 /* Of another boot the monotonic clock does not go on. */
-static int read_clock(struct history_file *file, sqlite3_stmt *row, struct why *why)
+static int read_clock(struct history_file *file, sqlite3_stmt *row, struct error *why)
 {
 	uint64_t recorded_ns = (uint64_t)sqlite3_column_int64(row, 0);
 	uint64_t monotonic_ns = (uint64_t)sqlite3_column_int64(row, 1);
@@ -82,7 +82,7 @@ static int read_clock(struct history_file *file, sqlite3_stmt *row, struct why *
 }
 
 /* Of the file's latest moment; of a file without clocks, it begins at 0. */
-static int load_clock(struct history_file *file, struct why *why)
+static int load_clock(struct history_file *file, struct error *why)
 {
 	sqlite3_stmt *row = NULL;
 	int err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, why);
@@ -110,7 +110,7 @@ struct file_clock history_file_next_clock(const struct history_file *file,
 }
 
 int history_file_add_clock(struct history_file *file, uint64_t id, const struct file_clock *clock,
-			   struct why *why)
+			   struct error *why)
 {
 	const uint64_t numbers[] = { id, file->clock.recorded_ns, clock->recorded_ns,
 				     clock->monotonic_ns };
@@ -120,19 +120,19 @@ int history_file_add_clock(struct history_file *file, uint64_t id, const struct 
 
 /* ---- a writer's */
 
-static int check_file(struct history_file *file, int fd, struct why *why)
+static int check_file(struct history_file *file, int fd, struct error *why)
 {
 	struct stat named;
 
 	if (fstat(fd, &file->own) < 0)
-		return why_set(why, -errno, "%s: %s", file->name, strerror(errno));
+		return error_set(why, -errno, "%s: %s", file->name, strerror(errno));
 	if (!S_ISREG(file->own.st_mode))
-		return why_set(why, -EINVAL, "%s: not a regular file", file->name);
+		return error_set(why, -EINVAL, "%s: not a regular file", file->name);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
-			return why_set(why, -EBUSY, "%s: another kvmtop writes to it: choose "
-				       "another file, or end that one", file->name);
-		return why_set(why, -errno, "%s: %s", file->name, strerror(errno));
+			return error_set(why, -EBUSY, "%s: another kvmtop writes to it: choose "
+					 "another file, or end that one", file->name);
+		return error_set(why, -errno, "%s: %s", file->name, strerror(errno));
 	}
 	/* The file was removed after we had opened it. */
 	if (stat(file->real, &named) < 0 || named.st_ino != file->own.st_ino ||
@@ -145,7 +145,7 @@ static int check_file(struct history_file *file, int fd, struct why *why)
  * SQLite opens these by their names, and what is in a journal may name another file, which it then
  * removes: they must be as safe as the file itself.
  */
-static int check_beside(const struct output *output, struct why *why)
+static int check_beside(const struct output *output, struct error *why)
 {
 	char name[NAME_MAX + 16];
 	struct stat st;
@@ -155,13 +155,13 @@ static int check_beside(const struct output *output, struct why *why)
 		if (fstatat(output->folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (!S_ISREG(st.st_mode) || !output_is_ours(&st) || st.st_nlink > 1)
-			return why_set(why, -EPERM, "\"%s\" beside it is a link, or of another "
-				       "user: remove it", name);
+			return error_set(why, -EPERM, "\"%s\" beside it is a link, or of another "
+					 "user: remove it", name);
 	}
 	return 0;
 }
 
-static int open_output(const struct history_file *file, struct why *why)
+static int open_output(const struct history_file *file, struct error *why)
 {
 	struct output output;
 	int fd = output_find(file->real, &output, why), err;
@@ -176,15 +176,15 @@ static int open_output(const struct history_file *file, struct why *why)
 	return fd;
 }
 
-static int lock_file(struct history_file *file, struct why *why)
+static int lock_file(struct history_file *file, struct error *why)
 {
-	struct why reason = { "" };
+	struct error reason = { "" };
 	int err, fd;
 
 	do {
 		fd = open_output(file, &reason);
 		if (fd < 0)
-			return why_set(why, fd, "%s: %s", file->name, reason.text);
+			return error_set(why, fd, "%s: %s", file->name, reason.text);
 		err = check_file(file, fd, why);
 		if (err)
 			close(fd);
@@ -194,19 +194,19 @@ static int lock_file(struct history_file *file, struct why *why)
 	return err;
 }
 
-int history_file_set_aside(struct history_file *file, struct why *why)
+int history_file_set_aside(struct history_file *file, struct error *why)
 {
-	struct why moved = { "" };
+	struct error moved = { "" };
 	int err;
 
 	db_close(&file->db);
 	err = output_set_aside(file->real, db_suffixes, &moved);
 	history_file_leave(file);
-	return why_set(why, err, "%s: damaged: %s%s", file->name, moved.text,
-		       err ? "" : "; a new one is begun");
+	return error_set(why, err, "%s: damaged: %s%s", file->name, moved.text,
+			 err ? "" : "; a new one is begun");
 }
 
-static int enter(struct history_file *file, struct why *why)
+static int enter(struct history_file *file, struct error *why)
 {
 	int err = lock_file(file, why);
 
@@ -215,7 +215,7 @@ static int enter(struct history_file *file, struct why *why)
 	return err ? err : load_clock(file, why);
 }
 
-int history_file_enter(struct history_file *file, struct why *why)
+int history_file_enter(struct history_file *file, struct error *why)
 {
 	int err = enter(file, why);
 
@@ -269,7 +269,7 @@ bool history_file_is_there(struct history_file *file)
 /* ---- limits */
 
 /* From one moment with totals to the next is a run: what remains begins with totals. */
-static int find_next_run(struct history_file *file, struct why *why)
+static int find_next_run(struct history_file *file, struct error *why)
 {
 	struct db *db = &file->db;
 	sqlite3_stmt *row;
@@ -301,7 +301,7 @@ struct usage {
 	uint64_t log;
 };
 
-static int get_usage(struct history_file *file, struct usage *ret_usage, struct why *why)
+static int get_usage(struct history_file *file, struct usage *ret_usage, struct error *why)
 {
 	struct usage *usage = ret_usage;
 	bool has_log;
@@ -334,7 +334,7 @@ static bool is_too_large(const struct history_file *file, const struct usage *us
 	return file->limits.size && bytes + ROOM > file->limits.size;
 }
 
-static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struct why *why)
+static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struct error *why)
 {
 	const uint64_t id = file->next_run.id;
 	int err = db_run_with(&file->db, SQL_DROP_SAMPLES, &id, 1, why);
@@ -350,7 +350,7 @@ static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struc
  * Drops all that is before the next run. Rows with times are dropped that are older than all
  * samples that remain: where the clock was set, a sample may be older than the ones before it.
  */
-static int drop_oldest(struct history_file *file, struct why *why)
+static int drop_oldest(struct history_file *file, struct error *why)
 {
 	const struct next_run *next = &file->next_run;
 	int64_t oldest_ns = 0;
@@ -374,7 +374,7 @@ static int drop_oldest(struct history_file *file, struct why *why)
 	return err;
 }
 
-static int shrink(struct history_file *file, const struct usage *usage, struct why *why)
+static int shrink(struct history_file *file, const struct usage *usage, struct error *why)
 {
 	bool is_hollow = usage->free_pages > 256 && usage->free_pages > usage->pages / 8;
 
@@ -383,7 +383,7 @@ static int shrink(struct history_file *file, const struct usage *usage, struct w
 	return db_run(&file->db, SQL_VACUUM, why);
 }
 
-int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, struct why *why)
+int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, struct error *why)
 {
 	struct usage usage = { 0 };
 	int err = get_usage(file, &usage, why);

@@ -23,7 +23,7 @@ static void bind_id_or_none(sqlite3_stmt *row, int parameter, uint32_t id)
 }
 
 static int add_meta(struct history_file *file, const char *key, const char *value,
-		    struct why *why)
+		    struct error *why)
 {
 	sqlite3_stmt *row;
 	int err = db_prepare(&file->db, SQL_ADD_META, &row, why);
@@ -35,7 +35,7 @@ static int add_meta(struct history_file *file, const char *key, const char *valu
 	return db_step(&file->db, row, why);
 }
 
-static int add_segment(struct history_file *file, uint64_t time_ns, struct why *why)
+static int add_segment(struct history_file *file, uint64_t time_ns, struct error *why)
 {
 	const struct segment *segment = &file->segment;
 	struct db *db = &file->db;
@@ -62,7 +62,7 @@ static int add_segment(struct history_file *file, uint64_t time_ns, struct why *
 	return err;
 }
 
-static int add_field(struct history_file *file, uint32_t id, struct why *why)
+static int add_field(struct history_file *file, uint32_t id, struct error *why)
 {
 	const struct field *field = fields_get(file->fields, id);
 	sqlite3_stmt *row;
@@ -88,7 +88,7 @@ static int add_field(struct history_file *file, uint32_t id, struct why *why)
 	return db_step(&file->db, row, why);
 }
 
-static int add_fields(struct history_file *file, struct why *why)
+static int add_fields(struct history_file *file, struct error *why)
 {
 	int err = 0;
 
@@ -98,7 +98,7 @@ static int add_fields(struct history_file *file, struct why *why)
 }
 
 static int add_note(struct history_file *file, uint64_t time_ns, const char *text,
-		    struct why *why)
+		    struct error *why)
 {
 	sqlite3_stmt *row;
 	int err = db_prepare(&file->db, SQL_ADD_NOTE, &row, why);
@@ -111,7 +111,7 @@ static int add_note(struct history_file *file, uint64_t time_ns, const char *tex
 	return db_step(&file->db, row, why);
 }
 
-static int add_guest(struct history_file *file, const struct file_guest *known, struct why *why)
+static int add_guest(struct history_file *file, const struct file_guest *known, struct error *why)
 {
 	const struct guest *guest = &known->guest;
 	sqlite3_stmt *row;
@@ -132,7 +132,7 @@ static int add_guest(struct history_file *file, const struct file_guest *known, 
 }
 
 static int add_guest_note(struct history_file *file, const struct guest *guest,
-			  const char *what, uint64_t time_ns, struct why *why)
+			  const char *what, uint64_t time_ns, struct error *why)
 {
 	char text[GUEST_NAME_SIZE + 32];
 
@@ -142,7 +142,7 @@ static int add_guest_note(struct history_file *file, const struct guest *guest,
 
 /* is_full: when each guest was seen last, too. */
 static int add_guests(struct history_file *file, uint64_t time_ns, bool is_full,
-		      struct why *why)
+		      struct error *why)
 {
 	int err = 0;
 
@@ -159,7 +159,7 @@ static int add_guests(struct history_file *file, uint64_t time_ns, bool is_full,
 	return err;
 }
 
-static int add_sample(struct history_file *file, const struct packed *packed, struct why *why)
+static int add_sample(struct history_file *file, const struct packed *packed, struct error *why)
 {
 	static const int columns[MOMENT_PARTS] = {
 		[PART_CHANGES] = 5,
@@ -187,7 +187,7 @@ static int add_sample(struct history_file *file, const struct packed *packed, st
 
 struct minute_writer {
 	struct history_file *file;
-	struct why *why;
+	struct error *why;
 };
 
 static int add_minute_row(void *arg, const struct minute_row *minute)
@@ -214,7 +214,7 @@ static int add_minute_row(void *arg, const struct minute_row *minute)
 }
 
 /* What is written once a minute. */
-static int add_minute(struct history_file *file, uint64_t time_ns, struct why *why)
+static int add_minute(struct history_file *file, uint64_t time_ns, struct error *why)
 {
 	struct minute_writer writer = { .file = file, .why = why };
 	const uint64_t numbers[] = { file->segment_id, time_ns / SECOND };
@@ -227,7 +227,7 @@ static int add_minute(struct history_file *file, uint64_t time_ns, struct why *w
 
 /* ---- transactions */
 
-static int begin(struct history_file *file, uint64_t time_ns, struct why *why)
+static int begin(struct history_file *file, uint64_t time_ns, struct error *why)
 {
 	int err = db_begin(&file->db, why);
 
@@ -240,7 +240,7 @@ static int begin(struct history_file *file, uint64_t time_ns, struct why *why)
 }
 
 /* Ends the transaction: with err, nothing of it is in the file. */
-static int end(struct history_file *file, bool is_new_segment, int err, struct why *why)
+static int end(struct history_file *file, bool is_new_segment, int err, struct error *why)
 {
 	if (!err)
 		err = db_run(&file->db, SQL_COMMIT, why);
@@ -257,7 +257,7 @@ static int end(struct history_file *file, bool is_new_segment, int err, struct w
 }
 
 /* Whether the log can be used from its beginning again, which a reader can prevent for ever. */
-static int check_log(struct history_file *file, struct why *why)
+static int check_log(struct history_file *file, struct error *why)
 {
 	uint64_t max = file->limits.size / 4;
 	bool has_log;
@@ -273,9 +273,10 @@ static int check_log(struct history_file *file, struct why *why)
 	code = db_checkpoint(&file->db, SQLITE_CHECKPOINT_TRUNCATE);
 	sqlite3_busy_timeout(file->db.sqlite, DB_WAIT_MS);
 	if ((code & 0xff) == SQLITE_BUSY)
-		return why_set(why, -EBUSY, "%s: a program has been reading in one transaction for "
-			       "so long that %s-wal is full: end that program", file->name,
-			       file->name);
+		return error_set(why, -EBUSY,
+				 "%s: a program has been reading in one transaction for "
+				 "so long that %s-wal is full: end that program", file->name,
+				 file->name);
 	return code ? db_error(&file->db, why) : 0;
 }
 
@@ -289,7 +290,7 @@ static void forget_what_is_written(struct history_file *file)
 }
 
 /* After damage was found: the next moment is in another file. */
-static void begin_anew(struct history_file *file, struct why *why)
+static void begin_anew(struct history_file *file, struct error *why)
 {
 	(void)history_file_set_aside(file, why);
 	forget_what_is_written(file);
@@ -297,7 +298,7 @@ static void begin_anew(struct history_file *file, struct why *why)
 }
 
 /* The file is open and is the one that the path names, after the call. */
-static int be_there(struct history_file *file, struct why *why)
+static int be_there(struct history_file *file, struct error *why)
 {
 	if (file->db.sqlite) {
 		if (history_file_is_there(file))
@@ -313,7 +314,7 @@ static int be_there(struct history_file *file, struct why *why)
 
 int history_file_create(const char *path, const struct segment *segment,
 			const struct file_limits *limits, struct history_file **ret_file,
-			struct why *why)
+			struct error *why)
 {
 	struct history_file *file;
 	int err = history_file_new(path, true, &file, why);
@@ -347,7 +348,7 @@ static void take_new(struct history_file *file, const struct moment *moment)
 /* In a transaction. */
 static int add_moment(struct history_file *file, const struct moment *moment,
 		      const struct packed *packed, const struct file_clock *clock,
-		      bool is_new_minute, struct why *why)
+		      bool is_new_minute, struct error *why)
 {
 	int err = add_fields(file, why);
 
@@ -363,7 +364,7 @@ static int add_moment(struct history_file *file, const struct moment *moment,
 }
 
 static int add_whole(struct history_file *file, const struct moment *moment,
-		     const struct packed *packed, struct why *why)
+		     const struct packed *packed, struct error *why)
 {
 	bool is_new_segment = !file->segment_id;
 	bool is_new_minute = file->minutes.start_s &&
@@ -395,14 +396,15 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 }
 
 int history_file_add(struct history_file *file, const struct moment *moment,
-		     const struct packed *packed, struct why *why)
+		     const struct packed *packed, struct error *why)
 {
 	int err;
 
 	take_new(file, moment);
 	err = be_there(file, why);
 	if (!err && file->needs_totals && !(moment->flags & MOMENT_HAS_TOTALS))
-		err = why_set(why, -ESTALE, "%s: moments are missing before this one", file->name);
+		err = error_set(why, -ESTALE,
+				"%s: moments are missing before this one", file->name);
 	if (!err)
 		err = add_whole(file, moment, packed, why);
 	if (err)
@@ -413,7 +415,7 @@ int history_file_add(struct history_file *file, const struct moment *moment,
 }
 
 int history_file_note(struct history_file *file, uint64_t time_ns, const char *text,
-		      struct why *why)
+		      struct error *why)
 {
 	bool is_new_segment;
 	int err = be_there(file, why);
@@ -428,7 +430,7 @@ int history_file_note(struct history_file *file, uint64_t time_ns, const char *t
 }
 
 static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
-		    struct why *why)
+		    struct error *why)
 {
 	return history_file_add(state, moment, packed, why);
 }
@@ -445,7 +447,7 @@ struct sink history_file_sink(struct history_file *file)
 }
 
 /* What is left of the last minute. */
-static int finish(struct history_file *file, struct why *why)
+static int finish(struct history_file *file, struct error *why)
 {
 	int err;
 
@@ -458,7 +460,7 @@ static int finish(struct history_file *file, struct why *why)
 	return end(file, false, err, why);
 }
 
-int history_file_close(struct history_file *file, struct why *why)
+int history_file_close(struct history_file *file, struct error *why)
 {
 	int err;
 

@@ -170,7 +170,7 @@ static void add_change(struct interval *interval, const struct changes *changes,
 }
 
 /* A moment's changes, unless it has no interval, or was dropped meanwhile. */
-static int add_moment(struct interval *interval, const struct stored *stored, struct why *why)
+static int add_moment(struct interval *interval, const struct stored *stored, struct error *why)
 {
 	const struct changes *changes = &interval->reader.moment.changes;
 	int err = -ENOENT;
@@ -185,7 +185,7 @@ static int add_moment(struct interval *interval, const struct stored *stored, st
 
 /* The moments from `to` back to the first one that is later than low_id. */
 static int add_moments(struct interval *interval, uint64_t low_id, const struct stored *to,
-		       struct why *why)
+		       struct error *why)
 {
 	struct stored at = *to;
 	int err = 0;
@@ -294,7 +294,8 @@ static void add_difference(struct interval *interval, const struct change *low,
 }
 
 /* -EAGAIN: a key was forgotten between the two. */
-static int add_totals(struct interval *interval, uint64_t low_id, uint64_t high_id, struct why *why)
+static int add_totals(struct interval *interval, uint64_t low_id, uint64_t high_id,
+		      struct error *why)
 {
 	const struct changes *low = &interval->low.totals, *high = &interval->high.totals;
 	int err = reader_totals(&interval->reader, low_id, &interval->low, why);
@@ -314,7 +315,7 @@ static int add_totals(struct interval *interval, uint64_t low_id, uint64_t high_
 
 /* The moments after `low`, up to `high`: both have totals. */
 static int add_between(struct interval *interval, const struct stored *low,
-		       const struct stored *high, struct why *why)
+		       const struct stored *high, struct error *why)
 {
 	uint64_t middle_id = low->id + (high->id - low->id) / 2;
 	struct stored middle;
@@ -333,7 +334,7 @@ static int add_between(struct interval *interval, const struct stored *low,
 }
 
 /* Keys that were there and did nothing have a row of 0, and levels the latest one. */
-static int add_present(struct interval *interval, uint64_t id, struct why *why)
+static int add_present(struct interval *interval, uint64_t id, struct error *why)
 {
 	int err = reader_totals(&interval->reader, id, &interval->high, why);
 
@@ -360,7 +361,7 @@ static int add_present(struct interval *interval, uint64_t id, struct why *why)
 
 /* The first moment from `id` on that has totals; at most `high`, which has. */
 static int find_totals(struct interval *interval, const struct stored *from, uint64_t high_id,
-		       struct stored *ret_stored, struct why *why)
+		       struct stored *ret_stored, struct error *why)
 {
 	struct stored at = *from;
 	int err = 0;
@@ -372,7 +373,7 @@ static int find_totals(struct interval *interval, const struct stored *from, uin
 }
 
 static int add_run(struct interval *interval, const struct stored *from, const struct stored *to,
-		   struct why *why)
+		   struct error *why)
 {
 	struct stored low, high;
 	int err = reader_find_flagged(&interval->reader, to->id, MOMENT_HAS_TOTALS, &high, why);
@@ -396,7 +397,7 @@ static int add_run(struct interval *interval, const struct stored *from, const s
 
 /* The time that a run took, the first moment's interval included. */
 static int add_elapsed(struct interval *interval, const struct stored *from,
-		       const struct stored *to, struct why *why)
+		       const struct stored *to, struct error *why)
 {
 	uint64_t before_ns[SAMPLE_SOURCES], most_ns = 0;
 	const struct brief *brief;
@@ -439,7 +440,7 @@ static void add_guests(struct interval *interval, const struct guests *guests, b
 	}
 }
 
-static int read_guests(struct interval *interval, const struct stored *at, struct why *why)
+static int read_guests(struct interval *interval, const struct stored *at, struct error *why)
 {
 	struct guests *here = guests_new(NULL);
 	int err = reader_guests(&interval->reader, at, here, why);
@@ -453,7 +454,7 @@ static int read_guests(struct interval *interval, const struct stored *at, struc
 
 /* The inventories of a run, the latest first. */
 static int add_inventories(struct interval *interval, const struct stored *from,
-			   const struct stored *to, struct why *why)
+			   const struct stored *to, struct error *why)
 {
 	struct stored at = *to;
 	int err;
@@ -469,7 +470,7 @@ static int add_inventories(struct interval *interval, const struct stored *from,
 /* ---- the interval ---- */
 
 /* The run that ends with `to`, and the moment before the run; id 0: none. */
-static int read_run(struct interval *interval, struct stored *to, struct why *why)
+static int read_run(struct interval *interval, struct stored *to, struct error *why)
 {
 	struct stored from;
 	int err = reader_find_flagged(&interval->reader, to->id, BREAKS, &from, why);
@@ -498,7 +499,7 @@ static int read_run(struct interval *interval, struct stored *to, struct why *wh
 }
 
 /* The first moment that is later, and the last one that is not later. */
-static int find_ends(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct why *why)
+static int find_ends(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *why)
 {
 	const struct store *store = &interval->reader.store;
 	int err = store->type->find(store->state, to_ns, &interval->last, why);
@@ -513,7 +514,7 @@ static int find_ends(struct interval *interval, uint64_t from_ns, uint64_t to_ns
 	return err;
 }
 
-int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct why *why)
+int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *why)
 {
 	struct stored at;
 	int err = find_ends(interval, from_ns, to_ns, why);
@@ -542,21 +543,21 @@ static void source_close(void *state)
 	free(state);
 }
 
-static int source_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int source_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	const struct interval *interval = *(struct interval *const *)args->recording;
 	struct source *source;
 
 	if (args->source == PROVIDER_EXITS &&
 	    !reader_has_source(&interval->reader, args->source))
-		return why_set(why, -ENODATA, "no exits were recorded");
+		return error_set(why, -ENODATA, "no exits were recorded");
 	source = xcalloc(1, sizeof(*source));
 	*source = (struct source){ .interval = interval, .source = args->source };
 	*ret_state = source;
 	return 0;
 }
 
-static int source_want(void *state, const struct want *want, struct why *why)
+static int source_want(void *state, const struct want *want, struct error *why)
 {
 	struct source *source = state;
 
@@ -605,7 +606,7 @@ static void play(const struct sum *sum, struct sample *sample)
 	sample_add_timed(sample, sum->key, sum->count, flags, &timing);
 }
 
-static int source_collect(void *state, struct sample *sample, struct why *why)
+static int source_collect(void *state, struct sample *sample, struct error *why)
 {
 	struct source *source = state;
 	const struct interval *interval = source->interval;

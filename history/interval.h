@@ -25,7 +25,7 @@ void interval_free(struct interval *interval);
  * Adds up the moments that are later than from_ns and not later than to_ns; call it once, before
  * monitor_open(). 0, or -errno with why; -ENOENT, without why: there is no such moment.
  */
-int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct why *why);
+int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *why);
 
 /* For struct monitor_recording. */
 struct guests *interval_guests(struct interval *interval);
@@ -56,13 +56,13 @@ struct history_span {
  * case.
  */
 int span_read(struct history_span *span, struct store store, struct fields *fields,
-	      uint64_t from_ns, uint64_t to_ns, struct why *why);
+	      uint64_t from_ns, uint64_t to_ns, struct error *why);
 void span_release(struct history_span *span);
 
 /* GROUP_*: which rows a comparison has where a view of this type is looked at. */
 unsigned int span_groups(const struct view_type *type);
 
 /* The spans' exits, from the first to the second: see view_diff(). */
-int spans_diff(struct history_span spans[2], struct view *ret_view, struct why *why);
+int spans_diff(struct history_span spans[2], struct view *ret_view, struct error *why);
 
 #endif

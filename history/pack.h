@@ -92,10 +92,10 @@ enum unpack_depth {
 
 /* Replaces moment->changes and source_ns; or totals; or guests. -EBADMSG with why. */
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
-		   struct moment *moment, struct why *why);
+		   struct moment *moment, struct error *why);
 int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
-		  struct moment *moment, struct why *why);
+		  struct moment *moment, struct error *why);
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
-		  struct why *why);
+		  struct error *why);
 
 #endif

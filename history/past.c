@@ -43,7 +43,7 @@ struct past {
 	size_t nr_played;
 	struct moment moment; /* of it, or the next one */
 	struct state state;
-	struct why failure; /* see past_failure() */
+	struct error failure; /* see past_failure() */
 };
 
 int past_new(struct store store, struct fields *fields, struct past **ret_past)
@@ -75,7 +75,7 @@ struct store past_store(const struct past *past)
 	return past->reader.store;
 }
 
-int past_check(const struct past *past, struct why *why)
+int past_check(const struct past *past, struct error *why)
 {
 	const struct store *store = &past->reader.store;
 
@@ -83,10 +83,10 @@ int past_check(const struct past *past, struct why *why)
 }
 
 /* Keeps the first failure. Returns err. */
-static int note(struct past *past, int err, const struct why *why)
+static int note(struct past *past, int err, const struct error *why)
 {
 	if (err && err != -ENOENT && err != -EAGAIN && !past->failure.text[0])
-		why_set(&past->failure, 0, "%s", why->text[0] ? why->text : strerror(-err));
+		error_set(&past->failure, 0, "%s", why->text[0] ? why->text : strerror(-err));
 	return err;
 }
 
@@ -114,7 +114,7 @@ const struct segment *past_segment(const struct past *past)
 
 /* The moment before, with id 0 where none is used. */
 static int find_prev(struct past *past, const struct stored *at, struct stored *ret_prev,
-		     struct why *why)
+		     struct error *why)
 {
 	int err = at->flags & NOTHING_BEFORE ?
 			  -ENOENT : reader_near(&past->reader, at, true, ret_prev, why);
@@ -124,7 +124,7 @@ static int find_prev(struct past *past, const struct stored *at, struct stored *
 	return err == -ENOENT ? 0 : err;
 }
 
-static int choose(struct past *past, const struct stored *at, struct why *why)
+static int choose(struct past *past, const struct stored *at, struct error *why)
 {
 	struct stored prev = { 0 };
 	int err = reader_enter(&past->reader, at, why);
@@ -144,7 +144,7 @@ static int choose(struct past *past, const struct stored *at, struct why *why)
 	return 0;
 }
 
-int past_go(struct past *past, uint64_t time_ns, struct why *why)
+int past_go(struct past *past, uint64_t time_ns, struct error *why)
 {
 	const struct store *store = &past->reader.store;
 	struct stored at;
@@ -153,7 +153,7 @@ int past_go(struct past *past, uint64_t time_ns, struct why *why)
 	return note(past, err ? err : choose(past, &at, why), why);
 }
 
-int past_go_to(struct past *past, uint64_t time_ns, struct why *why)
+int past_go_to(struct past *past, uint64_t time_ns, struct error *why)
 {
 	const struct store *store = &past->reader.store;
 	struct stored at, next;
@@ -168,7 +168,7 @@ int past_go_to(struct past *past, uint64_t time_ns, struct why *why)
 	return note(past, err ? err : choose(past, &at, why), why);
 }
 
-int past_step(struct past *past, bool is_back, struct why *why)
+int past_step(struct past *past, bool is_back, struct error *why)
 {
 	struct stored at;
 	int err = past->at.id ? reader_step(&past->reader, &past->at, is_back, &at, why) : -ENOENT;
@@ -176,7 +176,7 @@ int past_step(struct past *past, bool is_back, struct why *why)
 	return note(past, err ? err : choose(past, &at, why), why);
 }
 
-int past_enter(struct past *past, const char *machine, struct why *why)
+int past_enter(struct past *past, const char *machine, struct error *why)
 {
 	const struct store *store = &past->reader.store;
 
@@ -207,7 +207,7 @@ static bool follows(const struct past *past, const struct stored *at)
 	       !(at->flags & NOTHING_BEFORE);
 }
 
-int past_go_on(struct past *past, struct why *why)
+int past_go_on(struct past *past, struct error *why)
 {
 	const struct fields *fields = past->reader.fields;
 	uint32_t nr_fields = fields ? fields_count(fields) : 0;
@@ -235,7 +235,7 @@ int past_go_on(struct past *past, struct why *why)
 /* ---- what is before the moment */
 
 /* Where the moment before is not known, its totals are made of this one's. */
-static int undo_moment(struct past *past, struct why *why)
+static int undo_moment(struct past *past, struct error *why)
 {
 	int err = totals_load(&past->totals, &past->reader, &past->at, NULL, &past->before,
 			      &past->before_id, why);
@@ -290,7 +290,7 @@ static void put_times_before(const struct past *past, const struct stored *of,
 
 /* The times before a moment: a source is not in every one. */
 static int find_times(struct past *past, const struct stored *of, bool needs_earlier,
-		      struct times *ret_times, struct why *why)
+		      struct times *ret_times, struct error *why)
 {
 	const struct brief *brief = NULL;
 	struct stored at = *of;
@@ -320,7 +320,7 @@ static int find_times(struct past *past, const struct stored *of, bool needs_ear
 /* ---- the rates before it */
 
 /* The moment before, as far as rates go on: also a segment's before of the same boot. */
-static int step_to_rates(struct past *past, struct stored *at, struct why *why)
+static int step_to_rates(struct past *past, struct stored *at, struct error *why)
 {
 	struct stored before;
 	bool goes_on = true;
@@ -364,7 +364,7 @@ static void put_rates(struct past *past, const struct stored *of, const struct m
 
 /* Of a moment that is unpacked while the totals before are made. */
 static int take_rates(void *arg, const struct stored *of, const struct moment *moment,
-		      struct why *why)
+		      struct error *why)
 {
 	struct past *past = arg;
 	struct times before;
@@ -378,7 +378,7 @@ static int take_rates(void *arg, const struct stored *of, const struct moment *m
 	return err;
 }
 
-static int load_rates(struct past *past, const struct stored *of, struct why *why)
+static int load_rates(struct past *past, const struct stored *of, struct error *why)
 {
 	struct times before = { 0 };
 	int err = reader_visit(&past->reader, of, why);
@@ -398,7 +398,7 @@ struct run_up {
 	size_t nr;
 };
 
-static int choose_run_up(struct past *past, struct run_up *ret_run_up, struct why *why)
+static int choose_run_up(struct past *past, struct run_up *ret_run_up, struct error *why)
 {
 	struct stored moments[STATS_HISTORY], at = past->prev.id ? past->prev : past->at;
 	uint64_t ids[STATS_HISTORY];
@@ -420,7 +420,7 @@ static int choose_run_up(struct past *past, struct run_up *ret_run_up, struct wh
 	return err == -ENOENT ? 0 : err;
 }
 
-static int load_before(struct past *past, struct why *why)
+static int load_before(struct past *past, struct error *why)
 {
 	const struct totals_watch watch = { take_rates, past };
 
@@ -434,7 +434,7 @@ static int load_before(struct past *past, struct why *why)
 	return 0;
 }
 
-static int load(struct past *past, struct why *why)
+static int load(struct past *past, struct error *why)
 {
 	struct run_up run_up = { .nr = 0 };
 	int err = reader_visit(&past->reader, &past->at, why);
@@ -461,7 +461,7 @@ bool past_prepare(struct past *past)
 	if (!past->is_loaded || !past->prev.id)
 		return false;
 	reader_hold(&past->reader, true);
-	more = totals_prepare(&past->totals, &past->reader, &past->prev, &(struct why){ "" });
+	more = totals_prepare(&past->totals, &past->reader, &past->prev, &(struct error){ "" });
 	reader_hold(&past->reader, false);
 	return more > 0;
 }
@@ -499,7 +499,7 @@ static void close_absent(struct state *state)
 }
 
 /* Plays the moment that is chosen, or the next one. */
-static int play(struct past *past, struct why *why)
+static int play(struct past *past, struct error *why)
 {
 	bool is_first = past->nr_played == past->has_before;
 	int err = 0;
@@ -517,7 +517,7 @@ static int play(struct past *past, struct why *why)
 }
 
 /* Goes on to the next sample. */
-static int advance(struct past *past, struct why *why)
+static int advance(struct past *past, struct error *why)
 {
 	int err = 0;
 
@@ -606,7 +606,7 @@ static void source_close(void *state)
 	free(state);
 }
 
-static int source_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int source_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	struct past *past = *(struct past *const *)args->recording;
 	struct source *source;
@@ -623,17 +623,17 @@ static int source_open(const struct provider_args *args, void **ret_state, struc
 	return 0;
 }
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	struct past *past = *(struct past *const *)args->recording;
 	int err = reader_open(&past->reader, args->fields, why);
 
 	if (!err && !reader_has_source(&past->reader, args->source))
-		err = why_set(why, -ENODATA, "no exits were recorded");
+		err = error_set(why, -ENODATA, "no exits were recorded");
 	return err ? err : source_open(args, ret_state, why);
 }
 
-static int source_want(void *state, const struct want *want, struct why *why)
+static int source_want(void *state, const struct want *want, struct error *why)
 {
 	struct source *source = state;
 
@@ -650,12 +650,12 @@ static size_t source_rewind(void *state)
 
 	source->nr_played = 0;
 	if (past->nr_added) /* a failure is one of the samples, too */
-		choose(past, &at, &(struct why){ "" });
+		choose(past, &at, &(struct error){ "" });
 	return count_samples(past);
 }
 
 /* A sample that is damaged has no rows. */
-static int source_collect(void *state, struct sample *sample, struct why *why)
+static int source_collect(void *state, struct sample *sample, struct error *why)
 {
 	struct source *source = state;
 	struct past *past = source->past;
@@ -681,7 +681,7 @@ static int source_collect(void *state, struct sample *sample, struct why *why)
 	return 0;
 }
 
-static int exits_collect(void *state, struct sample *sample, struct why *why)
+static int exits_collect(void *state, struct sample *sample, struct error *why)
 {
 	const struct source *source = state;
 
@@ -718,7 +718,7 @@ const struct provider *const past_recorded_players[] = {
 };
 
 int past_series(struct past *past, const struct key *subject, bool is_now,
-		const struct series_span *span, struct series *series, struct why *why)
+		const struct series_span *span, struct series *series, struct error *why)
 {
 	const struct store *store = &past->reader.store;
 	struct stored at = past->at;

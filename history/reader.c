@@ -97,7 +97,7 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 }
 
 /* Fields that the segment has got since they were asked for last. */
-static int load_fields(struct reader *reader, struct why *why)
+static int load_fields(struct reader *reader, struct error *why)
 {
 	if (reader->is_same || !reader->fields)
 		return 0;
@@ -106,7 +106,7 @@ static int load_fields(struct reader *reader, struct why *why)
 }
 
 /* From now on ids are of the reader's segment. */
-static int load_ids(struct reader *reader, uint32_t segment, struct why *why)
+static int load_ids(struct reader *reader, uint32_t segment, struct error *why)
 {
 	if (segment != reader->map_of) {
 		reader->nr_map = 0;
@@ -117,7 +117,7 @@ static int load_ids(struct reader *reader, uint32_t segment, struct why *why)
 	return load_fields(reader, why);
 }
 
-int reader_open(struct reader *reader, struct fields *fields, struct why *why)
+int reader_open(struct reader *reader, struct fields *fields, struct error *why)
 {
 	if (reader->fields == fields)
 		return 0;
@@ -237,13 +237,13 @@ void reader_hold(struct reader *reader, bool is_held)
 }
 
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
-		struct stored *ret_stored, struct why *why)
+		struct stored *ret_stored, struct error *why)
 {
 	return reader->store.type->step(reader->store.state, from->id, is_back, ret_stored, why);
 }
 
 int reader_near(struct reader *reader, const struct stored *from, bool is_back,
-		struct stored *ret_stored, struct why *why)
+		struct stored *ret_stored, struct error *why)
 {
 	const struct store *store = &reader->store;
 
@@ -253,12 +253,12 @@ int reader_near(struct reader *reader, const struct stored *from, bool is_back,
 }
 
 int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
-			struct stored *ret_stored, struct why *why)
+			struct stored *ret_stored, struct error *why)
 {
 	return reader->store.type->find_flagged(reader->store.state, id, flags, ret_stored, why);
 }
 
-static int read_part(struct reader *reader, uint64_t id, enum moment_part part, struct why *why)
+static int read_part(struct reader *reader, uint64_t id, enum moment_part part, struct error *why)
 {
 	return reader->store.type->read(reader->store.state, id, part, &reader->blob, why);
 }
@@ -287,7 +287,7 @@ static void make_brief(struct reader *reader, uint64_t id, const struct moment *
 }
 
 int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
-		   struct moment *ret_moment, struct why *why)
+		   struct moment *ret_moment, struct error *why)
 {
 	struct moment *moment = ret_moment ? ret_moment : &reader->moment;
 	int err = read_part(reader, id, PART_CHANGES, why);
@@ -300,7 +300,7 @@ int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 }
 
 int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_brief,
-		 struct why *why)
+		 struct error *why)
 {
 	const struct brief *brief = &reader->briefs[id % READER_BRIEFS];
 	int err = brief->id == id ? 0 : reader_changes(reader, id, UNPACK_COUNTS, NULL, why);
@@ -310,7 +310,7 @@ int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_br
 	return err;
 }
 
-int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment, struct why *why)
+int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment, struct error *why)
 {
 	int err = read_part(reader, id, PART_TOTALS, why);
 
@@ -319,7 +319,7 @@ int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
 }
 
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
-		  struct why *why)
+		  struct error *why)
 {
 	struct stored from;
 	int err = reader_find_flagged(reader, at->id, MOMENT_HAS_GUESTS, &from, why);
@@ -333,7 +333,7 @@ int reader_guests(struct reader *reader, const struct stored *at, struct guests 
 	return err;
 }
 
-int reader_enter(struct reader *reader, const struct stored *at, struct why *why)
+int reader_enter(struct reader *reader, const struct stored *at, struct error *why)
 {
 	int err = 0;
 
@@ -346,7 +346,7 @@ int reader_enter(struct reader *reader, const struct stored *at, struct why *why
 	return err;
 }
 
-int reader_visit(struct reader *reader, const struct stored *at, struct why *why)
+int reader_visit(struct reader *reader, const struct stored *at, struct error *why)
 {
 	int err;
 
@@ -357,7 +357,7 @@ int reader_visit(struct reader *reader, const struct stored *at, struct why *why
 }
 
 int reader_is_same_boot(struct reader *reader, uint32_t a, uint32_t b, bool *ret_is_same,
-			struct why *why)
+			struct error *why)
 {
 	struct segment segments[2];
 	int err = reader->store.type->segment(reader->store.state, a, &segments[0], why);

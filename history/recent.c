@@ -234,12 +234,12 @@ void recent_writer_release(struct recent_writer *writer)
 }
 
 static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
-		    struct why *why)
+		    struct error *why)
 {
 	int err = recent_add(state, packed);
 
 	(void)moment;
-	return err ? why_set(why, err, "a sample of more than 64 MiB is not kept") : 0;
+	return err ? error_set(why, err, "a sample of more than 64 MiB is not kept") : 0;
 }
 
 /* The oldest totals are dropped with all moments that need them: with a quarter of them at most. */
@@ -284,7 +284,7 @@ static size_t index_of(const struct recent *recent, uint64_t id)
 	return i < recent->nr ? (size_t)i : recent->nr;
 }
 
-static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored, struct why *why)
+static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored, struct error *why)
 {
 	struct recent *recent = state;
 	int err = -ENOENT;
@@ -304,7 +304,7 @@ static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored,
 }
 
 static int recent_step(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
-		     struct why *why)
+		     struct error *why)
 {
 	struct recent *recent = state;
 	uint64_t to = is_back ? id - 1 : id + 1;
@@ -323,7 +323,7 @@ static int recent_step(void *state, uint64_t id, bool is_back, struct stored *re
 }
 
 static int recent_find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			     struct why *why)
+			     struct error *why)
 {
 	struct recent *recent = state;
 	int err = -ENOENT;
@@ -341,7 +341,7 @@ static int recent_find_flagged(void *state, uint64_t id, uint32_t flags, struct 
 }
 
 static int recent_read(void *state, uint64_t id, enum moment_part part, struct blob *blob,
-		     struct why *why)
+		     struct error *why)
 {
 	struct recent *recent = state;
 	int err = -ENOENT;
@@ -359,11 +359,11 @@ static int recent_read(void *state, uint64_t id, enum moment_part part, struct b
 		err = 0;
 	}
 	pthread_mutex_unlock(&recent->lock);
-	return err ? why_set(why, err, "this sample is not in memory any more") : 0;
+	return err ? error_set(why, err, "this sample is not in memory any more") : 0;
 }
 
 static int recent_fields(void *state, uint32_t segment, uint32_t first, stored_field_fn take,
-		       void *arg, struct why *why)
+		       void *arg, struct error *why)
 {
 	(void)state;
 	(void)segment;
@@ -375,7 +375,7 @@ static int recent_fields(void *state, uint32_t segment, uint32_t first, stored_f
 }
 
 static int recent_segment(void *state, uint32_t segment, struct segment *ret_segment,
-			struct why *why)
+			struct error *why)
 {
 	const struct recent *recent = state;
 

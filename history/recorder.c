@@ -42,13 +42,13 @@ struct recorder {
 
 /* ---- the storing thread */
 
-static int store(struct recorder *recorder, struct moment *moment, struct why *why)
+static int store(struct recorder *recorder, struct moment *moment, struct error *why)
 {
 	pack_moment(recorder->packer, moment, &recorder->packed);
 	return recorder->sink.add(recorder->sink.state, moment, &recorder->packed, why);
 }
 
-static void lose(struct losses *losses, const struct why *why)
+static void lose(struct losses *losses, const struct error *why)
 {
 	losses->nr++;
 	losses->is_losing = true;
@@ -65,7 +65,7 @@ static bool is_usable(const struct recorder *recorder, const struct moment *mome
 /* losses: before the moment of time_ns, which is stored. */
 static void note_losses(struct recorder *recorder, const struct losses *losses, uint64_t time_ns)
 {
-	char text[sizeof(struct why) + 64];
+	char text[sizeof(struct error) + 64];
 	uint64_t nr = losses->nr - recorder->nr_noted;
 
 	if (!nr || !recorder->sink.note)
@@ -82,7 +82,7 @@ static void store_first(struct recorder *recorder)
 	struct moment *moment = &recorder->queue[recorder->first];
 	struct losses before = recorder->losses;
 	const struct sink *sink = &recorder->sink;
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = -EAGAIN;
 
 	if (is_usable(recorder, moment)) {
@@ -170,7 +170,7 @@ static struct moment *get_slot(struct recorder *recorder)
 		if (recorder->wants_totals)
 			recorder->taker.since_totals = MOMENT_TOTALS_EVERY;
 	} else {
-		lose(&recorder->losses, &(struct why){ "writing is slower than sampling" });
+		lose(&recorder->losses, &(struct error){ "writing is slower than sampling" });
 	}
 	pthread_mutex_unlock(&recorder->lock);
 	return slot;

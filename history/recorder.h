@@ -19,7 +19,7 @@ struct sink {
 	void *state;
 	/* 0, or -errno with why: the moment is lost. */
 	int (*add)(void *state, const struct moment *moment, const struct packed *packed,
-		   struct why *why);
+		   struct error *why);
 	/* Whether the next moment should have totals before its turn. NULL: never. */
 	bool (*wants_totals)(void *state);
 	/* Notes what was lost before the moment that was just added. NULL: it is not noted. */
@@ -37,7 +37,7 @@ struct sink {
 struct losses {
 	uint64_t nr;
 	bool is_losing; /* none was stored since the latest of them */
-	struct why why; /* why the latest of them was not */
+	struct error why; /* why the latest of them was not */
 };
 
 struct recorder;

@@ -25,7 +25,7 @@ static bool is_of(const struct reader *reader, const struct change *change,
 }
 
 static int add_rows(struct reader *reader, const struct key *subject, bool has_times,
-		    struct series_point *point, struct why *why)
+		    struct series_point *point, struct error *why)
 {
 	const struct changes *changes = &reader->moment.changes;
 	int err = reader_changes(reader, point->id, has_times ? UNPACK_ALL : UNPACK_COUNTS, NULL,
@@ -48,7 +48,7 @@ static int add_rows(struct reader *reader, const struct key *subject, bool has_t
 }
 
 static int add_brief(struct reader *reader, const struct key *subject, struct series_point *point,
-		     struct why *why)
+		     struct error *why)
 {
 	const struct brief *brief;
 	int err = reader_brief(reader, point->id, &brief, why);
@@ -59,7 +59,7 @@ static int add_brief(struct reader *reader, const struct key *subject, struct se
 }
 
 static int read_point(struct reader *reader, const struct stored *at, const struct key *subject,
-		      bool has_times, struct series_point *ret_point, struct why *why)
+		      bool has_times, struct series_point *ret_point, struct error *why)
 {
 	bool is_of_all = subject->guest == GUEST_ANY && subject->vcpu < 0;
 	int err = reader_visit(reader, at, why);
@@ -88,7 +88,7 @@ static bool is_gap(const struct series_point *point, const struct series_point *
 
 /* The first sample since what is counted changed has no interval, and no point. */
 static int add_last(struct series *series, struct reader *reader, const struct stored *at,
-		    bool has_times, struct why *why)
+		    bool has_times, struct error *why)
 {
 	int err = 0;
 
@@ -116,7 +116,7 @@ static int add_last(struct series *series, struct reader *reader, const struct s
 }
 
 static int add_first(struct series *series, struct reader *reader, const struct stored *at,
-		     bool has_times, struct why *why)
+		     bool has_times, struct error *why)
 {
 	struct series_point point = { 0 };
 	int err = 0;
@@ -147,7 +147,7 @@ static int add_first(struct series *series, struct reader *reader, const struct 
 
 /* The moment next to the series. -ENOENT: there is none of the same boot. */
 static int find_next(const struct series *series, struct reader *reader, bool is_back,
-		     struct stored *ret_at, struct why *why)
+		     struct stored *ret_at, struct error *why)
 {
 	const struct stored end = { .id = is_back ? series->first_id : series->last_id };
 	uint32_t segment = is_back ? series->first_segment : series->last_segment;
@@ -160,7 +160,7 @@ static int find_next(const struct series *series, struct reader *reader, bool is
 }
 
 static int extend(struct series *series, struct reader *reader, uint64_t id,
-		  const struct series_span *span, struct why *why)
+		  const struct series_span *span, struct error *why)
 {
 	size_t nr = 0, nr_after = 0, nr_wanted;
 	struct stored at;
@@ -198,7 +198,7 @@ static bool is_near(const struct series *series, uint64_t id, const struct serie
 }
 
 int series_read(struct series *series, struct reader *reader, const struct key *subject,
-		const struct stored *at, const struct series_span *span, struct why *why)
+		const struct stored *at, const struct series_span *span, struct error *why)
 {
 	bool goes_on = series->last_id && key_equal(subject, &series->subject) &&
 		       is_near(series, at->id, span);

@@ -8,7 +8,7 @@
 #include "core/views/build.h"
 
 int span_read(struct history_span *span, struct store store, struct fields *fields,
-		     uint64_t from_ns, uint64_t to_ns, struct why *why)
+		     uint64_t from_ns, uint64_t to_ns, struct error *why)
 {
 	struct monitor_config config = {
 		.list = interval_players,
@@ -39,7 +39,7 @@ unsigned int span_groups(const struct view_type *type)
 	return type->groups & GROUP_GUEST ? type->groups : GROUP_REASON;
 }
 
-static int build(struct history_span *span, enum exit_kind event, struct why *why)
+static int build(struct history_span *span, enum exit_kind event, struct error *why)
 {
 	int err = 0;
 
@@ -54,14 +54,14 @@ static int build(struct history_span *span, enum exit_kind event, struct why *wh
 	return 0;
 }
 
-static int build_both(struct history_span spans[2], enum exit_kind event, struct why *why)
+static int build_both(struct history_span spans[2], enum exit_kind event, struct error *why)
 {
 	int err = build(&spans[0], event, why);
 
 	return err ? err : build(&spans[1], event, why);
 }
 
-int spans_diff(struct history_span spans[2], struct view *ret_view, struct why *why)
+int spans_diff(struct history_span spans[2], struct view *ret_view, struct error *why)
 {
 	struct view_side sides[2];
 	int err = build_both(spans, EXITS_VMEXIT, why);

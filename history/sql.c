@@ -136,20 +136,20 @@ const char *const sql_text[SQL_STATEMENTS] = {
 
 /* ---- errors */
 
-int db_damaged(const struct db *db, struct why *why)
+int db_damaged(const struct db *db, struct error *why)
 {
-	return why_set(why, -EBADMSG,
-		       "%s: damaged: move it away; sqlite3 FILE .recover prints what can be read",
-		       db->name);
+	return error_set(why, -EBADMSG,
+			 "%s: damaged: move it away; sqlite3 FILE .recover prints what can be read",
+			 db->name);
 }
 
-static int no_room(const struct db *db, struct why *why)
+static int no_room(const struct db *db, struct error *why)
 {
-	return why_set(why, -ENOSPC, "%s: the disk is full: remove files, or lower "
-		       "--max-size", db->name);
+	return error_set(why, -ENOSPC, "%s: the disk is full: remove files, or lower "
+			 "--max-size", db->name);
 }
 
-static int system_error(const struct db *db, int code, struct why *why)
+static int system_error(const struct db *db, int code, struct error *why)
 {
 	int number = db->system_error ? db->system_error : sqlite3_system_errno(db->sqlite);
 
@@ -157,19 +157,20 @@ static int system_error(const struct db *db, int code, struct why *why)
 	case ENOSPC:
 		return no_room(db, why);
 	case EFBIG:
-		return why_set(why, -EFBIG, "%s: may not become larger: raise ulimit -f, or lower "
+		return error_set(why, -EFBIG,
+				 "%s: may not become larger: raise ulimit -f, or lower "
 					    "--max-size", db->name);
 	case EDQUOT:
-		return why_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
-			       "--max-size", db->name);
+		return error_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
+				 "--max-size", db->name);
 	case 0:
-		return why_set(why, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
+		return error_set(why, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
 	default:
-		return why_set(why, -number, "%s: %s", db->name, strerror(number));
+		return error_set(why, -number, "%s: %s", db->name, strerror(number));
 	}
 }
 
-int db_error(const struct db *db, struct why *why)
+int db_error(const struct db *db, struct error *why)
 {
 	int code = sqlite3_extended_errcode(db->sqlite);
 
@@ -180,14 +181,14 @@ int db_error(const struct db *db, struct why *why)
 		return no_room(db, why);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return why_set(why, -EBUSY, "%s: another program has locked it: end that "
-			       "program's transaction", db->name);
+		return error_set(why, -EBUSY, "%s: another program has locked it: end that "
+				 "program's transaction", db->name);
 	case SQLITE_READONLY:
-		return why_set(why, -EROFS, "%s: the file, or its folder, cannot be written to",
-			       db->name);
+		return error_set(why, -EROFS, "%s: the file, or its folder, cannot be written to",
+				 db->name);
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
-		return why_set(why, -EACCES, "%s: %s", db->name, strerror(EACCES));
+		return error_set(why, -EACCES, "%s: %s", db->name, strerror(EACCES));
 	case SQLITE_IOERR:
 	case SQLITE_CANTOPEN:
 		return system_error(db, code, why);
@@ -214,7 +215,7 @@ bool db_has_room(const struct db *db)
 	       disk.f_bavail * disk.f_frsize >= DB_LOG_SIZE;
 }
 
-int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct why *why)
+int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct error *why)
 {
 	sqlite3_stmt **statement = &db->statements[sql];
 
@@ -234,7 +235,7 @@ void db_bind(sqlite3_stmt *statement, int parameter, uint64_t number)
 	sqlite3_bind_int64(statement, parameter, number > INT64_MAX ? INT64_MAX : (int64_t)number);
 }
 
-int db_step(struct db *db, sqlite3_stmt *statement, struct why *why)
+int db_step(struct db *db, sqlite3_stmt *statement, struct error *why)
 {
 	int code, err = 0;
 
@@ -249,7 +250,7 @@ int db_step(struct db *db, sqlite3_stmt *statement, struct why *why)
 	return err;
 }
 
-int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, struct why *why)
+int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, struct error *why)
 {
 	sqlite3_stmt *statement;
 	int err = db_prepare(db, sql, &statement, why);
@@ -264,17 +265,17 @@ int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, st
 	return err;
 }
 
-int db_begin(struct db *db, struct why *why)
+int db_begin(struct db *db, struct error *why)
 {
 	return db_has_room(db) ? db_run(db, SQL_BEGIN, why) : no_room(db, why);
 }
 
-int db_run(struct db *db, enum sql sql, struct why *why)
+int db_run(struct db *db, enum sql sql, struct error *why)
 {
 	return db_run_with(db, sql, NULL, 0, why);
 }
 
-int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct why *why)
+int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct error *why)
 {
 	sqlite3_stmt *statement;
 	int err = db_prepare(db, sql, &statement, why);

@@ -11,7 +11,7 @@
 #ifndef KVMTOP_HISTORY_STORE_H
 #define KVMTOP_HISTORY_STORE_H
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "history/pack.h"
 #include "history/moment.h"
 
@@ -35,26 +35,26 @@ struct store_type {
 	 * The latest moment that is not later than time_ns; where all are later, the first one.
 	 * UINT64_MAX: the last. -ENOENT: the store is empty.
 	 */
-	int (*find)(void *store, uint64_t time_ns, struct stored *ret_stored, struct why *why);
+	int (*find)(void *store, uint64_t time_ns, struct stored *ret_stored, struct error *why);
 	/*
 	 * The next moment after id, or with is_back the one before, wherever it is kept. -ENOENT:
 	 * there is none; -EAGAIN: it will come later.
 	 */
 	int (*step)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
-		    struct why *why);
+		    struct error *why);
 	/* The latest moment up to id, in its segment, that has one of the flags. */
 	int (*find_flagged)(void *store, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			    struct why *why);
+			    struct error *why);
 	/* Replaces the blob by a part of a moment. -ENOENT: the moment was dropped meanwhile. */
 	int (*read)(void *store, uint64_t id, enum moment_part part, struct blob *blob,
-		    struct why *why);
+		    struct error *why);
 	/* The fields of a segment with an id of at least first. */
 	int (*fields)(void *store, uint32_t segment, uint32_t first, stored_field_fn take,
-		      void *arg, struct why *why);
+		      void *arg, struct error *why);
 	int (*segment)(void *store, uint32_t segment, struct segment *ret_segment,
-		       struct why *why);
+		       struct error *why);
 	/* -ESTALE: its file was removed or replaced since it was opened. NULL: it has none. */
-	int (*check)(void *store, struct why *why);
+	int (*check)(void *store, struct error *why);
 	/*
 	 * While it is held a store stays as it is, and calls cost less. For moments only: the
 	 * writer's file does not shrink meanwhile. NULL: calls cost little anyway.
@@ -64,13 +64,13 @@ struct store_type {
 	 * Of a store of several machines: from now on find() finds moments of this one; "": of all
 	 * together. NULL: the store has one machine.
 	 */
-	int (*enter)(void *store, const char *machine, struct why *why);
+	int (*enter)(void *store, const char *machine, struct error *why);
 	/*
 	 * As step(), but of the moments that are in memory, with gaps: for what is worth no
 	 * waiting, and for no sums. NULL: step() never waits.
 	 */
 	int (*near)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
-		    struct why *why);
+		    struct error *why);
 	/*
 	 * A descriptor that can be read when moments came after an -EAGAIN; the reader takes 8
 	 * bytes from it. NULL: there is never an -EAGAIN.

@@ -42,7 +42,7 @@ static const struct milestone *recall(const struct totals *totals, uint64_t firs
 	return best;
 }
 
-static int load_totals(struct reader *reader, uint64_t id, struct state *state, struct why *why)
+static int load_totals(struct reader *reader, uint64_t id, struct state *state, struct error *why)
 {
 	int err = reader_totals(reader, id, NULL, why);
 
@@ -54,7 +54,7 @@ static int load_totals(struct reader *reader, uint64_t id, struct state *state, 
 /* Goes on from the state after *from, which is of the same segment, to the one after last_id. */
 static int add_changes(struct totals *totals, struct reader *reader, struct stored *from,
 		       uint64_t last_id, const struct totals_watch *watch, struct state *state,
-		       struct why *why)
+		       struct error *why)
 {
 	struct moment *moment = &totals->moment;
 	int err = 0;
@@ -75,7 +75,7 @@ static int add_changes(struct totals *totals, struct reader *reader, struct stor
 
 int totals_load(struct totals *totals, struct reader *reader, const struct stored *stored,
 		const struct totals_watch *watch, struct state *state, uint64_t *state_id,
-		struct why *why)
+		struct error *why)
 {
 	const struct milestone *known;
 	struct stored from;
@@ -103,7 +103,7 @@ int totals_load(struct totals *totals, struct reader *reader, const struct store
 
 /* The last moment before the totals that a moment is near. -ENOENT: none, or it is not near. */
 static int find_end(struct reader *reader, const struct stored *stored, struct stored *ret_end,
-		    struct why *why)
+		    struct error *why)
 {
 	struct stored run;
 	int err = reader_find_flagged(reader, stored->id, MOMENT_HAS_TOTALS, &run, why);
@@ -116,7 +116,7 @@ static int find_end(struct reader *reader, const struct stored *stored, struct s
 }
 
 int totals_prepare(struct totals *totals, struct reader *reader, const struct stored *stored,
-		   struct why *why)
+		   struct error *why)
 {
 	const struct milestone *known;
 	struct stored from, end;

@@ -14,7 +14,7 @@
 /* Gets each moment that is unpacked for the totals. take: 0, or -errno with why. */
 struct totals_watch {
 	int (*take)(void *arg, const struct stored *stored, const struct moment *moment,
-		    struct why *why);
+		    struct error *why);
 	void *arg;
 };
 
@@ -39,14 +39,14 @@ struct totals {
  */
 int totals_load(struct totals *totals, struct reader *reader, const struct stored *stored,
 		const struct totals_watch *watch, struct state *state, uint64_t *state_id,
-		struct why *why);
+		struct error *why);
 
 /*
  * For a moment soon after stored totals: prepares the state before these totals, for steps back.
  * Each call takes a few ms. 1: there is more to do; 0: not now, or -errno with why.
  */
 int totals_prepare(struct totals *totals, struct reader *reader, const struct stored *stored,
-		   struct why *why);
+		   struct error *why);
 
 void totals_release(struct totals *totals);
 

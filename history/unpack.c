@@ -19,9 +19,9 @@
 #define COUNTS_MAX (PACK_MAX / sizeof(uint64_t))
 #define SUMS_MAX (PACK_MAX / sizeof(struct sum_run))
 
-static int damaged(struct why *why)
+static int damaged(struct error *why)
 {
-	return why_set(why, -EBADMSG, "a sample in the history is damaged");
+	return error_set(why, -EBADMSG, "a sample in the history is damaged");
 }
 
 static struct in begin(struct packer *packer, const struct blob *blob, size_t max)
@@ -361,7 +361,7 @@ static void read_rows(struct in *in, struct changes *changes, enum unpack_depth 
 }
 
 static int read_changes(struct in *in, struct changes *changes, enum unpack_depth depth,
-			struct why *why)
+			struct error *why)
 {
 	in->is_bad |= in_number(in) != COLUMN_ROWS;
 	read_keys(in, changes, (size_t)in_small(in, ROWS_MAX));
@@ -383,7 +383,7 @@ static void next_columns(struct in *in, unsigned int nr)
 }
 
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
-		   struct moment *moment, struct why *why)
+		   struct moment *moment, struct error *why)
 {
 	struct in in = begin(packer, blob, PACK_MAX);
 	struct in_column column;
@@ -397,7 +397,7 @@ int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_d
 }
 
 /* Nothing, or one array. */
-static int read_late(struct in *in, struct moment *moment, struct why *why)
+static int read_late(struct in *in, struct moment *moment, struct error *why)
 {
 	size_t nr = in->at == in->end ? 0 : in_array(in) / LATE_ITEMS;
 
@@ -420,7 +420,7 @@ static int read_late(struct in *in, struct moment *moment, struct why *why)
 }
 
 int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
-		  struct moment *moment, struct why *why)
+		  struct moment *moment, struct error *why)
 {
 	struct in in = begin(packer, blob, PACK_MAX);
 	int err;
@@ -472,7 +472,7 @@ static void read_guest(struct in *in, size_t *room, struct guests *guests)
 }
 
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
-		  struct why *why)
+		  struct error *why)
 {
 	struct in in = begin(packer, blob, GUESTS_BYTES_MAX);
 	size_t nr = in_array(&in), room = GUESTS_BYTES_MAX;

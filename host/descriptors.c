@@ -51,12 +51,13 @@ bool descriptors_are_short(int err)
 	return err == -EMFILE || err == -ENFILE;
 }
 
-void descriptors_explain(struct why *why, unsigned int nr_events, uint64_t needed)
+void descriptors_explain(struct error *why, unsigned int nr_events, uint64_t needed)
 {
 	struct rlimit limit = { 0 };
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	why_set(why, 0, "%u events not counted: %llu descriptors needed, the limit is %llu: raise "
+	error_set(why, 0,
+		  "%u events not counted: %llu descriptors needed, the limit is %llu: raise "
 			"it with ulimit -n, LimitNOFILE= or CAP_SYS_RESOURCE",
-		nr_events, (unsigned long long)needed, (unsigned long long)limit.rlim_cur);
+		  nr_events, (unsigned long long)needed, (unsigned long long)limit.rlim_cur);
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 #define DESCRIPTORS_SPARE 64 /* for the rest of the program */
 
@@ -35,6 +35,6 @@ bool descriptors_are_short(int err);
  * Says how many events are not counted because descriptors are missing, and what helps. needed: as
  * above.
  */
-void descriptors_explain(struct why *why, unsigned int nr_events, uint64_t needed);
+void descriptors_explain(struct error *why, unsigned int nr_events, uint64_t needed);
 
 #endif

@@ -118,11 +118,11 @@ void env_refresh(struct env *env)
 		env->debugfs_kvm = find_debugfs_kvm(env);
 }
 
-int env_init(struct env *env, const char *root, struct why *why)
+int env_init(struct env *env, const char *root, struct error *why)
 {
 	if (root[0] && !is_folder(root))
-		return why_set(why, -ENOENT, "\"%s\" is not a folder with a captured machine",
-			       root);
+		return error_set(why, -ENOENT, "\"%s\" is not a folder with a captured machine",
+				 root);
 	*env = (struct env){ .root = root };
 	env->arch = arch_of_host(root);
 	env_refresh(env);

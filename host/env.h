@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 struct arch;
 
@@ -30,7 +30,7 @@ struct env {
  * sys/kernel/tracing and sys/kernel/debug. Returns 0, or -ENOENT with why when root is no
  * folder.
  */
-int env_init(struct env *env, const char *root, struct why *why);
+int env_init(struct env *env, const char *root, struct error *why);
 void env_release(struct env *env);
 
 /* Looks again for tracefs and debugfs if they were missing: they may be mounted by now. */

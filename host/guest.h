@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "host/env.h"
 #include "host/guest_name.h"
 #include "host/thread_list.h"
@@ -57,7 +57,7 @@ void guests_free(struct guests *guests);
  * why when /proc cannot be read, or a file in it cannot be read now (-EMFILE): then the guest stays
  * as it was, and the next refresh reads it again.
  */
-int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why);
+int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *why);
 
 /* Grows by one whenever a guest or vCPU thread came or went. */
 uint64_t guests_generation(const struct guests *guests);
@@ -110,14 +110,14 @@ bool guest_bears(const struct guest *guest, const char *word);
  * -ENOTUNIQ: several; why lists the pids and recommends -p, or lists the names of all guests.
  */
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
-		   struct why *why);
+		   struct error *why);
 
 /*
  * The guest that the user chose by name or, with name NULL, by pid. -ESRCH with why: pid is not a
  * guest's; else as guests_by_name().
  */
 int guests_choose(const struct guests *guests, const char *name, pid_t pid,
-		  const struct guest **ret_guest, struct why *why);
+		  const struct guest **ret_guest, struct error *why);
 
 /*
  * A choice that outlives the guest: a name means whoever bears it at each moment. Zero-initialised
@@ -138,7 +138,7 @@ struct guest_choice {
 void guest_choice_init(struct guest_choice *choice, const char *name, pid_t pid);
 
 /* Chooses one now, as guests_choose(). */
-int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct why *why);
+int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct error *why);
 
 /* The user points at the guest, or still looks at it: another of its name is not meant. */
 void guest_choice_point(struct guest_choice *choice, const struct guests *guests,
@@ -155,7 +155,7 @@ const struct guest *guest_choice_follow(struct guest_choice *choice, const struc
  * that bore the name then, else the latest of them that had ended. -ENOENT with why: none had come
  * yet; -ENOTUNIQ: as guests_choose().
  */
-int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct why *why);
+int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct error *why);
 
 /*
  * The i-th process of the latest search that may not be looked into, because it is another user's;

@@ -13,7 +13,7 @@
 #include "host/guest_list.h"
 
 /* Adds an item to the list that begins at start in why; a list without room ends in "...". */
-static void list_add(struct why *why, size_t start, const char *item)
+static void list_add(struct error *why, size_t start, const char *item)
 {
 	static const char more[] = ", ...";
 	size_t at = strlen(why->text), room = sizeof(why->text) - at;
@@ -31,7 +31,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int not_found(const struct guests *guests, const char *name, struct why *why)
+static int not_found(const struct guests *guests, const char *name, struct error *why)
 {
 	const char **names = xcalloc(guests_count(guests) + 1, sizeof(*names));
 	size_t start;
@@ -39,8 +39,8 @@ static int not_found(const struct guests *guests, const char *name, struct why *
 	for (size_t i = 0; i < guests_count(guests); i++)
 		names[i] = guests_at(guests, i)->name;
 	qsort(names, guests_count(guests), sizeof(*names), compare_names);
-	why_set(why, 0, "no guest named \"%.64s\"; there %s", name,
-		guests_count(guests) ? "are: " : "are no guests");
+	error_set(why, 0, "no guest named \"%.64s\"; there %s", name,
+		  guests_count(guests) ? "are: " : "are no guests");
 	start = strlen(why->text);
 	for (size_t i = 0; i < guests_count(guests); i++)
 		if (!i || strcmp(names[i], names[i - 1]))
@@ -76,11 +76,11 @@ static bool is_meant(const struct guest *guest, const char *word, bool is_name)
 }
 
 static int not_unique(const struct guests *guests, const char *name, bool is_name, size_t nr,
-		      struct why *why)
+		      struct error *why)
 {
 	size_t start, end;
 
-	why_set(why, 0, "%zu guests are named \"%.64s\" (pids ", nr, name);
+	error_set(why, 0, "%zu guests are named \"%.64s\" (pids ", nr, name);
 	start = strlen(why->text);
 	for (size_t i = 0; i < guests_count(guests); i++) {
 		const struct guest *guest = guests_at(guests, i);
@@ -111,10 +111,10 @@ static size_t count_meant(const struct guests *guests, const char *word, bool is
 }
 
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
-		   struct why *why)
+		   struct error *why)
 {
 	const struct guest *found = NULL;
-	struct why unread;
+	struct error unread;
 	bool is_name = true;
 	size_t nr = count_meant(guests, name, is_name, &found);
 
@@ -133,7 +133,7 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 }
 
 int guests_choose(const struct guests *guests, const char *name, pid_t pid,
-		  const struct guest **ret_guest, struct why *why)
+		  const struct guest **ret_guest, struct error *why)
 {
 	const struct guest *guest;
 	char path[PATH_MAX];
@@ -143,10 +143,10 @@ int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 	guest = guests_by_pid(guests, pid);
 	env_path(guests->env, path, sizeof(path), "/proc/%d", (int)pid);
 	if (!guest && !path_exists(path))
-		return why_set(why, -ESRCH, "there is no process %d", (int)pid);
+		return error_set(why, -ESRCH, "there is no process %d", (int)pid);
 	if (!guest)
-		return why_set(why, -ESRCH, "process %d is not a KVM guest: it holds no VM",
-			       (int)pid);
+		return error_set(why, -ESRCH, "process %d is not a KVM guest: it holds no VM",
+				 (int)pid);
 	*ret_guest = guest;
 	return 0;
 }
@@ -159,7 +159,7 @@ void guest_choice_init(struct guest_choice *choice, const char *name, pid_t pid)
 	snprintf(choice->word, sizeof(choice->word), "%s", name ? name : "");
 }
 
-int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct why *why)
+int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct error *why)
 {
 	const struct guest *guest = NULL;
 	int err = guests_choose(guests, choice->pid ? NULL : choice->word, choice->pid, &guest,
@@ -210,7 +210,7 @@ static const struct guest *find_ended(const struct guest_choice *choice,
 	return found;
 }
 
-int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct why *why)
+int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct error *why)
 {
 	const struct guest *guest = guests_by_id(guests, choice->id);
 	int err = -ENOENT;
@@ -226,6 +226,6 @@ int guest_choice_then(struct guest_choice *choice, const struct guests *guests, 
 	if (guest)
 		choice->id = guest->id;
 	else if (choice->pid)
-		why_set(why, err, "no guest had a process or thread %d then", (int)choice->pid);
+		error_set(why, err, "no guest had a process or thread %d then", (int)choice->pid);
 	return guest ? 0 : err;
 }

@@ -276,7 +276,7 @@ static int update(struct guests *guests, uint64_t now_ns)
 	return err ? err : examine_guests(guests, now_ns);
 }
 
-int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why)
+int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *why)
 {
 	char path[PATH_MAX];
 	int err = 0;
@@ -293,8 +293,8 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct why *why)
 		err = update(guests, now_ns);
 	if (!err)
 		return 0;
-	return why_set(why, err, "cannot list the guests: %s: %s%s", path, strerror(-err),
-		       err == -EMFILE ? ": raise the limit with ulimit -n" : "");
+	return error_set(why, err, "cannot list the guests: %s: %s%s", path, strerror(-err),
+			 err == -EMFILE ? ": raise the limit with ulimit -n" : "");
 }
 
 void guest_look_at(struct guests *guests, pid_t pid)

@@ -100,7 +100,7 @@ static int compare(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-static int add_lines(struct kallsyms *symbols, size_t size, const char *path, struct why *why)
+static int add_lines(struct kallsyms *symbols, size_t size, const char *path, struct error *why)
 {
 	char *at = symbols->text, *end = at + size, *next;
 
@@ -113,18 +113,18 @@ static int add_lines(struct kallsyms *symbols, size_t size, const char *path, st
 		/* A NUL within the line would hide its end. */
 		if (strlen(at) != (size_t)((newline ? newline : end) - at) ||
 		    !add_line(symbols, at, number))
-			return why_set(why, -EINVAL, "%s: line %" PRIu32 " is not one of "
+			return error_set(why, -EINVAL, "%s: line %" PRIu32 " is not one of "
 						     "/proc/kallsyms", path, number);
 	}
 	if (!symbols->nr)
-		return why_set(why, -ENODATA, "%s: it has no addresses: copy the guest's "
+		return error_set(why, -ENODATA, "%s: it has no addresses: copy the guest's "
 					      "/proc/kallsyms as root", path);
 	qsort(symbols->list, symbols->nr, sizeof(*symbols->list), compare);
 	return 0;
 }
 
 int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **ret_symbols,
-		   struct why *why)
+		   struct error *why)
 {
 	struct kallsyms *symbols = xcalloc(1, sizeof(*symbols));
 	int err;
@@ -138,14 +138,14 @@ int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **
 	return err;
 }
 
-int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct why *why)
+int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error *why)
 {
 	char *text;
 	size_t size;
 	int err = read_whole(path, FILE_MAX, &text, &size);
 
 	if (err)
-		return why_set(why, err, "cannot read %s: %s", path, strerror(-err));
+		return error_set(why, err, "cannot read %s: %s", path, strerror(-err));
 	return kallsyms_parse(text, size, path, ret_symbols, why);
 }
 

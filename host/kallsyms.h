@@ -11,16 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 struct kallsyms;
 
 /* 0, or -errno with why, which names the file and what to do. */
-int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct why *why);
+int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error *why);
 
 /* The same of a text, which ends with a NUL; path: for why. Takes the text over, to be freed. */
 int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **ret_symbols,
-		   struct why *why);
+		   struct error *why);
 
 void kallsyms_free(struct kallsyms *symbols); /* NULL is fine */
 

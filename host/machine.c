@@ -153,10 +153,10 @@ bool pid_namespace_is_other(const struct env *env)
 	return strcmp(link, INIT_PID_NAMESPACE) != 0;
 }
 
-int pid_namespace_check(const struct env *env, const char *what, struct why *why)
+int pid_namespace_check(const struct env *env, const char *what, struct error *why)
 {
 	if (!pid_namespace_is_other(env))
 		return 0;
-	return why_set(why, -EXDEV, "%s has the pids of the host's pid namespace, and this is "
+	return error_set(why, -EXDEV, "%s has the pids of the host's pid namespace, and this is "
 				    "another one: run in the host's (docker run --pid=host)", what);
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "host/env.h"
 
 /* The machine's name without the domain; "captured" if a captured machine has no name. */
@@ -71,6 +71,6 @@ struct lockdown lockdown_read(const struct env *env);
 bool pid_namespace_is_other(const struct env *env);
 
 /* 0, or -EXDEV with why pids that `what` ("BPF", "tracefs") has cannot be used from here. */
-int pid_namespace_check(const struct env *env, const char *what, struct why *why);
+int pid_namespace_check(const struct env *env, const char *what, struct error *why);
 
 #endif

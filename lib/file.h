@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "lib/output.h"
-#include "lib/why.h"
+#include "lib/error.h"
 
 /*
  * A small file (kernel text) into buf: at most size - 1 bytes, and a NUL. Returns the length or
@@ -56,7 +56,7 @@ struct whole_file {
 };
 
 /* path NULL or "-": standard output. Returns 0, or -errno with why. */
-int whole_file_open(struct whole_file *whole, const char *path, struct why *why);
+int whole_file_open(struct whole_file *whole, const char *path, struct error *why);
 
 /*
  * Completes the file: it replaces the old file, with the old mode and, if permitted, owner.

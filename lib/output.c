@@ -23,9 +23,9 @@ bool output_is_ours(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-static int failed(int err, struct why *why)
+static int failed(int err, struct error *why)
 {
-	return why_set(why, -err, "%s", strerror(err));
+	return error_set(why, -err, "%s", strerror(err));
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -44,7 +44,7 @@ struct walk {
 };
 
 /* Takes the next part from the rest. */
-static int next_part(struct walk *walk, struct why *why)
+static int next_part(struct walk *walk, struct error *why)
 {
 	char *at = walk->rest + strspn(walk->rest, "/");
 	size_t len = strcspn(at, "/");
@@ -65,7 +65,7 @@ static int next_part(struct walk *walk, struct why *why)
 }
 
 /* Goes on from another folder: fd is open(2)'s result. */
-static int enter(struct walk *walk, int fd, struct why *why)
+static int enter(struct walk *walk, int fd, struct error *why)
 {
 	if (fd < 0)
 		return failed(errno, why);
@@ -75,7 +75,7 @@ static int enter(struct walk *walk, int fd, struct why *why)
 }
 
 /* The link's text replaces the link in the rest of the path. */
-static int follow_text(struct walk *walk, struct why *why)
+static int follow_text(struct walk *walk, struct error *why)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t len = readlinkat(walk->folder, walk->name, target, sizeof(target) - 1);
@@ -91,7 +91,7 @@ static int follow_text(struct walk *walk, struct why *why)
 }
 
 /* 1: the link is of the kernel, and the last part of the path. */
-static int follow(struct walk *walk, const struct stat *link, struct why *why)
+static int follow(struct walk *walk, const struct stat *link, struct error *why)
 {
 	struct statfs disk;
 	struct stat folder;
@@ -101,16 +101,17 @@ static int follow(struct walk *walk, const struct stat *link, struct why *why)
 	if (fstat(walk->folder, &folder) < 0 || fstatfs(walk->folder, &disk) < 0)
 		return failed(errno, why);
 	if (!output_is_ours(link) || !output_is_ours(&folder))
-		return why_set(why, -ELOOP, "\"%s\" is a link of another user (uid %u), which is "
-			       "not followed: name the file itself", walk->name,
-			       (unsigned int)(output_is_ours(link) ? folder.st_uid : link->st_uid));
+		return error_set(why, -ELOOP, "\"%s\" is a link of another user (uid %u), which is "
+				 "not followed: name the file itself", walk->name,
+				 (unsigned int)(output_is_ours(link) ? folder.st_uid :
+								       link->st_uid));
 	if (disk.f_type != PROC_SUPER_MAGIC)
 		return follow_text(walk, why);
 	return walk->is_last ? 1 : enter(walk, openat(walk->folder, walk->name, FOLDER), why);
 }
 
 /* One part of the path. 1: it is the last one. */
-static int step(struct walk *walk, bool *ret_is_kernels, struct why *why)
+static int step(struct walk *walk, bool *ret_is_kernels, struct error *why)
 {
 	struct stat st;
 	int err = next_part(walk, why);
@@ -128,7 +129,7 @@ static int step(struct walk *walk, bool *ret_is_kernels, struct why *why)
 						      FOLDER | O_NOFOLLOW), why);
 }
 
-int output_find(const char *path, struct output *ret_output, struct why *why)
+int output_find(const char *path, struct output *ret_output, struct error *why)
 {
 	struct walk walk = { .folder = open(*path == '/' ? "/" : ".", FOLDER) };
 	bool is_kernels = false;
@@ -170,7 +171,7 @@ char *output_path(const struct output *output)
 
 /* ---- the file */
 
-static int check_file(const struct output *output, const struct stat *st, struct why *why)
+static int check_file(const struct output *output, const struct stat *st, struct error *why)
 {
 	struct stat folder;
 	bool is_folder_ours;
@@ -183,18 +184,18 @@ static int check_file(const struct output *output, const struct stat *st, struct
 	if (S_ISLNK(st->st_mode))
 		return failed(ELOOP, why);
 	if (S_ISBLK(st->st_mode))
-		return why_set(why, -EINVAL, "not a regular file");
+		return error_set(why, -EINVAL, "not a regular file");
 	if (!output_is_ours(st) && (S_ISREG(st->st_mode) || !is_folder_ours))
-		return why_set(why, -EPERM, "it belongs to another user (uid %u): remove it, or "
-			       "choose another file", (unsigned int)st->st_uid);
+		return error_set(why, -EPERM, "it belongs to another user (uid %u): remove it, or "
+				 "choose another file", (unsigned int)st->st_uid);
 	if (S_ISREG(st->st_mode) && st->st_nlink > 1 && !is_folder_ours)
-		return why_set(why, -EPERM, "it has a second name (a hard link), and its folder "
-			       "belongs to another user: remove it, or choose another file");
+		return error_set(why, -EPERM, "it has a second name (a hard link), and its folder "
+				 "belongs to another user: remove it, or choose another file");
 	return 0;
 }
 
 /* -EAGAIN: others made or removed the file meanwhile. */
-static int open_once(const struct output *output, int flags, mode_t mode, struct why *why)
+static int open_once(const struct output *output, int flags, mode_t mode, struct error *why)
 {
 	struct stat st;
 	bool is_there = fstatat(output->folder, output->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
@@ -222,7 +223,7 @@ static int open_once(const struct output *output, int flags, mode_t mode, struct
 	return err ? err : fd;
 }
 
-int output_open_at(const struct output *output, int flags, mode_t mode, struct why *why)
+int output_open_at(const struct output *output, int flags, mode_t mode, struct error *why)
 {
 	int fd = -EAGAIN;
 
@@ -241,7 +242,7 @@ int output_open_at(const struct output *output, int flags, mode_t mode, struct w
 	return fd == -EAGAIN ? failed(EAGAIN, why) : fd;
 }
 
-int output_open(const char *path, int flags, mode_t mode, struct why *why)
+int output_open(const char *path, int flags, mode_t mode, struct error *why)
 {
 	struct output output;
 	int fd = output_find(path, &output, why);
@@ -266,7 +267,7 @@ static bool is_others(const struct stat *folder, bool is_above)
 }
 
 /* Goes to the folder above. 1: there is none. */
-static int go_up(int *folder, struct stat *st, struct why *why)
+static int go_up(int *folder, struct stat *st, struct error *why)
 {
 	struct stat before = *st;
 	int above = openat(*folder, "..", FOLDER);
@@ -280,7 +281,7 @@ static int go_up(int *folder, struct stat *st, struct why *why)
 	return is_same(st, &before);
 }
 
-int output_check_folder(int folder, struct why *why)
+int output_check_folder(int folder, struct error *why)
 {
 	int at = openat(folder, ".", FOLDER), err = 0;
 	bool is_above = false;
@@ -290,9 +291,10 @@ int output_check_folder(int folder, struct why *why)
 		err = failed(errno, why);
 	for (; !err && geteuid() == 0; is_above = true) {
 		if (is_others(&st, is_above))
-			err = why_set(why, -EPERM, "other users may change the files beside it: as "
-				      "root choose a folder that only root may write to, such as "
-				      "/var/lib/kvmtop");
+			err = error_set(why, -EPERM,
+					"other users may change the files beside it: as "
+					"root choose a folder that only root may write to, such as "
+					"/var/lib/kvmtop");
 		else
 			err = go_up(&at, &st, why);
 	}
@@ -329,7 +331,7 @@ static void rename_suffixes(const struct output *output, const char *to,
 }
 
 static int set_aside(const struct output *output, const char *const *suffixes,
-		     struct why *ret_why)
+		     struct error *ret_why)
 {
 	char to[NAME_MAX + 64], day[16] = "";
 	struct stat st;
@@ -347,12 +349,12 @@ static int set_aside(const struct output *output, const char *const *suffixes,
 		err = rename_new(output->folder, output->name, to);
 	}
 	if (err)
-		return why_set(ret_why, err, "cannot rename it: %s", strerror(-err));
+		return error_set(ret_why, err, "cannot rename it: %s", strerror(-err));
 	rename_suffixes(output, to, suffixes);
-	return why_set(ret_why, 0, "renamed to %s", to);
+	return error_set(ret_why, 0, "renamed to %s", to);
 }
 
-int output_set_aside(const char *path, const char *const *suffixes, struct why *ret_why)
+int output_set_aside(const char *path, const char *const *suffixes, struct error *ret_why)
 {
 	struct output output;
 	int err = output_find(path, &output, ret_why);

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /* A name in a folder, after all links. */
 struct output {
@@ -32,14 +32,14 @@ struct output {
 };
 
 /* Finds where a path leads. The name need not exist. -ELOOP: a link that is not followed. */
-int output_find(const char *path, struct output *ret_output, struct why *why);
+int output_find(const char *path, struct output *ret_output, struct error *why);
 void output_release(struct output *output);
 
 /* Opens or makes the file; flags as for open(2). O_EXCL and O_TRUNC are as usual. */
-int output_open_at(const struct output *output, int flags, mode_t mode, struct why *why);
+int output_open_at(const struct output *output, int flags, mode_t mode, struct error *why);
 
 /* Finds and opens. */
-int output_open(const char *path, int flags, mode_t mode, struct why *why);
+int output_open(const char *path, int flags, mode_t mode, struct error *why);
 
 /* The absolute path without links; NULL with errno. The caller frees it. */
 char *output_path(const struct output *output);
@@ -51,14 +51,14 @@ bool output_is_ours(const struct stat *st);
  * For a file that has others beside it, under names that can be guessed: 0, or for root -EPERM with
  * why if another user could put files there, or replace the folder.
  */
-int output_check_folder(int folder, struct why *why);
+int output_check_folder(int folder, struct error *why);
 
 /*
  * Renames a file that is there already: the day of its last change is appended to its name, and a
  * number where there is such a file. Of each suffix, NULL at the end, the file with the suffix is
  * renamed, too, to the new name with the suffix. 0 or -errno; why has the new name, or the reason.
  */
-int output_set_aside(const char *path, const char *const *suffixes, struct why *ret_why);
+int output_set_aside(const char *path, const char *const *suffixes, struct error *ret_why);
 
 /*
  * The first of the inputs that is the same file as the output, or is the folder of an output that

@@ -6,7 +6,7 @@
 
 #include "lib/say.h"
 
-int say_failure(int err, const struct why *why)
+int say_failure(int err, const struct error *why)
 {
 	fprintf(stderr, "kvmtop: %s\n", why->text[0] ? why->text : strerror(-err));
 	return STATUS_FAILURE;
@@ -18,13 +18,13 @@ void say(const char *text)
 		fprintf(stderr, "kvmtop: %s\n", text);
 }
 
-void say_notice(struct why *why)
+void say_notice(struct error *why)
 {
 	say(why->text);
 	why->text[0] = '\0';
 }
 
-int say_usage(const char *command, const struct why *why)
+int say_usage(const char *command, const struct error *why)
 {
 	fprintf(stderr, "kvmtop: %s\nTry kvmtop %s%s--help.\n", why->text, command,
 		command[0] ? " " : "");

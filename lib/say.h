@@ -2,27 +2,27 @@
 /*
  * say - prints errors and notices of the program and its commands, and gives the exit status.
  *
- * Everything below them returns 0 or -errno and a struct why; only commands print.
+ * Everything below them returns 0 or -errno and a struct error; only commands print.
  */
 #ifndef KVMTOP_LIB_SAY_H
 #define KVMTOP_LIB_SAY_H
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /* STATUS_FOUND: of `kvmtop why`, which found something. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_FOUND = 3 };
 
 /* Prints the why, or without one the errno's text; returns STATUS_FAILURE. */
-int say_failure(int err, const struct why *why);
+int say_failure(int err, const struct error *why);
 
 /* Prints a notice: "kvmtop: TEXT". Of NULL and "" nothing. */
 void say(const char *text);
 
 /* Prints a why that is a notice, and empties it. */
-void say_notice(struct why *why);
+void say_notice(struct error *why);
 
 /* command: "" for the program itself, "report" for a command. Returns STATUS_USAGE. */
-int say_usage(const char *command, const struct why *why);
+int say_usage(const char *command, const struct error *why);
 
 /*
  * Flushes standard output at the end. Returns status, or STATUS_FAILURE if output could not be

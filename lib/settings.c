@@ -26,7 +26,7 @@ static char *trim(char *text)
 	return text;
 }
 
-int assignment_parse(char *line, char **ret_name, char **ret_value, struct why *why)
+int assignment_parse(char *line, char **ret_name, char **ret_value, struct error *why)
 {
 	char *name, *value;
 
@@ -36,7 +36,7 @@ int assignment_parse(char *line, char **ret_name, char **ret_value, struct why *
 		return 0;
 	value = strchr(name, '=');
 	if (!value)
-		return why_set(why, -EINVAL, "\"%s\": not \"name = value\"", name);
+		return error_set(why, -EINVAL, "\"%s\": not \"name = value\"", name);
 	*value++ = '\0';
 	*ret_name = trim(name);
 	*ret_value = trim(value);
@@ -47,8 +47,8 @@ int assignment_parse(char *line, char **ret_name, char **ret_value, struct why *
 
 int setting_bad(const struct setting *setting, const char *what)
 {
-	return why_set(setting->why, -EINVAL, "line %zu: %s: %s",
-		       setting->value->start_mark.line + 1, setting->key, what);
+	return error_set(setting->why, -EINVAL, "line %zu: %s: %s",
+			 setting->value->start_mark.line + 1, setting->key, what);
 }
 
 const char *setting_text(const struct setting *setting)
@@ -99,7 +99,7 @@ int setting_each(const struct setting *setting, setting_take *take)
 }
 
 int settings_parse(const char *text, size_t size, const char *folder, setting_take *take, void *to,
-		   struct why *why)
+		   struct error *why)
 {
 	yaml_parser_t parser;
 	yaml_document_t document;
@@ -117,16 +117,16 @@ int settings_parse(const char *text, size_t size, const char *folder, setting_ta
 			err = setting_each(&whole, take);
 		yaml_document_delete(&document);
 	} else {
-		err = why_set(why, -EINVAL, "line %zu: %s", parser.problem_mark.line + 1,
-			      parser.problem ? parser.problem : "not YAML");
+		err = error_set(why, -EINVAL, "line %zu: %s", parser.problem_mark.line + 1,
+				parser.problem ? parser.problem : "not YAML");
 	}
 	yaml_parser_delete(&parser);
 	return err;
 }
 
-int settings_read(const char *path, setting_take *take, void *to, struct why *why)
+int settings_read(const char *path, setting_take *take, void *to, struct error *why)
 {
-	struct why line = { "" };
+	struct error line = { "" };
 	char *text, *copy;
 	size_t size;
 	int err = read_whole(path, FILE_MAX, &text, &size);
@@ -137,6 +137,7 @@ int settings_read(const char *path, setting_take *take, void *to, struct why *wh
 		free(copy);
 		free(text);
 	}
-	return err ? why_set(why, err, "%s: %s", path, line.text[0] ? line.text : strerror(-err)) :
+	return err ? error_set(why, err,
+			       "%s: %s", path, line.text[0] ? line.text : strerror(-err)) :
 		     0;
 }

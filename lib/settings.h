@@ -11,13 +11,13 @@
 
 #include <stddef.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /*
  * Cuts the line into a name and a value, without blanks around them. 1; 0: the line is empty, or a
  * comment; -EINVAL with why: it has no "=".
  */
-int assignment_parse(char *line, char **ret_name, char **ret_value, struct why *why);
+int assignment_parse(char *line, char **ret_name, char **ret_value, struct error *why);
 
 struct yaml_document_s;
 struct yaml_node_s;
@@ -26,7 +26,7 @@ struct setting {
 	const char *key;	      /* "the file" is the key of the whole text */
 	const struct setting *parent; /* the section that the pair is in */
 	void *to;		      /* what the caller fills */
-	struct why *why;
+	struct error *why;
 	/* The reader's. */
 	struct yaml_document_s *document;
 	const struct yaml_node_s *value;
@@ -40,10 +40,10 @@ typedef int setting_take(const struct setting *setting);
  * error stays in *to.
  */
 int settings_parse(const char *text, size_t size, const char *folder, setting_take *take, void *to,
-		   struct why *why);
+		   struct error *why);
 
 /* The same of a file; why begins with the path. */
-int settings_read(const char *path, setting_take *take, void *to, struct why *why);
+int settings_read(const char *path, setting_take *take, void *to, struct error *why);
 
 /* Calls take for each pair of the value, which is a mapping; an empty value has no pairs. */
 int setting_each(const struct setting *setting, setting_take *take);

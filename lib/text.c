@@ -117,7 +117,7 @@ void pattern_free(struct pattern *pattern)
 	free(pattern);
 }
 
-int pattern_new(const char *text, struct pattern **ret_pattern, struct why *why)
+int pattern_new(const char *text, struct pattern **ret_pattern, struct error *why)
 {
 	struct pattern *pattern;
 	int error = 0;
@@ -130,10 +130,10 @@ int pattern_new(const char *text, struct pattern **ret_pattern, struct why *why)
 		char message[120];
 
 		pcre2_get_error_message(error, (PCRE2_UCHAR *)message, sizeof(message));
-		return why_set(why, -EINVAL,
-			       "\"%.*s%s\" is not a valid regular expression: %s at position %zu",
-			       TEXT_SHOWN, text, strlen(text) > TEXT_SHOWN ? "..." : "", message,
-			       offset + 1);
+		return error_set(why, -EINVAL,
+				 "\"%.*s%s\" is not a valid regular expression: %s at position %zu",
+				 TEXT_SHOWN, text, strlen(text) > TEXT_SHOWN ? "..." : "", message,
+				 offset + 1);
 	}
 	pattern = xcalloc(1, sizeof(*pattern));
 	pattern->code = code;

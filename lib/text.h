@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /*
  * How many of the left bytes (at least 1) at text are one character of valid UTF-8, and its code
@@ -32,7 +32,7 @@ bool utf8_clean(const char *raw, size_t len, char *ret_text, size_t size);
 struct pattern;
 
 /* Compiles text. -EINVAL with why, which names the position, when it is no regular expression. */
-int pattern_new(const char *text, struct pattern **ret_pattern, struct why *why);
+int pattern_new(const char *text, struct pattern **ret_pattern, struct error *why);
 void pattern_free(struct pattern *pattern); /* NULL is fine */
 
 const char *pattern_text(const struct pattern *pattern);

@@ -255,7 +255,7 @@ static bool parse_offset(const char *text, const struct time_context *meaning, u
 {
 	uint64_t base_ns = meaning->origin->shown_ns, ns;
 
-	if (duration_parse(text + 1, &ns, &(struct why){ "" }) < 0)
+	if (duration_parse(text + 1, &ns, &(struct error){ "" }) < 0)
 		return false;
 	if (*text == '+')
 		*ret_ns = (meaning->from_ns ? meaning->from_ns : base_ns) + ns;
@@ -265,7 +265,7 @@ static bool parse_offset(const char *text, const struct time_context *meaning, u
 }
 
 static int parse(const char *text, const struct time_context *meaning, uint64_t *ret_ns,
-		 struct why *why)
+		 struct error *why)
 {
 	const char *at = skip_blanks(text), *end = skip_word(at, "now");
 	bool is_valid;
@@ -273,8 +273,8 @@ static int parse(const char *text, const struct time_context *meaning, uint64_t 
 	if (*at == '-' || *at == '+') {
 		if (parse_offset(at, meaning, ret_ns))
 			return 0;
-		return why_set(why, -EINVAL, "\"%.40s\": not a step such as -30s, +5m, -1d12h",
-			       text);
+		return error_set(why, -EINVAL, "\"%.40s\": not a step such as -30s, +5m, -1d12h",
+				 text);
 	}
 	if (end && !*skip_blanks(end)) {
 		*ret_ns = meaning->origin->now_ns;
@@ -283,18 +283,19 @@ static int parse(const char *text, const struct time_context *meaning, uint64_t 
 	is_valid = *at == '@' ? parse_epoch(at + 1, ret_ns) : parse_calendar(at, meaning, ret_ns);
 	if (is_valid)
 		return 0;
-	return why_set(why, -EINVAL, "\"%.40s\": not a time such as 03:12, -30s, yesterday 03:12, "
+	return error_set(why, -EINVAL,
+			 "\"%.40s\": not a time such as 03:12, -30s, yesterday 03:12, "
 				     "2026-11-21 03:12:10", text);
 }
 
 int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret_ns,
-	       struct why *why)
+	       struct error *why)
 {
 	return parse(text, &(struct time_context){ .origin = origin }, ret_ns, why);
 }
 
 int when_parse_span(const char *from, const char *to, const struct when_origin *origin,
-		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct why *why)
+		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct error *why)
 {
 	struct time_context meaning = { .origin = origin };
 	uint64_t from_ns = 0, to_ns = UINT64_MAX;
@@ -308,21 +309,21 @@ int when_parse_span(const char *from, const char *to, const struct when_origin *
 	if (err)
 		return err;
 	if (to_ns <= from_ns)
-		return why_set(why, -ERANGE, "\"%.40s\" is not after \"%.40s\"", to,
-			       from && *from ? from : "@0");
+		return error_set(why, -ERANGE, "\"%.40s\" is not after \"%.40s\"", to,
+				 from && *from ? from : "@0");
 	*ret_from_ns = from_ns;
 	*ret_to_ns = to_ns;
 	return 0;
 }
 
 int when_parse_range(const char *text, const struct when_origin *origin, uint64_t *ret_from_ns,
-		     uint64_t *ret_to_ns, struct why *why)
+		     uint64_t *ret_to_ns, struct error *why)
 {
 	const char *dots = strstr(text, "..");
 	char from[TEXT_MAX];
 
 	if (!dots || (size_t)(dots - text) >= sizeof(from))
-		return why_set(why, -EINVAL, "\"%.80s\": not a span such as 03:10..03:15", text);
+		return error_set(why, -EINVAL, "\"%.80s\": not a span such as 03:10..03:15", text);
 	snprintf(from, sizeof(from), "%.*s", (int)(dots - text), text);
 	return when_parse_span(from, dots + 2, origin, ret_from_ns, ret_to_ns, why);
 }

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /* What a text may refer to. */
 struct when_origin {
@@ -31,7 +31,7 @@ struct when_origin {
 
 /* 0, or -EINVAL with why: what is wrong, and how it would be right. */
 int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret_ns,
-	       struct why *why);
+	       struct error *why);
 
 /*
  * A span of time, from a moment to a later one. NULL or "": from the beginning (0), to the end
@@ -40,11 +40,11 @@ int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret
  * relative, is not after the first.
  */
 int when_parse_span(const char *from, const char *to, const struct when_origin *origin,
-		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct why *why);
+		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct error *why);
 
 /* The same as one text, FROM..TO. */
 int when_parse_range(const char *text, const struct when_origin *origin, uint64_t *ret_from_ns,
-		     uint64_t *ret_to_ns, struct why *why);
+		     uint64_t *ret_to_ns, struct error *why);
 
 #define WHEN_SIZE 48 /* for the texts below */
 

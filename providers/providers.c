@@ -145,11 +145,11 @@ char *trace_event_format(const struct env *env, const char *system, const char *
 			  &size) ? NULL : text;
 }
 
-int trace_check(const struct env *env, struct why *why)
+int trace_check(const struct env *env, struct error *why)
 {
 	if (env->tracefs)
 		return 0;
-	return why_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
+	return error_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
 				     "/sys/kernel/tracing");
 }
 
@@ -157,18 +157,18 @@ int trace_check(const struct env *env, struct why *why)
  * Of the levels of lockdown only confidentiality forbids root to read tracefs; set at boot, it
  * leaves tracefs without any file. The level is not known where securityfs is not mounted.
  */
-int trace_check_lockdown(const struct env *env, struct why *why)
+int trace_check_lockdown(const struct env *env, struct error *why)
 {
 	struct lockdown lockdown = lockdown_read(env);
 
 	if (strcmp(lockdown.level, "confidentiality") != 0)
 		return 0;
-	return why_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): boot with "
+	return error_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): boot with "
 				    "lockdown=integrity",
-		       lockdown.level);
+			 lockdown.level);
 }
 
-int trace_why_none(const struct env *env, int unread_err, struct why *why)
+int trace_why_none(const struct env *env, int unread_err, struct error *why)
 {
 	char path[PATH_MAX];
 	int err = trace_check_lockdown(env, why);
@@ -180,12 +180,12 @@ int trace_why_none(const struct env *env, int unread_err, struct why *why)
 	if (!err && access(path, R_OK | X_OK) < 0)
 		err = -errno;
 	if (err == -EACCES)
-		return why_set(why, err, "cannot read %s: %s: run as root, or grant it: setcap "
+		return error_set(why, err, "cannot read %s: %s: run as root, or grant it: setcap "
 					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
-			       path, strerror(-err));
+				 path, strerror(-err));
 	if (err)
-		return why_set(why, -EPERM, "cannot read %s: %s: probably because of kernel "
+		return error_set(why, -EPERM, "cannot read %s: %s: probably because of kernel "
 					    "lockdown: boot with lockdown=integrity",
-			       path, strerror(-err));
-	return why_set(why, -ENOENT, "no KVM events in %s: load the kvm module", path);
+				 path, strerror(-err));
+	return error_set(why, -ENOENT, "no KVM events in %s: load the kvm module", path);
 }

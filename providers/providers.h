@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/facts/field.h"
 #include "core/provider.h"
 #include "host/env.h"
@@ -52,15 +52,15 @@ bool trace_event_exists(const struct env *env, const char *system, const char *e
 char *trace_event_format(const struct env *env, const char *system, const char *event);
 
 /* 0, or -ENOENT with why: tracefs is not mounted. */
-int trace_check(const struct env *env, struct why *why);
+int trace_check(const struct env *env, struct error *why);
 
 /* 0, or -EPERM with why: the kernel's lockdown forbids to read trace events. */
-int trace_check_lockdown(const struct env *env, struct why *why);
+int trace_check_lockdown(const struct env *env, struct error *why);
 
 /*
  * Why there is no event of KVM. unread_err: why one that is there could not be read; 0: there is
  * none. Returns -errno with why; -ENOENT: the module is not loaded.
  */
-int trace_why_none(const struct env *env, int unread_err, struct why *why);
+int trace_why_none(const struct env *env, int unread_err, struct error *why);
 
 #endif

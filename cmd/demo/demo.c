@@ -24,7 +24,7 @@ const struct demo_plan demo_default = {
 /* What the child tells its parent, in one write of less than PIPE_BUF bytes. */
 struct report {
 	int err;
-	struct why why;
+	struct error why;
 };
 
 /* Drops the parent's handlers. Ctrl-C is ignored: the parent ends, and with it the child. */
@@ -109,29 +109,29 @@ static void read_report(int fd, struct report *ret_report)
 		len = read(fd, &report, sizeof(report));
 	} while (len < 0 && errno == EINTR);
 	if (len != (ssize_t)sizeof(report))
-		report.err = why_set(&report.why, -EIO, "the demo guest's process died at once");
+		report.err = error_set(&report.why, -EIO, "the demo guest's process died at once");
 	*ret_report = report;
 }
 
-int demo_start(const struct demo_plan *plan, pid_t *ret_pid, struct why *why)
+int demo_start(const struct demo_plan *plan, pid_t *ret_pid, struct error *why)
 {
 	struct report report;
 	int pipe_fds[2];
 	pid_t pid;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return why_set(why, -errno, "cannot make a pipe to the demo guest: %m");
+		return error_set(why, -errno, "cannot make a pipe to the demo guest: %m");
 	pid = fork_child(plan, pipe_fds);
 	close(pipe_fds[1]);
 	if (pid < 0) {
 		close(pipe_fds[0]);
-		return why_set(why, (int)pid, "cannot fork the demo guest: %s", strerror(-pid));
+		return error_set(why, (int)pid, "cannot fork the demo guest: %s", strerror(-pid));
 	}
 	read_report(pipe_fds[0], &report);
 	close(pipe_fds[0]);
 	if (report.err) {
 		demo_stop(pid);
-		return why_set(why, report.err, "%s", report.why.text);
+		return error_set(why, report.err, "%s", report.why.text);
 	}
 	*ret_pid = pid;
 	return 0;

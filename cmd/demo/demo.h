@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "cmd/demo/vm.h"
 
 extern const struct demo_plan demo_default; /* a few thousand exits a second, for ever */
@@ -21,7 +21,7 @@ extern const struct demo_plan demo_default; /* a few thousand exits a second, fo
  * with why. End it with demo_stop(), which waits for it; it ends by itself when this process is
  * gone.
  */
-int demo_start(const struct demo_plan *plan, pid_t *ret_pid, struct why *why);
+int demo_start(const struct demo_plan *plan, pid_t *ret_pid, struct error *why);
 void demo_stop(pid_t pid);
 
 #endif

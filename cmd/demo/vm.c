@@ -63,7 +63,7 @@ struct demo_vcpu {
 	struct kvm_run *run;
 	pthread_t thread;
 	timer_t timer; /* kicks the thread */
-	struct why why;
+	struct error why;
 	atomic_int err; /* set after why */
 };
 
@@ -118,7 +118,7 @@ static int vcpu_run(struct demo_vcpu *vcpu)
 	if (ioctl(vcpu->fd, KVM_RUN, 0) == 0)
 		return 1;
 	if (errno != EINTR && errno != EAGAIN)
-		return why_set(&vcpu->why, -errno, "the demo guest cannot run: %m");
+		return error_set(&vcpu->why, -errno, "the demo guest cannot run: %m");
 	wait_for_kick(&no_time); /* while it is pending, KVM_RUN returns at once */
 	return 0;
 }
@@ -146,7 +146,7 @@ static int set_pc(struct demo_vcpu *vcpu)
 	struct kvm_one_reg reg = { .id = machine->pc_id, .addr = (uintptr_t)&pc };
 
 	if (machine->pc_id && ioctl(vcpu->fd, KVM_SET_ONE_REG, &reg) < 0)
-		return why_set(&vcpu->why, -errno, "cannot start the demo guest: %m");
+		return error_set(&vcpu->why, -errno, "cannot start the demo guest: %m");
 	return 0;
 }
 
@@ -167,11 +167,12 @@ static int vcpu_halt(struct demo_vcpu *vcpu)
 		int got;
 
 		if (timer_settime(vcpu->timer, 0, &once, NULL) < 0)
-			return why_set(&vcpu->why, -errno, "no timer for the demo guest: %m");
+			return error_set(&vcpu->why, -errno, "no timer for the demo guest: %m");
 		got = vcpu_run(vcpu);
 		if (got > 0)
-			got = why_set(&vcpu->why, -EIO, "the demo guest does not halt: KVM exit %u",
-				      vcpu->run->exit_reason);
+			got = error_set(&vcpu->why, -EIO,
+					"the demo guest does not halt: KVM exit %u",
+					vcpu->run->exit_reason);
 		if (got < 0)
 			return got;
 	}
@@ -201,8 +202,8 @@ static int vcpu_run_round(struct demo_vcpu *vcpu)
 			return machine->halted ? vcpu_halt(vcpu) : 0;
 		if (run->exit_reason != KVM_EXIT_IO && run->exit_reason != KVM_EXIT_MMIO &&
 		    run->exit_reason != KVM_EXIT_PAPR_HCALL)
-			return why_set(&vcpu->why, -EIO, "the demo guest failed: KVM exit %u",
-				       run->exit_reason);
+			return error_set(&vcpu->why, -EIO, "the demo guest failed: KVM exit %u",
+					 run->exit_reason);
 		if (vcpu->vm->plan.answer_us)
 			usleep(vcpu->vm->plan.answer_us);
 	}
@@ -233,7 +234,7 @@ static int vcpu_add_timer(struct demo_vcpu *vcpu)
 
 	event.sigev_notify_thread_id = gettid();
 	if (timer_create(CLOCK_MONOTONIC, &event, &vcpu->timer) < 0)
-		return why_set(&vcpu->why, -errno, "no timer for the demo guest: %m");
+		return error_set(&vcpu->why, -errno, "no timer for the demo guest: %m");
 	return 0;
 }
 
@@ -279,26 +280,26 @@ static int vcpu_start(struct demo_vcpu *vcpu, unsigned int number)
 
 /* ---- the VM */
 
-static int open_kvm(int *ret_fd, struct why *why)
+static int open_kvm(int *ret_fd, struct error *why)
 {
 	int fd = open(KVM_PATH, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)
-		return why_set(why, -ENOENT, KVM_PATH " does not exist: %s", machine->remedy);
+		return error_set(why, -ENOENT, KVM_PATH " does not exist: %s", machine->remedy);
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return why_set(why, -errno, KVM_PATH ": %m: be root or in the group kvm");
+		return error_set(why, -errno, KVM_PATH ": %m: be root or in the group kvm");
 	if (fd < 0)
-		return why_set(why, -errno, KVM_PATH ": %m");
+		return error_set(why, -errno, KVM_PATH ": %m");
 	if (ioctl(fd, KVM_GET_API_VERSION, 0) != KVM_API_VERSION) {
 		close(fd);
-		return why_set(why, -EPROTO, KVM_PATH " does not speak version %d of KVM",
-			       KVM_API_VERSION);
+		return error_set(why, -EPROTO, KVM_PATH " does not speak version %d of KVM",
+				 KVM_API_VERSION);
 	}
 	*ret_fd = fd;
 	return 0;
 }
 
-static int create_vm(struct demo_vm *vm, struct why *why)
+static int create_vm(struct demo_vm *vm, struct error *why)
 {
 	unsigned long type = machine->vm_type ? machine->vm_type(vm->kvm_fd) : 0;
 
@@ -306,13 +307,13 @@ static int create_vm(struct demo_vm *vm, struct why *why)
 		vm->vm_fd = ioctl(vm->kvm_fd, KVM_CREATE_VM, type);
 	} while (vm->vm_fd < 0 && errno == EINTR);
 	if (vm->vm_fd < 0)
-		return why_set(why, -errno, "cannot create the demo guest's VM: %m");
+		return error_set(why, -errno, "cannot create the demo guest's VM: %m");
 	if (machine->prepare_vm)
 		machine->prepare_vm(vm->vm_fd);
 	return 0;
 }
 
-static int add_memory(struct demo_vm *vm, struct why *why)
+static int add_memory(struct demo_vm *vm, struct error *why)
 {
 	struct demo_counts counts = {
 		.pio = vm->plan.pio,
@@ -325,7 +326,7 @@ static int add_memory(struct demo_vm *vm, struct why *why)
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return why_set(why, -errno, "no memory for the demo guest: %m");
+		return error_set(why, -errno, "no memory for the demo guest: %m");
 	vm->memory = memory;
 	vm->memory_size = size;
 	memcpy(vm->memory, &counts, sizeof(counts));
@@ -334,7 +335,7 @@ static int add_memory(struct demo_vm *vm, struct why *why)
 	region.memory_size = size;
 	region.userspace_addr = (uintptr_t)memory;
 	if (ioctl(vm->vm_fd, KVM_SET_USER_MEMORY_REGION, &region) < 0)
-		return why_set(why, -errno, "cannot give the demo guest memory: %m");
+		return error_set(why, -errno, "cannot give the demo guest memory: %m");
 	return 0;
 }
 
@@ -372,7 +373,7 @@ static int add_vcpu(struct demo_vm *vm)
 	return machine->prepare_vcpu(vm->vm_fd, fd);
 }
 
-static int add_vcpus(struct demo_vm *vm, struct why *why)
+static int add_vcpus(struct demo_vm *vm, struct error *why)
 {
 	int size = ioctl(vm->kvm_fd, KVM_GET_VCPU_MMAP_SIZE, 0);
 	int err = size < 0 ? -errno : 0;
@@ -381,39 +382,39 @@ static int add_vcpus(struct demo_vm *vm, struct why *why)
 	while (!err && vm->nr_vcpus < vm->plan.vcpus)
 		err = add_vcpu(vm);
 	if (err)
-		why_set(why, err, "cannot create the demo guest's vCPUs: %s", strerror(-err));
+		error_set(why, err, "cannot create the demo guest's vCPUs: %s", strerror(-err));
 	return err;
 }
 
-static int start_threads(struct demo_vm *vm, struct why *why)
+static int start_threads(struct demo_vm *vm, struct error *why)
 {
 	vm->ended_fd = eventfd(0, EFD_CLOEXEC);
 	if (vm->ended_fd < 0)
-		return why_set(why, -errno, "no eventfd for the demo guest: %m");
+		return error_set(why, -errno, "no eventfd for the demo guest: %m");
 	for (; vm->nr_threads < vm->nr_vcpus; vm->nr_threads++) {
 		int err = vcpu_start(&vm->vcpus[vm->nr_threads], vm->nr_threads);
 
 		if (err)
-			return why_set(why, err, "cannot start the demo guest's threads: %s",
-				       strerror(-err));
+			return error_set(why, err, "cannot start the demo guest's threads: %s",
+					 strerror(-err));
 	}
 	return 0;
 }
 
-static int check_plan(const struct demo_plan *plan, struct why *why)
+static int check_plan(const struct demo_plan *plan, struct error *why)
 {
 	struct utsname names;
 
 	if (plan->vcpus < 1 || plan->vcpus > MAX_VCPUS)
-		return why_set(why, -EINVAL, "a demo guest has 1 to %d vCPUs, not %u",
-			       MAX_VCPUS, plan->vcpus);
+		return error_set(why, -EINVAL, "a demo guest has 1 to %d vCPUs, not %u",
+				 MAX_VCPUS, plan->vcpus);
 	if (!machine)
-		return why_set(why, -EOPNOTSUPP, "no demo guest for this kind of machine (%s)",
-			       uname(&names) ? "?" : names.machine);
+		return error_set(why, -EOPNOTSUPP, "no demo guest for this kind of machine (%s)",
+				 uname(&names) ? "?" : names.machine);
 	return 0;
 }
 
-int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct why *why)
+int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct error *why)
 {
 	struct demo_vm *vm;
 	int err = check_plan(plan, why);
@@ -454,7 +455,7 @@ static void end_threads(struct demo_vm *vm)
 	vm->nr_threads = 0;
 }
 
-int demo_vm_replace_threads(struct demo_vm *vm, struct why *why)
+int demo_vm_replace_threads(struct demo_vm *vm, struct error *why)
 {
 	end_threads(vm);
 	atomic_store(&vm->phase, PHASE_WAITING);
@@ -462,17 +463,17 @@ int demo_vm_replace_threads(struct demo_vm *vm, struct why *why)
 	return start_threads(vm, why);
 }
 
-int demo_vm_hold_statistics(struct demo_vm *vm, struct why *why)
+int demo_vm_hold_statistics(struct demo_vm *vm, struct error *why)
 {
 	vm->stats_fd = ioctl(vm->vm_fd, KVM_GET_STATS_FD, 0);
 	if (vm->stats_fd < 0)
-		return why_set(why, -errno, "no statistics of the demo guest's VM: %m");
+		return error_set(why, -errno, "no statistics of the demo guest's VM: %m");
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
 		struct demo_vcpu *vcpu = &vm->vcpus[i];
 
 		vcpu->stats_fd = ioctl(vcpu->fd, KVM_GET_STATS_FD, 0);
 		if (vcpu->stats_fd < 0)
-			return why_set(why, -errno, "no statistics of the demo guest's vCPU: %m");
+			return error_set(why, -errno, "no statistics of the demo guest's vCPU: %m");
 	}
 	return 0;
 }
@@ -502,18 +503,18 @@ void demo_vm_go(struct demo_vm *vm)
 	enter_phase(vm, PHASE_ROUNDS);
 }
 
-static int first_error(const struct demo_vm *vm, struct why *why)
+static int first_error(const struct demo_vm *vm, struct error *why)
 {
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
 		int err = atomic_load(&vm->vcpus[i].err);
 
 		if (err)
-			return why_set(why, err, "%s", vm->vcpus[i].why.text);
+			return error_set(why, err, "%s", vm->vcpus[i].why.text);
 	}
 	return 0;
 }
 
-int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct why *why)
+int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct error *why)
 {
 	struct pollfd fds[] = {
 		{ .fd = vm->ended_fd, .events = POLLIN },
@@ -526,7 +527,7 @@ int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct why *why)
 		int nr = poll(fds, 2, -1);
 
 		if (nr < 0 && errno != EINTR)
-			return why_set(why, -errno, "poll: %m");
+			return error_set(why, -errno, "poll: %m");
 		if (nr <= 0)
 			continue;
 		if (fds[0].revents && !eventfd_read(vm->ended_fd, &nr_more))
@@ -538,7 +539,7 @@ int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct why *why)
 	return err;
 }
 
-int demo_run(const struct demo_plan *plan, int stop_fd, struct why *why)
+int demo_run(const struct demo_plan *plan, int stop_fd, struct error *why)
 {
 	struct demo_vm *vm = NULL;
 	int err = demo_vm_new(plan, &vm, why);

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /* What each vCPU does, in this order, in every round. */
 struct demo_plan {
@@ -31,13 +31,13 @@ struct demo_vm;
  * block all signals and are woken with SIGUSR1, which needs no handler. Returns 0, or -errno with
  * why.
  */
-int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct why *why);
+int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct error *why);
 
 /*
  * Holds the kernel's statistics of the VM and of each vCPU open from now on, as QEMU 8.1 and later
  * do. Returns 0, or -errno with why: Linux has them from 5.14 on.
  */
-int demo_vm_hold_statistics(struct demo_vm *vm, struct why *why);
+int demo_vm_hold_statistics(struct demo_vm *vm, struct error *why);
 
 /* Stops the vCPUs, in the middle of a round too. NULL is fine. */
 void demo_vm_free(struct demo_vm *vm);
@@ -49,19 +49,19 @@ void demo_vm_go(struct demo_vm *vm);
  * Waits until the rounds of all vCPUs are done (0), one of them failed (-errno with why), or
  * stop_fd is readable (0). The VM and its threads stay, idle if the rounds are done.
  */
-int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct why *why);
+int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct error *why);
 
 /*
  * Replaces the vCPUs' threads by new ones, which wait for demo_vm_go() and then do the whole plan
  * again. Returns 0, or -errno with why.
  */
-int demo_vm_replace_threads(struct demo_vm *vm, struct why *why);
+int demo_vm_replace_threads(struct demo_vm *vm, struct error *why);
 
 /*
  * Runs the plan in the calling process until its rounds are done or stop_fd (an eventfd or pipe,
  * -1: none) becomes readable. Returns 0, or -errno with why: /dev/kvm missing, not allowed, no
  * code for this machine.
  */
-int demo_run(const struct demo_plan *plan, int stop_fd, struct why *why);
+int demo_run(const struct demo_plan *plan, int stop_fd, struct error *why);
 
 #endif

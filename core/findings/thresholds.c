@@ -82,27 +82,27 @@ static bool parse_value(const char *text, double *ret_value)
 }
 
 static int parse_line(struct thresholds *thresholds, char *line, unsigned int number,
-		      struct why *why)
+		      struct error *why)
 {
-	struct why what = { "" };
+	struct error what = { "" };
 	char *value, *name;
 	double *threshold;
 	int err = assignment_parse(line, &name, &value, &what);
 
 	if (err <= 0)
-		return err ? why_set(why, err, "line %u: %s", number, what.text) : 0;
+		return err ? error_set(why, err, "line %u: %s", number, what.text) : 0;
 	threshold = find(thresholds, name);
 	if (!threshold)
-		return why_set(why, -EINVAL, "line %u: \"%s\": no such threshold; "
+		return error_set(why, -EINVAL, "line %u: \"%s\": no such threshold; "
 					     "kvmtop why --thresholds help lists them",
-			       number, name);
+				 number, name);
 	if (!parse_value(value, threshold))
-		return why_set(why, -EINVAL, "line %u: %s = \"%s\": not a number from 0 on, nor "
+		return error_set(why, -EINVAL, "line %u: %s = \"%s\": not a number from 0 on, nor "
 					     "\"off\"", number, name, value);
 	return 0;
 }
 
-int thresholds_parse(struct thresholds *thresholds, const char *text, struct why *why)
+int thresholds_parse(struct thresholds *thresholds, const char *text, struct error *why)
 {
 	char *copy = xstrdup(text), *rest = copy, *line;
 	int err = 0;

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/findings/rules.h"
 
 /* Thresholds that are of all rules. */
@@ -28,6 +28,6 @@ bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const cha
  * Takes values from text with lines "name = value"; a value is a number or "off", and # begins a
  * comment. 0, or -EINVAL with why, which begins with the number of the bad line.
  */
-int thresholds_parse(struct thresholds *thresholds, const char *text, struct why *why);
+int thresholds_parse(struct thresholds *thresholds, const char *text, struct error *why);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef KVMTOP_CORE_VIEWS_DIFF_H
 #define KVMTOP_CORE_VIEWS_DIFF_H
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/views/view.h"
 
 /* A recording, a span of a history, or a guest: one of the two that are compared. */
@@ -21,6 +21,6 @@ struct view_side {
  * belong to the sides' views. 0, -EINVAL with why where one has times in ns and the other in
  * cycles; release the view in any case.
  */
-int view_diff(const struct view_side sides[2], struct view *ret_view, struct why *why);
+int view_diff(const struct view_side sides[2], struct view *ret_view, struct error *why);
 
 #endif

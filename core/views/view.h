@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/views/columns.h"
 #include "core/views/rollup.h"
 #include "core/views/view_id.h"
@@ -97,7 +97,7 @@ struct view_type {
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
 /* The same for a user's text: 0, or -EINVAL with why, which lists the tabs. */
-int view_type_find(const char *name, const struct view_type **ret_type, struct why *why);
+int view_type_find(const char *name, const struct view_type **ret_type, struct error *why);
 const struct view_type *view_type_by_key(uint32_t key); /* NULL: no such tab */
 /* The first view with these groups of exits. */
 const struct view_type *view_type_by_groups(unsigned int groups);
@@ -178,7 +178,7 @@ int view_column_by_id(const struct view_type *type, const char *id);
 void view_column_ids(const struct view_type *type, bool is_recording, char *buf, size_t size);
 /* The same for a user's text: one of these columns, or -EINVAL with why, which lists the names. */
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
-		     size_t *ret_column, struct why *why);
+		     size_t *ret_column, struct error *why);
 
 /* Whether nothing was counted or timed in the row since the previous sample. */
 bool view_row_is_quiet(const struct view *view, const struct view_row *row);

@@ -50,7 +50,7 @@ struct fleet {
 	struct request request; /* the latest: has_request: not taken yet */
 	uint64_t busy_since_ns;
 	int failed; /* of the latest request: -errno with why; 0: none */
-	struct why why;
+	struct error why;
 };
 
 /* ---- the thread */
@@ -73,18 +73,18 @@ static long timeout_ms(const struct fleet *fleet)
 }
 
 /* Without sums a server adds up all hosts for each query: with very many it refuses or is late. */
-static void advise_rules(const struct fleet *fleet, int err, struct why *why)
+static void advise_rules(const struct fleet *fleet, int err, struct error *why)
 {
-	const struct why said = *why;
+	const struct error said = *why;
 
 	if ((err == -ETIMEDOUT || err == -EINVAL) && !fleet->common.nr_summed)
-		why_set(why, err, "%s; many hosts need the recording rules of "
-			"kvmtop.rules.yml, see kvmtop-export(8)", said.text);
+		error_set(why, err, "%s; many hosts need the recording rules of "
+			  "kvmtop.rules.yml, see kvmtop-export(8)", said.text);
 }
 
 /* Makes the moments that are requested. Called without the lock. */
 static int make(const struct fleet *fleet, const struct request *request, struct cache *cache,
-		struct made *made, struct why *why)
+		struct made *made, struct error *why)
 {
 	struct http_query queries[QUERIES];
 	int err;
@@ -105,7 +105,7 @@ static int make(const struct fleet *fleet, const struct request *request, struct
 }
 
 /* Called with the lock, which the screen needs: it is not held while the moments are made. */
-static int fetch(struct fleet *fleet, const struct request *request, struct why *why)
+static int fetch(struct fleet *fleet, const struct request *request, struct error *why)
 {
 	struct cache *cache = fleet->caches.list[request->cache];
 	struct made made = { .nr = 0 };
@@ -126,7 +126,7 @@ static void *run(void *arg)
 	pthread_mutex_lock(&fleet->lock);
 	while (!fleet->is_ending) {
 		struct request request = fleet->request;
-		struct why why = { "" };
+		struct error why = { "" };
 
 		if (!fleet->has_request) {
 			pthread_cond_wait(&fleet->changed, &fleet->lock);
@@ -137,7 +137,7 @@ static void *run(void *arg)
 		fleet->busy_since_ns = clock_now_ns();
 		fleet->failed = fetch(fleet, &request, &why);
 		if (fleet->failed && !why.text[0])
-			why_set(&why, 0, "%s", strerror(-fleet->failed));
+			error_set(&why, 0, "%s", strerror(-fleet->failed));
 		fleet->why = why;
 		fleet->is_busy = false;
 		pthread_cond_broadcast(&fleet->changed);
@@ -161,9 +161,9 @@ static void wait_idle(struct fleet *fleet)
 		err = pthread_cond_timedwait(&fleet->changed, &fleet->lock, &end);
 }
 
-static int not_yet(const struct fleet *fleet, struct why *why)
+static int not_yet(const struct fleet *fleet, struct error *why)
 {
-	return why_set(why, -EAGAIN, "%s has not answered yet", fleet->config.url);
+	return error_set(why, -EAGAIN, "%s has not answered yet", fleet->config.url);
 }
 
 static bool is_late(const struct fleet *fleet)
@@ -202,7 +202,7 @@ static struct request request_around(const struct fleet *fleet, uint32_t number,
 
 /* Orders a moment of a cache. A reader that waits gets it, or the reason why not. */
 static int request(struct fleet *fleet, uint32_t number, uint64_t at, bool is_back, bool waits,
-		   struct why *why)
+		   struct error *why)
 {
 	const struct cache *cache = fleet->caches.list[number];
 
@@ -259,7 +259,7 @@ static bool parse_id(const struct fleet *fleet, uint64_t id, uint32_t *ret_cache
 }
 
 /* The latest moment: of the ones that are there, while a later one is fetched. */
-static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct why *why)
+static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct error *why)
 {
 	struct cache *cache = fleet->caches.list[fleet->entered];
 	int err = request(fleet, fleet->entered, now(fleet), true, !cache->nr, why);
@@ -270,7 +270,7 @@ static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct wh
 	return 0;
 }
 
-static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct why *why)
+static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct error *why)
 {
 	struct fleet *fleet = state;
 	uint64_t at = time_ns / fleet->common.step_ns, latest = now(fleet);
@@ -293,7 +293,8 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 	return err;
 }
 
-static int step(void *state, uint64_t id, bool is_back, struct stored *ret_stored, struct why *why)
+static int step(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
+		struct error *why)
 {
 	struct fleet *fleet = state;
 	uint32_t of;
@@ -313,7 +314,8 @@ static int step(void *state, uint64_t id, bool is_back, struct stored *ret_store
 	return err;
 }
 
-static int near(void *state, uint64_t id, bool is_back, struct stored *ret_stored, struct why *why)
+static int near(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
+		struct error *why)
 {
 	struct fleet *fleet = state;
 	uint32_t cache;
@@ -336,7 +338,7 @@ static int near(void *state, uint64_t id, bool is_back, struct stored *ret_store
 
 /* Each moment has all parts; few have other flags. */
 static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			struct why *why)
+			struct error *why)
 {
 	struct fleet *fleet = state;
 	uint32_t cache;
@@ -360,7 +362,7 @@ static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored 
 }
 
 static int read_part(void *state, uint64_t id, enum moment_part part, struct blob *blob,
-		     struct why *why)
+		     struct error *why)
 {
 	struct fleet *fleet = state;
 	uint32_t cache;
@@ -379,11 +381,11 @@ static int read_part(void *state, uint64_t id, enum moment_part part, struct blo
 		err = 0;
 	}
 	pthread_mutex_unlock(&fleet->lock);
-	return err ? why_set(why, err, "this sample is not in memory any more") : 0;
+	return err ? error_set(why, err, "this sample is not in memory any more") : 0;
 }
 
 static int each_field(void *state, uint32_t segment, uint32_t first, stored_field_fn take,
-		      void *arg, struct why *why)
+		      void *arg, struct error *why)
 {
 	struct fleet *fleet = state;
 	int err = 0;
@@ -397,7 +399,7 @@ static int each_field(void *state, uint32_t segment, uint32_t first, stored_fiel
 	return err;
 }
 
-static int segment_of(void *state, uint32_t segment, struct segment *ret_segment, struct why *why)
+static int segment_of(void *state, uint32_t segment, struct segment *ret_segment, struct error *why)
 {
 	struct fleet *fleet = state;
 	const char *host;
@@ -415,7 +417,7 @@ static int segment_of(void *state, uint32_t segment, struct segment *ret_segment
 	return 0;
 }
 
-static int check(void *state, struct why *why)
+static int check(void *state, struct error *why)
 {
 	struct fleet *fleet = state;
 	int err = 0;
@@ -440,11 +442,11 @@ static int news_fd(void *state)
 
 /* ---- scopes */
 
-static int enter(void *state, const char *machine, struct why *why)
+static int enter(void *state, const char *machine, struct error *why)
 {
 	struct fleet *fleet = state;
 	if (strlen(machine) >= GUEST_NAME_SIZE)
-		return why_set(why, -EINVAL, "the name of the host is too long");
+		return error_set(why, -EINVAL, "the name of the host is too long");
 	pthread_mutex_lock(&fleet->lock);
 	fleet->entered = caches_find(&fleet->caches, machine);
 	pthread_mutex_unlock(&fleet->lock);
@@ -478,7 +480,7 @@ struct store fleet_store(struct fleet *fleet)
 
 /* ---- opening */
 
-int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct why *why)
+int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct error *why)
 {
 	struct fleet *fleet = xcalloc(1, sizeof(*fleet));
 	int err;

@@ -25,7 +25,7 @@ struct fleet;
  * Queries the server for the time and how the hosts are scraped, and waits for the answers. 0, or
  * -errno with why.
  */
-int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct why *why);
+int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct error *why);
 void fleet_close(struct fleet *fleet); /* NULL is fine; does not wait for the server */
 
 /*

@@ -62,7 +62,7 @@ struct transfer {
 
 /* ---- the library */
 
-static int load(struct library *library, struct why *why)
+static int load(struct library *library, struct error *why)
 {
 	const struct {
 		const char *name;
@@ -88,22 +88,23 @@ static int load(struct library *library, struct why *why)
 	if (!library->handle)
 		library->handle = dlopen(LIBRARY_GNUTLS, RTLD_NOW | RTLD_LOCAL);
 	if (!library->handle) /* a program without libraries can load none */
-		return why_set(why, -ENOENT, "--from URL needs " LIBRARY ", which cannot be loaded "
+		return error_set(why, -ENOENT,
+				 "--from URL needs " LIBRARY ", which cannot be loaded "
 					     "here");
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		void *function = dlsym(library->handle, all[i].name);
 
 		if (!function)
-			return why_set(why, -ENOSYS, "libcurl is too old: it has no %s",
-				       all[i].name);
+			return error_set(why, -ENOSYS, "libcurl is too old: it has no %s",
+					 all[i].name);
 		memcpy(all[i].pointer, &function, sizeof(function));
 	}
 	return library->global_init(CURL_GLOBAL_DEFAULT) ?
-		       why_set(why, -EIO, "libcurl cannot be initialized") : 0;
+		       error_set(why, -EIO, "libcurl cannot be initialized") : 0;
 }
 
 int http_open(const char *url, const struct http_access *access, struct http **ret_http,
-	      struct why *why)
+	      struct error *why)
 {
 	struct http *http = xcalloc(1, sizeof(*http));
 	int err = load(&http->library, why);
@@ -203,7 +204,7 @@ static CURLcode set_options(const struct http *http, struct transfer *transfer)
 	return code ? code : set_access(http, easy);
 }
 
-static int transfer_begin(struct http *http, struct transfer *transfer, struct why *why)
+static int transfer_begin(struct http *http, struct transfer *transfer, struct error *why)
 {
 	struct http_query *query = transfer->query;
 	CURLcode code;
@@ -216,7 +217,7 @@ static int transfer_begin(struct http *http, struct transfer *transfer, struct w
 		out_of_memory();
 	code = set_options(http, transfer);
 	if (code)
-		return why_set(why, -EIO, "%s: %s", http->url, http->library.strerror(code));
+		return error_set(why, -EIO, "%s: %s", http->url, http->library.strerror(code));
 	if (http->library.add(http->multi, transfer->easy))
 		out_of_memory();
 	return 0;
@@ -232,22 +233,22 @@ static void transfer_end(struct http *http, struct transfer *transfer)
 }
 
 static int failure(const struct http *http, const struct transfer *transfer, CURLcode code,
-		   struct why *why)
+		   struct error *why)
 {
 	const char *reason = transfer->reason[0] ? transfer->reason :
 						   http->library.strerror(code);
 
 	if (transfer->is_too_large)
-		return why_set(why, -EFBIG, "%s: the answers are larger than %zu MiB",
-			       http->url, HTTP_ANSWER_MAX >> 20);
+		return error_set(why, -EFBIG, "%s: the answers are larger than %zu MiB",
+				 http->url, HTTP_ANSWER_MAX >> 20);
 	if (code == CURLE_OPERATION_TIMEDOUT)
-		return why_set(why, -ETIMEDOUT, "%s has not answered within %ld s", http->url,
-			       transfer->timeout_ms / 1000);
-	return why_set(why, -EIO, "%s: %s", http->url, reason);
+		return error_set(why, -ETIMEDOUT, "%s has not answered within %ld s", http->url,
+				 transfer->timeout_ms / 1000);
+	return error_set(why, -EIO, "%s: %s", http->url, reason);
 }
 
 /* Takes what has ended. */
-static int take_ended(struct http *http, struct why *why)
+static int take_ended(struct http *http, struct error *why)
 {
 	int left, err = 0;
 	CURLMsg *message;
@@ -268,7 +269,7 @@ static int take_ended(struct http *http, struct why *why)
 	return err;
 }
 
-static int run(struct http *http, struct why *why)
+static int run(struct http *http, struct error *why)
 {
 	int nr_running = 1, err = 0;
 
@@ -276,7 +277,7 @@ static int run(struct http *http, struct why *why)
 		if (http->is_stopped)
 			return -ECANCELED;
 		if (http->library.perform(http->multi, &nr_running) != CURLM_OK)
-			return why_set(why, -EIO, "%s: libcurl failed", http->url);
+			return error_set(why, -EIO, "%s: libcurl failed", http->url);
 		err = take_ended(http, why);
 		if (!err && nr_running)
 			http->library.poll(http->multi, NULL, 0, POLL_MS, NULL);
@@ -285,7 +286,7 @@ static int run(struct http *http, struct why *why)
 }
 
 int http_send(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
-	      struct why *why)
+	      struct error *why)
 {
 	struct transfer *transfers = xcalloc(nr, sizeof(*transfers));
 	int err = 0;
@@ -376,7 +377,7 @@ static int take_contents(const struct setting *setting, char **text)
 		return err;
 	err = read_whole(path, FILE_MAX, &line, &size);
 	if (err) {
-		why_set(setting->why, err, "%s: %s", path, strerror(-err));
+		error_set(setting->why, err, "%s: %s", path, strerror(-err));
 	} else {
 		line[strcspn(line, "\r\n")] = '\0';
 		free(*text);
@@ -437,12 +438,12 @@ static int take_section(const struct setting *setting)
 }
 
 int access_parse(const char *text, size_t size, const char *folder, struct http_access *access,
-		 struct why *why)
+		 struct error *why)
 {
 	return settings_parse(text, size, folder, take_section, access, why);
 }
 
-int access_read(const char *path, struct http_access *access, struct why *why)
+int access_read(const char *path, struct http_access *access, struct error *why)
 {
 	return settings_read(path, take_section, access, why);
 }

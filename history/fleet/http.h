@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 #define HTTP_ANSWER_MAX ((size_t)32 << 20) /* bytes of the answers of a call, uncompressed */
 
@@ -46,11 +46,11 @@ struct http_access {
  * access is zero-initialised; whatever is returned, access_release() frees what it got. 0, or
  * -errno with why, which begins with the path.
  */
-int access_read(const char *path, struct http_access *access, struct why *why);
+int access_read(const char *path, struct http_access *access, struct error *why);
 
 /* The same of text in this folder; why begins with the line. */
 int access_parse(const char *text, size_t size, const char *folder, struct http_access *access,
-		 struct why *why);
+		 struct error *why);
 
 void access_release(struct http_access *access);
 
@@ -61,7 +61,7 @@ struct http;
  * this. 0, or -errno with why: -ENOENT: there is no libcurl.
  */
 int http_open(const char *url, const struct http_access *access, struct http **ret_http,
-	      struct why *why);
+	      struct error *why);
 void http_close(struct http *http);
 
 /* A form that is sent, and what comes back. */
@@ -79,7 +79,7 @@ struct http_query {
  * http_stop(), -ETIMEDOUT, -EFBIG, -EIO.
  */
 int http_send(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
-	      struct why *why);
+	      struct error *why);
 
 /* Frees the forms and the answers. */
 void http_drop(struct http_query *queries, size_t nr);

@@ -211,17 +211,17 @@ static bool read_string(struct piece object, const char *name, char *ret_text, s
 /* ---- the answer */
 
 /* What the server says of a failure. */
-static int refused(long status, struct piece root, struct why *why)
+static int refused(long status, struct piece root, struct error *why)
 {
 	char text[256];
 
 	if (status == 401 || status == 403)
-		return why_set(why, -EACCES, "the server answers only authorized users (HTTP "
+		return error_set(why, -EACCES, "the server answers only authorized users (HTTP "
 					     "%ld): give user and password, or a token, in "
 					     "--http-config FILE", status);
 	if (read_string(root, "error", text, sizeof(text)))
-		return why_set(why, -EINVAL, "the server refused the query: %s", text);
-	return why_set(why, -EBADMSG, "not an answer of a Prometheus (HTTP %ld): is the address "
+		return error_set(why, -EINVAL, "the server refused the query: %s", text);
+	return error_set(why, -EBADMSG, "not an answer of a Prometheus (HTTP %ld): is the address "
 				      "right?", status);
 }
 
@@ -260,7 +260,7 @@ static int each_series(struct piece list, answer_fn take, void *arg)
 }
 
 int answer_read(long status, const char *text, size_t size, answer_fn take, void *arg,
-		struct why *why)
+		struct error *why)
 {
 	const struct piece root = { text, text + size };
 	struct piece data, list;
@@ -273,7 +273,7 @@ int answer_read(long status, const char *text, size_t size, answer_fn take, void
 	if (find_member(data, "result", &list))
 		err = each_series(list, take, arg);
 	if (err == -EBADMSG)
-		why_set(why, err, "not an answer of a Prometheus: is the address right?");
+		error_set(why, err, "not an answer of a Prometheus: is the address right?");
 	return err;
 }
 

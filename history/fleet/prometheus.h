@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /* The hosts with their guests, where the server has the sums of our recording rules. */
 #define QUERY_HOSTS "instance:kvmtop_guest_info:count"
@@ -52,7 +52,7 @@ typedef int (*answer_fn)(void *arg, const struct answer_series *series);
  * a user; -EINVAL: it refused the query; -EBADMSG: this is no Prometheus' answer.
  */
 int answer_read(long status, const char *text, size_t size, answer_fn take, void *arg,
-		struct why *why);
+		struct error *why);
 
 /* The value of a label, cleaned as names of guests are, in ret_text. False: it has none. */
 bool answer_label(const struct answer_series *series, const char *name, char *ret_text,

@@ -243,7 +243,7 @@ static int take_series(void *arg, const struct answer_series *series)
 }
 
 static int take_answers(struct scope *scope, const struct http_query *queries,
-			struct why *why)
+			struct error *why)
 {
 	int err = 0;
 
@@ -254,14 +254,14 @@ static int take_answers(struct scope *scope, const struct http_query *queries,
 				  take_series, &taking, why);
 	}
 	if (err == -EFBIG)
-		why_set(why, err, "the server has more series than kvmtop takes at once%s",
-			scope->host ? "" : ": --host NAME queries one host's");
+		error_set(why, err, "the server has more series than kvmtop takes at once%s",
+			  scope->host ? "" : ": --host NAME queries one host's");
 	return err;
 }
 
 int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 	       const struct http_query *queries, scope_moment_fn take, void *arg,
-	       struct why *why)
+	       struct error *why)
 {
 	struct run other = { .stats = NULL }, *run = &scope->run;
 	uint64_t begin = begins_at(scope, first);
@@ -312,10 +312,10 @@ static int take_scrapes(void *arg, const struct answer_series *series)
 
 /* A query's value now. */
 static int query_now(struct http *http, const char *text, long timeout_ms,
-		     struct scrapes *ret_scrapes, struct why *why)
+		     struct scrapes *ret_scrapes, struct error *why)
 {
 	struct http_query query = { .path = "/api/v1/query" };
-	struct why line = { "" };
+	struct error line = { "" };
 	char *escaped = http_escape(text);
 	int err;
 
@@ -327,13 +327,13 @@ static int query_now(struct http *http, const char *text, long timeout_ms,
 		err = answer_read(query.status, query.body, query.size, take_scrapes,
 				  ret_scrapes, &line);
 	if (line.text[0])
-		why_set(why, err, "%s: %s", http_url(http), line.text);
+		error_set(why, err, "%s: %s", http_url(http), line.text);
 	http_drop(&query, 1);
 	return err;
 }
 
 int scope_common_read(struct http *http, double interval_s, long timeout_ms,
-		      struct scope_common *common, struct why *why)
+		      struct scope_common *common, struct error *why)
 {
 	const char *info = metric_at(METRIC_BUILD_INFO)->name;
 	struct scrapes scrapes;
@@ -349,9 +349,9 @@ int scope_common_read(struct http *http, double interval_s, long timeout_ms,
 	if (err)
 		return err;
 	if (!scrapes.nr)
-		return why_set(why, -ENODATA, "%s has no %s of the last minutes: let it scrape "
-			       "kvmtop export --listen, or node_exporter with --prometheus",
-			       http_url(http), info);
+		return error_set(why, -ENODATA, "%s has no %s of the last minutes: let it scrape "
+				 "kvmtop export --listen, or node_exporter with --prometheus",
+				 http_url(http), info);
 	common->ahead_ns = (int64_t)(scrapes.value * 1e3) * 1000000 - (int64_t)clock_real_ns();
 	if (!interval_s && !strpbrk(scrapes.instance, "\"\\\n")) {
 		snprintf(query, sizeof(query), "%s{instance=\"%s\"}[5m]", info, scrapes.instance);

@@ -32,7 +32,7 @@ struct scope_common {
  * scraped, and where that differs, as the first one is. 0, or -errno with why.
  */
 int scope_common_read(struct http *http, double interval_s, long timeout_ms,
-		      struct scope_common *common, struct why *why);
+		      struct scope_common *common, struct error *why);
 
 struct scope;
 
@@ -68,7 +68,7 @@ typedef void (*scope_moment_fn)(void *arg, uint64_t at, uint64_t run, struct pac
  */
 int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 	       const struct http_query *queries, scope_moment_fn take, void *arg,
-	       struct why *why);
+	       struct error *why);
 
 /*
  * lines.c: what answers say of a host's guests, or of all hosts: a line for each key, in it a cell

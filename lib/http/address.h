@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /* A listening socket. */
 struct listener {
@@ -23,10 +23,10 @@ struct listener {
 };
 
 /* Whether the text is an address at all; opens nothing. 0, or -EINVAL with why. */
-int address_check(const char *text, struct why *why);
+int address_check(const char *text, struct error *why);
 
 /* Opens a listening socket. The text outlives it. 0, or -errno with why. */
-int address_listen(const char *text, struct listener *ret_listener, struct why *why);
+int address_listen(const char *text, struct listener *ret_listener, struct error *why);
 
 /* Removes the file of a unix socket, unless another program has made one there meanwhile. */
 void address_remove(const struct listener *listener);

@@ -9,7 +9,7 @@
 
 #define LIBRARY "libmicrohttpd.so.12"
 
-int library_load(struct library *ret_library, struct why *why)
+int library_load(struct library *ret_library, struct error *why)
 {
 	const struct {
 		const char *name;
@@ -36,14 +36,14 @@ int library_load(struct library *ret_library, struct why *why)
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	if (!handle) /* a program without libraries can load none */
-		return why_set(why, -ENOENT, "--listen needs " LIBRARY ", which cannot be loaded "
+		return error_set(why, -ENOENT, "--listen needs " LIBRARY ", which cannot be loaded "
 					     "here; --prometheus FILE.prom does without");
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		void *function = dlsym(handle, all[i].name);
 
 		if (!function)
-			return why_set(why, -ENOSYS, "libmicrohttpd is too old: it has no %s",
-				       all[i].name);
+			return error_set(why, -ENOSYS, "libmicrohttpd is too old: it has no %s",
+					 all[i].name);
 		memcpy(all[i].pointer, &function, sizeof(function));
 	}
 	return 0;

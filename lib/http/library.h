@@ -5,7 +5,7 @@
 
 #include <microhttpd.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 struct library {
 	__typeof__(&MHD_start_daemon) start_daemon;
@@ -27,6 +27,6 @@ struct library {
 };
 
 /* Call it once; the library stays. 0, or -errno with why. */
-int library_load(struct library *ret_library, struct why *why);
+int library_load(struct library *ret_library, struct error *why);
 
 #endif

@@ -318,15 +318,15 @@ static void *run(void *arg)
 
 /* ---- start and stop */
 
-static int read_pem(const char *path, char **ret_text, struct why *why)
+static int read_pem(const char *path, char **ret_text, struct error *why)
 {
 	size_t size;
 	int err = read_whole(path, PEM_MAX, ret_text, &size);
 
-	return err ? why_set(why, err, "%s: %s", path, strerror(-err)) : 0;
+	return err ? error_set(why, err, "%s: %s", path, strerror(-err)) : 0;
 }
 
-static int read_config(struct server *server, struct why *why)
+static int read_config(struct server *server, struct error *why)
 {
 	int err = 0;
 
@@ -340,7 +340,7 @@ static int read_config(struct server *server, struct why *why)
 	if (!err && server->web.key_file)
 		err = read_pem(server->web.key_file, &server->key, why);
 	if (!err && server->cert && !server->library.has_feature(MHD_FEATURE_TLS))
-		err = why_set(why, -ENOSYS, "libmicrohttpd was built without TLS here");
+		err = error_set(why, -ENOSYS, "libmicrohttpd was built without TLS here");
 	return err;
 }
 
@@ -354,7 +354,7 @@ static unsigned int limit_connections(void)
 						      SERVER_CONNECTIONS;
 }
 
-static int start_daemon(struct server *server, struct why *why)
+static int start_daemon(struct server *server, struct error *why)
 {
 	static const char tls13[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
 	static const char tls12[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
@@ -380,9 +380,9 @@ static int start_daemon(struct server *server, struct why *why)
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
 		on_completed, server, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (!server->daemon)
-		return why_set(why, -EIO, "%s: no server can be started there%s",
-			       server->config.address,
-			       server->cert ? "; are the certificate and the key PEM files that "
+		return error_set(why, -EIO, "%s: no server can be started there%s",
+				 server->config.address,
+				 server->cert ? "; are the certificate and the key PEM files that "
 					      "belong together?" : "");
 	server->listener.fd = -1; /* the daemon closes it */
 	server->clients.max = limit;
@@ -419,7 +419,7 @@ static void stop_thread(struct server *server)
 }
 
 int server_start(const struct server_config *config, struct server **ret_server,
-		 bool *ret_is_open, struct why *why)
+		 bool *ret_is_open, struct error *why)
 {
 	struct server *server = xcalloc(1, sizeof(*server));
 	int err;

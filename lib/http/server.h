@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "lib/http/document.h"
 
 #define SERVER_CONNECTIONS 2000 /* at once; and at most half of the descriptors */
@@ -41,7 +41,7 @@ struct server;
  * machines can reach it. 0, or -errno with why.
  */
 int server_start(const struct server_config *config, struct server **ret_server,
-		 bool *ret_is_open, struct why *why);
+		 bool *ret_is_open, struct error *why);
 void server_stop(struct server *server); /* NULL is fine */
 
 #endif

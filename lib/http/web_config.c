@@ -74,12 +74,12 @@ static int take_section(const struct setting *setting)
 	return err;
 }
 
-int web_config_parse(const char *text, size_t size, struct web_config *config, struct why *why)
+int web_config_parse(const char *text, size_t size, struct web_config *config, struct error *why)
 {
 	return settings_parse(text, size, ".", take_section, config, why);
 }
 
-int web_config_read(const char *path, struct web_config *config, struct why *why)
+int web_config_read(const char *path, struct web_config *config, struct error *why)
 {
 	return settings_read(path, take_section, config, why);
 }

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 struct web_user {
 	char *name, *hash;
@@ -37,10 +37,10 @@ struct web_config {
  * Reads a file. config is zero-initialised; whatever is returned, web_config_release() frees what
  * it got. 0, or -errno with why, which begins with the path.
  */
-int web_config_read(const char *path, struct web_config *config, struct why *why);
+int web_config_read(const char *path, struct web_config *config, struct error *why);
 
 /* The same of text in the current folder; why begins with the line. */
-int web_config_parse(const char *text, size_t size, struct web_config *config, struct why *why);
+int web_config_parse(const char *text, size_t size, struct web_config *config, struct error *why);
 
 void web_config_release(struct web_config *config);
 

@@ -17,7 +17,7 @@
 #include "providers/bpf/placeholders.h"
 #include "providers/providers.h"
 
-int bpf_probe(const struct env *env, struct why *why)
+int bpf_probe(const struct env *env, struct error *why)
 {
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -33,12 +33,12 @@ int bpf_probe(const struct env *env, struct why *why)
 	if (fd >= 0)
 		close(fd);
 	if (err == -EPERM || err == -EACCES)
-		return why_set(why, err, "the kernel allows no BPF: run as root, or grant it: "
+		return error_set(why, err, "the kernel allows no BPF: run as root, or grant it: "
 					 "setcap cap_bpf,cap_perfmon,cap_dac_read_search,"
 					 "cap_sys_ptrace+ep kvmtop");
 	if (err)
-		return why_set(why, err, "the kernel has no BPF for trace events: %s",
-			       strerror(-err));
+		return error_set(why, err, "the kernel has no BPF for trace events: %s",
+				 strerror(-err));
 	return 0;
 }
 

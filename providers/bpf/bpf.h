@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "host/env.h"
 
 /*
  * Whether we may run programs on trace events, and are in the pid namespace of their tids
  * (host/machine.h); leaves nothing open. 0, or -errno with why.
  */
-int bpf_probe(const struct env *env, struct why *why);
+int bpf_probe(const struct env *env, struct error *why);
 
 /* Keeps libbpf from printing. */
 void bpf_be_quiet(void);

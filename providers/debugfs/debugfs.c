@@ -41,18 +41,18 @@ struct debugfs {
 
 /* ---- why counters cannot be read: each returns -errno, and lockdown is always -EPERM */
 
-static int why_locked(const struct lockdown *lockdown, struct why *why)
+static int why_locked(const struct lockdown *lockdown, struct error *why)
 {
 	bool is_all = strcmp(lockdown->level, "confidentiality") == 0;
 
-	return why_set(why, -EPERM, "debugfs counters are blocked by kernel lockdown (%s): %s",
-		       lockdown->level,
-		       is_all ? "so are tracepoints: boot with "
+	return error_set(why, -EPERM, "debugfs counters are blocked by kernel lockdown (%s): %s",
+			 lockdown->level,
+			 is_all ? "so are tracepoints: boot with "
 				"lockdown=integrity" : "use tracepoints");
 }
 
 /* err: the -errno of opening path. */
-static int why_unreadable(const struct env *env, const char *path, int err, struct why *why)
+static int why_unreadable(const struct env *env, const char *path, int err, struct error *why)
 {
 	bool is_forbidden = err == -EPERM || err == -EACCES;
 	struct lockdown lockdown = { "" };
@@ -62,16 +62,16 @@ static int why_unreadable(const struct env *env, const char *path, int err, stru
 	if (lockdown.level[0])
 		return why_locked(&lockdown, why);
 	if (is_forbidden)
-		return why_set(why, -EPERM, "cannot read %s: %s: %s", path, strerror(-err),
-			       err == -EPERM ? "probably because of kernel lockdown: use "
+		return error_set(why, -EPERM, "cannot read %s: %s: %s", path, strerror(-err),
+				 err == -EPERM ? "probably because of kernel lockdown: use "
 					       "tracepoints" :
 					       "root is needed");
-	return why_set(why, err, "cannot read %s: %s%s", path, strerror(-err),
-		       err == -EMFILE ? ": raise the limit with ulimit -n" : "");
+	return error_set(why, err, "cannot read %s: %s%s", path, strerror(-err),
+			 err == -EMFILE ? ": raise the limit with ulimit -n" : "");
 }
 
 /* There is no folder kvm, or we may not enter it: debugfs usually has the mode 0700. */
-static int why_no_folder(const struct env *env, int err, struct why *why)
+static int why_no_folder(const struct env *env, int err, struct error *why)
 {
 	const char *path = env->debugfs_kvm;
 	char debugfs[PATH_MAX];
@@ -82,15 +82,15 @@ static int why_no_folder(const struct env *env, int err, struct why *why)
 	}
 	if (err != -ENOENT)
 		return why_unreadable(env, path, err, why);
-	return why_set(why, err, "no debugfs counters: %s%s: load the kvm module%s", path,
-		       env->debugfs_kvm ? " has none" : "/kvm is missing",
-		       env->debugfs_kvm ? "" : ", mount debugfs");
+	return error_set(why, err, "no debugfs counters: %s%s: load the kvm module%s", path,
+			 env->debugfs_kvm ? " has none" : "/kvm is missing",
+			 env->debugfs_kvm ? "" : ", mount debugfs");
 }
 
 /* ---- fields */
 
 /* A descriptor, or -errno with why. */
-static int folder_open(const struct env *env, struct why *why)
+static int folder_open(const struct env *env, struct error *why)
 {
 	struct lockdown lockdown = { "" };
 	struct statfs fs;
@@ -148,7 +148,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int find_fields(struct debugfs *debugfs, int folder, struct why *why)
+static int find_fields(struct debugfs *debugfs, int folder, struct error *why)
 {
 	const struct env *env = debugfs->args.env;
 	struct dirent **names;
@@ -186,7 +186,7 @@ static const struct debugfs_counter *find_trial(const struct debugfs *debugfs)
 	return trial ? trial : debugfs->counters;
 }
 
-static int check_readable(const struct debugfs *debugfs, int folder, struct why *why)
+static int check_readable(const struct debugfs *debugfs, int folder, struct error *why)
 {
 	const char *name = name_of(debugfs, find_trial(debugfs));
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
@@ -210,7 +210,7 @@ static bool is_anything_wanted(const struct debugfs *debugfs)
 	return false;
 }
 
-static int debugfs_want(void *opened, const struct want *want, struct why *why)
+static int debugfs_want(void *opened, const struct want *want, struct error *why)
 {
 	struct debugfs *debugfs = opened;
 
@@ -222,9 +222,9 @@ static int debugfs_want(void *opened, const struct want *want, struct why *why)
 	debugfs->scope = want->scope;
 	debugfs->guest = want->guest;
 	if (debugfs->vms.is_other_namespace && is_anything_wanted(debugfs))
-		why_set(why, 0,
-			"debugfs has the pids of another pid namespace: its counters are "
-			"not by guest; run in the host's");
+		error_set(why, 0,
+			  "debugfs has the pids of another pid namespace: its counters are "
+			  "not by guest; run in the host's");
 	return 0;
 }
 
@@ -246,7 +246,7 @@ static void add_rows(const struct debugfs *debugfs, const struct debugfs_owner *
 }
 
 /* Brings VMs, owners and readings up to date. */
-static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct why *why)
+static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct error *why)
 {
 	const char *path = debugfs->args.env->debugfs_kvm;
 	DIR *dir = opendir(path);
@@ -266,7 +266,7 @@ static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct why *
 	return descriptors_are_short(err) ? -EAGAIN : err;
 }
 
-static int debugfs_collect(void *opened, struct sample *sample, struct why *why)
+static int debugfs_collect(void *opened, struct sample *sample, struct error *why)
 {
 	struct debugfs *debugfs = opened;
 	struct debugfs_owner *owner;
@@ -299,7 +299,7 @@ static void debugfs_close(void *opened)
 	free(debugfs);
 }
 
-static int debugfs_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int debugfs_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	int folder = folder_open(args->env, why);
 	struct debugfs *debugfs;

@@ -29,7 +29,7 @@ struct exits_state {
 	const struct split *exit;
 	struct exits_raw raw; /* has_raw: it was looked for */
 	bool has_raw;
-	struct why raw_why; /* why the reason is taken from the event's record */
+	struct error raw_why; /* why the reason is taken from the event's record */
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* NULL: nothing is wanted */
 	struct exits_threads *threads;
@@ -61,7 +61,7 @@ static const struct split *find_exit(const struct env *env)
 	return NULL;
 }
 
-static int open_names(struct exits_state *exits, struct why *why)
+static int open_names(struct exits_state *exits, struct error *why)
 {
 	const struct split *user = &arch_userspace_split;
 	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
@@ -115,7 +115,7 @@ static void add_lost_field(struct exits_state *exits)
 	exits->lost_field = fields_add(exits->args.fields, &lost);
 }
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	struct exits_state *exits = xcalloc(1, sizeof(*exits));
 	int err;
@@ -152,7 +152,7 @@ static void set_long(struct exits_state *exits)
 	exits_bpf_set_long(exits->bpf, exits->longer_ns, exits->cells.is_left_out);
 }
 
-static int begin(struct exits_state *exits, struct why *why)
+static int begin(struct exits_state *exits, struct error *why)
 {
 	uint32_t max_threads = exits_bpf_max_threads(exits->bpf);
 
@@ -183,7 +183,7 @@ static void find_raw(struct exits_state *exits)
 	exits->has_raw = true;
 }
 
-static int start(struct exits_state *exits, struct why *why)
+static int start(struct exits_state *exits, struct error *why)
 {
 	const struct exits_bpf_config config = {
 		.env = exits->args.env,
@@ -219,7 +219,7 @@ static bool is_wanted(const struct exits_state *exits, const struct want *want, 
 }
 
 /* Starts again when other events are needed; else the program goes on counting. */
-static int exits_want(void *state, const struct want *want, struct why *why)
+static int exits_want(void *state, const struct want *want, struct error *why)
 {
 	struct exits_state *exits = state;
 	bool has_arguments, has_times, has_any, lists_more;
@@ -277,7 +277,7 @@ static void take_threads(struct exits_state *exits)
 	}
 }
 
-static int add_arguments(struct exits_state *exits, struct why *why)
+static int add_arguments(struct exits_state *exits, struct error *why)
 {
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
@@ -343,7 +343,7 @@ static void add_lost(const struct exits_state *exits, struct sample *sample)
 			   exits->lost.missed, exits->flags);
 }
 
-static int read_all(struct exits_state *exits, struct sample *sample, struct why *why)
+static int read_all(struct exits_state *exits, struct sample *sample, struct error *why)
 {
 	uint64_t now_ns;
 	int err = 0;
@@ -387,7 +387,7 @@ static struct exits_bpf_lost lost_since(struct exits_state *exits)
 					exits->lost.missed - before.missed };
 }
 
-static int add_threads(struct exits_state *exits, struct why *why)
+static int add_threads(struct exits_state *exits, struct error *why)
 {
 	uint32_t max_threads = exits_bpf_max_threads(exits->bpf) + EXITS_CHUNK;
 	uint32_t *ended = xreallocarray(exits->ended, max_threads, sizeof(*ended));
@@ -402,7 +402,7 @@ static int add_threads(struct exits_state *exits, struct why *why)
  * Makes room before it is needed: for the vCPUs of the inventory, which it may find before they
  * run, and for as many threads as have run. Where there can be no more it is tried again.
  */
-static void make_room(struct exits_state *exits, uint32_t threads, struct why *why)
+static void make_room(struct exits_state *exits, uint32_t threads, struct error *why)
 {
 	uint32_t vcpus = (uint32_t)guests_count_vcpus(exits->args.guests);
 	int err = 0;
@@ -413,26 +413,26 @@ static void make_room(struct exits_state *exits, uint32_t threads, struct why *w
 		err = add_threads(exits, why);
 }
 
-static void say_lost(const struct exits_bpf_lost *lost, struct why *why)
+static void say_lost(const struct exits_bpf_lost *lost, struct error *why)
 {
 	if (lost->exits)
-		why_set(why, 0, "%llu exits lost: more vCPU threads began at once than there was "
+		error_set(why, 0, "%llu exits lost: more vCPU threads began at once than there was "
 				"room for",
-			(unsigned long long)lost->exits);
+			  (unsigned long long)lost->exits);
 	else if (lost->arguments)
-		why_set(why, 0, "%llu arguments not counted: there are too many different ones, "
+		error_set(why, 0, "%llu arguments not counted: there are too many different ones, "
 				"or more vCPU threads began at once than there was room for",
-			(unsigned long long)lost->arguments);
+			  (unsigned long long)lost->arguments);
 	else if (lost->missed)
-		why_set(why, 0, "%llu exits or arguments not counted: the kernel was at work on "
+		error_set(why, 0, "%llu exits or arguments not counted: the kernel was at work on "
 				"another BPF program or map on that CPU",
-			(unsigned long long)lost->missed);
+			  (unsigned long long)lost->missed);
 	else if (lost->long_exits)
-		why_set(why, 0, "%llu long exits not listed: there were too many at once",
-			(unsigned long long)lost->long_exits);
+		error_set(why, 0, "%llu long exits not listed: there were too many at once",
+			  (unsigned long long)lost->long_exits);
 }
 
-static int exits_collect(void *state, struct sample *sample, struct why *why)
+static int exits_collect(void *state, struct sample *sample, struct error *why)
 {
 	struct exits_state *exits = state;
 	struct exits_bpf_lost lost;
@@ -462,7 +462,7 @@ static int exits_collect(void *state, struct sample *sample, struct why *why)
 	return 0;
 }
 
-static void exits_explain(void *state, struct why *how)
+static void exits_explain(void *state, struct error *how)
 {
 	static const char *const where[] = {
 		[EXITS_BY_ARGUMENT] = "taken from its arguments",
@@ -481,11 +481,12 @@ static void exits_explain(void *state, struct why *how)
 				    "; the polled time of halts is known by events" :
 				    "; the polled time of halts is KVM's own sum";
 	if (way != EXITS_BY_RECORD)
-		why_set(how, 0, "the reason of %s is %s%s", exits->exit->event, where[way], polls);
+		error_set(how, 0,
+			  "the reason of %s is %s%s", exits->exit->event, where[way], polls);
 	else
-		why_set(how, 0, "%s is counted as a trace event, which costs more: %s%s",
-			exits->exit->event, why[0] ? why : "the kernel refuses the other program",
-			polls);
+		error_set(how, 0, "%s is counted as a trace event, which costs more: %s%s",
+			  exits->exit->event, why[0] ? why : "the kernel refuses the other program",
+			  polls);
 }
 
 const struct provider exits_provider = {

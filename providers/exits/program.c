@@ -103,7 +103,7 @@ static int add_chunk(struct exits_bpf *bpf)
 	return err;
 }
 
-int exits_bpf_add_threads(struct exits_bpf *bpf, struct why *why)
+int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *why)
 {
 	uint32_t end = exits_bpf_max_threads(bpf) + EXITS_CHUNK;
 	int err = bpf->nr_more < EXITS_CHUNKS ? add_chunk(bpf) : -E2BIG;
@@ -113,8 +113,8 @@ int exits_bpf_add_threads(struct exits_bpf *bpf, struct why *why)
 		err = add_numbers(bpf->load.program->maps.free_threads, end - EXITS_CHUNK, end);
 	}
 	if (err)
-		return why_set(why, err, "no room for more than %u vCPU threads: %s",
-			       exits_bpf_max_threads(bpf), strerror(-err));
+		return error_set(why, err, "no room for more than %u vCPU threads: %s",
+				 exits_bpf_max_threads(bpf), strerror(-err));
 	return 0;
 }
 
@@ -250,12 +250,13 @@ int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg)
 	return nr < 0 ? nr : 0;
 }
 
-static int open_all(struct exits_bpf *bpf, struct why *why)
+static int open_all(struct exits_bpf *bpf, struct error *why)
 {
 	int err = exits_load(&bpf->load);
 
 	if (err)
-		return why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
+		return error_set(why, err,
+				 "the kernel refuses our BPF program: %s", strerror(-err));
 	err = map_records(bpf_map__fd(bpf->load.program->maps.threads),
 			  bpf->load.config.max_threads, &bpf->threads);
 	if (!err)
@@ -264,7 +265,7 @@ static int open_all(struct exits_bpf *bpf, struct why *why)
 	if (!err)
 		err = open_ring(bpf);
 	if (err)
-		return why_set(why, err, "cannot use our BPF program: %s", strerror(-err));
+		return error_set(why, err, "cannot use our BPF program: %s", strerror(-err));
 	return 0;
 }
 
@@ -302,7 +303,7 @@ static uint32_t max_arguments(const struct exits_bpf_config *config)
 }
 
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
-		   struct why *why)
+		   struct error *why)
 {
 	struct exits_bpf *bpf = xcalloc(1, sizeof(*bpf));
 	int err;
@@ -322,15 +323,15 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	return 0;
 }
 
-int exits_bpf_attach(struct exits_bpf *bpf, struct why *why)
+int exits_bpf_attach(struct exits_bpf *bpf, struct error *why)
 {
 	int err = add_numbers(bpf->load.program->maps.free_cells, EXITS_OTHER + 1, EXITS_CELLS);
 
 	if (!err)
 		err = exits_load_attach(&bpf->load);
 	if (err)
-		return why_set(why, err, "cannot attach to the kernel's events: %s",
-			       strerror(-err));
+		return error_set(why, err, "cannot attach to the kernel's events: %s",
+				 strerror(-err));
 	bpf->missed = exits_load_missed(&bpf->load);
 	bpf->load.program->bss->is_counting = true;
 	return 0;
@@ -469,13 +470,13 @@ static int read_arguments(struct exits_bpf *bpf)
 }
 
 long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
-			 const struct exits_cell **ret_cells, struct why *why)
+			 const struct exits_cell **ret_cells, struct error *why)
 {
 	int err = bpf->load.config.has_arguments ? read_arguments(bpf) : 0;
 
 	if (err)
-		return why_set(why, err, "cannot read the arguments of exits from the kernel: %s",
-			       strerror(-err));
+		return error_set(why, err, "cannot read the arguments of exits from the kernel: %s",
+				 strerror(-err));
 	*ret_keys = bpf->keys;
 	*ret_cells = bpf->cells;
 	return bpf->nr_keys;

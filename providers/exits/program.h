@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "providers/exits/load.h"
 #include "providers/exits/shared.h"
 
@@ -18,7 +18,7 @@ struct exits_bpf;
 
 /* Loads the program, with room for max_threads at first. */
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
-		   struct why *why);
+		   struct error *why);
 
 /*
  * Where the reason of an exit is found: as in config.raw if the kernel accepts such a program, and,
@@ -33,11 +33,11 @@ enum exits_way exits_bpf_polls(const struct exits_bpf *bpf);
 bool exits_bpf_knows_waits(const struct exits_bpf *bpf);
 
 /* Makes room for EXITS_CHUNK more threads; may wait for the kernel, some 40 ms. */
-int exits_bpf_add_threads(struct exits_bpf *bpf, struct why *why);
+int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *why);
 uint32_t exits_bpf_max_threads(const struct exits_bpf *bpf);
 
 /* Begins counting. */
-int exits_bpf_attach(struct exits_bpf *bpf, struct why *why);
+int exits_bpf_attach(struct exits_bpf *bpf, struct error *why);
 
 /* Detaches the programs in the background, which takes the kernel a while. NULL is fine. */
 void exits_bpf_close(struct exits_bpf *bpf);
@@ -95,7 +95,7 @@ int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg);
  * next call. Returns how many there are.
  */
 long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
-			 const struct exits_cell **ret_cells, struct why *why);
+			 const struct exits_cell **ret_cells, struct error *why);
 
 /* Whether the argument's epoch is over: exits_bpf_end_sample() drops the argument. */
 bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_key *key);

@@ -158,7 +158,7 @@ static void set_place(struct exits_raw *raw, const struct walk *walk, int bytes)
 
 /* Where the reason is in the vCPU. */
 static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *exit, int bytes,
-			  struct exits_raw *raw, struct why *why)
+			  struct exits_raw *raw, struct error *why)
 {
 	const struct btf *types = btf->vendor ? btf->vendor : btf->vmlinux;
 	int found = 0;
@@ -171,19 +171,19 @@ static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *ex
 			continue;
 		set_place(raw, &walk, bytes);
 		if (found++ && memcmp(before.numbers, raw->numbers, sizeof(before.numbers)) != 0)
-			return why_set(why, -ENOENT, "the BTF has more than one place of %s",
-				       exit->paths[i]);
+			return error_set(why, -ENOENT, "the BTF has more than one place of %s",
+					 exit->paths[i]);
 	}
-	return found ? 0 : why_set(why, -ENOENT, "the BTF of %s has no %s", exit->module,
-				   exit->paths[0]);
+	return found ? 0 : error_set(why, -ENOENT, "the BTF of %s has no %s", exit->module,
+				     exit->paths[0]);
 }
 
-static int look_for_vcpu_id(const struct btf *btf, struct exits_raw *raw, struct why *why)
+static int look_for_vcpu_id(const struct btf *btf, struct exits_raw *raw, struct error *why)
 {
 	struct walk walk = { .btf = btf, .type = find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
 
 	if (!walk_to_end(&walk, "vcpu_id") || !is_number(&walk, sizeof(uint32_t)))
-		return why_set(why, -ENOENT, "the BTF of kvm has no kvm_vcpu.vcpu_id");
+		return error_set(why, -ENOENT, "the BTF of kvm has no kvm_vcpu.vcpu_id");
 	*number(raw, RAW_VCPU_ID) = (int)walk.offset;
 	return 0;
 }
@@ -355,14 +355,14 @@ static const struct btf_type *find_event(const struct btf *btf, const char *even
 }
 
 static int look_at_arguments(const struct btf *btf, const struct split *split,
-			     struct exits_raw *raw, struct why *why)
+			     struct exits_raw *raw, struct error *why)
 {
 	const struct btf_type *exit = find_event(btf, split->event);
 	const struct btf_type *entry = find_event(btf, split->entry_event);
 
 	if (!exit || !entry)
-		return why_set(why, -ENOENT, "the kernel has no BTF of %s",
-			       exit ? split->entry_event : split->event);
+		return error_set(why, -ENOENT, "the kernel has no BTF of %s",
+				 exit ? split->entry_event : split->event);
 	raw->reason = find_argument(btf, exit, split->field);
 	raw->type = find_argument(btf, exit, split->type_field);
 	raw->vcpu = find_vcpu(btf, exit);
@@ -371,7 +371,7 @@ static int look_at_arguments(const struct btf *btf, const struct split *split,
 	raw->entry_vcpu = find_vcpu(btf, entry);
 	if ((raw->isa < 0) != !split->raw->isa || (raw->type < 0) != !split->type_field ||
 	    (raw->reason < 0 && (raw->vcpu < 0 || !split->raw->module)))
-		return why_set(why, -ENOENT, "%s has other arguments", split->event);
+		return error_set(why, -ENOENT, "%s has other arguments", split->event);
 	return 0;
 }
 
@@ -391,7 +391,7 @@ static bool look_for_cast(const struct btf *vmlinux, struct exits_raw *raw)
 }
 
 int exits_raw_look(const struct exits_btf *btf, const struct split *split, int bytes,
-		   struct exits_raw *ret_raw, struct why *why)
+		   struct exits_raw *ret_raw, struct error *why)
 {
 	const struct btf *kvm = btf->kvm ? btf->kvm : btf->vmlinux;
 	struct exits_raw raw = { .way = EXITS_BY_ARGUMENT };
@@ -399,7 +399,7 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 	int err;
 
 	if (bytes != 4 && bytes != 8)
-		return why_set(why, -ENOENT, "%s has %d bytes", split->field, bytes);
+		return error_set(why, -ENOENT, "%s has %d bytes", split->field, bytes);
 	has_cast = look_for_cast(btf->vmlinux, &raw);
 	*number(&raw, RAW_ISA) = (int)split->raw->isa;
 	*number(&raw, RAW_TYPE_MASK) = (int)split->raw->type_mask;
@@ -475,13 +475,13 @@ static void look_at_events(const struct env *env, const struct btf *kvm, struct 
 }
 
 static void look_at_exit(const struct env *env, struct btf *vmlinux, const struct btf *kvm,
-			 const struct split *split, struct exits_raw *raw, struct why *why)
+			 const struct split *split, struct exits_raw *raw, struct error *why)
 {
 	struct btf *vendor = NULL;
 	struct exits_btf btf = { .vmlinux = vmlinux, .kvm = kvm };
 
 	if (!split->raw) {
-		why_set(why, 0, "the reason is not among its arguments");
+		error_set(why, 0, "the reason is not among its arguments");
 		return;
 	}
 	if (split->raw->module)
@@ -493,7 +493,7 @@ static void look_at_exit(const struct env *env, struct btf *vmlinux, const struc
 }
 
 void exits_raw_find(const struct env *env, const struct split *split, struct exits_raw *ret_raw,
-		    struct why *why)
+		    struct error *why)
 {
 	struct btf *vmlinux, *kvm;
 
@@ -501,7 +501,7 @@ void exits_raw_find(const struct env *env, const struct split *split, struct exi
 	*ret_raw = (struct exits_raw){ .way = EXITS_BY_RECORD };
 	vmlinux = btf__load_vmlinux_btf();
 	if (!vmlinux) {
-		why_set(why, 0, "the kernel has no BTF");
+		error_set(why, 0, "the kernel has no BTF");
 		return;
 	}
 	kvm = btf__load_module_btf("kvm", vmlinux);

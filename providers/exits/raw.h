@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
-#include "lib/why.h"
+#include "lib/error.h"
 #include "providers/exits/event.h"
 #include "providers/exits/shared.h"
 
@@ -50,14 +50,14 @@ struct exits_btf {
  * with why, if the BTF does not tell enough.
  */
 void exits_raw_find(const struct env *env, const struct split *split, struct exits_raw *ret_raw,
-		    struct why *why);
+		    struct error *why);
 
 /*
  * The same for any BTF. bytes: the size of the field in the event's record. 0, or -ENOENT with why:
  * something is missing or not as expected.
  */
 int exits_raw_look(const struct exits_btf *btf, const struct split *split, int bytes,
-		   struct exits_raw *ret_raw, struct why *why);
+		   struct exits_raw *ret_raw, struct error *why);
 
 /* The offset in a task of its wait for CPUs, in ns; 0: there is none, or it is not known. */
 uint32_t exits_raw_find_run_delay(const struct btf *vmlinux);

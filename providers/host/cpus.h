@@ -5,7 +5,7 @@
 #ifndef KVMTOP_PROVIDERS_HOST_CPUS_H
 #define KVMTOP_PROVIDERS_HOST_CPUS_H
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/facts/host_fields.h"
 #include "core/facts/sample.h"
 #include "host/env.h"

@@ -39,7 +39,7 @@ static void host_close(void *state)
 	free(host);
 }
 
-static int host_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int host_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	struct host_state *host = xcalloc(1, sizeof(*host));
 
@@ -66,7 +66,7 @@ static bool *what_has(struct host_state *host, const struct field *field)
 	return &host->has_threads;
 }
 
-static int host_want(void *state, const struct want *want, struct why *why)
+static int host_want(void *state, const struct want *want, struct error *why)
 {
 	struct host_state *host = state;
 
@@ -82,19 +82,19 @@ static int host_want(void *state, const struct want *want, struct why *why)
 }
 
 /* Where a quota cannot be read there may be one. */
-static void say_hidden(const struct host_state *host, struct why *why)
+static void say_hidden(const struct host_state *host, struct error *why)
 {
 	size_t nr = host_threads_hidden(host->threads);
 
 	if (nr)
-		why_set(why, 0, "the quota of %zu vCPU%s is not known: %s outside of kvmtop's "
+		error_set(why, 0, "the quota of %zu vCPU%s is not known: %s outside of kvmtop's "
 				"cgroup namespace; run kvmtop in the host's (docker run "
 				"--cgroupns=host)",
-			nr, nr == 1 ? "" : "s",
-			nr == 1 ? "its cgroup is" : "their cgroups are");
+			  nr, nr == 1 ? "" : "s",
+			  nr == 1 ? "its cgroup is" : "their cgroups are");
 }
 
-static int host_collect(void *state, struct sample *sample, struct why *why)
+static int host_collect(void *state, struct sample *sample, struct error *why)
 {
 	struct host_state *host = state;
 	int err;
@@ -112,7 +112,7 @@ static int host_collect(void *state, struct sample *sample, struct why *why)
 	if (host->has_cpus) {
 		err = host_cpus_collect(host->cpus, sample);
 		if (err) /* it may be read next time */
-			why_set(why, 0, "cannot read /proc/stat: %s", strerror(-err));
+			error_set(why, 0, "cannot read /proc/stat: %s", strerror(-err));
 	}
 	return 0;
 }

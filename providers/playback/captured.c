@@ -273,7 +273,7 @@ static void add_rows(struct captured *captured, struct key key, const struct cou
 	played_rows_add(&captured->rows, key, count->now.count, timed);
 }
 
-static int captured_want(void *state, const struct want *want, struct why *why)
+static int captured_want(void *state, const struct want *want, struct error *why)
 {
 	struct captured *captured = state;
 
@@ -284,7 +284,7 @@ static int captured_want(void *state, const struct want *want, struct why *why)
 }
 
 /* The first sample of a want has no interval; a later one counts the whole interval before it. */
-static int captured_collect(void *state, struct sample *sample, struct why *why)
+static int captured_collect(void *state, struct sample *sample, struct error *why)
 {
 	struct captured *captured = state;
 	const struct want *want = captured->want;
@@ -311,7 +311,7 @@ static int captured_collect(void *state, struct sample *sample, struct why *why)
 }
 
 static int captured_new(const struct provider_args *args, const char *name, key_fn key_of,
-			struct captured **ret_captured, struct why *why)
+			struct captured **ret_captured, struct error *why)
 {
 	struct captured *captured = xcalloc(1, sizeof(*captured));
 	char path[PATH_MAX];
@@ -324,7 +324,7 @@ static int captured_new(const struct provider_args *args, const char *name, key_
 	err = read_whole(path, TEXT_MAX, &captured->text, &size);
 	if (err && err != -ENOENT) {
 		captured_close(captured);
-		return why_set(why, err, "cannot read %s: %s", path, strerror(-err));
+		return error_set(why, err, "cannot read %s: %s", path, strerror(-err));
 	}
 	captured->next = captured->text;
 	*ret_captured = captured;
@@ -362,7 +362,7 @@ static bool event_key(const struct captured *captured, const struct want *want, 
 }
 
 /* The fields stay in the dictionary; what a live engine would count is not needed. */
-static int events_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int events_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	struct tracepoint_events events;
 	struct captured *captured;
@@ -484,14 +484,14 @@ static void add_exit_fields(const struct captured *captured)
 	}
 }
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	struct captured *captured;
 	char path[PATH_MAX];
 	int err;
 
 	if (!path_exists(env_path(args->env, path, sizeof(path), EXITS_PATH)))
-		return why_set(why, -ENODATA, "no exits were captured: there is no %s", path);
+		return error_set(why, -ENODATA, "no exits were captured: there is no %s", path);
 	err = captured_new(args, EXITS_PATH, exit_key, &captured, why);
 	if (err)
 		return err;
@@ -500,7 +500,7 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	return 0;
 }
 
-static int exits_collect(void *state, struct sample *sample, struct why *why)
+static int exits_collect(void *state, struct sample *sample, struct error *why)
 {
 	const struct captured *captured = state;
 
@@ -566,7 +566,7 @@ static void add_host_fields(const struct captured *captured)
 }
 
 /* Without the file there are no fields, as if there were no such provider. */
-static int host_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int host_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	struct captured *captured;
 	int err = captured_new(args, HOST_PATH, host_key, &captured, why);

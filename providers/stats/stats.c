@@ -320,7 +320,7 @@ static int yama(const struct env *env)
 }
 
 static int say_refused(const struct env *env, const struct missing *missing, int err,
-		       struct why *why)
+		       struct error *why)
 {
 	const char *remedy = "CAP_SYS_PTRACE is needed";
 
@@ -329,20 +329,20 @@ static int say_refused(const struct env *env, const struct missing *missing, int
 	else if (geteuid() == 0)
 		remedy = "CAP_SYS_PTRACE is needed, and pidfd_getfd if system calls are filtered";
 	if (missing->is_hidden)
-		return why_set(why, err, "no right to look for guests: %s", remedy);
-	return why_set(why, err, "no right to the statistics of %zu of %zu guests: %s",
-		       missing->refused, missing->nr, remedy);
+		return error_set(why, err, "no right to look for guests: %s", remedy);
+	return error_set(why, err, "no right to the statistics of %zu of %zu guests: %s",
+			 missing->refused, missing->nr, remedy);
 }
 
-static int say_none(const struct missing *missing, int err, struct why *why)
+static int say_none(const struct missing *missing, int err, struct error *why)
 {
 	if (missing->without == missing->nr)
-		return why_set(why, err, "no guest here holds statistics: QEMU 8.1 and later do");
-	return why_set(why, err, "%zu of %zu guests hold no statistics: QEMU 8.1 and later do",
-		       missing->without, missing->nr);
+		return error_set(why, err, "no guest here holds statistics: QEMU 8.1 and later do");
+	return error_set(why, err, "%zu of %zu guests hold no statistics: QEMU 8.1 and later do",
+			 missing->without, missing->nr);
 }
 
-static int say_missing(const struct kernel_stats *stats, int err, struct why *why)
+static int say_missing(const struct kernel_stats *stats, int err, struct error *why)
 {
 	struct missing missing = find_missing(stats);
 
@@ -371,7 +371,7 @@ static void stats_close(void *opened)
 }
 
 /* The fields are known once a descriptor has been read: that is tried. */
-static int stats_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int stats_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	struct kernel_stats *stats = xcalloc(1, sizeof(*stats));
 	uint64_t time_ns;
@@ -394,7 +394,7 @@ static int stats_open(const struct provider_args *args, void **ret_state, struct
 	return err;
 }
 
-static int stats_want(void *opened, const struct want *want, struct why *why)
+static int stats_want(void *opened, const struct want *want, struct error *why)
 {
 	struct kernel_stats *stats = opened;
 
@@ -421,7 +421,7 @@ static bool is_anything_wanted(const struct kernel_stats *stats)
 	return false;
 }
 
-static int stats_collect(void *opened, struct sample *sample, struct why *why)
+static int stats_collect(void *opened, struct sample *sample, struct error *why)
 {
 	struct kernel_stats *stats = opened;
 	uint64_t time_ns = clock_now_ns();
@@ -435,8 +435,8 @@ static int stats_collect(void *opened, struct sample *sample, struct why *why)
 			say_missing(stats, 0, why);
 	}
 	if (descriptors_are_short(err)) {
-		why_set(why, 0, "cannot read statistics: %s: raise the limit with ulimit -n",
-			strerror(-err));
+		error_set(why, 0, "cannot read statistics: %s: raise the limit with ulimit -n",
+			  strerror(-err));
 		return -EAGAIN;
 	}
 	if (!err)

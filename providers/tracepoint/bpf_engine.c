@@ -453,7 +453,7 @@ static void add_missed(struct bpf_state *bpf)
 	}
 }
 
-static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why)
+static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *why)
 {
 	struct bpf_state *bpf = state;
 
@@ -470,7 +470,7 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 	if (descriptors_are_short(bpf->err))
 		descriptors_explain(why, bpf->nr_failed, descriptors_needed(bpf));
 	else if (bpf->err)
-		why_set(why, 0, "%u events not counted: %s", bpf->nr_failed, strerror(-bpf->err));
+		error_set(why, 0, "%u events not counted: %s", bpf->nr_failed, strerror(-bpf->err));
 	counts_emit(&bpf->counts, bpf->is_wanted, NULL, sample);
 	return 0;
 }
@@ -510,13 +510,13 @@ static int find_splits(struct bpf_state *bpf)
 }
 
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
-		       void **ret_state, struct why *why)
+		       void **ret_state, struct error *why)
 {
 	struct bpf_state *bpf;
 	int err;
 
 	if (nr >= COUNTERS_MAX)
-		return why_set(why, -E2BIG, "more than %d events and reasons", COUNTERS_MAX);
+		return error_set(why, -E2BIG, "more than %d events and reasons", COUNTERS_MAX);
 	bpf = xcalloc(1, sizeof(*bpf));
 	bpf_be_quiet();
 	bpf->env = env;
@@ -536,7 +536,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	if (!err)
 		stop(bpf);
 	if (err) {
-		why_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
+		error_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
 		engine_close(bpf);
 		return err;
 	}

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "arch/arch.h"
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/facts/field.h"
 #include "core/facts/sample.h"
 #include "host/env.h"
@@ -46,11 +46,11 @@ struct engine {
 	const char *name;
 
 	/* Whether it can count here: 0, or -errno with why. Leaves nothing open. */
-	int (*probe)(const struct env *env, struct why *why);
+	int (*probe)(const struct env *env, struct error *why);
 
 	/* counters outlive the engine. 0, or -errno with why: another engine may work. */
 	int (*open)(const struct env *env, const struct counter *counters, size_t nr,
-		    void **ret_state, struct why *why);
+		    void **ret_state, struct error *why);
 
 	/* Which counters to keep from now on; never waits. */
 	void (*want)(void *state, const struct field_set *fields);
@@ -71,7 +71,7 @@ struct engine {
 	 * (CLOCK_MONOTONIC). 0, or -errno with why; a why without an error says what is not
 	 * counted, and what helps.
 	 */
-	int (*read)(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why);
+	int (*read)(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *why);
 
 	void (*close)(void *state);
 };

@@ -228,7 +228,7 @@ void tracepoint_events_number(struct tracepoint_events *events)
 }
 
 int tracepoint_events_find(struct tracepoint_events *events, const struct provider_args *args,
-			   struct why *why)
+			   struct error *why)
 {
 	int err = 0;
 

@@ -19,7 +19,7 @@ struct tracepoint_events {
 
 /* Adds all fields. 0, or -errno with why: no event was found. */
 int tracepoint_events_find(struct tracepoint_events *events, const struct provider_args *args,
-			   struct why *why);
+			   struct error *why);
 
 /* Reads the events' ids again. */
 void tracepoint_events_number(struct tracepoint_events *events);

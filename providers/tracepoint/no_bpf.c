@@ -8,13 +8,13 @@
 #include "providers/providers.h"
 #include "providers/tracepoint/engine.h"
 
-static int say_no_bpf(struct why *why)
+static int say_no_bpf(struct error *why)
 {
-	return why_set(why, -ENOSYS, "built without BPF: ask for a build with it, or build it "
+	return error_set(why, -ENOSYS, "built without BPF: ask for a build with it, or build it "
 				     "after `make deps`");
 }
 
-static int engine_probe(const struct env *env, struct why *why)
+static int engine_probe(const struct env *env, struct error *why)
 {
 	(void)env;
 	return say_no_bpf(why);
@@ -25,7 +25,7 @@ const struct engine bpf_engine = {
 	.probe = engine_probe,
 };
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	(void)args;
 	(void)ret_state;

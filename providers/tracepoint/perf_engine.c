@@ -339,7 +339,7 @@ static int worker_start(struct perf_state *perf)
  * Whether per-CPU events may be opened at all; a dummy event passes the same checks as a tracepoint
  * and costs nothing to close.
  */
-static int engine_probe(const struct env *env, struct why *why)
+static int engine_probe(const struct env *env, struct error *why)
 {
 	struct target target = { .id = 0 };
 	char path[PATH_MAX], paranoid[16] = "?";
@@ -350,22 +350,22 @@ static int engine_probe(const struct env *env, struct why *why)
 	if (fd >= 0 || fd == -ENODEV) /* allowed, though CPU 0 may be offline */
 		return 0;
 	if (fd == -ENOSYS)
-		return why_set(why, fd, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+		return error_set(why, fd, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
 	if (fd != -EACCES && fd != -EPERM)
-		return why_set(why, fd, "cannot open perf events: %s", strerror(-fd));
+		return error_set(why, fd, "cannot open perf events: %s", strerror(-fd));
 	env_path(env, path, sizeof(path), "/proc/sys/kernel/perf_event_paranoid");
 	read_small(path, paranoid, sizeof(paranoid));
 	paranoid[strcspn(paranoid, "\n")] = '\0';
 	/* Levels above 2 are Debian's and Ubuntu's: for them cap_perfmon is not enough. */
-	return why_set(why, fd,
-		       "not allowed to count events (perf_event_paranoid is %s): run as root, or "
-		       "grant it: setcap "
-		       "cap_perfmon,%scap_dac_read_search,cap_sys_ptrace+ep kvmtop",
-		       paranoid, atoi(paranoid) > 2 ? "cap_sys_admin," : "");
+	return error_set(why, fd,
+			 "not allowed to count events (perf_event_paranoid is %s): run as root, or "
+			 "grant it: setcap "
+			 "cap_perfmon,%scap_dac_read_search,cap_sys_ptrace+ep kvmtop",
+			 paranoid, atoi(paranoid) > 2 ? "cap_sys_admin," : "");
 }
 
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
-		       void **ret_state, struct why *why)
+		       void **ret_state, struct error *why)
 {
 	struct perf_state *perf = xcalloc(1, sizeof(*perf));
 	int err;
@@ -381,7 +381,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	err = worker_start(perf);
 	if (err) {
 		engine_close(perf);
-		return why_set(why, err, "cannot start a thread: %s", strerror(-err));
+		return error_set(why, err, "cannot start a thread: %s", strerror(-err));
 	}
 	*ret_state = perf;
 	return 0;
@@ -495,7 +495,7 @@ static bool engine_is_ready(void *state)
 	return ready;
 }
 
-static void explain(const struct perf_state *perf, struct why *why)
+static void explain(const struct perf_state *perf, struct error *why)
 {
 	unsigned int nr_short = 0, nr_refused = 0;
 	int err = 0;
@@ -513,10 +513,10 @@ static void explain(const struct perf_state *perf, struct why *why)
 	if (nr_short)
 		descriptors_explain(why, nr_short, descriptors_needed(perf));
 	else if (nr_refused)
-		why_set(why, 0, "%u events not counted: %s", nr_refused, strerror(-err));
+		error_set(why, 0, "%u events not counted: %s", nr_refused, strerror(-err));
 }
 
-static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why)
+static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *why)
 {
 	struct perf_state *perf = state;
 

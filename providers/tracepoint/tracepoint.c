@@ -26,7 +26,7 @@ struct tracepoints {
 	size_t nr_targets, room_targets;
 	pid_t *tids; /* of one guest */
 	size_t room_tids;
-	struct why refused; /* why the engine before this one was refused; "": none was */
+	struct error refused; /* why the engine before this one was refused; "": none was */
 	unsigned int nr_refused_notices; /* in how many samples it was a notice */
 };
 
@@ -60,7 +60,7 @@ static const struct engine *next_engine(const struct env *env, size_t *at)
 }
 
 /* Whether an engine may count here; if none may, why says the last engine's reason. */
-static int check_engines(const struct env *env, struct why *why)
+static int check_engines(const struct env *env, struct error *why)
 {
 	const struct engine *engine;
 	int err = -EINVAL;
@@ -73,7 +73,7 @@ static int check_engines(const struct env *env, struct why *why)
 	return err;
 }
 
-static int try_engine(struct tracepoints *tp, const struct engine *engine, struct why *why)
+static int try_engine(struct tracepoints *tp, const struct engine *engine, struct error *why)
 {
 	int err = engine->open(tp->args.env, tp->events.counters, tp->events.nr,
 			       &tp->engine_state, why);
@@ -83,7 +83,7 @@ static int try_engine(struct tracepoints *tp, const struct engine *engine, struc
 }
 
 /* Opens the first engine that works here; if none does, why says the last engine's reason. */
-static int open_engine(struct tracepoints *tp, struct why *why)
+static int open_engine(struct tracepoints *tp, struct error *why)
 {
 	const struct env *env = tp->args.env;
 	const struct engine *engine;
@@ -97,13 +97,13 @@ static int open_engine(struct tracepoints *tp, struct why *why)
 			err = try_engine(tp, engine, why);
 		if (!err)
 			break;
-		why_set(&tp->refused, 0, "not counted by %s, which costs least: %s", engine->name,
-			why->text[0] ? why->text : strerror(-err));
+		error_set(&tp->refused, 0, "not counted by %s, which costs least: %s", engine->name,
+			  why->text[0] ? why->text : strerror(-err));
 	}
 	return err;
 }
 
-static int tracepoints_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int tracepoints_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	struct tracepoints *tp = xcalloc(1, sizeof(*tp));
 	int err;
@@ -180,7 +180,7 @@ static void sort_targets(struct tracepoints *tp)
 	tp->nr_targets = nr;
 }
 
-static int find_targets(struct tracepoints *tp, struct why *why)
+static int find_targets(struct tracepoints *tp, struct error *why)
 {
 	const struct guest *guest;
 	int err = 0;
@@ -190,7 +190,8 @@ static int find_targets(struct tracepoints *tp, struct why *why)
 	case WANT_HOST:
 		err = cpus_online(tp->args.env, target_cpu, tp);
 		if (err < 0)
-			return why_set(why, err, "cannot read " CPUS_ONLINE ": %s", strerror(-err));
+			return error_set(why, err,
+					 "cannot read " CPUS_ONLINE ": %s", strerror(-err));
 		err = 0;
 		break;
 	case WANT_GUEST:
@@ -207,21 +208,22 @@ static int find_targets(struct tracepoints *tp, struct why *why)
 }
 
 /* If the threads cannot be listed now, the targets stay as they are. */
-static int retarget(struct tracepoints *tp, struct why *why)
+static int retarget(struct tracepoints *tp, struct error *why)
 {
 	int err = find_targets(tp, why);
 
 	if (descriptors_are_short(err))
-		return why_set(why, 0, "cannot look for new CPUs and threads: %s: raise the limit "
+		return error_set(why, 0,
+				 "cannot look for new CPUs and threads: %s: raise the limit "
 				       "with ulimit -n",
-			       strerror(-err));
+				 strerror(-err));
 	if (err)
 		return err;
 	return tp->engine->retarget(tp->engine_state, tp->targets, tp->nr_targets,
 				    tp->scope == WANT_GUEST ? tp->guest : ENGINE_KEEP_NONE);
 }
 
-static int tracepoints_want(void *state, const struct want *want, struct why *why)
+static int tracepoints_want(void *state, const struct want *want, struct error *why)
 {
 	struct tracepoints *tp = state;
 
@@ -240,7 +242,7 @@ static bool tracepoints_is_ready(void *state)
 }
 
 /* A refused engine is a notice at the beginning only: the other engine does the work. */
-static void add_refused_notice(struct tracepoints *tp, struct why *why)
+static void add_refused_notice(struct tracepoints *tp, struct error *why)
 {
 	if (why->text[0] || !tp->refused.text[0] || tp->nr_refused_notices == REFUSED_SAMPLES)
 		return;
@@ -248,7 +250,7 @@ static void add_refused_notice(struct tracepoints *tp, struct why *why)
 	tp->nr_refused_notices++;
 }
 
-static int tracepoints_collect(void *state, struct sample *sample, struct why *why)
+static int tracepoints_collect(void *state, struct sample *sample, struct error *why)
 {
 	struct tracepoints *tp = state;
 	int err = retarget(tp, why);

@@ -76,7 +76,7 @@ static void subtract(struct changes *totals, const struct changes *before)
 static void put(struct history_file *file, struct packer *packer, struct moment *moment)
 {
 	static struct packed packed;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	pack_moment(packer, moment, &packed);
 	check(history_file_add(file, moment, &packed, &why), &why);
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	struct packer *packer = must(packer_new());
 	struct history_file *file;
 	struct made_up made_up;
-	struct why why = { "" };
+	struct error why = { "" };
 	uint64_t nr = argc > 2 ? strtoull(argv[2], NULL, 10) : 86400;
 
 	if (argc < 2) {

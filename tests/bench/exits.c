@@ -91,7 +91,7 @@ static int make(struct bench *bench)
 {
 	struct provider_args args = { .env = &bench->env, .guests = NULL, .fields = NULL,
 					      .source = 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (env_init(&bench->env, "", &why) < 0)
 		return -1;
@@ -162,7 +162,7 @@ static void load_program(const struct env *env)
 {
 	const struct exits_bpf_config config = { .env = env, .exit = NULL, .max_threads = THREADS };
 	struct exits_bpf *bpf;
-	struct why why = { "" };
+	struct error why = { "" };
 	uint64_t begun = clock_now_ns();
 
 	if (bpf_probe(env, &why) < 0 || exits_bpf_open(&config, &bpf, &why) < 0 ||

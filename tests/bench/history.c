@@ -44,7 +44,7 @@ static void begin(struct bench *bench, const struct kind *kind, const char *fold
 {
 	struct segment segment = { .host = "bench", .interval_s = kind->interval_s };
 	struct file_limits none = { 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	*bench = (struct bench){ .packer = must(packer_new()) };
 	make_up(&bench->made_up, kind->nr_guests, kind->nr_vcpus, kind->interval_s);
@@ -57,7 +57,7 @@ static void record(struct bench *bench)
 {
 	const struct facts facts = made_up_facts(&bench->made_up);
 	double start, taken, packed;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	made_up_go_on(&bench->made_up);
 	start = cpu_ms();
@@ -79,7 +79,7 @@ static double seek_ms(struct bench *bench, bool opens)
 	struct history_file *file = NULL;
 	struct stored stored;
 	struct blob blob = { 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	struct store store;
 	uint64_t time_ns;
 	double start = 0;
@@ -113,7 +113,7 @@ static double interval_ms(struct bench *bench)
 	double start = cpu_ms();
 	struct history_file *file;
 	struct interval *interval;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	check(history_file_open(bench->path, &file, &why), &why);
 	interval = interval_new(history_file_store(file), NULL);
@@ -125,7 +125,7 @@ static double interval_ms(struct bench *bench)
 
 static void end(struct bench *bench)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	struct stat st;
 	double nr = (double)bench->nr, size, seek, opened;
 

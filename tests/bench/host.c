@@ -119,7 +119,7 @@ int main(void)
 			       .guests = args.guests };
 	struct sample sample = { 0 };
 	struct view view = { 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	char stat[128];
 	void *state;
 	double whole;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /* Of all threads of this process, in ms: a busy machine does not count as cost. */
 static inline double cpu_ms(void)
@@ -37,7 +37,7 @@ static inline double median(double *values, size_t nr)
 }
 
 /* Ends the program after an error; why may be NULL. */
-static inline void check(int err, const struct why *why)
+static inline void check(int err, const struct error *why)
 {
 	if (!err)
 		return;

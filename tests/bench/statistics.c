@@ -26,7 +26,7 @@
 static void be_guest(int ready)
 {
 	const struct demo_plan plan = { .rounds = 1, .vcpus = VCPUS };
-	struct why why = { "" };
+	struct error why = { "" };
 	struct demo_vm *vm;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -65,7 +65,7 @@ static bool make_guests(void)
 static int want_all(void *stats, const struct fields *fields)
 {
 	struct want want = { .scope = WANT_EACH };
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < fields_count(fields); i++)
@@ -82,7 +82,7 @@ static int measure(const struct env *env, double *ret_ms, size_t *ret_rows)
 	struct provider_args args = { .env = env, .guests = guests_new(env), .fields = fields_new(),
 					      .source = PROVIDER_STATS };
 	struct sample sample = { 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	void *stats = NULL;
 	int err = args.guests && args.fields ? stats_provider.open(&args, &stats, &why) : -1;
 
@@ -168,7 +168,7 @@ static int measure_calls(const struct env *env, double *ret_ms)
 int main(void)
 {
 	static double ms[ROUNDS], calls_ms[ROUNDS];
-	struct why why = { "" };
+	struct error why = { "" };
 	struct env env;
 	size_t nr_rows;
 	double middle, calls;

@@ -16,7 +16,7 @@ static int read_all(int nr, char **paths)
 	uint64_t began = clock_now_ns(), nr_events = 0, sum = 0;
 	struct trace *trace;
 	struct rusage usage;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (trace_open((const char *const *)paths, (size_t)nr, TRACE_ANY, NULL, &trace, &why) < 0) {
 		fprintf(stderr, "%s\n", why.text);

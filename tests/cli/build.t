@@ -11,7 +11,7 @@ would() {
 	env -u MAKEFLAGS make -n V=1 "BUILD=$TMP/none" "$@"
 }
 
-compiled=$(CFLAGS=-DOURS CPPFLAGS=-DTHEIRS would "$TMP/none/lib/why.o" | grep -e ' -c -o ')
+compiled=$(CFLAGS=-DOURS CPPFLAGS=-DTHEIRS would "$TMP/none/lib/error.o" | grep -e ' -c -o ')
 like "$compiled" ' -DOURS ' "CFLAGS from the environment are used"
 unlike "$compiled" ' -O2 ' "in place of the default"
 like "$compiled" ' -DTHEIRS ' "so are CPPFLAGS"

@@ -14,7 +14,7 @@ static void take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct packer *packer = arg;
 	struct moment moment = { .flags = 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)at;
 	(void)run;
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		queries[i] = (struct http_query){ .status = 200, .body = text, .size = size };
 	for (uint32_t i = 1; i <= 2; i++) {
 		struct scope *scope = scope_new(&common, i, i == 1 ? NULL : "a");
-		struct why why = { "" };
+		struct error why = { "" };
 
 		scope_take(scope, 2, 3, queries, take, packer, &why);
 		scope_take(scope, 4, 4, queries, take, packer, &why);

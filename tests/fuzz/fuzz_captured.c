@@ -56,7 +56,7 @@ static void check_rows(const struct want *want, const struct sample *sample)
 static void play(struct captured *captured, uint32_t guest)
 {
 	struct want want = { .guest = guest };
-	struct why why;
+	struct error why;
 
 	for (uint32_t i = 0; i < fields_count(captured->args.fields); i += 2)
 		field_set_add(&want.fields, i);

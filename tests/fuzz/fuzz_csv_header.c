@@ -52,7 +52,7 @@ static int check_header(const struct fields *fields, const struct field_set *col
 {
 	struct lines_config config = { .format = LINES_CSV, .fields = fields,
 					  .columns = columns };
-	struct why why;
+	struct error why;
 	void *state;
 	int err;
 
@@ -70,7 +70,7 @@ static char *header_new(const struct fields *fields, const struct field_set *col
 					  .columns = columns };
 	struct view view = { .type = &view_events };
 	struct lines_sample sample = { .view = &view, .needs_header = true };
-	struct why why;
+	struct error why;
 	char *text;
 	size_t size;
 	void *state;

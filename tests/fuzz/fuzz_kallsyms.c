@@ -30,7 +30,7 @@ static void look_up(const struct kallsyms *symbols, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct kallsyms *symbols = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 	char *text = malloc(size + 1), *copy;
 	int err;
 

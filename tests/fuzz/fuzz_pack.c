@@ -28,7 +28,7 @@ static void unpack(struct packer *packer, const struct blob *blob, unsigned int 
 {
 	enum unpack_depth depth = choice / MOMENT_PARTS % 3;
 	struct moment moment = { 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	switch (choice % MOMENT_PARTS) {

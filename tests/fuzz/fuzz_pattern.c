@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len = newline ? (size_t)(newline - data) : size;
 	char *text = copy(data, len), *subject = copy(data + len, size - len);
 	struct pattern *pattern;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (pattern_new(text, &pattern, &why) == 0) {
 		check(pattern, text, subject + !!newline);

@@ -17,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void ignore(void *arg, int err, const struct why *why)
+static void ignore(void *arg, int err, const struct error *why)
 {
 	(void)arg;
 	if (!err || !why->text[0])
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *nul = size ? memchr(data, '\0', size) : NULL;
 	size_t len = nul ? (size_t)(nul - data) : size;
 	struct rules *rules = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 	char *output = NULL;
 	size_t output_size;
 	char path[64];

@@ -38,7 +38,7 @@ static void read_functions(FILE *in, struct timeline_out *out)
 		.name = "guest",
 	};
 	struct functions_span span;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (timeline_functions(in, "in", &config, out, &span, &why) && !why.text[0])
 		abort();
@@ -47,7 +47,7 @@ static void read_functions(FILE *in, struct timeline_out *out)
 static void read_perf(FILE *in, struct timeline_out *out)
 {
 	const struct timeline_clock clock = { .base = 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (timeline_perf(in, "in", &clock, 0, out, &why) && !why.text[0])
 		abort();

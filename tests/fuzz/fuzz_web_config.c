@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct web_config config = { .cert_file = NULL };
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = web_config_parse((const char *)data, size, &config, &why);
 
 	if (err && !why.text[0])

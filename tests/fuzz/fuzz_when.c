@@ -31,7 +31,7 @@ static void check_moment(const struct when_origin *origin, uint64_t time_ns)
 {
 	char text[WHEN_SIZE], ago[WHEN_SIZE];
 	uint64_t again_ns, second_ns = time_ns / NS_PER_S * NS_PER_S;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	when_format_ago(ago, sizeof(ago), time_ns, NOW_NS);
 	/* With an origin of another day, the text has its date. */
@@ -46,7 +46,7 @@ static void check_moment(const struct when_origin *origin, uint64_t time_ns)
 		abort();
 }
 
-static void check_why(int err, const struct why *why)
+static void check_why(int err, const struct error *why)
 {
 	if ((err != 0) != (why->text[0] != '\0'))
 		abort();
@@ -55,7 +55,7 @@ static void check_why(int err, const struct why *why)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct when_origin origin = { NOW_NS, SHOWN_NS };
-	struct why whys[4] = { { "" }, { "" }, { "" }, { "" } };
+	struct error whys[4] = { { "" }, { "" }, { "" }, { "" } };
 	char *text = malloc(size + 1);
 	uint64_t time_ns = 0, from_ns, to_ns, ns, bytes;
 	int err;

@@ -55,7 +55,7 @@ static inline void fuzz_formats(const struct view *view, const struct lines_reco
 				unsigned int room)
 {
 	static const enum lines_format formats[] = { LINES_TABLE, LINES_ROWS, LINES_JSON };
-	struct why why;
+	struct error why;
 
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		const struct lines_config config = {
@@ -79,7 +79,7 @@ static inline void fuzz_diff(const struct view *view, const struct lines_recordi
 			     unsigned int room)
 {
 	const struct view_side side = { "", view, 1, room % 2 };
-	struct why why;
+	struct error why;
 	struct view both;
 
 	if (view_diff((const struct view_side[]){ side, side }, &both, &why) == 0)
@@ -98,7 +98,7 @@ static inline void fuzz_lines(const struct view *view, const struct recording *r
 		.none = "",
 	};
 	static FILE *null;
-	struct why why;
+	struct error why;
 
 	if (!null)
 		null = fopen("/dev/null", "w");
@@ -119,7 +119,7 @@ static inline void fuzz_view(struct monitor *monitor, struct query *query,
 			     const struct recording *recording, unsigned int room)
 {
 	struct view view = { 0 };
-	struct why why;
+	struct error why;
 
 	if (monitor_want(monitor, query, &why) < 0)
 		abort();
@@ -139,7 +139,7 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 	};
 	struct query query = { .children = true, .event = what };
 	struct monitor *monitor;
-	struct why why;
+	struct error why;
 
 	recorded_init(&recorded, recording, 1);
 	config.recording = (struct monitor_recording){
@@ -184,7 +184,7 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 {
 	struct trace *trace = NULL;
 	const char *paths[1];
-	struct why why;
+	struct error why;
 	char path[64];
 	int fd = fuzz_open(data, size, path, sizeof(path));
 

@@ -54,7 +54,7 @@ struct made {
 	struct history_file *file;
 };
 
-static void check(int err, const struct why *why)
+static void check(int err, const struct error *why)
 {
 	if (!err)
 		return;
@@ -127,7 +127,7 @@ static void record(struct made *made, uint32_t second)
 		.guests = made->guests,
 	};
 	uint64_t time_ns = END - (INTERVALS - second) * SECOND;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	sample_reset(&made->sample);
 	make_sample(made, second);
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 					 .interval_s = 1 };
 	const struct file_limits none = { 0 };
 	static struct made made;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: made_past FILE\n");

@@ -188,7 +188,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static int run_rounds(struct demo_vm *vm, const struct order *order, struct why *why)
+static int run_rounds(struct demo_vm *vm, const struct order *order, struct error *why)
 {
 	uint64_t begun_ns = now_ns();
 	int err;
@@ -201,13 +201,13 @@ static int run_rounds(struct demo_vm *vm, const struct order *order, struct why 
 }
 
 /* The threads of the life before stay until the word. */
-static int live(struct demo_vm *vm, const struct order *order, bool is_first, struct why *why)
+static int live(struct demo_vm *vm, const struct order *order, bool is_first, struct error *why)
 {
 	int err = 0;
 
 	printf("ready %d\n", (int)getpid());
 	if (order->must_wait && !wait_for_line())
-		return why_set(why, -EIO, "stdin ended before a line came");
+		return error_set(why, -EIO, "stdin ended before a line came");
 	if (!is_first)
 		err = demo_vm_replace_threads(vm, why);
 	if (!err)
@@ -218,7 +218,7 @@ static int live(struct demo_vm *vm, const struct order *order, bool is_first, st
 }
 
 /* It stays until the end. */
-static int use_memory(uint32_t mib, struct why *why)
+static int use_memory(uint32_t mib, struct error *why)
 {
 	void *memory;
 
@@ -227,12 +227,12 @@ static int use_memory(uint32_t mib, struct why *why)
 	memory = mmap(NULL, (size_t)mib << 20, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	return memory != MAP_FAILED ? 0 :
-				      why_set(why, -errno, "%u MiB: %s", mib, strerror(errno));
+				      error_set(why, -errno, "%u MiB: %s", mib, strerror(errno));
 }
 
 static int run(const struct order *order)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	struct demo_vm *vm = NULL;
 	int err = use_memory(order->memory_mib, &why);
 

@@ -2,9 +2,9 @@
 /*
  * analyze - tells static analyzers what they cannot see; `make analyze` puts it before each source.
  *
- * They look at one file at a time and cannot see that errno is set after a failure, that why_set()
- * returns its argument, or how uthash works. This file says it once, so that no line of the
- * sources has to silence them. No file of the program includes it.
+ * They look at one file at a time and cannot see that errno is set after a failure, that
+ * error_set() returns its argument, or how uthash works. This file says it once, so that no line
+ * of the sources has to silence them. No file of the program includes it.
  */
 #ifndef KVMTOP_TOOLS_ANALYZE_H
 #define KVMTOP_TOOLS_ANALYZE_H
@@ -13,7 +13,7 @@
 #include <utlist.h>
 
 #include "lib/hash.h"
-#include "lib/why.h"
+#include "lib/error.h"
 
 /*
  * errno is read after a failure only, so it is not 0 here. The numbers are real ones, because clang
@@ -29,11 +29,11 @@ static int analyze_number __attribute__((unused));
 			    : analyze_choice() == 2 ? EINTR : EIO, \
 	   &analyze_number))
 
-#define why_set(why, err, ...)                          \
-	__extension__({                                 \
-		int analyze_err = (err);                \
-		why_set(why, analyze_err, __VA_ARGS__); \
-		analyze_err;                            \
+#define error_set(why, err, ...)                          \
+	__extension__({                                   \
+		int analyze_err = (err);                  \
+		error_set(why, analyze_err, __VA_ARGS__); \
+		analyze_err;                              \
 	})
 
 /* What uthash and utlist do inside is not analyzed. */

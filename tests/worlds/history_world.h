@@ -58,7 +58,7 @@ struct world {
 	uint64_t nr; /* moments made up so far */
 	struct segment segment;
 	struct file_limits limits;
-	struct why why;
+	struct error why;
 };
 
 static inline int setup(void **state)
@@ -230,7 +230,7 @@ static inline uint64_t part_number(const struct blob *blob, enum moment_part par
 static inline uint64_t read_number(struct store store, uint64_t id)
 {
 	struct blob blob = { 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	uint64_t nr;
 
 	if (store.type->read(store.state, id, PART_CHANGES, &blob, &why) != 0)

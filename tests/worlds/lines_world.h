@@ -35,7 +35,7 @@ struct world {
 	struct field_set columns;
 	struct view view;
 	struct lines *lines;
-	struct why why;
+	struct error why;
 	char *text;	/* what was read last */
 	int saved_stdout; /* < 0: standard output is as it was */
 };

@@ -188,7 +188,7 @@ struct fixture {
 	void *engine;
 	struct sample sample;
 	uint64_t time_ns;
-	struct why why;
+	struct error why;
 	unsigned int nr_fds; /* before the engine was opened */
 	struct horse horses[NR_HORSES]; /* the teardown ends them */
 	rlim_t *nr_needed; /* descriptors, as a child was told; shared with it */
@@ -219,7 +219,7 @@ static inline uint64_t id_of(const struct fixture *f, const char *event)
 /* Skips the test where events cannot be counted, or these calls are no events. */
 static inline void need_events(const struct fixture *f)
 {
-	struct why why = { "these system calls are no trace events here" };
+	struct error why = { "these system calls are no trace events here" };
 
 	if (perf_engine.probe(&f->env, &why) == 0 && id_of(f, call_events[0]) &&
 	    id_of(f, call_events[1]) && id_of(f, any_event))

@@ -39,7 +39,7 @@ static inline struct trace *open_it(void)
 {
 	const char *paths[] = { path };
 	struct trace *trace = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why) != 0)
 		fail_msg("%s", why.text);

@@ -73,7 +73,7 @@ struct second_reading {
 	struct stats *stats;
 	moment_fn take;
 	void *arg; /* of take */
-	struct why *why; /* of a failure while events are read */
+	struct error *why; /* of a failure while events are read */
 };
 
 /*
@@ -136,10 +136,10 @@ static int take(struct second_reading *reader, uint64_t offset_ns)
 }
 
 /* Takes the sample of an interval that ends here. */
-static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns, struct why *why)
+static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns, struct error *why)
 {
 	if (reader->recording.pairing.table.nr_threads != reader->nr_threads)
-		return why_set(why, -ESTALE, "the recording changed while it was read");
+		return error_set(why, -ESTALE, "the recording changed while it was read");
 	reader->recording.pairing.last_time = time; /* what is open lasts until then */
 	make_rows(reader);
 	make_sample(reader, offset_ns);
@@ -164,7 +164,7 @@ static void set_next_cut(struct second_reading *reader)
 }
 
 /* Takes the samples that end before the event. */
-static int cut_before(struct second_reading *reader, uint64_t time, struct why *why)
+static int cut_before(struct second_reading *reader, uint64_t time, struct error *why)
 {
 	int err = 0;
 
@@ -187,7 +187,7 @@ static int add_event(void *arg, const struct trace_event *event)
 	return err;
 }
 
-static int read_all(struct second_reading *reader, struct why *why)
+static int read_all(struct second_reading *reader, struct error *why)
 {
 	const struct pairing *first = &reader->first->recording->pairing;
 	struct pairing *pairing = &reader->recording.pairing;
@@ -214,21 +214,21 @@ static int read_all(struct second_reading *reader, struct why *why)
 /* ---- together */
 
 /* A pipe can be read only once. */
-static int check_files(const struct recording *recording, struct why *why)
+static int check_files(const struct recording *recording, struct error *why)
 {
 	struct stat st;
 
 	for (size_t i = 0; i < recording->nr_paths; i++) {
 		if (stat(recording->paths[i], &st) < 0 || !S_ISREG(st.st_mode))
-			return why_set(why, -ESPIPE,
-				       "%s is not a regular file, so it is shown as a whole only",
-				       recording->paths[i]);
+			return error_set(why, -ESPIPE,
+					 "%s is not a regular file, so it is shown as a whole only",
+					 recording->paths[i]);
 	}
 	return 0;
 }
 
 /* Gives the table to the second reading, and takes it back. */
-static int read_again(struct second_reading *reader, struct recording *first, struct why *why)
+static int read_again(struct second_reading *reader, struct recording *first, struct error *why)
 {
 	struct recording_choice choice = first->choice;
 	int err;
@@ -245,13 +245,13 @@ static int read_again(struct second_reading *reader, struct recording *first, st
 	first->pairing.table = reader->recording.pairing.table;
 	reader->recording.pairing.table = (struct table){ 0 };
 	if (err && !why->text[0])
-		why_set(why, err, "the recording cannot be read again: %s", strerror(-err));
+		error_set(why, err, "the recording cannot be read again: %s", strerror(-err));
 	return err ? -ESTALE : 0;
 }
 
 int moments_read(struct recording *recording, const struct recorded *recorded,
 		 struct fields *fields, double interval_s, moment_fn take_fn, void *arg,
-		 struct why *why)
+		 struct error *why)
 {
 	struct second_reading reader = {
 		.first = recorded,

@@ -38,6 +38,6 @@ double moments_shortest_s(const struct recorded *recorded);
  */
 int moments_read(struct recording *recording, const struct recorded *recorded,
 		 struct fields *fields, double interval_s, moment_fn take, void *arg,
-		 struct why *why);
+		 struct error *why);
 
 #endif

@@ -634,12 +634,12 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 	thread->is_new = false;
 }
 
-bool pairing_left_out(const struct pairing *pairing, struct why *why)
+bool pairing_left_out(const struct pairing *pairing, struct error *why)
 {
 	if (pairing->nr_left_out)
-		why_set(why, 0, "%" PRIu64 " event%s left out: more than %d threads have events",
-			pairing->nr_left_out, pairing->nr_left_out == 1 ? " was" : "s were",
-			TABLE_THREADS);
+		error_set(why, 0, "%" PRIu64 " event%s left out: more than %d threads have events",
+			  pairing->nr_left_out, pairing->nr_left_out == 1 ? " was" : "s were",
+			  TABLE_THREADS);
 	return pairing->nr_left_out > 0;
 }
 

@@ -118,7 +118,7 @@ uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_
 uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread);
 
 /* Whether events were left out; why: how many. */
-bool pairing_left_out(const struct pairing *pairing, struct why *why);
+bool pairing_left_out(const struct pairing *pairing, struct error *why);
 
 /* At the stream's end: passes each exit that is still open to the listener. It stays open. */
 void pairing_end(struct pairing *pairing);

@@ -31,7 +31,7 @@ typedef void (*add_fn)(struct played_rows *rows, const struct recorded *recorded
 		       struct fields *fields, uint32_t source);
 
 static int open_source(const struct provider_args *args, add_fn add, const char *without,
-		       void **ret_state, struct why *why)
+		       void **ret_state, struct error *why)
 {
 	const struct recorded *recorded = args->recording;
 	struct source *source = xcalloc(1, sizeof(*source));
@@ -42,14 +42,14 @@ static int open_source(const struct provider_args *args, add_fn add, const char 
 	add(&source->rows, recorded, args->fields, args->source);
 	if (!source->rows.nr) {
 		recorded_close(source);
-		return why_set(why, -ENODATA, "%s", without);
+		return error_set(why, -ENODATA, "%s", without);
 	}
 	played_rows_join(&source->rows, args->fields);
 	*ret_state = source;
 	return 0;
 }
 
-static int recorded_want(void *state, const struct want *want, struct why *why)
+static int recorded_want(void *state, const struct want *want, struct error *why)
 {
 	struct source *source = state;
 
@@ -67,7 +67,7 @@ static size_t recorded_rewind(void *state)
 }
 
 /* Times begin at 1: 0 would mean that the sample has no data of the source. */
-static int recorded_collect(void *state, struct sample *sample, struct why *why)
+static int recorded_collect(void *state, struct sample *sample, struct error *why)
 {
 	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
 	struct source *source = state;
@@ -83,22 +83,22 @@ static int recorded_collect(void *state, struct sample *sample, struct why *why)
 
 /* ---- events */
 
-static int events_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int events_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	return open_source(args, recorded_add_events, "the recording has no events of KVM",
 			   ret_state, why);
 }
 
 /* Every sample has the problems of the recording. */
-static int events_collect(void *state, struct sample *sample, struct why *why)
+static int events_collect(void *state, struct sample *sample, struct error *why)
 {
 	const struct source *source = state;
 	const struct trace *trace = source->recorded->recording->trace;
 	const struct trace_problem *problem = trace_problem(trace, 0);
 
 	if (problem)
-		why_set(why, 0, "%s: at byte %" PRIu64 ": %s%s", problem->path, problem->offset,
-			problem->text, trace_problem(trace, 1) ? " ..." : "");
+		error_set(why, 0, "%s: at byte %" PRIu64 ": %s%s", problem->path, problem->offset,
+			  problem->text, trace_problem(trace, 1) ? " ..." : "");
 	return recorded_collect(state, sample, why);
 }
 
@@ -114,7 +114,7 @@ static const struct provider events_player = {
 
 /* ---- exits */
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct why *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	return open_source(args, recorded_add_exits,
 			   "no VM exits are recorded: they are the events kvm_exit, kvm_entry and "

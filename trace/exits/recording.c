@@ -32,7 +32,7 @@ static int add_event(void *arg, const struct trace_event *event)
 }
 
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
-		   struct recording *ret_recording, struct why *why)
+		   struct recording *ret_recording, struct error *why)
 {
 	struct recording *recording = ret_recording;
 	int err;
@@ -54,7 +54,7 @@ int recording_open(const char *const *paths, size_t nr, const struct recording_c
 }
 
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
-		   struct recording *ret_recording, struct why *why)
+		   struct recording *ret_recording, struct error *why)
 {
 	struct recording *recording = ret_recording;
 	const struct table *table = &recording->pairing.table;

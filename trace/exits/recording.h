@@ -31,11 +31,11 @@ struct recording {
  * The paths outlive the recording. 0 or -errno with why.
  */
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
-		   struct recording *ret_recording, struct why *why);
+		   struct recording *ret_recording, struct error *why);
 
 /* The same in two steps. The second calls add() for each event, until add() fails. */
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
-		   struct recording *ret_recording, struct why *why);
+		   struct recording *ret_recording, struct error *why);
 typedef int (*recording_event_fn)(void *arg, const struct trace_event *event);
 int recording_read_events(struct recording *recording, recording_event_fn add, void *arg);
 

@@ -307,7 +307,7 @@ static int32_t cpu_of_path(const char *path)
 	return end > name && !*end && cpu >= 0 && cpu < 1024 ? (int32_t)cpu : -1;
 }
 
-static int open_acrn(struct trace_file *file, const struct head *head, struct why *why)
+static int open_acrn(struct trace_file *file, const struct head *head, struct error *why)
 {
 	struct acrn *acrn = calloc(1, sizeof(*acrn));
 	int err = acrn ? 0 : -ENOMEM;

@@ -43,24 +43,24 @@ const char *trace_kind_name(enum trace_kind kind)
 	return reader ? reader->name : "any";
 }
 
-int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why)
+int trace_kind_by_name(const char *name, enum trace_kind *ret_kind, struct error *why)
 {
 	const struct trace_reader *reader = by_name(event_readers, name);
 
 	if (!reader)
-		return why_set(why, -EINVAL, "\"%s\": the format must be one of trace.dat, "
-			       "perf.data, acrn, kvmtrace", name);
+		return error_set(why, -EINVAL, "\"%s\": the format must be one of trace.dat, "
+				 "perf.data, acrn, kvmtrace", name);
 	*ret_kind = reader->kind;
 	return 0;
 }
 
-int trace_record_kind_by_name(const char *name, enum trace_kind *ret_kind, struct why *why)
+int trace_record_kind_by_name(const char *name, enum trace_kind *ret_kind, struct error *why)
 {
 	const struct trace_reader *reader = by_name(record_readers, name);
 
 	if (!reader)
-		return why_set(why, -EINVAL, "\"%s\": the format must be one of kvmtrace, "
-			       "xentrace, acrn", name);
+		return error_set(why, -EINVAL, "\"%s\": the format must be one of kvmtrace, "
+				 "xentrace, acrn", name);
 	*ret_kind = reader->kind;
 	return 0;
 }
@@ -90,7 +90,7 @@ bool trace_head_is_text(const struct head *head)
 }
 
 const struct trace_reader *trace_record_reader(enum trace_kind kind, const struct head *head,
-					       const char *path, struct why *why)
+					       const char *path, struct error *why)
 {
 	const struct trace_reader *other;
 
@@ -98,13 +98,13 @@ const struct trace_reader *trace_record_reader(enum trace_kind kind, const struc
 		return by_kind(record_readers, kind);
 	other = trace_event_reader(TRACE_ANY, head);
 	if (other && !by_kind(record_readers, other->kind)) {
-		why_set(why, -EINVAL, "%s: is %s, not records of kvmtrace, xentrace or ACRN: "
-			"kvmtop report reads it", path, other->name);
+		error_set(why, -EINVAL, "%s: is %s, not records of kvmtrace, xentrace or ACRN: "
+			  "kvmtop report reads it", path, other->name);
 		return NULL;
 	}
 	if (head->len == 0 || trace_head_is_text(head)) {
-		why_set(why, -EINVAL, head->len ? "%s: is text, not records of kvmtrace, "
-			"xentrace or ACRN" : "%s: the file is empty", path);
+		error_set(why, -EINVAL, head->len ? "%s: is text, not records of kvmtrace, "
+			  "xentrace or ACRN" : "%s: the file is empty", path);
 		return NULL;
 	}
 	for (size_t i = 0; record_readers[i]; i++) {

@@ -397,7 +397,7 @@ static bool is_svm(struct kvmtrace *kvmtrace)
 	return false;
 }
 
-static int open_kvmtrace(struct trace_file *file, const struct head *head, struct why *why)
+static int open_kvmtrace(struct trace_file *file, const struct head *head, struct error *why)
 {
 	struct kvmtrace *kvmtrace = calloc(1, sizeof(*kvmtrace));
 	int err = kvmtrace ? 0 : -ENOMEM;

@@ -9,7 +9,7 @@
 #ifndef KVMTOP_TRACE_RECORDING_READER_H
 #define KVMTOP_TRACE_RECORDING_READER_H
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "trace/recording/event.h"
 
 struct trace;
@@ -57,7 +57,7 @@ struct trace_reader {
 	 * Sets file->info and adds sources. fd is at the file's begin, but for a pipe: its first
 	 * bytes are in `head`. Damage inside the file is a problem, not an error.
 	 */
-	int (*open)(struct trace_file *file, const struct head *head, struct why *why);
+	int (*open)(struct trace_file *file, const struct head *head, struct error *why);
 	void (*close)(struct trace_file *file); /* after its sources; NULL: nothing to do */
 	const char *(*comm)(const struct trace_event *event, const struct trace_file *file);
 	bool (*guest)(const struct trace_file *file, size_t i, struct trace_guest *ret_guest);

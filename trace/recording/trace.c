@@ -168,7 +168,7 @@ struct opened {
 	struct head head;
 };
 
-static int read_head(struct opened *opened, size_t least, struct why *why)
+static int read_head(struct opened *opened, size_t least, struct error *why)
 {
 	while (opened->head.len < least) {
 		ssize_t got = read(opened->fd, opened->bytes + opened->head.len,
@@ -177,7 +177,7 @@ static int read_head(struct opened *opened, size_t least, struct why *why)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return why_set(why, -errno, "%s: %s", opened->path, strerror(errno));
+			return error_set(why, -errno, "%s: %s", opened->path, strerror(errno));
 		if (got == 0)
 			break;
 		opened->head.len += (size_t)got;
@@ -201,7 +201,7 @@ static const struct trace_file *find_open(const struct trace *trace, const struc
 
 /* Opens a path, or standard input, and reads the first bytes. */
 static int open_path(const struct trace *trace, const char *path, struct opened *opened,
-		     struct why *why)
+		     struct error *why)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	const struct trace_file *same;
@@ -212,16 +212,16 @@ static int open_path(const struct trace *trace, const char *path, struct opened 
 	opened->head = (struct head){ opened->bytes, 0 };
 	opened->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	if (opened->fd < 0)
-		return why_set(why, -errno, "%s: %s", opened->path, strerror(errno));
+		return error_set(why, -errno, "%s: %s", opened->path, strerror(errno));
 	if (fstat(opened->fd, &st) < 0)
-		return why_set(why, -errno, "%s: %s", opened->path, strerror(errno));
+		return error_set(why, -errno, "%s: %s", opened->path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return why_set(why, -EISDIR, "%s: is a folder, not a recording (perf record "
-			       "makes one with --threads: record without it)", opened->path);
+		return error_set(why, -EISDIR, "%s: is a folder, not a recording (perf record "
+				 "makes one with --threads: record without it)", opened->path);
 	same = trace->has_records || S_ISCHR(st.st_mode) ? NULL : find_open(trace, &st);
 	if (same)
-		return why_set(why, -EEXIST, "%s and %s are one file: name it once",
-			       same->info.path, opened->path);
+		return error_set(why, -EEXIST, "%s and %s are one file: name it once",
+				 same->info.path, opened->path);
 	opened->size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	/* Records from a pipe are printed at once, so no more bytes are awaited than needed. */
 	if (trace->has_records && !S_ISREG(st.st_mode))
@@ -237,7 +237,7 @@ bool trace_is_recording(const char *path)
 	bool is_one = false;
 
 	if (opened && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
-		is_one = open_path(&none, path, opened, &(struct why){ "" }) == 0 &&
+		is_one = open_path(&none, path, opened, &(struct error){ "" }) == 0 &&
 			 trace_event_reader(TRACE_ANY, &opened->head);
 		if (opened->fd >= 0)
 			close(opened->fd);
@@ -247,35 +247,35 @@ bool trace_is_recording(const char *path)
 }
 
 static int check_kind(struct trace *trace, const struct opened *opened,
-		      const struct trace_reader *reader, struct why *why)
+		      const struct trace_reader *reader, struct error *why)
 {
 	const struct trace_file *first = trace->files.nr ? trace->files.items[0] : NULL;
 
 	if (!reader && trace->has_records)
 		return -EINVAL; /* with why */
 	if (!reader && opened->head.len == 0)
-		return why_set(why, -EINVAL, "%s: the file is empty", opened->path);
+		return error_set(why, -EINVAL, "%s: the file is empty", opened->path);
 	if (!reader && trace_head_is_text(&opened->head))
-		return why_set(why, -EINVAL, "%s: is text, as trace-cmd report, perf script and "
-			       "tracefs print it: give the recording itself (trace.dat, "
-			       "perf.data); kvmtop record makes one", opened->path);
+		return error_set(why, -EINVAL, "%s: is text, as trace-cmd report, perf script and "
+				 "tracefs print it: give the recording itself (trace.dat, "
+				 "perf.data); kvmtop record makes one", opened->path);
 	if (!reader)
-		return why_set(why, -EINVAL, "%s: not a recording in a known format; kvmtop -r "
-			       "shows histories", opened->path);
+		return error_set(why, -EINVAL, "%s: not a recording in a known format; kvmtop -r "
+				 "shows histories", opened->path);
 	if (first && first->reader->kind != reader->kind && !trace->has_records)
-		return why_set(why, -EINVAL, "%s is %s, but %s is %s: read them separately",
-			       first->info.path, first->reader->name, opened->path, reader->name);
+		return error_set(why, -EINVAL, "%s is %s, but %s is %s: read them separately",
+				 first->info.path, first->reader->name, opened->path, reader->name);
 	if (!opened->size && !reader->reads_pipes &&
 	    lseek(opened->fd, 0, SEEK_CUR) < 0)
-		return why_set(why, -ESPIPE, "%s: a %s cannot be read from a pipe: name the "
+		return error_set(why, -ESPIPE, "%s: a %s cannot be read from a pipe: name the "
 					     "file", opened->path,
-			       reader->name);
+				 reader->name);
 	return 0;
 }
 
 /* Takes ownership of opened->fd. */
 static int add_file(struct trace *trace, const struct opened *opened,
-		    const struct trace_reader *reader, struct why *why)
+		    const struct trace_reader *reader, struct error *why)
 {
 	struct trace_file *file = list_new(&trace->files, sizeof(*file));
 
@@ -304,7 +304,7 @@ static int add_file(struct trace *trace, const struct opened *opened,
 
 /* `empty`: the kind to assume for an empty file. */
 static int open_file(struct trace *trace, const char *path, enum trace_kind kind,
-		     enum trace_kind empty, struct why *why)
+		     enum trace_kind empty, struct error *why)
 {
 	struct opened *opened = calloc(1, sizeof(*opened));
 	const struct trace_reader *reader = NULL;
@@ -347,7 +347,7 @@ static void list_buffers(const struct trace *trace, char *buf, size_t size)
 }
 
 /* 0, or -EINVAL with why if no file has such a buffer. */
-static int choose_buffer(struct trace *trace, const char *name, struct why *why)
+static int choose_buffer(struct trace *trace, const char *name, struct error *why)
 {
 	size_t nr = 0, nr_files = 0;
 	char names[160];
@@ -361,7 +361,8 @@ static int choose_buffer(struct trace *trace, const char *name, struct why *why)
 	}
 	if (nr_files == 0) {
 		list_buffers(trace, names, sizeof(names));
-		return why_set(why, -EINVAL, "\"%s\": no such buffer; there are: %s", name, names);
+		return error_set(why, -EINVAL,
+				 "\"%s\": no such buffer; there are: %s", name, names);
 	}
 	for (size_t i = 0; i < trace->sources.nr; i++) {
 		struct trace_source *source = trace->sources.items[i];
@@ -405,7 +406,7 @@ bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **r
 }
 
 /* All buffers of a file must have the same clock, and the clocks of all files the same unit. */
-static int check_clocks(const struct trace *trace, struct why *why)
+static int check_clocks(const struct trace *trace, struct error *why)
 {
 	const struct trace_info *first = trace_clock_info(trace), *info;
 
@@ -416,12 +417,12 @@ static int check_clocks(const struct trace *trace, struct why *why)
 		    !(is_one_file && strcmp(info->clock_name, first->clock_name) != 0)))
 			continue;
 		if (is_one_file)
-			return why_set(why, -EINVAL, "%s: its buffers \"%s\" and \"%s\" have "
-				       "different clocks (%s, %s): choose one with --buffer",
-				       info->path, buffer_name(first), buffer_name(info),
-				       first->clock_name, info->clock_name);
-		return why_set(why, -EINVAL, "%s and %s have different clocks: read them "
-			       "separately", first->path, info->path);
+			return error_set(why, -EINVAL, "%s: its buffers \"%s\" and \"%s\" have "
+					 "different clocks (%s, %s): choose one with --buffer",
+					 info->path, buffer_name(first), buffer_name(info),
+					 first->clock_name, info->clock_name);
+		return error_set(why, -EINVAL, "%s and %s have different clocks: read them "
+				 "separately", first->path, info->path);
 	}
 	return 0;
 }
@@ -435,7 +436,7 @@ static enum trace_kind find_kind(const struct trace *trace, const char *const *p
 	struct opened *opened = calloc(1, sizeof(*opened));
 	const struct trace_reader *reader = NULL;
 	struct stat st;
-	struct why why;
+	struct error why;
 
 	for (size_t i = 0; opened && i < nr && !reader; i++) {
 		/* A pipe cannot be read twice. */
@@ -478,7 +479,7 @@ int trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind
 	if (kind == TRACE_ANY)
 		empty = find_kind(trace, paths, nr);
 	for (size_t i = 0; i < nr; i++) {
-		struct why why = { "" };
+		struct error why = { "" };
 		int err = open_file(trace, paths[i], kind, empty, &why);
 
 		if (err == -ENOMEM) {
@@ -493,7 +494,7 @@ int trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind
 }
 
 int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
-	       struct trace **ret_trace, struct why *why)
+	       struct trace **ret_trace, struct error *why)
 {
 	struct trace *trace = trace_new();
 	enum trace_kind empty;
@@ -503,7 +504,7 @@ int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const 
 		return -ENOMEM;
 	empty = kind == TRACE_ANY ? find_kind(trace, paths, nr) : kind;
 	if (nr == 0)
-		err = why_set(why, -EINVAL, "no recording is named");
+		err = error_set(why, -EINVAL, "no recording is named");
 	for (size_t i = 0; i < nr && !err; i++)
 		err = open_file(trace, paths[i], kind, empty, why);
 	if (!err && buffer)

@@ -26,7 +26,7 @@
 #ifndef KVMTOP_TRACE_RECORDING_TRACE_H
 #define KVMTOP_TRACE_RECORDING_TRACE_H
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "trace/recording/event.h"
 #include "trace/recording/kinds.h"
 
@@ -54,13 +54,13 @@ struct trace;
  * nor a file that is named twice (-EEXIST): its events would be counted twice.
  */
 int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
-	       struct trace **ret_trace, struct why *why);
+	       struct trace **ret_trace, struct error *why);
 
 /* Whether it is a plain file that TRACE_ANY recognizes. */
 bool trace_is_recording(const char *path);
 
 /* A file that cannot be read: err, with why. */
-typedef void trace_failed(void *arg, int err, const struct why *why);
+typedef void trace_failed(void *arg, int err, const struct error *why);
 
 /*
  * The same for files of kvmtrace, xentrace and ACRN, also of several kinds, each record as it is in

@@ -323,7 +323,7 @@ static int parse_line(struct rules *rules, const char *line, const char *end, co
 }
 
 int rules_parse(const char *name, const char *text, size_t size, struct rules **ret_rules,
-		struct why *why)
+		struct error *why)
 {
 	const char *line = text, *end = text + size, *next;
 	struct rules *rules = xcalloc(1, sizeof(*rules));
@@ -337,7 +337,7 @@ int rules_parse(const char *name, const char *text, size_t size, struct rules **
 		if (*line != '#' && *line != '\n')
 			err = parse_line(rules, line, newline ? newline : end, &error);
 		if (err == -EINVAL)
-			why_set(why, err, "%s:%zu: %s", name, nr, error);
+			error_set(why, err, "%s:%zu: %s", name, nr, error);
 	}
 	if (err)
 		rules_free(rules);
@@ -346,14 +346,14 @@ int rules_parse(const char *name, const char *text, size_t size, struct rules **
 	return err;
 }
 
-int rules_read(const char *path, struct rules **ret_rules, struct why *why)
+int rules_read(const char *path, struct rules **ret_rules, struct error *why)
 {
 	char *text;
 	size_t size;
 	int err = read_whole(path, FILE_SIZE_MAX, &text, &size);
 
 	if (err)
-		return why_set(why, err, "%s: %s", path, strerror(-err));
+		return error_set(why, err, "%s: %s", path, strerror(-err));
 	err = rules_parse(path, text, size, ret_rules, why);
 	free(text);
 	return err;

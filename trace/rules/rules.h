@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "trace/rules/record.h"
 
 struct rules;
@@ -34,10 +34,10 @@ struct rules;
  * "name:LINE: ".
  */
 int rules_parse(const char *name, const char *text, size_t size, struct rules **ret_rules,
-		struct why *why);
+		struct error *why);
 
 /* Reads and parses a file of rules. */
-int rules_read(const char *path, struct rules **ret_rules, struct why *why);
+int rules_read(const char *path, struct rules **ret_rules, struct error *why);
 void rules_free(struct rules *rules);
 
 /* The values for a rule's fields. */

@@ -471,7 +471,7 @@ static struct json_object *read_event(struct calls_reader *reader, struct json_t
 }
 
 static int read_events(struct functions *functions, struct calls_reader *reader,
-		       struct json_tokener *tokener, const char *path, struct why *why)
+		       struct json_tokener *tokener, const char *path, struct error *why)
 {
 	struct json_object *event;
 	int c, err = 0;
@@ -485,11 +485,11 @@ static int read_events(struct functions *functions, struct calls_reader *reader,
 		json_object_put(event);
 	}
 	if (err == -EINVAL)
-		why_set(why, err, "%s: %s at offset %" PRIu64 ": write it again, as with uftrace "
+		error_set(why, err, "%s: %s at offset %" PRIu64 ": write it again, as with uftrace "
 				  "dump --chrome",
-			path,
-			peek(reader) < 0 ? "ends too early," : "not an event of a Chrome trace",
-			reader->offset);
+			  path,
+			  peek(reader) < 0 ? "ends too early," : "not an event of a Chrome trace",
+			  reader->offset);
 	return err;
 }
 
@@ -525,7 +525,7 @@ static void functions_end(struct functions *functions)
 }
 
 int timeline_functions(FILE *in, const char *path, const struct functions_config *config,
-		       struct timeline_out *out, struct functions_span *ret_span, struct why *why)
+		       struct timeline_out *out, struct functions_span *ret_span, struct error *why)
 {
 	struct functions functions = { .config = config, .out = out };
 	struct json_tokener *tokener = json_tokener_new();
@@ -538,11 +538,11 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 	if (find_list(reader))
 		err = read_events(&functions, reader, tokener, path, why);
 	else if (!reader->offset && peek(reader) < 0)
-		err = why_set(why, -ENODATA, "%s: is empty: write a Chrome trace with "
-			      "uftrace dump --chrome", path);
+		err = error_set(why, -ENODATA, "%s: is empty: write a Chrome trace with "
+				"uftrace dump --chrome", path);
 	else
-		err = why_set(why, -EINVAL, "%s: not a Chrome trace: write one with uftrace dump "
-			      "--chrome", path);
+		err = error_set(why, -EINVAL, "%s: not a Chrome trace: write one with uftrace dump "
+				"--chrome", path);
 	functions_end(&functions);
 	*ret_span = functions.span;
 	json_tokener_free(tokener);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
 
@@ -38,7 +38,8 @@ struct functions_span {
 
 /* 0, or -errno with why, which names the offset of the error; ret_span is set in any case. */
 int timeline_functions(FILE *in, const char *path, const struct functions_config *config,
-		       struct timeline_out *out, struct functions_span *ret_span, struct why *why);
+		       struct timeline_out *out, struct functions_span *ret_span,
+		       struct error *why);
 
 /* Nanoseconds from uftrace's time of an event: microseconds with decimals. */
 bool functions_time(const char *text, uint64_t *ret_time);

@@ -282,7 +282,7 @@ static bool is_called(const char *full, const char *name, size_t len)
 }
 
 static int no_guest(const struct timeline_kvm *kvm, const char *name, size_t len, size_t nr,
-		    struct why *why)
+		    struct error *why)
 {
 	char list[sizeof(why->text) / 2] = "";
 	size_t used = 0;
@@ -290,14 +290,14 @@ static int no_guest(const struct timeline_kvm *kvm, const char *name, size_t len
 	for (size_t i = 0; i < kvm->nr_processes && used < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 					 i ? ", " : "", kvm->processes[i].name);
-	return why_set(why, nr ? -ENOTUNIQ : -ENOENT,
-		       "%s guest of the recording is called %.*s: %s%s",
-		       nr ? "more than one" : "no", (int)len, name,
-		       list[0] ? "its guests are " : "it has none", list);
+	return error_set(why, nr ? -ENOTUNIQ : -ENOENT,
+			 "%s guest of the recording is called %.*s: %s%s",
+			 nr ? "more than one" : "no", (int)len, name,
+			 list[0] ? "its guests are " : "it has none", list);
 }
 
 int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t len,
-		       struct timeline_guest *ret_guest, struct why *why)
+		       struct timeline_guest *ret_guest, struct error *why)
 {
 	size_t nr = 0, number = 0;
 
@@ -397,7 +397,7 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 		  thread->vcpu >= 0 ? thread->vcpu : ORDER_OTHERS + track->id);
 }
 
-bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct why *why)
+bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct error *why)
 {
 	return pairing_left_out(&kvm->pairing, why);
 }

@@ -14,7 +14,7 @@
 #ifndef KVMTOP_TRACE_TIMELINE_KVM_H
 #define KVMTOP_TRACE_TIMELINE_KVM_H
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
 #include "trace/recording/trace.h"
@@ -33,7 +33,7 @@ void timeline_kvm_free(struct timeline_kvm *kvm);
 void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event);
 
 /* Whether events were left out, because they are of too many threads; why: how many. */
-bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct why *why);
+bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct error *why);
 
 /* At the stream's end: draws what is open, and names the tracks. */
 void timeline_kvm_end(struct timeline_kvm *kvm);
@@ -51,7 +51,7 @@ struct timeline_guest {
  * why lists the guests.
  */
 int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t len,
-		       struct timeline_guest *ret_guest, struct why *why);
+		       struct timeline_guest *ret_guest, struct error *why);
 
 /* The nr-th guest, from 0, of the guests that have offsets. False: they are fewer. */
 bool timeline_kvm_guest_at(const struct timeline_kvm *kvm, size_t nr,

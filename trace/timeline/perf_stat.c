@@ -445,7 +445,7 @@ static void end_counters(struct perf *perf)
 }
 
 static int read_lines(struct perf *perf, FILE *in, const char *path,
-		      const struct timeline_clock *clock, struct why *why)
+		      const struct timeline_clock *clock, struct error *why)
 {
 	char *text = NULL;
 	size_t room = 0, nr_values = 0;
@@ -457,7 +457,7 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 
 		if (nr == 1 && parse_anchor(text, &tsc)) {
 			if (clock->has_no_tsc)
-				err = why_set(why, -EINVAL, "%s: rdtsc in the first line needs a "
+				err = error_set(why, -EINVAL, "%s: rdtsc in the first line needs a "
 							    "recording with times in TSC cycles "
 							    "(kvmtop record -C x86-tsc)", path);
 			perf->anchor_ns = timeline_clock_ns(clock, tsc);
@@ -468,17 +468,18 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 		if (got > 0)
 			add_line(perf, &line);
 		else if (got < 0)
-			err = why_set(why, got, "%s:%zu: not a line of perf stat -I -x", path, nr);
+			err = error_set(why, got,
+					"%s:%zu: not a line of perf stat -I -x", path, nr);
 	}
 	free(text);
 	if (!err && !nr_values)
-		err = why_set(why, -ENODATA, "%s: no counter has a value (perf stat -I MS -x ,)",
-			      path);
+		err = error_set(why, -ENODATA, "%s: no counter has a value (perf stat -I MS -x ,)",
+				path);
 	return err;
 }
 
 int timeline_perf(FILE *in, const char *path, const struct timeline_clock *clock,
-		  int64_t anchor_ns, struct timeline_out *out, struct why *why)
+		  int64_t anchor_ns, struct timeline_out *out, struct error *why)
 {
 	struct perf perf = { .out = out, .anchor_ns = anchor_ns };
 	int err;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
 
@@ -41,6 +41,6 @@ int perf_line_parse(char *text, struct perf_separator *separator, struct perf_li
  * 0, or -errno with why, which names the first wrong line.
  */
 int timeline_perf(FILE *in, const char *path, const struct timeline_clock *clock,
-		  int64_t anchor_ns, struct timeline_out *out, struct why *why);
+		  int64_t anchor_ns, struct timeline_out *out, struct error *why);
 
 #endif

@@ -19,7 +19,7 @@
 #define SYMBOLS_AT_ONCE (1 << 20) /* bytes */
 
 /* Runs a program with out as its standard output. */
-static int run(const char *const *argv, int out, pid_t *ret_child, struct why *why)
+static int run(const char *const *argv, int out, pid_t *ret_child, struct error *why)
 {
 	posix_spawn_file_actions_t actions;
 	int err = posix_spawn_file_actions_init(&actions);
@@ -31,11 +31,11 @@ static int run(const char *const *argv, int out, pid_t *ret_child, struct why *w
 		err = posix_spawnp(ret_child, argv[0], &actions, NULL,
 				   (char *const *)(uintptr_t)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
-	return err ? why_set(why, -err, "%s cannot be run: %s", argv[0], strerror(err)) : 0;
+	return err ? error_set(why, -err, "%s cannot be run: %s", argv[0], strerror(err)) : 0;
 }
 
 /* is_cut: its output is not read to the end, and a SIGPIPE is no failure. */
-static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, struct why *why)
+static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, struct error *why)
 {
 	int status;
 
@@ -47,11 +47,11 @@ static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, 
 		return 0;
 	if (is_cut && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
 		return 0;
-	return why_set(why, -EIO, "%s failed on %s", name, of);
+	return error_set(why, -EIO, "%s failed on %s", name, of);
 }
 
 /* What nm prints, in memory. */
-static int run_nm(const char *binary, int *ret_fd, struct why *why)
+static int run_nm(const char *binary, int *ret_fd, struct error *why)
 {
 	const char *const argv[] = { "nm", "-n", "--", binary, NULL };
 	pid_t child = 0;
@@ -81,16 +81,17 @@ static int copy(int in, int out)
 }
 
 /* The folder may be of anybody's making: a link in it is not followed, whoever made it. */
-static int write_symbols(int in, const char *path, const char *binary, struct why *why)
+static int write_symbols(int in, const char *path, const char *binary, struct error *why)
 {
 	struct whole_file file = { .file = NULL };
 	struct stat st;
 	int err;
 
 	if (output_find_input(path, &binary, 1))
-		return why_set(why, -EINVAL, "%s: this file is an input: choose another -B", path);
+		return error_set(why, -EINVAL,
+				 "%s: this file is an input: choose another -B", path);
 	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
-		return why_set(why, -ELOOP, "%s: a link, which is not followed: remove it", path);
+		return error_set(why, -ELOOP, "%s: a link, which is not followed: remove it", path);
 	err = whole_file_open(&file, path, why);
 	if (err)
 		return err;
@@ -99,10 +100,10 @@ static int write_symbols(int in, const char *path, const char *binary, struct wh
 		whole_file_drop(&file);
 	else
 		err = whole_file_keep(&file);
-	return err ? why_set(why, err, "%s: %s", path, strerror(-err)) : 0;
+	return err ? error_set(why, err, "%s: %s", path, strerror(-err)) : 0;
 }
 
-int uftrace_symbols(const char *folder, const char *binary, const char *name, struct why *why)
+int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *why)
 {
 	char path[4096];
 	int in = -1, err = run_nm(binary, &in, why);
@@ -116,7 +117,7 @@ int uftrace_symbols(const char *folder, const char *binary, const char *name, st
 }
 
 /* Runs uftrace, and reads its output. */
-static int dump(const char *folder, struct uftrace *ret_uftrace, struct why *why)
+static int dump(const char *folder, struct uftrace *ret_uftrace, struct error *why)
 {
 	const char *const argv[] = { "uftrace", "dump", "--chrome", "-d", folder, NULL };
 	int ends[2], err;
@@ -132,27 +133,27 @@ static int dump(const char *folder, struct uftrace *ret_uftrace, struct why *why
 	return err;
 }
 
-int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct why *why)
+int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct error *why)
 {
 	struct uftrace uftrace = { 0 };
 	struct stat st;
 	int err = 0;
 
 	if (stat(path, &st) < 0)
-		return why_set(why, -errno, "%s: %s", path, strerror(errno));
+		return error_set(why, -errno, "%s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode)) {
 		err = dump(path, &uftrace, why);
 	} else {
 		uftrace.json = fopen(path, "re");
 		if (!uftrace.json)
-			err = why_set(why, -errno, "%s: %s", path, strerror(errno));
+			err = error_set(why, -errno, "%s: %s", path, strerror(errno));
 	}
 	if (!err)
 		*ret_uftrace = uftrace;
 	return err;
 }
 
-int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct why *why)
+int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct error *why)
 {
 	fclose(uftrace->json);
 	return uftrace->child ? wait_end(uftrace->child, "uftrace", path, err < 0, why) : 0;

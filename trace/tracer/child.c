@@ -30,7 +30,7 @@ static void child_main(char **command, const sigset_t *mask, int go, int error)
 }
 
 int record_child_new(struct record_child *child, char **command, const sigset_t *mask,
-		     struct why *why)
+		     struct error *why)
 {
 	int go[2], error[2];
 
@@ -51,18 +51,18 @@ int record_child_new(struct record_child *child, char **command, const sigset_t 
 	child->go = go[1];
 	child->error = error[0];
 	if (child->pid < 0)
-		return why_set(why, -errno, "%s cannot be run: %s", command[0], strerror(errno));
+		return error_set(why, -errno, "%s cannot be run: %s", command[0], strerror(errno));
 	return 0;
 }
 
-int record_child_begin(struct record_child *child, char **command, struct why *why)
+int record_child_begin(struct record_child *child, char **command, struct error *why)
 {
 	int err = 0;
 
 	if (write(child->go, "", 1) != 1)
 		return -errno;
 	if (read(child->error, &err, sizeof(err)) == sizeof(err))
-		return why_set(why, -err, "%s cannot be run: %s", command[0], strerror(err));
+		return error_set(why, -err, "%s cannot be run: %s", command[0], strerror(err));
 	return 0;
 }
 

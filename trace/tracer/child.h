@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 struct record_child {
 	pid_t pid;     /* 0: no command, or it has ended */
@@ -27,10 +27,10 @@ void record_child_init(struct record_child *child);
  * why.
  */
 int record_child_new(struct record_child *child, char **command, const sigset_t *mask,
-		     struct why *why);
+		     struct error *why);
 
 /* Executes the command. Returns 0, or -errno with why: the command cannot be run. */
-int record_child_begin(struct record_child *child, char **command, struct why *why);
+int record_child_begin(struct record_child *child, char **command, struct error *why);
 
 /* Whether the command has ended since the last call. */
 bool record_child_has_ended(struct record_child *child);

@@ -8,7 +8,7 @@
 #ifndef KVMTOP_TRACE_TRACER_DAT_WRITE_H
 #define KVMTOP_TRACE_TRACER_DAT_WRITE_H
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "trace/tracer/guest_log.h"
 #include "trace/tracer/ring.h"
 
@@ -18,6 +18,6 @@
  * -errno for which the newest pages were left out; or returns -errno with why: there is no file.
  */
 int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_given_up,
-	      struct why *why);
+	      struct error *why);
 
 #endif

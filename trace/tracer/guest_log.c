@@ -75,7 +75,7 @@ static void keep(struct guest_log *log, const struct guest *guest)
 	}
 }
 
-int guest_log_refresh(struct guest_log *log, struct why *why)
+int guest_log_refresh(struct guest_log *log, struct error *why)
 {
 	int err = guests_refresh(log->inventory, clock_now_ns(), why);
 	uint64_t generation = guests_generation(log->inventory);
@@ -122,7 +122,7 @@ const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i)
 }
 
 int guest_log_find(const struct guest_log *log, const char *name, pid_t pid,
-		   pid_t *ret_pid, struct why *why)
+		   pid_t *ret_pid, struct error *why)
 {
 	const struct guest *guest = NULL;
 	int err = guests_choose(log->inventory, name, pid, &guest, why);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "host/guest.h"
 #include "trace/tracer/thread_log.h"
 
@@ -31,7 +31,7 @@ struct guest_log *guest_log_new(const struct env *env);
 void guest_log_free(struct guest_log *log); /* takes NULL */
 
 /* Adds new guests and new vCPUs. Returns 0, or -errno with why. */
-int guest_log_refresh(struct guest_log *log, struct why *why);
+int guest_log_refresh(struct guest_log *log, struct error *why);
 
 /*
  * Adds the threads of the guests' processes. A vCPU's thread that began and ended between two
@@ -47,6 +47,6 @@ const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i);
  * with why.
  */
 int guest_log_find(const struct guest_log *log, const char *name, pid_t pid,
-		   pid_t *ret_pid, struct why *why);
+		   pid_t *ret_pid, struct error *why);
 
 #endif

@@ -14,7 +14,7 @@
 #define GIVE_UP_BYTES (64u << 10) /* least bytes given up at once; or this part of the rest: */
 #define GIVE_UP_PART 64
 
-int pages_file(const char *folder, struct why *why)
+int pages_file(const char *folder, struct error *why)
 {
 	char path[4096];
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -24,8 +24,8 @@ int pages_file(const char *folder, struct why *why)
 	snprintf(path, sizeof(path), "%s/.kvmtop-XXXXXX", folder);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return why_set(why, -errno, "%s: no file can be made there: %s", folder,
-			       strerror(errno));
+		return error_set(why, -errno, "%s: no file can be made there: %s", folder,
+				 strerror(errno));
 	unlink(path);
 	return fd;
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 /* The pages of one CPU. */
 struct pages {
@@ -23,7 +23,7 @@ struct pages {
 };
 
 /* Makes a file without a name in this folder. Returns a descriptor, or -errno with why. */
-int pages_file(const char *folder, struct why *why);
+int pages_file(const char *folder, struct error *why);
 
 /* Gives up some pages that were not moved yet; false: there are none. */
 bool pages_give_up(struct pages *cpus, size_t nr);

@@ -34,7 +34,7 @@ struct ring {
 
 /* ---- the instance ---- */
 
-static int instance_new(struct ring *ring, struct why *why)
+static int instance_new(struct ring *ring, struct error *why)
 {
 	char name[32];
 
@@ -46,28 +46,29 @@ static int instance_new(struct ring *ring, struct why *why)
 		ring->instance = tracefs_instance_create(name);
 	}
 	if (!ring->instance)
-		return why_set(why, -errno, "cannot make %s in the instances of tracefs: %s%s",
-			       name, strerror(errno), geteuid() ? ": run as root" : "");
+		return error_set(why, -errno, "cannot make %s in the instances of tracefs: %s%s",
+				 name, strerror(errno), geteuid() ? ": run as root" : "");
 	if (!tracefs_instance_is_new(ring->instance))
-		return why_set(why, -EBUSY, "%s in the instances of tracefs is in use, perhaps by "
-			       "a kvmtop in another container: try again", name);
+		return error_set(why, -EBUSY,
+				 "%s in the instances of tracefs is in use, perhaps by "
+				 "a kvmtop in another container: try again", name);
 	/* A kvmtop outside of this process's pid namespace takes it for a killed recorder's. */
 	ring->hold = tracefs_instance_file_open(ring->instance, "tracing_on", O_RDONLY);
 	if (tracefs_trace_off(ring->instance) < 0)
-		return why_set(why, -EIO, "cannot write tracing_on of %s", name);
+		return error_set(why, -EIO, "cannot write tracing_on of %s", name);
 	return 0;
 }
 
-static int write_setting(struct ring *ring, const char *file, const char *text, struct why *why)
+static int write_setting(struct ring *ring, const char *file, const char *text, struct error *why)
 {
 	errno = 0;
 	if (tracefs_instance_file_write(ring->instance, file, text) >= 0)
 		return 0;
-	return why_set(why, errno ? -errno : -EIO, "the kernel refuses \"%s\" as %s: %s", text,
-		       file, strerror(errno ? errno : EIO));
+	return error_set(why, errno ? -errno : -EIO, "the kernel refuses \"%s\" as %s: %s", text,
+			 file, strerror(errno ? errno : EIO));
 }
 
-static int set_clock(struct ring *ring, const char *clock, struct why *why)
+static int set_clock(struct ring *ring, const char *clock, struct error *why)
 {
 	int err = write_setting(ring, "trace_clock", clock, why);
 	char *list = err == -EINVAL ?
@@ -77,12 +78,12 @@ static int set_clock(struct ring *ring, const char *clock, struct why *why)
 		return err;
 	for (char *at = list; (at = strpbrk(at, "[]\n"));) /* the present clock is in brackets */
 		memmove(at, at + 1, strlen(at));
-	why_set(why, err, "no clock is called \"%s\"; there are: %s", clock, list);
+	error_set(why, err, "no clock is called \"%s\"; there are: %s", clock, list);
 	free(list);
 	return err;
 }
 
-static int set_size(struct ring *ring, unsigned long kib, struct why *why)
+static int set_size(struct ring *ring, unsigned long kib, struct error *why)
 {
 	char text[32];
 	int err;
@@ -91,11 +92,12 @@ static int set_size(struct ring *ring, unsigned long kib, struct why *why)
 	err = write_setting(ring, "buffer_size_kb", text, why);
 	if (err != -ENOMEM)
 		return err;
-	return why_set(why, err, "no memory for a buffer of %lu KiB on each CPU: give a smaller -b",
-		       kib);
+	return error_set(why, err,
+			 "no memory for a buffer of %lu KiB on each CPU: give a smaller -b",
+			 kib);
 }
 
-static int set_tids(struct ring *ring, const struct ring_config *config, struct why *why)
+static int set_tids(struct ring *ring, const struct ring_config *config, struct error *why)
 {
 	char text[32];
 	int err = 0;
@@ -107,13 +109,13 @@ static int set_tids(struct ring *ring, const struct ring_config *config, struct 
 		snprintf(text, sizeof(text), "%d", (int)config->tids[i]);
 		errno = 0;
 		if (tracefs_instance_file_append(ring->instance, "set_event_pid", text) < 0)
-			err = why_set(why, errno ? -errno : -EIO, "set_event_pid: %s",
-				      strerror(errno ? errno : EIO));
+			err = error_set(why, errno ? -errno : -EIO, "set_event_pid: %s",
+					strerror(errno ? errno : EIO));
 	}
 	return err;
 }
 
-static int settings(struct ring *ring, const struct ring_config *config, struct why *why)
+static int settings(struct ring *ring, const struct ring_config *config, struct error *why)
 {
 	int err = 0;
 
@@ -129,7 +131,7 @@ static int settings(struct ring *ring, const struct ring_config *config, struct 
 /* ---- events ---- */
 
 /* The kernel's reason is in a tracefs file, after the last colon of its first line. */
-static int filter_error(struct ring *ring, const char *name, const char *filter, struct why *why)
+static int filter_error(struct ring *ring, const char *name, const char *filter, struct error *why)
 {
 	char *text = tracefs_error_last(ring->instance);
 	char *error = text;
@@ -138,8 +140,8 @@ static int filter_error(struct ring *ring, const char *name, const char *filter,
 		error[strcspn(error, "\n")] = '\0';
 	for (char *at = error; at && (at = strstr(at, ": ")); at += 2)
 		error = at + 2;
-	why_set(why, -EINVAL, "the kernel refuses the filter \"%s\" for %s%s%s", filter, name,
-		error ? ": " : "", error ? error : "");
+	error_set(why, -EINVAL, "the kernel refuses the filter \"%s\" for %s%s%s", filter, name,
+		  error ? ": " : "", error ? error : "");
 	free(text);
 	return -EINVAL;
 }
@@ -164,7 +166,7 @@ static void list_event(struct ring *ring, const char *system, const char *name)
 }
 
 static int add_event(struct ring *ring, const char *system, const char *name, const char *filter,
-		     struct why *why)
+		     struct error *why)
 {
 	if (filter && tracefs_event_file_write(ring->instance, system, name, "filter", filter) < 0)
 		return filter_error(ring, name, filter, why);
@@ -173,8 +175,8 @@ static int add_event(struct ring *ring, const char *system, const char *name, co
 	list_event(ring, system, name);
 	errno = 0;
 	if (tracefs_event_enable(ring->instance, system, name) < 0)
-		return why_set(why, errno ? -errno : -EIO, "cannot record %s: %s", name,
-			       strerror(errno ? errno : EIO));
+		return error_set(why, errno ? -errno : -EIO, "cannot record %s: %s", name,
+				 strerror(errno ? errno : EIO));
 	return 0;
 }
 
@@ -190,7 +192,7 @@ static bool matches(const char *pattern, const char *system, const char *name)
 }
 
 static int choose_of_system(struct ring *ring, const char *system, const char *pattern,
-			    const char *filter, size_t *nr, struct why *why)
+			    const char *filter, size_t *nr, struct error *why)
 {
 	char **names = tracefs_system_events(NULL, system);
 	int err = 0;
@@ -207,7 +209,7 @@ static int choose_of_system(struct ring *ring, const char *system, const char *p
 	return err;
 }
 
-static int choose(struct ring *ring, const char *pattern, const char *filter, struct why *why)
+static int choose(struct ring *ring, const char *pattern, const char *filter, struct error *why)
 {
 	char **systems = tracefs_event_systems(NULL);
 	size_t nr = 0;
@@ -221,12 +223,12 @@ static int choose(struct ring *ring, const char *pattern, const char *filter, st
 	if (err || nr)
 		return err;
 	if (pattern)
-		return why_set(why, -ENOENT, "no KVM event is called \"%s\"; kvmtop -f help "
+		return error_set(why, -ENOENT, "no KVM event is called \"%s\"; kvmtop -f help "
 					     "lists them", pattern);
-	return why_set(why, -ENOENT, "the kernel has no KVM events: is its module loaded?");
+	return error_set(why, -ENOENT, "the kernel has no KVM events: is its module loaded?");
 }
 
-static int choose_all(struct ring *ring, const struct ring_config *config, struct why *why)
+static int choose_all(struct ring *ring, const struct ring_config *config, struct error *why)
 {
 	int err = 0;
 
@@ -243,7 +245,7 @@ static int choose_all(struct ring *ring, const struct ring_config *config, struc
 
 /* ---- the rings of the CPUs ---- */
 
-static int cpu_open(struct ring *ring, size_t i, const char *folder, struct why *why)
+static int cpu_open(struct ring *ring, size_t i, const char *folder, struct error *why)
 {
 	char file[64];
 
@@ -253,7 +255,7 @@ static int cpu_open(struct ring *ring, size_t i, const char *folder, struct why 
 	ring->raw[i] = tracefs_instance_file_open(ring->instance, file,
 						  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (ring->raw[i] < 0)
-		return why_set(why, -EACCES, "%s cannot be opened", file);
+		return error_set(why, -EACCES, "%s cannot be opened", file);
 	ring->pages[i].file = pages_file(folder, why);
 	return ring->pages[i].file < 0 ? ring->pages[i].file : 0;
 }
@@ -278,7 +280,7 @@ static uint64_t file_limit(void)
 	return limit.rlim_cur;
 }
 
-static int cpus_open(struct ring *ring, const struct ring_config *config, struct why *why)
+static int cpus_open(struct ring *ring, const struct ring_config *config, struct error *why)
 {
 	size_t nr = config->nr_cpus;
 	int err = 0;
@@ -301,7 +303,7 @@ static int cpus_open(struct ring *ring, const struct ring_config *config, struct
 	return err;
 }
 
-int ring_new(const struct ring_config *config, struct ring **ret_ring, struct why *why)
+int ring_new(const struct ring_config *config, struct ring **ret_ring, struct error *why)
 {
 	struct ring *ring = xcalloc(1, sizeof(*ring));
 	int err;
@@ -357,10 +359,10 @@ void ring_free(struct ring *ring)
 
 /* ---- while it records ---- */
 
-int ring_begin(struct ring *ring, struct why *why)
+int ring_begin(struct ring *ring, struct error *why)
 {
 	if (tracefs_trace_on(ring->instance) < 0)
-		return why_set(why, -EIO, "cannot write tracing_on");
+		return error_set(why, -EIO, "cannot write tracing_on");
 	return 0;
 }
 
@@ -369,13 +371,13 @@ void ring_end(struct ring *ring)
 	tracefs_trace_off(ring->instance);
 }
 
-static int write_error(int err, struct why *why)
+static int write_error(int err, struct error *why)
 {
-	return why_set(why, -err, "what is recorded cannot be written: %s", strerror(err));
+	return error_set(why, -err, "what is recorded cannot be written: %s", strerror(err));
 }
 
 /* Moves the content of the pipe to the file. */
-static int pipe_drain(struct ring *ring, struct pages *pages, size_t left, struct why *why)
+static int pipe_drain(struct ring *ring, struct pages *pages, size_t left, struct error *why)
 {
 	while (left) {
 		ssize_t n = splice(ring->pipe[0], NULL, pages->file, NULL, left, SPLICE_F_MOVE);
@@ -390,7 +392,7 @@ static int pipe_drain(struct ring *ring, struct pages *pages, size_t left, struc
 	return 0;
 }
 
-static int cpu_drain(struct ring *ring, size_t i, struct why *why)
+static int cpu_drain(struct ring *ring, size_t i, struct error *why)
 {
 	struct pages *pages = &ring->pages[i];
 	int err = 0;
@@ -402,7 +404,7 @@ static int cpu_drain(struct ring *ring, size_t i, struct why *why)
 		if (n == 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 			break;
 		if (n < 0)
-			return why_set(why, -errno, "trace_pipe_raw: %s", strerror(errno));
+			return error_set(why, -errno, "trace_pipe_raw: %s", strerror(errno));
 		err = pipe_drain(ring, pages, (size_t)n, why);
 		pages->bytes -= pages->bytes % ring->page_bytes; /* a full disk may cut a page */
 	}
@@ -410,12 +412,12 @@ static int cpu_drain(struct ring *ring, size_t i, struct why *why)
 }
 
 /* All CPUs' pages will be in one file, so the file size limit holds for their sum. */
-static int check_limit(const struct ring *ring, struct why *why)
+static int check_limit(const struct ring *ring, struct error *why)
 {
 	return ring_bytes(ring) > ring->bytes_max ? write_error(EFBIG, why) : 0;
 }
 
-int ring_drain(struct ring *ring, struct why *why)
+int ring_drain(struct ring *ring, struct error *why)
 {
 	int err = 0;
 
@@ -424,7 +426,7 @@ int ring_drain(struct ring *ring, struct why *why)
 	return err ? err : check_limit(ring, why);
 }
 
-static int page_write(struct ring *ring, struct pages *pages, struct why *why)
+static int page_write(struct ring *ring, struct pages *pages, struct error *why)
 {
 	size_t done = 0;
 
@@ -442,7 +444,7 @@ static int page_write(struct ring *ring, struct pages *pages, struct why *why)
 }
 
 /* Partly filled pages can be had with read() only, not with splice(). */
-static int cpu_drain_rest(struct ring *ring, size_t i, struct why *why)
+static int cpu_drain_rest(struct ring *ring, size_t i, struct error *why)
 {
 	int err = cpu_drain(ring, i, why);
 
@@ -459,7 +461,7 @@ static int cpu_drain_rest(struct ring *ring, size_t i, struct why *why)
 	return err;
 }
 
-int ring_drain_rest(struct ring *ring, struct why *why)
+int ring_drain_rest(struct ring *ring, struct error *why)
 {
 	int err = 0;
 

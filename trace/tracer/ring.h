@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "trace/tracer/pages.h"
 
 /* Events to record: a pattern of their names, and a filter. */
@@ -54,19 +54,19 @@ struct ring;
 #define RING_NAME_PREFIX "kvmtop-" /* of the instance's name; the pid follows */
 
 /* Makes an instance that does not record yet. */
-int ring_new(const struct ring_config *config, struct ring **ret_ring, struct why *why);
+int ring_new(const struct ring_config *config, struct ring **ret_ring, struct error *why);
 
 /* Removes the instance. Takes NULL. */
 void ring_free(struct ring *ring);
 
-int ring_begin(struct ring *ring, struct why *why);
+int ring_begin(struct ring *ring, struct error *why);
 void ring_end(struct ring *ring);
 
 /* Moves full pages. Returns 0, or -errno with why; pages moved before are kept. */
-int ring_drain(struct ring *ring, struct why *why);
+int ring_drain(struct ring *ring, struct error *why);
 
 /* After ring_end(): moves all remaining pages. */
-int ring_drain_rest(struct ring *ring, struct why *why);
+int ring_drain_rest(struct ring *ring, struct error *why);
 
 /* Fills one entry for each CPU, to wait for full pages. */
 void ring_pollfds(const struct ring *ring, struct pollfd *fds);

@@ -65,7 +65,7 @@ char *csv_next_name(char **at)
 }
 
 static int has_other_columns(size_t nr_ours, size_t nr_theirs, const char *different,
-			     const char *path, struct why *why)
+			     const char *path, struct error *why)
 {
 	char safe[48];
 	size_t len = 0;
@@ -73,9 +73,9 @@ static int has_other_columns(size_t nr_ours, size_t nr_theirs, const char *diffe
 	for (; len < sizeof(safe) - 1 && different[len]; len++)
 		safe[len] = isprint((unsigned char)different[len]) ? different[len] : '?';
 	safe[len] = '\0';
-	return why_set(why, -EEXIST,
-		       "\"%s\" has other columns (%zu, ours %zu; first difference: \"%s\")",
-		       path, nr_theirs, nr_ours, safe);
+	return error_set(why, -EEXIST,
+			 "\"%s\" has other columns (%zu, ours %zu; first difference: \"%s\")",
+			 path, nr_theirs, nr_ours, safe);
 }
 
 static bool is_time(const char *name)
@@ -84,15 +84,15 @@ static bool is_time(const char *name)
 }
 
 int csv_check(csv_name_at *name_at, const void *state, char *head, const char *path,
-	      struct why *why)
+	      struct error *why)
 {
 	const char *different = NULL, *theirs, *ours;
 	size_t nr_theirs = 0, nr_ours = 0;
 
 	for (; (theirs = csv_next_name(&head)); nr_theirs++) {
 		if (!nr_theirs && !is_time(theirs))
-			return why_set(why, -EINVAL,
-				       "\"%s\" is not a CSV log: choose another file", path);
+			return error_set(why, -EINVAL,
+					 "\"%s\" is not a CSV log: choose another file", path);
 		ours = name_at(state, nr_theirs);
 		if (!different && (!ours || strcmp(theirs, ours) != 0))
 			different = theirs;
@@ -111,7 +111,7 @@ static int compare_columns(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int csv_start(const struct lines_config *config, void **ret_state, struct why *why)
+static int csv_start(const struct lines_config *config, void **ret_state, struct error *why)
 {
 	struct csv *csv = xcalloc(1, sizeof(*csv));
 
@@ -145,7 +145,7 @@ static const char *heading(const void *state, size_t column)
 	return column <= csv->nr ? csv->columns[column - 1].name : NULL;
 }
 
-static int check(const void *state, char *head, const char *path, struct why *why)
+static int check(const void *state, char *head, const char *path, struct error *why)
 {
 	return csv_check(heading, state, head, path, why);
 }

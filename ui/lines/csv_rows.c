@@ -72,7 +72,7 @@ static int print(void *state, FILE *out, const struct lines_sample *sample)
 
 /* ---- with the time: guests may come and go */
 
-static int log_start(const struct lines_config *config, void **ret_state, struct why *why)
+static int log_start(const struct lines_config *config, void **ret_state, struct error *why)
 {
 	const struct view_type **type = xmalloc(sizeof(*type));
 
@@ -97,7 +97,7 @@ static const char *heading(const void *state, size_t i)
 	return column->id ? column_name(column) : NULL;
 }
 
-static int log_check(const void *state, char *head, const char *path, struct why *why)
+static int log_check(const void *state, char *head, const char *path, struct error *why)
 {
 	return csv_check(heading, state, head, path, why);
 }

@@ -14,20 +14,20 @@
 
 #define HEAD_MAX (1 << 20)
 
-static int cannot_open(const char *path, int err, const struct why *reason, struct why *why)
+static int cannot_open(const char *path, int err, const struct error *reason, struct error *why)
 {
-	return why_set(why, err, "cannot open \"%s\": %s", path,
-		       reason->text[0] ? reason->text : strerror(-err));
+	return error_set(why, err, "cannot open \"%s\": %s", path,
+			 reason->text[0] ? reason->text : strerror(-err));
 }
 
-static int cannot_write(const struct lines_file *file, int err, struct why *why)
+static int cannot_write(const struct lines_file *file, int err, struct error *why)
 {
 	bool is_full = err == -ENOSPC || err == -EDQUOT;
 
 	if (!file->path)
-		return why_set(why, err, "cannot write to standard output: %s", strerror(-err));
-	return why_set(why, err, "cannot write to \"%s\": %s%s", file->path, strerror(-err),
-		       is_full ? ": make room, or choose another file" : "");
+		return error_set(why, err, "cannot write to standard output: %s", strerror(-err));
+	return error_set(why, err, "cannot write to \"%s\": %s%s", file->path, strerror(-err),
+			 is_full ? ": make room, or choose another file" : "");
 }
 
 /* The size of a regular file; -1: not a regular file. */
@@ -62,7 +62,7 @@ static ssize_t read_back(const struct lines_file *file, char *buf, size_t size, 
 	return n;
 }
 
-int lines_file_head(const struct lines_file *file, char **ret_head, struct why *why)
+int lines_file_head(const struct lines_file *file, char **ret_head, struct error *why)
 {
 	off_t size = size_of(file);
 	char *head = NULL;
@@ -77,8 +77,8 @@ int lines_file_head(const struct lines_file *file, char **ret_head, struct why *
 	len = read_back(file, head, (size_t)size, 0);
 	if (len < 0) {
 		free(head);
-		return why_set(why, (int)len, "cannot read \"%s\": %s", file->path,
-			       strerror((int)-len));
+		return error_set(why, (int)len, "cannot read \"%s\": %s", file->path,
+				 strerror((int)-len));
 	}
 	head[len] = '\0';
 	*ret_head = head;
@@ -98,10 +98,10 @@ static bool is_cut(const struct lines_file *file)
 }
 
 int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_file,
-		     struct why *why)
+		     struct error *why)
 {
 	struct lines_file file = { .path = path, .stream = stdout };
-	struct why reason = { "" };
+	struct error reason = { "" };
 	struct stat st;
 	int fd, err;
 
@@ -143,7 +143,7 @@ static void restore(struct lines_file *file, off_t size)
 		file->is_cut = true;
 }
 
-int lines_file_write(struct lines_file *file, const char *text, size_t size, struct why *why)
+int lines_file_write(struct lines_file *file, const char *text, size_t size, struct error *why)
 {
 	off_t before = size_of(file);
 	int err;
@@ -160,7 +160,7 @@ int lines_file_write(struct lines_file *file, const char *text, size_t size, str
 	return cannot_write(file, err, why);
 }
 
-int lines_file_close(struct lines_file *file, struct why *why)
+int lines_file_close(struct lines_file *file, struct error *why)
 {
 	int err = file->path ? fclose(file->stream) : fflush(stdout);
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
 struct lines_file {
 	const char *path; /* not ours; NULL: standard output */
@@ -27,21 +27,21 @@ struct lines_file {
  * says which files are refused. 0, or -errno with why.
  */
 int lines_file_open(const char *path, bool overwrites, struct lines_file *ret_file,
-		     struct why *why);
+		     struct error *why);
 
 /*
  * The first bytes of a regular file, enough for any header, as a string for the caller to free;
  * NULL when there are none. 0, or -errno with why.
  */
-int lines_file_head(const struct lines_file *file, char **ret_head, struct why *why);
+int lines_file_head(const struct lines_file *file, char **ret_head, struct error *why);
 
 /* Whether the file is regular and empty now, even if it was not empty when it was opened. */
 bool lines_file_is_empty(const struct lines_file *file);
 
 /* Writes and flushes one sample. 0, or -errno with why. */
-int lines_file_write(struct lines_file *file, const char *text, size_t size, struct why *why);
+int lines_file_write(struct lines_file *file, const char *text, size_t size, struct error *why);
 
 /* Closes the file; standard output is only flushed. 0, or -errno with why if data was lost. */
-int lines_file_close(struct lines_file *file, struct why *why);
+int lines_file_close(struct lines_file *file, struct error *why);
 
 #endif

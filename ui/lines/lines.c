@@ -41,7 +41,7 @@ static bool is_zero(const struct view *view)
 	return true;
 }
 
-static int try_file(const struct lines *lines, struct lines_file *ret_file, struct why *why)
+static int try_file(const struct lines *lines, struct lines_file *ret_file, struct error *why)
 {
 	struct lines_file file;
 	char *head = NULL;
@@ -62,16 +62,16 @@ static int try_file(const struct lines *lines, struct lines_file *ret_file, stru
 }
 
 /* A log goes on after an upgrade of the kernel, although the new kernel may have other events. */
-static int open_file(const struct lines *lines, struct lines_file *ret_file, struct why *why)
+static int open_file(const struct lines *lines, struct lines_file *ret_file, struct error *why)
 {
-	struct why difference, moved;
+	struct error difference, moved;
 	int err = try_file(lines, ret_file, why);
 
 	if (err != -EEXIST)
 		return err;
 	difference = *why;
 	err = output_set_aside(lines->config.path, NULL, &moved);
-	why_set(why, 0, "%s: %s", difference.text, moved.text);
+	error_set(why, 0, "%s: %s", difference.text, moved.text);
 	return err ? err : try_file(lines, ret_file, why);
 }
 
@@ -82,7 +82,7 @@ static void lines_free(struct lines *lines)
 	free(lines);
 }
 
-int lines_open(const struct lines_config *config, struct lines **ret_lines, struct why *why)
+int lines_open(const struct lines_config *config, struct lines **ret_lines, struct error *why)
 {
 	struct lines *lines = xcalloc(1, sizeof(*lines));
 	int err = 0;
@@ -126,7 +126,7 @@ static int print(const struct lines *lines, const struct lines_sample *sample, c
 }
 
 int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
-		uint64_t elapsed_ns, struct why *why)
+		uint64_t elapsed_ns, struct error *why)
 {
 	struct lines_sample sample = {
 		.config = &lines->config,
@@ -144,7 +144,7 @@ int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 		return 0;
 	err = print(lines, &sample, &text, &size);
 	if (err)
-		why_set(why, err, "cannot print a sample: %s", strerror(-err));
+		error_set(why, err, "cannot print a sample: %s", strerror(-err));
 	else
 		err = lines_file_write(&lines->file, text, size, why);
 	free(text);
@@ -153,24 +153,24 @@ int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 	return err;
 }
 
-int lines_reopen(struct lines *lines, struct why *why)
+int lines_reopen(struct lines *lines, struct error *why)
 {
 	struct lines_file old = lines->file;
-	struct why reason = { "" };
+	struct error reason = { "" };
 	int err;
 
 	if (!old.path)
 		return 0;
 	err = open_file(lines, &lines->file, &reason);
-	why_set(why, 0, "%s%s", reason.text,
-		err ? ": the file that was open before is written on" : "");
+	error_set(why, 0, "%s%s", reason.text,
+		  err ? ": the file that was open before is written on" : "");
 	if (err)
 		return err;
 	lines->nr = 0;
 	return lines_file_close(&old, why);
 }
 
-int lines_close(struct lines *lines, struct why *why)
+int lines_close(struct lines *lines, struct error *why)
 {
 	int err;
 
@@ -182,7 +182,7 @@ int lines_close(struct lines *lines, struct why *why)
 }
 
 int lines_write_once(const struct lines_config *config, const struct view *view, uint64_t time_ns,
-		     uint64_t elapsed_ns, struct why *why)
+		     uint64_t elapsed_ns, struct error *why)
 {
 	struct lines *lines;
 	int err = lines_open(config, &lines, why), close_err;
@@ -190,7 +190,7 @@ int lines_write_once(const struct lines_config *config, const struct view *view,
 	if (err)
 		return err;
 	err = lines_write(lines, view, time_ns, elapsed_ns, why);
-	close_err = lines_close(lines, err ? &(struct why){ "" } : why);
+	close_err = lines_close(lines, err ? &(struct error){ "" } : why);
 	return err ? err : close_err;
 }
 

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "ui/lines/config.h"
 #include "core/views/view.h"
 
@@ -23,7 +23,7 @@ struct lines;
  * renamed; then 0 is returned, and why says so. -EINVAL when there is something else than a CSV to
  * continue. The config's pointers must outlive the lines.
  */
-int lines_open(const struct lines_config *config, struct lines **ret_lines, struct why *why);
+int lines_open(const struct lines_config *config, struct lines **ret_lines, struct error *why);
 
 /*
  * Writes and flushes one sample. time_ns is CLOCK_REALTIME (0: not known; for JSON and tables
@@ -31,22 +31,22 @@ int lines_open(const struct lines_config *config, struct lines **ret_lines, stru
  * means that the reader of standard output is gone, which needs no message.
  */
 int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
-		uint64_t elapsed_ns, struct why *why);
+		uint64_t elapsed_ns, struct error *why);
 
 /* Opens, writes one sample and closes. 0, or -errno with why, as above. */
 int lines_write_once(const struct lines_config *config, const struct view *view, uint64_t time_ns,
-		     uint64_t elapsed_ns, struct why *why);
+		     uint64_t elapsed_ns, struct error *why);
 
 /*
  * Closes the file and opens it anew under its name, as lines_open() does, for log rotation; no-op
  * for standard output. If that fails, samples go to the old file, and why says so.
  */
-int lines_reopen(struct lines *lines, struct why *why);
+int lines_reopen(struct lines *lines, struct error *why);
 
 /* The width of standard output for struct lines_config.room; 0: it is no terminal. */
 int lines_room(void);
 
 /* Flushes and closes; 0, or -errno with why if the file did not get all data. NULL is fine. */
-int lines_close(struct lines *lines, struct why *why);
+int lines_close(struct lines *lines, struct error *why);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "ui/lines/config.h"
 #include "core/views/view.h"
 
@@ -30,14 +30,14 @@ struct lines_sample {
 
 struct lines_type {
 	/* State from one sample to the next. 0, or -errno with why. NULL: there is none. */
-	int (*start)(const struct lines_config *config, void **ret_state, struct why *why);
+	int (*start)(const struct lines_config *config, void **ret_state, struct error *why);
 	void (*end)(void *state);
 	/*
 	 * Whether a file that begins with head can be continued: 0, -EEXIST with why if it is such
 	 * a file with other columns, or -EINVAL with why. The function may change head. NULL:
 	 * always.
 	 */
-	int (*check)(const void *state, char *head, const char *path, struct why *why);
+	int (*check)(const void *state, char *head, const char *path, struct error *why);
 	/* 0 or -errno; the caller checks errors of out. */
 	int (*print)(void *state, FILE *out, const struct lines_sample *sample);
 };
@@ -98,6 +98,6 @@ typedef const char *csv_name_at(const void *state, size_t i);
 
 /* Whether a file that begins with head has these columns: see struct lines_type. */
 int csv_check(csv_name_at *name_at, const void *state, char *head, const char *path,
-	      struct why *why);
+	      struct error *why);
 
 #endif

@@ -155,7 +155,7 @@ struct table_log {
 	uint64_t nr_below; /* lines since the headings */
 };
 
-static int log_start(const struct lines_config *config, void **ret_state, struct why *why)
+static int log_start(const struct lines_config *config, void **ret_state, struct error *why)
 {
 	(void)config;
 	*ret_state = xcalloc(1, sizeof(struct table_log));

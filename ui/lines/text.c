@@ -33,7 +33,7 @@ struct text_log {
 	bool has_interval; /* the headings name it */
 };
 
-static int log_start(const struct lines_config *config, void **ret_state, struct why *why)
+static int log_start(const struct lines_config *config, void **ret_state, struct error *why)
 {
 	struct text_log *log = xcalloc(1, sizeof(*log));
 

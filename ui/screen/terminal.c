@@ -157,23 +157,23 @@ static SCREEN *open_as(const char *term)
  * New terminals have names that come into terminfo years later, and nearly all of them do what
  * xterm does.
  */
-static SCREEN *open_screen(struct why *why)
+static SCREEN *open_screen(struct error *why)
 {
 	const char *term = getenv("TERM");
 	SCREEN *screen = term && term[0] ? open_as(term) : NULL;
 
 	if (screen || !term || !term[0])
 		return screen;
-	why_set(why, 0, "TERM=%s is not in terminfo: the screen is one for " USUAL_TERM, term);
+	error_set(why, 0, "TERM=%s is not in terminfo: the screen is one for " USUAL_TERM, term);
 	return open_as(USUAL_TERM);
 }
 
-static int why_no_screen(const char *what, struct why *why)
+static int why_no_screen(const char *what, struct error *why)
 {
 	const char *term = getenv("TERM");
 
-	return why_set(why, -EINVAL, "TERM=%s: the terminal %s: set TERM, or use -1 or -l",
-		       term ? term : "", what);
+	return error_set(why, -EINVAL, "TERM=%s: the terminal %s: set TERM, or use -1 or -l",
+			 term ? term : "", what);
 }
 
 /* Called in any thread, when it has no memory. */
@@ -184,12 +184,12 @@ static void restore(void)
 }
 
 int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
-		  struct why *why)
+		  struct error *why)
 {
 	struct terminal *terminal;
 
 	if (!isatty(STDOUT_FILENO))
-		return why_set(why, -ENOTTY, "standard output is not a terminal: use -1 for one "
+		return error_set(why, -ENOTTY, "standard output is not a terminal: use -1 for one "
 					     "sample, -l for a log");
 	terminal = xcalloc(1, sizeof(*terminal));
 	terminal->screen = open_screen(why);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <wchar.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "ui/screen/grid.h"
 
 struct terminal;
@@ -18,7 +18,7 @@ struct terminal;
  * in why. has_mouse false: the terminal keeps the mouse, to select text. -ENOTTY, -EINVAL with why.
  */
 int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
-		  struct why *why);
+		  struct error *why);
 
 /* Restores the terminal. NULL is fine. */
 void terminal_close(struct terminal *terminal);

@@ -23,7 +23,7 @@ bool tui_plays_moment(const struct tui *tui)
 	       (source_plays_past(tui->source) && past_at(tui->source->past)->id);
 }
 
-static int open_monitor(struct tui *tui, struct why *why)
+static int open_monitor(struct tui *tui, struct error *why)
 {
 	struct past *past = tui->source->past;
 	const struct monitor_config config = {
@@ -46,7 +46,7 @@ static int open_monitor(struct tui *tui, struct why *why)
 /* Goes back to the latest moment, if now is shown. False, with a notice: there is none. */
 bool tui_hold(struct tui *tui)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	if (tui->back.monitor)
@@ -73,7 +73,7 @@ void tui_return_to_now(struct tui *tui)
 	if (!tui->back.monitor)
 		return;
 	if (source_plays_past(tui->source))
-		past_go(tui->source->past, UINT64_MAX, &(struct why){ "" });
+		past_go(tui->source->past, UINT64_MAX, &(struct error){ "" });
 	else
 		monitor_close(tui->back.monitor);
 	tui->back.monitor = NULL;
@@ -103,7 +103,7 @@ static void step_forth(struct tui *tui)
 void tui_step_time(struct tui *tui, bool is_back)
 {
 	bool was_back = tui->back.monitor;
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	if (!was_back && tui_is_recording(tui)) {
@@ -134,7 +134,7 @@ void tui_step_time(struct tui *tui, bool is_back)
 
 void tui_go_to_first(struct tui *tui)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!tui_hold(tui))
 		return;
@@ -158,7 +158,7 @@ static bool go_to_end(struct tui *tui)
 {
 	uint64_t id = past_at(tui->source->past)->id;
 
-	if (past_go(tui->source->past, UINT64_MAX, &(struct why){ "" }) < 0)
+	if (past_go(tui->source->past, UINT64_MAX, &(struct error){ "" }) < 0)
 		return false;
 	tui->back.end_ns = past_at(tui->source->past)->time_ns;
 	return past_at(tui->source->past)->id != id;
@@ -195,7 +195,7 @@ void tui_begin_at(struct tui *tui, uint64_t time_ns)
 	go_to_end(tui);
 	if (time_ns == UINT64_MAX || !tui_hold(tui))
 		return;
-	past_go_to(tui->source->past, time_ns, &(struct why){ "" });
+	past_go_to(tui->source->past, time_ns, &(struct error){ "" });
 	tui_show_moment(tui);
 }
 
@@ -208,7 +208,7 @@ int tui_enter_machine(struct tui *tui, const char *machine)
 {
 	struct past *past = tui->source->past;
 	char name[NAME_SIZE]; /* a copy: the inventory changes below */
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	snprintf(name, sizeof(name), "%s", machine);
@@ -220,7 +220,7 @@ int tui_enter_machine(struct tui *tui, const char *machine)
 	else if (!err)
 		err = past_go(past, UINT64_MAX, &why);
 	if (err) {
-		past_enter(past, tui->back.machine, &(struct why){ "" });
+		past_enter(past, tui->back.machine, &(struct error){ "" });
 		tui_say(tui, why.text[0] ? why.text : strerror(-err));
 		return err;
 	}
@@ -246,7 +246,7 @@ static uint64_t shown_ns(const struct tui *tui, uint64_t now_ns)
 		       past_at(tui->source->past)->time_ns : now_ns;
 }
 
-static int jump(struct tui *tui, const char *text, struct why *why)
+static int jump(struct tui *tui, const char *text, struct error *why)
 {
 	uint64_t now_ns = end_ns(tui), to_ns;
 	struct when_origin origin = { now_ns, shown_ns(tui, now_ns) };
@@ -267,7 +267,7 @@ static int jump(struct tui *tui, const char *text, struct why *why)
 }
 
 /* A span of time without a sign, "30s", leads forward, or with J back. */
-static int jump_by(struct tui *tui, const char *sign, const char *text, struct why *why)
+static int jump_by(struct tui *tui, const char *sign, const char *text, struct error *why)
 {
 	bool is_span = text[0] >= '0' && text[0] <= '9' && !strpbrk(text, ":-");
 	char signed_text[PROMPT_BYTES + 1];
@@ -276,12 +276,12 @@ static int jump_by(struct tui *tui, const char *sign, const char *text, struct w
 	return jump(tui, signed_text, why);
 }
 
-static int jump_back(struct tui *tui, const char *text, struct why *why)
+static int jump_back(struct tui *tui, const char *text, struct error *why)
 {
 	return jump_by(tui, "-", text, why);
 }
 
-static int jump_forth(struct tui *tui, const char *text, struct why *why)
+static int jump_forth(struct tui *tui, const char *text, struct error *why)
 {
 	return jump_by(tui, "+", text, why);
 }

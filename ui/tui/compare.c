@@ -34,7 +34,7 @@ static uint32_t guest_in(const struct tui *tui, uint32_t id, const struct guests
  * they may have been on other CPUs at the other moment. 0, or -errno with why.
  */
 static int set_vcpus(const struct tui *tui, struct history_span *span, struct vcpu_key **ret_keys,
-		     struct why *why)
+		     struct error *why)
 {
 	const struct guests *guests = interval_guests(span->interval);
 	const struct view *view = &tui->view;
@@ -51,8 +51,8 @@ static int set_vcpus(const struct tui *tui, struct history_span *span, struct vc
 	}
 	span->query.only = keys;
 	if (!span->query.nr_only)
-		return why_set(why, -ENOENT,
-			       "No vCPU is on this CPU at this moment: choose another moment");
+		return error_set(why, -ENOENT,
+				 "No vCPU is on this CPU at this moment: choose another moment");
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static struct query query_in(const struct tui *tui, const struct history_span *s
 }
 
 /* The interval of one moment. */
-static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct why *why)
+static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct error *why)
 {
 	struct history_span *span = &tui->comparison.spans[i];
 	int err = span_read(span, past_store(tui->source->past), source_fields(tui->source),
@@ -119,7 +119,7 @@ static void describe(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 static bool show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 {
 	struct comparison *comparison = &tui->comparison;
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	tui_release_comparison(tui);

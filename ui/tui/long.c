@@ -11,7 +11,7 @@
 #include "ui/numbers.h"
 #include "ui/tui/actions.h"
 
-static int take_threshold(struct tui *tui, const char *text, struct why *why)
+static int take_threshold(struct tui *tui, const char *text, struct error *why)
 {
 	uint64_t longer_ns = LONG_EXITS_DEFAULT_NS;
 	int err = text[0] ? duration_parse(text, &longer_ns, why) : 0;
@@ -19,7 +19,7 @@ static int take_threshold(struct tui *tui, const char *text, struct why *why)
 	if (err)
 		return err;
 	if (tui_is_recording(tui) && longer_ns < tui->source->recording.longer_ns)
-		return why_set(why, -EINVAL, "for shorter ones start kvmtop report with --longer "
+		return error_set(why, -EINVAL, "for shorter ones start kvmtop report with --longer "
 					     "and the time");
 	tui->query->longer_ns = longer_ns ? longer_ns : 1;
 	tui_ask(tui);

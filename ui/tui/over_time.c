@@ -114,7 +114,7 @@ static int gather(struct tui *tui, const struct key *subject, const struct serie
 	if (tui->source->recorder)
 		*ret_nr_missing = recorder_flush(tui->source->recorder, FLUSH_MS);
 	return past_series(tui->source->past, subject, !tui_plays_moment(tui), span, series,
-			   &(struct why){ "" });
+			   &(struct error){ "" });
 }
 
 /* The points up to the moment that is shown, each at its place from the end. */

@@ -29,7 +29,7 @@ struct view_order *preferences_order(struct preferences *preferences, const stru
 
 /* ---- values ---- */
 
-static int read_view(struct preferences *preferences, char *text, struct why *why)
+static int read_view(struct preferences *preferences, char *text, struct error *why)
 {
 	return view_type_find(text, &preferences->view, why);
 }
@@ -41,7 +41,7 @@ static void write_view(const struct preferences *preferences, FILE *file)
 }
 
 /* "guests:rate events:-total": a "-" reverses the order. */
-static int read_sort(struct preferences *preferences, char *text, struct why *why)
+static int read_sort(struct preferences *preferences, char *text, struct error *why)
 {
 	struct preferences sorted = *preferences;
 	char *word;
@@ -54,7 +54,7 @@ static int read_sort(struct preferences *preferences, char *text, struct why *wh
 		if (!*word)
 			continue;
 		if (!column)
-			return why_set(why, -EINVAL, "\"%s\": not VIEW:COLUMN", word);
+			return error_set(why, -EINVAL, "\"%s\": not VIEW:COLUMN", word);
 		*column++ = '\0';
 		order.reverse = *column == '-';
 		err = view_type_find(word, &order.type, why);
@@ -85,7 +85,7 @@ static void write_sort(const struct preferences *preferences, FILE *file)
 		fputc('\n', file);
 }
 
-static int read_interval(struct preferences *preferences, char *text, struct why *why)
+static int read_interval(struct preferences *preferences, char *text, struct error *why)
 {
 	return seconds_parse(text, DELAY_MAX_S, &preferences->interval_s, why);
 }
@@ -105,7 +105,7 @@ static bool is_column(const char *name)
 	return false;
 }
 
-static int read_hide(struct preferences *preferences, char *text, struct why *why)
+static int read_hide(struct preferences *preferences, char *text, struct error *why)
 {
 	char hide[sizeof(preferences->hide)] = "", *word;
 
@@ -115,38 +115,38 @@ static int read_hide(struct preferences *preferences, char *text, struct why *wh
 		if (!*word)
 			continue;
 		if (!is_column(word))
-			return why_set(why, -EINVAL, "\"%s\": no such column; names are as for "
-				       "--sort, or hist, history", word);
+			return error_set(why, -EINVAL, "\"%s\": no such column; names are as for "
+					 "--sort, or hist, history", word);
 		if ((size_t)snprintf(hide + len, sizeof(hide) - len, "%s%s", len ? " " : "",
 				     word) >= sizeof(hide) - len)
-			return why_set(why, -EINVAL, "more names than fit %zu characters",
-				       sizeof(hide) - 1);
+			return error_set(why, -EINVAL, "more names than fit %zu characters",
+					 sizeof(hide) - 1);
 	}
 	memcpy(preferences->hide, hide, sizeof(hide));
 	return 0;
 }
 
-static int read_monochrome(struct preferences *preferences, char *text, struct why *why)
+static int read_monochrome(struct preferences *preferences, char *text, struct error *why)
 {
 	bool is_yes = strcmp(text, "yes") == 0;
 
 	if (!is_yes && strcmp(text, "no") != 0)
-		return why_set(why, -EINVAL, "\"%s\": neither yes nor no", text);
+		return error_set(why, -EINVAL, "\"%s\": neither yes nor no", text);
 	preferences->is_monochrome = is_yes;
 	return 0;
 }
 
-static int read_thresholds(struct preferences *preferences, char *text, struct why *why)
+static int read_thresholds(struct preferences *preferences, char *text, struct error *why)
 {
 	if (*text != '/' || strlen(text) >= sizeof(preferences->thresholds))
-		return why_set(why, -EINVAL, "\"%s\": not a path that begins with /", text);
+		return error_set(why, -EINVAL, "\"%s\": not a path that begins with /", text);
 	strcpy(preferences->thresholds, text);
 	return 0;
 }
 
 static const struct preference {
 	const char *name;
-	int (*read)(struct preferences *preferences, char *text, struct why *why);
+	int (*read)(struct preferences *preferences, char *text, struct error *why);
 	/* Writes the line; NULL: W does not write it. */
 	void (*write)(const struct preferences *preferences, FILE *file);
 } table[] = {
@@ -161,7 +161,7 @@ static const struct preference {
 /* ---- files ---- */
 
 /* The row of a line, which is cut in place. NULL with why: a wrong line; why empty: a comment. */
-static const struct preference *find(char *line, char **ret_value, struct why *why)
+static const struct preference *find(char *line, char **ret_value, struct error *why)
 {
 	char *name;
 
@@ -171,40 +171,40 @@ static const struct preference *find(char *line, char **ret_value, struct why *w
 		if (strcmp(table[i].name, name) == 0)
 			return &table[i];
 	}
-	why_set(why, -EINVAL, "\"%s\": no such name; kvmtop-screen(7) lists them", name);
+	error_set(why, -EINVAL, "\"%s\": no such name; kvmtop-screen(7) lists them", name);
 	return NULL;
 }
 
 void preferences_parse(struct preferences *preferences, const char *text, const char *path,
-		       void (*wrong)(const struct why *why))
+		       void (*wrong)(const struct error *why))
 {
 	char *copy = xstrdup(text), *rest = copy, *line, *value;
 
 	for (unsigned int number = 1; (line = strsep(&rest, "\n")); number++) {
-		struct why what = { "" }, why;
+		struct error what = { "" }, why;
 		const struct preference *row = find(line, &value, &what);
 
 		if (row ? row->read(preferences, value, &what) == 0 : !what.text[0])
 			continue;
-		why_set(&why, 0, "%s: line %u: %s%s%s; the line is skipped", path, number,
-			row ? row->name : "", row ? ": " : "", what.text);
+		error_set(&why, 0, "%s: line %u: %s%s%s; the line is skipped", path, number,
+			  row ? row->name : "", row ? ": " : "", what.text);
 		wrong(&why);
 	}
 	free(copy);
 }
 
 void preferences_read(struct preferences *preferences, const char *path,
-		      void (*wrong)(const struct why *why))
+		      void (*wrong)(const struct error *why))
 {
 	char *text = NULL;
 	size_t size;
-	struct why why;
+	struct error why;
 	int err = read_whole(path, FILE_MAX, &text, &size);
 
 	if (!err)
 		preferences_parse(preferences, text, path, wrong);
 	if (err && err != -ENOENT && err != -ENOTDIR) {
-		why_set(&why, err, "%s: %s; the file is skipped", path, strerror(-err));
+		error_set(&why, err, "%s: %s; the file is skipped", path, strerror(-err));
 		wrong(&why);
 	}
 	free(text);
@@ -218,7 +218,7 @@ static void write_lines(const struct preferences *preferences, char *text, FILE 
 
 	while ((line = strsep(&rest, "\n")) && (rest || *line)) {
 		char *copy = xstrdup(line);
-		const struct preference *row = find(copy, &value, &(struct why){ "" });
+		const struct preference *row = find(copy, &value, &(struct error){ "" });
 
 		if (!row || !row->write)
 			fprintf(file, "%s\n", line);
@@ -250,7 +250,7 @@ static void make_folders(const char *path)
 	free(folder);
 }
 
-int preferences_write(const struct preferences *preferences, const char *path, struct why *why)
+int preferences_write(const struct preferences *preferences, const char *path, struct error *why)
 {
 	struct whole_file whole = { .file = NULL };
 	char *text = NULL;
@@ -260,7 +260,7 @@ int preferences_write(const struct preferences *preferences, const char *path, s
 	make_folders(path);
 	err = read_whole(path, FILE_MAX, &text, &size);
 	if (err && err != -ENOENT)
-		return why_set(why, err, "%s: %s", path, strerror(-err));
+		return error_set(why, err, "%s: %s", path, strerror(-err));
 	if (err)
 		text = xstrdup("");
 	err = whole_file_open(&whole, path, why);
@@ -268,7 +268,7 @@ int preferences_write(const struct preferences *preferences, const char *path, s
 		write_lines(preferences, text, whole.file);
 		err = whole_file_keep(&whole);
 		if (err)
-			why_set(why, err, "%s: %s", path, strerror(-err));
+			error_set(why, err, "%s: %s", path, strerror(-err));
 	}
 	free(text);
 	return err;

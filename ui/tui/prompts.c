@@ -10,7 +10,7 @@
 #include "host/guest.h"
 #include "ui/tui/actions.h"
 
-static int take_filter(struct tui *tui, const char *text, struct why *why)
+static int take_filter(struct tui *tui, const char *text, struct error *why)
 {
 	struct pattern *filter = NULL;
 	int err = text[0] ? pattern_new(text, &filter, why) : 0;
@@ -20,7 +20,7 @@ static int take_filter(struct tui *tui, const char *text, struct why *why)
 	return err;
 }
 
-static int take_search(struct tui *tui, const char *text, struct why *why)
+static int take_search(struct tui *tui, const char *text, struct error *why)
 {
 	struct pattern *search = NULL;
 	int err = text[0] ? pattern_new(text, &search, why) : 0;
@@ -33,7 +33,7 @@ static int take_search(struct tui *tui, const char *text, struct why *why)
 	return 0;
 }
 
-static int take_delay(struct tui *tui, const char *text, struct why *why)
+static int take_delay(struct tui *tui, const char *text, struct error *why)
 {
 	double delay_s = DELAY_DEFAULT_S;
 	int err = text[0] ? seconds_parse(text, DELAY_MAX_S, &delay_s, why) : 0;
@@ -64,7 +64,7 @@ static size_t count_matches(const struct guests *guests, const char *typed,
  * why.
  */
 static const struct guest *find_guest(const struct guests *guests, const char *text,
-				      struct why *why)
+				      struct error *why)
 {
 	bool is_number = strspn(text, "0123456789") == strlen(text);
 	const struct guest *guest = NULL;
@@ -79,13 +79,13 @@ static const struct guest *find_guest(const struct guests *guests, const char *t
 	if (nr == 1)
 		return guest;
 	if (nr)
-		why_set(why, -ENOENT, "%zu guests match: choose one with the arrows", nr);
+		error_set(why, -ENOENT, "%zu guests match: choose one with the arrows", nr);
 	else if (is_number)
-		why_set(why, -ENOENT, "no guest has a process or thread %s", text);
+		error_set(why, -ENOENT, "no guest has a process or thread %s", text);
 	return NULL;
 }
 
-static int take_guest(struct tui *tui, const char *text, struct why *why)
+static int take_guest(struct tui *tui, const char *text, struct error *why)
 {
 	const struct guests *guests = tui->facts.guests;
 	const struct guest *guest = guests_by_id(guests, tui->screen.chosen_guest);
@@ -181,7 +181,7 @@ void tui_prompt_search(struct tui *tui)
 void tui_type_prompt(struct tui *tui, const struct terminal_event *event)
 {
 	struct prompt *prompt = &tui->screen.prompt;
-	struct why why = { "" };
+	struct error why = { "" };
 	char text[PROMPT_BYTES];
 	size_t len = prompt->len;
 

@@ -96,7 +96,7 @@ static void keep_what_was_counted(struct tui *tui)
 void tui_ask_now(struct tui *tui)
 {
 	struct sampling *sampling = &tui->sampling;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	keep_what_was_counted(tui);
 	if (monitor_want(tui->source->monitor, tui->query, &why) < 0)
@@ -115,13 +115,13 @@ void tui_choose_then(struct tui *tui)
 	if (!source_plays_past(tui->source) || !choice->word[0] || choice->newest ||
 	    choice->id != tui->query->guest)
 		return;
-	if (guest_choice_then(choice, past_guests(tui->source->past), &(struct why){ "" }) == 0)
+	if (guest_choice_then(choice, past_guests(tui->source->past), &(struct error){ "" }) == 0)
 		tui->query->guest = choice->id;
 }
 
 void tui_show_moment(struct tui *tui)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = 0;
 
 	tui_choose_then(tui);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 #include "core/findings/steady.h"
 #include "history/past.h"
 #include "history/source.h"
@@ -136,7 +136,7 @@ struct worst {
 };
 
 /* What the open prompt is for: takes the text. 0, or -errno with why. */
-typedef int (*prompt_fn)(struct tui *tui, const char *text, struct why *why);
+typedef int (*prompt_fn)(struct tui *tui, const char *text, struct error *why);
 
 struct tui {
 	struct tui_config config;

@@ -62,7 +62,7 @@ static void rebuild(struct tui *tui)
 static void choose_notice(struct tui *tui)
 {
 	const char *trouble = monitor_notice(tui_monitor(tui), 0);
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!trouble && tui->source->past && past_check(tui->source->past, &why) < 0)
 		trouble = why.text;
@@ -324,7 +324,7 @@ static void release(struct tui *tui)
 		monitor_close(tui->back.monitor);
 }
 
-int tui_run(const struct tui_config *config, struct why *why)
+int tui_run(const struct tui_config *config, struct error *why)
 {
 	const bool has_now = source_has_now(config->source->kind);
 	struct tui tui = {
@@ -343,7 +343,7 @@ int tui_run(const struct tui_config *config, struct why *why)
 		},
 	};
 	int err = tui.sampling.timer < 0 ?
-			  why_set(why, -errno, "no timer for the samples: %s", strerror(errno)) :
+			  error_set(why, -errno, "no timer for the samples: %s", strerror(errno)) :
 			  terminal_open(!config->no_mouse, !tui.preferences.is_monochrome,
 					&tui.terminal, why);
 

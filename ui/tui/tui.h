@@ -12,6 +12,6 @@
  * terminal, and restores the terminal. 0, or -errno with why: not a terminal, TERM unknown, nothing
  * can be counted.
  */
-int tui_run(const struct tui_config *config, struct why *why);
+int tui_run(const struct tui_config *config, struct error *why);
 
 #endif

@@ -31,7 +31,7 @@ void tui_keep_preferences(struct tui *tui)
 	struct preferences kept = tui->preferences;
 	const struct view_type *type = tui->query->type;
 	char path[PATH_MAX];
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (view_type_by_name(type->name) == type)
 		kept.view = type;
@@ -39,9 +39,9 @@ void tui_keep_preferences(struct tui *tui)
 		kept.interval_s = tui->sampling.delay_s;
 	preferences_path(path, sizeof(path));
 	if (!path[0])
-		why_set(&why, -ENOENT, "Not saved: set HOME or XDG_CONFIG_HOME");
+		error_set(&why, -ENOENT, "Not saved: set HOME or XDG_CONFIG_HOME");
 	else if (preferences_write(&kept, path, &why) == 0)
-		why_set(&why, 0, "View, order and interval are saved in %s", path);
+		error_set(&why, 0, "View, order and interval are saved in %s", path);
 	tui_say(tui, why.text);
 }
 

@@ -49,7 +49,7 @@ static bool has_id(const struct view_type *type, const char *id)
 /* The type's column of the word has this id. */
 static void is_column(const struct view_type *type, const char *word, const char *id)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	size_t column = 0;
 
 	if (view_column_find(type, word, true, &column, &why) < 0)
@@ -66,7 +66,7 @@ static void of_exits(void **state)
 		char words[3][32] = { "exits", "-k" };
 		char *argv[] = { words[0], words[1], words[2], NULL };
 		struct options options;
-		struct why why = { "" };
+		struct error why = { "" };
 		int column = view_column_by_id(type, spellings[i].id), err;
 
 		snprintf(words[2], sizeof(words[2]), "%s", spellings[i].word);
@@ -86,7 +86,7 @@ static void report_takes(const char *view, const char *spelling)
 	char words[6][32] = { "report", "FILE", "-k", "", "--view" }, *argv[7] = { NULL };
 	int argc = view ? 6 : 4;
 	struct options options;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	snprintf(words[3], sizeof(words[3]), "%s", spelling);
 	snprintf(words[5], sizeof(words[5]), "%s", view ? view : "");

@@ -19,7 +19,7 @@
 #include "history/file.h"
 
 static struct options options;
-static struct why why;
+static struct error why;
 
 /* The words are separated by blanks; the first may be a command. */
 static int parse(const char *words)
@@ -35,7 +35,7 @@ static int parse(const char *words)
 		if (*word)
 			argv[argc++] = word;
 	}
-	why = (struct why){ "" };
+	why = (struct error){ "" };
 	command = argc > 1 ? command_by_name(argv[1]) : NULL;
 	first = command != NULL;
 	return options_parse(command ? command : &top_command, argc - first, argv + first, &options,

@@ -62,7 +62,7 @@ static void a_machine(void **state)
 		.providers = 1U << PROVIDER_TRACEPOINT, .past_bytes = 1 << 20, .interval_s = 1,
 	};
 	struct source *source = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	assert_int_equal(source_open(SOURCE_MACHINE, &name, 1, &config, &source, &why), 0);
@@ -85,7 +85,7 @@ static void a_recording(void **state)
 		.recording.arguments = PAIRING_ALL_ARGUMENTS,
 	};
 	struct source *source = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	assert_int_equal(source_open(SOURCE_RECORDING, &name, 1, &config, &source, &why), 0);

@@ -115,7 +115,7 @@ static void step(struct past *past, const struct query *query, struct monitor *m
 	const struct key subject = { GUEST_ANY, -1, 0 };
 	const struct series_span span = { .nr = 60, .nr_after = 5, .has_times = true };
 	struct series series = { .nr = 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	for (int i = 0; i < 2 * STEPS; i++) {
 		int err = past_step(past, i < STEPS, &why);
@@ -139,7 +139,7 @@ static void walk(const char *path)
 	struct history_file *file;
 	struct monitor *monitor = NULL;
 	struct past *past = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (history_file_open(path, &file, &why) < 0)
 		return;

@@ -58,27 +58,27 @@ static int fake_open(struct said *said, const struct provider_args *args, const 
 	return 0;
 }
 
-static int open_first(const struct provider_args *args, void **ret_state, struct why *why)
+static int open_first(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	(void)why;
 	*ret_state = &first;
 	return fake_open(&first, args, "one", "one(child)");
 }
 
-static int open_second(const struct provider_args *args, void **ret_state, struct why *why)
+static int open_second(const struct provider_args *args, void **ret_state, struct error *why)
 {
 	(void)why;
 	*ret_state = &second;
 	return fake_open(&second, args, "two", "two(child)");
 }
 
-static int fake_want(void *state, const struct want *want, struct why *why)
+static int fake_want(void *state, const struct want *want, struct error *why)
 {
 	struct said *said = state;
 
 	said->nr_wants++;
 	if (said->refusal)
-		return why_set(why, -EINVAL, "%s", said->refusal);
+		return error_set(why, -EINVAL, "%s", said->refusal);
 	said->want = *want;
 	said->wants_event = field_set_has(&want->fields, said->event);
 	said->wants_child = field_set_has(&want->fields, said->child);
@@ -90,7 +90,7 @@ static int fake_want(void *state, const struct want *want, struct why *why)
 	return 0;
 }
 
-static int fake_collect(void *state, struct sample *sample, struct why *why)
+static int fake_collect(void *state, struct sample *sample, struct error *why)
 {
 	struct said *said = state;
 	struct key key = { 1, -1, said->event };
@@ -102,7 +102,7 @@ static int fake_collect(void *state, struct sample *sample, struct why *why)
 		fields_add(said->args->fields, &spec);
 	}
 	if (said->why)
-		why_set(why, 0, "%s", said->why);
+		error_set(why, 0, "%s", said->why);
 	if (said->err == -EAGAIN)
 		return said->err;
 	sample->time_ns[said->source] = ++said->time_ns;
@@ -151,14 +151,14 @@ static void open_monitor(struct world *world, unsigned int providers)
 {
 	struct monitor_config config = { .env = &world->env, .list = list,
 					 .providers = providers };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
 }
 
 static void want(struct world *world)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 
 	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
 }
@@ -221,7 +221,7 @@ static void a_player_begins_again_with_every_want(void **state)
 
 	player.rewind = rewind_first;
 	config.recording.guests = guests_new(NULL);
-	assert_int_equal(monitor_open(&config, &world->monitor, &(struct why){ "" }), 0);
+	assert_int_equal(monitor_open(&config, &world->monitor, &(struct error){ "" }), 0);
 	for (unsigned int i = 1; i <= 2; i++) {
 		want(world);
 		assert_int_equal(first.nr_wants, i);
@@ -285,7 +285,7 @@ static void new_question_is_told_to_all(void **state)
 {
 	struct world *world = *state;
 	struct pattern *filter;
-	struct why why;
+	struct error why;
 
 	open_monitor(world, BOTH);
 	want(world);
@@ -421,7 +421,7 @@ static void provider_that_is_refused_leaves_it_to_others(void **state)
 static void no_provider_is_left(void **state)
 {
 	struct world *world = *state;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	second.refusal = "the kernel refuses";
 	open_monitor(world, SECOND);

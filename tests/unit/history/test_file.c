@@ -10,7 +10,7 @@ static struct stored find(struct history_file *reader, uint64_t time_ns)
 {
 	struct store store = history_file_store(reader);
 	struct stored stored = { 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (store.type->find(store.state, time_ns, &stored, &why) != 0)
 		fail_msg("%s", why.text);

@@ -133,7 +133,7 @@ static struct history_file *open_writer(void)
 	const struct segment segment = { .host = "box" };
 	const struct file_limits limits = { 0 };
 	struct history_file *file;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (history_file_create(path, &segment, &limits, &file, &why) != 0)
 		fail_msg("%s", why.text);
@@ -190,7 +190,7 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 
 static void read_part(struct reading *reading, uint64_t id, enum moment_part part)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (reading->store.type->read(reading->store.state, id, part, &reading->blob, &why) != 0)
 		fail_msg("%s", why.text);
@@ -222,7 +222,7 @@ static void add_up(struct reading *reading, const struct changes *changes)
 /* The first moment of a run has what was counted before it; each other one what it changed. */
 static void add_moment(struct reading *reading, const struct stored *stored)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (stored->flags & MOMENT_HAS_GUESTS) {
 		read_part(reading, stored->id, PART_GUESTS);
@@ -249,7 +249,7 @@ static size_t read_file(void)
 	struct reading reading = { .packer = packer_new() };
 	struct stored stored = { 0 };
 	struct history_file *file;
-	struct why why = { "" };
+	struct error why = { "" };
 	uint64_t id = 0;
 	size_t nr = 0;
 	int err;

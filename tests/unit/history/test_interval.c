@@ -73,7 +73,7 @@ static uint32_t id_of(uint32_t field, uint32_t segment)
 
 /* ---- the store ---- */
 
-static int find(void *store, uint64_t time_ns, struct stored *ret_stored, struct why *why)
+static int find(void *store, uint64_t time_ns, struct stored *ret_stored, struct error *why)
 {
 	(void)store;
 	(void)why;
@@ -93,7 +93,8 @@ static size_t index_of(uint64_t id)
 	return 0;
 }
 
-static int step(void *store, uint64_t id, bool is_back, struct stored *ret_stored, struct why *why)
+static int step(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
+		struct error *why)
 {
 	size_t i = index_of(id);
 
@@ -106,7 +107,7 @@ static int step(void *store, uint64_t id, bool is_back, struct stored *ret_store
 }
 
 static int find_flagged(void *store, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			struct why *why)
+			struct error *why)
 {
 	uint32_t segment = 0;
 
@@ -129,7 +130,7 @@ static int find_flagged(void *store, uint64_t id, uint32_t flags, struct stored 
 }
 
 static int read_part(void *store, uint64_t id, enum moment_part part, struct blob *blob,
-		     struct why *why)
+		     struct error *why)
 {
 	const struct blob *from = &made[index_of(id)].packed.parts[part];
 
@@ -143,7 +144,7 @@ static int read_part(void *store, uint64_t id, enum moment_part part, struct blo
 }
 
 static int fields(void *store, uint32_t segment, uint32_t first, stored_field_fn take, void *arg,
-		  struct why *why)
+		  struct error *why)
 {
 	int err = 0;
 
@@ -161,7 +162,7 @@ static int fields(void *store, uint32_t segment, uint32_t first, stored_field_fn
 	return err;
 }
 
-static int segment(void *store, uint32_t number, struct segment *ret_segment, struct why *why)
+static int segment(void *store, uint32_t number, struct segment *ret_segment, struct error *why)
 {
 	(void)store;
 	(void)number;
@@ -476,7 +477,7 @@ static uint64_t play_source(struct interval *interval, uint32_t source, const st
 	const struct provider_args args = { .fields = interval_fields(interval), .source = source,
 					    .recording = &interval };
 	struct sample sample = { 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	uint64_t begin_ns, end_ns;
 	void *state;
 
@@ -539,7 +540,7 @@ static void compare_keys(const struct table *got, const struct table *want,
 static void check(size_t first, size_t last)
 {
 	struct table got, want, most;
-	struct why why = { "" };
+	struct error why = { "" };
 	struct interval *interval;
 	uint64_t elapsed_ns;
 	int err;
@@ -577,7 +578,7 @@ static void levels_are_the_latest(void **state)
 {
 	const size_t last = NR_MOMENTS - 1;
 	struct table got;
-	struct why why = { "" };
+	struct error why = { "" };
 	struct interval *interval;
 
 	(void)state;
@@ -611,7 +612,7 @@ static void spans_without_a_moment(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct why why = { "" };
+		struct error why = { "" };
 		struct interval *interval;
 
 		interval = interval_new(store, NULL);

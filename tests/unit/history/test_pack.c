@@ -134,7 +134,7 @@ static void rows_are_sorted(void **state)
 	static const size_t distances[] = { 1, 20, 3000 };
 	struct world *w = *state;
 	struct changes *changes = &w->moment.changes;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
 		make_changes(changes, 3000);
@@ -161,7 +161,7 @@ static void a_moment_is_the_same_afterwards(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 2, 50, 3000 };
 	struct world *w = *state;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		make_changes(&w->moment.changes, sizes[i]);
@@ -301,7 +301,7 @@ static void an_inventory_is_the_same_afterwards(void **state)
 {
 	struct world *w = *state;
 	const struct guest *guest;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	w->moment.flags = MOMENT_HAS_GUESTS;
 	w->moment.guests = guests_new(NULL);
@@ -367,7 +367,7 @@ static void an_id_that_no_guest_can_have_is_damage(void **state)
 	struct world *w = *state;
 	struct vcpu vcpu = { .tid = 100 };
 	struct guest guest = { .id = 4000000000u, .pid = 100, .vcpus = &vcpu, .nr_vcpus = 1 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	w->moment.flags = MOMENT_HAS_GUESTS;
 	w->moment.guests = guests_new(NULL);
@@ -387,7 +387,7 @@ static void a_changed_bit_is_seen(void **state)
 	make_changes(&w->moment.changes, 60);
 	pack(w);
 	for (size_t i = 0; i < 8 * blob->size; i++) {
-		struct why why = { "" };
+		struct error why = { "" };
 
 		blob->bytes[i / 8] ^= (unsigned char)(1 << i % 8);
 		if (unpack_changes(w->packer, blob, UNPACK_ALL, &w->read, &why) != 0)

@@ -268,7 +268,7 @@ static void forget(struct memory *memory)
 static void take(void *const playbacks[3], const struct fields *fields, struct stats *stats)
 {
 	struct sample sample = { 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(past_players[i]->collect(playbacks[i], &sample, &why), 0);
@@ -281,7 +281,7 @@ static void begin(struct past *past, struct fields *fields, const struct field_s
 		  struct stats *stats, void *playbacks[3])
 {
 	static struct want want;
-	struct why why = { "" };
+	struct error why = { "" };
 	size_t nr = 0;
 
 	want = (struct want){ .fields = *wanted, .scope = WANT_EACH };
@@ -403,7 +403,7 @@ static void every_moment_is_as_it_was(void **state)
 	struct world world;
 	struct past *past;
 	struct stats *stats = stats_new();
-	struct why why = { "" };
+	struct error why = { "" };
 	size_t nr_prepared = 0;
 
 	(void)state;
@@ -447,7 +447,7 @@ static void every_moment_is_as_it_was(void **state)
 static size_t play_all(struct world *world, const struct memory *memories, struct past *past,
 		       struct stats *stats)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	void *playbacks[3];
 	size_t nr_begun = 1;
 
@@ -517,7 +517,7 @@ static void the_oldest_moments_of_a_full_ring(void **state)
 	struct world world;
 	struct past *past;
 	struct stats *stats = stats_new();
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	for (size_t ring_size = 250000; ring_size < 380000; ring_size += 10000) {
@@ -583,7 +583,7 @@ static void after_a_loss(void **state)
 	struct world world;
 	struct past *past;
 	struct stats *stats = stats_new();
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	seed = 9;
@@ -625,7 +625,7 @@ static void damaged_parts(void **state)
 	struct store store;
 	struct blob blob = { 0 };
 	struct moment moment = { 0 };
-	struct why why;
+	struct error why;
 	size_t nr_bad = 0;
 
 	(void)state;
@@ -667,7 +667,7 @@ static void a_series_has_the_points_that_are_wanted(void **state)
 	const struct series_span span = { .nr = 5, .nr_after = 5 };
 	struct world world;
 	struct past *past;
-	struct why why = { "" };
+	struct error why = { "" };
 	size_t nr_short = 0;
 
 	(void)state;
@@ -703,7 +703,7 @@ static void other_programs_make_no_gap(void **state)
 	const struct series_span span = { .nr = 60, .nr_after = 30 };
 	struct world world;
 	struct past *past;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	seed = 5;

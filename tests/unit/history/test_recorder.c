@@ -47,14 +47,14 @@ static void wait_at_gate(struct world *world)
 }
 
 static int add(void *state, const struct moment *moment, const struct packed *packed,
-	       struct why *why)
+	       struct error *why)
 {
 	struct world *world = state;
 
 	(void)packed;
 	wait_at_gate(world);
 	if (world->err)
-		return why_set(why, world->err, "the disk is full");
+		return error_set(why, world->err, "the disk is full");
 	world->nr_stored++;
 	world->flags = moment->flags;
 	return 0;

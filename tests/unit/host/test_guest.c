@@ -63,7 +63,7 @@ struct box {
 	char debugfs[96];
 	struct env env;
 	struct guests *guests;
-	struct why why;
+	struct error why;
 };
 
 static void put(struct box *box, const char *text, size_t len, const char *fmt, ...)
@@ -1964,14 +1964,14 @@ static void test_env(void **state)
 
 static void test_why(void **state)
 {
-	struct why why;
+	struct error why;
 
 	(void)state;
-	assert_int_equal(why_set(&why, -EPERM, "%s: %d", "x", 5), -EPERM);
+	assert_int_equal(error_set(&why, -EPERM, "%s: %d", "x", 5), -EPERM);
 	assert_string_equal(why.text, "x: 5");
-	assert_int_equal(why_set(&why, 0, "%0600d", 5), 0);
+	assert_int_equal(error_set(&why, 0, "%0600d", 5), 0);
 	assert_int_equal(strlen(why.text), sizeof(why.text) - 1);
-	assert_int_equal(why_set(NULL, -ENOENT, "x"), -ENOENT);
+	assert_int_equal(error_set(NULL, -ENOENT, "x"), -ENOENT);
 }
 
 #define BOXED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -17,7 +17,7 @@
 static struct kallsyms *parse(const char *text)
 {
 	struct kallsyms *symbols = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	assert_int_equal(kallsyms_parse(strdup(text), strlen(text), "web1", &symbols, &why), 0);
 	assert_string_equal(why.text, "");
@@ -80,7 +80,7 @@ static void other_lines_are_errors(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		struct kallsyms *symbols = NULL;
-		struct why why = { "" };
+		struct error why = { "" };
 		char text[128] = "ffffffff81000000 T good\n";
 
 		strcat(text, wrong[i]);
@@ -95,7 +95,7 @@ static void a_nul_is_an_error(void **state)
 {
 	static const char text[] = "ffffffff81000000 T good\0bad\n";
 	struct kallsyms *symbols = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 	char *copy = malloc(sizeof(text));
 
 	(void)state;
@@ -108,7 +108,7 @@ static void a_nul_is_an_error(void **state)
 static void hidden_addresses_are_explained(void **state)
 {
 	struct kallsyms *symbols = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	assert_int_equal(kallsyms_parse(strdup("0000000000000000 T _text\n"), 25, "web1", &symbols,

@@ -109,7 +109,7 @@ static void files_are_replaced_when_complete(void **state)
 {
 	char path[64], link[80], buf[8];
 	struct whole_file whole = { .file = NULL };
-	struct why why = { "" };
+	struct error why = { "" };
 	struct stat st;
 
 	(void)state;

@@ -18,7 +18,7 @@
 
 static struct pattern *compile(const char *text)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	struct pattern *pattern = NULL;
 
 	assert_int_equal(pattern_new(text, &pattern, &why), 0);
@@ -39,7 +39,7 @@ static long match(const char *text, const char *subject)
 static void refuses(const char *text, const char *reason)
 {
 	struct pattern *untouched = (struct pattern *)&errno, *pattern = untouched;
-	struct why why = { "" };
+	struct error why = { "" };
 	char wanted[sizeof(why.text)];
 	unsigned long position;
 	char *end;
@@ -134,7 +134,7 @@ static void the_error_of_a_long_pattern_is_not_cut_off(void **state)
 {
 	char text[4096];
 	struct pattern *pattern = NULL;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	memset(text, 'a', sizeof(text));
@@ -156,7 +156,7 @@ static void errors_may_be_ignored(void **state)
 static void invalid_utf8_is_refused_in_patterns(void **state)
 {
 	struct pattern *pattern = NULL;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	assert_int_equal(pattern_new("a\xff", &pattern, &why), -EINVAL);

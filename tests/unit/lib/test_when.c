@@ -24,7 +24,7 @@
 #define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"
 #define KOLKATA "IST-5:30"
 
-static struct why why;
+static struct error why;
 
 static void use_zone(const char *zone)
 {
@@ -45,7 +45,7 @@ static int parse(const char *text, const char *now, const char *shown, uint64_t 
 {
 	const struct when_origin origin = { utc(now) * NS_PER_S, utc(shown) * NS_PER_S };
 
-	why = (struct why){ "" };
+	why = (struct error){ "" };
 	return when_parse(text, &origin, ret_ns, &why);
 }
 

@@ -19,7 +19,7 @@ static bool is_kind(const struct head *head)
 	       memcmp(head->bytes, TRACING_MAGIC, TRACING_MAGIC_SIZE) == 0;
 }
 
-static int open_dat(struct trace_file *file, const struct head *head, struct why *why)
+static int open_dat(struct trace_file *file, const struct head *head, struct error *why)
 {
 	struct cursor cursor = { .file = file, .at = TRACING_MAGIC_SIZE };
 	struct dat *dat = file->priv = calloc(1, sizeof(*dat));
@@ -40,8 +40,8 @@ static int open_dat(struct trace_file *file, const struct head *head, struct why
 		file->info.version = 7;
 		return dat7_open(file, &cursor);
 	}
-	return why_set(why, -EINVAL, "%s: a trace.dat of a version other than 6 and 7",
-		       file->info.path);
+	return error_set(why, -EINVAL, "%s: a trace.dat of a version other than 6 and 7",
+			 file->info.path);
 }
 
 const struct trace_reader trace_dat_reader = {

@@ -447,7 +447,7 @@ static int add_source(struct trace_file *file, const struct head *head, bool is_
 	return trace_add_source(file->trace, &source->source);
 }
 
-static int open_perf(struct trace_file *file, const struct head *head, struct why *why)
+static int open_perf(struct trace_file *file, const struct head *head, struct error *why)
 {
 	struct perf *perf = file->priv = calloc(1, sizeof(*perf));
 	bool is_stream = !file->info.size && lseek(file->fd, 0, SEEK_CUR) < 0;

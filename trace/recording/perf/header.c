@@ -371,7 +371,7 @@ static int read_all(struct cursor *cursor, struct perf_header *header, struct ev
 }
 
 static int check_magic(struct trace_file *file, const struct head *head,
-		       struct perf_header *header, struct why *why)
+		       struct perf_header *header, struct error *why)
 {
 	static const char native[] = "PERFILE2", swapped[] = "2ELIFREP";
 	bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -389,15 +389,15 @@ static int check_magic(struct trace_file *file, const struct head *head,
 	if (memcmp(magic, swapped, sizeof(magic)) == 0)
 		header->swap = true;
 	else if (memcmp(magic, native, sizeof(magic)) != 0)
-		return why_set(why, -EINVAL, "%s: an unknown version of perf.data",
-			       file->info.path);
+		return error_set(why, -EINVAL, "%s: an unknown version of perf.data",
+				 file->info.path);
 	file->info.is_big_endian = cursor.is_big_endian = is_big != header->swap;
 	header->is_piped = cursor_u64(&cursor, &size) == 0 && size == PERF_PIPE_HEADER_SIZE;
 	return 0;
 }
 
 int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
-		     struct perf_header *header, struct event_types *types, struct why *why)
+		     struct perf_header *header, struct event_types *types, struct error *why)
 {
 	struct cursor cursor = { .file = file };
 	int err = check_magic(file, head, header, why);
@@ -408,9 +408,10 @@ int perf_header_read(struct trace_file *file, const struct head *head, bool is_s
 	if (header->is_piped)
 		return 0;
 	if (is_stream)
-		return why_set(why, -ESPIPE, "%s: this perf.data cannot be read from a pipe: name "
-			       "the file, or record with perf record -o -",
-			       file->info.path);
+		return error_set(why, -ESPIPE,
+				 "%s: this perf.data cannot be read from a pipe: name "
+				 "the file, or record with perf record -o -",
+				 file->info.path);
 	cursor.is_big_endian = file->info.is_big_endian;
 	err = read_all(&cursor, header, types);
 	if (err == -EINVAL) {

@@ -51,7 +51,7 @@ struct perf_header {
  * unless perf wrote it to a pipe.
  */
 int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
-		     struct perf_header *header, struct event_types *types, struct why *why);
+		     struct perf_header *header, struct event_types *types, struct error *why);
 void perf_header_release(struct perf_header *header);
 
 /* The layout of the event with this id, or else the first layout; there must be one. */

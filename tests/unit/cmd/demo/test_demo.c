@@ -177,7 +177,7 @@ static void assert_counts(const int *fds, const struct demo_plan *plan)
 static void check_plan(const struct demo_plan *plan)
 {
 	int fds[NR_EVENTS];
-	struct why why;
+	struct error why;
 
 	need_kvm();
 	need_counters(fds);
@@ -227,7 +227,7 @@ static void test_nothing_before_go(void **state)
 	const struct demo_plan still = { .vcpus = 2 }; /* no rounds: all counts are 0 */
 	int fds[NR_EVENTS];
 	struct demo_vm *vm;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	need_kvm();
@@ -262,7 +262,7 @@ static void test_run_leaves_nothing(void **state)
 {
 	const struct demo_plan good = { .pio = 3, .rounds = 3, .vcpus = 4 }, bad = { .vcpus = 9 };
 	sigset_t before, after;
-	struct why why;
+	struct error why;
 	int nr_fds;
 
 	(void)state;
@@ -280,7 +280,7 @@ static void test_run_leaves_nothing(void **state)
 static void test_bad_plan(void **state)
 {
 	const struct demo_plan none = { .vcpus = 0 }, many = { .vcpus = 9 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	assert_int_equal(demo_run(&none, -1, &why), -EINVAL);
@@ -305,7 +305,7 @@ static void test_run_stops(void **state)
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
 		int stop_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 		int64_t start_ms = now_ms();
-		struct why why;
+		struct error why;
 
 		timerfd_settime(stop_fd, 0, &in_50_ms, NULL);
 		assert_int_equal(demo_run(&plans[i], stop_fd, &why), 0);
@@ -366,7 +366,7 @@ static bool has_thread(pid_t pid, const char *comm)
 
 static void test_child_is_known_by_its_names(void **state)
 {
-	struct why why;
+	struct error why;
 	pid_t pid;
 
 	(void)state;
@@ -387,7 +387,7 @@ static void do_nothing(int sig)
 static void test_child_keeps_nothing_of_its_parent(void **state)
 {
 	sigset_t term;
-	struct why why;
+	struct error why;
 	pid_t pid;
 	int err;
 
@@ -420,7 +420,7 @@ static void test_child_keeps_nothing_of_its_parent(void **state)
 
 static void test_stop(void **state)
 {
-	struct why why;
+	struct error why;
 	int64_t start_ms;
 	pid_t pid;
 
@@ -445,7 +445,7 @@ static void test_child_ends_with_its_rounds(void **state)
 {
 	const struct demo_plan plan = { .pio = 9, .mmio = 8, .cpuid = 7, .rounds = 2, .vcpus = 2 };
 	int fds[NR_EVENTS], status;
-	struct why why;
+	struct error why;
 	pid_t pid;
 
 	(void)state;
@@ -508,7 +508,7 @@ static void test_dies_with_its_parent(void **state)
 
 struct outcome {
 	int run_err, start_err;
-	struct why run_why, start_why;
+	struct error run_why, start_why;
 };
 
 static int hide_dev(void)

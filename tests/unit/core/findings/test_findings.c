@@ -708,7 +708,7 @@ static void thresholds_are_set(void **state)
 {
 	struct world *world = *state;
 	struct thresholds thresholds;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	thresholds_init(&thresholds);
 	assert_int_equal(thresholds_parse(&thresholds, "# ours\n\n cpu_wait_ratio=0.4 # high\n"
@@ -744,7 +744,7 @@ static void bad_lines_are_named(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct thresholds thresholds;
-		struct why why = { "" };
+		struct error why = { "" };
 
 		thresholds_init(&thresholds);
 		assert_int_equal(thresholds_parse(&thresholds, texts[i][0], &why), -EINVAL);

@@ -125,7 +125,7 @@ struct look {
 
 static void ask(struct look *look)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 
 	look->query.type = &view_why;
 	look->query.sort = view_usual_sort(&view_why);
@@ -283,7 +283,7 @@ static void look_at_machine(const struct cause *of, struct look *look)
 		.asides = asides,
 	};
 	const struct fields *fields;
-	struct why why = { "" };
+	struct error why = { "" };
 	struct env env;
 	uint32_t id;
 
@@ -453,7 +453,7 @@ static void look_at_recording(const struct cause *of, struct look *look)
 					 .is_span = true };
 	struct recording recording;
 	struct recorded recorded;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	record(of);
 	*look = (struct look){ .monitor = NULL };

@@ -38,7 +38,7 @@ static int setup(void **state)
 	assert_int_equal(env_init(&world->env, "tests/sysroot/amd", NULL), 0);
 	config.env = &world->env;
 	config.list = providers_of(config.env);
-	assert_int_equal(monitor_open(&config, &world->monitor, &(struct why){ "" }), 0);
+	assert_int_equal(monitor_open(&config, &world->monitor, &(struct error){ "" }), 0);
 	assert_int_equal(monitor_find_guests(world->monitor, NULL), 0);
 	world->facts = monitor_facts(world->monitor);
 	*state = world;

@@ -36,7 +36,7 @@ static int take(void *arg, const struct answer_series *series)
 	return 0;
 }
 
-static int read_text(long status, const char *text, struct seen *ret_seen, struct why *why)
+static int read_text(long status, const char *text, struct seen *ret_seen, struct error *why)
 {
 	*ret_seen = (struct seen){ .nr_series = 0 };
 	why->text[0] = '\0';
@@ -50,7 +50,7 @@ static int read_text(long status, const char *text, struct seen *ret_seen, struc
 static void test_matrix(void **state)
 {
 	struct seen seen;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	assert_int_equal(read_text(200, MATRIX("\"guest\":\" web\\u0007 1\"",
@@ -66,7 +66,7 @@ static void test_matrix(void **state)
 static void test_vector(void **state)
 {
 	struct seen seen;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	assert_int_equal(read_text(200, "{\"status\":\"success\",\"data\":{\"resultType\":"
@@ -86,7 +86,7 @@ static void test_no_numbers(void **state)
 	};
 	char text[256];
 	struct seen seen;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
@@ -110,7 +110,7 @@ static void test_nonsense(void **state)
 		"{\"status\":\"success\",\"data\":{\"result\":[[[[[[[[[[]]]]]]]]]]}}",
 	};
 	struct seen seen;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -123,7 +123,7 @@ static void test_nonsense(void **state)
 static void test_refused(void **state)
 {
 	struct seen seen;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	assert_int_equal(read_text(401, "Unauthorized", &seen, &why), -EACCES);
@@ -143,7 +143,7 @@ static int refuse(void *arg, const struct answer_series *series)
 static void test_reader_ends_it(void **state)
 {
 	static const char text[] = MATRIX("", "");
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	assert_int_equal(answer_read(200, text, sizeof(text) - 1, refuse, NULL, &why), -ENOMEM);
@@ -162,7 +162,7 @@ static void test_escape(void **state)
 
 /* ---- who asks */
 
-static int parse(const char *text, struct http_access *access, struct why *why)
+static int parse(const char *text, struct http_access *access, struct error *why)
 {
 	*access = (struct http_access){ .user = NULL };
 	why->text[0] = '\0';
@@ -172,7 +172,7 @@ static int parse(const char *text, struct http_access *access, struct why *why)
 static void test_access(void **state)
 {
 	struct http_access access;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	assert_int_equal(parse("basic_auth:\n  username: me\n  password: 'a b'\n"
@@ -195,7 +195,7 @@ static void test_token_file(void **state)
 	char path[] = "/tmp/test_answer.XXXXXX", text[128];
 	int fd = mkstemp(path);
 	struct http_access access;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	assert_true(fd >= 0);
@@ -220,7 +220,7 @@ static void test_access_refused(void **state)
 		"basic_auth: {username: me}\nauthorization: {credentials: T}",
 	};
 	struct http_access access;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -10,10 +10,10 @@
 #include "history/fleet/scope.h"
 
 static int answer(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
-		  struct why *why);
+		  struct error *why);
 static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
 			 const struct http_query *queries, scope_moment_fn take, void *arg,
-			 struct why *why);
+			 struct error *why);
 
 #define http_send(...) answer(__VA_ARGS__)
 #define scope_take(...) take_unlocked(__VA_ARGS__)
@@ -121,7 +121,7 @@ static void expect_unlocked(void)
 
 /* Every query gets the same. */
 static int answer(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
-		  struct why *why)
+		  struct error *why)
 {
 	static const char text[] = "{\"status\":\"success\",\"data\":{\"result\":[{\"metric\":"
 				   "{\"guest\":\"web1\",\"reason\":\"new\"},\"values\":"
@@ -141,7 +141,7 @@ static int answer(struct http *http, struct http_query *queries, size_t nr, long
 
 static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
 			 const struct http_query *queries, scope_moment_fn take, void *arg,
-			 struct why *why)
+			 struct error *why)
 {
 	int err = (scope_take)(scope, first, last, queries, take, arg, why);
 
@@ -153,7 +153,7 @@ static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
 static void the_screen_does_not_wait_for_an_answer_to_be_read(void **state)
 {
 	const struct request request = { 1, 501, 501 };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	asking = *state;
 	pthread_mutex_lock(&asking->lock);

@@ -31,7 +31,7 @@ struct seen {
 static void take_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct seen *seen = arg;
-	struct why why;
+	struct error why;
 
 	(void)at;
 	(void)run;
@@ -63,7 +63,7 @@ static void see(const char *host, const char *label, struct seen *ret_seen)
 	struct scope *scope = scope_new(&common, 1, host);
 	struct http_query queries[QUERIES];
 	char text[2048];
-	struct why why = { "" };
+	struct error why = { "" };
 
 	*ret_seen = (struct seen){ .packer = packer_new() };
 	snprintf(text, sizeof(text), "{\"status\":\"success\",\"data\":{\"result\":["
@@ -103,7 +103,7 @@ static void test_long_names(void **state)
 static void take_changes(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct seen *seen = arg;
-	struct why why;
+	struct error why;
 
 	(void)at;
 	(void)run;
@@ -137,7 +137,7 @@ static void test_a_reason_begins(void **state)
 	struct scope *scope = scope_new(&common, 1, "kvm1");
 	struct http_query queries[QUERIES];
 	struct seen seen = { .packer = packer_new() };
-	struct why why = { "" };
+	struct error why = { "" };
 	char members[] = "{\"status\":\"success\",\"data\":{\"result\":["
 			 "{\"metric\":{\"guest\":\"one\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
 			 "{\"metric\":{\"guest\":\"two\"},\"values\":[[101,\"1\"]]}]}}";
@@ -168,7 +168,7 @@ static void test_known_reasons_go_on(void **state)
 	struct scope *scope = scope_new(&common, 1, "kvm1");
 	struct http_query queries[QUERIES];
 	struct seen seen = { .packer = packer_new() };
-	struct why why = { "" };
+	struct error why = { "" };
 	char *text;
 	uint64_t sum = 0;
 	size_t size;
@@ -210,7 +210,7 @@ static void test_too_much_time(void **state)
 	struct scope *scope = scope_new(&common, 1, "kvm1");
 	struct http_query queries[QUERIES];
 	struct seen seen = { .packer = packer_new() };
-	struct why why = { "" };
+	struct error why = { "" };
 	char seconds[] = "{\"status\":\"success\",\"data\":{\"result\":["
 			 "{\"metric\":{\"guest\":\"one\",\"vcpu\":\"0\",\"mode\":\"kvm\"},"
 			 "\"values\":[[100,\"1\"],[101,\"9.5e9\"]]}]}}";
@@ -294,7 +294,7 @@ static void test_too_many_series(void **state)
 	struct http_query queries[QUERIES];
 	char *text = malloc(room);
 	size_t len = (size_t)sprintf(text, "{\"status\":\"success\",\"data\":{\"result\":[");
-	struct why why = { "" };
+	struct error why = { "" };
 	unsigned int nr = 0;
 
 	(void)state;

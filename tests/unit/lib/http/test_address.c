@@ -22,7 +22,7 @@
 /* Passes a descriptor as systemd does, and says what address_listen() says of it. */
 static int listen_passed(int fd, struct listener *ret_listener)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	char pid[16];
 	int err;
 
@@ -67,7 +67,7 @@ static void test_systemd_is_open(void **state)
 static void test_systemd_passes_none(void **state)
 {
 	struct listener listener = { .fd = -1 };
-	struct why why;
+	struct error why;
 
 	(void)state;
 	unsetenv("LISTEN_PID");
@@ -95,7 +95,7 @@ static void test_systemd_passes_another_kind(void **state)
 static int is_open(const char *text)
 {
 	struct listener listener = { .fd = -1 };
-	struct why why = { "" };
+	struct error why = { "" };
 	int err = address_listen(text, &listener, &why);
 
 	if (err)
@@ -124,7 +124,7 @@ static void test_all_addresses(void **state)
 				   .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t size = sizeof(bound);
 	struct listener listener;
-	struct why why = { "" };
+	struct error why = { "" };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	(void)state;
@@ -140,7 +140,7 @@ static void test_all_addresses(void **state)
 static void test_removes_its_own_only(void **state)
 {
 	struct listener one, other;
-	struct why why = { "" };
+	struct error why = { "" };
 	char text[64];
 
 	(void)state;

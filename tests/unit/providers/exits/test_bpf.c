@@ -118,7 +118,7 @@ struct machine {
 static int setup_storage(void **state, bool has_no_storage)
 {
 	struct machine *machine = calloc(1, sizeof(*machine));
-	struct why why = { "" };
+	struct error why = { "" };
 	int err;
 
 	memset(&map, 0, sizeof(map));
@@ -178,7 +178,7 @@ static void test_threads_end_together(void **state)
 	const uint32_t ended[] = { 0, 2 };
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!machine->bpf)
 		skip();
@@ -205,7 +205,7 @@ static void test_a_key_that_is_gone(void **state)
 	const uint32_t ended[] = { 0, 1, 2, 3 };
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!machine->bpf)
 		skip();
@@ -227,7 +227,7 @@ static void test_full_for_a_moment(void **state)
 	struct machine *machine = *state;
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!machine->bpf)
 		skip();
@@ -246,7 +246,7 @@ static void test_too_many_arguments(void **state)
 	struct exits_thread *thread;
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!machine->bpf)
 		skip();
@@ -269,7 +269,7 @@ static void test_too_many_arguments(void **state)
 static void test_more_threads(void **state)
 {
 	struct machine *machine = *state;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!machine->bpf)
 		skip();
@@ -309,7 +309,7 @@ static uint64_t if_there(const struct machine *machine, const char *event, uint6
 static void test_missed(void **state)
 {
 	struct machine *machine = *state;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!machine->bpf)
 		skip();
@@ -327,7 +327,7 @@ static void test_kernel_does_not_tell(void **state)
 	struct machine *machine = *state;
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	if (!machine->bpf)
 		skip();

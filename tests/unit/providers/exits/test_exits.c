@@ -106,7 +106,7 @@ static uint32_t add_web1(struct guests *guests)
 static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct why why = { "" };
+	struct error why = { "" };
 	struct provider_args args;
 
 	assert_non_null(w);
@@ -295,7 +295,7 @@ static uint64_t count_of_all(const struct world *w, const char *name)
 /* The parent of this process holds a VM with one vCPU, or does so no more. Returns its number. */
 static uint32_t parent_is_guest(struct world *w)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 	int pid = (int)getppid();
 
 	shell(w, "mkdir -p proc/%d/fd proc/%d/task/%d && ln -s anon_inode:kvm-vm proc/%d/fd/9 && "
@@ -309,7 +309,7 @@ static uint32_t parent_is_guest(struct world *w)
 
 static void parent_is_none(struct world *w, uint64_t now_ns)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 
 	shell(w, "rm -r proc/%d", (int)getppid());
 	assert_int_equal(guests_refresh(w->guests, now_ns, &why), 0);

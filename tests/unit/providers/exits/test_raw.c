@@ -55,7 +55,7 @@ struct box {
 	struct btf *vmlinux, *kvm, *vendor;
 	int number[9], pointer; /* types by size: int, void * */
 	struct exits_raw raw;
-	struct why why;
+	struct error why;
 };
 
 static int add_struct(struct btf *btf, const char *name, int bytes)

@@ -102,7 +102,7 @@ static void look_at_kernel(struct box *box)
 static int setup(void **state)
 {
 	struct box *box = calloc(1, sizeof(*box));
-	struct why why = { "" };
+	struct error why = { "" };
 
 	assert_non_null(box);
 	*state = box;
@@ -230,7 +230,7 @@ static void check_reason(struct box *box, enum exits_way way, const char *name, 
 		.max_threads = 1,
 	};
 	uint64_t there = UINT64_MAX - 1, seen = bytes == 4 ? (uint32_t)there : there;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
 	assert_int_equal(exits_bpf_way(box->bpf), way); /* the kernel has taken the program */
@@ -317,7 +317,7 @@ static void check_long(struct box *box, enum exits_way way, bool has_copy)
 		.has_long = true,
 	};
 	struct exits_long exit = { .pc = 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	uint64_t waited[4];
 
 	raw.has_pc = true;
@@ -365,7 +365,7 @@ static void check_argument(struct box *box)
 	};
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct why why = { "" };
+	struct error why = { "" };
 	int program;
 
 	raw.events[EXITS_IOPORT] = (struct exits_raw_event){ true, { 1, 2, 0 } };
@@ -415,7 +415,7 @@ static void test_older_page_fault(void **state)
 	struct exits_bpf_config config = {
 		.env = &box->env, .exit = &exit, .raw = &raw, .max_threads = 1, .has_long = true,
 	};
-	struct why why = { "" };
+	struct error why = { "" };
 
 	raw.has_pc = true;
 	if (!has_copies(box))

@@ -35,7 +35,7 @@ struct world {
 	void *host;
 	struct want want;
 	struct sample sample;
-	struct why why;
+	struct error why;
 	uint32_t guest;
 };
 

@@ -27,7 +27,7 @@ struct world {
 	void *state;
 	struct want want;
 	struct sample sample;
-	struct why why;
+	struct error why;
 };
 
 static int setup(void **state)
@@ -306,7 +306,7 @@ struct machine {
 
 static void open_machine(struct machine *m, const char *root)
 {
-	struct why why;
+	struct error why;
 
 	*m = (struct machine){ .state = NULL };
 	assert_int_equal(env_init(&m->env, root, &why), 0);
@@ -334,7 +334,7 @@ static void close_machine(struct machine *m)
 
 static void play(struct machine *m, enum want_scope scope, uint32_t guest)
 {
-	struct why why;
+	struct error why;
 
 	m->want.scope = scope;
 	m->want.guest = guest;

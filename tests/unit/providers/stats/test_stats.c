@@ -230,7 +230,7 @@ struct fixture {
 	struct fields *fields;
 	void *provider;
 	struct sample sample;
-	struct why why;
+	struct error why;
 	uint64_t now_ns;
 };
 

@@ -41,7 +41,7 @@ struct fixture {
 	void *provider;
 	struct sample sample;
 	struct want want;
-	struct why why;
+	struct error why;
 };
 
 /* ---- a made-up machine */
@@ -179,7 +179,7 @@ static int count_retarget(void *state, const struct target *targets, size_t nr, 
 	return 0;
 }
 
-static int no_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct why *why)
+static int no_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *why)
 {
 	(void)state;
 	(void)sample;
@@ -606,9 +606,9 @@ static void test_refused_engine_is_told(void **state)
 	assert_int_equal(open_provider(f), 0);
 	tp = f->provider;
 	assert_string_equal(tp->refused.text, "");
-	why_set(&tp->refused, 0, "not counted by bpf");
+	error_set(&tp->refused, 0, "not counted by bpf");
 	for (unsigned int i = 0; i < REFUSED_SAMPLES + 2; i++) {
-		struct why why = { "" };
+		struct error why = { "" };
 
 		assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &why), 0);
 		assert_string_equal(why.text, i < REFUSED_SAMPLES ? "not counted by bpf" : "");

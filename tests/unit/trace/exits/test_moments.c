@@ -38,7 +38,7 @@ static const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMEN
 static void open_file(struct world *world, const char *name, double nr)
 {
 	struct monitor_config config = { .list = recorded_players };
-	struct why why = { "" };
+	struct error why = { "" };
 	struct segment segment = { 0 };
 	struct fields *fields;
 	double interval_s;
@@ -129,7 +129,7 @@ static size_t subtract_all(struct world *world)
 	struct moment moment = { .flags = 0 };
 	struct packer *packer = packer_new();
 	struct blob blob = { .size = 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	struct stored stored;
 	uint64_t at_ns = world->writer.start_ns;
 	size_t nr = 0;
@@ -210,7 +210,7 @@ static uint64_t count_of(const struct world *world, uint64_t id, const char *nam
 	struct moment moment = { .flags = 0 };
 	struct packer *packer = packer_new();
 	struct blob blob = { .size = 0 };
-	struct why why = { "" };
+	struct error why = { "" };
 	uint64_t count = 0;
 
 	assert_int_not_equal(field, FIELD_NONE);
@@ -318,7 +318,7 @@ static void totals_are_the_recordings(void **state)
 	struct query query = { .type = view_type_of(VIEW_EXITS) };
 	struct monitor_config config = { .list = past_recorded_players, .counts_all = true };
 	const struct facts *facts;
-	struct why why = { "" };
+	struct error why = { "" };
 	struct monitor *monitor;
 	struct world world;
 	struct past *past;
@@ -424,7 +424,7 @@ static void many_rows_make_long_intervals(void **state)
 	struct recording recording;
 	struct recorded recorded;
 	const char *const name = path;
-	struct why why;
+	struct error why;
 	struct ring ring;
 
 	(void)state;

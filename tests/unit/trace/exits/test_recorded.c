@@ -164,7 +164,7 @@ static void add(struct world *world, int cpu, uint64_t time)
 
 static void look(struct world *world, const struct view_type *type)
 {
-	struct why why = { "" };
+	struct error why = { "" };
 
 	world->query.type = type;
 	world->query.sort = view_usual_sort(type);
@@ -179,7 +179,7 @@ static void read_recording(struct world *world, const char *name,
 			   const struct recording_choice *choice)
 {
 	const char *paths[] = { name };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	assert_int_equal(recording_read(paths, 1, choice, &world->recording, &why), 0);
 }
@@ -189,7 +189,7 @@ static void open_file(struct world *world, const char *name, double ns_per_unit)
 	const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
 	struct monitor_config config = { .list = recorded_players, .source = SOURCE_RECORDING,
 					 .is_span = true };
-	struct why why = { "" };
+	struct error why = { "" };
 
 	read_recording(world, name, &choice);
 	recorded_init(&world->recorded, &world->recording, ns_per_unit);

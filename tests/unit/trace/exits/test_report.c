@@ -86,7 +86,7 @@ static void read_file(struct world *world, enum exit_kind event)
 {
 	const struct recording_choice choice = { .arguments = 1U << event };
 	const char *paths[] = { path };
-	struct why why;
+	struct error why;
 
 	world->kind = event;
 	assert_int_equal(recording_read(paths, 1, &choice, &world->recording, &why), 0);
@@ -345,7 +345,7 @@ static void a_diff_begins_with_what_changed(void **state)
 	const struct view_type *type = view_type_of(VIEW_TOTALS);
 	struct view_side sides[2];
 	struct view views[2] = { { .type = type }, { .type = type } }, both;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {

@@ -46,7 +46,7 @@ static struct trace *open_files(unsigned int nr, enum trace_kind kind)
 {
 	const char *paths[4];
 	struct trace *trace = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	for (unsigned int i = 0; i < nr; i++)
 		paths[i] = path_of(i);
@@ -497,7 +497,7 @@ static void a_file_from_somewhere_on(void **state)
 	int fd, old = dup(STDIN_FILENO);
 	const char *path = "-";
 	struct trace *trace = NULL;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	for (unsigned int i = 0; i < 1000; i++)
@@ -521,7 +521,7 @@ static void a_file_from_somewhere_on(void **state)
 static void assert_refused(const char *path, int err, const char *text)
 {
 	struct trace *trace = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	assert_int_equal(trace_open(&path, 1, TRACE_ANY, NULL, &trace, &why), err);
 	assert_null(trace);
@@ -533,7 +533,7 @@ static void what_is_no_recording_is_refused(void **state)
 	struct bytes acrn = { .len = 0 }, odd = { .len = 0 };
 	const char *both[] = { path_of(0), path_of(1) };
 	struct trace *trace;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	save(path_of(0), "hello, world\n", 13);
@@ -559,7 +559,7 @@ static void a_file_that_is_named_twice_is_refused(void **state)
 	struct bytes acrn = { 0 };
 	const char *paths[] = { path_of(0), path_of(1) };
 	struct trace *trace = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 	char text[256];
 
 	(void)state;
@@ -580,7 +580,7 @@ static void a_file_that_is_named_twice_is_refused(void **state)
 static void kinds_have_names(void **state)
 {
 	enum trace_kind kind = TRACE_ANY;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	for (int i = TRACE_DAT; i <= TRACE_KVMTRACE; i++) {

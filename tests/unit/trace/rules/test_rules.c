@@ -36,7 +36,7 @@ static const char *print(enum trace_kind kind, const struct rules_record *what, 
 		.reltsc_is_negative = true,
 		.mhz = mhz,
 	};
-	struct why why = { "" };
+	struct error why = { "" };
 	struct rules *rules = NULL;
 	FILE *out;
 
@@ -194,7 +194,7 @@ static void what_is_no_character_is_a_question_mark(void **state)
 static void refuses(const char *text, const char *want)
 {
 	struct rules *untouched = (struct rules *)&errno, *rules = untouched;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	assert_int_equal(rules_parse("rules", text, strlen(text), &rules, &why), -EINVAL);
 	assert_ptr_equal(rules, untouched);
@@ -236,7 +236,7 @@ static void nul_bytes_are_bytes(void **state)
 {
 	static const char text[] = "1 a\0%(1)d\n1 %(1)\0d\n";
 	struct rules *rules = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	(void)state;
 	assert_int_equal(rules_parse("rules", text, 10, &rules, &why), 0);

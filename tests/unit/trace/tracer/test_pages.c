@@ -28,7 +28,7 @@ struct world {
 
 static int a_file(void)
 {
-	struct why why;
+	struct error why;
 	int fd = pages_file(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", &why);
 
 	assert_true(fd >= 0);

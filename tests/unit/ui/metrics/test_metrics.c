@@ -148,7 +148,7 @@ static void groups_add_and_leave_out(void **state)
 {
 	struct world *world = *state;
 	unsigned int groups = METRICS_USUAL;
-	struct why why = { "" };
+	struct error why = { "" };
 	struct metrics *metrics;
 	char *text;
 

@@ -19,7 +19,7 @@
 static char wrongs[8][512];
 static size_t nr_wrongs;
 
-static void count_wrong(const struct why *why)
+static void count_wrong(const struct error *why)
 {
 	assert_true(nr_wrongs < 8);
 	snprintf(wrongs[nr_wrongs++], sizeof(wrongs[0]), "%s", why->text);
@@ -117,7 +117,7 @@ static void test_write(void **state)
 	char folder[] = "/tmp/kvmtop-test.XXXXXX", path[64], *text;
 	struct preferences preferences = parse("view = guests\nsort = guests:-pid\n"
 					       "interval = 0.1\n");
-	struct why why = { "" };
+	struct error why = { "" };
 	size_t size;
 	FILE *file;
 

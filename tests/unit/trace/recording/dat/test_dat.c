@@ -363,7 +363,7 @@ static void a_further_buffer(void **state)
 	trace_close(trace);
 }
 
-static int open_buffer(const char *name, struct trace **ret_trace, struct why *why)
+static int open_buffer(const char *name, struct trace **ret_trace, struct error *why)
 {
 	const char *paths[] = { path };
 
@@ -374,7 +374,7 @@ static void one_buffer_is_chosen(void **state)
 {
 	const struct trace_event *got;
 	struct trace *trace;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	save_two_buffers();
@@ -426,7 +426,7 @@ static void check_clock_of(const char *buffer, const char *clock, enum trace_clo
 {
 	const struct trace_event *got;
 	struct trace *trace;
-	struct why why;
+	struct error why;
 
 	assert_int_equal(open_buffer(buffer, &trace, &why), 0);
 	assert_string_equal(trace_clock_info(trace)->clock_name, clock);
@@ -440,7 +440,7 @@ static void check_clock_of(const char *buffer, const char *clock, enum trace_clo
 static void each_buffer_has_its_clock(void **state)
 {
 	struct trace *trace;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	save_two_clocks(true);
@@ -527,7 +527,7 @@ static void version_7(void **state)
 	const char *paths[] = { "tests/data/trace/small-v7.dat" };
 	const struct trace_event *event;
 	struct trace *trace;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why), 0);
@@ -555,7 +555,7 @@ static void version_7_with_a_further_buffer(void **state)
 	const char *paths[] = { "tests/data/trace/buffers-v7.dat" };
 	const struct trace_event *got;
 	struct trace *trace;
-	struct why why;
+	struct error why;
 
 	(void)state;
 	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why), 0);
@@ -985,7 +985,7 @@ static void check_shift(const struct world_shift *shift, uint64_t first, uint64_
 	char host[80];
 	const char *const paths[] = { path, host };
 	struct trace *trace = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 
 	snprintf(host, sizeof(host), "%s.host", path);
 	world_shift = (struct world_shift){ .id = 0xa11 };

@@ -398,7 +398,7 @@ static struct trace *open_piped(const struct bytes *file, size_t piece, pid_t *r
 	static char pipe_path[64];
 	const char *paths[] = { pipe_path };
 	struct trace *trace = NULL;
-	struct why why = { "" };
+	struct error why = { "" };
 	int ends[2];
 
 	assert_int_equal(pipe(ends), 0);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * why - puts the sentence into the caller's buffer.
+ * error - puts the sentence into the caller's buffer.
  */
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "lib/why.h"
+#include "lib/error.h"
 
-int why_set(struct why *why, int err, const char *fmt, ...)
+int error_set(struct error *why, int err, const char *fmt, ...)
 {
 	va_list args;
 

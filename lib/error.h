@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * error - one line for the user that says what errno cannot.
+ *
+ * Functions below kvmtop.c print nothing: they return 0 or -errno and, where the number alone
+ * would leave the user guessing, put a sentence here: what failed, on which path, what helps.
+ */
+#ifndef KVMTOP_LIB_ERROR_H
+#define KVMTOP_LIB_ERROR_H
+
+struct error {
+	char text[512]; /* no trailing newline; "" when nothing was said */
+};
+
+/*
+ * Sets the text (cut to fit) and returns err unchanged, for `return error_set(why, -EPERM, ...)`.
+ * why NULL: the caller wants no text.
+ */
+int error_set(struct error *why, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif
