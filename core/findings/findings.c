@@ -57,6 +57,11 @@ struct field_rules {
 	uint32_t what, less, named;
 };
 
+static uint32_t any_of(const struct field_rules *rules)
+{
+	return rules->what | rules->less | rules->named;
+}
+
 struct measure {
 	const struct facts *facts;
 	const struct thresholds *thresholds;
@@ -251,36 +256,48 @@ static uint64_t count_ended(const struct stats_timing *timing)
 	return nr;
 }
 
-/* open_ns: of an exit that stands still, which is a finding of its own and costs nothing else. */
-static void add_counts(struct rule_counts *counts, const struct rule *rule, size_t bit,
-		       const struct field_rules *rules, const struct stats_item *stat,
-		       const struct field *field, uint64_t open_ns)
+/* The ns that a key adds. open_ns: of an exit that stands still, which costs nothing else. */
+static uint64_t ns_of(const struct rule *rule, const struct stats_item *stat,
+		      const struct field *field, uint64_t open_ns)
+{
+	if (field->use == USE_TIME ||
+	    (field->use == USE_HOST &&
+	     (field->part == HOST_THROTTLED || field->part == HOST_QUOTA ||
+	      field->part == HOST_STOPPED)))
+		return stat->delta;
+	if (!stat->timing || !open_ns != (rule->measure != MEASURE_OPEN))
+		return 0;
+	return stat->timing->delta_ns;
+}
+
+/* Adds what the rule measures. */
+static void add_counts(struct rule_counts *counts, const struct rule *rule,
+		       const struct stats_item *stat, const struct field *field, uint64_t open_ns)
+{
+	counts->count += stat->delta;
+	counts->level = field->kind == FIELD_GAUGE ? stat->total : 0;
+	counts->ns += ns_of(rule, stat, field, open_ns);
+	counts->ended_ns += stat->timing ? stat->timing->delta_ended_ns : 0;
+	if (open_ns > counts->open_ns) {
+		counts->open_ns = open_ns;
+		counts->open = stat->key.field;
+	}
+	counts->rate_per_s += stat->has_rate ? stat->rate_per_s : 0;
+	counts->nr_ended += count_ended(stat->timing);
+}
+
+/* Subtracts what is not meant, and names what counts most. */
+static void add_details(struct rule_counts *counts, const struct rule *rule, size_t bit,
+			const struct field_rules *rules, const struct stats_item *stat,
+			const struct field *field, uint64_t open_ns)
 {
 	bool is_open = rule->measure == MEASURE_OPEN;
-	bool is_time = field->use == USE_TIME ||
-		       (field->use == USE_HOST &&
-			(field->part == HOST_THROTTLED || field->part == HOST_QUOTA ||
-			 field->part == HOST_STOPPED));
-	uint64_t ns = is_time ? stat->delta :
-		      stat->timing && !open_ns == !is_open ? stat->timing->delta_ns : 0;
-	double rate = stat->has_rate ? stat->rate_per_s : 0;
+	uint64_t ns = ns_of(rule, stat, field, open_ns);
 	bool is_named = rules->named >> bit & 1;
 
-	if (rules->what >> bit & 1) {
-		counts->count += stat->delta;
-		counts->level = field->kind == FIELD_GAUGE ? stat->total : 0;
-		counts->ns += ns;
-		counts->ended_ns += stat->timing ? stat->timing->delta_ended_ns : 0;
-		if (open_ns > counts->open_ns) {
-			counts->open_ns = open_ns;
-			counts->open = stat->key.field;
-		}
-		counts->rate_per_s += rate;
-		counts->nr_ended += count_ended(stat->timing);
-	}
 	if (rules->less >> bit & 1) {
 		counts->less_ns += ns;
-		counts->less_per_s += rate;
+		counts->less_per_s += stat->has_rate ? stat->rate_per_s : 0;
 	}
 	if (is_open ? is_named && open_ns : is_named || rules->what >> bit & 1)
 		name_top(counts, stat, is_open ? open_ns : ns, is_named);
@@ -330,7 +347,6 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 {
 	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
 	const struct field_rules *rules = &measure->rules[stat->key.field];
-	uint32_t any = rules->what | rules->less | rules->named;
 	struct subject *subject;
 	uint64_t open_ns;
 
@@ -339,26 +355,51 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 		add_busy(measure, stat);
 		return;
 	}
-	if (!any && field->use != USE_TIME && !is_cpu(field) && !is_of_place(field))
+	if (!any_of(rules) && field->use != USE_TIME && !is_cpu(field) && !is_of_place(field))
 		return;
 	subject = subject_of(measure, &stat->key);
 	subject->is_here |= stat->seen >= stats_latest_tick(measure->facts->stats, field->source);
 	add_time(measure->facts->stats, subject, stat, field);
 	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
-	for (uint32_t rest = any; rest; rest &= rest - 1) {
+	for (uint32_t rest = rules->what; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
 
-		add_counts(make_counts(measure, subject, i), rule_at(i), i, rules, stat, field,
-			   open_ns);
+		add_counts(make_counts(measure, subject, i), rule_at(i), stat, field, open_ns);
 	}
 }
 
+static void add_stat_details(struct measure *measure, const struct stats_item *stat)
+{
+	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
+	const struct field_rules *rules = &measure->rules[stat->key.field];
+	const struct subject *subject;
+	uint64_t open_ns;
+
+	if (!any_of(rules))
+		return;
+	subject = subject_of(measure, &stat->key);
+	if (!subject->counts)
+		return;
+	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
+	for (uint32_t rest = any_of(rules); rest; rest &= rest - 1) {
+		size_t i = (size_t)__builtin_ctz(rest);
+		uint32_t at = find_counts(measure, subject, i);
+
+		if (at)
+			add_details(&measure->counts[at - 1], rule_at(i), i, rules, stat, field,
+				    open_ns);
+	}
+}
+
+/* A rule has details of those vCPUs only of which it measures anything: most have none. */
 static void add_stats(struct measure *measure)
 {
 	const struct stats *stats = measure->facts->stats;
 
 	for (size_t i = 0; i < stats_count(stats); i++)
 		add_stat(measure, stats_at(stats, i));
+	for (size_t i = 0; i < stats_count(stats); i++)
+		add_stat_details(measure, stats_at(stats, i));
 }
 
 /* ---- a rule and a vCPU */
