@@ -71,7 +71,7 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 	int err = guests_choose(guests, options->guest, options->pid, &guest, why);
 
 	if (err)
-		return err;
+		return guests_advise(err, why, "use -p PID");
 	run->run.query.guest = guest->id;
 	snprintf(run->over, sizeof(run->over), "guest %s (pid %d) has ended", guest->name,
 		 (int)guest->pid);
@@ -101,7 +101,7 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 	int err = guests_choose(guests, is_pid ? NULL : text, (pid_t)pid, &other, why);
 
 	if (err)
-		return err;
+		return guests_advise(err, why, "name its pid");
 	if (other == guest)
 		return error_set(why, -EINVAL,
 				 "--diff %s is the guest of -p or -g: name another one",

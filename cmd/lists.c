@@ -11,6 +11,7 @@
 #include "cmd/lists.h"
 #include "cmd/providers.h"
 #include "core/monitor.h"
+#include "host/guest_find.h"
 
 void list_guest_line(const struct guest *guest)
 {

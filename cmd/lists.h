@@ -8,7 +8,7 @@
 
 #include "core/facts/field.h"
 #include "host/env.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 /* How a line is printed: for people, or for the shell. */
 typedef void list_guest(const struct guest *guest);

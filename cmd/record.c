@@ -22,7 +22,8 @@
 #include "cmd/options.h"
 #include "host/machine.h"
 #include "host/env.h"
-#include "host/guest.h"
+#include "host/guest_proc.h"
+#include "core/guests/guests.h"
 #include "providers/providers.h"
 #include "trace/recording/progress.h"
 #include "trace/tracer/child.h"
@@ -65,7 +66,7 @@ static int add_tids(struct run *run, pid_t pid)
 
 	if (!run->tids)
 		run->tids = xcalloc(THREADS_MAX, sizeof(*run->tids));
-	nr = guest_threads(&run->env, pid, run->tids + run->nr_tids, room);
+	nr = proc_threads(&run->env, pid, run->tids + run->nr_tids, room);
 	if (nr < 0)
 		return nr;
 	run->nr_tids += (size_t)(nr < room ? nr : room);
@@ -125,7 +126,8 @@ static int find_guests(struct run *run, struct error *why)
 		return err;
 	if (!options->guest && !options->pid)
 		return options->sched ? add_all_tids(run, why) : 0;
-	err = guest_log_find(run->guest_log, options->guest, options->pid, &pid, why);
+	err = guests_advise(guest_log_find(run->guest_log, options->guest, options->pid, &pid,
+					   why), why, "use -p PID");
 	return err ? err : add_tids(run, pid);
 }
 

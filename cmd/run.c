@@ -81,7 +81,9 @@ int run_choose(struct run *run, struct error *why)
 		return 0;
 	guest_choice_init(&run->choice, options->guest, options->pid);
 	if (!err)
-		err = guest_choice_now(&run->choice, monitor_facts(run->monitor)->guests, why);
+		err = guests_advise(guest_choice_now(&run->choice,
+						     monitor_facts(run->monitor)->guests, why),
+				    why, "use -p PID");
 	run->query.guest = run->choice.id;
 	return err;
 }

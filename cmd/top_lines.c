@@ -156,7 +156,7 @@ int top_query_span_guests(const struct options *options, const struct guests *gu
 	if (!options->guest && !options->pid)
 		return 0;
 	guest_choice_init(&choice, options->guest, options->pid);
-	err = guest_choice_then(&choice, guests, why);
+	err = guests_advise(guest_choice_then(&choice, guests, why), why, "use -p PID");
 	query->guest = choice.id;
 	for (size_t i = 0; !err && options->guest && (guest = guest_at(guests, i)); i++) {
 		if (!guest_bears(guest, options->guest) || guest->id == choice.id)

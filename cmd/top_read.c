@@ -143,7 +143,8 @@ static int choose_guest(struct top_reader *reader, struct error *why)
 
 	if (!reader->run.options->guest && !reader->run.options->pid)
 		return 0;
-	err = guest_choice_then(&reader->run.choice, guests, why);
+	err = guests_advise(guest_choice_then(&reader->run.choice, guests, why), why,
+			    "use -p PID");
 	if (err || reader->run.choice.id == query->guest)
 		return err;
 	if (query->guest != GUEST_ANY)

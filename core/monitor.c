@@ -8,7 +8,7 @@
 
 #include "lib/clock.h"
 #include "lib/xalloc.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "core/monitor.h"
 #include "core/provider.h"
 #include "core/views/query.h"

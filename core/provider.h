@@ -19,7 +19,7 @@
 #include "core/facts/field.h"
 #include "core/facts/sample.h"
 #include "host/env.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 /* Which guests are counted, and how rows are keyed. */
 enum want_scope {

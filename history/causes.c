@@ -10,7 +10,7 @@
 #include "lib/array.h"
 #include "core/findings/rules.h"
 #include "history/recorder.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 #define LOOK_NS UINT64_C(10000000000)
 

@@ -12,7 +12,7 @@
 
 #include "history/file.h"
 #include "history/moment.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "lib/error.h"
 
 /* ---- sql.c, db.c: the SQLite database, see kvmtop-history(5)

@@ -12,7 +12,7 @@
 
 #include "core/facts/facts.h"
 #include "host/env.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 enum {
 	/* The first since what is counted changed: nothing goes on from before. It has totals. */

@@ -11,7 +11,7 @@
 #include "lib/hash.h"
 #include "core/facts/field.h"
 #include "history/store.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 #define READER_BRIEFS 128
 

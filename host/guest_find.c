@@ -12,8 +12,8 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
-#include "host/guest.h"
 #include "host/guest_find.h"
+#include "host/guest_name.h"
 
 #define RESCAN_NS 10000000000ull
 /* A VMM opens its VM soon after its start. So a process that has run for less than YOUNG_S ... */

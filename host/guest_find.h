@@ -40,4 +40,7 @@ const struct pid_list *guest_finder_denied(const struct guest_finder *finder);
 int guest_finder_read_folders(const struct guest_finder *finder, pid_t pid,
 			      const struct pid_list *tids, struct vcpu_list *vcpus);
 
+/* Whether its name or its threads' names are a VMM's. */
+bool guest_is_likely(const struct env *env, pid_t pid);
+
 #endif

@@ -84,4 +84,10 @@ int proc_read_vm_folder(const char *path, const struct pid_list *tids, struct vc
 int proc_name_threads(const struct env *env, pid_t pid, const struct pid_list *tids,
 		      unsigned int nr_vms, struct vcpu_list *vcpus);
 
+/*
+ * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how
+ * many there are, or -errno (-ESRCH: the process ended; other errors, such as -EMFILE: not known).
+ */
+int proc_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
+
 #endif

@@ -8,7 +8,7 @@
 #include "core/facts/field.h"
 #include "core/facts/source.h"
 #include "core/facts/stats.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 /* Of durations. Without the length of a cycle there are no rates per second, either. */
 enum time_unit { UNIT_NS, UNIT_CYCLES };

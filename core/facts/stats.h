@@ -17,7 +17,7 @@
 
 #include "core/facts/field.h"
 #include "core/facts/sample.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 #define STATS_ENDED UINT32_MAX /* as a guest: all guests that ended longer ago */
 #define DELTA_MORE 7 /* zeros after delta[], so that eight can be read from any bucket on */

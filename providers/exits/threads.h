@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "core/facts/sample.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "providers/exits/names.h"
 #include "providers/exits/shared.h"
 #include "providers/exits/vcpus.h"

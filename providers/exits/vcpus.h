@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "core/facts/sample.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "providers/exits/names.h"
 #include "providers/exits/record.h"
 

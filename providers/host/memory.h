@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "host/env.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "providers/host/cpus.h"
 
 struct host_memory;

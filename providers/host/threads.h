@@ -16,7 +16,7 @@
 #include "core/facts/host_fields.h"
 #include "core/facts/sample.h"
 #include "host/env.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "providers/host/memory.h"
 
 #define HOST_THREADS_TURN 32

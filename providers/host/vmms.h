@@ -13,7 +13,7 @@
 #include "core/facts/host_fields.h"
 #include "core/facts/sample.h"
 #include "host/env.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 #define HOST_VMMS_TURN 8
 

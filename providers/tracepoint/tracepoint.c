@@ -8,6 +8,7 @@
 #include "lib/xalloc.h"
 #include "host/machine.h"
 #include "host/descriptors.h"
+#include "host/guest_proc.h"
 #include "providers/providers.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
@@ -141,7 +142,7 @@ static int target_guest(struct tracepoints *tp, const struct guest *guest)
 {
 	int n;
 
-	while ((n = guest_threads(tp->args.env, guest->pid, tp->tids, (int)tp->room_tids)) >
+	while ((n = proc_threads(tp->args.env, guest->pid, tp->tids, (int)tp->room_tids)) >
 	       (int)tp->room_tids) {
 		array_grow(&tp->tids, &tp->room_tids, (size_t)n);
 	}

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 /* As if discovered; the vCPUs' threads follow the process's number. Returns its id. */
 static inline uint32_t guests_add_fake(struct guests *guests, pid_t pid, const char *name,

@@ -40,7 +40,7 @@ ssize_t played_read(int fd, void *buf, size_t size);
 /* NOLINTEND(bugprone-suspicious-include) */
 
 #include "host/machine.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define ABSENT UINT64_MAX /* as a count: there is no row */

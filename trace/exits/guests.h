@@ -11,7 +11,7 @@
 #ifndef KVMTOP_TRACE_EXITS_GUESTS_H
 #define KVMTOP_TRACE_EXITS_GUESTS_H
 
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "trace/exits/table.h"
 #include "trace/recording/trace.h"
 

@@ -6,7 +6,7 @@
 
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "trace/tracer/guest_log.h"
 
 #define VCPUS_MAX 4096

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "trace/tracer/thread_log.h"
 
 struct logged_guest {

@@ -19,7 +19,7 @@
 
 #include "lib/when.h"
 #include "lib/xalloc.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "ui/lines/json_object.h"
 #include "ui/lines/shared.h"
 #include "ui/lines/recording.h"

@@ -10,7 +10,7 @@
 #define KVMTOP_UI_METRICS_NAMES_H
 
 #include "lib/hash.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 /* The latest exported differences of two counters of a vCPU: they must not go back. */
 struct vcpu_shown {

@@ -9,7 +9,7 @@
 #include "lib/when.h"
 #include "lib/xalloc.h"
 #include "history/past.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "history/interval.h"
 #include "ui/tui/actions.h"
 

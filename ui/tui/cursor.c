@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "ui/tui/actions.h"
 
 /* The index of the selected row; the number of rows if it is not in the view. */

@@ -2,7 +2,7 @@
 /* For large screens: tables of the exits and the vCPUs of the selected guest or vCPU. */
 #include <stdio.h>
 
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "ui/screen/screen.h"
 #include "ui/tui/actions.h"
 #include "core/views/build.h"

@@ -6,7 +6,7 @@
 #include "lib/clock.h"
 #include "lib/when.h"
 #include "history/past.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "ui/numbers.h"
 #include "ui/tui/actions.h"
 

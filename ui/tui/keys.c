@@ -6,7 +6,7 @@
 
 #include "lib/array.h"
 #include "lib/units.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "ui/tui/actions.h"
 
 #define CTRL(c) ((c) & 0x1f)

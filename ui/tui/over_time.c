@@ -6,7 +6,7 @@
 #include "core/facts/exit_counter.h"
 #include "history/past.h"
 #include "history/recorder.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "ui/screen/screen.h"
 #include "ui/tui/actions.h"
 

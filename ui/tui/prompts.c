@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/units.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "ui/tui/actions.h"
 
 static int take_filter(struct tui *tui, const char *text, struct error *why)
@@ -73,7 +73,8 @@ static const struct guest *find_guest(const struct guests *guests, const char *t
 	/* A pid has fewer than nine digits, and nine digits fit an int. */
 	if (is_number && strlen(text) <= 9)
 		guest = guests_by_pid(guests, atoi(text));
-	if (guest || guests_by_name(guests, text, &guest, why) != -ENOENT)
+	if (guest || guests_advise(guests_by_name(guests, text, &guest, why), why,
+				   "type the pid") != -ENOENT)
 		return guest;
 	nr = count_matches(guests, text, &guest);
 	if (nr == 1)

@@ -17,7 +17,7 @@
 #include "arch/arch.h"
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "host/machine.h"

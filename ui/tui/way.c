@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "ui/tui/actions.h"
 
 void tui_sort(struct tui *tui, size_t column, bool reverse)

@@ -2,7 +2,7 @@
 /* The worst finding, for the line at the top of the screen. */
 #include <stdio.h>
 
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "ui/tui/actions.h"
 
 /* A moment of the past and a recording are one interval: their findings are shown at once. */

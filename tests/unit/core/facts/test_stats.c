@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "tests/worlds/stats_world.h"
 
 enum { EXIT, EXIT_HLT, EXIT_MSR, ENTRY, PAGES, PEAK, OTHER_SOURCE, NR_FIELDS };

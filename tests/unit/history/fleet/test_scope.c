@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "history/fleet/scope.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 
 #define STEP_NS UINT64_C(1000000000)
 #define NONE "{\"status\":\"success\",\"data\":{\"result\":[]}}"

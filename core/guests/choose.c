@@ -9,8 +9,10 @@
 
 #include "lib/file.h"
 #include "lib/xalloc.h"
-#include "host/guest.h"
-#include "host/guest_list.h"
+#include "core/guests/guests.h"
+#include "core/guests/list.h"
+
+#define REMEDY_SIZE 32 /* the room that a list leaves for guests_advise() */
 
 /* Adds an item to the list that begins at start in why; a list without room ends in "...". */
 static void list_add(struct error *why, size_t start, const char *item)
@@ -21,7 +23,7 @@ static void list_add(struct error *why, size_t start, const char *item)
 
 	if (at >= strlen(more) && !strcmp(why->text + at - strlen(more), more))
 		return;
-	if (strlen(comma) + strlen(item) + sizeof(more) + sizeof("): use -p PID") > room)
+	if (strlen(comma) + strlen(item) + sizeof(more) + REMEDY_SIZE > room)
 		item = more + strlen(", ");
 	snprintf(why->text + at, room, "%s%s", comma, item);
 }
@@ -92,8 +94,17 @@ static int not_unique(const struct guests *guests, const char *name, bool is_nam
 		list_add(why, start, pid);
 	}
 	end = strlen(why->text);
-	snprintf(why->text + end, sizeof(why->text) - end, "): use -p PID");
+	snprintf(why->text + end, sizeof(why->text) - end, ")");
 	return -ENOTUNIQ;
+}
+
+int guests_advise(int err, struct error *why, const char *remedy)
+{
+	size_t end = strlen(why->text);
+
+	if (err == -ENOTUNIQ)
+		snprintf(why->text + end, sizeof(why->text) - end, ": %s", remedy);
+	return err;
 }
 
 static size_t count_meant(const struct guests *guests, const char *word, bool is_name,

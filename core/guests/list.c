@@ -7,9 +7,9 @@
 #include "lib/array.h"
 #include "lib/hash.h"
 #include "lib/xalloc.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "host/guest_find.h"
-#include "host/guest_list.h"
+#include "core/guests/list.h"
 #include "host/guest_proc.h"
 
 struct tid_ref {

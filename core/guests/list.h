@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest_list - the inventory from the inside, for the files of host/ that change it.
+ * list - the inventory from the inside, for the files of core/guests that change it.
  *
- * guest_list.c has the list, guest_refresh.c reads /proc and takes what KVM's events say,
- * guest_choose.c finds the guest that a user names. All other files include guest.h.
+ * list.c has the list, refresh.c reads /proc and takes what KVM's events say, choose.c finds the
+ * guest that a user names. All other files include guests.h.
  */
-#ifndef KVMTOP_HOST_GUEST_LIST_H
-#define KVMTOP_HOST_GUEST_LIST_H
+#ifndef KVMTOP_CORE_GUESTS_LIST_H
+#define KVMTOP_CORE_GUESTS_LIST_H
 
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "host/thread_list.h"
 
 #define GUEST_LOOKS 3 /* examinations while a vCPU has no thread; a new thread resets them */

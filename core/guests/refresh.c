@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "lib/xalloc.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "host/guest_find.h"
-#include "host/guest_list.h"
+#include "core/guests/list.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
 
@@ -306,22 +306,6 @@ void guest_look_at(struct guests *guests, pid_t pid)
 	if (!err && entry)
 		examine(guests, entry, guests->now_ns);
 	guest_list_sweep(guests);
-}
-
-int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max)
-{
-	struct pid_list tids = { 0 };
-	char path[PATH_MAX];
-	int err, nr;
-
-	err = pid_list_read(&tids, env_path(env, path, sizeof(path), "/proc/%d/task", (int)pid));
-	nr = (int)tids.nr;
-	for (int i = 0; !err && i < nr && i < max; i++)
-		ret_tids[i] = tids.pids[i];
-	pid_list_release(&tids);
-	if (err == -ENOENT || (!err && !nr))
-		return -ESRCH;
-	return err ? err : nr;
 }
 
 /* ---- threads that KVM's events show: the guest of each, and the vCPU that it runs */

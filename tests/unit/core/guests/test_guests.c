@@ -30,7 +30,7 @@
 #include <cmocka.h>
 
 #include "lib/file.h"
-#include "host/guest.h"
+#include "core/guests/guests.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
 #include "tests/worlds/fake_guest.h"
@@ -1433,7 +1433,11 @@ static void test_by_name(void **state)
 	refresh(box, SECOND);
 	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->why), -ENOTUNIQ);
 	assert_string_equal(box->why.text,
-			    "2 guests are named \"web1\" (pids 123, 456): use -p PID");
+			    "2 guests are named \"web1\" (pids 123, 456)");
+	assert_int_equal(guests_advise(-ENOTUNIQ, &box->why, "use -p PID"), -ENOTUNIQ);
+	assert_non_null(strstr(box->why.text, "456): use -p PID"));
+	assert_int_equal(guests_advise(-ENOENT, &box->why, "no"), -ENOENT);
+	assert_null(strstr(box->why.text, "no"));
 	assert_null(guest);
 	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->why), -ENOENT);
 	assert_string_equal(box->why.text, "no guest named \"web9\"; there are: db1, web1");
@@ -1455,6 +1459,7 @@ static void test_by_name_with_many(void **state)
 	assert_string_equal(box->why.text + strlen(box->why.text) - 5, ", ...");
 	assert_int_equal(guests_by_name(box->guests, "same", &guest, &box->why), -ENOTUNIQ);
 	assert_non_null(strstr(box->why.text, "100 guests are named \"same\" (pids 5000, 5010, "));
+	guests_advise(-ENOTUNIQ, &box->why, "use -p PID");
 	assert_non_null(strstr(box->why.text, ", ...): use -p PID"));
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
@@ -1671,14 +1676,14 @@ static void test_threads(void **state)
 	put_proc(box, (struct proc){ .pid = 100, .comm = "x" });
 	for (int tid = 1000; tid > 995; tid--)
 		put_thread(box, 100, tid, "t\n");
-	assert_int_equal(guest_threads(&box->env, 100, tids, 4), 6);
+	assert_int_equal(proc_threads(&box->env, 100, tids, 4), 6);
 	assert_int_equal(tids[0], 100);
 	assert_int_equal(tids[1], 996);
 	assert_int_equal(tids[3], 998);
-	assert_int_equal(guest_threads(&box->env, 100, NULL, 0), 6);
-	assert_int_equal(guest_threads(&box->env, 101, tids, 4), -ESRCH);
+	assert_int_equal(proc_threads(&box->env, 100, NULL, 0), 6);
+	assert_int_equal(proc_threads(&box->env, 101, tids, 4), -ESRCH);
 	FOLDER(box, "/proc/102/task");
-	assert_int_equal(guest_threads(&box->env, 102, tids, 4), -ESRCH);
+	assert_int_equal(proc_threads(&box->env, 102, tids, 4), -ESRCH);
 }
 
 static void test_fakes(void **state)

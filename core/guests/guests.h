@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest - the inventory: every process that has a KVM VM, for every VMM.
+ * guests - the inventory: every process that has a KVM VM, for every VMM.
  *
  * A guest is a process with a descriptor on "anon_inode:kvm-vm" (proc(5), fd/). Its vCPUs are the
  * "anon_inode:kvm-vcpu:N" descriptors; their threads come from debugfs kvm/PID-FD/vcpuN/pid
  * (readable under lockdown) or from the thread names that the VMMs give. A guest has an id that is
  * never used again, so that a reused pid is another guest.
  */
-#ifndef KVMTOP_HOST_GUEST_H
-#define KVMTOP_HOST_GUEST_H
+#ifndef KVMTOP_CORE_GUESTS_GUESTS_H
+#define KVMTOP_CORE_GUESTS_GUESTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,10 +107,13 @@ bool guest_bears(const struct guest *guest, const char *word);
 
 /*
  * The one guest of this name or, where none has this name, that bears the word. -ENOENT: none;
- * -ENOTUNIQ: several; why lists the pids and recommends -p, or lists the names of all guests.
+ * -ENOTUNIQ: several; why lists the pids, or the names of all guests.
  */
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
 		   struct error *why);
+
+/* Adds to why of several guests what helps here: "use -p PID". Returns err. */
+int guests_advise(int err, struct error *why, const char *remedy);
 
 /*
  * The guest that the user chose by name or, with name NULL, by pid. -ESRCH with why: pid is not a
@@ -159,16 +162,9 @@ int guest_choice_then(struct guest_choice *choice, const struct guests *guests, 
 
 /*
  * The i-th process of the latest search that may not be looked into, because it is another user's;
- * 0: past the last one. It is a guest, most likely, if its name or its threads' names are a VMM's.
+ * 0: past the last one. It is a guest, most likely, if guest_is_likely() (host/guest_find.h).
  */
 pid_t guests_denied_at(const struct guests *guests, size_t i);
-bool guest_is_likely(const struct env *env, pid_t pid);
-
-/*
- * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how
- * many there are, or -errno (-ESRCH: the process ended; other errors, such as -EMFILE: not known).
- */
-int guest_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
 
 /*
  * Adds a copy of a guest under a new id; guests_refresh() neither reads nor removes it. A pid or
