@@ -47,13 +47,13 @@ void list_event(const char *name)
 		puts(name);
 }
 
-int list_providers(const struct env *env)
+int list_providers(const struct env *env, const struct provider_options *options)
 {
 	const struct provider *const *list = providers_of(env);
 
 	for (size_t i = 0; list[i]; i++) {
 		struct error why = { "" };
-		int err = monitor_try(list[i], env, &why);
+		int err = monitor_try(list[i], env, options, &why);
 
 		if (err && !why.text[0])
 			error_set(&why, 0, "%s", strerror(-err));

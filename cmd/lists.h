@@ -7,8 +7,9 @@
 #define KVMTOP_CMD_LISTS_H
 
 #include "core/facts/field.h"
-#include "host/env.h"
 #include "core/guests/guests.h"
+#include "core/provider.h"
+#include "host/env.h"
 
 /* How a line is printed: for people, or for the shell. */
 typedef void list_guest(const struct guest *guest);
@@ -28,7 +29,7 @@ void list_event(const char *name); /* prints nothing if it is no event */
 int list_guests(const struct env *env, list_guest *print);
 
 /* --list-providers: tries each. Returns the exit status. */
-int list_providers(const struct env *env);
+int list_providers(const struct env *env, const struct provider_options *options);
 
 /* -f help: the names of the fields, sorted. */
 void list_fields(const struct fields *fields, list_name *print);

@@ -95,8 +95,7 @@ static int open_machine(struct run *run, const struct run_plan *plan, struct err
 	struct source_config config = plan->source;
 	int err;
 
-	config.include_past = options->include_past;
-	config.engine = options->engine;
+	config.options = (struct provider_options){ options->engine, options->include_past };
 	config.interval_s = options->interval_s;
 	err = source_open(is_captured ? SOURCE_MACHINE : SOURCE_LIVE, &options->sysroot,
 			  is_captured, &config, &run->source, why);

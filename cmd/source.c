@@ -98,6 +98,7 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 		.env = &opened->env,
 		.providers = config->providers,
 		.asides = config->asides,
+		.options = config->options,
 		.waits = config->waits,
 		.counts_all = config->counts_all,
 	};
@@ -106,8 +107,6 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 	if (err)
 		return err;
 	source->env = &opened->env;
-	opened->env.engine = config->engine;
-	opened->env.include_past = config->include_past;
 	monitor.list = providers_of(&opened->env);
 	err = monitor_open(&monitor, &source->monitor, why);
 	return !err && config->past_bytes ? remember(opened, config) : err;

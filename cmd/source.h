@@ -17,8 +17,7 @@ struct source_config {
 	/* Of a machine: see monitor.h. */
 	unsigned int providers, asides;
 	bool waits;
-	const char *engine;    /* as struct env */
-	bool include_past;
+	struct provider_options options;
 	uint64_t past_bytes;   /* of samples that are remembered; 0: none are */
 	double interval_s;     /* of a machine; of a Prometheus, 0: as the hosts are scraped */
 	/* Of a Prometheus. */

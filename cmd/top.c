@@ -355,6 +355,7 @@ static int report(const struct options *options)
 /* Modes without a monitor, or with another one than a machine's. */
 static int run_without(const struct options *options, struct query *query)
 {
+	const struct provider_options chosen = { .engine = options->engine };
 	struct env env;
 	struct error why = { "" };
 
@@ -366,8 +367,7 @@ static int run_without(const struct options *options, struct query *query)
 		return is_whole_recording(options) ? report(options) : top_read(options, query);
 	if (env_init(&env, options->sysroot, &why) < 0)
 		return say_failure(-ENOENT, &why);
-	env.engine = options->engine;
-	return options->mode == MODE_PROVIDERS ? list_providers(&env) :
+	return options->mode == MODE_PROVIDERS ? list_providers(&env, &chosen) :
 						 list_guests(&env, list_guest_line);
 }
 

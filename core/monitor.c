@@ -165,6 +165,7 @@ static int open_sources(struct monitor *monitor, struct error *why)
 			.guests = monitor->guests,
 			.fields = monitor->fields,
 			.source = (uint32_t)i,
+			.options = monitor->config.options,
 		};
 		if (is_spare(monitor, source))
 			continue;
@@ -685,11 +686,13 @@ static int try_source(struct source *source, struct error *why)
 	return err;
 }
 
-int monitor_try(const struct provider *provider, const struct env *env, struct error *why)
+int monitor_try(const struct provider *provider, const struct env *env,
+		const struct provider_options *options, struct error *why)
 {
 	struct source source = {
 		.provider = provider,
-		.args = { .env = env, .guests = guests_new(env), .fields = fields_new() },
+		.args = { .env = env, .guests = guests_new(env), .fields = fields_new(),
+			  .options = *options },
 	};
 	int err = try_source(&source, why);
 

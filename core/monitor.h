@@ -15,12 +15,12 @@
 
 #include "lib/error.h"
 #include "core/facts/facts.h"
+#include "core/provider.h"
 #include "host/env.h"
 
 #define MONITOR_NOTICES (1 + SAMPLE_SOURCES)
 
 struct monitor;
-struct provider;
 struct query;
 
 /*
@@ -40,6 +40,7 @@ struct monitor_config {
 	unsigned int providers; /* to open: bits, see core/provider.h; of a recording all are */
 	/* Of these, optional ones: silent when they fail, and useless alone. */
 	unsigned int asides;
+	struct provider_options options;
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
 	/*
 	 * Beside what a query needs, events and exits are always counted, for a look back at what
@@ -140,6 +141,7 @@ bool monitor_is_live(const struct monitor *monitor);
  * For --list-providers: tries a provider. 0, and why says how it counts where kernels differ; or
  * -errno, and why says why it cannot work here.
  */
-int monitor_try(const struct provider *provider, const struct env *env, struct error *why);
+int monitor_try(const struct provider *provider, const struct env *env,
+		const struct provider_options *options, struct error *why);
 
 #endif

@@ -18,8 +18,8 @@
 #include "lib/error.h"
 #include "core/facts/field.h"
 #include "core/facts/sample.h"
-#include "host/env.h"
 #include "core/guests/guests.h"
+#include "host/env.h"
 
 /* Which guests are counted, and how rows are keyed. */
 enum want_scope {
@@ -36,6 +36,12 @@ struct want {
 	bool has_halts;	    /* halts, too */
 };
 
+/* What the user chose; zero-initialised is nothing. */
+struct provider_options {
+	const char *engine; /* for tracepoints: "perf", "bpf"; NULL: the best */
+	bool include_past;  /* KVM's own counters begin at the start of the guest */
+};
+
 /* What a provider works with; all of it outlives the provider. */
 struct provider_args {
 	const struct env *env; /* the machine; NULL for the player of a recording */
@@ -43,6 +49,7 @@ struct provider_args {
 	struct fields *fields;
 	uint32_t source; /* the provider's number, for struct field and struct sample */
 	const void *recording; /* what a player plays, where env is NULL */
+	struct provider_options options;
 };
 
 struct provider {

@@ -11,8 +11,8 @@
 #define KVMTOP_HISTORY_MOMENT_H
 
 #include "core/facts/facts.h"
-#include "host/env.h"
 #include "core/guests/guests.h"
+#include "host/env.h"
 
 enum {
 	/* The first since what is counted changed: nothing goes on from before. It has totals. */

@@ -20,8 +20,6 @@ struct env {
 	const struct arch *arch; /* never NULL once env_init() succeeded */
 	char *tracefs;		 /* path of tracefs with root; NULL: not mounted */
 	char *debugfs_kvm;	 /* debugfs' kvm folder with root; NULL: none */
-	const char *engine;	 /* the engine for tracepoints: "perf", "bpf"; NULL: the best */
-	bool include_past;	 /* debugfs counters begin at the start of the guest */
 };
 
 /*

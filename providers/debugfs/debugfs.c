@@ -232,7 +232,7 @@ static void add_rows(const struct debugfs *debugfs, const struct debugfs_owner *
 		     struct sample *sample)
 {
 	bool is_from_zero = (owner->is_new && owner->is_from_zero) ||
-			    debugfs->args.env->include_past;
+			    debugfs->args.options.include_past;
 	uint32_t flags = is_from_zero ? ROW_FROM_ZERO : 0;
 
 	for (size_t i = 0; i < debugfs->nr_counters; i++) {

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/env.h"
 #include "core/guests/guests.h"
+#include "host/env.h"
 #include "providers/host/cpus.h"
 
 struct host_memory;

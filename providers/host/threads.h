@@ -15,8 +15,8 @@
 
 #include "core/facts/host_fields.h"
 #include "core/facts/sample.h"
-#include "host/env.h"
 #include "core/guests/guests.h"
+#include "host/env.h"
 #include "providers/host/memory.h"
 
 #define HOST_THREADS_TURN 32

@@ -12,8 +12,8 @@
 
 #include "core/facts/host_fields.h"
 #include "core/facts/sample.h"
-#include "host/env.h"
 #include "core/guests/guests.h"
+#include "host/env.h"
 
 #define HOST_VMMS_TURN 8
 

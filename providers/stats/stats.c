@@ -230,7 +230,7 @@ static void add_rows(const struct kernel_stats *stats, const struct holder *hold
 static int read_fd(struct kernel_stats *stats, struct held_look *look, struct holder *holder,
 		   struct held_fd *fd, struct sample *sample)
 {
-	bool is_from_zero = stats->args.env->include_past || (holder->is_late && !fd->layout);
+	bool is_from_zero = stats->args.options.include_past || (holder->is_late && !fd->layout);
 	size_t from = fd->layout ? fd->layout->tail_at : 0;
 	ssize_t len = held_read(look, fd->fd, stats->bytes, from, sizeof(stats->bytes));
 	int err = len < 0 ? (int)len : 0;

@@ -49,27 +49,27 @@ static void tracepoints_close(void *state)
 static const struct engine *const engines[] = { &bpf_engine, &perf_engine };
 
 /* The next engine that --engine allows; NULL: there is none. */
-static const struct engine *next_engine(const struct env *env, size_t *at)
+static const struct engine *next_engine(const struct provider_args *args, size_t *at)
 {
 	while (*at < ARRAY_SIZE(engines)) {
 		const struct engine *engine = engines[(*at)++];
 
-		if (!env->engine || strcmp(env->engine, engine->name) == 0)
+		if (!args->options.engine || strcmp(args->options.engine, engine->name) == 0)
 			return engine;
 	}
 	return NULL;
 }
 
 /* Whether an engine may count here; if none may, why says the last engine's reason. */
-static int check_engines(const struct env *env, struct error *why)
+static int check_engines(const struct provider_args *args, struct error *why)
 {
 	const struct engine *engine;
 	int err = -EINVAL;
 	size_t at = 0;
 
-	while (err && (engine = next_engine(env, &at))) {
+	while (err && (engine = next_engine(args, &at))) {
 		why->text[0] = '\0';
-		err = engine->probe(env, why);
+		err = engine->probe(args->env, why);
 	}
 	return err;
 }
@@ -86,14 +86,13 @@ static int try_engine(struct tracepoints *tp, const struct engine *engine, struc
 /* Opens the first engine that works here; if none does, why says the last engine's reason. */
 static int open_engine(struct tracepoints *tp, struct error *why)
 {
-	const struct env *env = tp->args.env;
 	const struct engine *engine;
 	int err = -EINVAL;
 	size_t at = 0;
 
-	while ((engine = next_engine(env, &at))) {
+	while ((engine = next_engine(&tp->args, &at))) {
 		why->text[0] = '\0';
-		err = engine->probe(env, why);
+		err = engine->probe(tp->args.env, why);
 		if (!err)
 			err = try_engine(tp, engine, why);
 		if (!err)
@@ -112,7 +111,7 @@ static int tracepoints_open(const struct provider_args *args, void **ret_state, 
 	tp->args = *args;
 	err = trace_check(args->env, why);
 	if (!err)
-		err = check_engines(args->env, why);
+		err = check_engines(args, why);
 	if (!err)
 		err = tracepoint_events_find(&tp->events, args, why);
 	if (!err)

@@ -39,8 +39,8 @@ ssize_t played_read(int fd, void *buf, size_t size);
 #include "providers/tracepoint/perf_engine.c"
 /* NOLINTEND(bugprone-suspicious-include) */
 
-#include "host/machine.h"
 #include "core/guests/guests.h"
+#include "host/machine.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define ABSENT UINT64_MAX /* as a count: there is no row */

@@ -36,6 +36,7 @@ struct fixture {
 	char root[64];
 	char kvm[PATH_MAX];
 	struct env env;
+	struct provider_options options;
 	struct guests *guests;
 	struct fields *fields;
 	void *provider;
@@ -231,7 +232,7 @@ static void make_counters(const struct fixture *f, const char *const *names, siz
 static int try_open(struct fixture *f)
 {
 	struct provider_args args = { .env = &f->env, .guests = f->guests, .fields = f->fields,
-					      .source = SOURCE };
+				      .source = SOURCE, .options = f->options };
 
 	f->why.text[0] = '\0';
 	return debugfs_provider.open(&args, &f->provider, &f->why);
@@ -829,7 +830,9 @@ static void past_is_included_on_request(void **fixture)
 	collect(f);
 	assert_int_equal(count_of(f, guest, "exits"), 1000);
 	assert_false(is_from_zero(f, guest, "exits"));
-	f->env.include_past = true;
+	debugfs_provider.close(f->provider);
+	f->options.include_past = true;
+	start(f, only_exits, 1);
 	collect(f);
 	assert_int_equal(count_of(f, guest, "exits"), 1000);
 	assert_true(is_from_zero(f, guest, "exits"));

@@ -226,6 +226,7 @@ static void name_without_an_end_is_left_out(void **state)
 struct fixture {
 	char root[64];
 	struct env env;
+	struct provider_options options;
 	struct guests *guests;
 	struct fields *fields;
 	void *provider;
@@ -377,7 +378,7 @@ static uint32_t guest_of(struct fixture *f, int pid)
 static int try_open(struct fixture *f)
 {
 	struct provider_args args = { .env = &f->env, .guests = f->guests, .fields = f->fields,
-					      .source = SOURCE };
+				      .source = SOURCE, .options = f->options };
 
 	f->why.text[0] = '\0';
 	return stats_provider.open(&args, &f->provider, &f->why);
@@ -474,7 +475,7 @@ static void past_is_included_if_asked_for(void **fixture)
 {
 	struct fixture *f = *fixture;
 
-	f->env.include_past = true;
+	f->options.include_past = true;
 	make_guest(f, 7);
 	set_vcpu(f, 7, 0, 100);
 	start(f);

@@ -577,12 +577,12 @@ static void test_other_pid_namespace(void **state)
 
 static const struct engine *engine_at(const char *asked, size_t i)
 {
-	struct env env = { .engine = asked };
+	struct provider_args args = { .options.engine = asked };
 	const struct engine *engine = NULL;
 	size_t at = 0;
 
 	for (size_t n = 0; n <= i; n++)
-		engine = next_engine(&env, &at);
+		engine = next_engine(&args, &at);
 	return engine;
 }
 
