@@ -21,7 +21,7 @@
 #include "cmd/options.h"
 #include "cmd/run.h"
 #include "core/findings/findings.h"
-#include "host/descriptors.h"
+#include "host/machine.h"
 #include "core/provider.h"
 #include "lib/http/server.h"
 #include "core/metrics.h"

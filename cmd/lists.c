@@ -11,7 +11,7 @@
 #include "cmd/lists.h"
 #include "cmd/providers.h"
 #include "core/monitor.h"
-#include "host/guest_find.h"
+#include "host/guest_proc.h"
 
 void list_guest_line(const struct guest *guest)
 {

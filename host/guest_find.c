@@ -12,7 +12,7 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
-#include "host/guest_find.h"
+#include "host/guest_proc.h"
 #include "host/guest_name.h"
 
 #define RESCAN_NS 10000000000ull

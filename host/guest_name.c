@@ -68,14 +68,6 @@ static const struct {
 	{ "db_vcpu%", "dragonball" },
 };
 
-static bool matches_any(const struct vmm *vmm, const char *command)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(vmm->commands); i++)
-		if (vmm->commands[i] && !fnmatch(vmm->commands[i], command, 0))
-			return true;
-	return false;
-}
-
 static const struct vmm *vmm_by_name(const char *name)
 {
 	for (size_t i = 0; name && i < ARRAY_SIZE(vmms); i++)
@@ -91,9 +83,11 @@ const char *guest_name_vmm(const char *command)
 	if (slash)
 		command = slash + 1;
 	command += *command == '.'; /* NixOS' wrapped programs */
-	for (size_t i = 0; i < ARRAY_SIZE(vmms); i++)
-		if (matches_any(&vmms[i], command))
-			return vmms[i].name;
+	for (size_t i = 0; i < ARRAY_SIZE(vmms); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(vmms[i].commands) && vmms[i].commands[k]; k++)
+			if (!fnmatch(vmms[i].commands[k], command, 0))
+				return vmms[i].name;
+	}
 	return NULL;
 }
 
@@ -165,37 +159,43 @@ static const char *arg_end(const char *arg, const char *end)
 	return nul ? nul : end;
 }
 
+/* The arguments of a command line, one after the other. */
+struct args {
+	const char *at, *end;
+};
+
+static bool args_next(struct args *args, const char **ret_arg, size_t *ret_len)
+{
+	if (args->at >= args->end)
+		return false;
+	*ret_arg = args->at;
+	*ret_len = (size_t)(arg_end(args->at, args->end) - args->at);
+	args->at += *ret_len + 1;
+	return true;
+}
+
+/* The last of several names counts, as in the VMMs. */
 bool guest_name_from_cmdline(const char *vmm_name, const char *cmdline, size_t len, char *ret_name,
 			     size_t size)
 {
 	const struct vmm *vmm = vmm_by_name(vmm_name);
-	const char *end = cmdline + len, *arg_stop = arg_end(cmdline, end);
+	struct args args = { cmdline, cmdline + len };
 	bool is_found = false;
+	const char *arg;
+	size_t n;
 
-	/* The last of several names counts, as in the VMMs. */
-	while (arg_stop < end) {
-		const char *arg = arg_stop + 1;
-		size_t arg_len;
-		int offset;
+	args_next(&args, &arg, &n); /* the command itself */
+	while (args_next(&args, &arg, &n) && (n != 2 || memcmp(arg, "--", 2))) {
+		int offset = value_offset(vmm, arg, n);
 
-		arg_stop = arg_end(arg, end);
-		if (arg_stop - arg == 2 && !memcmp(arg, "--", 2))
-			break;
-		offset = value_offset(vmm, arg, (size_t)(arg_stop - arg));
-		if (offset < 0 || (offset == 0 && arg_stop == end))
+		if (offset < 0 || (offset == 0 && (!args_next(&args, &arg, &n) || *arg == '-')))
 			continue;
-		if (offset == 0) {
-			arg = arg_stop + 1;
-			arg_stop = arg_end(arg, end);
-			if (arg < end && *arg == '-')
-				continue;
-		}
 		arg += offset;
-		arg_len = (size_t)(arg_stop - arg);
+		n -= (size_t)offset;
 		if (vmm->has_suboptions)
-			is_found |= name_from_suboptions(arg, arg_len, ret_name, size);
+			is_found |= name_from_suboptions(arg, n, ret_name, size);
 		else
-			is_found |= utf8_clean(arg, arg_len, ret_name, size);
+			is_found |= utf8_clean(arg, n, ret_name, size);
 	}
 	return is_found;
 }
@@ -220,32 +220,6 @@ static size_t unescape(char *text, size_t len)
 	return out;
 }
 
-static bool is_uuid(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-		if (is_dash ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
-			return false;
-	}
-	return len == 36;
-}
-
-/* The arguments of a command line, one after the other. */
-struct args {
-	const char *at, *end;
-};
-
-static bool args_next(struct args *args, const char **ret_arg, size_t *ret_len)
-{
-	if (args->at >= args->end)
-		return false;
-	*ret_arg = args->at;
-	*ret_len = (size_t)(arg_end(args->at, args->end) - args->at);
-	args->at += *ret_len + 1;
-	return true;
-}
-
 /* The value of the option where it is given next. */
 static bool args_value(struct args *args, const char *option, const char **ret_value,
 		       size_t *ret_len)
@@ -266,8 +240,14 @@ static bool args_value(struct args *args, const char *option, const char **ret_v
 
 static bool take_uuid(const char *text, size_t len, char *ret_uuid)
 {
-	if (!is_uuid(text, len))
+	static const char pattern[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+	if (len != strlen(pattern))
 		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (pattern[i] == '-' ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
+			return false;
+	}
 	for (size_t i = 0; i < len; i++)
 		ret_uuid[i] = (char)tolower((unsigned char)text[i]);
 	ret_uuid[len] = '\0';
@@ -412,48 +392,49 @@ bool guest_name_from_cgroup(const char *text, char *ret_name, size_t size)
 
 static bool matches_vcpu(const char *pattern, const char *comm, int *ret_index)
 {
-	size_t before = strcspn(pattern, "%");
-	const char *after = pattern + before + 1, *p = comm + before;
+	size_t before = strcspn(pattern, "%"), after = strlen(pattern) - before - 1;
+	const char *p = comm + before;
 	int index = 0;
 
 	if (strncmp(comm, pattern, before) || !isdigit((unsigned char)*p))
 		return false;
-	for (; isdigit((unsigned char)*p); p++) {
+	for (; isdigit((unsigned char)*p) && index < VCPU_IDS; p++)
 		index = index * 10 + (*p - '0');
-		if (index >= VCPU_IDS)
-			return false;
-	}
-	if (strncmp(p, after, strlen(after)))
+	if (index >= VCPU_IDS || strncmp(p, pattern + before + 1, after) ||
+	    p[after + strspn(p + after, " \n")])
 		return false;
-	p += strlen(after);
 	*ret_index = index;
-	return p[strspn(p, " \n")] == '\0';
+	return true;
+}
+
+/* The row of vcpu_threads that the name of a thread is of; its size: none. */
+static size_t find_vcpu(const char *comm, int *ret_index)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(vcpu_threads) &&
+	       !matches_vcpu(vcpu_threads[i].pattern, comm, ret_index))
+		i++;
+	return i;
 }
 
 int guest_name_vcpu(const char *comm)
 {
 	int index = -1;
 
-	for (size_t i = 0; i < ARRAY_SIZE(vcpu_threads); i++)
-		if (matches_vcpu(vcpu_threads[i].pattern, comm, &index))
-			return index;
-	return -1;
+	find_vcpu(comm, &index);
+	return index;
 }
 
 struct guest_name guest_name_of_ended(pid_t pid, const char *comm)
 {
 	struct guest_name found = { .is_own = false };
 	const char *vmm = guest_name_vmm(comm);
-	bool is_vcpu = false;
 	int index;
+	size_t row = find_vcpu(comm, &index);
 
-	for (size_t i = 0; !is_vcpu && i < ARRAY_SIZE(vcpu_threads); i++) {
-		is_vcpu = matches_vcpu(vcpu_threads[i].pattern, comm, &index);
-		if (is_vcpu && !vmm)
-			vmm = vcpu_threads[i].vmm;
-	}
-	if (!vmm && !is_vcpu)
-		vmm = comm;
+	if (!vmm)
+		vmm = row < ARRAY_SIZE(vcpu_threads) ? vcpu_threads[row].vmm : comm;
 	if (!vmm || !utf8_clean(vmm, strlen(vmm), found.name, sizeof(found.name)))
 		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
 	if (!vmm || !utf8_clean(vmm, strlen(vmm), found.vmm, sizeof(found.vmm)))
@@ -464,13 +445,10 @@ struct guest_name guest_name_of_ended(pid_t pid, const char *comm)
 static size_t read_comm(const struct env *env, pid_t pid, char *buf, size_t size)
 {
 	char path[PATH_MAX];
-	long len;
+	long len = read_small(env_path(env, path, sizeof(path), "/proc/%d/comm", (int)pid), buf,
+			      size);
 
-	env_path(env, path, sizeof(path), "/proc/%d/comm", (int)pid);
-	len = read_small(path, buf, size);
-	if (len > 0 && buf[len - 1] == '\n')
-		len--;
-	buf[len > 0 ? len : 0] = '\0';
+	buf[len > 0 ? len - (buf[len - 1] == '\n') : 0] = '\0';
 	return strlen(buf);
 }
 
@@ -489,19 +467,10 @@ static size_t read_cmdline(const struct env *env, pid_t pid, char *buf, size_t s
 	return len > 0 ? (size_t)len : 0;
 }
 
-static bool name_from_proc_cgroup(const struct env *env, pid_t pid, char *ret_name, size_t size)
-{
-	char path[PATH_MAX], text[CGROUP_SIZE];
-
-	env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	return read_small(path, text, sizeof(text)) > 0 &&
-	       guest_name_from_cgroup(text, ret_name, size);
-}
-
 struct guest_name guest_name_find(const struct env *env, pid_t pid)
 {
 	struct guest_name found = { .is_own = true };
-	char cmdline[CMDLINE_SIZE], comm[64];
+	char cmdline[CMDLINE_SIZE], comm[64], path[PATH_MAX], cgroup[CGROUP_SIZE];
 	size_t len = read_cmdline(env, pid, cmdline, sizeof(cmdline));
 	size_t comm_len = read_comm(env, pid, comm, sizeof(comm));
 	const char *vmm = guest_name_vmm(cmdline);
@@ -517,18 +486,16 @@ struct guest_name guest_name_find(const struct env *env, pid_t pid)
 	guest_name_id(cmdline, len, found.id, sizeof(found.id));
 	if (guest_name_from_cmdline(vmm, cmdline, len, found.name, sizeof(found.name)))
 		return found;
+	env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)pid);
 	if (vmm && !strcmp(vmm, "kvmtool")) { /* the name that `lkvm list` shows */
 		snprintf(found.name, sizeof(found.name), "guest-%d", (int)pid);
-		return found;
-	}
-	if (found.id[0]) {
+	} else if (found.id[0]) {
 		snprintf(found.name, sizeof(found.name), "%s", found.id);
-		return found;
+	} else if (read_small(path, cgroup, sizeof(cgroup)) <= 0 ||
+		   !guest_name_from_cgroup(cgroup, found.name, sizeof(found.name))) {
+		found.is_own = false;
+		if (!utf8_clean(comm, comm_len, found.name, sizeof(found.name)))
+			snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
 	}
-	if (name_from_proc_cgroup(env, pid, found.name, sizeof(found.name)))
-		return found;
-	found.is_own = false;
-	if (!utf8_clean(comm, comm_len, found.name, sizeof(found.name)))
-		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
 	return found;
 }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads small files of /proc and /sys. */
+/* Reads small files of /proc and /sys, and sees to the limit on open files. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib/file.h"
 #include "host/machine.h"
 
+#define RESERVE 16 /* descriptors for reading /proc and /sys */
 #define INIT_PID_NAMESPACE "pid:[4026531836]" /* linux/proc_ns.h: PROC_PID_INIT_INO */
 
 void host_name(const struct env *env, char *buf, size_t size)
@@ -136,6 +139,60 @@ struct lockdown lockdown_read(const struct env *env)
 	snprintf(lockdown.level, sizeof(lockdown.level), "%.*s",
 		 (int)strcspn(start + 1, "]\n"), start + 1);
 	return lockdown;
+}
+
+/* ---- descriptors */
+
+void descriptors_raise(uint64_t needed)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
+		return;
+	if (limit.rlim_max < needed) {
+		struct rlimit raised = { needed, needed };
+
+		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+			return;
+	}
+	limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* The kernel gives the lowest number that is free. */
+bool descriptors_are_left(void)
+{
+	int lowest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+	struct rlimit limit;
+
+	if (lowest < 0)
+		return errno != EMFILE;
+	close(lowest);
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       (rlim_t)lowest + RESERVE < limit.rlim_cur;
+}
+
+bool descriptors_read(int *fd, const char *path, char *buf, size_t size)
+{
+	if (*fd < 0 && descriptors_are_left())
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+	return *fd < 0 ? read_small(path, buf, size) > 0 : read_again(*fd, buf, size);
+}
+
+bool descriptors_are_short(int err)
+{
+	return err == -EMFILE || err == -ENFILE;
+}
+
+void descriptors_explain(struct error *why, unsigned int nr_events, uint64_t needed)
+{
+	struct rlimit limit = { 0 };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	error_set(why, 0,
+		  "%u events not counted: %llu descriptors needed, the limit is %llu: raise "
+			"it with ulimit -n, LimitNOFILE= or CAP_SYS_RESOURCE",
+		  nr_events, (unsigned long long)needed, (unsigned long long)limit.rlim_cur);
 }
 
 /* ---- the pid namespace */

@@ -162,7 +162,7 @@ int guest_choice_then(struct guest_choice *choice, const struct guests *guests, 
 
 /*
  * The i-th process of the latest search that may not be looked into, because it is another user's;
- * 0: past the last one. It is a guest, most likely, if guest_is_likely() (host/guest_find.h).
+ * 0: past the last one. It is a guest, most likely, if guest_is_likely() (host/guest_proc.h).
  */
 pid_t guests_denied_at(const struct guests *guests, size_t i);
 

@@ -8,7 +8,6 @@
 #include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
-#include "host/guest_find.h"
 #include "core/guests/list.h"
 #include "host/guest_proc.h"
 

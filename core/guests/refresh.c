@@ -9,7 +9,6 @@
 
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
-#include "host/guest_find.h"
 #include "core/guests/list.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"

@@ -25,7 +25,6 @@
 
 #include "lib/clock.h"
 #include "lib/xalloc.h"
-#include "host/descriptors.h"
 #include "host/machine.h"
 #include "providers/debugfs/vms.h"
 #include "providers/providers.h"

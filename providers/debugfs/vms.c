@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/xalloc.h"
-#include "host/descriptors.h"
+#include "host/machine.h"
 #include "host/guest_proc.h"
 #include "providers/debugfs/vms.h"
 #include "providers/providers.h"

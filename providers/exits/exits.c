@@ -13,7 +13,7 @@
 #include "lib/clock.h"
 #include "lib/xalloc.h"
 #include "core/facts/exit_fields.h"
-#include "host/descriptors.h"
+#include "host/machine.h"
 #include "providers/bpf/bpf.h"
 #include "providers/exits/long.h"
 #include "providers/exits/names.h"

@@ -10,7 +10,7 @@
 #include "lib/hash.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
-#include "host/descriptors.h"
+#include "host/machine.h"
 #include "providers/host/cgroups.h"
 
 #define NS_PER_US UINT64_C(1000)

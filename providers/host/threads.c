@@ -12,7 +12,6 @@
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
-#include "host/descriptors.h"
 #include "providers/host/cgroups.h"
 #include "providers/host/threads.h"
 

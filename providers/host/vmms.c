@@ -11,7 +11,6 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
-#include "host/descriptors.h"
 #include "host/machine.h"
 #include "host/thread_list.h"
 #include "providers/host/vmms.h"

@@ -16,7 +16,7 @@
 #include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
-#include "host/descriptors.h"
+#include "host/machine.h"
 #include "host/guest_proc.h"
 #include "providers/providers.h"
 #include "providers/stats/held.h"

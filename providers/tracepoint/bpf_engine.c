@@ -18,7 +18,6 @@
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
 #include "host/machine.h"
-#include "host/descriptors.h"
 #include "providers/bpf/bpf.h"
 #include "providers/tracepoint/bpf_hook.h"
 #include "providers/tracepoint/counters_shared.h"

@@ -21,7 +21,7 @@
 #include "lib/file.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
-#include "host/descriptors.h"
+#include "host/machine.h"
 #include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
 #include "providers/tracepoint/perf_target.h"

@@ -7,7 +7,6 @@
 #include "lib/array.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
-#include "host/descriptors.h"
 #include "host/guest_proc.h"
 #include "providers/providers.h"
 #include "providers/tracepoint/counts.h"

@@ -287,7 +287,8 @@ static void begin(struct past *past, struct fields *fields, const struct field_s
 	want = (struct want){ .fields = *wanted, .scope = WANT_EACH };
 	stats_clear(stats);
 	for (uint32_t i = 0; i < 3; i++) {
-		const struct provider_args args = { NULL, past_guests(past), fields, i, &past };
+		const struct provider_args args = { .guests = past_guests(past), .fields = fields,
+						    .source = i, .recording = &past };
 
 		assert_int_equal(past_players[i]->open(&args, &playbacks[i], &why), 0);
 		assert_int_equal(past_players[i]->want(playbacks[i], &want, &why), 0);
