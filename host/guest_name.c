@@ -481,7 +481,6 @@ struct guest_name guest_name_find(const struct env *env, pid_t pid)
 		snprintf(found.vmm, sizeof(found.vmm), "%s", vmm);
 	else if (!utf8_clean(comm, comm_len, found.vmm, sizeof(found.vmm)))
 		snprintf(found.vmm, sizeof(found.vmm), "?");
-
 	guest_name_uuid(cmdline, len, found.uuid, sizeof(found.uuid));
 	guest_name_id(cmdline, len, found.id, sizeof(found.id));
 	if (guest_name_from_cmdline(vmm, cmdline, len, found.name, sizeof(found.name)))

@@ -11,7 +11,7 @@
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
-#include "providers/host/cgroups.h"
+#include "providers/host/host.h"
 
 #define NS_PER_US UINT64_C(1000)
 #define QUOTA_PATH_MAX 200 /* as much of a path is shown */

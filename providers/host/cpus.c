@@ -10,7 +10,7 @@
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
-#include "providers/host/cpus.h"
+#include "providers/host/host.h"
 
 #define TEXT_MAX ((size_t)16 << 20)
 #define NS_PER_S UINT64_C(1000000000)

@@ -12,7 +12,7 @@
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
-#include "providers/host/memory.h"
+#include "providers/host/host.h"
 
 #define LEAST_KIB (64 * 1024)
 #define NODES_MAX 64 /* memory of further nodes is remote to every CPU */
@@ -54,12 +54,10 @@ struct host_memory {
 	const struct guests *guests;
 	struct host_cpus *cpus;
 	struct guest_memory *list; /* ascending by guest */
-	size_t nr;
-	size_t next; /* that has its turn */
+	struct turns turns;	   /* in the list */
 	uint64_t next_ns;
 	struct reading *reading; /* that goes on, or has ended; NULL: none */
 	size_t nr_taken; /* of its targets */
-	uint64_t generation; /* of the inventory */
 	bool has_nodes;
 };
 
@@ -82,6 +80,13 @@ bool host_memory_has_nodes(const struct env *env)
 	return nr > 1;
 }
 
+static int by_guest(const void *a, const void *b)
+{
+	const struct guest_memory *x = a, *y = b;
+
+	return (x->guest > y->guest) - (x->guest < y->guest);
+}
+
 struct host_memory *host_memory_new(const struct env *env, const struct guests *guests,
 				    struct host_cpus *cpus)
 {
@@ -90,7 +95,8 @@ struct host_memory *host_memory_new(const struct env *env, const struct guests *
 	memory->env = env;
 	memory->guests = guests;
 	memory->cpus = cpus;
-	memory->generation = UINT64_MAX;
+	memory->turns = (struct turns){ .generation = UINT64_MAX, .size = sizeof(*memory->list),
+					.compare = by_guest };
 	memory->has_nodes = host_memory_has_nodes(env);
 	return memory;
 }
@@ -111,48 +117,32 @@ void host_memory_free(struct host_memory *memory)
 	free(memory);
 }
 
-static int by_guest(const void *a, const void *b)
-{
-	const struct guest_memory *x = a, *y = b;
-
-	return (x->guest > y->guest) - (x->guest < y->guest);
-}
-
 static struct guest_memory *find(const struct host_memory *memory, uint32_t guest)
 {
 	const struct guest_memory wanted = { .guest = guest };
 
-	return memory->nr ? bsearch(&wanted, memory->list, memory->nr, sizeof(wanted), by_guest) :
+	return memory->turns.nr ? bsearch(&wanted, memory->list, memory->turns.nr, sizeof(wanted), by_guest) :
 			    NULL;
 }
 
-/* Follows the inventory, which is in the order of guests. */
+/* A new guest has its turn in this sample. */
 static void find_guests(struct host_memory *memory)
 {
-	size_t nr = guests_count(memory->guests), next = 0;
-	uint32_t turn = memory->nr ? memory->list[memory->next].guest : 0;
+	size_t nr = guests_count(memory->guests);
 	struct guest_memory *list;
 
-	if (memory->generation == guests_generation(memory->guests))
+	if (!turns_are_old(&memory->turns, memory->guests))
 		return;
 	list = xcalloc(nr + 1, sizeof(*list));
 	for (size_t i = 0; i < nr; i++) {
 		const struct guest *guest = guests_at(memory->guests, i);
-		const struct guest_memory *known = find(memory, guest->id);
 
-		if (known)
-			list[i] = *known;
-		else
-			list[i] = (struct guest_memory){ .guest = guest->id, .pid = guest->pid };
-		if (!known)
-			memory->next_ns = 0; /* it has its turn in this sample */
-		next += guest->id < turn;
+		list[i] = (struct guest_memory){ .guest = guest->id, .pid = guest->pid };
+		if (!find(memory, guest->id))
+			memory->next_ns = 0;
 	}
-	free(memory->list);
+	turns_replace(&memory->turns, memory->list, list, nr);
 	memory->list = list;
-	memory->nr = nr;
-	memory->next = next < nr ? next : 0; /* the turns go on */
-	memory->generation = guests_generation(memory->guests);
 }
 
 /* ---- a reading */
@@ -192,6 +182,7 @@ static void read_target(const struct reading *reading, struct target *target)
 		fclose(file);
 }
 
+/* The first target is read in any case, the others as long as there is time. */
 static bool goes_on(struct reading *reading, size_t i)
 {
 	return i < reading->nr && atomic_load(&reading->state) == READING_GOES_ON &&
@@ -218,7 +209,7 @@ static size_t count_untried(const struct host_memory *memory)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < memory->nr; i++)
+	for (size_t i = 0; i < memory->turns.nr; i++)
 		nr += !memory->list[i].was_tried;
 	return nr;
 }
@@ -232,14 +223,13 @@ static void add_target(struct reading *reading, const struct guest_memory *guest
 /* All guests that were never read, or the next one in turn. */
 static void choose(struct host_memory *memory, struct reading *reading)
 {
-	for (size_t i = 0; i < memory->nr; i++) {
+	for (size_t i = 0; i < memory->turns.nr; i++) {
 		if (!memory->list[i].was_tried)
 			add_target(reading, &memory->list[i]);
 	}
 	if (reading->nr)
 		return;
-	add_target(reading, &memory->list[memory->next]);
-	memory->next = (memory->next + 1) % memory->nr;
+	add_target(reading, &memory->list[turns_take(&memory->turns)]);
 }
 
 /* If no thread can be started, these guests are read in a later turn. */
@@ -279,13 +269,19 @@ static void take(struct host_memory *memory)
 	}
 }
 
+/*
+ * Plans the next reading: at once if there are guests that were never read, else so that each guest
+ * has a turn in a round; but not before the thread has rested.
+ */
 static void end(struct host_memory *memory)
 {
 	struct reading *reading = memory->reading;
-	uint64_t wait_ns = count_untried(memory) ? 0 : ROUND_NS / (memory->nr + !memory->nr);
+	uint64_t turn_ns = memory->turns.nr ? ROUND_NS / memory->turns.nr : ROUND_NS;
 	uint64_t rest_ns = REST * reading->took_ns;
 
-	memory->next_ns = reading->begun_ns + (wait_ns > rest_ns ? wait_ns : rest_ns);
+	if (count_untried(memory))
+		turn_ns = 0;
+	memory->next_ns = reading->begun_ns + (turn_ns > rest_ns ? turn_ns : rest_ns);
 	memory->reading = NULL;
 	free(reading);
 }
@@ -308,7 +304,7 @@ void host_memory_take_turn(struct host_memory *memory)
 	take_reading(memory);
 	if (memory->has_nodes)
 		find_guests(memory);
-	if (!memory->reading && memory->nr && clock_now_ns() >= memory->next_ns)
+	if (!memory->reading && memory->turns.nr && clock_now_ns() >= memory->next_ns)
 		begin(memory);
 }
 

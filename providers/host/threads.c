@@ -12,8 +12,7 @@
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
-#include "providers/host/cgroups.h"
-#include "providers/host/threads.h"
+#include "providers/host/host.h"
 
 #define QUOTAS_MAX 256 /* that are named: each is a field */
 #define FILES_OF_THREAD 3 /* schedstat, stat, and one for its cgroup */
@@ -52,13 +51,32 @@ struct host_threads {
 	struct host_cgroups *cgroups;
 	struct host_memory *memory;
 	struct host_thread *list; /* ascending by guest, vCPU, thread */
-	size_t nr;
-	size_t next; /* that has its turn */
-	uint64_t generation; /* of the inventory; UINT64_MAX: none was seen */
+	struct turns turns;	  /* in the list */
 	bool has_schedstat;
 	size_t nr_quotas; /* that were added to the dictionary */
 	uint64_t time_ns; /* of the latest reading; 0: none */
 };
+
+static void close_files(void *item)
+{
+	struct host_thread *thread = item;
+
+	if (thread->schedstat >= 0)
+		close(thread->schedstat);
+	if (thread->stat >= 0)
+		close(thread->stat);
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct host_thread *x = a, *y = b;
+
+	if (x->guest != y->guest)
+		return x->guest < y->guest ? -1 : 1;
+	if (x->vcpu != y->vcpu)
+		return x->vcpu < y->vcpu ? -1 : 1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
 
 struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
 				      const struct host_fields *fields,
@@ -71,24 +89,17 @@ struct host_threads *host_threads_new(const struct env *env, const struct guests
 	threads->fields = fields;
 	threads->memory = memory;
 	threads->has_schedstat = schedstat_is_on(env);
-	threads->generation = UINT64_MAX;
+	threads->turns = (struct turns){ .generation = UINT64_MAX, .size = sizeof(*threads->list),
+					 .compare = compare_threads, .drop = close_files };
 	threads->cgroups = host_cgroups_new(env);
 	return threads;
-}
-
-static void close_files(struct host_thread *thread)
-{
-	if (thread->schedstat >= 0)
-		close(thread->schedstat);
-	if (thread->stat >= 0)
-		close(thread->stat);
 }
 
 void host_threads_free(struct host_threads *threads)
 {
 	if (!threads)
 		return;
-	for (size_t i = 0; i < threads->nr; i++)
+	for (size_t i = 0; i < threads->turns.nr; i++)
 		close_files(&threads->list[i]);
 	free(threads->list);
 	host_cgroups_free(threads->cgroups);
@@ -96,17 +107,6 @@ void host_threads_free(struct host_threads *threads)
 }
 
 /* ---- which threads there are ---- */
-
-static int compare_threads(const void *a, const void *b)
-{
-	const struct host_thread *x = a, *y = b;
-
-	if (x->guest != y->guest)
-		return x->guest < y->guest ? -1 : 1;
-	if (x->vcpu != y->vcpu)
-		return x->vcpu < y->vcpu ? -1 : 1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
 
 static size_t add_vcpus(const struct guest *guest, struct host_thread *list)
 {
@@ -128,53 +128,20 @@ static size_t add_vcpus(const struct guest *guest, struct host_thread *list)
 	return nr;
 }
 
-/* Takes over what is known of threads that stay, and closes the files of all others. */
-static void take_over(struct host_threads *threads, struct host_thread *list, size_t nr)
-{
-	for (size_t i = 0; i < threads->nr; i++) {
-		struct host_thread *thread = &threads->list[i], *found;
-
-		found = nr ? bsearch(thread, list, nr, sizeof(*list), compare_threads) : NULL;
-		if (found)
-			*found = *thread;
-		else
-			close_files(thread);
-	}
-}
-
-/*
- * Where the turns go on in a new list. If they began anew, the last vCPUs would have none on a host
- * where guests come and go.
- */
-static size_t find_turn(const struct host_threads *threads, const struct host_thread *list,
-			size_t nr)
-{
-	size_t i = 0;
-
-	while (threads->nr && i < nr &&
-	       compare_threads(&list[i], &threads->list[threads->next]) < 0)
-		i++;
-	return i < nr ? i : 0;
-}
-
 static void find_threads(struct host_threads *threads)
 {
 	size_t room = guests_count_vcpus(threads->guests), nr = 0;
 	const struct guest *guest;
 	struct host_thread *list;
 
-	if (threads->generation == guests_generation(threads->guests))
+	if (!turns_are_old(&threads->turns, threads->guests))
 		return;
 	list = xcalloc(room + 1, sizeof(*list));
 	for (size_t i = 0; (guest = guests_at(threads->guests, i)); i++)
 		nr += add_vcpus(guest, list + nr);
 	qsort(list, nr, sizeof(*list), compare_threads);
-	take_over(threads, list, nr);
-	threads->next = find_turn(threads, list, nr);
-	free(threads->list);
+	turns_replace(&threads->turns, threads->list, list, nr);
 	threads->list = list;
-	threads->nr = nr;
-	threads->generation = guests_generation(threads->guests);
 	descriptors_raise(FILES_OF_THREAD * nr + FILES_OF_OTHERS + DESCRIPTORS_SPARE);
 }
 
@@ -319,7 +286,7 @@ static void read_status(const struct host_threads *threads, struct host_thread *
 
 static size_t turns(const struct host_threads *threads)
 {
-	return (threads->nr + HOST_THREADS_TURN - 1) / HOST_THREADS_TURN;
+	return (threads->turns.nr + HOST_THREADS_TURN - 1) / HOST_THREADS_TURN;
 }
 
 static void take_turn(struct host_threads *threads, struct host_thread *thread)
@@ -338,12 +305,10 @@ static void take_turn(struct host_threads *threads, struct host_thread *thread)
 
 static void take_turns(struct host_threads *threads)
 {
-	size_t nr = threads->nr < HOST_THREADS_TURN ? threads->nr : HOST_THREADS_TURN;
+	size_t nr = threads->turns.nr < HOST_THREADS_TURN ? threads->turns.nr : HOST_THREADS_TURN;
 
-	for (; nr; nr--) {
-		take_turn(threads, &threads->list[threads->next]);
-		threads->next = (threads->next + 1) % threads->nr;
-	}
+	for (; nr; nr--)
+		take_turn(threads, &threads->list[turns_take(&threads->turns)]);
 }
 
 /* Goes on towards the count of the latest turn, so that it is reached at the next one. */
@@ -368,7 +333,7 @@ static void read_thread(struct host_threads *threads, struct host_thread *thread
 /* Of an interval in which a thread also ran it is not known how long it was stopped. */
 static void charge_stopped(struct host_threads *threads, uint64_t time_ns)
 {
-	for (size_t i = 0; i < threads->nr; i++) {
+	for (size_t i = 0; i < threads->turns.nr; i++) {
 		struct host_thread *thread = &threads->list[i];
 
 		if (thread->is_stopped && !thread->has_run && threads->time_ns)
@@ -382,19 +347,19 @@ static uint64_t read_all(struct host_threads *threads)
 {
 	uint64_t time_ns = clock_now_ns();
 
-	for (size_t i = 0; i < threads->nr; i++)
+	for (size_t i = 0; i < threads->turns.nr; i++)
 		read_thread(threads, &threads->list[i], time_ns);
 	take_turns(threads);
 	charge_stopped(threads, time_ns);
-	for (size_t i = 0; i < threads->nr; i++) {
+	for (size_t i = 0; i < threads->turns.nr; i++) {
 		spread_migrations(&threads->list[i]);
 		host_cgroup_keep(threads->list[i].cgroup);
 	}
 	host_cgroups_sweep(threads->cgroups);
 	host_cgroups_begin(threads->cgroups);
-	for (size_t i = 0; i < threads->nr; i++)
+	for (size_t i = 0; i < threads->turns.nr; i++)
 		host_cgroup_weigh(threads->list[i].cgroup, threads->list[i].waited_ns);
-	for (size_t i = 0; i < threads->nr; i++) {
+	for (size_t i = 0; i < threads->turns.nr; i++) {
 		struct host_thread *thread = &threads->list[i];
 
 		thread->share_ns = host_cgroup_share(thread->cgroup, thread->waited_ns);
@@ -478,7 +443,7 @@ void host_threads_collect(struct host_threads *threads, struct sample *sample,
 	find_threads(threads);
 	*ret_time_ns = read_all(threads);
 	host_memory_take_turn(threads->memory);
-	for (size_t i = 0; i < threads->nr; i++) {
+	for (size_t i = 0; i < threads->turns.nr; i++) {
 		if (is_repeated(threads, i))
 			continue;
 		add_rows(threads, &threads->list[i], sample);
@@ -490,7 +455,7 @@ size_t host_threads_hidden(const struct host_threads *threads)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < threads->nr; i++)
+	for (size_t i = 0; i < threads->turns.nr; i++)
 		nr += threads->list[i].has_hidden_cgroup;
 	return nr;
 }

@@ -12,8 +12,7 @@
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
-#include "host/thread_list.h"
-#include "providers/host/vmms.h"
+#include "providers/host/host.h"
 
 #define NAMES_MAX 256 /* of all VMMs together; the threads of further names are "other" */
 #define PID_DIGITS 3
@@ -45,12 +44,33 @@ struct host_vmms {
 	const struct guests *guests;
 	const struct host_fields *fields;
 	struct vmm *list; /* ascending by guest */
-	size_t nr;
-	size_t next; /* that has its turn */
-	uint64_t generation; /* of the inventory */
+	struct turns turns; /* in the list */
 	uint32_t nr_names; /* that were added to the dictionary */
 	bool has_schedstat;
 };
+
+static void close_thread(const struct vmm_thread *thread)
+{
+	if (thread->schedstat >= 0)
+		close(thread->schedstat);
+}
+
+static void release(void *item)
+{
+	struct vmm *vmm = item;
+
+	for (size_t i = 0; i < vmm->nr_threads; i++)
+		close_thread(&vmm->threads[i]);
+	free(vmm->threads);
+	free(vmm->names);
+}
+
+static int by_guest(const void *a, const void *b)
+{
+	const struct vmm *x = a, *y = b;
+
+	return (x->guest > y->guest) - (x->guest < y->guest);
+}
 
 struct host_vmms *host_vmms_new(const struct env *env, const struct guests *guests,
 				const struct host_fields *fields)
@@ -60,63 +80,37 @@ struct host_vmms *host_vmms_new(const struct env *env, const struct guests *gues
 	vmms->env = env;
 	vmms->guests = guests;
 	vmms->fields = fields;
-	vmms->generation = UINT64_MAX;
+	vmms->turns = (struct turns){ .generation = UINT64_MAX, .size = sizeof(*vmms->list),
+				      .compare = by_guest, .drop = release };
 	vmms->has_schedstat = schedstat_is_on(env);
 	return vmms;
-}
-
-static void close_thread(const struct vmm_thread *thread)
-{
-	if (thread->schedstat >= 0)
-		close(thread->schedstat);
-}
-
-static void release(struct vmm *vmm)
-{
-	for (size_t i = 0; i < vmm->nr_threads; i++)
-		close_thread(&vmm->threads[i]);
-	free(vmm->threads);
-	free(vmm->names);
 }
 
 void host_vmms_free(struct host_vmms *vmms)
 {
 	if (!vmms)
 		return;
-	for (size_t i = 0; i < vmms->nr; i++)
+	for (size_t i = 0; i < vmms->turns.nr; i++)
 		release(&vmms->list[i]);
 	free(vmms->list);
 	free(vmms);
 }
 
-/* Follows the inventory: both lists are in the order of guests. */
 static void find_vmms(struct host_vmms *vmms)
 {
-	size_t nr = guests_count(vmms->guests), old = 0, next = 0;
-	uint32_t turn = vmms->nr ? vmms->list[vmms->next].guest : 0;
+	size_t nr = guests_count(vmms->guests);
 	struct vmm *list;
 
-	if (vmms->generation == guests_generation(vmms->guests))
+	if (!turns_are_old(&vmms->turns, vmms->guests))
 		return;
 	list = xcalloc(nr + 1, sizeof(*list));
 	for (size_t i = 0; i < nr; i++) {
 		const struct guest *guest = guests_at(vmms->guests, i);
 
-		while (old < vmms->nr && vmms->list[old].guest < guest->id)
-			release(&vmms->list[old++]);
-		if (old < vmms->nr && vmms->list[old].guest == guest->id)
-			list[i] = vmms->list[old++];
-		else
-			list[i] = (struct vmm){ .guest = guest->id, .pid = guest->pid };
-		next += guest->id < turn;
+		list[i] = (struct vmm){ .guest = guest->id, .pid = guest->pid };
 	}
-	while (old < vmms->nr)
-		release(&vmms->list[old++]);
-	free(vmms->list);
+	turns_replace(&vmms->turns, vmms->list, list, nr);
 	vmms->list = list;
-	vmms->nr = nr;
-	vmms->next = next < nr ? next : 0; /* the turns go on */
-	vmms->generation = guests_generation(vmms->guests);
 }
 
 /* ---- names */
@@ -240,12 +234,10 @@ static void take_turn(struct host_vmms *vmms, struct vmm *vmm)
 
 static void take_turns(struct host_vmms *vmms)
 {
-	size_t nr = vmms->nr < HOST_VMMS_TURN ? vmms->nr : HOST_VMMS_TURN;
+	size_t nr = vmms->turns.nr < HOST_VMMS_TURN ? vmms->turns.nr : HOST_VMMS_TURN;
 
-	for (; nr; nr--) {
-		take_turn(vmms, &vmms->list[vmms->next]);
-		vmms->next = (vmms->next + 1) % vmms->nr;
-	}
+	for (; nr; nr--)
+		take_turn(vmms, &vmms->list[turns_take(&vmms->turns)]);
 }
 
 /* ---- a sample */
@@ -285,7 +277,7 @@ void host_vmms_collect(struct host_vmms *vmms, struct sample *sample)
 	if (vmms->has_schedstat)
 		find_vmms(vmms);
 	take_turns(vmms);
-	for (size_t i = 0; i < vmms->nr; i++) {
+	for (size_t i = 0; i < vmms->turns.nr; i++) {
 		read_times(vmms, &vmms->list[i]);
 		add_rows(vmms, &vmms->list[i], sample);
 	}

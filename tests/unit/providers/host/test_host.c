@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "providers/host/threads.h"
+#include "providers/host/host.h"
 #include "providers/providers.h"
 #include "tests/worlds/fake_guest.h"
 

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * host - the parts of the provider "host": CPUs, memory, cgroups, threads of vCPUs, other threads.
+ *
+ * The arguments of a part's _new() outlive the part. Its _free() takes NULL.
+ */
+#ifndef KVMTOP_PROVIDERS_HOST_HOST_H
+#define KVMTOP_PROVIDERS_HOST_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/error.h"
+#include "core/facts/host_fields.h"
+#include "core/facts/sample.h"
+#include "core/guests/guests.h"
+#include "host/env.h"
+
+/*
+ * ---- turns - a list that follows the inventory, and the item in it that has its turn.
+ *
+ * What takes long to read is read of a few items in a sample. When guests come and go the turns go
+ * on where they were: if they began anew, the last items would have none.
+ */
+
+struct turns {
+	size_t nr, next;     /* items; the one that has its turn */
+	uint64_t generation; /* of the inventory */
+	/* The items: ascending by compare; drop(), which may be NULL, undoes one. */
+	size_t size;
+	int (*compare)(const void *a, const void *b);
+	void (*drop)(void *item);
+};
+
+/* Whether the inventory has changed since the last time this was asked. */
+bool turns_are_old(struct turns *turns, const struct guests *guests);
+
+/*
+ * Replaces the items by a new list: what is known of an item that is in both is taken over, and the
+ * other old ones are dropped. Frees the old list.
+ */
+void turns_replace(struct turns *turns, void *old, void *list, size_t nr);
+
+/* The number of the item that has its turn; the next one is the next one's. There is one. */
+size_t turns_take(struct turns *turns);
+
+/*
+ * ---- cpus - what the host's CPUs do, and where they are: proc(5) /proc/stat, and sysfs' topology.
+ */
+
+struct host_cpus;
+
+struct host_cpus *host_cpus_new(const struct env *env, const struct host_fields *fields);
+void host_cpus_free(struct host_cpus *cpus);
+
+/* Adds the rows of each CPU that is online. 0, or -errno: /proc/stat cannot be read. */
+int host_cpus_collect(struct host_cpus *cpus, struct sample *sample);
+
+/* The NUMA node of a CPU; -1: not known. */
+int host_cpus_node(struct host_cpus *cpus, int cpu);
+
+/*
+ * ---- memory - how a guest's memory is spread over NUMA nodes, and how much of it is far from a CPU.
+ *
+ * /proc/PID/numa_maps has all memory of the VMM, huge pages too; nearly all of it is the guest's.
+ * Of less than 64 MiB most may be programs and libraries, which are on the node where another
+ * process first used them: for such a guest nothing is reported.
+ *
+ * Reading makes the kernel walk the page tables: some ms for each GiB of small pages. So a thread
+ * reads one guest at a time, a guest every 30 seconds at most, for a hundredth of the time at most.
+ * New guests are read at once, one after the other, for up to a second, so that most are known
+ * after two samples. A sample has what was read before it. On a host with one node nothing is read.
+ */
+
+struct host_memory;
+
+/* Whether the host has several nodes. */
+bool host_memory_has_nodes(const struct env *env);
+
+struct host_memory *host_memory_new(const struct env *env, const struct guests *guests,
+				    struct host_cpus *cpus);
+void host_memory_free(struct host_memory *memory);
+
+/* Call it for each sample: takes what was read, and starts the next reading. */
+void host_memory_take_turn(struct host_memory *memory);
+
+/* How much of the guest's memory is not on the CPU's node, in thousandths. -1: not known. */
+int host_memory_remote(const struct host_memory *memory, uint32_t guest, int cpu);
+
+/*
+ * ---- cgroups - how long quotas keep threads from running.
+ *
+ * A cgroup's cpu.stat (cgroup v2: throttled_usec; v1: throttled_time) has the sum over all threads
+ * and CPUs, without the time that its ancestors throttle. It is divided among the known threads of
+ * the cgroup in proportion to how long each waited for a CPU, and no thread gets more than it
+ * waited: the kernel counts a throttled thread as one that waits.
+ *
+ * In a sample: begin; then weigh each thread; then share each one.
+ */
+
+struct host_cgroups;
+struct host_cgroup;
+
+struct host_cgroups *host_cgroups_new(const struct env *env);
+void host_cgroups_free(struct host_cgroups *cgroups);
+
+/*
+ * Reads the cgroup of a thread. NULL: it cannot be read. Valid as long as it
+ * is kept before each host_cgroups_sweep().
+ */
+struct host_cgroup *host_cgroups_find(struct host_cgroups *cgroups, pid_t pid, pid_t tid);
+
+/* Reads how long each cgroup was throttled since the previous call. */
+void host_cgroups_begin(struct host_cgroups *cgroups);
+
+/* Whether this cgroup, or one above, has or had a quota. NULL is fine. */
+bool host_cgroup_has_quota(const struct host_cgroup *cgroup);
+
+/*
+ * The quota that has stopped the cgroup most since the previous sample, its own or one above:
+ * "/sys/fs/cgroup/x/cpu.max: 0.2 CPUs". False, with ret_text untouched: none has, or its limit
+ * cannot be read. NULL is fine.
+ */
+bool host_cgroup_quota(const struct host_cgroups *cgroups, const struct host_cgroup *cgroup,
+		       char *ret_text, size_t size);
+
+/*
+ * Whether a thread's cgroup is outside of the cgroup namespace that this process is in, so that
+ * none of its files can be read.
+ */
+bool host_cgroup_is_hidden(const struct host_cgroups *cgroups, pid_t pid, pid_t tid);
+
+/* wait_ns: how long a thread of the cgroup waited since the previous sample. NULL is fine. */
+void host_cgroup_weigh(struct host_cgroup *cgroup, uint64_t wait_ns);
+
+/* How long the thread was throttled, of the time that it waited. NULL is fine. */
+uint64_t host_cgroup_share(const struct host_cgroup *cgroup, uint64_t wait_ns);
+
+/* Keep marks a cgroup, and all above, as in use; sweep drops cgroups that are not marked. */
+void host_cgroup_keep(struct host_cgroup *cgroup);
+void host_cgroups_sweep(struct host_cgroups *cgroups);
+
+/*
+ * ---- threads - the scheduler's numbers of vCPU threads.
+ *
+ * Each sample reads each thread's schedstat, and the stat of the threads that ran, for their CPU.
+ * Both files stay open. The rest takes longer to read: the migrations (sched), the CPUs that the
+ * thread may run on (status), and its cgroup. A sample reads them for HOST_THREADS_TURN vCPUs,
+ * which take turns. With more vCPUs, the migrations between two turns of a thread are spread evenly
+ * over the samples until its next turn.
+ */
+
+#define HOST_THREADS_TURN 32
+
+struct host_threads;
+
+struct host_threads *host_threads_new(const struct env *env, const struct guests *guests,
+				      const struct host_fields *fields,
+				      struct host_memory *memory);
+void host_threads_free(struct host_threads *threads);
+
+/* Reads, and adds rows; ret_time_ns is when it read the threads' times. */
+void host_threads_collect(struct host_threads *threads, struct sample *sample,
+			  uint64_t *ret_time_ns);
+
+/* Of how many vCPUs the cgroup is hidden, so that their quotas are not known. */
+size_t host_threads_hidden(const struct host_threads *threads);
+
+/*
+ * ---- vmms - how long the other threads of VMMs ran: the main thread, I/O threads, vhost.
+ *
+ * Threads of one name are one row: a VMM starts and ends workers all the time. A number of three
+ * digits or more at the end of a name, such as a pid, is left out of the name. The threads of
+ * HOST_VMMS_TURN guests are listed in a sample, one guest after the other. From 6.4 on vhost's
+ * threads are the VMM's own; kernel threads, as vhost's were before, are not found.
+ */
+
+#define HOST_VMMS_TURN 8
+
+struct host_vmms;
+
+struct host_vmms *host_vmms_new(const struct env *env, const struct guests *guests,
+				const struct host_fields *fields);
+void host_vmms_free(struct host_vmms *vmms);
+
+/* Reads, and adds rows. */
+void host_vmms_collect(struct host_vmms *vmms, struct sample *sample);
+
+#endif
