@@ -62,7 +62,8 @@ int host_cpus_collect(struct host_cpus *cpus, struct sample *sample);
 int host_cpus_node(struct host_cpus *cpus, int cpu);
 
 /*
- * ---- memory - how a guest's memory is spread over NUMA nodes, and how much of it is far from a CPU.
+ * ---- memory - how a guest's memory is spread over NUMA nodes, and how much of it is far from a
+ * CPU.
  *
  * /proc/PID/numa_maps has all memory of the VMM, huge pages too; nearly all of it is the guest's.
  * Of less than 64 MiB most may be programs and libraries, which are on the node where another

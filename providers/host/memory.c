@@ -121,8 +121,9 @@ static struct guest_memory *find(const struct host_memory *memory, uint32_t gues
 {
 	const struct guest_memory wanted = { .guest = guest };
 
-	return memory->turns.nr ? bsearch(&wanted, memory->list, memory->turns.nr, sizeof(wanted), by_guest) :
-			    NULL;
+	if (!memory->turns.nr)
+		return NULL;
+	return bsearch(&wanted, memory->list, memory->turns.nr, sizeof(wanted), by_guest);
 }
 
 /* A new guest has its turn in this sample. */
