@@ -264,7 +264,7 @@ static void refresh(struct export *export)
 {
 	struct cached *cached = &export->cached;
 	struct metrics_text text = { 0 };
-	uint64_t tick = stats_tick(monitor_facts(export->run.monitor)->stats);
+	uint64_t tick = monitor_facts(export->run.monitor)->stats->tick;
 
 	if (cached->tick == tick)
 		return;

@@ -208,8 +208,8 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		.counted = &monitor->want.fields,
 	};
 	if (!monitor->facts.long_exits)
-		monitor->facts.long_exits = stats_long_exits(monitor->stats);
-	stats_know_guests(monitor->stats, monitor->guests);
+		monitor->facts.long_exits = &monitor->stats->long_exits;
+	monitor->stats->guests = monitor->guests;
 	err = open_sources(monitor, why);
 	if (err) {
 		monitor_close(monitor);
@@ -607,9 +607,9 @@ uint64_t monitor_elapsed_ns(const struct monitor *monitor)
 
 	for (uint32_t i = 0; i < SAMPLE_SOURCES && !elapsed; i++) {
 		if (!(monitor->config.asides & 1U << i))
-			elapsed = stats_elapsed_ns(monitor->stats, i);
+			elapsed = monitor->stats->elapsed_ns[i];
 		else if (!aside)
-			aside = stats_elapsed_ns(monitor->stats, i);
+			aside = monitor->stats->elapsed_ns[i];
 	}
 	return elapsed ? elapsed : aside;
 }

@@ -91,7 +91,7 @@ static void note(struct causes *causes, const struct guests *guests, struct mome
 
 static void note_lost(struct causes *causes, const struct facts *facts, struct moment *moment)
 {
-	uint64_t lost = stats_lost(facts->stats), more = lost - causes->lost;
+	uint64_t lost = facts->stats->lost, more = lost - causes->lost;
 	struct moment_notice *notice;
 
 	if (!more)

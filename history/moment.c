@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "host/machine.h"
 #include "lib/array.h"
-#include "core/facts/exit_counter.h"
+#include "core/facts/facts.h"
 #include "history/moment.h"
 #include "lib/file.h"
 
@@ -267,7 +267,7 @@ static inline void take_item(const struct facts *facts, const struct stats_item 
 	} else if (item->seen == tick) {
 		take_present(item, field, item->born == tick, changes);
 	} else if (moment->source_ns[field->source] &&
-		   item->seen == stats_tick_before(facts->stats, field->source)) {
+		   item->seen == facts->stats->before[field->source]) {
 		changes->list[changes->nr++] = (struct change){ .key = item->key,
 								.flags = CHANGE_ABSENT };
 	}
@@ -285,17 +285,17 @@ static inline void fetch(const struct stats_item *next)
 static void take_changes(const struct facts *facts, struct moment *moment)
 {
 	const struct field *const *fields = fields_all(facts->fields);
-	size_t nr = stats_count(facts->stats);
-	uint64_t tick = stats_tick(facts->stats);
+	size_t nr = facts->stats->nr;
+	uint64_t tick = facts->stats->tick;
 	const struct key *removed;
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct stats_item *item = stats_at(facts->stats, i);
+		const struct stats_item *item = &facts->stats->list[i];
 
 		if (i % BLOCK == 0)
 			make_room(&moment->changes, BLOCK);
 		if (i + AHEAD < nr)
-			fetch(stats_at(facts->stats, i + AHEAD));
+			fetch(&facts->stats->list[i + AHEAD]);
 		take_item(facts, item, fields[item->key.field], tick, moment);
 	}
 	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)); i++)
@@ -313,10 +313,10 @@ static void take_late(const struct stats_item *item, struct moment *moment)
 
 static void take_totals(const struct facts *facts, struct moment *moment)
 {
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *item = stats_at(facts->stats, i);
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct stats_item *item = &facts->stats->list[i];
 		const struct field *field = fields_get(facts->fields, item->key.field);
-		bool is_absent = item->seen < stats_latest_tick(facts->stats, field->source);
+		bool is_absent = item->seen < facts->stats->latest[field->source];
 
 		make_room(&moment->totals, 1);
 		take_total(item, field, is_absent ? CHANGE_ABSENT : 0, &moment->totals);
@@ -342,8 +342,8 @@ static void take_field(struct moment *moment, uint32_t id, const struct field *f
 
 static uint32_t flags_of(const struct moment_taker *taker, const struct facts *facts)
 {
-	bool is_first = !taker->tick || stats_tick(facts->stats) != taker->tick + 1;
-	bool is_reset = !is_first && taker->resets != stats_resets(facts->stats);
+	bool is_first = !taker->tick || facts->stats->tick != taker->tick + 1;
+	bool is_reset = !is_first && taker->resets != facts->stats->resets;
 	uint32_t flags = (is_first ? MOMENT_FIRST : 0) | (is_reset ? MOMENT_RESET : 0) |
 			 (taker->has_lost ? MOMENT_AFTER_LOSS : 0);
 
@@ -362,11 +362,11 @@ static void take_times(const struct facts *facts, uint64_t time_ns, struct momen
 
 	moment->time_ns = time_ns;
 	if (exits.rank)
-		moment->elapsed_ns = stats_elapsed_ns(facts->stats, exits.source);
+		moment->elapsed_ns = facts->stats->elapsed_ns[exits.source];
 	for (uint32_t i = 0; i < SAMPLE_SOURCES; i++) {
 		moment->source_ns[i] = stats_time_ns(facts->stats, i);
 		if (!moment->elapsed_ns)
-			moment->elapsed_ns = stats_elapsed_ns(facts->stats, i);
+			moment->elapsed_ns = facts->stats->elapsed_ns[i];
 	}
 }
 
@@ -387,8 +387,8 @@ void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t
 	for (uint32_t id = taker->has_lost ? 0 : taker->nr_fields;
 	     id < fields_count(facts->fields); id++)
 		take_field(moment, id, fields_get(facts->fields, id));
-	taker->tick = stats_tick(facts->stats);
-	taker->resets = stats_resets(facts->stats);
+	taker->tick = facts->stats->tick;
+	taker->resets = facts->stats->resets;
 	taker->generation = guests_generation(facts->guests);
 	taker->nr_fields = fields_count(facts->fields);
 	taker->since_totals = flags & MOMENT_HAS_TOTALS ? 0 : taker->since_totals + 1;
@@ -397,10 +397,10 @@ void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t
 
 void moment_skip(struct moment_taker *taker, const struct facts *facts)
 {
-	if (!taker->tick || stats_tick(facts->stats) != taker->tick + 1)
+	if (!taker->tick || facts->stats->tick != taker->tick + 1)
 		taker->tick = 0; /* the first moment is missing: the next is the first */
 	else
-		taker->tick = stats_tick(facts->stats);
+		taker->tick = facts->stats->tick;
 	taker->has_lost = true;
 }
 

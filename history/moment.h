@@ -158,8 +158,8 @@ void moment_release(struct moment *moment);
 
 /* What moment_take() remembers from moment to moment. Zero-initialised: nothing was taken. */
 struct moment_taker {
-	uint64_t tick;	     /* stats_tick() of the latest moment; 0: none */
-	uint64_t resets;     /* stats_resets() then */
+	uint64_t tick;	     /* stats.tick of the latest moment; 0: none */
+	uint64_t resets;     /* stats.resets then */
 	uint64_t generation; /* guests_generation() then */
 	uint32_t nr_fields;  /* fields_count() then */
 	unsigned int since_totals; /* moments since the latest with totals */

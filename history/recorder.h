@@ -71,7 +71,7 @@ void recorder_stop(struct recorder *recorder);
 struct causes {
 	const struct thresholds *thresholds; /* NULL: the defaults */
 	uint64_t looked_ns; /* when it was looked for them last; 0: never */
-	uint64_t lost;	    /* how much was lost until then, see stats_lost() */
+	uint64_t lost;	    /* how much was lost until then, see stats.lost */
 	struct findings findings;
 	struct steady steady;
 	struct cause *list; /* the findings that are noted */

@@ -4,12 +4,12 @@
  *
  * The monitor has the facts for the first picture: of now, of the recording as a whole, or of the
  * chosen moment of a history. The past (past.h) goes to a moment, steps, and has the guests of that
- * moment; interval.h has the sums of a span. core/facts/source.h says what each kind lacks.
+ * moment; interval.h has the sums of a span. core/facts/facts.h says what each kind lacks.
  */
 #ifndef KVMTOP_HISTORY_SOURCE_H
 #define KVMTOP_HISTORY_SOURCE_H
 
-#include "core/facts/source.h"
+#include "core/facts/facts.h"
 #include "core/monitor.h"
 #include "history/store.h"
 

@@ -1,14 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * facts - all that is known at one moment; views are built from facts.
+ *
+ * With it: the kinds of sources and what each kind lacks, and which counter says how many VM exits
+ * there were.
  */
 #ifndef KVMTOP_CORE_FACTS_FACTS_H
 #define KVMTOP_CORE_FACTS_FACTS_H
 
+#include <stdbool.h>
+
 #include "core/facts/field.h"
-#include "core/facts/source.h"
 #include "core/facts/stats.h"
 #include "core/guests/guests.h"
+
+enum source_kind {
+	SOURCE_LIVE,	   /* this machine, now */
+	SOURCE_MACHINE,	   /* a captured machine, played as if it were this one */
+	SOURCE_RECORDING,  /* the events of a trace.dat, perf.data ... */
+	SOURCE_HISTORY,	   /* a history file: the samples of a machine */
+	SOURCE_PROMETHEUS, /* what a Prometheus has of many hosts */
+	SOURCE_KINDS
+};
+
+/* What a view or a key may need that not every source has. */
+enum source_need {
+	NEED_NOTHING,
+	NEED_NOW,	 /* samples that are taken while they are looked at */
+	NEED_EVENTS,	 /* counts of trace events */
+	NEED_HOST,	 /* the host's CPUs */
+	NEED_ARGUMENTS,	 /* what exits are about */
+	NEED_SINGLE,	 /* exits one by one */
+	NEED_VCPU_EXITS, /* the exits of each vCPU */
+	SOURCE_NEEDS
+};
+
+/* Why a source of this kind does not have it, for the user; NULL: it may have it. */
+const char *source_lacks(enum source_kind kind, enum source_need need);
+
+/* Whether samples are taken while they are looked at. */
+bool source_has_now(enum source_kind kind);
 
 /* Of durations. Without the length of a cycle there are no rates per second, either. */
 enum time_unit { UNIT_NS, UNIT_CYCLES };
@@ -25,5 +56,43 @@ struct facts {
 	const struct guests *guests;
 	const struct field_set *counted; /* these and others; NULL: only these */
 };
+
+/*
+ * The counter of VM exits. The tracepoint kvm_exit and the debugfs counter "exits" count them. On
+ * some kernels kvm_exit never fires (guests are emulated): then the exits to user space are the
+ * best counter.
+ */
+struct exits {
+	uint32_t source; /* struct field's source of the counter's fields, */
+	uint8_t rank;	 /* and their exit_rank; 0: nothing counts exits */
+};
+
+/*
+ * The best counter that has counted anything; if none has, the best of all. by_guest: only counters
+ * that have a value for each guest; is_timed: only counters of the provider "exits".
+ */
+struct exits exits_choose(const struct facts *facts, bool by_guest, bool is_timed);
+/* Whether the field, which has no parent, is one of the counter's. */
+bool exits_has(const struct exits *exits, const struct field *field);
+
+/* Whether the dictionary has fields of the provider "exits". */
+bool fields_have_exits(const struct fields *fields);
+
+/* A note for the user when KVM counts no VM exits of these guests; else NULL. */
+const char *exits_note(const struct facts *facts);
+
+/*
+ * The reason of the halts that KVM polls in, HLT or WFx. A host has one; MWAIT and the like mean
+ * idle, too, but return to the guest at once. Zero-initialised is none yet.
+ */
+struct halt_reason {
+	bool is_known;
+	uint32_t field;
+	uint64_t ns; /* the longest time of one vCPU */
+};
+
+/* Looks at one more key. */
+void halt_reason_look(struct halt_reason *halt, const struct field *field,
+		      const struct stats_item *stat);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A growing array of rows. */
-#include <errno.h>
+/* A growing array of rows, and a list of long exits that forgets the oldest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,20 +39,6 @@ void sample_add_past(struct sample *sample, const struct row_past *past)
 	sample->rows[sample->nr_rows - 1].past = (uint32_t)sample->nr_pasts;
 }
 
-void spread_join(struct spread *spread, const struct spread *more)
-{
-	double one = (double)spread->count, other = (double)more->count;
-	double apart = more->mean_ns - spread->mean_ns, all = one + other;
-
-	if (!more->count)
-		return;
-	if (!spread->count || more->min_ns < spread->min_ns)
-		spread->min_ns = more->min_ns;
-	spread->squares += more->squares + apart * apart * one * other / all;
-	spread->mean_ns += apart * other / all;
-	spread->count += more->count;
-}
-
 void sample_release(struct sample *sample)
 {
 	free(sample->rows);
@@ -61,4 +46,48 @@ void sample_release(struct sample *sample)
 	long_exits_release(&sample->long_exits);
 	free(sample->pasts);
 	*sample = (struct sample){ 0 };
+}
+
+void long_exits_add(struct long_exits *exits, const struct long_exit *exit)
+{
+	struct long_exit *slot;
+
+	if (exits->nr < LONG_EXITS_MAX) {
+		array_grow(&exits->list, &exits->room, exits->nr + 1);
+		slot = &exits->list[exits->nr++];
+	} else {
+		slot = &exits->list[exits->first];
+		exits->first = (exits->first + 1) % exits->nr;
+	}
+	*slot = *exit;
+	slot->number = ++exits->nr_ever;
+}
+
+const struct long_exit *long_exits_at(const struct long_exits *exits, size_t i)
+{
+	return &exits->list[(exits->first + i) % exits->nr];
+}
+
+void long_exits_take(struct long_exits *exits, const struct long_exits *sample)
+{
+	for (size_t i = 0; i < sample->nr; i++)
+		long_exits_add(exits, long_exits_at(sample, i));
+	exits->nr_latest = sample->nr;
+	exits->nr_ever += sample->nr_ever - sample->nr;
+	exits->lost += sample->lost;
+	exits->since_ns = sample->since_ns;
+	exits->none = sample->none;
+}
+
+void long_exits_reset(struct long_exits *exits)
+{
+	exits->nr = exits->first = exits->nr_latest = 0;
+	exits->nr_ever = exits->lost = exits->since_ns = 0;
+	exits->none = NULL;
+}
+
+void long_exits_release(struct long_exits *exits)
+{
+	free(exits->list);
+	*exits = (struct long_exits){ 0 };
 }

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/facts/buckets.h"
-#include "core/facts/long_exits.h"
+#include "core/facts/durations.h"
+#include "core/facts/key.h"
 
 #define SAMPLE_SOURCES 8 /* providers at the most, live and recorded */
 
@@ -24,72 +24,6 @@ enum {
 	/* And it was counted during the whole interval, so there is a rate, too. */
 	ROW_WHOLE_INTERVAL = 1 << 1,
 };
-
-struct key {
-	uint32_t guest; /* struct guest's id; GUEST_ANY: the source has one value for all guests */
-	int32_t vcpu;	/* its index; -1: one value for all vCPUs */
-	uint32_t field;
-};
-
-/* -1, 0, 1: by guest, vCPU, field */
-static inline int key_compare(const struct key *a, const struct key *b)
-{
-	if (a->guest != b->guest)
-		return a->guest < b->guest ? -1 : 1;
-	if (a->vcpu != b->vcpu)
-		return a->vcpu < b->vcpu ? -1 : 1;
-	return (a->field > b->field) - (a->field < b->field);
-}
-
-static inline bool key_equal(const struct key *a, const struct key *b)
-{
-	return a->field == b->field && a->guest == b->guest && a->vcpu == b->vcpu;
-}
-
-/*
- * Durations in powers of two: bucket 0 is < 128 ns, bucket i 2^(i+6) to 2^(i+7) ns, the last one
- * everything from 2^31 ns on.
- */
-#define HIST_BUCKETS 26
-
-/* The upper edge of a bucket; UINT64_MAX for the last. */
-static inline uint64_t hist_edge_ns(unsigned int bucket)
-{
-	return bucket + 1 < HIST_BUCKETS ? UINT64_C(1) << (bucket + 7) : UINT64_MAX;
-}
-
-/* The exact mean, minimum and deviation of durations. */
-struct spread {
-	uint64_t count; /* 0: nothing is known */
-	uint64_t min_ns;
-	double mean_ns, squares; /* squares: the sum of the squared differences from the mean */
-	/* All of them, in a unit of so many ns, for percentiles; NULL: not known. */
-	const struct buckets *buckets;
-	double ns_per_unit;
-};
-
-/* Adds the durations of more to spread, but for the buckets. */
-void spread_join(struct spread *spread, const struct spread *more);
-
-/*
- * The durations of what is counted. Time is counted as it passes, so that what takes longer than an
- * interval is in each of them; the other numbers are of what has ended. All members but open_ns
- * only grow; time_ns goes back where something never ends, as the last exit of a thread.
- */
-struct timing {
-	uint64_t time_ns;
-	uint64_t open_ns; /* a part of time_ns: how long what has not ended has lasted so far */
-	uint64_t max_ns;  /* the longest duration */
-	/* Of a recording. The provider owns it until the provider is closed. NULL: not known. */
-	const struct spread *spread;
-	uint32_t hist[HIST_BUCKETS]; /* counts by duration, modulo 2^32 */
-};
-
-/* The time of what has ended: averages are of this. */
-static inline uint64_t timing_ended_ns(const struct timing *timing)
-{
-	return timing->time_ns - timing->open_ns;
-}
 
 #define STATS_HISTORY 32 /* rates remembered per key, for sparklines */
 
@@ -107,6 +41,50 @@ struct row {
 	uint32_t past;	 /* 0: none; else sample->pasts[past - 1]; only a key's first row has one */
 	uint64_t count; /* monotonic for counters, the level for gauges and peaks */
 };
+
+/*
+ * Exits that took longer than a threshold, one by one: the latest of them. A sample has the exits
+ * that ended since the sample before, stats keep the latest of all samples.
+ */
+#define LONG_EXITS_MAX 8192 /* kept: 0.6 MB */
+#define LONG_EXITS_DEFAULT_NS UINT64_C(1000000) /* the threshold, unless the user gives one */
+#define LONG_EXITS_NO_CPU UINT32_MAX
+
+struct long_exit {
+	uint64_t number; /* counts from 1 in stats; 0: not there yet */
+	/* When it ended, in ns: CLOCK_REALTIME; of a recording, since its first event. */
+	uint64_t end_ns;
+	uint64_t took_ns;
+	/* Parts of took_ns: */
+	uint64_t user_ns; /* from its first exit to user space on; 0: it had none */
+	uint64_t polled_ns; /* KVM polled, in a halt; 0: it did not, or that is not known */
+	uint64_t waited_ns; /* its thread waited for a CPU; valid if knows_wait */
+	uint64_t pc;	  /* where the guest was left, or goes on (Intel); 0: not known */
+	uint32_t guest;	  /* struct guest's id; GUEST_ANY: not known */
+	int32_t vcpu;	  /* its index; -1: not known */
+	uint32_t cpu;	  /* where the exit began; LONG_EXITS_NO_CPU: not known */
+	uint32_t reason;   /* a field */
+	uint32_t argument; /* a field; FIELD_NONE: none, or not known */
+	bool knows_wait;
+	bool is_idle;	  /* the reason means that the vCPU had nothing to do */
+};
+
+/* Zero-initialised is empty. */
+struct long_exits {
+	struct long_exit *list; /* a ring */
+	size_t nr, room, first;
+	size_t nr_latest; /* of stats: came with the latest sample */
+	uint64_t nr_ever; /* with the forgotten ones */
+	uint64_t lost;	  /* were reported, and there was no room for them */
+	/* Of live samples: what ended from this CLOCK_REALTIME on is listed; 0: nothing is. */
+	uint64_t since_ns;
+	const char *none; /* why nothing can be listed, a sentence; NULL: it can */
+};
+
+/* The sentence of a captured machine and of a history. */
+#define LONG_EXITS_ELSEWHERE \
+	"A captured machine and a history have no list of long exits: they are listed live, and " \
+	"of recordings."
 
 struct sample {
 	struct row *rows;
@@ -145,5 +123,17 @@ void sample_add_timed(struct sample *sample, struct key key, uint64_t count, uin
 /* Gives the latest row a past, which is copied. */
 void sample_add_past(struct sample *sample, const struct row_past *past);
 void sample_release(struct sample *sample);
+
+/* Adds a copy, in place of the oldest if there are LONG_EXITS_MAX. */
+void long_exits_add(struct long_exits *exits, const struct long_exit *exit);
+
+/* i < exits->nr; the oldest first. */
+const struct long_exit *long_exits_at(const struct long_exits *exits, size_t i);
+
+/* Adds the exits of a sample, which are then the latest. */
+void long_exits_take(struct long_exits *exits, const struct long_exits *sample);
+
+void long_exits_reset(struct long_exits *exits); /* empties it and keeps its memory */
+void long_exits_release(struct long_exits *exits);
 
 #endif

@@ -1,46 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Totals, deltas and rates: a table of keys that successive samples bring up to date. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
-#include "core/facts/key_index.h"
 #include "core/facts/stats.h"
-
-struct stats {
-	struct stats_item *list;
-	size_t nr, room;
-	struct key_index index; /* of the list */
-	bool keeps_no_rates;
-	const struct guests *guests; /* see stats_know_guests() */
-	size_t next; /* the index of the next row's key if rows have the order of the last sample */
-	uint64_t tick;
-	uint64_t time_ns[SAMPLE_SOURCES]; /* of the last sample that had the source */
-	uint64_t elapsed_ns[SAMPLE_SOURCES];
-	uint64_t latest[SAMPLE_SOURCES]; /* the tick of that sample */
-	uint64_t before[SAMPLE_SOURCES]; /* and of the one before it */
-	uint64_t resets;
-	struct long_exits long_exits;
-	uint64_t lost;
-	struct key *removed;
-	size_t nr_removed, room_removed;
-	size_t nr_reported; /* of them, removed up to the end of the latest update */
-};
 
 struct stats *stats_new(void)
 {
-	struct stats *stats = xcalloc(1, sizeof(*stats));
-
-	if (stats)
-		stats->index.size = sizeof(*stats->list);
-	return stats;
-}
-
-void stats_keep_no_rates(struct stats *stats)
-{
-	stats->keeps_no_rates = true;
+	return xcalloc(1, sizeof(struct stats));
 }
 
 static struct stats_item *stats_find(const struct stats *stats, const struct key *key)
@@ -65,17 +34,13 @@ static struct stats_item *stats_find_row(struct stats *stats, const struct key *
 	return stat;
 }
 
-/* Moves all others. */
+/* Moves all others. The key is not there yet. */
 static struct stats_item *stats_insert(struct stats *stats, const struct key *key)
 {
-	struct stats_item *stat;
-
+	key_index_add(&stats->index, stats->list, sizeof(*stats->list), stats->nr, key);
 	array_grow_unset(&stats->list, &stats->room, stats->nr + 1);
-	key_index_grow(&stats->index, stats->list, stats->nr, stats->nr + 1);
-	stat = &stats->list[stats->nr++];
-	*stat = (struct stats_item){ .key = *key, .born = stats->tick };
-	*key_index_slot(&stats->index, stats->list, key) = (uint32_t)stats->nr;
-	return stat;
+	stats->list[stats->nr] = (struct stats_item){ .key = *key, .born = stats->tick };
+	return &stats->list[stats->nr++];
 }
 
 /* The last one takes its place. */
@@ -156,134 +121,43 @@ static void stat_advance(struct stats_item *stat, uint64_t raw, uint64_t elapsed
 	stat->rate_per_s = elapsed_ns ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
 }
 
-/* The parent of a child; NULL: there is none, or it was first counted in this sample. */
-static const struct stats_item *older_parent(const struct stats *stats, const struct fields *fields,
-				       const struct key *key)
+/*
+ * Whether a reason of an event is counted from now on only, while the event itself was counted
+ * before: the reason's first value is then of a part of the interval, and its share of the event
+ * would be wrong. ret_parent: the total of the event so far.
+ */
+static bool is_late(const struct stats *stats, const struct fields *fields, const struct row *row,
+		    uint64_t *ret_parent)
 {
-	struct key parent = *key;
+	const struct field *field = fields_get(fields, row->key.field);
+	struct key parent = { row->key.guest, row->key.vcpu, field->parent };
 	const struct stats_item *stat;
 
-	parent.field = fields_get(fields, key->field)->parent;
-	stat = parent.field == FIELD_NONE ? NULL : stats_find(stats, &parent);
-	return stat && stat->born < stats->tick ? stat : NULL;
+	if (field->use != USE_EVENT || row->flags & ROW_WHOLE_INTERVAL ||
+	    field->parent == FIELD_NONE)
+		return false;
+	stat = stats_find(stats, &parent);
+	if (!stat || stat->born == stats->tick)
+		return false;
+	*ret_parent = stat->total;
+	return true;
 }
 
 /*
- * A counter's first value gives a total but no rate: how long the counter ran is not known. If the
- * parent was counted before, the child's total starts at this value: the child counted during a
- * part of the interval only, and its share of the parent would be wrong. The provider "exits"
- * counts all the time, and has no row before something happened: its first value counts.
+ * A counter's first value. It is a total only if the counter began at 0, and has a rate only if it
+ * was counted during the whole interval.
  */
-static void stat_begin(struct stats_item *stat, const struct row *row,
-		       const struct stats_item *parent, uint64_t elapsed_ns)
+static void stat_begin(const struct stats *stats, const struct fields *fields,
+		       struct stats_item *stat, const struct row *row, uint64_t elapsed_ns)
 {
-	bool is_known = row->flags & ROW_FROM_ZERO && !parent;
+	bool late = is_late(stats, fields, row, &stat->parent_before);
+	bool is_total = row->flags & ROW_FROM_ZERO && !late;
 
 	stat->raw = row->count;
-	stat->base = is_known ? 0 : row->count;
-	stat->total = row->count - stat->base;
-	stat->delta = stat->total;
-	stat->parent_before = parent ? parent->total : 0;
-	stat->has_rate = is_known && row->flags & ROW_WHOLE_INTERVAL && elapsed_ns > 0;
+	stat->base = is_total ? 0 : row->count;
+	stat->total = stat->delta = row->count - stat->base;
+	stat->has_rate = is_total && row->flags & ROW_WHOLE_INTERVAL && elapsed_ns > 0;
 	stat->rate_per_s = stat->has_rate ? (double)stat->delta * 1e9 / (double)elapsed_ns : 0;
-}
-
-/*
- * The longest duration since the reset is known when it is longer than the longest before the
- * reset; else only its bucket is known.
- */
-static uint64_t longest_since(const struct stats_timing *timing)
-{
-	unsigned int top = HIST_BUCKETS - 1;
-
-	if (timing->raw.max_ns > timing->max_before)
-		return timing->raw.max_ns;
-	while (top && !timing->total[top])
-		top--;
-	if (!timing->total[top])
-		return 0;
-	return timing->raw.max_ns < hist_edge_ns(top) ? timing->raw.max_ns : hist_edge_ns(top);
-}
-
-/* See stats_timing.interval_max_ns. Call it before raw is taken over, after delta[] is. */
-static uint64_t longest_between(const struct stats_timing *timing, uint64_t max_ns)
-{
-	uint64_t edge_ns;
-
-	if (max_ns > timing->raw.max_ns)
-		return max_ns;
-	if (timing->delta_first == timing->delta_end)
-		return 0;
-	edge_ns = hist_edge_ns(timing->delta_end - 1u);
-	return max_ns < edge_ns ? max_ns : edge_ns;
-}
-
-static void forget_delta(struct stats_timing *timing)
-{
-	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
-		timing->delta[i] = 0;
-	timing->delta_first = timing->delta_end = 0;
-}
-
-/* Buckets are taken modulo 2^32. Only a few of them count in an interval. */
-static void hist_advance(struct stats_timing *timing, const uint32_t *raw)
-{
-	unsigned int first = 0, end = HIST_BUCKETS;
-
-	forget_delta(timing);
-	while (first < end && raw[first] == timing->raw.hist[first])
-		first++;
-	while (end > first && raw[end - 1] == timing->raw.hist[end - 1])
-		end--;
-	for (unsigned int i = first; i < end; i++) {
-		uint32_t delta = raw[i] - timing->raw.hist[i];
-
-		timing->delta[i] = delta;
-		timing->total[i] += delta;
-	}
-	timing->delta_first = (uint8_t)first;
-	timing->delta_end = (uint8_t)end;
-}
-
-/* How much a time grew; modulo 2^64, as a difference of two times may begin below 0. */
-static uint64_t growth(uint64_t before, uint64_t now)
-{
-	return (int64_t)(now - before) > 0 ? now - before : 0;
-}
-
-/* The next durations. Time goes back where something never ends: its total stays. */
-static void timing_advance(struct stats_timing *timing, const struct timing *raw)
-{
-	uint64_t longest;
-
-	timing->delta_ns = growth(timing->raw.time_ns, raw->time_ns);
-	timing->delta_ended_ns = growth(timing_ended_ns(&timing->raw), timing_ended_ns(raw));
-	timing->total_ns += timing->delta_ns;
-	timing->total_ended_ns += timing->delta_ended_ns;
-	timing->open_before_ns = timing->open_ns;
-	timing->open_ns = raw->open_ns;
-	hist_advance(timing, raw->hist);
-	timing->interval_max_ns = longest_between(timing, raw->max_ns);
-	timing->raw = *raw;
-	longest = longest_since(timing);
-	if (longest > timing->max_ns)
-		timing->max_ns = longest;
-}
-
-static void timing_rest(struct stats_timing *timing)
-{
-	timing->delta_ns = timing->delta_ended_ns = 0;
-	timing->open_ns = timing->open_before_ns = 0;
-	timing->interval_max_ns = 0;
-	forget_delta(timing);
-}
-
-static void timing_reset(struct stats_timing *timing)
-{
-	timing->total_ns = timing->total_ended_ns = 0;
-	timing->max_ns = 0;
-	timing->max_before = timing->raw.max_ns;
-	memset(timing->total, 0, sizeof(timing->total));
 }
 
 static float latest_rate(const struct stats_item *stat)
@@ -326,50 +200,6 @@ static void stat_rest(const struct stats *stats, struct stats_item *stat, bool i
 		timing_rest(stat->timing);
 }
 
-/* from_zero: the durations began at 0 after the previous sample. */
-static void timing_begin(struct stats_item *stat, const struct timing *raw, bool from_zero)
-{
-	stat->timing = xcalloc(1, sizeof(*stat->timing));
-	if (!from_zero) {
-		stat->timing->raw = *raw;
-		stat->timing->max_before = raw->max_ns;
-	}
-}
-
-/* has_restarted: the count went back, so the durations began at 0 as well. */
-static void stat_time(struct stats_item *stat, const struct timing *raw, bool from_zero,
-		      bool has_restarted)
-{
-	if (!stat->timing)
-		timing_begin(stat, raw, from_zero);
-	if (has_restarted) {
-		stat->timing->raw = (struct timing){ 0 };
-		stat->timing->max_before = 0;
-	}
-	timing_advance(stat->timing, raw);
-}
-
-static void stat_count(struct stats *stats, const struct fields *fields, struct stats_item *stat,
-		       const struct row *row, bool is_new)
-{
-	const struct field *field = fields_get(fields, row->key.field);
-	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
-	bool is_late;
-
-	if (field->kind != FIELD_COUNTER) {
-		stat->raw = stat->total;
-		stat->total = row->count;
-	} else if (is_new) {
-		is_late = field->use == USE_EVENT && !(row->flags & ROW_WHOLE_INTERVAL);
-		stat_begin(stat, row, is_late ? older_parent(stats, fields, &row->key) : NULL,
-			   elapsed_ns);
-	} else {
-		stat_advance(stat, row->count, elapsed_ns);
-	}
-	put_rate(stats, stat);
-	stat->seen = stats->tick;
-}
-
 static void stat_adopt(struct stats_item *stat, const struct row_past *past, uint64_t tick)
 {
 	stat->parent_before = past->parent_before;
@@ -378,24 +208,40 @@ static void stat_adopt(struct stats_item *stat, const struct row_past *past, uin
 		stat->history[(tick - i) % STATS_HISTORY] = past->history[STATS_HISTORY - 1 - i];
 }
 
+/* What a provider says of a key in this sample. */
 static void stats_take(struct stats *stats, const struct fields *fields,
 		       const struct sample *sample, const struct row *row)
 {
-	struct stats_item *stat = stats_find_row(stats, &row->key);
+	const struct field *field = fields_get(fields, row->key.field);
+	const struct timing *timing = row->timing ? &sample->timings[row->timing - 1] : NULL;
 	const struct row_past *past = row->past ? &sample->pasts[row->past - 1] : NULL;
-	bool is_new = !stat, has_restarted;
+	struct stats_item *stat = stats_find_row(stats, &row->key);
+	bool is_new = !stat, has_restarted = stat && row->count < stat->raw;
 
 	if (is_new)
 		stat = stats_insert(stats, &row->key);
 	keep_rate(stats, stat);
-	has_restarted = !is_new && row->count < stat->raw;
-	stat_count(stats, fields, stat, row, is_new);
+	if (field->kind != FIELD_COUNTER) {
+		stat->raw = stat->total;
+		stat->total = row->count;
+	} else if (is_new) {
+		stat_begin(stats, fields, stat, row, stats->elapsed_ns[field->source]);
+	} else {
+		stat_advance(stat, row->count, stats->elapsed_ns[field->source]);
+	}
+	put_rate(stats, stat);
+	stat->seen = stats->tick;
 	if (is_new && past)
 		stat_adopt(stat, past, stats->tick);
-	if (!row->timing)
+	if (!timing)
 		return;
-	stat_time(stat, &sample->timings[row->timing - 1],
-		  !is_new || row->flags & ROW_FROM_ZERO, has_restarted);
+	if (!stat->timing) {
+		stat->timing = xcalloc(1, sizeof(*stat->timing));
+		timing_begin(stat->timing, timing, !is_new || row->flags & ROW_FROM_ZERO);
+	}
+	if (has_restarted)
+		timing_restart(stat->timing);
+	timing_advance(stat->timing, timing);
 	if (is_new && past)
 		stat->timing->total_ns -= past->untold_ns;
 }
@@ -408,18 +254,6 @@ static void history_join(float *restrict history, const float *restrict more)
 
 		history[i] = history[i] < 0 ? more[i] : sum;
 	}
-}
-
-static void timing_retire(struct stats_item *ended, const struct stats_timing *timing)
-{
-	if (!ended->timing)
-		ended->timing = xcalloc(1, sizeof(*ended->timing));
-	ended->timing->total_ns += timing->total_ns;
-	ended->timing->total_ended_ns += timing->total_ended_ns;
-	if (timing->max_ns > ended->timing->max_ns)
-		ended->timing->max_ns = timing->max_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		ended->timing->total[i] += timing->total[i];
 }
 
 static void history_retire(struct stats_item *ended, const struct stats_item *stat, uint64_t tick)
@@ -451,8 +285,11 @@ static void stats_retire(struct stats *stats, const struct fields *fields, size_
 	history_retire(ended, stat, stats->tick);
 	ended->total += stat->total;
 	ended->parent_before += stat->parent_before;
-	if (stat->timing)
-		timing_retire(ended, stat->timing);
+	if (!stat->timing)
+		return;
+	if (!ended->timing)
+		ended->timing = xcalloc(1, sizeof(*ended->timing));
+	timing_retire(ended->timing, stat->timing);
 }
 
 /*
@@ -471,10 +308,8 @@ static void stat_close(const struct stats *stats, struct stats_item *stat,
 	stat_rest(stats, stat, has_last_value(field));
 	stat->base = 0 - stat->total;
 	stat->raw = 0;
-	if (stat->timing) {
-		stat->timing->raw = (struct timing){ 0 };
-		stat->timing->max_before = 0;
-	}
+	if (stat->timing)
+		timing_restart(stat->timing);
 }
 
 /* Whether a guest is in the inventory. Keys of one guest follow each other: looked up once. */
@@ -523,11 +358,6 @@ static void stats_expire(struct stats *stats, const struct fields *fields,
 			stats_end(stats, i);
 		}
 	}
-}
-
-void stats_know_guests(struct stats *stats, const struct guests *guests)
-{
-	stats->guests = guests;
 }
 
 void stats_reset(struct stats *stats, const struct fields *fields)
@@ -590,59 +420,9 @@ void stats_keep_only(struct stats *stats, const struct field_set *fields)
 	}
 }
 
-size_t stats_count(const struct stats *stats)
-{
-	return stats->nr;
-}
-
-const struct stats_item *stats_at(const struct stats *stats, size_t i)
-{
-	return &stats->list[i];
-}
-
-uint64_t stats_tick(const struct stats *stats)
-{
-	return stats->tick;
-}
-
-uint64_t stats_resets(const struct stats *stats)
-{
-	return stats->resets;
-}
-
 const struct key *stats_removed_at(const struct stats *stats, size_t i)
 {
 	return i < stats->nr_reported ? &stats->removed[i] : NULL;
-}
-
-const struct long_exits *stats_long_exits(const struct stats *stats)
-{
-	return &stats->long_exits;
-}
-
-uint64_t stats_lost(const struct stats *stats)
-{
-	return stats->lost;
-}
-
-uint64_t stats_time_ns(const struct stats *stats, uint32_t source)
-{
-	return stats->latest[source] == stats->tick ? stats->time_ns[source] : 0;
-}
-
-uint64_t stats_latest_tick(const struct stats *stats, uint32_t source)
-{
-	return stats->latest[source];
-}
-
-uint64_t stats_tick_before(const struct stats *stats, uint32_t source)
-{
-	return stats->before[source];
-}
-
-uint64_t stats_elapsed_ns(const struct stats *stats, uint32_t source)
-{
-	return stats->elapsed_ns[source];
 }
 
 uint64_t stats_open_ns(const struct stats *stats, const struct fields *fields,
@@ -708,71 +488,4 @@ void stat_sum_merge(struct stat_sum *sum, const struct stat_sum *part)
 	sum->delta += part->delta;
 	sum->rate_per_s += part->rate_per_s;
 	sum->has_rate |= part->has_rate;
-}
-
-void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, bool is_since_start)
-{
-	sum->nr++;
-	sum->total_ns += timing->total_ns;
-	sum->delta_ns += timing->delta_ns;
-	sum->total_ended_ns += timing->total_ended_ns;
-	sum->delta_ended_ns += timing->delta_ended_ns;
-	if (timing->max_ns > sum->max_ns)
-		sum->max_ns = timing->max_ns;
-	if (timing->interval_max_ns > sum->interval_max_ns)
-		sum->interval_max_ns = timing->interval_max_ns;
-	if (timing->raw.spread)
-		spread_join(&sum->spread, timing->raw.spread);
-	for (unsigned int i = 0; is_since_start && i < HIST_BUCKETS; i++)
-		sum->hist[i] += timing->total[i];
-	for (unsigned int i = timing->delta_first; !is_since_start && i < timing->delta_end; i++)
-		sum->hist[i] += timing->delta[i];
-}
-
-void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
-{
-	sum->nr += part->nr;
-	sum->total_ns += part->total_ns;
-	sum->delta_ns += part->delta_ns;
-	sum->total_ended_ns += part->total_ended_ns;
-	sum->delta_ended_ns += part->delta_ended_ns;
-	if (part->max_ns > sum->max_ns)
-		sum->max_ns = part->max_ns;
-	if (part->interval_max_ns > sum->interval_max_ns)
-		sum->interval_max_ns = part->interval_max_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum->hist[i] += part->hist[i];
-	spread_join(&sum->spread, &part->spread);
-}
-
-uint64_t hist_count(const uint64_t *hist)
-{
-	uint64_t count = 0;
-
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		count += hist[i];
-	return count;
-}
-
-uint64_t hist_percentile_ns(const uint64_t *hist, double share, struct hist_known known)
-{
-	uint64_t nr = hist_count(hist), lower, upper;
-	double rank = share * (double)nr;
-	unsigned int i = 0;
-
-	if (!(rank > 0))
-		return 0;
-	if (nr == 1 && known.time_ns)
-		known.min_ns = known.max_ns = known.time_ns;
-	while (i + 1 < HIST_BUCKETS && rank > (double)hist[i])
-		rank -= (double)hist[i++];
-	lower = i ? hist_edge_ns(i - 1) : 0;
-	upper = hist_edge_ns(i);
-	if (lower < known.min_ns)
-		lower = known.min_ns;
-	if (upper > known.max_ns)
-		upper = known.max_ns;
-	if (upper <= lower || !hist[i])
-		return upper;
-	return lower + (uint64_t)((double)(upper - lower) * rank / (double)hist[i] + 0.5);
 }

@@ -8,8 +8,7 @@
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
-#include "core/facts/key_sums.h"
-#include "core/facts/host_fields.h"
+#include "core/facts/shared_fields.h"
 #include "core/findings/findings.h"
 
 #define NEIGHBOURS_MAX 4 /* that are named */
@@ -32,8 +31,7 @@ struct rule_counts {
 
 /* A vCPU; with vcpu -1 what is only known of a whole guest. */
 struct subject {
-	uint32_t guest;
-	int32_t vcpu;
+	struct key key; /* of no field */
 	uint64_t whole_ns; /* of its exits and the guest; 0: not known */
 	uint64_t interval_ns; /* used instead where exits have no times; 0: not known */
 	uint64_t guest_ns;
@@ -67,7 +65,7 @@ struct measure {
 	const struct thresholds *thresholds;
 	uint32_t guest;
 	const struct field_rules *rules; /* by field */
-	struct key_sums numbers; /* of subjects, by guest and vCPU */
+	struct key_index index; /* of subjects */
 	struct subject *subjects;
 	size_t nr, room;
 	struct rule_counts *counts; /* of all subjects */
@@ -179,15 +177,15 @@ bool findings_can_have(const struct findings *findings, const struct rule *rule)
 
 static struct subject *subject_of(struct measure *measure, const struct key *key)
 {
-	struct key owner = { key->guest, key->vcpu, 0 };
-	const struct key_sum *number = key_sums_get(&measure->numbers, &owner);
+	const struct key of = { key->guest, key->vcpu, 0 };
+	size_t at = key_index_add(&measure->index, measure->subjects, sizeof(struct subject),
+				  measure->nr, &of);
 
-	if (measure->numbers.nr > measure->nr) {
-		array_grow_unset(&measure->subjects, &measure->room, measure->nr + 1);
-		measure->subjects[measure->nr++] = (struct subject){ .guest = key->guest,
-								     .vcpu = key->vcpu };
+	if (at == measure->nr) {
+		array_grow_unset(&measure->subjects, &measure->room, at + 1);
+		measure->subjects[measure->nr++] = (struct subject){ .key = of };
 	}
-	return &measure->subjects[number - measure->numbers.list];
+	return &measure->subjects[at];
 }
 
 /* Its position, with 1 added; 0: the subject has nothing of the rule. */
@@ -316,9 +314,9 @@ static void add_time(const struct stats *stats, struct subject *subject,
 		subject->whole_ns += stat->delta;
 	else if (field->use == USE_TIME && field->part == TIME_GUEST)
 		subject->guest_ns += stat->delta;
-	if (stat->has_rate && subject->vcpu >= 0 &&
+	if (stat->has_rate && subject->key.vcpu >= 0 &&
 	    (field->use == USE_HOST || (field->use == USE_TIME && field->part == TIME_WAIT)))
-		subject->interval_ns = stats_elapsed_ns(stats, field->source);
+		subject->interval_ns = stats->elapsed_ns[field->source];
 	if (field->use == USE_HOST && field->part == HOST_AFFINITY)
 		subject->affinity = stat->total;
 	if (field->use == USE_HOST && field->part == HOST_RUN && stat->has_rate) {
@@ -358,7 +356,7 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 	if (!any_of(rules) && field->use != USE_TIME && !is_cpu(field) && !is_of_place(field))
 		return;
 	subject = subject_of(measure, &stat->key);
-	subject->is_here |= stat->seen >= stats_latest_tick(measure->facts->stats, field->source);
+	subject->is_here |= stat->seen >= measure->facts->stats->latest[field->source];
 	add_time(measure->facts->stats, subject, stat, field);
 	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
 	for (uint32_t rest = rules->what; rest; rest &= rest - 1) {
@@ -396,10 +394,10 @@ static void add_stats(struct measure *measure)
 {
 	const struct stats *stats = measure->facts->stats;
 
-	for (size_t i = 0; i < stats_count(stats); i++)
-		add_stat(measure, stats_at(stats, i));
-	for (size_t i = 0; i < stats_count(stats); i++)
-		add_stat_details(measure, stats_at(stats, i));
+	for (size_t i = 0; i < stats->nr; i++)
+		add_stat(measure, &stats->list[i]);
+	for (size_t i = 0; i < stats->nr; i++)
+		add_stat_details(measure, &stats->list[i]);
 }
 
 /* ---- a rule and a vCPU */
@@ -563,7 +561,7 @@ static const struct subject *find_neighbour(const struct measure *measure,
 	for (size_t i = 0; i < measure->nr; i++) {
 		const struct subject *other = &measure->subjects[i];
 
-		if (other == subject || other->vcpu < 0 || !other->has_cpu ||
+		if (other == subject || other->key.vcpu < 0 || !other->has_cpu ||
 		    other->cpu != subject->cpu || has_rested(other) ||
 		    (before && !is_busier(before, other)))
 			continue;
@@ -576,11 +574,11 @@ static const struct subject *find_neighbour(const struct measure *measure,
 static void add_neighbour(const struct measure *measure, struct finding *finding,
 			  const struct subject *subject, const struct subject *other)
 {
-	const struct guest *guest = guests_find(measure->facts->guests, other->guest);
+	const struct guest *guest = guests_find(measure->facts->guests, other->key.guest);
 
-	add_words(finding, "%svCPU %d", other->guest == subject->guest ? "its own " : "",
-		  (int)other->vcpu);
-	if (other->guest != subject->guest && guest)
+	add_words(finding, "%svCPU %d", other->key.guest == subject->key.guest ? "its own " : "",
+		  (int)other->key.vcpu);
+	if (other->key.guest != subject->key.guest && guest)
 		add_words(finding, " of %s", guest->name);
 	if (other->has_run)
 		add_words(finding, " (%.0f %%)", other->run_per_s / 1e7);
@@ -659,8 +657,8 @@ static struct worst_subject find_worst(const struct measure *measure,
 		double value = value_of(measure, subject, rule);
 		bool is_above = value > 0 && value >= threshold;
 
-		worst.nr_all += subject->vcpu >= 0 && subject->is_here;
-		worst.nr_above += subject->vcpu >= 0 && is_above;
+		worst.nr_all += subject->key.vcpu >= 0 && subject->is_here;
+		worst.nr_above += subject->key.vcpu >= 0 && is_above;
 		if (is_above && value > worst.value) {
 			worst.value = value;
 			worst.subject = subject;
@@ -706,8 +704,8 @@ static void find_rule(const struct measure *measure, const struct guest_subjects
 	finding = &findings->list[findings->nr++];
 	*finding = (struct finding){
 		.rule = rule,
-		.guest = worst.subject->guest,
-		.vcpu = worst.subject->vcpu,
+		.guest = worst.subject->key.guest,
+		.vcpu = worst.subject->key.vcpu,
 		.value = worst.value,
 		.has_cost = whole_of(worst.subject) && counts->ns,
 		.cost = share_of(worst.subject, own_ns(counts)),
@@ -722,7 +720,7 @@ static void find_rule(const struct measure *measure, const struct guest_subjects
 static void find_guest(const struct measure *measure, const struct guest_subjects *of,
 		       struct findings *findings)
 {
-	uint32_t guest = of->list[0]->guest;
+	uint32_t guest = of->list[0]->key.guest;
 	const struct rule *rule;
 
 	if (measure->guest != GUEST_ANY && measure->guest != guest)
@@ -738,9 +736,7 @@ static int compare_subjects(const void *a, const void *b)
 {
 	const struct subject *const *x = a, *const *y = b;
 
-	if ((*x)->guest != (*y)->guest)
-		return (*x)->guest < (*y)->guest ? -1 : 1;
-	return ((*x)->vcpu > (*y)->vcpu) - ((*x)->vcpu < (*y)->vcpu);
+	return key_compare(&(*x)->key, &(*y)->key);
 }
 
 static void find_all(const struct measure *measure, struct findings *findings)
@@ -752,8 +748,9 @@ static void find_all(const struct measure *measure, struct findings *findings)
 	qsort(sorted, measure->nr, sizeof(struct subject *), compare_subjects);
 	for (size_t i = 0, end; i < measure->nr; i = end) {
 		struct guest_subjects of = { &sorted[i], 0 };
+		uint32_t guest = sorted[i]->key.guest;
 
-		for (end = i; end < measure->nr && sorted[end]->guest == sorted[i]->guest; end++)
+		for (end = i; end < measure->nr && sorted[end]->key.guest == guest; end++)
 			of.nr++;
 		find_guest(measure, &of, findings);
 	}
@@ -817,12 +814,12 @@ static void add_all_told(const struct measure *measure, struct findings *finding
 	const struct stats *stats = measure->facts->stats;
 	size_t nr_measured = findings->nr;
 
-	for (size_t i = 0; i < stats_count(stats); i++) {
-		const struct stats_item *stat = stats_at(stats, i);
+	for (size_t i = 0; i < stats->nr; i++) {
+		const struct stats_item *stat = &stats->list[i];
 		const struct field *field = fields_get(measure->facts->fields, stat->key.field);
 
 		if (field->use == USE_HOST && field->part == HOST_FINDING && stat->total &&
-		    stat->seen == stats_tick(stats) &&
+		    stat->seen == stats->tick &&
 		    (measure->guest == GUEST_ANY || stat->key.guest == measure->guest))
 			add_told(measure, stat, findings, nr_measured);
 	}
@@ -844,7 +841,7 @@ void findings_find(struct findings *findings, const struct facts *facts, uint32_
 	add_stats(&measure);
 	find_all(&measure, findings);
 	add_all_told(&measure, findings);
-	key_sums_release(&measure.numbers);
+	key_index_release(&measure.index);
 	free(measure.subjects);
 	free(measure.counts);
 	free(measure.busy);

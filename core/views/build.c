@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "lib/xalloc.h"
-#include "core/facts/key_sums.h"
 #include "core/views/build.h"
 
 /*
@@ -251,32 +251,48 @@ static struct cell sum_of(const struct view *view, size_t column)
 	return is_known ? sum : cell_none();
 }
 
-/*
- * Rows of one guest and vCPU, such as exit reasons, are parts of one whole, which counts once.
- * wholes: the ones that were counted.
- */
-static void add_share(const struct view_row *row, size_t column, struct key_sums *wholes,
+/* The wholes that were counted: rows of one guest and vCPU, such as exit reasons, have one. */
+struct wholes {
+	struct key *list;
+	size_t nr, room;
+	struct key_index index;
+};
+
+/* Whether the whole is a new one. */
+static bool add_whole(struct wholes *wholes, const struct view_row *row)
+{
+	const struct key key = { row->guest, row->vcpu, 0 };
+	size_t at = key_index_add(&wholes->index, wholes->list, sizeof(key), wholes->nr, &key);
+
+	if (at < wholes->nr)
+		return false;
+	array_grow_unset(&wholes->list, &wholes->room, at + 1);
+	wholes->list[wholes->nr++] = key;
+	return true;
+}
+
+static void add_share(const struct view_row *row, size_t column, struct wholes *wholes,
 		      double *part, double *whole)
 {
 	const struct cell *cell = &row->cells[column];
-	const struct key key = { row->guest, row->vcpu, (uint32_t)column };
 	double of = cell->whole > 0 ? (double)cell->whole : 1;
 
 	if (!is_added(row) || cell->type != CELL_PERCENT)
 		return;
 	*part += cell->number * of;
-	if (row->field == FIELD_NONE || !key_sums_get(wholes, &key)->count++)
+	if (row->field == FIELD_NONE || add_whole(wholes, row))
 		*whole += of;
 }
 
 static struct cell mean_of(const struct view *view, size_t column)
 {
-	struct key_sums wholes = { 0 };
+	struct wholes wholes = { 0 };
 	double part = 0, whole = 0;
 
 	for (size_t i = 0; i < view->nr_rows; i++)
 		add_share(&view->rows[i], column, &wholes, &part, &whole);
-	key_sums_release(&wholes);
+	free(wholes.list);
+	key_index_release(&wholes.index);
 	if (!(whole > 0))
 		return cell_none();
 	return (struct cell){

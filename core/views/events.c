@@ -65,11 +65,11 @@ static struct event_sums *sum_up(struct view *view, const struct query *query,
 {
 	struct event_sums *sums = view_scratch(view, sizeof(*sums) + fields_count(facts->fields) *
 							     sizeof(*sums->fields));
-	uint64_t tick = stats_tick(facts->stats);
-	size_t nr = stats_count(facts->stats);
+	uint64_t tick = facts->stats->tick;
+	size_t nr = facts->stats->nr;
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
+		const struct stats_item *stat = &facts->stats->list[i];
 		uint32_t field = stat->key.field;
 
 		if (!query_has_guest(query, stat->key.guest))
@@ -107,7 +107,7 @@ static struct view_row *add_row(struct view *view, const struct facts *facts, ui
 	row->is_idle = field->is_idle;
 	row->can_open = field->has_children;
 	row->is_level = field->kind != FIELD_COUNTER;
-	row->elapsed_ns = stats_elapsed_ns(facts->stats, field->source);
+	row->elapsed_ns = facts->stats->elapsed_ns[field->source];
 	if (row->elapsed_ns == view->elapsed_ns)
 		row->elapsed_ns = 0;
 	row->cells[EVENT] = cell_text(field->name);

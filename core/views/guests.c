@@ -76,8 +76,8 @@ static void choose_reasons(struct rollup *sums, const struct facts *facts)
 /* Whether any of the fields was counted by guest; or, by_guest false, for the whole host. */
 static bool are_counted(const struct field_set *fields, const struct facts *facts, bool by_guest)
 {
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct key *key = &stats_at(facts->stats, i)->key;
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct key *key = &facts->stats->list[i].key;
 
 		if ((key->guest != GUEST_ANY) == by_guest && field_set_has(fields, key->field))
 			return true;

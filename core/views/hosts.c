@@ -50,14 +50,14 @@ static void add_finding(const struct view *view, struct view_row *row, uint64_t 
 
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
-	uint64_t tick = stats_tick(facts->stats), *worst;
+	uint64_t tick = facts->stats->tick, *worst;
 
 	guests_build(view, query, facts);
 	if (!view->nr_rows)
 		return;
 	worst = view_scratch(view, view->nr_rows * sizeof(*worst));
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct stats_item *stat = &facts->stats->list[i];
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct view_row *row;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/when.h"
-#include "core/facts/exit_counter.h"
+#include "core/facts/facts.h"
 #include "core/views/list.h"
 #include "core/views/query.h"
 

@@ -73,7 +73,7 @@ void owners_look_for_zeros(const struct rollup *sums, const struct query *query,
 		    rank_of(facts, field) < least_rank)
 			continue;
 		of->is_zero = true;
-		of->has_zero_rate |= stats_elapsed_ns(facts->stats, field->source) > 0;
+		of->has_zero_rate |= facts->stats->elapsed_ns[field->source] > 0;
 	}
 }
 

@@ -184,19 +184,19 @@ static bool has_arguments(const struct facts *facts)
 {
 	size_t i = 0;
 
-	while (i < stats_count(facts->stats) &&
-	       fields_get(facts->fields, stats_at(facts->stats, i)->key.field)->use !=
+	while (i < facts->stats->nr &&
+	       fields_get(facts->fields, facts->stats->list[i].key.field)->use !=
 		       USE_ARGUMENT)
 		i++;
-	return i < stats_count(facts->stats);
+	return i < facts->stats->nr;
 }
 
 bool query_is_counted(const struct query *query, const struct facts *facts)
 {
 	if (query->type->is_on_demand)
 		return has_arguments(facts);
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct key *key = &stats_at(facts->stats, i)->key;
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct key *key = &facts->stats->list[i].key;
 
 		if (!field_set_has(facts->wanted, key->field))
 			continue;
@@ -234,14 +234,14 @@ static int source_of_exits(const struct query *query, const struct facts *facts)
 uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts)
 {
 	int source = source_of_exits(query, facts);
-	uint64_t ns = source < 0 ? 0 : stats_elapsed_ns(facts->stats, (uint32_t)source);
+	uint64_t ns = source < 0 ? 0 : facts->stats->elapsed_ns[(uint32_t)source];
 
 	for (uint32_t i = 0; !ns && i < fields_count(facts->fields); i++) {
 		if (field_set_has(facts->wanted, i))
-			ns = stats_elapsed_ns(facts->stats, fields_get(facts->fields, i)->source);
+			ns = facts->stats->elapsed_ns[fields_get(facts->fields, i)->source];
 	}
 	for (uint32_t i = 0; !ns && i < SAMPLE_SOURCES; i++) /* the query selects nothing */
-		ns = stats_elapsed_ns(facts->stats, i);
+		ns = facts->stats->elapsed_ns[i];
 	return ns;
 }
 

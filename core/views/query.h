@@ -8,7 +8,6 @@
 #include "arch/exit_kind.h"
 #include "host/kallsyms.h"
 #include "lib/text.h"
-#include "core/facts/exit_counter.h"
 #include "core/facts/facts.h"
 #include "core/findings/steady.h"
 #include "core/findings/thresholds.h"

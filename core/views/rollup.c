@@ -25,10 +25,11 @@ void rollup_begin(struct rollup *rollup, unsigned int by)
 	rollup->all = (struct owner){ .key = { GUEST_ANY, -1, FIELD_ANY } };
 	rollup->all_groups = (struct group){ .key = rollup->all.key };
 	rollup->halt = (struct halt_reason){ false };
-	rollup->nr_owners = rollup->nr_groups = rollup->nr_spreads = rollup->latest = 0;
+	rollup->nr_owners = rollup->nr_groups = rollup->nr_spreads = 0;
+	rollup->nr_costs = rollup->latest = 0;
 	key_index_clear(&rollup->owner_index);
 	key_index_clear(&rollup->group_index);
-	key_sums_clear(&rollup->costs);
+	key_index_clear(&rollup->cost_index);
 }
 
 void rollup_release(struct rollup *rollup)
@@ -36,11 +37,12 @@ void rollup_release(struct rollup *rollup)
 	free(rollup->owners);
 	free(rollup->groups);
 	free(rollup->spreads);
+	free(rollup->costs);
 	field_set_release(&rollup->counted);
 	field_set_release(&rollup->reasons);
 	key_index_release(&rollup->owner_index);
 	key_index_release(&rollup->group_index);
-	key_sums_release(&rollup->costs);
+	key_index_release(&rollup->cost_index);
 	*rollup = (struct rollup){ .by = 0 };
 }
 
@@ -48,19 +50,15 @@ void rollup_release(struct rollup *rollup)
 
 static struct owner *find_owner(struct rollup *rollup, const struct key *key)
 {
-	struct key_index *index = &rollup->owner_index;
-	uint32_t *slot;
+	size_t at = key_index_add(&rollup->owner_index, rollup->owners, sizeof(struct owner),
+				  rollup->nr_owners, key);
 
-	index->size = sizeof(*rollup->owners);
-	key_index_grow(index, rollup->owners, rollup->nr_owners, rollup->nr_owners + 1);
-	slot = key_index_slot(index, rollup->owners, key);
-	if (!*slot) {
-		array_grow_unset(&rollup->owners, &rollup->room_owners, rollup->nr_owners + 1);
+	if (at == rollup->nr_owners) {
+		array_grow_unset(&rollup->owners, &rollup->room_owners, at + 1);
 		rollup->owners[rollup->nr_owners++] = (struct owner){ .key = *key };
-		*slot = (uint32_t)rollup->nr_owners;
 	}
-	rollup->latest = *slot - 1;
-	return &rollup->owners[rollup->latest];
+	rollup->latest = at;
+	return &rollup->owners[at];
 }
 
 void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu)
@@ -91,21 +89,18 @@ static struct owner *owner_of(struct rollup *rollup, const struct facts *facts,
 /* The group of the field, in the owner that was found last. */
 static struct group *group_of(struct rollup *rollup, uint32_t field)
 {
-	struct key_index *index = &rollup->group_index;
 	struct key key = rollup->owners[rollup->latest].key;
-	uint32_t *slot;
+	size_t at;
 
 	key.field = rollup->by & GROUP_REASON ? field : FIELD_ANY;
-	index->size = sizeof(*rollup->groups);
-	key_index_grow(index, rollup->groups, rollup->nr_groups, rollup->nr_groups + 1);
-	slot = key_index_slot(index, rollup->groups, &key);
-	if (!*slot) {
-		array_grow_unset(&rollup->groups, &rollup->room_groups, rollup->nr_groups + 1);
+	at = key_index_add(&rollup->group_index, rollup->groups, sizeof(struct group),
+			   rollup->nr_groups, &key);
+	if (at == rollup->nr_groups) {
+		array_grow_unset(&rollup->groups, &rollup->room_groups, at + 1);
 		rollup->groups[rollup->nr_groups++] =
 			(struct group){ .key = key, .owner = (uint32_t)rollup->latest };
-		*slot = (uint32_t)rollup->nr_groups;
 	}
-	return &rollup->groups[*slot - 1];
+	return &rollup->groups[at];
 }
 
 static int compare_owners(const void *a, const void *b)
@@ -241,7 +236,7 @@ static void add_reason(struct rollup *rollup, struct owner *owner, const struct 
 {
 	uint64_t delta_ns = stat->timing ? stat->timing->delta_ns : 0;
 	struct key key = owner->key;
-	struct key_sum *cost;
+	size_t at;
 
 	if (open_ns > owner->open_ns)
 		owner->open_ns = open_ns;
@@ -255,9 +250,14 @@ static void add_reason(struct rollup *rollup, struct owner *owner, const struct 
 		return;
 	}
 	key.field = stat->key.field;
-	cost = key_sums_get(&rollup->costs, &key);
-	cost->count += stat->delta;
-	cost->ns += delta_ns;
+	at = key_index_add(&rollup->cost_index, rollup->costs, sizeof(struct reason_cost),
+			   rollup->nr_costs, &key);
+	if (at == rollup->nr_costs) {
+		array_grow_unset(&rollup->costs, &rollup->room_costs, at + 1);
+		rollup->costs[rollup->nr_costs++] = (struct reason_cost){ .key = key };
+	}
+	rollup->costs[at].count += stat->delta;
+	rollup->costs[at].ns += delta_ns;
 }
 
 static void add_costs(struct rollup *rollup)
@@ -265,8 +265,8 @@ static void add_costs(struct rollup *rollup)
 	bool is_known = rollup->halt.is_known &&
 			field_set_has(&rollup->reasons, rollup->halt.field);
 
-	for (size_t i = 0; i < rollup->costs.nr; i++) {
-		const struct key_sum *cost = &rollup->costs.list[i];
+	for (size_t i = 0; i < rollup->nr_costs; i++) {
+		const struct reason_cost *cost = &rollup->costs[i];
 		struct key key = { cost->key.guest, cost->key.vcpu, FIELD_ANY };
 
 		owner_add_cost(find_owner(rollup, &key), cost->key.field, cost->ns, cost->count);
@@ -389,19 +389,19 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 	if (stat->timing && stat->timing->open_ns) /* rare */
 		open_ns = stats_open_ns(facts->stats, facts->fields, stat);
 	if (is_of_owner(field))
-		owner_add(owner, field, stat, stats_tick(facts->stats));
+		owner_add(owner, field, stat, facts->stats->tick);
 	if (is_reason)
 		add_reason(rollup, owner, field, stat, open_ns);
 	if (is_counted && rollup->has_groups)
 		group_add(rollup, group_of(rollup, stat->key.field), field, stat, open_ns);
 	else if (is_counted)
-		stat_sum_add(&owner->exits, stat, FIELD_COUNTER, stats_tick(facts->stats));
+		stat_sum_add(&owner->exits, stat, FIELD_COUNTER, facts->stats->tick);
 }
 
 void rollup(struct rollup *rollup, const struct facts *facts)
 {
-	for (size_t i = 0; i < stats_count(facts->stats); i++)
-		add_key(rollup, facts, stats_at(facts->stats, i));
+	for (size_t i = 0; i < facts->stats->nr; i++)
+		add_key(rollup, facts, &facts->stats->list[i]);
 	add_costs(rollup);
 	for (size_t i = 0; rollup->has_groups && i < rollup->nr_owners; i++)
 		owner_join(&rollup->all, &rollup->owners[i]);

@@ -9,10 +9,8 @@
 #ifndef KVMTOP_CORE_VIEWS_ROLLUP_H
 #define KVMTOP_CORE_VIEWS_ROLLUP_H
 
-#include "core/facts/exit_counter.h"
-#include "core/facts/key_sums.h"
+#include "core/facts/facts.h"
 #include "core/views/cell.h"
-
 
 /* What exits are grouped by, together: a vCPU is GROUP_GUEST | GROUP_VCPU. */
 enum {
@@ -119,8 +117,12 @@ struct rollup {
 
 	/* Its own: */
 	size_t room_owners, room_groups, latest;
-	struct key_index owner_index, group_index;
-	struct key_sums costs; /* by owner and reason */
+	struct key_index owner_index, group_index, cost_index;
+	struct reason_cost { /* of an owner */
+		struct key key;
+		uint64_t count, ns;
+	} *costs;
+	size_t nr_costs, room_costs;
 	struct spread_of_group {
 		const struct spread *spread;
 		uint32_t next;

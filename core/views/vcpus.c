@@ -78,14 +78,14 @@ static void add_threads(struct view *view, const struct query *query, const stru
 {
 	const struct guest *guest = guests_by_id(facts->guests, query->guest);
 
-	for (size_t i = 0; guest && i < stats_count(facts->stats); i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
+	for (size_t i = 0; guest && i < facts->stats->nr; i++) {
+		const struct stats_item *stat = &facts->stats->list[i];
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct view_row *row;
 
 		if (stat->key.guest != guest->id || field->use != USE_HOST ||
 		    field->part != HOST_THREAD || field->parent == FIELD_NONE ||
-		    stat->seen != stats_tick(facts->stats))
+		    stat->seen != facts->stats->tick)
 			continue;
 		row = view_add(view);
 		row->guest = guest->id;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/facts/exit_counter.h"
+#include "core/facts/facts.h"
 #include "core/findings/findings.h"
 #include "core/views/list.h"
 #include "core/views/query.h"

@@ -8,7 +8,7 @@
 
 #include "arch/arch.h"
 #include "lib/array.h"
-#include "core/facts/host_fields.h"
+#include "core/facts/shared_fields.h"
 #include "history/fleet/scope.h"
 
 #define NS_PER_S 1e9

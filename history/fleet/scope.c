@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/facts/key_sums.h"
 #include "core/metrics.h"
+#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/xalloc.h"
 #include "history/fleet/scope.h"
@@ -25,7 +25,12 @@ struct run {
 	struct stats *stats;
 	struct guests *guests;
 	struct moment_taker taker;
-	struct key_sums sums; /* of rates */
+	struct rate_sum { /* so far */
+		struct key key;
+		uint64_t count, ns;
+	} *sums;
+	size_t nr_sums, room_sums;
+	struct key_index index; /* of sums */
 	struct moment moment;
 	struct sample sample;
 	uint64_t last;	/* the latest time; 0: none yet */
@@ -47,7 +52,8 @@ static void run_release(struct run *run)
 {
 	stats_free(run->stats);
 	guests_free(run->guests);
-	key_sums_release(&run->sums);
+	free(run->sums);
+	key_index_release(&run->index);
 	moment_release(&run->moment);
 	sample_release(&run->sample);
 	*run = (struct run){ .stats = NULL };
@@ -59,7 +65,7 @@ static void run_begin(struct run *run, uint64_t number)
 	run->number = number;
 	run->stats = stats_new();
 	run->guests = guests_new(NULL);
-	stats_know_guests(run->stats, run->guests);
+	run->stats->guests = run->guests;
 }
 
 /* ---- the scope */
@@ -148,6 +154,18 @@ static uint32_t row_flags(const struct run *run, const struct line *line)
 	return guests_find(run->guests, line->key.guest) ? ROW_FROM_ZERO | ROW_WHOLE_INTERVAL : 0;
 }
 
+/* Valid until the next one is added. */
+static struct rate_sum *sum_of(struct run *run, const struct key *key)
+{
+	size_t at = key_index_add(&run->index, run->sums, sizeof(*run->sums), run->nr_sums, key);
+
+	if (at == run->nr_sums) {
+		array_grow_unset(&run->sums, &run->room_sums, at + 1);
+		run->sums[run->nr_sums++] = (struct rate_sum){ .key = *key };
+	}
+	return &run->sums[at];
+}
+
 /* What a line has at a time; of rates, the sum so far. */
 static void add_row(struct scope *scope, struct run *run, const struct line *line, unsigned int at)
 {
@@ -161,7 +179,7 @@ static void add_row(struct scope *scope, struct run *run, const struct line *lin
 		return;
 	line_timing(line, at, &timing);
 	if (!scope->host && field->kind == FIELD_COUNTER) {
-		struct key_sum *sum = key_sums_get(&run->sums, &line->key);
+		struct rate_sum *sum = sum_of(run, &line->key);
 
 		count = sum->count += cell->count;
 		timing.time_ns = sum->ns += cell->ns;
@@ -218,7 +236,7 @@ static void make_moments(struct scope *scope, struct run *run, scope_moment_fn t
 		take_sample(scope, run, i);
 		run->last = scope->lines.first + i;
 		if (is_first) {
-			run->taker.tick = stats_tick(run->stats);
+			run->taker.tick = run->stats->tick;
 			run->taker.has_lost = true;
 			continue;
 		}

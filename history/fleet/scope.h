@@ -10,7 +10,7 @@
 
 #include "lib/hash.h"
 #include "core/provider.h"
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "history/fleet/http.h"
 #include "history/fleet/prometheus.h"
 #include "history/pack.h"

@@ -12,7 +12,7 @@
 
 #include "lib/clock.h"
 #include "lib/xalloc.h"
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
 #include "providers/exits/long.h"

@@ -10,7 +10,7 @@
 #include "lib/array.h"
 #include "lib/hash.h"
 #include "lib/xalloc.h"
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "providers/exits/event.h"
 #include "providers/exits/names.h"
 #include "providers/providers.h"

@@ -7,7 +7,7 @@
 
 #include "lib/hash.h"
 #include "lib/xalloc.h"
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "providers/exits/vcpus.h"
 
 #define ARGUMENTS_MAX (4 * EXITS_ARGUMENTS) /* of a vCPU; when there are so many, */

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
-#include "core/facts/host_fields.h"
+#include "core/facts/shared_fields.h"
 #include "core/facts/sample.h"
 #include "core/guests/guests.h"
 #include "host/env.h"

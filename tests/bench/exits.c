@@ -10,7 +10,7 @@
 
 #include "lib/clock.h"
 #include "tests/bench/measure.h"
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "providers/bpf/bpf.h"
 #include "providers/exits/names.h"
 #include "providers/exits/program.h"

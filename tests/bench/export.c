@@ -6,8 +6,7 @@
  * series are counted, also the program's own. A vCPU without a quota has no series of it.
  */
 #include "tests/bench/measure.h"
-#include "core/facts/exit_fields.h"
-#include "core/facts/host_fields.h"
+#include "core/facts/shared_fields.h"
 #include "lib/http/document.h"
 #include "tests/worlds/fake_guest.h"
 #include "ui/metrics/metrics.h"

@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "tests/bench/measure.h"
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "history/moment.h"
 #include "core/provider.h"
 #include "tests/worlds/fake_guest.h"

@@ -60,7 +60,7 @@ static inline int world_setup(void **state, const struct field *specs, uint32_t 
 		.wanted = &world->wanted,
 		.fields = world->fields,
 		.stats = world->stats,
-		.long_exits = stats_long_exits(world->stats),
+		.long_exits = &world->stats->long_exits,
 		.guests = world->guests,
 	};
 	set_view(world, type);

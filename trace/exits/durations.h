@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "core/facts/buckets.h"
+#include "core/facts/durations.h"
 
 /* Zero-initialised is empty. */
 struct durations {

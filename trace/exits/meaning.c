@@ -8,7 +8,7 @@
 
 #include "arch/argument.h"
 #include "lib/array.h"
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "trace/exits/meaning.h"
 
 #define ISA_VMX 1

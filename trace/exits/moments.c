@@ -263,7 +263,7 @@ int moments_read(struct recording *recording, const struct recorded *recorded,
 	};
 	int err = check_files(recording, why);
 
-	stats_keep_no_rates(reader.stats);
+	reader.stats->keeps_no_rates = true;
 	if (!err)
 		err = read_again(&reader, recording, why);
 	recording_release(&reader.recording);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "trace/exits/pairing.h"
 
 /* Keeps the code for rare events out of the code for frequent ones. */

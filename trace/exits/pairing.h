@@ -25,7 +25,7 @@
 #ifndef KVMTOP_TRACE_EXITS_PAIRING_H
 #define KVMTOP_TRACE_EXITS_PAIRING_H
 
-#include "core/facts/long_exits.h"
+#include "core/facts/sample.h"
 #include "trace/exits/table.h"
 
 /*

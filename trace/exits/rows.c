@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "trace/exits/rows.h"
 
 #define NAME_SIZE 192

@@ -6,7 +6,7 @@
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
-#include "core/facts/exit_counter.h"
+#include "core/facts/facts.h"
 #include "core/findings/findings.h"
 #include "ui/metrics/metrics.h"
 #include "ui/metrics/sums.h"
@@ -312,8 +312,8 @@ static void write_open(const struct output *out)
 {
 	const struct stats *stats = out->facts->stats;
 
-	for (size_t i = 0; is_chosen(out, METRIC_EXIT_OPEN) && i < stats_count(stats); i++) {
-		const struct stats_item *stat = stats_at(stats, i);
+	for (size_t i = 0; is_chosen(out, METRIC_EXIT_OPEN) && i < stats->nr; i++) {
+		const struct stats_item *stat = &stats->list[i];
 		const struct field *field = fields_get(out->facts->fields, stat->key.field);
 		uint64_t open_ns = is_of(out, METRIC_EXIT_OPEN, field) ?
 					   stats_open_ns(stats, out->facts->fields, stat) : 0;
@@ -475,7 +475,7 @@ void metrics_write(struct metrics *metrics, const struct facts *facts,
 		.has_times = exits_choose(facts, true, true).rank != 2,
 	};
 
-	names_update(&metrics->names, facts->guests, stats_tick(facts->stats));
+	names_update(&metrics->names, facts->guests, facts->stats->tick);
 	metrics->nr_series = metrics->nr_dropped = 0;
 	for (size_t i = 0; i < METRICS_NR; i++)
 		metrics->dropped[i] = 0;

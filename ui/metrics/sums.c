@@ -231,8 +231,8 @@ void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
 	sums->lost = 0;
 	find_columns(sums, facts->fields);
 	add_guests(sums, names);
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct stats_item *stat = &facts->stats->list[i];
 
 		guest = guest_of(sums, stat->key.guest, guest);
 		add_stat(sums, stat, fields_get(facts->fields, stat->key.field), guest);

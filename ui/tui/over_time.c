@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/facts/exit_counter.h"
+#include "core/facts/facts.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "core/guests/guests.h"
@@ -150,7 +150,7 @@ static int gather_history(struct tui *tui, const struct key *subject, size_t roo
 	history->room = room;
 	/* Ticks of different played moments cannot be compared. */
 	history->tick = tui_plays_moment(tui) || nr_missing ? 0 :
-			stats_latest_tick(tui->facts.stats, field->source);
+			tui->facts.stats->latest[field->source];
 	return 0;
 }
 
@@ -159,8 +159,8 @@ static double latest_rate(const struct facts *facts, const struct key *subject)
 {
 	double rate = -1;
 
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct stats_item *stat = &facts->stats->list[i];
 
 		if (stat->key.field == subject->field && stat->has_rate &&
 		    (subject->guest == GUEST_ANY || stat->key.guest == subject->guest))
@@ -175,7 +175,7 @@ static bool go_on(struct tui *tui, const struct key *subject, size_t room)
 	struct history *history = &tui->history;
 	const struct stats *stats = tui->facts.stats;
 	uint32_t source = fields_get(tui->facts.fields, subject->field)->source;
-	uint64_t tick = stats_latest_tick(stats, source);
+	uint64_t tick = stats->latest[source];
 	size_t rest = SCREEN_HISTORY - 1;
 
 	if (tui_plays_moment(tui) || !history->tick || history->room != room ||
@@ -183,13 +183,13 @@ static bool go_on(struct tui *tui, const struct key *subject, size_t room)
 		return false;
 	if (tick == history->tick)
 		return true;
-	if (stats_tick_before(stats, source) != history->tick)
+	if (stats->before[source] != history->tick)
 		return false;
 	memmove(history->rates, history->rates + 1, rest * sizeof(*history->rates));
 	memmove(history->intervals_s, history->intervals_s + 1,
 		rest * sizeof(*history->intervals_s));
 	history->rates[rest] = (float)latest_rate(&tui->facts, subject);
-	history->intervals_s[rest] = (float)((double)stats_elapsed_ns(stats, source) / 1e9);
+	history->intervals_s[rest] = (float)((double)stats->elapsed_ns[source] / 1e9);
 	history->tick = tick;
 	return true;
 }

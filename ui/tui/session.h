@@ -107,7 +107,7 @@ struct history {
 	struct series exits;
 	struct key subject;
 	size_t room;   /* how many were asked for */
-	uint64_t tick; /* the newest sample's, see stats_latest_tick(); 0: begin anew */
+	uint64_t tick; /* the newest sample's, see stats.latest; 0: begin anew */
 	float rates[SCREEN_HISTORY];	   /* the newest last; < 0: none */
 	float intervals_s[SCREEN_HISTORY]; /* 0: not known */
 };

@@ -40,7 +40,7 @@ static void find(struct tui *tui)
 static void follow_now(struct tui *tui)
 {
 	struct worst *worst = &tui->worst;
-	uint64_t tick = stats_tick(tui->facts.stats);
+	uint64_t tick = tui->facts.stats->tick;
 
 	if (worst->guest != tui->query->guest) {
 		steady_release(&worst->steady);

@@ -323,8 +323,8 @@ static void looking_elsewhere_loses_nothing(void **state)
 	first.count = 500;
 	monitor_sample(world->monitor);
 	facts = monitor_facts(world->monitor);
-	assert_int_equal(stats_count(facts->stats), 1);
-	assert_int_equal(stats_at(facts->stats, 0)->total, 500);
+	assert_int_equal(facts->stats->nr, 1);
+	assert_int_equal(facts->stats->list[0].total, 500);
 }
 
 static void provider_without_descriptors_goes_on(void **state)
@@ -357,7 +357,7 @@ static void a_failure_is_not_for_good(void **state)
 	want(world);
 	first.count = 100;
 	monitor_sample(world->monitor);
-	item = stats_at(monitor_facts(world->monitor)->stats, 0);
+	item = &monitor_facts(world->monitor)->stats->list[0];
 	for (int i = 0; i < 20; i++) { /* nine in a row, then one that succeeds, and nine more */
 		first.err = i % 10 == 9 ? 0 : -EIO;
 		first.why = first.err ? "cannot read" : NULL;

@@ -90,7 +90,7 @@ static void a_loss_is_noted(void **state)
 	}
 	stats_reset(world->stats, world->fields);
 	stats_clear(world->stats);
-	assert_int_equal(stats_lost(world->stats), 13);
+	assert_int_equal(world->stats->lost, 13);
 	causes_release(&causes);
 	moment_release(&moment);
 }

@@ -97,7 +97,7 @@ static void world_new(struct world *world, size_t ring_size)
 		id = fields_add(world->fields, &spec);
 		field_set_add(&world->wanted, id);
 	}
-	stats_know_guests(world->stats, world->guests);
+	world->stats->guests = world->guests;
 }
 
 static void world_free(struct world *world)
@@ -233,25 +233,25 @@ static void keep(struct world *world, struct memory *memory)
 	assert_int_equal(recent_add(world->recent, &packed), 0);
 	packed_release(&packed);
 	memory->time_ns = world->now_ns;
-	memory->tick = stats_tick(world->stats);
-	memory->nr = stats_count(world->stats);
+	memory->tick = world->stats->tick;
+	memory->nr = world->stats->nr;
 	memory->items = calloc(memory->nr, sizeof(*memory->items));
 	assert_non_null(memory->items);
 	for (size_t i = 0; i < memory->nr; i++) {
 		struct stats_item *item = &memory->items[i];
 
-		*item = *stats_at(world->stats, i);
+		*item = *&world->stats->list[i];
 		item->history = malloc(STATS_HISTORY * sizeof(*item->history));
 		assert_non_null(item->history);
-		stats_rates(stats_at(world->stats, i), memory->tick, item->history);
+		stats_rates(&world->stats->list[i], memory->tick, item->history);
 		if (!item->timing)
 			continue;
 		item->timing = malloc(sizeof(*item->timing));
 		assert_non_null(item->timing);
-		*item->timing = *stats_at(world->stats, i)->timing;
+		*item->timing = *world->stats->list[i].timing;
 	}
 	for (uint32_t i = 0; i < SAMPLE_SOURCES; i++)
-		memory->elapsed_ns[i] = stats_elapsed_ns(world->stats, i);
+		memory->elapsed_ns[i] = world->stats->elapsed_ns[i];
 }
 
 static void forget(struct memory *memory)
@@ -315,9 +315,9 @@ static void play(struct past *past, struct fields *fields, const struct field_se
 
 static const struct stats_item *find(const struct stats *stats, const struct key *key)
 {
-	for (size_t i = 0; i < stats_count(stats); i++) {
-		if (key_compare(&stats_at(stats, i)->key, key) == 0)
-			return stats_at(stats, i);
+	for (size_t i = 0; i < stats->nr; i++) {
+		if (key_compare(&stats->list[i].key, key) == 0)
+			return &stats->list[i];
 	}
 	return NULL;
 }
@@ -362,7 +362,7 @@ static void expect_item(const struct memory *memory, const struct stats_item *th
 	assert_true(then->delta == played->delta);
 	assert_int_equal(then->has_rate, played->has_rate);
 	assert_true(then->rate_per_s == played->rate_per_s);
-	stats_rates(played, stats_tick(stats), rates);
+	stats_rates(played, stats->tick, rates);
 	for (uint64_t i = 1; i <= STATS_HISTORY && i <= memory->tick; i++) {
 		/* The rates of all that ended are not remembered. */
 		if (then->key.guest != STATS_ENDED)
@@ -377,9 +377,9 @@ static void expect(const struct memory *memory, const struct stats *stats)
 {
 	for (size_t i = 0; i < memory->nr; i++)
 		expect_item(memory, &memory->items[i], stats);
-	assert_int_equal(memory->nr, stats_count(stats));
+	assert_int_equal(memory->nr, stats->nr);
 	for (uint32_t i = 0; i < SAMPLE_SOURCES; i++)
-		assert_true(memory->elapsed_ns[i] == stats_elapsed_ns(stats, i));
+		assert_true(memory->elapsed_ns[i] == stats->elapsed_ns[i]);
 }
 
 /* A live program of so many moments, of which the ring may have dropped the first. */
@@ -412,7 +412,7 @@ static void every_moment_is_as_it_was(void **state)
 		seed = round;
 		live(&world, memories, NR_MOMENTS, SIZE_MAX);
 		assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
-		stats_know_guests(stats, past_guests(past));
+		stats->guests = past_guests(past);
 		for (size_t i = 0; i < NR_MOMENTS; i++) {
 			assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
 			play(past, world.fields, &world.wanted, stats);
@@ -485,7 +485,7 @@ static void moments_in_their_order(void **state)
 		seed = 10 + round;
 		live(&world, memories, NR_MOMENTS, SIZE_MAX);
 		assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
-		stats_know_guests(stats, past_guests(past));
+		stats->guests = past_guests(past);
 		assert_int_in_range(play_all(&world, memories, past, stats), 1, NR_MOMENTS / 20);
 		for (size_t i = 0; i < NR_MOMENTS; i++)
 			forget(&memories[i]);
@@ -527,7 +527,7 @@ static void the_oldest_moments_of_a_full_ring(void **state)
 		seed = 7;
 		live(&world, memories, NR_MOMENTS, ring_size);
 		assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
-		stats_know_guests(stats, past_guests(past));
+		stats->guests = past_guests(past);
 		assert_int_equal(past_go(past, 0, &why), 0);
 		while (memories[first].time_ns != past_at(past)->time_ns)
 			first++;
@@ -593,13 +593,13 @@ static void after_a_loss(void **state)
 		go_on(&world);
 		if (i == 10) {
 			world.taker.has_lost = true;
-			world.taker.tick = stats_tick(world.stats);
+			world.taker.tick = world.stats->tick;
 			continue;
 		}
 		keep(&world, &memories[i]);
 	}
 	assert_int_equal(past_new(recent_store(world.recent), world.fields, &past), 0);
-	stats_know_guests(stats, past_guests(past));
+	stats->guests = past_guests(past);
 	for (size_t i = 11; i < ARRAY_SIZE(memories); i++) {
 		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
 		assert_int_equal(past_at(past)->flags & MOMENT_AFTER_LOSS ? 11 : i, i);

@@ -73,8 +73,8 @@ static const struct stats_item *find_key(const struct stats *stats, struct key k
 {
 	const struct stats_item *found = NULL;
 
-	for (size_t i = 0; i < stats_count(stats); i++) {
-		const struct stats_item *stat = stats_at(stats, i);
+	for (size_t i = 0; i < stats->nr; i++) {
+		const struct stats_item *stat = &stats->list[i];
 
 		if (memcmp(&stat->key, &key, sizeof(key)) != 0)
 			continue;
@@ -118,11 +118,11 @@ static struct stat_sum sum_of(const struct world *world, uint32_t field)
 {
 	struct stat_sum sum = { 0 };
 
-	for (size_t i = 0; i < stats_count(world->stats); i++) {
-		const struct stats_item *stat = stats_at(world->stats, i);
+	for (size_t i = 0; i < world->stats->nr; i++) {
+		const struct stats_item *stat = &world->stats->list[i];
 
 		if (stat->key.field == field)
-			stat_sum_add(&sum, stat, specs[field].kind, stats_tick(world->stats));
+			stat_sum_add(&sum, stat, specs[field].kind, world->stats->tick);
 	}
 	return sum;
 }
@@ -133,12 +133,12 @@ static void nothing_yet(void **state)
 {
 	struct world *world = *state;
 
-	assert_int_equal(stats_count(world->stats), 0);
-	assert_int_equal(stats_tick(world->stats), 0);
-	assert_int_equal(stats_elapsed_ns(world->stats, 0), 0);
+	assert_int_equal(world->stats->nr, 0);
+	assert_int_equal(world->stats->tick, 0);
+	assert_int_equal(world->stats->elapsed_ns[0], 0);
 	take(world, SECOND);
-	assert_int_equal(stats_count(world->stats), 0);
-	assert_int_equal(stats_tick(world->stats), 1);
+	assert_int_equal(world->stats->nr, 0);
+	assert_int_equal(world->stats->tick, 1);
 	stats_free(NULL);
 }
 
@@ -175,7 +175,7 @@ static void rates_use_the_measured_time(void **state)
 	add(world, 0, EXIT, 300);
 	take(world, 3 * SECOND);
 	assert_counts(get(world, 0, EXIT), 300, 300, 100);
-	assert_int_equal(stats_elapsed_ns(world->stats, 0), 3 * SECOND);
+	assert_int_equal(world->stats->elapsed_ns[0], 3 * SECOND);
 	add(world, 0, EXIT, 301);
 	take(world, SECOND / 10);
 	assert_counts(get(world, 0, EXIT), 301, 1, 10);
@@ -189,7 +189,7 @@ static void no_time_no_rate(void **state)
 	add(world, 0, EXIT, 50);
 	take(world, 0);
 	assert_counts(get(world, 0, EXIT), 50, 50, NO_RATE);
-	assert_int_equal(stats_elapsed_ns(world->stats, 0), 0);
+	assert_int_equal(world->stats->elapsed_ns[0], 0);
 	add(world, 0, EXIT, 60);
 	take(world, 0 - SECOND / 2); /* a clock that goes back */
 	assert_counts(get(world, 0, EXIT), 60, 10, NO_RATE);
@@ -257,7 +257,7 @@ static void vcpus_are_told_apart(void **state)
 			sample_add(&world->sample, keys[i], (i + 1) * round, 0);
 		take(world, SECOND);
 	}
-	assert_int_equal(stats_count(world->stats), 2);
+	assert_int_equal(world->stats->nr, 2);
 	assert_counts(find_key(world->stats, keys[0]), 1, 1, 1);
 	assert_counts(find_key(world->stats, keys[1]), 2, 2, 2);
 	assert_int_equal(sum_of(world, EXIT).total, 3);
@@ -283,7 +283,7 @@ static void flaw_B4_a_guest_that_ends_takes_nothing_from_totals(void **state)
 	assert_counts(get(world, STATS_ENDED, EXIT), 125, 0, 0);
 	take(world, SECOND);
 	assert_counts(get(world, STATS_ENDED, EXIT), 125, 0, 0);
-	assert_int_equal(stats_count(world->stats), 1);
+	assert_int_equal(world->stats->nr, 1);
 }
 
 static void flaw_B3_a_guest_that_ends_has_no_rate_any_more(void **state)
@@ -350,7 +350,7 @@ static void levels_end_with_their_guest(void **state)
 	add(world, 1, PEAK, 9);
 	take(world, SECOND);
 	take(world, SECOND);
-	assert_int_equal(stats_count(world->stats), 0);
+	assert_int_equal(world->stats->nr, 0);
 }
 
 /* What no guest owns has nowhere to go. */
@@ -361,7 +361,7 @@ static void host_keys_that_go_are_forgotten(void **state)
 	take_one(world, GUEST_ANY, EXIT, 0);
 	take_one(world, GUEST_ANY, EXIT, 100);
 	take(world, SECOND);
-	assert_int_equal(stats_count(world->stats), 0);
+	assert_int_equal(world->stats->nr, 0);
 	take_one(world, GUEST_ANY, EXIT, 200);
 	assert_counts(get(world, GUEST_ANY, EXIT), 0, 0, NO_RATE);
 }
@@ -388,7 +388,7 @@ static void a_source_that_is_not_in_loses_nothing_but_its_rates(void **state)
 	add(world, 1, OTHER_SOURCE, 30);
 	take(world, SECOND);
 	assert_counts(get(world, 1, EXIT), 300, 200, 100);
-	assert_int_equal(stats_elapsed_ns(world->stats, 0), 2 * SECOND);
+	assert_int_equal(world->stats->elapsed_ns[0], 2 * SECOND);
 }
 
 static void flaw_B3_history_has_holes_where_a_source_was_off(void **state)
@@ -416,7 +416,7 @@ static void flaw_B11_levels_have_no_rate(void **state)
 	assert_counts(get(world, 1, PAGES), 300, 0, NO_RATE);
 	take_one(world, 1, PAGES, 100);
 	assert_counts(get(world, 1, PAGES), 100, 0, NO_RATE);
-	stats_rates(get(world, 1, PAGES), stats_tick(world->stats), rates);
+	stats_rates(get(world, 1, PAGES), world->stats->tick, rates);
 	assert_true(rates[STATS_HISTORY - 1] < 0);
 }
 
@@ -565,12 +565,12 @@ static void keep_only_forgets_the_rest(void **state)
 	field_set_add(&set, ENTRY);
 	field_set_add(&set, PAGES);
 	stats_keep_only(world->stats, &set);
-	assert_int_equal(stats_count(world->stats), 4);
+	assert_int_equal(world->stats->nr, 4);
 	assert_non_null(find(world, 1, ENTRY));
 	assert_non_null(find(world, 2, PAGES));
 	field_set_clear(&set);
 	stats_keep_only(world->stats, &set);
-	assert_int_equal(stats_count(world->stats), 0);
+	assert_int_equal(world->stats->nr, 0);
 	field_set_release(&set);
 }
 
@@ -581,12 +581,12 @@ static void clear_makes_it_as_new(void **state)
 	take_one(world, 0, EXIT, 0);
 	take_one(world, 0, EXIT, 100);
 	stats_clear(world->stats);
-	assert_int_equal(stats_count(world->stats), 0);
-	assert_int_equal(stats_tick(world->stats), 0);
-	assert_int_equal(stats_elapsed_ns(world->stats, 0), 0);
+	assert_int_equal(world->stats->nr, 0);
+	assert_int_equal(world->stats->tick, 0);
+	assert_int_equal(world->stats->elapsed_ns[0], 0);
 	take_one(world, 0, EXIT, 150);
 	assert_counts(get(world, 0, EXIT), 0, 0, NO_RATE);
-	assert_int_equal(stats_elapsed_ns(world->stats, 0), 0);
+	assert_int_equal(world->stats->elapsed_ns[0], 0);
 }
 
 static void history_is_in_order_across_its_end(void **state)
@@ -669,7 +669,7 @@ static void memory_does_not_grow_with_guests_that_end(void **state)
 				add(world, guest, field, 10 * round);
 			take(world, SECOND);
 		}
-		assert_true(stats_count(world->stats) <= (size_t)2 * NR_FIELDS);
+		assert_true(world->stats->nr <= (size_t)2 * NR_FIELDS);
 		if (guest == 10)
 			early = bytes_in_use();
 	}

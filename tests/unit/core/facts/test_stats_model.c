@@ -258,7 +258,7 @@ static void compare_history(const struct model *model, const struct fact *fact,
 {
 	struct stat_sum sum = { 0 };
 
-	stat_sum_add(&sum, stat, FIELD_COUNTER, stats_tick(model->stats));
+	stat_sum_add(&sum, stat, FIELD_COUNTER, model->stats->tick);
 	for (uint64_t i = 0; i < STATS_HISTORY; i++) {
 		uint64_t ago = STATS_HISTORY - 1 - i;
 
@@ -299,9 +299,9 @@ static void compare(const struct model *model)
 	const struct stats_item *found[NR_GUESTS][NR_VCPUS][NR_FIELDS] = { 0 };
 	const struct stats_item *ended[NR_FIELDS] = { 0 };
 
-	assert_int_equal(stats_tick(model->stats), model->tick);
-	for (size_t i = 0; i < stats_count(model->stats); i++) {
-		const struct stats_item *stat = stats_at(model->stats, i), **place;
+	assert_int_equal(model->stats->tick, model->tick);
+	for (size_t i = 0; i < model->stats->nr; i++) {
+		const struct stats_item *stat = &model->stats->list[i], **place;
 		struct key key = stat->key;
 
 		place = key.guest == STATS_ENDED ? &ended[key.field] :
@@ -344,8 +344,8 @@ static uint64_t total_of_guests(const struct stats *stats, uint32_t field)
 {
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < stats_count(stats); i++) {
-		const struct stats_item *stat = stats_at(stats, i);
+	for (size_t i = 0; i < stats->nr; i++) {
+		const struct stats_item *stat = &stats->list[i];
 
 		if (stat->key.field == field && stat->key.guest != GUEST_ANY)
 			total += stat->total;

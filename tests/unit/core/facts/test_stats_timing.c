@@ -56,8 +56,8 @@ static void take_timed(struct world *world, const struct timing *timing)
 
 static const struct stats_item *get_key(const struct world *world, struct key key)
 {
-	for (size_t i = 0; i < stats_count(world->stats); i++) {
-		const struct stats_item *stat = stats_at(world->stats, i);
+	for (size_t i = 0; i < world->stats->nr; i++) {
+		const struct stats_item *stat = &world->stats->list[i];
 
 		if (memcmp(&stat->key, &key, sizeof(key)) == 0)
 			return stat;
@@ -406,7 +406,7 @@ static void the_ended_keep_their_time(void **state)
 	take(world);
 	take(world);
 	ended = get_key(world, (struct key){ STATS_ENDED, -1, VMEXIT_MSR });
-	assert_int_equal(stats_count(world->stats), 1);
+	assert_int_equal(world->stats->nr, 1);
 	assert_int_equal(ended->total, 3);
 	assert_int_equal(ended->timing->total_ns, 7000);
 	assert_int_equal(ended->timing->max_ns, 5000);
@@ -495,8 +495,8 @@ static void sums(void **state)
 	add_timed(world, (struct key){ 1, 1, VMEXIT_MSR }, &second, ROW_FROM_ZERO);
 	take(world);
 	for (size_t i = 0; i < 2; i++) {
-		timing_sum_add(&sum, stats_at(world->stats, i)->timing, true);
-		timing_sum_add(&later, stats_at(world->stats, i)->timing, false);
+		timing_sum_add(&sum, world->stats->list[i].timing, true);
+		timing_sum_add(&later, world->stats->list[i].timing, false);
 	}
 	assert_int_equal(sum.nr, 2);
 	assert_int_equal(sum.total_ns, 7000);
@@ -509,9 +509,9 @@ static void sums(void **state)
 	take(world);
 	later = (struct timing_sum){ 0 };
 	sum = (struct timing_sum){ 0 };
-	for (size_t i = 0; i < stats_count(world->stats); i++) {
-		timing_sum_add(&sum, stats_at(world->stats, i)->timing, true);
-		timing_sum_add(&later, stats_at(world->stats, i)->timing, false);
+	for (size_t i = 0; i < world->stats->nr; i++) {
+		timing_sum_add(&sum, world->stats->list[i].timing, true);
+		timing_sum_add(&later, world->stats->list[i].timing, false);
 	}
 	assert_int_equal(sum.hist[6], 1);
 	assert_int_equal(later.hist[6], 0);
@@ -604,8 +604,8 @@ static void a_spread_is_joined_exactly(void **state)
 	timing = (struct timing){ .time_ns = 24, .max_ns = 13, .hist = { 2 }, .spread = &more };
 	add_timed(world, keys[1], &timing, ROW_FROM_ZERO);
 	take(world);
-	for (size_t i = 0; i < stats_count(world->stats); i++)
-		timing_sum_add(&sum, stats_at(world->stats, i)->timing, false);
+	for (size_t i = 0; i < world->stats->nr; i++)
+		timing_sum_add(&sum, world->stats->list[i].timing, false);
 	assert_int_equal(sum.spread.count, 5);
 	assert_int_equal(sum.spread.min_ns, 1);
 	assert_true(fabs(sum.spread.mean_ns - 6) < 1e-9);

@@ -4,7 +4,7 @@
 
 #include "tests/worlds/view_world.h"
 
-#include "core/facts/host_fields.h"
+#include "core/facts/shared_fields.h"
 #include "core/findings/findings.h"
 
 enum {
@@ -391,7 +391,7 @@ static void an_ended_vcpu_is_none_of_them(void **state)
 {
 	struct world *world = *state;
 
-	stats_know_guests(world->stats, world->guests);
+	world->stats->guests = world->guests;
 	for (uint64_t i = 1; i <= 2; i++) {
 		for (int32_t vcpu = 0; vcpu < 3 - (int32_t)i; vcpu++) {
 			add(world, (struct key){ 1, vcpu, TIME }, i * SECOND);

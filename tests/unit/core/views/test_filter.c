@@ -120,8 +120,8 @@ static uint64_t total_of(const struct world *world, uint32_t id)
 {
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < stats_count(world->facts->stats); i++) {
-		const struct stats_item *stat = stats_at(world->facts->stats, i);
+	for (size_t i = 0; i < world->facts->stats->nr; i++) {
+		const struct stats_item *stat = &world->facts->stats->list[i];
 
 		if (stat->key.field == id)
 			total += stat->total;

@@ -15,7 +15,7 @@ static void meet(struct world *world, pid_t pid, int32_t nr_vcpus, const char *c
 
 static void guests_that_ended(struct world *world)
 {
-	stats_know_guests(world->stats, world->guests);
+	world->stats->guests = world->guests;
 	meet(world, 600, 2, "CPU 0/KVM");
 	meet(world, 700, 1, "fc_vcpu 0");
 	usual_vcpu(world, 3, 0, 1);
@@ -89,7 +89,7 @@ static void one_that_ended_is_not_folded(void **state)
 
 	set_view(world, &view_guests);
 	world->query.folds_ended = true;
-	stats_know_guests(world->stats, world->guests);
+	world->stats->guests = world->guests;
 	meet(world, 600, 1, "CPU 0/KVM");
 	usual_vcpu(world, 3, 0, 1);
 	take(world);
@@ -203,7 +203,7 @@ static void what_comes_back_begins_at_0(void **state)
 
 	set_view(world, &view_exits);
 	world->query.guest = 1;
-	stats_know_guests(world->stats, world->guests);
+	world->stats->guests = world->guests;
 	usual(world);
 	take(world);
 	usual_vcpu(world, 1, 0, 7);

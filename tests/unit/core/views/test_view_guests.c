@@ -459,7 +459,7 @@ static void what_an_ended_thread_waited_is_not_known(void **state)
 	teardown(state);
 	world_setup(state, specs_of_two_sources, ARRAY_SIZE(specs_of_two_sources), &view_vcpus);
 	world = *state;
-	stats_know_guests(world->stats, world->guests);
+	world->stats->guests = world->guests;
 	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
 	for (uint64_t i = 1; i <= 4; i++) {
 		for (int32_t vcpu = 0; vcpu < 2; vcpu++) {

@@ -172,7 +172,7 @@ static void guests_that_ended(void **state)
 static void only_so_many_are_kept(void **state)
 {
 	struct world *world = *state;
-	const struct long_exits *kept = stats_long_exits(world->stats);
+	const struct long_exits *kept = &world->stats->long_exits;
 
 	for (int sample = 0; sample < 2; sample++) {
 		for (uint64_t i = 0; i < LONG_EXITS_MAX - 100; i++)
@@ -200,7 +200,7 @@ static void a_source_may_have_no_list(void **state)
 {
 	static const char none[] = "This has no list.";
 	struct world *world = *state;
-	const struct long_exits *kept = stats_long_exits(world->stats);
+	const struct long_exits *kept = &world->stats->long_exits;
 
 	take(world);
 	assert_null(build(world)->note);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The views of timed exits: guests, vCPUs, exits, hot spots, and the totals of `kvmtop exits`. */
-#include "core/facts/exit_counter.h"
+#include "core/facts/facts.h"
 #include "tests/worlds/timed_world.h"
 #include "core/views/owners.h"
 #include "core/views/summary.h"

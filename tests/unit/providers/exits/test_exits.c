@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "providers/exits/long.h"
 #include "providers/exits/names.h"
 #include "providers/exits/threads.h"

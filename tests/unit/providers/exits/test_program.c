@@ -92,7 +92,7 @@ int on_wakeup(struct bpf_raw_tracepoint_args *ctx);
 #include "providers/exits/exits.bpf.c" /* NOLINT(bugprone-suspicious-include): what is tested */
 #undef const
 
-#include "core/facts/exit_fields.h"
+#include "core/facts/shared_fields.h"
 #include "providers/exits/record.h"
 
 #define RECORDS 4

@@ -338,8 +338,8 @@ static void totals_are_the_recordings(void **state)
 	monitor_sample(monitor);
 	assert_null(monitor_no_exits(monitor));
 	facts = monitor_facts(monitor);
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *item = stats_at(facts->stats, i);
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct stats_item *item = &facts->stats->list[i];
 		const struct played_row *row = find(&world.rows, &item->key);
 		const struct timing *timing;
 

@@ -238,8 +238,8 @@ static const struct stats_item *find_item(const struct world *world, uint32_t gu
 	const struct facts *facts = monitor_facts(world->monitor);
 	uint32_t field = fields_find(facts->fields, name);
 
-	for (size_t i = 0; i < stats_count(facts->stats); i++) {
-		const struct stats_item *item = stats_at(facts->stats, i);
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct stats_item *item = &facts->stats->list[i];
 
 		if (item->key.guest == guest && item->key.vcpu == vcpu && item->key.field == field)
 			return item;

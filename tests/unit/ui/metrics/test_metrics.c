@@ -289,7 +289,7 @@ static struct fleet *fleet_new(struct world *world)
 
 	if (!fleet)
 		abort();
-	stats_know_guests(world->stats, world->guests);
+	world->stats->guests = world->guests;
 	for (uint32_t i = 0; i < NR_GUESTS; i++) {
 		fleet->list[i] = (struct guest){ .id = i + 1, .pid = (pid_t)(1000 + i),
 						 .vmm = "qemu", .platform_id = "101",

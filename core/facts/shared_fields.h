@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * exit_fields - the fields that every source of VM exits has, and the parts of a vCPU's time.
+ * shared_fields - the fields that all sources share: VM exits and their arguments, the parts of a
+ * vCPU's time, and what the host's scheduler, cgroups and topology say.
  *
  * A live host, a captured machine and a recording have the same names with the same meaning, see
- * enum field_use.
+ * enum field_use. A new part is a line of field.h and one of the table in shared_fields.c.
  */
-#ifndef KVMTOP_CORE_FACTS_EXIT_FIELDS_H
-#define KVMTOP_CORE_FACTS_EXIT_FIELDS_H
+#ifndef KVMTOP_CORE_FACTS_SHARED_FIELDS_H
+#define KVMTOP_CORE_FACTS_SHARED_FIELDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -93,5 +94,39 @@ void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_
  * added later. TIME_WAIT is left as it is.
  */
 void exit_fields_keep(const uint64_t *earlier, uint64_t *parts);
+
+/* ---- what the host says */
+
+#define HOST_QUOTA_SIZE 256
+#define HOST_QUOTA_HIDDEN "perhaps by a quota, which cannot be read" /* in place of a quota */
+
+struct host_fields {
+	struct fields *fields;
+	uint32_t source; /* the provider's number */
+	uint32_t parts[HOST_PARTS]; /* FIELD_NONE: not on this machine */
+	uint32_t wait; /* USE_TIME, TIME_WAIT */
+};
+
+/* Adds the fields that every machine has. */
+void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
+
+/* Adds HOST_REMOTE, which only machines with several NUMA nodes have. */
+void host_fields_add_remote(struct host_fields *fields);
+
+/* Adds one part, of any machine or of a host among others; or TIME_WAIT. */
+uint32_t host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part);
+uint32_t host_fields_add_wait(struct fields *dictionary, uint32_t source);
+
+/* Adds a child, "finding(cpu_wait)". */
+uint32_t host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name);
+
+/*
+ * Adds a child of HOST_THROTTLED, HOST_QUOTA_HIDDEN or the quota:
+ * "/sys/fs/cgroup/x/cpu.max: 0.2 CPUs".
+ */
+uint32_t host_fields_quota(const struct host_fields *fields, const char *quota);
+
+/* Adds a child of HOST_THREAD: a name that threads of VMMs have. */
+uint32_t host_fields_thread(const struct host_fields *fields, const char *name);
 
 #endif

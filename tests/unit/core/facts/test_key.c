@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/facts/key_index.h"
+#include "core/facts/key.h"
 
 #define KEYS 3000
 
@@ -32,9 +32,11 @@ static void add(struct world *world, uint32_t number)
 {
 	struct key key = key_of(number);
 
-	key_index_grow(&world->index, world->list, world->nr, world->nr + 1);
+	assert_int_equal(key_index_add(&world->index, world->list, sizeof(struct element),
+				       world->nr, &key), world->nr);
 	world->list[world->nr++] = (struct element){ key, number };
-	*key_index_slot(&world->index, world->list, &key) = world->nr;
+	assert_int_equal(key_index_add(&world->index, world->list, sizeof(struct element),
+				       world->nr, &key), world->nr - 1);
 	world->is_in[number] = true;
 }
 
@@ -101,5 +103,5 @@ int main(void)
 		cmocka_unit_test(keys_come_and_go),
 	};
 
-	return cmocka_run_group_tests_name("key_index", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("key", tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
-#include "core/facts/buckets.h"
+#include "core/facts/durations.h"
 
 static void every_number_has_its_bucket(void **state)
 {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Grows the table of slots, and frees a slot. */
+#include <stdlib.h>
+
 #include "lib/xalloc.h"
-#include "core/facts/key_index.h"
+#include "core/facts/key.h"
 
 void key_index_grow(struct key_index *index, const void *array, size_t nr_known, size_t nr)
 {

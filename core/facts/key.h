@@ -1,18 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * key_index - finds the elements of an array by their keys: open addressing, at least half of the
- * slots free.
+ * key - what a number is of: a guest, a vCPU and a field; and arrays whose elements are found by
+ * their keys: open addressing, at least half of the slots free.
  *
- * The caller owns the array. Each element begins with its key (struct key), and no key is there
- * twice.
+ * The caller owns the array. Each element begins with its key, and no key is there twice.
  */
-#ifndef KVMTOP_CORE_FACTS_KEY_INDEX_H
-#define KVMTOP_CORE_FACTS_KEY_INDEX_H
+#ifndef KVMTOP_CORE_FACTS_KEY_H
+#define KVMTOP_CORE_FACTS_KEY_H
 
-#include <stdlib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "core/facts/sample.h"
+struct key {
+	uint32_t guest; /* struct guest's id; GUEST_ANY: the source has one value for all guests */
+	int32_t vcpu;	/* its index; -1: one value for all vCPUs */
+	uint32_t field;
+};
+
+/* -1, 0, 1: by guest, vCPU, field */
+static inline int key_compare(const struct key *a, const struct key *b)
+{
+	if (a->guest != b->guest)
+		return a->guest < b->guest ? -1 : 1;
+	if (a->vcpu != b->vcpu)
+		return a->vcpu < b->vcpu ? -1 : 1;
+	return (a->field > b->field) - (a->field < b->field);
+}
+
+static inline bool key_equal(const struct key *a, const struct key *b)
+{
+	return a->field == b->field && a->guest == b->guest && a->vcpu == b->vcpu;
+}
 
 /* Zero-initialised is empty; after that `size` is set. */
 struct key_index {
@@ -61,5 +81,27 @@ static inline void key_index_clear(struct key_index *index)
 }
 
 void key_index_release(struct key_index *index);
+
+/*
+ * The position of a key's element in an array of nr elements. nr: there is none yet, and the caller
+ * adds one at once:
+ *
+ *	at = key_index_add(&index, list, sizeof(*list), nr, key);
+ *	if (at == nr)
+ *		list[nr++] = (struct element){ .key = *key };
+ */
+static inline size_t key_index_add(struct key_index *index, const void *array, size_t size,
+				   size_t nr, const struct key *key)
+{
+	uint32_t *slot;
+
+	index->size = size;
+	if (2 * (nr + 1) > index->nr_slots)
+		key_index_grow(index, array, nr, nr + 1);
+	slot = key_index_slot(index, array, key);
+	if (!*slot)
+		*slot = (uint32_t)nr + 1;
+	return *slot - 1;
+}
 
 #endif

@@ -1,6 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses the best counter of VM exits. */
-#include "core/facts/exit_counter.h"
+/* What each kind of source lacks, and the choice of the counter of VM exits. */
+#include <stddef.h>
+
+#include "core/facts/facts.h"
+
+#define COUNTED_EARLIER "What is shown was counted earlier: this key needs a live machine"
+
+static const char *const lacks[SOURCE_KINDS][SOURCE_NEEDS] = {
+	[SOURCE_RECORDING] = {
+		[NEED_NOW] = COUNTED_EARLIER,
+		[NEED_HOST] = "A recording has nothing about host CPUs; a history has.",
+	},
+	[SOURCE_HISTORY] = {
+		[NEED_NOW] = COUNTED_EARLIER,
+	},
+	[SOURCE_PROMETHEUS] = {
+		[NEED_NOW] = COUNTED_EARLIER,
+		[NEED_EVENTS] = ("A Prometheus is not asked for events: kvmtop on the host shows "
+				 "them. Where it exports them (kvmtop export --metrics "
+				 "events), they are kvmtop_events_total."),
+		[NEED_HOST] = ("A Prometheus is not asked for the host's CPUs: kvmtop on the host "
+			       "shows them. How busy they are is "
+			       "kvmtop_host_cpu_busy_seconds_total."),
+		[NEED_ARGUMENTS] = ("A Prometheus does not have what exits are about: kvmtop on "
+				    "the host shows hot spots."),
+		[NEED_SINGLE] = ("A Prometheus has no single exits: kvmtop on the host lists long "
+				 "ones."),
+		[NEED_VCPU_EXITS] = "A Prometheus has the exits of each guest, not of each vCPU.",
+	},
+};
+
+const char *source_lacks(enum source_kind kind, enum source_need need)
+{
+	return lacks[kind][need];
+}
+
+bool source_has_now(enum source_kind kind)
+{
+	return !lacks[kind][NEED_NOW];
+}
+
+/* ---- the counter of exits */
 
 /*
  * Lower is better: a counter that has counted, then a low rank, then one that times what it counts,
@@ -40,8 +80,8 @@ struct exits exits_choose(const struct facts *facts, bool by_guest, bool is_time
 	uint32_t best_score = UINT32_MAX, enough = best_possible(facts, is_timed);
 	struct exits best = { 0 };
 
-	for (size_t i = 0; i < stats_count(facts->stats) && best_score != enough; i++) {
-		const struct stats_item *stat = stats_at(facts->stats, i);
+	for (size_t i = 0; i < facts->stats->nr && best_score != enough; i++) {
+		const struct stats_item *stat = &facts->stats->list[i];
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		uint32_t this_score;
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * durations - how long what is counted took: histograms, sums, the shortest and the longest.
+ *
+ * A provider says them as `struct timing`, all of them monotonic; `struct stats_timing` is what
+ * stats make of two of these, and `struct timing_sum` is several keys taken together.
+ */
+#ifndef KVMTOP_CORE_FACTS_DURATIONS_H
+#define KVMTOP_CORE_FACTS_DURATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Fine histograms, for recordings: each power of two in 16 equal parts, and every number below 16
+ * on its own. So the middle of a bucket is at most 3.2 % away from any number in it. Only the
+ * buckets between the first and the last that are used take memory.
+ */
+#define BUCKETS_PARTS 16
+
+/* Zero-initialised is empty. */
+struct buckets {
+	uint32_t *counts;
+	uint16_t first, nr; /* counts[0] is of the bucket `first` */
+};
+
+static inline unsigned int buckets_number(uint64_t value)
+{
+	unsigned int top;
+
+	if (value < BUCKETS_PARTS)
+		return (unsigned int)value;
+	top = 63 - (unsigned int)__builtin_clzll(value);
+	return (top - 3) * BUCKETS_PARTS + (unsigned int)(value >> (top - 4)) - BUCKETS_PARTS;
+}
+
+/* The least number of a bucket. */
+static inline uint64_t buckets_begin(unsigned int number)
+{
+	unsigned int power = number / BUCKETS_PARTS;
+
+	if (power == 0)
+		return number;
+	return (uint64_t)(number % BUCKETS_PARTS + BUCKETS_PARTS) << (power - 1);
+}
+
+/* Makes room for this bucket. */
+void buckets_reserve(struct buckets *buckets, unsigned int number);
+
+static inline void buckets_add(struct buckets *buckets, uint64_t value)
+{
+	unsigned int number = buckets_number(value);
+
+	if (number - buckets->first >= buckets->nr)
+		buckets_reserve(buckets, number);
+	buckets->counts[number - buckets->first]++;
+}
+
+/* Adds all of more to buckets. */
+void buckets_join(struct buckets *buckets, const struct buckets *more);
+
+/* What a share of all (0.5, 0.99) did not exceed: the middle of its bucket. 0 of none. */
+uint64_t buckets_percentile(const struct buckets *buckets, double share);
+
+void buckets_release(struct buckets *buckets);
+
+/*
+ * Durations in powers of two: bucket 0 is < 128 ns, bucket i 2^(i+6) to 2^(i+7) ns, the last one
+ * everything from 2^31 ns on.
+ */
+#define HIST_BUCKETS 26
+
+/* The upper edge of a bucket; UINT64_MAX for the last. */
+static inline uint64_t hist_edge_ns(unsigned int bucket)
+{
+	return bucket + 1 < HIST_BUCKETS ? UINT64_C(1) << (bucket + 7) : UINT64_MAX;
+}
+
+/* The exact mean, minimum and deviation of durations. */
+struct spread {
+	uint64_t count; /* 0: nothing is known */
+	uint64_t min_ns;
+	double mean_ns, squares; /* squares: the sum of the squared differences from the mean */
+	/* All of them, in a unit of so many ns, for percentiles; NULL: not known. */
+	const struct buckets *buckets;
+	double ns_per_unit;
+};
+
+/* Adds the durations of more to spread, but for the buckets. */
+void spread_join(struct spread *spread, const struct spread *more);
+
+/*
+ * The durations of what is counted. Time is counted as it passes, so that what takes longer than an
+ * interval is in each of them; the other numbers are of what has ended. All members but open_ns
+ * only grow; time_ns goes back where something never ends, as the last exit of a thread.
+ */
+struct timing {
+	uint64_t time_ns;
+	uint64_t open_ns; /* a part of time_ns: how long what has not ended has lasted so far */
+	uint64_t max_ns;  /* the longest duration */
+	/* Of a recording. The provider owns it until the provider is closed. NULL: not known. */
+	const struct spread *spread;
+	uint32_t hist[HIST_BUCKETS]; /* counts by duration, modulo 2^32 */
+};
+
+/* The time of what has ended: averages are of this. */
+static inline uint64_t timing_ended_ns(const struct timing *timing)
+{
+	return timing->time_ns - timing->open_ns;
+}
+
+#define DELTA_MORE 7 /* zeros after delta[], so that eight can be read from any bucket on */
+
+/* Durations of what is counted; only keys that are timed have them. */
+struct stats_timing {
+	uint64_t total_ns, delta_ns; /* since the start or the reset; since the previous sample */
+	uint64_t total_ended_ns, delta_ended_ns; /* the same, but of what has ended, as a whole */
+	/* How long what has not ended has lasted, now and in the sample before; 0: none is open. */
+	uint64_t open_ns, open_before_ns;
+	uint64_t max_ns;  /* the longest since the start or the reset */
+	/*
+	 * The longest since the previous sample where it is longer than all before; else the upper
+	 * edge of its bucket, at most max_ns.
+	 */
+	uint64_t interval_max_ns;
+	uint8_t delta_first, delta_end; /* all that is not 0 in delta[]: from first to before end */
+	uint32_t delta[HIST_BUCKETS + DELTA_MORE];
+	uint64_t total[HIST_BUCKETS];
+
+	/* stats' own */
+	struct timing raw;
+	uint64_t max_before; /* raw.max_ns at the reset: a longer duration came later */
+};
+
+/* Takes over the first durations. from_zero: they began at 0 after the previous sample. */
+void timing_begin(struct stats_timing *timing, const struct timing *raw, bool from_zero);
+/* The next durations. Time goes back where something never ends: its total stays. */
+void timing_advance(struct stats_timing *timing, const struct timing *raw);
+/* What is counted began at 0 again; totals go on. */
+void timing_restart(struct stats_timing *timing);
+/* Nothing happened since the previous sample. */
+void timing_rest(struct stats_timing *timing);
+/* Totals begin at 0. */
+void timing_reset(struct stats_timing *timing);
+/* Adds the totals of what has ended. */
+void timing_retire(struct stats_timing *ended, const struct stats_timing *timing);
+
+/* Durations of several keys taken together. Zero-initialised is none. */
+struct timing_sum {
+	uint32_t nr; /* keys that are timed; 0: no duration is known */
+	uint64_t total_ns, delta_ns, total_ended_ns, delta_ended_ns, max_ns, interval_max_ns;
+	uint64_t hist[HIST_BUCKETS]; /* of the last interval, or since the start or the reset */
+	struct spread spread;
+};
+
+/* is_since_start: of what hist is. */
+void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, bool is_since_start);
+void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part);
+
+/* How many durations are counted: of what has ended. */
+uint64_t hist_count(const uint64_t *hist);
+
+/* What is known of durations beside their buckets. */
+struct hist_known {
+	uint64_t time_ns; /* of all that ended together; 0: not known */
+	uint64_t min_ns;  /* none is shorter */
+	uint64_t max_ns;  /* none is longer */
+};
+
+/*
+ * The duration that a share of the counted things (0.5, 0.99) did not exceed. It is interpolated as
+ * by Prometheus' histogram_quantile(): durations count as spread evenly over their bucket, or over
+ * the part of it between the shortest and the longest. The true duration lies in the same bucket,
+ * so it differs by less than a factor of two between 128 ns and 2 s, and by about 6 % at most where
+ * durations are spread evenly over powers of two. One alone is exact if its time is known. 0:
+ * nothing was counted.
+ */
+uint64_t hist_percentile_ns(const uint64_t *hist, double share, struct hist_known known);
+
+#endif
