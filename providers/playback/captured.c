@@ -15,7 +15,7 @@
 #include "providers/playback/captured.h"
 #include "providers/playback/rows.h"
 #include "providers/providers.h"
-#include "providers/tracepoint/events.h"
+#include "providers/tracepoint/engine.h"
 
 #define COUNTERS_PATH "/kvmtop/counters"
 #define EXITS_PATH "/kvmtop/exits"

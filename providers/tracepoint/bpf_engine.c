@@ -21,7 +21,6 @@
 #include "providers/bpf/bpf.h"
 #include "providers/tracepoint/bpf_hook.h"
 #include "providers/tracepoint/counters_shared.h"
-#include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
 /* Needs the types above. */
 #include "providers/tracepoint/counters.skel.h"
@@ -37,6 +36,7 @@ struct bpf_slot {
 /* An event with reasons that are counted. */
 struct reasons_hook {
 	const struct split *split;
+	const struct counter *first; /* of its reasons */
 	struct bpf_hook hook;
 };
 
@@ -122,18 +122,6 @@ static int load_patterns(struct bpf_state *bpf)
 	return err ? err : add_codes(bpf);
 }
 
-static int map_values(struct bpf_state *bpf)
-{
-	void *memory = mmap(NULL, values_size(bpf), PROT_READ | PROT_WRITE, MAP_SHARED,
-			    bpf_map__fd(bpf->program->maps.values), 0);
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	bpf->values = memory;
-	bpf->slots = xcalloc(bpf->nr_slots, sizeof(*bpf->slots));
-	return 0;
-}
-
 /* Adds the counts of a slot to sums, which are the retired or the present ones of its guest. */
 static void slot_add(struct bpf_state *bpf, uint32_t slot, struct guest_counts *counted,
 		     uint64_t *sums)
@@ -184,15 +172,22 @@ static void stop(struct bpf_state *bpf)
 
 static int start(struct bpf_state *bpf, bool is_by_thread, uint32_t nr_slots)
 {
+	void *memory;
 	int err;
 
 	stop(bpf);
 	bpf->is_by_thread = is_by_thread;
 	bpf->nr_slots = nr_slots;
 	err = load_patterns(bpf);
-	if (!err)
-		err = map_values(bpf);
-	return err;
+	if (err)
+		return err;
+	memory = mmap(NULL, values_size(bpf), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      bpf_map__fd(bpf->program->maps.values), 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	bpf->values = memory;
+	bpf->slots = xcalloc(bpf->nr_slots, sizeof(*bpf->slots));
+	return 0;
 }
 
 /* ---- what is wanted ---- */
@@ -206,33 +201,6 @@ static int open_event(const struct bpf_state *bpf, uint32_t counter, struct bpf_
 					  hook);
 	return bpf_hook_on_cpu(bpf_map__fd(bpf->program->maps.values), bpf->nr_slots, counted,
 			       counter, hook);
-}
-
-/* The first counter of a split's reasons. */
-static const struct counter *first_reason(const struct bpf_state *bpf, const struct split *split)
-{
-	uint32_t i = 0;
-
-	while (bpf->counters[i].split != split)
-		i++;
-	return &bpf->counters[i];
-}
-
-static int open_reasons(const struct bpf_state *bpf, size_t number, struct bpf_hook *hook)
-{
-	const struct bpf_program *pattern = bpf->is_by_thread ?
-						    bpf->program->progs.reason_in_thread :
-						    bpf->program->progs.reason_on_cpu;
-
-	return bpf_hook_reasons(bpf->env, pattern, first_reason(bpf, bpf->reasons[number].split),
-				number, hook);
-}
-
-/* A counter that was not open starts at 0 everywhere. */
-static void zero(const struct bpf_state *bpf, uint32_t counter)
-{
-	for (uint32_t i = 0; i < bpf->nr_slots; i++)
-		bpf->values[i].values[counter] = 0;
 }
 
 static bool wants_reasons(const struct bpf_state *bpf, const struct split *split)
@@ -252,22 +220,27 @@ static void open_failed(struct bpf_state *bpf, int err)
 
 static void open_wanted_reasons(struct bpf_state *bpf)
 {
+	const struct bpf_program *pattern = bpf->is_by_thread ?
+						    bpf->program->progs.reason_in_thread :
+						    bpf->program->progs.reason_on_cpu;
+
 	for (size_t i = 0; i < bpf->nr_reasons; i++) {
+		const struct reasons_hook *reasons = &bpf->reasons[i];
 		struct bpf_hook *hook = &bpf->reasons[i].hook;
-		bool is_wanted = wants_reasons(bpf, bpf->reasons[i].split);
+		bool is_wanted = wants_reasons(bpf, reasons->split);
 		int err = 0;
 
-		if (is_wanted && hook->link < 0) {
-			for (uint32_t j = 0; j < bpf->nr_counters; j++) {
-				if (bpf->counters[j].split == bpf->reasons[i].split)
-					zero(bpf, j);
-			}
-			err = descriptors_are_left() ? open_reasons(bpf, i, hook) : -EMFILE;
-		}
+		if (is_wanted && hook->link < 0)
+			err = !descriptors_are_left() ? -EMFILE :
+			      bpf_hook_reasons(bpf->env, pattern, reasons->first, i, hook);
 		if (err)
 			open_failed(bpf, err);
 		if (!is_wanted || err)
 			bpf_hook_close_later(hook);
+		for (uint32_t j = 0; j < bpf->nr_counters; j++) {
+			if (bpf->counters[j].split == reasons->split)
+				bpf->is_open[j] = bpf->is_wanted[j] && hook->link >= 0;
+		}
 	}
 }
 
@@ -281,23 +254,17 @@ static uint64_t descriptors_needed(const struct bpf_state *bpf)
 	return needed;
 }
 
-static const struct bpf_hook *hook_of(const struct bpf_state *bpf, uint32_t counter)
-{
-	size_t i = 0;
-
-	if (is_plain(bpf, counter))
-		return &bpf->hooks[counter];
-	while (bpf->reasons[i].split != bpf->counters[counter].split)
-		i++;
-	return &bpf->reasons[i].hook;
-}
-
 /* Opens and closes what has changed. An event that cannot be opened is not shown, not even as 0. */
 static void open_wanted(struct bpf_state *bpf)
 {
 	bpf->err = 0;
 	bpf->nr_failed = 0;
 	descriptors_raise(descriptors_needed(bpf));
+	for (uint32_t i = 0; i < bpf->nr_counters; i++) { /* a new counter begins at 0 */
+		for (uint32_t j = 0; j < bpf->nr_slots; j++)
+			if (bpf->is_wanted[i] && !bpf->is_open[i])
+				bpf->values[j].values[i] = 0;
+	}
 	open_wanted_reasons(bpf);
 	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
 		struct bpf_hook *hook = &bpf->hooks[i];
@@ -305,17 +272,14 @@ static void open_wanted(struct bpf_state *bpf)
 
 		if (!is_plain(bpf, i))
 			continue;
-		if (bpf->is_wanted[i] && hook->link < 0) {
-			zero(bpf, i);
+		if (bpf->is_wanted[i] && hook->link < 0)
 			err = descriptors_are_left() ? open_event(bpf, i, hook) : -EMFILE;
-		}
 		if (err)
 			open_failed(bpf, err);
 		if (!bpf->is_wanted[i] || err)
 			bpf_hook_close(hook);
+		bpf->is_open[i] = bpf->is_wanted[i] && hook->link >= 0;
 	}
-	for (uint32_t i = 0; i < bpf->nr_counters; i++)
-		bpf->is_open[i] = bpf->is_wanted[i] && hook_of(bpf, i)->link >= 0;
 }
 
 static void engine_want(void *state, const struct field_set *fields)
@@ -397,21 +361,6 @@ static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 	return err;
 }
 
-/*
- * A guest that is new counts from zero. After a new want it does not: programs start one after the
- * other, so counting begins with the first sample.
- */
-static void guest_counts_begin(struct bpf_state *bpf, uint32_t guest, bool is_new_want)
-{
-	struct guest_counts *counted = counts_find(&bpf->counts, guest);
-
-	if (counted)
-		return;
-	counted = counts_get(&bpf->counts, guest);
-	for (uint32_t i = 0; i < bpf->nr_counters && is_new_want; i++)
-		counted->was_sampled[i] = true;
-}
-
 static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
 {
 	struct bpf_state *bpf = state;
@@ -426,17 +375,12 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 	for (size_t i = 0; i < nr && !err; i++) {
 		if (has_slot[i])
 			continue;
-		guest_counts_begin(bpf, targets[i].guest, is_new_want);
+		/* Programs start one by one: after a new want counts begin with a sample. */
+		counts_get(&bpf->counts, targets[i].guest, is_new_want);
 		err = slot_begin(bpf, &targets[i]);
 	}
 	free(has_slot);
 	return err;
-}
-
-static bool engine_is_ready(void *state)
-{
-	(void)state;
-	return true;
 }
 
 /* ---- reading ---- */
@@ -482,8 +426,7 @@ static void engine_close(void *state)
 
 	if (!bpf)
 		return;
-	if (bpf->hooks)
-		stop(bpf);
+	stop(bpf);
 	counts_release(&bpf->counts);
 	free(bpf->hooks);
 	free(bpf->is_wanted);
@@ -503,7 +446,8 @@ static int find_splits(struct bpf_state *bpf)
 			continue;
 		if (j == COUNTERS_SPLITS)
 			return -E2BIG;
-		bpf->reasons[bpf->nr_reasons++] = (struct reasons_hook){ split, BPF_HOOK_CLOSED };
+		bpf->reasons[bpf->nr_reasons++] =
+			(struct reasons_hook){ split, &bpf->counters[i], BPF_HOOK_CLOSED };
 	}
 	return 0;
 }
@@ -549,7 +493,6 @@ const struct engine bpf_engine = {
 	.open = engine_open,
 	.want = engine_want,
 	.retarget = engine_retarget,
-	.is_ready = engine_is_ready,
 	.read = engine_read,
 	.close = engine_close,
 };

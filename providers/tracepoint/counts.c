@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/xalloc.h"
-#include "providers/tracepoint/counts.h"
+#include "providers/tracepoint/engine.h"
 
 struct guest_counts *counts_find(const struct counts *counts, uint32_t guest)
 {
@@ -25,7 +25,7 @@ static void guest_counts_free(struct guest_counts *counted)
 	free(counted);
 }
 
-struct guest_counts *counts_get(struct counts *counts, uint32_t guest)
+struct guest_counts *counts_get(struct counts *counts, uint32_t guest, bool was_sampled)
 {
 	struct guest_counts *counted = counts_find(counts, guest);
 	size_t n = counts->nr_counters;
@@ -37,6 +37,7 @@ struct guest_counts *counts_get(struct counts *counts, uint32_t guest)
 	counted->retired = xcalloc(n, sizeof(*counted->retired));
 	counted->now = xcalloc(n, sizeof(*counted->now));
 	counted->was_sampled = xcalloc(n, sizeof(*counted->was_sampled));
+	memset(counted->was_sampled, was_sampled, n * sizeof(*counted->was_sampled));
 	counted->is_counted = xcalloc(n, sizeof(*counted->is_counted));
 	counted->next = counts->first;
 	counts->first = counted;

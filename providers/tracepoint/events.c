@@ -16,7 +16,7 @@
 #include "arch/event_format.h"
 #include "lib/xalloc.h"
 #include "providers/providers.h"
-#include "providers/tracepoint/events.h"
+#include "providers/tracepoint/engine.h"
 
 static bool is_kvm_system(const char *system)
 {

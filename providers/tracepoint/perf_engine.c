@@ -10,7 +10,6 @@
  * too low.
  */
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +17,9 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/file.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
-#include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
 #include "providers/tracepoint/perf_target.h"
 
@@ -119,23 +116,12 @@ static int group_to_open(struct perf_state *perf, struct perf_target *at,
 static void open_failed(struct perf_state *perf, struct perf_target *at, struct perf_group *group,
 			uint32_t counter, int err)
 {
-	switch (err) {
-	case -ESRCH:  /* the thread ended */
-	case -ENODEV: /* the CPU went offline */
-	case -ENXIO:
+	if (err == -ESRCH || err == -ENODEV || err == -ENXIO) /* thread ended, CPU offline */
 		at->is_ended = true;
-		return;
-	case -E2BIG: /* the group's read would be too long */
-	case -ENOSPC:
-		if (group && group->nr) {
-			group->is_full = true;
-			return;
-		}
-		break;
-	default:
-		break;
-	}
-	perf->failed[counter] = err;
+	else if ((err == -E2BIG || err == -ENOSPC) && group && group->nr) /* read too long */
+		group->is_full = true;
+	else
+		perf->failed[counter] = err;
 }
 
 static void slot_open(struct perf_state *perf, struct perf_target *at, uint32_t counter)
@@ -312,10 +298,6 @@ static void engine_close(void *state)
 	while (perf->targets) {
 		struct perf_target *at = perf->targets;
 
-		for (uint32_t i = 0; i < perf->nr_counters; i++) {
-			if (at->slots[i].fd >= 0)
-				close(at->slots[i].fd);
-		}
 		perf->targets = at->next;
 		perf_target_free(at);
 	}
@@ -325,43 +307,6 @@ static void engine_close(void *state)
 	free(perf->is_wanted);
 	free(perf->failed);
 	free(perf);
-}
-
-static int worker_start(struct perf_state *perf)
-{
-	int err = thread_start(&perf->worker, worker_main, perf);
-
-	perf->has_worker = !err;
-	return err;
-}
-
-/*
- * Whether per-CPU events may be opened at all; a dummy event passes the same checks as a tracepoint
- * and costs nothing to close.
- */
-static int engine_probe(const struct env *env, struct error *why)
-{
-	struct target target = { .id = 0 };
-	char path[PATH_MAX], paranoid[16] = "?";
-	int fd = perf_leader_open(&target);
-
-	if (fd >= 0)
-		close(fd);
-	if (fd >= 0 || fd == -ENODEV) /* allowed, though CPU 0 may be offline */
-		return 0;
-	if (fd == -ENOSYS)
-		return error_set(why, fd, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
-	if (fd != -EACCES && fd != -EPERM)
-		return error_set(why, fd, "cannot open perf events: %s", strerror(-fd));
-	env_path(env, path, sizeof(path), "/proc/sys/kernel/perf_event_paranoid");
-	read_small(path, paranoid, sizeof(paranoid));
-	paranoid[strcspn(paranoid, "\n")] = '\0';
-	/* Levels above 2 are Debian's and Ubuntu's: for them cap_perfmon is not enough. */
-	return error_set(why, fd,
-			 "not allowed to count events (perf_event_paranoid is %s): run as root, or "
-			 "grant it: setcap "
-			 "cap_perfmon,%scap_dac_read_search,cap_sys_ptrace+ep kvmtop",
-			 paranoid, atoi(paranoid) > 2 ? "cap_sys_admin," : "");
 }
 
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
@@ -378,7 +323,8 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	perf->counts = (struct counts){ counters, (uint32_t)nr, NULL };
 	perf->is_wanted = xcalloc(nr, sizeof(*perf->is_wanted));
 	perf->failed = xcalloc(nr, sizeof(*perf->failed));
-	err = worker_start(perf);
+	err = thread_start(&perf->worker, worker_main, perf);
+	perf->has_worker = !err;
 	if (err) {
 		engine_close(perf);
 		return error_set(why, err, "cannot start a thread: %s", strerror(-err));
@@ -451,14 +397,6 @@ static void retire_others(struct perf_state *perf, const struct target *targets,
 	}
 }
 
-static void begin_target(struct perf_state *perf, const struct target *target)
-{
-	struct perf_target *at = perf_target_new(target, perf->nr_counters);
-
-	at->next = perf->targets;
-	perf->targets = at;
-}
-
 static int engine_retarget(void *state, const struct target *targets, size_t nr, uint32_t keep)
 {
 	struct perf_state *perf = state;
@@ -471,10 +409,14 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 	counts_end(&perf->counts, targets, nr, keep, perf->is_new_want);
 	perf->is_new_want = false;
 	for (size_t i = 0; i < nr; i++) {
+		struct perf_target *at;
+
 		if (is_open[i])
 			continue;
-		counts_get(&perf->counts, targets[i].guest);
-		begin_target(perf, &targets[i]);
+		counts_get(&perf->counts, targets[i].guest, false);
+		at = perf_target_new(&targets[i], perf->nr_counters);
+		at->next = perf->targets;
+		perf->targets = at;
 		ask(perf);
 	}
 	if (perf->asked != asked)
@@ -541,7 +483,7 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 
 const struct engine perf_engine = {
 	.name = "perf",
-	.probe = engine_probe,
+	.probe = perf_probe,
 	.open = engine_open,
 	.want = engine_want,
 	.retarget = engine_retarget,

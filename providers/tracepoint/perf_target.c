@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Opens, groups, starts, reads and closes the perf events at one target. */
 #include <errno.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/array.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "providers/tracepoint/perf_target.h"
 
@@ -56,6 +58,32 @@ fail:
 	return err;
 }
 
+/* A dummy event passes the same checks as a tracepoint and costs nothing to close. */
+int perf_probe(const struct env *env, struct error *why)
+{
+	struct target target = { .id = 0 };
+	char path[PATH_MAX], paranoid[16] = "?";
+	int fd = perf_leader_open(&target);
+
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 || fd == -ENODEV) /* allowed, though CPU 0 may be offline */
+		return 0;
+	if (fd == -ENOSYS)
+		return error_set(why, fd, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+	if (fd != -EACCES && fd != -EPERM)
+		return error_set(why, fd, "cannot open perf events: %s", strerror(-fd));
+	env_path(env, path, sizeof(path), "/proc/sys/kernel/perf_event_paranoid");
+	read_small(path, paranoid, sizeof(paranoid));
+	paranoid[strcspn(paranoid, "\n")] = '\0';
+	/* Levels above 2 are Debian's and Ubuntu's: for them cap_perfmon is not enough. */
+	return error_set(why, fd,
+			 "not allowed to count events (perf_event_paranoid is %s): run as root, or "
+			 "grant it: setcap "
+			 "cap_perfmon,%scap_dac_read_search,cap_sys_ptrace+ep kvmtop",
+			 paranoid, atoi(paranoid) > 2 ? "cap_sys_admin," : "");
+}
+
 struct perf_target *perf_target_new(const struct target *target, uint32_t nr_counters)
 {
 	struct perf_target *at = xcalloc(1, sizeof(*at));
@@ -63,12 +91,17 @@ struct perf_target *perf_target_new(const struct target *target, uint32_t nr_cou
 	at->slots = xcalloc(nr_counters, sizeof(*at->slots));
 	for (uint32_t i = 0; i < nr_counters; i++)
 		at->slots[i].fd = -1;
+	at->nr_slots = nr_counters;
 	at->target = *target;
 	return at;
 }
 
 void perf_target_free(struct perf_target *at)
 {
+	for (uint32_t i = 0; i < at->nr_slots; i++) {
+		if (at->slots[i].fd >= 0)
+			close(at->slots[i].fd);
+	}
 	while (at->groups) {
 		struct perf_group *group = at->groups;
 

@@ -60,8 +60,12 @@ struct perf_target {
 	bool is_gone;  /* its counts are among the retired; its events are to be closed */
 	struct perf_group *groups;
 	struct perf_slot *slots; /* one a counter */
+	uint32_t nr_slots;
 	struct perf_target *next;
 };
+
+/* Whether per-CPU events may be opened at all: 0, or -errno with why. */
+int perf_probe(const struct env *env, struct error *why);
 
 /* A descriptor or -errno. A counter joins the leader's group, which must not be enabled. */
 int perf_leader_open(const struct target *target);
@@ -69,7 +73,7 @@ int perf_counter_open(const struct counter *counter, const struct target *target
 		      uint64_t *ret_id);
 
 struct perf_target *perf_target_new(const struct target *target, uint32_t nr_counters);
-void perf_target_free(struct perf_target *at); /* its counters must be closed */
+void perf_target_free(struct perf_target *at); /* closes what is open */
 
 /* Adds an empty group, which owns the leader. */
 struct perf_group *perf_target_add_group(struct perf_target *at, int leader);

@@ -9,9 +9,7 @@
 #include "host/machine.h"
 #include "host/guest_proc.h"
 #include "providers/providers.h"
-#include "providers/tracepoint/counts.h"
 #include "providers/tracepoint/engine.h"
-#include "providers/tracepoint/events.h"
 
 #define REFUSED_SAMPLES 4 /* how many samples have the notice of an engine that was refused */
 
@@ -237,7 +235,7 @@ static bool tracepoints_is_ready(void *state)
 {
 	struct tracepoints *tp = state;
 
-	return tp->engine->is_ready(tp->engine_state);
+	return !tp->engine->is_ready || tp->engine->is_ready(tp->engine_state);
 }
 
 /* A refused engine is a notice at the beginning only: the other engine does the work. */
