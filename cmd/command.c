@@ -8,7 +8,7 @@
 #include "lib/say.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
-#include "cmd/thresholds_file.h"
+#include "core/findings/thresholds.h"
 
 static const struct command *const commands[] = {
 	&exits_command,	 &export_command, &format_command,   &help_command,
@@ -88,6 +88,19 @@ static void read_preferences(struct options *options)
 		options->thresholds = preferences->thresholds;
 	if (options->mode == MODE_SCREEN && !options->has_interval && preferences->interval_s > 0)
 		options->interval_s = preferences->interval_s;
+}
+
+/* --thresholds help: a file with all, each line a comment. */
+static bool thresholds_asked(const char *path)
+{
+	const char *name, *help;
+	double usual;
+
+	if (!path || strcmp(path, "help") != 0)
+		return false;
+	for (size_t i = 0; thresholds_at(i, &name, &usual, &help); i++)
+		printf("# %s = %g\t# %s\n", name, usual, help);
+	return true;
 }
 
 int command_main(int argc, char **argv)

@@ -12,7 +12,6 @@
 #include "lib/units.h"
 #include "cmd/command_line.h"
 #include "cmd/source.h"
-#include "cmd/thresholds_file.h"
 #include "ui/metrics/metrics.h"
 #include "core/views/view.h"
 
@@ -138,13 +137,13 @@ static const struct option_spec specs[] = {
 	    "a history, recording, machine's folder or URL", FILES),
 	OTHER(SCREEN | ONCE | PAST, 0, "at", "TIME", at,
 	      "begin at: -30min, 03:12, \"2026-11-21 03:12\"", .words = TIMES),
-	OTHER(ONCE | LOG | PAST, 0, "from", "TIME|URL", from,
-	      "with -l: from TIME on; with -1: as one interval; of a Prometheus http://HOST:9090 "
+	OTHER(ONCE | LOG | MODE_DIFF | PAST, 0, "from", "TIME|URL", from,
+	      "with -l: from TIME on; with -1 or --diff: as one interval; of a Prometheus http://HOST:9090 "
 	      "(the same as -r URL)", BY_TOPIC, .words = TIMES),
-	OTHER(ONCE | LOG | PAST, 0, "to", "TIME", to, "with -1 or -l: up to TIME", BY_TOPIC,
-	      .words = TIMES),
-	ROW(VALUE_PAIR, MODE_DIFF | PAST, 0, "diff", "FROM..TO FROM..TO", diff,
-	    "print what changed from one span to another", BY_TOPIC),
+	OTHER(ONCE | LOG | MODE_DIFF | PAST, 0, "to", "TIME", to,
+	      "with -1, -l or --diff: up to TIME", BY_TOPIC, .words = TIMES),
+	STRING(MODE_DIFF | PAST, 0, "diff", "FROM..TO", other,
+	       "compare --from and --to with this span of time", BY_TOPIC),
 	STRING(EXITS, 0, "diff", "GUEST", other, "compare with this guest, a pid or a name",
 	       .offer = OFFER_GUESTS),
 	STRING(REPORT, 0, "diff", "OTHER", other, "compare with another recording", FILES),
@@ -253,7 +252,8 @@ static const struct option_rule rules[] = {
 	{ false, REPORT, "longer", "view diff acrn by event", NULL },
 	{ false, EXITS, "diff", "vcpu alltids sort", "it compares all of two guests" },
 	{ false, REPORT, "diff", "view", NULL },
-	{ false, TOP, "diff", "once log output at from to", "it has its own times and format" },
+	{ true, TOP, "diff", "from to", "they are the span that is compared" },
+	{ false, TOP, "diff", "once log output at", "it has a format of its own" },
 	{ false, 0, "at", "from to", "it is one moment" },
 	{ false, 0, "acrn", "json diff by event view", NULL },
 	{ false, 0, "view", "by", NULL },
@@ -345,7 +345,7 @@ static unsigned int mode_of(const struct options *options)
 		return MODE_GUESTS;
 	if (options->fields && strcmp(options->fields, "help") == 0)
 		return MODE_FIELDS;
-	if (options->diff[0])
+	if (options->other)
 		return MODE_DIFF;
 	if (options->log || options->output)
 		return MODE_LOG;

@@ -21,7 +21,7 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 	const struct command *command = nr > 1 ? command_by_name(words[0]) : NULL;
 	struct completion completion = { .sysroot = "" };
 	const char *last = nr ? words[nr - 1] : "";
-	unsigned int nr_values = 0; /* of the option; they are still missing */
+	bool is_value = false; /* the next word is the option's value */
 	bool is_after_end = false;
 
 	completion.command = command ? command : &top_command;
@@ -30,14 +30,14 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 	for (size_t i = command ? 1 : 0; i + 1 < nr && !is_after_end; i++) {
 		const char *word = words[i];
 
-		if (nr_values && strcmp(word, "=") == 0) /* bash splits --view=exits */
+		if (is_value && strcmp(word, "=") == 0) /* bash splits --view=exits */
 			continue;
-		if (nr_values && !(completion.spec->kind == VALUE_FLAG && word[0] == '-')) {
+		if (is_value && !(completion.spec->kind == VALUE_FLAG && word[0] == '-')) {
 			take_value(&completion, word);
-			nr_values--;
+			is_value = false;
 			continue;
 		}
-		nr_values = 0;
+		is_value = false;
 		is_after_end = strcmp(word, "--") == 0;
 		if (word[0] != '-' && completion.command->command.stops_at_word) {
 			is_after_end = true;
@@ -51,11 +51,11 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 		if (word[1] == '-' && strchr(word, '='))
 			take_value(&completion, strchr(word, '=') + 1);
 		else if (completion.spec->value)
-			nr_values = completion.spec->kind == VALUE_PAIR ? 2 : 1;
+			is_value = true;
 		else if (completion.spec->offer == OFFER_VIEWS) /* -b */
 			completion.view = view_type_of(VIEW_GUESTS);
 	}
-	if (!nr_values || (completion.spec->kind == VALUE_FLAG && last[0] == '-'))
+	if (!is_value || (completion.spec->kind == VALUE_FLAG && last[0] == '-'))
 		completion.spec = NULL;
 	if (completion.spec)
 		completion.offer = completion.spec->offer;

@@ -12,6 +12,7 @@
 #include "lib/clock.h"
 #include "lib/units.h"
 #include "lib/say.h"
+#include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/run.h"
@@ -29,13 +30,9 @@
 struct exits_run {
 	struct run run; /* the first member */
 	struct record_child child;
-	struct guest compared[2]; /* of --diff, without their vCPUs */
-	struct vcpu_key only[TIDS_MAX];
-	struct view view;
+	struct guest compared[2]; /* the other one of --diff, then the guest; without their vCPUs */
 	/* Printed when all guests that are counted have ended. */
 	char over[2 * GUEST_NAME_SIZE + 80];
-	struct lines *lines;
-	bool has_heads; /* the two guests of --diff are named above the table */
 	bool has_written, has_noted, has_rows;
 };
 
@@ -103,11 +100,10 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 	if (err)
 		return guests_advise(err, why, "name its pid");
 	if (other == guest)
-		return error_set(why, -EINVAL,
-				 "--diff %s is the guest of -p or -g: name another one",
+		return error_set(why, -EINVAL, "--diff %s is the guest of -p or -g: name another one",
 				 text);
-	run->compared[0] = *guest;
-	run->compared[1] = *other;
+	run->compared[0] = *other;
+	run->compared[1] = *guest;
 	for (int i = 0; i < 2; i++)
 		run->compared[i].vcpus = NULL;
 	snprintf(run->over, sizeof(run->over), "guest %s (pid %d) and guest %s (pid %d) have ended",
@@ -124,8 +120,8 @@ static int choose_thread(struct exits_run *run, const struct guests *guests, pid
 	const struct vcpu *vcpu = guest_vcpu_by_tid(guest, tid);
 
 	if (vcpu) {
-		run->only[run->run.query.nr_only++] = (struct vcpu_key){ guest->id, vcpu->index };
-		run->run.query.only = run->only;
+		run->run.parts.only[run->run.query.nr_only++] =
+			(struct vcpu_key){ guest->id, vcpu->index };
 		return 0;
 	}
 	if (guest)
@@ -146,6 +142,8 @@ static int choose(struct run *base, struct error *why)
 		return err || !options->other ? err : choose_other(run, guests, why);
 	}
 	snprintf(run->over, sizeof(run->over), "the guests of these threads have ended");
+	run->run.query.only = run->run.parts.only =
+		xcalloc(options->nr_only + 1, sizeof(*run->run.parts.only));
 	for (size_t i = 0; !err && i < options->nr_only; i++)
 		err = choose_thread(run, guests, options->only[i], why);
 	return err;
@@ -218,47 +216,27 @@ static bool is_over(const struct exits_run *run)
 
 /* ---- printing */
 
-static int open_lines(struct exits_run *run, struct error *why)
+static void configure_lines(struct exits_run *run)
 {
-	struct lines_config config = {
-		.format = LINES_TABLE,
-		.goes_on = run->run.query.longer_ns,
-		.path = run->run.options->output,
-		.overwrites = true,
-	};
+	struct run_lines *lines = &run->run.lines;
 
-	if (run->run.options->other) {
-		config.other_guest = &run->compared[0];
-		config.guest = &run->compared[1];
-	}
-	if (run->run.options->json)
-		config.format = LINES_JSON;
-	else if (run->run.options->csv)
-		config.format = LINES_ROWS;
-	run->has_heads = run->run.options->other && config.format == LINES_TABLE;
-	return lines_open(&config, &run->lines, why);
-}
-
-static void say_note(struct exits_run *run, const struct view *view)
-{
-	if (!run->has_noted)
-		say(view->note);
-	run->has_noted |= view->note != NULL;
+	run_lines_plain(&run->run);
+	lines->config.goes_on = run->run.query.longer_ns;
+	if (!run->run.options->other)
+		return;
+	lines->config.other_guest = &run->compared[0];
+	lines->config.guest = &run->compared[1];
+	for (int i = 0; i < 2; i++)
+		snprintf(lines->heads[i], sizeof(lines->heads[i]), "%s (pid %d)",
+			 run->compared[i].name, (int)run->compared[i].pid);
 }
 
 static int write_view(struct exits_run *run, const struct view *view, struct error *why)
 {
-	int err;
-
-	say_note(run, view);
-	run_begin_write(&run->run);
-	for (int i = 0; i < 2 && run->has_heads; i++)
-		printf("%d: %s (pid %d)\n%s", i + 1, run->compared[i].name,
-		       (int)run->compared[i].pid, i ? "\n" : "");
-	err = lines_write(run->lines, view, clock_real_ns(), run->run.elapsed_ns, why);
-	run_end_write(&run->run);
+	run_note(&run->run, view->note);
+	run->has_noted |= view->note != NULL;
 	run->has_written = true;
-	return err;
+	return run_write(&run->run, view, clock_real_ns(), run->run.elapsed_ns, why);
 }
 
 static int print_diff(struct exits_run *run, struct error *why)
@@ -287,18 +265,18 @@ static int print(struct exits_run *run, struct error *why)
 {
 	if (run->run.options->other)
 		return print_diff(run, why);
-	view_build(&run->view, &run->run.query, monitor_facts(run->run.monitor));
-	return write_view(run, &run->view, why);
+	view_build(&run->run.view, &run->run.query, monitor_facts(run->run.monitor));
+	return write_view(run, &run->run.view, why);
 }
 
 /* The long exits of the latest interval. CSV has headings even if there are none. */
 static int print_long(struct exits_run *run, struct error *why)
 {
-	view_build(&run->view, &run->run.query, monitor_facts(run->run.monitor));
-	run->has_rows |= run->view.nr_rows > 0;
-	if (!run->view.nr_rows && !(run->run.options->csv && !run->has_written))
+	view_build(&run->run.view, &run->run.query, monitor_facts(run->run.monitor));
+	run->has_rows |= run->run.view.nr_rows > 0;
+	if (!run->run.view.nr_rows && !(run->run.options->csv && !run->has_written))
 		return 0;
-	return write_view(run, &run->view, why);
+	return write_view(run, &run->run.view, why);
 }
 
 /* What an empty list means. */
@@ -306,8 +284,8 @@ static void say_end_of_long(struct exits_run *run)
 {
 	char longer[32];
 
-	say_note(run, &run->view);
-	if (run->has_rows || run->has_noted)
+	run_note(&run->run, run->run.view.note);
+	if (run->has_rows || run->has_noted || run->run.view.note)
 		return;
 	format_duration(longer, sizeof(longer), run->run.query.longer_ns);
 	fprintf(stderr, "kvmtop: no exit took longer than %s\n", longer);
@@ -401,17 +379,17 @@ static int run_exits(struct options *options)
 	err = begin(&run, &why);
 	if (err == -EINVAL && run.run.monitor)
 		return say_usage("exits", &why);
+	configure_lines(&run);
 	if (!err)
-		err = open_lines(&run, &why);
+		err = run_lines_open(&run.run, &why);
 	if (!err)
 		err = count(&run, &why);
 	if (!err && !run.run.query.longer_ns)
 		err = print(&run, &why);
 	else if (!err)
 		say_end_of_long(&run);
-	if (lines_close(run.lines, err ? &(struct error){ "" } : &why) < 0 && !err)
-		err = -EIO;
-	if (err == -EPIPE || err == -EINTR)
+	err = run_lines_close(&run.run, err, &why);
+	if (err == -EPIPE)
 		err = 0;
 	record_child_has_ended(&run.child);
 	record_child_release(&run.child);

@@ -430,7 +430,7 @@ static int export_all(struct export *export, struct error *why)
 		.groups = options->metrics,
 		.max_series = options->max_series,
 		.statistics = STATISTICS,
-		.thresholds = &export->run.thresholds,
+		.thresholds = &export->run.parts.thresholds,
 	};
 	int err = check_output(options, why);
 

@@ -151,24 +151,10 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 				   why);
 		*(unsigned long *)at = (unsigned long)number;
 		break;
-	case VALUE_PAIR:
 	case VALUE_OTHER:
 		break;
 	}
 	return err;
-}
-
-/* Of an option of two words: getopt_long() has found the first, the second follows it. */
-static int take_pair(void *options, const struct option_spec *spec, int argc, char **argv,
-		     struct error *why)
-{
-	const char **pair = (const char **)((char *)options + spec->offset);
-
-	if (optind >= argc)
-		return error_set(why, -EINVAL, "option --%s needs %s", spec->name, spec->value);
-	pair[0] = optarg;
-	pair[1] = argv[optind++];
-	return 0;
 }
 
 /* ---- what is wrong ---- */
@@ -228,8 +214,6 @@ int option_parse(const struct option_table *table, const struct option_command *
 			return usage_error(&tables, got, argv, why);
 		given->bits[i / 64] |= UINT64_C(1) << i % 64;
 		err = take(options, spec, optarg, why);
-		if (!err && spec->kind == VALUE_PAIR)
-			err = take_pair(options, spec, argc, argv, why);
 		if (!err)
 			err = table->take(options, spec, optarg, why);
 		if (err)

@@ -22,7 +22,6 @@ enum value_kind {
 	VALUE_PID,    /* pid_t */
 	VALUE_COUNT,  /* unsigned long, 1 or more */
 	VALUE_NUMBER, /* unsigned long, 0 or more */
-	VALUE_PAIR,   /* const char *[2]: this word and the next one; points into argv */
 	VALUE_OTHER,  /* read by option_table.take */
 };
 

@@ -60,14 +60,12 @@ int options_take_url(const char *text, struct options *options, struct error *wh
 }
 
 /* A relative time can be resolved only when the history is open. */
-static int check_ranges(const char *const ranges[2], struct error *why)
+static int check_range(const char *range, struct error *why)
 {
 	const struct when_origin origin = any_origin();
 	uint64_t from, to;
-	int err = 0;
+	int err = when_parse_range(range, &origin, &from, &to, why);
 
-	for (int i = 0; i < 2 && err != -EINVAL; i++)
-		err = when_parse_range(ranges[i], &origin, &from, &to, why);
 	return err == -EINVAL ? err : 0;
 }
 
@@ -195,6 +193,17 @@ static int add_path(const char **list, size_t *nr, size_t max, const char *text,
 	return 0;
 }
 
+static int take_kallsyms(struct options *options, const char *text, struct error *why)
+{
+	const char *equals = strchr(text, '=');
+
+	if (!equals || equals == text || !equals[1])
+		return error_set(why, -EINVAL,
+				 "\"%s\": --guest-kallsyms takes NAME=FILE, a guest and a copy of "
+				 "its /proc/kallsyms", text);
+	return add_path(options->kallsyms, &options->nr_kallsyms, KALLSYMS_GUESTS, text, why);
+}
+
 /* As in trace-cmd, a filter belongs to the event before it. */
 static int take_choice(struct options *options, const char *text, bool is_filter, struct error *why)
 {
@@ -214,10 +223,15 @@ static int take_choice(struct options *options, const char *text, bool is_filter
 const char **options_sources(const struct options *options, size_t *ret_nr)
 {
 	const char **names = xcalloc(options->nr_words + 1, sizeof(*names));
+	size_t nr = 0;
 
-	names[0] = options->url ? options->url : options->read_file;
-	memcpy(names + 1, options->words, options->nr_words * sizeof(*names));
-	*ret_nr = options->nr_words + 1;
+	if (options->source == FROM_MACHINE)
+		names[nr++] = options->sysroot;
+	else if (options->url || options->read_file)
+		names[nr++] = options->url ? options->url : options->read_file;
+	for (size_t i = 0; options->source == FROM_RECORDING && i < options->nr_words; i++)
+		names[nr++] = options->words[i];
+	*ret_nr = nr;
 	return names;
 }
 
@@ -248,7 +262,7 @@ int options_take(void *ret_options, const struct option_spec *spec, const char *
 		options->has_interval = true;
 		return 0;
 	case AT(kallsyms):
-		return kallsyms_option_take(&options->kallsyms, text, why);
+		return take_kallsyms(options, text, why);
 	case AT(longer_ns):
 		return take_longer(text, &options->longer_ns, why);
 	case AT(max_age_ns):
@@ -269,8 +283,8 @@ int options_take(void *ret_options, const struct option_spec *spec, const char *
 				      take_time(text, &options->from, why);
 	case AT(to):
 		return take_time(text, &options->to, why);
-	case AT(diff):
-		return check_ranges(options->diff, why);
+	case AT(other):
+		return spec->works & MODE_DIFF ? check_range(text, why) : 0;
 	case AT(mhz):
 		return take_frequency(text, &options->mhz, why);
 	case AT(choices):

@@ -7,7 +7,6 @@
 #ifndef KVMTOP_CMD_OPTIONS_H
 #define KVMTOP_CMD_OPTIONS_H
 
-#include "cmd/kallsyms.h"
 #include "cmd/option.h"
 #include "core/views/query.h"
 #include "trace/recording/kinds.h"
@@ -18,6 +17,9 @@
 #define RECORDINGS_MAX 1024 /* of a timeline; ACRN has one for each CPU */
 #define TRACES_MAX 64	    /* of function calls in a timeline */
 #define CHOICES_MAX 64	    /* of a recording's events */
+#define KALLSYMS_GUESTS 16  /* with functions */
+
+#define THRESHOLDS_FILE "/etc/kvmtop/thresholds.conf"
 
 /*
  * Where an option works: in these modes, with these sources. A command line has one of each; the
@@ -73,7 +75,8 @@ struct options {
 	const char *http_config, *input_format, *buffer;
 	enum trace_kind kind; /* of input_format */
 	double mhz;	      /* of the TSC */
-	const char *at, *from, *to, *diff[2], *other;
+	const char *at, *from, *to;
+	const char *other; /* of --diff: a guest, a recording, or a span */
 
 	/* What is counted. */
 	const char *fields, *guest, *pids, *tids, *event_name, *engine, *thresholds;
@@ -82,7 +85,8 @@ struct options {
 	bool has_vcpu, all, debugfs, tracepoints, include_past, demo;
 	uint64_t longer_ns;
 	bool halts, arguments;
-	struct kallsyms_options kallsyms;
+	const char *kallsyms[KALLSYMS_GUESTS]; /* NAME=FILE */
+	size_t nr_kallsyms;
 
 	/* How it is shown. */
 	bool batch, log, csv, json, skip_zero, children, by_guest, no_mouse, text, acrn;
@@ -138,7 +142,10 @@ static inline enum source_kind options_kind(const struct options *options)
 	return (enum source_kind)__builtin_ctz(options->source / FROM_LIVE);
 }
 
-/* The name of -r, and the words: further files of a recording. The caller frees the array. */
+/*
+ * The names of the source: of -r and --sysroot, or the words, files of a recording. None: this
+ * machine. The caller frees the array.
+ */
 const char **options_sources(const struct options *options, size_t *ret_nr);
 
 bool options_is_url(const char *text);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `kvmtop report`: reads the recordings, and shows or prints what was found. */
+/* All of a recording: `kvmtop report FILE` and `kvmtop -r FILE`, as the screen or as lines. */
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,10 +11,20 @@
 #include "lib/output.h"
 #include "lib/say.h"
 #include "cmd/command.h"
-#include "cmd/report.h"
-#include "cmd/report_acrn.h"
+#include "cmd/top.h"
+#include "core/views/build.h"
+#include "core/views/diff.h"
+#include "trace/exits/moments.h"
+#include "ui/tui/tui.h"
 
 #define LARGE_BYTES (256 << 10)
+
+struct report {
+	struct run run; /* the first member; without a monitor: no events of KVM */
+	const struct source_reading *reading;
+	bool is_none; /* nothing in the recording matches -p, -g and --vcpu */
+	struct lines_recording about;
+};
 
 /* Of one host or of several, the order of their events, and the time that passed, may be wrong. */
 static void say_clocks(const struct recording *recording)
@@ -43,7 +54,7 @@ int report_problems(const struct recording *recording)
 	return status;
 }
 
-/* ---- what is asked for */
+/* ---- reading ---- */
 
 /* A terminal gets the screen; programs and files get text. */
 static bool wants_screen(const struct options *options)
@@ -52,84 +63,382 @@ static bool wants_screen(const struct options *options)
 	       !options->json && !options->csv && !options->other && !options->acrn;
 }
 
-/* The table needs the arguments of its event, and no list of long exits; views may show all. */
-static int open_recording(const char *const *paths, size_t nr, const struct options *options,
-			  struct source **ret_source, struct error *why)
+/* What is printed as text: the view that was asked for, else the table of exits. */
+static const struct view_type *text_type(const struct options *options)
 {
+	return options->view ? options->view : view_type_of(VIEW_TOTALS);
+}
+
+/* The view that the screen begins with. */
+static const struct view_type *screen_type(const struct options *options)
+{
+	if (options->view)
+		return options->view;
+	if (options->event >= EXITS_FIRST_ARGUMENT)
+		return view_type_of(VIEW_HOTSPOTS);
+	return view_type_by_groups(options->groups);
+}
+
+static int choose(struct report *report, const struct view_type *type, struct error *why)
+{
+	struct run *run = &report->run;
+
+	return query_of_recording(run->options, report->reading->recorded.guests, type,
+				  &run->query, &run->parts, &report->is_none, why);
+}
+
+static int begin(struct run *run, struct error *why)
+{
+	struct report *report = (struct report *)run;
+
+	report->reading = source_reading(run->source);
+	return choose(report, wants_screen(run->options) ? screen_type(run->options) :
+							   text_type(run->options), why);
+}
+
+/* The table needs the arguments of its event, and no list of long exits; views may show all. */
+static int read_recording(struct report *report, struct error *why)
+{
+	const struct options *options = report->run.options;
 	bool is_table = !wants_screen(options) && !options->view;
-	uint64_t longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;
-	const struct source_config config = {
-		.recording = {
-			.kind = options->kind,
-			.buffer = options->buffer,
-			.longer_ns = is_table ? 0 : longer_ns,
-			.has_halts = options->halts,
-			.mhz = options->mhz,
+	const struct run_plan plan = {
+		.source.recording = {
+			.longer_ns = is_table ? 0 : options->longer_ns ? options->longer_ns :
+									 LONG_EXITS_DEFAULT_NS,
 			.arguments = is_table ? 1U << options->event : PAIRING_ALL_ARGUMENTS,
 		},
+		.choose = begin,
 	};
 
-	return source_open(SOURCE_RECORDING, paths, nr, &config, ret_source, why);
+	return run_open(&report->run, &plan, why);
 }
 
-static int print(const struct source *source, const struct source *other,
-		 const struct options *options, struct error *why)
+/* ---- what is said of the recording ---- */
+
+/* Counts the guests and vCPUs that the query asks for. */
+static void count_vcpus(const struct report *report, struct lines_recording *about)
 {
-	if (other)
-		return report_two(other, source, options, why);
-	if (options->acrn)
-		return report_acrn(&source_reading(source)->recording, options->mhz,
-				   !options->csv ? NULL :
-				   options->output ? options->output : "-", stdout, why);
-	return report_lines(source, options, why);
+	const struct guests *guests = report->reading->recorded.guests;
+
+	for (size_t i = 0; !report->is_none && i < guests_count(guests); i++) {
+		const struct guest *guest = guests_at(guests, i);
+		size_t nr = about->nr_vcpus;
+
+		for (size_t j = 0; j < guest->nr_vcpus; j++) {
+			const struct key key = { guest->id, guest->vcpus[j].index, FIELD_NONE };
+
+			about->nr_vcpus += query_has_key(&report->run.query, &key);
+		}
+		about->nr_guests += about->nr_vcpus > nr;
+	}
 }
 
-static int show(struct source *source, const struct source *other,
-		const struct options *options, struct error *why)
+/* Counts the exits of the query that began and have no end. */
+static uint64_t count_unfinished(const struct report *report)
 {
-	int err = wants_screen(options) ? report_screen(source, options, why) : -ENOTTY;
+	const struct recorded *recorded = &report->reading->recorded;
+	const struct table *table = &recorded->recording->pairing.table;
+	uint64_t nr = 0;
 
-	if (!err || err == -ESTALE)
+	for (size_t i = 0; !report->is_none && i < table->nr_threads; i++) {
+		const struct recorded_thread *thread = table->threads[i];
+		const struct recorded_vcpu *vcpu = &recorded->vcpus[i];
+		const struct key key = { vcpu->guest, vcpu->vcpu, FIELD_NONE };
+
+		if (!query_has_key(&report->run.query, &key))
+			continue;
+		for (size_t j = 0; j < thread->nr_counts; j++) {
+			const struct exit_count *count = thread->counts[j];
+
+			if (count->key.kind == report->run.query.event)
+				nr += count->begun - count->took.count;
+		}
+	}
+	return nr;
+}
+
+/* The text instead of a table without rows. */
+static const char *why_none(const struct query *query, const struct pairing *pairing)
+{
+	if (query->type->takes_longer && pairing->has_entries)
+		return "None of the chosen exits took so long.";
+	if (query->type->has_findings && pairing->has_exits[EXITS_VMEXIT])
+		return "Nothing found that makes these guests slow.";
+	if (pairing->table.nr_counts[query->event])
+		return "The guests, processes, threads and vCPUs that were chosen have none of "
+		       "these exits; --by tid shows which there are.";
+	if (query->event == EXITS_VMEXIT && !pairing->has_exits[EXITS_VMEXIT])
+		return "No VM exits (kvm_exit) are recorded; --event userspace shows the exits "
+		       "to user space.";
+	return query->type->takes_groups ? "No exits of this kind are recorded." :
+					   "The recording has nothing for this view.";
+}
+
+static void describe(struct report *report)
+{
+	const struct recorded *recorded = &report->reading->recorded;
+	const struct recording *recording = recorded->recording;
+	const struct pairing *pairing = &recording->pairing;
+	enum time_unit unit = report->reading->unit;
+
+	report->about = (struct lines_recording){
+		.trace = recording->trace,
+		.pairing = pairing,
+		.unit = unit,
+		.ns_per_unit = recorded->ns_per_unit,
+		.has_time = pairing->has_entries && recorded->ns_per_unit > 0,
+		.span = unit == UNIT_CYCLES ? recording_span(recording) : recorded->span_ns,
+		.none = why_none(&report->run.query, pairing),
+	};
+	count_vcpus(report, &report->about);
+	if (report->about.has_time)
+		report->about.nr_unfinished = count_unfinished(report);
+}
+
+/* ---- text, CSV and JSON ---- */
+
+/* What compares times with a threshold cannot answer where the clock's unit is not known. */
+static int check_clock(const struct source_reading *reading, const struct view_type *type,
+		       struct error *why)
+{
+	const struct trace_info *info = trace_clock_info(reading->recording.trace);
+
+	if (reading->unit == UNIT_NS || !(type->takes_longer || type->has_findings))
+		return 0;
+	return error_set(
+		why, -EINVAL,
+		info->clock == TRACE_CLOCK_COUNT ?
+			"%s: the recording's clock counts events, not time" :
+			"%s: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz",
+		info->path);
+}
+
+static int make(struct report *report, struct error *why)
+{
+	struct run *run = &report->run;
+	struct query *query = &run->query;
+	const struct view_type *type = query->type;
+	int err = check_clock(report->reading, type, why);
+	const char *lacks;
+
+	if (err)
 		return err;
-	say_notice(why);
-	return print(source, other, options, why);
+	if (!type->takes_groups && query->nr_only && query->guest == GUEST_ANY)
+		return error_set(why, -EINVAL, "--view %s shows all guests or one: give -p one PID",
+				 type->name);
+	describe(report);
+	run->view.type = type;
+	query->reverse = type->takes_longer && !run->options->sort; /* the oldest first */
+	if (report->is_none || !run->monitor)
+		return 0;
+	monitor_sample(run->monitor);
+	view_build(&run->view, query, monitor_facts(run->monitor));
+	lacks = query_lacks(query, monitor_facts(run->monitor));
+	if (lacks)
+		run->view.note = lacks;
+	report->about.has_exits = run->view.nr_rows > 0;
+	return 0;
 }
+
+static int write_view(struct report *report, const struct view *view, struct error *why)
+{
+	struct run *run = &report->run;
+
+	run_lines_plain(run);
+	if (!run->options->json && !run->options->csv)
+		run->lines.config.path = NULL;
+	run->lines.recording = &report->about;
+	if (run->options->json) {
+		run->lines.config.recording = &report->about;
+		run->lines.config.other = run->lines.other;
+	}
+	run_note(run, view->note);
+	return run_write(run, view, 0, report->about.unit == UNIT_CYCLES ? 0 : report->about.span,
+			 why);
+}
+
+static int print_one(struct report *report, struct error *why)
+{
+	int err = make(report, why);
+
+	report->run.lines.config.room = lines_room();
+	return err ? err : write_view(report, &report->run.view, why);
+}
+
+static int print_both(struct report *report, struct report *other, struct error *why)
+{
+	struct report *const sides[2] = { other, report };
+	struct view_side compared[2];
+	struct view both = { .nr_rows = 0 };
+	int err = 0;
+
+	for (int i = 0; i < 2 && !err; i++) {
+		err = make(sides[i], why);
+		compared[i] = (struct view_side){
+			.path = sides[i]->run.source->name,
+			.view = &sides[i]->run.view,
+			.span = sides[i]->about.span,
+			.unit = sides[i]->about.unit,
+		};
+		snprintf(report->run.lines.heads[i], HEAD_SIZE, "%s", compared[i].path);
+	}
+	report->run.lines.other = &other->about;
+	if (!err)
+		err = view_diff(compared, &both, why);
+	if (!err)
+		err = write_view(report, &both, why);
+	view_release(&both);
+	return err;
+}
+
+static int print_acrn(const struct report *report, struct error *why)
+{
+	const struct options *options = report->run.options;
+	const char *csv = options->output ? options->output : "-";
+
+	return report_acrn(&report->reading->recording, options->mhz, options->csv ? csv : NULL,
+			   stdout, why);
+}
+
+/* ---- the screen ---- */
+
+double report_interval_s(const struct recorded *recorded, const struct options *options)
+{
+	double shortest_s = moments_shortest_s(recorded);
+
+	if (!options->has_interval)
+		return moments_interval_s(recorded);
+	if (options->interval_s >= shortest_s)
+		return options->interval_s;
+	fprintf(stderr, "kvmtop: -s %g would be too many samples: they are %g s apart\n",
+		options->interval_s, shortest_s);
+	return shortest_s;
+}
+
+/* A terminal that cannot show a screen gets text, without a warning. */
+static int run_tui(struct run *run)
+{
+	const struct tui_config config = {
+		.source = run->source,
+		.query = &run->query,
+		.no_mouse = run->options->no_mouse,
+		.preferences = &run->options->preferences,
+		.is_sorted = run->options->sort != NULL,
+		.signals = run->signals,
+	};
+
+	return tui_run(&config, &(struct error){ "" });
+}
+
+/* Why the screen, which shows nanoseconds, cannot show the recording. */
+static int why_no_time(const struct recording *recording, struct error *why)
+{
+	if (trace_clock_info(recording->trace)->clock == TRACE_CLOCK_COUNT)
+		return error_set(why, -EINVAL, "the recording's clock counts events, not time: only "
+					     "text can show it");
+	return error_set(why, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "
+				     "frequency with -f 2.4GHz");
+}
+
+/*
+ * Shows the screen, for which the recording is read once more; without its moments it is shown as
+ * a whole, after a warning. 0: it was shown. -ESTALE with why: the recording cannot be used any
+ * more. On another error text is printed instead, after a warning with why unless why is empty.
+ */
+static int show(struct report *report, struct error *why)
+{
+	struct run *run = &report->run;
+	struct error reason = { "" };
+	int err;
+
+	if (report->reading->unit == UNIT_CYCLES)
+		return why_no_time(&report->reading->recording, why);
+	/*
+	 * The screen cannot show a choice of several guests; the text says when there are no events
+	 * of KVM.
+	 */
+	if (!run->monitor || report->is_none ||
+	    (run->query.nr_only && run->query.guest == GUEST_ANY))
+		return -ENOENT;
+	err = source_read_moments(run->source,
+				  report_interval_s(&report->reading->recorded, run->options),
+				  &reason);
+	if (err == -ESTALE) {
+		*why = reason;
+		return err;
+	}
+	if (err)
+		say_failure(err, &reason);
+	run->query.nr_only = 0; /* the query has the guest and the vCPU */
+	err = run_signals(run, false, true);
+	return err ? err : run_tui(run);
+}
+
+static int show_or_print(struct report *report, struct report *other, struct error *why)
+{
+	int err;
+
+	if (wants_screen(report->run.options)) {
+		err = show(report, why);
+		if (!err || err == -ESTALE)
+			return err;
+		say_notice(why);
+		err = choose(report, text_type(report->run.options), why);
+		if (!err && report->run.monitor)
+			err = monitor_want(report->run.monitor, &report->run.query, why);
+		if (err)
+			return err;
+	}
+	if (other)
+		return print_both(report, other, why);
+	return report->run.options->acrn ? print_acrn(report, why) : print_one(report, why);
+}
+
+/* ---- one or two recordings ---- */
 
 /* The output must not overwrite a recording. */
-static int check_output(const char *const *paths, size_t nr, const struct options *options,
-			struct error *why)
+static int check_output(const struct options *options, struct error *why)
 {
+	size_t nr;
+	const char **paths = options_sources(options, &nr);
 	const char *found = output_find_input(options->output, paths, nr);
 
+	free(paths);
 	if (!found)
 		found = output_find_input(options->output, &options->other, 1);
 	return found ? error_set(why, -EINVAL, "--output %s: this file is the recording; choose "
 				 "another one", options->output) : 0;
 }
 
-int report_recordings(const char *const *paths, size_t nr, const struct options *options)
+int report_run(const struct options *options)
 {
-	struct source *source = NULL, *other = NULL;
+	/* The other one of --diff is a single file. */
+	struct options others = *options;
+	struct report report = { .run = RUN_INIT(options) }, other = { .run = RUN_INIT(&others) };
+	struct report *const sides[] = { &report, &other };
 	struct error why = { "" };
-	int err = check_output(paths, nr, options, &why), status = STATUS_OK;
+	int err = check_output(options, &why), status = STATUS_OK;
 
+	others.read_file = options->other;
+	others.nr_words = 0;
 	if (!err)
-		err = open_recording(paths, nr, options, &source, &why);
+		err = read_recording(&report, &why);
 	if (!err && options->other)
-		err = open_recording(&options->other, 1, options, &other, &why);
+		err = read_recording(&other, &why);
 	if (!err)
-		err = show(source, other, options, &why);
-	if (source)
-		status = report_problems(&source_reading(source)->recording);
-	if (other && report_problems(&source_reading(other)->recording) != STATUS_OK)
-		status = STATUS_FAILURE;
-	source_close(source);
-	source_close(other);
+		err = show_or_print(&report, options->other ? &other : NULL, &why);
+	err = run_lines_close(&report.run, err, &why);
+	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
+		if (sides[i]->reading &&
+		    report_problems(&sides[i]->reading->recording) != STATUS_OK)
+			status = STATUS_FAILURE;
+		run_close(&sides[i]->run);
+	}
 	/* -EPIPE: the reader of standard output is gone. */
 	return err && err != -EPIPE ? say_failure(err, &why) : status;
 }
 
-/* ---- the command line */
+/* ---- the command line ---- */
 
 /* The rows that the table of exits has for each WHAT. */
 static int find_by(const char *name, unsigned int *ret_groups, struct error *why)
@@ -150,13 +459,7 @@ static int find_by(const char *name, unsigned int *ret_groups, struct error *why
 			return 0;
 		}
 	}
-	return error_set(why, -EINVAL,
-			 "\"%s\": --by must be one of reason, guest, vcpu, tid", name);
-}
-
-const struct view_type *report_view(const struct options *options)
-{
-	return options->view ? options->view : view_type_of(VIEW_TOTALS);
+	return error_set(why, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid", name);
 }
 
 int report_understand(struct options *options, struct error *why)
@@ -171,7 +474,7 @@ int report_understand(struct options *options, struct error *why)
 	if (!err && options->view_name)
 		err = view_type_find(options->view_name, &options->view, why);
 	if (!err && options->sort)
-		err = view_column_find(report_view(options), options->sort, true,
+		err = view_column_find(text_type(options), options->sort, true,
 				       &options->column, why);
 	return err;
 }
@@ -192,7 +495,7 @@ static int run(struct options *options)
 	 * glibc takes blocks up to the size of the largest freed one from the heap.
 	 */
 	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-	return report_recordings((const char *const *)options->words, options->nr_words, options);
+	return report_run(options);
 }
 
 const struct command report_command = {

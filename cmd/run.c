@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens, samples in a loop, and closes; signals and notices. */
+/* Opens a source, samples it in a loop, and closes it; signals and notices. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -14,10 +15,10 @@
 #include "lib/process.h"
 #include "cmd/demo/demo.h"
 #include "cmd/run.h"
-#include "cmd/thresholds_file.h"
 
 #define OPEN_TIMEOUT_MS 10000 /* the limit for opening all events; a busy host needs a second */
 #define OPEN_STEP_MS 20	      /* how often a signal is checked meanwhile */
+#define ERASE_LINE "\r\033[K"
 
 /* INT or TERM came while something was being written. */
 static volatile sig_atomic_t is_interrupted;
@@ -88,48 +89,57 @@ int run_choose(struct run *run, struct error *why)
 	return err;
 }
 
-static int open_machine(struct run *run, const struct run_plan *plan, struct error *why)
+/* A Prometheus may need some seconds for the first answers: a terminal says what is waited for. */
+static int open_source(struct run *run, const struct run_plan *plan, struct error *why)
 {
 	const struct options *options = run->options;
-	bool is_captured = *options->sysroot;
 	struct source_config config = plan->source;
+	bool says = options->url && isatty(STDERR_FILENO);
+	size_t nr;
 	int err;
 
+	run->names = options_sources(options, &nr);
 	config.options = (struct provider_options){ options->engine, options->include_past };
-	config.interval_s = options->interval_s;
-	err = source_open(is_captured ? SOURCE_MACHINE : SOURCE_LIVE, &options->sysroot,
-			  is_captured, &config, &run->source, why);
-	if (err)
-		return err;
-	run->monitor = run->source->monitor;
-	return options->demo ? demo_begin(run, why) : 0;
-}
-
-int run_files(struct run *run, struct error *why)
-{
-	const struct options *options = run->options;
-	int err = thresholds_load(options->thresholds, options->sysroot, &run->thresholds, why);
-
-	run->query.thresholds = &run->thresholds;
-	return err ? err :
-		     kallsyms_files_read(&options->kallsyms, &run->kallsyms, &run->query, why);
+	config.interval_s = !options->url || options->has_interval ? options->interval_s : 0;
+	config.http_config = options->http_config;
+	config.host = options->host;
+	config.recording.kind = options->kind;
+	config.recording.buffer = options->buffer;
+	config.recording.has_halts = options->halts;
+	config.recording.mhz = options->mhz;
+	if (says)
+		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", options->url);
+	err = source_open(options_kind(options), run->names, nr, &config, &run->source, why);
+	if (says)
+		fputs(ERASE_LINE, stderr);
+	if (!err)
+		run->monitor = run->source->monitor;
+	return err;
 }
 
 int run_open(struct run *run, const struct run_plan *plan, struct error *why)
 {
-	int err = run_files(run, why);
+	int err = query_read_files(run->options, &run->query, &run->parts, why);
 
 	if (!err)
-		err = open_machine(run, plan, why);
+		err = open_source(run, plan, why);
+	if (!err && run->options->demo)
+		err = demo_begin(run, why);
 	if (!err)
 		err = plan->choose ? plan->choose(run, why) : run_choose(run, why);
-	return err || plan->wants_later ? err : monitor_want(run->monitor, &run->query, why);
+	return err || plan->wants_later || !run->monitor ?
+		       err : monitor_want(run->monitor, &run->query, why);
 }
 
 void run_close(struct run *run)
 {
 	demo_stop(run->demo);
-	kallsyms_files_release(&run->kallsyms);
+	if (run->source && !source_has_now(run->source->kind))
+		source_close(run->source);
+	view_release(&run->view);
+	field_set_release(&run->query.open);
+	query_parts_release(&run->parts);
+	free(run->names);
 	if (run->signals >= 0)
 		close(run->signals);
 }
@@ -211,8 +221,7 @@ static enum woken wait_for(const struct run *run, int timer)
 }
 
 int run_loop(struct run *run, double interval_s, unsigned long nr,
-	     int (*on_wake)(struct run *run, enum woken woken, struct error *why),
-	     struct error *why)
+	     int (*on_wake)(struct run *run, enum woken woken, struct error *why), struct error *why)
 {
 	int timer = timer_open(interval_s), err = timer < 0 ? timer : 0;
 	enum woken woken = WOKEN_TICK;

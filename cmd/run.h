@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * run - what all commands that count do: open the machine, choose a guest, want, loop, close.
+ * run - what all commands that look at a source do: open it, choose the guest, want, loop, print,
+ * close.
  *
- * A preset embeds a run as its first member, and prints what its samples have. Signals are blocked,
- * except during a write, and read between two samples.
+ * A preset embeds a run as its first member. Signals are blocked, except during a write, and read
+ * between two samples.
  */
 #ifndef KVMTOP_CMD_RUN_H
 #define KVMTOP_CMD_RUN_H
@@ -12,22 +13,38 @@
 #include <stdbool.h>
 
 #include "lib/error.h"
-#include "cmd/kallsyms.h"
 #include "cmd/options.h"
+#include "cmd/query.h"
 #include "cmd/source.h"
 #include "core/monitor.h"
-#include "core/findings/thresholds.h"
-#include "core/views/query.h"
+#include "ui/lines/lines.h"
+#include "ui/lines/recording.h"
+
+#define HEAD_SIZE (GUEST_NAME_SIZE + 64)
+
+/* What the views of a run are written with. */
+struct run_lines {
+	struct lines_config config;
+	struct lines *lines; /* NULL: not open yet */
+	/* Of --diff: what the two sides are, above a table; "": there is one side. */
+	char heads[2][HEAD_SIZE];
+	/* Described above and below a table, with the other side; NULL: no recording is looked at. */
+	const struct lines_recording *recording, *other;
+	const char *noted; /* the view's note that was printed last */
+	bool has_warned;   /* that the filter matches nothing */
+};
 
 /* Initialise it by RUN_INIT. */
 struct run {
 	const struct options *options;
-	struct source *source;	 /* the machine */
-	struct monitor *monitor; /* the source's */
+	const char **names; /* of the source */
+	struct source *source;
+	struct monitor *monitor; /* the source's, or one that plays a part of it */
 	struct query query;
+	struct query_parts parts; /* of the query */
 	struct guest_choice choice; /* of -g and -p */
-	struct thresholds thresholds;
-	struct kallsyms_files kallsyms;
+	struct view view;
+	struct run_lines lines;
 	pid_t demo;
 	uint64_t elapsed_ns; /* from the first sample to the latest */
 	int signals;	     /* a signalfd: INT, TERM, HUP; -1: not yet */
@@ -43,22 +60,22 @@ struct run {
 struct run_plan {
 	struct source_config source; /* what does not follow from the options */
 	bool wants_later; /* the preset calls monitor_want() itself */
-	/* Chooses what the query asks for; NULL: the guest of -g or -p. */
+	/* Chooses what the query asks for; NULL: the guest of -g or -p that is there now. */
 	int (*choose)(struct run *run, struct error *why);
 };
 
 /* Blocks the signals; WINCH, too, for a screen. 0 or -errno. */
 int run_signals(struct run *run, bool to_file, bool has_screen);
 
-/* Reads thresholds and guests' functions, for the query. 0, or -errno with why. */
-int run_files(struct run *run, struct error *why);
-
 /*
- * The same, then opens the machine and wants the query; the caller has set the members of the query
- * that options do not choose. 0, or -errno with why. Call run_close() in any case.
+ * Reads the query's files, opens the source that the options name, chooses, and wants the query;
+ * the caller has set the members of the query that options do not choose. 0, or -errno with why.
+ * Call run_close() in any case.
  */
 int run_open(struct run *run, const struct run_plan *plan, struct error *why);
 int run_choose(struct run *run, struct error *why); /* the guest of -g or -p */
+
+/* Events of this machine stay open: the end of the process closes them, see kvmtop.c. */
 void run_close(struct run *run);
 
 /* Waits until all events are open or a signal comes, at most 10 seconds. */
@@ -77,8 +94,7 @@ enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
  * 0, or -errno with why.
  */
 int run_loop(struct run *run, double interval_s, unsigned long nr,
-	     int (*on_wake)(struct run *run, enum woken woken, struct error *why),
-	     struct error *why);
+	     int (*on_wake)(struct run *run, enum woken woken, struct error *why), struct error *why);
 
 /*
  * Between these two calls, INT and TERM interrupt a write, which would otherwise never end when the
@@ -86,5 +102,33 @@ int run_loop(struct run *run, double interval_s, unsigned long nr,
  */
 void run_begin_write(const struct run *run);
 void run_end_write(const struct run *run);
+
+/* ---- print.c: views as lines */
+
+/*
+ * Sets run->lines.config: JSON, CSV or a table, to --output or standard output; or the formats of
+ * kvmtop, with columns that follow from the query, which the monitor has wanted.
+ */
+void run_lines_plain(struct run *run);
+void run_lines_top(struct run *run);
+
+/* Opens the output of run->lines.config before the first view. 0, or -errno with why. */
+int run_lines_open(struct run *run, struct error *why);
+
+/* Prints the note once, to standard error: programs may read the rows. NULL: there is none. */
+void run_note(struct run *run, const char *note);
+
+/*
+ * Writes a view with its note. time_ns, elapsed_ns: see lines_write(). 0, also after a signal, or
+ * -errno with why.
+ */
+int run_write(struct run *run, const struct view *view, uint64_t time_ns, uint64_t elapsed_ns,
+	      struct error *why);
+
+/* Builds the view of the latest sample, which was taken at time_ns, as kvmtop prints it. */
+int run_print(struct run *run, uint64_t time_ns, struct error *why);
+
+/* Closes the output: err, else 0 or -errno with why if not all was written. */
+int run_lines_close(struct run *run, int err, struct error *why);
 
 #endif

@@ -15,12 +15,7 @@
 #include "cmd/command.h"
 #include "cmd/complete.h"
 #include "cmd/lists.h"
-#include "cmd/top_lines.h"
-#include "cmd/options.h"
-#include "cmd/report.h"
-#include "cmd/run.h"
-#include "cmd/top_read.h"
-#include "cmd/top_write.h"
+#include "cmd/top.h"
 #include "host/env.h"
 #include "history/recorder.h"
 #include "core/monitor.h"
@@ -32,8 +27,7 @@
 
 struct top {
 	struct run run; /* the first member */
-	struct top_lines lines;
-	struct top_writer writer;
+	struct writer writer;
 };
 
 /* ---- setting up ---- */
@@ -81,7 +75,7 @@ static unsigned int choose_providers(const struct top *top)
 static int choose(struct run *run, struct error *why)
 {
 	if (monitor_no_exits(run->monitor))
-		top_query_without_times(run->options, &run->query);
+		query_without_times(run->options, &run->query);
 	return run_choose(run, why);
 }
 
@@ -114,7 +108,7 @@ static int take_sample(struct top *top, uint64_t *ret_time_ns, struct error *why
 
 	*ret_time_ns = clock_real_ns();
 	if (!err)
-		top_writer_take(&top->writer, top->run.monitor, *ret_time_ns);
+		writer_take(&top->writer, top->run.monitor, *ret_time_ns);
 	return err;
 }
 
@@ -147,12 +141,7 @@ static int print_sample(struct top *top, struct error *why)
 	uint64_t time_ns;
 	int err = take_sample(top, &time_ns, why);
 
-	if (err || !top->lines.lines)
-		return err;
-	run_begin_write(&top->run);
-	err = top_lines_print(&top->lines, monitor_facts(top->run.monitor), time_ns, why);
-	run_end_write(&top->run);
-	return err == -EINTR ? 0 : err;
+	return err || !top->run.lines.lines ? err : run_print(&top->run, time_ns, why);
 }
 
 static int on_wake(struct run *run, enum woken woken, struct error *why)
@@ -160,9 +149,9 @@ static int on_wake(struct run *run, enum woken woken, struct error *why)
 	struct top *top = (struct top *)run;
 	int err;
 
-	if (woken == WOKEN_HANGUP && top->lines.lines) {
+	if (woken == WOKEN_HANGUP && top->run.lines.lines) {
 		/* An older log was renamed, or the log that is open goes on: the samples count. */
-		(void)lines_reopen(top->lines.lines, why);
+		(void)lines_reopen(top->run.lines.lines, why);
 		say_notice(why);
 		return 0;
 	}
@@ -181,14 +170,15 @@ static int sample_loop(struct top *top, double interval_s, unsigned long samples
 	return err ? err : run_loop(&top->run, interval_s, samples, on_wake, why);
 }
 
-static int close_all(struct top *top, struct error *why)
+static int close_all(struct top *top, int err, struct error *why)
 {
-	int err = top_lines_close(&top->lines, why), write_err;
+	int close_err;
 
+	err = run_lines_close(&top->run, err == -EPIPE ? 0 : err, why);
 	if (err == -EPIPE)
 		err = 0;
-	write_err = top_writer_close(&top->writer, err ? &(struct error){ "" } : why);
-	return err ? err : write_err;
+	close_err = writer_close(&top->writer, err ? &(struct error){ "" } : why);
+	return err ? err : close_err;
 }
 
 /* Batch is a log of one sample; writing a history alone is a log without lines. */
@@ -197,24 +187,18 @@ static int run_lines(struct top *top)
 	const struct options *options = top->run.options;
 	bool is_batch = options->mode == MODE_ONCE;
 	struct error why = { "" };
-	int err, close_err;
+	int err;
 
 	say(monitor_no_exits(top->run.monitor));
 	run_wait_open(&top->run);
-	err = top_writer_open(&top->writer, options, top->run.source->env, top->run.monitor,
-			      &top->run.thresholds, &why);
+	err = writer_open(&top->writer, &top->run, &why);
+	run_lines_top(&top->run);
 	if (!err && options->mode != MODE_WRITE)
-		err = top_lines_open(&top->lines, monitor_facts(top->run.monitor), &why);
-	if (!err)
-		say_notice(&why);
+		err = run_lines_open(&top->run, &why);
 	if (!err)
 		err = sample_loop(top, is_batch ? BATCH_SECONDS : options->interval_s,
 				  is_batch ? 1 : options->samples, &why);
-	if (err == -EPIPE)
-		err = 0;
-	close_err = close_all(top, err ? &(struct error){ "" } : &why);
-	if (!err)
-		err = close_err;
+	err = close_all(top, err, &why);
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
@@ -239,14 +223,11 @@ static int run_tui(struct top *top, struct error *why)
 static int run_screen(struct top *top)
 {
 	struct error why = { "" };
-	int err = top_writer_open(&top->writer, top->run.options, top->run.source->env,
-				  top->run.monitor, &top->run.thresholds, &why);
-	int close_err;
+	int err = writer_open(&top->writer, &top->run, &why);
 
 	if (!err)
 		err = run_tui(top, &why);
-	close_err = top_writer_close(&top->writer, err ? &(struct error){ "" } : &why);
-	err = err ? err : close_err;
+	err = close_all(top, err, &why);
 	return err ? say_failure(err, &why) : STATUS_OK;
 }
 
@@ -284,7 +265,7 @@ static int run_completion(struct top *top, struct options *options)
 	case OFFER_FIELDS:
 	case OFFER_EVENTS:
 		options->mode = MODE_FIELDS;
-		top_query_init(options, &top->run.query, &(struct error){ "" });
+		query_of_options(options, &top->run.query, &top->run.parts, &(struct error){ "" });
 		return run_mode(top, completion.offer == OFFER_FIELDS ? list_field_pattern :
 									list_event);
 	default:
@@ -307,8 +288,7 @@ static int check_outputs(const struct options *options, struct error *why)
 
 	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
 		if (output_find_input(outputs[i].path, inputs, outputs[i].nr_inputs))
-			return error_set(why, -EINVAL,
-					 "%s %s: this file is an input; choose another "
+			return error_set(why, -EINVAL, "%s %s: this file is an input; choose another "
 					 "one", outputs[i].option, outputs[i].path);
 	}
 	return 0;
@@ -341,19 +321,8 @@ static int understand(struct options *options, struct error *why)
 	return report_understand(options, why);
 }
 
-/* A recording as a whole, as kvmtop report shows and prints it. */
-static int report(const struct options *options)
-{
-	size_t nr;
-	const char **names = options_sources(options, &nr);
-	int status = report_recordings(names, nr, options);
-
-	free(names);
-	return status;
-}
-
 /* Modes without a monitor, or with another one than a machine's. */
-static int run_without(const struct options *options, struct query *query)
+static int run_without(const struct options *options)
 {
 	const struct provider_options chosen = { .engine = options->engine };
 	struct env env;
@@ -364,7 +333,7 @@ static int run_without(const struct options *options, struct query *query)
 		return STATUS_OK;
 	}
 	if (options->source & FROM_PAST)
-		return is_whole_recording(options) ? report(options) : top_read(options, query);
+		return is_whole_recording(options) ? report_run(options) : past_run(options);
 	if (env_init(&env, options->sysroot, &why) < 0)
 		return say_failure(-ENOENT, &why);
 	return options->mode == MODE_PROVIDERS ? list_providers(&env, &chosen) :
@@ -375,21 +344,20 @@ static int run_top(struct options *options)
 {
 	bool is_counting = options->source & FROM_NOW &&
 			   !(options->mode & (MODE_VERSION | MODE_PROVIDERS | MODE_GUESTS));
-	struct top top = {
-		.run = RUN_INIT(options),
-		.lines = { .options = options, .query = &top.run.query },
-	};
+	struct top top = { .run = RUN_INIT(options) };
 	struct error why = { "" };
 	int err, status;
 
 	if (options->mode == MODE_COMPLETE)
 		return run_completion(&top, options);
-	if (!is_whole_recording(options) && top_query_init(options, &top.run.query, &why) < 0)
-		return say_usage("", &why);
 	err = check_outputs(options, &why);
 	if (err)
 		return say_failure(err, &why);
-	status = is_counting ? run_mode(&top, list_field) : run_without(options, &top.run.query);
+	if (!is_counting)
+		return run_without(options);
+	if (query_of_options(options, &top.run.query, &top.run.parts, &why) < 0)
+		return say_usage("", &why);
+	status = run_mode(&top, list_field);
 	run_close(&top.run);
 	return status;
 }

@@ -86,27 +86,17 @@ static void say_nothing_found(const struct run *run)
 		       nr, nr == 1 ? "" : "s");
 }
 
-static int print(struct run *run, struct view *view, struct error *why)
+static int print(struct run *run, struct error *why)
 {
-	const struct options *options = run->options;
-	const struct lines_config config = {
-		.format = options->json ? LINES_JSON : options->csv ? LINES_ROWS : LINES_TABLE,
-		.room = lines_room(),
-		.path = options->output,
-		.overwrites = true,
-	};
-	int err;
-
-	view_build(view, &run->query, monitor_facts(run->monitor));
-	say(view->note);
-	if (!view->nr_rows && config.format == LINES_TABLE) {
+	run_lines_plain(run);
+	run->lines.config.room = lines_room();
+	view_build(&run->view, &run->query, monitor_facts(run->monitor));
+	run_note(run, run->view.note);
+	if (!run->view.nr_rows && run->lines.config.format == LINES_TABLE) {
 		say_nothing_found(run);
 		return 0;
 	}
-	run_begin_write(run);
-	err = lines_write_once(&config, view, clock_real_ns(), run->elapsed_ns, why);
-	run_end_write(run);
-	return err == -EPIPE || err == -EINTR ? 0 : err;
+	return run_write(run, &run->view, clock_real_ns(), run->elapsed_ns, why);
 }
 
 static int understand(struct options *options, struct error *why)
@@ -121,18 +111,20 @@ static int understand(struct options *options, struct error *why)
 static int run_why(struct options *options)
 {
 	struct run run = RUN_INIT(options);
-	struct view view = { .nr_rows = 0 };
 	struct error why = { "" };
 	int err = begin(&run, &why);
+	bool is_found;
 
 	if (!err)
 		err = count(&run, &why);
 	if (!err)
-		err = print(&run, &view, &why);
+		err = print(&run, &why);
+	err = run_lines_close(&run, err, &why);
+	is_found = run.view.nr_rows;
 	run_close(&run);
-	if (err)
+	if (err && err != -EPIPE)
 		return say_failure(err, &why);
-	return view.nr_rows ? STATUS_FOUND : STATUS_OK;
+	return is_found ? STATUS_FOUND : STATUS_OK;
 }
 
 const struct command why_command = {

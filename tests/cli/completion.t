@@ -67,7 +67,7 @@ is "$(next report '')$(next report --diff '')$(next -r '')$(next -L '')" \
 is "$(next --sysroot '')$(next record '')$(next record ls '')" "@folders @commands @files " \
 	"so are folders and programs"
 is "$(next -r -)" "$(options_of)" "the file of -r may be absent"
-is "$(next --diff a '')$(next -n '')" "" "of a number, and of a span of time, nothing is offered"
+is "$(next --diff '')$(next -n '')" "" "of a number, and of a span of time, nothing is offered"
 is "$(next report -- -)" "@files " "behind -- there are no options"
 is "$(next exits record '')" "$(options_of exits)" "the command is the first word"
 

@@ -81,15 +81,15 @@ like "$(cat "$TMP/err")" 'no guest named "db3"; there are: db1' "says which ther
 
 # Two guests side by side: each number is what the guest's own table has.
 "$KVMTOP" exits --sysroot $root/amd -g db1 --diff web1 --json 0.5 >"$TMP/diff"
-like "$(cat "$TMP/diff")" '"guest":{"name":"web1","pid":112},"other":{"name":"db1","pid":115}' \
+like "$(cat "$TMP/diff")" '"guest":{"name":"db1","pid":115},"other":{"name":"web1","pid":112}' \
 	"--diff: another guest, by its name"
 diff_of() {
 	sed 's/.*"elapsed_s":\([0-9.]*\).*"reason":"msr"[^}]*"'"$1"'":\([0-9.]*\).*/\1 \2/' \
 		"$TMP/diff" | awk '{ printf "%.0f\n", $1 * $2 }'
 }
-is "$(diff_of other_rate)" "$(sum -g db1)" "1 is the guest of -g"
-is "$(diff_of rate)" "$(sum -g web1)" "2 is that of --diff"
-like "$("$KVMTOP" exits --sysroot $root/amd -p 115 --diff 112 0.1)" '^2: web1 \(pid 112\)' \
+is "$(diff_of other_rate)" "$(sum -g web1)" "1 is the guest of --diff"
+is "$(diff_of rate)" "$(sum -g db1)" "2 is that of -g"
+like "$("$KVMTOP" exits --sysroot $root/amd -p 115 --diff 112 0.1)" '^1: web1 \(pid 112\)' \
 	"or by its pid"
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -g db1 --diff db1 0.1)" 2 "not with itself"
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -g db1 --diff db3 0.1)" 1 "no other guest"

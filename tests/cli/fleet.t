@@ -511,8 +511,8 @@ like "$("$KVMTOP" $from -1 --json)" "^{.*\"rows\":\[{\"host\":\"$host\",\"guests
 	"all hosts as JSON"
 # differs OPTION...: two spans of two seconds side by side.
 differs() {
-	"$KVMTOP" --diff "@$((then - 4))..@$((then - 2))" "@$((then - 2))..@$then" --view guests \
-		--host "$host" "$@"
+	"$KVMTOP" --diff "@$((then - 4))..@$((then - 2))" --from "@$((then - 2))" --to "@$then" \
+		--view guests --host "$host" "$@"
 }
 # shellcheck disable=SC2086
 like "$(differs $from)" '^web1  *[1-9][0-9]*  *[1-9]' "two spans side by side"

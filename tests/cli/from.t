@@ -225,7 +225,7 @@ like "$("$KVMTOP" $from --host kvm1 -1 --view exits --json)" \
 	'"delta":20,.*"time_ns":20000000000,"avg_ns":1000000000,"p50_ns":null,.*"max_ns":null' \
 	"a reason's average of its time and count"
 # shellcheck disable=SC2086
-like "$("$KVMTOP" ${from% --at*} --host kvm1 --json --diff @101..@102 @103..@104)" \
+like "$("$KVMTOP" ${from% --at*} --host kvm1 --json --diff @101..@102 --from @103 --to @104)" \
 	'"other_avg_ns":1000000000,"avg_ns":1000000000,"avg_change":0' \
 	"and of two spans"
 stop "$SPAWNED"
@@ -246,7 +246,7 @@ is "$(delta -1 --from @100 --to @340)" '"elapsed_s":240.0000 "delta":2400 ' "all
 is "$(delta -1 --from @100 --to @101)" '"elapsed_s":1.0000 "delta":10 ' "and one sample"
 is "$(delta -1 --from @150 --to @250)" '"elapsed_s":100.0000 "delta":1000 ' "and a part"
 # shellcheck disable=SC2086
-like "$("$KVMTOP" $from --json --diff @100..@220 @220..@340)" \
+like "$("$KVMTOP" $from --json --diff @100..@220 --from @220 --to @340)" \
 	'"elapsed_s":120.0*},"other":.*"elapsed_s":120.0*},.*"other_rate":10.0*,"rate":10.0*,' \
 	"two spans are compared as a whole"
 # shellcheck disable=SC2086

@@ -132,7 +132,7 @@ for samples in 4 2; do
 	captured intel -w "$DB" -l --json --view exits -n $samples >"$TMP/live.$samples"
 done
 second=$(sed -n '1s/{"time":"\([^"]*\)".*/\1/p' "$TMP/live.2")
-"$KVMTOP" -r "$DB" --diff "..$second" "$second.." --json >"$TMP/diff"
+"$KVMTOP" -r "$DB" --diff "..$second" --from "$second" --json >"$TMP/diff"
 # rate FILE SECONDS: the exits for HLT in a second, in hundreds.
 rate() {
 	grep -o '{"reason":"HLT"[^}]*}' "$1" | sed 's/.*"delta":\([0-9]*\),.*/\1/' |
@@ -148,18 +148,18 @@ is "$(diff_of other_rate)" "$(rate "$TMP/live.4" "$elapsed")" "--diff: the rate 
 elapsed=$(sed 's/.*"elapsed_s":\([0-9.]*\),"view.*/\1/' "$TMP/live.2" |
 	awk '{ n += $1 } END { print n }')
 is "$(diff_of rate)" "$(rate "$TMP/live.2" "$elapsed")" "and of the second"
-"$KVMTOP" -r "$DB" --diff "..$second" "$second.." >"$TMP/diff"
+"$KVMTOP" -r "$DB" --diff "..$second" --from "$second" >"$TMP/diff"
 like "$(sed -n 1p "$TMP/diff")" '^1: [0-9-]+ [0-9:]+ to ([0-9-]+ )?[0-9:]+, 4\.[0-9] s$' \
 	"as a table, with their times"
 like "$(cat "$TMP/diff")" '^HLT +[0-9]+ +[0-9]+ ' "and a line for each reason"
-"$KVMTOP" -r "$DB" --diff "..$second" "$second.." -c >"$TMP/diff"
+"$KVMTOP" -r "$DB" --diff "..$second" --from "$second" -c >"$TMP/diff"
 like "$(sed -n 1p "$TMP/diff")" '^reason,guest,vcpu,other_rate,rate,rate_change,' "as CSV"
-"$KVMTOP" -r "$DB" --diff "..$second" "$second.." --view guests >"$TMP/diff"
+"$KVMTOP" -r "$DB" --diff "..$second" --from "$second" --view guests >"$TMP/diff"
 like "$(cat "$TMP/diff")" '^Guest +Count/s 1' "--view guests: by guest"
 
 # diff_with REGEX: reasons and rates, of a history with itself.
 diff_with() {
-	"$KVMTOP" -r tests/data/history/version-1.db --diff ..now ..now -c -f "$1" 2>"$TMP/err" |
+	"$KVMTOP" -r tests/data/history/version-1.db --diff ..now --to now -c -f "$1" 2>"$TMP/err" |
 		cut -d, -f1,4,5
 }
 is "$(diff_with hlt)" "$(printf 'reason,other_rate,rate\nhlt,391.216,391.216')" "a filter chooses"

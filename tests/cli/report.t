@@ -223,7 +223,7 @@ like "$("$KVMTOP" -r "$recorded" -l -n 1 -s 0.000000001 2>&1)" \
 is "$("$KVMTOP" -r "$recorded" -1 --json --view exits --from 00:00:00 |
 	grep -o '"delta":[0-9]*' | tr -dc '0-9\n' | awk '{ n += $1 } END { print n }')" "$all" \
 	"--from: a span as one interval"
-like "$("$KVMTOP" -r "$recorded" --diff 00:00:00..+90ms -90ms..)" '^npf +[0-9]+ +[0-9]+ ' \
+like "$("$KVMTOP" -r "$recorded" --diff 00:00:00..+90ms --from -90ms)" '^npf +[0-9]+ +[0-9]+ ' \
 	"--diff: two spans of it"
 like "$("$KVMTOP" -r "$recorded" -1 --at now --view exits)" '^cpuid +78 ' "--at: a moment of it"
 like "$("$KVMTOP" -r "$recorded" -f help)" '^  kvm_exit\(cpuid\)$' "-f help: its names"

@@ -104,8 +104,8 @@ is "$(total guests -g web1)" $((both)) "a span has both lives: guests,"
 is "$("$KVMTOP" -r "$TMP/h.db" -1 --from 1970-01-01 --view guests -g web1 |
 	grep -c '^ *web1')" 2 "one row each,"
 is "$(total exits -g web1)" "$(($(total exits -p 112) + $(total exits -p 212)))" "and exits"
-"$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now 1970-01-01..now -c -g web1 >"$TMP/diff"
-"$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now 1970-01-01..now -c -p 112 >"$TMP/diff1"
+"$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now --to now -c -g web1 >"$TMP/diff"
+"$KVMTOP" -r "$TMP/h.db" --diff 1970-01-01..now --to now -c -p 112 >"$TMP/diff1"
 isnt "$(cat "$TMP/diff")" "$(cat "$TMP/diff1")" "--diff has both lives, too"
 
 # ---- a screen over the history

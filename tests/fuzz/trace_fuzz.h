@@ -15,7 +15,7 @@
 #include "trace/exits/player.h"
 #include "trace/exits/recorded.h"
 #include "core/views/diff.h"
-#include "cmd/report_acrn.h"
+#include "cmd/top.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"
 #include "core/views/build.h"

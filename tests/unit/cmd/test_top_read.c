@@ -42,7 +42,7 @@ static const char *const modes[][8] = {
 	{ "-l", "--csv", "--to", "-1s" },
 	{ "-l", "-z", "--view", "guests" },
 	{ "-1", "--view", "long" },
-	{ "--diff", "-30s..-2s", "-2s..-0s" },
+	{ "--diff", "-30s..-2s", "--from", "-2s" },
 	{ "-f", "help" },
 };
 

@@ -14,7 +14,7 @@
 #include "lib/xalloc.h"
 #include "lib/array.h"
 #include "lib/output.h"
-#include "cmd/report_acrn.h"
+#include "cmd/top.h"
 
 /* The report's rows, each with the VMX exit reason that it counts. */
 static const struct acrn_row {

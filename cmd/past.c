@@ -10,12 +10,7 @@
 #include "lib/say.h"
 #include "lib/when.h"
 #include "cmd/lists.h"
-#include "cmd/report.h"
-#include "cmd/run.h"
-#include "cmd/source.h"
-#include "cmd/top_diff.h"
-#include "cmd/top_lines.h"
-#include "cmd/top_read.h"
+#include "cmd/top.h"
 #include "history/past.h"
 #include "history/interval.h"
 #include "core/monitor.h"
@@ -24,20 +19,15 @@
 #define KEY_PATIENCE_MS 500 /* how long a key waits for a Prometheus */
 #define FOLLOW_S 1.0 /* between two looks for a new sample, or sooner if samples come sooner */
 #define CATCH_UP 64 /* samples are printed between two looks for a signal */
-#define ERASE_LINE "\r\033[K"
 
-struct top_reader {
+struct past_run {
 	struct run run; /* the first member; its monitor is the source's, or the span's */
-	const char **names; /* of the source */
-	struct source *source;
 	struct past *past; /* the source's */
 	struct interval *interval;
-	struct monitor *span; /* plays the interval */
-	struct top_lines lines;
+	struct monitor *span; /* plays the interval, or moments of a recording */
 	struct when_origin origin; /* the last sample of the file */
 	uint64_t from_ns, to_ns;
 	bool goes_on; /* the sample follows the one that was printed last */
-	struct vcpu_key *only; /* what the query of a span points to */
 	bool has_warned;
 	unsigned long nr_printed;
 	struct error outage; /* why the samples that come next are late; "": they are not */
@@ -45,19 +35,19 @@ struct top_reader {
 
 /* ---- setting up ---- */
 
-static void begin_past(struct top_reader *reader, struct monitor *monitor)
+static void begin_past(struct past_run *reader, struct monitor *monitor)
 {
-	reader->past = reader->source->past;
+	reader->past = reader->run.source->past;
 	reader->run.monitor = monitor;
 	reader->origin.now_ns = past_at(reader->past)->time_ns;
 	reader->origin.shown_ns = reader->origin.now_ns;
 }
 
 /* Makes moments of a recording, and a monitor that plays them. */
-static int begin_recording(struct top_reader *reader, struct error *why)
+static int begin_recording(struct past_run *reader, struct error *why)
 {
 	const struct options *options = reader->run.options;
-	struct source *source = reader->source;
+	struct source *source = reader->run.source;
 	const struct source_reading *reading = source_reading(source);
 	struct monitor_config config = { .list = past_players, .source = SOURCE_RECORDING };
 	int err;
@@ -86,45 +76,18 @@ static int begin_recording(struct top_reader *reader, struct error *why)
 	return err;
 }
 
-/* A server may need some seconds for the first answers. */
-static int open_source(struct top_reader *reader, struct error *why)
+static int begin(struct run *run, struct error *why)
 {
-	const struct options *options = reader->run.options;
-	bool tells = options->url && isatty(STDERR_FILENO);
-	const struct source_config config = {
-		/* A screen shows more than its view, as the live screen does. */
-		.counts_all = options->mode == MODE_SCREEN,
-		.interval_s = options->has_interval ? options->interval_s : 0,
-		.http_config = options->http_config,
-		.host = options->host,
-		.recording = {
-			.kind = options->kind,
-			.buffer = options->buffer,
-			.longer_ns = LONG_EXITS_DEFAULT_NS,
-			.mhz = options->mhz,
-			.arguments = PAIRING_ALL_ARGUMENTS,
-		},
-	};
-	size_t nr;
-	int err;
+	struct past_run *reader = (struct past_run *)run;
 
-	reader->names = options_sources(options, &nr);
-	if (tells)
-		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", reader->names[0]);
-	err = source_open(options_kind(options), reader->names, nr, &config, &reader->source,
-			  why);
-	if (tells)
-		fputs(ERASE_LINE, stderr);
-	if (!err && reader->source->kind == SOURCE_RECORDING)
+	if (run->source->kind == SOURCE_RECORDING)
 		return begin_recording(reader, why);
-	if (err)
-		return err;
-	begin_past(reader, reader->source->monitor);
+	begin_past(reader, run->monitor);
 	return 0;
 }
 
 /* Says once that another guest bears the name from this moment on. */
-static void say_follows(const struct top_reader *reader, const struct guest *guest)
+static void say_follows(const struct past_run *reader, const struct guest *guest)
 {
 	char at[WHEN_SIZE];
 	struct error news;
@@ -135,7 +98,7 @@ static void say_follows(const struct top_reader *reader, const struct guest *gue
 }
 
 /* Call it when the moment's inventory is loaded. */
-static int choose_guest(struct top_reader *reader, struct error *why)
+static int choose_guest(struct past_run *reader, struct error *why)
 {
 	const struct guests *guests = past_guests(reader->past);
 	struct query *query = &reader->run.query;
@@ -154,12 +117,12 @@ static int choose_guest(struct top_reader *reader, struct error *why)
 	return 0;
 }
 
-static void say_no_exits(struct top_reader *reader)
+static void say_no_exits(struct past_run *reader)
 {
-	if (reader->source->kind == SOURCE_RECORDING) /* it has all its fields from the start */
+	if (reader->run.source->kind == SOURCE_RECORDING) /* it has all its fields from the start */
 		return;
 	if (monitor_no_exits(reader->run.monitor))
-		top_query_without_times(reader->run.options, &reader->run.query);
+		query_without_times(reader->run.options, &reader->run.query);
 	if (monitor_no_exits(reader->run.monitor) && reader->run.query.type->is_timed)
 		say(monitor_no_exits(reader->run.monitor));
 }
@@ -170,7 +133,7 @@ static void say_no_exits(struct top_reader *reader)
  * Events are of the whole host, unless a guest was chosen when they were counted; hot spots are
  * counted while they are shown.
  */
-static void warn_not_counted(struct top_reader *reader)
+static void warn_not_counted(struct past_run *reader)
 {
 	const struct query *query = &reader->run.query;
 	const struct facts *facts = monitor_facts(reader->run.monitor);
@@ -188,7 +151,7 @@ static void warn_not_counted(struct top_reader *reader)
 }
 
 /* Prints the sample that is played, which was taken at time_ns. */
-static int print(struct top_reader *reader, uint64_t time_ns, struct error *why)
+static int print(struct past_run *reader, uint64_t time_ns, struct error *why)
 {
 	int err = 0;
 
@@ -201,38 +164,32 @@ static int print(struct top_reader *reader, uint64_t time_ns, struct error *why)
 		err = run_sample(&reader->run, why);
 	if (!err)
 		warn_not_counted(reader);
-	if (!err && !reader->lines.lines)
-		err = top_lines_open(&reader->lines, monitor_facts(reader->run.monitor), why);
 	if (!err)
-		say_notice(why); /* an older log was renamed */
-	if (!err)
-		err = top_lines_print(&reader->lines, monitor_facts(reader->run.monitor), time_ns,
-				      why);
+		err = run_print(&reader->run, time_ns, why);
 	reader->nr_printed++;
 	return err;
 }
 
-static int print_chosen(struct top_reader *reader, struct error *why)
+static int print_chosen(struct past_run *reader, struct error *why)
 {
 	return print(reader, past_at(reader->past)->time_ns, why);
 }
 
-static int none_there(const struct top_reader *reader, struct error *why)
+static int none_there(const struct past_run *reader, struct error *why)
 {
 	char first[WHEN_SIZE], last[WHEN_SIZE];
 
 	if (past_go(reader->past, 0, &(struct error){ "" }) < 0)
 		return error_set(why, -ENOENT, "%s: there is no sample in it yet",
-				 reader->source->name);
+				 reader->run.source->name);
 	when_format(first, sizeof(first), past_at(reader->past)->time_ns, 0);
 	when_format(last, sizeof(last), reader->origin.now_ns, 0);
-	return error_set(why, -ENOENT,
-			 "%s: no sample was taken in that time: it has samples from %s "
-			 "to %s", reader->source->name, first, last);
+	return error_set(why, -ENOENT, "%s: no sample was taken in that time: it has samples from %s "
+			 "to %s", reader->run.source->name, first, last);
 }
 
 /* The last error counts: the guest may be in a later inventory. */
-static int print_all(struct top_reader *reader, struct error *why)
+static int print_all(struct past_run *reader, struct error *why)
 {
 	unsigned long most = reader->run.options->samples;
 	struct error no_guest = { "" };
@@ -259,7 +216,7 @@ static int print_all(struct top_reader *reader, struct error *why)
 }
 
 /* Says once that the server does not answer, and why; the samples are printed when it does. */
-static void wait_for_server(struct top_reader *reader, int err, struct error *why)
+static void wait_for_server(struct past_run *reader, int err, struct error *why)
 {
 	if (err == -EAGAIN) /* it may only be slow */
 		err = past_check(reader->past, why);
@@ -270,18 +227,18 @@ static void wait_for_server(struct top_reader *reader, int err, struct error *wh
 	why->text[0] = '\0';
 }
 
-static void end_outage(struct top_reader *reader)
+static void end_outage(struct past_run *reader)
 {
 	if (reader->outage.text[0])
 		fprintf(stderr, "kvmtop: %s answers again: samples since then follow\n",
-			reader->source->name);
+			reader->run.source->name);
 	reader->outage.text[0] = '\0';
 }
 
 /* Prints all samples that are new: none is left out. */
 static int on_wake(struct run *run, enum woken woken, struct error *why)
 {
-	struct top_reader *reader = (struct top_reader *)run;
+	struct past_run *reader = (struct past_run *)run;
 	unsigned long most = reader->run.options->samples;
 	int err = 0;
 
@@ -303,12 +260,12 @@ static int on_wake(struct run *run, enum woken woken, struct error *why)
 }
 
 /* Follows a server that goes on to collect: prints samples as they come, as a live log does. */
-static int follow(struct top_reader *reader, struct error *why)
+static int follow(struct past_run *reader, struct error *why)
 {
 	double interval_s = past_segment(reader->past)->interval_s;
 	int err = run_signals(&reader->run, false, false);
 
-	source_be_patient(reader->source, KEY_PATIENCE_MS);
+	source_be_patient(reader->run.source, KEY_PATIENCE_MS);
 	if (!err)
 		err = choose_guest(reader, why);
 	if (!err)
@@ -323,7 +280,7 @@ static int follow(struct top_reader *reader, struct error *why)
  * Goes to the sample of one time, which must not be before the first one or after the last. In a
  * gap it is the one before, which is said. (The screen shows the nearest one, and its time.)
  */
-static int go_to(struct top_reader *reader, uint64_t time_ns, struct error *why)
+static int go_to(struct past_run *reader, uint64_t time_ns, struct error *why)
 {
 	const uint64_t gap_ns = (uint64_t)(past_segment(reader->past)->interval_s * 1e9);
 	int err = past_go_to(reader->past, time_ns, why);
@@ -337,13 +294,13 @@ static int go_to(struct top_reader *reader, uint64_t time_ns, struct error *why)
 	if (!err && time_ns > at->time_ns + gap_ns) {
 		when_format(text, sizeof(text), at->time_ns, time_ns);
 		fprintf(stderr, "kvmtop: %s: no sample was taken then; this one is of %s\n",
-			reader->source->name, text);
+			reader->run.source->name, text);
 	}
 	return err;
 }
 
 /* Prints the sample of one time, or the latest. */
-static int print_one(struct top_reader *reader, struct error *why)
+static int print_one(struct past_run *reader, struct error *why)
 {
 	int err = 0;
 
@@ -358,10 +315,10 @@ static int print_one(struct top_reader *reader, struct error *why)
 /* ---- the screen ---- */
 
 /* at_ns: what is shown first, UINT64_MAX the latest. */
-static int show(struct top_reader *reader, uint64_t at_ns, struct error *why)
+static int show(struct past_run *reader, uint64_t at_ns, struct error *why)
 {
 	struct tui_config config = {
-		.source = reader->source,
+		.source = reader->run.source,
 		.at_ns = at_ns,
 		.query = &reader->run.query,
 		.choice = &reader->run.choice,
@@ -373,14 +330,14 @@ static int show(struct top_reader *reader, uint64_t at_ns, struct error *why)
 	};
 	int err = run_signals(&reader->run, false, true);
 
-	source_be_patient(reader->source, KEY_PATIENCE_MS);
+	source_be_patient(reader->run.source, KEY_PATIENCE_MS);
 	if (!err)
 		err = choose_guest(reader, why);
 	config.signals = reader->run.signals;
 	return err ? err : tui_run(&config, why);
 }
 
-static int show_past(struct top_reader *reader, struct error *why)
+static int show_past(struct past_run *reader, struct error *why)
 {
 	const struct options *options = reader->run.options;
 	uint64_t at_ns = UINT64_MAX;
@@ -401,22 +358,22 @@ static int show_past(struct top_reader *reader, struct error *why)
 		return print_one(reader, why);
 	if (options->mode == MODE_SCREEN)
 		return show(reader, at_ns, why);
-	return reader->source->kind == SOURCE_PROMETHEUS && !options->from && !options->to ?
+	return reader->run.source->kind == SOURCE_PROMETHEUS && !options->from && !options->to ?
 		       follow(reader, why) :
 		       print_all(reader, why);
 }
 
-static int print_span(struct top_reader *reader, struct error *why)
+static int print_span(struct past_run *reader, struct error *why)
 {
-	struct monitor_config config = { .list = interval_players, .source = reader->source->kind };
+	struct monitor_config config = { .list = interval_players, .source = reader->run.source->kind };
 	int err;
 
-	reader->interval = interval_new(reader->source->store, source_fields(reader->source));
+	reader->interval = interval_new(reader->run.source->store, source_fields(reader->run.source));
 	err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
 	if (err)
 		return err == -ENOENT ? none_there(reader, why) : err;
-	err = top_query_span_guests(reader->run.options, interval_guests(reader->interval),
-				    &reader->run.query, &reader->only, why);
+	err = query_of_span(reader->run.options, interval_guests(reader->interval),
+			    &reader->run.query, &reader->run.parts, why);
 	if (err)
 		return err;
 	config.recording = (struct monitor_recording){
@@ -434,23 +391,100 @@ static int print_span(struct top_reader *reader, struct error *why)
 	return print(reader, interval_last(reader->interval)->time_ns, why);
 }
 
-static int run(struct top_reader *reader, struct error *why)
+/* ---- two spans side by side ---- */
+
+static int read_span(struct past_run *reader, struct history_span *span, uint64_t from_ns,
+		     uint64_t to_ns, struct query_parts *parts, struct lines_span *ret_about,
+		     char *head, struct error *why)
+{
+	const struct source *source = reader->run.source;
+	char from[WHEN_SIZE], to[WHEN_SIZE];
+	int err;
+
+	span->query = reader->run.query;
+	span->query.groups = span_groups(span->query.type);
+	err = span_read(span, source->store, source_fields(source), from_ns, to_ns, why);
+	if (err)
+		return err == -ENOENT && !why->text[0] ? none_there(reader, why) : err;
+	*ret_about = (struct lines_span){
+		.from_ns = interval_first(span->interval)->time_ns -
+			   interval_first(span->interval)->elapsed_ns,
+		.to_ns = interval_last(span->interval)->time_ns,
+		.elapsed_ns = interval_elapsed_ns(span->interval),
+	};
+	when_format(from, sizeof(from), ret_about->from_ns, 0);
+	when_format(to, sizeof(to), ret_about->to_ns, ret_about->from_ns);
+	snprintf(head, HEAD_SIZE, "%s to %s, %.1f s", from, to,
+		 (double)ret_about->elapsed_ns / 1e9);
+	return query_of_span(reader->run.options, interval_guests(span->interval), &span->query,
+			     parts, why);
+}
+
+static int write_spans(struct past_run *reader, struct history_span spans[2],
+		       const struct lines_span abouts[2], struct error *why)
+{
+	struct run *run = &reader->run;
+	int err = spans_diff(spans, &run->view, why);
+
+	if (err)
+		return err;
+	if (run->query.filter && !run->view.nr_rows)
+		fprintf(stderr, "kvmtop: no exit in these spans matches \"%s\"\n",
+			pattern_text(run->query.filter));
+	run_lines_plain(run);
+	run->lines.config.other_span = &abouts[0];
+	run->lines.config.span = &abouts[1];
+	run_note(run, run->view.note);
+	return run_write(run, &run->view, 0, abouts[1].elapsed_ns, why);
+}
+
+/* From the span of --diff to the one of --from and --to. */
+static int print_diff(struct past_run *reader, struct error *why)
+{
+	struct history_span spans[2] = { { .interval = NULL }, { .interval = NULL } };
+	struct query_parts parts[2] = { { .only = NULL }, { .only = NULL } };
+	struct lines_span abouts[2];
+	uint64_t from_ns[2] = { 0, reader->from_ns }, to_ns[2] = { 0, reader->to_ns };
+	int err = when_parse_range(reader->run.options->other, &reader->origin, &from_ns[0],
+				   &to_ns[0], why);
+
+	for (int i = 0; i < 2 && !err; i++)
+		err = read_span(reader, &spans[i], from_ns[i], to_ns[i], &parts[i], &abouts[i],
+				reader->run.lines.heads[i], why);
+	if (!err)
+		err = write_spans(reader, spans, abouts, why);
+	for (int i = 0; i < 2; i++) {
+		span_release(&spans[i]);
+		query_parts_release(&parts[i]);
+	}
+	return err;
+}
+
+static int show_or_print(struct past_run *reader, struct error *why)
 {
 	const struct options *options = reader->run.options;
-	bool has_span = options->from || options->to;
-	int err = open_source(reader, why);
+	const struct run_plan plan = {
+		.source = {
+			/* A screen shows more than its view, as the live screen does. */
+			.counts_all = options->mode == MODE_SCREEN,
+			.recording = {
+				.longer_ns = LONG_EXITS_DEFAULT_NS,
+				.arguments = PAIRING_ALL_ARGUMENTS,
+			},
+		},
+		.wants_later = true,
+		.choose = begin,
+	};
+	int err = run_open(&reader->run, &plan, why);
 
 	if (!err)
 		err = when_parse_span(options->from, options->to, &reader->origin,
 				      &reader->from_ns, &reader->to_ns, why);
 	if (err)
 		return err;
-	if (options->mode == MODE_DIFF) {
-		err = top_diff(options, &reader->run.query, reader->source->store,
-			       source_fields(reader->source), &reader->origin, why);
-		return err == -ENOENT && !why->text[0] ? none_there(reader, why) : err;
-	}
-	if (has_span && options->mode == MODE_ONCE)
+	if (options->mode == MODE_DIFF)
+		return print_diff(reader, why);
+	if (options->mode == MODE_ONCE && (options->from || options->to))
 		return print_span(reader, why);
 	return show_past(reader, why);
 }
@@ -459,11 +493,11 @@ static int run(struct top_reader *reader, struct error *why)
  * A file that could not be read to its end is a failure, although what could be read was shown. A
  * server that does not answer may do so later. The monitor's notices were printed with the lines.
  */
-static int file_status(const struct top_reader *reader)
+static int file_status(const struct past_run *reader)
 {
-	const struct source_reading *reading = reader->source ? source_reading(reader->source) :
-								NULL;
-	const char *failure = reader->source ? source_failure(reader->source) : NULL;
+	const struct source *source = reader->run.source;
+	const struct source_reading *reading = source ? source_reading(source) : NULL;
+	const char *failure = source ? source_failure(source) : NULL;
 	unsigned int mode = reader->run.options->mode;
 
 	if (failure && (mode == MODE_SCREEN || mode == MODE_FIELDS))
@@ -473,35 +507,27 @@ static int file_status(const struct top_reader *reader)
 	return failure ? STATUS_FAILURE : STATUS_OK;
 }
 
-static int end_status(const struct top_reader *reader, int err, const struct error *why)
+static int end_status(const struct past_run *reader, int err, const struct error *why)
 {
 	if (err == -ERANGE) /* a usage error: the times that were given */
 		return say_usage("", why);
 	return err && err != -EPIPE ? say_failure(err, why) : file_status(reader);
 }
 
-int top_read(const struct options *options, struct query *query)
+int past_run(const struct options *options)
 {
-	struct top_reader reader = {
-		.run = RUN_INIT(options),
-		.lines = { .options = options, .query = &reader.run.query },
-	};
+	struct past_run reader = { .run = RUN_INIT(options) };
 	struct error why = { "" };
-	int err, close_err, status;
+	int err, status;
 
-	reader.run.query = *query;
+	if (query_of_options(options, &reader.run.query, &reader.run.parts, &why) < 0)
+		return say_usage("", &why);
 	guest_choice_init(&reader.run.choice, options->guest, options->pid);
-	err = run_files(&reader.run, &why);
-	if (!err)
-		err = run(&reader, &why);
-	close_err = top_lines_close(&reader.lines, err ? &(struct error){ "" } : &why);
-	err = err ? err : close_err;
+	err = show_or_print(&reader, &why);
+	err = run_lines_close(&reader.run, err, &why);
 	status = end_status(&reader, err, &why);
 	monitor_close(reader.span);
 	interval_free(reader.interval);
-	free(reader.only);
-	source_close(reader.source);
-	free(reader.names);
 	run_close(&reader.run);
 	return status;
 }

@@ -6,16 +6,15 @@
 #include <string.h>
 
 #include "lib/say.h"
-#include "cmd/top_write.h"
+#include "cmd/top.h"
 #include "history/file.h"
 #include "history/moment.h"
 
 #define HANGS_MS 5000 /* without a sample that is stored */
 
-int top_writer_open(struct top_writer *writer, const struct options *options,
-		    const struct env *env, const struct monitor *monitor,
-		    const struct thresholds *thresholds, struct error *why)
+int writer_open(struct writer *writer, const struct run *run, struct error *why)
 {
+	const struct options *options = run->options;
 	const struct file_limits limits = { options->max_age_ns, options->max_size };
 	struct segment segment;
 	struct sink sink;
@@ -24,18 +23,19 @@ int top_writer_open(struct top_writer *writer, const struct options *options,
 	if (!options->write_file)
 		return 0;
 	writer->path = options->write_file;
-	segment_of_machine(env, monitor_engine(monitor), options->interval_s, &segment);
+	segment_of_machine(run->source->env, monitor_engine(run->monitor), options->interval_s,
+			   &segment);
 	err = history_file_create(options->write_file, &segment, &limits, &writer->file, why);
 	if (err)
 		return err;
 	say_notice(why); /* a damaged file was renamed */
 	sink = history_file_sink(writer->file);
-	sink.thresholds = thresholds;
+	sink.thresholds = &run->parts.thresholds;
 	return recorder_start(&sink, &writer->recorder);
 }
 
 /* Once: a limit that is too low, or was meant for another file, is noticed. */
-static void say_dropped(struct top_writer *writer)
+static void say_dropped(struct writer *writer)
 {
 	if (writer->has_said_dropped || !history_file_dropped(writer->file))
 		return;
@@ -44,7 +44,7 @@ static void say_dropped(struct top_writer *writer)
 	writer->has_said_dropped = true;
 }
 
-static void say_losses(struct top_writer *writer)
+static void say_losses(struct writer *writer)
 {
 	const struct losses *said = &writer->said;
 	struct losses now;
@@ -58,7 +58,7 @@ static void say_losses(struct top_writer *writer)
 	writer->said = now;
 }
 
-void top_writer_take(struct top_writer *writer, const struct monitor *monitor, uint64_t time_ns)
+void writer_take(struct writer *writer, const struct monitor *monitor, uint64_t time_ns)
 {
 	if (!writer->recorder)
 		return;
@@ -79,7 +79,7 @@ static size_t wait_for_disk(struct recorder *recorder)
 	return left;
 }
 
-int top_writer_close(struct top_writer *writer, struct error *why)
+int writer_close(struct writer *writer, struct error *why)
 {
 	struct losses losses = { 0 };
 	size_t left = 0;
@@ -105,6 +105,6 @@ int top_writer_close(struct top_writer *writer, struct error *why)
 			err = error_set(why, -EIO, "%s: its latest samples are missing: %s",
 					writer->path, losses.why.text);
 	}
-	*writer = (struct top_writer){ .file = NULL };
+	*writer = (struct writer){ .file = NULL };
 	return err;
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Facts become a view, and views become lines: the one place that prints them. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "lib/say.h"
+#include "cmd/run.h"
+#include "core/views/build.h"
+
+/* ---- the output ---- */
+
+/* Events, and guests with -b, have the formats of kvm_stat. */
+static enum lines_format format_of(const struct options *options, const struct view_type *type)
+{
+	bool is_log = options->mode == MODE_LOG;
+	bool has_events = view_is(type, VIEW_EVENTS);
+
+	if (options->json)
+		return LINES_JSON;
+	if (options->csv)
+		return has_events ? LINES_CSV : LINES_LOG_ROWS;
+	if (has_events || options->by_guest)
+		return is_log ? LINES_TEXT : LINES_BATCH;
+	return is_log ? LINES_LOG_TABLE : LINES_TABLE;
+}
+
+void run_lines_top(struct run *run)
+{
+	const struct options *options = run->options;
+	const struct facts *facts = monitor_facts(run->monitor);
+
+	run->lines.config = (struct lines_config){
+		.format = format_of(options, run->query.type),
+		.path = options->mode == MODE_LOG ? options->output : NULL,
+		.skip_zero = options->skip_zero,
+		.fields = facts->fields,
+		.columns = facts->wanted,
+		.type = run->query.type,
+	};
+}
+
+void run_lines_plain(struct run *run)
+{
+	const struct options *options = run->options;
+
+	run->lines.config.format = options->json ? LINES_JSON : options->csv ? LINES_ROWS :
+									       LINES_TABLE;
+	run->lines.config.path = options->output;
+	run->lines.config.overwrites = true;
+}
+
+int run_lines_open(struct run *run, struct error *why)
+{
+	int err = lines_open(&run->lines.config, &run->lines.lines, why);
+
+	if (!err)
+		say_notice(why); /* an older log was renamed */
+	return err;
+}
+
+int run_lines_close(struct run *run, int err, struct error *why)
+{
+	int close_err = lines_close(run->lines.lines, err ? &(struct error){ "" } : why);
+
+	run->lines.lines = NULL;
+	return err ? err : close_err;
+}
+
+/* ---- views ---- */
+
+void run_note(struct run *run, const char *note)
+{
+	if (note != run->lines.noted)
+		say(note);
+	run->lines.noted = note;
+}
+
+/* Above and below a table: the two sides, or the recording. */
+static int write_text(struct run *run, const struct view *view, uint64_t time_ns,
+		      uint64_t elapsed_ns, struct error *why)
+{
+	const struct lines_recording *recording = run->lines.recording;
+	const struct lines_recording *other = run->lines.other;
+	bool has_sides = run->lines.heads[0][0];
+	int err = 0;
+
+	for (int i = 0; i < 2 && has_sides; i++)
+		printf("%d: %s\n", i + 1, run->lines.heads[i]);
+	if (has_sides)
+		puts(view->unit == UNIT_CYCLES ? "times in cycles\n" : "");
+	else if (recording)
+		lines_recording_head(recording, stdout);
+	if (recording && !has_sides && !view->nr_rows)
+		puts(recording->none);
+	else
+		err = lines_write(run->lines.lines, view, time_ns, elapsed_ns, why);
+	if (err || !recording)
+		return err;
+	if (has_sides) {
+		if (lines_recording_has_lacks(other) || lines_recording_has_lacks(recording))
+			putchar('\n');
+		lines_recording_lacks(other, 1, stdout);
+		lines_recording_lacks(recording, 2, stdout);
+	} else {
+		if (view->nr_rows)
+			lines_recording_total(recording, view, stdout);
+		lines_recording_notes(recording, stdout);
+	}
+	return 0;
+}
+
+int run_write(struct run *run, const struct view *view, uint64_t time_ns, uint64_t elapsed_ns,
+	      struct error *why)
+{
+	int err = run->lines.lines ? 0 : run_lines_open(run, why);
+
+	if (err)
+		return err;
+	run_begin_write(run);
+	if (run->lines.config.format == LINES_TABLE)
+		err = write_text(run, view, time_ns, elapsed_ns, why);
+	else
+		err = lines_write(run->lines.lines, view, time_ns, elapsed_ns, why);
+	run_end_write(run);
+	return err == -EINTR ? 0 : err;
+}
+
+/* Warns once: a misspelt filter would look like a quiet host. */
+static void warn_no_match(struct run *run)
+{
+	const struct view_type *type = run->query.type;
+
+	if (!run->lines.has_warned)
+		fprintf(stderr,
+			"kvmtop: no %s matches \"%s\"; kvmtop%s%s -f help lists the names\n",
+			type->noun, pattern_text(run->query.filter),
+			type == view_type_at(0) ? "" : " --view ",
+			type == view_type_at(0) ? "" : type->name);
+	run->lines.has_warned = true;
+}
+
+int run_print(struct run *run, uint64_t time_ns, struct error *why)
+{
+	const struct facts *facts = monitor_facts(run->monitor);
+	const struct query *query = &run->query;
+	const char *lacks = query_lacks(query, facts);
+	const char *note;
+
+	view_build(&run->view, query, facts);
+	if (run->options->mode == MODE_LOG)
+		view_drop_repeated(&run->view);
+	note = lacks ? lacks : run->view.note;
+	if (!note && run->options->mode == MODE_ONCE && query->type->has_findings &&
+	    !run->view.nr_rows)
+		note = "Nothing found in this interval. kvmtop-why(8) has the causes that are "
+		       "looked for.";
+	if (query->filter && !lacks && !query_selects_any(query, facts->fields))
+		warn_no_match(run);
+	else
+		run_note(run, note);
+	if (!run->lines.lines)
+		run_lines_top(run);
+	return run_write(run, &run->view, time_ns, run->view.elapsed_ns, why);
+}

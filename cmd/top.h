@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top - the parts of `kvmtop`: what it does with a past, with all of a recording, and with -w.
+ */
+#ifndef KVMTOP_CMD_TOP_H
+#define KVMTOP_CMD_TOP_H
+
+#include <stdio.h>
+
+#include "cmd/run.h"
+#include "history/recorder.h"
+#include "trace/exits/recording.h"
+
+/* ---- past.c: `kvmtop -r`, a history or moments of a recording in all modes of a live machine */
+
+/* Returns the exit status; prints its errors. */
+int past_run(const struct options *options);
+
+/* ---- report.c: all of a recording, for `kvmtop report` and `kvmtop -r RECORDING` */
+
+/* Prints what could not be read: STATUS_FAILURE if there was anything, else STATUS_OK. */
+int report_problems(const struct recording *recording);
+
+/* Reads the words about what is printed. 0 or -EINVAL with why. */
+int report_understand(struct options *options, struct error *why);
+
+/* Shows or prints the source of the options. Returns the exit status; prints its errors. */
+int report_run(const struct options *options);
+
+/* The interval of the moments of a recording: -s, or more if that makes too many moments. */
+double report_interval_s(const struct recorded *recorded, const struct options *options);
+
+/* ---- acrn.c: ACRN's own table of VM exits */
+
+/* ACRN's vm_exit report, to the letter; or appended to csv ("-": printed) its CSV. */
+int report_acrn(const struct recording *recording, double mhz, const char *csv, FILE *out,
+		struct error *why);
+
+/* ---- write.c: `kvmtop -w FILE`, every sample goes to a history file */
+
+/* Zero-initialised writes nothing: without -w. */
+struct writer {
+	const char *path; /* in argv */
+	struct history_file *file;
+	struct recorder *recorder;
+	bool has_said_dropped;
+	struct losses said; /* losses that were printed, or were none, at the latest sample */
+};
+
+/* Call it after monitor_want(). 0, or -errno with why; see history_file_create(). */
+int writer_open(struct writer *writer, const struct run *run, struct error *why);
+
+/*
+ * Writes the monitor's latest sample. Prints a message when writing fails, and when it works
+ * again. time_ns: CLOCK_REALTIME.
+ */
+void writer_take(struct writer *writer, const struct monitor *monitor, uint64_t time_ns);
+
+/*
+ * Waits until all samples are written, and closes the file. 0, or -errno with why. When the disk
+ * hangs, the samples that are left are dropped.
+ */
+int writer_close(struct writer *writer, struct error *why);
+
+#endif
