@@ -138,8 +138,8 @@ static const struct option_spec specs[] = {
 	OTHER(SCREEN | ONCE | PAST, 0, "at", "TIME", at,
 	      "begin at: -30min, 03:12, \"2026-11-21 03:12\"", .words = TIMES),
 	OTHER(ONCE | LOG | MODE_DIFF | PAST, 0, "from", "TIME|URL", from,
-	      "with -l: from TIME on; with -1 or --diff: as one interval; of a Prometheus http://HOST:9090 "
-	      "(the same as -r URL)", BY_TOPIC, .words = TIMES),
+	      "with -l: from TIME on; with -1 or --diff: as one interval; of a Prometheus "
+	      "http://HOST:9090 (the same as -r URL)", BY_TOPIC, .words = TIMES),
 	OTHER(ONCE | LOG | MODE_DIFF | PAST, 0, "to", "TIME", to,
 	      "with -1, -l or --diff: up to TIME", BY_TOPIC, .words = TIMES),
 	STRING(MODE_DIFF | PAST, 0, "diff", "FROM..TO", other,

@@ -100,8 +100,8 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 	if (err)
 		return guests_advise(err, why, "name its pid");
 	if (other == guest)
-		return error_set(why, -EINVAL, "--diff %s is the guest of -p or -g: name another one",
-				 text);
+		return error_set(why, -EINVAL,
+				 "--diff %s is the guest of -p or -g: name another one", text);
 	run->compared[0] = *other;
 	run->compared[1] = *guest;
 	for (int i = 0; i < 2; i++)

@@ -184,8 +184,8 @@ static int none_there(const struct past_run *reader, struct error *why)
 				 reader->run.source->name);
 	when_format(first, sizeof(first), past_at(reader->past)->time_ns, 0);
 	when_format(last, sizeof(last), reader->origin.now_ns, 0);
-	return error_set(why, -ENOENT, "%s: no sample was taken in that time: it has samples from %s "
-			 "to %s", reader->run.source->name, first, last);
+	return error_set(why, -ENOENT, "%s: no sample was taken in that time: it has samples from "
+			 "%s to %s", reader->run.source->name, first, last);
 }
 
 /* The last error counts: the guest may be in a later inventory. */
@@ -365,10 +365,11 @@ static int show_past(struct past_run *reader, struct error *why)
 
 static int print_span(struct past_run *reader, struct error *why)
 {
-	struct monitor_config config = { .list = interval_players, .source = reader->run.source->kind };
+	const struct source *source = reader->run.source;
+	struct monitor_config config = { .list = interval_players, .source = source->kind };
 	int err;
 
-	reader->interval = interval_new(reader->run.source->store, source_fields(reader->run.source));
+	reader->interval = interval_new(source->store, source_fields(source));
 	err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
 	if (err)
 		return err == -ENOENT ? none_there(reader, why) : err;
