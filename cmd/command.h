@@ -9,7 +9,34 @@
 
 #include <stdio.h>
 
-#include "cmd/command_line.h"
+#include "cmd/options.h"
+#include "core/views/view.h"
+
+/* ---- command_line.c: the table of options; help, completion and errors follow it ---- */
+
+struct command {
+	const char *name; /* "report"; "": kvmtop itself */
+	const char *help; /* a line for --help */
+	const char *usage; /* "Usage: ..." and what it does, lines that end in newlines */
+	const char *footer; /* after the options */
+	struct option_command command; /* its modes, and what its words are */
+	/* Reads the words, and values that depend on each other. 0 or -EINVAL with why. */
+	int (*understand)(struct options *options, struct error *why);
+	/* Returns the exit status; prints its own errors (say.h). */
+	int (*run)(struct options *options);
+};
+
+/*
+ * Reads the command line of the command, argv[0] being its name. 0, or -EINVAL with why: a usage
+ * error. A word for -r that names a file is looked at, to see what it is; else nothing depends on
+ * the machine.
+ */
+int options_parse(const struct command *command, int argc, char **argv,
+		  struct options *ret_options, struct error *why);
+
+extern const struct option_table option_table;
+
+/* ---- command.c: the commands ---- */
 
 extern const struct command top_command, exits_command, export_command, format_command,
 	help_command, record_command, report_command, timeline_command, why_command;
@@ -25,5 +52,27 @@ void command_topics(FILE *out, bool for_shell);
 
 /* "exits, format, ..." */
 void command_names(char *buf, size_t size);
+
+/*
+ * ---- complete.c: what can stand in place of a command line's last word, for the shell ----
+ *
+ * All words come from the table of options; the files in packaging/completion/ only pass them to
+ * the shell. A line of output is a word, or a word, a tab and its meaning. A line that begins with
+ * a tab tells the shell what to complete itself: files, folders or commands.
+ */
+
+struct completion {
+	enum offer offer;
+	const struct option_spec *spec;	 /* the option that the word belongs to; NULL: none */
+	const struct command *command;
+	const struct view_type *view;	 /* the one in the command line, or the default */
+	const char *sysroot;		 /* the one in the command line; "": this machine */
+};
+
+/* words: the command line without the program's name; the last word is to be completed. */
+void completion_find(char **words, size_t nr, struct completion *ret_completion);
+
+/* Prints the words that need neither the machine's guests nor its events. */
+void completion_print(const struct completion *completion);
 
 #endif

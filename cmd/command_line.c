@@ -10,7 +10,7 @@
 #include "arch/argument.h"
 #include "lib/array.h"
 #include "lib/units.h"
-#include "cmd/command_line.h"
+#include "cmd/command.h"
 #include "cmd/source.h"
 #include "ui/metrics/metrics.h"
 #include "core/views/view.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/complete.h"
+#include "cmd/command.h"
 #include "core/metrics.h"
 #include "cmd/options.h"
 

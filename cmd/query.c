@@ -137,9 +137,8 @@ static int find_view(const struct options *options, const struct view_type **ret
 	/* Of all hosts, the server adds up exits; it has no other sums. */
 	if (options->url && !options->host && !view_is(type, VIEW_HOSTS) &&
 	    !view_is(type, VIEW_EXITS))
-		return error_set(why, -EINVAL, "the view %s is of one host: add --host NAME; of all "
-					     "hosts there are the views hosts and exits",
-				 type->name);
+		return error_set(why, -EINVAL, "the view %s is of one host: add --host NAME; of "
+				 "all hosts there are the views hosts and exits", type->name);
 	*ret_type = type;
 	return 0;
 }

@@ -47,9 +47,9 @@ int query_of_span(const struct options *options, const struct guests *guests, st
 		  struct query_parts *parts, struct error *why);
 
 /*
- * Reads what `kvmtop report` asks for of all of a recording; type: the view. Replaces what the query
- * asked for, except its files. 0, or -errno with why. *ret_is_none: nothing in the recording matches
- * -p.
+ * Reads what `kvmtop report` asks for of all of a recording; type: the view. Replaces what the
+ * query asked for, except its files. 0, or -errno with why. *ret_is_none: nothing in the recording
+ * matches -p.
  */
 int query_of_recording(const struct options *options, const struct guests *guests,
 		       const struct view_type *type, struct query *query,

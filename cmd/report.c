@@ -334,8 +334,8 @@ static int run_tui(struct run *run)
 static int why_no_time(const struct recording *recording, struct error *why)
 {
 	if (trace_clock_info(recording->trace)->clock == TRACE_CLOCK_COUNT)
-		return error_set(why, -EINVAL, "the recording's clock counts events, not time: only "
-					     "text can show it");
+		return error_set(why, -EINVAL, "the recording's clock counts events, not time: "
+				 "only text can show it");
 	return error_set(why, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "
 				     "frequency with -f 2.4GHz");
 }
@@ -459,7 +459,8 @@ static int find_by(const char *name, unsigned int *ret_groups, struct error *why
 			return 0;
 		}
 	}
-	return error_set(why, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid", name);
+	return error_set(why, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid",
+			 name);
 }
 
 int report_understand(struct options *options, struct error *why)

@@ -221,7 +221,8 @@ static enum woken wait_for(const struct run *run, int timer)
 }
 
 int run_loop(struct run *run, double interval_s, unsigned long nr,
-	     int (*on_wake)(struct run *run, enum woken woken, struct error *why), struct error *why)
+	     int (*on_wake)(struct run *run, enum woken woken, struct error *why),
+	     struct error *why)
 {
 	int timer = timer_open(interval_s), err = timer < 0 ? timer : 0;
 	enum woken woken = WOKEN_TICK;

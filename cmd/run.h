@@ -28,7 +28,7 @@ struct run_lines {
 	struct lines *lines; /* NULL: not open yet */
 	/* Of --diff: what the two sides are, above a table; "": there is one side. */
 	char heads[2][HEAD_SIZE];
-	/* Described above and below a table, with the other side; NULL: no recording is looked at. */
+	/* Described above and below a table, with the other side; NULL: it is no recording. */
 	const struct lines_recording *recording, *other;
 	const char *noted; /* the view's note that was printed last */
 	bool has_warned;   /* that the filter matches nothing */
@@ -94,7 +94,8 @@ enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
  * 0, or -errno with why.
  */
 int run_loop(struct run *run, double interval_s, unsigned long nr,
-	     int (*on_wake)(struct run *run, enum woken woken, struct error *why), struct error *why);
+	     int (*on_wake)(struct run *run, enum woken woken, struct error *why),
+	     struct error *why);
 
 /*
  * Between these two calls, INT and TERM interrupt a write, which would otherwise never end when the

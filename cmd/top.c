@@ -13,7 +13,6 @@
 #include "lib/say.h"
 #include "lib/xalloc.h"
 #include "cmd/command.h"
-#include "cmd/complete.h"
 #include "cmd/lists.h"
 #include "cmd/top.h"
 #include "host/env.h"
@@ -288,8 +287,8 @@ static int check_outputs(const struct options *options, struct error *why)
 
 	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
 		if (output_find_input(outputs[i].path, inputs, outputs[i].nr_inputs))
-			return error_set(why, -EINVAL, "%s %s: this file is an input; choose another "
-					 "one", outputs[i].option, outputs[i].path);
+			return error_set(why, -EINVAL, "%s %s: this file is an input; choose "
+					 "another one", outputs[i].option, outputs[i].path);
 	}
 	return 0;
 }

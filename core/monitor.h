@@ -58,7 +58,7 @@ struct monitor_config {
 int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor,
 		 struct error *why);
 
-/* Closes everything; may take seconds, see cmd/leave.h. */
+/* Closes everything; may take seconds, see kvmtop.c. */
 void monitor_close(struct monitor *monitor);
 
 /*

@@ -4,7 +4,7 @@
  * moved from the rings.
  *
  * The instance is called kvmtop-PID, so that the next kvmtop can remove the instance of a killed
- * process (cmd/stale.h). The top instance and other programs' instances are never touched. Full
+ * process (kvmtop.c). The top instance and other programs' instances are never touched. Full
  * pages are moved (splice) from each ring to a file without a name.
  */
 #ifndef KVMTOP_TRACE_TRACER_RING_H

@@ -135,7 +135,8 @@ static void a_source_may_be_named(void **state)
 {
 	static const char *const named[] = { "-r h.db", "h.db -r", "-r -- h.db", "--read h.db",
 					     "--read=h.db", "-1r h.db", "-r -1 h.db", "-r1 h.db",
-					     "-r --at -30s h.db", "-r h.db --diff -2h..-1h --from -1h" };
+					     "-r --at -30s h.db",
+					     "-r h.db --diff -2h..-1h --from -1h" };
 	static const char *const unnamed[] = { "-r", "--read", "-r -1", "-r1", "-r --at 03:12",
 					       "-r --diff -2h..-1h --from -1h" };
 
