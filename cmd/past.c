@@ -49,7 +49,7 @@ static int begin_recording(struct past_run *reader, struct error *why)
 	const struct options *options = reader->run.options;
 	struct source *source = reader->run.source;
 	const struct source_reading *reading = source_reading(source);
-	struct monitor_config config = { .list = past_players, .source = SOURCE_RECORDING };
+	struct monitor_config config = { .list = history_players, .source = SOURCE_RECORDING };
 	int err;
 
 	if (!source->monitor)
@@ -366,7 +366,7 @@ static int show_past(struct past_run *reader, struct error *why)
 static int print_span(struct past_run *reader, struct error *why)
 {
 	const struct source *source = reader->run.source;
-	struct monitor_config config = { .list = interval_players, .source = source->kind };
+	struct monitor_config config = { .list = history_players, .source = source->kind };
 	int err;
 
 	reader->interval = interval_new(source->store, source_fields(source));

@@ -87,7 +87,9 @@ static int remember(struct opened *opened, const struct source_config *config)
 	source->store = recent_store(opened->recent);
 	sink = recent_sink(opened->recent);
 	err = recorder_start(&sink, &source->recorder);
-	return err ? err : past_new(source->store, monitor_fields(source->monitor), &source->past);
+	if (!err)
+		source->past = past_new(source->store, monitor_fields(source->monitor));
+	return err;
 }
 
 static int open_machine(struct opened *opened, const struct source_config *config,
@@ -209,7 +211,8 @@ int source_read_moments(struct source *source, double interval_s, struct error *
 	source->recording.start_ns = writer.start_ns;
 	source->recording.interval_s = interval_s;
 	source->store = recent_store(opened->recent);
-	return past_new(source->store, fields, &source->past);
+	source->past = past_new(source->store, fields);
+	return 0;
 }
 
 /* ---- a history */
@@ -249,13 +252,14 @@ static int open_past(struct opened *opened, const struct source_config *config, 
 {
 	struct source *source = &opened->source;
 	struct monitor_config monitor = {
-		.list = past_players,
+		.list = history_players,
 		.source = source->kind,
 		.counts_all = config->counts_all,
 	};
-	int err = past_new(source->store, NULL, &source->past);
+	int err = 0;
 
-	if (!err && config->host)
+	source->past = past_new(source->store, NULL);
+	if (config->host)
 		err = past_enter(source->past, config->host, why);
 	if (!err)
 		err = past_go(source->past, UINT64_MAX, why);

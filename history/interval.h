@@ -2,10 +2,10 @@
 /*
  * interval - plays what a store has between two moments as one interval.
  *
- * The monitor plays interval_players with it as their recording: a first sample where nothing has
- * happened, and a second one with the sums. So totals are of the interval, and rates are of the
- * time that was recorded, without gaps. What a writer counted before its first moment is in no
- * interval. A guest's name and vCPUs are the latest known in it. Of a key and bucket at most
+ * The monitor plays history_players (past.h) with it as their recording: a first sample where
+ * nothing has happened, and a second one with the sums. So totals are of the interval, and rates
+ * are of the time that was recorded, without gaps. What a writer counted before its first moment is
+ * in no interval. A guest's name and vCPUs are the latest known in it. Of a key and bucket at most
  * 2^32 - 1 durations are counted.
  */
 #ifndef KVMTOP_HISTORY_INTERVAL_H
@@ -35,8 +35,6 @@ struct fields *interval_fields(struct interval *interval);
 const struct stored *interval_first(const struct interval *interval);
 const struct stored *interval_last(const struct interval *interval);
 uint64_t interval_elapsed_ns(const struct interval *interval);
-
-extern const struct provider *const interval_players[];
 
 /* ---- spans.c: two intervals, compared as two recordings are */
 

@@ -2,9 +2,9 @@
 /*
  * past - plays what a store has: any moment of it, as if it were now.
  *
- * The monitor plays past_players with a past as their recording. past_go() and its relatives choose
- * the moment; the next monitor_want() and monitor_sample() make the facts of it. The inventory is
- * that of the moment, too.
+ * The monitor plays history_players with a past as their recording. past_go() and its relatives
+ * choose the moment; the next monitor_want() and monitor_sample() make the facts of it. The
+ * inventory is that of the moment, too.
  */
 #ifndef KVMTOP_HISTORY_PAST_H
 #define KVMTOP_HISTORY_PAST_H
@@ -61,9 +61,9 @@ int series_read(struct series *series, struct reader *reader, const struct key *
 /*
  * The store outlives the past. fields: the dictionary that the live moments are made with, and the
  * monitor shares; NULL for a file: its fields go to the monitor's dictionary. No moment is chosen
- * yet. 0.
+ * yet.
  */
-int past_new(struct store store, struct fields *fields, struct past **ret_past);
+struct past *past_new(struct store store, struct fields *fields);
 void past_free(struct past *past);
 
 struct store past_store(const struct past *past);
@@ -117,18 +117,15 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
  */
 int past_go_on(struct past *past, struct error *why);
 
-/*
- * Does a bit of work, at most some ms, that may make the next past_step() quicker: for the time
- * in which nothing else is to do. False: there is nothing left.
- */
-bool past_prepare(struct past *past);
-
 /* The chosen moment; id 0: none. */
 const struct stored *past_at(const struct past *past);
 const struct segment *past_segment(const struct past *past);
 
-/* Moments of live providers; and of a recording, with the sources of its recorded_players. */
-extern const struct provider *const past_players[];
-extern const struct provider *const past_recorded_players[];
+/*
+ * players.c: what a monitor plays a past or an interval with, of live providers' sources, and of a
+ * recording's.
+ */
+extern const struct provider *const history_players[];
+extern const struct provider *const history_recorded_players[];
 
 #endif

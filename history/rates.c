@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "history/moment.h"
-#include "history/rates.h"
+#include "history/play.h"
 
 #define NOTHING (-2) /* the key is not among the moment's changes */
 

@@ -5,13 +5,15 @@
 #include "core/monitor.h"
 #include "core/views/diff.h"
 #include "history/interval.h"
+#include "history/past.h"
+#include "history/past.h"
 #include "core/views/build.h"
 
 int span_read(struct history_span *span, struct store store, struct fields *fields,
 		     uint64_t from_ns, uint64_t to_ns, struct error *why)
 {
 	struct monitor_config config = {
-		.list = interval_players,
+		.list = history_players,
 		.is_span = true,
 		.recording.recording = &span->interval,
 	};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Adds changes to totals. Both are sorted by key, so one pass is enough. */
+/* Stored totals, and the changes since. Both are sorted by key, so one pass is enough to add. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
-#include "history/state.h"
+#include "history/play.h"
 
 void state_release(struct state *state)
 {
@@ -92,7 +92,7 @@ static struct key_state *find(const struct state *state, const struct key *key)
 		       &state->list[low] : NULL;
 }
 
-void state_load(struct state *state, const struct moment *moment)
+static void load_totals(struct state *state, const struct moment *moment)
 {
 	const struct changes *totals = &moment->totals;
 
@@ -326,4 +326,36 @@ void state_undo(struct state *state, const struct changes *changes,
 		key->spent_ns -= change_timing_spent_ns(timing);
 	}
 	sweep(state);
+}
+
+/* ---- any moment */
+
+int state_read(struct state *state, struct reader *reader, const struct stored *stored,
+	       struct error *why)
+{
+	const struct moment *moment = &reader->moment;
+	uint64_t is_after = state->id;
+	struct stored at;
+	int err = reader_find_flagged(reader, stored->id, MOMENT_HAS_TOTALS, &at, why);
+
+	state->id = 0;
+	if (err)
+		return err;
+	if (is_after >= at.id && is_after <= stored->id) {
+		at.id = is_after;
+	} else {
+		err = reader_totals(reader, at.id, NULL, why);
+		if (!err)
+			load_totals(state, moment);
+	}
+	while (!err && at.id < stored->id) {
+		err = reader_step(reader, &at, false, &at, why);
+		if (!err)
+			err = reader_changes(reader, at.id, UNPACK_TIMES, NULL, why);
+		if (!err)
+			state_apply(state, &moment->changes, at.flags, reader);
+	}
+	if (!err)
+		state->id = stored->id;
+	return err;
 }

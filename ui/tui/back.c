@@ -29,7 +29,7 @@ static int open_monitor(struct tui *tui, struct error *why)
 	const struct monitor_config config = {
 		.counts_all = true,
 		.source = tui->facts.source,
-		.list = tui_is_recording(tui) ? past_recorded_players : past_players,
+		.list = tui_is_recording(tui) ? history_recorded_players : history_players,
 		.recording = {
 			.recording = &tui->source->past,
 			.guests = past_guests(past),

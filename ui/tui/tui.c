@@ -247,16 +247,6 @@ static int idle_ms(const struct tui *tui)
 	return tui->said_ns ? 1000 : -1;
 }
 
-/* Prepares what is likely to be asked for next while nothing else is to do. */
-static int wait_for(const struct tui *tui, struct pollfd *fds, nfds_t nr)
-{
-	int nr_ready = poll(fds, nr, 0);
-
-	while (!nr_ready && tui->back.monitor && past_prepare(tui->source->past))
-		nr_ready = poll(fds, nr, 0);
-	return nr_ready ? nr_ready : poll(fds, nr, idle_ms(tui));
-}
-
 static void loop(struct tui *tui)
 {
 	while (!tui->quit) {
@@ -269,7 +259,7 @@ static void loop(struct tui *tui)
 			  .events = POLLIN },
 		};
 
-		if (wait_for(tui, fds, ARRAY_SIZE(fds)) < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_SIZE(fds), idle_ms(tui)) < 0 && errno != EINTR)
 			return;
 		if (fds[0].revents)
 			take_signals(tui);

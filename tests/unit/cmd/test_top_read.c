@@ -126,8 +126,6 @@ static void step(struct past *past, const struct query *query, struct monitor *m
 			monitor_sample(monitor);
 		if (!err && i % 10 == 0)
 			(void)past_series(past, &subject, i % 20, &span, &series, &why);
-		while (!err && past_prepare(past))
-			;
 	}
 	free(series.points);
 }
@@ -135,7 +133,7 @@ static void step(struct past *past, const struct query *query, struct monitor *m
 static void walk(const char *path)
 {
 	const struct query query = { .type = view_type_by_name("exits") };
-	struct monitor_config config = { .list = past_players, .counts_all = true };
+	struct monitor_config config = { .list = history_players, .counts_all = true };
 	struct history_file *file;
 	struct monitor *monitor = NULL;
 	struct past *past = NULL;
@@ -143,8 +141,8 @@ static void walk(const char *path)
 
 	if (history_file_open(path, &file, &why) < 0)
 		return;
-	if (past_new(history_file_store(file), NULL, &past) == 0 &&
-	    past_go(past, UINT64_MAX, &why) == 0) {
+	past = past_new(history_file_store(file), NULL);
+	if (past_go(past, UINT64_MAX, &why) == 0) {
 		config.recording = (struct monitor_recording){
 			.recording = &past,
 			.guests = past_guests(past),

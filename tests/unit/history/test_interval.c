@@ -14,6 +14,7 @@
 
 #include "lib/array.h"
 #include "history/interval.h"
+#include "history/past.h"
 #include "core/provider.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -473,7 +474,7 @@ static void add_row(const struct sample *sample, const struct row *row, bool is_
 static uint64_t play_source(struct interval *interval, uint32_t source, const struct want *want,
 			    struct table *sums)
 {
-	const struct provider *player = interval_players[source];
+	const struct provider *player = history_players[source];
 	const struct provider_args args = { .fields = interval_fields(interval), .source = source,
 					    .recording = &interval };
 	struct sample sample = { 0 };

@@ -316,7 +316,7 @@ static void time_does_not_go_back(void **state)
 static void totals_are_the_recordings(void **state)
 {
 	struct query query = { .type = view_type_of(VIEW_EXITS) };
-	struct monitor_config config = { .list = past_recorded_players, .counts_all = true };
+	struct monitor_config config = { .list = history_recorded_players, .counts_all = true };
 	const struct facts *facts;
 	struct error why = { "" };
 	struct monitor *monitor;
@@ -326,7 +326,7 @@ static void totals_are_the_recordings(void **state)
 
 	(void)state;
 	open_file(&world, recordings[3], 300);
-	assert_int_equal(past_new(world.store, monitor_fields(world.monitor), &past), 0);
+	past = past_new(world.store, monitor_fields(world.monitor));
 	assert_int_equal(past_go(past, UINT64_MAX, &why), 0);
 	config.recording = (struct monitor_recording){
 		.recording = &past,

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * play - how samples are made of moments, for past.c and interval.c: the players, and what they
+ * play: a moment as a live program would have taken it, or the sums of many moments.
+ */
+#ifndef KVMTOP_HISTORY_PLAY_H
+#define KVMTOP_HISTORY_PLAY_H
+
+#include "core/provider.h"
+#include "core/facts/stats.h"
+#include "lib/hash.h"
+#include "history/moment.h"
+#include "history/reader.h"
+
+/* ---- players.c: providers that play a past or an interval, one for each source */
+
+/* What is played: the first member of a past and of an interval. */
+struct play {
+	const struct play_type *type;
+	struct reader reader;
+};
+
+struct play_type {
+	/* The rows' fields go to this dictionary from now on. 0, or -errno with why. */
+	int (*open)(struct play *play, struct fields *fields, struct error *why);
+	/* How many samples there are from the first one on. */
+	size_t (*rewind)(struct play *play);
+	/*
+	 * Adds the rows of a source in the sample of this number, from 1 on, and its time. What
+	 * cannot be read has no rows, and why says so.
+	 */
+	void (*collect)(struct play *play, size_t nr, uint32_t source, const struct want *want,
+			struct sample *sample, struct error *why);
+};
+
+/* ---- state.c: the totals of all keys after a moment */
+
+struct key_state {
+	struct key key;
+	uint32_t flags; /* CHANGE_* of the moment's change; 0: nothing changed */
+	bool is_absent; /* in the sample no more */
+	bool is_timed;
+	bool is_gone;	/* forgotten with this moment */
+	/* Buckets, see struct change_timing; nr_counts 0: nothing ended, or it is not known. */
+	uint8_t first_bucket, nr_counts;
+	const uint64_t *counts; /* the moment's changes' */
+	uint64_t count; /* the total, or the level */
+	uint64_t time_ns, max_ns; /* of what ended */
+	uint64_t open_ns; /* how long what has not ended has lasted */
+	uint64_t spent_ns; /* the time as it passed */
+	uint64_t parent_before; /* see struct stats_item */
+	/*
+	 * A counter that grows through resets, and begins at 0 when its key comes back, has the
+	 * value count - count_base. Likewise the time.
+	 */
+	uint64_t count_base, time_base;
+	uint32_t hist; /* see state_hist() */
+};
+
+/* Zero-initialised is empty. */
+struct state {
+	struct key_state *list; /* ascending by key */
+	size_t nr, room;
+	uint64_t id; /* the moment that it is the state after; 0: not known */
+	bool has_gone;
+	/* Only where moments are added up, see state_keep_hists(). */
+	uint32_t (*hists)[HIST_BUCKETS];
+	size_t nr_hists, room_hists;
+	uint32_t free_hist; /* the first that is free, and in each the next one; 0: none */
+};
+
+/*
+ * Makes it the state after a moment of the segment that the reader has entered: of stored totals,
+ * or of what it is, and the changes since. 0, or -errno with why and the state not known.
+ */
+int state_read(struct state *state, struct reader *reader, const struct stored *stored,
+	       struct error *why);
+
+/*
+ * Goes on to the next moment. flags: the moment's, MOMENT_*; ids: of its segment. Its changes are
+ * sorted, and outlive the next call. Durations that were not unpacked stay as the state has them.
+ */
+void state_apply(struct state *state, const struct changes *changes, uint32_t flags,
+		 const struct reader *reader);
+
+/* Remembers the counts; call it before the latest changes are replaced. */
+void state_keep_hists(struct state *state);
+/* The counts that are remembered of a key; NULL: all are 0. */
+static inline const uint32_t *state_hist(const struct state *state, const struct key_state *key)
+{
+	return key->hist ? state->hists[key->hist - 1] : NULL;
+}
+/* Forgets the counts of all keys. */
+void state_forget_hists(struct state *state);
+
+/* Goes back to the state before these changes, which were the latest. */
+void state_undo(struct state *state, const struct changes *changes,
+		const struct reader *reader);
+
+void state_release(struct state *state);
+
+/*
+ * ---- rates.c: the rates of all keys in the moments before one that is played, for sparklines: so
+ * these moments need not be played themselves
+ */
+
+struct rates_key {
+	struct key key;
+	uint32_t is_new; /* bits of columns: the key is in no earlier moment */
+	float per_s[STATS_HISTORY]; /* by column */
+};
+
+struct rates_column {
+	uint64_t id; /* of the moment; 0: the column is free */
+	bool has_source[SAMPLE_SOURCES]; /* its rates are known */
+};
+
+/* What a key of a moment counted. */
+struct rates_change {
+	struct key key;
+	uint32_t source;
+	bool is_new, has_rate;
+	uint64_t count;
+};
+
+/* Zero-initialised is empty. */
+struct rates {
+	struct rates_key *keys; /* ascending */
+	size_t nr, room;
+	struct rates_column columns[STATS_HISTORY];
+	uint64_t chosen[STATS_HISTORY]; /* moments, the oldest first */
+	size_t nr_chosen;
+	size_t order[STATS_HISTORY]; /* their columns; STATS_HISTORY: there is none */
+	struct rates_change *changes; /* of the next column */
+	size_t nr_changes, room_changes;
+	size_t next; /* the index of the next key if keys are asked for in their order */
+};
+
+/*
+ * Chooses at most STATS_HISTORY moments, the oldest first; 0 is a moment that nothing is known of.
+ * Columns of others become free.
+ */
+void rates_choose(struct rates *rates, const uint64_t *ids, size_t nr);
+
+/* Whether a moment was chosen and has no column yet. */
+bool rates_want(const struct rates *rates, uint64_t id);
+
+/* A change of the moment that is put next; of a counter. */
+void rates_add(struct rates *rates, const struct rates_change *change);
+
+/* Makes the column of a chosen moment of the changes. elapsed_ns: by source; 0: no rates. */
+void rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns);
+
+/* A key's rates in the chosen moments, the newest last; < 0: none. */
+void rates_of(struct rates *rates, const struct key *key, uint32_t source, float *ret_history);
+
+void rates_release(struct rates *rates);
+
+/*
+ * ---- replay.c: samples of a moment, as a live program would have taken them
+ *
+ * The first sample has the totals before the moment, if they are known, and no interval; the second
+ * one is the moment; further ones are the moments that are added. Rates of the moments before them
+ * come with the first sample: so stats and sparklines are as they were.
+ */
+
+/* Of a moment with one of these, nothing of the moment before is used. */
+#define NOTHING_BEFORE (MOMENT_FIRST | MOMENT_AFTER_LOSS)
+
+/* When sources were read: the two latest times of each; 0: not known. */
+struct times {
+	uint64_t last_ns[SAMPLE_SOURCES], earlier_ns[SAMPLE_SOURCES];
+};
+
+struct replay {
+	struct reader *reader;
+	struct stored at, prev; /* the moment before it; id 0: none that is used */
+	bool has_before; /* the first sample is the totals before the moment */
+	size_t nr_added; /* moments */
+	/* Read when the first sample is played: */
+	bool is_loaded;
+	struct state before;
+	struct times before_times;
+	struct rates rates; /* up to the first sample */
+	/* The sample that was played last: its number, and the totals after it. */
+	size_t nr_played;
+	struct moment moment; /* of it, or the next one */
+	struct state state;
+};
+
+/* Chooses a moment. */
+void replay_choose(struct replay *replay, const struct stored *at, const struct stored *prev);
+
+/* Adds the next moment, which is chosen from now on. */
+void replay_add(struct replay *replay, const struct stored *at);
+
+size_t replay_samples(const struct replay *replay);
+
+/* Whether a moment follows the samples, all of which were played, and goes on from them. */
+bool replay_goes_on(const struct replay *replay, const struct stored *at);
+
+/* The dictionary may be another one: nothing is played. */
+void replay_forget(struct replay *replay);
+
+/* Plays up to the sample of this number. 0, or -errno with why. */
+int replay_go_to(struct replay *replay, size_t nr, struct error *why);
+
+/* Adds the rows of a source, and its time, to the sample that was played last. */
+void replay_collect(struct replay *replay, uint32_t source, const struct want *want,
+		    struct sample *sample);
+
+void replay_release(struct replay *replay);
+
+/* ---- tally.c: what happened to keys, summed up over moments */
+
+/* What happened to a key of the dictionary here. */
+struct tally_sum {
+	struct key key;
+	bool is_timed;
+	bool has_level; /* the latest one is known: moments are read backwards */
+	uint64_t count;
+	uint64_t time_ns, ended_ns, longest_ns; /* ended: of what ended, as a whole */
+	uint64_t open_ns; /* how long what has not ended at the end has lasted */
+	uint64_t hist[HIST_BUCKETS];
+	UT_hash_handle hh;
+};
+
+struct tally {
+	const struct reader *reader; /* whose segment keys are of */
+	const struct fields *fields;
+	const struct guests *guests; /* others are summed up as STATS_ENDED */
+	struct tally_sum *sums;
+};
+
+/* Adds the changes of a moment. is_last: what is open is open at the end. */
+void tally_add(struct tally *tally, const struct changes *changes, bool is_last);
+
+/*
+ * Adds the difference of two totals. False: it is not known, because a key was forgotten meanwhile,
+ * which moves its total to STATS_ENDED.
+ */
+bool tally_add_between(struct tally *tally, const struct changes *low, const struct changes *high);
+
+/*
+ * Of the latest totals: keys that were there and did nothing have a row of 0, and levels are the
+ * latest.
+ */
+void tally_add_present(struct tally *tally, const struct changes *totals, bool is_last);
+
+/* Adds the rows of a source to a sample, of the begin or the end. */
+void tally_play(const struct tally *tally, uint32_t source, bool is_end, const struct want *want,
+		struct sample *sample);
+
+void tally_release(struct tally *tally);
+
+#endif
