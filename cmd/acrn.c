@@ -148,9 +148,9 @@ int report_acrn(const struct recording *recording, double mhz, const char *csv, 
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
 		const struct recorded_thread *thread = pairing->table.threads[i];
 
-		for (size_t j = 0; j < thread->nr_counts; j++) {
-			if (thread->counts[j]->key.kind == EXITS_VMEXIT)
-				add(&sums, thread->counts[j]);
+		for (size_t j = 0; j < thread->counts.nr; j++) {
+			if (thread->counts.list[j]->key.kind == EXITS_VMEXIT)
+				add(&sums, thread->counts.list[j]);
 		}
 	}
 	snprintf(mhz_text, sizeof(mhz_text), "%.12g", mhz);

@@ -147,8 +147,8 @@ static uint64_t count_unfinished(const struct report *report)
 
 		if (!query_has_key(&report->run.query, &key))
 			continue;
-		for (size_t j = 0; j < thread->nr_counts; j++) {
-			const struct exit_count *count = thread->counts[j];
+		for (size_t j = 0; j < thread->counts.nr; j++) {
+			const struct exit_count *count = thread->counts.list[j];
 
 			if (count->key.kind == report->run.query.event)
 				nr += count->begun - count->took.count;

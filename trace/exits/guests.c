@@ -21,7 +21,7 @@ void guests_identify(const struct trace *trace, struct recorded_thread *thread)
 	int32_t vcpu;
 
 	snprintf(thread->comm, sizeof(thread->comm), "%s", trace_comm(trace, &event));
-	thread->guest = trace_guest_of(trace, thread->file, thread->tid, &guest, &vcpu);
+	thread->guest = (int32_t)trace_guest_of(trace, thread->file, thread->tid, &guest, &vcpu);
 	if (thread->guest >= 0 && thread->vcpu < 0)
 		thread->vcpu = vcpu;
 	if (thread->guest >= 0 && thread->pid < 0)

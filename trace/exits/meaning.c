@@ -96,24 +96,23 @@ static bool find_argument(struct meaning *meaning)
 
 /* ---- halts */
 
-static bool find_halt(struct meaning *meaning)
+static void find_halt(struct meaning *meaning)
 {
 	const struct trace_type *type = meaning->type;
 
 	if (is_type(type, "kvm", "kvm_vcpu_wakeup")) {
-		meaning->a = trace_field(type, "ns");
-		meaning->b = trace_field(type, "waited");
-		if (meaning->a && meaning->b)
+		meaning->ns = trace_field(type, "ns");
+		meaning->has_waited = trace_field(type, "waited");
+		if (meaning->ns && meaning->has_waited)
 			meaning->kind = MEANING_WAKEUP;
 	} else if (is_type(type, "kvm", "kvm_halt_poll_ns")) {
-		meaning->a = trace_field(type, "old");
-		if (meaning->a)
+		meaning->ns = trace_field(type, "old");
+		if (meaning->ns)
 			meaning->kind = MEANING_POLL_LIMIT;
 	}
-	return meaning->kind != MEANING_EVENT;
 }
 
-static bool find_run(struct meaning *meaning)
+static void find_run(struct meaning *meaning)
 {
 	const struct trace_type *type = meaning->type;
 	const struct arch *arch;
@@ -124,24 +123,22 @@ static bool find_run(struct meaning *meaning)
 		if (!split->event || !split->run_event ||
 		    !is_type(type, split->system, split->run_event))
 			continue;
-		meaning->a = trace_field(type, "load");
-		if (meaning->a)
+		meaning->is_begin = trace_field(type, "load");
+		if (meaning->is_begin)
 			meaning->kind = MEANING_RUN;
-		return meaning->a;
+		return;
 	}
-	return false;
 }
 
 /* What changes the reason of an exit that has begun. */
-static bool find_more_of_exit(struct meaning *meaning)
+static void find_more_of_exit(struct meaning *meaning)
 {
 	if (is_type(meaning->type, "kvm", "kvm_nested_vmexit"))
 		meaning->kind = MEANING_NESTED;
 	if (is_type(meaning->type, "kvm", "kvm_vmgexit_enter"))
-		meaning->a = trace_field(meaning->type, "exit_reason");
-	if (meaning->a)
+		meaning->code = trace_field(meaning->type, "exit_reason");
+	if (meaning->code)
 		meaning->kind = MEANING_VMGEXIT;
-	return meaning->kind != MEANING_EVENT;
 }
 
 /* ---- exits and entries */
@@ -266,11 +263,22 @@ static void find_sched(struct meaning *meaning)
 
 	if (!is_switch && strcmp(type->name, "sched_waking") != 0)
 		return;
-	meaning->a = trace_field(type, is_switch ? "prev_pid" : "pid");
-	meaning->b = trace_field(type, "prev_state");
-	meaning->c = trace_field(type, "next_pid");
-	if (meaning->a && (!is_switch || (meaning->b && meaning->c)))
+	meaning->tid = trace_field(type, is_switch ? "prev_pid" : "pid");
+	meaning->state = trace_field(type, "prev_state");
+	meaning->next_tid = trace_field(type, "next_pid");
+	if (meaning->tid && (!is_switch || (meaning->state && meaning->next_tid)))
 		meaning->kind = is_switch ? MEANING_SWITCH : MEANING_WAKING;
+}
+
+static void find_other(struct meanings *meanings, struct meaning *meaning)
+{
+	if (find_argument(meaning))
+		return;
+	find_halt(meaning);
+	find_run(meaning);
+	find_more_of_exit(meaning);
+	if (meaning->kind == MEANING_EVENT)
+		find_exit(meanings, meaning);
 }
 
 static void find_meaning(struct meanings *meanings, const struct trace_type *type,
@@ -293,9 +301,8 @@ static void find_meaning(struct meanings *meanings, const struct trace_type *typ
 		find_userspace(meanings, meaning);
 	else if (is_type(type, "acrn", "VM_EXIT") || is_type(type, "kvmtrace", "VMEXIT"))
 		find_foreign_exit(meanings, meaning);
-	else if (!find_argument(meaning) && !find_halt(meaning) && !find_run(meaning) &&
-		 !find_more_of_exit(meaning))
-		find_exit(meanings, meaning);
+	else
+		find_other(meanings, meaning);
 }
 
 void meanings_add(struct meanings *meanings, const struct trace_type *type)

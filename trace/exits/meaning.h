@@ -44,15 +44,16 @@ struct meaning {
 		uint64_t mask;
 		uint32_t names; /* index in struct meanings.names */
 	} lists[2];
-	/*
-	 * Of an argument: its fields, and what `c` is where there is no such field. Of a halt that
-	 * is over: its ns, and whether the vCPU waited. Of a changed limit: the old one. Of
-	 * KVM_RUN: whether it begins. Of a switch: the thread before, its state, and the next
-	 * thread. Of a waking: the thread. Of a VMGEXIT: the code of what it is for.
-	 */
+	/* Of an argument: what fills struct exit_key's members; fixed_c: without a field. */
 	const struct trace_field *a, *b, *c;
-	uint32_t a_bytes; /* see struct argument_event */
 	uint16_t fixed_c;
+	uint32_t a_bytes; /* see struct argument_event */
+	/* Of a halt that is over: how long; whether the vCPU waited. Of a limit: the old one. */
+	const struct trace_field *ns, *has_waited;
+	const struct trace_field *is_begin; /* of KVM_RUN */
+	const struct trace_field *code; /* of a VMGEXIT: what it is for */
+	/* Of a switch: the thread before, its state, the next thread. Of a waking: the thread. */
+	const struct trace_field *tid, *state, *next_tid;
 };
 
 enum exit_of {

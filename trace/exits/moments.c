@@ -40,7 +40,7 @@ static double shortest_s(const struct recorded *recorded, double most_rows)
 	double rows = 1, nr;
 
 	for (size_t i = 0; i < table->nr_threads; i++)
-		rows += (double)table->threads[i]->nr_counts;
+		rows += (double)table->threads[i]->counts.nr;
 	nr = fmin(MOMENTS_MAX, fmax(most_rows / rows, 10));
 	return round_up(fmax((double)recorded->span_ns, 1) / NS_PER_S / nr);
 }

@@ -62,7 +62,7 @@ struct recorded_loss {
 /* An exit that took longer than the threshold. Times are in the clock's unit. */
 struct recorded_long {
 	const struct recorded_thread *thread;
-	const struct exit_count *exit, *argument; /* argument: NULL: none is known */
+	struct exit_count *exit, *argument; /* argument: NULL: none is known */
 	uint64_t begin, end;
 	uint64_t pc;	     /* 0: not known */
 	uint64_t user, polled_ns, waited; /* within it */
@@ -126,15 +126,22 @@ void pairing_end(struct pairing *pairing);
 /* How many of a count's things there were: of all that have an end, or where none has, of all. */
 uint64_t pairing_count(const struct pairing *pairing, const struct exit_count *count);
 
-/* The reason or the argument as the user reads it. */
-void pairing_name(const struct pairing *pairing, const struct exit_count *count, char *buf,
-		  size_t size);
+/* ---- parts of pairing_add(), in spans.c; spans_*() only with a listener */
 
-/* Whether the vCPU was idle meanwhile (HLT, WFx ...). */
-bool pairing_is_idle(const struct pairing *pairing, const struct exit_count *count);
+void spans_begin(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
+		 const struct trace_event *event);
 
-/* The name of the exit that the argument belongs to. False: the exit is not known. */
-bool pairing_exit_name(const struct pairing *pairing, const struct exit_count *count, char *buf,
-		       size_t size);
+/* The span ends, if the thread is in it. */
+void spans_end(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
+	       uint64_t time, bool is_cut);
+
+/* Before the thread's state changes: the spans that an exit or an entry ends. */
+void spans_on_exit(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);
+void spans_on_entry(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);
+
+/* An event that says that others were lost; and one of the scheduler. */
+void pairing_lose(struct pairing *pairing, const struct trace_event *event);
+void pairing_schedule(struct pairing *pairing, const struct meaning *meaning,
+		      const struct trace_event *event);
 
 #endif

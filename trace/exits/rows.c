@@ -106,24 +106,26 @@ static void add_event(const struct maker *maker, struct key key, const struct me
 	add_number(maker, key, count);
 }
 
-/* "kvm_exit(HLT)" */
-static void add_child(const struct maker *maker, struct key key, uint32_t parent,
-		      const struct exit_count *count)
+/* "kvm_exit(HLT)". Names are made once for each count: a recording has many moments. */
+static uint32_t child_field(const struct maker *maker, uint32_t parent, struct exit_count *count)
 {
+	const struct meanings *meanings = &pairing_of(maker)->meanings;
 	char label[NAME_SIZE / 2], name[NAME_SIZE];
 	struct field field = {
 		.name = name,
 		.label = label,
 		.parent = parent,
 		.source = maker->fields.source,
-		.is_idle = pairing_is_idle(pairing_of(maker), count),
+		.is_idle = count_is_idle(meanings, count),
 	};
 
-	pairing_name(pairing_of(maker), count, label, sizeof(label));
-	snprintf(name, sizeof(name), "%.80s(%s)", fields_get(maker->fields.fields, parent)->name,
-		 label);
-	key.field = fields_add(maker->fields.fields, &field);
-	add_number(maker, key, count->begun);
+	if (!count->child) {
+		count_name(meanings, count, label, sizeof(label));
+		snprintf(name, sizeof(name), "%.80s(%s)",
+			 fields_get(maker->fields.fields, parent)->name, label);
+		count->child = fields_add(maker->fields.fields, &field) + 1;
+	}
+	return count->child - 1;
 }
 
 /* The name of the event for exits of this kind; NULL: the recording has none. */
@@ -156,13 +158,17 @@ static void add_children(const struct maker *maker, enum exit_kind kind)
 	uint32_t parent = name ? fields_find(maker->fields.fields, name) : FIELD_NONE;
 
 	for (size_t i = 0; parent != FIELD_NONE && i < table->nr_threads; i++) {
-		const struct recorded_thread *thread = table->threads[i];
-		struct key key = key_of(maker->recorded, thread);
+		const struct thread_counts *counts = &table->threads[i]->counts;
+		struct key key = key_of(maker->recorded, table->threads[i]);
 
-		for (size_t j = 0; j < thread->nr_counts; j++) {
+		for (size_t j = 0; j < counts->nr; j++) {
+			struct exit_count *count = counts->list[j];
+
 			/* 0: all of them turned out to have another reason. */
-			if (thread->counts[j]->key.kind == kind && thread->counts[j]->begun)
-				add_child(maker, key, parent, thread->counts[j]);
+			if (count->key.kind != kind || !count->begun)
+				continue;
+			key.field = child_field(maker, parent, count);
+			add_number(maker, key, count->begun);
 		}
 	}
 }
@@ -179,8 +185,8 @@ void recorded_add_events(struct played_rows *rows, const struct recorded *record
 
 		for (size_t j = 0; j < pairing->meanings.nr; j++) {
 			const struct meaning *meaning = &pairing->meanings.list[j];
-			uint64_t count = meaning->number < thread->nr_events ?
-						 thread->events[meaning->number] : 0;
+			uint64_t count = meaning->number < thread->counts.nr_events ?
+						 thread->counts.events[meaning->number] : 0;
 
 			if (meaning_is_of_kvm(meaning) && count)
 				add_event(&maker, key, meaning, count);
@@ -204,12 +210,14 @@ static bool has_time(const struct maker *maker)
  */
 static bool may_be_gone(const struct pairing *pairing, const struct recorded_thread *thread)
 {
-	if (thread->state != VCPU_OUTSIDE || thread->sched == SCHED_WAITS)
+	const struct thread_state *state = table_state(thread);
+
+	if (state->mode != VCPU_OUTSIDE || state->sched == SCHED_WAITS)
 		return false;
 	if (pairing->has_exits[EXITS_USERSPACE])
-		return thread->is_open & 1U << EXITS_USERSPACE;
-	return thread->is_open & 1U << EXITS_VMEXIT &&
-	       !pairing_is_idle(pairing, thread->spans[EXITS_VMEXIT].count);
+		return state->is_open & 1U << EXITS_USERSPACE;
+	return state->is_open & 1U << EXITS_VMEXIT &&
+	       !count_is_idle(&pairing->meanings, state->spans[EXITS_VMEXIT].count);
 }
 
 /*
@@ -229,9 +237,10 @@ static uint64_t end_of(const struct recorded *recorded, const struct recorded_th
 static uint64_t open_time(const struct recorded *recorded, const struct recorded_thread *thread,
 			  const struct exit_count *count)
 {
-	const struct open_span *span = &thread->spans[count->key.kind];
+	const struct thread_state *state = table_state(thread);
+	const struct open_span *span = &state->spans[count->key.kind];
 
-	if (!(thread->is_open & 1U << count->key.kind) || count != span->count)
+	if (!(state->is_open & 1U << count->key.kind) || count != span->count)
 		return 0;
 	return end_of(recorded, thread) - span->begin;
 }
@@ -257,14 +266,17 @@ static void add_count(const struct maker *maker, struct key key,
 	played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
 }
 
-static uint32_t reason_field(const struct maker *maker, const struct exit_count *count)
+static uint32_t reason_field(const struct maker *maker, struct exit_count *count)
 {
-	const struct pairing *pairing = pairing_of(maker);
+	const struct meanings *meanings = &pairing_of(maker)->meanings;
 	char name[NAME_SIZE / 2];
 
-	pairing_name(pairing, count, name, sizeof(name));
-	return exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind, name, NULL,
-				  pairing_is_idle(pairing, count));
+	if (!count->field) {
+		count_name(meanings, count, name, sizeof(name));
+		count->field = exit_fields_reason(&maker->fields, (enum exit_kind)count->key.kind,
+						  name, NULL, count_is_idle(meanings, count)) + 1;
+	}
+	return count->field - 1;
 }
 
 /* Adds a vCPU thread's exits, and sums up their time. */
@@ -274,15 +286,15 @@ static void add_exits(const struct maker *maker, struct key key,
 	const struct recorded *recorded = maker->recorded;
 	const struct pairing *pairing = pairing_of(maker);
 
-	for (size_t i = 0; i < thread->nr_counts; i++) {
-		const struct exit_count *count = thread->counts[i];
+	for (size_t i = 0; i < thread->counts.nr; i++) {
+		struct exit_count *count = thread->counts.list[i];
 		uint64_t ns;
 
 		if (count->key.kind >= EXITS_FIRST_ARGUMENT || !count->begun)
 			continue;
 		ns = to_ns(recorded, count->took.total + open_time(recorded, thread, count));
 		time->ns[count->key.kind] += ns;
-		if (pairing_is_idle(pairing, count))
+		if (count_is_idle(&pairing->meanings, count))
 			time->idle_ns[count->key.kind] += ns;
 		key.field = reason_field(maker, count);
 		add_count(maker, key, thread, count);
@@ -292,11 +304,12 @@ static void add_exits(const struct maker *maker, struct key key,
 /* The time since the thread's first exit or entry, without times in which events are missing. */
 static uint64_t whole_ns(const struct recorded *recorded, const struct recorded_thread *thread)
 {
+	const struct thread_state *state = table_state(thread);
 	uint64_t end = end_of(recorded, thread);
-	uint64_t whole = end - thread->first, unknown = thread->unknown;
+	uint64_t whole = end - state->first, unknown = state->times.unknown;
 
-	if (thread->state == VCPU_UNKNOWN)
-		unknown += end - thread->since;
+	if (state->mode == VCPU_UNKNOWN)
+		unknown += end - state->since;
 	return to_ns(recorded, whole > unknown ? whole - unknown : 0);
 }
 
@@ -309,7 +322,7 @@ static void add_times(const struct maker *maker, struct key key,
 	parts[TIME_WAIT] = to_ns(maker->recorded, pairing_waited(pairing_of(maker), thread));
 	for (int i = 0; i < TIME_PARTS; i++) {
 		key.field = maker->fields.times[i];
-		if (key.field != FIELD_NONE && (i != TIME_L2 || thread->nested))
+		if (key.field != FIELD_NONE && (i != TIME_L2 || time->nested_ns))
 			add_number(maker, key, parts[i]);
 	}
 }
@@ -325,8 +338,9 @@ static void add_cpu(const struct maker *maker, struct key key, const struct reco
 static void add_vcpu(const struct maker *maker, struct key key,
 		     const struct recorded_thread *thread)
 {
-	struct exits_time time = { .polled_ns = thread->polled_ns,
-				   .nested_ns = to_ns(maker->recorded, thread->nested) };
+	const struct thread_state *state = table_state(thread);
+	struct exits_time time = { .polled_ns = state->times.polled_ns,
+				   .nested_ns = to_ns(maker->recorded, state->times.nested) };
 	uint64_t user, unknown;
 
 	add_exits(maker, key, thread, &time);
@@ -334,36 +348,40 @@ static void add_vcpu(const struct maker *maker, struct key key,
 				 &unknown);
 	time.halt_user_ns = to_ns(maker->recorded, user);
 	time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recorded, unknown);
-	if (thread->has_exit && has_time(maker))
+	if (state->has_exit && has_time(maker))
 		add_times(maker, key, thread, &time);
-	if (thread->has_run)
+	if (state->has_run)
 		add_cpu(maker, key, thread);
 }
 
 /* ---- arguments of exits */
 
 /* The field of an argument, below the exit reason that it came with, if known. */
-static uint32_t argument_field(const struct maker *maker, const struct exit_count *count)
+static uint32_t argument_field(const struct maker *maker, struct exit_count *count)
 {
-	const struct pairing *pairing = pairing_of(maker);
+	const struct meanings *meanings = &pairing_of(maker)->meanings;
 	char label[NAME_SIZE / 2], reason[NAME_SIZE / 2], name[NAME_SIZE];
-	bool has_reason = pairing_exit_name(pairing, count, reason, sizeof(reason));
 	uint32_t field = FIELD_NONE;
+	bool has_reason;
 
+	if (count->field)
+		return count->field - 1;
+	has_reason = count_exit_name(meanings, count, reason, sizeof(reason));
 	if (has_reason) {
 		snprintf(name, sizeof(name), "vmexit(%s)", reason);
 		field = fields_find(maker->fields.fields, name);
 	}
-	pairing_name(pairing, count, label, sizeof(label));
-	return exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
-				    has_reason ? reason : NULL, field, label);
+	count_name(meanings, count, label, sizeof(label));
+	count->field = exit_fields_argument(&maker->fields, (enum exit_kind)count->key.kind,
+					    has_reason ? reason : NULL, field, label) + 1;
+	return count->field - 1;
 }
 
 static void add_arguments(const struct maker *maker, struct key key,
 			  const struct recorded_thread *thread)
 {
-	for (size_t i = 0; i < thread->nr_counts; i++) {
-		const struct exit_count *count = thread->counts[i];
+	for (size_t i = 0; i < thread->counts.nr; i++) {
+		struct exit_count *count = thread->counts.list[i];
 
 		if (count->key.kind < EXITS_FIRST_ARGUMENT || !count->begun)
 			continue;
@@ -413,8 +431,8 @@ void recorded_add_exits(struct played_rows *rows, const struct recorded *recorde
 
 static bool is_protected(const struct pairing *pairing, const struct recorded_thread *thread)
 {
-	for (size_t i = 0; i < thread->nr_counts; i++) {
-		const struct exit_count *count = thread->counts[i];
+	for (size_t i = 0; i < thread->counts.nr; i++) {
+		const struct exit_count *count = thread->counts.list[i];
 
 		if (count->is_others || count->key.kind >= EXITS_FIRST_ARGUMENT)
 			continue;
@@ -469,7 +487,7 @@ static void add_long(const struct maker *maker, const struct recorded_long *exit
 		.cpu = exit->cpu < 0 ? LONG_EXITS_NO_CPU : (uint32_t)exit->cpu,
 		.reason = reason_field(maker, exit->exit),
 		.argument = exit->argument ? argument_field(maker, exit->argument) : FIELD_NONE,
-		.is_idle = pairing_is_idle(pairing_of(maker), exit->exit),
+		.is_idle = count_is_idle(&pairing_of(maker)->meanings, exit->exit),
 	};
 
 	long_exits_add(exits, &row);

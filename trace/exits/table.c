@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two hash tables: threads by thread key, and the counts of each thread by exit key. */
+/*
+ * Two hash tables: threads by thread key, and the counts of each thread by exit key. Their slots
+ * have 4 bytes, as a recording may have a hundred thousand threads with a few counts each.
+ */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +22,9 @@ static size_t hash(uint64_t a, uint64_t b)
 }
 
 /* Makes twice as many slots, or the first slots. The caller fills them again. */
-static void grow_slots(uint32_t **slots, size_t *nr_slots)
+static void grow_slots(uint32_t **slots, uint32_t *nr_slots)
 {
-	size_t nr = *nr_slots ? 2 * *nr_slots : MIN_SLOTS;
+	uint32_t nr = *nr_slots ? 2 * *nr_slots : MIN_SLOTS;
 
 	free(*slots);
 	*slots = xcalloc(nr, sizeof(**slots));
@@ -111,14 +115,14 @@ void table_link(struct table *table, struct recorded_thread *thread, int32_t cpu
 	thread->prev = first;
 }
 
-void table_grow_events(struct recorded_thread *thread, uint32_t type)
+void table_grow_events(struct thread_counts *counts, uint32_t type)
 {
 	uint32_t nr = (type | 3) + 1;
 
-	thread->events = xreallocarray(thread->events, nr, sizeof(*thread->events));
-	memset(thread->events + thread->nr_events, 0,
-	       (nr - thread->nr_events) * sizeof(*thread->events));
-	thread->nr_events = nr;
+	counts->events = xreallocarray(counts->events, nr, sizeof(*counts->events));
+	memset(counts->events + counts->nr_events, 0,
+	       (nr - counts->nr_events) * sizeof(*counts->events));
+	counts->nr_events = nr;
 }
 
 /* ---- counts */
@@ -130,37 +134,39 @@ static size_t hash_key(const struct exit_key *key)
 }
 
 /* There is room up to the next power of two. */
-static void grow_counts(struct recorded_thread *thread)
+static void grow_list(struct thread_counts *counts)
 {
-	size_t nr = thread->nr_counts;
+	uint32_t nr = counts->nr;
 
 	if (!(nr & (nr - 1)))
-		thread->counts = xreallocarray(thread->counts, nr ? 2 * nr : 1,
-					       sizeof(struct exit_count *));
+		counts->list = xreallocarray(counts->list, nr ? 2 * nr : 1,
+					     sizeof(struct exit_count *));
 }
 
 /* Most threads have a few counts, which are found without a hash. */
-static void grow_count_slots(struct recorded_thread *thread)
+static void grow_hash(struct thread_counts *counts)
 {
-	if (thread->nr_counts < FEW_COUNTS || 2 * thread->nr_counts < thread->nr_slots)
+	if (counts->nr == 1) /* one alone needs none */
+		counts->hints = xcalloc(COUNT_HINTS, sizeof(struct exit_count *));
+	if (counts->nr < FEW_COUNTS || 2 * counts->nr < counts->nr_slots)
 		return;
-	grow_slots(&thread->slots, &thread->nr_slots);
-	for (size_t i = 0; i < thread->nr_counts; i++)
-		put_slot(thread->slots, thread->nr_slots, hash_key(&thread->counts[i]->key), i);
+	grow_slots(&counts->slots, &counts->nr_slots);
+	for (size_t i = 0; i < counts->nr; i++)
+		put_slot(counts->slots, counts->nr_slots, hash_key(&counts->list[i]->key), i);
 }
 
-static struct exit_count *add_count(struct table *table, struct recorded_thread *thread,
+static struct exit_count *add_count(struct table *table, struct thread_counts *counts,
 				    const struct exit_key *key, bool is_others)
 {
 	struct exit_count *count = xcalloc(1, sizeof(*count));
 
-	grow_counts(thread);
-	grow_count_slots(thread);
+	grow_list(counts);
+	grow_hash(counts);
 	count->key = *key;
 	count->is_others = is_others;
-	if (thread->nr_slots)
-		put_slot(thread->slots, thread->nr_slots, hash_key(key), thread->nr_counts);
-	thread->counts[thread->nr_counts++] = count;
+	if (counts->nr_slots)
+		put_slot(counts->slots, counts->nr_slots, hash_key(key), counts->nr);
+	counts->list[counts->nr++] = count;
 	table->nr_counts[key->kind]++;
 	return count;
 }
@@ -170,17 +176,17 @@ static bool is_count(const struct exit_count *count, const struct exit_key *key,
 	return exit_key_is(&count->key, key) && count->is_others == is_others;
 }
 
-static struct exit_count *find_count(const struct recorded_thread *thread,
+static struct exit_count *find_count(const struct thread_counts *counts,
 				     const struct exit_key *key, bool is_others)
 {
-	size_t mask = thread->nr_slots - 1;
+	size_t mask = counts->nr_slots - 1;
 
-	for (size_t i = 0; !thread->nr_slots && i < thread->nr_counts; i++) {
-		if (is_count(thread->counts[i], key, is_others))
-			return thread->counts[i];
+	for (size_t i = 0; !counts->nr_slots && i < counts->nr; i++) {
+		if (is_count(counts->list[i], key, is_others))
+			return counts->list[i];
 	}
-	for (size_t at = hash_key(key); thread->nr_slots && thread->slots[at & mask]; at++) {
-		struct exit_count *count = thread->counts[thread->slots[at & mask] - 1];
+	for (size_t at = hash_key(key); counts->nr_slots && counts->slots[at & mask]; at++) {
+		struct exit_count *count = counts->list[counts->slots[at & mask] - 1];
 
 		if (is_count(count, key, is_others))
 			return count;
@@ -193,44 +199,88 @@ struct exit_count *table_find_count(struct table *table, struct recorded_thread 
 {
 	const struct exit_key others = { .kind = key->kind };
 	bool is_others = table->nr_counts[key->kind] >= MAX_COUNTS;
-	struct exit_count *count = find_count(thread, key, false);
+	struct exit_count *count = find_count(&thread->counts, key, false);
 
 	if (count)
 		return count;
 	if (is_others)
 		key = &others;
 	if (is_others)
-		count = find_count(thread, key, true);
-	return count ? count : add_count(table, thread, key, is_others);
+		count = find_count(&thread->counts, key, true);
+	return count ? count : add_count(table, &thread->counts, key, is_others);
 }
+
+void count_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
+		size_t size)
+{
+	if (count->is_others)
+		snprintf(buf, size, "(others)");
+	else
+		meaning_name(meanings, &count->key, buf, size);
+}
+
+bool count_is_idle(const struct meanings *meanings, const struct exit_count *count)
+{
+	return !count->is_others && meaning_flags(meanings, &count->key) & REASON_IDLE;
+}
+
+bool count_exit_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
+		     size_t size)
+{
+	const struct exit_key *exit = count->is_others ? NULL : meaning_exit(meanings, &count->key);
+
+	if (exit)
+		meaning_name(meanings, exit, buf, size);
+	return exit != NULL;
+}
+
+/* ---- durations */
+
+/* Empties them and keeps the room of the buckets. */
+static void durations_restart(struct durations *durations)
+{
+	*durations = (struct durations){ .hist = durations->hist };
+	if (durations->hist.nr)
+		memset(durations->hist.counts, 0,
+		       durations->hist.nr * sizeof(*durations->hist.counts));
+}
+
+double durations_mean(const struct durations *durations)
+{
+	return durations->count ? (double)durations->total / (double)durations->count : 0;
+}
+
+double durations_squares(const struct durations *durations)
+{
+	double nr = (double)durations->count, sum, squares;
+
+	if (durations->count < 2)
+		return 0;
+	/* The sum of (x - base) fits, as each of them did. */
+	sum = (double)(int64_t)(durations->total - durations->count * durations->base);
+	squares = durations->squares - sum * sum / nr;
+	return squares > 0 ? squares : 0;
+}
+
+/* ---- all */
 
 static void restart_thread(struct recorded_thread *thread)
 {
-	struct recorded_thread begun = {
-		.key = thread->key,
-		.index = thread->index,
-		.file = thread->file,
-		.pid = thread->pid,
-		.tid = thread->tid,
-		.vcpu = thread->vcpu,
-		.cpu = -1,
-		.guest = thread->guest,
-		.counts = thread->counts,
-		.nr_counts = thread->nr_counts,
-		.slots = thread->slots,
-		.nr_slots = thread->nr_slots,
-		.events = thread->events,
-		.nr_events = thread->nr_events,
-		.is_new = true,
-	};
+	struct thread_counts *counts = &thread->counts;
 
-	memcpy(begun.comm, thread->comm, sizeof(begun.comm));
-	*thread = begun;
-	for (size_t i = 0; i < thread->nr_events; i++)
-		thread->events[i] = 0;
-	for (size_t i = 0; i < thread->nr_counts; i++) {
-		thread->counts[i]->begun = 0;
-		durations_restart(&thread->counts[i]->took);
+	thread->is_new = true;
+	thread->is_vcpu = false;
+	thread->cpu = -1;
+	thread->last = 0;
+	thread->next = NULL;
+	thread->prev = NULL;
+	if (thread->state)
+		*thread->state = (struct thread_state){ .is_open = 0 };
+	for (size_t i = 0; i < counts->nr_events; i++)
+		counts->events[i] = 0;
+	for (size_t i = 0; i < counts->nr; i++) {
+		counts->list[i]->begun = 0;
+		durations_restart(&counts->list[i]->took);
 	}
 }
 
@@ -241,20 +291,26 @@ void table_restart(struct table *table)
 	memset(table->of_cpu, 0, sizeof(table->of_cpu));
 }
 
+static void free_thread(struct recorded_thread *thread)
+{
+	struct thread_counts *counts = &thread->counts;
+
+	for (size_t i = 0; i < counts->nr; i++) {
+		buckets_release(&counts->list[i]->took.hist);
+		free(counts->list[i]);
+	}
+	free(counts->list);
+	free(counts->hints);
+	free(counts->slots);
+	free(counts->events);
+	free(thread->state);
+	free(thread);
+}
+
 void table_release(struct table *table)
 {
-	for (size_t i = 0; i < table->nr_threads; i++) {
-		struct recorded_thread *thread = table->threads[i];
-
-		for (size_t j = 0; j < thread->nr_counts; j++) {
-			buckets_release(&thread->counts[j]->took.hist);
-			free(thread->counts[j]);
-		}
-		free(thread->counts);
-		free(thread->events);
-		free(thread->slots);
-		free(thread);
-	}
+	for (size_t i = 0; i < table->nr_threads; i++)
+		free_thread(table->threads[i]);
 	free(table->threads);
 	free(table->slots);
 }

@@ -4,28 +4,85 @@
  *
  * Memory does not grow with the recording's length: each thread has one count for each key, and one
  * for all further keys when there are too many (addresses in a damaged file). There are no more
- * than TABLE_THREADS threads.
+ * than TABLE_THREADS threads. Times are in the clock's unit.
  */
 #ifndef KVMTOP_TRACE_EXITS_TABLE_H
 #define KVMTOP_TRACE_EXITS_TABLE_H
 
-#include "trace/exits/durations.h"
+#include "lib/xalloc.h"
+#include "core/facts/durations.h"
 #include "trace/exits/meaning.h"
 
 #define TABLE_THREADS 65536
 #define TABLE_HINTS 64 /* a power of two */
 #define TABLE_CPUS 256
-#define THREAD_HINTS 8 /* a power of two */
+#define COUNT_HINTS 8 /* a power of two */
+
+/* ---- what is counted */
+
+/* How long things took. Zero-initialised is empty. */
+struct durations {
+	uint64_t count, total, min, max;
+	uint64_t base;	/* the first one */
+	double squares; /* the sum of (x - base)^2 */
+	struct buckets hist;
+};
+
+static inline void durations_add(struct durations *durations, uint64_t value)
+{
+	double rest;
+
+	if (durations->count++ == 0)
+		durations->base = durations->min = value;
+	durations->total += value;
+	if (value < durations->min)
+		durations->min = value;
+	if (value > durations->max)
+		durations->max = value;
+	rest = (double)(int64_t)(value - durations->base);
+	durations->squares += rest * rest;
+	buckets_add(&durations->hist, value);
+}
+
+double durations_mean(const struct durations *durations);    /* 0 of none */
+double durations_squares(const struct durations *durations); /* the sum of squared deviations */
 
 struct exit_count {
 	struct exit_key key;
 	bool is_others; /* catch-all of further keys: only key.kind is valid */
+	/* For rows.h: its fields in the dictionary, with 1 added; 0: none was asked for yet. */
+	uint32_t child; /* of the event: "kvm_exit(HLT)" */
+	uint32_t field; /* of exits: "vmexit(HLT)", "msr(0x10)" */
 	uint64_t begun; /* exits that began; took.count of them ended */
 	struct durations took;
 };
 
-/* Whether a vCPU's thread is in the guest. */
-enum vcpu_state { VCPU_UNKNOWN, VCPU_IN_GUEST, VCPU_OUTSIDE };
+/* The reason or the argument as the user reads it. */
+void count_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
+		size_t size);
+
+/* Whether the vCPU was idle meanwhile (HLT, WFx ...). */
+bool count_is_idle(const struct meanings *meanings, const struct exit_count *count);
+
+/* The name of the exit that the argument belongs to. False: the exit is not known. */
+bool count_exit_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
+		     size_t size);
+
+/* The counts of one thread. */
+struct thread_counts {
+	struct exit_count **list;
+	uint32_t nr;
+	uint32_t nr_slots;
+	uint32_t *slots; /* a hash of indices into list, plus 1; none while they are few */
+	struct exit_count **hints; /* COUNT_HINTS, by low bits of the key: found last; of many */
+	uint32_t nr_events;
+	uint64_t *events; /* counts of KVM's event types, by struct meaning.number */
+};
+
+/* ---- threads */
+
+/* Where a vCPU's thread is. */
+enum vcpu_mode { VCPU_UNKNOWN, VCPU_IN_GUEST, VCPU_OUTSIDE };
 
 /* Whether a thread has a CPU. Before the scheduler's first event about it: it has. */
 enum sched_state { SCHED_RUNS, SCHED_SLEEPS, SCHED_WAITS };
@@ -36,47 +93,54 @@ struct open_span {
 	struct exit_count *count; /* of the thread */
 };
 
+/* More of the open exit, for struct recorded_long. */
+struct open_exit {
+	uint64_t pc, user; /* user: how long it was in user space, up to its latest return */
+	struct exit_count *argument; /* NULL: none */
+	uint64_t polled_before, waited_before; /* thread_times.polled_ns and waited when it began */
+	int32_t cpu;
+};
+
+/* How long a vCPU's thread was in what. */
+struct thread_times {
+	uint64_t nested; /* in L2 */
+	uint64_t polled_ns; /* in halts, see TIME_POLL */
+	/* In halts, from an exit to user space on: user space's; or maybe halts'. */
+	uint64_t halt_user, halt_unknown;
+	uint64_t unknown; /* after losses, when the mode was not known */
+	uint64_t waited; /* for a CPU */
+};
+
+/* What a vCPU's thread is in, see pairing.h. */
+struct thread_state {
+	enum vcpu_mode mode;
+	enum sched_state sched;
+	bool has_run, has_exit; /* has_run: had an exit or an entry; has_exit: had an exit */
+	bool is_mmio_open; /* the access that began at spans[EXITS_MMIO].begin has not ended */
+	bool sees_runs; /* it is known when KVM_RUN begins */
+	uint8_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
+	uint64_t first; /* the time of the first exit or entry */
+	uint64_t since; /* the time when the thread last left or entered the guest */
+	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
+	uint64_t waits_since; /* SCHED_WAITS: since when it could run */
+	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not known */
+	struct open_span spans[EXITS_KINDS];
+	struct open_exit exit;
+	struct thread_times times;
+};
+
 struct recorded_thread {
 	uint64_t key; /* struct trace_event.thread_key */
 	uint32_t index; /* in the table */
 	uint32_t file;
 	int32_t pid, tid, vcpu, cpu; /* -1: not known; cpu: the last one */
-	int64_t guest; /* index in the file's list of guests, see trace_guest(); -1: none */
+	int32_t guest; /* index in the file's list of guests, see trace_guest(); -1: none */
 	char comm[16]; /* the kernel's TASK_COMM_LEN */
-	struct exit_count **counts;
-	size_t nr_counts;
-	uint32_t *slots; /* a hash of indices into counts, plus 1; none while they are few */
-	size_t nr_slots;
-	struct exit_count *hints[THREAD_HINTS]; /* by low bits of the key: found last */
-	uint64_t *events; /* counts of KVM's event types, by struct meaning.number */
-	uint32_t nr_events;
-	int32_t exit_cpu; /* of the open exit */
-	/* See pairing.h. */
-	bool is_new;   /* the current event is the thread's first */
-	bool is_vcpu;  /* had an event that only a vCPU's thread has */
-	bool has_run, has_exit; /* has_run: had an exit or an entry; has_exit: had an exit */
-	bool is_mmio_open; /* the access that began at spans[EXITS_MMIO].begin has not ended */
-	bool sees_runs; /* it is known when KVM_RUN begins */
-	uint8_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
-	enum vcpu_state state;
-	enum sched_state sched;
-	uint64_t since;	 /* the time when the thread last left or entered the guest */
-	struct open_span spans[EXITS_KINDS];
-	/* Of the open exit, for struct recorded_long: */
-	uint64_t pc, user; /* user: how long it was in user space, up to its latest return */
-	const struct exit_count *argument; /* NULL: none */
-	uint64_t polled_before, waited_before; /* polled_ns and waited when it began */
-	uint64_t first;	  /* the time of the first exit or entry */
-	uint64_t last;	  /* the time of the last event of any kind */
-	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */
-	uint64_t nested; /* the total time in L2 */
-	uint64_t polled_ns; /* in halts, see TIME_POLL */
-	uint64_t poll_limit_ns; /* of the halt that ends now; 0: not known */
-	/* In halts, the total time from an exit to user space on: user space's; or maybe halts'. */
-	uint64_t halt_user, halt_unknown;
-	uint64_t unknown; /* the total time after losses in which the state was not known */
-	uint64_t waits_since; /* SCHED_WAITS: since when it could run */
-	uint64_t waited;      /* the total time of waiting for a CPU */
+	bool is_new;  /* the current event is the thread's first */
+	bool is_vcpu; /* had an event that only a vCPU's thread has */
+	uint64_t last; /* the time of the last event of any kind */
+	struct thread_counts counts;
+	struct thread_state *state; /* NULL: nothing has begun or ended, see table_state() */
 	/* The list of its CPU, see struct table; prev NULL: it is in none. */
 	struct recorded_thread *next, **prev;
 	void *drawn; /* for the listener, which frees it */
@@ -87,7 +151,7 @@ struct table {
 	struct recorded_thread **threads;
 	size_t nr_threads;
 	uint32_t *slots; /* a hash of indices into threads, plus 1 */
-	size_t nr_slots;
+	uint32_t nr_slots;
 	struct recorded_thread *hints[TABLE_HINTS]; /* by low bits of the key: found last */
 	size_t nr_counts[EXITS_KINDS];
 	/*
@@ -130,14 +194,30 @@ struct recorded_thread *table_find_tid(const struct table *table, const struct t
 struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
 				    const struct exit_key *key);
 
-void table_grow_events(struct recorded_thread *thread, uint32_t type);
+void table_grow_events(struct thread_counts *counts, uint32_t type);
 
 /* Counts events of one of KVM's types. */
 static inline void table_count_events(struct recorded_thread *thread, uint32_t type, uint64_t nr)
 {
-	if (type >= thread->nr_events)
-		table_grow_events(thread, type);
-	thread->events[type] += nr;
+	if (type >= thread->counts.nr_events)
+		table_grow_events(&thread->counts, type);
+	thread->counts.events[type] += nr;
+}
+
+/* The state of a thread, to look at. */
+static inline const struct thread_state *table_state(const struct recorded_thread *thread)
+{
+	static const struct thread_state none;
+
+	return thread->state ? thread->state : &none;
+}
+
+/* And to change: most threads of a recording run no vCPU, and never need one. */
+static inline struct thread_state *table_make_state(struct recorded_thread *thread)
+{
+	if (!thread->state)
+		thread->state = xcalloc(1, sizeof(*thread->state));
+	return thread->state;
 }
 
 /* The same as table_add() and table_find_count(), but the one found last is tried first. */
@@ -155,14 +235,15 @@ static inline struct recorded_thread *table_thread(struct table *table,
 static inline struct exit_count *table_count(struct table *table, struct recorded_thread *thread,
 					     const struct exit_key *key)
 {
-	struct exit_count **hint = &thread->hints[(key->a ^ key->kind) % THREAD_HINTS];
-	struct exit_count *count = *hint;
+	struct exit_count **hints = thread->counts.hints, *count;
+	size_t at = (key->a ^ key->kind) % COUNT_HINTS;
 
-	if (count && exit_key_is(&count->key, key))
-		return count;
+	if (hints && hints[at] && exit_key_is(&hints[at]->key, key))
+		return hints[at];
 	count = table_find_count(table, thread, key);
-	if (!count->is_others)
-		*hint = count;
+	hints = thread->counts.hints;
+	if (hints && !count->is_others)
+		hints[at] = count;
 	return count;
 }
 

@@ -134,9 +134,9 @@ static void draw_exit(struct timeline_kvm *kvm, const struct slice *slice,
 	char name[NAME_SIZE] = "KVM";
 
 	if (count)
-		pairing_name(&kvm->pairing, count, name, sizeof(name));
+		count_name(&kvm->pairing.meanings, count, name, sizeof(name));
 	draw(kvm, slice, name, "kvm", count ? &slice->track->args : NULL);
-	if (count && pairing_is_idle(&kvm->pairing, count))
+	if (count && count_is_idle(&kvm->pairing.meanings, count))
 		draw(kvm, slice, "halted", "halted", NULL);
 }
 
@@ -145,7 +145,7 @@ static void draw_userspace(struct timeline_kvm *kvm, const struct slice *slice,
 {
 	char reason[NAME_SIZE - 16], name[NAME_SIZE];
 
-	pairing_name(&kvm->pairing, count, reason, sizeof(reason));
+	count_name(&kvm->pairing.meanings, count, reason, sizeof(reason));
 	snprintf(name, sizeof(name), "userspace (%s)", reason);
 	draw(kvm, slice, name, "userspace", NULL);
 }
@@ -178,7 +178,7 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 	if (span == SPAN_EXIT) {
 		args_clear(&track->args);
 		timeline_fields_add(&track->args, event);
-	} else if (span == SPAN_USERSPACE && thread->state != VCPU_OUTSIDE) {
+	} else if (span == SPAN_USERSPACE && thread->state->mode != VCPU_OUTSIDE) {
 		draw_instant(kvm, track, event);
 	}
 }

@@ -603,11 +603,11 @@ static void sum_of_kind(const struct pairing *pairing, enum exit_kind kind, uint
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
 		const struct recorded_thread *thread = pairing->table.threads[i];
 
-		for (size_t j = 0; j < thread->nr_counts; j++) {
-			if (thread->counts[j]->key.kind != kind)
+		for (size_t j = 0; j < thread->counts.nr; j++) {
+			if (thread->counts.list[j]->key.kind != kind)
 				continue;
-			*ret_count += thread->counts[j]->begun;
-			*ret_time += thread->counts[j]->took.total;
+			*ret_count += thread->counts.list[j]->begun;
+			*ret_time += thread->counts.list[j]->took.total;
 		}
 	}
 }
@@ -1257,10 +1257,10 @@ static void sum_counts(const struct pairing *pairing, const char *name, uint64_t
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
 		const struct recorded_thread *thread = pairing->table.threads[i];
 
-		for (size_t j = 0; j < thread->nr_counts; j++) {
-			const struct exit_count *count = thread->counts[j];
+		for (size_t j = 0; j < thread->counts.nr; j++) {
+			const struct exit_count *count = thread->counts.list[j];
 
-			pairing_name(pairing, count, got, sizeof(got));
+			count_name(&pairing->meanings, count, got, sizeof(got));
 			if (count->key.kind != EXITS_VMEXIT || strcmp(got, name) != 0)
 				continue;
 			*ret_count += pairing_count(pairing, count);

@@ -116,12 +116,13 @@ static const struct exit_count *count_of(const struct world *world, const char *
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
 		const struct recorded_thread *thread = pairing->table.threads[i];
 
-		for (size_t j = 0; j < thread->nr_counts; j++) {
+		for (size_t j = 0; j < thread->counts.nr; j++) {
 			char got[96];
 
-			pairing_name(pairing, thread->counts[j], got, sizeof(got));
-			if (thread->counts[j]->key.kind == world->kind && strcmp(got, name) == 0)
-				return thread->counts[j];
+			count_name(&pairing->meanings, thread->counts.list[j], got, sizeof(got));
+			if (thread->counts.list[j]->key.kind == world->kind &&
+			    strcmp(got, name) == 0)
+				return thread->counts.list[j];
 		}
 	}
 	fail_msg("no %s", name);
@@ -151,7 +152,7 @@ static void pairs_by_thread(void **state)
 	assert_int_equal(count_of(&world, "HLT")->begun, 2);
 	assert_int_equal(count_of(&world, "HLT")->took.count, 1);
 	assert_int_equal(count_of(&world, "HLT")->took.total, 1000);
-	assert_true(pairing_is_idle(&world.recording.pairing, count_of(&world, "HLT")));
+	assert_true(count_is_idle(&world.recording.pairing.meanings, count_of(&world, "HLT")));
 	assert_int_equal(count_of(&world, "IO_INSTRUCTION")->took.total, 4000);
 	assert_int_equal(world.recording.pairing.table.threads[1]->vcpu, 1);
 	assert_string_equal(world.recording.pairing.table.threads[0]->comm, "CPU 0/KVM");
@@ -278,8 +279,8 @@ static void many_arguments(void **state)
 	}
 	read_it(&world, EXITS_MMIO);
 	assert_true(world.recording.pairing.table.nr_counts[world.kind] < NR);
-	for (size_t i = 0; i < world.recording.pairing.table.threads[0]->nr_counts; i++)
-		count += world.recording.pairing.table.threads[0]->counts[i]->took.count;
+	for (size_t i = 0; i < world.recording.pairing.table.threads[0]->counts.nr; i++)
+		count += world.recording.pairing.table.threads[0]->counts.list[i]->took.count;
 	assert_int_equal(count, NR);
 	assert_true(count_of(&world, "(others)")->took.count > NR / 4);
 	end(&world);

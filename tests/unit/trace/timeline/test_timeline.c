@@ -576,9 +576,9 @@ static uint64_t sum_of_report(int tid, uint64_t *ret_count)
 	for (size_t i = 0; i < table->nr_threads; i++) {
 		const struct recorded_thread *thread = table->threads[i];
 
-		for (size_t j = 0; thread->tid == tid && j < thread->nr_counts; j++) {
-			sum += thread->counts[j]->took.total;
-			count += thread->counts[j]->took.count;
+		for (size_t j = 0; thread->tid == tid && j < thread->counts.nr; j++) {
+			sum += thread->counts.list[j]->took.total;
+			count += thread->counts.list[j]->took.count;
 		}
 	}
 	recording_release(&recording);

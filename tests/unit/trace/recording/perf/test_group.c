@@ -370,10 +370,10 @@ static void counted_events_are_not_paired(void **state)
 	assert_int_equal(thread->tid, 77);
 	assert_int_equal(thread->vcpu, 0);
 	assert_true(thread->is_vcpu);
-	assert_int_equal(thread->nr_counts, 1);
-	assert_int_equal(thread->counts[0]->begun, 5);
-	assert_int_equal(thread->counts[0]->took.count, 0);
-	assert_int_equal(thread->state, VCPU_OUTSIDE);
+	assert_int_equal(thread->counts.nr, 1);
+	assert_int_equal(thread->counts.list[0]->begun, 5);
+	assert_int_equal(thread->counts.list[0]->took.count, 0);
+	assert_int_equal(thread->state->mode, VCPU_OUTSIDE);
 	pairing_release(&pairing);
 	trace_close(trace);
 }

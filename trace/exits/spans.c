@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What threads are in, for the listener, and what ends it beside their own events: lost events,
+ * the scheduler, and the recording's end.
+ */
+#include "trace/exits/pairing.h"
+
+/* Bits of sched_switch's prev_state: 0 in all of them means that the thread could run on. */
+#define STATE_SLEEPS 0xff
+
+/* ---- calls of the listener */
+
+void spans_begin(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
+		 const struct trace_event *event)
+{
+	pairing->listener->begins(pairing->listener->state, thread, span, event);
+}
+
+static void ends(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
+		 uint64_t begin, uint64_t end, const struct exit_count *count, bool is_cut)
+{
+	pairing->listener->ends(pairing->listener->state, thread, span, begin, end, count, is_cut);
+}
+
+void spans_end(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
+	       uint64_t time, bool is_cut)
+{
+	enum exit_kind kind = span == SPAN_EXIT ? EXITS_VMEXIT : EXITS_USERSPACE;
+	const struct thread_state *state = thread->state;
+	const struct open_span *open = &state->spans[kind];
+
+	if (span == SPAN_GUEST)
+		ends(pairing, thread, span, state->since, time, NULL, is_cut);
+	else if (span == SPAN_WAIT)
+		ends(pairing, thread, span, state->waits_since, time, NULL, is_cut);
+	else if (state->is_open & 1U << kind)
+		ends(pairing, thread, span, open->begin, time, open->count, is_cut);
+}
+
+/* What the recording cuts off, the outer span first. */
+static void cut_off(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+{
+	const struct thread_state *state = thread->state;
+
+	if (state->mode == VCPU_IN_GUEST)
+		spans_end(pairing, thread, SPAN_GUEST, time, true);
+	if (state->mode != VCPU_OUTSIDE)
+		return;
+	spans_end(pairing, thread, SPAN_EXIT, time, true);
+	spans_end(pairing, thread, SPAN_USERSPACE, time, true);
+	if (state->sched == SCHED_WAITS)
+		spans_end(pairing, thread, SPAN_WAIT, time, true);
+}
+
+/* The thread's first event ends what the thread was in since the recording began. */
+static void end_first(const struct pairing *pairing, struct recorded_thread *thread,
+		      enum span span, uint64_t time)
+{
+	if (thread->is_new && time > pairing->first_time)
+		ends(pairing, thread, span, pairing->first_time, time, NULL, true);
+}
+
+void spans_on_exit(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+{
+	end_first(pairing, thread, SPAN_GUEST, time);
+	if (thread->state->mode == VCPU_IN_GUEST)
+		spans_end(pairing, thread, SPAN_GUEST, time, false);
+	else /* the entry after an earlier exit is missing */
+		cut_off(pairing, thread, time);
+}
+
+void spans_on_entry(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+{
+	end_first(pairing, thread, SPAN_EXIT, time);
+	if (thread->state->mode == VCPU_IN_GUEST) /* the exit is missing */
+		spans_end(pairing, thread, SPAN_GUEST, time, true);
+	spans_end(pairing, thread, SPAN_EXIT, time, false);
+	spans_end(pairing, thread, SPAN_USERSPACE, time, false);
+}
+
+void pairing_end(struct pairing *pairing)
+{
+	for (size_t i = 0; pairing->listener && i < pairing->table.nr_threads; i++) {
+		if (pairing->table.threads[i]->state)
+			cut_off(pairing, pairing->table.threads[i], pairing->last_time);
+	}
+}
+
+/* ---- lost events */
+
+/* Forgets what the thread is in. */
+static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
+			const struct trace_event *event)
+{
+	struct thread_state *state = thread->state;
+
+	table_unlink(thread);
+	if (!state)
+		return;
+	if (pairing->listener && state->mode != VCPU_UNKNOWN) {
+		pairing->listener->lost(pairing->listener->state, thread, event);
+		cut_off(pairing, thread, event->time);
+	}
+	state->is_open = 0;
+	state->is_mmio_open = false;
+	state->poll_limit_ns = 0;
+	state->sees_runs = false;
+	state->mode = VCPU_UNKNOWN;
+	state->sched = SCHED_RUNS;
+}
+
+/* Events of this CPU are missing, in all buffers of the file: forgets the state of its threads. */
+static void lose_threads(struct pairing *pairing, struct recorded_thread *first,
+			 const struct trace_event *event)
+{
+	uint32_t main = trace_file(pairing->trace, event->file)->main;
+
+	for (struct recorded_thread *thread = first, *next; thread; thread = next) {
+		next = thread->next;
+		if (trace_file(pairing->trace, thread->file)->main == main &&
+		    (event->cpu < 0 || thread->cpu == event->cpu))
+			lose_thread(pairing, thread, event);
+	}
+}
+
+void pairing_lose(struct pairing *pairing, const struct trace_event *event)
+{
+	struct table *table = &pairing->table;
+
+	if (pairing->nr_losses < PAIRING_LOSSES)
+		pairing->losses[pairing->nr_losses] =
+			(struct recorded_loss){ event->time, event->lost, event->cpu };
+	pairing->nr_losses++;
+	if (event->lost > 0)
+		pairing->nr_lost_events += (uint64_t)event->lost;
+	else
+		pairing->has_unknown_loss = true;
+	if (event->cpu >= 0) {
+		lose_threads(pairing, *table_of_cpu(table, event->cpu), event);
+		return;
+	}
+	for (size_t i = 0; i < TABLE_CPUS; i++)
+		lose_threads(pairing, table->of_cpu[i], event);
+}
+
+/* ---- waiting for a CPU */
+
+static void set_sched(struct thread_state *state, enum sched_state sched, uint64_t time)
+{
+	state->sched = sched;
+	state->waits_since = time;
+}
+
+/* A thread that runs can be woken, too. */
+static void wake(struct recorded_thread *thread, uint64_t time)
+{
+	if (table_state(thread)->sched == SCHED_SLEEPS)
+		set_sched(thread->state, SCHED_WAITS, time);
+}
+
+static void leave_cpu(struct pairing *pairing, struct recorded_thread *thread, bool sleeps,
+		      uint64_t time)
+{
+	set_sched(table_make_state(thread), sleeps ? SCHED_SLEEPS : SCHED_WAITS, time);
+	if (!thread->prev)
+		table_link(&pairing->table, thread, thread->cpu);
+}
+
+static void get_cpu(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+{
+	struct thread_state *state = table_make_state(thread);
+
+	thread->last = time;
+	if (state->sched == SCHED_WAITS) {
+		state->times.waited += time - state->waits_since;
+		if (pairing->listener)
+			spans_end(pairing, thread, SPAN_WAIT, time, false);
+	}
+	set_sched(state, SCHED_RUNS, time);
+}
+
+/* The thread of a field of the event, if it runs a vCPU. */
+static struct recorded_thread *vcpu_thread(const struct pairing *pairing,
+					   const struct trace_field *field,
+					   const struct trace_event *event)
+{
+	struct recorded_thread *thread =
+		table_find_tid(&pairing->table, event, (int32_t)trace_field_number(field, event));
+
+	return thread && thread->is_vcpu ? thread : NULL;
+}
+
+void pairing_schedule(struct pairing *pairing, const struct meaning *meaning,
+		      const struct trace_event *event)
+{
+	struct recorded_thread *thread = vcpu_thread(pairing, meaning->tid, event);
+
+	if (meaning->kind == MEANING_WAKING) {
+		if (thread)
+			wake(thread, event->time);
+		return;
+	}
+	pairing->has_switches = true;
+	if (thread)
+		leave_cpu(pairing, thread,
+			  trace_field_number(meaning->state, event) & STATE_SLEEPS, event->time);
+	thread = vcpu_thread(pairing, meaning->next_tid, event);
+	if (thread)
+		get_cpu(pairing, thread, event->time);
+}
+
+uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread)
+{
+	const struct thread_state *state = table_state(thread);
+
+	return state->times.waited + (state->sched == SCHED_WAITS ?
+				      pairing->last_time - state->waits_since : 0);
+}
