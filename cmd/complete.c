@@ -25,7 +25,7 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 	bool is_after_end = false;
 
 	completion.command = command ? command : &top_command;
-	completion.view = view_type_of(command ? VIEW_TOTALS : VIEW_EVENTS);
+	completion.view = command ? &view_exit_totals : &view_events;
 	completion.offer = completion.command->command.offer;
 	for (size_t i = command ? 1 : 0; i + 1 < nr && !is_after_end; i++) {
 		const char *word = words[i];
@@ -53,7 +53,7 @@ void completion_find(char **words, size_t nr, struct completion *ret_completion)
 		else if (completion.spec->value)
 			is_value = true;
 		else if (completion.spec->offer == OFFER_VIEWS) /* -b */
-			completion.view = view_type_of(VIEW_GUESTS);
+			completion.view = &view_guests;
 	}
 	if (!is_value || (completion.spec->kind == VALUE_FLAG && last[0] == '-'))
 		completion.spec = NULL;

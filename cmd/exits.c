@@ -22,7 +22,7 @@
 #include "core/views/diff.h"
 #include "ui/lines/lines.h"
 #include "ui/numbers.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 #define DURATION_MAX_S 1e9
 #define INTERVAL_S 1.0 /* when a guest ends, its exits since the last sample are lost */
@@ -359,8 +359,7 @@ static int understand(struct options *options, struct error *why)
 {
 	int err = read_words(options, why);
 
-	options->view = options->longer_ns ? view_type_by_name("long") :
-					     view_type_of(VIEW_TOTALS);
+	options->view = options->longer_ns ? &view_long_exits : &view_exit_totals;
 	options->column = view_usual_sort(options->view);
 	if (options->tid)
 		options->only[options->nr_only++] = options->tid;

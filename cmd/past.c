@@ -138,7 +138,7 @@ static void warn_not_counted(struct past_run *reader)
 	const struct query *query = &reader->run.query;
 	const struct facts *facts = monitor_facts(reader->run.monitor);
 	bool is_of_guest = query->guest != GUEST_ANY && !query->type->by_guest;
-	bool is_on_demand = query->type->is_on_demand && facts->source != SOURCE_PROMETHEUS;
+	bool is_on_demand = query->type == &view_hotspots && facts->source != SOURCE_PROMETHEUS;
 
 	if (reader->has_warned || !(is_of_guest || is_on_demand) ||
 	    query_lacks(query, facts) || query_is_counted(query, facts))

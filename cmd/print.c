@@ -5,7 +5,7 @@
 
 #include "lib/say.h"
 #include "cmd/run.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 /* ---- the output ---- */
 
@@ -13,7 +13,7 @@
 static enum lines_format format_of(const struct options *options, const struct view_type *type)
 {
 	bool is_log = options->mode == MODE_LOG;
-	bool has_events = view_is(type, VIEW_EVENTS);
+	bool has_events = type == &view_events;
 
 	if (options->json)
 		return LINES_JSON;
@@ -150,7 +150,7 @@ int run_print(struct run *run, uint64_t time_ns, struct error *why)
 	if (run->options->mode == MODE_LOG)
 		view_drop_repeated(&run->view);
 	note = lacks ? lacks : run->view.note;
-	if (!note && run->options->mode == MODE_ONCE && query->type->has_findings &&
+	if (!note && run->options->mode == MODE_ONCE && query->type == &view_why &&
 	    !run->view.nr_rows)
 		note = "Nothing found in this interval. kvmtop-why(8) has the causes that are "
 		       "looked for.";

@@ -93,7 +93,7 @@ static void query_for_lines(const struct options *options, struct query *query)
 {
 	bool is_once = options->mode == MODE_ONCE;
 	bool is_batch = is_once && !options->csv && !options->json &&
-			(options->by_guest || view_is(query->type, VIEW_EVENTS));
+			(options->by_guest || query->type == &view_events);
 
 	if (!is_once && options->mode != MODE_LOG)
 		return;
@@ -116,7 +116,7 @@ static bool begins_with_guests(const struct options *options)
 static int find_view(const struct options *options, const struct view_type **ret_type,
 		     struct error *why)
 {
-	const struct view_type *guests = view_type_of(VIEW_GUESTS);
+	const struct view_type *guests = &view_guests;
 	const struct view_type *preferred = options->preferences.view;
 	const struct view_type *type = options->by_guest || begins_with_guests(options) ?
 					       guests : view_type_at(0);
@@ -125,7 +125,7 @@ static int find_view(const struct options *options, const struct view_type **ret
 	if (preferred && !options->by_guest && begins_with_guests(options))
 		type = preferred;
 	if (options->url && !options->by_guest)
-		type = view_type_of(options->host ? VIEW_GUESTS : VIEW_HOSTS);
+		type = options->host ? &view_guests : &view_hosts;
 	/* The view of hosts is no tab. */
 	if (options->view_name && !(options->url && strcmp(options->view_name, type->name) == 0))
 		err = view_type_find(options->view_name, &type, why);
@@ -135,8 +135,8 @@ static int find_view(const struct options *options, const struct view_type **ret
 		return error_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
 				 options->view_name);
 	/* Of all hosts, the server adds up exits; it has no other sums. */
-	if (options->url && !options->host && !view_is(type, VIEW_HOSTS) &&
-	    !view_is(type, VIEW_EXITS))
+	if (options->url && !options->host && type != &view_hosts &&
+	    type != &view_exits)
 		return error_set(why, -EINVAL, "the view %s is of one host: add --host NAME; of "
 				 "all hosts there are the views hosts and exits", type->name);
 	*ret_type = type;
@@ -323,7 +323,7 @@ static int choose_filter(const struct options *options, struct query *query,
 	char text[64];
 	int err;
 
-	if (options->event == EXITS_VMEXIT || query->type->takes_groups)
+	if (options->event == EXITS_VMEXIT || query->type == &view_exit_totals)
 		return 0;
 	snprintf(text, sizeof(text), "^%s%s\\(", is_user ? "kvm_" : "",
 		 is_user ? "userspace_exit" : exit_kind_name(options->event));

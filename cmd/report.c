@@ -12,7 +12,7 @@
 #include "lib/say.h"
 #include "cmd/command.h"
 #include "cmd/top.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 #include "core/views/diff.h"
 #include "trace/exits/moments.h"
 #include "ui/tui/tui.h"
@@ -66,7 +66,7 @@ static bool wants_screen(const struct options *options)
 /* What is printed as text: the view that was asked for, else the table of exits. */
 static const struct view_type *text_type(const struct options *options)
 {
-	return options->view ? options->view : view_type_of(VIEW_TOTALS);
+	return options->view ? options->view : &view_exit_totals;
 }
 
 /* The view that the screen begins with. */
@@ -75,8 +75,10 @@ static const struct view_type *screen_type(const struct options *options)
 	if (options->view)
 		return options->view;
 	if (options->event >= EXITS_FIRST_ARGUMENT)
-		return view_type_of(VIEW_HOTSPOTS);
-	return view_type_by_groups(options->groups);
+		return &view_hotspots;
+	if (options->groups & GROUP_VCPU)
+		return &view_vcpus;
+	return options->groups & GROUP_GUEST ? &view_guests : &view_exits;
 }
 
 static int choose(struct report *report, const struct view_type *type, struct error *why)
@@ -160,9 +162,9 @@ static uint64_t count_unfinished(const struct report *report)
 /* The text instead of a table without rows. */
 static const char *why_none(const struct query *query, const struct pairing *pairing)
 {
-	if (query->type->takes_longer && pairing->has_entries)
+	if (query->type == &view_long_exits && pairing->has_entries)
 		return "None of the chosen exits took so long.";
-	if (query->type->has_findings && pairing->has_exits[EXITS_VMEXIT])
+	if (query->type == &view_why && pairing->has_exits[EXITS_VMEXIT])
 		return "Nothing found that makes these guests slow.";
 	if (pairing->table.nr_counts[query->event])
 		return "The guests, processes, threads and vCPUs that were chosen have none of "
@@ -170,7 +172,7 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 	if (query->event == EXITS_VMEXIT && !pairing->has_exits[EXITS_VMEXIT])
 		return "No VM exits (kvm_exit) are recorded; --event userspace shows the exits "
 		       "to user space.";
-	return query->type->takes_groups ? "No exits of this kind are recorded." :
+	return query->type == &view_exit_totals ? "No exits of this kind are recorded." :
 					   "The recording has nothing for this view.";
 }
 
@@ -203,7 +205,7 @@ static int check_clock(const struct source_reading *reading, const struct view_t
 {
 	const struct trace_info *info = trace_clock_info(reading->recording.trace);
 
-	if (reading->unit == UNIT_NS || !(type->takes_longer || type->has_findings))
+	if (reading->unit == UNIT_NS || !(type == &view_long_exits || type == &view_why))
 		return 0;
 	return error_set(
 		why, -EINVAL,
@@ -223,12 +225,12 @@ static int make(struct report *report, struct error *why)
 
 	if (err)
 		return err;
-	if (!type->takes_groups && query->nr_only && query->guest == GUEST_ANY)
+	if (type != &view_exit_totals && query->nr_only && query->guest == GUEST_ANY)
 		return error_set(why, -EINVAL, "--view %s shows all guests or one: give -p one PID",
 				 type->name);
 	describe(report);
 	run->view.type = type;
-	query->reverse = type->takes_longer && !run->options->sort; /* the oldest first */
+	query->reverse = type == &view_long_exits && !run->options->sort; /* the oldest first */
 	if (report->is_none || !run->monitor)
 		return 0;
 	monitor_sample(run->monitor);
@@ -469,7 +471,7 @@ int report_understand(struct options *options, struct error *why)
 
 	options->groups = GROUP_REASON;
 	if (options->longer_ns)
-		options->view = view_type_by_name("long");
+		options->view = &view_long_exits;
 	if (options->by)
 		err = find_by(options->by, &options->groups, why);
 	if (!err && options->view_name)

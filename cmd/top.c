@@ -62,7 +62,7 @@ static unsigned int choose_providers(const struct top *top)
 			  options->mode == MODE_SCREEN;
 	unsigned int providers = wants_exits(top) ? 1U << PROVIDER_EXITS : 0;
 
-	if (options->debugfs && (has_events || top->run.query.type->has_stats))
+	if (options->debugfs && (has_events || top->run.query.type == &view_vcpus))
 		providers |= 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS;
 	if ((options->tracepoints || !options->debugfs) && has_events)
 		providers |= 1U << PROVIDER_TRACEPOINT;
@@ -86,7 +86,7 @@ static int begin(struct top *top, struct error *why)
 	const struct run_plan plan = {
 		.source = {
 			.providers = choose_providers(top),
-			.asides = top->run.query.type->is_of_host ? 0 : 1U << PROVIDER_HOST,
+			.asides = top->run.query.type == &view_host ? 0 : 1U << PROVIDER_HOST,
 			.waits = is_screen,
 			.counts_all = options->write_file || is_screen,
 			.past_bytes = is_screen ? PAST_BYTES : 0,

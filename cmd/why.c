@@ -15,7 +15,7 @@
 #include "core/monitor.h"
 #include "core/provider.h"
 #include "ui/lines/lines.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 #define SECONDS_USUAL 5.0
 
@@ -46,7 +46,7 @@ static int begin(struct run *run, struct error *why)
 	};
 	int err = run_signals(run, run->options->output, false);
 
-	run->query.type = view_type_by_name("why");
+	run->query.type = &view_why;
 	run->query.sort = view_usual_sort(run->query.type);
 	if (!err)
 		err = run_open(run, &plan, why);

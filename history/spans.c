@@ -6,8 +6,7 @@
 #include "core/views/diff.h"
 #include "history/interval.h"
 #include "history/past.h"
-#include "history/past.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 int span_read(struct history_span *span, struct store store, struct fields *fields,
 		     uint64_t from_ns, uint64_t to_ns, struct error *why)
@@ -45,7 +44,7 @@ static int build(struct history_span *span, enum exit_kind event, struct error *
 {
 	int err = 0;
 
-	span->query.type = view_type_of(VIEW_TOTALS);
+	span->query.type = &view_exit_totals;
 	span->query.sort = view_usual_sort(span->query.type);
 	span->query.event = event;
 	err = monitor_want(span->monitor, &span->query, why);

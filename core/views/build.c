@@ -6,7 +6,7 @@
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 /*
  * How rows are compared. Rows that are equal in the sort column are ordered by view_type.then, by

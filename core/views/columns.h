@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * columns - the dictionary of all columns: names, headings, units, help, and what a column needs.
+ * columns - the cells of tables, and the dictionary of all columns: names, headings, units, help,
+ * and what a column needs.
  *
  * A view has a table of columns, each with what is its own: the rank, and words that differ. What
  * the table leaves out is as in the dictionary. Two columns of one name mean the same thing of
@@ -10,9 +11,304 @@
 #define KVMTOP_CORE_VIEWS_COLUMNS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "core/views/cell.h"
-#include "core/views/column_list.h"
+#include "core/facts/facts.h"
+
+/* ---- cells: typed values, of which a renderer makes text */
+
+enum cell_type {
+	CELL_NONE, /* absent: "-" on a screen, null in JSON */
+	CELL_TEXT,
+	CELL_COUNT,
+	CELL_PERCENT,
+	CELL_RATE,  /* per second */
+	CELL_NS,    /* a duration */
+	CELL_SPARK, /* STATS_HISTORY rates, oldest first, < 0 where there is none */
+	CELL_HIST,  /* counts by duration: HIST_BUCKETS counts */
+	CELL_SPLIT, /* where time went: shares of the whole, 0 to 1 */
+};
+
+/* A picture is drawn on the screen only: lines of text omit it, and rows are not sorted by it. */
+static inline bool cell_is_picture(enum cell_type type)
+{
+	return type == CELL_SPARK || type == CELL_HIST || type == CELL_SPLIT;
+}
+
+/* The parts of CELL_SPLIT, in the order in which they are drawn. HALT: as far as it is no POLL. */
+enum split_part { SPLIT_GUEST, SPLIT_KVM, SPLIT_USER, SPLIT_POLL, SPLIT_HALT, SPLIT_PARTS };
+
+struct cell {
+	enum cell_type type : 8;
+	bool has_ended; /* what a CELL_TEXT names: a mark for people; programs have a column */
+	uint8_t end; /* of a CELL_HIST: its last bucket has no upper edge, and is before this one */
+	float whole;	/* of a CELL_PERCENT: what 100 % are, such as ns; 0: the same in all rows */
+	union {
+		const char *text; /* owned by the dictionary or the inventory */
+		uint64_t count;
+		double number;
+		uint64_t ns;
+		const float *spark; /* owned by the view, as are hist and split */
+		const uint64_t *hist;
+		const double *split; /* SPLIT_PARTS */
+	};
+};
+
+static inline struct cell cell_none(void)
+{
+	return (struct cell){ .type = CELL_NONE };
+}
+
+static inline struct cell cell_text(const char *text)
+{
+	return (struct cell){ .type = CELL_TEXT, .text = text };
+}
+
+static inline struct cell cell_count(uint64_t count)
+{
+	return (struct cell){ .type = CELL_COUNT, .count = count };
+}
+
+static inline struct cell cell_pid(pid_t pid) /* absent when it is 0: not known */
+{
+	return (struct cell){ .type = pid ? CELL_COUNT : CELL_NONE, .count = (uint64_t)pid };
+}
+
+static inline struct cell cell_ns(uint64_t ns)
+{
+	return (struct cell){ .type = CELL_NS, .ns = ns };
+}
+
+/* hist: HIST_BUCKETS counts. */
+static inline struct cell cell_hist(const uint64_t *hist)
+{
+	return (struct cell){ .type = CELL_HIST, .end = HIST_BUCKETS, .hist = hist };
+}
+
+/* A guest's name. NULL: all guests that ended longer ago. */
+struct cell cell_guest(const struct guest *guest);
+/* Absent when whole is 0. Shares that are added up have wholes of one unit. */
+struct cell cell_percent(uint64_t part, uint64_t whole);
+struct cell cell_rate(const struct stat_sum *sum); /* absent when the sum has no rate */
+struct cell cell_spark(const struct stat_sum *sum);
+
+/* -1, 0, 1 as for qsort(): absent cells first, then numbers ascending, then texts by bytes. */
+int cell_compare(const struct cell *a, const struct cell *b);
+
+/* ---- the dictionary */
+
+/*
+ * An entry each: number, name, heading, unit, width, help, what the row Total has of it, and what
+ * it needs. See struct column.
+ */
+#define COLUMN_LIST(COLUMN) \
+	/* What a row is of. */ \
+	COLUMN(EVENT, TEXT("event", "Event", 28), \
+	       .help = "what happened; reasons below their event") \
+	COLUMN(REASON, TEXT("reason", "Exit reason", 20), \
+	       .help = "why the vCPU left the guest") \
+	COLUMN(WHAT, TEXT("what", "What", 18), \
+	       .help = "the exit's reason, or what kind of access it was") \
+	COLUMN(ARGUMENT, TEXT("argument", "Argument", 24), \
+	       .help = "port, MSR, address, CPUID leaf, call, register") \
+	COLUMN(EXIT_ARGUMENT, TEXT("argument", "Argument", 24), .needs = NEEDS_VALUE, \
+	       .help = "port, MSR, address, CPUID leaf, call, register") \
+	COLUMN(GUEST, TEXT("guest", "Guest", 24), \
+	       .help = "as its VMM names it") \
+	COLUMN(HOST, TEXT("host", "Host", 28), \
+	       .help = "as Prometheus names it: the label \"instance\"") \
+	COLUMN(VCPU, COUNT("vcpu", "vCPU", 4), \
+	       .help = "its number") \
+	COLUMN(THREAD, TEXT("thread", "Thread", 15), .needs = NEEDS_VALUE, \
+	       .help = "what else the VMM runs, beside vCPUs") \
+	COLUMN(PID, COUNT("pid", "PID", 7), \
+	       .help = "of the process that runs it") \
+	COLUMN(TID, COUNT("tid", "TID", 7), \
+	       .help = "its thread") \
+	COLUMN(VMM, TEXT("vmm", "VMM", 11), \
+	       .help = "what runs it") \
+	COLUMN(CPU, COUNT("cpu", "CPU", 4), \
+	       .help = "a CPU of the host that is online") \
+	COLUMN(ON_CPU, COUNT("cpu", "CPU", 4), .needs = NEEDS_VALUE, \
+	       .help = "the host CPU that it is on, or was on last") \
+	COLUMN(NODE, COUNT("node", "Node", 4), OF_HOST(HOST_NODE), \
+	       .help = "its NUMA node") \
+	COLUMN(CORE, COUNT("core", "Core", 4), OF_HOST(HOST_CORE), \
+	       .help = "its core; numbers begin anew in each socket") \
+	COLUMN(SIBLING, COUNT("sibling", "Sibling", 7), OF_HOST(HOST_SIBLING), \
+	       .help = "another CPU of the same core") \
+	COLUMN(ENDED, COUNT("ended", "Ended", 5), \
+	       .help = "1: its guest has ended") \
+	/* Counts. */ \
+	COLUMN(TOTAL, COUNT("total", "Total", 10), .total = TOTAL_SUM, \
+	       .help = "since the start, r, or a change of filter") \
+	COLUMN(SHARE, SHARE("share", "%Total", 7)) \
+	COLUMN(DELTA, COUNT("delta", "Delta", 10), .total = TOTAL_SUM, \
+	       .help = "since the previous sample") \
+	COLUMN(RATE, RATE("rate", "CurAvg/s", 9), \
+	       .help = "per second between the last two samples") \
+	COLUMN(HISTORY, PICTURE(CELL_SPARK, "history", "History", 30), \
+	       .help = "the rate over the last samples; all rows have one scale") \
+	COLUMN(VCPUS, COUNT("vcpus", "vCPU", 4), \
+	       .help = "how many it has") \
+	COLUMN(GUESTS, COUNT("guests", "Guests", 6), \
+	       .help = "how many it has") \
+	COLUMN(MIGRATIONS, RATE("migrations", "Migr/s", 6), OF_HOST(HOST_MIGRATIONS), \
+	       .help = "moves to another host CPU, per second") \
+	COLUMN(AFFINITY, COUNT("affinity", "Affinity", 8), OF_HOST(HOST_AFFINITY), \
+	       .help = "on how many host CPUs it may run") \
+	/* Where the time of vCPUs went. */ \
+	COLUMN(IN_GUEST, SHARE("guest_percent", "Guest%", 6), OF_TIME(TIME_GUEST), \
+	       .help = "share of its vCPUs' time in the guest") \
+	COLUMN(IN_L2, SHARE("l2_percent", "L2%", 5), OF_TIME(TIME_L2), \
+	       .help = "share in guests of the guest; a part of Guest%") \
+	COLUMN(IN_KVM, SHARE("kvm_percent", "KVM%", 5), OF_TIME(TIME_KVM), \
+	       .help = "share in which KVM handled exits") \
+	COLUMN(IN_USER, SHARE("user_percent", "User%", 5), OF_TIME(TIME_USER), \
+	       .help = "share in user space, the VMM") \
+	COLUMN(IN_HALT, SHARE("halt_percent", "Halt%", 5), OF_TIME(TIME_HALT), \
+	       .help = "share in which the vCPU had nothing to do") \
+	COLUMN(IN_POLL, SHARE("poll_percent", "Poll%", 5), OF_TIME(TIME_POLL), \
+	       .help = "share in which KVM polled in halts: nothing to do, but the CPU is " \
+		       "busy") \
+	COLUMN(IN_SLEEP, SHARE("sleep_percent", "Sleep%", 6), OF_TIME(TIME_POLL), \
+	       .help = "share in which the vCPU slept: nothing to do, and the CPU is free") \
+	COLUMN(IN_WAIT, SHARE("wait_percent", "Wait%", 5), .total = TOTAL_MEAN, \
+	       .needs = NEEDS_WAIT, \
+	       .help = "share in which the vCPU could run but had no CPU; a part of the " \
+		       "others") \
+	COLUMN(THROTTLED, SHARE("throttled_percent", "Throt%", 6), .total = TOTAL_MEAN, \
+	       OF_HOST(HOST_THROTTLED), \
+	       .help = "share in which a quota (cpu.max) stopped it; a part of Wait%") \
+	COLUMN(CPU_TIME, SHARE("cpu_percent", "CPU%", 5), .total = TOTAL_SUM, OF_HOST(HOST_RUN), \
+	       .help = "time that its threads ran, as a share of one host CPU") \
+	COLUMN(VMM_TIME, SHARE("vmm_percent", "VMM%", 5), OF_HOST(HOST_THREAD), \
+	       .help = "time that the VMM's threads beside vCPUs ran, as a share of one " \
+		       "host CPU") \
+	COLUMN(VCPU_TIME, TIME("vcpu_ns", "vCPU time"), .needs = NEEDS_EXITS, \
+	       .help = "the time of its vCPUs: 100 % of the shares") \
+	COLUMN(SPLIT, PICTURE(CELL_SPLIT, "split", "Time split", 16), .needs = NEEDS_TIMES, \
+	       .help = "the shares as a picture; line 2 has its signs") \
+	COLUMN(TOP, TEXT("top", "Top exit", 18), .needs = NEEDS_EXITS, \
+	       .help = "the reason that took most time; of halts only polling counts") \
+	COLUMN(TOP_SHARE, SHARE("top_percent", "Top%", 5), .needs = NEEDS_EXITS, \
+	       .help = "its share of the vCPUs' time without sleep; or, untimed, of exits") \
+	COLUMN(REMOTE, SHARE("remote_percent", "Remote%", 7), OF_HOST(HOST_REMOTE), \
+	       .help = "share of the guest's memory on other NUMA nodes than the CPU it is " \
+		       "on") \
+	/* Of a host CPU. */ \
+	COLUMN(BUSY, SHARE("busy_percent", "Busy%", 6), .total = TOTAL_MEAN, OF_HOST(HOST_BUSY), \
+	       .help = "share of its time in which it ran anything") \
+	COLUMN(VCPU_BUSY, SHARE("vcpu_percent", "vCPU%", 6), .total = TOTAL_MEAN, \
+	       OF_HOST(HOST_RUN), \
+	       .help = "share of its time in which it ran vCPUs; a vCPU counts where it is " \
+		       "now") \
+	COLUMN(CPU_VCPUS, COUNT("vcpus", "vCPUs", 6), .total = TOTAL_SUM, OF_HOST(HOST_CPU), \
+	       .help = "how many vCPUs are on it") \
+	COLUMN(WANT, SHARE("want_percent", "Want%", 6), .total = TOTAL_MEAN, OF_HOST(HOST_RUN), \
+	       .help = "the time that its vCPUs ran or waited for it, as a share of its " \
+		       "time") \
+	COLUMN(CPU_WAIT, SHARE("wait_percent", "Wait%", 6), .total = TOTAL_MEAN, \
+	       OF_HOST(HOST_RUN), \
+	       .help = "the part of Want% in which they waited") \
+	COLUMN(CPU_THROTTLED, SHARE("throttled_percent", "Throt%", 6), .total = TOTAL_MEAN, \
+	       OF_HOST(HOST_THROTTLED), \
+	       .help = "share of its vCPUs' time in which a quota (cpu.max) kept them from " \
+		       "running; no part of Want%") \
+	COLUMN(CPU_KVM, SHARE("kvm_percent", "KVM%", 6), .total = TOTAL_MEAN, \
+	       .needs = NEEDS_EXITS, \
+	       .help = "share of its vCPUs' time in which KVM handled exits") \
+	/* Durations of exits. */ \
+	COLUMN(TIME_SHARE, SHARE("time_percent", "Time%", 5), .total = TOTAL_MEAN, \
+	       .is_cost = true, \
+	       .help = "share of the time of the row's vCPUs; of halts only what was " \
+		       "polled") \
+	COLUMN(POLL_SHARE, SHARE("poll_percent", "Poll%", 5), .total = TOTAL_MEAN, \
+	       .help = "of that time: halt polling, which keeps the CPU busy; a part of " \
+		       "Time%") \
+	COLUMN(SLEEP_SHARE, SHARE("sleep_percent", "Sleep%", 6), \
+	       .help = "share of the time of the row's vCPUs in halts, without what was " \
+		       "polled") \
+	COLUMN(HALT_SHARE, SHARE("halt_percent", "Halt%", 5), \
+	       .help = "share of the time of the row's vCPUs in halts, also in one without " \
+		       "end") \
+	COLUMN(TIME, TIME("time_ns", "Time"), .is_cost = true, \
+	       .help = "how long they took in all, between the last two samples") \
+	COLUMN(SHORTEST, TIME("min_ns", "Min"), .is_cost = true, \
+	       .help = "the shortest") \
+	COLUMN(AVERAGE, TIME("avg_ns", "Avg"), .is_cost = true, \
+	       .help = "how long one took on average") \
+	COLUMN(DEVIATION, TIME("stddev_ns", "Stddev"), .is_cost = true, \
+	       .help = "how far from Avg they are: the standard deviation") \
+	COLUMN(P50, TIME("p50_ns", "p50"), .is_cost = true, \
+	       .help = "half " \
+		       PERCENTILE_HELP) \
+	COLUMN(P99, TIME("p99_ns", "p99"), .is_cost = true, \
+	       .help = "99 % " \
+		       PERCENTILE_HELP) \
+	COLUMN(CUR_LONGEST, TIME("interval_max_ns", "CurMax"), .is_cost = true, \
+	       .help = "the longest of the interval, exact if it is longer than all " \
+		       "before; else the upper edge of its bucket") \
+	COLUMN(LONGEST, TIME("max_ns", "Max"), .is_cost = true, \
+	       .help = "the longest since the start or r") \
+	COLUMN(OPEN, TIME("open_ns", "Open"), .needs = NEEDS_VALUE, \
+	       .help = "how long an exit that has not ended lasts, if longer than the " \
+		       "interval") \
+	COLUMN(HIST, PICTURE(CELL_HIST, "hist", "Latency", HIST_BUCKETS), \
+	       .help = "how many took how long, from 128 ns to 2 s") \
+	/* Of one long exit. */ \
+	COLUMN(END, TEXT("end", "Time", 15), \
+	       .help = "when it ended; in a recording, in seconds from the start") \
+	COLUMN(END_NS, COUNT("end_ns", "End", 19), \
+	       .help = "the same in ns since 1970, or from the start") \
+	COLUMN(TOOK, TIME("took_ns", "Took"), \
+	       .help = "from the exit to the next entry into the guest") \
+	COLUMN(USER_SHARE, SHARE("user_percent", "User%", 5), \
+	       .help = "share of Took from the first exit to user space on; -: there was " \
+		       "none") \
+	COLUMN(USER, TIME("user_ns", "User"), \
+	       .help = "the same as a time") \
+	COLUMN(EXIT_POLL, SHARE("poll_percent", "Poll%", 5), .needs = NEEDS_VALUE, \
+	       .help = "share of Took in which KVM polled, in a halt") \
+	COLUMN(EXIT_WAIT, SHARE("wait_percent", "Wait%", 5), .needs = NEEDS_VALUE, \
+	       .help = "share of Took in which its thread waited for a CPU; -: not known") \
+	COLUMN(PC, TEXT("pc", "Guest PC", 18), .needs = NEEDS_VALUE, \
+	       .help = "the address at which the guest was left, or goes on (Intel); -: " \
+		       "not known") \
+	COLUMN(SYMBOL, TEXT("symbol", "Function", 24), .needs = NEEDS_VALUE, \
+	       .help = "the guest's function there, by --guest-kallsyms") \
+	/* Of findings. */ \
+	COLUMN(FINDING, TEXT("finding", "Finding", 46), \
+	       .help = "what makes the guest slow") \
+	COLUMN(FINDINGS, COUNT("findings", "Findings", 8), \
+	       .help = "how many rules of kvmtop why apply, each to one or more of its " \
+		       "guests") \
+	COLUMN(WORST, TEXT("finding", "Worst finding", 18), \
+	       .help = "its rule, see kvmtop why") \
+	COLUMN(SEVERITY, TEXT("severity", "Severity", 8), \
+	       .help = "critical: it takes a quarter of a vCPU's time or more; major: a " \
+		       "tenth; minor") \
+	COLUMN(COST, SHARE("cost_percent", "Cost%", 5), \
+	       .help = "share of the vCPU's time that it takes") \
+	COLUMN(EVIDENCE, TEXT("evidence", "Why", 0), .is_sentence = true, \
+	       .help = "of the vCPU where it is worst") \
+	COLUMN(REMEDY, TEXT("remedy", "Do", 0), .is_sentence = true, \
+	       .help = "what helps") \
+	COLUMN(RULE, TEXT("rule", "Rule", 12), \
+	       .help = "the finding's name, for filters") \
+	/* Of two views that are compared. */ \
+	COLUMN(OTHER_RATE, RATE("other_rate", "Count/s 1", 9), \
+	       .help = "exits per second in the first") \
+	COLUMN(RATE_CHANGE, CHANGE, .name = "rate_change") \
+	COLUMN(OTHER_AVERAGE, TIME("other_avg_ns", "Avg 1"), \
+	       .help = "how long one took in the first") \
+	COLUMN(AVERAGE_CHANGE, CHANGE, .name = "avg_change") \
+	COLUMN(OTHER_P99, TIME("other_p99_ns", "p99 1"), \
+	       .help = "99 % took no longer, in the first") \
+	COLUMN(P99_CHANGE, CHANGE, .name = "p99_change") \
+	COLUMN(OTHER_TIME_SHARE, SHARE("other_time_percent", "Time% 1", 5), \
+	       .help = "share of the vCPUs' time in the first") \
+	COLUMN(TIME_CHANGE, CHANGE, .name = "time_change")
 
 #define COLUMN_NUMBER(id, ...) COL_##id,
 

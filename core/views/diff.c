@@ -52,7 +52,7 @@ struct pair {
 
 static const struct cell *cell_of(const struct view_row *row, enum column_id id)
 {
-	return &row->cells[view_column(view_type_of(VIEW_TOTALS), id)];
+	return &row->cells[view_column(&view_exit_totals, id)];
 }
 
 static bool has_times(const struct view_side *side)
@@ -200,7 +200,7 @@ static uint32_t absent_columns(const struct view *view)
 	uint32_t absent = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		int column = view_column(view_type_of(VIEW_TOTALS), keys[i]);
+		int column = view_column(&view_exit_totals, keys[i]);
 
 		if (!view_has_column(view, (size_t)column))
 			absent |= 1U << i;

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/views/list.h"
+#include "core/views/view.h"
 #include "core/views/query.h"
 
 #define TIMED_MAX 8 /* histograms of KVM: it has three */

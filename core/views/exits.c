@@ -10,7 +10,7 @@
 
 #include "arch/argument.h"
 #include "core/views/fill.h"
-#include "core/views/list.h"
+#include "core/views/view.h"
 
 #define NAME_SIZE 96
 
@@ -178,7 +178,7 @@ static void name_row(char *name, const struct field *field)
 static bool is_shown(const struct query *query, const struct group *group)
 {
 	return query->zeros || group->total ||
-	       (!query->type->takes_groups && (group->delta || group->timing.delta_ns));
+	       (query->type != &view_exit_totals && (group->delta || group->timing.delta_ns));
 }
 
 /* names: memory for a name of each group; NULL: labels are enough. */
@@ -207,12 +207,12 @@ static void build_groups(struct view *view, const struct query *query, const str
 			 unsigned int by)
 {
 	struct row_of of = { .facts = facts, .query = query, .rollup = &view->sums };
-	bool has_names = query->type->takes_groups;
+	bool has_names = query->type == &view_exit_totals;
 
 	rollup_begin(&view->sums, by);
 	view->sums.keys = query_keys(query);
 	view->sums.has_groups = true;
-	view->sums.is_since_start = query->type->takes_groups;
+	view->sums.is_since_start = query->type == &view_exit_totals;
 	choose(&view->sums, query, facts);
 	rollup(&view->sums, facts);
 	add_rows(view, &of, has_names ?
@@ -355,7 +355,6 @@ const struct view_type view_hotspots = {
 	.sort = COL_TIME_SHARE,
 	.by_guest = true,
 	.is_timed = true,
-	.is_on_demand = true,
 	.source_need = NEED_ARGUMENTS,
 	.wants = wants_arguments,
 	.needs = needs_arguments,
@@ -372,7 +371,6 @@ const struct view_type view_exit_totals = {
 	.sort = COL_TOTAL,
 	.by_guest = true,
 	.is_timed = true,
-	.takes_groups = true,
 	.wants = wants_event,
 	.needs = query_needs_exits,
 	.build = build_totals,

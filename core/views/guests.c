@@ -2,8 +2,8 @@
 /*
  * The Guests view: a row for each guest, with its exits or, with a filter, the events that match.
  */
-#include "core/views/list.h"
-#include "core/views/owners.h"
+#include "core/views/view.h"
+#include "core/views/fill.h"
 
 static const struct column columns[] = {
 	{ COL_GUEST, .least = 20, .title = "Guest Name" },
@@ -59,20 +59,6 @@ static void choose_counted(struct rollup *sums, const struct query *query,
 	}
 }
 
-/* The reasons that may be the costliest. */
-static void choose_reasons(struct rollup *sums, const struct facts *facts)
-{
-	struct exits timed = exits_choose(facts, true, true);
-
-	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
-		const struct field *field = fields_get(facts->fields, i);
-
-		if (field->use == USE_EXIT && field->parent != FIELD_NONE &&
-		    exits_has(&timed, fields_get(facts->fields, field->parent)))
-			field_set_add(&sums->reasons, i);
-	}
-}
-
 /* Whether any of the fields was counted by guest; or, by_guest false, for the whole host. */
 static bool are_counted(const struct field_set *fields, const struct facts *facts, bool by_guest)
 {
@@ -107,7 +93,7 @@ static void choose(struct view *view, const struct query *query, const struct fa
 	}
 	if (has_exits)
 		view->rate_title = "Exits/s";
-	choose_reasons(sums, facts);
+	rollup_choose_reasons(sums, facts, exits_choose(facts, true, true));
 }
 
 void guests_build(struct view *view, const struct query *query, const struct facts *facts)

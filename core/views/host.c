@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The Host view: a row for each host CPU, with what the vCPUs that are on it want and get. */
-#include "core/views/list.h"
-#include "core/views/owners.h"
+#include "core/views/view.h"
+#include "core/views/fill.h"
 
 static const struct column columns[] = {
 	{ COL_CPU, .width = 5, .is_key = true },
@@ -95,7 +95,6 @@ const struct view_type view_host = {
 	.columns = VIEW_TABLE(columns),
 	.sort = COL_WANT,
 	.has_host = true,
-	.is_of_host = true,
 	.source_need = NEED_HOST,
 	.wants = query_wants_exits,
 	.needs = needs,

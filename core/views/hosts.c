@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/findings/findings.h"
-#include "core/views/list.h"
-#include "core/views/owners.h"
+#include "core/views/view.h"
+#include "core/views/fill.h"
 
 static const struct column columns[] = {
 	{ COL_HOST, .least = 20 },

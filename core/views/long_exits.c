@@ -6,7 +6,7 @@
 
 #include "lib/when.h"
 #include "core/facts/facts.h"
-#include "core/views/list.h"
+#include "core/views/view.h"
 #include "core/views/query.h"
 
 static const struct column columns[] = {
@@ -170,7 +170,6 @@ const struct view_type view_long_exits = {
 	.sort = COL_END_NS,
 	.by_guest = true,
 	.is_timed = true,
-	.takes_longer = true,
 	.source_need = NEED_SINGLE,
 	.wants = wants,
 	.needs = query_needs_exits,

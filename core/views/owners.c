@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows of owners: of guests, hosts and vCPUs. */
-#include "core/views/owners.h"
+/* What the views of guests, hosts, vCPUs and host CPUs show of an owner. */
+#include "core/views/fill.h"
 
 /* ---- which exits */
 
@@ -40,6 +40,241 @@ void owners_choose_exits(struct rollup *sums, const struct query *query,
 
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++)
 		choose_field(sums, query, facts->fields, &exits, i);
+}
+
+/* ---- of an owner: where its time went, and what the host says */
+
+/* A part of an owner's time, in percent of the whole; absent when it was not measured. */
+static struct cell owner_share(const struct owner *owner, enum time_part part)
+{
+	/* Shares are of whole intervals: the first sample, without a rate, ends none. */
+	if (!owner->time[part].nr_rates ||
+	    (part == TIME_WAIT && owner->wait_source != owner->whole_source))
+		return cell_none();
+	return cell_percent(owner->time[part].delta, owner->time[TIME_WHOLE].delta);
+}
+
+/* What of the halts was not polled; absent when that is not known. */
+static struct cell sleep_share(const struct owner *owner)
+{
+	if (!owner->time[TIME_POLL].nr_rates || !owner->time[TIME_HALT].nr_rates)
+		return cell_none();
+	return cell_percent(owner_slept_ns(owner), owner->time[TIME_WHOLE].delta);
+}
+
+static struct cell split_of(struct owner *owner)
+{
+	const struct time_sum *time = owner->time;
+	const uint64_t ns[SPLIT_PARTS] = {
+		[SPLIT_GUEST] = time[TIME_GUEST].delta,
+		[SPLIT_KVM] = time[TIME_KVM].delta,
+		[SPLIT_USER] = time[TIME_USER].delta,
+		[SPLIT_POLL] = time[TIME_POLL].delta,
+		[SPLIT_HALT] = owner_slept_ns(owner),
+	};
+
+	if (!time[TIME_GUEST].nr_rates || !time[TIME_WHOLE].delta)
+		return cell_none();
+	for (int i = 0; i < SPLIT_PARTS; i++)
+		owner->shares[i] = (double)ns[i] / (double)time[TIME_WHOLE].delta;
+	return (struct cell){ .type = CELL_SPLIT, .split = owner->shares };
+}
+
+static struct cell percent(double part, double whole, bool is_known)
+{
+	if (!is_known || whole <= 0)
+		return cell_none();
+	return (struct cell){
+		.type = CELL_PERCENT, .whole = (float)whole, .number = part * 100 / whole,
+	};
+}
+
+/* In percent of one host CPU. */
+static struct cell of_one_cpu(const struct host_sum *part)
+{
+	return percent(part->per_s, 1e9, part->nr_rates);
+}
+
+/* Where exits have no times, or another source than the wait has them, it is of the interval. */
+static struct cell wait_share(const struct owner *owner, bool is_gone)
+{
+	uint32_t nr = owner->time[TIME_WAIT].nr_rates;
+	struct cell cell = owner_share(owner, TIME_WAIT);
+
+	if (cell.type != CELL_NONE || is_gone)
+		return cell;
+	return percent(owner->wait_per_s, 1e9 * nr, nr);
+}
+
+/* The number of vCPUs for the average of throttled time; vCPUs without a quota count, too. */
+static uint32_t throttled_vcpus(const struct owner *owner)
+{
+	uint32_t nr = owner->host[HOST_THROTTLED].nr_rates;
+
+	return nr && owner->time[TIME_WAIT].nr_rates > nr ? owner->time[TIME_WAIT].nr_rates : nr;
+}
+
+/* For a host of a fleet, which has one key for all vCPUs: at most the time that they wait. */
+static struct cell throttled_share(const struct owner *owner)
+{
+	double ns_per_s = owner->host[HOST_THROTTLED].per_s;
+	double wait_per_s = owner->wait_per_s;
+	struct cell wait = wait_share(owner, false);
+
+	if (owner->has_throttled_sums && wait.type == CELL_PERCENT && wait_per_s > 0) {
+		wait.number = wait.number * ns_per_s / wait_per_s;
+		return wait;
+	}
+	return percent(ns_per_s, 1e9 * throttled_vcpus(owner), throttled_vcpus(owner));
+}
+
+static struct cell top_share(const struct owner *owner)
+{
+	uint64_t whole_ns = owner->time[TIME_WHOLE].delta, idle_ns = owner_slept_ns(owner);
+
+	if (owner->top_ns)
+		return cell_percent(owner->top_ns, whole_ns > idle_ns ? whole_ns - idle_ns : 0);
+	return cell_percent(owner->top_count, owner->all_count);
+}
+
+static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_gone)
+{
+	const struct stat_sum *exits = &of->owner->exits;
+
+	if (!exits->nr && (is_gone || !of->is_zero))
+		return cell_none();
+	switch (id) {
+	case COL_TOTAL:
+		return cell_count(exits->total);
+	case COL_SHARE:
+		return cell_percent(exits->total, of->total);
+	case COL_DELTA:
+		return cell_count(exits->delta);
+	case COL_RATE:
+		return !exits->nr && of->has_zero_rate ? (struct cell){ .type = CELL_RATE } :
+							 cell_rate(exits);
+	default:
+		return cell_spark(exits);
+	}
+}
+
+struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_gone)
+{
+	static const enum time_part parts[COLUMNS] = {
+		[COL_IN_GUEST] = TIME_GUEST, [COL_IN_L2] = TIME_L2, [COL_IN_KVM] = TIME_KVM,
+		[COL_IN_USER] = TIME_USER, [COL_IN_HALT] = TIME_HALT, [COL_IN_POLL] = TIME_POLL,
+	};
+	struct owner *owner = of->owner;
+	const struct host_sum *host = owner->host;
+
+	if (parts[id])
+		return owner_share(owner, parts[id]);
+	switch (id) {
+	case COL_TOTAL:
+	case COL_SHARE:
+	case COL_DELTA:
+	case COL_RATE:
+	case COL_HISTORY:
+		return exits_of(id, of, is_gone);
+	case COL_IN_SLEEP:
+		return sleep_share(owner);
+	case COL_IN_WAIT:
+		return wait_share(owner, is_gone);
+	case COL_VCPU_TIME:
+		return owner->time[TIME_WHOLE].nr_rates ? cell_ns(owner->time[TIME_WHOLE].delta) :
+							  cell_none();
+	case COL_SPLIT:
+		return split_of(owner);
+	case COL_TOP:
+		return owner->top_ns || owner->top_count ?
+			       cell_text(fields_get(of->facts->fields, owner->top)->label) :
+			       cell_none();
+	case COL_TOP_SHARE:
+		return top_share(owner);
+	case COL_OPEN:
+		return owner->open_ns ? cell_ns(owner->open_ns) : cell_none();
+	case COL_VCPUS:
+		return of->guest ? cell_count(of->guest->nr_vcpus) : cell_none();
+	case COL_VMM:
+		return of->guest && of->guest->vmm[0] ? cell_text(of->guest->vmm) : cell_none();
+	default:
+		break;
+	}
+	if (is_gone)
+		return cell_none();
+	switch (id) {
+	case COL_CPU_TIME:
+		return of_one_cpu(&host[HOST_RUN]);
+	case COL_VMM_TIME:
+		return of_one_cpu(&host[HOST_THREAD]);
+	case COL_THROTTLED:
+		return throttled_share(owner);
+	case COL_MIGRATIONS:
+		if (!host[HOST_MIGRATIONS].nr_rates)
+			return cell_none();
+		return (struct cell){ .type = CELL_RATE, .number = host[HOST_MIGRATIONS].per_s };
+	case COL_ON_CPU:
+		if (host[HOST_CPU].nr)
+			return cell_count(host[HOST_CPU].total);
+		return owner->has_exit_cpu ? cell_count(owner->exit_cpu) : cell_none();
+	case COL_AFFINITY:
+		return host[HOST_AFFINITY].total ? cell_count(host[HOST_AFFINITY].total) :
+						   cell_none();
+	case COL_REMOTE:
+		return host[HOST_REMOTE].nr ? cell_percent(host[HOST_REMOTE].total, 1000) :
+					      cell_none();
+	default:
+		return cell_none();
+	}
+}
+
+/* ---- of a host CPU, with the vCPUs that are on it */
+
+static struct cell number(const struct host_sum *part)
+{
+	return part->is_now ? cell_count(part->total) : cell_none();
+}
+
+/*
+ * The kernel counts a throttled thread as one that waits for a CPU, but such a thread would not get
+ * this CPU even if it were free. A CPU without vCPUs is wanted by none: 0.
+ */
+struct cell cell_of_cpu(enum column_id id, const struct owner *cpu)
+{
+	const struct host_sum *host = cpu->host;
+	double run = host[HOST_RUN].per_s, throttled = host[HOST_THROTTLED].per_s;
+	double all = cpu->wait_per_s, wait = all > throttled ? all - throttled : 0;
+	bool has_wait = cpu->time[TIME_WAIT].nr_rates;
+	bool is_free = !host[HOST_CPU].nr && host[HOST_BUSY].nr_rates;
+
+	switch (id) {
+	case COL_CPU:
+		return cell_count((uint64_t)cpu->key.vcpu);
+	case COL_NODE:
+		return number(&host[HOST_NODE]);
+	case COL_CORE:
+		return number(&host[HOST_CORE]);
+	case COL_SIBLING:
+		return number(&host[HOST_SIBLING]);
+	case COL_BUSY:
+		return of_one_cpu(&host[HOST_BUSY]);
+	case COL_CPU_VCPUS:
+		return cell_count(host[HOST_CPU].nr);
+	case COL_VCPU_BUSY: /* a vCPU that came from another CPU has run on both */
+		return percent(run < 1e9 ? run : 1e9, 1e9, host[HOST_RUN].nr_rates || is_free);
+	case COL_WANT:
+		return percent(run + wait, 1e9, has_wait || is_free);
+	case COL_CPU_WAIT:
+		return percent(wait, run + wait, has_wait);
+	case COL_CPU_THROTTLED:
+		return percent(throttled, 1e9 * throttled_vcpus(cpu), throttled_vcpus(cpu));
+	case COL_RATE:
+		return cell_rate(&cpu->exits);
+	case COL_CPU_KVM:
+		return owner_share(cpu, TIME_KVM);
+	default:
+		return cell_none();
+	}
 }
 
 /* ---- rows */

@@ -193,7 +193,7 @@ static bool has_arguments(const struct facts *facts)
 
 bool query_is_counted(const struct query *query, const struct facts *facts)
 {
-	if (query->type->is_on_demand)
+	if (query->type == &view_hotspots)
 		return has_arguments(facts);
 	for (size_t i = 0; i < facts->stats->nr; i++) {
 		const struct key *key = &facts->stats->list[i].key;
@@ -222,10 +222,10 @@ bool query_needs_exits(const struct field *field)
 /* The source of the view's exits; -1: it shows other counts. */
 static int source_of_exits(const struct query *query, const struct facts *facts)
 {
-	bool is_by_guest = view_is(query->type, VIEW_GUESTS); /* may show any counter of exits */
+	bool is_by_guest = query->type == &view_guests; /* may show any counter of exits */
 	struct exits exits;
 
-	if (view_is(query->type, VIEW_EVENTS) || (is_by_guest && query->filter))
+	if (query->type == &view_events || (is_by_guest && query->filter))
 		return -1;
 	exits = is_by_guest ? exits_choose(facts, true, false) : query_exits(query, facts, true);
 	return exits.rank ? (int)exits.source : -1;
@@ -252,7 +252,7 @@ const char *query_lacks(const struct query *query, const struct facts *facts)
 
 uint64_t query_wants_longer(const struct query *query)
 {
-	return query->type->takes_longer ? query->longer_ns : 0;
+	return query->type == &view_long_exits ? query->longer_ns : 0;
 }
 
 bool query_has_guest(const struct query *query, uint32_t guest)

@@ -31,9 +31,9 @@ struct query {
 	uint32_t cpu;
 	const struct vcpu_key *only;  /* these vCPUs only, nr_only of them; 0: all */
 	size_t nr_only;
-	enum exit_kind event;	      /* with takes_groups: what is counted, */
+	enum exit_kind event;	      /* of view_exit_totals: what is counted, */
 	unsigned int groups;	      /* and a row for each of these */
-	uint64_t longer_ns;	      /* with takes_longer: exits that took longer, */
+	uint64_t longer_ns;	      /* of view_long_exits: exits that took longer, */
 	bool has_halts;		      /* halts, too, */
 	bool has_arguments;	      /* with what they were about, */
 	bool is_latest;		      /* only what came with the latest sample, */
@@ -126,5 +126,11 @@ bool query_is_of_ended(const struct query *query, const struct facts *facts);
 
 /* Changes the query to all vCPUs, on any host CPU, and all reasons of this guest. */
 void query_narrow(struct query *query, uint32_t guest);
+
+/*
+ * Makes a view of a query and the facts: its rows, sorted. Texts stay valid until the guests are
+ * refreshed.
+ */
+void view_build(struct view *view, const struct query *query, const struct facts *facts);
 
 #endif

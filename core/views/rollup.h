@@ -10,7 +10,7 @@
 #define KVMTOP_CORE_VIEWS_ROLLUP_H
 
 #include "core/facts/facts.h"
-#include "core/views/cell.h"
+#include "core/views/columns.h"
 
 /* What exits are grouped by, together: a vCPU is GROUP_GUEST | GROUP_VCPU. */
 enum {
@@ -132,6 +132,8 @@ struct rollup {
 
 /* Forgets what was asked for and the result, but keeps the memory. */
 void rollup_begin(struct rollup *rollup, unsigned int by);
+/* All reasons of this counter may be the costliest. */
+void rollup_choose_reasons(struct rollup *rollup, const struct facts *facts, struct exits exits);
 /* An owner that is in the result also if there is no key of it. */
 void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu);
 void rollup(struct rollup *rollup, const struct facts *facts);
@@ -147,5 +149,17 @@ void owner_join(struct owner *owner, const struct owner *more);
 uint64_t owner_slept_ns(const struct owner *owner);
 /* Whether the group has the halts that KVM polls in, and what it polled is known. */
 bool group_is_polled(const struct rollup *rollup, const struct group *group);
+
+/* The exits of the host, or of one guest, for one line. */
+struct exits_summary {
+	const char *name; /* of the field that counts exits; NULL: none does */
+	struct owner all; /* the sums of all guests */
+	/* The guest with the costliest exits, and its costliest reason; FIELD_NONE: none. */
+	uint32_t guest, reason;
+	double rate_per_s; /* of that reason */
+};
+
+/* guest: its exits only; GUEST_ANY: all. */
+struct exits_summary exits_summarize(const struct facts *facts, uint32_t guest);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The vCPUs view: a row for each vCPU, with its exits, its time split, its costliest reason. */
-#include "core/views/list.h"
-#include "core/views/owners.h"
+#include "core/views/view.h"
+#include "core/views/fill.h"
 
 static const struct column columns[] = {
 	{ COL_GUEST, .least = 19, .is_of_guest = true },
@@ -183,7 +183,6 @@ const struct view_type view_vcpus = {
 	.by_guest = true,
 	.is_timed = true,
 	.has_host = true,
-	.has_stats = true,
 	.details = { &view_exits },
 	.wants = wants,
 	.needs = needs,

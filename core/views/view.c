@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The list of views, and the rows and cells of a view. */
+/* The list of views, a view's columns by their names, and its rows. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "core/views/list.h"
 #include "core/views/view.h"
 
-#define VIEW_POINTER(id, view) [VIEW_##id] = &(view),
+#define VIEW_POINTER(view) &(view),
 
 static const struct view_type *const types[] = { VIEW_LIST(VIEW_POINTER) };
 
@@ -35,20 +34,6 @@ const struct view_type *view_type_by_key(uint32_t key)
 			return types[i];
 	}
 	return NULL;
-}
-
-const struct view_type *view_type_of(enum view_id id)
-{
-	return types[id];
-}
-
-const struct view_type *view_type_by_groups(unsigned int groups)
-{
-	size_t i = 0;
-
-	while (i < ARRAY_SIZE(types) && types[i]->groups != groups)
-		i++;
-	return i < ARRAY_SIZE(types) ? types[i] : NULL;
 }
 
 static void add_word(char *buf, size_t size, const char *word)
@@ -195,67 +180,6 @@ void *view_scratch(struct view *view, size_t size)
 	return size ? memset(view->scratch, 0, size) : NULL;
 }
 
-struct cell cell_guest(const struct guest *guest)
-{
-	struct cell cell = cell_text(guest ? guest->name : "(ended)");
-
-	cell.has_ended = guest && guest->has_ended;
-	return cell;
-}
-
-struct cell cell_percent(uint64_t part, uint64_t whole)
-{
-	if (!whole)
-		return cell_none();
-	return (struct cell){
-		.type = CELL_PERCENT,
-		.whole = (float)whole,
-		.number = (double)part * 100 / (double)whole,
-	};
-}
-
-struct cell cell_rate(const struct stat_sum *sum)
-{
-	if (!sum->has_rate)
-		return cell_none();
-	return (struct cell){ .type = CELL_RATE, .number = sum->rate_per_s };
-}
-
-struct cell cell_spark(const struct stat_sum *sum)
-{
-	if (!sum->nr)
-		return cell_none();
-	return (struct cell){ .type = CELL_SPARK, .spark = sum->history };
-}
-
-int cell_compare(const struct cell *a, const struct cell *b)
-{
-	int order;
-
-	if (a->type == CELL_NONE || b->type == CELL_NONE)
-		return (a->type != CELL_NONE) - (b->type != CELL_NONE);
-	if (a->type != b->type) /* a word instead of a number */
-		return (a->type != CELL_TEXT) - (b->type != CELL_TEXT);
-	switch (a->type) {
-	case CELL_TEXT:
-		order = strcmp(a->text, b->text);
-		return (order > 0) - (order < 0);
-	case CELL_COUNT:
-		return (a->count > b->count) - (a->count < b->count);
-	case CELL_PERCENT:
-	case CELL_RATE:
-		return (a->number > b->number) - (a->number < b->number);
-	case CELL_NS:
-		return (a->ns > b->ns) - (a->ns < b->ns);
-	case CELL_NONE:
-	case CELL_SPARK:
-	case CELL_HIST:
-	case CELL_SPLIT:
-		break;
-	}
-	return 0;
-}
-
 void view_release(struct view *view)
 {
 	free(view->rows);
@@ -290,7 +214,7 @@ bool view_row_is_quiet(const struct view *view, const struct view_row *row)
 
 void view_drop_repeated(struct view *view)
 {
-	bool is_sums = view->type->groups & GROUP_REASON || view_is(view->type, VIEW_HOTSPOTS);
+	bool is_sums = view->type->groups & GROUP_REASON || view->type == &view_hotspots;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < view->nr_rows; i++) {

@@ -4,8 +4,7 @@
  *
  * A pure function of a query and the facts: no I/O, no clock, no terminal. A renderer turns cells
  * into text. Headings, units, help and machine names are in the column tables only. A new view is
- * one file and one line in VIEW_LIST. What sets a view apart is in struct view_type; outside
- * core/views/ a view is named only where a command or a key is for this one view.
+ * one file and one line in VIEW_LIST. What sets a view apart is in struct view_type.
  */
 #ifndef KVMTOP_CORE_VIEWS_VIEW_H
 #define KVMTOP_CORE_VIEWS_VIEW_H
@@ -17,7 +16,6 @@
 #include "lib/error.h"
 #include "core/views/columns.h"
 #include "core/views/rollup.h"
-#include "core/views/view_id.h"
 
 #define VIEW_COLUMNS 29 /* of one view, at the most */
 
@@ -52,18 +50,14 @@ struct view_type {
 	enum column_id sort; /* to sort by when the user chose none */
 	enum column_id then; /* orders equal rows; COL_NONE: counts and rates do */
 	unsigned int groups; /* GROUP_*, of exits that its rows have; 0: something else */
-	bool by_guest;	     /* needs rows for each guest */
-	bool has_trees;	     /* shows children; else only if a filter names them */
-	bool is_timed;	     /* is made of fields of the provider "exits" */
-	bool has_events;     /* shows counts of events or of debugfs */
-	bool has_stats;	     /* shows what the provider "stats" says, too, beside timed exits */
-	bool has_host;	     /* shows what the provider "host" says */
-	bool is_of_host;     /* shows what the host says also where no exits are known */
-	bool has_findings;   /* its rows: the worst needs no line at the top of a screen */
-	bool is_on_demand;   /* what it shows is counted only while it is asked for */
-	bool takes_vcpu;     /* can be of one vCPU: another tab's vCPU stays chosen */
-	bool takes_groups;   /* the rows are what query.event, .groups and .only say */
-	bool takes_longer;   /* lists exits that took longer than query.longer_ns */
+	/* What must be counted: */
+	bool by_guest;	 /* rows for each guest */
+	bool is_timed;	 /* fields of the provider "exits", which the view is made of */
+	bool has_events; /* events, or KVM's own counters */
+	bool has_host;	 /* what the provider "host" says */
+	/* What it can: */
+	bool has_trees;	 /* shows children; else only if a filter names them */
+	bool takes_vcpu; /* be of one vCPU: another tab's vCPU stays chosen */
 	enum source_need source_need; /* the rows need it */
 	/* For large screens: tables of what the selected row is made of; NULL ends them. */
 	const struct view_type *details[VIEW_DETAILS];
@@ -94,21 +88,34 @@ struct view_type {
 		 int fits : sizeof(table) <= (VIEW_COLUMNS + 1) * sizeof((table)[0]) ? 1 : -1; \
 	 }))
 
+/*
+ * The views: the tabs in their order, then the views without a key, which are no tabs. Outside
+ * core/views/ a view is named only where a command or a key is for this one view.
+ */
+#define VIEW_LIST(VIEW) \
+	VIEW(view_events) \
+	VIEW(view_guests) \
+	VIEW(view_vcpus) \
+	VIEW(view_exits) \
+	VIEW(view_hotspots) \
+	VIEW(view_host) \
+	VIEW(view_long_exits) \
+	VIEW(view_why) \
+	VIEW(view_hosts) \
+	VIEW(view_exit_totals)
+
+#define VIEW_DECLARE(view) extern const struct view_type view;
+#define VIEW_COUNT(view) +1
+
+VIEW_LIST(VIEW_DECLARE)
+
+enum { VIEWS = VIEW_LIST(VIEW_COUNT) };
+
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
 /* The same for a user's text: 0, or -EINVAL with why, which lists the tabs. */
 int view_type_find(const char *name, const struct view_type **ret_type, struct error *why);
 const struct view_type *view_type_by_key(uint32_t key); /* NULL: no such tab */
-/* The first view with these groups of exits. */
-const struct view_type *view_type_by_groups(unsigned int groups);
-const struct view_type *view_type_of(enum view_id id);
-
-static inline bool view_is(const struct view_type *type, enum view_id id)
-{
-	return type == view_type_of(id);
-}
-
-
 /* The names of the tabs: "events, guests, ..."; of titles with a number: "events, hot spots". */
 void view_type_names(char *buf, size_t size);
 void view_type_titles(char *buf, size_t size);

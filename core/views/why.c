@@ -5,7 +5,7 @@
 
 #include "core/facts/facts.h"
 #include "core/findings/findings.h"
-#include "core/views/list.h"
+#include "core/views/view.h"
 #include "core/views/query.h"
 
 static const struct column columns[] = {
@@ -158,7 +158,6 @@ const struct view_type view_why = {
 	.by_guest = true,
 	.has_host = true,
 	.has_events = true,
-	.has_findings = true,
 	.needs = findings_need,
 	.build = build,
 	.enter = enter,

@@ -16,8 +16,7 @@
 #include "providers/exits/program.h"
 #include "providers/exits/threads.h"
 #include "tests/worlds/fake_guest.h"
-#include "core/views/build.h"
-#include "core/views/list.h"
+#include "core/views/query.h"
 
 #define GUESTS 125
 #define VCPUS 8

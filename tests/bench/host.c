@@ -12,8 +12,7 @@
 #include "tests/bench/measure.h"
 #include "core/facts/stats.h"
 #include "providers/providers.h"
-#include "core/views/build.h"
-#include "core/views/list.h"
+#include "core/views/query.h"
 
 enum { CPUS = 512, VCPUS = 1000, ROUNDS = 21, TARGET_MS = 10, PAUSE_NS = 50000000 };
 

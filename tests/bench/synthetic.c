@@ -15,8 +15,7 @@
 #include "tests/bench/measure.h"
 #include "host/env.h"
 #include "tests/worlds/fake_guest.h"
-#include "core/views/build.h"
-#include "core/views/list.h"
+#include "core/views/query.h"
 
 #define ROUNDS 200
 #define NR_PLAIN 90 /* events without a parent; the others are reasons of the first */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ui/lines/shared.h"
-#include "core/views/list.h"
+#include "core/views/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

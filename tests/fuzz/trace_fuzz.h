@@ -18,7 +18,7 @@
 #include "cmd/top.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -109,7 +109,7 @@ static inline void fuzz_lines(const struct view *view, const struct recording *r
 	lines_recording_total(&about, view, null);
 	lines_recording_notes(&about, null);
 	lines_recording_lacks(&about, 1, null);
-	if (view->type->takes_groups)
+	if (view->type == &view_exit_totals)
 		fuzz_diff(view, &about, room);
 	report_acrn(recording, 1000, NULL, null, &why);
 }
@@ -149,7 +149,7 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 	if (monitor_open(&config, &monitor, &why) == 0) {
 		for (unsigned int i = 0; (query.type = view_type_at(i)); i++)
 			fuzz_view(monitor, &query, recording, 40 * i);
-		query.type = view_type_of(VIEW_TOTALS);
+		query.type = &view_exit_totals;
 		for (query.groups = 0; query.groups <= GROUP_ALL; query.groups++)
 			fuzz_view(monitor, &query, recording, 25 * query.groups);
 		monitor_close(monitor);

@@ -20,8 +20,7 @@
 #include <cmocka.h>
 
 #include "ui/lines/lines.h"
-#include "core/views/build.h"
-#include "core/views/list.h"
+#include "core/views/query.h"
 
 #define SECONDS UINT64_C(1000000000)
 #define WHEN "2026-11-21 01:26:48"		   /* kvm_stat's */

@@ -17,8 +17,7 @@
 
 #include "tests/worlds/fake_guest.h"
 #include "ui/screen/screen.h"
-#include "core/views/build.h"
-#include "core/views/list.h"
+#include "core/views/query.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NR_MORE 40 /* events besides, for what does not fit */

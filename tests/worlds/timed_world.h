@@ -7,8 +7,8 @@
 #define KVMTOP_TESTS_WORLDS_TIMED_WORLD_H
 
 #include "tests/worlds/view_world.h"
-#include "core/views/list.h"
-#include "core/views/owners.h"
+#include "core/views/view.h"
+#include "core/views/fill.h"
 
 enum {
 	KVM_EXIT, VMEXIT, HLT, MSR, IO, USERSPACE, USER_IO, TIME, GUEST, KVM, USER, HALT, WAIT,

@@ -17,8 +17,7 @@
 
 #include "host/env.h"
 #include "tests/worlds/fake_guest.h"
-#include "core/views/build.h"
-#include "core/views/list.h"
+#include "core/views/query.h"
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define SECOND UINT64_C(1000000000)

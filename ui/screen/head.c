@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/views/summary.h"
+#include "core/views/rollup.h"
 #include "ui/numbers.h"
 #include "ui/screen/bars.h"
 #include "ui/screen/parts.h"
@@ -366,8 +366,7 @@ static void paint_filters(const struct screen *screen, struct grid *grid, int ro
 /* What a tab shows: where there are hosts, they are in place of guests. */
 static const struct view_type *shown_by(const struct screen *screen, const struct view_type *tab)
 {
-	return view_is(tab, VIEW_GUESTS) && screen->has_hosts ? view_type_of(VIEW_HOSTS) :
-								 tab;
+	return tab == &view_guests && screen->has_hosts ? &view_hosts : tab;
 }
 
 /* Views without a number have a tab only while they are shown. */

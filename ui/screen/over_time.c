@@ -372,7 +372,7 @@ void over_time_paint(const struct screen *screen, const struct area *area)
 	struct pane pane = {
 		.screen = screen,
 		.area = area,
-		.are_events = view_is(screen->query->type, VIEW_EVENTS),
+		.are_events = screen->query->type == &view_events,
 	};
 	struct area inner = *area;
 	int row = area->row, numbers = area->height >= NUMBERS_FROM;

@@ -15,7 +15,7 @@
 
 static bool is_of_exits(const struct view_type *type)
 {
-	return type->groups & GROUP_REASON || type->takes_longer;
+	return type->groups & GROUP_REASON || type == &view_long_exits;
 }
 
 /* Whether the last line lists the key now. */
@@ -29,7 +29,7 @@ static bool is_offered(const struct screen *screen, const struct key_help *key)
 		return false;
 	if (key->needs & KEY_EXITS && !is_of_exits(screen->query->type))
 		return false;
-	return !(key->needs & KEY_GUESTS) || !view_is(screen->query->type, VIEW_GUESTS);
+	return !(key->needs & KEY_GUESTS) || screen->query->type != &view_guests;
 }
 
 /* Paints as many keys as fit; the most useful keys are first in the table. */

@@ -5,7 +5,7 @@
 #include "core/guests/guests.h"
 #include "ui/screen/screen.h"
 #include "ui/tui/actions.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 /* A query with the main query's filter, for the guest and the vCPU of the selected row. */
 static struct query query_of_row(const struct tui *tui, const struct view_type *type)

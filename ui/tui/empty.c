@@ -22,11 +22,6 @@ static const char *say(struct tui *tui, const char *fmt, ...)
 	return tui->empty;
 }
 
-static char key_of(enum view_id id)
-{
-	return view_type_of(id)->key;
-}
-
 /* Most exits have no arguments. */
 static const char *why_no_arguments(struct tui *tui)
 {
@@ -51,7 +46,7 @@ static const char *why_no_exits(struct tui *tui, const char *why)
 	if (!has_reasons(tui->facts.fields))
 		return say(tui, "This view needs what cannot be counted here. %s", why);
 	return say(tui, "This view needs what cannot be counted here. %s. Press %c, then x: that "
-			"counts reasons, without times.", why, key_of(VIEW_EVENTS));
+			"counts reasons, without times.", why, view_events.key);
 }
 
 static const char *why_ended(struct tui *tui)
@@ -109,24 +104,23 @@ static const char *why_nothing(struct tui *tui)
 
 	if (query_lacks(query, &tui->facts))
 		return query_lacks(query, &tui->facts);
-	if (tui_shows_machines(tui) && !view_is(query->type, VIEW_HOSTS) &&
-	    !view_is(query->type, VIEW_EXITS))
+	if (tui_shows_machines(tui) && query->type != &view_hosts && query->type != &view_exits)
 		return say(tui, "This is known of one host at a time: press %c, then Enter on a "
-				"host", key_of(VIEW_GUESTS));
+				"host", view_guests.key);
 	if (tui->source->past && past_has_machines(tui->source->past) && query->has_vcpu)
 		return say(tui, "Prometheus has the exits of a guest, not of a vCPU: Backspace, "
-				"then %c", key_of(VIEW_EXITS));
+				"then %c", view_exits.key);
 	if (query->type->by_guest && !guests_count(tui->facts.guests))
 		return is_recorded ? "The recording has no guest." : "No guest is running.";
-	if (query->type->takes_longer && !query->filter)
+	if (query->type == &view_long_exits && !query->filter)
 		return why_not_long(tui);
-	if (query->type->has_findings && !query->filter)
+	if (query->type == &view_why && !query->filter)
 		return why_no_findings(tui);
 	if (query->filter && !query_selects_any(query, tui->facts.fields))
 		return why_filtered(tui);
 	if (tui->back.monitor && !query_is_counted(query, &tui->facts))
 		return "Nothing of this view was counted at that moment; End leads back";
-	if (query->type->is_on_demand && query->has_reason)
+	if (query->type == &view_hotspots && query->has_reason)
 		return why_no_arguments(tui);
 	if (is_recorded)
 		return tui->back.monitor ? "Nothing of this kind happened until then." :

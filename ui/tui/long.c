@@ -47,7 +47,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 	query->has_reason = row != NULL;
 	if (row)
 		query->reason = row->field;
-	query->type = view_type_by_name("long");
+	query->type = &view_long_exits;
 	return true;
 }
 
@@ -55,7 +55,7 @@ void tui_show_long(struct tui *tui)
 {
 	bool has_exit = tui->query->type->groups & GROUP_REASON && tui->screen.has_cursor;
 
-	if (tui->query->type->takes_longer)
+	if (tui->query->type == &view_long_exits)
 		prompt_threshold(tui);
 	else
 		tui_enter_by(tui, has_exit ? tui_selected_row(tui) : NULL, enter);

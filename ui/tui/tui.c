@@ -25,7 +25,7 @@
 #include "ui/screen/screen.h"
 #include "ui/tui/actions.h"
 #include "ui/tui/tui.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 #define OPENING_MS 10 /* between two checks whether all events are open */
 #define NOTICE_NS 5000000000ull /* how long a notice stays */
@@ -111,7 +111,8 @@ static void describe_way(struct tui *tui)
 	int len;
 
 	crumbs[0] = '\0';
-	if (!query->has_vcpu && !query->has_reason && !query->has_cpu && !query->type->takes_longer)
+	if (!query->has_vcpu && !query->has_reason && !query->has_cpu &&
+	    query->type != &view_long_exits)
 		return;
 	len = snprintf(crumbs, size, "%s",
 		       query->guest == GUEST_ANY ? "all guests" : tui->guest.name);
@@ -124,7 +125,7 @@ static void describe_way(struct tui *tui)
 	if (query->has_reason)
 		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
 				fields_get(fields, query->reason)->label);
-	if (!query->type->takes_longer || len >= (int)size)
+	if (query->type != &view_long_exits || len >= (int)size)
 		return;
 	format_duration(text, sizeof(text), query->longer_ns);
 	snprintf(crumbs + len, size - (size_t)len, " %s longer than %s", sign, text);

@@ -69,13 +69,13 @@ static void leave_guest(struct tui *tui)
 
 static bool is_of_guests(const struct view_type *type)
 {
-	return view_is(type, VIEW_GUESTS) || view_is(type, VIEW_HOSTS);
+	return type == &view_guests || type == &view_hosts;
 }
 
 /* Where all hosts are shown, hosts take the place of guests. */
 static const struct view_type *guests_type(const struct tui *tui)
 {
-	return view_type_of(tui_shows_machines(tui) ? VIEW_HOSTS : VIEW_GUESTS);
+	return tui_shows_machines(tui) ? &view_hosts : &view_guests;
 }
 
 /* Keeps the way from all hosts to one: no tab leads back to all hosts. */
@@ -95,10 +95,10 @@ void tui_show_view(struct tui *tui, const struct view_type *type)
 
 	if (!type || (type == query->type && !query->has_reason && !query->has_cpu))
 		return;
-	if (view_is(type, VIEW_GUESTS))
+	if (type == &view_guests) {
 		leave_guest(tui);
-	if (view_is(type, VIEW_GUESTS))
 		type = guests_type(tui);
+	}
 	forget_ways(tui);
 	query->has_vcpu &= type->takes_vcpu;
 	query->has_reason = query->has_cpu = false;
@@ -112,7 +112,7 @@ void tui_step_view(struct tui *tui, int by)
 	while (view_type_at(i) && view_type_at(i) != tui->query->type)
 		i++;
 	if (!view_type_at(i)) /* the view of hosts, which has no tab */
-		for (i = 0; !view_is(view_type_at(i), VIEW_GUESTS);)
+		for (i = 0; view_type_at(i) != &view_guests;)
 			i++;
 	for (nr = i + 1; view_type_at(nr);)
 		nr++;
@@ -253,7 +253,7 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 	}
 	if (is_host)
 		query_narrow(tui->query, GUEST_ANY);
-	if (is_host && before.type->has_findings) /* first to the findings of the host */
+	if (is_host && before.type == &view_why) /* first to the findings of the host */
 		tui->query->type = before.type;
 	if (tui->query->guest != before.guest && !tui->ways.has_entered_guest) {
 		tui->ways.has_entered_guest = true;

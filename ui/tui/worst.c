@@ -27,7 +27,7 @@ static void describe(struct tui *tui, const struct finding *finding, size_t nr)
 	snprintf(tui->screen.finding, sizeof(tui->screen.finding), "%s: %s (%s)%s: press %c",
 		 guest ? tui_short_name(tui, guest->name, name) : "all guests",
 		 finding->rule->finding, severity_name(finding->severity), more,
-		 view_type_by_name("why")->key);
+		 view_why.key);
 }
 
 static void find(struct tui *tui)
@@ -59,7 +59,7 @@ void tui_follow_worst(struct tui *tui)
 	bool is_now = source_has_now(tui->source->kind) && !tui->back.monitor;
 	struct worst *worst = &tui->worst;
 	const struct finding *finding;
-	bool has_rows = tui->query->type->has_findings; /* which need no line */
+	bool has_rows = tui->query->type == &view_why; /* which need no line */
 
 	if (is_now)
 		follow_now(tui);

@@ -15,7 +15,7 @@
 #include "lib/array.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
-#include "core/views/list.h"
+#include "core/views/view.h"
 #include "history/file.h"
 
 static struct options options;

@@ -20,7 +20,7 @@
 #include "history/file.h"
 #include "history/past.h"
 #include "core/monitor.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 #define NR_SAMPLES "25"
 #ifdef __SANITIZE_ADDRESS__
@@ -132,7 +132,7 @@ static void step(struct past *past, const struct query *query, struct monitor *m
 
 static void walk(const char *path)
 {
-	const struct query query = { .type = view_type_by_name("exits") };
+	const struct query query = { .type = &view_exits };
 	struct monitor_config config = { .list = history_players, .counts_all = true };
 	struct history_file *file;
 	struct monitor *monitor = NULL;

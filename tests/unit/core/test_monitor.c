@@ -20,7 +20,7 @@
 #include "core/facts/stats.h"
 #include "core/monitor.h"
 #include "core/provider.h"
-#include "core/views/list.h"
+#include "core/views/view.h"
 #include "core/views/query.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))

@@ -16,8 +16,7 @@
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/player.h"
 #include "trace/exits/recorded.h"
-#include "core/views/build.h"
-#include "core/views/list.h"
+#include "core/views/query.h"
 
 #define SECOND UINT64_C(1000000000)
 #define START 1000

@@ -13,8 +13,7 @@
 #include "lib/array.h"
 #include "core/monitor.h"
 #include "cmd/providers.h"
-#include "core/views/build.h"
-#include "core/views/list.h"
+#include "core/views/query.h"
 
 /* A captured machine: its events, and its exits with their times. */
 struct world {
@@ -193,7 +192,7 @@ static void events_are_those_selected(const struct world *world)
 	for (size_t i = 0; i < world->view.nr_rows; i++) {
 		const struct view_row *row = &world->view.rows[i];
 
-		if (view_is(world->query.type, VIEW_GUESTS))
+		if (world->query.type == &view_guests)
 			shown += count_in(row, &world->view);
 		else if (is_event_shown(world, get(world, row->field)))
 			shown += count_in(row, &world->view);

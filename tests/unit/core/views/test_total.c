@@ -5,7 +5,7 @@
 #include "lib/array.h"
 #include "tests/worlds/timed_world.h"
 
-#define VIEW_POINTER(id, view) &(view),
+#define VIEW_POINTER(view) &(view),
 #define FIRST_CPU 6
 #define MS UINT64_C(1000000)
 

@@ -2,8 +2,8 @@
 /* The views of timed exits: guests, vCPUs, exits, hot spots, and the totals of `kvmtop exits`. */
 #include "core/facts/facts.h"
 #include "tests/worlds/timed_world.h"
-#include "core/views/owners.h"
-#include "core/views/summary.h"
+#include "core/views/fill.h"
+#include "core/views/rollup.h"
 
 /* ---- guests */
 

@@ -19,7 +19,7 @@
 #include "trace/exits/moments.h"
 #include "trace/exits/player.h"
 #include "trace/exits/rows.h"
-#include "core/views/build.h"
+#include "core/views/query.h"
 
 /* A recording that was read, and its moments. */
 struct world {
@@ -315,7 +315,7 @@ static void time_does_not_go_back(void **state)
 /* The last moment has the totals of the recording, also by way of the monitor. */
 static void totals_are_the_recordings(void **state)
 {
-	struct query query = { .type = view_type_of(VIEW_EXITS) };
+	struct query query = { .type = &view_exits };
 	struct monitor_config config = { .list = history_recorded_players, .counts_all = true };
 	const struct facts *facts;
 	struct error why = { "" };

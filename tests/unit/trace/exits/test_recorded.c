@@ -15,8 +15,7 @@
 #include "trace/exits/player.h"
 #include "trace/exits/recorded.h"
 #include "trace/exits/rows.h"
-#include "core/views/build.h"
-#include "core/views/list.h"
+#include "core/views/query.h"
 
 enum {
 	ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED, ID_VMGEXIT,
@@ -552,7 +551,7 @@ static void what_vmgexits_are_for(void **state)
 		add(&world, 0, now += 90 + i);
 	}
 	open_dat(&world);
-	look(&world, view_type_of(VIEW_EXITS));
+	look(&world, &view_exits);
 	assert_int_equal(total(&world, 0, "vmexit"), 5);
 	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit hlt)"), 100);
 	assert_int_equal(time_of(&world, 0, "vmexit(vmgexit msr)"), 101);
@@ -1357,7 +1356,7 @@ static void percentiles_are_nearly_exact(void **state)
 	}
 	open_dat(&world);
 	world.query.groups = GROUP_GUEST;
-	look(&world, view_type_of(VIEW_TOTALS));
+	look(&world, &view_exit_totals);
 	assert_int_equal(world.view.nr_rows, 1);
 	check_percentiles(&world, &world.view.rows[0], all, NR);
 	look(&world, &view_exits);
@@ -1382,7 +1381,7 @@ static void exits_that_take_nothing(void **state)
 	}
 	open_dat(&world);
 	world.query.groups = GROUP_REASON;
-	look(&world, view_type_of(VIEW_TOTALS));
+	look(&world, &view_exit_totals);
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
 		const struct cell *cell = &world.view.rows[0].cells[
 			view_column_by_id(world.query.type, columns[i])];

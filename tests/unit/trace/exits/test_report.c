@@ -343,7 +343,7 @@ static void a_diff_begins_with_what_changed(void **state)
 		const char *name;
 		uint64_t took[2]; /* 0: not there */
 	} cases[] = { { "HLT", { 1000, 1200 } }, { "IO", { 1000, 9000 } }, { "EPT", { 0, 4000 } } };
-	const struct view_type *type = view_type_of(VIEW_TOTALS);
+	const struct view_type *type = &view_exit_totals;
 	struct view_side sides[2];
 	struct view views[2] = { { .type = type }, { .type = type } }, both;
 	struct error why = { "" };

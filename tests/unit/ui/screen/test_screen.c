@@ -6,7 +6,7 @@
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/bars.h"
-#include "core/views/owners.h"
+#include "core/views/fill.h"
 
 static void events_with_their_reasons(void **state)
 {

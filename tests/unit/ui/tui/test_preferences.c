@@ -36,7 +36,7 @@ static struct preferences parse(const char *text)
 
 static void test_lines(void **state)
 {
-	const struct view_type *guests = view_type_by_name("guests");
+	const struct view_type *guests = &view_guests;
 	struct preferences preferences = parse("# ours\n\nview=guests # first\n"
 					       "sort = guests:pid, events:-total\n"
 					       "interval = 0.5\nhide = hist,history\n"
@@ -49,7 +49,7 @@ static void test_lines(void **state)
 	assert_ptr_equal(order->type, guests);
 	assert_int_equal(order->sort, view_column_by_id(guests, "pid"));
 	assert_false(order->reverse);
-	order = preferences_order(&preferences, view_type_by_name("events"));
+	order = preferences_order(&preferences, &view_events);
 	assert_int_equal(order->sort, view_column_by_id(order->type, "total"));
 	assert_true(order->reverse);
 	assert_true(preferences.interval_s == 0.5);
@@ -66,7 +66,7 @@ static void test_later_lines_win(void **state)
 	preferences_parse(&preferences, "interval = 7\nmonochrome = no\n", "G", count_wrong);
 	assert_true(preferences.interval_s == 7);
 	assert_false(preferences.is_monochrome);
-	assert_ptr_equal(preferences.view, view_type_by_name("exits"));
+	assert_ptr_equal(preferences.view, &view_exits);
 }
 
 static void test_wrong_lines(void **state)
