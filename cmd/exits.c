@@ -224,8 +224,8 @@ static void configure_lines(struct exits_run *run)
 	lines->config.goes_on = run->run.query.longer_ns;
 	if (!run->run.options->other)
 		return;
-	lines->config.other_guest = &run->compared[0];
-	lines->config.guest = &run->compared[1];
+	lines->config.side[0].guest = &run->compared[1];
+	lines->config.side[1].guest = &run->compared[0];
 	for (int i = 0; i < 2; i++)
 		snprintf(lines->heads[i], sizeof(lines->heads[i]), "%s (pid %d)",
 			 run->compared[i].name, (int)run->compared[i].pid);

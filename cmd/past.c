@@ -433,8 +433,8 @@ static int write_spans(struct past_run *reader, struct history_span spans[2],
 		fprintf(stderr, "kvmtop: no exit in these spans matches \"%s\"\n",
 			pattern_text(run->query.filter));
 	run_lines_plain(run);
-	run->lines.config.other_span = &abouts[0];
-	run->lines.config.span = &abouts[1];
+	run->lines.config.side[0].span = &abouts[1];
+	run->lines.config.side[1].span = &abouts[0];
 	run_note(run, run->view.note);
 	return run_write(run, &run->view, 0, abouts[1].elapsed_ns, why);
 }

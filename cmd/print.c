@@ -18,10 +18,10 @@ static enum lines_format format_of(const struct options *options, const struct v
 	if (options->json)
 		return LINES_JSON;
 	if (options->csv)
-		return has_events ? LINES_CSV : LINES_LOG_ROWS;
+		return has_events ? LINES_CSV : LINES_ROWS;
 	if (has_events || options->by_guest)
 		return is_log ? LINES_TEXT : LINES_BATCH;
-	return is_log ? LINES_LOG_TABLE : LINES_TABLE;
+	return LINES_TABLE;
 }
 
 void run_lines_top(struct run *run)
@@ -32,6 +32,7 @@ void run_lines_top(struct run *run)
 	run->lines.config = (struct lines_config){
 		.format = format_of(options, run->query.type),
 		.path = options->mode == MODE_LOG ? options->output : NULL,
+		.has_time = options->csv || options->mode == MODE_LOG,
 		.skip_zero = options->skip_zero,
 		.fields = facts->fields,
 		.columns = facts->wanted,
@@ -51,11 +52,7 @@ void run_lines_plain(struct run *run)
 
 int run_lines_open(struct run *run, struct error *why)
 {
-	int err = lines_open(&run->lines.config, &run->lines.lines, why);
-
-	if (!err)
-		say_notice(why); /* an older log was renamed */
-	return err;
+	return lines_open(&run->lines.config, &run->lines.lines, why);
 }
 
 int run_lines_close(struct run *run, int err, struct error *why)
@@ -79,8 +76,8 @@ void run_note(struct run *run, const char *note)
 static int write_text(struct run *run, const struct view *view, uint64_t time_ns,
 		      uint64_t elapsed_ns, struct error *why)
 {
-	const struct lines_recording *recording = run->lines.recording;
-	const struct lines_recording *other = run->lines.other;
+	const struct lines_recording *recording = run->lines.config.side[0].recording;
+	const struct lines_recording *other = run->lines.config.side[1].recording;
 	bool has_sides = run->lines.heads[0][0];
 	int err = 0;
 
@@ -117,7 +114,7 @@ int run_write(struct run *run, const struct view *view, uint64_t time_ns, uint64
 	if (err)
 		return err;
 	run_begin_write(run);
-	if (run->lines.config.format == LINES_TABLE)
+	if (run->lines.config.format == LINES_TABLE && !run->lines.config.has_time)
 		err = write_text(run, view, time_ns, elapsed_ns, why);
 	else
 		err = lines_write(run->lines.lines, view, time_ns, elapsed_ns, why);

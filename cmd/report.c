@@ -249,11 +249,7 @@ static int write_view(struct report *report, const struct view *view, struct err
 	run_lines_plain(run);
 	if (!run->options->json && !run->options->csv)
 		run->lines.config.path = NULL;
-	run->lines.recording = &report->about;
-	if (run->options->json) {
-		run->lines.config.recording = &report->about;
-		run->lines.config.other = run->lines.other;
-	}
+	run->lines.config.side[0].recording = &report->about;
 	run_note(run, view->note);
 	return run_write(run, view, 0, report->about.unit == UNIT_CYCLES ? 0 : report->about.span,
 			 why);
@@ -284,7 +280,7 @@ static int print_both(struct report *report, struct report *other, struct error 
 		};
 		snprintf(report->run.lines.heads[i], HEAD_SIZE, "%s", compared[i].path);
 	}
-	report->run.lines.other = &other->about;
+	report->run.lines.config.side[1].recording = &other->about;
 	if (!err)
 		err = view_diff(compared, &both, why);
 	if (!err)

@@ -28,8 +28,6 @@ struct run_lines {
 	struct lines *lines; /* NULL: not open yet */
 	/* Of --diff: what the two sides are, above a table; "": there is one side. */
 	char heads[2][HEAD_SIZE];
-	/* Described above and below a table, with the other side; NULL: it is no recording. */
-	const struct lines_recording *recording, *other;
 	const char *noted; /* the view's note that was printed last */
 	bool has_warned;   /* that the filter matches nothing */
 };

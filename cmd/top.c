@@ -149,7 +149,7 @@ static int on_wake(struct run *run, enum woken woken, struct error *why)
 	int err;
 
 	if (woken == WOKEN_HANGUP && top->run.lines.lines) {
-		/* An older log was renamed, or the log that is open goes on: the samples count. */
+		/* If that fails, the log that is open goes on: the samples count. */
 		(void)lines_reopen(top->run.lines.lines, why);
 		say_notice(why);
 		return 0;

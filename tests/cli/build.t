@@ -124,9 +124,16 @@ done
 like "$(cat "$TMP/kvmtop-events.csv")" '^timestamp,.*,kvm_exit,' "events have kvm_stat's columns"
 like "$(cat "$TMP/kvmtop-exits.csv")" '^time,reason,total,.*,avg_ns,p50_ns,p99_ns,interval_max_' \
 	"exits have times"
-check "with the events of another kernel it goes on" as_unit events intel
-like "$(cat "$TMP/err")" 'events.csv" has other columns .*: renamed to kvmtop-events.csv.20' \
-	"and says where the old log is"
+is "$(as_unit events intel || echo $?)" 1 "a log of another kernel's events is refused"
+like "$(cat "$TMP/err")" 'events.csv" has other columns .*: rename it, or choose another file' \
+	"with the remedy"
+after=$(sed -n "/^ExecStopPost=/,/'\$/p" "$units/kvmtop@.service" | tr -d '\\\n' |
+	sed "s|^ExecStopPost=-||; s|%i|events|g; s|/var/log/|$TMP/|g")
+EXIT_STATUS=0 sh -c "$after"
+check "a unit that ends well leaves its log alone" test -e "$TMP/kvmtop-events.csv"
+EXIT_STATUS=1 sh -c "$after"
+check "a unit that failed renames its log" test -e "$TMP/kvmtop-events.csv.old"
+check "and starts again" as_unit events intel
 like "$(cat "$TMP/root/etc/logrotate.d/kvmtop")" '^/var/log/kvmtop-\*\.csv [{]' \
 	"logrotate takes both logs"
 # What the history's unit runs, of a captured machine.

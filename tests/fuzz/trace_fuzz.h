@@ -62,8 +62,7 @@ static inline void fuzz_formats(const struct view *view, const struct lines_reco
 			.format = formats[i],
 			.path = "/dev/null",
 			.room = (int)room,
-			.recording = about,
-			.other = about,
+			.side = { { .recording = about }, { .recording = about } },
 		};
 		struct lines *lines;
 

@@ -29,7 +29,6 @@
 /* What every test has: a folder, a dictionary, and an events view to fill in. */
 struct world {
 	char dir[32], path[64], other[64];
-	char dated[64], dated_too[64]; /* path of a log that was last changed on 2026-11-20 */
 	struct fields *fields;
 	struct field_set columns;
 	struct view view;
@@ -56,8 +55,6 @@ static inline int set_up(void **state)
 	assert_non_null(mkdtemp(w->dir));
 	snprintf(w->path, sizeof(w->path), "%s/log", w->dir);
 	snprintf(w->other, sizeof(w->other), "%s/log.1", w->dir);
-	snprintf(w->dated, sizeof(w->dated), "%s/log.2026-11-20", w->dir);
-	snprintf(w->dated_too, sizeof(w->dated_too), "%s/log.2026-11-20.1", w->dir);
 	w->fields = fields_new();
 	w->view.type = &view_events;
 	w->view.absent = 1U << view_column_by_id(&view_events, "hist");
@@ -88,8 +85,6 @@ static inline int tear_down(void **state)
 	fields_free(w->fields);
 	unlink(w->path);
 	unlink(w->other);
-	unlink(w->dated);
-	unlink(w->dated_too);
 	rmdir(w->dir);
 	free(w->text);
 	free(w);
@@ -151,15 +146,6 @@ static inline void write_file(const char *path, const char *text)
 	assert_non_null(file);
 	assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
 	assert_int_equal(fclose(file), 0);
-}
-
-/* The log as it was left on 2026-11-20. */
-static inline void write_old(struct world *w, const char *text)
-{
-	const struct timespec times[2] = { { .tv_sec = 1795172400 }, { .tv_sec = 1795172400 } };
-
-	write_file(w->path, text);
-	assert_int_equal(utimensat(AT_FDCWD, w->path, times, 0), 0);
 }
 
 static inline void file_is(struct world *w, const char *path, const char *wanted)
@@ -233,11 +219,14 @@ static inline struct view_row *add_guest(struct world *w, uint32_t guest, const 
 	return row;
 }
 
-static inline int try_open(struct world *w, enum lines_format format, const char *path,
+#define LOG 0x100 /* with a format of every view: has_time */
+
+static inline int try_open(struct world *w, unsigned int format, const char *path,
 			   bool skip_zero)
 {
 	struct lines_config config = {
-		.format = format,
+		.format = (enum lines_format)(format & ~(unsigned int)LOG),
+		.has_time = format & LOG,
 		.path = path,
 		.skip_zero = skip_zero,
 		.fields = w->fields,
@@ -248,12 +237,12 @@ static inline int try_open(struct world *w, enum lines_format format, const char
 	return lines_open(&config, &w->lines, &w->why);
 }
 
-static inline void open_log(struct world *w, enum lines_format format)
+static inline void open_log(struct world *w, unsigned int format)
 {
 	assert_int_equal(try_open(w, format, w->path, false), 0);
 }
 
-static inline void open_stdout(struct world *w, enum lines_format format)
+static inline void open_stdout(struct world *w, unsigned int format)
 {
 	capture_stdout(w);
 	assert_int_equal(try_open(w, format, NULL, false), 0);
@@ -274,7 +263,7 @@ static inline void close_log(struct world *w)
 }
 
 /* One sample of the view as it is. */
-static inline const char *lines_once(struct world *w, enum lines_format format)
+static inline const char *lines_once(struct world *w, unsigned int format)
 {
 	unlink(w->path);
 	open_log(w, format);

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CSV: a line for each sample; the columns are chosen at the start and never change.
+ * CSV. Of events a line for each sample, as kvm_stat's: the columns are chosen at the start and
+ * never change. The value of a counter is its delta, or 0 while nothing counts it; the value of a
+ * gauge or peak is its level, where kvm_stat wrote the change of the level.
  *
- * The value of a counter is its delta, or 0 while nothing counts it. The value of a gauge or peak
- * is its level; kvm_stat wrote the change of the level instead.
+ * Of every view a line for each row, below the ids of the view's columns. Durations are in ns.
  */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/when.h"
 #include "lib/xalloc.h"
-#include "ui/lines/shared.h"
+#include "ui/lines/format.h"
 
-struct csv_column {
-	const char *name; /* the dictionary's */
-	uint64_t value;
-};
+/* The first column's heading: of kvm_stat's CSV, and where each row has a line, as in JSON. */
+#define KVM_STAT_TIME "timestamp"
+#define ROW_TIME "time"
 
 struct csv {
 	const struct fields *fields;
-	struct csv_column *columns; /* by name */
-	size_t nr;
+	const char **names; /* the headings: of the time, then of events by name, or of columns */
+	uint64_t *values;   /* of events */
+	size_t nr;	    /* 0: each sample has its own headings */
 };
 
-void csv_print_name(FILE *out, const char *name)
+/* Quoted when it must be (RFC 4180). */
+static void print_name(FILE *out, const char *name)
 {
 	if (!strpbrk(name, ",\"\r\n")) {
 		fputs(name, out);
@@ -41,6 +42,8 @@ void csv_print_name(FILE *out, const char *name)
 	}
 	fputc('"', out);
 }
+
+/* ---- the headings of a log that is continued */
 
 char *csv_next_name(char **at)
 {
@@ -64,138 +67,195 @@ char *csv_next_name(char **at)
 	return name;
 }
 
-static int has_other_columns(size_t nr_ours, size_t nr_theirs, const char *different,
-			     const char *path, struct error *why)
+static int check(const void *state, char *head, const char *path, struct error *why)
 {
+	const struct csv *csv = state;
+	const char *different = NULL, *theirs;
+	size_t nr = 0, len = 0;
 	char safe[48];
-	size_t len = 0;
 
+	for (; (theirs = csv_next_name(&head)); nr++) {
+		if (!nr && strcmp(theirs, KVM_STAT_TIME) != 0 && strcmp(theirs, ROW_TIME) != 0)
+			return error_set(why, -EINVAL,
+					 "\"%s\" is not a CSV log: choose another file", path);
+		if (!different && (nr >= csv->nr || strcmp(theirs, csv->names[nr]) != 0))
+			different = theirs;
+	}
+	if (!different && nr < csv->nr)
+		different = csv->names[nr];
+	if (!different)
+		return 0;
 	for (; len < sizeof(safe) - 1 && different[len]; len++)
 		safe[len] = isprint((unsigned char)different[len]) ? different[len] : '?';
 	safe[len] = '\0';
-	return error_set(why, -EEXIST,
-			 "\"%s\" has other columns (%zu, ours %zu; first difference: \"%s\")",
-			 path, nr_theirs, nr_ours, safe);
+	return error_set(why, -EINVAL,
+			 "\"%s\" has other columns (%zu, ours %zu; first difference: \"%s\"): "
+			 "rename it, or choose another file", path, nr, csv->nr, safe);
 }
 
-static bool is_time(const char *name)
-{
-	return strcmp(name, CSV_KVM_STAT_TIME) == 0 || strcmp(name, CSV_TIME) == 0;
-}
-
-int csv_check(csv_name_at *name_at, const void *state, char *head, const char *path,
-	      struct error *why)
-{
-	const char *different = NULL, *theirs, *ours;
-	size_t nr_theirs = 0, nr_ours = 0;
-
-	for (; (theirs = csv_next_name(&head)); nr_theirs++) {
-		if (!nr_theirs && !is_time(theirs))
-			return error_set(why, -EINVAL,
-					 "\"%s\" is not a CSV log: choose another file", path);
-		ours = name_at(state, nr_theirs);
-		if (!different && (!ours || strcmp(theirs, ours) != 0))
-			different = theirs;
-	}
-	if (!different)
-		different = name_at(state, nr_theirs);
-	while (name_at(state, nr_ours))
-		nr_ours++;
-	return different ? has_other_columns(nr_ours, nr_theirs, different, path, why) : 0;
-}
-
-static int compare_columns(const void *a, const void *b)
-{
-	const struct csv_column *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-static int csv_start(const struct lines_config *config, void **ret_state, struct error *why)
-{
-	struct csv *csv = xcalloc(1, sizeof(*csv));
-
-	(void)why;
-	csv->columns = xcalloc(fields_count(config->fields) + 1, sizeof(*csv->columns));
-	csv->fields = config->fields;
-	for (uint32_t i = 0; i < fields_count(config->fields); i++) {
-		if (field_set_has(config->columns, i))
-			csv->columns[csv->nr++].name = fields_get(config->fields, i)->name;
-	}
-	qsort(csv->columns, csv->nr, sizeof(*csv->columns), compare_columns);
-	*ret_state = csv;
-	return 0;
-}
-
-static void csv_end(void *state)
+static void end(void *state)
 {
 	struct csv *csv = state;
 
-	if (csv)
-		free(csv->columns);
+	free(csv->names);
+	free(csv->values);
 	free(csv);
 }
 
-static const char *heading(const void *state, size_t column)
-{
-	const struct csv *csv = state;
+/* ---- a line for each sample */
 
-	if (column == 0)
-		return CSV_KVM_STAT_TIME;
-	return column <= csv->nr ? csv->columns[column - 1].name : NULL;
+static int compare_names(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
 }
 
-static int check(const void *state, char *head, const char *path, struct error *why)
+static void *csv_start(const struct lines_config *config)
 {
-	return csv_check(heading, state, head, path, why);
-}
+	struct csv *csv = xcalloc(1, sizeof(*csv));
+	uint32_t nr = fields_count(config->fields);
 
-static void print_header(FILE *out, const struct csv *csv)
-{
-	for (size_t i = 0; heading(csv, i); i++) {
-		if (i)
-			fputc(',', out);
-		csv_print_name(out, heading(csv, i));
+	csv->names = xcalloc(nr + 1, sizeof(*csv->names));
+	csv->values = xcalloc(nr + 1, sizeof(*csv->values));
+	csv->fields = config->fields;
+	csv->names[csv->nr++] = KVM_STAT_TIME;
+	for (uint32_t i = 0; i < nr; i++) {
+		if (field_set_has(config->columns, i))
+			csv->names[csv->nr++] = fields_get(config->fields, i)->name;
 	}
-	fputc('\n', out);
+	qsort(csv->names + 1, csv->nr - 1, sizeof(*csv->names), compare_names);
+	return csv;
 }
 
 static void take_values(struct csv *csv, const struct view *view)
 {
-	for (size_t i = 0; i < csv->nr; i++)
-		csv->columns[i].value = 0;
+	memset(csv->values, 0, csv->nr * sizeof(*csv->values));
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct view_row *row = &view->rows[i];
-		struct csv_column wanted = { 0 }, *column;
+		const char *name, **found;
 
 		if (row->field == FIELD_NONE)
 			continue;
-		wanted.name = fields_get(csv->fields, row->field)->name;
-		column = bsearch(&wanted, csv->columns, csv->nr, sizeof(wanted), compare_columns);
-		if (column)
-			column->value = lines_count(lines_value(view, row));
+		name = fields_get(csv->fields, row->field)->name;
+		found = bsearch(&name, csv->names + 1, csv->nr - 1, sizeof(*csv->names),
+				compare_names);
+		if (found)
+			csv->values[found - csv->names] = lines_count(lines_value(view, row));
 	}
 }
 
-static int csv_print(void *state, FILE *out, const struct lines_sample *sample)
+static void csv_print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	struct csv *csv = state;
 	char time[WHEN_SIZE];
 
+	for (size_t i = 0; sample->needs_header && i < csv->nr; i++) {
+		if (i)
+			fputc(',', out);
+		print_name(out, csv->names[i]);
+	}
 	if (sample->needs_header)
-		print_header(out, csv);
+		fputc('\n', out);
 	take_values(csv, sample->view);
 	when_format_clock(time, sizeof(time), sample->time_ns, true, false);
 	fputs(time, out);
-	for (size_t i = 0; i < csv->nr; i++)
-		fprintf(out, ",%" PRIu64, csv->columns[i].value);
+	for (size_t i = 1; i < csv->nr; i++)
+		fprintf(out, ",%" PRIu64, csv->values[i]);
 	fputc('\n', out);
-	return 0;
 }
 
 const struct lines_type lines_csv = {
 	.start = csv_start,
-	.end = csv_end,
+	.end = end,
 	.check = check,
 	.print = csv_print,
+};
+
+/* ---- a line for each row */
+
+static void *rows_start(const struct lines_config *config)
+{
+	struct csv *csv = xcalloc(1, sizeof(*csv));
+	const struct column *column;
+
+	if (!config->has_time)
+		return csv;
+	csv->names = xcalloc(VIEW_COLUMNS + 1, sizeof(*csv->names));
+	csv->names[csv->nr++] = ROW_TIME;
+	for (column = config->type->columns; column->id; column++) {
+		if (!cell_is_picture(column_type(column)) && !column->is_of_recording)
+			csv->names[csv->nr++] = column_name(column);
+	}
+	return csv;
+}
+
+/*
+ * An absent cell is empty. Thousandths are printed as integers: printf() would write the locale's
+ * decimal point.
+ */
+static void print_cell(FILE *out, const struct column *column, const struct cell *cell)
+{
+	uint64_t thousandths;
+	double number;
+
+	if (cell->type == CELL_TEXT && column_type(column) == CELL_TEXT)
+		print_name(out, cell->text);
+	else if (cell->type == CELL_COUNT)
+		fprintf(out, "%" PRIu64, cell->count);
+	else if (cell->type == CELL_NS)
+		fprintf(out, "%" PRIu64, cell->ns);
+	if (cell->type != CELL_PERCENT && (cell->type != CELL_RATE || cell->number < 0))
+		return;
+	number = cell->number < 0 ? -cell->number : cell->number;
+	if (!(number < 1e15))
+		return;
+	thousandths = (uint64_t)(number * 1000 + 0.5);
+	fprintf(out, "%s%" PRIu64 ".%03" PRIu64, cell->number < 0 ? "-" : "", thousandths / 1000,
+		thousandths % 1000);
+}
+
+/* row: NULL for the ids. time: of a log, before the first column; "": none. */
+static void print_line(FILE *out, const struct view *view, const struct view_row *row,
+		       const char *time)
+{
+	const struct column *columns = view->type->columns;
+	const char *comma = time[0] ? "," : "";
+	char id[LINES_ID_SIZE];
+
+	fputs(time, out);
+	for (size_t i = 0; columns[i].id; i++) {
+		if (cell_is_picture(column_type(&columns[i])) || !lines_is_written(view, i))
+			continue;
+		fputs(comma, out);
+		comma = ",";
+		if (row)
+			print_cell(out, &columns[i], &row->cells[i]);
+		else
+			fputs(lines_id(view, i, id), out);
+	}
+	fputc('\n', out);
+}
+
+static void rows_print(void *state, FILE *out, const struct lines_sample *sample)
+{
+	bool has_time = sample->config->has_time;
+	char time[WHEN_SIZE] = "";
+
+	(void)state;
+	if (has_time)
+		when_format_iso(time, sizeof(time), sample->time_ns);
+	if (has_time ? sample->needs_header : !sample->config->goes_on || sample->nr == 0)
+		print_line(out, sample->view, NULL, has_time ? ROW_TIME : "");
+	for (size_t i = 0; i < sample->view->nr_rows; i++) {
+		if (lines_has_row(sample, &sample->view->rows[i]))
+			print_line(out, sample->view, &sample->view->rows[i], time);
+	}
+}
+
+const struct lines_type lines_rows = {
+	.start = rows_start,
+	.end = end,
+	.check = check,
+	.print = rows_print,
 };

@@ -11,80 +11,176 @@
  * do. Rows of events have a "parent", null or the event of depth 0 above them: the view must be in
  * the order of its trees. "other":true marks a sum of what has no row. Counts and rates are of the
  * interval elapsed_s: the row's, which events of another source have, else the sample's.
+ *
+ * A recording is described before the rows:
+ *
+ *	"recording":{"files":[{"path":...,"kind":...}],"unit":"ns","span":...,"events":...,
+ *	 "counted_events":...,"guests":...,"vcpus":...,"unfinished":...,
+ *	 "lost":[{"time":...,"cpu":1,"events":7}],"lost_events":...,"losses":...}
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "lib/when.h"
-#include "lib/xalloc.h"
 #include "core/guests/guests.h"
-#include "ui/lines/json_object.h"
-#include "ui/lines/shared.h"
+#include "ui/lines/format.h"
 #include "ui/lines/recording.h"
 
+/* ---- a writer: a value follows its key, or within a list the value before it */
+
+struct json {
+	FILE *out;
+	bool needs_comma;
+};
+
+static void put_comma(struct json *json)
+{
+	if (json->needs_comma)
+		fputc(',', json->out);
+	json->needs_comma = true;
+}
+
+static void put_quoted(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fprintf(out, "\\%c", *text);
+		else if ((unsigned char)*text < 0x20)
+			fprintf(out, "\\u%04x", (unsigned int)*text);
+		else
+			fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void put_key(struct json *json, const char *key)
+{
+	put_comma(json);
+	put_quoted(json->out, key);
+	fputc(':', json->out);
+}
+
+/* key NULL: within a list. opening: "{" or "[" */
+static void begin(struct json *json, const char *key, char opening)
+{
+	if (key)
+		put_key(json, key);
+	else
+		put_comma(json);
+	fputc(opening, json->out);
+	json->needs_comma = false;
+}
+
+static void finish(struct json *json, char closing)
+{
+	fputc(closing, json->out);
+	json->needs_comma = true;
+}
+
+/* text NULL: null. */
+static void add_text(struct json *json, const char *key, const char *text)
+{
+	put_key(json, key);
+	if (text)
+		put_quoted(json->out, text);
+	else
+		fputs("null", json->out);
+}
+
+static void add_count(struct json *json, const char *key, uint64_t count)
+{
+	put_key(json, key);
+	fprintf(json->out, "%" PRIu64, count);
+}
+
+static void add_true(struct json *json, const char *key)
+{
+	put_key(json, key);
+	fputs("true", json->out);
+}
+
 /* n / 10^digits, by hand: printf() writes the decimal point of the locale. sign: "" or "-". */
-static struct json_object *fixed_new(const char *sign, uint64_t n, int digits)
+static void add_fixed(struct json *json, const char *key, const char *sign, uint64_t n, int digits)
 {
 	uint64_t one = 1;
-	char text[48];
 
 	for (int i = 0; i < digits; i++)
 		one *= 10;
-	snprintf(text, sizeof(text), "%s%" PRIu64 ".%0*" PRIu64, sign, n / one, digits, n % one);
-	return json_object_new_double_s((double)n / (*sign ? -(double)one : (double)one), text);
+	put_key(json, key);
+	fprintf(json->out, "%s%" PRIu64 ".%0*" PRIu64, sign, n / one, digits, n % one);
 }
 
-static void add_number(struct json_object *object, const char *key, double number)
+static void add_elapsed(struct json *json, uint64_t ns)
+{
+	if (ns)
+		add_fixed(json, "elapsed_s", "", ns / 100000 + (ns % 100000 >= 50000), 4);
+	else
+		add_text(json, "elapsed_s", NULL);
+}
+
+static void add_time(struct json *json, const char *key, uint64_t time_ns)
+{
+	char text[WHEN_SIZE];
+
+	if (time_ns)
+		when_format_iso(text, sizeof(text), time_ns);
+	add_text(json, key, time_ns ? text : NULL);
+}
+
+/* ---- the rows */
+
+static void add_number(struct json *json, const char *key, double number)
 {
 	double size = number < 0 ? -number : number;
 
 	if (size < 1e15)
-		json_add_new(object, key, fixed_new(number < 0 ? "-" : "",
-						    (uint64_t)(size * 1000 + 0.5), 3));
+		add_fixed(json, key, number < 0 ? "-" : "", (uint64_t)(size * 1000 + 0.5), 3);
 	else
-		json_add(object, key, NULL);
+		add_text(json, key, NULL);
 }
 
-static struct json_object *hist_new(const struct cell *cell)
+static void add_hist(struct json *json, const char *key, const struct cell *cell)
 {
-	struct json_object *array = json_made(json_object_new_array());
-
-	for (unsigned int i = 0; i < cell->end; i++)
-		json_append(array, json_made(json_object_new_uint64(cell->hist[i])));
-	return array;
+	begin(json, key, '[');
+	for (unsigned int i = 0; i < cell->end; i++) {
+		put_comma(json);
+		fprintf(json->out, "%" PRIu64, cell->hist[i]);
+	}
+	finish(json, ']');
 }
 
-static void add_cell(struct json_object *object, const char *key, const struct cell *cell)
+static void add_cell(struct json *json, const char *key, const struct cell *cell)
 {
 	switch (cell->type) {
 	case CELL_TEXT:
-		json_add_new(object, key, json_object_new_string(cell->text));
+		add_text(json, key, cell->text);
 		return;
 	case CELL_COUNT:
-		json_add_new(object, key, json_object_new_uint64(cell->count));
+		add_count(json, key, cell->count);
 		return;
 	case CELL_PERCENT:
-		add_number(object, key, cell->number);
+		add_number(json, key, cell->number);
 		return;
 	case CELL_RATE:
 		if (cell->number < 0)
 			break;
-		add_number(object, key, cell->number);
+		add_number(json, key, cell->number);
 		return;
 	case CELL_NS:
-		json_add_new(object, key, json_object_new_uint64(cell->ns));
+		add_count(json, key, cell->ns);
 		return;
 	case CELL_HIST:
-		json_add_new(object, key, hist_new(cell));
+		add_hist(json, key, cell);
 		return;
 	case CELL_NONE:
 	case CELL_SPARK:
 	case CELL_SPLIT:
 		break;
 	}
-	json_add(object, key, NULL);
+	add_text(json, key, NULL);
 }
 
 static const struct cell *parent_of(const struct view *view, size_t i)
@@ -98,16 +194,6 @@ static const struct cell *parent_of(const struct view *view, size_t i)
 	return view->rows[i].depth == 0 ? &view->rows[i].cells[0] : &none;
 }
 
-/* A word instead of a number, such as "halt" for a share of time, becomes null. */
-static void add_value(struct json_object *object, const char *id, const struct column *column,
-		      const struct cell *cell)
-{
-	const struct cell none = cell_none();
-	bool is_number = column_type(column) != CELL_TEXT && cell->type == CELL_TEXT;
-
-	add_cell(object, id, is_number ? &none : cell);
-}
-
 /* Other keys have the values of pictures. A histogram is left out if no row has one. */
 static bool is_written(const struct view *view, size_t column)
 {
@@ -117,131 +203,149 @@ static bool is_written(const struct view *view, size_t column)
 	       (type != CELL_HIST || view_has_column(view, column));
 }
 
-static void add_elapsed(struct json_object *object, uint64_t ns)
-{
-	if (ns)
-		json_add_new(object, "elapsed_s",
-			     fixed_new("", ns / 100000 + (ns % 100000 >= 50000), 4));
-	else
-		json_add(object, "elapsed_s", NULL);
-}
-
-static void fill_row(struct json_object *object, const struct view *view, size_t i)
+static void put_row(struct json *json, const struct view *view, size_t i)
 {
 	const struct column *columns = view->type->columns;
 	const struct view_row *row = &view->rows[i];
-	bool is_event = view->type->columns[0].id == COL_EVENT;
+	const struct cell none = cell_none();
 	char id[LINES_ID_SIZE];
 
-	add_cell(object, column_name(&columns[0]), &row->cells[0]);
-	if (is_event)
-		add_cell(object, "parent", parent_of(view, i));
+	begin(json, NULL, '{');
+	add_cell(json, column_name(&columns[0]), &row->cells[0]);
+	if (columns[0].id == COL_EVENT)
+		add_cell(json, "parent", parent_of(view, i));
 	for (size_t c = 1; columns[c].id; c++) {
+		/* A word instead of a number, such as "halt" for a share of time, becomes null. */
+		bool is_word = column_type(&columns[c]) != CELL_TEXT &&
+			       row->cells[c].type == CELL_TEXT;
+
 		if (is_written(view, c))
-			add_value(object, lines_id(view, c, id), &columns[c], &row->cells[c]);
+			add_cell(json, lines_id(view, c, id), is_word ? &none : &row->cells[c]);
 	}
 	if (row->is_idle && view->type->is_timed)
-		json_add_new(object, "halt", json_object_new_boolean(true));
+		add_true(json, "halt");
 	if (row->elapsed_ns)
-		add_elapsed(object, row->elapsed_ns);
+		add_elapsed(json, row->elapsed_ns);
 	if (row->is_rest)
-		json_add_new(object, "other", json_object_new_boolean(true));
+		add_true(json, "other");
+	finish(json, '}');
 }
 
-static void add_time(struct json_object *object, const char *key, uint64_t time_ns)
-{
-	char text[WHEN_SIZE];
+/* ---- what the view is of */
 
-	if (!time_ns) {
-		json_add(object, key, NULL);
-		return;
+static void add_span(struct json *json, const char *key, const struct lines_span *span)
+{
+	begin(json, key, '{');
+	add_time(json, "from", span->from_ns);
+	add_time(json, "to", span->to_ns);
+	add_elapsed(json, span->elapsed_ns);
+	finish(json, '}');
+}
+
+static void add_guest(struct json *json, const char *key, const struct guest *guest)
+{
+	begin(json, key, '{');
+	add_text(json, "name", guest->name);
+	add_count(json, "pid", (uint64_t)guest->pid);
+	finish(json, '}');
+}
+
+static const char *text_or_null(const char *text)
+{
+	return text[0] ? text : NULL;
+}
+
+static void add_files(struct json *json, const struct trace *trace)
+{
+	const struct trace_info *info;
+
+	begin(json, "files", '[');
+	for (size_t i = 0; (info = trace_file(trace, i)); i++) {
+		char path[PATH_MAX] = "";
+
+		if (info->is_left_out)
+			continue;
+		utf8_clean(info->path, strlen(info->path), path, sizeof(path));
+		begin(json, NULL, '{');
+		add_text(json, "path", text_or_null(path));
+		add_text(json, "kind", trace_kind_name(info->kind));
+		add_text(json, "buffer", text_or_null(info->instance));
+		add_text(json, "arch", text_or_null(info->arch));
+		add_text(json, "release", text_or_null(info->release));
+		add_text(json, "clock", text_or_null(info->clock_name));
+		finish(json, '}');
 	}
-	when_format_iso(text, sizeof(text), time_ns);
-	json_add_new(object, key, json_object_new_string(text));
+	finish(json, ']');
 }
 
-static void add_span(struct json_object *object, const char *key, const struct lines_span *span)
+static void add_losses(struct json *json, const struct pairing *pairing)
 {
-	struct json_object *item = json_object_new_object();
+	begin(json, "lost", '[');
+	for (size_t i = 0; i < pairing->nr_losses && i < PAIRING_LOSSES; i++) {
+		const struct recorded_loss *lost = &pairing->losses[i];
 
-	json_add_new(object, key, item);
-	add_time(item, "from", span->from_ns);
-	add_time(item, "to", span->to_ns);
-	add_elapsed(item, span->elapsed_ns);
+		begin(json, NULL, '{');
+		add_count(json, "time", lost->time);
+		if (lost->cpu < 0)
+			add_text(json, "cpu", NULL);
+		else
+			add_count(json, "cpu", (uint64_t)lost->cpu);
+		if (lost->lost > 0)
+			add_count(json, "events", (uint64_t)lost->lost);
+		else
+			add_text(json, "events", NULL);
+		finish(json, '}');
+	}
+	finish(json, ']');
+	add_count(json, "lost_events", pairing->nr_lost_events);
+	add_count(json, "losses", pairing->nr_losses);
 }
 
-static void add_guest(struct json_object *object, const char *key, const struct guest *guest)
+static void add_recording(struct json *json, const char *key, const struct lines_recording *about)
 {
-	struct json_object *item = json_object_new_object();
-
-	json_add_new(object, key, item);
-	json_add_new(item, "name", json_object_new_string(guest->name));
-	json_add_new(item, "pid", json_object_new_int64(guest->pid));
+	begin(json, key, '{');
+	add_files(json, about->trace);
+	add_text(json, "unit", about->unit == UNIT_CYCLES ? "cycles" : "ns");
+	add_count(json, "span", about->span);
+	add_count(json, "events", about->pairing->nr_events);
+	add_count(json, "counted_events", about->pairing->nr_counted);
+	add_count(json, "guests", about->nr_guests);
+	add_count(json, "vcpus", about->nr_vcpus);
+	if (about->has_time)
+		add_count(json, "unfinished", about->nr_unfinished);
+	else
+		add_text(json, "unfinished", NULL);
+	add_losses(json, about->pairing);
+	finish(json, '}');
 }
 
-/* Fills in everything but the rows. */
-static void fill_head(struct json_object *object, const struct lines_sample *sample)
+static void add_side(struct json *json, const struct lines_side *side, bool is_other)
 {
-	const struct lines_config *config = sample->config;
-
-	add_time(object, "time", sample->time_ns);
-	add_elapsed(object, sample->elapsed_ns);
-	json_add_new(object, "view",
-		     json_object_new_string(sample->view->type->name));
-	if (config->recording)
-		lines_recording_json(config->recording, "recording", object);
-	if (config->other)
-		lines_recording_json(config->other, "other", object);
-	if (config->span)
-		add_span(object, "span", config->span);
-	if (config->other_span)
-		add_span(object, "other", config->other_span);
-	if (config->guest)
-		add_guest(object, "guest", config->guest);
-	if (config->other_guest)
-		add_guest(object, "other", config->other_guest);
+	if (side->recording)
+		add_recording(json, is_other ? "other" : "recording", side->recording);
+	if (side->span)
+		add_span(json, is_other ? "other" : "span", side->span);
+	if (side->guest)
+		add_guest(json, is_other ? "other" : "guest", side->guest);
 }
 
-/* The text belongs to the object. */
-static const char *text_of(struct json_object *object)
+static void print(void *state, FILE *out, const struct lines_sample *sample)
 {
-	const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
-							  JSON_C_TO_STRING_NOSLASHESCAPE);
+	struct json json = { .out = out };
 
-	if (!text)
-		out_of_memory();
-	return text;
-}
-
-static void print_head(FILE *out, const struct lines_sample *sample)
-{
-	struct json_object *object = json_made(json_object_new_object());
-	const char *text;
-
-	fill_head(object, sample);
-	text = text_of(object);
-	fprintf(out, "%.*s,\"rows\":[", (int)strlen(text) - 1, text); /* without its } */
-	json_object_put(object);
-}
-
-static void print_row(FILE *out, const struct view *view, size_t i)
-{
-	struct json_object *object = json_made(json_object_new_object());
-
-	fill_row(object, view, i);
-	fprintf(out, "%s%s", i ? "," : "", text_of(object));
-	json_object_put(object);
-}
-
-/* Row by row: all of them as objects would take ten times the memory of the view. */
-static int print(void *state, FILE *out, const struct lines_sample *sample)
-{
-	print_head(out, sample);
 	(void)state;
+	begin(&json, NULL, '{');
+	add_time(&json, "time", sample->time_ns);
+	add_elapsed(&json, sample->elapsed_ns);
+	add_text(&json, "view", sample->view->type->name);
+	for (int i = 0; i < 2; i++)
+		add_side(&json, &sample->config->side[i], i);
+	begin(&json, "rows", '[');
 	for (size_t i = 0; i < sample->view->nr_rows; i++)
-		print_row(out, sample->view, i);
-	fputs("]}\n", out);
-	return 0;
+		put_row(&json, sample->view, i);
+	finish(&json, ']');
+	finish(&json, '}');
+	fputc('\n', out);
 }
 
 const struct lines_type lines_json = {

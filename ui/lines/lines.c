@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes one sample after the other in one of the formats, to a file or standard output. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/output.h"
 #include "lib/xalloc.h"
-#include "ui/lines/file.h"
 #include "ui/lines/lines.h"
-#include "ui/lines/shared.h"
+
+#define HEAD_MAX (1 << 20) /* enough for any header */
 
 static const struct lines_type *const types[] = {
 	[LINES_BATCH] = &lines_batch,
@@ -20,60 +23,178 @@ static const struct lines_type *const types[] = {
 	[LINES_JSON] = &lines_json,
 	[LINES_ROWS] = &lines_rows,
 	[LINES_TABLE] = &lines_table,
-	[LINES_LOG_ROWS] = &lines_log_rows,
-	[LINES_LOG_TABLE] = &lines_log_table,
+};
+
+struct file {
+	const char *path; /* not ours; NULL: standard output */
+	FILE *stream;
+	bool is_regular;
+	bool is_cut; /* its last line has no end yet */
 };
 
 struct lines {
 	struct lines_config config;
 	const struct lines_type *type;
 	void *state;
-	struct lines_file file;
+	struct file file;
 	uint64_t nr; /* see struct lines_sample */
 };
 
-static bool is_zero(const struct view *view)
+/* ---- the file */
+
+static int cannot_open(const char *path, int err, const struct error *reason, struct error *why)
 {
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (!view_row_is_quiet(view, &view->rows[i]))
-			return false;
-	}
-	return true;
+	return error_set(why, err, "cannot open \"%s\": %s", path,
+			 reason->text[0] ? reason->text : strerror(-err));
 }
 
-static int try_file(const struct lines *lines, struct lines_file *ret_file, struct error *why)
+static int cannot_write(const struct file *file, int err, struct error *why)
 {
-	struct lines_file file;
-	char *head = NULL;
-	int err = lines_file_open(lines->config.path, lines->config.overwrites, &file, why);
+	bool is_full = err == -ENOSPC || err == -EDQUOT;
 
-	if (err)
-		return err;
-	if (lines->type->check)
-		err = lines_file_head(&file, &head, why);
-	if (!err && head)
-		err = lines->type->check(lines->state, head, file.path, why);
+	if (!file->path)
+		return error_set(why, err, "cannot write to standard output: %s", strerror(-err));
+	return error_set(why, err, "cannot write to \"%s\": %s%s", file->path, strerror(-err),
+			 is_full ? ": make room, or choose another file" : "");
+}
+
+/* The size of a regular file now, whatever it was when it was opened; -1: not a regular file. */
+static off_t size_of(const struct file *file)
+{
+	struct stat st;
+
+	if (!file->is_regular || fstat(fileno(file->stream), &st) < 0)
+		return -1;
+	return st.st_size;
+}
+
+/* Reads up to size bytes from an offset on. Returns how many, or -errno. */
+static ssize_t read_back(const struct file *file, char *buf, size_t size, off_t offset)
+{
+	/*
+	 * Opened anew: the stream is for writing only, because a pipe open for reading would not
+	 * report that its reader is gone.
+	 */
+	int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		n = pread(fd, buf + len, size - len, offset + (off_t)len);
+		len += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && len < size);
+	n = n < 0 ? -errno : (ssize_t)len;
+	close(fd);
+	return n;
+}
+
+/* Whether a file that is not empty can be continued: see struct lines_type. */
+static int check_head(const struct lines *lines, const struct file *file, struct error *why)
+{
+	off_t size = size_of(file);
+	char *head;
+	ssize_t len;
+	int err;
+
+	if (size <= 0 || !lines->type->check)
+		return 0;
+	size = size < HEAD_MAX ? size : HEAD_MAX;
+	head = xmalloc((size_t)size + 1);
+	len = read_back(file, head, (size_t)size, 0);
+	head[len > 0 ? len : 0] = '\0';
+	if (len < 0)
+		err = error_set(why, (int)len, "cannot read \"%s\": %s", file->path,
+				strerror((int)-len));
+	else
+		err = lines->type->check(lines->state, head, file->path, why);
 	free(head);
+	return err;
+}
+
+/*
+ * Whether the last line has no end, as after a power cut. A file that cannot be read counts as
+ * whole.
+ */
+static bool is_cut(const struct file *file)
+{
+	off_t size = size_of(file);
+	char last = '\n';
+
+	return size > 0 && read_back(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+static int close_file(struct file *file, struct error *why)
+{
+	int err = file->path ? fclose(file->stream) : fflush(stdout);
+
+	return err ? cannot_write(file, -errno, why) : 0;
+}
+
+static int open_file(const struct lines *lines, struct file *ret_file, struct error *why)
+{
+	const char *path = lines->config.path;
+	int flags = O_WRONLY | O_APPEND | O_CREAT | (lines->config.overwrites ? O_TRUNC : 0);
+	struct file file = { .path = path, .stream = stdout };
+	struct error reason = { "" };
+	struct stat st;
+	int fd, err;
+
+	if (!path) {
+		*ret_file = file;
+		return 0;
+	}
+	fd = output_open(path, flags, 0644, &reason);
+	if (fd < 0)
+		return cannot_open(path, fd, &reason, why);
+	file.stream = fdopen(fd, "a");
+	if (!file.stream || fstat(fd, &st) < 0) {
+		err = -errno;
+		if (file.stream)
+			fclose(file.stream);
+		else
+			close(fd);
+		return cannot_open(path, err, &reason, why);
+	}
+	file.is_regular = S_ISREG(st.st_mode);
+	file.is_cut = is_cut(&file);
+	err = check_head(lines, &file, why);
 	if (err)
-		lines_file_close(&file, NULL);
+		close_file(&file, NULL);
 	else
 		*ret_file = file;
 	return err;
 }
 
-/* A log goes on after an upgrade of the kernel, although the new kernel may have other events. */
-static int open_file(const struct lines *lines, struct lines_file *ret_file, struct error *why)
+/* Removes the written part of a sample. */
+static void restore(struct file *file, off_t size)
 {
-	struct error difference, moved;
-	int err = try_file(lines, ret_file, why);
-
-	if (err != -EEXIST)
-		return err;
-	difference = *why;
-	err = output_set_aside(lines->config.path, NULL, &moved);
-	error_set(why, 0, "%s: %s", difference.text, moved.text);
-	return err ? err : try_file(lines, ret_file, why);
+	__fpurge(file->stream);
+	clearerr(file->stream);
+	/* Never makes the file longer: another program may have emptied it. */
+	if (size >= 0 && size_of(file) > size && ftruncate(fileno(file->stream), size) < 0)
+		file->is_cut = true;
 }
+
+static int write_file(struct file *file, const char *text, size_t size, struct error *why)
+{
+	off_t before = size_of(file);
+	int err;
+
+	if (file->is_cut)
+		fputc('\n', file->stream);
+	errno = 0;
+	if (fwrite(text, 1, size, file->stream) == size && fflush(file->stream) == 0) {
+		file->is_cut = false;
+		return 0;
+	}
+	err = errno ? -errno : -EIO;
+	restore(file, before);
+	return cannot_write(file, err, why);
+}
+
+/* ---- samples */
 
 static void lines_free(struct lines *lines)
 {
@@ -85,19 +206,27 @@ static void lines_free(struct lines *lines)
 int lines_open(const struct lines_config *config, struct lines **ret_lines, struct error *why)
 {
 	struct lines *lines = xcalloc(1, sizeof(*lines));
-	int err = 0;
+	int err;
 
 	lines->config = *config;
 	lines->type = types[config->format];
 	if (lines->type->start)
-		err = lines->type->start(config, &lines->state, why);
-	if (!err)
-		err = open_file(lines, &lines->file, why);
+		lines->state = lines->type->start(config);
+	err = open_file(lines, &lines->file, why);
 	if (err)
 		lines_free(lines);
 	else
 		*ret_lines = lines;
 	return err;
+}
+
+static bool is_zero(const struct view *view)
+{
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (!view_row_is_quiet(view, &view->rows[i]))
+			return false;
+	}
+	return true;
 }
 
 /* Standard output may be a terminal, so headers are repeated there; a file has one header. */
@@ -107,28 +236,13 @@ static bool needs_header(const struct lines *lines)
 		return lines->nr % LINES_PAGE == 0;
 	if (!lines->file.is_regular)
 		return lines->nr == 0;
-	return lines_file_is_empty(&lines->file);
-}
-
-/* Prints the sample into memory first, so that it is written in one piece. */
-static int print(const struct lines *lines, const struct lines_sample *sample, char **ret_text,
-		 size_t *ret_size)
-{
-	FILE *out = open_memstream(ret_text, ret_size);
-	int err;
-
-	if (!out)
-		out_of_memory();
-	err = lines->type->print(lines->state, out, sample);
-	if (fclose(out) != 0)
-		out_of_memory();
-	return err;
+	return size_of(&lines->file) == 0;
 }
 
 int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 		uint64_t elapsed_ns, struct error *why)
 {
-	struct lines_sample sample = {
+	const struct lines_sample sample = {
 		.config = &lines->config,
 		.view = view,
 		.time_ns = time_ns,
@@ -138,15 +252,19 @@ int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 	};
 	char *text = NULL;
 	size_t size;
+	FILE *out;
 	int err;
 
 	if (lines->config.skip_zero && is_zero(view))
 		return 0;
-	err = print(lines, &sample, &text, &size);
-	if (err)
-		error_set(why, err, "cannot print a sample: %s", strerror(-err));
-	else
-		err = lines_file_write(&lines->file, text, size, why);
+	/* Into memory first, so that the sample is written in one piece. */
+	out = open_memstream(&text, &size);
+	if (!out)
+		out_of_memory();
+	lines->type->print(lines->state, out, &sample);
+	if (fclose(out) != 0)
+		out_of_memory();
+	err = write_file(&lines->file, text, size, why);
 	free(text);
 	/* After an error the headings are printed again. */
 	lines->nr = err ? 0 : lines->nr + 1;
@@ -155,19 +273,18 @@ int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 
 int lines_reopen(struct lines *lines, struct error *why)
 {
-	struct lines_file old = lines->file;
+	struct file old = lines->file;
 	struct error reason = { "" };
 	int err;
 
 	if (!old.path)
 		return 0;
 	err = open_file(lines, &lines->file, &reason);
-	error_set(why, 0, "%s%s", reason.text,
-		  err ? ": the file that was open before is written on" : "");
 	if (err)
-		return err;
+		return error_set(why, err, "%s: the file that was open before is written on",
+				 reason.text);
 	lines->nr = 0;
-	return lines_file_close(&old, why);
+	return close_file(&old, why);
 }
 
 int lines_close(struct lines *lines, struct error *why)
@@ -176,7 +293,7 @@ int lines_close(struct lines *lines, struct error *why)
 
 	if (!lines)
 		return 0;
-	err = lines_file_close(&lines->file, why);
+	err = close_file(&lines->file, why);
 	lines_free(lines);
 	return err;
 }

@@ -6,22 +6,24 @@
  * CSV has levels, not their changes; text is for people; JSON has one object on one line for each
  * sample. Of views that kvm_stat does not have, each row is a line with all columns. Every renderer
  * takes a finished view.
+ *
+ * Each sample is flushed when it is written, so that neither a signal nor a crash loses a sample.
+ * If a regular file has no room for a sample, the written part is removed: no line is ever
+ * incomplete.
  */
 #ifndef KVMTOP_UI_LINES_LINES_H
 #define KVMTOP_UI_LINES_LINES_H
 
 #include <stdint.h>
 
-#include "lib/error.h"
-#include "ui/lines/config.h"
-#include "core/views/view.h"
+#include "ui/lines/format.h"
 
 struct lines;
 
 /*
- * Opens the file, if any. 0, or -errno with why. A CSV of other columns that has this name is
- * renamed; then 0 is returned, and why says so. -EINVAL when there is something else than a CSV to
- * continue. The config's pointers must outlive the lines.
+ * Opens the file, if any, and makes it (0644) if it does not exist; lib/output.h says which files
+ * are refused. 0, or -errno with why: -EINVAL if the file is another log than this one would be.
+ * The config's pointers must outlive the lines.
  */
 int lines_open(const struct lines_config *config, struct lines **ret_lines, struct error *why);
 

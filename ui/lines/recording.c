@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The description of a recording that is written with a view, as text and in JSON:
- *
- *	"recording":{"files":[{"path":...,"kind":...}],"unit":"ns","span":...,"events":...,
- *	 "counted_events":...,"guests":...,"vcpus":...,"unfinished":...,
- *	 "lost":[{"time":...,"cpu":1,"events":7}],"lost_events":...,"losses":...}
- */
-#include <errno.h>
+/* The description of a recording that is written with a view, as text. */
 #include <inttypes.h>
-#include <limits.h>
-#include <string.h>
 
-#include "lib/text.h"
-#include "ui/lines/json_object.h"
-#include "ui/lines/shared.h"
+#include "ui/lines/format.h"
 #include "ui/lines/recording.h"
-
-/* ---- text */
 
 /* "a.dat: trace.dat, x86_64, Linux 6.1" of each file. */
 static void print_files(const struct lines_recording *about, FILE *out)
@@ -173,91 +160,4 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out)
 	if (about->pairing->nr_counted)
 		print_counted(about, out);
 	print_losses(about, out);
-}
-
-/* ---- JSON */
-
-static void add_text(struct json_object *object, const char *key, const char *text)
-{
-	json_add(object, key, text[0] ? json_made(json_object_new_string(text)) : NULL);
-}
-
-static void add_number(struct json_object *object, const char *key, uint64_t number)
-{
-	json_add_new(object, key, json_object_new_uint64(number));
-}
-
-static void add_file(const struct trace_info *info, struct json_object *files)
-{
-	struct json_object *object = json_made(json_object_new_object());
-	char path[PATH_MAX] = "";
-
-	utf8_clean(info->path, strlen(info->path), path, sizeof(path));
-	add_text(object, "path", path);
-	add_text(object, "kind", trace_kind_name(info->kind));
-	add_text(object, "buffer", info->instance);
-	add_text(object, "arch", info->arch);
-	add_text(object, "release", info->release);
-	add_text(object, "clock", info->clock_name);
-	json_append(files, object);
-}
-
-static void add_loss(const struct recorded_loss *lost, struct json_object *losses)
-{
-	struct json_object *object = json_made(json_object_new_object());
-
-	add_number(object, "time", lost->time);
-	if (lost->cpu < 0)
-		json_add(object, "cpu", NULL);
-	else
-		add_number(object, "cpu", (uint64_t)lost->cpu);
-	if (lost->lost > 0)
-		add_number(object, "events", (uint64_t)lost->lost);
-	else
-		json_add(object, "events", NULL);
-	json_append(losses, object);
-}
-
-static void add_files(const struct lines_recording *about, struct json_object *object)
-{
-	struct json_object *files = json_object_new_array();
-	const struct trace_info *info;
-
-	json_add_new(object, "files", files);
-	for (size_t i = 0; (info = trace_file(about->trace, i)); i++) {
-		if (!info->is_left_out)
-			add_file(info, files);
-	}
-}
-
-static void add_losses(const struct lines_recording *about, struct json_object *object)
-{
-	const struct pairing *pairing = about->pairing;
-	struct json_object *losses = json_object_new_array();
-
-	json_add_new(object, "lost", losses);
-	for (size_t i = 0; i < pairing->nr_losses && i < PAIRING_LOSSES; i++)
-		add_loss(&pairing->losses[i], losses);
-	add_number(object, "lost_events", pairing->nr_lost_events);
-	add_number(object, "losses", pairing->nr_losses);
-}
-
-void lines_recording_json(const struct lines_recording *about, const char *key,
-			  struct json_object *object)
-{
-	struct json_object *recording = json_object_new_object();
-
-	json_add_new(object, key, recording);
-	add_files(about, recording);
-	add_text(recording, "unit", about->unit == UNIT_CYCLES ? "cycles" : "ns");
-	add_number(recording, "span", about->span);
-	add_number(recording, "events", about->pairing->nr_events);
-	add_number(recording, "counted_events", about->pairing->nr_counted);
-	add_number(recording, "guests", about->nr_guests);
-	add_number(recording, "vcpus", about->nr_vcpus);
-	if (about->has_time)
-		add_number(recording, "unfinished", about->nr_unfinished);
-	else
-		json_add(recording, "unfinished", NULL);
-	add_losses(about, recording);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * recording - the description of a recording that is written with a view: its files, its length,
- * and the losses.
+ * and the losses. json.c writes the same as JSON.
  */
 #ifndef KVMTOP_UI_LINES_RECORDING_H
 #define KVMTOP_UI_LINES_RECORDING_H
@@ -10,8 +10,6 @@
 
 #include "trace/exits/recording.h"
 #include "core/views/view.h"
-
-struct json_object;
 
 struct lines_recording {
 	const struct trace *trace;
@@ -33,9 +31,5 @@ void lines_recording_notes(const struct lines_recording *about, FILE *out);
 /* Below two recordings side by side: a line for each thing that the numbers do not include. */
 void lines_recording_lacks(const struct lines_recording *about, int nr, FILE *out);
 bool lines_recording_has_lacks(const struct lines_recording *about);
-
-/* Adds an object with that key. */
-void lines_recording_json(const struct lines_recording *about, const char *key,
-			  struct json_object *object);
 
 #endif

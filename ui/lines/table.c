@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints a view as lines of text below headings, once or as a log.
+ * Prints a view as lines of text below headings, once or as a log, which has the time in each line.
  *
  * A log also has the columns that are for programs only, such as the longest exit of an interval.
  * Its columns keep their width where they can, so that headings are rare.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/when.h"
 #include "lib/xalloc.h"
-#include "ui/lines/shared.h"
+#include "ui/lines/format.h"
 #include "ui/numbers.h"
 
 #define CELL_SIZE 512
 #define TEXT_MAX 128 /* columns of a name, */
 #define SENTENCE_MAX 400 /* and of a sentence */
 #define INDENT 4 /* of the sentences below a row */
+#define TIME_WIDTH 29
 
 static bool is_printed(const struct view *view, size_t column, bool is_log)
 {
@@ -48,18 +47,30 @@ static void widen(int *width, const struct view *view, const struct view_row *ro
 		*width = format_width(text);
 }
 
-static void measure(const struct view *view, bool is_log, int *ret_widths)
+/* The width of a column before any row is seen. */
+static int usual_width(const struct lines_config *config, const struct column *column)
+{
+	bool is_text = column_type(column) == CELL_TEXT;
+
+	if (config->has_time)
+		return is_text ? 0 : column_width(column);
+	return !config->goes_on ? 0 : is_text ? column->least : column_width(column);
+}
+
+/* Where samples follow, columns have their usual width, so that longer ones are rare later on. */
+static void measure(const struct view *view, const struct lines_config *config, int *ret_widths)
 {
 	const struct column *columns = view->type->columns;
 
 	for (size_t c = 0; columns[c].id; c++) {
+		int usual = usual_width(config, &columns[c]);
+
 		ret_widths[c] = 0;
-		if (!is_printed(view, c, is_log))
+		if (!is_printed(view, c, config->has_time))
 			continue;
 		ret_widths[c] = format_width(view_title(view, c));
-		if (is_log && column_type(&columns[c]) != CELL_TEXT &&
-		    column_width(&columns[c]) > ret_widths[c])
-			ret_widths[c] = column_width(&columns[c]);
+		if (usual > ret_widths[c])
+			ret_widths[c] = usual;
 		for (size_t i = 0; i < view->nr_rows; i++)
 			widen(&ret_widths[c], view, &view->rows[i], c);
 	}
@@ -155,12 +166,10 @@ struct table_log {
 	uint64_t nr_below; /* lines since the headings */
 };
 
-static int log_start(const struct lines_config *config, void **ret_state, struct error *why)
+static void *start(const struct lines_config *config)
 {
 	(void)config;
-	*ret_state = xcalloc(1, sizeof(struct table_log));
-	(void)why;
-	return 0;
+	return xcalloc(1, sizeof(struct table_log));
 }
 
 /* Makes columns wider, never narrower. Returns whether any became wider. */
@@ -177,85 +186,50 @@ static bool widen_columns(struct table_log *log, const struct view *view, const 
 	return any;
 }
 
-/* Columns have their usual width from the start, so that longer ones are rare later on. */
-static void measure_usual(const struct view *view, int *ret_widths)
+/*
+ * Where samples follow, headings are printed again only when a column became wider, and in a log
+ * every page.
+ */
+static void print(void *state, FILE *out, const struct lines_sample *sample)
 {
-	const struct column *columns = view->type->columns;
-
-	measure(view, false, ret_widths);
-	for (size_t c = 0; columns[c].id; c++) {
-		int usual = column_type(&columns[c]) == CELL_TEXT ? columns[c].least :
-							   column_width(&columns[c]);
-
-		if (ret_widths[c] && usual > ret_widths[c])
-			ret_widths[c] = usual;
-	}
-}
-
-static int print(void *state, FILE *out, const struct lines_sample *sample)
-{
-	struct table_log *log = state;
+	const struct lines_config *config = sample->config;
 	const struct view *view = sample->view;
-	int widths[VIEW_COLUMNS];
-
-	if (sample->config->goes_on) {
-		measure_usual(view, widths);
-	} else {
-		*log = (struct table_log){ 0 };
-		measure(view, false, widths);
-	}
-	if (sample->config->room)
-		drop_columns(view, widths, sample->config->room);
-	if (widen_columns(log, view, widths) || sample->nr == 0)
-		print_line(out, view, log->widths, NULL);
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (!lines_has_row(sample, &view->rows[i]))
-			continue;
-		print_line(out, view, log->widths, &view->rows[i]);
-		print_below(out, view, &view->rows[i], sample->config->room);
-	}
-	return 0;
-}
-
-const struct lines_type lines_table = {
-	.start = log_start,
-	.end = free,
-	.print = print,
-};
-
-/* ---- with the time */
-
-#define TIME_WIDTH 29
-
-static int log_print(void *state, FILE *out, const struct lines_sample *sample)
-{
 	struct table_log *log = state;
-	const struct view *view = sample->view;
+	bool is_log = config->has_time;
 	char time[WHEN_SIZE];
 	int widths[VIEW_COLUMNS];
 
-	if (!view->nr_rows)
-		return 0;
-	when_format_iso(time, sizeof(time), sample->time_ns);
-	measure(view, true, widths);
-	if (widen_columns(log, view, widths) || sample->nr == 0 || log->nr_below >= LINES_PAGE) {
-		lines_print_interval(out, sample->elapsed_ns, TIME_WIDTH);
-		fputs("  ", out);
+	if (is_log && !view->nr_rows)
+		return;
+	if (!is_log && !config->goes_on)
+		*log = (struct table_log){ 0 };
+	measure(view, config, widths);
+	if (config->room)
+		drop_columns(view, widths, config->room);
+	if (widen_columns(log, view, widths) || sample->nr == 0 ||
+	    (is_log && log->nr_below >= LINES_PAGE)) {
+		if (is_log) {
+			lines_print_interval(out, sample->elapsed_ns, TIME_WIDTH);
+			fputs("  ", out);
+		}
 		print_line(out, view, log->widths, NULL);
 		log->nr_below = 0;
 	}
+	when_format_iso(time, sizeof(time), sample->time_ns);
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		if (!lines_has_row(sample, &view->rows[i]))
 			continue;
-		fprintf(out, "%s  ", time);
+		if (is_log)
+			fprintf(out, "%s  ", time);
 		print_line(out, view, log->widths, &view->rows[i]);
+		if (!is_log)
+			print_below(out, view, &view->rows[i], config->room);
 		log->nr_below++;
 	}
-	return 0;
 }
 
-const struct lines_type lines_log_table = {
-	.start = log_start,
+const struct lines_type lines_table = {
+	.start = start,
 	.end = free,
-	.print = log_print,
+	.print = print,
 };

@@ -1,25 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The text log: a line for each sample below headings, as vmstat. Only rows that counted anything
- * have a column.
+ * Text as kvm_stat's, of events and of guests.
  *
- * A number is the delta of one interval, as in kvm_stat's log, and the headings name the interval;
- * a gauge's is its level now; "-" means that the row is gone. Headings are printed every 20 samples
- * and when a column is added. A column that counts nothing any more stays at least until the next
- * headings.
+ * Batch: a line for each row with kvm_stat's columns: name, total and delta.
+ *
+ * The log: a line for each sample below headings, as vmstat. Only rows that counted anything have a
+ * column. A number is the delta of one interval, as in kvm_stat's log, and the headings name the
+ * interval; a gauge's is its level now; "-" means that the row is gone. Headings are printed every
+ * 20 samples and when a column is added. A column that counts nothing any more stays at least until
+ * the next headings.
  */
-#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/array.h"
 #include "lib/when.h"
 #include "lib/xalloc.h"
-#include "ui/lines/shared.h"
+#include "ui/lines/format.h"
 #include "ui/numbers.h"
 
+#define NAME_WIDTH 42 /* of batch */
+#define NUMBER_WIDTH 10
 #define TIME_WIDTH 19
 #define COLUMN_WIDTH 9
+
+/* ---- batch */
+
+/* Prints the number in its columns, or after a blank if the text at its left fills them. */
+static void print_number(FILE *out, const char *number, bool is_apart)
+{
+	bool touches = !is_apart && strlen(number) >= NUMBER_WIDTH;
+
+	fprintf(out, "%s%*s", touches ? " " : "", NUMBER_WIDTH, number);
+}
+
+static void format_number(char *buf, size_t size, const struct cell *cell)
+{
+	if (cell->type == CELL_COUNT)
+		snprintf(buf, size, "%" PRIu64, cell->count);
+	else
+		snprintf(buf, size, "-");
+}
+
+static void print_row(FILE *out, const struct view *view, const struct view_row *row)
+{
+	const struct cell *total = lines_cell(view, row, COL_TOTAL), zero = cell_count(0);
+	const struct cell *delta = lines_cell(view, row, COL_DELTA);
+	char name[LINES_NAME_SIZE], number[24];
+	int width;
+
+	lines_name(name, sizeof(name), view, row);
+	width = format_width(name);
+	fprintf(out, "%s%*s", name, width < NAME_WIDTH ? NAME_WIDTH - width : 0, "");
+	format_number(number, sizeof(number), total);
+	print_number(out, number, width < NAME_WIDTH);
+	/* A gauge has no delta, but scripts add up the third column. */
+	if (delta->type == CELL_NONE && total->type == CELL_COUNT)
+		delta = &zero;
+	format_number(number, sizeof(number), delta);
+	print_number(out, number, false);
+	fputc('\n', out);
+}
+
+static void print(void *state, FILE *out, const struct lines_sample *sample)
+{
+	(void)state;
+	for (size_t i = 0; i < sample->view->nr_rows; i++) {
+		const struct view_row *row = &sample->view->rows[i];
+
+		if (!lines_is_other(row) && lines_has_row(sample, row))
+			print_row(out, sample->view, row);
+	}
+}
+
+const struct lines_type lines_batch = {
+	.print = print,
+};
+
+/* ---- the log */
 
 struct log_column {
 	uint32_t field, guest; /* of its row */
@@ -33,29 +93,26 @@ struct text_log {
 	bool has_interval; /* the headings name it */
 };
 
-static int log_start(const struct lines_config *config, void **ret_state, struct error *why)
+static void *log_start(const struct lines_config *config)
 {
-	struct text_log *log = xcalloc(1, sizeof(*log));
-
 	(void)config;
-	(void)why;
-	*ret_state = log;
-	return 0;
+	return xcalloc(1, sizeof(struct text_log));
 }
 
 static void log_end(void *state)
 {
 	struct text_log *log = state;
 
-	if (log)
-		free(log->columns);
+	free(log->columns);
 	free(log);
 }
 
+/* Whether the row has a name, and counted anything, now or before. */
 static bool is_wanted(const struct view *view, const struct view_row *row)
 {
 	return !lines_is_other(row) && row->cells[0].type == CELL_TEXT &&
-	       lines_is_active(view, row);
+	       (lines_count(lines_cell(view, row, COL_TOTAL)) ||
+		lines_count(lines_cell(view, row, COL_DELTA)));
 }
 
 static bool is_row_of(const struct view_row *row, const struct log_column *column)
@@ -138,7 +195,7 @@ static void print_value(FILE *out, const struct view *view, const struct log_col
 	fprintf(out, " %*s", column->width, text);
 }
 
-static int log_print(void *state, FILE *out, const struct lines_sample *sample)
+static void log_print(void *state, FILE *out, const struct lines_sample *sample)
 {
 	struct text_log *log = state;
 	char time[WHEN_SIZE];
@@ -151,7 +208,6 @@ static int log_print(void *state, FILE *out, const struct lines_sample *sample)
 		print_value(out, sample->view, &log->columns[i]);
 	fputc('\n', out);
 	log->nr_below++;
-	return 0;
 }
 
 const struct lines_type lines_text = {

@@ -244,39 +244,30 @@ static void csv_to_a_pipe_has_one_header(void **state)
 	assert_int_equal(count_text(text, "\n"), 22);
 }
 
-/* The old log gets the day of its last change; the new one begins in its place. */
-static void is_renamed(struct world *w, const char *theirs, const char *to, const char *why)
+static void is_refused(struct world *w, const char *theirs, const char *why)
 {
 	char wanted[256];
 
-	write_old(w, theirs);
-	snprintf(wanted, sizeof(wanted), "\"%s\" has other columns (%s): renamed to %s", w->path,
-		 why, to + strlen(w->dir) + 1);
-	open_log(w, LINES_CSV);
+	write_file(w->path, theirs);
+	snprintf(wanted, sizeof(wanted),
+		 "\"%s\" has other columns (%s): rename it, or choose another file", w->path, why);
+	assert_int_equal(try_open(w, LINES_CSV, w->path, false), -EINVAL);
 	assert_string_equal(w->why.text, wanted);
-	write_sample(w);
-	close_log(w);
-	file_is(w, to, theirs);
-	file_is(w, w->path, "timestamp,kvm_exit,kvm_pio\n" WHEN ",3,3\n");
+	file_is(w, w->path, theirs);
 }
 
-static void flaw_C2_other_columns_are_renamed(void **state)
+static void flaw_C2_other_columns_are_refused(void **state)
 {
 	struct world *w = *state;
 
 	add_event(w, "kvm_exit", 9, 3);
 	add_event(w, "kvm_pio", 9, 3);
-	is_renamed(w, "timestamp,kvm_exit,kvm_fpu\n", w->dated,
-		   "3, ours 3; first difference: \"kvm_fpu\"");
-	is_renamed(w, "timestamp,kvm_exit\n" WHEN ",3\n", w->dated_too,
+	is_refused(w, "timestamp,kvm_exit,kvm_fpu\n", "3, ours 3; first difference: \"kvm_fpu\"");
+	is_refused(w, "timestamp,kvm_exit\n" WHEN ",3\n",
 		   "2, ours 3; first difference: \"kvm_pio\"");
-	unlink(w->dated);
-	is_renamed(w, "timestamp,kvm_exit,kvm_pio,x,y\n", w->dated,
-		   "5, ours 3; first difference: \"x\"");
-	unlink(w->dated);
-	is_renamed(w, "timestamp,\x1b[2J\n", w->dated, "2, ours 3; first difference: \"?[2J\"");
-	unlink(w->dated);
-	is_renamed(w, "time,reason\n", w->dated, "2, ours 3; first difference: \"time\"");
+	is_refused(w, "timestamp,kvm_exit,kvm_pio,x,y\n", "5, ours 3; first difference: \"x\"");
+	is_refused(w, "timestamp,\x1b[2J\n", "2, ours 3; first difference: \"?[2J\"");
+	is_refused(w, "time,reason\n", "2, ours 3; first difference: \"time\"");
 }
 
 static void what_is_no_log_is_refused(void **state)
@@ -293,20 +284,6 @@ static void what_is_no_log_is_refused(void **state)
 		assert_string_equal(w->why.text, wanted);
 		file_is(w, w->path, texts[i]);
 	}
-}
-
-static void what_cannot_be_renamed_is_refused(void **state)
-{
-	struct world *w = *state;
-	char path[300];
-
-	add_event(w, "kvm_exit", 9, 3);
-	/* A name has 255 bytes at the most: there is no room for a day. */
-	snprintf(path, sizeof(path), "%s/%0250d", w->dir, 0);
-	write_file(path, "timestamp,x\n");
-	assert_int_equal(try_open(w, LINES_CSV, path, false), -ENAMETOOLONG);
-	file_is(w, path, "timestamp,x\n");
-	unlink(path);
 }
 
 static void csv_quotes_only_what_needs_it(void **state)
@@ -332,7 +309,7 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	const char *text;
 
 	add_guest(w, 1, "db,1", 3);
-	open_log(w, LINES_LOG_ROWS);
+	open_log(w, LINES_ROWS | LOG);
 	write_sample(w);
 	add_guest(w, 2, "web", 4);
 	write_sample(w);
@@ -344,7 +321,7 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,,,\n"
 		WHEN_EXACTLY ",web,4002,,,,40,,4,,,,,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
-	open_log(w, LINES_LOG_ROWS);
+	open_log(w, LINES_ROWS | LOG);
 	write_sample(w);
 	close_log(w);
 	assert_int_equal(count_text(read_file(w, w->path), "\n"), 6);
@@ -743,12 +720,12 @@ static void a_log_of_exits_has_their_times(void **state)
 	row->cells[view_column_by_id(&view_exits, "time_ns")] = cell_ns(8638);
 	row->cells[view_column_by_id(&view_exits, "interval_max_ns")] = cell_ns(2048);
 	row->cells[view_column_by_id(&view_exits, "max_ns")] = cell_ns(70000);
-	assert_string_equal(lines_once(w, LINES_LOG_TABLE),
+	assert_string_equal(lines_once(w, LINES_TABLE | LOG),
 		"time (per 3.0 s)               Exit reason       Total       Delta    Count/s"
 		"  %Count  Time%  Poll%     Time      Avg      p50      p99   CurMax      Max\n"
 		WHEN_EXACTLY "  MSR_WRITE          9000           7          -"
 		"       -    6.2      -   8.64µs   1.23µs        -        -   2.05µs   70.0µs\n");
-	assert_string_equal(strchr(lines_once(w, LINES_LOG_ROWS), '\n') + 1,
+	assert_string_equal(strchr(lines_once(w, LINES_ROWS | LOG), '\n') + 1,
 		WHEN_EXACTLY ",MSR_WRITE,9000,7,,,6.250,,8638,1234,,,2048,70000,\n");
 }
 
@@ -759,7 +736,7 @@ static void a_log_table_keeps_its_columns(void **state)
 	const char *text;
 
 	add_exit(w, "MSR", false, hist);
-	open_log(w, LINES_LOG_TABLE);
+	open_log(w, LINES_TABLE | LOG);
 	write_sample(w);
 	w->view.rows[0].cells[view_column_by_id(&view_exits, "delta")] = cell_count(123456789);
 	write_sample(w);
@@ -786,8 +763,8 @@ static void a_log_table_keeps_its_columns(void **state)
 /* A row is a line: -z leaves out a row in which nothing happened. */
 static void rows_of_zeros_are_skipped(void **state)
 {
-	static const enum lines_format formats[] = { LINES_BATCH, LINES_TABLE, LINES_LOG_ROWS,
-						     LINES_LOG_TABLE };
+	static const unsigned int formats[] = { LINES_BATCH, LINES_TABLE, LINES_ROWS | LOG,
+						     LINES_TABLE | LOG };
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
@@ -832,9 +809,8 @@ int main(void)
 		T(csv_to_a_file_has_one_header),
 		T(csv_to_stdout_has_headers_every_20),
 		T(csv_to_a_pipe_has_one_header),
-		T(flaw_C2_other_columns_are_renamed),
+		T(flaw_C2_other_columns_are_refused),
 		T(what_is_no_log_is_refused),
-		T(what_cannot_be_renamed_is_refused),
 		T(csv_quotes_only_what_needs_it),
 		T(flaw_C1_csv_of_guests_has_a_row_each),
 		T(csv_follows_a_file_that_was_emptied),

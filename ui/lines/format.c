@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Times, names and cells of lines. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "ui/lines/shared.h"
+#include "ui/lines/format.h"
 
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width)
 {
@@ -89,10 +88,4 @@ const struct cell *lines_value(const struct view *view, const struct view_row *r
 bool lines_is_other(const struct view_row *row)
 {
 	return row->is_rest && row->field == FIELD_NONE && row->guest == GUEST_ANY;
-}
-
-bool lines_is_active(const struct view *view, const struct view_row *row)
-{
-	return lines_count(lines_cell(view, row, COL_TOTAL)) > 0 ||
-	       lines_count(lines_cell(view, row, COL_DELTA)) > 0;
 }

@@ -1,20 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * shared - the interface of a format of lines, and the functions that formats share.
+ * format - which format lines have, what writes one, and the functions that formats share.
  *
  * A format is a const struct lines_type that prints one sample; lines.c does the rest. A new one is
  * one file and one line in lines.c.
  */
-#ifndef KVMTOP_UI_LINES_SHARED_H
-#define KVMTOP_UI_LINES_SHARED_H
+#ifndef KVMTOP_UI_LINES_FORMAT_H
+#define KVMTOP_UI_LINES_FORMAT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "lib/error.h"
-#include "ui/lines/config.h"
 #include "core/views/view.h"
+
+enum lines_format {
+	/* Of events, and of guests as kvm_stat counts them. */
+	LINES_BATCH, /* a line for each row: name, total, delta */
+	LINES_TEXT,  /* a line for each sample under headings, as vmstat */
+	LINES_CSV,   /* a line for each sample; the columns never change. Of events only. */
+	/* Of every view: */
+	LINES_JSON,  /* a sample a line */
+	LINES_ROWS,  /* a row a line, as CSV below the columns' ids */
+	LINES_TABLE, /* a row a line below headings */
+};
+
+struct guest;
+struct lines_recording;
+
+/* A span of time in a history. */
+struct lines_span {
+	uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
+	uint64_t elapsed_ns;	 /* without the time when nothing was recorded */
+};
+
+/* What a view is of, for JSON: at most one of these; all NULL: it is live. */
+struct lines_side {
+	const struct lines_recording *recording;
+	const struct lines_span *span;
+	const struct guest *guest;
+};
+
+struct lines_config {
+	enum lines_format format;
+	const char *path;  /* NULL: standard output; else appended to */
+	bool overwrites;   /* the file is emptied first */
+	bool has_time;	   /* LINES_TABLE, LINES_ROWS: a log, with the sample's time in each row */
+	bool goes_on;	   /* the same: samples below the headings of the first */
+	int room;	   /* LINES_TABLE: the largest width of a line; 0: no limit */
+	struct lines_side side[2]; /* JSON: of the view, and of what it is compared with */
+	bool skip_zero;	   /* no line where nothing happened: for a sample, or for a row */
+	/* LINES_CSV: the columns, from the first sample to the last. */
+	const struct fields *fields;
+	const struct field_set *columns;
+	const struct view_type *type; /* LINES_ROWS with has_time: of every view */
+};
+
+/* ---- what writes a format */
 
 #define LINES_PAGE 20	    /* samples between headings, as kvm_stat's */
 #define LINES_NAME_SIZE (GUEST_NAME_SIZE + 32)
@@ -29,21 +72,20 @@ struct lines_sample {
 };
 
 struct lines_type {
-	/* State from one sample to the next. 0, or -errno with why. NULL: there is none. */
-	int (*start)(const struct lines_config *config, void **ret_state, struct error *why);
+	/* State from one sample to the next. NULL: there is none. */
+	void *(*start)(const struct lines_config *config);
 	void (*end)(void *state);
 	/*
-	 * Whether a file that begins with head can be continued: 0, -EEXIST with why if it is such
-	 * a file with other columns, or -EINVAL with why. The function may change head. NULL:
-	 * always.
+	 * Whether a file that begins with head can be continued: 0, or -EINVAL with why. The
+	 * function may change head. NULL: always.
 	 */
 	int (*check)(const void *state, char *head, const char *path, struct error *why);
-	/* 0 or -errno; the caller checks errors of out. */
-	int (*print)(void *state, FILE *out, const struct lines_sample *sample);
+	/* The caller checks errors of out. */
+	void (*print)(void *state, FILE *out, const struct lines_sample *sample);
 };
 
 extern const struct lines_type lines_batch, lines_csv, lines_json, lines_text, lines_rows,
-	lines_log_rows, lines_table, lines_log_table;
+	lines_table;
 
 /* Prints the heading of the times, padded to width: "time (per 3.0 s)", with the interval. */
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width);
@@ -78,26 +120,10 @@ const struct cell *lines_value(const struct view *view, const struct view_row *r
 /* "other": belongs to a parent and means nothing on a line of its own. */
 bool lines_is_other(const struct view_row *row);
 
-/* Whether the row counted anything, now or before. */
-bool lines_is_active(const struct view *view, const struct view_row *row);
-
-/* One field of a line, quoted when it must be (RFC 4180). */
-void csv_print_name(FILE *out, const char *name);
-
 /*
  * Takes the next name from the first line of a CSV, unquoted in place, and moves *at after it. *at
  * is NULL after the last name; the next call then returns NULL.
  */
 char *csv_next_name(char **at);
-
-#define CSV_KVM_STAT_TIME "timestamp" /* the first column's heading */
-#define CSV_TIME "time"		      /* the same where each row has a line, as in JSON */
-
-/* The heading of the i-th column; NULL past the last. */
-typedef const char *csv_name_at(const void *state, size_t i);
-
-/* Whether a file that begins with head has these columns: see struct lines_type. */
-int csv_check(csv_name_at *name_at, const void *state, char *head, const char *path,
-	      struct error *why);
 
 #endif
