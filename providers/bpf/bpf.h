@@ -38,6 +38,9 @@ int bpf_attach(const struct env *env, uint64_t tracepoint_id, int program);
  */
 uint64_t bpf_missed(int program);
 
+/* Returns 0 when all programs that run now have ended, or -errno. */
+int bpf_wait_for_programs(void);
+
 /*
  * ---- fields
  *
@@ -103,5 +106,43 @@ int bpf_places_set(struct bpf_program *program, const struct bpf_place *places,
  */
 int bpf_fields_patch_number(struct bpf_insn *insns, size_t nr, int placeholder, int number);
 int bpf_fields_patch_offset(struct bpf_insn *insns, size_t nr, int placeholder, int offset);
+
+/* ---- the kernel's BTF */
+
+struct btf;
+struct btf_type;
+
+/*
+ * A path of members, "stat.generic.exits" or "vmcb->control.exit_code", as far as it was followed.
+ * It begins in type, and follows one pointer at most.
+ */
+struct btf_walk {
+	const struct btf *btf;
+	const struct btf_type *type; /* where it is */
+	uint32_t offset;	     /* there, in the struct that it began in */
+	bool has_pointer;
+	uint32_t pointer; /* the offset of the one that was followed */
+};
+
+/* Follows the path. True: it leads somewhere, at a whole byte. */
+bool btf_walk_to_end(struct btf_walk *walk, const char *path);
+
+/* Whether the walk has led to an integer of so many bytes. */
+bool btf_walk_is_number(const struct btf_walk *walk, uint32_t bytes);
+
+/* The type behind names and qualifiers, and the type of a name and a kind (BTF_KIND_*); or NULL. */
+const struct btf_type *btf_type_of(const struct btf *btf, uint32_t id);
+const struct btf_type *btf_find(const struct btf *btf, const char *name, uint32_t kind);
+
+bool btf_is_struct_named(const struct btf *btf, const struct btf_type *type, const char *name);
+
+/* The value of a name in an enum; -1: there is no such name. */
+long btf_enum_value(const struct btf *btf, const char *enumeration, const char *name);
+
+/* The function that calls the programs of a raw event: its arguments have names. NULL: none. */
+const struct btf_type *btf_find_event(const struct btf *btf, const char *event);
+
+/* The number of its argument of this name, from 0; -1: it has none. */
+int btf_event_argument(const struct btf *btf, const struct btf_type *proto, const char *name);
 
 #endif

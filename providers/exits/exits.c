@@ -15,7 +15,6 @@
 #include "core/facts/shared_fields.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
-#include "providers/exits/long.h"
 #include "providers/exits/names.h"
 #include "providers/exits/program.h"
 #include "providers/exits/raw.h"
@@ -147,23 +146,23 @@ static void set_long(struct exits_state *exits)
 {
 	if (!exits->longer_ns)
 		return;
-	exits_long_look(&exits->cells, exits->names, exits_bpf_codes(exits->bpf),
+	exits_long_look(&exits->cells, exits->names, exits->bpf->codes,
 			exits->has_halts);
 	exits_bpf_set_long(exits->bpf, exits->longer_ns, exits->cells.is_left_out);
 }
 
 static int begin(struct exits_state *exits, struct error *why)
 {
-	uint32_t max_threads = exits_bpf_max_threads(exits->bpf);
+	uint32_t max_threads = exits->bpf->max_threads;
 
 	exits->threads = exits_threads_new(&(struct exits_threads_config){
 		.env = exits->args.env,
 		.guests = exits->args.guests,
 		.names = exits->names,
 		.fields = exits->args.fields,
-		.codes = exits_bpf_codes(exits->bpf),
+		.codes = exits->bpf->codes,
 		.max_threads = max_threads,
-		.is_timed = exits_bpf_is_timed(exits->bpf),
+		.is_timed = exits->bpf->is_timed,
 		.clock = clock_now_ns,
 	});
 	exits->ended = xcalloc(max_threads, sizeof(*exits->ended));
@@ -266,7 +265,7 @@ static void look_for_nested(struct exits_state *exits)
 static void take_threads(struct exits_state *exits)
 {
 	exits->nr_used = exits->nr_ended = 0;
-	for (uint32_t i = 0; i < exits_bpf_max_threads(exits->bpf); i++) {
+	for (uint32_t i = 0; i < exits->bpf->max_threads; i++) {
 		const volatile struct exits_thread *record = exits_bpf_thread(exits->bpf, i);
 		/* The number is written before the tid, and may be seen after it: next time. */
 		bool is_used = record->tid && record->number == i;
@@ -294,7 +293,7 @@ static int add_arguments(struct exits_state *exits, struct error *why)
 static bool is_protected(const struct exits_state *exits,
 			 const volatile struct exits_thread *of)
 {
-	for (uint32_t i = 0; i < exits_bpf_max_threads(exits->bpf); i++) {
+	for (uint32_t i = 0; i < exits->bpf->max_threads; i++) {
 		const volatile struct exits_thread *record = exits_bpf_thread(exits->bpf, i);
 
 		if (record->tid && record->tgid == of->tgid &&
@@ -309,7 +308,7 @@ static int take_long(void *arg, const struct exits_long *exit)
 	struct exits_state *exits = arg;
 	const volatile struct exits_thread *record;
 
-	if (exit->thread >= exits_bpf_max_threads(exits->bpf))
+	if (exit->thread >= exits->bpf->max_threads)
 		return 0;
 	record = exits_bpf_thread(exits->bpf, exit->thread);
 	exits_long_add(&exits->output, exit, record, is_protected(exits, record));
@@ -326,8 +325,8 @@ static int add_long(struct exits_state *exits, struct sample *sample)
 		.cells = &exits->cells,
 		.threads = exits->threads,
 		.names = exits->names,
-		.codes = exits_bpf_codes(exits->bpf),
-		.knows_waits = exits_bpf_knows_waits(exits->bpf),
+		.codes = exits->bpf->codes,
+		.knows_waits = exits->bpf->raw.run_delay != 0,
 		.epoch_ns = clock_ahead_ns(),
 		.long_exits = &sample->long_exits,
 	};
@@ -389,7 +388,7 @@ static struct exits_bpf_lost lost_since(struct exits_state *exits)
 
 static int add_threads(struct exits_state *exits, struct error *why)
 {
-	uint32_t max_threads = exits_bpf_max_threads(exits->bpf) + EXITS_CHUNK;
+	uint32_t max_threads = exits->bpf->max_threads + EXITS_CHUNK;
 	uint32_t *ended = xreallocarray(exits->ended, max_threads, sizeof(*ended));
 
 	exits->ended = ended;
@@ -409,7 +408,7 @@ static void make_room(struct exits_state *exits, uint32_t threads, struct error 
 
 	if (vcpus < threads)
 		vcpus = threads;
-	while (!err && exits_bpf_max_threads(exits->bpf) < room_for(vcpus) - THREADS_SPARE / 2)
+	while (!err && exits->bpf->max_threads < room_for(vcpus) - THREADS_SPARE / 2)
 		err = add_threads(exits, why);
 }
 
@@ -447,7 +446,7 @@ static int exits_collect(void *state, struct sample *sample, struct error *why)
 	lost = lost_since(exits);
 	nr_late = exits_bpf_nr_late(exits->bpf);
 	if (nr_late)
-		make_room(exits, exits_bpf_max_threads(exits->bpf) + nr_late, why);
+		make_room(exits, exits->bpf->max_threads + nr_late, why);
 	err = read_all(exits, sample, why);
 	if (err) {
 		stop(exits); /* a part of it was read, and would be counted twice */
@@ -475,9 +474,9 @@ static void exits_explain(void *state, struct error *how)
 
 	if (!exits->bpf || !exits->exit)
 		return;
-	way = exits_bpf_way(exits->bpf);
+	way = exits->bpf->raw.way;
 	polls = !exits->has_polls ? "" :
-		exits_bpf_polls(exits->bpf) == EXITS_BY_RECORD ?
+		exits->bpf->raw.polls == EXITS_BY_RECORD ?
 				    "; the polled time of halts is known by events" :
 				    "; the polled time of halts is KVM's own sum";
 	if (way != EXITS_BY_RECORD)

@@ -8,17 +8,16 @@
 
 #include "lib/array.h"
 #include "providers/bpf/bpf.h"
-#include "providers/exits/event.h"
-#include "providers/exits/load.h"
+#include "providers/exits/program.h"
 #include "providers/providers.h"
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
 
 /* Skips a program if this kernel lacks its event. */
-static int set_program(const struct exits_load *load, struct bpf_program *program,
+static int set_program(const struct exits_bpf *bpf, struct bpf_program *program,
 		       const char *system, const char *event, const struct bpf_field *fields)
 {
-	int err = bpf_fields_set(program, load->config.env, system, event, fields);
+	int err = bpf_fields_set(program, bpf->config.env, system, event, fields);
 
 	if (!err || err == -ENOENT)
 		bpf_program__set_autoload(program, !err);
@@ -26,16 +25,16 @@ static int set_program(const struct exits_load *load, struct bpf_program *progra
 }
 
 /* The programs on both events know the thread by its vCPU. */
-static bool has_entry_vcpu(const struct exits_load *load)
+static bool has_entry_vcpu(const struct exits_bpf *bpf)
 {
-	return (load->raw.way == EXITS_BY_READ || load->raw.way == EXITS_BY_LOAD) &&
-	       load->raw.entry_vcpu >= 0;
+	return (bpf->raw.way == EXITS_BY_READ || bpf->raw.way == EXITS_BY_LOAD) &&
+	       bpf->raw.entry_vcpu >= 0;
 }
 
 /* Chooses one program each for kvm_exit and kvm_entry; the others are not loaded. */
-static void choose_programs(struct exits_load *load)
+static void choose_programs(struct exits_bpf *bpf)
 {
-	const struct exits_program *program = load->program;
+	const struct exits_program *program = bpf->program;
 	struct bpf_program *const exits[][2] = { /* without and with long exits */
 		[EXITS_BY_RECORD] = { program->progs.on_exit, program->progs.on_long_exit },
 		[EXITS_BY_ARGUMENT] = { program->progs.on_exit_by_argument,
@@ -54,12 +53,12 @@ static void choose_programs(struct exits_load *load)
 		bpf_program__set_autoload(exits[i / 2][i % 2], false);
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(entries); i++)
 		bpf_program__set_autoload(entries[i / 2][i % 2], false);
-	bpf_map__set_autocreate(program->maps.long_exits, load->config.has_long);
-	load->on_exit = exits[load->raw.way][load->config.has_long];
-	load->on_entry = entries[has_entry_vcpu(load)][load->config.has_long];
+	bpf_map__set_autocreate(program->maps.long_exits, bpf->config.has_long);
+	bpf->on_exit = exits[bpf->raw.way][bpf->config.has_long];
+	bpf->on_entry = entries[has_entry_vcpu(bpf)][bpf->config.has_long];
 }
 
-static int set_on_exit(const struct exits_load *load, const struct split *exit)
+static int set_on_exit(const struct exits_bpf *bpf, const struct split *exit)
 {
 	const struct bpf_field fields[] = {
 		{ FIELD_REASON, exit->field, 0, 0 },
@@ -69,10 +68,10 @@ static int set_on_exit(const struct exits_load *load, const struct split *exit)
 		{ 0 },
 	};
 
-	if (load->raw.way == EXITS_BY_RECORD)
-		return set_program(load, load->on_exit, exit->system, exit->event, fields);
-	bpf_program__set_autoload(load->on_exit, true);
-	return exits_raw_set_exit(&load->raw, load->on_exit);
+	if (bpf->raw.way == EXITS_BY_RECORD)
+		return set_program(bpf, bpf->on_exit, exit->system, exit->event, fields);
+	bpf_program__set_autoload(bpf->on_exit, true);
+	return exits_raw_set_exit(&bpf->raw, bpf->on_exit);
 }
 
 /* A program that gets arguments with their types, so that it may look into them. */
@@ -85,14 +84,14 @@ static int set_typed(struct bpf_program *program, const char *event)
 	return err ? err : bpf_program__set_attach_target(program, 0, event);
 }
 
-static int set_on_entry(const struct exits_load *load)
+static int set_on_entry(const struct exits_bpf *bpf)
 {
-	int err = exits_raw_set_entry(&load->raw, load->on_entry);
+	int err = exits_raw_set_entry(&bpf->raw, bpf->on_entry);
 
-	bpf_program__set_autoload(load->on_entry, load->is_timed);
-	if (err || load->raw.polls != EXITS_BY_TYPE)
+	bpf_program__set_autoload(bpf->on_entry, bpf->is_timed);
+	if (err || bpf->raw.polls != EXITS_BY_TYPE)
 		return err;
-	return set_typed(load->on_entry, load->config.exit->entry_event);
+	return set_typed(bpf->on_entry, bpf->config.exit->entry_event);
 }
 
 /* The reasons for which the vCPU has nothing to do. */
@@ -110,13 +109,13 @@ static int set_halts(struct exits_program *program, const struct split *exit)
 	return 0;
 }
 
-static int set_exit(struct exits_load *load)
+static int set_exit(struct exits_bpf *bpf)
 {
-	struct exits_program *program = load->program;
-	const struct split *exit = load->config.exit;
+	struct exits_program *program = bpf->program;
+	const struct split *exit = bpf->config.exit;
 	int err;
 
-	choose_programs(load);
+	choose_programs(bpf);
 	if (!exit)
 		return 0;
 	program->rodata->has_type = exit->type_field != NULL;
@@ -124,13 +123,13 @@ static int set_exit(struct exits_load *load)
 	program->rodata->type_bit = REASON_TYPE;
 	err = set_halts(program, exit);
 	if (!err)
-		err = set_on_exit(load, exit);
+		err = set_on_exit(bpf, exit);
 	if (err)
 		return err;
-	load->is_timed = bpf_program__autoload(load->on_exit) && exit->entry_event &&
-			 trace_event_exists(load->config.env, exit->system, exit->entry_event);
-	program->rodata->has_exits = bpf_program__autoload(load->on_exit);
-	return set_on_entry(load);
+	bpf->is_timed = bpf_program__autoload(bpf->on_exit) && exit->entry_event &&
+			 trace_event_exists(bpf->config.env, exit->system, exit->entry_event);
+	program->rodata->has_exits = bpf_program__autoload(bpf->on_exit);
+	return set_on_entry(bpf);
 }
 
 /* The arguments of these events are their fields, in the same order: Linux 4.3 to 7.1. */
@@ -143,94 +142,94 @@ bool exits_bpf_knows_polls(const struct env *env)
 	       bpf_fields_are(env, "kvm", "kvm_halt_poll_ns", limit);
 }
 
-static void set_polls(const struct exits_load *load)
+static void set_polls(const struct exits_bpf *bpf)
 {
-	bool has_polls = load->config.has_polls && load->is_timed &&
-			 load->raw.polls == EXITS_BY_RECORD;
+	bool has_polls = bpf->config.has_polls && bpf->is_timed &&
+			 bpf->raw.polls == EXITS_BY_RECORD;
 
-	bpf_program__set_autoload(load->program->progs.on_wakeup, has_polls);
-	bpf_program__set_autoload(load->program->progs.on_poll_limit, has_polls);
+	bpf_program__set_autoload(bpf->program->progs.on_wakeup, has_polls);
+	bpf_program__set_autoload(bpf->program->progs.on_poll_limit, has_polls);
 }
 
 /* Programs for L2 need on_exit and on_entry, and an event that only x86 has. */
-static void set_nested(const struct exits_load *load)
+static void set_nested(const struct exits_bpf *bpf)
 {
-	bool has_nested = load->is_timed &&
-			  trace_event_exists(load->config.env, "kvm", "kvm_nested_vmexit");
+	bool has_nested = bpf->is_timed &&
+			  trace_event_exists(bpf->config.env, "kvm", "kvm_nested_vmexit");
 
-	bpf_program__set_autoload(load->program->progs.on_nested_exit, has_nested);
-	bpf_program__set_autoload(load->program->progs.on_nested_entry, has_nested);
+	bpf_program__set_autoload(bpf->program->progs.on_nested_exit, has_nested);
+	bpf_program__set_autoload(bpf->program->progs.on_nested_entry, has_nested);
 }
 
-static void set_runs(const struct exits_load *load)
+static void set_runs(const struct exits_bpf *bpf)
 {
-	bool goes_on = load->is_timed && load->config.exit->run_event;
+	bool goes_on = bpf->is_timed && bpf->config.exit->run_event;
 
-	load->program->rodata->halts_go_on = goes_on;
-	bpf_program__set_autoload(load->program->progs.on_run, goes_on);
+	bpf->program->rodata->halts_go_on = goes_on;
+	bpf_program__set_autoload(bpf->program->progs.on_run, goes_on);
 }
 
-static bool has_pc_copy(const struct exits_load *load)
+static bool has_pc_copy(const struct exits_bpf *bpf)
 {
-	return load->raw.way != EXITS_BY_RECORD && load->raw.numbers[RAW_PC_COPY - RAW_FIRST];
+	return bpf->raw.way != EXITS_BY_RECORD && bpf->raw.numbers[RAW_PC_COPY - RAW_FIRST];
 }
 
 /* For page faults KVM makes a copy only if the event's record has it: older kernels' has not. */
-static bool knows_pc(const struct exits_load *load)
+static bool knows_pc(const struct exits_bpf *bpf)
 {
-	return load->raw.has_pc &&
-	       (!has_pc_copy(load) ||
-		bpf_field_size(load->config.env, "kvm", "kvm_page_fault",
-			       load->config.exit->pc_field) > 0);
+	return bpf->raw.has_pc &&
+	       (!has_pc_copy(bpf) ||
+		bpf_field_size(bpf->config.env, "kvm", "kvm_page_fault",
+			       bpf->config.exit->pc_field) > 0);
 }
 
-static void set_page_fault(const struct exits_load *load)
+static void set_page_fault(const struct exits_bpf *bpf)
 {
-	bpf_program__set_autoload(load->program->progs.on_page_fault,
-				  load->config.has_long && load->is_timed && has_pc_copy(load));
+	bpf_program__set_autoload(bpf->program->progs.on_page_fault,
+				  bpf->config.has_long && bpf->is_timed && has_pc_copy(bpf));
 }
 
 /* The program of a kind that has an event of its own. */
-static struct bpf_program *program_of(const struct exits_load *load, enum exit_kind kind)
+static struct bpf_program *program_of(const struct exits_bpf *bpf, enum exit_kind kind)
 {
 	struct bpf_program *const programs[EXITS_KINDS] = {
-		[EXITS_USERSPACE] = load->program->progs.on_userspace,
-		[EXITS_IOPORT] = load->program->progs.on_ioport,
-		[EXITS_MMIO] = load->program->progs.on_mmio,
-		[EXITS_MSR] = load->program->progs.on_msr,
-		[EXITS_CPUID] = load->program->progs.on_cpuid,
-		[EXITS_HYPERCALL] = load->program->progs.on_hypercall,
-		[EXITS_SYSREG] = load->program->progs.on_sysreg,
+		[EXITS_USERSPACE] = bpf->program->progs.on_userspace,
+		[EXITS_IOPORT] = bpf->program->progs.on_ioport,
+		[EXITS_MMIO] = bpf->program->progs.on_mmio,
+		[EXITS_MSR] = bpf->program->progs.on_msr,
+		[EXITS_CPUID] = bpf->program->progs.on_cpuid,
+		[EXITS_HYPERCALL] = bpf->program->progs.on_hypercall,
+		[EXITS_SYSREG] = bpf->program->progs.on_sysreg,
 	};
 
 	return programs[kind];
 }
 
-static bool is_raw(const struct exits_load *load, enum exit_kind kind)
+static bool is_raw(const struct exits_bpf *bpf, enum exit_kind kind)
 {
-	return load->raw.events[kind].is_raw;
+	return bpf->raw.events[kind].is_raw;
 }
 
 /* On the raw event where all that the program reads is among its arguments. */
-static int set_kind(const struct exits_load *load, enum exit_kind kind)
+static int set_kind(const struct exits_bpf *bpf, enum exit_kind kind)
 {
-	struct bpf_program *program = program_of(load, kind);
-	bool is_wanted = kind == EXITS_USERSPACE || load->config.has_arguments;
+	struct bpf_program *program = program_of(bpf, kind);
+	bool is_wanted = kind == EXITS_USERSPACE || bpf->config.has_arguments;
 	struct exits_event event;
 
 	bpf_program__set_autoload(program, false);
-	if (!is_wanted || !exits_event_of(load->config.env, kind, &event))
+	if (!is_wanted || !exits_event_of(bpf->config.env, kind, &event))
 		return 0;
-	if (!is_raw(load, kind))
-		return set_program(load, program, event.system, event.event, event.fields);
+	if (!is_raw(bpf, kind))
+		return set_program(bpf, program, event.system, event.event, event.fields);
 	bpf_program__set_autoload(program, true);
-	return exits_raw_set_event(&load->raw, kind, &event, program);
+	return exits_raw_set_event(&bpf->raw, kind, &event, program);
 }
 
-static int set_sizes(const struct exits_load *load)
+static int set_sizes(const struct exits_bpf *bpf)
 {
-	const struct exits_program *program = load->program;
-	uint32_t threads = load->config.max_threads, most = threads + EXITS_CHUNK * EXITS_CHUNKS;
+	const struct exits_program *program = bpf->program;
+	uint32_t threads = bpf->config.max_threads, most = threads + EXITS_CHUNK * EXITS_CHUNKS;
 	int err = bpf_map__set_max_entries(program->maps.threads, threads);
 
 	if (!err)
@@ -238,40 +237,40 @@ static int set_sizes(const struct exits_load *load)
 	if (!err && !program->rodata->has_task_storage)
 		err = bpf_map__set_max_entries(program->maps.by_tid, most);
 	if (!err)
-		err = bpf_map__set_max_entries(program->maps.arguments, load->max_arguments);
+		err = bpf_map__set_max_entries(program->maps.arguments, bpf->max_arguments);
 	return err;
 }
 
 /* Where a task has no storage, as before Linux 5.12, a hash table by tid is used. */
-static int try_load(struct exits_load *load, bool has_task_storage)
+static int try_load(struct exits_bpf *bpf, bool has_task_storage)
 {
 	int err;
 
-	load->program = exits_program__open();
-	if (!load->program)
+	bpf->program = exits_program__open();
+	if (!bpf->program)
 		return -errno;
-	load->program->rodata->has_task_storage = has_task_storage;
-	load->program->rodata->nr_first = load->config.max_threads;
-	load->program->rodata->run_delay_at = load->raw.run_delay;
-	bpf_map__set_autocreate(has_task_storage ? load->program->maps.by_tid :
-						   load->program->maps.by_task,
+	bpf->program->rodata->has_task_storage = has_task_storage;
+	bpf->program->rodata->nr_first = bpf->config.max_threads;
+	bpf->program->rodata->run_delay_at = bpf->raw.run_delay;
+	bpf_map__set_autocreate(has_task_storage ? bpf->program->maps.by_tid :
+						   bpf->program->maps.by_task,
 				false);
-	err = set_exit(load);
-	set_polls(load);
-	set_nested(load);
-	set_runs(load);
-	set_page_fault(load);
+	err = set_exit(bpf);
+	set_polls(bpf);
+	set_nested(bpf);
+	set_runs(bpf);
+	set_page_fault(bpf);
 	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS && !err; kind++)
-		err = set_kind(load, (enum exit_kind)kind);
+		err = set_kind(bpf, (enum exit_kind)kind);
 	if (!err)
-		err = set_sizes(load);
-	return err ? err : exits_program__load(load->program);
+		err = set_sizes(bpf);
+	return err ? err : exits_program__load(bpf->program);
 }
 
 /* What this kernel does not know may be done in an older way, until there is none. */
-static bool take_older_way(struct exits_load *load, bool *has_task_storage)
+static bool take_older_way(struct exits_bpf *bpf, bool *has_task_storage)
 {
-	struct exits_raw *raw = &load->raw;
+	struct exits_raw *raw = &bpf->raw;
 
 	if (raw->polls == EXITS_BY_TYPE) {
 		raw->polls = EXITS_BY_READ;
@@ -302,9 +301,9 @@ static bool take_older_way(struct exits_load *load, bool *has_task_storage)
  * Whether a task can get storage, tried with our own. Linux 7.2 has none to give where the CPU
  * cannot exchange 16 bytes at once.
  */
-static bool can_store(const struct exits_load *load)
+static bool can_store(const struct exits_bpf *bpf)
 {
-	int map = bpf_map__fd(load->program->maps.by_task), err;
+	int map = bpf_map__fd(bpf->program->maps.by_task), err;
 	int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	uint32_t none = 0;
 
@@ -317,45 +316,45 @@ static bool can_store(const struct exits_load *load)
 	return !err;
 }
 
-int exits_load(struct exits_load *load)
+int exits_load(struct exits_bpf *bpf)
 {
-	const struct exits_bpf_config *config = &load->config;
+	const struct exits_bpf_config *config = &bpf->config;
 	bool has_task_storage = true;
 	int err;
 
 	if (config->raw)
-		load->raw = *config->raw;
-	if (!config->exit || (config->has_long && !knows_pc(load)))
-		load->raw.way = EXITS_BY_RECORD;
+		bpf->raw = *config->raw;
+	if (!config->exit || (config->has_long && !knows_pc(bpf)))
+		bpf->raw.way = EXITS_BY_RECORD;
 	if (!config->has_long)
-		load->raw.run_delay = 0;
-	if (load->raw.polls == EXITS_BY_READ && has_entry_vcpu(load))
-		load->raw.polls = EXITS_BY_TYPE;
-	err = try_load(load, has_task_storage);
+		bpf->raw.run_delay = 0;
+	if (bpf->raw.polls == EXITS_BY_READ && has_entry_vcpu(bpf))
+		bpf->raw.polls = EXITS_BY_TYPE;
+	err = try_load(bpf, has_task_storage);
 	/* -ENOMEM: the kernel has no memory for it. */
 	while (err && err != -EPERM && err != -ENOMEM &&
-	       take_older_way(load, &has_task_storage)) {
-		exits_program__destroy(load->program);
-		err = try_load(load, has_task_storage);
+	       take_older_way(bpf, &has_task_storage)) {
+		exits_program__destroy(bpf->program);
+		err = try_load(bpf, has_task_storage);
 	}
-	if (!err && has_task_storage && !can_store(load)) {
-		exits_program__destroy(load->program);
-		err = try_load(load, false);
+	if (!err && has_task_storage && !can_store(bpf)) {
+		exits_program__destroy(bpf->program);
+		err = try_load(bpf, false);
 	}
 	return err;
 }
 
 /* Keeps the descriptor of an attached program. */
-static int add_hook(struct exits_load *load, int fd)
+static int add_hook(struct exits_bpf *bpf, int fd)
 {
 	if (fd < 0)
 		return fd;
-	load->hooks[load->nr_hooks++] = fd;
+	bpf->hooks[bpf->nr_hooks++] = fd;
 	return 0;
 }
 
 /* As a trace event: only a trace event has the fields of the format. */
-static int attach_event(struct exits_load *load, struct bpf_program *program, const char *system,
+static int attach_event(struct exits_bpf *bpf, struct bpf_program *program, const char *system,
 			const char *event)
 {
 	uint64_t id;
@@ -363,56 +362,56 @@ static int attach_event(struct exits_load *load, struct bpf_program *program, co
 
 	if (!bpf_program__autoload(program))
 		return 0;
-	err = trace_event_id(load->config.env, system, event, &id);
+	err = trace_event_id(bpf->config.env, system, event, &id);
 	if (err)
 		return err;
-	return add_hook(load, bpf_attach(load->config.env, id, bpf_program__fd(program)));
+	return add_hook(bpf, bpf_attach(bpf->config.env, id, bpf_program__fd(program)));
 }
 
 /* event: NULL for a program that has its event already. */
-static int attach_raw(struct exits_load *load, const struct bpf_program *program, const char *event)
+static int attach_raw(struct exits_bpf *bpf, const struct bpf_program *program, const char *event)
 {
 	int fd;
 
 	if (!bpf_program__autoload(program))
 		return 0;
 	fd = bpf_raw_tracepoint_open(event, bpf_program__fd(program));
-	return add_hook(load, fd < 0 ? -errno : fd);
+	return add_hook(bpf, fd < 0 ? -errno : fd);
 }
 
-static int attach_kind(struct exits_load *load, enum exit_kind kind)
+static int attach_kind(struct exits_bpf *bpf, enum exit_kind kind)
 {
-	struct bpf_program *program = program_of(load, kind);
+	struct bpf_program *program = program_of(bpf, kind);
 	struct exits_event event;
 
-	if (!bpf_program__autoload(program) || !exits_event_of(load->config.env, kind, &event))
+	if (!bpf_program__autoload(program) || !exits_event_of(bpf->config.env, kind, &event))
 		return 0;
-	return is_raw(load, kind) ? attach_raw(load, program, event.event) :
-				   attach_event(load, program, event.system, event.event);
+	return is_raw(bpf, kind) ? attach_raw(bpf, program, event.event) :
+				   attach_event(bpf, program, event.system, event.event);
 }
 
-int exits_load_attach(struct exits_load *load)
+int exits_attach(struct exits_bpf *bpf)
 {
-	const struct split *exit = load->config.exit;
+	const struct split *exit = bpf->config.exit;
 	int err = 0;
 
 	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS && !err; kind++)
-		err = attach_kind(load, (enum exit_kind)kind);
-	if (!err && exit && load->raw.way == EXITS_BY_RECORD)
-		err = attach_event(load, load->on_exit, exit->system, exit->event);
+		err = attach_kind(bpf, (enum exit_kind)kind);
+	if (!err && exit && bpf->raw.way == EXITS_BY_RECORD)
+		err = attach_event(bpf, bpf->on_exit, exit->system, exit->event);
 	else if (!err && exit)
-		err = attach_raw(load, load->on_exit, exit->event);
+		err = attach_raw(bpf, bpf->on_exit, exit->event);
 	if (!err && exit)
-		err = attach_raw(load, load->on_entry,
-				 load->raw.polls == EXITS_BY_TYPE ? NULL : exit->entry_event);
+		err = attach_raw(bpf, bpf->on_entry,
+				 bpf->raw.polls == EXITS_BY_TYPE ? NULL : exit->entry_event);
 	if (!err)
-		err = attach_raw(load, load->program->progs.on_poll_limit, "kvm_halt_poll_ns");
+		err = attach_raw(bpf, bpf->program->progs.on_poll_limit, "kvm_halt_poll_ns");
 	if (!err)
-		err = attach_raw(load, load->program->progs.on_wakeup, "kvm_vcpu_wakeup");
+		err = attach_raw(bpf, bpf->program->progs.on_wakeup, "kvm_vcpu_wakeup");
 	if (!err)
-		err = attach_raw(load, load->program->progs.on_nested_exit, "kvm_nested_vmexit");
+		err = attach_raw(bpf, bpf->program->progs.on_nested_exit, "kvm_nested_vmexit");
 	if (!err)
-		err = attach_event(load, load->program->progs.on_page_fault, "kvm",
+		err = attach_event(bpf, bpf->program->progs.on_page_fault, "kvm",
 				   "kvm_page_fault");
 	return err;
 }
@@ -423,18 +422,18 @@ static uint64_t missed_by(const struct bpf_program *program)
 	return program && bpf_program__autoload(program) ? bpf_missed(bpf_program__fd(program)) : 0;
 }
 
-uint64_t exits_load_missed(const struct exits_load *load)
+uint64_t exits_missed(const struct exits_bpf *bpf)
 {
-	uint64_t missed = missed_by(load->on_exit);
+	uint64_t missed = missed_by(bpf->on_exit);
 
 	for (unsigned int kind = EXITS_USERSPACE; kind < EXITS_KINDS; kind++)
-		missed += missed_by(program_of(load, (enum exit_kind)kind));
+		missed += missed_by(program_of(bpf, (enum exit_kind)kind));
 	return missed;
 }
 
-void exits_load_release(struct exits_load *load)
+void exits_unload(struct exits_bpf *bpf)
 {
-	for (size_t i = 0; i < load->nr_hooks; i++)
-		close(load->hooks[i]);
-	exits_program__destroy(load->program);
+	for (size_t i = 0; i < bpf->nr_hooks; i++)
+		close(bpf->hooks[i]);
+	exits_program__destroy(bpf->program);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "providers/exits/long.h"
+#include "providers/exits/threads.h"
 
 void exits_long_look(struct exits_long_cells *cells, const struct exits_names *names,
 		     const struct exits_code *codes, bool has_halts)

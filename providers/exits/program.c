@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <tracefs.h>
 #include <unistd.h>
 
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "providers/bpf/bpf.h"
-#include "providers/exits/load.h"
 #include "providers/exits/program.h"
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
@@ -20,30 +18,6 @@
 #define ARGUMENTS_MOST 65536 /* of all threads: 13 MiB */
 #define READ_TRIES 3
 #define WATCH_IDLE 10 /* samples after which a program that is not needed is detached */
-
-/* A program that is attached while guests do what it is for. */
-struct watch {
-	int fd; /* -1: it is not attached */
-	unsigned int idle; /* samples since it was needed last */
-};
-
-struct exits_bpf {
-	struct exits_load load;
-	struct exits_thread *threads; /* the map's own memory */
-	struct exits_thread *more[EXITS_CHUNKS]; /* the same, of more_threads */
-	uint32_t nr_more;
-	uint32_t nr_late; /* entries of late_threads that were taken */
-	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
-	struct exits_cell *cells;
-	uint32_t nr_keys;
-	struct ring_buffer *ring; /* of long exits; NULL: they are not reported */
-	uint64_t missed; /* by the kernel, before exits were counted */
-	struct watch nested; /* on_nested_entry */
-	struct watch runs;   /* on_run */
-	uint32_t nr_watches; /* how often on_run was attached */
-	exits_long_fn take; /* of exits_bpf_long() */
-	void *take_arg;
-};
 
 /* Puts a number into a queue of free ones. */
 static int add_free(const struct bpf_map *map, uint32_t number)
@@ -79,10 +53,10 @@ static int map_records(int fd, uint32_t nr, struct exits_thread **ret_records)
 /* The program finds them as soon as they are in more_threads, but no thread has one yet. */
 static int add_chunk(struct exits_bpf *bpf)
 {
-	const struct bpf_map *like = bpf->load.program->maps.threads;
+	const struct bpf_map *like = bpf->program->maps.threads;
 	struct bpf_map_create_opts options = { .sz = sizeof(options),
 					       .map_flags = BPF_F_MMAPABLE };
-	int btf = bpf_object__btf_fd(bpf->load.program->obj), fd, err;
+	int btf = bpf_object__btf_fd(bpf->program->obj), fd, err;
 
 	if (btf >= 0) { /* up to Linux 6.2 it must have types, as libbpf gives them to maps */
 		options.btf_fd = (uint32_t)btf;
@@ -94,7 +68,7 @@ static int add_chunk(struct exits_bpf *bpf)
 	if (fd < 0)
 		return -errno;
 	err = map_records(fd, EXITS_CHUNK, &bpf->more[bpf->nr_more]);
-	if (!err && bpf_map_update_elem(bpf_map__fd(bpf->load.program->maps.more_threads),
+	if (!err && bpf_map_update_elem(bpf_map__fd(bpf->program->maps.more_threads),
 					&bpf->nr_more, &fd, BPF_ANY) < 0) {
 		err = -errno;
 		munmap(bpf->more[bpf->nr_more], records_size(EXITS_CHUNK));
@@ -105,27 +79,23 @@ static int add_chunk(struct exits_bpf *bpf)
 
 int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *why)
 {
-	uint32_t end = exits_bpf_max_threads(bpf) + EXITS_CHUNK;
+	uint32_t first = bpf->max_threads;
 	int err = bpf->nr_more < EXITS_CHUNKS ? add_chunk(bpf) : -E2BIG;
 
 	if (!err) {
 		bpf->nr_more++;
-		err = add_numbers(bpf->load.program->maps.free_threads, end - EXITS_CHUNK, end);
+		bpf->max_threads += EXITS_CHUNK;
+		err = add_numbers(bpf->program->maps.free_threads, first, bpf->max_threads);
 	}
 	if (err)
 		return error_set(why, err, "no room for more than %u vCPU threads: %s",
-				 exits_bpf_max_threads(bpf), strerror(-err));
+				 bpf->max_threads, strerror(-err));
 	return 0;
-}
-
-uint32_t exits_bpf_max_threads(const struct exits_bpf *bpf)
-{
-	return bpf->load.config.max_threads + bpf->nr_more * EXITS_CHUNK;
 }
 
 uint32_t exits_bpf_nr_late(const struct exits_bpf *bpf)
 {
-	return bpf->load.program->bss->nr_late - bpf->nr_late;
+	return bpf->program->bss->nr_late - bpf->nr_late;
 }
 
 static int give_late(uint64_t pid_tgid, const struct exits_late *late, exits_late_fn take,
@@ -148,48 +118,16 @@ static int give_late(uint64_t pid_tgid, const struct exits_late *late, exits_lat
 	return take(arg, &record);
 }
 
-static int make_map(enum bpf_map_type type, int inner)
-{
-	const struct bpf_map_create_opts options = { .sz = sizeof(options),
-						     .inner_map_fd = (uint32_t)inner };
-	int fd = bpf_map_create(type, "wait", sizeof(uint32_t), sizeof(uint32_t), 1,
-				inner < 0 ? NULL : &options);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/*
- * Returns 0 when all programs that run now have ended, or -errno. The kernel waits for them when an
- * entry of a map of maps changes, because they may use the old map. membarrier(2) refuses to wait
- * on hosts with nohz_full.
- */
-static int wait_for_programs(void)
-{
-	int inner = make_map(BPF_MAP_TYPE_ARRAY, -1), outer = -EINVAL, err;
-	uint32_t first = 0;
-
-	if (inner >= 0)
-		outer = make_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, inner);
-	err = inner < 0 ? inner : outer < 0 ? outer : 0;
-	if (!err && bpf_map_update_elem(outer, &first, &inner, BPF_ANY) < 0)
-		err = -errno;
-	if (outer >= 0)
-		close(outer);
-	if (inner >= 0)
-		close(inner);
-	return err;
-}
-
 static int take_all_late(struct exits_bpf *bpf, uint64_t *pid_tgids, struct exits_late *late,
 			 exits_late_fn take, void *arg)
 {
 	uint32_t nr = EXITS_LATE, batch;
 	/* After it each thread has seen that there is room, and no program works on its entry. */
-	int err = wait_for_programs();
+	int err = bpf_wait_for_programs();
 
 	if (err)
 		return err;
-	err = bpf_map_lookup_and_delete_batch(bpf_map__fd(bpf->load.program->maps.late_threads),
+	err = bpf_map_lookup_and_delete_batch(bpf_map__fd(bpf->program->maps.late_threads),
 					      NULL, &batch, pid_tgids, late, &nr, NULL);
 	if (err && err != -ENOENT) /* that is: these are all */
 		return err;
@@ -225,17 +163,17 @@ static int take_long(void *arg, void *data, size_t size)
 
 static int open_ring(struct exits_bpf *bpf)
 {
-	if (!bpf->load.config.has_long)
+	if (!bpf->config.has_long)
 		return 0;
-	bpf->ring = ring_buffer__new(bpf_map__fd(bpf->load.program->maps.long_exits), take_long,
+	bpf->ring = ring_buffer__new(bpf_map__fd(bpf->program->maps.long_exits), take_long,
 				     bpf, NULL);
 	return bpf->ring ? 0 : -errno;
 }
 
 void exits_bpf_set_long(struct exits_bpf *bpf, uint64_t longer_ns, const bool *is_left_out)
 {
-	bpf->load.program->bss->longer_ns = longer_ns;
-	memcpy(bpf->load.program->bss->is_left_out, is_left_out,
+	bpf->program->bss->longer_ns = longer_ns;
+	memcpy(bpf->program->bss->is_left_out, is_left_out,
 	       EXITS_CELLS * sizeof(*is_left_out));
 }
 
@@ -252,16 +190,17 @@ int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg)
 
 static int open_all(struct exits_bpf *bpf, struct error *why)
 {
-	int err = exits_load(&bpf->load);
+	int err = exits_load(bpf);
 
 	if (err)
 		return error_set(why, err,
 				 "the kernel refuses our BPF program: %s", strerror(-err));
-	err = map_records(bpf_map__fd(bpf->load.program->maps.threads),
-			  bpf->load.config.max_threads, &bpf->threads);
+	bpf->codes = bpf->program->bss->codes;
+	err = map_records(bpf_map__fd(bpf->program->maps.threads),
+			  bpf->config.max_threads, &bpf->threads);
 	if (!err)
-		err = add_numbers(bpf->load.program->maps.free_threads, 0,
-				  bpf->load.config.max_threads);
+		err = add_numbers(bpf->program->maps.free_threads, 0,
+				  bpf->config.max_threads);
 	if (!err)
 		err = open_ring(bpf);
 	if (err)
@@ -278,11 +217,11 @@ static void *destroy(void *arg)
 	if (bpf->runs.fd >= 0)
 		close(bpf->runs.fd);
 	if (bpf->threads)
-		munmap(bpf->threads, records_size(bpf->load.config.max_threads));
+		munmap(bpf->threads, records_size(bpf->config.max_threads));
 	for (uint32_t i = 0; i < bpf->nr_more; i++)
 		munmap(bpf->more[i], records_size(EXITS_CHUNK));
 	ring_buffer__free(bpf->ring);
-	exits_load_release(&bpf->load);
+	exits_unload(bpf);
 	free(bpf->keys);
 	free(bpf->cells);
 	free(bpf);
@@ -309,11 +248,12 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	int err;
 
 	bpf->nested.fd = bpf->runs.fd = -1;
-	bpf->load.config = *config;
-	bpf->load.max_arguments = max_arguments(config);
+	bpf->config = *config;
+	bpf->max_threads = config->max_threads;
+	bpf->max_arguments = max_arguments(config);
 	bpf_be_quiet();
-	bpf->keys = xcalloc(bpf->load.max_arguments, sizeof(*bpf->keys));
-	bpf->cells = xcalloc(bpf->load.max_arguments, sizeof(*bpf->cells));
+	bpf->keys = xcalloc(bpf->max_arguments, sizeof(*bpf->keys));
+	bpf->cells = xcalloc(bpf->max_arguments, sizeof(*bpf->cells));
 	err = open_all(bpf, why);
 	if (err) {
 		destroy(bpf);
@@ -325,15 +265,15 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 
 int exits_bpf_attach(struct exits_bpf *bpf, struct error *why)
 {
-	int err = add_numbers(bpf->load.program->maps.free_cells, EXITS_OTHER + 1, EXITS_CELLS);
+	int err = add_numbers(bpf->program->maps.free_cells, EXITS_OTHER + 1, EXITS_CELLS);
 
 	if (!err)
-		err = exits_load_attach(&bpf->load);
+		err = exits_attach(bpf);
 	if (err)
 		return error_set(why, err, "cannot attach to the kernel's events: %s",
 				 strerror(-err));
-	bpf->missed = exits_load_missed(&bpf->load);
-	bpf->load.program->bss->is_counting = true;
+	bpf->missed = exits_missed(bpf);
+	bpf->program->bss->is_counting = true;
 	return 0;
 }
 
@@ -350,7 +290,7 @@ void exits_bpf_close(struct exits_bpf *bpf)
 		destroy(bpf);
 }
 
-static void keep_watch(struct watch *watch, bool is_needed, const char *event,
+static void keep_watch(struct exits_watch *watch, bool is_needed, const char *event,
 		       const struct bpf_program *program)
 {
 	watch->idle = is_needed ? 0 : watch->idle + 1;
@@ -364,19 +304,19 @@ static void keep_watch(struct watch *watch, bool is_needed, const char *event,
 
 bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
 {
-	bool is_nesting = bpf->load.program->bss->is_nesting;
+	bool is_nesting = bpf->program->bss->is_nesting;
 
-	bpf->load.program->bss->is_nesting = false;
+	bpf->program->bss->is_nesting = false;
 	if (is_nesting || bpf->nested.fd >= 0)
-		keep_watch(&bpf->nested, is_nesting, bpf->load.config.exit->entry_event,
-			   bpf->load.program->progs.on_nested_entry);
+		keep_watch(&bpf->nested, is_nesting, bpf->config.exit->entry_event,
+			   bpf->program->progs.on_nested_entry);
 	return is_nesting;
 }
 
 /* Whether user space has a vCPU that halts, until the next KVM_RUN. */
 static bool is_any_interrupted(const struct exits_bpf *bpf)
 {
-	for (uint32_t i = 0; i < exits_bpf_max_threads(bpf); i++) {
+	for (uint32_t i = 0; i < bpf->max_threads; i++) {
 		const volatile struct exits_thread *thread = exits_bpf_thread(bpf, i);
 
 		if (thread->user_since && thread->open_since && thread->open_cell >= EXITS_HALT)
@@ -388,50 +328,25 @@ static bool is_any_interrupted(const struct exits_bpf *bpf)
 void exits_bpf_look_for_interrupts(struct exits_bpf *bpf)
 {
 	bool is_attached = bpf->runs.fd >= 0;
-	bool is_needed = bpf->load.program->bss->is_interrupting ||
+	bool is_needed = bpf->program->bss->is_interrupting ||
 			 (is_attached && is_any_interrupted(bpf));
 
-	bpf->load.program->bss->is_interrupting = false;
+	bpf->program->bss->is_interrupting = false;
 	if (!is_needed && !is_attached)
 		return;
 	if (!is_needed && bpf->runs.idle == WATCH_IDLE) /* first: what it saw is old then */
-		bpf->load.program->bss->run_watch = 0;
-	keep_watch(&bpf->runs, is_needed, bpf->load.config.exit->run_event,
-		   bpf->load.program->progs.on_run);
+		bpf->program->bss->run_watch = 0;
+	keep_watch(&bpf->runs, is_needed, bpf->config.exit->run_event,
+		   bpf->program->progs.on_run);
 	if (!is_attached && bpf->runs.fd >= 0)
-		bpf->load.program->bss->run_watch = ++bpf->nr_watches;
-}
-
-enum exits_way exits_bpf_way(const struct exits_bpf *bpf)
-{
-	return bpf->load.raw.way;
-}
-
-enum exits_way exits_bpf_polls(const struct exits_bpf *bpf)
-{
-	return bpf->load.raw.polls;
-}
-
-bool exits_bpf_knows_waits(const struct exits_bpf *bpf)
-{
-	return bpf->load.raw.run_delay;
-}
-
-bool exits_bpf_is_timed(const struct exits_bpf *bpf)
-{
-	return bpf->load.is_timed;
-}
-
-const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf)
-{
-	return bpf->load.program->bss->codes;
+		bpf->program->bss->run_watch = ++bpf->nr_watches;
 }
 
 static struct exits_thread *thread_at(const struct exits_bpf *bpf, uint32_t i)
 {
-	if (i < bpf->load.config.max_threads)
+	if (i < bpf->config.max_threads)
 		return &bpf->threads[i];
-	i -= bpf->load.config.max_threads;
+	i -= bpf->config.max_threads;
 	return &bpf->more[i / EXITS_CHUNK][i % EXITS_CHUNK];
 }
 
@@ -442,12 +357,12 @@ const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf
 
 static int read_arguments_once(struct exits_bpf *bpf)
 {
-	int fd = bpf_map__fd(bpf->load.program->maps.arguments);
+	int fd = bpf_map__fd(bpf->program->maps.arguments);
 	uint32_t batch, nr = 0;
 	int err = 0;
 
-	while (!err && nr < bpf->load.max_arguments) {
-		uint32_t n = bpf->load.max_arguments - nr;
+	while (!err && nr < bpf->max_arguments) {
+		uint32_t n = bpf->max_arguments - nr;
 
 		err = bpf_map_lookup_batch(fd, nr ? &batch : NULL, &batch, bpf->keys + nr,
 					   bpf->cells + nr, &n, NULL);
@@ -472,7 +387,7 @@ static int read_arguments(struct exits_bpf *bpf)
 long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
 			 const struct exits_cell **ret_cells, struct error *why)
 {
-	int err = bpf->load.config.has_arguments ? read_arguments(bpf) : 0;
+	int err = bpf->config.has_arguments ? read_arguments(bpf) : 0;
 
 	if (err)
 		return error_set(why, err, "cannot read the arguments of exits from the kernel: %s",
@@ -490,7 +405,7 @@ bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_
 /* The first nr of bpf->keys. The kernel stops at a key that it cannot delete, or read twice. */
 static void delete_arguments(const struct exits_bpf *bpf, uint32_t nr)
 {
-	int fd = bpf_map__fd(bpf->load.program->maps.arguments);
+	int fd = bpf_map__fd(bpf->program->maps.arguments);
 	const struct exits_argument_key *keys = bpf->keys;
 
 	while (nr) {
@@ -529,17 +444,17 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 	for (uint32_t i = 0; i < nr; i++) {
 		struct exits_thread *thread = thread_at(bpf, numbers[i]);
 
-		if (!bpf->load.program->rodata->has_task_storage)
-			bpf_map_delete_elem(bpf_map__fd(bpf->load.program->maps.by_tid),
+		if (!bpf->program->rodata->has_task_storage)
+			bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid),
 					    &thread->tid);
 		memset(thread, 0, sizeof(*thread));
 	}
 	free_arguments(bpf);
 	for (uint32_t i = 0; i < nr; i++)
-		add_free(bpf->load.program->maps.free_threads, numbers[i]);
-	if (!bpf->load.config.has_arguments)
+		add_free(bpf->program->maps.free_threads, numbers[i]);
+	if (!bpf->config.has_arguments)
 		return;
-	for (uint32_t i = 0; i < exits_bpf_max_threads(bpf); i++) {
+	for (uint32_t i = 0; i < bpf->max_threads; i++) {
 		struct exits_thread *thread = thread_at(bpf, i);
 
 		if (thread->nr_arguments < EXITS_ARGUMENTS)
@@ -552,9 +467,9 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf)
 {
 	return (struct exits_bpf_lost){
-		.exits = bpf->load.program->bss->lost_exits,
-		.arguments = bpf->load.program->bss->lost_arguments,
-		.long_exits = bpf->load.program->bss->lost_long_exits,
-		.missed = exits_load_missed(&bpf->load) - bpf->missed,
+		.exits = bpf->program->bss->lost_exits,
+		.arguments = bpf->program->bss->lost_arguments,
+		.long_exits = bpf->program->bss->lost_long_exits,
+		.missed = exits_missed(bpf) - bpf->missed,
 	};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * program - the BPF program of the provider "exits", and the memory it shares with the provider.
+ * program - the BPF programs of the provider "exits", and the memory they share with the provider.
  *
  * Functions that can fail return 0 or more, or -errno with why.
  */
@@ -10,40 +10,88 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "lib/error.h"
-#include "providers/exits/load.h"
+#include "host/env.h"
+#include "providers/exits/raw.h"
 #include "providers/exits/shared.h"
 
-struct exits_bpf;
+/* Of arguments, exit, entry, user space, polls, L2, page faults. */
+#define HOOKS_MAX (5 + EXITS_KINDS)
+
+struct exits_bpf_config {
+	const struct env *env;
+	const struct split *exit; /* NULL: only exits to user space */
+	const struct exits_raw *raw; /* NULL: the reason is taken from the event's record */
+	uint32_t max_threads;
+	bool has_arguments;
+	bool has_long; /* reports long exits */
+	bool has_polls; /* what exits_bpf_knows_polls() returned */
+};
+
+/* Whether this kernel's events tell how long halts are polled (TIME_POLL). */
+bool exits_bpf_knows_polls(const struct env *env);
+
+/* Takes a report of a long exit. 0, or an error that ends the reading. */
+typedef int (*exits_long_fn)(void *arg, const struct exits_long *exit);
+
+/* A program that is attached while guests do what it is for. */
+struct exits_watch {
+	int fd; /* -1: it is not attached */
+	unsigned int idle; /* samples since it was needed last */
+};
+
+/* The programs and their memory. The first part is for all to read. */
+struct exits_bpf {
+	struct exits_bpf_config config;
+	/*
+	 * Where the programs read: as in config.raw, or in an older way that the kernel accepts.
+	 * raw.way: where the reason of an exit is found; with long exits their program counter is
+	 * found there, too. raw.polls: where the time that halts polled is found. raw.run_delay: 0:
+	 * reports of long exits do not say how long their threads waited for a CPU.
+	 */
+	struct exits_raw raw;
+	bool is_timed; /* times of exits are measured; else there are counts only */
+	const struct exits_code *codes; /* EXITS_CELLS; other CPUs write them all the time */
+	uint32_t max_threads; /* records that there are now */
+
+	/* load.c's */
+	struct exits_program *program;
+	struct bpf_program *on_exit, *on_entry; /* the loaded ones of several programs */
+	bool has_task_storage;
+	int hooks[HOOKS_MAX]; /* descriptors of attached programs */
+	size_t nr_hooks;
+
+	/* program.c's */
+	struct exits_thread *threads; /* the map's own memory */
+	struct exits_thread *more[EXITS_CHUNKS]; /* the same, of more_threads */
+	uint32_t nr_more;
+	uint32_t nr_late; /* entries of late_threads that were taken */
+	uint32_t max_arguments; /* entries of the map */
+	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
+	struct exits_cell *cells;
+	uint32_t nr_keys;
+	struct ring_buffer *ring; /* of long exits; NULL: they are not reported */
+	uint64_t missed; /* by the kernel, before exits were counted */
+	struct exits_watch nested; /* on_nested_entry */
+	struct exits_watch runs;   /* on_run */
+	uint32_t nr_watches; /* how often on_run was attached */
+	exits_long_fn take; /* of exits_bpf_long() */
+	void *take_arg;
+};
 
 /* Loads the program, with room for max_threads at first. */
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
 		   struct error *why);
 
-/*
- * Where the reason of an exit is found: as in config.raw if the kernel accepts such a program, and,
- * with long exits, if their program counter is found there, too.
- */
-enum exits_way exits_bpf_way(const struct exits_bpf *bpf);
-
-/* Where the time that halts polled is found: EXITS_BY_RECORD: in events; else in KVM's sums. */
-enum exits_way exits_bpf_polls(const struct exits_bpf *bpf);
-
-/* Whether the reports of long exits say how long their threads waited for a CPU. */
-bool exits_bpf_knows_waits(const struct exits_bpf *bpf);
-
 /* Makes room for EXITS_CHUNK more threads; may wait for the kernel, some 40 ms. */
 int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *why);
-uint32_t exits_bpf_max_threads(const struct exits_bpf *bpf);
 
 /* Begins counting. */
 int exits_bpf_attach(struct exits_bpf *bpf, struct error *why);
 
 /* Detaches the programs in the background, which takes the kernel a while. NULL is fine. */
 void exits_bpf_close(struct exits_bpf *bpf);
-
-/* Times of exits are measured; else there are counts only. */
-bool exits_bpf_is_timed(const struct exits_bpf *bpf);
 
 /*
  * To be called for each sample. Returns whether any guest has run a guest of its own (L2) since the
@@ -57,8 +105,7 @@ bool exits_bpf_look_for_nested(struct exits_bpf *bpf);
  */
 void exits_bpf_look_for_interrupts(struct exits_bpf *bpf);
 
-/* Other CPUs write these all the time. codes: EXITS_CELLS; i < exits_bpf_max_threads(). */
-const struct exits_code *exits_bpf_codes(const struct exits_bpf *bpf);
+/* Other CPUs write it all the time. i < max_threads. */
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i);
 
 struct exits_bpf_lost {
@@ -87,7 +134,6 @@ int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg);
 void exits_bpf_set_long(struct exits_bpf *bpf, uint64_t longer_ns, const bool *is_left_out);
 
 /* Calls take for each report since the last call, until take fails. 0 or take's error. */
-typedef int (*exits_long_fn)(void *arg, const struct exits_long *exit);
 int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg);
 
 /*
@@ -105,5 +151,21 @@ bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_
  * exits_bpf_arguments(). A thread that has too many arguments gets a new epoch.
  */
 void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32_t nr);
+
+/*
+ * ---- load.c: chooses, loads and attaches the programs.
+ */
+
+/* Loads the programs; tries older ways until the kernel accepts one. 0 or -errno. */
+int exits_load(struct exits_bpf *bpf);
+
+/* Attaches the programs. 0 or -errno; what was attached stays attached until the release. */
+int exits_attach(struct exits_bpf *bpf);
+
+/* How many exits and arguments the kernel ran no program for, since loading. */
+uint64_t exits_missed(const struct exits_bpf *bpf);
+
+/* Also after a failure. Waits for the kernel's RCU, some 40 ms a hook. */
+void exits_unload(struct exits_bpf *bpf);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks through the kernel's BTF for what leads to the reason of an exit, and for arguments. */
+/*
+ * Chooses the events that the running kernel has, and looks through its BTF for what leads to the
+ * reason of an exit, and for arguments.
+ */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -7,134 +10,77 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/argument.h"
 #include "lib/array.h"
 #include "providers/bpf/bpf.h"
 #include "providers/bpf/placeholders.h"
 #include "providers/exits/raw.h"
+#include "providers/providers.h"
 
 #define ARGUMENT_BYTES 8 /* of a raw event, each */
-#define OFFSET_MAX (1U << 20)
 
-/* A path in the BTF of a module, as far as it was followed. */
-struct walk {
-	const struct btf *btf;
-	const struct btf_type *type; /* where it is */
-	uint32_t offset;	     /* there, in the struct that it began in */
-	bool has_pointer;
-	uint32_t pointer; /* the offset of the one that was followed */
-};
-
-static const struct btf_type *type_of(const struct btf *btf, uint32_t id)
+static bool find_userspace(const struct env *env, struct exits_event *ret_event)
 {
-	int resolved = btf__resolve_type(btf, id);
+	const struct split *split = &arch_userspace_split;
 
-	return resolved < 0 ? NULL : btf__type_by_id(btf, (uint32_t)resolved);
+	*ret_event = (struct exits_event){
+		.system = split->system,
+		.event = split->event,
+		.fields = { { FIELD_REASON, split->field, 0, 0 }, { FIELD_TYPE, "errno", 0, 0 } },
+	};
+	return trace_event_exists(env, split->system, split->event);
 }
 
-static const struct btf_type *find(const struct btf *btf, const char *name, uint32_t kind)
+/* The first of an argument's events that is there. */
+static bool choose_event(const struct env *env, const struct argument *argument,
+			 struct exits_event *ret_event)
 {
-	int id = btf__find_by_name_kind(btf, name, kind);
+	for (size_t i = 0; i < ARGUMENT_EVENTS && argument->events[i].event; i++) {
+		const struct argument_event *event = &argument->events[i];
 
-	return id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
-}
-
-/*
- * The member of a struct or union with the first `length` characters of name, or of one without a
- * name in it: its type, and where it is. Whether there is one, at a whole byte.
- */
-static bool find_member(const struct btf *btf, const struct btf_type *in, const char *name,
-			size_t length, uint32_t *ret_type, uint32_t *ret_bits)
-{
-	const struct btf_member *members = btf_members(in);
-
-	for (uint32_t i = 0; i < btf_vlen(in); i++) {
-		const char *found = btf__name_by_offset(btf, members[i].name_off);
-		const struct btf_type *inner = *found ? NULL : type_of(btf, members[i].type);
-		uint32_t bits = 0;
-
-		if (inner && btf_is_composite(inner) &&
-		    find_member(btf, inner, name, length, ret_type, &bits)) {
-			*ret_bits = bits + btf_member_bit_offset(in, i);
+		*ret_event = (struct exits_event){
+			.system = event->system,
+			.event = event->event,
+			.fields = { { FIELD_A, event->a, 0, (int)event->a_bytes },
+				    { FIELD_B, event->b, 0, 0 },
+				    { FIELD_C, event->c, 0, 0 } },
+		};
+		if (trace_event_exists(env, event->system, event->event))
 			return true;
-		}
-		if (strncmp(found, name, length) != 0 || found[length])
-			continue;
-		*ret_type = members[i].type;
-		*ret_bits = btf_member_bit_offset(in, i);
-		return !btf_member_bitfield_size(in, i) && *ret_bits % 8 == 0;
 	}
 	return false;
 }
 
-/* Follows the next name of a path, and a pointer after it; *at is moved past both. */
-static bool walk_on(struct walk *walk, const char **at)
+bool exits_event_of(const struct env *env, enum exit_kind kind, struct exits_event *ret_event)
 {
-	size_t length = strcspn(*at, ".-");
-	uint32_t type, bits;
-
-	if (!walk->type || !btf_is_composite(walk->type) || !length ||
-	    !find_member(walk->btf, walk->type, *at, length, &type, &bits))
-		return false;
-	walk->offset += bits / 8;
-	walk->type = type_of(walk->btf, type);
-	*at += length;
-	if (**at == '-') {
-		if (walk->has_pointer || !walk->type || !btf_is_ptr(walk->type))
-			return false;
-		walk->has_pointer = true;
-		walk->pointer = walk->offset;
-		walk->offset = 0;
-		walk->type = type_of(walk->btf, walk->type->type);
-		(*at)++;
-	}
-	*at += **at != '\0';
-	return true;
-}
-
-static bool is_struct(const struct btf *btf, const struct btf_type *type, const char *name)
-{
-	return btf_is_struct(type) &&
-	       strcmp(btf__name_by_offset(btf, type->name_off), name) == 0;
+	return kind == EXITS_USERSPACE ? find_userspace(env, ret_event) :
+					 choose_event(env, argument_of(kind), ret_event);
 }
 
 /* Whether the type begins with a vCPU: the pointer to one is a pointer to both. */
-static bool begins_with_vcpu(const struct walk *walk)
+static bool begins_with_vcpu(const struct btf_walk *walk)
 {
 	const struct btf_type *first;
 
 	if (!btf_vlen(walk->type) || btf_member_bit_offset(walk->type, 0))
 		return false;
-	first = type_of(walk->btf, btf_members(walk->type)[0].type);
-	return first && is_struct(walk->btf, first, "kvm_vcpu");
-}
-
-static bool walk_to_end(struct walk *walk, const char *path)
-{
-	while (*path) {
-		if (!walk_on(walk, &path))
-			return false;
-	}
-	return walk->type && walk->offset <= OFFSET_MAX && walk->pointer <= OFFSET_MAX;
-}
-
-static bool is_number(const struct walk *walk, uint32_t bytes)
-{
-	return btf_is_int(walk->type) && walk->type->size == bytes;
+	first = btf_type_of(walk->btf, btf_members(walk->type)[0].type);
+	return first && btf_is_struct_named(walk->btf, first, "kvm_vcpu");
 }
 
 /* 1: the path leads to a number; 0: this kernel has no such type or member. */
-static int walk_path(const struct btf *btf, const char *path, struct walk *ret_walk)
+static int walk_path(const struct btf *btf, const char *path, struct btf_walk *ret_walk)
 {
-	struct walk walk = { .btf = btf };
+	struct btf_walk walk = { .btf = btf };
 	size_t length = strcspn(path, ".");
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, path);
-	walk.type = find(btf, name, BTF_KIND_STRUCT);
+	walk.type = btf_find(btf, name, BTF_KIND_STRUCT);
 	if (!walk.type || !begins_with_vcpu(&walk))
 		return 0;
-	if (!walk_to_end(&walk, path + length + 1) ||
-	    (!is_number(&walk, 4) && !is_number(&walk, 8)))
+	if (!btf_walk_to_end(&walk, path + length + 1) ||
+	    (!btf_walk_is_number(&walk, 4) && !btf_walk_is_number(&walk, 8)))
 		return 0;
 	*ret_walk = walk;
 	return 1;
@@ -146,7 +92,7 @@ static int *number(struct exits_raw *raw, enum exits_raw_number which)
 }
 
 /* A record's field may be shorter than what it is copied from, or longer; no sign is extended. */
-static void set_place(struct exits_raw *raw, const struct walk *walk, int bytes)
+static void set_place(struct exits_raw *raw, const struct btf_walk *walk, int bytes)
 {
 	int size = (int)walk->type->size;
 
@@ -165,7 +111,7 @@ static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *ex
 
 	for (size_t i = 0; i < RAW_PATHS && exit->paths[i]; i++) {
 		struct exits_raw before = *raw;
-		struct walk walk;
+		struct btf_walk walk;
 
 		if (!walk_path(types, exit->paths[i], &walk))
 			continue;
@@ -180,9 +126,9 @@ static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *ex
 
 static int look_for_vcpu_id(const struct btf *btf, struct exits_raw *raw, struct error *why)
 {
-	struct walk walk = { .btf = btf, .type = find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
+	struct btf_walk walk = { .btf = btf, .type = btf_find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
 
-	if (!walk_to_end(&walk, "vcpu_id") || !is_number(&walk, sizeof(uint32_t)))
+	if (!btf_walk_to_end(&walk, "vcpu_id") || !btf_walk_is_number(&walk, sizeof(uint32_t)))
 		return error_set(why, -ENOENT, "the BTF of kvm has no kvm_vcpu.vcpu_id");
 	*number(raw, RAW_VCPU_ID) = (int)walk.offset;
 	return 0;
@@ -191,9 +137,9 @@ static int look_for_vcpu_id(const struct btf *btf, struct exits_raw *raw, struct
 /* Where a member of a vCPU is; -1: it has none. */
 static long find_in_vcpu(const struct btf *btf, const char *path, uint32_t bytes)
 {
-	struct walk walk = { .btf = btf, .type = find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
+	struct btf_walk walk = { .btf = btf, .type = btf_find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
 
-	return walk_to_end(&walk, path) && (!bytes || is_number(&walk, bytes)) ?
+	return btf_walk_to_end(&walk, path) && (!bytes || btf_walk_is_number(&walk, bytes)) ?
 		       (long)walk.offset : -1;
 }
 
@@ -219,12 +165,12 @@ static long find_poll_sums(const struct btf *btf)
 static void look_for_polls(const struct exits_btf *btf, const struct btf *kvm,
 			   struct exits_raw *raw)
 {
-	struct walk task = { .btf = btf->vmlinux,
-			     .type = find(btf->vmlinux, "task_struct", BTF_KIND_STRUCT) };
+	struct btf_walk task = { .btf = btf->vmlinux,
+			     .type = btf_find(btf->vmlinux, "task_struct", BTF_KIND_STRUCT) };
 	long link = find_in_vcpu(kvm, "preempt_notifier.link", 0), sums = find_poll_sums(kvm);
 
 	raw->polls = EXITS_BY_RECORD;
-	if (link < 0 || sums < 0 || !walk_to_end(&task, "preempt_notifiers.first") ||
+	if (link < 0 || sums < 0 || !btf_walk_to_end(&task, "preempt_notifiers.first") ||
 	    !btf_is_ptr(task.type))
 		return;
 	*number(raw, RAW_NOTIFIER) = (int)task.offset;
@@ -236,10 +182,10 @@ static void look_for_polls(const struct exits_btf *btf, const struct btf *kvm,
 /* Both VMCBs have it at the same offset, by different pointers. */
 static bool find_pc(const struct btf *types, const struct raw_exit *exit, struct exits_raw *raw)
 {
-	struct walk own, nested;
+	struct btf_walk own, nested;
 
 	if (!exit->pc_path || !walk_path(types, exit->pc_path, &own) ||
-	    !walk_path(types, exit->nested_pc_path, &nested) || !is_number(&own, 8) ||
+	    !walk_path(types, exit->nested_pc_path, &nested) || !btf_walk_is_number(&own, 8) ||
 	    !own.has_pointer || !nested.has_pointer || own.offset != nested.offset)
 		return false;
 	*number(raw, RAW_OWN_VMCB) = (int)own.pointer;
@@ -248,34 +194,21 @@ static bool find_pc(const struct btf *types, const struct raw_exit *exit, struct
 	return true;
 }
 
-/* The value of a name in an enum; -1: there is no such name. */
-static long find_value(const struct btf *btf, const char *enumeration, const char *name)
-{
-	const struct btf_type *type = find(btf, enumeration, BTF_KIND_ENUM);
-	const struct btf_enum *values = type ? btf_enum(type) : NULL;
-
-	for (uint32_t i = 0; type && i < btf_vlen(type); i++) {
-		if (strcmp(btf__name_by_offset(btf, values[i].name_off), name) == 0)
-			return values[i].val;
-	}
-	return -1;
-}
-
 /* Where the copy of a register is in the vCPU; -1: this kernel has no such copy. */
 static long find_copy(const struct btf *btf, const struct raw_copy *copy, long reg)
 {
-	struct walk walk = { .btf = btf, .type = find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
+	struct btf_walk walk = { .btf = btf, .type = btf_find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
 	const struct btf_array *array;
 
-	if (reg < 0 || !walk_to_end(&walk, copy->path))
+	if (reg < 0 || !btf_walk_to_end(&walk, copy->path))
 		return -1;
-	if (is_number(&walk, sizeof(uint64_t)))
+	if (btf_walk_is_number(&walk, sizeof(uint64_t)))
 		return walk.offset;
 	if (!btf_is_array(walk.type))
 		return -1;
 	array = btf_array(walk.type);
-	walk.type = type_of(btf, array->type);
-	return walk.type && is_number(&walk, sizeof(uint64_t)) && reg < (long)array->nelems ?
+	walk.type = btf_type_of(btf, array->type);
+	return walk.type && btf_walk_is_number(&walk, sizeof(uint64_t)) && reg < (long)array->nelems ?
 		       (long)walk.offset + reg * (long)sizeof(uint64_t) : -1;
 }
 
@@ -290,7 +223,7 @@ static bool find_pc_copy(const struct btf *kvm, const struct raw_exit *exit, str
 	if (copied < 0 || is_nested < 0)
 		return false;
 	for (size_t i = 0; i < RAW_COPIES && exit->copies[i].path; i++) {
-		long reg = find_value(kvm, exit->registers, exit->copies[i].pc);
+		long reg = btf_enum_value(kvm, exit->registers, exit->copies[i].pc);
 		long copy = find_copy(kvm, &exit->copies[i], reg);
 
 		if (copy < 0)
@@ -317,57 +250,33 @@ static bool look_for_pc(const struct exits_btf *btf, const struct btf *kvm,
 	return find_pc_copy(kvm, exit, raw);
 }
 
-/* The number of the argument with this name; the first of the function is no argument. */
-static int find_argument(const struct btf *btf, const struct btf_type *proto, const char *name)
-{
-	const struct btf_param *params = btf_params(proto);
-
-	for (int i = 1; name && i < (int)btf_vlen(proto); i++) {
-		if (strcmp(btf__name_by_offset(btf, params[i].name_off), name) == 0)
-			return i - 1;
-	}
-	return -1;
-}
-
 /* The number of the argument that points to a vCPU. */
 static int find_vcpu(const struct btf *btf, const struct btf_type *proto)
 {
-	int argument = find_argument(btf, proto, "vcpu");
+	int argument = btf_event_argument(btf, proto, "vcpu");
 	const struct btf_type *type = NULL;
 
 	if (argument >= 0)
-		type = type_of(btf, btf_params(proto)[argument + 1].type);
+		type = btf_type_of(btf, btf_params(proto)[argument + 1].type);
 	if (type && btf_is_ptr(type))
-		type = type_of(btf, type->type);
-	return type && is_struct(btf, type, "kvm_vcpu") ? argument : -1;
-}
-
-/* The function that calls the programs of a raw event: its arguments have names. NULL: none. */
-static const struct btf_type *find_event(const struct btf *btf, const char *event)
-{
-	const struct btf_type *function, *proto;
-	char name[64];
-
-	snprintf(name, sizeof(name), "__traceiter_%s", event);
-	function = find(btf, name, BTF_KIND_FUNC);
-	proto = function ? btf__type_by_id(btf, function->type) : NULL;
-	return proto && btf_is_func_proto(proto) ? proto : NULL;
+		type = btf_type_of(btf, type->type);
+	return type && btf_is_struct_named(btf, type, "kvm_vcpu") ? argument : -1;
 }
 
 static int look_at_arguments(const struct btf *btf, const struct split *split,
 			     struct exits_raw *raw, struct error *why)
 {
-	const struct btf_type *exit = find_event(btf, split->event);
-	const struct btf_type *entry = find_event(btf, split->entry_event);
+	const struct btf_type *exit = btf_find_event(btf, split->event);
+	const struct btf_type *entry = btf_find_event(btf, split->entry_event);
 
 	if (!exit || !entry)
 		return error_set(why, -ENOENT, "the kernel has no BTF of %s",
 				 exit ? split->entry_event : split->event);
-	raw->reason = find_argument(btf, exit, split->field);
-	raw->type = find_argument(btf, exit, split->type_field);
+	raw->reason = btf_event_argument(btf, exit, split->field);
+	raw->type = btf_event_argument(btf, exit, split->type_field);
 	raw->vcpu = find_vcpu(btf, exit);
-	raw->isa = find_argument(btf, exit, "isa");
-	raw->pc = find_argument(btf, exit, split->pc_field);
+	raw->isa = btf_event_argument(btf, exit, "isa");
+	raw->pc = btf_event_argument(btf, exit, split->pc_field);
 	raw->entry_vcpu = find_vcpu(btf, entry);
 	if ((raw->isa < 0) != !split->raw->isa || (raw->type < 0) != !split->type_field ||
 	    (raw->reason < 0 && (raw->vcpu < 0 || !split->raw->module)))
@@ -421,28 +330,28 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 /* A kernel without CONFIG_SCHED_INFO does not count it. */
 uint32_t exits_raw_find_run_delay(const struct btf *vmlinux)
 {
-	struct walk task = { .btf = vmlinux,
-			     .type = find(vmlinux, "task_struct", BTF_KIND_STRUCT) };
+	struct btf_walk task = { .btf = vmlinux,
+			     .type = btf_find(vmlinux, "task_struct", BTF_KIND_STRUCT) };
 
-	return walk_to_end(&task, "sched_info.run_delay") && is_number(&task, sizeof(uint64_t)) ?
+	return btf_walk_to_end(&task, "sched_info.run_delay") && btf_walk_is_number(&task, sizeof(uint64_t)) ?
 		       task.offset : 0;
 }
 
 /* The number of an argument that is an integer; -1: there is none of that name. */
 static int find_integer(const struct btf *btf, const struct btf_type *proto, const char *name)
 {
-	int argument = find_argument(btf, proto, name);
+	int argument = btf_event_argument(btf, proto, name);
 	const struct btf_type *type = NULL;
 
 	if (argument >= 0)
-		type = type_of(btf, btf_params(proto)[argument + 1].type);
+		type = btf_type_of(btf, btf_params(proto)[argument + 1].type);
 	return type && btf_is_int(type) ? argument : -1;
 }
 
 void exits_raw_look_at_event(const struct btf *kvm, const struct exits_event *event,
 			     struct exits_raw_event *ret_event)
 {
-	const struct btf_type *proto = find_event(kvm, event->event);
+	const struct btf_type *proto = btf_find_event(kvm, event->event);
 
 	ret_event->is_raw = proto != NULL;
 	for (size_t i = 0; i < EXITS_FIELDS; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * raw - finds, by the running kernel's BTF, where a BPF program on a raw event can read the reason
- * of an exit, or the fields of another event.
+ * raw - the events that the BPF programs of the provider "exits" are for, and where a program reads
+ * the reason of an exit or the fields of another event: in the event's record or, by the running
+ * kernel's BTF, without it, in a program on the raw event.
  *
  * A trace event copies the fields of its record from arguments or structures. struct raw_exit says
  * from where, for the kernels that are known. The BTF says whether the running kernel has the same
@@ -15,8 +16,18 @@
 
 #include "arch/arch.h"
 #include "lib/error.h"
-#include "providers/exits/event.h"
+#include "providers/bpf/bpf.h"
 #include "providers/exits/shared.h"
+
+#define EXITS_FIELDS 3
+
+struct exits_event {
+	const char *system, *event;
+	struct bpf_field fields[EXITS_FIELDS + 1]; /* the last one ends the list */
+};
+
+/* The event of a kind other than EXITS_VMEXIT; false: this kernel has none. */
+bool exits_event_of(const struct env *env, enum exit_kind kind, struct exits_event *ret_event);
 
 struct bpf_program;
 struct btf;

@@ -14,7 +14,6 @@
 #include "lib/xalloc.h"
 #include "providers/exits/record.h"
 #include "providers/exits/threads.h"
-#include "providers/exits/vcpus.h"
 
 /* What happens to a thread after this sample: it goes on, gets another vCPU, or has ended. */
 enum fate { STAYS, MOVES, ENDS };

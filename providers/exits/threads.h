@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * threads - the records of vCPU threads, as rows of their guests' vCPUs.
- *
- * Records are read while other CPUs write them: an exit that ends meanwhile may be missing in one
- * sample and is in the next. The vCPU of a thread may become known late, or change: the counts up
- * to then stay with the old vCPU, as do the counts of a thread that has ended. So nothing is
- * counted twice, and no vCPU's values go back while its guest exists; after a guest has ended, one
- * more sample has its rows.
+ * threads - from the records of vCPU threads to rows of their guests' vCPUs, and to long exits.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_THREADS_H
 #define KVMTOP_PROVIDERS_EXITS_THREADS_H
@@ -17,8 +11,75 @@
 #include "core/facts/sample.h"
 #include "core/guests/guests.h"
 #include "providers/exits/names.h"
+#include "providers/exits/record.h"
 #include "providers/exits/shared.h"
-#include "providers/exits/vcpus.h"
+
+/*
+ * ---- vcpus: the counts of all threads of a vCPU, also of ended ones, as rows of a sample.
+ *
+ * In a sample: begin, then add the counts of each thread and each argument, then emit. Counts that
+ * are added as former are kept for all later samples and are not added again. A vCPU with several
+ * threads has one row for each field.
+ */
+
+struct exits_vcpus;
+struct exits_vcpu;
+
+struct exits_vcpus_config {
+	const struct guests *guests;
+	struct exits_names *names;
+	const struct fields *fields;
+	bool is_timed;
+};
+
+struct exits_vcpu_id {
+	uint32_t guest; /* GUEST_ANY: not known */
+	int32_t index;	/* -1: not known */
+};
+
+struct exits_vcpus *exits_vcpus_new(const struct exits_vcpus_config *config);
+void exits_vcpus_free(struct exits_vcpus *vcpus);
+
+void exits_vcpus_begin(struct exits_vcpus *vcpus);
+
+/* Never NULL. A vCPU is kept while its guest exists or while it is held. */
+struct exits_vcpu *exits_vcpus_get(struct exits_vcpus *vcpus, struct exits_vcpu_id id);
+void exits_vcpu_hold(struct exits_vcpu *vcpu);
+void exits_vcpu_drop(struct exits_vcpu *vcpu); /* NULL is fine */
+
+struct exits_vcpu_id exits_vcpu_id(const struct exits_vcpu *vcpu);
+void exits_vcpu_set_cpu(struct exits_vcpu *vcpu, uint32_t cpu); /* where its latest exit was */
+
+void exits_vcpu_add(struct exits_vcpu *vcpu, const struct exits_record *record,
+		    bool is_former);
+/*
+ * A vCPU has room for the arguments that are counted now and for as many former ones, and may add a
+ * limited number of new names. Arguments beyond these are added to the rest.
+ */
+bool exits_vcpu_has_room(const struct exits_vcpu *vcpu, uint32_t field);
+bool exits_vcpu_may_name(const struct exits_vcpu *vcpu);
+/* open_ns: how long its exit has been open, which is not in the cell; of a former one, nothing. */
+void exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
+			     const struct exits_cell *cell, bool is_former, uint64_t open_ns);
+
+/*
+ * Adds the rows of all vCPUs, with these flags; codes: EXITS_CELLS of them.
+ */
+void exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
+		      struct sample *sample, uint32_t flags);
+
+/* Drops each vCPU that is not held and of a guest that has ended: stats keeps its totals. */
+void exits_vcpus_sweep(struct exits_vcpus *vcpus);
+
+/*
+ * ---- threads: whose record it is, and what is new in it.
+ *
+ * Records are read while other CPUs write them: an exit that ends meanwhile may be missing in one
+ * sample and is in the next. The vCPU of a thread may become known late, or change: the counts up
+ * to then stay with the old vCPU, as do the counts of a thread that has ended. So nothing is
+ * counted twice, and no vCPU's values go back while its guest exists; after a guest has ended, one
+ * more sample has its rows.
+ */
 
 struct exits_threads;
 
@@ -69,5 +130,36 @@ void exits_threads_release(struct exits_threads *threads, uint32_t number);
 
 /* Makes room for this many records. */
 void exits_threads_grow(struct exits_threads *threads, uint32_t max_threads);
+
+/* ---- long: makes long exits of a sample from the BPF program's reports */
+
+/* About each cell; zero-initialised: nothing is known. */
+struct exits_long_cells {
+	bool is_left_out[EXITS_CELLS]; /* a halt, which is not listed */
+	uint64_t are_protected[EXITS_CELLS / 64]; /* bits: reasons of protected guests only */
+};
+
+/* Fills it in for all cells. has_halts: halts are listed, too. */
+void exits_long_look(struct exits_long_cells *cells, const struct exits_names *names,
+		     const struct exits_code *codes, bool has_halts);
+
+/* Whether the thread has had an exit that only protected guests have. */
+bool exits_long_is_protected(const struct exits_long_cells *cells,
+			     const volatile struct exits_thread *record);
+
+/* What a report needs to become a long exit. */
+struct exits_long_output {
+	const struct exits_long_cells *cells;
+	struct exits_threads *threads;
+	struct exits_names *names;
+	const struct exits_code *codes;
+	bool knows_waits; /* the reports have waited_ns */
+	uint64_t epoch_ns; /* the time of day when CLOCK_MONOTONIC was 0 */
+	struct long_exits *long_exits;
+};
+
+/* record: the thread's. hides_pc: the guest is protected. */
+void exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
+		    const volatile struct exits_thread *record, bool hides_pc);
 
 #endif

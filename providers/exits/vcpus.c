@@ -8,7 +8,7 @@
 #include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
-#include "providers/exits/vcpus.h"
+#include "providers/exits/threads.h"
 
 #define ARGUMENTS_MAX (4 * EXITS_ARGUMENTS) /* of a vCPU; when there are so many, */
 #define ARGUMENTS_FEW (2 * EXITS_ARGUMENTS) /* arguments not counted now are dropped */

@@ -273,10 +273,10 @@ static void test_more_threads(void **state)
 
 	if (!machine->bpf)
 		skip();
-	assert_int_equal(exits_bpf_max_threads(machine->bpf), THREADS);
+	assert_int_equal(machine->bpf->max_threads, THREADS);
 	assert_int_equal(exits_bpf_add_threads(machine->bpf, &why), 0);
 	assert_int_equal(exits_bpf_add_threads(machine->bpf, &why), 0);
-	assert_int_equal(exits_bpf_max_threads(machine->bpf), THREADS + 2 * EXITS_CHUNK);
+	assert_int_equal(machine->bpf->max_threads, THREADS + 2 * EXITS_CHUNK);
 	make_thread(machine, THREADS + EXITS_CHUNK);
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS)->tid, 0);
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS + EXITS_CHUNK)->tid,

@@ -209,7 +209,7 @@ static void exits(const struct box *box, const char *name, uint64_t isa)
 /* How often the reason was counted, in this process' only record. */
 static uint64_t count_of(const struct exits_bpf *bpf, uint64_t code)
 {
-	const struct exits_code *codes = exits_bpf_codes(bpf);
+	const struct exits_code *codes = bpf->codes;
 
 	for (uint32_t i = 0; i < EXITS_CELLS; i++) {
 		if (codes[i].is_used && codes[i].code == code)
@@ -233,7 +233,7 @@ static void check_reason(struct box *box, enum exits_way way, const char *name, 
 	struct error why = { "" };
 
 	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
-	assert_int_equal(exits_bpf_way(box->bpf), way); /* the kernel has taken the program */
+	assert_int_equal(box->bpf->raw.way, way); /* the kernel has taken the program */
 	assert_int_equal(exits_bpf_attach(box->bpf, &why), 0);
 	box->vcpu->vcpu_id = 77;
 	box->vcpu->there = box->vcpu->own_address + offsetof(struct vcpu, vmcb);
@@ -323,8 +323,8 @@ static void check_long(struct box *box, enum exits_way way, bool has_copy)
 	raw.has_pc = true;
 	raw.run_delay = box->run_delay;
 	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
-	assert_int_equal(exits_bpf_way(box->bpf), way);
-	assert_int_equal(exits_bpf_knows_waits(box->bpf), box->run_delay != 0);
+	assert_int_equal(box->bpf->raw.way, way);
+	assert_int_equal(box->bpf->raw.run_delay != 0, box->run_delay != 0);
 	assert_int_equal(exits_bpf_attach(box->bpf, &why), 0);
 	exits_bpf_set_long(box->bpf, 1, nothing);
 	box->vcpu->vmcb[1] = 0x7b;
@@ -421,11 +421,11 @@ static void test_older_page_fault(void **state)
 	if (!has_copies(box))
 		skip();
 	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
-	assert_int_equal(exits_bpf_way(box->bpf), EXITS_BY_READ);
+	assert_int_equal(box->bpf->raw.way, EXITS_BY_READ);
 	exits_bpf_close(box->bpf);
 	exit.pc_field = "no_such_field";
 	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
-	assert_int_equal(exits_bpf_way(box->bpf), EXITS_BY_RECORD);
+	assert_int_equal(box->bpf->raw.way, EXITS_BY_RECORD);
 	exits_bpf_close(box->bpf);
 }
 
