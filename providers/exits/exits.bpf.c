@@ -14,109 +14,11 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "providers/exits/halts.bpf.h"
 #include "providers/exits/maps.bpf.h"
 #include "providers/exits/shared.h"
 
 char LICENSE[] SEC("license") = "GPL";
-
-/* Where the number of the thread's record is kept, 0 if it has none; NULL: no memory for it. */
-static __always_inline __u32 *keep_number(void)
-{
-	__u32 tid = (__u32)bpf_get_current_pid_tgid(), none = 0;
-
-	if (has_task_storage)
-		return bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), &none,
-					    BPF_LOCAL_STORAGE_GET_F_CREATE);
-	bpf_map_update_elem(&by_tid, &tid, &none, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&by_tid, &tid);
-}
-
-static __always_inline __u32 begin_record(__u32 vcpu)
-{
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct exits_thread *thread;
-	__u32 i;
-
-	if (bpf_map_pop_elem(&free_threads, &i))
-		return 0;
-	thread = thread_at(i);
-	if (!thread)
-		return 0;
-	thread->tgid = pid_tgid >> 32;
-	thread->vcpu = vcpu;
-	thread->number = i;
-	thread->first_ns = bpf_ktime_get_ns();
-	bpf_get_current_comm(thread->comm, sizeof(thread->comm));
-	thread->pid_tgid = pid_tgid;
-	thread->tid = (__u32)pid_tgid; /* last: with a tid the record is in use */
-	return i + 1;
-}
-
-/*
- * The record of a thread that find_thread() did not find: a new one if begins, or one that it has
- * already: up to Linux 6.1 the kernel does not find a task's storage while its CPU works on the
- * storage of another task. 0: it has none.
- */
-static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
-{
-	__u32 tid = (__u32)bpf_get_current_pid_tgid(), *number;
-
-	if (!is_counting)
-		return 0;
-	number = keep_number();
-	if (number && !*number && begins)
-		*number = begin_record(vcpu);
-	if (number && *number)
-		return thread_at(*number - 1);
-	if (number && !has_task_storage)
-		bpf_map_delete_elem(&by_tid, &tid);
-	return 0;
-}
-
-static __always_inline struct exits_late *begin_late(__u64 pid_tgid, __u32 vcpu)
-{
-	static const struct exits_late zero;
-	struct exits_late *late;
-
-	bpf_map_update_elem(&late_threads, &pid_tgid, &zero, BPF_NOEXIST);
-	late = bpf_map_lookup_elem(&late_threads, &pid_tgid);
-	if (!late) {
-		__sync_fetch_and_add(&lost_exits, 1);
-		return 0;
-	}
-	late->first_ns = bpf_ktime_get_ns();
-	late->vcpu = vcpu;
-	late->cpu = bpf_get_smp_processor_id();
-	bpf_get_current_comm(late->comm, sizeof(late->comm));
-	__sync_fetch_and_add(&nr_late, 1);
-	return late;
-}
-
-/* Counts an exit of a thread without a record; begins: it ought to have one. */
-static __noinline int count_late(__u32 vcpu, __u64 code, __u64 kind, _Bool begins)
-{
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct exits_late *late;
-
-	if (!is_counting)
-		return 1;
-	late = bpf_map_lookup_elem(&late_threads, &pid_tgid);
-	if (!late && begins)
-		late = begin_late(pid_tgid, vcpu);
-	if (late)
-		late->counts[find_cell(code, kind) % EXITS_CELLS]++;
-	return 1;
-}
-
-/* An argument of such a thread is lost. */
-static __noinline int lose_argument(void)
-{
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-
-	if (is_counting && (!has_exits || bpf_map_lookup_elem(&late_threads, &pid_tgid)))
-		__sync_fetch_and_add(&lost_arguments, 1);
-	return 1;
-}
 
 /* The number of the vCPU, which a record has; asked once for each thread. */
 static __noinline __u32 raw_vcpu(__u64 vcpu, __u64 offset)
@@ -273,52 +175,6 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	bpf_ringbuf_submit(exit, BPF_RB_NO_WAKEUP);
 }
 
-/*
- * Where KVM's sums of what the vCPU polled are. has_vcpu: the event is of the vCPU that the thread
- * runs, and thread->running is it; else: while a task runs a vCPU, its first preempt notifier is
- * the vCPU's.
- */
-static __always_inline __u64 sums_of(const struct exits_thread *thread, _Bool has_vcpu)
-{
-	__u64 at;
-
-	if (has_vcpu)
-		return thread->running + NUMBER(RAW_VCPU_POLL_SUMS);
-	at = bpf_get_current_task() + NUMBER(RAW_NOTIFIER);
-	if (NUMBER(RAW_POLLS) == EXITS_BY_LOAD)
-		at = *(const __u64 *)CAST(at, NUMBER(RAW_NUMBER));
-	else
-		bpf_probe_read_kernel(&at, sizeof(at), (void *)at);
-	return at + NUMBER(RAW_POLL_SUMS);
-}
-
-/*
- * After a halt: adds what KVM's two sums of the vCPU, of polling with success and of polling in
- * vain, have grown by since the halt before. EXITS_BY_TYPE loads them as the fields A and B of the
- * vCPU.
- */
-static __always_inline void add_polled(struct exits_thread *thread, void *ctx, _Bool has_vcpu)
-{
-	__u64 at = sums_of(thread, has_vcpu), sums[2] = { 0, 0 }, sum;
-	const __u64 *loads;
-	__u64 vcpu;
-
-	if (NUMBER(RAW_POLLS) == EXITS_BY_LOAD) {
-		loads = CAST(at, NUMBER(RAW_NUMBER));
-		sum = loads[0] + loads[1];
-	} else if (has_vcpu && NUMBER(RAW_POLLS) == EXITS_BY_TYPE) {
-		vcpu = LOAD(ctx, FIELD_VCPU);
-		sum = LOAD(vcpu, FIELD_A) + LOAD(vcpu, FIELD_B);
-	} else {
-		bpf_probe_read_kernel(sums, sizeof(sums), (void *)at);
-		sum = sums[0] + sums[1];
-	}
-	if (thread->poll_sum_at == at && sum > thread->poll_sum_ns)
-		thread->polled_ns += sum - thread->poll_sum_ns;
-	thread->poll_sum_at = at;
-	thread->poll_sum_ns = sum;
-}
-
 /* has_vcpu: as for sums_of(). Then the vCPU leads to the program counter: no exit keeps it. */
 static __always_inline void end_long(struct exits_thread *thread, _Bool has_vcpu, __u64 since,
 				     __u64 now)
@@ -332,34 +188,6 @@ static __always_inline void end_long(struct exits_thread *thread, _Bool has_vcpu
 		pc = find_pc(thread, NUMBER(RAW_OFFSET), NUMBER(RAW_OWN_VMCB),
 			     NUMBER(RAW_NESTED_VMCB), NUMBER(RAW_PC));
 	report(thread, since, now, pc);
-}
-
-/* Ends a time in user space that no entry into the guest has ended. */
-static __always_inline void end_userspace(struct exits_thread *thread, __u64 now)
-{
-	__u64 since = thread->user_since, ns;
-
-	if (!since || !thread->open_since)
-		return;
-	thread->user_since = 0; /* first, as in end_exit() */
-	barrier();
-	ns = now - since;
-	thread->user_ns += ns;
-	if (thread->open_cell >= EXITS_HALT && thread->user_cell < EXITS_HALT)
-		thread->halt_user_ns += ns;
-	took(&thread->cells[thread->user_cell % EXITS_CELLS], ns);
-}
-
-static __always_inline void end_halt(struct exits_thread *thread, void *ctx, _Bool has_vcpu,
-				     _Bool is_long, __u64 now)
-{
-	end_userspace(thread, now);
-	if (NUMBER(RAW_POLLS) != EXITS_BY_RECORD)
-		add_polled(thread, ctx, has_vcpu);
-	if (!is_long)
-		return;
-	thread->halt_polled_ns = thread->polled_ns - thread->polled_before_ns;
-	thread->polled_before_ns = thread->polled_ns;
 }
 
 /* Most exits are no halts, and not long: they pay for two comparisons, and no more. */
@@ -486,19 +314,6 @@ int on_page_fault(void *ctx __attribute__((unused)))
 	return 1;
 }
 
-/*
- * KVM_RUN has failed, as when the thread gets a signal. Whether it is known how long user space has
- * the vCPU: until the guest is entered; but a halt goes on before that, with the next KVM_RUN, and
- * only on_run sees when that begins.
- */
-static __noinline _Bool knows_return(const struct exits_thread *thread)
-{
-	if (!halts_go_on || !thread->open_since || thread->open_cell < EXITS_HALT)
-		return 1;
-	is_interrupting = 1;
-	return run_watch && thread->run_watch == run_watch;
-}
-
 SEC("tracepoint")
 int on_userspace(void *ctx)
 {
@@ -521,63 +336,6 @@ int on_userspace(void *ctx)
 	thread->user_cell = cell;
 	thread->user_since = bpf_ktime_get_ns();
 	return 1;
-}
-
-/*
- * struct split's run_event, kvm_fpu(load): KVM_RUN begins, and a halt goes on. Attached while halts
- * are interrupted: it costs in each KVM_RUN.
- */
-SEC("raw_tracepoint")
-int on_run(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct exits_thread *thread;
-
-	if (!(__u32)ctx->args[0])
-		return 0;
-	thread = find_thread(bpf_get_smp_processor_id());
-	if (!thread)
-		return 0;
-	thread->run_watch = run_watch;
-	if (thread->user_since && thread->open_cell >= EXITS_HALT)
-		end_userspace(thread, bpf_ktime_get_ns());
-	return 0;
-}
-
-/*
- * Where the vCPU's sums are not to be found, two events stand in for them.
- *
- * kvm_halt_poll_ns(grow, vcpu_id, new, old): KVM changes how long it polls, at the end of a halt in
- * which it waited longer than that. The limit of this halt is the old one.
- */
-SEC("raw_tracepoint")
-int on_poll_limit(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
-
-	if (thread)
-		thread->poll_limit_ns = ctx->args[3];
-	return 0;
-}
-
-/*
- * kvm_vcpu_wakeup(ns, waited, valid): a halt is over. A halt without a wait was polled to its end.
- * A halt with a wait was polled as long as KVM polls at most, or not at all if no event has just
- * given the limit. KVM polls less where another thread wants the CPU; no event reports that.
- */
-SEC("raw_tracepoint")
-int on_wakeup(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
-	__u64 ns = ctx->args[0], limit;
-
-	if (!thread)
-		return 0;
-	limit = thread->poll_limit_ns;
-	thread->poll_limit_ns = 0;
-	if ((__u8)ctx->args[1] && limit < ns)
-		ns = limit;
-	thread->polled_ns += ns;
-	return 0;
 }
 
 /* The cells that share EXITS_OTHER have no twin. */

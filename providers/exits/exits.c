@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tracefs.h>
 
 #include "lib/clock.h"
 #include "lib/xalloc.h"
@@ -39,11 +38,7 @@ struct exits_state {
 	struct exits_bpf_lost lost; /* as of the previous sample */
 	uint32_t lost_field;	    /* of their number; has_lost: it is wanted */
 	bool has_lost, has_arguments, has_polls;
-	uint64_t longer_ns; /* 0: long exits are not listed */
-	uint64_t long_since_ns; /* all that are so long are listed; CLOCK_REALTIME */
-	bool has_halts;
-	struct exits_long_cells cells;
-	struct exits_long_output output; /* of the sample that is taken */
+	struct exits_long_list long_exits;
 	uint32_t flags; /* of the next sample's rows */
 };
 
@@ -141,16 +136,6 @@ static uint32_t room_for(uint32_t vcpus)
 	return vcpus + vcpus / 4 + THREADS_SPARE;
 }
 
-/* Says which exits are long. */
-static void set_long(struct exits_state *exits)
-{
-	if (!exits->longer_ns)
-		return;
-	exits_long_look(&exits->cells, exits->names, exits->bpf->codes,
-			exits->has_halts);
-	exits_bpf_set_long(exits->bpf, exits->longer_ns, exits->cells.is_left_out);
-}
-
 static int begin(struct exits_state *exits, struct error *why)
 {
 	uint32_t max_threads = exits->bpf->max_threads;
@@ -167,7 +152,7 @@ static int begin(struct exits_state *exits, struct error *why)
 	});
 	exits->ended = xcalloc(max_threads, sizeof(*exits->ended));
 	exits->lost = (struct exits_bpf_lost){ 0 };
-	set_long(exits);
+	exits_long_set(&exits->long_exits, exits->bpf, exits->names);
 	exits->flags = ROW_FROM_ZERO;
 	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
 	return exits_bpf_attach(exits->bpf, why);
@@ -190,7 +175,7 @@ static int start(struct exits_state *exits, struct error *why)
 		.raw = &exits->raw,
 		.max_threads = room_for((uint32_t)guests_count_vcpus(exits->args.guests)),
 		.has_arguments = exits->has_arguments,
-		.has_long = exits->longer_ns,
+		.has_long = exits->long_exits.longer_ns,
 		.has_polls = exits->has_polls,
 	};
 	int err;
@@ -217,33 +202,38 @@ static bool is_wanted(const struct exits_state *exits, const struct want *want, 
 	return false;
 }
 
-/* Starts again when other events are needed; else the program goes on counting. */
+/* What is wanted of long exits. They are all listed from now on if that is more than before. */
+static void want_long(struct exits_state *exits, const struct want *want)
+{
+	struct exits_long_list *list = &exits->long_exits;
+
+	if (!exits->bpf || want->longer_ns < list->longer_ns ||
+	    (want->has_halts && !list->has_halts))
+		list->since_ns = clock_real_ns();
+	list->longer_ns = want->longer_ns;
+	list->has_halts = want->has_halts;
+}
+
+/* The programs go on counting unless others are needed. */
 static int exits_want(void *state, const struct want *want, struct error *why)
 {
 	struct exits_state *exits = state;
-	bool has_arguments, has_times, has_any, lists_more;
+	bool had_arguments = exits->has_arguments, had_long = exits->long_exits.longer_ns, has_any;
 
-	has_arguments = is_wanted(exits, want, USE_ARGUMENT);
-	has_times = is_wanted(exits, want, USE_TIME);
-	has_any = has_arguments || has_times || is_wanted(exits, want, USE_EXIT);
+	exits->has_arguments = is_wanted(exits, want, USE_ARGUMENT);
 	exits->has_lost = field_set_has(&want->fields, exits->lost_field);
 	exits->flags = 0;
 	exits->has_failed = false;
-	if (exits->bpf && (!has_any || has_arguments != exits->has_arguments ||
-			   !want->longer_ns != !exits->longer_ns))
+	has_any = exits->has_arguments || is_wanted(exits, want, USE_TIME) ||
+		  is_wanted(exits, want, USE_EXIT);
+	if (!has_any || exits->has_arguments != had_arguments ||
+	    (want->longer_ns != 0) != had_long)
 		stop(exits);
-	lists_more = !exits->bpf || want->longer_ns < exits->longer_ns ||
-		     (want->has_halts && !exits->has_halts);
-	if (lists_more)
-		exits->long_since_ns = clock_real_ns();
-	exits->has_arguments = has_arguments;
-	exits->longer_ns = want->longer_ns;
-	exits->has_halts = want->has_halts;
-	if (!has_any)
-		return 0;
-	if (!exits->bpf)
+	want_long(exits, want);
+	if (has_any && !exits->bpf)
 		return start(exits, why);
-	set_long(exits);
+	if (has_any)
+		exits_long_set(&exits->long_exits, exits->bpf, exits->names);
 	return 0;
 }
 
@@ -289,50 +279,6 @@ static int add_arguments(struct exits_state *exits, struct error *why)
 	return err;
 }
 
-/* A guest is protected if any of its threads has had an exit that only such guests have. */
-static bool is_protected(const struct exits_state *exits,
-			 const volatile struct exits_thread *of)
-{
-	for (uint32_t i = 0; i < exits->bpf->max_threads; i++) {
-		const volatile struct exits_thread *record = exits_bpf_thread(exits->bpf, i);
-
-		if (record->tid && record->tgid == of->tgid &&
-		    exits_long_is_protected(&exits->cells, record))
-			return true;
-	}
-	return false;
-}
-
-static int take_long(void *arg, const struct exits_long *exit)
-{
-	struct exits_state *exits = arg;
-	const volatile struct exits_thread *record;
-
-	if (exit->thread >= exits->bpf->max_threads)
-		return 0;
-	record = exits_bpf_thread(exits->bpf, exit->thread);
-	exits_long_add(&exits->output, exit, record, is_protected(exits, record));
-	return 0;
-}
-
-static int add_long(struct exits_state *exits, struct sample *sample)
-{
-	if (!exits->longer_ns)
-		return 0;
-	set_long(exits);
-	sample->long_exits.since_ns = exits->long_since_ns;
-	exits->output = (struct exits_long_output){
-		.cells = &exits->cells,
-		.threads = exits->threads,
-		.names = exits->names,
-		.codes = exits->bpf->codes,
-		.knows_waits = exits->bpf->raw.run_delay != 0,
-		.epoch_ns = clock_ahead_ns(),
-		.long_exits = &sample->long_exits,
-	};
-	return exits_bpf_long(exits->bpf, take_long, exits);
-}
-
 static void add_lost(const struct exits_state *exits, struct sample *sample)
 {
 	const struct key key = { GUEST_ANY, -1, exits->lost_field };
@@ -357,7 +303,8 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 	if (!err)
 		err = add_arguments(exits, why);
 	if (!err)
-		err = add_long(exits, sample);
+		err = exits_long_collect(&exits->long_exits, exits->bpf, exits->threads,
+					 exits->names, sample);
 	if (!err)
 		exits_threads_end(exits->threads, sample, exits->flags);
 	if (!err)

@@ -241,19 +241,20 @@ static int set_sizes(const struct exits_bpf *bpf)
 	return err;
 }
 
-/* Where a task has no storage, as before Linux 5.12, a hash table by tid is used. */
-static int try_load(struct exits_bpf *bpf, bool has_task_storage)
+/* Opens the programs anew, prepares the ones for this config and kernel, and loads them. */
+static int try_load(struct exits_bpf *bpf)
 {
 	int err;
 
+	exits_program__destroy(bpf->program);
 	bpf->program = exits_program__open();
 	if (!bpf->program)
 		return -errno;
-	bpf->program->rodata->has_task_storage = has_task_storage;
+	bpf->program->rodata->has_task_storage = bpf->has_task_storage;
 	bpf->program->rodata->nr_first = bpf->config.max_threads;
 	bpf->program->rodata->run_delay_at = bpf->raw.run_delay;
-	bpf_map__set_autocreate(has_task_storage ? bpf->program->maps.by_tid :
-						   bpf->program->maps.by_task,
+	bpf_map__set_autocreate(bpf->has_task_storage ? bpf->program->maps.by_tid :
+							bpf->program->maps.by_task,
 				false);
 	err = set_exit(bpf);
 	set_polls(bpf);
@@ -267,35 +268,65 @@ static int try_load(struct exits_bpf *bpf, bool has_task_storage)
 	return err ? err : exits_program__load(bpf->program);
 }
 
-/* What this kernel does not know may be done in an older way, until there is none. */
-static bool take_older_way(struct exits_bpf *bpf, bool *has_task_storage)
-{
-	struct exits_raw *raw = &bpf->raw;
+/*
+ * ---- What older kernels refuse. Each function does without one thing, and returns false where it
+ * is not used anyway.
+ */
 
-	if (raw->polls == EXITS_BY_TYPE) {
-		raw->polls = EXITS_BY_READ;
-		return true;
-	}
-	if (raw->way == EXITS_BY_LOAD || raw->polls == EXITS_BY_LOAD) {
-		raw->way = raw->way == EXITS_BY_LOAD ? EXITS_BY_READ : raw->way;
-		raw->polls = raw->polls == EXITS_BY_LOAD ? EXITS_BY_READ : raw->polls;
-		raw->cast = 0;
-		return true;
-	}
-	if (raw->run_delay) { /* before Linux 5.11 no program may look into the task */
-		raw->run_delay = 0;
-		return true;
-	}
-	if (raw->way != EXITS_BY_RECORD || raw->polls != EXITS_BY_RECORD ||
-	    exits_raw_has_events(raw)) {
-		*raw = (struct exits_raw){ .way = EXITS_BY_RECORD, .polls = EXITS_BY_RECORD };
-		return true;
-	}
-	if (!*has_task_storage)
-		return false;
-	*has_task_storage = false;
-	return true;
+static bool without_typed_vcpu(struct exits_bpf *bpf)
+{
+	bool is_used = bpf->raw.polls == EXITS_BY_TYPE;
+
+	if (is_used)
+		bpf->raw.polls = EXITS_BY_READ;
+	return is_used;
 }
+
+/* Before Linux 6.2 there are no loads. */
+static bool without_loads(struct exits_bpf *bpf)
+{
+	bool is_used = bpf->raw.way == EXITS_BY_LOAD || bpf->raw.polls == EXITS_BY_LOAD;
+
+	if (bpf->raw.way == EXITS_BY_LOAD)
+		bpf->raw.way = EXITS_BY_READ;
+	if (bpf->raw.polls == EXITS_BY_LOAD)
+		bpf->raw.polls = EXITS_BY_READ;
+	bpf->raw.cast = 0;
+	return is_used;
+}
+
+/* Before Linux 5.11 no program may look into the task. */
+static bool without_run_delay(struct exits_bpf *bpf)
+{
+	bool is_used = bpf->raw.run_delay;
+
+	bpf->raw.run_delay = 0;
+	return is_used;
+}
+
+static bool without_raw_events(struct exits_bpf *bpf)
+{
+	bool is_used = bpf->raw.way != EXITS_BY_RECORD || bpf->raw.polls != EXITS_BY_RECORD ||
+		       exits_raw_has_events(&bpf->raw);
+
+	bpf->raw = (struct exits_raw){ .way = EXITS_BY_RECORD, .polls = EXITS_BY_RECORD };
+	return is_used;
+}
+
+/* Before Linux 5.12 a task has no storage: a hash table by tid is used. */
+static bool without_task_storage(struct exits_bpf *bpf)
+{
+	bool is_used = bpf->has_task_storage;
+
+	bpf->has_task_storage = false;
+	return is_used;
+}
+
+/* In the order in which the kernel got them, the newest first. */
+static bool (*const without[])(struct exits_bpf *bpf) = {
+	without_typed_vcpu, without_loads, without_run_delay, without_raw_events,
+	without_task_storage,
+};
 
 /*
  * Whether a task can get storage, tried with our own. Linux 7.2 has none to give where the CPU
@@ -316,12 +347,12 @@ static bool can_store(const struct exits_bpf *bpf)
 	return !err;
 }
 
-int exits_load(struct exits_bpf *bpf)
+/* The best that the kernel's BTF and the config allow. */
+static void choose_ways(struct exits_bpf *bpf)
 {
 	const struct exits_bpf_config *config = &bpf->config;
-	bool has_task_storage = true;
-	int err;
 
+	bpf->has_task_storage = true;
 	if (config->raw)
 		bpf->raw = *config->raw;
 	if (!config->exit || (config->has_long && !knows_pc(bpf)))
@@ -330,16 +361,22 @@ int exits_load(struct exits_bpf *bpf)
 		bpf->raw.run_delay = 0;
 	if (bpf->raw.polls == EXITS_BY_READ && has_entry_vcpu(bpf))
 		bpf->raw.polls = EXITS_BY_TYPE;
-	err = try_load(bpf, has_task_storage);
-	/* -ENOMEM: the kernel has no memory for it. */
-	while (err && err != -EPERM && err != -ENOMEM &&
-	       take_older_way(bpf, &has_task_storage)) {
-		exits_program__destroy(bpf->program);
-		err = try_load(bpf, has_task_storage);
+}
+
+int exits_load(struct exits_bpf *bpf)
+{
+	int err;
+
+	choose_ways(bpf);
+	err = try_load(bpf);
+	/* Without rights or memory nothing older is loaded either. */
+	for (size_t i = 0; i < ARRAY_SIZE(without) && err && err != -EPERM && err != -ENOMEM; i++) {
+		if (without[i](bpf))
+			err = try_load(bpf);
 	}
-	if (!err && has_task_storage && !can_store(bpf)) {
-		exits_program__destroy(bpf->program);
-		err = try_load(bpf, false);
+	if (!err && bpf->has_task_storage && !can_store(bpf)) {
+		bpf->has_task_storage = false;
+		err = try_load(bpf);
 	}
 	return err;
 }

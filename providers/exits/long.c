@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names, owners and times of day of long exits. */
+/* Says which exits are long, and gives names, owners and times of day to the ones reported. */
 #include <errno.h>
 #include <string.h>
 
 #include "arch/arch.h"
+#include "lib/clock.h"
+#include "providers/exits/program.h"
 #include "providers/exits/threads.h"
 
 void exits_long_look(struct exits_long_cells *cells, const struct exits_names *names,
@@ -59,4 +61,68 @@ void exits_long_add(const struct exits_long_output *output, const struct exits_l
 	if (exit->has_argument)
 		row.argument = exits_names_argument(output->names, &argument, code, may_name);
 	long_exits_add(output->long_exits, &row);
+}
+
+void exits_long_set(struct exits_long_list *list, struct exits_bpf *bpf,
+		    const struct exits_names *names)
+{
+	if (!list->longer_ns)
+		return;
+	exits_long_look(&list->cells, names, bpf->codes, list->has_halts);
+	exits_bpf_set_long(bpf, list->longer_ns, list->cells.is_left_out);
+}
+
+/* What take() works with. */
+struct taking {
+	const struct exits_bpf *bpf;
+	struct exits_long_output output;
+};
+
+/* A guest is protected if any of its threads has had an exit that only such guests have. */
+static bool is_protected(const struct taking *taking, const volatile struct exits_thread *of)
+{
+	for (uint32_t i = 0; i < taking->bpf->max_threads; i++) {
+		const volatile struct exits_thread *record = exits_bpf_thread(taking->bpf, i);
+
+		if (record->tid && record->tgid == of->tgid &&
+		    exits_long_is_protected(taking->output.cells, record))
+			return true;
+	}
+	return false;
+}
+
+static int take(void *arg, const struct exits_long *exit)
+{
+	const struct taking *taking = arg;
+	const volatile struct exits_thread *record;
+
+	if (exit->thread >= taking->bpf->max_threads)
+		return 0;
+	record = exits_bpf_thread(taking->bpf, exit->thread);
+	exits_long_add(&taking->output, exit, record, is_protected(taking, record));
+	return 0;
+}
+
+int exits_long_collect(struct exits_long_list *list, struct exits_bpf *bpf,
+		       struct exits_threads *threads, struct exits_names *names,
+		       struct sample *sample)
+{
+	struct taking taking = {
+		.bpf = bpf,
+		.output = {
+			.cells = &list->cells,
+			.threads = threads,
+			.names = names,
+			.codes = bpf->codes,
+			.knows_waits = bpf->raw.run_delay,
+			.epoch_ns = clock_ahead_ns(),
+			.long_exits = &sample->long_exits,
+		},
+	};
+
+	if (!list->longer_ns)
+		return 0;
+	exits_long_set(list, bpf, names);
+	sample->long_exits.since_ns = list->since_ns;
+	return exits_bpf_long(bpf, take, &taking);
 }

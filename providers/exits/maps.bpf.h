@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * maps - the memory of exits.bpf.c, and how a program finds its place there: the record of the
- * thread that runs, and in the record the cell of a reason.
+ * thread that runs, which may be a new one, and in the record the cell of a reason.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_MAPS_BPF_H
 #define KVMTOP_PROVIDERS_EXITS_MAPS_BPF_H
@@ -296,6 +296,107 @@ static __always_inline void took(struct exits_cell *cell, __u64 ns)
 		cell->max_ns = ns;
 	if (bucket < EXITS_BUCKETS)
 		cell->hist[bucket]++;
+}
+
+/* ---- a thread that has no record yet */
+
+/* Where the number of the thread's record is kept, 0 if it has none; NULL: no memory for it. */
+static __always_inline __u32 *keep_number(void)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), none = 0;
+
+	if (has_task_storage)
+		return bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), &none,
+					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+	bpf_map_update_elem(&by_tid, &tid, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&by_tid, &tid);
+}
+
+static __always_inline __u32 begin_record(__u32 vcpu)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct exits_thread *thread;
+	__u32 i;
+
+	if (bpf_map_pop_elem(&free_threads, &i))
+		return 0;
+	thread = thread_at(i);
+	if (!thread)
+		return 0;
+	thread->tgid = pid_tgid >> 32;
+	thread->vcpu = vcpu;
+	thread->number = i;
+	thread->first_ns = bpf_ktime_get_ns();
+	bpf_get_current_comm(thread->comm, sizeof(thread->comm));
+	thread->pid_tgid = pid_tgid;
+	thread->tid = (__u32)pid_tgid; /* last: with a tid the record is in use */
+	return i + 1;
+}
+
+/*
+ * The record of a thread that find_thread() did not find: a new one if begins, or one that it has
+ * already: up to Linux 6.1 the kernel does not find a task's storage while its CPU works on the
+ * storage of another task. 0: it has none.
+ */
+static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), *number;
+
+	if (!is_counting)
+		return 0;
+	number = keep_number();
+	if (number && !*number && begins)
+		*number = begin_record(vcpu);
+	if (number && *number)
+		return thread_at(*number - 1);
+	if (number && !has_task_storage)
+		bpf_map_delete_elem(&by_tid, &tid);
+	return 0;
+}
+
+static __always_inline struct exits_late *begin_late(__u64 pid_tgid, __u32 vcpu)
+{
+	static const struct exits_late zero;
+	struct exits_late *late;
+
+	bpf_map_update_elem(&late_threads, &pid_tgid, &zero, BPF_NOEXIST);
+	late = bpf_map_lookup_elem(&late_threads, &pid_tgid);
+	if (!late) {
+		__sync_fetch_and_add(&lost_exits, 1);
+		return 0;
+	}
+	late->first_ns = bpf_ktime_get_ns();
+	late->vcpu = vcpu;
+	late->cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(late->comm, sizeof(late->comm));
+	__sync_fetch_and_add(&nr_late, 1);
+	return late;
+}
+
+/* Counts an exit of a thread without a record; begins: it ought to have one. */
+static __noinline int count_late(__u32 vcpu, __u64 code, __u64 kind, _Bool begins)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct exits_late *late;
+
+	if (!is_counting)
+		return 1;
+	late = bpf_map_lookup_elem(&late_threads, &pid_tgid);
+	if (!late && begins)
+		late = begin_late(pid_tgid, vcpu);
+	if (late)
+		late->counts[find_cell(code, kind) % EXITS_CELLS]++;
+	return 1;
+}
+
+/* An argument of such a thread is lost. */
+static __noinline int lose_argument(void)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	if (is_counting && (!has_exits || bpf_map_lookup_elem(&late_threads, &pid_tgid)))
+		__sync_fetch_and_add(&lost_arguments, 1);
+	return 1;
 }
 
 #endif

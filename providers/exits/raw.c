@@ -166,7 +166,7 @@ static void look_for_polls(const struct exits_btf *btf, const struct btf *kvm,
 			   struct exits_raw *raw)
 {
 	struct btf_walk task = { .btf = btf->vmlinux,
-			     .type = btf_find(btf->vmlinux, "task_struct", BTF_KIND_STRUCT) };
+				 .type = btf_find(btf->vmlinux, "task_struct", BTF_KIND_STRUCT) };
 	long link = find_in_vcpu(kvm, "preempt_notifier.link", 0), sums = find_poll_sums(kvm);
 
 	raw->polls = EXITS_BY_RECORD;
@@ -208,8 +208,10 @@ static long find_copy(const struct btf *btf, const struct raw_copy *copy, long r
 		return -1;
 	array = btf_array(walk.type);
 	walk.type = btf_type_of(btf, array->type);
-	return walk.type && btf_walk_is_number(&walk, sizeof(uint64_t)) && reg < (long)array->nelems ?
-		       (long)walk.offset + reg * (long)sizeof(uint64_t) : -1;
+	if (!walk.type || !btf_walk_is_number(&walk, sizeof(uint64_t)) ||
+	    reg >= (long)array->nelems)
+		return -1;
+	return (long)walk.offset + reg * (long)sizeof(uint64_t);
 }
 
 static bool find_pc_copy(const struct btf *kvm, const struct raw_exit *exit, struct exits_raw *raw)
@@ -331,10 +333,11 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 uint32_t exits_raw_find_run_delay(const struct btf *vmlinux)
 {
 	struct btf_walk task = { .btf = vmlinux,
-			     .type = btf_find(vmlinux, "task_struct", BTF_KIND_STRUCT) };
+				 .type = btf_find(vmlinux, "task_struct", BTF_KIND_STRUCT) };
+	bool is_there = btf_walk_to_end(&task, "sched_info.run_delay") &&
+			btf_walk_is_number(&task, sizeof(uint64_t));
 
-	return btf_walk_to_end(&task, "sched_info.run_delay") && btf_walk_is_number(&task, sizeof(uint64_t)) ?
-		       task.offset : 0;
+	return is_there ? task.offset : 0;
 }
 
 /* The number of an argument that is an integer; -1: there is none of that name. */

@@ -52,10 +52,61 @@ static uint64_t load(const volatile __u64 *from)
 	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 
-static void set_cell(struct exits_open *open, uint32_t cell)
+/* When something began that may end, or change, while the thread's record is read. */
+struct begins {
+	uint64_t nested, exit, user;
+};
+
+static struct begins read_begins(const volatile struct exits_thread *thread)
 {
-	open->cell = cell % EXITS_CELLS;
-	open->is_halt = cell & EXITS_HALT;
+	struct begins begins = { .nested = load(&thread->nested_since) };
+
+	begins.exit = load(&thread->open_since);
+	begins.user = load(&thread->user_since);
+	return begins;
+}
+
+static void set_open(struct exits_open *open, uint64_t since_ns, uint32_t cell)
+{
+	*open = (struct exits_open){
+		.cell = cell % EXITS_CELLS,
+		.is_halt = cell & EXITS_HALT,
+		.since_ns = since_ns,
+	};
+}
+
+/* Reads the record once. Whether the program has begun or ended nothing meanwhile. */
+static bool copy_once(struct exits_record *to, const volatile struct exits_thread *from,
+		      struct begins *ret_begins)
+{
+	const struct begins begins = read_begins(from);
+
+	set_open(&to->open[EXITS_VMEXIT], begins.exit, from->open_cell);
+	set_open(&to->open[EXITS_USERSPACE], begins.user, from->user_cell);
+	to->has_argument = from->has_argument;
+	memcpy(&to->argument, (const void *)(uintptr_t)&from->argument, sizeof(to->argument));
+	to->halt_user_ns = from->halt_user_ns;
+	copy_cells(to, from);
+	if (begins.exit)
+		exits_record_settle();
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	*ret_begins = begins;
+	return begins.nested == from->nested_since && begins.exit == from->open_since &&
+	       begins.user == from->user_since &&
+	       to->open[EXITS_VMEXIT].cell == from->open_cell % EXITS_CELLS;
+}
+
+/* See exits_record_read(). When user space has an exit, the event of L2 would be past. */
+static void hold_back(struct exits_record *record, uint64_t nested_since)
+{
+	const struct exits_open *exit = &record->open[EXITS_VMEXIT];
+	bool may_be_nested = nested_since && exit->since_ns && exit->since_ns != nested_since &&
+			     !record->open[EXITS_USERSPACE].since_ns;
+
+	record->is_held_back = may_be_nested && is_used(record, exit->cell) &&
+			       record->cells[exit->cell].count;
+	if (record->is_held_back)
+		record->cells[exit->cell].count--;
 }
 
 /*
@@ -65,40 +116,18 @@ static void set_cell(struct exits_open *open, uint32_t cell)
  */
 static void copy(struct exits_record *to, const volatile struct exits_thread *from)
 {
-	struct exits_open *exit = &to->open[EXITS_VMEXIT], *user = &to->open[EXITS_USERSPACE];
-	uint64_t nested_since = 0;
+	struct begins begins = { 0 };
+	bool is_steady = false;
 
-	for (int i = 0; i < READ_TRIES; i++) {
-		nested_since = load(&from->nested_since);
-		*exit = (struct exits_open){ .since_ns = load(&from->open_since) };
-		*user = (struct exits_open){ .since_ns = load(&from->user_since) };
-		set_cell(exit, from->open_cell);
-		set_cell(user, from->user_cell);
-		to->has_argument = exit->since_ns && from->has_argument;
-		memcpy(&to->argument, (const void *)(uintptr_t)&from->argument,
-		       sizeof(to->argument));
-		to->halt_user_ns = from->halt_user_ns;
-		copy_cells(to, from);
-		if (exit->since_ns)
-			exits_record_settle();
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (exit->since_ns == from->open_since && user->since_ns == from->user_since &&
-		    exit->cell == from->open_cell % EXITS_CELLS &&
-		    nested_since == from->nested_since)
-			break;
-		exit->since_ns = 0;
-	}
-	/* User space has time only within an exit. */
-	if (!exit->since_ns) {
-		user->since_ns = 0;
+	for (int i = 0; i < READ_TRIES && !is_steady; i++)
+		is_steady = copy_once(to, from, &begins);
+	if (!is_steady || !begins.exit) { /* user space has time only within an exit */
+		to->open[EXITS_VMEXIT].since_ns = 0;
+		to->open[EXITS_USERSPACE].since_ns = 0;
 		to->has_argument = false;
 	}
-	to->has_nested = nested_since != 0;
-	to->is_held_back = nested_since && exit->since_ns && nested_since != exit->since_ns &&
-			   !user->since_ns && is_used(to, exit->cell) &&
-			   to->cells[exit->cell].count;
-	if (to->is_held_back)
-		to->cells[exit->cell].count--;
+	to->has_nested = begins.nested != 0;
+	hold_back(to, begins.nested);
 }
 
 void exits_record_read(struct exits_record *record, const volatile struct exits_thread *thread)

@@ -162,4 +162,23 @@ struct exits_long_output {
 void exits_long_add(const struct exits_long_output *output, const struct exits_long *exit,
 		    const volatile struct exits_thread *record, bool hides_pc);
 
+/* Which long exits are listed. Zero-initialised: none. */
+struct exits_long_list {
+	uint64_t longer_ns; /* that take longer; 0: none */
+	bool has_halts;	    /* halts, too */
+	uint64_t since_ns;  /* all since then; CLOCK_REALTIME */
+	struct exits_long_cells cells;
+};
+
+struct exits_bpf;
+
+/* Sets them in the program. Each sample does it again, as there may be new reasons. */
+void exits_long_set(struct exits_long_list *list, struct exits_bpf *bpf,
+		    const struct exits_names *names);
+
+/* Adds what was reported since the last call to the sample. 0 or -errno. */
+int exits_long_collect(struct exits_long_list *list, struct exits_bpf *bpf,
+		       struct exits_threads *threads, struct exits_names *names,
+		       struct sample *sample);
+
 #endif
