@@ -390,10 +390,8 @@ static int read_words(struct options *options, struct error *why)
 		return error_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
 				 options->engine);
 	if (options->input_format)
-		err = options->mode == MODE_FORMAT ?
-			      trace_record_kind_by_name(options->input_format, &options->kind,
-							why) :
-			      trace_kind_by_name(options->input_format, &options->kind, why);
+		err = trace_kind_by_name(options->input_format, options->mode == MODE_FORMAT,
+					 &options->kind, why);
 	if (!err && options->event_name)
 		err = exit_kind_by_name(options->event_name, &options->event, why);
 	return err ? err : read_interval(options, why);

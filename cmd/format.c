@@ -30,26 +30,16 @@ struct run {
 	int status;
 };
 
-static void on_failed(void *arg, int err, const struct error *why)
-{
-	struct run *run = arg;
-
-	run->status = say_failure(err, why);
-}
-
 /* Prints a problem; the output before it is flushed first. */
 static void print_problems(struct run *run)
 {
 	const struct trace_problem *problem;
 
 	while ((problem = trace_problem(run->trace, run->nr_problems))) {
-		struct error why;
-
 		fflush(stdout);
 		progress_end(&run->progress);
-		run->status = say_failure(error_set(&why, -EBADMSG, "%s: at byte %" PRIu64 ": %s",
-						    problem->path, problem->offset, problem->text),
-					  &why);
+		say(problem->line);
+		run->status = STATUS_FAILURE;
 		run->nr_problems++;
 	}
 }
@@ -99,28 +89,27 @@ static void show_progress(struct run *run)
 		progress_show(&run->progress, run->trace);
 }
 
-static int print_all(struct run *run)
+static void print_all(struct run *run)
 {
 	const struct trace_event *event;
 	struct rules_record record;
-	int got = 1;
 
 	progress_begin(&run->progress);
-	for (size_t nr = 1; got > 0 && !ferror(stdout); nr++) {
+	print_problems(run);
+	/* main() says that standard output has failed. */
+	for (size_t nr = 1; !ferror(stdout); nr++) {
 		if (trace_may_wait(run->trace))
 			fflush(stdout);
-		got = trace_next(run->trace, &event);
-		print_problems(run);
-		if (got <= 0)
+		if (!trace_next(run->trace, &event))
 			break;
+		print_problems(run);
 		rules_record_set(&record, run->trace, event);
 		print_record(run, &record);
 		if (nr % RECORDS_A_LOOK == 0)
 			show_progress(run);
 	}
+	print_problems(run);
 	progress_end(&run->progress);
-	/* main() says that standard output has failed. */
-	return got < 0 ? got : 0;
 }
 
 static int format(const struct options *options, const char *rules, const char *const *paths,
@@ -131,14 +120,13 @@ static int format(const struct options *options, const char *rules, const char *
 	int err = rules_read(rules, &run.rules, &why);
 
 	run.xen_last_tsc = xcalloc(XEN_CPUS, sizeof(*run.xen_last_tsc));
-	if (!err)
-		err = trace_open_records(paths, nr, kind, on_failed, &run, &run.trace);
-	if (!err)
-		err = print_all(&run);
-	if (!err)
-		ppc_counts_print(&run.counts, stdout);
-	if (err)
+	if (err) {
 		run.status = say_failure(err, &why);
+	} else {
+		run.trace = trace_open_records(paths, nr, kind);
+		print_all(&run);
+		ppc_counts_print(&run.counts, stdout);
+	}
 	trace_close(run.trace);
 	ppc_counts_release(&run.counts);
 	free(run.xen_last_tsc);

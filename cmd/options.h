@@ -9,7 +9,7 @@
 
 #include "cmd/option.h"
 #include "core/views/query.h"
-#include "trace/recording/kinds.h"
+#include "trace/recording/event.h"
 #include "trace/tracer/ring.h"
 #include "ui/tui/preferences.h"
 

@@ -45,8 +45,7 @@ int report_problems(const struct recording *recording)
 
 	say_clocks(recording);
 	for (size_t i = 0; (problem = trace_problem(recording->trace, i)); i++) {
-		fprintf(stderr, "kvmtop: %s: at byte %" PRIu64 ": %s\n", problem->path,
-			problem->offset, problem->text);
+		say(problem->line);
 		status = STATUS_FAILURE;
 	}
 	if (pairing_left_out(&recording->pairing, &why))

@@ -157,8 +157,7 @@ static void tell_problems(struct run *run)
 	if (run->kvm && timeline_kvm_left_out(run->kvm, &why))
 		fail(run, -EINVAL, &why);
 	for (size_t i = 0; (problem = trace_problem(run->trace, i)); i++) {
-		error_set(&why, -EINVAL, "%s: at byte %" PRIu64 ": %s", problem->path,
-			  problem->offset, problem->text);
+		error_set(&why, -EINVAL, "%s", problem->line);
 		fail(run, -EINVAL, &why);
 	}
 }
@@ -322,11 +321,9 @@ static int draw_functions(struct run *run, FILE *json, struct calls *calls, stru
 	};
 	struct functions_span span;
 	FILE *in = progress_watch(json);
-	int err = in ? timeline_functions(in, calls->choice.path, &config, &run->out, &span, why) :
-		       -ENOMEM;
+	int err = timeline_functions(in, calls->choice.path, &config, &run->out, &span, why);
 
-	if (in)
-		fclose(in);
+	fclose(in);
 	if (err || !run->has_kvm)
 		return err;
 	if (calls->is_host)
@@ -406,10 +403,8 @@ static void take_perf(struct run *run, const char *path)
 	err = file ? 0 : error_set(&why, -errno, "%s: %s", path, strerror(errno));
 	if (!err && begin_output(run)) {
 		in = progress_watch(file);
-		err = in ? timeline_perf(in, path, &run->clock, anchor_ns, &run->out, &why) :
-			   -ENOMEM;
-		if (in)
-			fclose(in);
+		err = timeline_perf(in, path, &run->clock, anchor_ns, &run->out, &why);
+		fclose(in);
 	}
 	if (file)
 		fclose(file);

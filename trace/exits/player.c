@@ -97,8 +97,7 @@ static int events_collect(void *state, struct sample *sample, struct error *why)
 	const struct trace_problem *problem = trace_problem(trace, 0);
 
 	if (problem)
-		error_set(why, 0, "%s: at byte %" PRIu64 ": %s%s", problem->path, problem->offset,
-			  problem->text, trace_problem(trace, 1) ? " ..." : "");
+		error_set(why, 0, "%s%s", problem->line, trace_problem(trace, 1) ? " ..." : "");
 	return recorded_collect(state, sample, why);
 }
 

@@ -8,20 +8,16 @@
  * each of VM, vCPU, kind and CPU into these 16 bits (has_vm). Without has_vm, an exit has no VM and
  * no vCPU; the event SCHED_NEXT names the VM that runs on the CPU next.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "lib/array.h"
-#include "trace/recording/reader.h"
-#include "trace/recording/window.h"
+#include "trace/recording/bytes.h"
 
 #define RECORD_SIZE 32
 #define PAYLOAD_SIZE 16
 #define ID_MASK UINT64_C(0xffffffffffff)
 #define ID_LIKELY_MAX 0xfffff
 #define DETAIL_BASE 0x10000
-#define NR_DETAILS 0x40
-#define NR_LOW 0x100
 
 #define NUMBER(name, offset, size) { name, offset, size, TRACE_FIELD_LITTLE }
 #define TRACE_FIELD_LITTLE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? TRACE_FIELD_SWAP : 0)
@@ -49,7 +45,10 @@ static const struct trace_field text[] = {
 
 #define FIELDS(list) list, ARRAY_SIZE(list)
 
-/* The numbers of detail events are the numbers of VMX exit reasons, except four of them. */
+/*
+ * In order of their numbers. The numbers of detail events are the numbers of VMX exit reasons,
+ * except four of them.
+ */
 static const struct known {
 	uint64_t id;
 	const char *name;
@@ -89,17 +88,11 @@ static const struct known {
 
 #define NR_KNOWN ARRAY_SIZE(known)
 
-/* The types by the event's number. Unknown numbers have the type `unknown`. */
-struct types {
-	const struct trace_type *unknown, *unhandled;
-	const struct trace_type *low[NR_LOW], *detail[NR_DETAILS];
-};
-
 struct acrn {
 	struct trace_source source;
 	bool has_vm;
 	struct window window;
-	const struct types *types;
+	const struct trace_type *types[NR_KNOWN + 1]; /* the last: of unknown events */
 };
 
 static uint64_t read_u64(const uint8_t *at)
@@ -107,13 +100,20 @@ static uint64_t read_u64(const uint8_t *at)
 	return bytes_u64(at, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-static bool is_known(uint64_t id)
+/* In known; NR_KNOWN: it is an unknown event. */
+static size_t index_of(uint64_t id)
 {
-	for (size_t i = 0; i < NR_KNOWN; i++) {
-		if (known[i].id == id)
-			return true;
+	size_t low = 0, high = NR_KNOWN;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (known[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return false;
+	return low < NR_KNOWN && known[low].id == id ? low : NR_KNOWN;
 }
 
 static unsigned int number_of_words(uint64_t word, bool with_vm)
@@ -169,41 +169,10 @@ static bool is_kind(const struct head *head)
 		if (tsc < last || number_of_words(word, with_vm) > PAYLOAD_SIZE ||
 		    (word & ID_MASK) > UINT32_MAX)
 			return false;
-		nr_known += is_known(word & ID_MASK);
+		nr_known += index_of(word & ID_MASK) < NR_KNOWN;
 		last = tsc;
 	}
 	return nr > 0 && 2 * nr_known >= nr;
-}
-
-static const struct trace_type *type_of(const struct types *types, uint64_t id)
-{
-	const struct trace_type *type = NULL;
-
-	if (id < NR_LOW)
-		type = types->low[id];
-	else if (id - DETAIL_BASE < NR_DETAILS)
-		type = types->detail[id - DETAIL_BASE];
-	else if (id == 2 * DETAIL_BASE)
-		type = types->unhandled;
-	return type ? type : types->unknown;
-}
-
-static int finish(struct acrn *acrn)
-{
-	struct trace_file *file = acrn->source.file;
-	size_t left = window_left(&acrn->window);
-	uint64_t offset = window_offset(&acrn->window);
-	const char *error = window_error(&acrn->window);
-
-	if (error)
-		trace_add_problem(file, offset, "%s", error);
-	else if (left > 0)
-		trace_add_problem(file, offset, "the last record has %zu of %d bytes", left,
-				  RECORD_SIZE);
-	else if (offset == 0 && !file->has_records)
-		trace_add_problem(file, 0, "the file is empty");
-	acrn->window.at = acrn->window.end;
-	return 0;
 }
 
 /* A vCPU may move to another CPU, so its exits and entries are paired by vCPU, not by CPU. */
@@ -215,84 +184,55 @@ static void set_vm(struct trace_event *event, uint64_t word)
 	event->thread_key = UINT64_C(1) << 32 | (word >> 48 & 0xff);
 }
 
-static inline int take(struct acrn *acrn)
+static bool next(struct trace_source *source)
 {
-	struct trace_event *event = &acrn->source.event;
-	const uint8_t *at = acrn->window.at;
-	uint64_t word = read_u64(at + 8);
+	struct acrn *acrn = (struct acrn *)source;
+	struct trace_event *event = &source->event;
+	const uint8_t *at;
+	uint64_t word;
 
+	if (!window_want(&acrn->window, RECORD_SIZE))
+		return window_end(&acrn->window, RECORD_SIZE);
+	at = acrn->window.at;
+	acrn->window.at += RECORD_SIZE;
+	word = read_u64(at + 8);
 	event->time = read_u64(at);
 	event->id = word & ID_MASK;
-	event->type = type_of(acrn->types, event->id);
+	event->type = acrn->types[index_of(event->id)];
 	event->words = (uint16_t)number_of_words(word, acrn->has_vm);
 	if (acrn->has_vm)
 		set_vm(event, word);
 	else if (event->words)
 		event->cpu = (int32_t)(word >> 56);
 	event->data = at + 16;
-	acrn->window.at = at + RECORD_SIZE;
-	return 1;
+	return true;
 }
 
-static __attribute__((noinline, cold)) int next_piece(struct acrn *acrn)
-{
-	return window_want(&acrn->window, RECORD_SIZE) ? take(acrn) : finish(acrn);
-}
-
-/* Reads 50 million records a second: rare cases are in functions of their own. */
-static int next(struct trace_source *source)
+static void free_acrn(struct trace_source *source)
 {
 	struct acrn *acrn = (struct acrn *)source;
 
-	return window_left(&acrn->window) >= RECORD_SIZE ? take(acrn) : next_piece(acrn);
+	window_release(&acrn->window);
+	free(acrn);
 }
 
-static const struct trace_type *add_type(struct trace_file *file, const struct known *of)
-{
-	struct trace_type type = {
-		.id = of->id,
-		.system = "acrn",
-		.name = of->name,
-		.fields = of->fields,
-		.nr_fields = of->nr_fields,
-	};
-
-	return trace_add_type(file->trace, &type);
-}
-
-static int fill_types(struct trace_file *file, struct types *types)
+static void add_types(struct acrn *acrn)
 {
 	static const struct known unknown = { 0, "unknown", FIELDS(two_longs) };
 
-	types->unknown = add_type(file, &unknown);
-	if (!types->unknown)
-		return -ENOMEM;
-	for (size_t i = 0; i < NR_KNOWN; i++) {
-		uint64_t id = known[i].id;
-		const struct trace_type **slot = id < NR_LOW ? &types->low[id] :
-						 id == 2 * DETAIL_BASE ? &types->unhandled :
-						 &types->detail[id - DETAIL_BASE];
+	for (size_t i = 0; i <= NR_KNOWN; i++) {
+		const struct known *of = i < NR_KNOWN ? &known[i] : &unknown;
+		const struct trace_type type = {
+			.file = acrn->source.file->index,
+			.id = of->id,
+			.system = "acrn",
+			.name = of->name,
+			.fields = of->fields,
+			.nr_fields = of->nr_fields,
+		};
 
-		*slot = add_type(file, &known[i]);
-		if (!*slot)
-			return -ENOMEM;
+		acrn->types[i] = trace_add_type(acrn->source.file->trace, &type);
 	}
-	return 0;
-}
-
-static int get_types(struct trace_file *file, const struct types **ret_types)
-{
-	void **shared = trace_shared(file);
-	int err;
-
-	if (!*shared) {
-		*shared = calloc(1, sizeof(struct types));
-		err = *shared ? fill_types(file, *shared) : -ENOMEM;
-		if (err)
-			return err;
-	}
-	*ret_types = *shared;
-	return 0;
 }
 
 /* Records of old hypervisors have no CPU, but the name of acrntrace's file is the CPU's number. */
@@ -309,40 +249,29 @@ static int32_t cpu_of_path(const char *path)
 
 static int open_acrn(struct trace_file *file, const struct head *head, struct error *why)
 {
-	struct acrn *acrn = calloc(1, sizeof(*acrn));
-	int err = acrn ? 0 : -ENOMEM;
+	struct acrn *acrn = trace_add_source(file, sizeof(*acrn), next, free_acrn);
 
 	(void)why;
 	file->info.clock = TRACE_CLOCK_CYCLES;
 	file->info.clock_name = "tsc";
 	file->info.arch = "x86_64";
 	file->info.cpu_vendor = "GenuineIntel";
-	if (!err)
-		err = window_init(&acrn->window, file->fd, head);
-	if (err) {
-		free(acrn);
-		return err;
-	}
-	source_init(&acrn->source, file);
-	acrn->source.next = next;
-	acrn->source.free = source_free_window;
+	window_init(&acrn->window, file, head);
 	acrn->source.window = &acrn->window;
 	acrn->has_vm = has_vm(head);
 	acrn->source.event.size = PAYLOAD_SIZE;
 	acrn->source.event.thread_key = file->index;
 	acrn->source.event.cpu = cpu_of_path(file->info.path);
-	err = get_types(file, &acrn->types);
-	if (err) {
-		source_free_window(&acrn->source);
-		return err;
-	}
-	return trace_add_source(file->trace, &acrn->source);
+	add_types(acrn);
+	return 0;
 }
 
 const struct trace_reader acrn_reader = {
 	.kind = TRACE_ACRN,
 	.name = "acrn",
 	.reads_pipes = true,
+	.has_events = true,
+	.has_records = true,
 	.is_kind = is_kind,
 	.looks_like = looks_like,
 	.open = open_acrn,

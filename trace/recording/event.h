@@ -31,10 +31,7 @@ enum trace_clock {
 	TRACE_CLOCK_COUNT,  /* trace.dat's "counter": an order, no time */
 };
 
-/*
- * One kind of event. Each trace.dat and perf.data of a stream has types of its own, the files of
- * acrn and kvmtrace share theirs.
- */
+/* One kind of event. Each file of a stream has types of its own. */
 struct trace_type {
 	uint32_t index;	    /* counts from 0 over the whole stream */
 	uint32_t file;	    /* see trace_file() */
@@ -105,12 +102,12 @@ struct trace_info {
 
 /* A guest that a host's trace.dat names (kvmtop record, trace-cmd record -A). */
 struct trace_guest {
-	const char *name;
+	char *name;
 	uint64_t trace_id; /* of the guest's own file */
 	int32_t pid;	   /* the process, in kvmtop's own recordings; else -1 */
-	const int *tids;   /* the host's threads, by vCPU */
+	int *tids;	   /* the host's threads, by vCPU */
 	size_t nr_vcpus;
-	const int *others; /* further threads of its process, in kvmtop's own recordings */
+	int *others;	   /* further threads of its process, in kvmtop's own recordings */
 	size_t nr_others;
 };
 

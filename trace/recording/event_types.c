@@ -1,11 +1,116 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes a type of the stream from an event's format when the event first occurs. */
-#include <errno.h>
+/* Fields of events, their types made from formats when they first occur, and names of threads. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/text.h"
 #include "trace/recording/event_types.h"
+
+#define NAME_SIZE 32
+#define COMMS_MAX 65536 /* of a damaged recording */
+
+struct comm {
+	int32_t tid;
+	char name[NAME_SIZE];
+	UT_hash_handle hh;
+};
+
+/* ---- fields */
+
+const struct trace_field *trace_field(const struct trace_type *type, const char *name)
+{
+	for (size_t i = 0; i < type->nr_fields; i++) {
+		if (strcmp(type->fields[i].name, name) == 0)
+			return &type->fields[i];
+	}
+	return NULL;
+}
+
+const void *trace_field_data(const struct trace_field *field, const struct trace_event *event,
+			     size_t *ret_size)
+{
+	struct trace_field pos = { NULL, field->offset, 4, field->flags & TRACE_FIELD_SWAP };
+	uint64_t offset = field->offset, size = field->size;
+
+	if (field->flags & TRACE_FIELD_DYNAMIC) {
+		if (event->size < 4 || offset > event->size - 4)
+			return NULL;
+
+		uint64_t where = trace_field_number(&pos, event);
+
+		offset = where & 0xffff;
+		size = where >> 16;
+	}
+	if (offset > event->size || size > event->size - offset)
+		return NULL;
+	*ret_size = size;
+	return (const uint8_t *)event->data + offset;
+}
+
+/* ---- names of threads */
+
+void comms_release(struct comms *comms)
+{
+	struct comm *comm, *next;
+
+	HASH_ITER(hh, comms->hash, comm, next) {
+		HASH_DEL(comms->hash, comm);
+		free(comm);
+	}
+	comms->nr = 0;
+}
+
+static struct comm *find(const struct comms *comms, int32_t tid)
+{
+	struct comm *comm;
+
+	HASH_FIND_INT(comms->hash, &tid, comm);
+	return comm;
+}
+
+void comms_set(struct comms *comms, int32_t tid, const char *name, size_t size)
+{
+	struct comm *comm = find(comms, tid);
+
+	if (!comm && comms->nr == COMMS_MAX)
+		return;
+	if (!comm) {
+		comm = xcalloc(1, sizeof(*comm));
+		comm->tid = tid;
+		hash_add(comms->hash, tid, comm);
+		comms->nr++;
+	}
+	if (!utf8_clean(name, strnlen(name, size), comm->name, NAME_SIZE))
+		comm->name[0] = '\0';
+}
+
+void comms_read(struct comms *comms, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		char *name;
+		long tid = strtol(text, &name, 10);
+
+		/* The kernel writes "<...>" for a name that it has forgotten. */
+		if (name > text && name < text + len && *name == ' ' && tid >= 0 &&
+		    tid <= INT32_MAX && strncmp(name, " <...>", 6) != 0)
+			comms_set(comms, (int32_t)tid, name + 1,
+				  (size_t)(text + len - name - 1));
+		text += len + (text[len] == '\n');
+	}
+}
+
+const char *comms_get(const struct comms *comms, int32_t tid)
+{
+	const struct comm *comm = find(comms, tid);
+
+	if (comm)
+		return comm->name;
+	return tid == 0 ? "<idle>" : "";
+}
+
+/* ---- types */
 
 void event_types_init(struct event_types *types, struct trace_file *file)
 {
@@ -14,6 +119,7 @@ void event_types_init(struct event_types *types, struct trace_file *file)
 		.common_type = { "common_type", 0, 2, 0 },
 		.common_pid = { "common_pid", 4, 4, 0 },
 	};
+	file->types = types;
 }
 
 void event_types_set_machine(struct event_types *types, bool is_big_endian)
@@ -35,40 +141,27 @@ void event_types_release(struct event_types *types)
 	comms_release(&types->comms);
 }
 
-static int keep(struct event_types *types, struct format *format, const char *system)
+bool event_types_add(struct event_types *types, const char *text, size_t size, const char *system)
 {
 	struct event_type *slot;
-
-	array_grow(&types->by_id, &types->nr, format->id + 1);
-	slot = &types->by_id[format->id];
-	if (slot->type || slot->format.name) {
-		format_release(format);
-		return 0;
-	}
-	slot->system = strdup(system);
-	if (!slot->system)
-		return -ENOMEM;
-	for (size_t i = 0; i < format->nr_fields; i++)
-		format->fields[i].flags |= types->swap;
-	slot->format = *format;
-	return 0;
-}
-
-int event_types_add(struct event_types *types, const char *text, size_t size,
-		    const char *system)
-{
 	struct format format;
-	int err = format_read(text, size, &format);
 
-	if (err)
-		return err;
-	err = keep(types, &format, system);
-	if (err)
+	if (format_read(text, size, &format) < 0)
+		return false;
+	array_grow(&types->by_id, &types->nr, format.id + 1);
+	slot = &types->by_id[format.id];
+	if (slot->type || slot->format.name) {
 		format_release(&format);
-	return err;
+		return true;
+	}
+	for (size_t i = 0; i < format.nr_fields; i++)
+		format.fields[i].flags |= types->swap;
+	slot->system = xstrdup(system);
+	slot->format = format;
+	return true;
 }
 
-static int add_type(struct event_types *types, struct event_type *slot, size_t id)
+static void add_type(struct event_types *types, struct event_type *slot, size_t id)
 {
 	const struct format *format = &slot->format;
 	struct trace_type type = {
@@ -82,57 +175,44 @@ static int add_type(struct event_types *types, struct event_type *slot, size_t i
 	};
 
 	slot->type = trace_add_type(types->file->trace, &type);
-	if (!slot->type)
-		return -ENOMEM;
 	slot->vcpu = trace_field(slot->type, "vcpu_id");
 	if (!slot->vcpu && trace_field(slot->type, "pswmask"))
 		slot->vcpu = trace_field(slot->type, "id"); /* s390 */
-	return 0;
 }
 
-/* NULL: no memory. */
 static const struct event_type *type_of(struct event_types *types, size_t id)
 {
 	if (id < types->nr && types->by_id[id].type)
 		return &types->by_id[id];
 	array_grow(&types->by_id, &types->nr, id + 1);
-	return add_type(types, &types->by_id[id], id) < 0 ? NULL : &types->by_id[id];
+	add_type(types, &types->by_id[id], id);
+	return &types->by_id[id];
 }
 
-int event_types_set(struct event_types *types, struct trace_event *event, const void *data,
-		    uint32_t size)
+void event_types_set(struct event_types *types, struct trace_event *event, const void *data,
+		     uint32_t size)
 {
 	const struct event_type *type;
-	size_t id;
 
 	event->data = data;
 	event->size = size;
-	id = trace_field_number(&types->common_type, event);
-	type = type_of(types, id);
-	if (!type)
-		return -ENOMEM;
-	event->id = id;
+	event->id = trace_field_number(&types->common_type, event);
+	type = type_of(types, event->id);
 	event->type = type->type;
 	event->tid = (int32_t)trace_field_number(&types->common_pid, event);
 	event->thread_key = (uint64_t)types->file->index << 32 | (uint32_t)event->tid;
 	event->vcpu = type->vcpu ? (int32_t)trace_field_number(type->vcpu, event) : -1;
-	return 0;
 }
 
-int event_types_set_counted(struct event_types *types, struct trace_event *event, uint16_t id,
-			    uint64_t counted)
+void event_types_set_counted(struct event_types *types, struct trace_event *event, uint16_t id,
+			     uint64_t counted)
 {
-	const struct event_type *type = type_of(types, id);
-
-	if (!type)
-		return -ENOMEM;
 	event->data = ""; /* readers of fields add offsets to it */
 	event->size = 0;
 	event->id = id;
-	event->type = type->type;
+	event->type = type_of(types, id)->type;
 	event->vcpu = -1;
 	event->counted = counted;
-	return 0;
 }
 
 enum trace_clock trace_clock_by_name(const char *name)

@@ -7,9 +7,25 @@
 #ifndef KVMTOP_TRACE_RECORDING_EVENT_TYPES_H
 #define KVMTOP_TRACE_RECORDING_EVENT_TYPES_H
 
-#include "trace/recording/comms.h"
 #include "arch/event_format.h"
 #include "trace/recording/reader.h"
+
+/* The names of threads, by their tids. Zero-initialised is empty. */
+struct comms {
+	struct comm *hash;
+	size_t nr;
+};
+
+void comms_release(struct comms *comms);
+
+/* A thread's latest name, which ends with a NUL or after `size` bytes. */
+void comms_set(struct comms *comms, int32_t tid, const char *name, size_t size);
+
+/* Lines of a tid and a name, as in tracefs' saved_cmdlines; other lines are skipped. */
+void comms_read(struct comms *comms, const char *text);
+
+/* "" where the name is not known. */
+const char *comms_get(const struct comms *comms, int32_t tid);
 
 /* An event by its number. */
 struct event_type {
@@ -29,6 +45,7 @@ struct event_types {
 	bool has_damaged; /* formats: this is a problem of the file */
 };
 
+/* The types become the file's. */
 void event_types_init(struct event_types *types, struct trace_file *file);
 void event_types_release(struct event_types *types); /* takes zeroes, too */
 
@@ -36,25 +53,24 @@ void event_types_release(struct event_types *types); /* takes zeroes, too */
 void event_types_set_machine(struct event_types *types, bool is_big_endian);
 
 /*
- * Reads the text of a format file and keeps it. The first format of a number counts. Returns 0,
- * -EINVAL if the format is damaged, or -ENOMEM.
+ * Reads the text of a format file and keeps it. The first format of a number counts. False: the
+ * format is damaged.
  */
-int event_types_add(struct event_types *types, const char *text, size_t size,
-		    const char *system);
+bool event_types_add(struct event_types *types, const char *text, size_t size, const char *system);
 
 /*
  * Sets what an event's bytes say: type, id, tid, vcpu and thread_key. An event of no known format
- * gets the type "unknown". Returns 0 or -ENOMEM.
+ * gets the type "unknown".
  */
-int event_types_set(struct event_types *types, struct trace_event *event, const void *data,
-		    uint32_t size);
+void event_types_set(struct event_types *types, struct trace_event *event, const void *data,
+		     uint32_t size);
 
 /*
  * The same for events of this id that were only counted: sets type, id, counted, and that there is
- * no data. Returns 0 or -ENOMEM.
+ * no data.
  */
-int event_types_set_counted(struct event_types *types, struct trace_event *event, uint16_t id,
-			    uint64_t counted);
+void event_types_set_counted(struct event_types *types, struct trace_event *event, uint16_t id,
+			     uint64_t counted);
 
 /* What a clock's name ("local", "x86-tsc" ...) says about its unit. */
 enum trace_clock trace_clock_by_name(const char *name);

@@ -10,12 +10,10 @@
  * (64-bit values became two words), so only the record's own number of words is used. xentrace's
  * records have no pid and vCPU; a CPU_CHANGE record names the CPU of the records after it.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "lib/array.h"
-#include "trace/recording/reader.h"
-#include "trace/recording/window.h"
+#include "trace/recording/bytes.h"
 
 #define MAGIC UINT32_C(0x12345678)
 #define HEADER_SIZE 12
@@ -25,7 +23,6 @@
 #define HAS_TSC (UINT32_C(1) << 31)
 #define ENTRYEXIT 0x10000
 #define HANDLER 0x20000
-#define NR_HANDLERS 0x20
 #define CPU_CHANGE 0x1f003
 
 #define SVM_FIRST 0x60	/* an interrupt */
@@ -34,7 +31,10 @@
 #define ODD_MAX 16
 #define WORDS_MAX 8
 
-/* Names of the words, in order. Words that differ between kernels are left out. */
+/*
+ * Names of the words, in order. Words that differ between kernels are left out. Each number but the
+ * first two is one above the number before.
+ */
 static const struct known {
 	uint32_t id;
 	const char *name;
@@ -71,48 +71,33 @@ static const struct known {
 
 #define NR_KNOWN ARRAY_SIZE(known)
 
-/* The fields of all types, for one byte order. */
-struct order {
-	const struct trace_type *unknown, *entry, *exit, *handler[NR_HANDLERS];
-	struct trace_field fields[NR_KNOWN + 1][WORDS_MAX]; /* the last: of unknown events */
-};
-
-/* Shared by all files of a stream: types in this machine's byte order, and in the opposite one. */
-struct types {
-	struct order order[2];
-	bool has[2];
-};
-
 struct kvmtrace {
 	struct trace_source source;
 	struct window window;
-	const struct order *types;
+	const struct trace_type *types[NR_KNOWN + 1]; /* the last: of unknown events */
+	struct trace_field fields[NR_KNOWN][WORDS_MAX];
 	bool swap, is_xen;
 	/* The latest unknown events in a row: their begin and end in the file, and their number. */
 	uint64_t odd_begin, odd_end;
 	unsigned int nr_odd;
 };
 
-/* Reads 50 million records a second, so it is compiled for each kind and byte order. */
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
-static ALWAYS_INLINE size_t header_size(bool is_xen)
+static size_t header_size(bool is_xen)
 {
 	return is_xen ? XEN_HEADER_SIZE : HEADER_SIZE;
 }
 
-static ALWAYS_INLINE size_t record_size(uint32_t word, bool is_xen)
+static size_t record_size(uint32_t word, bool is_xen)
 {
 	return header_size(is_xen) + (word & HAS_TSC ? TSC_SIZE : 0) + 4 * (word >> 28 & 7);
 }
 
-static bool is_known(uint32_t id)
+/* In known; NR_KNOWN: it is an unknown event. */
+static size_t index_of(uint32_t id)
 {
-	for (size_t i = 0; i < NR_KNOWN; i++) {
-		if (known[i].id == id)
-			return true;
-	}
-	return false;
+	size_t i = id > HANDLER ? id - HANDLER + 1 : id - ENTRYEXIT - 1;
+
+	return i < NR_KNOWN && known[i].id == id ? i : NR_KNOWN;
 }
 
 /* Whether at least half of the first records are known events, if read in this byte order. */
@@ -123,7 +108,7 @@ static bool are_records(const struct head *head, bool swap)
 	while (nr < 16 && at + HEADER_SIZE <= head->len) {
 		uint32_t word = bytes_u32(head->bytes + at, swap);
 
-		nr_known += is_known(word & ID_MASK);
+		nr_known += index_of(word & ID_MASK) < NR_KNOWN;
 		at += record_size(word, false);
 		nr++;
 	}
@@ -157,81 +142,17 @@ static bool find_swap(struct window *window, const struct head *head)
 	return !are_records(head, false) && are_records(head, true);
 }
 
-static const struct trace_type *type_of(const struct order *types, uint32_t id)
-{
-	const struct trace_type *type = NULL;
-
-	if (id == ENTRYEXIT + 1)
-		type = types->entry;
-	else if (id == ENTRYEXIT + 2)
-		type = types->exit;
-	else if (id - HANDLER < NR_HANDLERS)
-		type = types->handler[id - HANDLER];
-	return type ? type : types->unknown;
-}
-
-static int finish(struct kvmtrace *kvmtrace)
-{
-	struct trace_file *file = kvmtrace->source.file;
-	struct window *window = &kvmtrace->window;
-	size_t left = window_left(window);
-	uint64_t offset = window_offset(window);
-	const char *error = window_error(window);
-
-	if (error)
-		trace_add_problem(file, offset, "%s", error);
-	else if (left >= header_size(kvmtrace->is_xen))
-		trace_add_problem(file, offset, "the last record has %zu of %zu bytes", left,
-				  record_size(bytes_u32(window->at, kvmtrace->swap),
-					      kvmtrace->is_xen));
-	else if (left > 0)
-		trace_add_problem(file, offset, "%zu bytes are no record", left);
-	else if (offset == 0 && !file->has_records)
-		trace_add_problem(file, 0, "the file is empty");
-	window->at = window->end;
-	return 0;
-}
-
-static ALWAYS_INLINE void set_event(struct kvmtrace *kvmtrace, const uint8_t *at, uint32_t word,
-				    bool swap, bool is_xen)
-{
-	struct trace_event *event = &kvmtrace->source.event;
-	uint32_t id = word & ID_MASK, words = word >> 28 & 7;
-
-	event->id = id;
-	event->type = type_of(kvmtrace->types, id);
-	if (!is_xen) {
-		uint32_t pid = bytes_u32(at + 4, swap), vcpu = bytes_u32(at + 8, swap);
-
-		event->pid = (int32_t)pid;
-		event->vcpu = (int32_t)vcpu;
-		event->thread_key = (uint64_t)pid << 32 | vcpu;
-	}
-	event->words = (uint16_t)words;
-	event->size = 4 * words;
-	event->has_time = word & HAS_TSC;
-	at += header_size(is_xen);
-	if (word & HAS_TSC) {
-		event->time = bytes_u64(at, swap);
-		at += TSC_SIZE;
-	}
-	event->data = at;
-	if (is_xen && id == CPU_CHANGE)
-		event->cpu = words ? (int32_t)bytes_u32(at, swap) : 0;
-}
-
 /*
  * An unknown event's time is not used: after missing bytes, any bytes may be read as a record.
- * After ODD_MAX unknown events in a row the rest of the file is not read.
+ * After ODD_MAX unknown events in a row the rest of the file is not read: false.
  */
-static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, size_t size,
-						    uint64_t time)
+static bool take_odd(struct kvmtrace *kvmtrace, size_t size, uint64_t time)
 {
 	struct trace_event *event = &kvmtrace->source.event;
 	uint64_t end = window_offset(&kvmtrace->window);
 
 	if (kvmtrace->source.file->has_records)
-		return 1;
+		return true;
 	if (end - size != kvmtrace->odd_end || !kvmtrace->nr_odd) {
 		kvmtrace->odd_begin = end - size;
 		kvmtrace->nr_odd = 0;
@@ -240,131 +161,87 @@ static __attribute__((noinline, cold)) int take_odd(struct kvmtrace *kvmtrace, s
 	event->time = time;
 	event->has_time = false;
 	if (++kvmtrace->nr_odd < ODD_MAX)
-		return 1;
+		return true;
 	trace_add_problem(kvmtrace->source.file, kvmtrace->odd_begin,
 			  "%d unknown events in a row: bytes are missing or damaged",
 			  ODD_MAX);
-	return 0;
+	return false;
 }
 
-/* Takes the record of `size` bytes at window->at, which is complete. */
-static ALWAYS_INLINE int take(struct kvmtrace *kvmtrace, size_t size, uint32_t word, bool swap,
-			      bool is_xen)
-{
-	struct window *window = &kvmtrace->window;
-	struct trace_event *event = &kvmtrace->source.event;
-	const uint8_t *at = window->at;
-	uint64_t before = event->time;
-
-	window->at = at + size;
-	set_event(kvmtrace, at, word, swap, is_xen);
-	return event->type == kvmtrace->types->unknown ? take_odd(kvmtrace, size, before) : 1;
-}
-
-/* At the end of a piece of the file: reads the next piece. */
-static __attribute__((noinline, cold)) int next_piece(struct kvmtrace *kvmtrace)
-{
-	struct window *window = &kvmtrace->window;
-	uint32_t word;
-	size_t size;
-
-	if (!window_want(window, header_size(kvmtrace->is_xen)))
-		return finish(kvmtrace);
-	word = bytes_u32(window->at, kvmtrace->swap);
-	size = record_size(word, kvmtrace->is_xen);
-	if (!window_want(window, size))
-		return finish(kvmtrace);
-	return take(kvmtrace, size, word, kvmtrace->swap, kvmtrace->is_xen);
-}
-
-static ALWAYS_INLINE int next_of(struct trace_source *source, bool swap, bool is_xen)
+static bool next(struct trace_source *source)
 {
 	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
 	struct window *window = &kvmtrace->window;
+	struct trace_event *event = &source->event;
+	bool swap = kvmtrace->swap, is_xen = kvmtrace->is_xen;
+	size_t size = header_size(is_xen), type;
+	uint64_t before = event->time;
+	const uint8_t *at;
 	uint32_t word;
-	size_t size;
 
-	if (window_left(window) < header_size(is_xen))
-		return next_piece(kvmtrace);
+	if (!window_want(window, size))
+		return window_end(window, size);
 	word = bytes_u32(window->at, swap);
 	size = record_size(word, is_xen);
-	if (window_left(window) < size)
-		return next_piece(kvmtrace);
-	return take(kvmtrace, size, word, swap, is_xen);
-}
-
-static int next(struct trace_source *source)
-{
-	return next_of(source, false, false);
-}
-
-static int next_swapped(struct trace_source *source)
-{
-	return next_of(source, true, false);
-}
-
-static int next_xen(struct trace_source *source)
-{
-	return next_of(source, false, true);
-}
-
-static const struct trace_type *add_type(struct trace_file *file, const struct known *of,
-					 struct trace_field *fields, bool swap)
-{
-	struct trace_type type = { .id = of->id, .system = "kvmtrace", .name = of->name };
-
-	type.fields = fields;
-	while (type.nr_fields < WORDS_MAX && of->words[type.nr_fields]) {
-		size_t i = type.nr_fields++;
-
-		fields[i] = (struct trace_field){
-			.name = of->words[i],
-			.offset = (uint32_t)(4 * i),
-			.size = 4,
-			.flags = swap ? TRACE_FIELD_SWAP : 0,
-		};
+	if (!window_want(window, size))
+		return window_end(window, size);
+	at = window->at;
+	window->at += size;
+	event->id = word & ID_MASK;
+	event->words = word >> 28 & 7;
+	event->size = 4 * event->words;
+	event->has_time = word & HAS_TSC;
+	type = index_of((uint32_t)event->id);
+	event->type = kvmtrace->types[type];
+	if (!is_xen) {
+		event->pid = (int32_t)bytes_u32(at + 4, swap);
+		event->vcpu = (int32_t)bytes_u32(at + 8, swap);
+		event->thread_key = (uint64_t)event->pid << 32 | (uint32_t)event->vcpu;
 	}
-	return trace_add_type(file->trace, &type);
+	at += header_size(is_xen);
+	if (word & HAS_TSC) {
+		event->time = bytes_u64(at, swap);
+		at += TSC_SIZE;
+	}
+	event->data = at;
+	if (is_xen && event->id == CPU_CHANGE)
+		event->cpu = event->words ? (int32_t)bytes_u32(at, swap) : 0;
+	return type < NR_KNOWN || take_odd(kvmtrace, size, before);
 }
 
-static int fill_order(struct trace_file *file, struct order *order, bool swap)
+static void free_kvmtrace(struct trace_source *source)
 {
-	static const struct known unknown = { .name = "unknown" };
+	struct kvmtrace *kvmtrace = (struct kvmtrace *)source;
 
-	order->unknown = add_type(file, &unknown, order->fields[NR_KNOWN], swap);
-	if (!order->unknown)
-		return -ENOMEM;
+	window_release(&kvmtrace->window);
+	free(kvmtrace);
+}
+
+static void add_types(struct kvmtrace *kvmtrace)
+{
+	struct trace *trace = kvmtrace->source.file->trace;
+
 	for (size_t i = 0; i < NR_KNOWN; i++) {
-		const struct trace_type *type = add_type(file, &known[i], order->fields[i], swap);
+		struct trace_field *fields = kvmtrace->fields[i];
+		struct trace_type type = { .id = known[i].id, .system = "kvmtrace",
+					   .name = known[i].name, .fields = fields,
+					   .file = kvmtrace->source.file->index };
 
-		if (!type)
-			return -ENOMEM;
-		if (known[i].id >= HANDLER)
-			order->handler[known[i].id - HANDLER] = type;
-		else if (known[i].id == ENTRYEXIT + 1)
-			order->entry = type;
-		else
-			order->exit = type;
+		while (type.nr_fields < WORDS_MAX && known[i].words[type.nr_fields]) {
+			size_t k = type.nr_fields++;
+
+			fields[k] = (struct trace_field){
+				.name = known[i].words[k],
+				.offset = (uint32_t)(4 * k),
+				.size = 4,
+				.flags = kvmtrace->swap ? TRACE_FIELD_SWAP : 0,
+			};
+		}
+		kvmtrace->types[i] = trace_add_type(trace, &type);
 	}
-	return 0;
-}
-
-static int get_types(struct trace_file *file, bool swap, const struct order **ret_types)
-{
-	void **shared = trace_shared(file);
-	struct types *types;
-	int err = 0;
-
-	if (!*shared)
-		*shared = calloc(1, sizeof(*types));
-	types = *shared;
-	if (!types)
-		return -ENOMEM;
-	if (!types->has[swap])
-		err = fill_order(file, &types->order[swap], swap);
-	types->has[swap] = true;
-	*ret_types = &types->order[swap];
-	return err;
+	kvmtrace->types[NR_KNOWN] = trace_add_type(trace, &(struct trace_type){
+		.system = "kvmtrace", .name = "unknown",
+		.file = kvmtrace->source.file->index });
 }
 
 /*
@@ -397,46 +274,52 @@ static bool is_svm(struct kvmtrace *kvmtrace)
 	return false;
 }
 
+/* All files are of one host: what one of them shows is so for all. */
+static void find_vendor(struct kvmtrace *kvmtrace)
+{
+	const struct trace_list *files = &kvmtrace->source.file->trace->files;
+	bool has_svm = is_svm(kvmtrace);
+
+	for (size_t i = 0; i < files->nr; i++) {
+		const struct trace_file *file = files->items[i];
+
+		has_svm |= file->info.cpu_vendor[0];
+	}
+	for (size_t i = 0; i < files->nr && has_svm; i++) {
+		struct trace_file *file = files->items[i];
+
+		file->info.cpu_vendor = "AuthenticAMD";
+	}
+}
+
 static int open_kvmtrace(struct trace_file *file, const struct head *head, struct error *why)
 {
-	struct kvmtrace *kvmtrace = calloc(1, sizeof(*kvmtrace));
-	int err = kvmtrace ? 0 : -ENOMEM;
+	struct kvmtrace *kvmtrace = trace_add_source(file, sizeof(*kvmtrace), next, free_kvmtrace);
 
 	(void)why;
-	if (!err)
-		err = window_init(&kvmtrace->window, file->fd, head);
-	if (err) {
-		free(kvmtrace);
-		return err;
-	}
-	source_init(&kvmtrace->source, file);
-	kvmtrace->source.free = source_free_window;
+	window_init(&kvmtrace->window, file, head);
 	kvmtrace->source.window = &kvmtrace->window;
 	kvmtrace->is_xen = file->info.kind == TRACE_XENTRACE;
 	kvmtrace->swap = !kvmtrace->is_xen && find_swap(&kvmtrace->window, head);
-	kvmtrace->source.next = kvmtrace->is_xen ? next_xen : kvmtrace->swap ? next_swapped : next;
 	if (kvmtrace->is_xen)
 		kvmtrace->source.event.cpu = 0;
 	file->info.clock = TRACE_CLOCK_CYCLES;
 	file->info.clock_name = "tsc";
 	/* is_svm() reads ahead; records from a pipe must not wait for that. */
-	if (!file->has_records && is_svm(kvmtrace))
-		file->info.cpu_vendor = "AuthenticAMD";
+	if (!file->has_records)
+		find_vendor(kvmtrace);
 	file->info.is_big_endian = kvmtrace->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	err = get_types(file, kvmtrace->swap, &kvmtrace->types);
-	if (err) {
-		source_free_window(&kvmtrace->source);
-		return err;
-	}
-	return trace_add_source(file->trace, &kvmtrace->source);
+	add_types(kvmtrace);
+	return 0;
 }
 
 const struct trace_reader kvmtrace_reader = {
 	.kind = TRACE_KVMTRACE,
 	.name = "kvmtrace",
 	.reads_pipes = true,
+	.has_events = true,
+	.has_records = true,
 	.is_kind = is_kind,
-	.looks_like = has_mark,
 	.open = open_kvmtrace,
 };
 
@@ -444,7 +327,7 @@ const struct trace_reader xentrace_reader = {
 	.kind = TRACE_XENTRACE,
 	.name = "xentrace",
 	.reads_pipes = true,
+	.has_records = true,
 	.is_kind = is_xentrace,
-	.looks_like = is_xentrace,
 	.open = open_kvmtrace,
 };

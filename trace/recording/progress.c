@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/xalloc.h"
 #include "trace/recording/progress.h"
 
 #define BAR_AFTER_NS UINT64_C(1000000000)
@@ -93,19 +94,17 @@ static int watched_close(void *cookie)
 FILE *progress_watch(FILE *in)
 {
 	const cookie_io_functions_t functions = { .read = watched_read, .close = watched_close };
-	struct watched *watched = calloc(1, sizeof(*watched));
+	struct watched *watched = xcalloc(1, sizeof(*watched));
 	struct stat st;
 	FILE *file;
 
-	if (!watched)
-		return NULL;
 	watched->in = in;
 	if (fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode))
 		watched->total = (uint64_t)st.st_size;
 	progress_begin(&watched->progress);
 	file = fopencookie(watched, "r", functions);
 	if (!file)
-		free(watched);
+		out_of_memory();
 	return file;
 }
 

@@ -23,10 +23,7 @@ void progress_begin(struct progress *progress);
 void progress_show(struct progress *progress, const struct trace *trace);
 void progress_end(const struct progress *progress); /* erases the bar */
 
-/*
- * A stream that reads from `in` and draws the bar. Closing the stream leaves `in` open. NULL: no
- * memory.
- */
+/* A stream that reads from `in` and draws the bar. Closing the stream leaves `in` open. */
 FILE *progress_watch(FILE *in);
 
 /* On a terminal: replaces the line on standard error by this text, cut to the width. */

@@ -7,7 +7,7 @@
  * Memory is bounded by what is open at once (CPUs), never by the size of a file.
  *
  *	err = trace_open(paths, nr, TRACE_ANY, NULL, &trace, &why);
- *	while ((got = trace_next(trace, &event)) > 0) {
+ *	while (trace_next(trace, &event)) {
  *		if (!event->type)
  *			event->lost events are missing here;
  *		else if (event->type == my_type)
@@ -18,7 +18,7 @@
  *	trace_close(trace);
  *
  * Damage in a file ends that file, not the stream: it becomes a problem with its offset, and the
- * other files are read on. Only -ENOMEM is an error of trace_next().
+ * other files are read on.
  *
  * A type stays valid until trace_close(). Look a type's fields up by name when its first event
  * comes (a type's index counts up from 0), then compare pointers or indexes.
@@ -28,16 +28,24 @@
 
 #include "lib/error.h"
 #include "trace/recording/event.h"
-#include "trace/recording/kinds.h"
 
-/* Why a file could be read only up to an offset. */
+/* Why a file could be read only up to an offset, or not at all. */
 struct trace_problem {
-	const char *path;
+	char *line;	  /* "a.dat: at byte 992: the last record has 8 of 32 bytes" */
+	const char *text; /* "the last record has 8 of 32 bytes" */
 	uint64_t offset;
-	const char *text; /* "record of 8 bytes, needs 32"; without path and offset */
 };
 
 struct trace;
+
+const char *trace_kind_name(enum trace_kind kind); /* "trace.dat", "perf.data", "acrn", ... */
+
+/*
+ * By this name, for --input-format: a kind that has events, or one that has records. 0, or -EINVAL
+ * with why: no such kind has the name.
+ */
+int trace_kind_by_name(const char *name, bool has_records, enum trace_kind *ret_kind,
+		       struct error *why);
 
 /*
  * Opens files as one stream; "-" is standard input, for acrn and kvmtrace. TRACE_ANY finds the kind
@@ -59,22 +67,17 @@ int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const 
 /* Whether it is a plain file that TRACE_ANY recognizes. */
 bool trace_is_recording(const char *path);
 
-/* A file that cannot be read: err, with why. */
-typedef void trace_failed(void *arg, int err, const struct error *why);
-
 /*
  * The same for files of kvmtrace, xentrace and ACRN, also of several kinds, each record as it is in
- * the file: also where no event of its number is known. failed() is called for each file that
- * cannot be opened; the others are read. An empty file among others has no records. Returns 0 or
- * -ENOMEM.
+ * the file: also where no event of its number is known. A file that cannot be opened is a problem;
+ * the others are read. An empty file among others has no records.
  */
-int trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind,
-		       trace_failed *failed, void *arg, struct trace **ret_trace);
+struct trace *trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind);
 
 void trace_close(struct trace *trace); /* takes NULL */
 
-/* 1 with the next event, 0 at the end, or -errno. */
-int trace_next(struct trace *trace, const struct trace_event **ret_event);
+/* The next event; false: there is no more. */
+bool trace_next(struct trace *trace, const struct trace_event **ret_event);
 
 /* Of records: whether trace_next() may wait until more comes through a pipe. */
 bool trace_may_wait(const struct trace *trace);
@@ -99,8 +102,8 @@ const struct trace_problem *trace_problem(const struct trace *trace, size_t i);
 void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret_total);
 
 /*
- * The name of a thread as the recording has it, "" if it has none; '?' for control characters.
- * Valid until the next one is asked for.
+ * The name of a thread as the recording has it so far, "" if it has none; '?' for control
+ * characters.
  */
 const char *trace_comm(const struct trace *trace, const struct trace_event *event);
 

@@ -4,12 +4,12 @@
  * them as its tracing data.
  *
  * Magic, version and machine come first, then texts with their sizes. All functions read at the
- * cursor and return 0, -EINVAL where the file has ended or makes no sense, or another -errno.
+ * cursor, which has the error if there is one.
  */
 #ifndef KVMTOP_TRACE_RECORDING_TRACING_DATA_H
 #define KVMTOP_TRACE_RECORDING_TRACING_DATA_H
 
-#include "trace/recording/cursor.h"
+#include "trace/recording/bytes.h"
 #include "trace/recording/event_types.h"
 
 #define TRACING_MAGIC "\027\010\104tracing"
@@ -22,15 +22,14 @@ struct tracing_machine {
 };
 
 /* What follows magic and version; the cursor and the types get the byte order. */
-int tracing_read_machine(struct cursor *cursor, struct event_types *types,
-			 struct tracing_machine *ret_machine);
+struct tracing_machine tracing_read_machine(struct cursor *cursor, struct event_types *types);
 
 /* What follows the machine, up to the names of threads, which only some versions have. */
-int tracing_read_formats(struct cursor *cursor, struct event_types *types, bool has_comms);
+void tracing_read_formats(struct cursor *cursor, struct event_types *types, bool has_comms);
 
 /* Parts of these, which trace.dat 7 has in sections of their own. */
-int tracing_read_events(struct cursor *cursor, struct event_types *types, const char *system);
-int tracing_read_systems(struct cursor *cursor, struct event_types *types);
-int tracing_read_comms(struct cursor *cursor, struct event_types *types);
+void tracing_read_events(struct cursor *cursor, struct event_types *types, const char *system);
+void tracing_read_systems(struct cursor *cursor, struct event_types *types);
+void tracing_read_comms(struct cursor *cursor, struct event_types *types);
 
 #endif

@@ -2,12 +2,11 @@
 /*
  * dat - an open trace.dat of version 6 or 7, and the functions that both versions need.
  *
- * The functions return 0, -EINVAL if the file is truncated or damaged, or another -errno.
+ * What is read at a cursor leaves its error in the cursor.
  */
 #ifndef KVMTOP_TRACE_RECORDING_DAT_DAT_H
 #define KVMTOP_TRACE_RECORDING_DAT_DAT_H
 
-#include "trace/recording/dat/shift.h"
 #include "trace/recording/tracing_data.h"
 
 #define DAT_CPUS_MAX 65536
@@ -26,15 +25,6 @@ struct dat_strings {
  */
 #define DAT_PID_MAX 0x400000
 
-struct dat_guest {
-	char *name;
-	uint64_t trace_id;
-	int *tids;
-	size_t nr_vcpus;
-	int *others;
-	size_t nr_others;
-};
-
 /* The pages of a CPU in the file. */
 struct dat_cpu {
 	int cpu;
@@ -52,13 +42,36 @@ struct dat_buffer {
 	size_t nr_cpus;
 };
 
-/* Uncompresses a block of `to_size` bytes: 0, -EINVAL if the block is damaged, or -ENOMEM. */
-typedef int dat_inflate(const void *from, size_t from_size, void *to, size_t to_size);
+/* Uncompresses a block of `to_size` bytes. False: the block is damaged. */
+typedef bool dat_inflate(const void *from, size_t from_size, void *to, size_t to_size);
 
 /* From a clock's unit to ns: time * mult >> shift. mult 0: times are not converted. */
 struct dat_scale {
 	uint32_t mult, shift;
 };
+
+/*
+ * Converts times in a guest's trace.dat to its host's clock.
+ *
+ * trace-cmd compares the two clocks while it records host and guest, and writes samples into the
+ * guest's file: for each of the guest's CPUs, a time, an offset to add, and a factor to multiply
+ * with before. If trace-cmd measured with messages (PTP), the offset is interpolated between two
+ * samples; if the offset came from KVM, it is constant until the next sample.
+ *
+ * Source: man 5 trace-cmd.dat.v7 (TIME_SHIFT), trace-cmd's timestamp_host_sync().
+ */
+struct dat_shift {
+	uint64_t host_id; /* trace_id of the host's file; 0: not a guest's file, times stay */
+	bool interpolates;
+	struct dat_shift_cpu *cpus;
+	size_t nr_cpus;
+};
+
+void dat_shift_read(struct dat_shift *shift, struct cursor *cursor, uint32_t size);
+void dat_shift_release(struct dat_shift *shift);
+
+/* Converts a time of the guest's CPU to the host's clock. */
+uint64_t dat_shift_time(const struct dat_shift *shift, int cpu, uint64_t time);
 
 /* One file with all of its buffers. */
 struct dat {
@@ -70,8 +83,6 @@ struct dat {
 	struct dat_shift to_host; /* applied before the scale */
 	uint64_t add_ns;	  /* added after the scale */
 	bool has_late_clock;  /* older trace-cmd: the clock's name follows the table of CPUs */
-	struct dat_guest *guests;
-	size_t nr_guests, guests_room;
 	struct dat_buffer *buffers;
 	size_t nr_buffers, buffers_room;
 	uint64_t pages_bytes; /* of all CPUs so far */
@@ -80,23 +91,20 @@ struct dat {
 	uint32_t nr_sections; /* version 7: with formats or names */
 };
 
-/* Reads the machine, which follows the version, and initialises dat->types. */
-int dat_read_machine(struct cursor *cursor, struct dat *dat);
+/* Reads the machine, which follows the version. */
+void dat_read_machine(struct cursor *cursor, struct dat *dat);
 
 /* Reads an option of `size` bytes at the cursor. Options that only one version has are skipped. */
-int dat_read_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size);
+void dat_read_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size);
 
-/* Adds a buffer, all zero. NULL: no memory. */
+/* Adds a buffer, all zero. */
 struct dat_buffer *dat_new_buffer(struct dat *dat);
 
-/* Adds a CPU's pages to the file's sources. */
-int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu);
+/* Adds a CPU's pages to the file's sources. False: they are not where they can be. */
+bool dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu);
 
-/*
- * -EINVAL becomes 0 and a problem of the file: what was read before the damage is kept. Returns
- * any other err.
- */
-int dat_forgive(const struct cursor *cursor, int err);
+/* The cursor's error becomes a problem of the file: what was read before is kept. */
+void dat_forgive(struct cursor *cursor);
 
 /*
  * text: the content of the kernel's trace_clock ("local [mono]"), or a clock's name, which is kept
@@ -104,23 +112,15 @@ int dat_forgive(const struct cursor *cursor, int err);
  */
 void dat_set_clock(struct trace_info *info, char *buf, size_t size, const char *text);
 
-/* The cursor is after the magic number. */
-int dat6_open(struct trace_file *file, const struct cursor *from);
-int dat7_open(struct trace_file *file, const struct cursor *from);
+/* Add the file's sources. The cursor is after the magic number. */
+void dat6_open(struct trace_file *file, struct cursor *cursor);
+void dat7_open(struct trace_file *file, struct cursor *cursor);
 
 /* To be called for each buffer after all options: its clock is in ns if the file says how. */
 void dat_settle_clock(struct trace_info *info, const struct dat *dat);
 
 /* How to make times of this buffer nanoseconds. */
 struct dat_scale dat_scale(const struct trace_info *info, const struct dat *dat);
-
-/* For struct trace_reader. */
-void dat_close(struct trace_file *file);
-const char *dat_comm(const struct trace_event *event, const struct trace_file *file);
-bool dat_guest(const struct trace_file *file, size_t i, struct trace_guest *ret_guest);
-
-/* compression: its name in a file of version 7 ("zstd"). NULL: unknown. */
-dat_inflate *dat_inflate_by_name(const char *compression);
 
 enum {
 	DAT_OPTION_DONE = 0,
@@ -139,5 +139,43 @@ enum {
 	DAT_OPTION_EVENT_FORMATS = 18,
 	DAT_OPTION_COMMS = 21,
 };
+
+/*
+ * One page of the kernel's ring buffer, record by record.
+ *
+ * A page has its time, the number of bytes in use, and records. Each record begins with a word: 5
+ * bits say what it is, 27 bits are the time since the record before.
+ *
+ *	0	an event; its size is in the next word
+ *	1-28	an event of so many words
+ *	29	padding: of the size in the next word, or without a time up to the end
+ *	30	a longer time since the record before: the next word has the higher bits
+ *	31	the time itself, of which the highest five bits are the page's
+ *
+ * Nothing is read outside of the page, and each step goes forward. trace-cmd, the kernel's
+ * trace_pipe_raw and kvmtop record write such pages.
+ *
+ * Source: the kernel's kernel/trace/ring_buffer.c, include/linux/ring_buffer.h.
+ */
+struct page {
+	uint64_t time; /* of the current event; before the first one, of the page */
+	int64_t missed; /* events that are missing before the page; 0: none, -1: some */
+	const uint8_t *data; /* the current event */
+	uint32_t size;	     /* bytes of data */
+	const uint8_t *at, *end; /* the part that was not read yet */
+	bool swap, is_big_endian;
+};
+
+/* Of what the page was written on. */
+struct page_format {
+	uint32_t size; /* bytes of a page */
+	bool is_32bit, is_big_endian;
+};
+
+/* Begins a page of format->size bytes, which must outlive it. False: it is damaged. */
+bool page_begin(struct page *page, const struct page_format *format, const uint8_t *bytes);
+
+/* Sets the current event to the next one: 1, 0 at the end, or -EINVAL at a damaged record. */
+int page_next(struct page *page);
 
 #endif

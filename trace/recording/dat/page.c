@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Decodes the records of a page. */
+/* Decodes the records of a page of the kernel's ring buffer. */
 #include <errno.h>
 
-#include "trace/recording/dat/page.h"
-#include "trace/recording/reader.h"
+#include "trace/recording/dat/dat.h"
 
 #define WORD 4
 #define TIME_SIZE 8

@@ -4,13 +4,12 @@
  * compressed chunks. Reading a CPU ends at an offset outside of the file, or at a damaged page.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/array.h"
 #include "trace/recording/dat/dat.h"
-#include "trace/recording/dat/page.h"
 
 #define PAGES_SIZE (64 * 1024) /* one read of a CPU; one page if a page is larger */
 #define CHUNK_MAX (16 * 1024 * 1024)
@@ -41,14 +40,9 @@ struct cpu_pages {
 
 static int read_at(const struct cpu_pages *pages, void *buf, size_t size)
 {
-	ssize_t got;
+	ssize_t got = bytes_read(pages->source.file, buf, size, pages->offset);
 
-	do
-		got = pread(pages->source.file->fd, buf, size, (off_t)pages->offset);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return -errno;
-	return (size_t)got < size ? -EINVAL : 0;
+	return got < 0 ? (int)got : (size_t)got < size ? -EINVAL : 0;
 }
 
 /* Makes room for a chunk, unless the file claims too much. */
@@ -86,8 +80,8 @@ static int fill_chunk(struct cpu_pages *pages)
 	array_grow_unset(&pages->packed, &pages->packed_room, packed);
 	pages->offset += 8;
 	err = read_at(pages, pages->packed, packed);
-	if (!err)
-		err = pages->dat->inflate(pages->packed, packed, pages->buf, size);
+	if (!err && !pages->dat->inflate(pages->packed, packed, pages->buf, size))
+		err = -EINVAL;
 	if (err)
 		return err;
 	pages->offset += packed;
@@ -97,34 +91,27 @@ static int fill_chunk(struct cpu_pages *pages)
 	return 0;
 }
 
-static int begin_chunks(struct cpu_pages *pages)
+/* A compressed CPU begins with the number of its chunks, and ends with the last of them. */
+static int fill_compressed(struct cpu_pages *pages)
 {
-	uint8_t nr[4];
-	int err = pages->end - pages->offset < 4 ? -EINVAL : read_at(pages, nr, 4);
+	if (!pages->has_begun) {
+		uint8_t nr[4];
+		int err = pages->end - pages->offset < 4 ? -EINVAL : read_at(pages, nr, 4);
 
-	if (err)
-		return err;
-	pages->nr_chunks = bytes_u32(nr, pages->dat->types.swap);
-	pages->has_begun = true;
-	pages->offset += 4;
+		if (err)
+			return err;
+		pages->nr_chunks = bytes_u32(nr, pages->dat->types.swap);
+		pages->has_begun = true;
+		pages->offset += 4;
+	}
+	if (pages->nr_chunks > 0)
+		return fill_chunk(pages);
+	pages->end = pages->offset;
+	pages->size = pages->used = 0;
 	return 0;
 }
 
-/* A compressed CPU ends with its last chunk. */
-static int fill_compressed(struct cpu_pages *pages)
-{
-	int err = pages->has_begun ? 0 : begin_chunks(pages);
-
-	if (err)
-		return err;
-	if (pages->nr_chunks == 0) {
-		pages->end = pages->offset;
-		pages->size = pages->used = 0;
-		return 0;
-	}
-	return fill_chunk(pages);
-}
-
+/* Reads more pages into buf. 0, -EINVAL: what is there is cut or damaged, or another -errno. */
 static int fill(struct cpu_pages *pages)
 {
 	size_t page_size = pages->format.size;
@@ -137,11 +124,9 @@ static int fill(struct cpu_pages *pages)
 		size = pages->end - pages->offset;
 	if (size > pages->room)
 		size = pages->room;
-	do
-		got = pread(pages->source.file->fd, pages->buf, size, (off_t)pages->offset);
-	while (got < 0 && errno == EINTR);
+	got = bytes_read(pages->source.file, pages->buf, size, pages->offset);
 	if (got < 0)
-		return -errno;
+		return (int)got;
 	pages->offset += (size_t)got;
 	pages->source.file->done += (size_t)got;
 	pages->size = (size_t)got;
@@ -157,16 +142,16 @@ static uint64_t page_offset(const struct cpu_pages *pages)
 	return pages->offset - pages->size + pages->used - pages->format.size;
 }
 
-/* Ends the reading of this CPU. Returns 0. */
-static int finish(struct cpu_pages *pages)
+/* Ends the reading of this CPU. Returns false. */
+static bool finish(struct cpu_pages *pages)
 {
 	pages->page = (struct page){ .at = NULL };
 	pages->end = pages->offset;
 	pages->size = pages->used = 0;
-	return 0;
+	return false;
 }
 
-static int damaged(struct cpu_pages *pages, const char *what)
+static bool damaged(struct cpu_pages *pages, const char *what)
 {
 	trace_add_problem(pages->source.file, page_offset(pages), "CPU %d: a damaged %s",
 			  pages->source.event.cpu, what);
@@ -181,8 +166,8 @@ static int64_t add_missed(int64_t a, int64_t b)
 	return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? -1 : sum;
 }
 
-/* The next page: 1, or 0 at the end. An end that comes too early is a problem of the file. */
-static int next_page(struct cpu_pages *pages)
+/* The next page. False: at the end; one that comes too early is a problem of the file. */
+static bool next_page(struct cpu_pages *pages)
 {
 	struct trace_file *file = pages->source.file;
 	int64_t missed = pages->page.missed;
@@ -191,20 +176,16 @@ static int next_page(struct cpu_pages *pages)
 
 	if (pages->used == pages->size && pages->offset < pages->end)
 		err = fill(pages);
-	if (err == -ENOMEM)
-		return err;
 	if (err)
 		trace_add_problem(file, pages->offset, "CPU %d: %s", pages->source.event.cpu,
 				  err == -EINVAL ? "the pages are cut or damaged" :
 				  err == -EFBIG	 ? "a chunk claims too much for such a small file" :
 						   strerror(-err));
-	if (err || pages->used == pages->size) {
-		if (!err && pages->offset < pages->end)
-			trace_add_problem(file, pages->offset, "CPU %d: %llu bytes are missing",
-					  pages->source.event.cpu,
-					  (unsigned long long)(pages->end - pages->offset));
+	else if (pages->used == pages->size && pages->offset < pages->end)
+		trace_add_problem(file, pages->offset, "CPU %d: %" PRIu64 " bytes are missing",
+				  pages->source.event.cpu, pages->end - pages->offset);
+	if (err || pages->used == pages->size)
 		return finish(pages);
-	}
 	left = pages->size - pages->used;
 	pages->used += pages->format.size;
 	if (left < pages->format.size ||
@@ -213,7 +194,7 @@ static int next_page(struct cpu_pages *pages)
 		return damaged(pages, "page");
 	/* What is missing before an empty page is missing before the next event. */
 	pages->page.missed = add_missed(missed, pages->page.missed);
-	return 1;
+	return true;
 }
 
 static uint64_t to_ns(const struct dat_scale *scale, uint64_t time)
@@ -237,25 +218,23 @@ static uint64_t real_time(const struct cpu_pages *pages, uint64_t time)
 }
 
 /* Gives the page's current event, and before it what is missing. */
-static int give(struct cpu_pages *pages)
+static bool give(struct cpu_pages *pages)
 {
 	struct trace_event *event = &pages->source.event;
 	struct page *page = &pages->page;
-	int err;
 
 	event->time = real_time(pages, page->time);
 	event->lost = page->missed;
 	pages->is_held = page->missed;
 	page->missed = 0;
-	if (pages->is_held) {
+	if (pages->is_held)
 		event->type = NULL;
-		return 1;
-	}
-	err = event_types_set(&pages->dat->types, event, page->data, page->size);
-	return err ? err : 1;
+	else
+		event_types_set(&pages->dat->types, event, page->data, page->size);
+	return true;
 }
 
-static int next(struct trace_source *source)
+static bool next(struct trace_source *source)
 {
 	struct cpu_pages *pages = (struct cpu_pages *)source;
 	int got;
@@ -266,9 +245,8 @@ static int next(struct trace_source *source)
 	if (!pages->size)
 		pages->scale = dat_scale(&source->file->info, pages->dat);
 	while ((got = page_next(&pages->page)) == 0) {
-		got = next_page(pages);
-		if (got <= 0)
-			return got;
+		if (!next_page(pages))
+			return false;
 	}
 	if (got < 0 || pages->page.size < RECORD_LEAST)
 		return damaged(pages, "record");
@@ -292,7 +270,7 @@ static uint64_t bytes_in(const struct trace_file *file, const struct dat_cpu *cp
 	return cpu->size < left ? cpu->size : left;
 }
 
-int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu)
+bool dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu)
 {
 	uint32_t page_size = cpu->page_size ? cpu->page_size : dat->machine.page_size;
 	size_t buf_size = page_size > PAGES_SIZE ? page_size : PAGES_SIZE;
@@ -300,17 +278,12 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 	struct cpu_pages *pages;
 
 	if (cpu->offset > INT64_MAX || cpu->size > INT64_MAX - cpu->offset)
-		return -EINVAL;
+		return false;
 	/* CPUs that share bytes are damage: a small file could have millions of them. */
 	dat->pages_bytes += bytes > CPU_LEAST ? bytes : CPU_LEAST;
 	if (dat->pages_bytes > file->info.size)
-		return -EINVAL;
-	pages = calloc(1, sizeof(*pages));
-	if (!pages)
-		return -ENOMEM;
-	source_init(&pages->source, file);
-	pages->source.next = next;
-	pages->source.free = free_pages;
+		return false;
+	pages = trace_add_source(file, sizeof(*pages), next, free_pages);
 	pages->source.event.cpu = cpu->cpu;
 	pages->dat = dat;
 	pages->format = (struct page_format){ page_size, dat->machine.is_32bit,
@@ -322,5 +295,5 @@ int dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *
 		pages->end += sizeof(uint32_t); /* trace-cmd's size excludes the number of chunks */
 	else
 		array_grow_unset(&pages->buf, &pages->room, buf_size < bytes ? buf_size : bytes);
-	return trace_add_source(file->trace, &pages->source);
+	return true;
 }

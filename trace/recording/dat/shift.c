@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A sorted list of samples for each CPU, and a binary search in it. */
-#include <errno.h>
 #include <stdlib.h>
 
-#include "trace/recording/dat/shift.h"
+#include "lib/xalloc.h"
+#include "trace/recording/dat/dat.h"
 
 #define BEFORE_CPUS 16	/* bytes of the option: the host's trace_id, flags, number of CPUs */
 #define SAMPLE_SIZE 24		/* time, offset, scaling */
@@ -21,40 +21,26 @@ struct dat_shift_cpu {
 	size_t nr;
 };
 
-/* ---- reading ---- */
+/* ---- reading */
 
 /* Reads one number for each sample, into the member at this offset in struct clock_offset. */
-static int get_column(struct cursor *cursor, const struct dat_shift_cpu *cpu, size_t member)
+static void get_column(struct cursor *cursor, const struct dat_shift_cpu *cpu, size_t member)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < cpu->nr && !err; i++) {
-		void *at = (char *)&cpu->samples[i] + member;
-
-		err = cursor_u64(cursor, at);
-	}
-	return err;
+	for (size_t i = 0; i < cpu->nr && !cursor->err; i++)
+		*(uint64_t *)((char *)&cpu->samples[i] + member) = cursor_u64(cursor);
 }
 
-static int get_cpu(struct cursor *cursor, uint64_t end, struct dat_shift_cpu *cpu)
+static void get_cpu(struct cursor *cursor, uint64_t end, struct dat_shift_cpu *cpu)
 {
-	uint32_t nr = 0;
-	int err = cursor_u32(cursor, &nr);
+	uint32_t nr = cursor_u32(cursor);
 
-	if (!err && (cursor->at > end || nr > (end - cursor->at) / SAMPLE_SIZE))
-		err = -EINVAL;
-	if (err)
-		return err;
-	cpu->samples = calloc((size_t)nr + 1, sizeof(*cpu->samples));
-	if (!cpu->samples)
-		return -ENOMEM;
+	if (!cursor_check(cursor, cursor->at <= end && nr <= (end - cursor->at) / SAMPLE_SIZE))
+		return;
+	cpu->samples = xcalloc(nr, sizeof(*cpu->samples));
 	cpu->nr = nr;
-	err = get_column(cursor, cpu, offsetof(struct clock_offset, time));
-	if (!err)
-		err = get_column(cursor, cpu, offsetof(struct clock_offset, offset));
-	if (!err)
-		err = get_column(cursor, cpu, offsetof(struct clock_offset, scaling));
-	return err;
+	get_column(cursor, cpu, offsetof(struct clock_offset, time));
+	get_column(cursor, cpu, offsetof(struct clock_offset, offset));
+	get_column(cursor, cpu, offsetof(struct clock_offset, scaling));
 }
 
 static int compare(const void *a, const void *b)
@@ -84,49 +70,31 @@ static void arrange(struct dat_shift_cpu *cpu)
 	cpu->nr = nr;
 }
 
-/* The fractions follow the other numbers of all CPUs; older trace-cmd writes none. */
-static int get_cpus(struct dat_shift *shift, struct cursor *cursor, uint64_t end)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < shift->nr_cpus && !err; i++)
-		err = get_cpu(cursor, end, &shift->cpus[i]);
-	for (size_t i = 0; i < shift->nr_cpus && !err && cursor->at < end; i++)
-		err = get_column(cursor, &shift->cpus[i], offsetof(struct clock_offset, fraction));
-	if (!err && cursor->at > end)
-		err = -EINVAL;
-	for (size_t i = 0; i < shift->nr_cpus && !err; i++)
-		arrange(&shift->cpus[i]);
-	return err;
-}
-
-int dat_shift_read(struct dat_shift *shift, struct cursor *cursor, uint32_t size)
+void dat_shift_read(struct dat_shift *shift, struct cursor *cursor, uint32_t size)
 {
 	uint64_t end = cursor->at + size;
-	uint32_t flags = 0, nr = 0;
-	int err;
+	uint32_t nr;
 
 	dat_shift_release(shift);
-	err = size < BEFORE_CPUS || end > cursor_end(cursor) ? -EINVAL : 0;
-	if (!err)
-		err = cursor_u64(cursor, &shift->host_id);
-	if (!err)
-		err = cursor_u32(cursor, &flags);
-	if (!err)
-		err = cursor_u32(cursor, &nr);
-	if (!err && nr > size / sizeof(uint32_t))
-		err = -EINVAL;
-	if (err)
-		goto out;
-	shift->interpolates = flags & INTERPOLATES;
-	shift->cpus = calloc((size_t)nr + 1, sizeof(*shift->cpus));
-	if (shift->cpus)
+	cursor_check(cursor, size >= BEFORE_CPUS && end <= cursor_end(cursor));
+	shift->host_id = cursor_u64(cursor);
+	shift->interpolates = cursor_u32(cursor) & INTERPOLATES;
+	nr = cursor_u32(cursor);
+	if (cursor_check(cursor, nr <= size / sizeof(uint32_t))) {
+		shift->cpus = xcalloc(nr, sizeof(*shift->cpus));
 		shift->nr_cpus = nr;
-	err = shift->cpus ? get_cpus(shift, cursor, end) : -ENOMEM;
-out:
-	if (err)
+	}
+	for (size_t i = 0; i < shift->nr_cpus && !cursor->err; i++)
+		get_cpu(cursor, end, &shift->cpus[i]);
+	/* The fractions follow the other numbers of all CPUs; older trace-cmd writes none. */
+	for (size_t i = 0; i < shift->nr_cpus && cursor->at < end; i++)
+		get_column(cursor, &shift->cpus[i], offsetof(struct clock_offset, fraction));
+	if (cursor_check(cursor, cursor->at <= end)) {
+		for (size_t i = 0; i < shift->nr_cpus; i++)
+			arrange(&shift->cpus[i]);
+	} else {
 		dat_shift_release(shift);
-	return err;
+	}
 }
 
 void dat_shift_release(struct dat_shift *shift)
@@ -137,7 +105,7 @@ void dat_shift_release(struct dat_shift *shift)
 	*shift = (struct dat_shift){ .host_id = 0 };
 }
 
-/* ---- shifting ---- */
+/* ---- shifting */
 
 /* The last sample that is not later than the time, or else the first sample. */
 static size_t find_sample(const struct dat_shift_cpu *cpu, uint64_t time)

@@ -5,11 +5,13 @@
  * Source: man 5 trace-cmd.dat.v7. Options hold the offsets of all sections, and of further options.
  * Each section begins with its type, whether it is compressed, and its size.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
+#include <zstd.h>
 
+#include "lib/array.h"
 #include "trace/recording/dat/dat.h"
 
 #define OPTION_LISTS_MAX 4096 /* in a damaged file, lists may refer to each other for ever */
@@ -18,9 +20,55 @@
 #define CPU_BYTES 20 /* of a CPU in the option of a buffer: its number, offset and size */
 #define IS_COMPRESSED 1
 
+/* ---- compression */
+
+/* For a file that says it is not compressed: a compressed block is damage. */
+static bool inflate_none(const void *from, size_t from_size, void *to, size_t to_size)
+{
+	(void)from;
+	(void)from_size;
+	(void)to;
+	(void)to_size;
+	return false;
+}
+
+static bool inflate_zlib(const void *from, size_t from_size, void *to, size_t to_size)
+{
+	uLongf got = to_size;
+
+	return uncompress(to, &got, from, from_size) == Z_OK && got == to_size;
+}
+
+static bool inflate_zstd(const void *from, size_t from_size, void *to, size_t to_size)
+{
+	/* zstd returns an error as a number that is larger than any size. */
+	return ZSTD_decompress(to, to_size, from, from_size) == to_size;
+}
+
+/* By its name in the file ("zstd"). NULL: unknown. */
+static dat_inflate *inflate_by_name(const char *compression)
+{
+	static const struct {
+		const char *name;
+		dat_inflate *inflate;
+	} compressions[] = {
+		{ "none", inflate_none },
+		{ "zlib", inflate_zlib },
+		{ "zstd", inflate_zstd },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(compressions); i++) {
+		if (strcmp(compressions[i].name, compression) == 0)
+			return compressions[i].inflate;
+	}
+	return NULL;
+}
+
+/* ---- sections */
+
 /* A section, uncompressed. */
 struct section {
-	struct cursor cursor; /* after the section's header */
+	struct cursor cursor; /* after the section's header; it has the error */
 	uint8_t *memory;
 	bool is_compressed;
 };
@@ -31,301 +79,230 @@ static void section_release(struct section *section)
 	section->memory = NULL;
 }
 
-static int section_inflate(struct section *section, struct dat *dat)
+static void section_inflate(struct section *section, struct dat *dat)
 {
 	struct cursor *cursor = &section->cursor;
-	uint32_t packed_size = 0, size = 0;
-	char *packed = NULL;
-	int err = cursor_u32(cursor, &packed_size);
+	uint32_t packed_size = cursor_u32(cursor), size = cursor_u32(cursor);
+	char *packed;
 
-	if (!err)
-		err = cursor_u32(cursor, &size);
-	if (!err && (packed_size > cursor->file->info.size || size > INFLATED_MAX - dat->inflated))
-		err = -EINVAL;
-	if (err)
-		return err;
+	if (!cursor_check(cursor, packed_size <= INFLATED_MAX &&
+					  size <= INFLATED_MAX - dat->inflated))
+		return;
 	dat->inflated += size;
-	packed = malloc((size_t)packed_size + 1);
-	section->memory = malloc((size_t)size + 1);
-	if (!packed || !section->memory)
-		err = -ENOMEM;
-	if (!err)
-		err = cursor_get(cursor, packed, packed_size);
-	if (!err)
-		err = dat->inflate(packed, packed_size, section->memory, size);
+	packed = xmalloc(packed_size);
+	section->memory = xmalloc(size);
+	cursor_get(cursor, packed, packed_size);
+	if (cursor_check(cursor, dat->inflate(packed, packed_size, section->memory, size))) {
+		cursor->memory = section->memory;
+		cursor->size = size;
+		cursor->at = 0;
+	}
 	free(packed);
-	if (err)
-		return err;
-	cursor->memory = section->memory;
-	cursor->size = size;
-	cursor->at = 0;
-	return 0;
 }
 
 /* Reads the header of the section at an offset. */
-static int section_head(const struct cursor *from, uint64_t at, uint16_t wanted,
-			struct section *section)
+static void section_head(const struct cursor *from, uint64_t at, uint16_t wanted,
+			 struct section *section)
 {
-	uint16_t id = 0, flags = 0;
-	int err;
+	struct cursor *cursor = &section->cursor;
 
 	*section = (struct section){ .cursor = *from };
-	section->cursor.memory = NULL;
-	section->cursor.at = at;
-	err = cursor_u16(&section->cursor, &id);
-	if (!err)
-		err = cursor_u16(&section->cursor, &flags);
-	if (!err)
-		err = cursor_skip(&section->cursor, 4 + 8); /* description and size */
-	if (!err && id != wanted)
-		err = -EINVAL;
-	section->is_compressed = flags & IS_COMPRESSED;
-	return err;
+	cursor->memory = NULL;
+	cursor->at = at;
+	cursor_check(cursor, cursor_u16(cursor) == wanted);
+	section->is_compressed = cursor_u16(cursor) & IS_COMPRESSED;
+	cursor_skip(cursor, 4 + 8); /* description and size */
 }
 
-static int section_open(struct dat *dat, const struct cursor *from, uint64_t at,
-			uint16_t wanted, struct section *section)
+static void section_open(struct dat *dat, const struct cursor *from, uint64_t at, uint16_t wanted,
+			 struct section *section)
 {
-	int err = section_head(from, at, wanted, section);
-
-	if (!err && section->is_compressed)
-		err = section_inflate(section, dat);
-	if (err)
-		section_release(section);
-	return err;
+	section_head(from, at, wanted, section);
+	if (!section->cursor.err && section->is_compressed)
+		section_inflate(section, dat);
 }
 
-/* ---- sections */
+/* ---- options */
 
-static int get_cpu_pages(struct cursor *cursor, bool is_compressed, struct dat_cpu *ret_cpu)
-{
-	struct dat_cpu pages = { .is_compressed = is_compressed };
-	uint32_t cpu = 0;
-	int err = cursor_u32(cursor, &cpu);
-
-	if (!err)
-		err = cursor_u64(cursor, &pages.offset);
-	if (!err)
-		err = cursor_u64(cursor, &pages.size);
-	if (!err && cpu >= DAT_CPUS_MAX)
-		err = -EINVAL;
-	pages.cpu = (int)cpu;
-	if (!err)
-		*ret_cpu = pages;
-	return err;
-}
-
-static int get_all_cpu_pages(struct cursor *cursor, struct dat_buffer *buffer, uint32_t page_size,
-			     uint32_t nr)
+static void get_all_cpu_pages(struct cursor *cursor, struct dat_buffer *buffer, uint32_t page_size,
+			      uint32_t nr)
 {
 	struct section section;
-	int err = section_head(cursor, buffer->offset, DAT_OPTION_BUFFER, &section);
 
-	buffer->cpus = calloc((size_t)nr + 1, sizeof(buffer->cpus[0]));
-	if (!buffer->cpus)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < nr && !err; i++) {
-		err = get_cpu_pages(cursor, section.is_compressed, &buffer->cpus[i]);
-		buffer->cpus[i].page_size = page_size;
-		buffer->nr_cpus += !err;
+	section_head(cursor, buffer->offset, DAT_OPTION_BUFFER, &section);
+	cursor->err = section.cursor.err;
+	buffer->cpus = xcalloc(nr, sizeof(buffer->cpus[0]));
+	for (uint32_t i = 0; i < nr && !cursor->err; i++) {
+		struct dat_cpu *cpu = &buffer->cpus[buffer->nr_cpus];
+		uint32_t number = cursor_u32(cursor);
+
+		cpu->cpu = (int)number;
+		cpu->offset = cursor_u64(cursor);
+		cpu->size = cursor_u64(cursor);
+		cpu->page_size = page_size;
+		cpu->is_compressed = section.is_compressed;
+		buffer->nr_cpus += cursor_check(cursor, number < DAT_CPUS_MAX);
 	}
-	return err;
 }
 
-static int get_buffer(struct cursor *cursor, struct dat *dat, uint32_t size)
+static void get_buffer(struct cursor *cursor, struct dat *dat, uint32_t size)
 {
 	struct dat_buffer *buffer = dat_new_buffer(dat);
 	uint64_t end = cursor->at + size;
-	uint32_t page_size = 0, nr = 0;
-	char clock[TRACING_NAME_SIZE] = "";
-	int err = buffer ? cursor_u64(cursor, &buffer->offset) : -ENOMEM;
+	char clock[TRACING_NAME_SIZE];
+	uint32_t page_size, nr;
 
-	if (!err)
-		err = cursor_name(cursor, buffer->name, sizeof(buffer->name));
-	if (!err)
-		err = cursor_name(cursor, clock, sizeof(clock));
-	if (!err)
-		err = cursor_u32(cursor, &page_size);
-	if (!err)
-		err = cursor_u32(cursor, &nr);
-	if (!err && (page_size < DAT_PAGE_MIN || page_size > DAT_PAGE_MAX || nr > DAT_CPUS_MAX ||
-		     cursor->at > end || nr > (end - cursor->at) / CPU_BYTES))
-		err = -EINVAL;
-	if (err) {
-		dat->nr_buffers -= buffer != NULL; /* its name may have no end */
-		return err;
+	buffer->offset = cursor_u64(cursor);
+	cursor_name(cursor, buffer->name, sizeof(buffer->name));
+	cursor_name(cursor, clock, sizeof(clock));
+	page_size = cursor_u32(cursor);
+	nr = cursor_u32(cursor);
+	if (!cursor_check(cursor, page_size >= DAT_PAGE_MIN && page_size <= DAT_PAGE_MAX &&
+					  nr <= DAT_CPUS_MAX && cursor->at <= end &&
+					  nr <= (end - cursor->at) / CPU_BYTES)) {
+		dat->nr_buffers--;
+		return;
 	}
 	trace_clean_text(buffer->name, sizeof(buffer->name));
-	snprintf(buffer->clock, sizeof(buffer->clock), "%s", clock);
-	return get_all_cpu_pages(cursor, buffer, page_size, nr);
+	snprintf(buffer->clock, sizeof(buffer->clock), "%.31s", clock);
+	get_all_cpu_pages(cursor, buffer, page_size, nr);
 }
 
 /* Reads the section at the option's offset. */
-static int get_section(struct cursor *cursor, struct dat *dat, uint16_t id)
+static void get_section(struct cursor *cursor, struct dat *dat, uint16_t id)
 {
 	struct section section;
-	uint64_t at = 0;
-	int err = cursor_u64(cursor, &at);
+	uint64_t at = cursor_u64(cursor);
 
-	if (!err && ++dat->nr_sections > SECTIONS_MAX)
-		err = -EINVAL;
-	if (!err)
-		err = section_open(dat, cursor, at, id, &section);
-	if (err)
-		return err;
+	if (!cursor_check(cursor, ++dat->nr_sections <= SECTIONS_MAX))
+		return;
+	section_open(dat, cursor, at, id, &section);
 	if (id == DAT_OPTION_FTRACE_EVENTS)
-		err = tracing_read_events(&section.cursor, &dat->types, "ftrace");
+		tracing_read_events(&section.cursor, &dat->types, "ftrace");
 	else if (id == DAT_OPTION_EVENT_FORMATS)
-		err = tracing_read_systems(&section.cursor, &dat->types);
+		tracing_read_systems(&section.cursor, &dat->types);
 	else
-		err = tracing_read_comms(&section.cursor, &dat->types);
+		tracing_read_comms(&section.cursor, &dat->types);
+	cursor->err = section.cursor.err;
 	section_release(&section);
-	return err;
 }
 
-static int get_nr_cpus(struct cursor *cursor)
+static void get_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size)
 {
-	uint32_t nr = 0;
-	int err = cursor_u32(cursor, &nr);
+	uint32_t nr;
 
-	if (!err && nr <= DAT_CPUS_MAX)
-		cursor->file->info.nr_cpus = (int)nr;
-	return err;
-}
-
-static int get_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size)
-{
 	switch (id) {
 	case DAT_OPTION_BUFFER:
-		return get_buffer(cursor, dat, size);
+		get_buffer(cursor, dat, size);
+		break;
 	case DAT_OPTION_FTRACE_EVENTS:
 	case DAT_OPTION_EVENT_FORMATS:
 	case DAT_OPTION_COMMS:
-		return get_section(cursor, dat, id);
+		get_section(cursor, dat, id);
+		break;
 	case DAT_OPTION_CPUS:
-		return get_nr_cpus(cursor);
+		nr = cursor_u32(cursor);
+		if (!cursor->err && nr <= DAT_CPUS_MAX)
+			cursor->file->info.nr_cpus = (int)nr;
+		break;
 	default:
-		return dat_read_option(cursor, dat, id, size);
+		dat_read_option(cursor, dat, id, size);
+		break;
 	}
 }
 
-/* Reads a list of options. The last option is the offset of the next list. */
-static int get_options(struct cursor *cursor, struct dat *dat, uint64_t *ret_next)
+/* Reads a list of options. The last option is the offset of the next list; 0: there is none. */
+static uint64_t get_options(struct cursor *cursor, struct dat *dat)
 {
-	for (;;) {
-		uint16_t id = 0;
-		uint32_t size = 0;
-		uint64_t begin;
-		int err = cursor_u16(cursor, &id);
+	while (!cursor->err) {
+		uint16_t id = cursor_u16(cursor);
+		uint32_t size = cursor_u32(cursor);
+		struct cursor option = *cursor;
 
-		if (!err)
-			err = cursor_u32(cursor, &size);
-		if (err || id == DAT_OPTION_DONE)
-			return err ? err : cursor_u64(cursor, ret_next);
-		begin = cursor->at;
-		err = cursor_skip(cursor, size);
-		if (err)
-			return err;
-		cursor->at = begin;
-		err = get_option(cursor, dat, id, size);
-		if (err)
-			return err;
-		cursor->at = begin + size;
+		if (id == DAT_OPTION_DONE)
+			return cursor_u64(cursor);
+		cursor_skip(cursor, size);
+		if (!cursor->err)
+			get_option(&option, dat, id, size);
+		if (option.err)
+			cursor->err = option.err;
 	}
+	return 0;
 }
 
-static int get_all_options(struct cursor *cursor, struct dat *dat)
+static void get_all_options(struct cursor *cursor, struct dat *dat)
 {
-	uint64_t at = 0, bytes = 0;
-	int err = cursor_u64(cursor, &at);
+	uint64_t at = cursor_u64(cursor), bytes = 0;
 
-	for (int i = 0; at && i < OPTION_LISTS_MAX && !err; i++) {
+	for (int i = 0; at && i < OPTION_LISTS_MAX && !cursor->err; i++) {
 		struct section section;
 
 		cursor->at = at;
-		err = section_open(dat, cursor, at, DAT_OPTION_DONE, &section);
-		if (err)
-			return err;
-		err = get_options(&section.cursor, dat, &at);
+		section_open(dat, cursor, at, DAT_OPTION_DONE, &section);
+		at = get_options(&section.cursor, dat);
 		bytes += section.is_compressed ? 0 : section.cursor.at - cursor->at;
+		cursor->err = section.cursor.err;
 		section_release(&section);
-		if (!err && bytes > cursor->file->info.size)
-			err = -EINVAL;
+		cursor_check(cursor, bytes <= cursor->file->info.size);
 	}
-	return err;
 }
 
-static int get_all(struct cursor *cursor, struct dat *dat)
+static void get_all(struct cursor *cursor, struct dat *dat)
 {
 	char version[4], compression[TRACING_NAME_SIZE], its_version[TRACING_NAME_SIZE];
-	int err = cursor_name(cursor, version, sizeof(version));
 
-	if (!err)
-		err = dat_read_machine(cursor, dat);
-	if (!err)
-		err = cursor_name(cursor, compression, sizeof(compression));
-	if (!err)
-		err = cursor_name(cursor, its_version, sizeof(its_version));
-	if (err)
-		return err;
-	dat->inflate = dat_inflate_by_name(compression);
-	if (dat->inflate) {
-		err = get_all_options(cursor, dat);
-		if (!err && dat->nr_buffers == 0)
-			trace_add_problem(cursor->file, cursor->at,
-					  "the header names no buffer with events: the recorder "
-					  "was interrupted");
-		return err;
+	cursor_name(cursor, version, sizeof(version));
+	dat_read_machine(cursor, dat);
+	cursor_name(cursor, compression, sizeof(compression));
+	cursor_name(cursor, its_version, sizeof(its_version));
+	if (cursor->err)
+		return;
+	dat->inflate = inflate_by_name(compression);
+	if (!dat->inflate) {
+		trace_clean_text(compression, sizeof(compression));
+		trace_add_problem(cursor->file, cursor->at,
+				  "compressed with \"%.32s\", which kvmtop cannot read: make "
+				  "another file with trace-cmd convert --compression none",
+				  compression);
+		return;
 	}
-	trace_clean_text(compression, sizeof(compression));
-	trace_add_problem(cursor->file, cursor->at,
-			  "compressed with \"%.32s\", which kvmtop cannot read: make another file "
-			  "with trace-cmd convert --compression none", compression);
-	return 0;
+	get_all_options(cursor, dat);
+	if (!cursor->err && dat->nr_buffers == 0)
+		trace_add_problem(cursor->file, cursor->at,
+				  "the header names no buffer with events: the recorder was "
+				  "interrupted");
 }
 
 /* ---- buffers */
 
-static int add_buffer(struct trace_file *file, struct dat *dat, const struct dat_buffer *buffer)
+static void add_buffers(struct trace_file *file, struct dat *dat, struct cursor *cursor)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < buffer->nr_cpus && !err; i++) {
-		if (buffer->cpus[i].size > 0)
-			err = dat_add_cpu(file, dat, &buffer->cpus[i]);
-	}
-	return err;
-}
-
-static int add_buffers(struct trace_file *file, struct dat *dat)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < dat->nr_buffers && !err; i++) {
+	for (size_t i = 0; i < dat->nr_buffers && !cursor->err; i++) {
 		struct dat_buffer *buffer = &dat->buffers[i];
 		struct trace_file *part = file;
 
 		if (buffer->name[0]) {
 			part = trace_add_part(file);
-			if (!part)
-				return -ENOMEM;
 			part->info.instance = buffer->name;
 		}
 		if (buffer->clock[0])
 			dat_set_clock(&part->info, buffer->clock, sizeof(buffer->clock),
 				      buffer->clock);
 		dat_settle_clock(&part->info, dat);
-		err = add_buffer(part, dat, buffer);
+		for (size_t cpu = 0; cpu < buffer->nr_cpus && !cursor->err; cpu++) {
+			if (buffer->cpus[cpu].size > 0)
+				cursor_check(cursor, dat_add_cpu(part, dat, &buffer->cpus[cpu]));
+		}
 	}
-	return err;
 }
 
-int dat7_open(struct trace_file *file, const struct cursor *from)
+void dat7_open(struct trace_file *file, struct cursor *cursor)
 {
-	struct cursor cursor = *from;
 	struct dat *dat = file->priv;
-	int err = dat_forgive(&cursor, get_all(&cursor, dat));
 
+	get_all(cursor, dat);
+	dat_forgive(cursor);
 	dat_settle_clock(&file->info, dat);
-	return err ? err : dat_forgive(&cursor, add_buffers(file, dat));
+	add_buffers(file, dat, cursor);
+	dat_forgive(cursor);
 }

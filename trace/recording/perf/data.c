@@ -5,7 +5,7 @@
  * The file is a sequence of pieces, each with records of one CPU. perf writes FINISHED_ROUND after
  * it has read every CPU's ring once: a record after this mark is not older than the records before
  * the previous mark. So records wait in a heap, sorted by time, until the second mark after them,
- * or until the memory for waiting records is full (perf_bytes).
+ * or until there are too many.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -13,13 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/recording/perf/bytes.h"
-#include "trace/recording/perf/group.h"
-#include "trace/recording/perf/heap.h"
+#include "lib/array.h"
+#include "trace/recording/perf/perf.h"
 
-#define MAGIC "PERFILE2"
-#define MAGIC_SWAPPED "2ELIFREP"
-#define MAGIC_SIZE 8
+#define WAITING_MAX ((size_t)64 * 1024 * 1024) /* bytes of records that wait */
+#define KEPT_MAX 1024 /* bytes of an entry's memory that is used again */
 
 /* Records of perf's own, not the kernel's. Source: tools/lib/perf/include/perf/event.h. */
 enum {
@@ -40,13 +38,30 @@ struct perf {
 	struct event_types types;
 };
 
+/* A record that waits until no earlier one can come. */
+struct entry {
+	struct perf_sample sample; /* it points to bytes */
+	int64_t lost; /* 0: a sample */
+	uint8_t *bytes;
+	size_t room;
+	struct entry *next; /* in the list of free entries */
+};
+
+/* In the heap: of two records of the same time, the one with the lower order is first. */
+struct slot {
+	uint64_t time, order;
+	struct entry *entry;
+};
+
 struct perf_source {
 	struct trace_source source;
 	struct perf *perf;
-	struct perf_bytes bytes;
-	struct perf_entry given; /* the current event, and what of its group is still to be given */
+	struct perf_records records;
+	struct entry *given; /* the current event, and what of its group is still to be given */
 	struct perf_counts counts;
-	struct perf_heap heap;
+	struct slot *heap; /* a binary heap: the earliest entry is at 0 */
+	size_t nr_heap, heap_room, heap_bytes; /* bytes: of all its entries */
+	struct entry *free;
 	uint64_t order;
 	uint64_t most;	/* the latest time read */
 	uint64_t round; /* the latest time read before the last mark */
@@ -57,14 +72,84 @@ struct perf_source {
 	bool has_unknown, has_periods, has_no_room; /* these are problems of the file */
 };
 
-/* ---- records */
+/* ---- entries */
 
-/* Ends the reading. Returns 0. */
-static int finish(struct perf_source *perf)
+static struct entry *new_entry(struct perf_source *perf)
 {
-	perf->is_at_end = true;
-	return 0;
+	struct entry *entry = perf->free;
+
+	if (!entry)
+		return xcalloc(1, sizeof(*entry));
+	perf->free = entry->next;
+	return entry;
 }
+
+static void drop_entry(struct perf_source *perf, struct entry *entry)
+{
+	if (!entry)
+		return;
+	if (entry->room > KEPT_MAX) {
+		free(entry->bytes);
+		entry->bytes = NULL;
+		entry->room = 0;
+	}
+	entry->next = perf->free;
+	perf->free = entry;
+}
+
+static bool is_before(const struct slot *a, const struct slot *b)
+{
+	return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
+
+/* Puts an entry at the place i, or above it. */
+static void put(struct slot *heap, size_t i, const struct slot *slot)
+{
+	for (; i > 0 && is_before(slot, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = *slot;
+}
+
+/* Copies the bytes of the entry's sample, and adds it to the heap. */
+static void add_entry(struct perf_source *perf, struct entry *entry, int64_t lost)
+{
+	struct perf_sample *sample = &entry->sample;
+	size_t raw_size = sample->raw ? sample->raw_size : 0;
+	size_t counts_size = (size_t)sample->nr_counts * sample->count_size;
+	const struct slot slot = { sample->time, perf->order++, entry };
+
+	array_grow_unset(&entry->bytes, &entry->room, raw_size + counts_size);
+	if (raw_size)
+		sample->raw = memcpy(entry->bytes, sample->raw, raw_size);
+	if (counts_size)
+		sample->counts = memcpy(entry->bytes + raw_size, sample->counts, counts_size);
+	entry->lost = lost;
+	if (sample->time > perf->most)
+		perf->most = sample->time;
+	array_grow_unset(&perf->heap, &perf->heap_room, perf->nr_heap + 1);
+	put(perf->heap, perf->nr_heap++, &slot);
+	perf->heap_bytes += sizeof(*entry) + entry->room;
+}
+
+/* Takes the earliest entry out, of at least one. */
+static struct entry *take_entry(struct perf_source *perf)
+{
+	struct entry *first = perf->heap[0].entry;
+	struct slot *heap = perf->heap, last = heap[--perf->nr_heap];
+	size_t i = 0, child;
+
+	/* The last entry is a late one, as a rule: its place is looked for from the bottom. */
+	for (; (child = 2 * i + 1) < perf->nr_heap; i = child) {
+		if (child + 1 < perf->nr_heap && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		heap[i] = heap[child];
+	}
+	put(heap, i, &last);
+	perf->heap_bytes -= sizeof(*first) + first->room;
+	return first;
+}
+
+/* ---- records */
 
 static void on_comm(struct perf_source *perf, const struct perf_piece *piece)
 {
@@ -75,23 +160,13 @@ static void on_comm(struct perf_source *perf, const struct perf_piece *piece)
 		  (const char *)piece->at + 8, piece->size - 8);
 }
 
-static void add_entry(struct perf_source *perf, const struct perf_piece *piece,
-		     struct perf_entry *entry)
-{
-	entry->order = perf->order++;
-	entry->block = piece->block;
-	if (entry->sample.time > perf->most)
-		perf->most = entry->sample.time;
-	perf_heap_push(&perf->heap, entry);
-}
-
 /* Of a scheduler's event the period may be a time. */
 static bool is_of_kvm(struct perf_source *perf, const struct perf_sample *sample)
 {
-	struct trace_event event = { .type = NULL };
+	struct trace_event event;
 
-	return event_types_set(&perf->perf->types, &event, sample->raw, sample->raw_size) == 0 &&
-	       event.type && strcmp(event.type->system, "kvm") == 0;
+	event_types_set(&perf->perf->types, &event, sample->raw, sample->raw_size);
+	return strcmp(event.type->system, "kvm") == 0;
 }
 
 /* False: they are damaged. */
@@ -110,181 +185,142 @@ static bool check_counts(struct perf_source *perf, const struct perf_piece *piec
 	return group != PERF_GROUP_DAMAGED;
 }
 
-static int on_sample(struct perf_source *perf, const struct perf_piece *piece)
+static void on_sample(struct perf_source *perf, const struct perf_piece *piece)
 {
-	struct perf_entry entry = { .lost = 0 };
-	struct perf_sample *sample = &entry.sample;
+	struct entry *entry = new_entry(perf);
+	struct perf_sample *sample = &entry->sample;
 
 	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, sample) ||
 	    (sample->nr_counts && !check_counts(perf, piece, sample))) {
-		trace_add_problem(perf->source.file, piece->offset,
-				  "a damaged sample");
-		return finish(perf);
+		trace_add_problem(perf->source.file, piece->offset, "a damaged sample");
+		perf->is_at_end = true;
+		drop_entry(perf, entry);
+		return;
 	}
 	if (sample->raw_size < 8)
 		sample->raw = NULL; /* no tracepoint */
-	if (!sample->raw && !sample->nr_counts)
-		return 0;
-	if (sample->raw && sample->is_of_several && !perf->has_periods &&
-	    is_of_kvm(perf, sample)) {
+	if (!sample->raw && !sample->nr_counts) {
+		drop_entry(perf, entry);
+		return;
+	}
+	if (sample->raw && sample->is_of_several && !perf->has_periods && is_of_kvm(perf, sample)) {
 		trace_add_problem(perf->source.file, piece->offset,
 				  "from here on a sample may stand for several events, which count "
 				  "as one: record without -F and -c");
 		perf->has_periods = true;
 	}
-	add_entry(perf, piece, &entry);
-	return 0;
+	add_entry(perf, entry, 0);
 }
 
-/* lost_at: where the record has the number. */
-static int on_lost(struct perf_source *perf, const struct perf_piece *piece, size_t lost_at)
+/* lost: 0 and numbers that are damage stand for some. */
+static void add_loss(struct perf_source *perf, const struct perf_sample *sample, uint64_t lost)
 {
-	struct perf_entry entry = { .lost = -1 };
-	uint64_t lost;
+	bool is_number = lost > 0 && lost <= LOST_MAX;
+	struct entry *entry = new_entry(perf);
 
-	if (piece->size < lost_at + 8)
-		return 0;
-	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &entry.sample);
-	lost = bytes_u64(piece->at + lost_at, perf->perf->header.swap);
-	if (lost > 0 && lost <= LOST_MAX) {
-		entry.lost = (int64_t)lost;
-		perf->lost += lost;
-	}
-	if (!entry.sample.time)
-		entry.sample.time = perf->most;
-	add_entry(perf, piece, &entry);
-	return 0;
+	entry->sample = *sample;
+	if (!sample->time)
+		entry->sample.time = perf->most;
+	perf->lost += is_number ? lost : 0;
+	add_entry(perf, entry, is_number ? (int64_t)lost : -1);
+}
+
+static void on_lost(struct perf_source *perf, const struct perf_piece *piece)
+{
+	struct perf_sample sample;
+
+	if (piece->size < 16)
+		return;
+	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &sample);
+	add_loss(perf, &sample, bytes_u64(piece->at + 8, perf->perf->header.swap));
 }
 
 /*
  * The kernel's record has a time. perf's, at the end of the file, has none: for each event on each
  * CPU it says what it lost in all, also what the kernel has said before.
  */
-static int on_lost_samples(struct perf_source *perf, const struct perf_piece *piece)
+static void on_lost_samples(struct perf_source *perf, const struct perf_piece *piece)
 {
 	struct perf_sample sample;
 	uint64_t lost;
 
 	if (piece->size < 8 || piece->misc & MISC_FILTERED)
-		return 0;
+		return;
 	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &sample);
-	if (sample.time)
-		return on_lost(perf, piece, 0);
 	lost = bytes_u64(piece->at, perf->perf->header.swap);
-	if (lost <= LOST_MAX)
+	if (sample.time)
+		add_loss(perf, &sample, lost);
+	else if (lost <= LOST_MAX)
 		perf->lost_in_all += lost;
-	return 0;
 }
 
 /* At the end: what is missing without a record of the kernel's, on some CPU. */
 static void add_other_losses(struct perf_source *perf)
 {
-	const struct perf_entry entry = {
-		.order = perf->order++,
-		.sample = { .time = perf->most, .pid = -1, .tid = -1, .cpu = -1 },
-		.lost = (int64_t)(perf->lost_in_all - perf->lost),
-	};
+	const struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
 
 	if (perf->lost_in_all > perf->lost)
-		perf_heap_push(&perf->heap, &entry);
+		add_loss(perf, &sample, perf->lost_in_all - perf->lost);
 }
 
-/*
- * After the second FINISHED_ROUND nothing older than the first can follow.
- * Records of this round itself may be later than what another CPU's ring still holds.
- */
-static int on_round(struct perf_source *perf)
+/* Of a pipe: the formats, which follow their record. */
+static void on_formats(struct perf_source *perf, uint32_t size)
 {
-	perf->until = perf->round;
-	perf->round = perf->most;
-	return 0;
-}
-
-/* Reads the data after a record; the record has its size. */
-static int on_data(struct perf_source *perf, uint64_t size, uint8_t **ret_data)
-{
-	int err = perf_bytes_data(&perf->bytes, size, ret_data);
-
-	if (!err || err == -ENOMEM)
-		return err;
-	trace_add_problem(perf->source.file, perf->bytes.record_at,
-			  "the data after this record ends too early");
-	return finish(perf);
-}
-
-static int on_auxtrace(struct perf_source *perf, const struct perf_piece *piece)
-{
-	bool swap = perf->perf->header.swap;
-
-	return on_data(perf, piece->size >= 8 ? bytes_u64(piece->at, swap) : 0, NULL);
-}
-
-static int on_formats(struct perf_source *perf, const struct perf_piece *piece)
-{
-	bool swap = perf->perf->header.swap;
-	uint64_t size = piece->size >= 4 ? bytes_u32(piece->at, swap) : 0;
 	uint8_t *data = NULL;
-	int err = on_data(perf, size, &data);
 
-	if (!err && data)
-		err = perf_header_add_formats(perf->source.file, &perf->perf->types, data, size);
+	perf->is_at_end = !perf_records_data(&perf->records, size, &data);
+	if (data)
+		perf_header_add_formats(perf->source.file, data, size);
 	free(data);
-	return err;
 }
 
-static int on_header_record(struct perf_source *perf, const struct perf_piece *piece)
+static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 {
 	struct perf_header *header = &perf->perf->header;
 	struct trace_file *file = perf->source.file;
+	uint64_t size;
 
-	switch (piece->type) {
-	case RECORD_ATTR:
-		return perf_header_add_attr(file, header, piece->at, piece->size);
-	case RECORD_FEATURE:
-		return perf_header_add_feature(file, header, &perf->perf->types, piece->at,
-					       piece->size);
-	case RECORD_TRACING_DATA:
-		return on_formats(perf, piece);
-	default:
-		return 0;
-	}
-}
-
-static int on_record(struct perf_source *perf, const struct perf_piece *piece)
-{
 	switch (piece->type) {
 	case PERF_RECORD_SAMPLE:
-		return on_sample(perf, piece);
+		on_sample(perf, piece);
+		break;
 	case PERF_RECORD_COMM:
 		on_comm(perf, piece);
-		return 0;
+		break;
 	case PERF_RECORD_LOST:
-		return on_lost(perf, piece, 8);
+		on_lost(perf, piece);
+		break;
 	case RECORD_LOST_SAMPLES:
-		return on_lost_samples(perf, piece);
+		on_lost_samples(perf, piece);
+		break;
+	case RECORD_ATTR:
+		perf_header_add_attr(file, header, piece->at, piece->size);
+		break;
+	case RECORD_FEATURE:
+		perf_header_add_feature(file, header, piece->at, piece->size);
+		break;
+	case RECORD_TRACING_DATA:
+		on_formats(perf, piece->size >= 4 ? bytes_u32(piece->at, header->swap) : 0);
+		break;
 	case RECORD_FINISHED_ROUND:
-		return on_round(perf);
+		/*
+		 * After the second FINISHED_ROUND nothing older than the first can follow.
+		 * Records of this round itself may be later than what another CPU's ring still
+		 * holds.
+		 */
+		perf->until = perf->round;
+		perf->round = perf->most;
+		break;
 	case RECORD_ID_INDEX:
-		perf_header_take_index(&perf->perf->header, piece->at, piece->size);
-		return 0;
+		perf_header_take_index(header, piece->at, piece->size);
+		break;
 	case RECORD_AUXTRACE:
-		return on_auxtrace(perf, piece);
+		size = piece->size >= 8 ? bytes_u64(piece->at, header->swap) : 0;
+		perf->is_at_end = !perf_records_data(&perf->records, size, NULL);
+		break;
 	default:
-		return perf->perf->header.is_piped ? on_header_record(perf, piece) : 0;
+		break;
 	}
-}
-
-static int read_record(struct perf_source *perf)
-{
-	struct perf_piece piece;
-	int got = perf_bytes_next(&perf->bytes, &piece);
-
-	if (got == 0) {
-		finish(perf);
-		add_other_losses(perf);
-		return 0;
-	}
-	return got > 0 ? on_record(perf, &piece) : got;
 }
 
 /* ---- events */
@@ -298,119 +334,110 @@ static void set_thread(struct trace_event *event, const struct perf_sample *samp
 	event->thread_key = (uint64_t)event->file << 32 | (uint32_t)event->tid;
 }
 
-/* A count may be of all threads of a CPU: then the sample's thread need not be the right one. */
-static void set_counted_thread(struct trace_event *event, const struct perf_sample *sample,
-			       bool is_of_thread)
-{
-	if (is_of_thread) {
-		set_thread(event, sample);
-		return;
-	}
-	event->pid = event->tid = -1;
-	event->thread_key = EVENT_OF_CPU | (uint64_t)event->file << 32 | (uint32_t)event->cpu;
-}
-
-/* Takes the next counted event out of the given sample's group. 1, 0: none, or -ENOMEM. */
-static int give_counted(struct perf_source *perf)
+/* Takes the next counted event out of the given sample's group. False: there is none. */
+static bool give_counted(struct perf_source *perf)
 {
 	struct trace_event *event = &perf->source.event;
-	struct perf_sample *sample = &perf->given.sample;
+	struct perf_sample *sample = &perf->given->sample;
 	struct perf_counted counted;
-	int got = perf_group_take(&perf->counts, &perf->perf->header, sample, &counted), err;
+	int got = perf_group_take(&perf->counts, &perf->perf->header, sample, &counted);
 
 	if (got == -E2BIG && !perf->has_no_room) {
-		trace_add_problem(perf->source.file, perf->bytes.record_at,
+		trace_add_problem(perf->source.file, perf->records.record_at,
 				  "too many threads have counts: some are left out");
 		perf->has_no_room = true;
 	}
 	if (got <= 0)
-		return got == -E2BIG ? 0 : got;
+		return false;
 	event->time = sample->time;
 	event->cpu = sample->cpu;
 	event->lost = 0;
-	err = event_types_set_counted(&perf->perf->types, event, counted.tracepoint, counted.nr);
-	set_counted_thread(event, sample, counted.is_of_thread);
-	return err ? err : 1;
+	event_types_set_counted(&perf->perf->types, event, counted.tracepoint, counted.nr);
+	if (counted.is_of_thread) {
+		set_thread(event, sample);
+	} else { /* of any thread of the CPU, not only of the sample's */
+		event->pid = event->tid = -1;
+		event->thread_key = EVENT_OF_CPU | (uint64_t)event->file << 32 |
+				    (uint32_t)event->cpu;
+	}
+	return true;
 }
 
-/* The event of the given entry. 1, 0: it is only to be counted, or -ENOMEM. */
-static int give_entry(struct perf_source *perf)
+/* The event of the given entry. False: it is only to be counted. */
+static bool give_entry(struct perf_source *perf)
 {
 	struct trace_event *event = &perf->source.event;
-	const struct perf_sample *sample = &perf->given.sample;
-	int err = 0;
+	const struct perf_sample *sample = &perf->given->sample;
 
 	event->time = sample->time;
-	event->lost = perf->given.lost;
+	event->lost = perf->given->lost;
 	event->type = NULL;
 	event->counted = 0;
 	if (!event->lost && !sample->raw)
-		return 0;
+		return false;
 	if (!event->lost)
-		err = event_types_set(&perf->perf->types, event, sample->raw, sample->raw_size);
+		event_types_set(&perf->perf->types, event, sample->raw, sample->raw_size);
 	event->cpu = sample->cpu;
 	set_thread(event, sample);
-	return err ? err : 1;
+	return true;
 }
 
 static bool is_due(const struct perf_source *perf)
 {
-	if (perf->heap.nr == 0)
-		return false;
-	return perf->is_at_end || perf->heap.list[0].sample.time <= perf->until ||
-	       !perf_bytes_has_room(&perf->bytes);
+	return perf->nr_heap > 0 && (perf->is_at_end || perf->heap[0].time <= perf->until ||
+				     perf->heap_bytes >= WAITING_MAX);
 }
 
-/* The next entry becomes the given one. 1, 0: there is no more, or -errno. */
-static int next_entry(struct perf_source *perf)
+/* The next entry becomes the given one. False: there is no more. */
+static bool next_entry(struct perf_source *perf)
 {
-	perf_block_drop(&perf->bytes, perf->given.block);
-	perf->given.block = NULL;
-	perf->given.sample.nr_counts = 0;
+	drop_entry(perf, perf->given);
+	perf->given = NULL;
 	while (!is_due(perf)) {
-		int err;
+		struct perf_piece piece;
 
 		if (perf->is_at_end)
-			return 0;
-		err = read_record(perf);
-		if (err < 0)
-			return err;
+			return false;
+		if (perf_records_next(&perf->records, &piece)) {
+			on_record(perf, &piece);
+		} else {
+			perf->is_at_end = true;
+			add_other_losses(perf);
+		}
 	}
-	perf_heap_pop(&perf->heap, &perf->given);
-	return 1;
+	perf->given = take_entry(perf);
+	return true;
 }
 
-static int next(struct trace_source *source)
+static bool next(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;
-	int got = 0;
 
-	for (;;) {
-		if (perf->given.sample.nr_counts)
-			got = give_counted(perf);
-		if (got)
-			return got;
-		got = next_entry(perf);
-		if (got <= 0)
-			return got;
-		got = give_entry(perf);
-		if (got)
-			return got;
+	if (perf->given && perf->given->sample.nr_counts && give_counted(perf))
+		return true;
+	while (next_entry(perf)) {
+		if (give_entry(perf) || give_counted(perf))
+			return true;
 	}
+	return false;
 }
 
 static void free_source(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;
 
-	perf_block_drop(&perf->bytes, perf->given.block);
-	while (perf->heap.nr > 0) {
-		perf_heap_pop(&perf->heap, &perf->given);
-		perf_block_drop(&perf->bytes, perf->given.block);
+	drop_entry(perf, perf->given);
+	for (size_t i = 0; i < perf->nr_heap; i++)
+		drop_entry(perf, perf->heap[i].entry);
+	while (perf->free) {
+		struct entry *entry = new_entry(perf);
+
+		free(entry->bytes);
+		free(entry);
 	}
-	perf_bytes_release(&perf->bytes);
+	free(perf->heap);
+	perf_records_release(&perf->records);
 	perf_counts_release(&perf->counts);
-	free(perf->heap.list);
 	free(perf);
 }
 
@@ -418,72 +445,54 @@ static void free_source(struct trace_source *source)
 
 static bool is_kind(const struct head *head)
 {
-	return head->len >= MAGIC_SIZE && (memcmp(head->bytes, MAGIC, MAGIC_SIZE) == 0 ||
-					   memcmp(head->bytes, MAGIC_SWAPPED, MAGIC_SIZE) == 0);
-}
-
-static int add_source(struct trace_file *file, const struct head *head, bool is_stream)
-{
-	struct perf_source *source = calloc(1, sizeof(*source));
-	struct perf *perf = file->priv;
-	const struct perf_header *header = &perf->header;
-
-	if (!source)
-		return -ENOMEM;
-	source_init(&source->source, file);
-	source->source.next = next;
-	source->source.free = free_source;
-	source->perf = perf;
-	source->bytes = (struct perf_bytes){
-		.file = file,
-		.swap = header->swap,
-		.offset = header->is_piped ? PERF_PIPE_HEADER_SIZE : header->data_at,
-		.limit = header->is_piped ? file->info.size : header->data_at + header->data_size,
-	};
-	if (is_stream && perf_bytes_begin(&source->bytes, head, PERF_PIPE_HEADER_SIZE) < 0) {
-		free_source(&source->source);
-		return -ENOMEM;
-	}
-	return trace_add_source(file->trace, &source->source);
+	return head->len >= PERF_MAGIC_SIZE &&
+	       (memcmp(head->bytes, PERF_MAGIC, PERF_MAGIC_SIZE) == 0 ||
+		memcmp(head->bytes, PERF_MAGIC_SWAPPED, PERF_MAGIC_SIZE) == 0);
 }
 
 static int open_perf(struct trace_file *file, const struct head *head, struct error *why)
 {
-	struct perf *perf = file->priv = calloc(1, sizeof(*perf));
 	bool is_stream = !file->info.size && lseek(file->fd, 0, SEEK_CUR) < 0;
+	struct perf *perf = file->priv = xcalloc(1, sizeof(*perf));
+	const struct perf_header *header = &perf->header;
+	struct perf_source *source;
+	struct window *window;
 	int err;
 
-	if (!perf)
-		return -ENOMEM;
 	event_types_init(&perf->types, file);
-	err = perf_header_read(file, head, is_stream, &perf->header, &perf->types, why);
-	return err ? err : add_source(file, head, is_stream);
+	err = perf_header_read(file, head, is_stream, &perf->header, why);
+	if (err)
+		return err;
+	source = trace_add_source(file, sizeof(*source), next, free_source);
+	source->perf = perf;
+	source->records.file = file;
+	source->records.swap = header->swap;
+	window = &source->records.window;
+	window_init(window, file, head);
+	if (is_stream)
+		window->at += head->len < PERF_PIPE_HEADER_SIZE ? head->len : PERF_PIPE_HEADER_SIZE;
+	else if (header->is_piped)
+		window_seek(window, PERF_PIPE_HEADER_SIZE, file->info.size);
+	else
+		window_seek(window, header->data_at, header->data_at + header->data_size);
+	return 0;
 }
 
 static void close_perf(struct trace_file *file)
 {
 	struct perf *perf = file->priv;
 
-	if (!perf)
-		return;
 	perf_header_release(&perf->header);
 	event_types_release(&perf->types);
 	free(perf);
-}
-
-static const char *comm_of(const struct trace_event *event, const struct trace_file *file)
-{
-	const struct perf *perf = file->priv;
-
-	return comms_get(&perf->types.comms, event->tid);
 }
 
 const struct trace_reader perf_data_reader = {
 	.kind = TRACE_PERF,
 	.name = "perf.data",
 	.reads_pipes = true, /* only a perf.data that perf wrote to a pipe */
+	.has_events = true,
 	.is_kind = is_kind,
 	.open = open_perf,
 	.close = close_perf,
-	.comm = comm_of,
 };

@@ -6,11 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
-#include "trace/recording/perf/bytes.h"
-#include "trace/recording/perf/header.h"
-
-#define HEADER_SIZE 104
-#define MAGIC_SIZE 8
+#include "trace/recording/perf/perf.h"
 
 /* The features that kvmtop reads. Source: tools/perf/util/header.h. */
 enum {
@@ -28,11 +24,11 @@ struct section {
 	uint64_t offset, size;
 };
 
-static int get_section(struct cursor *cursor, struct section *ret)
+static struct section get_section(struct cursor *cursor)
 {
-	int err = cursor_u64(cursor, &ret->offset);
+	uint64_t offset = cursor_u64(cursor);
 
-	return err ? err : cursor_u64(cursor, &ret->size);
+	return (struct section){ offset, cursor_u64(cursor) };
 }
 
 /* Whether the whole section is within the file. */
@@ -70,22 +66,19 @@ static bool is_same_layout(const struct perf_layout *a, const struct perf_layout
 	       a->has_sample_id == b->has_sample_id && a->counts_by_thread == b->counts_by_thread;
 }
 
-static int add_layout(struct perf_header *header, const struct perf_layout *layout,
-		      uint32_t *ret_index)
+/* Finds or adds a layout: its index. */
+static uint32_t add_layout(struct perf_header *header, const struct perf_layout *layout)
 {
 	for (size_t i = 0; i < header->nr_layouts; i++) {
-		if (is_same_layout(&header->layouts[i], layout)) {
-			*ret_index = (uint32_t)i;
-			return 0;
-		}
+		if (is_same_layout(&header->layouts[i], layout))
+			return (uint32_t)i;
 	}
 	array_grow(&header->layouts, &header->layouts_room, header->nr_layouts + 1);
 	header->layouts[header->nr_layouts] = *layout;
-	*ret_index = (uint32_t)header->nr_layouts++;
-	return 0;
+	return (uint32_t)header->nr_layouts++;
 }
 
-static struct perf_id *find_id(const struct perf_header *header, uint64_t id)
+struct perf_id *perf_header_id(const struct perf_header *header, uint64_t id)
 {
 	struct perf_id *found;
 
@@ -93,54 +86,45 @@ static struct perf_id *find_id(const struct perf_header *header, uint64_t id)
 	return found;
 }
 
-static int add_id(struct perf_header *header, uint64_t id, const struct perf_id *like)
-{
-	struct perf_id *added;
-
-	if (find_id(header, id))
-		return 0;
-	added = calloc(1, sizeof(*added));
-	if (!added)
-		return -ENOMEM;
-	*added = *like;
-	added->id = id;
-	hash_add(header->ids, id, added);
-	return 0;
-}
-
 /* Reads `nr` ids at the cursor. Each id has bytes of its own in the file. */
-static int add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr,
-		   const struct perf_id *like)
+static void add_ids(struct cursor *cursor, struct perf_header *header, uint64_t nr,
+		    const struct perf_id *like)
 {
-	bool is_kept = like->layout ||
-		       header->layouts[like->layout].read_format & PERF_FORMAT_GROUP;
-	uint64_t file_size = cursor->file->info.size;
-	uint64_t most = file_size ? file_size / sizeof(uint64_t) : PERF_IDS_MAX;
-	int err = nr > most - header->nr_ids ? -EINVAL : 0;
+	uint64_t most = cursor->file->info.size / sizeof(uint64_t);
+	bool is_kept;
 
-	for (uint64_t i = 0; i < nr && !err; i++) {
-		uint64_t id = 0;
+	if (header->is_piped || most > PERF_IDS_MAX)
+		most = PERF_IDS_MAX;
+	if (!cursor_check(cursor, nr <= most - header->nr_ids))
+		return;
+	is_kept = like->layout || header->layouts[0].read_format & PERF_FORMAT_GROUP;
+	for (uint64_t i = 0; i < nr && !cursor->err; i++) {
+		uint64_t id = cursor_u64(cursor);
+		struct perf_id *added;
 
-		err = cursor_u64(cursor, &id);
-		header->nr_ids += !err;
-		if (!err && is_kept)
-			err = add_id(header, id, like);
+		header->nr_ids += !cursor->err;
+		if (cursor->err || !is_kept || perf_header_id(header, id))
+			continue;
+		added = xcalloc(1, sizeof(*added));
+		*added = *like;
+		added->id = id;
+		hash_add(header->ids, id, added);
 	}
-	return err;
 }
 
-/* ret_like: what all ids of the event have. */
-static int take_attr(struct cursor *cursor, struct perf_header *header, uint64_t size,
-		     struct perf_id *ret_like)
+/* Reads an attr of `size` bytes at the cursor. ret_like: what all ids of the event have. */
+static void take_attr(struct cursor *cursor, struct perf_header *header, uint64_t size,
+		      struct perf_id *ret_like)
 {
 	const struct trace_info *info = &cursor->file->info;
 	uint8_t attr[PERF_ATTR_SIZE_VER3] = { 0 };
 	struct perf_layout layout = { .sample_type = 0 };
 	uint64_t flags, config, begin = cursor->at;
-	int err = cursor_get(cursor, attr, size < sizeof(attr) ? size : sizeof(attr));
 
-	if (err)
-		return err;
+	*ret_like = (struct perf_id){ .layout = 0 };
+	cursor_get(cursor, attr, size < sizeof(attr) ? size : sizeof(attr));
+	if (cursor->err)
+		return;
 	cursor->at = begin + size;
 	config = bytes_u64(attr + 8, header->swap);
 	flags = bytes_u64(attr + 40, header->swap);
@@ -152,39 +136,30 @@ static int take_attr(struct cursor *cursor, struct perf_header *header, uint64_t
 	if (flag(info, flags, FLAG_USE_CLOCKID))
 		snprintf(header->clock, sizeof(header->clock), "%s",
 			 clock_of((int32_t)bytes_u32(attr + 92, header->swap)));
-	*ret_like = (struct perf_id){ .layout = 0 };
 	if (bytes_u32(attr, header->swap) == PERF_TYPE_TRACEPOINT && config <= UINT16_MAX)
 		ret_like->tracepoint = (uint16_t)config;
-	return add_layout(header, &layout, &ret_like->layout);
+	ret_like->layout = add_layout(header, &layout);
 }
 
 /* Reads an attr of `size` bytes at the cursor, and the section of its ids. */
-static int get_attr(struct cursor *cursor, struct perf_header *header, uint64_t size)
+static void get_attr(struct cursor *cursor, struct perf_header *header, uint64_t size)
 {
 	struct perf_id like;
 	struct section ids;
-	int err = take_attr(cursor, header, size, &like);
 
-	if (!err)
-		err = get_section(cursor, &ids);
-	if (!err && !is_inside(cursor->file, &ids))
-		err = -EINVAL;
-	if (err)
-		return err;
+	take_attr(cursor, header, size, &like);
+	ids = get_section(cursor);
+	if (!cursor_check(cursor, is_inside(cursor->file, &ids)))
+		return;
 	cursor->at = ids.offset;
-	return add_ids(cursor, header, ids.size / sizeof(uint64_t), &like);
+	add_ids(cursor, header, ids.size / sizeof(uint64_t), &like);
 }
 
 const struct perf_layout *perf_header_layout(const struct perf_header *header, uint64_t id)
 {
-	const struct perf_id *found = find_id(header, id);
+	const struct perf_id *found = perf_header_id(header, id);
 
 	return &header->layouts[found ? found->layout : 0];
-}
-
-const struct perf_id *perf_header_id(const struct perf_header *header, uint64_t id)
-{
-	return find_id(header, id);
 }
 
 /* Their number, and of each id: id, index, CPU, thread (-1: it counts all threads of the CPU). */
@@ -194,134 +169,107 @@ void perf_header_take_index(struct perf_header *header, const uint8_t *at, size_
 	uint64_t nr = size >= 8 ? bytes_u64(at, header->swap) : 0;
 
 	for (size_t i = 8; nr > 0 && size - i >= entry_size; nr--, i += entry_size) {
-		struct perf_id *id = find_id(header, bytes_u64(at + i, header->swap));
+		struct perf_id *id = perf_header_id(header, bytes_u64(at + i, header->swap));
 
 		if (id)
 			id->is_of_thread = bytes_u64(at + i + 24, header->swap) != UINT64_MAX;
 	}
 }
 
-static int get_attrs(struct cursor *cursor, struct perf_header *header,
-		     const struct section *section, uint64_t entry_size)
+static void get_attrs(struct cursor *cursor, struct perf_header *header,
+		      const struct section *section, uint64_t entry_size)
 {
 	uint64_t nr;
-	int err = 0;
 
-	if (entry_size < PERF_ATTR_SIZE_VER0 + 16 || entry_size > 4096 ||
-	    !is_inside(cursor->file, section))
-		return -EINVAL;
+	if (!cursor_check(cursor, entry_size >= PERF_ATTR_SIZE_VER0 + 16 && entry_size <= 4096 &&
+					  is_inside(cursor->file, section)))
+		return;
 	nr = section->size / entry_size;
-	if (nr == 0 || nr > PERF_ATTRS_MAX)
-		return -EINVAL;
-	for (uint64_t i = 0; i < nr && !err; i++) {
+	cursor_check(cursor, nr > 0 && nr <= PERF_ATTRS_MAX);
+	for (uint64_t i = 0; i < nr && !cursor->err; i++) {
 		cursor->at = section->offset + i * entry_size;
-		err = get_attr(cursor, header, entry_size - 16);
+		get_attr(cursor, header, entry_size - 16);
 	}
-	return err;
 }
 
 /* ---- features */
 
-static int get_tracing_data(struct cursor *cursor, struct event_types *types)
+static void get_tracing_data(struct cursor *cursor)
 {
-	struct tracing_machine machine;
+	struct event_types *types = cursor->file->types;
 	char magic[TRACING_MAGIC_SIZE], version[16];
-	int err = cursor_get(cursor, magic, sizeof(magic));
 
-	if (!err && memcmp(magic, TRACING_MAGIC, sizeof(magic)) != 0)
-		err = -EINVAL;
-	if (!err)
-		err = cursor_name(cursor, version, sizeof(version));
-	if (!err)
-		err = tracing_read_machine(cursor, types, &machine);
-	if (err)
-		return err;
-	return tracing_read_formats(cursor, types, strcmp(version, "0.5") != 0);
+	cursor_get(cursor, magic, sizeof(magic));
+	cursor_check(cursor, memcmp(magic, TRACING_MAGIC, sizeof(magic)) == 0);
+	cursor_name(cursor, version, sizeof(version));
+	tracing_read_machine(cursor, types);
+	tracing_read_formats(cursor, types, strcmp(version, "0.5") != 0);
 }
 
-static int get_string(struct cursor *cursor, char *text, size_t size)
+static void get_string(struct cursor *cursor, char *text, size_t size)
 {
-	uint32_t len;
-	int err = cursor_u32(cursor, &len);
+	uint32_t len = cursor_u32(cursor);
 
-	if (err)
-		return err;
-	if (len >= size)
-		len = (uint32_t)size - 1;
 	memset(text, 0, size);
-	err = cursor_get(cursor, text, len);
+	cursor_get(cursor, text, len < size ? len : size - 1);
 	trace_clean_text(text, size);
-	return err;
 }
 
-static int get_vendor(struct cursor *cursor, struct perf_header *header)
-{
-	int err = get_string(cursor, header->vendor, sizeof(header->vendor));
-
-	header->vendor[strcspn(header->vendor, ",")] = '\0';
-	return err;
-}
-
-static int get_nr_cpus(struct cursor *cursor)
+static void get_feature(struct cursor *cursor, struct perf_header *header, unsigned int feature)
 {
 	uint32_t nr;
-	int err = cursor_u32(cursor, &nr);
 
-	if (!err && nr < 65536)
-		cursor->file->info.nr_cpus = (int)nr;
-	return err;
-}
-
-static int get_feature(struct cursor *cursor, struct perf_header *header, struct event_types *types,
-		       unsigned int feature)
-{
 	switch (feature) {
 	case FEATURE_TRACING_DATA:
-		return get_tracing_data(cursor, types);
+		get_tracing_data(cursor);
+		break;
 	case FEATURE_HOSTNAME:
-		return get_string(cursor, header->host, sizeof(header->host));
+		get_string(cursor, header->host, sizeof(header->host));
+		break;
 	case FEATURE_OSRELEASE:
-		return get_string(cursor, header->release, sizeof(header->release));
+		get_string(cursor, header->release, sizeof(header->release));
+		break;
 	case FEATURE_ARCH:
-		return get_string(cursor, header->arch, sizeof(header->arch));
+		get_string(cursor, header->arch, sizeof(header->arch));
+		break;
 	case FEATURE_NRCPUS:
-		return get_nr_cpus(cursor);
+		nr = cursor_u32(cursor);
+		if (!cursor->err && nr < 65536)
+			cursor->file->info.nr_cpus = (int)nr;
+		break;
 	case FEATURE_CPUID:
-		return get_vendor(cursor, header);
+		get_string(cursor, header->vendor, sizeof(header->vendor));
+		header->vendor[strcspn(header->vendor, ",")] = '\0';
+		break;
 	case FEATURE_DIR_FORMAT:
 		trace_add_problem(cursor->file, cursor->at,
 				  "the records are in files beside it, which kvmtop cannot read: "
 				  "record without --threads");
-		return 0;
+		break;
 	default:
-		return 0;
+		break;
 	}
 }
 
 /* Reads the table of sections after the records: one section for each bit that is set. */
-static int get_features(struct cursor *cursor, struct perf_header *header,
-			struct event_types *types, const uint64_t *bits)
+static void get_features(struct cursor *cursor, struct perf_header *header, const uint64_t *bits)
 {
 	uint64_t at = header->data_at + header->data_size;
-	int err = 0;
 
-	for (unsigned int i = 0; i < NR_FEATURES && !err; i++) {
+	for (unsigned int i = 0; i < NR_FEATURES && !cursor->err; i++) {
 		struct section section;
 
 		if (!(bits[i / 64] >> i % 64 & 1))
 			continue;
 		cursor->at = at;
 		cursor->is_big_endian = cursor->file->info.is_big_endian;
-		err = get_section(cursor, &section);
+		section = get_section(cursor);
 		at = cursor->at;
-		if (!err && !is_inside(cursor->file, &section))
-			err = -EINVAL;
-		if (err)
-			return err;
+		if (!cursor_check(cursor, is_inside(cursor->file, &section)))
+			return;
 		cursor->at = section.offset;
-		err = get_feature(cursor, header, types, i);
+		get_feature(cursor, header, i);
 	}
-	return err;
 }
 
 /* ---- the whole header */
@@ -338,42 +286,34 @@ static void set_info(struct trace_info *info, struct perf_header *header)
 	info->host = header->host;
 }
 
-static int read_all(struct cursor *cursor, struct perf_header *header, struct event_types *types)
+static void read_all(struct cursor *cursor, struct perf_header *header)
 {
-	uint64_t size, attr_size = 0, bits[NR_FEATURES / 64];
-	struct section attrs, data, unused;
-	int err;
+	uint64_t attr_size, bits[NR_FEATURES / 64];
+	struct section attrs, data;
 
-	cursor->at = MAGIC_SIZE;
-	err = cursor_u64(cursor, &size);
-	if (!err)
-		err = cursor_u64(cursor, &attr_size);
-	if (!err)
-		err = get_section(cursor, &attrs);
-	if (!err)
-		err = get_section(cursor, &data);
-	if (!err)
-		err = get_section(cursor, &unused);
-	for (size_t i = 0; i < NR_FEATURES / 64 && !err; i++)
-		err = cursor_u64(cursor, &bits[i]);
-	if (!err)
-		err = get_attrs(cursor, header, &attrs, attr_size);
-	if (err)
-		return err;
-	if (data.offset > INT64_MAX || data.size > INT64_MAX - data.offset)
-		return -EINVAL;
+	cursor->at = PERF_MAGIC_SIZE + sizeof(uint64_t); /* the header's size */
+	attr_size = cursor_u64(cursor);
+	attrs = get_section(cursor);
+	data = get_section(cursor);
+	get_section(cursor); /* not in use any more */
+	for (size_t i = 0; i < NR_FEATURES / 64; i++)
+		bits[i] = cursor_u64(cursor);
+	get_attrs(cursor, header, &attrs, attr_size);
+	if (!cursor_check(cursor, data.offset <= INT64_MAX &&
+					  data.size <= INT64_MAX - data.offset))
+		return;
 	header->data_at = data.offset;
 	header->data_size = data.size;
-	if (data.size == 0)
+	if (data.size)
+		get_features(cursor, header, bits);
+	else
 		trace_add_problem(cursor->file, 40,
 				  "perf record was interrupted: the events have no formats");
-	return data.size ? get_features(cursor, header, types, bits) : 0;
 }
 
-static int check_magic(struct trace_file *file, const struct head *head,
-		       struct perf_header *header, struct error *why)
+int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
+		     struct perf_header *header, struct error *why)
 {
-	static const char native[] = "PERFILE2", swapped[] = "2ELIFREP";
 	bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	struct cursor cursor = {
 		.file = file,
@@ -381,44 +321,28 @@ static int check_magic(struct trace_file *file, const struct head *head,
 		.memory = head->bytes,
 		.size = head->len,
 	};
-	char magic[MAGIC_SIZE];
-	uint64_t size = 0;
+	char magic[PERF_MAGIC_SIZE];
 
-	if (cursor_get(&cursor, magic, sizeof(magic)) < 0)
-		return 0;
-	if (memcmp(magic, swapped, sizeof(magic)) == 0)
-		header->swap = true;
-	else if (memcmp(magic, native, sizeof(magic)) != 0)
+	cursor_get(&cursor, magic, sizeof(magic));
+	header->swap = memcmp(magic, PERF_MAGIC_SWAPPED, sizeof(magic)) == 0;
+	if (!cursor.err && !header->swap && memcmp(magic, PERF_MAGIC, sizeof(magic)) != 0)
 		return error_set(why, -EINVAL, "%s: an unknown version of perf.data",
 				 file->info.path);
 	file->info.is_big_endian = cursor.is_big_endian = is_big != header->swap;
-	header->is_piped = cursor_u64(&cursor, &size) == 0 && size == PERF_PIPE_HEADER_SIZE;
-	return 0;
-}
-
-int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
-		     struct perf_header *header, struct event_types *types, struct error *why)
-{
-	struct cursor cursor = { .file = file };
-	int err = check_magic(file, head, header, why);
-
-	if (err)
-		return err;
+	header->is_piped = cursor_u64(&cursor) == PERF_PIPE_HEADER_SIZE;
 	set_info(&file->info, header);
 	if (header->is_piped)
 		return 0;
 	if (is_stream)
-		return error_set(why, -ESPIPE,
-				 "%s: this perf.data cannot be read from a pipe: name "
-				 "the file, or record with perf record -o -",
+		return error_set(why, -ESPIPE, "%s: this perf.data cannot be read from a pipe: "
+				 "name the file, or record with perf record -o -",
 				 file->info.path);
-	cursor.is_big_endian = file->info.is_big_endian;
-	err = read_all(&cursor, header, types);
-	if (err == -EINVAL) {
-		trace_add_problem(file, cursor.at, "the header ends here or is damaged");
-		err = 0;
-	}
-	return err;
+	cursor = (struct cursor){ .file = file, .is_big_endian = file->info.is_big_endian };
+	read_all(&cursor, header);
+	if (cursor.err)
+		trace_add_problem(file, cursor.at, "%s", cursor.err == -EINVAL ?
+				  "the header ends here or is damaged" : strerror(-cursor.err));
+	return 0;
 }
 
 void perf_header_release(struct perf_header *header)
@@ -444,45 +368,34 @@ static struct cursor memory_cursor(struct trace_file *file, const uint8_t *at, s
 	};
 }
 
-static int forgive(int err)
-{
-	return err == -EINVAL ? 0 : err;
-}
-
 /* The attr begins with its size; the rest of the record are ids. */
-int perf_header_add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
-			 size_t size)
+void perf_header_add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
+			  size_t size)
 {
 	struct cursor cursor = memory_cursor(file, at, size);
 	uint32_t attr_size = size >= 8 ? bytes_u32(at + 4, header->swap) : 0;
 	struct perf_id like;
-	int err;
 
 	if (attr_size < PERF_ATTR_SIZE_VER0 || attr_size > size ||
 	    header->nr_layouts >= PERF_ATTRS_MAX)
-		return 0;
-	err = take_attr(&cursor, header, attr_size, &like);
-	if (!err)
-		err = add_ids(&cursor, header, (size - attr_size) / sizeof(uint64_t), &like);
-	return forgive(err);
+		return;
+	take_attr(&cursor, header, attr_size, &like);
+	add_ids(&cursor, header, (size - attr_size) / sizeof(uint64_t), &like);
 }
 
-int perf_header_add_feature(struct trace_file *file, struct perf_header *header,
-			    struct event_types *types, const uint8_t *at, size_t size)
+void perf_header_add_feature(struct trace_file *file, struct perf_header *header, const uint8_t *at,
+			     size_t size)
 {
 	struct cursor cursor = memory_cursor(file, at, size);
-	uint64_t feature = 0;
-	int err = cursor_u64(&cursor, &feature);
+	uint64_t feature = cursor_u64(&cursor);
 
-	if (err || feature >= NR_FEATURES || feature == FEATURE_TRACING_DATA)
-		return 0;
-	return forgive(get_feature(&cursor, header, types, (unsigned int)feature));
+	if (!cursor.err && feature < NR_FEATURES && feature != FEATURE_TRACING_DATA)
+		get_feature(&cursor, header, (unsigned int)feature);
 }
 
-int perf_header_add_formats(struct trace_file *file, struct event_types *types, const uint8_t *at,
-			    size_t size)
+void perf_header_add_formats(struct trace_file *file, const uint8_t *at, size_t size)
 {
 	struct cursor cursor = memory_cursor(file, at, size);
 
-	return forgive(get_tracing_data(&cursor, types));
+	get_tracing_data(&cursor);
 }

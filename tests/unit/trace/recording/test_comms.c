@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "trace/recording/comms.h"
+#include "trace/recording/event_types.h"
 
 static void names_are_read_from_lines(void **state)
 {
@@ -35,9 +35,11 @@ static void the_latest_name_counts(void **state)
 	comms_set(&comms, 7, "early", 6);
 	comms_set(&comms, 7, unended, sizeof(unended));
 	assert_string_equal(comms_get(&comms, 7), "abc");
+	comms_set(&comms, 7, "a\x1b[2J", 6);
+	assert_string_equal(comms_get(&comms, 7), "a?[2J");
 	comms_set(&comms, 0, "swapper", 8);
 	assert_string_equal(comms_get(&comms, 0), "swapper");
-	comms_set(&comms, 8, "a name of more than thirty-one bytes", 99);
+	comms_set(&comms, 8, "a-name-of-more-than-thirty-one-bytes", 99);
 	assert_int_equal(strlen(comms_get(&comms, 8)), 31);
 	comms_release(&comms);
 }

@@ -12,7 +12,7 @@
 
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/trace_file.h"
-#include "trace/recording/repeats.h"
+#include "trace/recording/reader.h"
 
 #define HEADER_MAX 4096 /* what is before the pages */
 
@@ -194,7 +194,7 @@ static void cut_at_every_byte(void **state)
 		trace = open_it();
 		nr = count_events(trace, &problems);
 		assert_int_in_range(problems, 1, 2);
-		assert_string_equal(trace_problem(trace, 0)->path, path);
+		assert_int_equal(strncmp(trace_problem(trace, 0)->line, path, strlen(path)), 0);
 		assert_true(trace_problem(trace, 0)->offset <= whole);
 		assert_true(nr <= last); /* a shorter file has no more */
 		last = nr;

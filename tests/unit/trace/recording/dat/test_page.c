@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "tests/worlds/trace_file.h"
-#include "trace/recording/dat/page.h"
+#include "trace/recording/dat/dat.h"
 
 #define NR_PAGES (NR_FIRST * NR_LAST * NR_MISSED) /* of a recording: of each shape one */
 

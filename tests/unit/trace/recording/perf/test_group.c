@@ -11,7 +11,7 @@
 #include "lib/array.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
-#include "trace/recording/perf/group.h"
+#include "trace/recording/perf/perf.h"
 #include "trace/exits/pairing.h"
 
 /* A sample of CPU 0's thread 77 or CPU 1's thread 78. */

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * perf - perf.data: its header, its records one after the other, and the fields of samples.
+ *
+ * Sources: tools/perf/Documentation/perf.data-file-format.txt, uapi/linux/perf_event.h.
+ */
+#ifndef KVMTOP_TRACE_RECORDING_PERF_PERF_H
+#define KVMTOP_TRACE_RECORDING_PERF_PERF_H
+
+#include <zstd.h>
+
+#include "lib/hash.h"
+#include "trace/recording/tracing_data.h"
+
+#define PERF_MAGIC "PERFILE2"
+#define PERF_MAGIC_SWAPPED "2ELIFREP"
+#define PERF_MAGIC_SIZE 8
+#define PERF_PIPE_HEADER_SIZE 16 /* of the whole header if perf wrote to a pipe */
+#define PERF_NAME_SIZE 128
+#define PERF_ATTRS_MAX 4096
+#define PERF_IDS_MAX (1u << 22) /* an id for each event on each CPU */
+
+/* ---- the header; if perf wrote to a pipe, parts of it are among the records */
+
+/* Which fields the samples of an event have. */
+struct perf_layout {
+	uint64_t sample_type, read_format;
+	bool has_sample_id; /* records other than samples have time, thread and CPU, too */
+	bool counts_by_thread; /* counts in samples are of the sample's thread, whatever their id */
+};
+
+/*
+ * An event by its id: the kernel gives an event one for each CPU, each thread, or both. Only events
+ * that do not have the first layout, or have a group's counts in their samples.
+ */
+struct perf_id {
+	uint64_t id;
+	uint32_t layout;
+	uint16_t tracepoint; /* its number; 0: it is none */
+	bool is_of_thread; /* of one thread; else it may be of all threads of a CPU */
+	UT_hash_handle hh;
+};
+
+struct perf_header {
+	bool swap;
+	bool is_piped; /* perf wrote to a pipe: the members below come from records */
+	uint64_t data_at, data_size;
+	struct perf_layout *layouts;
+	size_t nr_layouts, layouts_room;
+	struct perf_id *ids; /* a hash */
+	uint64_t nr_ids; /* of all layouts */
+	char clock[32], vendor[32], arch[PERF_NAME_SIZE], release[PERF_NAME_SIZE],
+		host[PERF_NAME_SIZE];
+};
+
+/*
+ * Reads the header, sets file->info, and parses the formats into file->types. 0, or -errno with
+ * why. Damage is a problem of the file, and what was read before the damage is kept. A stream is
+ * refused unless perf wrote it to a pipe.
+ */
+int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
+		     struct perf_header *header, struct error *why);
+void perf_header_release(struct perf_header *header);
+
+/* The layout of the event with this id, or else the first layout; there must be one. */
+const struct perf_layout *perf_header_layout(const struct perf_header *header, uint64_t id);
+
+/* NULL: not known. */
+struct perf_id *perf_header_id(const struct perf_header *header, uint64_t id);
+
+/* Takes a record of perf's that says which CPU and which thread each id is of. */
+void perf_header_take_index(struct perf_header *header, const uint8_t *at, size_t size);
+
+/*
+ * Add parts of the header that perf writes among the records of a pipe: an event with its ids, a
+ * feature, the formats. A damaged or unknown part is skipped.
+ */
+void perf_header_add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
+			  size_t size);
+void perf_header_add_feature(struct trace_file *file, struct perf_header *header, const uint8_t *at,
+			     size_t size);
+void perf_header_add_formats(struct trace_file *file, const uint8_t *at, size_t size);
+
+/* ---- records, one after the other, also those in compressed records (perf record -z) */
+
+#define PERF_RECORD_HEADER_SIZE 8
+
+/* Zero-initialised but for file, swap and window. */
+struct perf_records {
+	struct trace_file *file;
+	struct window window;
+	bool swap;
+	uint8_t *inflated; /* what compressed records have in them */
+	size_t at, end;	   /* in inflated: the part that was not returned yet */
+	ZSTD_DStream *inflater;
+	ZSTD_inBuffer packed; /* the data to uncompress next, in the window */
+	bool is_inflating;
+	uint64_t record_at; /* offset of the current record, or of the compressed record around */
+};
+
+/* One record, valid until the next one. */
+struct perf_piece {
+	uint32_t type;
+	uint16_t misc; /* flags; their meaning depends on the type */
+	const uint8_t *at; /* after the record's header */
+	size_t size;
+	uint64_t offset; /* in the file */
+};
+
+/* The next record. False: at the end, or at a damaged record, which is a problem of the file. */
+bool perf_records_next(struct perf_records *records, struct perf_piece *ret_piece);
+
+/*
+ * Reads `size` bytes of data that is not a record, after a record. The caller frees *ret_data;
+ * ret_data NULL: the data is skipped. False: the file has fewer bytes, which is a problem of it.
+ */
+bool perf_records_data(struct perf_records *records, uint64_t size, uint8_t **ret_data);
+
+void perf_records_release(struct perf_records *records);
+
+/* ---- samples */
+
+/* The fields of a record that kvmtop needs. */
+struct perf_sample {
+	uint64_t time;
+	int32_t pid, tid, cpu;
+	uint32_t raw_size;
+	const uint8_t *raw; /* NULL: none */
+	/* How often each event of a group has happened so far, see below. NULL: no group. */
+	const uint8_t *counts;
+	uint32_t nr_counts;
+	uint8_t count_size; /* bytes of each; fewer than 16: no ids */
+	bool counts_by_thread; /* see struct perf_layout */
+	bool is_of_several; /* stands for several events */
+	uint64_t id; /* of the sample's own event; 0: the sample does not have it */
+};
+
+/* Parses a sample of `size` bytes at `at`, after the record's header. False: it is damaged. */
+bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_t size,
+		      struct perf_sample *ret_sample);
+
+/* Parses the fields at the end of a record that is not a sample. */
+void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
+			 struct perf_sample *ret_sample);
+
+/*
+ * The events of a group that have no samples (perf record -e '{a,b}:S').
+ *
+ * Each sample of the group's first event has how often each event of the group has happened so
+ * far. A count is 0 in the beginning; its growth is what has happened since the sample before. An
+ * id is of an event on one CPU, and of one thread or of all threads. Where threads inherit their
+ * events, the count is of the id and the sample's thread.
+ *
+ * Sources: enum perf_event_read_format in uapi/linux/perf_event.h, deliver_sample_group() in
+ * tools/perf/util/session.c.
+ */
+#define PERF_COUNTS_MAX (1u << 20) /* counts that are remembered, for each id or id and thread */
+
+/* The latest counts. Zero-initialised is empty. */
+struct perf_counts {
+	struct perf_count *hash;
+};
+
+void perf_counts_release(struct perf_counts *counts);
+
+struct perf_counted {
+	uint16_t tracepoint;
+	bool is_of_thread; /* of the sample's thread; else of any threads of the CPU */
+	uint64_t nr;
+};
+
+enum perf_group {
+	PERF_GROUP_NONE, /* no tracepoint was counted */
+	PERF_GROUP_COUNTS,
+	PERF_GROUP_UNKNOWN, /* the header does not have the events of some counts */
+	PERF_GROUP_DAMAGED,
+};
+
+/* What the counts of a sample are. */
+enum perf_group perf_group_look(const struct perf_header *header, const struct perf_sample *sample);
+
+/*
+ * Takes counts out of the sample up to the next event that happened and has no sample. 1, 0: there
+ * is no more, or -E2BIG: there are more counts than are remembered.
+ */
+int perf_group_take(struct perf_counts *counts, const struct perf_header *header,
+		    struct perf_sample *sample, struct perf_counted *ret_counted);
+
+#endif

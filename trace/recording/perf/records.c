@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The records of a perf.data, from a file, from a pipe, or through zstd. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "trace/recording/perf/perf.h"
+
+#define INFLATED_SIZE ((size_t)1024 * 1024)
+#define INFLATED_LEAST 65536 /* the largest record's size: with less room, the rest is moved */
+#define DATA_MAX ((uint64_t)256 * 1024 * 1024)
+
+/* Records of perf's own. Source: tools/lib/perf/include/perf/event.h. */
+enum { RECORD_COMPRESSED = 81, RECORD_COMPRESSED2 = 83 };
+
+void perf_records_release(struct perf_records *records)
+{
+	window_release(&records->window);
+	free(records->inflated);
+	if (records->inflater)
+		ZSTD_freeDStream(records->inflater);
+}
+
+static bool damaged(const struct perf_records *records, const char *text)
+{
+	trace_add_problem(records->file, records->record_at, "%s", text);
+	return false;
+}
+
+static uint16_t u16_at(const struct perf_records *records, const uint8_t *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return records->swap ? __builtin_bswap16(value) : value;
+}
+
+/* Of a whole record, in its header. */
+static size_t size_at(const struct perf_records *records, const uint8_t *at)
+{
+	return u16_at(records, at + 6);
+}
+
+static struct perf_piece piece_at(const struct perf_records *records, const uint8_t *at,
+				  size_t size)
+{
+	return (struct perf_piece){
+		.type = bytes_u32(at, records->swap),
+		.misc = u16_at(records, at + 4),
+		.at = at + PERF_RECORD_HEADER_SIZE,
+		.size = size - PERF_RECORD_HEADER_SIZE,
+		.offset = records->record_at,
+	};
+}
+
+/* The next record of the file. */
+static bool next_of_file(struct perf_records *records, struct perf_piece *ret_piece)
+{
+	struct window *window = &records->window;
+	size_t size = PERF_RECORD_HEADER_SIZE;
+
+	records->record_at = window_offset(window);
+	if (window_want(window, size)) {
+		size = size_at(records, window->at);
+		if (size < PERF_RECORD_HEADER_SIZE) {
+			trace_add_problem(records->file, records->record_at,
+					  "a record of %zu bytes", size);
+			return false;
+		}
+	}
+	if (window_want(window, size)) {
+		*ret_piece = piece_at(records, window->at, size);
+		window->at += size;
+		return true;
+	}
+	if (window->err)
+		trace_add_problem(records->file, window->offset, "%s", strerror(-window->err));
+	else if (window_left(window) > 0 ||
+		 (window->limit != UINT64_MAX && window->offset < window->limit))
+		damaged(records, "the records end too early");
+	else if (records->end > records->at)
+		damaged(records, "the compressed records end too early");
+	return false;
+}
+
+/* ---- compressed records */
+
+/* perf compresses one stream and cuts it into records at any byte. False: it is damaged. */
+static bool begin_inflating(struct perf_records *records, const struct perf_piece *piece)
+{
+	const uint8_t *at = piece->at;
+	size_t size = piece->size;
+
+	if (piece->type == RECORD_COMPRESSED2) {
+		uint64_t used = size >= 8 ? bytes_u64(at, records->swap) : UINT64_MAX;
+
+		if (used > size - 8)
+			return false;
+		at += 8;
+		size = used;
+	}
+	if (!records->inflater) {
+		records->inflated = xmalloc(INFLATED_SIZE);
+		records->inflater = ZSTD_createDStream();
+		if (!records->inflater)
+			out_of_memory();
+	}
+	records->packed = (ZSTD_inBuffer){ at, size, 0 };
+	records->is_inflating = true;
+	return true;
+}
+
+/* Uncompresses as much as there is room for. False: it is damaged. */
+static bool inflate(struct perf_records *records)
+{
+	size_t before = records->packed.pos;
+	ZSTD_outBuffer out;
+
+	if (INFLATED_SIZE - records->end < INFLATED_LEAST) {
+		records->end -= records->at;
+		memmove(records->inflated, records->inflated + records->at, records->end);
+		records->at = 0;
+	}
+	out = (ZSTD_outBuffer){ records->inflated + records->end, INFLATED_SIZE - records->end, 0 };
+	if (ZSTD_isError(ZSTD_decompressStream(records->inflater, &out, &records->packed)))
+		return false;
+	records->end += out.pos;
+	records->is_inflating = records->packed.pos < records->packed.size || out.pos == out.size;
+	return !records->is_inflating || out.pos > 0 || records->packed.pos > before;
+}
+
+/* ---- both kinds of records */
+
+bool perf_records_next(struct perf_records *records, struct perf_piece *ret_piece)
+{
+	for (;;) {
+		const uint8_t *at = records->inflated + records->at;
+		size_t left = records->end - records->at, size;
+
+		if (left >= PERF_RECORD_HEADER_SIZE) {
+			size = size_at(records, at);
+			if (size < PERF_RECORD_HEADER_SIZE)
+				return damaged(records, "damaged compressed records");
+			if (size <= left) {
+				*ret_piece = piece_at(records, at, size);
+				records->at += size;
+				return true;
+			}
+		}
+		if (!records->is_inflating) {
+			if (!next_of_file(records, ret_piece))
+				return false;
+			if (ret_piece->type != RECORD_COMPRESSED &&
+			    ret_piece->type != RECORD_COMPRESSED2)
+				return true;
+			if (!begin_inflating(records, ret_piece))
+				return damaged(records, "damaged compressed records");
+		}
+		if (!inflate(records))
+			return damaged(records, "damaged compressed records");
+	}
+}
+
+/* Skips data that was not read yet, if the file is plain. Returns what is left to be skipped. */
+static uint64_t jump(struct window *window, uint64_t size)
+{
+	uint64_t more = size - window_left(window);
+
+	if (window->limit == UINT64_MAX || size <= window_left(window) ||
+	    more > window->limit - window->offset)
+		return size;
+	window_seek(window, window->offset + more, window->limit);
+	return 0;
+}
+
+bool perf_records_data(struct perf_records *records, uint64_t size, uint8_t **ret_data)
+{
+	struct window *window = &records->window;
+	uint8_t *data = NULL;
+	size_t room = 0, have = 0;
+
+	if (ret_data && size > DATA_MAX)
+		return damaged(records, "the data after this record claims more than 256 MiB");
+	if (!ret_data)
+		size = jump(window, size);
+	while (have < size) {
+		size_t n;
+
+		if (!window_want(window, 1)) {
+			free(data);
+			return damaged(records, "the data after this record ends too early");
+		}
+		n = window_left(window) < size - have ? window_left(window) : size - have;
+		/* The memory grows as bytes arrive: the size may be damaged. */
+		if (ret_data) {
+			array_grow_unset(&data, &room, have + n);
+			memcpy(data + have, window->at, n);
+		}
+		window->at += n;
+		have += n;
+	}
+	if (ret_data)
+		*ret_data = data;
+	return true;
+}
