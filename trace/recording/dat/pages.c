@@ -142,9 +142,15 @@ static uint64_t page_offset(const struct cpu_pages *pages)
 	return pages->offset - pages->size + pages->used - pages->format.size;
 }
 
-/* Ends the reading of this CPU. Returns false. */
+/* Ends the reading of this CPU, and gives its memory back. Returns false. */
 static bool finish(struct cpu_pages *pages)
 {
+	if (pages->is_compressed)
+		pages->dat->chunks_bytes -= pages->room;
+	free(pages->buf);
+	free(pages->packed);
+	pages->buf = pages->packed = NULL;
+	pages->room = pages->packed_room = 0;
 	pages->page = (struct page){ .at = NULL };
 	pages->end = pages->offset;
 	pages->size = pages->used = 0;

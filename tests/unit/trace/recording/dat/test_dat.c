@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <malloc.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -583,10 +584,19 @@ static size_t deflate_zstd(const struct bytes *from, uint8_t *to, size_t room)
 	return ZSTD_isError(size) ? 0 : size;
 }
 
+/* Bytes that this process has from malloc(). */
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
 /* Chunks of 10 MiB each: empty pages, of which a thousandth is in the file. */
 static void chunks_that_claim_too_much(void **state)
 {
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	size_t before;
 	struct ring rings[3];
 	struct trace *trace;
 	size_t problems;
@@ -603,11 +613,14 @@ static void chunks_that_claim_too_much(void **state)
 	put_dat7(&file, rings, 3, "zlib", deflate_zlib);
 	save(path, file.data, file.len);
 	bytes_release(&file);
+	before = allocated();
 	trace = open_it();
 	assert_int_equal(count_events(trace, &problems), 1);
 	assert_int_equal(problems, 2);
 	assert_string_equal(trace_problem(trace, 0)->text,
 			    "CPU 1: a chunk claims too much for such a small file");
+	/* A second reading begins before the first is closed. */
+	assert_in_range(allocated(), 0, before + (1 << 20));
 	trace_close(trace);
 }
 
