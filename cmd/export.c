@@ -180,6 +180,11 @@ static int check_file(const struct whole_file *file, const char *path, struct er
 					 "(O_TMPFILE); choose another folder", path);
 }
 
+static const char *name_of(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "standard output" : path;
+}
+
 static int write_text(const struct metrics_text *text, const char *path, struct error *why)
 {
 	struct whole_file file = { .file = NULL };
@@ -202,14 +207,17 @@ static int write_text(const struct metrics_text *text, const char *path, struct 
 	/* What went wrong is said here, or is no failure: a reader that is gone. */
 	if (err)
 		clearerr(stdout);
-	return err && !why->text[0] ? error_set(why, err, "%s: %s", path, strerror(-err)) : err;
+	if (err && !why->text[0])
+		error_set(why, err, "cannot write to %s: %s", name_of(path), strerror(-err));
+	return err;
 }
 
 /* An error ends the program only before the first file: later the disk may have room again. */
 static int keep_on(struct export *export, int err, struct error *why)
 {
 	if (!err && export->said.text[0])
-		fprintf(stderr, "kvmtop: %s is written again\n", export->run.options->prometheus);
+		fprintf(stderr, "kvmtop: %s is written again\n",
+			name_of(export->run.options->prometheus));
 	if (!err || !export->has_written || err == -EPIPE) {
 		export->said.text[0] = '\0';
 		export->has_written |= !err;
@@ -225,17 +233,14 @@ static int keep_on(struct export *export, int err, struct error *why)
 static int write_file(struct export *export, struct error *why)
 {
 	struct metrics_text text = { 0 };
-	int err = 0;
+	int err;
 
 	make_text(export, &text);
-	if (!err) {
-		run_begin_write(&export->run);
-		err = write_text(&text, export->run.options->prometheus, why);
-		run_end_write(&export->run);
-		err = keep_on(export, err, why);
-	}
+	run_begin_write(&export->run);
+	err = write_text(&text, export->run.options->prometheus, why);
+	run_end_write(&export->run);
 	free(text.bytes);
-	return err;
+	return keep_on(export, err, why);
 }
 
 /* ---- a server */

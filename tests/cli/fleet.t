@@ -130,6 +130,8 @@ if [ -w /dev/full ]; then
 	# shellcheck disable=SC2086
 	"$KVMTOP" export $amd --prometheus - -n 1 >/dev/full 2>"$TMP/err"
 	is $? 1 "a full disk is an error"
+	is "$(cat "$TMP/err")" "kvmtop: cannot write to standard output: No space left on device" \
+		"which is said"
 fi
 # shellcheck disable=SC2086
 {
