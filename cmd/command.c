@@ -2,10 +2,13 @@
 /* The table of commands, their --help, and `kvmtop help`. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/output.h"
 #include "lib/say.h"
+#include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "core/findings/thresholds.h"
@@ -103,6 +106,57 @@ static bool thresholds_asked(const char *path)
 	return true;
 }
 
+/* A file that a word of the command line names; also the TRACE of "GUEST=TRACE". */
+static void add_input(const char **inputs, size_t *nr, const char *word)
+{
+	const char *equals = strchr(word, '=');
+
+	inputs[(*nr)++] = word;
+	if (equals)
+		inputs[(*nr)++] = equals + 1;
+}
+
+/* No input is written to, and no log into the history that is written. */
+static int check_outputs(const struct command *command, const struct options *options,
+			 struct error *why)
+{
+	const char *const named[] = {
+		options->read_file, options->thresholds, options->http_config, options->web_config,
+		options->perf, options->binary,
+		options->mode == MODE_REPORT ? options->other : NULL,
+	};
+	const struct {
+		const char *option, *path;
+	} outputs[] = {
+		{ "-w", options->write_file },
+		{ "--prometheus", options->prometheus },
+		{ "--output", options->output },
+	};
+	size_t nr_words = options->source == FROM_RECORDING ||
+			  command->command.offer == OFFER_FILES ? options->nr_words : 0;
+	size_t nr = ARRAY_SIZE(named);
+	const char **inputs = xcalloc(nr + 2 * (nr_words + options->nr_recordings +
+						options->nr_merged) + 1, sizeof(*inputs));
+	int err = 0;
+
+	memcpy(inputs, named, sizeof(named));
+	for (size_t i = 0; i < nr_words; i++)
+		add_input(inputs, &nr, options->words[i]);
+	for (size_t i = 0; i < options->nr_recordings; i++)
+		add_input(inputs, &nr, options->recordings[i]);
+	for (size_t i = 0; i < options->nr_merged; i++)
+		add_input(inputs, &nr, options->merged[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(outputs) && !err; i++) {
+		if (output_find_input(outputs[i].path, inputs, nr))
+			err = error_set(why, -EINVAL, "%s %s: this file is an input; choose "
+					"another one", outputs[i].option, outputs[i].path);
+		inputs[nr] = options->write_file;
+		nr += i == 0;
+	}
+	free(inputs);
+	return err;
+}
+
 int command_main(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
@@ -119,6 +173,8 @@ int command_main(int argc, char **argv)
 	if (options.help || thresholds_asked(options.thresholds))
 		return STATUS_OK;
 	read_preferences(&options);
+	if (check_outputs(command, &options, &why) < 0)
+		return say_failure(-EINVAL, &why);
 	return command->run(&options);
 }
 

@@ -418,16 +418,6 @@ static int understand(struct options *options, struct error *why)
 					   "or --prometheus FILE.prom");
 }
 
-static int check_output(const struct options *options, struct error *why)
-{
-	const char *const inputs[] = { options->thresholds, options->web_config };
-
-	if (output_find_input(options->prometheus, inputs, ARRAY_SIZE(inputs)))
-		return error_set(why, -EINVAL, "--prometheus %s: this file is an input; choose "
-				 "another one", options->prometheus);
-	return 0;
-}
-
 static int export_all(struct export *export, struct error *why)
 {
 	const struct options *options = export->run.options;
@@ -437,10 +427,8 @@ static int export_all(struct export *export, struct error *why)
 		.statistics = STATISTICS,
 		.thresholds = &export->run.parts.thresholds,
 	};
-	int err = check_output(options, why);
+	int err = begin(export, why);
 
-	if (!err)
-		err = begin(export, why);
 	if (err)
 		return err;
 	export->metrics = metrics_new(&config);

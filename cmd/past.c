@@ -35,54 +35,20 @@ struct past_run {
 
 /* ---- setting up ---- */
 
-static void begin_past(struct past_run *reader, struct monitor *monitor)
-{
-	reader->past = reader->run.source->past;
-	reader->run.monitor = monitor;
-	reader->origin.now_ns = past_at(reader->past)->time_ns;
-	reader->origin.shown_ns = reader->origin.now_ns;
-}
-
-/* Makes moments of a recording, and a monitor that plays them. */
-static int begin_recording(struct past_run *reader, struct error *why)
-{
-	const struct options *options = reader->run.options;
-	struct source *source = reader->run.source;
-	const struct source_reading *reading = source_reading(source);
-	struct monitor_config config = { .list = history_players, .source = SOURCE_RECORDING };
-	int err;
-
-	if (!source->monitor)
-		return error_set(why, -ENODATA, "%s: has no events of KVM", source->name);
-	if (reading->unit == UNIT_CYCLES)
-		return error_set(why, -EINVAL,
-				 "%s: times are in TSC cycles: give the TSC's frequency "
-				 "with --frequency 2.4GHz",
-				 source->name);
-	err = source_read_moments(source, report_interval_s(&reading->recorded, options), why);
-	if (!err)
-		err = past_go(source->past, UINT64_MAX, why);
-	if (err)
-		return err;
-	config.recording = (struct monitor_recording){
-		.recording = &source->past,
-		.guests = past_guests(source->past),
-		.fields = monitor_fields(source->monitor),
-		.long_exits = &reading->long_exits,
-	};
-	err = monitor_open(&config, &reader->span, why);
-	if (!err)
-		begin_past(reader, reader->span);
-	return err;
-}
-
 static int begin(struct run *run, struct error *why)
 {
 	struct past_run *reader = (struct past_run *)run;
+	bool is_recording = run->source->kind == SOURCE_RECORDING;
+	int err = !is_recording ? 0 :
+				  source_play_moments(run->source, options_moments_s(run->options),
+						      &reader->span, why);
 
-	if (run->source->kind == SOURCE_RECORDING)
-		return begin_recording(reader, why);
-	begin_past(reader, run->monitor);
+	if (err)
+		return err;
+	run->monitor = is_recording ? reader->span : run->source->monitor;
+	reader->past = run->source->past;
+	reader->origin.now_ns = past_at(reader->past)->time_ns;
+	reader->origin.shown_ns = reader->origin.now_ns;
 	return 0;
 }
 

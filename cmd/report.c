@@ -14,7 +14,6 @@
 #include "cmd/top.h"
 #include "core/views/query.h"
 #include "core/views/diff.h"
-#include "trace/exits/moments.h"
 #include "ui/tui/tui.h"
 
 #define LARGE_BYTES (256 << 10)
@@ -299,19 +298,6 @@ static int print_acrn(const struct report *report, struct error *why)
 
 /* ---- the screen ---- */
 
-double report_interval_s(const struct recorded *recorded, const struct options *options)
-{
-	double shortest_s = moments_shortest_s(recorded);
-
-	if (!options->has_interval)
-		return moments_interval_s(recorded);
-	if (options->interval_s >= shortest_s)
-		return options->interval_s;
-	fprintf(stderr, "kvmtop: -s %g would be too many samples: they are %g s apart\n",
-		options->interval_s, shortest_s);
-	return shortest_s;
-}
-
 /* A terminal that cannot show a screen gets text, without a warning. */
 static int run_tui(struct run *run)
 {
@@ -357,9 +343,7 @@ static int show(struct report *report, struct error *why)
 	if (!run->monitor || report->is_none ||
 	    (run->query.nr_only && run->query.guest == GUEST_ANY))
 		return -ENOENT;
-	err = source_read_moments(run->source,
-				  report_interval_s(&report->reading->recorded, run->options),
-				  &reason);
+	err = source_read_moments(run->source, options_moments_s(run->options), &reason);
 	if (err == -ESTALE) {
 		*why = reason;
 		return err;
@@ -393,20 +377,6 @@ static int show_or_print(struct report *report, struct report *other, struct err
 
 /* ---- one or two recordings ---- */
 
-/* The output must not overwrite a recording. */
-static int check_output(const struct options *options, struct error *why)
-{
-	size_t nr;
-	const char **paths = options_sources(options, &nr);
-	const char *found = output_find_input(options->output, paths, nr);
-
-	free(paths);
-	if (!found)
-		found = output_find_input(options->output, &options->other, 1);
-	return found ? error_set(why, -EINVAL, "--output %s: this file is the recording; choose "
-				 "another one", options->output) : 0;
-}
-
 int report_run(const struct options *options)
 {
 	/* The other one of --diff is a single file. */
@@ -414,12 +384,11 @@ int report_run(const struct options *options)
 	struct report report = { .run = RUN_INIT(options) }, other = { .run = RUN_INIT(&others) };
 	struct report *const sides[] = { &report, &other };
 	struct error why = { "" };
-	int err = check_output(options, &why), status = STATUS_OK;
+	int err, status = STATUS_OK;
 
 	others.read_file = options->other;
 	others.nr_words = 0;
-	if (!err)
-		err = read_recording(&report, &why);
+	err = read_recording(&report, &why);
 	if (!err && options->other)
 		err = read_recording(&other, &why);
 	if (!err)

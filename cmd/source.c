@@ -194,9 +194,24 @@ static uint64_t local_midnight_ns(void)
 	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
 }
 
-int source_read_moments(struct source *source, double interval_s, struct error *why)
+/* Too many moments would take too long to make. */
+static double moments_s(const struct recorded *recorded, double wanted_s)
+{
+	double shortest_s = moments_shortest_s(recorded);
+
+	if (wanted_s <= 0)
+		return moments_interval_s(recorded);
+	if (wanted_s >= shortest_s)
+		return wanted_s;
+	fprintf(stderr, "kvmtop: -s %g would be too many samples: they are %g s apart\n",
+		wanted_s, shortest_s);
+	return shortest_s;
+}
+
+int source_read_moments(struct source *source, double wanted_s, struct error *why)
 {
 	struct opened *opened = (struct opened *)source;
+	double interval_s = moments_s(&opened->reading.recorded, wanted_s);
 	const struct segment segment = { .interval_s = interval_s };
 	struct fields *fields = monitor_fields(source->monitor);
 	struct recent_writer writer = { .start_ns = local_midnight_ns() };
@@ -213,6 +228,32 @@ int source_read_moments(struct source *source, double interval_s, struct error *
 	source->store = recent_store(opened->recent);
 	source->past = past_new(source->store, fields);
 	return 0;
+}
+
+int source_play_moments(struct source *source, double wanted_s, struct monitor **ret_monitor,
+			struct error *why)
+{
+	const struct source_reading *reading = source_reading(source);
+	struct monitor_config config = { .list = history_players, .source = SOURCE_RECORDING };
+	int err;
+
+	if (!source->monitor)
+		return error_set(why, -ENODATA, "%s: has no events of KVM", source->name);
+	if (reading->unit == UNIT_CYCLES)
+		return error_set(why, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
+				 "frequency with --frequency 2.4GHz", source->name);
+	err = source_read_moments(source, wanted_s, why);
+	if (!err)
+		err = past_go(source->past, UINT64_MAX, why);
+	if (err)
+		return err;
+	config.recording = (struct monitor_recording){
+		.recording = &source->past,
+		.guests = past_guests(source->past),
+		.fields = monitor_fields(source->monitor),
+		.long_exits = &reading->long_exits,
+	};
+	return monitor_open(&config, ret_monitor, why);
 }
 
 /* ---- a history */

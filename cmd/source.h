@@ -54,10 +54,15 @@ struct source_reading {
 const struct source_reading *source_reading(const struct source *source);
 
 /*
- * Reads a recording once more, for its moments; other sources have them already. 0, or -errno with
- * why: there are none. After -ESTALE the recording is of no use.
+ * Reads a recording once more, for its moments; other sources have them already. wanted_s is the
+ * time between two, 0: any; it is longer, with a notice, if these would be too many. 0, or -errno
+ * with why: there are none. After -ESTALE the recording is of no use.
  */
-int source_read_moments(struct source *source, double interval_s, struct error *why);
+int source_read_moments(struct source *source, double wanted_s, struct error *why);
+
+/* The same, and a monitor that plays them, to be closed before the source. */
+int source_play_moments(struct source *source, double wanted_s, struct monitor **ret_monitor,
+			struct error *why);
 
 /* From now on a key or a line waits at most so many ms for an answer of a Prometheus. */
 void source_be_patient(struct source *source, unsigned int ms);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/array.h"
-#include "lib/output.h"
 #include "lib/file.h"
 #include "lib/say.h"
 #include "cmd/command.h"
@@ -24,12 +22,6 @@
 #define PERF_BEFORE_NS 50000000 /* perf is usually started just before */
 #define PROGRESS_EVENTS 65536
 #define OUT_BYTES (1 << 18)
-
-/* A trace of function calls, from the word "[GUEST=]TRACE". */
-struct trace_choice {
-	const char *path, *guest; /* guest NULL: not given */
-	size_t guest_len;
-};
 
 struct run {
 	const struct options *options;
@@ -51,22 +43,6 @@ struct run {
 static void fail(struct run *run, int err, const struct error *why)
 {
 	run->status = say_failure(err, why);
-}
-
-/* The word is no GUEST=TRACE if there is a file with the whole word as its name. */
-static struct trace_choice trace_choice(const char *text)
-{
-	const char *end = strchr(text, '=');
-
-	if (!end || end == text || access(text, F_OK) == 0)
-		return (struct trace_choice){ .path = text };
-	return (struct trace_choice){ end + 1, text, (size_t)(end - text) };
-}
-
-/* 0: not given. */
-static uint64_t hz_of(const struct options *options)
-{
-	return (uint64_t)llround(options->mhz * 1e6);
 }
 
 /* Opens the output for the first source that could be opened. Returns whether it is open. */
@@ -92,28 +68,19 @@ static bool begin_output(struct run *run)
 
 static int set_clock(struct run *run, const struct trace_event *first, struct error *why)
 {
-	const struct options *options = run->options;
 	const struct trace_info *info = trace_clock_info(run->trace);
 
-	run->clock.hz = 0;
 	run->clock.has_no_tsc = info->clock != TRACE_CLOCK_CYCLES;
-	if (info->clock == TRACE_CLOCK_CYCLES) {
-		run->clock.hz = hz_of(options) ? hz_of(options) : UINT64_C(1000) * info->tsc_khz;
-		if (!run->clock.hz)
-			return error_set(why, -EINVAL, "%s: times are in TSC cycles: give the "
-					 "TSC's frequency with -f 2.4GHz", info->path);
-	}
+	if (run->clock.has_no_tsc)
+		run->clock.hz = 0;
+	else if (!run->clock.hz) /* not given */
+		run->clock.hz = UINT64_C(1000) * info->tsc_khz;
+	if (!run->clock.has_no_tsc && !run->clock.hz)
+		return error_set(why, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
+				 "frequency with -f 2.4GHz", info->path);
 	run->first_ns = run->has_others ? MARGIN_NS : 0;
 	timeline_clock_begin(&run->clock, first->time, (uint64_t)run->first_ns);
 	return 0;
-}
-
-static void count_loss(struct run *run, const struct trace_event *event)
-{
-	if (event->lost > 0)
-		run->nr_lost += (uint64_t)event->lost;
-	else
-		run->nr_unknown++;
 }
 
 static int read_kvm(struct run *run, struct error *why)
@@ -130,8 +97,10 @@ static int read_kvm(struct run *run, struct error *why)
 		timeline_kvm_add(run->kvm, event);
 		timeline_inside_add(&run->inside, event);
 		last = event->time;
-		if (!event->type)
-			count_loss(run, event);
+		if (!event->type && event->lost > 0)
+			run->nr_lost += (uint64_t)event->lost;
+		else if (!event->type)
+			run->nr_unknown++;
 		if (++nr % PROGRESS_EVENTS == 0)
 			progress_show(&run->progress, run->trace);
 		if (ferror(run->out.file))
@@ -201,8 +170,10 @@ static int take_kvm(struct run *run, struct error *why)
 
 /* ---- function calls ---- */
 
+/* A trace of them, from the word "[GUEST=]TRACE". */
 struct calls {
-	struct trace_choice choice;
+	const char *path, *guest; /* guest NULL: not given */
+	size_t guest_len;
 	const struct run *run;
 	bool is_host;
 	bool has_clock; /* the times are of the clock of the guest `of` */
@@ -238,7 +209,7 @@ static void tell_no_offset(const struct run *run, struct calls *calls)
 	calls->is_told = true;
 	fprintf(stderr,
 		"kvmtop: %s: %s; its times are taken for the host's: give with -O how far the "
-		"guest's clock is ahead\n", calls->choice.path,
+		"guest's clock is ahead\n", calls->path,
 		has_tsc(run) ? "the recording has no kvm_write_tsc_offset event of its guest" :
 			       "the recording's times are not in TSC cycles (record with "
 			       "kvmtop record -C x86-tsc)");
@@ -252,17 +223,17 @@ static int find_guest(struct calls *calls, size_t nr, struct error *why)
 
 	if (!run->kvm || calls->is_host)
 		return 0;
-	if (calls->choice.guest)
-		err = timeline_kvm_guest(run->kvm, calls->choice.guest, calls->choice.guest_len,
+	if (calls->guest)
+		err = timeline_kvm_guest(run->kvm, calls->guest, calls->guest_len,
 					 &calls->of, why);
-	calls->has_clock = !err && (calls->choice.guest ||
+	calls->has_clock = !err && (calls->guest ||
 				    timeline_kvm_guest_at(run->kvm, nr, &calls->of));
 	if (err || run->options->has_offset)
 		return err;
-	if (!calls->choice.guest && calls->has_clock && calls->of.nr_clocks > 1)
+	if (!calls->guest && calls->has_clock && calls->of.nr_clocks > 1)
 		fprintf(stderr, "kvmtop: %s: taken for a trace of %s, one of the recording's %zu "
-			"guests: name the right one with GUEST=%s\n", calls->choice.path,
-			calls->of.name, calls->of.nr_clocks, calls->choice.path);
+			"guests: name the right one with GUEST=%s\n", calls->path,
+			calls->of.name, calls->of.nr_clocks, calls->path);
 	tell_no_offset(run, calls);
 	return 0;
 }
@@ -283,7 +254,7 @@ static void tell_clock(const struct run *run, struct calls *calls)
 		return;
 	calls->is_told = true;
 	fprintf(stderr, "kvmtop: %s: uftrace's clock is CLOCK_MONOTONIC, the recording's is "
-		"\"%s\": the two may be apart; record with %s\n", calls->choice.path,
+		"\"%s\": the two may be apart; record with %s\n", calls->path,
 		info->clock_name, mono_remedy(run));
 }
 
@@ -296,7 +267,7 @@ static void tell_apart(const struct run *run, const struct calls *calls,
 	if (!span->has_events || ns <= 0 || calls->is_told)
 		return;
 	fprintf(stderr, "kvmtop: %s: all of its calls are %s the recording, by %.6g s: ",
-		calls->choice.path, is_before ? "before" : "after", (double)ns / 1e9);
+		calls->path, is_before ? "before" : "after", (double)ns / 1e9);
 	if (calls->is_host && is_mono(run)) /* uftrace of 2026 may have UTC */
 		fprintf(stderr, "are both of one time, and on CLOCK_MONOTONIC?\n");
 	else if (calls->is_host)
@@ -317,11 +288,11 @@ static int draw_functions(struct run *run, FILE *json, struct calls *calls, stru
 		.has_cut = run->options->trims,
 		.from_ns = run->first_ns,
 		.to_ns = run->last_ns,
-		.name = path_base(calls->choice.path),
+		.name = path_base(calls->path),
 	};
 	struct functions_span span;
 	FILE *in = progress_watch(json);
-	int err = timeline_functions(in, calls->choice.path, &config, &run->out, &span, why);
+	int err = timeline_functions(in, calls->path, &config, &run->out, &span, why);
 
 	fclose(in);
 	if (err || !run->has_kvm)
@@ -339,18 +310,18 @@ static int open_functions(struct run *run, struct calls *calls, struct error *wh
 	int err = 0, end_err;
 
 	if (!calls->is_host && run->options->binary)
-		err = uftrace_symbols(calls->choice.path, run->options->binary,
+		err = uftrace_symbols(calls->path, run->options->binary,
 				      run->options->binary_name, why);
 	if (!err)
-		err = uftrace_open(calls->choice.path, &uftrace, why);
+		err = uftrace_open(calls->path, &uftrace, why);
 	if (err)
 		return err;
 	if (begin_output(run))
 		err = draw_functions(run, uftrace.json, calls, why);
-	if (err == -EINVAL && trace_is_recording(calls->choice.path))
+	if (err == -EINVAL && trace_is_recording(calls->path))
 		error_set(why, err, "%s: is a recording of the host, not function calls: give it "
-			  "with -k", calls->choice.path);
-	end_err = uftrace_close(&uftrace, calls->choice.path, err, &end_why);
+			  "with -k", calls->path);
+	end_err = uftrace_close(&uftrace, calls->path, err, &end_why);
 	if (end_err && err == -EINVAL) { /* the failure is the cause of what is wrong there */
 		const struct error bad = *why;
 
@@ -361,15 +332,26 @@ static int open_functions(struct run *run, struct calls *calls, struct error *wh
 	return end_err ? end_err : err;
 }
 
-static void take_functions(struct run *run, struct calls *calls, size_t nr)
+/* The word is no GUEST=TRACE if there is a file with the whole word as its name. */
+static void take_functions(struct run *run, const char *word, bool is_merged, size_t *nr_unnamed)
 {
+	const char *equals = strchr(word, '=');
+	bool has_guest = equals && equals > word && access(word, F_OK) < 0;
+	struct calls calls = {
+		.path = has_guest ? equals + 1 : word,
+		.guest = has_guest ? word : NULL,
+		.guest_len = has_guest ? (size_t)(equals - word) : 0,
+		.run = run,
+		.is_host = is_merged && !has_guest,
+	};
 	struct error why = { "" };
-	int err = find_guest(calls, nr, &why);
+	int err = find_guest(&calls, *nr_unnamed, &why);
 
 	if (!err)
-		err = open_functions(run, calls, &why);
+		err = open_functions(run, &calls, &why);
 	if (err)
 		fail(run, err, &why);
+	*nr_unnamed += !is_merged && !has_guest;
 }
 
 static void take_all_functions(struct run *run)
@@ -377,18 +359,10 @@ static void take_all_functions(struct run *run)
 	const struct options *options = run->options;
 	size_t nr_unnamed = 0;
 
-	for (size_t i = 0; i < options->nr_words && !run->is_unwritable; i++) {
-		struct calls calls = { .choice = trace_choice(options->words[i]), .run = run };
-
-		take_functions(run, &calls, nr_unnamed);
-		nr_unnamed += !calls.choice.guest;
-	}
-	for (size_t i = 0; i < options->nr_merged && !run->is_unwritable; i++) {
-		struct calls calls = { .choice = trace_choice(options->merged[i]), .run = run };
-
-		calls.is_host = !calls.choice.guest;
-		take_functions(run, &calls, nr_unnamed);
-	}
+	for (size_t i = 0; i < options->nr_words && !run->is_unwritable; i++)
+		take_functions(run, options->words[i], false, &nr_unnamed);
+	for (size_t i = 0; i < options->nr_merged && !run->is_unwritable; i++)
+		take_functions(run, options->merged[i], true, &nr_unnamed);
 }
 
 /* ---- counters ---- */
@@ -478,11 +452,11 @@ static void end_output(struct run *run)
 	}
 }
 
-static int run_timeline(const struct options *options)
+static int run_timeline(struct options *options)
 {
 	struct run run = {
 		.options = options,
-		.clock = { .hz = hz_of(options) },
+		.clock = { .hz = (uint64_t)llround(options->mhz * 1e6) },
 		.has_guests = options->nr_words || options->nr_merged,
 		.has_others = options->nr_words || options->nr_merged || options->perf,
 	};
@@ -493,37 +467,6 @@ static int run_timeline(const struct options *options)
 	timeline_inside_release(&run.inside);
 	trace_close(run.trace);
 	return run.status;
-}
-
-/* Finds the output among traces. NULL: it is not there. */
-static const char *find_trace(const char *output, const char *const *list, size_t nr)
-{
-	const char *found = NULL;
-
-	for (size_t i = 0; i < nr && !found; i++) {
-		const char *path = trace_choice(list[i]).path;
-
-		found = output_find_input(output, &path, 1);
-	}
-	return found;
-}
-
-/* No input may be overwritten. */
-static int check_output(const struct options *options, struct error *why)
-{
-	const char *const files[] = { options->perf, options->binary };
-	const char *output = options->output, *found;
-
-	found = output_find_input(output, options->recordings, options->nr_recordings);
-	if (!found)
-		found = output_find_input(output, files, ARRAY_SIZE(files));
-	if (!found)
-		found = find_trace(output, (const char *const *)options->words,
-				   options->nr_words);
-	if (!found)
-		found = find_trace(output, options->merged, options->nr_merged);
-	return found ? error_set(why, -EINVAL, "-o %s: this file is an input; choose another one",
-				 output) : 0;
 }
 
 static int understand(struct options *options, struct error *why)
@@ -538,15 +481,6 @@ static int understand(struct options *options, struct error *why)
 	return 0;
 }
 
-static int timeline_run(struct options *options)
-{
-	struct error why = { "" };
-
-	if (check_output(options, &why) < 0)
-		return say_failure(-EINVAL, &why);
-	return run_timeline(options);
-}
-
 const struct command timeline_command = {
 	.name = "timeline",
 	.help = "draw recordings as a picture for Perfetto",
@@ -558,5 +492,5 @@ const struct command timeline_command = {
 	.footer = "More: man kvmtop-timeline\n",
 	.command = { .works = MODE_TIMELINE, .offer = OFFER_FILES },
 	.understand = understand,
-	.run = timeline_run,
+	.run = run_timeline,
 };

@@ -272,27 +272,6 @@ static int run_completion(struct top *top, struct options *options)
 	}
 }
 
-/* No input is written to. */
-static int check_outputs(const struct options *options, struct error *why)
-{
-	const char *const inputs[] = { options->read_file, options->thresholds,
-				       options->http_config, options->write_file };
-	const struct {
-		const char *option, *path;
-		size_t nr_inputs; /* a log is not written into the history that is written */
-	} outputs[] = {
-		{ "-w", options->write_file, ARRAY_SIZE(inputs) - 1 },
-		{ "--output", options->output, ARRAY_SIZE(inputs) },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
-		if (output_find_input(outputs[i].path, inputs, outputs[i].nr_inputs))
-			return error_set(why, -EINVAL, "%s %s: this file is an input; choose "
-					 "another one", outputs[i].option, outputs[i].path);
-	}
-	return 0;
-}
-
 /* A recording without --at, --from and --to: a table, or the screen, as of kvmtop report. */
 static bool is_whole_recording(const struct options *options)
 {
@@ -345,13 +324,10 @@ static int run_top(struct options *options)
 			   !(options->mode & (MODE_VERSION | MODE_PROVIDERS | MODE_GUESTS));
 	struct top top = { .run = RUN_INIT(options) };
 	struct error why = { "" };
-	int err, status;
+	int status;
 
 	if (options->mode == MODE_COMPLETE)
 		return run_completion(&top, options);
-	err = check_outputs(options, &why);
-	if (err)
-		return say_failure(err, &why);
 	if (!is_counting)
 		return run_without(options);
 	if (query_of_options(options, &top.run.query, &top.run.parts, &why) < 0)

@@ -27,9 +27,6 @@ int report_understand(struct options *options, struct error *why);
 /* Shows or prints the source of the options. Returns the exit status; prints its errors. */
 int report_run(const struct options *options);
 
-/* The interval of the moments of a recording: -s, or more if that makes too many moments. */
-double report_interval_s(const struct recorded *recorded, const struct options *options);
-
 /* ---- acrn.c: ACRN's own table of VM exits */
 
 /* ACRN's vm_exit report, to the letter; or appended to csv ("-": printed) its CSV. */

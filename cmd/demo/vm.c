@@ -33,11 +33,6 @@
  */
 #define KICK SIGUSR1
 
-/* Linux 5.14 */
-#ifndef KVM_GET_STATS_FD
-#define KVM_GET_STATS_FD _IO(KVMIO, 0xce)
-#endif
-
 /* glibc before 2.38 has no name for the member that SIGEV_THREAD_ID needs. */
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -59,7 +54,7 @@ enum phase { PHASE_WAITING, PHASE_ROUNDS, PHASE_STOPPING };
 
 struct demo_vcpu {
 	struct demo_vm *vm;
-	int fd, stats_fd; /* stats_fd -1: not held */
+	int fd;
 	struct kvm_run *run;
 	pthread_t thread;
 	timer_t timer; /* kicks the thread */
@@ -71,7 +66,6 @@ struct demo_vm {
 	struct demo_plan plan;
 	atomic_int phase; /* set before the kick */
 	int kvm_fd, vm_fd;
-	int stats_fd; /* -1: not held */
 	int ended_fd; /* an eventfd: how many vCPUs have ended their rounds, well or not */
 	uint8_t *memory;
 	size_t memory_size, run_size;
@@ -228,25 +222,16 @@ static int vcpu_run_rounds(struct demo_vcpu *vcpu)
 	return err;
 }
 
-static int vcpu_add_timer(struct demo_vcpu *vcpu)
-{
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = KICK };
-
-	event.sigev_notify_thread_id = gettid();
-	if (timer_create(CLOCK_MONOTONIC, &event, &vcpu->timer) < 0)
-		return error_set(&vcpu->why, -errno, "no timer for the demo guest: %m");
-	return 0;
-}
-
 static int vcpu_do_plan(struct demo_vcpu *vcpu)
 {
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = KICK };
 	int err;
 
 	if (!machine->halted)
 		return vcpu_run_rounds(vcpu);
-	err = vcpu_add_timer(vcpu);
-	if (err)
-		return err;
+	event.sigev_notify_thread_id = gettid();
+	if (timer_create(CLOCK_MONOTONIC, &event, &vcpu->timer) < 0)
+		return error_set(&vcpu->why, -errno, "no timer for the demo guest: %m");
 	err = vcpu_run_rounds(vcpu);
 	timer_delete(vcpu->timer);
 	return err;
@@ -264,18 +249,6 @@ static void *vcpu_main(void *arg)
 	while (is_running(vcpu->vm))
 		wait_for_kick(NULL);
 	return NULL;
-}
-
-static int vcpu_start(struct demo_vcpu *vcpu, unsigned int number)
-{
-	int err = thread_start(&vcpu->thread, vcpu_main, vcpu);
-	char name[16];
-
-	if (err)
-		return err;
-	snprintf(name, sizeof(name), "vcpu%u", number);
-	pthread_setname_np(vcpu->thread, name);
-	return 0;
 }
 
 /* ---- the VM */
@@ -362,7 +335,6 @@ static int add_vcpu(struct demo_vm *vm)
 		return -errno;
 	vcpu->vm = vm;
 	vcpu->fd = fd;
-	vcpu->stats_fd = -1;
 	vm->nr_vcpus++;
 	run = mmap(NULL, vm->run_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (run == MAP_FAILED)
@@ -392,11 +364,15 @@ static int start_threads(struct demo_vm *vm, struct error *why)
 	if (vm->ended_fd < 0)
 		return error_set(why, -errno, "no eventfd for the demo guest: %m");
 	for (; vm->nr_threads < vm->nr_vcpus; vm->nr_threads++) {
-		int err = vcpu_start(&vm->vcpus[vm->nr_threads], vm->nr_threads);
+		struct demo_vcpu *vcpu = &vm->vcpus[vm->nr_threads];
+		int err = thread_start(&vcpu->thread, vcpu_main, vcpu);
+		char name[16];
 
 		if (err)
 			return error_set(why, err, "cannot start the demo guest's threads: %s",
 					 strerror(-err));
+		snprintf(name, sizeof(name), "vcpu%u", vm->nr_threads);
+		pthread_setname_np(vcpu->thread, name);
 	}
 	return 0;
 }
@@ -423,7 +399,7 @@ int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct er
 		return err;
 	vm = xcalloc(1, sizeof(*vm));
 	vm->plan = *plan;
-	vm->kvm_fd = vm->vm_fd = vm->stats_fd = vm->ended_fd = -1;
+	vm->kvm_fd = vm->vm_fd = vm->ended_fd = -1;
 	err = open_kvm(&vm->kvm_fd, why);
 	if (!err)
 		err = create_vm(vm, why);
@@ -463,21 +439,6 @@ int demo_vm_replace_threads(struct demo_vm *vm, struct error *why)
 	return start_threads(vm, why);
 }
 
-int demo_vm_hold_statistics(struct demo_vm *vm, struct error *why)
-{
-	vm->stats_fd = ioctl(vm->vm_fd, KVM_GET_STATS_FD, 0);
-	if (vm->stats_fd < 0)
-		return error_set(why, -errno, "no statistics of the demo guest's VM: %m");
-	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
-		struct demo_vcpu *vcpu = &vm->vcpus[i];
-
-		vcpu->stats_fd = ioctl(vcpu->fd, KVM_GET_STATS_FD, 0);
-		if (vcpu->stats_fd < 0)
-			return error_set(why, -errno, "no statistics of the demo guest's vCPU: %m");
-	}
-	return 0;
-}
-
 void demo_vm_free(struct demo_vm *vm)
 {
 	if (!vm)
@@ -486,10 +447,8 @@ void demo_vm_free(struct demo_vm *vm)
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
 		if (vm->vcpus[i].run)
 			munmap(vm->vcpus[i].run, vm->run_size);
-		close_fd(vm->vcpus[i].stats_fd);
 		close(vm->vcpus[i].fd);
 	}
-	close_fd(vm->stats_fd);
 	close_fd(vm->ended_fd);
 	close_fd(vm->vm_fd);
 	close_fd(vm->kvm_fd);
@@ -536,18 +495,5 @@ int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct error *why)
 		if (fds[1].revents)
 			break;
 	}
-	return err;
-}
-
-int demo_run(const struct demo_plan *plan, int stop_fd, struct error *why)
-{
-	struct demo_vm *vm = NULL;
-	int err = demo_vm_new(plan, &vm, why);
-
-	if (!vm)
-		return err;
-	demo_vm_go(vm);
-	err = demo_vm_wait(vm, stop_fd, why);
-	demo_vm_free(vm);
 	return err;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vm - the demo guest's VM, in steps.
- *
- * demo_run() is new, go, wait, free. Test programs take the steps one by one, to look at a VM while
- * its vCPUs stand still.
+ * vm - the demo guest's VM, in steps: new, go, wait, free. Test programs look at a VM between them,
+ * while its vCPUs stand still.
  */
 #ifndef KVMTOP_CMD_DEMO_VM_H
 #define KVMTOP_CMD_DEMO_VM_H
@@ -33,12 +31,6 @@ struct demo_vm;
  */
 int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct error *why);
 
-/*
- * Holds the kernel's statistics of the VM and of each vCPU open from now on, as QEMU 8.1 and later
- * do. Returns 0, or -errno with why: Linux has them from 5.14 on.
- */
-int demo_vm_hold_statistics(struct demo_vm *vm, struct error *why);
-
 /* Stops the vCPUs, in the middle of a round too. NULL is fine. */
 void demo_vm_free(struct demo_vm *vm);
 
@@ -56,12 +48,5 @@ int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct error *why);
  * again. Returns 0, or -errno with why.
  */
 int demo_vm_replace_threads(struct demo_vm *vm, struct error *why);
-
-/*
- * Runs the plan in the calling process until its rounds are done or stop_fd (an eventfd or pipe,
- * -1: none) becomes readable. Returns 0, or -errno with why: /dev/kvm missing, not allowed, no
- * code for this machine.
- */
-int demo_run(const struct demo_plan *plan, int stop_fd, struct error *why);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "tests/bench/measure.h"
 #include "cmd/demo/vm.h"
+#include "tests/worlds/held_stats.h"
 #include "providers/providers.h"
 #include "providers/stats/held.h"
 
@@ -30,7 +31,7 @@ static void be_guest(int ready)
 	struct demo_vm *vm;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (demo_vm_new(&plan, &vm, &why) < 0 || demo_vm_hold_statistics(vm, &why) < 0) {
+	if (demo_vm_new(&plan, &vm, &why) < 0 || hold_stats(&why) < 0) {
 		printf("statistics: not here: %s\n", why.text);
 		fflush(stdout);
 		if (write(ready, "x", 1) != 1)

@@ -249,7 +249,7 @@ like "$(report --input-format kvmtrace "$TMP/kvmtrace")" "^64 in all" "--input-f
 
 cp "$TMP/dat" "$TMP/kept"
 is "$(status --csv --output "$TMP/kept" "$TMP/kept")" 1 "rows over the recording"
-like "$(cat "$TMP/err")" "^kvmtop: --output $TMP/kept: this file is the recording" "are refused"
+like "$(cat "$TMP/err")" "^kvmtop: --output $TMP/kept: this file is an input" "are refused"
 same_files "$TMP/kept" "$TMP/dat" "which is as it was"
 is "$(status --diff "$TMP/acrn" "$TMP/dat")" 1 "cycles beside nanoseconds"
 like "$(cat "$TMP/err")" "acrn: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz" \

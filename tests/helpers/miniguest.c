@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/demo/demo.h"
+#include "tests/worlds/held_stats.h"
 #include "cmd/demo/vm.h"
 
 #define LIMIT_S 240 /* no run is longer, whatever it was told */
@@ -239,7 +240,7 @@ static int run(const struct order *order)
 	if (!err)
 		err = demo_vm_new(&order->plan, &vm, &why);
 	if (!err && order->must_hold_stats)
-		err = demo_vm_hold_statistics(vm, &why);
+		err = hold_stats(&why);
 	for (uint32_t i = 0; !err && i < order->lives; i++)
 		err = live(vm, order, i == 0, &why);
 	if (err)

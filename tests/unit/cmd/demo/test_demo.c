@@ -174,6 +174,20 @@ static void assert_counts(const int *fds, const struct demo_plan *plan)
 	}
 }
 
+/* All steps, until the rounds are done or stop_fd can be read. */
+static int demo_run(const struct demo_plan *plan, int stop_fd, struct error *why)
+{
+	struct demo_vm *vm = NULL;
+	int err = demo_vm_new(plan, &vm, why);
+
+	if (!vm)
+		return err;
+	demo_vm_go(vm);
+	err = demo_vm_wait(vm, stop_fd, why);
+	demo_vm_free(vm);
+	return err;
+}
+
 static void check_plan(const struct demo_plan *plan)
 {
 	int fds[NR_EVENTS];
