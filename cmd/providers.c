@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The lists of providers. */
 #include "cmd/providers.h"
-#include "providers/playback/captured.h"
 #include "providers/providers.h"
 
 const struct provider *const live_providers[] = {

@@ -20,6 +20,11 @@ extern const struct provider exits_provider;
 extern const struct provider stats_provider;
 extern const struct provider host_provider;
 
+/* Of a captured machine, in place of the live providers with these names. */
+extern const struct provider captured_tracepoint_provider;
+extern const struct provider captured_exits_provider;
+extern const struct provider captured_host_provider;
+
 /*
  * ---- KVM's own counters
  *

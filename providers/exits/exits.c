@@ -16,7 +16,6 @@
 #include "providers/bpf/bpf.h"
 #include "providers/exits/names.h"
 #include "providers/exits/program.h"
-#include "providers/exits/raw.h"
 #include "providers/exits/threads.h"
 #include "providers/providers.h"
 

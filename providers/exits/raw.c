@@ -14,7 +14,7 @@
 #include "lib/array.h"
 #include "providers/bpf/bpf.h"
 #include "providers/bpf/placeholders.h"
-#include "providers/exits/raw.h"
+#include "providers/exits/program.h"
 #include "providers/providers.h"
 
 #define ARGUMENT_BYTES 8 /* of a raw event, each */

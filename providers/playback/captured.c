@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads DIR/kvmtop/counters, exits and host, sample by sample, and makes rows of them. */
+/* Makes rows of the samples in DIR/kvmtop/counters, exits and host. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -20,24 +20,6 @@
 #define COUNTERS_PATH "/kvmtop/counters"
 #define EXITS_PATH "/kvmtop/exits"
 #define HOST_PATH "/kvmtop/host"
-#define TEXT_MAX ((size_t)256 << 20)
-#define NAME_SIZE 192
-
-struct value {
-	uint64_t count;
-	struct timing timing;
-};
-
-/*
- * What was counted of a field on the whole machine (tid 0), in a thread, or of a host CPU (tid -1
- * for CPU 0, -2 for CPU 1 ...).
- */
-struct count {
-	int tid;
-	uint32_t field;
-	bool is_timed, has_before;
-	struct value now, before; /* in the sample at hand, and in the one before it */
-};
 
 struct captured;
 
@@ -50,11 +32,7 @@ struct captured {
 	key_fn key_of;
 	const struct want *want; /* the latest */
 	bool has_played;	 /* a sample since then */
-	char *text;	  /* the file; NULL: there is none, and so nothing was counted */
-	const char *next; /* where its next sample begins */
-	uint64_t time_ns, step_ns;
-	struct count *counts;
-	size_t nr_counts, room_counts;
+	struct captured_file file;
 	struct played_rows rows;
 };
 
@@ -65,199 +43,14 @@ static void captured_close(void *state)
 	if (!captured)
 		return;
 	played_rows_release(&captured->rows);
-	free(captured->counts);
-	free(captured->text);
+	captured_file_release(&captured->file);
 	free(captured);
-}
-
-/* ---- lines */
-
-static const char *next_line(const char *line)
-{
-	line += strcspn(line, "\n");
-	return line + (*line == '\n');
-}
-
-static bool is_sample(const char *line)
-{
-	return strncmp(line, "sample ", 7) == 0;
-}
-
-/*
- * The name that a line begins with: up to its last bracket, or where it has none, to its first
- * blank. Returns the length; 0: there is no name, or no number after it.
- */
-static size_t take_name(const char *line, char *ret_name)
-{
-	size_t len = strcspn(line, "\n");
-	const char *end = memrchr(line, ')', len);
-
-	len = end ? (size_t)(end - line) + 1 : strcspn(line, " \n");
-	if (len >= NAME_SIZE || line[len] != ' ')
-		return 0;
-	memcpy(ret_name, line, len);
-	ret_name[len] = '\0';
-	return len;
-}
-
-/* A number of this line; at its end, 0. */
-static uint64_t take_number(const char **at)
-{
-	char *end;
-	uint64_t number;
-
-	*at += strspn(*at, " ");
-	if (**at == '\n')
-		return 0;
-	number = strtoull(*at, &end, 10);
-	*at = end;
-	return number;
-}
-
-#define OPEN " open:"
-
-/* "open:NS BUCKET:COUNT ..."; of either there may be none. */
-static void take_rest(const char *at, struct timing *timing)
-{
-	if (strncmp(at, OPEN, strlen(OPEN)) == 0) {
-		at += strlen(OPEN);
-		timing->open_ns = take_number(&at);
-	}
-	while (*at == ' ') {
-		uint64_t bucket = take_number(&at), count;
-
-		if (*at++ != ':')
-			return;
-		count = take_number(&at);
-		if (bucket < HIST_BUCKETS)
-			timing->hist[bucket] = (uint32_t)count;
-	}
-}
-
-/* "COUNT", or "COUNT TIME_NS MAX_NS open:NS BUCKET:COUNT ..." */
-static void take_value(const char *at, struct count *count)
-{
-	struct value *value = &count->now;
-
-	*value = (struct value){ .count = take_number(&at) };
-	count->is_timed = *at == ' ';
-	if (!count->is_timed)
-		return;
-	value->timing.time_ns = take_number(&at);
-	value->timing.max_ns = take_number(&at);
-	take_rest(at, &value->timing);
-}
-
-/* ---- samples */
-
-static bool is_wait(const struct field *field)
-{
-	return field->use == USE_TIME && field->part == TIME_WAIT;
-}
-
-/* The sum of a parent's children; the file has none of these. */
-static bool is_sum(const struct field *field)
-{
-	if (field->parent != FIELD_NONE || field->use == USE_EVENT || field->use == USE_CPU)
-		return false;
-	if (field->use == USE_HOST)
-		return field->part == HOST_THREAD;
-	return !is_wait(field);
-}
-
-static struct count *get_count(struct captured *captured, int tid, uint32_t field)
-{
-	struct count *count;
-
-	for (size_t i = 0; i < captured->nr_counts; i++) {
-		count = &captured->counts[i];
-		if (count->tid == tid && count->field == field)
-			return count;
-	}
-	array_grow(&captured->counts, &captured->room_counts, captured->nr_counts + 1);
-	count = &captured->counts[captured->nr_counts++];
-	*count = (struct count){ .tid = tid, .field = field };
-	return count;
-}
-
-static void take_line(struct captured *captured, int tid, const char *line)
-{
-	char name[NAME_SIZE];
-	size_t len = take_name(line, name);
-	uint32_t id = len ? fields_find(captured->args.fields, name) : FIELD_NONE;
-	const struct field *field = id == FIELD_NONE ? NULL : fields_get(captured->args.fields, id);
-	struct count *count;
-
-	if (!field || field->source != captured->args.source || is_sum(field))
-		return;
-	count = get_count(captured, tid, id);
-	take_value(line + len, count);
-	if (!count->has_before || field->kind != FIELD_COUNTER)
-		count->before = count->now;
-	count->has_before = true;
-}
-
-static uint64_t go_on(uint64_t before, uint64_t now)
-{
-	return now > before ? now + (now - before) : now;
-}
-
-/* Plays the latest interval once more. */
-static void repeat(struct captured *captured)
-{
-	captured->time_ns += captured->step_ns;
-	for (size_t i = 0; i < captured->nr_counts; i++) {
-		struct count *count = &captured->counts[i];
-		struct value before = count->before, *now = &count->now;
-
-		count->before = *now;
-		now->count = go_on(before.count, now->count);
-		now->timing.time_ns = go_on(before.timing.time_ns, now->timing.time_ns);
-		now->timing.open_ns = go_on(before.timing.open_ns, now->timing.open_ns);
-		for (unsigned int k = 0; k < HIST_BUCKETS; k++)
-			now->timing.hist[k] += now->timing.hist[k] - before.timing.hist[k];
-	}
-}
-
-static void read_sample(struct captured *captured, const char *line)
-{
-	uint64_t before_ns = captured->time_ns;
-	int tid = 0;
-
-	line += strlen("sample");
-	captured->time_ns = take_number(&line);
-	captured->step_ns = before_ns && captured->time_ns > before_ns ?
-				    captured->time_ns - before_ns : 0;
-	for (size_t i = 0; i < captured->nr_counts; i++)
-		captured->counts[i].before = captured->counts[i].now;
-	for (line = next_line(line); *line && !is_sample(line); line = next_line(line)) {
-		if (strncmp(line, "thread ", 7) == 0)
-			tid = (int)strtol(line + 7, NULL, 10);
-		else if (strncmp(line, "host_cpu ", 9) == 0)
-			tid = -1 - (int)strtol(line + 9, NULL, 10);
-		else
-			take_line(captured, tid, line);
-	}
-	captured->next = line;
-}
-
-/* Goes on to the next sample. */
-static void advance(struct captured *captured)
-{
-	const char *line = captured->next;
-
-	while (line && *line && !is_sample(line))
-		line = next_line(line);
-	if (line && *line)
-		read_sample(captured, line);
-	else
-		repeat(captured);
 }
 
 /* ---- rows */
 
 /* A row, and its part of the parent's sum. Waiting is no part of the whole time. */
-static void add_rows(struct captured *captured, struct key key, const struct count *count)
+static void add_rows(struct captured *captured, struct key key, const struct captured_count *count)
 {
 	const struct field *field = fields_get(captured->args.fields, count->field);
 	const struct played_timing timing = { .timing = count->now.timing };
@@ -292,11 +85,11 @@ static int captured_collect(void *state, struct sample *sample, struct error *wh
 	bool has_key = false;
 
 	(void)why;
-	advance(captured);
+	captured_file_advance(&captured->file);
 	captured->has_played = true;
 	played_rows_reset(&captured->rows);
-	for (size_t i = 0; i < captured->nr_counts; i++) {
-		const struct count *count = &captured->counts[i];
+	for (size_t i = 0; i < captured->file.nr_counts; i++) {
+		const struct captured_count *count = &captured->file.counts[i];
 
 		if (i == 0 || count->tid != count[-1].tid)
 			has_key = captured->key_of(captured, want, count->tid, &key);
@@ -304,7 +97,7 @@ static int captured_collect(void *state, struct sample *sample, struct error *wh
 			add_rows(captured, key, count);
 	}
 	played_rows_join(&captured->rows, captured->args.fields);
-	sample->time_ns[captured->args.source] = captured->time_ns;
+	sample->time_ns[captured->args.source] = captured->file.time_ns;
 	played_rows_sample(&captured->rows, &want->fields, flags, sample);
 	return 0;
 }
@@ -313,21 +106,16 @@ static int captured_new(const struct provider_args *args, const char *name, key_
 			struct captured **ret_captured, struct error *why)
 {
 	struct captured *captured = xcalloc(1, sizeof(*captured));
-	char path[PATH_MAX];
-	size_t size;
 	int err;
 
 	captured->args = *args;
 	captured->key_of = key_of;
-	env_path(args->env, path, sizeof(path), "%s", name);
-	err = read_whole(path, TEXT_MAX, &captured->text, &size);
-	if (err && err != -ENOENT) {
+	err = captured_file_read(&captured->file, &captured->args, name, why);
+	if (err)
 		captured_close(captured);
-		return error_set(why, err, "cannot read %s: %s", path, strerror(-err));
-	}
-	captured->next = captured->text;
-	*ret_captured = captured;
-	return 0;
+	else
+		*ret_captured = captured;
+	return err;
 }
 
 /* ---- events */
@@ -420,7 +208,7 @@ static uint32_t find_reason(const struct fields *fields, const char *reason)
 	uint32_t field = FIELD_NONE;
 
 	for (int kind = 0; kind < EXITS_REASONS && field == FIELD_NONE; kind++) {
-		char name[2 * NAME_SIZE];
+		char name[2 * CAPTURED_NAME];
 
 		snprintf(name, sizeof(name), "%s(%s)", exit_kind_name((enum exit_kind)kind),
 			 reason);
@@ -459,7 +247,7 @@ static unsigned int captured_parts(const struct captured *captured)
 	unsigned int parts = EXIT_FIELDS_PARTS | 1U << TIME_L2;
 
 	for (enum time_part part = TIME_POLL; part <= TIME_L2; part++) {
-		if (!captured->text || !strstr(captured->text, exit_fields_part(part)))
+		if (!captured->file.text || !strstr(captured->file.text, exit_fields_part(part)))
 			parts &= ~(1U << part);
 	}
 	return parts;
@@ -471,16 +259,14 @@ static void add_exit_fields(const struct captured *captured)
 	const struct provider_args *args = &captured->args;
 	const struct split *exit = args->env->arch->splits;
 	const struct exit_events events = { .names = { exit ? exit->event : NULL } };
+	const char *line = captured->file.text;
 	struct exit_fields fields;
+	char name[CAPTURED_NAME];
 
 	exit_fields_add(args->fields, args->source, &events, captured_parts(captured),
 			&fields);
-	for (const char *line = captured->text; line && *line; line = next_line(line)) {
-		char name[NAME_SIZE];
-
-		if (take_name(line, name))
-			add_name(captured, &fields, name);
-	}
+	while (captured_name_next(&line, name))
+		add_name(captured, &fields, name);
 }
 
 static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
@@ -551,17 +337,15 @@ static void add_host_name(const struct host_fields *fields, char *name)
 
 static void add_host_fields(const struct captured *captured)
 {
+	const char *line = captured->file.text;
 	struct host_fields fields;
+	char name[CAPTURED_NAME];
 
 	host_fields_add(captured->args.fields, captured->args.source, &fields);
-	if (strstr(captured->text, "thread(remote)"))
+	if (strstr(captured->file.text, "thread(remote)"))
 		host_fields_add_remote(&fields);
-	for (const char *line = captured->text; *line; line = next_line(line)) {
-		char name[NAME_SIZE];
-
-		if (take_name(line, name))
-			add_host_name(&fields, name);
-	}
+	while (captured_name_next(&line, name))
+		add_host_name(&fields, name);
 }
 
 /* Without the file there are no fields, as if there were no such provider. */
@@ -572,7 +356,7 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 
 	if (err)
 		return err;
-	if (captured->text)
+	if (captured->file.text)
 		add_host_fields(captured);
 	*ret_state = captured;
 	return 0;

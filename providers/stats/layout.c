@@ -7,7 +7,7 @@
 
 #include "lib/xalloc.h"
 #include "providers/providers.h"
-#include "providers/stats/layout.h"
+#include "providers/stats/held.h"
 
 /* Linux has fewer than 64 counters of a vCPU, with names of fewer than 48 bytes. */
 #define COUNTERS_MAX 512

@@ -20,7 +20,6 @@
 #include "host/guest_proc.h"
 #include "providers/providers.h"
 #include "providers/stats/held.h"
-#include "providers/stats/layout.h"
 
 /* A VMM may open descriptors later: it is searched again in these samples. */
 #define LOOKS_AT_FIRST 8

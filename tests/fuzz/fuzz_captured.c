@@ -20,8 +20,9 @@ static struct captured *make(const struct provider_args *args, key_fn key_of, co
 		abort();
 	captured->args = *args;
 	captured->key_of = key_of;
-	captured->text = strndup((const char *)data, size);
-	captured->next = captured->text;
+	captured->file = (struct captured_file){ .args = &captured->args,
+						 .text = strndup((const char *)data, size) };
+	captured->file.next = captured->file.text;
 	return captured;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "providers/stats/layout.h"
+#include "providers/stats/held.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "providers/bpf/placeholders.h"
-#include "providers/exits/raw.h"
+#include "providers/exits/program.h"
 
 /* What a kernel has; each test changes one thing. */
 struct kernel {

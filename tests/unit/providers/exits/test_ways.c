@@ -25,7 +25,6 @@
 #include "lib/array.h"
 #include "providers/bpf/bpf.h"
 #include "providers/exits/program.h"
-#include "providers/exits/raw.h"
 #include "tests/worlds/cmocka_range.h"
 
 #define ISA_SVM 2

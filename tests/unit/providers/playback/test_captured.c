@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "providers/playback/captured.h"
+#include "providers/providers.h"
 #include "tests/worlds/fake_guest.h"
 
 struct world {

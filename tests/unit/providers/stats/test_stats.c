@@ -23,7 +23,7 @@
 #include "lib/array.h"
 #include "host/env.h"
 #include "providers/providers.h"
-#include "providers/stats/layout.h"
+#include "providers/stats/held.h"
 
 #define SOURCE 3
 #define NAME_SIZE 48
