@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The bytes of all moments are one stream in a circle of virtual memory, which is larger than the
- * limit. Pages before the oldest moment go back to the kernel, so memory is not fragmented.
- */
+/* Lists of moments, and the one of a live screen. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "lib/array.h"
 #include "history/recent.h"
@@ -17,32 +12,129 @@
 #define MAY_WAIT 256 /* keys; packing them takes some 30 µs */
 #define THREAD_BYTES ((size_t)128 << 10) /* of a recorder: its stack, and what malloc() keeps */
 
-/* A moment, without its bytes. */
-struct slot {
-	uint64_t time_ns, elapsed_ns;
-	uint64_t begin; /* of the first part in the stream; the next ones follow */
-	uint32_t flags;
-	uint32_t sizes[MOMENT_PARTS];
-};
+#define ALLOCATION 16 /* bytes that malloc() adds */
+
+/* ---- a list */
+
+static size_t bytes_of(const struct kept_moment *moment)
+{
+	size_t size = 0;
+
+	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
+		size += moment->sizes[i];
+	return size;
+}
+
+static size_t size_of(const struct kept_moment *moment)
+{
+	return sizeof(*moment) + bytes_of(moment) + ALLOCATION;
+}
+
+struct kept_moment kept_copy(uint64_t id, uint64_t run, const struct packed *packed)
+{
+	struct kept_moment moment = {
+		.id = id,
+		.run = run,
+		.time_ns = packed->time_ns,
+		.elapsed_ns = packed->elapsed_ns,
+		.flags = packed->flags,
+	};
+	unsigned char *at;
+
+	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
+		moment.sizes[i] = (uint32_t)packed->parts[i].size;
+	moment.bytes = at = xmalloc(bytes_of(&moment) + 1);
+	for (unsigned int i = 0; i < MOMENT_PARTS; i++) {
+		if (moment.sizes[i])
+			memcpy(at, packed->parts[i].bytes, moment.sizes[i]);
+		at += moment.sizes[i];
+	}
+	return moment;
+}
+
+size_t kept_index(const struct kept *kept, uint64_t id)
+{
+	size_t low = 0, high = kept->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (kept->list[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool kept_has(const struct kept *kept, uint64_t id)
+{
+	size_t i = kept_index(kept, id);
+
+	return i < kept->nr && kept->list[i].id == id;
+}
+
+void kept_take(struct kept *kept, const struct kept_moment *moment)
+{
+	size_t i = kept_index(kept, moment->id);
+
+	if (kept_has(kept, moment->id)) {
+		free(moment->bytes);
+		return;
+	}
+	array_grow(&kept->list, &kept->room, kept->nr + 1);
+	memmove(&kept->list[i + 1], &kept->list[i], (kept->nr++ - i) * sizeof(*kept->list));
+	kept->list[i] = *moment;
+	kept->size += size_of(moment);
+}
+
+void kept_drop(struct kept *kept, size_t first, size_t nr)
+{
+	for (size_t i = first; i < first + nr; i++) {
+		kept->size -= size_of(&kept->list[i]);
+		free(kept->list[i].bytes);
+	}
+	kept->nr -= nr;
+	memmove(&kept->list[first], &kept->list[first + nr],
+		(kept->nr - first) * sizeof(*kept->list));
+}
+
+void kept_release(struct kept *kept)
+{
+	if (kept->nr)
+		kept_drop(kept, 0, kept->nr);
+	free(kept->list);
+	*kept = (struct kept){ 0 };
+}
+
+int kept_read(const struct kept *kept, uint64_t id, enum moment_part part, struct blob *blob,
+	      struct error *why)
+{
+	const struct kept_moment *moment;
+	const unsigned char *from;
+
+	if (!kept_has(kept, id))
+		return error_set(why, -ENOENT, "this sample is not in memory any more");
+	moment = &kept->list[kept_index(kept, id)];
+	from = moment->bytes;
+	for (unsigned int i = 0; i < part; i++)
+		from += moment->sizes[i];
+	array_grow_unset(&blob->bytes, &blob->room, moment->sizes[part]);
+	if (moment->sizes[part])
+		memcpy(blob->bytes, from, moment->sizes[part]);
+	blob->size = moment->sizes[part];
+	return 0;
+}
+
+/* ---- the past of a live screen */
 
 struct recent {
 	pthread_mutex_t lock; /* of all below but the segment */
 	struct segment segment;
 	size_t limit, work; /* bytes: of all; to make a moment */
-	struct slot *slots; /* a circle of `room`; first is the oldest */
-	size_t first, nr, room;
-	uint64_t first_id;
-	unsigned char *circle;
-	size_t size; /* of the circle, in whole pages */
-	uint64_t end; /* of the stream */
+	struct kept kept; /* each id is one more than the id before */
+	uint64_t last_id;
 };
-
-static size_t in_pages(size_t size)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (size + page - 1) / page * page;
-}
 
 struct recent *recent_new(size_t limit, const struct segment *segment)
 {
@@ -50,12 +142,6 @@ struct recent *recent_new(size_t limit, const struct segment *segment)
 
 	recent->segment = *segment;
 	recent->limit = limit;
-	recent->first_id = 1;
-	recent->size = in_pages(limit) + MOMENT_MAX;
-	recent->circle = mmap(NULL, recent->size, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (recent->circle == MAP_FAILED)
-		out_of_memory();
 	pthread_mutex_init(&recent->lock, NULL);
 	return recent;
 }
@@ -64,138 +150,46 @@ void recent_free(struct recent *recent)
 {
 	if (!recent)
 		return;
-	munmap(recent->circle, recent->size);
-	free(recent->slots);
+	kept_release(&recent->kept);
 	pthread_mutex_destroy(&recent->lock);
 	free(recent);
 }
 
-/* i < room */
-static struct slot *at(const struct recent *recent, size_t i)
-{
-	size_t slot = recent->first + i;
-
-	return &recent->slots[slot < recent->room ? slot : slot - recent->room];
-}
-
-/* ---- the stream */
-
-/* How many of size bytes of the stream are in one piece; *ret_piece: where. */
-static size_t piece_of(const struct recent *recent, uint64_t place, uint64_t size,
-		       unsigned char **ret_piece)
-{
-	size_t in_circle = (size_t)(place % recent->size), most = recent->size - in_circle;
-
-	*ret_piece = recent->circle + in_circle;
-	return size < most ? (size_t)size : most;
-}
-
-static void append(struct recent *recent, const struct blob *blob)
-{
-	unsigned char *piece;
-
-	for (size_t done = 0, part; done < blob->size; done += part) {
-		part = piece_of(recent, recent->end, blob->size - done, &piece);
-		memcpy(piece, blob->bytes + done, part);
-		recent->end += part;
-	}
-}
-
-static void read_stream(const struct recent *recent, uint64_t from, const struct blob *blob)
-{
-	unsigned char *piece;
-
-	for (size_t done = 0, part; done < blob->size; done += part) {
-		part = piece_of(recent, from + done, blob->size - done, &piece);
-		memcpy(blob->bytes + done, piece, part);
-	}
-}
-
-/* Gives the pages of a part of the stream back to the kernel. */
-static void drop_pages(struct recent *recent, uint64_t from, uint64_t to)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	unsigned char *piece;
-
-	from -= from % page;
-	to -= to % page;
-	for (size_t part; from < to; from += part) {
-		part = piece_of(recent, from, to - from, &piece);
-		madvise(piece, part, MADV_DONTNEED);
-	}
-}
-
-/* ---- adding */
-
-static void grow(struct recent *recent)
-{
-	struct slot *slots;
-	size_t room = recent->room ? 2 * recent->room : 64;
-
-	if (recent->nr < recent->room)
-		return;
-	slots = xcalloc(room, sizeof(*slots));
-	for (size_t i = 0; i < recent->nr; i++)
-		slots[i] = *at(recent, i);
-	free(recent->slots);
-	recent->slots = slots;
-	recent->room = room;
-	recent->first = 0;
-}
-
-static uint64_t whole_size(const struct recent *recent)
-{
-	return recent->end - at(recent, 0)->begin + recent->room * sizeof(*recent->slots) +
-	       recent->work + THREAD_BYTES;
-}
-
 /* The next moment that can be the oldest: without totals, what follows it would be unknown. */
-static size_t next_oldest(const struct recent *recent)
+static size_t next_oldest(const struct kept *kept)
 {
 	size_t next = 1;
 
-	while (next < recent->nr && !(at(recent, next)->flags & MOMENT_HAS_TOTALS))
+	while (next < kept->nr && !(kept->list[next].flags & MOMENT_HAS_TOTALS))
 		next++;
 	return next;
 }
 
-static void keep_limit(struct recent *recent)
+static size_t whole_size(const struct recent *recent)
 {
-	uint64_t begin = at(recent, 0)->begin;
-	size_t next;
+	const struct kept *kept = &recent->kept;
 
-	while (whole_size(recent) > recent->limit &&
-	       (next = next_oldest(recent)) < recent->nr) {
-		recent->first = (recent->first + next) % recent->room;
-		recent->first_id += next;
-		recent->nr -= next;
-	}
-	drop_pages(recent, begin, at(recent, 0)->begin);
+	return kept->size + (kept->room - kept->nr) * sizeof(*kept->list) + recent->work +
+	       THREAD_BYTES;
 }
 
 static int add(struct recent *recent, const struct packed *packed)
 {
-	struct slot slot = {
-		.time_ns = packed->time_ns,
-		.elapsed_ns = packed->elapsed_ns,
-		.begin = recent->end,
-		.flags = packed->flags,
-	};
-	size_t size = 0;
+	struct kept *kept = &recent->kept;
+	struct kept_moment moment;
+	size_t size = 0, next;
 
 	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
 		size += packed->parts[i].size;
 	if (size > MOMENT_MAX)
 		return -EFBIG;
-	grow(recent);
-	for (unsigned int i = 0; i < MOMENT_PARTS; i++) {
-		slot.sizes[i] = (uint32_t)packed->parts[i].size;
-		append(recent, &packed->parts[i]);
-	}
-	*at(recent, recent->nr++) = slot;
+	moment = kept_copy(++recent->last_id, 0, packed);
+	kept_take(kept, &moment);
 	if (packed->work > recent->work)
 		recent->work = packed->work;
-	keep_limit(recent);
+	while (whole_size(recent) > recent->limit &&
+	       (next = next_oldest(kept)) < kept->nr)
+		kept_drop(kept, 0, next);
 	return 0;
 }
 
@@ -248,11 +242,11 @@ static bool sink_wants_totals(void *state)
 	const struct recent *recent = state;
 	size_t work = recent->work + THREAD_BYTES;
 	size_t room = recent->limit > work ? recent->limit - work : 0;
-	size_t since = recent->nr;
+	size_t since = recent->kept.nr, size = 0;
 
-	while (since && !(at(recent, since - 1)->flags & MOMENT_HAS_TOTALS))
-		since--;
-	return since && recent->end - at(recent, since - 1)->begin > room / 4;
+	while (since && !(recent->kept.list[since - 1].flags & MOMENT_HAS_TOTALS))
+		size += size_of(&recent->kept.list[--since]);
+	return since && size + size_of(&recent->kept.list[since - 1]) > room / 4;
 }
 
 struct sink recent_sink(struct recent *recent)
@@ -265,23 +259,15 @@ struct sink recent_sink(struct recent *recent)
 
 static struct stored stored_at(const struct recent *recent, size_t i)
 {
-	const struct slot *slot = at(recent, i);
+	const struct kept_moment *moment = &recent->kept.list[i];
 
 	return (struct stored){
-		.id = recent->first_id + i,
+		.id = moment->id,
 		.segment = 1,
-		.flags = slot->flags,
-		.time_ns = slot->time_ns,
-		.elapsed_ns = slot->elapsed_ns,
+		.flags = moment->flags,
+		.time_ns = moment->time_ns,
+		.elapsed_ns = moment->elapsed_ns,
 	};
-}
-
-/* The index of a moment, or of the oldest where it was dropped; nr: there is none. */
-static size_t index_of(const struct recent *recent, uint64_t id)
-{
-	uint64_t i = id < recent->first_id ? 0 : id - recent->first_id;
-
-	return i < recent->nr ? (size_t)i : recent->nr;
 }
 
 static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored, struct error *why)
@@ -291,10 +277,10 @@ static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored,
 
 	(void)why;
 	pthread_mutex_lock(&recent->lock);
-	if (recent->nr) {
-		size_t i = recent->nr - 1;
+	if (recent->kept.nr) {
+		size_t i = recent->kept.nr - 1;
 
-		while (i && at(recent, i)->time_ns > time_ns)
+		while (i && recent->kept.list[i].time_ns > time_ns)
 			i--;
 		*ret_stored = stored_at(recent, i);
 		err = 0;
@@ -304,18 +290,17 @@ static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored,
 }
 
 static int recent_step(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
-		     struct error *why)
+		       struct error *why)
 {
 	struct recent *recent = state;
-	uint64_t to = is_back ? id - 1 : id + 1;
 	int err = -ENOENT;
+	size_t i;
 
 	(void)why;
 	pthread_mutex_lock(&recent->lock);
-	if (!is_back && to < recent->first_id)
-		to = recent->first_id;
-	if (to >= recent->first_id && index_of(recent, to) < recent->nr) {
-		*ret_stored = stored_at(recent, index_of(recent, to));
+	i = kept_index(&recent->kept, is_back ? id : id + 1);
+	if (is_back ? i > 0 : i < recent->kept.nr) {
+		*ret_stored = stored_at(recent, is_back ? i - 1 : i);
 		err = 0;
 	}
 	pthread_mutex_unlock(&recent->lock);
@@ -323,43 +308,35 @@ static int recent_step(void *state, uint64_t id, bool is_back, struct stored *re
 }
 
 static int recent_find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			     struct error *why)
+			       struct error *why)
 {
 	struct recent *recent = state;
 	int err = -ENOENT;
+	size_t i;
 
 	(void)why;
 	pthread_mutex_lock(&recent->lock);
-	for (size_t i = id < recent->first_id ? 0 : index_of(recent, id) + 1; err && i-- > 0;) {
-		if (i < recent->nr && at(recent, i)->flags & flags) {
-			*ret_stored = stored_at(recent, i);
-			err = 0;
-		}
+	i = kept_index(&recent->kept, id + 1);
+	while (i && !(recent->kept.list[i - 1].flags & flags))
+		i--;
+	if (i) {
+		*ret_stored = stored_at(recent, i - 1);
+		err = 0;
 	}
 	pthread_mutex_unlock(&recent->lock);
 	return err;
 }
 
 static int recent_read(void *state, uint64_t id, enum moment_part part, struct blob *blob,
-		     struct error *why)
+		       struct error *why)
 {
 	struct recent *recent = state;
-	int err = -ENOENT;
+	int err;
 
 	pthread_mutex_lock(&recent->lock);
-	if (id >= recent->first_id && index_of(recent, id) < recent->nr) {
-		const struct slot *slot = at(recent, index_of(recent, id));
-		uint64_t begin = slot->begin;
-
-		for (unsigned int i = 0; i < part; i++)
-			begin += slot->sizes[i];
-		array_grow_unset(&blob->bytes, &blob->room, slot->sizes[part]);
-		blob->size = slot->sizes[part];
-		read_stream(recent, begin, blob);
-		err = 0;
-	}
+	err = kept_read(&recent->kept, id, part, blob, why);
 	pthread_mutex_unlock(&recent->lock);
-	return err ? error_set(why, err, "this sample is not in memory any more") : 0;
+	return err;
 }
 
 static int recent_fields(void *state, uint32_t segment, uint32_t first, stored_field_fn take,

@@ -1,14 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recent - the latest moments in memory, for the past of a live screen: one segment, 1.
- *
- * One thread adds, another reads.
+ * recent - moments in memory: the latest ones of a live screen, and lists of moments, of which the
+ * cache of a Prometheus is made.
  */
 #ifndef KVMTOP_HISTORY_RECENT_H
 #define KVMTOP_HISTORY_RECENT_H
 
 #include "history/recorder.h"
 #include "history/store.h"
+
+/* ---- a list */
+
+struct kept_moment {
+	uint64_t id, time_ns, elapsed_ns;
+	uint64_t run; /* of a Prometheus: totals go on in the next moment of the same run */
+	uint32_t flags;
+	uint32_t sizes[MOMENT_PARTS];
+	unsigned char *bytes; /* of the parts, one after the other */
+};
+
+/* Zero-initialised is empty. */
+struct kept {
+	struct kept_moment *list; /* ascending by id */
+	size_t nr, room;
+	size_t size; /* bytes of all */
+};
+
+/* A moment with a copy of the packed parts, for kept_take(). */
+struct kept_moment kept_copy(uint64_t id, uint64_t run, const struct packed *packed);
+
+/* Takes the moment and its bytes; frees these if the moment is there already. */
+void kept_take(struct kept *kept, const struct kept_moment *moment);
+
+/* Drops nr moments from this index on. */
+void kept_drop(struct kept *kept, size_t first, size_t nr);
+void kept_release(struct kept *kept);
+
+/* The index of the first moment that is not before this one. */
+size_t kept_index(const struct kept *kept, uint64_t id);
+bool kept_has(const struct kept *kept, uint64_t id);
+
+/* As struct store_type's read. */
+int kept_read(const struct kept *kept, uint64_t id, enum moment_part part, struct blob *blob,
+	      struct error *why);
+
+/* ---- the past of a live screen: one segment, 1. One thread adds, another reads. */
 
 struct recent;
 

@@ -30,104 +30,79 @@ void caches_release(struct caches *caches)
 	for (size_t i = 0; i < caches->nr; i++) {
 		struct cache *cache = caches->list[i];
 
-		while (cache->nr)
-			cache_drop(caches, cache, cache->nr - 1);
+		kept_release(&cache->kept);
 		scope_free(cache->scope);
-		free(cache->slots);
 		free(cache);
 	}
 	free(caches->list);
 }
 
-static size_t size_of(const struct packed *packed)
-{
-	size_t size = sizeof(struct slot);
-
-	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
-		size += packed->parts[i].room;
-	return size;
-}
-
-size_t cache_index(const struct cache *cache, uint64_t at)
-{
-	size_t low = 0, high = cache->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (cache->slots[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-bool cache_has(const struct cache *cache, uint64_t at)
-{
-	size_t i = cache_index(cache, at);
-
-	return i < cache->nr && cache->slots[i].at == at;
-}
-
-void cache_drop(struct caches *caches, struct cache *cache, size_t i)
-{
-	caches->size -= size_of(&cache->slots[i].packed);
-	packed_release(&cache->slots[i].packed);
-	memmove(&cache->slots[i], &cache->slots[i + 1], (--cache->nr - i) * sizeof(*cache->slots));
-}
-
 /* The first or the last moment: which is further away from the ones that are wanted. */
-static size_t furthest(const struct cache *cache, uint64_t wanted_first, uint64_t wanted_last)
+static size_t furthest(const struct kept *kept, uint64_t wanted_first, uint64_t wanted_last)
 {
-	uint64_t first = cache->slots[0].at, last = cache->slots[cache->nr - 1].at;
+	uint64_t first = kept->list[0].id, last = kept->list[kept->nr - 1].id;
 	uint64_t before = wanted_first > first ? wanted_first - first : 0;
 	uint64_t after = last > wanted_last ? last - wanted_last : 0;
 
-	return after > before ? cache->nr - 1 : 0;
+	return after > before ? kept->nr - 1 : 0;
 }
 
-void caches_keep_limit(struct caches *caches, uint32_t kept, uint64_t first, uint64_t last)
+static size_t size_of_all(const struct caches *caches)
 {
-	struct cache *of = caches->list[kept];
+	size_t size = 0;
+
+	for (size_t i = 0; i < caches->nr; i++)
+		size += caches->list[i]->kept.size;
+	return size;
+}
+
+void caches_keep_limit(struct caches *caches, uint32_t number, uint64_t first, uint64_t last)
+{
+	struct kept *of = &caches->list[number]->kept;
 
 	for (size_t i = 0; i < caches->nr; i++) {
-		struct cache *cache = caches->list[i];
+		struct kept *other = &caches->list[i]->kept;
 
-		while (caches->size > CACHES_LIMIT && cache != of && cache->nr)
-			cache_drop(caches, cache, 0);
+		while (i != number && other->nr && size_of_all(caches) > CACHES_LIMIT)
+			kept_drop(other, 0, 1);
 	}
-	while (caches->size > CACHES_LIMIT && of->nr > 1)
-		cache_drop(caches, of, furthest(of, first, last));
+	while (of->nr > 1 && size_of_all(caches) > CACHES_LIMIT)
+		kept_drop(of, furthest(of, first, last), 1);
 }
 
-void cache_add(struct caches *caches, uint32_t number, struct slot *slot)
+/* Whether totals go on from the moment before it: that one is in memory, and of the same run. */
+static bool goes_on(const struct kept *kept, size_t i)
 {
-	struct cache *cache = caches->list[number];
-	size_t i = cache_index(cache, slot->at);
+	const struct kept_moment *moment = &kept->list[i];
 
-	if (cache_has(cache, slot->at))
-		return;
-	array_grow(&cache->slots, &cache->room, cache->nr + 1);
-	memmove(&cache->slots[i + 1], &cache->slots[i], (cache->nr - i) * sizeof(*cache->slots));
-	cache->slots[i] = *slot;
-	cache->nr++;
-	caches->size += size_of(&slot->packed);
-	slot->packed = (struct packed){ .flags = 0 };
+	return i && moment[-1].id + 1 == moment->id && moment[-1].run == moment->run;
 }
 
-void made_take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+struct stored cache_stored(const struct caches *caches, uint32_t number, size_t i)
 {
-	struct made *made = arg;
+	const struct kept *kept = &caches->list[number]->kept;
+	const struct kept_moment *moment = &kept->list[i];
 
-	array_grow(&made->slots, &made->room, made->nr + 1);
-	made->slots[made->nr++] = (struct slot){ at, run, *packed };
-	*packed = (struct packed){ .flags = 0 };
+	return (struct stored){
+		.id = (uint64_t)(number + 1) << SCOPE_SHIFT | moment->id,
+		.segment = number + 1,
+		.flags = moment->flags | (goes_on(kept, i) ? 0 : MOMENT_AFTER_LOSS),
+		.time_ns = moment->time_ns,
+		.elapsed_ns = moment->elapsed_ns,
+	};
 }
 
-void made_release(struct made *made)
+void cache_made(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+{
+	const struct kept_moment moment = kept_copy(at, run, packed);
+
+	kept_take(arg, &moment);
+}
+
+void cache_take(struct cache *cache, struct kept *made)
 {
 	for (size_t i = 0; i < made->nr; i++)
-		packed_release(&made->slots[i].packed);
-	free(made->slots);
+		kept_take(&cache->kept, &made->list[i]);
+	made->nr = 0; /* the bytes are the cache's */
+	kept_release(made);
 }

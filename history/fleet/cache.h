@@ -5,56 +5,43 @@
 #ifndef KVMTOP_HISTORY_FLEET_CACHE_H
 #define KVMTOP_HISTORY_FLEET_CACHE_H
 
-#include "history/pack.h"
+#include "history/recent.h"
 
 #define CACHES_LIMIT ((size_t)64 << 20) /* bytes */
 
-/* The moments of a scope. */
+/* The moments of a scope. A moment's id is which multiple of the interval it is at. */
 struct cache {
 	char host[GUEST_NAME_SIZE]; /* "": all hosts */
 	struct scope *scope;	    /* the thread's; NULL: not queried yet */
-	struct slot {
-		uint64_t at;  /* which multiple of the interval */
-		uint64_t run; /* its totals go on in the next moment of the same run */
-		struct packed packed;
-	} *slots; /* ascending */
-	size_t nr, room;
+	struct kept kept;
 };
 
 /* Zero-initialised is empty. */
 struct caches {
 	struct cache **list;
 	size_t nr, room;
-	size_t size; /* bytes of all moments */
 };
 
 /* The index of the cache of a host, "" of all; where there is none, it is made. */
 uint32_t caches_find(struct caches *caches, const char *host);
 
-/* Drops the oldest moments of other scopes first; of `kept` the moments first to last stay. */
-void caches_keep_limit(struct caches *caches, uint32_t kept, uint64_t first, uint64_t last);
+/* Drops the oldest moments of other scopes first; of this one the moments first to last stay. */
+void caches_keep_limit(struct caches *caches, uint32_t number, uint64_t first, uint64_t last);
 
 /* Frees scopes and moments. */
 void caches_release(struct caches *caches);
 
-/* The index of the first moment that is not before this time. */
-size_t cache_index(const struct cache *cache, uint64_t at);
+/*
+ * A moment of a scope, by its index: its id has the number of the scope above, and which multiple
+ * of the interval it is below.
+ */
+struct stored cache_stored(const struct caches *caches, uint32_t number, size_t i);
+#define SCOPE_SHIFT 40
 
-bool cache_has(const struct cache *cache, uint64_t at);
+/* A scope_moment_fn: arg is a struct kept, of moments that the thread has made. */
+void cache_made(void *arg, uint64_t at, uint64_t run, struct packed *packed);
 
-/* Takes the moment, unless it is there already. */
-void cache_add(struct caches *caches, uint32_t number, struct slot *slot);
-
-void cache_drop(struct caches *caches, struct cache *cache, size_t i);
-
-/* Moments that the thread has made, and not added yet. */
-struct made {
-	struct slot *slots;
-	size_t nr, room;
-};
-
-/* A scope_moment_fn: arg is a struct made. */
-void made_take(void *arg, uint64_t at, uint64_t run, struct packed *packed);
-void made_release(struct made *made);
+/* Takes what was made. */
+void cache_take(struct cache *cache, struct kept *made);
 
 #endif

@@ -2,8 +2,6 @@
 /*
  * One thread talks to the server, makes moments of what it answers, and adds them; the reader finds
  * them, and says which it misses. The lock is held to add and to find, and not to make.
- *
- * A moment's id has the number of its scope above, and which multiple of the interval it is below.
  */
 #include <errno.h>
 #include <limits.h>
@@ -24,7 +22,6 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define SLOW_NS (2 * NS_PER_S) /* a notice says so */
-#define SCOPE_SHIFT 40
 #define MISSED 4 /* moments that a run may lack */
 
 /* What the thread is to fetch. */
@@ -56,14 +53,13 @@ struct fleet {
 /* ---- the thread */
 
 /* Called with the lock. The fields are there before the reader finds the moment. */
-static void add_made(struct fleet *fleet, const struct request *request, struct made *made)
+static void add_made(struct fleet *fleet, const struct request *request, struct kept *made)
 {
 	const struct fields *fields = fleet->common.fields;
 
 	for (uint32_t id = fields_count(fleet->fields); id < fields_count(fields); id++)
 		fields_add(fleet->fields, fields_get(fields, id));
-	for (size_t i = 0; i < made->nr; i++)
-		cache_add(&fleet->caches, request->cache, &made->slots[i]);
+	cache_take(fleet->caches.list[request->cache], made);
 	caches_keep_limit(&fleet->caches, request->cache, request->first, request->last);
 }
 
@@ -84,7 +80,7 @@ static void advise_rules(const struct fleet *fleet, int err, struct error *why)
 
 /* Makes the moments that are requested. Called without the lock. */
 static int make(const struct fleet *fleet, const struct request *request, struct cache *cache,
-		struct made *made, struct error *why)
+		struct kept *made, struct error *why)
 {
 	struct http_query queries[QUERIES];
 	int err;
@@ -97,7 +93,7 @@ static int make(const struct fleet *fleet, const struct request *request, struct
 			why);
 	if (!err)
 		err = scope_take(cache->scope, request->first, request->last, queries,
-				 made_take, made, why);
+				 cache_made, made, why);
 	if (!cache->host[0])
 		advise_rules(fleet, err, why);
 	http_drop(queries, QUERIES);
@@ -108,14 +104,13 @@ static int make(const struct fleet *fleet, const struct request *request, struct
 static int fetch(struct fleet *fleet, const struct request *request, struct error *why)
 {
 	struct cache *cache = fleet->caches.list[request->cache];
-	struct made made = { .nr = 0 };
+	struct kept made = { .nr = 0 };
 	int err;
 
 	pthread_mutex_unlock(&fleet->lock);
 	err = make(fleet, request, cache, &made, why);
 	pthread_mutex_lock(&fleet->lock);
 	add_made(fleet, request, &made);
-	made_release(&made);
 	return err;
 }
 
@@ -185,13 +180,13 @@ static struct request request_around(const struct fleet *fleet, uint32_t number,
 	const struct cache *cache = fleet->caches.list[number];
 	uint64_t more = scope_steps(&fleet->common, !cache->host[0]) - 1;
 	struct request request = { number, at, at };
-	size_t i = cache_index(cache, at);
+	size_t i = kept_index(&cache->kept, at);
 
 	if (is_back) {
 		request.first = at > more ? at - more : 1;
 		/* Also where one is requested at a time: a few that are missing end no run. */
-		if (i && at - cache->slots[i - 1].at <= (more > MISSED ? more : MISSED))
-			request.first = cache->slots[i - 1].at + 1;
+		if (i && at - cache->kept.list[i - 1].id <= (more > MISSED ? more : MISSED))
+			request.first = cache->kept.list[i - 1].id + 1;
 	} else if (at + more > now(fleet)) {
 		request.last = at > now(fleet) ? at : now(fleet);
 	} else {
@@ -204,13 +199,13 @@ static struct request request_around(const struct fleet *fleet, uint32_t number,
 static int request(struct fleet *fleet, uint32_t number, uint64_t at, bool is_back, bool waits,
 		   struct error *why)
 {
-	const struct cache *cache = fleet->caches.list[number];
+	const struct kept *kept = &fleet->caches.list[number]->kept;
 
 	if (is_late(fleet)) /* it would not answer this, either */
-		return cache_has(cache, at) ? 0 : not_yet(fleet, why);
-	if (waits && !cache_has(cache, at))
+		return kept_has(kept, at) ? 0 : not_yet(fleet, why);
+	if (waits && !kept_has(kept, at))
 		wait_idle(fleet);
-	if (cache_has(cache, at) || (!waits && (fleet->has_request || fleet->is_busy)))
+	if (kept_has(kept, at) || (!waits && (fleet->has_request || fleet->is_busy)))
 		return 0;
 	fleet->request = request_around(fleet, number, at, is_back);
 	fleet->has_request = true;
@@ -218,7 +213,7 @@ static int request(struct fleet *fleet, uint32_t number, uint64_t at, bool is_ba
 	if (!waits)
 		return 0;
 	wait_idle(fleet);
-	if (cache_has(cache, at))
+	if (kept_has(kept, at))
 		return 0;
 	if (fleet->has_request || fleet->is_busy)
 		return not_yet(fleet, why);
@@ -227,28 +222,6 @@ static int request(struct fleet *fleet, uint32_t number, uint64_t at, bool is_ba
 }
 
 /* ---- the store */
-
-/* Whether totals go on from the moment before it: that one is in memory, and of the same run. */
-static bool goes_on(const struct cache *cache, size_t i)
-{
-	const struct slot *slot = &cache->slots[i];
-
-	return i && slot[-1].at + 1 == slot->at && slot[-1].run == slot->run;
-}
-
-static struct stored stored_of(const struct fleet *fleet, uint32_t cache, size_t i)
-{
-	const struct slot *slot = &fleet->caches.list[cache]->slots[i];
-
-	return (struct stored){
-		.id = (uint64_t)(cache + 1) << SCOPE_SHIFT | slot->at,
-		.segment = cache + 1,
-		.flags = slot->packed.flags |
-			 (goes_on(fleet->caches.list[cache], i) ? 0 : MOMENT_AFTER_LOSS),
-		.time_ns = slot->packed.time_ns,
-		.elapsed_ns = slot->packed.elapsed_ns,
-	};
-}
 
 /* The scope and the time of a moment. False: there is no such scope. */
 static bool parse_id(const struct fleet *fleet, uint64_t id, uint32_t *ret_cache, uint64_t *ret_at)
@@ -261,12 +234,12 @@ static bool parse_id(const struct fleet *fleet, uint64_t id, uint32_t *ret_cache
 /* The latest moment: of the ones that are there, while a later one is fetched. */
 static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct error *why)
 {
-	struct cache *cache = fleet->caches.list[fleet->entered];
-	int err = request(fleet, fleet->entered, now(fleet), true, !cache->nr, why);
+	const struct kept *kept = &fleet->caches.list[fleet->entered]->kept;
+	int err = request(fleet, fleet->entered, now(fleet), true, !kept->nr, why);
 
-	if (!cache->nr)
+	if (!kept->nr)
 		return err ? err : -ENOENT;
-	*ret_stored = stored_of(fleet, fleet->entered, cache->nr - 1);
+	*ret_stored = cache_stored(&fleet->caches, fleet->entered, kept->nr - 1);
 	return 0;
 }
 
@@ -274,20 +247,21 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 {
 	struct fleet *fleet = state;
 	uint64_t at = time_ns / fleet->common.step_ns, latest = now(fleet);
-	struct cache *cache;
+	const struct kept *kept;
 	int err;
 
 	pthread_mutex_lock(&fleet->lock);
-	cache = fleet->caches.list[fleet->entered];
-	if (!time_ns && cache->nr) { /* the first in memory: the server's first is not known */
-		*ret_stored = stored_of(fleet, fleet->entered, 0);
+	kept = &fleet->caches.list[fleet->entered]->kept;
+	if (!time_ns && kept->nr) { /* the first in memory: the server's first is not known */
+		*ret_stored = cache_stored(&fleet->caches, fleet->entered, 0);
 		err = 0;
 	} else if (!time_ns || at >= latest) {
 		err = find_latest(fleet, ret_stored, why);
 	} else {
 		err = request(fleet, fleet->entered, at, true, true, why);
 		if (!err)
-			*ret_stored = stored_of(fleet, fleet->entered, cache_index(cache, at));
+			*ret_stored = cache_stored(&fleet->caches, fleet->entered,
+						   kept_index(kept, at));
 	}
 	pthread_mutex_unlock(&fleet->lock);
 	return err;
@@ -307,8 +281,8 @@ static int step(void *state, uint64_t id, bool is_back, struct stored *ret_store
 		if (at && at <= now(fleet))
 			err = request(fleet, of, at, is_back, true, why);
 		if (!err)
-			*ret_stored = stored_of(fleet, of,
-						cache_index(fleet->caches.list[of], at));
+			*ret_stored = cache_stored(&fleet->caches, of,
+						kept_index(&fleet->caches.list[of]->kept, at));
 	}
 	pthread_mutex_unlock(&fleet->lock);
 	return err;
@@ -325,10 +299,10 @@ static int near(void *state, uint64_t id, bool is_back, struct stored *ret_store
 	(void)why;
 	pthread_mutex_lock(&fleet->lock);
 	if (parse_id(fleet, id, &cache, &at)) {
-		size_t i = cache_index(fleet->caches.list[cache], is_back ? at : at + 1);
+		size_t i = kept_index(&fleet->caches.list[cache]->kept, is_back ? at : at + 1);
 
-		if (is_back ? i > 0 : i < fleet->caches.list[cache]->nr) {
-			*ret_stored = stored_of(fleet, cache, is_back ? i - 1 : i);
+		if (is_back ? i > 0 : i < fleet->caches.list[cache]->kept.nr) {
+			*ret_stored = cache_stored(&fleet->caches, cache, is_back ? i - 1 : i);
 			err = 0;
 		}
 	}
@@ -348,12 +322,12 @@ static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored 
 	(void)why;
 	pthread_mutex_lock(&fleet->lock);
 	if (parse_id(fleet, id, &cache, &at)) {
-		size_t i = cache_index(fleet->caches.list[cache], at + 1);
+		size_t i = kept_index(&fleet->caches.list[cache]->kept, at + 1);
 
-		while (i && !(stored_of(fleet, cache, i - 1).flags & flags))
+		while (i && !(cache_stored(&fleet->caches, cache, i - 1).flags & flags))
 			i--;
 		if (i) {
-			*ret_stored = stored_of(fleet, cache, i - 1);
+			*ret_stored = cache_stored(&fleet->caches, cache, i - 1);
 			err = 0;
 		}
 	}
@@ -370,18 +344,10 @@ static int read_part(void *state, uint64_t id, enum moment_part part, struct blo
 	int err = -ENOENT;
 
 	pthread_mutex_lock(&fleet->lock);
-	if (parse_id(fleet, id, &cache, &at) && cache_has(fleet->caches.list[cache], at)) {
-		const struct cache *on = fleet->caches.list[cache];
-		const struct blob *from = &on->slots[cache_index(on, at)].packed.parts[part];
-
-		array_grow(&blob->bytes, &blob->room, from->size);
-		if (from->size)
-			memcpy(blob->bytes, from->bytes, from->size);
-		blob->size = from->size;
-		err = 0;
-	}
+	if (parse_id(fleet, id, &cache, &at))
+		err = kept_read(&fleet->caches.list[cache]->kept, at, part, blob, why);
 	pthread_mutex_unlock(&fleet->lock);
-	return err ? error_set(why, err, "this sample is not in memory any more") : 0;
+	return err;
 }
 
 static int each_field(void *state, uint32_t segment, uint32_t first, stored_field_fn take,

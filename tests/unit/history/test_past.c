@@ -566,7 +566,7 @@ static void a_small_ring_asks_for_totals(void **state)
 			continue;
 		assert_true(first.id > 1);
 		assert_int_equal(store.type->find(store.state, UINT64_MAX, &last, NULL), 0);
-		assert_int_in_range(last.id - first.id, 10, 2 * MOMENT_TOTALS_EVERY);
+		assert_int_in_range(last.id - first.id, 5, 2 * MOMENT_TOTALS_EVERY);
 	}
 	for (size_t i = 0; i < NR_MOMENTS; i++)
 		forget(&memories[i]);

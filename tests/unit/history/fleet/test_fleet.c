@@ -19,7 +19,7 @@ static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
 #define scope_take(...) take_unlocked(__VA_ARGS__)
 #include "history/fleet/fleet.c" /* NOLINT(bugprone-suspicious-include): its insides */
 
-#define MOMENT_SIZE (CACHES_LIMIT / 16)
+#define MOMENT_SIZE (CACHES_LIMIT / 17)
 
 /* Of all hosts, and of one. */
 static int setup(void **state)
@@ -44,11 +44,16 @@ static int teardown(void **state)
 	return 0;
 }
 
+static size_t size_of_all(const struct fleet *fleet)
+{
+	return fleet->caches.list[0]->kept.size + fleet->caches.list[1]->kept.size;
+}
+
 /* Moments that a scope was asked for, and got. */
 static void get(struct fleet *fleet, const struct request *request)
 {
 	static uint64_t run;
-	struct made made = { .nr = 0 };
+	struct kept made = { .nr = 0 };
 
 	run++;
 	for (uint64_t at = request->first; at <= request->last; at++) {
@@ -56,13 +61,15 @@ static void get(struct fleet *fleet, const struct request *request)
 		struct blob *part = &packed.parts[PART_CHANGES];
 
 		array_grow_unset(&part->bytes, &part->room, MOMENT_SIZE);
-		made_take(&made, at, run, &packed);
+		memset(part->bytes, 0, MOMENT_SIZE);
+		part->size = MOMENT_SIZE;
+		cache_made(&made, at, run, &packed);
+		packed_release(&packed);
 	}
 	add_made(fleet, request, &made);
-	made_release(&made);
-	assert_true(fleet->caches.size <= CACHES_LIMIT);
+	assert_true(size_of_all(fleet) <= CACHES_LIMIT);
 	for (uint64_t at = request->first; at <= request->last; at++)
-		assert_true(cache_has(fleet->caches.list[request->cache], at));
+		assert_true(kept_has(&fleet->caches.list[request->cache]->kept, at));
 }
 
 static void what_was_asked_for_stays(void **state)
@@ -72,11 +79,11 @@ static void what_was_asked_for_stays(void **state)
 	get(fleet, &(struct request){ 0, 1, 10 });
 	for (uint64_t at = 1000; at < 1040; at++)
 		get(fleet, &(struct request){ 1, at, at });
-	assert_int_equal(fleet->caches.list[0]->nr, 0);
+	assert_int_equal(fleet->caches.list[0]->kept.nr, 0);
 	get(fleet, &(struct request){ 1, 500, 507 }); /* long before */
-	assert_int_equal(fleet->caches.list[1]->slots[0].at, 500);
+	assert_int_equal(fleet->caches.list[1]->kept.list[0].id, 500);
 	get(fleet, &(struct request){ 1, 492, 499 }); /* back from there */
-	assert_int_equal(fleet->caches.list[1]->slots[0].at, 492);
+	assert_int_equal(fleet->caches.list[1]->kept.list[0].id, 492);
 	get(fleet, &(struct request){ 1, 1040, 1047 }); /* and to the latest */
 	get(fleet, &(struct request){ 1, 1020, 1030 });
 }
@@ -84,14 +91,15 @@ static void what_was_asked_for_stays(void **state)
 /* Whether totals go on from the moment before. */
 static bool is_break(struct fleet *fleet, uint64_t at)
 {
-	const struct cache *cache = fleet->caches.list[1];
+	const struct kept *kept = &fleet->caches.list[1]->kept;
 
-	return stored_of(fleet, 1, cache_index(cache, at)).flags & MOMENT_AFTER_LOSS;
+	return cache_stored(&fleet->caches, 1, kept_index(kept, at)).flags & MOMENT_AFTER_LOSS;
 }
 
 static void totals_go_on_within_a_run(void **state)
 {
 	struct fleet *fleet = *state;
+	struct kept *kept = &fleet->caches.list[1]->kept;
 	struct stored stored;
 
 	get(fleet, &(struct request){ 1, 500, 507 });
@@ -102,7 +110,7 @@ static void totals_go_on_within_a_run(void **state)
 	assert_true(is_break(fleet, 496));
 	assert_false(is_break(fleet, 499));
 	get(fleet, &(struct request){ 1, 480, 494 }); /* the oldest of these is dropped again */
-	cache_drop(&fleet->caches, fleet->caches.list[1], cache_index(fleet->caches.list[1], 480));
+	kept_drop(kept, kept_index(kept, 480), 1);
 	assert_true(is_break(fleet, 481));
 	assert_int_equal(find_flagged(fleet, (UINT64_C(2) << SCOPE_SHIFT) | 490, MOMENT_AFTER_LOSS,
 				      &stored, NULL), 0);
@@ -158,7 +166,7 @@ static void the_screen_does_not_wait_for_an_answer_to_be_read(void **state)
 	asking = *state;
 	pthread_mutex_lock(&asking->lock);
 	assert_int_equal(fetch(asking, &request, &why), 0);
-	assert_true(cache_has(asking->caches.list[1], 501));
+	assert_true(kept_has(&asking->caches.list[1]->kept, 501));
 	assert_int_not_equal(fields_find(asking->fields, "vmexit(new)"), FIELD_NONE);
 	pthread_mutex_unlock(&asking->lock);
 }
