@@ -28,8 +28,8 @@ struct trait {
 };
 
 /*
- * The first match counts; a name without a match is a counter. *_hist files are histograms: the sum
- * of their buckets is a counter of how often it happened, too (kernels print the first only).
+ * The first match counts; a name without a match is a counter. *_hist are histograms: the sum of
+ * their buckets is a counter of how often it happened; debugfs has the first bucket only.
  */
 static const struct trait traits[] = {
 	{ .pattern = "*_ns", .is_time = true },

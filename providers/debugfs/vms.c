@@ -195,49 +195,19 @@ void debugfs_vms_forget(struct debugfs_vms *vms)
 bool debugfs_counter_parse(const char *text, uint64_t *ret_value)
 {
 	const char *at = text + strspn(text, " \t\n");
-	uint64_t sum = 0;
+	bool is_negative = *at == '-';
+	unsigned long long value;
+	char *end;
 
-	if (!*at)
+	at += is_negative;
+	if (!isdigit((unsigned char)*at))
 		return false;
-	while (*at) {
-		bool is_negative = *at == '-';
-		unsigned long long value;
-		char *end;
-
-		if (!isdigit((unsigned char)at[is_negative]))
-			return false;
-		errno = 0;
-		value = strtoull(at + is_negative, &end, 10);
-		if (errno || (*end && !strchr(" \t\n", *end)))
-			return false;
-		if (!is_negative && __builtin_add_overflow(sum, value, &sum))
-			sum = UINT64_MAX;
-		at = end + strspn(end, " \t\n");
-	}
-	*ret_value = sum;
+	errno = 0;
+	value = strtoull(at, &end, 10);
+	if (errno || end[strspn(end, " \t\n")])
+		return false;
+	*ret_value = is_negative ? 0 : value;
 	return true;
-}
-
-/* Reads up to the newline: nearly always one read() gives the whole value. */
-static int read_text(int fd, char *buf, size_t size)
-{
-	size_t len = 0;
-
-	do {
-		ssize_t n = read(fd, buf + len, size - 1 - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-		if (len == size - 1)
-			return -EFBIG;
-	} while (len == 0 || buf[len - 1] != '\n');
-	buf[len] = '\0';
-	return 0;
 }
 
 /*
@@ -246,16 +216,18 @@ static int read_text(int fd, char *buf, size_t size)
  */
 static int read_counter(int folder, const char *name, uint64_t *ret_value)
 {
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	char text[4096];
-	int err;
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC), err;
+	char text[64];
+	ssize_t len;
 
 	if (fd < 0)
 		return -errno;
-	err = read_text(fd, text, sizeof(text));
+	len = read(fd, text, sizeof(text) - 1);
+	err = len < 0 ? -errno : 0;
 	close(fd);
-	if (err < 0)
+	if (err)
 		return err;
+	text[len] = '\0';
 	return debugfs_counter_parse(text, ret_value) ? 0 : -EINVAL;
 }
 

@@ -91,10 +91,7 @@ int debugfs_vms_read(struct debugfs_vms *vms, int top, enum want_scope scope, ui
 /* Drops all of them. */
 void debugfs_vms_forget(struct debugfs_vms *vms);
 
-/*
- * Adds up the decimal numbers of a counter's text between blanks, negative ones as 0; the sum
- * saturates. False: the text is something else.
- */
+/* The decimal number of a counter's text, a negative one as 0. False: it is something else. */
 bool debugfs_counter_parse(const char *text, uint64_t *ret_value);
 
 #endif

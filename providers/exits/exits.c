@@ -14,7 +14,6 @@
 #include "core/facts/shared_fields.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
-#include "providers/exits/names.h"
 #include "providers/exits/program.h"
 #include "providers/exits/threads.h"
 #include "providers/providers.h"

@@ -11,8 +11,8 @@
 #include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
-#include "providers/exits/names.h"
 #include "providers/exits/program.h"
+#include "providers/exits/threads.h"
 #include "providers/providers.h"
 
 #define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */

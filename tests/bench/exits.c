@@ -12,7 +12,6 @@
 #include "tests/bench/measure.h"
 #include "core/facts/shared_fields.h"
 #include "providers/bpf/bpf.h"
-#include "providers/exits/names.h"
 #include "providers/exits/program.h"
 #include "providers/exits/threads.h"
 #include "tests/worlds/fake_guest.h"

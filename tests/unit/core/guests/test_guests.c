@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_guest - the inventory of guests on machines made up in a temporary folder, and on this one.
+ * test_guests - the inventory of guests on machines made up in a temporary folder, and on this one.
  */
 #include <dirent.h>
 #include <dlfcn.h>

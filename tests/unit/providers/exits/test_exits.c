@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "core/facts/shared_fields.h"
-#include "providers/exits/names.h"
 #include "providers/exits/threads.h"
 #include "tests/worlds/fake_guest.h"
 
