@@ -12,7 +12,6 @@
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "trace/recording/progress.h"
-#include "trace/rules/ppc.h"
 #include "trace/rules/rules.h"
 
 #define XEN_CPUS 16384 /* more than Xen can have */

@@ -27,9 +27,8 @@
 #include "providers/providers.h"
 #include "trace/recording/progress.h"
 #include "trace/tracer/child.h"
-#include "trace/tracer/dat_write.h"
-#include "trace/tracer/guest_log.h"
 #include "trace/tracer/ring.h"
+#include "trace/tracer/guest_log.h"
 
 #define THREADS_MAX 65536
 #define SECONDS_MAX 1e9

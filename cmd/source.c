@@ -17,9 +17,7 @@
 #include "history/recent.h"
 #include "history/recorder.h"
 #include "host/env.h"
-#include "trace/exits/moments.h"
-#include "trace/exits/player.h"
-#include "trace/exits/rows.h"
+#include "trace/exits/samples.h"
 
 #define TIMEOUT_S 30 /* how long a Prometheus may take for an answer */
 #define MOMENTS_BYTES ((size_t)256 << 20) /* of a recording's moments */

@@ -7,7 +7,7 @@
 
 #include "core/monitor.h"
 #include "history/source.h"
-#include "trace/exits/recorded.h"
+#include "trace/exits/recording.h"
 
 #define HISTORY_FILE "/var/lib/kvmtop/history.db" /* kvmtop-history.service writes it */
 

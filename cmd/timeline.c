@@ -13,10 +13,8 @@
 #include "cmd/options.h"
 #include "trace/recording/progress.h"
 #include "trace/timeline/functions.h"
-#include "trace/timeline/inside.h"
 #include "trace/timeline/kvm.h"
 #include "trace/timeline/perf_stat.h"
-#include "trace/timeline/uftrace.h"
 
 #define MARGIN_NS 60000000000	 /* other sources may begin this long before KVM's first event */
 #define PERF_BEFORE_NS 50000000 /* perf is usually started just before */

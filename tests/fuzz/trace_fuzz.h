@@ -12,8 +12,8 @@
 
 #include "lib/array.h"
 #include "core/monitor.h"
-#include "trace/exits/player.h"
-#include "trace/exits/recorded.h"
+#include "trace/exits/samples.h"
+#include "trace/exits/recording.h"
 #include "core/views/diff.h"
 #include "cmd/top.h"
 #include "ui/lines/lines.h"

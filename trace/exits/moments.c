@@ -8,9 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/exits/moments.h"
-#include "trace/exits/player.h"
-#include "trace/exits/rows.h"
+#include "trace/exits/samples.h"
 
 #define MOMENTS_MAX 10000
 /* Of all moments together: half a second, or what the user has to wait a few seconds for. */

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 
 #include "lib/xalloc.h"
-#include "trace/exits/player.h"
-#include "trace/exits/recorded.h"
-#include "trace/exits/rows.h"
+#include "trace/exits/samples.h"
+#include "trace/exits/recording.h"
 
 struct source {
 	const struct recorded *recorded;

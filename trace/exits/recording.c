@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads recordings. */
+#include <stdlib.h>
+
 #include "trace/recording/progress.h"
-#include "trace/exits/guests.h"
 #include "trace/exits/recording.h"
 
 #define EVENTS_A_LOOK 65536 /* events between two looks at the clock */
@@ -105,4 +106,25 @@ uint64_t recording_span(const struct recording *recording)
 
 	return pairing->last_time > pairing->first_time ?
 		       pairing->last_time - pairing->first_time : 0;
+}
+
+void recorded_init(struct recorded *recorded, const struct recording *recording,
+		   double ns_per_unit)
+{
+	*recorded = (struct recorded){
+		.recording = recording,
+		.ns_per_unit = ns_per_unit,
+		.span_ns = recording_ns(recording_span(recording), ns_per_unit),
+		.guests = guests_new(NULL),
+	};
+	recorded->vcpus = guests_of_table(recording->trace, &recording->pairing.table,
+					  recorded->guests);
+}
+
+void recorded_release(struct recorded *recorded)
+{
+	guests_free(recorded->guests);
+	free(recorded->vcpus);
+	recorded->guests = NULL;
+	recorded->vcpus = NULL;
 }

@@ -5,6 +5,7 @@
 #ifndef KVMTOP_TRACE_EXITS_RECORDING_H
 #define KVMTOP_TRACE_EXITS_RECORDING_H
 
+#include "trace/exits/guests.h"
 #include "trace/exits/pairing.h"
 
 /* Which parts of the files are read and counted. */
@@ -19,7 +20,7 @@ struct recording_choice {
 
 /* Zero-initialised is none. */
 struct recording {
-	const char *const *paths; /* the caller's, and how they are read: for moments.h */
+	const char *const *paths; /* the caller's, and how they are read: for moments.c */
 	size_t nr_paths;
 	struct recording_choice choice;
 	struct trace *trace;
@@ -53,5 +54,20 @@ uint64_t recording_ns(uint64_t units, double ns_per_unit);
 
 /* From the first event to the last, in the clock's unit. */
 uint64_t recording_span(const struct recording *recording);
+
+/* ---- with its guests */
+
+struct recorded {
+	const struct recording *recording; /* outlives this */
+	double ns_per_unit;		   /* 0: the clock only counts, nothing has a time */
+	uint64_t span_ns;
+	bool is_moment; /* it goes on: exits that have not ended have time, too */
+	struct guests *guests;
+	struct recorded_vcpu *vcpus; /* of each thread */
+};
+
+void recorded_init(struct recorded *recorded, const struct recording *recording,
+		   double ns_per_unit);
+void recorded_release(struct recorded *recorded);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "lib/array.h"
 #include "core/facts/shared_fields.h"
-#include "trace/exits/rows.h"
+#include "trace/exits/samples.h"
 
 #define NAME_SIZE 192
 
@@ -445,19 +445,17 @@ static bool is_protected(const struct pairing *pairing, const struct recorded_th
 
 /*
  * Finds the guests that hide their addresses: a protected guest does, and any of its threads may
- * show that it is one. By the guest's id, up to the largest one; freed by the caller. NULL: the
- * recording has no threads.
+ * show that it is one. By the guest's id; freed by the caller.
  */
 static bool *find_protected(const struct maker *maker)
 {
 	const struct table *table = &pairing_of(maker)->table;
-	bool *hides_pc = NULL;
-	size_t room = 0;
+	/* Ids of guests begin at 1. Guests are no more than threads, which the table limits. */
+	bool *hides_pc = xcalloc(table->nr_threads + 1, sizeof(*hides_pc));
 
 	for (size_t i = 0; i < table->nr_threads; i++) {
 		uint32_t guest = key_of(maker->recorded, table->threads[i]).guest;
 
-		array_grow(&hides_pc, &room, (size_t)guest + 1);
 		if (!hides_pc[guest])
 			hides_pc[guest] = is_protected(pairing_of(maker), table->threads[i]);
 	}
@@ -505,7 +503,7 @@ void recorded_long_exits(const struct recorded *recorded, struct fields *fields,
 
 	exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
 	hides_pc = find_protected(&maker);
-	for (uint64_t i = first; hides_pc && i < pairing->nr_longs; i++)
+	for (uint64_t i = first; i < pairing->nr_longs; i++)
 		add_long(&maker, &pairing->longs[i % LONG_EXITS_MAX], hides_pc, ret_exits);
 	free(hides_pc);
 	ret_exits->nr_ever += first;

@@ -11,7 +11,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
-#include "trace/rules/ppc.h"
+#include "trace/rules/rules.h"
 
 #define PPC_INSTR 0x20019
 

@@ -7,7 +7,6 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
-#include "trace/rules/rule.h"
 #include "trace/rules/rules.h"
 
 #define WIDTH_MAX 10000

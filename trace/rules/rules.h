@@ -25,7 +25,28 @@
 #include <stdio.h>
 
 #include "lib/error.h"
-#include "trace/rules/record.h"
+#include "lib/hash.h"
+#include "trace/recording/trace.h"
+
+/* ---- records */
+
+#define RULES_WORDS 16
+
+struct rules_record {
+	enum trace_kind kind;
+	uint64_t event;
+	uint64_t tsc; /* 0 if the record has none */
+	bool has_tsc;
+	bool is_signed; /* the words are int64_t */
+	uint32_t pid, vcpu, cpu, vm; /* 0 where the kind has none */
+	uint64_t words[RULES_WORDS]; /* 0 where there are fewer */
+};
+
+/* Makes a record of an event from trace_open_records(). */
+void rules_record_set(struct rules_record *record, const struct trace *trace,
+		      const struct trace_event *event);
+
+/* ---- rules */
 
 struct rules;
 
@@ -50,5 +71,74 @@ struct rules_values {
 
 /* Prints a record's line; nothing if no rule matches. The caller checks out for errors. */
 void rules_print(const struct rules *rules, const struct rules_values *values, FILE *out);
+
+/* ---- for rules.c and print.c: a parsed rule, its template cut into pieces */
+
+enum rules_field {
+	FIELD_TSC,
+	FIELD_RELTSC,
+	FIELD_EVENT,
+	FIELD_PID,
+	FIELD_VCPU,
+	FIELD_CPU,
+	FIELD_VM,
+	FIELD_WORD, /* the first of RULES_WORDS */
+	FIELD_ALL = FIELD_WORD + RULES_WORDS, /* without a name: Python prints the dictionary */
+};
+
+/* Text, or one conversion. */
+struct rules_piece {
+	const char *text; /* in the template; NULL: a conversion */
+	size_t len;
+	enum rules_field field;
+	char conversion;
+	bool has_zeros, is_left, has_sign, has_blank, is_alternate; /* 0 - + blank # */
+	int width;
+	int precision; /* -1: none */
+};
+
+struct print_rule {
+	uint64_t event;
+	char *template;
+	size_t len;
+	struct rules_piece *pieces;
+	size_t nr_pieces, room;
+	bool is_type_error; /* Python cannot fill it, whatever the record */
+	UT_hash_handle hh;
+};
+
+struct rules {
+	struct print_rule *by_event;
+};
+
+/*
+ * ---- ppc.c: an emulated PowerPC instruction, the one event that kvmtrace_format prints without a
+ * rule, with its mnemonic, and the only one in its statistics (-s)
+ */
+
+/* Whether the record is a PPC_INSTR event of kvmtrace. */
+bool ppc_is_instruction(const struct rules_values *values);
+
+/* Prints the event's line. The caller checks out for errors. */
+void ppc_print(const struct rules_values *values, FILE *out);
+
+enum ppc_table {
+	PPC_MNEMONIC,
+	PPC_SPR, /* mnemonic and special-purpose register */
+	PPC_DCR, /* mnemonic and device control register */
+	PPC_TLB, /* mnemonic and word of the TLB's entry */
+	NR_PPC_TABLES,
+};
+
+/* How often which instruction was emulated. Zero-initialised is empty. */
+struct ppc_counts {
+	struct ppc_count *tables[NR_PPC_TABLES];
+};
+
+void ppc_counts_add(struct ppc_counts *counts, const struct rules_values *values);
+
+/* As kvmtrace_format -s: the tables that are not empty, the most frequent first, then by name. */
+void ppc_counts_print(struct ppc_counts *counts, FILE *out);
+void ppc_counts_release(struct ppc_counts *counts);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the JSON objects one by one, and keeps a stack of open calls for each thread. */
+/* Makes slices of begins and ends, with a stack of open calls for each thread. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,8 +11,6 @@
 #include "lib/hash.h"
 #include "trace/timeline/functions.h"
 
-#define CHUNK 65536
-#define EVENT_MAX (1 << 20) /* bytes of one event */
 #define DEPTH_MAX 10000	    /* nested calls; deeper calls are left out */
 #define NAME_SIZE 160
 #define DEFAULT_NAME "?"
@@ -143,40 +141,55 @@ static void frame_release(struct frame *frame)
 }
 
 /*
- * Times are coarse and may be equal: a call begins after its caller, and not before the end of
- * an earlier call.
+ * A call begins. Times are coarse and may be equal, but slices must nest: the call begins after its
+ * caller, and not before the end of the call before it.
  */
 static void push(struct thread *thread, int64_t ns, const char *name,
 		 const struct timeline_args *args)
 {
-	struct frame *parent = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
-	struct frame frame = { .begin_ns = ns };
+	const struct frame *caller = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
+	int64_t before_ns = caller ? caller->last_ns : thread->last_ns;
 
 	if (thread->depth == DEPTH_MAX) {
 		thread->left_out++;
 		return;
 	}
-	if (parent && frame.begin_ns <= parent->begin_ns)
-		frame.begin_ns = parent->begin_ns + 1;
-	if (frame.begin_ns < (parent ? parent->last_ns : thread->last_ns))
-		frame.begin_ns = parent ? parent->last_ns : thread->last_ns;
-	frame.last_ns = frame.begin_ns;
+	if (caller && ns <= caller->begin_ns)
+		ns = caller->begin_ns + 1;
+	if (ns < before_ns)
+		ns = before_ns;
 	array_grow(&thread->frames, &thread->room, thread->depth + 1);
-	frame.name = xstrdup(name);
-	frame.args = args->len ? xstrdup(args->text) : NULL;
-	thread->frames[thread->depth++] = frame;
+	thread->frames[thread->depth++] = (struct frame){
+		.begin_ns = ns,
+		.last_ns = ns,
+		.name = xstrdup(name),
+		.args = args->len ? xstrdup(args->text) : NULL,
+	};
 }
 
-/* Cut calls begin 1 ns after their callers, so that they nest. Returns whether this call is cut. */
-static bool clip(const struct functions_config *config, struct frame *frame, size_t level,
+/*
+ * A call that began before the times that are drawn begins with them, 1 ns after its caller, so
+ * that the slices nest. Whether this call does. depth: how many callers it has.
+ */
+static bool clip(const struct functions_config *config, struct frame *frame, size_t depth,
 		 int64_t end_ns)
 {
 	if (!config->has_cut || frame->begin_ns >= config->from_ns)
 		return false;
-	frame->begin_ns = config->from_ns + (int64_t)level;
+	frame->begin_ns = config->from_ns + (int64_t)depth;
 	if (frame->begin_ns > end_ns)
 		frame->begin_ns = end_ns;
 	return true;
+}
+
+/* The arguments of a begin and of its end; none if there is no room for all. */
+static void join_args(const char *begin, const struct timeline_args *end,
+		      struct timeline_args *ret_args)
+{
+	int len = snprintf(ret_args->text, sizeof(ret_args->text), "%s%s%s", begin ? begin : "",
+			   begin && end->len ? "," : "", end->text);
+
+	ret_args->len = (size_t)len < sizeof(ret_args->text) ? (size_t)len : 0;
 }
 
 /* The innermost call returns. args: from its end event. */
@@ -184,26 +197,23 @@ static void pop(struct functions *functions, struct thread *thread, int64_t ns, 
 		const struct timeline_args *args)
 {
 	struct frame *frame = &thread->frames[--thread->depth];
-	struct frame *parent = thread->depth ? frame - 1 : NULL;
-	struct timeline_args all = { .len = 0 };
+	struct timeline_args all;
 
 	if (ns < frame->last_ns)
 		ns = frame->last_ns;
-	if (parent)
-		parent->last_ns = ns;
+	if (thread->depth)
+		frame[-1].last_ns = ns; /* the caller's */
 	thread->last_ns = ns;
-	if (frame->args || args->len)
-		all.len = (size_t)snprintf(all.text, sizeof(all.text), "%s%s%s",
-					   frame->args ? frame->args : "",
-					   frame->args && args->len ? "," : "", args->text);
-	if (all.len >= sizeof(all.text))
-		all.len = 0;
+	join_args(frame->args, args, &all);
 	is_cut |= clip(functions->config, frame, thread->depth, ns);
 	draw(functions, thread, frame, ns, is_cut, &all);
 	frame_release(frame);
 }
 
-/* Draws a call that ran when the trace began: a later end without a begin is the outer call. */
+/*
+ * Draws a call that already ran when the trace began. The later such a call ends, the further out
+ * it is: each begins 1 ns before the one that ended earlier.
+ */
 static void draw_unbegun(struct functions *functions, struct thread *thread, int64_t ns,
 			 const char *name, const struct timeline_args *args)
 {
@@ -216,9 +226,9 @@ static void draw_unbegun(struct functions *functions, struct thread *thread, int
 	if (ns < thread->last_ns)
 		ns = thread->last_ns;
 	thread->last_ns = ns;
-	frame.name = strdup(name);
+	frame.name = xstrdup(name);
 	draw(functions, thread, &frame, ns, true, args);
-	free(frame.name);
+	frame_release(&frame);
 }
 
 /* The depth of the open call with this name, or 0. Without a name: the innermost call. */
@@ -236,7 +246,7 @@ static size_t find_call(const struct thread *thread, const char *name)
 static void end_call(struct functions *functions, struct thread *thread, int64_t ns,
 		     const char *name, const struct timeline_args *args)
 {
-	const struct timeline_args none = { .len = 0 };
+	const struct timeline_args none = { .text = "" };
 	size_t depth = find_call(thread, name);
 
 	if (thread->left_out) {
@@ -369,7 +379,7 @@ static int take_call(struct functions *functions, struct json_object *event, cha
 	return 0;
 }
 
-static int take_event(struct functions *functions, struct json_object *event)
+static int take_event(void *arg, struct json_object *event)
 {
 	const char *kind = json_object_is_type(event, json_type_object) ?
 		text_member(event, "ph") : "";
@@ -377,125 +387,17 @@ static int take_event(struct functions *functions, struct json_object *event)
 	if (!*kind)
 		return -EINVAL;
 	if (*kind == 'M')
-		take_name(functions, event);
+		take_name(arg, event);
 	if (*kind == 'B' || *kind == 'E')
-		return take_call(functions, event, *kind);
+		return take_call(arg, event, *kind);
 	return 0;
 }
 
-/* ---- the file ---- */
-
-struct calls_reader {
-	FILE *in;
-	char data[CHUNK];
-	size_t begin, end;
-	uint64_t offset; /* of data[begin] */
-};
-
-/* The next byte, which stays unread; -1: the end. */
-static int peek(struct calls_reader *reader)
-{
-	if (reader->begin == reader->end) {
-		reader->begin = 0;
-		reader->end = fread(reader->data, 1, sizeof(reader->data), reader->in);
-	}
-	return reader->begin < reader->end ? (unsigned char)reader->data[reader->begin] : -1;
-}
-
-static void advance(struct calls_reader *reader, size_t n)
-{
-	reader->begin += n;
-	reader->offset += n;
-}
-
-static int skip(struct calls_reader *reader, const char *what)
-{
-	int c;
-
-	while ((c = peek(reader)) > 0 && strchr(what, c))
-		advance(reader, 1);
-	return c;
-}
-
-/* Skips everything up to and including this text. */
-static bool find_text(struct calls_reader *reader, const char *text)
-{
-	size_t matched = 0;
-	int c;
-
-	while (text[matched] && (c = peek(reader)) >= 0) {
-		advance(reader, 1);
-		if (c == text[matched])
-			matched++;
-		else
-			matched = c == text[0];
-	}
-	return !text[matched];
-}
-
-/* Goes to the first event: the file is a list of events, or an object with a list of events. */
-static bool find_list(struct calls_reader *reader)
-{
-	int c = skip(reader, " \t\r\n");
-
-	if (c == '{' && find_text(reader, "\"traceEvents\""))
-		c = skip(reader, " \t\r\n:");
-	if (c != '[')
-		return false;
-	advance(reader, 1);
-	return true;
-}
-
-/* NULL: the event is damaged or truncated. */
-static struct json_object *read_event(struct calls_reader *reader, struct json_tokener *tokener)
-{
-	size_t size = 0;
-
-	json_tokener_reset(tokener);
-	while (peek(reader) >= 0 && size < EVENT_MAX) {
-		size_t n = reader->end - reader->begin;
-		struct json_object *event = json_tokener_parse_ex(
-			tokener, reader->data + reader->begin, (int)n);
-		enum json_tokener_error error = json_tokener_get_error(tokener);
-
-		if (error == json_tokener_continue) {
-			advance(reader, n);
-			size += n;
-			continue;
-		}
-		if (error == json_tokener_success && event)
-			advance(reader, json_tokener_get_parse_end(tokener));
-		return event;
-	}
-	return NULL;
-}
-
-static int read_events(struct functions *functions, struct calls_reader *reader,
-		       struct json_tokener *tokener, const char *path, struct error *why)
-{
-	struct json_object *event;
-	int c, err = 0;
-
-	while (!err) {
-		c = skip(reader, " \t\r\n,");
-		if (c == ']')
-			return 0;
-		event = c < 0 ? NULL : read_event(reader, tokener);
-		err = event ? take_event(functions, event) : -EINVAL;
-		json_object_put(event);
-	}
-	if (err == -EINVAL)
-		error_set(why, err, "%s: %s at offset %" PRIu64 ": write it again, as with uftrace "
-				  "dump --chrome",
-			  path,
-			  peek(reader) < 0 ? "ends too early," : "not an event of a Chrome trace",
-			  reader->offset);
-	return err;
-}
+/* ---- the stream ---- */
 
 static void end_thread(struct functions *functions, struct thread *thread)
 {
-	const struct timeline_args none = { .len = 0 };
+	const struct timeline_args none = { .text = "" };
 	char name[NAME_SIZE + 32];
 
 	while (thread->depth)
@@ -528,24 +430,9 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 		       struct timeline_out *out, struct functions_span *ret_span, struct error *why)
 {
 	struct functions functions = { .config = config, .out = out };
-	struct json_tokener *tokener = json_tokener_new();
-	struct calls_reader *reader = xcalloc(1, sizeof(*reader));
-	int err;
+	int err = uftrace_read(in, path, take_event, &functions, why);
 
-	if (!tokener)
-		out_of_memory();
-	reader->in = in;
-	if (find_list(reader))
-		err = read_events(&functions, reader, tokener, path, why);
-	else if (!reader->offset && peek(reader) < 0)
-		err = error_set(why, -ENODATA, "%s: is empty: write a Chrome trace with "
-				"uftrace dump --chrome", path);
-	else
-		err = error_set(why, -EINVAL, "%s: not a Chrome trace: write one with uftrace dump "
-				"--chrome", path);
 	functions_end(&functions);
 	*ret_span = functions.span;
-	json_tokener_free(tokener);
-	free(reader);
 	return err;
 }

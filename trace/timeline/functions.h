@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "lib/error.h"
-#include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
 
 /* How to convert the trace's times to the host's clock, and where to cut it. */
@@ -43,5 +43,38 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 
 /* Nanoseconds from uftrace's time of an event: microseconds with decimals. */
 bool functions_time(const char *text, uint64_t *ret_time);
+
+/*
+ * ---- uftrace.c: a folder that uftrace recorded, as the JSON of `uftrace dump --chrome`, or a file
+ * with this JSON
+ */
+
+struct uftrace {
+	FILE *json;
+	pid_t child; /* 0: none */
+};
+
+/*
+ * Writes the symbols of a program, in the format of `nm -n`, into the folder for uftrace, where a
+ * file of that name is replaced when nm has ended well.
+ */
+int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *why);
+
+/* Returns 0, or -errno with why. */
+int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct error *why);
+
+/*
+ * Returns 0, or -EIO with why when uftrace failed. err: of reading its output, which ends uftrace
+ * early; 0: it was read to its end.
+ */
+int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct error *why);
+
+struct json_object;
+
+/* Takes an event of the JSON. 0, or -EINVAL: it is not an event of a Chrome trace. */
+typedef int (*uftrace_event_fn)(void *arg, struct json_object *event);
+
+/* Calls take() for each event. 0, or -errno with why, which names the offset of the error. */
+int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, struct error *why);
 
 #endif

@@ -5,21 +5,19 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
-#include "trace/timeline/fields.h"
-#include "trace/timeline/inside.h"
+#include "trace/timeline/out.h"
+#include "trace/timeline/kvm.h"
 
 #define NAME_SIZE 160
+#define CPUS_MAX 8192 /* as Linux has at most; a damaged file may claim more */
 
 struct inside_file {
 	int32_t process; /* in the timeline; 0: no event of the file was drawn yet */
-	bool *cpus;	 /* whether a CPU has a track */
-	size_t nr_cpus;
+	bool has_track[CPUS_MAX]; /* by CPU */
 };
 
 void timeline_inside_release(struct timeline_inside *inside)
 {
-	for (size_t i = 0; i < inside->nr_files; i++)
-		free(inside->files[i].cpus);
 	free(inside->files);
 	inside->files = NULL;
 	inside->nr_files = 0;
@@ -55,12 +53,11 @@ static void get_track(struct timeline_inside *inside, struct inside_file *file,
 		find_name(inside->trace, info, name, sizeof(name));
 		file->process = out_process(inside->out, name);
 	}
-	array_grow(&file->cpus, &file->nr_cpus, cpu + 1);
-	if (!file->cpus[cpu]) {
+	if (!file->has_track[cpu]) {
 		snprintf(name, sizeof(name), "CPU %zu", cpu);
 		out_track(inside->out, file->process, (int64_t)cpu, name, (int64_t)cpu);
 	}
-	file->cpus[cpu] = true;
+	file->has_track[cpu] = true;
 }
 
 static void draw(struct timeline_inside *inside, const struct inside_file *file,
@@ -80,7 +77,7 @@ static void draw(struct timeline_inside *inside, const struct inside_file *file,
 	if (comm[0])
 		args_add_text(&args, "thread", comm, strlen(comm));
 	if (event->type)
-		timeline_fields_add(&args, event);
+		args_add_fields(&args, event);
 	else if (event->lost >= 0)
 		args_add_number(&args, "lost", event->lost);
 	out_instant(inside->out, &instant, &args);
@@ -91,7 +88,7 @@ void timeline_inside_add(struct timeline_inside *inside, const struct trace_even
 	const struct trace_info *info = trace_file(inside->trace, event->file);
 	struct inside_file *file;
 
-	if (!info->host_id || event->cpu < 0 ||
+	if (!info->host_id || event->cpu < 0 || event->cpu >= CPUS_MAX ||
 	    (event->type && strncmp(event->type->system, "kvm", 3) == 0))
 		return;
 	file = get_file(inside, event->file);

@@ -7,9 +7,8 @@
 #include "lib/array.h"
 #include "trace/exits/guests.h"
 #include "trace/exits/pairing.h"
-#include "trace/timeline/fields.h"
+#include "trace/timeline/out.h"
 #include "trace/timeline/kvm.h"
-#include "trace/timeline/offsets.h"
 
 #define ORDER_OTHERS 1000000 /* after all vCPUs */
 #define NAME_SIZE 96
@@ -103,7 +102,7 @@ static void draw_instant(struct timeline_kvm *kvm, const struct track *track,
 	struct timeline_args args;
 
 	args_clear(&args);
-	timeline_fields_add(&args, event);
+	args_add_fields(&args, event);
 	out_instant(kvm->out, &instant, &args);
 }
 
@@ -177,7 +176,7 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 
 	if (span == SPAN_EXIT) {
 		args_clear(&track->args);
-		timeline_fields_add(&track->args, event);
+		args_add_fields(&track->args, event);
 	} else if (span == SPAN_USERSPACE && thread->state->mode != VCPU_OUTSIDE) {
 		draw_instant(kvm, track, event);
 	}

@@ -15,9 +15,8 @@
 #define KVMTOP_TRACE_TIMELINE_KVM_H
 
 #include "lib/error.h"
-#include "trace/timeline/clock.h"
-#include "trace/timeline/out.h"
 #include "trace/recording/trace.h"
+#include "trace/timeline/out.h"
 
 struct timeline_kvm;
 
@@ -65,5 +64,60 @@ bool timeline_kvm_guest_at(const struct timeline_kvm *kvm, size_t nr,
  */
 bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32_t vcpu,
 			    uint64_t guest_time, uint64_t *ret_time);
+
+/* ---- inside.c: events recorded by a guest's own kernel, beside the host's events */
+
+/*
+ * trace-cmd record -A makes a file for the guest, with the host's times. Its events are drawn as
+ * points on a track for each of the guest's CPUs, in a process of their own. KVM events in the file
+ * belong to guests within the guest, and are drawn like a host's.
+ */
+struct inside_file;
+
+/* The caller sets trace, clock and out, which must outlive this, and zeroes the rest. */
+struct timeline_inside {
+	const struct trace *trace;
+	const struct timeline_clock *clock;
+	struct timeline_out *out;
+	struct inside_file *files; /* by their index in the stream */
+	size_t nr_files;
+};
+
+void timeline_inside_release(struct timeline_inside *inside);
+
+/* Takes any event of the stream. */
+void timeline_inside_add(struct timeline_inside *inside, const struct trace_event *event);
+
+/*
+ * ---- offsets.c: the offsets from the host's TSC to each vCPU's TSC, and when they were written
+ * (kvm_write_tsc_offset)
+ */
+
+struct vcpu_offsets;
+
+/* The frequencies of a guest's TSC and the host's; zeroes: they are the same. */
+struct timeline_ratio {
+	uint64_t guest_hz, host_hz;
+};
+
+/* Zero-initialised is empty. */
+struct timeline_offsets {
+	struct vcpu_offsets *vcpus;
+	size_t nr, room;
+};
+
+void offsets_release(struct timeline_offsets *offsets);
+
+/* Adds a vCPU's offset, written at this time of the host; in time order. */
+void offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, uint64_t time,
+		 int64_t offset);
+
+/*
+ * Converts a time of the guest's TSC to the host's, with the vCPU's last offset from before that
+ * time, or else its first offset. A vCPU without offsets uses the offsets of the guest's first
+ * vCPU. False: the guest has no offsets.
+ */
+bool offsets_host_time(const struct timeline_offsets *offsets, const struct timeline_ratio *ratio,
+		       size_t guest, int32_t vcpu, uint64_t guest_time, uint64_t *ret_time);
 
 #endif

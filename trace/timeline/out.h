@@ -17,6 +17,39 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "trace/recording/trace.h"
+
+/* ---- from the words of time in recordings to nanoseconds since the beginning */
+
+struct timeline_clock {
+	bool has_base;
+	uint64_t base; /* what is 0 in the timeline */
+	uint64_t hz;   /* cycles in a second; 0: times are nanoseconds */
+	bool has_no_tsc; /* the recording's times are of another clock than the TSC */
+};
+
+/* Makes this time the one that is after_ns after the beginning. */
+static inline void timeline_clock_begin(struct timeline_clock *clock, uint64_t time,
+					uint64_t after_ns)
+{
+	unsigned __int128 after = after_ns;
+
+	/* The base may be before 0: only differences are used. */
+	clock->base = time - (uint64_t)(clock->hz ? after * clock->hz / 1000000000 : after);
+	clock->has_base = true;
+}
+
+static inline int64_t timeline_clock_ns(const struct timeline_clock *clock, uint64_t time)
+{
+	int64_t since = (int64_t)(time - clock->base);
+
+	if (!clock->hz)
+		return since;
+	return (int64_t)((__int128)since * 1000000000 / (int64_t)clock->hz);
+}
+
+/* ---- events */
+
 /* The arguments of one event as JSON, without the braces. */
 struct timeline_args {
 	char text[2048];
@@ -30,6 +63,12 @@ void args_add_hex(struct timeline_args *args, const char *name, uint64_t number)
 void args_add_text(struct timeline_args *args, const char *name, const char *text, size_t len);
 /* json: a value as it is to be written. */
 void args_add_json(struct timeline_args *args, const char *name, const char *json);
+
+/*
+ * Adds all numbers and texts of a recorded event, by the names of their fields: as JSON numbers if
+ * a reader keeps them exact, else as text. Of events that were only counted: how many.
+ */
+void args_add_fields(struct timeline_args *args, const struct trace_event *event);
 
 struct timeline_out {
 	FILE *file;

@@ -197,9 +197,7 @@ static bool is_separator(const char *text, size_t len, struct perf_separator *re
 	if (len >= sizeof(separator.text))
 		return false;
 	memcpy(separator.text, text, len);
-	copy = strdup(text + len);
-	if (!copy)
-		return false;
+	copy = xstrdup(text + len);
 	cut(copy, &fields);
 	is_it = is_value(field_at(&fields, find_value(&fields)));
 	free(copy);

@@ -15,7 +15,6 @@
 #include <stdio.h>
 
 #include "lib/error.h"
-#include "trace/timeline/clock.h"
 #include "trace/timeline/out.h"
 
 struct perf_line {

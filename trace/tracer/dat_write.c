@@ -14,7 +14,8 @@
 
 #include "lib/xalloc.h"
 #include "trace/recording/dat/dat.h"
-#include "trace/tracer/dat_write.h"
+#include "trace/tracer/guest_log.h"
+#include "trace/tracer/ring.h"
 
 /* ---- pieces; all numbers are in this machine's order ---- */
 

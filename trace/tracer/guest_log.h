@@ -12,7 +12,33 @@
 
 #include "lib/error.h"
 #include "core/guests/guests.h"
-#include "trace/tracer/thread_log.h"
+
+/* ---- threads */
+
+/*
+ * The kernel sends a message for each thread that begins (proc connector, linux/cn_proc.h), also
+ * for a thread that runs for a millisecond. The option record-tgid of tracefs would do the same;
+ * but if two programs trace at once, the kernel counts the option's users wrongly, and never stops
+ * recording.
+ */
+struct begun_thread {
+	pid_t tid, pid;
+};
+
+struct thread_log {
+	int socket; /* -1: none */
+	struct begun_thread *list;
+	size_t nr, room;
+};
+
+/* 0, or -errno: no messages (not root, a container). The log is valid in any case. */
+int thread_log_init(struct thread_log *log);
+void thread_log_release(struct thread_log *log);
+
+/* Takes the messages since the last call. To be called every 100 ms or sooner. */
+void thread_log_drain(struct thread_log *log);
+
+/* ---- guests */
 
 struct logged_guest {
 	uint32_t id; /* struct guest's id */

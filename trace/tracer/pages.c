@@ -8,7 +8,7 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#include "trace/tracer/pages.h"
+#include "trace/tracer/ring.h"
 
 #define MOVE_BYTES (16u << 20)	  /* of a move: copied before the source is punched */
 #define GIVE_UP_BYTES (64u << 10) /* least bytes given up at once; or this part of the rest: */
@@ -28,6 +28,45 @@ int pages_file(const char *folder, struct error *why)
 				 strerror(errno));
 	unlink(path);
 	return fd;
+}
+
+/* ---- while it records */
+
+int pages_error(int err, struct error *why)
+{
+	return error_set(why, -err, "what is recorded cannot be written: %s", strerror(err));
+}
+
+int pages_splice(struct pages *pages, int pipe, size_t bytes, struct error *why)
+{
+	while (bytes) {
+		ssize_t n = splice(pipe, NULL, pages->file, NULL, bytes, SPLICE_F_MOVE);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return pages_error(n < 0 ? errno : EIO, why);
+		bytes -= (size_t)n;
+		pages->bytes += (uint64_t)n;
+	}
+	return 0;
+}
+
+int pages_append(struct pages *pages, const char *page, size_t bytes, struct error *why)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t n = write(pages->file, page + done, bytes - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return pages_error(n < 0 ? errno : EIO, why);
+		done += (size_t)n;
+	}
+	pages->bytes += bytes;
+	return 0;
 }
 
 /* ---- giving up */

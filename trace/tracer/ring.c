@@ -29,7 +29,7 @@ struct ring {
 	uint64_t bytes_max; /* the file size limit */
 	int pipe[2];
 	size_t page_bytes;
-	void *page;
+	char *page;
 };
 
 /* ---- the instance ---- */
@@ -371,27 +371,6 @@ void ring_end(struct ring *ring)
 	tracefs_trace_off(ring->instance);
 }
 
-static int write_error(int err, struct error *why)
-{
-	return error_set(why, -err, "what is recorded cannot be written: %s", strerror(err));
-}
-
-/* Moves the content of the pipe to the file. */
-static int pipe_drain(struct ring *ring, struct pages *pages, size_t left, struct error *why)
-{
-	while (left) {
-		ssize_t n = splice(ring->pipe[0], NULL, pages->file, NULL, left, SPLICE_F_MOVE);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return write_error(n < 0 ? errno : EIO, why);
-		left -= (size_t)n;
-		pages->bytes += (uint64_t)n;
-	}
-	return 0;
-}
-
 static int cpu_drain(struct ring *ring, size_t i, struct error *why)
 {
 	struct pages *pages = &ring->pages[i];
@@ -405,7 +384,7 @@ static int cpu_drain(struct ring *ring, size_t i, struct error *why)
 			break;
 		if (n < 0)
 			return error_set(why, -errno, "trace_pipe_raw: %s", strerror(errno));
-		err = pipe_drain(ring, pages, (size_t)n, why);
+		err = pages_splice(pages, ring->pipe[0], (size_t)n, why);
 		pages->bytes -= pages->bytes % ring->page_bytes; /* a full disk may cut a page */
 	}
 	return err;
@@ -414,7 +393,7 @@ static int cpu_drain(struct ring *ring, size_t i, struct error *why)
 /* All CPUs' pages will be in one file, so the file size limit holds for their sum. */
 static int check_limit(const struct ring *ring, struct error *why)
 {
-	return ring_bytes(ring) > ring->bytes_max ? write_error(EFBIG, why) : 0;
+	return ring_bytes(ring) > ring->bytes_max ? pages_error(EFBIG, why) : 0;
 }
 
 int ring_drain(struct ring *ring, struct error *why)
@@ -424,23 +403,6 @@ int ring_drain(struct ring *ring, struct error *why)
 	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
 		err = cpu_drain(ring, i, why);
 	return err ? err : check_limit(ring, why);
-}
-
-static int page_write(struct ring *ring, struct pages *pages, struct error *why)
-{
-	size_t done = 0;
-
-	while (done < ring->page_bytes) {
-		ssize_t n = write(pages->file, (char *)ring->page + done, ring->page_bytes - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return write_error(n < 0 ? errno : EIO, why);
-		done += (size_t)n;
-	}
-	pages->bytes += ring->page_bytes;
-	return 0;
 }
 
 /* Partly filled pages can be had with read() only, not with splice(). */
@@ -455,8 +417,8 @@ static int cpu_drain_rest(struct ring *ring, size_t i, struct error *why)
 			continue;
 		if (n <= 0)
 			break;
-		memset((char *)ring->page + n, 0, ring->page_bytes - (size_t)n);
-		err = page_write(ring, &ring->pages[i], why);
+		memset(ring->page + n, 0, ring->page_bytes - (size_t)n);
+		err = pages_append(&ring->pages[i], ring->page, ring->page_bytes, why);
 	}
 	return err;
 }

@@ -17,7 +17,43 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
-#include "trace/tracer/pages.h"
+
+/*
+ * ---- pages.c: the recorded pages of each CPU, in files without a name, and their move to the
+ * output file on a disk that has room for the pages only once
+ *
+ * Moved bytes are freed in the source file. If there is still no room, the newest pages of the CPU
+ * with most pages are given up, until there is room.
+ */
+
+/* The pages of one CPU. */
+struct pages {
+	int file;	/* -1: none */
+	uint64_t bytes; /* of all pages that were not given up */
+	uint64_t moved; /* of these, bytes that were moved */
+};
+
+/* Makes a file without a name in this folder. Returns a descriptor, or -errno with why. */
+int pages_file(const char *folder, struct error *why);
+
+/* Appends the content of a pipe, or one page. Returns 0, or -errno with why. */
+int pages_splice(struct pages *pages, int pipe, size_t bytes, struct error *why);
+int pages_append(struct pages *pages, const char *page, size_t bytes, struct error *why);
+int pages_error(int err, struct error *why); /* -err: why pages cannot be written */
+
+/* Gives up some pages that were not moved yet; false: there are none. */
+bool pages_give_up(struct pages *cpus, size_t nr);
+
+/* Gives up pages until all CPUs together have at most `bytes`. Whether any were given up. */
+bool pages_fit(struct pages *cpus, size_t nr, uint64_t bytes);
+
+/*
+ * Moves the pages of CPU i to offset `at` of a file: afterwards cpus[i].bytes are there, in whole
+ * pages. Returns 0, or -errno: why some pages had to be given up.
+ */
+int pages_move(struct pages *cpus, size_t nr, size_t i, int out, uint64_t at);
+
+/* ---- ring.c */
 
 /* Events to record: a pattern of their names, and a filter. */
 struct ring_choice {
@@ -83,5 +119,20 @@ struct pages *ring_pages(struct ring *ring, size_t *ret_nr);
 
 /* The content of a small file: "trace_clock", "per_cpu/cpu0/stats". To be freed; NULL: none. */
 char *ring_read(const struct ring *ring, const char *file);
+
+/*
+ * ---- dat_write.c: the recording as a trace.dat of version 6, which every trace-cmd and
+ * KernelShark can open. Source: trace-cmd.dat.v6(5)
+ */
+
+struct guest_log;
+
+/*
+ * Writes the file; fd is a regular file. The ring's pages are moved into it, and ring_bytes() is
+ * then how many bytes of pages the file has. Returns 0 and sets *ret_given_up: 0, or the
+ * -errno for which the newest pages were left out; or returns -errno with why: there is no file.
+ */
+int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_given_up,
+	      struct error *why);
 
 #endif

@@ -14,8 +14,8 @@
 #include "core/monitor.h"
 #include "cmd/providers.h"
 #include "tests/worlds/trace_file.h"
-#include "trace/exits/player.h"
-#include "trace/exits/recorded.h"
+#include "trace/exits/samples.h"
+#include "trace/exits/recording.h"
 #include "core/views/query.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -16,9 +16,7 @@
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
 #include "history/recent.h"
-#include "trace/exits/moments.h"
-#include "trace/exits/player.h"
-#include "trace/exits/rows.h"
+#include "trace/exits/samples.h"
 #include "core/views/query.h"
 
 /* A recording that was read, and its moments. */

@@ -12,9 +12,8 @@
 #include "core/monitor.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
-#include "trace/exits/player.h"
-#include "trace/exits/recorded.h"
-#include "trace/exits/rows.h"
+#include "trace/exits/samples.h"
+#include "trace/exits/recording.h"
 #include "core/views/query.h"
 
 enum {

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "trace/tracer/pages.h"
+#include "trace/tracer/ring.h"
 
 #define NR 3
 #define KIB 1024
