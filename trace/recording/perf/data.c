@@ -16,7 +16,7 @@
 #include "lib/array.h"
 #include "trace/recording/perf/perf.h"
 
-#define WAITING_MAX ((size_t)64 * 1024 * 1024) /* bytes of records that wait */
+#define WAITING_MAX ((size_t)48 * 1024 * 1024) /* bytes of records that wait */
 #define KEPT_MAX 1024 /* bytes of an entry's memory that is used again */
 
 /* Records of perf's own, not the kernel's. Source: tools/lib/perf/include/perf/event.h. */
@@ -102,7 +102,7 @@ static bool is_before(const struct slot *a, const struct slot *b)
 	return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
-/* Puts an entry at the place i, or above it. */
+/* Puts an entry at i, or above it. */
 static void put(struct slot *heap, size_t i, const struct slot *slot)
 {
 	for (; i > 0 && is_before(slot, &heap[(i - 1) / 2]); i = (i - 1) / 2)
@@ -138,7 +138,7 @@ static struct entry *take_entry(struct perf_source *perf)
 	struct slot *heap = perf->heap, last = heap[--perf->nr_heap];
 	size_t i = 0, child;
 
-	/* The last entry is a late one, as a rule: its place is looked for from the bottom. */
+	/* The last entry is a late one, as a rule: it is put where it belongs from the bottom. */
 	for (; (child = 2 * i + 1) < perf->nr_heap; i = child) {
 		if (child + 1 < perf->nr_heap && is_before(&heap[child + 1], &heap[child]))
 			child++;

@@ -20,19 +20,19 @@ enum {
 	NR_FEATURES = 256,
 };
 
-struct section {
+struct perf_section {
 	uint64_t offset, size;
 };
 
-static struct section get_section(struct cursor *cursor)
+static struct perf_section get_section(struct cursor *cursor)
 {
 	uint64_t offset = cursor_u64(cursor);
 
-	return (struct section){ offset, cursor_u64(cursor) };
+	return (struct perf_section){ offset, cursor_u64(cursor) };
 }
 
 /* Whether the whole section is within the file. */
-static bool is_inside(const struct trace_file *file, const struct section *section)
+static bool is_inside(const struct trace_file *file, const struct perf_section *section)
 {
 	return section->offset <= file->info.size &&
 	       section->size <= file->info.size - section->offset;
@@ -145,7 +145,7 @@ static void take_attr(struct cursor *cursor, struct perf_header *header, uint64_
 static void get_attr(struct cursor *cursor, struct perf_header *header, uint64_t size)
 {
 	struct perf_id like;
-	struct section ids;
+	struct perf_section ids;
 
 	take_attr(cursor, header, size, &like);
 	ids = get_section(cursor);
@@ -177,7 +177,7 @@ void perf_header_take_index(struct perf_header *header, const uint8_t *at, size_
 }
 
 static void get_attrs(struct cursor *cursor, struct perf_header *header,
-		      const struct section *section, uint64_t entry_size)
+		      const struct perf_section *section, uint64_t entry_size)
 {
 	uint64_t nr;
 
@@ -257,7 +257,7 @@ static void get_features(struct cursor *cursor, struct perf_header *header, cons
 	uint64_t at = header->data_at + header->data_size;
 
 	for (unsigned int i = 0; i < NR_FEATURES && !cursor->err; i++) {
-		struct section section;
+		struct perf_section section;
 
 		if (!(bits[i / 64] >> i % 64 & 1))
 			continue;
@@ -289,7 +289,7 @@ static void set_info(struct trace_info *info, struct perf_header *header)
 static void read_all(struct cursor *cursor, struct perf_header *header)
 {
 	uint64_t attr_size, bits[NR_FEATURES / 64];
-	struct section attrs, data;
+	struct perf_section attrs, data;
 
 	cursor->at = PERF_MAGIC_SIZE + sizeof(uint64_t); /* the header's size */
 	attr_size = cursor_u64(cursor);

@@ -289,6 +289,54 @@ static void check_kvmtrace(int swap, bool mark)
 	trace_close(trace);
 }
 
+/* One of two CPUs has an exit with a number of SVM's: both are of such a host. */
+static void one_cpu_shows_what_the_host_is(void **state)
+{
+	const uint32_t hlt = 0x78, intr = 1;
+	struct trace *trace;
+
+	(void)state;
+	for (int svm = 0; svm < 3; svm++) { /* 2: none */
+		for (int i = 0; i < 2; i++) {
+			struct bytes file = { .len = 0 };
+
+			put_kvmtrace(&file, 1000 + (uint64_t)i, 0x10002, 77, 0, 1,
+				     i == svm ? &hlt : &intr);
+			save_bytes((size_t)i, &file);
+		}
+		trace = open_files(2, TRACE_ANY);
+		for (size_t i = 0; i < 2; i++)
+			assert_string_equal(trace_file(trace, i)->cpu_vendor,
+					    svm < 2 ? "AuthenticAMD" : "");
+		trace_close(trace);
+	}
+}
+
+/* Records of a file that is there are read, whatever else is not. */
+static void records_beside_what_does_not_open(void **state)
+{
+	const char *paths[] = { "/none", path_of(0), path_of(1), path_of(2) };
+	struct bytes records = { .len = 0 }, text = { .len = 0 }, empty = { .len = 0 };
+	const struct trace_event *event;
+	struct trace *trace;
+
+	(void)state;
+	put_kvmtrace(&records, 1000, 0x54321, 77, 0, 0, NULL);
+	put(&text, "a text\n", 7);
+	save_bytes(0, &text);
+	save_bytes(1, &records);
+	save_bytes(2, &empty);
+	trace = trace_open_records(paths, 4, TRACE_ANY);
+	event = next_event(trace);
+	assert_int_equal(event->id, 0x54321);
+	assert_int_equal(event->file, 0);
+	assert_end(trace);
+	assert_string_equal(trace_problem(trace, 0)->line, "/none: No such file or directory");
+	assert_non_null(strstr(trace_problem(trace, 1)->line, ": is text, not records"));
+	assert_null(trace_problem(trace, 2));
+	trace_close(trace);
+}
+
 static void kvmtrace_in_both_byte_orders(void **state)
 {
 	(void)state;
@@ -629,6 +677,8 @@ int main(void)
 		cmocka_unit_test(acrn_of_2024_on_a_large_machine),
 		cmocka_unit_test(acrn_that_knows_vms),
 		cmocka_unit_test(kvmtrace_in_both_byte_orders),
+		cmocka_unit_test(one_cpu_shows_what_the_host_is),
+		cmocka_unit_test(records_beside_what_does_not_open),
 		cmocka_unit_test(a_file_of_many_windows),
 		cmocka_unit_test(files_cut_at_every_byte),
 		cmocka_unit_test(kvmtrace_with_bytes_missing),

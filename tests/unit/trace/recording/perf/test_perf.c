@@ -379,6 +379,79 @@ static void absurd_lengths(void **state)
 	}
 }
 
+/*
+ * Data after a record, which is no record: of an auxiliary trace (71), skipped by its size; then a
+ * sample. A size beyond the file ends the reading.
+ */
+static void check_data(bool is_piped, uint64_t size, size_t nr_events, const char *text)
+{
+	enum { DATA = 400000 }; /* more than is read at once */
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct trace *trace;
+	size_t begin, at, problems;
+
+	if (is_piped) {
+		put_perf_pipe_header(&file);
+		put_perf_pipe_records(&file, "AuthenticAMD,25,1,1");
+	} else {
+		put_perf_header(&file);
+	}
+	begin = at = file.len;
+	put_record(&file, 71, 8);
+	put_u64(&file, size ? size : DATA);
+	put(&file, NULL, DATA);
+	put_entry(&event, 77, 0);
+	put_sample(&file, 1000, 0, 70, 77, &event);
+	if (!is_piped)
+		put_perf_features(&file, begin, "AuthenticAMD,25,1,1");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), nr_events);
+	assert_int_equal(problems, text != NULL);
+	if (text) {
+		assert_int_equal(trace_problem(trace, 0)->offset, at);
+		assert_string_equal(trace_problem(trace, 0)->text, text);
+	}
+	trace_close(trace);
+}
+
+static void data_after_a_record(void **state)
+{
+	static const char early[] = "the data after this record ends too early";
+
+	(void)state;
+	for (int is_piped = 0; is_piped < 2; is_piped++) {
+		check_data(is_piped, 0, 1, NULL);
+		check_data(is_piped, 1 << 20, 0, early);
+		check_data(is_piped, UINT64_MAX, 0, early);
+	}
+}
+
+/* Formats (66) of more bytes than can be: no memory is asked for. */
+static void formats_that_claim_too_much(void **state)
+{
+	struct bytes file = { .len = 0 };
+	struct trace *trace;
+	size_t at, problems;
+
+	(void)state;
+	put_perf_pipe_header(&file);
+	at = file.len;
+	put_record(&file, 66, 4);
+	put_u32(&file, UINT32_MAX);
+	put(&file, NULL, 64);
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 0);
+	assert_int_equal(problems, 1);
+	assert_int_equal(trace_problem(trace, 0)->offset, at);
+	assert_non_null(strstr(trace_problem(trace, 0)->text, "claims more than 256 MiB"));
+	trace_close(trace);
+}
+
 static void compressed_records(void **state)
 {
 	struct bytes file = { .len = 0 };
@@ -685,6 +758,8 @@ int main(void)
 		cmocka_unit_test(without_rounds),
 		cmocka_unit_test(what_cannot_be_read_is_said),
 		cmocka_unit_test(events_that_share_ids),
+		cmocka_unit_test(data_after_a_record),
+		cmocka_unit_test(formats_that_claim_too_much),
 		cmocka_unit_test(losses_are_counted_once),
 		cmocka_unit_test(samples_of_two_layouts),
 		cmocka_unit_test(samples_of_several_events),
