@@ -135,6 +135,7 @@ void window_release(struct window *window)
 {
 	free(window->buf);
 	window->buf = NULL;
+	window->at = window->end = NULL;
 }
 
 void window_seek(struct window *window, uint64_t offset, uint64_t limit)
@@ -187,6 +188,6 @@ bool window_end(struct window *window, size_t size)
 		trace_add_problem(file, offset, "the last record has %zu of %zu bytes", left, size);
 	else if (offset == 0 && !file->has_records)
 		trace_add_problem(file, 0, "the file is empty");
-	window->at = window->end;
+	window_release(window);
 	return false;
 }

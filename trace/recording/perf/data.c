@@ -225,30 +225,21 @@ static void add_loss(struct perf_source *perf, const struct perf_sample *sample,
 	add_entry(perf, entry, is_number ? (int64_t)lost : -1);
 }
 
-static void on_lost(struct perf_source *perf, const struct perf_piece *piece)
-{
-	struct perf_sample sample;
-
-	if (piece->size < 16)
-		return;
-	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &sample);
-	add_loss(perf, &sample, bytes_u64(piece->at + 8, perf->perf->header.swap));
-}
-
 /*
- * The kernel's record has a time. perf's, at the end of the file, has none: for each event on each
- * CPU it says what it lost in all, also what the kernel has said before.
+ * `at`: where the record has the number. Records of the kernel's are for what was lost since the
+ * one before. RECORD_LOST_SAMPLES without a time is of perf's, at the end of the file: for each
+ * event on each CPU it says what was lost in all, also what the kernel has said before.
  */
-static void on_lost_samples(struct perf_source *perf, const struct perf_piece *piece)
+static void on_lost(struct perf_source *perf, const struct perf_piece *piece, size_t at)
 {
 	struct perf_sample sample;
 	uint64_t lost;
 
-	if (piece->size < 8 || piece->misc & MISC_FILTERED)
+	if (piece->size < at + 8)
 		return;
 	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &sample);
-	lost = bytes_u64(piece->at, perf->perf->header.swap);
-	if (sample.time)
+	lost = bytes_u64(piece->at + at, perf->perf->header.swap);
+	if (sample.time || piece->type == PERF_RECORD_LOST)
 		add_loss(perf, &sample, lost);
 	else if (lost <= LOST_MAX)
 		perf->lost_in_all += lost;
@@ -288,10 +279,11 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 		on_comm(perf, piece);
 		break;
 	case PERF_RECORD_LOST:
-		on_lost(perf, piece);
+		on_lost(perf, piece, 8);
 		break;
 	case RECORD_LOST_SAMPLES:
-		on_lost_samples(perf, piece);
+		if (!(piece->misc & MISC_FILTERED))
+			on_lost(perf, piece, 0);
 		break;
 	case RECORD_ATTR:
 		perf_header_add_attr(file, header, piece->at, piece->size);
@@ -409,6 +401,25 @@ static bool next_entry(struct perf_source *perf)
 	return true;
 }
 
+static void release(struct perf_source *perf)
+{
+	drop_entry(perf, perf->given);
+	perf->given = NULL;
+	while (perf->nr_heap > 0)
+		drop_entry(perf, perf->heap[--perf->nr_heap].entry);
+	while (perf->free) {
+		struct entry *entry = new_entry(perf);
+
+		free(entry->bytes);
+		free(entry);
+	}
+	free(perf->heap);
+	perf->heap = NULL;
+	perf_records_release(&perf->records);
+	perf_counts_release(&perf->counts);
+}
+
+/* At the end gives the memory back: a second reading begins before the first is closed. */
 static bool next(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;
@@ -419,26 +430,14 @@ static bool next(struct trace_source *source)
 		if (give_entry(perf) || give_counted(perf))
 			return true;
 	}
+	release(perf);
 	return false;
 }
 
 static void free_source(struct trace_source *source)
 {
-	struct perf_source *perf = (struct perf_source *)source;
-
-	drop_entry(perf, perf->given);
-	for (size_t i = 0; i < perf->nr_heap; i++)
-		drop_entry(perf, perf->heap[i].entry);
-	while (perf->free) {
-		struct entry *entry = new_entry(perf);
-
-		free(entry->bytes);
-		free(entry);
-	}
-	free(perf->heap);
-	perf_records_release(&perf->records);
-	perf_counts_release(&perf->counts);
-	free(perf);
+	release((struct perf_source *)source);
+	free(source);
 }
 
 /* ---- files */

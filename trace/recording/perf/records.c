@@ -17,8 +17,9 @@ void perf_records_release(struct perf_records *records)
 {
 	window_release(&records->window);
 	free(records->inflated);
-	if (records->inflater)
-		ZSTD_freeDStream(records->inflater);
+	records->inflated = NULL;
+	ZSTD_freeDStream(records->inflater);
+	records->inflater = NULL;
 }
 
 static bool damaged(const struct perf_records *records, const char *text)
