@@ -93,8 +93,8 @@ static inline bool window_want(struct window *window, size_t size)
 
 /*
  * At the end of a file's records: what keeps the file from being read to its end, an incomplete
- * record of `size` bytes, or that there is nothing, is a problem of the file. Gives the memory back.
- * Returns false.
+ * record of `size` bytes, or that there is nothing, is a problem of the file. Gives the memory
+ * back. Returns false.
  */
 bool window_end(struct window *window, size_t size);
 
