@@ -54,8 +54,7 @@ struct guest_finder *guest_finder_new(const struct env *env)
 {
 	struct guest_finder *finder = xcalloc(1, sizeof(*finder));
 
-	if (finder)
-		finder->env = env;
+	finder->env = env;
 	return finder;
 }
 

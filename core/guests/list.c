@@ -23,10 +23,7 @@ struct guests *guests_new(const struct env *env)
 
 	guests->env = env;
 	guests->finder = env ? guest_finder_new(env) : NULL;
-	if (guests->finder || !env)
-		return guests;
-	free(guests);
-	return NULL;
+	return guests;
 }
 
 static void forget_tid(struct guests *guests, const struct guest_entry *entry, pid_t tid)

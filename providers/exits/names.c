@@ -91,8 +91,7 @@ void exits_names_free(struct exits_names *names)
 
 	if (!names)
 		return;
-	for (name = names->names; name; name = next) {
-		next = name->hh.next;
+	HASH_ITER(hh, names->names, name, next) {
 		HASH_DEL(names->names, name);
 		free(name);
 	}
@@ -101,24 +100,14 @@ void exits_names_free(struct exits_names *names)
 	free(names);
 }
 
-uint32_t exits_names_parent(const struct exits_names *names, enum exit_kind kind)
+const struct exit_fields *exits_names_fields(const struct exits_names *names)
 {
-	return names->fields.parents[kind];
-}
-
-uint32_t exits_names_time(const struct exits_names *names, enum time_part part)
-{
-	return names->fields.times[part];
+	return &names->fields;
 }
 
 void exits_names_add_part(struct exits_names *names, enum time_part part)
 {
 	exit_fields_add_part(&names->fields, part);
-}
-
-uint32_t exits_names_cpu(const struct exits_names *names)
-{
-	return names->fields.cpu;
 }
 
 static struct name *find_name(const struct exits_names *names, const struct name_key *key)

@@ -59,26 +59,15 @@ struct exits_threads *exits_threads_new(const struct exits_threads_config *confi
 
 	threads->config = *config;
 	threads->list = xcalloc(config->max_threads, sizeof(*threads->list));
-	threads->vcpus = exits_vcpus_new(&(struct exits_vcpus_config){
-		.guests = config->guests,
-		.names = config->names,
-		.fields = config->fields,
-		.is_timed = config->is_timed,
-	});
-	if (threads->list && threads->vcpus)
-		return threads;
-	free(threads->list);
-	exits_vcpus_free(threads->vcpus);
-	free(threads);
-	return NULL;
+	threads->vcpus = exits_vcpus_new(&threads->config);
+	return threads;
 }
 
 static void forget_arguments(struct exits_threads *threads, uint32_t number)
 {
 	struct argument_base *base, *next;
 
-	for (base = threads->bases; base; base = next) {
-		next = base->hh.next;
+	HASH_ITER(hh, threads->bases, base, next) {
 		if (base->key.thread != number)
 			continue;
 		HASH_DEL(threads->bases, base);
@@ -398,7 +387,7 @@ static void release_leaving(struct exits_threads *threads)
 
 void exits_threads_end(struct exits_threads *threads, struct sample *sample, uint32_t flags)
 {
-	exits_vcpus_emit(threads->vcpus, threads->config.codes, sample, flags);
+	exits_vcpus_emit(threads->vcpus, sample, flags);
 	release_leaving(threads);
 	exits_vcpus_sweep(threads->vcpus);
 }

@@ -30,9 +30,7 @@ struct exits_names *exits_names_new(const struct provider_args *args, const stru
 void exits_names_free(struct exits_names *names);
 
 /* The fields of all exits of a kind, of the CPU, and of a part of the time (or FIELD_NONE). */
-uint32_t exits_names_parent(const struct exits_names *names, enum exit_kind kind);
-uint32_t exits_names_cpu(const struct exits_names *names);
-uint32_t exits_names_time(const struct exits_names *names, enum time_part part);
+const struct exit_fields *exits_names_fields(const struct exits_names *names);
 
 /* Adds the field of a part that was not measured until now. */
 void exits_names_add_part(struct exits_names *names, enum time_part part);
@@ -64,11 +62,16 @@ uint32_t exits_names_rest(struct exits_names *names, const struct exits_argument
 struct exits_vcpus;
 struct exits_vcpu;
 
-struct exits_vcpus_config {
-	const struct guests *guests;
+/* What vcpus and threads work with; it outlives both. */
+struct exits_threads_config {
+	const struct env *env;
+	struct guests *guests;
 	struct exits_names *names;
 	const struct fields *fields;
+	const struct exits_code *codes; /* EXITS_CELLS of them */
+	uint32_t max_threads;
 	bool is_timed;
+	uint64_t (*clock)(void); /* CLOCK_MONOTONIC; read beside each record that is timed */
 };
 
 struct exits_vcpu_id {
@@ -76,7 +79,7 @@ struct exits_vcpu_id {
 	int32_t index;	/* -1: not known */
 };
 
-struct exits_vcpus *exits_vcpus_new(const struct exits_vcpus_config *config);
+struct exits_vcpus *exits_vcpus_new(const struct exits_threads_config *config);
 void exits_vcpus_free(struct exits_vcpus *vcpus);
 
 void exits_vcpus_begin(struct exits_vcpus *vcpus);
@@ -101,11 +104,8 @@ bool exits_vcpu_may_name(const struct exits_vcpu *vcpu);
 void exits_vcpu_add_argument(struct exits_vcpu *vcpu, uint32_t field, enum exit_kind kind,
 			     const struct exits_cell *cell, bool is_former, uint64_t open_ns);
 
-/*
- * Adds the rows of all vCPUs, with these flags; codes: EXITS_CELLS of them.
- */
-void exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
-		      struct sample *sample, uint32_t flags);
+/* Adds the rows of all vCPUs, with these flags. */
+void exits_vcpus_emit(struct exits_vcpus *vcpus, struct sample *sample, uint32_t flags);
 
 /* Drops each vCPU that is not held and of a guest that has ended: stats keeps its totals. */
 void exits_vcpus_sweep(struct exits_vcpus *vcpus);
@@ -121,17 +121,6 @@ void exits_vcpus_sweep(struct exits_vcpus *vcpus);
  */
 
 struct exits_threads;
-
-struct exits_threads_config {
-	const struct env *env;
-	struct guests *guests;
-	struct exits_names *names;
-	const struct fields *fields;
-	const struct exits_code *codes; /* EXITS_CELLS of them */
-	uint32_t max_threads;
-	bool is_timed;
-	uint64_t (*clock)(void); /* CLOCK_MONOTONIC; read beside each record that is timed */
-};
 
 struct exits_threads *exits_threads_new(const struct exits_threads_config *config);
 void exits_threads_free(struct exits_threads *threads);

@@ -41,7 +41,7 @@ struct exits_vcpu {
 };
 
 struct exits_vcpus {
-	struct exits_vcpus_config config;
+	const struct exits_threads_config *config;
 	struct exits_vcpu *list;
 	struct {		/* by cell: the field of its code */
 		uint32_t field; /* FIELD_NONE: not looked up yet */
@@ -49,11 +49,11 @@ struct exits_vcpus {
 	} cells[EXITS_CELLS];
 };
 
-struct exits_vcpus *exits_vcpus_new(const struct exits_vcpus_config *config)
+struct exits_vcpus *exits_vcpus_new(const struct exits_threads_config *config)
 {
 	struct exits_vcpus *vcpus = xcalloc(1, sizeof(*vcpus));
 
-	vcpus->config = *config;
+	vcpus->config = config;
 	for (unsigned int i = 0; i < EXITS_CELLS; i++)
 		vcpus->cells[i].field = FIELD_NONE;
 	return vcpus;
@@ -63,8 +63,7 @@ static void free_vcpu(struct exits_vcpus *vcpus, struct exits_vcpu *vcpu)
 {
 	struct argument_sum *sum, *next;
 
-	for (sum = vcpu->arguments; sum; sum = next) {
-		next = sum->hh.next;
+	HASH_ITER(hh, vcpu->arguments, sum, next) {
 		HASH_DEL(vcpu->arguments, sum);
 		free(sum);
 	}
@@ -81,10 +80,8 @@ void exits_vcpus_free(struct exits_vcpus *vcpus)
 
 	if (!vcpus)
 		return;
-	for (vcpu = vcpus->list; vcpu; vcpu = next) {
-		next = vcpu->hh.next;
+	HASH_ITER(hh, vcpus->list, vcpu, next)
 		free_vcpu(vcpus, vcpu);
-	}
 	free(vcpus);
 }
 
@@ -228,7 +225,7 @@ static void add_row(const struct exits_vcpus *vcpus, const struct output *out,
 		.max_ns = cell->max_ns,
 	};
 
-	if (!vcpus->config.is_timed) {
+	if (!vcpus->config->is_timed) {
 		sample_add(out->sample, key, cell->count, out->flags);
 		return;
 	}
@@ -251,9 +248,9 @@ static void look_up_cell(struct exits_vcpus *vcpus, const struct exits_code *cod
 
 	if (field != FIELD_NONE)
 		return;
-	field = exits_names_cell(vcpus->config.names, &codes[i]);
+	field = exits_names_cell(vcpus->config->names, &codes[i]);
 	vcpus->cells[i].field = field;
-	vcpus->cells[i].is_idle = fields_get(vcpus->config.fields, field)->is_idle;
+	vcpus->cells[i].is_idle = fields_get(vcpus->config->fields, field)->is_idle;
 }
 
 /*
@@ -319,7 +316,7 @@ static void add_times(const struct exits_vcpus *vcpus, const struct output *out,
 	exit_fields_keep(vcpu->shown, parts);
 	for (int i = 0; i < TIME_PARTS; i++) {
 		struct key key = { vcpu->id.guest, vcpu->id.index,
-				   exits_names_time(vcpus->config.names, (enum time_part)i) };
+				   exits_names_fields(vcpus->config->names)->times[i] };
 
 		/* The part is not measured, or it is L2 and the vCPU has none. */
 		if (key.field == FIELD_NONE || (i == TIME_L2 && !vcpu->now->has_nested))
@@ -335,7 +332,7 @@ static void add_parents(const struct exits_vcpus *vcpus, const struct output *ou
 	for (unsigned int i = 0; i < EXITS_KINDS; i++) {
 		if (sums->by_kind[i].count)
 			add_row(vcpus, out, &vcpu->id,
-				exits_names_parent(vcpus->config.names, (enum exit_kind)i),
+				exits_names_fields(vcpus->config->names)->parents[i],
 				&sums->by_kind[i], sums->open_ns[i]);
 	}
 }
@@ -359,8 +356,7 @@ static void drop_arguments(struct exits_vcpu *vcpu)
 {
 	struct argument_sum *sum, *next;
 
-	for (sum = vcpu->arguments; sum; sum = next) {
-		next = sum->hh.next;
+	HASH_ITER(hh, vcpu->arguments, sum, next) {
 		if (sum->is_counted || HASH_COUNT(vcpu->arguments) <= ARGUMENTS_FEW)
 			continue;
 		exits_cell_add(&vcpu->dropped[sum->kind], &sum->former);
@@ -380,16 +376,15 @@ static void add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct
 	add_parents(vcpus, out, vcpu, &sums);
 	sample_add(out->sample,
 		   (struct key){ vcpu->id.guest, vcpu->id.index,
-				 exits_names_cpu(vcpus->config.names) },
+				 exits_names_fields(vcpus->config->names)->cpu },
 		   vcpu->cpu, 0);
-	if (vcpus->config.is_timed && sums.by_kind[EXITS_VMEXIT].count)
+	if (vcpus->config->is_timed && sums.by_kind[EXITS_VMEXIT].count)
 		add_times(vcpus, out, vcpu, &sums);
 }
 
-void exits_vcpus_emit(struct exits_vcpus *vcpus, const struct exits_code *codes,
-		      struct sample *sample, uint32_t flags)
+void exits_vcpus_emit(struct exits_vcpus *vcpus, struct sample *sample, uint32_t flags)
 {
-	const struct output out = { sample, codes, flags };
+	const struct output out = { sample, vcpus->config->codes, flags };
 
 	for (struct exits_vcpu *vcpu = vcpus->list; vcpu; vcpu = vcpu->hh.next) {
 		if (!vcpu->has_now && !vcpu->former)
@@ -405,10 +400,9 @@ void exits_vcpus_sweep(struct exits_vcpus *vcpus)
 {
 	struct exits_vcpu *vcpu, *next;
 
-	for (vcpu = vcpus->list; vcpu; vcpu = next) {
-		next = vcpu->hh.next;
+	HASH_ITER(hh, vcpus->list, vcpu, next) {
 		if (!vcpu->nr_holders && vcpu->id.guest != GUEST_ANY &&
-		    !guests_by_id(vcpus->config.guests, vcpu->id.guest))
+		    !guests_by_id(vcpus->config->guests, vcpu->id.guest))
 			free_vcpu(vcpus, vcpu);
 	}
 }

@@ -35,8 +35,7 @@ struct host_cgroups *host_cgroups_new(const struct env *env)
 {
 	struct host_cgroups *cgroups = xcalloc(1, sizeof(*cgroups));
 
-	if (cgroups)
-		cgroups->env = env;
+	cgroups->env = env;
 	return cgroups;
 }
 
@@ -54,10 +53,8 @@ void host_cgroups_free(struct host_cgroups *cgroups)
 
 	if (!cgroups)
 		return;
-	for (cgroup = cgroups->by_path; cgroup; cgroup = next) {
-		next = cgroup->hh.next;
+	HASH_ITER(hh, cgroups->by_path, cgroup, next)
 		drop(cgroups, cgroup);
-	}
 	free(cgroups);
 }
 
@@ -314,8 +311,7 @@ void host_cgroups_sweep(struct host_cgroups *cgroups)
 {
 	struct host_cgroup *cgroup, *next;
 
-	for (cgroup = cgroups->by_path; cgroup; cgroup = next) {
-		next = cgroup->hh.next;
+	HASH_ITER(hh, cgroups->by_path, cgroup, next) {
 		if (!cgroup->is_kept)
 			drop(cgroups, cgroup);
 		else

@@ -140,20 +140,18 @@ static void *close_copy(void *copy)
 
 void bpf_hook_close_later(struct bpf_hook *hook)
 {
-	bool is_open = hook->link >= 0 || hook->program >= 0;
-	struct bpf_hook *copy = is_open ? xmalloc(sizeof(*copy)) : NULL;
+	struct bpf_hook *copy;
 	pthread_t thread;
 
-	if (copy) {
-		*copy = *hook;
-		if (thread_start(&thread, close_copy, copy) == 0)
-			pthread_detach(thread);
-		else
-			close_copy(copy);
-	} else {
-		bpf_hook_close(hook);
-	}
+	if (hook->link < 0 && hook->program < 0)
+		return;
+	copy = xmalloc(sizeof(*copy));
+	*copy = *hook;
 	*hook = BPF_HOOK_CLOSED;
+	if (thread_start(&thread, close_copy, copy) == 0)
+		pthread_detach(thread);
+	else
+		close_copy(copy);
 }
 
 uint64_t bpf_hook_missed(struct bpf_hook *hook, uint64_t counted)
