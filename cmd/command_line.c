@@ -97,7 +97,8 @@ static const struct option_spec specs[] = {
 	COUNT(RECORD, 'b', "buffer-size", "KIB", kib, "size of the buffer of each CPU"),
 	STRING(RECORD, 'C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ...",
 	       .words = CLOCKS),
-	STRING(TOP | EXPORT, 0, "engine", "NAME", engine, "what counts trace events: bpf or perf",
+	STRING(TOP | FROM_LIVE | EXPORT, 0, "engine", "NAME", engine,
+	       "what counts trace events: bpf or perf",
 	       IN_MAN, .words = "bpf perf"),
 
 	HEADING("show", "How to show it"),
@@ -115,9 +116,10 @@ static const struct option_spec specs[] = {
 	FLAG(EXITS | WHY | REPORT, 0, "json", json, "as a JSON object"),
 	FLAG(ONCE | LOG, 'z', "skip-zero-records", skip_zero,
 	     "with -1 or -l: no line where nothing happened", BY_TOPIC),
-	STRING(RUNS | NOW | PROMETHEUS | RECORDING | EXPORT | REPORT, 's', "interval", "SECONDS",
-	       interval, "between samples, 0.1 to 86400 (default 3)", .alias = "set-delay"),
-	COUNT(SAMPLES | EXPORT, 'n', "samples", "N", samples, "end after N intervals"),
+	STRING(ROWS | NOW | PROMETHEUS | RECORDING | EXPORT | REPORT, 's', "interval",
+	       "SECONDS", interval, "between samples, 0.1 to 86400 (default 3)",
+	       .alias = "set-delay"),
+	COUNT((SAMPLES & ~ONCE) | EXPORT, 'n', "samples", "N", samples, "end after N intervals"),
 	STRING(RUNS | REPORT, 0, "view", "NAME", view_name, "", /* add_help() has the names */
 	       .offer = OFFER_VIEWS),
 	FLAG(RUNS, 'b', "by-guest", by_guest, "the same as --view guests", BY_TOPIC,
@@ -130,7 +132,7 @@ static const struct option_spec specs[] = {
 	       .offer = OFFER_COLUMNS),
 	FLAG(REPORT, 0, "text", text, "text on a terminal, too"),
 	FLAG(REPORT, 0, "acrn", acrn, "as ACRN's vm_exit analysis; its CSV is appended"),
-	FLAG(TOP | REPORT, 0, "no-mouse", no_mouse, "leave the mouse to the terminal", BY_TOPIC),
+	FLAG(SCREEN | REPORT, 0, "no-mouse", no_mouse, "leave the mouse to the terminal", BY_TOPIC),
 
 	HEADING("source", "What to look at"),
 	ROW(VALUE_FLAG, TOP | PAST | FROM_MACHINE, 'r', "read", "[SOURCE]", read,
@@ -228,6 +230,7 @@ static const struct option_spec specs[] = {
 static const struct option_rule rules[] = {
 	{ true, 0, "max-age", "write", NULL },
 	{ true, 0, "max-size", "write", NULL },
+	{ true, NOW, "debugfs-include-past", "debugfs", NULL },
 	{ true, 0, "halts", "longer", NULL },
 	{ true, 0, "arguments", "longer", NULL },
 	{ true, EXITS, "guest-kallsyms", "longer", NULL },
@@ -257,6 +260,7 @@ static const struct option_rule rules[] = {
 	{ false, 0, "at", "from to", "it is one moment" },
 	{ false, 0, "acrn", "json diff by event view", NULL },
 	{ false, 0, "view", "by", NULL },
+	{ false, REPORT, "no-mouse", "text csv json acrn diff", NULL },
 };
 
 static const struct option_word mode_words[] = {

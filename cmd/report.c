@@ -164,14 +164,14 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 		return "None of the chosen exits took so long.";
 	if (query->type == &view_why && pairing->has_exits[EXITS_VMEXIT])
 		return "Nothing found that makes these guests slow.";
-	if (pairing->table.nr_counts[query->event])
+	if (query->type == &view_exit_totals && pairing->table.nr_counts[query->event])
 		return "The guests, processes, threads and vCPUs that were chosen have none of "
 		       "these exits; --by tid shows which there are.";
 	if (query->event == EXITS_VMEXIT && !pairing->has_exits[EXITS_VMEXIT])
 		return "No VM exits (kvm_exit) are recorded; --event userspace shows the exits "
 		       "to user space.";
 	return query->type == &view_exit_totals ? "No exits of this kind are recorded." :
-					   "The recording has nothing for this view.";
+						  "The recording has nothing for this view.";
 }
 
 static void describe(struct report *report)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the kind of a source, and opens each kind. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,6 +91,15 @@ static int remember(struct opened *opened, const struct source_config *config)
 	return err;
 }
 
+static bool is_captured(const char *folder)
+{
+	char proc[PATH_MAX], sys[PATH_MAX];
+
+	snprintf(proc, sizeof(proc), "%s/proc", folder);
+	snprintf(sys, sizeof(sys), "%s/sys", folder);
+	return path_exists(proc) || path_exists(sys);
+}
+
 static int open_machine(struct opened *opened, const struct source_config *config,
 			struct error *why)
 {
@@ -107,6 +117,10 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 	if (err)
 		return err;
 	source->env = &opened->env;
+	if (source->name && !is_captured(source->name))
+		return error_set(why, -ENOENT, "%s: not a captured machine, a folder with copies "
+				 "of its /proc and /sys; recordings and histories are files",
+				 source->name);
 	monitor.list = providers_of(&opened->env);
 	err = monitor_open(&monitor, &source->monitor, why);
 	return !err && config->past_bytes ? remember(opened, config) : err;

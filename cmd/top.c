@@ -286,6 +286,10 @@ static int understand(struct options *options, struct error *why)
 	/* Several recordings are read as one. */
 	if (options->nr_words && !(options->mode & (MODE_COMPLETE | MODE_VERSION)) &&
 	    options->source != FROM_RECORDING) {
+		if (options->read)
+			return error_set(why, -EINVAL, "unexpected argument \"%s\": -r names one "
+					 "source; only recordings can be several",
+					 options->words[0]);
 		command_names(names, sizeof(names));
 		return error_set(why, -EINVAL,
 				 "unexpected argument \"%s\"; a command is the first word: %s",

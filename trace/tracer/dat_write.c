@@ -239,7 +239,7 @@ static int head_new(struct dat_writer *dat, struct ring *ring, const struct gues
 	err = put_header(out, ring, log, (uint32_t)dat->nr);
 	for (size_t i = 0; i < dat->nr; i++)
 		fwrite(&nowhere, sizeof(nowhere), 1, out);
-	if (fclose(out) != 0)
+	if (ferror(out) || fclose(out) != 0)
 		out_of_memory();
 	return err;
 }

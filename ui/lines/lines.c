@@ -262,7 +262,7 @@ int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 	if (!out)
 		out_of_memory();
 	lines->type->print(lines->state, out, &sample);
-	if (fclose(out) != 0)
+	if (ferror(out) || fclose(out) != 0)
 		out_of_memory();
 	err = write_file(&lines->file, text, size, why);
 	free(text);

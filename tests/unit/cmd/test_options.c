@@ -119,6 +119,22 @@ static void zeros_are_skipped_wherever_lines_are(void **state)
 	refuses("-1 -c --json", "-c/--csv and --json exclude each other");
 }
 
+static void options_without_effect_are_refused(void **state)
+{
+	(void)state;
+	refuses("-1 -n 3", "-n/--samples works with the screen, -l/--log or -w/--write, not with "
+			   "-1/--once");
+	refuses("-i", "-i/--debugfs-include-past needs -d/--debugfs");
+	accepts("-d -i", MODE_SCREEN);
+	refuses("-1 --no-mouse", "--no-mouse works with the screen, not with -1/--once");
+	refuses("report --no-mouse --csv x", "--no-mouse and --csv exclude each other");
+	refuses("--engine bpf -1 --sysroot x", "--engine works with this machine, not with a "
+					       "captured machine");
+	refuses("-f help -s 1", "-s/--interval works with the screen, -1/--once, -l/--log, "
+				"--diff or -w/--write, not with -f help");
+	refuses("-r a.db b.db", "\"b.db\": -r names one source");
+}
+
 static void commands_are_named(void **state)
 {
 	(void)state;
@@ -579,6 +595,7 @@ int main(void)
 		cmocka_unit_test(second_names_are_names_of_options),
 		cmocka_unit_test(numbers_without_a_limit_have_a_least_one),
 		cmocka_unit_test(zeros_are_skipped_wherever_lines_are),
+		cmocka_unit_test(options_without_effect_are_refused),
 		cmocka_unit_test(commands_are_named),
 		cmocka_unit_test(a_source_may_be_named),
 		cmocka_unit_test(a_source_is_what_it_is),
