@@ -105,11 +105,11 @@ struct view_type {
 	VIEW(view_exit_totals)
 
 #define VIEW_DECLARE(view) extern const struct view_type view;
-#define VIEW_COUNT(view) +1
+#define VIEW_BYTE(view) char view;
 
 VIEW_LIST(VIEW_DECLARE)
 
-enum { VIEWS = VIEW_LIST(VIEW_COUNT) };
+#define VIEWS sizeof(struct { VIEW_LIST(VIEW_BYTE) }) /* how many there are */
 
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
