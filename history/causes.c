@@ -22,13 +22,9 @@ struct cause {
 
 static bool is_steady(const struct causes *causes, const struct cause *cause)
 {
-	for (size_t i = 0; i < causes->steady.nr; i++) {
-		const struct steady_finding *found = &causes->steady.list[i];
+	const struct finding *found = findings_get(&causes->findings, cause->rule, cause->guest);
 
-		if (found->latest.rule == cause->rule && found->latest.guest == cause->guest)
-			return found->is_steady;
-	}
-	return false;
+	return found && finding_is_steady(found);
 }
 
 static bool is_noted(const struct causes *causes, const struct finding *finding)
@@ -81,11 +77,11 @@ static void note(struct causes *causes, const struct guests *guests, struct mome
 			note_end(&cause, moment);
 	}
 	causes->nr = kept;
-	for (size_t i = 0; i < causes->steady.nr; i++) {
-		const struct steady_finding *found = &causes->steady.list[i];
+	for (size_t i = 0; i < causes->findings.nr; i++) {
+		const struct finding *found = &causes->findings.list[i];
 
-		if (found->is_steady && !is_noted(causes, &found->latest))
-			note_begin(causes, &found->latest, guests, moment);
+		if (finding_is_steady(found) && !is_noted(causes, found))
+			note_begin(causes, found, guests, moment);
 	}
 }
 
@@ -108,8 +104,8 @@ void causes_take(struct causes *causes, const struct facts *facts, struct moment
 	if (causes->looked_ns && moment->time_ns - causes->looked_ns < LOOK_NS)
 		return;
 	causes->looked_ns = moment->time_ns;
-	findings_find(&causes->findings, facts, GUEST_ANY, causes->thresholds);
-	steady_take(&causes->steady, &causes->findings);
+	findings_find(&causes->latest, facts, GUEST_ANY, causes->thresholds);
+	findings_follow(&causes->findings, &causes->latest);
 	note_lost(causes, facts, moment);
 	note(causes, facts->guests, moment);
 }
@@ -117,7 +113,7 @@ void causes_take(struct causes *causes, const struct facts *facts, struct moment
 void causes_release(struct causes *causes)
 {
 	findings_release(&causes->findings);
-	steady_release(&causes->steady);
+	findings_release(&causes->latest);
 	free(causes->list);
 	*causes = (struct causes){ .thresholds = NULL };
 }

@@ -10,7 +10,7 @@
 #ifndef KVMTOP_HISTORY_RECORDER_H
 #define KVMTOP_HISTORY_RECORDER_H
 
-#include "core/findings/steady.h"
+#include "core/findings/findings.h"
 #include "history/moment.h"
 #include "history/pack.h"
 
@@ -72,8 +72,7 @@ struct causes {
 	const struct thresholds *thresholds; /* NULL: the defaults */
 	uint64_t looked_ns; /* when it was looked for them last; 0: never */
 	uint64_t lost;	    /* how much was lost until then, see stats.lost */
-	struct findings findings;
-	struct steady steady;
+	struct findings latest, findings;
 	struct cause *list; /* the findings that are noted */
 	size_t nr, room;
 };

@@ -16,8 +16,11 @@
 #include "core/facts/facts.h"
 #include "core/findings/thresholds.h"
 
-/* By the share of the vCPU's time. Their names have the same order, alphabetically. */
-enum severity { SEVERITY_CRITICAL, SEVERITY_MAJOR, SEVERITY_MINOR };
+/* By the share of the vCPU's time. The exporter and HOST_FINDING have these numbers. */
+enum severity { SEVERITY_MINOR = 1, SEVERITY_MAJOR, SEVERITY_CRITICAL };
+
+/* So often a finding must be in samples in a row, and so often missing in a row, to be believed. */
+#define STEADY_SAMPLES 3
 
 struct finding {
 	const struct rule *rule;
@@ -30,6 +33,8 @@ struct finding {
 	uint32_t field; /* what counts most; FIELD_NONE: not known */
 	const char *remedy;
 	char evidence[440];
+	/* Of findings_follow(): in how many samples it was, and missing in the latest ones. */
+	unsigned int nr_found, nr_missing;
 };
 
 struct field_rules;
@@ -38,6 +43,9 @@ struct field_rules;
 struct findings {
 	struct finding *list; /* in no order */
 	size_t nr, room;
+	/* Of findings_follow(): the worst, which stays as long as no other one is more severe. */
+	const struct rule *named; /* NULL: none */
+	uint32_t named_guest;
 	/* The rules that each field of the dictionary counts for, which never change. */
 	const struct fields *fields;
 	struct field_rules *rules;
@@ -52,16 +60,32 @@ void findings_find(struct findings *findings, const struct facts *facts, uint32_
 		   const struct thresholds *thresholds);
 void findings_release(struct findings *findings);
 
+/* The guest's finding of a rule; NULL: none. */
+const struct finding *findings_get(const struct findings *findings, const struct rule *rule,
+				   uint32_t guest);
+
+/*
+ * For a live screen, without flicker: takes over what findings_find() found in the next sample.
+ * Steady findings that are missing for a moment stay, and their evidence says so.
+ */
+void findings_follow(struct findings *findings, const struct findings *latest);
+
+static inline bool finding_is_steady(const struct finding *finding)
+{
+	return finding->nr_found >= STEADY_SAMPLES;
+}
+
+/* Of the steady ones the one to name; NULL: there is none. Valid until the next one follows. */
+const struct finding *findings_named(const struct findings *findings);
+size_t findings_count_steady(const struct findings *findings);
+
 /* Whether rules need the field. Arguments are needed, too, and cost more than other fields. */
 bool findings_need(const struct field *field);
 
 /* Whether the dictionary of the latest findings_find() has a field that the rule is measured by. */
 bool findings_can_have(const struct findings *findings, const struct rule *rule);
 
-const char *severity_name(enum severity severity);
-
-/* Of HOST_FINDING: 1 for minor, 2 for major, 3 for critical. level > 0. */
-enum severity severity_of_level(uint64_t level);
+const char *severity_name(uint64_t severity); /* a foreign number above all: "critical" */
 
 /* Whether a is worse than b: by severity, then by cost, then by the order of the rules. */
 bool finding_is_worse(const struct finding *a, const struct finding *b);

@@ -44,7 +44,7 @@ static void add_finding(const struct view *view, struct view_row *row, uint64_t 
 	if (level <= *worst)
 		return;
 	*worst = level;
-	*view_cell(view, row, COL_SEVERITY) = cell_text(severity_name(severity_of_level(level)));
+	*view_cell(view, row, COL_SEVERITY) = cell_text(severity_name(level));
 	*view_cell(view, row, COL_WORST) = cell_text(field->label);
 }
 

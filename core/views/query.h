@@ -9,7 +9,7 @@
 #include "host/kallsyms.h"
 #include "lib/text.h"
 #include "core/facts/facts.h"
-#include "core/findings/steady.h"
+#include "core/findings/findings.h"
 #include "core/findings/thresholds.h"
 #include "core/views/view.h"
 
@@ -50,7 +50,7 @@ struct query {
 	bool folds_ended;	      /* what has ended is one row, if there is more than one */
 	bool opens_ended;	      /* with the rows themselves below it */
 	const struct thresholds *thresholds; /* of findings; NULL: the defaults */
-	const struct steady *steady;  /* a live screen's findings; NULL: the latest sample's */
+	const struct findings *followed; /* a live screen's; NULL: the latest sample's */
 };
 
 /*

@@ -61,21 +61,6 @@ struct kept {
 	struct finding findings[];
 };
 
-/* The latest findings, and the steady ones that are only missing for a moment: these say so. */
-static void keep_steady(struct kept *kept, const struct steady *steady)
-{
-	for (size_t i = 0; i < steady->nr; i++) {
-		char *text = kept->findings[i].evidence;
-		size_t len;
-
-		kept->findings[i] = steady->list[i].latest;
-		len = strlen(text);
-		if (steady->list[i].nr_missing)
-			snprintf(text + len, sizeof(kept->findings[i].evidence) - len,
-				 "; not in the latest interval");
-	}
-}
-
 /* Names the rules about times and the host that the recording has no fields for. NULL: none. */
 static const char *say_untold(const struct findings *findings, struct kept *kept)
 {
@@ -99,18 +84,14 @@ static const char *say_untold(const struct findings *findings, struct kept *kept
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct findings findings = { 0 };
-	const struct steady *steady = query->steady;
-	size_t nr;
+	const struct findings *from = query->followed ? query->followed : &findings;
 	struct kept *kept;
 
-	if (!steady)
+	if (!query->followed)
 		findings_find(&findings, facts, query->guest, query->thresholds);
-	nr = steady ? steady->nr : findings.nr;
-	kept = view_scratch(view, sizeof(*kept) + nr * sizeof(struct finding));
-	if (steady)
-		keep_steady(kept, steady);
-	else if (nr)
-		memcpy(kept->findings, findings.list, nr * sizeof(struct finding));
+	kept = view_scratch(view, sizeof(*kept) + from->nr * sizeof(struct finding));
+	if (from->nr)
+		memcpy(kept->findings, from->list, from->nr * sizeof(struct finding));
 	if (!fields_have_exits(facts->fields))
 		view->note = "Exits cannot be timed here: only causes that events show are looked "
 			     "for.";
@@ -119,7 +100,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 			     "need no times of exits are looked for.";
 	else if (facts->is_span)
 		view->note = say_untold(&findings, kept);
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < from->nr; i++) {
 		if (is_selected(query, &kept->findings[i]) &&
 		    query_has_guest(query, kept->findings[i].guest))
 			add_row(view, facts, &kept->findings[i]);

@@ -198,7 +198,7 @@ static void write_findings(const struct output *out)
 			continue;
 		begin(out, METRIC_FINDING, "", guest);
 		label(out, "rule", finding->rule->id);
-		text_value(out->text, SEVERITY_MINOR - finding->severity + 1u);
+		text_value(out->text, finding->severity);
 	}
 }
 

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "lib/error.h"
-#include "core/findings/steady.h"
+#include "core/findings/findings.h"
 #include "history/past.h"
 #include "history/source.h"
 #include "core/monitor.h"
@@ -129,8 +129,7 @@ struct comparison {
 
 /* Owner: worst.c. The findings of the latest sample, and which of them have been there for long. */
 struct worst {
-	struct findings findings;
-	struct steady steady;
+	struct findings findings, followed;
 	uint32_t guest; /* the query's guest at the latest sample */
 	uint64_t tick;	/* the latest sample's; 0: none was taken */
 };

@@ -43,7 +43,7 @@ static void follow_now(struct tui *tui)
 	uint64_t tick = tui->facts.stats->tick;
 
 	if (worst->guest != tui->query->guest) {
-		steady_release(&worst->steady);
+		findings_release(&worst->followed);
 		worst->guest = tui->query->guest;
 		worst->tick = 0;
 	}
@@ -51,7 +51,7 @@ static void follow_now(struct tui *tui)
 		return;
 	worst->tick = tick;
 	find(tui);
-	steady_take(&worst->steady, &worst->findings);
+	findings_follow(&worst->followed, &worst->findings);
 }
 
 void tui_follow_worst(struct tui *tui)
@@ -65,17 +65,18 @@ void tui_follow_worst(struct tui *tui)
 		follow_now(tui);
 	else if (!has_rows)
 		find(tui);
-	tui->query->steady = is_now ? &worst->steady : NULL;
+	tui->query->followed = is_now ? &worst->followed : NULL;
 	tui->screen.finding[0] = '\0';
 	if (has_rows)
 		return;
-	finding = is_now ? steady_worst(&worst->steady) : worst_then(&worst->findings);
+	finding = is_now ? findings_named(&worst->followed) : worst_then(&worst->findings);
 	if (finding)
-		describe(tui, finding, is_now ? steady_count(&worst->steady) : worst->findings.nr);
+		describe(tui, finding, is_now ? findings_count_steady(&worst->followed) :
+						worst->findings.nr);
 }
 
 void tui_release_worst(struct tui *tui)
 {
 	findings_release(&tui->worst.findings);
-	steady_release(&tui->worst.steady);
+	findings_release(&tui->worst.followed);
 }

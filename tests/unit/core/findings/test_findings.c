@@ -491,16 +491,15 @@ static void what_another_kvmtop_found(void **state)
 static void what_is_steady_is_in_the_view(void **state)
 {
 	struct world *world = *state;
-	struct findings findings = { 0 };
-	struct steady steady = { 0 };
+	struct findings findings = { 0 }, followed = { 0 };
 
-	world->query.steady = &steady;
+	world->query.followed = &followed;
 	for (uint64_t i = 1; i <= 3 + STEADY_SAMPLES; i++) {
 		add(world, (struct key){ 1, 0, TIME }, i * SECOND);
 		add(world, (struct key){ 1, 0, WAIT }, (i < 3 ? i : 3) * SECOND / 2);
 		take(world);
 		findings_find(&findings, &world->facts, GUEST_ANY, NULL);
-		steady_take(&steady, &findings);
+		findings_follow(&followed, &findings);
 		if (i == 3 + STEADY_SAMPLES) {
 			assert_string_equal(found(world), "");
 			continue;
@@ -509,7 +508,7 @@ static void what_is_steady_is_in_the_view(void **state)
 		assert_int_equal(strstr(cell_of(world, "evidence"), "; not in the latest") != NULL,
 				 i > 3);
 	}
-	steady_release(&steady);
+	findings_release(&followed);
 	findings_release(&findings);
 }
 

@@ -9,17 +9,17 @@
 
 #include <cmocka.h>
 
-#include "core/findings/steady.h"
+#include "core/findings/findings.h"
 
 static int setup(void **state)
 {
-	*state = calloc(1, sizeof(struct steady));
+	*state = calloc(1, sizeof(struct findings));
 	return *state ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
-	steady_release(*state);
+	findings_release(*state);
 	free(*state);
 	return 0;
 }
@@ -28,7 +28,7 @@ static int teardown(void **state)
  * A sample with the findings of a text: "m0 C2" is a minor one of rule 0, a critical one of rule 2.
  * A capital letter costs more.
  */
-static const char *sample(struct steady *steady, const char *text)
+static const char *sample(struct findings *followed, const char *text)
 {
 	struct finding list[4];
 	struct findings findings = { .list = list, .nr = 0 };
@@ -43,18 +43,18 @@ static const char *sample(struct steady *steady, const char *text)
 			.has_cost = true,
 			.cost = strchr("MC", *at) ? 0.09 : 0.05,
 		};
-	steady_take(steady, &findings);
-	worst = steady_worst(steady);
+	findings_follow(followed, &findings);
+	worst = findings_named(followed);
 	if (!worst)
 		return "-";
 	snprintf(name, sizeof(name), "%zu", rule_index(worst->rule));
 	return name;
 }
 
-static void shows(struct steady *steady, const char *const (*samples)[2])
+static void shows(struct findings *followed, const char *const (*samples)[2])
 {
 	for (; (*samples)[0]; samples++)
-		assert_string_equal(sample(steady, (*samples)[0]), (*samples)[1]);
+		assert_string_equal(sample(followed, (*samples)[0]), (*samples)[1]);
 }
 
 static void comes_with_the_third_sample(void **state)
@@ -62,7 +62,7 @@ static void comes_with_the_third_sample(void **state)
 	shows(*state, (const char *const[][2]){ { "", "-" }, { "m0", "-" }, { "m0", "-" },
 						{ "", "-" }, { "m0", "-" }, { "m0", "-" },
 						{ "m0", "0" }, { NULL } });
-	assert_int_equal(steady_count(*state), 1);
+	assert_int_equal(findings_count_steady(*state), 1);
 }
 
 static void goes_with_the_third_sample_without(void **state)
@@ -70,7 +70,7 @@ static void goes_with_the_third_sample_without(void **state)
 	shows(*state, (const char *const[][2]){ { "m0", "-" }, { "m0", "-" }, { "m0", "0" },
 						{ "", "0" }, { "", "0" }, { "m0", "0" },
 						{ "", "0" }, { "", "0" }, { "", "-" }, { NULL } });
-	assert_int_equal(steady_count(*state), 0);
+	assert_int_equal(findings_count_steady(*state), 0);
 }
 
 static void another_is_named_only_if_it_is_more_severe(void **state)
@@ -81,7 +81,7 @@ static void another_is_named_only_if_it_is_more_severe(void **state)
 						{ "M1", "0" }, { "M1", "0" }, { "M1", "1" },
 						{ "M1 C2", "1" }, { "M1 C2", "1" },
 						{ "M1 C2", "2" }, { NULL } });
-	assert_int_equal(steady_count(*state), 2);
+	assert_int_equal(findings_count_steady(*state), 2);
 }
 
 static void of_several_that_are_more_severe_the_costliest_is_named(void **state)

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The words of a finding's evidence. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/facts/shared_fields.h"
+#include "core/guests/guests.h"
+#include "core/findings/findings.h"
+#include "core/findings/measure.h"
+
+#define NEIGHBOURS_MAX 4 /* that are named */
+
+static void add_words(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_words(struct finding *finding, const char *format, ...)
+{
+	size_t len = strlen(finding->evidence);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(finding->evidence + len, sizeof(finding->evidence) - len, format, args);
+	va_end(args);
+}
+
+static void add_value(struct finding *finding, double value, double threshold)
+{
+	switch (finding->rule->measure) {
+	case MEASURE_SHARE:
+		add_words(finding, "%.1f %% of its time (a finding from %g %% on)", value * 100,
+			  threshold * 100);
+		break;
+	case MEASURE_RATE:
+		add_words(finding, "%.0f/s (a finding from %g/s on)", value, threshold);
+		break;
+	case MEASURE_LEVEL:
+		add_words(finding, "%.1f %% of it (a finding from %g %% on)", value * 100,
+			  threshold * 100);
+		break;
+	case MEASURE_OPEN:
+		add_words(finding, "open %.1f s (a finding from %g s on)", value, threshold);
+		break;
+	case MEASURE_MEAN:
+		if (value < 0.1)
+			add_words(finding, "%.3g ms", value * 1000);
+		else
+			add_words(finding, "%.2f s", value);
+		add_words(finding, " each (a finding from %g ms on)", threshold * 1000);
+		break;
+	}
+}
+
+/* "; most: io 0x1f0 read 2 IDE1, 12400/s" */
+static void add_top(const struct measure *measure, struct finding *finding,
+		    const struct rule_counts *counts)
+{
+	const struct fields *fields = measure->facts->fields;
+	const struct field *field, *reason = NULL;
+
+	if (finding->field == FIELD_NONE)
+		return;
+	field = fields_get(fields, finding->field);
+	if (field->use == USE_HOST) { /* a quota; or that is not known */
+		if (field->part == HOST_QUOTA)
+			add_words(finding, "; %s", field->label);
+		return;
+	}
+	if (field->use == USE_ARGUMENT && field->reason != FIELD_NONE)
+		reason = fields_get(fields, field->reason);
+	add_words(finding, "; most: %s%s%s", reason ? reason->label : "", reason ? " " : "",
+		  field->label);
+	if (counts->top_per_s > 0)
+		add_words(finding, " %.0f/s", counts->top_per_s);
+}
+
+/* "; io, which the VMM has as IO" */
+static void add_open(const struct measure *measure, struct finding *finding,
+		     const struct rule_counts *counts)
+{
+	const struct fields *fields = measure->facts->fields;
+
+	add_words(finding, "; %s, which ", fields_get(fields, counts->open)->label);
+	if (finding->field == FIELD_NONE)
+		add_words(finding, "KVM handles");
+	else
+		add_words(finding, "the VMM has as %s", fields_get(fields, finding->field)->label);
+}
+
+/* What the threads of a vCPU take of a CPU: by the scheduler, or by the guest's time. */
+static double load_of(const struct subject *subject)
+{
+	return subject->has_run ? subject->run_per_s : (double)subject->guest_ns;
+}
+
+static bool is_busier(const struct subject *a, const struct subject *b)
+{
+	return load_of(a) > load_of(b) || (load_of(a) >= load_of(b) && a < b);
+}
+
+/* Less than half a per cent of a CPU, which the evidence would call 0 %. */
+static bool has_rested(const struct subject *subject)
+{
+	return subject->has_run && subject->run_per_s < 5e6;
+}
+
+/* The busiest vCPU that ran and was last on the same CPU, after `before`; NULL: none. */
+static const struct subject *find_neighbour(const struct measure *measure,
+					    const struct subject *subject,
+					    const struct subject *before)
+{
+	const struct subject *found = NULL;
+
+	for (size_t i = 0; i < measure->nr; i++) {
+		const struct subject *other = &measure->subjects[i];
+
+		if (other == subject || other->key.vcpu < 0 || !other->has_cpu ||
+		    other->cpu != subject->cpu || has_rested(other) ||
+		    (before && !is_busier(before, other)))
+			continue;
+		if (!found || is_busier(other, found))
+			found = other;
+	}
+	return found;
+}
+
+static void add_neighbour(const struct measure *measure, struct finding *finding,
+			  const struct subject *subject, const struct subject *other)
+{
+	const struct guest *guest = guests_find(measure->facts->guests, other->key.guest);
+
+	add_words(finding, "%svCPU %d", other->key.guest == subject->key.guest ? "its own " : "",
+		  (int)other->key.vcpu);
+	if (other->key.guest != subject->key.guest && guest)
+		add_words(finding, " of %s", guest->name);
+	if (other->has_run)
+		add_words(finding, " (%.0f %%)", other->run_per_s / 1e7);
+}
+
+/* What else ran on the CPU: threads of VMMs, and other processes where they can be counted. */
+static void add_others(const struct measure *measure, struct finding *finding,
+		       const struct subject *subject, double vcpus_per_s, const char *before)
+{
+	for (size_t i = 0; i < measure->nr_busy; i++) {
+		double others_per_s = measure->busy[i].per_s - vcpus_per_s;
+
+		if (measure->busy[i].cpu == subject->cpu && others_per_s >= 1e7)
+			add_words(finding, "%sother threads (%.0f %%)", before,
+				  others_per_s / 1e7);
+	}
+}
+
+/*
+ * The vCPUs that were on the CPU when the sample was taken, the busiest first, and the share of a
+ * CPU that each had. Not all of them were there when the vCPU waited, and others may have left.
+ */
+static void add_neighbours(const struct measure *measure, struct finding *finding,
+			   const struct subject *subject)
+{
+	const struct subject *other = find_neighbour(measure, subject, NULL);
+	double vcpus_per_s = load_of(subject);
+	size_t nr = 0;
+
+	for (; other; other = find_neighbour(measure, subject, other)) {
+		vcpus_per_s += load_of(other);
+		if (nr < NEIGHBOURS_MAX) {
+			add_words(finding, nr ? ", " : ", beside ");
+			add_neighbour(measure, finding, subject, other);
+		}
+		nr++;
+	}
+	if (nr > NEIGHBOURS_MAX)
+		add_words(finding, ", and %zu more vCPUs", nr - NEIGHBOURS_MAX);
+	if (subject->has_run)
+		add_others(measure, finding, subject, vcpus_per_s, nr ? ", " : ", beside ");
+}
+
+static void add_cpu(const struct measure *measure, struct finding *finding,
+		    const struct subject *subject)
+{
+	if (!subject->has_cpu)
+		return;
+	add_words(finding, "; it was last on CPU %llu", (unsigned long long)subject->cpu);
+	if (subject->affinity == 1)
+		add_words(finding, ", the only one that it may use");
+	else if (subject->affinity)
+		add_words(finding, " of %llu that it may use",
+			  (unsigned long long)subject->affinity);
+	if (finding->rule->names_neighbours)
+		add_neighbours(measure, finding, subject);
+}
+
+void finding_describe(const struct measure *measure, struct finding *finding,
+		      const struct worst_subject *worst)
+{
+	size_t i = rule_index(finding->rule);
+
+	if (finding->vcpu >= 0)
+		add_words(finding, "vCPU %d: ", (int)finding->vcpu);
+	add_value(finding, finding->value, measure->thresholds->rules[i]);
+	if (finding->rule->measure == MEASURE_OPEN)
+		add_open(measure, finding, measure_counts(measure, worst->subject, i));
+	else if (finding->rule->names_cpu)
+		add_cpu(measure, finding, worst->subject);
+	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
+		add_top(measure, finding, measure_counts(measure, worst->subject, i));
+	if (worst->subject->has_hidden_quota && finding->rule->less.use == USE_HOST)
+		add_words(finding, "; " HOST_QUOTA_HIDDEN);
+	if (finding->vcpu >= 0 && worst->nr_all > 1)
+		add_words(finding, "; %zu of %zu vCPUs", worst->nr_above, worst->nr_all);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Measures the rules for each vCPU: which fields count for them, and what these have. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "core/facts/shared_fields.h"
+#include "core/findings/measure.h"
+
+/* ---- which fields count for which rules */
+
+/*
+ * Whether a field of `less` counts a part of what the rule measures: an argument of another exit
+ * reason does not.
+ */
+static bool is_part(const struct rule *rule, const struct fields *fields,
+		    const struct field *field)
+{
+	const struct field *reason;
+
+	if (field->use != USE_ARGUMENT || field->reason == FIELD_NONE)
+		return true;
+	reason = fields_get(fields, field->reason);
+	if (reason->parent == FIELD_NONE ||
+	    strcmp(fields_get(fields, reason->parent)->name, rule->what.parents) != 0)
+		return true;
+	return rule_fields_have(&rule->what, fields, reason);
+}
+
+struct field_rules measure_rules(const struct fields *fields, const struct field *field)
+{
+	struct field_rules rules = { 0 };
+	const struct rule *rule;
+
+	for (size_t i = 0; (rule = rule_at(i)); i++) {
+		rules.what |= (uint32_t)rule_fields_have(&rule->what, fields, field) << i;
+		rules.named |= (uint32_t)rule_fields_have(&rule->named, fields, field) << i;
+		rules.less |= (uint32_t)(rule_fields_have(&rule->less, fields, field) &&
+					 is_part(rule, fields, field)) << i;
+	}
+	return rules;
+}
+
+/* ---- one pass over the keys */
+
+static struct subject *subject_of(struct measure *measure, const struct key *key)
+{
+	const struct key of = { key->guest, key->vcpu, 0 };
+	size_t at = key_index_add(&measure->index, measure->subjects, sizeof(struct subject),
+				  measure->nr, &of);
+
+	if (at == measure->nr) {
+		array_grow_unset(&measure->subjects, &measure->room, at + 1);
+		measure->subjects[measure->nr++] = (struct subject){ .key = of };
+	}
+	return &measure->subjects[at];
+}
+
+/* Its position, with 1 added; 0: the subject has nothing of the rule. */
+static uint32_t find_counts(const struct measure *measure, const struct subject *subject,
+			    size_t rule)
+{
+	uint32_t at = subject->counts;
+
+	while (at && measure->counts[at - 1].rule != rule)
+		at = measure->counts[at - 1].next;
+	return at;
+}
+
+/* All 0 where the subject has nothing of the rule. */
+const struct rule_counts *measure_counts(const struct measure *measure,
+					   const struct subject *subject, size_t rule)
+{
+	static const struct rule_counts none;
+	uint32_t at = find_counts(measure, subject, rule);
+
+	return at ? &measure->counts[at - 1] : &none;
+}
+
+/* Valid until the next call. */
+static struct rule_counts *make_counts(struct measure *measure, struct subject *subject,
+				       size_t rule)
+{
+	uint32_t at = find_counts(measure, subject, rule);
+
+	if (at)
+		return &measure->counts[at - 1];
+	array_grow_unset(&measure->counts, &measure->room_counts, measure->nr_counts + 1);
+	measure->counts[measure->nr_counts++] = (struct rule_counts){
+		.rule = (uint32_t)rule,
+		.next = subject->counts,
+	};
+	subject->counts = (uint32_t)measure->nr_counts;
+	return &measure->counts[measure->nr_counts - 1];
+}
+
+static void name_top(struct rule_counts *counts, const struct stats_item *stat, uint64_t ns,
+		     bool is_named)
+{
+	double rate = stat->has_rate ? stat->rate_per_s : 0;
+
+	if (is_named && !counts->is_named) {
+		counts->top_ns = 0;
+		counts->top_per_s = 0;
+	}
+	if (!is_named && counts->is_named)
+		return;
+	counts->is_named = is_named;
+	if (ns < counts->top_ns || (ns == counts->top_ns && rate <= counts->top_per_s))
+		return;
+	counts->top = stat->key.field;
+	counts->top_ns = ns;
+	counts->top_per_s = rate;
+}
+
+static uint64_t count_ended(const struct stats_timing *timing)
+{
+	uint64_t nr = 0;
+
+	for (unsigned int i = 0; timing && i < HIST_BUCKETS; i++)
+		nr += timing->delta[i];
+	return nr;
+}
+
+/* The ns that a key adds. open_ns: of an exit that stands still, which costs nothing else. */
+static uint64_t ns_of(const struct rule *rule, const struct stats_item *stat,
+		      const struct field *field, uint64_t open_ns)
+{
+	if (field->use == USE_TIME ||
+	    (field->use == USE_HOST &&
+	     (field->part == HOST_THROTTLED || field->part == HOST_QUOTA ||
+	      field->part == HOST_STOPPED)))
+		return stat->delta;
+	if (!stat->timing || !open_ns != (rule->measure != MEASURE_OPEN))
+		return 0;
+	return stat->timing->delta_ns;
+}
+
+/* Adds what the rule measures. */
+static void add_counts(struct rule_counts *counts, const struct rule *rule,
+		       const struct stats_item *stat, const struct field *field, uint64_t open_ns)
+{
+	counts->count += stat->delta;
+	counts->level = field->kind == FIELD_GAUGE ? stat->total : 0;
+	counts->ns += ns_of(rule, stat, field, open_ns);
+	counts->ended_ns += stat->timing ? stat->timing->delta_ended_ns : 0;
+	if (open_ns > counts->open_ns) {
+		counts->open_ns = open_ns;
+		counts->open = stat->key.field;
+	}
+	counts->rate_per_s += stat->has_rate ? stat->rate_per_s : 0;
+	counts->nr_ended += count_ended(stat->timing);
+}
+
+/* Subtracts what is not meant, and names what counts most. */
+static void add_details(struct rule_counts *counts, const struct rule *rule, size_t bit,
+			const struct field_rules *rules, const struct stats_item *stat,
+			const struct field *field, uint64_t open_ns)
+{
+	bool is_open = rule->measure == MEASURE_OPEN;
+	uint64_t ns = ns_of(rule, stat, field, open_ns);
+	bool is_named = rules->named >> bit & 1;
+
+	if (rules->less >> bit & 1) {
+		counts->less_ns += ns;
+		counts->less_per_s += stat->has_rate ? stat->rate_per_s : 0;
+	}
+	if (is_open ? is_named && open_ns : is_named || rules->what >> bit & 1)
+		name_top(counts, stat, is_open ? open_ns : ns, is_named);
+}
+
+static bool is_cpu(const struct field *field)
+{
+	return field->use == USE_CPU || (field->use == USE_HOST && field->part == HOST_CPU);
+}
+
+static void add_time(const struct stats *stats, struct subject *subject,
+		     const struct stats_item *stat, const struct field *field)
+{
+	/* Shares are of whole intervals: the first one, without a rate, is not. */
+	if (field->use == USE_TIME && stat->has_rate && field->part == TIME_WHOLE)
+		subject->whole_ns += stat->delta;
+	else if (field->use == USE_TIME && field->part == TIME_GUEST)
+		subject->guest_ns += stat->delta;
+	if (stat->has_rate && subject->key.vcpu >= 0 &&
+	    (field->use == USE_HOST || (field->use == USE_TIME && field->part == TIME_WAIT)))
+		subject->interval_ns = stats->elapsed_ns[field->source];
+	if (field->use == USE_HOST && field->part == HOST_AFFINITY)
+		subject->affinity = stat->total;
+	if (field->use == USE_HOST && field->part == HOST_RUN && stat->has_rate) {
+		subject->has_run = true;
+		subject->run_per_s = stat->rate_per_s;
+	}
+	subject->has_hidden_quota |= field->use == USE_HOST && field->part == HOST_QUOTA &&
+				     stat->delta && !strcmp(field->label, HOST_QUOTA_HIDDEN);
+	/* The scheduler's CPU is newer than the CPU of the latest exit. */
+	if (is_cpu(field) && (field->use == USE_HOST || !subject->has_cpu)) {
+		subject->has_cpu = true;
+		subject->cpu = stat->total;
+	}
+}
+
+static void add_busy(struct measure *measure, const struct stats_item *stat)
+{
+	array_grow(&measure->busy, &measure->room_busy, measure->nr_busy + 1);
+	measure->busy[measure->nr_busy++] = (struct cpu_busy){
+		.cpu = (uint64_t)stat->key.vcpu,
+		.per_s = stat->has_rate ? stat->rate_per_s : 0,
+	};
+}
+
+static void add_stat(struct measure *measure, const struct stats_item *stat)
+{
+	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
+	const struct field_rules *rules = &measure->rules[stat->key.field];
+	struct subject *subject;
+	uint64_t open_ns;
+
+	measure->has_arguments |= field->use == USE_ARGUMENT;
+	if (field->use == USE_HOST && field->part == HOST_BUSY) {
+		add_busy(measure, stat);
+		return;
+	}
+	if (!any_of(rules) && field->use != USE_TIME && !is_cpu(field) && !field_is_of_place(field))
+		return;
+	subject = subject_of(measure, &stat->key);
+	subject->is_here |= stat->seen >= measure->facts->stats->latest[field->source];
+	add_time(measure->facts->stats, subject, stat, field);
+	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
+	for (uint32_t rest = rules->what; rest; rest &= rest - 1) {
+		size_t i = (size_t)__builtin_ctz(rest);
+
+		add_counts(make_counts(measure, subject, i), rule_at(i), stat, field, open_ns);
+	}
+}
+
+static void add_stat_details(struct measure *measure, const struct stats_item *stat)
+{
+	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
+	const struct field_rules *rules = &measure->rules[stat->key.field];
+	const struct subject *subject;
+	uint64_t open_ns;
+
+	if (!any_of(rules))
+		return;
+	subject = subject_of(measure, &stat->key);
+	if (!subject->counts)
+		return;
+	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
+	for (uint32_t rest = any_of(rules); rest; rest &= rest - 1) {
+		size_t i = (size_t)__builtin_ctz(rest);
+		uint32_t at = find_counts(measure, subject, i);
+
+		if (at)
+			add_details(&measure->counts[at - 1], rule_at(i), i, rules, stat, field,
+				    open_ns);
+	}
+}
+
+/* A rule has details of those vCPUs only of which it measures anything: most have none. */
+void measure_take(struct measure *measure)
+{
+	const struct stats *stats = measure->facts->stats;
+
+	for (size_t i = 0; i < stats->nr; i++)
+		add_stat(measure, &stats->list[i]);
+	for (size_t i = 0; i < stats->nr; i++)
+		add_stat_details(measure, &stats->list[i]);
+}
+
+/* ---- a rule and a vCPU */
+
+static uint64_t own_ns(const struct rule_counts *counts)
+{
+	return counts->ns > counts->less_ns ? counts->ns - counts->less_ns : 0;
+}
+
+static uint64_t whole_of(const struct subject *subject)
+{
+	return subject->whole_ns ? subject->whole_ns : subject->interval_ns;
+}
+
+static double share_of(const struct subject *subject, uint64_t ns)
+{
+	uint64_t whole_ns = whole_of(subject);
+
+	if (!whole_ns)
+		return 0;
+	/* Times of another source may be of an interval that is some ms longer. */
+	return ns < whole_ns ? (double)ns / (double)whole_ns : 1;
+}
+
+double measure_value(const struct measure *measure, const struct subject *subject,
+		       const struct rule *rule)
+{
+	const struct rule_counts *counts = measure_counts(measure, subject, rule_index(rule));
+
+	switch (rule->measure) {
+	case MEASURE_SHARE:
+		return share_of(subject, own_ns(counts));
+	case MEASURE_RATE:
+		return counts->rate_per_s - counts->less_per_s;
+	case MEASURE_MEAN:
+		if (!counts->nr_ended ||
+		    share_of(subject, counts->ns) < measure->thresholds->general[THRESHOLD_NOISE])
+			return 0;
+		return (double)counts->ended_ns / (double)counts->nr_ended / 1e9;
+	case MEASURE_OPEN:
+		return (double)counts->open_ns / 1e9;
+	case MEASURE_LEVEL:
+		return (double)counts->level / 1000;
+	}
+	return 0;
+}
+
+bool measure_cost(const struct subject *subject, const struct rule_counts *counts,
+		  double *ret_cost)
+{
+	if (!whole_of(subject) || !counts->ns)
+		return false;
+	*ret_cost = share_of(subject, own_ns(counts));
+	return true;
+}
+
+void measure_release(struct measure *measure)
+{
+	key_index_release(&measure->index);
+	free(measure->subjects);
+	free(measure->counts);
+	free(measure->busy);
+}
