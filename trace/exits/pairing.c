@@ -40,19 +40,14 @@ static inline void open_span(struct thread_state *state, enum exit_kind kind,
 	state->spans[kind] = (struct open_span){ time, count };
 }
 
-/* What it takes is counted when it ends. */
+/* What it took is counted now. */
 static inline void end_span(struct thread_state *state, enum exit_kind kind, uint64_t time)
 {
 	const struct open_span *span = &state->spans[kind];
 
+	state->is_open &= (uint8_t)~(1U << kind);
 	if (time >= span->begin)
 		durations_add(&span->count->took, time - span->begin);
-}
-
-/* The span has ended, or its end is not known. */
-static void drop_span(struct thread_state *state, enum exit_kind kind)
-{
-	state->is_open &= (uint8_t)~(1U << kind);
 }
 
 /* The first exit or entry, or the first after a loss. */
@@ -187,11 +182,6 @@ static RARE void keep_long(struct pairing *pairing, const struct recorded_thread
 
 /* ---- user space */
 
-static bool is_failure(const struct exit_count *user)
-{
-	return !user->is_others && exit_fields_failure(user->key.a);
-}
-
 /* Whether the exit that is open is a halt, and KVM_RUN has returned to user space since. */
 static bool is_halt_in_userspace(const struct pairing *pairing, const struct thread_state *state)
 {
@@ -217,7 +207,7 @@ static uint64_t user_time_in_halt(const struct pairing *pairing, const struct th
 	if (!is_halt_in_userspace(pairing, state) || time < user->begin ||
 	    count_is_idle(&pairing->meanings, user->count))
 		return 0;
-	if (is_failure(user->count) && !state->sees_runs)
+	if (!user->count->is_others && exit_fields_failure(user->count->key.a) && !state->sees_runs)
 		*ret_is_known = !meaning_goes_on(&pairing->meanings, &halt->key);
 	return time - user->begin;
 }
@@ -264,7 +254,6 @@ static void on_entry(struct pairing *pairing, struct recorded_thread *thread,
 		keep_long(pairing, thread, event->time);
 	for (unsigned int open = state->is_open; open; open &= open - 1)
 		end_span(state, (enum exit_kind)__builtin_ctz(open), event->time);
-	state->is_open = 0;
 	state->is_mmio_open = false;
 	set_mode(state, VCPU_IN_GUEST, event->time);
 	if (pairing->listener)
@@ -278,7 +267,6 @@ static void end_userspace(const struct pairing *pairing, struct recorded_thread 
 		spans_end(pairing, thread, SPAN_USERSPACE, time, false);
 	add_user(pairing, thread->state, time);
 	end_span(thread->state, EXITS_USERSPACE, time);
-	drop_span(thread->state, EXITS_USERSPACE);
 }
 
 /* KVM_RUN may be called and left again without an entry, as when a halted vCPU gets a signal. */
@@ -336,10 +324,8 @@ static void on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 	}
 	state = table_make_state(thread);
 	open_span(state, EXITS_MMIO, count, is_write ? time : state->spans[EXITS_MMIO].begin);
-	if (is_read) {
+	if (is_read)
 		end_span(state, EXITS_MMIO, time);
-		drop_span(state, EXITS_MMIO);
-	}
 	state->is_mmio_open = !is_read;
 }
 

@@ -327,14 +327,6 @@ static void add_times(const struct maker *maker, struct key key,
 	}
 }
 
-static void add_cpu(const struct maker *maker, struct key key, const struct recorded_thread *thread)
-{
-	if (thread->cpu < 0)
-		return;
-	key.field = maker->fields.cpu;
-	add_number(maker, key, (uint64_t)thread->cpu);
-}
-
 static void add_vcpu(const struct maker *maker, struct key key,
 		     const struct recorded_thread *thread)
 {
@@ -350,8 +342,9 @@ static void add_vcpu(const struct maker *maker, struct key key,
 	time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recorded, unknown);
 	if (state->has_exit && has_time(maker))
 		add_times(maker, key, thread, &time);
-	if (state->has_run)
-		add_cpu(maker, key, thread);
+	key.field = maker->fields.cpu;
+	if (state->has_run && thread->cpu >= 0)
+		add_number(maker, key, (uint64_t)thread->cpu);
 }
 
 /* ---- arguments of exits */
@@ -462,21 +455,17 @@ static bool *find_protected(const struct maker *maker)
 	return hides_pc;
 }
 
-static uint64_t lower(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static void add_long(const struct maker *maker, const struct recorded_long *exit,
 		     const bool *hides_pc, struct long_exits *exits)
 {
 	const struct recorded *recorded = maker->recorded;
 	struct key key = key_of(recorded, exit->thread);
+	uint64_t took_ns = to_ns(recorded, exit->end - exit->begin);
 	struct long_exit row = {
 		.end_ns = to_ns(recorded, exit->end - pairing_of(maker)->first_time),
-		.took_ns = to_ns(recorded, exit->end - exit->begin),
+		.took_ns = took_ns,
 		.user_ns = to_ns(recorded, exit->user),
-		.polled_ns = lower(exit->polled_ns, to_ns(recorded, exit->end - exit->begin)),
+		.polled_ns = exit->polled_ns < took_ns ? exit->polled_ns : took_ns,
 		.waited_ns = to_ns(recorded, exit->waited),
 		.knows_wait = pairing_of(maker)->has_switches,
 		.pc = hides_pc[key.guest] ? 0 : exit->pc,
