@@ -15,7 +15,6 @@
 #include "trace/rules/rules.h"
 
 #define TEXT_MAX 256 /* a number with its precision */
-#define ALL_MAX 2048
 
 /* A field's value: an int, long or float of Python. */
 struct value {
@@ -269,7 +268,7 @@ static void lay_character(const struct rules_values *values, const struct value 
 	bool is_wide = is_python3(values);
 	size_t n = 0;
 
-	if (value->is_negative || code > (is_wide ? 0x10ffffu : 255u) ||
+	if (value->is_float || value->is_negative || code > (is_wide ? 0x10ffffu : 255u) ||
 	    (is_wide && code >= 0xd800 && code <= 0xdfff))
 		code = '?';
 	if (!is_wide || code < 0x80) {
@@ -288,57 +287,6 @@ static void lay_character(const struct rules_values *values, const struct value 
 		buf[n++] = (char)(0x80 | (code & 0x3f));
 	laid->text = buf;
 	laid->len = n;
-}
-
-/* ---- all fields: a dictionary ---- */
-
-#define WORD(n) (FIELD_WORD + (n) - 1)
-
-/* The order of a dictionary's keys in Python 2 (kvmtrace, xentrace) and in Python 3 (ACRN). */
-static const enum rules_field kvmtrace_order[] = {
-	WORD(1), WORD(3), FIELD_RELTSC, WORD(5), WORD(4), FIELD_VCPU, WORD(2), FIELD_PID,
-	FIELD_TSC, FIELD_EVENT, FIELD_ALL,
-};
-static const enum rules_field xentrace_order[] = {
-	WORD(2), FIELD_EVENT, FIELD_TSC, WORD(1), WORD(3), FIELD_RELTSC, WORD(5), WORD(4),
-	WORD(7), WORD(6), FIELD_CPU, FIELD_ALL,
-};
-static const enum rules_field acrn_order[] = {
-	FIELD_CPU, FIELD_TSC, FIELD_VM, FIELD_VCPU, FIELD_EVENT, WORD(1), WORD(2), WORD(3),
-	WORD(4), WORD(5), WORD(6), WORD(7), WORD(8), WORD(9), WORD(10), WORD(11), WORD(12),
-	WORD(13), WORD(14), WORD(15), WORD(16), FIELD_ALL,
-};
-
-static const char *const field_keys[] = {
-	[FIELD_TSC] = "tsc",
-	[FIELD_RELTSC] = "reltsc",
-	[FIELD_EVENT] = "event",
-	[FIELD_PID] = "pid",
-	[FIELD_VCPU] = "vcpu",
-	[FIELD_CPU] = "cpu",
-	[FIELD_VM] = "vm",
-};
-
-static size_t all_text(const struct rules_values *values, char *buf)
-{
-	static const enum rules_field *const orders[] = {
-		[TRACE_KVMTRACE] = kvmtrace_order,
-		[TRACE_XENTRACE] = xentrace_order,
-		[TRACE_ACRN] = acrn_order,
-	};
-	const enum rules_field *order = orders[values->record->kind];
-	size_t n = 0;
-
-	for (size_t i = 0; order[i] != FIELD_ALL; i++) {
-		struct value value = field_value(values, order[i]);
-		char text[TEXT_MAX], key[16];
-
-		snprintf(key, sizeof(key), "%d", (int)order[i] - FIELD_WORD + 1);
-		value_text(values, &value, true, text, sizeof(text));
-		n += (size_t)snprintf(buf + n, ALL_MAX - n, "%s'%s': %s", i ? ", " : "{",
-				      order[i] < FIELD_WORD ? field_keys[order[i]] : key, text);
-	}
-	return n + (size_t)snprintf(buf + n, ALL_MAX - n, "}");
 }
 
 /* ---- lines ---- */
@@ -370,17 +318,11 @@ static void print_laid(const struct rules_piece *piece, const struct laid *laid,
 static void print_text(const struct rules_values *values, const struct rules_piece *piece,
 		       FILE *out)
 {
-	struct value value;
-	char buf[ALL_MAX];
+	struct value value = field_value(values, piece->field);
+	char buf[TEXT_MAX];
 	struct laid laid = { .text = buf };
 
-	if (piece->field == FIELD_ALL) {
-		laid.len = all_text(values, buf);
-	} else {
-		value = field_value(values, piece->field);
-		laid.len = (size_t)value_text(values, &value, piece->conversion == 'r', buf,
-					      sizeof(buf));
-	}
+	laid.len = (size_t)value_text(values, &value, piece->conversion == 'r', buf, sizeof(buf));
 	if (piece->precision >= 0 && laid.len > (size_t)piece->precision)
 		laid.len = (size_t)piece->precision;
 	print_laid(piece, &laid, out);
@@ -434,22 +376,6 @@ static void print_piece(const struct rules_values *values, const struct rules_pi
 	}
 }
 
-/* Python cannot convert a float to a character, and Python 3 not to a hexadecimal number. */
-static bool is_type_error(const struct print_rule *rule, const struct rules_values *values)
-{
-	const char *refused = is_python3(values) ? "cxXo" : "c";
-
-	if (rule->is_type_error || !values->mhz)
-		return rule->is_type_error;
-	for (size_t i = 0; i < rule->nr_pieces; i++) {
-		const struct rules_piece *piece = &rule->pieces[i];
-
-		if (!piece->text && piece->field == FIELD_TSC && strchr(refused, piece->conversion))
-			return true;
-	}
-	return false;
-}
-
 static const struct print_rule *find_rule(const struct rules *rules, uint64_t event,
 					  enum trace_kind kind)
 {
@@ -467,16 +393,10 @@ void rules_print(const struct rules *rules, const struct rules_values *values, F
 {
 	const struct print_rule *rule = find_rule(rules, values->record->event,
 						  values->record->kind);
-	char all[ALL_MAX];
 
 	if (!rule)
 		return;
-	if (is_type_error(rule, values)) {
-		all_text(values, all);
-		fwrite_unlocked(rule->template, 1, rule->len, out);
-		fprintf(out, "\n%s", all);
-	}
-	for (size_t i = 0; !is_type_error(rule, values) && i < rule->nr_pieces; i++)
+	for (size_t i = 0; i < rule->nr_pieces; i++)
 		print_piece(values, &rule->pieces[i], out);
 	putc_unlocked('\n', out);
 }

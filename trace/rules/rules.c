@@ -64,13 +64,13 @@ static bool field_by_name(const char *name, size_t len, enum rules_field *ret_fi
 	return len && word_by_name(name, len, ret_field);
 }
 
-/* "(name)". Without a name the conversion prints all fields. */
-static bool read_field(struct text_cursor *cursor, struct rules_piece *piece)
+/* "(name)", which only "%%" may lack. */
+static bool read_field(struct text_cursor *cursor, struct rules_piece *piece, bool *ret_has_field)
 {
 	const char *close;
 
-	piece->field = FIELD_ALL;
-	if (cursor->at == cursor->end || *cursor->at != '(')
+	*ret_has_field = cursor->at < cursor->end && *cursor->at == '(';
+	if (!*ret_has_field)
 		return true;
 	cursor->at++;
 	close = memchr(cursor->at, ')', (size_t)(cursor->end - cursor->at));
@@ -108,17 +108,10 @@ static void read_flags(struct text_cursor *cursor, struct rules_piece *piece)
 	}
 }
 
-/* Digits, or a star: Python would take the number from a tuple, and raises a TypeError. */
-static bool read_number(struct text_cursor *cursor, int max, const char *error, int *ret_number,
-			bool *is_type_error)
+static bool read_number(struct text_cursor *cursor, int max, const char *error, int *ret_number)
 {
 	int number = 0;
 
-	if (cursor->at < cursor->end && *cursor->at == '*') {
-		cursor->at++;
-		*is_type_error = true;
-		return true;
-	}
 	for (; cursor->at < cursor->end && isdigit((unsigned char)*cursor->at); cursor->at++) {
 		number = 10 * number + (*cursor->at - '0');
 		if (number > max)
@@ -146,35 +139,27 @@ static bool read_conversion(struct text_cursor *cursor, struct rules_piece *piec
 }
 
 /* Parses a conversion, from what follows its "%". */
-static bool read_piece(struct text_cursor *cursor, struct rules_piece *piece, bool *is_type_error)
+static bool read_piece(struct text_cursor *cursor, struct rules_piece *piece)
 {
+	bool has_field;
+
 	*piece = (struct rules_piece){ .precision = -1 };
-	if (!read_field(cursor, piece))
+	if (!read_field(cursor, piece, &has_field))
 		return false;
 	read_flags(cursor, piece);
-	if (!read_number(cursor, WIDTH_MAX, "a width over 10000", &piece->width, is_type_error))
+	if (!read_number(cursor, WIDTH_MAX, "a width over 10000", &piece->width))
 		return false;
 	if (cursor->at < cursor->end && *cursor->at == '.') {
 		cursor->at++;
-		if (!read_number(cursor, PRECISION_MAX, "a precision over 100",
-				 &piece->precision, is_type_error))
+		if (!read_number(cursor, PRECISION_MAX, "a precision over 100", &piece->precision))
 			return false;
 	}
 	if (!read_conversion(cursor, piece))
 		return false;
+	if (!has_field && piece->conversion != '%')
+		return fail(cursor, "a conversion without a field; write %(tsc)d, or \"%%\" for a "
+			    "percent sign");
 	return true;
-}
-
-/* A conversion without a name prints the dictionary: only %s and %r can, and only as the first. */
-static bool piece_is_type_error(const struct print_rule *rule, const struct rules_piece *piece)
-{
-	if (piece->field != FIELD_ALL || piece->conversion == '%')
-		return false;
-	for (size_t i = 0; i < rule->nr_pieces; i++) {
-		if (!rule->pieces[i].text && rule->pieces[i].conversion != '%')
-			return true;
-	}
-	return piece->conversion != 's' && piece->conversion != 'r';
 }
 
 static void add_piece(struct print_rule *rule, const struct rules_piece *piece)
@@ -208,10 +193,8 @@ static int cut_template(struct print_rule *rule, struct text_cursor *cursor)
 		if (cursor->at == cursor->end)
 			return 0;
 		cursor->at++;
-		if (!read_piece(cursor, &piece, &rule->is_type_error))
+		if (!read_piece(cursor, &piece))
 			return -EINVAL;
-		if (piece_is_type_error(rule, &piece))
-			rule->is_type_error = true;
 		add_piece(rule, &piece);
 	}
 }
@@ -271,7 +254,6 @@ static int rule_new(const char *template, size_t len, struct print_rule **ret_ru
 	rule->template = xmalloc(len + 1);
 	memcpy(rule->template, template, len);
 	rule->template[len] = '\0';
-	rule->len = len;
 	cursor.at = rule->template;
 	cursor.end = rule->template + len;
 	err = cut_template(rule, &cursor);

@@ -12,9 +12,8 @@
  * vcpu, cpu, vm, and the words 1 to 16.
  *
  * The output is byte for byte the output of kvmtrace_format and xentrace_format with Python 2, and
- * of acrntrace_format.py with Python 3. If Python raises a TypeError, the scripts print the
- * template and all fields, and so does rules_print(). Templates that make the scripts fail are
- * refused.
+ * of acrntrace_format.py with Python 3. Templates that Python cannot fill are refused; a number
+ * that is no character is printed as "?", and a TSC in seconds as an integer is cut.
  */
 #ifndef KVMTOP_TRACE_RULES_RULES_H
 #define KVMTOP_TRACE_RULES_RULES_H
@@ -83,7 +82,6 @@ enum rules_field {
 	FIELD_CPU,
 	FIELD_VM,
 	FIELD_WORD, /* the first of RULES_WORDS */
-	FIELD_ALL = FIELD_WORD + RULES_WORDS, /* without a name: Python prints the dictionary */
 };
 
 /* Text, or one conversion. */
@@ -100,10 +98,8 @@ struct rules_piece {
 struct print_rule {
 	uint64_t event;
 	char *template;
-	size_t len;
 	struct rules_piece *pieces;
 	size_t nr_pieces, room;
-	bool is_type_error; /* Python cannot fill it, whatever the record */
 	UT_hash_handle hh;
 };
 

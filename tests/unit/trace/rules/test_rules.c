@@ -89,9 +89,6 @@ static void python2_laid_numbers_out_like_this(void **state)
 		  "000ff|     000ff|   0x000ff|0x000000ff|" },
 		{ "%(3)#.30x", "0x000000000000008000000000000000" },
 		{ "%(3)#.30o", "000000001000000000000000000000" },
-		{ "%(2)+ d|%(reltsc) d|%(2)#d|% d", "%(2)+ d|%(reltsc) d|%(2)#d|% d\n"
-		  "{'1': 0, '3': 9223372036854775808L, 'reltsc': -12, '5': 0, '4': 65, 'vcpu': 2, "
-		  "'2': 255, 'pid': 1, 'tsc': 5750000, 'event': 131073}" },
 		{ "%(2)+ d|%(2) d|%(2)u|%(2)i|%(2)hd|%(2)ld|%(2)Ld",
 		  "+255| 255|255|255|255|255|255" },
 		{ "%(2)f|%(2).0f|%(2)#.0f|%(2)F|%(2)G|%(2)E",
@@ -101,7 +98,6 @@ static void python2_laid_numbers_out_like_this(void **state)
 		{ "%(3)r|%(2)r", "9223372036854775808L|255" },
 		{ "100%%|%5%|%(2)03%|", "100%|    %|  %|" },
 		{ "%(tsc)d %(ts)d %(event)d %(pid)d %(vcpu)d", "5750000 5750000 131073 1 2" },
-		{ "%10.3s|%(2)d", "       {'1|255" },
 		{ "a\tb  ", "a\tb  " },
 	};
 
@@ -116,8 +112,7 @@ static void a_frequency_makes_the_tsc_a_float(void **state)
 		{ "%(tsc)d|%(tsc)x|%(tsc)s|%(tsc)r|", "5|5|5.75|5.75|" },
 		{ "%(tsc)08.2f|%(tsc)e|%(tsc)g|%(tsc)#g|", "00005.75|5.750000e+00|5.75|5.75000|" },
 		{ "%(tsc)+.3d|%(tsc)010d|%(reltsc)d", "+005|0000000005|-12" },
-		{ "%(tsc)c", "%(tsc)c\n{'1': 0, '3': 9223372036854775808L, 'reltsc': -12, '5': 0, "
-		  "'4': 65, 'vcpu': 2, '2': 255, 'pid': 1, 'tsc': 5.75, 'event': 131073}" },
+		{ "%(tsc)c", "?" },
 	};
 
 	(void)state;
@@ -136,10 +131,6 @@ static void acrns_python3_differs(void **state)
 		{ "%(2)#o|%(1)#o|%(3)r", "0o377|0o0|9223372036854775808" },
 		{ "%(2)c%(4)c", "\303\277A" },
 		{ "%(cpu)d %(vm)d %(vcpu)d", "7 3 2" },
-		{ "%*d", "%*d\n{'cpu': 7, 'tsc': 5750000, 'vm': 3, 'vcpu': 2, 'event': 131073, "
-		  "'1': 0, '2': 255, '3': 9223372036854775808, '4': 65, '5': 0, '6': 6, '7': 7, "
-		  "'8': 0, '9': 0, '10': 0, '11': 0, '12': 0, '13': 0, '14': 0, '15': 0, "
-		  "'16': 0}" },
 	};
 
 	(void)state;
@@ -151,9 +142,6 @@ static void xentrace_has_seven_words_and_cpus(void **state)
 {
 	(void)state;
 	prints(TRACE_XENTRACE, 0, "CPU%(cpu)d %(6)d %(7)d", "CPU7 6 7");
-	prints(TRACE_XENTRACE, 0, "%d", "%d\n{'2': 255, 'event': 131073, 'tsc': 5750000, '1': 0, "
-	       "'3': 9223372036854775808L, 'reltsc': -12, '5': 0, '4': 65, '7': 7, '6': 6, "
-	       "'cpu': 7}");
 }
 
 static void bytes_of_text_have_signs(void **state)
@@ -213,6 +201,9 @@ static void errors_name_the_line(void **state)
 	refuses("x1 a\n", "rules:1: an event is a number");
 	refuses("0x1g a\n", "rules:1: an event is a number");
 	refuses("-1 a\n", "rules:1: an event is a number");
+	refuses("1 %d\n", "rules:1: a conversion without a field");
+	refuses("1 %(2)d %10.3s\n", "rules:1: a conversion without a field");
+	refuses("1 %*d\n", "rules:1: unknown conversion");
 	refuses("99999999999999999999 a\n", "rules:1: an event is a number");
 	refuses("0x10000+ a\n", "rules:1: an event is a number");
 	refuses("+1 a\n", "rules:1: an event is a number");
