@@ -112,10 +112,12 @@ struct file_clock history_file_next_clock(const struct history_file *file,
 int history_file_add_clock(struct history_file *file, uint64_t id, const struct file_clock *clock,
 			   struct error *why)
 {
-	const uint64_t numbers[] = { id, file->clock.recorded_ns, clock->recorded_ns,
-				     clock->monotonic_ns };
+	const struct db_value row[] = {
+		DB_NUMBER(id), DB_NUMBER(file->clock.recorded_ns), DB_NUMBER(clock->recorded_ns),
+		DB_NUMBER(clock->monotonic_ns),
+	};
 
-	return db_run_with(&file->db, SQL_ADD_CLOCK, numbers, ARRAY_SIZE(numbers), why);
+	return db_run_with(&file->db, SQL_ADD_CLOCK, row, ARRAY_SIZE(row), why);
 }
 
 /* ---- a writer's */
@@ -336,7 +338,7 @@ static bool is_too_large(const struct history_file *file, const struct usage *us
 
 static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struct error *why)
 {
-	const uint64_t id = file->next_run.id;
+	const struct db_value id = DB_NUMBER(file->next_run.id);
 	int err = db_run_with(&file->db, SQL_DROP_SAMPLES, &id, 1, why);
 
 	if (err)
@@ -352,25 +354,25 @@ static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struc
  */
 static int drop_oldest(struct history_file *file, struct error *why)
 {
-	const struct next_run *next = &file->next_run;
+	const struct db_value segment = DB_NUMBER(file->next_run.segment);
 	int64_t oldest_ns = 0;
 	int err = drop_samples(file, &oldest_ns, why);
 	uint64_t second = (uint64_t)oldest_ns / SECOND, minute = second > 60 ? second - 60 : 0;
 	const struct {
 		enum sql sql;
-		uint64_t numbers[2];
-		int nr;
+		struct db_value values[2];
+		size_t nr;
 	} drops[] = {
-		{ SQL_DROP_MINUTES, { minute, next->segment }, 2 },
-		{ SQL_DROP_NOTES, { second, next->segment }, 2 },
-		{ SQL_DROP_GUESTS, { second, next->segment }, 2 },
-		{ SQL_DROP_FIELDS, { next->segment }, 1 },
-		{ SQL_DROP_SEGMENTS, { next->segment }, 1 },
+		{ SQL_DROP_MINUTES, { DB_NUMBER(minute), segment }, 2 },
+		{ SQL_DROP_NOTES, { DB_NUMBER(second), segment }, 2 },
+		{ SQL_DROP_GUESTS, { DB_NUMBER(second), segment }, 2 },
+		{ SQL_DROP_FIELDS, { segment }, 1 },
+		{ SQL_DROP_SEGMENTS, { segment }, 1 },
 	};
 
 	file->has_next_run = false;
 	for (size_t i = 0; i < ARRAY_SIZE(drops) && !err; i++)
-		err = db_run_with(&file->db, drops[i].sql, drops[i].numbers, drops[i].nr, why);
+		err = db_run_with(&file->db, drops[i].sql, drops[i].values, drops[i].nr, why);
 	return err;
 }
 

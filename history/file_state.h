@@ -89,7 +89,7 @@ extern const char *const sql_text[SQL_STATEMENTS];
 
 /* A progress handler and how often it is called: a statement of a damaged file must end. */
 #define DB_STEPS_AT_ONCE (1000 * 1000) /* of SQLite's machine */
-int db_count_steps(void *db);
+int db_count_steps(void *arg);
 
 #define DB_LOG_SIZE (1024 * 1024) /* of the -wal when it is written back into the file */
 #define DB_WAIT_MS 1000 /* for a lock of another program */
@@ -140,8 +140,22 @@ int db_begin(struct db *db, struct error *why);
 /* Runs a statement that has no parameters and no rows. */
 int db_run(struct db *db, enum sql sql, struct error *why);
 
-/* Runs a statement with up to three numbers, and no rows. */
-int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, struct error *why);
+/* A parameter's value. Zero-initialised, and a text that is NULL: NULL. */
+struct db_value {
+	enum { DB_IS_NULL, DB_IS_NUMBER, DB_IS_REAL, DB_IS_TEXT, DB_IS_BYTES } type;
+	uint64_t number; /* or the size of the bytes; as in db_bind() */
+	double real;
+	const void *bytes; /* or the text; outlives the call */
+};
+#define DB_NUMBER(its) ((struct db_value){ .type = DB_IS_NUMBER, .number = (uint64_t)(its) })
+#define DB_REAL(its) ((struct db_value){ .type = DB_IS_REAL, .real = (its) })
+#define DB_TEXT(its) ((struct db_value){ .type = DB_IS_TEXT, .bytes = (its) })
+#define DB_BYTES(its, size) \
+	((struct db_value){ .type = DB_IS_BYTES, .number = (size), .bytes = (its) })
+
+/* Runs a statement with the values of its parameters, and no rows. */
+int db_run_with(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
+		struct error *why);
 
 /* Runs a statement that has one row with one number. */
 int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct error *why);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "history/file_state.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -11,81 +12,51 @@
 
 /* ---- rows */
 
-static void bind_text(sqlite3_stmt *row, int parameter, const char *text)
+static struct db_value id_or_none(uint32_t id)
 {
-	sqlite3_bind_text(row, parameter, text, -1, SQLITE_STATIC); /* NULL is NULL */
-}
-
-static void bind_id_or_none(sqlite3_stmt *row, int parameter, uint32_t id)
-{
-	if (id != FIELD_NONE)
-		db_bind(row, parameter, id);
+	return id == FIELD_NONE ? (struct db_value){ 0 } : DB_NUMBER(id);
 }
 
 static int add_meta(struct history_file *file, const char *key, const char *value,
 		    struct error *why)
 {
-	sqlite3_stmt *row;
-	int err = db_prepare(&file->db, SQL_ADD_META, &row, why);
+	const struct db_value row[] = { DB_TEXT(key), DB_TEXT(value) };
 
-	if (err)
-		return err;
-	bind_text(row, 1, key);
-	bind_text(row, 2, value);
-	return db_step(&file->db, row, why);
+	return db_run_with(&file->db, SQL_ADD_META, row, ARRAY_SIZE(row), why);
 }
 
 static int add_segment(struct history_file *file, uint64_t time_ns, struct error *why)
 {
 	const struct segment *segment = &file->segment;
-	struct db *db = &file->db;
-	sqlite3_stmt *row = NULL;
+	const struct db_value row[] = {
+		DB_TEXT(segment->host), DB_TEXT(segment->kernel), DB_TEXT(segment->boot_id),
+		DB_TEXT(segment->arch), DB_TEXT(segment->engine), DB_NUMBER(segment->nr_cpus),
+		DB_REAL(segment->interval_s), DB_NUMBER(time_ns / SECOND),
+	};
 	int err = add_meta(file, "format", "see the man page kvmtop-history(5)", why);
 
 	if (!err)
 		err = add_meta(file, "written_by", "kvmtop " KVMTOP_VERSION, why);
 	if (!err)
-		err = db_prepare(db, SQL_ADD_SEGMENT, &row, why);
-	if (err)
-		return err;
-	bind_text(row, 1, segment->host);
-	bind_text(row, 2, segment->kernel);
-	bind_text(row, 3, segment->boot_id);
-	bind_text(row, 4, segment->arch);
-	bind_text(row, 5, segment->engine);
-	db_bind(row, 6, (uint64_t)segment->nr_cpus);
-	sqlite3_bind_double(row, 7, segment->interval_s);
-	db_bind(row, 8, time_ns / SECOND);
-	err = db_step(db, row, why);
+		err = db_run_with(&file->db, SQL_ADD_SEGMENT, row, ARRAY_SIZE(row), why);
 	if (!err)
-		file->segment_id = (uint32_t)sqlite3_last_insert_rowid(db->sqlite);
+		file->segment_id = (uint32_t)sqlite3_last_insert_rowid(file->db.sqlite);
 	return err;
 }
 
 static int add_field(struct history_file *file, uint32_t id, struct error *why)
 {
 	const struct field *field = fields_get(file->fields, id);
-	sqlite3_stmt *row;
-	int err = db_prepare(&file->db, SQL_ADD_FIELD, &row, why);
+	const struct db_value row[] = {
+		DB_NUMBER(file->segment_id), DB_NUMBER(id), DB_TEXT(field->name),
+		DB_TEXT(field->listed), DB_TEXT(field->label), DB_TEXT(field->alias),
+		id_or_none(field->parent), DB_NUMBER(field->source), DB_NUMBER(field->kind),
+		DB_NUMBER(field->use), DB_NUMBER(field->part), DB_NUMBER(field->is_idle),
+		DB_NUMBER(field->is_extra), DB_NUMBER(field->exit_rank),
+		id_or_none(field->reason),
+	};
 
-	if (err)
-		return err;
-	db_bind(row, 1, file->segment_id);
-	db_bind(row, 2, id);
-	bind_text(row, 3, field->name);
-	bind_text(row, 4, field->listed);
-	bind_text(row, 5, field->label);
-	bind_text(row, 6, field->alias);
-	bind_id_or_none(row, 7, field->parent);
-	db_bind(row, 8, field->source);
-	db_bind(row, 9, field->kind);
-	db_bind(row, 10, field->use);
-	db_bind(row, 11, field->part);
-	db_bind(row, 12, field->is_idle);
-	db_bind(row, 13, field->is_extra);
-	db_bind(row, 14, field->exit_rank);
-	bind_id_or_none(row, 15, field->reason);
-	return db_step(&file->db, row, why);
+	return db_run_with(&file->db, SQL_ADD_FIELD, row, ARRAY_SIZE(row), why);
 }
 
 static int add_fields(struct history_file *file, struct error *why)
@@ -100,35 +71,24 @@ static int add_fields(struct history_file *file, struct error *why)
 static int add_note(struct history_file *file, uint64_t time_ns, const char *text,
 		    struct error *why)
 {
-	sqlite3_stmt *row;
-	int err = db_prepare(&file->db, SQL_ADD_NOTE, &row, why);
+	const struct db_value row[] = {
+		DB_NUMBER(time_ns / SECOND), DB_NUMBER(file->segment_id), DB_TEXT(text),
+	};
 
-	if (err)
-		return err;
-	db_bind(row, 1, time_ns / SECOND);
-	db_bind(row, 2, file->segment_id);
-	bind_text(row, 3, text);
-	return db_step(&file->db, row, why);
+	return db_run_with(&file->db, SQL_ADD_NOTE, row, ARRAY_SIZE(row), why);
 }
 
 static int add_guest(struct history_file *file, const struct file_guest *known, struct error *why)
 {
 	const struct guest *guest = &known->guest;
-	sqlite3_stmt *row;
-	int err = db_prepare(&file->db, SQL_ADD_GUEST, &row, why);
+	const struct db_value row[] = {
+		DB_NUMBER(file->segment_id), DB_NUMBER(guest->id), DB_TEXT(guest->name),
+		DB_NUMBER(guest->pid), DB_TEXT(guest->vmm), DB_NUMBER(guest->nr_vcpus),
+		DB_NUMBER(guest->start_ticks), DB_NUMBER(known->first_s),
+		DB_NUMBER(known->last_s),
+	};
 
-	if (err)
-		return err;
-	db_bind(row, 1, file->segment_id);
-	db_bind(row, 2, guest->id);
-	bind_text(row, 3, guest->name);
-	db_bind(row, 4, (uint64_t)guest->pid);
-	bind_text(row, 5, guest->vmm);
-	db_bind(row, 6, guest->nr_vcpus);
-	db_bind(row, 7, guest->start_ticks);
-	db_bind(row, 8, known->first_s);
-	db_bind(row, 9, known->last_s);
-	return db_step(&file->db, row, why);
+	return db_run_with(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), why);
 }
 
 static int add_guest_note(struct history_file *file, const struct guest *guest,
@@ -159,30 +119,22 @@ static int add_guests(struct history_file *file, uint64_t time_ns, bool is_full,
 	return err;
 }
 
+static struct db_value part_of(const struct packed *packed, enum moment_part part)
+{
+	const struct blob *blob = &packed->parts[part];
+
+	return blob->size ? DB_BYTES(blob->bytes, blob->size) : (struct db_value){ 0 };
+}
+
 static int add_sample(struct history_file *file, const struct packed *packed, struct error *why)
 {
-	static const int columns[MOMENT_PARTS] = {
-		[PART_CHANGES] = 5,
-		[PART_GUESTS] = 6,
-		[PART_TOTALS] = 7,
+	const struct db_value row[] = {
+		DB_NUMBER(file->segment_id), DB_NUMBER(packed->flags), DB_NUMBER(packed->time_ns),
+		DB_NUMBER(packed->elapsed_ns), part_of(packed, PART_CHANGES),
+		part_of(packed, PART_GUESTS), part_of(packed, PART_TOTALS),
 	};
-	sqlite3_stmt *row;
-	int err = db_prepare(&file->db, SQL_ADD_SAMPLE, &row, why);
 
-	if (err)
-		return err;
-	db_bind(row, 1, file->segment_id);
-	db_bind(row, 2, packed->flags);
-	db_bind(row, 3, packed->time_ns);
-	db_bind(row, 4, packed->elapsed_ns);
-	for (int i = 0; i < MOMENT_PARTS; i++) {
-		const struct blob *part = &packed->parts[i];
-
-		if (part->size)
-			sqlite3_bind_blob64(row, columns[i], part->bytes, part->size,
-					    SQLITE_STATIC);
-	}
-	return db_step(&file->db, row, why);
+	return db_run_with(&file->db, SQL_ADD_SAMPLE, row, ARRAY_SIZE(row), why);
 }
 
 struct minute_writer {
@@ -192,37 +144,31 @@ struct minute_writer {
 
 static int add_minute_row(void *arg, const struct minute_row *minute)
 {
-	struct minute_writer *writer = arg;
+	const struct minute_writer *writer = arg;
 	struct history_file *file = writer->file;
-	sqlite3_stmt *row;
-	int err = db_prepare(&file->db, SQL_ADD_MINUTE, &row, writer->why);
+	const struct db_value row[] = {
+		DB_NUMBER(file->minutes.start_s), DB_NUMBER(file->segment_id),
+		DB_NUMBER(minute->guest), DB_NUMBER(minute->field), DB_NUMBER(minute->count),
+		DB_NUMBER(minute->time_ns), DB_NUMBER(minute->max_ns), DB_NUMBER(minute->p50_ns),
+		DB_NUMBER(minute->p99_ns),
+	};
 
-	if (err)
-		return err;
-	db_bind(row, 1, file->minutes.start_s);
-	db_bind(row, 2, file->segment_id);
-	db_bind(row, 3, minute->guest);
-	db_bind(row, 4, minute->field);
-	db_bind(row, 5, minute->count);
-	if (minute->is_timed) {
-		db_bind(row, 6, minute->time_ns);
-		db_bind(row, 7, minute->max_ns);
-		db_bind(row, 8, minute->p50_ns);
-		db_bind(row, 9, minute->p99_ns);
-	}
-	return db_step(&file->db, row, writer->why);
+	/* The last four are of what is timed. */
+	return db_run_with(&file->db, SQL_ADD_MINUTE, row,
+			   ARRAY_SIZE(row) - (minute->is_timed ? 0 : 4), writer->why);
 }
 
 /* What is written once a minute. */
 static int add_minute(struct history_file *file, uint64_t time_ns, struct error *why)
 {
 	struct minute_writer writer = { .file = file, .why = why };
-	const uint64_t numbers[] = { file->segment_id, time_ns / SECOND };
+	const struct db_value ended[] = { DB_NUMBER(file->segment_id),
+					  DB_NUMBER(time_ns / SECOND) };
 	int err = minutes_each(&file->minutes, add_minute_row, &writer);
 
 	if (!err)
 		err = add_guests(file, time_ns, true, why);
-	return err ? err : db_run_with(&file->db, SQL_END_SEGMENT, numbers, 2, why);
+	return err ? err : db_run_with(&file->db, SQL_END_SEGMENT, ended, 2, why);
 }
 
 /* ---- transactions */

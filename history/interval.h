@@ -36,7 +36,7 @@ const struct stored *interval_first(const struct interval *interval);
 const struct stored *interval_last(const struct interval *interval);
 uint64_t interval_elapsed_ns(const struct interval *interval);
 
-/* ---- spans.c: two intervals, compared as two recordings are */
+/* ---- two intervals, compared as two recordings are */
 
 struct monitor;
 

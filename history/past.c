@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses moments of a store, with their inventories, and plays them. */
+/* Chooses moments of a store, with their inventories, and plays them; and the players. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/array.h"
+#include "lib/xalloc.h"
 #include "history/past.h"
 #include "history/play.h"
 
@@ -15,13 +15,13 @@ struct past {
 	struct error failure; /* see past_failure() */
 };
 
-static const struct play_type type;
+static const struct play_type past_type;
 
 struct past *past_new(struct store store, struct fields *fields)
 {
 	struct past *past = xcalloc(1, sizeof(*past));
 
-	past->play.type = &type;
+	past->play.type = &past_type;
 	reader_init(&past->play.reader, store, fields);
 	past->replay.reader = &past->play.reader;
 	past->guests = guests_new(NULL);
@@ -215,7 +215,7 @@ static void play_collect(struct play *play, size_t nr, uint32_t source, const st
 		replay_collect(&past->replay, source, want, sample);
 }
 
-static const struct play_type type = {
+static const struct play_type past_type = {
 	.open = play_open,
 	.rewind = play_rewind,
 	.collect = play_collect,
@@ -237,3 +237,100 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
 	reader_hold(&past->play.reader, false);
 	return note(past, err ? err : back, why);
 }
+
+/* ---- players, of a past and of an interval: each plays one source */
+
+struct player {
+	struct play *play;
+	uint32_t source;
+	size_t nr; /* of the latest sample, from 1 on */
+	const struct want *want; /* the latest */
+};
+
+static void player_close(void *state)
+{
+	free(state);
+}
+
+static int player_open(const struct provider_args *args, void **ret_state, struct error *why)
+{
+	struct player *player;
+	struct play *play;
+	int err;
+
+	memcpy(&play, args->recording, sizeof(play)); /* a pointer to a past or an interval */
+	err = play->type->open(play, args->fields, why);
+	if (err)
+		return err;
+	player = xcalloc(1, sizeof(*player));
+	*player = (struct player){ .play = play, .source = args->source };
+	*ret_state = player;
+	return 0;
+}
+
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
+{
+	struct player *player;
+	int err = player_open(args, ret_state, why);
+
+	if (err)
+		return err;
+	player = *ret_state;
+	if (reader_has_source(&player->play->reader, args->source))
+		return 0;
+	player_close(player);
+	return error_set(why, -ENODATA, "no exits were recorded");
+}
+
+static int player_want(void *state, const struct want *want, struct error *why)
+{
+	struct player *player = state;
+
+	(void)why;
+	player->want = want;
+	return 0;
+}
+
+static size_t player_rewind(void *state)
+{
+	struct player *player = state;
+
+	player->nr = 0;
+	return player->play->type->rewind(player->play);
+}
+
+static int player_collect(void *state, struct sample *sample, struct error *why)
+{
+	struct player *player = state;
+
+	player->play->type->collect(player->play, ++player->nr, player->source, player->want,
+				    sample, why);
+	return 0;
+}
+
+#define PLAYER(its_name, of_exits) \
+	&(const struct provider){ \
+		.name = (its_name), \
+		.is_of_exits = (of_exits), \
+		.is_always_by_guest = true, \
+		.open = (of_exits) ? exits_open : player_open, \
+		.want = player_want, \
+		.rewind = player_rewind, \
+		.collect = player_collect, \
+		.close = player_close, \
+	}
+
+const struct provider *const history_players[] = {
+	[PROVIDER_DEBUGFS] = PLAYER("debugfs", false),
+	[PROVIDER_TRACEPOINT] = PLAYER("tracepoint", false),
+	[PROVIDER_EXITS] = PLAYER("exits", true),
+	[PROVIDER_STATS] = PLAYER("stats", false),
+	[PROVIDER_HOST] = PLAYER("host", false),
+	NULL,
+};
+
+const struct provider *const history_recorded_players[] = {
+	PLAYER("recording", false),
+	PLAYER("exits", true),
+	NULL,
+};

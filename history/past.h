@@ -122,7 +122,7 @@ const struct stored *past_at(const struct past *past);
 const struct segment *past_segment(const struct past *past);
 
 /*
- * players.c: what a monitor plays a past or an interval with, of live providers' sources, and of a
+ * What a monitor plays a past or an interval with, of live providers' sources, and of a
  * recording's.
  */
 extern const struct provider *const history_players[];

@@ -12,9 +12,9 @@
 #include "history/moment.h"
 #include "history/reader.h"
 
-/* ---- players.c: providers that play a past or an interval, one for each source */
+/* ---- what players (past.h) play */
 
-/* What is played: the first member of a past and of an interval. */
+/* The first member of a past and of an interval. */
 struct play {
 	const struct play_type *type;
 	struct reader reader;

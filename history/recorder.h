@@ -63,7 +63,7 @@ void recorder_notice(struct recorder *recorder, char *text, size_t size);
 void recorder_stop(struct recorder *recorder);
 
 /*
- * causes.c: the findings of a segment, for the notices: when each one began and ended; and what
+ * The findings of a segment, for the notices: when each one began and ended; and what
  * could not be counted.
  */
 

@@ -250,13 +250,35 @@ int db_step(struct db *db, sqlite3_stmt *statement, struct error *why)
 	return err;
 }
 
-int db_run_with(struct db *db, enum sql sql, const uint64_t *numbers, int nr, struct error *why)
+static void bind(sqlite3_stmt *statement, int parameter, const struct db_value *value)
+{
+	switch (value->type) {
+	case DB_IS_NULL:
+		break;
+	case DB_IS_NUMBER:
+		db_bind(statement, parameter, value->number);
+		break;
+	case DB_IS_REAL:
+		sqlite3_bind_double(statement, parameter, value->real);
+		break;
+	case DB_IS_TEXT:
+		sqlite3_bind_text(statement, parameter, value->bytes, -1, SQLITE_STATIC);
+		break;
+	case DB_IS_BYTES:
+		sqlite3_bind_blob64(statement, parameter, value->bytes, value->number,
+				    SQLITE_STATIC);
+		break;
+	}
+}
+
+int db_run_with(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
+		struct error *why)
 {
 	sqlite3_stmt *statement;
 	int err = db_prepare(db, sql, &statement, why);
 
-	for (int i = 0; i < nr && !err; i++)
-		db_bind(statement, i + 1, numbers[i]);
+	for (size_t i = 0; i < nr && !err; i++)
+		bind(statement, (int)i + 1, &values[i]);
 	if (err)
 		return err;
 	do
