@@ -14,7 +14,6 @@
 #include "history/past.h"
 #include "history/interval.h"
 #include "core/monitor.h"
-#include "ui/tui/tui.h"
 
 #define KEY_PATIENCE_MS 500 /* how long a key waits for a Prometheus */
 #define FOLLOW_S 1.0 /* between two looks for a new sample, or sooner if samples come sooner */
@@ -283,24 +282,18 @@ static int print_one(struct past_run *reader, struct error *why)
 /* at_ns: what is shown first, UINT64_MAX the latest. */
 static int show(struct past_run *reader, uint64_t at_ns, struct error *why)
 {
-	struct tui_config config = {
-		.source = reader->run.source,
+	const struct tui_config config = {
 		.at_ns = at_ns,
-		.query = &reader->run.query,
 		.choice = &reader->run.choice,
 		.delay_s = past_segment(reader->past)->interval_s,
 		.host = reader->run.options->host,
-		.no_mouse = reader->run.options->no_mouse,
-		.preferences = &reader->run.options->preferences,
-		.is_sorted = reader->run.options->sort != NULL,
 	};
 	int err = run_signals(&reader->run, false, true);
 
 	source_be_patient(reader->run.source, KEY_PATIENCE_MS);
 	if (!err)
 		err = choose_guest(reader, why);
-	config.signals = reader->run.signals;
-	return err ? err : tui_run(&config, why);
+	return err ? err : run_tui(&reader->run, &config, why);
 }
 
 static int show_past(struct past_run *reader, struct error *why)

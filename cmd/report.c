@@ -14,7 +14,6 @@
 #include "cmd/top.h"
 #include "core/views/query.h"
 #include "core/views/diff.h"
-#include "ui/tui/tui.h"
 
 #define LARGE_BYTES (256 << 10)
 
@@ -298,21 +297,6 @@ static int print_acrn(const struct report *report, struct error *why)
 
 /* ---- the screen ---- */
 
-/* A terminal that cannot show a screen gets text, without a warning. */
-static int run_tui(struct run *run)
-{
-	const struct tui_config config = {
-		.source = run->source,
-		.query = &run->query,
-		.no_mouse = run->options->no_mouse,
-		.preferences = &run->options->preferences,
-		.is_sorted = run->options->sort != NULL,
-		.signals = run->signals,
-	};
-
-	return tui_run(&config, &(struct error){ "" });
-}
-
 /* Why the screen, which shows nanoseconds, cannot show the recording. */
 static int why_no_time(const struct recording *recording, struct error *why)
 {
@@ -352,7 +336,8 @@ static int show(struct report *report, struct error *why)
 		say_failure(err, &reason);
 	run->query.nr_only = 0; /* the query has the guest and the vCPU */
 	err = run_signals(run, false, true);
-	return err ? err : run_tui(run);
+	/* A terminal that cannot show a screen gets text, without a warning. */
+	return err ? err : run_tui(run, &(struct tui_config){ .at_ns = 0 }, &reason);
 }
 
 static int show_or_print(struct report *report, struct report *other, struct error *why)

@@ -248,3 +248,16 @@ void run_end_write(const struct run *run)
 {
 	sigprocmask(SIG_BLOCK, &run->enders, NULL);
 }
+
+int run_tui(struct run *run, const struct tui_config *config, struct error *why)
+{
+	struct tui_config whole = *config;
+
+	whole.source = run->source;
+	whole.query = &run->query;
+	whole.no_mouse = run->options->no_mouse;
+	whole.preferences = &run->options->preferences;
+	whole.is_sorted = run->options->sort != NULL;
+	whole.signals = run->signals;
+	return tui_run(&whole, why);
+}

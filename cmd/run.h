@@ -19,6 +19,7 @@
 #include "core/monitor.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"
+#include "ui/tui/tui.h"
 
 #define HEAD_SIZE (GUEST_NAME_SIZE + 64)
 
@@ -101,6 +102,9 @@ int run_loop(struct run *run, double interval_s, unsigned long nr,
  */
 void run_begin_write(const struct run *run);
 void run_end_write(const struct run *run);
+
+/* Shows the screen; the config has what does not follow from the run. */
+int run_tui(struct run *run, const struct tui_config *config, struct error *why);
 
 /* ---- print.c: views as lines */
 

@@ -19,7 +19,6 @@
 #include "history/recorder.h"
 #include "core/monitor.h"
 #include "core/provider.h"
-#include "ui/tui/tui.h"
 
 #define PAST_BYTES ((size_t)4 << 20) /* the screen's memory for its past */
 #define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */
@@ -135,38 +134,24 @@ static int follow_guest(struct top *top, struct error *why)
 	return take_sample(top, &time_ns, why);
 }
 
-static int print_sample(struct top *top, struct error *why)
-{
-	uint64_t time_ns;
-	int err = take_sample(top, &time_ns, why);
-
-	return err || !top->run.lines.lines ? err : run_print(&top->run, time_ns, why);
-}
-
 static int on_wake(struct run *run, enum woken woken, struct error *why)
 {
 	struct top *top = (struct top *)run;
+	uint64_t time_ns;
 	int err;
 
-	if (woken == WOKEN_HANGUP && top->run.lines.lines) {
+	if (woken == WOKEN_HANGUP && run->lines.lines) {
 		/* If that fails, the log that is open goes on: the samples count. */
-		(void)lines_reopen(top->run.lines.lines, why);
+		(void)lines_reopen(run->lines.lines, why);
 		say_notice(why);
 		return 0;
 	}
 	if (woken != WOKEN_TICK)
 		return 0;
-	err = print_sample(top, why);
+	err = take_sample(top, &time_ns, why);
+	if (!err && run->lines.lines)
+		err = run_print(run, time_ns, why);
 	return err ? err : follow_guest(top, why);
-}
-
-/* The first sample is not printed: there is nothing to compare it with. */
-static int sample_loop(struct top *top, double interval_s, unsigned long samples, struct error *why)
-{
-	uint64_t time_ns;
-	int err = take_sample(top, &time_ns, why);
-
-	return err ? err : run_loop(&top->run, interval_s, samples, on_wake, why);
 }
 
 static int close_all(struct top *top, int err, struct error *why)
@@ -180,12 +165,16 @@ static int close_all(struct top *top, int err, struct error *why)
 	return err ? err : close_err;
 }
 
-/* Batch is a log of one sample; writing a history alone is a log without lines. */
+/*
+ * Batch is a log of one sample; writing a history alone is a log without lines. The first sample is
+ * not printed: there is nothing to compare it with.
+ */
 static int run_lines(struct top *top)
 {
 	const struct options *options = top->run.options;
 	bool is_batch = options->mode == MODE_ONCE;
 	struct error why = { "" };
+	uint64_t time_ns;
 	int err;
 
 	say(monitor_no_exits(top->run.monitor));
@@ -195,66 +184,42 @@ static int run_lines(struct top *top)
 	if (!err && options->mode != MODE_WRITE)
 		err = run_lines_open(&top->run, &why);
 	if (!err)
-		err = sample_loop(top, is_batch ? BATCH_SECONDS : options->interval_s,
-				  is_batch ? 1 : options->samples, &why);
+		err = take_sample(top, &time_ns, &why);
+	if (!err)
+		err = run_loop(&top->run, is_batch ? BATCH_SECONDS : options->interval_s,
+			       is_batch ? 1 : options->samples, on_wake, &why);
 	err = close_all(top, err, &why);
 	return err ? say_failure(err, &why) : STATUS_OK;
-}
-
-static int run_tui(struct top *top, struct error *why)
-{
-	const struct tui_config config = {
-		.source = top->run.source,
-		.writer = top->writer.recorder,
-		.query = &top->run.query,
-		.choice = &top->run.choice,
-		.delay_s = top->run.options->interval_s,
-		.samples = top->run.options->samples,
-		.no_mouse = top->run.options->no_mouse,
-		.preferences = &top->run.options->preferences,
-		.is_sorted = top->run.options->sort != NULL,
-		.signals = top->run.signals,
-	};
-
-	return tui_run(&config, why);
 }
 
 static int run_screen(struct top *top)
 {
 	struct error why = { "" };
 	int err = writer_open(&top->writer, &top->run, &why);
+	const struct tui_config config = {
+		.writer = top->writer.recorder,
+		.choice = &top->run.choice,
+		.delay_s = top->run.options->interval_s,
+		.samples = top->run.options->samples,
+	};
 
 	if (!err)
-		err = run_tui(top, &why);
+		err = run_tui(&top->run, &config, &why);
 	err = close_all(top, err, &why);
 	return err ? say_failure(err, &why) : STATUS_OK;
-}
-
-static int run_mode(struct top *top, list_name *print)
-{
-	struct error why = { "" };
-	int err = begin(top, &why);
-
-	if (err)
-		return say_failure(err, &why);
-	if (top->run.options->mode == MODE_SCREEN)
-		return run_screen(top);
-	if (top->run.options->mode != MODE_FIELDS)
-		return run_lines(top);
-	list_fields(monitor_facts(top->run.monitor)->fields, print);
-	return STATUS_OK;
 }
 
 /* Names of events: the same as -f help lists. */
 static int run_completion(struct top *top, struct options *options)
 {
 	struct completion completion;
+	struct error why = { "" };
 	struct env env;
 
 	completion_find(options->words, options->nr_words, &completion);
 	completion_print(&completion);
 	options->sysroot = completion.sysroot;
-	if (env_init(&env, options->sysroot, &(struct error){ "" }) < 0)
+	if (env_init(&env, options->sysroot, &why) < 0)
 		return STATUS_FAILURE;
 	switch (completion.offer) {
 	case OFFER_GUESTS:
@@ -264,9 +229,12 @@ static int run_completion(struct top *top, struct options *options)
 	case OFFER_FIELDS:
 	case OFFER_EVENTS:
 		options->mode = MODE_FIELDS;
-		query_of_options(options, &top->run.query, &top->run.parts, &(struct error){ "" });
-		return run_mode(top, completion.offer == OFFER_FIELDS ? list_field_pattern :
-									list_event);
+		query_of_options(options, &top->run.query, &top->run.parts, &why);
+		if (begin(top, &why) < 0)
+			return STATUS_FAILURE;
+		list_fields(monitor_facts(top->run.monitor)->fields,
+			    completion.offer == OFFER_FIELDS ? list_field_pattern : list_event);
+		return STATUS_OK;
 	default:
 		return STATUS_OK;
 	}
@@ -328,7 +296,7 @@ static int run_top(struct options *options)
 			   !(options->mode & (MODE_VERSION | MODE_PROVIDERS | MODE_GUESTS));
 	struct top top = { .run = RUN_INIT(options) };
 	struct error why = { "" };
-	int status;
+	int err, status = STATUS_OK;
 
 	if (options->mode == MODE_COMPLETE)
 		return run_completion(&top, options);
@@ -336,7 +304,15 @@ static int run_top(struct options *options)
 		return run_without(options);
 	if (query_of_options(options, &top.run.query, &top.run.parts, &why) < 0)
 		return say_usage("", &why);
-	status = run_mode(&top, list_field);
+	err = begin(&top, &why);
+	if (err)
+		status = say_failure(err, &why);
+	else if (options->mode == MODE_SCREEN)
+		status = run_screen(&top);
+	else if (options->mode != MODE_FIELDS)
+		status = run_lines(&top);
+	else
+		list_fields(monitor_facts(top.run.monitor)->fields, list_field);
 	run_close(&top.run);
 	return status;
 }
