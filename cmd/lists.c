@@ -10,7 +10,7 @@
 #include "lib/xalloc.h"
 #include "cmd/lists.h"
 #include "cmd/providers.h"
-#include "core/monitor.h"
+#include "core/feed.h"
 #include "host/guest_proc.h"
 
 void list_guest_line(const struct guest *guest)
@@ -53,7 +53,7 @@ int list_providers(const struct env *env, const struct provider_options *options
 
 	for (size_t i = 0; list[i]; i++) {
 		struct error why = { "" };
-		int err = monitor_try(list[i], env, options, &why);
+		int err = provider_try(list[i], env, options, &why);
 
 		if (err && !why.text[0])
 			error_set(&why, 0, "%s", strerror(-err));

@@ -128,7 +128,7 @@ static int follow_guest(struct top *top, struct error *why)
 	say(news.text);
 	top->run.query.guest = guest->id;
 	err = monitor_want(top->run.monitor, &top->run.query, why);
-	if (err || !monitor_has_new_question(top->run.monitor))
+	if (err || !monitor_has_new_counts(top->run.monitor))
 		return err;
 	run_wait_open(&top->run);
 	return take_sample(top, &time_ns, why);

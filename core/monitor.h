@@ -76,7 +76,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 bool monitor_begins_anew(struct monitor *monitor, const struct query *query);
 
 /* Whether the latest monitor_want() changed what is counted; if not, the facts answer it. */
-bool monitor_has_new_question(const struct monitor *monitor);
+bool monitor_has_new_counts(const struct monitor *monitor);
 
 /*
  * Tries again to open the providers that are waited for. True: one was opened, and its fields are
@@ -136,12 +136,5 @@ const char *monitor_engine(const struct monitor *monitor);
 
 /* Whether a provider is open, so that there are fields. */
 bool monitor_is_live(const struct monitor *monitor);
-
-/*
- * For --list-providers: tries a provider. 0, and why says how it counts where kernels differ; or
- * -errno, and why says why it cannot work here.
- */
-int monitor_try(const struct provider *provider, const struct env *env,
-		const struct provider_options *options, struct error *why);
 
 #endif

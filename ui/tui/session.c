@@ -101,7 +101,7 @@ void tui_ask_now(struct tui *tui)
 	keep_what_was_counted(tui);
 	if (monitor_want(tui->source->monitor, tui->query, &why) < 0)
 		tui_say(tui, why.text);
-	if (!monitor_has_new_question(tui->source->monitor))
+	if (!monitor_has_new_counts(tui->source->monitor))
 		return;
 	sampling->is_opening = true;
 	sampling->has_fresh_question = true;

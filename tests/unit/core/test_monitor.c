@@ -247,7 +247,7 @@ static void only_changes_are_told(void **state)
 	/* Another order, another view that needs the same: nothing new. */
 	world->query.sort++;
 	want(world);
-	assert_false(monitor_has_new_question(world->monitor));
+	assert_false(monitor_has_new_counts(world->monitor));
 	assert_int_equal(first.nr_wants, 1);
 	assert_int_equal(second.nr_wants, 1);
 	/* One provider has more to count; the other is not told again. */
@@ -276,7 +276,7 @@ static void a_provider_is_not_told_of_fields_it_adds(void **state)
 	first.shows = "one(late)";
 	monitor_sample(world->monitor);
 	want(world);
-	assert_false(monitor_has_new_question(world->monitor));
+	assert_false(monitor_has_new_counts(world->monitor));
 	assert_int_equal(first.nr_wants, 1);
 }
 
@@ -292,7 +292,7 @@ static void new_question_is_told_to_all(void **state)
 	assert_int_equal(pattern_new("one|two", &filter, &why), 0);
 	world->query.filter = filter;
 	want(world);
-	assert_true(monitor_has_new_question(world->monitor));
+	assert_true(monitor_has_new_counts(world->monitor));
 	assert_int_equal(first.nr_wants, 2);
 	assert_int_equal(second.nr_wants, 2);
 
@@ -301,12 +301,12 @@ static void new_question_is_told_to_all(void **state)
 	assert_int_equal(pattern_new("one|two", &filter, &why), 0);
 	world->query.filter = filter;
 	want(world);
-	assert_false(monitor_has_new_question(world->monitor));
+	assert_false(monitor_has_new_counts(world->monitor));
 	pattern_free(filter);
 	assert_int_equal(pattern_new("one", &filter, &why), 0);
 	world->query.filter = filter;
 	want(world);
-	assert_true(monitor_has_new_question(world->monitor));
+	assert_true(monitor_has_new_counts(world->monitor));
 }
 
 /* A count that begins after a sample belongs to that interval, even if a key was pressed in it. */
@@ -409,7 +409,7 @@ static void provider_that_is_refused_leaves_it_to_others(void **state)
 	second.refusal = "the kernel refuses";
 	open_monitor(world, FIRST | SECOND);
 	want(world);
-	assert_true(monitor_has_new_question(world->monitor));
+	assert_true(monitor_has_new_counts(world->monitor));
 	assert_int_equal(first.nr_wants, 1);
 	assert_int_equal(second.nr_closed, 1);
 	assert_true(fields_get(monitor_facts(world->monitor)->fields, second.event)->is_abandoned);

@@ -167,7 +167,7 @@ static void look(struct world *world, const struct view_type *type)
 	world->query.type = type;
 	world->query.sort = view_usual_sort(type);
 	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
-	assert_true(monitor_has_new_question(world->monitor));
+	assert_true(monitor_has_new_counts(world->monitor));
 	assert_true(monitor_is_ready(world->monitor));
 	monitor_sample(world->monitor);
 	view_build(&world->view, &world->query, monitor_facts(world->monitor));

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens a provider, gives it the wanted fields, collects its samples, and counts its failures. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/feed.h"
+
+#define COLLECT_TRIES 10 /* failures in a row, with the last of which a feed is switched off */
+
+void feed_say(struct feed *feed, const char *text)
+{
+	if (text[0])
+		snprintf(feed->notice, sizeof(feed->notice), "%s: %s",
+			 feed->provider->name, text);
+	else
+		feed->notice[0] = '\0';
+}
+
+/*
+ * Switches a feed off for good. If it has never counted, views are to be as they are where it
+ * could not be opened.
+ */
+static void feed_fail(struct feed *feed, int err, const struct error *why)
+{
+	feed_say(feed, why->text[0] ? why->text : strerror(-err));
+	if (feed->is_open)
+		feed->provider->close(feed->state);
+	if (!feed->has_collected)
+		fields_abandon(feed->args.fields, feed->args.source);
+	feed->is_open = false;
+	feed->state = NULL;
+}
+
+int feed_open(struct feed *feed, bool waits)
+{
+	struct error why = { "" };
+	int err = feed->provider->open(&feed->args, &feed->state, &why);
+
+	feed->is_open = !err;
+	feed->has_want = false;
+	feed->is_waiting = err == -ENOENT && waits;
+	if (err)
+		feed_fail(feed, err, &why);
+	if (!err || feed->is_aside)
+		feed_say(feed, "");
+	return err;
+}
+
+void feed_close(struct feed *feed)
+{
+	if (feed->is_open)
+		feed->provider->close(feed->state);
+	field_set_release(&feed->want.fields);
+}
+
+/* The part of a want that is about the fields of a feed. */
+static struct want want_of(const struct feed *feed, const struct want *all)
+{
+	const struct fields *fields = feed->args.fields;
+	struct want want = { .scope = all->scope, .guest = all->guest,
+			     .longer_ns = all->longer_ns, .has_halts = all->has_halts };
+
+	/* Always all guests: a closer look at one guest must not end the counts of others. */
+	if (feed->provider->is_of_exits) {
+		want.scope = WANT_EACH;
+		want.guest = GUEST_ANY;
+	}
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		if (fields_get(fields, i)->source == feed->args.source &&
+		    field_set_has(&all->fields, i))
+			field_set_add(&want.fields, i);
+	}
+	return want;
+}
+
+/* Whether a want says what the latest one said. Newer fields are counted anyway. */
+static bool has_want(const struct feed *feed, const struct want *want)
+{
+	const struct want *latest = &feed->want;
+
+	if (!feed->has_want || want->scope != latest->scope || want->guest != latest->guest ||
+	    want->longer_ns != latest->longer_ns || want->has_halts != latest->has_halts)
+		return false;
+	for (uint32_t i = 0; i < feed->nr_fields; i++) {
+		if (field_set_has(&want->fields, i) != field_set_has(&latest->fields, i))
+			return false;
+	}
+	return true;
+}
+
+bool feed_want(struct feed *feed, const struct want *all, bool is_new)
+{
+	struct error why = { "" };
+	struct want want;
+	int err;
+
+	if (!feed->is_open)
+		return false;
+	want = want_of(feed, all);
+	if (!is_new && has_want(feed, &want)) {
+		field_set_release(&want.fields);
+		return false;
+	}
+	field_set_release(&feed->want.fields);
+	feed->want = want;
+	feed->has_want = true;
+	feed->nr_fields = fields_count(feed->args.fields);
+	err = feed->provider->want(feed->state, &feed->want, &why);
+	if (err) {
+		feed_fail(feed, err, &why);
+		return true;
+	}
+	feed_say(feed, why.text);
+	if (feed->provider->rewind)
+		feed->nr_samples = feed->provider->rewind(feed->state);
+	return true;
+}
+
+/* The feed is not in this sample. After too many failures it is switched off. */
+static void count_failure(struct feed *feed, int err, const struct error *why)
+{
+	struct error again = { "" };
+
+	if (++feed->nr_failures == COLLECT_TRIES) {
+		feed_fail(feed, err, why);
+		return;
+	}
+	error_set(&again, 0, "%s; trying again", why->text[0] ? why->text : strerror(-err));
+	feed_say(feed, again.text);
+}
+
+void feed_collect(struct feed *feed, struct sample *sample)
+{
+	size_t nr_rows = sample->nr_rows, nr_timings = sample->nr_timings;
+	struct error why = { "" };
+	int err;
+
+	if (!feed->is_open)
+		return;
+	err = feed->provider->collect(feed->state, sample, &why);
+	if (err && err != -EAGAIN) {
+		sample->nr_rows = nr_rows; /* which may be a part of all */
+		sample->nr_timings = nr_timings;
+		sample->time_ns[feed->args.source] = 0;
+		count_failure(feed, err, &why);
+		return;
+	}
+	if (!err || why.text[0])
+		feed_say(feed, why.text);
+	if (!err)
+		feed->nr_failures = 0;
+	feed->has_collected |= !err;
+}
+
+bool feed_has_no_exits(const struct feed *feed)
+{
+	return feed->provider->is_of_exits && !feed->is_open && !feed->has_collected;
+}
+
+/* The provider "exits" must be made to count: only then it loads its programs. */
+static int count_exits(struct feed *feed, struct error *why)
+{
+	struct want want = { .scope = WANT_EACH };
+	int err;
+
+	for (uint32_t i = 0; i < fields_count(feed->args.fields); i++)
+		field_set_add(&want.fields, i);
+	err = feed->provider->want(feed->state, &want, why);
+	field_set_release(&want.fields);
+	return err;
+}
+
+static int feed_try(struct feed *feed, struct error *why)
+{
+	int err = feed->provider->open(&feed->args, &feed->state, why);
+
+	if (err)
+		return err;
+	if (feed->provider->is_of_exits)
+		err = count_exits(feed, why);
+	if (!err)
+		why->text[0] = '\0';
+	if (!err && feed->provider->explain)
+		feed->provider->explain(feed->state, why);
+	feed->provider->close(feed->state);
+	return err;
+}
+
+int provider_try(const struct provider *provider, const struct env *env,
+		const struct provider_options *options, struct error *why)
+{
+	struct feed feed = {
+		.provider = provider,
+		.args = { .env = env, .guests = guests_new(env), .fields = fields_new(),
+			  .options = *options },
+	};
+	int err = feed_try(&feed, why);
+
+	fields_free(feed.args.fields);
+	guests_free(feed.args.guests);
+	return err;
+}
