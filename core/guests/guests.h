@@ -22,7 +22,7 @@
 
 #define GUEST_ANY 0u /* as a guest id: all guests, or not known */
 
-/* Of a fleet, a label: VM's name and pid, see ui/metrics/names.h, or a host's name and port. */
+/* Of a fleet, a label: VM's name and pid, see ui/metrics/sums.h, or a host's name and port. */
 #define GUEST_NAME_SIZE (VM_NAME_SIZE + 32)
 
 struct guest {

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/worlds/fake_guest.h"
-#include "ui/screen/screen.h"
+#include "ui/screen/picture.h"
 #include "core/views/query.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -7,7 +7,7 @@
 
 #include "ui/numbers.h"
 #include "ui/screen/parts.h"
-#include "ui/screen/screen.h"
+#include "ui/screen/picture.h"
 
 #define LATENCY_MIN 12	  /* a table of so many lines has durations below it */
 #define LEFT_COLS 78	  /* width of the left part when the past is beside it, */

@@ -6,7 +6,7 @@
 
 #include "core/views/rollup.h"
 #include "ui/numbers.h"
-#include "ui/screen/bars.h"
+#include "ui/screen/chart.h"
 #include "ui/screen/parts.h"
 
 #define SPARK_COL 20 /* after rates up to "exits 999,999,999/s" */

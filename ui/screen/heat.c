@@ -5,7 +5,7 @@
 
 #include "core/facts/stats.h"
 #include "ui/numbers.h"
-#include "ui/screen/heat.h"
+#include "ui/screen/chart.h"
 
 #define BUCKETS_MIN 6 /* durations of one bucket only are shown with some room around them */
 
@@ -49,14 +49,9 @@ int heat_buckets(const struct chart *chart)
 	return find_buckets(chart, &first, &last) ? (int)(last - first + 1) : 0;
 }
 
-int heat_dots(const struct heat *heat)
+uint64_t heat_count(const struct heat *heat, const struct series_point *point, int line)
 {
-	return heat->group ? (int)((heat->last - heat->first + heat->group) / heat->group) : 0;
-}
-
-uint64_t heat_count(const struct heat *heat, const struct series_point *point, int dot)
-{
-	unsigned int first = heat->first + (unsigned int)dot * heat->group;
+	unsigned int first = heat->first + (unsigned int)line * heat->group;
 	uint64_t count = 0;
 
 	for (unsigned int i = first; i < first + heat->group && i <= heat->last; i++)
@@ -93,13 +88,13 @@ uint64_t heat_step_end(const struct heat *heat, int step)
 
 /* ---- a plan ---- */
 
-static uint64_t highest_dot(const struct heat *heat, const struct chart *chart)
+static uint64_t highest_count(const struct heat *heat, const struct chart *chart)
 {
 	uint64_t max = 0;
 
 	for (size_t i = 0; i < chart->nr; i++) {
-		for (int dot = 0; dot < heat_dots(heat); dot++) {
-			uint64_t count = heat_count(heat, chart_point(chart, i), dot);
+		for (int line = 0; line < heat->lines; line++) {
+			uint64_t count = heat_count(heat, chart_point(chart, i), line);
 
 			max = count > max ? count : max;
 		}
@@ -109,23 +104,18 @@ static uint64_t highest_dot(const struct heat *heat, const struct chart *chart)
 
 void heat_make(struct heat *heat, const struct chart *chart, int lines, bool has_palette)
 {
-	int dots;
-
 	*heat = (struct heat){ .has_palette = has_palette && chart->area.is_utf8 };
 	if (lines < 1 || !find_buckets(chart, &heat->first, &heat->last))
 		return;
 	/* Even buckets begin a line of two, so that 1 µs, 1 ms and 1 s are edges of lines. */
-	if ((int)(heat->last - heat->first) >= lines) {
+	if ((int)(heat->last - heat->first) >= lines)
 		heat->first &= ~1u;
-		heat->has_halves = heat->has_palette;
-	}
 	do {
 		heat->group++;
-		dots = heat_dots(heat);
-		heat->lines = heat->has_halves ? (dots + 1) / 2 : dots;
+		heat->lines = (int)((heat->last - heat->first + heat->group) / heat->group);
 	} while (heat->lines > lines);
-	heat->has_marks = heat->has_palette && !heat->has_halves && heat->group == 1;
-	set_scale(heat, highest_dot(heat, chart));
+	heat->has_marks = heat->has_palette && heat->group == 1;
+	set_scale(heat, highest_count(heat, chart));
 }
 
 /* ---- drawing ---- */
@@ -138,35 +128,16 @@ uint64_t point_percentile_ns(const struct series_point *point, double share)
 
 /*
  * Each step has a sign of its own. With a palette the step before is behind it, so that the map is
- * one area; halves have their colours only.
+ * one area.
  */
 void heat_put_sign(const struct heat *heat, const struct area *area, int row, int col, int step)
 {
 	static const wchar_t utf8[] = L" ·░▒▓█", ascii[] = L" .:oO#";
 	enum style style = step ? style_heat(step, heat->has_palette ? step - 1 : 0) : STYLE_PLAIN;
 
-	if (heat->has_halves)
-		step = step ? HEAT_STEPS : 0;
-	else if (heat->has_palette && step == 1)
-		style = style_mark(1); /* a dot alone is too dark */
+	if (heat->has_palette && step == 1)
+		style = style_mark(1); /* its sign alone is too dark */
 	grid_put_char(area->grid, row, col, style, area->is_utf8 ? utf8[step] : ascii[step]);
-}
-
-/* Two dots in one character. */
-static void put_halves(const struct area *area, int row, int col, int upper, int lower)
-{
-	if (upper == lower)
-		grid_put_char(area->grid, row, col, style_heat(upper, 0), upper ? L'█' : L' ');
-	else if (!upper)
-		grid_put_char(area->grid, row, col, style_heat(lower, 0), L'▄');
-	else
-		grid_put_char(area->grid, row, col, style_heat(upper, lower), L'▀');
-}
-
-/* The step of a dot; above all dots: 0. */
-static int step_of(const struct heat *heat, const struct series_point *point, int dot)
-{
-	return dot < heat_dots(heat) ? heat_step(heat, heat_count(heat, point, dot)) : 0;
 }
 
 const char *heat_mark(bool is_p99)
@@ -197,11 +168,9 @@ static void paint_point(const struct heat *heat, const struct chart *chart, size
 
 	for (int line = 0; line < heat->lines; line++) {
 		int row = area->row + heat->lines - 1 - line;
-		int step = step_of(heat, point, heat->has_halves ? 2 * line : line);
+		int step = heat_step(heat, heat_count(heat, point, line));
 
-		if (heat->has_halves)
-			put_halves(area, row, col, step_of(heat, point, 2 * line + 1), step);
-		else if (heat->has_marks && col == chart->cursor_col && step)
+		if (heat->has_marks && col == chart->cursor_col && step)
 			grid_put_char(area->grid, row, col, style_mark(step), L'│');
 		else
 			heat_put_sign(heat, area, row, col, step);
@@ -215,11 +184,10 @@ static void paint_point(const struct heat *heat, const struct chart *chart, size
 /* Each line has its shortest duration beside it. */
 static void paint_scale(const struct heat *heat, const struct chart *chart)
 {
-	unsigned int step = heat->group * (heat->has_halves ? 2 : 1);
 	char text[32];
 
 	for (int line = 0; line < heat->lines; line++) {
-		unsigned int bucket = heat->first + (unsigned int)line * step;
+		unsigned int bucket = heat->first + (unsigned int)line * heat->group;
 
 		snprintf(text, sizeof(text), "0");
 		if (bucket)

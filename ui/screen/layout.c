@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ui/numbers.h"
-#include "ui/screen/layout.h"
+#include "ui/screen/parts.h"
 
 #define NAME_MAX 40
 #define NAME_NARROW 12 /* below this width numbers become narrow, */

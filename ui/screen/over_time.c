@@ -7,7 +7,7 @@
 #include "lib/when.h"
 #include "core/facts/stats.h"
 #include "ui/numbers.h"
-#include "ui/screen/heat.h"
+#include "ui/screen/chart.h"
 #include "ui/screen/parts.h"
 
 #define NUMBER_MAX 14 /* columns of a number */
@@ -39,13 +39,13 @@ static const char *noun_of(const struct pane *pane, uint64_t count)
 	return count == 1 ? "exit" : "exits";
 }
 
-/* The largest count of a dot. */
+/* The largest count of a line in a column. */
 static uint64_t highest_step(const struct pane *pane)
 {
 	return heat_step_end(&pane->heat, HEAT_STEPS);
 }
 
-/* "░ 44 ▒ 283 █ 1,800 exits": how many a dot is at the most. Returns the end. */
+/* "░ 44 ▒ 283 █ 1,800 exits": how many a sign is at the most. Returns the end. */
 static int put_steps(const struct pane *pane, int row, int col)
 {
 	char text[32];

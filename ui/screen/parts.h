@@ -5,13 +5,24 @@
 #ifndef KVMTOP_UI_SCREEN_PARTS_H
 #define KVMTOP_UI_SCREEN_PARTS_H
 
-#include "ui/screen/bars.h"
+#include "ui/screen/chart.h"
 #include "ui/screen/picture.h"
 
 /* Title, summary, and tabs with filter and guest: one line each. */
 void head_paint_title(const struct screen *screen, struct grid *grid);
 void head_paint_summary(const struct screen *screen, struct grid *grid, int row);
 void head_paint_tabs(struct screen *screen, struct grid *grid, int row);
+
+/* layout.c: the columns of a view that fit the screen, and their positions. */
+struct layout {
+	int col[VIEW_COLUMNS], width[VIEW_COLUMNS]; /* width 0: the column is not shown */
+	size_t name; /* the first column that is shown: has the signs of the tree */
+	bool is_grouped[VIEW_COLUMNS]; /* its counts have thousands marks */
+	bool is_short[VIEW_COLUMNS]; /* too narrow for its longest number: all have units */
+};
+
+/* The sort column is dropped last. */
+void layout_make(struct layout *layout, const struct screen *screen, int cols);
 
 /*
  * The table: its heading first, the Total row last. nr_below of its lines stay free. Returns the
@@ -49,8 +60,5 @@ size_t detail_paint(const struct screen *screen, const struct screen_detail *det
 
 /* The keys and the view's columns, from the screen's page_top on. */
 void help_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
-
-/* The guests that match the text in the prompt. */
-void guests_paint(struct screen *screen, struct grid *grid, int first_row, int last_row);
 
 #endif

@@ -200,11 +200,3 @@ void screen_scale(const struct screen *screen, double end, int nr, int width, ch
 	if ((int)strlen(buf) > width)
 		buf[len] = '\0';
 }
-
-bool screen_matches_guest(const struct guest *guest, const char *typed)
-{
-	char pid[16];
-
-	snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
-	return strstr(guest->name, typed) || strncmp(pid, typed, strlen(typed)) == 0;
-}

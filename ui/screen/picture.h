@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * picture - the state that the screen shows.
+ * picture - the state that the screen shows: the same state gives the same picture.
  *
  * The event loop in ui/tui changes the state; the painters only read it, and write into it where
  * things are on the screen.
@@ -34,7 +34,6 @@ struct row_id {
 enum screen_page {
 	PAGE_TABLE,
 	PAGE_HELP,
-	PAGE_GUESTS, /* instead of the table: the guests to choose from */
 	PAGE_COMPARISON, /* what changed from one moment to another */
 };
 
@@ -104,8 +103,6 @@ struct screen {
 	bool has_cursor;    /* a row is selected */
 	struct row_id cursor;
 	size_t top;	    /* the first row that is visible */
-	uint32_t chosen_guest; /* of PAGE_GUESTS; GUEST_ANY: none */
-	size_t guests_top;  /* the first guest that is visible */
 	size_t page_top;    /* the first visible line of the help, row of the comparison */
 
 	/* Set by the painters for the event loop. */
@@ -118,6 +115,18 @@ struct screen {
 	struct hit hits[SCREEN_HITS];
 	size_t nr_hits;
 };
+
+/* Paints; moves top and page_top so that the selected row is visible. */
+void screen_paint(struct screen *screen, struct grid *grid);
+
+/* Whether the picture has room for what the selected row did over time. */
+bool screen_shows_series(const struct screen *screen, const struct grid *grid);
+
+/*
+ * Whether the screen has room for tables of what the selected row is made of, and the view has no
+ * durations of its own there.
+ */
+bool screen_has_details(const struct screen *screen, const struct grid *grid);
 
 struct row_id row_id_of(const struct view_row *row);
 bool row_id_equal(const struct row_id *a, const struct row_id *b);
@@ -164,9 +173,6 @@ enum {
 	/* The tabs: the help page shows their numbers and their names. */
 	KEY_VIEWS = 1 << 4,
 };
-
-/* Whether the typed text matches the guest: a part of its name, or the start of its pid. */
-bool screen_matches_guest(const struct guest *guest, const char *typed);
 
 /* The keys, for the help page and the last line; ended by key == NULL. */
 struct key_help {

@@ -5,7 +5,6 @@
 
 #include "ui/numbers.h"
 #include "ui/screen/parts.h"
-#include "ui/screen/screen.h"
 
 #define ROWS_FULL 9 /* from this height on the head has all its lines */
 #define ROWS_MIN 3
@@ -203,9 +202,6 @@ static void paint_page(struct screen *screen, struct grid *grid, int first_row, 
 		break;
 	case PAGE_HELP:
 		help_paint(screen, grid, first_row, last_row);
-		break;
-	case PAGE_GUESTS:
-		guests_paint(screen, grid, first_row, last_row);
 		break;
 	case PAGE_COMPARISON:
 		paint_comparison(screen, grid, first_row, last_row);

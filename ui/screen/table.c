@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "ui/numbers.h"
-#include "ui/screen/bars.h"
-#include "ui/screen/layout.h"
+#include "ui/screen/chart.h"
 #include "ui/screen/parts.h"
 
 #define TOTAL_WIDTH 7  /* "Total" and the blanks around it */

@@ -11,7 +11,7 @@
 #include "history/past.h"
 #include "core/guests/guests.h"
 #include "history/interval.h"
-#include "ui/tui/actions.h"
+#include "ui/tui/session.h"
 
 /* The guest's id in the span: ids may differ from span to span. */
 static uint32_t guest_in(const struct tui *tui, uint32_t id, const struct guests *guests)

@@ -7,7 +7,7 @@
 #include "lib/array.h"
 #include "lib/units.h"
 #include "core/guests/guests.h"
-#include "ui/tui/actions.h"
+#include "ui/tui/session.h"
 
 #define CTRL(c) ((c) & 0x1f)
 #define PAGE_END 1000000 /* more lines than a page has */

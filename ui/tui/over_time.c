@@ -7,8 +7,8 @@
 #include "history/past.h"
 #include "history/recorder.h"
 #include "core/guests/guests.h"
-#include "ui/screen/screen.h"
-#include "ui/tui/actions.h"
+#include "ui/screen/picture.h"
+#include "ui/tui/session.h"
 
 #define BESIDE_HISTORY 20 /* columns that the rate and the scale of the history take at least */
 #define FLUSH_MS 50 /* until the latest sample is remembered */

@@ -8,7 +8,8 @@
 
 #include "lib/units.h"
 #include "core/guests/guests.h"
-#include "ui/tui/actions.h"
+#include "ui/numbers.h"
+#include "ui/tui/session.h"
 
 static int take_filter(struct tui *tui, const char *text, struct error *why)
 {
@@ -45,6 +46,15 @@ static int take_delay(struct tui *tui, const char *text, struct error *why)
 
 /* ---- the guest ---- */
 
+/* Whether the typed text matches the guest: a part of its name, or the start of its pid. */
+static bool matches_guest(const struct guest *guest, const char *typed)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
+	return strstr(guest->name, typed) || strncmp(pid, typed, strlen(typed)) == 0;
+}
+
 /* How many guests match the text, and the first of these guests. */
 static size_t count_matches(const struct guests *guests, const char *typed,
 			  const struct guest **ret_first)
@@ -53,7 +63,7 @@ static size_t count_matches(const struct guests *guests, const char *typed,
 	size_t nr = 0;
 
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
-		if (screen_matches_guest(guest, typed) && nr++ == 0)
+		if (matches_guest(guest, typed) && nr++ == 0)
 			*ret_first = guest;
 	}
 	return nr;
@@ -80,7 +90,7 @@ static const struct guest *find_guest(const struct guests *guests, const char *t
 	if (nr == 1)
 		return guest;
 	if (nr)
-		error_set(why, -ENOENT, "%zu guests match: choose one with the arrows", nr);
+		error_set(why, -ENOENT, "%zu guests match: b lists all of them", nr);
 	else if (is_number)
 		error_set(why, -ENOENT, "no guest has a process or thread %s", text);
 	return NULL;
@@ -89,74 +99,22 @@ static const struct guest *find_guest(const struct guests *guests, const char *t
 static int take_guest(struct tui *tui, const char *text, struct error *why)
 {
 	const struct guests *guests = tui->facts.guests;
-	const struct guest *guest = guests_by_id(guests, tui->screen.chosen_guest);
+	const struct guest *guest;
 
-	if (!guest && (!text[0] || strcmp(text, "0") == 0)) {
+	if (!text[0] || strcmp(text, "0") == 0) {
 		tui_set_guest(tui, GUEST_ANY);
 		return 0;
 	}
-	if (!guest)
-		guest = find_guest(guests, text, why);
+	guest = find_guest(guests, text, why);
 	if (!guest)
 		return -ENOENT;
 	tui_set_guest(tui, guest->id);
 	return 0;
 }
 
-/* Moves up and down among the guests that match the text. */
-static void choose_guest(struct tui *tui, long by)
-{
-	const struct guests *guests = tui->facts.guests;
-	const struct guest *guest;
-	char typed[PROMPT_BYTES];
-	long at = -1, nr = 0, chosen = 0;
-
-	prompt_text(&tui->screen.prompt, typed, sizeof(typed));
-	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
-		if (!screen_matches_guest(guest, typed))
-			continue;
-		if (guest->id == tui->screen.chosen_guest)
-			at = nr;
-		nr++;
-	}
-	at = at < 0 ? 0 : at + by;
-	at = at >= nr ? nr - 1 : at < 0 ? 0 : at;
-	for (size_t i = 0; (guest = guests_at(guests, i)); i++) {
-		if (screen_matches_guest(guest, typed) && chosen++ == at)
-			tui->screen.chosen_guest = guest->id;
-	}
-}
-
-/* Returns whether the key moves among the guests. */
-static bool press_choice(struct tui *tui, const struct terminal_event *event)
-{
-	long page = tui->screen.page_rows > 1 ? (long)tui->screen.page_rows - 1 : 1;
-
-	if (tui->screen.page != PAGE_GUESTS || !event->is_key)
-		return false;
-	switch (event->code) {
-	case KEY_UP:
-		choose_guest(tui, -1);
-		return true;
-	case KEY_DOWN:
-		choose_guest(tui, 1);
-		return true;
-	case KEY_PPAGE:
-		choose_guest(tui, -page);
-		return true;
-	case KEY_NPAGE:
-		choose_guest(tui, page);
-		return true;
-	default:
-		return false;
-	}
-}
-
 void tui_prompt_guest(struct tui *tui)
 {
-	tui_open_prompt(tui, "Guest or pid (arrows choose, Enter: all): ", "", take_guest);
-	tui->screen.page = PAGE_GUESTS;
-	tui->screen.chosen_guest = GUEST_ANY;
+	tui_open_prompt(tui, "Guest or pid (Enter: all): ", "", take_guest);
 }
 
 void tui_prompt_delay(struct tui *tui)
@@ -179,19 +137,68 @@ void tui_prompt_search(struct tui *tui)
 	tui_open_prompt(tui, "Search (regex): ", "", take_search);
 }
 
+/* ---- long exits: the key, and the threshold ---- */
+
+static int take_threshold(struct tui *tui, const char *text, struct error *why)
+{
+	uint64_t longer_ns = LONG_EXITS_DEFAULT_NS;
+	int err = text[0] ? duration_parse(text, &longer_ns, why) : 0;
+
+	if (err)
+		return err;
+	if (tui_is_recording(tui) && longer_ns < tui->source->recording.longer_ns)
+		return error_set(why, -EINVAL, "for shorter ones start kvmtop report with --longer "
+					     "and the time");
+	tui->query->longer_ns = longer_ns ? longer_ns : 1;
+	tui_ask(tui);
+	return 0;
+}
+
+static void prompt_threshold(struct tui *tui)
+{
+	char label[96];
+	char now[32], usual[32];
+
+	format_duration(now, sizeof(now), tui->query->longer_ns);
+	format_duration(usual, sizeof(usual), LONG_EXITS_DEFAULT_NS);
+	snprintf(label, sizeof(label), "Longer than (now %s, Enter: %s): ", now, usual);
+	tui_open_prompt(tui, label, "", take_threshold);
+}
+
+/* Halts are not listed, unless a halt is selected. */
+static bool enter_long(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	(void)facts;
+	(void)ret_sought;
+	query->has_halts = row && row->is_idle;
+	query->has_reason = row != NULL;
+	if (row)
+		query->reason = row->field;
+	query->type = &view_long_exits;
+	return true;
+}
+
+void tui_show_long(struct tui *tui)
+{
+	bool has_exit = tui->query->type->groups & GROUP_REASON && tui->screen.has_cursor;
+
+	if (tui->query->type == &view_long_exits)
+		prompt_threshold(tui);
+	else
+		tui_enter_by(tui, has_exit ? tui_selected_row(tui) : NULL, enter_long);
+}
+
+/* ---- typing ---- */
+
 void tui_type_prompt(struct tui *tui, const struct terminal_event *event)
 {
 	struct prompt *prompt = &tui->screen.prompt;
 	struct error why = { "" };
 	char text[PROMPT_BYTES];
-	size_t len = prompt->len;
 
-	if (press_choice(tui, event))
-		return;
 	switch (prompt_type(prompt, event->is_key, event->code)) {
 	case PROMPT_GOES_ON:
-		if (prompt->len != len) /* every edit changes the length */
-			tui->screen.chosen_guest = GUEST_ANY;
 		return;
 	case PROMPT_LEFT:
 		tui_close_prompt(tui);

@@ -5,7 +5,7 @@
 
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
-#include "ui/screen/heat.h"
+#include "ui/screen/chart.h"
 #include "ui/screen/parts.h"
 
 #define POINTS 200
@@ -75,8 +75,8 @@ static void check_columns(const struct heat *heat, const struct chart *chart, in
 		const struct series_point *point = chart_point(chart, i);
 		uint64_t all = 0, sum = 0;
 
-		for (int dot = 0; dot < heat_dots(heat); dot++) {
-			uint64_t count = heat_count(heat, point, dot);
+		for (int line = 0; line < heat->lines; line++) {
+			uint64_t count = heat_count(heat, point, line);
 
 			assert_int_equal(heat_step(heat, count) > 0, count > 0);
 			assert_int_equal(heat_step(heat, count) == HEAT_STEPS,
@@ -90,7 +90,7 @@ static void check_columns(const struct heat *heat, const struct chart *chart, in
 	}
 }
 
-static void dots_of_a_column_add_up_to_its_exits(void **state)
+static void lines_of_a_column_add_up_to_its_exits(void **state)
 {
 	struct world *w = *state;
 
@@ -257,7 +257,7 @@ static enum style style_of(const struct world *w, int row, int col, wchar_t ch)
 	return cell->style;
 }
 
-static void with_a_palette_two_dots_share_a_line(void **state)
+static void buckets_share_a_line_where_lines_are_few(void **state)
 {
 	struct world *w = *state;
 
@@ -274,24 +274,22 @@ static void with_a_palette_two_dots_share_a_line(void **state)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "\n"
 	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host\n"
-	      " MSR_WRITE of db1  30s                   up to █ 3 █ 15 █ 63 █ 251 █ 1,000 exits\n"
+	      " MSR_WRITE of db1  30s                   up to · 4 ░ 20 ▒ 95 ▓ 437 █ 2,000 exits\n"
 	      " 10:31:07  2,004 exits  668/s  p50 2.05µs  p99 4.06µs  max 2.10ms-4.19ms\n"
-	      "    1ms                                                               ▀▀▀▀▀▀▀▀▀▀\n"
+	      "    1ms                                                               ··········\n"
 	      "  262µs\n"
 	      "   66µs\n"
 	      "   16µs\n"
 	      "    4µs\n"
-	      "    1µs                                                               ▀█▀█▀█▀█▀█\n"
+	      "    1µs                                                               ██████████\n"
 	      "  256ns\n"
-	      "      0                                                               ▄▄▄▄▄▄▄▄▄▄\n"
+	      "      0                                                               ··········\n"
 	      "                                                                        10:31╯\n"
 	      "\n"
 	      "h help  q quit  m table  Left Right time  Enter open  b guests  f filter  t back\n");
-	/* 1 µs is the lower edge of its line: above are the slower exits, below the faster ones. */
-	assert_int_equal(style_of(w, 10, 79, L'█'), style_heat(5, 0));
-	assert_int_equal(style_of(w, 10, 78, L'▀'), style_heat(2, 5));
-	assert_int_equal(style_of(w, 5, 79, L'▀'), style_heat(1, 0));
-	assert_int_equal(style_of(w, 12, 79, L'▄'), style_heat(1, 0));
+	/* 1 µs is the lower edge of its line. */
+	assert_int_equal(style_of(w, 10, 79, L'█'), style_heat(5, 4));
+	assert_int_equal(style_of(w, 12, 79, L'·'), style_mark(1));
 }
 
 static void with_a_line_for_each_bucket_percentiles_are_marked(void **state)
@@ -703,12 +701,12 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(dots_of_a_column_add_up_to_its_exits),
+		T(lines_of_a_column_add_up_to_its_exits),
 		T(the_cursor_tells_what_ended),
 		T(steps_are_a_logarithmic_scale),
 		T(a_map_of_signs),
 		T(one_exit_is_no_plural),
-		T(with_a_palette_two_dots_share_a_line),
+		T(buckets_share_a_line_where_lines_are_few),
 		T(with_a_line_for_each_bucket_percentiles_are_marked),
 		T(what_has_no_durations_has_graphs_only),
 		T(the_cursor_reaches_every_point),

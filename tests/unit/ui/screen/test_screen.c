@@ -5,7 +5,7 @@
 
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
-#include "ui/screen/bars.h"
+#include "ui/screen/chart.h"
 #include "core/views/fill.h"
 
 static void events_with_their_reasons(void **state)
@@ -139,9 +139,9 @@ static void flaw_E1_no_size_is_too_small(void **state)
 	shows(w, 1, 1,
 	      "t\n");
 	assert_int_equal(w->screen.prompt_col, -1); /* no text cursor */
-	for (int page = PAGE_TABLE; page <= PAGE_GUESTS; page++) {
+	for (int page = PAGE_TABLE; page <= PAGE_HELP; page++) {
 		w->screen.page = (enum screen_page)page;
-		w->screen.has_prompt = page == PAGE_GUESTS;
+		w->screen.has_prompt = page == PAGE_TABLE;
 		prompt_begin(&w->screen.prompt, "Guest or pid: ", "db");
 		for (int cols = 0; cols < 90; cols++) {
 			for (int rows = 0; rows < 12; rows++)
@@ -470,107 +470,6 @@ static void help_fits_or_scrolls(void **state)
 	w->screen.page_top = 1000;
 	picture(w, 80, 34);
 	assert_int_equal(w->screen.page_top, 0);
-}
-
-static void choose_guest(struct world *w, const char *typed)
-{
-	w->screen.page = PAGE_GUESTS;
-	w->screen.has_prompt = true;
-	prompt_begin(&w->screen.prompt, "Guest or pid (Enter: all): ", typed);
-}
-
-static void guests_to_choose_from(void **state)
-{
-	struct world *w = *state;
-
-	usual(w);
-	choose_guest(w, "");
-	shows(w, 80, 10,
-	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
-	      "     PID vCPU  Guest\n"
-	      " No guest is running.\n"
-	      "(4 blank)\n"
-	      "Guest or pid (Enter: all):\n");
-	guests_add_fake(w->guests, 41233, "db1", 8);
-	guests_add_fake(w->guests, 417, "データベース", 2);
-	guests_add_fake(w->guests, 4194304, "web1", 128);
-	shows(w, 80, 10,
-	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
-	      "     PID vCPU  Guest\n"
-	      "   41233    8  db1\n"
-	      "     417    2  データベース\n"
-	      " 4194304  128  web1\n"
-	      "\n"
-	      "\n"
-	      "Guest or pid (Enter: all):\n");
-	shows(w, 20, 5,
-	      "[1 Events] 2  3  4\n"
-	      "     PID vCPU  Guest\n"
-	      "   41233    8  db1\n"
-	      "         and 2 more\n"
-	      ">\n");
-	choose_guest(w, "417");
-	shows(w, 80, 10,
-	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
-	      "     PID vCPU  Guest\n"
-	      "     417    2  データベース\n"
-	      "(4 blank)\n"
-	      "Guest or pid (Enter: all): 417\n");
-	choose_guest(w, "xyz");
-	shows(w, 80, 10,
-	      "kvmtop  alpha  SVM  64 CPUs  3 guests 138 vCPUs                   3.0s  12:31:07\n"
-	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
-	      "     PID vCPU  Guest\n"
-	      " No guest has this name.\n"
-	      "(4 blank)\n"
-	      "Guest or pid (Enter: all): xyz\n");
-}
-
-static void thousands_of_guests_to_choose_from(void **state)
-{
-	struct world *w = *state;
-	char name[32];
-
-	for (int i = 0; i < 4096; i++) {
-		snprintf(name, sizeof(name), "vm-%04d", i);
-		guests_add_fake(w->guests, 10000 + i, name, 2);
-	}
-	choose_guest(w, "");
-	shows(w, 80, 10,
-	      "kvmtop  alpha  SVM  64 CPUs  4096 guests 8192 vCPUs               3.0s  12:31:07\n"
-	      "no exits counted yet\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
-	      "     PID vCPU  Guest\n"
-	      "   10000    2  vm-0000\n"
-	      "   10001    2  vm-0001\n"
-	      "   10002    2  vm-0002\n"
-	      "   10003    2  vm-0003\n"
-	      "         and 4092 more\n"
-	      "Guest or pid (Enter: all):\n");
-	choose_guest(w, "-409");
-	shows(w, 80, 12,
-	      "kvmtop  alpha  SVM  64 CPUs  4096 guests 8192 vCPUs               3.0s  12:31:07\n"
-	      "no exits counted yet\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
-	      "     PID vCPU  Guest\n"
-	      "   14090    2  vm-4090\n"
-	      "   14091    2  vm-4091\n"
-	      "   14092    2  vm-4092\n"
-	      "   14093    2  vm-4093\n"
-	      "   14094    2  vm-4094\n"
-	      "   14095    2  vm-4095\n"
-	      "\n"
-	      "Guest or pid (Enter: all): -409\n");
-	choose_guest(w, "vm-4095");
-	picture(w, 80, 10);
-	assert_string_equal(line(w, 4), "   14095    2  vm-4095");
 }
 
 static void a_prompt_shows_the_end_of_a_long_line(void **state)
@@ -1307,8 +1206,6 @@ int main(void)
 		T(flaw_B8_the_total_is_of_rows_out_of_sight_too),
 		T(each_event_has_a_rest_of_its_own),
 		T(help_fits_or_scrolls),
-		T(guests_to_choose_from),
-		T(thousands_of_guests_to_choose_from),
 		T(a_prompt_shows_the_end_of_a_long_line),
 		T(what_is_wrong_is_said_in_the_last_line),
 		T(trouble_stands_above_the_keys),

@@ -11,7 +11,7 @@
 
 #include "lib/units.h"
 #include "tests/worlds/cmocka_range.h"
-#include "ui/tui/actions.h"
+#include "ui/tui/session.h"
 
 static bool is_near(double a, double b)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The way down: Enter on rows of a view that leads nowhere. */
+/* Enter on rows of a view that leads nowhere. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,13 +7,12 @@
 
 #include <cmocka.h>
 
-#include "ui/tui/actions.h"
 #include "ui/tui/session.h"
 #include "core/views/view.h"
 
 static const struct view_type plain = { .name = "plain", .title = "Plain", .noun = "row" };
 
-static void test_no_way(void **state)
+static void test_leads_nowhere(void **state)
 {
 	struct query query = { .type = &plain, .guest = GUEST_ANY };
 	struct source source = { .kind = SOURCE_LIVE };
@@ -22,10 +21,10 @@ static void test_no_way(void **state)
 	(void)state;
 	tui_enter_row(&tui);
 	assert_ptr_equal(query.type, &plain);
-	assert_int_equal(tui.ways.nr, 0);
+	assert_int_equal(tui.trail.nr, 0);
 }
 
-static void test_no_way_from_row(void **state)
+static void test_leads_nowhere_from_row(void **state)
 {
 	struct query query = { .type = &plain, .guest = GUEST_ANY };
 	struct view_row row = { .field = FIELD_NONE, .guest = GUEST_ANY, .vcpu = -1 };
@@ -44,8 +43,8 @@ static void test_no_way_from_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_way),
-		cmocka_unit_test(test_no_way_from_row),
+		cmocka_unit_test(test_leads_nowhere),
+		cmocka_unit_test(test_leads_nowhere_from_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Changes between views: tabs, Enter, and the way back. */
+/* Changes between views: tabs, Enter, and back again. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/guests/guests.h"
-#include "ui/tui/actions.h"
+#include "ui/tui/session.h"
 
 void tui_sort(struct tui *tui, size_t column, bool reverse)
 {
@@ -62,9 +62,9 @@ static void begin_view(struct tui *tui, const struct view_type *type)
 /* Returns to the guest, or to all guests, of the query before Enter chose a guest. */
 static void leave_guest(struct tui *tui)
 {
-	if (tui->ways.has_entered_guest)
-		tui->query->guest = tui->ways.guest_before;
-	tui->ways.has_entered_guest = false;
+	if (tui->trail.has_entered_guest)
+		tui->query->guest = tui->trail.guest_before;
+	tui->trail.has_entered_guest = false;
 }
 
 static bool is_of_guests(const struct view_type *type)
@@ -78,15 +78,15 @@ static const struct view_type *guests_type(const struct tui *tui)
 	return tui_shows_machines(tui) ? &view_hosts : &view_guests;
 }
 
-/* Keeps the way from all hosts to one: no tab leads back to all hosts. */
-static void forget_ways(struct tui *tui)
+/* Keeps the views that lead from all hosts to one: no tab leads back to all hosts. */
+static void forget_views(struct tui *tui)
 {
-	struct ways *ways = &tui->ways;
+	struct trail *trail = &tui->trail;
 	size_t nr = 0;
 
-	while (nr < ways->nr && strcmp(ways->list[nr].machine, tui->back.machine) != 0)
+	while (nr < trail->nr && strcmp(trail->list[nr].machine, tui->back.machine) != 0)
 		nr++;
-	ways->nr = nr;
+	trail->nr = nr;
 }
 
 void tui_show_view(struct tui *tui, const struct view_type *type)
@@ -99,7 +99,7 @@ void tui_show_view(struct tui *tui, const struct view_type *type)
 		leave_guest(tui);
 		type = guests_type(tui);
 	}
-	forget_ways(tui);
+	forget_views(tui);
 	query->has_vcpu &= type->takes_vcpu;
 	query->has_reason = query->has_cpu = false;
 	begin_view(tui, type);
@@ -126,20 +126,20 @@ void tui_set_guest(struct tui *tui, uint32_t guest)
 	if (guest == query->guest && !query->has_vcpu && !query->has_reason && !query->has_cpu)
 		return;
 	query_narrow(query, guest);
-	tui->ways.has_entered_guest = false;
-	forget_ways(tui);
+	tui->trail.has_entered_guest = false;
+	forget_views(tui);
 	tui->screen.has_cursor = false;
 	tui_ask(tui);
 }
 
 /* Remembers the query for Backspace; drops the oldest if there are too many. */
-static void remember_way(struct tui *tui, const struct query *query)
+static void remember_view(struct tui *tui, const struct query *query)
 {
-	struct ways *ways = &tui->ways;
+	struct trail *trail = &tui->trail;
 
-	if (ways->nr == WAYS_MAX)
-		memmove(ways->list, ways->list + 1, --ways->nr * sizeof(*ways->list));
-	ways->list[ways->nr++] = (struct way){
+	if (trail->nr == TRAIL_MAX)
+		memmove(trail->list, trail->list + 1, --trail->nr * sizeof(*trail->list));
+	trail->list[trail->nr++] = (struct earlier_view){
 		.type = query->type,
 		.guest = query->guest,
 		.has_vcpu = query->has_vcpu,
@@ -148,51 +148,51 @@ static void remember_way(struct tui *tui, const struct query *query)
 		.reason = query->reason,
 		.has_cpu = query->has_cpu,
 		.cpu = query->cpu,
-		.has_entered_guest = ways->has_entered_guest,
-		.guest_before = ways->guest_before,
+		.has_entered_guest = trail->has_entered_guest,
+		.guest_before = trail->guest_before,
 		.selection = tui_selection(tui),
 	};
-	memcpy(ways->list[ways->nr - 1].machine, tui->back.machine, sizeof(tui->back.machine));
+	memcpy(trail->list[trail->nr - 1].machine, tui->back.machine, sizeof(tui->back.machine));
 }
 
 void tui_go_back(struct tui *tui)
 {
 	struct query *query = tui->query;
-	const struct way *way;
+	const struct earlier_view *earlier;
 	int err;
 
-	if (!tui->ways.nr) { /* a tab led here */
+	if (!tui->trail.nr) { /* a tab led here */
 		query->has_reason = query->has_vcpu = query->has_cpu = false;
 		return;
 	}
-	way = &tui->ways.list[tui->ways.nr - 1];
-	err = tui_enter_machine(tui, way->machine);
+	earlier = &tui->trail.list[tui->trail.nr - 1];
+	err = tui_enter_machine(tui, earlier->machine);
 	if (err == -EAGAIN)
 		tui->again = tui_go_back;
 	if (err)
 		return;
-	tui->ways.nr--;
-	query->guest = way->guest;
-	query->has_vcpu = way->has_vcpu;
-	query->vcpu = way->vcpu;
-	query->has_reason = way->has_reason;
-	query->reason = way->reason;
-	query->has_cpu = way->has_cpu;
-	query->cpu = way->cpu;
-	tui->ways.has_entered_guest = way->has_entered_guest;
-	tui->ways.guest_before = way->guest_before;
-	begin_view(tui, way->type);
-	tui_select(tui, &way->selection);
+	tui->trail.nr--;
+	query->guest = earlier->guest;
+	query->has_vcpu = earlier->has_vcpu;
+	query->vcpu = earlier->vcpu;
+	query->has_reason = earlier->has_reason;
+	query->reason = earlier->reason;
+	query->has_cpu = earlier->has_cpu;
+	query->cpu = earlier->cpu;
+	tui->trail.has_entered_guest = earlier->has_entered_guest;
+	tui->trail.guest_before = earlier->guest_before;
+	begin_view(tui, earlier->type);
+	tui_select(tui, &earlier->selection);
 }
 
 void tui_show_guests(struct tui *tui)
 {
 	if (!is_of_guests(tui->query->type)) {
-		remember_way(tui, tui->query);
+		remember_view(tui, tui->query);
 		leave_guest(tui);
 		tui->query->has_vcpu = tui->query->has_reason = tui->query->has_cpu = false;
 		begin_view(tui, guests_type(tui));
-	} else if (tui->ways.nr) {
+	} else if (tui->trail.nr) {
 		tui_go_back(tui);
 	} else {
 		tui_show_view(tui, view_type_at(0));
@@ -245,19 +245,19 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 
 	if (!enter || !enter(tui->query, row, &tui->facts, &sought))
 		return false;
-	remember_way(tui, &before);
+	remember_view(tui, &before);
 	if (is_host && enter_host(tui, row) < 0) {
 		*tui->query = before;
-		tui->ways.nr--;
+		tui->trail.nr--;
 		return true;
 	}
 	if (is_host)
 		query_narrow(tui->query, GUEST_ANY);
 	if (is_host && before.type == &view_why) /* first to the findings of the host */
 		tui->query->type = before.type;
-	if (tui->query->guest != before.guest && !tui->ways.has_entered_guest) {
-		tui->ways.has_entered_guest = true;
-		tui->ways.guest_before = before.guest;
+	if (tui->query->guest != before.guest && !tui->trail.has_entered_guest) {
+		tui->trail.has_entered_guest = true;
+		tui->trail.guest_before = before.guest;
 	}
 	begin_view(tui, tui->query->type);
 	snprintf(tui->sought, sizeof(tui->sought), "%s", sought ? sought : "");

@@ -17,18 +17,14 @@
 #include "arch/arch.h"
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "core/guests/guests.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "host/machine.h"
-#include "ui/numbers.h"
-#include "ui/screen/screen.h"
-#include "ui/tui/actions.h"
-#include "ui/tui/tui.h"
+#include "ui/screen/picture.h"
+#include "ui/tui/session.h"
 #include "core/views/query.h"
 
 #define OPENING_MS 10 /* between two checks whether all events are open */
-#define NOTICE_NS 5000000000ull /* how long a notice stays */
 
 /* ---- sampling and drawing ---- */
 
@@ -50,85 +46,12 @@ static void rebuild(struct tui *tui)
 {
 	terminal_resize(tui->terminal, &tui->grid);
 	tui->facts = *monitor_facts(tui_monitor(tui));
-	tui_look_at_long(tui);
+	tui_follow_long(tui);
 	tui_follow_worst(tui);
 	view_build(&tui->view, tui->query, &tui->facts);
 	tui_follow_cursor(tui);
 	tui_follow_history(tui);
 	tui_follow_series(tui);
-}
-
-/* A notice disappears after a while; a trouble stays while the problem exists. */
-static void choose_notice(struct tui *tui)
-{
-	const char *trouble = monitor_notice(tui_monitor(tui), 0);
-	struct error why = { "" };
-
-	if (!trouble && tui->source->past && past_check(tui->source->past, &why) < 0)
-		trouble = why.text;
-	if (tui->said_ns && clock_now_ns() - tui->said_ns >= NOTICE_NS)
-		tui_unsay(tui);
-	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%.*s",
-		 (int)sizeof(tui->screen.trouble) - 1, trouble ? trouble : "");
-	if (!trouble && tui->config.writer)
-		recorder_notice(tui->config.writer, tui->screen.trouble,
-				sizeof(tui->screen.trouble));
-	if (!tui->screen.trouble[0] && tui->source->recorder)
-		recorder_notice(tui->source->recorder, tui->screen.trouble,
-				sizeof(tui->screen.trouble));
-}
-
-static void describe_guest(struct tui *tui)
-{
-	const struct guests *guests = tui->facts.guests;
-	const struct guest *guest = guests_find(guests, tui->query->guest);
-	struct screen *screen = &tui->screen;
-
-	screen->is_guest_dead = tui->query->guest != GUEST_ANY && (!guest || guest->has_ended);
-	if (tui->query->guest == GUEST_ANY) {
-		screen->guest[0] = '\0';
-		tui->guest.choice = (struct guest_choice){ .id = GUEST_ANY };
-	}
-	if (!guest)
-		return;
-	if (guest->pid)
-		snprintf(screen->guest, sizeof(screen->guest), "%s (pid %d)", guest->name,
-			 (int)guest->pid);
-	else
-		snprintf(screen->guest, sizeof(screen->guest), "%s", guest->name);
-	snprintf(tui->guest.name, sizeof(tui->guest.name), "%s", guest->name);
-	guest_choice_point(&tui->guest.choice, guests, guest);
-}
-
-/* "web1 > vCPU 2 > HLT": the path from guest to exit. */
-static void describe_way(struct tui *tui)
-{
-	const struct query *query = tui->query;
-	const struct fields *fields = tui->facts.fields;
-	const char *sign = tui->screen.is_utf8 ? "›" : ">";
-	char *crumbs = tui->screen.crumbs, text[32];
-	size_t size = sizeof(tui->screen.crumbs);
-	int len;
-
-	crumbs[0] = '\0';
-	if (!query->has_vcpu && !query->has_reason && !query->has_cpu &&
-	    query->type != &view_long_exits)
-		return;
-	len = snprintf(crumbs, size, "%s",
-		       query->guest == GUEST_ANY ? "all guests" : tui->guest.name);
-	if (query->has_cpu)
-		len += snprintf(crumbs + len, size - (size_t)len, " %s CPU %u", sign,
-				query->cpu);
-	if (query->has_vcpu)
-		len += snprintf(crumbs + len, size - (size_t)len, " %s vCPU %d", sign,
-				(int)query->vcpu);
-	if (query->has_reason)
-		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
-				fields_get(fields, query->reason)->label);
-	if (query->type != &view_long_exits || len >= (int)size)
-		return;
-	format_duration(text, sizeof(text), query->longer_ns);
-	snprintf(crumbs + len, size - (size_t)len, " %s longer than %s", sign, text);
 }
 
 static void draw(struct tui *tui)
@@ -142,12 +65,10 @@ static void draw(struct tui *tui)
 	screen->delay_s = tui_is_recording(tui) ? tui->source->recording.interval_s :
 						  tui->sampling.delay_s;
 	screen->empty = tui_why_empty(tui);
-	screen->can_go_back = tui->ways.nr > 0;
+	screen->can_go_back = tui->trail.nr > 0;
 	screen->has_hosts = tui_shows_machines(tui);
 	tui_describe_moment(tui);
-	describe_guest(tui);
-	describe_way(tui);
-	choose_notice(tui);
+	tui_describe(tui);
 	tui_build_details(tui);
 	screen_paint(screen, &tui->grid);
 	terminal_show(tui->terminal, &tui->grid, screen->focus_row, screen->prompt_col);

@@ -13,7 +13,7 @@
 #include "lib/when.h"
 #include "history/past.h"
 #include "history/recorder.h"
-#include "ui/tui/actions.h"
+#include "ui/tui/session.h"
 
 #define FLUSH_MS 200 /* the latest sample is stored within a few ms */
 
@@ -298,6 +298,20 @@ void tui_prompt_time(struct tui *tui, bool is_back)
 		tui_open_prompt(tui, "Back by, or to (30s, 5m, 03:12): ", "", jump_back);
 	else
 		tui_open_prompt(tui, "Forward by, or to (30s, 5m, 03:12): ", "", jump_forth);
+}
+
+/* Remembered samples have no long exits: the live list is shown up to the moment. */
+void tui_follow_long(struct tui *tui)
+{
+	const struct source_recording *recording = &tui->source->recording;
+
+	tui->query->until_ns = 0;
+	if (!tui->back.monitor)
+		return;
+	tui->query->until_ns = past_at(tui->source->past)->time_ns;
+	if (tui_is_recording(tui))
+		tui->query->until_ns -= recording->start_ns;
+	tui->facts.long_exits = monitor_facts(tui->source->monitor)->long_exits;
 }
 
 /* ---- the title */
