@@ -575,6 +575,26 @@ static void test_other_pid_namespace(void **state)
 	assert_int_not_equal(bpf_engine.probe(&f->env, &f->why), 0);
 }
 
+/* A guest that came later counts from zero, one that was there when the want came does not. */
+static void test_first_row_of_a_guest(void **state)
+{
+	const struct counter counter = { .field = 0 };
+	struct counts counts = { &counter, 1, NULL };
+	const bool is_wanted = true;
+	struct sample sample = { 0 };
+
+	(void)state;
+	counts_get(&counts, 1, false)->is_counted[0] = true;
+	counts_get(&counts, 2, true)->is_counted[0] = true;
+	counts_emit(&counts, &is_wanted, NULL, &sample);
+	assert_int_equal(sample.nr_rows, 2);
+	for (size_t i = 0; i < sample.nr_rows; i++)
+		assert_int_equal(sample.rows[i].flags,
+				 sample.rows[i].key.guest == 1 ? ROW_FROM_ZERO : 0);
+	counts_release(&counts);
+	sample_release(&sample);
+}
+
 static const struct engine *engine_at(const char *asked, size_t i)
 {
 	struct provider_args args = { .options.engine = asked };
@@ -886,6 +906,7 @@ int main(void)
 		TEST(test_unreadable_tracefs),
 		TEST(test_lockdown),
 		TEST(test_other_pid_namespace),
+		TEST(test_first_row_of_a_guest),
 		TEST(test_engines),
 		TEST(test_refused_engine_is_told),
 		TEST(test_targets_host),
