@@ -4,7 +4,7 @@
  *
  * libc's would need the shared libc of the build machine. libtraceevent has it for plugins that
  * print events, SQLite for extensions; kvmtop asks for neither. --listen needs libmicrohttpd,
- * and --from a URL libcurl: both say that it cannot be loaded.
+ * and -r URL libcurl: both say that it cannot be loaded.
  */
 #include <stddef.h>
 

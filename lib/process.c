@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fills gaps among the standard descriptors, and catches the signals that a write may raise. */
+/* Descriptors, signals, threads and libraries of this process. */
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/process.h"
@@ -71,4 +74,25 @@ struct timespec thread_time_in(unsigned int ms)
 	time.tv_sec += time.tv_nsec / 1000000000;
 	time.tv_nsec %= 1000000000;
 	return time;
+}
+
+int library_load(const char *const *names, const struct library_function *functions, size_t nr,
+		 void **ret_handle, struct error *why)
+{
+	void *handle = NULL;
+
+	for (; *names && !handle; names++)
+		handle = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		return -ENOENT;
+	*ret_handle = handle;
+	for (size_t i = 0; i < nr; i++) {
+		void *function = dlsym(handle, functions[i].name);
+
+		if (!function)
+			return error_set(why, -ENOSYS, "%s is too old: it has no %s", names[-1],
+					 functions[i].name);
+		memcpy(functions[i].pointer, &function, sizeof(function));
+	}
+	return 0;
 }

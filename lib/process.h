@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * process - its standard descriptors, signals and threads.
+ * process - its standard descriptors, signals and threads, and libraries that it loads.
  */
 #ifndef KVMTOP_LIB_PROCESS_H
 #define KVMTOP_LIB_PROCESS_H
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <time.h>
+
+#include "lib/error.h"
 
 /*
  * Opens /dev/null in place of each one that is closed; to be called first in main(). Otherwise the
@@ -31,5 +34,19 @@ int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg);
 /* A condition that is waited for until a time of CLOCK_MONOTONIC, and the time in so many ms. */
 void thread_cond_init(pthread_cond_t *cond);
 struct timespec thread_time_in(unsigned int ms);
+
+/* A function of a library, and the pointer to it that is set. */
+struct library_function {
+	const char *name;
+	void *pointer;
+};
+
+/*
+ * Loads the first of the libraries that is there, names up to a NULL, and finds its functions. 0,
+ * -ENOENT without why: none is there (a program without libraries can load none), or -ENOSYS with
+ * why: one is too old. *ret_handle is for dlclose(3), and set only if one was there.
+ */
+int library_load(const char *const *names, const struct library_function *functions, size_t nr,
+		 void **ret_handle, struct error *why);
 
 #endif

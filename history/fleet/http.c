@@ -14,6 +14,7 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/process.h"
 #include "lib/settings.h"
 #include "history/fleet/http.h"
 
@@ -64,10 +65,8 @@ struct transfer {
 
 static int load(struct library *library, struct error *why)
 {
-	const struct {
-		const char *name;
-		void *pointer; /* to a pointer to a function */
-	} all[] = {
+	static const char *const names[] = { LIBRARY, LIBRARY_GNUTLS, NULL };
+	const struct library_function all[] = {
 		{ "curl_global_init", &library->global_init },
 		{ "curl_easy_init", &library->easy_init },
 		{ "curl_easy_setopt", &library->setopt },
@@ -83,22 +82,12 @@ static int load(struct library *library, struct error *why)
 		{ "curl_multi_info_read", &library->info_read },
 		{ "curl_multi_cleanup", &library->multi_cleanup },
 	};
+	int err = library_load(names, all, ARRAY_SIZE(all), &library->handle, why);
 
-	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!library->handle)
-		library->handle = dlopen(LIBRARY_GNUTLS, RTLD_NOW | RTLD_LOCAL);
-	if (!library->handle) /* a program without libraries can load none */
-		return error_set(why, -ENOENT,
-				 "--from URL needs " LIBRARY ", which cannot be loaded "
-					     "here");
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		void *function = dlsym(library->handle, all[i].name);
-
-		if (!function)
-			return error_set(why, -ENOSYS, "libcurl is too old: it has no %s",
-					 all[i].name);
-		memcpy(all[i].pointer, &function, sizeof(function));
-	}
+	if (err == -ENOENT)
+		return error_set(why, err, "-r URL needs " LIBRARY ", which cannot be loaded here");
+	if (err)
+		return err;
 	return library->global_init(CURL_GLOBAL_DEFAULT) ?
 		       error_set(why, -EIO, "libcurl cannot be initialized") : 0;
 }

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks the functions up. */
-#include <dlfcn.h>
+/* The names of the functions. */
 #include <errno.h>
-#include <string.h>
 
 #include "lib/array.h"
+#include "lib/process.h"
 #include "lib/http/library.h"
 
 #define LIBRARY "libmicrohttpd.so.12"
 
-int library_load(struct library *ret_library, struct error *why)
+int microhttpd_load(struct library *ret_library, struct error *why)
 {
-	const struct {
-		const char *name;
-		void *pointer; /* to a pointer to a function */
-	} all[] = {
+	static const char *const names[] = { LIBRARY, NULL };
+	const struct library_function all[] = {
 		{ "MHD_start_daemon", &ret_library->start_daemon },
 		{ "MHD_stop_daemon", &ret_library->stop_daemon },
 		{ "MHD_run", &ret_library->run },
@@ -33,18 +30,11 @@ int library_load(struct library *ret_library, struct error *why)
 		{ "MHD_free", &ret_library->free },
 		{ "MHD_is_feature_supported", &ret_library->has_feature },
 	};
-	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *handle;
+	int err = library_load(names, all, ARRAY_SIZE(all), &handle, why);
 
-	if (!handle) /* a program without libraries can load none */
-		return error_set(why, -ENOENT, "--listen needs " LIBRARY ", which cannot be loaded "
-					     "here; --prometheus FILE.prom does without");
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		void *function = dlsym(handle, all[i].name);
-
-		if (!function)
-			return error_set(why, -ENOSYS, "libmicrohttpd is too old: it has no %s",
-					 all[i].name);
-		memcpy(all[i].pointer, &function, sizeof(function));
-	}
-	return 0;
+	if (err == -ENOENT)
+		error_set(why, err, "--listen needs " LIBRARY ", which cannot be loaded here; "
+			  "--prometheus FILE.prom does without");
+	return err;
 }

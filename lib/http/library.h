@@ -27,6 +27,6 @@ struct library {
 };
 
 /* Call it once; the library stays. 0, or -errno with why. */
-int library_load(struct library *ret_library, struct error *why);
+int microhttpd_load(struct library *ret_library, struct error *why);
 
 #endif

@@ -17,9 +17,8 @@
 #include "lib/http/address.h"
 #include "lib/http/clients.h"
 #include "lib/http/library.h"
-#include "lib/http/password.h"
+#include "lib/http/access.h"
 #include "lib/http/server.h"
-#include "lib/http/web_config.h"
 #include "lib/xalloc.h"
 
 #define CONNECTION_BYTES 8192 /* of a request's header, and of what is sent at a time */
@@ -427,7 +426,7 @@ int server_start(const struct server_config *config, struct server **ret_server,
 	server->config = *config;
 	server->listener.fd = -1;
 	server->wake_fd = -1;
-	err = library_load(&server->library, why);
+	err = microhttpd_load(&server->library, why);
 	if (!err)
 		err = read_config(server, why);
 	if (!err)

@@ -24,7 +24,7 @@ struct server_request {
 
 struct server_config {
 	const char *address; /* see address.h */
-	const char *web_config; /* a file, see web_config.h; NULL: none */
+	const char *web_config; /* a file, see access.h; NULL: none */
 	/*
 	 * From the server's thread. Returns a status, 200 or 404 and so on, and a document, which
 	 * the server drops; NULL: the server sends a line about the status.

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/http/web_config.h"
+#include "lib/http/access.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

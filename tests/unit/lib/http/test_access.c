@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "lib/http/password.c" /* NOLINT(bugprone-suspicious-include): its insides */
+#include "lib/http/access.c" /* NOLINT(bugprone-suspicious-include): its insides */
 
 #define NR 60
 
