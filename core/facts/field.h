@@ -81,31 +81,46 @@ static inline bool time_adds_up(enum time_part part)
  * What the host says, and with which key: about a vCPU's thread, the vCPU's; about a guest, the
  * guest's, without a vCPU; about a host CPU, GUEST_ANY, and the CPU's number as vCPU. Where hosts
  * are compared, each is a guest of the inventory.
+ *
+ * An entry each: the part, the field's name, its kind, and whether every machine has it. Histories
+ * have the numbers of the parts: a new one is the last.
  */
-enum host_part {
-	/* Of a vCPU's thread. */
-	HOST_RUN,	 /* ns on a CPU */
-	HOST_CPU,	 /* the CPU that it is on, or was on last */
-	HOST_AFFINITY,	 /* how many CPUs it may run on */
-	HOST_MIGRATIONS, /* how often it went to another CPU */
-	HOST_THROTTLED,	 /* ns that a quota kept it from running; they are in TIME_WAIT, too */
-	/* Of a guest. */
-	HOST_THREAD,	 /* ns on a CPU of other threads of its VMM; the children are their names */
-	/* Of a host CPU. */
-	HOST_BUSY,	 /* ns */
-	HOST_NODE, HOST_CORE,
-	HOST_SIBLING,	 /* another CPU of the same core */
-	/* Of a vCPU's thread, but later than the others: histories have these numbers. */
-	HOST_REMOTE,	 /* thousandths of the guest's memory that are on other NUMA nodes */
-	/* Of a host among others. */
-	HOST_GUESTS,	 /* how many it has */
-	/* Of a guest, or of a host among others: what another kvmtop found. */
-	HOST_FINDING,	 /* how severe it is, 3 at most; the children are the rules */
-	/* Of a vCPU's thread. */
-	HOST_QUOTA,	 /* HOST_THROTTLED again, as a child of it: its label is the quota */
-	HOST_STOPPED,	 /* ns in which a signal or a debugger had stopped it: whole intervals */
-	HOST_PARTS
-};
+#define HOST_LIST(PART) \
+	/* Of a vCPU's thread: ns on a CPU, */ \
+	PART(RUN, "thread(run)", FIELD_COUNTER, true) \
+	/* the CPU that it is on, or was on last, */ \
+	PART(CPU, "thread(cpu)", FIELD_GAUGE, true) \
+	/* how many CPUs it may run on, */ \
+	PART(AFFINITY, "thread(affinity)", FIELD_GAUGE, true) \
+	/* how often it went to another CPU, */ \
+	PART(MIGRATIONS, "thread(migrations)", FIELD_COUNTER, true) \
+	/* ns that a quota kept it from running; they are in TIME_WAIT, too. */ \
+	PART(THROTTLED, "thread(throttled)", FIELD_COUNTER, true) \
+	/* Of a guest: ns on a CPU of other threads of its VMM; the children are their names. */ \
+	PART(THREAD, "vmm", FIELD_COUNTER, true) \
+	/* Of a host CPU: ns, */ \
+	PART(BUSY, "host_cpu(busy)", FIELD_COUNTER, true) \
+	PART(NODE, "host_cpu(node)", FIELD_GAUGE, true) \
+	PART(CORE, "host_cpu(core)", FIELD_GAUGE, true) \
+	/* another CPU of the same core. */ \
+	PART(SIBLING, "host_cpu(sibling)", FIELD_GAUGE, true) \
+	/* Of a vCPU's thread: thousandths of the guest's memory on other NUMA nodes. */ \
+	PART(REMOTE, "thread(remote)", FIELD_GAUGE, false) \
+	/* Of a host among others: how many it has. */ \
+	PART(GUESTS, "host(guests)", FIELD_GAUGE, false) \
+	/* \
+	 * Of a guest, or of a host among others, what another kvmtop found: how severe it is, 3 at \
+	 * most; the children are the rules. \
+	 */ \
+	PART(FINDING, "finding", FIELD_PEAK, false) \
+	/* Of a vCPU's thread: THROTTLED again, as a child of it: its label is the quota; */ \
+	PART(QUOTA, NULL, FIELD_COUNTER, false) \
+	/* ns in which a signal or a debugger had stopped it: whole intervals. */ \
+	PART(STOPPED, "thread(stopped)", FIELD_COUNTER, true)
+
+#define HOST_NUMBER(part, ...) HOST_##part,
+
+enum host_part { HOST_LIST(HOST_NUMBER) HOST_PARTS };
 
 static inline bool host_is_of_cpu(enum host_part part)
 {

@@ -174,26 +174,13 @@ void exit_fields_keep(const uint64_t *earlier, uint64_t *parts)
 
 /* ---- what the host says */
 
+#define HOST_ENTRY(part, ...) [HOST_##part] = { __VA_ARGS__ },
+
 static const struct {
 	const char *name;
 	enum field_kind kind;
 	bool is_everywhere; /* on every machine */
-} parts[HOST_PARTS] = {
-	[HOST_RUN] = { "thread(run)", FIELD_COUNTER, true },
-	[HOST_CPU] = { "thread(cpu)", FIELD_GAUGE, true },
-	[HOST_AFFINITY] = { "thread(affinity)", FIELD_GAUGE, true },
-	[HOST_MIGRATIONS] = { "thread(migrations)", FIELD_COUNTER, true },
-	[HOST_THROTTLED] = { "thread(throttled)", FIELD_COUNTER, true },
-	[HOST_THREAD] = { "vmm", FIELD_COUNTER, true },
-	[HOST_BUSY] = { "host_cpu(busy)", FIELD_COUNTER, true },
-	[HOST_NODE] = { "host_cpu(node)", FIELD_GAUGE, true },
-	[HOST_CORE] = { "host_cpu(core)", FIELD_GAUGE, true },
-	[HOST_SIBLING] = { "host_cpu(sibling)", FIELD_GAUGE, true },
-	[HOST_REMOTE] = { "thread(remote)", FIELD_GAUGE, false },
-	[HOST_STOPPED] = { "thread(stopped)", FIELD_COUNTER, true },
-	[HOST_GUESTS] = { "host(guests)", FIELD_GAUGE, false },
-	[HOST_FINDING] = { "finding", FIELD_PEAK, false },
-};
+} parts[HOST_PARTS] = { HOST_LIST(HOST_ENTRY) };
 
 uint32_t host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part)
 {

@@ -4,7 +4,7 @@
  * vCPU's time, and what the host's scheduler, cgroups and topology say.
  *
  * A live host, a captured machine and a recording have the same names with the same meaning, see
- * enum field_use. A new part is a line of field.h and one of the table in shared_fields.c.
+ * enum field_use.
  */
 #ifndef KVMTOP_CORE_FACTS_SHARED_FIELDS_H
 #define KVMTOP_CORE_FACTS_SHARED_FIELDS_H

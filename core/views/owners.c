@@ -158,6 +158,25 @@ static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_
 	}
 }
 
+/* What the host says, as the column's type has it: a rate, a share of one host CPU, or a level. */
+static struct cell cell_of_host(const struct column *column, const struct host_sum *host)
+{
+	const struct host_sum *part = &host[column->part];
+
+	if (column->needs != NEEDS_HOST)
+		return cell_none();
+	switch (column->type) {
+	case CELL_RATE:
+		if (!part->nr_rates)
+			return cell_none();
+		return (struct cell){ .type = CELL_RATE, .number = part->per_s };
+	case CELL_PERCENT:
+		return of_one_cpu(part);
+	default:
+		return part->nr ? cell_count(part->total) : cell_none();
+	}
+}
+
 struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_gone)
 {
 	static const enum time_part parts[COLUMNS] = {
@@ -203,28 +222,17 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 	if (is_gone)
 		return cell_none();
 	switch (id) {
-	case COL_CPU_TIME:
-		return of_one_cpu(&host[HOST_RUN]);
-	case COL_VMM_TIME:
-		return of_one_cpu(&host[HOST_THREAD]);
 	case COL_THROTTLED:
 		return throttled_share(owner);
-	case COL_MIGRATIONS:
-		if (!host[HOST_MIGRATIONS].nr_rates)
-			return cell_none();
-		return (struct cell){ .type = CELL_RATE, .number = host[HOST_MIGRATIONS].per_s };
 	case COL_ON_CPU:
 		if (host[HOST_CPU].nr)
 			return cell_count(host[HOST_CPU].total);
 		return owner->has_exit_cpu ? cell_count(owner->exit_cpu) : cell_none();
-	case COL_AFFINITY:
-		return host[HOST_AFFINITY].total ? cell_count(host[HOST_AFFINITY].total) :
-						   cell_none();
 	case COL_REMOTE:
 		return host[HOST_REMOTE].nr ? cell_percent(host[HOST_REMOTE].total, 1000) :
 					      cell_none();
 	default:
-		return cell_none();
+		return cell_of_host(&column_dictionary[id], host);
 	}
 }
 
