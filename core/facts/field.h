@@ -109,8 +109,8 @@ static inline bool time_adds_up(enum time_part part)
 	/* Of a host among others: how many it has. */ \
 	PART(GUESTS, "host(guests)", FIELD_GAUGE, false) \
 	/* \
-	 * Of a guest, or of a host among others, what another kvmtop found: how severe it is, 3 at \
-	 * most; the children are the rules. \
+	 * Of a guest, or of a host among others, what another kvmtop found: how severe it is, 3 \
+	 * at most; the children are the rules. \
 	 */ \
 	PART(FINDING, "finding", FIELD_PEAK, false) \
 	/* Of a vCPU's thread: THROTTLED again, as a child of it: its label is the quota; */ \
