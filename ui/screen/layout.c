@@ -6,8 +6,8 @@
 #include "ui/screen/parts.h"
 
 #define NAME_MAX 40
-#define NAME_NARROW 12 /* below this width numbers become narrow, */
-#define NAME_LEAST 6   /* and below this they are dropped */
+#define NAME_NARROW 12 /* a name is narrower only if nothing but one number is beside it */
+#define NAME_LEAST 6
 #define NUMBER_LEAST 5 /* "12.3k" */
 #define TOTAL_LEAST 5  /* "Total" */
 #define SPARK_MIN 16 /* "History 0-500k/s" */
@@ -15,15 +15,24 @@
 
 /* The input of the layout. */
 struct room {
-	const struct view *view;
 	const struct column *columns;
 	size_t nr, sort;
+	int last_rank;
+	int spare; /* free columns of the screen */
+	int digits[VIEW_COLUMNS];  /* of a number: its longest */
+	int longest[VIEW_COLUMNS]; /* of a text: its longest */
+	/* Widths that a column may have: */
+	int least[VIEW_COLUMNS];  /* else it is not shown */
+	int narrow[VIEW_COLUMNS]; /* of a text beside several numbers */
 	int wanted[VIEW_COLUMNS]; /* the first width; 0: not for this screen */
-	int title[VIEW_COLUMNS];   /* the width of its heading */
-	int longest[VIEW_COLUMNS]; /* of its longest text */
-	int digits[VIEW_COLUMNS]; /* of its longest number */
-	int spare;		  /* free columns of the screen; < 0: missing ones */
+	int named[VIEW_COLUMNS];  /* of a text: as its longest, up to NAME_MAX */
+	int usual[VIEW_COLUMNS];
 };
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
 
 /* Counts, which have wide columns, have thousands marks; a pid has none. */
 static bool is_grouped(const struct column *column, int cols)
@@ -103,13 +112,58 @@ static void set_width(struct layout *layout, struct room *room, size_t i, int wi
 	layout->width[i] = width;
 }
 
-/* The columns that every screen has, at first: without a rank, and what is sorted by. */
+/* Shows the column if there is room for it, and for so many more. */
+static void add(struct layout *layout, struct room *room, size_t i, int width, int more)
+{
+	if (!layout->width[i] && width && room->spare > width + more)
+		set_width(layout, room, i, width);
+}
+
+/* Gives the free columns of the screen to the columns shown, one to each in turn. */
+static void widen(struct layout *layout, struct room *room, bool texts, const int *most)
+{
+	bool is_more = true;
+
+	while (is_more) {
+		is_more = false;
+		for (size_t i = 0; i < room->nr && room->spare > 0; i++) {
+			if (!layout->width[i] || layout->width[i] >= most[i] ||
+			    (column_type(&room->columns[i]) == CELL_TEXT) != texts)
+				continue;
+			set_width(layout, room, i, layout->width[i] + 1);
+			is_more = true;
+		}
+	}
+}
+
+/*
+ * The columns that every screen has: the name, what is sorted by, the keys, and with room the other
+ * ones without a rank. One number beside the name is enough where the name would become narrow.
+ */
 static void show_basic(struct layout *layout, struct room *room)
 {
+	size_t name = 0, sort = room->sort;
+
+	while (name + 1 < room->nr && (!room->wanted[name] ||
+				       (room->columns[name].rank && name != sort)))
+		name++;
+	layout->name = name;
+	set_width(layout, room, name, room->spare > NAME_LEAST ? NAME_LEAST : room->spare - 1);
+	add(layout, room, sort, room->least[sort], 0);
+	add(layout, room, sort, room->least[sort] - 1, 0); /* its sign is in the gap */
 	for (size_t i = 0; i < room->nr; i++) {
-		if (!room->columns[i].rank || i == room->sort)
-			set_width(layout, room, i, room->wanted[i]);
+		if (room->columns[i].is_key && !room->columns[i].rank)
+			add(layout, room, i, room->least[i], 0);
 	}
+	if (sort != name)
+		widen(layout, room, true, room->narrow);
+	for (size_t i = 0; i < room->nr; i++) {
+		if (!room->columns[i].rank)
+			add(layout, room, i, room->least[i], 0);
+	}
+	widen(layout, room, true, room->narrow);
+	widen(layout, room, false, room->wanted);
+	widen(layout, room, true, room->wanted);
 }
 
 /* How many columns of the screen the texts that are shown lack for their usual width. */
@@ -118,113 +172,26 @@ static int missing_for_texts(const struct layout *layout, const struct room *roo
 	int missing = 0;
 
 	for (size_t i = 0; i < room->nr; i++) {
-		int usual = column_width(&room->columns[i]);
+		int more = column_width(&room->columns[i]) - layout->width[i];
 
-		if (column_type(&room->columns[i]) == CELL_TEXT && layout->width[i] &&
-		    layout->width[i] < usual)
-			missing += usual - layout->width[i];
+		if (column_type(&room->columns[i]) == CELL_TEXT && layout->width[i] && more > 0)
+			missing += more;
 	}
 	return missing;
 }
 
-/* The lowest rank above one; 0: none. */
-static int next_rank(const struct room *room, int above)
+/* The columns with a rank, the lowest first; a picture only beside texts of their usual width. */
+static void show_ranks(struct layout *layout, struct room *room)
 {
-	int next = 0;
+	for (int rank = 1; rank <= room->last_rank; rank++) {
+		for (size_t i = 0; i < room->nr; i++) {
+			bool is_picture = cell_is_picture(column_type(&room->columns[i]));
 
-	for (size_t i = 0; i < room->nr; i++) {
-		int rank = room->columns[i].rank;
-
-		if (rank > above && (!next || rank < next))
-			next = rank;
+			if (room->columns[i].rank == rank)
+				add(layout, room, i, room->wanted[i], is_picture ?
+				    missing_for_texts(layout, room) : 0);
+		}
 	}
-	return next;
-}
-
-/*
- * Shows the columns of a rank if there is room for all of them; a picture only if texts can have
- * their usual width beside it.
- */
-static void show_rank(struct layout *layout, struct room *room, int rank)
-{
-	bool is_of_rank[VIEW_COLUMNS] = { false }, has_picture = false;
-	int needed = 0;
-
-	for (size_t i = 0; i < room->nr; i++) {
-		is_of_rank[i] = !layout->width[i] && room->wanted[i] &&
-				room->columns[i].rank == rank;
-		needed += is_of_rank[i] ? room->wanted[i] + 1 : 0;
-		has_picture |= is_of_rank[i] && cell_is_picture(column_type(&room->columns[i]));
-	}
-	if (has_picture)
-		needed += missing_for_texts(layout, room);
-	if (room->spare < needed)
-		return;
-	for (size_t i = 0; i < room->nr; i++) {
-		if (is_of_rank[i])
-			set_width(layout, room, i, room->wanted[i]);
-	}
-}
-
-/* Makes columns narrower, texts or numbers: not below least, nor numbers below their title. */
-static void squeeze(struct layout *layout, struct room *room, bool texts, int least)
-{
-	for (size_t i = room->nr; i-- > 0 && room->spare < 0;) {
-		const struct column *column = &room->columns[i];
-		int narrow = texts ? least : room->title[i];
-
-		if ((column_type(column) == CELL_TEXT) != texts ||
-		    (!texts && column_type(column) != CELL_COUNT &&
-		     column_type(column) != CELL_RATE))
-			continue;
-		narrow = narrow > least ? narrow : least;
-		if (layout->width[i] + room->spare > narrow)
-			narrow = layout->width[i] + room->spare;
-		if (layout->width[i] > narrow)
-			set_width(layout, room, i, narrow);
-	}
-}
-
-/* What very small screens leave out, in this order. */
-enum rest { REST_NUMBERS, REST_KEYS, REST_SORT };
-
-static void drop_rest(struct layout *layout, struct room *room, enum rest rest)
-{
-	for (size_t i = room->nr; i-- > 0 && room->spare < 0;) {
-		bool is_key = room->columns[i].is_key;
-		enum rest this = i == room->sort ? REST_SORT : is_key ? REST_KEYS : REST_NUMBERS;
-
-		if (i != layout->name && this == rest)
-			set_width(layout, room, i, 0);
-	}
-}
-
-/* How wide a text may become. */
-enum limit {
-	LIMIT_LEAST, /* its least width */
-	LIMIT_NAMES, /* as wide as its longest text, up to NAME_MAX */
-	LIMIT_USUAL, /* its usual width */
-	LIMIT_ALL,   /* as wide as its longest text */
-};
-
-static int most_width(const struct room *room, size_t i, enum limit limit)
-{
-	switch (limit) {
-	case LIMIT_LEAST:
-		return room->wanted[i];
-	case LIMIT_NAMES:
-		return room->longest[i] < NAME_MAX ? room->longest[i] : NAME_MAX;
-	case LIMIT_USUAL:
-		return column_width(&room->columns[i]);
-	case LIMIT_ALL:
-		return room->longest[i];
-	}
-	return 0;
-}
-
-static bool is_shown_text(const struct layout *layout, const struct room *room, size_t i)
-{
-	return column_type(&room->columns[i]) == CELL_TEXT && layout->width[i];
 }
 
 /*
@@ -234,25 +201,9 @@ static bool is_shown_text(const struct layout *layout, const struct room *room, 
 static void shrink_texts(struct layout *layout, struct room *room)
 {
 	for (size_t i = 0; i < room->nr; i++) {
-		if (is_shown_text(layout, room, i) && layout->width[i] > room->longest[i])
+		if (column_type(&room->columns[i]) == CELL_TEXT &&
+		    layout->width[i] > room->longest[i])
 			set_width(layout, room, i, room->longest[i]);
-	}
-}
-
-/* Gives the free columns of the screen to the texts, one column to each text in turn. */
-static void widen_texts(struct layout *layout, struct room *room, enum limit limit)
-{
-	bool is_more = true;
-
-	while (is_more) {
-		is_more = false;
-		for (size_t i = 0; i < room->nr && room->spare > 0; i++) {
-			if (!is_shown_text(layout, room, i) ||
-			    layout->width[i] >= most_width(room, i, limit))
-				continue;
-			set_width(layout, room, i, layout->width[i] + 1);
-			is_more = true;
-		}
 	}
 }
 
@@ -289,10 +240,35 @@ static void place_columns(struct layout *layout, const struct room *room)
 	}
 }
 
+static void measure(struct room *room, struct layout *layout, const struct screen *screen,
+		    int cols)
+{
+	for (size_t i = 0; i < room->nr; i++) {
+		enum cell_type type = column_type(&room->columns[i]);
+		int title = title_width(screen, i), least = title;
+
+		layout->is_grouped[i] = is_grouped(&room->columns[i], cols);
+		room->digits[i] = longest_number(screen->view, i, layout->is_grouped[i]);
+		room->longest[i] = longest_text(screen, i, title);
+		room->wanted[i] = wanted_width(screen, layout, i, room->digits[i], title);
+		if (type == CELL_TEXT)
+			least = NAME_LEAST;
+		else if (type != CELL_COUNT && type != CELL_RATE)
+			least = room->wanted[i];
+		else if (least < NUMBER_LEAST)
+			least = NUMBER_LEAST;
+		room->least[i] = smaller(least, room->wanted[i]);
+		room->narrow[i] = smaller(NAME_NARROW, room->wanted[i]);
+		room->named[i] = smaller(NAME_MAX, room->longest[i]);
+		room->usual[i] = column_width(&room->columns[i]);
+		if (room->columns[i].rank > room->last_rank)
+			room->last_rank = room->columns[i].rank;
+	}
+}
+
 void layout_make(struct layout *layout, const struct screen *screen, int cols)
 {
 	struct room room = {
-		.view = screen->view,
 		.columns = screen->view->type->columns,
 		.nr = view_columns(screen->view->type),
 		.sort = screen->query->sort,
@@ -301,39 +277,18 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 	int total;
 
 	*layout = (struct layout){ .name = 0 };
-	for (size_t i = 0; i < room.nr; i++) {
-		layout->is_grouped[i] = is_grouped(&room.columns[i], cols);
-		room.digits[i] = longest_number(screen->view, i, layout->is_grouped[i]);
-		room.title[i] = title_width(screen, i);
-		room.longest[i] = longest_text(screen, i, room.title[i]);
-		room.wanted[i] = wanted_width(screen, layout, i, room.digits[i],
-					      room.title[i]);
-	}
+	measure(&room, layout, screen, cols);
 	show_basic(layout, &room);
-	layout->name = first_shown(layout, &room);
-	squeeze(layout, &room, true, NAME_NARROW);
-	squeeze(layout, &room, false, NUMBER_LEAST);
-	/* One number beside the name is enough. */
-	if (column_type(&room.columns[room.sort]) != CELL_TEXT)
-		drop_rest(layout, &room, REST_NUMBERS);
-	squeeze(layout, &room, true, NAME_LEAST);
-	drop_rest(layout, &room, REST_NUMBERS);
-	drop_rest(layout, &room, REST_KEYS);
-	room.title[room.sort]--; /* its sign is in the gap */
-	squeeze(layout, &room, false, NUMBER_LEAST);
-	drop_rest(layout, &room, REST_SORT);
-	widen_texts(layout, &room, LIMIT_LEAST);
-	for (int rank = next_rank(&room, 0); rank; rank = next_rank(&room, rank))
-		show_rank(layout, &room, rank);
+	show_ranks(layout, &room);
 	layout->name = first_shown(layout, &room);
 	total = TOTAL_LEAST - layout->width[layout->name];
 	if (total > 0 && room.spare >= total)
 		set_width(layout, &room, layout->name, TOTAL_LEAST);
-	if (room.view->nr_rows)
+	if (screen->view->nr_rows)
 		shrink_texts(layout, &room);
-	widen_texts(layout, &room, LIMIT_NAMES);
+	widen(layout, &room, true, room.named);
 	widen_spark(layout, &room);
-	widen_texts(layout, &room, LIMIT_USUAL);
-	widen_texts(layout, &room, LIMIT_ALL);
+	widen(layout, &room, true, room.usual);
+	widen(layout, &room, true, room.longest);
 	place_columns(layout, &room);
 }
