@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "arch/argument.h"
@@ -143,11 +144,36 @@ static int find_view(const struct options *options, const struct view_type **ret
 	return 0;
 }
 
+/* On the screen, and in a history, other views follow. */
+static int check_view(const struct options *options, const struct view_type *type,
+		      struct error *why)
+{
+	bool has_counters = type->has_events || type == &view_vcpus;
+	const struct {
+		const char *option;
+		bool is_vain;
+	} all[] = {
+		{ "-d/--debugfs", options->debugfs && !has_counters },
+		{ "-t/--tracepoints", options->tracepoints && !type->has_events },
+		{ "-x/--children", options->children && !type->has_trees },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (all[i].is_vain && !options->write_file &&
+		    options->mode & (MODE_ONCE | MODE_LOG))
+			return error_set(why, -EINVAL, "%s has no effect on the view %s: it is for "
+					 "--view events", all[i].option, type->name);
+	}
+	return 0;
+}
+
 int query_of_options(const struct options *options, struct query *query,
 		     struct query_parts *parts, struct error *why)
 {
 	int err = find_view(options, &query->type, why);
 
+	if (!err)
+		err = check_view(options, query->type, why);
 	if (err)
 		return err;
 	query->children = options->children;
