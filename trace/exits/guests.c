@@ -54,9 +54,9 @@ static bool find_name(const struct trace *trace, const struct recorded_thread *t
 	return true;
 }
 
-/* ---- guests while the recording is read */
+/* ---- guests */
 
-/* Two threads with the same key belong to the same guest. */
+/* Threads with the same key belong to one guest. */
 struct guest_key {
 	int64_t pid;   /* -1: not known */
 	int64_t guest; /* index in the file's list of guests; -1: the file has no list */
@@ -64,105 +64,112 @@ struct guest_key {
 	uint32_t nth; /* if pid and guest are unknown: the number of earlier threads of this vCPU */
 };
 
-/* A guest's number. If key.guest is IS_VCPU, key.pid is a vCPU, and number counts its threads. */
-struct guest_number {
+/* IS_VCPU: key.pid is a vCPU, guest.number counts its threads. IS_CPU: key.pid is a CPU. */
+enum { IS_VCPU = -2, IS_CPU = -3 }; /* values of guest_key.guest */
+
+struct guest_entry {
 	struct guest_key key;
-	size_t number;
+	struct recorded_guest guest;
 	UT_hash_handle hh;
 };
 
-#define IS_VCPU (-2) /* value of guest_key.guest */
-
-void guest_numbers_release(struct guest_numbers *numbers)
+void recorded_guests_release(struct recorded_guests *guests)
 {
-	struct guest_number *number, *next;
+	struct guest_entry *entry, *next;
 
-	HASH_ITER(hh, numbers->hash, number, next) {
-		HASH_DEL(numbers->hash, number);
-		free(number);
+	HASH_ITER(hh, guests->hash, entry, next) {
+		HASH_DEL(guests->hash, entry);
+		free(entry);
 	}
 }
 
 /* Finds or adds a key. A new one has number SIZE_MAX. */
-static struct guest_number *get_number(struct guest_numbers *numbers, const struct guest_key *key)
+static struct recorded_guest *get_guest(struct recorded_guests *guests, const struct guest_key *key)
 {
-	struct guest_number *number;
+	struct guest_entry *entry;
 
-	HASH_FIND(hh, numbers->hash, key, sizeof(*key), number);
-	if (number)
-		return number;
-	number = xcalloc(1, sizeof(*number));
-	number->key = *key;
-	number->number = SIZE_MAX;
-	hash_add(numbers->hash, key, number);
-	return number;
-}
-
-/* The main buffer of a file: further buffers have the same threads. */
-static uint32_t main_file(const struct trace *trace, uint32_t file)
-{
-	return trace_file(trace, file)->main;
+	HASH_FIND(hh, guests->hash, key, sizeof(*key), entry);
+	if (!entry) {
+		entry = xcalloc(1, sizeof(*entry));
+		entry->key = *key;
+		entry->guest = (struct recorded_guest){ .number = SIZE_MAX, .pid = -1 };
+		hash_add(guests->hash, key, entry);
+	}
+	return &entry->guest;
 }
 
 /*
  * For a thread of which no guest is known: the n-th thread with the same vCPU number in the file
  * belongs to the n-th guest. Returns n, from 0.
  */
-static uint32_t count_vcpu(struct guest_numbers *numbers, const struct trace *trace,
-			   const struct recorded_thread *thread)
+static uint32_t count_vcpu(struct recorded_guests *guests, const struct recorded_thread *thread,
+			   uint32_t file)
 {
-	const struct guest_key of = { .pid = thread->vcpu, .guest = IS_VCPU,
-				      .file = main_file(trace, thread->file) };
+	const struct guest_key of = { .pid = thread->vcpu, .guest = IS_VCPU, .file = file };
 
 	if (thread->vcpu < 0)
 		return 0;
-	return (uint32_t)++get_number(numbers, &of)->number; /* from SIZE_MAX to 0 */
+	return (uint32_t)++get_guest(guests, &of)->number; /* from SIZE_MAX to 0 */
 }
 
-static void name_number(const struct trace *trace, const struct recorded_thread *thread,
-			uint32_t nth, char *ret_name, size_t size)
+/* "unknown", or where several files were read, the file's name; "unknown (2)". */
+static void name_unknown(const struct trace *trace, struct recorded_guest *guest)
 {
-	const char *file = path_base(trace_file(trace, thread->file)->path);
-	char name[NAME_SIZE], number[16];
+	const char *first = "unknown";
+	uint32_t nr = 1;
 
-	snprintf(number, sizeof(number), " %d", (int)thread->pid);
-	if (!find_name(trace, thread, name))
-		snprintf(ret_name, size, nth ? "%s (%u)" : "%s", file, nth + 1);
-	else if (thread->pid < 0 || strstr(name, number))
-		snprintf(ret_name, size, "%s", name);
-	else
-		snprintf(ret_name, size, "%s (%d)", name, (int)thread->pid);
+	while (trace_file(trace, nr))
+		nr++;
+	if (trace_file(trace, nr - 1)->main != 0)
+		first = path_base(trace_file(trace, guest->file)->path);
+	snprintf(guest->name, NAME_SIZE, guest->nth ? "%.50s (%u)" : "%.50s", first,
+		 guest->nth + 1);
 }
 
-size_t guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
-			 const struct recorded_thread *thread, char *ret_name, size_t size)
+const struct recorded_guest *recorded_guest_of(struct recorded_guests *guests,
+					       const struct trace *trace,
+					       const struct recorded_thread *thread)
 {
+	const struct trace_info *info = trace_file(trace, thread->file);
+	/* Further buffers of a file have the same threads. All files of ACRN are of one machine. */
 	struct guest_key key = { .pid = thread->pid, .guest = thread->guest,
-				 .file = main_file(trace, thread->file) };
-	struct guest_number *number;
+				 .file = info->kind == TRACE_ACRN ? 0 : info->main };
+	struct recorded_guest *guest;
 
-	if (trace_file(trace, thread->file)->kind == TRACE_ACRN)
-		key.file = 0; /* all files are of one machine, one for each CPU */
 	if (key.guest >= 0)
 		key.pid = -1;
-	if (key.pid < 0 && key.guest < 0)
-		key.nth = count_vcpu(numbers, trace, thread);
-	number = get_number(numbers, &key);
-	ret_name[0] = '\0';
-	if (number->number == SIZE_MAX) {
-		number->number = numbers->nr++;
-		name_number(trace, thread, key.nth, ret_name, size);
+	else if (key.pid < 0)
+		key.nth = count_vcpu(guests, thread, info->main);
+	guest = get_guest(guests, &key);
+	if (guest->number == SIZE_MAX) {
+		guest->number = guests->nr++;
+		guest->pid = thread->pid;
+		guest->file = info->main;
+		guest->nth = key.nth;
+		guest->is_known = find_name(trace, thread, guest->name);
+		if (!guest->is_known)
+			name_unknown(trace, guest);
 	}
-	return number->number;
+	return guest;
 }
 
-/* ---- guests after the recording is read, from all threads that ran a vCPU */
+/* If ACRN's records have no VM, each CPU is a guest. */
+static const struct recorded_guest *guest_of_cpu(struct recorded_guests *guests, int32_t cpu)
+{
+	const struct guest_key key = { .pid = cpu, .guest = IS_CPU };
+	struct recorded_guest *guest = get_guest(guests, &key);
+
+	snprintf(guest->name, NAME_SIZE, "CPU %d", (int)cpu);
+	return guest;
+}
+
+/* ---- the inventory, from all threads that ran a vCPU */
 
 /* A thread and the guest it belongs to. */
 struct member {
 	const struct recorded_thread *thread;
-	int32_t pid, vcpu; /* -1: not known */
-	char guest[NAME_SIZE];
+	const struct recorded_guest *guest;
+	int32_t vcpu;
 };
 
 struct members {
@@ -170,71 +177,48 @@ struct members {
 	size_t nr;
 };
 
-/* "unknown", or where several files were read, the file's name; "unknown (2)". */
-static void name_unknown(const struct trace *trace, const struct recorded_thread *thread,
-			 uint32_t nth, char *name)
+static struct members list_members(const struct trace *trace, const struct table *table,
+				   struct recorded_guests *guests)
 {
-	uint32_t file = main_file(trace, thread->file), nr = 1;
-	const char *first = "unknown";
-
-	while (trace_file(trace, nr))
-		nr++;
-	if (main_file(trace, nr - 1) != 0)
-		first = path_base(trace_file(trace, file)->path);
-	snprintf(name, NAME_SIZE, nth ? "%.50s (%u)" : "%.50s", first, nth + 1);
-}
-
-static void set_member(struct member *member, const struct trace *trace,
-		       const struct recorded_thread *thread, struct guest_numbers *numbers)
-{
-	*member = (struct member){ .thread = thread, .pid = thread->pid, .vcpu = thread->vcpu };
-	if (find_name(trace, thread, member->guest))
-		return;
-	if (thread->tid < 0) {
-		snprintf(member->guest, sizeof(member->guest), "CPU %d", (int)thread->cpu);
-		member->vcpu = thread->cpu;
-		return;
-	}
-	name_unknown(trace, thread, count_vcpu(numbers, trace, thread), member->guest);
-}
-
-static struct members list_members(const struct trace *trace, const struct table *table)
-{
-	struct guest_numbers numbers = { .nr = 0 };
 	struct members members = { .nr = 0 };
 
 	members.list = xcalloc(table->nr_threads, sizeof(*members.list));
 	for (size_t i = 0; i < table->nr_threads; i++) {
-		if (table->threads[i]->is_vcpu)
-			set_member(&members.list[members.nr++], trace, table->threads[i],
-				   &numbers);
+		const struct recorded_thread *thread = table->threads[i];
+		struct member *member = &members.list[members.nr];
+
+		if (!thread->is_vcpu)
+			continue;
+		members.nr++;
+		member->thread = thread;
+		if (thread->tid < 0 && thread->pid < 0 && thread->guest < 0) {
+			member->guest = guest_of_cpu(guests, thread->cpu);
+			member->vcpu = thread->cpu;
+		} else {
+			member->guest = recorded_guest_of(guests, trace, thread);
+			member->vcpu = thread->vcpu;
+		}
 	}
-	guest_numbers_release(&numbers);
 	return members;
 }
 
-static int compare_guests(const struct member *x, const struct member *y)
+static int compare_guests(const struct recorded_guest *x, const struct recorded_guest *y)
 {
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
-	return strcmp(x->guest, y->guest);
+	return strcmp(x->name, y->name);
 }
 
 static int compare_members(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
-	int order = compare_guests(x, y);
+	int order = x->guest == y->guest ? 0 : compare_guests(x->guest, y->guest);
 
 	if (order)
 		return order;
 	if (x->vcpu != y->vcpu)
 		return x->vcpu < y->vcpu ? -1 : 1;
 	return (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid);
-}
-
-static void sort_members(struct members *members)
-{
-	qsort(members->list, members->nr, sizeof(*members->list), compare_members);
 }
 
 static void number_vcpus(struct members *members)
@@ -245,46 +229,50 @@ static void number_vcpus(struct members *members)
 		if (member->vcpu < 0)
 			member->vcpu = member->thread->tid >= 0 ? member->thread->tid : 0;
 	}
-	sort_members(members);
+	qsort(members->list, members->nr, sizeof(*members->list), compare_members);
 }
 
 /* By name, then by process. */
 static int compare_names(const void *a, const void *b)
 {
-	const struct member *x = *(struct member *const *)a, *y = *(struct member *const *)b;
-	int order = strcmp(x->guest, y->guest);
+	const struct recorded_guest *x = *(struct recorded_guest *const *)a;
+	const struct recorded_guest *y = *(struct recorded_guest *const *)b;
+	int order = strcmp(x->name, y->name);
 
 	return order ? order : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static void put_pid_first(struct member *member)
+static void put_pid_first(struct recorded_guest *guest)
 {
-	char name[sizeof(member->guest)];
+	char name[sizeof(guest->name)];
 
-	memcpy(name, member->guest, sizeof(name));
-	guest_put_pid_first(member->guest, sizeof(member->guest), member->pid, name);
+	memcpy(name, guest->name, sizeof(name));
+	guest_put_pid_first(guest->name, sizeof(guest->name), guest->pid, name);
 }
 
 /* Puts the pid in front of names that several guests have. */
-static void tell_apart(struct members *members)
+static void tell_apart(const struct recorded_guests *guests)
 {
-	struct member **by_name = xcalloc(members->nr, sizeof(*by_name));
+	size_t nr_all = 0, nr;
+	struct recorded_guest **sorted = xcalloc(HASH_COUNT(guests->hash), sizeof(*sorted));
 
-	for (size_t i = 0; i < members->nr; i++)
-		by_name[i] = &members->list[i];
-	qsort(by_name, members->nr, sizeof(*by_name), compare_names);
-	for (size_t i = 0, nr; i < members->nr; i += nr) {
+	for (struct guest_entry *entry = guests->hash; entry; entry = entry->hh.next) {
+		if (entry->key.guest != IS_VCPU)
+			sorted[nr_all++] = &entry->guest;
+	}
+	qsort(sorted, nr_all, sizeof(*sorted), compare_names);
+	for (size_t i = 0; i < nr_all; i += nr) {
 		bool is_one = true;
 
-		for (nr = 1; i + nr < members->nr; nr++) {
-			if (strcmp(by_name[i]->guest, by_name[i + nr]->guest) != 0)
+		for (nr = 1; i + nr < nr_all; nr++) {
+			if (strcmp(sorted[i]->name, sorted[i + nr]->name) != 0)
 				break;
-			is_one &= by_name[i]->pid == by_name[i + nr]->pid;
+			is_one &= sorted[i]->pid == sorted[i + nr]->pid;
 		}
 		for (size_t j = i; !is_one && j < i + nr; j++)
-			put_pid_first(by_name[j]);
+			put_pid_first(sorted[j]);
 	}
-	free(by_name);
+	free(sorted);
 }
 
 /* The vCPUs of one guest's members, each once. */
@@ -306,12 +294,14 @@ static void add_guest(struct guests *guests, const struct member *members, size_
 		      struct recorded_vcpu *of_threads)
 {
 	struct vcpu *vcpus = xcalloc(nr, sizeof(*vcpus));
-	struct guest guest = { .pid = members->pid > 0 ? members->pid : 0, .vcpus = vcpus };
+	struct guest guest = { .pid = members->guest->pid, .vcpus = vcpus };
 	uint64_t last = 0;
 	uint32_t id;
 
+	if (guest.pid < 0)
+		guest.pid = 0;
 	guest.nr_vcpus = list_vcpus(members, nr, vcpus);
-	snprintf(guest.name, sizeof(guest.name), "%s", members->guest);
+	snprintf(guest.name, sizeof(guest.name), "%s", members->guest->name);
 	id = guests_add(guests, &guest);
 	free(vcpus);
 	for (size_t i = 0; i < nr; i++)
@@ -327,8 +317,11 @@ static void add_guests(struct guests *guests, const struct members *members,
 	for (size_t i = 0, nr; i < members->nr; i += nr) {
 		const struct member *first = &members->list[i];
 
-		for (nr = 1; i + nr < members->nr && compare_guests(first, first + nr) == 0;)
-			nr++;
+		/* Several files may have the same guest. */
+		for (nr = 1; i + nr < members->nr; nr++) {
+			if (compare_guests(first->guest, first[nr].guest) != 0)
+				break;
+		}
 		add_guest(guests, first, nr, of_threads);
 	}
 }
@@ -337,11 +330,13 @@ struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct ta
 				      struct guests *guests)
 {
 	struct recorded_vcpu *vcpus = xcalloc(table->nr_threads, sizeof(*vcpus));
-	struct members members = list_members(trace, table);
+	struct recorded_guests recorded = { .nr = 0 };
+	struct members members = list_members(trace, table, &recorded);
 
 	number_vcpus(&members);
-	tell_apart(&members);
+	tell_apart(&recorded);
 	add_guests(guests, &members, vcpus);
 	free(members.list);
+	recorded_guests_release(&recorded);
 	return vcpus;
 }

@@ -20,20 +20,30 @@ void guests_identify(const struct trace *trace, struct recorded_thread *thread);
 
 /* ---- while the recording is read: guests are numbered from 0 by their first event */
 
+struct recorded_guest {
+	size_t number;
+	int32_t pid; /* of its process; -1: not known */
+	uint32_t file; /* the main file of its first thread */
+	bool is_known; /* else it is the nth, from 0, of the file's guests that are not known */
+	uint32_t nth;
+	char name[GUEST_NAME_SIZE]; /* "unknown (2)" if it is not known */
+};
+
 /* Zero-initialised is empty. */
-struct guest_numbers {
-	struct guest_number *hash;
+struct recorded_guests {
+	struct guest_entry *hash;
 	size_t nr;
 };
 
-void guest_numbers_release(struct guest_numbers *numbers);
+void recorded_guests_release(struct recorded_guests *guests);
 
 /*
- * The number of a thread's guest, to be called after guests_identify(). ret_name: the name of a new
- * guest, else "".
+ * The guest of a thread, new if need be; to be called once for each thread, after
+ * guests_identify().
  */
-size_t guest_numbers_add(struct guest_numbers *numbers, const struct trace *trace,
-			 const struct recorded_thread *thread, char *ret_name, size_t size);
+const struct recorded_guest *recorded_guest_of(struct recorded_guests *guests,
+					       const struct trace *trace,
+					       const struct recorded_thread *thread);
 
 /* ---- after the recording is read: all guests with their vCPUs */
 

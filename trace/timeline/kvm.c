@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/file.h"
 #include "trace/exits/guests.h"
 #include "trace/exits/pairing.h"
 #include "trace/timeline/out.h"
@@ -34,7 +35,7 @@ struct timeline_kvm {
 	struct timeline_out *out;
 	struct pairing pairing;
 	struct pairing_listener listener;
-	struct guest_numbers guests;
+	struct recorded_guests guests;
 	struct process *processes; /* by the guest's number */
 	size_t nr_processes, room_processes;
 	bool keeps_offsets;
@@ -43,24 +44,37 @@ struct timeline_kvm {
 
 /* ---- processes and tracks ---- */
 
-static void add_process(struct timeline_kvm *kvm, const char *name)
+/* "web1 (4711)"; of guests that are not known "trace.dat", "trace.dat (2)". */
+static void name_guest(const struct timeline_kvm *kvm, const struct recorded_guest *guest,
+		       char *name)
 {
-	struct process *process;
+	const char *file = path_base(trace_file(kvm->trace, guest->file)->path);
+	char pid[16];
 
-	array_grow(&kvm->processes, &kvm->room_processes, kvm->nr_processes + 1);
-	process = &kvm->processes[kvm->nr_processes++];
-	process->number = out_process(kvm->out, name);
-	snprintf(process->name, NAME_SIZE, "%s", name);
+	snprintf(pid, sizeof(pid), " %d", (int)guest->pid);
+	if (!guest->is_known)
+		snprintf(name, NAME_SIZE, guest->nth ? "%.80s (%u)" : "%.80s", file,
+			 guest->nth + 1);
+	else if (guest->pid < 0 || strstr(guest->name, pid))
+		snprintf(name, NAME_SIZE, "%.95s", guest->name);
+	else
+		snprintf(name, NAME_SIZE, "%.80s (%d)", guest->name, (int)guest->pid);
 }
 
-static void set_process(struct timeline_kvm *kvm, const struct recorded_thread *thread,
-			struct track *track)
+/* The number of the thread's process, which is drawn from its first event on. */
+static size_t process_of(struct timeline_kvm *kvm, const struct recorded_thread *thread)
 {
-	char name[NAME_SIZE];
+	const struct recorded_guest *guest =
+		recorded_guest_of(&kvm->guests, kvm->trace, thread);
+	struct process *process;
 
-	track->process = guest_numbers_add(&kvm->guests, kvm->trace, thread, name, sizeof(name));
-	if (name[0])
-		add_process(kvm, name);
+	if (guest->number == kvm->nr_processes) {
+		array_grow(&kvm->processes, &kvm->room_processes, kvm->nr_processes + 1);
+		process = &kvm->processes[kvm->nr_processes++];
+		name_guest(kvm, guest, process->name);
+		process->number = out_process(kvm->out, process->name);
+	}
+	return guest->number;
 }
 
 static struct track *track_of(struct timeline_kvm *kvm, struct recorded_thread *thread)
@@ -75,7 +89,7 @@ static struct track *track_of(struct timeline_kvm *kvm, struct recorded_thread *
 		track->id = thread->tid;
 	else
 		track->id = thread->vcpu >= 0 ? thread->vcpu : thread->cpu;
-	set_process(kvm, thread, track);
+	track->process = process_of(kvm, thread);
 	thread->drawn = track;
 	return track;
 }
@@ -335,7 +349,7 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	for (size_t i = 0; i < kvm->pairing.table.nr_threads; i++)
 		free(kvm->pairing.table.threads[i]->drawn);
 	pairing_release(&kvm->pairing);
-	guest_numbers_release(&kvm->guests);
+	recorded_guests_release(&kvm->guests);
 	free(kvm->processes);
 	offsets_release(&kvm->offsets);
 	free(kvm);
