@@ -10,10 +10,7 @@
 #include "lib/xalloc.h"
 #include "history/columns.h"
 
-#define BLOCK_MIN 1024 /* bytes */
-#define BLOCK_MAX 8192 /* about */
 #define FRAME_MIN 2048 /* bytes */
-#define FRAME_BYTES 32 /* at most, of a frame beside its blocks */
 
 /* A head's low five bits: the number itself, or from 24 to 27 that 1, 2, 4 or 8 bytes have it. */
 #define FIRST_SIZE 24
@@ -91,15 +88,6 @@ void out_text(struct out *out, const char *text)
 	out->blob->size += size;
 }
 
-/* Long columns are blocks of their own: zstd then has a code for each, 4 % less. */
-static void begin_block(struct out *out)
-{
-	size_t before = out->nr_blocks ? out->blocks[out->nr_blocks - 1] : 0;
-
-	if (out->blob->size - before >= BLOCK_MIN && out->nr_blocks < COLUMN_BLOCKS_MAX)
-		out->blocks[out->nr_blocks++] = out->blob->size;
-}
-
 void out_begin_frame(struct out *out)
 {
 	size_t before = out->nr_frames ? out->frames[out->nr_frames - 1] : 0;
@@ -114,8 +102,6 @@ void out_column(struct out *out, enum column_id column, const unsigned char *end
 	unsigned char *at;
 
 	out_note_size(out->column, size);
-	if (size >= BLOCK_MIN)
-		begin_block(out);
 	out_number(out, column);
 	out_head(out, CBOR_BYTES, size);
 	at = out_room(out, size);
@@ -123,56 +109,23 @@ void out_column(struct out *out, enum column_id column, const unsigned char *end
 	out->blob->size += size;
 }
 
-/*
- * in->size: the end of the block before. The output has room for the largest result, so only a lack
- * of memory can stop zstd.
- */
-static void compress_block(ZSTD_CCtx *zstd, size_t end, bool ends_frame, ZSTD_inBuffer *in,
-			   ZSTD_outBuffer *out)
-{
-	in->size = end;
-	if (ZSTD_compressStream2(zstd, out, in, ends_frame ? ZSTD_e_end : ZSTD_e_flush))
-		out_of_memory();
-}
-
-/* Busy guests and idle ones have different counts, so long columns are several blocks. */
-static void compress_until(ZSTD_CCtx *zstd, size_t end, bool ends_frame, ZSTD_inBuffer *in,
-			   ZSTD_outBuffer *out)
-{
-	while (end - in->size > BLOCK_MAX * 3 / 2)
-		compress_block(zstd, in->size + BLOCK_MAX, false, in, out);
-	compress_block(zstd, end, ends_frame, in, out);
-}
-
-/* Compresses what comes before the end of a frame, from in->size on. */
-static void compress_frame(ZSTD_CCtx *zstd, const struct out *made, size_t end,
-			   ZSTD_inBuffer *in, ZSTD_outBuffer *out)
-{
-	size_t begin = in->size;
-
-	ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
-	ZSTD_CCtx_setPledgedSrcSize(zstd, end - begin);
-	for (size_t i = 0; i < made->nr_blocks; i++) {
-		if (made->blocks[i] > begin && made->blocks[i] < end)
-			compress_until(zstd, made->blocks[i], false, in, out);
-	}
-	compress_until(zstd, end, true, in, out);
-}
-
 void out_compress(const struct out *made, struct ZSTD_CCtx_s *zstd, struct blob *blob)
 {
-	size_t size = made->blob->size;
-	size_t bound = ZSTD_compressBound(size) + 8 * (COLUMN_BLOCKS_MAX + size / BLOCK_MAX) +
-		       COLUMN_FRAMES_MAX * FRAME_BYTES;
-	ZSTD_inBuffer in = { .src = made->blob->bytes };
-	ZSTD_outBuffer out = { .size = bound };
+	size_t size = made->blob->size, begin = 0;
 
-	array_grow_unset(&blob->bytes, &blob->room, bound);
-	out.dst = blob->bytes;
-	for (size_t i = 0; i < made->nr_frames; i++)
-		compress_frame(zstd, made, made->frames[i], &in, &out);
-	compress_frame(zstd, made, size, &in, &out);
-	blob->size = out.pos;
+	blob->size = 0;
+	for (size_t i = 0; i <= made->nr_frames; i++) {
+		size_t end = i < made->nr_frames ? made->frames[i] : size, got;
+
+		array_grow_unset(&blob->bytes, &blob->room,
+				 blob->size + ZSTD_compressBound(end - begin));
+		got = ZSTD_compress2(zstd, blob->bytes + blob->size, blob->room - blob->size,
+				     made->blob->bytes + begin, end - begin);
+		if (ZSTD_isError(got)) /* there is room for the largest result */
+			out_of_memory();
+		blob->size += got;
+		begin = end;
+	}
 }
 
 /* ---- reading */

@@ -105,7 +105,6 @@ size_t cbor_head_read(const unsigned char *bytes, size_t size, enum cbor_kind ki
 
 /* ---- writing */
 
-#define COLUMN_BLOCKS_MAX (2 * COLUMNS)
 #define COLUMN_FRAMES_MAX 2
 #define COLUMN_NUMBER_MAX 10 /* bytes of a number */
 
@@ -115,8 +114,6 @@ struct ZSTD_CCtx_s;
 struct out {
 	struct blob *blob;
 	struct blob *column; /* room for the numbers of a column */
-	size_t blocks[COLUMN_BLOCKS_MAX]; /* where zstd begins another block */
-	size_t nr_blocks;
 	size_t frames[COLUMN_FRAMES_MAX]; /* where the part goes on in another frame */
 	size_t nr_frames;
 };
