@@ -3,26 +3,13 @@
 #include "cmd/providers.h"
 #include "providers/providers.h"
 
-const struct provider *const live_providers[] = {
-	[PROVIDER_DEBUGFS] = &debugfs_provider,
-	[PROVIDER_TRACEPOINT] = &tracepoint_provider,
-	[PROVIDER_EXITS] = &exits_provider,
-	[PROVIDER_STATS] = &stats_provider,
-	[PROVIDER_HOST] = &host_provider,
-	NULL,
-};
+#define LIVE(number, live, captured) [PROVIDER_##number] = &live##_provider,
+#define CAPTURED(number, live, captured) [PROVIDER_##number] = &captured##_provider,
 
-/* KVM's counters are read in the captured files themselves. */
-static const struct provider *const captured[] = {
-	[PROVIDER_DEBUGFS] = &debugfs_provider,
-	[PROVIDER_TRACEPOINT] = &captured_tracepoint_provider,
-	[PROVIDER_EXITS] = &captured_exits_provider,
-	[PROVIDER_STATS] = &stats_provider,
-	[PROVIDER_HOST] = &captured_host_provider,
-	NULL,
-};
+const struct provider *const live_providers[] = { PROVIDER_LIST(LIVE) NULL };
+static const struct provider *const captured_providers[] = { PROVIDER_LIST(CAPTURED) NULL };
 
 const struct provider *const *providers_of(const struct env *env)
 {
-	return env_is_captured(env) ? captured : live_providers;
+	return env_is_captured(env) ? captured_providers : live_providers;
 }

@@ -110,13 +110,19 @@ struct provider {
 	void (*close)(void *state);
 };
 
-/* The numbers of the live providers; a set of them has the bits 1U << number. */
-enum {
-	PROVIDER_DEBUGFS,
-	PROVIDER_TRACEPOINT,
-	PROVIDER_EXITS,
-	PROVIDER_STATS,
-	PROVIDER_HOST,
-};
+/*
+ * The live providers: the number, the name, and what is in its place on a captured machine. The
+ * symbols end in _provider. A set of providers has the bits 1U << number.
+ */
+#define PROVIDER_LIST(PROVIDER) \
+	PROVIDER(DEBUGFS, debugfs, debugfs) /* read in the captured files themselves */ \
+	PROVIDER(TRACEPOINT, tracepoint, captured_tracepoint) \
+	PROVIDER(EXITS, exits, captured_exits) \
+	PROVIDER(STATS, stats, stats) \
+	PROVIDER(HOST, host, captured_host)
+
+#define PROVIDER_NUMBER(number, ...) PROVIDER_##number,
+
+enum { PROVIDER_LIST(PROVIDER_NUMBER) };
 
 #endif

@@ -320,14 +320,10 @@ static int player_collect(void *state, struct sample *sample, struct error *why)
 		.close = player_close, \
 	}
 
-const struct provider *const history_players[] = {
-	[PROVIDER_DEBUGFS] = PLAYER("debugfs", false),
-	[PROVIDER_TRACEPOINT] = PLAYER("tracepoint", false),
-	[PROVIDER_EXITS] = PLAYER("exits", true),
-	[PROVIDER_STATS] = PLAYER("stats", false),
-	[PROVIDER_HOST] = PLAYER("host", false),
-	NULL,
-};
+#define PLAYER_OF(number, live, captured) \
+	[PROVIDER_##number] = PLAYER(#live, PROVIDER_##number == PROVIDER_EXITS),
+
+const struct provider *const history_players[] = { PROVIDER_LIST(PLAYER_OF) NULL };
 
 const struct provider *const history_recorded_players[] = {
 	PLAYER("recording", false),

@@ -14,11 +14,9 @@
 #include "core/provider.h"
 #include "host/env.h"
 
-extern const struct provider debugfs_provider;
-extern const struct provider tracepoint_provider;
-extern const struct provider exits_provider;
-extern const struct provider stats_provider;
-extern const struct provider host_provider;
+#define PROVIDER_DECLARE(number, live, captured) extern const struct provider live##_provider;
+
+PROVIDER_LIST(PROVIDER_DECLARE)
 
 /* Of a captured machine, in place of the live providers with these names. */
 extern const struct provider captured_tracepoint_provider;
