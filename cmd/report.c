@@ -82,7 +82,7 @@ static int choose(struct report *report, const struct view_type *type, struct er
 {
 	struct run *run = &report->run;
 
-	return query_of_recording(run->options, report->reading->recorded.guests, type,
+	return query_of_recording(run->options, report->reading->recording.guests, type,
 				  &run->query, &run->parts, &report->is_none, why);
 }
 
@@ -117,7 +117,7 @@ static int read_recording(struct report *report, struct error *why)
 /* Counts the guests and vCPUs that the query asks for. */
 static void count_vcpus(const struct report *report, struct lines_recording *about)
 {
-	const struct guests *guests = report->reading->recorded.guests;
+	const struct guests *guests = report->reading->recording.guests;
 
 	for (size_t i = 0; !report->is_none && i < guests_count(guests); i++) {
 		const struct guest *guest = guests_at(guests, i);
@@ -135,13 +135,13 @@ static void count_vcpus(const struct report *report, struct lines_recording *abo
 /* Counts the exits of the query that began and have no end. */
 static uint64_t count_unfinished(const struct report *report)
 {
-	const struct recorded *recorded = &report->reading->recorded;
-	const struct table *table = &recorded->recording->pairing.table;
+	const struct recording *recording = &report->reading->recording;
+	const struct table *table = &recording->pairing.table;
 	uint64_t nr = 0;
 
 	for (size_t i = 0; !report->is_none && i < table->nr_threads; i++) {
 		const struct recorded_thread *thread = table->threads[i];
-		const struct recorded_vcpu *vcpu = &recorded->vcpus[i];
+		const struct recorded_vcpu *vcpu = &recording->vcpus[i];
 		const struct key key = { vcpu->guest, vcpu->vcpu, FIELD_NONE };
 
 		if (!query_has_key(&report->run.query, &key))
@@ -175,18 +175,17 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 
 static void describe(struct report *report)
 {
-	const struct recorded *recorded = &report->reading->recorded;
-	const struct recording *recording = recorded->recording;
+	const struct recording *recording = &report->reading->recording;
 	const struct pairing *pairing = &recording->pairing;
-	enum time_unit unit = report->reading->unit;
+	enum time_unit unit = report->reading->recording.unit;
 
 	report->about = (struct lines_recording){
 		.trace = recording->trace,
 		.pairing = pairing,
 		.unit = unit,
-		.ns_per_unit = recorded->ns_per_unit,
-		.has_time = pairing->has_entries && recorded->ns_per_unit > 0,
-		.span = unit == UNIT_CYCLES ? recording_span(recording) : recorded->span_ns,
+		.ns_per_unit = recording->ns_per_unit,
+		.has_time = pairing->has_entries && recording->ns_per_unit > 0,
+		.span = unit == UNIT_CYCLES ? recording_span(recording) : recording->span_ns,
 		.none = why_none(&report->run.query, pairing),
 	};
 	count_vcpus(report, &report->about);
@@ -202,7 +201,7 @@ static int check_clock(const struct source_reading *reading, const struct view_t
 {
 	const struct trace_info *info = trace_clock_info(reading->recording.trace);
 
-	if (reading->unit == UNIT_NS || !(type == &view_long_exits || type == &view_why))
+	if (reading->recording.unit == UNIT_NS || !(type == &view_long_exits || type == &view_why))
 		return 0;
 	return error_set(
 		why, -EINVAL,
@@ -318,7 +317,7 @@ static int show(struct report *report, struct error *why)
 	struct error reason = { "" };
 	int err;
 
-	if (report->reading->unit == UNIT_CYCLES)
+	if (report->reading->recording.unit == UNIT_CYCLES)
 		return why_no_time(&report->reading->recording, why);
 	/*
 	 * The screen cannot show a choice of several guests; the text says when there are no events

@@ -137,7 +137,7 @@ static void describe(struct source *source, const struct source_reading *reading
 	int len;
 
 	*about = (struct source_recording){
-		.span_ns = reading->recorded.span_ns,
+		.span_ns = reading->recording.span_ns,
 		.longer_ns = reading->recording.choice.longer_ns,
 		.nr_events = pairing->nr_events,
 		.nr_counted = pairing->nr_counted,
@@ -160,23 +160,17 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 	struct source_reading *reading = &opened->reading;
 	struct monitor_config monitor = { .list = recorded_players };
 	struct error reason = { "" };
-	double ns_per_unit;
 	int err = recording_read(names, nr, &config->recording, &reading->recording, why);
 
 	if (err)
 		return err;
-	ns_per_unit = recording_ns_per_unit(reading->recording.trace, config->recording.mhz);
-	monitor.unit = reading->unit = ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES;
-	if (reading->unit == UNIT_CYCLES &&
-	    trace_clock_info(reading->recording.trace)->clock != TRACE_CLOCK_COUNT)
-		ns_per_unit = 1;
-	recorded_init(&reading->recorded, &reading->recording, ns_per_unit);
+	monitor.unit = reading->recording.unit;
 	describe(source, reading);
 	monitor.source = SOURCE_RECORDING;
 	monitor.is_span = true;
 	monitor.recording = (struct monitor_recording){
-		.recording = &reading->recorded,
-		.guests = reading->recorded.guests,
+		.recording = &reading->recording,
+		.guests = reading->recording.guests,
 		.long_exits = &reading->long_exits,
 	};
 	err = monitor_open(&monitor, &source->monitor, &reason);
@@ -185,7 +179,7 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 	if (err)
 		*why = reason;
 	if (!err)
-		recorded_long_exits(&reading->recorded, monitor_fields(source->monitor),
+		recorded_long_exits(&reading->recording, monitor_fields(source->monitor),
 				    RECORDED_EXITS, &reading->long_exits);
 	return err;
 }
@@ -207,12 +201,12 @@ static uint64_t local_midnight_ns(void)
 }
 
 /* Too many moments would take too long to make. */
-static double moments_s(const struct recorded *recorded, double wanted_s)
+static double moments_s(const struct recording *recording, double wanted_s)
 {
-	double shortest_s = moments_shortest_s(recorded);
+	double shortest_s = moments_shortest_s(recording);
 
 	if (wanted_s <= 0)
-		return moments_interval_s(recorded);
+		return moments_interval_s(recording);
 	if (wanted_s >= shortest_s)
 		return wanted_s;
 	fprintf(stderr, "kvmtop: -s %g would be too many samples: they are %g s apart\n",
@@ -223,15 +217,15 @@ static double moments_s(const struct recorded *recorded, double wanted_s)
 int source_read_moments(struct source *source, double wanted_s, struct error *why)
 {
 	struct opened *opened = (struct opened *)source;
-	double interval_s = moments_s(&opened->reading.recorded, wanted_s);
+	double interval_s = moments_s(&opened->reading.recording, wanted_s);
 	const struct segment segment = { .interval_s = interval_s };
 	struct fields *fields = monitor_fields(source->monitor);
 	struct recent_writer writer = { .start_ns = local_midnight_ns() };
 	int err;
 
 	writer.recent = opened->recent = recent_new(MOMENTS_BYTES, &segment);
-	err = moments_read(&opened->reading.recording, &opened->reading.recorded, fields,
-			   interval_s, recent_write, &writer, why);
+	err = moments_read(&opened->reading.recording, fields, interval_s,
+			    recent_write, &writer, why);
 	recent_writer_release(&writer);
 	if (err)
 		return err;
@@ -251,7 +245,7 @@ int source_play_moments(struct source *source, double wanted_s, struct monitor *
 
 	if (!source->monitor)
 		return error_set(why, -ENODATA, "%s: has no events of KVM", source->name);
-	if (reading->unit == UNIT_CYCLES)
+	if (reading->recording.unit == UNIT_CYCLES)
 		return error_set(why, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
 				 "frequency with --frequency 2.4GHz", source->name);
 	err = source_read_moments(source, wanted_s, why);
@@ -395,7 +389,6 @@ void source_close(struct source *source)
 	fleet_close(opened->fleet);
 	access_release(&opened->access);
 	long_exits_release(&opened->reading.long_exits);
-	recorded_release(&opened->reading.recorded);
 	recording_release(&opened->reading.recording);
 	if (source->env)
 		env_release(&opened->env);

@@ -46,8 +46,6 @@ void source_close(struct source *source); /* NULL is fine */
 /* What was read of a recording. */
 struct source_reading {
 	struct recording recording;
-	struct recorded recorded;
-	enum time_unit unit; /* of its durations */
 	struct long_exits long_exits;
 };
 /* NULL: the source is no recording. */

@@ -131,7 +131,6 @@ static inline void fuzz_view(struct monitor *monitor, struct query *query,
 /* Every view of it, and every table of totals of what is asked for. */
 static inline void fuzz_look(const struct recording *recording, enum exit_kind what)
 {
-	struct recorded recorded;
 	struct monitor_config config = {
 		.list = recorded_players, .source = SOURCE_RECORDING, .is_span = true,
 		.unit = what % 2 ? UNIT_CYCLES : UNIT_NS,
@@ -140,10 +139,9 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 	struct monitor *monitor;
 	struct error why;
 
-	recorded_init(&recorded, recording, 1);
 	config.recording = (struct monitor_recording){
-		.recording = &recorded,
-		.guests = recorded.guests,
+		.recording = recording,
+		.guests = recording->guests,
 	};
 	if (monitor_open(&config, &monitor, &why) == 0) {
 		for (unsigned int i = 0; (query.type = view_type_at(i)); i++)
@@ -153,44 +151,40 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 			fuzz_view(monitor, &query, recording, 25 * query.groups);
 		monitor_close(monitor);
 	}
-	recorded_release(&recorded);
 }
 
-static inline void fuzz_events(struct trace *trace, enum exit_kind what)
+static inline int fuzz_event(void *arg, const struct trace_event *event)
 {
-	static struct recording recording;
-	struct pairing *pairing = &recording.pairing;
-	const struct trace_event *event;
+	struct recording *recording = arg;
 
-	recording = (struct recording){ .trace = trace };
-	pairing_init(pairing, trace, PAIRING_ALL_ARGUMENTS, NULL);
-	while (trace_next(trace, &event) > 0) {
-		fuzz_check(trace, event);
-		pairing_add(pairing, event);
-	}
-	pairing_end(pairing);
-	for (size_t i = 0; i < pairing->table.nr_threads; i++)
-		guests_identify(trace, pairing->table.threads[i]);
-	fuzz_look(&recording, what);
-	pairing_release(pairing);
-	for (size_t i = 0; trace_problem(trace, i); i++) {
-		if (!trace_problem(trace, i)->text[0])
-			abort();
-	}
+	fuzz_check(recording->trace, event);
+	pairing_add(&recording->pairing, event);
+	return 0;
 }
 
 static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_kind kind)
 {
-	struct trace *trace = NULL;
+	/* Of 1 GHz, if times are in cycles. */
+	const struct recording_choice choice = {
+		.kind = kind, .arguments = PAIRING_ALL_ARGUMENTS, .mhz = 1000,
+	};
+	struct recording recording;
 	const char *paths[1];
 	struct error why;
 	char path[64];
 	int fd = fuzz_open(data, size, path, sizeof(path));
 
 	paths[0] = path;
-	if (trace_open(paths, 1, kind, NULL, &trace, &why) == 0) {
-		fuzz_events(trace, (enum exit_kind)(size % EXITS_KINDS));
-		trace_close(trace);
+	if (recording_open(paths, 1, &choice, &recording, &why) == 0) {
+		recording_read_events(&recording, fuzz_event, &recording);
+		pairing_end(&recording.pairing);
+		recording_end(&recording);
+		fuzz_look(&recording, (enum exit_kind)(size % EXITS_KINDS));
+		for (size_t i = 0; trace_problem(recording.trace, i); i++) {
+			if (!trace_problem(recording.trace, i)->text[0])
+				abort();
+		}
+		recording_release(&recording);
 	}
 	close(fd);
 	return 0;

@@ -32,37 +32,37 @@ static double round_up(double least)
 }
 
 /* The shortest interval with so many rows. */
-static double shortest_s(const struct recorded *recorded, double most_rows)
+static double shortest_s(const struct recording *recording, double most_rows)
 {
-	const struct table *table = &recorded->recording->pairing.table;
+	const struct table *table = &recording->pairing.table;
 	double rows = 1, nr;
 
 	for (size_t i = 0; i < table->nr_threads; i++)
 		rows += (double)table->threads[i]->counts.nr;
 	nr = fmin(MOMENTS_MAX, fmax(most_rows / rows, 10));
-	return round_up(fmax((double)recorded->span_ns, 1) / NS_PER_S / nr);
+	return round_up(fmax((double)recording->span_ns, 1) / NS_PER_S / nr);
 }
 
-double moments_shortest_s(const struct recorded *recorded)
+double moments_shortest_s(const struct recording *recording)
 {
-	return shortest_s(recorded, ROWS_MAX);
+	return shortest_s(recording, ROWS_MAX);
 }
 
-double moments_interval_s(const struct recorded *recorded)
+double moments_interval_s(const struct recording *recording)
 {
-	double span_s = fmax((double)recorded->span_ns, 1) / NS_PER_S;
+	double span_s = fmax((double)recording->span_ns, 1) / NS_PER_S;
 
-	return fmax(fmin(round_up(span_s / 100), 1), shortest_s(recorded, ROWS_USUAL));
+	return fmax(fmin(round_up(span_s / 100), 1), shortest_s(recording, ROWS_USUAL));
 }
 
 /* ---- a sample */
 
 /* What is needed while the recording is read. */
 struct second_reading {
-	const struct recorded *first; /* as it was read for the first time, without its table */
+	const struct recording *first; /* as it was read for the first time, without its table */
 	struct fields *fields;
-	struct recording recording; /* as it is read for the second time, in the same table */
-	struct recorded recorded;   /* the guests of the first time, the counts of this one */
+	/* As it is read for the second time, in the same table, with the guests of the first. */
+	struct recording recording;
 	size_t nr_threads;	    /* of the first time */
 	double interval_ns;
 	uint64_t nr_cuts;  /* intervals that have ended */
@@ -104,8 +104,8 @@ static void make_rows(struct second_reading *reader)
 	reader->before = reader->rows;
 	reader->rows = rows;
 	played_rows_reset(&reader->rows);
-	recorded_add_events(&reader->rows, &reader->recorded, fields, RECORDED_EVENTS);
-	recorded_add_exits(&reader->rows, &reader->recorded, fields, RECORDED_EXITS);
+	recorded_add_events(&reader->rows, &reader->recording, fields, RECORDED_EVENTS);
+	recorded_add_exits(&reader->rows, &reader->recording, fields, RECORDED_EXITS);
 	played_rows_join(&reader->rows, fields);
 	keep_rising(reader);
 }
@@ -127,7 +127,7 @@ static int take(struct second_reading *reader, uint64_t offset_ns)
 	const struct facts facts = {
 		.fields = reader->fields,
 		.stats = reader->stats,
-		.guests = reader->recorded.guests,
+		.guests = reader->recording.guests,
 	};
 
 	return reader->take(reader->arg, &facts, offset_ns);
@@ -148,16 +148,16 @@ static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns,
 
 static uint64_t units_of(const struct second_reading *reader, double ns)
 {
-	return (uint64_t)ceil(ns / reader->recorded.ns_per_unit);
+	return (uint64_t)ceil(ns / reader->recording.ns_per_unit);
 }
 
 static void set_next_cut(struct second_reading *reader)
 {
-	const struct pairing *first = &reader->first->recording->pairing;
+	const struct pairing *first = &reader->first->pairing;
 	double ns = (double)(reader->nr_cuts + 1) * reader->interval_ns;
 
 	/* A rest of less than 1 ns is no interval. */
-	reader->next_cut = ns + 1 < (double)reader->recorded.span_ns ?
+	reader->next_cut = ns + 1 < (double)reader->recording.span_ns ?
 				   first->first_time + units_of(reader, ns) : NO_CUT;
 }
 
@@ -187,7 +187,7 @@ static int add_event(void *arg, const struct trace_event *event)
 
 static int read_all(struct second_reading *reader, struct error *why)
 {
-	const struct pairing *first = &reader->first->recording->pairing;
+	const struct pairing *first = &reader->first->pairing;
 	struct pairing *pairing = &reader->recording.pairing;
 	int err;
 
@@ -195,9 +195,7 @@ static int read_all(struct second_reading *reader, struct error *why)
 	memcpy(pairing->has_exits, first->has_exits, sizeof(pairing->has_exits));
 	pairing->has_entries = first->has_entries;
 	pairing->has_wakeups = first->has_wakeups;
-	reader->recorded = *reader->first;
-	reader->recorded.recording = &reader->recording;
-	reader->recorded.is_moment = true;
+	reader->recording.is_moment = true;
 	make_sample(reader, 0);
 	err = take(reader, 0);
 	set_next_cut(reader);
@@ -205,7 +203,7 @@ static int read_all(struct second_reading *reader, struct error *why)
 	if (!err)
 		err = recording_read_events(&reader->recording, add_event, reader);
 	if (!err)
-		err = cut(reader, first->last_time, reader->recorded.span_ns, why);
+		err = cut(reader, first->last_time, reader->recording.span_ns, why);
 	return err;
 }
 
@@ -225,7 +223,7 @@ static int check_files(const struct recording *recording, struct error *why)
 	return 0;
 }
 
-/* Gives the table to the second reading, and takes it back. */
+/* Gives the table and the guests to the second reading, and takes them back. */
 static int read_again(struct second_reading *reader, struct recording *first, struct error *why)
 {
 	struct recording_choice choice = first->choice;
@@ -237,22 +235,28 @@ static int read_again(struct second_reading *reader, struct recording *first, st
 		return err;
 	reader->recording.pairing.table = first->pairing.table;
 	first->pairing.table = (struct table){ 0 };
+	reader->recording.unit = first->unit;
+	reader->recording.ns_per_unit = first->ns_per_unit;
+	reader->recording.span_ns = first->span_ns;
+	reader->recording.guests = first->guests;
+	reader->recording.vcpus = first->vcpus;
 	reader->nr_threads = reader->recording.pairing.table.nr_threads;
 	table_restart(&reader->recording.pairing.table);
 	err = read_all(reader, why);
 	first->pairing.table = reader->recording.pairing.table;
 	reader->recording.pairing.table = (struct table){ 0 };
+	reader->recording.guests = NULL;
+	reader->recording.vcpus = NULL;
 	if (err && !why->text[0])
 		error_set(why, err, "the recording cannot be read again: %s", strerror(-err));
 	return err ? -ESTALE : 0;
 }
 
-int moments_read(struct recording *recording, const struct recorded *recorded,
-		 struct fields *fields, double interval_s, moment_fn take_fn, void *arg,
-		 struct error *why)
+int moments_read(struct recording *recording, struct fields *fields, double interval_s,
+		 moment_fn take_fn, void *arg, struct error *why)
 {
 	struct second_reading reader = {
-		.first = recorded,
+		.first = recording,
 		.fields = fields,
 		.interval_ns = interval_s * NS_PER_S,
 		.stats = stats_new(),

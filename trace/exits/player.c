@@ -9,7 +9,7 @@
 #include "trace/exits/recording.h"
 
 struct source {
-	const struct recorded *recorded;
+	const struct recording *recording;
 	uint32_t source;
 	struct played_rows rows; /* of the second sample; the first has none */
 	const struct want *want; /* the latest */
@@ -26,19 +26,19 @@ static void recorded_close(void *state)
 	free(source);
 }
 
-typedef void (*add_fn)(struct played_rows *rows, const struct recorded *recorded,
+typedef void (*add_fn)(struct played_rows *rows, const struct recording *recording,
 		       struct fields *fields, uint32_t source);
 
 static int open_source(const struct provider_args *args, add_fn add, const char *without,
 		       void **ret_state, struct error *why)
 {
-	const struct recorded *recorded = args->recording;
+	const struct recording *recording = args->recording;
 	struct source *source = xcalloc(1, sizeof(*source));
 
-	source->recorded = recorded;
+	source->recording = recording;
 	source->source = args->source;
 	source->rows.has_spreads = true;
-	add(&source->rows, recorded, args->fields, args->source);
+	add(&source->rows, recording, args->fields, args->source);
 	if (!source->rows.nr) {
 		recorded_close(source);
 		return error_set(why, -ENODATA, "%s", without);
@@ -74,7 +74,7 @@ static int recorded_collect(void *state, struct sample *sample, struct error *wh
 
 	(void)why;
 	source->is_at_end = true;
-	sample->time_ns[source->source] = 1 + (is_end ? source->recorded->span_ns : 0);
+	sample->time_ns[source->source] = 1 + (is_end ? source->recording->span_ns : 0);
 	if (is_end)
 		played_rows_sample(&source->rows, &source->want->fields, flags, sample);
 	return 0;
@@ -92,7 +92,7 @@ static int events_open(const struct provider_args *args, void **ret_state, struc
 static int events_collect(void *state, struct sample *sample, struct error *why)
 {
 	const struct source *source = state;
-	const struct trace *trace = source->recorded->recording->trace;
+	const struct trace *trace = source->recording->trace;
 	const struct trace_problem *problem = trace_problem(trace, 0);
 
 	if (problem)

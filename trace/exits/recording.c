@@ -12,24 +12,39 @@ int recording_read_events(struct recording *recording, recording_event_fn add, v
 	const struct trace_event *event;
 	struct progress progress;
 	unsigned int nr = 0;
-	int got;
+	int err = 0;
 
 	progress_begin(&progress);
-	while ((got = trace_next(recording->trace, &event)) > 0) {
-		got = add(arg, event);
-		if (got < 0)
-			break;
+	while (!err && trace_next(recording->trace, &event)) {
+		err = add(arg, event);
 		if (++nr % EVENTS_A_LOOK == 0)
 			progress_show(&progress, recording->trace);
 	}
 	progress_end(&progress);
-	return got;
+	return err;
 }
 
 static int add_event(void *arg, const struct trace_event *event)
 {
 	pairing_add(arg, event);
 	return 0;
+}
+
+/*
+ * How long the clock's unit is: as the recording says, or by the TSC's frequency if the user gave
+ * it (mhz > 0). 0: not known.
+ */
+static double ns_per_unit_of(const struct trace *trace, double mhz)
+{
+	const struct trace_info *info = trace_clock_info(trace);
+
+	if (info->clock == TRACE_CLOCK_NS)
+		return 1;
+	if (info->clock == TRACE_CLOCK_COUNT)
+		return 0;
+	if (mhz > 0)
+		return 1e3 / mhz;
+	return info->tsc_khz ? 1e6 / info->tsc_khz : 0;
 }
 
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
@@ -44,7 +59,7 @@ int recording_open(const char *const *paths, size_t nr, const struct recording_c
 		return err;
 	pairing_init(&recording->pairing, recording->trace, choice->arguments, NULL);
 	if (choice->longer_ns) {
-		double ns_per_unit = recording_ns_per_unit(recording->trace, choice->mhz);
+		double ns_per_unit = ns_per_unit_of(recording->trace, choice->mhz);
 
 		if (ns_per_unit > 0)
 			recording->pairing.longer =
@@ -54,43 +69,43 @@ int recording_open(const char *const *paths, size_t nr, const struct recording_c
 	return 0;
 }
 
+void recording_end(struct recording *recording)
+{
+	const struct table *table = &recording->pairing.table;
+	bool is_count = trace_clock_info(recording->trace)->clock == TRACE_CLOCK_COUNT;
+
+	for (size_t i = 0; i < table->nr_threads; i++)
+		guests_identify(recording->trace, table->threads[i]);
+	recording->ns_per_unit = ns_per_unit_of(recording->trace, recording->choice.mhz);
+	recording->unit = recording->ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES;
+	if (recording->unit == UNIT_CYCLES && !is_count)
+		recording->ns_per_unit = 1;
+	recording->span_ns = recording_ns(recording_span(recording), recording->ns_per_unit);
+	recording->guests = guests_new(NULL);
+	recording->vcpus = guests_of_table(recording->trace, table, recording->guests);
+}
+
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *why)
 {
-	struct recording *recording = ret_recording;
-	const struct table *table = &recording->pairing.table;
-	int err = recording_open(paths, nr, choice, recording, why);
+	int err = recording_open(paths, nr, choice, ret_recording, why);
 
 	if (err)
 		return err;
-	err = recording_read_events(recording, add_event, &recording->pairing);
-	for (size_t i = 0; i < table->nr_threads; i++)
-		guests_identify(recording->trace, table->threads[i]);
-	if (err)
-		recording_release(recording);
-	return err;
+	recording_read_events(ret_recording, add_event, &ret_recording->pairing);
+	recording_end(ret_recording);
+	return 0;
 }
 
 void recording_release(struct recording *recording)
 {
 	if (!recording->trace)
 		return;
+	guests_free(recording->guests);
+	free(recording->vcpus);
 	pairing_release(&recording->pairing);
 	trace_close(recording->trace);
-	recording->trace = NULL;
-}
-
-double recording_ns_per_unit(const struct trace *trace, double mhz)
-{
-	const struct trace_info *info = trace_clock_info(trace);
-
-	if (info->clock == TRACE_CLOCK_NS)
-		return 1;
-	if (info->clock == TRACE_CLOCK_COUNT)
-		return 0;
-	if (mhz > 0)
-		return 1e3 / mhz;
-	return info->tsc_khz ? 1e6 / info->tsc_khz : 0;
+	*recording = (struct recording){ .trace = NULL };
 }
 
 uint64_t recording_ns(uint64_t units, double ns_per_unit)
@@ -106,25 +121,4 @@ uint64_t recording_span(const struct recording *recording)
 
 	return pairing->last_time > pairing->first_time ?
 		       pairing->last_time - pairing->first_time : 0;
-}
-
-void recorded_init(struct recorded *recorded, const struct recording *recording,
-		   double ns_per_unit)
-{
-	*recorded = (struct recorded){
-		.recording = recording,
-		.ns_per_unit = ns_per_unit,
-		.span_ns = recording_ns(recording_span(recording), ns_per_unit),
-		.guests = guests_new(NULL),
-	};
-	recorded->vcpus = guests_of_table(recording->trace, &recording->pairing.table,
-					  recorded->guests);
-}
-
-void recorded_release(struct recorded *recorded)
-{
-	guests_free(recorded->guests);
-	free(recorded->vcpus);
-	recorded->guests = NULL;
-	recorded->vcpus = NULL;
 }

@@ -5,6 +5,7 @@
 #ifndef KVMTOP_TRACE_EXITS_RECORDING_H
 #define KVMTOP_TRACE_EXITS_RECORDING_H
 
+#include "core/facts/facts.h"
 #include "trace/exits/guests.h"
 #include "trace/exits/pairing.h"
 
@@ -25,6 +26,13 @@ struct recording {
 	struct recording_choice choice;
 	struct trace *trace;
 	struct pairing pairing;
+	/* After the last event: */
+	enum time_unit unit; /* of durations */
+	double ns_per_unit;  /* of the clock; 1 of cycles; 0: it only counts, nothing has a time */
+	uint64_t span_ns;    /* from the first event to the last */
+	bool is_moment;	     /* it goes on: exits that have not ended have time, too */
+	struct guests *guests;
+	struct recorded_vcpu *vcpus; /* of each thread */
 };
 
 /*
@@ -34,40 +42,20 @@ struct recording {
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *why);
 
-/* The same in two steps. The second calls add() for each event, until add() fails. */
+/* The same in steps. The second calls add() for each event, until add() fails. */
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *why);
 typedef int (*recording_event_fn)(void *arg, const struct trace_event *event);
 int recording_read_events(struct recording *recording, recording_event_fn add, void *arg);
+void recording_end(struct recording *recording); /* finds the guests and the length */
 
 /* Zero-initialised is fine. */
 void recording_release(struct recording *recording);
-
-/*
- * How long the clock's unit is: as the recording says, or by the TSC's frequency if the user gave
- * it (mhz > 0). 0: not known.
- */
-double recording_ns_per_unit(const struct trace *trace, double mhz);
 
 /* Units of the clock in ns; at most INT64_MAX, also if the result makes no sense. */
 uint64_t recording_ns(uint64_t units, double ns_per_unit);
 
 /* From the first event to the last, in the clock's unit. */
 uint64_t recording_span(const struct recording *recording);
-
-/* ---- with its guests */
-
-struct recorded {
-	const struct recording *recording; /* outlives this */
-	double ns_per_unit;		   /* 0: the clock only counts, nothing has a time */
-	uint64_t span_ns;
-	bool is_moment; /* it goes on: exits that have not ended have time, too */
-	struct guests *guests;
-	struct recorded_vcpu *vcpus; /* of each thread */
-};
-
-void recorded_init(struct recorded *recorded, const struct recording *recording,
-		   double ns_per_unit);
-void recorded_release(struct recorded *recorded);
 
 #endif

@@ -12,16 +12,16 @@
 
 /* The input and the output of all functions here. */
 struct maker {
-	const struct recorded *recorded;
+	const struct recording *recording;
 	struct played_rows *rows;
 	struct exit_fields fields; /* for events, only .fields and .source are set */
 };
 
 /* ---- durations */
 
-static uint64_t to_ns(const struct recorded *recorded, uint64_t units)
+static uint64_t to_ns(const struct recording *recording, uint64_t units)
 {
-	return recording_ns(units, recorded->ns_per_unit);
+	return recording_ns(units, recording->ns_per_unit);
 }
 
 /* See HIST_BUCKETS. */
@@ -33,23 +33,23 @@ static unsigned int bucket_of(uint64_t ns)
 }
 
 /* open: how long what has not ended has lasted, in the clock's unit. */
-static void set_timing(const struct recorded *recorded, const struct durations *took,
+static void set_timing(const struct recording *recording, const struct durations *took,
 		       uint64_t open, struct played_timing *ret_timing)
 {
 	struct timing *timing = &ret_timing->timing;
-	double unit = recorded->ns_per_unit;
+	double unit = recording->ns_per_unit;
 
-	timing->open_ns = to_ns(recorded, open);
-	timing->time_ns = to_ns(recorded, took->total) + timing->open_ns;
-	timing->max_ns = to_ns(recorded, took->max);
+	timing->open_ns = to_ns(recording, open);
+	timing->time_ns = to_ns(recording, took->total) + timing->open_ns;
+	timing->max_ns = to_ns(recording, took->max);
 	for (unsigned int i = 0; i < took->hist.nr; i++) {
-		uint64_t least = to_ns(recorded, buckets_begin(took->hist.first + i));
+		uint64_t least = to_ns(recording, buckets_begin(took->hist.first + i));
 
 		timing->hist[bucket_of(least)] += took->hist.counts[i];
 	}
 	ret_timing->spread = (struct spread){
 		.count = took->count,
-		.min_ns = to_ns(recorded, took->min),
+		.min_ns = to_ns(recording, took->min),
 		.mean_ns = durations_mean(took) * unit,
 		.squares = durations_squares(took) * unit * unit,
 		.buckets = &took->hist,
@@ -61,19 +61,19 @@ static void set_timing(const struct recorded *recorded, const struct durations *
 
 static const struct pairing *pairing_of(const struct maker *maker)
 {
-	return &maker->recorded->recording->pairing;
+	return &maker->recording->pairing;
 }
 
 /* A thread without a vCPU may belong to a guest, too. */
-static struct key key_of(const struct recorded *recorded, const struct recorded_thread *thread)
+static struct key key_of(const struct recording *recording, const struct recorded_thread *thread)
 {
-	const struct recorded_vcpu *vcpu = &recorded->vcpus[thread->index];
+	const struct recorded_vcpu *vcpu = &recording->vcpus[thread->index];
 	struct key key = { GUEST_ANY, -1, FIELD_NONE };
 	const struct guest *guest;
 
 	if (vcpu->guest != GUEST_ANY)
 		return (struct key){ vcpu->guest, vcpu->vcpu, FIELD_NONE };
-	guest = thread->pid > 0 ? guests_by_pid(recorded->guests, thread->pid) : NULL;
+	guest = thread->pid > 0 ? guests_by_pid(recording->guests, thread->pid) : NULL;
 	if (guest)
 		key.guest = guest->id;
 	return key;
@@ -159,7 +159,7 @@ static void add_children(const struct maker *maker, enum exit_kind kind)
 
 	for (size_t i = 0; parent != FIELD_NONE && i < table->nr_threads; i++) {
 		const struct thread_counts *counts = &table->threads[i]->counts;
-		struct key key = key_of(maker->recorded, table->threads[i]);
+		struct key key = key_of(maker->recording, table->threads[i]);
 
 		for (size_t j = 0; j < counts->nr; j++) {
 			struct exit_count *count = counts->list[j];
@@ -173,15 +173,15 @@ static void add_children(const struct maker *maker, enum exit_kind kind)
 	}
 }
 
-void recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
+void recorded_add_events(struct played_rows *rows, const struct recording *recording,
 			 struct fields *fields, uint32_t source)
 {
-	const struct maker maker = { recorded, rows, { .fields = fields, .source = source } };
-	const struct pairing *pairing = &recorded->recording->pairing;
+	const struct maker maker = { recording, rows, { .fields = fields, .source = source } };
+	const struct pairing *pairing = &recording->pairing;
 
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
 		const struct recorded_thread *thread = pairing->table.threads[i];
-		struct key key = key_of(recorded, thread);
+		struct key key = key_of(recording, thread);
 
 		for (size_t j = 0; j < pairing->meanings.nr; j++) {
 			const struct meaning *meaning = &pairing->meanings.list[j];
@@ -200,7 +200,7 @@ void recorded_add_events(struct played_rows *rows, const struct recorded *record
 
 static bool has_time(const struct maker *maker)
 {
-	return pairing_of(maker)->has_entries && maker->recorded->ns_per_unit > 0;
+	return pairing_of(maker)->has_entries && maker->recording->ns_per_unit > 0;
 }
 
 /*
@@ -224,17 +224,17 @@ static bool may_be_gone(const struct pairing *pairing, const struct recorded_thr
  * Until when a thread's time is counted: the end of the recording, or the last event of its guest,
  * which has perhaps ended.
  */
-static uint64_t end_of(const struct recorded *recorded, const struct recorded_thread *thread)
+static uint64_t end_of(const struct recording *recording, const struct recorded_thread *thread)
 {
-	const struct pairing *pairing = &recorded->recording->pairing;
-	uint64_t last = recorded->vcpus[thread->index].last;
+	const struct pairing *pairing = &recording->pairing;
+	uint64_t last = recording->vcpus[thread->index].last;
 
 	return last < pairing->last_time && may_be_gone(pairing, thread) ? last :
 									   pairing->last_time;
 }
 
 /* The time from an exit that is still open to the end, else 0. */
-static uint64_t open_time(const struct recorded *recorded, const struct recorded_thread *thread,
+static uint64_t open_time(const struct recording *recording, const struct recorded_thread *thread,
 			  const struct exit_count *count)
 {
 	const struct thread_state *state = table_state(thread);
@@ -242,7 +242,7 @@ static uint64_t open_time(const struct recorded *recorded, const struct recorded
 
 	if (!(state->is_open & 1U << count->key.kind) || count != span->count)
 		return 0;
-	return end_of(recorded, thread) - span->begin;
+	return end_of(recording, thread) - span->begin;
 }
 
 /*
@@ -252,15 +252,16 @@ static uint64_t open_time(const struct recorded *recorded, const struct recorded
 static void add_count(const struct maker *maker, struct key key,
 		      const struct recorded_thread *thread, const struct exit_count *count)
 {
+	const struct recording *recording = maker->recording;
 	uint64_t nr = pairing_count(pairing_of(maker), count);
-	uint64_t open = maker->recorded->is_moment ? open_time(maker->recorded, thread, count) : 0;
+	uint64_t open = recording->is_moment ? open_time(recording, thread, count) : 0;
 	struct played_timing timing = { 0 };
 	bool is_timed = has_time(maker);
 
 	if (!nr && !open)
 		return;
 	if (is_timed)
-		set_timing(maker->recorded, &count->took, open, &timing);
+		set_timing(recording, &count->took, open, &timing);
 	played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
 	key.field = maker->fields.parents[count->key.kind];
 	played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
@@ -283,7 +284,7 @@ static uint32_t reason_field(const struct maker *maker, struct exit_count *count
 static void add_exits(const struct maker *maker, struct key key,
 		      const struct recorded_thread *thread, struct exits_time *time)
 {
-	const struct recorded *recorded = maker->recorded;
+	const struct recording *recording = maker->recording;
 	const struct pairing *pairing = pairing_of(maker);
 
 	for (size_t i = 0; i < thread->counts.nr; i++) {
@@ -292,7 +293,7 @@ static void add_exits(const struct maker *maker, struct key key,
 
 		if (count->key.kind >= EXITS_FIRST_ARGUMENT || !count->begun)
 			continue;
-		ns = to_ns(recorded, count->took.total + open_time(recorded, thread, count));
+		ns = to_ns(recording, count->took.total + open_time(recording, thread, count));
 		time->ns[count->key.kind] += ns;
 		if (count_is_idle(&pairing->meanings, count))
 			time->idle_ns[count->key.kind] += ns;
@@ -302,15 +303,15 @@ static void add_exits(const struct maker *maker, struct key key,
 }
 
 /* The time since the thread's first exit or entry, without times in which events are missing. */
-static uint64_t whole_ns(const struct recorded *recorded, const struct recorded_thread *thread)
+static uint64_t whole_ns(const struct recording *recording, const struct recorded_thread *thread)
 {
 	const struct thread_state *state = table_state(thread);
-	uint64_t end = end_of(recorded, thread);
+	uint64_t end = end_of(recording, thread);
 	uint64_t whole = end - state->first, unknown = state->times.unknown;
 
 	if (state->mode == VCPU_UNKNOWN)
 		unknown += end - state->since;
-	return to_ns(recorded, whole > unknown ? whole - unknown : 0);
+	return to_ns(recording, whole > unknown ? whole - unknown : 0);
 }
 
 static void add_times(const struct maker *maker, struct key key,
@@ -318,8 +319,8 @@ static void add_times(const struct maker *maker, struct key key,
 {
 	uint64_t parts[TIME_PARTS];
 
-	exit_fields_split(whole_ns(maker->recorded, thread), time, parts);
-	parts[TIME_WAIT] = to_ns(maker->recorded, pairing_waited(pairing_of(maker), thread));
+	exit_fields_split(whole_ns(maker->recording, thread), time, parts);
+	parts[TIME_WAIT] = to_ns(maker->recording, pairing_waited(pairing_of(maker), thread));
 	for (int i = 0; i < TIME_PARTS; i++) {
 		key.field = maker->fields.times[i];
 		if (key.field != FIELD_NONE && (i != TIME_L2 || time->nested_ns))
@@ -332,14 +333,14 @@ static void add_vcpu(const struct maker *maker, struct key key,
 {
 	const struct thread_state *state = table_state(thread);
 	struct exits_time time = { .polled_ns = state->times.polled_ns,
-				   .nested_ns = to_ns(maker->recorded, state->times.nested) };
+				   .nested_ns = to_ns(maker->recording, state->times.nested) };
 	uint64_t user, unknown;
 
 	add_exits(maker, key, thread, &time);
-	user = pairing_halt_user(pairing_of(maker), thread, end_of(maker->recorded, thread),
+	user = pairing_halt_user(pairing_of(maker), thread, end_of(maker->recording, thread),
 				 &unknown);
-	time.halt_user_ns = to_ns(maker->recorded, user);
-	time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recorded, unknown);
+	time.halt_user_ns = to_ns(maker->recording, user);
+	time.idle_ns[EXITS_USERSPACE] += to_ns(maker->recording, unknown);
 	if (state->has_exit && has_time(maker))
 		add_times(maker, key, thread, &time);
 	key.field = maker->fields.cpu;
@@ -402,22 +403,22 @@ static unsigned int known_parts(const struct pairing *pairing)
 	return parts;
 }
 
-void recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
+void recorded_add_exits(struct played_rows *rows, const struct recording *recording,
 			struct fields *fields, uint32_t source)
 {
-	const struct pairing *pairing = &recorded->recording->pairing;
+	const struct pairing *pairing = &recording->pairing;
 	const struct table *table = &pairing->table;
-	struct maker maker = { .recorded = recorded, .rows = rows };
+	struct maker maker = { .recording = recording, .rows = rows };
 	const struct exit_events events = exit_events_of(pairing);
 
 	exit_fields_add(fields, source, &events, known_parts(pairing), &maker.fields);
 	for (size_t i = 0; i < table->nr_threads; i++) {
 		if (table->threads[i]->is_vcpu)
-			add_vcpu(&maker, key_of(recorded, table->threads[i]), table->threads[i]);
+			add_vcpu(&maker, key_of(recording, table->threads[i]), table->threads[i]);
 	}
 	/* The arguments come after all reasons: argument_field() looks up the reasons' fields. */
 	for (size_t i = 0; i < table->nr_threads; i++)
-		add_arguments(&maker, key_of(recorded, table->threads[i]), table->threads[i]);
+		add_arguments(&maker, key_of(recording, table->threads[i]), table->threads[i]);
 }
 
 /* ---- long exits */
@@ -447,7 +448,7 @@ static bool *find_protected(const struct maker *maker)
 	bool *hides_pc = xcalloc(table->nr_threads + 1, sizeof(*hides_pc));
 
 	for (size_t i = 0; i < table->nr_threads; i++) {
-		uint32_t guest = key_of(maker->recorded, table->threads[i]).guest;
+		uint32_t guest = key_of(maker->recording, table->threads[i]).guest;
 
 		if (!hides_pc[guest])
 			hides_pc[guest] = is_protected(pairing_of(maker), table->threads[i]);
@@ -458,15 +459,15 @@ static bool *find_protected(const struct maker *maker)
 static void add_long(const struct maker *maker, const struct recorded_long *exit,
 		     const bool *hides_pc, struct long_exits *exits)
 {
-	const struct recorded *recorded = maker->recorded;
-	struct key key = key_of(recorded, exit->thread);
-	uint64_t took_ns = to_ns(recorded, exit->end - exit->begin);
+	const struct recording *recording = maker->recording;
+	struct key key = key_of(recording, exit->thread);
+	uint64_t took_ns = to_ns(recording, exit->end - exit->begin);
 	struct long_exit row = {
-		.end_ns = to_ns(recorded, exit->end - pairing_of(maker)->first_time),
+		.end_ns = to_ns(recording, exit->end - pairing_of(maker)->first_time),
 		.took_ns = took_ns,
-		.user_ns = to_ns(recorded, exit->user),
+		.user_ns = to_ns(recording, exit->user),
 		.polled_ns = exit->polled_ns < took_ns ? exit->polled_ns : took_ns,
-		.waited_ns = to_ns(recorded, exit->waited),
+		.waited_ns = to_ns(recording, exit->waited),
 		.knows_wait = pairing_of(maker)->has_switches,
 		.pc = hides_pc[key.guest] ? 0 : exit->pc,
 		.guest = key.guest,
@@ -480,11 +481,11 @@ static void add_long(const struct maker *maker, const struct recorded_long *exit
 	long_exits_add(exits, &row);
 }
 
-void recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
+void recorded_long_exits(const struct recording *recording, struct fields *fields, uint32_t source,
 			 struct long_exits *ret_exits)
 {
-	const struct pairing *pairing = &recorded->recording->pairing;
-	struct maker maker = { .recorded = recorded };
+	const struct pairing *pairing = &recording->pairing;
+	struct maker maker = { .recording = recording };
 	const struct exit_events events = exit_events_of(pairing);
 	uint64_t first = pairing->nr_longs > LONG_EXITS_MAX ? pairing->nr_longs - LONG_EXITS_MAX :
 							      0;

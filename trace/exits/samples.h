@@ -19,13 +19,13 @@
  * is not counted as an exit. No event says that a guest has ended: so the time of a vCPU in user
  * space ends with its guest's last event.
  */
-void recorded_add_events(struct played_rows *rows, const struct recorded *recorded,
+void recorded_add_events(struct played_rows *rows, const struct recording *recording,
 			 struct fields *fields, uint32_t source);
-void recorded_add_exits(struct played_rows *rows, const struct recorded *recorded,
+void recorded_add_exits(struct played_rows *rows, const struct recording *recording,
 			struct fields *fields, uint32_t source);
 
 /* The long exits that were kept, after recorded_add_exits(). */
-void recorded_long_exits(const struct recorded *recorded, struct fields *fields, uint32_t source,
+void recorded_long_exits(const struct recording *recording, struct fields *fields, uint32_t source,
 			 struct long_exits *ret_exits);
 
 /*
@@ -33,7 +33,7 @@ void recorded_long_exits(const struct recorded *recorded, struct fields *fields,
  * its last one
  */
 
-/* The providers' input is a struct recorded. NULL ends the list. */
+/* The providers' input is a struct recording. NULL ends the list. */
 extern const struct provider *const recorded_players[];
 
 /* Their numbers, as in struct field.source. */
@@ -57,10 +57,10 @@ typedef int (*moment_fn)(void *arg, const struct facts *facts, uint64_t offset_n
  * A hundredth of the recording, rounded up, but at most a second. Longer if so many moments would
  * take more than a few seconds to make.
  */
-double moments_interval_s(const struct recorded *recorded);
+double moments_interval_s(const struct recording *recording);
 
 /* The shortest interval that is possible. */
-double moments_shortest_s(const struct recorded *recorded);
+double moments_shortest_s(const struct recording *recording);
 
 /*
  * Reads the files once more, because the length of a recording, and the guest of each thread, are
@@ -68,11 +68,10 @@ double moments_shortest_s(const struct recorded *recorded);
  * opened. interval_s: at least moments_shortest_s(). 0, or -errno with why; -ESPIPE: not a regular
  * file; -ESTALE: a file has changed or cannot be read to its end again.
  *
- * recording: the one of recorded. Its table of threads is large, so there is no second table: it
- * counts from 0 again, and has its first counts at the end. After -ESTALE they are incomplete.
+ * The table of threads is large, so there is no second table: it counts from 0 again, and has its
+ * first counts at the end. After -ESTALE they are incomplete.
  */
-int moments_read(struct recording *recording, const struct recorded *recorded,
-		 struct fields *fields, double interval_s, moment_fn take, void *arg,
-		 struct error *why);
+int moments_read(struct recording *recording, struct fields *fields, double interval_s,
+		 moment_fn take, void *arg, struct error *why);
 
 #endif

@@ -92,7 +92,7 @@ static void a_recording(void **state)
 	assert_int_equal(monitor_facts(source->monitor)->source, SOURCE_RECORDING);
 	assert_true(monitor_facts(source->monitor)->is_span);
 	assert_string_equal(source->recording.files, "small-v7.dat");
-	assert_int_equal(source_reading(source)->unit, UNIT_NS);
+	assert_int_equal(source_reading(source)->recording.unit, UNIT_NS);
 	assert_null(source->past);
 	assert_int_equal(source_read_moments(source, 1, &why), 0);
 	assert_int_equal(past_go(source->past, UINT64_MAX, &why), 0);

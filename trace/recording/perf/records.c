@@ -135,11 +135,12 @@ static bool inflate(struct perf_records *records)
 bool perf_records_next(struct perf_records *records, struct perf_piece *ret_piece)
 {
 	for (;;) {
-		const uint8_t *at = records->inflated + records->at;
-		size_t left = records->end - records->at, size;
+		size_t left = records->end - records->at;
 
 		if (left >= PERF_RECORD_HEADER_SIZE) {
-			size = size_at(records, at);
+			const uint8_t *at = records->inflated + records->at;
+			size_t size = size_at(records, at);
+
 			if (size < PERF_RECORD_HEADER_SIZE)
 				return damaged(records, "damaged compressed records");
 			if (size <= left) {

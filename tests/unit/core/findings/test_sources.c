@@ -451,22 +451,19 @@ static void look_at_recording(const struct cause *of, struct look *look)
 	struct monitor_config config = { .list = recorded_players, .source = SOURCE_RECORDING,
 					 .is_span = true };
 	struct recording recording;
-	struct recorded recorded;
 	struct error why = { "" };
 
 	record(of);
 	*look = (struct look){ .monitor = NULL };
 	if (recording_read(paths, 1, &choice, &recording, &why) != 0)
 		fail_msg("%s", why.text);
-	recorded_init(&recorded, &recording, 1);
-	config.recording = (struct monitor_recording){ .recording = &recorded,
-						       .guests = recorded.guests };
+	config.recording = (struct monitor_recording){ .recording = &recording,
+						       .guests = recording.guests };
 	assert_int_equal(monitor_open(&config, &look->monitor, &why), 0);
 	ask(look);
 	monitor_sample(look->monitor);
 	find(look, of->rule);
 	end_look(look);
-	recorded_release(&recorded);
 	recording_release(&recording);
 }
 

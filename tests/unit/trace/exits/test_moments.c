@@ -23,7 +23,6 @@
 struct world {
 	const char *path;
 	struct recording recording;
-	struct recorded recorded;
 	struct monitor *monitor;
 	struct recent_writer writer;
 	struct store store;
@@ -43,22 +42,21 @@ static void open_file(struct world *world, const char *name, double nr)
 
 	*world = (struct world){ .path = name };
 	assert_int_equal(recording_read(&world->path, 1, &choice, &world->recording, &why), 0);
-	recorded_init(&world->recorded, &world->recording, 1);
 	config.recording = (struct monitor_recording){
-		.recording = &world->recorded,
-		.guests = world->recorded.guests,
+		.recording = &world->recording,
+		.guests = world->recording.guests,
 	};
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
 	fields = monitor_fields(world->monitor);
-	interval_s = (double)world->recorded.span_ns / 1e9 / nr;
+	interval_s = (double)world->recording.span_ns / 1e9 / nr;
 	segment.interval_s = interval_s;
 	world->writer.recent = recent_new((size_t)256 << 20, &segment);
 	world->writer.start_ns = 86400 * UINT64_C(1000000000);
-	assert_int_equal(moments_read(&world->recording, &world->recorded, fields, interval_s,
-				      recent_write, &world->writer, &why), 0);
+	assert_int_equal(moments_read(&world->recording, fields, interval_s, recent_write,
+				      &world->writer, &why), 0);
 	world->store = recent_store(world->writer.recent);
-	recorded_add_events(&world->rows, &world->recorded, fields, RECORDED_EVENTS);
-	recorded_add_exits(&world->rows, &world->recorded, fields, RECORDED_EXITS);
+	recorded_add_events(&world->rows, &world->recording, fields, RECORDED_EVENTS);
+	recorded_add_exits(&world->rows, &world->recording, fields, RECORDED_EXITS);
 	played_rows_join(&world->rows, fields);
 }
 
@@ -68,7 +66,6 @@ static void end(struct world *world)
 	recent_writer_release(&world->writer);
 	recent_free(world->writer.recent);
 	monitor_close(world->monitor);
-	recorded_release(&world->recorded);
 	recording_release(&world->recording);
 }
 
@@ -144,7 +141,7 @@ static size_t subtract_all(struct world *world)
 		err = world->store.type->step(world->store.state, stored.id, false, &stored, &why);
 	}
 	assert_int_equal(err, -ENOENT);
-	assert_int_equal(at_ns - world->writer.start_ns, world->recorded.span_ns);
+	assert_int_equal(at_ns - world->writer.start_ns, world->recording.span_ns);
 	moment_release(&moment);
 	packer_free(packer);
 	blob_release(&blob);
@@ -420,7 +417,6 @@ static void many_rows_make_long_intervals(void **state)
 	enum { NR_VCPUS = 100, NR_REASONS = 80, NR = NR_VCPUS * NR_REASONS };
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct recording recording;
-	struct recorded recorded;
 	const char *const name = path;
 	struct error why;
 	struct ring ring;
@@ -438,11 +434,10 @@ static void many_rows_make_long_intervals(void **state)
 	bytes_release(&file);
 	bytes_release(&event);
 	assert_int_equal(recording_read(&name, 1, &choice, &recording, &why), 0);
-	recorded_init(&recorded, &recording, 1);
 	/* 8 s with 8,000 rows: 62 intervals would be made in half a second, 499 in a few. */
-	assert_true(moments_interval_s(&recorded) > 0.19 && moments_interval_s(&recorded) < 0.21);
-	assert_true(moments_shortest_s(&recorded) > 0.019 && moments_shortest_s(&recorded) < 0.021);
-	recorded_release(&recorded);
+	assert_true(moments_interval_s(&recording) > 0.19 && moments_interval_s(&recording) < 0.21);
+	assert_true(moments_shortest_s(&recording) > 0.019 &&
+		    moments_shortest_s(&recording) < 0.021);
 	recording_release(&recording);
 }
 

@@ -142,7 +142,6 @@ struct world {
 	struct ring rings[2];
 	struct bytes event;
 	struct recording recording;
-	struct recorded recorded;
 	struct monitor *monitor;
 	struct query query;
 	struct view view;
@@ -184,16 +183,18 @@ static void read_recording(struct world *world, const char *name,
 
 static void open_file(struct world *world, const char *name, double ns_per_unit)
 {
-	const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
+	const struct recording_choice choice = {
+		.arguments = PAIRING_ALL_ARGUMENTS,
+		.mhz = 1e3 / ns_per_unit,
+	};
 	struct monitor_config config = { .list = recorded_players, .source = SOURCE_RECORDING,
 					 .is_span = true };
 	struct error why = { "" };
 
 	read_recording(world, name, &choice);
-	recorded_init(&world->recorded, &world->recording, ns_per_unit);
 	config.recording = (struct monitor_recording){
-		.recording = &world->recorded,
-		.guests = world->recorded.guests,
+		.recording = &world->recording,
+		.guests = world->recording.guests,
 	};
 	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
 }
@@ -226,7 +227,6 @@ static void end(struct world *world)
 	view_release(&world->view);
 	field_set_release(&world->query.open);
 	monitor_close(world->monitor);
-	recorded_release(&world->recorded);
 	recording_release(&world->recording);
 }
 
@@ -334,7 +334,7 @@ static void exits_to_the_digit(void **state)
 	(void)state;
 	make_guest(&world);
 	look(&world, &view_hotspots);
-	assert_int_equal(world.recorded.span_ns, 10000);
+	assert_int_equal(world.recording.span_ns, 10000);
 	assert_int_equal(monitor_elapsed_ns(world.monitor), 10000);
 	assert_int_equal(total(&world, 0, "vmexit"), 3); /* one has no end */
 	assert_int_equal(time_of(&world, 0, "vmexit"), 4500);
@@ -1015,14 +1015,12 @@ static void wait_of_a_long_exit(void **state)
 		add(&world, 0, 1600);
 		write_dat(&world);
 		read_recording(&world, path, &choice);
-		recorded_init(&world.recorded, &world.recording, 1);
-		recorded_long_exits(&world.recorded, fields, RECORDED_EXITS, &exits);
+		recorded_long_exits(&world.recording, fields, RECORDED_EXITS, &exits);
 		assert_int_equal(exits.nr, 1);
 		assert_int_equal(exits.list[0].waited_ns, has_sched ? 300 : 0);
 		assert_int_equal(exits.list[0].knows_wait, has_sched);
 		long_exits_release(&exits);
 		fields_free(fields);
-		recorded_release(&world.recorded);
 		recording_release(&world.recording);
 	}
 }
@@ -1040,7 +1038,7 @@ static void no_exits_but_events(void **state)
 	open_dat(&world);
 	look(&world, &view_events);
 	assert_int_equal(cell(&world, "kvm_set_irq", "total")->count, 2);
-	assert_int_equal(guests_count(world.recorded.guests), 0);
+	assert_int_equal(guests_count(world.recording.guests), 0);
 	assert_non_null(strstr(monitor_no_exits(world.monitor), "no VM exits"));
 	end(&world);
 }
@@ -1116,7 +1114,7 @@ static void no_entries_no_times(void **state)
 
 static const struct guest *guest_at(const struct world *world, size_t i)
 {
-	const struct guest *guest = guests_at(world->recorded.guests, i);
+	const struct guest *guest = guests_at(world->recording.guests, i);
 
 	assert_non_null(guest);
 	return guest;
@@ -1129,15 +1127,15 @@ static void a_guest_with_a_name(void **state)
 
 	(void)state;
 	make_guest(&world);
-	assert_int_equal(guests_count(world.recorded.guests), 1);
+	assert_int_equal(guests_count(world.recording.guests), 1);
 	guest = guest_at(&world, 0);
 	assert_string_equal(guest->name, "web1");
 	assert_int_equal(guest->pid, 0);
 	assert_int_equal(guest->nr_vcpus, 2);
 	assert_int_equal(guest->vcpus[1].index, 1);
 	assert_int_equal(guest->vcpus[1].tid, 78);
-	assert_ptr_equal(guests_by_pid(world.recorded.guests, 78), guest);
-	assert_null(guests_by_pid(world.recorded.guests, 5));
+	assert_ptr_equal(guests_by_pid(world.recording.guests, 78), guest);
+	assert_null(guests_by_pid(world.recording.guests, 5));
 	end(&world);
 }
 
@@ -1154,7 +1152,7 @@ static void threads_without_names(void **state)
 		put_exit(&world.event, 101, number, 1, 12);
 		add(&world, 0, 1100);
 		open_dat(&world);
-		assert_int_equal(guests_count(world.recorded.guests), number ? 2 : 1);
+		assert_int_equal(guests_count(world.recording.guests), number ? 2 : 1);
 		assert_string_equal(guest_at(&world, 0)->name, "unknown");
 		assert_int_equal(guest_at(&world, 0)->pid, 0);
 		assert_int_equal(guest_at(&world, 0)->nr_vcpus, number ? 1 : 2);
@@ -1193,7 +1191,7 @@ static void processes_are_guests(void **state)
 		put_perf_features(&file, data, "GenuineIntel,6,143,8");
 		bytes_release(&event);
 		open_bytes(&world, &file, 1);
-		assert_int_equal(guests_count(world.recorded.guests), 2);
+		assert_int_equal(guests_count(world.recording.guests), 2);
 		for (size_t guest = 0; guest < 2; guest++) {
 			assert_string_equal(guest_at(&world, guest)->name, wanted[i][guest]);
 			assert_int_equal(guest_at(&world, guest)->pid, 70 + 10 * guest);
@@ -1219,7 +1217,7 @@ static void a_cpu_of_acrn(void **state)
 	open_bytes(&world, &file, 0.5);
 	assert_string_equal(guest_at(&world, 0)->name, "CPU 3");
 	look(&world, &view_exits);
-	assert_int_equal(world.recorded.span_ns, 2500);
+	assert_int_equal(world.recording.span_ns, 2500);
 	assert_int_equal(cell(&world, "HLT", "avg_ns")->ns, 1000);
 	assert_int_equal(cell(&world, "CPUID", "max_ns")->ns, 500);
 	assert_true(cell(&world, "CPUID", "time_percent")->number == 20);
@@ -1238,7 +1236,7 @@ static void times_that_make_no_sense(void **state)
 	put_acrn(&file, UINT64_MAX, 0, 0x11, 0, 0);
 	open_bytes(&world, &file, 10);
 	look(&world, &view_exits);
-	assert_int_equal(world.recorded.span_ns, INT64_MAX);
+	assert_int_equal(world.recording.span_ns, INT64_MAX);
 	assert_int_equal(cell(&world, "HLT", "total")->count, 1);
 	end(&world);
 }
@@ -1293,7 +1291,7 @@ static void check_life(struct world *world)
 	const struct guest *guest;
 
 	look(world, &view_vcpus);
-	for (size_t i = 0; (guest = guests_at(world->recorded.guests, i)); i++) {
+	for (size_t i = 0; (guest = guests_at(world->recording.guests, i)); i++) {
 		for (size_t vcpu = 0; vcpu < guest->nr_vcpus; vcpu++) {
 			uint64_t sum = 0;
 
@@ -1405,7 +1403,7 @@ static void samples_of_other_programs(void **state)
 
 		begin(&world);
 		open_file(&world, files[i], 1);
-		assert_int_equal(guests_count(world.recorded.guests), 2);
+		assert_int_equal(guests_count(world.recording.guests), 2);
 		check_exits(&world);
 		check_life(&world);
 		end(&world);
