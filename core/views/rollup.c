@@ -298,7 +298,10 @@ static void group_add(struct rollup *rollup, struct group *group, const struct f
 {
 	const struct stats_timing *timing = stat->timing;
 
-	group->total += stat->total;
+	if (field->kind != FIELD_PEAK)
+		group->total += stat->total;
+	else if (stat->total > group->total)
+		group->total = stat->total;
 	group->delta += stat->delta;
 	group->rate_per_s += stat->rate_per_s;
 	group->has_rate |= stat->has_rate;

@@ -364,11 +364,13 @@ static void write_host_cpus(const struct output *out)
 	const struct metric_sums *sums = &out->metrics->sums;
 
 	for (size_t i = 0; is_chosen(out, METRIC_HOST_CPU) && i < sums->nr_cpus; i++) {
-		if (!has_room(out, METRIC_HOST_CPU, 1))
+		const struct host_sum *busy = &sums->cpus[i].host[HOST_BUSY];
+
+		if (!busy->nr || !has_room(out, METRIC_HOST_CPU, 1))
 			continue;
 		text_series(out->text, METRIC_HOST_CPU, "");
-		text_label_number(out->text, "cpu", sums->cpus[i].cpu);
-		text_value_seconds(out->text, sums->cpus[i].busy_ns);
+		text_label_number(out->text, "cpu", sums->cpus[i].key.vcpu);
+		text_value_seconds(out->text, busy->total);
 	}
 }
 
@@ -414,24 +416,25 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 		const char *mode;
 	} modes[] = { { TIME_GUEST, "guest" }, { TIME_KVM, "kvm" }, { TIME_USER, "user" },
 		      { TIME_POLL, "poll" } };
-	const struct vcpu_sum *vcpu = &guest->vcpus[at];
-	struct vcpu_shown *shown = shown_of(guest->named, vcpu->index, at);
+	const struct owner *vcpu = &guest->vcpus[at];
+	const struct host_sum *throttled = &vcpu->host[HOST_THROTTLED];
+	struct vcpu_shown *shown = shown_of(guest->named, vcpu->key.vcpu, at);
 
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
-		if (vcpu->has[modes[i].part])
-			write_mode(out, guest, vcpu->index, modes[i].mode,
-				   vcpu->part_ns[modes[i].part]);
+		if (vcpu->time[modes[i].part].nr)
+			write_mode(out, guest, vcpu->key.vcpu, modes[i].mode,
+				   vcpu->time[modes[i].part].total);
 	}
-	if (vcpu->has[TIME_HALT])
-		write_mode(out, guest, vcpu->index, "sleep",
-			   never_back(vcpu->part_ns[TIME_HALT], vcpu->part_ns[TIME_POLL],
+	if (vcpu->time[TIME_HALT].nr)
+		write_mode(out, guest, vcpu->key.vcpu, "sleep",
+			   never_back(vcpu->time[TIME_HALT].total, vcpu->time[TIME_POLL].total,
 				      &shown->sleep_ns));
-	if (vcpu->has[TIME_WAIT])
-		write_mode(out, guest, vcpu->index, "wait",
-			   never_back(vcpu->part_ns[TIME_WAIT], vcpu->throttled_ns,
+	if (vcpu->time[TIME_WAIT].nr)
+		write_mode(out, guest, vcpu->key.vcpu, "wait",
+			   never_back(vcpu->time[TIME_WAIT].total, throttled->total,
 				      &shown->wait_ns));
-	if (vcpu->has_throttled)
-		write_mode(out, guest, vcpu->index, "throttled", vcpu->throttled_ns);
+	if (throttled->nr)
+		write_mode(out, guest, vcpu->key.vcpu, "throttled", throttled->total);
 }
 
 static void write_vcpus(const struct output *out)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gives guests their labels, and adds up the keys of stats in one pass. */
+/* Gives guests their labels, and takes what is exported from roll-ups of stats. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,14 +133,13 @@ void names_update(struct names *names, const struct guests *guests, uint64_t tic
 
 static void forget(struct metric_sums *sums)
 {
-	for (size_t i = 0; i < sums->nr_guests; i++) {
+	for (size_t i = 0; i < sums->nr_guests; i++)
 		free(sums->guests[i].cells);
-		free(sums->guests[i].vcpus);
-	}
 	free(sums->host_cells);
 	sums->host_cells = NULL;
 	sums->nr_guests = sums->nr_cpus = sums->nr_columns = 0;
 	sums->has_lost = false;
+	sums->lost = 0;
 }
 
 void metric_sums_release(struct metric_sums *sums)
@@ -150,7 +149,8 @@ void metric_sums_release(struct metric_sums *sums)
 	free(sums->columns);
 	free(sums->column_of);
 	free(sums->event_of);
-	free(sums->cpus);
+	rollup_release(&sums->counts);
+	rollup_release(&sums->times);
 	*sums = (struct metric_sums){ .nr_guests = 0 };
 }
 
@@ -215,150 +215,89 @@ static int compare_id(const void *key, const void *element)
 	return (*id > guest->named->id) - (*id < guest->named->id);
 }
 
-/* Keys of one guest follow each other: looked up once. NULL: the guest is not exported. */
-static struct guest_sum *guest_of(const struct metric_sums *sums, uint32_t id,
-				  struct guest_sum *latest)
+/* NULL: the guest is not exported. */
+static struct guest_sum *guest_of(const struct metric_sums *sums, uint32_t id)
 {
-	if (latest && latest->named->id == id)
-		return latest;
 	if (!sums->nr_guests)
 		return NULL;
 	return bsearch(&id, sums->guests, sums->nr_guests, sizeof(*sums->guests), compare_id);
 }
 
-/* The same of vCPUs, in the order in which they come. */
-static struct vcpu_sum *vcpu_of(struct guest_sum *guest, int32_t index)
-{
-	struct vcpu_sum *vcpu;
-
-	for (size_t i = 0; i < guest->nr_vcpus; i++) {
-		size_t at = (guest->latest + i) % guest->nr_vcpus;
-
-		if (guest->vcpus[at].index == index) {
-			guest->latest = at;
-			return &guest->vcpus[at];
-		}
-	}
-	array_grow(&guest->vcpus, &guest->room_vcpus, guest->nr_vcpus + 1);
-	guest->latest = guest->nr_vcpus++;
-	vcpu = &guest->vcpus[guest->latest];
-	*vcpu = (struct vcpu_sum){ .index = index };
-	return vcpu;
-}
-
-static void add_to_vcpu(struct guest_sum *guest, const struct stats_item *stat,
-			const struct field *field)
-{
-	struct vcpu_sum *vcpu;
-
-	if (stat->key.vcpu < 0)
-		return;
-	vcpu = vcpu_of(guest, stat->key.vcpu);
-	if (field->use == USE_TIME) {
-		vcpu->has[field->part] = true;
-		vcpu->part_ns[field->part] = stat->total;
-	} else {
-		vcpu->has_throttled = true;
-		vcpu->throttled_ns = stat->total;
-	}
-}
-
-static void add_host_cpu(struct metric_sums *sums, const struct stats_item *stat)
-{
-	array_grow(&sums->cpus, &sums->room_cpus, sums->nr_cpus + 1);
-	sums->cpus[sums->nr_cpus++] = (struct host_cpu_sum){ stat->key.vcpu, stat->total };
-}
-
-static void add_to_cell(struct cell_sum *cell, const struct stats_item *stat,
-			const struct field *field)
+static void add_to_cell(struct cell_sum *cell, const struct group *group)
 {
 	cell->is_set = true;
-	if (field->kind == FIELD_PEAK)
-		cell->count = stat->total > cell->count ? stat->total : cell->count;
-	else
-		cell->count += stat->total;
-	if (!stat->timing)
-		return;
-	cell->ns += stat->timing->total_ns;
-	cell->ended_ns += stat->timing->total_ended_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		cell->hist[i] += stat->timing->total[i];
+	cell->count = group->total;
+	cell->ns = group->timing.total_ns;
+	cell->ended_ns = group->timing.total_ended_ns;
+	memcpy(cell->hist, group->timing.hist, sizeof(cell->hist));
 }
 
 /* Of an event that is known as exits, too, the sum of the exits counts: it is one number. */
 static void add_to_cells(const struct metric_sums *sums, struct cell_sum *cells,
-			 const struct stats_item *stat, const struct field *field)
+			 const struct group *group)
 {
-	struct cell_sum *cell = &cells[sums->column_of[stat->key.field]], *event;
+	uint32_t field = group->key.field;
+	struct cell_sum *cell = &cells[sums->column_of[field]], *event;
 
 	if (!cell->is_of_exits)
-		add_to_cell(cell, stat, field);
-	if (sums->event_of[stat->key.field] == FIELD_NONE)
+		add_to_cell(cell, group);
+	if (sums->event_of[field] == FIELD_NONE)
 		return;
-	event = &cells[sums->column_of[sums->event_of[stat->key.field]]];
+	event = &cells[sums->column_of[sums->event_of[field]]];
 	if (!event->is_of_exits)
 		*event = (struct cell_sum){ .is_set = true, .is_of_exits = true };
-	event->count += stat->total;
+	event->count += group->total;
 }
 
-static void add_stat(struct metric_sums *sums, const struct stats_item *stat,
-		     const struct field *field, struct guest_sum *guest)
+/* Counts since the start, by guest and field. */
+static void take_counts(struct metric_sums *sums, const struct facts *facts)
 {
-	if (field->use == USE_HOST && field->part == HOST_BUSY) {
-		add_host_cpu(sums, stat);
-		return;
+	uint32_t lost = fields_find(facts->fields, "lost_exits");
+
+	rollup_begin(&sums->counts, GROUP_GUEST | GROUP_REASON);
+	sums->counts.has_groups = sums->counts.is_since_start = true;
+	for (size_t i = 0; i < sums->nr_columns; i++)
+		field_set_add(&sums->counts.counted, sums->columns[i]);
+	rollup(&sums->counts, facts);
+	for (size_t i = 0; i < sums->counts.nr_groups; i++) {
+		const struct group *group = &sums->counts.groups[i];
+		struct guest_sum *guest = guest_of(sums, group->key.guest);
+
+		if (group->key.field == lost) {
+			sums->has_lost = true;
+			sums->lost += group->total;
+		} else if (guest || group->key.guest == GUEST_ANY) {
+			add_to_cells(sums, guest ? guest->cells : sums->host_cells, group);
+		}
 	}
-	if (field->use == USE_EVENT && strcmp(field->name, "lost_exits") == 0) {
-		sums->has_lost = true;
-		sums->lost += stat->total;
-		return;
+}
+
+/* Times since the start, by vCPU. Owners ascend by guest and vCPU; host CPUs have no guest. */
+static void take_times(struct metric_sums *sums, const struct facts *facts)
+{
+	const struct rollup *times = &sums->times;
+
+	rollup_begin(&sums->times, GROUP_GUEST | GROUP_VCPU);
+	rollup(&sums->times, facts);
+	for (size_t i = 0; i < times->nr_owners; i++) {
+		const struct owner *owner = &times->owners[i];
+		struct guest_sum *guest = guest_of(sums, owner->key.guest);
+
+		if (owner->key.vcpu < 0)
+			continue;
+		if (owner->key.guest == GUEST_ANY && !sums->nr_cpus++)
+			sums->cpus = owner;
+		if (guest && !guest->nr_vcpus++)
+			guest->vcpus = owner;
 	}
-	if (has_cells(field) && (guest || stat->key.guest == GUEST_ANY))
-		add_to_cells(sums, guest ? guest->cells : sums->host_cells, stat, field);
-	if (guest && (field->use == USE_TIME ||
-		      (field->use == USE_HOST && field->part == HOST_THROTTLED)))
-		add_to_vcpu(guest, stat, field);
-}
-
-static int compare_vcpus(const void *a, const void *b)
-{
-	const struct vcpu_sum *x = a, *y = b;
-
-	return (x->index > y->index) - (x->index < y->index);
-}
-
-static int compare_cpus(const void *a, const void *b)
-{
-	const struct host_cpu_sum *x = a, *y = b;
-
-	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
-}
-
-static void sort(struct metric_sums *sums)
-{
-	for (size_t i = 0; i < sums->nr_guests; i++) {
-		if (sums->guests[i].nr_vcpus)
-			qsort(sums->guests[i].vcpus, sums->guests[i].nr_vcpus,
-			      sizeof(*sums->guests[i].vcpus), compare_vcpus);
-	}
-	if (sums->nr_cpus)
-		qsort(sums->cpus, sums->nr_cpus, sizeof(*sums->cpus), compare_cpus);
 }
 
 void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
 		      const struct names *names)
 {
-	struct guest_sum *guest = NULL;
-
 	forget(sums);
-	sums->lost = 0;
 	find_columns(sums, facts->fields);
 	add_guests(sums, names);
-	for (size_t i = 0; i < facts->stats->nr; i++) {
-		const struct stats_item *stat = &facts->stats->list[i];
-
-		guest = guest_of(sums, stat->key.guest, guest);
-		add_stat(sums, stat, fields_get(facts->fields, stat->key.field), guest);
-	}
-	sort(sums);
+	take_counts(sums, facts);
+	take_times(sums, facts);
 }

@@ -13,6 +13,7 @@
 #include "core/facts/facts.h"
 #include "lib/hash.h"
 #include "core/guests/guests.h"
+#include "core/views/rollup.h"
 
 /* The latest exported differences of two counters of a vCPU: they must not go back. */
 struct vcpu_shown {
@@ -53,22 +54,11 @@ struct cell_sum {
 	uint64_t hist[HIST_BUCKETS];
 };
 
-struct vcpu_sum {
-	int32_t index;
-	bool has[TIME_PARTS], has_throttled;
-	uint64_t part_ns[TIME_PARTS], throttled_ns;
-};
-
 struct guest_sum {
 	struct named_guest *named;
 	struct cell_sum *cells; /* by struct metric_sums' columns, nr_columns of them */
-	struct vcpu_sum *vcpus;
-	size_t nr_vcpus, room_vcpus, latest;
-};
-
-struct host_cpu_sum {
-	int32_t cpu;
-	uint64_t busy_ns;
+	const struct owner *vcpus; /* ascending by number */
+	size_t nr_vcpus;
 };
 
 /* Zero-initialised is empty. */
@@ -81,10 +71,11 @@ struct metric_sums {
 	size_t room_events;
 	size_t nr_columns, room_columns, room_fields;
 	struct cell_sum *host_cells; /* the cells without a guest */
-	struct host_cpu_sum *cpus;
-	size_t nr_cpus, room_cpus;
+	const struct owner *cpus; /* the host's, ascending by number */
+	size_t nr_cpus;
 	bool has_lost;
 	uint64_t lost;
+	struct rollup counts, times; /* of guests by field; of vCPUs and host CPUs */
 };
 
 /* Adds up all keys; the sums before are forgotten. */
