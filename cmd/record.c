@@ -61,15 +61,15 @@ struct run {
 /* Adds the threads of a process to the threads that are recorded. */
 static int add_tids(struct run *run, pid_t pid)
 {
-	int nr, room = (int)(THREADS_MAX - run->nr_tids);
+	struct pid_list tids = { 0 };
+	int err = proc_threads(&run->env, pid, &tids);
 
 	if (!run->tids)
 		run->tids = xcalloc(THREADS_MAX, sizeof(*run->tids));
-	nr = proc_threads(&run->env, pid, run->tids + run->nr_tids, room);
-	if (nr < 0)
-		return nr;
-	run->nr_tids += (size_t)(nr < room ? nr : room);
-	return 0;
+	for (size_t i = 0; !err && i < tids.nr && run->nr_tids < THREADS_MAX; i++)
+		run->tids[run->nr_tids++] = tids.pids[i];
+	pid_list_release(&tids);
+	return err;
 }
 
 /* The kernel has no filter for guests: without the threads, all switches would be recorded. */

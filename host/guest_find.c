@@ -284,12 +284,9 @@ static bool has_vcpu_threads(const struct env *env, pid_t pid)
 {
 	struct vcpu_list vcpus = { 0 };
 	struct pid_list tids = { 0 };
-	char path[PATH_MAX];
-	bool has_some;
+	bool has_some = !proc_threads(env, pid, &tids) &&
+			!proc_name_threads(env, pid, &tids, 1, &vcpus) && vcpus.nr;
 
-	env_path(env, path, sizeof(path), "/proc/%d/task", (int)pid);
-	has_some = !pid_list_read(&tids, path) && !proc_name_threads(env, pid, &tids, 1, &vcpus) &&
-		   vcpus.nr;
 	pid_list_release(&tids);
 	vcpu_list_release(&vcpus);
 	return has_some;

@@ -340,18 +340,10 @@ out:
 	return err;
 }
 
-int proc_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max)
+int proc_threads(const struct env *env, pid_t pid, struct pid_list *tids)
 {
-	struct pid_list tids = { 0 };
 	char path[PATH_MAX];
-	int err, nr;
+	int err = pid_list_read(tids, env_path(env, path, sizeof(path), "/proc/%d/task", (int)pid));
 
-	err = pid_list_read(&tids, env_path(env, path, sizeof(path), "/proc/%d/task", (int)pid));
-	nr = (int)tids.nr;
-	for (int i = 0; !err && i < nr && i < max; i++)
-		ret_tids[i] = tids.pids[i];
-	pid_list_release(&tids);
-	if (err == -ENOENT || (!err && !nr))
-		return -ESRCH;
-	return err ? err : nr;
+	return err == -ENOENT || (!err && !tids->nr) ? -ESRCH : err;
 }

@@ -85,10 +85,10 @@ int proc_name_threads(const struct env *env, pid_t pid, const struct pid_list *t
 		      unsigned int nr_vms, struct vcpu_list *vcpus);
 
 /*
- * The threads of a process now (/proc/PID/task): writes up to max tids, ascending, and returns how
- * many there are, or -errno (-ESRCH: the process ended; other errors, such as -EMFILE: not known).
+ * Replaces the list by the threads of a process now (/proc/PID/task), ascending. 0, or -errno:
+ * -ESRCH: the process has ended; other errors, such as -EMFILE: the threads are not known.
  */
-int proc_threads(const struct env *env, pid_t pid, pid_t *ret_tids, int max);
+int proc_threads(const struct env *env, pid_t pid, struct pid_list *tids);
 
 /*
  * ---- The search for processes with a VM, which reads as little of /proc as possible.

@@ -135,11 +135,8 @@ static int find_out(struct guests *guests, const struct guest_entry *entry,
 		    struct guest_search *search)
 {
 	pid_t pid = entry->guest.pid;
-	char path[PATH_MAX];
-	int err;
+	int err = proc_threads(guests->env, pid, &search->tids);
 
-	env_path(guests->env, path, sizeof(path), "/proc/%d/task", (int)pid);
-	err = pid_list_read(&search->tids, path);
 	if (proc_has_failed(err))
 		return err;
 	err = read_folders(guests, pid, search);

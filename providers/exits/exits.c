@@ -235,12 +235,9 @@ static int exits_want(void *state, const struct want *want, struct error *why)
 	return 0;
 }
 
-static int take_late(void *arg, const struct exits_thread *record)
+static void take_late(void *threads, const struct exits_thread *record)
 {
-	const struct exits_state *exits = arg;
-
-	exits_threads_take_late(exits->threads, record);
-	return 0;
+	exits_threads_take_late(threads, record);
 }
 
 /* There is a time in L2 from the first exit of L2 on. */
@@ -269,12 +266,11 @@ static int add_arguments(struct exits_state *exits, struct error *why)
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
 	long nr = exits_bpf_arguments(exits->bpf, &keys, &cells, why);
-	int err = nr < 0 ? (int)nr : 0;
 
-	for (long i = 0; i < nr && !err; i++)
+	for (long i = 0; i < nr; i++)
 		exits_threads_argument(exits->threads, &keys[i], &cells[i],
 				       exits_bpf_is_over(exits->bpf, &keys[i]));
-	return err;
+	return nr < 0 ? (int)nr : 0;
 }
 
 static void add_lost(const struct exits_state *exits, struct sample *sample)
@@ -289,24 +285,24 @@ static void add_lost(const struct exits_state *exits, struct sample *sample)
 static int read_all(struct exits_state *exits, struct sample *sample, struct error *why)
 {
 	uint64_t now_ns;
-	int err = 0;
+	int err;
 
 	exits_bpf_look_for_interrupts(exits->bpf);
 	look_for_nested(exits);
 	exits_threads_begin(exits->threads);
-	err = exits_bpf_take_late(exits->bpf, take_late, exits);
+	err = exits_bpf_take_late(exits->bpf, take_late, exits->threads);
 	now_ns = clock_now_ns(); /* to attach programs, and to wait for others, takes a while */
-	if (!err)
+	if (!err) {
 		take_threads(exits);
-	if (!err)
 		err = add_arguments(exits, why);
+	}
 	if (!err)
 		err = exits_long_collect(&exits->long_exits, exits->bpf, exits->threads,
 					 exits->names, sample);
-	if (!err)
+	if (!err) {
 		exits_threads_end(exits->threads, sample, exits->flags);
-	if (!err)
 		add_lost(exits, sample);
+	}
 	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
 	sample->time_ns[exits->args.source] = now_ns;
 	return err;

@@ -91,16 +91,15 @@ static bool is_protected(const struct taking *taking, const volatile struct exit
 	return false;
 }
 
-static int take(void *arg, const struct exits_long *exit)
+static void take(void *arg, const struct exits_long *exit)
 {
 	const struct taking *taking = arg;
 	const volatile struct exits_thread *record;
 
 	if (exit->thread >= taking->bpf->max_threads)
-		return 0;
+		return;
 	record = exits_bpf_thread(taking->bpf, exit->thread);
 	exits_long_add(&taking->output, exit, record, is_protected(taking, record));
-	return 0;
 }
 
 int exits_long_collect(struct exits_long_list *list, struct exits_bpf *bpf,

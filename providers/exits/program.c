@@ -98,8 +98,8 @@ uint32_t exits_bpf_nr_late(const struct exits_bpf *bpf)
 	return bpf->program->bss->nr_late - bpf->nr_late;
 }
 
-static int give_late(uint64_t pid_tgid, const struct exits_late *late, exits_late_fn take,
-		     void *arg)
+static void give_late(uint64_t pid_tgid, const struct exits_late *late, exits_late_fn take,
+		      void *arg)
 {
 	struct exits_thread record = {
 		.tid = (uint32_t)pid_tgid,
@@ -115,7 +115,7 @@ static int give_late(uint64_t pid_tgid, const struct exits_late *late, exits_lat
 		if (late->counts[i])
 			record.used[i / 64] |= UINT64_C(1) << i % 64;
 	}
-	return take(arg, &record);
+	take(arg, &record);
 }
 
 static int take_all_late(struct exits_bpf *bpf, uint64_t *pid_tgids, struct exits_late *late,
@@ -132,10 +132,9 @@ static int take_all_late(struct exits_bpf *bpf, uint64_t *pid_tgids, struct exit
 	if (err && err != -ENOENT) /* that is: these are all */
 		return err;
 	bpf->nr_late += nr;
-	err = 0;
-	for (uint32_t i = 0; i < nr && !err; i++)
-		err = give_late(pid_tgids[i], &late[i], take, arg);
-	return err;
+	for (uint32_t i = 0; i < nr; i++)
+		give_late(pid_tgids[i], &late[i], take, arg);
+	return 0;
 }
 
 int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg)
@@ -158,7 +157,9 @@ static int take_long(void *arg, void *data, size_t size)
 {
 	const struct exits_bpf *bpf = arg;
 
-	return size < sizeof(struct exits_long) ? 0 : bpf->take(bpf->take_arg, data);
+	if (size >= sizeof(struct exits_long))
+		bpf->take(bpf->take_arg, data);
+	return 0;
 }
 
 static int open_ring(struct exits_bpf *bpf)

@@ -113,8 +113,8 @@ struct exits_bpf_config {
 /* Whether this kernel's events tell how long halts are polled (TIME_POLL). */
 bool exits_bpf_knows_polls(const struct env *env);
 
-/* Takes a report of a long exit. 0, or an error that ends the reading. */
-typedef int (*exits_long_fn)(void *arg, const struct exits_long *exit);
+/* Takes a report of a long exit. */
+typedef void (*exits_long_fn)(void *arg, const struct exits_long *exit);
 
 /* A program that is attached while guests do what it is for. */
 struct exits_watch {
@@ -201,11 +201,10 @@ struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf); /* since it w
 uint32_t exits_bpf_nr_late(const struct exits_bpf *bpf);
 
 /*
- * Calls take for each of these threads, with a record that has its counts and no times, until take
- * fails. Make room for the threads before: each gets a record of its own with its next exit. 0 or
- * -errno.
+ * Calls take for each of these threads, with a record that has its counts and no times. Make room
+ * for the threads before: each gets a record of its own with its next exit. 0 or -errno.
  */
-typedef int (*exits_late_fn)(void *arg, const struct exits_thread *record);
+typedef void (*exits_late_fn)(void *arg, const struct exits_thread *record);
 int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg);
 
 /*
@@ -214,7 +213,7 @@ int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg);
  */
 void exits_bpf_set_long(struct exits_bpf *bpf, uint64_t longer_ns, const bool *is_left_out);
 
-/* Calls take for each report since the last call, until take fails. 0 or take's error. */
+/* Calls take for each report since the last call. 0 or -errno. */
 int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg);
 
 /*

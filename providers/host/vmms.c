@@ -11,6 +11,7 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
+#include "host/guest_proc.h"
 #include "host/machine.h"
 #include "providers/host/host.h"
 
@@ -224,10 +225,9 @@ static void list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct p
 static void take_turn(struct host_vmms *vmms, struct vmm *vmm)
 {
 	struct pid_list tids = { 0 };
-	char path[PATH_MAX];
 
-	env_path(vmms->env, path, sizeof(path), "/proc/%d/task", (int)vmm->pid);
-	if (pid_list_read(&tids, path) == 0) /* else it has ended, or cannot be read now */
+	/* Else it has ended, or cannot be read now. */
+	if (proc_threads(vmms->env, vmm->pid, &tids) == 0)
 		list_threads(vmms, vmm, &tids);
 	pid_list_release(&tids);
 }

@@ -365,9 +365,8 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 {
 	struct bpf_state *bpf = state;
 	bool *has_slot = xcalloc(nr + 1, sizeof(*has_slot)), is_new_want = bpf->is_new_want;
-	int err = 0;
+	int err = fit(bpf, targets, nr);
 
-	err = fit(bpf, targets, nr);
 	if (!err)
 		retire_others(bpf, targets, nr, has_slot);
 	counts_end(&bpf->counts, targets, nr, keep, is_new_want);

@@ -230,15 +230,9 @@ void tracepoint_events_number(struct tracepoint_events *events)
 int tracepoint_events_find(struct tracepoint_events *events, const struct provider_args *args,
 			   struct error *why)
 {
-	int err = 0;
-
 	*events = (struct tracepoint_events){ .args = *args };
 	systems_add(events);
-	if (!err && !events->nr)
-		err = trace_why_none(args->env, events->unread_err, why);
-	if (err)
-		tracepoint_events_release(events);
-	return err;
+	return events->nr ? 0 : trace_why_none(args->env, events->unread_err, why);
 }
 
 void tracepoint_events_release(struct tracepoint_events *events)

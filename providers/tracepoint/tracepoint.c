@@ -22,8 +22,7 @@ struct tracepoints {
 	uint32_t guest;
 	struct target *targets;
 	size_t nr_targets, room_targets;
-	pid_t *tids; /* of one guest */
-	size_t room_tids;
+	struct pid_list tids; /* of a guest */
 	struct error refused; /* why the engine before this one was refused; "": none was */
 	unsigned int nr_refused_notices; /* in how many samples it was a notice */
 };
@@ -38,7 +37,7 @@ static void tracepoints_close(void *state)
 		tp->engine->close(tp->engine_state);
 	tracepoint_events_release(&tp->events);
 	free(tp->targets);
-	free(tp->tids);
+	pid_list_release(&tp->tids);
 	free(tp);
 }
 
@@ -136,17 +135,11 @@ static int target_cpu(void *tp, int cpu)
 /* All threads of a guest: exits happen in vCPU threads, but others raise interrupts, too. */
 static int target_guest(struct tracepoints *tp, const struct guest *guest)
 {
-	int n;
+	int err = proc_threads(tp->args.env, guest->pid, &tp->tids);
 
-	while ((n = proc_threads(tp->args.env, guest->pid, tp->tids, (int)tp->room_tids)) >
-	       (int)tp->room_tids) {
-		array_grow(&tp->tids, &tp->room_tids, (size_t)n);
-	}
-	if (descriptors_are_short(n))
-		return n;
-	for (int i = 0; i < n; i++)
-		target_add(tp, true, tp->tids[i], guest->id);
-	return 0;
+	for (size_t i = 0; !err && i < tp->tids.nr; i++)
+		target_add(tp, true, tp->tids.pids[i], guest->id);
+	return descriptors_are_short(err) ? err : 0;
 }
 
 /* All threads of all guests would cost too much: only vCPU threads, if they are known. */

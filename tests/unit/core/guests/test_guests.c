@@ -1671,19 +1671,20 @@ static void test_by_pid(void **state)
 static void test_threads(void **state)
 {
 	struct box *box = *state;
-	pid_t tids[4] = { 0 };
+	struct pid_list tids = { 0 };
 
 	put_proc(box, (struct proc){ .pid = 100, .comm = "x" });
 	for (int tid = 1000; tid > 995; tid--)
 		put_thread(box, 100, tid, "t\n");
-	assert_int_equal(proc_threads(&box->env, 100, tids, 4), 6);
-	assert_int_equal(tids[0], 100);
-	assert_int_equal(tids[1], 996);
-	assert_int_equal(tids[3], 998);
-	assert_int_equal(proc_threads(&box->env, 100, NULL, 0), 6);
-	assert_int_equal(proc_threads(&box->env, 101, tids, 4), -ESRCH);
+	assert_int_equal(proc_threads(&box->env, 100, &tids), 0);
+	assert_int_equal(tids.nr, 6);
+	assert_int_equal(tids.pids[0], 100);
+	assert_int_equal(tids.pids[1], 996);
+	assert_int_equal(tids.pids[5], 1000);
+	assert_int_equal(proc_threads(&box->env, 101, &tids), -ESRCH);
 	FOLDER(box, "/proc/102/task");
-	assert_int_equal(proc_threads(&box->env, 102, tids, 4), -ESRCH);
+	assert_int_equal(proc_threads(&box->env, 102, &tids), -ESRCH);
+	pid_list_release(&tids);
 }
 
 static void test_fakes(void **state)

@@ -254,12 +254,11 @@ static void check_way(struct box *box, enum exits_way way, const char *name)
 		check_reason(box, way, name, i % 2, i / 2 ? 4 : 8);
 }
 
-static int take_long(void *arg, const struct exits_long *exit)
+static void take_long(void *arg, const struct exits_long *exit)
 {
 	struct exits_long *ret_exit = arg;
 
 	*ret_exit = *exit;
-	return 0;
 }
 
 /* How long this thread has waited for a CPU so far. */
