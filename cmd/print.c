@@ -52,7 +52,13 @@ void run_lines_plain(struct run *run)
 
 int run_lines_open(struct run *run, struct error *why)
 {
-	return lines_open(&run->lines.config, &run->lines.lines, why);
+	int err;
+
+	/* A FIFO is opened when its reader comes. */
+	run_begin_write(run);
+	err = lines_open(&run->lines.config, &run->lines.lines, why);
+	run_end_write(run);
+	return err;
 }
 
 int run_lines_close(struct run *run, int err, struct error *why)

@@ -98,7 +98,7 @@ int run_loop(struct run *run, double interval_s, unsigned long nr,
 
 /*
  * Between these two calls, INT and TERM interrupt a write, which would otherwise never end when the
- * reader of standard output has stopped reading.
+ * reader of standard output has stopped reading, and the opening of a FIFO that has no reader.
  */
 void run_begin_write(const struct run *run);
 void run_end_write(const struct run *run);

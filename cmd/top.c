@@ -142,7 +142,9 @@ static int on_wake(struct run *run, enum woken woken, struct error *why)
 
 	if (woken == WOKEN_HANGUP && run->lines.lines) {
 		/* If that fails, the log that is open goes on: the samples count. */
+		run_begin_write(run);
 		(void)lines_reopen(run->lines.lines, why);
+		run_end_write(run);
 		say_notice(why);
 		return 0;
 	}

@@ -521,6 +521,10 @@ is_stuck() {
 	grep -q pipe "/proc/$1/wchan"
 }
 
+is_opening() {
+	grep -q wait_for_partner "/proc/$1/wchan"
+}
+
 for signal in TERM INT; do
 	look "sig$signal" -l -c -s 0.1 -f 'kvm_(pio|mmio)$'
 	pid=$SPAWNED
@@ -543,6 +547,13 @@ check "a reader that stops reading blocks it" wait_for 30 is_stuck "$pid"
 kill -TERM "$pid"
 check "and SIGTERM ends it all the same" wait_for 30 t_ended "$pid"
 stop "$reader"
+# A FIFO without a reader, which is waited for when it is opened.
+mkfifo "$TMP/unread"
+spawn "$KVMTOP" -l -L "$TMP/unread" 2>"$ERR"
+pid=$SPAWNED
+check "a FIFO waits for its reader" wait_for 30 is_opening "$pid"
+kill -TERM "$pid"
+check "and SIGTERM ends that, too" wait_for 30 t_ended "$pid"
 
 # shellcheck disable=SC2016
 spawn sh -c 'trap "" HUP INT; exec "$@"' sh "$KVMTOP" -l -c -s 0.1 -f kvm_pio >"$TMP/nohup"
