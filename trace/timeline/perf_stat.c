@@ -13,6 +13,7 @@
 #include "trace/timeline/perf_stat.h"
 
 #define FIELDS_MAX 48
+#define LINE_SIZE 8192 /* JSON of an event with a metric takes some 500 */
 #define NS_DIGITS 9
 
 struct perf_line_fields {
@@ -445,11 +446,12 @@ static void end_counters(struct perf *perf)
 static int read_lines(struct perf *perf, FILE *in, const char *path,
 		      const struct timeline_clock *clock, struct error *why)
 {
-	char *text = NULL;
-	size_t room = 0, nr_values = 0;
+	char text[LINE_SIZE];
+	size_t nr_values = 0;
 	int err = 0, got;
 
-	for (size_t nr = 1; !err && getline(&text, &room, in) >= 0; nr++) {
+	for (size_t nr = 1; !err && fgets(text, sizeof(text), in); nr++) {
+		bool is_whole = strchr(text, '\n') || feof(in);
 		struct perf_line line;
 		uint64_t tsc;
 
@@ -461,7 +463,7 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 			perf->anchor_ns = timeline_clock_ns(clock, tsc);
 			continue;
 		}
-		got = perf_line_parse(text, &perf->separator, &line);
+		got = is_whole ? perf_line_parse(text, &perf->separator, &line) : -EINVAL;
 		nr_values += got > 0 && line.value[0];
 		if (got > 0)
 			add_line(perf, &line);
@@ -469,7 +471,6 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 			err = error_set(why, got,
 					"%s:%zu: not a line of perf stat -I -x", path, nr);
 	}
-	free(text);
 	if (!err && !nr_values)
 		err = error_set(why, -ENODATA, "%s: no counter has a value (perf stat -I MS -x ,)",
 				path);
