@@ -17,30 +17,6 @@ void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width)
 	fprintf(out, "%-*s", width, text);
 }
 
-static const char *name_of(const struct view_row *row)
-{
-	return row->cells[0].type == CELL_TEXT ? row->cells[0].text : "-";
-}
-
-static bool has_namesake(const struct view *view, const struct view_row *row)
-{
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (&view->rows[i] != row && strcmp(name_of(&view->rows[i]), name_of(row)) == 0)
-			return true;
-	}
-	return false;
-}
-
-void lines_name(char *buf, size_t size, const struct view *view, const struct view_row *row)
-{
-	const struct cell *pid = lines_cell(view, row, COL_PID);
-
-	if (pid->type == CELL_COUNT && has_namesake(view, row))
-		snprintf(buf, size, "%s(%" PRIu64 ")", name_of(row), pid->count);
-	else
-		snprintf(buf, size, "%s", name_of(row));
-}
-
 bool lines_has_row(const struct lines_sample *sample, const struct view_row *row)
 {
 	return !sample->config->skip_zero || !view_row_is_quiet(sample->view, row);
@@ -83,9 +59,4 @@ const struct cell *lines_value(const struct view *view, const struct view_row *r
 	const struct cell *delta = lines_cell(view, row, COL_DELTA);
 
 	return delta->type == CELL_NONE ? lines_cell(view, row, COL_TOTAL) : delta;
-}
-
-bool lines_is_other(const struct view_row *row)
-{
-	return row->is_rest && row->field == FIELD_NONE && row->guest == GUEST_ANY;
 }

@@ -60,7 +60,6 @@ struct lines_config {
 /* ---- what writes a format */
 
 #define LINES_PAGE 20	    /* samples between headings, as kvm_stat's */
-#define LINES_NAME_SIZE (GUEST_NAME_SIZE + 32)
 
 struct lines_sample {
 	const struct lines_config *config;
@@ -90,9 +89,6 @@ extern const struct lines_type lines_batch, lines_csv, lines_json, lines_text, l
 /* Prints the heading of the times, padded to width: "time (per 3.0 s)", with the interval. */
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width);
 
-/* The event or guest of the row. Guests of one name are told apart by pid: "db1(4711)". */
-void lines_name(char *buf, size_t size, const struct view *view, const struct view_row *row);
-
 /* Whether the row has a line in this sample: with skip_zero not if nothing happened in it. */
 bool lines_has_row(const struct lines_sample *sample, const struct view_row *row);
 
@@ -116,9 +112,6 @@ uint64_t lines_count(const struct cell *cell);
 
 /* The value of a row in a log: a counter's delta, or the level of a gauge or peak. */
 const struct cell *lines_value(const struct view *view, const struct view_row *row);
-
-/* "other": belongs to a parent and means nothing on a line of its own. */
-bool lines_is_other(const struct view_row *row);
 
 /*
  * Takes the next name from the first line of a CSV, unquoted in place, and moves *at after it. *at

@@ -21,10 +21,43 @@
 #include "ui/lines/format.h"
 #include "ui/numbers.h"
 
+#define NAME_SIZE (GUEST_NAME_SIZE + 32)
 #define NAME_WIDTH 42 /* of batch */
 #define NUMBER_WIDTH 10
 #define TIME_WIDTH 19
 #define COLUMN_WIDTH 9
+
+static const char *name_of(const struct view_row *row)
+{
+	return row->cells[0].type == CELL_TEXT ? row->cells[0].text : "-";
+}
+
+static bool has_namesake(const struct view *view, const struct view_row *row)
+{
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (&view->rows[i] != row && strcmp(name_of(&view->rows[i]), name_of(row)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The event or guest of the row. Guests of one name are told apart by pid: "db1(4711)". */
+static void format_name(char *buf, size_t size, const struct view *view,
+			const struct view_row *row)
+{
+	const struct cell *pid = lines_cell(view, row, COL_PID);
+
+	if (pid->type == CELL_COUNT && has_namesake(view, row))
+		snprintf(buf, size, "%s(%" PRIu64 ")", name_of(row), pid->count);
+	else
+		snprintf(buf, size, "%s", name_of(row));
+}
+
+/* "other": belongs to a parent and means nothing on a line of its own. */
+static bool is_other(const struct view_row *row)
+{
+	return row->is_rest && row->field == FIELD_NONE && row->guest == GUEST_ANY;
+}
 
 /* ---- batch */
 
@@ -48,10 +81,10 @@ static void print_row(FILE *out, const struct view *view, const struct view_row 
 {
 	const struct cell *total = lines_cell(view, row, COL_TOTAL), zero = cell_count(0);
 	const struct cell *delta = lines_cell(view, row, COL_DELTA);
-	char name[LINES_NAME_SIZE], number[24];
+	char name[NAME_SIZE], number[24];
 	int width;
 
-	lines_name(name, sizeof(name), view, row);
+	format_name(name, sizeof(name), view, row);
 	width = format_width(name);
 	fprintf(out, "%s%*s", name, width < NAME_WIDTH ? NAME_WIDTH - width : 0, "");
 	format_number(number, sizeof(number), total);
@@ -70,7 +103,7 @@ static void print(void *state, FILE *out, const struct lines_sample *sample)
 	for (size_t i = 0; i < sample->view->nr_rows; i++) {
 		const struct view_row *row = &sample->view->rows[i];
 
-		if (!lines_is_other(row) && lines_has_row(sample, row))
+		if (!is_other(row) && lines_has_row(sample, row))
 			print_row(out, sample->view, row);
 	}
 }
@@ -110,14 +143,14 @@ static void log_end(void *state)
 /* Whether the row has a name, and counted anything, now or before. */
 static bool is_wanted(const struct view *view, const struct view_row *row)
 {
-	return !lines_is_other(row) && row->cells[0].type == CELL_TEXT &&
+	return !is_other(row) && row->cells[0].type == CELL_TEXT &&
 	       (lines_count(lines_cell(view, row, COL_TOTAL)) ||
 		lines_count(lines_cell(view, row, COL_DELTA)));
 }
 
 static bool is_row_of(const struct view_row *row, const struct log_column *column)
 {
-	return row->field == column->field && row->guest == column->guest && !lines_is_other(row);
+	return row->field == column->field && row->guest == column->guest && !is_other(row);
 }
 
 static bool has_column(const struct text_log *log, const struct view_row *row)
@@ -164,11 +197,11 @@ static void print_headings(struct text_log *log, FILE *out, const struct lines_s
 	log->nr = 0;
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct view_row *row = &view->rows[i];
-		char name[LINES_NAME_SIZE];
+		char name[NAME_SIZE];
 
 		if (!is_wanted(view, row))
 			continue;
-		lines_name(name, sizeof(name), view, row);
+		format_name(name, sizeof(name), view, row);
 		add_column(log, row, name);
 		if (log->nr == 1)
 			lines_print_interval(out, sample->elapsed_ns, TIME_WIDTH);

@@ -291,6 +291,8 @@ static const char *why_nothing(struct tui *tui)
 	if (is_recorded)
 		return tui->back.monitor ? "Nothing of this kind happened until then." :
 					   "Nothing of this kind is in the recording.";
+	if (query->type == &view_host)
+		return "No host CPU is known."; /* the view's note says why */
 	return "No matching events reported yet";
 }
 
