@@ -19,7 +19,7 @@
 struct perf_line_fields {
 	char *at[FIELDS_MAX];
 	size_t nr;
-	const char *separator;
+	char separator;
 };
 
 /* ---- numbers ---- */
@@ -92,17 +92,10 @@ static bool set_value(struct perf_line *line, const char *text)
 
 static void cut(char *text, struct perf_line_fields *fields)
 {
-	size_t len = strlen(fields->separator);
-	char *next;
+	const char separator[] = { fields->separator, '\0' };
 
-	for (; text && fields->nr < FIELDS_MAX; text = next) {
-		next = strstr(text, fields->separator);
-		if (next) {
-			*next = '\0';
-			next += len;
-		}
-		fields->at[fields->nr++] = text;
-	}
+	while (text && fields->nr < FIELDS_MAX)
+		fields->at[fields->nr++] = strsep(&text, separator);
 }
 
 static const char *field_at(const struct perf_line_fields *fields, size_t i)
@@ -145,6 +138,7 @@ static void add_name(struct perf_line *line, const char *text, const char *betwe
 static bool set_name(struct perf_line *line, const struct perf_line_fields *fields, size_t value)
 {
 	const char *unit = field_at(fields, value + 1);
+	const char separator[] = { fields->separator, '\0' };
 	size_t first = value + 2, end = first + 1;
 
 	if (first >= fields->nr || !*fields->at[first])
@@ -154,7 +148,7 @@ static bool set_name(struct perf_line *line, const struct perf_line_fields *fiel
 	if (end == fields->nr)
 		end = first + 1; /* an old perf prints no fields after the event */
 	for (size_t i = first; i < end; i++)
-		add_name(line, fields->at[i], fields->separator);
+		add_name(line, fields->at[i], separator);
 	if (value > 0)
 		add_name(line, fields->at[0], " ");
 	if (*unit) {
@@ -166,63 +160,25 @@ static bool set_name(struct perf_line *line, const struct perf_line_fields *fiel
 }
 
 /* text: after the separator that follows the time. */
-static int parse_fields(char *text, const struct perf_separator *separator,
-			struct perf_line *line)
+static int parse_fields(char *text, char separator, struct perf_line *line)
 {
-	struct perf_line_fields fields = { .separator = separator->text };
-	const char *number;
+	struct perf_line_fields fields = { .separator = separator };
+	const char *number, *first;
 	size_t value;
 
 	cut(text, &fields);
 	value = find_value(&fields);
 	number = field_at(&fields, value);
-	if (!is_value(number)) /* a line with only a metric */
-		return *number ? -EINVAL : 0;
+	first = field_at(&fields, 0);
+	if (!is_value(number)) /* a line with only a metric, or a wrong number */
+		return *number || (*first && !first[strspn(first, "0123456789.,")]) ? -EINVAL : 0;
+	if (!*first) /* a separator of two characters */
+		return -EINVAL;
 	if (!set_name(line, &fields, value))
 		return 0;
 	if (*number == '<')
 		return is_not_counted(number);
 	return set_value(line, number) ? 1 : -EINVAL;
-}
-
-/* ---- the separator ---- */
-
-/* Whether a value follows a separator of this length. */
-static bool is_separator(const char *text, size_t len, struct perf_separator *ret_separator)
-{
-	struct perf_separator separator = { "" };
-	struct perf_line_fields fields = { .separator = separator.text };
-	char *copy;
-	bool is_it;
-
-	if (len >= sizeof(separator.text))
-		return false;
-	memcpy(separator.text, text, len);
-	copy = xstrdup(text + len);
-	cut(copy, &fields);
-	is_it = is_value(field_at(&fields, find_value(&fields)));
-	free(copy);
-	if (is_it)
-		*ret_separator = separator;
-	return is_it;
-}
-
-/*
- * Finds the separator of fields in the text after a line's time: the longest row of characters
- * with which no value begins, or a shorter one if otherwise no value would follow. In a line with a
- * value the first fields are not empty.
- */
-static bool find_separator(const char *text, struct perf_separator *ret_separator)
-{
-	size_t len = 0;
-
-	while (text[len] && text[len] != '<' && !isalnum((unsigned char)text[len]))
-		len++;
-	for (len = len ? len : 1; len; len--) {
-		if (is_separator(text, len, ret_separator))
-			return true;
-	}
-	return false;
 }
 
 /* ---- -j ---- */
@@ -276,31 +232,29 @@ static int parse_json(const char *text, struct perf_line *line)
 /* ---- lines ---- */
 
 /* A line of the summary has this word in place of the time. */
-static bool is_summary(const char *text, const struct perf_separator *separator)
+static bool is_summary(const char *text, char separator)
 {
 	static const char word[] = "summary";
 
-	return strncmp(text, word, strlen(word)) == 0 && separator->text[0] &&
-	       strncmp(text + strlen(word), separator->text, strlen(separator->text)) == 0;
+	return strncmp(text, word, strlen(word)) == 0 && separator &&
+	       text[strlen(word)] == separator;
 }
 
-static int parse_text(char *text, struct perf_separator *separator, struct perf_line *line)
+static int parse_text(char *text, char *separator, struct perf_line *line)
 {
 	const char *end = read_seconds(text, &line->ns);
 
 	if (!end)
-		return is_summary(text, separator) ? 0 : -EINVAL;
+		return is_summary(text, *separator) ? 0 : -EINVAL;
 	text += end - text;
-	if (!*text)
+	if (!*separator && (ispunct((unsigned char)*text) || *text == '\t'))
+		*separator = *text;
+	if (!*separator || *text != *separator)
 		return -EINVAL;
-	if (!separator->text[0] && !find_separator(text, separator))
-		return text[0] == text[1] ? 0 : -EINVAL; /* a line with only a metric */
-	if (strncmp(text, separator->text, strlen(separator->text)) != 0)
-		return -EINVAL;
-	return parse_fields(text + strlen(separator->text), separator, line);
+	return parse_fields(text + 1, *separator, line);
 }
 
-int perf_line_parse(char *text, struct perf_separator *separator, struct perf_line *ret_line)
+int perf_line_parse(char *text, char *separator, struct perf_line *ret_line)
 {
 	struct perf_line line = { 0 };
 	int got;
@@ -350,7 +304,7 @@ struct perf {
 	int32_t process;
 	int64_t anchor_ns;
 	struct perf_counter *counters;
-	struct perf_separator separator;
+	char separator; /* 0: not known yet */
 	int64_t nr_tracks;
 };
 

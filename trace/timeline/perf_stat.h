@@ -23,17 +23,13 @@ struct perf_line {
 	char value[32]; /* digits, may have a point; "": not counted in this interval */
 };
 
-/* What -x gave perf: the same in all lines of a file. Zero-initialised: not known yet. */
-struct perf_separator {
-	char text[8];
-};
-
 /*
- * Parses a line, and changes it. The first line with a value sets the separator. Returns 1; 0 if
- * the line is not of an event's interval (a comment, an event that is not supported, the summary);
- * or -EINVAL if it is not a line of perf stat.
+ * Parses a line, and changes it. separator: the character that -x gave perf, the same in all lines
+ * of a file; 0: not known yet, the first line with a time sets it. Returns 1; 0 if the line is not
+ * of an event's interval (a comment, an event that is not supported, the summary); or -EINVAL if it
+ * is not a line of perf stat.
  */
-int perf_line_parse(char *text, struct perf_separator *separator, struct perf_line *ret_line);
+int perf_line_parse(char *text, char *separator, struct perf_line *ret_line);
 
 /*
  * Draws a file. anchor_ns: the time in the timeline when perf began, if the file has no "rdtsc N".
