@@ -146,12 +146,11 @@ static int check_outputs(const struct command *command, const struct options *op
 		add_input(inputs, &nr, options->recordings[i]);
 	for (size_t i = 0; i < options->nr_merged; i++)
 		add_input(inputs, &nr, options->merged[i]);
+	inputs[nr] = options->write_file;
 	for (size_t i = 0; i < ARRAY_SIZE(outputs) && !err; i++) {
-		if (output_find_input(outputs[i].path, inputs, nr))
+		if (output_find_input(outputs[i].path, inputs, nr + (i > 0)))
 			err = error_set(why, -EINVAL, "%s %s: this file is an input; choose "
 					"another one", outputs[i].option, outputs[i].path);
-		inputs[nr] = options->write_file;
-		nr += i == 0;
 	}
 	free(inputs);
 	return err;

@@ -236,7 +236,7 @@ static const struct option_rule rules[] = {
 	{ true, EXITS, "guest-kallsyms", "longer", NULL },
 	{ true, EXITS, "vcpu", "pid guest", NULL },
 	{ true, EXITS, "alltids", "pid guest", NULL },
-	{ true, EXITS, "diff", "pid guest", "it chooses the first guest" },
+	{ true, EXITS, "diff", "pid guest", "the guest that is compared with it" },
 	{ true, EXITS | WHY | REPORT, "output", "csv json", NULL },
 	{ true, 0, "acrn", "frequency", "the TSC's" },
 	{ true, 0, "web-config", "listen", NULL },

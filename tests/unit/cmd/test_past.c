@@ -230,5 +230,5 @@ int main(void)
 		cmocka_unit_test(every_mode_ends),
 	};
 
-	return cmocka_run_group_tests_name("top_read", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("past", tests, NULL, NULL);
 }
