@@ -27,8 +27,9 @@ enum column_id {
 	COLUMN_VCPU,	/* more than the row before; of another guest, more than -1 */
 	COLUMN_FIELD,	/* more than the row before; of another vCPU, more than 0 */
 	/*
-	 * Which rows add up to another one. Three numbers for each run of fields: how many fields
-	 * are between it and the run before, how many it has, and the field that is their sum.
+	 * Which rows add up to another one. Three numbers for each range of fields: how many
+	 * fields are between it and the range before, how many it has, and the field that is
+	 * their sum.
 	 */
 	COLUMN_SUMS,
 	/*

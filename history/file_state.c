@@ -16,7 +16,7 @@
 
 #define CLOCK_MAX (UINT64_C(1) << 61) /* 70 years */
 #define SECOND UINT64_C(1000000000)
-#define RUNS_AT_ONCE 4
+#define BATCHES_AT_ONCE 4
 #define ROOM (DB_LOG_SIZE + 256 * 1024) /* bytes for what comes before the next look at the size */
 
 void history_file_free(struct history_file *file)
@@ -270,29 +270,29 @@ bool history_file_is_there(struct history_file *file)
 
 /* ---- limits */
 
-/* From one moment with totals to the next is a run: what remains begins with totals. */
-static int find_next_run(struct history_file *file, struct error *why)
+/* From one moment with totals to the next is a batch: what remains begins with totals. */
+static int find_next_batch(struct history_file *file, struct error *why)
 {
 	struct db *db = &file->db;
 	sqlite3_stmt *row;
 	int err;
 
-	if (file->has_next_run)
+	if (file->has_next_batch)
 		return 0;
-	err = db_prepare(db, SQL_NEXT_RUN, &row, why);
+	err = db_prepare(db, SQL_NEXT_BATCH, &row, why);
 	if (!err)
 		err = db_step(db, row, why);
 	if (err < 0)
 		return err;
-	file->next_run = (struct next_run){ 0 };
+	file->next_batch = (struct next_batch){ 0 };
 	if (err) {
-		file->next_run.id = (uint64_t)sqlite3_column_int64(row, 0);
-		file->next_run.segment = (uint32_t)sqlite3_column_int64(row, 1);
+		file->next_batch.id = (uint64_t)sqlite3_column_int64(row, 0);
+		file->next_batch.segment = (uint32_t)sqlite3_column_int64(row, 1);
 		/* Not known, in a damaged file: as if it were new. */
-		file->next_run.before_ns = sqlite3_column_type(row, 2) == SQLITE_INTEGER ?
+		file->next_batch.before_ns = sqlite3_column_type(row, 2) == SQLITE_INTEGER ?
 						     (uint64_t)sqlite3_column_int64(row, 2) :
 						     UINT64_MAX;
-		file->has_next_run = true;
+		file->has_next_batch = true;
 	}
 	sqlite3_reset(row);
 	return 0;
@@ -324,8 +324,8 @@ static bool is_too_old(const struct history_file *file, uint64_t recorded_ns)
 {
 	const struct file_limits *limits = &file->limits;
 
-	return limits->age_ns && recorded_ns > file->next_run.before_ns &&
-	       recorded_ns - file->next_run.before_ns > limits->age_ns;
+	return limits->age_ns && recorded_ns > file->next_batch.before_ns &&
+	       recorded_ns - file->next_batch.before_ns > limits->age_ns;
 }
 
 static bool is_too_large(const struct history_file *file, const struct usage *usage,
@@ -338,7 +338,7 @@ static bool is_too_large(const struct history_file *file, const struct usage *us
 
 static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struct error *why)
 {
-	const struct db_value id = DB_NUMBER(file->next_run.id);
+	const struct db_value id = DB_NUMBER(file->next_batch.id);
 	int err = db_run_with(&file->db, SQL_DROP_SAMPLES, &id, 1, why);
 
 	if (err)
@@ -349,12 +349,12 @@ static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struc
 }
 
 /*
- * Drops all that is before the next run. Rows with times are dropped that are older than all
+ * Drops all that is before the next batch. Rows with times are dropped that are older than all
  * samples that remain: where the clock was set, a sample may be older than the ones before it.
  */
 static int drop_oldest(struct history_file *file, struct error *why)
 {
-	const struct db_value segment = DB_NUMBER(file->next_run.segment);
+	const struct db_value segment = DB_NUMBER(file->next_batch.segment);
 	int64_t oldest_ns = 0;
 	int err = drop_samples(file, &oldest_ns, why);
 	uint64_t second = (uint64_t)oldest_ns / SECOND, minute = second > 60 ? second - 60 : 0;
@@ -370,7 +370,7 @@ static int drop_oldest(struct history_file *file, struct error *why)
 		{ SQL_DROP_SEGMENTS, { segment }, 1 },
 	};
 
-	file->has_next_run = false;
+	file->has_next_batch = false;
 	for (size_t i = 0; i < ARRAY_SIZE(drops) && !err; i++)
 		err = db_run_with(&file->db, drops[i].sql, drops[i].values, drops[i].nr, why);
 	return err;
@@ -390,9 +390,9 @@ int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, st
 	struct usage usage = { 0 };
 	int err = get_usage(file, &usage, why);
 
-	for (int i = 0; i < RUNS_AT_ONCE && !err; i++) {
-		err = find_next_run(file, why);
-		if (err || !file->next_run.id)
+	for (int i = 0; i < BATCHES_AT_ONCE && !err; i++) {
+		err = find_next_batch(file, why);
+		if (err || !file->next_batch.id)
 			break;
 		if (!is_too_old(file, recorded_ns) &&
 		    !is_too_large(file, &usage, usage.pages - usage.free_pages))

@@ -73,7 +73,7 @@ enum sql {
 	SQL_PAGES,
 	SQL_FREE_PAGES,
 	SQL_VACUUM,
-	SQL_NEXT_RUN,
+	SQL_NEXT_BATCH,
 	SQL_OLDEST,
 	SQL_DROP_SAMPLES,
 	SQL_DROP_CLOCKS,
@@ -230,7 +230,7 @@ void minutes_reset(struct minutes *minutes);
 void minutes_release(struct minutes *minutes);
 
 /* The second moment with totals; id 0: there is none. */
-struct next_run {
+struct next_batch {
 	uint64_t id;
 	uint32_t segment;
 	uint64_t before_ns; /* recorded up to the moment before it */
@@ -266,8 +266,8 @@ struct history_file {
 	_Atomic uint64_t nr_dropped;
 	bool needs_totals;	/* the next moment needs them */
 	bool was_replaced;	/* by another program, and no note says so yet */
-	bool has_next_run;	/* next_run is right */
-	struct next_run next_run;
+	bool has_next_batch;	/* next_batch is right */
+	struct next_batch next_batch;
 };
 
 /* Neither opens nor locks anything. 0, or -errno with why. */
@@ -295,7 +295,7 @@ bool history_file_is_there(struct history_file *file);
 uint64_t history_file_log_size(const struct history_file *file, bool *ret_exists);
 
 /*
- * Drops the oldest runs of moments that are more than the limits allow, and shrinks the file; a
+ * Drops the oldest batches of moments that are more than the limits allow, and shrinks the file; a
  * bounded part of it with each call, within a transaction. recorded_ns: up to the latest moment.
  */
 int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, struct error *why);

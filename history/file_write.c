@@ -198,7 +198,7 @@ static int end(struct history_file *file, bool is_new_segment, int err, struct e
 		db_run(&file->db, SQL_ROLLBACK, NULL);
 	if (is_new_segment)
 		file->segment_id = 0;
-	file->has_next_run = false;
+	file->has_next_batch = false;
 	return err;
 }
 
@@ -231,7 +231,7 @@ static void forget_what_is_written(struct history_file *file)
 	file->segment_id = 0;
 	file->nr_fields = 0;
 	file->needs_totals = true;
-	file->has_next_run = false;
+	file->has_next_batch = false;
 	file_guests_written(&file->guests, false);
 }
 

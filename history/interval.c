@@ -153,7 +153,7 @@ static int add_between(struct interval *interval, uint64_t low_id, struct stored
 	return err;
 }
 
-/* ---- runs: moments of one segment, with totals that go on */
+/* ---- stretches: moments of one segment, with totals that go on */
 
 /* The first moment from `id` on that has totals; at most `high`, which has. */
 static int find_totals(struct interval *interval, const struct stored *from, uint64_t high_id,
@@ -179,8 +179,8 @@ static int add_present(struct interval *interval, uint64_t id, struct error *why
 	return err;
 }
 
-static int add_run(struct interval *interval, const struct stored *from, const struct stored *to,
-		   struct error *why)
+static int add_stretch(struct interval *interval, const struct stored *from,
+		       const struct stored *to, struct error *why)
 {
 	struct stored low, high;
 	int err = reader_find_flagged(interval->reader, to->id, MOMENT_HAS_TOTALS, &high, why);
@@ -202,7 +202,7 @@ static int add_run(struct interval *interval, const struct stored *from, const s
 	return err ? err : add_moments(interval, from->id - 1, &low, why);
 }
 
-/* The time that a run took, the first moment's interval included. */
+/* The time that a stretch took, the first moment's interval included. */
 static int add_elapsed(struct interval *interval, const struct stored *from,
 		       const struct stored *to, struct error *why)
 {
@@ -259,7 +259,7 @@ static int read_guests(struct interval *interval, const struct stored *at, struc
 	return err;
 }
 
-/* The inventories of a run, the latest first. */
+/* The inventories of a stretch, the latest first. */
 static int add_inventories(struct interval *interval, const struct stored *from,
 			   const struct stored *to, struct error *why)
 {
@@ -276,8 +276,8 @@ static int add_inventories(struct interval *interval, const struct stored *from,
 
 /* ---- the interval */
 
-/* The run that ends with `to`, and the moment before the run; id 0: none. */
-static int read_run(struct interval *interval, struct stored *to, struct error *why)
+/* The stretch that ends with `to`, and the moment before the stretch; id 0: none. */
+static int read_stretch(struct interval *interval, struct stored *to, struct error *why)
 {
 	struct stored from;
 	int err = reader_find_flagged(interval->reader, to->id, BREAKS, &from, why);
@@ -293,7 +293,7 @@ static int read_run(struct interval *interval, struct stored *to, struct error *
 	if (!err)
 		err = add_inventories(interval, &from, to, why);
 	if (!err)
-		err = add_run(interval, &from, to, why);
+		err = add_stretch(interval, &from, to, why);
 	if (!err)
 		err = add_elapsed(interval, &from, to, why);
 	if (err)
@@ -332,7 +332,7 @@ int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, s
 	}
 	at = interval->last;
 	while (!err && at.id)
-		err = read_run(interval, &at, why);
+		err = read_stretch(interval, &at, why);
 	return err;
 }
 

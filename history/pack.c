@@ -103,10 +103,10 @@ static void put_sums(struct out *out, const struct sums *sums)
 	out_make_columns(out, 3 * sums->nr);
 	at = out->column->bytes;
 	for (size_t i = 0; i < sums->nr; i++) {
-		at = add_number(at, sums->runs[i].first - end);
-		at = add_number(at, sums->runs[i].nr);
-		at = add_number(at, sums->runs[i].sum);
-		end = sums->runs[i].first + sums->runs[i].nr;
+		at = add_number(at, sums->ranges[i].first - end);
+		at = add_number(at, sums->ranges[i].nr);
+		at = add_number(at, sums->ranges[i].sum);
+		end = sums->ranges[i].first + sums->ranges[i].nr;
 	}
 	out_column(out, COLUMN_SUMS, at);
 }

@@ -34,18 +34,18 @@ void packed_release(struct packed *packed);
  *
  * A vCPU's exits are the sum of its reasons, and its time is the sum of its parts. sums_find()
  * marks such rows where that is so to the digit; unpack.c makes their numbers again. That needs no
- * dictionary: the runs say which fields add up to which.
+ * dictionary: the ranges say which fields add up to which.
  */
 
 /* Fields that add up to one. */
-struct sum_run {
+struct sum_range {
 	uint32_t first, nr; /* fields */
 	uint32_t sum;	    /* the field that is their sum */
 };
 
 /* Zero-initialised is empty. */
 struct sums {
-	struct sum_run *runs; /* ascending */
+	struct sum_range *ranges; /* ascending */
 	size_t nr, room;
 	uint32_t *by_field; /* for sums_find() */
 	size_t room_fields;
@@ -54,8 +54,8 @@ struct sums {
 void sums_release(struct sums *sums);
 
 /*
- * Makes the runs of sorted changes, and sets CHANGE_IS_SUM in the rows that follow from others: the
- * count, and of durations the time and the buckets.
+ * Makes the ranges of sorted changes, and sets CHANGE_IS_SUM in the rows that follow from others:
+ * the count, and of durations the time and the buckets.
  */
 void sums_find(struct sums *sums, struct changes *changes);
 

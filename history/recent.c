@@ -30,11 +30,11 @@ static size_t size_of(const struct kept_moment *moment)
 	return sizeof(*moment) + bytes_of(moment) + ALLOCATION;
 }
 
-struct kept_moment kept_copy(uint64_t id, uint64_t run, const struct packed *packed)
+struct kept_moment kept_copy(uint64_t id, uint64_t stretch, const struct packed *packed)
 {
 	struct kept_moment moment = {
 		.id = id,
-		.run = run,
+		.stretch = stretch,
 		.time_ns = packed->time_ns,
 		.elapsed_ns = packed->elapsed_ns,
 		.flags = packed->flags,

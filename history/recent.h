@@ -13,7 +13,7 @@
 
 struct kept_moment {
 	uint64_t id, time_ns, elapsed_ns;
-	uint64_t run; /* of a Prometheus: totals go on in the next moment of the same run */
+	uint64_t stretch; /* of a Prometheus: totals go on in the next moment of the same stretch */
 	uint32_t flags;
 	uint32_t sizes[MOMENT_PARTS];
 	unsigned char *bytes; /* of the parts, one after the other */
@@ -27,7 +27,7 @@ struct kept {
 };
 
 /* A moment with a copy of the packed parts, for kept_take(). */
-struct kept_moment kept_copy(uint64_t id, uint64_t run, const struct packed *packed);
+struct kept_moment kept_copy(uint64_t id, uint64_t stretch, const struct packed *packed);
 
 /* Takes the moment and its bytes; frees these if the moment is there already. */
 void kept_take(struct kept *kept, const struct kept_moment *moment);

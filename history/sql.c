@@ -120,7 +120,7 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_FREE_PAGES] = "PRAGMA freelist_count",
 	[SQL_VACUUM] = "PRAGMA incremental_vacuum(1024)",
 	/* The second sample with totals: what is before it can be dropped. */
-	[SQL_NEXT_RUN] = "SELECT id, segment, (SELECT before_ns FROM clock WHERE sample = id)"
+	[SQL_NEXT_BATCH] = "SELECT id, segment, (SELECT before_ns FROM clock WHERE sample = id)"
 			 " FROM sample AS next WHERE id > (SELECT min(id) FROM sample)"
 			 " AND flags & 8 ORDER BY id LIMIT 1",
 	[SQL_OLDEST] = "SELECT min(time_ns) FROM sample",

@@ -108,7 +108,10 @@ static void load_totals(struct state *state, const struct moment *moment)
 	}
 }
 
-/* Totals begin at 0; what providers count goes on. Levels stay. */
+/*
+ * The user has set totals to 0; levels stay. Counters of providers were not set back: what a sample
+ * has, count - count_base, is the same before and after.
+ */
 static void reset(struct state *state, const struct reader *reader)
 {
 	for (size_t i = 0; i < state->nr; i++) {

@@ -10,12 +10,12 @@
 
 void sums_release(struct sums *sums)
 {
-	free(sums->runs);
+	free(sums->ranges);
 	free(sums->by_field);
 	*sums = (struct sums){ 0 };
 }
 
-/* ---- runs of fields */
+/* ---- ranges of fields */
 
 static void note_fields(struct sums *sums, const struct changes *changes, size_t nr_fields)
 {
@@ -30,10 +30,10 @@ static void note_fields(struct sums *sums, const struct changes *changes, size_t
 	}
 }
 
-/* A run goes on through fields that are not among the changes. */
-static void make_runs(struct sums *sums, size_t nr_fields)
+/* A range goes on through fields that are not among the changes. */
+static void make_ranges(struct sums *sums, size_t nr_fields)
 {
-	struct sum_run *run = NULL;
+	struct sum_range *range = NULL;
 
 	sums->nr = 0;
 	for (uint32_t i = 0; i < nr_fields; i++) {
@@ -42,35 +42,35 @@ static void make_runs(struct sums *sums, size_t nr_fields)
 		if (!of)
 			continue;
 		if (of == NOT_A_PART) {
-			run = NULL;
-		} else if (run && run->sum == of - 1) {
-			run->nr = i + 1 - run->first;
+			range = NULL;
+		} else if (range && range->sum == of - 1) {
+			range->nr = i + 1 - range->first;
 		} else {
-			array_grow(&sums->runs, &sums->room, sums->nr + 1);
-			run = &sums->runs[sums->nr++];
-			*run = (struct sum_run){ .first = i, .nr = 1, .sum = of - 1 };
+			array_grow(&sums->ranges, &sums->room, sums->nr + 1);
+			range = &sums->ranges[sums->nr++];
+			*range = (struct sum_range){ .first = i, .nr = 1, .sum = of - 1 };
 		}
 	}
 }
 
 /* ---- rows and their sums */
 
-/* The vCPU's row that is the run's sum, from the rows before `end`: 1 + its index; 0: none. */
-static uint32_t look_up(const struct sum_run *run, const struct changes *changes, size_t begin,
+/* The vCPU's row that is the range's sum, from the rows before `end`: 1 + its index; 0: none. */
+static uint32_t look_up(const struct sum_range *range, const struct changes *changes, size_t begin,
 			size_t end)
 {
 	const struct change *list = changes->list;
 	size_t i = begin;
 
-	while (i < end && list[i].key.field < run->sum)
+	while (i < end && list[i].key.field < range->sum)
 		i++;
-	return i < end && list[i].key.field == run->sum && list[i].flags & CHANGE_IS_SUM ?
+	return i < end && list[i].key.field == range->sum && list[i].flags & CHANGE_IS_SUM ?
 		       (uint32_t)i + 1 : 0;
 }
 
 void sums_link(const struct sums *sums, struct changes *changes)
 {
-	const struct sum_run *run = sums->runs, *end = sums->nr ? run + sums->nr : run;
+	const struct sum_range *range = sums->ranges, *end = sums->nr ? range + sums->nr : range;
 	struct key of = { .guest = 0, .vcpu = INT32_MIN };
 	bool is_known = false;
 	size_t begin = 0;
@@ -83,16 +83,17 @@ void sums_link(const struct sums *sums, struct changes *changes)
 		if (change->key.vcpu != of.vcpu || change->key.guest != of.guest) {
 			of = change->key;
 			begin = i;
-			run = sums->runs;
+			range = sums->ranges;
 			is_known = false;
 		}
-		for (; run < end && field >= run->first && field - run->first >= run->nr; run++)
+		for (; range < end && field >= range->first && field - range->first >= range->nr;
+		     range++)
 			is_known = false;
 		change->sum = 0;
-		if (run == end || field < run->first || change->flags & CHANGE_IS_SUM)
+		if (range == end || field < range->first || change->flags & CHANGE_IS_SUM)
 			continue;
 		if (!is_known)
-			sum = look_up(run, changes, begin, i);
+			sum = look_up(range, changes, begin, i);
 		is_known = true;
 		change->sum = sum;
 	}
@@ -110,7 +111,7 @@ static void mark(const struct sums *sums, struct changes *changes, size_t nr_fie
 
 		if (field < nr_fields && sums->by_field[field] != NOT_A_PART)
 			continue;
-		while (k < sums->nr && sums->runs[k].sum != field)
+		while (k < sums->nr && sums->ranges[k].sum != field)
 			k++;
 		if (k < sums->nr)
 			change->flags |= CHANGE_IS_SUM;
@@ -192,7 +193,7 @@ void sums_find(struct sums *sums, struct changes *changes)
 			nr_fields = (size_t)changes->list[i].key.field + 1;
 	}
 	note_fields(sums, changes, nr_fields);
-	make_runs(sums, nr_fields);
+	make_ranges(sums, nr_fields);
 	mark(sums, changes, nr_fields);
 	sums_link(sums, changes);
 	for (size_t begin = 0; begin < changes->nr; begin = end) {

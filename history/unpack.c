@@ -17,7 +17,7 @@
 #define GUESTS_BYTES_MAX (PACK_MAX / 8)
 #define ROWS_MAX (PACK_MAX / 128)
 #define COUNTS_MAX (PACK_MAX / sizeof(uint64_t))
-#define SUMS_MAX (PACK_MAX / sizeof(struct sum_run))
+#define SUMS_MAX (PACK_MAX / sizeof(struct sum_range))
 
 static int damaged(struct error *why)
 {
@@ -98,15 +98,15 @@ static void read_sums(struct in *in, struct sums *sums)
 	column = in_begin_column(in, COLUMN_SUMS, 0);
 	sums->nr = 0;
 	while (!column.is_bad && column.at < column.end) {
-		struct sum_run run;
+		struct sum_range run;
 
 		column.is_bad = sums->nr >= SUMS_MAX;
-		array_grow(&sums->runs, &sums->room, sums->nr + 1);
+		array_grow(&sums->ranges, &sums->room, sums->nr + 1);
 		run.first = (uint32_t)(end + small_number(&column, FIELD_NONE - end));
 		run.nr = (uint32_t)small_number(&column, FIELD_NONE - run.first);
 		run.sum = (uint32_t)small_number(&column, FIELD_NONE);
 		end = (uint64_t)run.first + run.nr;
-		sums->runs[sums->nr++] = run;
+		sums->ranges[sums->nr++] = run;
 	}
 	in_end_column(in, column);
 }

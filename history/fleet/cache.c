@@ -70,12 +70,12 @@ void caches_keep_limit(struct caches *caches, uint32_t number, uint64_t first, u
 		kept_drop(of, furthest(of, first, last), 1);
 }
 
-/* Whether totals go on from the moment before it: that one is in memory, and of the same run. */
+/* Whether totals go on from the moment before: it is in memory, and of the same stretch. */
 static bool goes_on(const struct kept *kept, size_t i)
 {
 	const struct kept_moment *moment = &kept->list[i];
 
-	return i && moment[-1].id + 1 == moment->id && moment[-1].run == moment->run;
+	return i && moment[-1].id + 1 == moment->id && moment[-1].stretch == moment->stretch;
 }
 
 struct stored cache_stored(const struct caches *caches, uint32_t number, size_t i)
@@ -92,9 +92,9 @@ struct stored cache_stored(const struct caches *caches, uint32_t number, size_t 
 	};
 }
 
-void cache_made(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+void cache_made(void *arg, uint64_t at, uint64_t stretch, struct packed *packed)
 {
-	const struct kept_moment moment = kept_copy(at, run, packed);
+	const struct kept_moment moment = kept_copy(at, stretch, packed);
 
 	kept_take(arg, &moment);
 }

@@ -39,7 +39,7 @@ struct stored cache_stored(const struct caches *caches, uint32_t number, size_t 
 #define SCOPE_SHIFT 40
 
 /* A scope_moment_fn: arg is a struct kept, of moments that the thread has made. */
-void cache_made(void *arg, uint64_t at, uint64_t run, struct packed *packed);
+void cache_made(void *arg, uint64_t at, uint64_t stretch, struct packed *packed);
 
 /* Takes what was made. */
 void cache_take(struct cache *cache, struct kept *made);

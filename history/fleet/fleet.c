@@ -22,7 +22,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define SLOW_NS (2 * NS_PER_S) /* a notice says so */
-#define MISSED 4 /* moments that a run may lack */
+#define MISSED 4 /* moments that a stretch may lack */
 
 /* What the thread is to fetch. */
 struct request {

@@ -20,7 +20,7 @@
 #define HOSTS_AT_ONCE 2000 /* times steps; of each the answers have some 300 bytes */
 
 /* Moments that follow each other. */
-struct run {
+struct stretch {
 	uint64_t number;
 	struct stats *stats;
 	struct guests *guests;
@@ -42,30 +42,30 @@ struct scope {
 	char *host; /* escaped for a query; NULL: all hosts */
 	struct lines lines;
 	struct packer *packer;
-	struct run run;
-	uint64_t nr_runs;
+	struct stretch stretch;
+	uint64_t nr_stretches;
 };
 
-/* ---- runs */
+/* ---- stretches */
 
-static void run_release(struct run *run)
+static void stretch_release(struct stretch *stretch)
 {
-	stats_free(run->stats);
-	guests_free(run->guests);
-	free(run->sums);
-	key_index_release(&run->index);
-	moment_release(&run->moment);
-	sample_release(&run->sample);
-	*run = (struct run){ .stats = NULL };
+	stats_free(stretch->stats);
+	guests_free(stretch->guests);
+	free(stretch->sums);
+	key_index_release(&stretch->index);
+	moment_release(&stretch->moment);
+	sample_release(&stretch->sample);
+	*stretch = (struct stretch){ .stats = NULL };
 }
 
-static void run_begin(struct run *run, uint64_t number)
+static void stretch_begin(struct stretch *stretch, uint64_t number)
 {
-	run_release(run);
-	run->number = number;
-	run->stats = stats_new();
-	run->guests = guests_new(NULL);
-	run->stats->guests = run->guests;
+	stretch_release(stretch);
+	stretch->number = number;
+	stretch->stats = stats_new();
+	stretch->guests = guests_new(NULL);
+	stretch->stats->guests = stretch->guests;
 }
 
 /* ---- the scope */
@@ -90,7 +90,7 @@ void scope_free(struct scope *scope)
 	if (!scope)
 		return;
 	lines_release(&scope->lines);
-	run_release(&scope->run);
+	stretch_release(&scope->stretch);
 	packer_free(scope->packer);
 	free(scope->host);
 	free(scope);
@@ -130,7 +130,7 @@ static char *make_form(const struct scope *scope, enum query query, uint64_t fir
 /* Where the answers to first and last begin: what is before is compared with. */
 static uint64_t begins_at(const struct scope *scope, uint64_t first)
 {
-	return scope->run.last && scope->run.last + 1 == first ? first : first - 1;
+	return scope->stretch.last && scope->stretch.last + 1 == first ? first : first - 1;
 }
 
 void scope_make_queries(const struct scope *scope, uint64_t first, uint64_t last,
@@ -149,29 +149,32 @@ void scope_make_queries(const struct scope *scope, uint64_t first, uint64_t last
  * A series begins when there is something to count. Of a guest that was there at the moment before
  * it begins at 0; of another one it may have begun at any time before.
  */
-static uint32_t row_flags(const struct run *run, const struct line *line)
+static uint32_t row_flags(const struct stretch *stretch, const struct line *line)
 {
-	return guests_find(run->guests, line->key.guest) ? ROW_FROM_ZERO | ROW_WHOLE_INTERVAL : 0;
+	return guests_find(stretch->guests, line->key.guest) ?
+		       ROW_FROM_ZERO | ROW_WHOLE_INTERVAL : 0;
 }
 
 /* Valid until the next one is added. */
-static struct rate_sum *sum_of(struct run *run, const struct key *key)
+static struct rate_sum *sum_of(struct stretch *stretch, const struct key *key)
 {
-	size_t at = key_index_add(&run->index, run->sums, sizeof(*run->sums), run->nr_sums, key);
+	size_t at = key_index_add(&stretch->index, stretch->sums, sizeof(*stretch->sums),
+				  stretch->nr_sums, key);
 
-	if (at == run->nr_sums) {
-		array_grow_unset(&run->sums, &run->room_sums, at + 1);
-		run->sums[run->nr_sums++] = (struct rate_sum){ .key = *key };
+	if (at == stretch->nr_sums) {
+		array_grow_unset(&stretch->sums, &stretch->room_sums, at + 1);
+		stretch->sums[stretch->nr_sums++] = (struct rate_sum){ .key = *key };
 	}
-	return &run->sums[at];
+	return &stretch->sums[at];
 }
 
 /* What a line has at a time; of rates, the sum so far. */
-static void add_row(struct scope *scope, struct run *run, const struct line *line, unsigned int at)
+static void add_row(struct scope *scope, struct stretch *stretch, const struct line *line,
+		    unsigned int at)
 {
 	const struct line_cell *cell = &line->cells[at];
 	const struct field *field = fields_get(scope->common->fields, line->key.field);
-	uint32_t flags = row_flags(run, line);
+	uint32_t flags = row_flags(stretch, line);
 	uint64_t count = cell->count;
 	struct timing timing;
 
@@ -179,69 +182,71 @@ static void add_row(struct scope *scope, struct run *run, const struct line *lin
 		return;
 	line_timing(line, at, &timing);
 	if (!scope->host && field->kind == FIELD_COUNTER) {
-		struct rate_sum *sum = sum_of(run, &line->key);
+		struct rate_sum *sum = sum_of(stretch, &line->key);
 
 		count = sum->count += cell->count;
 		timing.time_ns = sum->ns += cell->ns;
 	}
 	if (line->is_timed)
-		sample_add_timed(&run->sample, line->key, count, flags, &timing);
+		sample_add_timed(&stretch->sample, line->key, count, flags, &timing);
 	else
-		sample_add(&run->sample, line->key, count, flags);
+		sample_add(&stretch->sample, line->key, count, flags);
 }
 
-static void put_guests(const struct scope *scope, struct run *run, unsigned int at)
+static void put_guests(const struct scope *scope, struct stretch *stretch, unsigned int at)
 {
 	const struct member *member = scope->lines.members;
 
-	guests_clear(run->guests);
+	guests_clear(stretch->guests);
 	for (; member; member = member->hh.next) {
 		if (member->is_there[at])
-			guests_put(run->guests, &member->guest);
+			guests_put(stretch->guests, &member->guest);
 	}
 }
 
 /* Rows first: they are compared with the guests of the moment before. */
-static void take_sample(struct scope *scope, struct run *run, unsigned int at)
+static void take_sample(struct scope *scope, struct stretch *stretch, unsigned int at)
 {
 	uint64_t time_ns = (scope->lines.first + at) * scope->common->step_ns;
 
-	sample_reset(&run->sample);
-	run->sample.time_ns[PROVIDER_EXITS] = time_ns;
-	run->sample.time_ns[PROVIDER_HOST] = time_ns;
+	sample_reset(&stretch->sample);
+	stretch->sample.time_ns[PROVIDER_EXITS] = time_ns;
+	stretch->sample.time_ns[PROVIDER_HOST] = time_ns;
 	for (const struct line *line = scope->lines.lines; line; line = line->hh.next)
-		add_row(scope, run, line, at);
-	put_guests(scope, run, at);
-	stats_update(run->stats, scope->common->fields, &run->sample);
+		add_row(scope, stretch, line, at);
+	put_guests(scope, stretch, at);
+	stats_update(stretch->stats, scope->common->fields, &stretch->sample);
 }
 
 /* Each moment has all: any of them may be the oldest that is kept. */
-static void make_moment(struct scope *scope, struct run *run, struct packed *ret_packed)
+static void make_moment(struct scope *scope, struct stretch *stretch, struct packed *ret_packed)
 {
-	const struct facts facts = { .fields = scope->common->fields, .stats = run->stats,
-				     .guests = run->guests };
+	const struct facts facts = { .fields = scope->common->fields, .stats = stretch->stats,
+				     .guests = stretch->guests };
 
-	run->taker.since_totals = MOMENT_TOTALS_EVERY;
-	moment_take(&run->taker, &facts, run->sample.time_ns[PROVIDER_EXITS], &run->moment);
-	pack_moment(scope->packer, &run->moment, ret_packed);
+	stretch->taker.since_totals = MOMENT_TOTALS_EVERY;
+	moment_take(&stretch->taker, &facts, stretch->sample.time_ns[PROVIDER_EXITS],
+		    &stretch->moment);
+	pack_moment(scope->packer, &stretch->moment, ret_packed);
 }
 
 /* The first sample is there to be compared with: the next moment is one after a loss. */
-static void make_moments(struct scope *scope, struct run *run, scope_moment_fn take, void *arg)
+static void make_moments(struct scope *scope, struct stretch *stretch, scope_moment_fn take,
+			 void *arg)
 {
 	for (unsigned int i = 0; i < scope->lines.nr; i++) {
 		struct packed packed = { .flags = 0 };
-		bool is_first = !run->last;
+		bool is_first = !stretch->last;
 
-		take_sample(scope, run, i);
-		run->last = scope->lines.first + i;
+		take_sample(scope, stretch, i);
+		stretch->last = scope->lines.first + i;
 		if (is_first) {
-			run->taker.tick = run->stats->tick;
-			run->taker.has_lost = true;
+			stretch->taker.tick = stretch->stats->tick;
+			stretch->taker.has_lost = true;
 			continue;
 		}
-		make_moment(scope, run, &packed);
-		take(arg, scope->lines.first + i, run->number, &packed);
+		make_moment(scope, stretch, &packed);
+		take(arg, scope->lines.first + i, stretch->number, &packed);
 		packed_release(&packed);
 	}
 }
@@ -281,20 +286,20 @@ int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 	       const struct http_query *queries, scope_moment_fn take, void *arg,
 	       struct error *why)
 {
-	struct run other = { .stats = NULL }, *run = &scope->run;
+	struct stretch other = { .stats = NULL }, *stretch = &scope->stretch;
 	uint64_t begin = begins_at(scope, first);
 	int err;
 
 	lines_begin(&scope->lines, begin, (unsigned int)(last - begin + 1));
 	err = take_answers(scope, queries, why);
 	if (!err && begin != first) { /* it does not go on from the latest one */
-		if (first < scope->run.last)
-			run = &other;
-		run_begin(run, ++scope->nr_runs);
+		if (first < scope->stretch.last)
+			stretch = &other;
+		stretch_begin(stretch, ++scope->nr_stretches);
 	}
 	if (!err)
-		make_moments(scope, run, take, arg);
-	run_release(&other);
+		make_moments(scope, stretch, take, arg);
+	stretch_release(&other);
 	lines_clear(&scope->lines);
 	return err;
 }

@@ -58,9 +58,9 @@ void scope_make_queries(const struct scope *scope, uint64_t first, uint64_t last
 
 /*
  * Takes a moment that was made, at a multiple of the step. Totals go on to the next moment of the
- * same run.
+ * same stretch.
  */
-typedef void (*scope_moment_fn)(void *arg, uint64_t at, uint64_t run, struct packed *packed);
+typedef void (*scope_moment_fn)(void *arg, uint64_t at, uint64_t stretch, struct packed *packed);
 
 /*
  * Makes moments of the answers to these queries. Where they follow the latest ones of the scope,
