@@ -15,6 +15,8 @@
 #include "lib/text.h"
 #include "trace/recording/dat/dat.h"
 
+#define GUEST_BYTES_MAX (1 << 20) /* of the option of a guest, with all its threads */
+
 void dat_read_machine(struct cursor *cursor, struct dat *dat)
 {
 	dat->machine = tracing_read_machine(cursor, &dat->types);
@@ -36,8 +38,10 @@ void dat_forgive(struct cursor *cursor)
 	cursor->err = 0;
 }
 
-struct dat_buffer *dat_new_buffer(struct dat *dat)
+struct dat_buffer *dat_new_buffer(struct cursor *cursor, struct dat *dat)
 {
+	if (!cursor_check(cursor, dat->nr_buffers < DAT_BUFFERS_MAX))
+		return NULL;
 	array_grow(&dat->buffers, &dat->buffers_room, dat->nr_buffers + 1);
 	dat->buffers[dat->nr_buffers] = (struct dat_buffer){ .offset = 0 };
 	return &dat->buffers[dat->nr_buffers++];
@@ -118,7 +122,9 @@ static void get_guest(struct cursor *cursor, uint32_t size)
 	trace_id = cursor_u64(cursor);
 	nr = cursor_u32(cursor);
 	if (!cursor_check(cursor, nr <= DAT_CPUS_MAX && cursor->at <= end &&
-					  nr <= (end - cursor->at) / 8))
+					  nr <= (end - cursor->at) / 8 &&
+					  size <= GUEST_BYTES_MAX &&
+					  file->nr_guests < DAT_GUESTS_MAX))
 		return;
 	has_name = utf8_clean(name, strlen(name), name, sizeof(name));
 	array_grow(&file->guests, &file->guests_room, file->nr_guests + 1);

@@ -9,7 +9,11 @@
 
 #include "trace/recording/tracing_data.h"
 
+/* More is damage: a few bytes of a file may claim much memory. */
 #define DAT_CPUS_MAX 65536
+#define DAT_BUFFERS_MAX 4096
+#define DAT_GUESTS_MAX 4096
+#define DAT_SOURCES_MAX (1 << 18) /* CPUs in all buffers */
 #define DAT_PAGE_MIN 256
 #define DAT_PAGE_MAX (1 << 20)
 
@@ -86,6 +90,7 @@ struct dat {
 	struct dat_buffer *buffers;
 	size_t nr_buffers, buffers_room;
 	uint64_t pages_bytes; /* of all CPUs so far */
+	uint32_t nr_sources;  /* CPUs so far */
 	uint64_t chunks_bytes; /* version 7: allocated for the chunks of all CPUs */
 	uint32_t inflated;    /* version 7: bytes of all sections so far */
 	uint32_t nr_sections; /* version 7: with formats or names */
@@ -97,8 +102,8 @@ void dat_read_machine(struct cursor *cursor, struct dat *dat);
 /* Reads an option of `size` bytes at the cursor. Options that only one version has are skipped. */
 void dat_read_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint32_t size);
 
-/* Adds a buffer, all zero. */
-struct dat_buffer *dat_new_buffer(struct dat *dat);
+/* Adds a buffer, all zero; NULL, and an error of the cursor: there are too many. */
+struct dat_buffer *dat_new_buffer(struct cursor *cursor, struct dat *dat);
 
 /* Adds a CPU's pages to the file's sources. False: they are not where they can be. */
 bool dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu *cpu);

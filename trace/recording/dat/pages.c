@@ -287,7 +287,7 @@ bool dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu 
 		return false;
 	/* CPUs that share bytes are damage: a small file could have millions of them. */
 	dat->pages_bytes += bytes > CPU_LEAST ? bytes : CPU_LEAST;
-	if (dat->pages_bytes > file->info.size)
+	if (dat->pages_bytes > file->info.size || ++dat->nr_sources > DAT_SOURCES_MAX)
 		return false;
 	pages = trace_add_source(file, sizeof(*pages), next, free_pages);
 	pages->source.event.cpu = cpu->cpu;

@@ -6,6 +6,7 @@
 #include "trace/recording/dat/dat.h"
 
 #define BEFORE_CPUS 16	/* bytes of the option: the host's trace_id, flags, number of CPUs */
+#define OPTION_MAX (64 << 20) /* bytes; a sample a second for a day takes 3 MiB a CPU */
 #define SAMPLE_SIZE 24		/* time, offset, scaling */
 #define INTERPOLATES 1		/* a flag of the option */
 #define FRACTION_MAX 63
@@ -76,11 +77,12 @@ void dat_shift_read(struct dat_shift *shift, struct cursor *cursor, uint32_t siz
 	uint32_t nr;
 
 	dat_shift_release(shift);
-	cursor_check(cursor, size >= BEFORE_CPUS && end <= cursor_end(cursor));
+	cursor_check(cursor, size >= BEFORE_CPUS && size <= OPTION_MAX &&
+				     end <= cursor_end(cursor));
 	shift->host_id = cursor_u64(cursor);
 	shift->interpolates = cursor_u32(cursor) & INTERPOLATES;
 	nr = cursor_u32(cursor);
-	if (cursor_check(cursor, nr <= size / sizeof(uint32_t))) {
+	if (cursor_check(cursor, nr <= DAT_CPUS_MAX && nr <= size / sizeof(uint32_t))) {
 		shift->cpus = xcalloc(nr, sizeof(*shift->cpus));
 		shift->nr_cpus = nr;
 	}

@@ -13,8 +13,10 @@
 
 static void get_buffer(struct cursor *cursor, struct dat *dat)
 {
-	struct dat_buffer *buffer = dat_new_buffer(dat);
+	struct dat_buffer *buffer = dat_new_buffer(cursor, dat);
 
+	if (!buffer)
+		return;
 	buffer->offset = cursor_u64(cursor);
 	cursor_name(cursor, buffer->name, sizeof(buffer->name));
 	trace_clean_text(buffer->name, sizeof(buffer->name));

@@ -147,11 +147,13 @@ static void get_all_cpu_pages(struct cursor *cursor, struct dat_buffer *buffer, 
 
 static void get_buffer(struct cursor *cursor, struct dat *dat, uint32_t size)
 {
-	struct dat_buffer *buffer = dat_new_buffer(dat);
+	struct dat_buffer *buffer = dat_new_buffer(cursor, dat);
 	uint64_t end = cursor->at + size;
 	char clock[TRACING_NAME_SIZE];
 	uint32_t page_size, nr;
 
+	if (!buffer)
+		return;
 	buffer->offset = cursor_u64(cursor);
 	cursor_name(cursor, buffer->name, sizeof(buffer->name));
 	cursor_name(cursor, clock, sizeof(clock));

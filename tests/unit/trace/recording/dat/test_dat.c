@@ -789,6 +789,33 @@ static void more_vcpus_than_the_option_has(void **state)
 	trace_close(trace);
 }
 
+/* Options of a few bytes each claim a buffer each: no more are taken than any recorder makes. */
+static void too_many_buffers(void **state)
+{
+	enum { NR = 5000, MOST = 4096 };
+	struct bytes whole = { .len = 0 }, file = { .len = 0 };
+	const uint8_t *options;
+	struct trace *trace;
+	size_t begin;
+
+	(void)state;
+	make(&whole, 0);
+	options = memmem(whole.data, whole.len, "options  ", 10);
+	assert_non_null(options);
+	begin = (size_t)(options - whole.data) + 10;
+	put(&file, whole.data, begin);
+	for (int i = 0; i < NR; i++)
+		put_option(&file, 3, "\0\0\0\0\0\0\0\0", 9);
+	put(&file, whole.data + begin, whole.len - begin);
+	save(path, file.data, file.len);
+	bytes_release(&whole);
+	bytes_release(&file);
+	trace = open_it();
+	assert_non_null(trace_file(trace, MOST));
+	assert_null(trace_file(trace, MOST + 1));
+	trace_close(trace);
+}
+
 /* Pages belong to one CPU: else a table that many buffers name is as many CPUs as they like. */
 static void two_cpus_with_the_same_pages(void **state)
 {
@@ -1098,6 +1125,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(every_compression),	    cmocka_unit_test(damaged_zlib),
 		cmocka_unit_test(a_compression_that_is_not_known),
 		cmocka_unit_test(more_vcpus_than_the_option_has),
+		cmocka_unit_test(too_many_buffers),
 		cmocka_unit_test(two_cpus_with_the_same_pages),
 		cmocka_unit_test(a_name_without_an_end),
 		cmocka_unit_test(an_interrupted_version_7),
