@@ -98,4 +98,16 @@ void guests_build(struct view *view, const struct query *query, const struct fac
 bool guests_wants(const struct query *query, const struct field *field);
 bool guests_needs(const struct field *field);
 
+/* The exits of the host, or of one guest, for one line. */
+struct exits_summary {
+	const char *name; /* of the field that counts exits; NULL: none does */
+	struct owner all; /* the sums of all guests */
+	/* The guest with the costliest exits, and its costliest reason; FIELD_NONE: none. */
+	uint32_t guest, reason;
+	double rate_per_s; /* of that reason */
+};
+
+/* guest: its exits only; GUEST_ANY: all. */
+struct exits_summary exits_summarize(const struct facts *facts, uint32_t guest);
+
 #endif

@@ -150,16 +150,4 @@ uint64_t owner_slept_ns(const struct owner *owner);
 /* Whether the group has the halts that KVM polls in, and what it polled is known. */
 bool group_is_polled(const struct rollup *rollup, const struct group *group);
 
-/* The exits of the host, or of one guest, for one line. */
-struct exits_summary {
-	const char *name; /* of the field that counts exits; NULL: none does */
-	struct owner all; /* the sums of all guests */
-	/* The guest with the costliest exits, and its costliest reason; FIELD_NONE: none. */
-	uint32_t guest, reason;
-	double rate_per_s; /* of that reason */
-};
-
-/* guest: its exits only; GUEST_ANY: all. */
-struct exits_summary exits_summarize(const struct facts *facts, uint32_t guest);
-
 #endif

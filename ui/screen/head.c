@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/views/rollup.h"
+#include "core/views/fill.h"
 #include "ui/numbers.h"
 #include "ui/screen/chart.h"
 #include "ui/screen/parts.h"

@@ -3,7 +3,6 @@
 #include "core/facts/facts.h"
 #include "tests/worlds/timed_world.h"
 #include "core/views/fill.h"
-#include "core/views/rollup.h"
 
 /* ---- guests */
 
