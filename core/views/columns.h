@@ -151,7 +151,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "the rate over the last samples; all rows have one scale") \
 	COLUMN(VCPUS, COUNT("vcpus", "vCPU", 4), \
 	       .help = "how many it has") \
-	COLUMN(GUESTS, COUNT("guests", "Guests", 6), \
+	COLUMN(GUESTS, COUNT("guests", "Guests", 6), OF_HOST(HOST_GUESTS), \
 	       .help = "how many it has") \
 	COLUMN(MIGRATIONS, RATE("migrations", "Migr/s", 6), OF_HOST(HOST_MIGRATIONS), \
 	       .help = "moves to another host CPU, per second") \

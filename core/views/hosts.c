@@ -17,14 +17,11 @@ static const struct column columns[] = {
 	{ .id = COL_NONE },
 };
 
-static bool is_of_host(const struct field *field)
-{
-	return field->part == HOST_GUESTS || field->part == HOST_FINDING;
-}
-
 static bool needs(const struct field *field)
 {
-	return guests_needs(field) || (field->use == USE_HOST && is_of_host(field));
+	return guests_needs(field) ||
+	       (field->use == USE_HOST &&
+		(field->part == HOST_GUESTS || field->part == HOST_FINDING));
 }
 
 static int compare_guest(const void *key, const void *element)
@@ -61,14 +58,12 @@ static void build(struct view *view, const struct query *query, const struct fac
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		struct view_row *row;
 
-		if (field->use != USE_HOST || !is_of_host(field) || stat->seen != tick ||
+		if (field->use != USE_HOST || field->part != HOST_FINDING || stat->seen != tick ||
 		    !stat->total)
 			continue;
 		row = bsearch(&stat->key.guest, view->rows, view->nr_rows, sizeof(*row),
 			      compare_guest);
-		if (row && field->part == HOST_GUESTS)
-			*view_cell(view, row, COL_GUESTS) = cell_count(stat->total);
-		else if (row)
+		if (row)
 			add_finding(view, row, &worst[row - view->rows], field, stat->total);
 	}
 }
