@@ -17,7 +17,10 @@
 #define PAYLOAD_SIZE 16
 #define ID_MASK UINT64_C(0xffffffffffff)
 #define ID_LIKELY_MAX 0xfffff
+#define NR_LOW 0x100
 #define DETAIL_BASE 0x10000
+#define NR_DETAILS 0x40
+#define NR_TYPES (NR_LOW + NR_DETAILS + 1) /* the last: 2 * DETAIL_BASE */
 
 #define NUMBER(name, offset, size) { name, offset, size, TRACE_FIELD_LITTLE }
 #define TRACE_FIELD_LITTLE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? TRACE_FIELD_SWAP : 0)
@@ -45,10 +48,7 @@ static const struct trace_field text[] = {
 
 #define FIELDS(list) list, ARRAY_SIZE(list)
 
-/*
- * In order of their numbers. The numbers of detail events are the numbers of VMX exit reasons,
- * except four of them.
- */
+/* The numbers of detail events are the numbers of VMX exit reasons, except four of them. */
 static const struct known {
 	uint64_t id;
 	const char *name;
@@ -92,7 +92,7 @@ struct acrn {
 	struct trace_source source;
 	bool has_vm;
 	struct window window;
-	const struct trace_type *types[NR_KNOWN + 1]; /* the last: of unknown events */
+	const struct trace_type *types[NR_TYPES + 1]; /* by index_of(); the last: of unknown ones */
 };
 
 static uint64_t read_u64(const uint8_t *at)
@@ -100,20 +100,23 @@ static uint64_t read_u64(const uint8_t *at)
 	return bytes_u64(at, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* In known; NR_KNOWN: it is an unknown event. */
+/* In acrn.types. */
 static size_t index_of(uint64_t id)
 {
-	size_t low = 0, high = NR_KNOWN;
+	if (id < NR_LOW)
+		return id;
+	if (id - DETAIL_BASE < NR_DETAILS)
+		return NR_LOW + id - DETAIL_BASE;
+	return id == 2 * DETAIL_BASE ? NR_TYPES - 1 : NR_TYPES;
+}
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (known[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
+static bool is_known(uint64_t id)
+{
+	for (size_t i = 0; i < NR_KNOWN; i++) {
+		if (known[i].id == id)
+			return true;
 	}
-	return low < NR_KNOWN && known[low].id == id ? low : NR_KNOWN;
+	return false;
 }
 
 static unsigned int number_of_words(uint64_t word, bool with_vm)
@@ -169,7 +172,7 @@ static bool is_kind(const struct head *head)
 		if (tsc < last || number_of_words(word, with_vm) > PAYLOAD_SIZE ||
 		    (word & ID_MASK) > UINT32_MAX)
 			return false;
-		nr_known += index_of(word & ID_MASK) < NR_KNOWN;
+		nr_known += is_known(word & ID_MASK);
 		last = tsc;
 	}
 	return nr > 0 && 2 * nr_known >= nr;
@@ -216,23 +219,29 @@ static void free_acrn(struct trace_source *source)
 	free(acrn);
 }
 
+static const struct trace_type *add_type(const struct acrn *acrn, const struct known *of)
+{
+	const struct trace_type type = {
+		.file = acrn->source.file->index,
+		.id = of->id,
+		.system = "acrn",
+		.name = of->name,
+		.fields = of->fields,
+		.nr_fields = of->nr_fields,
+	};
+
+	return trace_add_type(acrn->source.file->trace, &type);
+}
+
 static void add_types(struct acrn *acrn)
 {
-	static const struct known unknown = { 0, "unknown", FIELDS(two_longs) };
+	static const struct known unknown_event = { 0, "unknown", FIELDS(two_longs) };
+	const struct trace_type *unknown = add_type(acrn, &unknown_event);
 
-	for (size_t i = 0; i <= NR_KNOWN; i++) {
-		const struct known *of = i < NR_KNOWN ? &known[i] : &unknown;
-		const struct trace_type type = {
-			.file = acrn->source.file->index,
-			.id = of->id,
-			.system = "acrn",
-			.name = of->name,
-			.fields = of->fields,
-			.nr_fields = of->nr_fields,
-		};
-
-		acrn->types[i] = trace_add_type(acrn->source.file->trace, &type);
-	}
+	for (size_t i = 0; i <= NR_TYPES; i++)
+		acrn->types[i] = unknown;
+	for (size_t i = 0; i < NR_KNOWN; i++)
+		acrn->types[index_of(known[i].id)] = add_type(acrn, &known[i]);
 }
 
 /* Records of old hypervisors have no CPU, but the name of acrntrace's file is the CPU's number. */
