@@ -85,9 +85,8 @@ static int read_kvm(struct run *run, struct error *why)
 {
 	const struct trace_event *event;
 	uint64_t nr = 0, last = 0;
-	int got;
 
-	while ((got = trace_next(run->trace, &event)) > 0) {
+	while (trace_next(run->trace, &event)) {
 		int err = nr ? 0 : set_clock(run, event, why);
 
 		if (err)
@@ -107,7 +106,7 @@ static int read_kvm(struct run *run, struct error *why)
 	timeline_kvm_end(run->kvm);
 	run->has_kvm = nr > 0;
 	run->last_ns = nr ? timeline_clock_ns(&run->clock, last) : 0;
-	return got;
+	return 0;
 }
 
 /* What could not be read, and where; and how many events are missing. */
