@@ -153,10 +153,13 @@ int run_print(struct run *run, uint64_t time_ns, struct error *why)
 	if (run->options->mode == MODE_LOG)
 		view_drop_repeated(&run->view);
 	note = lacks ? lacks : run->view.note;
-	if (!note && run->options->mode == MODE_ONCE && query->type == &view_why &&
-	    !run->view.nr_rows)
-		note = "Nothing found in this interval. kvmtop-why(8) has the causes that are "
-		       "looked for.";
+	if (!note && run->options->mode == MODE_ONCE && !run->view.nr_rows) {
+		if (query->type == &view_why)
+			note = "Nothing found in this interval. kvmtop-why(8) has the causes that "
+			       "are looked for.";
+		else if (query->type == &view_events) /* which has no headings, either */
+			note = "No event of KVM was counted.";
+	}
 	if (query->filter && !lacks && !query_selects_any(query, facts->fields))
 		warn_no_match(run);
 	else

@@ -240,6 +240,8 @@ at() {
 
 past=$TMP/past.db
 check "a history" "$HELPERS/made_past" "$past"
+is "$("$KVMTOP" -r "$past" -1 2>&1)" "kvmtop: No event of KVM was counted." \
+	"-1 of a history without events says so"
 
 # At 14:17 UTC, which is 15:17 in summer, clocks are set back to 14:17.
 at 'STD0DST,M3.1.1/0,M9.3.1/15:17' '2026-09-21 15:16:58'
