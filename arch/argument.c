@@ -126,7 +126,7 @@ const char *exit_kind_name(enum exit_kind kind)
 	return kinds[kind].name;
 }
 
-int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct error *why)
+int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct error *error)
 {
 	char list[128] = "";
 	size_t len = 0;
@@ -140,5 +140,5 @@ int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct error *
 	for (unsigned int i = 0; i < EXITS_KINDS; i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 					kinds[i].name);
-	return error_set(why, -EINVAL, "\"%s\": no such event; there are: %s", name, list);
+	return error_set(error, -EINVAL, "\"%s\": no such event; there are: %s", name, list);
 }

@@ -43,8 +43,8 @@ const struct argument *argument_by_name(const char *name); /* NULL: there is non
 /* "vmexit", "userspace", "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg". */
 const char *exit_kind_name(enum exit_kind kind);
 
-/* 0, or -EINVAL with why, which lists the names. */
-int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct error *why);
+/* 0, or -EINVAL with error, which lists the names. */
+int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct error *error);
 
 /* AArch64's system registers as one number. */
 #define ARGUMENT_SYSREG(op0, op1, crn, crm, op2) \

@@ -108,7 +108,7 @@ static void write_csv(const struct acrn_sums *sums, uint64_t cycles, double seco
 }
 
 static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seconds,
-		      const char *mhz_text, const char *path, struct error *why)
+		      const char *mhz_text, const char *path, struct error *error)
 {
 	struct error reason = { "" };
 	int fd = output_open(path, O_WRONLY | O_APPEND | O_CREAT, 0666, &reason);
@@ -116,7 +116,7 @@ static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seco
 	bool is_bad;
 
 	if (fd < 0)
-		return error_set(why, fd, "%s: %s", path, reason.text);
+		return error_set(error, fd, "%s: %s", path, reason.text);
 	file = fdopen(fd, "a");
 	if (!file)
 		out_of_memory();
@@ -124,12 +124,12 @@ static int append_csv(const struct acrn_sums *sums, uint64_t cycles, double seco
 	is_bad = ferror(file);
 	errno = EIO;
 	if (fclose(file) != 0 || is_bad)
-		return error_set(why, -EIO, "%s: cannot be written: %s", path, strerror(errno));
+		return error_set(error, -EIO, "%s: cannot be written: %s", path, strerror(errno));
 	return 0;
 }
 
 int report_acrn(const struct recording *recording, double mhz, const char *csv, FILE *out,
-		struct error *why)
+		struct error *error)
 {
 	const struct pairing *pairing = &recording->pairing;
 	bool has_time = pairing->has_exits[EXITS_VMEXIT] &&
@@ -140,10 +140,10 @@ int report_acrn(const struct recording *recording, double mhz, const char *csv, 
 	char mhz_text[32];
 
 	if (trace_file(recording->trace, 0)->kind != TRACE_ACRN)
-		return error_set(why, -EINVAL, "%s: --acrn is for files of acrntrace",
+		return error_set(error, -EINVAL, "%s: --acrn is for files of acrntrace",
 				 trace_file(recording->trace, 0)->path);
 	if (cycles == 0)
-		return error_set(why, -ENODATA, "%s: no time passes between its exits",
+		return error_set(error, -ENODATA, "%s: no time passes between its exits",
 				 trace_file(recording->trace, 0)->path);
 	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
 		const struct recorded_thread *thread = pairing->table.threads[i];
@@ -159,7 +159,7 @@ int report_acrn(const struct recording *recording, double mhz, const char *csv, 
 		return 0;
 	}
 	if (csv)
-		return append_csv(&sums, cycles, seconds, mhz_text, csv, why);
+		return append_csv(&sums, cycles, seconds, mhz_text, csv, error);
 	write_text(&sums, cycles, seconds, mhz_text, out);
 	return 0;
 }

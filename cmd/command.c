@@ -67,9 +67,9 @@ static void print_help(const struct command *command)
 	printf("\n%s", command->footer);
 }
 
-static void say_preference(const struct error *why)
+static void say_preference(const struct error *error)
 {
-	say(why->text);
+	say(error->text);
 }
 
 /* Reads the machine's file, then the user's; the command line overrides both. */
@@ -118,7 +118,7 @@ static void add_input(const char **inputs, size_t *nr, const char *word)
 
 /* No input is written to, and no log into the history that is written. */
 static int check_outputs(const struct command *command, const struct options *options,
-			 struct error *why)
+			 struct error *error)
 {
 	const char *const named[] = {
 		options->read_file, options->thresholds, options->http_config, options->web_config,
@@ -149,7 +149,7 @@ static int check_outputs(const struct command *command, const struct options *op
 	inputs[nr] = options->write_file;
 	for (size_t i = 0; i < ARRAY_SIZE(outputs) && !err; i++) {
 		if (output_find_input(outputs[i].path, inputs, nr + (i > 0)))
-			err = error_set(why, -EINVAL, "%s %s: this file is an input; choose "
+			err = error_set(error, -EINVAL, "%s %s: this file is an input; choose "
 					"another one", outputs[i].option, outputs[i].path);
 	}
 	free(inputs);
@@ -161,19 +161,19 @@ int command_main(int argc, char **argv)
 	const struct command *command = argc > 1 ? command_by_name(argv[1]) : NULL;
 	bool is_named = command != NULL;
 	struct options options;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (!command)
 		command = &top_command;
-	if (options_parse(command, argc - is_named, argv + is_named, &options, &why) < 0)
-		return say_usage(command->name, &why);
+	if (options_parse(command, argc - is_named, argv + is_named, &options, &error) < 0)
+		return say_usage(command->name, &error);
 	if (options.help)
 		print_help(command);
 	if (options.help || thresholds_asked(options.thresholds))
 		return STATUS_OK;
 	read_preferences(&options);
-	if (check_outputs(command, &options, &why) < 0)
-		return say_failure(-EINVAL, &why);
+	if (check_outputs(command, &options, &error) < 0)
+		return say_failure(-EINVAL, &error);
 	return command->run(&options);
 }
 
@@ -190,15 +190,17 @@ static bool is_topic(const char *word)
 	return strcmp(word, "all") == 0;
 }
 
-static int understand(struct options *options, struct error *why)
+static int understand(struct options *options, struct error *error)
 {
 	const char *word = options->nr_words ? options->words[0] : "all";
 
 	if (options->nr_words > 1)
-		return error_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
+		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
 	if (!command_by_name(word) && !is_topic(word))
-		return error_set(why, -EINVAL, "\"%s\": neither a command nor a topic; kvmtop help "
-				 "lists them", word);
+		return error_set(error, -EINVAL,
+				 "\"%s\": neither a command nor a topic; kvmtop help "
+				 "lists them",
+				 word);
 	return 0;
 }
 

@@ -20,19 +20,19 @@ struct command {
 	const char *usage; /* "Usage: ..." and what it does, lines that end in newlines */
 	const char *footer; /* after the options */
 	struct option_command command; /* its modes, and what its words are */
-	/* Reads the words, and values that depend on each other. 0 or -EINVAL with why. */
-	int (*understand)(struct options *options, struct error *why);
+	/* Reads the words, and values that depend on each other. 0 or -EINVAL with error. */
+	int (*understand)(struct options *options, struct error *error);
 	/* Returns the exit status; prints its own errors (say.h). */
 	int (*run)(struct options *options);
 };
 
 /*
- * Reads the command line of the command, argv[0] being its name. 0, or -EINVAL with why: a usage
+ * Reads the command line of the command, argv[0] being its name. 0, or -EINVAL with error: a usage
  * error. A word for -r that names a file is looked at, to see what it is; else nothing depends on
  * the machine.
  */
 int options_parse(const struct command *command, int argc, char **argv,
-		  struct options *ret_options, struct error *why);
+		  struct options *ret_options, struct error *error);
 
 extern const struct option_table option_table;
 

@@ -309,7 +309,7 @@ const struct option_table option_table = {
 /* ---- options that depend on each other ---- */
 
 /* Sets what -r names, and the source's kind. SOURCE is the first word, except in --read=SOURCE. */
-static int find_source(struct options *options, struct error *why)
+static int find_source(struct options *options, struct error *error)
 {
 	const char *path = options->read_file;
 	enum source_kind kind;
@@ -320,12 +320,12 @@ static int find_source(struct options *options, struct error *why)
 	}
 	options->read_file = path;
 	if (path && *options->sysroot)
-		return error_set(why, -EINVAL, "-r/--read and --sysroot exclude each other");
+		return error_set(error, -EINVAL, "-r/--read and --sysroot exclude each other");
 	if (path && !*path)
-		return error_set(why, -EINVAL, "-r/--read: the name of the source is empty");
+		return error_set(error, -EINVAL, "-r/--read: the name of the source is empty");
 	if (options->url && path)
-		return error_set(why, -EINVAL, "-r/--read and --from URL exclude each other");
-	if (path && options_is_url(path) && options_take_url(path, options, why) < 0)
+		return error_set(error, -EINVAL, "-r/--read and --from URL exclude each other");
+	if (path && options_is_url(path) && options_take_url(path, options, error) < 0)
 		return -EINVAL;
 	kind = options->url ? SOURCE_PROMETHEUS : source_kind_of(path);
 	if (kind == SOURCE_MACHINE)
@@ -365,7 +365,7 @@ static unsigned int mode_of(const struct options *options)
 	return MODE_SCREEN;
 }
 
-static int read_interval(struct options *options, struct error *why)
+static int read_interval(struct options *options, struct error *error)
 {
 	char *end;
 
@@ -373,38 +373,38 @@ static int read_interval(struct options *options, struct error *why)
 	if (!options->interval)
 		return 0;
 	if (!(options->source & FROM_RECORDING))
-		return seconds_parse(options->interval, DELAY_MAX_S, &options->interval_s, why);
+		return seconds_parse(options->interval, DELAY_MAX_S, &options->interval_s, error);
 	options->interval_s = strtod(options->interval, &end);
 	if (end == options->interval || *end || !isfinite(options->interval_s) ||
 	    options->interval_s <= 0)
-		return error_set(why, -EINVAL, "\"%s\": SECONDS must be a number above 0",
+		return error_set(error, -EINVAL, "\"%s\": SECONDS must be a number above 0",
 				 options->interval);
 	return 0;
 }
 
-static int read_words(struct options *options, struct error *why)
+static int read_words(struct options *options, struct error *error)
 {
 	bool takes_lists = options->source & FROM_RECORDING;
 	int err = 0;
 
 	if (options->pids && !options->pid && !takes_lists)
-		return error_set(why, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
+		return error_set(error, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
 	if (options->engine && strcmp(options->engine, "bpf") != 0 &&
 	    strcmp(options->engine, "perf") != 0)
-		return error_set(why, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
+		return error_set(error, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
 				 options->engine);
 	if (options->input_format)
 		err = trace_kind_by_name(options->input_format, options->mode == MODE_FORMAT,
-					 &options->kind, why);
+					 &options->kind, error);
 	if (!err && options->event_name)
-		err = exit_kind_by_name(options->event_name, &options->event, why);
-	return err ? err : read_interval(options, why);
+		err = exit_kind_by_name(options->event_name, &options->event, error);
+	return err ? err : read_interval(options, error);
 }
 
 static int understand(const struct command *command, struct options *options,
-		      struct option_set *given, struct error *why)
+		      struct option_set *given, struct error *error)
 {
-	int err = find_source(options, why);
+	int err = find_source(options, error);
 
 	if (err)
 		return err;
@@ -416,14 +416,14 @@ static int understand(const struct command *command, struct options *options,
 		if (specs[i].offset == AT(from)) /* --from URL is -r URL */
 			given->bits[i / 64] &= ~(UINT64_C(1) << i % 64);
 	}
-	err = option_check(&option_table, given, options->mode | options->source, why);
+	err = option_check(&option_table, given, options->mode | options->source, error);
 	if (!err)
-		err = read_words(options, why);
-	return err || !command->understand ? err : command->understand(options, why);
+		err = read_words(options, error);
+	return err || !command->understand ? err : command->understand(options, error);
 }
 
 int options_parse(const struct command *command, int argc, char **argv,
-		  struct options *ret_options, struct error *why)
+		  struct options *ret_options, struct error *error)
 {
 	struct options options = {
 		.mode = command->command.works,
@@ -433,7 +433,7 @@ int options_parse(const struct command *command, int argc, char **argv,
 	};
 	struct option_set given = { 0 };
 	int first = option_parse(&option_table, &command->command, argc, argv, &options, &given,
-				 why);
+				 error);
 	int err = 0;
 
 	if (first < 0)
@@ -441,7 +441,7 @@ int options_parse(const struct command *command, int argc, char **argv,
 	options.words = argv + first;
 	options.nr_words = (size_t)(argc - first);
 	if (!options.help && !options.metrics_help)
-		err = understand(command, &options, &given, why);
+		err = understand(command, &options, &given, error);
 	if (!err)
 		*ret_options = options;
 	return err;

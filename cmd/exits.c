@@ -60,15 +60,15 @@ static void list_vcpus(const struct guest *guest, char *buf, size_t size)
 }
 
 /* Chooses the guest of -p or -g, and the vCPU of -v. -EINVAL: a usage error. */
-static int choose_guest(struct exits_run *run, const struct guests *guests, struct error *why)
+static int choose_guest(struct exits_run *run, const struct guests *guests, struct error *error)
 {
 	const struct options *options = run->run.options;
 	const struct guest *guest = NULL;
 	char vcpus[64];
-	int err = guests_choose(guests, options->guest, options->pid, &guest, why);
+	int err = guests_choose(guests, options->guest, options->pid, &guest, error);
 
 	if (err)
-		return guests_advise(err, why, "use -p PID");
+		return guests_advise(err, error, "use -p PID");
 	run->run.query.guest = guest->id;
 	snprintf(run->over, sizeof(run->over), "guest %s (pid %d) has ended", guest->name,
 		 (int)guest->pid);
@@ -78,7 +78,7 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 		return 0;
 	if (!guest_vcpu(guest, (int32_t)options->vcpu)) {
 		list_vcpus(guest, vcpus, sizeof(vcpus));
-		return error_set(why, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
+		return error_set(error, -EINVAL, "no vCPU %d in guest %s (pid %d): it has %s",
 				 (int)options->vcpu, guest->name, (int)guest->pid, vcpus);
 	}
 	run->run.query.has_vcpu = true;
@@ -87,7 +87,7 @@ static int choose_guest(struct exits_run *run, const struct guests *guests, stru
 }
 
 /* Finds the guest of --diff, by name or by pid: a name may be a number. */
-static int choose_other(struct exits_run *run, const struct guests *guests, struct error *why)
+static int choose_other(struct exits_run *run, const struct guests *guests, struct error *error)
 {
 	const char *text = run->run.options->other;
 	char *end;
@@ -95,12 +95,12 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 	bool is_pid = end > text && !*end && pid > 0 && pid <= INT_MAX &&
 		      guests_by_pid(guests, (pid_t)pid);
 	const struct guest *other = NULL, *guest = guests_by_id(guests, run->run.query.guest);
-	int err = guests_choose(guests, is_pid ? NULL : text, (pid_t)pid, &other, why);
+	int err = guests_choose(guests, is_pid ? NULL : text, (pid_t)pid, &other, error);
 
 	if (err)
-		return guests_advise(err, why, "name its pid");
+		return guests_advise(err, error, "name its pid");
 	if (other == guest)
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "--diff %s is the guest of -p or -g: name another one", text);
 	run->compared[0] = *other;
 	run->compared[1] = *guest;
@@ -114,7 +114,7 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 
 /* Adds a thread of -t or -T. */
 static int choose_thread(struct exits_run *run, const struct guests *guests, pid_t tid,
-			 struct error *why)
+			 struct error *error)
 {
 	const struct guest *guest = guests_by_pid(guests, tid);
 	const struct vcpu *vcpu = guest_vcpu_by_tid(guest, tid);
@@ -125,27 +125,27 @@ static int choose_thread(struct exits_run *run, const struct guests *guests, pid
 		return 0;
 	}
 	if (guest)
-		return error_set(why, -EINVAL, "thread %d of guest %s (pid %d) runs no vCPU",
+		return error_set(error, -EINVAL, "thread %d of guest %s (pid %d) runs no vCPU",
 				 (int)tid, guest->name, (int)guest->pid);
-	return error_set(why, -ESRCH, "no KVM guest has a thread %d", (int)tid);
+	return error_set(error, -ESRCH, "no KVM guest has a thread %d", (int)tid);
 }
 
-static int choose(struct run *base, struct error *why)
+static int choose(struct run *base, struct error *error)
 {
 	struct exits_run *run = (struct exits_run *)base;
 	const struct options *options = run->run.options;
 	const struct guests *guests = monitor_facts(run->run.monitor)->guests;
-	int err = monitor_find_guests(run->run.monitor, why);
+	int err = monitor_find_guests(run->run.monitor, error);
 
 	if (!err && (options->pid || options->guest)) {
-		err = choose_guest(run, guests, why);
-		return err || !options->other ? err : choose_other(run, guests, why);
+		err = choose_guest(run, guests, error);
+		return err || !options->other ? err : choose_other(run, guests, error);
 	}
 	snprintf(run->over, sizeof(run->over), "the guests of these threads have ended");
 	run->run.query.only = run->run.parts.only =
 		xcalloc(options->nr_only + 1, sizeof(*run->run.parts.only));
 	for (size_t i = 0; !err && i < options->nr_only; i++)
-		err = choose_thread(run, guests, options->only[i], why);
+		err = choose_thread(run, guests, options->only[i], error);
 	return err;
 }
 
@@ -167,9 +167,9 @@ static void set_query(struct exits_run *run)
 }
 
 /* The command waits until counting has begun; its end ends the loop. */
-static int prepare_command(struct exits_run *run, const sigset_t *mask, struct error *why)
+static int prepare_command(struct exits_run *run, const sigset_t *mask, struct error *error)
 {
-	int err = record_child_new(&run->child, run->run.options->command, mask, why);
+	int err = record_child_new(&run->child, run->run.options->command, mask, error);
 
 	if (err)
 		return err;
@@ -177,7 +177,7 @@ static int prepare_command(struct exits_run *run, const sigset_t *mask, struct e
 	return run->run.ender < 0 ? -errno : 0;
 }
 
-static int begin(struct exits_run *run, struct error *why)
+static int begin(struct exits_run *run, struct error *error)
 {
 	const struct run_plan plan = {
 		.source.providers = 1U << PROVIDER_EXITS,
@@ -189,9 +189,9 @@ static int begin(struct exits_run *run, struct error *why)
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	err = run_signals(&run->run, run->run.options->output, false);
 	if (!err && run->run.options->command)
-		err = prepare_command(run, &mask, why);
+		err = prepare_command(run, &mask, error);
 	set_query(run);
-	return err ? err : run_open(&run->run, &plan, why);
+	return err ? err : run_open(&run->run, &plan, error);
 }
 
 /* Whether the guests of -p, -g and --diff, or all guests of -t and -T, have ended. */
@@ -231,15 +231,15 @@ static void configure_lines(struct exits_run *run)
 			 run->compared[i].name, (int)run->compared[i].pid);
 }
 
-static int write_view(struct exits_run *run, const struct view *view, struct error *why)
+static int write_view(struct exits_run *run, const struct view *view, struct error *error)
 {
 	run_note(&run->run, view->note);
 	run->has_noted |= view->note != NULL;
 	run->has_written = true;
-	return run_write(&run->run, view, clock_real_ns(), run->run.elapsed_ns, why);
+	return run_write(&run->run, view, clock_real_ns(), run->run.elapsed_ns, error);
 }
 
-static int print_diff(struct exits_run *run, struct error *why)
+static int print_diff(struct exits_run *run, struct error *error)
 {
 	struct view views[2] = { { .nr_rows = 0 }, { .nr_rows = 0 } }, both = { .nr_rows = 0 };
 	struct query query = run->run.query;
@@ -252,31 +252,31 @@ static int print_diff(struct exits_run *run, struct error *why)
 		view_build(&views[i], &query, monitor_facts(run->run.monitor));
 		sides[i] = (struct view_side){ .view = &views[i], .span = run->run.elapsed_ns };
 	}
-	err = view_diff(sides, &both, why);
+	err = view_diff(sides, &both, error);
 	if (!err)
-		err = write_view(run, &both, why);
+		err = write_view(run, &both, error);
 	view_release(&both);
 	view_release(&views[0]);
 	view_release(&views[1]);
 	return err;
 }
 
-static int print(struct exits_run *run, struct error *why)
+static int print(struct exits_run *run, struct error *error)
 {
 	if (run->run.options->other)
-		return print_diff(run, why);
+		return print_diff(run, error);
 	view_build(&run->run.view, &run->run.query, monitor_facts(run->run.monitor));
-	return write_view(run, &run->run.view, why);
+	return write_view(run, &run->run.view, error);
 }
 
 /* The long exits of the latest interval. CSV has headings even if there are none. */
-static int print_long(struct exits_run *run, struct error *why)
+static int print_long(struct exits_run *run, struct error *error)
 {
 	view_build(&run->run.view, &run->run.query, monitor_facts(run->run.monitor));
 	run->has_rows |= run->run.view.nr_rows > 0;
 	if (!run->run.view.nr_rows && !(run->run.options->csv && !run->has_written))
 		return 0;
-	return write_view(run, &run->run.view, why);
+	return write_view(run, &run->run.view, error);
 }
 
 /* What an empty list means. */
@@ -293,21 +293,21 @@ static void say_end_of_long(struct exits_run *run)
 
 /* ---- samples */
 
-static int take_sample(struct run *base, enum woken woken, struct error *why)
+static int take_sample(struct run *base, enum woken woken, struct error *error)
 {
 	struct exits_run *run = (struct exits_run *)base;
-	int err = run_sample(base, why);
+	int err = run_sample(base, error);
 
 	(void)woken; /* the last sample is taken at the end, also after a signal */
 	if (!err && run->run.query.longer_ns)
-		err = print_long(run, why);
+		err = print_long(run, error);
 	if (err || !is_over(run))
 		return err;
 	say(run->over);
 	return 1;
 }
 
-static int count(struct exits_run *run, struct error *why)
+static int count(struct exits_run *run, struct error *error)
 {
 	double duration_s = run->run.options->duration_s, interval_s = INTERVAL_S;
 	unsigned long nr = 0;
@@ -321,12 +321,12 @@ static int count(struct exits_run *run, struct error *why)
 		fputs("Counting. Ctrl-C ends it.\n", stderr);
 	}
 	run_wait_open(&run->run);
-	err = take_sample(&run->run, WOKEN_TICK, why);
+	err = take_sample(&run->run, WOKEN_TICK, error);
 	if (!err && run->run.options->command)
-		err = record_child_begin(&run->child, run->run.options->command, why);
+		err = record_child_begin(&run->child, run->run.options->command, error);
 	if (err)
 		return err > 0 ? 0 : err;
-	return run_loop(&run->run, interval_s, nr, take_sample, why);
+	return run_loop(&run->run, interval_s, nr, take_sample, error);
 }
 
 /* ---- the command line */
@@ -340,7 +340,7 @@ static bool is_number(const char *text)
 }
 
 /* SECONDS, or "-- COMMAND"; but "-- 0.5" is a time. */
-static int read_words(struct options *options, struct error *why)
+static int read_words(struct options *options, struct error *error)
 {
 	char **words = options->words;
 
@@ -351,13 +351,13 @@ static int read_words(struct options *options, struct error *why)
 		return 0;
 	}
 	if (options->nr_words > 1 && is_number(words[0]))
-		return error_set(why, -EINVAL, "unexpected argument \"%s\"", words[1]);
-	return seconds_parse(words[0], DURATION_MAX_S, &options->duration_s, why);
+		return error_set(error, -EINVAL, "unexpected argument \"%s\"", words[1]);
+	return seconds_parse(words[0], DURATION_MAX_S, &options->duration_s, error);
 }
 
-static int understand(struct options *options, struct error *why)
+static int understand(struct options *options, struct error *error)
 {
-	int err = read_words(options, why);
+	int err = read_words(options, error);
 
 	options->view = options->longer_ns ? &view_long_exits : &view_exit_totals;
 	options->column = view_usual_sort(options->view);
@@ -365,35 +365,35 @@ static int understand(struct options *options, struct error *why)
 		options->only[options->nr_only++] = options->tid;
 	if (err || !options->sort)
 		return err;
-	return view_column_find(options->view, options->sort, false, &options->column, why);
+	return view_column_find(options->view, options->sort, false, &options->column, error);
 }
 
 static int run_exits(struct options *options)
 {
 	struct exits_run run = { .run = RUN_INIT(options) };
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	record_child_init(&run.child);
-	err = begin(&run, &why);
+	err = begin(&run, &error);
 	if (err == -EINVAL && run.run.monitor)
-		return say_usage("exits", &why);
+		return say_usage("exits", &error);
 	configure_lines(&run);
 	if (!err)
-		err = run_lines_open(&run.run, &why);
+		err = run_lines_open(&run.run, &error);
 	if (!err)
-		err = count(&run, &why);
+		err = count(&run, &error);
 	if (!err && !run.run.query.longer_ns)
-		err = print(&run, &why);
+		err = print(&run, &error);
 	else if (!err)
 		say_end_of_long(&run);
-	err = run_lines_close(&run.run, err, &why);
+	err = run_lines_close(&run.run, err, &error);
 	if (err == -EPIPE)
 		err = 0;
 	record_child_has_ended(&run.child);
 	record_child_release(&run.child);
 	run_close(&run.run);
-	return err ? say_failure(err, &why) : run.child.status;
+	return err ? say_failure(err, &error) : run.child.status;
 }
 
 const struct command exits_command = {

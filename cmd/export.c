@@ -94,7 +94,7 @@ static const struct view_type *question_of(unsigned int groups)
 	return &questions[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
 }
 
-static int begin(struct export *export, struct error *why)
+static int begin(struct export *export, struct error *error)
 {
 	struct run *run = &export->run;
 	unsigned int groups = run->options->metrics;
@@ -107,7 +107,7 @@ static int begin(struct export *export, struct error *why)
 
 	run->query.type = question_of(groups);
 	if (!err)
-		err = run_open(run, &plan, why);
+		err = run_open(run, &plan, error);
 	if (err)
 		return err;
 	export->self = (struct metrics_self){
@@ -131,13 +131,13 @@ static void look_at_sources(struct export *export)
 	self->engine = monitor_engine(export->run.monitor);
 }
 
-static int take_sample(struct export *export, struct error *why)
+static int take_sample(struct export *export, struct error *error)
 {
 	uint64_t begin_ns = clock_now_ns();
 	int err;
 
 	pthread_mutex_lock(&export->lock);
-	err = run_sample(&export->run, why);
+	err = run_sample(&export->run, error);
 	export->self.sample_ns = clock_now_ns() - begin_ns;
 	atomic_store(&export->sampled_ns, clock_now_ns());
 	look_at_sources(export);
@@ -169,14 +169,14 @@ static void make_text(struct export *export, struct metrics_text *ret_text)
 /* ---- a file */
 
 /* Refuses a folder where a file cannot be replaced at once: readers would see half a file. */
-static int check_file(const struct whole_file *file, const char *path, struct error *why)
+static int check_file(const struct whole_file *file, const char *path, struct error *error)
 {
 	struct stat st;
 
 	if (file->has_no_name || file->file == stdout || fstat(fileno(file->file), &st) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return 0;
-	return error_set(why, -EOPNOTSUPP, "%s: its file system cannot replace a file at once "
+	return error_set(error, -EOPNOTSUPP, "%s: its file system cannot replace a file at once "
 					 "(O_TMPFILE); choose another folder", path);
 }
 
@@ -185,13 +185,13 @@ static const char *name_of(const char *path)
 	return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
-static int write_text(const struct metrics_text *text, const char *path, struct error *why)
+static int write_text(const struct metrics_text *text, const char *path, struct error *error)
 {
 	struct whole_file file = { .file = NULL };
-	int err = whole_file_open(&file, path, why);
+	int err = whole_file_open(&file, path, error);
 
 	if (!err)
-		err = check_file(&file, path, why);
+		err = check_file(&file, path, error);
 	if (err) {
 		whole_file_drop(&file);
 		return err;
@@ -207,13 +207,13 @@ static int write_text(const struct metrics_text *text, const char *path, struct 
 	/* What went wrong is said here, or is no failure: a reader that is gone. */
 	if (err)
 		clearerr(stdout);
-	if (err && !why->text[0])
-		error_set(why, err, "cannot write to %s: %s", name_of(path), strerror(-err));
+	if (err && !error->text[0])
+		error_set(error, err, "cannot write to %s: %s", name_of(path), strerror(-err));
 	return err;
 }
 
 /* An error ends the program only before the first file: later the disk may have room again. */
-static int keep_on(struct export *export, int err, struct error *why)
+static int keep_on(struct export *export, int err, struct error *error)
 {
 	if (!err && export->said.text[0])
 		fprintf(stderr, "kvmtop: %s is written again\n",
@@ -223,24 +223,24 @@ static int keep_on(struct export *export, int err, struct error *why)
 		export->has_written |= !err;
 		return err;
 	}
-	if (strcmp(export->said.text, why->text) != 0)
-		say(why->text);
-	export->said = *why;
-	why->text[0] = '\0';
+	if (strcmp(export->said.text, error->text) != 0)
+		say(error->text);
+	export->said = *error;
+	error->text[0] = '\0';
 	return 0;
 }
 
-static int write_file(struct export *export, struct error *why)
+static int write_file(struct export *export, struct error *error)
 {
 	struct metrics_text text = { 0 };
 	int err;
 
 	make_text(export, &text);
 	run_begin_write(&export->run);
-	err = write_text(&text, export->run.options->prometheus, why);
+	err = write_text(&text, export->run.options->prometheus, error);
 	run_end_write(&export->run);
 	free(text.bytes);
-	return keep_on(export, err, why);
+	return keep_on(export, err, error);
 }
 
 /* ---- a server */
@@ -342,7 +342,7 @@ static unsigned int answer(void *arg, const struct server_request *request,
 	return *ret_document ? 200 : 503;
 }
 
-static int begin_server(struct export *export, struct error *why)
+static int begin_server(struct export *export, struct error *error)
 {
 	const struct options *options = export->run.options;
 	const struct server_config config = {
@@ -357,7 +357,7 @@ static int begin_server(struct export *export, struct error *why)
 	if (!options->listen)
 		return 0;
 	descriptors_raise(2 * SERVER_CONNECTIONS);
-	err = server_start(&config, &export->server, &is_open, why);
+	err = server_start(&config, &export->server, &is_open, error);
 	if (!err && is_open && !options->web_config)
 		fprintf(stderr, "kvmtop: anyone who can reach %s can read the numbers; "
 				"--web-config adds TLS and passwords\n",
@@ -368,7 +368,7 @@ static int begin_server(struct export *export, struct error *why)
 
 /* ---- the loop */
 
-static int on_wake(struct run *run, enum woken woken, struct error *why)
+static int on_wake(struct run *run, enum woken woken, struct error *error)
 {
 	struct export *export = (struct export *)run;
 	int err;
@@ -377,48 +377,50 @@ static int on_wake(struct run *run, enum woken woken, struct error *why)
 		return !signal_is_ignored(SIGHUP);
 	if (woken != WOKEN_TICK)
 		return 0;
-	err = take_sample(export, why);
-	return !err && run->options->prometheus ? write_file(export, why) : err;
+	err = take_sample(export, error);
+	return !err && run->options->prometheus ? write_file(export, error) : err;
 }
 
-static int count(struct export *export, struct error *why)
+static int count(struct export *export, struct error *error)
 {
 	const struct options *options = export->run.options;
 	int err;
 
 	run_wait_open(&export->run);
-	err = on_wake(&export->run, WOKEN_TICK, why);
+	err = on_wake(&export->run, WOKEN_TICK, error);
 	if (!err)
-		err = begin_server(export, why);
+		err = begin_server(export, error);
 	if (!err && options->samples != 1)
 		err = run_loop(&export->run, options->interval_s,
-			       options->samples ? options->samples - 1 : 0, on_wake, why);
+			       options->samples ? options->samples - 1 : 0, on_wake, error);
 	return err == -EPIPE || err == -EINTR ? 0 : err;
 }
 
-static int check_prometheus(const char *path, struct error *why)
+static int check_prometheus(const char *path, struct error *error)
 {
 	size_t len = strlen(path);
 
 	if (strcmp(path, "-") == 0 || (len > 5 && strcmp(path + len - 5, ".prom") == 0))
 		return 0;
-	return error_set(why, -EINVAL, "\"%s\": node_exporter reads only names that end in .prom: "
-				     "choose such a name", path);
+	return error_set(error, -EINVAL,
+			 "\"%s\": node_exporter reads only names that end in .prom: "
+			 "choose such a name",
+			 path);
 }
 
-static int understand(struct options *options, struct error *why)
+static int understand(struct options *options, struct error *error)
 {
 	if (options->nr_words)
-		return error_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[0]);
+		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[0]);
 	if (options->prometheus)
-		return check_prometheus(options->prometheus, why);
-	return options->listen ? address_check(options->listen, why) :
-				 error_set(why, -EINVAL,
+		return check_prometheus(options->prometheus, error);
+	return options->listen ? address_check(options->listen, error) :
+				 error_set(error, -EINVAL,
 					   "nothing to export to: give --listen ADDRESS "
 					   "or --prometheus FILE.prom");
 }
 
-static int export_all(struct export *export, struct error *why)
+static int export_all(struct export *export, struct error *error)
 {
 	const struct options *options = export->run.options;
 	const struct metrics_config config = {
@@ -427,12 +429,12 @@ static int export_all(struct export *export, struct error *why)
 		.statistics = STATISTICS,
 		.thresholds = &export->run.parts.thresholds,
 	};
-	int err = begin(export, why);
+	int err = begin(export, error);
 
 	if (err)
 		return err;
 	export->metrics = metrics_new(&config);
-	return count(export, why);
+	return count(export, error);
 }
 
 static int run_export(struct options *options)
@@ -441,20 +443,20 @@ static int run_export(struct options *options)
 		.run = RUN_INIT(options),
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	if (options->metrics_help) {
 		metrics_print_help(stdout);
 		return STATUS_OK;
 	}
-	err = export_all(&export, &why);
+	err = export_all(&export, &error);
 	server_stop(export.server);
 	document_drop(export.cached.plain);
 	document_drop(export.cached.gzip);
 	metrics_free(export.metrics);
 	run_close(&export.run);
-	return err ? say_failure(err, &why) : STATUS_OK;
+	return err ? say_failure(err, &error) : STATUS_OK;
 }
 
 const struct command export_command = {

@@ -115,12 +115,12 @@ static int format(const struct options *options, const char *rules, const char *
 		  size_t nr, enum trace_kind kind)
 {
 	struct run run = { .status = STATUS_OK, .options = options };
-	struct error why = { "" };
-	int err = rules_read(rules, &run.rules, &why);
+	struct error error = { "" };
+	int err = rules_read(rules, &run.rules, &error);
 
 	run.xen_last_tsc = xcalloc(XEN_CPUS, sizeof(*run.xen_last_tsc));
 	if (err) {
-		run.status = say_failure(err, &why);
+		run.status = say_failure(err, &error);
 	} else {
 		run.trace = trace_open_records(paths, nr, kind);
 		print_all(&run);
@@ -133,10 +133,10 @@ static int format(const struct options *options, const char *rules, const char *
 	return run.status;
 }
 
-static int understand(struct options *options, struct error *why)
+static int understand(struct options *options, struct error *error)
 {
 	return options->nr_words ? 0 :
-				   error_set(why, -EINVAL,
+				   error_set(error, -EINVAL,
 					     "format needs a file of rules: name one");
 }
 

@@ -52,14 +52,14 @@ int list_providers(const struct env *env, const struct provider_options *options
 	const struct provider *const *list = providers_of(env);
 
 	for (size_t i = 0; list[i]; i++) {
-		struct error why = { "" };
-		int err = provider_try(list[i], env, options, &why);
+		struct error error = { "" };
+		int err = provider_try(list[i], env, options, &error);
 
-		if (err && !why.text[0])
-			error_set(&why, 0, "%s", strerror(-err));
+		if (err && !error.text[0])
+			error_set(&error, 0, "%s", strerror(-err));
 		printf("%-12s %s\n%-12s %s%s%s\n", live_providers[i]->name,
 		       live_providers[i]->help, "", err ? "not here" : "works here",
-		       why.text[0] ? ": " : "", why.text);
+		       error.text[0] ? ": " : "", error.text);
 	}
 	return STATUS_OK;
 }
@@ -91,8 +91,8 @@ int list_guests(const struct env *env, list_guest *print)
 {
 	struct guests *guests = guests_new(env);
 	const struct guest *guest;
-	struct error why = { "" };
-	int err = guests_refresh(guests, clock_now_ns(), &why);
+	struct error error = { "" };
+	int err = guests_refresh(guests, clock_now_ns(), &error);
 	int status = STATUS_OK;
 
 	for (size_t i = 0; !err && (guest = guests_at(guests, i)); i++)
@@ -100,7 +100,7 @@ int list_guests(const struct env *env, list_guest *print)
 	if (!err && print == list_guest_line)
 		status = say_denied(env, guests);
 	guests_free(guests);
-	return err ? say_failure(err, &why) : status;
+	return err ? say_failure(err, &error) : status;
 }
 
 static int compare_names(const void *a, const void *b)

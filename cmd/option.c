@@ -109,7 +109,7 @@ static const struct option_spec *spec_by_got(const struct getopt_tables *tables,
 }
 
 static int parse_number(const char *what, const char *text, long min, long max, long *ret_number,
-			struct error *why)
+			struct error *error)
 {
 	bool is_wrong;
 	char *end;
@@ -119,16 +119,17 @@ static int parse_number(const char *what, const char *text, long min, long max, 
 	number = strtol(text, &end, 10);
 	is_wrong = end == text || *end || errno || number < min || number > max;
 	if (is_wrong && max == LONG_MAX)
-		return error_set(why, -EINVAL, "\"%s\": %s must be a whole number, at least %ld",
+		return error_set(error, -EINVAL, "\"%s\": %s must be a whole number, at least %ld",
 				 text, what, min);
 	if (is_wrong)
-		return error_set(why, -EINVAL, "\"%s\": %s must be a number from %ld to %ld", text,
-				 what, min, max);
+		return error_set(error, -EINVAL, "\"%s\": %s must be a number from %ld to %ld",
+				 text, what, min, max);
 	*ret_number = number;
 	return 0;
 }
 
-static int take(void *options, const struct option_spec *spec, const char *text, struct error *why)
+static int take(void *options, const struct option_spec *spec, const char *text,
+		struct error *error)
 {
 	void *at = (char *)options + spec->offset;
 	long number = 0;
@@ -142,13 +143,13 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 		*(const char **)at = text;
 		break;
 	case VALUE_PID:
-		err = parse_number(spec->value, text, 1, INT_MAX, &number, why);
+		err = parse_number(spec->value, text, 1, INT_MAX, &number, error);
 		*(pid_t *)at = (pid_t)number;
 		break;
 	case VALUE_COUNT:
 	case VALUE_NUMBER:
 		err = parse_number(spec->value, text, spec->kind == VALUE_COUNT, LONG_MAX, &number,
-				   why);
+				   error);
 		*(unsigned long *)at = (unsigned long)number;
 		break;
 	case VALUE_OTHER:
@@ -160,45 +161,46 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 /* ---- what is wrong ---- */
 
 /* What is wrong with --WORD, which getopt_long() did not accept. */
-static int long_error(const struct getopt_tables *tables, const char *word, struct error *why)
+static int long_error(const struct getopt_tables *tables, const char *word, struct error *error)
 {
 	size_t len = strcspn(word + 2, "=");
 	const char *first = NULL;
 
 	if (optopt)
-		return error_set(why, -EINVAL, "option --%s takes no argument",
+		return error_set(error, -EINVAL, "option --%s takes no argument",
 				 name_with(spec_by_got(tables, optopt), word + 2, len));
 	for (const struct option *option = tables->longs; option->name; option++) {
 		if (strncmp(option->name, word + 2, len) != 0)
 			continue;
 		if (first)
-			return error_set(why, -EINVAL, "option %s is ambiguous: --%s or --%s", word,
-					 first, option->name);
+			return error_set(error, -EINVAL, "option %s is ambiguous: --%s or --%s",
+					 word, first, option->name);
 		first = option->name;
 	}
-	return error_set(why, -EINVAL, "unknown option %s", word);
+	return error_set(error, -EINVAL, "unknown option %s", word);
 }
 
-static int usage_error(const struct getopt_tables *tables, int got, char **argv, struct error *why)
+static int usage_error(const struct getopt_tables *tables, int got, char **argv,
+		       struct error *error)
 {
 	const char *word = argv[optind - 1]; /* of a letter, perhaps another word */
 	bool is_letter = optopt != 0 && optopt < LONG_BASE;
 
 	if (got == ':' && is_letter)
-		return error_set(why, -EINVAL, "option -%c needs %s", optopt,
+		return error_set(error, -EINVAL, "option -%c needs %s", optopt,
 				 spec_by_got(tables, optopt)->value);
 	if (got == ':')
-		return error_set(why, -EINVAL, "option %s needs %s", word,
+		return error_set(error, -EINVAL, "option %s needs %s", word,
 				 spec_by_got(tables, optopt)->value);
 	if (!is_letter)
-		return long_error(tables, word, why);
+		return long_error(tables, word, error);
 	if (!isgraph((unsigned char)optopt))
-		return error_set(why, -EINVAL, "unknown option -\\x%02x", (unsigned char)optopt);
-	return error_set(why, -EINVAL, "unknown option -%c", optopt);
+		return error_set(error, -EINVAL, "unknown option -\\x%02x", (unsigned char)optopt);
+	return error_set(error, -EINVAL, "unknown option -%c", optopt);
 }
 
 int option_parse(const struct option_table *table, const struct option_command *command, int argc,
-		 char **argv, void *options, struct option_set *given, struct error *why)
+		 char **argv, void *options, struct option_set *given, struct error *error)
 {
 	struct getopt_tables tables = { .table = table, .command = command };
 	int got, err;
@@ -211,11 +213,11 @@ int option_parse(const struct option_table *table, const struct option_command *
 		size_t i = spec ? (size_t)(spec - table->specs) : 0;
 
 		if (got == '?' || got == ':' || !spec)
-			return usage_error(&tables, got, argv, why);
+			return usage_error(&tables, got, argv, error);
 		given->bits[i / 64] |= UINT64_C(1) << i % 64;
-		err = take(options, spec, optarg, why);
+		err = take(options, spec, optarg, error);
 		if (!err)
-			err = table->take(options, spec, optarg, why);
+			err = table->take(options, spec, optarg, error);
 		if (err)
 			return err;
 		if (spec->is_answer)
@@ -280,7 +282,7 @@ static const struct option_group *not_covered(const struct option_table *table, 
 }
 
 static int check_rule(const struct option_table *table, const struct option_rule *rule,
-		      const struct option_set *given, unsigned int works, struct error *why)
+		      const struct option_set *given, unsigned int works, struct error *error)
 {
 	const struct option_spec *one = find(table, 0, rule->name, strlen(rule->name), given);
 	char labels[LABELS_SIZE] = "", label_1[LABEL_SIZE], label_2[LABEL_SIZE];
@@ -295,7 +297,7 @@ static int check_rule(const struct option_table *table, const struct option_rule
 		if (other && rule->needs)
 			return 0;
 		if (other)
-			return error_set(why, -EINVAL, "%s and %s exclude each other%s%s",
+			return error_set(error, -EINVAL, "%s and %s exclude each other%s%s",
 					 label(one, label_1), label(other, label_2),
 					 *remedy ? ": " : "", remedy);
 		other = find(table, works, at, len, NULL);
@@ -305,7 +307,7 @@ static int check_rule(const struct option_table *table, const struct option_rule
 	}
 	if (!rule->needs)
 		return 0;
-	return error_set(why, -EINVAL, "%s needs %s%s%s", label(one, label_1), labels,
+	return error_set(error, -EINVAL, "%s needs %s%s%s", label(one, label_1), labels,
 			 *remedy ? ": " : "", remedy);
 }
 
@@ -325,7 +327,7 @@ static void list_words(const struct option_group *group, unsigned int mask, char
 }
 
 static int check_row(const struct option_table *table, const struct option_spec *spec,
-		     unsigned int works, struct error *why)
+		     unsigned int works, struct error *error)
 {
 	const struct option_group *group = not_covered(table, spec->works, works);
 	char where[LABELS_SIZE] = "", now[LABELS_SIZE] = "", name[LABEL_SIZE];
@@ -334,20 +336,20 @@ static int check_row(const struct option_table *table, const struct option_spec 
 		return 0;
 	list_words(group, spec->works, where);
 	list_words(group, works, now);
-	return error_set(why, -EINVAL, "%s works with %s, not with %s", label(spec, name), where,
+	return error_set(error, -EINVAL, "%s works with %s, not with %s", label(spec, name), where,
 			 now);
 }
 
 int option_check(const struct option_table *table, const struct option_set *given,
-		 unsigned int works, struct error *why)
+		 unsigned int works, struct error *error)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < table->nr_rules && !err; i++)
-		err = check_rule(table, &table->rules[i], given, works, why);
+		err = check_rule(table, &table->rules[i], given, works, error);
 	for (size_t i = 0; i < table->nr && !err; i++) {
 		if (is_given(given, i))
-			err = check_row(table, &table->specs[i], works, why);
+			err = check_row(table, &table->specs[i], works, error);
 	}
 	return err;
 }

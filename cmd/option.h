@@ -104,7 +104,7 @@ struct option_table {
 	size_t nr_groups;
 	/* Reads a VALUE_OTHER, and is called after every other option, too. */
 	int (*take)(void *options, const struct option_spec *spec, const char *text,
-		    struct error *why);
+		    struct error *error);
 	/* Writes to buf what follows an option's help, such as a list of views. */
 	void (*add_help)(const struct option_spec *spec, char *buf, size_t size);
 };
@@ -125,17 +125,17 @@ struct option_command {
 /*
  * Reads argv[1...] into options, up to an option that is_answer: then there are no further words.
  * Moves the words that are not options to the end and returns the index of the first, or -EINVAL
- * with why: a usage error.
+ * with error: a usage error.
  */
 int option_parse(const struct option_table *table, const struct option_command *command, int argc,
-		 char **argv, void *options, struct option_set *given, struct error *why);
+		 char **argv, void *options, struct option_set *given, struct error *error);
 
 /*
  * Refuses options that the rules exclude, and options that do not work with the mode and the source
  * in works.
  */
 int option_check(const struct option_table *table, const struct option_set *given,
-		 unsigned int works, struct error *why);
+		 unsigned int works, struct error *error);
 
 /* The row of a word such as "-b" or "--by=tid" in a command's command line. NULL: none. */
 const struct option_spec *option_by_word(const struct option_table *table,

@@ -24,11 +24,11 @@ static struct when_origin any_origin(void)
 	return (struct when_origin){ now_ns, now_ns };
 }
 
-static int take_time(const char *text, const char **ret_text, struct error *why)
+static int take_time(const char *text, const char **ret_text, struct error *error)
 {
 	const struct when_origin origin = any_origin();
 	uint64_t unused;
-	int err = when_parse(text, &origin, &unused, why);
+	int err = when_parse(text, &origin, &unused, error);
 
 	if (!err)
 		*ret_text = text;
@@ -41,42 +41,42 @@ bool options_is_url(const char *text)
 	return strstr(text, "://") || (*text && strchr(text + 1, '@'));
 }
 
-int options_take_url(const char *text, struct options *options, struct error *why)
+int options_take_url(const char *text, struct options *options, struct error *error)
 {
 	size_t len = strlen(text);
 
 	/* The URL is not repeated where it may have a password. */
 	if (strpbrk(text, "?#@"))
-		return error_set(why, -EINVAL, "-r URL: give the server's address only, as "
+		return error_set(error, -EINVAL, "-r URL: give the server's address only, as "
 				 "http://HOST:PORT; user and password go into --http-config FILE");
 	if (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)
-		return error_set(why, -EINVAL, "\"%s\": the URL must begin with http:// or "
+		return error_set(error, -EINVAL, "\"%s\": the URL must begin with http:// or "
 					     "https://", text);
 	if (text[len - 1] == '/')
-		return error_set(why, -EINVAL, "\"%s\": give the server's address only, as "
+		return error_set(error, -EINVAL, "\"%s\": give the server's address only, as "
 					     "http://HOST:PORT, without a / at its end", text);
 	options->url = text;
 	return 0;
 }
 
 /* A relative time can be resolved only when the history is open. */
-static int check_range(const char *range, struct error *why)
+static int check_range(const char *range, struct error *error)
 {
 	const struct when_origin origin = any_origin();
 	uint64_t from, to;
-	int err = when_parse_range(range, &origin, &from, &to, why);
+	int err = when_parse_range(range, &origin, &from, &to, error);
 
 	return err == -EINVAL ? err : 0;
 }
 
 /* 0: no limit. */
-static int take_max_size(const char *text, uint64_t *ret_bytes, struct error *why)
+static int take_max_size(const char *text, uint64_t *ret_bytes, struct error *error)
 {
 	uint64_t bytes;
-	int err = size_parse(text, &bytes, why);
+	int err = size_parse(text, &bytes, error);
 
 	if (!err && bytes && bytes < HISTORY_SIZE_LEAST)
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "\"%.40s\": too small for a history: give at least 4M",
 				 text);
 	if (!err)
@@ -88,7 +88,7 @@ static int take_max_size(const char *text, uint64_t *ret_bytes, struct error *wh
  * "2.4GHz". A number alone is MHz up to 10,000, and kHz above: no TSC has less than 10 MHz, or more
  * than 10 GHz.
  */
-static int take_frequency(const char *text, double *ret_mhz, struct error *why)
+static int take_frequency(const char *text, double *ret_mhz, struct error *error)
 {
 	static const struct {
 		const char *unit;
@@ -107,23 +107,24 @@ static int take_frequency(const char *text, double *ret_mhz, struct error *why)
 		*ret_mhz = number * units[i].mhz;
 		return 0;
 	}
-	return error_set(why, -EINVAL,
+	return error_set(error, -EINVAL,
 			 "\"%s\": not a frequency with a unit, as in 2.4GHz, 2400MHz or "
 			 "2400000kHz",
 			 text);
 }
 
-static int take_longer(const char *text, uint64_t *ret_longer_ns, struct error *why)
+static int take_longer(const char *text, uint64_t *ret_longer_ns, struct error *error)
 {
-	int err = duration_parse(text, ret_longer_ns, why);
+	int err = duration_parse(text, ret_longer_ns, error);
 
 	if (!err && !*ret_longer_ns)
-		err = error_set(why, -EINVAL, "--longer takes a time above 0, as in 5ms or 200us");
+		err = error_set(error, -EINVAL,
+				"--longer takes a time above 0, as in 5ms or 200us");
 	return err;
 }
 
 /* A signed number, or an unsigned one beyond 2^63, as the kernel prints a negative one. */
-static int take_offset(struct options *options, const char *text, struct error *why)
+static int take_offset(struct options *options, const char *text, struct error *error)
 {
 	char *end;
 
@@ -136,7 +137,7 @@ static int take_offset(struct options *options, const char *text, struct error *
 	else
 		options->offset = (int64_t)strtoull(text, &end, 10);
 	if (end == text || *end || errno)
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "\"%s\": the offset is neither a number nor \"auto\"",
 				 text);
 	return 0;
@@ -144,7 +145,7 @@ static int take_offset(struct options *options, const char *text, struct error *
 
 /* "1,2,3": at most max numbers of processes or threads. */
 static int take_ids(const char *what, const char *text, pid_t *list, size_t max, size_t *ret_nr,
-		    struct error *why)
+		    struct error *error)
 {
 	const char *at = text;
 	size_t nr = 0;
@@ -157,12 +158,12 @@ static int take_ids(const char *what, const char *text, pid_t *list, size_t max,
 		number = strtol(at, &end, 10);
 		if (*at < '0' || *at > '9' || errno || number < 1 || number > INT_MAX ||
 		    (*end && *end != ','))
-			return error_set(why, -EINVAL,
+			return error_set(error, -EINVAL,
 					 "\"%s\": %s must be a number from 1 to %d, or "
 					 "several, as in 123,124", text, what, INT_MAX);
 		if (nr == max)
-			return error_set(why, -EINVAL, "\"%.40s\": at most %zu can be given", text,
-					 max);
+			return error_set(error, -EINVAL, "\"%.40s\": at most %zu can be given",
+					 text, max);
 		list[nr++] = (pid_t)number;
 		at = *end ? end + 1 : NULL;
 	} while (at);
@@ -170,11 +171,11 @@ static int take_ids(const char *what, const char *text, pid_t *list, size_t max,
 	return 0;
 }
 
-static int take_pids(struct options *options, const char *text, struct error *why)
+static int take_pids(struct options *options, const char *text, struct error *error)
 {
 	pid_t list[TIDS_MAX];
 	size_t nr = 0;
-	int err = take_ids("PID", text, list, TIDS_MAX, &nr, why);
+	int err = take_ids("PID", text, list, TIDS_MAX, &nr, error);
 
 	if (err)
 		return err;
@@ -184,28 +185,30 @@ static int take_pids(struct options *options, const char *text, struct error *wh
 	return 0;
 }
 
-static int add_path(const char **list, size_t *nr, size_t max, const char *text, struct error *why)
+static int add_path(const char **list, size_t *nr, size_t max, const char *text,
+		    struct error *error)
 {
 	if (*nr == max)
-		return error_set(why, -EINVAL, "%s: too many files: at most %zu can be given", text,
-				 max);
+		return error_set(error, -EINVAL, "%s: too many files: at most %zu can be given",
+				 text, max);
 	list[(*nr)++] = text;
 	return 0;
 }
 
-static int take_kallsyms(struct options *options, const char *text, struct error *why)
+static int take_kallsyms(struct options *options, const char *text, struct error *error)
 {
 	const char *equals = strchr(text, '=');
 
 	if (!equals || equals == text || !equals[1])
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "\"%s\": --guest-kallsyms takes NAME=FILE, a guest and a copy of "
 				 "its /proc/kallsyms", text);
-	return add_path(options->kallsyms, &options->nr_kallsyms, KALLSYMS_GUESTS, text, why);
+	return add_path(options->kallsyms, &options->nr_kallsyms, KALLSYMS_GUESTS, text, error);
 }
 
 /* As in trace-cmd, a filter belongs to the event before it. */
-static int take_choice(struct options *options, const char *text, bool is_filter, struct error *why)
+static int take_choice(struct options *options, const char *text, bool is_filter,
+		       struct error *error)
 {
 	if (is_filter && !options->nr_choices) {
 		options->filter = text;
@@ -213,7 +216,7 @@ static int take_choice(struct options *options, const char *text, bool is_filter
 		options->choices[options->nr_choices - 1].filter = text;
 	} else {
 		if (options->nr_choices == CHOICES_MAX)
-			return error_set(why, -EINVAL, "-e can be given at most %d times",
+			return error_set(error, -EINVAL, "-e can be given at most %d times",
 					 CHOICES_MAX);
 		options->choices[options->nr_choices++].pattern = text;
 	}
@@ -236,7 +239,7 @@ const char **options_sources(const struct options *options, size_t *ret_nr)
 }
 
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,
-		struct error *why)
+		struct error *error)
 {
 	struct options *options = ret_options;
 	size_t nr;
@@ -247,56 +250,56 @@ int options_take(void *ret_options, const struct option_spec *spec, const char *
 		options->pids = NULL;
 		return 0;
 	case AT(pids):
-		return take_pids(options, text, why);
+		return take_pids(options, text, error);
 	case AT(tid):
-		return take_ids("TID", text, &options->tid, 1, &nr, why);
+		return take_ids("TID", text, &options->tid, 1, &nr, error);
 	case AT(tids):
-		return take_ids("TID", text, options->only, TIDS_MAX, &options->nr_only, why);
+		return take_ids("TID", text, options->only, TIDS_MAX, &options->nr_only, error);
 	case AT(vcpu):
 		options->has_vcpu = true;
 		return options->vcpu <= INT32_MAX ?
 			       0 :
-			       error_set(why, -EINVAL, "\"%s\": no vCPU has such a high number",
+			       error_set(error, -EINVAL, "\"%s\": no vCPU has such a high number",
 					 text);
 	case AT(interval):
 		options->has_interval = true;
 		return 0;
 	case AT(kallsyms):
-		return take_kallsyms(options, text, why);
+		return take_kallsyms(options, text, error);
 	case AT(longer_ns):
-		return take_longer(text, &options->longer_ns, why);
+		return take_longer(text, &options->longer_ns, error);
 	case AT(max_age_ns):
-		return duration_parse(text, &options->max_age_ns, why);
+		return duration_parse(text, &options->max_age_ns, error);
 	case AT(max_size):
-		return take_max_size(text, &options->max_size, why);
+		return take_max_size(text, &options->max_size, error);
 	case AT(metrics):
 		options->metrics_help = strcmp(text, "help") == 0;
 		return options->metrics_help ? 0 : metrics_groups_parse(text, &options->metrics,
-									why);
+									error);
 	case AT(read):
 		options->read_file = text ? text : options->read_file;
 		return 0;
 	case AT(at):
-		return take_time(text, &options->at, why);
+		return take_time(text, &options->at, error);
 	case AT(from):
-		return options_is_url(text) ? options_take_url(text, options, why) :
-				      take_time(text, &options->from, why);
+		return options_is_url(text) ? options_take_url(text, options, error) :
+				      take_time(text, &options->from, error);
 	case AT(to):
-		return take_time(text, &options->to, why);
+		return take_time(text, &options->to, error);
 	case AT(other):
-		return spec->works & MODE_DIFF ? check_range(text, why) : 0;
+		return spec->works & MODE_DIFF ? check_range(text, error) : 0;
 	case AT(mhz):
-		return take_frequency(text, &options->mhz, why);
+		return take_frequency(text, &options->mhz, error);
 	case AT(choices):
 	case AT(filter):
-		return take_choice(options, text, spec->offset == AT(filter), why);
+		return take_choice(options, text, spec->offset == AT(filter), error);
 	case AT(offset):
-		return take_offset(options, text, why);
+		return take_offset(options, text, error);
 	case AT(recordings):
 		return add_path(options->recordings, &options->nr_recordings, RECORDINGS_MAX, text,
-				why);
+				error);
 	case AT(merged):
-		return add_path(options->merged, &options->nr_merged, TRACES_MAX, text, why);
+		return add_path(options->merged, &options->nr_merged, TRACES_MAX, text, error);
 	}
 	return 0;
 }

@@ -134,7 +134,7 @@ struct options {
 
 /* See struct option_table. */
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,
-		 struct error *why);
+		 struct error *error);
 
 /* The kind of options->source. */
 static inline enum source_kind options_kind(const struct options *options)
@@ -155,6 +155,6 @@ static inline double options_moments_s(const struct options *options)
 }
 
 bool options_is_url(const char *text);
-int options_take_url(const char *text, struct options *options, struct error *why);
+int options_take_url(const char *text, struct options *options, struct error *error);
 
 #endif

@@ -34,13 +34,13 @@ struct past_run {
 
 /* ---- setting up ---- */
 
-static int begin(struct run *run, struct error *why)
+static int begin(struct run *run, struct error *error)
 {
 	struct past_run *reader = (struct past_run *)run;
 	bool is_recording = run->source->kind == SOURCE_RECORDING;
 	int err = !is_recording ? 0 :
 				  source_play_moments(run->source, options_moments_s(run->options),
-						      &reader->span, why);
+						      &reader->span, error);
 
 	if (err)
 		return err;
@@ -63,7 +63,7 @@ static void say_follows(const struct past_run *reader, const struct guest *guest
 }
 
 /* Call it when the moment's inventory is loaded. */
-static int choose_guest(struct past_run *reader, struct error *why)
+static int choose_guest(struct past_run *reader, struct error *error)
 {
 	const struct guests *guests = past_guests(reader->past);
 	struct query *query = &reader->run.query;
@@ -71,7 +71,7 @@ static int choose_guest(struct past_run *reader, struct error *why)
 
 	if (!reader->run.options->guest && !reader->run.options->pid)
 		return 0;
-	err = guests_advise(guest_choice_then(&reader->run.choice, guests, why), why,
+	err = guests_advise(guest_choice_then(&reader->run.choice, guests, error), error,
 			    "use -p PID");
 	if (err || reader->run.choice.id == query->guest)
 		return err;
@@ -116,80 +116,82 @@ static void warn_not_counted(struct past_run *reader)
 }
 
 /* Prints the sample that is played, which was taken at time_ns. */
-static int print(struct past_run *reader, uint64_t time_ns, struct error *why)
+static int print(struct past_run *reader, uint64_t time_ns, struct error *error)
 {
 	int err = 0;
 
 	if (reader->goes_on)
 		monitor_go_on(reader->run.monitor);
 	else
-		err = monitor_want(reader->run.monitor, &reader->run.query, why);
+		err = monitor_want(reader->run.monitor, &reader->run.query, error);
 	reader->goes_on = false;
 	if (!err)
-		err = run_sample(&reader->run, why);
+		err = run_sample(&reader->run, error);
 	if (!err)
 		warn_not_counted(reader);
 	if (!err)
-		err = run_print(&reader->run, time_ns, why);
+		err = run_print(&reader->run, time_ns, error);
 	reader->nr_printed++;
 	return err;
 }
 
-static int print_chosen(struct past_run *reader, struct error *why)
+static int print_chosen(struct past_run *reader, struct error *error)
 {
-	return print(reader, past_at(reader->past)->time_ns, why);
+	return print(reader, past_at(reader->past)->time_ns, error);
 }
 
-static int none_there(const struct past_run *reader, struct error *why)
+static int none_there(const struct past_run *reader, struct error *error)
 {
 	char first[WHEN_SIZE], last[WHEN_SIZE];
 
 	if (past_go(reader->past, 0, &(struct error){ "" }) < 0)
-		return error_set(why, -ENOENT, "%s: there is no sample in it yet",
+		return error_set(error, -ENOENT, "%s: there is no sample in it yet",
 				 reader->run.source->name);
 	when_format(first, sizeof(first), past_at(reader->past)->time_ns, 0);
 	when_format(last, sizeof(last), reader->origin.now_ns, 0);
-	return error_set(why, -ENOENT, "%s: no sample was taken in that time: it has samples from "
-			 "%s to %s", reader->run.source->name, first, last);
+	return error_set(error, -ENOENT,
+			 "%s: no sample was taken in that time: it has samples from "
+			 "%s to %s",
+			 reader->run.source->name, first, last);
 }
 
 /* The last error counts: the guest may be in a later inventory. */
-static int print_all(struct past_run *reader, struct error *why)
+static int print_all(struct past_run *reader, struct error *error)
 {
 	unsigned long most = reader->run.options->samples;
 	struct error no_guest = { "" };
-	int err = past_go(reader->past, reader->from_ns, why);
+	int err = past_go(reader->past, reader->from_ns, error);
 
 	if (!err && past_at(reader->past)->time_ns <= reader->from_ns)
-		err = past_step(reader->past, false, why);
+		err = past_step(reader->past, false, error);
 	while (!err && past_at(reader->past)->time_ns <= reader->to_ns &&
 	       (!most || reader->nr_printed < most)) {
 		/* As in a live log, a first sample has nothing to be compared with. */
 		if (past_at(reader->past)->elapsed_ns &&
 		    choose_guest(reader, &no_guest) == 0)
-			err = print_chosen(reader, why);
+			err = print_chosen(reader, error);
 		if (!err)
-			err = past_go_on(reader->past, why);
+			err = past_go_on(reader->past, error);
 		reader->goes_on = err == 0;
 		err = err < 0 ? err : 0;
 	}
 	if (err && err != -ENOENT)
 		return err;
 	if (!reader->nr_printed && no_guest.text[0])
-		return error_set(why, -ENOENT, "%s", no_guest.text);
-	return reader->nr_printed ? 0 : none_there(reader, why);
+		return error_set(error, -ENOENT, "%s", no_guest.text);
+	return reader->nr_printed ? 0 : none_there(reader, error);
 }
 
 /* Says once that the server does not answer, and why; the samples are printed when it does. */
-static void wait_for_server(struct past_run *reader, int err, struct error *why)
+static void wait_for_server(struct past_run *reader, int err, struct error *error)
 {
 	if (err == -EAGAIN) /* it may only be slow */
-		err = past_check(reader->past, why);
+		err = past_check(reader->past, error);
 	if (err && err != -ENOENT && !reader->outage.text[0]) {
-		say(why->text);
-		reader->outage = *why;
+		say(error->text);
+		reader->outage = *error;
 	}
-	why->text[0] = '\0';
+	error->text[0] = '\0';
 }
 
 static void end_outage(struct past_run *reader)
@@ -201,23 +203,23 @@ static void end_outage(struct past_run *reader)
 }
 
 /* Prints all samples that are new: none is left out. */
-static int on_wake(struct run *run, enum woken woken, struct error *why)
+static int on_wake(struct run *run, enum woken woken, struct error *error)
 {
 	struct past_run *reader = (struct past_run *)run;
 	unsigned long most = reader->run.options->samples;
 	int err = 0;
 
 	for (int i = 0; woken == WOKEN_TICK && !err && i < CATCH_UP; i++) {
-		err = past_go_on(reader->past, why);
+		err = past_go_on(reader->past, error);
 		if (err < 0) {
-			wait_for_server(reader, err, why);
+			wait_for_server(reader, err, error);
 			return 0;
 		}
 		end_outage(reader);
 		reader->goes_on = err == 0;
-		err = choose_guest(reader, why);
+		err = choose_guest(reader, error);
 		if (!err)
-			err = print_chosen(reader, why);
+			err = print_chosen(reader, error);
 		if (!err && most && reader->nr_printed >= most)
 			return 1;
 	}
@@ -225,37 +227,37 @@ static int on_wake(struct run *run, enum woken woken, struct error *why)
 }
 
 /* Follows a server that goes on to collect: prints samples as they come, as a live log does. */
-static int follow(struct past_run *reader, struct error *why)
+static int follow(struct past_run *reader, struct error *error)
 {
 	double interval_s = past_segment(reader->past)->interval_s;
 	int err = run_signals(&reader->run, false, false);
 
 	source_be_patient(reader->run.source, KEY_PATIENCE_MS);
 	if (!err)
-		err = choose_guest(reader, why);
+		err = choose_guest(reader, error);
 	if (!err)
-		err = print_chosen(reader, why);
+		err = print_chosen(reader, error);
 	if (err || reader->run.options->samples == 1)
 		return err;
 	return run_loop(&reader->run, interval_s < FOLLOW_S ? interval_s : FOLLOW_S, 0, on_wake,
-			why);
+			error);
 }
 
 /*
  * Goes to the sample of one time, which must not be before the first one or after the last. In a
  * gap it is the one before, which is said. (The screen shows the nearest one, and its time.)
  */
-static int go_to(struct past_run *reader, uint64_t time_ns, struct error *why)
+static int go_to(struct past_run *reader, uint64_t time_ns, struct error *error)
 {
 	const uint64_t gap_ns = (uint64_t)(past_segment(reader->past)->interval_s * 1e9);
-	int err = past_go_to(reader->past, time_ns, why);
+	int err = past_go_to(reader->past, time_ns, error);
 	const struct stored *at = past_at(reader->past);
 	char text[WHEN_SIZE];
 
 	if (err == -ENOENT ||
 	    (!err && (time_ns < at->time_ns - at->elapsed_ns ||
 		      time_ns > reader->origin.now_ns + gap_ns)))
-		return none_there(reader, why);
+		return none_there(reader, error);
 	if (!err && time_ns > at->time_ns + gap_ns) {
 		when_format(text, sizeof(text), at->time_ns, time_ns);
 		fprintf(stderr, "kvmtop: %s: no sample was taken then; this one is of %s\n",
@@ -265,22 +267,22 @@ static int go_to(struct past_run *reader, uint64_t time_ns, struct error *why)
 }
 
 /* Prints the sample of one time, or the latest. */
-static int print_one(struct past_run *reader, struct error *why)
+static int print_one(struct past_run *reader, struct error *error)
 {
 	int err = 0;
 
 	/* The first sample of a run has no interval: the one after it has, if there is one. */
 	if (!past_at(reader->past)->elapsed_ns)
-		err = past_step(reader->past, false, why);
+		err = past_step(reader->past, false, error);
 	if (!err || err == -ENOENT)
-		err = choose_guest(reader, why);
-	return err ? err : print_chosen(reader, why);
+		err = choose_guest(reader, error);
+	return err ? err : print_chosen(reader, error);
 }
 
 /* ---- the screen ---- */
 
 /* at_ns: what is shown first, UINT64_MAX the latest. */
-static int show(struct past_run *reader, uint64_t at_ns, struct error *why)
+static int show(struct past_run *reader, uint64_t at_ns, struct error *error)
 {
 	const struct tui_config config = {
 		.at_ns = at_ns,
@@ -292,11 +294,11 @@ static int show(struct past_run *reader, uint64_t at_ns, struct error *why)
 
 	source_be_patient(reader->run.source, KEY_PATIENCE_MS);
 	if (!err)
-		err = choose_guest(reader, why);
-	return err ? err : run_tui(&reader->run, &config, why);
+		err = choose_guest(reader, error);
+	return err ? err : run_tui(&reader->run, &config, error);
 }
 
-static int show_past(struct past_run *reader, struct error *why)
+static int show_past(struct past_run *reader, struct error *error)
 {
 	const struct options *options = reader->run.options;
 	uint64_t at_ns = UINT64_MAX;
@@ -304,9 +306,9 @@ static int show_past(struct past_run *reader, struct error *why)
 
 	say_no_exits(reader);
 	if (options->at)
-		err = when_parse(options->at, &reader->origin, &at_ns, why);
+		err = when_parse(options->at, &reader->origin, &at_ns, error);
 	if (!err && options->at && options->mode == MODE_ONCE)
-		err = go_to(reader, at_ns, why);
+		err = go_to(reader, at_ns, error);
 	if (err)
 		return err;
 	if (options->mode == MODE_FIELDS) {
@@ -314,26 +316,26 @@ static int show_past(struct past_run *reader, struct error *why)
 		return 0;
 	}
 	if (options->mode == MODE_ONCE)
-		return print_one(reader, why);
+		return print_one(reader, error);
 	if (options->mode == MODE_SCREEN)
-		return show(reader, at_ns, why);
+		return show(reader, at_ns, error);
 	return reader->run.source->kind == SOURCE_PROMETHEUS && !options->from && !options->to ?
-		       follow(reader, why) :
-		       print_all(reader, why);
+		       follow(reader, error) :
+		       print_all(reader, error);
 }
 
-static int print_span(struct past_run *reader, struct error *why)
+static int print_span(struct past_run *reader, struct error *error)
 {
 	const struct source *source = reader->run.source;
 	struct monitor_config config = { .list = history_players, .source = source->kind };
 	int err;
 
 	reader->interval = interval_new(source->store, source_fields(source));
-	err = interval_read(reader->interval, reader->from_ns, reader->to_ns, why);
+	err = interval_read(reader->interval, reader->from_ns, reader->to_ns, error);
 	if (err)
-		return err == -ENOENT ? none_there(reader, why) : err;
+		return err == -ENOENT ? none_there(reader, error) : err;
 	err = query_of_span(reader->run.options, interval_guests(reader->interval),
-			    &reader->run.query, &reader->run.parts, why);
+			    &reader->run.query, &reader->run.parts, error);
 	if (err)
 		return err;
 	config.recording = (struct monitor_recording){
@@ -343,19 +345,19 @@ static int print_span(struct past_run *reader, struct error *why)
 	};
 	monitor_close(reader->span);
 	reader->span = NULL;
-	err = monitor_open(&config, &reader->span, why);
+	err = monitor_open(&config, &reader->span, error);
 	if (err)
 		return err;
 	reader->run.monitor = reader->span;
 	say_no_exits(reader);
-	return print(reader, interval_last(reader->interval)->time_ns, why);
+	return print(reader, interval_last(reader->interval)->time_ns, error);
 }
 
 /* ---- two spans side by side ---- */
 
 static int read_span(struct past_run *reader, struct history_span *span, uint64_t from_ns,
 		     uint64_t to_ns, struct query_parts *parts, struct lines_span *ret_about,
-		     char *head, struct error *why)
+		     char *head, struct error *error)
 {
 	const struct source *source = reader->run.source;
 	char from[WHEN_SIZE], to[WHEN_SIZE];
@@ -363,9 +365,9 @@ static int read_span(struct past_run *reader, struct history_span *span, uint64_
 
 	span->query = reader->run.query;
 	span->query.groups = span_groups(span->query.type);
-	err = span_read(span, source->store, source_fields(source), from_ns, to_ns, why);
+	err = span_read(span, source->store, source_fields(source), from_ns, to_ns, error);
 	if (err)
-		return err == -ENOENT && !why->text[0] ? none_there(reader, why) : err;
+		return err == -ENOENT && !error->text[0] ? none_there(reader, error) : err;
 	*ret_about = (struct lines_span){
 		.from_ns = interval_first(span->interval)->time_ns -
 			   interval_first(span->interval)->elapsed_ns,
@@ -377,14 +379,14 @@ static int read_span(struct past_run *reader, struct history_span *span, uint64_
 	snprintf(head, HEAD_SIZE, "%s to %s, %.1f s", from, to,
 		 (double)ret_about->elapsed_ns / 1e9);
 	return query_of_span(reader->run.options, interval_guests(span->interval), &span->query,
-			     parts, why);
+			     parts, error);
 }
 
 static int write_spans(struct past_run *reader, struct history_span spans[2],
-		       const struct lines_span abouts[2], struct error *why)
+		       const struct lines_span abouts[2], struct error *error)
 {
 	struct run *run = &reader->run;
-	int err = spans_diff(spans, &run->view, why);
+	int err = spans_diff(spans, &run->view, error);
 
 	if (err)
 		return err;
@@ -395,24 +397,24 @@ static int write_spans(struct past_run *reader, struct history_span spans[2],
 	run->lines.config.side[0].span = &abouts[1];
 	run->lines.config.side[1].span = &abouts[0];
 	run_note(run, run->view.note);
-	return run_write(run, &run->view, 0, abouts[1].elapsed_ns, why);
+	return run_write(run, &run->view, 0, abouts[1].elapsed_ns, error);
 }
 
 /* From the span of --diff to the one of --from and --to. */
-static int print_diff(struct past_run *reader, struct error *why)
+static int print_diff(struct past_run *reader, struct error *error)
 {
 	struct history_span spans[2] = { { .interval = NULL }, { .interval = NULL } };
 	struct query_parts parts[2] = { { .only = NULL }, { .only = NULL } };
 	struct lines_span abouts[2];
 	uint64_t from_ns[2] = { 0, reader->from_ns }, to_ns[2] = { 0, reader->to_ns };
 	int err = when_parse_range(reader->run.options->other, &reader->origin, &from_ns[0],
-				   &to_ns[0], why);
+				   &to_ns[0], error);
 
 	for (int i = 0; i < 2 && !err; i++)
 		err = read_span(reader, &spans[i], from_ns[i], to_ns[i], &parts[i], &abouts[i],
-				reader->run.lines.heads[i], why);
+				reader->run.lines.heads[i], error);
 	if (!err)
-		err = write_spans(reader, spans, abouts, why);
+		err = write_spans(reader, spans, abouts, error);
 	for (int i = 0; i < 2; i++) {
 		span_release(&spans[i]);
 		query_parts_release(&parts[i]);
@@ -420,7 +422,7 @@ static int print_diff(struct past_run *reader, struct error *why)
 	return err;
 }
 
-static int show_or_print(struct past_run *reader, struct error *why)
+static int show_or_print(struct past_run *reader, struct error *error)
 {
 	const struct options *options = reader->run.options;
 	const struct run_plan plan = {
@@ -435,18 +437,18 @@ static int show_or_print(struct past_run *reader, struct error *why)
 		.wants_later = true,
 		.choose = begin,
 	};
-	int err = run_open(&reader->run, &plan, why);
+	int err = run_open(&reader->run, &plan, error);
 
 	if (!err)
 		err = when_parse_span(options->from, options->to, &reader->origin,
-				      &reader->from_ns, &reader->to_ns, why);
+				      &reader->from_ns, &reader->to_ns, error);
 	if (err)
 		return err;
 	if (options->mode == MODE_DIFF)
-		return print_diff(reader, why);
+		return print_diff(reader, error);
 	if (options->mode == MODE_ONCE && (options->from || options->to))
-		return print_span(reader, why);
-	return show_past(reader, why);
+		return print_span(reader, error);
+	return show_past(reader, error);
 }
 
 /*
@@ -467,25 +469,25 @@ static int file_status(const struct past_run *reader)
 	return failure ? STATUS_FAILURE : STATUS_OK;
 }
 
-static int end_status(const struct past_run *reader, int err, const struct error *why)
+static int end_status(const struct past_run *reader, int err, const struct error *error)
 {
 	if (err == -ERANGE) /* a usage error: the times that were given */
-		return say_usage("", why);
-	return err && err != -EPIPE ? say_failure(err, why) : file_status(reader);
+		return say_usage("", error);
+	return err && err != -EPIPE ? say_failure(err, error) : file_status(reader);
 }
 
 int past_run(const struct options *options)
 {
 	struct past_run reader = { .run = RUN_INIT(options) };
-	struct error why = { "" };
+	struct error error = { "" };
 	int err, status;
 
-	if (query_of_options(options, &reader.run.query, &reader.run.parts, &why) < 0)
-		return say_usage("", &why);
+	if (query_of_options(options, &reader.run.query, &reader.run.parts, &error) < 0)
+		return say_usage("", &error);
 	guest_choice_init(&reader.run.choice, options->guest, options->pid);
-	err = show_or_print(&reader, &why);
-	err = run_lines_close(&reader.run, err, &why);
-	status = end_status(&reader, err, &why);
+	err = show_or_print(&reader, &error);
+	err = run_lines_close(&reader.run, err, &error);
+	status = end_status(&reader, err, &error);
 	monitor_close(reader.span);
 	interval_free(reader.interval);
 	run_close(&reader.run);

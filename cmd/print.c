@@ -50,20 +50,20 @@ void run_lines_plain(struct run *run)
 	run->lines.config.overwrites = true;
 }
 
-int run_lines_open(struct run *run, struct error *why)
+int run_lines_open(struct run *run, struct error *error)
 {
 	int err;
 
 	/* A FIFO is opened when its reader comes. */
 	run_begin_write(run);
-	err = lines_open(&run->lines.config, &run->lines.lines, why);
+	err = lines_open(&run->lines.config, &run->lines.lines, error);
 	run_end_write(run);
 	return err;
 }
 
-int run_lines_close(struct run *run, int err, struct error *why)
+int run_lines_close(struct run *run, int err, struct error *error)
 {
-	int close_err = lines_close(run->lines.lines, err ? &(struct error){ "" } : why);
+	int close_err = lines_close(run->lines.lines, err ? &(struct error){ "" } : error);
 
 	run->lines.lines = NULL;
 	return err ? err : close_err;
@@ -80,7 +80,7 @@ void run_note(struct run *run, const char *note)
 
 /* Above and below a table: the two sides, or the recording. */
 static int write_text(struct run *run, const struct view *view, uint64_t time_ns,
-		      uint64_t elapsed_ns, struct error *why)
+		      uint64_t elapsed_ns, struct error *error)
 {
 	const struct lines_recording *recording = run->lines.config.side[0].recording;
 	const struct lines_recording *other = run->lines.config.side[1].recording;
@@ -96,7 +96,7 @@ static int write_text(struct run *run, const struct view *view, uint64_t time_ns
 	if (recording && !has_sides && !view->nr_rows)
 		puts(recording->none);
 	else
-		err = lines_write(run->lines.lines, view, time_ns, elapsed_ns, why);
+		err = lines_write(run->lines.lines, view, time_ns, elapsed_ns, error);
 	if (err || !recording)
 		return err;
 	if (has_sides) {
@@ -113,17 +113,17 @@ static int write_text(struct run *run, const struct view *view, uint64_t time_ns
 }
 
 int run_write(struct run *run, const struct view *view, uint64_t time_ns, uint64_t elapsed_ns,
-	      struct error *why)
+	      struct error *error)
 {
-	int err = run->lines.lines ? 0 : run_lines_open(run, why);
+	int err = run->lines.lines ? 0 : run_lines_open(run, error);
 
 	if (err)
 		return err;
 	run_begin_write(run);
 	if (run->lines.config.format == LINES_TABLE && !run->lines.config.has_time)
-		err = write_text(run, view, time_ns, elapsed_ns, why);
+		err = write_text(run, view, time_ns, elapsed_ns, error);
 	else
-		err = lines_write(run->lines.lines, view, time_ns, elapsed_ns, why);
+		err = lines_write(run->lines.lines, view, time_ns, elapsed_ns, error);
 	run_end_write(run);
 	return err == -EINTR ? 0 : err;
 }
@@ -142,7 +142,7 @@ static void warn_no_match(struct run *run)
 	run->lines.has_warned = true;
 }
 
-int run_print(struct run *run, uint64_t time_ns, struct error *why)
+int run_print(struct run *run, uint64_t time_ns, struct error *error)
 {
 	const struct facts *facts = monitor_facts(run->monitor);
 	const struct query *query = &run->query;
@@ -166,5 +166,5 @@ int run_print(struct run *run, uint64_t time_ns, struct error *why)
 		run_note(run, note);
 	if (!run->lines.lines)
 		run_lines_top(run);
-	return run_write(run, &run->view, time_ns, run->view.elapsed_ns, why);
+	return run_write(run, &run->view, time_ns, run->view.elapsed_ns, error);
 }

@@ -17,7 +17,7 @@
 /* ---- files ---- */
 
 static int read_thresholds(const char *path, const char *root, struct thresholds *ret_thresholds,
-			   struct error *why)
+			   struct error *error)
 {
 	struct thresholds thresholds;
 	struct error what = { "" };
@@ -36,14 +36,14 @@ static int read_thresholds(const char *path, const char *root, struct thresholds
 		err = thresholds_parse(&thresholds, text, &what);
 	free(text);
 	if (err)
-		return error_set(why, err, "%s: %s", path ? path : usual, what.text);
+		return error_set(error, err, "%s: %s", path ? path : usual, what.text);
 	*ret_thresholds = thresholds;
 	return 0;
 }
 
 /* NAME=FILE of each --guest-kallsyms. */
 static int read_symbols(const struct options *options, struct query *query,
-			struct query_parts *parts, struct error *why)
+			struct query_parts *parts, struct error *error)
 {
 	int err = 0;
 
@@ -53,19 +53,19 @@ static int read_symbols(const struct options *options, struct query *query,
 
 		parts->names[i] = xstrndup(text, (size_t)(equals - text));
 		parts->symbols[i].guest = parts->names[i];
-		err = kallsyms_read(equals + 1, &parts->symbols[i].symbols, why);
+		err = kallsyms_read(equals + 1, &parts->symbols[i].symbols, error);
 		query->nr_symbols += !err;
 	}
 	return err;
 }
 
 int query_read_files(const struct options *options, struct query *query,
-		     struct query_parts *parts, struct error *why)
+		     struct query_parts *parts, struct error *error)
 {
-	int err = read_thresholds(options->thresholds, options->sysroot, &parts->thresholds, why);
+	int err = read_thresholds(options->thresholds, options->sysroot, &parts->thresholds, error);
 
 	query->thresholds = &parts->thresholds;
-	return err ? err : read_symbols(options, query, parts, why);
+	return err ? err : read_symbols(options, query, parts, error);
 }
 
 void query_parts_release(struct query_parts *parts)
@@ -115,7 +115,7 @@ static bool begins_with_guests(const struct options *options)
 }
 
 static int find_view(const struct options *options, const struct view_type **ret_type,
-		     struct error *why)
+		     struct error *error)
 {
 	const struct view_type *guests = &view_guests;
 	const struct view_type *preferred = options->preferences.view;
@@ -129,16 +129,16 @@ static int find_view(const struct options *options, const struct view_type **ret
 		type = options->host ? &view_guests : &view_hosts;
 	/* The view of hosts is no tab. */
 	if (options->view_name && !(options->url && strcmp(options->view_name, type->name) == 0))
-		err = view_type_find(options->view_name, &type, why);
+		err = view_type_find(options->view_name, &type, error);
 	if (err)
 		return err;
 	if (options->by_guest && type != guests)
-		return error_set(why, -EINVAL, "-b/--by-guest and --view %s exclude each other",
+		return error_set(error, -EINVAL, "-b/--by-guest and --view %s exclude each other",
 				 options->view_name);
 	/* Of all hosts, the server adds up exits; it has no other sums. */
 	if (options->url && !options->host && type != &view_hosts &&
 	    type != &view_exits)
-		return error_set(why, -EINVAL, "the view %s is of one host: add --host NAME; of "
+		return error_set(error, -EINVAL, "the view %s is of one host: add --host NAME; of "
 				 "all hosts there are the views hosts and exits", type->name);
 	*ret_type = type;
 	return 0;
@@ -146,7 +146,7 @@ static int find_view(const struct options *options, const struct view_type **ret
 
 /* On the screen, and in a history, other views follow. */
 static int check_view(const struct options *options, const struct view_type *type,
-		      struct error *why)
+		      struct error *error)
 {
 	bool has_counters = type->has_events || type == &view_vcpus;
 	const struct {
@@ -161,27 +161,29 @@ static int check_view(const struct options *options, const struct view_type *typ
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		if (all[i].is_vain && !options->write_file &&
 		    options->mode & (MODE_ONCE | MODE_LOG))
-			return error_set(why, -EINVAL, "%s has no effect on the view %s: it is for "
-					 "--view events", all[i].option, type->name);
+			return error_set(error, -EINVAL,
+					 "%s has no effect on the view %s: it is for "
+					 "--view events",
+					 all[i].option, type->name);
 	}
 	return 0;
 }
 
 int query_of_options(const struct options *options, struct query *query,
-		     struct query_parts *parts, struct error *why)
+		     struct query_parts *parts, struct error *error)
 {
-	int err = find_view(options, &query->type, why);
+	int err = find_view(options, &query->type, error);
 
 	if (!err)
-		err = check_view(options, query->type, why);
+		err = check_view(options, query->type, error);
 	if (err)
 		return err;
 	query->children = options->children;
 	query->sort = view_usual_sort(query->type);
 	if (options->sort)
-		err = view_column_find(query->type, options->sort, false, &query->sort, why);
+		err = view_column_find(query->type, options->sort, false, &query->sort, error);
 	if (!err && options->fields && options->mode != MODE_FIELDS)
-		err = pattern_new(options->fields, &parts->filter, why);
+		err = pattern_new(options->fields, &parts->filter, error);
 	if (err)
 		return err;
 	query->filter = parts->filter;
@@ -224,7 +226,7 @@ static void add_guest(struct query *query, const struct guest *guest, struct vcp
 }
 
 int query_of_span(const struct options *options, const struct guests *guests, struct query *query,
-		  struct query_parts *parts, struct error *why)
+		  struct query_parts *parts, struct error *error)
 {
 	struct guest_choice choice;
 	const struct guest *guest;
@@ -233,7 +235,7 @@ int query_of_span(const struct options *options, const struct guests *guests, st
 	if (!options->guest && !options->pid)
 		return 0;
 	guest_choice_init(&choice, options->guest, options->pid);
-	err = guests_advise(guest_choice_then(&choice, guests, why), why, "use -p PID");
+	err = guests_advise(guest_choice_then(&choice, guests, error), error, "use -p PID");
 	query->guest = choice.id;
 	for (size_t i = 0; !err && options->guest && (guest = guest_at(guests, i)); i++) {
 		if (!guest_bears(guest, options->guest) || guest->id == choice.id)
@@ -310,13 +312,13 @@ static void narrow(struct query *query, const struct guests *guests)
 
 static int choose_guests(const struct options *options, const struct guests *guests,
 			 struct query *query, struct query_parts *parts, bool *ret_is_none,
-			 struct error *why)
+			 struct error *error)
 {
 	const struct guest *guest = NULL;
 	int err = 0;
 
 	if (options->guest) {
-		err = guests_by_name(guests, options->guest, &guest, why);
+		err = guests_by_name(guests, options->guest, &guest, error);
 		if (err && err != -ENOTUNIQ)
 			return err;
 		if (!err)
@@ -343,7 +345,7 @@ static int choose_guests(const struct options *options, const struct guests *gue
  * exits to user space.
  */
 static int choose_filter(const struct options *options, struct query *query,
-			 struct query_parts *parts, struct error *why)
+			 struct query_parts *parts, struct error *error)
 {
 	bool is_user = options->event == EXITS_USERSPACE;
 	char text[64];
@@ -353,14 +355,14 @@ static int choose_filter(const struct options *options, struct query *query,
 		return 0;
 	snprintf(text, sizeof(text), "^%s%s\\(", is_user ? "kvm_" : "",
 		 is_user ? "userspace_exit" : exit_kind_name(options->event));
-	err = pattern_new(text, &parts->filter, why);
+	err = pattern_new(text, &parts->filter, error);
 	query->filter = parts->filter;
 	return err;
 }
 
 int query_of_recording(const struct options *options, const struct guests *guests,
 		       const struct view_type *type, struct query *query,
-		       struct query_parts *parts, bool *ret_is_none, struct error *why)
+		       struct query_parts *parts, bool *ret_is_none, struct error *error)
 {
 	int column = options->sort ? view_column_by_id(type, options->sort) : -ENOENT;
 	int err;
@@ -382,6 +384,6 @@ int query_of_recording(const struct options *options, const struct guests *guest
 	query->longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;
 	query->has_halts = options->halts;
 	query->has_arguments = true;
-	err = choose_guests(options, guests, query, parts, ret_is_none, why);
-	return err ? err : choose_filter(options, query, parts, why);
+	err = choose_guests(options, guests, query, parts, ret_is_none, error);
+	return err ? err : choose_filter(options, query, parts, error);
 }

@@ -24,35 +24,35 @@ void query_parts_release(struct query_parts *parts);
 
 /*
  * Reads --thresholds, or without it the machine's file, which may be absent, and --guest-kallsyms.
- * Thresholds that no file sets have their defaults. 0, or -errno with why.
+ * Thresholds that no file sets have their defaults. 0, or -errno with error.
  */
 int query_read_files(const struct options *options, struct query *query,
-		     struct query_parts *parts, struct error *why);
+		     struct query_parts *parts, struct error *error);
 
 /*
- * Reads -f, -b, -x, --view and --sort of `kvmtop`; without the guest. -EINVAL with why: a usage
+ * Reads -f, -b, -x, --view and --sort of `kvmtop`; without the guest. -EINVAL with error: a usage
  * error.
  */
 int query_of_options(const struct options *options, struct query *query,
-		     struct query_parts *parts, struct error *why);
+		     struct query_parts *parts, struct error *error);
 
 /* Where exits cannot be timed the screen begins with the events, unless a view was asked for. */
 void query_without_times(const struct options *options, struct query *query);
 
 /*
- * Reads -g and -p for a span of a history: all that bore the name in it. 0, or -errno with why:
+ * Reads -g and -p for a span of a history: all that bore the name in it. 0, or -errno with error:
  * there is no such guest.
  */
 int query_of_span(const struct options *options, const struct guests *guests, struct query *query,
-		  struct query_parts *parts, struct error *why);
+		  struct query_parts *parts, struct error *error);
 
 /*
  * Reads what `kvmtop report` asks for of all of a recording; type: the view. Replaces what the
- * query asked for, except its files. 0, or -errno with why. *ret_is_none: nothing in the recording
- * matches -p.
+ * query asked for, except its files. 0, or -errno with error. *ret_is_none: nothing in the
+ * recording matches -p.
  */
 int query_of_recording(const struct options *options, const struct guests *guests,
 		       const struct view_type *type, struct query *query,
-		       struct query_parts *parts, bool *ret_is_none, struct error *why);
+		       struct query_parts *parts, bool *ret_is_none, struct error *error);
 
 #endif

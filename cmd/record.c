@@ -73,7 +73,7 @@ static int add_tids(struct run *run, pid_t pid)
 }
 
 /* The kernel has no filter for guests: without the threads, all switches would be recorded. */
-static int add_all_tids(struct run *run, struct error *why)
+static int add_all_tids(struct run *run, struct error *error)
 {
 	const struct logged_guest *guest;
 
@@ -84,11 +84,11 @@ static int add_all_tids(struct run *run, struct error *why)
 			return err;
 	}
 	return run->nr_tids || run->command ?
-		       0 : error_set(why, -ESRCH, "--sched: no guest runs; start it first");
+		       0 : error_set(error, -ESRCH, "--sched: no guest runs; start it first");
 }
 
 /* In a container: events and filters have pids that are not in /proc there. */
-static int check_pids(struct run *run, struct error *why)
+static int check_pids(struct run *run, struct error *error)
 {
 	const struct options *options = run->options;
 	struct error reason = { "" };
@@ -98,7 +98,7 @@ static int check_pids(struct run *run, struct error *why)
 	if (!err)
 		return 0;
 	if (options->guest || options->pid || options->sched)
-		return error_set(why, err, "%s finds no guest here: %s", options->guest ? "-g" :
+		return error_set(error, err, "%s finds no guest here: %s", options->guest ? "-g" :
 				 options->pid ? "-p" : "--sched", reason.text);
 	fprintf(stderr, "kvmtop: the file will not say which guest an event is of: %s\n",
 		reason.text);
@@ -106,27 +106,27 @@ static int check_pids(struct run *run, struct error *why)
 }
 
 /* Guests come and go while it records. */
-static int look_at_guests(struct run *run, struct error *why)
+static int look_at_guests(struct run *run, struct error *error)
 {
-	return run->has_other_pids ? 0 : guest_log_refresh(run->guest_log, why);
+	return run->has_other_pids ? 0 : guest_log_refresh(run->guest_log, error);
 }
 
-static int find_guests(struct run *run, struct error *why)
+static int find_guests(struct run *run, struct error *error)
 {
 	const struct options *options = run->options;
 	pid_t pid = 0;
 	int err;
 
 	run->guest_log = guest_log_new(&run->env);
-	err = check_pids(run, why);
+	err = check_pids(run, error);
 	if (!err)
-		err = look_at_guests(run, why);
+		err = look_at_guests(run, error);
 	if (err)
 		return err;
 	if (!options->guest && !options->pid)
-		return options->sched ? add_all_tids(run, why) : 0;
+		return options->sched ? add_all_tids(run, error) : 0;
 	err = guests_advise(guest_log_find(run->guest_log, options->guest, options->pid, &pid,
-					   why), why, "use -p PID");
+					   error), error, "use -p PID");
 	return err ? err : add_tids(run, pid);
 }
 
@@ -190,7 +190,7 @@ static int wait_ms(const struct run *run)
 	return left < DRAIN_MS ? (int)left : DRAIN_MS;
 }
 
-static int loop(struct run *run, struct error *why)
+static int loop(struct run *run, struct error *error)
 {
 	uint64_t next_ns = 0;
 	size_t nr;
@@ -203,7 +203,7 @@ static int loop(struct run *run, struct error *why)
 	fds[nr] = (struct pollfd){ .fd = run->signals, .events = POLLIN };
 	while (!err && !has_ended(run)) {
 		poll(fds, nr + 1, wait_ms(run));
-		err = ring_drain(run->ring, why);
+		err = ring_drain(run->ring, error);
 		thread_log_drain(&run->thread_log);
 		if (clock_now_ns() >= next_ns) {
 			print_progress(run);
@@ -219,17 +219,19 @@ static int loop(struct run *run, struct error *why)
 
 /* ---- from the beginning to the end ---- */
 
-static int open_error(const char *path, int err, const char *reason, struct error *why)
+static int open_error(const char *path, int err, const char *reason, struct error *error)
 {
 	if (err == -ENOENT)
-		return error_set(why, err, "%s: there is no such folder: make it, or name another "
-					 "one with -o", path);
-	return error_set(why, err, "%s cannot be written: %s: name another file with -o", path,
+		return error_set(error, err,
+				 "%s: there is no such folder: make it, or name another "
+				 "one with -o",
+				 path);
+	return error_set(error, err, "%s cannot be written: %s: name another file with -o", path,
 			 reason);
 }
 
 /* An old file keeps its contents until the recording is written. */
-static int output_file_open(struct run *run, struct error *why)
+static int output_file_open(struct run *run, struct error *error)
 {
 	const char *path = run->options->output;
 	struct error reason = { "" };
@@ -237,19 +239,19 @@ static int output_file_open(struct run *run, struct error *why)
 	int err = output_find(path, &run->place, &reason);
 
 	if (err)
-		return open_error(path, err, reason.text, why);
+		return open_error(path, err, reason.text, error);
 	run->output = output_open_at(&run->place, O_RDWR | O_CREAT | O_EXCL, 0666, &reason);
 	run->is_new = run->output >= 0;
 	if (run->output == -EEXIST)
 		run->output = output_open_at(&run->place, O_RDWR | O_NONBLOCK, 0, &reason);
 	if (run->output < 0)
-		return open_error(path, run->output, reason.text, why);
+		return open_error(path, run->output, reason.text, error);
 	if (fstat(run->output, &st) < 0 || !S_ISREG(st.st_mode))
-		return error_set(why, -EINVAL, "%s: not a regular file", path);
+		return error_set(error, -EINVAL, "%s: not a regular file", path);
 	return 0;
 }
 
-static int ring_open(struct run *run, struct error *why)
+static int ring_open(struct run *run, struct error *error)
 {
 	const struct options *options = run->options;
 	struct ring_config config = {
@@ -267,47 +269,47 @@ static int ring_open(struct run *run, struct error *why)
 	char *path;
 
 	if (nr_cpus < 0)
-		return error_set(why, nr_cpus, "cannot read %s: %s", CPUS_PRESENT,
+		return error_set(error, nr_cpus, "cannot read %s: %s", CPUS_PRESENT,
 				 strerror(-nr_cpus));
 	path = xstrdup(options->output);
 	config.nr_cpus = (size_t)nr_cpus;
 	config.folder = dirname(path);
-	err = ring_new(&config, &run->ring, why);
+	err = ring_new(&config, &run->ring, error);
 	if (err)
-		trace_check_lockdown(&run->env, why); /* then that is the cause */
+		trace_check_lockdown(&run->env, error); /* then that is the cause */
 	free(path);
 	return err;
 }
 
 /* With --sched the command's threads, which may be a guest's, are recorded beside the guests'. */
-static int child_new(struct run *run, struct error *why)
+static int child_new(struct run *run, struct error *error)
 {
 	const struct options *options = run->options;
-	int err = record_child_new(&run->child, run->command, &run->old_mask, why);
+	int err = record_child_new(&run->child, run->command, &run->old_mask, error);
 
 	if (err || !options->sched || options->guest || options->pid)
 		return err;
 	return add_tids(run, run->child.pid);
 }
 
-static int prepare(struct run *run, struct error *why)
+static int prepare(struct run *run, struct error *error)
 {
-	int err = env_init(&run->env, "", why);
+	int err = env_init(&run->env, "", error);
 
 	/* If it fails, threads that live shorter than LOOK_MS stay unknown. */
 	thread_log_init(&run->thread_log);
 	if (!err)
-		err = trace_check(&run->env, why);
+		err = trace_check(&run->env, error);
 	if (!err)
-		err = find_guests(run, why);
+		err = find_guests(run, error);
 	if (!err)
-		err = output_file_open(run, why);
+		err = output_file_open(run, error);
 	if (!err)
 		err = signals_init(run);
 	if (!err && run->command)
-		err = child_new(run, why);
+		err = child_new(run, error);
 	if (!err)
-		err = ring_open(run, why);
+		err = ring_open(run, error);
 	return err;
 }
 
@@ -318,23 +320,25 @@ static bool is_number(const char *text)
 	return isfinite(strtod(text, &end)) && end != text && !*end;
 }
 
-static int begin_command(struct run *run, struct error *why)
+static int begin_command(struct run *run, struct error *error)
 {
 	const char *name = run->command[0];
-	int err = record_child_begin(&run->child, run->command, why);
+	int err = record_child_begin(&run->child, run->command, error);
 
 	if (err == -ENOENT && is_number(name))
-		return error_set(why, err, "there is no program \"%s\"; to record for %s seconds, "
-				 "write -- %s", name, name, name);
+		return error_set(error, err,
+				 "there is no program \"%s\"; to record for %s seconds, "
+				 "write -- %s",
+				 name, name, name);
 	return err;
 }
 
-static int begin(struct run *run, double seconds, struct error *why)
+static int begin(struct run *run, double seconds, struct error *error)
 {
-	int err = ring_begin(run->ring, why);
+	int err = ring_begin(run->ring, error);
 
 	if (!err && run->command)
-		err = begin_command(run, why);
+		err = begin_command(run, error);
 	if (!err && seconds > 0)
 		run->end_ns = clock_now_ns() + (uint64_t)(seconds * 1e9);
 	return err;
@@ -351,49 +355,49 @@ static const char *remedy(int err)
 }
 
 /* Writes what was recorded, also when an error ended the recording. */
-static int finish(struct run *run, struct error *why)
+static int finish(struct run *run, struct error *error)
 {
-	struct error error = { "" };
+	struct error reason = { "" };
 	int given_up = 0, err;
 
 	/* Nothing was recorded: an old file stays as it is. */
 	if (run->cut && !ring_bytes(run->ring)) {
-		error = *why;
-		return error_set(why, run->cut, "%s: %s%s", run->options->output,
-				 error.text[0] ? error.text : strerror(-run->cut),
+		reason = *error;
+		return error_set(error, run->cut, "%s: %s%s", run->options->output,
+				 reason.text[0] ? reason.text : strerror(-run->cut),
 				 remedy(run->cut));
 	}
 	look_at_guests(run, NULL);
 	thread_log_drain(&run->thread_log);
 	guest_log_add_threads(run->guest_log, &run->thread_log);
-	err = dat_write(run->ring, run->guest_log, run->output, &given_up, &error);
+	err = dat_write(run->ring, run->guest_log, run->output, &given_up, &reason);
 	/* A network file system may report a full disk only here. */
 	if (close(run->output) < 0 && !err)
-		err = error_set(&error, -errno, "the file cannot be written: %s", strerror(errno));
+		err = error_set(&reason, -errno, "the file cannot be written: %s", strerror(errno));
 	run->output = -1;
 	if (err)
-		return error_set(why, err, "%s: %s%s", run->options->output,
-				 error.text[0] ? error.text : strerror(-err), remedy(err));
+		return error_set(error, err, "%s: %s%s", run->options->output,
+				 reason.text[0] ? reason.text : strerror(-err), remedy(err));
 	if (given_up && !run->cut)
-		run->cut = error_set(why, given_up, "the rest cannot be written: %s",
+		run->cut = error_set(error, given_up, "the rest cannot be written: %s",
 				     strerror(-given_up));
 	return 0;
 }
 
-static int record(struct run *run, double seconds, struct error *why)
+static int record(struct run *run, double seconds, struct error *error)
 {
-	int err = begin(run, seconds, why);
+	int err = begin(run, seconds, error);
 
 	if (!err)
-		run->cut = loop(run, why);
+		run->cut = loop(run, error);
 	ring_end(run->ring);
 	if (!err && !run->cut)
-		run->cut = ring_drain_rest(run->ring, why);
-	return err ? err : finish(run, why);
+		run->cut = ring_drain_rest(run->ring, error);
+	return err ? err : finish(run, error);
 }
 
 /* Says what is in the file, and why the recording ended early. */
-static void print_end(const struct run *run, const struct error *why)
+static void print_end(const struct run *run, const struct error *error)
 {
 	struct ring_counts counts;
 
@@ -401,7 +405,7 @@ static void print_end(const struct run *run, const struct error *why)
 	fprintf(stderr, "kvmtop: %s: ", run->options->output);
 	if (run->cut)
 		fprintf(stderr, "ends after %.1f MiB: %s%s\n", mib(run->ring),
-			why->text[0] ? why->text : strerror(-run->cut), remedy(run->cut));
+			error->text[0] ? error->text : strerror(-run->cut), remedy(run->cut));
 	else
 		fprintf(stderr, "%" PRIu64 " events, %.1f MiB\n", counts.read, mib(run->ring));
 	if (counts.lost)
@@ -425,15 +429,15 @@ static void run_release(struct run *run)
 
 static int run_record(struct run *run, double seconds)
 {
-	struct error why = { "" };
-	int err = prepare(run, &why), status = STATUS_FAILURE;
+	struct error error = { "" };
+	int err = prepare(run, &error), status = STATUS_FAILURE;
 
 	if (!err)
-		err = record(run, seconds, &why);
+		err = record(run, seconds, &error);
 	if (err)
-		say_failure(err, &why);
+		say_failure(err, &error);
 	else
-		print_end(run, &why);
+		print_end(run, &error);
 	if (!err && !run->cut)
 		status = run->child.status;
 	run_release(run);
@@ -445,17 +449,17 @@ static int run_record(struct run *run, double seconds)
 }
 
 /* "-- 0.5" is a time, "0.5" a command. */
-static int understand(struct options *options, struct error *why)
+static int understand(struct options *options, struct error *error)
 {
 	if (options->output && strcmp(options->output, "-") == 0)
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "-o -: a trace.dat cannot be written to a pipe: name "
 					     "a file");
 	if (!options->output)
 		options->output = "trace.dat";
 	if (options->nr_words == 1 && strcmp(options->words[-1], "--") == 0 &&
 	    is_number(options->words[0]))
-		return seconds_parse(options->words[0], SECONDS_MAX, &options->duration_s, why);
+		return seconds_parse(options->words[0], SECONDS_MAX, &options->duration_s, error);
 	if (options->nr_words)
 		options->command = options->words;
 	return 0;

@@ -38,7 +38,7 @@ static void say_clocks(const struct recording *recording)
 int report_problems(const struct recording *recording)
 {
 	const struct trace_problem *problem;
-	struct error why = { "" };
+	struct error error = { "" };
 	int status = STATUS_OK;
 
 	say_clocks(recording);
@@ -46,8 +46,8 @@ int report_problems(const struct recording *recording)
 		say(problem->line);
 		status = STATUS_FAILURE;
 	}
-	if (pairing_left_out(&recording->pairing, &why))
-		status = say_failure(-EINVAL, &why);
+	if (pairing_left_out(&recording->pairing, &error))
+		status = say_failure(-EINVAL, &error);
 	return status;
 }
 
@@ -78,25 +78,25 @@ static const struct view_type *screen_type(const struct options *options)
 	return options->groups & GROUP_GUEST ? &view_guests : &view_exits;
 }
 
-static int choose(struct report *report, const struct view_type *type, struct error *why)
+static int choose(struct report *report, const struct view_type *type, struct error *error)
 {
 	struct run *run = &report->run;
 
 	return query_of_recording(run->options, report->reading->recording.guests, type,
-				  &run->query, &run->parts, &report->is_none, why);
+				  &run->query, &run->parts, &report->is_none, error);
 }
 
-static int begin(struct run *run, struct error *why)
+static int begin(struct run *run, struct error *error)
 {
 	struct report *report = (struct report *)run;
 
 	report->reading = source_reading(run->source);
 	return choose(report, wants_screen(run->options) ? screen_type(run->options) :
-							   text_type(run->options), why);
+							   text_type(run->options), error);
 }
 
 /* The table needs the arguments of its event, and no list of long exits; views may show all. */
-static int read_recording(struct report *report, struct error *why)
+static int read_recording(struct report *report, struct error *error)
 {
 	const struct options *options = report->run.options;
 	bool is_table = !wants_screen(options) && !options->view;
@@ -109,7 +109,7 @@ static int read_recording(struct report *report, struct error *why)
 		.choose = begin,
 	};
 
-	return run_open(&report->run, &plan, why);
+	return run_open(&report->run, &plan, error);
 }
 
 /* ---- what is said of the recording ---- */
@@ -197,33 +197,33 @@ static void describe(struct report *report)
 
 /* What compares times with a threshold cannot answer where the clock's unit is not known. */
 static int check_clock(const struct source_reading *reading, const struct view_type *type,
-		       struct error *why)
+		       struct error *error)
 {
 	const struct trace_info *info = trace_clock_info(reading->recording.trace);
 
 	if (reading->recording.unit == UNIT_NS || !(type == &view_long_exits || type == &view_why))
 		return 0;
 	return error_set(
-		why, -EINVAL,
+		error, -EINVAL,
 		info->clock == TRACE_CLOCK_COUNT ?
 			"%s: the recording's clock counts events, not time" :
 			"%s: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz",
 		info->path);
 }
 
-static int make(struct report *report, struct error *why)
+static int make(struct report *report, struct error *error)
 {
 	struct run *run = &report->run;
 	struct query *query = &run->query;
 	const struct view_type *type = query->type;
-	int err = check_clock(report->reading, type, why);
+	int err = check_clock(report->reading, type, error);
 	const char *lacks;
 
 	if (err)
 		return err;
 	if (type != &view_exit_totals && query->nr_only && query->guest == GUEST_ANY)
-		return error_set(why, -EINVAL, "--view %s shows all guests or one: give -p one PID",
-				 type->name);
+		return error_set(error, -EINVAL,
+				 "--view %s shows all guests or one: give -p one PID", type->name);
 	describe(report);
 	run->view.type = type;
 	query->reverse = type == &view_long_exits && !run->options->sort; /* the oldest first */
@@ -238,7 +238,7 @@ static int make(struct report *report, struct error *why)
 	return 0;
 }
 
-static int write_view(struct report *report, const struct view *view, struct error *why)
+static int write_view(struct report *report, const struct view *view, struct error *error)
 {
 	struct run *run = &report->run;
 
@@ -248,18 +248,18 @@ static int write_view(struct report *report, const struct view *view, struct err
 	run->lines.config.side[0].recording = &report->about;
 	run_note(run, view->note);
 	return run_write(run, view, 0, report->about.unit == UNIT_CYCLES ? 0 : report->about.span,
-			 why);
+			 error);
 }
 
-static int print_one(struct report *report, struct error *why)
+static int print_one(struct report *report, struct error *error)
 {
-	int err = make(report, why);
+	int err = make(report, error);
 
 	report->run.lines.config.room = lines_room();
-	return err ? err : write_view(report, &report->run.view, why);
+	return err ? err : write_view(report, &report->run.view, error);
 }
 
-static int print_both(struct report *report, struct report *other, struct error *why)
+static int print_both(struct report *report, struct report *other, struct error *error)
 {
 	struct report *const sides[2] = { other, report };
 	struct view_side compared[2];
@@ -267,7 +267,7 @@ static int print_both(struct report *report, struct report *other, struct error 
 	int err = 0;
 
 	for (int i = 0; i < 2 && !err; i++) {
-		err = make(sides[i], why);
+		err = make(sides[i], error);
 		compared[i] = (struct view_side){
 			.path = sides[i]->run.source->name,
 			.view = &sides[i]->run.view,
@@ -278,47 +278,47 @@ static int print_both(struct report *report, struct report *other, struct error 
 	}
 	report->run.lines.config.side[1].recording = &other->about;
 	if (!err)
-		err = view_diff(compared, &both, why);
+		err = view_diff(compared, &both, error);
 	if (!err)
-		err = write_view(report, &both, why);
+		err = write_view(report, &both, error);
 	view_release(&both);
 	return err;
 }
 
-static int print_acrn(const struct report *report, struct error *why)
+static int print_acrn(const struct report *report, struct error *error)
 {
 	const struct options *options = report->run.options;
 	const char *csv = options->output ? options->output : "-";
 
 	return report_acrn(&report->reading->recording, options->mhz, options->csv ? csv : NULL,
-			   stdout, why);
+			   stdout, error);
 }
 
 /* ---- the screen ---- */
 
 /* Why the screen, which shows nanoseconds, cannot show the recording. */
-static int why_no_time(const struct recording *recording, struct error *why)
+static int why_no_time(const struct recording *recording, struct error *error)
 {
 	if (trace_clock_info(recording->trace)->clock == TRACE_CLOCK_COUNT)
-		return error_set(why, -EINVAL, "the recording's clock counts events, not time: "
+		return error_set(error, -EINVAL, "the recording's clock counts events, not time: "
 				 "only text can show it");
-	return error_set(why, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "
+	return error_set(error, -EINVAL, "times are in TSC cycles: for the screen, give the TSC's "
 				     "frequency with -f 2.4GHz");
 }
 
 /*
  * Shows the screen, for which the recording is read once more; without its moments it is shown as
- * a whole, after a warning. 0: it was shown. -ESTALE with why: the recording cannot be used any
- * more. On another error text is printed instead, after a warning with why unless why is empty.
+ * a whole, after a warning. 0: it was shown. -ESTALE with error: the recording cannot be used any
+ * more. On another error text is printed instead, after a warning with error unless error is empty.
  */
-static int show(struct report *report, struct error *why)
+static int show(struct report *report, struct error *error)
 {
 	struct run *run = &report->run;
 	struct error reason = { "" };
 	int err;
 
 	if (report->reading->recording.unit == UNIT_CYCLES)
-		return why_no_time(&report->reading->recording, why);
+		return why_no_time(&report->reading->recording, error);
 	/*
 	 * The screen cannot show a choice of several guests; the text says when there are no events
 	 * of KVM.
@@ -328,7 +328,7 @@ static int show(struct report *report, struct error *why)
 		return -ENOENT;
 	err = source_read_moments(run->source, options_moments_s(run->options), &reason);
 	if (err == -ESTALE) {
-		*why = reason;
+		*error = reason;
 		return err;
 	}
 	if (err)
@@ -339,24 +339,24 @@ static int show(struct report *report, struct error *why)
 	return err ? err : run_tui(run, &(struct tui_config){ .at_ns = 0 }, &reason);
 }
 
-static int show_or_print(struct report *report, struct report *other, struct error *why)
+static int show_or_print(struct report *report, struct report *other, struct error *error)
 {
 	int err;
 
 	if (wants_screen(report->run.options)) {
-		err = show(report, why);
+		err = show(report, error);
 		if (!err || err == -ESTALE)
 			return err;
-		say_notice(why);
-		err = choose(report, text_type(report->run.options), why);
+		say_notice(error);
+		err = choose(report, text_type(report->run.options), error);
 		if (!err && report->run.monitor)
-			err = monitor_want(report->run.monitor, &report->run.query, why);
+			err = monitor_want(report->run.monitor, &report->run.query, error);
 		if (err)
 			return err;
 	}
 	if (other)
-		return print_both(report, other, why);
-	return report->run.options->acrn ? print_acrn(report, why) : print_one(report, why);
+		return print_both(report, other, error);
+	return report->run.options->acrn ? print_acrn(report, error) : print_one(report, error);
 }
 
 /* ---- one or two recordings ---- */
@@ -367,17 +367,17 @@ int report_run(const struct options *options)
 	struct options others = *options;
 	struct report report = { .run = RUN_INIT(options) }, other = { .run = RUN_INIT(&others) };
 	struct report *const sides[] = { &report, &other };
-	struct error why = { "" };
+	struct error error = { "" };
 	int err, status = STATUS_OK;
 
 	others.read_file = options->other;
 	others.nr_words = 0;
-	err = read_recording(&report, &why);
+	err = read_recording(&report, &error);
 	if (!err && options->other)
-		err = read_recording(&other, &why);
+		err = read_recording(&other, &error);
 	if (!err)
-		err = show_or_print(&report, options->other ? &other : NULL, &why);
-	err = run_lines_close(&report.run, err, &why);
+		err = show_or_print(&report, options->other ? &other : NULL, &error);
+	err = run_lines_close(&report.run, err, &error);
 	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
 		if (sides[i]->reading &&
 		    report_problems(&sides[i]->reading->recording) != STATUS_OK)
@@ -385,13 +385,13 @@ int report_run(const struct options *options)
 		run_close(&sides[i]->run);
 	}
 	/* -EPIPE: the reader of standard output is gone. */
-	return err && err != -EPIPE ? say_failure(err, &why) : status;
+	return err && err != -EPIPE ? say_failure(err, &error) : status;
 }
 
 /* ---- the command line ---- */
 
 /* The rows that the table of exits has for each WHAT. */
-static int find_by(const char *name, unsigned int *ret_groups, struct error *why)
+static int find_by(const char *name, unsigned int *ret_groups, struct error *error)
 {
 	static const struct {
 		const char *name;
@@ -409,11 +409,11 @@ static int find_by(const char *name, unsigned int *ret_groups, struct error *why
 			return 0;
 		}
 	}
-	return error_set(why, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid",
+	return error_set(error, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid",
 			 name);
 }
 
-int report_understand(struct options *options, struct error *why)
+int report_understand(struct options *options, struct error *error)
 {
 	int err = 0;
 
@@ -421,21 +421,21 @@ int report_understand(struct options *options, struct error *why)
 	if (options->longer_ns)
 		options->view = &view_long_exits;
 	if (options->by)
-		err = find_by(options->by, &options->groups, why);
+		err = find_by(options->by, &options->groups, error);
 	if (!err && options->view_name)
-		err = view_type_find(options->view_name, &options->view, why);
+		err = view_type_find(options->view_name, &options->view, error);
 	if (!err && options->sort)
 		err = view_column_find(text_type(options), options->sort, true,
-				       &options->column, why);
+				       &options->column, error);
 	return err;
 }
 
-static int understand(struct options *options, struct error *why)
+static int understand(struct options *options, struct error *error)
 {
 	if (!options->nr_words)
-		return error_set(why, -EINVAL, "no recording is named: give a FILE, or - for "
+		return error_set(error, -EINVAL, "no recording is named: give a FILE, or - for "
 					     "standard input");
-	return report_understand(options, why);
+	return report_understand(options, error);
 }
 
 static int run(struct options *options)

@@ -59,17 +59,17 @@ int run_signals(struct run *run, bool to_file, bool has_screen)
 
 /* ---- from the machine to the first sample ---- */
 
-static int demo_begin(struct run *run, struct error *why)
+static int demo_begin(struct run *run, struct error *error)
 {
-	int err = monitor_find_guests(run->monitor, why);
+	int err = monitor_find_guests(run->monitor, error);
 
 	if (err || guests_count(monitor_facts(run->monitor)->guests))
 		return err;
-	err = demo_start(&demo_default, &run->demo, why);
-	return err ? err : monitor_find_guests(run->monitor, why);
+	err = demo_start(&demo_default, &run->demo, error);
+	return err ? err : monitor_find_guests(run->monitor, error);
 }
 
-int run_choose(struct run *run, struct error *why)
+int run_choose(struct run *run, struct error *error)
 {
 	const struct options *options = run->options;
 	bool is_chosen = options->guest || options->pid;
@@ -77,20 +77,20 @@ int run_choose(struct run *run, struct error *why)
 
 	/* The first sample of a view by guest needs the guests' threads open. */
 	if (is_chosen || run->query.type->by_guest)
-		err = monitor_find_guests(run->monitor, is_chosen ? why : &(struct error){ "" });
+		err = monitor_find_guests(run->monitor, is_chosen ? error : &(struct error){ "" });
 	if (!is_chosen)
 		return 0;
 	guest_choice_init(&run->choice, options->guest, options->pid);
 	if (!err)
 		err = guests_advise(guest_choice_now(&run->choice,
-						     monitor_facts(run->monitor)->guests, why),
-				    why, "use -p PID");
+						     monitor_facts(run->monitor)->guests, error),
+				    error, "use -p PID");
 	run->query.guest = run->choice.id;
 	return err;
 }
 
 /* A Prometheus may need some seconds for the first answers: a terminal says what is waited for. */
-static int open_source(struct run *run, const struct run_plan *plan, struct error *why)
+static int open_source(struct run *run, const struct run_plan *plan, struct error *error)
 {
 	const struct options *options = run->options;
 	struct source_config config = plan->source;
@@ -109,7 +109,7 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 	config.recording.mhz = options->mhz;
 	if (says)
 		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", options->url);
-	err = source_open(options_kind(options), run->names, nr, &config, &run->source, why);
+	err = source_open(options_kind(options), run->names, nr, &config, &run->source, error);
 	if (says)
 		fputs(ERASE_LINE, stderr);
 	if (!err)
@@ -117,18 +117,18 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 	return err;
 }
 
-int run_open(struct run *run, const struct run_plan *plan, struct error *why)
+int run_open(struct run *run, const struct run_plan *plan, struct error *error)
 {
-	int err = query_read_files(run->options, &run->query, &run->parts, why);
+	int err = query_read_files(run->options, &run->query, &run->parts, error);
 
 	if (!err)
-		err = open_source(run, plan, why);
+		err = open_source(run, plan, error);
 	if (!err && run->options->demo)
-		err = demo_begin(run, why);
+		err = demo_begin(run, error);
 	if (!err)
-		err = plan->choose ? plan->choose(run, why) : run_choose(run, why);
+		err = plan->choose ? plan->choose(run, error) : run_choose(run, error);
 	return err || plan->wants_later || !run->monitor ?
-		       err : monitor_want(run->monitor, &run->query, why);
+		       err : monitor_want(run->monitor, &run->query, error);
 }
 
 void run_close(struct run *run)
@@ -171,15 +171,16 @@ void run_wait_open(const struct run *run)
 	}
 }
 
-int run_sample(struct run *run, struct error *why)
+int run_sample(struct run *run, struct error *error)
 {
 	monitor_sample(run->monitor);
 	warn(run);
 	run->elapsed_ns += monitor_elapsed_ns(run->monitor);
 	if (monitor_is_live(run->monitor))
 		return 0;
-	return error_set(why, -EIO, "nothing can be counted any more: kvmtop --list-providers says "
-				  "why");
+	return error_set(error, -EIO,
+			 "nothing can be counted any more: kvmtop --list-providers says "
+			 "why");
 }
 
 static int timer_open(double seconds)
@@ -221,15 +222,15 @@ static enum woken wait_for(const struct run *run, int timer)
 }
 
 int run_loop(struct run *run, double interval_s, unsigned long nr,
-	     int (*on_wake)(struct run *run, enum woken woken, struct error *why),
-	     struct error *why)
+	     int (*on_wake)(struct run *run, enum woken woken, struct error *error),
+	     struct error *error)
 {
 	int timer = timer_open(interval_s), err = timer < 0 ? timer : 0;
 	enum woken woken = WOKEN_TICK;
 
 	for (unsigned long i = 0; !err && woken != WOKEN_END && !is_interrupted;) {
 		woken = wait_for(run, timer);
-		err = on_wake(run, woken, why);
+		err = on_wake(run, woken, error);
 		i += woken == WOKEN_TICK;
 		if (nr && i == nr)
 			break;
@@ -249,7 +250,7 @@ void run_end_write(const struct run *run)
 	sigprocmask(SIG_BLOCK, &run->enders, NULL);
 }
 
-int run_tui(struct run *run, const struct tui_config *config, struct error *why)
+int run_tui(struct run *run, const struct tui_config *config, struct error *error)
 {
 	struct tui_config whole = *config;
 
@@ -259,5 +260,5 @@ int run_tui(struct run *run, const struct tui_config *config, struct error *why)
 	whole.preferences = &run->options->preferences;
 	whole.is_sorted = run->options->sort != NULL;
 	whole.signals = run->signals;
-	return tui_run(&whole, why);
+	return tui_run(&whole, error);
 }

@@ -60,7 +60,7 @@ struct run_plan {
 	struct source_config source; /* what does not follow from the options */
 	bool wants_later; /* the preset calls monitor_want() itself */
 	/* Chooses what the query asks for; NULL: the guest of -g or -p that is there now. */
-	int (*choose)(struct run *run, struct error *why);
+	int (*choose)(struct run *run, struct error *error);
 };
 
 /* Blocks the signals; WINCH, too, for a screen. 0 or -errno. */
@@ -68,11 +68,11 @@ int run_signals(struct run *run, bool to_file, bool has_screen);
 
 /*
  * Reads the query's files, opens the source that the options name, chooses, and wants the query;
- * the caller has set the members of the query that options do not choose. 0, or -errno with why.
+ * the caller has set the members of the query that options do not choose. 0, or -errno with error.
  * Call run_close() in any case.
  */
-int run_open(struct run *run, const struct run_plan *plan, struct error *why);
-int run_choose(struct run *run, struct error *why); /* the guest of -g or -p */
+int run_open(struct run *run, const struct run_plan *plan, struct error *error);
+int run_choose(struct run *run, struct error *error); /* the guest of -g or -p */
 
 /* Events of this machine stay open: the end of the process closes them, see kvmtop.c. */
 void run_close(struct run *run);
@@ -80,8 +80,8 @@ void run_close(struct run *run);
 /* Waits until all events are open or a signal comes, at most 10 seconds. */
 void run_wait_open(const struct run *run);
 
-/* Takes a sample and prints new notices. 0, or -errno with why when nothing can be counted. */
-int run_sample(struct run *run, struct error *why);
+/* Takes a sample and prints new notices. 0, or -errno with error when nothing can be counted. */
+int run_sample(struct run *run, struct error *error);
 
 /* What ended a wait. */
 enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
@@ -90,11 +90,11 @@ enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
  * Calls on_wake after each interval, nr times (0: without a limit), until on_wake returns an error
  * or 1, a signal comes, the ender can be read, or the reader of standard output is gone. on_wake is
  * called once more for these. Intervals count from the start: they do not drift. Returns
- * 0, or -errno with why.
+ * 0, or -errno with error.
  */
 int run_loop(struct run *run, double interval_s, unsigned long nr,
-	     int (*on_wake)(struct run *run, enum woken woken, struct error *why),
-	     struct error *why);
+	     int (*on_wake)(struct run *run, enum woken woken, struct error *error),
+	     struct error *error);
 
 /*
  * Between these two calls, INT and TERM interrupt a write, which would otherwise never end when the
@@ -104,7 +104,7 @@ void run_begin_write(const struct run *run);
 void run_end_write(const struct run *run);
 
 /* Shows the screen; the config has what does not follow from the run. */
-int run_tui(struct run *run, const struct tui_config *config, struct error *why);
+int run_tui(struct run *run, const struct tui_config *config, struct error *error);
 
 /* ---- print.c: views as lines */
 
@@ -115,23 +115,23 @@ int run_tui(struct run *run, const struct tui_config *config, struct error *why)
 void run_lines_plain(struct run *run);
 void run_lines_top(struct run *run);
 
-/* Opens the output of run->lines.config before the first view. 0, or -errno with why. */
-int run_lines_open(struct run *run, struct error *why);
+/* Opens the output of run->lines.config before the first view. 0, or -errno with error. */
+int run_lines_open(struct run *run, struct error *error);
 
 /* Prints the note once, to standard error: programs may read the rows. NULL: there is none. */
 void run_note(struct run *run, const char *note);
 
 /*
  * Writes a view with its note. time_ns, elapsed_ns: see lines_write(). 0, also after a signal, or
- * -errno with why.
+ * -errno with error.
  */
 int run_write(struct run *run, const struct view *view, uint64_t time_ns, uint64_t elapsed_ns,
-	      struct error *why);
+	      struct error *error);
 
 /* Builds the view of the latest sample, which was taken at time_ns, as kvmtop prints it. */
-int run_print(struct run *run, uint64_t time_ns, struct error *why);
+int run_print(struct run *run, uint64_t time_ns, struct error *error);
 
-/* Closes the output: err, else 0 or -errno with why if not all was written. */
-int run_lines_close(struct run *run, int err, struct error *why);
+/* Closes the output: err, else 0 or -errno with error if not all was written. */
+int run_lines_close(struct run *run, int err, struct error *error);
 
 #endif

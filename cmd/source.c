@@ -101,7 +101,7 @@ static bool is_captured(const char *folder)
 }
 
 static int open_machine(struct opened *opened, const struct source_config *config,
-			struct error *why)
+			struct error *error)
 {
 	struct source *source = &opened->source;
 	struct monitor_config monitor = {
@@ -112,17 +112,17 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 		.waits = config->waits,
 		.counts_all = config->counts_all,
 	};
-	int err = env_init(&opened->env, source->name ? source->name : "", why);
+	int err = env_init(&opened->env, source->name ? source->name : "", error);
 
 	if (err)
 		return err;
 	source->env = &opened->env;
 	if (source->name && !is_captured(source->name))
-		return error_set(why, -ENOENT, "%s: not a captured machine, a folder with copies "
+		return error_set(error, -ENOENT, "%s: not a captured machine, a folder with copies "
 				 "of its /proc and /sys; recordings and histories are files",
 				 source->name);
 	monitor.list = providers_of(&opened->env);
-	err = monitor_open(&monitor, &source->monitor, why);
+	err = monitor_open(&monitor, &source->monitor, error);
 	return !err && config->past_bytes ? remember(opened, config) : err;
 }
 
@@ -154,13 +154,13 @@ static void describe(struct source *source, const struct source_reading *reading
 }
 
 static int open_recording(struct opened *opened, const char *const *names, size_t nr,
-			  const struct source_config *config, struct error *why)
+			  const struct source_config *config, struct error *error)
 {
 	struct source *source = &opened->source;
 	struct source_reading *reading = &opened->reading;
 	struct monitor_config monitor = { .list = recorded_players };
 	struct error reason = { "" };
-	int err = recording_read(names, nr, &config->recording, &reading->recording, why);
+	int err = recording_read(names, nr, &config->recording, &reading->recording, error);
 
 	if (err)
 		return err;
@@ -177,7 +177,7 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 	if (err == -ENODATA) /* the recording has no events of KVM */
 		return 0;
 	if (err)
-		*why = reason;
+		*error = reason;
 	if (!err)
 		recorded_long_exits(&reading->recording, monitor_fields(source->monitor),
 				    RECORDED_EXITS, &reading->long_exits);
@@ -214,7 +214,7 @@ static double moments_s(const struct recording *recording, double wanted_s)
 	return shortest_s;
 }
 
-int source_read_moments(struct source *source, double wanted_s, struct error *why)
+int source_read_moments(struct source *source, double wanted_s, struct error *error)
 {
 	struct opened *opened = (struct opened *)source;
 	double interval_s = moments_s(&opened->reading.recording, wanted_s);
@@ -225,7 +225,7 @@ int source_read_moments(struct source *source, double wanted_s, struct error *wh
 
 	writer.recent = opened->recent = recent_new(MOMENTS_BYTES, &segment);
 	err = moments_read(&opened->reading.recording, fields, interval_s,
-			    recent_write, &writer, why);
+			    recent_write, &writer, error);
 	recent_writer_release(&writer);
 	if (err)
 		return err;
@@ -237,20 +237,20 @@ int source_read_moments(struct source *source, double wanted_s, struct error *wh
 }
 
 int source_play_moments(struct source *source, double wanted_s, struct monitor **ret_monitor,
-			struct error *why)
+			struct error *error)
 {
 	const struct source_reading *reading = source_reading(source);
 	struct monitor_config config = { .list = history_players, .source = SOURCE_RECORDING };
 	int err;
 
 	if (!source->monitor)
-		return error_set(why, -ENODATA, "%s: has no events of KVM", source->name);
+		return error_set(error, -ENODATA, "%s: has no events of KVM", source->name);
 	if (reading->recording.unit == UNIT_CYCLES)
-		return error_set(why, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
+		return error_set(error, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
 				 "frequency with --frequency 2.4GHz", source->name);
-	err = source_read_moments(source, wanted_s, why);
+	err = source_read_moments(source, wanted_s, error);
 	if (!err)
-		err = past_go(source->past, UINT64_MAX, why);
+		err = past_go(source->past, UINT64_MAX, error);
 	if (err)
 		return err;
 	config.recording = (struct monitor_recording){
@@ -259,24 +259,27 @@ int source_play_moments(struct source *source, double wanted_s, struct monitor *
 		.fields = monitor_fields(source->monitor),
 		.long_exits = &reading->long_exits,
 	};
-	return monitor_open(&config, ret_monitor, why);
+	return monitor_open(&config, ret_monitor, error);
 }
 
 /* ---- a history */
 
-static int open_file(struct opened *opened, const char *path, struct error *why)
+static int open_file(struct opened *opened, const char *path, struct error *error)
 {
-	int err = history_file_open(path, &opened->file, why);
+	int err = history_file_open(path, &opened->file, error);
 
 	if (err == -ENOENT && strcmp(path, HISTORY_FILE) == 0)
-		return error_set(why, err, "%s: there is no history yet: write one with systemctl "
-				 "enable --now kvmtop-history, or with kvmtop -w FILE", path);
+		return error_set(error, err,
+				 "%s: there is no history yet: write one with systemctl "
+				 "enable --now kvmtop-history, or with kvmtop -w FILE",
+				 path);
 	if (!err)
 		opened->source.store = history_file_store(opened->file);
 	return err;
 }
 
-static int open_fleet(struct opened *opened, const struct source_config *config, struct error *why)
+static int open_fleet(struct opened *opened, const struct source_config *config,
+		      struct error *error)
 {
 	const struct fleet_config fleet = {
 		.url = opened->source.name,
@@ -285,17 +288,17 @@ static int open_fleet(struct opened *opened, const struct source_config *config,
 		.timeout_s = config->timeout_s ? config->timeout_s : TIMEOUT_S,
 	};
 	int err = config->http_config ?
-			  access_read(config->http_config, &opened->access, why) : 0;
+			  access_read(config->http_config, &opened->access, error) : 0;
 
 	if (!err)
-		err = fleet_open(&fleet, &opened->fleet, why);
+		err = fleet_open(&fleet, &opened->fleet, error);
 	if (!err)
 		opened->source.store = fleet_store(opened->fleet);
 	return err;
 }
 
 /* Goes to the latest sample. */
-static int open_past(struct opened *opened, const struct source_config *config, struct error *why)
+static int open_past(struct opened *opened, const struct source_config *config, struct error *error)
 {
 	struct source *source = &opened->source;
 	struct monitor_config monitor = {
@@ -307,18 +310,18 @@ static int open_past(struct opened *opened, const struct source_config *config, 
 
 	source->past = past_new(source->store, NULL);
 	if (config->host)
-		err = past_enter(source->past, config->host, why);
+		err = past_enter(source->past, config->host, error);
 	if (!err)
-		err = past_go(source->past, UINT64_MAX, why);
-	if (err == -ENOENT && !why->text[0])
-		error_set(why, err, "%s: there is no sample in it yet", source->name);
+		err = past_go(source->past, UINT64_MAX, error);
+	if (err == -ENOENT && !error->text[0])
+		error_set(error, err, "%s: there is no sample in it yet", source->name);
 	if (err)
 		return err;
 	monitor.recording = (struct monitor_recording){
 		.recording = &source->past,
 		.guests = past_guests(source->past),
 	};
-	return monitor_open(&monitor, &source->monitor, why);
+	return monitor_open(&monitor, &source->monitor, error);
 }
 
 void source_be_patient(struct source *source, unsigned int ms)
@@ -337,33 +340,33 @@ const char *source_failure(const struct source *source)
 /* ---- all kinds */
 
 static int open_kind(struct opened *opened, const char *const *names, size_t nr,
-		     const struct source_config *config, struct error *why)
+		     const struct source_config *config, struct error *error)
 {
 	int err;
 
 	switch (opened->source.kind) {
 	case SOURCE_RECORDING:
-		return open_recording(opened, names, nr, config, why);
+		return open_recording(opened, names, nr, config, error);
 	case SOURCE_HISTORY:
-		err = open_file(opened, names[0], why);
-		return err ? err : open_past(opened, config, why);
+		err = open_file(opened, names[0], error);
+		return err ? err : open_past(opened, config, error);
 	case SOURCE_PROMETHEUS:
-		err = open_fleet(opened, config, why);
-		return err ? err : open_past(opened, config, why);
+		err = open_fleet(opened, config, error);
+		return err ? err : open_past(opened, config, error);
 	default:
-		return open_machine(opened, config, why);
+		return open_machine(opened, config, error);
 	}
 }
 
 int source_open(enum source_kind kind, const char *const *names, size_t nr,
-		const struct source_config *config, struct source **ret_source, struct error *why)
+		const struct source_config *config, struct source **ret_source, struct error *error)
 {
 	struct opened *opened = xcalloc(1, sizeof(*opened));
 	int err;
 
 	opened->source.name = nr ? names[0] : NULL;
 	opened->source.kind = kind;
-	err = open_kind(opened, names, nr, config, why);
+	err = open_kind(opened, names, nr, config, error);
 	if (err)
 		source_close(&opened->source);
 	else

@@ -37,10 +37,11 @@ enum source_kind source_kind_of(const char *name);
 
 /*
  * Opens the source: a name, or of a recording several; the names outlive it. A history is at its
- * latest moment. 0, or -errno with why; -ENOENT: nothing is in it yet.
+ * latest moment. 0, or -errno with error; -ENOENT: nothing is in it yet.
  */
 int source_open(enum source_kind kind, const char *const *names, size_t nr,
-		const struct source_config *config, struct source **ret_source, struct error *why);
+		const struct source_config *config, struct source **ret_source,
+		struct error *error);
 void source_close(struct source *source); /* NULL is fine */
 
 /* What was read of a recording. */
@@ -54,13 +55,13 @@ const struct source_reading *source_reading(const struct source *source);
 /*
  * Reads a recording once more, for its moments; other sources have them already. wanted_s is the
  * time between two, 0: any; it is longer, with a notice, if these would be too many. 0, or -errno
- * with why: there are none. After -ESTALE the recording is of no use.
+ * with error: there are none. After -ESTALE the recording is of no use.
  */
-int source_read_moments(struct source *source, double wanted_s, struct error *why);
+int source_read_moments(struct source *source, double wanted_s, struct error *error);
 
 /* The same, and a monitor that plays them, to be closed before the source. */
 int source_play_moments(struct source *source, double wanted_s, struct monitor **ret_monitor,
-			struct error *why);
+			struct error *error);
 
 /* From now on a key or a line waits at most so many ms for an answer of a Prometheus. */
 void source_be_patient(struct source *source, unsigned int ms);

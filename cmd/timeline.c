@@ -38,23 +38,23 @@ struct run {
 	int status;
 };
 
-static void fail(struct run *run, int err, const struct error *why)
+static void fail(struct run *run, int err, const struct error *error)
 {
-	run->status = say_failure(err, why);
+	run->status = say_failure(err, error);
 }
 
 /* Opens the output for the first source that could be opened. Returns whether it is open. */
 static bool begin_output(struct run *run)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	if (run->out.file || run->is_unwritable)
 		return !run->is_unwritable;
-	err = whole_file_open(&run->file, run->options->output, &why);
+	err = whole_file_open(&run->file, run->options->output, &error);
 	run->is_unwritable = err < 0;
 	if (err) {
-		fail(run, err, &why);
+		fail(run, err, &error);
 		return false;
 	}
 	setvbuf(run->file.file, NULL, _IOFBF, OUT_BYTES);
@@ -64,7 +64,7 @@ static bool begin_output(struct run *run)
 
 /* ---- KVM's events ---- */
 
-static int set_clock(struct run *run, const struct trace_event *first, struct error *why)
+static int set_clock(struct run *run, const struct trace_event *first, struct error *error)
 {
 	const struct trace_info *info = trace_clock_info(run->trace);
 
@@ -74,20 +74,20 @@ static int set_clock(struct run *run, const struct trace_event *first, struct er
 	else if (!run->clock.hz) /* not given */
 		run->clock.hz = UINT64_C(1000) * info->tsc_khz;
 	if (!run->clock.has_no_tsc && !run->clock.hz)
-		return error_set(why, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
+		return error_set(error, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
 				 "frequency with -f 2.4GHz", info->path);
 	run->first_ns = run->has_others ? MARGIN_NS : 0;
 	timeline_clock_begin(&run->clock, first->time, (uint64_t)run->first_ns);
 	return 0;
 }
 
-static int read_kvm(struct run *run, struct error *why)
+static int read_kvm(struct run *run, struct error *error)
 {
 	const struct trace_event *event;
 	uint64_t nr = 0, last = 0;
 
 	while (trace_next(run->trace, &event)) {
-		int err = nr ? 0 : set_clock(run, event, why);
+		int err = nr ? 0 : set_clock(run, event, error);
 
 		if (err)
 			return err;
@@ -113,18 +113,18 @@ static int read_kvm(struct run *run, struct error *why)
 static void tell_problems(struct run *run)
 {
 	const struct trace_problem *problem;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (run->nr_lost || run->nr_unknown)
 		fprintf(stderr, "kvmtop: %s: %s%" PRIu64 " events were lost when it was recorded\n",
 			run->options->nr_recordings > 1 ? "the recordings" :
 							  run->options->recordings[0],
 			run->nr_unknown ? "more than " : "", run->nr_lost);
-	if (run->kvm && timeline_kvm_left_out(run->kvm, &why))
-		fail(run, -EINVAL, &why);
+	if (run->kvm && timeline_kvm_left_out(run->kvm, &error))
+		fail(run, -EINVAL, &error);
 	for (size_t i = 0; (problem = trace_problem(run->trace, i)); i++) {
-		error_set(&why, -EINVAL, "%s", problem->line);
-		fail(run, -EINVAL, &why);
+		error_set(&error, -EINVAL, "%s", problem->line);
+		fail(run, -EINVAL, &error);
 	}
 }
 
@@ -145,20 +145,20 @@ static void tell_clocks(const struct run *run)
 			other->clock_name, mono_remedy(run));
 }
 
-static int take_kvm(struct run *run, struct error *why)
+static int take_kvm(struct run *run, struct error *error)
 {
 	int err;
 
 	if (!run->options->nr_recordings)
 		return 0;
 	err = trace_open(run->options->recordings, run->options->nr_recordings, run->options->kind,
-			 run->options->buffer, &run->trace, why);
+			 run->options->buffer, &run->trace, error);
 	if (err || !begin_output(run))
 		return err;
 	run->kvm = timeline_kvm_new(run->trace, &run->clock, run->has_guests, &run->out);
 	run->inside = (struct timeline_inside){ run->trace, &run->clock, &run->out, NULL, 0 };
 	progress_begin(&run->progress);
-	err = read_kvm(run, why);
+	err = read_kvm(run, error);
 	progress_end(&run->progress);
 	tell_problems(run);
 	tell_clocks(run);
@@ -213,7 +213,7 @@ static void tell_no_offset(const struct run *run, struct calls *calls)
 }
 
 /* nr: how many traces before this one had no guest's name. */
-static int find_guest(struct calls *calls, size_t nr, struct error *why)
+static int find_guest(struct calls *calls, size_t nr, struct error *error)
 {
 	const struct run *run = calls->run;
 	int err = 0;
@@ -222,7 +222,7 @@ static int find_guest(struct calls *calls, size_t nr, struct error *why)
 		return 0;
 	if (calls->guest)
 		err = timeline_kvm_guest(run->kvm, calls->guest, calls->guest_len,
-					 &calls->of, why);
+					 &calls->of, error);
 	calls->has_clock = !err && (calls->guest ||
 				    timeline_kvm_guest_at(run->kvm, nr, &calls->of));
 	if (err || run->options->has_offset)
@@ -275,7 +275,7 @@ static void tell_apart(const struct run *run, const struct calls *calls,
 
 /* ---- drawing them */
 
-static int draw_functions(struct run *run, FILE *json, struct calls *calls, struct error *why)
+static int draw_functions(struct run *run, FILE *json, struct calls *calls, struct error *error)
 {
 	const struct functions_config config = {
 		.clock = &run->clock,
@@ -289,7 +289,7 @@ static int draw_functions(struct run *run, FILE *json, struct calls *calls, stru
 	};
 	struct functions_span span;
 	FILE *in = progress_watch(json);
-	int err = timeline_functions(in, calls->path, &config, &run->out, &span, why);
+	int err = timeline_functions(in, calls->path, &config, &run->out, &span, error);
 
 	fclose(in);
 	if (err || !run->has_kvm)
@@ -300,7 +300,7 @@ static int draw_functions(struct run *run, FILE *json, struct calls *calls, stru
 	return 0;
 }
 
-static int open_functions(struct run *run, struct calls *calls, struct error *why)
+static int open_functions(struct run *run, struct calls *calls, struct error *error)
 {
 	struct error end_why = { "" };
 	struct uftrace uftrace;
@@ -308,24 +308,24 @@ static int open_functions(struct run *run, struct calls *calls, struct error *wh
 
 	if (!calls->is_host && run->options->binary)
 		err = uftrace_symbols(calls->path, run->options->binary,
-				      run->options->binary_name, why);
+				      run->options->binary_name, error);
 	if (!err)
-		err = uftrace_open(calls->path, &uftrace, why);
+		err = uftrace_open(calls->path, &uftrace, error);
 	if (err)
 		return err;
 	if (begin_output(run))
-		err = draw_functions(run, uftrace.json, calls, why);
+		err = draw_functions(run, uftrace.json, calls, error);
 	if (err == -EINVAL && trace_is_recording(calls->path))
-		error_set(why, err, "%s: is a recording of the host, not function calls: give it "
+		error_set(error, err, "%s: is a recording of the host, not function calls: give it "
 			  "with -k", calls->path);
 	end_err = uftrace_close(&uftrace, calls->path, err, &end_why);
 	if (end_err && err == -EINVAL) { /* the failure is the cause of what is wrong there */
-		const struct error bad = *why;
+		const struct error bad = *error;
 
-		return error_set(why, end_err, "%s: %s", end_why.text, bad.text);
+		return error_set(error, end_err, "%s: %s", end_why.text, bad.text);
 	}
 	if (end_err)
-		*why = end_why;
+		*error = end_why;
 	return end_err ? end_err : err;
 }
 
@@ -341,13 +341,13 @@ static void take_functions(struct run *run, const char *word, bool is_merged, si
 		.run = run,
 		.is_host = is_merged && !has_guest,
 	};
-	struct error why = { "" };
-	int err = find_guest(&calls, *nr_unnamed, &why);
+	struct error error = { "" };
+	int err = find_guest(&calls, *nr_unnamed, &error);
 
 	if (!err)
-		err = open_functions(run, &calls, &why);
+		err = open_functions(run, &calls, &error);
 	if (err)
-		fail(run, err, &why);
+		fail(run, err, &error);
 	*nr_unnamed += !is_merged && !has_guest;
 }
 
@@ -368,19 +368,19 @@ static void take_perf(struct run *run, const char *path)
 {
 	int64_t anchor_ns = run->clock.has_base ? MARGIN_NS - PERF_BEFORE_NS : 0;
 	FILE *file = fopen(path, "re"), *in;
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
-	err = file ? 0 : error_set(&why, -errno, "%s: %s", path, strerror(errno));
+	err = file ? 0 : error_set(&error, -errno, "%s: %s", path, strerror(errno));
 	if (!err && begin_output(run)) {
 		in = progress_watch(file);
-		err = timeline_perf(in, path, &run->clock, anchor_ns, &run->out, &why);
+		err = timeline_perf(in, path, &run->clock, anchor_ns, &run->out, &error);
 		fclose(in);
 	}
 	if (file)
 		fclose(file);
 	if (err)
-		fail(run, err, &why);
+		fail(run, err, &error);
 }
 
 /* ---- all of it ---- */
@@ -416,11 +416,11 @@ static void write_end(struct run *run)
 
 static void draw_all(struct run *run)
 {
-	struct error why = { "" };
-	int err = take_kvm(run, &why);
+	struct error error = { "" };
+	int err = take_kvm(run, &error);
 
 	if (err && !(run->out.file && ferror(run->out.file)))
-		fail(run, err, &why);
+		fail(run, err, &error);
 	if (!err)
 		take_all_functions(run);
 	if (!err && !run->is_unwritable && run->options->perf)
@@ -432,7 +432,7 @@ static void draw_all(struct run *run)
 /* If nothing could be drawn, an older picture in the output file stays. */
 static void end_output(struct run *run)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	if (!run->out.file)
@@ -443,9 +443,9 @@ static void end_output(struct run *run)
 	}
 	err = whole_file_keep(&run->file);
 	if (err) {
-		error_set(&why, err, "%s: cannot be written: %s", run->options->output,
+		error_set(&error, err, "%s: cannot be written: %s", run->options->output,
 			  strerror(-err));
-		fail(run, -EIO, &why);
+		fail(run, -EIO, &error);
 	}
 }
 
@@ -466,13 +466,13 @@ static int run_timeline(struct options *options)
 	return run.status;
 }
 
-static int understand(struct options *options, struct error *why)
+static int understand(struct options *options, struct error *error)
 {
 	if (!options->nr_recordings && !options->perf && !options->nr_merged && !options->nr_words)
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "nothing to draw: give -k FILE, -p FILE or a GUESTTRACE");
 	if (options->binary && !options->nr_words)
-		return error_set(why, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
+		return error_set(error, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
 	if (!options->binary_name)
 		options->binary_name = "test";
 	return 0;

@@ -70,15 +70,15 @@ static unsigned int choose_providers(const struct top *top)
 	return providers;
 }
 
-static int choose(struct run *run, struct error *why)
+static int choose(struct run *run, struct error *error)
 {
 	if (monitor_no_exits(run->monitor))
 		query_without_times(run->options, &run->query);
-	return run_choose(run, why);
+	return run_choose(run, error);
 }
 
 /* A list of fields counts nothing, and the screen draws its first frame before it counts. */
-static int begin(struct top *top, struct error *why)
+static int begin(struct top *top, struct error *error)
 {
 	const struct options *options = top->run.options;
 	bool is_screen = options->mode == MODE_SCREEN;
@@ -95,14 +95,14 @@ static int begin(struct top *top, struct error *why)
 	};
 	int err = run_signals(&top->run, options->output || options->mode == MODE_WRITE, is_screen);
 
-	return err ? err : run_open(&top->run, &plan, why);
+	return err ? err : run_open(&top->run, &plan, error);
 }
 
 /* ---- modes without a screen ---- */
 
-static int take_sample(struct top *top, uint64_t *ret_time_ns, struct error *why)
+static int take_sample(struct top *top, uint64_t *ret_time_ns, struct error *error)
 {
-	int err = run_sample(&top->run, why);
+	int err = run_sample(&top->run, error);
 
 	*ret_time_ns = clock_real_ns();
 	if (!err)
@@ -114,7 +114,7 @@ static int take_sample(struct top *top, uint64_t *ret_time_ns, struct error *why
  * Goes on with the guest that bears the name now. It is printed from the next sample on: what the
  * one before did last is in this one.
  */
-static int follow_guest(struct top *top, struct error *why)
+static int follow_guest(struct top *top, struct error *error)
 {
 	const struct guests *guests = monitor_facts(top->run.monitor)->guests;
 	const struct guest *guest = guest_choice_follow(&top->run.choice, guests);
@@ -127,14 +127,14 @@ static int follow_guest(struct top *top, struct error *why)
 	error_set(&news, 0, "%s is back as pid %d: counting anew", guest->name, (int)guest->pid);
 	say(news.text);
 	top->run.query.guest = guest->id;
-	err = monitor_want(top->run.monitor, &top->run.query, why);
+	err = monitor_want(top->run.monitor, &top->run.query, error);
 	if (err || !monitor_has_new_counts(top->run.monitor))
 		return err;
 	run_wait_open(&top->run);
-	return take_sample(top, &time_ns, why);
+	return take_sample(top, &time_ns, error);
 }
 
-static int on_wake(struct run *run, enum woken woken, struct error *why)
+static int on_wake(struct run *run, enum woken woken, struct error *error)
 {
 	struct top *top = (struct top *)run;
 	uint64_t time_ns;
@@ -143,27 +143,27 @@ static int on_wake(struct run *run, enum woken woken, struct error *why)
 	if (woken == WOKEN_HANGUP && run->lines.lines) {
 		/* If that fails, the log that is open goes on: the samples count. */
 		run_begin_write(run);
-		(void)lines_reopen(run->lines.lines, why);
+		(void)lines_reopen(run->lines.lines, error);
 		run_end_write(run);
-		say_notice(why);
+		say_notice(error);
 		return 0;
 	}
 	if (woken != WOKEN_TICK)
 		return 0;
-	err = take_sample(top, &time_ns, why);
+	err = take_sample(top, &time_ns, error);
 	if (!err && run->lines.lines)
-		err = run_print(run, time_ns, why);
-	return err ? err : follow_guest(top, why);
+		err = run_print(run, time_ns, error);
+	return err ? err : follow_guest(top, error);
 }
 
-static int close_all(struct top *top, int err, struct error *why)
+static int close_all(struct top *top, int err, struct error *error)
 {
 	int close_err;
 
-	err = run_lines_close(&top->run, err == -EPIPE ? 0 : err, why);
+	err = run_lines_close(&top->run, err == -EPIPE ? 0 : err, error);
 	if (err == -EPIPE)
 		err = 0;
-	close_err = writer_close(&top->writer, err ? &(struct error){ "" } : why);
+	close_err = writer_close(&top->writer, err ? &(struct error){ "" } : error);
 	return err ? err : close_err;
 }
 
@@ -175,29 +175,29 @@ static int run_lines(struct top *top)
 {
 	const struct options *options = top->run.options;
 	bool is_batch = options->mode == MODE_ONCE;
-	struct error why = { "" };
+	struct error error = { "" };
 	uint64_t time_ns;
 	int err;
 
 	say(monitor_no_exits(top->run.monitor));
 	run_wait_open(&top->run);
-	err = writer_open(&top->writer, &top->run, &why);
+	err = writer_open(&top->writer, &top->run, &error);
 	run_lines_top(&top->run);
 	if (!err && options->mode != MODE_WRITE)
-		err = run_lines_open(&top->run, &why);
+		err = run_lines_open(&top->run, &error);
 	if (!err)
-		err = take_sample(top, &time_ns, &why);
+		err = take_sample(top, &time_ns, &error);
 	if (!err)
 		err = run_loop(&top->run, is_batch ? BATCH_SECONDS : options->interval_s,
-			       is_batch ? 1 : options->samples, on_wake, &why);
-	err = close_all(top, err, &why);
-	return err ? say_failure(err, &why) : STATUS_OK;
+			       is_batch ? 1 : options->samples, on_wake, &error);
+	err = close_all(top, err, &error);
+	return err ? say_failure(err, &error) : STATUS_OK;
 }
 
 static int run_screen(struct top *top)
 {
-	struct error why = { "" };
-	int err = writer_open(&top->writer, &top->run, &why);
+	struct error error = { "" };
+	int err = writer_open(&top->writer, &top->run, &error);
 	const struct tui_config config = {
 		.writer = top->writer.recorder,
 		.choice = &top->run.choice,
@@ -206,22 +206,22 @@ static int run_screen(struct top *top)
 	};
 
 	if (!err)
-		err = run_tui(&top->run, &config, &why);
-	err = close_all(top, err, &why);
-	return err ? say_failure(err, &why) : STATUS_OK;
+		err = run_tui(&top->run, &config, &error);
+	err = close_all(top, err, &error);
+	return err ? say_failure(err, &error) : STATUS_OK;
 }
 
 /* Names of events: the same as -f help lists. */
 static int run_completion(struct top *top, struct options *options)
 {
 	struct completion completion;
-	struct error why = { "" };
+	struct error error = { "" };
 	struct env env;
 
 	completion_find(options->words, options->nr_words, &completion);
 	completion_print(&completion);
 	options->sysroot = completion.sysroot;
-	if (env_init(&env, options->sysroot, &why) < 0)
+	if (env_init(&env, options->sysroot, &error) < 0)
 		return STATUS_FAILURE;
 	switch (completion.offer) {
 	case OFFER_GUESTS:
@@ -231,8 +231,8 @@ static int run_completion(struct top *top, struct options *options)
 	case OFFER_FIELDS:
 	case OFFER_EVENTS:
 		options->mode = MODE_FIELDS;
-		query_of_options(options, &top->run.query, &top->run.parts, &why);
-		if (begin(top, &why) < 0)
+		query_of_options(options, &top->run.query, &top->run.parts, &error);
+		if (begin(top, &error) < 0)
 			return STATUS_FAILURE;
 		list_fields(monitor_facts(top->run.monitor)->fields,
 			    completion.offer == OFFER_FIELDS ? list_field_pattern : list_event);
@@ -249,7 +249,7 @@ static bool is_whole_recording(const struct options *options)
 	       !options->at && !options->from && !options->to;
 }
 
-static int understand(struct options *options, struct error *why)
+static int understand(struct options *options, struct error *error)
 {
 	char names[128];
 
@@ -257,11 +257,11 @@ static int understand(struct options *options, struct error *why)
 	if (options->nr_words && !(options->mode & (MODE_COMPLETE | MODE_VERSION)) &&
 	    options->source != FROM_RECORDING) {
 		if (options->read)
-			return error_set(why, -EINVAL, "unexpected argument \"%s\": -r names one "
+			return error_set(error, -EINVAL, "unexpected argument \"%s\": -r names one "
 					 "source; only recordings can be several",
 					 options->words[0]);
 		command_names(names, sizeof(names));
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "unexpected argument \"%s\"; a command is the first word: %s",
 				 options->words[0], names);
 	}
@@ -270,7 +270,7 @@ static int understand(struct options *options, struct error *why)
 	if (options->by_guest && !options->view_name)
 		options->view_name = "guests";
 	options->text = options->mode != MODE_SCREEN;
-	return report_understand(options, why);
+	return report_understand(options, error);
 }
 
 /* Modes without a monitor, or with another one than a machine's. */
@@ -278,7 +278,7 @@ static int run_without(const struct options *options)
 {
 	const struct provider_options chosen = { .engine = options->engine };
 	struct env env;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (options->mode == MODE_VERSION) {
 		puts("kvmtop " KVMTOP_VERSION);
@@ -286,8 +286,8 @@ static int run_without(const struct options *options)
 	}
 	if (options->source & FROM_PAST)
 		return is_whole_recording(options) ? report_run(options) : past_run(options);
-	if (env_init(&env, options->sysroot, &why) < 0)
-		return say_failure(-ENOENT, &why);
+	if (env_init(&env, options->sysroot, &error) < 0)
+		return say_failure(-ENOENT, &error);
 	return options->mode == MODE_PROVIDERS ? list_providers(&env, &chosen) :
 						 list_guests(&env, list_guest_line);
 }
@@ -297,18 +297,18 @@ static int run_top(struct options *options)
 	bool is_counting = options->source & FROM_NOW &&
 			   !(options->mode & (MODE_VERSION | MODE_PROVIDERS | MODE_GUESTS));
 	struct top top = { .run = RUN_INIT(options) };
-	struct error why = { "" };
+	struct error error = { "" };
 	int err, status = STATUS_OK;
 
 	if (options->mode == MODE_COMPLETE)
 		return run_completion(&top, options);
 	if (!is_counting)
 		return run_without(options);
-	if (query_of_options(options, &top.run.query, &top.run.parts, &why) < 0)
-		return say_usage("", &why);
-	err = begin(&top, &why);
+	if (query_of_options(options, &top.run.query, &top.run.parts, &error) < 0)
+		return say_usage("", &error);
+	err = begin(&top, &error);
 	if (err)
-		status = say_failure(err, &why);
+		status = say_failure(err, &error);
 	else if (options->mode == MODE_SCREEN)
 		status = run_screen(&top);
 	else if (options->mode != MODE_FIELDS)

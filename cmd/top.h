@@ -21,8 +21,8 @@ int past_run(const struct options *options);
 /* Prints what could not be read: STATUS_FAILURE if there was anything, else STATUS_OK. */
 int report_problems(const struct recording *recording);
 
-/* Reads the words about what is printed. 0 or -EINVAL with why. */
-int report_understand(struct options *options, struct error *why);
+/* Reads the words about what is printed. 0 or -EINVAL with error. */
+int report_understand(struct options *options, struct error *error);
 
 /* Shows or prints the source of the options. Returns the exit status; prints its errors. */
 int report_run(const struct options *options);
@@ -31,7 +31,7 @@ int report_run(const struct options *options);
 
 /* ACRN's vm_exit report, to the letter; or appended to csv ("-": printed) its CSV. */
 int report_acrn(const struct recording *recording, double mhz, const char *csv, FILE *out,
-		struct error *why);
+		struct error *error);
 
 /* ---- write.c: `kvmtop -w FILE`, every sample goes to a history file */
 
@@ -44,8 +44,8 @@ struct writer {
 	struct losses said; /* losses that were printed, or were none, at the latest sample */
 };
 
-/* Call it after monitor_want(). 0, or -errno with why; see history_file_create(). */
-int writer_open(struct writer *writer, const struct run *run, struct error *why);
+/* Call it after monitor_want(). 0, or -errno with error; see history_file_create(). */
+int writer_open(struct writer *writer, const struct run *run, struct error *error);
 
 /*
  * Writes the monitor's latest sample. Prints a message when writing fails, and when it works
@@ -54,9 +54,9 @@ int writer_open(struct writer *writer, const struct run *run, struct error *why)
 void writer_take(struct writer *writer, const struct monitor *monitor, uint64_t time_ns);
 
 /*
- * Waits until all samples are written, and closes the file. 0, or -errno with why. When the disk
+ * Waits until all samples are written, and closes the file. 0, or -errno with error. When the disk
  * hangs, the samples that are left are dropped.
  */
-int writer_close(struct writer *writer, struct error *why);
+int writer_close(struct writer *writer, struct error *error);
 
 #endif

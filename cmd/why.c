@@ -38,7 +38,7 @@ static void follow_guest(struct run *run)
 }
 
 /* Without times of exits "nothing found" would say little. */
-static int begin(struct run *run, struct error *why)
+static int begin(struct run *run, struct error *error)
 {
 	const struct run_plan plan = {
 		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
@@ -49,26 +49,26 @@ static int begin(struct run *run, struct error *why)
 	run->query.type = &view_why;
 	run->query.sort = view_usual_sort(run->query.type);
 	if (!err)
-		err = run_open(run, &plan, why);
+		err = run_open(run, &plan, error);
 	if (!err && monitor_no_exits(run->monitor))
-		err = error_set(why, -EIO, "%s", monitor_no_exits(run->monitor));
+		err = error_set(error, -EIO, "%s", monitor_no_exits(run->monitor));
 	return err;
 }
 
-static int on_wake(struct run *run, enum woken woken, struct error *why)
+static int on_wake(struct run *run, enum woken woken, struct error *error)
 {
 	(void)woken; /* the last sample is taken at the end, also after a signal */
-	return run_sample(run, why);
+	return run_sample(run, error);
 }
 
-static int count(struct run *run, struct error *why)
+static int count(struct run *run, struct error *error)
 {
 	int err;
 
 	run_wait_open(run);
-	err = run_sample(run, why);
+	err = run_sample(run, error);
 	if (!err)
-		err = run_loop(run, run->options->duration_s, 1, on_wake, why);
+		err = run_loop(run, run->options->duration_s, 1, on_wake, error);
 	follow_guest(run);
 	return err;
 }
@@ -86,7 +86,7 @@ static void say_nothing_found(const struct run *run)
 		       nr, nr == 1 ? "" : "s");
 }
 
-static int print(struct run *run, struct error *why)
+static int print(struct run *run, struct error *error)
 {
 	run_lines_plain(run);
 	run->lines.config.room = lines_room();
@@ -96,34 +96,34 @@ static int print(struct run *run, struct error *why)
 		say_nothing_found(run);
 		return 0;
 	}
-	return run_write(run, &run->view, clock_real_ns(), run->elapsed_ns, why);
+	return run_write(run, &run->view, clock_real_ns(), run->elapsed_ns, error);
 }
 
-static int understand(struct options *options, struct error *why)
+static int understand(struct options *options, struct error *error)
 {
 	options->duration_s = SECONDS_USUAL;
 	if (options->nr_words > 1)
-		return error_set(why, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
+		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
 	return options->nr_words ? seconds_parse(options->words[0], DELAY_MAX_S,
-						 &options->duration_s, why) : 0;
+						 &options->duration_s, error) : 0;
 }
 
 static int run_why(struct options *options)
 {
 	struct run run = RUN_INIT(options);
-	struct error why = { "" };
-	int err = begin(&run, &why);
+	struct error error = { "" };
+	int err = begin(&run, &error);
 	bool is_found;
 
 	if (!err)
-		err = count(&run, &why);
+		err = count(&run, &error);
 	if (!err)
-		err = print(&run, &why);
-	err = run_lines_close(&run, err, &why);
+		err = print(&run, &error);
+	err = run_lines_close(&run, err, &error);
 	is_found = run.view.nr_rows;
 	run_close(&run);
 	if (err && err != -EPIPE)
-		return say_failure(err, &why);
+		return say_failure(err, &error);
 	return is_found ? STATUS_FOUND : STATUS_OK;
 }
 

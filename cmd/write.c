@@ -12,7 +12,7 @@
 
 #define HANGS_MS 5000 /* without a sample that is stored */
 
-int writer_open(struct writer *writer, const struct run *run, struct error *why)
+int writer_open(struct writer *writer, const struct run *run, struct error *error)
 {
 	const struct options *options = run->options;
 	const struct file_limits limits = { options->max_age_ns, options->max_size };
@@ -25,10 +25,10 @@ int writer_open(struct writer *writer, const struct run *run, struct error *why)
 	writer->path = options->write_file;
 	segment_of_machine(run->source->env, monitor_engine(run->monitor), options->interval_s,
 			   &segment);
-	err = history_file_create(options->write_file, &segment, &limits, &writer->file, why);
+	err = history_file_create(options->write_file, &segment, &limits, &writer->file, error);
 	if (err)
 		return err;
-	say_notice(why); /* a damaged file was renamed */
+	say_notice(error); /* a damaged file was renamed */
 	sink = history_file_sink(writer->file);
 	sink.thresholds = &run->parts.thresholds;
 	return recorder_start(&sink, &writer->recorder);
@@ -50,8 +50,8 @@ static void say_losses(struct writer *writer)
 	struct losses now;
 
 	recorder_losses(writer->recorder, &now);
-	if (now.is_losing && (!said->is_losing || strcmp(now.why.text, said->why.text) != 0))
-		fprintf(stderr, "kvmtop: samples cannot be stored: %s\n", now.why.text);
+	if (now.is_losing && (!said->is_losing || strcmp(now.error.text, said->error.text) != 0))
+		fprintf(stderr, "kvmtop: samples cannot be stored: %s\n", now.error.text);
 	if (!now.is_losing && said->is_losing)
 		fprintf(stderr, "kvmtop: samples are stored again; lost so far: %" PRIu64 "\n",
 			now.nr);
@@ -79,7 +79,7 @@ static size_t wait_for_disk(struct recorder *recorder)
 	return left;
 }
 
-int writer_close(struct writer *writer, struct error *why)
+int writer_close(struct writer *writer, struct error *error)
 {
 	struct losses losses = { 0 };
 	size_t left = 0;
@@ -96,14 +96,15 @@ int writer_close(struct writer *writer, struct error *why)
 		fprintf(stderr, "kvmtop: %s: oldest samples that were dropped: %" PRIu64 "\n",
 			writer->path, history_file_dropped(writer->file));
 	if (left) { /* the thread is in a system call, and ends with the program */
-		err = error_set(why, -ETIMEDOUT, "%s: the disk did not store a sample within %d s",
-				writer->path, HANGS_MS / 1000);
+		err = error_set(error, -ETIMEDOUT,
+				"%s: the disk did not store a sample within %d s", writer->path,
+				HANGS_MS / 1000);
 	} else {
 		recorder_stop(writer->recorder);
-		err = history_file_close(writer->file, why);
+		err = history_file_close(writer->file, error);
 		if (!err && losses.is_losing)
-			err = error_set(why, -EIO, "%s: its latest samples are missing: %s",
-					writer->path, losses.why.text);
+			err = error_set(error, -EIO, "%s: its latest samples are missing: %s",
+					writer->path, losses.error.text);
 	}
 	*writer = (struct writer){ .file = NULL };
 	return err;

@@ -21,9 +21,9 @@ void feed_say(struct feed *feed, const char *text)
  * Switches a feed off for good. If it has never counted, views are to be as they are where it
  * could not be opened.
  */
-static void feed_fail(struct feed *feed, int err, const struct error *why)
+static void feed_fail(struct feed *feed, int err, const struct error *error)
 {
-	feed_say(feed, why->text[0] ? why->text : strerror(-err));
+	feed_say(feed, error->text[0] ? error->text : strerror(-err));
 	if (feed->is_open)
 		feed->provider->close(feed->state);
 	if (!feed->has_collected)
@@ -34,14 +34,14 @@ static void feed_fail(struct feed *feed, int err, const struct error *why)
 
 int feed_open(struct feed *feed, bool waits)
 {
-	struct error why = { "" };
-	int err = feed->provider->open(&feed->args, &feed->state, &why);
+	struct error error = { "" };
+	int err = feed->provider->open(&feed->args, &feed->state, &error);
 
 	feed->is_open = !err;
 	feed->has_want = false;
 	feed->is_waiting = err == -ENOENT && waits;
 	if (err)
-		feed_fail(feed, err, &why);
+		feed_fail(feed, err, &error);
 	if (!err || feed->is_aside)
 		feed_say(feed, "");
 	return err;
@@ -91,7 +91,7 @@ static bool has_want(const struct feed *feed, const struct want *want)
 
 bool feed_want(struct feed *feed, const struct want *all, bool is_new)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	struct want want;
 	int err;
 
@@ -106,48 +106,48 @@ bool feed_want(struct feed *feed, const struct want *all, bool is_new)
 	feed->want = want;
 	feed->has_want = true;
 	feed->nr_fields = fields_count(feed->args.fields);
-	err = feed->provider->want(feed->state, &feed->want, &why);
+	err = feed->provider->want(feed->state, &feed->want, &error);
 	if (err) {
-		feed_fail(feed, err, &why);
+		feed_fail(feed, err, &error);
 		return true;
 	}
-	feed_say(feed, why.text);
+	feed_say(feed, error.text);
 	if (feed->provider->rewind)
 		feed->nr_samples = feed->provider->rewind(feed->state);
 	return true;
 }
 
 /* The feed is not in this sample. After too many failures it is switched off. */
-static void count_failure(struct feed *feed, int err, const struct error *why)
+static void count_failure(struct feed *feed, int err, const struct error *error)
 {
 	struct error again = { "" };
 
 	if (++feed->nr_failures == COLLECT_TRIES) {
-		feed_fail(feed, err, why);
+		feed_fail(feed, err, error);
 		return;
 	}
-	error_set(&again, 0, "%s; trying again", why->text[0] ? why->text : strerror(-err));
+	error_set(&again, 0, "%s; trying again", error->text[0] ? error->text : strerror(-err));
 	feed_say(feed, again.text);
 }
 
 void feed_collect(struct feed *feed, struct sample *sample)
 {
 	size_t nr_rows = sample->nr_rows, nr_timings = sample->nr_timings;
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	if (!feed->is_open)
 		return;
-	err = feed->provider->collect(feed->state, sample, &why);
+	err = feed->provider->collect(feed->state, sample, &error);
 	if (err && err != -EAGAIN) {
 		sample->nr_rows = nr_rows; /* which may be a part of all */
 		sample->nr_timings = nr_timings;
 		sample->time_ns[feed->args.source] = 0;
-		count_failure(feed, err, &why);
+		count_failure(feed, err, &error);
 		return;
 	}
-	if (!err || why.text[0])
-		feed_say(feed, why.text);
+	if (!err || error.text[0])
+		feed_say(feed, error.text);
 	if (!err)
 		feed->nr_failures = 0;
 	feed->has_collected |= !err;
@@ -159,43 +159,43 @@ bool feed_has_no_exits(const struct feed *feed)
 }
 
 /* The provider "exits" must be made to count: only then it loads its programs. */
-static int count_exits(struct feed *feed, struct error *why)
+static int count_exits(struct feed *feed, struct error *error)
 {
 	struct want want = { .scope = WANT_EACH };
 	int err;
 
 	for (uint32_t i = 0; i < fields_count(feed->args.fields); i++)
 		field_set_add(&want.fields, i);
-	err = feed->provider->want(feed->state, &want, why);
+	err = feed->provider->want(feed->state, &want, error);
 	field_set_release(&want.fields);
 	return err;
 }
 
-static int feed_try(struct feed *feed, struct error *why)
+static int feed_try(struct feed *feed, struct error *error)
 {
-	int err = feed->provider->open(&feed->args, &feed->state, why);
+	int err = feed->provider->open(&feed->args, &feed->state, error);
 
 	if (err)
 		return err;
 	if (feed->provider->is_of_exits)
-		err = count_exits(feed, why);
+		err = count_exits(feed, error);
 	if (!err)
-		why->text[0] = '\0';
+		error->text[0] = '\0';
 	if (!err && feed->provider->explain)
-		feed->provider->explain(feed->state, why);
+		feed->provider->explain(feed->state, error);
 	feed->provider->close(feed->state);
 	return err;
 }
 
 int provider_try(const struct provider *provider, const struct env *env,
-		const struct provider_options *options, struct error *why)
+		const struct provider_options *options, struct error *error)
 {
 	struct feed feed = {
 		.provider = provider,
 		.args = { .env = env, .guests = guests_new(env), .fields = fields_new(),
 			  .options = *options },
 	};
-	int err = feed_try(&feed, why);
+	int err = feed_try(&feed, error);
 
 	fields_free(feed.args.fields);
 	guests_free(feed.args.guests);

@@ -133,7 +133,7 @@ static int find_group(const char *name, size_t len, unsigned int *ret_group)
 	return -EINVAL;
 }
 
-int metrics_groups_parse(const char *list, unsigned int *ret_groups, struct error *why)
+int metrics_groups_parse(const char *list, unsigned int *ret_groups, struct error *error)
 {
 	unsigned int chosen = *ret_groups, group;
 
@@ -142,7 +142,7 @@ int metrics_groups_parse(const char *list, unsigned int *ret_groups, struct erro
 		bool is_off = len > 3 && strncmp(at, "no-", 3) == 0;
 
 		if (find_group(at + 3 * is_off, len - 3 * is_off, &group) < 0)
-			return error_set(why, -EINVAL,
+			return error_set(error, -EINVAL,
 					 "\"%.*s\": no such metrics; kvmtop export --metrics help "
 					 "lists them", (int)len, at);
 		chosen = is_off ? chosen & ~group : chosen | group;

@@ -76,9 +76,9 @@ const char *metric_type_name(enum metric_type type);
 bool metrics_group_at(size_t i, const char **ret_name, const char **ret_help);
 
 /*
- * Changes groups by a list of names, "events,no-vcpus". 0, or -EINVAL with why.
+ * Changes groups by a list of names, "events,no-vcpus". 0, or -EINVAL with error.
  */
-int metrics_groups_parse(const char *list, unsigned int *groups, struct error *why);
+int metrics_groups_parse(const char *list, unsigned int *groups, struct error *error);
 
 /* The groups and their metrics, for --metrics help. */
 void metrics_print_help(FILE *out);

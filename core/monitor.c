@@ -79,17 +79,17 @@ static bool is_replaced(const struct monitor *monitor, const struct feed *feed)
 }
 
 /* Why the last feed could not be opened; of one in place of another, both reasons. */
-static void say_why(const struct monitor *monitor, const struct feed *feed, struct error *why)
+static void say_why(const struct monitor *monitor, const struct feed *feed, struct error *error)
 {
 	const struct feed *first = replaced_by(monitor, feed);
 
 	if (!first)
-		error_set(why, 0, "%s", feed->notice);
-	else if (strcmp(first->notice, why->text) == 0)
-		error_set(why, 0, "%s; %s", first->notice, feed->notice);
+		error_set(error, 0, "%s", feed->notice);
+	else if (strcmp(first->notice, error->text) == 0)
+		error_set(error, 0, "%s; %s", first->notice, feed->notice);
 }
 
-static int open_sources(struct monitor *monitor, struct error *why)
+static int open_sources(struct monitor *monitor, struct error *error)
 {
 	bool waits = false;
 	int err = -ENOENT;
@@ -117,7 +117,7 @@ static int open_sources(struct monitor *monitor, struct error *why)
 		waits |= feed->is_waiting;
 		if (this_err) {
 			err = this_err;
-			say_why(monitor, feed, why);
+			say_why(monitor, feed, error);
 		}
 	}
 	return monitor_is_live(monitor) || waits ? 0 : err;
@@ -131,7 +131,7 @@ static enum source_kind source_of(const struct monitor_config *config)
 }
 
 int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor,
-		 struct error *why)
+		 struct error *error)
 {
 	struct monitor *monitor = xcalloc(1, sizeof(*monitor));
 	int err;
@@ -154,12 +154,12 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 	if (!monitor->facts.long_exits)
 		monitor->facts.long_exits = &monitor->stats->long_exits;
 	monitor->stats->guests = monitor->guests;
-	err = open_sources(monitor, why);
+	err = open_sources(monitor, error);
 	if (err) {
 		monitor_close(monitor);
 		return err;
 	}
-	why->text[0] = '\0'; /* of a provider that others stand in for */
+	error->text[0] = '\0'; /* of a provider that others stand in for */
 	*ret_monitor = monitor;
 	return 0;
 }
@@ -270,7 +270,7 @@ static void add_all(struct monitor *monitor)
 	}
 }
 
-int monitor_want(struct monitor *monitor, const struct query *query, struct error *why)
+int monitor_want(struct monitor *monitor, const struct query *query, struct error *error)
 {
 	const struct feed *failed = NULL;
 	bool is_new;
@@ -309,8 +309,8 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	if (!failed)
 		return 0;
 	if (!is_any_left(monitor))
-		return error_set(why, -EIO, "%s", failed->notice);
-	err = monitor_want(monitor, query, why); /* the others may count what it cannot */
+		return error_set(error, -EIO, "%s", failed->notice);
+	err = monitor_want(monitor, query, error); /* the others may count what it cannot */
 	monitor->has_new_counts = true;
 	return err;
 }
@@ -365,9 +365,9 @@ bool monitor_revive(struct monitor *monitor)
 	return any;
 }
 
-int monitor_find_guests(struct monitor *monitor, struct error *why)
+int monitor_find_guests(struct monitor *monitor, struct error *error)
 {
-	return guests_refresh(monitor->guests, clock_now_ns(), why);
+	return guests_refresh(monitor->guests, clock_now_ns(), error);
 }
 
 static void take_sample(struct monitor *monitor)

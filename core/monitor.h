@@ -54,9 +54,9 @@ struct monitor_config {
 	enum time_unit unit;
 };
 
-/* 0, or -errno with why: no provider of the set works, and none is waited for. */
+/* 0, or -errno with error: no provider of the set works, and none is waited for. */
 int monitor_open(const struct monitor_config *config, struct monitor **ret_monitor,
-		 struct error *why);
+		 struct error *error);
 
 /* Closes everything; may take seconds, see kvmtop.c. */
 void monitor_close(struct monitor *monitor);
@@ -64,10 +64,10 @@ void monitor_close(struct monitor *monitor);
 /*
  * Counts what the query needs, from now on. Does not wait until events are open or closed, see
  * struct provider. The query and its filter are not used after the call. If a provider fails
- * there is a notice, and the other providers count its fields if they can. 0, or -errno with why:
+ * there is a notice, and the other providers count its fields if they can. 0, or -errno with error:
  * no provider is left.
  */
-int monitor_want(struct monitor *monitor, const struct query *query, struct error *why);
+int monitor_want(struct monitor *monitor, const struct query *query, struct error *error);
 
 /*
  * Whether the query would make all counts begin anew: what was counted since the latest sample
@@ -97,7 +97,7 @@ void monitor_sample(struct monitor *monitor);
 void monitor_go_on(struct monitor *monitor);
 
 /* Brings only the guests up to date, to find one before the first sample. */
-int monitor_find_guests(struct monitor *monitor, struct error *why);
+int monitor_find_guests(struct monitor *monitor, struct error *error);
 
 /* Totals begin at 0 again. */
 void monitor_reset(struct monitor *monitor);

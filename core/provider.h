@@ -62,9 +62,9 @@ struct provider {
 
 	/*
 	 * Adds its fields, or says why it cannot work here: it tries what it needs. Nothing is
-	 * counted before want(). 0, or -errno with why.
+	 * counted before want(). 0, or -errno with error.
 	 */
-	int (*open)(const struct provider_args *args, void **ret_state, struct error *why);
+	int (*open)(const struct provider_args *args, void **ret_state, struct error *error);
 
 	/*
 	 * Says what is wanted from now on. It is called when that changes and when all counts begin
@@ -73,10 +73,10 @@ struct provider {
 	 * May return before everything is counted (see is_ready): it does not wait where the kernel
 	 * is slow, as it is when events are closed. Loading a BPF program takes about 0.2 ms, and
 	 * the engine bpf loads one for each new event; the programs of the provider "exits" take
-	 * longer, and are loaded when one of its fields is wanted. 0, or -errno with why, which
+	 * longer, and are loaded when one of its fields is wanted. 0, or -errno with error, which
 	 * switches the provider off. The want is valid until the next call of this one.
 	 */
-	int (*want)(void *state, const struct want *want, struct error *why);
+	int (*want)(void *state, const struct want *want, struct error *error);
 
 	/*
 	 * For a player, after each want: goes back to the first sample for the chosen moment,
@@ -90,12 +90,12 @@ struct provider {
 
 	/*
 	 * Adds rows for the fields that are wanted, and sample->time_ns[source]. -EAGAIN: there are
-	 * none now, but there may be next time. After any other -errno with why the rows are
-	 * dropped, and it is tried again; ten in a row switch the provider off. A why without an
+	 * none now, but there may be next time. After any other -errno with error the rows are
+	 * dropped, and it is tried again; ten in a row switch the provider off. An error without an
 	 * error, or with -EAGAIN, is a notice for the status line (as is one from want()): what is
 	 * not counted, and what to do.
 	 */
-	int (*collect)(void *state, struct sample *sample, struct error *why);
+	int (*collect)(void *state, struct sample *sample, struct error *error);
 
 	/* What it counts with, where there is a choice: "bpf", "perf". NULL: there is no choice. */
 	const char *(*engine)(void *state);

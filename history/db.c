@@ -119,47 +119,49 @@ static bool is_ours(const char *real)
  * What its writer has in memory is read, but not written to; without a log, there is none. SQLite
  * follows a link, and removes the log of an empty file.
  */
-static int open_foreign(struct db *db, const char *real, struct error *why)
+static int open_foreign(struct db *db, const char *real, struct error *error)
 {
 	struct stat log, file = { 0 };
 	bool has = has_beside(real, "-wal", &log);
 	int code;
 
 	if (has && (!S_ISREG(log.st_mode) || stat(real, &file) < 0 || !file.st_size))
-		return error_set(why, -EINVAL, "%s: %s-wal is not its log", db->name, db->name);
+		return error_set(error, -EINVAL, "%s: %s-wal is not its log", db->name, db->name);
 	code = try_open(db, real, SQLITE_OPEN_READONLY, has ? "?readonly_shm=1" : "?immutable=1");
 	if (has && (code & 0xff) == SQLITE_CANTOPEN)
-		return error_set(why, -EACCES, "%s: %s-wal belongs to it, and others may write to "
+		return error_set(error, -EACCES,
+				 "%s: %s-wal belongs to it, and others may write to "
 				 "its folder: copy both into a folder of yours",
 				 db->name, db->name);
-	return code ? db_error(db, why) : 0;
+	return code ? db_error(db, error) : 0;
 }
 
-static int open_to_read(struct db *db, const char *real, struct error *why)
+static int open_to_read(struct db *db, const char *real, struct error *error)
 {
 	struct stat log;
 	int code;
 
 	if (has_foreign_journal(real) && !has_beside(real, "-wal", &log)) {
 		code = try_open(db, real, SQLITE_OPEN_READONLY, "?immutable=1");
-		return code ? db_error(db, why) : 0;
+		return code ? db_error(db, error) : 0;
 	}
 	if (!is_ours(real))
-		return open_foreign(db, real, why);
+		return open_foreign(db, real, error);
 	code = try_open(db, real, SQLITE_OPEN_READONLY, "");
 
 	/* Without room for shared memory: reads what others wrote there, or the log itself. */
 	if (code == SQLITE_IOERR_SHMMAP || code == SQLITE_IOERR_SHMSIZE)
 		code = try_open(db, real, SQLITE_OPEN_READONLY, "?readonly_shm=1");
 	if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
-		return code ? db_error(db, why) : 0;
+		return code ? db_error(db, error) : 0;
 	/* What readers share is a file in the same folder. SQLite hides why it cannot be made. */
 	if (has_beside(real, "-wal", &log))
-		return error_set(why, -EACCES, "%s: %s-wal belongs to it, and no file can be made "
-				 "beside them: make room there, or copy both elsewhere", db->name,
-				 db->name);
+		return error_set(error, -EACCES,
+				 "%s: %s-wal belongs to it, and no file can be made "
+				 "beside them: make room there, or copy both elsewhere",
+				 db->name, db->name);
 	code = try_open(db, real, SQLITE_OPEN_READONLY, "?immutable=1");
-	return code ? db_error(db, why) : 0;
+	return code ? db_error(db, error) : 0;
 }
 
 /*
@@ -187,54 +189,55 @@ static bool was_history(const char *real)
 	return memcmp(head + 68, id, sizeof(id)) == 0 || memcmp(head, zeros, (size_t)n) == 0;
 }
 
-static int run_text(struct db *db, const char *text, struct error *why)
+static int run_text(struct db *db, const char *text, struct error *error)
 {
 	errno = 0;
 	if (!sqlite3_exec(db->sqlite, text, NULL, NULL, NULL))
 		return 0;
 	db->system_error = errno; /* see db_step() */
-	return db_error(db, why);
+	return db_error(db, error);
 }
 
 /* Whether the file is a history; *ret_is_empty: there is nothing in it yet. */
-static int check_kind(struct db *db, bool *ret_is_empty, struct error *why)
+static int check_kind(struct db *db, bool *ret_is_empty, struct error *error)
 {
 	int64_t id, version = 0, nr_tables = 0;
-	int err = db_number(db, SQL_APPLICATION, &id, why);
+	int err = db_number(db, SQL_APPLICATION, &id, error);
 
 	if (!err)
-		err = db_number(db, SQL_USER_VERSION, &version, why);
+		err = db_number(db, SQL_USER_VERSION, &version, error);
 	if (!err)
-		err = db_number(db, SQL_NR_TABLES, &nr_tables, why);
+		err = db_number(db, SQL_NR_TABLES, &nr_tables, error);
 	if (err)
 		return err;
 	*ret_is_empty = !id && !version && !nr_tables;
 	if (*ret_is_empty)
 		return 0;
 	if (id != SQL_APPLICATION_ID)
-		return error_set(why, -EINVAL, "%s: a database, but not a history file of kvmtop",
+		return error_set(error, -EINVAL, "%s: a database, but not a history file of kvmtop",
 				 db->name);
 	if (version > SQL_VERSION)
-		return error_set(why, -EINVAL, "%s: written by a newer kvmtop (version %lld of the "
-				 "format, this one reads %d): update kvmtop", db->name,
-				 (long long)version, SQL_VERSION);
-	return version > 0 ? 0 : db_damaged(db, why);
+		return error_set(error, -EINVAL,
+				 "%s: written by a newer kvmtop (version %lld of the "
+				 "format, this one reads %d): update kvmtop",
+				 db->name, (long long)version, SQL_VERSION);
+	return version > 0 ? 0 : db_damaged(db, error);
 }
 
 /* SQLite has no number for the row after the largest one, and takes any. */
-static int check_ids(struct db *db, struct error *why)
+static int check_ids(struct db *db, struct error *error)
 {
 	int64_t sample, segment = 0;
-	int err = db_number(db, SQL_MAX_SAMPLE, &sample, why);
+	int err = db_number(db, SQL_MAX_SAMPLE, &sample, error);
 
 	if (!err)
-		err = db_number(db, SQL_MAX_SEGMENT, &segment, why);
+		err = db_number(db, SQL_MAX_SEGMENT, &segment, error);
 	if (!err && (sample > SQL_SAMPLE_MAX || segment > SQL_SEGMENT_MAX))
-		err = db_damaged(db, why);
+		err = db_damaged(db, error);
 	return err;
 }
 
-static int set_up(struct db *db, bool is_empty, struct error *why)
+static int set_up(struct db *db, bool is_empty, struct error *error)
 {
 	static const char settings[] =
 		"PRAGMA auto_vacuum = INCREMENTAL;" /* of an empty file only */
@@ -248,25 +251,25 @@ static int set_up(struct db *db, bool is_empty, struct error *why)
 	int err;
 
 	db->writes = true;
-	err = run_text(db, settings, why);
+	err = run_text(db, settings, error);
 	if (!err)
-		err = db_prepare(db, SQL_JOURNAL, &mode, why);
+		err = db_prepare(db, SQL_JOURNAL, &mode, error);
 	if (!err)
-		err = db_step(db, mode, why);
+		err = db_step(db, mode, error);
 	if (err < 0)
 		return err;
 	name = err ? (const char *)sqlite3_column_text(mode, 0) : NULL;
 	if (!name || strcmp(name, "wal") != 0)
-		err = error_set(why, -EOPNOTSUPP,
+		err = error_set(error, -EOPNOTSUPP,
 				"%s: this file system cannot share memory between "
 				"programs: choose a local one", db->name);
 	sqlite3_reset(mode);
 	if (err < 0)
 		return err;
-	err = is_empty ? run_text(db, sql_schema, why) : 0;
+	err = is_empty ? run_text(db, sql_schema, error) : 0;
 	if (err)
 		sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
-	return err ? err : check_ids(db, why);
+	return err ? err : check_ids(db, error);
 }
 
 /*
@@ -280,7 +283,7 @@ static int access_as_open(const char *path, int mode)
 	return err < 0 && errno == EPERM ? access(path, mode) : err;
 }
 
-int db_open(struct db *db, const char *name, const char *real, bool writes, struct error *why)
+int db_open(struct db *db, const char *name, const char *real, bool writes, struct error *error)
 {
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 	struct stat log;
@@ -290,25 +293,27 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 	vfs->xSetSystemCall(vfs, "access", (sqlite3_syscall_ptr)access_as_open);
 	*db = (struct db){ .name = name };
 	if (has_foreign_journal(real) && (writes || has_beside(real, "-wal", &log)))
-		return error_set(why, -EINVAL, "%s: \"%s-journal\" beside it is not of a history: "
-				 "remove it", name, path_base(name));
+		return error_set(error, -EINVAL,
+				 "%s: \"%s-journal\" beside it is not of a history: "
+				 "remove it",
+				 name, path_base(name));
 	if (writes) {
 		int code = try_open(db, real, SQLITE_OPEN_READWRITE, "");
 
-		err = code ? db_error(db, why) : 0;
+		err = code ? db_error(db, error) : 0;
 	} else {
-		err = open_to_read(db, real, why);
+		err = open_to_read(db, real, error);
 	}
 	if (!err)
-		err = check_kind(db, &is_empty, why);
+		err = check_kind(db, &is_empty, error);
 	if (err == -EBADMSG && !was_history(real))
-		err = error_set(why, -EINVAL,
+		err = error_set(error, -EINVAL,
 				"%s: not a history file of kvmtop; kvmtop report shows "
 				"recordings", name);
 	if (!err && writes)
-		err = set_up(db, is_empty, why);
+		err = set_up(db, is_empty, error);
 	else if (!err && is_empty)
-		err = error_set(why, -ENODATA, "%s: nothing was written to it yet", name);
+		err = error_set(error, -ENODATA, "%s: nothing was written to it yet", name);
 	if (err)
 		db_close(db);
 	return err;

@@ -27,13 +27,13 @@ struct history_file;
 /*
  * Opens a file to write, or makes it; the first moment or notice begins a segment. -EINVAL: a file
  * of another program, or of a newer version, which is left as it is; -EBUSY: another process
- * writes; others as the system has them; all with why. A damaged file is renamed, as
- * output_set_aside() does, and a new one made; then 0 is returned, and why says so. The caller
+ * writes; others as the system has them; all with error. A damaged file is renamed, as
+ * output_set_aside() does, and a new one made; then 0 is returned, and error says so. The caller
  * ignores SIGXFSZ. A process that writes a file does not read it at the same time.
  */
 int history_file_create(const char *path, const struct segment *segment,
 			const struct file_limits *limits, struct history_file **ret_file,
-			struct error *why);
+			struct error *error);
 
 /*
  * Adds a moment, with the same packed, in one transaction: fields that are new, guests, the moment,
@@ -44,11 +44,11 @@ int history_file_create(const char *path, const struct segment *segment,
  * out to be damaged, after it was renamed: the moment is lost, with -EBADMSG.
  */
 int history_file_add(struct history_file *file, const struct moment *moment,
-		     const struct packed *packed, struct error *why);
+		     const struct packed *packed, struct error *error);
 
 /* Adds a notice, as one line: "2 samples were lost". */
 int history_file_note(struct history_file *file, uint64_t time_ns, const char *text,
-		      struct error *why);
+		      struct error *error);
 
 /* How many moments were dropped for the limits since the file was opened; any thread may ask. */
 uint64_t history_file_dropped(const struct history_file *file);
@@ -57,10 +57,10 @@ uint64_t history_file_dropped(const struct history_file *file);
 struct sink history_file_sink(struct history_file *file);
 
 /* Opens a file to read. Errors as above, -ENOENT, and -ENODATA: nothing was written yet. */
-int history_file_open(const char *path, struct history_file **ret_file, struct error *why);
+int history_file_open(const char *path, struct history_file **ret_file, struct error *error);
 
 /* Writes what is left (the rows of the last minute), closes. NULL is fine. */
-int history_file_close(struct history_file *file, struct error *why);
+int history_file_close(struct history_file *file, struct error *error);
 
 /* For readers; valid as long as the file is open. */
 struct store history_file_store(struct history_file *file);

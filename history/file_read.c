@@ -54,7 +54,7 @@ static void get_text(sqlite3_stmt *row, int column, char *ret_text, size_t size)
 /* ---- moments */
 
 static int get_stored(struct db *db, sqlite3_stmt *row, struct stored *ret_stored,
-		      struct error *why)
+		      struct error *error)
 {
 	struct stored stored;
 
@@ -63,82 +63,82 @@ static int get_stored(struct db *db, sqlite3_stmt *row, struct stored *ret_store
 	    !get_u32(row, 2, UINT32_MAX, &stored.flags) ||
 	    !get_number(row, 3, INT64_MAX, &stored.time_ns) ||
 	    !get_number(row, 4, INT64_MAX, &stored.elapsed_ns) || !stored.id || !stored.segment)
-		return db_damaged(db, why);
+		return db_damaged(db, error);
 	*ret_stored = stored;
 	return 0;
 }
 
 /* -ENOENT: the statement gives no row. */
 static int one_stored(struct db *db, enum sql sql, const uint64_t *numbers, int nr,
-		      struct stored *ret_stored, struct error *why)
+		      struct stored *ret_stored, struct error *error)
 {
 	sqlite3_stmt *row;
-	int err = db_prepare(db, sql, &row, why);
+	int err = db_prepare(db, sql, &row, error);
 
 	if (err)
 		return err;
 	for (int i = 0; i < nr; i++)
 		db_bind(row, i + 1, numbers[i]);
-	err = db_step(db, row, why);
+	err = db_step(db, row, error);
 	if (err <= 0)
 		return err ? err : -ENOENT;
-	err = get_stored(db, row, ret_stored, why);
+	err = get_stored(db, row, ret_stored, error);
 	sqlite3_reset(row);
 	return err;
 }
 
-static int file_find(void *store, uint64_t time_ns, struct stored *ret_stored, struct error *why)
+static int file_find(void *store, uint64_t time_ns, struct stored *ret_stored, struct error *error)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	int err;
 
 	if (time_ns == UINT64_MAX)
-		return one_stored(db, SQL_LAST, NULL, 0, ret_stored, why);
-	err = one_stored(db, SQL_AT, &time_ns, 1, ret_stored, why);
-	return err == -ENOENT ? one_stored(db, SQL_FIRST, NULL, 0, ret_stored, why) : err;
+		return one_stored(db, SQL_LAST, NULL, 0, ret_stored, error);
+	err = one_stored(db, SQL_AT, &time_ns, 1, ret_stored, error);
+	return err == -ENOENT ? one_stored(db, SQL_FIRST, NULL, 0, ret_stored, error) : err;
 }
 
 /* In a damaged file a search may find a row that it did not ask for, again and again. */
-static int check_order(struct db *db, int err, bool is_in_order, struct error *why)
+static int check_order(struct db *db, int err, bool is_in_order, struct error *error)
 {
-	return !err && !is_in_order ? db_damaged(db, why) : err;
+	return !err && !is_in_order ? db_damaged(db, error) : err;
 }
 
 static int file_step(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
-		     struct error *why)
+		     struct error *error)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	struct stored stored = { 0 };
-	int err = one_stored(db, is_back ? SQL_BEFORE : SQL_NEXT, &id, 1, &stored, why);
+	int err = one_stored(db, is_back ? SQL_BEFORE : SQL_NEXT, &id, 1, &stored, error);
 
-	err = check_order(db, err, is_back ? stored.id < id : stored.id > id, why);
+	err = check_order(db, err, is_back ? stored.id < id : stored.id > id, error);
 	if (!err)
 		*ret_stored = stored;
 	return err;
 }
 
 static int file_find_flagged(void *store, uint64_t id, uint32_t flags,
-			     struct stored *ret_stored, struct error *why)
+			     struct stored *ret_stored, struct error *error)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	const uint64_t numbers[] = { id, flags };
 	struct stored stored = { 0 };
-	int err = one_stored(db, SQL_FLAGGED, numbers, ARRAY_SIZE(numbers), &stored, why);
+	int err = one_stored(db, SQL_FLAGGED, numbers, ARRAY_SIZE(numbers), &stored, error);
 
-	err = check_order(db, err, stored.id <= id, why);
+	err = check_order(db, err, stored.id <= id, error);
 	if (!err)
 		*ret_stored = stored;
 	return err;
 }
 
-static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct error *why)
+static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct error *error)
 {
 	const void *bytes = sqlite3_column_blob(row, 0);
 	size_t size = (size_t)sqlite3_column_bytes(row, 0);
 	int type = sqlite3_column_type(row, 0);
 
 	if (type != SQLITE_BLOB && type != SQLITE_NULL)
-		return db_damaged(db, why);
+		return db_damaged(db, error);
 	if (size && !bytes)
 		out_of_memory();
 	array_grow_unset(&blob->bytes, &blob->room, size);
@@ -149,7 +149,7 @@ static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct
 }
 
 static int file_read(void *store, uint64_t id, enum moment_part part, struct blob *blob,
-		     struct error *why)
+		     struct error *error)
 {
 	static const enum sql sql[MOMENT_PARTS] = {
 		[PART_CHANGES] = SQL_READ_CHANGES,
@@ -158,15 +158,15 @@ static int file_read(void *store, uint64_t id, enum moment_part part, struct blo
 	};
 	struct db *db = &((struct history_file *)store)->db;
 	sqlite3_stmt *row;
-	int err = db_prepare(db, sql[part], &row, why);
+	int err = db_prepare(db, sql[part], &row, error);
 
 	if (err)
 		return err;
 	db_bind(row, 1, id);
-	err = db_step(db, row, why);
+	err = db_step(db, row, error);
 	if (err <= 0)
 		return err ? err : -ENOENT;
-	err = take_part(db, row, blob, why);
+	err = take_part(db, row, blob, error);
 	sqlite3_reset(row);
 	return err;
 }
@@ -218,23 +218,23 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 }
 
 static int file_fields(void *store, uint32_t segment, uint32_t first, stored_field_fn take,
-		       void *arg, struct error *why)
+		       void *arg, struct error *error)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	struct field_texts texts;
 	struct field field;
 	sqlite3_stmt *row;
 	uint32_t id = 0, next = first;
-	int err = db_prepare(db, SQL_READ_FIELDS, &row, why);
+	int err = db_prepare(db, SQL_READ_FIELDS, &row, error);
 
 	if (err)
 		return err;
 	db_bind(row, 1, segment);
 	db_bind(row, 2, first);
-	while ((err = db_step(db, row, why)) > 0) {
+	while ((err = db_step(db, row, error)) > 0) {
 		bool is_good = get_field(row, &texts, &id, &field) && id >= next;
 
-		err = is_good ? take(arg, id, &field) : db_damaged(db, why);
+		err = is_good ? take(arg, id, &field) : db_damaged(db, error);
 		if (err)
 			break;
 		next = id + 1;
@@ -244,18 +244,18 @@ static int file_fields(void *store, uint32_t segment, uint32_t first, stored_fie
 }
 
 static int file_segment(void *store, uint32_t segment, struct segment *ret_segment,
-			struct error *why)
+			struct error *error)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	struct segment *to = ret_segment;
 	uint32_t nr_cpus;
 	sqlite3_stmt *row;
-	int err = db_prepare(db, SQL_READ_SEGMENT, &row, why);
+	int err = db_prepare(db, SQL_READ_SEGMENT, &row, error);
 
 	if (err)
 		return err;
 	db_bind(row, 1, segment);
-	err = db_step(db, row, why);
+	err = db_step(db, row, error);
 	if (err <= 0)
 		return err ? err : -ENOENT;
 	get_text(row, 0, to->host, sizeof(to->host));
@@ -280,17 +280,18 @@ static void file_hold(void *store, bool is_held)
 }
 
 /* What is open stays readable, and gets no more samples. */
-static int file_check(void *store, struct error *why)
+static int file_check(void *store, struct error *error)
 {
 	const struct history_file *file = store;
 	struct stat named;
 
 	if (stat(file->real, &named) == 0)
 		return named.st_ino == file->own.st_ino && named.st_dev == file->own.st_dev ? 0 :
-		       error_set(why, -ESTALE, "%s was replaced: this is the former file; start "
+		       error_set(error, -ESTALE, "%s was replaced: this is the former file; start "
 				 "kvmtop again to see the new one", file->name);
-	return errno != ENOENT ? 0 : error_set(why, -ESTALE, "%s was removed: this is what it had",
-					       file->name);
+	return errno != ENOENT ?
+		       0 :
+		       error_set(error, -ESTALE, "%s was removed: this is what it had", file->name);
 }
 
 static const struct store_type file_store = {
@@ -309,19 +310,19 @@ struct store history_file_store(struct history_file *file)
 	return (struct store){ .type = &file_store, .state = file };
 }
 
-int history_file_open(const char *path, struct history_file **ret_file, struct error *why)
+int history_file_open(const char *path, struct history_file **ret_file, struct error *error)
 {
 	struct history_file *file;
-	int err = history_file_new(path, false, &file, why);
+	int err = history_file_new(path, false, &file, error);
 
 	if (err)
 		return err;
 	if (stat(file->real, &file->own) < 0)
-		err = error_set(why, -errno, "%s: %s", path, strerror(errno));
+		err = error_set(error, -errno, "%s: %s", path, strerror(errno));
 	else if (!S_ISREG(file->own.st_mode))
-		err = error_set(why, -EINVAL, "%s: not a regular file", path);
+		err = error_set(error, -EINVAL, "%s: not a regular file", path);
 	else
-		err = db_open(&file->db, file->name, file->real, false, why);
+		err = db_open(&file->db, file->name, file->real, false, error);
 	if (err)
 		history_file_free(file);
 	else

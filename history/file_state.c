@@ -33,7 +33,7 @@ void history_file_free(struct history_file *file)
 }
 
 int history_file_new(const char *path, bool writes, struct history_file **ret_file,
-		     struct error *why)
+		     struct error *error)
 {
 	struct history_file *file = xcalloc(1, sizeof(*file));
 	struct error reason = { "" };
@@ -56,7 +56,7 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 		*ret_file = file;
 		return 0;
 	}
-	error_set(why, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
+	error_set(error, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
 	history_file_free(file);
 	return err;
 }
@@ -64,7 +64,7 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 /* ---- the clock */
 
 /* Of another boot the monotonic clock does not go on. */
-static int read_clock(struct history_file *file, sqlite3_stmt *row, struct error *why)
+static int read_clock(struct history_file *file, sqlite3_stmt *row, struct error *error)
 {
 	uint64_t recorded_ns = (uint64_t)sqlite3_column_int64(row, 0);
 	uint64_t monotonic_ns = (uint64_t)sqlite3_column_int64(row, 1);
@@ -73,7 +73,7 @@ static int read_clock(struct history_file *file, sqlite3_stmt *row, struct error
 	bool is_same_boot = boot_id && *boot_id && strcmp(boot_id, file->segment.boot_id) == 0;
 
 	if (recorded_ns > CLOCK_MAX || monotonic_ns > CLOCK_MAX || since_ns > CLOCK_MAX)
-		return db_damaged(&file->db, why);
+		return db_damaged(&file->db, error);
 	file->clock = (struct file_clock){
 		.recorded_ns = recorded_ns + since_ns,
 		.monotonic_ns = is_same_boot && monotonic_ns ? monotonic_ns + since_ns : 0,
@@ -82,17 +82,17 @@ static int read_clock(struct history_file *file, sqlite3_stmt *row, struct error
 }
 
 /* Of the file's latest moment; of a file without clocks, it begins at 0. */
-static int load_clock(struct history_file *file, struct error *why)
+static int load_clock(struct history_file *file, struct error *error)
 {
 	sqlite3_stmt *row = NULL;
-	int err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, why);
+	int err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, error);
 
 	file->clock = (struct file_clock){ 0 };
 	if (!err)
-		err = db_step(&file->db, row, why);
+		err = db_step(&file->db, row, error);
 	if (err <= 0)
 		return err;
-	err = read_clock(file, row, why);
+	err = read_clock(file, row, error);
 	sqlite3_reset(row);
 	return err;
 }
@@ -110,31 +110,31 @@ struct file_clock history_file_next_clock(const struct history_file *file,
 }
 
 int history_file_add_clock(struct history_file *file, uint64_t id, const struct file_clock *clock,
-			   struct error *why)
+			   struct error *error)
 {
 	const struct db_value row[] = {
 		DB_NUMBER(id), DB_NUMBER(file->clock.recorded_ns), DB_NUMBER(clock->recorded_ns),
 		DB_NUMBER(clock->monotonic_ns),
 	};
 
-	return db_run_with(&file->db, SQL_ADD_CLOCK, row, ARRAY_SIZE(row), why);
+	return db_run_with(&file->db, SQL_ADD_CLOCK, row, ARRAY_SIZE(row), error);
 }
 
 /* ---- a writer's */
 
-static int check_file(struct history_file *file, int fd, struct error *why)
+static int check_file(struct history_file *file, int fd, struct error *error)
 {
 	struct stat named;
 
 	if (fstat(fd, &file->own) < 0)
-		return error_set(why, -errno, "%s: %s", file->name, strerror(errno));
+		return error_set(error, -errno, "%s: %s", file->name, strerror(errno));
 	if (!S_ISREG(file->own.st_mode))
-		return error_set(why, -EINVAL, "%s: not a regular file", file->name);
+		return error_set(error, -EINVAL, "%s: not a regular file", file->name);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
-			return error_set(why, -EBUSY, "%s: another kvmtop writes to it: choose "
+			return error_set(error, -EBUSY, "%s: another kvmtop writes to it: choose "
 					 "another file, or end that one", file->name);
-		return error_set(why, -errno, "%s: %s", file->name, strerror(errno));
+		return error_set(error, -errno, "%s: %s", file->name, strerror(errno));
 	}
 	/* The file was removed after we had opened it. */
 	if (stat(file->real, &named) < 0 || named.st_ino != file->own.st_ino ||
@@ -147,7 +147,7 @@ static int check_file(struct history_file *file, int fd, struct error *why)
  * SQLite opens these by their names, and what is in a journal may name another file, which it then
  * removes: they must be as safe as the file itself.
  */
-static int check_beside(const struct output *output, struct error *why)
+static int check_beside(const struct output *output, struct error *error)
 {
 	char name[NAME_MAX + 16];
 	struct stat st;
@@ -157,28 +157,28 @@ static int check_beside(const struct output *output, struct error *why)
 		if (fstatat(output->folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (!S_ISREG(st.st_mode) || !output_is_ours(&st) || st.st_nlink > 1)
-			return error_set(why, -EPERM, "\"%s\" beside it is a link, or of another "
+			return error_set(error, -EPERM, "\"%s\" beside it is a link, or of another "
 					 "user: remove it", name);
 	}
 	return 0;
 }
 
-static int open_output(const struct history_file *file, struct error *why)
+static int open_output(const struct history_file *file, struct error *error)
 {
 	struct output output;
-	int fd = output_find(file->real, &output, why), err;
+	int fd = output_find(file->real, &output, error), err;
 
 	if (fd < 0)
 		return fd;
-	err = output_check_folder(output.folder, why);
+	err = output_check_folder(output.folder, error);
 	if (!err)
-		err = check_beside(&output, why);
-	fd = err ? err : output_open_at(&output, O_RDWR | O_CREAT | O_NONBLOCK, 0666, why);
+		err = check_beside(&output, error);
+	fd = err ? err : output_open_at(&output, O_RDWR | O_CREAT | O_NONBLOCK, 0666, error);
 	output_release(&output);
 	return fd;
 }
 
-static int lock_file(struct history_file *file, struct error *why)
+static int lock_file(struct history_file *file, struct error *error)
 {
 	struct error reason = { "" };
 	int err, fd;
@@ -186,8 +186,8 @@ static int lock_file(struct history_file *file, struct error *why)
 	do {
 		fd = open_output(file, &reason);
 		if (fd < 0)
-			return error_set(why, fd, "%s: %s", file->name, reason.text);
-		err = check_file(file, fd, why);
+			return error_set(error, fd, "%s: %s", file->name, reason.text);
+		err = check_file(file, fd, error);
 		if (err)
 			close(fd);
 	} while (err == -ESTALE);
@@ -196,7 +196,7 @@ static int lock_file(struct history_file *file, struct error *why)
 	return err;
 }
 
-int history_file_set_aside(struct history_file *file, struct error *why)
+int history_file_set_aside(struct history_file *file, struct error *error)
 {
 	struct error moved = { "" };
 	int err;
@@ -204,27 +204,27 @@ int history_file_set_aside(struct history_file *file, struct error *why)
 	db_close(&file->db);
 	err = output_set_aside(file->real, db_suffixes, &moved);
 	history_file_leave(file);
-	return error_set(why, err, "%s: damaged: %s%s", file->name, moved.text,
+	return error_set(error, err, "%s: damaged: %s%s", file->name, moved.text,
 			 err ? "" : "; a new one is begun");
 }
 
-static int enter(struct history_file *file, struct error *why)
+static int enter(struct history_file *file, struct error *error)
 {
-	int err = lock_file(file, why);
+	int err = lock_file(file, error);
 
 	if (!err)
-		err = db_open(&file->db, file->name, file->real, true, why);
-	return err ? err : load_clock(file, why);
+		err = db_open(&file->db, file->name, file->real, true, error);
+	return err ? err : load_clock(file, error);
 }
 
-int history_file_enter(struct history_file *file, struct error *why)
+int history_file_enter(struct history_file *file, struct error *error)
 {
-	int err = enter(file, why);
+	int err = enter(file, error);
 
 	if (err == -EBADMSG) {
-		err = history_file_set_aside(file, why);
+		err = history_file_set_aside(file, error);
 		if (!err)
-			err = enter(file, why);
+			err = enter(file, error);
 	}
 	if (err)
 		history_file_leave(file);
@@ -271,7 +271,7 @@ bool history_file_is_there(struct history_file *file)
 /* ---- limits */
 
 /* From one moment with totals to the next is a batch: what remains begins with totals. */
-static int find_next_batch(struct history_file *file, struct error *why)
+static int find_next_batch(struct history_file *file, struct error *error)
 {
 	struct db *db = &file->db;
 	sqlite3_stmt *row;
@@ -279,9 +279,9 @@ static int find_next_batch(struct history_file *file, struct error *why)
 
 	if (file->has_next_batch)
 		return 0;
-	err = db_prepare(db, SQL_NEXT_BATCH, &row, why);
+	err = db_prepare(db, SQL_NEXT_BATCH, &row, error);
 	if (!err)
-		err = db_step(db, row, why);
+		err = db_step(db, row, error);
 	if (err < 0)
 		return err;
 	file->next_batch = (struct next_batch){ 0 };
@@ -303,16 +303,16 @@ struct usage {
 	uint64_t log;
 };
 
-static int get_usage(struct history_file *file, struct usage *ret_usage, struct error *why)
+static int get_usage(struct history_file *file, struct usage *ret_usage, struct error *error)
 {
 	struct usage *usage = ret_usage;
 	bool has_log;
-	int err = db_number(&file->db, SQL_PAGE_SIZE, &usage->page_size, why);
+	int err = db_number(&file->db, SQL_PAGE_SIZE, &usage->page_size, error);
 
 	if (!err)
-		err = db_number(&file->db, SQL_PAGES, &usage->pages, why);
+		err = db_number(&file->db, SQL_PAGES, &usage->pages, error);
 	if (!err)
-		err = db_number(&file->db, SQL_FREE_PAGES, &usage->free_pages, why);
+		err = db_number(&file->db, SQL_FREE_PAGES, &usage->free_pages, error);
 	usage->log = history_file_log_size(file, &has_log);
 	/* A log that a reader keeps from being emptied drops no moments. */
 	usage->log = usage->log > DB_LOG_SIZE && usage->log < file->limits.size / 8 ?
@@ -336,27 +336,27 @@ static bool is_too_large(const struct history_file *file, const struct usage *us
 	return file->limits.size && bytes + ROOM > file->limits.size;
 }
 
-static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struct error *why)
+static int drop_samples(struct history_file *file, int64_t *ret_oldest_ns, struct error *error)
 {
 	const struct db_value id = DB_NUMBER(file->next_batch.id);
-	int err = db_run_with(&file->db, SQL_DROP_SAMPLES, &id, 1, why);
+	int err = db_run_with(&file->db, SQL_DROP_SAMPLES, &id, 1, error);
 
 	if (err)
 		return err;
 	file->nr_dropping += (uint64_t)sqlite3_changes(file->db.sqlite);
-	err = db_run_with(&file->db, SQL_DROP_CLOCKS, &id, 1, why);
-	return err ? err : db_number(&file->db, SQL_OLDEST, ret_oldest_ns, why);
+	err = db_run_with(&file->db, SQL_DROP_CLOCKS, &id, 1, error);
+	return err ? err : db_number(&file->db, SQL_OLDEST, ret_oldest_ns, error);
 }
 
 /*
  * Drops all that is before the next batch. Rows with times are dropped that are older than all
  * samples that remain: where the clock was set, a sample may be older than the ones before it.
  */
-static int drop_oldest(struct history_file *file, struct error *why)
+static int drop_oldest(struct history_file *file, struct error *error)
 {
 	const struct db_value segment = DB_NUMBER(file->next_batch.segment);
 	int64_t oldest_ns = 0;
-	int err = drop_samples(file, &oldest_ns, why);
+	int err = drop_samples(file, &oldest_ns, error);
 	uint64_t second = (uint64_t)oldest_ns / SECOND, minute = second > 60 ? second - 60 : 0;
 	const struct {
 		enum sql sql;
@@ -372,36 +372,36 @@ static int drop_oldest(struct history_file *file, struct error *why)
 
 	file->has_next_batch = false;
 	for (size_t i = 0; i < ARRAY_SIZE(drops) && !err; i++)
-		err = db_run_with(&file->db, drops[i].sql, drops[i].values, drops[i].nr, why);
+		err = db_run_with(&file->db, drops[i].sql, drops[i].values, drops[i].nr, error);
 	return err;
 }
 
-static int shrink(struct history_file *file, const struct usage *usage, struct error *why)
+static int shrink(struct history_file *file, const struct usage *usage, struct error *error)
 {
 	bool is_hollow = usage->free_pages > 256 && usage->free_pages > usage->pages / 8;
 
 	if (!usage->free_pages || (!is_hollow && !is_too_large(file, usage, usage->pages)))
 		return 0;
-	return db_run(&file->db, SQL_VACUUM, why);
+	return db_run(&file->db, SQL_VACUUM, error);
 }
 
-int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, struct error *why)
+int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, struct error *error)
 {
 	struct usage usage = { 0 };
-	int err = get_usage(file, &usage, why);
+	int err = get_usage(file, &usage, error);
 
 	for (int i = 0; i < BATCHES_AT_ONCE && !err; i++) {
-		err = find_next_batch(file, why);
+		err = find_next_batch(file, error);
 		if (err || !file->next_batch.id)
 			break;
 		if (!is_too_old(file, recorded_ns) &&
 		    !is_too_large(file, &usage, usage.pages - usage.free_pages))
 			break;
-		err = drop_oldest(file, why);
+		err = drop_oldest(file, error);
 		if (!err)
-			err = get_usage(file, &usage, why);
+			err = get_usage(file, &usage, error);
 	}
-	return err ? err : shrink(file, &usage, why);
+	return err ? err : shrink(file, &usage, error);
 }
 
 uint64_t history_file_dropped(const struct history_file *file)

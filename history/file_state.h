@@ -17,7 +17,7 @@
 
 /* ---- sql.c, db.c: the SQLite database, see kvmtop-history(5)
  *
- * Functions return 0, or -errno with why:
+ * Functions return 0, or -errno with error:
  *	-EINVAL		a file of another program, or of a newer version
  *	-EBADMSG	damaged
  *	-EBUSY		another program holds a lock
@@ -113,19 +113,19 @@ extern const char *const db_suffixes[];
  * that no other user can put files beside it. To read: a file of another user, or in a folder where
  * others may write, is only looked at; nothing is made, repaired or removed there.
  */
-int db_open(struct db *db, const char *name, const char *real, bool writes, struct error *why);
+int db_open(struct db *db, const char *name, const char *real, bool writes, struct error *error);
 
 /* Closes the database. A writer's becomes one file, unless another program reads it. */
 void db_close(struct db *db);
 
 /* The statement, with no parameters bound, for db_step(). */
-int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct error *why);
+int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct error *error);
 
 /* Binds a number to a parameter, from 1 on; SQLite's largest one stands for all above. */
 void db_bind(sqlite3_stmt *statement, int parameter, uint64_t number);
 
 /* The next row: 1; 0: there are no more; -errno. After 0 and -errno the statement is reset. */
-int db_step(struct db *db, sqlite3_stmt *statement, struct error *why);
+int db_step(struct db *db, sqlite3_stmt *statement, struct error *error);
 
 /*
  * Whether the disk has as much room as the log may need. SQLite writes to memory that is a file,
@@ -135,10 +135,10 @@ int db_step(struct db *db, sqlite3_stmt *statement, struct error *why);
 bool db_has_room(const struct db *db);
 
 /* Begins a transaction to write. -ENOSPC, too: the disk has less room than the log may need. */
-int db_begin(struct db *db, struct error *why);
+int db_begin(struct db *db, struct error *error);
 
 /* Runs a statement that has no parameters and no rows. */
-int db_run(struct db *db, enum sql sql, struct error *why);
+int db_run(struct db *db, enum sql sql, struct error *error);
 
 /* A parameter's value. Zero-initialised, and a text that is NULL: NULL. */
 struct db_value {
@@ -155,19 +155,19 @@ struct db_value {
 
 /* Runs a statement with the values of its parameters, and no rows. */
 int db_run_with(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
-		struct error *why);
+		struct error *error);
 
 /* Runs a statement that has one row with one number. */
-int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct error *why);
+int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct error *error);
 
 /* Writes the log back into the file, see sqlite3_wal_checkpoint_v2(); returns SQLite's code. */
 int db_checkpoint(struct db *db, int mode);
 
 /* What the latest call of SQLite failed with. */
-int db_error(const struct db *db, struct error *why);
+int db_error(const struct db *db, struct error *error);
 
-/* -EBADMSG, with why. */
-int db_damaged(const struct db *db, struct error *why);
+/* -EBADMSG, with error. */
+int db_damaged(const struct db *db, struct error *error);
 
 /* ---- file_rows.c: the guests of a segment, for the rows about them */
 
@@ -270,23 +270,23 @@ struct history_file {
 	struct next_batch next_batch;
 };
 
-/* Neither opens nor locks anything. 0, or -errno with why. */
+/* Neither opens nor locks anything. 0, or -errno with error. */
 int history_file_new(const char *path, bool writes, struct history_file **ret_file,
-		     struct error *why);
+		     struct error *error);
 void history_file_free(struct history_file *file); /* NULL is fine */
 
 /*
  * Locks the file for a writer, and opens the database; and the reverse. A damaged file is set
- * aside; then 0 is returned, and why says so.
+ * aside; then 0 is returned, and error says so.
  */
-int history_file_enter(struct history_file *file, struct error *why);
+int history_file_enter(struct history_file *file, struct error *error);
 void history_file_leave(struct history_file *file);
 
 /*
- * Leaves the file and renames it, with what belongs to it: it is damaged. 0 or -errno; why says
+ * Leaves the file and renames it, with what belongs to it: it is damaged. 0 or -errno; error says
  * both in any case.
  */
-int history_file_set_aside(struct history_file *file, struct error *why);
+int history_file_set_aside(struct history_file *file, struct error *error);
 
 /* False: the file that is written to, or the log beside it, was removed or replaced. */
 bool history_file_is_there(struct history_file *file);
@@ -298,7 +298,7 @@ uint64_t history_file_log_size(const struct history_file *file, bool *ret_exists
  * Drops the oldest batches of moments that are more than the limits allow, and shrinks the file; a
  * bounded part of it with each call, within a transaction. recorded_ns: up to the latest moment.
  */
-int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, struct error *why);
+int history_file_keep_limits(struct history_file *file, uint64_t recorded_ns, struct error *error);
 
 /* The clock of the moment that is next to be written. */
 struct file_clock history_file_next_clock(const struct history_file *file,
@@ -306,6 +306,6 @@ struct file_clock history_file_next_clock(const struct history_file *file,
 
 /* Stores the clock of a moment with totals. */
 int history_file_add_clock(struct history_file *file, uint64_t id, const struct file_clock *clock,
-			   struct error *why);
+			   struct error *error);
 
 #endif

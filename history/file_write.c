@@ -18,14 +18,14 @@ static struct db_value id_or_none(uint32_t id)
 }
 
 static int add_meta(struct history_file *file, const char *key, const char *value,
-		    struct error *why)
+		    struct error *error)
 {
 	const struct db_value row[] = { DB_TEXT(key), DB_TEXT(value) };
 
-	return db_run_with(&file->db, SQL_ADD_META, row, ARRAY_SIZE(row), why);
+	return db_run_with(&file->db, SQL_ADD_META, row, ARRAY_SIZE(row), error);
 }
 
-static int add_segment(struct history_file *file, uint64_t time_ns, struct error *why)
+static int add_segment(struct history_file *file, uint64_t time_ns, struct error *error)
 {
 	const struct segment *segment = &file->segment;
 	const struct db_value row[] = {
@@ -33,18 +33,18 @@ static int add_segment(struct history_file *file, uint64_t time_ns, struct error
 		DB_TEXT(segment->arch), DB_TEXT(segment->engine), DB_NUMBER(segment->nr_cpus),
 		DB_REAL(segment->interval_s), DB_NUMBER(time_ns / SECOND),
 	};
-	int err = add_meta(file, "format", "see the man page kvmtop-history(5)", why);
+	int err = add_meta(file, "format", "see the man page kvmtop-history(5)", error);
 
 	if (!err)
-		err = add_meta(file, "written_by", "kvmtop " KVMTOP_VERSION, why);
+		err = add_meta(file, "written_by", "kvmtop " KVMTOP_VERSION, error);
 	if (!err)
-		err = db_run_with(&file->db, SQL_ADD_SEGMENT, row, ARRAY_SIZE(row), why);
+		err = db_run_with(&file->db, SQL_ADD_SEGMENT, row, ARRAY_SIZE(row), error);
 	if (!err)
 		file->segment_id = (uint32_t)sqlite3_last_insert_rowid(file->db.sqlite);
 	return err;
 }
 
-static int add_field(struct history_file *file, uint32_t id, struct error *why)
+static int add_field(struct history_file *file, uint32_t id, struct error *error)
 {
 	const struct field *field = fields_get(file->fields, id);
 	const struct db_value row[] = {
@@ -56,29 +56,29 @@ static int add_field(struct history_file *file, uint32_t id, struct error *why)
 		id_or_none(field->reason),
 	};
 
-	return db_run_with(&file->db, SQL_ADD_FIELD, row, ARRAY_SIZE(row), why);
+	return db_run_with(&file->db, SQL_ADD_FIELD, row, ARRAY_SIZE(row), error);
 }
 
-static int add_fields(struct history_file *file, struct error *why)
+static int add_fields(struct history_file *file, struct error *error)
 {
 	int err = 0;
 
 	for (uint32_t id = file->nr_fields; id < fields_count(file->fields) && !err; id++)
-		err = add_field(file, id, why);
+		err = add_field(file, id, error);
 	return err;
 }
 
 static int add_note(struct history_file *file, uint64_t time_ns, const char *text,
-		    struct error *why)
+		    struct error *error)
 {
 	const struct db_value row[] = {
 		DB_NUMBER(time_ns / SECOND), DB_NUMBER(file->segment_id), DB_TEXT(text),
 	};
 
-	return db_run_with(&file->db, SQL_ADD_NOTE, row, ARRAY_SIZE(row), why);
+	return db_run_with(&file->db, SQL_ADD_NOTE, row, ARRAY_SIZE(row), error);
 }
 
-static int add_guest(struct history_file *file, const struct file_guest *known, struct error *why)
+static int add_guest(struct history_file *file, const struct file_guest *known, struct error *error)
 {
 	const struct guest *guest = &known->guest;
 	const struct db_value row[] = {
@@ -88,21 +88,21 @@ static int add_guest(struct history_file *file, const struct file_guest *known, 
 		DB_NUMBER(known->last_s),
 	};
 
-	return db_run_with(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), why);
+	return db_run_with(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), error);
 }
 
 static int add_guest_note(struct history_file *file, const struct guest *guest,
-			  const char *what, uint64_t time_ns, struct error *why)
+			  const char *what, uint64_t time_ns, struct error *error)
 {
 	char text[GUEST_NAME_SIZE + 32];
 
 	snprintf(text, sizeof(text), "guest %s (pid %d) %s", guest->name, (int)guest->pid, what);
-	return add_note(file, time_ns, text, why);
+	return add_note(file, time_ns, text, error);
 }
 
 /* is_full: when each guest was seen last, too. */
 static int add_guests(struct history_file *file, uint64_t time_ns, bool is_full,
-		      struct error *why)
+		      struct error *error)
 {
 	int err = 0;
 
@@ -110,11 +110,11 @@ static int add_guests(struct history_file *file, uint64_t time_ns, bool is_full,
 		const struct file_guest *known = &file->guests.list[i];
 
 		if (known->is_changed || (is_full && !known->guest.has_ended))
-			err = add_guest(file, known, why);
+			err = add_guest(file, known, error);
 		if (!err && known->came)
-			err = add_guest_note(file, &known->guest, "came", time_ns, why);
+			err = add_guest_note(file, &known->guest, "came", time_ns, error);
 		if (!err && known->ended)
-			err = add_guest_note(file, &known->guest, "ended", time_ns, why);
+			err = add_guest_note(file, &known->guest, "ended", time_ns, error);
 	}
 	return err;
 }
@@ -126,7 +126,7 @@ static struct db_value part_of(const struct packed *packed, enum moment_part par
 	return blob->size ? DB_BYTES(blob->bytes, blob->size) : (struct db_value){ 0 };
 }
 
-static int add_sample(struct history_file *file, const struct packed *packed, struct error *why)
+static int add_sample(struct history_file *file, const struct packed *packed, struct error *error)
 {
 	const struct db_value row[] = {
 		DB_NUMBER(file->segment_id), DB_NUMBER(packed->flags), DB_NUMBER(packed->time_ns),
@@ -134,12 +134,12 @@ static int add_sample(struct history_file *file, const struct packed *packed, st
 		part_of(packed, PART_GUESTS), part_of(packed, PART_TOTALS),
 	};
 
-	return db_run_with(&file->db, SQL_ADD_SAMPLE, row, ARRAY_SIZE(row), why);
+	return db_run_with(&file->db, SQL_ADD_SAMPLE, row, ARRAY_SIZE(row), error);
 }
 
 struct minute_writer {
 	struct history_file *file;
-	struct error *why;
+	struct error *error;
 };
 
 static int add_minute_row(void *arg, const struct minute_row *minute)
@@ -155,41 +155,41 @@ static int add_minute_row(void *arg, const struct minute_row *minute)
 
 	/* The last four are of what is timed. */
 	return db_run_with(&file->db, SQL_ADD_MINUTE, row,
-			   ARRAY_SIZE(row) - (minute->is_timed ? 0 : 4), writer->why);
+			   ARRAY_SIZE(row) - (minute->is_timed ? 0 : 4), writer->error);
 }
 
 /* What is written once a minute. */
-static int add_minute(struct history_file *file, uint64_t time_ns, struct error *why)
+static int add_minute(struct history_file *file, uint64_t time_ns, struct error *error)
 {
-	struct minute_writer writer = { .file = file, .why = why };
+	struct minute_writer writer = { .file = file, .error = error };
 	const struct db_value ended[] = { DB_NUMBER(file->segment_id),
 					  DB_NUMBER(time_ns / SECOND) };
 	int err = minutes_each(&file->minutes, add_minute_row, &writer);
 
 	if (!err)
-		err = add_guests(file, time_ns, true, why);
-	return err ? err : db_run_with(&file->db, SQL_END_SEGMENT, ended, 2, why);
+		err = add_guests(file, time_ns, true, error);
+	return err ? err : db_run_with(&file->db, SQL_END_SEGMENT, ended, 2, error);
 }
 
 /* ---- transactions */
 
-static int begin(struct history_file *file, uint64_t time_ns, struct error *why)
+static int begin(struct history_file *file, uint64_t time_ns, struct error *error)
 {
-	int err = db_begin(&file->db, why);
+	int err = db_begin(&file->db, error);
 
 	if (!err && !file->segment_id)
-		err = add_segment(file, time_ns, why);
+		err = add_segment(file, time_ns, error);
 	if (!err && file->was_replaced)
 		err = add_note(file, time_ns, "the history file was removed or replaced: its "
-			       "samples are missing here", why);
+			       "samples are missing here", error);
 	return err;
 }
 
 /* Ends the transaction: with err, nothing of it is in the file. */
-static int end(struct history_file *file, bool is_new_segment, int err, struct error *why)
+static int end(struct history_file *file, bool is_new_segment, int err, struct error *error)
 {
 	if (!err)
-		err = db_run(&file->db, SQL_COMMIT, why);
+		err = db_run(&file->db, SQL_COMMIT, error);
 	if (!err) {
 		file->was_replaced = false;
 		return 0;
@@ -203,7 +203,7 @@ static int end(struct history_file *file, bool is_new_segment, int err, struct e
 }
 
 /* Whether the log can be used from its beginning again, which a reader can prevent for ever. */
-static int check_log(struct history_file *file, struct error *why)
+static int check_log(struct history_file *file, struct error *error)
 {
 	uint64_t max = file->limits.size / 4;
 	bool has_log;
@@ -219,11 +219,11 @@ static int check_log(struct history_file *file, struct error *why)
 	code = db_checkpoint(&file->db, SQLITE_CHECKPOINT_TRUNCATE);
 	sqlite3_busy_timeout(file->db.sqlite, DB_WAIT_MS);
 	if ((code & 0xff) == SQLITE_BUSY)
-		return error_set(why, -EBUSY,
+		return error_set(error, -EBUSY,
 				 "%s: a program has been reading in one transaction for "
 				 "so long that %s-wal is full: end that program", file->name,
 				 file->name);
-	return code ? db_error(&file->db, why) : 0;
+	return code ? db_error(&file->db, error) : 0;
 }
 
 static void forget_what_is_written(struct history_file *file)
@@ -236,34 +236,34 @@ static void forget_what_is_written(struct history_file *file)
 }
 
 /* After damage was found: the next moment is in another file. */
-static void begin_anew(struct history_file *file, struct error *why)
+static void begin_anew(struct history_file *file, struct error *error)
 {
-	(void)history_file_set_aside(file, why);
+	(void)history_file_set_aside(file, error);
 	forget_what_is_written(file);
 	file->was_replaced = true;
 }
 
 /* The file is open and is the one that the path names, after the call. */
-static int be_there(struct history_file *file, struct error *why)
+static int be_there(struct history_file *file, struct error *error)
 {
 	if (file->db.sqlite) {
 		if (history_file_is_there(file))
-			return check_log(file, why);
+			return check_log(file, error);
 		history_file_leave(file);
 		forget_what_is_written(file);
 		file->was_replaced = true;
 	}
-	return history_file_enter(file, why);
+	return history_file_enter(file, error);
 }
 
 /* ---- what writers call */
 
 int history_file_create(const char *path, const struct segment *segment,
 			const struct file_limits *limits, struct history_file **ret_file,
-			struct error *why)
+			struct error *error)
 {
 	struct history_file *file;
-	int err = history_file_new(path, true, &file, why);
+	int err = history_file_new(path, true, &file, error);
 
 	if (err)
 		return err;
@@ -271,7 +271,7 @@ int history_file_create(const char *path, const struct segment *segment,
 	file->limits = *limits;
 	file->needs_totals = true;
 	file->fields = fields_new();
-	err = history_file_enter(file, why);
+	err = history_file_enter(file, error);
 	if (err)
 		history_file_free(file);
 	else
@@ -294,36 +294,36 @@ static void take_new(struct history_file *file, const struct moment *moment)
 /* In a transaction. */
 static int add_moment(struct history_file *file, const struct moment *moment,
 		      const struct packed *packed, const struct file_clock *clock,
-		      bool is_new_minute, struct error *why)
+		      bool is_new_minute, struct error *error)
 {
-	int err = add_fields(file, why);
+	int err = add_fields(file, error);
 
 	if (!err)
-		err = is_new_minute ? add_minute(file, moment->time_ns, why) :
-				      add_guests(file, moment->time_ns, false, why);
+		err = is_new_minute ? add_minute(file, moment->time_ns, error) :
+				      add_guests(file, moment->time_ns, false, error);
 	if (!err)
-		err = add_sample(file, packed, why);
+		err = add_sample(file, packed, error);
 	if (!err && packed->flags & MOMENT_HAS_TOTALS)
 		err = history_file_add_clock(
-			file, (uint64_t)sqlite3_last_insert_rowid(file->db.sqlite), clock, why);
-	return err ? err : history_file_keep_limits(file, clock->recorded_ns, why);
+			file, (uint64_t)sqlite3_last_insert_rowid(file->db.sqlite), clock, error);
+	return err ? err : history_file_keep_limits(file, clock->recorded_ns, error);
 }
 
 static int add_whole(struct history_file *file, const struct moment *moment,
-		     const struct packed *packed, struct error *why)
+		     const struct packed *packed, struct error *error)
 {
 	bool is_new_segment = !file->segment_id;
 	bool is_new_minute = file->minutes.start_s &&
 			     file->minutes.start_s != minute_of(moment);
 	const struct file_clock clock = history_file_next_clock(file, moment);
-	int err = begin(file, moment->time_ns, why);
+	int err = begin(file, moment->time_ns, error);
 
 	file->nr_dropping = 0;
 	if (!err)
-		err = add_moment(file, moment, packed, &clock, is_new_minute, why);
+		err = add_moment(file, moment, packed, &clock, is_new_minute, error);
 	for (size_t i = 0; i < moment->nr_notices && !err; i++)
-		err = add_note(file, moment->time_ns, moment->notices[i].text, why);
-	err = end(file, is_new_segment, err, why);
+		err = add_note(file, moment->time_ns, moment->notices[i].text, error);
+	err = end(file, is_new_segment, err, error);
 	if (err)
 		return err;
 	file->nr_fields = fields_count(file->fields);
@@ -342,43 +342,43 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 }
 
 int history_file_add(struct history_file *file, const struct moment *moment,
-		     const struct packed *packed, struct error *why)
+		     const struct packed *packed, struct error *error)
 {
 	int err;
 
 	take_new(file, moment);
-	err = be_there(file, why);
+	err = be_there(file, error);
 	if (!err && file->needs_totals && !(moment->flags & MOMENT_HAS_TOTALS))
-		err = error_set(why, -ESTALE,
+		err = error_set(error, -ESTALE,
 				"%s: moments are missing before this one", file->name);
 	if (!err)
-		err = add_whole(file, moment, packed, why);
+		err = add_whole(file, moment, packed, error);
 	if (err)
 		file->needs_totals = true;
 	if (err == -EBADMSG)
-		begin_anew(file, why);
+		begin_anew(file, error);
 	return err;
 }
 
 int history_file_note(struct history_file *file, uint64_t time_ns, const char *text,
-		      struct error *why)
+		      struct error *error)
 {
 	bool is_new_segment;
-	int err = be_there(file, why);
+	int err = be_there(file, error);
 
 	if (err)
 		return err;
 	is_new_segment = !file->segment_id;
-	err = begin(file, time_ns, why);
+	err = begin(file, time_ns, error);
 	if (!err)
-		err = add_note(file, time_ns, text, why);
-	return end(file, is_new_segment, err, why);
+		err = add_note(file, time_ns, text, error);
+	return end(file, is_new_segment, err, error);
 }
 
 static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
-		    struct error *why)
+		    struct error *error)
 {
-	return history_file_add(state, moment, packed, why);
+	return history_file_add(state, moment, packed, error);
 }
 
 /* An error is left out: the recorder shows the note, too. */
@@ -393,26 +393,26 @@ struct sink history_file_sink(struct history_file *file)
 }
 
 /* What is left of the last minute. */
-static int finish(struct history_file *file, struct error *why)
+static int finish(struct history_file *file, struct error *error)
 {
 	int err;
 
 	if (!file->db.sqlite || !file->minutes.start_s || !file->segment_id ||
 	    !history_file_is_there(file))
 		return 0;
-	err = begin(file, file->latest_ns, why);
+	err = begin(file, file->latest_ns, error);
 	if (!err)
-		err = add_minute(file, file->latest_ns, why);
-	return end(file, false, err, why);
+		err = add_minute(file, file->latest_ns, error);
+	return end(file, false, err, error);
 }
 
-int history_file_close(struct history_file *file, struct error *why)
+int history_file_close(struct history_file *file, struct error *error)
 {
 	int err;
 
 	if (!file)
 		return 0;
-	err = finish(file, why);
+	err = finish(file, error);
 	history_file_free(file);
 	return err;
 }

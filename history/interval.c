@@ -88,12 +88,12 @@ uint64_t interval_elapsed_ns(const struct interval *interval)
 /* ---- moments */
 
 /* A moment's changes, unless it has no interval, or was dropped meanwhile. */
-static int add_moment(struct interval *interval, const struct stored *stored, struct error *why)
+static int add_moment(struct interval *interval, const struct stored *stored, struct error *error)
 {
 	int err = -ENOENT;
 
 	if (stored->elapsed_ns)
-		err = reader_changes(interval->reader, stored->id, UNPACK_ALL, NULL, why);
+		err = reader_changes(interval->reader, stored->id, UNPACK_ALL, NULL, error);
 	if (!err)
 		tally_add(&interval->tally, &interval->reader->moment.changes,
 			  stored->id == interval->last.id);
@@ -102,15 +102,15 @@ static int add_moment(struct interval *interval, const struct stored *stored, st
 
 /* The moments from `to` back to the first one that is later than low_id. */
 static int add_moments(struct interval *interval, uint64_t low_id, const struct stored *to,
-		       struct error *why)
+		       struct error *error)
 {
 	struct stored at = *to;
 	int err = 0;
 
 	while (!err && at.id > low_id) {
-		err = add_moment(interval, &at, why);
+		err = add_moment(interval, &at, error);
 		if (!err)
-			err = reader_step(interval->reader, &at, true, &at, why);
+			err = reader_step(interval->reader, &at, true, &at, error);
 	}
 	return err == -ENOENT ? 0 : err;
 }
@@ -123,7 +123,7 @@ static int add_moments(struct interval *interval, uint64_t low_id, const struct 
  * moment; and after that, further back, twice as much.
  */
 static int add_between(struct interval *interval, uint64_t low_id, struct stored high,
-		       struct error *why)
+		       struct error *error)
 {
 	uint64_t span = high.id - low_id;
 	struct stored from;
@@ -134,16 +134,16 @@ static int add_between(struct interval *interval, uint64_t low_id, struct stored
 
 		err = reader_find_flagged(interval->reader,
 					  high.id - low_id > span ? high.id - span : low_id,
-					  MOMENT_HAS_TOTALS, &from, why);
+					  MOMENT_HAS_TOTALS, &from, error);
 		if (!err)
-			err = reader_totals(interval->reader, from.id, &interval->low, why);
+			err = reader_totals(interval->reader, from.id, &interval->low, error);
 		if (!err)
-			err = reader_totals(interval->reader, high.id, &interval->high, why);
+			err = reader_totals(interval->reader, high.id, &interval->high, error);
 		if (!err)
 			is_added = tally_add_between(&interval->tally, &interval->low.totals,
 						     &interval->high.totals);
 		if (!err && !is_added && span <= MOMENT_TOTALS_EVERY) {
-			err = add_moments(interval, from.id, &high, why);
+			err = add_moments(interval, from.id, &high, error);
 			is_added = true;
 		}
 		if (is_added)
@@ -157,21 +157,21 @@ static int add_between(struct interval *interval, uint64_t low_id, struct stored
 
 /* The first moment from `id` on that has totals; at most `high`, which has. */
 static int find_totals(struct interval *interval, const struct stored *from, uint64_t high_id,
-		       struct stored *ret_stored, struct error *why)
+		       struct stored *ret_stored, struct error *error)
 {
 	struct stored at = *from;
 	int err = 0;
 
 	while (!err && at.id < high_id && !(at.flags & MOMENT_HAS_TOTALS))
-		err = reader_step(interval->reader, &at, false, &at, why);
+		err = reader_step(interval->reader, &at, false, &at, error);
 	*ret_stored = at;
 	return err;
 }
 
 /* Keys that were there. */
-static int add_present(struct interval *interval, uint64_t id, struct error *why)
+static int add_present(struct interval *interval, uint64_t id, struct error *error)
 {
-	int err = reader_totals(interval->reader, id, &interval->high, why);
+	int err = reader_totals(interval->reader, id, &interval->high, error);
 
 	if (!err)
 		tally_add_present(&interval->tally, &interval->high.totals,
@@ -180,40 +180,40 @@ static int add_present(struct interval *interval, uint64_t id, struct error *why
 }
 
 static int add_stretch(struct interval *interval, const struct stored *from,
-		       const struct stored *to, struct error *why)
+		       const struct stored *to, struct error *error)
 {
 	struct stored low, high;
-	int err = reader_find_flagged(interval->reader, to->id, MOMENT_HAS_TOTALS, &high, why);
+	int err = reader_find_flagged(interval->reader, to->id, MOMENT_HAS_TOTALS, &high, error);
 
 	if (err == -ENOENT)
-		return add_moments(interval, from->id - 1, to, why);
+		return add_moments(interval, from->id - 1, to, error);
 	if (!err && high.id < from->id) {
-		err = add_moments(interval, from->id - 1, to, why);
-		return err ? err : add_present(interval, high.id, why);
+		err = add_moments(interval, from->id - 1, to, error);
+		return err ? err : add_present(interval, high.id, error);
 	}
 	if (!err)
-		err = add_moments(interval, high.id, to, why);
+		err = add_moments(interval, high.id, to, error);
 	if (!err)
-		err = add_present(interval, high.id, why);
+		err = add_present(interval, high.id, error);
 	if (!err)
-		err = find_totals(interval, from, high.id, &low, why);
+		err = find_totals(interval, from, high.id, &low, error);
 	if (!err)
-		err = add_between(interval, low.id, high, why);
-	return err ? err : add_moments(interval, from->id - 1, &low, why);
+		err = add_between(interval, low.id, high, error);
+	return err ? err : add_moments(interval, from->id - 1, &low, error);
 }
 
 /* The time that a stretch took, the first moment's interval included. */
 static int add_elapsed(struct interval *interval, const struct stored *from,
-		       const struct stored *to, struct error *why)
+		       const struct stored *to, struct error *error)
 {
 	uint64_t before_ns[SAMPLE_SOURCES], most_ns = 0;
 	const struct brief *brief;
-	int err = reader_brief(interval->reader, from->id, &brief, why);
+	int err = reader_brief(interval->reader, from->id, &brief, error);
 
 	if (!err)
 		memcpy(before_ns, brief->source_ns, sizeof(before_ns));
 	if (!err)
-		err = reader_brief(interval->reader, to->id, &brief, why);
+		err = reader_brief(interval->reader, to->id, &brief, error);
 	for (unsigned int i = 0; !err && i < SAMPLE_SOURCES; i++) {
 		uint64_t after_ns = brief->source_ns[i];
 
@@ -247,10 +247,10 @@ static void add_guests(struct interval *interval, const struct guests *guests, b
 	}
 }
 
-static int read_guests(struct interval *interval, const struct stored *at, struct error *why)
+static int read_guests(struct interval *interval, const struct stored *at, struct error *error)
 {
 	struct guests *here = guests_new(NULL);
-	int err = reader_guests(interval->reader, at, here, why);
+	int err = reader_guests(interval->reader, at, here, error);
 
 	if (!err)
 		add_guests(interval, here, !guests_count(interval->guests) &&
@@ -261,15 +261,15 @@ static int read_guests(struct interval *interval, const struct stored *at, struc
 
 /* The inventories of a stretch, the latest first. */
 static int add_inventories(struct interval *interval, const struct stored *from,
-			   const struct stored *to, struct error *why)
+			   const struct stored *to, struct error *error)
 {
 	struct stored at = *to;
 	int err;
 
 	do {
-		err = reader_find_flagged(interval->reader, at.id, MOMENT_HAS_GUESTS, &at, why);
+		err = reader_find_flagged(interval->reader, at.id, MOMENT_HAS_GUESTS, &at, error);
 		if (!err)
-			err = read_guests(interval, &at, why);
+			err = read_guests(interval, &at, error);
 	} while (!err && at.id-- > from->id);
 	return err == -ENOENT ? 0 : err;
 }
@@ -277,54 +277,55 @@ static int add_inventories(struct interval *interval, const struct stored *from,
 /* ---- the interval */
 
 /* The stretch that ends with `to`, and the moment before the stretch; id 0: none. */
-static int read_stretch(struct interval *interval, struct stored *to, struct error *why)
+static int read_stretch(struct interval *interval, struct stored *to, struct error *error)
 {
 	struct stored from;
-	int err = reader_find_flagged(interval->reader, to->id, BREAKS, &from, why);
+	int err = reader_find_flagged(interval->reader, to->id, BREAKS, &from, error);
 
 	if (err == -ENOENT || from.id < interval->first.id) {
 		from = interval->first; /* what is older was dropped, or is not of it */
 		err = 0;
 	}
 	if (!err)
-		err = reader_enter(interval->reader, to, why);
+		err = reader_enter(interval->reader, to, error);
 	if (!err)
-		err = reader_open(interval->reader, interval->fields, why);
+		err = reader_open(interval->reader, interval->fields, error);
 	if (!err)
-		err = add_inventories(interval, &from, to, why);
+		err = add_inventories(interval, &from, to, error);
 	if (!err)
-		err = add_stretch(interval, &from, to, why);
+		err = add_stretch(interval, &from, to, error);
 	if (!err)
-		err = add_elapsed(interval, &from, to, why);
+		err = add_elapsed(interval, &from, to, error);
 	if (err)
 		return err;
 	if (from.id == interval->first.id) {
 		to->id = 0;
 		return 0;
 	}
-	return reader_step(interval->reader, &from, true, to, why);
+	return reader_step(interval->reader, &from, true, to, error);
 }
 
 /* The first moment that is later, and the last one that is not later. */
-static int find_ends(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *why)
+static int find_ends(struct interval *interval, uint64_t from_ns, uint64_t to_ns,
+		     struct error *error)
 {
 	const struct store *store = &interval->reader->store;
-	int err = store->type->find(store->state, to_ns, &interval->last, why);
+	int err = store->type->find(store->state, to_ns, &interval->last, error);
 
 	if (!err)
-		err = store->type->find(store->state, from_ns, &interval->first, why);
+		err = store->type->find(store->state, from_ns, &interval->first, error);
 	if (!err && interval->first.time_ns <= from_ns)
 		err = reader_step(interval->reader, &interval->first, false, &interval->first,
-				  why);
+				  error);
 	if (!err && (interval->last.time_ns > to_ns || interval->last.id < interval->first.id))
 		err = -ENOENT;
 	return err;
 }
 
-int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *why)
+int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *error)
 {
 	struct stored at;
-	int err = find_ends(interval, from_ns, to_ns, why);
+	int err = find_ends(interval, from_ns, to_ns, error);
 
 	if (err) {
 		interval->first.id = interval->last.id = 0;
@@ -332,17 +333,17 @@ int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, s
 	}
 	at = interval->last;
 	while (!err && at.id)
-		err = read_stretch(interval, &at, why);
+		err = read_stretch(interval, &at, error);
 	return err;
 }
 
 /* ---- playing: the begin and the end */
 
-static int play_open(struct play *play, struct fields *fields, struct error *why)
+static int play_open(struct play *play, struct fields *fields, struct error *error)
 {
 	(void)play;
 	(void)fields; /* interval_fields() */
-	(void)why;
+	(void)error;
 	return 0;
 }
 
@@ -353,11 +354,11 @@ static size_t play_rewind(struct play *play)
 }
 
 static void play_collect(struct play *play, size_t nr, uint32_t source, const struct want *want,
-			 struct sample *sample, struct error *why)
+			 struct sample *sample, struct error *error)
 {
 	const struct interval *interval = (const struct interval *)play;
 
-	(void)why;
+	(void)error;
 	sample->time_ns[source] = 1 + (nr > 1 ? interval->elapsed_ns : 0); /* 0 is none */
 	tally_play(&interval->tally, source, nr > 1, want, sample);
 }
@@ -371,7 +372,7 @@ static const struct play_type interval_type = {
 /* ---- two intervals, compared: a table of exits of each */
 
 int span_read(struct history_span *span, struct store store, struct fields *fields,
-	      uint64_t from_ns, uint64_t to_ns, struct error *why)
+	      uint64_t from_ns, uint64_t to_ns, struct error *error)
 {
 	struct monitor_config config = {
 		.list = history_players,
@@ -381,12 +382,12 @@ int span_read(struct history_span *span, struct store store, struct fields *fiel
 	int err;
 
 	span->interval = interval_new(store, fields);
-	err = interval_read(span->interval, from_ns, to_ns, why);
+	err = interval_read(span->interval, from_ns, to_ns, error);
 	if (err)
 		return err;
 	config.recording.guests = interval_guests(span->interval);
 	config.recording.fields = interval_fields(span->interval);
-	return monitor_open(&config, &span->monitor, why);
+	return monitor_open(&config, &span->monitor, error);
 }
 
 void span_release(struct history_span *span)
@@ -402,14 +403,14 @@ unsigned int span_groups(const struct view_type *type)
 	return type->groups & GROUP_GUEST ? type->groups : GROUP_REASON;
 }
 
-static int build_span(struct history_span *span, enum exit_kind event, struct error *why)
+static int build_span(struct history_span *span, enum exit_kind event, struct error *error)
 {
 	int err = 0;
 
 	span->query.type = &view_exit_totals;
 	span->query.sort = view_usual_sort(span->query.type);
 	span->query.event = event;
-	err = monitor_want(span->monitor, &span->query, why);
+	err = monitor_want(span->monitor, &span->query, error);
 	if (err)
 		return err;
 	monitor_sample(span->monitor);
@@ -417,26 +418,26 @@ static int build_span(struct history_span *span, enum exit_kind event, struct er
 	return 0;
 }
 
-static int build_both(struct history_span spans[2], enum exit_kind event, struct error *why)
+static int build_both(struct history_span spans[2], enum exit_kind event, struct error *error)
 {
-	int err = build_span(&spans[0], event, why);
+	int err = build_span(&spans[0], event, error);
 
-	return err ? err : build_span(&spans[1], event, why);
+	return err ? err : build_span(&spans[1], event, error);
 }
 
-int spans_diff(struct history_span spans[2], struct view *ret_view, struct error *why)
+int spans_diff(struct history_span spans[2], struct view *ret_view, struct error *error)
 {
 	struct view_side sides[2];
-	int err = build_both(spans, EXITS_VMEXIT, why);
+	int err = build_both(spans, EXITS_VMEXIT, error);
 
 	/* Where KVM traces no VM exits, the exits to user space are compared. */
 	if (!err && !spans[0].view.nr_rows && !spans[1].view.nr_rows)
-		err = build_both(spans, EXITS_USERSPACE, why);
+		err = build_both(spans, EXITS_USERSPACE, error);
 	for (int i = 0; i < 2 && !err; i++)
 		sides[i] = (struct view_side){
 			.path = "",
 			.view = &spans[i].view,
 			.span = interval_elapsed_ns(spans[i].interval),
 		};
-	return err ? err : view_diff(sides, ret_view, why);
+	return err ? err : view_diff(sides, ret_view, error);
 }

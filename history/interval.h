@@ -23,9 +23,9 @@ void interval_free(struct interval *interval);
 
 /*
  * Adds up the moments that are later than from_ns and not later than to_ns; call it once, before
- * monitor_open(). 0, or -errno with why; -ENOENT, without why: there is no such moment.
+ * monitor_open(). 0, or -errno with error; -ENOENT, without error: there is no such moment.
  */
-int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *why);
+int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, struct error *error);
 
 /* For struct monitor_recording. */
 struct guests *interval_guests(struct interval *interval);
@@ -50,17 +50,17 @@ struct history_span {
 
 /*
  * Reads the moments that are later than from_ns and not later than to_ns. fields: as for
- * interval_new(). 0, or -errno with why; -ENOENT, without why: there is none. Release it in any
+ * interval_new(). 0, or -errno with error; -ENOENT, without error: there is none. Release it in any
  * case.
  */
 int span_read(struct history_span *span, struct store store, struct fields *fields,
-	      uint64_t from_ns, uint64_t to_ns, struct error *why);
+	      uint64_t from_ns, uint64_t to_ns, struct error *error);
 void span_release(struct history_span *span);
 
 /* GROUP_*: which rows a comparison has where a view of this type is looked at. */
 unsigned int span_groups(const struct view_type *type);
 
 /* The spans' exits, from the first to the second: see view_diff(). */
-int spans_diff(struct history_span spans[2], struct view *ret_view, struct error *why);
+int spans_diff(struct history_span spans[2], struct view *ret_view, struct error *error);
 
 #endif

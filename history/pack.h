@@ -90,12 +90,12 @@ enum unpack_depth {
 	UNPACK_ALL,    /* and the buckets; of totals, reasons that began late */
 };
 
-/* Replaces moment->changes and source_ns; or totals; or guests. -EBADMSG with why. */
+/* Replaces moment->changes and source_ns; or totals; or guests. -EBADMSG with error. */
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
-		   struct moment *moment, struct error *why);
+		   struct moment *moment, struct error *error);
 int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
-		  struct moment *moment, struct error *why);
+		  struct moment *moment, struct error *error);
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
-		  struct error *why);
+		  struct error *error);
 
 #endif

@@ -43,18 +43,18 @@ struct store past_store(const struct past *past)
 	return past->play.reader.store;
 }
 
-int past_check(const struct past *past, struct error *why)
+int past_check(const struct past *past, struct error *error)
 {
 	const struct store *store = &past->play.reader.store;
 
-	return store->type->check ? store->type->check(store->state, why) : 0;
+	return store->type->check ? store->type->check(store->state, error) : 0;
 }
 
 /* Keeps the first failure. Returns err. */
-static int note(struct past *past, int err, const struct error *why)
+static int note(struct past *past, int err, const struct error *error)
 {
 	if (err && err != -ENOENT && err != -EAGAIN && !past->failure.text[0])
-		error_set(&past->failure, 0, "%s", why->text[0] ? why->text : strerror(-err));
+		error_set(&past->failure, 0, "%s", error->text[0] ? error->text : strerror(-err));
 	return err;
 }
 
@@ -82,68 +82,68 @@ const struct segment *past_segment(const struct past *past)
 
 /* The moment before, with id 0 where none is used. */
 static int find_prev(struct past *past, const struct stored *at, struct stored *ret_prev,
-		     struct error *why)
+		     struct error *error)
 {
 	int err = at->flags & NOTHING_BEFORE ?
-			  -ENOENT : reader_near(&past->play.reader, at, true, ret_prev, why);
+			  -ENOENT : reader_near(&past->play.reader, at, true, ret_prev, error);
 
 	if (err == -ENOENT || (!err && ret_prev->segment != at->segment))
 		*ret_prev = (struct stored){ 0 };
 	return err == -ENOENT ? 0 : err;
 }
 
-static int choose(struct past *past, const struct stored *at, struct error *why)
+static int choose(struct past *past, const struct stored *at, struct error *error)
 {
 	struct stored prev = { 0 };
-	int err = reader_enter(&past->play.reader, at, why);
+	int err = reader_enter(&past->play.reader, at, error);
 
 	if (!err)
-		err = find_prev(past, at, &prev, why);
+		err = find_prev(past, at, &prev, error);
 	if (!err)
-		err = reader_guests(&past->play.reader, at, past->guests, why);
+		err = reader_guests(&past->play.reader, at, past->guests, error);
 	if (!err)
 		replay_choose(&past->replay, at, &prev);
 	return err;
 }
 
-int past_go(struct past *past, uint64_t time_ns, struct error *why)
+int past_go(struct past *past, uint64_t time_ns, struct error *error)
 {
 	const struct store *store = &past->play.reader.store;
 	struct stored at;
-	int err = store->type->find(store->state, time_ns, &at, why);
+	int err = store->type->find(store->state, time_ns, &at, error);
 
-	return note(past, err ? err : choose(past, &at, why), why);
+	return note(past, err ? err : choose(past, &at, error), error);
 }
 
-int past_go_to(struct past *past, uint64_t time_ns, struct error *why)
+int past_go_to(struct past *past, uint64_t time_ns, struct error *error)
 {
 	const struct store *store = &past->play.reader.store;
 	struct stored at, next;
-	int err = store->type->find(store->state, time_ns, &at, why);
+	int err = store->type->find(store->state, time_ns, &at, error);
 
 	if (!err && at.time_ns < time_ns) {
-		err = reader_step(&past->play.reader, &at, false, &next, why);
+		err = reader_step(&past->play.reader, &at, false, &next, error);
 		if (!err && next.time_ns > time_ns && next.time_ns - time_ns < next.elapsed_ns)
 			at = next;
 		err = err == -ENOENT ? 0 : err;
 	}
-	return note(past, err ? err : choose(past, &at, why), why);
+	return note(past, err ? err : choose(past, &at, error), error);
 }
 
-int past_step(struct past *past, bool is_back, struct error *why)
+int past_step(struct past *past, bool is_back, struct error *error)
 {
 	const struct stored *from = past_at(past);
 	struct stored at;
-	int err = from->id ? reader_step(&past->play.reader, from, is_back, &at, why) : -ENOENT;
+	int err = from->id ? reader_step(&past->play.reader, from, is_back, &at, error) : -ENOENT;
 
-	return note(past, err ? err : choose(past, &at, why), why);
+	return note(past, err ? err : choose(past, &at, error), error);
 }
 
-int past_enter(struct past *past, const char *machine, struct error *why)
+int past_enter(struct past *past, const char *machine, struct error *error)
 {
 	const struct store *store = &past->play.reader.store;
 
-	return store->type->enter ? store->type->enter(store->state, machine, why) : -ENOTSUP;
+	return store->type->enter ? store->type->enter(store->state, machine, error) : -ENOTSUP;
 }
 
 int past_news_fd(const struct past *past)
@@ -158,40 +158,40 @@ bool past_has_machines(const struct past *past)
 	return past->play.reader.store.type->enter;
 }
 
-int past_go_on(struct past *past, struct error *why)
+int past_go_on(struct past *past, struct error *error)
 {
 	const struct fields *fields = past->play.reader.fields;
 	uint32_t nr_fields = fields ? fields_count(fields) : 0;
 	const struct stored *from = past_at(past);
 	struct stored at;
-	int err = from->id ? reader_step(&past->play.reader, from, false, &at, why) : -ENOENT;
+	int err = from->id ? reader_step(&past->play.reader, from, false, &at, error) : -ENOENT;
 
 	if (err)
-		return note(past, err, why);
+		return note(past, err, error);
 	if (replay_goes_on(&past->replay, &at))
-		err = reader_enter(&past->play.reader, &at, why);
+		err = reader_enter(&past->play.reader, &at, error);
 	/* What is wanted may be more now. */
 	if (err || !replay_goes_on(&past->replay, &at) ||
 	    (fields && fields_count(fields) != nr_fields)) {
-		err = err ? err : choose(past, &at, why);
-		return err ? note(past, err, why) : 1;
+		err = err ? err : choose(past, &at, error);
+		return err ? note(past, err, error) : 1;
 	}
 	if (at.flags & MOMENT_HAS_GUESTS)
-		err = reader_guests(&past->play.reader, &at, past->guests, why);
+		err = reader_guests(&past->play.reader, &at, past->guests, error);
 	if (err)
-		return note(past, err, why);
+		return note(past, err, error);
 	replay_add(&past->replay, &at);
 	return 0;
 }
 
 /* ---- playing */
 
-static int play_open(struct play *play, struct fields *fields, struct error *why)
+static int play_open(struct play *play, struct fields *fields, struct error *error)
 {
 	struct past *past = (struct past *)play;
 
 	replay_forget(&past->replay);
-	return note(past, reader_open(&play->reader, fields, why), why);
+	return note(past, reader_open(&play->reader, fields, error), error);
 }
 
 static size_t play_rewind(struct play *play)
@@ -205,13 +205,13 @@ static size_t play_rewind(struct play *play)
 }
 
 static void play_collect(struct play *play, size_t nr, uint32_t source, const struct want *want,
-			 struct sample *sample, struct error *why)
+			 struct sample *sample, struct error *error)
 {
 	struct past *past = (struct past *)play;
 
 	if (source == PROVIDER_EXITS && want->longer_ns)
 		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
-	if (!note(past, replay_go_to(&past->replay, nr, why), why))
+	if (!note(past, replay_go_to(&past->replay, nr, error), error))
 		replay_collect(&past->replay, source, want, sample);
 }
 
@@ -222,7 +222,7 @@ static const struct play_type past_type = {
 };
 
 int past_series(struct past *past, const struct key *subject, bool is_now,
-		const struct series_span *span, struct series *series, struct error *why)
+		const struct series_span *span, struct series *series, struct error *error)
 {
 	const struct store *store = &past->play.reader.store;
 	struct stored at = past->replay.at;
@@ -230,12 +230,12 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
 
 	reader_hold(&past->play.reader, true);
 	if (is_now)
-		err = store->type->find(store->state, UINT64_MAX, &at, why);
+		err = store->type->find(store->state, UINT64_MAX, &at, error);
 	if (!err)
-		err = series_read(series, &past->play.reader, subject, &at, span, why);
-	back = past->replay.at.id ? reader_visit(&past->play.reader, &past->replay.at, why) : 0;
+		err = series_read(series, &past->play.reader, subject, &at, span, error);
+	back = past->replay.at.id ? reader_visit(&past->play.reader, &past->replay.at, error) : 0;
 	reader_hold(&past->play.reader, false);
-	return note(past, err ? err : back, why);
+	return note(past, err ? err : back, error);
 }
 
 /* ---- players, of a past and of an interval: each plays one source */
@@ -252,14 +252,14 @@ static void player_close(void *state)
 	free(state);
 }
 
-static int player_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int player_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct player *player;
 	struct play *play;
 	int err;
 
 	memcpy(&play, args->recording, sizeof(play)); /* a pointer to a past or an interval */
-	err = play->type->open(play, args->fields, why);
+	err = play->type->open(play, args->fields, error);
 	if (err)
 		return err;
 	player = xcalloc(1, sizeof(*player));
@@ -268,10 +268,10 @@ static int player_open(const struct provider_args *args, void **ret_state, struc
 	return 0;
 }
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct player *player;
-	int err = player_open(args, ret_state, why);
+	int err = player_open(args, ret_state, error);
 
 	if (err)
 		return err;
@@ -279,14 +279,14 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	if (reader_has_source(&player->play->reader, args->source))
 		return 0;
 	player_close(player);
-	return error_set(why, -ENODATA, "no exits were recorded");
+	return error_set(error, -ENODATA, "no exits were recorded");
 }
 
-static int player_want(void *state, const struct want *want, struct error *why)
+static int player_want(void *state, const struct want *want, struct error *error)
 {
 	struct player *player = state;
 
-	(void)why;
+	(void)error;
 	player->want = want;
 	return 0;
 }
@@ -299,12 +299,12 @@ static size_t player_rewind(void *state)
 	return player->play->type->rewind(player->play);
 }
 
-static int player_collect(void *state, struct sample *sample, struct error *why)
+static int player_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct player *player = state;
 
 	player->play->type->collect(player->play, ++player->nr, player->source, player->want,
-				    sample, why);
+				    sample, error);
 	return 0;
 }
 

@@ -54,7 +54,7 @@ struct reader;
  * series has already are not read again. The reader may be in another segment afterwards.
  */
 int series_read(struct series *series, struct reader *reader, const struct key *subject,
-		const struct stored *at, const struct series_span *span, struct error *why);
+		const struct stored *at, const struct series_span *span, struct error *error);
 
 /* ---- past.c */
 
@@ -68,8 +68,8 @@ void past_free(struct past *past);
 
 struct store past_store(const struct past *past);
 
-/* -ESTALE with why: the store's file was removed or replaced, see struct store_type; else 0. */
-int past_check(const struct past *past, struct error *why);
+/* -ESTALE with error: the store's file was removed or replaced, see struct store_type; else 0. */
+int past_check(const struct past *past, struct error *error);
 
 /*
  * The first error that kept a moment, or a part of it, from being read, also where the moment was
@@ -81,7 +81,7 @@ const char *past_failure(const struct past *past);
  * Of a store of several machines: from now on past_go() and past_go_to() choose moments of this
  * one; "": of all together. The chosen moment stays.
  */
-int past_enter(struct past *past, const char *machine, struct error *why);
+int past_enter(struct past *past, const char *machine, struct error *error);
 bool past_has_machines(const struct past *past);
 
 /* Readable when moments came, see struct store_type; -1: none come by themselves. */
@@ -92,22 +92,22 @@ struct guests *past_guests(struct past *past);
 
 /*
  * Chooses a moment: the latest one not later than time_ns, or the first one where all are later.
- * UINT64_MAX: the latest. 0, or -errno with why and the choice as it was; -ENOENT, without why:
+ * UINT64_MAX: the latest. 0, or -errno with error and the choice as it was; -ENOENT, without error:
  * the store is empty.
  */
-int past_go(struct past *past, uint64_t time_ns, struct error *why);
+int past_go(struct past *past, uint64_t time_ns, struct error *error);
 /* The same, but the moment with the time in its interval, if there is one. */
-int past_go_to(struct past *past, uint64_t time_ns, struct error *why);
+int past_go_to(struct past *past, uint64_t time_ns, struct error *error);
 /* Chooses the next moment, or with is_back the one before. -ENOENT: there is none. */
-int past_step(struct past *past, bool is_back, struct error *why);
+int past_step(struct past *past, bool is_back, struct error *error);
 
 /*
  * Fills the series with the subject's points around the chosen moment, or with is_now around the
  * latest, on through segments of the same boot. Points that the series has already are not read
- * again. 0, or -errno with why.
+ * again. 0, or -errno with error.
  */
 int past_series(struct past *past, const struct key *subject, bool is_now,
-		const struct series_span *span, struct series *series, struct error *why);
+		const struct series_span *span, struct series *series, struct error *error);
 
 /*
  * Chooses the next moment, to be played after the moments that were played: much faster where all
@@ -115,7 +115,7 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
  * counted changed, or the latest one was not played: monitor_want() and monitor_sample(), as after
  * past_step(). Errors as there.
  */
-int past_go_on(struct past *past, struct error *why);
+int past_go_on(struct past *past, struct error *error);
 
 /* The chosen moment; id 0: none. */
 const struct stored *past_at(const struct past *past);

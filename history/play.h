@@ -21,16 +21,16 @@ struct play {
 };
 
 struct play_type {
-	/* The rows' fields go to this dictionary from now on. 0, or -errno with why. */
-	int (*open)(struct play *play, struct fields *fields, struct error *why);
+	/* The rows' fields go to this dictionary from now on. 0, or -errno with error. */
+	int (*open)(struct play *play, struct fields *fields, struct error *error);
 	/* How many samples there are from the first one on. */
 	size_t (*rewind)(struct play *play);
 	/*
 	 * Adds the rows of a source in the sample of this number, from 1 on, and its time. What
-	 * cannot be read has no rows, and why says so.
+	 * cannot be read has no rows, and error says so.
 	 */
 	void (*collect)(struct play *play, size_t nr, uint32_t source, const struct want *want,
-			struct sample *sample, struct error *why);
+			struct sample *sample, struct error *error);
 };
 
 /* ---- state.c: the totals of all keys after a moment */
@@ -71,10 +71,10 @@ struct state {
 
 /*
  * Makes it the state after a moment of the segment that the reader has entered: of stored totals,
- * or of what it is, and the changes since. 0, or -errno with why and the state not known.
+ * or of what it is, and the changes since. 0, or -errno with error and the state not known.
  */
 int state_read(struct state *state, struct reader *reader, const struct stored *stored,
-	       struct error *why);
+	       struct error *error);
 
 /*
  * Goes on to the next moment. flags: the moment's, MOMENT_*; ids: of its segment. Its changes are
@@ -202,8 +202,8 @@ bool replay_goes_on(const struct replay *replay, const struct stored *at);
 /* The dictionary may be another one: nothing is played. */
 void replay_forget(struct replay *replay);
 
-/* Plays up to the sample of this number. 0, or -errno with why. */
-int replay_go_to(struct replay *replay, size_t nr, struct error *why);
+/* Plays up to the sample of this number. 0, or -errno with error. */
+int replay_go_to(struct replay *replay, size_t nr, struct error *error);
 
 /* Adds the rows of a source, and its time, to the sample that was played last. */
 void replay_collect(struct replay *replay, uint32_t source, const struct want *want,

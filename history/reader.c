@@ -97,16 +97,16 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 }
 
 /* Fields that the segment has got since they were asked for last. */
-static int load_fields(struct reader *reader, struct error *why)
+static int load_fields(struct reader *reader, struct error *error)
 {
 	if (reader->is_same || !reader->fields)
 		return 0;
 	return reader->store.type->fields(reader->store.state, reader->map_of,
-					  (uint32_t)reader->nr_map, take_field, reader, why);
+					  (uint32_t)reader->nr_map, take_field, reader, error);
 }
 
 /* From now on ids are of the reader's segment. */
-static int load_ids(struct reader *reader, uint32_t segment, struct error *why)
+static int load_ids(struct reader *reader, uint32_t segment, struct error *error)
 {
 	if (segment != reader->map_of) {
 		reader->nr_map = 0;
@@ -114,16 +114,16 @@ static int load_ids(struct reader *reader, uint32_t segment, struct error *why)
 			memset(reader->guests, 0, reader->room_guests * sizeof(*reader->guests));
 	}
 	reader->map_of = segment;
-	return load_fields(reader, why);
+	return load_fields(reader, error);
 }
 
-int reader_open(struct reader *reader, struct fields *fields, struct error *why)
+int reader_open(struct reader *reader, struct fields *fields, struct error *error)
 {
 	if (reader->fields == fields)
 		return 0;
 	reader->fields = fields;
 	reader->nr_map = 0;
-	return load_fields(reader, why);
+	return load_fields(reader, error);
 }
 
 bool reader_has_source(const struct reader *reader, uint32_t source)
@@ -237,30 +237,30 @@ void reader_hold(struct reader *reader, bool is_held)
 }
 
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
-		struct stored *ret_stored, struct error *why)
+		struct stored *ret_stored, struct error *error)
 {
-	return reader->store.type->step(reader->store.state, from->id, is_back, ret_stored, why);
+	return reader->store.type->step(reader->store.state, from->id, is_back, ret_stored, error);
 }
 
 int reader_near(struct reader *reader, const struct stored *from, bool is_back,
-		struct stored *ret_stored, struct error *why)
+		struct stored *ret_stored, struct error *error)
 {
 	const struct store *store = &reader->store;
 
 	return store->type->near ?
-		       store->type->near(store->state, from->id, is_back, ret_stored, why) :
-		       reader_step(reader, from, is_back, ret_stored, why);
+		       store->type->near(store->state, from->id, is_back, ret_stored, error) :
+		       reader_step(reader, from, is_back, ret_stored, error);
 }
 
 int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
-			struct stored *ret_stored, struct error *why)
+			struct stored *ret_stored, struct error *error)
 {
-	return reader->store.type->find_flagged(reader->store.state, id, flags, ret_stored, why);
+	return reader->store.type->find_flagged(reader->store.state, id, flags, ret_stored, error);
 }
 
-static int read_part(struct reader *reader, uint64_t id, enum moment_part part, struct error *why)
+static int read_part(struct reader *reader, uint64_t id, enum moment_part part, struct error *error)
 {
-	return reader->store.type->read(reader->store.state, id, part, &reader->blob, why);
+	return reader->store.type->read(reader->store.state, id, part, &reader->blob, error);
 }
 
 static void make_brief(struct reader *reader, uint64_t id, const struct moment *moment)
@@ -287,83 +287,84 @@ static void make_brief(struct reader *reader, uint64_t id, const struct moment *
 }
 
 int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
-		   struct moment *ret_moment, struct error *why)
+		   struct moment *ret_moment, struct error *error)
 {
 	struct moment *moment = ret_moment ? ret_moment : &reader->moment;
-	int err = read_part(reader, id, PART_CHANGES, why);
+	int err = read_part(reader, id, PART_CHANGES, error);
 
 	if (!err)
-		err = unpack_changes(reader->packer, &reader->blob, depth, moment, why);
+		err = unpack_changes(reader->packer, &reader->blob, depth, moment, error);
 	if (!err)
 		make_brief(reader, id, moment);
 	return err;
 }
 
 int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_brief,
-		 struct error *why)
+		 struct error *error)
 {
 	const struct brief *brief = &reader->briefs[id % READER_BRIEFS];
-	int err = brief->id == id ? 0 : reader_changes(reader, id, UNPACK_COUNTS, NULL, why);
+	int err = brief->id == id ? 0 : reader_changes(reader, id, UNPACK_COUNTS, NULL, error);
 
 	if (!err)
 		*ret_brief = brief;
 	return err;
 }
 
-int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment, struct error *why)
+int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
+		  struct error *error)
 {
-	int err = read_part(reader, id, PART_TOTALS, why);
+	int err = read_part(reader, id, PART_TOTALS, error);
 
 	return err ? err : unpack_totals(reader->packer, &reader->blob, UNPACK_ALL,
-					 ret_moment ? ret_moment : &reader->moment, why);
+					 ret_moment ? ret_moment : &reader->moment, error);
 }
 
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
-		  struct error *why)
+		  struct error *error)
 {
 	struct stored from;
-	int err = reader_find_flagged(reader, at->id, MOMENT_HAS_GUESTS, &from, why);
+	int err = reader_find_flagged(reader, at->id, MOMENT_HAS_GUESTS, &from, error);
 
 	if (!err)
-		err = read_part(reader, from.id, PART_GUESTS, why);
+		err = read_part(reader, from.id, PART_GUESTS, error);
 	if (!err)
-		err = unpack_guests(reader->packer, &reader->blob, &reader->moment, why);
+		err = unpack_guests(reader->packer, &reader->blob, &reader->moment, error);
 	if (!err)
 		put_guests(reader, reader->moment.guests, to);
 	return err;
 }
 
-int reader_enter(struct reader *reader, const struct stored *at, struct error *why)
+int reader_enter(struct reader *reader, const struct stored *at, struct error *error)
 {
 	int err = 0;
 
 	if (at->segment != reader->segment_id)
 		err = reader->store.type->segment(reader->store.state, at->segment,
-						  &reader->segment, why);
+						  &reader->segment, error);
 	if (!err)
-		err = load_ids(reader, at->segment, why);
+		err = load_ids(reader, at->segment, error);
 	reader->segment_id = err ? 0 : at->segment;
 	return err;
 }
 
-int reader_visit(struct reader *reader, const struct stored *at, struct error *why)
+int reader_visit(struct reader *reader, const struct stored *at, struct error *error)
 {
 	int err;
 
 	if (at->segment == reader->segment_id)
 		return 0;
-	err = reader_enter(reader, at, why);
-	return err ? err : reader_guests(reader, at, reader->others, why);
+	err = reader_enter(reader, at, error);
+	return err ? err : reader_guests(reader, at, reader->others, error);
 }
 
 int reader_is_same_boot(struct reader *reader, uint32_t a, uint32_t b, bool *ret_is_same,
-			struct error *why)
+			struct error *error)
 {
 	struct segment segments[2];
-	int err = reader->store.type->segment(reader->store.state, a, &segments[0], why);
+	int err = reader->store.type->segment(reader->store.state, a, &segments[0], error);
 
 	if (!err)
-		err = reader->store.type->segment(reader->store.state, b, &segments[1], why);
+		err = reader->store.type->segment(reader->store.state, b, &segments[1], error);
 	if (!err)
 		*ret_is_same = strcmp(segments[0].boot_id, segments[1].boot_id) == 0 &&
 			       strcmp(segments[0].host, segments[1].host) == 0;

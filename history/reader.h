@@ -50,45 +50,46 @@ struct reader {
 void reader_init(struct reader *reader, struct store store, struct fields *fields);
 void reader_release(struct reader *reader);
 
-/* Fields go to this dictionary from now on, the segment's fields at once. 0 or -errno with why. */
-int reader_open(struct reader *reader, struct fields *fields, struct error *why);
+/* Fields go to this dictionary from now on, the segment's at once. 0 or -errno with error. */
+int reader_open(struct reader *reader, struct fields *fields, struct error *error);
 
 /* The next moment, or with is_back the one before: see struct store_type's step. */
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
-		struct stored *ret_stored, struct error *why);
+		struct stored *ret_stored, struct error *error);
 
 /* The same of what is in memory: see struct store_type's near. */
 int reader_near(struct reader *reader, const struct stored *from, bool is_back,
-		struct stored *ret_stored, struct error *why);
+		struct stored *ret_stored, struct error *error);
 
 /* The latest moment up to id, in its segment, that has one of the flags. */
 int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
-			struct stored *ret_stored, struct error *why);
+			struct stored *ret_stored, struct error *error);
 
 /* Unpacks a moment's changes into ret_moment, or with NULL into reader->moment. */
 int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
-		   struct moment *ret_moment, struct error *why);
+		   struct moment *ret_moment, struct error *error);
 
 /* Unpacks totals into ret_moment, or with NULL into reader->moment. */
-int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment, struct error *why);
+int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
+		  struct error *error);
 
 /* Makes `to` the inventory of a moment of the segment, under the ids here. */
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
-		  struct error *why);
+		  struct error *error);
 
 /* From now on ids are of the segment of this moment, and there may be new fields. */
-int reader_enter(struct reader *reader, const struct stored *at, struct error *why);
+int reader_enter(struct reader *reader, const struct stored *at, struct error *error);
 
 /* The same for moments of another segment, which is only looked at: with the guests of `at`. */
-int reader_visit(struct reader *reader, const struct stored *at, struct error *why);
+int reader_visit(struct reader *reader, const struct stored *at, struct error *error);
 
 /* Whether a segment was written by the same machine since the same boot. */
 int reader_is_same_boot(struct reader *reader, uint32_t a, uint32_t b, bool *ret_is_same,
-			struct error *why);
+			struct error *error);
 
 /* The brief of a moment, until the next call; unpacks the moment if there is none. */
 int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_brief,
-		 struct error *why);
+		 struct error *error);
 
 /* While it is held a reader's calls cost less; see struct store_type. */
 void reader_hold(struct reader *reader, bool is_held);

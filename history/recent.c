@@ -108,13 +108,13 @@ void kept_release(struct kept *kept)
 }
 
 int kept_read(const struct kept *kept, uint64_t id, enum moment_part part, struct blob *blob,
-	      struct error *why)
+	      struct error *error)
 {
 	const struct kept_moment *moment;
 	const unsigned char *from;
 
 	if (!kept_has(kept, id))
-		return error_set(why, -ENOENT, "this sample is not in memory any more");
+		return error_set(error, -ENOENT, "this sample is not in memory any more");
 	moment = &kept->list[kept_index(kept, id)];
 	from = moment->bytes;
 	for (unsigned int i = 0; i < part; i++)
@@ -228,12 +228,12 @@ void recent_writer_release(struct recent_writer *writer)
 }
 
 static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
-		    struct error *why)
+		    struct error *error)
 {
 	int err = recent_add(state, packed);
 
 	(void)moment;
-	return err ? error_set(why, err, "a sample of more than 64 MiB is not kept") : 0;
+	return err ? error_set(error, err, "a sample of more than 64 MiB is not kept") : 0;
 }
 
 /* The oldest totals are dropped with all moments that need them: with a quarter of them at most. */
@@ -270,12 +270,13 @@ static struct stored stored_at(const struct recent *recent, size_t i)
 	};
 }
 
-static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored, struct error *why)
+static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored,
+		       struct error *error)
 {
 	struct recent *recent = state;
 	int err = -ENOENT;
 
-	(void)why;
+	(void)error;
 	pthread_mutex_lock(&recent->lock);
 	if (recent->kept.nr) {
 		size_t i = recent->kept.nr - 1;
@@ -290,13 +291,13 @@ static int recent_find(void *state, uint64_t time_ns, struct stored *ret_stored,
 }
 
 static int recent_step(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
-		       struct error *why)
+		       struct error *error)
 {
 	struct recent *recent = state;
 	int err = -ENOENT;
 	size_t i;
 
-	(void)why;
+	(void)error;
 	pthread_mutex_lock(&recent->lock);
 	i = kept_index(&recent->kept, is_back ? id : id + 1);
 	if (is_back ? i > 0 : i < recent->kept.nr) {
@@ -308,13 +309,13 @@ static int recent_step(void *state, uint64_t id, bool is_back, struct stored *re
 }
 
 static int recent_find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			       struct error *why)
+			       struct error *error)
 {
 	struct recent *recent = state;
 	int err = -ENOENT;
 	size_t i;
 
-	(void)why;
+	(void)error;
 	pthread_mutex_lock(&recent->lock);
 	i = kept_index(&recent->kept, id + 1);
 	while (i && !(recent->kept.list[i - 1].flags & flags))
@@ -328,36 +329,36 @@ static int recent_find_flagged(void *state, uint64_t id, uint32_t flags, struct 
 }
 
 static int recent_read(void *state, uint64_t id, enum moment_part part, struct blob *blob,
-		       struct error *why)
+		       struct error *error)
 {
 	struct recent *recent = state;
 	int err;
 
 	pthread_mutex_lock(&recent->lock);
-	err = kept_read(&recent->kept, id, part, blob, why);
+	err = kept_read(&recent->kept, id, part, blob, error);
 	pthread_mutex_unlock(&recent->lock);
 	return err;
 }
 
 static int recent_fields(void *state, uint32_t segment, uint32_t first, stored_field_fn take,
-		       void *arg, struct error *why)
+		       void *arg, struct error *error)
 {
 	(void)state;
 	(void)segment;
 	(void)first;
 	(void)take;
 	(void)arg;
-	(void)why;
+	(void)error;
 	return 0;
 }
 
 static int recent_segment(void *state, uint32_t segment, struct segment *ret_segment,
-			struct error *why)
+			struct error *error)
 {
 	const struct recent *recent = state;
 
 	(void)segment;
-	(void)why;
+	(void)error;
 	*ret_segment = recent->segment;
 	return 0;
 }

@@ -42,7 +42,7 @@ bool kept_has(const struct kept *kept, uint64_t id);
 
 /* As struct store_type's read. */
 int kept_read(const struct kept *kept, uint64_t id, enum moment_part part, struct blob *blob,
-	      struct error *why);
+	      struct error *error);
 
 /* ---- the past of a live screen: one segment, 1. One thread adds, another reads. */
 

@@ -154,18 +154,18 @@ struct recorder {
 
 /* ---- the storing thread */
 
-static int store(struct recorder *recorder, struct moment *moment, struct error *why)
+static int store(struct recorder *recorder, struct moment *moment, struct error *error)
 {
 	pack_moment(recorder->packer, moment, &recorder->packed);
-	return recorder->sink.add(recorder->sink.state, moment, &recorder->packed, why);
+	return recorder->sink.add(recorder->sink.state, moment, &recorder->packed, error);
 }
 
-static void lose(struct losses *losses, const struct error *why)
+static void lose(struct losses *losses, const struct error *error)
 {
 	losses->nr++;
 	losses->is_losing = true;
-	if (why->text[0])
-		losses->why = *why;
+	if (error->text[0])
+		losses->error = *error;
 }
 
 /* Whether the moment can be stored: its changes must not be since a lost moment. */
@@ -183,7 +183,7 @@ static void note_losses(struct recorder *recorder, const struct losses *losses, 
 	if (!nr || !recorder->sink.note)
 		return;
 	snprintf(text, sizeof(text), "%" PRIu64 " sample%s lost: %s", nr,
-		 nr == 1 ? " was" : "s were", losses->why.text);
+		 nr == 1 ? " was" : "s were", losses->error.text);
 	recorder->sink.note(recorder->sink.state, time_ns, text);
 	recorder->nr_noted = losses->nr;
 }
@@ -194,13 +194,13 @@ static void store_first(struct recorder *recorder)
 	struct moment *moment = &recorder->queue[recorder->first];
 	struct losses before = recorder->losses;
 	const struct sink *sink = &recorder->sink;
-	struct error why = { "" };
+	struct error error = { "" };
 	int err = -EAGAIN;
 
 	if (is_usable(recorder, moment)) {
 		recorder->has_lost = false;
 		pthread_mutex_unlock(&recorder->lock);
-		err = store(recorder, moment, &why);
+		err = store(recorder, moment, &error);
 		if (!err)
 			note_losses(recorder, &before, moment->time_ns);
 		pthread_mutex_lock(&recorder->lock);
@@ -208,7 +208,7 @@ static void store_first(struct recorder *recorder)
 	recorder->has_lost = err;
 	recorder->wants_totals = sink->wants_totals && sink->wants_totals(sink->state);
 	if (err)
-		lose(&recorder->losses, &why);
+		lose(&recorder->losses, &error);
 	else
 		recorder->losses.is_losing = false;
 	moment_reset(moment);
@@ -347,7 +347,7 @@ void recorder_notice(struct recorder *recorder, char *text, size_t size)
 	recorder_losses(recorder, &losses);
 	if (losses.nr)
 		snprintf(text, size, "%" PRIu64 " sample%s not be stored: %s", losses.nr,
-			 losses.nr == 1 ? " could" : "s could", losses.why.text);
+			 losses.nr == 1 ? " could" : "s could", losses.error.text);
 	else
 		snprintf(text, size, "%s", "");
 }

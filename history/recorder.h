@@ -17,9 +17,9 @@
 /* Where moments go. The functions are called from the recorder's thread. */
 struct sink {
 	void *state;
-	/* 0, or -errno with why: the moment is lost. */
+	/* 0, or -errno with error: the moment is lost. */
 	int (*add)(void *state, const struct moment *moment, const struct packed *packed,
-		   struct error *why);
+		   struct error *error);
 	/* Whether the next moment should have totals before its turn. NULL: never. */
 	bool (*wants_totals)(void *state);
 	/* Notes what was lost before the moment that was just added. NULL: it is not noted. */
@@ -37,7 +37,7 @@ struct sink {
 struct losses {
 	uint64_t nr;
 	bool is_losing; /* none was stored since the latest of them */
-	struct error why; /* why the latest of them was not */
+	struct error error; /* why the latest of them was not */
 };
 
 struct recorder;

@@ -98,7 +98,7 @@ static void put_times_before(const struct replay *replay, const struct stored *o
 
 /* The times before a moment: a source is not in every one. */
 static int find_times(struct replay *replay, const struct stored *of, bool needs_earlier,
-		      struct times *ret_times, struct error *why)
+		      struct times *ret_times, struct error *error)
 {
 	const struct brief *brief = NULL;
 	struct stored at = *of;
@@ -108,18 +108,19 @@ static int find_times(struct replay *replay, const struct stored *of, bool needs
 	*ret_times = (struct times){ .last_ns = { 0 } };
 	for (int i = 0; !err && i < TIMES_BACK && !(at.flags & NOTHING_BEFORE) &&
 	     !has_times(replay, ret_times, needs_earlier); i++) {
-		err = reader_near(replay->reader, &at, true, &at, why);
+		err = reader_near(replay->reader, &at, true, &at, error);
 		if (!err && at.segment != of->segment)
 			break;
 		if (!err)
-			err = reader_brief(replay->reader, at.id, &brief, why);
+			err = reader_brief(replay->reader, at.id, &brief, error);
 		if (!err)
 			add_times(ret_times, brief->source_ns);
 		is_any |= !err;
 	}
 	if ((err && err != -ENOENT) || is_any || !of->elapsed_ns)
 		return err == -ENOENT ? 0 : err;
-	err = reader_brief(replay->reader, of->id, &brief, why); /* what was before is not there */
+	err = reader_brief(replay->reader, of->id, &brief,
+			   error); /* what was before is not there */
 	if (!err)
 		put_times_before(replay, of, brief, ret_times);
 	return err;
@@ -128,17 +129,17 @@ static int find_times(struct replay *replay, const struct stored *of, bool needs
 /* ---- the rates before it */
 
 /* The moment before, as far as rates go on: also a segment's before of the same boot. */
-static int step_to_rates(struct replay *replay, struct stored *at, struct error *why)
+static int step_to_rates(struct replay *replay, struct stored *at, struct error *error)
 {
 	struct stored before;
 	bool goes_on = true;
-	int err = reader_near(replay->reader, at, true, &before, why);
+	int err = reader_near(replay->reader, at, true, &before, error);
 
 	if (!err && before.segment == at->segment)
 		goes_on = !(at->flags & NOTHING_BEFORE);
 	else if (!err)
 		err = reader_is_same_boot(replay->reader, before.segment, at->segment, &goes_on,
-					  why);
+					  error);
 	*at = before;
 	return err ? err : goes_on ? 0 : -ENOENT;
 }
@@ -170,15 +171,15 @@ static void put_rates(struct replay *replay, const struct stored *of, const stru
 	rates_put(&replay->rates, of->id, elapsed_ns);
 }
 
-static int load_rates(struct replay *replay, const struct stored *of, struct error *why)
+static int load_rates(struct replay *replay, const struct stored *of, struct error *error)
 {
 	struct times before = { 0 };
-	int err = reader_visit(replay->reader, of, why);
+	int err = reader_visit(replay->reader, of, error);
 
 	if (!err)
-		err = find_times(replay, of, false, &before, why);
+		err = find_times(replay, of, false, &before, error);
 	if (!err)
-		err = reader_changes(replay->reader, of->id, UNPACK_COUNTS, NULL, why);
+		err = reader_changes(replay->reader, of->id, UNPACK_COUNTS, NULL, error);
 	if (!err)
 		put_rates(replay, of, &replay->reader->moment, &before);
 	return err;
@@ -190,7 +191,7 @@ struct run_up {
 	size_t nr;
 };
 
-static int choose_run_up(struct replay *replay, struct run_up *ret_run_up, struct error *why)
+static int choose_run_up(struct replay *replay, struct run_up *ret_run_up, struct error *error)
 {
 	struct stored moments[STATS_HISTORY], at = replay->prev.id ? replay->prev : replay->at;
 	uint64_t ids[STATS_HISTORY];
@@ -199,7 +200,7 @@ static int choose_run_up(struct replay *replay, struct run_up *ret_run_up, struc
 
 	moments[--first] = replay->prev; /* a first one has no rate */
 	while (!err && first) {
-		err = step_to_rates(replay, &at, why);
+		err = step_to_rates(replay, &at, error);
 		if (!err)
 			moments[--first] = at;
 	}
@@ -213,15 +214,15 @@ static int choose_run_up(struct replay *replay, struct run_up *ret_run_up, struc
 }
 
 /* The state after the moment before; where that is not known, it is made of the moment's. */
-static int load_before(struct replay *replay, struct error *why)
+static int load_before(struct replay *replay, struct error *error)
 {
 	struct state *before = &replay->before;
 	int err = 0;
 
 	if (replay->prev.id)
-		return state_read(before, replay->reader, &replay->prev, why);
+		return state_read(before, replay->reader, &replay->prev, error);
 	if (replay->has_before) {
-		err = state_read(before, replay->reader, &replay->at, why);
+		err = state_read(before, replay->reader, &replay->at, error);
 		if (!err)
 			state_undo(before, &replay->moment.changes, replay->reader);
 	} else {
@@ -231,25 +232,25 @@ static int load_before(struct replay *replay, struct error *why)
 	return err;
 }
 
-static int load(struct replay *replay, struct error *why)
+static int load(struct replay *replay, struct error *error)
 {
 	struct run_up run_up = { .nr = 0 };
-	int err = reader_visit(replay->reader, &replay->at, why);
+	int err = reader_visit(replay->reader, &replay->at, error);
 
 	if (!err)
 		err = reader_changes(replay->reader, replay->at.id, UNPACK_ALL, &replay->moment,
-				     why);
+				     error);
 	if (!err)
-		err = choose_run_up(replay, &run_up, why);
+		err = choose_run_up(replay, &run_up, error);
 	if (!err)
-		err = load_before(replay, why);
+		err = load_before(replay, error);
 	if (!err)
-		err = find_times(replay, &replay->at, true, &replay->before_times, why);
+		err = find_times(replay, &replay->at, true, &replay->before_times, error);
 	for (size_t i = 0; i < run_up.nr && !err; i++) {
 		if (rates_want(&replay->rates, run_up.moments[i].id))
-			err = load_rates(replay, &run_up.moments[i], why);
+			err = load_rates(replay, &run_up.moments[i], error);
 	}
-	return err ? err : reader_visit(replay->reader, &replay->at, why);
+	return err ? err : reader_visit(replay->reader, &replay->at, error);
 }
 
 /* ---- playing */
@@ -285,7 +286,7 @@ static void close_absent(struct state *state)
 }
 
 /* Plays the moment that is chosen, or the next one. */
-static int play(struct replay *replay, struct error *why)
+static int play(struct replay *replay, struct error *error)
 {
 	bool is_first = replay->nr_played == replay->has_before;
 	int err = 0;
@@ -293,7 +294,7 @@ static int play(struct replay *replay, struct error *why)
 	if (!is_first) {
 		state_keep_hists(&replay->state);
 		err = reader_changes(replay->reader, replay->at.id, UNPACK_ALL, &replay->moment,
-				     why);
+				     error);
 	}
 	if (!err)
 		state_apply(&replay->state, &replay->moment.changes, replay->at.flags,
@@ -304,20 +305,20 @@ static int play(struct replay *replay, struct error *why)
 }
 
 /* Plays the next sample. */
-static int advance(struct replay *replay, struct error *why)
+static int advance(struct replay *replay, struct error *error)
 {
 	int err = 0;
 
 	if (!replay->is_loaded) {
 		reader_hold(replay->reader, true);
-		err = load(replay, why);
+		err = load(replay, error);
 		reader_hold(replay->reader, false);
 		replay->is_loaded = !err;
 	}
 	if (!err && !replay->nr_played)
 		begin(&replay->state, &replay->before);
 	if (!err && replay->nr_played >= replay->has_before)
-		err = play(replay, why);
+		err = play(replay, error);
 	replay->nr_played += !err;
 	return err;
 }
@@ -381,14 +382,14 @@ static void add_rows(struct replay *replay, uint32_t source, const struct want *
 	}
 }
 
-int replay_go_to(struct replay *replay, size_t nr, struct error *why)
+int replay_go_to(struct replay *replay, size_t nr, struct error *error)
 {
 	int err = 0;
 
 	if (replay->nr_played > nr)
 		replay->nr_played = 0;
 	while (!err && replay->nr_played < nr)
-		err = advance(replay, why);
+		err = advance(replay, error);
 	return err;
 }
 

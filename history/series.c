@@ -25,11 +25,11 @@ static bool is_of(const struct reader *reader, const struct change *change,
 }
 
 static int add_rows(struct reader *reader, const struct key *subject, bool has_times,
-		    struct series_point *point, struct error *why)
+		    struct series_point *point, struct error *error)
 {
 	const struct changes *changes = &reader->moment.changes;
 	int err = reader_changes(reader, point->id, has_times ? UNPACK_ALL : UNPACK_COUNTS, NULL,
-				 why);
+				 error);
 
 	for (size_t i = 0; !err && i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
@@ -48,10 +48,10 @@ static int add_rows(struct reader *reader, const struct key *subject, bool has_t
 }
 
 static int add_brief(struct reader *reader, const struct key *subject, struct series_point *point,
-		     struct error *why)
+		     struct error *error)
 {
 	const struct brief *brief;
-	int err = reader_brief(reader, point->id, &brief, why);
+	int err = reader_brief(reader, point->id, &brief, error);
 
 	if (!err && subject->field < brief->nr)
 		point->count = brief->counts[subject->field];
@@ -59,10 +59,10 @@ static int add_brief(struct reader *reader, const struct key *subject, struct se
 }
 
 static int read_point(struct reader *reader, const struct stored *at, const struct key *subject,
-		      bool has_times, struct series_point *ret_point, struct error *why)
+		      bool has_times, struct series_point *ret_point, struct error *error)
 {
 	bool is_of_all = subject->guest == GUEST_ANY && subject->vcpu < 0;
-	int err = reader_visit(reader, at, why);
+	int err = reader_visit(reader, at, error);
 
 	*ret_point = (struct series_point){
 		.id = at->id,
@@ -73,8 +73,8 @@ static int read_point(struct reader *reader, const struct stored *at, const stru
 	};
 	if (err)
 		return err;
-	return is_of_all && !has_times ? add_brief(reader, subject, ret_point, why) :
-					 add_rows(reader, subject, has_times, ret_point, why);
+	return is_of_all && !has_times ? add_brief(reader, subject, ret_point, error) :
+					 add_rows(reader, subject, has_times, ret_point, error);
 }
 
 /* Other BPF programs take a moment to begin counting: so short a time is no gap. */
@@ -88,14 +88,14 @@ static bool is_gap(const struct series_point *point, const struct series_point *
 
 /* The first sample since what is counted changed has no interval, and no point. */
 static int add_last(struct series *series, struct reader *reader, const struct stored *at,
-		    bool has_times, struct error *why)
+		    bool has_times, struct error *error)
 {
 	int err = 0;
 
 	array_grow(&series->points, &series->room, series->nr + 1);
 	if (at->elapsed_ns)
 		err = read_point(reader, at, &series->subject, has_times,
-				 &series->points[series->nr], why);
+				 &series->points[series->nr], error);
 	if (err)
 		return err;
 	if (at->elapsed_ns) {
@@ -116,14 +116,14 @@ static int add_last(struct series *series, struct reader *reader, const struct s
 }
 
 static int add_first(struct series *series, struct reader *reader, const struct stored *at,
-		     bool has_times, struct error *why)
+		     bool has_times, struct error *error)
 {
 	struct series_point point = { 0 };
 	int err = 0;
 
 	array_grow(&series->points, &series->room, series->nr + 1);
 	if (at->elapsed_ns)
-		err = read_point(reader, at, &series->subject, has_times, &point, why);
+		err = read_point(reader, at, &series->subject, has_times, &point, error);
 	if (err)
 		return err;
 	series->first_id = at->id;
@@ -147,20 +147,20 @@ static int add_first(struct series *series, struct reader *reader, const struct 
 
 /* The moment next to the series. -ENOENT: there is none of the same boot. */
 static int find_next(const struct series *series, struct reader *reader, bool is_back,
-		     struct stored *ret_at, struct error *why)
+		     struct stored *ret_at, struct error *error)
 {
 	const struct stored end = { .id = is_back ? series->first_id : series->last_id };
 	uint32_t segment = is_back ? series->first_segment : series->last_segment;
 	bool is_same = true;
-	int err = reader_near(reader, &end, is_back, ret_at, why);
+	int err = reader_near(reader, &end, is_back, ret_at, error);
 
 	if (!err && ret_at->segment != segment)
-		err = reader_is_same_boot(reader, ret_at->segment, segment, &is_same, why);
+		err = reader_is_same_boot(reader, ret_at->segment, segment, &is_same, error);
 	return err ? err : is_same ? 0 : -ENOENT;
 }
 
 static int extend(struct series *series, struct reader *reader, uint64_t id,
-		  const struct series_span *span, struct error *why)
+		  const struct series_span *span, struct error *error)
 {
 	size_t nr = 0, nr_after = 0, nr_wanted;
 	struct stored at;
@@ -171,9 +171,9 @@ static int extend(struct series *series, struct reader *reader, uint64_t id,
 		nr_after += series->points[i].id > id;
 	}
 	while (!err && (series->last_id < id || nr_after < span->nr_after)) {
-		err = find_next(series, reader, false, &at, why);
+		err = find_next(series, reader, false, &at, error);
 		if (!err)
-			err = add_last(series, reader, &at, span->has_times, why);
+			err = add_last(series, reader, &at, span->has_times, error);
 		nr += !err && at.elapsed_ns && at.id <= id;
 		nr_after += !err && at.elapsed_ns && at.id > id;
 	}
@@ -181,9 +181,9 @@ static int extend(struct series *series, struct reader *reader, uint64_t id,
 		err = 0;
 	nr_wanted = span->nr + (nr_after < span->nr_after ? span->nr_after - nr_after : 0);
 	while (!err && nr < nr_wanted && nr < SERIES_MAX) {
-		err = find_next(series, reader, true, &at, why);
+		err = find_next(series, reader, true, &at, error);
 		if (!err)
-			err = add_first(series, reader, &at, span->has_times, why);
+			err = add_first(series, reader, &at, span->has_times, error);
 		nr += !err && at.elapsed_ns;
 	}
 	return err == -ENOENT ? 0 : err;
@@ -198,7 +198,7 @@ static bool is_near(const struct series *series, uint64_t id, const struct serie
 }
 
 int series_read(struct series *series, struct reader *reader, const struct key *subject,
-		const struct stored *at, const struct series_span *span, struct error *why)
+		const struct stored *at, const struct series_span *span, struct error *error)
 {
 	bool goes_on = series->last_id && key_equal(subject, &series->subject) &&
 		       is_near(series, at->id, span);
@@ -210,7 +210,7 @@ int series_read(struct series *series, struct reader *reader, const struct key *
 		series->is_after_start = false;
 		series->first_id = at->id;
 		series->first_segment = at->segment;
-		err = add_last(series, reader, at, span->has_times, why);
+		err = add_last(series, reader, at, span->has_times, error);
 	}
-	return err ? err : extend(series, reader, at->id, span, why);
+	return err ? err : extend(series, reader, at->id, span, error);
 }

@@ -136,41 +136,41 @@ const char *const sql_text[SQL_STATEMENTS] = {
 
 /* ---- errors */
 
-int db_damaged(const struct db *db, struct error *why)
+int db_damaged(const struct db *db, struct error *error)
 {
-	return error_set(why, -EBADMSG,
+	return error_set(error, -EBADMSG,
 			 "%s: damaged: move it away; sqlite3 FILE .recover prints what can be read",
 			 db->name);
 }
 
-static int no_room(const struct db *db, struct error *why)
+static int no_room(const struct db *db, struct error *error)
 {
-	return error_set(why, -ENOSPC, "%s: the disk is full: remove files, or lower "
+	return error_set(error, -ENOSPC, "%s: the disk is full: remove files, or lower "
 			 "--max-size", db->name);
 }
 
-static int system_error(const struct db *db, int code, struct error *why)
+static int system_error(const struct db *db, int code, struct error *error)
 {
 	int number = db->system_error ? db->system_error : sqlite3_system_errno(db->sqlite);
 
 	switch (number) {
 	case ENOSPC:
-		return no_room(db, why);
+		return no_room(db, error);
 	case EFBIG:
-		return error_set(why, -EFBIG,
+		return error_set(error, -EFBIG,
 				 "%s: may not become larger: raise ulimit -f, or lower "
 					    "--max-size", db->name);
 	case EDQUOT:
-		return error_set(why, -EDQUOT, "%s: the quota is used up: remove files, or lower "
+		return error_set(error, -EDQUOT, "%s: the quota is used up: remove files, or lower "
 				 "--max-size", db->name);
 	case 0:
-		return error_set(why, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
+		return error_set(error, -EIO, "%s: %s", db->name, sqlite3_errstr(code));
 	default:
-		return error_set(why, -number, "%s: %s", db->name, strerror(number));
+		return error_set(error, -number, "%s: %s", db->name, strerror(number));
 	}
 }
 
-int db_error(const struct db *db, struct error *why)
+int db_error(const struct db *db, struct error *error)
 {
 	int code = sqlite3_extended_errcode(db->sqlite);
 
@@ -178,22 +178,22 @@ int db_error(const struct db *db, struct error *why)
 	case SQLITE_NOMEM:
 		out_of_memory();
 	case SQLITE_FULL:
-		return no_room(db, why);
+		return no_room(db, error);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return error_set(why, -EBUSY, "%s: another program has locked it: end that "
+		return error_set(error, -EBUSY, "%s: another program has locked it: end that "
 				 "program's transaction", db->name);
 	case SQLITE_READONLY:
-		return error_set(why, -EROFS, "%s: the file, or its folder, cannot be written to",
+		return error_set(error, -EROFS, "%s: the file, or its folder, cannot be written to",
 				 db->name);
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
-		return error_set(why, -EACCES, "%s: %s", db->name, strerror(EACCES));
+		return error_set(error, -EACCES, "%s: %s", db->name, strerror(EACCES));
 	case SQLITE_IOERR:
 	case SQLITE_CANTOPEN:
-		return system_error(db, code, why);
+		return system_error(db, code, error);
 	default: /* SQLITE_CORRUPT, or tables that are not as they were made */
-		return db_damaged(db, why);
+		return db_damaged(db, error);
 	}
 }
 
@@ -215,7 +215,7 @@ bool db_has_room(const struct db *db)
 	       disk.f_bavail * disk.f_frsize >= DB_LOG_SIZE;
 }
 
-int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct error *why)
+int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct error *error)
 {
 	sqlite3_stmt **statement = &db->statements[sql];
 
@@ -223,7 +223,7 @@ int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct
 	db->system_error = 0;
 	if (!*statement && sqlite3_prepare_v3(db->sqlite, sql_text[sql], -1,
 					      SQLITE_PREPARE_PERSISTENT, statement, NULL))
-		return db_error(db, why);
+		return db_error(db, error);
 	sqlite3_reset(*statement);
 	sqlite3_clear_bindings(*statement);
 	*ret_statement = *statement;
@@ -235,7 +235,7 @@ void db_bind(sqlite3_stmt *statement, int parameter, uint64_t number)
 	sqlite3_bind_int64(statement, parameter, number > INT64_MAX ? INT64_MAX : (int64_t)number);
 }
 
-int db_step(struct db *db, sqlite3_stmt *statement, struct error *why)
+int db_step(struct db *db, sqlite3_stmt *statement, struct error *error)
 {
 	int code, err = 0;
 
@@ -245,7 +245,7 @@ int db_step(struct db *db, sqlite3_stmt *statement, struct error *why)
 		return 1;
 	db->system_error = errno; /* SQLite has forgotten it when a COMMIT fails */
 	if (code != SQLITE_DONE)
-		err = db_error(db, why);
+		err = db_error(db, error);
 	sqlite3_reset(statement);
 	return err;
 }
@@ -272,41 +272,41 @@ static void bind(sqlite3_stmt *statement, int parameter, const struct db_value *
 }
 
 int db_run_with(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
-		struct error *why)
+		struct error *error)
 {
 	sqlite3_stmt *statement;
-	int err = db_prepare(db, sql, &statement, why);
+	int err = db_prepare(db, sql, &statement, error);
 
 	for (size_t i = 0; i < nr && !err; i++)
 		bind(statement, (int)i + 1, &values[i]);
 	if (err)
 		return err;
 	do
-		err = db_step(db, statement, why);
+		err = db_step(db, statement, error);
 	while (err > 0);
 	return err;
 }
 
-int db_begin(struct db *db, struct error *why)
+int db_begin(struct db *db, struct error *error)
 {
-	return db_has_room(db) ? db_run(db, SQL_BEGIN, why) : no_room(db, why);
+	return db_has_room(db) ? db_run(db, SQL_BEGIN, error) : no_room(db, error);
 }
 
-int db_run(struct db *db, enum sql sql, struct error *why)
+int db_run(struct db *db, enum sql sql, struct error *error)
 {
-	return db_run_with(db, sql, NULL, 0, why);
+	return db_run_with(db, sql, NULL, 0, error);
 }
 
-int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct error *why)
+int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct error *error)
 {
 	sqlite3_stmt *statement;
-	int err = db_prepare(db, sql, &statement, why);
+	int err = db_prepare(db, sql, &statement, error);
 
 	if (err)
 		return err;
-	err = db_step(db, statement, why);
+	err = db_step(db, statement, error);
 	if (err <= 0)
-		return err ? err : db_damaged(db, why);
+		return err ? err : db_damaged(db, error);
 	*ret_number = sqlite3_column_int64(statement, 0);
 	sqlite3_reset(statement);
 	return 0;

@@ -334,12 +334,12 @@ void state_undo(struct state *state, const struct changes *changes,
 /* ---- any moment */
 
 int state_read(struct state *state, struct reader *reader, const struct stored *stored,
-	       struct error *why)
+	       struct error *error)
 {
 	const struct moment *moment = &reader->moment;
 	uint64_t is_after = state->id;
 	struct stored at;
-	int err = reader_find_flagged(reader, stored->id, MOMENT_HAS_TOTALS, &at, why);
+	int err = reader_find_flagged(reader, stored->id, MOMENT_HAS_TOTALS, &at, error);
 
 	state->id = 0;
 	if (err)
@@ -347,14 +347,14 @@ int state_read(struct state *state, struct reader *reader, const struct stored *
 	if (is_after >= at.id && is_after <= stored->id) {
 		at.id = is_after;
 	} else {
-		err = reader_totals(reader, at.id, NULL, why);
+		err = reader_totals(reader, at.id, NULL, error);
 		if (!err)
 			load_totals(state, moment);
 	}
 	while (!err && at.id < stored->id) {
-		err = reader_step(reader, &at, false, &at, why);
+		err = reader_step(reader, &at, false, &at, error);
 		if (!err)
-			err = reader_changes(reader, at.id, UNPACK_TIMES, NULL, why);
+			err = reader_changes(reader, at.id, UNPACK_TIMES, NULL, error);
 		if (!err)
 			state_apply(state, &moment->changes, at.flags, reader);
 	}

@@ -27,34 +27,35 @@ struct stored {
 typedef int (*stored_field_fn)(void *arg, uint32_t id, const struct field *field);
 
 /*
- * Each function returns 0, or -errno with why: -ENOENT: there is no such moment (why is not set);
- * -EBADMSG: damaged; others as the system has them. All calls of a reader come from one thread.
+ * Each function returns 0, or -errno with error: -ENOENT: there is no such moment (error is not
+ * set); -EBADMSG: damaged; others as the system has them. All calls of a reader come from one
+ * thread.
  */
 struct store_type {
 	/*
 	 * The latest moment that is not later than time_ns; where all are later, the first one.
 	 * UINT64_MAX: the last. -ENOENT: the store is empty.
 	 */
-	int (*find)(void *store, uint64_t time_ns, struct stored *ret_stored, struct error *why);
+	int (*find)(void *store, uint64_t time_ns, struct stored *ret_stored, struct error *error);
 	/*
 	 * The next moment after id, or with is_back the one before, wherever it is kept. -ENOENT:
 	 * there is none; -EAGAIN: it will come later.
 	 */
 	int (*step)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
-		    struct error *why);
+		    struct error *error);
 	/* The latest moment up to id, in its segment, that has one of the flags. */
 	int (*find_flagged)(void *store, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			    struct error *why);
+			    struct error *error);
 	/* Replaces the blob by a part of a moment. -ENOENT: the moment was dropped meanwhile. */
 	int (*read)(void *store, uint64_t id, enum moment_part part, struct blob *blob,
-		    struct error *why);
+		    struct error *error);
 	/* The fields of a segment with an id of at least first. */
 	int (*fields)(void *store, uint32_t segment, uint32_t first, stored_field_fn take,
-		      void *arg, struct error *why);
+		      void *arg, struct error *error);
 	int (*segment)(void *store, uint32_t segment, struct segment *ret_segment,
-		       struct error *why);
+		       struct error *error);
 	/* -ESTALE: its file was removed or replaced since it was opened. NULL: it has none. */
-	int (*check)(void *store, struct error *why);
+	int (*check)(void *store, struct error *error);
 	/*
 	 * While it is held a store stays as it is, and calls cost less. For moments only: the
 	 * writer's file does not shrink meanwhile. NULL: calls cost little anyway.
@@ -64,13 +65,13 @@ struct store_type {
 	 * Of a store of several machines: from now on find() finds moments of this one; "": of all
 	 * together. NULL: the store has one machine.
 	 */
-	int (*enter)(void *store, const char *machine, struct error *why);
+	int (*enter)(void *store, const char *machine, struct error *error);
 	/*
 	 * As step(), but of the moments that are in memory, with gaps: for what is worth no
 	 * waiting, and for no sums. NULL: step() never waits.
 	 */
 	int (*near)(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
-		    struct error *why);
+		    struct error *error);
 	/*
 	 * A descriptor that can be read when moments came after an -EAGAIN; the reader takes 8
 	 * bytes from it. NULL: there is never an -EAGAIN.

@@ -19,9 +19,9 @@
 #define COUNTS_MAX (PACK_MAX / sizeof(uint64_t))
 #define SUMS_MAX (PACK_MAX / sizeof(struct sum_range))
 
-static int damaged(struct error *why)
+static int damaged(struct error *error)
 {
-	return error_set(why, -EBADMSG, "a sample in the history is damaged");
+	return error_set(error, -EBADMSG, "a sample in the history is damaged");
 }
 
 static struct in begin(struct packer *packer, const struct blob *blob, size_t max)
@@ -361,7 +361,7 @@ static void read_rows(struct in *in, struct changes *changes, enum unpack_depth 
 }
 
 static int read_changes(struct in *in, struct changes *changes, enum unpack_depth depth,
-			struct error *why)
+			struct error *error)
 {
 	in->is_bad |= in_number(in) != COLUMN_ROWS;
 	read_keys(in, changes, (size_t)in_small(in, ROWS_MAX));
@@ -370,7 +370,7 @@ static int read_changes(struct in *in, struct changes *changes, enum unpack_dept
 	if (!in->is_bad)
 		return 0;
 	changes_reset(changes);
-	return damaged(why);
+	return damaged(error);
 }
 
 /* The map of so many columns; where nothing was open, there is one less. */
@@ -383,7 +383,7 @@ static void next_columns(struct in *in, unsigned int nr)
 }
 
 int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
-		   struct moment *moment, struct error *why)
+		   struct moment *moment, struct error *error)
 {
 	struct in in = begin(packer, blob, PACK_MAX);
 	struct in_column column;
@@ -393,17 +393,17 @@ int unpack_changes(struct packer *packer, const struct blob *blob, enum unpack_d
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
 		moment->source_ns[i] = number(&column);
 	in_end_column(&in, column);
-	return read_changes(&in, &moment->changes, depth, why);
+	return read_changes(&in, &moment->changes, depth, error);
 }
 
 /* Nothing, or one array. */
-static int read_late(struct in *in, struct moment *moment, struct error *why)
+static int read_late(struct in *in, struct moment *moment, struct error *error)
 {
 	size_t nr = in->at == in->end ? 0 : in_array(in) / LATE_ITEMS;
 
 	in->is_bad |= nr > ROWS_MAX;
 	if (in->is_bad)
-		return damaged(why);
+		return damaged(error);
 	array_grow(&moment->late, &moment->room_late, nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct late_reason *late = &moment->late[i];
@@ -414,21 +414,21 @@ static int read_late(struct in *in, struct moment *moment, struct error *why)
 		late->parent_before = in_number(in);
 	}
 	if (in->is_bad)
-		return damaged(why);
+		return damaged(error);
 	moment->nr_late = nr;
 	return 0;
 }
 
 int unpack_totals(struct packer *packer, const struct blob *blob, enum unpack_depth depth,
-		  struct moment *moment, struct error *why)
+		  struct moment *moment, struct error *error)
 {
 	struct in in = begin(packer, blob, PACK_MAX);
 	int err;
 
 	next_columns(&in, COLUMNS - 1);
 	moment->nr_late = 0;
-	err = read_changes(&in, &moment->totals, depth, why);
-	return err || depth != UNPACK_ALL ? err : read_late(&in, moment, why);
+	err = read_changes(&in, &moment->totals, depth, error);
+	return err || depth != UNPACK_ALL ? err : read_late(&in, moment, error);
 }
 
 /* ---- guests */
@@ -472,7 +472,7 @@ static void read_guest(struct in *in, size_t *room, struct guests *guests)
 }
 
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
-		  struct error *why)
+		  struct error *error)
 {
 	struct in in = begin(packer, blob, GUESTS_BYTES_MAX);
 	size_t nr = in_array(&in), room = GUESTS_BYTES_MAX;
@@ -481,5 +481,5 @@ int unpack_guests(struct packer *packer, const struct blob *blob, struct moment 
 	moment->guests = guests_new(NULL);
 	for (size_t i = 0; i < nr && !in.is_bad; i++)
 		read_guest(&in, &room, moment->guests);
-	return in.is_bad ? damaged(why) : 0;
+	return in.is_bad ? damaged(error) : 0;
 }

@@ -118,10 +118,10 @@ void env_refresh(struct env *env)
 		env->debugfs_kvm = find_debugfs_kvm(env);
 }
 
-int env_init(struct env *env, const char *root, struct error *why)
+int env_init(struct env *env, const char *root, struct error *error)
 {
 	if (root[0] && !is_folder(root))
-		return error_set(why, -ENOENT, "\"%s\" is not a folder with a captured machine",
+		return error_set(error, -ENOENT, "\"%s\" is not a folder with a captured machine",
 				 root);
 	*env = (struct env){ .root = root };
 	env->arch = arch_of_host(root);

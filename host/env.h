@@ -25,10 +25,10 @@ struct env {
 /*
  * Looks at the machine below root ("" for this one): its architecture, and where tracefs and
  * debugfs are mounted. Not finding them is not an error. A captured machine has them at
- * sys/kernel/tracing and sys/kernel/debug. Returns 0, or -ENOENT with why when root is no
+ * sys/kernel/tracing and sys/kernel/debug. Returns 0, or -ENOENT with error when root is no
  * folder.
  */
-int env_init(struct env *env, const char *root, struct error *why);
+int env_init(struct env *env, const char *root, struct error *error);
 void env_release(struct env *env);
 
 /* Looks again for tracefs and debugfs if they were missing: they may be mounted by now. */

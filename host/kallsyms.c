@@ -100,7 +100,7 @@ static int compare(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-static int add_lines(struct kallsyms *symbols, size_t size, const char *path, struct error *why)
+static int add_lines(struct kallsyms *symbols, size_t size, const char *path, struct error *error)
 {
 	char *at = symbols->text, *end = at + size, *next;
 
@@ -113,24 +113,24 @@ static int add_lines(struct kallsyms *symbols, size_t size, const char *path, st
 		/* A NUL within the line would hide its end. */
 		if (strlen(at) != (size_t)((newline ? newline : end) - at) ||
 		    !add_line(symbols, at, number))
-			return error_set(why, -EINVAL, "%s: line %" PRIu32 " is not one of "
+			return error_set(error, -EINVAL, "%s: line %" PRIu32 " is not one of "
 						     "/proc/kallsyms", path, number);
 	}
 	if (!symbols->nr)
-		return error_set(why, -ENODATA, "%s: it has no addresses: copy the guest's "
+		return error_set(error, -ENODATA, "%s: it has no addresses: copy the guest's "
 					      "/proc/kallsyms as root", path);
 	qsort(symbols->list, symbols->nr, sizeof(*symbols->list), compare);
 	return 0;
 }
 
 int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **ret_symbols,
-		   struct error *why)
+		   struct error *error)
 {
 	struct kallsyms *symbols = xcalloc(1, sizeof(*symbols));
 	int err;
 
 	symbols->text = text;
-	err = add_lines(symbols, size, path, why);
+	err = add_lines(symbols, size, path, error);
 	if (err)
 		kallsyms_free(symbols);
 	else
@@ -138,15 +138,15 @@ int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **
 	return err;
 }
 
-int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error *why)
+int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error *error)
 {
 	char *text;
 	size_t size;
 	int err = read_whole(path, FILE_MAX, &text, &size);
 
 	if (err)
-		return error_set(why, err, "cannot read %s: %s", path, strerror(-err));
-	return kallsyms_parse(text, size, path, ret_symbols, why);
+		return error_set(error, err, "cannot read %s: %s", path, strerror(-err));
+	return kallsyms_parse(text, size, path, ret_symbols, error);
 }
 
 /* The number of symbols at this address or below. */

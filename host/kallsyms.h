@@ -15,12 +15,12 @@
 
 struct kallsyms;
 
-/* 0, or -errno with why, which names the file and what to do. */
-int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error *why);
+/* 0, or -errno with error, which names the file and what to do. */
+int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error *error);
 
-/* The same of a text, which ends with a NUL; path: for why. Takes the text over, to be freed. */
+/* The same of a text, which ends with a NUL; path: for error. Takes the text over, to be freed. */
 int kallsyms_parse(char *text, size_t size, const char *path, struct kallsyms **ret_symbols,
-		   struct error *why);
+		   struct error *error);
 
 void kallsyms_free(struct kallsyms *symbols); /* NULL is fine */
 

@@ -184,12 +184,12 @@ bool descriptors_are_short(int err)
 	return err == -EMFILE || err == -ENFILE;
 }
 
-void descriptors_explain(struct error *why, unsigned int nr_events, uint64_t needed)
+void descriptors_explain(struct error *error, unsigned int nr_events, uint64_t needed)
 {
 	struct rlimit limit = { 0 };
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	error_set(why, 0,
+	error_set(error, 0,
 		  "%u events not counted: %llu descriptors needed, the limit is %llu: raise "
 			"it with ulimit -n, LimitNOFILE= or CAP_SYS_RESOURCE",
 		  nr_events, (unsigned long long)needed, (unsigned long long)limit.rlim_cur);
@@ -210,10 +210,10 @@ bool pid_namespace_is_other(const struct env *env)
 	return strcmp(link, INIT_PID_NAMESPACE) != 0;
 }
 
-int pid_namespace_check(const struct env *env, const char *what, struct error *why)
+int pid_namespace_check(const struct env *env, const char *what, struct error *error)
 {
 	if (!pid_namespace_is_other(env))
 		return 0;
-	return error_set(why, -EXDEV, "%s has the pids of the host's pid namespace, and this is "
+	return error_set(error, -EXDEV, "%s has the pids of the host's pid namespace, and this is "
 				    "another one: run in the host's (docker run --pid=host)", what);
 }

@@ -86,7 +86,7 @@ bool descriptors_are_short(int err);
  * Says how many events are not counted because descriptors are missing, and what helps. needed: as
  * above.
  */
-void descriptors_explain(struct error *why, unsigned int nr_events, uint64_t needed);
+void descriptors_explain(struct error *error, unsigned int nr_events, uint64_t needed);
 
 /*
  * ---- The pid namespace: whether our pids and tids are the kernel's own.
@@ -99,7 +99,7 @@ void descriptors_explain(struct error *why, unsigned int nr_events, uint64_t nee
 /* False where /proc/self/ns/pid cannot be read: the namespace is then taken for the host's. */
 bool pid_namespace_is_other(const struct env *env);
 
-/* 0, or -EXDEV with why pids that `what` ("BPF", "tracefs") has cannot be used from here. */
-int pid_namespace_check(const struct env *env, const char *what, struct error *why);
+/* 0, or -EXDEV with error pids that `what` ("BPF", "tracefs") has cannot be used from here. */
+int pid_namespace_check(const struct env *env, const char *what, struct error *error);
 
 #endif

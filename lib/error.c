@@ -7,14 +7,14 @@
 
 #include "lib/error.h"
 
-int error_set(struct error *why, int err, const char *fmt, ...)
+int error_set(struct error *error, int err, const char *fmt, ...)
 {
 	va_list args;
 
-	if (!why)
+	if (!error)
 		return err;
 	va_start(args, fmt);
-	vsnprintf(why->text, sizeof(why->text), fmt, args);
+	vsnprintf(error->text, sizeof(error->text), fmt, args);
 	va_end(args);
 	return err;
 }

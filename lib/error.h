@@ -13,10 +13,10 @@ struct error {
 };
 
 /*
- * Sets the text (cut to fit) and returns err unchanged, for `return error_set(why, -EPERM, ...)`.
- * why NULL: the caller wants no text.
+ * Sets the text (cut to fit) and returns err unchanged, for `return error_set(error, -EPERM, ...)`.
+ * error NULL: the caller wants no text.
  */
-int error_set(struct error *why, int err, const char *fmt, ...)
+int error_set(struct error *error, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -129,7 +129,7 @@ static int open_nameless(const struct output *output)
 	return fd;
 }
 
-int whole_file_open(struct whole_file *whole, const char *path, struct error *why)
+int whole_file_open(struct whole_file *whole, const char *path, struct error *error)
 {
 	struct error reason = { "" };
 	int fd = -1, err;
@@ -140,7 +140,7 @@ int whole_file_open(struct whole_file *whole, const char *path, struct error *wh
 	}
 	err = output_find(path, &whole->output, &reason);
 	if (err)
-		return error_set(why, err, "%s: %s", path, reason.text);
+		return error_set(error, err, "%s: %s", path, reason.text);
 	fd = open_nameless(&whole->output);
 	whole->has_no_name = fd >= 0;
 	if (fd < 0)
@@ -153,7 +153,7 @@ int whole_file_open(struct whole_file *whole, const char *path, struct error *wh
 		close(fd);
 	output_release(&whole->output);
 	*whole = (struct whole_file){ .file = NULL };
-	return error_set(why, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
+	return error_set(error, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
 }
 
 /* Links the file under a temporary name beside the final one. */

@@ -55,8 +55,8 @@ struct whole_file {
 	struct output output; /* where it gets its name */
 };
 
-/* path NULL or "-": standard output. Returns 0, or -errno with why. */
-int whole_file_open(struct whole_file *whole, const char *path, struct error *why);
+/* path NULL or "-": standard output. Returns 0, or -errno with error. */
+int whole_file_open(struct whole_file *whole, const char *path, struct error *error);
 
 /*
  * Completes the file: it replaces the old file, with the old mode and, if permitted, owner.

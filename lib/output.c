@@ -23,9 +23,9 @@ bool output_is_ours(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-static int failed(int err, struct error *why)
+static int failed(int err, struct error *error)
 {
-	return error_set(why, -err, "%s", strerror(err));
+	return error_set(error, -err, "%s", strerror(err));
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -44,103 +44,105 @@ struct walk {
 };
 
 /* Takes the next part from the rest. */
-static int next_part(struct walk *walk, struct error *why)
+static int next_part(struct walk *walk, struct error *error)
 {
 	char *at = walk->rest + strspn(walk->rest, "/");
 	size_t len = strcspn(at, "/");
 	const char *behind = at + len + strspn(at + len, "/");
 
 	if (!len)
-		return failed(*walk->rest ? EISDIR : ENOENT, why);
+		return failed(*walk->rest ? EISDIR : ENOENT, error);
 	if (len > NAME_MAX)
-		return failed(ENAMETOOLONG, why);
+		return failed(ENAMETOOLONG, error);
 	memcpy(walk->name, at, len);
 	walk->name[len] = '\0';
 	walk->is_last = !*behind;
 	if (walk->is_last && (at[len] || strcmp(walk->name, ".") == 0 ||
 			      strcmp(walk->name, "..") == 0))
-		return failed(EISDIR, why);
+		return failed(EISDIR, error);
 	memmove(walk->rest, behind, strlen(behind) + 1);
 	return 0;
 }
 
 /* Goes on from another folder: fd is open(2)'s result. */
-static int enter(struct walk *walk, int fd, struct error *why)
+static int enter(struct walk *walk, int fd, struct error *error)
 {
 	if (fd < 0)
-		return failed(errno, why);
+		return failed(errno, error);
 	close(walk->folder);
 	walk->folder = fd;
 	return 0;
 }
 
 /* The link's text replaces the link in the rest of the path. */
-static int follow_text(struct walk *walk, struct error *why)
+static int follow_text(struct walk *walk, struct error *error)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t len = readlinkat(walk->folder, walk->name, target, sizeof(target) - 1);
 
 	if (len < 0)
-		return failed(errno, why);
+		return failed(errno, error);
 	target[len] = '\0';
 	if (snprintf(rest, sizeof(rest), "%s%s%s", target, walk->is_last ? "" : "/", walk->rest) >=
 	    (int)sizeof(rest))
-		return failed(ENAMETOOLONG, why);
+		return failed(ENAMETOOLONG, error);
 	memcpy(walk->rest, rest, sizeof(rest));
-	return *target == '/' ? enter(walk, open("/", FOLDER), why) : 0;
+	return *target == '/' ? enter(walk, open("/", FOLDER), error) : 0;
 }
 
 /* 1: the link is of the kernel, and the last part of the path. */
-static int follow(struct walk *walk, const struct stat *link, struct error *why)
+static int follow(struct walk *walk, const struct stat *link, struct error *error)
 {
 	struct statfs disk;
 	struct stat folder;
 
 	if (++walk->nr_links > LINKS_MAX)
-		return failed(ELOOP, why);
+		return failed(ELOOP, error);
 	if (fstat(walk->folder, &folder) < 0 || fstatfs(walk->folder, &disk) < 0)
-		return failed(errno, why);
+		return failed(errno, error);
 	if (!output_is_ours(link) || !output_is_ours(&folder))
-		return error_set(why, -ELOOP, "\"%s\" is a link of another user (uid %u), which is "
-				 "not followed: name the file itself", walk->name,
-				 (unsigned int)(output_is_ours(link) ? folder.st_uid :
-								       link->st_uid));
+		return error_set(
+			error, -ELOOP,
+			"\"%s\" is a link of another user (uid %u), which is "
+			"not followed: name the file itself",
+			walk->name,
+			(unsigned int)(output_is_ours(link) ? folder.st_uid : link->st_uid));
 	if (disk.f_type != PROC_SUPER_MAGIC)
-		return follow_text(walk, why);
-	return walk->is_last ? 1 : enter(walk, openat(walk->folder, walk->name, FOLDER), why);
+		return follow_text(walk, error);
+	return walk->is_last ? 1 : enter(walk, openat(walk->folder, walk->name, FOLDER), error);
 }
 
 /* One part of the path. 1: it is the last one. */
-static int step(struct walk *walk, bool *ret_is_kernels, struct error *why)
+static int step(struct walk *walk, bool *ret_is_kernels, struct error *error)
 {
 	struct stat st;
-	int err = next_part(walk, why);
+	int err = next_part(walk, error);
 
 	if (err)
 		return err;
 	if (fstatat(walk->folder, walk->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT && walk->is_last ? 1 : failed(errno, why);
+		return errno == ENOENT && walk->is_last ? 1 : failed(errno, error);
 	if (S_ISLNK(st.st_mode)) {
-		err = follow(walk, &st, why);
+		err = follow(walk, &st, error);
 		*ret_is_kernels = err > 0;
 		return err;
 	}
 	return walk->is_last ? 1 : enter(walk, openat(walk->folder, walk->name,
-						      FOLDER | O_NOFOLLOW), why);
+						      FOLDER | O_NOFOLLOW), error);
 }
 
-int output_find(const char *path, struct output *ret_output, struct error *why)
+int output_find(const char *path, struct output *ret_output, struct error *error)
 {
 	struct walk walk = { .folder = open(*path == '/' ? "/" : ".", FOLDER) };
 	bool is_kernels = false;
 	int err = 0;
 
 	if (walk.folder < 0)
-		return failed(errno, why);
+		return failed(errno, error);
 	if (snprintf(walk.rest, sizeof(walk.rest), "%s", path) >= (int)sizeof(walk.rest))
-		err = failed(ENAMETOOLONG, why);
+		err = failed(ENAMETOOLONG, error);
 	while (!err)
-		err = step(&walk, &is_kernels, why);
+		err = step(&walk, &is_kernels, error);
 	if (err < 0) {
 		close(walk.folder);
 		return err;
@@ -171,41 +173,44 @@ char *output_path(const struct output *output)
 
 /* ---- the file */
 
-static int check_file(const struct output *output, const struct stat *st, struct error *why)
+static int check_file(const struct output *output, const struct stat *st, struct error *error)
 {
 	struct stat folder;
 	bool is_folder_ours;
 
 	if (fstat(output->folder, &folder) < 0)
-		return failed(errno, why);
+		return failed(errno, error);
 	is_folder_ours = output_is_ours(&folder);
 	if (S_ISDIR(st->st_mode))
-		return failed(EISDIR, why);
+		return failed(EISDIR, error);
 	if (S_ISLNK(st->st_mode))
-		return failed(ELOOP, why);
+		return failed(ELOOP, error);
 	if (S_ISBLK(st->st_mode))
-		return error_set(why, -EINVAL, "not a regular file");
+		return error_set(error, -EINVAL, "not a regular file");
 	if (!output_is_ours(st) && (S_ISREG(st->st_mode) || !is_folder_ours))
-		return error_set(why, -EPERM, "it belongs to another user (uid %u): remove it, or "
-				 "choose another file", (unsigned int)st->st_uid);
+		return error_set(error, -EPERM,
+				 "it belongs to another user (uid %u): remove it, or "
+				 "choose another file",
+				 (unsigned int)st->st_uid);
 	if (S_ISREG(st->st_mode) && st->st_nlink > 1 && !is_folder_ours)
-		return error_set(why, -EPERM, "it has a second name (a hard link), and its folder "
+		return error_set(error, -EPERM,
+				 "it has a second name (a hard link), and its folder "
 				 "belongs to another user: remove it, or choose another file");
 	return 0;
 }
 
 /* -EAGAIN: others made or removed the file meanwhile. */
-static int open_once(const struct output *output, int flags, mode_t mode, struct error *why)
+static int open_once(const struct output *output, int flags, mode_t mode, struct error *error)
 {
 	struct stat st;
 	bool is_there = fstatat(output->folder, output->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 	int fd, err;
 
 	if (!is_there && errno != ENOENT)
-		return failed(errno, why);
+		return failed(errno, error);
 	if (is_there && flags & O_EXCL)
-		return failed(EEXIST, why);
-	err = is_there ? check_file(output, &st, why) : 0;
+		return failed(EEXIST, error);
+	err = is_there ? check_file(output, &st, error) : 0;
 	if (err)
 		return err;
 	flags &= is_there ? ~O_CREAT : ~0;
@@ -214,16 +219,16 @@ static int open_once(const struct output *output, int flags, mode_t mode, struct
 			    (is_there ? 0 : O_EXCL), mode);
 	if (fd < 0)
 		return errno == (is_there ? ENOENT : EEXIST) && !(flags & O_EXCL) ?
-			       -EAGAIN : failed(errno, why);
-	err = fstat(fd, &st) < 0 ? failed(errno, why) : check_file(output, &st, why);
+			       -EAGAIN : failed(errno, error);
+	err = fstat(fd, &st) < 0 ? failed(errno, error) : check_file(output, &st, error);
 	if (!err && flags & O_TRUNC && S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0)
-		err = failed(errno, why);
+		err = failed(errno, error);
 	if (err)
 		close(fd);
 	return err ? err : fd;
 }
 
-int output_open_at(const struct output *output, int flags, mode_t mode, struct error *why)
+int output_open_at(const struct output *output, int flags, mode_t mode, struct error *error)
 {
 	int fd = -EAGAIN;
 
@@ -231,25 +236,25 @@ int output_open_at(const struct output *output, int flags, mode_t mode, struct e
 		fd = openat(output->folder, output->name,
 			    (flags & ~(O_CREAT | O_EXCL)) | O_CLOEXEC | O_NOCTTY);
 		if (fd < 0)
-			return failed(errno, why);
+			return failed(errno, error);
 		return fd;
 	}
 	for (int i = 0; fd == -EAGAIN && i < TRIES; i++) {
-		fd = open_once(output, flags, mode, why);
+		fd = open_once(output, flags, mode, error);
 		if (fd == -EAGAIN && !(flags & O_CREAT))
-			return failed(ENOENT, why);
+			return failed(ENOENT, error);
 	}
-	return fd == -EAGAIN ? failed(EAGAIN, why) : fd;
+	return fd == -EAGAIN ? failed(EAGAIN, error) : fd;
 }
 
-int output_open(const char *path, int flags, mode_t mode, struct error *why)
+int output_open(const char *path, int flags, mode_t mode, struct error *error)
 {
 	struct output output;
-	int fd = output_find(path, &output, why);
+	int fd = output_find(path, &output, error);
 
 	if (fd < 0)
 		return fd;
-	fd = output_open_at(&output, flags, mode, why);
+	fd = output_open_at(&output, flags, mode, error);
 	output_release(&output);
 	return fd;
 }
@@ -267,36 +272,36 @@ static bool is_others(const struct stat *folder, bool is_above)
 }
 
 /* Goes to the folder above. 1: there is none. */
-static int go_up(int *folder, struct stat *st, struct error *why)
+static int go_up(int *folder, struct stat *st, struct error *error)
 {
 	struct stat before = *st;
 	int above = openat(*folder, "..", FOLDER);
 
 	if (above < 0)
-		return failed(errno, why);
+		return failed(errno, error);
 	close(*folder);
 	*folder = above;
 	if (fstat(above, st) < 0)
-		return failed(errno, why);
+		return failed(errno, error);
 	return is_same(st, &before);
 }
 
-int output_check_folder(int folder, struct error *why)
+int output_check_folder(int folder, struct error *error)
 {
 	int at = openat(folder, ".", FOLDER), err = 0;
 	bool is_above = false;
 	struct stat st;
 
 	if (at < 0 || fstat(at, &st) < 0)
-		err = failed(errno, why);
+		err = failed(errno, error);
 	for (; !err && geteuid() == 0; is_above = true) {
 		if (is_others(&st, is_above))
-			err = error_set(why, -EPERM,
+			err = error_set(error, -EPERM,
 					"other users may change the files beside it: as "
 					"root choose a folder that only root may write to, such as "
 					"/var/lib/kvmtop");
 		else
-			err = go_up(&at, &st, why);
+			err = go_up(&at, &st, error);
 	}
 	if (at >= 0)
 		close(at);
@@ -331,7 +336,7 @@ static void rename_suffixes(const struct output *output, const char *to,
 }
 
 static int set_aside(const struct output *output, const char *const *suffixes,
-		     struct error *ret_why)
+		     struct error *ret_error)
 {
 	char to[NAME_MAX + 64], day[16] = "";
 	struct stat st;
@@ -349,19 +354,19 @@ static int set_aside(const struct output *output, const char *const *suffixes,
 		err = rename_new(output->folder, output->name, to);
 	}
 	if (err)
-		return error_set(ret_why, err, "cannot rename it: %s", strerror(-err));
+		return error_set(ret_error, err, "cannot rename it: %s", strerror(-err));
 	rename_suffixes(output, to, suffixes);
-	return error_set(ret_why, 0, "renamed to %s", to);
+	return error_set(ret_error, 0, "renamed to %s", to);
 }
 
-int output_set_aside(const char *path, const char *const *suffixes, struct error *ret_why)
+int output_set_aside(const char *path, const char *const *suffixes, struct error *ret_error)
 {
 	struct output output;
-	int err = output_find(path, &output, ret_why);
+	int err = output_find(path, &output, ret_error);
 
 	if (err)
 		return err;
-	err = set_aside(&output, suffixes, ret_why);
+	err = set_aside(&output, suffixes, ret_error);
 	output_release(&output);
 	return err;
 }

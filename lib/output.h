@@ -11,7 +11,7 @@
  *	  not ours.
  *	- Devices and pipes can be written to, if they or the folder are ours.
  *
- * Functions return 0 or a descriptor, or -errno with why, which is a reason without the path.
+ * Functions return 0 or a descriptor, or -errno with error, which is a reason without the path.
  */
 #ifndef KVMTOP_LIB_OUTPUT_H
 #define KVMTOP_LIB_OUTPUT_H
@@ -32,14 +32,14 @@ struct output {
 };
 
 /* Finds where a path leads. The name need not exist. -ELOOP: a link that is not followed. */
-int output_find(const char *path, struct output *ret_output, struct error *why);
+int output_find(const char *path, struct output *ret_output, struct error *error);
 void output_release(struct output *output);
 
 /* Opens or makes the file; flags as for open(2). O_EXCL and O_TRUNC are as usual. */
-int output_open_at(const struct output *output, int flags, mode_t mode, struct error *why);
+int output_open_at(const struct output *output, int flags, mode_t mode, struct error *error);
 
 /* Finds and opens. */
-int output_open(const char *path, int flags, mode_t mode, struct error *why);
+int output_open(const char *path, int flags, mode_t mode, struct error *error);
 
 /* The absolute path without links; NULL with errno. The caller frees it. */
 char *output_path(const struct output *output);
@@ -49,16 +49,17 @@ bool output_is_ours(const struct stat *st);
 
 /*
  * For a file that has others beside it, under names that can be guessed: 0, or for root -EPERM with
- * why if another user could put files there, or replace the folder.
+ * error if another user could put files there, or replace the folder.
  */
-int output_check_folder(int folder, struct error *why);
+int output_check_folder(int folder, struct error *error);
 
 /*
  * Renames a file that is there already: the day of its last change is appended to its name, and a
  * number where there is such a file. Of each suffix, NULL at the end, the file with the suffix is
- * renamed, too, to the new name with the suffix. 0 or -errno; why has the new name, or the reason.
+ * renamed, too, to the new name with the suffix. 0 or -errno; error has the new name, or the
+ * reason.
  */
-int output_set_aside(const char *path, const char *const *suffixes, struct error *ret_why);
+int output_set_aside(const char *path, const char *const *suffixes, struct error *ret_error);
 
 /*
  * The first of the inputs that is the same file as the output, or is the folder of an output that

@@ -77,7 +77,7 @@ struct timespec thread_time_in(unsigned int ms)
 }
 
 int library_load(const char *const *names, const struct library_function *functions, size_t nr,
-		 void **ret_handle, struct error *why)
+		 void **ret_handle, struct error *error)
 {
 	void *handle = NULL;
 
@@ -90,7 +90,7 @@ int library_load(const char *const *names, const struct library_function *functi
 		void *function = dlsym(handle, functions[i].name);
 
 		if (!function)
-			return error_set(why, -ENOSYS, "%s is too old: it has no %s", names[-1],
+			return error_set(error, -ENOSYS, "%s is too old: it has no %s", names[-1],
 					 functions[i].name);
 		memcpy(functions[i].pointer, &function, sizeof(function));
 	}

@@ -43,10 +43,10 @@ struct library_function {
 
 /*
  * Loads the first of the libraries that is there, names up to a NULL, and finds its functions. 0,
- * -ENOENT without why: none is there (a program without libraries can load none), or -ENOSYS with
- * why: one is too old. *ret_handle is for dlclose(3), and set only if one was there.
+ * -ENOENT without error: none is there (a program without libraries can load none), or -ENOSYS with
+ * error: one is too old. *ret_handle is for dlclose(3), and set only if one was there.
  */
 int library_load(const char *const *names, const struct library_function *functions, size_t nr,
-		 void **ret_handle, struct error *why);
+		 void **ret_handle, struct error *error);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "lib/say.h"
 
-int say_failure(int err, const struct error *why)
+int say_failure(int err, const struct error *error)
 {
-	fprintf(stderr, "kvmtop: %s\n", why->text[0] ? why->text : strerror(-err));
+	fprintf(stderr, "kvmtop: %s\n", error->text[0] ? error->text : strerror(-err));
 	return STATUS_FAILURE;
 }
 
@@ -18,15 +18,15 @@ void say(const char *text)
 		fprintf(stderr, "kvmtop: %s\n", text);
 }
 
-void say_notice(struct error *why)
+void say_notice(struct error *error)
 {
-	say(why->text);
-	why->text[0] = '\0';
+	say(error->text);
+	error->text[0] = '\0';
 }
 
-int say_usage(const char *command, const struct error *why)
+int say_usage(const char *command, const struct error *error)
 {
-	fprintf(stderr, "kvmtop: %s\nTry kvmtop %s%s--help.\n", why->text, command,
+	fprintf(stderr, "kvmtop: %s\nTry kvmtop %s%s--help.\n", error->text, command,
 		command[0] ? " " : "");
 	return STATUS_USAGE;
 }

@@ -12,17 +12,17 @@
 /* STATUS_FOUND: of `kvmtop why`, which found something. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_FOUND = 3 };
 
-/* Prints the why, or without one the errno's text; returns STATUS_FAILURE. */
-int say_failure(int err, const struct error *why);
+/* Prints the error, or without one the errno's text; returns STATUS_FAILURE. */
+int say_failure(int err, const struct error *error);
 
 /* Prints a notice: "kvmtop: TEXT". Of NULL and "" nothing. */
 void say(const char *text);
 
-/* Prints a why that is a notice, and empties it. */
-void say_notice(struct error *why);
+/* Prints an error that is a notice, and empties it. */
+void say_notice(struct error *error);
 
 /* command: "" for the program itself, "report" for a command. Returns STATUS_USAGE. */
-int say_usage(const char *command, const struct error *why);
+int say_usage(const char *command, const struct error *error);
 
 /*
  * Flushes standard output at the end. Returns status, or STATUS_FAILURE if output could not be

@@ -26,7 +26,7 @@ static char *trim(char *text)
 	return text;
 }
 
-int assignment_parse(char *line, char **ret_name, char **ret_value, struct error *why)
+int assignment_parse(char *line, char **ret_name, char **ret_value, struct error *error)
 {
 	char *name, *value;
 
@@ -36,7 +36,7 @@ int assignment_parse(char *line, char **ret_name, char **ret_value, struct error
 		return 0;
 	value = strchr(name, '=');
 	if (!value)
-		return error_set(why, -EINVAL, "\"%s\": not \"name = value\"", name);
+		return error_set(error, -EINVAL, "\"%s\": not \"name = value\"", name);
 	*value++ = '\0';
 	*ret_name = trim(name);
 	*ret_value = trim(value);
@@ -47,7 +47,7 @@ int assignment_parse(char *line, char **ret_name, char **ret_value, struct error
 
 int setting_bad(const struct setting *setting, const char *what)
 {
-	return error_set(setting->why, -EINVAL, "line %zu: %s: %s",
+	return error_set(setting->error, -EINVAL, "line %zu: %s: %s",
 			 setting->value->start_mark.line + 1, setting->key, what);
 }
 
@@ -99,12 +99,16 @@ int setting_each(const struct setting *setting, setting_take *take)
 }
 
 int settings_parse(const char *text, size_t size, const char *folder, setting_take *take, void *to,
-		   struct error *why)
+		   struct error *error)
 {
 	yaml_parser_t parser;
 	yaml_document_t document;
 	struct setting whole = {
-		.key = "the file", .to = to, .why = why, .document = &document, .folder = folder,
+		.key = "the file",
+		.to = to,
+		.error = error,
+		.document = &document,
+		.folder = folder,
 	};
 	int err = 0;
 
@@ -117,14 +121,14 @@ int settings_parse(const char *text, size_t size, const char *folder, setting_ta
 			err = setting_each(&whole, take);
 		yaml_document_delete(&document);
 	} else {
-		err = error_set(why, -EINVAL, "line %zu: %s", parser.problem_mark.line + 1,
+		err = error_set(error, -EINVAL, "line %zu: %s", parser.problem_mark.line + 1,
 				parser.problem ? parser.problem : "not YAML");
 	}
 	yaml_parser_delete(&parser);
 	return err;
 }
 
-int settings_read(const char *path, setting_take *take, void *to, struct error *why)
+int settings_read(const char *path, setting_take *take, void *to, struct error *error)
 {
 	struct error line = { "" };
 	char *text, *copy;
@@ -137,7 +141,7 @@ int settings_read(const char *path, setting_take *take, void *to, struct error *
 		free(copy);
 		free(text);
 	}
-	return err ? error_set(why, err,
+	return err ? error_set(error, err,
 			       "%s: %s", path, line.text[0] ? line.text : strerror(-err)) :
 		     0;
 }

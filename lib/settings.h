@@ -4,7 +4,7 @@
  * keys with values.
  *
  * The reader of YAML calls a function of its caller's for each pair of a mapping. That function
- * returns 0, or -errno, which ends the reading; -EINVAL with why, which begins with the line.
+ * returns 0, or -errno, which ends the reading; -EINVAL with error, which begins with the line.
  */
 #ifndef KVMTOP_LIB_SETTINGS_H
 #define KVMTOP_LIB_SETTINGS_H
@@ -15,9 +15,9 @@
 
 /*
  * Cuts the line into a name and a value, without blanks around them. 1; 0: the line is empty, or a
- * comment; -EINVAL with why: it has no "=".
+ * comment; -EINVAL with error: it has no "=".
  */
-int assignment_parse(char *line, char **ret_name, char **ret_value, struct error *why);
+int assignment_parse(char *line, char **ret_name, char **ret_value, struct error *error);
 
 struct yaml_document_s;
 struct yaml_node_s;
@@ -26,7 +26,7 @@ struct setting {
 	const char *key;	      /* "the file" is the key of the whole text */
 	const struct setting *parent; /* the section that the pair is in */
 	void *to;		      /* what the caller fills */
-	struct error *why;
+	struct error *error;
 	/* The reader's. */
 	struct yaml_document_s *document;
 	const struct yaml_node_s *value;
@@ -40,18 +40,18 @@ typedef int setting_take(const struct setting *setting);
  * error stays in *to.
  */
 int settings_parse(const char *text, size_t size, const char *folder, setting_take *take, void *to,
-		   struct error *why);
+		   struct error *error);
 
-/* The same of a file; why begins with the path. */
-int settings_read(const char *path, setting_take *take, void *to, struct error *why);
+/* The same of a file; error begins with the path. */
+int settings_read(const char *path, setting_take *take, void *to, struct error *error);
 
 /* Calls take for each pair of the value, which is a mapping; an empty value has no pairs. */
 int setting_each(const struct setting *setting, setting_take *take);
 
-/* -EINVAL with why: the line, the key and what is wrong. */
+/* -EINVAL with error: the line, the key and what is wrong. */
 int setting_bad(const struct setting *setting, const char *what);
 
-/* The value; NULL with why: it is no text. */
+/* The value; NULL with error: it is no text. */
 const char *setting_text(const struct setting *setting);
 
 /* Replaces *path, which was allocated, by the path that the value names; NULL: the value is "". */

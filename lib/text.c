@@ -117,20 +117,20 @@ void pattern_free(struct pattern *pattern)
 	free(pattern);
 }
 
-int pattern_new(const char *text, struct pattern **ret_pattern, struct error *why)
+int pattern_new(const char *text, struct pattern **ret_pattern, struct error *error)
 {
 	struct pattern *pattern;
-	int error = 0;
+	int number = 0;
 	PCRE2_SIZE offset = 0;
 	pcre2_code *code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
-					 PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &offset,
+					 PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &number, &offset,
 					 NULL);
 
 	if (!code) {
 		char message[120];
 
-		pcre2_get_error_message(error, (PCRE2_UCHAR *)message, sizeof(message));
-		return error_set(why, -EINVAL,
+		pcre2_get_error_message(number, (PCRE2_UCHAR *)message, sizeof(message));
+		return error_set(error, -EINVAL,
 				 "\"%.*s%s\" is not a valid regular expression: %s at position %zu",
 				 TEXT_SHOWN, text, strlen(text) > TEXT_SHOWN ? "..." : "", message,
 				 offset + 1);

@@ -31,8 +31,8 @@ bool utf8_clean(const char *raw, size_t len, char *ret_text, size_t size);
  */
 struct pattern;
 
-/* Compiles text. -EINVAL with why, which names the position, when it is no regular expression. */
-int pattern_new(const char *text, struct pattern **ret_pattern, struct error *why);
+/* Compiles text. -EINVAL with error, which names the position, when it is no regular expression. */
+int pattern_new(const char *text, struct pattern **ret_pattern, struct error *error);
 void pattern_free(struct pattern *pattern); /* NULL is fine */
 
 const char *pattern_text(const struct pattern *pattern);

@@ -77,7 +77,7 @@ static const char *add_one(const char *text, const struct unit *units, size_t nr
 	return skip_blanks(text + letters);
 }
 
-int duration_parse(const char *text, uint64_t *ret_ns, struct error *why)
+int duration_parse(const char *text, uint64_t *ret_ns, struct error *error)
 {
 	const char *at = skip_blanks(text);
 	double ns = 0;
@@ -89,36 +89,37 @@ int duration_parse(const char *text, uint64_t *ret_ns, struct error *why)
 			at = add_one(at, durations, ARRAY_SIZE(durations), &ns);
 		} while (at && *at);
 	if (!at)
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "\"%.40s\": not a duration such as 200us, 5ms, 30s, 10min, 7d",
 				 text);
 	if (ns > (double)DURATION_MAX_NS)
-		return error_set(why, -EINVAL, "\"%.40s\": longer than 100 years", text);
+		return error_set(error, -EINVAL, "\"%.40s\": longer than 100 years", text);
 	*ret_ns = (uint64_t)llround(ns);
 	return 0;
 }
 
-int size_parse(const char *text, uint64_t *ret_bytes, struct error *why)
+int size_parse(const char *text, uint64_t *ret_bytes, struct error *error)
 {
 	const char *at = skip_blanks(text);
 	double bytes = 0;
 
 	at = strcmp(at, "0") == 0 ? "" : add_one(at, sizes, ARRAY_SIZE(sizes), &bytes);
 	if (!at || *at || bytes > SIZE_MAX_BYTES)
-		return error_set(why, -EINVAL, "\"%.40s\": not a size such as 500M, 64MiB, 2G",
+		return error_set(error, -EINVAL, "\"%.40s\": not a size such as 500M, 64MiB, 2G",
 				 text);
 	*ret_bytes = (uint64_t)llround(bytes);
 	return 0;
 }
 
-int seconds_parse(const char *text, double max_s, double *ret_seconds, struct error *why)
+int seconds_parse(const char *text, double max_s, double *ret_seconds, struct error *error)
 {
 	char *end;
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end || !(seconds >= DELAY_MIN_S && seconds <= max_s))
-		return error_set(why, -EINVAL, "\"%s\": not a number of seconds from %.1f to %.0f",
-				 text, DELAY_MIN_S, max_s);
+		return error_set(error, -EINVAL,
+				 "\"%s\": not a number of seconds from %.1f to %.0f", text,
+				 DELAY_MIN_S, max_s);
 	*ret_seconds = seconds;
 	return 0;
 }

@@ -21,17 +21,17 @@
 
 /*
  * One or more numbers with the units us or µs, ms, s, m or min, h, d, w, added up: 0, or -EINVAL
- * with why. A day has 24 hours. Longer than DURATION_MAX_NS is an error.
+ * with error. A day has 24 hours. Longer than DURATION_MAX_NS is an error.
  */
-int duration_parse(const char *text, uint64_t *ret_ns, struct error *why);
+int duration_parse(const char *text, uint64_t *ret_ns, struct error *error);
 
 /*
- * A number with a unit: 0, or -EINVAL with why. K, M, G and T, with or without "iB", are powers of
- * 1024; kB, MB, GB and TB are powers of 1000; B is a byte.
+ * A number with a unit: 0, or -EINVAL with error. K, M, G and T, with or without "iB", are powers
+ * of 1024; kB, MB, GB and TB are powers of 1000; B is a byte.
  */
-int size_parse(const char *text, uint64_t *ret_bytes, struct error *why);
+int size_parse(const char *text, uint64_t *ret_bytes, struct error *error);
 
-/* Reads a number of seconds, from DELAY_MIN_S to max_s: 0, or -EINVAL with why. */
-int seconds_parse(const char *text, double max_s, double *ret_seconds, struct error *why);
+/* Reads a number of seconds, from DELAY_MIN_S to max_s: 0, or -EINVAL with error. */
+int seconds_parse(const char *text, double max_s, double *ret_seconds, struct error *error);
 
 #endif

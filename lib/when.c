@@ -265,7 +265,7 @@ static bool parse_offset(const char *text, const struct time_context *meaning, u
 }
 
 static int parse(const char *text, const struct time_context *meaning, uint64_t *ret_ns,
-		 struct error *why)
+		 struct error *error)
 {
 	const char *at = skip_blanks(text), *end = skip_word(at, "now");
 	bool is_valid;
@@ -273,7 +273,7 @@ static int parse(const char *text, const struct time_context *meaning, uint64_t 
 	if (*at == '-' || *at == '+') {
 		if (parse_offset(at, meaning, ret_ns))
 			return 0;
-		return error_set(why, -EINVAL, "\"%.40s\": not a step such as -30s, +5m, -1d12h",
+		return error_set(error, -EINVAL, "\"%.40s\": not a step such as -30s, +5m, -1d12h",
 				 text);
 	}
 	if (end && !*skip_blanks(end)) {
@@ -283,33 +283,33 @@ static int parse(const char *text, const struct time_context *meaning, uint64_t 
 	is_valid = *at == '@' ? parse_epoch(at + 1, ret_ns) : parse_calendar(at, meaning, ret_ns);
 	if (is_valid)
 		return 0;
-	return error_set(why, -EINVAL,
+	return error_set(error, -EINVAL,
 			 "\"%.40s\": not a time such as 03:12, -30s, yesterday 03:12, "
 				     "2026-11-21 03:12:10", text);
 }
 
 int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret_ns,
-	       struct error *why)
+	       struct error *error)
 {
-	return parse(text, &(struct time_context){ .origin = origin }, ret_ns, why);
+	return parse(text, &(struct time_context){ .origin = origin }, ret_ns, error);
 }
 
 int when_parse_span(const char *from, const char *to, const struct when_origin *origin,
-		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct error *why)
+		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct error *error)
 {
 	struct time_context meaning = { .origin = origin };
 	uint64_t from_ns = 0, to_ns = UINT64_MAX;
 	int err = 0;
 
 	if (from && *from)
-		err = parse(from, &meaning, &from_ns, why);
+		err = parse(from, &meaning, &from_ns, error);
 	meaning.from_ns = from_ns;
 	if (!err && to && *to)
-		err = parse(to, &meaning, &to_ns, why);
+		err = parse(to, &meaning, &to_ns, error);
 	if (err)
 		return err;
 	if (to_ns <= from_ns)
-		return error_set(why, -ERANGE, "\"%.40s\" is not after \"%.40s\"", to,
+		return error_set(error, -ERANGE, "\"%.40s\" is not after \"%.40s\"", to,
 				 from && *from ? from : "@0");
 	*ret_from_ns = from_ns;
 	*ret_to_ns = to_ns;
@@ -317,15 +317,16 @@ int when_parse_span(const char *from, const char *to, const struct when_origin *
 }
 
 int when_parse_range(const char *text, const struct when_origin *origin, uint64_t *ret_from_ns,
-		     uint64_t *ret_to_ns, struct error *why)
+		     uint64_t *ret_to_ns, struct error *error)
 {
 	const char *dots = strstr(text, "..");
 	char from[TEXT_MAX];
 
 	if (!dots || (size_t)(dots - text) >= sizeof(from))
-		return error_set(why, -EINVAL, "\"%.80s\": not a span such as 03:10..03:15", text);
+		return error_set(error, -EINVAL, "\"%.80s\": not a span such as 03:10..03:15",
+				 text);
 	snprintf(from, sizeof(from), "%.*s", (int)(dots - text), text);
-	return when_parse_span(from, dots + 2, origin, ret_from_ns, ret_to_ns, why);
+	return when_parse_span(from, dots + 2, origin, ret_from_ns, ret_to_ns, error);
 }
 
 /* ---- writing ---- */

@@ -29,22 +29,22 @@ struct when_origin {
 	uint64_t shown_ns; /* the moment that is shown */
 };
 
-/* 0, or -EINVAL with why: what is wrong, and how it would be right. */
+/* 0, or -EINVAL with error: what is wrong, and how it would be right. */
 int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret_ns,
-	       struct error *why);
+	       struct error *error);
 
 /*
  * A span of time, from a moment to a later one. NULL or "": from the beginning (0), to the end
  * (UINT64_MAX). In `to`, "+5m" is after the first moment, and a time of day without a day is the
- * next one after it. 0, -EINVAL with why, or -ERANGE with why: the second moment, which may be
+ * next one after it. 0, -EINVAL with error, or -ERANGE with error: the second moment, which may be
  * relative, is not after the first.
  */
 int when_parse_span(const char *from, const char *to, const struct when_origin *origin,
-		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct error *why);
+		    uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct error *error);
 
 /* The same as one text, FROM..TO. */
 int when_parse_range(const char *text, const struct when_origin *origin, uint64_t *ret_from_ns,
-		     uint64_t *ret_to_ns, struct error *why);
+		     uint64_t *ret_to_ns, struct error *error);
 
 #define WHEN_SIZE 48 /* for the texts below */
 

@@ -145,11 +145,11 @@ char *trace_event_format(const struct env *env, const char *system, const char *
 			  &size) ? NULL : text;
 }
 
-int trace_check(const struct env *env, struct error *why)
+int trace_check(const struct env *env, struct error *error)
 {
 	if (env->tracefs)
 		return 0;
-	return error_set(why, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
+	return error_set(error, -ENOENT, "tracefs is not mounted: mount -t tracefs tracefs "
 				     "/sys/kernel/tracing");
 }
 
@@ -157,21 +157,22 @@ int trace_check(const struct env *env, struct error *why)
  * Of the levels of lockdown only confidentiality forbids root to read tracefs; set at boot, it
  * leaves tracefs without any file. The level is not known where securityfs is not mounted.
  */
-int trace_check_lockdown(const struct env *env, struct error *why)
+int trace_check_lockdown(const struct env *env, struct error *error)
 {
 	struct lockdown lockdown = lockdown_read(env);
 
 	if (strcmp(lockdown.level, "confidentiality") != 0)
 		return 0;
-	return error_set(why, -EPERM, "trace events are blocked by kernel lockdown (%s): boot with "
-				    "lockdown=integrity",
+	return error_set(error, -EPERM,
+			 "trace events are blocked by kernel lockdown (%s): boot with "
+			 "lockdown=integrity",
 			 lockdown.level);
 }
 
-int trace_why_none(const struct env *env, int unread_err, struct error *why)
+int trace_why_none(const struct env *env, int unread_err, struct error *error)
 {
 	char path[PATH_MAX];
-	int err = trace_check_lockdown(env, why);
+	int err = trace_check_lockdown(env, error);
 
 	if (err)
 		return err;
@@ -180,12 +181,12 @@ int trace_why_none(const struct env *env, int unread_err, struct error *why)
 	if (!err && access(path, R_OK | X_OK) < 0)
 		err = -errno;
 	if (err == -EACCES)
-		return error_set(why, err, "cannot read %s: %s: run as root, or grant it: setcap "
+		return error_set(error, err, "cannot read %s: %s: run as root, or grant it: setcap "
 					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
 				 path, strerror(-err));
 	if (err)
-		return error_set(why, -EPERM, "cannot read %s: %s: probably because of kernel "
+		return error_set(error, -EPERM, "cannot read %s: %s: probably because of kernel "
 					    "lockdown: boot with lockdown=integrity",
 				 path, strerror(-err));
-	return error_set(why, -ENOENT, "no KVM events in %s: load the kvm module", path);
+	return error_set(error, -ENOENT, "no KVM events in %s: load the kvm module", path);
 }

@@ -54,16 +54,16 @@ int trace_event_id(const struct env *env, const char *system, const char *event,
 bool trace_event_exists(const struct env *env, const char *system, const char *event);
 char *trace_event_format(const struct env *env, const char *system, const char *event);
 
-/* 0, or -ENOENT with why: tracefs is not mounted. */
-int trace_check(const struct env *env, struct error *why);
+/* 0, or -ENOENT with error: tracefs is not mounted. */
+int trace_check(const struct env *env, struct error *error);
 
-/* 0, or -EPERM with why: the kernel's lockdown forbids to read trace events. */
-int trace_check_lockdown(const struct env *env, struct error *why);
+/* 0, or -EPERM with error: the kernel's lockdown forbids to read trace events. */
+int trace_check_lockdown(const struct env *env, struct error *error);
 
 /*
  * Why there is no event of KVM. unread_err: why one that is there could not be read; 0: there is
- * none. Returns -errno with why; -ENOENT: the module is not loaded.
+ * none. Returns -errno with error; -ENOENT: the module is not loaded.
  */
-int trace_why_none(const struct env *env, int unread_err, struct error *why);
+int trace_why_none(const struct env *env, int unread_err, struct error *error);
 
 #endif

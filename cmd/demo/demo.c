@@ -24,7 +24,7 @@ const struct demo_plan demo_default = {
 /* What the child tells its parent, in one write of less than PIPE_BUF bytes. */
 struct report {
 	int err;
-	struct error why;
+	struct error error;
 };
 
 /* Drops the parent's handlers. Ctrl-C is ignored: the parent ends, and with it the child. */
@@ -72,7 +72,7 @@ _Noreturn static void child_main(const struct demo_plan *plan, pid_t parent, int
 	reset_signals();
 	report_fd = move_above_stdio(report_fd);
 	replace_stdio();
-	report.err = demo_vm_new(plan, &vm, &report.why);
+	report.err = demo_vm_new(plan, &vm, &report.error);
 	if (vm)
 		demo_vm_go(vm);
 	if (write(report_fd, &report, sizeof(report)) != (ssize_t)sizeof(report) || !vm)
@@ -109,29 +109,30 @@ static void read_report(int fd, struct report *ret_report)
 		len = read(fd, &report, sizeof(report));
 	} while (len < 0 && errno == EINTR);
 	if (len != (ssize_t)sizeof(report))
-		report.err = error_set(&report.why, -EIO, "the demo guest's process died at once");
+		report.err =
+			error_set(&report.error, -EIO, "the demo guest's process died at once");
 	*ret_report = report;
 }
 
-int demo_start(const struct demo_plan *plan, pid_t *ret_pid, struct error *why)
+int demo_start(const struct demo_plan *plan, pid_t *ret_pid, struct error *error)
 {
 	struct report report;
 	int pipe_fds[2];
 	pid_t pid;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return error_set(why, -errno, "cannot make a pipe to the demo guest: %m");
+		return error_set(error, -errno, "cannot make a pipe to the demo guest: %m");
 	pid = fork_child(plan, pipe_fds);
 	close(pipe_fds[1]);
 	if (pid < 0) {
 		close(pipe_fds[0]);
-		return error_set(why, (int)pid, "cannot fork the demo guest: %s", strerror(-pid));
+		return error_set(error, (int)pid, "cannot fork the demo guest: %s", strerror(-pid));
 	}
 	read_report(pipe_fds[0], &report);
 	close(pipe_fds[0]);
 	if (report.err) {
 		demo_stop(pid);
-		return error_set(why, report.err, "%s", report.why.text);
+		return error_set(error, report.err, "%s", report.error.text);
 	}
 	*ret_pid = pid;
 	return 0;

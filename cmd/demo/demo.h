@@ -18,10 +18,10 @@ extern const struct demo_plan demo_default; /* a few thousand exits a second, fo
 
 /*
  * Starts a child that runs the plan, named "kvmtop-demo"; returns once its vCPUs run, or -errno
- * with why. End it with demo_stop(), which waits for it; it ends by itself when this process is
+ * with error. End it with demo_stop(), which waits for it; it ends by itself when this process is
  * gone.
  */
-int demo_start(const struct demo_plan *plan, pid_t *ret_pid, struct error *why);
+int demo_start(const struct demo_plan *plan, pid_t *ret_pid, struct error *error);
 void demo_stop(pid_t pid);
 
 #endif

@@ -58,8 +58,8 @@ struct demo_vcpu {
 	struct kvm_run *run;
 	pthread_t thread;
 	timer_t timer; /* kicks the thread */
-	struct error why;
-	atomic_int err; /* set after why */
+	struct error error;
+	atomic_int err; /* set after error */
 };
 
 struct demo_vm {
@@ -104,7 +104,7 @@ static bool is_running(const struct demo_vm *vm)
 	return atomic_load(&vm->phase) == PHASE_ROUNDS;
 }
 
-/* 1: the vCPU runs until KVM returns to user space; 0: until a kick; or -errno with why. */
+/* 1: the vCPU runs until KVM returns to user space; 0: until a kick; or -errno with error. */
 static int vcpu_run(struct demo_vcpu *vcpu)
 {
 	static const struct timespec no_time = { 0 };
@@ -112,7 +112,7 @@ static int vcpu_run(struct demo_vcpu *vcpu)
 	if (ioctl(vcpu->fd, KVM_RUN, 0) == 0)
 		return 1;
 	if (errno != EINTR && errno != EAGAIN)
-		return error_set(&vcpu->why, -errno, "the demo guest cannot run: %m");
+		return error_set(&vcpu->error, -errno, "the demo guest cannot run: %m");
 	wait_for_kick(&no_time); /* while it is pending, KVM_RUN returns at once */
 	return 0;
 }
@@ -140,7 +140,7 @@ static int set_pc(struct demo_vcpu *vcpu)
 	struct kvm_one_reg reg = { .id = machine->pc_id, .addr = (uintptr_t)&pc };
 
 	if (machine->pc_id && ioctl(vcpu->fd, KVM_SET_ONE_REG, &reg) < 0)
-		return error_set(&vcpu->why, -errno, "cannot start the demo guest: %m");
+		return error_set(&vcpu->error, -errno, "cannot start the demo guest: %m");
 	return 0;
 }
 
@@ -161,10 +161,10 @@ static int vcpu_halt(struct demo_vcpu *vcpu)
 		int got;
 
 		if (timer_settime(vcpu->timer, 0, &once, NULL) < 0)
-			return error_set(&vcpu->why, -errno, "no timer for the demo guest: %m");
+			return error_set(&vcpu->error, -errno, "no timer for the demo guest: %m");
 		got = vcpu_run(vcpu);
 		if (got > 0)
-			got = error_set(&vcpu->why, -EIO,
+			got = error_set(&vcpu->error, -EIO,
 					"the demo guest does not halt: KVM exit %u",
 					vcpu->run->exit_reason);
 		if (got < 0)
@@ -196,7 +196,7 @@ static int vcpu_run_round(struct demo_vcpu *vcpu)
 			return machine->halted ? vcpu_halt(vcpu) : 0;
 		if (run->exit_reason != KVM_EXIT_IO && run->exit_reason != KVM_EXIT_MMIO &&
 		    run->exit_reason != KVM_EXIT_PAPR_HCALL)
-			return error_set(&vcpu->why, -EIO, "the demo guest failed: KVM exit %u",
+			return error_set(&vcpu->error, -EIO, "the demo guest failed: KVM exit %u",
 					 run->exit_reason);
 		if (vcpu->vm->plan.answer_us)
 			usleep(vcpu->vm->plan.answer_us);
@@ -231,7 +231,7 @@ static int vcpu_do_plan(struct demo_vcpu *vcpu)
 		return vcpu_run_rounds(vcpu);
 	event.sigev_notify_thread_id = gettid();
 	if (timer_create(CLOCK_MONOTONIC, &event, &vcpu->timer) < 0)
-		return error_set(&vcpu->why, -errno, "no timer for the demo guest: %m");
+		return error_set(&vcpu->error, -errno, "no timer for the demo guest: %m");
 	err = vcpu_run_rounds(vcpu);
 	timer_delete(vcpu->timer);
 	return err;
@@ -253,26 +253,26 @@ static void *vcpu_main(void *arg)
 
 /* ---- the VM */
 
-static int open_kvm(int *ret_fd, struct error *why)
+static int open_kvm(int *ret_fd, struct error *error)
 {
 	int fd = open(KVM_PATH, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)
-		return error_set(why, -ENOENT, KVM_PATH " does not exist: %s", machine->remedy);
+		return error_set(error, -ENOENT, KVM_PATH " does not exist: %s", machine->remedy);
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return error_set(why, -errno, KVM_PATH ": %m: be root or in the group kvm");
+		return error_set(error, -errno, KVM_PATH ": %m: be root or in the group kvm");
 	if (fd < 0)
-		return error_set(why, -errno, KVM_PATH ": %m");
+		return error_set(error, -errno, KVM_PATH ": %m");
 	if (ioctl(fd, KVM_GET_API_VERSION, 0) != KVM_API_VERSION) {
 		close(fd);
-		return error_set(why, -EPROTO, KVM_PATH " does not speak version %d of KVM",
+		return error_set(error, -EPROTO, KVM_PATH " does not speak version %d of KVM",
 				 KVM_API_VERSION);
 	}
 	*ret_fd = fd;
 	return 0;
 }
 
-static int create_vm(struct demo_vm *vm, struct error *why)
+static int create_vm(struct demo_vm *vm, struct error *error)
 {
 	unsigned long type = machine->vm_type ? machine->vm_type(vm->kvm_fd) : 0;
 
@@ -280,13 +280,13 @@ static int create_vm(struct demo_vm *vm, struct error *why)
 		vm->vm_fd = ioctl(vm->kvm_fd, KVM_CREATE_VM, type);
 	} while (vm->vm_fd < 0 && errno == EINTR);
 	if (vm->vm_fd < 0)
-		return error_set(why, -errno, "cannot create the demo guest's VM: %m");
+		return error_set(error, -errno, "cannot create the demo guest's VM: %m");
 	if (machine->prepare_vm)
 		machine->prepare_vm(vm->vm_fd);
 	return 0;
 }
 
-static int add_memory(struct demo_vm *vm, struct error *why)
+static int add_memory(struct demo_vm *vm, struct error *error)
 {
 	struct demo_counts counts = {
 		.pio = vm->plan.pio,
@@ -299,7 +299,7 @@ static int add_memory(struct demo_vm *vm, struct error *why)
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return error_set(why, -errno, "no memory for the demo guest: %m");
+		return error_set(error, -errno, "no memory for the demo guest: %m");
 	vm->memory = memory;
 	vm->memory_size = size;
 	memcpy(vm->memory, &counts, sizeof(counts));
@@ -308,7 +308,7 @@ static int add_memory(struct demo_vm *vm, struct error *why)
 	region.memory_size = size;
 	region.userspace_addr = (uintptr_t)memory;
 	if (ioctl(vm->vm_fd, KVM_SET_USER_MEMORY_REGION, &region) < 0)
-		return error_set(why, -errno, "cannot give the demo guest memory: %m");
+		return error_set(error, -errno, "cannot give the demo guest memory: %m");
 	return 0;
 }
 
@@ -345,7 +345,7 @@ static int add_vcpu(struct demo_vm *vm)
 	return machine->prepare_vcpu(vm->vm_fd, fd);
 }
 
-static int add_vcpus(struct demo_vm *vm, struct error *why)
+static int add_vcpus(struct demo_vm *vm, struct error *error)
 {
 	int size = ioctl(vm->kvm_fd, KVM_GET_VCPU_MMAP_SIZE, 0);
 	int err = size < 0 ? -errno : 0;
@@ -354,22 +354,22 @@ static int add_vcpus(struct demo_vm *vm, struct error *why)
 	while (!err && vm->nr_vcpus < vm->plan.vcpus)
 		err = add_vcpu(vm);
 	if (err)
-		error_set(why, err, "cannot create the demo guest's vCPUs: %s", strerror(-err));
+		error_set(error, err, "cannot create the demo guest's vCPUs: %s", strerror(-err));
 	return err;
 }
 
-static int start_threads(struct demo_vm *vm, struct error *why)
+static int start_threads(struct demo_vm *vm, struct error *error)
 {
 	vm->ended_fd = eventfd(0, EFD_CLOEXEC);
 	if (vm->ended_fd < 0)
-		return error_set(why, -errno, "no eventfd for the demo guest: %m");
+		return error_set(error, -errno, "no eventfd for the demo guest: %m");
 	for (; vm->nr_threads < vm->nr_vcpus; vm->nr_threads++) {
 		struct demo_vcpu *vcpu = &vm->vcpus[vm->nr_threads];
 		int err = thread_start(&vcpu->thread, vcpu_main, vcpu);
 		char name[16];
 
 		if (err)
-			return error_set(why, err, "cannot start the demo guest's threads: %s",
+			return error_set(error, err, "cannot start the demo guest's threads: %s",
 					 strerror(-err));
 		snprintf(name, sizeof(name), "vcpu%u", vm->nr_threads);
 		pthread_setname_np(vcpu->thread, name);
@@ -377,38 +377,38 @@ static int start_threads(struct demo_vm *vm, struct error *why)
 	return 0;
 }
 
-static int check_plan(const struct demo_plan *plan, struct error *why)
+static int check_plan(const struct demo_plan *plan, struct error *error)
 {
 	struct utsname names;
 
 	if (plan->vcpus < 1 || plan->vcpus > MAX_VCPUS)
-		return error_set(why, -EINVAL, "a demo guest has 1 to %d vCPUs, not %u",
+		return error_set(error, -EINVAL, "a demo guest has 1 to %d vCPUs, not %u",
 				 MAX_VCPUS, plan->vcpus);
 	if (!machine)
-		return error_set(why, -EOPNOTSUPP, "no demo guest for this kind of machine (%s)",
+		return error_set(error, -EOPNOTSUPP, "no demo guest for this kind of machine (%s)",
 				 uname(&names) ? "?" : names.machine);
 	return 0;
 }
 
-int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct error *why)
+int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct error *error)
 {
 	struct demo_vm *vm;
-	int err = check_plan(plan, why);
+	int err = check_plan(plan, error);
 
 	if (err)
 		return err;
 	vm = xcalloc(1, sizeof(*vm));
 	vm->plan = *plan;
 	vm->kvm_fd = vm->vm_fd = vm->ended_fd = -1;
-	err = open_kvm(&vm->kvm_fd, why);
+	err = open_kvm(&vm->kvm_fd, error);
 	if (!err)
-		err = create_vm(vm, why);
+		err = create_vm(vm, error);
 	if (!err)
-		err = add_memory(vm, why);
+		err = add_memory(vm, error);
 	if (!err)
-		err = add_vcpus(vm, why);
+		err = add_vcpus(vm, error);
 	if (!err)
-		err = start_threads(vm, why);
+		err = start_threads(vm, error);
 	if (err)
 		demo_vm_free(vm);
 	else
@@ -431,12 +431,12 @@ static void end_threads(struct demo_vm *vm)
 	vm->nr_threads = 0;
 }
 
-int demo_vm_replace_threads(struct demo_vm *vm, struct error *why)
+int demo_vm_replace_threads(struct demo_vm *vm, struct error *error)
 {
 	end_threads(vm);
 	atomic_store(&vm->phase, PHASE_WAITING);
 	close_fd(vm->ended_fd);
-	return start_threads(vm, why);
+	return start_threads(vm, error);
 }
 
 void demo_vm_free(struct demo_vm *vm)
@@ -462,18 +462,18 @@ void demo_vm_go(struct demo_vm *vm)
 	enter_phase(vm, PHASE_ROUNDS);
 }
 
-static int first_error(const struct demo_vm *vm, struct error *why)
+static int first_error(const struct demo_vm *vm, struct error *error)
 {
 	for (unsigned int i = 0; i < vm->nr_vcpus; i++) {
 		int err = atomic_load(&vm->vcpus[i].err);
 
 		if (err)
-			return error_set(why, err, "%s", vm->vcpus[i].why.text);
+			return error_set(error, err, "%s", vm->vcpus[i].error.text);
 	}
 	return 0;
 }
 
-int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct error *why)
+int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct error *error)
 {
 	struct pollfd fds[] = {
 		{ .fd = vm->ended_fd, .events = POLLIN },
@@ -486,12 +486,12 @@ int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct error *why)
 		int nr = poll(fds, 2, -1);
 
 		if (nr < 0 && errno != EINTR)
-			return error_set(why, -errno, "poll: %m");
+			return error_set(error, -errno, "poll: %m");
 		if (nr <= 0)
 			continue;
 		if (fds[0].revents && !eventfd_read(vm->ended_fd, &nr_more))
 			nr_ended += nr_more;
-		err = first_error(vm, why);
+		err = first_error(vm, error);
 		if (fds[1].revents)
 			break;
 	}

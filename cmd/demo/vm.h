@@ -27,9 +27,9 @@ struct demo_vm;
 /*
  * Makes the VM and its vCPU threads, named "vcpu0" and so on, which wait for demo_vm_go(). They
  * block all signals and are woken with SIGUSR1, which needs no handler. Returns 0, or -errno with
- * why.
+ * error.
  */
-int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct error *why);
+int demo_vm_new(const struct demo_plan *plan, struct demo_vm **ret_vm, struct error *error);
 
 /* Stops the vCPUs, in the middle of a round too. NULL is fine. */
 void demo_vm_free(struct demo_vm *vm);
@@ -38,15 +38,15 @@ void demo_vm_free(struct demo_vm *vm);
 void demo_vm_go(struct demo_vm *vm);
 
 /*
- * Waits until the rounds of all vCPUs are done (0), one of them failed (-errno with why), or
+ * Waits until the rounds of all vCPUs are done (0), one of them failed (-errno with error), or
  * stop_fd is readable (0). The VM and its threads stay, idle if the rounds are done.
  */
-int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct error *why);
+int demo_vm_wait(struct demo_vm *vm, int stop_fd, struct error *error);
 
 /*
  * Replaces the vCPUs' threads by new ones, which wait for demo_vm_go() and then do the whole plan
- * again. Returns 0, or -errno with why.
+ * again. Returns 0, or -errno with error.
  */
-int demo_vm_replace_threads(struct demo_vm *vm, struct error *why);
+int demo_vm_replace_threads(struct demo_vm *vm, struct error *error);
 
 #endif

@@ -82,7 +82,7 @@ static bool parse_value(const char *text, double *ret_value)
 }
 
 static int parse_line(struct thresholds *thresholds, char *line, unsigned int number,
-		      struct error *why)
+		      struct error *error)
 {
 	struct error what = { "" };
 	char *value, *name;
@@ -90,25 +90,27 @@ static int parse_line(struct thresholds *thresholds, char *line, unsigned int nu
 	int err = assignment_parse(line, &name, &value, &what);
 
 	if (err <= 0)
-		return err ? error_set(why, err, "line %u: %s", number, what.text) : 0;
+		return err ? error_set(error, err, "line %u: %s", number, what.text) : 0;
 	threshold = find(thresholds, name);
 	if (!threshold)
-		return error_set(why, -EINVAL, "line %u: \"%s\": no such threshold; "
+		return error_set(error, -EINVAL, "line %u: \"%s\": no such threshold; "
 					     "kvmtop why --thresholds help lists them",
 				 number, name);
 	if (!parse_value(value, threshold))
-		return error_set(why, -EINVAL, "line %u: %s = \"%s\": not a number from 0 on, nor "
-					     "\"off\"", number, name, value);
+		return error_set(error, -EINVAL,
+				 "line %u: %s = \"%s\": not a number from 0 on, nor "
+				 "\"off\"",
+				 number, name, value);
 	return 0;
 }
 
-int thresholds_parse(struct thresholds *thresholds, const char *text, struct error *why)
+int thresholds_parse(struct thresholds *thresholds, const char *text, struct error *error)
 {
 	char *copy = xstrdup(text), *rest = copy, *line;
 	int err = 0;
 
 	for (unsigned int number = 1; !err && (line = strsep(&rest, "\n")); number++)
-		err = parse_line(thresholds, line, number, why);
+		err = parse_line(thresholds, line, number, error);
 	free(copy);
 	return err;
 }

@@ -26,8 +26,8 @@ bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const cha
 
 /*
  * Takes values from text with lines "name = value"; a value is a number or "off", and # begins a
- * comment. 0, or -EINVAL with why, which begins with the number of the bad line.
+ * comment. 0, or -EINVAL with error, which begins with the number of the bad line.
  */
-int thresholds_parse(struct thresholds *thresholds, const char *text, struct error *why);
+int thresholds_parse(struct thresholds *thresholds, const char *text, struct error *error);
 
 #endif

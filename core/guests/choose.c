@@ -14,18 +14,18 @@
 
 #define REMEDY_SIZE 32 /* the room that a list leaves for guests_advise() */
 
-/* Adds an item to the list that begins at start in why; a list without room ends in "...". */
-static void list_add(struct error *why, size_t start, const char *item)
+/* Adds an item to the list that begins at start in error; a list without room ends in "...". */
+static void list_add(struct error *error, size_t start, const char *item)
 {
 	static const char more[] = ", ...";
-	size_t at = strlen(why->text), room = sizeof(why->text) - at;
+	size_t at = strlen(error->text), room = sizeof(error->text) - at;
 	const char *comma = at == start ? "" : ", ";
 
-	if (at >= strlen(more) && !strcmp(why->text + at - strlen(more), more))
+	if (at >= strlen(more) && !strcmp(error->text + at - strlen(more), more))
 		return;
 	if (strlen(comma) + strlen(item) + sizeof(more) + REMEDY_SIZE > room)
 		item = more + strlen(", ");
-	snprintf(why->text + at, room, "%s%s", comma, item);
+	snprintf(error->text + at, room, "%s%s", comma, item);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -33,7 +33,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int not_found(const struct guests *guests, const char *name, struct error *why)
+static int not_found(const struct guests *guests, const char *name, struct error *error)
 {
 	const char **names = xcalloc(guests_count(guests) + 1, sizeof(*names));
 	size_t start;
@@ -41,12 +41,12 @@ static int not_found(const struct guests *guests, const char *name, struct error
 	for (size_t i = 0; i < guests_count(guests); i++)
 		names[i] = guests_at(guests, i)->name;
 	qsort(names, guests_count(guests), sizeof(*names), compare_names);
-	error_set(why, 0, "no guest named \"%.64s\"; there %s", name,
+	error_set(error, 0, "no guest named \"%.64s\"; there %s", name,
 		  guests_count(guests) ? "are: " : "are no guests");
-	start = strlen(why->text);
+	start = strlen(error->text);
 	for (size_t i = 0; i < guests_count(guests); i++)
 		if (!i || strcmp(names[i], names[i - 1]))
-			list_add(why, start, names[i]);
+			list_add(error, start, names[i]);
 	free(names);
 	return -ENOENT;
 }
@@ -78,12 +78,12 @@ static bool is_meant(const struct guest *guest, const char *word, bool is_name)
 }
 
 static int not_unique(const struct guests *guests, const char *name, bool is_name, size_t nr,
-		      struct error *why)
+		      struct error *error)
 {
 	size_t start, end;
 
-	error_set(why, 0, "%zu guests are named \"%.64s\" (pids ", nr, name);
-	start = strlen(why->text);
+	error_set(error, 0, "%zu guests are named \"%.64s\" (pids ", nr, name);
+	start = strlen(error->text);
 	for (size_t i = 0; i < guests_count(guests); i++) {
 		const struct guest *guest = guests_at(guests, i);
 		char pid[12];
@@ -91,19 +91,19 @@ static int not_unique(const struct guests *guests, const char *name, bool is_nam
 		if (!is_meant(guest, name, is_name))
 			continue;
 		snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
-		list_add(why, start, pid);
+		list_add(error, start, pid);
 	}
-	end = strlen(why->text);
-	snprintf(why->text + end, sizeof(why->text) - end, ")");
+	end = strlen(error->text);
+	snprintf(error->text + end, sizeof(error->text) - end, ")");
 	return -ENOTUNIQ;
 }
 
-int guests_advise(int err, struct error *why, const char *remedy)
+int guests_advise(int err, struct error *error, const char *remedy)
 {
-	size_t end = strlen(why->text);
+	size_t end = strlen(error->text);
 
 	if (err == -ENOTUNIQ)
-		snprintf(why->text + end, sizeof(why->text) - end, ": %s", remedy);
+		snprintf(error->text + end, sizeof(error->text) - end, ": %s", remedy);
 	return err;
 }
 
@@ -122,7 +122,7 @@ static size_t count_meant(const struct guests *guests, const char *word, bool is
 }
 
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
-		   struct error *why)
+		   struct error *error)
 {
 	const struct guest *found = NULL;
 	struct error unread;
@@ -133,30 +133,30 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 		is_name = false;
 		nr = count_meant(guests, name, is_name, &found);
 	}
-	if (!why)
-		why = &unread;
+	if (!error)
+		error = &unread;
 	if (!nr)
-		return not_found(guests, name, why);
+		return not_found(guests, name, error);
 	if (nr > 1)
-		return not_unique(guests, name, is_name, nr, why);
+		return not_unique(guests, name, is_name, nr, error);
 	*ret_guest = found;
 	return 0;
 }
 
 int guests_choose(const struct guests *guests, const char *name, pid_t pid,
-		  const struct guest **ret_guest, struct error *why)
+		  const struct guest **ret_guest, struct error *error)
 {
 	const struct guest *guest;
 	char path[PATH_MAX];
 
 	if (name)
-		return guests_by_name(guests, name, ret_guest, why);
+		return guests_by_name(guests, name, ret_guest, error);
 	guest = guests_by_pid(guests, pid);
 	env_path(guests->env, path, sizeof(path), "/proc/%d", (int)pid);
 	if (!guest && !path_exists(path))
-		return error_set(why, -ESRCH, "there is no process %d", (int)pid);
+		return error_set(error, -ESRCH, "there is no process %d", (int)pid);
 	if (!guest)
-		return error_set(why, -ESRCH, "process %d is not a KVM guest: it holds no VM",
+		return error_set(error, -ESRCH, "process %d is not a KVM guest: it holds no VM",
 				 (int)pid);
 	*ret_guest = guest;
 	return 0;
@@ -170,11 +170,11 @@ void guest_choice_init(struct guest_choice *choice, const char *name, pid_t pid)
 	snprintf(choice->word, sizeof(choice->word), "%s", name ? name : "");
 }
 
-int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct error *why)
+int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct error *error)
 {
 	const struct guest *guest = NULL;
 	int err = guests_choose(guests, choice->pid ? NULL : choice->word, choice->pid, &guest,
-				why);
+				error);
 
 	if (guest)
 		choice->id = guest->id;
@@ -221,7 +221,7 @@ static const struct guest *find_ended(const struct guest_choice *choice,
 	return found;
 }
 
-int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct error *why)
+int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct error *error)
 {
 	const struct guest *guest = guests_by_id(guests, choice->id);
 	int err = -ENOENT;
@@ -229,7 +229,7 @@ int guest_choice_then(struct guest_choice *choice, const struct guests *guests, 
 	if (!guest && choice->pid)
 		guest = guests_by_pid(guests, choice->pid);
 	else if (!guest)
-		err = guests_by_name(guests, choice->word, &guest, why);
+		err = guests_by_name(guests, choice->word, &guest, error);
 	if (!guest && err == -ENOENT)
 		guest = guests_find(guests, choice->id);
 	if (!guest && err == -ENOENT)
@@ -237,6 +237,6 @@ int guest_choice_then(struct guest_choice *choice, const struct guests *guests, 
 	if (guest)
 		choice->id = guest->id;
 	else if (choice->pid)
-		error_set(why, err, "no guest had a process or thread %d then", (int)choice->pid);
+		error_set(error, err, "no guest had a process or thread %d then", (int)choice->pid);
 	return guest ? 0 : err;
 }

@@ -54,10 +54,10 @@ void guests_free(struct guests *guests);
  * it is new, when debugfs names it, and again after a while because it may have opened a VM; at
  * most a few hundred microseconds on a host of a thousand processes. now_ns is CLOCK_MONOTONIC;
  * tests choose it. A guest that has ended is found by guests_find() only. Returns 0, or -errno with
- * why when /proc cannot be read, or a file in it cannot be read now (-EMFILE): then the guest stays
- * as it was, and the next refresh reads it again.
+ * error when /proc cannot be read, or a file in it cannot be read now (-EMFILE): then the guest
+ * stays as it was, and the next refresh reads it again.
  */
-int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *why);
+int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *error);
 
 /* Grows by one whenever a guest or vCPU thread came or went. */
 uint64_t guests_generation(const struct guests *guests);
@@ -107,20 +107,20 @@ bool guest_bears(const struct guest *guest, const char *word);
 
 /*
  * The one guest of this name or, where none has this name, that bears the word. -ENOENT: none;
- * -ENOTUNIQ: several; why lists the pids, or the names of all guests.
+ * -ENOTUNIQ: several; error lists the pids, or the names of all guests.
  */
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
-		   struct error *why);
+		   struct error *error);
 
-/* Adds to why of several guests what helps here: "use -p PID". Returns err. */
-int guests_advise(int err, struct error *why, const char *remedy);
+/* Adds to error of several guests what helps here: "use -p PID". Returns err. */
+int guests_advise(int err, struct error *error, const char *remedy);
 
 /*
- * The guest that the user chose by name or, with name NULL, by pid. -ESRCH with why: pid is not a
+ * The guest that the user chose by name or, with name NULL, by pid. -ESRCH with error: pid is not a
  * guest's; else as guests_by_name().
  */
 int guests_choose(const struct guests *guests, const char *name, pid_t pid,
-		  const struct guest **ret_guest, struct error *why);
+		  const struct guest **ret_guest, struct error *error);
 
 /*
  * A choice that outlives the guest: a name means whoever bears it at each moment. Zero-initialised
@@ -141,7 +141,7 @@ struct guest_choice {
 void guest_choice_init(struct guest_choice *choice, const char *name, pid_t pid);
 
 /* Chooses one now, as guests_choose(). */
-int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct error *why);
+int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct error *error);
 
 /* The user points at the guest, or still looks at it: another of its name is not meant. */
 void guest_choice_point(struct guest_choice *choice, const struct guests *guests,
@@ -155,10 +155,11 @@ const struct guest *guest_choice_follow(struct guest_choice *choice, const struc
 
 /*
  * Chooses one of the inventory of a moment of the past: the same while it was there, else the one
- * that bore the name then, else the latest of them that had ended. -ENOENT with why: none had come
- * yet; -ENOTUNIQ: as guests_choose().
+ * that bore the name then, else the latest of them that had ended. -ENOENT with error: none had
+ * come yet; -ENOTUNIQ: as guests_choose().
  */
-int guest_choice_then(struct guest_choice *choice, const struct guests *guests, struct error *why);
+int guest_choice_then(struct guest_choice *choice, const struct guests *guests,
+		      struct error *error);
 
 /*
  * The i-th process of the latest search that may not be looked into, because it is another user's;

@@ -272,7 +272,7 @@ static int update(struct guests *guests, uint64_t now_ns)
 	return err ? err : examine_guests(guests, now_ns);
 }
 
-int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *why)
+int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *error)
 {
 	char path[PATH_MAX];
 	int err = 0;
@@ -289,7 +289,7 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *why)
 		err = update(guests, now_ns);
 	if (!err)
 		return 0;
-	return error_set(why, err, "cannot list the guests: %s: %s%s", path, strerror(-err),
+	return error_set(error, err, "cannot list the guests: %s: %s%s", path, strerror(-err),
 			 err == -EMFILE ? ": raise the limit with ulimit -n" : "");
 }
 

@@ -208,21 +208,21 @@ static uint32_t absent_columns(const struct view *view)
 	return absent;
 }
 
-static int check_units(const struct view_side sides[2], struct error *why)
+static int check_units(const struct view_side sides[2], struct error *error)
 {
 	if (!has_times(&sides[0]) || !has_times(&sides[1]) ||
 	    sides[0].unit == sides[1].unit)
 		return 0;
-	return error_set(why, -EINVAL,
+	return error_set(error, -EINVAL,
 			 "%s: times are in TSC cycles: give the TSC's frequency with -f 2.4GHz",
 			 sides[sides[0].unit == UNIT_CYCLES ? 0 : 1].path);
 }
 
-int view_diff(const struct view_side sides[2], struct view *ret_view, struct error *why)
+int view_diff(const struct view_side sides[2], struct view *ret_view, struct error *error)
 {
 	size_t most = sides[OTHER].view->nr_rows + sides[THIS].view->nr_rows, nr = 0;
 	struct pair *pairs = xcalloc(most + 1, sizeof(*pairs));
-	int err = check_units(sides, why);
+	int err = check_units(sides, error);
 
 	*ret_view = (struct view){ .type = &diff };
 	if (!err)

@@ -18,9 +18,9 @@ struct view_side {
 
 /*
  * A view of both, from the first to the second: the row that changed most is the first. Its texts
- * belong to the sides' views. 0, -EINVAL with why where one has times in ns and the other in
+ * belong to the sides' views. 0, -EINVAL with error where one has times in ns and the other in
  * cycles; release the view in any case.
  */
-int view_diff(const struct view_side sides[2], struct view *ret_view, struct error *why);
+int view_diff(const struct view_side sides[2], struct view *ret_view, struct error *error);
 
 #endif

@@ -64,14 +64,15 @@ void view_type_titles(char *buf, size_t size)
 	}
 }
 
-int view_type_find(const char *name, const struct view_type **ret_type, struct error *why)
+int view_type_find(const char *name, const struct view_type **ret_type, struct error *error)
 {
 	const struct view_type *type = view_type_by_name(name);
 	char names[128];
 
 	if (!type) {
 		view_type_names(names, sizeof(names));
-		return error_set(why, -EINVAL, "\"%s\": no such view; there are: %s", name, names);
+		return error_set(error, -EINVAL, "\"%s\": no such view; there are: %s", name,
+				 names);
 	}
 	*ret_type = type;
 	return 0;
@@ -148,7 +149,7 @@ void view_column_ids(const struct view_type *type, bool is_recording, char *buf,
 }
 
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
-		     size_t *ret_column, struct error *why)
+		     size_t *ret_column, struct error *error)
 {
 	int column = view_column_by_id(type, id);
 	bool is_tab = view_type_by_name(type->name);
@@ -156,7 +157,7 @@ int view_column_find(const struct view_type *type, const char *id, bool is_recor
 
 	if (column < 0 || !is_sortable(&type->columns[column], is_recording)) {
 		view_column_ids(type, is_recording, list, sizeof(list));
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "\"%s\": no column to sort by%s%s; there are: %s", id,
 				 is_tab ? " in view " : "", is_tab ? type->name : "", list);
 	}

@@ -113,8 +113,8 @@ VIEW_LIST(VIEW_DECLARE)
 
 const struct view_type *view_type_at(size_t i); /* a tab, the default first; NULL past the end */
 const struct view_type *view_type_by_name(const char *name); /* NULL: no such tab */
-/* The same for a user's text: 0, or -EINVAL with why, which lists the tabs. */
-int view_type_find(const char *name, const struct view_type **ret_type, struct error *why);
+/* The same for a user's text: 0, or -EINVAL with error, which lists the tabs. */
+int view_type_find(const char *name, const struct view_type **ret_type, struct error *error);
 const struct view_type *view_type_by_key(uint32_t key); /* NULL: no such tab */
 /* The names of the tabs: "events, guests, ..."; of titles with a number: "events, hot spots". */
 void view_type_names(char *buf, size_t size);
@@ -183,9 +183,9 @@ size_t view_columns(const struct view_type *type);
 int view_column_by_id(const struct view_type *type, const char *id);
 /* The names of the columns that rows can be sorted by: "reason, total, rate". */
 void view_column_ids(const struct view_type *type, bool is_recording, char *buf, size_t size);
-/* The same for a user's text: one of these columns, or -EINVAL with why, which lists the names. */
+/* The same for a user's text: one of these columns, or -EINVAL with error, which lists them. */
 int view_column_find(const struct view_type *type, const char *id, bool is_recording,
-		     size_t *ret_column, struct error *why);
+		     size_t *ret_column, struct error *error);
 
 /* Whether nothing was counted or timed in the row since the previous sample. */
 bool view_row_is_quiet(const struct view *view, const struct view_row *row);

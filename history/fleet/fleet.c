@@ -46,8 +46,8 @@ struct fleet {
 	bool has_request, is_busy, is_ending;
 	struct request request; /* the latest: has_request: not taken yet */
 	uint64_t busy_since_ns;
-	int failed; /* of the latest request: -errno with why; 0: none */
-	struct error why;
+	int failed; /* of the latest request: -errno with error; 0: none */
+	struct error error;
 };
 
 /* ---- the thread */
@@ -69,18 +69,18 @@ static long timeout_ms(const struct fleet *fleet)
 }
 
 /* Without sums a server adds up all hosts for each query: with very many it refuses or is late. */
-static void advise_rules(const struct fleet *fleet, int err, struct error *why)
+static void advise_rules(const struct fleet *fleet, int err, struct error *error)
 {
-	const struct error said = *why;
+	const struct error said = *error;
 
 	if ((err == -ETIMEDOUT || err == -EINVAL) && !fleet->common.nr_summed)
-		error_set(why, err, "%s; many hosts need the recording rules of "
+		error_set(error, err, "%s; many hosts need the recording rules of "
 			  "kvmtop.rules.yml, see kvmtop-export(8)", said.text);
 }
 
 /* Makes the moments that are requested. Called without the lock. */
 static int make(const struct fleet *fleet, const struct request *request, struct cache *cache,
-		struct kept *made, struct error *why)
+		struct kept *made, struct error *error)
 {
 	struct http_query queries[QUERIES];
 	int err;
@@ -90,25 +90,25 @@ static int make(const struct fleet *fleet, const struct request *request, struct
 					 cache->host[0] ? cache->host : NULL);
 	scope_make_queries(cache->scope, request->first, request->last, queries);
 	err = http_send(fleet->http, queries, scope_queries(cache->scope), timeout_ms(fleet),
-			why);
+			error);
 	if (!err)
 		err = scope_take(cache->scope, request->first, request->last, queries,
-				 cache_made, made, why);
+				 cache_made, made, error);
 	if (!cache->host[0])
-		advise_rules(fleet, err, why);
+		advise_rules(fleet, err, error);
 	http_drop(queries, QUERIES);
 	return err;
 }
 
 /* Called with the lock, which the screen needs: it is not held while the moments are made. */
-static int fetch(struct fleet *fleet, const struct request *request, struct error *why)
+static int fetch(struct fleet *fleet, const struct request *request, struct error *error)
 {
 	struct cache *cache = fleet->caches.list[request->cache];
 	struct kept made = { .nr = 0 };
 	int err;
 
 	pthread_mutex_unlock(&fleet->lock);
-	err = make(fleet, request, cache, &made, why);
+	err = make(fleet, request, cache, &made, error);
 	pthread_mutex_lock(&fleet->lock);
 	add_made(fleet, request, &made);
 	return err;
@@ -121,7 +121,7 @@ static void *run(void *arg)
 	pthread_mutex_lock(&fleet->lock);
 	while (!fleet->is_ending) {
 		struct request request = fleet->request;
-		struct error why = { "" };
+		struct error error = { "" };
 
 		if (!fleet->has_request) {
 			pthread_cond_wait(&fleet->changed, &fleet->lock);
@@ -130,10 +130,10 @@ static void *run(void *arg)
 		fleet->has_request = false;
 		fleet->is_busy = true;
 		fleet->busy_since_ns = clock_now_ns();
-		fleet->failed = fetch(fleet, &request, &why);
-		if (fleet->failed && !why.text[0])
-			error_set(&why, 0, "%s", strerror(-fleet->failed));
-		fleet->why = why;
+		fleet->failed = fetch(fleet, &request, &error);
+		if (fleet->failed && !error.text[0])
+			error_set(&error, 0, "%s", strerror(-fleet->failed));
+		fleet->error = error;
 		fleet->is_busy = false;
 		pthread_cond_broadcast(&fleet->changed);
 		/* Not of a failure: the reader would request it again at once. */
@@ -156,9 +156,9 @@ static void wait_idle(struct fleet *fleet)
 		err = pthread_cond_timedwait(&fleet->changed, &fleet->lock, &end);
 }
 
-static int not_yet(const struct fleet *fleet, struct error *why)
+static int not_yet(const struct fleet *fleet, struct error *error)
 {
-	return error_set(why, -EAGAIN, "%s has not answered yet", fleet->config.url);
+	return error_set(error, -EAGAIN, "%s has not answered yet", fleet->config.url);
 }
 
 static bool is_late(const struct fleet *fleet)
@@ -197,12 +197,12 @@ static struct request request_around(const struct fleet *fleet, uint32_t number,
 
 /* Orders a moment of a cache. A reader that waits gets it, or the reason why not. */
 static int request(struct fleet *fleet, uint32_t number, uint64_t at, bool is_back, bool waits,
-		   struct error *why)
+		   struct error *error)
 {
 	const struct kept *kept = &fleet->caches.list[number]->kept;
 
 	if (is_late(fleet)) /* it would not answer this, either */
-		return kept_has(kept, at) ? 0 : not_yet(fleet, why);
+		return kept_has(kept, at) ? 0 : not_yet(fleet, error);
 	if (waits && !kept_has(kept, at))
 		wait_idle(fleet);
 	if (kept_has(kept, at) || (!waits && (fleet->has_request || fleet->is_busy)))
@@ -216,9 +216,9 @@ static int request(struct fleet *fleet, uint32_t number, uint64_t at, bool is_ba
 	if (kept_has(kept, at))
 		return 0;
 	if (fleet->has_request || fleet->is_busy)
-		return not_yet(fleet, why);
-	*why = fleet->why;
-	return fleet->failed ? fleet->failed : not_yet(fleet, why);
+		return not_yet(fleet, error);
+	*error = fleet->error;
+	return fleet->failed ? fleet->failed : not_yet(fleet, error);
 }
 
 /* ---- the store */
@@ -232,10 +232,10 @@ static bool parse_id(const struct fleet *fleet, uint64_t id, uint32_t *ret_cache
 }
 
 /* The latest moment: of the ones that are there, while a later one is fetched. */
-static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct error *why)
+static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct error *error)
 {
 	const struct kept *kept = &fleet->caches.list[fleet->entered]->kept;
-	int err = request(fleet, fleet->entered, now(fleet), true, !kept->nr, why);
+	int err = request(fleet, fleet->entered, now(fleet), true, !kept->nr, error);
 
 	if (!kept->nr)
 		return err ? err : -ENOENT;
@@ -243,7 +243,7 @@ static int find_latest(struct fleet *fleet, struct stored *ret_stored, struct er
 	return 0;
 }
 
-static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct error *why)
+static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct error *error)
 {
 	struct fleet *fleet = state;
 	uint64_t at = time_ns / fleet->common.step_ns, latest = now(fleet);
@@ -256,9 +256,9 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 		*ret_stored = cache_stored(&fleet->caches, fleet->entered, 0);
 		err = 0;
 	} else if (!time_ns || at >= latest) {
-		err = find_latest(fleet, ret_stored, why);
+		err = find_latest(fleet, ret_stored, error);
 	} else {
-		err = request(fleet, fleet->entered, at, true, true, why);
+		err = request(fleet, fleet->entered, at, true, true, error);
 		if (!err)
 			*ret_stored = cache_stored(&fleet->caches, fleet->entered,
 						   kept_index(kept, at));
@@ -268,7 +268,7 @@ static int find(void *state, uint64_t time_ns, struct stored *ret_stored, struct
 }
 
 static int step(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
-		struct error *why)
+		struct error *error)
 {
 	struct fleet *fleet = state;
 	uint32_t of;
@@ -279,7 +279,7 @@ static int step(void *state, uint64_t id, bool is_back, struct stored *ret_store
 	if (parse_id(fleet, id, &of, &at)) {
 		at = is_back ? at - 1 : at + 1;
 		if (at && at <= now(fleet))
-			err = request(fleet, of, at, is_back, true, why);
+			err = request(fleet, of, at, is_back, true, error);
 		if (!err)
 			*ret_stored = cache_stored(&fleet->caches, of,
 						kept_index(&fleet->caches.list[of]->kept, at));
@@ -289,14 +289,14 @@ static int step(void *state, uint64_t id, bool is_back, struct stored *ret_store
 }
 
 static int near(void *state, uint64_t id, bool is_back, struct stored *ret_stored,
-		struct error *why)
+		struct error *error)
 {
 	struct fleet *fleet = state;
 	uint32_t cache;
 	uint64_t at;
 	int err = -ENOENT;
 
-	(void)why;
+	(void)error;
 	pthread_mutex_lock(&fleet->lock);
 	if (parse_id(fleet, id, &cache, &at)) {
 		size_t i = kept_index(&fleet->caches.list[cache]->kept, is_back ? at : at + 1);
@@ -312,14 +312,14 @@ static int near(void *state, uint64_t id, bool is_back, struct stored *ret_store
 
 /* Each moment has all parts; few have other flags. */
 static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			struct error *why)
+			struct error *error)
 {
 	struct fleet *fleet = state;
 	uint32_t cache;
 	uint64_t at;
 	int err = -ENOENT;
 
-	(void)why;
+	(void)error;
 	pthread_mutex_lock(&fleet->lock);
 	if (parse_id(fleet, id, &cache, &at)) {
 		size_t i = kept_index(&fleet->caches.list[cache]->kept, at + 1);
@@ -336,7 +336,7 @@ static int find_flagged(void *state, uint64_t id, uint32_t flags, struct stored 
 }
 
 static int read_part(void *state, uint64_t id, enum moment_part part, struct blob *blob,
-		     struct error *why)
+		     struct error *error)
 {
 	struct fleet *fleet = state;
 	uint32_t cache;
@@ -345,19 +345,19 @@ static int read_part(void *state, uint64_t id, enum moment_part part, struct blo
 
 	pthread_mutex_lock(&fleet->lock);
 	if (parse_id(fleet, id, &cache, &at))
-		err = kept_read(&fleet->caches.list[cache]->kept, at, part, blob, why);
+		err = kept_read(&fleet->caches.list[cache]->kept, at, part, blob, error);
 	pthread_mutex_unlock(&fleet->lock);
 	return err;
 }
 
 static int each_field(void *state, uint32_t segment, uint32_t first, stored_field_fn take,
-		      void *arg, struct error *why)
+		      void *arg, struct error *error)
 {
 	struct fleet *fleet = state;
 	int err = 0;
 
 	(void)segment;
-	(void)why;
+	(void)error;
 	pthread_mutex_lock(&fleet->lock);
 	for (uint32_t id = first; !err && id < fields_count(fleet->fields); id++)
 		err = take(arg, id, fields_get(fleet->fields, id));
@@ -365,12 +365,13 @@ static int each_field(void *state, uint32_t segment, uint32_t first, stored_fiel
 	return err;
 }
 
-static int segment_of(void *state, uint32_t segment, struct segment *ret_segment, struct error *why)
+static int segment_of(void *state, uint32_t segment, struct segment *ret_segment,
+		      struct error *error)
 {
 	struct fleet *fleet = state;
 	const char *host;
 
-	(void)why;
+	(void)error;
 	*ret_segment = (struct segment){
 		.interval_s = (double)fleet->common.step_ns / (double)NS_PER_S,
 	};
@@ -383,16 +384,16 @@ static int segment_of(void *state, uint32_t segment, struct segment *ret_segment
 	return 0;
 }
 
-static int check(void *state, struct error *why)
+static int check(void *state, struct error *error)
 {
 	struct fleet *fleet = state;
 	int err = 0;
 
 	pthread_mutex_lock(&fleet->lock);
 	if (is_late(fleet)) {
-		err = not_yet(fleet, why);
+		err = not_yet(fleet, error);
 	} else if (fleet->failed) {
-		*why = fleet->why;
+		*error = fleet->error;
 		err = fleet->failed;
 	}
 	pthread_mutex_unlock(&fleet->lock);
@@ -408,11 +409,11 @@ static int news_fd(void *state)
 
 /* ---- scopes */
 
-static int enter(void *state, const char *machine, struct error *why)
+static int enter(void *state, const char *machine, struct error *error)
 {
 	struct fleet *fleet = state;
 	if (strlen(machine) >= GUEST_NAME_SIZE)
-		return error_set(why, -EINVAL, "the name of the host is too long");
+		return error_set(error, -EINVAL, "the name of the host is too long");
 	pthread_mutex_lock(&fleet->lock);
 	fleet->entered = caches_find(&fleet->caches, machine);
 	pthread_mutex_unlock(&fleet->lock);
@@ -446,7 +447,7 @@ struct store fleet_store(struct fleet *fleet)
 
 /* ---- opening */
 
-int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct error *why)
+int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct error *error)
 {
 	struct fleet *fleet = xcalloc(1, sizeof(*fleet));
 	int err;
@@ -460,10 +461,10 @@ int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, stru
 	fleet->fields = fields_new();
 	fleet->common.fields = fields_new();
 	if (!err)
-		err = http_open(config->url, config->access, &fleet->http, why);
+		err = http_open(config->url, config->access, &fleet->http, error);
 	if (!err)
 		err = scope_common_read(fleet->http, config->interval_s, timeout_ms(fleet),
-					&fleet->common, why);
+					&fleet->common, error);
 	if (!err) {
 		caches_find(&fleet->caches, "");
 		err = thread_start(&fleet->thread, run, fleet);

@@ -23,9 +23,9 @@ struct fleet;
 
 /*
  * Queries the server for the time and how the hosts are scraped, and waits for the answers. 0, or
- * -errno with why.
+ * -errno with error.
  */
-int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct error *why);
+int fleet_open(const struct fleet_config *config, struct fleet **ret_fleet, struct error *error);
 void fleet_close(struct fleet *fleet); /* NULL is fine; does not wait for the server */
 
 /*
@@ -34,7 +34,7 @@ void fleet_close(struct fleet *fleet); /* NULL is fine; does not wait for the se
  */
 void fleet_set_patience(struct fleet *fleet, unsigned int ms);
 
-/* Valid as long as the fleet. Its reads are -EAGAIN with why where the server has not answered. */
+/* Valid as long as the fleet. Reads are -EAGAIN with error where the server has not answered. */
 struct store fleet_store(struct fleet *fleet);
 
 #endif

@@ -63,7 +63,7 @@ struct transfer {
 
 /* ---- the library */
 
-static int load(struct library *library, struct error *why)
+static int load(struct library *library, struct error *error)
 {
 	static const char *const names[] = { LIBRARY, LIBRARY_GNUTLS, NULL };
 	const struct library_function all[] = {
@@ -82,21 +82,22 @@ static int load(struct library *library, struct error *why)
 		{ "curl_multi_info_read", &library->info_read },
 		{ "curl_multi_cleanup", &library->multi_cleanup },
 	};
-	int err = library_load(names, all, ARRAY_SIZE(all), &library->handle, why);
+	int err = library_load(names, all, ARRAY_SIZE(all), &library->handle, error);
 
 	if (err == -ENOENT)
-		return error_set(why, err, "-r URL needs " LIBRARY ", which cannot be loaded here");
+		return error_set(error, err,
+				 "-r URL needs " LIBRARY ", which cannot be loaded here");
 	if (err)
 		return err;
 	return library->global_init(CURL_GLOBAL_DEFAULT) ?
-		       error_set(why, -EIO, "libcurl cannot be initialized") : 0;
+		       error_set(error, -EIO, "libcurl cannot be initialized") : 0;
 }
 
 int http_open(const char *url, const struct http_access *access, struct http **ret_http,
-	      struct error *why)
+	      struct error *error)
 {
 	struct http *http = xcalloc(1, sizeof(*http));
-	int err = load(&http->library, why);
+	int err = load(&http->library, error);
 
 	http->access = *access;
 	http->url = xstrdup(url);
@@ -193,7 +194,7 @@ static CURLcode set_options(const struct http *http, struct transfer *transfer)
 	return code ? code : set_access(http, easy);
 }
 
-static int transfer_begin(struct http *http, struct transfer *transfer, struct error *why)
+static int transfer_begin(struct http *http, struct transfer *transfer, struct error *error)
 {
 	struct http_query *query = transfer->query;
 	CURLcode code;
@@ -206,7 +207,7 @@ static int transfer_begin(struct http *http, struct transfer *transfer, struct e
 		out_of_memory();
 	code = set_options(http, transfer);
 	if (code)
-		return error_set(why, -EIO, "%s: %s", http->url, http->library.strerror(code));
+		return error_set(error, -EIO, "%s: %s", http->url, http->library.strerror(code));
 	if (http->library.add(http->multi, transfer->easy))
 		out_of_memory();
 	return 0;
@@ -222,22 +223,22 @@ static void transfer_end(struct http *http, struct transfer *transfer)
 }
 
 static int failure(const struct http *http, const struct transfer *transfer, CURLcode code,
-		   struct error *why)
+		   struct error *error)
 {
 	const char *reason = transfer->reason[0] ? transfer->reason :
 						   http->library.strerror(code);
 
 	if (transfer->is_too_large)
-		return error_set(why, -EFBIG, "%s: the answers are larger than %zu MiB",
+		return error_set(error, -EFBIG, "%s: the answers are larger than %zu MiB",
 				 http->url, HTTP_ANSWER_MAX >> 20);
 	if (code == CURLE_OPERATION_TIMEDOUT)
-		return error_set(why, -ETIMEDOUT, "%s has not answered within %ld s", http->url,
+		return error_set(error, -ETIMEDOUT, "%s has not answered within %ld s", http->url,
 				 transfer->timeout_ms / 1000);
-	return error_set(why, -EIO, "%s: %s", http->url, reason);
+	return error_set(error, -EIO, "%s: %s", http->url, reason);
 }
 
 /* Takes what has ended. */
-static int take_ended(struct http *http, struct error *why)
+static int take_ended(struct http *http, struct error *error)
 {
 	int left, err = 0;
 	CURLMsg *message;
@@ -253,12 +254,12 @@ static int take_ended(struct http *http, struct error *why)
 		http->library.getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE,
 				      &transfer->query->status);
 		if (message->data.result)
-			err = failure(http, transfer, message->data.result, why);
+			err = failure(http, transfer, message->data.result, error);
 	}
 	return err;
 }
 
-static int run(struct http *http, struct error *why)
+static int run(struct http *http, struct error *error)
 {
 	int nr_running = 1, err = 0;
 
@@ -266,8 +267,8 @@ static int run(struct http *http, struct error *why)
 		if (http->is_stopped)
 			return -ECANCELED;
 		if (http->library.perform(http->multi, &nr_running) != CURLM_OK)
-			return error_set(why, -EIO, "%s: libcurl failed", http->url);
-		err = take_ended(http, why);
+			return error_set(error, -EIO, "%s: libcurl failed", http->url);
+		err = take_ended(http, error);
 		if (!err && nr_running)
 			http->library.poll(http->multi, NULL, 0, POLL_MS, NULL);
 	}
@@ -275,7 +276,7 @@ static int run(struct http *http, struct error *why)
 }
 
 int http_send(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
-	      struct error *why)
+	      struct error *error)
 {
 	struct transfer *transfers = xcalloc(nr, sizeof(*transfers));
 	int err = 0;
@@ -285,10 +286,10 @@ int http_send(struct http *http, struct http_query *queries, size_t nr, long tim
 		transfers[i].http = http;
 		transfers[i].query = &queries[i];
 		transfers[i].timeout_ms = timeout_ms;
-		err = transfer_begin(http, &transfers[i], why);
+		err = transfer_begin(http, &transfers[i], error);
 	}
 	if (!err)
-		err = run(http, why);
+		err = run(http, error);
 	for (size_t i = 0; i < nr; i++)
 		transfer_end(http, &transfers[i]);
 	free(transfers);
@@ -366,7 +367,7 @@ static int take_contents(const struct setting *setting, char **text)
 		return err;
 	err = read_whole(path, FILE_MAX, &line, &size);
 	if (err) {
-		error_set(setting->why, err, "%s: %s", path, strerror(-err));
+		error_set(setting->error, err, "%s: %s", path, strerror(-err));
 	} else {
 		line[strcspn(line, "\r\n")] = '\0';
 		free(*text);
@@ -427,14 +428,14 @@ static int take_section(const struct setting *setting)
 }
 
 int access_parse(const char *text, size_t size, const char *folder, struct http_access *access,
-		 struct error *why)
+		 struct error *error)
 {
-	return settings_parse(text, size, folder, take_section, access, why);
+	return settings_parse(text, size, folder, take_section, access, error);
 }
 
-int access_read(const char *path, struct http_access *access, struct error *why)
+int access_read(const char *path, struct http_access *access, struct error *error)
 {
-	return settings_read(path, take_section, access, why);
+	return settings_read(path, take_section, access, error);
 }
 
 void access_release(struct http_access *access)

@@ -44,13 +44,13 @@ struct http_access {
 
 /*
  * access is zero-initialised; whatever is returned, access_release() frees what it got. 0, or
- * -errno with why, which begins with the path.
+ * -errno with error, which begins with the path.
  */
-int access_read(const char *path, struct http_access *access, struct error *why);
+int access_read(const char *path, struct http_access *access, struct error *error);
 
-/* The same of text in this folder; why begins with the line. */
+/* The same of text in this folder; error begins with the line. */
 int access_parse(const char *text, size_t size, const char *folder, struct http_access *access,
-		 struct error *why);
+		 struct error *error);
 
 void access_release(struct http_access *access);
 
@@ -58,10 +58,10 @@ struct http;
 
 /*
  * url: "http://HOST:PORT/PREFIX" or https, without a "/" at its end; what access has outlives
- * this. 0, or -errno with why: -ENOENT: there is no libcurl.
+ * this. 0, or -errno with error: -ENOENT: there is no libcurl.
  */
 int http_open(const char *url, const struct http_access *access, struct http **ret_http,
-	      struct error *why);
+	      struct error *error);
 void http_close(struct http *http);
 
 /* A form that is sent, and what comes back. */
@@ -75,11 +75,11 @@ struct http_query {
 };
 
 /*
- * Sends all queries at once. 0, or -errno with why when one has no answer: -ECANCELED after
+ * Sends all queries at once. 0, or -errno with error when one has no answer: -ECANCELED after
  * http_stop(), -ETIMEDOUT, -EFBIG, -EIO.
  */
 int http_send(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
-	      struct error *why);
+	      struct error *error);
 
 /* Frees the forms and the answers. */
 void http_drop(struct http_query *queries, size_t nr);

@@ -211,18 +211,20 @@ static bool read_string(struct piece object, const char *name, char *ret_text, s
 /* ---- the answer */
 
 /* What the server says of a failure. */
-static int refused(long status, struct piece root, struct error *why)
+static int refused(long status, struct piece root, struct error *error)
 {
 	char text[256];
 
 	if (status == 401 || status == 403)
-		return error_set(why, -EACCES, "the server answers only authorized users (HTTP "
+		return error_set(error, -EACCES, "the server answers only authorized users (HTTP "
 					     "%ld): give user and password, or a token, in "
 					     "--http-config FILE", status);
 	if (read_string(root, "error", text, sizeof(text)))
-		return error_set(why, -EINVAL, "the server refused the query: %s", text);
-	return error_set(why, -EBADMSG, "not an answer of a Prometheus (HTTP %ld): is the address "
-				      "right?", status);
+		return error_set(error, -EINVAL, "the server refused the query: %s", text);
+	return error_set(error, -EBADMSG,
+			 "not an answer of a Prometheus (HTTP %ld): is the address "
+			 "right?",
+			 status);
 }
 
 static int take_series(struct piece text, answer_fn take, void *arg)
@@ -260,7 +262,7 @@ static int each_series(struct piece list, answer_fn take, void *arg)
 }
 
 int answer_read(long status, const char *text, size_t size, answer_fn take, void *arg,
-		struct error *why)
+		struct error *error)
 {
 	const struct piece root = { text, text + size };
 	struct piece data, list;
@@ -269,11 +271,11 @@ int answer_read(long status, const char *text, size_t size, answer_fn take, void
 
 	if (status != 200 || !find_member(root, "data", &data) ||
 	    !read_string(root, "status", word, sizeof(word)) || strcmp(word, "success") != 0)
-		return refused(status, root, why);
+		return refused(status, root, error);
 	if (find_member(data, "result", &list))
 		err = each_series(list, take, arg);
 	if (err == -EBADMSG)
-		error_set(why, err, "not an answer of a Prometheus: is the address right?");
+		error_set(error, err, "not an answer of a Prometheus: is the address right?");
 	return err;
 }
 

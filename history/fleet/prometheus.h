@@ -48,11 +48,11 @@ struct answer_series {
 typedef int (*answer_fn)(void *arg, const struct answer_series *series);
 
 /*
- * Reads the answer to a query. status: HTTP's. 0, or -errno with why: -EACCES: the server wants
+ * Reads the answer to a query. status: HTTP's. 0, or -errno with error: -EACCES: the server wants
  * a user; -EINVAL: it refused the query; -EBADMSG: this is no Prometheus' answer.
  */
 int answer_read(long status, const char *text, size_t size, answer_fn take, void *arg,
-		struct error *why);
+		struct error *error);
 
 /* The value of a label, cleaned as names of guests are, in ret_text. False: it has none. */
 bool answer_label(const struct answer_series *series, const char *name, char *ret_text,

@@ -266,7 +266,7 @@ static int take_series(void *arg, const struct answer_series *series)
 }
 
 static int take_answers(struct scope *scope, const struct http_query *queries,
-			struct error *why)
+			struct error *error)
 {
 	int err = 0;
 
@@ -274,24 +274,24 @@ static int take_answers(struct scope *scope, const struct http_query *queries,
 		struct taking taking = { &scope->lines, (enum query)i };
 
 		err = answer_read(queries[i].status, queries[i].body, queries[i].size,
-				  take_series, &taking, why);
+				  take_series, &taking, error);
 	}
 	if (err == -EFBIG)
-		error_set(why, err, "the server has more series than kvmtop takes at once%s",
+		error_set(error, err, "the server has more series than kvmtop takes at once%s",
 			  scope->host ? "" : ": --host NAME queries one host's");
 	return err;
 }
 
 int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 	       const struct http_query *queries, scope_moment_fn take, void *arg,
-	       struct error *why)
+	       struct error *error)
 {
 	struct stretch other = { .stats = NULL }, *stretch = &scope->stretch;
 	uint64_t begin = begins_at(scope, first);
 	int err;
 
 	lines_begin(&scope->lines, begin, (unsigned int)(last - begin + 1));
-	err = take_answers(scope, queries, why);
+	err = take_answers(scope, queries, error);
 	if (!err && begin != first) { /* it does not go on from the latest one */
 		if (first < scope->stretch.last)
 			stretch = &other;
@@ -335,7 +335,7 @@ static int take_scrapes(void *arg, const struct answer_series *series)
 
 /* A query's value now. */
 static int query_now(struct http *http, const char *text, long timeout_ms,
-		     struct scrapes *ret_scrapes, struct error *why)
+		     struct scrapes *ret_scrapes, struct error *error)
 {
 	struct http_query query = { .path = "/api/v1/query" };
 	struct error line = { "" };
@@ -345,40 +345,40 @@ static int query_now(struct http *http, const char *text, long timeout_ms,
 	*ret_scrapes = (struct scrapes){ .nr = 0 };
 	query.form = xasprintf("query=%s", escaped);
 	free(escaped);
-	err = http_send(http, &query, 1, timeout_ms, why);
+	err = http_send(http, &query, 1, timeout_ms, error);
 	if (!err)
 		err = answer_read(query.status, query.body, query.size, take_scrapes,
 				  ret_scrapes, &line);
 	if (line.text[0])
-		error_set(why, err, "%s: %s", http_url(http), line.text);
+		error_set(error, err, "%s: %s", http_url(http), line.text);
 	http_drop(&query, 1);
 	return err;
 }
 
 int scope_common_read(struct http *http, double interval_s, long timeout_ms,
-		      struct scope_common *common, struct error *why)
+		      struct scope_common *common, struct error *error)
 {
 	const char *info = metric_at(METRIC_BUILD_INFO)->name;
 	struct scrapes scrapes;
 	char query[1024];
 	int err;
 
-	err = query_now(http, "count(" QUERY_HOSTS ")", timeout_ms, &scrapes, why);
+	err = query_now(http, "count(" QUERY_HOSTS ")", timeout_ms, &scrapes, error);
 	if (err)
 		return err;
 	common->nr_summed = scrapes.nr ? (uint64_t)scrapes.value : 0;
 	snprintf(query, sizeof(query), "topk(1, %s) * 0 + time()", info);
-	err = query_now(http, query, timeout_ms, &scrapes, why);
+	err = query_now(http, query, timeout_ms, &scrapes, error);
 	if (err)
 		return err;
 	if (!scrapes.nr)
-		return error_set(why, -ENODATA, "%s has no %s of the last minutes: let it scrape "
+		return error_set(error, -ENODATA, "%s has no %s of the last minutes: let it scrape "
 				 "kvmtop export --listen, or node_exporter with --prometheus",
 				 http_url(http), info);
 	common->ahead_ns = (int64_t)(scrapes.value * 1e3) * 1000000 - (int64_t)clock_real_ns();
 	if (!interval_s && !strpbrk(scrapes.instance, "\"\\\n")) {
 		snprintf(query, sizeof(query), "%s{instance=\"%s\"}[5m]", info, scrapes.instance);
-		err = query_now(http, query, timeout_ms, &scrapes, why);
+		err = query_now(http, query, timeout_ms, &scrapes, error);
 		interval_s = round((double)scrapes.distance_ns / NS_PER_S);
 	}
 	if (interval_s <= 0)

@@ -29,10 +29,10 @@ struct scope_common {
 
 /*
  * Queries the server for all of it but the fields. interval_s: the step; 0: as the hosts are
- * scraped, and where that differs, as the first one is. 0, or -errno with why.
+ * scraped, and where that differs, as the first one is. 0, or -errno with error.
  */
 int scope_common_read(struct http *http, double interval_s, long timeout_ms,
-		      struct scope_common *common, struct error *why);
+		      struct scope_common *common, struct error *error);
 
 struct scope;
 
@@ -64,11 +64,11 @@ typedef void (*scope_moment_fn)(void *arg, uint64_t at, uint64_t stretch, struct
 
 /*
  * Makes moments of the answers to these queries. Where they follow the latest ones of the scope,
- * they go on from these. 0, or -errno with why, as answer_read().
+ * they go on from these. 0, or -errno with error, as answer_read().
  */
 int scope_take(struct scope *scope, uint64_t first, uint64_t last,
 	       const struct http_query *queries, scope_moment_fn take, void *arg,
-	       struct error *why);
+	       struct error *error);
 
 /*
  * lines.c: what answers say of a host's guests, or of all hosts: a line for each key, in it a cell

@@ -89,14 +89,14 @@ static int take_section(const struct setting *setting)
 	return err;
 }
 
-int web_config_parse(const char *text, size_t size, struct web_config *config, struct error *why)
+int web_config_parse(const char *text, size_t size, struct web_config *config, struct error *error)
 {
-	return settings_parse(text, size, ".", take_section, config, why);
+	return settings_parse(text, size, ".", take_section, config, error);
 }
 
-int web_config_read(const char *path, struct web_config *config, struct error *why)
+int web_config_read(const char *path, struct web_config *config, struct error *error)
 {
-	return settings_read(path, take_section, config, why);
+	return settings_read(path, take_section, config, error);
 }
 
 void web_config_release(struct web_config *config)

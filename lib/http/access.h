@@ -42,12 +42,12 @@ struct web_config {
 
 /*
  * Reads a file. config is zero-initialised; whatever is returned, web_config_release() frees what
- * it got. 0, or -errno with why, which begins with the path.
+ * it got. 0, or -errno with error, which begins with the path.
  */
-int web_config_read(const char *path, struct web_config *config, struct error *why);
+int web_config_read(const char *path, struct web_config *config, struct error *error);
 
-/* The same of text in the current folder; why begins with the line. */
-int web_config_parse(const char *text, size_t size, struct web_config *config, struct error *why);
+/* The same of text in the current folder; error begins with the line. */
+int web_config_parse(const char *text, size_t size, struct web_config *config, struct error *error);
 
 void web_config_release(struct web_config *config);
 

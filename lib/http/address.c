@@ -53,19 +53,19 @@ static bool accepts(int fd)
 	       getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens;
 }
 
-static int listen_systemd(struct listener *ret_listener, struct error *why)
+static int listen_systemd(struct listener *ret_listener, struct error *error)
 {
 	const char *pid = getenv("LISTEN_PID"), *nr = getenv("LISTEN_FDS");
 	union address address = { .any = { .sa_family = AF_UNSPEC } };
 	socklen_t size = sizeof(address);
 
 	if (!pid || !nr || strtol(pid, NULL, 10) != getpid())
-		return error_set(why, -ENOENT, "systemd passed no socket: start "
+		return error_set(error, -ENOENT, "systemd passed no socket: start "
 					     "kvmtop-listen.socket, or give an address");
 	if (strcmp(nr, "1") != 0)
-		return error_set(why, -EINVAL, "systemd passed %s sockets: pass one only", nr);
+		return error_set(error, -EINVAL, "systemd passed %s sockets: pass one only", nr);
 	if (!accepts(FIRST_PASSED))
-		return error_set(why, -ENOTSOCK,
+		return error_set(error, -ENOTSOCK,
 				 "systemd passed nothing that takes connections: the "
 					       "socket unit needs ListenStream= and Accept=no");
 	fcntl(FIRST_PASSED, F_SETFD, FD_CLOEXEC);
@@ -102,7 +102,7 @@ static int bind_and_listen(int fd, const struct sockaddr *address, socklen_t siz
 	return bind(fd, address, size) < 0 || listen(fd, BACKLOG) < 0 ? -errno : 0;
 }
 
-static int listen_unix(const char *path, struct listener *ret_listener, struct error *why)
+static int listen_unix(const char *path, struct listener *ret_listener, struct error *error)
 {
 	struct stat st;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -119,7 +119,7 @@ static int listen_unix(const char *path, struct listener *ret_listener, struct e
 	if (err) {
 		if (fd >= 0)
 			close(fd);
-		return error_set(why, err, "cannot listen at unix:%s: %s", path, strerror(-err));
+		return error_set(error, err, "cannot listen at unix:%s: %s", path, strerror(-err));
 	}
 	*ret_listener = (struct listener){ .fd = fd, .path = path, .dev = st.st_dev,
 					   .ino = st.st_ino };
@@ -148,7 +148,7 @@ static int parse_host(const char *host, uint16_t port, union address *ret_addres
 }
 
 /* HOST:PORT, [HOST]:PORT, :PORT (every address, "::") or PORT (loopback). */
-static int parse_tcp(const char *text, union address *ret_address, struct error *why)
+static int parse_tcp(const char *text, union address *ret_address, struct error *error)
 {
 	const char *colon = strrchr(text, ':');
 	const char *port = colon ? colon + 1 : text, *host = text;
@@ -158,17 +158,17 @@ static int parse_tcp(const char *text, union address *ret_address, struct error 
 	bool has_brackets = len > 2 && host[0] == '[' && host[len - 1] == ']';
 
 	if (*port < '0' || *port > '9' || *end || number > UINT16_MAX)
-		return error_set(why, -EINVAL, "\"%s\": no address to listen at: ADDRESS:PORT, "
+		return error_set(error, -EINVAL, "\"%s\": no address to listen at: ADDRESS:PORT, "
 					     "unix:PATH or systemd", text);
 	if (!has_brackets && len && memchr(host, ':', len))
-		return error_set(why, -EINVAL, "\"%s\": an IPv6 address is written in brackets: "
+		return error_set(error, -EINVAL, "\"%s\": an IPv6 address is written in brackets: "
 					     "[::1]:9752", text);
 	if (len - 2 * has_brackets < sizeof(copy))
 		memcpy(copy, host + has_brackets, len - 2 * has_brackets);
 	if (!len || strcmp(copy, "localhost") == 0)
 		strcpy(copy, colon && !len ? "::" : "127.0.0.1");
 	if (parse_host(copy, (uint16_t)number, ret_address) < 0)
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "\"%s\": the address must be numbers: 192.0.2.7:9752, "
 					     "[::1]:9752", text);
 	return 0;
@@ -192,10 +192,10 @@ static int open_tcp(const union address *address)
 	return err;
 }
 
-static int listen_tcp(const char *text, struct listener *ret_listener, struct error *why)
+static int listen_tcp(const char *text, struct listener *ret_listener, struct error *error)
 {
 	union address address;
-	int err = parse_tcp(text, &address, why), fd;
+	int err = parse_tcp(text, &address, error), fd;
 
 	if (err)
 		return err;
@@ -206,12 +206,12 @@ static int listen_tcp(const char *text, struct listener *ret_listener, struct er
 		fd = open_tcp(&address);
 	}
 	if (fd < 0)
-		return error_set(why, fd, "cannot listen at %s: %s", text, strerror(-fd));
+		return error_set(error, fd, "cannot listen at %s: %s", text, strerror(-fd));
 	*ret_listener = (struct listener){ .fd = fd, .is_open = !is_local(&address) };
 	return 0;
 }
 
-int address_check(const char *text, struct error *why)
+int address_check(const char *text, struct error *error)
 {
 	const char *path = path_of(text);
 	union address unused;
@@ -219,22 +219,22 @@ int address_check(const char *text, struct error *why)
 	if (strcmp(text, "systemd") == 0)
 		return 0;
 	if (!path)
-		return parse_tcp(text, &unused, why);
+		return parse_tcp(text, &unused, error);
 	if (!*path || strlen(path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
-		return error_set(why, -EINVAL, "\"%s\": the path of a socket has 1 to 107 bytes",
+		return error_set(error, -EINVAL, "\"%s\": the path of a socket has 1 to 107 bytes",
 				 text);
 	return 0;
 }
 
-int address_listen(const char *text, struct listener *ret_listener, struct error *why)
+int address_listen(const char *text, struct listener *ret_listener, struct error *error)
 {
-	int err = address_check(text, why);
+	int err = address_check(text, error);
 
 	if (err)
 		return err;
 	if (strcmp(text, "systemd") == 0)
-		return listen_systemd(ret_listener, why);
+		return listen_systemd(ret_listener, error);
 	if (path_of(text))
-		return listen_unix(path_of(text), ret_listener, why);
-	return listen_tcp(text, ret_listener, why);
+		return listen_unix(path_of(text), ret_listener, error);
+	return listen_tcp(text, ret_listener, error);
 }

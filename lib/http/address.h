@@ -22,11 +22,11 @@ struct listener {
 	ino_t ino;
 };
 
-/* Whether the text is an address at all; opens nothing. 0, or -EINVAL with why. */
-int address_check(const char *text, struct error *why);
+/* Whether the text is an address at all; opens nothing. 0, or -EINVAL with error. */
+int address_check(const char *text, struct error *error);
 
-/* Opens a listening socket. The text outlives it. 0, or -errno with why. */
-int address_listen(const char *text, struct listener *ret_listener, struct error *why);
+/* Opens a listening socket. The text outlives it. 0, or -errno with error. */
+int address_listen(const char *text, struct listener *ret_listener, struct error *error);
 
 /* Removes the file of a unix socket, unless another program has made one there meanwhile. */
 void address_remove(const struct listener *listener);

@@ -8,7 +8,7 @@
 
 #define LIBRARY "libmicrohttpd.so.12"
 
-int microhttpd_load(struct library *ret_library, struct error *why)
+int microhttpd_load(struct library *ret_library, struct error *error)
 {
 	static const char *const names[] = { LIBRARY, NULL };
 	const struct library_function all[] = {
@@ -31,10 +31,10 @@ int microhttpd_load(struct library *ret_library, struct error *why)
 		{ "MHD_is_feature_supported", &ret_library->has_feature },
 	};
 	void *handle;
-	int err = library_load(names, all, ARRAY_SIZE(all), &handle, why);
+	int err = library_load(names, all, ARRAY_SIZE(all), &handle, error);
 
 	if (err == -ENOENT)
-		error_set(why, err, "--listen needs " LIBRARY ", which cannot be loaded here; "
+		error_set(error, err, "--listen needs " LIBRARY ", which cannot be loaded here; "
 			  "--prometheus FILE.prom does without");
 	return err;
 }

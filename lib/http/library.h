@@ -26,7 +26,7 @@ struct library {
 	__typeof__(&MHD_is_feature_supported) has_feature;
 };
 
-/* Call it once; the library stays. 0, or -errno with why. */
-int microhttpd_load(struct library *ret_library, struct error *why);
+/* Call it once; the library stays. 0, or -errno with error. */
+int microhttpd_load(struct library *ret_library, struct error *error);
 
 #endif

@@ -317,29 +317,29 @@ static void *run(void *arg)
 
 /* ---- start and stop */
 
-static int read_pem(const char *path, char **ret_text, struct error *why)
+static int read_pem(const char *path, char **ret_text, struct error *error)
 {
 	size_t size;
 	int err = read_whole(path, PEM_MAX, ret_text, &size);
 
-	return err ? error_set(why, err, "%s: %s", path, strerror(-err)) : 0;
+	return err ? error_set(error, err, "%s: %s", path, strerror(-err)) : 0;
 }
 
-static int read_config(struct server *server, struct error *why)
+static int read_config(struct server *server, struct error *error)
 {
 	int err = 0;
 
 	if (server->config.web_config)
-		err = web_config_read(server->config.web_config, &server->web, why);
+		err = web_config_read(server->config.web_config, &server->web, error);
 	if (!err && server->web.nr_users) {
 		server->passwords = passwords_new(&server->web, SERVER_CONNECTIONS / 2);
 	}
 	if (!err && server->web.cert_file)
-		err = read_pem(server->web.cert_file, &server->cert, why);
+		err = read_pem(server->web.cert_file, &server->cert, error);
 	if (!err && server->web.key_file)
-		err = read_pem(server->web.key_file, &server->key, why);
+		err = read_pem(server->web.key_file, &server->key, error);
 	if (!err && server->cert && !server->library.has_feature(MHD_FEATURE_TLS))
-		err = error_set(why, -ENOSYS, "libmicrohttpd was built without TLS here");
+		err = error_set(error, -ENOSYS, "libmicrohttpd was built without TLS here");
 	return err;
 }
 
@@ -353,7 +353,7 @@ static unsigned int limit_connections(void)
 						      SERVER_CONNECTIONS;
 }
 
-static int start_daemon(struct server *server, struct error *why)
+static int start_daemon(struct server *server, struct error *error)
 {
 	static const char tls13[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
 	static const char tls12[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
@@ -379,7 +379,7 @@ static int start_daemon(struct server *server, struct error *why)
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED,
 		on_completed, server, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (!server->daemon)
-		return error_set(why, -EIO, "%s: no server can be started there%s",
+		return error_set(error, -EIO, "%s: no server can be started there%s",
 				 server->config.address,
 				 server->cert ? "; are the certificate and the key PEM files that "
 					      "belong together?" : "");
@@ -418,7 +418,7 @@ static void stop_thread(struct server *server)
 }
 
 int server_start(const struct server_config *config, struct server **ret_server,
-		 bool *ret_is_open, struct error *why)
+		 bool *ret_is_open, struct error *error)
 {
 	struct server *server = xcalloc(1, sizeof(*server));
 	int err;
@@ -426,13 +426,13 @@ int server_start(const struct server_config *config, struct server **ret_server,
 	server->config = *config;
 	server->listener.fd = -1;
 	server->wake_fd = -1;
-	err = microhttpd_load(&server->library, why);
+	err = microhttpd_load(&server->library, error);
 	if (!err)
-		err = read_config(server, why);
+		err = read_config(server, error);
 	if (!err)
-		err = address_listen(config->address, &server->listener, why);
+		err = address_listen(config->address, &server->listener, error);
 	if (!err)
-		err = start_daemon(server, why);
+		err = start_daemon(server, error);
 	if (!err)
 		err = start_thread(server);
 	if (err) {

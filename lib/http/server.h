@@ -38,10 +38,10 @@ struct server;
 
 /*
  * Signals that are blocked when it is called stay blocked in its thread. ret_is_open: other
- * machines can reach it. 0, or -errno with why.
+ * machines can reach it. 0, or -errno with error.
  */
 int server_start(const struct server_config *config, struct server **ret_server,
-		 bool *ret_is_open, struct error *why);
+		 bool *ret_is_open, struct error *error);
 void server_stop(struct server *server); /* NULL is fine */
 
 #endif

@@ -17,7 +17,7 @@
 #include "providers/bpf/placeholders.h"
 #include "providers/providers.h"
 
-int bpf_probe(const struct env *env, struct error *why)
+int bpf_probe(const struct env *env, struct error *error)
 {
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -25,7 +25,7 @@ int bpf_probe(const struct env *env, struct error *why)
 	};
 	int fd, err;
 
-	err = pid_namespace_check(env, "BPF", why);
+	err = pid_namespace_check(env, "BPF", error);
 	if (err)
 		return err;
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_probe", "GPL", insns, 2, NULL);
@@ -33,11 +33,11 @@ int bpf_probe(const struct env *env, struct error *why)
 	if (fd >= 0)
 		close(fd);
 	if (err == -EPERM || err == -EACCES)
-		return error_set(why, err, "the kernel allows no BPF: run as root, or grant it: "
+		return error_set(error, err, "the kernel allows no BPF: run as root, or grant it: "
 					 "setcap cap_bpf,cap_perfmon,cap_dac_read_search,"
 					 "cap_sys_ptrace+ep kvmtop");
 	if (err)
-		return error_set(why, err, "the kernel has no BPF for trace events: %s",
+		return error_set(error, err, "the kernel has no BPF for trace events: %s",
 				 strerror(-err));
 	return 0;
 }

@@ -15,9 +15,9 @@
 
 /*
  * Whether we may run programs on trace events, and are in the pid namespace of their tids
- * (host/machine.h); leaves nothing open. 0, or -errno with why.
+ * (host/machine.h); leaves nothing open. 0, or -errno with error.
  */
-int bpf_probe(const struct env *env, struct error *why);
+int bpf_probe(const struct env *env, struct error *error);
 
 /* Keeps libbpf from printing. */
 void bpf_be_quiet(void);

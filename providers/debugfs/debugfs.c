@@ -40,18 +40,18 @@ struct debugfs {
 
 /* ---- why counters cannot be read: each returns -errno, and lockdown is always -EPERM */
 
-static int why_locked(const struct lockdown *lockdown, struct error *why)
+static int why_locked(const struct lockdown *lockdown, struct error *error)
 {
 	bool is_all = strcmp(lockdown->level, "confidentiality") == 0;
 
-	return error_set(why, -EPERM, "debugfs counters are blocked by kernel lockdown (%s): %s",
+	return error_set(error, -EPERM, "debugfs counters are blocked by kernel lockdown (%s): %s",
 			 lockdown->level,
 			 is_all ? "so are tracepoints: boot with "
 				"lockdown=integrity" : "use tracepoints");
 }
 
 /* err: the -errno of opening path. */
-static int why_unreadable(const struct env *env, const char *path, int err, struct error *why)
+static int why_unreadable(const struct env *env, const char *path, int err, struct error *error)
 {
 	bool is_forbidden = err == -EPERM || err == -EACCES;
 	struct lockdown lockdown = { "" };
@@ -59,18 +59,18 @@ static int why_unreadable(const struct env *env, const char *path, int err, stru
 	if (is_forbidden)
 		lockdown = lockdown_read(env);
 	if (lockdown.level[0])
-		return why_locked(&lockdown, why);
+		return why_locked(&lockdown, error);
 	if (is_forbidden)
-		return error_set(why, -EPERM, "cannot read %s: %s: %s", path, strerror(-err),
+		return error_set(error, -EPERM, "cannot read %s: %s: %s", path, strerror(-err),
 				 err == -EPERM ? "probably because of kernel lockdown: use "
 					       "tracepoints" :
 					       "root is needed");
-	return error_set(why, err, "cannot read %s: %s%s", path, strerror(-err),
+	return error_set(error, err, "cannot read %s: %s%s", path, strerror(-err),
 			 err == -EMFILE ? ": raise the limit with ulimit -n" : "");
 }
 
 /* There is no folder kvm, or we may not enter it: debugfs usually has the mode 0700. */
-static int why_no_folder(const struct env *env, int err, struct error *why)
+static int why_no_folder(const struct env *env, int err, struct error *error)
 {
 	const char *path = env->debugfs_kvm;
 	char debugfs[PATH_MAX];
@@ -80,16 +80,16 @@ static int why_no_folder(const struct env *env, int err, struct error *why)
 		err = euidaccess(path, X_OK) < 0 && errno == EACCES ? -EACCES : -ENOENT;
 	}
 	if (err != -ENOENT)
-		return why_unreadable(env, path, err, why);
-	return error_set(why, err, "no debugfs counters: %s%s: load the kvm module%s", path,
+		return why_unreadable(env, path, err, error);
+	return error_set(error, err, "no debugfs counters: %s%s: load the kvm module%s", path,
 			 env->debugfs_kvm ? " has none" : "/kvm is missing",
 			 env->debugfs_kvm ? "" : ", mount debugfs");
 }
 
 /* ---- fields */
 
-/* A descriptor, or -errno with why. */
-static int folder_open(const struct env *env, struct error *why)
+/* A descriptor, or -errno with error. */
+static int folder_open(const struct env *env, struct error *error)
 {
 	struct lockdown lockdown = { "" };
 	struct statfs fs;
@@ -98,14 +98,14 @@ static int folder_open(const struct env *env, struct error *why)
 	if (env->debugfs_kvm)
 		fd = open(env->debugfs_kvm, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return why_no_folder(env, env->debugfs_kvm ? -errno : fd, why);
+		return why_no_folder(env, env->debugfs_kvm ? -errno : fd, error);
 	/* Where lockdown is known no counter is tried: the kernel would log that. */
 	if (fstatfs(fd, &fs) == 0 && fs.f_type == DEBUGFS_MAGIC)
 		lockdown = lockdown_read(env);
 	if (!lockdown.level[0])
 		return fd;
 	close(fd);
-	return why_locked(&lockdown, why);
+	return why_locked(&lockdown, error);
 }
 
 static void add_field(struct debugfs *debugfs, const char *name, mode_t mode)
@@ -147,21 +147,21 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int find_fields(struct debugfs *debugfs, int folder, struct error *why)
+static int find_fields(struct debugfs *debugfs, int folder, struct error *error)
 {
 	const struct env *env = debugfs->args.env;
 	struct dirent **names;
 	int nr = scandir(env->debugfs_kvm, &names, NULL, by_name);
 
 	if (nr < 0)
-		return why_no_folder(env, -errno, why);
+		return why_no_folder(env, -errno, error);
 	debugfs->counters = xcalloc((size_t)nr + 1, sizeof(*debugfs->counters));
 	add_fields(debugfs, folder, names, nr, false);
 	add_fields(debugfs, folder, names, nr, true);
 	for (int i = 0; i < nr; i++)
 		free(names[i]);
 	free(names);
-	return debugfs->nr_counters ? 0 : why_no_folder(env, -ENOENT, why);
+	return debugfs->nr_counters ? 0 : why_no_folder(env, -ENOENT, error);
 }
 
 static const char *name_of(const struct debugfs *debugfs, const struct debugfs_counter *counter)
@@ -185,7 +185,7 @@ static const struct debugfs_counter *find_trial(const struct debugfs *debugfs)
 	return trial ? trial : debugfs->counters;
 }
 
-static int check_readable(const struct debugfs *debugfs, int folder, struct error *why)
+static int check_readable(const struct debugfs *debugfs, int folder, struct error *error)
 {
 	const char *name = name_of(debugfs, find_trial(debugfs));
 	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
@@ -197,7 +197,7 @@ static int check_readable(const struct debugfs *debugfs, int folder, struct erro
 		return 0;
 	}
 	snprintf(path, sizeof(path), "%s/%s", debugfs->args.env->debugfs_kvm, name);
-	return why_unreadable(debugfs->args.env, path, err, why);
+	return why_unreadable(debugfs->args.env, path, err, error);
 }
 
 static bool is_anything_wanted(const struct debugfs *debugfs)
@@ -209,7 +209,7 @@ static bool is_anything_wanted(const struct debugfs *debugfs)
 	return false;
 }
 
-static int debugfs_want(void *opened, const struct want *want, struct error *why)
+static int debugfs_want(void *opened, const struct want *want, struct error *error)
 {
 	struct debugfs *debugfs = opened;
 
@@ -221,7 +221,7 @@ static int debugfs_want(void *opened, const struct want *want, struct error *why
 	debugfs->scope = want->scope;
 	debugfs->guest = want->guest;
 	if (debugfs->vms.is_other_namespace && is_anything_wanted(debugfs))
-		error_set(why, 0,
+		error_set(error, 0,
 			  "debugfs has the pids of another pid namespace: its counters are "
 			  "not by guest; run in the host's");
 	return 0;
@@ -245,7 +245,7 @@ static void add_rows(const struct debugfs *debugfs, const struct debugfs_owner *
 }
 
 /* Brings VMs, owners and readings up to date. */
-static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct error *why)
+static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct error *error)
 {
 	const char *path = debugfs->args.env->debugfs_kvm;
 	DIR *dir = opendir(path);
@@ -261,11 +261,11 @@ static int read_all(struct debugfs *debugfs, uint64_t *ret_time_ns, struct error
 		closedir(dir);
 	if (!err)
 		return 0;
-	err = why_unreadable(debugfs->args.env, path, err, why);
+	err = why_unreadable(debugfs->args.env, path, err, error);
 	return descriptors_are_short(err) ? -EAGAIN : err;
 }
 
-static int debugfs_collect(void *opened, struct sample *sample, struct error *why)
+static int debugfs_collect(void *opened, struct sample *sample, struct error *error)
 {
 	struct debugfs *debugfs = opened;
 	struct debugfs_owner *owner;
@@ -273,7 +273,7 @@ static int debugfs_collect(void *opened, struct sample *sample, struct error *wh
 	int err = 0;
 
 	if (is_anything_wanted(debugfs))
-		err = read_all(debugfs, &time_ns, why);
+		err = read_all(debugfs, &time_ns, error);
 	else
 		debugfs_vms_forget(&debugfs->vms);
 	if (err)
@@ -298,9 +298,9 @@ static void debugfs_close(void *opened)
 	free(debugfs);
 }
 
-static int debugfs_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int debugfs_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
-	int folder = folder_open(args->env, why);
+	int folder = folder_open(args->env, error);
 	struct debugfs *debugfs;
 	int err;
 
@@ -308,7 +308,7 @@ static int debugfs_open(const struct provider_args *args, void **ret_state, stru
 		return folder;
 	debugfs = xcalloc(1, sizeof(*debugfs));
 	debugfs->args = *args;
-	err = find_fields(debugfs, folder, why);
+	err = find_fields(debugfs, folder, error);
 	debugfs->vms = (struct debugfs_vms){
 		.args = &debugfs->args,
 		.counters = debugfs->counters,
@@ -316,7 +316,7 @@ static int debugfs_open(const struct provider_args *args, void **ret_state, stru
 		.is_other_namespace = pid_namespace_is_other(args->env),
 	};
 	if (!err)
-		err = check_readable(debugfs, folder, why);
+		err = check_readable(debugfs, folder, error);
 	if (err)
 		debugfs_close(debugfs);
 	else

@@ -53,7 +53,7 @@ static const struct split *find_exit(const struct env *env)
 	return NULL;
 }
 
-static int open_names(struct exits_state *exits, struct error *why)
+static int open_names(struct exits_state *exits, struct error *error)
 {
 	const struct split *user = &arch_userspace_split;
 	unsigned int parts = EXIT_FIELDS_PARTS & ~(1U << TIME_WAIT);
@@ -63,7 +63,7 @@ static int open_names(struct exits_state *exits, struct error *why)
 	exits->exit = find_exit(exits->args.env);
 	err = trace_event_id(exits->args.env, user->system, user->event, &id);
 	if (err && (!exits->exit || err != -ENOENT))
-		return trace_why_none(exits->args.env, err == -ENOENT ? 0 : err, why);
+		return trace_why_none(exits->args.env, err == -ENOENT ? 0 : err, error);
 	exits->has_polls = exits_bpf_knows_polls(exits->args.env);
 	if (!exits->has_polls)
 		parts &= ~(1U << TIME_POLL);
@@ -107,17 +107,17 @@ static void add_lost_field(struct exits_state *exits)
 	exits->lost_field = fields_add(exits->args.fields, &lost);
 }
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct exits_state *exits = xcalloc(1, sizeof(*exits));
 	int err;
 
 	exits->args = *args;
-	err = trace_check(args->env, why);
+	err = trace_check(args->env, error);
 	if (!err)
-		err = bpf_probe(args->env, why);
+		err = bpf_probe(args->env, error);
 	if (!err)
-		err = open_names(exits, why);
+		err = open_names(exits, error);
 	if (!err)
 		add_lost_field(exits);
 	if (err) {
@@ -134,7 +134,7 @@ static uint32_t room_for(uint32_t vcpus)
 	return vcpus + vcpus / 4 + THREADS_SPARE;
 }
 
-static int begin(struct exits_state *exits, struct error *why)
+static int begin(struct exits_state *exits, struct error *error)
 {
 	uint32_t max_threads = exits->bpf->max_threads;
 
@@ -153,7 +153,7 @@ static int begin(struct exits_state *exits, struct error *why)
 	exits_long_set(&exits->long_exits, exits->bpf, exits->names);
 	exits->flags = ROW_FROM_ZERO;
 	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
-	return exits_bpf_attach(exits->bpf, why);
+	return exits_bpf_attach(exits->bpf, error);
 }
 
 /* Once: it takes some milliseconds. */
@@ -165,7 +165,7 @@ static void find_raw(struct exits_state *exits)
 	exits->has_raw = true;
 }
 
-static int start(struct exits_state *exits, struct error *why)
+static int start(struct exits_state *exits, struct error *error)
 {
 	const struct exits_bpf_config config = {
 		.env = exits->args.env,
@@ -179,10 +179,10 @@ static int start(struct exits_state *exits, struct error *why)
 	int err;
 
 	find_raw(exits);
-	err = exits_bpf_open(&config, &exits->bpf, why);
+	err = exits_bpf_open(&config, &exits->bpf, error);
 	if (err)
 		return err;
-	err = begin(exits, why);
+	err = begin(exits, error);
 	if (err)
 		stop(exits);
 	return err;
@@ -213,7 +213,7 @@ static void want_long(struct exits_state *exits, const struct want *want)
 }
 
 /* The programs go on counting unless others are needed. */
-static int exits_want(void *state, const struct want *want, struct error *why)
+static int exits_want(void *state, const struct want *want, struct error *error)
 {
 	struct exits_state *exits = state;
 	bool had_arguments = exits->has_arguments, had_long = exits->long_exits.longer_ns, has_any;
@@ -229,7 +229,7 @@ static int exits_want(void *state, const struct want *want, struct error *why)
 		stop(exits);
 	want_long(exits, want);
 	if (has_any && !exits->bpf)
-		return start(exits, why);
+		return start(exits, error);
 	if (has_any)
 		exits_long_set(&exits->long_exits, exits->bpf, exits->names);
 	return 0;
@@ -261,11 +261,11 @@ static void take_threads(struct exits_state *exits)
 	}
 }
 
-static int add_arguments(struct exits_state *exits, struct error *why)
+static int add_arguments(struct exits_state *exits, struct error *error)
 {
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	long nr = exits_bpf_arguments(exits->bpf, &keys, &cells, why);
+	long nr = exits_bpf_arguments(exits->bpf, &keys, &cells, error);
 
 	for (long i = 0; i < nr; i++)
 		exits_threads_argument(exits->threads, &keys[i], &cells[i],
@@ -282,7 +282,7 @@ static void add_lost(const struct exits_state *exits, struct sample *sample)
 			   exits->lost.missed, exits->flags);
 }
 
-static int read_all(struct exits_state *exits, struct sample *sample, struct error *why)
+static int read_all(struct exits_state *exits, struct sample *sample, struct error *error)
 {
 	uint64_t now_ns;
 	int err;
@@ -294,7 +294,7 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 	now_ns = clock_now_ns(); /* to attach programs, and to wait for others, takes a while */
 	if (!err) {
 		take_threads(exits);
-		err = add_arguments(exits, why);
+		err = add_arguments(exits, error);
 	}
 	if (!err)
 		err = exits_long_collect(&exits->long_exits, exits->bpf, exits->threads,
@@ -327,7 +327,7 @@ static struct exits_bpf_lost lost_since(struct exits_state *exits)
 					exits->lost.missed - before.missed };
 }
 
-static int add_threads(struct exits_state *exits, struct error *why)
+static int add_threads(struct exits_state *exits, struct error *error)
 {
 	uint32_t max_threads = exits->bpf->max_threads + EXITS_CHUNK;
 	uint32_t *ended = xreallocarray(exits->ended, max_threads, sizeof(*ended));
@@ -335,14 +335,14 @@ static int add_threads(struct exits_state *exits, struct error *why)
 	exits->ended = ended;
 	exits_threads_grow(exits->threads, max_threads);
 	descriptors_raise(max_threads + DESCRIPTORS_SPARE);
-	return exits_bpf_add_threads(exits->bpf, why);
+	return exits_bpf_add_threads(exits->bpf, error);
 }
 
 /*
  * Makes room before it is needed: for the vCPUs of the inventory, which it may find before they
  * run, and for as many threads as have run. Where there can be no more it is tried again.
  */
-static void make_room(struct exits_state *exits, uint32_t threads, struct error *why)
+static void make_room(struct exits_state *exits, uint32_t threads, struct error *error)
 {
 	uint32_t vcpus = (uint32_t)guests_count_vcpus(exits->args.guests);
 	int err = 0;
@@ -350,34 +350,37 @@ static void make_room(struct exits_state *exits, uint32_t threads, struct error 
 	if (vcpus < threads)
 		vcpus = threads;
 	while (!err && exits->bpf->max_threads < room_for(vcpus) - THREADS_SPARE / 2)
-		err = add_threads(exits, why);
+		err = add_threads(exits, error);
 }
 
-static void say_lost(const struct exits_bpf_lost *lost, struct error *why)
+static void say_lost(const struct exits_bpf_lost *lost, struct error *error)
 {
 	if (lost->exits)
-		error_set(why, 0, "%llu exits lost: more vCPU threads began at once than there was "
-				"room for",
+		error_set(error, 0,
+			  "%llu exits lost: more vCPU threads began at once than there was "
+			  "room for",
 			  (unsigned long long)lost->exits);
 	else if (lost->arguments)
-		error_set(why, 0, "%llu arguments not counted: there are too many different ones, "
-				"or more vCPU threads began at once than there was room for",
+		error_set(error, 0,
+			  "%llu arguments not counted: there are too many different ones, "
+			  "or more vCPU threads began at once than there was room for",
 			  (unsigned long long)lost->arguments);
 	else if (lost->missed)
-		error_set(why, 0, "%llu exits or arguments not counted: the kernel was at work on "
-				"another BPF program or map on that CPU",
+		error_set(error, 0,
+			  "%llu exits or arguments not counted: the kernel was at work on "
+			  "another BPF program or map on that CPU",
 			  (unsigned long long)lost->missed);
 	else if (lost->long_exits)
-		error_set(why, 0, "%llu long exits not listed: there were too many at once",
+		error_set(error, 0, "%llu long exits not listed: there were too many at once",
 			  (unsigned long long)lost->long_exits);
 }
 
-static int exits_collect(void *state, struct sample *sample, struct error *why)
+static int exits_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct exits_state *exits = state;
 	struct exits_bpf_lost lost;
 	uint32_t nr_late;
-	int err = exits->has_failed ? start(exits, why) : 0;
+	int err = exits->has_failed ? start(exits, error) : 0;
 
 	if (err)
 		return err;
@@ -387,8 +390,8 @@ static int exits_collect(void *state, struct sample *sample, struct error *why)
 	lost = lost_since(exits);
 	nr_late = exits_bpf_nr_late(exits->bpf);
 	if (nr_late)
-		make_room(exits, exits->bpf->max_threads + nr_late, why);
-	err = read_all(exits, sample, why);
+		make_room(exits, exits->bpf->max_threads + nr_late, error);
+	err = read_all(exits, sample, error);
 	if (err) {
 		stop(exits); /* a part of it was read, and would be counted twice */
 		exits->has_failed = true;
@@ -397,8 +400,8 @@ static int exits_collect(void *state, struct sample *sample, struct error *why)
 	sample->long_exits.lost = lost.long_exits;
 	sample->lost = lost.exits + lost.arguments + lost.long_exits + lost.missed;
 	release_threads(exits);
-	make_room(exits, exits->nr_used, why);
-	say_lost(&lost, why);
+	make_room(exits, exits->nr_used, error);
+	say_lost(&lost, error);
 	return 0;
 }
 
@@ -411,7 +414,7 @@ static void exits_explain(void *state, struct error *how)
 	};
 	const struct exits_state *exits = state;
 	enum exits_way way;
-	const char *why = exits->raw_why.text, *polls;
+	const char *error = exits->raw_why.text, *polls;
 
 	if (!exits->bpf || !exits->exit)
 		return;
@@ -425,8 +428,8 @@ static void exits_explain(void *state, struct error *how)
 			  "the reason of %s is %s%s", exits->exit->event, where[way], polls);
 	else
 		error_set(how, 0, "%s is counted as a trace event, which costs more: %s%s",
-			  exits->exit->event, why[0] ? why : "the kernel refuses the other program",
-			  polls);
+			  exits->exit->event,
+			  error[0] ? error : "the kernel refuses the other program", polls);
 }
 
 const struct provider exits_provider = {

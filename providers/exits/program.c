@@ -77,7 +77,7 @@ static int add_chunk(struct exits_bpf *bpf)
 	return err;
 }
 
-int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *why)
+int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *error)
 {
 	uint32_t first = bpf->max_threads;
 	int err = bpf->nr_more < EXITS_CHUNKS ? add_chunk(bpf) : -E2BIG;
@@ -88,7 +88,7 @@ int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *why)
 		err = add_numbers(bpf->program->maps.free_threads, first, bpf->max_threads);
 	}
 	if (err)
-		return error_set(why, err, "no room for more than %u vCPU threads: %s",
+		return error_set(error, err, "no room for more than %u vCPU threads: %s",
 				 bpf->max_threads, strerror(-err));
 	return 0;
 }
@@ -189,12 +189,12 @@ int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg)
 	return nr < 0 ? nr : 0;
 }
 
-static int open_all(struct exits_bpf *bpf, struct error *why)
+static int open_all(struct exits_bpf *bpf, struct error *error)
 {
 	int err = exits_load(bpf);
 
 	if (err)
-		return error_set(why, err,
+		return error_set(error, err,
 				 "the kernel refuses our BPF program: %s", strerror(-err));
 	bpf->codes = bpf->program->bss->codes;
 	err = map_records(bpf_map__fd(bpf->program->maps.threads),
@@ -205,7 +205,7 @@ static int open_all(struct exits_bpf *bpf, struct error *why)
 	if (!err)
 		err = open_ring(bpf);
 	if (err)
-		return error_set(why, err, "cannot use our BPF program: %s", strerror(-err));
+		return error_set(error, err, "cannot use our BPF program: %s", strerror(-err));
 	return 0;
 }
 
@@ -243,7 +243,7 @@ static uint32_t max_arguments(const struct exits_bpf_config *config)
 }
 
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
-		   struct error *why)
+		   struct error *error)
 {
 	struct exits_bpf *bpf = xcalloc(1, sizeof(*bpf));
 	int err;
@@ -255,7 +255,7 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	bpf_be_quiet();
 	bpf->keys = xcalloc(bpf->max_arguments, sizeof(*bpf->keys));
 	bpf->cells = xcalloc(bpf->max_arguments, sizeof(*bpf->cells));
-	err = open_all(bpf, why);
+	err = open_all(bpf, error);
 	if (err) {
 		destroy(bpf);
 		return err;
@@ -264,14 +264,14 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	return 0;
 }
 
-int exits_bpf_attach(struct exits_bpf *bpf, struct error *why)
+int exits_bpf_attach(struct exits_bpf *bpf, struct error *error)
 {
 	int err = add_numbers(bpf->program->maps.free_cells, EXITS_OTHER + 1, EXITS_CELLS);
 
 	if (!err)
 		err = exits_attach(bpf);
 	if (err)
-		return error_set(why, err, "cannot attach to the kernel's events: %s",
+		return error_set(error, err, "cannot attach to the kernel's events: %s",
 				 strerror(-err));
 	bpf->missed = exits_missed(bpf);
 	bpf->program->bss->is_counting = true;
@@ -386,12 +386,13 @@ static int read_arguments(struct exits_bpf *bpf)
 }
 
 long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
-			 const struct exits_cell **ret_cells, struct error *why)
+			 const struct exits_cell **ret_cells, struct error *error)
 {
 	int err = bpf->config.has_arguments ? read_arguments(bpf) : 0;
 
 	if (err)
-		return error_set(why, err, "cannot read the arguments of exits from the kernel: %s",
+		return error_set(error, err,
+				 "cannot read the arguments of exits from the kernel: %s",
 				 strerror(-err));
 	*ret_keys = bpf->keys;
 	*ret_cells = bpf->cells;

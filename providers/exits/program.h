@@ -2,7 +2,7 @@
 /*
  * program - the BPF programs of the provider "exits", and the memory they share with the provider.
  *
- * Functions that can fail return 0 or more, or -errno with why.
+ * Functions that can fail return 0 or more, or -errno with error.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_PROGRAM_H
 #define KVMTOP_PROVIDERS_EXITS_PROGRAM_H
@@ -62,17 +62,17 @@ struct exits_btf {
 
 /*
  * Reads the running kernel's BTF. split: NULL if there is no exit event. way is EXITS_BY_RECORD,
- * with why, if the BTF does not tell enough.
+ * with error, if the BTF does not tell enough.
  */
 void exits_raw_find(const struct env *env, const struct split *split, struct exits_raw *ret_raw,
-		    struct error *why);
+		    struct error *error);
 
 /*
- * The same for any BTF. bytes: the size of the field in the event's record. 0, or -ENOENT with why:
- * something is missing or not as expected.
+ * The same for any BTF. bytes: the size of the field in the event's record. 0, or -ENOENT with
+ * error: something is missing or not as expected.
  */
 int exits_raw_look(const struct exits_btf *btf, const struct split *split, int bytes,
-		   struct exits_raw *ret_raw, struct error *why);
+		   struct exits_raw *ret_raw, struct error *error);
 
 /* The offset in a task of its wait for CPUs, in ns; 0: there is none, or it is not known. */
 uint32_t exits_raw_find_run_delay(const struct btf *vmlinux);
@@ -163,13 +163,13 @@ struct exits_bpf {
 
 /* Loads the program, with room for max_threads at first. */
 int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret_bpf,
-		   struct error *why);
+		   struct error *error);
 
 /* Makes room for EXITS_CHUNK more threads; may wait for the kernel, some 40 ms. */
-int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *why);
+int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *error);
 
 /* Begins counting. */
-int exits_bpf_attach(struct exits_bpf *bpf, struct error *why);
+int exits_bpf_attach(struct exits_bpf *bpf, struct error *error);
 
 /* Detaches the programs in the background, which takes the kernel a while. NULL is fine. */
 void exits_bpf_close(struct exits_bpf *bpf);
@@ -221,7 +221,7 @@ int exits_bpf_long(struct exits_bpf *bpf, exits_long_fn take, void *arg);
  * next call. Returns how many there are.
  */
 long exits_bpf_arguments(struct exits_bpf *bpf, const struct exits_argument_key **ret_keys,
-			 const struct exits_cell **ret_cells, struct error *why);
+			 const struct exits_cell **ret_cells, struct error *error);
 
 /* Whether the argument's epoch is over: exits_bpf_end_sample() drops the argument. */
 bool exits_bpf_is_over(const struct exits_bpf *bpf, const struct exits_argument_key *key);

@@ -104,7 +104,7 @@ static void set_place(struct exits_raw *raw, const struct btf_walk *walk, int by
 
 /* Where the reason is in the vCPU. */
 static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *exit, int bytes,
-			  struct exits_raw *raw, struct error *why)
+			  struct exits_raw *raw, struct error *error)
 {
 	const struct btf *types = btf->vendor ? btf->vendor : btf->vmlinux;
 	int found = 0;
@@ -117,19 +117,19 @@ static int look_into_vcpu(const struct exits_btf *btf, const struct raw_exit *ex
 			continue;
 		set_place(raw, &walk, bytes);
 		if (found++ && memcmp(before.numbers, raw->numbers, sizeof(before.numbers)) != 0)
-			return error_set(why, -ENOENT, "the BTF has more than one place of %s",
+			return error_set(error, -ENOENT, "the BTF has more than one place of %s",
 					 exit->paths[i]);
 	}
-	return found ? 0 : error_set(why, -ENOENT, "the BTF of %s has no %s", exit->module,
+	return found ? 0 : error_set(error, -ENOENT, "the BTF of %s has no %s", exit->module,
 				     exit->paths[0]);
 }
 
-static int look_for_vcpu_id(const struct btf *btf, struct exits_raw *raw, struct error *why)
+static int look_for_vcpu_id(const struct btf *btf, struct exits_raw *raw, struct error *error)
 {
 	struct btf_walk walk = { .btf = btf, .type = btf_find(btf, "kvm_vcpu", BTF_KIND_STRUCT) };
 
 	if (!btf_walk_to_end(&walk, "vcpu_id") || !btf_walk_is_number(&walk, sizeof(uint32_t)))
-		return error_set(why, -ENOENT, "the BTF of kvm has no kvm_vcpu.vcpu_id");
+		return error_set(error, -ENOENT, "the BTF of kvm has no kvm_vcpu.vcpu_id");
 	*number(raw, RAW_VCPU_ID) = (int)walk.offset;
 	return 0;
 }
@@ -266,13 +266,13 @@ static int find_vcpu(const struct btf *btf, const struct btf_type *proto)
 }
 
 static int look_at_arguments(const struct btf *btf, const struct split *split,
-			     struct exits_raw *raw, struct error *why)
+			     struct exits_raw *raw, struct error *error)
 {
 	const struct btf_type *exit = btf_find_event(btf, split->event);
 	const struct btf_type *entry = btf_find_event(btf, split->entry_event);
 
 	if (!exit || !entry)
-		return error_set(why, -ENOENT, "the kernel has no BTF of %s",
+		return error_set(error, -ENOENT, "the kernel has no BTF of %s",
 				 exit ? split->entry_event : split->event);
 	raw->reason = btf_event_argument(btf, exit, split->field);
 	raw->type = btf_event_argument(btf, exit, split->type_field);
@@ -282,7 +282,7 @@ static int look_at_arguments(const struct btf *btf, const struct split *split,
 	raw->entry_vcpu = find_vcpu(btf, entry);
 	if ((raw->isa < 0) != !split->raw->isa || (raw->type < 0) != !split->type_field ||
 	    (raw->reason < 0 && (raw->vcpu < 0 || !split->raw->module)))
-		return error_set(why, -ENOENT, "%s has other arguments", split->event);
+		return error_set(error, -ENOENT, "%s has other arguments", split->event);
 	return 0;
 }
 
@@ -302,7 +302,7 @@ static bool look_for_cast(const struct btf *vmlinux, struct exits_raw *raw)
 }
 
 int exits_raw_look(const struct exits_btf *btf, const struct split *split, int bytes,
-		   struct exits_raw *ret_raw, struct error *why)
+		   struct exits_raw *ret_raw, struct error *error)
 {
 	const struct btf *kvm = btf->kvm ? btf->kvm : btf->vmlinux;
 	struct exits_raw raw = { .way = EXITS_BY_ARGUMENT };
@@ -310,15 +310,15 @@ int exits_raw_look(const struct exits_btf *btf, const struct split *split, int b
 	int err;
 
 	if (bytes != 4 && bytes != 8)
-		return error_set(why, -ENOENT, "%s has %d bytes", split->field, bytes);
+		return error_set(error, -ENOENT, "%s has %d bytes", split->field, bytes);
 	has_cast = look_for_cast(btf->vmlinux, &raw);
 	*number(&raw, RAW_ISA) = (int)split->raw->isa;
 	*number(&raw, RAW_TYPE_MASK) = (int)split->raw->type_mask;
-	err = look_at_arguments(kvm, split, &raw, why);
+	err = look_at_arguments(kvm, split, &raw, error);
 	if (!err && raw.vcpu >= 0)
-		err = look_for_vcpu_id(kvm, &raw, why);
+		err = look_for_vcpu_id(kvm, &raw, error);
 	if (!err && raw.reason < 0) {
-		err = look_into_vcpu(btf, split->raw, bytes, &raw, why);
+		err = look_into_vcpu(btf, split->raw, bytes, &raw, error);
 		raw.way = has_cast ? EXITS_BY_LOAD : EXITS_BY_READ;
 	}
 	if (err)
@@ -387,25 +387,25 @@ static void look_at_events(const struct env *env, const struct btf *kvm, struct 
 }
 
 static void look_at_exit(const struct env *env, struct btf *vmlinux, const struct btf *kvm,
-			 const struct split *split, struct exits_raw *raw, struct error *why)
+			 const struct split *split, struct exits_raw *raw, struct error *error)
 {
 	struct btf *vendor = NULL;
 	struct exits_btf btf = { .vmlinux = vmlinux, .kvm = kvm };
 
 	if (!split->raw) {
-		error_set(why, 0, "the reason is not among its arguments");
+		error_set(error, 0, "the reason is not among its arguments");
 		return;
 	}
 	if (split->raw->module)
 		vendor = btf__load_module_btf(split->raw->module, vmlinux);
 	btf.vendor = vendor;
 	exits_raw_look(&btf, split,
-		       bpf_field_size(env, split->system, split->event, split->field), raw, why);
+		       bpf_field_size(env, split->system, split->event, split->field), raw, error);
 	btf__free(vendor);
 }
 
 void exits_raw_find(const struct env *env, const struct split *split, struct exits_raw *ret_raw,
-		    struct error *why)
+		    struct error *error)
 {
 	struct btf *vmlinux, *kvm;
 
@@ -413,12 +413,12 @@ void exits_raw_find(const struct env *env, const struct split *split, struct exi
 	*ret_raw = (struct exits_raw){ .way = EXITS_BY_RECORD };
 	vmlinux = btf__load_vmlinux_btf();
 	if (!vmlinux) {
-		error_set(why, 0, "the kernel has no BTF");
+		error_set(error, 0, "the kernel has no BTF");
 		return;
 	}
 	kvm = btf__load_module_btf("kvm", vmlinux);
 	if (split)
-		look_at_exit(env, vmlinux, kvm, split, ret_raw, why);
+		look_at_exit(env, vmlinux, kvm, split, ret_raw, error);
 	look_at_events(env, kvm ? kvm : vmlinux, ret_raw);
 	ret_raw->run_delay = exits_raw_find_run_delay(vmlinux);
 	btf__free(kvm);

@@ -79,11 +79,11 @@ static void host_close(void *state)
 	free(host);
 }
 
-static int host_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int host_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct host_state *host = xcalloc(1, sizeof(*host));
 
-	(void)why;
+	(void)error;
 	host->args = *args;
 	host->cpus = host_cpus_new(args->env, &host->fields);
 	host->memory = host_memory_new(args->env, args->guests, host->cpus);
@@ -106,11 +106,11 @@ static bool *what_has(struct host_state *host, const struct field *field)
 	return &host->has_threads;
 }
 
-static int host_want(void *state, const struct want *want, struct error *why)
+static int host_want(void *state, const struct want *want, struct error *error)
 {
 	struct host_state *host = state;
 
-	(void)why;
+	(void)error;
 	host->has_threads = host->has_vmms = host->has_cpus = false;
 	for (uint32_t i = 0; i < fields_count(host->args.fields); i++) {
 		const struct field *field = fields_get(host->args.fields, i);
@@ -122,19 +122,19 @@ static int host_want(void *state, const struct want *want, struct error *why)
 }
 
 /* Where a quota cannot be read there may be one. */
-static void say_hidden(const struct host_state *host, struct error *why)
+static void say_hidden(const struct host_state *host, struct error *error)
 {
 	size_t nr = host_threads_hidden(host->threads);
 
 	if (nr)
-		error_set(why, 0, "the quota of %zu vCPU%s is not known: %s outside of kvmtop's "
+		error_set(error, 0, "the quota of %zu vCPU%s is not known: %s outside of kvmtop's "
 				"cgroup namespace; run kvmtop in the host's (docker run "
 				"--cgroupns=host)",
 			  nr, nr == 1 ? "" : "s",
 			  nr == 1 ? "its cgroup is" : "their cgroups are");
 }
 
-static int host_collect(void *state, struct sample *sample, struct error *why)
+static int host_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct host_state *host = state;
 	int err;
@@ -145,14 +145,14 @@ static int host_collect(void *state, struct sample *sample, struct error *why)
 	if (host->has_threads) {
 		host_threads_collect(host->threads, sample,
 				     &sample->time_ns[host->args.source]);
-		say_hidden(host, why);
+		say_hidden(host, error);
 	}
 	if (host->has_vmms)
 		host_vmms_collect(host->vmms, sample);
 	if (host->has_cpus) {
 		err = host_cpus_collect(host->cpus, sample);
 		if (err) /* it may be read next time */
-			error_set(why, 0, "cannot read /proc/stat: %s", strerror(-err));
+			error_set(error, 0, "cannot read /proc/stat: %s", strerror(-err));
 	}
 	return 0;
 }

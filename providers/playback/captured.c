@@ -65,18 +65,18 @@ static void add_rows(struct captured *captured, struct key key, const struct cap
 	played_rows_add(&captured->rows, key, count->now.count, timed);
 }
 
-static int captured_want(void *state, const struct want *want, struct error *why)
+static int captured_want(void *state, const struct want *want, struct error *error)
 {
 	struct captured *captured = state;
 
-	(void)why;
+	(void)error;
 	captured->want = want;
 	captured->has_played = false;
 	return 0;
 }
 
 /* The first sample of a want has no interval; a later one counts the whole interval before it. */
-static int captured_collect(void *state, struct sample *sample, struct error *why)
+static int captured_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct captured *captured = state;
 	const struct want *want = captured->want;
@@ -84,7 +84,7 @@ static int captured_collect(void *state, struct sample *sample, struct error *wh
 	struct key key = { 0 };
 	bool has_key = false;
 
-	(void)why;
+	(void)error;
 	captured_file_advance(&captured->file);
 	captured->has_played = true;
 	played_rows_reset(&captured->rows);
@@ -103,14 +103,14 @@ static int captured_collect(void *state, struct sample *sample, struct error *wh
 }
 
 static int captured_new(const struct provider_args *args, const char *name, key_fn key_of,
-			struct captured **ret_captured, struct error *why)
+			struct captured **ret_captured, struct error *error)
 {
 	struct captured *captured = xcalloc(1, sizeof(*captured));
 	int err;
 
 	captured->args = *args;
 	captured->key_of = key_of;
-	err = captured_file_read(&captured->file, &captured->args, name, why);
+	err = captured_file_read(&captured->file, &captured->args, name, error);
 	if (err)
 		captured_close(captured);
 	else
@@ -149,18 +149,18 @@ static bool event_key(const struct captured *captured, const struct want *want, 
 }
 
 /* The fields stay in the dictionary; what a live engine would count is not needed. */
-static int events_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int events_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct tracepoint_events events;
 	struct captured *captured;
-	int err = trace_check(args->env, why);
+	int err = trace_check(args->env, error);
 
 	if (!err)
-		err = tracepoint_events_find(&events, args, why);
+		err = tracepoint_events_find(&events, args, error);
 	if (err)
 		return err;
 	tracepoint_events_release(&events);
-	err = captured_new(args, COUNTERS_PATH, event_key, &captured, why);
+	err = captured_new(args, COUNTERS_PATH, event_key, &captured, error);
 	if (!err)
 		*ret_state = captured;
 	return err;
@@ -269,15 +269,15 @@ static void add_exit_fields(const struct captured *captured)
 		add_name(captured, &fields, name);
 }
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct captured *captured;
 	char path[PATH_MAX];
 	int err;
 
 	if (!path_exists(env_path(args->env, path, sizeof(path), EXITS_PATH)))
-		return error_set(why, -ENODATA, "no exits were captured: there is no %s", path);
-	err = captured_new(args, EXITS_PATH, exit_key, &captured, why);
+		return error_set(error, -ENODATA, "no exits were captured: there is no %s", path);
+	err = captured_new(args, EXITS_PATH, exit_key, &captured, error);
 	if (err)
 		return err;
 	add_exit_fields(captured);
@@ -285,13 +285,13 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	return 0;
 }
 
-static int exits_collect(void *state, struct sample *sample, struct error *why)
+static int exits_collect(void *state, struct sample *sample, struct error *error)
 {
 	const struct captured *captured = state;
 
 	if (captured->want->longer_ns)
 		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
-	return captured_collect(state, sample, why);
+	return captured_collect(state, sample, error);
 }
 
 const struct provider captured_exits_provider = {
@@ -349,10 +349,10 @@ static void add_host_fields(const struct captured *captured)
 }
 
 /* Without the file there are no fields, as if there were no such provider. */
-static int host_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int host_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct captured *captured;
-	int err = captured_new(args, HOST_PATH, host_key, &captured, why);
+	int err = captured_new(args, HOST_PATH, host_key, &captured, error);
 
 	if (err)
 		return err;

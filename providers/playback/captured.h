@@ -46,9 +46,9 @@ struct captured_file {
 	size_t nr_counts, room_counts;
 };
 
-/* Reads DIR/name; args outlive the file. No file is no error. 0, or -errno with why. */
+/* Reads DIR/name; args outlive the file. No file is no error. 0, or -errno with error. */
 int captured_file_read(struct captured_file *file, const struct provider_args *args,
-		       const char *name, struct error *why);
+		       const char *name, struct error *error);
 void captured_file_release(struct captured_file *file);
 
 /* Goes on to the next sample; after the last one, to the same counts once more. */

@@ -12,7 +12,7 @@
 #define TEXT_MAX ((size_t)256 << 20)
 
 int captured_file_read(struct captured_file *file, const struct provider_args *args,
-		       const char *name, struct error *why)
+		       const char *name, struct error *error)
 {
 	char path[PATH_MAX];
 	size_t size;
@@ -22,7 +22,7 @@ int captured_file_read(struct captured_file *file, const struct provider_args *a
 	env_path(args->env, path, sizeof(path), "%s", name);
 	err = read_whole(path, TEXT_MAX, &file->text, &size);
 	if (err && err != -ENOENT)
-		return error_set(why, err, "cannot read %s: %s", path, strerror(-err));
+		return error_set(error, err, "cannot read %s: %s", path, strerror(-err));
 	file->next = file->text;
 	return 0;
 }

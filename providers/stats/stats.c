@@ -319,7 +319,7 @@ static int yama(const struct env *env)
 }
 
 static int say_refused(const struct env *env, const struct missing *missing, int err,
-		       struct error *why)
+		       struct error *error)
 {
 	const char *remedy = "CAP_SYS_PTRACE is needed";
 
@@ -328,26 +328,27 @@ static int say_refused(const struct env *env, const struct missing *missing, int
 	else if (geteuid() == 0)
 		remedy = "CAP_SYS_PTRACE is needed, and pidfd_getfd if system calls are filtered";
 	if (missing->is_hidden)
-		return error_set(why, err, "no right to look for guests: %s", remedy);
-	return error_set(why, err, "no right to the statistics of %zu of %zu guests: %s",
+		return error_set(error, err, "no right to look for guests: %s", remedy);
+	return error_set(error, err, "no right to the statistics of %zu of %zu guests: %s",
 			 missing->refused, missing->nr, remedy);
 }
 
-static int say_none(const struct missing *missing, int err, struct error *why)
+static int say_none(const struct missing *missing, int err, struct error *error)
 {
 	if (missing->without == missing->nr)
-		return error_set(why, err, "no guest here holds statistics: QEMU 8.1 and later do");
-	return error_set(why, err, "%zu of %zu guests hold no statistics: QEMU 8.1 and later do",
+		return error_set(error, err,
+				 "no guest here holds statistics: QEMU 8.1 and later do");
+	return error_set(error, err, "%zu of %zu guests hold no statistics: QEMU 8.1 and later do",
 			 missing->without, missing->nr);
 }
 
-static int say_missing(const struct kernel_stats *stats, int err, struct error *why)
+static int say_missing(const struct kernel_stats *stats, int err, struct error *error)
 {
 	struct missing missing = find_missing(stats);
 
 	if (is_denied(&missing))
-		return say_refused(stats->args.env, &missing, err, why);
-	return missing.without || err ? say_none(&missing, err, why) : 0;
+		return say_refused(stats->args.env, &missing, err, error);
+	return missing.without || err ? say_none(&missing, err, error) : 0;
 }
 
 /* ---- the provider */
@@ -370,20 +371,20 @@ static void stats_close(void *opened)
 }
 
 /* The fields are known once a descriptor has been read: that is tried. */
-static int stats_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int stats_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct kernel_stats *stats = xcalloc(1, sizeof(*stats));
 	uint64_t time_ns;
 	int err;
 
 	stats->args = *args;
-	err = guests_refresh(args->guests, clock_now_ns(), why);
+	err = guests_refresh(args->guests, clock_now_ns(), error);
 	if (!err)
 		err = read_all(stats, NULL, &time_ns);
 	if (!err && !stats->layouts) {
 		struct missing missing = find_missing(stats);
 
-		err = say_missing(stats, is_denied(&missing) ? -EPERM : -ENOENT, why);
+		err = say_missing(stats, is_denied(&missing) ? -EPERM : -ENOENT, error);
 	}
 	forget(stats);
 	if (err)
@@ -393,11 +394,11 @@ static int stats_open(const struct provider_args *args, void **ret_state, struct
 	return err;
 }
 
-static int stats_want(void *opened, const struct want *want, struct error *why)
+static int stats_want(void *opened, const struct want *want, struct error *error)
 {
 	struct kernel_stats *stats = opened;
 
-	(void)why;
+	(void)error;
 	/* What the present guests have counted up to now is no part of the answer. */
 	for (struct holder *holder = stats->holders; holder; holder = holder->next)
 		holder->is_late = false;
@@ -420,7 +421,7 @@ static bool is_anything_wanted(const struct kernel_stats *stats)
 	return false;
 }
 
-static int stats_collect(void *opened, struct sample *sample, struct error *why)
+static int stats_collect(void *opened, struct sample *sample, struct error *error)
 {
 	struct kernel_stats *stats = opened;
 	uint64_t time_ns = clock_now_ns();
@@ -431,10 +432,10 @@ static int stats_collect(void *opened, struct sample *sample, struct error *why)
 	} else {
 		err = read_all(stats, sample, &time_ns);
 		if (!err)
-			say_missing(stats, 0, why);
+			say_missing(stats, 0, error);
 	}
 	if (descriptors_are_short(err)) {
-		error_set(why, 0, "cannot read statistics: %s: raise the limit with ulimit -n",
+		error_set(error, 0, "cannot read statistics: %s: raise the limit with ulimit -n",
 			  strerror(-err));
 		return -EAGAIN;
 	}

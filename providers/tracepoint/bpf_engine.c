@@ -395,7 +395,8 @@ static void add_missed(struct bpf_state *bpf)
 	}
 }
 
-static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *why)
+static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns,
+		       struct error *error)
 {
 	struct bpf_state *bpf = state;
 
@@ -410,9 +411,10 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 	}
 	add_missed(bpf);
 	if (descriptors_are_short(bpf->err))
-		descriptors_explain(why, bpf->nr_failed, descriptors_needed(bpf));
+		descriptors_explain(error, bpf->nr_failed, descriptors_needed(bpf));
 	else if (bpf->err)
-		error_set(why, 0, "%u events not counted: %s", bpf->nr_failed, strerror(-bpf->err));
+		error_set(error, 0, "%u events not counted: %s", bpf->nr_failed,
+			  strerror(-bpf->err));
 	counts_emit(&bpf->counts, bpf->is_wanted, NULL, sample);
 	return 0;
 }
@@ -452,13 +454,13 @@ static int find_splits(struct bpf_state *bpf)
 }
 
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
-		       void **ret_state, struct error *why)
+		       void **ret_state, struct error *error)
 {
 	struct bpf_state *bpf;
 	int err;
 
 	if (nr >= COUNTERS_MAX)
-		return error_set(why, -E2BIG, "more than %d events and reasons", COUNTERS_MAX);
+		return error_set(error, -E2BIG, "more than %d events and reasons", COUNTERS_MAX);
 	bpf = xcalloc(1, sizeof(*bpf));
 	bpf_be_quiet();
 	bpf->env = env;
@@ -478,7 +480,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	if (!err)
 		stop(bpf);
 	if (err) {
-		error_set(why, err, "the kernel refuses our BPF program: %s", strerror(-err));
+		error_set(error, err, "the kernel refuses our BPF program: %s", strerror(-err));
 		engine_close(bpf);
 		return err;
 	}

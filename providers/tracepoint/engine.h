@@ -46,12 +46,12 @@ struct target {
 struct engine {
 	const char *name;
 
-	/* Whether it can count here: 0, or -errno with why. Leaves nothing open. */
-	int (*probe)(const struct env *env, struct error *why);
+	/* Whether it can count here: 0, or -errno with error. Leaves nothing open. */
+	int (*probe)(const struct env *env, struct error *error);
 
-	/* counters outlive the engine. 0, or -errno with why: another engine may work. */
+	/* counters outlive the engine. 0, or -errno with error: another engine may work. */
 	int (*open)(const struct env *env, const struct counter *counters, size_t nr,
-		    void **ret_state, struct error *why);
+		    void **ret_state, struct error *error);
 
 	/* Which counters to keep from now on; never waits. */
 	void (*want)(void *state, const struct field_set *fields);
@@ -69,10 +69,10 @@ struct engine {
 
 	/*
 	 * Adds a row per guest and wanted counter; *ret_time_ns is when they were read
-	 * (CLOCK_MONOTONIC). 0, or -errno with why; a why without an error says what is not
+	 * (CLOCK_MONOTONIC). 0, or -errno with error; an error without an error says what is not
 	 * counted, and what helps.
 	 */
-	int (*read)(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *why);
+	int (*read)(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *error);
 
 	void (*close)(void *state);
 };
@@ -93,9 +93,9 @@ struct tracepoint_events {
 	int unread_err; /* of the last event that is left out because its id cannot be read */
 };
 
-/* Adds all fields. 0, or -errno with why: no event was found. */
+/* Adds all fields. 0, or -errno with error: no event was found. */
 int tracepoint_events_find(struct tracepoint_events *events, const struct provider_args *args,
-			   struct error *why);
+			   struct error *error);
 
 /* Reads the events' ids again. */
 void tracepoint_events_number(struct tracepoint_events *events);

@@ -228,11 +228,11 @@ void tracepoint_events_number(struct tracepoint_events *events)
 }
 
 int tracepoint_events_find(struct tracepoint_events *events, const struct provider_args *args,
-			   struct error *why)
+			   struct error *error)
 {
 	*events = (struct tracepoint_events){ .args = *args };
 	systems_add(events);
-	return events->nr ? 0 : trace_why_none(args->env, events->unread_err, why);
+	return events->nr ? 0 : trace_why_none(args->env, events->unread_err, error);
 }
 
 void tracepoint_events_release(struct tracepoint_events *events)

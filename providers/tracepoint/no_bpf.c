@@ -8,16 +8,16 @@
 #include "providers/providers.h"
 #include "providers/tracepoint/engine.h"
 
-static int say_no_bpf(struct error *why)
+static int say_no_bpf(struct error *error)
 {
-	return error_set(why, -ENOSYS, "built without BPF: ask for a build with it, or build it "
+	return error_set(error, -ENOSYS, "built without BPF: ask for a build with it, or build it "
 				     "after `make deps`");
 }
 
-static int engine_probe(const struct env *env, struct error *why)
+static int engine_probe(const struct env *env, struct error *error)
 {
 	(void)env;
-	return say_no_bpf(why);
+	return say_no_bpf(error);
 }
 
 const struct engine bpf_engine = {
@@ -25,11 +25,11 @@ const struct engine bpf_engine = {
 	.probe = engine_probe,
 };
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	(void)args;
 	(void)ret_state;
-	return say_no_bpf(why);
+	return say_no_bpf(error);
 }
 
 const struct provider exits_provider = {

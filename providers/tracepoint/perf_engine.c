@@ -310,7 +310,7 @@ static void engine_close(void *state)
 }
 
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
-		       void **ret_state, struct error *why)
+		       void **ret_state, struct error *error)
 {
 	struct perf_state *perf = xcalloc(1, sizeof(*perf));
 	int err;
@@ -327,7 +327,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	perf->has_worker = !err;
 	if (err) {
 		engine_close(perf);
-		return error_set(why, err, "cannot start a thread: %s", strerror(-err));
+		return error_set(error, err, "cannot start a thread: %s", strerror(-err));
 	}
 	*ret_state = perf;
 	return 0;
@@ -437,7 +437,7 @@ static bool engine_is_ready(void *state)
 	return ready;
 }
 
-static void explain(const struct perf_state *perf, struct error *why)
+static void explain(const struct perf_state *perf, struct error *error)
 {
 	unsigned int nr_short = 0, nr_refused = 0;
 	int err = 0;
@@ -453,12 +453,13 @@ static void explain(const struct perf_state *perf, struct error *why)
 		}
 	}
 	if (nr_short)
-		descriptors_explain(why, nr_short, descriptors_needed(perf));
+		descriptors_explain(error, nr_short, descriptors_needed(perf));
 	else if (nr_refused)
-		error_set(why, 0, "%u events not counted: %s", nr_refused, strerror(-err));
+		error_set(error, 0, "%u events not counted: %s", nr_refused, strerror(-err));
 }
 
-static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *why)
+static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns,
+		       struct error *error)
 {
 	struct perf_state *perf = state;
 
@@ -476,7 +477,7 @@ static int engine_read(void *state, struct sample *sample, uint64_t *ret_time_ns
 			retire(perf, at, counted);
 	}
 	counts_emit(&perf->counts, perf->is_wanted, perf->failed, sample);
-	explain(perf, why);
+	explain(perf, error);
 	pthread_mutex_unlock(&perf->lock);
 	return 0;
 }

@@ -59,7 +59,7 @@ fail:
 }
 
 /* A dummy event passes the same checks as a tracepoint and costs nothing to close. */
-int perf_probe(const struct env *env, struct error *why)
+int perf_probe(const struct env *env, struct error *error)
 {
 	struct target target = { .id = 0 };
 	char path[PATH_MAX], paranoid[16] = "?";
@@ -70,14 +70,14 @@ int perf_probe(const struct env *env, struct error *why)
 	if (fd >= 0 || fd == -ENODEV) /* allowed, though CPU 0 may be offline */
 		return 0;
 	if (fd == -ENOSYS)
-		return error_set(why, fd, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+		return error_set(error, fd, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
 	if (fd != -EACCES && fd != -EPERM)
-		return error_set(why, fd, "cannot open perf events: %s", strerror(-fd));
+		return error_set(error, fd, "cannot open perf events: %s", strerror(-fd));
 	env_path(env, path, sizeof(path), "/proc/sys/kernel/perf_event_paranoid");
 	read_small(path, paranoid, sizeof(paranoid));
 	paranoid[strcspn(paranoid, "\n")] = '\0';
 	/* Levels above 2 are Debian's and Ubuntu's: for them cap_perfmon is not enough. */
-	return error_set(why, fd,
+	return error_set(error, fd,
 			 "not allowed to count events (perf_event_paranoid is %s): run as root, or "
 			 "grant it: setcap "
 			 "cap_perfmon,%scap_dac_read_search,cap_sys_ptrace+ep kvmtop",

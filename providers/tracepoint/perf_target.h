@@ -64,8 +64,8 @@ struct perf_target {
 	struct perf_target *next;
 };
 
-/* Whether per-CPU events may be opened at all: 0, or -errno with why. */
-int perf_probe(const struct env *env, struct error *why);
+/* Whether per-CPU events may be opened at all: 0, or -errno with error. */
+int perf_probe(const struct env *env, struct error *error);
 
 /* A descriptor or -errno. A counter joins the leader's group, which must not be enabled. */
 int perf_leader_open(const struct target *target);

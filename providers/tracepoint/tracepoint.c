@@ -56,62 +56,62 @@ static const struct engine *next_engine(const struct provider_args *args, size_t
 	return NULL;
 }
 
-/* Whether an engine may count here; if none may, why says the last engine's reason. */
-static int check_engines(const struct provider_args *args, struct error *why)
+/* Whether an engine may count here; if none may, error says the last engine's reason. */
+static int check_engines(const struct provider_args *args, struct error *error)
 {
 	const struct engine *engine;
 	int err = -EINVAL;
 	size_t at = 0;
 
 	while (err && (engine = next_engine(args, &at))) {
-		why->text[0] = '\0';
-		err = engine->probe(args->env, why);
+		error->text[0] = '\0';
+		err = engine->probe(args->env, error);
 	}
 	return err;
 }
 
-static int try_engine(struct tracepoints *tp, const struct engine *engine, struct error *why)
+static int try_engine(struct tracepoints *tp, const struct engine *engine, struct error *error)
 {
 	int err = engine->open(tp->args.env, tp->events.counters, tp->events.nr,
-			       &tp->engine_state, why);
+			       &tp->engine_state, error);
 
 	tp->engine = err ? NULL : engine;
 	return err;
 }
 
-/* Opens the first engine that works here; if none does, why says the last engine's reason. */
-static int open_engine(struct tracepoints *tp, struct error *why)
+/* Opens the first engine that works here; if none does, error says the last engine's reason. */
+static int open_engine(struct tracepoints *tp, struct error *error)
 {
 	const struct engine *engine;
 	int err = -EINVAL;
 	size_t at = 0;
 
 	while ((engine = next_engine(&tp->args, &at))) {
-		why->text[0] = '\0';
-		err = engine->probe(tp->args.env, why);
+		error->text[0] = '\0';
+		err = engine->probe(tp->args.env, error);
 		if (!err)
-			err = try_engine(tp, engine, why);
+			err = try_engine(tp, engine, error);
 		if (!err)
 			break;
 		error_set(&tp->refused, 0, "not counted by %s, which costs least: %s", engine->name,
-			  why->text[0] ? why->text : strerror(-err));
+			  error->text[0] ? error->text : strerror(-err));
 	}
 	return err;
 }
 
-static int tracepoints_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int tracepoints_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct tracepoints *tp = xcalloc(1, sizeof(*tp));
 	int err;
 
 	tp->args = *args;
-	err = trace_check(args->env, why);
+	err = trace_check(args->env, error);
 	if (!err)
-		err = check_engines(args, why);
+		err = check_engines(args, error);
 	if (!err)
-		err = tracepoint_events_find(&tp->events, args, why);
+		err = tracepoint_events_find(&tp->events, args, error);
 	if (!err)
-		err = open_engine(tp, why);
+		err = open_engine(tp, error);
 	if (err) {
 		tracepoints_close(tp);
 		return err;
@@ -170,7 +170,7 @@ static void sort_targets(struct tracepoints *tp)
 	tp->nr_targets = nr;
 }
 
-static int find_targets(struct tracepoints *tp, struct error *why)
+static int find_targets(struct tracepoints *tp, struct error *error)
 {
 	const struct guest *guest;
 	int err = 0;
@@ -180,7 +180,7 @@ static int find_targets(struct tracepoints *tp, struct error *why)
 	case WANT_HOST:
 		err = cpus_online(tp->args.env, target_cpu, tp);
 		if (err < 0)
-			return error_set(why, err,
+			return error_set(error, err,
 					 "cannot read " CPUS_ONLINE ": %s", strerror(-err));
 		err = 0;
 		break;
@@ -198,12 +198,12 @@ static int find_targets(struct tracepoints *tp, struct error *why)
 }
 
 /* If the threads cannot be listed now, the targets stay as they are. */
-static int retarget(struct tracepoints *tp, struct error *why)
+static int retarget(struct tracepoints *tp, struct error *error)
 {
-	int err = find_targets(tp, why);
+	int err = find_targets(tp, error);
 
 	if (descriptors_are_short(err))
-		return error_set(why, 0,
+		return error_set(error, 0,
 				 "cannot look for new CPUs and threads: %s: raise the limit "
 				       "with ulimit -n",
 				 strerror(-err));
@@ -213,7 +213,7 @@ static int retarget(struct tracepoints *tp, struct error *why)
 				    tp->scope == WANT_GUEST ? tp->guest : ENGINE_KEEP_NONE);
 }
 
-static int tracepoints_want(void *state, const struct want *want, struct error *why)
+static int tracepoints_want(void *state, const struct want *want, struct error *error)
 {
 	struct tracepoints *tp = state;
 
@@ -221,7 +221,7 @@ static int tracepoints_want(void *state, const struct want *want, struct error *
 	tp->scope = want->scope;
 	tp->guest = want->guest;
 	tp->engine->want(tp->engine_state, &want->fields);
-	return retarget(tp, why);
+	return retarget(tp, error);
 }
 
 static bool tracepoints_is_ready(void *state)
@@ -232,23 +232,23 @@ static bool tracepoints_is_ready(void *state)
 }
 
 /* A refused engine is a notice at the beginning only: the other engine does the work. */
-static void add_refused_notice(struct tracepoints *tp, struct error *why)
+static void add_refused_notice(struct tracepoints *tp, struct error *error)
 {
-	if (why->text[0] || !tp->refused.text[0] || tp->nr_refused_notices == REFUSED_SAMPLES)
+	if (error->text[0] || !tp->refused.text[0] || tp->nr_refused_notices == REFUSED_SAMPLES)
 		return;
-	*why = tp->refused;
+	*error = tp->refused;
 	tp->nr_refused_notices++;
 }
 
-static int tracepoints_collect(void *state, struct sample *sample, struct error *why)
+static int tracepoints_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct tracepoints *tp = state;
-	int err = retarget(tp, why);
+	int err = retarget(tp, error);
 
 	if (err)
 		return err;
-	err = tp->engine->read(tp->engine_state, sample, &sample->time_ns[tp->args.source], why);
-	add_refused_notice(tp, why);
+	err = tp->engine->read(tp->engine_state, sample, &sample->time_ns[tp->args.source], error);
+	add_refused_notice(tp, error);
 	return err;
 }
 

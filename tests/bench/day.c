@@ -76,10 +76,10 @@ static void subtract(struct changes *totals, const struct changes *before)
 static void put(struct history_file *file, struct packer *packer, struct moment *moment)
 {
 	static struct packed packed;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	pack_moment(packer, moment, &packed);
-	check(history_file_add(file, moment, &packed, &why), &why);
+	check(history_file_add(file, moment, &packed, &error), &error);
 }
 
 /* The first sample, and after it a run: the samples 1 to RUN of moments[]. */
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	struct packer *packer = must(packer_new());
 	struct history_file *file;
 	struct made_up made_up;
-	struct error why = { "" };
+	struct error error = { "" };
 	uint64_t nr = argc > 2 ? strtoull(argv[2], NULL, 10) : 86400;
 
 	if (argc < 2) {
@@ -137,11 +137,11 @@ int main(int argc, char **argv)
 	}
 	unlink(argv[1]);
 	make_up(&made_up, 50, 4, 1);
-	check(history_file_create(argv[1], &segment, &none, &file, &why), &why);
+	check(history_file_create(argv[1], &segment, &none, &file, &error), &error);
 	begin(file, packer, &made_up, moments, nr);
 	if (nr > RUN + 1)
 		go_on(file, packer, moments, nr);
-	check(history_file_close(file, &why), &why);
+	check(history_file_close(file, &error), &error);
 	for (size_t i = 0; i <= RUN; i++)
 		moment_release(&moments[i]);
 	packer_free(packer);

@@ -89,9 +89,9 @@ static int make(struct bench *bench)
 {
 	struct provider_args args = { .env = &bench->env, .guests = NULL, .fields = NULL,
 					      .source = 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (env_init(&bench->env, "", &why) < 0)
+	if (env_init(&bench->env, "", &error) < 0)
 		return -1;
 	bench->guests = guests_new(&bench->env);
 	bench->fields = fields_new();
@@ -160,12 +160,12 @@ static void load_program(const struct env *env)
 {
 	const struct exits_bpf_config config = { .env = env, .exit = NULL, .max_threads = THREADS };
 	struct exits_bpf *bpf;
-	struct error why = { "" };
+	struct error error = { "" };
 	uint64_t begun = clock_now_ns();
 
-	if (bpf_probe(env, &why) < 0 || exits_bpf_open(&config, &bpf, &why) < 0 ||
-	    exits_bpf_attach(bpf, &why) < 0) {
-		printf("loading the program: not here: %s\n", why.text);
+	if (bpf_probe(env, &error) < 0 || exits_bpf_open(&config, &bpf, &error) < 0 ||
+	    exits_bpf_attach(bpf, &error) < 0) {
+		printf("loading the program: not here: %s\n", error.text);
 		return;
 	}
 	printf("loading and attaching the program  %.1f ms\n",

@@ -44,20 +44,20 @@ static void begin(struct bench *bench, const struct kind *kind, const char *fold
 {
 	struct segment segment = { .host = "bench", .interval_s = kind->interval_s };
 	struct file_limits none = { 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 
 	*bench = (struct bench){ .packer = must(packer_new()) };
 	make_up(&bench->made_up, kind->nr_guests, kind->nr_vcpus, kind->interval_s);
 	bench->made_up.has_reasons_only = kind->has_reasons_only;
 	snprintf(bench->path, sizeof(bench->path), "%s/kvmtop-bench-%d.db", folder, (int)getpid());
-	check(history_file_create(bench->path, &segment, &none, &bench->file, &why), &why);
+	check(history_file_create(bench->path, &segment, &none, &bench->file, &error), &error);
 }
 
 static void record(struct bench *bench)
 {
 	const struct facts facts = made_up_facts(&bench->made_up);
 	double start, taken, packed;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	made_up_go_on(&bench->made_up);
 	start = cpu_ms();
@@ -65,7 +65,7 @@ static void record(struct bench *bench)
 	taken = cpu_ms();
 	pack_moment(bench->packer, &bench->moment, &bench->packed);
 	packed = cpu_ms();
-	check(history_file_add(bench->file, &bench->moment, &bench->packed, &why), &why);
+	check(history_file_add(bench->file, &bench->moment, &bench->packed, &error), &error);
 	bench->add_ms += cpu_ms() - packed;
 	bench->pack_ms += packed - taken;
 	bench->take_ms += taken - start;
@@ -79,7 +79,7 @@ static double seek_ms(struct bench *bench, bool opens)
 	struct history_file *file = NULL;
 	struct stored stored;
 	struct blob blob = { 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 	struct store store;
 	uint64_t time_ns;
 	double start = 0;
@@ -88,12 +88,13 @@ static double seek_ms(struct bench *bench, bool opens)
 		if (i == 1 && !opens)
 			start = cpu_ms(); /* not the first, which opens it */
 		if (!file)
-			check(history_file_open(bench->path, &file, &why), &why);
+			check(history_file_open(bench->path, &file, &error), &error);
 		store = history_file_store(file);
 		time_ns = START + (uint64_t)(uniform(&bench->made_up.random_state) *
 					     (double)bench->made_up.now_ns);
-		check(store.type->find(store.state, time_ns, &stored, &why), &why);
-		check(store.type->read(store.state, stored.id, PART_CHANGES, &blob, &why), &why);
+		check(store.type->find(store.state, time_ns, &stored, &error), &error);
+		check(store.type->read(store.state, stored.id, PART_CHANGES, &blob, &error),
+		      &error);
 		if (opens) {
 			history_file_close(file, NULL);
 			file = NULL;
@@ -113,11 +114,11 @@ static double interval_ms(struct bench *bench)
 	double start = cpu_ms();
 	struct history_file *file;
 	struct interval *interval;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	check(history_file_open(bench->path, &file, &why), &why);
+	check(history_file_open(bench->path, &file, &error), &error);
 	interval = interval_new(history_file_store(file), NULL);
-	check(interval_read(interval, 0, UINT64_MAX, &why), &why);
+	check(interval_read(interval, 0, UINT64_MAX, &error), &error);
 	interval_free(interval);
 	history_file_close(file, NULL);
 	return cpu_ms() - start;
@@ -125,11 +126,11 @@ static double interval_ms(struct bench *bench)
 
 static void end(struct bench *bench)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	struct stat st;
 	double nr = (double)bench->nr, size, seek, opened;
 
-	check(history_file_close(bench->file, &why), &why);
+	check(history_file_close(bench->file, &error), &error);
 	check(stat(bench->path, &st) == 0 ? 0 : -errno, NULL);
 	size = (double)st.st_size / nr;
 	opened = seek_ms(bench, true);

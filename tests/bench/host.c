@@ -118,16 +118,16 @@ int main(void)
 			       .guests = args.guests };
 	struct sample sample = { 0 };
 	struct view view = { 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 	char stat[128];
 	void *state;
 	double whole;
 
 	if (make_folder(stat, sizeof(stat)) < 0 || start_threads() < 0 ||
-	    !add_guest(args.guests) || host_provider.open(&args, &state, &why) < 0)
+	    !add_guest(args.guests) || host_provider.open(&args, &state, &error) < 0)
 		return 1;
 	query_wants(&query, args.fields, &want.fields);
-	if (host_provider.want(state, &want, &why) < 0)
+	if (host_provider.want(state, &want, &error) < 0)
 		return 1;
 	for (int round = -2; round < ROUNDS; round++) {
 		double begun, counted;
@@ -137,7 +137,7 @@ int main(void)
 		nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
 		begun = cpu_ms();
 		sample_reset(&sample);
-		if (host_provider.collect(state, &sample, &why) < 0)
+		if (host_provider.collect(state, &sample, &error) < 0)
 			return 1;
 		counted = cpu_ms();
 		stats_update(stats, args.fields, &sample);

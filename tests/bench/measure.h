@@ -36,12 +36,12 @@ static inline double median(double *values, size_t nr)
 	return values[nr / 2];
 }
 
-/* Ends the program after an error; why may be NULL. */
-static inline void check(int err, const struct error *why)
+/* Ends the program after an error; error may be NULL. */
+static inline void check(int err, const struct error *error)
 {
 	if (!err)
 		return;
-	fprintf(stderr, "bench: %s\n", why && why->text[0] ? why->text : strerror(-err));
+	fprintf(stderr, "bench: %s\n", error && error->text[0] ? error->text : strerror(-err));
 	exit(1);
 }
 

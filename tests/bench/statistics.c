@@ -27,12 +27,12 @@
 static void be_guest(int ready)
 {
 	const struct demo_plan plan = { .rounds = 1, .vcpus = VCPUS };
-	struct error why = { "" };
+	struct error error = { "" };
 	struct demo_vm *vm;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (demo_vm_new(&plan, &vm, &why) < 0 || hold_stats(&why) < 0) {
-		printf("statistics: not here: %s\n", why.text);
+	if (demo_vm_new(&plan, &vm, &error) < 0 || hold_stats(&error) < 0) {
+		printf("statistics: not here: %s\n", error.text);
 		fflush(stdout);
 		if (write(ready, "x", 1) != 1)
 			pause();
@@ -66,13 +66,13 @@ static bool make_guests(void)
 static int want_all(void *stats, const struct fields *fields)
 {
 	struct want want = { .scope = WANT_EACH };
-	struct error why = { "" };
+	struct error error = { "" };
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < fields_count(fields); i++)
 		field_set_add(&want.fields, i);
 	if (!err)
-		err = stats_provider.want(stats, &want, &why);
+		err = stats_provider.want(stats, &want, &error);
 	field_set_release(&want.fields);
 	return err;
 }
@@ -83,9 +83,9 @@ static int measure(const struct env *env, double *ret_ms, size_t *ret_rows)
 	struct provider_args args = { .env = env, .guests = guests_new(env), .fields = fields_new(),
 					      .source = PROVIDER_STATS };
 	struct sample sample = { 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 	void *stats = NULL;
-	int err = args.guests && args.fields ? stats_provider.open(&args, &stats, &why) : -1;
+	int err = args.guests && args.fields ? stats_provider.open(&args, &stats, &error) : -1;
 
 	if (!err)
 		err = want_all(stats, args.fields);
@@ -93,7 +93,7 @@ static int measure(const struct env *env, double *ret_ms, size_t *ret_rows)
 		double begun = cpu_ms();
 
 		sample_reset(&sample);
-		err = stats_provider.collect(stats, &sample, &why);
+		err = stats_provider.collect(stats, &sample, &error);
 		if (i >= 0)
 			ret_ms[i] = cpu_ms() - begun;
 	}
@@ -169,14 +169,14 @@ static int measure_calls(const struct env *env, double *ret_ms)
 int main(void)
 {
 	static double ms[ROUNDS], calls_ms[ROUNDS];
-	struct error why = { "" };
+	struct error error = { "" };
 	struct env env;
 	size_t nr_rows;
 	double middle, calls;
 
 	if (!make_guests())
 		return 0;
-	if (env_init(&env, "", &why) < 0 || measure(&env, ms, &nr_rows) < 0 ||
+	if (env_init(&env, "", &error) < 0 || measure(&env, ms, &nr_rows) < 0 ||
 	    measure_calls(&env, calls_ms) < 0)
 		return 1;
 	middle = median(ms, ROUNDS);

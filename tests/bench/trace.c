@@ -16,10 +16,11 @@ static int read_all(int nr, char **paths)
 	uint64_t began = clock_now_ns(), nr_events = 0, sum = 0;
 	struct trace *trace;
 	struct rusage usage;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (trace_open((const char *const *)paths, (size_t)nr, TRACE_ANY, NULL, &trace, &why) < 0) {
-		fprintf(stderr, "%s\n", why.text);
+	if (trace_open((const char *const *)paths, (size_t)nr, TRACE_ANY, NULL, &trace, &error) <
+	    0) {
+		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
 	while (trace_next(trace, &event) > 0) {

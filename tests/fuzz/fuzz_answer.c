@@ -14,12 +14,12 @@ static void take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct packer *packer = arg;
 	struct moment moment = { .flags = 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)at;
 	(void)run;
-	if (unpack_changes(packer, &packed->parts[PART_CHANGES], UNPACK_ALL, &moment, &why) < 0 ||
-	    unpack_guests(packer, &packed->parts[PART_GUESTS], &moment, &why) < 0)
+	if (unpack_changes(packer, &packed->parts[PART_CHANGES], UNPACK_ALL, &moment, &error) < 0 ||
+	    unpack_guests(packer, &packed->parts[PART_GUESTS], &moment, &error) < 0)
 		abort();
 	moment_release(&moment);
 }
@@ -38,10 +38,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		queries[i] = (struct http_query){ .status = 200, .body = text, .size = size };
 	for (uint32_t i = 1; i <= 2; i++) {
 		struct scope *scope = scope_new(&common, i, i == 1 ? NULL : "a");
-		struct error why = { "" };
+		struct error error = { "" };
 
-		scope_take(scope, 2, 3, queries, take, packer, &why);
-		scope_take(scope, 4, 4, queries, take, packer, &why);
+		scope_take(scope, 2, 3, queries, take, packer, &error);
+		scope_take(scope, 4, 4, queries, take, packer, &error);
 		scope_free(scope);
 	}
 	free(text);

@@ -57,17 +57,17 @@ static void check_rows(const struct want *want, const struct sample *sample)
 static void play(struct captured *captured, uint32_t guest)
 {
 	struct want want = { .guest = guest };
-	struct error why;
+	struct error error;
 
 	for (uint32_t i = 0; i < fields_count(captured->args.fields); i += 2)
 		field_set_add(&want.fields, i);
-	if (captured_want(captured, &want, &why) < 0)
+	if (captured_want(captured, &want, &error) < 0)
 		abort();
 	for (unsigned int i = 0; i < READS; i++) {
 		struct sample sample = { 0 };
 
 		want.scope = (enum want_scope)(i % (WANT_EACH + 1));
-		if (captured_collect(captured, &sample, &why) < 0)
+		if (captured_collect(captured, &sample, &error) < 0)
 			abort();
 		check_rows(&want, &sample);
 		sample_release(&sample);

@@ -52,14 +52,14 @@ static int check_header(const struct fields *fields, const struct field_set *col
 {
 	struct lines_config config = { .format = LINES_CSV, .fields = fields,
 					  .columns = columns };
-	struct error why;
+	struct error error;
 	void *state;
 	int err;
 
 	state = lines_csv.start(&config);
-	err = lines_csv.check(state, head, "file", &why);
-	check(err == 0 || (err == -EINVAL && (strstr(why.text, "other columns") ||
-					      strstr(why.text, "not a CSV log"))));
+	err = lines_csv.check(state, head, "file", &error);
+	check(err == 0 || (err == -EINVAL && (strstr(error.text, "other columns") ||
+					      strstr(error.text, "not a CSV log"))));
 	lines_csv.end(state);
 	return err;
 }

@@ -30,7 +30,7 @@ static void look_up(const struct kallsyms *symbols, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct kallsyms *symbols = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 	char *text = malloc(size + 1), *copy;
 	int err;
 
@@ -39,8 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	copy = strdup(text);
-	err = kallsyms_parse(text, size, "file", &symbols, &why);
-	if (!err != (symbols != NULL) || !err != !why.text[0])
+	err = kallsyms_parse(text, size, "file", &symbols, &error);
+	if (!err != (symbols != NULL) || !err != !error.text[0])
 		abort();
 	if (symbols)
 		look_up(symbols, copy);

@@ -28,22 +28,22 @@ static void unpack(struct packer *packer, const struct blob *blob, unsigned int 
 {
 	enum unpack_depth depth = choice / MOMENT_PARTS % 3;
 	struct moment moment = { 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	switch (choice % MOMENT_PARTS) {
 	case PART_CHANGES:
-		err = unpack_changes(packer, blob, depth, &moment, &why);
+		err = unpack_changes(packer, blob, depth, &moment, &error);
 		check(&moment.changes);
 		break;
 	case PART_TOTALS:
-		err = unpack_totals(packer, blob, depth, &moment, &why);
+		err = unpack_totals(packer, blob, depth, &moment, &error);
 		check(&moment.totals);
 		break;
 	default:
-		err = unpack_guests(packer, blob, &moment, &why);
+		err = unpack_guests(packer, blob, &moment, &error);
 	}
-	if (err && !why.text[0])
+	if (err && !error.text[0])
 		abort();
 	moment_release(&moment);
 }

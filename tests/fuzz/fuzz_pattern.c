@@ -63,12 +63,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len = newline ? (size_t)(newline - data) : size;
 	char *text = copy(data, len), *subject = copy(data + len, size - len);
 	struct pattern *pattern;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (pattern_new(text, &pattern, &why) == 0) {
+	if (pattern_new(text, &pattern, &error) == 0) {
 		check(pattern, text, subject + !!newline);
 		pattern_free(pattern);
-	} else if (!why.text[0]) {
+	} else if (!error.text[0]) {
 		abort();
 	}
 	free(subject);

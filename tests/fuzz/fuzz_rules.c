@@ -38,15 +38,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *nul = size ? memchr(data, '\0', size) : NULL;
 	size_t len = nul ? (size_t)(nul - data) : size;
 	struct rules *rules = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 	char *output = NULL;
 	size_t output_size;
 	char path[64];
 	FILE *out;
 	int fd;
 
-	if (rules_parse("rules", (const char *)data, len, &rules, &why)) {
-		if (strncmp(why.text, "rules:", 6) != 0)
+	if (rules_parse("rules", (const char *)data, len, &rules, &error)) {
+		if (strncmp(error.text, "rules:", 6) != 0)
 			abort();
 		return 0;
 	}

@@ -38,18 +38,18 @@ static void read_functions(FILE *in, struct timeline_out *out)
 		.name = "guest",
 	};
 	struct functions_span span;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (timeline_functions(in, "in", &config, out, &span, &why) && !why.text[0])
+	if (timeline_functions(in, "in", &config, out, &span, &error) && !error.text[0])
 		abort();
 }
 
 static void read_perf(FILE *in, struct timeline_out *out)
 {
 	const struct timeline_clock clock = { .base = 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (timeline_perf(in, "in", &clock, 0, out, &why) && !why.text[0])
+	if (timeline_perf(in, "in", &clock, 0, out, &error) && !error.text[0])
 		abort();
 }
 

@@ -13,10 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct web_config config = { .cert_file = NULL };
-	struct error why = { "" };
-	int err = web_config_parse((const char *)data, size, &config, &why);
+	struct error error = { "" };
+	int err = web_config_parse((const char *)data, size, &config, &error);
 
-	if (err && !why.text[0])
+	if (err && !error.text[0])
 		abort();
 	if (!err && !config.cert_file != !config.key_file)
 		abort();

@@ -31,7 +31,7 @@ static void check_moment(const struct when_origin *origin, uint64_t time_ns)
 {
 	char text[WHEN_SIZE], ago[WHEN_SIZE];
 	uint64_t again_ns, second_ns = time_ns / NS_PER_S * NS_PER_S;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	when_format_ago(ago, sizeof(ago), time_ns, NOW_NS);
 	/* With an origin of another day, the text has its date. */
@@ -40,15 +40,15 @@ static void check_moment(const struct when_origin *origin, uint64_t time_ns)
 		abort();
 	if (time_ns / NS_PER_S >= 7258118400) /* a step beyond 2200 */
 		return;
-	if (when_parse(text, origin, &again_ns, &why) < 0)
+	if (when_parse(text, origin, &again_ns, &error) < 0)
 		abort();
 	if (again_ns != second_ns && again_ns + 3600 * NS_PER_S != second_ns)
 		abort();
 }
 
-static void check_why(int err, const struct error *why)
+static void check_why(int err, const struct error *error)
 {
-	if ((err != 0) != (why->text[0] != '\0'))
+	if ((err != 0) != (error->text[0] != '\0'))
 		abort();
 }
 

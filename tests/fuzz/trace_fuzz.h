@@ -55,7 +55,7 @@ static inline void fuzz_formats(const struct view *view, const struct lines_reco
 				unsigned int room)
 {
 	static const enum lines_format formats[] = { LINES_TABLE, LINES_ROWS, LINES_JSON };
-	struct error why;
+	struct error error;
 
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		const struct lines_config config = {
@@ -66,9 +66,9 @@ static inline void fuzz_formats(const struct view *view, const struct lines_reco
 		};
 		struct lines *lines;
 
-		if (lines_open(&config, &lines, &why) < 0 ||
-		    lines_write(lines, view, 0, 1, &why) < 0 ||
-		    lines_close(lines, &why) < 0)
+		if (lines_open(&config, &lines, &error) < 0 ||
+		    lines_write(lines, view, 0, 1, &error) < 0 ||
+		    lines_close(lines, &error) < 0)
 			abort();
 	}
 }
@@ -78,10 +78,10 @@ static inline void fuzz_diff(const struct view *view, const struct lines_recordi
 			     unsigned int room)
 {
 	const struct view_side side = { "", view, 1, room % 2 };
-	struct error why;
+	struct error error;
 	struct view both;
 
-	if (view_diff((const struct view_side[]){ side, side }, &both, &why) == 0)
+	if (view_diff((const struct view_side[]){ side, side }, &both, &error) == 0)
 		fuzz_formats(&both, about, room);
 	view_release(&both);
 }
@@ -97,7 +97,7 @@ static inline void fuzz_lines(const struct view *view, const struct recording *r
 		.none = "",
 	};
 	static FILE *null;
-	struct error why;
+	struct error error;
 
 	if (!null)
 		null = fopen("/dev/null", "w");
@@ -110,7 +110,7 @@ static inline void fuzz_lines(const struct view *view, const struct recording *r
 	lines_recording_lacks(&about, 1, null);
 	if (view->type == &view_exit_totals)
 		fuzz_diff(view, &about, room);
-	report_acrn(recording, 1000, NULL, null, &why);
+	report_acrn(recording, 1000, NULL, null, &error);
 }
 
 /* A view, and what is written of it. */
@@ -118,9 +118,9 @@ static inline void fuzz_view(struct monitor *monitor, struct query *query,
 			     const struct recording *recording, unsigned int room)
 {
 	struct view view = { 0 };
-	struct error why;
+	struct error error;
 
-	if (monitor_want(monitor, query, &why) < 0)
+	if (monitor_want(monitor, query, &error) < 0)
 		abort();
 	monitor_sample(monitor);
 	view_build(&view, query, monitor_facts(monitor));
@@ -137,13 +137,13 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 	};
 	struct query query = { .children = true, .event = what };
 	struct monitor *monitor;
-	struct error why;
+	struct error error;
 
 	config.recording = (struct monitor_recording){
 		.recording = recording,
 		.guests = recording->guests,
 	};
-	if (monitor_open(&config, &monitor, &why) == 0) {
+	if (monitor_open(&config, &monitor, &error) == 0) {
 		for (unsigned int i = 0; (query.type = view_type_at(i)); i++)
 			fuzz_view(monitor, &query, recording, 40 * i);
 		query.type = &view_exit_totals;
@@ -170,12 +170,12 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 	};
 	struct recording recording;
 	const char *paths[1];
-	struct error why;
+	struct error error;
 	char path[64];
 	int fd = fuzz_open(data, size, path, sizeof(path));
 
 	paths[0] = path;
-	if (recording_open(paths, 1, &choice, &recording, &why) == 0) {
+	if (recording_open(paths, 1, &choice, &recording, &error) == 0) {
 		recording_read_events(&recording, fuzz_event, &recording);
 		pairing_end(&recording.pairing);
 		recording_end(&recording);

@@ -54,11 +54,11 @@ struct made {
 	struct history_file *file;
 };
 
-static void check(int err, const struct error *why)
+static void check(int err, const struct error *error)
 {
 	if (!err)
 		return;
-	fprintf(stderr, "made_past: %s\n", why && why->text[0] ? why->text : strerror(-err));
+	fprintf(stderr, "made_past: %s\n", error && error->text[0] ? error->text : strerror(-err));
 	exit(1);
 }
 
@@ -127,14 +127,14 @@ static void record(struct made *made, uint32_t second)
 		.guests = made->guests,
 	};
 	uint64_t time_ns = END - (INTERVALS - second) * SECOND;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	sample_reset(&made->sample);
 	make_sample(made, second);
 	stats_update(made->stats, made->fields, &made->sample);
 	moment_take(&made->taker, &facts, time_ns, &made->moment);
 	pack_moment(made->packer, &made->moment, &made->packed);
-	check(history_file_add(made->file, &made->moment, &made->packed, &why), &why);
+	check(history_file_add(made->file, &made->moment, &made->packed, &error), &error);
 }
 
 static void add_field(struct made *made, const char *name, uint32_t parent)
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 					 .interval_s = 1 };
 	const struct file_limits none = { 0 };
 	static struct made made;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: made_past FILE\n");
@@ -170,9 +170,9 @@ int main(int argc, char **argv)
 		add_field(&made, reasons[i].name, 0);
 	guests_add_fake(made.guests, 41233, "db1", VCPUS);
 	guests_add_fake(made.guests, 41850, "web1", VCPUS);
-	check(history_file_create(argv[1], &segment, &none, &made.file, &why), &why);
+	check(history_file_create(argv[1], &segment, &none, &made.file, &error), &error);
 	for (uint32_t second = 0; second <= INTERVALS; second++)
 		record(&made, second);
-	check(history_file_close(made.file, &why), &why);
+	check(history_file_close(made.file, &error), &error);
 	return 0;
 }

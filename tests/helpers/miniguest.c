@@ -189,37 +189,37 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static int run_rounds(struct demo_vm *vm, const struct order *order, struct error *why)
+static int run_rounds(struct demo_vm *vm, const struct order *order, struct error *error)
 {
 	uint64_t begun_ns = now_ns();
 	int err;
 
 	demo_vm_go(vm);
-	err = demo_vm_wait(vm, -1, why);
+	err = demo_vm_wait(vm, -1, error);
 	if (!err && order->must_time)
 		printf("ns %" PRIu64 "\n", now_ns() - begun_ns);
 	return err;
 }
 
 /* The threads of the life before stay until the word. */
-static int live(struct demo_vm *vm, const struct order *order, bool is_first, struct error *why)
+static int live(struct demo_vm *vm, const struct order *order, bool is_first, struct error *error)
 {
 	int err = 0;
 
 	printf("ready %d\n", (int)getpid());
 	if (order->must_wait && !wait_for_line())
-		return error_set(why, -EIO, "stdin ended before a line came");
+		return error_set(error, -EIO, "stdin ended before a line came");
 	if (!is_first)
-		err = demo_vm_replace_threads(vm, why);
+		err = demo_vm_replace_threads(vm, error);
 	if (!err)
-		err = run_rounds(vm, order, why);
+		err = run_rounds(vm, order, error);
 	if (!err)
 		printf("done\n");
 	return err;
 }
 
 /* It stays until the end. */
-static int use_memory(uint32_t mib, struct error *why)
+static int use_memory(uint32_t mib, struct error *error)
 {
 	void *memory;
 
@@ -228,23 +228,23 @@ static int use_memory(uint32_t mib, struct error *why)
 	memory = mmap(NULL, (size_t)mib << 20, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	return memory != MAP_FAILED ? 0 :
-				      error_set(why, -errno, "%u MiB: %s", mib, strerror(errno));
+				      error_set(error, -errno, "%u MiB: %s", mib, strerror(errno));
 }
 
 static int run(const struct order *order)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	struct demo_vm *vm = NULL;
-	int err = use_memory(order->memory_mib, &why);
+	int err = use_memory(order->memory_mib, &error);
 
 	if (!err)
-		err = demo_vm_new(&order->plan, &vm, &why);
+		err = demo_vm_new(&order->plan, &vm, &error);
 	if (!err && order->must_hold_stats)
-		err = hold_stats(&why);
+		err = hold_stats(&error);
 	for (uint32_t i = 0; !err && i < order->lives; i++)
-		err = live(vm, order, i == 0, &why);
+		err = live(vm, order, i == 0, &error);
 	if (err)
-		fprintf(stderr, "miniguest: %s\n", why.text);
+		fprintf(stderr, "miniguest: %s\n", error.text);
 	if (!err && order->hold_s)
 		sleep(order->hold_s);
 	demo_vm_free(vm);

@@ -29,10 +29,10 @@ static int analyze_number __attribute__((unused));
 			    : analyze_choice() == 2 ? EINTR : EIO, \
 	   &analyze_number))
 
-#define error_set(why, err, ...)                          \
+#define error_set(error, err, ...)                          \
 	__extension__({                                   \
 		int analyze_err = (err);                  \
-		error_set(why, analyze_err, __VA_ARGS__); \
+		error_set(error, analyze_err, __VA_ARGS__); \
 		analyze_err;                              \
 	})
 

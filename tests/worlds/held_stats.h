@@ -21,8 +21,8 @@
 #define KVM_GET_STATS_FD _IO(KVMIO, 0xce)
 #endif
 
-/* Of this process' VM and of each vCPU, from now on. 0, or -errno with why. */
-static inline int hold_stats(struct error *why)
+/* Of this process' VM and of each vCPU, from now on. 0, or -errno with error. */
+static inline int hold_stats(struct error *error)
 {
 	DIR *fds = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -40,7 +40,7 @@ static inline int hold_stats(struct error *why)
 	}
 	if (fds)
 		closedir(fds);
-	return err ? error_set(why, err, "no statistics of the guest: %s", strerror(-err)) : 0;
+	return err ? error_set(error, err, "no statistics of the guest: %s", strerror(-err)) : 0;
 }
 
 #endif

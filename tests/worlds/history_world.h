@@ -58,7 +58,7 @@ struct world {
 	uint64_t nr; /* moments made up so far */
 	struct segment segment;
 	struct file_limits limits;
-	struct error why;
+	struct error error;
 };
 
 static inline int setup(void **state)
@@ -105,18 +105,18 @@ static inline int teardown(void **state)
 
 static inline int open_writer(struct world *w)
 {
-	return history_file_create(w->path, &w->segment, &w->limits, &w->file, &w->why);
+	return history_file_create(w->path, &w->segment, &w->limits, &w->file, &w->error);
 }
 
 static inline void begin_writer(struct world *w)
 {
 	if (open_writer(w) != 0)
-		fail_msg("%s", w->why.text);
+		fail_msg("%s", w->error.text);
 }
 
 static inline void end_writer(struct world *w)
 {
-	assert_int_equal(history_file_close(w->file, &w->why), 0);
+	assert_int_equal(history_file_close(w->file, &w->error), 0);
 	w->file = NULL;
 }
 
@@ -181,7 +181,7 @@ static inline void give_fields(struct world *w, uint32_t first, uint32_t nr)
 
 static inline int add(struct world *w)
 {
-	int err = history_file_add(w->file, &w->moment, &w->packed, &w->why);
+	int err = history_file_add(w->file, &w->moment, &w->packed, &w->error);
 
 	w->moment.nr_fields = 0;
 	return err;
@@ -199,7 +199,7 @@ static inline void add_many(struct world *w, int nr)
 {
 	for (int i = 0; i < nr; i++) {
 		if (add_next(w) != 0)
-			fail_msg("%s", w->why.text);
+			fail_msg("%s", w->error.text);
 	}
 }
 
@@ -207,8 +207,8 @@ static inline struct history_file *begin_reader(struct world *w)
 {
 	struct history_file *file;
 
-	if (history_file_open(w->path, &file, &w->why) != 0)
-		fail_msg("%s", w->why.text);
+	if (history_file_open(w->path, &file, &w->error) != 0)
+		fail_msg("%s", w->error.text);
 	return file;
 }
 
@@ -230,11 +230,11 @@ static inline uint64_t part_number(const struct blob *blob, enum moment_part par
 static inline uint64_t read_number(struct store store, uint64_t id)
 {
 	struct blob blob = { 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 	uint64_t nr;
 
-	if (store.type->read(store.state, id, PART_CHANGES, &blob, &why) != 0)
-		fail_msg("%s", why.text);
+	if (store.type->read(store.state, id, PART_CHANGES, &blob, &error) != 0)
+		fail_msg("%s", error.text);
 	nr = part_number(&blob, PART_CHANGES);
 	free(blob.bytes);
 	return nr;
@@ -248,7 +248,7 @@ static inline uint64_t read_all(struct world *w, struct history_file *reader, ui
 	uint64_t nr = 0, last = 0, id = 0;
 	int err;
 
-	while ((err = store.type->step(store.state, id, false, &stored, &w->why)) == 0) {
+	while ((err = store.type->step(store.state, id, false, &stored, &w->error)) == 0) {
 		uint64_t number = read_number(store, stored.id);
 
 		assert_true(!nr || number > last);
@@ -257,7 +257,7 @@ static inline uint64_t read_all(struct world *w, struct history_file *reader, ui
 		nr++;
 	}
 	if (err != -ENOENT)
-		fail_msg("%s", w->why.text);
+		fail_msg("%s", w->error.text);
 	*ret_last = last;
 	return nr;
 }

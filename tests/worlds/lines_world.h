@@ -33,7 +33,7 @@ struct world {
 	struct field_set columns;
 	struct view view;
 	struct lines *lines;
-	struct error why;
+	struct error error;
 	char *text;	/* what was read last */
 	int saved_stdout; /* < 0: standard output is as it was */
 };
@@ -234,7 +234,7 @@ static inline int try_open(struct world *w, unsigned int format, const char *pat
 		.type = w->view.type,
 	};
 
-	return lines_open(&config, &w->lines, &w->why);
+	return lines_open(&config, &w->lines, &w->error);
 }
 
 static inline void open_log(struct world *w, unsigned int format)
@@ -250,7 +250,7 @@ static inline void open_stdout(struct world *w, unsigned int format)
 
 static inline void write_sample(struct world *w)
 {
-	assert_int_equal(lines_write(w->lines, &w->view, when, 3 * SECONDS, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, when, 3 * SECONDS, &w->error), 0);
 }
 
 static inline void close_log(struct world *w)
@@ -259,7 +259,7 @@ static inline void close_log(struct world *w)
 
 	w->lines = NULL;
 	restore_stdout(w);
-	assert_int_equal(lines_close(lines, &w->why), 0);
+	assert_int_equal(lines_close(lines, &w->error), 0);
 }
 
 /* One sample of the view as it is. */

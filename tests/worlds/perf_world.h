@@ -188,7 +188,7 @@ struct fixture {
 	void *engine;
 	struct sample sample;
 	uint64_t time_ns;
-	struct error why;
+	struct error error;
 	unsigned int nr_fds; /* before the engine was opened */
 	struct horse horses[NR_HORSES]; /* the teardown ends them */
 	rlim_t *nr_needed; /* descriptors, as a child was told; shared with it */
@@ -219,12 +219,12 @@ static inline uint64_t id_of(const struct fixture *f, const char *event)
 /* Skips the test where events cannot be counted, or these calls are no events. */
 static inline void need_events(const struct fixture *f)
 {
-	struct error why = { "these system calls are no trace events here" };
+	struct error error = { "these system calls are no trace events here" };
 
-	if (perf_engine.probe(&f->env, &why) == 0 && id_of(f, call_events[0]) &&
+	if (perf_engine.probe(&f->env, &error) == 0 && id_of(f, call_events[0]) &&
 	    id_of(f, call_events[1]) && id_of(f, any_event))
 		return;
-	print_message("%s\n", f->env.tracefs ? why.text : "tracefs is not mounted");
+	print_message("%s\n", f->env.tracefs ? error.text : "tracefs is not mounted");
 	skip();
 }
 
@@ -300,7 +300,7 @@ static inline void add_child(struct fixture *f, enum call call)
 static inline void open_engine(struct fixture *f)
 {
 	assert_int_equal(perf_engine.open(&f->env, f->counters, f->nr_counters, &f->engine,
-					  &f->why), 0);
+					  &f->error), 0);
 }
 
 static inline int add_cpu(void *arg, int cpu)
@@ -386,8 +386,8 @@ static inline void wait_events(const struct fixture *f, unsigned int nr)
 static inline void read_sample(struct fixture *f)
 {
 	sample_reset(&f->sample);
-	f->why.text[0] = '\0';
-	assert_int_equal(perf_engine.read(f->engine, &f->sample, &f->time_ns, &f->why), 0);
+	f->error.text[0] = '\0';
+	assert_int_equal(perf_engine.read(f->engine, &f->sample, &f->time_ns, &f->error), 0);
 }
 
 static inline const struct row *row_of(const struct fixture *f, uint32_t guest, uint32_t field)

@@ -39,10 +39,10 @@ static inline struct trace *open_it(void)
 {
 	const char *paths[] = { path };
 	struct trace *trace = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why) != 0)
-		fail_msg("%s", why.text);
+	if (trace_open(paths, 1, TRACE_ANY, NULL, &trace, &error) != 0)
+		fail_msg("%s", error.text);
 	return trace;
 }
 

@@ -71,7 +71,7 @@ struct second_reading {
 	struct stats *stats;
 	moment_fn take;
 	void *arg; /* of take */
-	struct error *why; /* of a failure while events are read */
+	struct error *error; /* of a failure while events are read */
 };
 
 /*
@@ -134,10 +134,11 @@ static int take(struct second_reading *reader, uint64_t offset_ns)
 }
 
 /* Takes the sample of an interval that ends here. */
-static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns, struct error *why)
+static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns,
+	       struct error *error)
 {
 	if (reader->recording.pairing.table.nr_threads != reader->nr_threads)
-		return error_set(why, -ESTALE, "the recording changed while it was read");
+		return error_set(error, -ESTALE, "the recording changed while it was read");
 	reader->recording.pairing.last_time = time; /* what is open lasts until then */
 	make_rows(reader);
 	make_sample(reader, offset_ns);
@@ -162,14 +163,14 @@ static void set_next_cut(struct second_reading *reader)
 }
 
 /* Takes the samples that end before the event. */
-static int cut_before(struct second_reading *reader, uint64_t time, struct error *why)
+static int cut_before(struct second_reading *reader, uint64_t time, struct error *error)
 {
 	int err = 0;
 
 	while (!err && reader->next_cut != NO_CUT && time >= reader->next_cut) {
 		reader->nr_cuts++;
 		err = cut(reader, reader->next_cut,
-			  (uint64_t)((double)reader->nr_cuts * reader->interval_ns), why);
+			  (uint64_t)((double)reader->nr_cuts * reader->interval_ns), error);
 		set_next_cut(reader);
 	}
 	return err;
@@ -178,14 +179,14 @@ static int cut_before(struct second_reading *reader, uint64_t time, struct error
 static int add_event(void *arg, const struct trace_event *event)
 {
 	struct second_reading *reader = arg;
-	int err = event->type ? cut_before(reader, event->time, reader->why) : 0;
+	int err = event->type ? cut_before(reader, event->time, reader->error) : 0;
 
 	if (!err)
 		pairing_add(&reader->recording.pairing, event);
 	return err;
 }
 
-static int read_all(struct second_reading *reader, struct error *why)
+static int read_all(struct second_reading *reader, struct error *error)
 {
 	const struct pairing *first = &reader->first->pairing;
 	struct pairing *pairing = &reader->recording.pairing;
@@ -199,24 +200,24 @@ static int read_all(struct second_reading *reader, struct error *why)
 	make_sample(reader, 0);
 	err = take(reader, 0);
 	set_next_cut(reader);
-	reader->why = why;
+	reader->error = error;
 	if (!err)
 		err = recording_read_events(&reader->recording, add_event, reader);
 	if (!err)
-		err = cut(reader, first->last_time, reader->recording.span_ns, why);
+		err = cut(reader, first->last_time, reader->recording.span_ns, error);
 	return err;
 }
 
 /* ---- together */
 
 /* A pipe can be read only once. */
-static int check_files(const struct recording *recording, struct error *why)
+static int check_files(const struct recording *recording, struct error *error)
 {
 	struct stat st;
 
 	for (size_t i = 0; i < recording->nr_paths; i++) {
 		if (stat(recording->paths[i], &st) < 0 || !S_ISREG(st.st_mode))
-			return error_set(why, -ESPIPE,
+			return error_set(error, -ESPIPE,
 					 "%s is not a regular file, so it is shown as a whole only",
 					 recording->paths[i]);
 	}
@@ -224,13 +225,13 @@ static int check_files(const struct recording *recording, struct error *why)
 }
 
 /* Gives the table and the guests to the second reading, and takes them back. */
-static int read_again(struct second_reading *reader, struct recording *first, struct error *why)
+static int read_again(struct second_reading *reader, struct recording *first, struct error *error)
 {
 	struct recording_choice choice = first->choice;
 	int err;
 
 	choice.longer_ns = 0; /* the first time found the long exits */
-	err = recording_open(first->paths, first->nr_paths, &choice, &reader->recording, why);
+	err = recording_open(first->paths, first->nr_paths, &choice, &reader->recording, error);
 	if (err)
 		return err;
 	reader->recording.pairing.table = first->pairing.table;
@@ -242,18 +243,18 @@ static int read_again(struct second_reading *reader, struct recording *first, st
 	reader->recording.vcpus = first->vcpus;
 	reader->nr_threads = reader->recording.pairing.table.nr_threads;
 	table_restart(&reader->recording.pairing.table);
-	err = read_all(reader, why);
+	err = read_all(reader, error);
 	first->pairing.table = reader->recording.pairing.table;
 	reader->recording.pairing.table = (struct table){ 0 };
 	reader->recording.guests = NULL;
 	reader->recording.vcpus = NULL;
-	if (err && !why->text[0])
-		error_set(why, err, "the recording cannot be read again: %s", strerror(-err));
+	if (err && !error->text[0])
+		error_set(error, err, "the recording cannot be read again: %s", strerror(-err));
 	return err ? -ESTALE : 0;
 }
 
 int moments_read(struct recording *recording, struct fields *fields, double interval_s,
-		 moment_fn take_fn, void *arg, struct error *why)
+		 moment_fn take_fn, void *arg, struct error *error)
 {
 	struct second_reading reader = {
 		.first = recording,
@@ -263,11 +264,11 @@ int moments_read(struct recording *recording, struct fields *fields, double inte
 		.take = take_fn,
 		.arg = arg,
 	};
-	int err = check_files(recording, why);
+	int err = check_files(recording, error);
 
 	reader.stats->keeps_no_rates = true;
 	if (!err)
-		err = read_again(&reader, recording, why);
+		err = read_again(&reader, recording, error);
 	recording_release(&reader.recording);
 	played_rows_release(&reader.rows);
 	played_rows_release(&reader.before);

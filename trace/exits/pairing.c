@@ -480,10 +480,11 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 	thread->is_new = false;
 }
 
-bool pairing_left_out(const struct pairing *pairing, struct error *why)
+bool pairing_left_out(const struct pairing *pairing, struct error *error)
 {
 	if (pairing->nr_left_out)
-		error_set(why, 0, "%" PRIu64 " event%s left out: more than %d threads have events",
+		error_set(error, 0,
+			  "%" PRIu64 " event%s left out: more than %d threads have events",
 			  pairing->nr_left_out, pairing->nr_left_out == 1 ? " was" : "s were",
 			  TABLE_THREADS);
 	return pairing->nr_left_out > 0;

@@ -117,8 +117,8 @@ uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_
 /* How long a thread waited for a CPU, up to the stream's end. */
 uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread);
 
-/* Whether events were left out; why: how many. */
-bool pairing_left_out(const struct pairing *pairing, struct error *why);
+/* Whether events were left out; error: how many. */
+bool pairing_left_out(const struct pairing *pairing, struct error *error);
 
 /* At the stream's end: passes each exit that is still open to the listener. It stays open. */
 void pairing_end(struct pairing *pairing);

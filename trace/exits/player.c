@@ -30,7 +30,7 @@ typedef void (*add_fn)(struct played_rows *rows, const struct recording *recordi
 		       struct fields *fields, uint32_t source);
 
 static int open_source(const struct provider_args *args, add_fn add, const char *without,
-		       void **ret_state, struct error *why)
+		       void **ret_state, struct error *error)
 {
 	const struct recording *recording = args->recording;
 	struct source *source = xcalloc(1, sizeof(*source));
@@ -41,18 +41,18 @@ static int open_source(const struct provider_args *args, add_fn add, const char 
 	add(&source->rows, recording, args->fields, args->source);
 	if (!source->rows.nr) {
 		recorded_close(source);
-		return error_set(why, -ENODATA, "%s", without);
+		return error_set(error, -ENODATA, "%s", without);
 	}
 	played_rows_join(&source->rows, args->fields);
 	*ret_state = source;
 	return 0;
 }
 
-static int recorded_want(void *state, const struct want *want, struct error *why)
+static int recorded_want(void *state, const struct want *want, struct error *error)
 {
 	struct source *source = state;
 
-	(void)why;
+	(void)error;
 	source->want = want;
 	return 0;
 }
@@ -66,13 +66,13 @@ static size_t recorded_rewind(void *state)
 }
 
 /* Times begin at 1: 0 would mean that the sample has no data of the source. */
-static int recorded_collect(void *state, struct sample *sample, struct error *why)
+static int recorded_collect(void *state, struct sample *sample, struct error *error)
 {
 	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
 	struct source *source = state;
 	bool is_end = source->is_at_end;
 
-	(void)why;
+	(void)error;
 	source->is_at_end = true;
 	sample->time_ns[source->source] = 1 + (is_end ? source->recording->span_ns : 0);
 	if (is_end)
@@ -82,22 +82,22 @@ static int recorded_collect(void *state, struct sample *sample, struct error *wh
 
 /* ---- events */
 
-static int events_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int events_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	return open_source(args, recorded_add_events, "the recording has no events of KVM",
-			   ret_state, why);
+			   ret_state, error);
 }
 
 /* Every sample has the problems of the recording. */
-static int events_collect(void *state, struct sample *sample, struct error *why)
+static int events_collect(void *state, struct sample *sample, struct error *error)
 {
 	const struct source *source = state;
 	const struct trace *trace = source->recording->trace;
 	const struct trace_problem *problem = trace_problem(trace, 0);
 
 	if (problem)
-		error_set(why, 0, "%s%s", problem->line, trace_problem(trace, 1) ? " ..." : "");
-	return recorded_collect(state, sample, why);
+		error_set(error, 0, "%s%s", problem->line, trace_problem(trace, 1) ? " ..." : "");
+	return recorded_collect(state, sample, error);
 }
 
 static const struct provider events_player = {
@@ -112,12 +112,12 @@ static const struct provider events_player = {
 
 /* ---- exits */
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct error *why)
+static int exits_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	return open_source(args, recorded_add_exits,
 			   "no VM exits are recorded: they are the events kvm_exit, kvm_entry and "
 			   "kvm_userspace_exit",
-			   ret_state, why);
+			   ret_state, error);
 }
 
 static const struct provider exits_player = {

@@ -48,13 +48,13 @@ static double ns_per_unit_of(const struct trace *trace, double mhz)
 }
 
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
-		   struct recording *ret_recording, struct error *why)
+		   struct recording *ret_recording, struct error *error)
 {
 	struct recording *recording = ret_recording;
 	int err;
 
 	*recording = (struct recording){ .paths = paths, .nr_paths = nr, .choice = *choice };
-	err = trace_open(paths, nr, choice->kind, choice->buffer, &recording->trace, why);
+	err = trace_open(paths, nr, choice->kind, choice->buffer, &recording->trace, error);
 	if (err)
 		return err;
 	pairing_init(&recording->pairing, recording->trace, choice->arguments, NULL);
@@ -86,9 +86,9 @@ void recording_end(struct recording *recording)
 }
 
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
-		   struct recording *ret_recording, struct error *why)
+		   struct recording *ret_recording, struct error *error)
 {
-	int err = recording_open(paths, nr, choice, ret_recording, why);
+	int err = recording_open(paths, nr, choice, ret_recording, error);
 
 	if (err)
 		return err;

@@ -37,14 +37,14 @@ struct recording {
 
 /*
  * Opens the files as one stream (see trace.h) and reads it to its end, once, with a progress bar.
- * The paths outlive the recording. 0 or -errno with why.
+ * The paths outlive the recording. 0 or -errno with error.
  */
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
-		   struct recording *ret_recording, struct error *why);
+		   struct recording *ret_recording, struct error *error);
 
 /* The same in steps. The second calls add() for each event, until add() fails. */
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
-		   struct recording *ret_recording, struct error *why);
+		   struct recording *ret_recording, struct error *error);
 typedef int (*recording_event_fn)(void *arg, const struct trace_event *event);
 int recording_read_events(struct recording *recording, recording_event_fn add, void *arg);
 void recording_end(struct recording *recording); /* finds the guests and the length */

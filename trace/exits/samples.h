@@ -65,13 +65,13 @@ double moments_shortest_s(const struct recording *recording);
 /*
  * Reads the files once more, because the length of a recording, and the guest of each thread, are
  * certain only at its end. fields: the dictionary, which a monitor of recorded_players has
- * opened. interval_s: at least moments_shortest_s(). 0, or -errno with why; -ESPIPE: not a regular
- * file; -ESTALE: a file has changed or cannot be read to its end again.
+ * opened. interval_s: at least moments_shortest_s(). 0, or -errno with error; -ESPIPE: not a
+ * regular file; -ESTALE: a file has changed or cannot be read to its end again.
  *
  * The table of threads is large, so there is no second table: it counts from 0 again, and has its
  * first counts at the end. After -ESTALE they are incomplete.
  */
 int moments_read(struct recording *recording, struct fields *fields, double interval_s,
-		 moment_fn take, void *arg, struct error *why);
+		 moment_fn take, void *arg, struct error *error);
 
 #endif

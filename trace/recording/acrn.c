@@ -256,11 +256,11 @@ static int32_t cpu_of_path(const char *path)
 	return end > name && !*end && cpu >= 0 && cpu < 1024 ? (int32_t)cpu : -1;
 }
 
-static int open_acrn(struct trace_file *file, const struct head *head, struct error *why)
+static int open_acrn(struct trace_file *file, const struct head *head, struct error *error)
 {
 	struct acrn *acrn = trace_add_source(file, sizeof(*acrn), next, free_acrn);
 
-	(void)why;
+	(void)error;
 	file->info.clock = TRACE_CLOCK_CYCLES;
 	file->info.clock_name = "tsc";
 	file->info.arch = "x86_64";

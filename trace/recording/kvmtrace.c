@@ -292,11 +292,11 @@ static void find_vendor(struct kvmtrace *kvmtrace)
 	}
 }
 
-static int open_kvmtrace(struct trace_file *file, const struct head *head, struct error *why)
+static int open_kvmtrace(struct trace_file *file, const struct head *head, struct error *error)
 {
 	struct kvmtrace *kvmtrace = trace_add_source(file, sizeof(*kvmtrace), next, free_kvmtrace);
 
-	(void)why;
+	(void)error;
 	window_init(&kvmtrace->window, file, head);
 	kvmtrace->source.window = &kvmtrace->window;
 	kvmtrace->is_xen = file->info.kind == TRACE_XENTRACE;

@@ -44,7 +44,7 @@ const char *trace_kind_name(enum trace_kind kind)
 }
 
 int trace_kind_by_name(const char *name, bool has_records, enum trace_kind *ret_kind,
-		       struct error *why)
+		       struct error *error)
 {
 	char names[80] = "";
 	size_t len = 0;
@@ -59,7 +59,7 @@ int trace_kind_by_name(const char *name, bool has_records, enum trace_kind *ret_
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "",
 					readers[i]->name);
 	}
-	return error_set(why, -EINVAL, "\"%s\": the format must be one of %s", name, names);
+	return error_set(error, -EINVAL, "\"%s\": the format must be one of %s", name, names);
 }
 
 /*
@@ -99,7 +99,7 @@ struct opened {
 	struct head head;
 };
 
-static int read_head(struct opened *opened, size_t least, struct error *why)
+static int read_head(struct opened *opened, size_t least, struct error *error)
 {
 	while (opened->head.len < least) {
 		ssize_t got = read(opened->fd, opened->bytes + opened->head.len,
@@ -108,7 +108,7 @@ static int read_head(struct opened *opened, size_t least, struct error *why)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return error_set(why, -errno, "%s: %s", opened->path, strerror(errno));
+			return error_set(error, -errno, "%s: %s", opened->path, strerror(errno));
 		if (got == 0)
 			break;
 		opened->head.len += (size_t)got;
@@ -117,7 +117,7 @@ static int read_head(struct opened *opened, size_t least, struct error *why)
 }
 
 /* Opens a path, or standard input, and reads the first bytes. */
-static int open_path(struct opened *opened, const char *path, bool has_records, struct error *why)
+static int open_path(struct opened *opened, const char *path, bool has_records, struct error *error)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 
@@ -125,70 +125,74 @@ static int open_path(struct opened *opened, const char *path, bool has_records, 
 	opened->head.bytes = opened->bytes;
 	opened->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	if (opened->fd < 0 || fstat(opened->fd, &opened->st) < 0)
-		return error_set(why, -errno, "%s: %s", opened->path, strerror(errno));
+		return error_set(error, -errno, "%s: %s", opened->path, strerror(errno));
 	if (S_ISDIR(opened->st.st_mode))
-		return error_set(why, -EISDIR, "%s: is a folder, not a recording (perf record "
+		return error_set(error, -EISDIR, "%s: is a folder, not a recording (perf record "
 				 "makes one with --threads: record without it)", opened->path);
 	/* Records from a pipe are printed at once, so no more bytes are awaited than needed. */
 	return read_head(opened, has_records && !S_ISREG(opened->st.st_mode) ? RECORD_LEAST :
-			 HEAD_SIZE, why);
+			 HEAD_SIZE, error);
 }
 
 /* Its events would be counted twice, though the two paths may differ. */
-static int check_once(const struct opened *list, size_t i, struct error *why)
+static int check_once(const struct opened *list, size_t i, struct error *error)
 {
 	for (size_t k = 0; k < i && !S_ISCHR(list[i].st.st_mode); k++) {
 		if (list[k].st.st_dev == list[i].st.st_dev &&
 		    list[k].st.st_ino == list[i].st.st_ino)
-			return error_set(why, -EEXIST, "%s and %s are one file: name it once",
+			return error_set(error, -EEXIST, "%s and %s are one file: name it once",
 					 list[k].path, list[i].path);
 	}
 	return 0;
 }
 
-static int no_reader(const struct opened *opened, bool has_records, struct error *why)
+static int no_reader(const struct opened *opened, bool has_records, struct error *error)
 {
 	const char *path = opened->path;
 
 	if (!opened->head.len)
-		return error_set(why, -EINVAL, "%s: the file is empty", path);
+		return error_set(error, -EINVAL, "%s: the file is empty", path);
 	if (has_records)
-		return error_set(why, -EINVAL, "%s: is text, not records of kvmtrace, xentrace or "
-				 "ACRN", path);
+		return error_set(error, -EINVAL,
+				 "%s: is text, not records of kvmtrace, xentrace or "
+				 "ACRN",
+				 path);
 	if (is_text(&opened->head))
-		return error_set(why, -EINVAL, "%s: is text, as trace-cmd report, perf script and "
+		return error_set(error, -EINVAL,
+				 "%s: is text, as trace-cmd report, perf script and "
 				 "tracefs print it: give the recording itself (trace.dat, "
-				 "perf.data); kvmtop record makes one", path);
-	return error_set(why, -EINVAL, "%s: not a recording in a known format; kvmtop -r shows "
+				 "perf.data); kvmtop record makes one",
+				 path);
+	return error_set(error, -EINVAL, "%s: not a recording in a known format; kvmtop -r shows "
 			 "histories", path);
 }
 
 static int check_reader(const struct trace *trace, const struct opened *opened,
-			const struct trace_reader *reader, struct error *why)
+			const struct trace_reader *reader, struct error *error)
 {
 	const struct trace_file *first = trace->files.nr ? trace->files.items[0] : NULL;
 
 	if (!reader)
-		return no_reader(opened, trace->has_records, why);
+		return no_reader(opened, trace->has_records, error);
 	if (!reads(reader, trace->has_records))
-		return error_set(why, -EINVAL, "%s: is %s, not records of kvmtrace, xentrace or "
+		return error_set(error, -EINVAL, "%s: is %s, not records of kvmtrace, xentrace or "
 				 "ACRN: kvmtop report reads it", opened->path, reader->name);
 	if (first && first->reader != reader && !trace->has_records)
-		return error_set(why, -EINVAL, "%s is %s, but %s is %s: read them separately",
+		return error_set(error, -EINVAL, "%s is %s, but %s is %s: read them separately",
 				 first->info.path, first->reader->name, opened->path, reader->name);
 	if (!S_ISREG(opened->st.st_mode) && !reader->reads_pipes &&
 	    lseek(opened->fd, 0, SEEK_CUR) < 0)
-		return error_set(why, -ESPIPE, "%s: a %s cannot be read from a pipe: name the "
+		return error_set(error, -ESPIPE, "%s: a %s cannot be read from a pipe: name the "
 				 "file", opened->path, reader->name);
 	return 0;
 }
 
 /* Takes over the opened one's fd. */
 static int add_file(struct trace *trace, struct opened *opened, const struct trace_reader *reader,
-		    struct error *why)
+		    struct error *error)
 {
 	struct trace_file *file;
-	int err = check_reader(trace, opened, reader, why);
+	int err = check_reader(trace, opened, reader, error);
 
 	if (err)
 		return err;
@@ -210,18 +214,18 @@ static int add_file(struct trace *trace, struct opened *opened, const struct tra
 	file->index = file->info.main = (uint32_t)trace->files.nr - 1;
 	file->fd = opened->fd;
 	opened->fd = -1;
-	return reader->open(file, &opened->head, why);
+	return reader->open(file, &opened->head, error);
 }
 
 /* Opens the i-th path of the list and finds its reader. */
 static int open_one(const struct trace *trace, struct opened *list, size_t i, const char *path,
-		    enum trace_kind kind, struct error *why)
+		    enum trace_kind kind, struct error *error)
 {
 	struct opened *opened = &list[i];
-	int err = open_path(opened, path, trace->has_records, why);
+	int err = open_path(opened, path, trace->has_records, error);
 
 	if (!err && !trace->has_records)
-		err = check_once(list, i, why);
+		err = check_once(list, i, error);
 	if (!err)
 		opened->reader = kind == TRACE_ANY ?
 					 find_reader(&opened->head, trace->has_records) :
@@ -234,11 +238,11 @@ static int open_one(const struct trace *trace, struct opened *list, size_t i, co
 }
 
 /* Among files of records, one that cannot be opened is a problem: 0. Else returns err. */
-static int forgive(struct trace *trace, int err, const struct error *why)
+static int forgive(struct trace *trace, int err, const struct error *error)
 {
 	if (!err || !trace->has_records)
 		return err;
-	trace_add_failure(trace, why->text);
+	trace_add_failure(trace, error->text);
 	return 0;
 }
 
@@ -247,7 +251,7 @@ static int forgive(struct trace *trace, int err, const struct error *why)
  * each CPU, also for idle CPUs.
  */
 static int open_files(struct trace *trace, const char *const *paths, size_t nr,
-		      enum trace_kind kind, struct error *why)
+		      enum trace_kind kind, struct error *error)
 {
 	struct opened *list = xcalloc(nr, sizeof(*list));
 	const struct trace_reader *first = NULL;
@@ -257,8 +261,9 @@ static int open_files(struct trace *trace, const char *const *paths, size_t nr,
 	for (; nr_opened < nr && !err; nr_opened++) {
 		struct opened *opened = &list[nr_opened];
 
-		err = forgive(trace, open_one(trace, list, nr_opened, paths[nr_opened], kind, why),
-			      why);
+		err = forgive(trace,
+			      open_one(trace, list, nr_opened, paths[nr_opened], kind, error),
+			      error);
 		if (!first && opened->reader && reads(opened->reader, trace->has_records))
 			first = opened->reader;
 	}
@@ -266,7 +271,7 @@ static int open_files(struct trace *trace, const char *const *paths, size_t nr,
 		const struct trace_reader *reader = list[i].head.len ? list[i].reader : first;
 
 		if (list[i].fd >= 0 && !err)
-			err = forgive(trace, add_file(trace, &list[i], reader, why), why);
+			err = forgive(trace, add_file(trace, &list[i], reader, error), error);
 		if (list[i].fd >= 0)
 			close(list[i].fd);
 	}
@@ -277,11 +282,11 @@ static int open_files(struct trace *trace, const char *const *paths, size_t nr,
 bool trace_is_recording(const char *path)
 {
 	struct opened *opened = xcalloc(1, sizeof(*opened));
-	struct error why;
+	struct error error;
 	bool is_one = false;
 
 	if (stat(path, &opened->st) == 0 && S_ISREG(opened->st.st_mode)) {
-		is_one = open_path(opened, path, false, &why) == 0 &&
+		is_one = open_path(opened, path, false, &error) == 0 &&
 			 find_reader(&opened->head, false);
 		if (opened->fd >= 0)
 			close(opened->fd);
@@ -311,8 +316,8 @@ static void list_buffers(const struct trace *trace, char *buf, size_t size)
 	}
 }
 
-/* 0, or -EINVAL with why if no file has such a buffer. */
-static int choose_buffer(struct trace *trace, const char *name, struct error *why)
+/* 0, or -EINVAL with error if no file has such a buffer. */
+static int choose_buffer(struct trace *trace, const char *name, struct error *error)
 {
 	size_t nr = 0, nr_files = 0;
 	char names[160];
@@ -326,7 +331,7 @@ static int choose_buffer(struct trace *trace, const char *name, struct error *wh
 	}
 	if (nr_files == 0) {
 		list_buffers(trace, names, sizeof(names));
-		return error_set(why, -EINVAL, "\"%s\": no such buffer; there are: %s", name,
+		return error_set(error, -EINVAL, "\"%s\": no such buffer; there are: %s", name,
 				 names);
 	}
 	for (size_t i = 0; i < trace->sources.nr; i++) {
@@ -342,7 +347,7 @@ static int choose_buffer(struct trace *trace, const char *name, struct error *wh
 }
 
 /* All buffers of a file must have the same clock, and the clocks of all files the same unit. */
-static int check_clocks(const struct trace *trace, struct error *why)
+static int check_clocks(const struct trace *trace, struct error *error)
 {
 	const struct trace_info *first = trace_clock_info(trace), *info;
 
@@ -353,11 +358,11 @@ static int check_clocks(const struct trace *trace, struct error *why)
 		    !(is_one_file && strcmp(info->clock_name, first->clock_name) != 0)))
 			continue;
 		if (is_one_file)
-			return error_set(why, -EINVAL, "%s: its buffers \"%s\" and \"%s\" have "
+			return error_set(error, -EINVAL, "%s: its buffers \"%s\" and \"%s\" have "
 					 "different clocks (%s, %s): choose one with --buffer",
 					 info->path, buffer_name(first), buffer_name(info),
 					 first->clock_name, info->clock_name);
-		return error_set(why, -EINVAL, "%s and %s have different clocks: read them "
+		return error_set(error, -EINVAL, "%s and %s have different clocks: read them "
 				 "separately", first->path, info->path);
 	}
 	return 0;
@@ -366,24 +371,24 @@ static int check_clocks(const struct trace *trace, struct error *why)
 struct trace *trace_open_records(const char *const *paths, size_t nr, enum trace_kind kind)
 {
 	struct trace *trace = xcalloc(1, sizeof(*trace));
-	struct error why;
+	struct error error;
 
 	trace->has_records = true;
-	open_files(trace, paths, nr, kind, &why);
+	open_files(trace, paths, nr, kind, &error);
 	return trace;
 }
 
 int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
-	       struct trace **ret_trace, struct error *why)
+	       struct trace **ret_trace, struct error *error)
 {
 	struct trace *trace = xcalloc(1, sizeof(*trace));
-	int err = nr ? open_files(trace, paths, nr, kind, why) :
-		       error_set(why, -EINVAL, "no recording is named");
+	int err = nr ? open_files(trace, paths, nr, kind, error) :
+		       error_set(error, -EINVAL, "no recording is named");
 
 	if (!err && buffer)
-		err = choose_buffer(trace, buffer, why);
+		err = choose_buffer(trace, buffer, error);
 	if (!err)
-		err = check_clocks(trace, why);
+		err = check_clocks(trace, error);
 	if (err)
 		trace_close(trace);
 	else

@@ -82,7 +82,7 @@ struct trace_reader {
 	 * Sets file->info and adds sources. fd is at the file's begin, but for a pipe: its first
 	 * bytes are in `head`. Damage inside the file is a problem, not an error.
 	 */
-	int (*open)(struct trace_file *file, const struct head *head, struct error *why);
+	int (*open)(struct trace_file *file, const struct head *head, struct error *error);
 	void (*close)(struct trace_file *file); /* after its sources; NULL: nothing to do */
 };
 

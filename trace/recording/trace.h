@@ -6,7 +6,7 @@
  * ACRN's acrntrace and the files of kvmtrace. Several files, and the CPUs in them, are merged.
  * Memory is bounded by what is open at once (CPUs), never by the size of a file.
  *
- *	err = trace_open(paths, nr, TRACE_ANY, NULL, &trace, &why);
+ *	err = trace_open(paths, nr, TRACE_ANY, NULL, &trace, &error);
  *	while (trace_next(trace, &event)) {
  *		if (!event->type)
  *			event->lost events are missing here;
@@ -42,10 +42,10 @@ const char *trace_kind_name(enum trace_kind kind); /* "trace.dat", "perf.data", 
 
 /*
  * By this name, for --input-format: a kind that has events, or one that has records. 0, or -EINVAL
- * with why: no such kind has the name.
+ * with error: no such kind has the name.
  */
 int trace_kind_by_name(const char *name, bool has_records, enum trace_kind *ret_kind,
-		       struct error *why);
+		       struct error *error);
 
 /*
  * Opens files as one stream; "-" is standard input, for acrn and kvmtrace. TRACE_ANY finds the kind
@@ -57,12 +57,12 @@ int trace_kind_by_name(const char *name, bool has_records, enum trace_kind *ret_
  * buffer: only what the buffer of this name recorded is read; "top" is the main one; NULL: all are.
  * Buffers with different clocks cannot be read together.
  *
- * Returns 0, or -errno with why. A file that ends too early opens, and is a problem; so is an empty
- * one among others. A file of no known kind does not open (-EINVAL), nor does a folder (-EISDIR),
- * nor a file that is named twice (-EEXIST): its events would be counted twice.
+ * Returns 0, or -errno with error. A file that ends too early opens, and is a problem; so is an
+ * empty one among others. A file of no known kind does not open (-EINVAL), nor does a folder
+ * (-EISDIR), nor a file that is named twice (-EEXIST): its events would be counted twice.
  */
 int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
-	       struct trace **ret_trace, struct error *why);
+	       struct trace **ret_trace, struct error *error);
 
 /* Whether it is a plain file that TRACE_ANY recognizes. */
 bool trace_is_recording(const char *path);

@@ -304,7 +304,7 @@ static int parse_line(struct rules *rules, const char *line, const char *end, co
 }
 
 int rules_parse(const char *name, const char *text, size_t size, struct rules **ret_rules,
-		struct error *why)
+		struct error *error)
 {
 	const char *line = text, *end = text + size, *next;
 	struct rules *rules = xcalloc(1, sizeof(*rules));
@@ -312,13 +312,13 @@ int rules_parse(const char *name, const char *text, size_t size, struct rules **
 
 	for (size_t nr = 1; !err && line < end; nr++, line = next) {
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
-		const char *error = "";
+		const char *wrong = "";
 
 		next = newline ? newline + 1 : end;
 		if (*line != '#' && *line != '\n')
-			err = parse_line(rules, line, newline ? newline : end, &error);
+			err = parse_line(rules, line, newline ? newline : end, &wrong);
 		if (err == -EINVAL)
-			error_set(why, err, "%s:%zu: %s", name, nr, error);
+			error_set(error, err, "%s:%zu: %s", name, nr, wrong);
 	}
 	if (err)
 		rules_free(rules);
@@ -327,15 +327,15 @@ int rules_parse(const char *name, const char *text, size_t size, struct rules **
 	return err;
 }
 
-int rules_read(const char *path, struct rules **ret_rules, struct error *why)
+int rules_read(const char *path, struct rules **ret_rules, struct error *error)
 {
 	char *text;
 	size_t size;
 	int err = read_whole(path, FILE_SIZE_MAX, &text, &size);
 
 	if (err)
-		return error_set(why, err, "%s: %s", path, strerror(-err));
-	err = rules_parse(path, text, size, ret_rules, why);
+		return error_set(error, err, "%s: %s", path, strerror(-err));
+	err = rules_parse(path, text, size, ret_rules, error);
 	free(text);
 	return err;
 }

@@ -50,14 +50,14 @@ void rules_record_set(struct rules_record *record, const struct trace *trace,
 struct rules;
 
 /*
- * Parses rules; text need not end in NUL. Returns 0, or -EINVAL with why, which begins with
+ * Parses rules; text need not end in NUL. Returns 0, or -EINVAL with error, which begins with
  * "name:LINE: ".
  */
 int rules_parse(const char *name, const char *text, size_t size, struct rules **ret_rules,
-		struct error *why);
+		struct error *error);
 
 /* Reads and parses a file of rules. */
-int rules_read(const char *path, struct rules **ret_rules, struct error *why);
+int rules_read(const char *path, struct rules **ret_rules, struct error *error);
 void rules_free(struct rules *rules);
 
 /* The values for a rule's fields. */

@@ -427,10 +427,11 @@ static void functions_end(struct functions *functions)
 }
 
 int timeline_functions(FILE *in, const char *path, const struct functions_config *config,
-		       struct timeline_out *out, struct functions_span *ret_span, struct error *why)
+		       struct timeline_out *out, struct functions_span *ret_span,
+		       struct error *error)
 {
 	struct functions functions = { .config = config, .out = out };
-	int err = uftrace_read(in, path, take_event, &functions, why);
+	int err = uftrace_read(in, path, take_event, &functions, error);
 
 	functions_end(&functions);
 	*ret_span = functions.span;

@@ -36,10 +36,10 @@ struct functions_span {
 	int64_t first_ns, last_ns;
 };
 
-/* 0, or -errno with why, which names the offset of the error; ret_span is set in any case. */
+/* 0, or -errno with error, which names the offset of the error; ret_span is set in any case. */
 int timeline_functions(FILE *in, const char *path, const struct functions_config *config,
 		       struct timeline_out *out, struct functions_span *ret_span,
-		       struct error *why);
+		       struct error *error);
 
 /* Nanoseconds from uftrace's time of an event: microseconds with decimals. */
 bool functions_time(const char *text, uint64_t *ret_time);
@@ -58,23 +58,23 @@ struct uftrace {
  * Writes the symbols of a program, in the format of `nm -n`, into the folder for uftrace, where a
  * file of that name is replaced when nm has ended well.
  */
-int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *why);
+int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *error);
 
-/* Returns 0, or -errno with why. */
-int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct error *why);
+/* Returns 0, or -errno with error. */
+int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct error *error);
 
 /*
- * Returns 0, or -EIO with why when uftrace failed. err: of reading its output, which ends uftrace
+ * Returns 0, or -EIO with error when uftrace failed. err: of reading its output, which ends uftrace
  * early; 0: it was read to its end.
  */
-int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct error *why);
+int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct error *error);
 
 struct json_object;
 
 /* Takes an event of the JSON. 0, or -EINVAL: it is not an event of a Chrome trace. */
 typedef int (*uftrace_event_fn)(void *arg, struct json_object *event);
 
-/* Calls take() for each event. 0, or -errno with why, which names the offset of the error. */
-int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, struct error *why);
+/* Calls take() for each event. 0, or -errno with error, which names the offset of the error. */
+int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, struct error *error);
 
 #endif

@@ -295,22 +295,22 @@ static bool is_called(const char *full, const char *name, size_t len)
 }
 
 static int no_guest(const struct timeline_kvm *kvm, const char *name, size_t len, size_t nr,
-		    struct error *why)
+		    struct error *error)
 {
-	char list[sizeof(why->text) / 2] = "";
+	char list[sizeof(error->text) / 2] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < kvm->nr_processes && used < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 					 i ? ", " : "", kvm->processes[i].name);
-	return error_set(why, nr ? -ENOTUNIQ : -ENOENT,
+	return error_set(error, nr ? -ENOTUNIQ : -ENOENT,
 			 "%s guest of the recording is called %.*s: %s%s",
 			 nr ? "more than one" : "no", (int)len, name,
 			 list[0] ? "its guests are " : "it has none", list);
 }
 
 int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t len,
-		       struct timeline_guest *ret_guest, struct error *why)
+		       struct timeline_guest *ret_guest, struct error *error)
 {
 	size_t nr = 0, number = 0;
 
@@ -321,7 +321,7 @@ int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t 
 		nr++;
 	}
 	if (nr != 1)
-		return no_guest(kvm, name, len, nr, why);
+		return no_guest(kvm, name, len, nr, error);
 	*ret_guest = guest_of(kvm, number);
 	return 0;
 }
@@ -410,9 +410,9 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 		  thread->vcpu >= 0 ? thread->vcpu : ORDER_OTHERS + track->id);
 }
 
-bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct error *why)
+bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct error *error)
 {
-	return pairing_left_out(&kvm->pairing, why);
+	return pairing_left_out(&kvm->pairing, error);
 }
 
 void timeline_kvm_end(struct timeline_kvm *kvm)

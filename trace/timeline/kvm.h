@@ -31,8 +31,8 @@ void timeline_kvm_free(struct timeline_kvm *kvm);
 /* An event of the stream. */
 void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event);
 
-/* Whether events were left out, because they are of too many threads; why: how many. */
-bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct error *why);
+/* Whether events were left out, because they are of too many threads; error: how many. */
+bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct error *error);
 
 /* At the stream's end: draws what is open, and names the tracks. */
 void timeline_kvm_end(struct timeline_kvm *kvm);
@@ -47,10 +47,10 @@ struct timeline_guest {
 
 /*
  * The guest of this name, with or without the pid after it, or of this pid. -ENOENT or -ENOTUNIQ:
- * why lists the guests.
+ * error lists the guests.
  */
 int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t len,
-		       struct timeline_guest *ret_guest, struct error *why);
+		       struct timeline_guest *ret_guest, struct error *error);
 
 /* The nr-th guest, from 0, of the guests that have offsets. False: they are fewer. */
 bool timeline_kvm_guest_at(const struct timeline_kvm *kvm, size_t nr,

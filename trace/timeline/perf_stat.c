@@ -398,7 +398,7 @@ static void end_counters(struct perf *perf)
 }
 
 static int read_lines(struct perf *perf, FILE *in, const char *path,
-		      const struct timeline_clock *clock, struct error *why)
+		      const struct timeline_clock *clock, struct error *error)
 {
 	char text[LINE_SIZE];
 	size_t nr_values = 0;
@@ -411,9 +411,11 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 
 		if (nr == 1 && parse_anchor(text, &tsc)) {
 			if (clock->has_no_tsc)
-				err = error_set(why, -EINVAL, "%s: rdtsc in the first line needs a "
-							    "recording with times in TSC cycles "
-							    "(kvmtop record -C x86-tsc)", path);
+				err = error_set(error, -EINVAL,
+						"%s: rdtsc in the first line needs a "
+						"recording with times in TSC cycles "
+						"(kvmtop record -C x86-tsc)",
+						path);
 			perf->anchor_ns = timeline_clock_ns(clock, tsc);
 			continue;
 		}
@@ -422,23 +424,23 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 		if (got > 0)
 			add_line(perf, &line);
 		else if (got < 0)
-			err = error_set(why, got,
+			err = error_set(error, got,
 					"%s:%zu: not a line of perf stat -I -x", path, nr);
 	}
 	if (!err && !nr_values)
-		err = error_set(why, -ENODATA, "%s: no counter has a value (perf stat -I MS -x ,)",
-				path);
+		err = error_set(error, -ENODATA,
+				"%s: no counter has a value (perf stat -I MS -x ,)", path);
 	return err;
 }
 
 int timeline_perf(FILE *in, const char *path, const struct timeline_clock *clock,
-		  int64_t anchor_ns, struct timeline_out *out, struct error *why)
+		  int64_t anchor_ns, struct timeline_out *out, struct error *error)
 {
 	struct perf perf = { .out = out, .anchor_ns = anchor_ns };
 	int err;
 
 	perf.process = out_process(out, "perf stat");
-	err = read_lines(&perf, in, path, clock, why);
+	err = read_lines(&perf, in, path, clock, error);
 	end_counters(&perf);
 	return err;
 }

@@ -33,9 +33,9 @@ int perf_line_parse(char *text, char *separator, struct perf_line *ret_line);
 
 /*
  * Draws a file. anchor_ns: the time in the timeline when perf began, if the file has no "rdtsc N".
- * 0, or -errno with why, which names the first wrong line.
+ * 0, or -errno with error, which names the first wrong line.
  */
 int timeline_perf(FILE *in, const char *path, const struct timeline_clock *clock,
-		  int64_t anchor_ns, struct timeline_out *out, struct error *why);
+		  int64_t anchor_ns, struct timeline_out *out, struct error *error);
 
 #endif

@@ -26,7 +26,7 @@
 #define EVENT_MAX (1 << 20) /* bytes of one event */
 
 /* Runs a program with out as its standard output. */
-static int run(const char *const *argv, int out, pid_t *ret_child, struct error *why)
+static int run(const char *const *argv, int out, pid_t *ret_child, struct error *error)
 {
 	posix_spawn_file_actions_t actions;
 	int err = posix_spawn_file_actions_init(&actions);
@@ -38,11 +38,11 @@ static int run(const char *const *argv, int out, pid_t *ret_child, struct error 
 		err = posix_spawnp(ret_child, argv[0], &actions, NULL,
 				   (char *const *)(uintptr_t)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
-	return err ? error_set(why, -err, "%s cannot be run: %s", argv[0], strerror(err)) : 0;
+	return err ? error_set(error, -err, "%s cannot be run: %s", argv[0], strerror(err)) : 0;
 }
 
 /* is_cut: its output is not read to the end, and a SIGPIPE is no failure. */
-static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, struct error *why)
+static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, struct error *error)
 {
 	int status;
 
@@ -54,11 +54,11 @@ static int wait_end(pid_t child, const char *name, const char *of, bool is_cut, 
 		return 0;
 	if (is_cut && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
 		return 0;
-	return error_set(why, -EIO, "%s failed on %s", name, of);
+	return error_set(error, -EIO, "%s failed on %s", name, of);
 }
 
 /* What nm prints, in memory. */
-static int run_nm(const char *binary, int *ret_fd, struct error *why)
+static int run_nm(const char *binary, int *ret_fd, struct error *error)
 {
 	const char *const argv[] = { "nm", "-n", "--", binary, NULL };
 	pid_t child = 0;
@@ -66,9 +66,9 @@ static int run_nm(const char *binary, int *ret_fd, struct error *why)
 
 	if (fd < 0)
 		return -errno;
-	err = run(argv, fd, &child, why);
+	err = run(argv, fd, &child, error);
 	if (!err)
-		err = wait_end(child, "nm", binary, false, why);
+		err = wait_end(child, "nm", binary, false, error);
 	if (err)
 		close(fd);
 	else
@@ -88,18 +88,19 @@ static int copy(int in, int out)
 }
 
 /* The folder may be of anybody's making: a link in it is not followed, whoever made it. */
-static int write_symbols(int in, const char *path, const char *binary, struct error *why)
+static int write_symbols(int in, const char *path, const char *binary, struct error *error)
 {
 	struct whole_file file = { .file = NULL };
 	struct stat st;
 	int err;
 
 	if (output_find_input(path, &binary, 1))
-		return error_set(why, -EINVAL,
+		return error_set(error, -EINVAL,
 				 "%s: this file is an input: choose another -B", path);
 	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
-		return error_set(why, -ELOOP, "%s: a link, which is not followed: remove it", path);
-	err = whole_file_open(&file, path, why);
+		return error_set(error, -ELOOP, "%s: a link, which is not followed: remove it",
+				 path);
+	err = whole_file_open(&file, path, error);
 	if (err)
 		return err;
 	err = copy(in, fileno(file.file));
@@ -107,31 +108,31 @@ static int write_symbols(int in, const char *path, const char *binary, struct er
 		whole_file_drop(&file);
 	else
 		err = whole_file_keep(&file);
-	return err ? error_set(why, err, "%s: %s", path, strerror(-err)) : 0;
+	return err ? error_set(error, err, "%s: %s", path, strerror(-err)) : 0;
 }
 
-int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *why)
+int uftrace_symbols(const char *folder, const char *binary, const char *name, struct error *error)
 {
 	char path[4096];
-	int in = -1, err = run_nm(binary, &in, why);
+	int in = -1, err = run_nm(binary, &in, error);
 
 	if (err)
 		return err;
 	snprintf(path, sizeof(path), "%s/%s.sym", folder, name);
-	err = write_symbols(in, path, binary, why);
+	err = write_symbols(in, path, binary, error);
 	close(in);
 	return err;
 }
 
 /* Runs uftrace, and reads its output. */
-static int dump(const char *folder, struct uftrace *ret_uftrace, struct error *why)
+static int dump(const char *folder, struct uftrace *ret_uftrace, struct error *error)
 {
 	const char *const argv[] = { "uftrace", "dump", "--chrome", "-d", folder, NULL };
 	int ends[2], err;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	err = run(argv, ends[1], &ret_uftrace->child, why);
+	err = run(argv, ends[1], &ret_uftrace->child, error);
 	close(ends[1]);
 	if (!err && !(ret_uftrace->json = fdopen(ends[0], "r")))
 		err = -errno;
@@ -140,30 +141,30 @@ static int dump(const char *folder, struct uftrace *ret_uftrace, struct error *w
 	return err;
 }
 
-int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct error *why)
+int uftrace_open(const char *path, struct uftrace *ret_uftrace, struct error *error)
 {
 	struct uftrace uftrace = { 0 };
 	struct stat st;
 	int err = 0;
 
 	if (stat(path, &st) < 0)
-		return error_set(why, -errno, "%s: %s", path, strerror(errno));
+		return error_set(error, -errno, "%s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode)) {
-		err = dump(path, &uftrace, why);
+		err = dump(path, &uftrace, error);
 	} else {
 		uftrace.json = fopen(path, "re");
 		if (!uftrace.json)
-			err = error_set(why, -errno, "%s: %s", path, strerror(errno));
+			err = error_set(error, -errno, "%s: %s", path, strerror(errno));
 	}
 	if (!err)
 		*ret_uftrace = uftrace;
 	return err;
 }
 
-int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct error *why)
+int uftrace_close(struct uftrace *uftrace, const char *path, int err, struct error *error)
 {
 	fclose(uftrace->json);
-	return uftrace->child ? wait_end(uftrace->child, "uftrace", path, err < 0, why) : 0;
+	return uftrace->child ? wait_end(uftrace->child, "uftrace", path, err < 0, error) : 0;
 }
 
 /* ---- events ---- */
@@ -254,7 +255,7 @@ static struct json_object *read_event(struct reader *reader, struct json_tokener
 }
 
 static int read_events(struct reader *reader, struct json_tokener *tokener, const char *path,
-		       uftrace_event_fn take, void *arg, struct error *why)
+		       uftrace_event_fn take, void *arg, struct error *error)
 {
 	struct json_object *event;
 	int c, err = 0;
@@ -267,13 +268,15 @@ static int read_events(struct reader *reader, struct json_tokener *tokener, cons
 		err = event ? take(arg, event) : -EINVAL;
 		json_object_put(event);
 	}
-	return error_set(why, err, "%s: %s at offset %" PRIu64 ": write it again, as with uftrace "
-			 "dump --chrome", path,
+	return error_set(error, err,
+			 "%s: %s at offset %" PRIu64 ": write it again, as with uftrace "
+			 "dump --chrome",
+			 path,
 			 peek(reader) < 0 ? "ends too early," : "not an event of a Chrome trace",
 			 reader->offset);
 }
 
-int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, struct error *why)
+int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, struct error *error)
 {
 	struct json_tokener *tokener = json_tokener_new();
 	struct reader *reader = xcalloc(1, sizeof(*reader));
@@ -283,13 +286,15 @@ int uftrace_read(FILE *in, const char *path, uftrace_event_fn take, void *arg, s
 		out_of_memory();
 	reader->in = in;
 	if (find_list(reader))
-		err = read_events(reader, tokener, path, take, arg, why);
+		err = read_events(reader, tokener, path, take, arg, error);
 	else if (!reader->offset && peek(reader) < 0)
-		err = error_set(why, -ENODATA, "%s: is empty: write a Chrome trace with "
+		err = error_set(error, -ENODATA, "%s: is empty: write a Chrome trace with "
 				"uftrace dump --chrome", path);
 	else
-		err = error_set(why, -EINVAL, "%s: not a Chrome trace: write one with uftrace dump "
-				"--chrome", path);
+		err = error_set(error, -EINVAL,
+				"%s: not a Chrome trace: write one with uftrace dump "
+				"--chrome",
+				path);
 	json_tokener_free(tokener);
 	free(reader);
 	return err;

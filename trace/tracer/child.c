@@ -30,13 +30,13 @@ static void child_main(char **command, const sigset_t *mask, int go, int error)
 }
 
 int record_child_new(struct record_child *child, char **command, const sigset_t *mask,
-		     struct error *why)
+		     struct error *error)
 {
-	int go[2], error[2];
+	int go[2], failed[2];
 
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return -errno;
-	if (pipe2(error, O_CLOEXEC) < 0) {
+	if (pipe2(failed, O_CLOEXEC) < 0) {
 		close(go[0]);
 		close(go[1]);
 		return -errno;
@@ -44,25 +44,26 @@ int record_child_new(struct record_child *child, char **command, const sigset_t 
 	child->pid = fork();
 	if (child->pid == 0) {
 		close(go[1]); /* an open writing end would make read() wait for ever */
-		child_main(command, mask, go[0], error[1]);
+		child_main(command, mask, go[0], failed[1]);
 	}
 	close(go[0]);
-	close(error[1]);
+	close(failed[1]);
 	child->go = go[1];
-	child->error = error[0];
+	child->error = failed[0];
 	if (child->pid < 0)
-		return error_set(why, -errno, "%s cannot be run: %s", command[0], strerror(errno));
+		return error_set(error, -errno, "%s cannot be run: %s", command[0],
+				 strerror(errno));
 	return 0;
 }
 
-int record_child_begin(struct record_child *child, char **command, struct error *why)
+int record_child_begin(struct record_child *child, char **command, struct error *error)
 {
 	int err = 0;
 
 	if (write(child->go, "", 1) != 1)
 		return -errno;
 	if (read(child->error, &err, sizeof(err)) == sizeof(err))
-		return error_set(why, -err, "%s cannot be run: %s", command[0], strerror(err));
+		return error_set(error, -err, "%s cannot be run: %s", command[0], strerror(err));
 	return 0;
 }
 

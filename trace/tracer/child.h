@@ -24,13 +24,13 @@ void record_child_init(struct record_child *child);
 
 /*
  * command is an argv that ends in NULL; it gets this mask of signals. Returns 0, or -errno with
- * why.
+ * error.
  */
 int record_child_new(struct record_child *child, char **command, const sigset_t *mask,
-		     struct error *why);
+		     struct error *error);
 
-/* Executes the command. Returns 0, or -errno with why: the command cannot be run. */
-int record_child_begin(struct record_child *child, char **command, struct error *why);
+/* Executes the command. Returns 0, or -errno with error: the command cannot be run. */
+int record_child_begin(struct record_child *child, char **command, struct error *error);
 
 /* Whether the command has ended since the last call. */
 bool record_child_has_ended(struct record_child *child);

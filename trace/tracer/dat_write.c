@@ -320,7 +320,7 @@ static int dat_put(struct dat_writer *dat)
 }
 
 int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_given_up,
-	      struct error *why)
+	      struct error *error)
 {
 	struct dat_writer dat = { .fd = fd };
 	int err;
@@ -331,7 +331,7 @@ int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_g
 		err = dat_put(&dat);
 	free(dat.head);
 	if (err)
-		return error_set(why, err, "the file cannot be written: %s", strerror(-err));
+		return error_set(error, err, "the file cannot be written: %s", strerror(-err));
 	*ret_given_up = dat.given_up;
 	return 0;
 }

@@ -184,9 +184,9 @@ static void keep(struct guest_log *log, const struct guest *guest)
 	}
 }
 
-int guest_log_refresh(struct guest_log *log, struct error *why)
+int guest_log_refresh(struct guest_log *log, struct error *error)
 {
-	int err = guests_refresh(log->inventory, clock_now_ns(), why);
+	int err = guests_refresh(log->inventory, clock_now_ns(), error);
 	uint64_t generation = guests_generation(log->inventory);
 	const struct guest *guest;
 
@@ -231,10 +231,10 @@ const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i)
 }
 
 int guest_log_find(const struct guest_log *log, const char *name, pid_t pid,
-		   pid_t *ret_pid, struct error *why)
+		   pid_t *ret_pid, struct error *error)
 {
 	const struct guest *guest = NULL;
-	int err = guests_choose(log->inventory, name, pid, &guest, why);
+	int err = guests_choose(log->inventory, name, pid, &guest, error);
 
 	if (!err)
 		*ret_pid = guest->pid;

@@ -56,8 +56,8 @@ struct guest_log;
 struct guest_log *guest_log_new(const struct env *env);
 void guest_log_free(struct guest_log *log); /* takes NULL */
 
-/* Adds new guests and new vCPUs. Returns 0, or -errno with why. */
-int guest_log_refresh(struct guest_log *log, struct error *why);
+/* Adds new guests and new vCPUs. Returns 0, or -errno with error. */
+int guest_log_refresh(struct guest_log *log, struct error *error);
 
 /*
  * Adds the threads of the guests' processes. A vCPU's thread that began and ended between two
@@ -70,9 +70,9 @@ const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i);
 
 /*
  * The process of the guest with this name, or, if name is NULL, with this pid. Returns 0, or -errno
- * with why.
+ * with error.
  */
 int guest_log_find(const struct guest_log *log, const char *name, pid_t pid,
-		   pid_t *ret_pid, struct error *why);
+		   pid_t *ret_pid, struct error *error);
 
 #endif

@@ -14,7 +14,7 @@
 #define GIVE_UP_BYTES (64u << 10) /* least bytes given up at once; or this part of the rest: */
 #define GIVE_UP_PART 64
 
-int pages_file(const char *folder, struct error *why)
+int pages_file(const char *folder, struct error *error)
 {
 	char path[4096];
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -24,7 +24,7 @@ int pages_file(const char *folder, struct error *why)
 	snprintf(path, sizeof(path), "%s/.kvmtop-XXXXXX", folder);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return error_set(why, -errno, "%s: no file can be made there: %s", folder,
+		return error_set(error, -errno, "%s: no file can be made there: %s", folder,
 				 strerror(errno));
 	unlink(path);
 	return fd;
@@ -32,12 +32,12 @@ int pages_file(const char *folder, struct error *why)
 
 /* ---- while it records */
 
-int pages_error(int err, struct error *why)
+int pages_error(int err, struct error *error)
 {
-	return error_set(why, -err, "what is recorded cannot be written: %s", strerror(err));
+	return error_set(error, -err, "what is recorded cannot be written: %s", strerror(err));
 }
 
-int pages_splice(struct pages *pages, int pipe, size_t bytes, struct error *why)
+int pages_splice(struct pages *pages, int pipe, size_t bytes, struct error *error)
 {
 	while (bytes) {
 		ssize_t n = splice(pipe, NULL, pages->file, NULL, bytes, SPLICE_F_MOVE);
@@ -45,14 +45,14 @@ int pages_splice(struct pages *pages, int pipe, size_t bytes, struct error *why)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return pages_error(n < 0 ? errno : EIO, why);
+			return pages_error(n < 0 ? errno : EIO, error);
 		bytes -= (size_t)n;
 		pages->bytes += (uint64_t)n;
 	}
 	return 0;
 }
 
-int pages_append(struct pages *pages, const char *page, size_t bytes, struct error *why)
+int pages_append(struct pages *pages, const char *page, size_t bytes, struct error *error)
 {
 	size_t done = 0;
 
@@ -62,7 +62,7 @@ int pages_append(struct pages *pages, const char *page, size_t bytes, struct err
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return pages_error(n < 0 ? errno : EIO, why);
+			return pages_error(n < 0 ? errno : EIO, error);
 		done += (size_t)n;
 	}
 	pages->bytes += bytes;

@@ -34,7 +34,7 @@ struct ring {
 
 /* ---- the instance ---- */
 
-static int instance_new(struct ring *ring, struct error *why)
+static int instance_new(struct ring *ring, struct error *error)
 {
 	char name[32];
 
@@ -46,31 +46,31 @@ static int instance_new(struct ring *ring, struct error *why)
 		ring->instance = tracefs_instance_create(name);
 	}
 	if (!ring->instance)
-		return error_set(why, -errno, "cannot make %s in the instances of tracefs: %s%s",
+		return error_set(error, -errno, "cannot make %s in the instances of tracefs: %s%s",
 				 name, strerror(errno), geteuid() ? ": run as root" : "");
 	if (!tracefs_instance_is_new(ring->instance))
-		return error_set(why, -EBUSY,
+		return error_set(error, -EBUSY,
 				 "%s in the instances of tracefs is in use, perhaps by "
 				 "a kvmtop in another container: try again", name);
 	/* A kvmtop outside of this process's pid namespace takes it for a killed recorder's. */
 	ring->hold = tracefs_instance_file_open(ring->instance, "tracing_on", O_RDONLY);
 	if (tracefs_trace_off(ring->instance) < 0)
-		return error_set(why, -EIO, "cannot write tracing_on of %s", name);
+		return error_set(error, -EIO, "cannot write tracing_on of %s", name);
 	return 0;
 }
 
-static int write_setting(struct ring *ring, const char *file, const char *text, struct error *why)
+static int write_setting(struct ring *ring, const char *file, const char *text, struct error *error)
 {
 	errno = 0;
 	if (tracefs_instance_file_write(ring->instance, file, text) >= 0)
 		return 0;
-	return error_set(why, errno ? -errno : -EIO, "the kernel refuses \"%s\" as %s: %s", text,
+	return error_set(error, errno ? -errno : -EIO, "the kernel refuses \"%s\" as %s: %s", text,
 			 file, strerror(errno ? errno : EIO));
 }
 
-static int set_clock(struct ring *ring, const char *clock, struct error *why)
+static int set_clock(struct ring *ring, const char *clock, struct error *error)
 {
-	int err = write_setting(ring, "trace_clock", clock, why);
+	int err = write_setting(ring, "trace_clock", clock, error);
 	char *list = err == -EINVAL ?
 			     tracefs_instance_file_read(ring->instance, "trace_clock", NULL) : NULL;
 
@@ -78,26 +78,26 @@ static int set_clock(struct ring *ring, const char *clock, struct error *why)
 		return err;
 	for (char *at = list; (at = strpbrk(at, "[]\n"));) /* the present clock is in brackets */
 		memmove(at, at + 1, strlen(at));
-	error_set(why, err, "no clock is called \"%s\"; there are: %s", clock, list);
+	error_set(error, err, "no clock is called \"%s\"; there are: %s", clock, list);
 	free(list);
 	return err;
 }
 
-static int set_size(struct ring *ring, unsigned long kib, struct error *why)
+static int set_size(struct ring *ring, unsigned long kib, struct error *error)
 {
 	char text[32];
 	int err;
 
 	snprintf(text, sizeof(text), "%lu", kib);
-	err = write_setting(ring, "buffer_size_kb", text, why);
+	err = write_setting(ring, "buffer_size_kb", text, error);
 	if (err != -ENOMEM)
 		return err;
-	return error_set(why, err,
+	return error_set(error, err,
 			 "no memory for a buffer of %lu KiB on each CPU: give a smaller -b",
 			 kib);
 }
 
-static int set_tids(struct ring *ring, const struct ring_config *config, struct error *why)
+static int set_tids(struct ring *ring, const struct ring_config *config, struct error *error)
 {
 	char text[32];
 	int err = 0;
@@ -109,39 +109,40 @@ static int set_tids(struct ring *ring, const struct ring_config *config, struct 
 		snprintf(text, sizeof(text), "%d", (int)config->tids[i]);
 		errno = 0;
 		if (tracefs_instance_file_append(ring->instance, "set_event_pid", text) < 0)
-			err = error_set(why, errno ? -errno : -EIO, "set_event_pid: %s",
+			err = error_set(error, errno ? -errno : -EIO, "set_event_pid: %s",
 					strerror(errno ? errno : EIO));
 	}
 	return err;
 }
 
-static int settings(struct ring *ring, const struct ring_config *config, struct error *why)
+static int settings(struct ring *ring, const struct ring_config *config, struct error *error)
 {
 	int err = 0;
 
 	/* poll() returns when the ring is this full. Kernels before 5.0 return at once. */
 	tracefs_instance_file_write(ring->instance, "buffer_percent", WAKE_PERCENT);
 	if (config->clock)
-		err = set_clock(ring, config->clock, why);
+		err = set_clock(ring, config->clock, error);
 	if (!err && config->kib)
-		err = set_size(ring, config->kib, why);
-	return err ? err : set_tids(ring, config, why);
+		err = set_size(ring, config->kib, error);
+	return err ? err : set_tids(ring, config, error);
 }
 
 /* ---- events ---- */
 
 /* The kernel's reason is in a tracefs file, after the last colon of its first line. */
-static int filter_error(struct ring *ring, const char *name, const char *filter, struct error *why)
+static int filter_error(struct ring *ring, const char *name, const char *filter,
+			struct error *error)
 {
 	char *text = tracefs_error_last(ring->instance);
-	char *error = text;
+	char *reason = text;
 
-	if (error)
-		error[strcspn(error, "\n")] = '\0';
-	for (char *at = error; at && (at = strstr(at, ": ")); at += 2)
-		error = at + 2;
-	error_set(why, -EINVAL, "the kernel refuses the filter \"%s\" for %s%s%s", filter, name,
-		  error ? ": " : "", error ? error : "");
+	if (reason)
+		reason[strcspn(reason, "\n")] = '\0';
+	for (char *at = reason; at && (at = strstr(at, ": ")); at += 2)
+		reason = at + 2;
+	error_set(error, -EINVAL, "the kernel refuses the filter \"%s\" for %s%s%s", filter, name,
+		  reason ? ": " : "", reason ? reason : "");
 	free(text);
 	return -EINVAL;
 }
@@ -166,16 +167,16 @@ static void list_event(struct ring *ring, const char *system, const char *name)
 }
 
 static int add_event(struct ring *ring, const char *system, const char *name, const char *filter,
-		     struct error *why)
+		     struct error *error)
 {
 	if (filter && tracefs_event_file_write(ring->instance, system, name, "filter", filter) < 0)
-		return filter_error(ring, name, filter, why);
+		return filter_error(ring, name, filter, error);
 	if (has_event(ring, system, name))
 		return 0;
 	list_event(ring, system, name);
 	errno = 0;
 	if (tracefs_event_enable(ring->instance, system, name) < 0)
-		return error_set(why, errno ? -errno : -EIO, "cannot record %s: %s", name,
+		return error_set(error, errno ? -errno : -EIO, "cannot record %s: %s", name,
 				 strerror(errno ? errno : EIO));
 	return 0;
 }
@@ -192,7 +193,7 @@ static bool matches(const char *pattern, const char *system, const char *name)
 }
 
 static int choose_of_system(struct ring *ring, const char *system, const char *pattern,
-			    const char *filter, size_t *nr, struct error *why)
+			    const char *filter, size_t *nr, struct error *error)
 {
 	char **names = tracefs_system_events(NULL, system);
 	int err = 0;
@@ -202,14 +203,14 @@ static int choose_of_system(struct ring *ring, const char *system, const char *p
 		if (!matches(pattern, system, names[i]) ||
 		    !tracefs_event_file_exists(NULL, system, names[i], "format"))
 			continue;
-		err = add_event(ring, system, names[i], filter, why);
+		err = add_event(ring, system, names[i], filter, error);
 		++*nr;
 	}
 	tracefs_list_free(names);
 	return err;
 }
 
-static int choose(struct ring *ring, const char *pattern, const char *filter, struct error *why)
+static int choose(struct ring *ring, const char *pattern, const char *filter, struct error *error)
 {
 	char **systems = tracefs_event_systems(NULL);
 	size_t nr = 0;
@@ -217,35 +218,35 @@ static int choose(struct ring *ring, const char *pattern, const char *filter, st
 
 	for (size_t i = 0; !err && systems && systems[i]; i++) {
 		if (strncmp(systems[i], "kvm", 3) == 0)
-			err = choose_of_system(ring, systems[i], pattern, filter, &nr, why);
+			err = choose_of_system(ring, systems[i], pattern, filter, &nr, error);
 	}
 	tracefs_list_free(systems);
 	if (err || nr)
 		return err;
 	if (pattern)
-		return error_set(why, -ENOENT, "no KVM event is called \"%s\"; kvmtop -f help "
+		return error_set(error, -ENOENT, "no KVM event is called \"%s\"; kvmtop -f help "
 					     "lists them", pattern);
-	return error_set(why, -ENOENT, "the kernel has no KVM events: is its module loaded?");
+	return error_set(error, -ENOENT, "the kernel has no KVM events: is its module loaded?");
 }
 
-static int choose_all(struct ring *ring, const struct ring_config *config, struct error *why)
+static int choose_all(struct ring *ring, const struct ring_config *config, struct error *error)
 {
 	int err = 0;
 
 	if (!config->nr_choices)
-		err = choose(ring, NULL, config->filter, why);
+		err = choose(ring, NULL, config->filter, error);
 	for (size_t i = 0; !err && i < config->nr_choices; i++)
-		err = choose(ring, config->choices[i].pattern, config->choices[i].filter, why);
+		err = choose(ring, config->choices[i].pattern, config->choices[i].filter, error);
 	if (!err && config->sched)
-		err = add_event(ring, "sched", "sched_switch", NULL, why);
+		err = add_event(ring, "sched", "sched_switch", NULL, error);
 	if (!err && config->sched)
-		err = add_event(ring, "sched", "sched_waking", NULL, why);
+		err = add_event(ring, "sched", "sched_waking", NULL, error);
 	return err;
 }
 
 /* ---- the rings of the CPUs ---- */
 
-static int cpu_open(struct ring *ring, size_t i, const char *folder, struct error *why)
+static int cpu_open(struct ring *ring, size_t i, const char *folder, struct error *error)
 {
 	char file[64];
 
@@ -255,8 +256,8 @@ static int cpu_open(struct ring *ring, size_t i, const char *folder, struct erro
 	ring->raw[i] = tracefs_instance_file_open(ring->instance, file,
 						  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (ring->raw[i] < 0)
-		return error_set(why, -EACCES, "%s cannot be opened", file);
-	ring->pages[i].file = pages_file(folder, why);
+		return error_set(error, -EACCES, "%s cannot be opened", file);
+	ring->pages[i].file = pages_file(folder, error);
 	return ring->pages[i].file < 0 ? ring->pages[i].file : 0;
 }
 
@@ -280,7 +281,7 @@ static uint64_t file_limit(void)
 	return limit.rlim_cur;
 }
 
-static int cpus_open(struct ring *ring, const struct ring_config *config, struct error *why)
+static int cpus_open(struct ring *ring, const struct ring_config *config, struct error *error)
 {
 	size_t nr = config->nr_cpus;
 	int err = 0;
@@ -295,7 +296,7 @@ static int cpus_open(struct ring *ring, const struct ring_config *config, struct
 	for (size_t i = 0; i < nr; i++)
 		ring->raw[i] = ring->pages[i].file = -1;
 	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
-		err = cpu_open(ring, i, config->folder, why);
+		err = cpu_open(ring, i, config->folder, error);
 	if (!err && pipe2(ring->pipe, O_CLOEXEC) < 0)
 		err = -errno;
 	if (!err)
@@ -303,7 +304,7 @@ static int cpus_open(struct ring *ring, const struct ring_config *config, struct
 	return err;
 }
 
-int ring_new(const struct ring_config *config, struct ring **ret_ring, struct error *why)
+int ring_new(const struct ring_config *config, struct ring **ret_ring, struct error *error)
 {
 	struct ring *ring = xcalloc(1, sizeof(*ring));
 	int err;
@@ -311,13 +312,13 @@ int ring_new(const struct ring_config *config, struct ring **ret_ring, struct er
 	ring->hold = ring->pipe[0] = ring->pipe[1] = -1;
 	if (tracefs_set_tracing_dir((char *)(uintptr_t)config->tracefs) < 0)
 		out_of_memory(); /* it copies the path, and no more */
-	err = instance_new(ring, why);
+	err = instance_new(ring, error);
 	if (!err)
-		err = settings(ring, config, why);
+		err = settings(ring, config, error);
 	if (!err)
-		err = choose_all(ring, config, why);
+		err = choose_all(ring, config, error);
 	if (!err)
-		err = cpus_open(ring, config, why);
+		err = cpus_open(ring, config, error);
 	if (err)
 		ring_free(ring);
 	else
@@ -359,10 +360,10 @@ void ring_free(struct ring *ring)
 
 /* ---- while it records ---- */
 
-int ring_begin(struct ring *ring, struct error *why)
+int ring_begin(struct ring *ring, struct error *error)
 {
 	if (tracefs_trace_on(ring->instance) < 0)
-		return error_set(why, -EIO, "cannot write tracing_on");
+		return error_set(error, -EIO, "cannot write tracing_on");
 	return 0;
 }
 
@@ -371,7 +372,7 @@ void ring_end(struct ring *ring)
 	tracefs_trace_off(ring->instance);
 }
 
-static int cpu_drain(struct ring *ring, size_t i, struct error *why)
+static int cpu_drain(struct ring *ring, size_t i, struct error *error)
 {
 	struct pages *pages = &ring->pages[i];
 	int err = 0;
@@ -383,32 +384,32 @@ static int cpu_drain(struct ring *ring, size_t i, struct error *why)
 		if (n == 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 			break;
 		if (n < 0)
-			return error_set(why, -errno, "trace_pipe_raw: %s", strerror(errno));
-		err = pages_splice(pages, ring->pipe[0], (size_t)n, why);
+			return error_set(error, -errno, "trace_pipe_raw: %s", strerror(errno));
+		err = pages_splice(pages, ring->pipe[0], (size_t)n, error);
 		pages->bytes -= pages->bytes % ring->page_bytes; /* a full disk may cut a page */
 	}
 	return err;
 }
 
 /* All CPUs' pages will be in one file, so the file size limit holds for their sum. */
-static int check_limit(const struct ring *ring, struct error *why)
+static int check_limit(const struct ring *ring, struct error *error)
 {
-	return ring_bytes(ring) > ring->bytes_max ? pages_error(EFBIG, why) : 0;
+	return ring_bytes(ring) > ring->bytes_max ? pages_error(EFBIG, error) : 0;
 }
 
-int ring_drain(struct ring *ring, struct error *why)
+int ring_drain(struct ring *ring, struct error *error)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
-		err = cpu_drain(ring, i, why);
-	return err ? err : check_limit(ring, why);
+		err = cpu_drain(ring, i, error);
+	return err ? err : check_limit(ring, error);
 }
 
 /* Partly filled pages can be had with read() only, not with splice(). */
-static int cpu_drain_rest(struct ring *ring, size_t i, struct error *why)
+static int cpu_drain_rest(struct ring *ring, size_t i, struct error *error)
 {
-	int err = cpu_drain(ring, i, why);
+	int err = cpu_drain(ring, i, error);
 
 	while (!err && ring->raw[i] >= 0) {
 		ssize_t n = read(ring->raw[i], ring->page, ring->page_bytes);
@@ -418,17 +419,17 @@ static int cpu_drain_rest(struct ring *ring, size_t i, struct error *why)
 		if (n <= 0)
 			break;
 		memset(ring->page + n, 0, ring->page_bytes - (size_t)n);
-		err = pages_append(&ring->pages[i], ring->page, ring->page_bytes, why);
+		err = pages_append(&ring->pages[i], ring->page, ring->page_bytes, error);
 	}
 	return err;
 }
 
-int ring_drain_rest(struct ring *ring, struct error *why)
+int ring_drain_rest(struct ring *ring, struct error *error)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ring->nr_cpus; i++)
-		err = cpu_drain_rest(ring, i, why);
+		err = cpu_drain_rest(ring, i, error);
 	return err;
 }
 

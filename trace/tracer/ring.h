@@ -33,13 +33,13 @@ struct pages {
 	uint64_t moved; /* of these, bytes that were moved */
 };
 
-/* Makes a file without a name in this folder. Returns a descriptor, or -errno with why. */
-int pages_file(const char *folder, struct error *why);
+/* Makes a file without a name in this folder. Returns a descriptor, or -errno with error. */
+int pages_file(const char *folder, struct error *error);
 
-/* Appends the content of a pipe, or one page. Returns 0, or -errno with why. */
-int pages_splice(struct pages *pages, int pipe, size_t bytes, struct error *why);
-int pages_append(struct pages *pages, const char *page, size_t bytes, struct error *why);
-int pages_error(int err, struct error *why); /* -err: why pages cannot be written */
+/* Appends the content of a pipe, or one page. Returns 0, or -errno with error. */
+int pages_splice(struct pages *pages, int pipe, size_t bytes, struct error *error);
+int pages_append(struct pages *pages, const char *page, size_t bytes, struct error *error);
+int pages_error(int err, struct error *error); /* -err: why pages cannot be written */
 
 /* Gives up some pages that were not moved yet; false: there are none. */
 bool pages_give_up(struct pages *cpus, size_t nr);
@@ -90,19 +90,19 @@ struct ring;
 #define RING_NAME_PREFIX "kvmtop-" /* of the instance's name; the pid follows */
 
 /* Makes an instance that does not record yet. */
-int ring_new(const struct ring_config *config, struct ring **ret_ring, struct error *why);
+int ring_new(const struct ring_config *config, struct ring **ret_ring, struct error *error);
 
 /* Removes the instance. Takes NULL. */
 void ring_free(struct ring *ring);
 
-int ring_begin(struct ring *ring, struct error *why);
+int ring_begin(struct ring *ring, struct error *error);
 void ring_end(struct ring *ring);
 
-/* Moves full pages. Returns 0, or -errno with why; pages moved before are kept. */
-int ring_drain(struct ring *ring, struct error *why);
+/* Moves full pages. Returns 0, or -errno with error; pages moved before are kept. */
+int ring_drain(struct ring *ring, struct error *error);
 
 /* After ring_end(): moves all remaining pages. */
-int ring_drain_rest(struct ring *ring, struct error *why);
+int ring_drain_rest(struct ring *ring, struct error *error);
 
 /* Fills one entry for each CPU, to wait for full pages. */
 void ring_pollfds(const struct ring *ring, struct pollfd *fds);
@@ -130,9 +130,9 @@ struct guest_log;
 /*
  * Writes the file; fd is a regular file. The ring's pages are moved into it, and ring_bytes() is
  * then how many bytes of pages the file has. Returns 0 and sets *ret_given_up: 0, or the
- * -errno for which the newest pages were left out; or returns -errno with why: there is no file.
+ * -errno for which the newest pages were left out; or returns -errno with error: there is no file.
  */
 int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_given_up,
-	      struct error *why);
+	      struct error *error);
 
 #endif

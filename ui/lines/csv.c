@@ -67,7 +67,7 @@ char *csv_next_name(char **at)
 	return name;
 }
 
-static int check(const void *state, char *head, const char *path, struct error *why)
+static int check(const void *state, char *head, const char *path, struct error *error)
 {
 	const struct csv *csv = state;
 	const char *different = NULL, *theirs;
@@ -76,7 +76,7 @@ static int check(const void *state, char *head, const char *path, struct error *
 
 	for (; (theirs = csv_next_name(&head)); nr++) {
 		if (!nr && strcmp(theirs, KVM_STAT_TIME) != 0 && strcmp(theirs, ROW_TIME) != 0)
-			return error_set(why, -EINVAL,
+			return error_set(error, -EINVAL,
 					 "\"%s\" is not a CSV log: choose another file", path);
 		if (!different && (nr >= csv->nr || strcmp(theirs, csv->names[nr]) != 0))
 			different = theirs;
@@ -88,7 +88,7 @@ static int check(const void *state, char *head, const char *path, struct error *
 	for (; len < sizeof(safe) - 1 && different[len]; len++)
 		safe[len] = isprint((unsigned char)different[len]) ? different[len] : '?';
 	safe[len] = '\0';
-	return error_set(why, -EINVAL,
+	return error_set(error, -EINVAL,
 			 "\"%s\" has other columns (%zu, ours %zu; first difference: \"%s\"): "
 			 "rename it, or choose another file", path, nr, csv->nr, safe);
 }

@@ -75,10 +75,10 @@ struct lines_type {
 	void *(*start)(const struct lines_config *config);
 	void (*end)(void *state);
 	/*
-	 * Whether a file that begins with head can be continued: 0, or -EINVAL with why. The
+	 * Whether a file that begins with head can be continued: 0, or -EINVAL with error. The
 	 * function may change head. NULL: always.
 	 */
-	int (*check)(const void *state, char *head, const char *path, struct error *why);
+	int (*check)(const void *state, char *head, const char *path, struct error *error);
 	/* The caller checks errors of out. */
 	void (*print)(void *state, FILE *out, const struct lines_sample *sample);
 };

@@ -42,19 +42,19 @@ struct lines {
 
 /* ---- the file */
 
-static int cannot_open(const char *path, int err, const struct error *reason, struct error *why)
+static int cannot_open(const char *path, int err, const struct error *reason, struct error *error)
 {
-	return error_set(why, err, "cannot open \"%s\": %s", path,
+	return error_set(error, err, "cannot open \"%s\": %s", path,
 			 reason->text[0] ? reason->text : strerror(-err));
 }
 
-static int cannot_write(const struct file *file, int err, struct error *why)
+static int cannot_write(const struct file *file, int err, struct error *error)
 {
 	bool is_full = err == -ENOSPC || err == -EDQUOT;
 
 	if (!file->path)
-		return error_set(why, err, "cannot write to standard output: %s", strerror(-err));
-	return error_set(why, err, "cannot write to \"%s\": %s%s", file->path, strerror(-err),
+		return error_set(error, err, "cannot write to standard output: %s", strerror(-err));
+	return error_set(error, err, "cannot write to \"%s\": %s%s", file->path, strerror(-err),
 			 is_full ? ": make room, or choose another file" : "");
 }
 
@@ -91,7 +91,7 @@ static ssize_t read_back(const struct file *file, char *buf, size_t size, off_t 
 }
 
 /* Whether a file that is not empty can be continued: see struct lines_type. */
-static int check_head(const struct lines *lines, const struct file *file, struct error *why)
+static int check_head(const struct lines *lines, const struct file *file, struct error *error)
 {
 	off_t size = size_of(file);
 	char *head;
@@ -105,10 +105,10 @@ static int check_head(const struct lines *lines, const struct file *file, struct
 	len = read_back(file, head, (size_t)size, 0);
 	head[len > 0 ? len : 0] = '\0';
 	if (len < 0)
-		err = error_set(why, (int)len, "cannot read \"%s\": %s", file->path,
+		err = error_set(error, (int)len, "cannot read \"%s\": %s", file->path,
 				strerror((int)-len));
 	else
-		err = lines->type->check(lines->state, head, file->path, why);
+		err = lines->type->check(lines->state, head, file->path, error);
 	free(head);
 	return err;
 }
@@ -125,14 +125,14 @@ static bool is_cut(const struct file *file)
 	return size > 0 && read_back(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-static int close_file(struct file *file, struct error *why)
+static int close_file(struct file *file, struct error *error)
 {
 	int err = file->path ? fclose(file->stream) : fflush(stdout);
 
-	return err ? cannot_write(file, -errno, why) : 0;
+	return err ? cannot_write(file, -errno, error) : 0;
 }
 
-static int open_file(const struct lines *lines, struct file *ret_file, struct error *why)
+static int open_file(const struct lines *lines, struct file *ret_file, struct error *error)
 {
 	const char *path = lines->config.path;
 	int flags = O_WRONLY | O_APPEND | O_CREAT | (lines->config.overwrites ? O_TRUNC : 0);
@@ -147,7 +147,7 @@ static int open_file(const struct lines *lines, struct file *ret_file, struct er
 	}
 	fd = output_open(path, flags, 0644, &reason);
 	if (fd < 0)
-		return cannot_open(path, fd, &reason, why);
+		return cannot_open(path, fd, &reason, error);
 	file.stream = fdopen(fd, "a");
 	if (!file.stream || fstat(fd, &st) < 0) {
 		err = -errno;
@@ -155,11 +155,11 @@ static int open_file(const struct lines *lines, struct file *ret_file, struct er
 			fclose(file.stream);
 		else
 			close(fd);
-		return cannot_open(path, err, &reason, why);
+		return cannot_open(path, err, &reason, error);
 	}
 	file.is_regular = S_ISREG(st.st_mode);
 	file.is_cut = is_cut(&file);
-	err = check_head(lines, &file, why);
+	err = check_head(lines, &file, error);
 	if (err)
 		close_file(&file, NULL);
 	else
@@ -177,7 +177,7 @@ static void restore(struct file *file, off_t size)
 		file->is_cut = true;
 }
 
-static int write_file(struct file *file, const char *text, size_t size, struct error *why)
+static int write_file(struct file *file, const char *text, size_t size, struct error *error)
 {
 	off_t before = size_of(file);
 	int err;
@@ -191,7 +191,7 @@ static int write_file(struct file *file, const char *text, size_t size, struct e
 	}
 	err = errno ? -errno : -EIO;
 	restore(file, before);
-	return cannot_write(file, err, why);
+	return cannot_write(file, err, error);
 }
 
 /* ---- samples */
@@ -203,7 +203,7 @@ static void lines_free(struct lines *lines)
 	free(lines);
 }
 
-int lines_open(const struct lines_config *config, struct lines **ret_lines, struct error *why)
+int lines_open(const struct lines_config *config, struct lines **ret_lines, struct error *error)
 {
 	struct lines *lines = xcalloc(1, sizeof(*lines));
 	int err;
@@ -212,7 +212,7 @@ int lines_open(const struct lines_config *config, struct lines **ret_lines, stru
 	lines->type = types[config->format];
 	if (lines->type->start)
 		lines->state = lines->type->start(config);
-	err = open_file(lines, &lines->file, why);
+	err = open_file(lines, &lines->file, error);
 	if (err)
 		lines_free(lines);
 	else
@@ -240,7 +240,7 @@ static bool needs_header(const struct lines *lines)
 }
 
 int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
-		uint64_t elapsed_ns, struct error *why)
+		uint64_t elapsed_ns, struct error *error)
 {
 	const struct lines_sample sample = {
 		.config = &lines->config,
@@ -264,14 +264,14 @@ int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
 	lines->type->print(lines->state, out, &sample);
 	if (ferror(out) || fclose(out) != 0)
 		out_of_memory();
-	err = write_file(&lines->file, text, size, why);
+	err = write_file(&lines->file, text, size, error);
 	free(text);
 	/* After an error the headings are printed again. */
 	lines->nr = err ? 0 : lines->nr + 1;
 	return err;
 }
 
-int lines_reopen(struct lines *lines, struct error *why)
+int lines_reopen(struct lines *lines, struct error *error)
 {
 	struct file old = lines->file;
 	struct error reason = { "" };
@@ -281,33 +281,33 @@ int lines_reopen(struct lines *lines, struct error *why)
 		return 0;
 	err = open_file(lines, &lines->file, &reason);
 	if (err)
-		return error_set(why, err, "%s: the file that was open before is written on",
+		return error_set(error, err, "%s: the file that was open before is written on",
 				 reason.text);
 	lines->nr = 0;
-	return close_file(&old, why);
+	return close_file(&old, error);
 }
 
-int lines_close(struct lines *lines, struct error *why)
+int lines_close(struct lines *lines, struct error *error)
 {
 	int err;
 
 	if (!lines)
 		return 0;
-	err = close_file(&lines->file, why);
+	err = close_file(&lines->file, error);
 	lines_free(lines);
 	return err;
 }
 
 int lines_write_once(const struct lines_config *config, const struct view *view, uint64_t time_ns,
-		     uint64_t elapsed_ns, struct error *why)
+		     uint64_t elapsed_ns, struct error *error)
 {
 	struct lines *lines;
-	int err = lines_open(config, &lines, why), close_err;
+	int err = lines_open(config, &lines, error), close_err;
 
 	if (err)
 		return err;
-	err = lines_write(lines, view, time_ns, elapsed_ns, why);
-	close_err = lines_close(lines, err ? &(struct error){ "" } : why);
+	err = lines_write(lines, view, time_ns, elapsed_ns, error);
+	close_err = lines_close(lines, err ? &(struct error){ "" } : error);
 	return err ? err : close_err;
 }
 

@@ -22,33 +22,33 @@ struct lines;
 
 /*
  * Opens the file, if any, and makes it (0644) if it does not exist; lib/output.h says which files
- * are refused. 0, or -errno with why: -EINVAL if the file is another log than this one would be.
+ * are refused. 0, or -errno with error: -EINVAL if the file is another log than this one would be.
  * The config's pointers must outlive the lines.
  */
-int lines_open(const struct lines_config *config, struct lines **ret_lines, struct error *why);
+int lines_open(const struct lines_config *config, struct lines **ret_lines, struct error *error);
 
 /*
  * Writes and flushes one sample. time_ns is CLOCK_REALTIME (0: not known; for JSON and tables
- * only), elapsed_ns is the time that the deltas cover (0: not known). 0, or -errno with why: -EPIPE
- * means that the reader of standard output is gone, which needs no message.
+ * only), elapsed_ns is the time that the deltas cover (0: not known). 0, or -errno with error:
+ * -EPIPE means that the reader of standard output is gone, which needs no message.
  */
 int lines_write(struct lines *lines, const struct view *view, uint64_t time_ns,
-		uint64_t elapsed_ns, struct error *why);
+		uint64_t elapsed_ns, struct error *error);
 
-/* Opens, writes one sample and closes. 0, or -errno with why, as above. */
+/* Opens, writes one sample and closes. 0, or -errno with error, as above. */
 int lines_write_once(const struct lines_config *config, const struct view *view, uint64_t time_ns,
-		     uint64_t elapsed_ns, struct error *why);
+		     uint64_t elapsed_ns, struct error *error);
 
 /*
  * Closes the file and opens it anew under its name, as lines_open() does, for log rotation; no-op
- * for standard output. If that fails, samples go to the old file, and why says so.
+ * for standard output. If that fails, samples go to the old file, and error says so.
  */
-int lines_reopen(struct lines *lines, struct error *why);
+int lines_reopen(struct lines *lines, struct error *error);
 
 /* The width of standard output for struct lines_config.room; 0: it is no terminal. */
 int lines_room(void);
 
-/* Flushes and closes; 0, or -errno with why if the file did not get all data. NULL is fine. */
-int lines_close(struct lines *lines, struct error *why);
+/* Flushes and closes; 0, or -errno with error if the file did not get all data. NULL is fine. */
+int lines_close(struct lines *lines, struct error *error);
 
 #endif

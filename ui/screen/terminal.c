@@ -157,22 +157,22 @@ static SCREEN *open_as(const char *term)
  * New terminals have names that come into terminfo years later, and nearly all of them do what
  * xterm does.
  */
-static SCREEN *open_screen(struct error *why)
+static SCREEN *open_screen(struct error *error)
 {
 	const char *term = getenv("TERM");
 	SCREEN *screen = term && term[0] ? open_as(term) : NULL;
 
 	if (screen || !term || !term[0])
 		return screen;
-	error_set(why, 0, "TERM=%s is not in terminfo: the screen is one for " USUAL_TERM, term);
+	error_set(error, 0, "TERM=%s is not in terminfo: the screen is one for " USUAL_TERM, term);
 	return open_as(USUAL_TERM);
 }
 
-static int why_no_screen(const char *what, struct error *why)
+static int why_no_screen(const char *what, struct error *error)
 {
 	const char *term = getenv("TERM");
 
-	return error_set(why, -EINVAL, "TERM=%s: the terminal %s: set TERM, or use -1 or -l",
+	return error_set(error, -EINVAL, "TERM=%s: the terminal %s: set TERM, or use -1 or -l",
 			 term ? term : "", what);
 }
 
@@ -184,23 +184,24 @@ static void restore(void)
 }
 
 int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
-		  struct error *why)
+		  struct error *error)
 {
 	struct terminal *terminal;
 
 	if (!isatty(STDOUT_FILENO))
-		return error_set(why, -ENOTTY, "standard output is not a terminal: use -1 for one "
-					     "sample, -l for a log");
+		return error_set(error, -ENOTTY,
+				 "standard output is not a terminal: use -1 for one "
+				 "sample, -l for a log");
 	terminal = xcalloc(1, sizeof(*terminal));
-	terminal->screen = open_screen(why);
+	terminal->screen = open_screen(error);
 	if (!terminal->screen) {
 		free(terminal);
-		return why_no_screen("is not known", why);
+		return why_no_screen("is not known", error);
 	}
 	out_of_memory_restores(restore);
 	if (!can_place_cursor()) {
 		terminal_close(terminal);
-		return why_no_screen("cannot place its cursor", why);
+		return why_no_screen("cannot place its cursor", error);
 	}
 	terminal->keyboard = isatty(STDIN_FILENO) ? STDIN_FILENO : -1;
 	/*

@@ -15,10 +15,11 @@ struct terminal;
 
 /*
  * Opens the terminal; a kind that terminfo does not have is opened as xterm-256color, with a notice
- * in why. has_mouse false: the terminal keeps the mouse, to select text. -ENOTTY, -EINVAL with why.
+ * in error. has_mouse false: the terminal keeps the mouse, to select text. -ENOTTY, -EINVAL with
+ * error.
  */
 int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
-		  struct error *why);
+		  struct error *error);
 
 /* Restores the terminal. NULL is fine. */
 void terminal_close(struct terminal *terminal);

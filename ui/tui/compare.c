@@ -31,10 +31,10 @@ static uint32_t guest_in(const struct tui *tui, uint32_t id, const struct guests
 
 /*
  * The query of the span gets the vCPUs that are shown, on one host CPU. They are compared although
- * they may have been on other CPUs at the other moment. 0, or -errno with why.
+ * they may have been on other CPUs at the other moment. 0, or -errno with error.
  */
 static int set_vcpus(const struct tui *tui, struct history_span *span, struct vcpu_key **ret_keys,
-		     struct error *why)
+		     struct error *error)
 {
 	const struct guests *guests = interval_guests(span->interval);
 	const struct view *view = &tui->view;
@@ -51,7 +51,7 @@ static int set_vcpus(const struct tui *tui, struct history_span *span, struct vc
 	}
 	span->query.only = keys;
 	if (!span->query.nr_only)
-		return error_set(why, -ENOENT,
+		return error_set(error, -ENOENT,
 				 "No vCPU is on this CPU at this moment: choose another moment");
 	return 0;
 }
@@ -77,16 +77,16 @@ static struct query query_in(const struct tui *tui, const struct history_span *s
 }
 
 /* The interval of one moment. */
-static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct error *why)
+static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct error *error)
 {
 	struct history_span *span = &tui->comparison.spans[i];
 	int err = span_read(span, past_store(tui->source->past), source_fields(tui->source),
-				   time_ns - 1, time_ns, why);
+				   time_ns - 1, time_ns, error);
 
 	if (err)
 		return err;
 	span->query = query_in(tui, span);
-	return tui->query->has_cpu ? set_vcpus(tui, span, &tui->comparison.only[i], why) : 0;
+	return tui->query->has_cpu ? set_vcpus(tui, span, &tui->comparison.only[i], error) : 0;
 }
 
 /* With milliseconds: samples may be less than a second apart. A recording has no time of day. */
@@ -119,17 +119,17 @@ static void describe(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 static bool show(struct tui *tui, uint64_t one_ns, uint64_t other_ns)
 {
 	struct comparison *comparison = &tui->comparison;
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	tui_release_comparison(tui);
-	err = read_moment(tui, one_ns, 0, &why);
+	err = read_moment(tui, one_ns, 0, &error);
 	if (!err)
-		err = read_moment(tui, other_ns, 1, &why);
+		err = read_moment(tui, other_ns, 1, &error);
 	if (!err)
-		err = spans_diff(comparison->spans, &comparison->view, &why);
+		err = spans_diff(comparison->spans, &comparison->view, &error);
 	if (err) {
-		tui_say(tui, why.text[0] ? why.text : strerror(-err));
+		tui_say(tui, error.text[0] ? error.text : strerror(-err));
 		return false;
 	}
 	/* The table is not sorted by a column. */

@@ -20,10 +20,10 @@
 static void choose_notice(struct tui *tui)
 {
 	const char *trouble = monitor_notice(tui_monitor(tui), 0);
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (!trouble && tui->source->past && past_check(tui->source->past, &why) < 0)
-		trouble = why.text;
+	if (!trouble && tui->source->past && past_check(tui->source->past, &error) < 0)
+		trouble = error.text;
 	if (tui->said_ns && clock_now_ns() - tui->said_ns >= NOTICE_NS)
 		tui_unsay(tui);
 	snprintf(tui->screen.trouble, sizeof(tui->screen.trouble), "%.*s",
@@ -207,12 +207,12 @@ static bool has_reasons(const struct fields *fields)
 	return false;
 }
 
-static const char *why_no_exits(struct tui *tui, const char *why)
+static const char *why_no_exits(struct tui *tui, const char *error)
 {
 	if (!has_reasons(tui->facts.fields))
-		return say(tui, "This view needs what cannot be counted here. %s", why);
+		return say(tui, "This view needs what cannot be counted here. %s", error);
 	return say(tui, "This view needs what cannot be counted here. %s. Press %c, then x: that "
-			"counts reasons, without times.", why, view_events.key);
+			"counts reasons, without times.", error, view_events.key);
 }
 
 static const char *why_ended(struct tui *tui)

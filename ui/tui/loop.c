@@ -236,7 +236,7 @@ static void release(struct tui *tui)
 		monitor_close(tui->back.monitor);
 }
 
-int tui_run(const struct tui_config *config, struct error *why)
+int tui_run(const struct tui_config *config, struct error *error)
 {
 	const bool has_now = source_has_now(config->source->kind);
 	struct tui tui = {
@@ -254,16 +254,17 @@ int tui_run(const struct tui_config *config, struct error *why)
 			.due = 2,
 		},
 	};
-	int err = tui.sampling.timer < 0 ?
-			  error_set(why, -errno, "no timer for the samples: %s", strerror(errno)) :
-			  terminal_open(!config->no_mouse, !tui.preferences.is_monochrome,
-					&tui.terminal, why);
+	int err =
+		tui.sampling.timer < 0 ?
+			error_set(error, -errno, "no timer for the samples: %s", strerror(errno)) :
+			terminal_open(!config->no_mouse, !tui.preferences.is_monochrome,
+				      &tui.terminal, error);
 
 	if (!err) {
 		config->query->folds_ended = config->query->tells_apart = true;
-		if (why->text[0])
-			tui_say(&tui, why->text);
-		why->text[0] = '\0';
+		if (error->text[0])
+			tui_say(&tui, error->text);
+		error->text[0] = '\0';
 		tui.screen.view = &tui.view;
 		tui.screen.hide = tui.preferences.hide;
 		tui_begin_order(&tui);
@@ -277,7 +278,7 @@ int tui_run(const struct tui_config *config, struct error *why)
 			rebuild(&tui);
 			draw(&tui);
 		}
-		err = monitor_want(config->source->monitor, config->query, why);
+		err = monitor_want(config->source->monitor, config->query, error);
 	}
 	if (!err) {
 		tui_begin_at(&tui, config->at_ns);

@@ -23,7 +23,7 @@ bool tui_plays_moment(const struct tui *tui)
 	       (source_plays_past(tui->source) && past_at(tui->source->past)->id);
 }
 
-static int open_monitor(struct tui *tui, struct error *why)
+static int open_monitor(struct tui *tui, struct error *error)
 {
 	struct past *past = tui->source->past;
 	const struct monitor_config config = {
@@ -38,7 +38,7 @@ static int open_monitor(struct tui *tui, struct error *why)
 	};
 
 	if (!source_plays_past(tui->source))
-		return monitor_open(&config, &tui->back.monitor, why);
+		return monitor_open(&config, &tui->back.monitor, error);
 	tui->back.monitor = tui->source->monitor;
 	return 0;
 }
@@ -46,7 +46,7 @@ static int open_monitor(struct tui *tui, struct error *why)
 /* Goes back to the latest moment, if now is shown. False, with a notice: there is none. */
 bool tui_hold(struct tui *tui)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	if (tui->back.monitor)
@@ -57,12 +57,12 @@ bool tui_hold(struct tui *tui)
 	}
 	if (tui->source->recorder)
 		recorder_flush(tui->source->recorder, FLUSH_MS);
-	err = past_go(tui->source->past, UINT64_MAX, &why);
+	err = past_go(tui->source->past, UINT64_MAX, &error);
 	if (!err)
-		err = open_monitor(tui, &why);
+		err = open_monitor(tui, &error);
 	tui->back.has_changed = false;
 	if (err)
-		tui_say(tui, err == -ENOENT ? "No sample is remembered yet" : why.text);
+		tui_say(tui, err == -ENOENT ? "No sample is remembered yet" : error.text);
 	return !err;
 }
 
@@ -103,7 +103,7 @@ static void step_forth(struct tui *tui)
 void tui_step_time(struct tui *tui, bool is_back)
 {
 	bool was_back = tui->back.monitor;
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	if (!was_back && tui_is_recording(tui)) {
@@ -116,7 +116,7 @@ void tui_step_time(struct tui *tui, bool is_back)
 	}
 	if (!tui_hold(tui))
 		return;
-	err = past_step(tui->source->past, is_back, &why);
+	err = past_step(tui->source->past, is_back, &error);
 	if (err == -ENOENT && !is_back && tui_is_recording(tui)) {
 		tui_say(tui, "This is the last sample; e shows the entire recording");
 		return;
@@ -126,7 +126,7 @@ void tui_step_time(struct tui *tui, bool is_back)
 		return;
 	}
 	if (err)
-		tui_say(tui, err == -ENOENT ? "No earlier sample is remembered" : why.text);
+		tui_say(tui, err == -ENOENT ? "No earlier sample is remembered" : error.text);
 	if (err == -EAGAIN)
 		tui->again = is_back ? step_back : step_forth;
 	tui_show_moment(tui);
@@ -134,12 +134,12 @@ void tui_step_time(struct tui *tui, bool is_back)
 
 void tui_go_to_first(struct tui *tui)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (!tui_hold(tui))
 		return;
-	if (past_go(tui->source->past, 0, &why) < 0)
-		tui_say(tui, why.text);
+	if (past_go(tui->source->past, 0, &error) < 0)
+		tui_say(tui, error.text);
 	tui_show_moment(tui);
 }
 
@@ -208,20 +208,20 @@ int tui_enter_machine(struct tui *tui, const char *machine)
 {
 	struct past *past = tui->source->past;
 	char name[NAME_SIZE]; /* a copy: the inventory changes below */
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	snprintf(name, sizeof(name), "%s", machine);
 	if (strcmp(tui->back.machine, name) == 0)
 		return 0;
-	err = past_enter(past, name, &why);
+	err = past_enter(past, name, &error);
 	if (!err && tui->back.monitor)
-		err = past_go_to(past, past_at(past)->time_ns, &why);
+		err = past_go_to(past, past_at(past)->time_ns, &error);
 	else if (!err)
-		err = past_go(past, UINT64_MAX, &why);
+		err = past_go(past, UINT64_MAX, &error);
 	if (err) {
 		past_enter(past, tui->back.machine, &(struct error){ "" });
-		tui_say(tui, why.text[0] ? why.text : strerror(-err));
+		tui_say(tui, error.text[0] ? error.text : strerror(-err));
 		return err;
 	}
 	memcpy(tui->back.machine, name, sizeof(name));
@@ -246,7 +246,7 @@ static uint64_t shown_ns(const struct tui *tui, uint64_t now_ns)
 		       past_at(tui->source->past)->time_ns : now_ns;
 }
 
-static int jump(struct tui *tui, const char *text, struct error *why)
+static int jump(struct tui *tui, const char *text, struct error *error)
 {
 	uint64_t now_ns = end_ns(tui), to_ns;
 	struct when_origin origin = { now_ns, shown_ns(tui, now_ns) };
@@ -256,34 +256,34 @@ static int jump(struct tui *tui, const char *text, struct error *why)
 		return 0;
 	if (tui_is_recording(tui) && !tui->back.monitor && text[0] == '+')
 		origin.shown_ns = tui->source->recording.start_ns; /* forward into the recording */
-	err = when_parse(text, &origin, &to_ns, why);
+	err = when_parse(text, &origin, &to_ns, error);
 	if (err)
 		return err;
 	if (!tui_hold(tui))
 		return 0;
-	err = past_go_to(tui->source->past, to_ns, why);
+	err = past_go_to(tui->source->past, to_ns, error);
 	tui_show_moment(tui);
 	return err;
 }
 
 /* A span of time without a sign, "30s", leads forward, or with J back. */
-static int jump_by(struct tui *tui, const char *sign, const char *text, struct error *why)
+static int jump_by(struct tui *tui, const char *sign, const char *text, struct error *error)
 {
 	bool is_span = text[0] >= '0' && text[0] <= '9' && !strpbrk(text, ":-");
 	char signed_text[PROMPT_BYTES + 1];
 
 	snprintf(signed_text, sizeof(signed_text), "%s%s", is_span ? sign : "", text);
-	return jump(tui, signed_text, why);
+	return jump(tui, signed_text, error);
 }
 
-static int jump_back(struct tui *tui, const char *text, struct error *why)
+static int jump_back(struct tui *tui, const char *text, struct error *error)
 {
-	return jump_by(tui, "-", text, why);
+	return jump_by(tui, "-", text, error);
 }
 
-static int jump_forth(struct tui *tui, const char *text, struct error *why)
+static int jump_forth(struct tui *tui, const char *text, struct error *error)
 {
-	return jump_by(tui, "+", text, why);
+	return jump_by(tui, "+", text, error);
 }
 
 void tui_prompt_time(struct tui *tui, bool is_back)

@@ -29,9 +29,9 @@ struct view_order *preferences_order(struct preferences *preferences, const stru
 
 /* ---- values ---- */
 
-static int read_view(struct preferences *preferences, char *text, struct error *why)
+static int read_view(struct preferences *preferences, char *text, struct error *error)
 {
-	return view_type_find(text, &preferences->view, why);
+	return view_type_find(text, &preferences->view, error);
 }
 
 static void write_view(const struct preferences *preferences, FILE *file)
@@ -41,7 +41,7 @@ static void write_view(const struct preferences *preferences, FILE *file)
 }
 
 /* "guests:rate events:-total": a "-" reverses the order. */
-static int read_sort(struct preferences *preferences, char *text, struct error *why)
+static int read_sort(struct preferences *preferences, char *text, struct error *error)
 {
 	struct preferences sorted = *preferences;
 	char *word;
@@ -54,13 +54,13 @@ static int read_sort(struct preferences *preferences, char *text, struct error *
 		if (!*word)
 			continue;
 		if (!column)
-			return error_set(why, -EINVAL, "\"%s\": not VIEW:COLUMN", word);
+			return error_set(error, -EINVAL, "\"%s\": not VIEW:COLUMN", word);
 		*column++ = '\0';
 		order.reverse = *column == '-';
-		err = view_type_find(word, &order.type, why);
+		err = view_type_find(word, &order.type, error);
 		if (!err)
 			err = view_column_find(order.type, column + order.reverse, false,
-					       &order.sort, why);
+					       &order.sort, error);
 		if (err)
 			return err;
 		*preferences_order(&sorted, order.type) = order;
@@ -85,9 +85,9 @@ static void write_sort(const struct preferences *preferences, FILE *file)
 		fputc('\n', file);
 }
 
-static int read_interval(struct preferences *preferences, char *text, struct error *why)
+static int read_interval(struct preferences *preferences, char *text, struct error *error)
 {
-	return seconds_parse(text, DELAY_MAX_S, &preferences->interval_s, why);
+	return seconds_parse(text, DELAY_MAX_S, &preferences->interval_s, error);
 }
 
 static void write_interval(const struct preferences *preferences, FILE *file)
@@ -105,7 +105,7 @@ static bool is_column(const char *name)
 	return false;
 }
 
-static int read_hide(struct preferences *preferences, char *text, struct error *why)
+static int read_hide(struct preferences *preferences, char *text, struct error *error)
 {
 	char hide[sizeof(preferences->hide)] = "", *word;
 
@@ -115,38 +115,38 @@ static int read_hide(struct preferences *preferences, char *text, struct error *
 		if (!*word)
 			continue;
 		if (!is_column(word))
-			return error_set(why, -EINVAL, "\"%s\": no such column; names are as for "
+			return error_set(error, -EINVAL, "\"%s\": no such column; names are as for "
 					 "--sort, or hist, history", word);
 		if ((size_t)snprintf(hide + len, sizeof(hide) - len, "%s%s", len ? " " : "",
 				     word) >= sizeof(hide) - len)
-			return error_set(why, -EINVAL, "more names than fit %zu characters",
+			return error_set(error, -EINVAL, "more names than fit %zu characters",
 					 sizeof(hide) - 1);
 	}
 	memcpy(preferences->hide, hide, sizeof(hide));
 	return 0;
 }
 
-static int read_monochrome(struct preferences *preferences, char *text, struct error *why)
+static int read_monochrome(struct preferences *preferences, char *text, struct error *error)
 {
 	bool is_yes = strcmp(text, "yes") == 0;
 
 	if (!is_yes && strcmp(text, "no") != 0)
-		return error_set(why, -EINVAL, "\"%s\": neither yes nor no", text);
+		return error_set(error, -EINVAL, "\"%s\": neither yes nor no", text);
 	preferences->is_monochrome = is_yes;
 	return 0;
 }
 
-static int read_thresholds(struct preferences *preferences, char *text, struct error *why)
+static int read_thresholds(struct preferences *preferences, char *text, struct error *error)
 {
 	if (*text != '/' || strlen(text) >= sizeof(preferences->thresholds))
-		return error_set(why, -EINVAL, "\"%s\": not a path that begins with /", text);
+		return error_set(error, -EINVAL, "\"%s\": not a path that begins with /", text);
 	strcpy(preferences->thresholds, text);
 	return 0;
 }
 
 static const struct preference {
 	const char *name;
-	int (*read)(struct preferences *preferences, char *text, struct error *why);
+	int (*read)(struct preferences *preferences, char *text, struct error *error);
 	/* Writes the line; NULL: W does not write it. */
 	void (*write)(const struct preferences *preferences, FILE *file);
 } table[] = {
@@ -160,52 +160,52 @@ static const struct preference {
 
 /* ---- files ---- */
 
-/* The row of a line, which is cut in place. NULL with why: a wrong line; why empty: a comment. */
-static const struct preference *find(char *line, char **ret_value, struct error *why)
+/* The row of a line, which is cut in place. NULL: it is wrong; with an empty error: a comment. */
+static const struct preference *find(char *line, char **ret_value, struct error *error)
 {
 	char *name;
 
-	if (assignment_parse(line, &name, ret_value, why) <= 0)
+	if (assignment_parse(line, &name, ret_value, error) <= 0)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		if (strcmp(table[i].name, name) == 0)
 			return &table[i];
 	}
-	error_set(why, -EINVAL, "\"%s\": no such name; kvmtop-screen(7) lists them", name);
+	error_set(error, -EINVAL, "\"%s\": no such name; kvmtop-screen(7) lists them", name);
 	return NULL;
 }
 
 void preferences_parse(struct preferences *preferences, const char *text, const char *path,
-		       void (*wrong)(const struct error *why))
+		       void (*wrong)(const struct error *error))
 {
 	char *copy = xstrdup(text), *rest = copy, *line, *value;
 
 	for (unsigned int number = 1; (line = strsep(&rest, "\n")); number++) {
-		struct error what = { "" }, why;
+		struct error what = { "" }, error;
 		const struct preference *row = find(line, &value, &what);
 
 		if (row ? row->read(preferences, value, &what) == 0 : !what.text[0])
 			continue;
-		error_set(&why, 0, "%s: line %u: %s%s%s; the line is skipped", path, number,
+		error_set(&error, 0, "%s: line %u: %s%s%s; the line is skipped", path, number,
 			  row ? row->name : "", row ? ": " : "", what.text);
-		wrong(&why);
+		wrong(&error);
 	}
 	free(copy);
 }
 
 void preferences_read(struct preferences *preferences, const char *path,
-		      void (*wrong)(const struct error *why))
+		      void (*wrong)(const struct error *error))
 {
 	char *text = NULL;
 	size_t size;
-	struct error why;
+	struct error error;
 	int err = read_whole(path, FILE_MAX, &text, &size);
 
 	if (!err)
 		preferences_parse(preferences, text, path, wrong);
 	if (err && err != -ENOENT && err != -ENOTDIR) {
-		error_set(&why, err, "%s: %s; the file is skipped", path, strerror(-err));
-		wrong(&why);
+		error_set(&error, err, "%s: %s; the file is skipped", path, strerror(-err));
+		wrong(&error);
 	}
 	free(text);
 }
@@ -250,7 +250,7 @@ static void make_folders(const char *path)
 	free(folder);
 }
 
-int preferences_write(const struct preferences *preferences, const char *path, struct error *why)
+int preferences_write(const struct preferences *preferences, const char *path, struct error *error)
 {
 	struct whole_file whole = { .file = NULL };
 	char *text = NULL;
@@ -260,15 +260,15 @@ int preferences_write(const struct preferences *preferences, const char *path, s
 	make_folders(path);
 	err = read_whole(path, FILE_MAX, &text, &size);
 	if (err && err != -ENOENT)
-		return error_set(why, err, "%s: %s", path, strerror(-err));
+		return error_set(error, err, "%s: %s", path, strerror(-err));
 	if (err)
 		text = xstrdup("");
-	err = whole_file_open(&whole, path, why);
+	err = whole_file_open(&whole, path, error);
 	if (!err) {
 		write_lines(preferences, text, whole.file);
 		err = whole_file_keep(&whole);
 		if (err)
-			error_set(why, err, "%s: %s", path, strerror(-err));
+			error_set(error, err, "%s: %s", path, strerror(-err));
 	}
 	free(text);
 	return err;

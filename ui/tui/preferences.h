@@ -37,17 +37,17 @@ struct view_order *preferences_order(struct preferences *preferences, const stru
 
 /* Takes the lines of text. A wrong line changes nothing: wrong() gets a message with the path. */
 void preferences_parse(struct preferences *preferences, const char *text, const char *path,
-		       void (*wrong)(const struct error *why));
+		       void (*wrong)(const struct error *error));
 
 /* The same with the lines of a file, which may be absent. */
 void preferences_read(struct preferences *preferences, const char *path,
-		      void (*wrong)(const struct error *why));
+		      void (*wrong)(const struct error *error));
 
 /*
  * Writes view, orders and interval into the file, and makes its folder if it is missing. All other
- * lines stay. 0, or -errno with why.
+ * lines stay. 0, or -errno with error.
  */
-int preferences_write(const struct preferences *preferences, const char *path, struct error *why);
+int preferences_write(const struct preferences *preferences, const char *path, struct error *error);
 
 /* The path of the user's file; "": neither XDG_CONFIG_HOME nor HOME is set. */
 void preferences_path(char *ret_path, size_t size);

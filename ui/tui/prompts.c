@@ -11,20 +11,20 @@
 #include "ui/numbers.h"
 #include "ui/tui/session.h"
 
-static int take_filter(struct tui *tui, const char *text, struct error *why)
+static int take_filter(struct tui *tui, const char *text, struct error *error)
 {
 	struct pattern *filter = NULL;
-	int err = text[0] ? pattern_new(text, &filter, why) : 0;
+	int err = text[0] ? pattern_new(text, &filter, error) : 0;
 
 	if (!err)
 		tui_set_filter(tui, filter);
 	return err;
 }
 
-static int take_search(struct tui *tui, const char *text, struct error *why)
+static int take_search(struct tui *tui, const char *text, struct error *error)
 {
 	struct pattern *search = NULL;
-	int err = text[0] ? pattern_new(text, &search, why) : 0;
+	int err = text[0] ? pattern_new(text, &search, error) : 0;
 
 	if (err)
 		return err;
@@ -34,10 +34,10 @@ static int take_search(struct tui *tui, const char *text, struct error *why)
 	return 0;
 }
 
-static int take_delay(struct tui *tui, const char *text, struct error *why)
+static int take_delay(struct tui *tui, const char *text, struct error *error)
 {
 	double delay_s = DELAY_DEFAULT_S;
-	int err = text[0] ? seconds_parse(text, DELAY_MAX_S, &delay_s, why) : 0;
+	int err = text[0] ? seconds_parse(text, DELAY_MAX_S, &delay_s, error) : 0;
 
 	if (!err)
 		tui_set_delay(tui, delay_s);
@@ -74,7 +74,7 @@ static size_t count_matches(const struct guests *guests, const char *typed,
  * why.
  */
 static const struct guest *find_guest(const struct guests *guests, const char *text,
-				      struct error *why)
+				      struct error *error)
 {
 	bool is_number = strspn(text, "0123456789") == strlen(text);
 	const struct guest *guest = NULL;
@@ -83,20 +83,20 @@ static const struct guest *find_guest(const struct guests *guests, const char *t
 	/* A pid has fewer than nine digits, and nine digits fit an int. */
 	if (is_number && strlen(text) <= 9)
 		guest = guests_by_pid(guests, atoi(text));
-	if (guest || guests_advise(guests_by_name(guests, text, &guest, why), why,
+	if (guest || guests_advise(guests_by_name(guests, text, &guest, error), error,
 				   "type the pid") != -ENOENT)
 		return guest;
 	nr = count_matches(guests, text, &guest);
 	if (nr == 1)
 		return guest;
 	if (nr)
-		error_set(why, -ENOENT, "%zu guests match: b lists all of them", nr);
+		error_set(error, -ENOENT, "%zu guests match: b lists all of them", nr);
 	else if (is_number)
-		error_set(why, -ENOENT, "no guest has a process or thread %s", text);
+		error_set(error, -ENOENT, "no guest has a process or thread %s", text);
 	return NULL;
 }
 
-static int take_guest(struct tui *tui, const char *text, struct error *why)
+static int take_guest(struct tui *tui, const char *text, struct error *error)
 {
 	const struct guests *guests = tui->facts.guests;
 	const struct guest *guest;
@@ -105,7 +105,7 @@ static int take_guest(struct tui *tui, const char *text, struct error *why)
 		tui_set_guest(tui, GUEST_ANY);
 		return 0;
 	}
-	guest = find_guest(guests, text, why);
+	guest = find_guest(guests, text, error);
 	if (!guest)
 		return -ENOENT;
 	tui_set_guest(tui, guest->id);
@@ -139,16 +139,17 @@ void tui_prompt_search(struct tui *tui)
 
 /* ---- long exits: the key, and the threshold ---- */
 
-static int take_threshold(struct tui *tui, const char *text, struct error *why)
+static int take_threshold(struct tui *tui, const char *text, struct error *error)
 {
 	uint64_t longer_ns = LONG_EXITS_DEFAULT_NS;
-	int err = text[0] ? duration_parse(text, &longer_ns, why) : 0;
+	int err = text[0] ? duration_parse(text, &longer_ns, error) : 0;
 
 	if (err)
 		return err;
 	if (tui_is_recording(tui) && longer_ns < tui->source->recording.longer_ns)
-		return error_set(why, -EINVAL, "for shorter ones start kvmtop report with --longer "
-					     "and the time");
+		return error_set(error, -EINVAL,
+				 "for shorter ones start kvmtop report with --longer "
+				 "and the time");
 	tui->query->longer_ns = longer_ns ? longer_ns : 1;
 	tui_ask(tui);
 	return 0;
@@ -194,7 +195,7 @@ void tui_show_long(struct tui *tui)
 void tui_type_prompt(struct tui *tui, const struct terminal_event *event)
 {
 	struct prompt *prompt = &tui->screen.prompt;
-	struct error why = { "" };
+	struct error error = { "" };
 	char text[PROMPT_BYTES];
 
 	switch (prompt_type(prompt, event->is_key, event->code)) {
@@ -207,9 +208,9 @@ void tui_type_prompt(struct tui *tui, const struct terminal_event *event)
 		break;
 	}
 	prompt_text(prompt, text, sizeof(text));
-	if (tui->prompt_fn(tui, text, &why) == 0)
+	if (tui->prompt_fn(tui, text, &error) == 0)
 		tui_close_prompt(tui);
 	else
 		snprintf(prompt->error, sizeof(prompt->error), "%.*s",
-			 (int)sizeof(prompt->error) - 1, why.text);
+			 (int)sizeof(prompt->error) - 1, error.text);
 }

@@ -96,11 +96,11 @@ static void keep_what_was_counted(struct tui *tui)
 void tui_ask_now(struct tui *tui)
 {
 	struct sampling *sampling = &tui->sampling;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	keep_what_was_counted(tui);
-	if (monitor_want(tui->source->monitor, tui->query, &why) < 0)
-		tui_say(tui, why.text);
+	if (monitor_want(tui->source->monitor, tui->query, &error) < 0)
+		tui_say(tui, error.text);
 	if (!monitor_has_new_counts(tui->source->monitor))
 		return;
 	sampling->is_opening = true;
@@ -121,15 +121,15 @@ void tui_choose_then(struct tui *tui)
 
 void tui_show_moment(struct tui *tui)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	int err = 0;
 
 	tui_choose_then(tui);
-	err = monitor_want(tui->back.monitor, tui->query, &why);
+	err = monitor_want(tui->back.monitor, tui->query, &error);
 	if (!err)
 		monitor_sample(tui->back.monitor);
 	if (err)
-		tui_say(tui, why.text[0] ? why.text : strerror(-err));
+		tui_say(tui, error.text[0] ? error.text : strerror(-err));
 }
 
 void tui_ask(struct tui *tui)

@@ -115,8 +115,8 @@ struct worst {
 
 struct tui;
 
-/* What the open prompt is for: takes the text. 0, or -errno with why. */
-typedef int (*prompt_fn)(struct tui *tui, const char *text, struct error *why);
+/* What the open prompt is for: takes the text. 0, or -errno with error. */
+typedef int (*prompt_fn)(struct tui *tui, const char *text, struct error *error);
 
 struct tui {
 	struct tui_config config;

@@ -30,9 +30,9 @@ struct tui_config {
 
 /*
  * Draws the first frame, passes the query to the monitor, runs until q, a signal or the end of the
- * terminal, and restores the terminal. 0, or -errno with why: not a terminal, TERM unknown, nothing
- * can be counted.
+ * terminal, and restores the terminal. 0, or -errno with error: not a terminal, TERM unknown,
+ * nothing can be counted.
  */
-int tui_run(const struct tui_config *config, struct error *why);
+int tui_run(const struct tui_config *config, struct error *error);
 
 #endif

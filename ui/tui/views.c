@@ -31,7 +31,7 @@ void tui_keep_preferences(struct tui *tui)
 	struct preferences kept = tui->preferences;
 	const struct view_type *type = tui->query->type;
 	char path[PATH_MAX];
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (view_type_by_name(type->name) == type)
 		kept.view = type;
@@ -39,10 +39,10 @@ void tui_keep_preferences(struct tui *tui)
 		kept.interval_s = tui->sampling.delay_s;
 	preferences_path(path, sizeof(path));
 	if (!path[0])
-		error_set(&why, -ENOENT, "Not saved: set HOME or XDG_CONFIG_HOME");
-	else if (preferences_write(&kept, path, &why) == 0)
-		error_set(&why, 0, "View, order and interval are saved in %s", path);
-	tui_say(tui, why.text);
+		error_set(&error, -ENOENT, "Not saved: set HOME or XDG_CONFIG_HOME");
+	else if (preferences_write(&kept, path, &error) == 0)
+		error_set(&error, 0, "View, order and interval are saved in %s", path);
+	tui_say(tui, error.text);
 }
 
 static void begin_view(struct tui *tui, const struct view_type *type)

@@ -49,11 +49,11 @@ static bool has_id(const struct view_type *type, const char *id)
 /* The type's column of the word has this id. */
 static void is_column(const struct view_type *type, const char *word, const char *id)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	size_t column = 0;
 
-	if (view_column_find(type, word, true, &column, &why) < 0)
-		fail_msg("%s", why.text);
+	if (view_column_find(type, word, true, &column, &error) < 0)
+		fail_msg("%s", error.text);
 	assert_string_equal(column_name(&type->columns[column]), id);
 }
 
@@ -66,17 +66,17 @@ static void of_exits(void **state)
 		char words[3][32] = { "exits", "-k" };
 		char *argv[] = { words[0], words[1], words[2], NULL };
 		struct options options;
-		struct error why = { "" };
+		struct error error = { "" };
 		int column = view_column_by_id(type, spellings[i].id), err;
 
 		snprintf(words[2], sizeof(words[2]), "%s", spellings[i].word);
-		err = options_parse(&exits_command, 3, argv, &options, &why);
+		err = options_parse(&exits_command, 3, argv, &options, &error);
 		if (type->columns[column].is_of_recording) {
 			assert_int_equal(err, -EINVAL);
 			continue;
 		}
 		if (err < 0)
-			fail_msg("exits -k %s: %s", words[2], why.text);
+			fail_msg("exits -k %s: %s", words[2], error.text);
 		assert_string_equal(column_name(&type->columns[options.column]), spellings[i].id);
 	}
 }
@@ -86,14 +86,14 @@ static void report_takes(const char *view, const char *spelling)
 	char words[6][32] = { "report", "FILE", "-k", "", "--view" }, *argv[7] = { NULL };
 	int argc = view ? 6 : 4;
 	struct options options;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	snprintf(words[3], sizeof(words[3]), "%s", spelling);
 	snprintf(words[5], sizeof(words[5]), "%s", view ? view : "");
 	for (int i = 0; i < argc; i++)
 		argv[i] = words[i];
-	if (options_parse(&report_command, argc, argv, &options, &why) < 0)
-		fail_msg("report -k %s --view %s: %s", spelling, words[5], why.text);
+	if (options_parse(&report_command, argc, argv, &options, &error) < 0)
+		fail_msg("report -k %s --view %s: %s", spelling, words[5], error.text);
 	assert_string_equal(options.sort, spelling);
 }
 

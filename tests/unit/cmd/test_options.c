@@ -19,7 +19,7 @@
 #include "history/file.h"
 
 static struct options options;
-static struct error why;
+static struct error error;
 
 /* The words are separated by blanks; the first may be a command. */
 static int parse(const char *words)
@@ -35,17 +35,17 @@ static int parse(const char *words)
 		if (*word)
 			argv[argc++] = word;
 	}
-	why = (struct error){ "" };
+	error = (struct error){ "" };
 	command = argc > 1 ? command_by_name(argv[1]) : NULL;
 	first = command != NULL;
 	return options_parse(command ? command : &top_command, argc - first, argv + first, &options,
-			     &why);
+			     &error);
 }
 
 static void accepts(const char *words, unsigned int mode)
 {
 	if (parse(words) < 0)
-		fail_msg("\"%s\": %s", words, why.text);
+		fail_msg("\"%s\": %s", words, error.text);
 	assert_int_equal(options.mode, mode);
 }
 
@@ -55,8 +55,8 @@ static void refuses(const char *words, const char *with)
 	if (parse(words) == 0)
 		fail_msg("\"%s\" is not refused", words);
 	assert_int_equal(options.pid, 4711); /* untouched */
-	if (!strstr(why.text, with))
-		fail_msg("\"%s\": \"%s\", wanted \"%s\"", words, why.text, with);
+	if (!strstr(error.text, with))
+		fail_msg("\"%s\": \"%s\", wanted \"%s\"", words, error.text, with);
 }
 
 /* ---- kvmtop itself ---- */
@@ -271,8 +271,8 @@ static void a_source_has_a_name(void **state)
 	char *argv[] = { program, letter, empty, NULL };
 
 	(void)state;
-	assert_int_equal(options_parse(&top_command, 3, argv, &options, &why), -EINVAL);
-	assert_string_equal(why.text, "-r/--read: the name of the source is empty");
+	assert_int_equal(options_parse(&top_command, 3, argv, &options, &error), -EINVAL);
+	assert_string_equal(error.text, "-r/--read: the name of the source is empty");
 }
 
 static void lists_take_no_options_of_samples(void **state)

@@ -115,17 +115,17 @@ static void step(struct past *past, const struct query *query, struct monitor *m
 	const struct key subject = { GUEST_ANY, -1, 0 };
 	const struct series_span span = { .nr = 60, .nr_after = 5, .has_times = true };
 	struct series series = { .nr = 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 
 	for (int i = 0; i < 2 * STEPS; i++) {
-		int err = past_step(past, i < STEPS, &why);
+		int err = past_step(past, i < STEPS, &error);
 
 		if (!err)
-			err = monitor_want(monitor, query, &why);
+			err = monitor_want(monitor, query, &error);
 		if (!err)
 			monitor_sample(monitor);
 		if (!err && i % 10 == 0)
-			(void)past_series(past, &subject, i % 20, &span, &series, &why);
+			(void)past_series(past, &subject, i % 20, &span, &series, &error);
 	}
 	free(series.points);
 }
@@ -137,22 +137,22 @@ static void walk(const char *path)
 	struct history_file *file;
 	struct monitor *monitor = NULL;
 	struct past *past = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (history_file_open(path, &file, &why) < 0)
+	if (history_file_open(path, &file, &error) < 0)
 		return;
 	past = past_new(history_file_store(file), NULL);
-	if (past_go(past, UINT64_MAX, &why) == 0) {
+	if (past_go(past, UINT64_MAX, &error) == 0) {
 		config.recording = (struct monitor_recording){
 			.recording = &past,
 			.guests = past_guests(past),
 		};
-		if (monitor_open(&config, &monitor, &why) == 0)
+		if (monitor_open(&config, &monitor, &error) == 0)
 			step(past, &query, monitor);
 		monitor_close(monitor);
 	}
 	past_free(past);
-	history_file_close(file, &why);
+	history_file_close(file, &error);
 }
 
 static int run_mode(size_t mode, char *path)

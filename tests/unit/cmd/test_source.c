@@ -62,10 +62,10 @@ static void a_machine(void **state)
 		.providers = 1U << PROVIDER_TRACEPOINT, .past_bytes = 1 << 20, .interval_s = 1,
 	};
 	struct source *source = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(source_open(SOURCE_MACHINE, &name, 1, &config, &source, &why), 0);
+	assert_int_equal(source_open(SOURCE_MACHINE, &name, 1, &config, &source, &error), 0);
 	assert_non_null(source->env);
 	assert_non_null(source->past);
 	assert_non_null(source->recorder);
@@ -75,7 +75,7 @@ static void a_machine(void **state)
 	assert_null(source_failure(source));
 	source_close(source);
 	name = RECORDING;
-	assert_int_equal(source_open(SOURCE_MACHINE, &name, 1, &config, &source, &why), -ENOENT);
+	assert_int_equal(source_open(SOURCE_MACHINE, &name, 1, &config, &source, &error), -ENOENT);
 }
 
 static void a_recording(void **state)
@@ -85,17 +85,17 @@ static void a_recording(void **state)
 		.recording.arguments = PAIRING_ALL_ARGUMENTS,
 	};
 	struct source *source = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(source_open(SOURCE_RECORDING, &name, 1, &config, &source, &why), 0);
+	assert_int_equal(source_open(SOURCE_RECORDING, &name, 1, &config, &source, &error), 0);
 	assert_int_equal(monitor_facts(source->monitor)->source, SOURCE_RECORDING);
 	assert_true(monitor_facts(source->monitor)->is_span);
 	assert_string_equal(source->recording.files, "small-v7.dat");
 	assert_int_equal(source_reading(source)->recording.unit, UNIT_NS);
 	assert_null(source->past);
-	assert_int_equal(source_read_moments(source, 1, &why), 0);
-	assert_int_equal(past_go(source->past, UINT64_MAX, &why), 0);
+	assert_int_equal(source_read_moments(source, 1, &error), 0);
+	assert_int_equal(past_go(source->past, UINT64_MAX, &error), 0);
 	assert_int_equal(past_at(source->past)->time_ns,
 			 source->recording.start_ns + source->recording.span_ns);
 	source_close(source);

@@ -37,7 +37,7 @@ struct said {
 	const struct provider_args *args;
 	const char *shows; /* a child that it adds with its next sample */
 	int err;	/* of collect(), */
-	const char *why; /* and its reason */
+	const char *error; /* and its reason */
 	const char *refusal; /* of want(); NULL: it accepts */
 };
 
@@ -58,27 +58,27 @@ static int fake_open(struct said *said, const struct provider_args *args, const 
 	return 0;
 }
 
-static int open_first(const struct provider_args *args, void **ret_state, struct error *why)
+static int open_first(const struct provider_args *args, void **ret_state, struct error *error)
 {
-	(void)why;
+	(void)error;
 	*ret_state = &first;
 	return fake_open(&first, args, "one", "one(child)");
 }
 
-static int open_second(const struct provider_args *args, void **ret_state, struct error *why)
+static int open_second(const struct provider_args *args, void **ret_state, struct error *error)
 {
-	(void)why;
+	(void)error;
 	*ret_state = &second;
 	return fake_open(&second, args, "two", "two(child)");
 }
 
-static int fake_want(void *state, const struct want *want, struct error *why)
+static int fake_want(void *state, const struct want *want, struct error *error)
 {
 	struct said *said = state;
 
 	said->nr_wants++;
 	if (said->refusal)
-		return error_set(why, -EINVAL, "%s", said->refusal);
+		return error_set(error, -EINVAL, "%s", said->refusal);
 	said->want = *want;
 	said->wants_event = field_set_has(&want->fields, said->event);
 	said->wants_child = field_set_has(&want->fields, said->child);
@@ -90,7 +90,7 @@ static int fake_want(void *state, const struct want *want, struct error *why)
 	return 0;
 }
 
-static int fake_collect(void *state, struct sample *sample, struct error *why)
+static int fake_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct said *said = state;
 	struct key key = { 1, -1, said->event };
@@ -101,8 +101,8 @@ static int fake_collect(void *state, struct sample *sample, struct error *why)
 
 		fields_add(said->args->fields, &spec);
 	}
-	if (said->why)
-		error_set(why, 0, "%s", said->why);
+	if (said->error)
+		error_set(error, 0, "%s", said->error);
 	if (said->err == -EAGAIN)
 		return said->err;
 	sample->time_ns[said->source] = ++said->time_ns;
@@ -151,16 +151,16 @@ static void open_monitor(struct world *world, unsigned int providers)
 {
 	struct monitor_config config = { .env = &world->env, .list = list,
 					 .providers = providers };
-	struct error why = { "" };
+	struct error error = { "" };
 
-	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
+	assert_int_equal(monitor_open(&config, &world->monitor, &error), 0);
 }
 
 static void want(struct world *world)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 
-	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
+	assert_int_equal(monitor_want(world->monitor, &world->query, &error), 0);
 }
 
 static int setup(void **state)
@@ -285,11 +285,11 @@ static void new_question_is_told_to_all(void **state)
 {
 	struct world *world = *state;
 	struct pattern *filter;
-	struct error why;
+	struct error error;
 
 	open_monitor(world, BOTH);
 	want(world);
-	assert_int_equal(pattern_new("one|two", &filter, &why), 0);
+	assert_int_equal(pattern_new("one|two", &filter, &error), 0);
 	world->query.filter = filter;
 	want(world);
 	assert_true(monitor_has_new_counts(world->monitor));
@@ -298,12 +298,12 @@ static void new_question_is_told_to_all(void **state)
 
 	/* The monitor keeps the text, not the pattern. */
 	pattern_free(filter);
-	assert_int_equal(pattern_new("one|two", &filter, &why), 0);
+	assert_int_equal(pattern_new("one|two", &filter, &error), 0);
 	world->query.filter = filter;
 	want(world);
 	assert_false(monitor_has_new_counts(world->monitor));
 	pattern_free(filter);
-	assert_int_equal(pattern_new("one", &filter, &why), 0);
+	assert_int_equal(pattern_new("one", &filter, &error), 0);
 	world->query.filter = filter;
 	want(world);
 	assert_true(monitor_has_new_counts(world->monitor));
@@ -334,11 +334,11 @@ static void provider_without_descriptors_goes_on(void **state)
 	open_monitor(world, FIRST);
 	want(world);
 	first.err = -EAGAIN;
-	first.why = "too many open files";
+	first.error = "too many open files";
 	monitor_sample(world->monitor);
 	assert_string_equal(monitor_notice(world->monitor, 0), "fake1: too many open files");
 	assert_null(monitor_notice(world->monitor, 1));
-	first.why = NULL;
+	first.error = NULL;
 	monitor_sample(world->monitor);
 	assert_true(monitor_is_live(world->monitor));
 	assert_int_equal(first.nr_closed, 0);
@@ -360,7 +360,7 @@ static void a_failure_is_not_for_good(void **state)
 	item = &monitor_facts(world->monitor)->stats->list[0];
 	for (int i = 0; i < 20; i++) { /* nine in a row, then one that succeeds, and nine more */
 		first.err = i % 10 == 9 ? 0 : -EIO;
-		first.why = first.err ? "cannot read" : NULL;
+		first.error = first.err ? "cannot read" : NULL;
 		first.count = first.err ? 7 : 200 + i;
 		monitor_sample(world->monitor);
 		assert_int_equal(item->total, i < 9 ? 0 : i < 19 ? 109 : 119);
@@ -374,7 +374,7 @@ static void a_failure_is_not_for_good(void **state)
 	assert_int_equal(item->delta, 10);
 	assert_true(monitor_is_live(world->monitor));
 	first.err = -EIO;
-	first.why = "cannot read";
+	first.error = "cannot read";
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(first.nr_closed, 0);
 		monitor_sample(world->monitor);
@@ -391,7 +391,7 @@ static void inventory_that_fails_is_said(void **state)
 	open_monitor(world, FIRST);
 	want(world);
 	assert_int_equal(rmdir(world->proc), 0);
-	first.why = "something else";
+	first.error = "something else";
 	monitor_sample(world->monitor);
 	assert_non_null(strstr(monitor_notice(world->monitor, 0), "cannot list the guests"));
 	assert_string_equal(monitor_notice(world->monitor, 1), "fake1: something else");
@@ -421,12 +421,12 @@ static void provider_that_is_refused_leaves_it_to_others(void **state)
 static void no_provider_is_left(void **state)
 {
 	struct world *world = *state;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	second.refusal = "the kernel refuses";
 	open_monitor(world, SECOND);
-	assert_int_equal(monitor_want(world->monitor, &world->query, &why), -EIO);
-	assert_string_equal(why.text, "fake2: the kernel refuses");
+	assert_int_equal(monitor_want(world->monitor, &world->query, &error), -EIO);
+	assert_string_equal(error.text, "fake2: the kernel refuses");
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -10,10 +10,10 @@ static struct stored find(struct history_file *reader, uint64_t time_ns)
 {
 	struct store store = history_file_store(reader);
 	struct stored stored = { 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (store.type->find(store.state, time_ns, &stored, &why) != 0)
-		fail_msg("%s", why.text);
+	if (store.type->find(store.state, time_ns, &stored, &error) != 0)
+		fail_msg("%s", error.text);
 	return stored;
 }
 
@@ -71,14 +71,14 @@ static void one_steps_to_both_sides(void **state)
 	reader = begin_reader(w);
 	store = history_file_store(reader);
 	first = find(reader, 0);
-	assert_int_equal(store.type->step(store.state, first.id, false, &second, &w->why), 0);
+	assert_int_equal(store.type->step(store.state, first.id, false, &second, &w->error), 0);
 	assert_int_equal(second.time_ns, first.time_ns + SECOND);
-	assert_int_equal(store.type->step(store.state, second.id, true, &other, &w->why), 0);
+	assert_int_equal(store.type->step(store.state, second.id, true, &other, &w->error), 0);
 	assert_memory_equal(&other, &first, sizeof(first));
-	assert_int_equal(store.type->step(store.state, first.id, true, &other, &w->why), -ENOENT);
+	assert_int_equal(store.type->step(store.state, first.id, true, &other, &w->error), -ENOENT);
 	assert_int_equal(read_all(w, reader, &last), 3);
 	assert_int_equal(store.type->step(store.state, find(reader, UINT64_MAX).id, false, &other,
-					  &w->why), -ENOENT);
+					  &w->error), -ENOENT);
 	history_file_close(reader, NULL);
 }
 
@@ -99,13 +99,13 @@ static void parts_are_as_they_were_given(void **state)
 	id = find(reader, START + (RUN + 1) * SECOND).id;
 	for (int part = 0; part < MOMENT_PARTS; part++) {
 		assert_int_equal(store.type->read(store.state, id, (enum moment_part)part, &blob,
-						  &w->why), 0);
+						  &w->error), 0);
 		assert_int_equal(blob.size, w->part_size);
 		assert_int_equal(part_number(&blob, (enum moment_part)part), RUN);
 	}
-	assert_int_equal(store.type->read(store.state, id + 1, PART_TOTALS, &blob, &w->why), 0);
+	assert_int_equal(store.type->read(store.state, id + 1, PART_TOTALS, &blob, &w->error), 0);
 	assert_int_equal(blob.size, 0);
-	assert_int_equal(store.type->read(store.state, 4711, PART_CHANGES, &blob, &w->why),
+	assert_int_equal(store.type->read(store.state, 4711, PART_CHANGES, &blob, &w->error),
 			 -ENOENT);
 	free(blob.bytes);
 	history_file_close(reader, NULL);
@@ -131,18 +131,18 @@ static void totals_are_found_in_the_segment(void **state)
 	store = history_file_store(reader);
 	last = find(reader, UINT64_MAX).id;
 	assert_int_equal(store.type->find_flagged(store.state, last, MOMENT_HAS_TOTALS, &stored,
-						  &w->why), 0);
+						  &w->error), 0);
 	assert_int_equal(stored.id, last - 2);
 	assert_int_equal(stored.segment, 2);
 	assert_int_equal(store.type->find_flagged(store.state, last - 3, MOMENT_HAS_TOTALS, &stored,
-						  &w->why), 0);
+						  &w->error), 0);
 	assert_int_equal(stored.id, last - 2 - RUN);
 	assert_int_equal(store.type->find_flagged(store.state, last - 3,
-						  MOMENT_FIRST | MOMENT_RESET, &stored, &w->why),
+						  MOMENT_FIRST | MOMENT_RESET, &stored, &w->error),
 			 0);
 	assert_int_equal(stored.id, 1);
 	assert_int_equal(store.type->find_flagged(store.state, last, MOMENT_RESET, &stored,
-						  &w->why), -ENOENT);
+						  &w->error), -ENOENT);
 	history_file_close(reader, NULL);
 }
 
@@ -193,14 +193,15 @@ static void fields_come_as_they_are_new(void **state)
 	assert_int_equal(add(w), 0);
 	reader = begin_reader(w); /* while the writer goes on */
 	store = history_file_store(reader);
-	assert_int_equal(store.type->fields(store.state, 1, 0, check_field, &nr, &w->why), 0);
+	assert_int_equal(store.type->fields(store.state, 1, 0, check_field, &nr, &w->error), 0);
 	assert_int_equal(nr, 2);
 	give_fields(w, 2, 2);
 	make_up(w, 1, VMEXIT_MSR, 1);
 	assert_int_equal(add(w), 0);
-	assert_int_equal(store.type->fields(store.state, 1, nr, check_field, &nr, &w->why), 0);
+	assert_int_equal(store.type->fields(store.state, 1, nr, check_field, &nr, &w->error), 0);
 	assert_int_equal(nr, NR_FIELDS);
-	assert_int_equal(store.type->fields(store.state, 1, 0, refuse, NULL, &w->why), -ECANCELED);
+	assert_int_equal(store.type->fields(store.state, 1, 0, refuse, NULL, &w->error),
+			 -ECANCELED);
 	history_file_close(reader, NULL);
 	end_writer(w);
 }
@@ -217,7 +218,7 @@ static void a_segment_says_what_it_is_of(void **state)
 	end_writer(w);
 	reader = begin_reader(w);
 	store = history_file_store(reader);
-	assert_int_equal(store.type->segment(store.state, 1, &segment, &w->why), 0);
+	assert_int_equal(store.type->segment(store.state, 1, &segment, &w->error), 0);
 	assert_string_equal(segment.host, "box");
 	assert_string_equal(segment.kernel, "6.18");
 	assert_string_equal(segment.boot_id, "abc");
@@ -225,7 +226,7 @@ static void a_segment_says_what_it_is_of(void **state)
 	assert_string_equal(segment.engine, "bpf");
 	assert_int_equal(segment.nr_cpus, 2);
 	assert_float_equal(segment.interval_s, 1.5, 0.001);
-	assert_int_equal(store.type->segment(store.state, 2, &segment, &w->why), -ENOENT);
+	assert_int_equal(store.type->segment(store.state, 2, &segment, &w->error), -ENOENT);
 	history_file_close(reader, NULL);
 }
 
@@ -305,7 +306,7 @@ static void guests_and_notes_are_rows(void **state)
 	char text[512];
 
 	begin_writer(w);
-	assert_int_equal(history_file_note(w->file, START, "2 samples were lost", &w->why), 0);
+	assert_int_equal(history_file_note(w->file, START, "2 samples were lost", &w->error), 0);
 	add_many(w, 2);
 	guests_add_fake(w->guests, 300, "late", 1);
 	make_up(w, 1, VMEXIT_HLT, 1);

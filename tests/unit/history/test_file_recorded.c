@@ -133,10 +133,10 @@ static struct history_file *open_writer(void)
 	const struct segment segment = { .host = "box" };
 	const struct file_limits limits = { 0 };
 	struct history_file *file;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (history_file_create(path, &segment, &limits, &file, &why) != 0)
-		fail_msg("%s", why.text);
+	if (history_file_create(path, &segment, &limits, &file, &error) != 0)
+		fail_msg("%s", error.text);
 	return file;
 }
 
@@ -190,10 +190,10 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 
 static void read_part(struct reading *reading, uint64_t id, enum moment_part part)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 
-	if (reading->store.type->read(reading->store.state, id, part, &reading->blob, &why) != 0)
-		fail_msg("%s", why.text);
+	if (reading->store.type->read(reading->store.state, id, part, &reading->blob, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 static void add_up(struct reading *reading, const struct changes *changes)
@@ -222,25 +222,25 @@ static void add_up(struct reading *reading, const struct changes *changes)
 /* The first moment of a run has what was counted before it; each other one what it changed. */
 static void add_moment(struct reading *reading, const struct stored *stored)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (stored->flags & MOMENT_HAS_GUESTS) {
 		read_part(reading, stored->id, PART_GUESTS);
 		assert_int_equal(unpack_guests(reading->packer, &reading->blob, &reading->moment,
-					       &why), 0);
+					       &error), 0);
 	}
 	if (stored->flags & MOMENT_FIRST) {
 		assert_int_equal(reading->store.type->fields(reading->store.state, stored->segment,
-							     0, take_field, reading, &why), 0);
+							     0, take_field, reading, &error), 0);
 		read_part(reading, stored->id, PART_TOTALS);
 		assert_int_equal(unpack_totals(reading->packer, &reading->blob, UNPACK_ALL,
-					       &reading->moment, &why), 0);
+					       &reading->moment, &error), 0);
 		add_up(reading, &reading->moment.totals);
 		return;
 	}
 	read_part(reading, stored->id, PART_CHANGES);
 	assert_int_equal(unpack_changes(reading->packer, &reading->blob, UNPACK_ALL,
-					&reading->moment, &why), 0);
+					&reading->moment, &error), 0);
 	add_up(reading, &reading->moment.changes);
 }
 
@@ -249,15 +249,15 @@ static size_t read_file(void)
 	struct reading reading = { .packer = packer_new() };
 	struct stored stored = { 0 };
 	struct history_file *file;
-	struct error why = { "" };
+	struct error error = { "" };
 	uint64_t id = 0;
 	size_t nr = 0;
 	int err;
 
-	if (history_file_open(path, &file, &why) != 0)
-		fail_msg("%s", why.text);
+	if (history_file_open(path, &file, &error) != 0)
+		fail_msg("%s", error.text);
 	reading.store = history_file_store(file);
-	while ((err = reading.store.type->step(file, id, false, &stored, &why)) == 0) {
+	while ((err = reading.store.type->step(file, id, false, &stored, &error)) == 0) {
 		add_moment(&reading, &stored);
 		id = stored.id;
 		nr++;

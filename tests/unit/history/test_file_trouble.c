@@ -14,8 +14,8 @@
 
 static void says(const struct world *w, const char *part)
 {
-	if (!strstr(w->why.text, part))
-		fail_msg("\"%s\" does not say \"%s\"", w->why.text, part);
+	if (!strstr(w->error.text, part))
+		fail_msg("\"%s\" does not say \"%s\"", w->error.text, part);
 }
 
 static const char some_text[] = "Some text that is longer than the header of a database, and so "
@@ -32,8 +32,8 @@ static void write_text(const char *path, const char *text)
 
 static int open_reader(struct world *w, struct history_file **ret_file)
 {
-	w->why.text[0] = '\0';
-	return history_file_open(w->path, ret_file, &w->why);
+	w->error.text[0] = '\0';
+	return history_file_open(w->path, ret_file, &w->error);
 }
 
 static void execute(const struct world *w, const char *sql)
@@ -153,7 +153,7 @@ static int read_as_nobody(struct world *w)
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
 		return 77;
 	if (open_reader(w, &reader) != 0)
-		return strstr(w->why.text, "-wal belongs to it") ? 2 : 1;
+		return strstr(w->error.text, "-wal belongs to it") ? 2 : 1;
 	return read_all(w, reader, &last) == 3 ? 0 : 1;
 }
 
@@ -197,7 +197,7 @@ static int write_as_nobody(struct world *w)
 {
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
 		return 77;
-	return open_writer(w) == -EACCES && strstr(w->why.text, "Permission denied") ? 0 : 1;
+	return open_writer(w) == -EACCES && strstr(w->error.text, "Permission denied") ? 0 : 1;
 }
 
 static void a_folder_without_permission_is_not_written(void **state)
@@ -292,17 +292,17 @@ static void what_a_disk_refuses_is_tried_again(void **state)
 	check_failed(w, ENOSPC, "the disk is full");
 	skip_to_totals(w);
 	let_writes_fail(ENOSPC);
-	err = history_file_note(w->file, START, "x", &w->why);
+	err = history_file_note(w->file, START, "x", &w->error);
 	let_writes_fail(0);
 	assert_int_equal(err, -ENOSPC);
 	skip_to_totals(w);
-	assert_int_equal(history_file_note(w->file, START, "x", &w->why), 0);
+	assert_int_equal(history_file_note(w->file, START, "x", &w->error), 0);
 	add_many(w, 1);
 	reader = begin_reader(w);
 	store = history_file_store(reader);
-	assert_int_equal(store.type->fields(store.state, 2, 0, count_fields, &nr, &w->why), 0);
+	assert_int_equal(store.type->fields(store.state, 2, 0, count_fields, &nr, &w->error), 0);
 	assert_int_equal(nr, NR_FIELDS);
-	assert_int_equal(store.type->segment(store.state, 2, &segment, &w->why), 0);
+	assert_int_equal(store.type->segment(store.state, 2, &segment, &w->error), 0);
 	history_file_close(reader, NULL);
 }
 
@@ -351,8 +351,8 @@ static void nothing_is_left_of_half_a_moment(void **state)
 	reader = begin_reader(w);
 	store = history_file_store(reader);
 	assert_int_equal(read_all(w, reader, &last), 1);
-	assert_int_equal(store.type->segment(store.state, 1, &segment, &w->why), 0);
-	assert_int_equal(store.type->fields(store.state, 1, 0, count_fields, &nr, &w->why), 0);
+	assert_int_equal(store.type->segment(store.state, 1, &segment, &w->error), 0);
+	assert_int_equal(store.type->fields(store.state, 1, 0, count_fields, &nr, &w->error), 0);
 	assert_int_equal(nr, NR_FIELDS);
 	history_file_close(reader, NULL);
 }
@@ -387,7 +387,7 @@ static int write_beyond_ulimit(struct world *w)
 		return 2;
 	for (int i = 0; i < 1000 && !err; i++)
 		err = add_next(w);
-	if (err != -EFBIG || !strstr(w->why.text, "may not become larger: raise ulimit -f"))
+	if (err != -EFBIG || !strstr(w->error.text, "may not become larger: raise ulimit -f"))
 		return 3;
 	if (setrlimit(RLIMIT_FSIZE, &high) < 0)
 		return 2;
@@ -418,7 +418,7 @@ static int write_to_a_small_disk(struct world *w)
 	if (fill(other, 3 << 20) < 0)
 		return 2;
 	err = add_next(w);
-	if (err != -ENOSPC || !strstr(w->why.text, "the disk is full"))
+	if (err != -ENOSPC || !strstr(w->error.text, "the disk is full"))
 		return 3;
 	if (unlink(other) < 0)
 		return 2;
@@ -571,7 +571,7 @@ static void the_size_is_kept(void **state)
 	assert_int_equal(last, w->nr - 1);
 	/* What is left begins with totals; what belongs to what was dropped is gone, too. */
 	store = history_file_store(reader);
-	assert_int_equal(store.type->find(store.state, 0, &first, &w->why), 0);
+	assert_int_equal(store.type->find(store.state, 0, &first, &w->error), 0);
 	assert_true(first.flags & MOMENT_HAS_TOTALS);
 	query(w, "SELECT min(time_ns) / 1000000000 - (SELECT min(time) FROM minute)"
 		 " BETWEEN 0 AND 120 FROM sample", text, sizeof(text));
@@ -615,7 +615,7 @@ static void a_reader_that_stays_open_does_not_keep_it_large(void **state)
 	for (int i = 0; i < 200; i++) {
 		add_many(w, 1);
 		store.type->hold(store.state, true);
-		assert_int_equal(store.type->find(store.state, UINT64_MAX, &latest, &w->why), 0);
+		assert_int_equal(store.type->find(store.state, UINT64_MAX, &latest, &w->error), 0);
 		store.type->hold(store.state, false);
 		assert_true(latest.time_ns > before_ns);
 		before_ns = latest.time_ns;
@@ -872,8 +872,8 @@ static void write_file(const struct world *w, const unsigned char *bytes, size_t
 /* Each is 0, or an error that says something; at most so many calls. */
 static void check_result(const struct world *w, int err)
 {
-	if (err && err != -ENOENT && !strstr(w->why.text, "h.db"))
-		fail_msg("%d: \"%s\"", err, w->why.text);
+	if (err && err != -ENOENT && !strstr(w->error.text, "h.db"))
+		fail_msg("%d: \"%s\"", err, w->error.text);
 }
 
 /* Reads all that can be read. Returns how many moments. */
@@ -887,23 +887,23 @@ static uint64_t try_all(struct world *w, struct history_file *reader)
 	int err, fields = 0;
 
 	for (int i = 0; i < 200; i++) {
-		err = store.type->step(store.state, id, false, &stored, &w->why);
+		err = store.type->step(store.state, id, false, &stored, &w->error);
 		check_result(w, err);
 		if (err)
 			break;
 		id = stored.id;
 		for (int part = 0; part < MOMENT_PARTS; part++) {
 			err = store.type->read(store.state, id, (enum moment_part)part, &blob,
-					       &w->why);
+					       &w->error);
 			check_result(w, err);
 			nr += !err && part == PART_CHANGES;
 		}
 		check_result(w, store.type->find_flagged(store.state, id, MOMENT_HAS_TOTALS,
-							 &stored, &w->why));
+							 &stored, &w->error));
 	}
-	check_result(w, store.type->find(store.state, START + 30 * SECOND, &stored, &w->why));
-	check_result(w, store.type->fields(store.state, 1, 0, count_fields, &fields, &w->why));
-	check_result(w, store.type->segment(store.state, 1, &segment, &w->why));
+	check_result(w, store.type->find(store.state, START + 30 * SECOND, &stored, &w->error));
+	check_result(w, store.type->fields(store.state, 1, 0, count_fields, &fields, &w->error));
+	check_result(w, store.type->segment(store.state, 1, &segment, &w->error));
 	free(blob.bytes);
 	return nr;
 }
@@ -945,7 +945,7 @@ static void a_damaged_file_is_no_harm(void **state)
 		if (!err) {
 			w->nr = 1000 * RUN;
 			check_result(w, add_next(w));
-			history_file_close(w->file, &w->why);
+			history_file_close(w->file, &w->error);
 			w->file = NULL;
 		}
 	}
@@ -980,7 +980,7 @@ static int walk_ends(struct world *w, bool is_back, int nr)
 	int err = 0;
 
 	for (int i = 0; !err && i <= nr; i++)
-		err = store.type->step(store.state, at.id, is_back, &at, &w->why);
+		err = store.type->step(store.state, at.id, is_back, &at, &w->error);
 	history_file_close(reader, NULL);
 	return err;
 }
@@ -1077,7 +1077,7 @@ static void an_id_that_no_field_has_is_damage(void **state)
 	execute(w, "UPDATE field SET id = 2000000000 WHERE id = 3");
 	assert_int_equal(open_reader(w, &reader), 0);
 	store = history_file_store(reader);
-	assert_int_equal(store.type->fields(store.state, 1, 0, count_fields, &nr, &w->why),
+	assert_int_equal(store.type->fields(store.state, 1, 0, count_fields, &nr, &w->error),
 			 -EBADMSG);
 	says(w, "h.db: damaged");
 	history_file_close(reader, NULL);

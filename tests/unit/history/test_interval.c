@@ -74,10 +74,10 @@ static uint32_t id_of(uint32_t field, uint32_t segment)
 
 /* ---- the store ---- */
 
-static int find(void *store, uint64_t time_ns, struct stored *ret_stored, struct error *why)
+static int find(void *store, uint64_t time_ns, struct stored *ret_stored, struct error *error)
 {
 	(void)store;
-	(void)why;
+	(void)error;
 	*ret_stored = made[0].stored;
 	for (size_t i = 0; i < NR_MOMENTS && made[i].stored.time_ns <= time_ns; i++)
 		*ret_stored = made[i].stored;
@@ -95,12 +95,12 @@ static size_t index_of(uint64_t id)
 }
 
 static int step(void *store, uint64_t id, bool is_back, struct stored *ret_stored,
-		struct error *why)
+		struct error *error)
 {
 	size_t i = index_of(id);
 
 	(void)store;
-	(void)why;
+	(void)error;
 	if (is_back ? i == 0 : i == NR_MOMENTS - 1)
 		return -ENOENT;
 	*ret_stored = made[is_back ? i - 1 : i + 1].stored;
@@ -108,12 +108,12 @@ static int step(void *store, uint64_t id, bool is_back, struct stored *ret_store
 }
 
 static int find_flagged(void *store, uint64_t id, uint32_t flags, struct stored *ret_stored,
-			struct error *why)
+			struct error *error)
 {
 	uint32_t segment = 0;
 
 	(void)store;
-	(void)why;
+	(void)error;
 	for (size_t i = NR_MOMENTS; i-- > 0;) {
 		const struct stored *stored = &made[i].stored;
 
@@ -131,12 +131,12 @@ static int find_flagged(void *store, uint64_t id, uint32_t flags, struct stored 
 }
 
 static int read_part(void *store, uint64_t id, enum moment_part part, struct blob *blob,
-		     struct error *why)
+		     struct error *error)
 {
 	const struct blob *from = &made[index_of(id)].packed.parts[part];
 
 	(void)store;
-	(void)why;
+	(void)error;
 	assert_true(from->size > 0);
 	array_grow(&blob->bytes, &blob->room, from->size);
 	memcpy(blob->bytes, from->bytes, from->size);
@@ -145,12 +145,12 @@ static int read_part(void *store, uint64_t id, enum moment_part part, struct blo
 }
 
 static int fields(void *store, uint32_t segment, uint32_t first, stored_field_fn take, void *arg,
-		  struct error *why)
+		  struct error *error)
 {
 	int err = 0;
 
 	(void)store;
-	(void)why;
+	(void)error;
 	for (uint32_t id = first; id < NR_FIELDS && !err; id++) {
 		for (uint32_t i = 0; i < NR_FIELDS; i++) {
 			struct field spec = specs[i];
@@ -163,11 +163,11 @@ static int fields(void *store, uint32_t segment, uint32_t first, stored_field_fn
 	return err;
 }
 
-static int segment(void *store, uint32_t number, struct segment *ret_segment, struct error *why)
+static int segment(void *store, uint32_t number, struct segment *ret_segment, struct error *error)
 {
 	(void)store;
 	(void)number;
-	(void)why;
+	(void)error;
 	*ret_segment = (struct segment){ .host = "alpha", .boot_id = "a" };
 	return 0;
 }
@@ -478,20 +478,20 @@ static uint64_t play_source(struct interval *interval, uint32_t source, const st
 	const struct provider_args args = { .fields = interval_fields(interval), .source = source,
 					    .recording = &interval };
 	struct sample sample = { 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 	uint64_t begin_ns, end_ns;
 	void *state;
 
-	assert_int_equal(player->open(&args, &state, &why), 0);
-	assert_int_equal(player->want(state, want, &why), 0);
+	assert_int_equal(player->open(&args, &state, &error), 0);
+	assert_int_equal(player->want(state, want, &error), 0);
 	assert_int_equal(player->rewind(state), 2);
-	assert_int_equal(player->collect(state, &sample, &why), 0);
+	assert_int_equal(player->collect(state, &sample, &error), 0);
 	for (size_t i = 0; i < sample.nr_rows; i++)
 		add_row(&sample, &sample.rows[i], true, interval_guests(interval),
 			interval_fields(interval), sums);
 	begin_ns = sample.time_ns[source];
 	sample_reset(&sample);
-	assert_int_equal(player->collect(state, &sample, &why), 0);
+	assert_int_equal(player->collect(state, &sample, &error), 0);
 	end_ns = sample.time_ns[source];
 	for (size_t i = 0; i < sample.nr_rows; i++)
 		add_row(&sample, &sample.rows[i], false, interval_guests(interval),
@@ -541,16 +541,16 @@ static void compare_keys(const struct table *got, const struct table *want,
 static void check(size_t first, size_t last)
 {
 	struct table got, want, most;
-	struct error why = { "" };
+	struct error error = { "" };
 	struct interval *interval;
 	uint64_t elapsed_ns;
 	int err;
 
 	interval = interval_new(store, NULL);
 	err = interval_read(interval, made[first].stored.time_ns - 1, made[last].stored.time_ns,
-			    &why);
+			    &error);
 	if (err)
-		fail_msg("%zu to %zu: %d %s", first, last, err, why.text);
+		fail_msg("%zu to %zu: %d %s", first, last, err, error.text);
 	assert_int_equal(interval_first(interval)->id, made[first].stored.id);
 	assert_int_equal(interval_last(interval)->id, made[last].stored.id);
 	elapsed_ns = sum_all(first, last, &want, &most);
@@ -579,7 +579,7 @@ static void levels_are_the_latest(void **state)
 {
 	const size_t last = NR_MOMENTS - 1;
 	struct table got;
-	struct error why = { "" };
+	struct error error = { "" };
 	struct interval *interval;
 
 	(void)state;
@@ -587,7 +587,7 @@ static void levels_are_the_latest(void **state)
 	for (size_t first = last - 20; first <= last; first++) {
 		interval = interval_new(store, NULL);
 		assert_int_equal(interval_read(interval, made[first].stored.time_ns - 1,
-					   made[last].stored.time_ns, &why), 0);
+					   made[last].stored.time_ns, &error), 0);
 		play(interval, &got);
 		for (uint32_t guest = 0; guest <= NR_GUESTS; guest++) {
 			uint64_t level = 0;
@@ -613,11 +613,11 @@ static void spans_without_a_moment(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct error why = { "" };
+		struct error error = { "" };
 		struct interval *interval;
 
 		interval = interval_new(store, NULL);
-		assert_int_equal(interval_read(interval, cases[i].from_ns, cases[i].to_ns, &why),
+		assert_int_equal(interval_read(interval, cases[i].from_ns, cases[i].to_ns, &error),
 				 -ENOENT);
 		assert_int_equal(interval_first(interval)->id, 0);
 		interval_free(interval);

@@ -134,7 +134,7 @@ static void rows_are_sorted(void **state)
 	static const size_t distances[] = { 1, 20, 3000 };
 	struct world *w = *state;
 	struct changes *changes = &w->moment.changes;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
 		make_changes(changes, 3000);
@@ -149,7 +149,7 @@ static void rows_are_sorted(void **state)
 		w->moment.flags = 0;
 		pack(w);
 		assert_int_equal(unpack_changes(w->packer, &w->packed.parts[PART_CHANGES],
-						UNPACK_ALL, &w->read, &why), 0);
+						UNPACK_ALL, &w->read, &error), 0);
 		check_changes(&w->read.changes, changes, UNPACK_ALL);
 		for (size_t k = 1; k < changes->nr; k++)
 			assert_true(key_compare(&w->read.changes.list[k - 1].key,
@@ -161,7 +161,7 @@ static void a_moment_is_the_same_afterwards(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 2, 50, 3000 };
 	struct world *w = *state;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		make_changes(&w->moment.changes, sizes[i]);
@@ -172,12 +172,12 @@ static void a_moment_is_the_same_afterwards(void **state)
 		pack(w);
 		for (enum unpack_depth depth = UNPACK_COUNTS; depth <= UNPACK_ALL; depth++) {
 			assert_int_equal(unpack_changes(w->packer, &w->packed.parts[PART_CHANGES],
-							depth, &w->read, &why), 0);
+							depth, &w->read, &error), 0);
 			check_changes(&w->read.changes, &w->moment.changes, depth);
 			assert_memory_equal(w->read.source_ns, w->moment.source_ns,
 					    sizeof(w->read.source_ns));
 			assert_int_equal(unpack_totals(w->packer, &w->packed.parts[PART_TOTALS],
-						       depth, &w->read, &why), 0);
+						       depth, &w->read, &error), 0);
 			check_changes(&w->read.totals, &w->moment.totals, depth);
 		}
 	}
@@ -301,14 +301,14 @@ static void an_inventory_is_the_same_afterwards(void **state)
 {
 	struct world *w = *state;
 	const struct guest *guest;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	w->moment.flags = MOMENT_HAS_GUESTS;
 	w->moment.guests = guests_new(NULL);
 	guests_add_fake(w->moment.guests, 100, "web", 3);
 	guests_add_fake(w->moment.guests, 200, "db", 0);
 	pack(w);
-	assert_int_equal(unpack_guests(w->packer, &w->packed.parts[PART_GUESTS], &w->read, &why),
+	assert_int_equal(unpack_guests(w->packer, &w->packed.parts[PART_GUESTS], &w->read, &error),
 			 0);
 	assert_int_equal(guests_count(w->read.guests), 2);
 	guest = guests_at(w->read.guests, 0);
@@ -367,15 +367,15 @@ static void an_id_that_no_guest_can_have_is_damage(void **state)
 	struct world *w = *state;
 	struct vcpu vcpu = { .tid = 100 };
 	struct guest guest = { .id = 4000000000u, .pid = 100, .vcpus = &vcpu, .nr_vcpus = 1 };
-	struct error why = { "" };
+	struct error error = { "" };
 
 	w->moment.flags = MOMENT_HAS_GUESTS;
 	w->moment.guests = guests_new(NULL);
 	guests_put(w->moment.guests, &guest);
 	pack(w);
-	assert_int_equal(unpack_guests(w->packer, &w->packed.parts[PART_GUESTS], &w->read, &why),
+	assert_int_equal(unpack_guests(w->packer, &w->packed.parts[PART_GUESTS], &w->read, &error),
 			 -EBADMSG);
-	assert_string_equal(why.text, "a sample in the history is damaged");
+	assert_string_equal(error.text, "a sample in the history is damaged");
 }
 
 /* One bit anywhere in the compressed bytes. */
@@ -387,11 +387,11 @@ static void a_changed_bit_is_seen(void **state)
 	make_changes(&w->moment.changes, 60);
 	pack(w);
 	for (size_t i = 0; i < 8 * blob->size; i++) {
-		struct error why = { "" };
+		struct error error = { "" };
 
 		blob->bytes[i / 8] ^= (unsigned char)(1 << i % 8);
-		if (unpack_changes(w->packer, blob, UNPACK_ALL, &w->read, &why) != 0)
-			assert_string_not_equal(why.text, "");
+		if (unpack_changes(w->packer, blob, UNPACK_ALL, &w->read, &error) != 0)
+			assert_string_not_equal(error.text, "");
 		else /* a bit that means nothing */
 			check_changes(&w->read.changes, &w->moment.changes, UNPACK_ALL);
 		blob->bytes[i / 8] ^= (unsigned char)(1 << i % 8);

@@ -268,12 +268,12 @@ static void forget(struct memory *memory)
 static void take(void *const playbacks[3], const struct fields *fields, struct stats *stats)
 {
 	struct sample sample = { 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(history_players[i]->collect(playbacks[i], &sample, &why), 0);
+		assert_int_equal(history_players[i]->collect(playbacks[i], &sample, &error), 0);
 	stats_update(stats, fields, &sample);
-	assert_string_equal(why.text, "");
+	assert_string_equal(error.text, "");
 	sample_release(&sample);
 }
 
@@ -281,7 +281,7 @@ static void begin(struct past *past, struct fields *fields, const struct field_s
 		  struct stats *stats, void *playbacks[3])
 {
 	static struct want want;
-	struct error why = { "" };
+	struct error error = { "" };
 	size_t nr = 0;
 
 	want = (struct want){ .fields = *wanted, .scope = WANT_EACH };
@@ -290,8 +290,8 @@ static void begin(struct past *past, struct fields *fields, const struct field_s
 		const struct provider_args args = { .guests = past_guests(past), .fields = fields,
 						    .source = i, .recording = &past };
 
-		assert_int_equal(history_players[i]->open(&args, &playbacks[i], &why), 0);
-		assert_int_equal(history_players[i]->want(playbacks[i], &want, &why), 0);
+		assert_int_equal(history_players[i]->open(&args, &playbacks[i], &error), 0);
+		assert_int_equal(history_players[i]->want(playbacks[i], &want, &error), 0);
 		nr = history_players[i]->rewind(playbacks[i]);
 	}
 	while (nr--)
@@ -404,7 +404,7 @@ static void every_moment_is_as_it_was(void **state)
 	struct world world;
 	struct past *past;
 	struct stats *stats = stats_new();
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
 	for (uint32_t round = 1; round <= 3; round++) {
@@ -413,25 +413,25 @@ static void every_moment_is_as_it_was(void **state)
 		past = past_new(recent_store(world.recent), world.fields);
 		stats->guests = past_guests(past);
 		for (size_t i = 0; i < NR_MOMENTS; i++) {
-			assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
+			assert_int_equal(past_go(past, memories[i].time_ns, &error), 0);
 			play(past, world.fields, &world.wanted, stats);
 			expect(&memories[i], stats);
 		}
-		assert_int_equal(past_step(past, false, &why), -ENOENT);
+		assert_int_equal(past_step(past, false, &error), -ENOENT);
 		for (size_t i = 1; i < NR_MOMENTS; i++) { /* within its interval */
 			bool is_first = memories[i].tick == 1; /* has none */
 
-			assert_int_equal(past_go_to(past, memories[i].time_ns - SECOND / 2, &why),
+			assert_int_equal(past_go_to(past, memories[i].time_ns - SECOND / 2, &error),
 					 0);
 			assert_true(past_at(past)->time_ns == memories[i - is_first].time_ns);
 		}
-		assert_int_equal(past_go(past, UINT64_MAX, &why), 0);
+		assert_int_equal(past_go(past, UINT64_MAX, &error), 0);
 		for (size_t i = NR_MOMENTS - 1; i-- > 0;) {
-			assert_int_equal(past_step(past, true, &why), 0);
+			assert_int_equal(past_step(past, true, &error), 0);
 			play(past, world.fields, &world.wanted, stats);
 			expect(&memories[i], stats);
 		}
-		assert_int_equal(past_step(past, true, &why), -ENOENT);
+		assert_int_equal(past_step(past, true, &error), -ENOENT);
 		for (size_t i = 0; i < NR_MOMENTS; i++)
 			forget(&memories[i]);
 		past_free(past);
@@ -444,14 +444,14 @@ static void every_moment_is_as_it_was(void **state)
 static size_t play_all(struct world *world, const struct memory *memories, struct past *past,
 		       struct stats *stats)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	void *playbacks[3];
 	size_t nr_begun = 1;
 
-	assert_int_equal(past_go(past, memories[0].time_ns, &why), 0);
+	assert_int_equal(past_go(past, memories[0].time_ns, &error), 0);
 	begin(past, world->fields, &world->wanted, stats, playbacks);
 	for (size_t i = 1; i < NR_MOMENTS; i++) {
-		int err = past_go_on(past, &why);
+		int err = past_go_on(past, &error);
 
 		assert_int_in_range(err, 0, 1);
 		assert_true(past_at(past)->time_ns == memories[i].time_ns);
@@ -464,7 +464,7 @@ static size_t play_all(struct world *world, const struct memory *memories, struc
 		}
 		expect(&memories[i], stats);
 	}
-	assert_int_equal(past_go_on(past, &why), -ENOENT);
+	assert_int_equal(past_go_on(past, &error), -ENOENT);
 	end(playbacks);
 	return nr_begun;
 }
@@ -514,7 +514,7 @@ static void the_oldest_moments_of_a_full_ring(void **state)
 	struct world world;
 	struct past *past;
 	struct stats *stats = stats_new();
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
 	for (size_t ring_size = 250000; ring_size < 380000; ring_size += 10000) {
@@ -524,12 +524,12 @@ static void the_oldest_moments_of_a_full_ring(void **state)
 		live(&world, memories, NR_MOMENTS, ring_size);
 		past = past_new(recent_store(world.recent), world.fields);
 		stats->guests = past_guests(past);
-		assert_int_equal(past_go(past, 0, &why), 0);
+		assert_int_equal(past_go(past, 0, &error), 0);
 		while (memories[first].time_ns != past_at(past)->time_ns)
 			first++;
 		assert_int_in_range(first, 1, NR_MOMENTS - 10);
 		for (size_t i = first; i < first + 10; i++) {
-			assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
+			assert_int_equal(past_go(past, memories[i].time_ns, &error), 0);
 			play(past, world.fields, &world.wanted, stats);
 			expect_known(&memories[i], stats);
 		}
@@ -580,7 +580,7 @@ static void after_a_loss(void **state)
 	struct world world;
 	struct past *past;
 	struct stats *stats = stats_new();
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
 	seed = 9;
@@ -597,7 +597,7 @@ static void after_a_loss(void **state)
 	past = past_new(recent_store(world.recent), world.fields);
 	stats->guests = past_guests(past);
 	for (size_t i = 11; i < ARRAY_SIZE(memories); i++) {
-		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
+		assert_int_equal(past_go(past, memories[i].time_ns, &error), 0);
 		assert_int_equal(past_at(past)->flags & MOMENT_AFTER_LOSS ? 11 : i, i);
 		play(past, world.fields, &world.wanted, stats);
 		for (size_t k = 0; k < memories[i].nr; k++) {
@@ -622,7 +622,7 @@ static void damaged_parts(void **state)
 	struct store store;
 	struct blob blob = { 0 };
 	struct moment moment = { 0 };
-	struct error why;
+	struct error error;
 	size_t nr_bad = 0;
 
 	(void)state;
@@ -634,17 +634,17 @@ static void damaged_parts(void **state)
 		uint64_t id = part == PART_CHANGES ? 1 + random_below(30) : 1;
 		int err;
 
-		assert_int_equal(store.type->read(store.state, id, part, &blob, &why), 0);
+		assert_int_equal(store.type->read(store.state, id, part, &blob, &error), 0);
 		for (uint32_t i = random_below(4); i > 0; i--)
 			blob.bytes[random_below((uint32_t)blob.size)] ^=
 				(unsigned char)(1u << random_below(8));
 		blob.size -= random_below(20) ? 0 : random_below((uint32_t)blob.size);
 		if (part == PART_CHANGES)
-			err = unpack_changes(world.packer, &blob, UNPACK_ALL, &moment, &why);
+			err = unpack_changes(world.packer, &blob, UNPACK_ALL, &moment, &error);
 		else if (part == PART_TOTALS)
-			err = unpack_totals(world.packer, &blob, UNPACK_ALL, &moment, &why);
+			err = unpack_totals(world.packer, &blob, UNPACK_ALL, &moment, &error);
 		else
-			err = unpack_guests(world.packer, &blob, &moment, &why);
+			err = unpack_guests(world.packer, &blob, &moment, &error);
 		nr_bad += err == -EBADMSG;
 		assert_true(err == 0 || err == -EBADMSG);
 	}
@@ -664,7 +664,7 @@ static void a_series_has_the_points_that_are_wanted(void **state)
 	const struct series_span span = { .nr = 5, .nr_after = 5 };
 	struct world world;
 	struct past *past;
-	struct error why = { "" };
+	struct error error = { "" };
 	size_t nr_short = 0;
 
 	(void)state;
@@ -675,8 +675,8 @@ static void a_series_has_the_points_that_are_wanted(void **state)
 		struct series series = { .nr = 0 };
 		size_t nr_after = 0;
 
-		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
-		assert_int_equal(past_series(past, &subject, false, &span, &series, &why), 0);
+		assert_int_equal(past_go(past, memories[i].time_ns, &error), 0);
+		assert_int_equal(past_series(past, &subject, false, &span, &series, &error), 0);
 		for (size_t k = 0; k < series.nr; k++)
 			nr_after += series.points[k].time_ns > memories[i].time_ns;
 		assert_int_equal(nr_after, span.nr_after);
@@ -700,7 +700,7 @@ static void other_programs_make_no_gap(void **state)
 	const struct series_span span = { .nr = 60, .nr_after = 30 };
 	struct world world;
 	struct past *past;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
 	seed = 5;
@@ -718,8 +718,8 @@ static void other_programs_make_no_gap(void **state)
 		struct series series = { .nr = 0 };
 		size_t nr_gaps = 0;
 
-		assert_int_equal(past_go(past, memories[i].time_ns, &why), 0);
-		assert_int_equal(past_series(past, &subject, false, &span, &series, &why), 0);
+		assert_int_equal(past_go(past, memories[i].time_ns, &error), 0);
+		assert_int_equal(past_series(past, &subject, false, &span, &series, &error), 0);
 		for (size_t k = 0; k < series.nr; k++) {
 			bool is_late = series.points[k].time_ns == memories[late + 1].time_ns;
 

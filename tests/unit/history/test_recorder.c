@@ -47,14 +47,14 @@ static void wait_at_gate(struct world *world)
 }
 
 static int add(void *state, const struct moment *moment, const struct packed *packed,
-	       struct error *why)
+	       struct error *error)
 {
 	struct world *world = state;
 
 	(void)packed;
 	wait_at_gate(world);
 	if (world->err)
-		return error_set(why, world->err, "the disk is full");
+		return error_set(error, world->err, "the disk is full");
 	world->nr_stored++;
 	world->flags = moment->flags;
 	return 0;
@@ -153,7 +153,7 @@ static void losing_ends_when_a_moment_is_stored(void **state)
 	world->err = -ENOSPC;
 	take_and_store(world);
 	assert_true(losses_of(world).is_losing);
-	assert_string_equal(losses_of(world).why.text, "the disk is full");
+	assert_string_equal(losses_of(world).error.text, "the disk is full");
 
 	world->is_gated = true;
 	take(world);
@@ -187,7 +187,7 @@ static void full_queue_loses_what_has_no_place(void **state)
 	take(world);
 	assert_int_equal(losses_of(world).nr, 2);
 	assert_true(losses_of(world).is_losing);
-	assert_string_equal(losses_of(world).why.text, "writing is slower than sampling");
+	assert_string_equal(losses_of(world).error.text, "writing is slower than sampling");
 	world->is_gated = false;
 	sem_post(&world->gate);
 	recorder_flush(world->recorder, NO_LIMIT);

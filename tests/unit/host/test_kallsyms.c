@@ -17,10 +17,10 @@
 static struct kallsyms *parse(const char *text)
 {
 	struct kallsyms *symbols = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	assert_int_equal(kallsyms_parse(strdup(text), strlen(text), "web1", &symbols, &why), 0);
-	assert_string_equal(why.text, "");
+	assert_int_equal(kallsyms_parse(strdup(text), strlen(text), "web1", &symbols, &error), 0);
+	assert_string_equal(error.text, "");
 	return symbols;
 }
 
@@ -80,13 +80,14 @@ static void other_lines_are_errors(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		struct kallsyms *symbols = NULL;
-		struct error why = { "" };
+		struct error error = { "" };
 		char text[128] = "ffffffff81000000 T good\n";
 
 		strcat(text, wrong[i]);
-		assert_int_equal(kallsyms_parse(strdup(text), strlen(text), "web1", &symbols, &why),
-				 -EINVAL);
-		assert_string_equal(why.text, "web1: line 2 is not one of /proc/kallsyms");
+		assert_int_equal(
+			kallsyms_parse(strdup(text), strlen(text), "web1", &symbols, &error),
+			-EINVAL);
+		assert_string_equal(error.text, "web1: line 2 is not one of /proc/kallsyms");
 		assert_null(symbols);
 	}
 }
@@ -95,28 +96,29 @@ static void a_nul_is_an_error(void **state)
 {
 	static const char text[] = "ffffffff81000000 T good\0bad\n";
 	struct kallsyms *symbols = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 	char *copy = malloc(sizeof(text));
 
 	(void)state;
 	assert_non_null(copy);
 	memcpy(copy, text, sizeof(text));
-	assert_int_equal(kallsyms_parse(copy, sizeof(text) - 1, "web1", &symbols, &why), -EINVAL);
+	assert_int_equal(kallsyms_parse(copy, sizeof(text) - 1, "web1", &symbols, &error), -EINVAL);
 	assert_null(symbols);
 }
 
 static void hidden_addresses_are_explained(void **state)
 {
 	struct kallsyms *symbols = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
 	assert_int_equal(kallsyms_parse(strdup("0000000000000000 T _text\n"), 25, "web1", &symbols,
-					&why), -ENODATA);
-	assert_string_equal(why.text, "web1: it has no addresses: copy the guest's /proc/kallsyms "
-				      "as root");
-	assert_int_equal(kallsyms_read("/nowhere", &symbols, &why), -ENOENT);
-	assert_string_equal(why.text, "cannot read /nowhere: No such file or directory");
+					&error), -ENODATA);
+	assert_string_equal(error.text,
+			    "web1: it has no addresses: copy the guest's /proc/kallsyms "
+			    "as root");
+	assert_int_equal(kallsyms_read("/nowhere", &symbols, &error), -ENOENT);
+	assert_string_equal(error.text, "cannot read /nowhere: No such file or directory");
 }
 
 int main(void)

@@ -109,14 +109,14 @@ static void files_are_replaced_when_complete(void **state)
 {
 	char path[64], link[80], buf[8];
 	struct whole_file whole = { .file = NULL };
-	struct error why = { "" };
+	struct error error = { "" };
 	struct stat st;
 
 	(void)state;
 	write_file(path, 3);
 	snprintf(link, sizeof(link), "%s.link", path);
 	assert_int_equal(symlink(path, link), 0);
-	assert_int_equal(whole_file_open(&whole, link, &why), 0);
+	assert_int_equal(whole_file_open(&whole, link, &error), 0);
 	fputs("new", whole.file);
 	assert_int_equal(read_small(path, buf, sizeof(buf)), 3);
 	assert_string_equal(buf, "abc");
@@ -126,7 +126,7 @@ static void files_are_replaced_when_complete(void **state)
 
 	/* A link to nothing stays a link, and its target is created. */
 	unlink(path);
-	assert_int_equal(whole_file_open(&whole, link, &why), 0);
+	assert_int_equal(whole_file_open(&whole, link, &error), 0);
 	fputs("more", whole.file);
 	assert_int_equal(whole_file_keep(&whole), 0);
 	assert_true(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));

@@ -18,11 +18,11 @@
 
 static struct pattern *compile(const char *text)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	struct pattern *pattern = NULL;
 
-	assert_int_equal(pattern_new(text, &pattern, &why), 0);
-	assert_string_equal(why.text, "");
+	assert_int_equal(pattern_new(text, &pattern, &error), 0);
+	assert_string_equal(error.text, "");
 	return pattern;
 }
 
@@ -39,17 +39,17 @@ static long match(const char *text, const char *subject)
 static void refuses(const char *text, const char *reason)
 {
 	struct pattern *untouched = (struct pattern *)&errno, *pattern = untouched;
-	struct error why = { "" };
-	char wanted[sizeof(why.text)];
+	struct error error = { "" };
+	char wanted[sizeof(error.text)];
 	unsigned long position;
 	char *end;
 
-	assert_int_equal(pattern_new(text, &pattern, &why), -EINVAL);
+	assert_int_equal(pattern_new(text, &pattern, &error), -EINVAL);
 	assert_ptr_equal(pattern, untouched);
 	snprintf(wanted, sizeof(wanted),
 		 "\"%s\" is not a valid regular expression: %s at position ", text, reason);
-	assert_memory_equal(why.text, wanted, strlen(wanted));
-	position = strtoul(why.text + strlen(wanted), &end, 10);
+	assert_memory_equal(error.text, wanted, strlen(wanted));
+	position = strtoul(error.text + strlen(wanted), &end, 10);
 	assert_string_equal(end, "");
 	assert_int_in_range(position, 1, strlen(text) + 1);
 }
@@ -134,14 +134,14 @@ static void the_error_of_a_long_pattern_is_not_cut_off(void **state)
 {
 	char text[4096];
 	struct pattern *pattern = NULL;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	memset(text, 'a', sizeof(text));
 	strcpy(text + 4000, "(");
-	assert_int_equal(pattern_new(text, &pattern, &why), -EINVAL);
-	assert_non_null(strstr(why.text, "aaa...\" is not"));
-	assert_non_null(strstr(why.text, "missing closing parenthesis at position 4002"));
+	assert_int_equal(pattern_new(text, &pattern, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "aaa...\" is not"));
+	assert_non_null(strstr(error.text, "missing closing parenthesis at position 4002"));
 }
 
 static void errors_may_be_ignored(void **state)
@@ -156,14 +156,14 @@ static void errors_may_be_ignored(void **state)
 static void invalid_utf8_is_refused_in_patterns(void **state)
 {
 	struct pattern *pattern = NULL;
-	struct error why;
+	struct error error;
 
 	(void)state;
-	assert_int_equal(pattern_new("a\xff", &pattern, &why), -EINVAL);
-	assert_non_null(strstr(why.text, "UTF-8 error"));
-	assert_int_equal(pattern_new("\xc3", &pattern, &why), -EINVAL);
+	assert_int_equal(pattern_new("a\xff", &pattern, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "UTF-8 error"));
+	assert_int_equal(pattern_new("\xc3", &pattern, &error), -EINVAL);
 	/* A single byte in the middle of a character would match nonsense. */
-	assert_int_equal(pattern_new("\\C", &pattern, &why), -EINVAL);
+	assert_int_equal(pattern_new("\\C", &pattern, &error), -EINVAL);
 }
 
 static void utf8_counts_characters(void **state)

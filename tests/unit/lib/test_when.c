@@ -24,7 +24,7 @@
 #define BERLIN "CET-1CEST,M3.5.0,M10.5.0/3"
 #define KOLKATA "IST-5:30"
 
-static struct error why;
+static struct error error;
 
 static void use_zone(const char *zone)
 {
@@ -45,8 +45,8 @@ static int parse(const char *text, const char *now, const char *shown, uint64_t 
 {
 	const struct when_origin origin = { utc(now) * NS_PER_S, utc(shown) * NS_PER_S };
 
-	why = (struct error){ "" };
-	return when_parse(text, &origin, ret_ns, &why);
+	error = (struct error){ "" };
+	return when_parse(text, &origin, ret_ns, &error);
 }
 
 static void means_fraction(const char *text, const char *now, const char *want, uint64_t want_ns)
@@ -54,7 +54,7 @@ static void means_fraction(const char *text, const char *now, const char *want, 
 	uint64_t ns = 0;
 
 	if (parse(text, now, now, &ns) < 0)
-		fail_msg("\"%s\": %s", text, why.text);
+		fail_msg("\"%s\": %s", text, error.text);
 	if (ns != utc(want) * NS_PER_S + want_ns)
 		fail_msg("\"%s\" at %s is %" PRIu64 ", wanted %s", text, now, ns, want);
 }
@@ -72,8 +72,8 @@ static void refuses(const char *text, const char *with)
 	assert_int_equal(parse(text, "2026-11-22 12:00:00", "2026-11-22 12:00:00", &untouched),
 			 -EINVAL);
 	assert_int_equal(untouched, 4711);
-	if (!strstr(why.text, with))
-		fail_msg("\"%s\": \"%s\", wanted \"%s\"", text, why.text, with);
+	if (!strstr(error.text, with))
+		fail_msg("\"%s\": \"%s\", wanted \"%s\"", text, error.text, with);
 }
 
 static void utc_has_no_surprises(void **state)
@@ -285,18 +285,18 @@ static void spans_go_forward(void **state)
 	(void)state;
 	use_zone("UTC0");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		if (when_parse_range(cases[i].text, &origin, &from, &to, &why) < 0)
-			fail_msg("\"%s\": %s", cases[i].text, why.text);
+		if (when_parse_range(cases[i].text, &origin, &from, &to, &error) < 0)
+			fail_msg("\"%s\": %s", cases[i].text, error.text);
 		if (from != utc(cases[i].from) * NS_PER_S || to != utc(cases[i].to) * NS_PER_S)
 			fail_msg("\"%s\": %" PRIu64 " %" PRIu64, cases[i].text, from, to);
 	}
-	assert_int_equal(when_parse_range("..", &origin, &from, &to, &why), 0);
+	assert_int_equal(when_parse_range("..", &origin, &from, &to, &error), 0);
 	assert_true(from == 0 && to == UINT64_MAX);
-	assert_int_equal(when_parse_range("03:10..", &origin, &from, &to, &why), 0);
+	assert_int_equal(when_parse_range("03:10..", &origin, &from, &to, &error), 0);
 	assert_true(from == utc("2026-11-22 03:10:00") * NS_PER_S && to == UINT64_MAX);
-	assert_int_equal(when_parse_range("..03:10", &origin, &from, &to, &why), 0);
+	assert_int_equal(when_parse_range("..03:10", &origin, &from, &to, &error), 0);
 	assert_true(from == 0 && to == utc("2026-11-22 03:10:00") * NS_PER_S);
-	assert_int_equal(when_parse_span(NULL, NULL, &origin, &from, &to, &why), 0);
+	assert_int_equal(when_parse_span(NULL, NULL, &origin, &from, &to, &error), 0);
 	assert_true(from == 0 && to == UINT64_MAX);
 }
 
@@ -305,7 +305,7 @@ static void spans_that_are_none(void **state)
 	const struct when_origin origin = { utc("2026-11-22 10:00:00") * NS_PER_S,
 					    utc("2026-11-22 09:00:00") * NS_PER_S };
 	static const struct {
-		const char *text, *why;
+		const char *text, *error;
 	} cases[] = {
 		{ "03:10", "\"03:10\": not a span such as 03:10..03:15" },
 		{ "03:10-03:15", "not a span such as" },
@@ -323,14 +323,14 @@ static void spans_that_are_none(void **state)
 	(void)state;
 	use_zone("UTC0");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		assert_int_equal(when_parse_range(cases[i].text, &origin, &from, &to, &why),
-				 strstr(cases[i].why, "is not after") ? -ERANGE : -EINVAL);
-		if (!strstr(why.text, cases[i].why))
-			fail_msg("\"%s\": %s", cases[i].text, why.text);
+		assert_int_equal(when_parse_range(cases[i].text, &origin, &from, &to, &error),
+				 strstr(cases[i].error, "is not after") ? -ERANGE : -EINVAL);
+		if (!strstr(error.text, cases[i].error))
+			fail_msg("\"%s\": %s", cases[i].text, error.text);
 		assert_true(from == 1 && to == 2);
 	}
-	assert_int_equal(when_parse_span(NULL, "-30000d", &origin, &from, &to, &why), -ERANGE);
-	assert_string_equal(why.text, "\"-30000d\" is not after \"@0\"");
+	assert_int_equal(when_parse_span(NULL, "-30000d", &origin, &from, &to, &error), -ERANGE);
+	assert_string_equal(error.text, "\"-30000d\" is not after \"@0\"");
 }
 
 static void is_written(const char *time, const char *now, const char *want)
@@ -398,7 +398,7 @@ static void what_is_written_is_read(void **state)
 			if (time - utc("2026-10-25 01:00:00") < 3600)
 				continue;
 			when_format(text, sizeof(text), time * NS_PER_S, now * NS_PER_S);
-			assert_int_equal(when_parse(text, &origin, &ns, &why), 0);
+			assert_int_equal(when_parse(text, &origin, &ns, &error), 0);
 			assert_int_equal(ns, time * NS_PER_S);
 		}
 	}
@@ -408,8 +408,8 @@ static void lasts(const char *text, uint64_t ms)
 {
 	uint64_t ns = 4711;
 
-	if (duration_parse(text, &ns, &why) < 0)
-		fail_msg("\"%s\": %s", text, why.text);
+	if (duration_parse(text, &ns, &error) < 0)
+		fail_msg("\"%s\": %s", text, error.text);
 	assert_int_equal(ns, ms * 1000000);
 }
 
@@ -439,11 +439,11 @@ static void durations_have_units(void **state)
 	lasts("1.5h", 90 * 60 * 1000);
 	lasts("36525d", DURATION_MAX_NS / 1000000);
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		assert_int_equal(duration_parse(wrong[i], &untouched, &why), -EINVAL);
-		assert_non_null(strstr(why.text, "such as 200us, 5ms, 30s, 10min, 7d"));
+		assert_int_equal(duration_parse(wrong[i], &untouched, &error), -EINVAL);
+		assert_non_null(strstr(error.text, "such as 200us, 5ms, 30s, 10min, 7d"));
 	}
-	assert_int_equal(duration_parse("36526d", &untouched, &why), -EINVAL);
-	assert_string_equal(why.text, "\"36526d\": longer than 100 years");
+	assert_int_equal(duration_parse("36526d", &untouched, &error), -EINVAL);
+	assert_string_equal(error.text, "\"36526d\": longer than 100 years");
 	assert_int_equal(untouched, 4711);
 }
 
@@ -451,8 +451,8 @@ static void has_size(const char *text, uint64_t want)
 {
 	uint64_t bytes = 4711;
 
-	if (size_parse(text, &bytes, &why) < 0)
-		fail_msg("\"%s\": %s", text, why.text);
+	if (size_parse(text, &bytes, &error) < 0)
+		fail_msg("\"%s\": %s", text, error.text);
 	assert_int_equal(bytes, want);
 }
 
@@ -475,8 +475,8 @@ static void sizes_have_units(void **state)
 	has_size("2GB", UINT64_C(2000000000));
 	has_size("1T", UINT64_C(1) << 40);
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		assert_int_equal(size_parse(wrong[i], &untouched, &why), -EINVAL);
-		assert_non_null(strstr(why.text, "not a size such as 500M, 64MiB, 2G"));
+		assert_int_equal(size_parse(wrong[i], &untouched, &error), -EINVAL);
+		assert_non_null(strstr(error.text, "not a size such as 500M, 64MiB, 2G"));
 	}
 	assert_int_equal(untouched, 4711);
 }

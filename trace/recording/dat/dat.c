@@ -211,7 +211,7 @@ static bool is_kind(const struct head *head)
 	       memcmp(head->bytes, TRACING_MAGIC, TRACING_MAGIC_SIZE) == 0;
 }
 
-static int open_dat(struct trace_file *file, const struct head *head, struct error *why)
+static int open_dat(struct trace_file *file, const struct head *head, struct error *error)
 {
 	struct cursor cursor = { .file = file, .at = TRACING_MAGIC_SIZE };
 	struct dat *dat = file->priv = xcalloc(1, sizeof(*dat));
@@ -227,7 +227,7 @@ static int open_dat(struct trace_file *file, const struct head *head, struct err
 		file->info.version = 7;
 		dat7_open(file, &cursor);
 	} else {
-		return error_set(why, -EINVAL, "%s: a trace.dat of a version other than 6 and 7",
+		return error_set(error, -EINVAL, "%s: a trace.dat of a version other than 6 and 7",
 				 file->info.path);
 	}
 	return 0;

@@ -449,7 +449,7 @@ static bool is_kind(const struct head *head)
 		memcmp(head->bytes, PERF_MAGIC_SWAPPED, PERF_MAGIC_SIZE) == 0);
 }
 
-static int open_perf(struct trace_file *file, const struct head *head, struct error *why)
+static int open_perf(struct trace_file *file, const struct head *head, struct error *error)
 {
 	bool is_stream = !file->info.size && lseek(file->fd, 0, SEEK_CUR) < 0;
 	struct perf *perf = file->priv = xcalloc(1, sizeof(*perf));
@@ -459,7 +459,7 @@ static int open_perf(struct trace_file *file, const struct head *head, struct er
 	int err;
 
 	event_types_init(&perf->types, file);
-	err = perf_header_read(file, head, is_stream, &perf->header, why);
+	err = perf_header_read(file, head, is_stream, &perf->header, error);
 	if (err)
 		return err;
 	source = trace_add_source(file, sizeof(*source), next, free_source);

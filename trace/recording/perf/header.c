@@ -312,7 +312,7 @@ static void read_all(struct cursor *cursor, struct perf_header *header)
 }
 
 int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
-		     struct perf_header *header, struct error *why)
+		     struct perf_header *header, struct error *error)
 {
 	bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	struct cursor cursor = {
@@ -326,7 +326,7 @@ int perf_header_read(struct trace_file *file, const struct head *head, bool is_s
 	cursor_get(&cursor, magic, sizeof(magic));
 	header->swap = memcmp(magic, PERF_MAGIC_SWAPPED, sizeof(magic)) == 0;
 	if (!cursor.err && !header->swap && memcmp(magic, PERF_MAGIC, sizeof(magic)) != 0)
-		return error_set(why, -EINVAL, "%s: an unknown version of perf.data",
+		return error_set(error, -EINVAL, "%s: an unknown version of perf.data",
 				 file->info.path);
 	file->info.is_big_endian = cursor.is_big_endian = is_big != header->swap;
 	header->is_piped = cursor_u64(&cursor) == PERF_PIPE_HEADER_SIZE;
@@ -334,7 +334,7 @@ int perf_header_read(struct trace_file *file, const struct head *head, bool is_s
 	if (header->is_piped)
 		return 0;
 	if (is_stream)
-		return error_set(why, -ESPIPE, "%s: this perf.data cannot be read from a pipe: "
+		return error_set(error, -ESPIPE, "%s: this perf.data cannot be read from a pipe: "
 				 "name the file, or record with perf record -o -",
 				 file->info.path);
 	cursor = (struct cursor){ .file = file, .is_big_endian = file->info.is_big_endian };

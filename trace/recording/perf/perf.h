@@ -55,11 +55,11 @@ struct perf_header {
 
 /*
  * Reads the header, sets file->info, and parses the formats into file->types. 0, or -errno with
- * why. Damage is a problem of the file, and what was read before the damage is kept. A stream is
+ * error. Damage is a problem of the file, and what was read before the damage is kept. A stream is
  * refused unless perf wrote it to a pipe.
  */
 int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
-		     struct perf_header *header, struct error *why);
+		     struct perf_header *header, struct error *error);
 void perf_header_release(struct perf_header *header);
 
 /* The layout of the event with this id, or else the first layout; there must be one. */

@@ -175,15 +175,15 @@ static void assert_counts(const int *fds, const struct demo_plan *plan)
 }
 
 /* All steps, until the rounds are done or stop_fd can be read. */
-static int demo_run(const struct demo_plan *plan, int stop_fd, struct error *why)
+static int demo_run(const struct demo_plan *plan, int stop_fd, struct error *error)
 {
 	struct demo_vm *vm = NULL;
-	int err = demo_vm_new(plan, &vm, why);
+	int err = demo_vm_new(plan, &vm, error);
 
 	if (!vm)
 		return err;
 	demo_vm_go(vm);
-	err = demo_vm_wait(vm, stop_fd, why);
+	err = demo_vm_wait(vm, stop_fd, error);
 	demo_vm_free(vm);
 	return err;
 }
@@ -191,11 +191,11 @@ static int demo_run(const struct demo_plan *plan, int stop_fd, struct error *why
 static void check_plan(const struct demo_plan *plan)
 {
 	int fds[NR_EVENTS];
-	struct error why;
+	struct error error;
 
 	need_kvm();
 	need_counters(fds);
-	assert_int_equal(demo_run(plan, -1, &why), 0);
+	assert_int_equal(demo_run(plan, -1, &error), 0);
 	assert_counts(fds, plan);
 	for (size_t i = 0; i < NR_EVENTS; i++)
 		close(fds[i]);
@@ -241,16 +241,16 @@ static void test_nothing_before_go(void **state)
 	const struct demo_plan still = { .vcpus = 2 }; /* no rounds: all counts are 0 */
 	int fds[NR_EVENTS];
 	struct demo_vm *vm;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	need_kvm();
 	need_counters(fds);
-	assert_int_equal(demo_vm_new(&plan, &vm, &why), 0);
+	assert_int_equal(demo_vm_new(&plan, &vm, &error), 0);
 	sleep_ms(20);
 	assert_counts(fds, &still);
 	demo_vm_go(vm);
-	assert_int_equal(demo_vm_wait(vm, -1, &why), 0);
+	assert_int_equal(demo_vm_wait(vm, -1, &error), 0);
 	sleep_ms(20);
 	assert_counts(fds, &plan);
 	demo_vm_free(vm);
@@ -276,15 +276,15 @@ static void test_run_leaves_nothing(void **state)
 {
 	const struct demo_plan good = { .pio = 3, .rounds = 3, .vcpus = 4 }, bad = { .vcpus = 9 };
 	sigset_t before, after;
-	struct error why;
+	struct error error;
 	int nr_fds;
 
 	(void)state;
 	need_kvm();
 	sigprocmask(SIG_SETMASK, NULL, &before);
 	nr_fds = nr_entries("/proc/self/fd");
-	assert_int_equal(demo_run(&good, -1, &why), 0);
-	assert_int_equal(demo_run(&bad, -1, &why), -EINVAL);
+	assert_int_equal(demo_run(&good, -1, &error), 0);
+	assert_int_equal(demo_run(&bad, -1, &error), -EINVAL);
 	assert_int_equal(nr_entries("/proc/self/fd"), nr_fds);
 	sigprocmask(SIG_SETMASK, NULL, &after);
 	for (int sig = 1; sig < NSIG; sig++)
@@ -294,11 +294,11 @@ static void test_run_leaves_nothing(void **state)
 static void test_bad_plan(void **state)
 {
 	const struct demo_plan none = { .vcpus = 0 }, many = { .vcpus = 9 };
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(demo_run(&none, -1, &why), -EINVAL);
-	assert_string_equal(why.text, "a demo guest has 1 to 8 vCPUs, not 0");
+	assert_int_equal(demo_run(&none, -1, &error), -EINVAL);
+	assert_string_equal(error.text, "a demo guest has 1 to 8 vCPUs, not 0");
 	assert_int_equal(demo_run(&many, -1, NULL), -EINVAL);
 }
 
@@ -319,10 +319,10 @@ static void test_run_stops(void **state)
 	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
 		int stop_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 		int64_t start_ms = now_ms();
-		struct error why;
+		struct error error;
 
 		timerfd_settime(stop_fd, 0, &in_50_ms, NULL);
-		assert_int_equal(demo_run(&plans[i], stop_fd, &why), 0);
+		assert_int_equal(demo_run(&plans[i], stop_fd, &error), 0);
 		assert_int_in_range(now_ms() - start_ms, 50, 50 + SECOND_MS);
 		close(stop_fd);
 	}
@@ -380,12 +380,12 @@ static bool has_thread(pid_t pid, const char *comm)
 
 static void test_child_is_known_by_its_names(void **state)
 {
-	struct error why;
+	struct error error;
 	pid_t pid;
 
 	(void)state;
 	need_kvm();
-	assert_int_equal(demo_start(&sleeper, &pid, &why), 0);
+	assert_int_equal(demo_start(&sleeper, &pid, &error), 0);
 	assert_string_equal(proc_line(pid, "comm", ""), "kvmtop-demo");
 	assert_true(has_thread(pid, "vcpu0"));
 	assert_true(has_thread(pid, "vcpu1"));
@@ -401,7 +401,7 @@ static void do_nothing(int sig)
 static void test_child_keeps_nothing_of_its_parent(void **state)
 {
 	sigset_t term;
-	struct error why;
+	struct error error;
 	pid_t pid;
 	int err;
 
@@ -412,7 +412,7 @@ static void test_child_keeps_nothing_of_its_parent(void **state)
 	sigprocmask(SIG_BLOCK, &term, NULL);
 	signal(SIGUSR2, do_nothing);
 	signal(SIGHUP, SIG_IGN);
-	err = demo_start(&sleeper, &pid, &why);
+	err = demo_start(&sleeper, &pid, &error);
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGUSR2, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &term, NULL);
@@ -434,14 +434,14 @@ static void test_child_keeps_nothing_of_its_parent(void **state)
 
 static void test_stop(void **state)
 {
-	struct error why;
+	struct error error;
 	int64_t start_ms;
 	pid_t pid;
 
 	(void)state;
 	need_kvm();
 	for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
-		assert_int_equal(demo_start(&sleeper, &pid, &why), 0);
+		assert_int_equal(demo_start(&sleeper, &pid, &error), 0);
 		kill(pid, is_frozen ? SIGSTOP : SIGINT);
 		sleep_ms(20);
 		assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
@@ -459,13 +459,13 @@ static void test_child_ends_with_its_rounds(void **state)
 {
 	const struct demo_plan plan = { .pio = 9, .mmio = 8, .cpuid = 7, .rounds = 2, .vcpus = 2 };
 	int fds[NR_EVENTS], status;
-	struct error why;
+	struct error error;
 	pid_t pid;
 
 	(void)state;
 	need_kvm();
 	need_counters(fds);
-	assert_int_equal(demo_start(&plan, &pid, &why), 0);
+	assert_int_equal(demo_start(&plan, &pid, &error), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_counts(fds, &plan);

@@ -18,9 +18,9 @@ enum {
 
 #define EXIT_OF(parent_id, text, r) \
 	{ .name = (text), .parent = (parent_id), .use = USE_EXIT, .exit_rank = (r) }
-#define ARGUMENT_OF(parent_id, text, short, why) \
+#define ARGUMENT_OF(parent_id, text, short, error) \
 	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_ARGUMENT, \
-	  .reason = (why) }
+	  .reason = (error) }
 #define QUOTA_OF(text) \
 	{ .name = "thread(throttled)(" text ")", .label = (text), .parent = THROTTLED, \
 	  .use = USE_HOST, .part = HOST_QUOTA }
@@ -707,11 +707,11 @@ static void thresholds_are_set(void **state)
 {
 	struct world *world = *state;
 	struct thresholds thresholds;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	thresholds_init(&thresholds);
 	assert_int_equal(thresholds_parse(&thresholds, "# ours\n\n cpu_wait_ratio=0.4 # high\n"
-					  "timer_per_second = off\nmajor_ratio = 0\n", &why), 0);
+					  "timer_per_second = off\nmajor_ratio = 0\n", &error), 0);
 	whole_second(world, 1, 0);
 	add(world, (struct key){ 1, 0, WAIT }, SECOND / 100 * 39);
 	exits(world, 1, 0, DEADLINE, 900000, 1);
@@ -743,11 +743,11 @@ static void bad_lines_are_named(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct thresholds thresholds;
-		struct error why = { "" };
+		struct error error = { "" };
 
 		thresholds_init(&thresholds);
-		assert_int_equal(thresholds_parse(&thresholds, texts[i][0], &why), -EINVAL);
-		assert_string_equal(why.text, texts[i][1]);
+		assert_int_equal(thresholds_parse(&thresholds, texts[i][0], &error), -EINVAL);
+		assert_string_equal(error.text, texts[i][1]);
 	}
 }
 

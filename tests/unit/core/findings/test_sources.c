@@ -124,12 +124,12 @@ struct look {
 
 static void ask(struct look *look)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 
 	look->query.type = &view_why;
 	look->query.sort = view_usual_sort(&view_why);
-	if (monitor_want(look->monitor, &look->query, &why) != 0)
-		fail_msg("%s", why.text);
+	if (monitor_want(look->monitor, &look->query, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 /* What is found of the rule: how much of the time, and the evidence. */
@@ -282,7 +282,7 @@ static void look_at_machine(const struct cause *of, struct look *look)
 		.asides = asides,
 	};
 	const struct fields *fields;
-	struct error why = { "" };
+	struct error error = { "" };
 	struct env env;
 	uint32_t id;
 
@@ -290,10 +290,10 @@ static void look_at_machine(const struct cause *of, struct look *look)
 	set_counter(of, false);
 	*look = (struct look){ .monitor = NULL };
 	config.env = &env;
-	assert_int_equal(env_init(&env, machine, &why), 0);
+	assert_int_equal(env_init(&env, machine, &error), 0);
 	config.list = providers_of(&env);
-	if (monitor_open(&config, &look->monitor, &why) != 0)
-		fail_msg("%s", why.text);
+	if (monitor_open(&config, &look->monitor, &error) != 0)
+		fail_msg("%s", error.text);
 	ask(look);
 	monitor_sample(look->monitor);
 	set_counter(of, true);
@@ -451,15 +451,15 @@ static void look_at_recording(const struct cause *of, struct look *look)
 	struct monitor_config config = { .list = recorded_players, .source = SOURCE_RECORDING,
 					 .is_span = true };
 	struct recording recording;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	record(of);
 	*look = (struct look){ .monitor = NULL };
-	if (recording_read(paths, 1, &choice, &recording, &why) != 0)
-		fail_msg("%s", why.text);
+	if (recording_read(paths, 1, &choice, &recording, &error) != 0)
+		fail_msg("%s", error.text);
 	config.recording = (struct monitor_recording){ .recording = &recording,
 						       .guests = recording.guests };
-	assert_int_equal(monitor_open(&config, &look->monitor, &why), 0);
+	assert_int_equal(monitor_open(&config, &look->monitor, &error), 0);
 	ask(look);
 	monitor_sample(look->monitor);
 	find(look, of->rule);

@@ -63,7 +63,7 @@ struct box {
 	char debugfs[96];
 	struct env env;
 	struct guests *guests;
-	struct error why;
+	struct error error;
 };
 
 static void put(struct box *box, const char *text, size_t len, const char *fmt, ...)
@@ -202,10 +202,10 @@ static void put_vm(struct box *box, pid_t pid, uint64_t start, const char *comm)
 
 static void refresh(struct box *box, uint64_t now_ns)
 {
-	int err = guests_refresh(box->guests, now_ns, &box->why);
+	int err = guests_refresh(box->guests, now_ns, &box->error);
 
 	if (err)
-		print_error("%s\n", box->why.text);
+		print_error("%s\n", box->error.text);
 	assert_int_equal(err, 0);
 }
 
@@ -1239,8 +1239,8 @@ static void test_no_proc(void **state)
 	struct box *box = *state;
 
 	drop(box, "/proc", 0, 0);
-	assert_int_equal(guests_refresh(box->guests, 0, &box->why), -ENOENT);
-	assert_non_null(strstr(box->why.text, "/proc: No such file"));
+	assert_int_equal(guests_refresh(box->guests, 0, &box->error), -ENOENT);
+	assert_non_null(strstr(box->error.text, "/proc: No such file"));
 	assert_int_equal(guests_refresh(box->guests, 0, NULL), -ENOENT);
 }
 
@@ -1297,7 +1297,7 @@ static void test_no_descriptors_end_nobody(void **state)
 	put_three_ways(box, true);
 	for (unsigned int left = 0; left < 2; left++) {
 		rlim_t limit = leave_descriptors(left);
-		int err = guests_refresh(box->guests, now += 60 * SECOND, &box->why);
+		int err = guests_refresh(box->guests, now += 60 * SECOND, &box->error);
 
 		give_descriptors(limit);
 		assert_non_null(guests_by_id(box->guests, by_debugfs));
@@ -1305,7 +1305,7 @@ static void test_no_descriptors_end_nobody(void **state)
 		assert_non_null(guests_by_id(box->guests, by_name));
 		assert_vcpu(guests_by_id(box->guests, by_name), 0, 0, 201);
 		assert_int_equal(err, -EMFILE);
-		assert_non_null(strstr(box->why.text, "ulimit -n"));
+		assert_non_null(strstr(box->error.text, "ulimit -n"));
 	}
 	refresh(box, now + SECOND);
 	assert_int_equal(guests_count(box->guests), 3);
@@ -1412,35 +1412,35 @@ static void test_by_name(void **state)
 	struct box *box = *state;
 	const struct guest *guest = NULL;
 
-	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->why), -ENOENT);
-	assert_string_equal(box->why.text, "no guest named \"web9\"; there are no guests");
+	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->error), -ENOENT);
+	assert_string_equal(box->error.text, "no guest named \"web9\"; there are no guests");
 
 	put_vm(box, 123, 50, "qemu-kvm");
 	ARGS(box, 123, "qemu-kvm\0-name\0web1");
 	put_vm(box, 200, 50, "qemu-kvm");
 	ARGS(box, 200, "qemu-kvm\0-name\0db1");
 	refresh(box, 0);
-	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->why), 0);
+	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->error), 0);
 	assert_int_equal(guest->pid, 123);
 	guest = NULL;
-	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->why), -ENOENT);
-	assert_string_equal(box->why.text, "no guest named \"web9\"; there are: db1, web1");
-	assert_int_equal(guests_by_name(box->guests, "Web1", &guest, &box->why), -ENOENT);
+	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->error), -ENOENT);
+	assert_string_equal(box->error.text, "no guest named \"web9\"; there are: db1, web1");
+	assert_int_equal(guests_by_name(box->guests, "Web1", &guest, &box->error), -ENOENT);
 	assert_int_equal(guests_by_name(box->guests, "web", &guest, NULL), -ENOENT);
 
 	put_vm(box, 456, 50, "qemu-kvm");
 	ARGS(box, 456, "qemu-kvm\0-name\0web1");
 	refresh(box, SECOND);
-	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->why), -ENOTUNIQ);
-	assert_string_equal(box->why.text,
+	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->error), -ENOTUNIQ);
+	assert_string_equal(box->error.text,
 			    "2 guests are named \"web1\" (pids 123, 456)");
-	assert_int_equal(guests_advise(-ENOTUNIQ, &box->why, "use -p PID"), -ENOTUNIQ);
-	assert_non_null(strstr(box->why.text, "456): use -p PID"));
-	assert_int_equal(guests_advise(-ENOENT, &box->why, "no"), -ENOENT);
-	assert_null(strstr(box->why.text, "no"));
+	assert_int_equal(guests_advise(-ENOTUNIQ, &box->error, "use -p PID"), -ENOTUNIQ);
+	assert_non_null(strstr(box->error.text, "456): use -p PID"));
+	assert_int_equal(guests_advise(-ENOENT, &box->error, "no"), -ENOENT);
+	assert_null(strstr(box->error.text, "no"));
 	assert_null(guest);
-	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->why), -ENOENT);
-	assert_string_equal(box->why.text, "no guest named \"web9\"; there are: db1, web1");
+	assert_int_equal(guests_by_name(box->guests, "web9", &guest, &box->error), -ENOENT);
+	assert_string_equal(box->error.text, "no guest named \"web9\"; there are: db1, web1");
 }
 
 static void test_by_name_with_many(void **state)
@@ -1454,16 +1454,17 @@ static void test_by_name_with_many(void **state)
 		assert_int_not_equal(guests_add_fake(box->guests, 1000 + 10 * i, name, 1), 0);
 		assert_int_not_equal(guests_add_fake(box->guests, 5000 + 10 * i, "same", 1), 0);
 	}
-	assert_int_equal(guests_by_name(box->guests, "no", &guest, &box->why), -ENOENT);
-	assert_non_null(strstr(box->why.text, "guest-number-000, guest-number-001, "));
-	assert_string_equal(box->why.text + strlen(box->why.text) - 5, ", ...");
-	assert_int_equal(guests_by_name(box->guests, "same", &guest, &box->why), -ENOTUNIQ);
-	assert_non_null(strstr(box->why.text, "100 guests are named \"same\" (pids 5000, 5010, "));
-	guests_advise(-ENOTUNIQ, &box->why, "use -p PID");
-	assert_non_null(strstr(box->why.text, ", ...): use -p PID"));
+	assert_int_equal(guests_by_name(box->guests, "no", &guest, &box->error), -ENOENT);
+	assert_non_null(strstr(box->error.text, "guest-number-000, guest-number-001, "));
+	assert_string_equal(box->error.text + strlen(box->error.text) - 5, ", ...");
+	assert_int_equal(guests_by_name(box->guests, "same", &guest, &box->error), -ENOTUNIQ);
+	assert_non_null(
+		strstr(box->error.text, "100 guests are named \"same\" (pids 5000, 5010, "));
+	guests_advise(-ENOTUNIQ, &box->error, "use -p PID");
+	assert_non_null(strstr(box->error.text, ", ...): use -p PID"));
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	assert_int_equal(guests_by_name(box->guests, name, &guest, &box->why), -ENOENT);
+	assert_int_equal(guests_by_name(box->guests, name, &guest, &box->error), -ENOENT);
 }
 
 /* Names that differ at their ends: some programs put a namespace or a project before a name. */
@@ -1486,7 +1487,7 @@ static void test_by_long_name(void **state)
 	refresh(box, 0);
 	for (int i = 1; i <= 2; i++) {
 		snprintf(name, sizeof(name), "%0250d.%d", 7, i);
-		assert_int_equal(guests_by_name(box->guests, name, &guest, &box->why), 0);
+		assert_int_equal(guests_by_name(box->guests, name, &guest, &box->error), 0);
 		assert_int_equal(guest->pid, 100 * i);
 	}
 }
@@ -1509,7 +1510,7 @@ static void test_name_means_who_bears_it(void **state)
 	ARGS(box, 100, "qemu-kvm\0-name\0web1");
 	refresh(box, 0);
 	guest_choice_init(&choice, "web1", 0);
-	assert_int_equal(guest_choice_now(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guest_choice_now(&choice, box->guests, &box->error), 0);
 	assert_int_equal(guests_by_id(box->guests, choice.id)->pid, 100);
 	assert_null(guest_choice_follow(&choice, box->guests));
 
@@ -1539,12 +1540,12 @@ static void test_pid_means_that_process(void **state)
 	ARGS(box, 100, "qemu-kvm\0-name\0web1");
 	refresh(box, 0);
 	guest_choice_init(&choice, NULL, 100);
-	assert_int_equal(guest_choice_now(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guest_choice_now(&choice, box->guests, &box->error), 0);
 	restart(box, 100, 200, SECOND);
 	assert_null(guest_choice_follow(&choice, box->guests));
 	guest_choice_init(&choice, NULL, 100);
-	assert_int_equal(guest_choice_now(&choice, box->guests, &box->why), -ESRCH);
-	assert_string_equal(box->why.text, "there is no process 100");
+	assert_int_equal(guest_choice_now(&choice, box->guests, &box->error), -ESRCH);
+	assert_string_equal(box->error.text, "there is no process 100");
 }
 
 /* A guest that the user points at is not one that ran beside it with the same name. */
@@ -1579,31 +1580,31 @@ static void test_of_a_moment(void **state)
 
 	guest_choice_init(&choice, "web1", 0);
 	refresh(box, 0);
-	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), -ENOENT);
-	assert_string_equal(box->why.text, "no guest named \"web1\"; there are no guests");
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->error), -ENOENT);
+	assert_string_equal(box->error.text, "no guest named \"web1\"; there are no guests");
 	restart(box, 100, 100, SECOND);
-	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->error), 0);
 	assert_int_equal(guests_find(box->guests, choice.id)->pid, 100);
 	drop(box, "/proc/%d", 100, 0);
 	refresh(box, 2 * SECOND);
-	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->error), 0);
 	assert_int_equal(guests_find(box->guests, choice.id)->pid, 100);
 	restart(box, 100, 200, 3 * SECOND);
-	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->error), 0);
 	assert_int_equal(guests_find(box->guests, choice.id)->pid, 200);
 
 	/* The latest of all that ended. */
 	drop(box, "/proc/%d", 200, 0);
 	refresh(box, 4 * SECOND);
 	guest_choice_init(&choice, "web1", 0);
-	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->error), 0);
 	assert_int_equal(guests_find(box->guests, choice.id)->pid, 200);
 	guest_choice_init(&choice, NULL, 100);
-	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), 0);
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->error), 0);
 	assert_int_equal(guests_find(box->guests, choice.id)->pid, 100);
 	guest_choice_init(&choice, NULL, 101);
-	assert_int_equal(guest_choice_then(&choice, box->guests, &box->why), -ENOENT);
-	assert_string_equal(box->why.text, "no guest had a process or thread 101 then");
+	assert_int_equal(guest_choice_then(&choice, box->guests, &box->error), -ENOENT);
+	assert_string_equal(box->error.text, "no guest had a process or thread 101 then");
 }
 
 static void test_ended_guests_are_forgotten(void **state)
@@ -1638,16 +1639,16 @@ static void test_by_uuid_and_id(void **state)
 	put_vm(box, 200, 50, "kvm");
 	ARGS(box, 200, "/usr/bin/kvm\0-id\0" "102\0-name\0" "101,debug-threads=on");
 	refresh(box, 0);
-	assert_int_equal(guests_by_name(box->guests, "101", &guest, &box->why), 0);
+	assert_int_equal(guests_by_name(box->guests, "101", &guest, &box->error), 0);
 	assert_int_equal(guest->pid, 200); /* a name is meant before an id */
-	assert_int_equal(guests_by_name(box->guests, "102", &guest, &box->why), 0);
+	assert_int_equal(guests_by_name(box->guests, "102", &guest, &box->error), 0);
 	assert_int_equal(guest->pid, 200);
 	assert_int_equal(guests_by_name(box->guests, "4cb1b7f4-0000-4000-8000-000000000001",
-					&guest, &box->why), 0);
+					&guest, &box->error), 0);
 	assert_int_equal(guest->pid, 100);
 	assert_int_equal(guests_by_name(box->guests, "4CB1B7F4-0000-4000-8000-000000000001",
-					&guest, &box->why), 0);
-	assert_int_equal(guests_by_name(box->guests, "", &guest, &box->why), -ENOENT);
+					&guest, &box->error), 0);
+	assert_int_equal(guests_by_name(box->guests, "", &guest, &box->error), -ENOENT);
 }
 
 static void test_by_pid(void **state)
@@ -1970,13 +1971,13 @@ static void test_env(void **state)
 
 static void test_why(void **state)
 {
-	struct error why;
+	struct error error;
 
 	(void)state;
-	assert_int_equal(error_set(&why, -EPERM, "%s: %d", "x", 5), -EPERM);
-	assert_string_equal(why.text, "x: 5");
-	assert_int_equal(error_set(&why, 0, "%0600d", 5), 0);
-	assert_int_equal(strlen(why.text), sizeof(why.text) - 1);
+	assert_int_equal(error_set(&error, -EPERM, "%s: %d", "x", 5), -EPERM);
+	assert_string_equal(error.text, "x: 5");
+	assert_int_equal(error_set(&error, 0, "%0600d", 5), 0);
+	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
 	assert_int_equal(error_set(NULL, -ENOENT, "x"), -ENOENT);
 }
 

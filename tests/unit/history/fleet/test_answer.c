@@ -36,11 +36,11 @@ static int take(void *arg, const struct answer_series *series)
 	return 0;
 }
 
-static int read_text(long status, const char *text, struct seen *ret_seen, struct error *why)
+static int read_text(long status, const char *text, struct seen *ret_seen, struct error *error)
 {
 	*ret_seen = (struct seen){ .nr_series = 0 };
-	why->text[0] = '\0';
-	return answer_read(status, text, strlen(text), take, ret_seen, why);
+	error->text[0] = '\0';
+	return answer_read(status, text, strlen(text), take, ret_seen, error);
 }
 
 #define MATRIX(labels, values) \
@@ -50,12 +50,12 @@ static int read_text(long status, const char *text, struct seen *ret_seen, struc
 static void test_matrix(void **state)
 {
 	struct seen seen;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	assert_int_equal(read_text(200, MATRIX("\"guest\":\" web\\u0007 1\"",
 					       "[100,\"1.5\"],[115.25,\"9007199254740991\"]"),
-				   &seen, &why), 0);
+				   &seen, &error), 0);
 	assert_int_equal(seen.nr_series, 1);
 	assert_int_equal(seen.nr_numbers, 2);
 	assert_string_equal(seen.guest, "web? 1");
@@ -66,12 +66,12 @@ static void test_matrix(void **state)
 static void test_vector(void **state)
 {
 	struct seen seen;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	assert_int_equal(read_text(200, "{\"status\":\"success\",\"data\":{\"resultType\":"
 					"\"vector\",\"result\":[{\"metric\":{},\"value\":"
-					"[1.5,\"3\"]}]}}", &seen, &why), 0);
+					"[1.5,\"3\"]}]}}", &seen, &error), 0);
 	assert_int_equal(seen.nr_numbers, 1);
 	assert_true(seen.last == 3);
 }
@@ -86,12 +86,12 @@ static void test_no_numbers(void **state)
 	};
 	char text[256];
 	struct seen seen;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
 		snprintf(text, sizeof(text), MATRIX("\"guest\":7", "%s"), points[i]);
-		assert_int_equal(read_text(200, text, &seen, &why), 0);
+		assert_int_equal(read_text(200, text, &seen, &error), 0);
 		assert_int_equal(seen.nr_points, 1);
 		assert_int_equal(seen.nr_numbers, 0);
 		assert_string_equal(seen.guest, "");
@@ -110,27 +110,27 @@ static void test_nonsense(void **state)
 		"{\"status\":\"success\",\"data\":{\"result\":[[[[[[[[[[]]]]]]]]]]}}",
 	};
 	struct seen seen;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		assert_int_equal(read_text(200, texts[i], &seen, &why), -EBADMSG);
-		assert_non_null(strstr(why.text, "not an answer of a Prometheus"));
-		assert_int_equal(read_text(404, texts[i], &seen, &why), -EBADMSG);
+		assert_int_equal(read_text(200, texts[i], &seen, &error), -EBADMSG);
+		assert_non_null(strstr(error.text, "not an answer of a Prometheus"));
+		assert_int_equal(read_text(404, texts[i], &seen, &error), -EBADMSG);
 	}
 }
 
 static void test_refused(void **state)
 {
 	struct seen seen;
-	struct error why;
+	struct error error;
 
 	(void)state;
-	assert_int_equal(read_text(401, "Unauthorized", &seen, &why), -EACCES);
-	assert_non_null(strstr(why.text, "--http-config"));
+	assert_int_equal(read_text(401, "Unauthorized", &seen, &error), -EACCES);
+	assert_non_null(strstr(error.text, "--http-config"));
 	assert_int_equal(read_text(422, "{\"status\":\"error\",\"error\":\"too\\nmany\"}", &seen,
-				   &why), -EINVAL);
-	assert_string_equal(why.text, "the server refused the query: too?many");
+				   &error), -EINVAL);
+	assert_string_equal(error.text, "the server refused the query: too?many");
 }
 
 static int refuse(void *arg, const struct answer_series *series)
@@ -143,10 +143,10 @@ static int refuse(void *arg, const struct answer_series *series)
 static void test_reader_ends_it(void **state)
 {
 	static const char text[] = MATRIX("", "");
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(answer_read(200, text, sizeof(text) - 1, refuse, NULL, &why), -ENOMEM);
+	assert_int_equal(answer_read(200, text, sizeof(text) - 1, refuse, NULL, &error), -ENOMEM);
 }
 
 /* ---- what is sent */
@@ -162,30 +162,33 @@ static void test_escape(void **state)
 
 /* ---- who asks */
 
-static int parse(const char *text, struct http_access *access, struct error *why)
+static int parse(const char *text, struct http_access *access, struct error *error)
 {
 	*access = (struct http_access){ .user = NULL };
-	why->text[0] = '\0';
-	return access_parse(text, strlen(text), "/etc/x", access, why);
+	error->text[0] = '\0';
+	return access_parse(text, strlen(text), "/etc/x", access, error);
 }
 
 static void test_access(void **state)
 {
 	struct http_access access;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	assert_int_equal(parse("basic_auth:\n  username: me\n  password: 'a b'\n"
 			       "tls_config:\n  ca_file: ca.pem\n  cert_file: /c.pem\n"
-			       "  insecure_skip_verify: true\nauthorization:\n", &access, &why), 0);
+			       "  insecure_skip_verify: true\nauthorization:\n",
+			       &access, &error),
+			 0);
 	assert_string_equal(access.user, "me");
 	assert_string_equal(access.password, "a b");
 	assert_string_equal(access.ca_file, "/etc/x/ca.pem");
 	assert_string_equal(access.cert_file, "/c.pem");
 	assert_true(access.trusts_any);
 	access_release(&access);
-	assert_int_equal(parse("", &access, &why), 0);
-	assert_int_equal(parse("authorization: {type: bearer, credentials: T}", &access, &why), 0);
+	assert_int_equal(parse("", &access, &error), 0);
+	assert_int_equal(parse("authorization: {type: bearer, credentials: T}", &access, &error),
+			 0);
 	assert_string_equal(access.bearer, "T");
 	access_release(&access);
 }
@@ -195,19 +198,19 @@ static void test_token_file(void **state)
 	char path[] = "/tmp/test_answer.XXXXXX", text[128];
 	int fd = mkstemp(path);
 	struct http_access access;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "secret\n", 7), 7);
 	close(fd);
 	snprintf(text, sizeof(text), "authorization: {credentials_file: %s}", path);
-	assert_int_equal(parse(text, &access, &why), 0);
+	assert_int_equal(parse(text, &access, &error), 0);
 	assert_string_equal(access.bearer, "secret");
 	access_release(&access);
 	unlink(path);
-	assert_int_equal(parse(text, &access, &why), -ENOENT);
-	assert_non_null(strstr(why.text, path));
+	assert_int_equal(parse(text, &access, &error), -ENOENT);
+	assert_non_null(strstr(error.text, path));
 }
 
 static void test_access_refused(void **state)
@@ -220,12 +223,12 @@ static void test_access_refused(void **state)
 		"basic_auth: {username: me}\nauthorization: {credentials: T}",
 	};
 	struct http_access access;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		assert_int_equal(parse(texts[i], &access, &why), -EINVAL);
-		assert_memory_equal(why.text, "line ", 5);
+		assert_int_equal(parse(texts[i], &access, &error), -EINVAL);
+		assert_memory_equal(error.text, "line ", 5);
 		access_release(&access);
 	}
 }

@@ -10,10 +10,10 @@
 #include "history/fleet/scope.h"
 
 static int answer(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
-		  struct error *why);
+		  struct error *error);
 static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
 			 const struct http_query *queries, scope_moment_fn take, void *arg,
-			 struct error *why);
+			 struct error *error);
 
 #define http_send(...) answer(__VA_ARGS__)
 #define scope_take(...) take_unlocked(__VA_ARGS__)
@@ -129,7 +129,7 @@ static void expect_unlocked(void)
 
 /* Every query gets the same. */
 static int answer(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
-		  struct error *why)
+		  struct error *error)
 {
 	static const char text[] = "{\"status\":\"success\",\"data\":{\"result\":[{\"metric\":"
 				   "{\"guest\":\"web1\",\"reason\":\"new\"},\"values\":"
@@ -137,7 +137,7 @@ static int answer(struct http *http, struct http_query *queries, size_t nr, long
 
 	(void)http;
 	(void)timeout_ms;
-	(void)why;
+	(void)error;
 	expect_unlocked();
 	for (size_t i = 0; i < nr; i++) {
 		queries[i].status = 200;
@@ -149,9 +149,9 @@ static int answer(struct http *http, struct http_query *queries, size_t nr, long
 
 static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
 			 const struct http_query *queries, scope_moment_fn take, void *arg,
-			 struct error *why)
+			 struct error *error)
 {
-	int err = (scope_take)(scope, first, last, queries, take, arg, why);
+	int err = (scope_take)(scope, first, last, queries, take, arg, error);
 
 	expect_unlocked();
 	assert_int_equal(fields_find(asking->fields, "vmexit(new)"), FIELD_NONE);
@@ -161,11 +161,11 @@ static int take_unlocked(struct scope *scope, uint64_t first, uint64_t last,
 static void the_screen_does_not_wait_for_an_answer_to_be_read(void **state)
 {
 	const struct request request = { 1, 501, 501 };
-	struct error why = { "" };
+	struct error error = { "" };
 
 	asking = *state;
 	pthread_mutex_lock(&asking->lock);
-	assert_int_equal(fetch(asking, &request, &why), 0);
+	assert_int_equal(fetch(asking, &request, &error), 0);
 	assert_true(kept_has(&asking->caches.list[1]->kept, 501));
 	assert_int_not_equal(fields_find(asking->fields, "vmexit(new)"), FIELD_NONE);
 	pthread_mutex_unlock(&asking->lock);

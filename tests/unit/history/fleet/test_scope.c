@@ -31,13 +31,13 @@ struct seen {
 static void take_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct seen *seen = arg;
-	struct error why;
+	struct error error;
 
 	(void)at;
 	(void)run;
 	seen->nr++;
 	assert_int_equal(unpack_guests(seen->packer, &packed->parts[PART_GUESTS], &seen->moment,
-				       &why), 0);
+				       &error), 0);
 }
 
 /* Every query is answered, with nothing. */
@@ -63,7 +63,7 @@ static void see(const char *host, const char *label, struct seen *ret_seen)
 	struct scope *scope = scope_new(&common, 1, host);
 	struct http_query queries[QUERIES];
 	char text[2048];
-	struct error why = { "" };
+	struct error error = { "" };
 
 	*ret_seen = (struct seen){ .packer = packer_new() };
 	snprintf(text, sizeof(text), "{\"status\":\"success\",\"data\":{\"result\":["
@@ -72,7 +72,7 @@ static void see(const char *host, const char *label, struct seen *ret_seen)
 		 label, names[0], label, names[1]);
 	answer_all(queries);
 	answer(&queries[QUERY_MEMBERS], text);
-	assert_int_equal(scope_take(scope, 101, 101, queries, take_moment, ret_seen, &why), 0);
+	assert_int_equal(scope_take(scope, 101, 101, queries, take_moment, ret_seen, &error), 0);
 	scope_free(scope);
 	fields_free(common.fields);
 }
@@ -103,13 +103,13 @@ static void test_long_names(void **state)
 static void take_changes(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 {
 	struct seen *seen = arg;
-	struct error why;
+	struct error error;
 
 	(void)at;
 	(void)run;
 	seen->nr++;
 	assert_int_equal(unpack_changes(seen->packer, &packed->parts[PART_CHANGES], UNPACK_COUNTS,
-					&seen->moment, &why), 0);
+					&seen->moment, &error), 0);
 }
 
 /* What is new in the moment that was taken last: how many keys, and their sum. */
@@ -137,7 +137,7 @@ static void test_a_reason_begins(void **state)
 	struct scope *scope = scope_new(&common, 1, "kvm1");
 	struct http_query queries[QUERIES];
 	struct seen seen = { .packer = packer_new() };
-	struct error why = { "" };
+	struct error error = { "" };
 	char members[] = "{\"status\":\"success\",\"data\":{\"result\":["
 			 "{\"metric\":{\"guest\":\"one\"},\"values\":[[100,\"1\"],[101,\"1\"]]},"
 			 "{\"metric\":{\"guest\":\"two\"},\"values\":[[101,\"1\"]]}]}}";
@@ -153,7 +153,7 @@ static void test_a_reason_begins(void **state)
 	answer_all(queries);
 	answer(&queries[QUERY_MEMBERS], members);
 	answer(&queries[QUERY_EXITS], exits);
-	assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &why), 0);
+	assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &error), 0);
 	assert_int_equal(seen.nr, 1);
 	expect_new(&seen, 7);
 	release(&seen);
@@ -168,7 +168,7 @@ static void test_known_reasons_go_on(void **state)
 	struct scope *scope = scope_new(&common, 1, "kvm1");
 	struct http_query queries[QUERIES];
 	struct seen seen = { .packer = packer_new() };
-	struct error why = { "" };
+	struct error error = { "" };
 	char *text;
 	uint64_t sum = 0;
 	size_t size;
@@ -187,7 +187,7 @@ static void test_known_reasons_go_on(void **state)
 		answer_all(queries);
 		answer(&queries[QUERY_EXITS], text);
 		assert_int_equal(scope_take(scope, 101 + (uint64_t)step, 101 + (uint64_t)step,
-					    queries, take_changes, &seen, &why), 0);
+					    queries, take_changes, &seen, &error), 0);
 		free(text);
 	}
 	assert_int_equal(seen.nr, 2);
@@ -210,7 +210,7 @@ static void test_too_much_time(void **state)
 	struct scope *scope = scope_new(&common, 1, "kvm1");
 	struct http_query queries[QUERIES];
 	struct seen seen = { .packer = packer_new() };
-	struct error why = { "" };
+	struct error error = { "" };
 	char seconds[] = "{\"status\":\"success\",\"data\":{\"result\":["
 			 "{\"metric\":{\"guest\":\"one\",\"vcpu\":\"0\",\"mode\":\"kvm\"},"
 			 "\"values\":[[100,\"1\"],[101,\"9.5e9\"]]}]}}";
@@ -218,7 +218,7 @@ static void test_too_much_time(void **state)
 	(void)state;
 	answer_all(queries);
 	answer(&queries[QUERY_SECONDS], seconds);
-	assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &why), 0);
+	assert_int_equal(scope_take(scope, 101, 101, queries, take_changes, &seen, &error), 0);
 	for (size_t i = 0; i < seen.moment.changes.nr; i++)
 		assert_int_equal(seen.moment.changes.list[i].count, 0);
 	release(&seen);
@@ -294,7 +294,7 @@ static void test_too_many_series(void **state)
 	struct http_query queries[QUERIES];
 	char *text = malloc(room);
 	size_t len = (size_t)sprintf(text, "{\"status\":\"success\",\"data\":{\"result\":[");
-	struct error why = { "" };
+	struct error error = { "" };
 	unsigned int nr = 0;
 
 	(void)state;
@@ -305,9 +305,9 @@ static void test_too_many_series(void **state)
 	strcpy(text + len, "]}}");
 	answer_all(queries);
 	answer(&queries[QUERY_EXITS], text);
-	assert_int_equal(scope_take(scope, 101, 101, queries, count_moment, &nr, &why), -EFBIG);
+	assert_int_equal(scope_take(scope, 101, 101, queries, count_moment, &nr, &error), -EFBIG);
 	assert_int_equal(nr, 0);
-	assert_non_null(strstr(why.text, "more series than kvmtop takes"));
+	assert_non_null(strstr(error.text, "more series than kvmtop takes"));
 	scope_free(scope);
 	fields_free(common.fields);
 	free(text);

@@ -22,7 +22,7 @@
 /* Passes a descriptor as systemd does, and says what address_listen() says of it. */
 static int listen_passed(int fd, struct listener *ret_listener)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	char pid[16];
 	int err;
 
@@ -33,8 +33,8 @@ static int listen_passed(int fd, struct listener *ret_listener)
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	setenv("LISTEN_PID", pid, 1);
 	setenv("LISTEN_FDS", "1", 1);
-	err = address_listen("systemd", ret_listener, &why);
-	assert_int_equal(err ? strstr(why.text, "Accept=no") == NULL :
+	err = address_listen("systemd", ret_listener, &error);
+	assert_int_equal(err ? strstr(error.text, "Accept=no") == NULL :
 			       ret_listener->fd != PASSED, 0);
 	close(PASSED);
 	return err;
@@ -67,11 +67,11 @@ static void test_systemd_is_open(void **state)
 static void test_systemd_passes_none(void **state)
 {
 	struct listener listener = { .fd = -1 };
-	struct error why;
+	struct error error;
 
 	(void)state;
 	unsetenv("LISTEN_PID");
-	assert_int_equal(address_listen("systemd", &listener, &why), -ENOENT);
+	assert_int_equal(address_listen("systemd", &listener, &error), -ENOENT);
 	assert_int_equal(listener.fd, -1);
 }
 
@@ -95,8 +95,8 @@ static void test_systemd_passes_another_kind(void **state)
 static int is_open(const char *text)
 {
 	struct listener listener = { .fd = -1 };
-	struct error why = { "" };
-	int err = address_listen(text, &listener, &why);
+	struct error error = { "" };
+	int err = address_listen(text, &listener, &error);
 
 	if (err)
 		return -1;
@@ -124,11 +124,11 @@ static void test_all_addresses(void **state)
 				   .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t size = sizeof(bound);
 	struct listener listener;
-	struct error why = { "" };
+	struct error error = { "" };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	(void)state;
-	assert_int_equal(address_listen(":0", &listener, &why), 0);
+	assert_int_equal(address_listen(":0", &listener, &error), 0);
 	assert_int_equal(getsockname(listener.fd, (struct sockaddr *)&bound, &size), 0);
 	ip4.sin_port = ((struct sockaddr_in *)&bound)->sin_port; /* at the same place in both */
 	assert_int_equal(connect(fd, (struct sockaddr *)&ip4, sizeof(ip4)), 0);
@@ -140,14 +140,14 @@ static void test_all_addresses(void **state)
 static void test_removes_its_own_only(void **state)
 {
 	struct listener one, other;
-	struct error why = { "" };
+	struct error error = { "" };
 	char text[64];
 
 	(void)state;
 	snprintf(text, sizeof(text), "unix:/tmp/test_address.%d", (int)getpid());
-	assert_int_equal(address_listen(text, &one, &why), 0);
+	assert_int_equal(address_listen(text, &one, &error), 0);
 	assert_int_equal(unlink(one.path), 0);
-	assert_int_equal(address_listen(text, &other, &why), 0);
+	assert_int_equal(address_listen(text, &other, &error), 0);
 	address_remove(&one);
 	assert_int_equal(access(other.path, F_OK), 0);
 	address_remove(&other);

@@ -41,7 +41,7 @@ struct fixture {
 	struct fields *fields;
 	void *provider;
 	struct sample sample;
-	struct error why;
+	struct error error;
 	uint64_t now_ns;
 };
 
@@ -180,7 +180,7 @@ static uint32_t refresh(struct fixture *f, int pid)
 	const struct guest *guest;
 
 	f->now_ns += 60000000000;
-	assert_int_equal(guests_refresh(f->guests, f->now_ns, &f->why), 0);
+	assert_int_equal(guests_refresh(f->guests, f->now_ns, &f->error), 0);
 	guest = guests_by_pid(f->guests, pid);
 	return guest ? guest->id : 0;
 }
@@ -234,8 +234,8 @@ static int try_open(struct fixture *f)
 	struct provider_args args = { .env = &f->env, .guests = f->guests, .fields = f->fields,
 				      .source = SOURCE, .options = f->options };
 
-	f->why.text[0] = '\0';
-	return debugfs_provider.open(&args, &f->provider, &f->why);
+	f->error.text[0] = '\0';
+	return debugfs_provider.open(&args, &f->provider, &f->error);
 }
 
 static void want_scope(struct fixture *f, const char *const *names, size_t nr,
@@ -243,12 +243,12 @@ static void want_scope(struct fixture *f, const char *const *names, size_t nr,
 {
 	struct want want = { .scope = scope, .guest = guest };
 
-	f->why.text[0] = '\0';
+	f->error.text[0] = '\0';
 	for (size_t i = 0; i < nr; i++) {
 		assert_int_not_equal(fields_find(f->fields, names[i]), FIELD_NONE);
 		field_set_add(&want.fields, fields_find(f->fields, names[i]));
 	}
-	assert_int_equal(debugfs_provider.want(f->provider, &want, &f->why), 0);
+	assert_int_equal(debugfs_provider.want(f->provider, &want, &f->error), 0);
 	field_set_release(&want.fields);
 }
 
@@ -263,8 +263,8 @@ static void start(struct fixture *f, const char *const *names, size_t nr)
 static int try_collect(struct fixture *f)
 {
 	sample_reset(&f->sample);
-	f->why.text[0] = '\0';
-	return debugfs_provider.collect(f->provider, &f->sample, &f->why);
+	f->error.text[0] = '\0';
+	return debugfs_provider.collect(f->provider, &f->sample, &f->error);
 }
 
 static void collect(struct fixture *f)
@@ -272,7 +272,7 @@ static void collect(struct fixture *f)
 	uint64_t before = f->sample.time_ns[SOURCE];
 
 	assert_int_equal(try_collect(f), 0);
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 	assert_true(f->sample.time_ns[SOURCE] > before);
 }
 
@@ -422,16 +422,16 @@ static void missing_folder_is_explained(void **fixture)
 	struct fixture *f = *fixture;
 
 	assert_int_equal(try_open(f), -ENOENT);
-	assert_non_null(strstr(f->why.text, f->kvm));
-	assert_non_null(strstr(f->why.text, "load the kvm module"));
+	assert_non_null(strstr(f->error.text, f->kvm));
+	assert_non_null(strstr(f->error.text, "load the kvm module"));
 
 	assert_int_equal(rmdir(f->kvm), 0);
 	assert_int_equal(try_open(f), -ENOENT);
-	assert_non_null(strstr(f->why.text, "load the kvm module"));
+	assert_non_null(strstr(f->error.text, "load the kvm module"));
 
 	f->env.debugfs_kvm = NULL;
 	assert_int_equal(try_open(f), -ENOENT);
-	assert_non_null(strstr(f->why.text, "mount debugfs"));
+	assert_non_null(strstr(f->error.text, "mount debugfs"));
 }
 
 /* The module was loaded after the start. */
@@ -497,11 +497,11 @@ static void flaw_A7_lockdown_is_said(void **fixture)
 	forbid(f, "exits");
 	write_at(f, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	assert_int_equal(as_nobody(f, try_open), -EPERM);
-	assert_string_equal(f->why.text, "debugfs counters are blocked by kernel lockdown "
+	assert_string_equal(f->error.text, "debugfs counters are blocked by kernel lockdown "
 					 "(integrity): use tracepoints");
 	write_at(f, "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	assert_int_equal(as_nobody(f, try_open), -EPERM);
-	assert_non_null(strstr(f->why.text, "lockdown (confidentiality): so are tracepoints"));
+	assert_non_null(strstr(f->error.text, "lockdown (confidentiality): so are tracepoints"));
 }
 
 static void flaw_A3_missing_rights_are_said(void **fixture)
@@ -512,19 +512,19 @@ static void flaw_A3_missing_rights_are_said(void **fixture)
 	forbid(f, "exits");
 	write_at(f, "/sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
 	assert_int_equal(as_nobody(f, try_open), -EPERM);
-	assert_non_null(strstr(f->why.text, f->kvm));
-	assert_non_null(strstr(f->why.text, "/exits: Permission denied: root is needed"));
+	assert_non_null(strstr(f->error.text, f->kvm));
+	assert_non_null(strstr(f->error.text, "/exits: Permission denied: root is needed"));
 
 	assert_int_equal(chmod(f->kvm, 0), 0);
 	assert_int_equal(as_nobody(f, try_open), -EPERM);
-	assert_non_null(strstr(f->why.text, "root is needed"));
+	assert_non_null(strstr(f->error.text, "root is needed"));
 	assert_int_equal(chmod(f->kvm, 0755), 0);
 
 	snprintf(f->kvm, sizeof(f->kvm), "%s/sys/kernel/debug", f->root);
 	f->env.debugfs_kvm = NULL;
 	assert_int_equal(chmod(f->kvm, 0), 0);
 	assert_int_equal(as_nobody(f, try_open), -EPERM);
-	assert_non_null(strstr(f->why.text, "/debug: Permission denied: root is needed"));
+	assert_non_null(strstr(f->error.text, "/debug: Permission denied: root is needed"));
 	assert_int_equal(chmod(f->kvm, 0755), 0);
 }
 
@@ -540,7 +540,7 @@ static void refusal_while_running_is_an_error(void **fixture)
 	forbid(f, "7-3/exits");
 	write_at(f, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	assert_int_equal(as_nobody(f, try_collect), -EPERM);
-	assert_non_null(strstr(f->why.text, "lockdown (integrity)"));
+	assert_non_null(strstr(f->error.text, "lockdown (integrity)"));
 	assert_int_equal(f->sample.nr_rows, 0);
 	assert_int_equal(f->sample.time_ns[SOURCE], 0);
 }
@@ -558,7 +558,7 @@ static void live_lockdown_is_said(void **fixture)
 		skip();
 	}
 	assert_int_equal(try_open(f), -EPERM);
-	assert_non_null(strstr(f->why.text, "lockdown (integrity): use tracepoints"));
+	assert_non_null(strstr(f->error.text, "lockdown (integrity): use tracepoints"));
 }
 
 static void no_vm_no_rows(void **fixture)
@@ -911,7 +911,7 @@ static void other_pid_namespace_is_said(void **fixture)
 	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", f->root);
 	assert_int_equal(symlink("pid:[4026532198]", path), 0);
 	start(f, only_exits, 1);
-	assert_non_null(strstr(f->why.text, "pid namespace"));
+	assert_non_null(strstr(f->error.text, "pid namespace"));
 	set(f, "7-3", "exits", 1000);
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 1);
@@ -927,7 +927,7 @@ static void first_pid_namespace_is_normal(void **fixture)
 	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", f->root);
 	assert_int_equal(symlink("pid:[4026531836]", path), 0);
 	start(f, only_exits, 1);
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 }
 
 /* Text that is no number leaves the row out, not at 0. */
@@ -1068,7 +1068,7 @@ static void without_descriptors_it_waits(void **fixture)
 	/* For the folder of all, for the VM's, for its counter. */
 	for (unsigned int left = 0; left < 3; left++) {
 		assert_int_equal(collect_with(f, left), -EAGAIN);
-		assert_non_null(strstr(f->why.text, "ulimit -n"));
+		assert_non_null(strstr(f->error.text, "ulimit -n"));
 		assert_int_equal(f->sample.nr_rows, 0);
 		assert_int_equal(f->sample.time_ns[SOURCE], 0);
 	}

@@ -118,15 +118,15 @@ struct machine {
 static int setup_storage(void **state, bool has_no_storage)
 {
 	struct machine *machine = calloc(1, sizeof(*machine));
-	struct error why = { "" };
+	struct error error = { "" };
 	int err;
 
 	memset(&map, 0, sizeof(map));
 	map.has_no_storage = has_no_storage;
 	assert_non_null(machine);
 	*state = machine;
-	assert_int_equal(env_init(&machine->env, "", &why), 0);
-	err = machine->env.tracefs ? bpf_probe(&machine->env, &why) : -ENOENT;
+	assert_int_equal(env_init(&machine->env, "", &error), 0);
+	err = machine->env.tracefs ? bpf_probe(&machine->env, &error) : -ENOENT;
 	if (!err) {
 		const struct exits_bpf_config config = {
 			.env = &machine->env,
@@ -135,10 +135,10 @@ static int setup_storage(void **state, bool has_no_storage)
 			.has_arguments = true,
 		};
 
-		err = exits_bpf_open(&config, &machine->bpf, &why);
+		err = exits_bpf_open(&config, &machine->bpf, &error);
 	}
 	if (err)
-		print_message("BPF is not to be had here: %s\n", why.text);
+		print_message("BPF is not to be had here: %s\n", error.text);
 	return 0;
 }
 
@@ -178,14 +178,14 @@ static void test_threads_end_together(void **state)
 	const uint32_t ended[] = { 0, 2 };
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (!machine->bpf)
 		skip();
 	for (uint32_t i = 0; i < 3; i++)
 		make_thread(machine, i);
 	map.nr_deleted = 0;
-	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 3);
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &error), 3);
 	exits_bpf_end_sample(machine->bpf, ended, 2);
 	assert_int_equal(map.nr_reads, 1); /* one for all of them, and for the sample */
 	assert_int_equal(map.nr_deletes, 1);
@@ -205,14 +205,14 @@ static void test_a_key_that_is_gone(void **state)
 	const uint32_t ended[] = { 0, 1, 2, 3 };
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (!machine->bpf)
 		skip();
 	for (uint32_t i = 0; i < 4; i++)
 		make_thread(machine, i);
 	map.gone = 1;
-	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 4);
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &error), 4);
 	exits_bpf_end_sample(machine->bpf, ended, 4);
 	assert_int_equal(map.nr_deletes, 2);
 	assert_int_equal(map.nr_deleted, 3);
@@ -227,16 +227,16 @@ static void test_full_for_a_moment(void **state)
 	struct machine *machine = *state;
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (!machine->bpf)
 		skip();
 	make_thread(machine, 0);
 	map.nr_full = 2;
-	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 1);
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &error), 1);
 	map.nr_reads = 0;
 	map.nr_full = UINT32_MAX;
-	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), -ENOSPC);
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &error), -ENOSPC);
 }
 
 /* A thread with too many arguments gets a new epoch; the old epoch's arguments are dropped. */
@@ -246,7 +246,7 @@ static void test_too_many_arguments(void **state)
 	struct exits_thread *thread;
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (!machine->bpf)
 		skip();
@@ -254,12 +254,12 @@ static void test_too_many_arguments(void **state)
 	make_thread(machine, 1);
 	thread = (struct exits_thread *)(uintptr_t)exits_bpf_thread(machine->bpf, 1);
 	thread->nr_arguments = EXITS_ARGUMENTS;
-	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 2);
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &error), 2);
 	assert_false(exits_bpf_is_over(machine->bpf, &keys[1]));
 	exits_bpf_end_sample(machine->bpf, NULL, 0);
 	assert_int_equal(map.nr_deletes, 0); /* the program may be counting it now */
 	assert_int_equal(thread->nr_arguments, 0);
-	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), 2);
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &error), 2);
 	assert_true(exits_bpf_is_over(machine->bpf, &keys[1]));
 	exits_bpf_end_sample(machine->bpf, NULL, 0);
 	assert_int_equal(map.nr_deleted, 1);
@@ -269,13 +269,13 @@ static void test_too_many_arguments(void **state)
 static void test_more_threads(void **state)
 {
 	struct machine *machine = *state;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (!machine->bpf)
 		skip();
 	assert_int_equal(machine->bpf->max_threads, THREADS);
-	assert_int_equal(exits_bpf_add_threads(machine->bpf, &why), 0);
-	assert_int_equal(exits_bpf_add_threads(machine->bpf, &why), 0);
+	assert_int_equal(exits_bpf_add_threads(machine->bpf, &error), 0);
+	assert_int_equal(exits_bpf_add_threads(machine->bpf, &error), 0);
 	assert_int_equal(machine->bpf->max_threads, THREADS + 2 * EXITS_CHUNK);
 	make_thread(machine, THREADS + EXITS_CHUNK);
 	assert_int_equal(exits_bpf_thread(machine->bpf, THREADS)->tid, 0);
@@ -309,12 +309,12 @@ static uint64_t if_there(const struct machine *machine, const char *event, uint6
 static void test_missed(void **state)
 {
 	struct machine *machine = *state;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (!machine->bpf)
 		skip();
 	map.nr_missed = 1; /* before exits are counted */
-	assert_int_equal(exits_bpf_attach(machine->bpf, &why), 0);
+	assert_int_equal(exits_bpf_attach(machine->bpf, &error), 0);
 	assert_int_equal(exits_bpf_lost(machine->bpf).missed, 0);
 	map.nr_missed = 2;
 	assert_int_equal(exits_bpf_lost(machine->bpf).missed,
@@ -327,13 +327,13 @@ static void test_kernel_does_not_tell(void **state)
 	struct machine *machine = *state;
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	if (!machine->bpf)
 		skip();
 	map.err = -EINVAL;
-	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &why), -EINVAL);
-	assert_string_equal(why.text,
+	assert_int_equal(exits_bpf_arguments(machine->bpf, &keys, &cells, &error), -EINVAL);
+	assert_string_equal(error.text,
 			    "cannot read the arguments of exits from the kernel: Invalid argument");
 }
 

@@ -104,11 +104,11 @@ static uint32_t add_web1(struct guests *guests)
 static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct error why = { "" };
+	struct error error = { "" };
 	struct provider_args args;
 
 	assert_non_null(w);
-	assert_int_equal(env_init(&w->env, "", &why), 0);
+	assert_int_equal(env_init(&w->env, "", &error), 0);
 	snprintf(w->root, sizeof(w->root), "/tmp/kvmtop-exits.XXXXXX");
 	assert_non_null(mkdtemp(w->root));
 	w->inventory.root = w->root;
@@ -293,24 +293,24 @@ static uint64_t count_of_all(const struct world *w, const char *name)
 /* The parent of this process holds a VM with one vCPU, or does so no more. Returns its number. */
 static uint32_t parent_is_guest(struct world *w)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 	int pid = (int)getppid();
 
 	shell(w, "mkdir -p proc/%d/fd proc/%d/task/%d && ln -s anon_inode:kvm-vm proc/%d/fd/9 && "
 	      "ln -s anon_inode:kvm-vcpu:0 proc/%d/fd/10 && "
 	      "echo '%d (vm) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 77 1 2 3' >proc/%d/stat",
 	      pid, pid, pid, pid, pid, pid, pid);
-	assert_int_equal(guests_refresh(w->guests, SECOND, &why), 0);
+	assert_int_equal(guests_refresh(w->guests, SECOND, &error), 0);
 	assert_non_null(guests_by_pid(w->guests, pid));
 	return guests_by_pid(w->guests, pid)->id;
 }
 
 static void parent_is_none(struct world *w, uint64_t now_ns)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 
 	shell(w, "rm -r proc/%d", (int)getppid());
-	assert_int_equal(guests_refresh(w->guests, now_ns, &why), 0);
+	assert_int_equal(guests_refresh(w->guests, now_ns, &error), 0);
 	assert_null(guests_by_pid(w->guests, getppid()));
 }
 

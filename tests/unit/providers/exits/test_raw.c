@@ -55,7 +55,7 @@ struct box {
 	struct btf *vmlinux, *kvm, *vendor;
 	int number[9], pointer; /* types by size: int, void * */
 	struct exits_raw raw;
-	struct error why;
+	struct error error;
 };
 
 static int add_struct(struct btf *btf, const char *name, int bytes)
@@ -265,7 +265,7 @@ static int look(struct box *box, const struct kernel *kernel, const char *arch, 
 	add_svm(box, kernel, vcpu);
 	add_vmx(box, kernel, vcpu);
 	btf = (struct exits_btf){ box->vmlinux, box->kvm, box->vendor };
-	err = exits_raw_look(&btf, &arch_by_name(arch)->splits[0], bytes, &box->raw, &box->why);
+	err = exits_raw_look(&btf, &arch_by_name(arch)->splits[0], bytes, &box->raw, &box->error);
 	box->raw.run_delay = exits_raw_find_run_delay(box->vmlinux);
 	btf__free(box->vendor);
 	btf__free(box->kvm);
@@ -325,7 +325,7 @@ static void test_vmx(void **state)
 	assert_int_equal(number(&box, RAW_OFFSET), 6800);
 	kernel.tdx_offset = 6728;
 	assert_int_equal(look(&box, &kernel, "VMX", 4), -ENOENT);
-	assert_string_equal(box.why.text,
+	assert_string_equal(box.error.text,
 			    "the BTF has more than one place of vcpu_tdx.vt.exit_reason.full");
 }
 
@@ -477,12 +477,12 @@ static void test_polls(void **state)
 }
 
 /* A kernel that is not as expected is said to be so, and its reason is not looked for. */
-static void check_refused(const struct kernel *kernel, int bytes, const char *why)
+static void check_refused(const struct kernel *kernel, int bytes, const char *error)
 {
 	struct box box;
 
 	assert_int_equal(look(&box, kernel, "SVM", bytes), -ENOENT);
-	assert_string_equal(box.why.text, why);
+	assert_string_equal(box.error.text, error);
 	assert_int_equal(box.raw.way, EXITS_BY_RECORD);
 }
 

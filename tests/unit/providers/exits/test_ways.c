@@ -101,14 +101,14 @@ static void look_at_kernel(struct box *box)
 static int setup(void **state)
 {
 	struct box *box = calloc(1, sizeof(*box));
-	struct error why = { "" };
+	struct error error = { "" };
 
 	assert_non_null(box);
 	*state = box;
-	assert_int_equal(env_init(&box->env, "", &why), 0);
+	assert_int_equal(env_init(&box->env, "", &error), 0);
 	bpf_be_quiet();
-	if (!box->env.tracefs || bpf_probe(&box->env, &why)) {
-		print_message("BPF is not to be had here: %s\n", why.text);
+	if (!box->env.tracefs || bpf_probe(&box->env, &error)) {
+		print_message("BPF is not to be had here: %s\n", error.text);
 		return 0;
 	}
 	make_vcpu(box);
@@ -229,11 +229,11 @@ static void check_reason(struct box *box, enum exits_way way, const char *name, 
 		.max_threads = 1,
 	};
 	uint64_t there = UINT64_MAX - 1, seen = bytes == 4 ? (uint32_t)there : there;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
+	assert_int_equal(exits_bpf_open(&config, &box->bpf, &error), 0);
 	assert_int_equal(box->bpf->raw.way, way); /* the kernel has taken the program */
-	assert_int_equal(exits_bpf_attach(box->bpf, &why), 0);
+	assert_int_equal(exits_bpf_attach(box->bpf, &error), 0);
 	box->vcpu->vcpu_id = 77;
 	box->vcpu->there = box->vcpu->own_address + offsetof(struct vcpu, vmcb);
 	box->vcpu->reason = has_pointer ? 1 : there;
@@ -315,15 +315,15 @@ static void check_long(struct box *box, enum exits_way way, bool has_copy)
 		.has_long = true,
 	};
 	struct exits_long exit = { .pc = 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 	uint64_t waited[4];
 
 	raw.has_pc = true;
 	raw.run_delay = box->run_delay;
-	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
+	assert_int_equal(exits_bpf_open(&config, &box->bpf, &error), 0);
 	assert_int_equal(box->bpf->raw.way, way);
 	assert_int_equal(box->bpf->raw.run_delay != 0, box->run_delay != 0);
-	assert_int_equal(exits_bpf_attach(box->bpf, &why), 0);
+	assert_int_equal(exits_bpf_attach(box->bpf, &error), 0);
 	exits_bpf_set_long(box->bpf, 1, nothing);
 	box->vcpu->vmcb[1] = 0x7b;
 	box->vcpu->vmcb[2] = 0xffffffff81234567;
@@ -363,17 +363,17 @@ static void check_argument(struct box *box)
 	};
 	const struct exits_argument_key *keys;
 	const struct exits_cell *cells;
-	struct error why = { "" };
+	struct error error = { "" };
 	int program;
 
 	raw.events[EXITS_IOPORT] = (struct exits_raw_event){ true, { 1, 2, 0 } };
-	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
-	assert_int_equal(exits_bpf_attach(box->bpf, &why), 0);
+	assert_int_equal(exits_bpf_open(&config, &box->bpf, &error), 0);
+	assert_int_equal(exits_bpf_attach(box->bpf, &error), 0);
 	exits(box, "on_exit_by_read", ISA_SVM);
 	program = find_program("on_ioport");
 	assert_true(program >= 0);
 	assert_int_equal(bpf_prog_test_run_opts(program, &options), 0);
-	assert_int_equal(exits_bpf_arguments(box->bpf, &keys, &cells, &why), 1);
+	assert_int_equal(exits_bpf_arguments(box->bpf, &keys, &cells, &error), 1);
 	assert_int_equal(keys[0].a, 0xcf8);
 	assert_int_equal(keys[0].b, 4);
 	assert_int_equal(keys[0].c, 1);
@@ -413,16 +413,16 @@ static void test_older_page_fault(void **state)
 	struct exits_bpf_config config = {
 		.env = &box->env, .exit = &exit, .raw = &raw, .max_threads = 1, .has_long = true,
 	};
-	struct error why = { "" };
+	struct error error = { "" };
 
 	raw.has_pc = true;
 	if (!has_copies(box))
 		skip();
-	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
+	assert_int_equal(exits_bpf_open(&config, &box->bpf, &error), 0);
 	assert_int_equal(box->bpf->raw.way, EXITS_BY_READ);
 	exits_bpf_close(box->bpf);
 	exit.pc_field = "no_such_field";
-	assert_int_equal(exits_bpf_open(&config, &box->bpf, &why), 0);
+	assert_int_equal(exits_bpf_open(&config, &box->bpf, &error), 0);
 	assert_int_equal(box->bpf->raw.way, EXITS_BY_RECORD);
 	exits_bpf_close(box->bpf);
 }

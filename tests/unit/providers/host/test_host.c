@@ -35,7 +35,7 @@ struct world {
 	void *host;
 	struct want want;
 	struct sample sample;
-	struct error why;
+	struct error error;
 	uint32_t guest;
 };
 
@@ -130,17 +130,17 @@ static void begin(struct world *w, unsigned int nr_vcpus)
 					      .source = SOURCE };
 
 	w->guest = guests_add_fake(w->guests, PID, "db1", nr_vcpus);
-	assert_int_equal(host_provider.open(&args, &w->host, &w->why), 0);
+	assert_int_equal(host_provider.open(&args, &w->host, &w->error), 0);
 	for (uint32_t i = 0; i < fields_count(w->fields); i++)
 		field_set_add(&w->want.fields, i);
-	assert_int_equal(host_provider.want(w->host, &w->want, &w->why), 0);
+	assert_int_equal(host_provider.want(w->host, &w->want, &w->error), 0);
 }
 
 static void take(struct world *w)
 {
 	usleep(3000);
 	sample_reset(&w->sample);
-	assert_int_equal(host_provider.collect(w->host, &w->sample, &w->why), 0);
+	assert_int_equal(host_provider.collect(w->host, &w->sample, &w->error), 0);
 	assert_true(w->sample.time_ns[SOURCE] > 0);
 }
 
@@ -423,7 +423,7 @@ static void a_hidden_quota_is_said(void **state)
 	thread_is(w, 101, 10, 10, 1);
 	begin(w, 1);
 	take(w);
-	assert_string_equal(w->why.text,
+	assert_string_equal(w->error.text,
 			    "the quota of 1 vCPU is not known: its cgroup is outside of kvmtop's "
 			    "cgroup namespace; run kvmtop in the host's (docker run "
 			    "--cgroupns=host)");
@@ -431,7 +431,7 @@ static void a_hidden_quota_is_said(void **state)
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), NONE);
 	assert_int_equal(of_vcpu(w, 0, "thread(throttled)(" HOST_QUOTA_HIDDEN ")"), 100 * US);
-	w->why.text[0] = '\0';
+	w->error.text[0] = '\0';
 }
 
 /* ---- many threads, few descriptors */
@@ -779,7 +779,7 @@ static void cpus_that_cannot_be_read(void **state)
 	thread_is(w, 101, 1000, 500, 10);
 	begin(w, 1);
 	take(w);
-	assert_string_equal(w->why.text, "cannot read /proc/stat: No such file or directory");
+	assert_string_equal(w->error.text, "cannot read /proc/stat: No such file or directory");
 	assert_int_equal(of_vcpu(w, 0, "thread(run)"), 1000 * US);
 }
 
@@ -791,11 +791,11 @@ static void what_is_not_wanted_is_not_read(void **state)
 	put(w, "/proc/stat", "cpu0 1 2 4 1000 2000 8 16 32 99 99\n");
 	begin(w, 1);
 	field_set_clear(&w->want.fields);
-	assert_int_equal(host_provider.want(w->host, &w->want, &w->why), 0);
+	assert_int_equal(host_provider.want(w->host, &w->want, &w->error), 0);
 	sample_reset(&w->sample);
-	assert_int_equal(host_provider.collect(w->host, &w->sample, &w->why), -EAGAIN);
+	assert_int_equal(host_provider.collect(w->host, &w->sample, &w->error), -EAGAIN);
 	field_set_add(&w->want.fields, fields_find(w->fields, "time(wait)"));
-	assert_int_equal(host_provider.want(w->host, &w->want, &w->why), 0);
+	assert_int_equal(host_provider.want(w->host, &w->want, &w->error), 0);
 	take(w);
 	assert_int_equal(of_vcpu(w, 0, "time(wait)"), 500 * US);
 	assert_int_equal(of_cpu(w, 0, "host_cpu(busy)"), NONE);

@@ -27,7 +27,7 @@ struct world {
 	void *state;
 	struct want want;
 	struct sample sample;
-	struct error why;
+	struct error error;
 };
 
 static int setup(void **state)
@@ -73,16 +73,16 @@ static void open_text(struct world *w, const char *text)
 	assert_non_null(file);
 	fputs(text, file);
 	fclose(file);
-	assert_int_equal(captured_exits_provider.open(&args, &w->state, &w->why), 0);
+	assert_int_equal(captured_exits_provider.open(&args, &w->state, &w->error), 0);
 	for (uint32_t i = 0; i < fields_count(w->fields); i++)
 		field_set_add(&w->want.fields, i);
-	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->why), 0);
+	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->error), 0);
 }
 
 static void collect(struct world *w)
 {
 	sample_reset(&w->sample);
-	assert_int_equal(captured_exits_provider.collect(w->state, &w->sample, &w->why), 0);
+	assert_int_equal(captured_exits_provider.collect(w->state, &w->sample, &w->error), 0);
 }
 
 static const struct row *find(const struct world *w, int32_t vcpu, const char *name)
@@ -234,7 +234,7 @@ static void a_want_begins_without_a_rate(void **state)
 	collect(w);
 	collect(w);
 	assert_int_equal(w->sample.rows[0].flags, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
-	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->why), 0);
+	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->error), 0);
 	collect(w);
 	assert_int_equal(w->sample.rows[0].flags, ROW_FROM_ZERO);
 	assert_int_equal(count_of(w, 0, "vmexit(msr)"), 30);
@@ -277,7 +277,7 @@ static void only_what_is_wanted(void **state)
 	open_text(w, usual);
 	field_set_clear(&w->want.fields);
 	field_set_add(&w->want.fields, fields_find(w->fields, "vmexit(msr)"));
-	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->why), 0);
+	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->error), 0);
 	collect(w);
 	assert_int_equal(w->sample.nr_rows, 2);
 }
@@ -288,9 +288,9 @@ static void a_machine_without_the_file(void **state)
 	struct provider_args args = { .env = &w->env, .guests = w->guests, .fields = w->fields,
 					      .source = 2 };
 
-	assert_int_equal(captured_exits_provider.open(&args, &w->state, &w->why),
+	assert_int_equal(captured_exits_provider.open(&args, &w->state, &w->error),
 			 -ENODATA);
-	assert_non_null(strstr(w->why.text, w->path));
+	assert_non_null(strstr(w->error.text, w->path));
 }
 
 /* ---- events of a captured machine */
@@ -306,17 +306,17 @@ struct machine {
 
 static void open_machine(struct machine *m, const char *root)
 {
-	struct error why;
+	struct error error;
 
 	*m = (struct machine){ .state = NULL };
-	assert_int_equal(env_init(&m->env, root, &why), 0);
+	assert_int_equal(env_init(&m->env, root, &error), 0);
 	m->guests = guests_new(&m->env);
 	m->fields = fields_new();
-	assert_int_equal(guests_refresh(m->guests, 1, &why), 0);
+	assert_int_equal(guests_refresh(m->guests, 1, &error), 0);
 	assert_int_equal(captured_tracepoint_provider.open(
 				 &(struct provider_args){ .env = &m->env, .guests = m->guests,
 							  .fields = m->fields, .source = 1 },
-				 &m->state, &why),
+				 &m->state, &error),
 			 0);
 	for (uint32_t i = 0; i < fields_count(m->fields); i++)
 		field_set_add(&m->want.fields, i);
@@ -334,13 +334,13 @@ static void close_machine(struct machine *m)
 
 static void play(struct machine *m, enum want_scope scope, uint32_t guest)
 {
-	struct error why;
+	struct error error;
 
 	m->want.scope = scope;
 	m->want.guest = guest;
-	assert_int_equal(captured_tracepoint_provider.want(m->state, &m->want, &why), 0);
+	assert_int_equal(captured_tracepoint_provider.want(m->state, &m->want, &error), 0);
 	sample_reset(&m->sample);
-	assert_int_equal(captured_tracepoint_provider.collect(m->state, &m->sample, &why),
+	assert_int_equal(captured_tracepoint_provider.collect(m->state, &m->sample, &error),
 			 0);
 }
 

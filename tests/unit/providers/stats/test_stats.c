@@ -231,7 +231,7 @@ struct fixture {
 	struct fields *fields;
 	void *provider;
 	struct sample sample;
-	struct error why;
+	struct error error;
 	uint64_t now_ns;
 };
 
@@ -380,8 +380,8 @@ static int try_open(struct fixture *f)
 	struct provider_args args = { .env = &f->env, .guests = f->guests, .fields = f->fields,
 				      .source = SOURCE, .options = f->options };
 
-	f->why.text[0] = '\0';
-	return stats_provider.open(&args, &f->provider, &f->why);
+	f->error.text[0] = '\0';
+	return stats_provider.open(&args, &f->provider, &f->error);
 }
 
 static void want(struct fixture *f, enum want_scope scope, uint32_t guest)
@@ -390,17 +390,17 @@ static void want(struct fixture *f, enum want_scope scope, uint32_t guest)
 
 	for (uint32_t i = 0; i < fields_count(f->fields); i++)
 		field_set_add(&want.fields, i);
-	assert_int_equal(stats_provider.want(f->provider, &want, &f->why), 0);
+	assert_int_equal(stats_provider.want(f->provider, &want, &f->error), 0);
 	field_set_release(&want.fields);
 }
 
 static void collect(struct fixture *f)
 {
 	f->now_ns += 60000000000;
-	assert_int_equal(guests_refresh(f->guests, f->now_ns, &f->why), 0);
+	assert_int_equal(guests_refresh(f->guests, f->now_ns, &f->error), 0);
 	sample_reset(&f->sample);
-	f->why.text[0] = '\0';
-	assert_int_equal(stats_provider.collect(f->provider, &f->sample, &f->why), 0);
+	f->error.text[0] = '\0';
+	assert_int_equal(stats_provider.collect(f->provider, &f->sample, &f->error), 0);
 	assert_int_not_equal(f->sample.time_ns[SOURCE], 0);
 }
 
@@ -452,7 +452,7 @@ static void rows_are_by_vcpu(void **fixture)
 	set_vm(f, 7, 512);
 	start(f);
 	collect(f);
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 	assert_int_equal(count_of(f, 7, 0, "exits"), 100);
 	assert_int_equal(count_of(f, 7, 3, "exits"), 200);
 	assert_int_equal(count_of(f, 7, 3, "guest_mode"), 1);
@@ -523,11 +523,11 @@ static void guest_ends(void **fixture)
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 2);
 	assert_int_equal(count_of(f, 9, 0, "exits"), 5);
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 	end_guest(f, 9);
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 0);
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 }
 
 /* QEMU opens them as it makes its vCPUs, which may take a while. */
@@ -541,11 +541,12 @@ static void descriptors_may_come_later(void **fixture)
 	hold(f, 9, 12, "anon_inode:kvm-vcpu:0");
 	start(f);
 	collect(f);
-	assert_string_equal(f->why.text, "1 of 2 guests hold no statistics: QEMU 8.1 and later do");
+	assert_string_equal(f->error.text,
+			    "1 of 2 guests hold no statistics: QEMU 8.1 and later do");
 	set_vcpu(f, 9, 0, 5);
 	collect(f);
 	assert_int_equal(count_of(f, 9, 0, "exits"), 5);
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 }
 
 static void one_descriptor_of_each_vcpu(void **fixture)
@@ -571,11 +572,11 @@ static void only_the_guest_that_is_wanted(void **fixture)
 	want(f, WANT_GUEST, guest_of(f, 7));
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 2);
-	assert_string_equal(f->why.text, ""); /* the other one is not asked for */
+	assert_string_equal(f->error.text, ""); /* the other one is not asked for */
 	want(f, WANT_GUEST, guest_of(f, 9));
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 0);
-	assert_string_equal(f->why.text, "no guest here holds statistics: QEMU 8.1 and later do");
+	assert_string_equal(f->error.text, "no guest here holds statistics: QEMU 8.1 and later do");
 }
 
 static void nothing_wanted_nothing_read(void **fixture)
@@ -587,7 +588,7 @@ static void nothing_wanted_nothing_read(void **fixture)
 	set_vcpu(f, 7, 0, 100);
 	start(f);
 	collect(f);
-	assert_int_equal(stats_provider.want(f->provider, &nothing, &f->why), 0);
+	assert_int_equal(stats_provider.want(f->provider, &nothing, &f->error), 0);
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 0);
 	/* What happened meanwhile is not counted. */
@@ -604,10 +605,10 @@ static void what_is_missing_is_said(void **fixture)
 	struct fixture *f = *fixture;
 
 	assert_int_equal(try_open(f), -ENOENT);
-	assert_string_equal(f->why.text, "no guest here holds statistics: QEMU 8.1 and later do");
+	assert_string_equal(f->error.text, "no guest here holds statistics: QEMU 8.1 and later do");
 	make_guest(f, 7);
 	assert_int_equal(try_open(f), -ENOENT);
-	assert_string_equal(f->why.text, "no guest here holds statistics: QEMU 8.1 and later do");
+	assert_string_equal(f->error.text, "no guest here holds statistics: QEMU 8.1 and later do");
 	/* The link, but not the bytes. */
 	hold(f, 7, 20, "anon_inode:kvm-vcpu-stats:0");
 	assert_int_equal(try_open(f), -ENOENT);
@@ -628,7 +629,8 @@ static void strange_bytes_are_no_statistics(void **fixture)
 	start(f);
 	collect(f);
 	assert_int_equal(count_of(f, 9, 0, "exits"), 5);
-	assert_string_equal(f->why.text, "1 of 2 guests hold no statistics: QEMU 8.1 and later do");
+	assert_string_equal(f->error.text,
+			    "1 of 2 guests hold no statistics: QEMU 8.1 and later do");
 }
 
 static int open_as_nobody(struct fixture *f)
@@ -655,11 +657,11 @@ static void missing_rights_are_said(void **fixture)
 	assert_int_equal(chmod(path, 0), 0);
 	assert_int_equal(chmod(f->root, 0755), 0);
 	assert_int_equal(open_as_nobody(f), -EPERM);
-	assert_string_equal(f->why.text, "no right to the statistics of 1 of 1 guests: "
+	assert_string_equal(f->error.text, "no right to the statistics of 1 of 1 guests: "
 					 "CAP_SYS_PTRACE is needed");
 	write_at(f, "/proc/sys/kernel/yama/ptrace_scope", "3\n", 2);
 	assert_int_equal(open_as_nobody(f), -EPERM);
-	assert_non_null(strstr(f->why.text, "kernel.yama.ptrace_scope is 3"));
+	assert_non_null(strstr(f->error.text, "kernel.yama.ptrace_scope is 3"));
 }
 
 int main(void)

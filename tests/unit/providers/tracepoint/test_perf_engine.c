@@ -33,7 +33,7 @@ static void test_host(void **state)
 	assert_int_equal(count_of(f, GUEST_ANY, 2), 678);
 	assert_int_equal(row_of(f, GUEST_ANY, 0)->flags, ROW_FROM_ZERO);
 	assert_int_equal(row_of(f, GUEST_ANY, 0)->key.vcpu, -1);
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 	ns = (uint64_t)before.tv_sec * 1000000000 + (uint64_t)before.tv_nsec;
 	assert_true(f->time_ns >= ns);
 	ns = (uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec;
@@ -221,7 +221,7 @@ static void test_thread_ended_before(void **state)
 	for (int i = 0; i < 3; i++) {
 		retarget(f, ENGINE_KEEP_NONE);
 		assert_int_equal(read_count(f, 1, 0), 5);
-		assert_string_equal(f->why.text, "");
+		assert_string_equal(f->error.text, "");
 	}
 	horse_end(horse);
 }
@@ -419,7 +419,7 @@ static void read_monotonic(struct fixture *f, struct model *model)
 			*last = row ? row->count : ABSENT;
 		}
 	}
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 }
 
 /* Once all is open, every call is counted, by every event, once. */

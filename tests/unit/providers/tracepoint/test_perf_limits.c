@@ -62,7 +62,7 @@ static void test_many_events(void **state)
 	wait_ready(f);
 	horse_work(horse, CALL_INTERVAL, 33);
 	read_sample(f);
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 	assert_int_equal(f->sample.nr_rows, f->nr_counters);
 	for (uint32_t i = 0; i < f->nr_counters; i++)
 		assert_int_equal(count_of(f, GUEST_ANY, i), 33);
@@ -95,11 +95,11 @@ static void test_refused_filter(void **state)
 	assert_int_equal(count_of(f, GUEST_ANY, 0), 8);
 	assert_int_equal(count_of(f, GUEST_ANY, 1), ABSENT);
 	assert_int_equal(count_of(f, GUEST_ANY, 2), 8);
-	assert_string_equal(f->why.text, "1 events not counted: Invalid argument");
+	assert_string_equal(f->error.text, "1 events not counted: Invalid argument");
 	want_first(f, 1);
 	wait_ready(f);
 	read_sample(f);
-	assert_string_equal(f->why.text, "");
+	assert_string_equal(f->error.text, "");
 }
 
 /* ---- descriptors: in a child, whose limits may be lowered */
@@ -185,7 +185,7 @@ static void raised_within_hard(struct fixture *f)
 	set_limit(32, 4096);
 	open_forty(f);
 	EXPECT(f->sample.nr_rows == 40);
-	EXPECT(!f->why.text[0]);
+	EXPECT(!f->error.text[0]);
 	EXPECT(limit_now().rlim_cur > 40 * f->nr_targets);
 	EXPECT(limit_now().rlim_max == 4096);
 }
@@ -195,7 +195,7 @@ static void raised_beyond_hard(struct fixture *f)
 	set_limit(32, 32);
 	open_forty(f);
 	EXPECT(f->sample.nr_rows == 40);
-	EXPECT(!f->why.text[0]);
+	EXPECT(!f->error.text[0]);
 }
 
 /* kvm_stat sets the limit to what it needs, even if that is less than it had. */
@@ -232,11 +232,11 @@ static void too_few(struct fixture *f)
 	EXPECT(nr >= 10 && nr < 20);
 	for (uint32_t i = 0; i < nr; i++)
 		EXPECT(count_of(f, GUEST_ANY, i) == 21);
-	EXPECT(number_before(f->why.text, " events not counted") == 40 - nr);
-	EXPECT(strstr(f->why.text, "ulimit -n"));
-	EXPECT(number_before(f->why.text, ": raise it") == limit);
+	EXPECT(number_before(f->error.text, " events not counted") == 40 - nr);
+	EXPECT(strstr(f->error.text, "ulimit -n"));
+	EXPECT(number_before(f->error.text, ": raise it") == limit);
 	EXPECT(limit_now().rlim_cur == limit);
-	*f->nr_needed = number_before(f->why.text, " descriptors needed");
+	*f->nr_needed = number_before(f->error.text, " descriptors needed");
 }
 
 /* The number that is named suffices. */
@@ -246,7 +246,7 @@ static void enough(struct fixture *f)
 	set_limit(8, *f->nr_needed);
 	open_forty(f);
 	EXPECT(f->sample.nr_rows == 40);
-	EXPECT(!f->why.text[0]);
+	EXPECT(!f->error.text[0]);
 }
 
 /* One set fits, the other fits, both at once do not: opening comes before closing. */
@@ -271,7 +271,7 @@ static void one_after_the_other(struct fixture *f)
 		read_sample(f);
 	}
 	EXPECT(f->sample.nr_rows == 20);
-	EXPECT(!f->why.text[0]);
+	EXPECT(!f->error.text[0]);
 	make_calls(CALL_INTERVAL, 6);
 	read_sample(f);
 	for (uint32_t i = 20; i < 40; i++)
@@ -337,7 +337,7 @@ static void test_probe(void **state)
 	int status;
 
 	need_events(f);
-	assert_int_equal(perf_engine.probe(&f->env, &f->why), 0);
+	assert_int_equal(perf_engine.probe(&f->env, &f->error), 0);
 	assert_int_equal(count_fds(), f->nr_fds);
 	pid = fork();
 	if (pid == 0) {
@@ -347,9 +347,9 @@ static void test_probe(void **state)
 		EXPECT(read_small("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) > 0);
 		if (atoi(text) <= 0)
 			_exit(0);
-		EXPECT(perf_engine.probe(&f->env, &f->why) == -EACCES);
-		EXPECT(strstr(f->why.text, "cap_perfmon"));
-		EXPECT(strstr(f->why.text, "perf_event_paranoid is "));
+		EXPECT(perf_engine.probe(&f->env, &f->error) == -EACCES);
+		EXPECT(strstr(f->error.text, "cap_perfmon"));
+		EXPECT(strstr(f->error.text, "perf_event_paranoid is "));
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -41,7 +41,7 @@ struct fixture {
 	void *provider;
 	struct sample sample;
 	struct want want;
-	struct error why;
+	struct error error;
 };
 
 /* ---- a made-up machine */
@@ -179,11 +179,11 @@ static int count_retarget(void *state, const struct target *targets, size_t nr, 
 	return 0;
 }
 
-static int no_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *why)
+static int no_read(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *error)
 {
 	(void)state;
 	(void)sample;
-	(void)why;
+	(void)error;
 	*ret_time_ns = 1;
 	return 0;
 }
@@ -208,7 +208,7 @@ static int open_provider(struct fixture *f)
 
 	assert_non_null(tp);
 	tp->args = args;
-	err = tracepoint_events_find(&tp->events, &args, &f->why);
+	err = tracepoint_events_find(&tp->events, &args, &f->error);
 	if (err) {
 		tracepoints_close(tp);
 		return err;
@@ -472,7 +472,7 @@ static void test_no_module(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(open_provider(f), -ENOENT);
-	assert_non_null(strstr(f->why.text, "/sys/kernel/tracing/events: load the kvm module"));
+	assert_non_null(strstr(f->error.text, "/sys/kernel/tracing/events: load the kvm module"));
 	assert_null(f->provider);
 }
 
@@ -484,9 +484,9 @@ static void test_no_tracefs(void **state)
 					      .source = SOURCE };
 
 	env.tracefs = NULL;
-	assert_int_equal(trace_check(&f->env, &f->why), 0);
-	assert_int_equal(tracepoint_provider.open(&args, &f->provider, &f->why), -ENOENT);
-	assert_non_null(strstr(f->why.text, "mount -t tracefs"));
+	assert_int_equal(trace_check(&f->env, &f->error), 0);
+	assert_int_equal(tracepoint_provider.open(&args, &f->provider, &f->error), -ENOENT);
+	assert_non_null(strstr(f->error.text, "mount -t tracefs"));
 }
 
 /* What is true of the folder, not "load the module". */
@@ -506,8 +506,8 @@ static void check_unreadable(struct fixture *f, const char *path, mode_t mode)
 			_exit(1);
 		if (open_provider(f) != -EACCES)
 			_exit(2);
-		_exit(strstr(f->why.text, "tracing/events: Permission denied") &&
-		      strstr(f->why.text, "cap_dac_read_search") ? 0 : 3);
+		_exit(strstr(f->error.text, "tracing/events: Permission denied") &&
+		      strstr(f->error.text, "cap_dac_read_search") ? 0 : 3);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(chmod(full, 0755), 0);
@@ -532,20 +532,20 @@ static void test_lockdown(void **state)
 	make_folder(f, "/sys/kernel/security");
 	write_file(f, "/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	/* Set at boot it leaves no events, set later they cannot be read. */
-	assert_int_equal(trace_why_none(&f->env, 0, &f->why), -EPERM);
-	assert_string_equal(f->why.text, "trace events are blocked by kernel lockdown "
+	assert_int_equal(trace_why_none(&f->env, 0, &f->error), -EPERM);
+	assert_string_equal(f->error.text, "trace events are blocked by kernel lockdown "
 					 "(confidentiality): boot with "
 					 "lockdown=integrity");
-	assert_int_equal(trace_why_none(&f->env, -EPERM, &f->why), -EPERM);
-	assert_non_null(strstr(f->why.text, "lockdown (confidentiality)"));
+	assert_int_equal(trace_why_none(&f->env, -EPERM, &f->error), -EPERM);
+	assert_non_null(strstr(f->error.text, "lockdown (confidentiality)"));
 	/* Which does not forbid it. */
 	write_file(f, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
-	assert_int_equal(trace_why_none(&f->env, 0, &f->why), -ENOENT);
-	assert_non_null(strstr(f->why.text, "load the kvm module"));
+	assert_int_equal(trace_why_none(&f->env, 0, &f->error), -ENOENT);
+	assert_non_null(strstr(f->error.text, "load the kvm module"));
 	/* Without securityfs the level is not known, but what it does is seen. */
 	write_file(f, "/sys/kernel/security/lockdown", "");
-	assert_int_equal(trace_why_none(&f->env, -EPERM, &f->why), -EPERM);
-	assert_non_null(strstr(f->why.text, "tracing/events: Operation not permitted: "
+	assert_int_equal(trace_why_none(&f->env, -EPERM, &f->error), -EPERM);
+	assert_non_null(strstr(f->error.text, "tracing/events: Operation not permitted: "
 					    "probably because of kernel lockdown"));
 }
 
@@ -566,13 +566,13 @@ static void test_other_pid_namespace(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(pid_namespace_check(&f->env, "BPF", &f->why), 0);
+	assert_int_equal(pid_namespace_check(&f->env, "BPF", &f->error), 0);
 	set_pid_namespace(f, "pid:[4026531836]");
-	assert_int_equal(pid_namespace_check(&f->env, "BPF", &f->why), 0);
+	assert_int_equal(pid_namespace_check(&f->env, "BPF", &f->error), 0);
 	set_pid_namespace(f, "pid:[4026532198]");
-	assert_int_equal(pid_namespace_check(&f->env, "BPF", &f->why), -EXDEV);
-	assert_non_null(strstr(f->why.text, "pid namespace"));
-	assert_int_not_equal(bpf_engine.probe(&f->env, &f->why), 0);
+	assert_int_equal(pid_namespace_check(&f->env, "BPF", &f->error), -EXDEV);
+	assert_non_null(strstr(f->error.text, "pid namespace"));
+	assert_int_not_equal(bpf_engine.probe(&f->env, &f->error), 0);
 }
 
 /* A guest that came later counts from zero, one that was there when the want came does not. */
@@ -628,10 +628,10 @@ static void test_refused_engine_is_told(void **state)
 	assert_string_equal(tp->refused.text, "");
 	error_set(&tp->refused, 0, "not counted by bpf");
 	for (unsigned int i = 0; i < REFUSED_SAMPLES + 2; i++) {
-		struct error why = { "" };
+		struct error error = { "" };
 
-		assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &why), 0);
-		assert_string_equal(why.text, i < REFUSED_SAMPLES ? "not counted by bpf" : "");
+		assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &error), 0);
+		assert_string_equal(error.text, i < REFUSED_SAMPLES ? "not counted by bpf" : "");
 	}
 }
 
@@ -643,7 +643,7 @@ static void want_everything(struct fixture *f, enum want_scope scope, uint32_t g
 		field_set_add(&f->want.fields, i);
 	f->want.scope = scope;
 	f->want.guest = guest;
-	assert_int_equal(tracepoint_provider.want(f->provider, &f->want, &f->why), 0);
+	assert_int_equal(tracepoint_provider.want(f->provider, &f->want, &f->error), 0);
 }
 
 static void check_targets(const struct fixture *f, bool are_threads, const int *ids, size_t nr,
@@ -671,7 +671,7 @@ static void test_targets_host(void **state)
 
 	/* CPUs go and come. */
 	write_file(f, CPUS_ONLINE, "1-3\n");
-	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->why), 0);
+	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->error), 0);
 	check_targets(f, false, (const int[]){ 1, 2, 3 }, 3, GUEST_ANY);
 }
 
@@ -691,11 +691,11 @@ static void test_targets_guest(void **state)
 
 	/* A thread comes; then the guest is gone. */
 	make_folder(f, "/proc/4711/task/5000");
-	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->why), 0);
+	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->error), 0);
 	check_targets(f, true, (const int[]){ 999, 4711, 4720, 5000 }, 4, guest);
 	want_everything(f, WANT_GUEST, guest + 1);
 	check_targets(f, true, NULL, 0, 0);
-	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->why), 0);
+	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->error), 0);
 }
 
 static void test_targets_thousands_of_threads(void **state)
@@ -752,13 +752,13 @@ static void collect_without_descriptors(struct fixture *f)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none = limit;
 	none.rlim_cur = 0;
-	f->why.text[0] = '\0';
+	f->error.text[0] = '\0';
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	err = tracepoint_provider.collect(f->provider, &f->sample, &f->why);
+	err = tracepoint_provider.collect(f->provider, &f->sample, &f->error);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	assert_int_equal(err, 0);
-	assert_non_null(strstr(f->why.text, "ulimit -n"));
-	f->why.text[0] = '\0';
+	assert_non_null(strstr(f->error.text, "ulimit -n"));
+	f->error.text[0] = '\0';
 }
 
 static void test_targets_without_descriptors(void **state)
@@ -777,7 +777,7 @@ static void test_targets_without_descriptors(void **state)
 	nr_retargets = 0;
 	collect_without_descriptors(f);
 	assert_int_equal(nr_retargets, 0);
-	assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &f->why), 0);
+	assert_int_equal(tracepoint_provider.collect(tp, &f->sample, &f->error), 0);
 	assert_int_equal(nr_retargets, 1);
 }
 
@@ -816,8 +816,8 @@ static void test_no_cpu_list(void **state)
 	snprintf(path, sizeof(path), "%s" CPUS_ONLINE, f->root);
 	assert_int_equal(unlink(path), 0);
 	f->want.scope = WANT_HOST;
-	assert_int_equal(tracepoint_provider.want(f->provider, &f->want, &f->why), -ENOENT);
-	assert_non_null(strstr(f->why.text, CPUS_ONLINE));
+	assert_int_equal(tracepoint_provider.want(f->provider, &f->want, &f->error), -ENOENT);
+	assert_non_null(strstr(f->error.text, CPUS_ONLINE));
 }
 
 /* ---- the kernel's lists of CPUs */

@@ -35,25 +35,25 @@ static const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMEN
 static void open_file(struct world *world, const char *name, double nr)
 {
 	struct monitor_config config = { .list = recorded_players };
-	struct error why = { "" };
+	struct error error = { "" };
 	struct segment segment = { 0 };
 	struct fields *fields;
 	double interval_s;
 
 	*world = (struct world){ .path = name };
-	assert_int_equal(recording_read(&world->path, 1, &choice, &world->recording, &why), 0);
+	assert_int_equal(recording_read(&world->path, 1, &choice, &world->recording, &error), 0);
 	config.recording = (struct monitor_recording){
 		.recording = &world->recording,
 		.guests = world->recording.guests,
 	};
-	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
+	assert_int_equal(monitor_open(&config, &world->monitor, &error), 0);
 	fields = monitor_fields(world->monitor);
 	interval_s = (double)world->recording.span_ns / 1e9 / nr;
 	segment.interval_s = interval_s;
 	world->writer.recent = recent_new((size_t)256 << 20, &segment);
 	world->writer.start_ns = 86400 * UINT64_C(1000000000);
 	assert_int_equal(moments_read(&world->recording, fields, interval_s, recent_write,
-				      &world->writer, &why), 0);
+				      &world->writer, &error), 0);
 	world->store = recent_store(world->writer.recent);
 	recorded_add_events(&world->rows, &world->recording, fields, RECORDED_EVENTS);
 	recorded_add_exits(&world->rows, &world->recording, fields, RECORDED_EXITS);
@@ -124,21 +124,22 @@ static size_t subtract_all(struct world *world)
 	struct moment moment = { .flags = 0 };
 	struct packer *packer = packer_new();
 	struct blob blob = { .size = 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 	struct stored stored;
 	uint64_t at_ns = world->writer.start_ns;
 	size_t nr = 0;
-	int err = world->store.type->find(world->store.state, 0, &stored, &why);
+	int err = world->store.type->find(world->store.state, 0, &stored, &error);
 
 	while (!err) {
 		nr++;
 		at_ns += stored.elapsed_ns;
 		assert_int_equal(stored.time_ns, at_ns);
 		assert_int_equal(world->store.type->read(world->store.state, stored.id,
-							 PART_CHANGES, &blob, &why), 0);
-		assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &why), 0);
+							 PART_CHANGES, &blob, &error), 0);
+		assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &error), 0);
 		subtract(world, &moment, stored.elapsed_ns);
-		err = world->store.type->step(world->store.state, stored.id, false, &stored, &why);
+		err = world->store.type->step(world->store.state, stored.id, false, &stored,
+					      &error);
 	}
 	assert_int_equal(err, -ENOENT);
 	assert_int_equal(at_ns - world->writer.start_ns, world->recording.span_ns);
@@ -205,13 +206,13 @@ static uint64_t count_of(const struct world *world, uint64_t id, const char *nam
 	struct moment moment = { .flags = 0 };
 	struct packer *packer = packer_new();
 	struct blob blob = { .size = 0 };
-	struct error why = { "" };
+	struct error error = { "" };
 	uint64_t count = 0;
 
 	assert_int_not_equal(field, FIELD_NONE);
-	assert_int_equal(world->store.type->read(world->store.state, id, PART_CHANGES, &blob, &why),
-			 0);
-	assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &why), 0);
+	assert_int_equal(
+		world->store.type->read(world->store.state, id, PART_CHANGES, &blob, &error), 0);
+	assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &error), 0);
 	for (size_t i = 0; i < moment.changes.nr; i++) {
 		if (moment.changes.list[i].key.field == field)
 			count += moment.changes.list[i].count;
@@ -313,7 +314,7 @@ static void totals_are_the_recordings(void **state)
 	struct query query = { .type = &view_exits };
 	struct monitor_config config = { .list = history_recorded_players, .counts_all = true };
 	const struct facts *facts;
-	struct error why = { "" };
+	struct error error = { "" };
 	struct monitor *monitor;
 	struct world world;
 	struct past *past;
@@ -322,14 +323,14 @@ static void totals_are_the_recordings(void **state)
 	(void)state;
 	open_file(&world, recordings[3], 300);
 	past = past_new(world.store, monitor_fields(world.monitor));
-	assert_int_equal(past_go(past, UINT64_MAX, &why), 0);
+	assert_int_equal(past_go(past, UINT64_MAX, &error), 0);
 	config.recording = (struct monitor_recording){
 		.recording = &past,
 		.guests = past_guests(past),
 		.fields = monitor_fields(world.monitor),
 	};
-	assert_int_equal(monitor_open(&config, &monitor, &why), 0);
-	assert_int_equal(monitor_want(monitor, &query, &why), 0);
+	assert_int_equal(monitor_open(&config, &monitor, &error), 0);
+	assert_int_equal(monitor_want(monitor, &query, &error), 0);
 	monitor_sample(monitor);
 	assert_null(monitor_no_exits(monitor));
 	facts = monitor_facts(monitor);
@@ -418,7 +419,7 @@ static void many_rows_make_long_intervals(void **state)
 	struct bytes file = { .len = 0 }, event = { .len = 0 };
 	struct recording recording;
 	const char *const name = path;
-	struct error why;
+	struct error error;
 	struct ring ring;
 
 	(void)state;
@@ -433,7 +434,7 @@ static void many_rows_make_long_intervals(void **state)
 	save(path, file.data, file.len);
 	bytes_release(&file);
 	bytes_release(&event);
-	assert_int_equal(recording_read(&name, 1, &choice, &recording, &why), 0);
+	assert_int_equal(recording_read(&name, 1, &choice, &recording, &error), 0);
 	/* 8 s with 8,000 rows: 62 intervals would be made in half a second, 499 in a few. */
 	assert_true(moments_interval_s(&recording) > 0.19 && moments_interval_s(&recording) < 0.21);
 	assert_true(moments_shortest_s(&recording) > 0.019 &&

@@ -161,11 +161,11 @@ static void add(struct world *world, int cpu, uint64_t time)
 
 static void look(struct world *world, const struct view_type *type)
 {
-	struct error why = { "" };
+	struct error error = { "" };
 
 	world->query.type = type;
 	world->query.sort = view_usual_sort(type);
-	assert_int_equal(monitor_want(world->monitor, &world->query, &why), 0);
+	assert_int_equal(monitor_want(world->monitor, &world->query, &error), 0);
 	assert_true(monitor_has_new_counts(world->monitor));
 	assert_true(monitor_is_ready(world->monitor));
 	monitor_sample(world->monitor);
@@ -176,9 +176,9 @@ static void read_recording(struct world *world, const char *name,
 			   const struct recording_choice *choice)
 {
 	const char *paths[] = { name };
-	struct error why = { "" };
+	struct error error = { "" };
 
-	assert_int_equal(recording_read(paths, 1, choice, &world->recording, &why), 0);
+	assert_int_equal(recording_read(paths, 1, choice, &world->recording, &error), 0);
 }
 
 static void open_file(struct world *world, const char *name, double ns_per_unit)
@@ -189,14 +189,14 @@ static void open_file(struct world *world, const char *name, double ns_per_unit)
 	};
 	struct monitor_config config = { .list = recorded_players, .source = SOURCE_RECORDING,
 					 .is_span = true };
-	struct error why = { "" };
+	struct error error = { "" };
 
 	read_recording(world, name, &choice);
 	config.recording = (struct monitor_recording){
 		.recording = &world->recording,
 		.guests = world->recording.guests,
 	};
-	assert_int_equal(monitor_open(&config, &world->monitor, &why), 0);
+	assert_int_equal(monitor_open(&config, &world->monitor, &error), 0);
 }
 
 static void open_bytes(struct world *world, struct bytes *file, double ns_per_unit)

@@ -86,10 +86,10 @@ static void read_file(struct world *world, enum exit_kind event)
 {
 	const struct recording_choice choice = { .arguments = 1U << event };
 	const char *paths[] = { path };
-	struct error why;
+	struct error error;
 
 	world->kind = event;
-	assert_int_equal(recording_read(paths, 1, &choice, &world->recording, &why), 0);
+	assert_int_equal(recording_read(paths, 1, &choice, &world->recording, &error), 0);
 }
 
 static void read_it(struct world *world, enum exit_kind event)
@@ -346,7 +346,7 @@ static void a_diff_begins_with_what_changed(void **state)
 	const struct view_type *type = &view_exit_totals;
 	struct view_side sides[2];
 	struct view views[2] = { { .type = type }, { .type = type } }, both;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
@@ -367,7 +367,7 @@ static void a_diff_begins_with_what_changed(void **state)
 		};
 	}
 	views[1].note = "what is counted";
-	assert_int_equal(view_diff(sides, &both, &why), 0);
+	assert_int_equal(view_diff(sides, &both, &error), 0);
 	assert_string_equal(both.note, "what is counted");
 	assert_int_equal(both.nr_rows, 3);
 	check_change(&both, 0, "IO", 1000, 9000, 800);
@@ -375,8 +375,8 @@ static void a_diff_begins_with_what_changed(void **state)
 	check_change(&both, 2, "HLT", 1000, 1200, 20);
 	view_release(&both);
 	sides[1].unit = UNIT_CYCLES;
-	assert_int_equal(view_diff(sides, &both, &why), -EINVAL);
-	assert_non_null(strstr(why.text, "with -f 2.4GHz"));
+	assert_int_equal(view_diff(sides, &both, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "with -f 2.4GHz"));
 	view_release(&both);
 	for (unsigned int i = 0; i < 2; i++)
 		view_release(&views[i]);

@@ -46,12 +46,12 @@ static struct trace *open_files(unsigned int nr, enum trace_kind kind)
 {
 	const char *paths[4];
 	struct trace *trace = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	for (unsigned int i = 0; i < nr; i++)
 		paths[i] = path_of(i);
-	if (trace_open(paths, nr, kind, NULL, &trace, &why) != 0)
-		fail_msg("%s", why.text);
+	if (trace_open(paths, nr, kind, NULL, &trace, &error) != 0)
+		fail_msg("%s", error.text);
 	return trace;
 }
 
@@ -545,7 +545,7 @@ static void a_file_from_somewhere_on(void **state)
 	int fd, old = dup(STDIN_FILENO);
 	const char *path = "-";
 	struct trace *trace = NULL;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	for (unsigned int i = 0; i < 1000; i++)
@@ -556,7 +556,7 @@ static void a_file_from_somewhere_on(void **state)
 	assert_int_equal(lseek(fd, 320, SEEK_SET), 320);
 	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
 	close(fd);
-	assert_int_equal(trace_open(&path, 1, TRACE_ANY, NULL, &trace, &why), 0);
+	assert_int_equal(trace_open(&path, 1, TRACE_ANY, NULL, &trace, &error), 0);
 	for (unsigned int i = 10; i < 1000; i++)
 		assert_int_equal(next_event(trace)->time, i + 1);
 	assert_end(trace);
@@ -569,11 +569,11 @@ static void a_file_from_somewhere_on(void **state)
 static void assert_refused(const char *path, int err, const char *text)
 {
 	struct trace *trace = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	assert_int_equal(trace_open(&path, 1, TRACE_ANY, NULL, &trace, &why), err);
+	assert_int_equal(trace_open(&path, 1, TRACE_ANY, NULL, &trace, &error), err);
 	assert_null(trace);
-	assert_non_null(strstr(why.text, text));
+	assert_non_null(strstr(error.text, text));
 }
 
 static void what_is_no_recording_is_refused(void **state)
@@ -581,7 +581,7 @@ static void what_is_no_recording_is_refused(void **state)
 	struct bytes acrn = { .len = 0 }, odd = { .len = 0 };
 	const char *both[] = { path_of(0), path_of(1) };
 	struct trace *trace;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	save(path_of(0), "hello, world\n", 13);
@@ -596,9 +596,9 @@ static void what_is_no_recording_is_refused(void **state)
 	put_u32(&odd, 0x12345678);
 	save_bytes(0, &acrn);
 	save_bytes(1, &odd);
-	assert_int_equal(trace_open(both, 2, TRACE_ANY, NULL, &trace, &why), -EINVAL);
-	assert_non_null(strstr(why.text, "read them separately"));
-	assert_int_equal(trace_open(both, 0, TRACE_ANY, NULL, &trace, &why), -EINVAL);
+	assert_int_equal(trace_open(both, 2, TRACE_ANY, NULL, &trace, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "read them separately"));
+	assert_int_equal(trace_open(both, 0, TRACE_ANY, NULL, &trace, &error), -EINVAL);
 }
 
 /* By another path, too: its events would be counted twice. */
@@ -607,7 +607,7 @@ static void a_file_that_is_named_twice_is_refused(void **state)
 	struct bytes acrn = { 0 };
 	const char *paths[] = { path_of(0), path_of(1) };
 	struct trace *trace = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 	char text[256];
 
 	(void)state;
@@ -615,34 +615,34 @@ static void a_file_that_is_named_twice_is_refused(void **state)
 	save_bytes(0, &acrn);
 	unlink(path_of(1));
 	assert_int_equal(symlink(path_of(0), path_of(1)), 0);
-	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &why), -EEXIST);
+	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &error), -EEXIST);
 	assert_null(trace);
 	snprintf(text, sizeof(text), "%s and %s are one file: name it once", paths[0], paths[1]);
-	assert_string_equal(why.text, text);
+	assert_string_equal(error.text, text);
 	unlink(path_of(1));
 	save_bytes(1, &acrn); /* the same bytes in two files are two recordings */
-	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &why), 0);
+	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &error), 0);
 	trace_close(trace);
 }
 
 static void kinds_have_names(void **state)
 {
 	enum trace_kind kind = TRACE_ANY;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
 	for (int i = TRACE_DAT; i <= TRACE_KVMTRACE; i++) {
 		const char *name = trace_kind_name((enum trace_kind)i);
 
-		assert_int_equal(trace_kind_by_name(name, false, &kind, &why), 0);
+		assert_int_equal(trace_kind_by_name(name, false, &kind, &error), 0);
 		assert_int_equal(kind, i);
 	}
-	assert_int_equal(trace_kind_by_name("xentrace", true, &kind, &why), 0);
+	assert_int_equal(trace_kind_by_name("xentrace", true, &kind, &error), 0);
 	assert_int_equal(kind, TRACE_XENTRACE);
-	assert_int_equal(trace_kind_by_name("xentrace", false, &kind, &why), -EINVAL);
-	assert_non_null(strstr(why.text, "one of trace.dat, perf.data, kvmtrace, acrn"));
-	assert_int_equal(trace_kind_by_name("perf.data", true, &kind, &why), -EINVAL);
-	assert_non_null(strstr(why.text, "one of xentrace, kvmtrace, acrn"));
+	assert_int_equal(trace_kind_by_name("xentrace", false, &kind, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "one of trace.dat, perf.data, kvmtrace, acrn"));
+	assert_int_equal(trace_kind_by_name("perf.data", true, &kind, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "one of xentrace, kvmtrace, acrn"));
 }
 
 static void numbers_of_fields(void **state)

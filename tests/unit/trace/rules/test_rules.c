@@ -36,12 +36,12 @@ static const char *print(enum trace_kind kind, const struct rules_record *what, 
 		.reltsc_is_negative = true,
 		.mhz = mhz,
 	};
-	struct error why = { "" };
+	struct error error = { "" };
 	struct rules *rules = NULL;
 	FILE *out;
 
-	if (rules_parse("rules", rules_text, strlen(rules_text), &rules, &why))
-		fail_msg("%s", why.text);
+	if (rules_parse("rules", rules_text, strlen(rules_text), &rules, &error))
+		fail_msg("%s", error.text);
 	of_kind.kind = kind;
 	out = fmemopen(printed, sizeof(printed), "w");
 	assert_non_null(out);
@@ -182,12 +182,12 @@ static void what_is_no_character_is_a_question_mark(void **state)
 static void refuses(const char *text, const char *want)
 {
 	struct rules *untouched = (struct rules *)&errno, *rules = untouched;
-	struct error why = { "" };
+	struct error error = { "" };
 
-	assert_int_equal(rules_parse("rules", text, strlen(text), &rules, &why), -EINVAL);
+	assert_int_equal(rules_parse("rules", text, strlen(text), &rules, &error), -EINVAL);
 	assert_ptr_equal(rules, untouched);
-	if (strncmp(why.text, want, strlen(want)) != 0)
-		fail_msg("%s: got \"%s\", wanted \"%s\"", text, why.text, want);
+	if (strncmp(error.text, want, strlen(want)) != 0)
+		fail_msg("%s: got \"%s\", wanted \"%s\"", text, error.text, want);
 }
 
 static void errors_name_the_line(void **state)
@@ -227,13 +227,13 @@ static void nul_bytes_are_bytes(void **state)
 {
 	static const char text[] = "1 a\0%(1)d\n1 %(1)\0d\n";
 	struct rules *rules = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	(void)state;
-	assert_int_equal(rules_parse("rules", text, 10, &rules, &why), 0);
+	assert_int_equal(rules_parse("rules", text, 10, &rules, &error), 0);
 	rules_free(rules);
-	assert_int_equal(rules_parse("rules", text, sizeof(text) - 1, &rules, &why), -EINVAL);
-	assert_non_null(strstr(why.text, "rules:2: unknown conversion"));
+	assert_int_equal(rules_parse("rules", text, sizeof(text) - 1, &rules, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "rules:2: unknown conversion"));
 }
 
 int main(void)

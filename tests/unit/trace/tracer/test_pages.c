@@ -28,8 +28,8 @@ struct world {
 
 static int a_file(void)
 {
-	struct error why;
-	int fd = pages_file(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", &why);
+	struct error error;
+	int fd = pages_file(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", &error);
 
 	assert_true(fd >= 0);
 	return fd;

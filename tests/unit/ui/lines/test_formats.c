@@ -244,15 +244,16 @@ static void csv_to_a_pipe_has_one_header(void **state)
 	assert_int_equal(count_text(text, "\n"), 22);
 }
 
-static void is_refused(struct world *w, const char *theirs, const char *why)
+static void is_refused(struct world *w, const char *theirs, const char *error)
 {
 	char wanted[256];
 
 	write_file(w->path, theirs);
 	snprintf(wanted, sizeof(wanted),
-		 "\"%s\" has other columns (%s): rename it, or choose another file", w->path, why);
+		 "\"%s\" has other columns (%s): rename it, or choose another file", w->path,
+		 error);
 	assert_int_equal(try_open(w, LINES_CSV, w->path, false), -EINVAL);
-	assert_string_equal(w->why.text, wanted);
+	assert_string_equal(w->error.text, wanted);
 	file_is(w, w->path, theirs);
 }
 
@@ -281,7 +282,7 @@ static void what_is_no_log_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		write_file(w->path, texts[i]);
 		assert_int_equal(try_open(w, LINES_CSV, w->path, false), -EINVAL);
-		assert_string_equal(w->why.text, wanted);
+		assert_string_equal(w->error.text, wanted);
 		file_is(w, w->path, texts[i]);
 	}
 }
@@ -444,8 +445,8 @@ static void text_names_the_interval_once_it_is_known(void **state)
 
 	add_event(w, "kvm_exit", 5, 5);
 	open_log(w, LINES_TEXT);
-	assert_int_equal(lines_write(w->lines, &w->view, when, 0, &w->why), 0);
-	assert_int_equal(lines_write(w->lines, &w->view, when, SECONDS / 4, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, when, 0, &w->error), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, when, SECONDS / 4, &w->error), 0);
 	write_sample(w);
 	close_log(w);
 	file_is(w, w->path,
@@ -496,7 +497,7 @@ static void json_is_one_object_a_line(void **state)
 	add_level(w, "pages_4k", FIELD_GAUGE, 7);
 	w->view.rows[w->view.nr_rows - 1].elapsed_ns = 2999850001;
 	open_log(w, LINES_JSON);
-	assert_int_equal(lines_write(w->lines, &w->view, when, 3001249999, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, when, 3001249999, &w->error), 0);
 	close_log(w);
 	file_is(w, w->path,
 		"{\"time\":\"2026-11-21T01:26:48.123+01:00\",\"elapsed_s\":3.0012,"
@@ -538,7 +539,7 @@ static void json_elapsed_is_null_when_not_known(void **state)
 	struct world *w = *state;
 
 	open_log(w, LINES_JSON);
-	assert_int_equal(lines_write(w->lines, &w->view, when, 0, &w->why), 0);
+	assert_int_equal(lines_write(w->lines, &w->view, when, 0, &w->error), 0);
 	close_log(w);
 	file_is(w, w->path, "{\"time\":\"2026-11-21T01:26:48.123+01:00\",\"elapsed_s\":null,"
 			    "\"view\":\"events\",\"rows\":[]}\n");
@@ -662,7 +663,7 @@ static void tables_go_on(void **state)
 
 	add_exit(w, "HLT", true, hist);
 	unlink(w->path);
-	assert_int_equal(lines_open(&table, &w->lines, &w->why), 0);
+	assert_int_equal(lines_open(&table, &w->lines, &w->error), 0);
 	write_sample(w);
 	write_sample(w);
 	add_exit(w, "A_REASON_OF_MANY_LETTERS", true, hist);
@@ -674,7 +675,7 @@ static void tables_go_on(void **state)
 	assert_int_equal(count_in_text(text, "\nHLT "), 3);
 	free(text);
 	unlink(w->path);
-	assert_int_equal(lines_open(&rows, &w->lines, &w->why), 0);
+	assert_int_equal(lines_open(&rows, &w->lines, &w->error), 0);
 	write_sample(w);
 	write_sample(w);
 	close_log(w);

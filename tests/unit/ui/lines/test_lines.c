@@ -135,7 +135,7 @@ static void flaw_B1_rotation_goes_on_in_a_new_file(void **state)
 	assert_int_equal(rename(w->path, w->other), 0);
 	/* Between the rename and the signal. */
 	write_sample(w);
-	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	assert_int_equal(lines_reopen(w->lines, &w->error), 0);
 	write_sample(w);
 	close_log(w);
 	file_is(w, w->other, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
@@ -149,7 +149,7 @@ static void reopening_lets_go_of_the_old_file(void **state)
 
 	open_log(w, LINES_CSV);
 	assert_int_equal(rename(w->path, w->other), 0);
-	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	assert_int_equal(lines_reopen(w->lines, &w->error), 0);
 	snprintf(command, sizeof(command), "! ls -l /proc/$PPID/fd/ | grep -q '%s'", w->other);
 	assert_int_equal(system(command), 0);
 }
@@ -162,7 +162,7 @@ static void rotated_text_has_headings_again(void **state)
 	open_log(w, LINES_TEXT);
 	write_sample(w);
 	assert_int_equal(rename(w->path, w->other), 0);
-	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	assert_int_equal(lines_reopen(w->lines, &w->error), 0);
 	write_sample(w);
 	close_log(w);
 	assert_int_equal(strncmp(read_file(w, w->path), "time (per", 9), 0);
@@ -175,7 +175,7 @@ static void reopening_without_rotation_appends(void **state)
 	add_event(w, "kvm_exit", 9, 3);
 	open_log(w, LINES_CSV);
 	write_sample(w);
-	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	assert_int_equal(lines_reopen(w->lines, &w->error), 0);
 	write_sample(w);
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
 }
@@ -188,7 +188,7 @@ static void reopening_that_fails_keeps_the_old_file(void **state)
 	open_log(w, LINES_CSV);
 	assert_int_equal(rename(w->path, w->other), 0);
 	write_file(w->path, "kvm_pio\n");
-	assert_int_equal(lines_reopen(w->lines, &w->why), -EINVAL);
+	assert_int_equal(lines_reopen(w->lines, &w->error), -EINVAL);
 	write_sample(w);
 	close_log(w);
 	file_is(w, w->other, "timestamp,kvm_exit\n" WHEN ",3\n");
@@ -203,9 +203,10 @@ static void reopening_refuses_other_columns(void **state)
 	open_log(w, LINES_CSV);
 	assert_int_equal(rename(w->path, w->other), 0);
 	write_file(w->path, "timestamp,kvm_pio\n");
-	assert_int_equal(lines_reopen(w->lines, &w->why), -EINVAL);
-	assert_non_null(strstr(w->why.text, "rename it, or choose another file: the file that was "
-					    "open before is written on"));
+	assert_int_equal(lines_reopen(w->lines, &w->error), -EINVAL);
+	assert_non_null(strstr(w->error.text,
+			       "rename it, or choose another file: the file that was "
+			       "open before is written on"));
 	write_sample(w);
 	close_log(w);
 	file_is(w, w->path, "timestamp,kvm_pio\n");
@@ -219,7 +220,7 @@ static void reopening_stdout_does_nothing(void **state)
 	add_event(w, "kvm_exit", 9, 3);
 	open_stdout(w, LINES_CSV);
 	write_sample(w);
-	assert_int_equal(lines_reopen(w->lines, &w->why), 0);
+	assert_int_equal(lines_reopen(w->lines, &w->error), 0);
 	write_sample(w);
 	close_log(w);
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
@@ -236,9 +237,10 @@ static void a_full_disk_is_an_error(void **state)
 	}
 	for (unsigned int format = LINES_BATCH; format <= LINES_TABLE; format++) {
 		assert_int_equal(try_open(w, format, "/dev/full", false), 0);
-		assert_int_equal(lines_write(w->lines, &w->view, when, 0, &w->why), -ENOSPC);
-		assert_string_equal(w->why.text, "cannot write to \"/dev/full\": No space left on "
-						 "device: make room, or choose another file");
+		assert_int_equal(lines_write(w->lines, &w->view, when, 0, &w->error), -ENOSPC);
+		assert_string_equal(w->error.text,
+				    "cannot write to \"/dev/full\": No space left on "
+				    "device: make room, or choose another file");
 		close_log(w);
 	}
 }
@@ -262,16 +264,16 @@ static void a_record_without_room_leaves_no_piece(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	/* Not even the header gets in whole; then one sample and a half. */
 	limit_file_size(10);
-	err = lines_write(w->lines, &w->view, when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, when, 0, &w->error);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
 	file_is(w, w->path, "");
 	write_sample(w);
 	limit_file_size(50);
-	err = lines_write(w->lines, &w->view, when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, when, 0, &w->error);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
-	assert_non_null(strstr(w->why.text, "/log\": File too large"));
+	assert_non_null(strstr(w->error.text, "/log\": File too large"));
 	write_sample(w);
 	file_is(w, w->path, "timestamp,kvm_exit\n" WHEN ",3\n" WHEN ",3\n");
 }
@@ -286,7 +288,7 @@ static void headings_come_again_after_an_error(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	write_sample(w);
 	limit_file_size(70);
-	err = lines_write(w->lines, &w->view, when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, when, 0, &w->error);
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(err, -EFBIG);
 	write_sample(w);
@@ -306,10 +308,10 @@ static void a_reader_that_left_is_epipe(void **state)
 	replace_stdout(w, fds[1]);
 	close(fds[1]);
 	assert_int_equal(try_open(w, LINES_TEXT, NULL, false), 0);
-	err = lines_write(w->lines, &w->view, when, 0, &w->why);
+	err = lines_write(w->lines, &w->view, when, 0, &w->error);
 	close_log(w);
 	assert_int_equal(err, -EPIPE);
-	assert_string_equal(w->why.text, "cannot write to standard output: Broken pipe");
+	assert_string_equal(w->error.text, "cannot write to standard output: Broken pipe");
 }
 
 static void a_path_without_permission_is_named(void **state)
@@ -324,7 +326,8 @@ static void a_path_without_permission_is_named(void **state)
 	if (is_root)
 		assert_int_equal(seteuid(0), 0);
 	assert_int_equal(err, -EACCES);
-	assert_string_equal(w->why.text, "cannot open \"/etc/kvmtop-test.log\": Permission denied");
+	assert_string_equal(w->error.text,
+			    "cannot open \"/etc/kvmtop-test.log\": Permission denied");
 }
 
 static void a_folder_is_no_file(void **state)
@@ -332,7 +335,7 @@ static void a_folder_is_no_file(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(try_open(w, LINES_JSON, w->dir, false), -EISDIR);
-	assert_non_null(strstr(w->why.text, "Is a directory"));
+	assert_non_null(strstr(w->error.text, "Is a directory"));
 }
 
 static void files_are_appended_to(void **state)

@@ -148,18 +148,18 @@ static void groups_add_and_leave_out(void **state)
 {
 	struct world *world = *state;
 	unsigned int groups = METRICS_USUAL;
-	struct error why = { "" };
+	struct error error = { "" };
 	struct metrics *metrics;
 	char *text;
 
-	assert_int_equal(metrics_groups_parse("user,reasons,no-vcpus", &groups, &why), 0);
+	assert_int_equal(metrics_groups_parse("user,reasons,no-vcpus", &groups, &error), 0);
 	assert_int_equal(groups, (METRICS_USUAL & ~METRICS_VCPUS) | METRICS_USER |
 				 METRICS_REASONS);
-	assert_int_equal(metrics_groups_parse("user,vcpu", &groups, &why), -EINVAL);
-	assert_string_equal(why.text,
+	assert_int_equal(metrics_groups_parse("user,vcpu", &groups, &error), -EINVAL);
+	assert_string_equal(error.text,
 			    "\"vcpu\": no such metrics; kvmtop export --metrics help lists them");
-	assert_int_equal(metrics_groups_parse("", &groups, &why), -EINVAL);
-	assert_int_equal(metrics_groups_parse("no-", &groups, &why), -EINVAL);
+	assert_int_equal(metrics_groups_parse("", &groups, &error), -EINVAL);
+	assert_int_equal(metrics_groups_parse("no-", &groups, &error), -EINVAL);
 
 	usual(world);
 	metrics = metrics_of(groups, METRICS_SERIES_MAX);

@@ -19,10 +19,10 @@
 static char wrongs[8][512];
 static size_t nr_wrongs;
 
-static void count_wrong(const struct error *why)
+static void count_wrong(const struct error *error)
 {
 	assert_true(nr_wrongs < 8);
-	snprintf(wrongs[nr_wrongs++], sizeof(wrongs[0]), "%s", why->text);
+	snprintf(wrongs[nr_wrongs++], sizeof(wrongs[0]), "%s", error->text);
 }
 
 static struct preferences parse(const char *text)
@@ -117,7 +117,7 @@ static void test_write(void **state)
 	char folder[] = "/tmp/kvmtop-test.XXXXXX", path[64], *text;
 	struct preferences preferences = parse("view = guests\nsort = guests:-pid\n"
 					       "interval = 0.1\n");
-	struct error why = { "" };
+	struct error error = { "" };
 	size_t size;
 	FILE *file;
 
@@ -129,7 +129,7 @@ static void test_write(void **state)
 	fputs(before, file);
 	fclose(file);
 	for (int i = 0; i < 2; i++) { /* the second time changes nothing */
-		assert_int_equal(preferences_write(&preferences, path, &why), 0);
+		assert_int_equal(preferences_write(&preferences, path, &error), 0);
 		assert_int_equal(read_whole(path, 4096, &text, &size), 0);
 		assert_string_equal(text, "# mine\nview = guests\nhide = total\nfuture = 1\n"
 					  "sort = guests:-pid\ninterval = 0.1\n");

@@ -364,24 +364,24 @@ static void a_further_buffer(void **state)
 	trace_close(trace);
 }
 
-static int open_buffer(const char *name, struct trace **ret_trace, struct error *why)
+static int open_buffer(const char *name, struct trace **ret_trace, struct error *error)
 {
 	const char *paths[] = { path };
 
-	return trace_open(paths, 1, TRACE_ANY, name, ret_trace, why);
+	return trace_open(paths, 1, TRACE_ANY, name, ret_trace, error);
 }
 
 static void one_buffer_is_chosen(void **state)
 {
 	const struct trace_event *got;
 	struct trace *trace;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	save_two_buffers();
-	assert_int_equal(open_buffer("third", &trace, &why), -EINVAL);
-	assert_string_equal(why.text, "\"third\": no such buffer; there are: top, second");
-	assert_int_equal(open_buffer("second", &trace, &why), 0);
+	assert_int_equal(open_buffer("third", &trace, &error), -EINVAL);
+	assert_string_equal(error.text, "\"third\": no such buffer; there are: top, second");
+	assert_int_equal(open_buffer("second", &trace, &error), 0);
 	assert_true(trace_file(trace, 0)->is_left_out);
 	got = next_event(trace, "kvm_entry", 5, 0);
 	assert_int_equal(got->file, 1);
@@ -389,7 +389,7 @@ static void one_buffer_is_chosen(void **state)
 	assert_string_equal(trace_comm(trace, got), "CPU 0/KVM");
 	assert_int_equal(trace_next(trace, &got), 0);
 	trace_close(trace);
-	assert_int_equal(open_buffer("top", &trace, &why), 0);
+	assert_int_equal(open_buffer("top", &trace, &error), 0);
 	assert_int_equal(next_event(trace, "kvm_entry", 5, 0)->file, 0);
 	next_event(trace, "kvm_entry", 6, 1);
 	assert_int_equal(trace_next(trace, &got), 0);
@@ -427,9 +427,9 @@ static void check_clock_of(const char *buffer, const char *clock, enum trace_clo
 {
 	const struct trace_event *got;
 	struct trace *trace;
-	struct error why;
+	struct error error;
 
-	assert_int_equal(open_buffer(buffer, &trace, &why), 0);
+	assert_int_equal(open_buffer(buffer, &trace, &error), 0);
 	assert_string_equal(trace_clock_info(trace)->clock_name, clock);
 	assert_int_equal(trace_clock_info(trace)->clock, unit);
 	next_event(trace, event, time, 0);
@@ -441,15 +441,16 @@ static void check_clock_of(const char *buffer, const char *clock, enum trace_clo
 static void each_buffer_has_its_clock(void **state)
 {
 	struct trace *trace;
-	struct error why;
+	struct error error;
 
 	(void)state;
 	save_two_clocks(true);
 	check_clock_of("kvm", "x86-tsc", TRACE_CLOCK_CYCLES, "kvm_entry", 5000);
 	check_clock_of("top", "local", TRACE_CLOCK_NS, "kvm_mmio", 6000);
-	assert_int_equal(open_buffer(NULL, &trace, &why), -EINVAL);
-	assert_non_null(strstr(why.text, ": its buffers \"top\" and \"kvm\" have different clocks "
-					 "(local, x86-tsc): choose one with --buffer"));
+	assert_int_equal(open_buffer(NULL, &trace, &error), -EINVAL);
+	assert_non_null(strstr(error.text,
+			       ": its buffers \"top\" and \"kvm\" have different clocks "
+			       "(local, x86-tsc): choose one with --buffer"));
 	/* Nothing is compared with the clock of an empty buffer. */
 	save_two_clocks(false);
 	check_clock_of(NULL, "x86-tsc", TRACE_CLOCK_CYCLES, "kvm_entry", 5000);
@@ -528,10 +529,10 @@ static void version_7(void **state)
 	const char *paths[] = { "tests/data/trace/small-v7.dat" };
 	const struct trace_event *event;
 	struct trace *trace;
-	struct error why;
+	struct error error;
 
 	(void)state;
-	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why), 0);
+	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &error), 0);
 	assert_int_equal(trace_file(trace, 0)->version, 7);
 	assert_string_equal(trace_file(trace, 0)->release, "6.1.0");
 	check_guest(trace, 0x1234, 0x1234); /* no random number of trace-cmd's */
@@ -556,10 +557,10 @@ static void version_7_with_a_further_buffer(void **state)
 	const char *paths[] = { "tests/data/trace/buffers-v7.dat" };
 	const struct trace_event *got;
 	struct trace *trace;
-	struct error why;
+	struct error error;
 
 	(void)state;
-	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why), 0);
+	assert_int_equal(trace_open(paths, 1, TRACE_ANY, NULL, &trace, &error), 0);
 	assert_string_equal(trace_file(trace, 1)->instance, "second");
 	next_event(trace, "kvm_entry", 5000, 0);
 	next_event(trace, "kvm_entry", 6000, 1);
@@ -1025,7 +1026,7 @@ static void check_shift(const struct world_shift *shift, uint64_t first, uint64_
 	char host[80];
 	const char *const paths[] = { path, host };
 	struct trace *trace = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 
 	snprintf(host, sizeof(host), "%s.host", path);
 	world_shift = (struct world_shift){ .id = 0xa11 };
@@ -1033,7 +1034,7 @@ static void check_shift(const struct world_shift *shift, uint64_t first, uint64_
 	world_shift = *shift;
 	make_two(5000, 9000, path);
 	world_shift = (struct world_shift){ .id = 0 };
-	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &why), 0);
+	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &error), 0);
 	assert_int_equal(trace_file(trace, 0)->host_id, shift->host_id);
 	assert_int_equal(trace_file(trace, 1)->host_id, 0);
 	next_event(trace, "kvm_entry", 1, 0);

@@ -471,7 +471,7 @@ static struct trace *open_piped(const struct bytes *file, size_t piece, pid_t *r
 	static char pipe_path[64];
 	const char *paths[] = { pipe_path };
 	struct trace *trace = NULL;
-	struct error why = { "" };
+	struct error error = { "" };
 	int ends[2];
 
 	assert_int_equal(pipe(ends), 0);
@@ -488,8 +488,8 @@ static struct trace *open_piped(const struct bytes *file, size_t piece, pid_t *r
 	}
 	close(ends[1]);
 	snprintf(pipe_path, sizeof(pipe_path), "/dev/fd/%d", ends[0]);
-	if (trace_open(paths, 1, TRACE_ANY, NULL, &trace, &why) != 0)
-		print_message("%s\n", why.text);
+	if (trace_open(paths, 1, TRACE_ANY, NULL, &trace, &error) != 0)
+		print_message("%s\n", error.text);
 	close(ends[0]);
 	return trace;
 }
