@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "arch/argument.h"
@@ -144,38 +143,11 @@ static int find_view(const struct options *options, const struct view_type **ret
 	return 0;
 }
 
-/* On the screen, and in a history, other views follow. */
-static int check_view(const struct options *options, const struct view_type *type,
-		      struct error *error)
-{
-	bool has_counters = type->has_events || type == &view_vcpus;
-	const struct {
-		const char *option;
-		bool is_vain;
-	} all[] = {
-		{ "-d/--debugfs", options->debugfs && !has_counters },
-		{ "-t/--tracepoints", options->tracepoints && !type->has_events },
-		{ "-x/--children", options->children && !type->has_trees },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		if (all[i].is_vain && !options->write_file &&
-		    options->mode & (MODE_ONCE | MODE_LOG))
-			return error_set(error, -EINVAL,
-					 "%s has no effect on the view %s: it is for "
-					 "--view events",
-					 all[i].option, type->name);
-	}
-	return 0;
-}
-
 int query_of_options(const struct options *options, struct query *query,
 		     struct query_parts *parts, struct error *error)
 {
 	int err = find_view(options, &query->type, error);
 
-	if (!err)
-		err = check_view(options, query->type, error);
 	if (err)
 		return err;
 	query->children = options->children;
@@ -243,7 +215,7 @@ int query_of_span(const struct options *options, const struct guests *guests, st
 		if (!query->nr_only)
 			add_guest(query, guests_find(guests, choice.id), &parts->only);
 		add_guest(query, guest, &parts->only);
-		query->guest = GUEST_ANY;
+		query->guest = GUEST_ALL;
 	}
 	return err;
 }
@@ -328,7 +300,7 @@ static int choose_guests(const struct options *options, const struct guests *gue
 		choose_vcpus(options, guests, query, parts);
 	if (options->pids) {
 		*ret_is_none = !query->nr_only;
-		if (query->nr_only && query->guest == GUEST_ANY)
+		if (query->nr_only && query->guest == GUEST_ALL)
 			narrow(query, guests);
 	}
 	if (options->has_vcpu) {

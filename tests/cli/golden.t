@@ -265,12 +265,4 @@ kvm_cpuid" "-1 -o total"
 
 no_other_golden tests/golden
 
-# ---- options without effect are refused
-
-for options in "-d --view exits" "-t --view vcpus" "-x -b"; do
-	# shellcheck disable=SC2086
-	is "$(status_of "$KVMTOP" --sysroot $root/amd -1 $options)" 2 "-1 $options"
-	like "$(cat "$TMP/err")" 'has no effect on the view' "says so"
-done
-
 done_testing
