@@ -108,7 +108,7 @@ static int choose_other(struct exits_run *run, const struct guests *guests, stru
 		run->compared[i].vcpus = NULL;
 	snprintf(run->over, sizeof(run->over), "guest %s (pid %d) and guest %s (pid %d) have ended",
 		 guest->name, (int)guest->pid, other->name, (int)other->pid);
-	run->run.query.guest = GUEST_ANY;
+	run->run.query.guest = GUEST_ALL;
 	return 0;
 }
 
@@ -205,7 +205,7 @@ static bool is_over(const struct exits_run *run)
 	if (run->run.options->other)
 		return !guests_by_id(guests, run->compared[0].id) &&
 		       !guests_by_id(guests, run->compared[1].id);
-	if (query->guest != GUEST_ANY)
+	if (query->guest != GUEST_ALL)
 		return !guests_by_id(guests, query->guest);
 	for (size_t i = 0; i < query->nr_only; i++) {
 		if (guests_by_id(guests, query->only[i].guest))

@@ -75,7 +75,7 @@ static int choose_guest(struct past_run *reader, struct error *error)
 			    "use -p PID");
 	if (err || reader->run.choice.id == query->guest)
 		return err;
-	if (query->guest != GUEST_ANY)
+	if (query->guest != GUEST_ALL)
 		say_follows(reader, guests_find(guests, reader->run.choice.id));
 	query->guest = reader->run.choice.id;
 	reader->goes_on = false;
@@ -102,7 +102,7 @@ static void warn_not_counted(struct past_run *reader)
 {
 	const struct query *query = &reader->run.query;
 	const struct facts *facts = monitor_facts(reader->run.monitor);
-	bool is_of_guest = query->guest != GUEST_ANY && !query->type->by_guest;
+	bool is_of_guest = query->guest != GUEST_ALL && !query->type->by_guest;
 	bool is_on_demand = query->type == &view_hotspots && facts->source != SOURCE_PROMETHEUS;
 
 	if (reader->has_warned || !(is_of_guest || is_on_demand) ||

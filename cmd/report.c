@@ -221,7 +221,7 @@ static int make(struct report *report, struct error *error)
 
 	if (err)
 		return err;
-	if (type != &view_exit_totals && query->nr_only && query->guest == GUEST_ANY)
+	if (type != &view_exit_totals && query->nr_only && query->guest == GUEST_ALL)
 		return error_set(error, -EINVAL,
 				 "--view %s shows all guests or one: give -p one PID", type->name);
 	describe(report);
@@ -324,7 +324,7 @@ static int show(struct report *report, struct error *error)
 	 * of KVM.
 	 */
 	if (!run->monitor || report->is_none ||
-	    (run->query.nr_only && run->query.guest == GUEST_ANY))
+	    (run->query.nr_only && run->query.guest == GUEST_ALL))
 		return -ENOENT;
 	err = source_read_moments(run->source, options_moments_s(run->options), &reason);
 	if (err == -ESTALE) {

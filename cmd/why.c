@@ -79,7 +79,7 @@ static void say_nothing_found(const struct run *run)
 
 	if (!nr)
 		printf("No guest is running.\n");
-	else if (run->query.guest != GUEST_ANY)
+	else if (run->query.guest != GUEST_ALL)
 		printf("Nothing found in %.1f s.\n", (double)run->elapsed_ns / 1e9);
 	else
 		printf("Nothing found in %.1f s: %zu guest%s.\n", (double)run->elapsed_ns / 1e9,

@@ -64,7 +64,7 @@ static struct want want_of(const struct feed *feed, const struct want *all)
 	/* Always all guests: a closer look at one guest must not end the counts of others. */
 	if (feed->provider->is_of_exits) {
 		want.scope = WANT_EACH;
-		want.guest = GUEST_ANY;
+		want.guest = GUEST_ALL;
 	}
 	for (uint32_t i = 0; i < fields_count(fields); i++) {
 		if (fields_get(fields, i)->source == feed->args.source &&

@@ -185,7 +185,7 @@ void monitor_close(struct monitor *monitor)
 
 static enum want_scope scope_of(const struct query *query)
 {
-	if (query->guest != GUEST_ANY)
+	if (query->guest != GUEST_ALL)
 		return WANT_GUEST;
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }

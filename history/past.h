@@ -31,7 +31,7 @@ struct series_point {
 
 /* Points, oldest first. Zero-initialised is none. */
 struct series {
-	struct key subject; /* what is counted; GUEST_ANY, -1: of all guests, all vCPUs */
+	struct key subject; /* what is counted; GUEST_ALL, -1: of all guests, all vCPUs */
 	struct series_point *points;
 	size_t nr, room;
 	uint64_t first_id, last_id; /* moments up to which it reaches; not all have a point */

@@ -187,7 +187,7 @@ static void map_guest(struct reader *reader, const struct guest *guest)
 
 static uint32_t guest_here(const struct reader *reader, uint32_t guest)
 {
-	if (reader->is_same || guest == GUEST_ANY || guest == STATS_ENDED)
+	if (reader->is_same || guest == GUEST_NONE || guest == STATS_ENDED)
 		return guest;
 	return guest < reader->room_guests && reader->guests[guest] ? reader->guests[guest] :
 								      STATS_ENDED;

@@ -110,7 +110,7 @@ void causes_take(struct causes *causes, const struct facts *facts, struct moment
 	if (causes->looked_ns && moment->time_ns - causes->looked_ns < LOOK_NS)
 		return;
 	causes->looked_ns = moment->time_ns;
-	findings_find(&causes->latest, facts, GUEST_ANY, causes->thresholds);
+	findings_find(&causes->latest, facts, GUEST_ALL, causes->thresholds);
 	findings_follow(&causes->findings, &causes->latest);
 	note_lost(causes, facts, moment);
 	note_causes(causes, facts->guests, moment);

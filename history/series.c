@@ -20,7 +20,7 @@ static bool is_of(const struct reader *reader, const struct change *change,
 	/* Nearly all are of another field, and one field is looked up sooner than a key. */
 	return reader_field(reader, change->key.field) == subject->field &&
 	       reader_key(reader, &change->key, &source, &key) &&
-	       (subject->guest == GUEST_ANY || key.guest == subject->guest) &&
+	       (subject->guest == GUEST_ALL || key.guest == subject->guest) &&
 	       (subject->vcpu < 0 || key.vcpu == subject->vcpu);
 }
 
@@ -61,7 +61,7 @@ static int add_brief(struct reader *reader, const struct key *subject, struct se
 static int read_point(struct reader *reader, const struct stored *at, const struct key *subject,
 		      bool has_times, struct series_point *ret_point, struct error *error)
 {
-	bool is_of_all = subject->guest == GUEST_ANY && subject->vcpu < 0;
+	bool is_of_all = subject->guest == GUEST_ALL && subject->vcpu < 0;
 	int err = reader_visit(reader, at, error);
 
 	*ret_point = (struct series_point){

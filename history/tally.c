@@ -18,7 +18,7 @@ void tally_release(struct tally *tally)
 
 static bool is_known(const struct tally *tally, uint32_t guest)
 {
-	return guest == GUEST_ANY || guest == STATS_ENDED || guests_find(tally->guests, guest);
+	return guest == GUEST_NONE || guest == STATS_ENDED || guests_find(tally->guests, guest);
 }
 
 /* The sum of a key of the segment. NULL: its field is not known. */

@@ -85,7 +85,7 @@ struct exits exits_choose(const struct facts *facts, bool by_guest, bool is_time
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 		uint32_t this_score;
 
-		if (!is_counter(field, is_timed) || (by_guest && stat->key.guest == GUEST_ANY))
+		if (!is_counter(field, is_timed) || (by_guest && stat->key.guest == GUEST_NONE))
 			continue;
 		/* A timed exit's key exists only if it happened; key r zeroes its total. */
 		this_score = score(field, field->use == USE_EXIT || stat->total || stat->delta);

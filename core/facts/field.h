@@ -79,7 +79,7 @@ static inline bool time_adds_up(enum time_part part)
 
 /*
  * What the host says, and with which key: about a vCPU's thread, the vCPU's; about a guest, the
- * guest's, without a vCPU; about a host CPU, GUEST_ANY, and the CPU's number as vCPU. Where hosts
+ * guest's, without a vCPU; about a host CPU, GUEST_NONE, and the CPU's number as vCPU. Where hosts
  * are compared, each is a guest of the inventory.
  *
  * An entry each: the part, the field's name, its kind, and whether every machine has it. Histories

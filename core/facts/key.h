@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct key {
-	uint32_t guest; /* struct guest's id; GUEST_ANY: the source has one value for all guests */
+	uint32_t guest; /* struct guest's id; GUEST_NONE: a value of the host, or of all guests */
 	int32_t vcpu;	/* its index; -1: one value for all vCPUs */
 	uint32_t field;
 };

@@ -60,7 +60,7 @@ struct long_exit {
 	uint64_t polled_ns; /* KVM polled, in a halt; 0: it did not, or that is not known */
 	uint64_t waited_ns; /* its thread waited for a CPU; valid if knows_wait */
 	uint64_t pc;	  /* where the guest was left, or goes on (Intel); 0: not known */
-	uint32_t guest;	  /* struct guest's id; GUEST_ANY: not known */
+	uint32_t guest;	  /* struct guest's id; GUEST_NONE: not known */
 	int32_t vcpu;	  /* its index; -1: not known */
 	uint32_t cpu;	  /* where the exit began; LONG_EXITS_NO_CPU: not known */
 	uint32_t reason;   /* a field */

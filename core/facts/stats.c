@@ -339,7 +339,7 @@ static bool is_kept(const struct stats *stats, const struct fields *fields, cons
 static void stats_expire(struct stats *stats, const struct fields *fields,
 			 const struct sample *sample)
 {
-	struct guest_lookup latest = { GUEST_ANY, false };
+	struct guest_lookup latest = { GUEST_NONE, false };
 
 	for (size_t i = stats->nr; i-- > 0;) {
 		struct stats_item *stat = &stats->list[i];

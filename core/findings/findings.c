@@ -129,7 +129,7 @@ static void find_guest(const struct measure *measure, const struct guest_subject
 	uint32_t guest = of->list[0]->key.guest;
 	const struct rule *rule;
 
-	if (measure->guest != GUEST_ANY && measure->guest != guest)
+	if (measure->guest != GUEST_ALL && measure->guest != guest)
 		return;
 	for (size_t i = 0; (rule = rule_at(i)); i++) {
 		if (!rule->is_said_by ||
@@ -221,7 +221,7 @@ static void add_all_reported(const struct measure *measure, struct findings *fin
 
 		if (field->use == USE_HOST && field->part == HOST_FINDING && stat->total &&
 		    stat->seen == stats->tick &&
-		    (measure->guest == GUEST_ANY || stat->key.guest == measure->guest))
+		    (measure->guest == GUEST_ALL || stat->key.guest == measure->guest))
 			add_reported(measure, stat, findings, nr_measured);
 	}
 }
@@ -289,7 +289,7 @@ static void choose_named(struct findings *findings)
 	if (named && worst->severity == named->severity)
 		return;
 	findings->named = worst ? worst->rule : NULL;
-	findings->named_guest = worst ? worst->guest : GUEST_ANY;
+	findings->named_guest = worst ? worst->guest : GUEST_ALL;
 }
 
 void findings_follow(struct findings *findings, const struct findings *latest)

@@ -53,7 +53,7 @@ struct findings {
 };
 
 /*
- * The findings of one guest, or of all with GUEST_ANY; replaces the list. thresholds NULL: the
+ * The findings of one guest, or of all with GUEST_ALL; replaces the list. thresholds NULL: the
  * defaults.
  */
 void findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,

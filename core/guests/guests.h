@@ -20,7 +20,12 @@
 #include "host/guest_name.h"
 #include "host/thread_list.h"
 
-#define GUEST_ANY 0u /* as a guest id: all guests, or not known */
+/*
+ * As the id of a guest. In a key or a row: of the host, or the guest is not known. In a choice: all
+ * guests, and what is of none.
+ */
+#define GUEST_NONE 0u
+#define GUEST_ALL  0u
 
 /* Of a fleet, a label: VM's name and pid, see ui/metrics/sums.h, or a host's name and port. */
 #define GUEST_NAME_SIZE (VM_NAME_SIZE + 32)
@@ -92,7 +97,7 @@ struct vcpu_thread {
  * The guest of such a thread. A process is examined now if the inventory does not have it yet, or
  * if nothing else tells which vCPU the thread runs; if it has ended meanwhile, it becomes a guest
  * that has ended, with the threads that are known. now_ns: as for guests_refresh(). Returns the id;
- * GUEST_ANY: the process is alive and cannot be read now.
+ * GUEST_NONE: the process is alive and cannot be read now.
  */
 uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
 

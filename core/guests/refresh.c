@@ -425,7 +425,7 @@ uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, ui
 	if (!entry && (thread->has_ended || is_zombie(guests, thread->pid)))
 		entry = add_ended(guests, thread);
 	if (!entry)
-		return GUEST_ANY;
+		return GUEST_NONE;
 	note_thread(guests, &entry->guest, thread);
 	return entry->guest.id;
 }

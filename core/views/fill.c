@@ -210,7 +210,7 @@ static struct cell name_of(enum column_id id, const struct row_of *of, bool is_g
 	switch (id) {
 	case COL_GUEST:
 	case COL_HOST:
-		if (key->guest != GUEST_ANY)
+		if (key->guest != GUEST_NONE)
 			cell = cell_guest(of->guest);
 		cell.has_ended = of->guest && is_gone;
 		return cell;
@@ -241,7 +241,7 @@ static struct cell name_of(enum column_id id, const struct row_of *of, bool is_g
 void fill_cells(struct cell *cells, const struct view_type *type, const struct row_of *of,
 		bool is_gone)
 {
-	bool is_cpu = !of->group && of->owner->key.guest == GUEST_ANY;
+	bool is_cpu = !of->group && of->owner->key.guest == GUEST_NONE;
 
 	for (size_t i = 0; type->columns[i].id; i++) {
 		enum column_id id = type->columns[i].id;
@@ -264,7 +264,7 @@ struct view_row *fill_row(struct view *view, const struct row_of *of)
 
 	row->guest = key->guest;
 	row->vcpu = key->vcpu;
-	row->is_gone = key->guest != GUEST_ANY && (!of->guest || of->guest->has_ended);
+	row->is_gone = key->guest != GUEST_NONE && (!of->guest || of->guest->has_ended);
 	if (!of->group && row->vcpu >= 0 && of->guest && !row->is_gone)
 		row->is_gone = !guest_vcpu(of->guest, row->vcpu) ||
 			       !guests_by_id(of->facts->guests, row->guest);

@@ -107,7 +107,7 @@ struct exits_summary {
 	double rate_per_s; /* of that reason */
 };
 
-/* guest: its exits only; GUEST_ANY: all. */
+/* guest: its exits only; GUEST_ALL: all. */
 struct exits_summary exits_summarize(const struct facts *facts, uint32_t guest);
 
 #endif

@@ -65,7 +65,7 @@ static bool are_counted(const struct field_set *fields, const struct facts *fact
 	for (size_t i = 0; i < facts->stats->nr; i++) {
 		const struct key *key = &facts->stats->list[i].key;
 
-		if ((key->guest != GUEST_ANY) == by_guest && field_set_has(fields, key->field))
+		if ((key->guest != GUEST_NONE) == by_guest && field_set_has(fields, key->field))
 			return true;
 	}
 	return false;
@@ -108,13 +108,13 @@ void guests_build(struct view *view, const struct query *query, const struct fac
 		rollup_expect(sums, guest->id, -1);
 	rollup(sums, facts);
 	owners_look_for_zeros(sums, query, facts, &of);
-	of.total = rollup_total(sums, GUEST_ANY);
+	of.total = rollup_total(sums, GUEST_ALL);
 	for (size_t i = 0; i < sums->nr_owners; i++) {
 		struct owner *owner = &sums->owners[i];
 		bool is_here = guests_by_id(facts->guests, owner->key.guest);
 
 		/* A running guest has a row even when nothing was counted for it. */
-		if (owner->key.guest != GUEST_ANY && query_has_guest(query, owner->key.guest) &&
+		if (owner->key.guest != GUEST_NONE && query_has_guest(query, owner->key.guest) &&
 		    (is_here || owner->exits.total))
 			owners_add_row(view, owner, &of);
 	}

@@ -31,11 +31,11 @@ static bool needs(const struct field *field)
 /* A CPU that went offline is not in the latest sample. */
 static bool is_cpu(const struct owner *owner)
 {
-	return owner->key.guest == GUEST_ANY && owner->key.vcpu >= 0 &&
+	return owner->key.guest == GUEST_NONE && owner->key.vcpu >= 0 &&
 	       owner->key.vcpu < CPUS_MAX && owner->host[HOST_BUSY].is_now;
 }
 
-/* Adds each vCPU to the CPU that it is on. Owners of GUEST_ANY are the first ones. */
+/* Adds each vCPU to the CPU that it is on. Owners of GUEST_NONE are the first ones. */
 static void place_vcpus(struct rollup *sums, const struct query *query)
 {
 	for (size_t i = 0; i < sums->nr_owners; i++) {
@@ -43,10 +43,10 @@ static void place_vcpus(struct rollup *sums, const struct query *query)
 		const struct host_sum *cpu = &vcpu->host[HOST_CPU];
 		struct owner *on;
 
-		if (vcpu->key.guest == GUEST_ANY || !cpu->is_now || cpu->total >= CPUS_MAX ||
+		if (vcpu->key.guest == GUEST_NONE || !cpu->is_now || cpu->total >= CPUS_MAX ||
 		    !query_has_key(query, &vcpu->key))
 			continue;
-		on = rollup_find(sums, GUEST_ANY, (int32_t)cpu->total);
+		on = rollup_find(sums, GUEST_NONE, (int32_t)cpu->total);
 		if (on)
 			owner_join(on, vcpu);
 	}

@@ -76,7 +76,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 	(void)ret_sought;
 	if (!row)
 		return false;
-	query_narrow(query, GUEST_ANY);
+	query_narrow(query, GUEST_ALL);
 	query->type = &view_guests;
 	return true;
 }

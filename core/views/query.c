@@ -200,9 +200,9 @@ bool query_is_counted(const struct query *query, const struct facts *facts)
 
 		if (!field_set_has(facts->wanted, key->field))
 			continue;
-		if (query->guest != GUEST_ANY || query->nr_only ?
+		if (query->guest != GUEST_ALL || query->nr_only ?
 			    query_has_guest(query, key->guest) :
-			    key->guest != GUEST_ANY || !query->type->by_guest)
+			    key->guest != GUEST_NONE || !query->type->by_guest)
 			return true;
 	}
 	return false;
@@ -261,12 +261,12 @@ bool query_has_guest(const struct query *query, uint32_t guest)
 
 	for (size_t i = 0; !is_listed && i < query->nr_only; i++)
 		is_listed = query->only[i].guest == guest;
-	return is_listed && (query->guest == GUEST_ANY || query->guest == guest);
+	return is_listed && (query->guest == GUEST_ALL || query->guest == guest);
 }
 
 bool query_is_of_ended(const struct query *query, const struct facts *facts)
 {
-	return query->guest != GUEST_ANY && !guests_by_id(facts->guests, query->guest);
+	return query->guest != GUEST_ALL && !guests_by_id(facts->guests, query->guest);
 }
 
 void query_narrow(struct query *query, uint32_t guest)

@@ -23,7 +23,7 @@ struct guest_symbols {
 struct query {
 	const struct view_type *type;
 	const struct pattern *filter; /* NULL: everything; outlives the query */
-	uint32_t guest;		      /* GUEST_ANY, or one guest only */
+	uint32_t guest;		      /* GUEST_ALL, or one guest only */
 	bool has_vcpu, has_reason;    /* only this vCPU of the guest, only this exit reason */
 	int32_t vcpu;
 	uint32_t reason;	      /* a field */

@@ -17,12 +17,12 @@ bool keys_list(const struct keys *keys, const struct key *key)
 
 void rollup_begin(struct rollup *rollup, unsigned int by)
 {
-	rollup->keys = (struct keys){ .guest = GUEST_ANY };
+	rollup->keys = (struct keys){ .guest = GUEST_ALL };
 	rollup->by = by;
 	rollup->has_groups = rollup->is_since_start = false;
 	field_set_clear(&rollup->counted);
 	field_set_clear(&rollup->reasons);
-	rollup->all = (struct owner){ .key = { GUEST_ANY, -1, FIELD_ANY } };
+	rollup->all = (struct owner){ .key = { GUEST_ALL, -1, FIELD_ANY } };
 	rollup->all_groups = (struct group){ .key = rollup->all.key };
 	rollup->halt = (struct halt_reason){ false };
 	rollup->nr_owners = rollup->nr_groups = rollup->nr_spreads = 0;
@@ -81,12 +81,12 @@ void rollup_expect(struct rollup *rollup, uint32_t guest, int32_t vcpu)
 static struct owner *owner_of(struct rollup *rollup, const struct facts *facts,
 			      const struct key *of)
 {
-	struct key key = { rollup->by & GROUP_GUEST ? of->guest : GUEST_ANY,
+	struct key key = { rollup->by & GROUP_GUEST ? of->guest : GUEST_ALL,
 			   rollup->by & GROUP_VCPU ? of->vcpu : -1, FIELD_ANY };
 
 	if (rollup->nr_owners && key_equal(&rollup->owners[rollup->latest].key, &key))
 		return &rollup->owners[rollup->latest];
-	if (!rollup->has_groups && key.guest != GUEST_ANY) {
+	if (!rollup->has_groups && key.guest != GUEST_NONE) {
 		/* All guests that the inventory has forgotten are one owner. */
 		if (key.guest != STATS_ENDED && !guests_find(facts->guests, key.guest))
 			key = (struct key){ STATS_ENDED, -1, FIELD_ANY };
@@ -442,7 +442,7 @@ uint64_t rollup_total(const struct rollup *rollup, uint32_t guest)
 	for (size_t i = 0; i < rollup->nr_owners; i++) {
 		const struct owner *owner = &rollup->owners[i];
 
-		if (owner->key.guest != GUEST_ANY && (!guest || owner->key.guest == guest))
+		if (owner->key.guest != GUEST_NONE && (!guest || owner->key.guest == guest))
 			total += owner->exits.total;
 	}
 	return total;

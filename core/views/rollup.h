@@ -28,7 +28,7 @@ struct vcpu_key {
 
 /* Which keys are added up. */
 struct keys {
-	uint32_t guest; /* GUEST_ANY: of all */
+	uint32_t guest; /* GUEST_ALL: of all */
 	bool has_vcpu;
 	int32_t vcpu;
 	const struct vcpu_key *only; /* nr_only of them; 0: all */
@@ -39,7 +39,7 @@ bool keys_list(const struct keys *keys, const struct key *key);
 
 static inline bool keys_have(const struct keys *keys, const struct key *key)
 {
-	return (keys->guest == GUEST_ANY || key->guest == keys->guest) &&
+	return (keys->guest == GUEST_ALL || key->guest == keys->guest) &&
 	       (!keys->has_vcpu || key->vcpu == keys->vcpu) &&
 	       (!keys->nr_only || keys_list(keys, key));
 }
@@ -59,7 +59,7 @@ struct host_sum {
 };
 
 struct owner {
-	struct key key; /* of GUEST_ANY the vCPU is a host CPU's number, or -1: all */
+	struct key key; /* of GUEST_NONE the vCPU is a host CPU's number, or -1: all */
 	struct time_sum time[TIME_PARTS];
 	struct host_sum host[HOST_PARTS];
 	double wait_per_s; /* of TIME_WAIT */
@@ -82,7 +82,7 @@ enum percentile { PERCENTILE_50, PERCENTILE_99, NR_PERCENTILES };
 #define FIELD_ANY 0 /* in the key of a group: the group has all fields */
 
 struct group {
-	struct key key; /* GUEST_ANY, -1, FIELD_ANY: all guests, vCPUs, fields */
+	struct key key; /* GUEST_ALL, -1, FIELD_ANY: all guests, vCPUs, fields */
 	uint32_t owner; /* the number in owners; all_groups has none */
 	uint32_t spreads; /* the roll-up's own */
 	uint64_t total, delta;
@@ -141,7 +141,7 @@ void rollup_release(struct rollup *rollup);
 
 /* Of a roll-up without groups; NULL: none. */
 struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu);
-/* How many exits the owners of one guest, or of all with GUEST_ANY, had since the start. */
+/* How many exits the owners of one guest, or of all with GUEST_ALL, had since the start. */
 uint64_t rollup_total(const struct rollup *rollup, uint32_t guest);
 /* Adds what one owner has to another: parts and exits. */
 void owner_join(struct owner *owner, const struct owner *more);

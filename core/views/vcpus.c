@@ -69,7 +69,7 @@ static void choose(struct rollup *sums, const struct query *query, const struct 
 /* Whether the query is about all that a guest's VMM runs. */
 static bool shows_threads(const struct query *query)
 {
-	return query->guest != GUEST_ANY && !query->has_vcpu && !query->has_cpu &&
+	return query->guest != GUEST_ALL && !query->has_vcpu && !query->has_cpu &&
 	       !query->has_reason && !query->nr_only && !query->filter;
 }
 
@@ -106,7 +106,7 @@ static bool is_shown(const struct query *query, const struct facts *facts,
 	const struct host_sum *cpu = &owner->host[HOST_CPU];
 	const struct key *key = &owner->key;
 
-	return key->guest != GUEST_ANY && query_has_key(query, key) &&
+	return key->guest != GUEST_NONE && query_has_key(query, key) &&
 	       (!query->has_cpu || (cpu->nr && cpu->total == query->cpu)) &&
 	       (owner->exits.total ||
 		guest_vcpu(guests_by_id(facts->guests, key->guest), key->vcpu));

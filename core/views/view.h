@@ -20,7 +20,7 @@
 #define VIEW_COLUMNS 29 /* of one view, at the most */
 
 struct view_row {
-	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ANY, -1: several */
+	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ALL, -1: several */
 	uint32_t guest;
 	int32_t vcpu;
 	uint64_t number; /* of a long exit: its own, different from all others; else 0 */

@@ -38,9 +38,9 @@ static void add_row(struct view *view, const struct facts *facts, const struct f
 	row->guest = finding->guest;
 	row->field = finding->field;
 	row->rule = (uint8_t)(rule_index(finding->rule) + 1);
-	row->is_gone = finding->guest != GUEST_ANY && (!guest || guest->has_ended);
+	row->is_gone = finding->guest != GUEST_ALL && (!guest || guest->has_ended);
 	row->cells[FINDING] = cell_text(finding->rule->finding);
-	row->cells[GUEST] = finding->guest == GUEST_ANY ? cell_text("all guests") :
+	row->cells[GUEST] = finding->guest == GUEST_ALL ? cell_text("all guests") :
 							  cell_guest(guest);
 	row->cells[SEVERITY] = cell_text(severity_name(finding->severity));
 	if (finding->has_cost)

@@ -373,7 +373,7 @@ static int take_finding(struct lines *lines, const struct answer_series *series)
 	    !may_have(lines, lines->finding, rule))
 		return 0;
 	field = host_fields_add_child(lines->fields, lines->finding, rule);
-	err = line_of(lines, (struct key){ member ? member->guest.id : GUEST_ANY, -1, field },
+	err = line_of(lines, (struct key){ member ? member->guest.id : GUEST_NONE, -1, field },
 		      &line);
 	if (!err)
 		take_levels(lines, series, line);

@@ -79,7 +79,7 @@ static bool is_process(const struct env *env, pid_t pid)
 	return access(env_path(env, path, sizeof(path), "/proc/%d", (int)pid), F_OK) == 0;
 }
 
-/* See the header. Lost: a VM from before the first update would make GUEST_ANY jump. */
+/* See the header. Lost: a VM from before the first update would make GUEST_NONE jump. */
 static void find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
 {
 	const struct guest *guest = NULL;
@@ -92,7 +92,7 @@ static void find_owner(struct debugfs_vms *vms, struct debugfs_vm *vm)
 		if (vm->is_lost)
 			return;
 	}
-	vm->owner = get_owner(vms, guest ? guest->id : GUEST_ANY);
+	vm->owner = get_owner(vms, guest ? guest->id : GUEST_NONE);
 	vm->owner->nr_vms++;
 	vm->owner->is_from_zero &= vm->is_late;
 }
@@ -113,7 +113,7 @@ static void leave_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
 /* If another process holds the VM, its folder remains after the guest; it is no longer counted. */
 static void leave_ended_owner(const struct debugfs_vms *vms, struct debugfs_vm *vm)
 {
-	if (!vm->owner || vm->owner->guest == GUEST_ANY ||
+	if (!vm->owner || vm->owner->guest == GUEST_NONE ||
 	    guests_by_id(vms->args->guests, vm->owner->guest))
 		return;
 	leave_owner(vms, vm);
@@ -148,8 +148,8 @@ static void drop_gone_vms(struct debugfs_vms *vms)
 
 /*
  * After find_owners(), so that an owner with a new VM in place of an old one stays. The statistics
- * (core/facts/stats.h) keep the counts of a guest that has ended; GUEST_ANY never ends, so it stays
- * without VMs, too.
+ * (core/facts/stats.h) keep the counts of a guest that has ended; GUEST_NONE never ends, so it
+ * stays without VMs, too.
  */
 static void drop_ended_owners(struct debugfs_vms *vms)
 {
@@ -158,7 +158,7 @@ static void drop_ended_owners(struct debugfs_vms *vms)
 	while (*owner) {
 		struct debugfs_owner *gone = *owner;
 
-		if (gone->nr_vms || gone->guest == GUEST_ANY) {
+		if (gone->nr_vms || gone->guest == GUEST_NONE) {
 			owner = &gone->next;
 			continue;
 		}

@@ -4,8 +4,8 @@
  *
  * The owner of a VM is its guest in the inventory. A VM without a guest there is read as soon as
  * the guest is found, and no count is lost. If the guest can never be found, because PID is of
- * another pid namespace or is a thread that ended before kvmtop started, the owner is GUEST_ANY, so
- * that the sums of the host are complete.
+ * another pid namespace or is a thread that ended before kvmtop started, the owner is GUEST_NONE,
+ * so that the sums of the host are complete.
  */
 #ifndef KVMTOP_PROVIDERS_DEBUGFS_VMS_H
 #define KVMTOP_PROVIDERS_DEBUGFS_VMS_H
@@ -42,7 +42,7 @@ struct debugfs_total {
 	bool is_known;
 };
 
-/* A guest, or GUEST_ANY, that has VMs. */
+/* A guest, or GUEST_NONE, that has VMs. */
 struct debugfs_owner {
 	struct debugfs_owner *next;
 	uint32_t guest;

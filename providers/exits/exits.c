@@ -275,7 +275,7 @@ static int add_arguments(struct exits_state *exits, struct error *error)
 
 static void add_lost(const struct exits_state *exits, struct sample *sample)
 {
-	const struct key key = { GUEST_ANY, -1, exits->lost_field };
+	const struct key key = { GUEST_NONE, -1, exits->lost_field };
 
 	if (exits->has_lost)
 		sample_add(sample, key, exits->lost.exits + exits->lost.arguments +

@@ -134,7 +134,7 @@ static const struct guest *meet(const struct exits_threads *threads,
 	do {
 		thread.has_ended = !is_alive(record);
 		id = guests_meet(threads->config.guests, &thread, clock_now_ns());
-	} while (id == GUEST_ANY && !thread.has_ended && !is_alive(record));
+	} while (id == GUEST_NONE && !thread.has_ended && !is_alive(record));
 	return guests_find(threads->config.guests, id);
 }
 
@@ -176,7 +176,7 @@ static bool runs_another(const struct exits_threads *threads, struct watched_thr
 static void find_vcpu(struct exits_threads *threads, struct watched_thread *thread,
 		      const volatile struct exits_thread *record)
 {
-	struct exits_vcpu_id id = { GUEST_ANY, -1 };
+	struct exits_vcpu_id id = { GUEST_NONE, -1 };
 	const struct guest *guest;
 
 	exits_record_settle(); /* it may have been published just now */

@@ -75,7 +75,7 @@ struct exits_threads_config {
 };
 
 struct exits_vcpu_id {
-	uint32_t guest; /* GUEST_ANY: not known */
+	uint32_t guest; /* GUEST_NONE: not known */
 	int32_t index;	/* -1: not known */
 };
 

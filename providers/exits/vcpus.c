@@ -401,7 +401,7 @@ void exits_vcpus_sweep(struct exits_vcpus *vcpus)
 	struct exits_vcpu *vcpu, *next;
 
 	HASH_ITER(hh, vcpus->list, vcpu, next) {
-		if (!vcpu->nr_holders && vcpu->id.guest != GUEST_ANY &&
+		if (!vcpu->nr_holders && vcpu->id.guest != GUEST_NONE &&
 		    !guests_by_id(vcpus->config->guests, vcpu->id.guest))
 			free_vcpu(vcpus, vcpu);
 	}

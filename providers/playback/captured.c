@@ -139,7 +139,7 @@ static bool event_key(const struct captured *captured, const struct want *want, 
 {
 	const struct guest *guest;
 
-	*ret_key = (struct key){ GUEST_ANY, -1, FIELD_NONE };
+	*ret_key = (struct key){ GUEST_NONE, -1, FIELD_NONE };
 	if (want->scope == WANT_HOST || !tid)
 		return want->scope == WANT_HOST && !tid;
 	guest = find_guest(captured, tid);
@@ -313,7 +313,7 @@ static bool host_key(const struct captured *captured, const struct want *want, i
 
 	if (tid >= 0 && exit_key(captured, want, tid, ret_key))
 		return true;
-	*ret_key = (struct key){ GUEST_ANY, -1 - tid, FIELD_NONE };
+	*ret_key = (struct key){ GUEST_NONE, -1 - tid, FIELD_NONE };
 	if (tid < 0)
 		return true;
 	guest = guests_by_pid(captured->args.guests, tid);

@@ -387,7 +387,7 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 /* Adds to the host's counts only: the kernel does not tell which thread missed an event. */
 static void add_missed(struct bpf_state *bpf)
 {
-	struct guest_counts *counted = counts_find(&bpf->counts, GUEST_ANY);
+	struct guest_counts *counted = counts_find(&bpf->counts, GUEST_NONE);
 
 	for (uint32_t i = 0; counted && !bpf->is_by_thread && i < bpf->nr_counters; i++) {
 		if (bpf->is_wanted[i] && is_plain(bpf, i))

@@ -38,7 +38,7 @@ struct counter {
 struct target {
 	bool is_thread;
 	int id;		/* CPU number or tid */
-	uint32_t guest; /* the guest of its rows' keys; GUEST_ANY for CPUs */
+	uint32_t guest; /* the guest of its rows' keys; GUEST_NONE for CPUs */
 };
 
 #define ENGINE_KEEP_NONE UINT32_MAX
@@ -108,7 +108,7 @@ void tracepoint_events_release(struct tracepoint_events *events);
  * A target that goes away leaves its counts in its guest's sums, so that they never go back.
  */
 
-/* Of a guest, or of the host (GUEST_ANY). Arrays are by counter. */
+/* Of a guest, or of the host (GUEST_NONE). Arrays are by counter. */
 struct guest_counts {
 	uint32_t guest;
 	uint64_t *retired; /* the sums of targets that are gone */

@@ -128,7 +128,7 @@ static void target_add(struct tracepoints *tp, bool is_thread, int id, uint32_t 
 
 static int target_cpu(void *tp, int cpu)
 {
-	target_add(tp, false, cpu, GUEST_ANY);
+	target_add(tp, false, cpu, GUEST_NONE);
 	return 0;
 }
 

@@ -107,7 +107,7 @@ static void take_sample(struct host *host)
 	}
 	for (int32_t cpu = 0; cpu < NR_CPUS; cpu++)
 		sample_add(&host->sample,
-			   (struct key){ GUEST_ANY, cpu, host->host.parts[HOST_BUSY] },
+			   (struct key){ GUEST_NONE, cpu, host->host.parts[HOST_BUSY] },
 			   host->seconds * 612345678, ROW_FROM_ZERO);
 	stats_update(host->stats, host->fields, &host->sample);
 }

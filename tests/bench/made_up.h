@@ -248,7 +248,7 @@ static inline void add_events(struct made_up *made_up)
 		exits += made_up->counts[i];
 	for (uint32_t i = 0; i < EVENTS; i++)
 		sample_add(&made_up->sample,
-			   (struct key){ GUEST_ANY, -1, made_up->events[i] },
+			   (struct key){ GUEST_NONE, -1, made_up->events[i] },
 			   exits >> i / 2, 0);
 }
 

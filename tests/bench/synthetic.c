@@ -80,7 +80,7 @@ static void sum_cpus(struct bench *bench)
 		}
 	}
 	for (uint32_t i = 0; i < bench->nr_fields; i++) {
-		struct key key = { GUEST_ANY, -1, i };
+		struct key key = { GUEST_NONE, -1, i };
 
 		sample_add(&bench->sample, key, bench->sums[i], ROW_FROM_ZERO);
 	}

@@ -308,7 +308,7 @@ static inline int add_cpu(void *arg, int cpu)
 	struct fixture *f = arg;
 
 	if (f->nr_targets < TARGETS_MAX)
-		f->targets[f->nr_targets++] = (struct target){ false, cpu, GUEST_ANY };
+		f->targets[f->nr_targets++] = (struct target){ false, cpu, GUEST_NONE };
 	return 0;
 }
 

@@ -149,7 +149,7 @@ static inline void second(struct world *w, uint64_t rate)
 	for (uint32_t i = 0; i < MORE; i++)
 		w->counts[i] += shares[i] * rate;
 	w->counts[PAGES] = 512;
-	take(w, GUEST_ANY);
+	take(w, GUEST_NONE);
 	tick(w);
 }
 

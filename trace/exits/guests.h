@@ -49,7 +49,7 @@ const struct recorded_guest *recorded_guest_of(struct recorded_guests *guests,
 
 /* The vCPU that a thread ran. Several threads may have run one vCPU. */
 struct recorded_vcpu {
-	uint32_t guest; /* struct guest's id; GUEST_ANY: the thread ran no vCPU */
+	uint32_t guest; /* struct guest's id; GUEST_NONE: the thread ran no vCPU */
 	int32_t vcpu;	/* the vCPU's number; if unknown, the thread's tid */
 	uint64_t last;	/* the time of the guest's last event */
 };

@@ -68,10 +68,10 @@ static const struct pairing *pairing_of(const struct maker *maker)
 static struct key key_of(const struct recording *recording, const struct recorded_thread *thread)
 {
 	const struct recorded_vcpu *vcpu = &recording->vcpus[thread->index];
-	struct key key = { GUEST_ANY, -1, FIELD_NONE };
+	struct key key = { GUEST_NONE, -1, FIELD_NONE };
 	const struct guest *guest;
 
-	if (vcpu->guest != GUEST_ANY)
+	if (vcpu->guest != GUEST_NONE)
 		return (struct key){ vcpu->guest, vcpu->vcpu, FIELD_NONE };
 	guest = thread->pid > 0 ? guests_by_pid(recording->guests, thread->pid) : NULL;
 	if (guest)

@@ -56,7 +56,7 @@ static void format_name(char *buf, size_t size, const struct view *view,
 /* "other": belongs to a parent and means nothing on a line of its own. */
 static bool is_other(const struct view_row *row)
 {
-	return row->is_rest && row->field == FIELD_NONE && row->guest == GUEST_ANY;
+	return row->is_rest && row->field == FIELD_NONE && row->guest == GUEST_ALL;
 }
 
 /* ---- batch */

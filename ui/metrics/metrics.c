@@ -187,14 +187,14 @@ static void write_findings(const struct output *out)
 
 	if (!is_chosen(out, METRIC_FINDING))
 		return;
-	findings_find(findings, out->facts, GUEST_ANY, out->metrics->config.thresholds);
+	findings_find(findings, out->facts, GUEST_ALL, out->metrics->config.thresholds);
 	if (findings->nr)
 		qsort(findings->list, findings->nr, sizeof(*findings->list), compare_findings);
 	for (size_t i = 0; i < findings->nr; i++) {
 		const struct finding *finding = &findings->list[i];
 		const struct guest_sum *guest = guest_by_id(&out->metrics->sums, finding->guest);
 
-		if ((finding->guest != GUEST_ANY && !guest) || !has_room(out, METRIC_FINDING, 1))
+		if ((finding->guest != GUEST_ALL && !guest) || !has_room(out, METRIC_FINDING, 1))
 			continue;
 		begin(out, METRIC_FINDING, "", guest);
 		label(out, "rule", finding->rule->id);

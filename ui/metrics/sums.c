@@ -266,7 +266,7 @@ static void take_counts(struct metric_sums *sums, const struct facts *facts)
 		if (group->key.field == lost) {
 			sums->has_lost = true;
 			sums->lost += group->total;
-		} else if (guest || group->key.guest == GUEST_ANY) {
+		} else if (guest || group->key.guest == GUEST_NONE) {
 			add_to_cells(sums, guest ? guest->cells : sums->host_cells, group);
 		}
 	}
@@ -285,7 +285,7 @@ static void take_times(struct metric_sums *sums, const struct facts *facts)
 
 		if (owner->key.vcpu < 0)
 			continue;
-		if (owner->key.guest == GUEST_ANY && !sums->nr_cpus++)
+		if (owner->key.guest == GUEST_NONE && !sums->nr_cpus++)
 			sums->cpus = owner;
 		if (guest && !guest->nr_vcpus++)
 			guest->vcpus = owner;

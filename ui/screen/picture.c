@@ -132,7 +132,7 @@ bool screen_is_same_column(const struct screen *screen, size_t column)
 {
 	const struct column *of = &screen->view->type->columns[column];
 
-	return (of->is_of_guest && screen->query->guest != GUEST_ANY &&
+	return (of->is_of_guest && screen->query->guest != GUEST_ALL &&
 		!has_ended_rows(screen->view)) ||
 	       (of->is_of_reason && screen->query->has_reason);
 }

@@ -44,7 +44,7 @@ static int set_vcpus(const struct tui *tui, struct history_span *span, struct vc
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		const struct view_row *row = &view->rows[i];
 
-		if (row->guest != GUEST_ANY && row->vcpu >= 0)
+		if (row->guest != GUEST_NONE && row->vcpu >= 0)
 			keys[span->query.nr_only++] = (struct vcpu_key){
 				guest_in(tui, row->guest, guests), row->vcpu
 			};
@@ -68,7 +68,7 @@ static struct query query_in(const struct tui *tui, const struct history_span *s
 		.has_reason = query->has_reason,
 	};
 
-	if (query->guest != GUEST_ANY)
+	if (query->guest != GUEST_ALL)
 		here.guest = guest_in(tui, query->guest, interval_guests(span->interval));
 	if (query->has_reason)
 		here.reason = fields_find(interval_fields(span->interval),

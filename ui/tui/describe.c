@@ -42,10 +42,10 @@ static void describe_guest(struct tui *tui)
 	const struct guest *guest = guests_find(guests, tui->query->guest);
 	struct screen *screen = &tui->screen;
 
-	screen->is_guest_dead = tui->query->guest != GUEST_ANY && (!guest || guest->has_ended);
-	if (tui->query->guest == GUEST_ANY) {
+	screen->is_guest_dead = tui->query->guest != GUEST_ALL && (!guest || guest->has_ended);
+	if (tui->query->guest == GUEST_ALL) {
 		screen->guest[0] = '\0';
-		tui->guest.choice = (struct guest_choice){ .id = GUEST_ANY };
+		tui->guest.choice = (struct guest_choice){ .id = GUEST_ALL };
 	}
 	if (!guest)
 		return;
@@ -73,7 +73,7 @@ static void describe_path(struct tui *tui)
 	    query->type != &view_long_exits)
 		return;
 	len = snprintf(crumbs, size, "%s",
-		       query->guest == GUEST_ANY ? "all guests" : tui->guest.name);
+		       query->guest == GUEST_ALL ? "all guests" : tui->guest.name);
 	if (query->has_cpu)
 		len += snprintf(crumbs + len, size - (size_t)len, " %s CPU %u", sign,
 				query->cpu);

@@ -250,7 +250,7 @@ static void press_query(struct tui *tui, wint_t ch)
 		tui_show_guests(tui);
 		break;
 	case 'c':
-		tui_set_guest(tui, GUEST_ANY);
+		tui_set_guest(tui, GUEST_ALL);
 		tui_set_filter(tui, NULL);
 		break;
 	case 'f':

@@ -83,7 +83,7 @@ static void follow_guest(struct tui *tui)
 	const struct guest *guest = NULL;
 	char text[SHORT_NAME_SIZE + 64], name[SHORT_NAME_SIZE];
 
-	if (tui->query->guest != GUEST_ANY && tui->query->guest == choice->id)
+	if (tui->query->guest != GUEST_ALL && tui->query->guest == choice->id)
 		guest = guest_choice_follow(choice, tui->facts.guests);
 	if (!guest)
 		return;

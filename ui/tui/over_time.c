@@ -41,7 +41,7 @@ static struct key find_subject(const struct tui *tui)
 		if (row->field != FIELD_NONE &&
 		    fields_get(fields, row->field)->kind == FIELD_COUNTER)
 			subject.field = row->field;
-		if (row->guest != GUEST_ANY)
+		if (row->guest != GUEST_NONE)
 			subject.guest = row->guest;
 		if (row->vcpu >= 0)
 			subject.vcpu = row->vcpu;
@@ -163,7 +163,7 @@ static double latest_rate(const struct facts *facts, const struct key *subject)
 		const struct stats_item *stat = &facts->stats->list[i];
 
 		if (stat->key.field == subject->field && stat->has_rate &&
-		    (subject->guest == GUEST_ANY || stat->key.guest == subject->guest))
+		    (subject->guest == GUEST_ALL || stat->key.guest == subject->guest))
 			rate = (rate < 0 ? 0 : rate) + stat->rate_per_s;
 	}
 	return rate;

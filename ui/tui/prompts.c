@@ -102,7 +102,7 @@ static int take_guest(struct tui *tui, const char *text, struct error *error)
 	const struct guest *guest;
 
 	if (!text[0] || strcmp(text, "0") == 0) {
-		tui_set_guest(tui, GUEST_ANY);
+		tui_set_guest(tui, GUEST_ALL);
 		return 0;
 	}
 	guest = find_guest(guests, text, error);

@@ -86,7 +86,7 @@ void tui_follow_cursor(struct tui *tui)
 static void say_gone(struct tui *tui)
 {
 	uint32_t guest = tui->screen.cursor.guest;
-	bool has_ended = guest != GUEST_ANY && !guests_by_id(tui->facts.guests, guest);
+	bool has_ended = guest != GUEST_NONE && !guests_by_id(tui->facts.guests, guest);
 	char text[SHORT_NAME_SIZE + 64], name[SHORT_NAME_SIZE];
 
 	snprintf(text, sizeof(text), "%s %s: choose another row",
@@ -167,7 +167,7 @@ static struct query query_of_row(const struct tui *tui, const struct view_type *
 	query.type = type;
 	query.sort = view_usual_sort(type);
 	query.reverse = false;
-	if (tui->screen.has_cursor && row->guest != GUEST_ANY)
+	if (tui->screen.has_cursor && row->guest != GUEST_NONE)
 		query.guest = row->guest;
 	if (tui->screen.has_cursor && row->vcpu >= 0) {
 		query.has_vcpu = true;
@@ -207,7 +207,7 @@ static void add_detail(struct tui *tui, const struct view_type *type)
 void tui_build_details(struct tui *tui)
 {
 	const struct view_type *const *details = tui->query->type->details;
-	bool has_guest = tui->screen.has_cursor && tui->screen.cursor.guest != GUEST_ANY;
+	bool has_guest = tui->screen.has_cursor && tui->screen.cursor.guest != GUEST_NONE;
 
 	tui->screen.nr_details = 0;
 	if (!screen_has_details(&tui->screen, &tui->grid) ||

@@ -228,7 +228,7 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 		  bool (*enter)(struct query *query, const struct view_row *row,
 				const struct facts *facts, const char **ret_sought));
 void tui_go_back(struct tui *tui);
-/* Shows one guest, or all with GUEST_ANY; always all vCPUs. */
+/* Shows one guest, or all with GUEST_ALL; always all vCPUs. */
 void tui_set_guest(struct tui *tui, uint32_t guest);
 
 /* ---- over_time.c: what the selected row did over time ---- */

@@ -240,7 +240,7 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 				const struct facts *facts, const char **ret_sought))
 {
 	const struct query before = *tui->query;
-	bool is_host = tui_shows_machines(tui) && row && row->guest != GUEST_ANY;
+	bool is_host = tui_shows_machines(tui) && row && row->guest != GUEST_NONE;
 	const char *sought = NULL;
 
 	if (!enter || !enter(tui->query, row, &tui->facts, &sought))
@@ -252,7 +252,7 @@ bool tui_enter_by(struct tui *tui, const struct view_row *row,
 		return true;
 	}
 	if (is_host)
-		query_narrow(tui->query, GUEST_ANY);
+		query_narrow(tui->query, GUEST_ALL);
 	if (is_host && before.type == &view_why) /* first to the findings of the host */
 		tui->query->type = before.type;
 	if (tui->query->guest != before.guest && !tui->trail.has_entered_guest) {

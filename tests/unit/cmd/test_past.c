@@ -112,7 +112,7 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
 /* What the keys of the screen do: to the end, back, forward, curves. */
 static void step(struct past *past, const struct query *query, struct monitor *monitor)
 {
-	const struct key subject = { GUEST_ANY, -1, 0 };
+	const struct key subject = { GUEST_ALL, -1, 0 };
 	const struct series_span span = { .nr = 60, .nr_after = 5, .has_times = true };
 	struct series series = { .nr = 0 };
 	struct error error = { "" };

@@ -283,7 +283,7 @@ static void minutes_have_what_there_is(void **state)
 					    .exit_rank = 1, .reason = FIELD_NONE };
 	static const struct field reason = { .name = "kvm_exit(HLT)", .listed = "kvm_exit(HLT)",
 					     .label = "HLT", .parent = 0, .reason = FIELD_NONE };
-	struct change change = { .key = { GUEST_ANY, -1, 1 }, .count = 7 };
+	struct change change = { .key = { GUEST_NONE, -1, 1 }, .count = 7 };
 	struct world *w = *state;
 	char text[256];
 

@@ -660,7 +660,7 @@ static void damaged_parts(void **state)
 static void a_series_has_the_points_that_are_wanted(void **state)
 {
 	static struct memory memories[NR_MOMENTS];
-	const struct key subject = { GUEST_ANY, -1, EXIT };
+	const struct key subject = { GUEST_ALL, -1, EXIT };
 	const struct series_span span = { .nr = 5, .nr_after = 5 };
 	struct world world;
 	struct past *past;
@@ -696,7 +696,7 @@ static void other_programs_make_no_gap(void **state)
 {
 	static struct memory memories[60];
 	const size_t soon = 20, late = 40; /* questions begin anew */
-	const struct key subject = { GUEST_ANY, -1, EXIT };
+	const struct key subject = { GUEST_ALL, -1, EXIT };
 	const struct series_span span = { .nr = 60, .nr_after = 30 };
 	struct world world;
 	struct past *past;

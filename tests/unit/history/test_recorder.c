@@ -121,7 +121,7 @@ static void take(struct world *world)
 
 	sample_reset(&world->sample);
 	if (world->has_keys)
-		sample_add(&world->sample, (struct key){ GUEST_ANY, -1, 0 },
+		sample_add(&world->sample, (struct key){ GUEST_NONE, -1, 0 },
 					    world->now_s, 0);
 	world->sample.time_ns[0] = ++world->now_s * UINT64_C(1000000000);
 	stats_update(world->stats, world->fields, &world->sample);

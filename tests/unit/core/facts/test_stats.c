@@ -358,12 +358,12 @@ static void host_keys_that_go_are_forgotten(void **state)
 {
 	struct world *world = *state;
 
-	take_one(world, GUEST_ANY, EXIT, 0);
-	take_one(world, GUEST_ANY, EXIT, 100);
+	take_one(world, GUEST_NONE, EXIT, 0);
+	take_one(world, GUEST_NONE, EXIT, 100);
 	take(world, SECOND);
 	assert_int_equal(world->stats->nr, 0);
-	take_one(world, GUEST_ANY, EXIT, 200);
-	assert_counts(get(world, GUEST_ANY, EXIT), 0, 0, NO_RATE);
+	take_one(world, GUEST_NONE, EXIT, 200);
+	assert_counts(get(world, GUEST_NONE, EXIT), 0, 0, NO_RATE);
 }
 
 static void a_source_that_is_not_in_loses_nothing_but_its_rates(void **state)

@@ -347,7 +347,7 @@ static uint64_t total_of_guests(const struct stats *stats, uint32_t field)
 	for (size_t i = 0; i < stats->nr; i++) {
 		const struct stats_item *stat = &stats->list[i];
 
-		if (stat->key.field == field && stat->key.guest != GUEST_ANY)
+		if (stat->key.field == field && stat->key.guest != GUEST_NONE)
 			total += stat->total;
 	}
 	return total;

@@ -321,8 +321,8 @@ static void who_else_is_on_the_cpu(void **state)
 	add(world, (struct key){ 4, 0, RUN }, SECOND / 1000);
 	add(world, (struct key){ 3, 0, HOST_ON }, 4);
 	add(world, (struct key){ 3, 0, RUN }, SECOND);
-	add(world, (struct key){ GUEST_ANY, 3, BUSY }, SECOND / 100 * 95);
-	add(world, (struct key){ GUEST_ANY, 4, BUSY }, SECOND);
+	add(world, (struct key){ GUEST_NONE, 3, BUSY }, SECOND / 100 * 95);
+	add(world, (struct key){ GUEST_NONE, 4, BUSY }, SECOND);
 	take(world);
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
@@ -456,7 +456,7 @@ static void what_is_lost_is_of_all_guests(void **state)
 {
 	struct world *world = *state;
 
-	add(world, (struct key){ GUEST_ANY, -1, LOST }, 7);
+	add(world, (struct key){ GUEST_NONE, -1, LOST }, 7);
 	take(world);
 	assert_string_equal(found(world), "lost all guests - minor -");
 	world->query.guest = 1;
@@ -474,7 +474,7 @@ static void what_another_kvmtop_found(void **state)
 	add(world, (struct key){ 1, -1, TOLD_TIMER }, 1);
 	add(world, (struct key){ 2, -1, TOLD_WAIT }, 3);
 	add(world, (struct key){ 2, -1, TOLD_NEW }, 3);
-	add(world, (struct key){ GUEST_ANY, -1, TOLD_TIMER }, 2);
+	add(world, (struct key){ GUEST_NONE, -1, TOLD_TIMER }, 2);
 	take(world);
 	assert_string_equal(found(world), "cpu_wait web1 - critical -, "
 					  "cpu_wait db1 0 major 20.0%, timer all guests - major -, "
@@ -498,7 +498,7 @@ static void what_is_steady_is_in_the_view(void **state)
 		add(world, (struct key){ 1, 0, TIME }, i * SECOND);
 		add(world, (struct key){ 1, 0, WAIT }, (i < 3 ? i : 3) * SECOND / 2);
 		take(world);
-		findings_find(&findings, &world->facts, GUEST_ANY, NULL);
+		findings_find(&findings, &world->facts, GUEST_ALL, NULL);
 		findings_follow(&followed, &findings);
 		if (i == 3 + STEADY_SAMPLES) {
 			assert_string_equal(found(world), "");
@@ -550,7 +550,7 @@ static void worst_first(void **state)
 					  "dirty_log web1 - minor -");
 	world->query.guest = 1;
 	assert_string_equal(found(world), "cpu_wait db1 0 major 20.0%");
-	world->query.guest = GUEST_ANY;
+	world->query.guest = GUEST_ALL;
 	set_filter(world, "dirty");
 	assert_string_equal(found(world), "dirty_log web1 - minor -");
 	assert_true(query_selects_any(&world->query, world->fields));

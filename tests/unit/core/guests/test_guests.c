@@ -1082,7 +1082,7 @@ static void test_threads_that_events_show(void **state)
 	uint32_t id;
 
 	refresh(box, SECOND);
-	assert_int_equal(guests_meet(box->guests, &thread, 6 * SECOND), GUEST_ANY);
+	assert_int_equal(guests_meet(box->guests, &thread, 6 * SECOND), GUEST_NONE);
 	put_vm(box, 100, 50, "one");
 	id = guests_meet(box->guests, &thread, 6 * SECOND);
 	assert_string_equal(guests_by_id(box->guests, id)->name, "one");
@@ -1552,7 +1552,7 @@ static void test_pid_means_that_process(void **state)
 static void test_pointed_at(void **state)
 {
 	struct box *box = *state;
-	struct guest_choice choice = { .id = GUEST_ANY };
+	struct guest_choice choice = { .id = GUEST_NONE };
 
 	put_vm(box, 100, 50, "qemu-kvm");
 	ARGS(box, 100, "qemu-kvm\0-name\0web1");
@@ -1568,7 +1568,7 @@ static void test_pointed_at(void **state)
 	assert_int_equal(guest_choice_follow(&choice, box->guests)->pid, 300);
 
 	/* It had ended when the user pointed at it. */
-	choice = (struct guest_choice){ .id = GUEST_ANY };
+	choice = (struct guest_choice){ .id = GUEST_NONE };
 	guest_choice_point(&choice, box->guests, guests_ended_at(box->guests, 0));
 	assert_null(guest_choice_follow(&choice, box->guests));
 }

@@ -61,8 +61,8 @@ static void busy_host(struct world *world)
 			put(world, guest, -1, KVM_EXIT, 160 * guest * second);
 			put(world, guest, -1, pages, 512);
 		}
-		put(world, GUEST_ANY, FIRST_CPU, busy, 900 * second * MS);
-		put(world, GUEST_ANY, FIRST_CPU + 1, busy, 500 * second * MS);
+		put(world, GUEST_NONE, FIRST_CPU, busy, 900 * second * MS);
+		put(world, GUEST_NONE, FIRST_CPU + 1, busy, 500 * second * MS);
 		take(world);
 	}
 }
@@ -77,7 +77,7 @@ static double vcpus_of(const struct query *query, const struct view_row *row)
 {
 	bool is_one = row->vcpu >= 0 || query->has_vcpu || query->nr_only;
 
-	if (query->type->groups & GROUP_REASON && row->guest == GUEST_ANY)
+	if (query->type->groups & GROUP_REASON && row->guest == GUEST_ALL)
 		return 1; /* all of them, as every row */
 	return is_one || row->guest == 2 ? 1 : 2;
 }
@@ -149,7 +149,7 @@ static const struct {
 	const char *filter;
 	size_t nr_only;
 } questions[] = {
-	{ .guest = GUEST_ANY }, { .guest = 1 }, { .guest = 2 },
+	{ .guest = GUEST_ALL }, { .guest = 1 }, { .guest = 2 },
 	{ .guest = 1, .has_vcpu = true },
 	{ .has_reason = true }, { .guest = 1, .has_reason = true },
 	{ .has_cpu = true }, { .guest = 1, .has_cpu = true },

@@ -33,7 +33,7 @@ static int setup(void **state)
 
 static void count(struct world *world, uint32_t field, uint64_t count)
 {
-	count_in(world, GUEST_ANY, field, count);
+	count_in(world, GUEST_NONE, field, count);
 }
 
 /* Two samples a second apart: the first has the counts, the second adds the rates. */
@@ -298,7 +298,7 @@ static void one_guest_only(void **state)
 	assert_int_equal(world->view.total.cells[1].count, 20);
 	world->query.guest = 3;
 	assert_string_equal(picture(world), "");
-	world->query.guest = GUEST_ANY;
+	world->query.guest = GUEST_ALL;
 	count_in(world, 2, ENTRY, 300);
 	take(world);
 	assert_string_equal(picture(world), "kvm_entry 320 100.0% 100 100/s\n");
@@ -478,7 +478,7 @@ static void other_survives_the_end_of_a_guest(void **state)
 /* A provider that loses a parent for once must not make numbers near 2^64. */
 static void a_parent_that_began_again(void **state)
 {
-	const struct key parent = { GUEST_ANY, -1, EXIT };
+	const struct key parent = { GUEST_NONE, -1, EXIT };
 	struct world *world = *state;
 
 	set_filter(world, "kvm_exit");

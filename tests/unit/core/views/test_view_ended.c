@@ -9,7 +9,7 @@ static void meet(struct world *world, pid_t pid, int32_t nr_vcpus, const char *c
 	for (int32_t i = 0; i < nr_vcpus; i++) {
 		struct vcpu_thread thread = { pid, pid + 1 + i, i, comm, 1, true };
 
-		assert_int_not_equal(guests_meet(world->guests, &thread, 2), GUEST_ANY);
+		assert_int_not_equal(guests_meet(world->guests, &thread, 2), GUEST_NONE);
 	}
 }
 
@@ -222,7 +222,7 @@ static void what_is_counted(void **state)
 	set_view(world, &view_exits);
 	build(world);
 	assert_false(query_is_counted(&world->query, &world->facts));
-	live(world, GUEST_ANY, -1, KVM_EXIT, 1);
+	live(world, GUEST_NONE, -1, KVM_EXIT, 1);
 	take(world);
 	assert_false(query_is_counted(&world->query, &world->facts));
 	set_view(world, &view_guests);

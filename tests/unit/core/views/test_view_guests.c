@@ -54,7 +54,7 @@ static void no_guests(void **state)
 	struct world *world = *state;
 
 	assert_string_equal(picture(world), "Total - - 0 - 0 -\n");
-	count_in(world, GUEST_ANY, EXIT, 10); /* the host's keys are no guest's */
+	count_in(world, GUEST_NONE, EXIT, 10); /* the host's keys are no guest's */
 	take(world);
 	assert_string_equal(picture(world), "Total - - 0 - 0 -\n");
 }
@@ -177,7 +177,7 @@ static void a_filter_adds_up_what_it_names(void **state)
 	count_in(world, 1, USER, 20);
 	count_in(world, 1, PIO, 3);
 	count_in(world, 1, PAGES, 7);
-	count_in(world, GUEST_ANY, PIO, 500);
+	count_in(world, GUEST_NONE, PIO, 500);
 	take(world);
 	assert_non_null(strstr(picture(world), "db1 4000 8 23 100.0%"));
 	assert_null(world->view.note);
@@ -188,7 +188,7 @@ static void events_of_the_host_are_of_no_guest(void **state)
 	struct world *world = *state;
 
 	set_filter(world, "pio");
-	count_in(world, GUEST_ANY, PIO, 500);
+	count_in(world, GUEST_NONE, PIO, 500);
 	take(world);
 	build(world);
 	assert_null(world->view.note); /* an empty host needs no note */

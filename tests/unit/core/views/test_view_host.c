@@ -16,7 +16,7 @@ static int setup(void **state)
 
 static void put_cpu(struct world *world, int32_t number)
 {
-	const struct key key = { GUEST_ANY, number, BUSY };
+	const struct key key = { GUEST_NONE, number, BUSY };
 
 	sample_add(&world->sample, key, world->now_ns / 2, 0);
 }

@@ -70,7 +70,7 @@ static void an_exit_that_does_not_end(void **state)
 					   "max_ns open_ns"),
 			    "IO 2 0 100.0% 1000000000ns - - 10000000ns 3000000000ns\n"
 			    "Total 2 0 100.0% - - - - -\n");
-	world->query.guest = GUEST_ANY;
+	world->query.guest = GUEST_ALL;
 	set_view(world, &view_vcpus);
 	world->query.sort = 0;
 	assert_string_equal(picture(world, "guest vcpu top top_percent open_ns"),
@@ -161,7 +161,7 @@ static void polls_rank_among_exits(void **state)
 	set_filter(world, "MSR");
 	assert_string_equal(picture(world, "reason time_percent"),
 			    "MSR_WRITE 10.0%\nTotal 10.0%\n");
-	summary = exits_summarize(&world->facts, GUEST_ANY);
+	summary = exits_summarize(&world->facts, GUEST_NONE);
 	assert_true(summary.all.time[TIME_POLL].nr);
 	assert_int_equal(summary.reason, HLT);
 	assert_true(summary.rate_per_s == 150);
@@ -581,7 +581,7 @@ static void totals_by_vcpu_and_reason(void **state)
 			    "Total - - 960 3600000000ns 20.0% 3750000ns 943718ns 524288ns "
 			    "10000000ns\n");
 	world->query.groups = GROUP_ALL;
-	world->query.guest = GUEST_ANY;
+	world->query.guest = GUEST_ALL;
 	world->query.only = &only;
 	world->query.nr_only = 1;
 	assert_string_equal(picture(world, "pid vcpu reason time_percent"),
@@ -655,10 +655,10 @@ static void summary_of_the_host(void **state)
 
 	set_view(world, &view_vcpus);
 	build(world);
-	summary = exits_summarize(&world->facts, GUEST_ANY);
+	summary = exits_summarize(&world->facts, GUEST_NONE);
 	assert_null(summary.name);
 	usual(world);
-	summary = exits_summarize(&world->facts, GUEST_ANY);
+	summary = exits_summarize(&world->facts, GUEST_NONE);
 	assert_string_equal(summary.name, "vmexit");
 	assert_true(summary.all.exits.rate_per_s > 639 && summary.all.exits.rate_per_s < 641);
 	assert_true(summary.all.time[TIME_GUEST].nr_rates);

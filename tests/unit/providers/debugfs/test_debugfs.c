@@ -257,7 +257,7 @@ static void start(struct fixture *f, const char *const *names, size_t nr)
 {
 	make_counters(f, names, nr);
 	assert_int_equal(try_open(f), 0);
-	want_scope(f, names, nr, WANT_HOST, GUEST_ANY);
+	want_scope(f, names, nr, WANT_HOST, GUEST_ALL);
 }
 
 static int try_collect(struct fixture *f)
@@ -567,7 +567,7 @@ static void no_vm_no_rows(void **fixture)
 
 	set(f, ".", "exits", 58075); /* the host's sum is not used */
 	assert_int_equal(try_open(f), 0);
-	want_scope(f, only_exits, 1, WANT_HOST, GUEST_ANY);
+	want_scope(f, only_exits, 1, WANT_HOST, GUEST_ALL);
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 0);
 }
@@ -582,12 +582,12 @@ static void nothing_wanted_no_rows(void **fixture)
 	assert_int_equal(try_open(f), 0);
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 0);
-	want_scope(f, only_exits, 1, WANT_HOST, GUEST_ANY);
+	want_scope(f, only_exits, 1, WANT_HOST, GUEST_ALL);
 	collect(f);
 	assert_int_equal(count_of(f, guest, "exits"), 5);
 	/* It began before we looked, whenever that was. */
 	assert_false(is_from_zero(f, guest, "exits"));
-	want_scope(f, NULL, 0, WANT_HOST, GUEST_ANY);
+	want_scope(f, NULL, 0, WANT_HOST, GUEST_ALL);
 	assert_int_equal(chmod(f->kvm, 0), 0); /* no sample is taken */
 	assert_int_equal(as_nobody(f, try_collect), 0);
 	assert_int_equal(chmod(f->kvm, 0755), 0);
@@ -609,7 +609,7 @@ static void only_what_is_wanted(void **fixture)
 	set(f, "8-3", "hypercalls", 4);
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 4);
-	want_scope(f, only_exits, 1, WANT_EACH, GUEST_ANY);
+	want_scope(f, only_exits, 1, WANT_EACH, GUEST_ALL);
 	forbid(f, "7-3/hypercalls"); /* not even opened */
 	assert_int_equal(as_nobody(f, try_collect), 0);
 	assert_int_equal(f->sample.nr_rows, 2);
@@ -754,7 +754,7 @@ static void flaw_B9_pid_is_exact(void **fixture)
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 1);
 	assert_int_equal(count_of(f, guest, "exits"), 1000);
-	want_scope(f, only_exits, 1, WANT_EACH, GUEST_ANY);
+	want_scope(f, only_exits, 1, WANT_EACH, GUEST_ALL);
 	collect(f);
 	assert_int_equal(count_of(f, guest, "exits"), 1000);
 	assert_int_equal(count_of(f, other, "exits"), 4680);
@@ -866,23 +866,23 @@ static void vm_of_no_process_is_anybodys(void **fixture)
 	set(f, "112-10", "exits", 1000);
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 1);
-	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1000);
-	assert_false(is_from_zero(f, GUEST_ANY, "exits"));
+	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1000);
+	assert_false(is_from_zero(f, GUEST_NONE, "exits"));
 	/* One that began since adds up, and stays in the sum when it ends. */
 	set(f, "113-10", "exits", 30);
 	collect(f);
-	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1030);
+	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1030);
 	remove_vm(f, "113-10");
 	collect(f);
-	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1030);
+	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1030);
 	/* No other process takes it over when the last one ends. */
 	remove_vm(f, "112-10");
 	collect(f);
-	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1030);
+	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1030);
 	set(f, "115-10", "exits", 5);
 	collect(f);
-	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1035);
-	assert_false(is_from_zero(f, GUEST_ANY, "exits"));
+	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1035);
+	assert_false(is_from_zero(f, GUEST_NONE, "exits"));
 }
 
 /* One whose process was no guest: it would add what it had counted before we came. */
@@ -895,10 +895,10 @@ static void vm_of_unknown_past_does_not_join_anybodys(void **fixture)
 	set(f, "112-10", "exits", 1000);
 	set(f, "114-10", "exits", 70000);
 	collect(f);
-	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1000);
+	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1000);
 	end_process(f, 114);
 	collect(f);
-	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1000);
+	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1000);
 }
 
 static void other_pid_namespace_is_said(void **fixture)
@@ -915,7 +915,7 @@ static void other_pid_namespace_is_said(void **fixture)
 	set(f, "7-3", "exits", 1000);
 	collect(f);
 	assert_int_equal(f->sample.nr_rows, 1);
-	assert_int_equal(count_of(f, GUEST_ANY, "exits"), 1000);
+	assert_int_equal(count_of(f, GUEST_NONE, "exits"), 1000);
 }
 
 static void first_pid_namespace_is_normal(void **fixture)

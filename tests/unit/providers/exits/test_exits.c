@@ -855,14 +855,14 @@ static void test_owner_is_known_late(void **state)
 	happened(late, CELL_HLT, 1, 100);
 	happened(other, CELL_MSR, 100000, 0);
 	take_sample(w, 2 * SECOND);
-	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 100005);
+	assert_int_equal(row_of(w, GUEST_NONE, -1, "vmexit(MSR_WRITE)")->count, 100005);
 	guest = parent_is_guest(w);
 	take_sample(w, 3 * SECOND);
-	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 100005);
+	assert_int_equal(row_of(w, GUEST_NONE, -1, "vmexit(MSR_WRITE)")->count, 100005);
 	happened(late, CELL_MSR, 3, 600);
 	late->cells[CELL_MSR].hist[1] = 3;
 	take_sample(w, 4 * SECOND);
-	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 100005);
+	assert_int_equal(row_of(w, GUEST_NONE, -1, "vmexit(MSR_WRITE)")->count, 100005);
 	assert_int_equal(row_of(w, guest, 0, "vmexit(MSR_WRITE)")->count, 3);
 	assert_null(row_of(w, guest, 0, "vmexit(HLT)"));
 	assert_int_equal(row_of(w, guest, 0, "time")->count, SECOND);
@@ -1012,12 +1012,12 @@ static void test_arguments_of_a_late_owner(void **state)
 	happened(record, CELL_MSR, 1, 1);
 	happened_with(w, record, com1, 10);
 	take_sample(w, 2 * SECOND);
-	assert_int_equal(row_of(w, GUEST_ANY, -1, COM1)->count, 10);
+	assert_int_equal(row_of(w, GUEST_NONE, -1, COM1)->count, 10);
 	guest = parent_is_guest(w);
 	take_sample(w, 3 * SECOND);
 	happened_with(w, record, com1, 5);
 	take_sample(w, 4 * SECOND);
-	assert_int_equal(row_of(w, GUEST_ANY, -1, COM1)->count, 10);
+	assert_int_equal(row_of(w, GUEST_NONE, -1, COM1)->count, 10);
 	assert_int_equal(row_of(w, guest, 0, COM1)->count, 5);
 	assert_int_equal(row_of(w, guest, 0, "ioport")->count, 5);
 }
@@ -1185,7 +1185,7 @@ static void test_unknown_thread(void **state)
 	record->tgid = 1;
 	happened(record, CELL_MSR, 4, 0);
 	take_sample(w, 2 * SECOND);
-	assert_int_equal(row_of(w, GUEST_ANY, -1, "vmexit(MSR_WRITE)")->count, 4);
+	assert_int_equal(row_of(w, GUEST_NONE, -1, "vmexit(MSR_WRITE)")->count, 4);
 }
 
 int main(void)

@@ -172,7 +172,7 @@ static uint64_t of_vcpu(const struct world *w, int32_t vcpu, const char *name)
 
 static uint64_t of_cpu(const struct world *w, int32_t cpu, const char *name)
 {
-	return value_of(w, GUEST_ANY, cpu, name);
+	return value_of(w, GUEST_NONE, cpu, name);
 }
 
 static void times_and_places(void **state)

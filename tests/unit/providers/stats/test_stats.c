@@ -438,7 +438,7 @@ static bool is_from_zero(struct fixture *f, int pid, int vcpu)
 static void start(struct fixture *f)
 {
 	assert_int_equal(try_open(f), 0);
-	want(f, WANT_HOST, GUEST_ANY);
+	want(f, WANT_HOST, GUEST_ALL);
 }
 
 static void rows_are_by_vcpu(void **fixture)
@@ -504,7 +504,7 @@ static void late_guest_counts_from_zero(void **fixture)
 	make_guest(f, 11);
 	set_vcpu(f, 11, 0, 5);
 	collect(f);
-	want(f, WANT_HOST, GUEST_ANY);
+	want(f, WANT_HOST, GUEST_ALL);
 	collect(f);
 	assert_false(is_from_zero(f, 11, 0));
 }
@@ -595,7 +595,7 @@ static void nothing_wanted_nothing_read(void **fixture)
 	make_guest(f, 9);
 	set_vcpu(f, 9, 0, 5);
 	collect(f);
-	want(f, WANT_HOST, GUEST_ANY);
+	want(f, WANT_HOST, GUEST_ALL);
 	collect(f);
 	assert_false(is_from_zero(f, 9, 0));
 }

@@ -28,11 +28,11 @@ static void test_host(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &after);
 
 	assert_int_equal(f->sample.nr_rows, 3);
-	assert_int_equal(count_of(f, GUEST_ANY, 0), 12345);
-	assert_int_equal(count_of(f, GUEST_ANY, 1), 12345);
-	assert_int_equal(count_of(f, GUEST_ANY, 2), 678);
-	assert_int_equal(row_of(f, GUEST_ANY, 0)->flags, ROW_FROM_ZERO);
-	assert_int_equal(row_of(f, GUEST_ANY, 0)->key.vcpu, -1);
+	assert_int_equal(count_of(f, GUEST_NONE, 0), 12345);
+	assert_int_equal(count_of(f, GUEST_NONE, 1), 12345);
+	assert_int_equal(count_of(f, GUEST_NONE, 2), 678);
+	assert_int_equal(row_of(f, GUEST_NONE, 0)->flags, ROW_FROM_ZERO);
+	assert_int_equal(row_of(f, GUEST_NONE, 0)->key.vcpu, -1);
 	assert_string_equal(f->error.text, "");
 	ns = (uint64_t)before.tv_sec * 1000000000 + (uint64_t)before.tv_nsec;
 	assert_true(f->time_ns >= ns);
@@ -40,8 +40,8 @@ static void test_host(void **state)
 	assert_true(f->time_ns <= ns);
 
 	make_calls(CALL_IOPRIO, 2);
-	assert_int_equal(read_count(f, GUEST_ANY, 2), 680);
-	assert_int_equal(row_of(f, GUEST_ANY, 2)->flags, 0);
+	assert_int_equal(read_count(f, GUEST_NONE, 2), 680);
+	assert_int_equal(row_of(f, GUEST_NONE, 2)->flags, 0);
 }
 
 /* kvm_stat starts its counters one after the other, so that related ones never agree. */
@@ -65,12 +65,12 @@ static void test_related_agree(void **state)
 	do {
 		sleep_ms(20);
 		read_sample(f);
-	} while (!count_of(f, GUEST_ANY, 0));
+	} while (!count_of(f, GUEST_NONE, 0));
 	atomic_store(&horse->is_enough, true);
 	sem_wait(&horse->done);
 	read_sample(f);
-	plain = count_of(f, GUEST_ANY, 0);
-	child = count_of(f, GUEST_ANY, f->nr_counters - 1);
+	plain = count_of(f, GUEST_NONE, 0);
+	child = count_of(f, GUEST_NONE, f->nr_counters - 1);
 	assert_true(plain > 0 && plain != ABSENT);
 	/* The start of a group may fall between the two events of one call, once on each CPU. */
 	assert_int_in_range(plain - child + TARGETS_MAX, TARGETS_MAX - f->nr_targets,
@@ -102,7 +102,7 @@ static void test_threads(void **state)
 	assert_int_equal(count_of(f, 1, 1), 100);
 	assert_int_equal(count_of(f, 2, 0), 10);
 	assert_int_equal(count_of(f, 2, 1), 10);
-	assert_int_equal(count_of(f, GUEST_ANY, 0), ABSENT);
+	assert_int_equal(count_of(f, GUEST_NONE, 0), ABSENT);
 	horse_end(first);
 	horse_end(second);
 }
@@ -248,18 +248,18 @@ static void test_want_again(void **state)
 	/* Less. */
 	want_first(f, 1);
 	make_calls(CALL_INTERVAL, 1);
-	assert_int_equal(read_count(f, GUEST_ANY, 0), 51);
+	assert_int_equal(read_count(f, GUEST_NONE, 0), 51);
 	assert_int_equal(f->sample.nr_rows, 1);
 
 	/* Again, before they were closed, or while they are: never less than at the next sample. */
 	want_first(f, 3);
 	wait_ready(f);
-	before = read_count(f, GUEST_ANY, 1);
+	before = read_count(f, GUEST_NONE, 1);
 	assert_int_not_equal(before, ABSENT);
-	assert_true(before == 0 || !(row_of(f, GUEST_ANY, 1)->flags & ROW_FROM_ZERO));
+	assert_true(before == 0 || !(row_of(f, GUEST_NONE, 1)->flags & ROW_FROM_ZERO));
 	make_calls(CALL_IOPRIO, 60);
-	assert_int_equal(read_count(f, GUEST_ANY, 1), before + 60);
-	assert_int_equal(count_of(f, GUEST_ANY, 0), 51);
+	assert_int_equal(read_count(f, GUEST_NONE, 1), before + 60);
+	assert_int_equal(count_of(f, GUEST_NONE, 0), 51);
 
 	/* Again, after they were closed: from zero. */
 	want_first(f, 1);
@@ -270,11 +270,11 @@ static void test_want_again(void **state)
 	make_calls(CALL_IOPRIO, 4);
 	make_calls(CALL_INTERVAL, 4);
 	read_sample(f);
-	assert_int_equal(count_of(f, GUEST_ANY, 0), 55);
-	assert_int_equal(row_of(f, GUEST_ANY, 0)->flags, 0);
-	assert_int_equal(count_of(f, GUEST_ANY, 1), 4);
-	assert_int_equal(row_of(f, GUEST_ANY, 1)->flags, ROW_FROM_ZERO);
-	assert_int_equal(count_of(f, GUEST_ANY, 2), 4);
+	assert_int_equal(count_of(f, GUEST_NONE, 0), 55);
+	assert_int_equal(row_of(f, GUEST_NONE, 0)->flags, 0);
+	assert_int_equal(count_of(f, GUEST_NONE, 1), 4);
+	assert_int_equal(row_of(f, GUEST_NONE, 1)->flags, ROW_FROM_ZERO);
+	assert_int_equal(count_of(f, GUEST_NONE, 2), 4);
 
 	/* Nothing. */
 	want_first(f, 0);
@@ -301,7 +301,7 @@ static void test_late_events(void **state)
 		make_calls(CALL_INTERVAL, 100);
 		read_sample(f);
 		for (uint32_t i = 0; i < nr; i++)
-			assert_int_equal(count_of(f, GUEST_ANY, i), 100 * (nr - i));
+			assert_int_equal(count_of(f, GUEST_NONE, i), 100 * (nr - i));
 	}
 }
 
@@ -320,7 +320,7 @@ static void test_change_of_scope(void **state)
 	target_host(f);
 	wait_ready(f);
 	make_calls(CALL_INTERVAL, 100);
-	assert_int_equal(read_count(f, GUEST_ANY, 0), 100);
+	assert_int_equal(read_count(f, GUEST_NONE, 0), 100);
 
 	want_first(f, 2);
 	f->nr_targets = 0;
@@ -341,7 +341,7 @@ static void test_change_of_scope(void **state)
 	wait_ready(f);
 	make_calls(CALL_INTERVAL, 3);
 	horse_work(horse, CALL_INTERVAL, 2);
-	assert_int_equal(read_count(f, GUEST_ANY, 0), 5);
+	assert_int_equal(read_count(f, GUEST_NONE, 0), 5);
 	assert_int_equal(count_of(f, 3, 0), ABSENT);
 	wait_events(f, 2 * (unsigned int)f->nr_targets);
 

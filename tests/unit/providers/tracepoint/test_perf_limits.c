@@ -25,14 +25,14 @@ static void test_offline(void **state)
 	wait_ready(f);
 	horse_work(horse, CALL_INTERVAL, 1000);
 	horse_work(horse, CALL_IOPRIO, 500);
-	assert_int_equal(read_count(f, GUEST_ANY, 0), 1000);
+	assert_int_equal(read_count(f, GUEST_NONE, 0), 1000);
 
 	/* Counts that no sample has seen yet survive, too. */
 	horse_work(horse, CALL_IOPRIO, 7);
 	dissolve(f->engine);
-	assert_int_equal(read_count(f, GUEST_ANY, 0), 1000);
-	assert_int_equal(count_of(f, GUEST_ANY, 1), 507);
-	assert_int_equal(read_count(f, GUEST_ANY, 1), 507);
+	assert_int_equal(read_count(f, GUEST_NONE, 0), 1000);
+	assert_int_equal(count_of(f, GUEST_NONE, 1), 507);
+	assert_int_equal(read_count(f, GUEST_NONE, 1), 507);
 	dissolved.is_so = false;
 
 	/* It is back: everything is counted anew and added to what there was. */
@@ -40,8 +40,8 @@ static void test_offline(void **state)
 	wait_ready(f);
 	horse_work(horse, CALL_INTERVAL, 30);
 	horse_work(horse, CALL_IOPRIO, 3);
-	assert_int_equal(read_count(f, GUEST_ANY, 0), 1030);
-	assert_int_equal(count_of(f, GUEST_ANY, 1), 510);
+	assert_int_equal(read_count(f, GUEST_NONE, 0), 1030);
+	assert_int_equal(count_of(f, GUEST_NONE, 1), 510);
 	horse_end(horse);
 }
 
@@ -65,16 +65,16 @@ static void test_many_events(void **state)
 	assert_string_equal(f->error.text, "");
 	assert_int_equal(f->sample.nr_rows, f->nr_counters);
 	for (uint32_t i = 0; i < f->nr_counters; i++)
-		assert_int_equal(count_of(f, GUEST_ANY, i), 33);
+		assert_int_equal(count_of(f, GUEST_NONE, i), 33);
 	assert_non_null(((struct perf_state *)f->engine)->targets->groups->next);
 
 	/* What they counted outlives them. */
 	horse_work(horse, CALL_INTERVAL, 4);
 	f->nr_targets = 0;
-	retarget(f, GUEST_ANY);
+	retarget(f, GUEST_NONE);
 	read_sample(f);
 	for (uint32_t i = 0; i < f->nr_counters; i++)
-		assert_int_equal(count_of(f, GUEST_ANY, i), 37);
+		assert_int_equal(count_of(f, GUEST_NONE, i), 37);
 	horse_end(horse);
 }
 
@@ -92,9 +92,9 @@ static void test_refused_filter(void **state)
 	wait_ready(f);
 	make_calls(CALL_INTERVAL, 8);
 	read_sample(f);
-	assert_int_equal(count_of(f, GUEST_ANY, 0), 8);
-	assert_int_equal(count_of(f, GUEST_ANY, 1), ABSENT);
-	assert_int_equal(count_of(f, GUEST_ANY, 2), 8);
+	assert_int_equal(count_of(f, GUEST_NONE, 0), 8);
+	assert_int_equal(count_of(f, GUEST_NONE, 1), ABSENT);
+	assert_int_equal(count_of(f, GUEST_NONE, 2), 8);
 	assert_string_equal(f->error.text, "1 events not counted: Invalid argument");
 	want_first(f, 1);
 	wait_ready(f);
@@ -231,7 +231,7 @@ static void too_few(struct fixture *f)
 	nr = (uint32_t)f->sample.nr_rows;
 	EXPECT(nr >= 10 && nr < 20);
 	for (uint32_t i = 0; i < nr; i++)
-		EXPECT(count_of(f, GUEST_ANY, i) == 21);
+		EXPECT(count_of(f, GUEST_NONE, i) == 21);
 	EXPECT(number_before(f->error.text, " events not counted") == 40 - nr);
 	EXPECT(strstr(f->error.text, "ulimit -n"));
 	EXPECT(number_before(f->error.text, ": raise it") == limit);
@@ -275,7 +275,7 @@ static void one_after_the_other(struct fixture *f)
 	make_calls(CALL_INTERVAL, 6);
 	read_sample(f);
 	for (uint32_t i = 20; i < 40; i++)
-		EXPECT(count_of(f, GUEST_ANY, i) == 6);
+		EXPECT(count_of(f, GUEST_NONE, i) == 6);
 }
 
 static void test_descriptors(void **state)

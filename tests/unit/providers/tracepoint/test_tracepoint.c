@@ -666,13 +666,13 @@ static void test_targets_host(void **state)
 	make_kvm(f, "kvm_exit-vmx-6.1");
 	assert_int_equal(open_provider(f), 0);
 	write_file(f, CPUS_ONLINE, "8,0-2,2\n");
-	want_everything(f, WANT_HOST, GUEST_ANY);
-	check_targets(f, false, (const int[]){ 0, 1, 2, 8 }, 4, GUEST_ANY);
+	want_everything(f, WANT_HOST, GUEST_ALL);
+	check_targets(f, false, (const int[]){ 0, 1, 2, 8 }, 4, GUEST_NONE);
 
 	/* CPUs go and come. */
 	write_file(f, CPUS_ONLINE, "1-3\n");
 	assert_int_equal(tracepoint_provider.collect(f->provider, &f->sample, &f->error), 0);
-	check_targets(f, false, (const int[]){ 1, 2, 3 }, 3, GUEST_ANY);
+	check_targets(f, false, (const int[]){ 1, 2, 3 }, 3, GUEST_NONE);
 }
 
 static void test_targets_guest(void **state)
@@ -724,7 +724,7 @@ static void test_targets_each(void **state)
 
 	make_kvm(f, "kvm_exit-vmx-6.1");
 	assert_int_equal(open_provider(f), 0);
-	want_everything(f, WANT_EACH, GUEST_ANY);
+	want_everything(f, WANT_EACH, GUEST_ALL);
 	check_targets(f, true, NULL, 0, 0);
 
 	/* Where the vCPU threads are known only those, else all; a thread that runs two, once. */
@@ -734,7 +734,7 @@ static void test_targets_each(void **state)
 	unknown = guests_add_fake(f->guests, 100, "db", 0);
 	make_folder(f, "/proc/100/task/100");
 	make_folder(f, "/proc/200/task/200");
-	want_everything(f, WANT_EACH, GUEST_ANY);
+	want_everything(f, WANT_EACH, GUEST_ALL);
 	assert_int_equal(((struct tracepoints *)f->provider)->nr_targets, 3);
 	assert_int_equal(((struct tracepoints *)f->provider)->targets[0].guest, unknown);
 	assert_int_equal(((struct tracepoints *)f->provider)->targets[0].id, 100);
@@ -770,7 +770,7 @@ static void test_targets_without_descriptors(void **state)
 	make_folder(f, "/proc/4711/task/4711");
 	assert_int_equal(open_provider(f), 0);
 	tp = f->provider;
-	want_everything(f, WANT_HOST, GUEST_ANY);
+	want_everything(f, WANT_HOST, GUEST_ALL);
 	nr_retargets = 0;
 	collect_without_descriptors(f);
 	want_everything(f, WANT_GUEST, guests_add_fake(f->guests, 4711, "web", 2));
@@ -794,7 +794,7 @@ static void test_events_are_numbered_anew(void **state)
 	event_file(f, "kvm/kvm_exit", "id", "301\n");
 	event_file(f, "kvm/kvm_pio", "id", "304\n");
 	event_file(f, "kvm/kvm_userspace_exit", "id", "302\n");
-	want_everything(f, WANT_HOST, GUEST_ANY);
+	want_everything(f, WANT_HOST, GUEST_ALL);
 	assert_int_equal(counter_of(f, "kvm_entry")->tracepoint_id, 303);
 	assert_int_equal(counter_of(f, "kvm_exit")->tracepoint_id, 301);
 	reason = counter_of(f, "kvm_exit(HLT)");
@@ -802,7 +802,7 @@ static void test_events_are_numbered_anew(void **state)
 	assert_int_equal(reason->tracepoint_id, 301);
 	/* While it is away they stay as they were. */
 	event_file(f, "kvm/kvm_entry", "id", "");
-	want_everything(f, WANT_HOST, GUEST_ANY);
+	want_everything(f, WANT_HOST, GUEST_ALL);
 	assert_int_equal(counter_of(f, "kvm_entry")->tracepoint_id, 303);
 }
 

@@ -687,7 +687,7 @@ static void events_and_who_fired_them(void **state)
 	assert_int_equal(total(&world, 0, "kvm_userspace_exit(MMIO)"), 1);
 	assert_int_equal(total(&world, 0, "kvm_userspace_exit(restart)"), 1);
 	assert_int_equal(total(&world, 1, "kvm_msr"), 1);
-	assert_int_equal(item(&world, GUEST_ANY, -1, "kvm_set_irq")->total, 1);
+	assert_int_equal(item(&world, GUEST_NONE, -1, "kvm_set_irq")->total, 1);
 	assert_int_equal(cell(&world, "kvm_exit", "total")->count, 5);
 	assert_int_equal(cell(&world, "kvm_entry", "total")->count, 4);
 	assert_true(row(&world, "kvm_exit")->can_open);

@@ -198,7 +198,7 @@ static void events_and_statistics(void **state)
 		sample_add(&world->sample, (struct key){ 1, vcpu, pages }, 40, 0);
 		sample_add(&world->sample, (struct key){ 1, vcpu, io }, 5, ROW_FROM_ZERO);
 	}
-	sample_add(&world->sample, (struct key){ GUEST_ANY, -1, KVM_EXIT }, 20, ROW_FROM_ZERO);
+	sample_add(&world->sample, (struct key){ GUEST_NONE, -1, KVM_EXIT }, 20, ROW_FROM_ZERO);
 	take(world);
 	text = text_of(world, metrics);
 	need_line(text, "kvmtop_events_total{guest=\"db1\",event=\"kvm_exit\"} 14");

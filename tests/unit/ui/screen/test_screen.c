@@ -1122,7 +1122,7 @@ static void one_event_needs_no_total(void **state)
 	struct world *w = *state;
 
 	w->counts[PIO] = 5;
-	take(w, GUEST_ANY);
+	take(w, GUEST_NONE);
 	tick(w);
 	picture(w, 80, 12);
 	assert_string_equal(line(w, 4), " kvm_pio                    5   100.0         -");
@@ -1165,7 +1165,7 @@ static void a_recording_says_what_it_is(void **state)
 	w->screen.has_past = false;
 	w->facts.is_span = true;
 	w->counts[PIO] = 5;
-	take(w, GUEST_ANY);
+	take(w, GUEST_NONE);
 	tick(w);
 	picture(w, 160, 12);
 	assert_string_equal(line(w, 0),

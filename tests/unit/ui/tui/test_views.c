@@ -14,7 +14,7 @@ static const struct view_type plain = { .name = "plain", .title = "Plain", .noun
 
 static void test_leads_nowhere(void **state)
 {
-	struct query query = { .type = &plain, .guest = GUEST_ANY };
+	struct query query = { .type = &plain, .guest = GUEST_ALL };
 	struct source source = { .kind = SOURCE_LIVE };
 	struct tui tui = { .source = &source, .query = &query };
 
@@ -26,8 +26,8 @@ static void test_leads_nowhere(void **state)
 
 static void test_leads_nowhere_from_row(void **state)
 {
-	struct query query = { .type = &plain, .guest = GUEST_ANY };
-	struct view_row row = { .field = FIELD_NONE, .guest = GUEST_ANY, .vcpu = -1 };
+	struct query query = { .type = &plain, .guest = GUEST_ALL };
+	struct view_row row = { .field = FIELD_NONE, .guest = GUEST_ALL, .vcpu = -1 };
 	struct source source = { .kind = SOURCE_LIVE };
 	struct tui tui = {
 		.source = &source, .query = &query, .view = { .rows = &row, .nr_rows = 1 },
