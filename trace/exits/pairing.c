@@ -422,18 +422,6 @@ static void set_vcpu(struct recorded_thread *thread, const struct meaning *meani
 		thread->vcpu = event->vcpu;
 }
 
-/*
- * Events that were only counted: without a field or a time they begin and end nothing, but they
- * show that the thread runs a vCPU.
- */
-static RARE void add_counted(struct recorded_thread *thread, const struct meaning *meaning,
-			     const struct trace_event *event)
-{
-	if (meaning->kind != MEANING_EVENT && event->tid >= 0)
-		thread->is_vcpu = true;
-	table_count_events(thread, meaning->number, event->counted);
-}
-
 static void count_event(struct pairing *pairing, const struct trace_event *event)
 {
 	if (pairing->nr_events == 0)
@@ -447,6 +435,7 @@ static void count_event(struct pairing *pairing, const struct trace_event *event
 
 void pairing_add(struct pairing *pairing, const struct trace_event *event)
 {
+	uint64_t nr = event->counted ? event->counted : 1;
 	struct recorded_thread *thread;
 	const struct meaning *meaning;
 
@@ -462,20 +451,20 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 		return;
 	}
 	thread = table_thread(&pairing->table, event);
-	if (!thread) { /* the table is full */
-		pairing->nr_left_out += event->counted ? event->counted : 1;
+	if (!thread || !table_count_events(&pairing->table, thread, meaning->number, nr)) {
+		pairing->nr_left_out += nr;
 		return;
 	}
 	if (!thread->prev || thread->cpu != event->cpu)
 		table_link(&pairing->table, thread, event->cpu);
 	thread->last = event->time;
 	if (event->counted) {
-		add_counted(thread, meaning, event);
+		/* Without a field or a time they begin and end nothing. */
+		thread->is_vcpu |= meaning->kind != MEANING_EVENT && event->tid >= 0;
 		return;
 	}
 	if (event->vcpu != thread->vcpu)
 		set_vcpu(thread, meaning, event);
-	table_count_events(thread, meaning->number, 1);
 	take(pairing, thread, meaning, event);
 	thread->is_new = false;
 }
@@ -484,9 +473,11 @@ bool pairing_left_out(const struct pairing *pairing, struct error *error)
 {
 	if (pairing->nr_left_out)
 		error_set(error, 0,
-			  "%" PRIu64 " event%s left out: more than %d threads have events",
+			  "%" PRIu64 " event%s left out: more than %d %s",
 			  pairing->nr_left_out, pairing->nr_left_out == 1 ? " was" : "s were",
-			  TABLE_THREADS);
+			  table_is_full(&pairing->table) ? TABLE_THREADS : TABLE_EVENTS,
+			  table_is_full(&pairing->table) ? "threads have events" :
+							   "types of events in its threads");
 	return pairing->nr_left_out > 0;
 }
 

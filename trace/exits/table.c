@@ -115,14 +115,19 @@ void table_link(struct table *table, struct recorded_thread *thread, int32_t cpu
 	thread->prev = first;
 }
 
-void table_grow_events(struct thread_counts *counts, uint32_t type)
+bool table_grow_events(struct table *table, struct recorded_thread *thread, uint32_t type)
 {
+	struct thread_counts *counts = &thread->counts;
 	uint32_t nr = (type | 3) + 1;
 
+	if (nr - counts->nr_events > TABLE_EVENTS - table->nr_events)
+		return false;
+	table->nr_events += nr - counts->nr_events;
 	counts->events = xreallocarray(counts->events, nr, sizeof(*counts->events));
 	memset(counts->events + counts->nr_events, 0,
 	       (nr - counts->nr_events) * sizeof(*counts->events));
 	counts->nr_events = nr;
+	return true;
 }
 
 /* ---- counts */

@@ -14,6 +14,7 @@
 #include "trace/exits/meaning.h"
 
 #define TABLE_THREADS 65536
+#define TABLE_EVENTS  (256 * TABLE_THREADS) /* KVM has some 100 types of events */
 #define TABLE_HINTS 64 /* a power of two */
 #define TABLE_CPUS 256
 #define COUNT_HINTS 8 /* a power of two */
@@ -154,6 +155,7 @@ struct table {
 	uint32_t nr_slots;
 	struct recorded_thread *hints[TABLE_HINTS]; /* by low bits of the key: found last */
 	size_t nr_counts[EXITS_KINDS];
+	size_t nr_events; /* counts of events by thread and type */
 	/*
 	 * Threads with events since the latest loss of their CPU. CPUs share a list if their
 	 * numbers differ by a multiple of TABLE_CPUS.
@@ -194,14 +196,16 @@ struct recorded_thread *table_find_tid(const struct table *table, const struct t
 struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
 				    const struct exit_key *key);
 
-void table_grow_events(struct thread_counts *counts, uint32_t type);
+bool table_grow_events(struct table *table, struct recorded_thread *thread, uint32_t type);
 
-/* Counts events of one of KVM's types. */
-static inline void table_count_events(struct recorded_thread *thread, uint32_t type, uint64_t nr)
+/* Counts events of one of KVM's types. false: the table has no room for them. */
+static inline bool table_count_events(struct table *table, struct recorded_thread *thread,
+				      uint32_t type, uint64_t nr)
 {
-	if (type >= thread->counts.nr_events)
-		table_grow_events(&thread->counts, type);
+	if (type >= thread->counts.nr_events && !table_grow_events(table, thread, type))
+		return false;
 	thread->counts.events[type] += nr;
+	return true;
 }
 
 /* The state of a thread, to look at. */

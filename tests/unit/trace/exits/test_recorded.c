@@ -856,6 +856,22 @@ static void more_threads_than_a_table_has(void **state)
 	end(&world);
 }
 
+/* Types that a damaged file makes up are left out where there is no room to count them. */
+static void more_types_than_a_table_counts(void **state)
+{
+	const struct trace_event event = { .tid = 7, .vcpu = -1, .cpu = 0 };
+	struct table table = { .nr_events = TABLE_EVENTS - 4 };
+	struct recorded_thread *thread = table_add(&table, &event);
+
+	(void)state;
+	assert_true(table_count_events(&table, thread, 3, 5));
+	assert_false(table_count_events(&table, thread, 4, 1));
+	assert_false(table_count_events(&table, thread, UINT32_MAX - 3, 1));
+	assert_true(table_count_events(&table, thread, 3, 1));
+	assert_int_equal(thread->counts.events[3], 6);
+	table_release(&table);
+}
+
 /* A thread's first event may be in one buffer, and what is missing of its CPU in another one. */
 static void a_loss_in_another_buffer(void **state)
 {
@@ -1431,6 +1447,7 @@ int main(void)
 		cmocka_unit_test(losses_of_one_cpu),
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(more_threads_than_a_table_has),
+		cmocka_unit_test(more_types_than_a_table_counts),
 		cmocka_unit_test(waiting_for_a_cpu),
 		cmocka_unit_test(no_exits_but_events),
 		cmocka_unit_test(long_exits),
