@@ -316,6 +316,7 @@ analyze: ## gcc -fanalyzer, cppcheck, clang --analyze
 	$(call say,CPPCHK,"all sources")cppcheck --quiet --enable=warning,performance,portability \
 		--inline-suppr --suppressions-list=tests/tools/cppcheck.txt --error-exitcode=1 \
 		--std=c11 --library=posix --library=gnu -D_GNU_SOURCE -D__x86_64__ \
+		-D'HASH_ITER(hh,head,el,tmp)=for((el)=(head),(tmp)=NULL;el;(el)=(tmp))' \
 		-DKVMTOP_VERSION='""' -I. -j "$$(nproc)" $(SOURCES)
 	$(call say,ANALYZE,"all sources")printf '%s\n' $(ANALYZED) | xargs -P "$$(nproc)" -I {} \
 		$(CLANG) --analyze --analyzer-output text -Xclang -analyzer-werror \

@@ -194,12 +194,13 @@ screen_has '^any key: back' "all of it is visible"
 screen_keys x
 screen_has '^ Exit reason +Total' "any key: back"
 screen_keys 2 d T d
-screen_has '^ Guest +Count/s 1 +Count/s 2 +Change% +Time% 1' \
-	"in the view of guests by guest, in 80 columns without averages"
-screen_resize 110 24
-screen_has '^ Guest +Count/s 1 .* Avg 1 +Avg 2 +Change% +Time% 1' "in 110 with both"
-screen_resize 80 24
+screen_has '^ Guest +Count/s 1 +Count/s 2 +Change% +Avg 1 +Avg 2 +Time% 1' \
+	"in the view of guests by guest"
 screen_has '^ web1 ' "each of them"
+screen_resize 70 24
+screen_has '^ Guest +Count/s 1 +Count/s 2 +Change% +Time% 1' "in 70 columns without averages"
+screen_resize 80 24
+screen_has '^ web1 .*µs' "and in 80 with them"
 screen_keys x 3 d t d
 screen_has '^ Guest +vCPU +Count/s 1' "in the view of vCPUs by vCPU"
 screen_keys x d End

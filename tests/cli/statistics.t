@@ -83,7 +83,8 @@ is "$(grep -o '"total":[0-9]*' "$TMP/out" | sort | uniq -c | awk '{ print $1, $2
 
 guest bare --rounds 1
 is "$("$TMP/stats" -d -1 -p "$GUEST" 2>&1 >"$TMP/out")" \
-	"kvmtop: stats: no guest here holds statistics: QEMU 8.1 and later do" \
+	"kvmtop: stats: no guest here holds statistics: QEMU 8.1 and later do
+kvmtop: No event of KVM was counted." \
 	"a guest without statistics is named"
 like "$("$TMP/stats" -d -1 2>&1 >"$TMP/out")" '^kvmtop: stats: [0-9]+ of [0-9]+ guests hold' \
 	"and how many such guests there are"
