@@ -89,19 +89,9 @@ static bool is_chosen(const struct output *out, enum metric_id id)
 static void begin(const struct output *out, enum metric_id id, const char *suffix,
 		  const struct guest_sum *guest)
 {
-	char value[METRICS_LABEL_SIZE];
-
 	text_series(out->text, id, suffix);
 	if (guest)
-		text_label(out->text, "guest",
-			   text_escape(guest->named->label, value, sizeof(value)));
-}
-
-static void label(const struct output *out, const char *name, const char *value)
-{
-	char escaped[METRICS_LABEL_SIZE];
-
-	text_label(out->text, name, text_escape(value, escaped, sizeof(escaped)));
+		text_label(out->text, "guest", guest->named->label);
 }
 
 /* ---- the program's own */
@@ -109,9 +99,9 @@ static void label(const struct output *out, const char *name, const char *value)
 static void write_self(const struct output *out, const struct metrics_self *self)
 {
 	text_series(out->text, METRIC_BUILD_INFO, "");
-	label(out, "version", KVMTOP_VERSION);
-	label(out, "arch", self->arch);
-	label(out, "engine", self->engine ? self->engine : "");
+	text_label(out->text, "version", KVMTOP_VERSION);
+	text_label(out->text, "arch", self->arch);
+	text_label(out->text, "engine", self->engine ? self->engine : "");
 	text_value(out->text, 1);
 	text_series(out->text, METRIC_START_TIME, "");
 	text_value_seconds(out->text, self->start_ns);
@@ -119,7 +109,7 @@ static void write_self(const struct output *out, const struct metrics_self *self
 	text_value_seconds(out->text, self->sample_ns);
 	for (size_t i = 0; i < self->nr_sources; i++) {
 		text_series(out->text, METRIC_SOURCE_UP, "");
-		label(out, "source", self->sources[i].name);
+		text_label(out->text, "source", self->sources[i].name);
 		text_value(out->text, self->sources[i].is_up);
 	}
 	if (out->metrics->sums.has_lost) {
@@ -134,7 +124,7 @@ static void write_dropped(const struct output *out)
 		if (!is_chosen(out, (enum metric_id)id))
 			continue;
 		text_series(out->text, METRIC_SERIES_DROPPED, "");
-		label(out, "metric", metric_at(id)->name);
+		text_label(out->text, "metric", metric_at(id)->name);
 		text_value(out->text, out->metrics->dropped[id]);
 	}
 }
@@ -148,10 +138,10 @@ static void write_guest_info(const struct output *out, const struct guest_sum *s
 	if (!has_room(out, METRIC_GUEST_INFO, 1))
 		return;
 	begin(out, METRIC_GUEST_INFO, "", sum);
-	label(out, "uuid", guest->uuid);
-	label(out, "id", guest->platform_id);
+	text_label(out->text, "uuid", guest->uuid);
+	text_label(out->text, "id", guest->platform_id);
 	text_label_number(out->text, "pid", guest->pid);
-	label(out, "vmm", guest->vmm);
+	text_label(out->text, "vmm", guest->vmm);
 	text_value(out->text, 1);
 }
 
@@ -197,7 +187,7 @@ static void write_findings(const struct output *out)
 		if ((finding->guest != GUEST_ALL && !guest) || !has_room(out, METRIC_FINDING, 1))
 			continue;
 		begin(out, METRIC_FINDING, "", guest);
-		label(out, "rule", finding->rule->id);
+		text_label(out->text, "rule", finding->rule->id);
 		text_value(out->text, finding->severity);
 	}
 }
@@ -233,7 +223,7 @@ static bool is_of(const struct output *out, enum metric_id id, const struct fiel
 
 static void write_histogram(const struct output *out, enum metric_id id,
 			    const struct guest_sum *guest, const char *reason,
-			    const struct cell_sum *cell)
+			    const struct timing_sum *timing)
 {
 	uint64_t count = 0;
 	unsigned int bucket = 0;
@@ -244,10 +234,10 @@ static void write_histogram(const struct output *out, enum metric_id id,
 		unsigned int end = edge < EDGES ? FIRST_EDGE + 2 * edge + 1 : HIST_BUCKETS;
 
 		for (; bucket < end; bucket++)
-			count += cell->hist[bucket];
+			count += timing->hist[bucket];
 		begin(out, id, "_bucket", guest);
 		if (reason)
-			label(out, "reason", reason);
+			text_label(out->text, "reason", reason);
 		if (edge < EDGES)
 			text_label_seconds(out->text, "le", hist_edge_ns(end - 1));
 		else
@@ -256,11 +246,11 @@ static void write_histogram(const struct output *out, enum metric_id id,
 	}
 	begin(out, id, "_sum", guest);
 	if (reason)
-		label(out, "reason", reason);
-	text_value_seconds(out->text, cell->ended_ns);
+		text_label(out->text, "reason", reason);
+	text_value_seconds(out->text, timing->total_ended_ns);
 	begin(out, id, "_count", guest);
 	if (reason)
-		label(out, "reason", reason);
+		text_label(out->text, "reason", reason);
 	text_value(out->text, count);
 }
 
@@ -275,15 +265,15 @@ static void write_cell(const struct output *out, enum metric_id id, const struct
 	};
 
 	if (id == METRIC_REASON_DURATION) {
-		write_histogram(out, id, guest, field->label, cell);
+		write_histogram(out, id, guest, field->label, cell->timing);
 		return;
 	}
 	if (!has_room(out, id, 1))
 		return;
 	begin(out, id, "", guest);
-	label(out, names[id], field->label);
+	text_label(out->text, names[id], field->label);
 	if (metric_at(id)->unit)
-		text_value_seconds(out->text, cell->ns);
+		text_value_seconds(out->text, cell->timing->total_ns);
 	else
 		text_value(out->text, cell->count);
 }
@@ -324,7 +314,7 @@ static void write_open(const struct output *out)
 			continue;
 		begin(out, METRIC_EXIT_OPEN, "", guest);
 		text_label_number(out->text, "vcpu", stat->key.vcpu);
-		label(out, "reason", field->label);
+		text_label(out->text, "reason", field->label);
 		text_value_seconds(out->text, open_ns);
 	}
 }
@@ -337,7 +327,8 @@ static void write_durations(const struct output *out)
 	if (!is_chosen(out, METRIC_EXIT_DURATION))
 		return;
 	for (size_t i = 0; i < sums->nr_guests; i++) {
-		struct cell_sum all = { 0 };
+		struct timing_sum all = { 0 };
+		bool is_set = false;
 
 		for (size_t j = 0; j < sums->nr_columns; j++) {
 			const struct cell_sum *cell = &sums->guests[i].cells[j];
@@ -347,12 +338,10 @@ static void write_durations(const struct output *out)
 			if (!cell->is_set || field->is_idle ||
 			    !is_of(out, METRIC_EXIT_DURATION, field))
 				continue;
-			all.is_set = true;
-			all.ended_ns += cell->ended_ns;
-			for (unsigned int k = 0; k < HIST_BUCKETS; k++)
-				all.hist[k] += cell->hist[k];
+			is_set = true;
+			timing_sum_merge(&all, cell->timing);
 		}
-		if (all.is_set)
+		if (is_set)
 			write_histogram(out, METRIC_EXIT_DURATION, &sums->guests[i], NULL, &all);
 	}
 }

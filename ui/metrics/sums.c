@@ -227,9 +227,7 @@ static void add_to_cell(struct cell_sum *cell, const struct group *group)
 {
 	cell->is_set = true;
 	cell->count = group->total;
-	cell->ns = group->timing.total_ns;
-	cell->ended_ns = group->timing.total_ended_ns;
-	memcpy(cell->hist, group->timing.hist, sizeof(cell->hist));
+	cell->timing = &group->timing;
 }
 
 /* Of an event that is known as exits, too, the sum of the exits counts: it is one number. */
@@ -245,7 +243,7 @@ static void add_to_cells(const struct metric_sums *sums, struct cell_sum *cells,
 		return;
 	event = &cells[sums->column_of[sums->event_of[field]]];
 	if (!event->is_of_exits)
-		*event = (struct cell_sum){ .is_set = true, .is_of_exits = true };
+		*event = (struct cell_sum){ true, true, 0, &group->timing };
 	event->count += group->total;
 }
 

@@ -50,8 +50,8 @@ struct cell_sum {
 	bool is_set; /* the guest has the field */
 	/* An event that is known as exits, too: they are counted from the first one on. */
 	bool is_of_exits;
-	uint64_t count, ns, ended_ns; /* ended_ns: of what is in hist */
-	uint64_t hist[HIST_BUCKETS];
+	uint64_t count;
+	const struct timing_sum *timing; /* since the start; valid as long as the sums */
 };
 
 struct guest_sum {

@@ -44,19 +44,23 @@ static void put_seconds(struct metrics_text *text, uint64_t value_ns)
 	put_bytes(text, digits, len);
 }
 
-char *text_escape(const char *value, char *ret_text, size_t size)
+static void put_escaped(struct metrics_text *text, const char *value)
 {
 	size_t len = 0;
 
-	for (; *value && len + 2 < size; value++) {
-		if (*value == '\\' || *value == '"' || *value == '\n')
-			ret_text[len++] = '\\';
-		ret_text[len++] = *value;
-		if (*value == '\n')
-			ret_text[len - 1] = 'n';
+	while (value[len]) {
+		char c = value[len];
+
+		if (c != '\\' && c != '"' && c != '\n') {
+			len++;
+			continue;
+		}
+		put_bytes(text, value, len);
+		put(text, c == '\n' ? "\\n" : c == '"' ? "\\\"" : "\\\\");
+		value += len + 1;
+		len = 0;
 	}
-	ret_text[len] = '\0';
-	return ret_text;
+	put_bytes(text, value, len);
 }
 
 static void put_header(struct metrics_text *text, const char *what, const char *value)
@@ -96,7 +100,7 @@ static void begin_label(struct metrics_text *text, const char *name)
 void text_label(struct metrics_text *text, const char *name, const char *value)
 {
 	begin_label(text, name);
-	put(text, value);
+	put_escaped(text, value);
 	put(text, "\"");
 }
 

@@ -14,8 +14,6 @@
 
 #include "core/metrics.h"
 
-#define METRICS_LABEL_SIZE 600 /* of an escaped value */
-
 /* Zero-initialised is empty; free(bytes) when done. */
 struct metrics_text {
 	char *bytes; /* no NUL at the end */
@@ -29,14 +27,11 @@ struct metrics_text {
  * metric's first series is preceded by its HELP and TYPE.
  */
 void text_series(struct metrics_text *text, enum metric_id id, const char *suffix);
-/* value: escaped, see text_escape(). */
+/* value: any text; it is escaped. */
 void text_label(struct metrics_text *text, const char *name, const char *value);
 void text_label_number(struct metrics_text *text, const char *name, int64_t value);
 void text_label_seconds(struct metrics_text *text, const char *name, uint64_t value_ns);
 void text_value(struct metrics_text *text, uint64_t value);
 void text_value_seconds(struct metrics_text *text, uint64_t value_ns);
-
-/* The value of a label, cut to fit if it is too long. Returns ret_text. */
-char *text_escape(const char *value, char *ret_text, size_t size);
 
 #endif
