@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/process.h"
 #include "history/fleet/cache.h"
