@@ -5,7 +5,6 @@
 
 #include "cmd/command.h"
 #include "core/metrics.h"
-#include "cmd/options.h"
 
 /* Keeps the values that later words depend on. */
 static void take_value(struct completion *completion, const char *value)

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "arch/arch.h"
-#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/http/address.h"
 #include "lib/output.h"

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/output.h"
 #include "lib/say.h"

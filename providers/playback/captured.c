@@ -8,7 +8,6 @@
 
 #include "arch/arch.h"
 #include "arch/argument.h"
-#include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/demo/demo.h"
 #include "tests/worlds/held_stats.h"
 #include "cmd/demo/vm.h"
 

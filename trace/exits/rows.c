@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/array.h"
 #include "core/facts/shared_fields.h"
 #include "trace/exits/samples.h"
 

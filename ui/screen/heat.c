@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/facts/stats.h"
 #include "ui/numbers.h"
 #include "ui/screen/chart.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lib/when.h"
-#include "core/facts/stats.h"
 #include "ui/numbers.h"
 #include "ui/screen/chart.h"
 #include "ui/screen/parts.h"

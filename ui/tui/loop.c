@@ -16,7 +16,6 @@
 
 #include "arch/arch.h"
 #include "lib/array.h"
-#include "lib/clock.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "host/machine.h"

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "core/guests/guests.h"
 #include "tests/worlds/stats_world.h"
 
 enum { VMEXIT, VMEXIT_HLT, VMEXIT_MSR, TIME, KVM_EXIT, KVM_EXIT_HLT, NR_FIELDS };

@@ -10,7 +10,6 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
-#include "core/findings/findings.h"
 #include "core/monitor.h"
 #include "cmd/providers.h"
 #include "tests/worlds/trace_file.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The list of long exits, in stats and as a view. */
-#include "lib/array.h"
 #include "tests/worlds/timed_world.h"
 
 #define MS UINT64_C(1000000)

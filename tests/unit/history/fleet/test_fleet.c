@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "lib/array.h"
 #include "history/fleet/http.h"
 #include "history/fleet/scope.h"
 

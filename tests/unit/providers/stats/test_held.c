@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "lib/array.h"
 #include "host/env.h"
 #include "providers/stats/held.h"
 

@@ -5,7 +5,6 @@
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/parts.h"
-#include "core/views/fill.h"
 
 #define LONG_NAME "prod-customer-db-eu-west-1-node-0012"
 #define WIDE_NAME "データベース-本番-東京-0038"

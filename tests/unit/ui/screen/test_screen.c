@@ -6,7 +6,6 @@
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/chart.h"
-#include "core/views/fill.h"
 
 static void events_with_their_reasons(void **state)
 {

@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "lib/file.h"
-#include "core/views/query.h"
 #include "ui/tui/preferences.h"
 
 static char wrongs[8][512];
