@@ -81,16 +81,16 @@ static bool needs_all(const struct field *field)
 }
 
 /* An export is no view, but it needs fields by guest, as a query asks for them. */
-static const struct view_type *question_of(unsigned int groups)
+static const struct view_type *type_of_groups(unsigned int groups)
 {
-	static const struct view_type questions[2][2] = {
+	static const struct view_type types[2][2] = {
 		{ { .by_guest = true, .needs = needs_usual },
 		  { .by_guest = true, .needs = needs_arguments } },
 		{ { .by_guest = true, .needs = needs_events },
 		  { .by_guest = true, .needs = needs_all } },
 	};
 
-	return &questions[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
+	return &types[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
 }
 
 static int begin(struct export *export, struct error *error)
@@ -104,7 +104,7 @@ static int begin(struct export *export, struct error *error)
 	};
 	int err = run_signals(run, true, false);
 
-	run->query.type = question_of(groups);
+	run->query.type = type_of_groups(groups);
 	if (!err)
 		err = run_open(run, &plan, error);
 	if (err)

@@ -26,7 +26,7 @@ struct demo_counts {
 _Static_assert(sizeof(struct demo_counts) == 16 && DEMO_CODE_OFFSET == 16, "the code says so");
 
 struct demo_machine {
-	const char *remedy;  /* a question to the user where there is no /dev/kvm */
+	const char *remedy;  /* what to check where there is no /dev/kvm */
 	uint64_t memory_gpa; /* where the guest's only page of memory is */
 	const uint8_t *code, *code_end;
 	unsigned long (*vm_type)(int kvm_fd);	     /* for KVM_CREATE_VM; NULL: 0 */

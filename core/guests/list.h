@@ -36,7 +36,7 @@ struct guests {
 	uint64_t generation;
 	struct guest_finder *finder;
 	struct pid_list known, found; /* of the current refresh */
-	uint64_t now_ns;	      /* of the latest refresh or meeting */
+	uint64_t now_ns;	      /* of the latest refresh, or of a guest found since */
 	struct guest_entry *ended[GUESTS_ENDED]; /* in order of their end */
 	size_t nr_ended;
 };

@@ -125,9 +125,9 @@ struct passwords {
 	uint64_t key[2];     /* of the hashes of right passwords */
 	int64_t left_ns;     /* for checks, */
 	uint64_t counted_ns; /* at this moment */
-	struct password_question *waiting; /* by turn */
+	struct login *waiting; /* by turn */
 	size_t nr_waiting, max;
-	uint64_t turn; /* of the question that was checked last */
+	uint64_t turn; /* of the login that was checked last */
 	struct right right[]; /* by user */
 };
 
@@ -267,49 +267,49 @@ static void forget(char *text)
 	free(text);
 }
 
-static void answer(struct passwords *passwords, struct password_question *question,
+static void answer(struct passwords *passwords, struct login *login,
 		   enum password_answer with)
 {
-	DL_DELETE(passwords->waiting, question);
+	DL_DELETE(passwords->waiting, login);
 	passwords->nr_waiting--;
-	forget(question->name);
-	forget(question->password);
-	question->name = question->password = NULL;
-	question->answer = with;
-	question->nr_wrong += with == PASSWORD_WRONG;
+	forget(login->name);
+	forget(login->password);
+	login->name = login->password = NULL;
+	login->answer = with;
+	login->nr_wrong += with == PASSWORD_WRONG;
 }
 
-static void insert(struct passwords *passwords, struct password_question *question)
+static void insert(struct passwords *passwords, struct login *login)
 {
-	struct password_question *other, *before = NULL;
+	struct login *other, *before = NULL;
 
 	for (other = passwords->waiting; other; other = other->next) {
-		if (other->turn <= question->turn)
+		if (other->turn <= login->turn)
 			before = other;
 	}
 	if (before)
-		DL_APPEND_ELEM(passwords->waiting, before, question);
+		DL_APPEND_ELEM(passwords->waiting, before, login);
 	else
-		DL_PREPEND(passwords->waiting, question);
+		DL_PREPEND(passwords->waiting, login);
 }
 
-/* An address with many questions has its turn as often as one with a single question. */
-static void queue(struct passwords *passwords, struct password_question *question)
+/* An address with many logins has its turn as often as one with a single login. */
+static void queue(struct passwords *passwords, struct login *login)
 {
-	const struct password_question *other;
+	const struct login *other;
 
-	question->turn = passwords->turn + 1;
+	login->turn = passwords->turn + 1;
 	for (other = passwords->waiting; other; other = other->next) {
-		if (client_address_is_same(&other->address, &question->address))
-			question->turn = other->turn + 1;
+		if (client_address_is_same(&other->address, &login->address))
+			login->turn = other->turn + 1;
 	}
-	insert(passwords, question);
+	insert(passwords, login);
 	passwords->nr_waiting++;
 }
 
 static size_t count_of(const struct passwords *passwords, const struct client_address *address)
 {
-	const struct password_question *other;
+	const struct login *other;
 	size_t nr = 0;
 
 	for (other = passwords->waiting; other; other = other->next)
@@ -317,37 +317,37 @@ static size_t count_of(const struct passwords *passwords, const struct client_ad
 	return nr;
 }
 
-void password_ask(struct passwords *passwords, struct password_question *question,
+void password_ask(struct passwords *passwords, struct login *login,
 		  const char *name, const char *password)
 {
 	const struct web_config *config = passwords->config;
 
-	question->answer = PASSWORD_WRONG;
+	login->answer = PASSWORD_WRONG;
 	if (!name || !password || !config->nr_users)
 		return;
-	question->answer = PASSWORD_RIGHT;
+	login->answer = PASSWORD_RIGHT;
 	if (is_remembered(passwords, find_user(config, name), password))
 		return;
-	question->answer = PASSWORD_LATER;
+	login->answer = PASSWORD_LATER;
 	if (passwords->nr_waiting == passwords->max ||
-	    count_of(passwords, &question->address) == PASSWORDS_OF_ADDRESS)
+	    count_of(passwords, &login->address) == PASSWORDS_OF_ADDRESS)
 		return;
-	question->name = xstrdup(name);
-	question->password = xstrdup(password);
-	if (!question->name || !question->password) {
-		forget(question->name);
-		forget(question->password);
+	login->name = xstrdup(name);
+	login->password = xstrdup(password);
+	if (!login->name || !login->password) {
+		forget(login->name);
+		forget(login->password);
 		return;
 	}
-	question->since_ns = clock_now_ns();
-	question->answer = PASSWORD_WAITS;
-	queue(passwords, question);
+	login->since_ns = clock_now_ns();
+	login->answer = PASSWORD_WAITS;
+	queue(passwords, login);
 }
 
-void password_leave(struct passwords *passwords, struct password_question *question)
+void password_leave(struct passwords *passwords, struct login *login)
 {
-	if (question->answer == PASSWORD_WAITS)
-		answer(passwords, question, PASSWORD_LATER);
+	if (login->answer == PASSWORD_WAITS)
+		answer(passwords, login, PASSWORD_LATER);
 }
 
 /* How long it takes until there is time for a check again. */
@@ -363,59 +363,59 @@ static uint64_t count_time(struct passwords *passwords)
 }
 
 /* One that is remembered meanwhile, or has waited for too long; NULL: there is none. */
-static struct password_question *work_at_once(struct passwords *passwords)
+static struct login *work_at_once(struct passwords *passwords)
 {
 	const struct web_config *config = passwords->config;
-	struct password_question *question;
+	struct login *login;
 
-	for (question = passwords->waiting; question; question = question->next) {
-		bool is_right = is_remembered(passwords, find_user(config, question->name),
-					      question->password);
+	for (login = passwords->waiting; login; login = login->next) {
+		bool is_right = is_remembered(passwords, find_user(config, login->name),
+					      login->password);
 
 		if (!is_right &&
-		    clock_now_ns() - question->since_ns < PASSWORD_WAIT_S * NS_PER_S)
+		    clock_now_ns() - login->since_ns < PASSWORD_WAIT_S * NS_PER_S)
 			continue;
-		answer(passwords, question, is_right ? PASSWORD_RIGHT : PASSWORD_LATER);
-		return question;
+		answer(passwords, login, is_right ? PASSWORD_RIGHT : PASSWORD_LATER);
+		return login;
 	}
 	return NULL;
 }
 
 /*
- * The question whose turn it is: of the first one's address, the one whose client was wrong least
+ * The login whose turn it is: of the first one's address, the one whose client was wrong least
  * often. It and the first one change places.
  */
-static struct password_question *next_question(struct passwords *passwords)
+static struct login *next_login(struct passwords *passwords)
 {
-	struct password_question *first = passwords->waiting, *question = first;
+	struct login *first = passwords->waiting, *login = first;
 	uint64_t turn;
 
-	for (struct password_question *other = first; other; other = other->next) {
+	for (struct login *other = first; other; other = other->next) {
 		if (client_address_is_same(&other->address, &first->address) &&
-		    other->nr_wrong < question->nr_wrong)
-			question = other;
+		    other->nr_wrong < login->nr_wrong)
+			login = other;
 	}
 	passwords->turn = first->turn;
-	if (question != first) {
-		turn = question->turn;
+	if (login != first) {
+		turn = login->turn;
 		DL_DELETE(passwords->waiting, first);
 		first->turn = turn;
 		insert(passwords, first);
 	}
-	return question;
+	return login;
 }
 
-struct password_question *passwords_work(struct passwords *passwords, uint64_t *ret_ns)
+struct login *passwords_work(struct passwords *passwords, uint64_t *ret_ns)
 {
-	struct password_question *question = work_at_once(passwords);
+	struct login *login = work_at_once(passwords);
 
 	*ret_ns = UINT64_MAX;
-	if (question || !passwords->waiting)
-		return question;
+	if (login || !passwords->waiting)
+		return login;
 	*ret_ns = count_time(passwords);
 	if (*ret_ns)
 		return NULL;
-	question = next_question(passwords);
-	answer(passwords, question, check(passwords, question->name, question->password));
-	return question;
+	login = next_login(passwords);
+	answer(passwords, login, check(passwords, login->name, login->password));
+	return login;
 }

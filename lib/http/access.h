@@ -66,30 +66,30 @@ enum password_answer {
 /*
  * What a client asks, also again: in its own memory, zero-initialised, and there until the answer.
  */
-struct password_question {
+struct login {
 	struct client_address address;
 	enum password_answer answer;
 	unsigned int nr_wrong; /* answers that this client had */
 	char *name, *password; /* while it waits */
 	uint64_t turn, since_ns;
-	struct password_question *prev, *next;
+	struct login *prev, *next;
 };
 
-/* The config outlives them; at most `max` questions wait. */
+/* The config outlives them; at most `max` logins wait. */
 struct passwords *passwords_new(const struct web_config *config, size_t max);
-void passwords_free(struct passwords *passwords); /* no question waits; NULL is fine */
+void passwords_free(struct passwords *passwords); /* no login waits; NULL is fine */
 
-/* Sets the answer of a question with an address. name or password NULL: the client gave none. */
-void password_ask(struct passwords *passwords, struct password_question *question,
+/* Sets the answer of a login with an address. name or password NULL: the client gave none. */
+void password_ask(struct passwords *passwords, struct login *login,
 		  const char *name, const char *password);
 
 /*
- * Answers a question that waits, which may take as long as a check. NULL: none has an answer now;
+ * Answers a login that waits, which may take as long as a check. NULL: none has an answer now;
  * ret_ns is how long that stays so, UINT64_MAX: none waits.
  */
-struct password_question *passwords_work(struct passwords *passwords, uint64_t *ret_ns);
+struct login *passwords_work(struct passwords *passwords, uint64_t *ret_ns);
 
-/* Answers a question with PASSWORD_LATER, if it waits. */
-void password_leave(struct passwords *passwords, struct password_question *question);
+/* Answers a login with PASSWORD_LATER, if it waits. */
+void password_leave(struct passwords *passwords, struct login *login);
 
 #endif

@@ -47,8 +47,8 @@ struct server {
 struct visitor {
 	struct client client;
 	struct MHD_Connection *connection;
-	struct password_question question;
-	bool has_asked; /* the question is of this request */
+	struct login login;
+	bool has_asked; /* the login is of this request */
 };
 
 /* ---- answers */
@@ -111,8 +111,8 @@ static void ask_password(const struct server *server, struct visitor *visitor)
 	char *password = NULL, *name;
 
 	name = server->library.get_password(visitor->connection, &password);
-	visitor->question.address = visitor->client.address;
-	password_ask(server->passwords, &visitor->question, name, password);
+	visitor->login.address = visitor->client.address;
+	password_ask(server->passwords, &visitor->login, name, password);
 	visitor->has_asked = true;
 	if (password)
 		explicit_bzero(password, strlen(password));
@@ -127,7 +127,7 @@ static unsigned int check_client(const struct server *server, struct visitor *vi
 		return MHD_HTTP_OK;
 	if (!visitor->has_asked)
 		ask_password(server, visitor);
-	switch (visitor->question.answer) {
+	switch (visitor->login.answer) {
 	case PASSWORD_RIGHT:
 		return MHD_HTTP_OK;
 	case PASSWORD_LATER:
@@ -233,7 +233,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 		welcome(server, connection, context);
 	} else if (visitor) {
 		if (server->passwords)
-			password_leave(server->passwords, &visitor->question);
+			password_leave(server->passwords, &visitor->login);
 		clients_remove(&server->clients, &visitor->client);
 		free(visitor);
 		*context = NULL;
@@ -258,10 +258,10 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **se
 /* ---- the thread */
 
 /* A client that waited has its time for the rest of the request. */
-static void go_on(struct server *server, struct password_question *question)
+static void go_on(struct server *server, struct login *login)
 {
-	struct visitor *visitor = (struct visitor *)((char *)question -
-						     offsetof(struct visitor, question));
+	struct visitor *visitor = (struct visitor *)((char *)login -
+						     offsetof(struct visitor, login));
 
 	visitor->client.waits = false;
 	clients_answered(&server->clients, &visitor->client, clock_now_ns());
@@ -271,15 +271,15 @@ static void go_on(struct server *server, struct password_question *question)
 /* Checks a password that waits. Returns how long there is nothing to check. */
 static uint64_t work(struct server *server)
 {
-	struct password_question *question;
+	struct login *login;
 	uint64_t idle_ns = UINT64_MAX;
 
 	if (!server->passwords)
 		return idle_ns;
-	question = passwords_work(server->passwords, &idle_ns);
-	if (question)
-		go_on(server, question);
-	return question ? 0 : idle_ns;
+	login = passwords_work(server->passwords, &idle_ns);
+	if (login)
+		go_on(server, login);
+	return login ? 0 : idle_ns;
 }
 
 /* How long nothing can happen but on a descriptor; -1: for ever. */
@@ -413,7 +413,7 @@ static void stop_thread(struct server *server)
 
 		next = client->next;
 		if (client->waits)
-			go_on(server, &visitor->question);
+			go_on(server, &visitor->login);
 	}
 }
 

@@ -9,7 +9,7 @@
 # Prometheus may be one that is not installed: tests/hosts/beside fleet -- tests/bench/from.sh
 #	KVMTOP=./kvmtop  BUILD=build  ROUNDS=5  HOSTS=1000  GUESTS=20
 #
-# Bytes, questions and CPU time are what the server says of itself; ms are wall time, the least and
+# Bytes, queries and CPU time are what the server says of itself; ms are wall time, the least and
 # the median. With tmux, a refresh is what the screen takes to show all hosts at a moment that is
 # not in memory, with the two before it; and the bench says how long it takes from Enter on a host
 # to its guests.
@@ -70,13 +70,13 @@ server() {
 server plain "$PORT"
 server rules $((PORT + 1))
 
-# counts PORT: questions, bytes, CPU seconds so far.
+# counts PORT: queries, bytes, CPU seconds so far.
 counts() {
 	curl -s "http://127.0.0.1:$1/metrics" | awk '
-	/^prometheus_http_response_size_bytes_count.*query_range"/ { questions = $2 }
+	/^prometheus_http_response_size_bytes_count.*query_range"/ { queries = $2 }
 	/^prometheus_http_response_size_bytes_sum.*query_range"/ { bytes = $2 }
 	/^process_cpu_seconds_total/ { cpu = $2 }
-	END { print questions + 0, bytes + 0, cpu }'
+	END { print queries + 0, bytes + 0, cpu }'
 }
 
 # spent NR PORT COMMAND...: what each of NR pictures took, of all that the command asks for.
@@ -167,7 +167,7 @@ line() {
 
 from="$KVMTOP --from http://127.0.0.1:"
 printf 'load %s\n' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
-printf '%-44s %12s %10s %8s %8s\n' "$HOSTS hosts x $GUESTS guests" ms questions KB "CPU ms"
+printf '%-44s %12s %10s %8s %8s\n' "$HOSTS hosts x $GUESTS guests" ms queries KB "CPU ms"
 # shellcheck disable=SC2086 # several words
 {
 	first="$from$((PORT + 1)) -1"

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static char question[65536], bytes[65536];
+static char request[65536], bytes[65536];
 
 static size_t read_file(const char *path)
 {
@@ -24,12 +24,12 @@ static size_t read_file(const char *path)
 	return size;
 }
 
-/* A question is short: it comes in one piece. */
+/* A request is short: it comes in one piece. */
 static void answer(int fd, size_t size)
 {
-	if (read(fd, question, sizeof(question)) > 0 && write(fd, bytes, size) >= 0)
+	if (read(fd, request, sizeof(request)) > 0 && write(fd, bytes, size) >= 0)
 		shutdown(fd, SHUT_WR);
-	while (read(fd, question, sizeof(question)) > 0)
+	while (read(fd, request, sizeof(request)) > 0)
 		;
 	close(fd);
 }

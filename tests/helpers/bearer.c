@@ -29,7 +29,7 @@ static struct sockaddr_in loopback(int port)
 	return address;
 }
 
-/* A head is short: it comes in one piece. What is no head belongs to the question before. */
+/* A head is short: it comes in one piece. What is no head belongs to the request before. */
 static bool is_allowed(const char *bytes)
 {
 	bool is_head = strncmp(bytes, "POST ", 5) == 0 || strncmp(bytes, "GET ", 4) == 0;

@@ -21,7 +21,7 @@
 #define TRAIL_MAX 8
 #define NAME_SIZE GUEST_NAME_SIZE
 
-/* Owner: session.c. When samples are taken, and for which question. */
+/* Owner: session.c. When samples are taken, and for which query. */
 struct sampling {
 	int timer;
 	double delay_s;

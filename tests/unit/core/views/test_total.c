@@ -148,7 +148,7 @@ static const struct {
 	bool has_vcpu, has_reason, has_cpu;
 	const char *filter;
 	size_t nr_only;
-} questions[] = {
+} queries[] = {
 	{ .guest = GUEST_ALL }, { .guest = 1 }, { .guest = 2 },
 	{ .guest = 1, .has_vcpu = true },
 	{ .has_reason = true }, { .guest = 1, .has_reason = true },
@@ -162,16 +162,16 @@ static void ask(struct world *world, size_t i)
 	static const struct vcpu_key only[] = { { 1, 1 }, { 2, 0 } };
 	struct query *query = &world->query;
 
-	query->guest = questions[i].guest;
-	query->has_vcpu = questions[i].has_vcpu;
+	query->guest = queries[i].guest;
+	query->has_vcpu = queries[i].has_vcpu;
 	query->vcpu = 1;
-	query->has_reason = questions[i].has_reason;
+	query->has_reason = queries[i].has_reason;
 	query->reason = MSR;
-	query->has_cpu = questions[i].has_cpu;
+	query->has_cpu = queries[i].has_cpu;
 	query->cpu = FIRST_CPU;
 	query->only = only;
-	query->nr_only = questions[i].nr_only;
-	set_filter(world, questions[i].filter);
+	query->nr_only = queries[i].nr_only;
+	set_filter(world, queries[i].filter);
 }
 
 static void every_total_is_of_the_rows(void **state)
@@ -184,11 +184,11 @@ static void every_total_is_of_the_rows(void **state)
 	busy_host(world);
 	for (size_t type = 0; type < ARRAY_SIZE(types); type++) {
 		set_view(world, types[type]);
-		for (size_t i = 0; i < ARRAY_SIZE(questions) * ARRAY_SIZE(groups); i++) {
-			world->query.groups = groups[i / ARRAY_SIZE(questions)];
+		for (size_t i = 0; i < ARRAY_SIZE(queries) * ARRAY_SIZE(groups); i++) {
+			world->query.groups = groups[i / ARRAY_SIZE(queries)];
 			world->query.children = i % 2;
 			world->query.zeros = i % 3;
-			ask(world, i % ARRAY_SIZE(questions));
+			ask(world, i % ARRAY_SIZE(queries));
 			nr += totals_are_of_rows(world);
 		}
 	}

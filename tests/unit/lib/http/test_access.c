@@ -19,7 +19,7 @@ static char name[] = "prom";
 static struct web_user user = { name, hash };
 static const struct web_config config = { .users = &user, .nr_users = 1 };
 static struct passwords *passwords;
-static struct password_question all[NR];
+static struct login all[NR];
 
 static int setup(void **state)
 {
@@ -51,13 +51,13 @@ static enum password_answer ask(size_t i, const char *address, const char *as, c
 static size_t work(void)
 {
 	uint64_t end_ns = clock_now_ns() + 10 * NS_PER_S, idle_ns;
-	const struct password_question *question;
+	const struct login *login;
 
 	do {
-		question = passwords_work(passwords, &idle_ns);
-	} while (!question && clock_now_ns() < end_ns);
-	assert_non_null(question);
-	return (size_t)(question - all);
+		login = passwords_work(passwords, &idle_ns);
+	} while (!login && clock_now_ns() < end_ns);
+	assert_non_null(login);
+	return (size_t)(login - all);
 }
 
 static void a_right_one_is_remembered(void **state)
