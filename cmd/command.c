@@ -97,12 +97,12 @@ static void read_preferences(struct options *options)
 static bool thresholds_asked(const char *path)
 {
 	const char *name, *help;
-	double usual;
+	double by_default;
 
 	if (!path || strcmp(path, "help") != 0)
 		return false;
-	for (size_t i = 0; thresholds_at(i, &name, &usual, &help); i++)
-		printf("# %s = %g\t# %s\n", name, usual, help);
+	for (size_t i = 0; thresholds_at(i, &name, &by_default, &help); i++)
+		printf("# %s = %g\t# %s\n", name, by_default, help);
 	return true;
 }
 

@@ -20,13 +20,13 @@ static int read_thresholds(const char *path, const char *root, struct thresholds
 {
 	struct thresholds thresholds;
 	struct error what = { "" };
-	char usual[PATH_MAX], *text = NULL;
+	char default_path[PATH_MAX], *text = NULL;
 	size_t size;
 	int err;
 
 	thresholds_init(&thresholds);
-	snprintf(usual, sizeof(usual), "%s%s", root, THRESHOLDS_FILE);
-	err = read_whole(path ? path : usual, THRESHOLDS_MAX, &text, &size);
+	snprintf(default_path, sizeof(default_path), "%s%s", root, THRESHOLDS_FILE);
+	err = read_whole(path ? path : default_path, THRESHOLDS_MAX, &text, &size);
 	if (err == -ENOENT && !path)
 		err = 0;
 	else if (err)
@@ -35,7 +35,7 @@ static int read_thresholds(const char *path, const char *root, struct thresholds
 		err = thresholds_parse(&thresholds, text, &what);
 	free(text);
 	if (err)
-		return error_set(error, err, "%s: %s", path ? path : usual, what.text);
+		return error_set(error, err, "%s: %s", path ? path : default_path, what.text);
 	*ret_thresholds = thresholds;
 	return 0;
 }

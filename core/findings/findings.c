@@ -229,12 +229,12 @@ static void add_all_reported(const struct measure *measure, struct findings *fin
 void findings_find(struct findings *findings, const struct facts *facts, uint32_t guest,
 		   const struct thresholds *thresholds)
 {
-	struct thresholds usual;
+	struct thresholds defaults;
 	struct measure measure = { .facts = facts, .thresholds = thresholds, .guest = guest };
 
 	if (!thresholds) {
-		thresholds_init(&usual);
-		measure.thresholds = &usual;
+		thresholds_init(&defaults);
+		measure.thresholds = &defaults;
 	}
 	findings->nr = 0;
 	find_rules(findings, facts->fields);

@@ -34,7 +34,7 @@ static const struct rule rules[] = {
 	{
 		.id = "cpu_wait",
 		.finding = "vCPUs wait for a CPU",
-		.measure = MEASURE_SHARE, .threshold = "cpu_wait_ratio", .usual = 0.10,
+		.measure = MEASURE_SHARE, .threshold = "cpu_wait_ratio", .by_default = 0.10,
 		.what = { .use = USE_TIME, .parents = "time", .words = "wait" },
 		.less = { .use = USE_HOST, .words = THROTTLED },
 		.names_cpu = true,
@@ -47,7 +47,7 @@ static const struct rule rules[] = {
 	{
 		.id = "throttled",
 		.finding = "A quota keeps vCPUs from running",
-		.measure = MEASURE_SHARE, .threshold = "throttled_ratio", .usual = 0.05,
+		.measure = MEASURE_SHARE, .threshold = "throttled_ratio", .by_default = 0.05,
 		.what = { .use = USE_HOST, .words = THROTTLED },
 		.named = { .use = USE_HOST, .parents = THROTTLED },
 		.way = WAY_VCPUS,
@@ -58,7 +58,7 @@ static const struct rule rules[] = {
 	{
 		.id = "migrations",
 		.finding = "vCPUs move between CPUs very often",
-		.measure = MEASURE_RATE, .threshold = "migrations_per_second", .usual = 200,
+		.measure = MEASURE_RATE, .threshold = "migrations_per_second", .by_default = 200,
 		.what = { .use = USE_HOST, .words = "thread(migrations)" },
 		.names_cpu = true,
 		.way = WAY_VCPUS,
@@ -69,7 +69,7 @@ static const struct rule rules[] = {
 	{
 		.id = "remote_memory",
 		.finding = "vCPUs are far from the guest's memory",
-		.measure = MEASURE_LEVEL, .threshold = "remote_memory_ratio", .usual = 0.60,
+		.measure = MEASURE_LEVEL, .threshold = "remote_memory_ratio", .by_default = 0.60,
 		.what = { .use = USE_HOST, .words = "thread(remote)" },
 		.names_cpu = true,
 		.way = WAY_VCPUS,
@@ -81,7 +81,7 @@ static const struct rule rules[] = {
 	{
 		.id = "halt_poll",
 		.finding = "KVM's halt polling burns CPU time",
-		.measure = MEASURE_SHARE, .threshold = "halt_poll_ratio", .usual = 0.10,
+		.measure = MEASURE_SHARE, .threshold = "halt_poll_ratio", .by_default = 0.10,
 		.what = { .use = USE_TIME, .parents = "time", .words = "poll" },
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
@@ -92,7 +92,7 @@ static const struct rule rules[] = {
 	{
 		.id = "stopped",
 		.finding = "The VMM is stopped",
-		.measure = MEASURE_SHARE, .threshold = "stopped_ratio", .usual = 0.05,
+		.measure = MEASURE_SHARE, .threshold = "stopped_ratio", .by_default = 0.05,
 		.what = { .use = USE_HOST, .words = "thread(stopped)" },
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
@@ -102,7 +102,7 @@ static const struct rule rules[] = {
 	{
 		.id = "exit_open",
 		.finding = "A vCPU stands still: its exit does not end",
-		.measure = MEASURE_OPEN, .threshold = "exit_open_seconds", .usual = 1,
+		.measure = MEASURE_OPEN, .threshold = "exit_open_seconds", .by_default = 1,
 		.what = { .use = USE_EXIT, .parents = "vmexit", .but = OFF },
 		.named = { .use = USE_EXIT, .parents = "userspace" },
 		.is_said_by = "stopped",
@@ -119,7 +119,7 @@ static const struct rule rules[] = {
 	{
 		.id = "user_device",
 		.finding = "The VMM emulates a device",
-		.measure = MEASURE_SHARE, .threshold = "user_device_ratio", .usual = 0.05,
+		.measure = MEASURE_SHARE, .threshold = "user_device_ratio", .by_default = 0.05,
 		.what = { .use = USE_EXIT, .parents = "userspace", .words = "IO|MMIO" },
 		.less = { .use = USE_ARGUMENT, .parents = "ioport|mmio", .words = SERIAL },
 		.named = DEVICES,
@@ -143,7 +143,7 @@ static const struct rule rules[] = {
 	{
 		.id = "serial",
 		.finding = "Much output on the serial console",
-		.measure = MEASURE_SHARE, .threshold = "serial_ratio", .usual = 0.05,
+		.measure = MEASURE_SHARE, .threshold = "serial_ratio", .by_default = 0.05,
 		.what = { .use = USE_ARGUMENT, .parents = "ioport|mmio", .words = SERIAL },
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
@@ -153,7 +153,7 @@ static const struct rule rules[] = {
 	{
 		.id = "timer",
 		.finding = "The guest sets its timer very often",
-		.measure = MEASURE_RATE, .threshold = "timer_per_second", .usual = 10000,
+		.measure = MEASURE_RATE, .threshold = "timer_per_second", .by_default = 10000,
 		.what = { .use = USE_ARGUMENT, .parents = "msr|sysreg", .words = TIMERS },
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
@@ -164,7 +164,7 @@ static const struct rule rules[] = {
 	{
 		.id = "ipi",
 		.finding = "vCPUs interrupt each other very often",
-		.measure = MEASURE_RATE, .threshold = "ipi_per_second", .usual = 10000,
+		.measure = MEASURE_RATE, .threshold = "ipi_per_second", .by_default = 10000,
 		.what = { .use = USE_ARGUMENT, .parents = "msr|sysreg|hypercall", .words = IPIS },
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
@@ -178,7 +178,7 @@ static const struct rule rules[] = {
 	{
 		.id = "pause",
 		.finding = "vCPUs spin: PAUSE exits",
-		.measure = MEASURE_RATE, .threshold = "pause_per_second", .usual = 1000,
+		.measure = MEASURE_RATE, .threshold = "pause_per_second", .by_default = 1000,
 		.what = { .use = USE_EXIT, .parents = "vmexit",
 			  .words = "PAUSE_INSTRUCTION|pause" },
 		.way = WAY_VCPUS,
@@ -189,7 +189,7 @@ static const struct rule rules[] = {
 	{
 		.id = "yield",
 		.finding = "vCPUs give their CPU to each other",
-		.measure = MEASURE_RATE, .threshold = "yields_per_second", .usual = 1000,
+		.measure = MEASURE_RATE, .threshold = "yields_per_second", .by_default = 1000,
 		.what = { .use = USE_EVENT, .words = "directed_yield_attempted" },
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
@@ -200,7 +200,7 @@ static const struct rule rules[] = {
 	{
 		.id = "ple_window",
 		.finding = "vCPUs spin: KVM changes how long they may",
-		.measure = MEASURE_RATE, .threshold = "ple_windows_per_second", .usual = 1000,
+		.measure = MEASURE_RATE, .threshold = "ple_windows_per_second", .by_default = 1000,
 		.what = { .use = USE_EVENT, .words = "kvm_ple_window_update|kvm_ple_window" },
 		.way = WAY_EVENTS,
 		.remedies = REMEDIES(
@@ -210,7 +210,7 @@ static const struct rule rules[] = {
 	{
 		.id = "page_faults",
 		.finding = "KVM maps the guest's memory page by page",
-		.measure = MEASURE_SHARE, .threshold = "page_fault_ratio", .usual = 0.05,
+		.measure = MEASURE_SHARE, .threshold = "page_fault_ratio", .by_default = 0.05,
 		.what = { .use = USE_EXIT, .parents = "vmexit",
 			  .words = "EPT_VIOLATION|npf|DABT_LOW|IABT_LOW" },
 		.less = { .use = USE_ARGUMENT, .parents = "mmio" },
@@ -224,7 +224,7 @@ static const struct rule rules[] = {
 	{
 		.id = "dirty_log",
 		.finding = "Written pages are logged: a migration or a backup",
-		.measure = MEASURE_RATE, .threshold = "pml_full_per_second", .usual = 10,
+		.measure = MEASURE_RATE, .threshold = "pml_full_per_second", .by_default = 10,
 		.what = { .use = USE_EVENT, .words = "kvm_pml_full" },
 		.way = WAY_EVENTS,
 		.remedies = REMEDIES(
@@ -234,7 +234,7 @@ static const struct rule rules[] = {
 	{
 		.id = "dirty_ring",
 		.finding = "Written pages are logged: a migration or a backup",
-		.measure = MEASURE_RATE, .threshold = "dirty_ring_per_second", .usual = 5000,
+		.measure = MEASURE_RATE, .threshold = "dirty_ring_per_second", .by_default = 5000,
 		.what = { .use = USE_EVENT, .words = "kvm_dirty_ring_push" },
 		.way = WAY_EVENTS,
 		.remedies = REMEDIES(
@@ -244,7 +244,7 @@ static const struct rule rules[] = {
 	{
 		.id = "swap",
 		.finding = "The guest waits for pages that the host took away",
-		.measure = MEASURE_RATE, .threshold = "swap_per_second", .usual = 20,
+		.measure = MEASURE_RATE, .threshold = "swap_per_second", .by_default = 20,
 		.what = { .use = USE_EVENT, .words = "kvm_async_pf_not_present" },
 		.way = WAY_EVENTS,
 		.remedies = REMEDIES(
@@ -255,7 +255,8 @@ static const struct rule rules[] = {
 	{
 		.id = "nested",
 		.finding = "A guest inside the guest exits very often",
-		.measure = MEASURE_RATE, .threshold = "nested_exits_per_second", .usual = 20000,
+		.measure = MEASURE_RATE, .threshold = "nested_exits_per_second",
+		.by_default = 20000,
 		.what = { .use = USE_EVENT, .words = "kvm_nested_vmexit" },
 		.way = WAY_EVENTS,
 		.remedies = REMEDIES(
@@ -266,7 +267,7 @@ static const struct rule rules[] = {
 	{
 		.id = "lost",
 		.finding = "Not all exits are counted: numbers are too low",
-		.measure = MEASURE_RATE, .threshold = "lost_per_second", .usual = 1,
+		.measure = MEASURE_RATE, .threshold = "lost_per_second", .by_default = 1,
 		.what = { .use = USE_EVENT, .words = "lost_exits" },
 		.way = WAY_VCPUS,
 		.remedies = REMEDIES(
@@ -277,7 +278,7 @@ static const struct rule rules[] = {
 	{
 		.id = "slow_vmm",
 		.finding = "The VMM is slow to answer exits",
-		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .usual = 0.0005,
+		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .by_default = 0.0005,
 		.what = { .use = USE_EXIT, .parents = "userspace", .but = NO_WORK },
 		.named = DEVICES,
 		.way = WAY_EXITS,
@@ -288,7 +289,7 @@ static const struct rule rules[] = {
 	{
 		.id = "apic",
 		.finding = "KVM emulates the interrupt controller",
-		.measure = MEASURE_SHARE, .threshold = "apic_ratio", .usual = 0.05,
+		.measure = MEASURE_SHARE, .threshold = "apic_ratio", .by_default = 0.05,
 		.what = { .use = USE_ARGUMENT, .parents = "mmio", .words = "LAPIC|IOAPIC|GIC" },
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
@@ -303,7 +304,7 @@ static const struct rule rules[] = {
 	{
 		.id = "msr",
 		.finding = "MSR accesses cost much",
-		.measure = MEASURE_SHARE, .threshold = "msr_ratio", .usual = 0.03,
+		.measure = MEASURE_SHARE, .threshold = "msr_ratio", .by_default = 0.03,
 		.what = { .use = USE_ARGUMENT, .parents = "msr", .but = TIMERS "|" IPIS },
 		.way = WAY_ARGUMENTS,
 		.remedies = REMEDIES(
@@ -327,7 +328,7 @@ static const struct rule rules[] = {
 	{
 		.id = "cpuid",
 		.finding = "CPUID exits cost much",
-		.measure = MEASURE_SHARE, .threshold = "cpuid_ratio", .usual = 0.05,
+		.measure = MEASURE_SHARE, .threshold = "cpuid_ratio", .by_default = 0.05,
 		.what = { .use = USE_EXIT, .parents = "vmexit", .words = "CPUID|cpuid" },
 		.named = { .use = USE_ARGUMENT, .parents = "cpuid" },
 		.way = WAY_ARGUMENTS,

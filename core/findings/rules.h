@@ -53,7 +53,7 @@ struct rule {
 	const char *finding; /* "vCPUs wait for a CPU" */
 	enum rule_measure measure;
 	const char *threshold; /* its name: "cpu_wait_ratio" */
-	double usual;	       /* the threshold if the user sets none */
+	double by_default; /* the threshold if the user sets none */
 	struct rule_fields what; /* what is measured, */
 	struct rule_fields less; /* except what these fields count, too */
 	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Thresholds: their usual values, and the values of a text. */
+/* Thresholds: their defaults, and the values of a text. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 static const struct {
 	const char *name;
-	double usual;
+	double by_default;
 	const char *help;
 } general[THRESHOLDS_GENERAL] = {
 	[THRESHOLD_CRITICAL] = { "critical_ratio", 0.25,
@@ -25,9 +25,9 @@ void thresholds_init(struct thresholds *thresholds)
 {
 	*thresholds = (struct thresholds){ .general = { 0 } };
 	for (size_t i = 0; i < THRESHOLDS_GENERAL; i++)
-		thresholds->general[i] = general[i].usual;
+		thresholds->general[i] = general[i].by_default;
 	for (size_t i = 0; rule_at(i); i++)
-		thresholds->rules[i] = rule_at(i)->usual;
+		thresholds->rules[i] = rule_at(i)->by_default;
 }
 
 bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const char **ret_help)
@@ -36,7 +36,7 @@ bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const cha
 
 	if (i < THRESHOLDS_GENERAL) {
 		*ret_name = general[i].name;
-		*ret_usual = general[i].usual;
+		*ret_usual = general[i].by_default;
 		*ret_help = general[i].help;
 		return true;
 	}
@@ -44,7 +44,7 @@ bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const cha
 	if (!rule)
 		return false;
 	*ret_name = rule->threshold;
-	*ret_usual = rule->usual;
+	*ret_usual = rule->by_default;
 	*ret_help = rule->finding;
 	return true;
 }
@@ -52,9 +52,9 @@ bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const cha
 static double *find(struct thresholds *thresholds, const char *name)
 {
 	const char *this, *help;
-	double usual;
+	double by_default;
 
-	for (size_t i = 0; thresholds_at(i, &this, &usual, &help); i++) {
+	for (size_t i = 0; thresholds_at(i, &this, &by_default, &help); i++) {
 		if (strcmp(this, name) == 0)
 			return i < THRESHOLDS_GENERAL ? &thresholds->general[i] :
 							&thresholds->rules[i - THRESHOLDS_GENERAL];

@@ -21,7 +21,7 @@ struct thresholds {
 
 void thresholds_init(struct thresholds *thresholds); /* to the defaults */
 
-/* One of them: its name, usual value and meaning; false past the last. */
+/* One of them: its name, default and meaning; false past the last. */
 bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const char **ret_help);
 
 /*

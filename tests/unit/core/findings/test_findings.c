@@ -207,7 +207,7 @@ static const struct {
 static void make_cause(struct world *world, size_t i, const struct rule *rule, bool is_below)
 {
 	struct key key = { 1, causes[i].vcpu, causes[i].field };
-	double value = rule->usual * (is_below ? 0.99 : 1.01);
+	double value = rule->by_default * (is_below ? 0.99 : 1.01);
 
 	whole_second(world, 1, 0);
 	exits(world, 1, 0, PIT, 1, 1); /* arguments are counted */
@@ -755,14 +755,14 @@ static void bad_lines_are_named(void **state)
 static void names_have_units(void **state)
 {
 	const char *name, *other, *help;
-	double usual;
+	double by_default;
 
 	(void)state;
-	for (size_t i = 0; thresholds_at(i, &name, &usual, &help); i++) {
+	for (size_t i = 0; thresholds_at(i, &name, &by_default, &help); i++) {
 		assert_true(strstr(name, "_ratio") || strstr(name, "_per_second") ||
 			    strstr(name, "_seconds"));
-		assert_true(usual > 0);
-		for (size_t j = 0; j < i && thresholds_at(j, &other, &usual, &help); j++)
+		assert_true(by_default > 0);
+		for (size_t j = 0; j < i && thresholds_at(j, &other, &by_default, &help); j++)
 			assert_string_not_equal(name, other);
 	}
 }
