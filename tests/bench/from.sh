@@ -15,7 +15,7 @@
 # to its guests.
 
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 KVMTOP=${KVMTOP:-./kvmtop}
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-5}

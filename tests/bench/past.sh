@@ -7,7 +7,7 @@
 # once, in two minutes, and kept, with about 2 GB: build/tests/bench/day.db. Medians of ROUNDS runs.
 #	KVMTOP=./kvmtop  BUILD=build  ROUNDS=5  DAY=86400
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 KVMTOP=${KVMTOP:-./kvmtop}
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-5}

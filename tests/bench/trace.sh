@@ -7,7 +7,7 @@
 # Made-up recordings, the best of ROUNDS runs; sizes in exits, BIG in MiB (0: leave that out).
 #	KVMTOP=./kvmtop  BUILD=build  ROUNDS=3  EXITS=5000000  BIG=4096
 set -u
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 KVMTOP=${KVMTOP:-./kvmtop}
 BUILD=${BUILD:-build}
 ROUNDS=${ROUNDS:-3}
