@@ -172,8 +172,6 @@ static int check_reader(const struct trace *trace, const struct opened *opened,
 {
 	const struct trace_file *first = trace->files.nr ? trace->files.items[0] : NULL;
 
-	if (!reader)
-		return no_reader(opened, trace->has_records, error);
 	if (!reads(reader, trace->has_records))
 		return error_set(error, -EINVAL, "%s: is %s, not records of kvmtrace, xentrace or "
 				 "ACRN: kvmtop report reads it", opened->path, reader->name);
@@ -192,8 +190,11 @@ static int add_file(struct trace *trace, struct opened *opened, const struct tra
 		    struct error *error)
 {
 	struct trace_file *file;
-	int err = check_reader(trace, opened, reader, error);
+	int err;
 
+	if (!reader)
+		return no_reader(opened, trace->has_records, error);
+	err = check_reader(trace, opened, reader, error);
 	if (err)
 		return err;
 	file = trace_list_add(&trace->files, sizeof(*file));

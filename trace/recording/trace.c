@@ -249,6 +249,7 @@ static void begin(struct trace *trace)
 {
 	find_repeats(trace);
 	trace->heap = xcalloc(trace->sources.nr, sizeof(trace->heap[0]));
+	trace->nr_heap = 0;
 	for (size_t i = 0; i < trace->sources.nr; i++) {
 		struct trace_source *source = trace->sources.items[i];
 

@@ -74,29 +74,31 @@ static void arrange(struct dat_shift_cpu *cpu)
 void dat_shift_read(struct dat_shift *shift, struct cursor *cursor, uint32_t size)
 {
 	uint64_t end = cursor->at + size;
+	struct dat_shift new = { .nr_cpus = 0 };
 	uint32_t nr;
 
-	dat_shift_release(shift);
 	cursor_check(cursor, size >= BEFORE_CPUS && size <= OPTION_MAX &&
 				     end <= cursor_end(cursor));
-	shift->host_id = cursor_u64(cursor);
-	shift->interpolates = cursor_u32(cursor) & INTERPOLATES;
+	new.host_id = cursor_u64(cursor);
+	new.interpolates = cursor_u32(cursor) & INTERPOLATES;
 	nr = cursor_u32(cursor);
 	if (cursor_check(cursor, nr <= DAT_CPUS_MAX && nr <= size / sizeof(uint32_t))) {
-		shift->cpus = xcalloc(nr, sizeof(*shift->cpus));
-		shift->nr_cpus = nr;
+		new.cpus = xcalloc(nr, sizeof(*new.cpus));
+		new.nr_cpus = nr;
 	}
-	for (size_t i = 0; i < shift->nr_cpus && !cursor->err; i++)
-		get_cpu(cursor, end, &shift->cpus[i]);
+	for (size_t i = 0; i < new.nr_cpus && !cursor->err; i++)
+		get_cpu(cursor, end, &new.cpus[i]);
 	/* The fractions follow the other numbers of all CPUs; older trace-cmd writes none. */
-	for (size_t i = 0; i < shift->nr_cpus && cursor->at < end; i++)
-		get_column(cursor, &shift->cpus[i], offsetof(struct clock_offset, fraction));
-	if (cursor_check(cursor, cursor->at <= end)) {
-		for (size_t i = 0; i < shift->nr_cpus; i++)
-			arrange(&shift->cpus[i]);
-	} else {
-		dat_shift_release(shift);
+	for (size_t i = 0; i < new.nr_cpus && cursor->at < end; i++)
+		get_column(cursor, &new.cpus[i], offsetof(struct clock_offset, fraction));
+	dat_shift_release(shift);
+	if (!cursor_check(cursor, cursor->at <= end)) {
+		dat_shift_release(&new);
+		return;
 	}
+	for (size_t i = 0; i < new.nr_cpus; i++)
+		arrange(&new.cpus[i]);
+	*shift = new;
 }
 
 void dat_shift_release(struct dat_shift *shift)
