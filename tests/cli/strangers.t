@@ -109,7 +109,7 @@ if command -v perf >/dev/null; then
 		>"$TMP/perf.out" 2>&1
 	recorder=$SPAWNED
 	wait_for 20 grep -q perf_event "/proc/$recorder/maps"
-	sleep 0.5
+	sleep 2 # then perf has enabled its events, on a busy machine, too
 	run_guest perf
 	stop "$recorder" INT
 	is "$(perf script -i "$TMP/perf.data" 2>/dev/null | grep -c kvm_pio)" \
@@ -129,7 +129,7 @@ if command -v perf >/dev/null; then
 		spawn perf record -q -m 1024 -e "$group" "$@" >"$TMP/$name.piped" 2>"$TMP/perf.out"
 		recorder=$SPAWNED
 		wait_for 20 grep -q perf_event "/proc/$recorder/maps"
-		sleep 0.5
+		sleep 2
 		run_guest "$name"
 		stop "$recorder" INT
 		[ "$name" != pipe ] || mv "$TMP/pipe.piped" "$TMP/pipe.data"
