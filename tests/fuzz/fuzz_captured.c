@@ -3,6 +3,7 @@
  * fuzz_captured - any text as the counters and as the exits of a captured machine: no crash, no row
  * that is not wanted, no key twice.
  */
+#include "lib/array.h"
 #include "providers/playback/captured.c" /* NOLINT(bugprone-suspicious-include): it reads a file */
 #include "core/provider.h"
 #include "tests/worlds/fake_guest.h"
