@@ -97,9 +97,10 @@ int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size)
 	return err;
 }
 
+/* By effective rights: access(2) leaves out the ones that capabilities of the program give. */
 bool path_exists(const char *path)
 {
-	return access(path, F_OK) == 0;
+	return euidaccess(path, F_OK) == 0;
 }
 
 /* ---- replacing: a file without a name is linked beside the old one, then renamed over it ---- */

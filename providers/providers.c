@@ -178,7 +178,7 @@ int trace_why_none(const struct env *env, int unread_err, struct error *error)
 		return err;
 	err = unread_err;
 	snprintf(path, sizeof(path), "%s/events", env->tracefs);
-	if (!err && access(path, R_OK | X_OK) < 0)
+	if (!err && euidaccess(path, R_OK | X_OK) < 0)
 		err = -errno;
 	if (err == -EACCES)
 		return error_set(error, err, "cannot read %s: %s: run as root, or grant it: setcap "
