@@ -390,11 +390,9 @@ else
 		test "$wait_us" -gt $((delay_us * 8 / 10)) -a "$wait_us" -lt $((delay_us * 11 / 10))
 fi
 is "$(status_of "$KVMTOP" record -o "$TMP/none.dat" --sched -g nobody true)" 1 "--sched: no guest"
-is "$(status_of "$KVMTOP" record -o "$DAT" --sched "$HELPERS/miniguest" --name child --pio 15 \
-	--vcpus 2)" 0 \
+is "$(status_of "$KVMTOP" record -o "$DAT" --sched "$HELPERS/miniguest" --pio 15 --vcpus 2)" 0 \
 	"--sched with a guest that is the command"
-like "$("$KVMTOP" report -g child --event ioport "$DAT")" "^30 in all" \
-	"every port write is in the file"
+like "$("$KVMTOP" report --event ioport "$DAT")" "^30 in all" "every port write is in the file"
 if has_trace_cmd; then
 	like "$(trace-cmd report "$DAT" 2>/dev/null)" ': sched_switch: .*vcpu1' \
 		"so are the switches of its threads"
