@@ -333,7 +333,7 @@ static int open_functions(struct run *run, struct calls *calls, struct error *er
 static void take_functions(struct run *run, const char *word, bool is_merged, size_t *nr_unnamed)
 {
 	const char *equals = strchr(word, '=');
-	bool has_guest = equals && equals > word && access(word, F_OK) < 0;
+	bool has_guest = equals && equals > word && !path_exists(word);
 	struct calls calls = {
 		.path = has_guest ? equals + 1 : word,
 		.guest = has_guest ? word : NULL,

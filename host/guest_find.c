@@ -146,7 +146,7 @@ static pid_t folder_owner(const struct env *env, const struct folder *folder)
 
 	if (is_vm == -ENOENT && env_is_captured(env)) {
 		env_path(env, path, sizeof(path), "/proc/%d/fd", (int)pid);
-		return access(path, F_OK) ? pid : 0;
+		return path_exists(path) ? 0 : pid;
 	}
 	return is_vm == 1 || is_vm == -EACCES || is_vm == -EPERM ? pid : 0;
 }

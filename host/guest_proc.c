@@ -106,7 +106,7 @@ pid_t proc_of_thread(const struct env *env, pid_t tid)
 		return 0;
 	if (len < 0) {
 		env_path(env, path, sizeof(path), "/proc/%d", (int)tid);
-		return access(path, F_OK) ? 0 : tid; /* captured without status */
+		return path_exists(path) ? tid : 0; /* captured without status */
 	}
 	line = strstr(text, "\nTgid:");
 	return line ? (pid_t)atoi(line + strlen("\nTgid:")) : tid;

@@ -97,10 +97,12 @@ int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size)
 	return err;
 }
 
-/* By effective rights: access(2) leaves out the ones that capabilities of the program give. */
+/* access(2) would leave out the rights that capabilities of the program's file or service give. */
 bool path_exists(const char *path)
 {
-	return euidaccess(path, F_OK) == 0;
+	struct stat st;
+
+	return stat(path, &st) == 0;
 }
 
 /* ---- replacing: a file without a name is linked beside the old one, then renamed over it ---- */

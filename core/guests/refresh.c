@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/xalloc.h"
@@ -65,12 +66,13 @@ static bool is_alive(struct guests *guests, struct guest_entry *entry)
 static bool has_first_vcpu(struct guests *guests, const struct guest *guest)
 {
 	char path[PATH_MAX];
+	struct stat st;
 
 	if (!guest->nr_vcpus || !guest->vcpus[0].tid || guest->vcpus[0].tid == guest->pid)
 		return true;
 	env_path(guests->env, path, sizeof(path), "/proc/%d/task/%d", (int)guest->pid,
 		 (int)guest->vcpus[0].tid);
-	return !access(path, F_OK) || errno != ENOENT;
+	return !stat(path, &st) || errno != ENOENT;
 }
 
 static void check_alive(struct guests *guests)
@@ -283,7 +285,7 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *error)
 	if (now_ns > REMEMBER_NS)
 		guest_list_forget(guests, now_ns - REMEMBER_NS);
 	env_path(guests->env, path, sizeof(path), "/proc");
-	if (access(path, R_OK | X_OK))
+	if (euidaccess(path, R_OK | X_OK))
 		err = -errno;
 	else
 		err = update(guests, now_ns);

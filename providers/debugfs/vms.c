@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
 #include "host/guest_proc.h"
@@ -76,7 +77,7 @@ static bool is_process(const struct env *env, pid_t pid)
 {
 	char path[PATH_MAX];
 
-	return access(env_path(env, path, sizeof(path), "/proc/%d", (int)pid), F_OK) == 0;
+	return path_exists(env_path(env, path, sizeof(path), "/proc/%d", (int)pid));
 }
 
 /* See the header. Lost: a VM from before the first update would make GUEST_NONE jump. */

@@ -388,6 +388,12 @@ else
 		"which names the folder and what is missing"
 	is "$(as_nobody +perfmon,+dac_read_search -1 -f kvm_pio)" 0 \
 		"with CAP_DAC_READ_SEARCH, too, it counts"
+	spawn "$HELPERS/miniguest" --name served --pio 5 --rounds 0 --pause 10000 >"$TMP/out"
+	caps=+perfmon,+bpf,+sys_admin,+sys_ptrace,+dac_read_search
+	is "$(as_nobody $caps exits -g served --event userspace --csv 1)" 0 \
+		"with the capabilities of the services: exits"
+	like "$(cat "$TMP/out")" ',IO,served,,[1-9]' "are counted"
+	stop "$SPAWNED"
 fi
 
 if command -v setpriv >/dev/null; then
