@@ -47,10 +47,10 @@ void feed_collect(struct feed *feed, struct sample *sample);
 bool feed_has_no_exits(const struct feed *feed);
 
 /*
- * For --list-providers: tries a provider. 0, and error says how it counts where kernels differ; or
- * -errno, and error says why it cannot work here.
+ * For --list-providers: tries a provider. 0: error has how it counts where kernels differ; -errno:
+ * error has why it cannot work here.
  */
 int provider_try(const struct provider *provider, const struct env *env,
-		const struct provider_options *options, struct error *error);
+		 const struct provider_options *options, struct error *error);
 
 #endif

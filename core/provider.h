@@ -91,9 +91,9 @@ struct provider {
 	/*
 	 * Adds rows for the fields that are wanted, and sample->time_ns[source]. -EAGAIN: there are
 	 * none now, but there may be next time. After any other -errno with error the rows are
-	 * dropped, and it is tried again; ten in a row switch the provider off. An error without an
-	 * error, or with -EAGAIN, is a notice for the status line (as is one from want()): what is
-	 * not counted, and what to do.
+	 * dropped, and it is tried again; ten in a row switch the provider off. A text in error
+	 * with 0 or -EAGAIN is a notice for the status line (as is one from want()): what is not
+	 * counted, and what to do.
 	 */
 	int (*collect)(void *state, struct sample *sample, struct error *error);
 

@@ -12,13 +12,13 @@
 /* STATUS_FOUND: of `kvmtop why`, which found something. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_USAGE = 2, STATUS_FOUND = 3 };
 
-/* Prints the error, or without one the errno's text; returns STATUS_FAILURE. */
+/* Prints the error's text or, if it is "", the errno's; returns STATUS_FAILURE. */
 int say_failure(int err, const struct error *error);
 
 /* Prints a notice: "kvmtop: TEXT". Of NULL and "" nothing. */
 void say(const char *text);
 
-/* Prints an error that is a notice, and empties it. */
+/* Prints the text of a call that succeeded, a notice, and empties it. */
 void say_notice(struct error *error);
 
 /* command: "" for the program itself, "report" for a command. Returns STATUS_USAGE. */

@@ -117,7 +117,7 @@ bool guest_bears(const struct guest *guest, const char *word);
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
 		   struct error *error);
 
-/* Adds to error of several guests what helps here: "use -p PID". Returns err. */
+/* Adds the remedy, such as "use -p PID", if err says that there are several. Returns err. */
 int guests_advise(int err, struct error *error, const char *remedy);
 
 /*

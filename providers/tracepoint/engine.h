@@ -69,7 +69,7 @@ struct engine {
 
 	/*
 	 * Adds a row per guest and wanted counter; *ret_time_ns is when they were read
-	 * (CLOCK_MONOTONIC). 0, or -errno with error; an error without an error says what is not
+	 * (CLOCK_MONOTONIC). 0, or -errno with error; a text in error with 0 says what is not
 	 * counted, and what helps.
 	 */
 	int (*read)(void *state, struct sample *sample, uint64_t *ret_time_ns, struct error *error);
