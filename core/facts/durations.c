@@ -217,9 +217,12 @@ void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, b
 		sum->interval_max_ns = timing->interval_max_ns;
 	if (timing->raw.spread)
 		spread_join(&sum->spread, timing->raw.spread);
-	for (unsigned int i = 0; is_since_start && i < HIST_BUCKETS; i++)
-		sum->hist[i] += timing->total[i];
-	for (unsigned int i = timing->delta_first; !is_since_start && i < timing->delta_end; i++)
+	if (is_since_start) {
+		for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+			sum->hist[i] += timing->total[i];
+		return;
+	}
+	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
 		sum->hist[i] += timing->delta[i];
 }
 

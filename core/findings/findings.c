@@ -118,7 +118,7 @@ static void find_rule(const struct measure *measure, const struct guest_subjects
 	};
 	finding->has_cost = measure_cost(worst.subject, counts, &finding->cost);
 	finding->severity = severity_of(measure, finding);
-	finding->remedy = rule_remedy(rule, fields,
+	finding->remedy = rule_remedy(rule, measure->cpu_maker, fields,
 				      has_top ? fields_get(fields, counts->top) : NULL);
 	finding_describe(measure, finding, &worst);
 }
@@ -204,7 +204,7 @@ static void add_reported(const struct measure *measure, const struct stats_item 
 		.severity = stat->total < SEVERITY_CRITICAL ? (enum severity)stat->total :
 								     SEVERITY_CRITICAL,
 		.field = FIELD_NONE,
-		.remedy = rule_remedy(rule, fields, NULL),
+		.remedy = rule_remedy(rule, measure->cpu_maker, fields, NULL),
 		.evidence = "found on the host, which exports no numbers of it: run kvmtop why "
 			    "there",
 	};
@@ -239,6 +239,7 @@ void findings_find(struct findings *findings, const struct facts *facts, uint32_
 	findings->nr = 0;
 	find_rules(findings, facts->fields);
 	measure.rules = findings->rules;
+	measure.cpu_maker = rules_cpu_maker(facts->fields);
 	measure_take(&measure);
 	find_all(&measure, findings);
 	add_all_reported(&measure, findings);

@@ -43,12 +43,17 @@ struct field_rules measure_rules(const struct fields *fields, const struct field
 
 /* ---- one pass over the keys */
 
+/* The keys of a vCPU follow each other. */
 static struct subject *subject_of(struct measure *measure, const struct key *key)
 {
 	const struct key of = { key->guest, key->vcpu, 0 };
-	size_t at = key_index_add(&measure->index, measure->subjects, sizeof(struct subject),
-				  measure->nr, &of);
+	size_t at = measure->latest;
 
+	if (at < measure->nr && key_equal(&measure->subjects[at].key, &of))
+		return &measure->subjects[at];
+	at = key_index_add(&measure->index, measure->subjects, sizeof(struct subject),
+			   measure->nr, &of);
+	measure->latest = at;
 	if (at == measure->nr) {
 		array_grow_unset(&measure->subjects, &measure->room, at + 1);
 		measure->subjects[measure->nr++] = (struct subject){ .key = of };
@@ -117,7 +122,7 @@ static uint64_t count_ended(const struct stats_timing *timing)
 {
 	uint64_t nr = 0;
 
-	for (unsigned int i = 0; timing && i < HIST_BUCKETS; i++)
+	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
 		nr += timing->delta[i];
 	return nr;
 }
@@ -149,7 +154,8 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule,
 		counts->open = stat->key.field;
 	}
 	counts->rate_per_s += stat->has_rate ? stat->rate_per_s : 0;
-	counts->nr_ended += count_ended(stat->timing);
+	if (rule->measure == MEASURE_MEAN && stat->timing)
+		counts->nr_ended += count_ended(stat->timing);
 }
 
 /* Subtracts what is not meant, and names what counts most. */
@@ -209,6 +215,13 @@ static void add_busy(struct measure *measure, const struct stats_item *stat)
 	};
 }
 
+static uint64_t open_ns_of(const struct facts *facts, const struct stats_item *stat)
+{
+	if (!stat->timing || !stat->timing->open_ns) /* nearly always */
+		return 0;
+	return stats_open_ns(facts->stats, facts->fields, stat);
+}
+
 static void add_stat(struct measure *measure, const struct stats_item *stat)
 {
 	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
@@ -226,7 +239,7 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 	subject = subject_of(measure, &stat->key);
 	subject->is_here |= stat->seen >= measure->facts->stats->latest[field->source];
 	add_time(measure->facts->stats, subject, stat, field);
-	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
+	open_ns = open_ns_of(measure->facts, stat);
 	for (uint32_t rest = rules->what; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
 
@@ -246,7 +259,7 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 	subject = subject_of(measure, &stat->key);
 	if (!subject->counts)
 		return;
-	open_ns = stats_open_ns(measure->facts->stats, measure->facts->fields, stat);
+	open_ns = open_ns_of(measure->facts, stat);
 	for (uint32_t rest = any_of(rules); rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
 		uint32_t at = find_counts(measure, subject, i);

@@ -16,7 +16,7 @@ struct rule_counts {
 	uint32_t next;	/* of the same vCPU: a position in the measure's counts, with 1 added */
 	uint64_t count, ns, ended_ns, less_ns, level;
 	double rate_per_s, less_per_s;
-	uint64_t nr_ended; /* durations */
+	uint64_t nr_ended; /* durations, of a rule about their mean */
 	/* The field that counts most: of the ones to name, else of what is measured. */
 	uint32_t top : 31;
 	bool is_named : 1;
@@ -62,9 +62,10 @@ struct measure {
 	const struct thresholds *thresholds;
 	uint32_t guest;
 	const struct field_rules *rules; /* by field */
+	const char *cpu_maker;		 /* as rules_cpu_maker() */
 	struct key_index index; /* of subjects */
 	struct subject *subjects;
-	size_t nr, room;
+	size_t nr, room, latest;
 	struct rule_counts *counts; /* of all subjects */
 	size_t nr_counts, room_counts;
 	struct cpu_busy *busy;

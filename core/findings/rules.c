@@ -427,8 +427,7 @@ bool rules_need_event(const struct field *event)
 	return false;
 }
 
-/* The maker of the CPU, by the exit reasons that are known; NULL: none, or several hosts'. */
-static const char *maker_of(const struct fields *fields)
+const char *rules_cpu_maker(const struct fields *fields)
 {
 	static const struct {
 		const char *reason, *maker;
@@ -451,14 +450,13 @@ static const char *maker_of(const struct fields *fields)
 	return maker;
 }
 
-const char *rule_remedy(const struct rule *rule, const struct fields *fields,
-			const struct field *field)
+const char *rule_remedy(const struct rule *rule, const char *cpu_maker,
+			const struct fields *fields, const struct field *field)
 {
 	const struct rule_remedy *remedy = rule->remedies;
-	const char *maker = maker_of(fields);
 
 	while (remedy->words && !(field && is_named(remedy->words, fields, field)) &&
-	       !(maker && has_word(remedy->words, maker)))
+	       !(cpu_maker && has_word(remedy->words, cpu_maker)))
 		remedy++;
 	return remedy->text;
 }

@@ -73,9 +73,12 @@ size_t rule_index(const struct rule *rule);
 bool rule_fields_have(const struct rule_fields *choice, const struct fields *fields,
 		      const struct field *field);
 
+/* The maker of the CPU, by the exit reasons that are known; NULL: none, or several hosts'. */
+const char *rules_cpu_maker(const struct fields *fields);
+
 /* field NULL: not known. */
-const char *rule_remedy(const struct rule *rule, const struct fields *fields,
-			const struct field *field);
+const char *rule_remedy(const struct rule *rule, const char *cpu_maker,
+			const struct fields *fields, const struct field *field);
 
 /* Whether any rule needs the event, which has no parent. */
 bool rules_need_event(const struct field *event);

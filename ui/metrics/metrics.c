@@ -23,6 +23,7 @@ struct metrics {
 	struct findings findings;
 	size_t nr_series;
 	size_t dropped[METRICS_NR], nr_dropped;
+	size_t usual_size; /* of the text: had at once, it is not copied while it grows */
 };
 
 /* What every writer works with. */
@@ -37,8 +38,7 @@ struct metrics *metrics_new(const struct metrics_config *config)
 {
 	struct metrics *metrics = xcalloc(1, sizeof(*metrics));
 
-	if (metrics)
-		metrics->config = *config;
+	metrics->config = *config;
 	return metrics;
 }
 
@@ -472,5 +472,7 @@ void metrics_write(struct metrics *metrics, const struct facts *facts,
 	for (size_t i = 0; i < METRICS_NR; i++)
 		metrics->dropped[i] = 0;
 	metric_sums_take(&metrics->sums, facts, &metrics->names);
+	array_grow_unset(&ret_text->bytes, &ret_text->room, metrics->usual_size);
 	write_all(&out, self);
+	metrics->usual_size = ret_text->size + ret_text->size / 16;
 }

@@ -7,7 +7,7 @@
 
 static void put_bytes(struct metrics_text *text, const char *bytes, size_t size)
 {
-	array_grow(&text->bytes, &text->room, text->size + size);
+	array_grow_unset(&text->bytes, &text->room, text->size + size);
 	memcpy(text->bytes + text->size, bytes, size);
 	text->size += size;
 }

@@ -631,12 +631,12 @@ static void remedies_are_for_the_host(void **state)
 
 		id = fields_add(fields, &specs[VMEXIT]);
 		id = fields_add(fields, &(struct field)EXIT_OF(id, hosts[i].reason, 1));
-		remedy = rule_remedy(rule, fields, NULL);
+		remedy = rule_remedy(rule, rules_cpu_maker(fields), fields, NULL);
 		for (size_t j = 0; j < sizeof(hosts) / sizeof(hosts[0]); j++)
 			assert_int_equal(strstr(remedy, hosts[j].remedy) != NULL, i == j);
 		fields_free(fields);
 	}
-	assert_non_null(strstr(rule_remedy(rule, world->fields, NULL), "avic=1 or kvm_intel"));
+	assert_non_null(strstr(rule_remedy(rule, NULL, world->fields, NULL), "avic=1 or kvm_intel"));
 }
 
 /* What only goes to the serial port is not a device's finding, too. */
