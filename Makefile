@@ -419,7 +419,7 @@ release: ## CHECKS, then tarball, packages, static program, notes, checksums in 
 	@HOSTS="$(RELEASE_HOSTS)" packaging/tools/release $(VERSION) $(BUILD)/release $(CHECKS)
 
 clean: ## remove all that was built
-	rm -rf build kvmtop $(DIST)
+	rm -rf build kvmtop $(DIST) tests/formats tests/sysroot/*/
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile

@@ -170,10 +170,10 @@ begin
 check "deb: it is installed" apt install "/packages/$(basename "$packages"/kvmtop_*.deb)"
 runs deb
 for test in $(sed -n 's/^Tests: //p' packaging/debian/tests/control); do
-	cp -a tests/data "$root/packages"
-	mkdir -p "$root/packages/tests/sysroot"
-	ln -sfn /packages/data "$root/packages/tests/data"
-	ln -sfn /packages/amd "$root/packages/tests/sysroot/amd"
+	mkdir -p "$root/packages/tests/sysroot" "$root/packages/tests/tools"
+	cp -a tests/data "$root/packages/tests"
+	cp -a tests/sysroot/amd.txt "$root/packages/tests/sysroot"
+	cp -a tests/tools/archive "$root/packages/tests/tools"
 	cp "packaging/debian/tests/$test" "$root/packages/test"
 	inside sh -c 'cd /packages && ./test' >"$TMP/out" 2>&1
 	case $? in
