@@ -52,6 +52,7 @@ struct run {
 	sigset_t old_mask; /* of signals, which the command gets */
 	int signals;
 	struct record_child child;
+	pid_t command_pid; /* also when the command has ended; 0: none */
 	int cut; /* 0, or why the recording ended early or lost its newest events: -errno */
 	bool is_on_terminal;
 };
@@ -287,6 +288,7 @@ static int child_new(struct run *run, struct error *error)
 	const struct options *options = run->options;
 	int err = record_child_new(&run->child, run->command, &run->old_mask, error);
 
+	run->command_pid = run->child.pid;
 	if (err || !options->sched || options->guest || options->pid)
 		return err;
 	return add_tids(run, run->child.pid);
@@ -369,6 +371,9 @@ static int finish(struct run *run, struct error *error)
 	}
 	look_at_guests(run, NULL);
 	thread_log_drain(&run->thread_log);
+	if (run->command && !run->has_other_pids)
+		guest_log_add_command(run->guest_log, run->command_pid, run->command,
+				      &run->thread_log);
 	guest_log_add_threads(run->guest_log, &run->thread_log);
 	err = dat_write(run->ring, run->guest_log, run->output, &given_up, &reason);
 	/* A network file system may report a full disk only here. */

@@ -9,6 +9,7 @@
 #include <linux/netlink.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,12 +18,14 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "core/guests/guests.h"
+#include "host/guest_name.h"
 #include "trace/tracer/guest_log.h"
 
 #define VCPUS_MAX 4096
 #define BUFFER_BYTES (4 << 20) /* between two drains */
 #define THREADS_MAX (1 << 20)
 #define MESSAGE_MAX 1024
+#define NO_ID UINT32_MAX /* of a guest that the inventory does not have */
 
 /* ---- threads */
 
@@ -223,6 +226,54 @@ void guest_log_add_threads(struct guest_log *log, const struct thread_log *threa
 {
 	for (size_t i = 0; i < threads->nr; i++)
 		add_thread(log, threads->list[i].tid, threads->list[i].pid);
+}
+
+static void name_by_arguments(pid_t pid, char *const *argv, char *ret_name, size_t size)
+{
+	const char *slash = strrchr(argv[0], '/');
+	char *line;
+	size_t len = 0, nr;
+
+	for (nr = 0; argv[nr]; nr++)
+		len += strlen(argv[nr]) + 1;
+	line = xcalloc(len, 1);
+	len = 0;
+	for (size_t i = 0; i < nr; i++)
+		len = (size_t)(stpcpy(line + len, argv[i]) - line) + 1;
+	if (!guest_name_from_cmdline(guest_name_vmm(argv[0]), line, len, ret_name, size))
+		snprintf(ret_name, size, "%s",
+			 guest_name_of_ended(pid, slash ? slash + 1 : argv[0]).name);
+	free(line);
+}
+
+static bool is_logged(const struct guest_log *log, pid_t pid)
+{
+	for (size_t i = 0; i < log->nr; i++) {
+		if (log->list[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool has_threads(const struct thread_log *threads, pid_t pid)
+{
+	for (size_t i = 0; i < threads->nr; i++) {
+		if (threads->list[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+void guest_log_add_command(struct guest_log *log, pid_t pid, char *const *argv,
+			   const struct thread_log *threads)
+{
+	struct logged_guest *guest;
+
+	if (is_logged(log, pid) || !has_threads(threads, pid))
+		return;
+	guest = get(log, NO_ID);
+	guest->pid = pid;
+	name_by_arguments(pid, argv, guest->name, sizeof(guest->name));
 }
 
 const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i)

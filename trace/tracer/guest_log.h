@@ -65,6 +65,13 @@ int guest_log_refresh(struct guest_log *log, struct error *error);
  */
 void guest_log_add_threads(struct guest_log *log, const struct thread_log *threads);
 
+/*
+ * Adds the process of a command, if it began a thread and is not in the log: a guest that was too
+ * short for a refresh. It has the name in its arguments.
+ */
+void guest_log_add_command(struct guest_log *log, pid_t pid, char *const *argv,
+			   const struct thread_log *threads);
+
 /* The i-th guest in the log; NULL past the end. */
 const struct logged_guest *guest_log_at(const struct guest_log *log, size_t i);
 
