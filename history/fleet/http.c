@@ -86,7 +86,8 @@ static int load(struct library *library, struct error *error)
 
 	if (err == -ENOENT)
 		return error_set(error, err,
-				 "-r URL needs " LIBRARY ", which cannot be loaded here");
+				 "-r URL needs " LIBRARY ", which cannot be loaded here: install "
+				 "libcurl; the static program has no -r URL");
 	if (err)
 		return err;
 	return library->global_init(CURL_GLOBAL_DEFAULT) ?

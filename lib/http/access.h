@@ -17,7 +17,7 @@
  * A check costs what the hash is meant to cost, some 50 ms. The latest right password of each user
  * is remembered by a keyed hash, which costs nothing: it always passes at once. Any other waits for
  * its check, each address in turn, and of an address the client first that was wrong least often.
- * All checks take at most a second at once, and after that a tenth of the time.
+ * All checks take at most a second of CPU time at once, and after that a tenth of the time.
  */
 #ifndef KVMTOP_LIB_HTTP_ACCESS_H
 #define KVMTOP_LIB_HTTP_ACCESS_H

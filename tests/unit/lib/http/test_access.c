@@ -7,7 +7,10 @@
 #include <cmocka.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
 
 #include "lib/http/access.c" /* NOLINT(bugprone-suspicious-include): its insides */
 
@@ -137,6 +140,26 @@ static void checks_take_a_part_of_the_time(void **state)
 	assert_non_null(passwords_work(passwords, &idle_ns));
 }
 
+static void sleep_long(int signal)
+{
+	(void)signal;
+	nanosleep(&(struct timespec){ .tv_nsec = 300000000 }, NULL);
+}
+
+/* What other programs take of the CPU meanwhile does not count: else a busy machine would lock out. */
+static void a_check_costs_cpu_time(void **state)
+{
+	const struct itimerval soon = { .it_value.tv_usec = 100 };
+	uint64_t idle_ns;
+
+	(void)state;
+	ask(0, "192.0.2.1", "prom", "wrong");
+	signal(SIGALRM, sleep_long);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	assert_non_null(passwords_work(passwords, &idle_ns));
+	assert_true(passwords->left_ns > AT_ONCE_NS / 2 + AT_ONCE_NS / 4);
+}
+
 /* The vectors of the paper's authors: the key 00 01 02 ..., and the text as far. */
 static void siphash_is_siphash(void **state)
 {
@@ -158,6 +181,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_address_has_its_turn, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_was_wrong_comes_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(checks_take_a_part_of_the_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_check_costs_cpu_time, setup, teardown),
 		cmocka_unit_test(siphash_is_siphash),
 	};
 
