@@ -153,7 +153,8 @@ static: $(BUILD)/static/kvmtop ## build build/static/kvmtop: one file that needs
 $(BUILD)/static/kvmtop: $(BUILD)/kvmtop.o $(STATIC_SOURCES:%.c=$(BUILD)/%.o) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(LINK) -static-pie -Wl,--wrap=dlopen -o $@ $^ $(STATIC_LDLIBS) -lm \
-		$(LDLIBS)
+		$(LDLIBS) 2>$@.err || { packaging/tools/static-error $@.err; exit 1; }
+	@cat $@.err >&2
 
 $(LIB): $(LIB_OBJECTS) $(BUILD)/members
 	$(call say,AR,$@)rm -f $@ && $(AR) qcsD $@ $(LIB_OBJECTS)
@@ -226,12 +227,11 @@ $(BUILD)/members: FORCE
 
 # ---- build, run, test
 
-run: ## install what is missing, build, and show a demo guest
+run: ## install what is missing, build, and show a demo guest or a captured machine
 	@packaging/tools/deps -q build
 	@$(MAKE) all
 	@packaging/tools/mount-tracefs
-	@if [ -t 1 ]; then exec ./$(PROGRAM) --demo; fi; ./$(PROGRAM) --demo -1 -z && \
-		echo "These happened in one second; ./$(PROGRAM) -1 prints all that is counted."
+	@packaging/tools/show ./$(PROGRAM)
 
 check: ## install what is missing, build, and run every test
 	@packaging/tools/deps -q build test
@@ -385,8 +385,15 @@ install: all ## install below DESTDIR and prefix (/usr/local)
 	$(Q)sed -i 's|/usr/local/share/kvmtop|$(datarootdir)/kvmtop|' \
 		"$(DESTDIR)$(mandir)/man8/kvmtop-export.8"
 
+# Folders that every system has, whoever made them; DESTDIR has only ours.
+STANDARD = $(if $(DESTDIR),,*/bin|*/sbin|*/lib|*/share|*/man|*/etc|)
 uninstall: ## remove what install put there
 	$(Q)rm -f $(foreach item,$(INSTALLED),"$(DESTDIR)$(call split,$(item),2)")
+	$(Q)for folder in $(sort $(foreach item,$(INSTALLED),$(dir $(call split,$(item),2)))); do \
+		folder=$${folder%/}; \
+		while case $$folder in $(STANDARD)"") false ;; esac && \
+			rmdir "$(DESTDIR)$$folder" 2>/dev/null; do folder=$${folder%/*}; done; \
+	done
 
 # The same commit makes the same bytes: git sorts the files, gives them to root, and dates them to
 # the commit.

@@ -191,7 +191,16 @@ check "deb: a group is made" inside groupadd --system kvmtop
 check "deb: it is upgraded" inside dpkg -i /packages/next.deb
 group_of deb
 inside groupdel kvmtop
+# What the services write.
+inside sh -c 'mkdir -p /var/lib/kvmtop /var/lib/prometheus/node-exporter &&
+	cd /var/lib && echo >kvmtop/history.db && echo >prometheus/node-exporter/kvmtop.prom &&
+	cd /var/log && echo >kvmtop-exits.csv && echo >kvmtop-exits.csv.old && echo >kvmtop-exits.csv.2.gz'
+check "deb: it is removed" inside dpkg --remove kvmtop
+check "deb: its history stays" test -e "$root/var/lib/kvmtop/history.db"
 check "deb: it is purged" inside dpkg --purge kvmtop
+is "$(find "$root/var/log" -name 'kvmtop*')" "" "deb: its logs are gone"
+is "$(find "$root/var/lib/prometheus" -type f)" "" "deb: so is the file for node_exporter"
+rm -r "$root/var/lib/prometheus"
 nothing_left deb
 
 # ---- RPM and Arch's: their tools in the same system, whose libraries have the same names

@@ -22,9 +22,36 @@ like "$(would check)" 'packaging/tools/deps' "make check installs what is missin
 unlike "$(would test)" 'packaging/tools/deps' "make test does not"
 shown=$(would run)
 like "$shown" 'deps -q build$' "make run installs what is missing"
-like "$shown" ' -t 1 .*--demo; fi; .*--demo -1 -z ' \
-	"and shows the screen; in a pipe, what is active"
-like "$shown" 'echo "These happened in one second; .* -1 prints all' "and how to see the rest"
+like "$shown" 'packaging/tools/show ' "and shows a picture"
+# A program for packaging/tools/show; $TMP/cannot is why --demo cannot work.
+cat >"$TMP/fake" <<'EOF'
+#!/bin/sh
+folder=$(dirname "$0")
+echo "$@" >>"$folder/arguments"
+case $1 in --demo) ! cat "$folder/cannot" >&2 2>/dev/null || exit 1 ;; esac
+echo events
+EOF
+chmod +x "$TMP/fake"
+is "$(packaging/tools/show "$TMP/fake")" "events
+These happened in one second; $TMP/fake -1 prints all that is counted." \
+	"in a pipe: what is active, and how to see the rest"
+is "$(cat "$TMP/arguments")" "--demo -1 -z" "of a guest of its own"
+echo "no KVM" >"$TMP/cannot"
+is "$(packaging/tools/show "$TMP/fake" 2>&1)" "no KVM
+So this is a captured machine: $TMP/fake --sysroot tests/sysroot/amd
+events" "where KVM cannot be used: why, and what it shows instead"
+is "$(tail -n 1 "$TMP/arguments")" "--sysroot tests/sysroot/amd -1 --view guests" \
+	"a captured machine"
+if has_screen && [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	# /dev/null stands for a /dev/kvm that is none.
+	screen_start 80 24 "unshare -m sh -c '[ ! -e /dev/kvm ] ||
+		mount --bind /dev/null /dev/kvm; exec packaging/tools/show $KVMTOP'"
+	screen_has '^ db1 +2 ' "on a terminal its screen"
+	screen_keys q
+	screen_has '^So this is a captured machine: ' "and what it is stands there afterwards"
+else
+	skip "on a terminal the screen of a captured machine" "no terminal, or not root"
+fi
 
 # in_folder NAME=FOLDER...: where the files of make install go.
 in_folder() {
@@ -182,7 +209,7 @@ $(man_pages ./m)
 ./p/share/zsh/site-functions/_kvmtop" "each of them, and PREFIX"
 check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" bindir=/b mandir=/m \
 	bashcompletiondir=/c PREFIX=/p
-is "$(find "$TMP/root" -type f)" "" "uninstall removes all of it"
+is "$(find "$TMP/root" -mindepth 1)" "" "uninstall removes all of it, and empty folders"
 
 # A copy without git, in a folder with another name.
 copy=$TMP/a/copy/of
@@ -214,6 +241,20 @@ if git rev-parse --verify -q HEAD >"$TMP/out" 2>&1; then
 else
 	skip "make dist" "this is no git repository"
 fi
+
+# not_linked TEXT: what make static says of this message of a linker.
+not_linked() {
+	echo "$1" >"$TMP/ld"
+	packaging/tools/static-error "$TMP/ld" 2>&1
+}
+is "$(not_linked '/usr/bin/ld: cannot find -lpcre2-8: No such file or directory
+/usr/bin/ld: cannot find -lz: No such file or directory')" \
+	"make static: no libpcre2-8.a libz.a - Debian 12 and sid have all static libraries" \
+	"make static: libraries that are not there"
+is "$(not_linked "libelf.a(x.o): in function \`f': undefined reference to \`eu_search_tree_init'")" \
+	"make static: libelf.a lacks a part of itself, as in Debian 13: use Debian 12 or sid" \
+	"a library that is not whole"
+is "$(not_linked 'ld: something else')" "ld: something else" "any other message is the linker's"
 
 # Without clang, bpftool or libbpf.
 check "make BPF=no" make -s "$jobs" BPF=no CFLAGS=-O0 "BUILD=$TMP/build" "PROGRAM=$TMP/kvmtop"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The packages agree with the Makefile and packaging/tools/deps: version, libraries, rights.
+# The packages agree with the Makefile and packaging/tools/deps: version, libraries, rights. And
+# make deb shows what it does.
 # shellcheck disable=SC2046,SC2086 # words
 . tests/lib.sh
 
@@ -39,5 +40,51 @@ unit=$(sed -n 's/^CapabilityBoundingSet=//p' packaging/systemd/kvmtop@.service)
 is "$(sed -n 's/^capabilities=//p' packaging/kvmtop-group | tr ',' '\n' | LC_ALL=C sort)" \
 	"$(one_a_line $unit | tr '[:upper:]' '[:lower:]')" \
 	"the group has the capabilities of the systemd units"
+
+# For a Prometheus as the source alone: who installs kvmtop need not have it.
+is "$(grep -hE '^(Depends|Recommends|depends=)' packaging/debian/control packaging/kvmtop.spec \
+	packaging/PKGBUILD | grep curl)" "" "no package brings libcurl"
+is "$(grep -lE '^( libcurl4|Suggests: *libcurl|optdepends=.*curl: )' packaging/debian/control \
+	packaging/kvmtop.spec packaging/PKGBUILD | wc -l)" 3 "all name it"
+
+# make deb takes minutes: its steps are shown as they come. A dpkg-buildpackage that is none waits
+# in the middle.
+mkdir -p "$TMP/bin" "$TMP/kvmtop-0/packaging/debian"
+: >"$TMP/kvmtop-0/packaging/debian/control"
+tar czf "$TMP/kvmtop-0.tar.gz" -C "$TMP" kvmtop-0
+cat >"$TMP/bin/dpkg-buildpackage" <<EOF
+#!/bin/sh
+echo '   dh_auto_build'
+echo "	gcc -c a.c"
+until [ -e $TMP/go ]; do sleep 0.05; done
+echo "  CC      a.o"
+: >../kvmtop_0.deb
+for file in dsc debian.tar.xz orig.tar.gz changes buildinfo; do : >../kvmtop_0.\$file; done
+[ ! -e $TMP/fails ]
+EOF
+cp "$TMP/bin/dpkg-buildpackage" "$TMP/bin/dh"
+chmod +x "$TMP/bin/"*
+make_deb() {
+	PATH=$TMP/bin:$PATH SOURCE_DATE_EPOCH=0 packaging/tools/package deb "$TMP/kvmtop-0.tar.gz" \
+		"$TMP/made" >"$TMP/out" 2>"$TMP/err"
+	echo $? >"$TMP/status"
+}
+if mkdir /tmp/kvmtop-package.deb 2>/dev/null; then
+	rmdir /tmp/kvmtop-package.deb
+	make_deb &
+	check "make deb: a step is shown when it begins" wait_for 20 \
+		grep -qx 'make deb: dh_auto_build' "$TMP/out"
+	: >"$TMP/go"
+	wait $!
+	is "$(cat "$TMP/status" "$TMP/out" "$TMP/err")" "0
+make deb: dh_auto_build
+  CC      a.o" "and what is compiled, but no commands"
+	check "the package is there" test -e "$TMP/made/kvmtop_0.deb"
+	: >"$TMP/fails"
+	make_deb
+	is "$(cat "$TMP/status") $(grep -c 'gcc -c' "$TMP/err")" "1 1" "if it fails, all is shown"
+else
+	skip "make deb shows its steps" "a package is being built"
+fi
 
 done_testing
