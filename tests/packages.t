@@ -194,7 +194,7 @@ inside groupdel kvmtop
 # What the services write.
 inside sh -c 'mkdir -p /var/lib/kvmtop /var/lib/prometheus/node-exporter &&
 	cd /var/lib && echo >kvmtop/history.db && echo >prometheus/node-exporter/kvmtop.prom &&
-	cd /var/log && echo >kvmtop-exits.csv && echo >kvmtop-exits.csv.old && echo >kvmtop-exits.csv.2.gz'
+	cd /var/log && for end in csv csv.old csv.2.gz; do echo >kvmtop-exits.$end; done'
 check "deb: it is removed" inside dpkg --remove kvmtop
 check "deb: its history stays" test -e "$root/var/lib/kvmtop/history.db"
 check "deb: it is purged" inside dpkg --purge kvmtop

@@ -251,8 +251,8 @@ is "$(not_linked '/usr/bin/ld: cannot find -lpcre2-8: No such file or directory
 /usr/bin/ld: cannot find -lz: No such file or directory')" \
 	"make static: no libpcre2-8.a libz.a - Debian 12 and sid have all static libraries" \
 	"make static: libraries that are not there"
-is "$(not_linked "libelf.a(x.o): in function \`f': undefined reference to \`eu_search_tree_init'")" \
-	"make static: libelf.a lacks a part of itself, as in Debian 13: use Debian 12 or sid" \
+is "$(not_linked "libelf.a(x.o): undefined reference to \`eu_search_tree_init'")" \
+	"make static: libelf.a is not whole, as in Debian 13: use Debian 12 or sid" \
 	"a library that is not whole"
 is "$(not_linked 'ld: something else')" "ld: something else" "any other message is the linker's"
 
