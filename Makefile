@@ -12,7 +12,9 @@
 #		BUILD=build/other		another folder for all that is made
 #		FUZZ_TIME=60	seconds for each fuzz target
 #		TEST_TIMEOUT=600	seconds for each test file
-#		TESTS="tests/cli/a.t ..."	only these for make test and make check
+#		TESTS="tests/cli/a.t tests/unit/lib/test_when.c tests/unit/ui ..."
+#				only these for make test and make check
+#		TEST_JOBS=1	test files at once; one a CPU
 #		BPF=no		without BPF, even where clang, bpftool and libbpf are there
 
 VERSION = 0.1.0
@@ -42,6 +44,7 @@ PROGRAM = kvmtop
 else
 PROGRAM = $(BUILD)/kvmtop
 endif
+RUN_PROGRAM = $(if $(filter /%,$(PROGRAM)),,./)$(PROGRAM)
 LIB = $(BUILD)/libkvmtop.a
 
 # SQLite first: when the program starts, its 1,600 symbols are looked for in the order of this list.
@@ -70,7 +73,8 @@ SOURCES := $(filter-out $(STATIC_SOURCES) $(BPF_SOURCES) \
 	$(sort $(filter-out build/% tests/%,$(wildcard *.c */*.c */*/*.c */*/*/*.c))))
 BPF_TESTS := $(wildcard $(addprefix tests/unit/providers/,bpf/*.c exits/*.c))
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
-	$(sort $(wildcard $(addprefix tests/unit/,*/*.c */*/*.c */*/*/*.c))))
+	$(sort $(wildcard $(addprefix tests/unit/,*.c */*.c */*/*.c */*/*/*.c))))
+TEST_FOLDERS := $(filter-out tests/unit,$(patsubst %/,%,$(sort $(dir $(TEST_SOURCES)))))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*.c))
 HELPER_SOURCES := $(sort $(wildcard tests/helpers/*.c))
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
@@ -80,7 +84,8 @@ EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(B
 
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 LIB_OBJECTS = $(filter-out $(BUILD)/kvmtop.o,$(OBJECTS))
-TEST_PROGRAMS = $(TEST_SOURCES:%.c=$(BUILD)/%)
+TEST_PROGRAMS = $(foreach source,$(TEST_SOURCES),\
+	$(if $(filter test_%,$(notdir $(source))),$(source:%.c=$(BUILD)/%)))
 HELPERS = $(HELPER_SOURCES:%.c=$(BUILD)/%)
 BENCHES = $(BENCH_SOURCES:%.c=$(BUILD)/%)
 FUZZERS = $(FUZZ_SOURCES:%.c=$(BUILD)/%)
@@ -182,9 +187,20 @@ $(BUILD)/ui/screen/terminal.o: $(BUILD)/ui/screen/terminfo.h
 
 $(TEST_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/flags-test
 $(TEST_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = $(TEST_CPPFLAGS)
-$(TEST_PROGRAMS): ADD_LDLIBS = $(TEST_LDLIBS)
-$(TEST_PROGRAMS) $(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(LIB)
-	$(call say,LINK,$@)$(LINK) -o $@ $< $(LIB) $(ADD_LDLIBS) $(LINK_LIBS)
+
+# The tests of a folder are one program, with a name for each of its files: tests/unit/unit.h.
+define test_folder
+$(BUILD)/$(1)/unit: $(patsubst %.c,$(BUILD)/%.o,$(filter $(wildcard $(1)/*.c),$(TEST_SOURCES)))
+$(filter $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)/*.c)),$(TEST_PROGRAMS)): $(BUILD)/$(1)/unit
+endef
+$(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
+$(TEST_FOLDERS:%=$(BUILD)/%/unit): $(BUILD)/tests/unit/main.o $(LIB)
+	$(call say,LINK,$@)$(LINK) -o $@ $(filter %.o,$^) $(LIB) $(TEST_LDLIBS) $(LINK_LIBS)
+$(TEST_PROGRAMS):
+	@ln -f $(@D)/unit $@
+
+$(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(LIB)
+	$(call say,LINK,$@)$(LINK) -o $@ $< $(LIB) $(LINK_LIBS)
 
 $(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer -o $@ $< $(LIB) $(LINK_LIBS)
@@ -194,33 +210,40 @@ objects: $(EVERY_SOURCE:%.c=$(BUILD)/%.o)
 fuzzers: $(FUZZERS)
 
 # Stamps: files with the commands that the build uses. A stamp is written only when its text
-# changes, and then everything that depends on it is made again. The pkg-config modules $(1) must
-# exist, or one line says what to do.
+# changes, and then everything that depends on it is made again; the checkout's folder is not in
+# it. The pkg-config modules $(1) must exist, or one line says what to do.
 define stamp
 @for need in $(1); do $(PKG_CONFIG) --exists $$need || \
 	{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
-@$(if $(wildcard $(BUILD)),,mkdir -p $(BUILD) &&) \
-	printf '%s\n' $(call quote,$(2)) "$$($(CC) --version 2>&1 | head -n 1)" >$@.new
+@printf '%s\n' $(call quote,$(subst $(NO_BUILD_PATH),,$(2))) \
+	"$$($(CC) --version 2>&1 | head -n 1)" >$@.new
 @if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 endef
 quote = '$(subst ','\'',$(1))'
 
+# A compiler that the user named is not among what `make deps` installs.
+no_cc = $(if $(filter file,$(origin CC)),$(CC) missing: run \`make deps\`,\
+	CC is $(CC): no such command)
+
 $(BUILD)/flags: FORCE
-	@for need in $(firstword $(CC)) $(firstword $(PKG_CONFIG)) infocmp; do \
-		command -v $$need >/dev/null || \
+	@mkdir -p $(BUILD) 2>/dev/null && test -w $(BUILD) || \
+		{ echo "$(BUILD) cannot be written: choose another, BUILD=FOLDER" >&2; exit 1; }
+	@command -v $(firstword $(CC)) >/dev/null || { echo "$(strip $(no_cc))" >&2; exit 1; }
+	@for need in $(firstword $(PKG_CONFIG)) infocmp; do command -v $$need >/dev/null || \
 		{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
 	@for need in $(HEADERS_ONLY); do \
 		printf '#include <%s>\n' $$need | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || \
 		{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
 	$(call stamp,$(LIBS),$(COMPILE) : $(LINK) : $(LINK_LIBS))
 
-$(BUILD)/flags-bpf: FORCE
+# After the first one, which says what is missing.
+$(BUILD)/flags-bpf: FORCE $(BUILD)/flags
 	$(call stamp,libbpf,$(BPF_COMPILE))
 
-$(BUILD)/flags-test: FORCE
+$(BUILD)/flags-test: FORCE $(BUILD)/flags
 	$(call stamp,cmocka,$(TEST_CPPFLAGS) : $(TEST_LDLIBS))
 
-$(BUILD)/members: FORCE
+$(BUILD)/members: FORCE $(BUILD)/flags
 	$(call stamp,,$(LIB_OBJECTS))
 
 -include $(EVERY_SOURCE:%.c=$(BUILD)/%.d) $(BPF_SOURCES:%.c=$(BUILD)/%.d)
@@ -231,7 +254,7 @@ run: ## install what is missing, build, and show a demo guest or a captured mach
 	@packaging/tools/deps -q build
 	@$(MAKE) all
 	@packaging/tools/mount-tracefs
-	@packaging/tools/show ./$(PROGRAM)
+	@packaging/tools/show $(RUN_PROGRAM)
 
 check: ## install what is missing, build, and run every test
 	@packaging/tools/deps -q build test
@@ -240,24 +263,30 @@ check: ## install what is missing, build, and run every test
 	@$(MAKE) test
 
 # A test may run make: it must not take the jobs of this make.
-RUN_ENV = env -u MAKEFLAGS -u MAKELEVEL
+RUN_ENV = env -u MAKEFLAGS -u MAKELEVEL KVMTOP=$(RUN_PROGRAM) HELPERS=$(BUILD)/tests/helpers
 
-# What the tests need, and no more.
+# A test is a *.t, a file of tests/unit or a folder of them, or a program of theirs. The helpers of
+# a *.t are those that it names, and miniguest, which tests/lib.sh starts.
 SANITIZERS = address,undefined
-SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_SOURCES:%.c=build/sanitize/%))
-CHOSEN_TESTS = $(or $(TESTS),$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
+SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_PROGRAMS:$(BUILD)/%=build/sanitize/%))
+CHOSEN_TESTS = $(if $(TESTS),$(foreach test,$(TESTS:%/=%),$(or \
+	$(filter $(test:%.c=$(BUILD)/%) $(BUILD)/$(test)/%,$(TEST_PROGRAMS)),$(test))),\
+	$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
+CHOSEN_SHELL_TESTS = $(filter %.t,$(CHOSEN_TESTS))
+NAMED_HELPERS = $(shell grep -hoE 'HELPERS"?/[a-z_]+' $(CHOSEN_SHELL_TESTS))
+NEEDED_HELPERS = $(if $(TESTS),$(sort $(BUILD)/tests/helpers/miniguest \
+	$(addprefix $(BUILD)/tests/helpers/,$(notdir $(NAMED_HELPERS)))),$(HELPERS))
 NEEDED = $(filter-out %.t build/sanitize/%,$(CHOSEN_TESTS)) \
-	$(if $(filter %.t,$(CHOSEN_TESTS)),all $(HELPERS))
+	$(if $(CHOSEN_SHELL_TESTS),all $(NEEDED_HELPERS))
 NEEDED_SANITIZED = $(filter build/sanitize/%,$(CHOSEN_TESTS))
-test: ## build and run every test, install nothing
+test: ## build and run every test, install nothing (TESTS="tests/cli/live.t tests/unit/lib ...")
 	@$(if $(strip $(NEEDED)),$(MAKE) $(NEEDED))
 	@$(if $(NEEDED_SANITIZED),$(MAKE) SANITIZE=$(SANITIZERS) $(NEEDED_SANITIZED))
-	@$(RUN_ENV) KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run \
-		$(CHOSEN_TESTS)
+	@$(RUN_ENV) tests/run $(CHOSEN_TESTS)
 
 check-quick: tests ## the tests that need no root, KVM or terminal, as packages run them
 	@$(MAKE) all
-	@$(RUN_ENV) KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/run $(TEST_PROGRAMS) \
+	@$(RUN_ENV) tests/run $(TEST_PROGRAMS) \
 		tests/cli/golden.t tests/cli/names.t
 
 # Kernels of Debian's releases; svm has 6.1, too. One other of a stable release each day, in turn.
@@ -268,7 +297,7 @@ CHOSEN_HOSTS = $(HOSTS:kernels=$(KERNELS))
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm kernels arm64 riscv64 ...")
 	@packaging/tools/deps -q build test
 	@$(MAKE) all tests
-	@$(RUN_ENV) KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers \
+	@$(RUN_ENV) \
 		tests/hosts/beside $(CHOSEN_HOSTS) -- tests/hosts/run $(CHOSEN_HOSTS)
 
 deps: ## install what building and testing needs (DEPS="build test lint fuzz")
@@ -330,10 +359,10 @@ fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds; 0: its seeds alone
 	@FUZZ_TIME=$(FUZZ_TIME) tests/tools/fuzz $(FUZZ_SOURCES:%.c=build/fuzz/%)
 
 bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (tests/bench/run)
-	@$(RUN_ENV) KVMTOP=./$(PROGRAM) BUILD=$(BUILD) tests/bench/run
+	@$(RUN_ENV) BUILD=$(BUILD) tests/bench/run
 
 pictures: all $(HELPERS) ## make the pictures in README.md and docs/ anew (needs tmux)
-	@$(RUN_ENV) KVMTOP=./$(PROGRAM) HELPERS=$(BUILD)/tests/helpers tests/tools/pictures
+	@$(RUN_ENV) tests/tools/pictures
 
 # ---- packaging
 
@@ -399,6 +428,8 @@ uninstall: ## remove what install put there
 # the commit.
 DIST = kvmtop-$(VERSION).tar.gz
 dist: ## write kvmtop-VERSION.tar.gz from the commit; it builds without git
+	@git ls-files --error-unmatch Makefile >/dev/null 2>&1 || \
+		{ echo "make $@: the tarball is of a git commit, and here is none" >&2; exit 1; }
 	$(call say,DIST,$(DIST))git -c tar.umask=022 -c tar.tar.gz.command="gzip -9n" archive \
 		--format=tar.gz --prefix=kvmtop-$(VERSION)/ -o $(DIST) HEAD
 
@@ -416,7 +447,7 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 	@for kind in $(KINDS); do \
 		DEB_BUILD_OPTIONS=nocheck packaging/tools/package $$kind $(DIST) $(PACKAGES) || \
 		[ $$? = 77 ] || exit 1; done
-	@$(RUN_ENV) KVMTOP=./$(PROGRAM) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 \
+	@$(RUN_ENV) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 \
 		tests/run tests/packages.t
 
 CHECKS ?= check check-hosts check-packages lint analyze

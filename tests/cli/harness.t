@@ -25,7 +25,7 @@ run_fake() {
 		t_files="$t_files $TMP/$t.t"
 	done
 	# shellcheck disable=SC2086
-	TEST_TIMEOUT=1 tests/run $t_files >"$TMP/log" 2>&1
+	TEST_TIMEOUT=${TEST_TIMEOUT:-1} tests/run $t_files >"$TMP/log" 2>&1
 	t_got=$?
 	echo "$(tail -n 1 "$TMP/log"); $t_got"
 }
@@ -60,6 +60,32 @@ check "and what that one started is gone" wait_for 30 t_ended "$(cat "$TMP/slow.
 is "$(run_fake empty)" "0 passed, 1 failed, 0 skipped; 1" "so is a test of nothing"
 is "$(run_fake skipped)" "0 passed, 0 failed, 1 skipped; 1" "nothing but skipped is a failure"
 is "$(tests/run | tail -n 1)" "0 passed, 0 failed, 0 skipped" "no test at all is one too"
+
+# Side by side: each waits for the other one.
+pair() {
+	fake "$1" "touch $TMP/$1.began" "until [ -e $TMP/$2.began ]; do sleep 0.05; done" \
+		"sleep 0.$3" 'echo ok 1' 'echo 1..1'
+}
+pair one two 5
+pair two one 0
+is "$(TEST_TIMEOUT=60 TEST_JOBS=2 run_fake one two)" "2 passed, 0 failed, 0 skipped; 0" \
+	"files run side by side"
+is "$(grep -o '[a-z]*\.t' "$TMP/log" | tr '\n' ' ')" "one.t two.t " "they are shown in order"
+rm -f "$TMP/one.began" "$TMP/two.began"
+is "$(TEST_TIMEOUT=4 TEST_JOBS=1 run_fake one two)" "1 passed, 1 failed, 0 skipped; 1" \
+	"TEST_JOBS at once"
+# Alone: no other runs.
+for name in left right; do
+	fake $name "mkdir $TMP/busy || exit 1" 'sleep 0.3' "rmdir $TMP/busy" 'echo ok 1' 'echo 1..1'
+done
+printf '%s\tone guest is counted\n' "$TMP/left.t" "$TMP/right.t" >"$TMP/alone"
+is "$(TEST_TIMEOUT=60 TEST_JOBS=2 TEST_ALONE=$TMP/alone run_fake left good right)" \
+	"3 passed, 0 failed, 1 skipped; 0" "a test that is on the list runs alone"
+is "$(grep -o '[a-z]*\.t  ' "$TMP/log" | tr -d '\n')" "good.t  left.t  right.t  " \
+	"after the others"
+is "$(sed -n 's/^\(tests[^[:blank:]]*\).*/\1/p' tests/alone | while read -r file; do
+	[ -e "$file" ] || [ -e "$file.c" ] || echo "$file"
+done)" "" "tests/alone names files that exist"
 
 # cmocka before 1.1.6 says "not ok" of a skipped case.
 cat >"$TMP/cmocka" <<-'EOF'

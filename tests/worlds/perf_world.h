@@ -2,8 +2,8 @@
 /*
  * perf_world - what the tests of the perf engine share: calls to count, threads that make them.
  *
- * What is counted are system calls that no other program makes. The engine is included, not
- * linked: a CPU that goes offline can only be played by answering its read(2)s as the kernel would.
+ * What is counted are system calls that no other program makes. The engine is the one that
+ * tests/unit/providers/tracepoint/played.c includes.
  */
 #ifndef KVMTOP_TESTS_WORLDS_PERF_WORLD_H
 #define KVMTOP_TESTS_WORLDS_PERF_WORLD_H
@@ -29,18 +29,10 @@
 
 #include <cmocka.h>
 
-/* NOLINTBEGIN(bugprone-suspicious-include): see above */
-ssize_t played_read(int fd, void *buf, size_t size);
-
-#define read(fd, buf, size) played_read(fd, buf, size)
-#include "lib/file.h"
-#include "providers/tracepoint/perf_target.c"
-#undef read
-#include "providers/tracepoint/perf_engine.c"
-/* NOLINTEND(bugprone-suspicious-include) */
-
 #include "core/guests/guests.h"
 #include "host/machine.h"
+#include "lib/file.h"
+#include "providers/tracepoint/engine.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define ABSENT UINT64_MAX /* as a count: there is no row */
@@ -147,34 +139,13 @@ static inline void horse_end(struct horse *horse)
 	sem_destroy(&horse->done);
 }
 
-/* ---- a CPU that goes offline */
+/* ---- of played.c */
 
-/* The leader of its group, as it was before; no group any more. */
-static struct {
-	bool is_so;
-	int leader;
-} dissolved;
+/* From now on the engine's first CPU is offline; NULL: none is. */
+void played_offline(const void *engine);
 
-static inline void dissolve(const struct perf_state *perf)
-{
-	dissolved.leader = perf->targets->groups->leader;
-	dissolved.is_so = true;
-}
-
-/*
- * As kernel/events/core.c answers once perf_event_exit_cpu() has detached the group: the leader is
- * alone, and so is every event, unless it were one that reads its group.
- */
-ssize_t played_read(int fd, void *buf, size_t size)
-{
-	const uint64_t nr = 1;
-	ssize_t n = read(fd, buf, size);
-
-	if (!dissolved.is_so || fd != dissolved.leader || n < (ssize_t)sizeof(nr))
-		return n;
-	memcpy(buf, &nr, sizeof(nr));
-	return sizeof(nr) + sizeof(struct perf_value);
-}
+/* The groups of events that an engine has open. */
+unsigned int played_groups(void *engine);
 
 /* ---- the engine under test */
 
@@ -234,7 +205,7 @@ static inline int setup(void **state)
 
 	memset(&f, 0, sizeof(f));
 	f.nr_fds = count_fds();
-	dissolved.is_so = false;
+	played_offline(NULL);
 	*state = &f;
 	return env_init(&f.env, "", NULL);
 }
@@ -357,30 +328,15 @@ static inline void wait_ready(const struct fixture *f)
 	assert_true(perf_engine.is_ready(f->engine));
 }
 
-static inline unsigned int count_leaders(const struct fixture *f)
-{
-	struct perf_state *perf = f->engine;
-	unsigned int nr = 0;
-
-	pthread_mutex_lock(&perf->lock);
-	for (const struct perf_target *args = perf->targets; args; args = args->next) {
-		for (const struct perf_group *group = args->groups; group && !args->is_gone;
-		     group = group->next)
-			nr++;
-	}
-	pthread_mutex_unlock(&perf->lock);
-	return nr;
-}
-
 /* Until all events that are not wanted any more are closed and this many are open. */
 static inline void wait_events(const struct fixture *f, unsigned int nr)
 {
 	for (int i = 0; i < 4000; i++) {
-		if (count_fds() == f->nr_fds + count_leaders(f) + nr)
+		if (count_fds() == f->nr_fds + played_groups(f->engine) + nr)
 			return;
 		sleep_ms(5);
 	}
-	assert_int_equal(count_fds(), f->nr_fds + count_leaders(f) + nr);
+	assert_int_equal(count_fds(), f->nr_fds + played_groups(f->engine) + nr);
 }
 
 static inline void read_sample(struct fixture *f)

@@ -24,6 +24,7 @@
 #include "arch/arch.h"
 #include "lib/file.h"
 #include "host/env.h"
+#include "tests/unit/unit.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -785,7 +786,7 @@ static void test_debugfs_parent(void **state)
 	assert_null(arch_by_name("VMX")->debugfs_parent);
 }
 
-int main(void)
+UNIT(test_arch)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables_are_in_order),

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "arch/event_format.h"
+#include "tests/unit/unit.h"
 
 #define TEXT_MAX 65536
 
@@ -146,7 +147,7 @@ static void what_is_damaged_is_refused(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_event_format)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_read),

@@ -16,6 +16,7 @@
 #include "lib/array.h"
 #include "arch/event_format.h"
 #include "lib/file.h"
+#include "tests/unit/unit.h"
 
 #define KERNELS 4 /* at least */
 
@@ -167,7 +168,7 @@ static int forget_kernels(void **state)
 	return 0;
 }
 
-int main(void)
+UNIT(test_kernel_formats)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exits_are_read),

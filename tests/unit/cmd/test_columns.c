@@ -13,6 +13,7 @@
 #include "lib/array.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "tests/unit/unit.h"
 
 static const struct {
 	const char *word, *id;
@@ -122,7 +123,7 @@ static void of_views(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_columns)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_exits),

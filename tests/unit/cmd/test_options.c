@@ -17,6 +17,7 @@
 #include "cmd/options.h"
 #include "core/views/view.h"
 #include "history/file.h"
+#include "tests/unit/unit.h"
 
 static struct options options;
 static struct error error;
@@ -587,7 +588,7 @@ static void rules_name_options(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_options)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals_are_up_to_a_day),

@@ -21,6 +21,7 @@
 #include "history/past.h"
 #include "core/monitor.h"
 #include "core/views/query.h"
+#include "tests/unit/unit.h"
 
 #define NR_SAMPLES "25"
 #ifdef __SANITIZE_ADDRESS__
@@ -224,7 +225,7 @@ static void every_mode_ends(void **state)
 	free(whole);
 }
 
-int main(void)
+UNIT(test_past)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_mode_ends),

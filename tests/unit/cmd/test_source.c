@@ -12,6 +12,7 @@
 
 #include "cmd/source.h"
 #include "history/past.h"
+#include "tests/unit/unit.h"
 
 #define MACHINE "tests/sysroot/amd"
 #define RECORDING "tests/data/trace/small-v7.dat"
@@ -115,7 +116,7 @@ static void what_is_lacked(void **state)
 	assert_false(source_has_now(SOURCE_RECORDING) || source_has_now(SOURCE_HISTORY));
 }
 
-int main(void)
+UNIT(test_source)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_kind_is_seen),

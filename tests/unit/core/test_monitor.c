@@ -22,6 +22,7 @@
 #include "core/provider.h"
 #include "core/views/view.h"
 #include "core/views/query.h"
+#include "tests/unit/unit.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -431,7 +432,7 @@ static void no_provider_is_left(void **state)
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+UNIT(test_monitor)
 {
 	static const struct CMUnitTest tests[] = {
 		CASE(only_what_is_chosen_is_opened),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A finding is noted when it has been there for three looks, and when it is gone. */
+#include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
 #include "history/recorder.h"
@@ -95,7 +96,7 @@ static void a_loss_is_noted(void **state)
 	moment_release(&moment);
 }
 
-int main(void)
+UNIT(test_causes)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(is_noted_once, setup, teardown),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "history/columns.h"
+#include "tests/unit/unit.h"
 
 static const struct {
 	enum cbor_kind kind;
@@ -85,7 +86,7 @@ static void other_items_are_refused(void **state)
 						others[i].kind, &number), 0);
 }
 
-int main(void)
+UNIT(test_cbor)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heads_are_the_rfcs),

@@ -2,6 +2,7 @@
 /* What is written to a history file is read from it: moments, fields, segments, rows for people. */
 #include <errno.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/history_world.h"
 
 /* ---- moments */
@@ -356,7 +357,7 @@ static void a_closed_file_is_one_file(void **state)
 	assert_string_equal(text, "1\n");
 }
 
-int main(void)
+UNIT(test_file)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_moment_is_found_by_its_time, setup, teardown),

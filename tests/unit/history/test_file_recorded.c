@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "history/file.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -329,7 +330,7 @@ static void each_exit_is_there_once(void **state)
 	assert_true(nr > KEYS * SAMPLES);
 }
 
-int main(void)
+UNIT(test_file_recorded)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_exit_is_there_once, setup, teardown),

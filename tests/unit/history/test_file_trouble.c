@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/history_world.h"
 
 static void says(const struct world *w, const char *part)
@@ -1083,7 +1084,7 @@ static void an_id_that_no_field_has_is_damage(void **state)
 	history_file_close(reader, NULL);
 }
 
-int main(void)
+UNIT(test_file_trouble)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(files_of_others_stay_as_they_are, setup, teardown),

@@ -16,6 +16,7 @@
 #include "history/interval.h"
 #include "history/past.h"
 #include "core/provider.h"
+#include "tests/unit/unit.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NR_GUESTS 6
@@ -624,7 +625,7 @@ static void spans_without_a_moment(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_interval)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_those_of_the_changes),

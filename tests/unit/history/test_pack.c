@@ -14,6 +14,7 @@
 
 #include "lib/array.h"
 #include "history/pack.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
 struct world {
@@ -447,7 +448,7 @@ static void any_numbers_are_no_harm(void **state)
 	assert_true(nr_good > 500 && nr_good < 4500);
 }
 
-int main(void)
+UNIT(test_pack)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows_are_sorted, setup, teardown),

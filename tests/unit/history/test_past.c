@@ -15,6 +15,7 @@
 #include "lib/array.h"
 #include "history/past.h"
 #include "history/recent.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 
 enum { EXIT, EXIT_HLT, EXIT_MSR, ENTRY, PAGES, CPU, EXITS, EXITS_HLT, EXITS_MSR, NR_FIELDS };
@@ -735,7 +736,7 @@ static void other_programs_make_no_gap(void **state)
 	world_free(&world);
 }
 
-int main(void)
+UNIT(test_past)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_moment_is_as_it_was),

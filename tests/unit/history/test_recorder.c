@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "history/recorder.h"
+#include "tests/unit/unit.h"
 
 #define ROOM 16 /* moments in the queue */
 #define NO_LIMIT UINT32_MAX
@@ -286,7 +287,7 @@ static void a_few_keys_wait_until_they_are_read(void **state)
 	assert_int_equal(start(world, 0), 0);
 }
 
-int main(void)
+UNIT(test_recorder)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(losing_ends_when_a_moment_is_stored, setup,

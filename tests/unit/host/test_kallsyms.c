@@ -13,6 +13,7 @@
 
 #include "lib/array.h"
 #include "host/kallsyms.h"
+#include "tests/unit/unit.h"
 
 static struct kallsyms *parse(const char *text)
 {
@@ -121,7 +122,7 @@ static void hidden_addresses_are_explained(void **state)
 	assert_string_equal(error.text, "cannot read /nowhere: No such file or directory");
 }
 
-int main(void)
+UNIT(test_kallsyms)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_have_names),

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "host/machine.h"
+#include "tests/unit/unit.h"
 
 static void write_text(const char *path, const char *text)
 {
@@ -52,7 +53,7 @@ static void test_schedstat(void **state)
 	assert_int_equal(rmdir(root), 0);
 }
 
-int main(void)
+UNIT(test_machine)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_schedstat),

@@ -16,6 +16,7 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/text.h"
+#include "tests/unit/unit.h"
 
 static void arrays_grow_by_zeroes(void **state)
 {
@@ -221,7 +222,7 @@ static void invisible_characters_are_replaced(void **state)
 		    "ß\u0301\u0430\u2010\u2030\ufefe\U0001f468\U000e1000");
 }
 
-int main(void)
+UNIT(test_base)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arrays_grow_by_zeroes),

@@ -16,6 +16,7 @@ static int fake_gettime(clockid_t clock, struct timespec *now);
 
 #define clock_gettime fake_gettime
 #include "lib/clock.h"
+#include "tests/unit/unit.h"
 #undef clock_gettime
 
 static int fake_gettime(clockid_t clock, struct timespec *now)
@@ -47,7 +48,7 @@ static void test_ahead(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_clock)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ahead),

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "lib/text.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 
 static struct pattern *compile(const char *text)
@@ -255,7 +256,7 @@ static void hostile_patterns_do_not_eat_the_memory(void **state)
 	free(text);
 }
 
-int main(void)
+UNIT(test_pattern)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flaw_E4_matches_anywhere),

@@ -17,6 +17,7 @@
 #include "lib/array.h"
 #include "lib/units.h"
 #include "lib/when.h"
+#include "tests/unit/unit.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -481,7 +482,7 @@ static void sizes_have_units(void **state)
 	assert_int_equal(untouched, 4711);
 }
 
-int main(void)
+UNIT(test_when)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(utc_has_no_surprises),

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "lib/array.h"
+#include "tests/unit/unit.h"
 
 #define TOO_MUCH (SIZE_MAX / 4)
 
@@ -123,7 +124,7 @@ static void text_is_made_in_memory_of_its_own(void **state)
 	free(text);
 }
 
-int main(void)
+UNIT(test_xalloc)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_memory_ends_the_program),

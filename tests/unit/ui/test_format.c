@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "ui/numbers.h"
 
 static void count_is(uint64_t count, int width, bool grouped, const char *wanted)
@@ -368,7 +369,7 @@ static void small_buffers_hold_whole_characters(void **state)
 	assert_string_equal(buf, "日");
 }
 
-int main(void)
+UNIT(test_format)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_that_fit_are_printed_in_full),

@@ -30,6 +30,7 @@
 
 #include "cmd/demo/demo.h"
 #include "cmd/demo/vm.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 
 #define SECOND_MS 1000
@@ -631,7 +632,7 @@ static void test_default_is_gentle(void **state)
 	assert_int_in_range(exits * 1000000 / plan->pause_us, 3000, 6000);
 }
 
-int main(void)
+UNIT(test_demo)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts_of_one_round),

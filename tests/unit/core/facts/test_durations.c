@@ -11,6 +11,7 @@
 
 #include "lib/array.h"
 #include "core/facts/durations.h"
+#include "tests/unit/unit.h"
 
 static void every_number_has_its_bucket(void **state)
 {
@@ -117,7 +118,7 @@ static void the_ends_of_all_numbers(void **state)
 	buckets_release(&buckets);
 }
 
-int main(void)
+UNIT(test_durations)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_number_has_its_bucket),

@@ -11,6 +11,7 @@
 
 #include "lib/array.h"
 #include "core/facts/field.h"
+#include "tests/unit/unit.h"
 
 static uint32_t add(struct fields *fields, const char *name, uint32_t parent, const char *alias)
 {
@@ -282,7 +283,7 @@ static void sets_are_copied_over_what_was_there(void **state)
 	field_set_release(&to);
 }
 
-int main(void)
+UNIT(test_field)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_dictionary),

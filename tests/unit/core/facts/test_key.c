@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/facts/key.h"
+#include "tests/unit/unit.h"
 
 #define KEYS 3000
 
@@ -97,7 +98,7 @@ static void keys_come_and_go(void **state)
 	key_index_release(&world.index);
 }
 
-int main(void)
+UNIT(test_key)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_come_and_go),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/guests/guests.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/stats_world.h"
 
 enum { EXIT, EXIT_HLT, EXIT_MSR, ENTRY, PAGES, PEAK, OTHER_SOURCE, NR_FIELDS };
@@ -680,7 +681,7 @@ static void memory_does_not_grow_with_guests_that_end(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
-int main(void)
+UNIT(test_stats)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_yet),

@@ -11,6 +11,7 @@
 
 #include "core/facts/stats.h"
 #include "core/guests/guests.h"
+#include "tests/unit/unit.h"
 
 enum { EXIT, EXIT_HLT, EXIT_MSR, ENTRY, PAGES, PEAK, OTHER_SOURCE, NR_FIELDS };
 
@@ -371,7 +372,7 @@ static void flaw_B4_totals_never_go_back(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_stats_model)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(ten_thousand_random_operations, setup, teardown),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/stats_world.h"
 
 enum { VMEXIT, VMEXIT_HLT, VMEXIT_MSR, TIME, KVM_EXIT, KVM_EXIT_HLT, NR_FIELDS };
@@ -613,7 +614,7 @@ static void a_spread_is_joined_exactly(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
-int main(void)
+UNIT(test_stats_timing)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(edges_of_buckets),

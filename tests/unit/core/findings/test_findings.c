@@ -2,6 +2,7 @@
 /* Each rule at its threshold and just below it; what is named; how severe it is; thresholds. */
 #include <math.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
 #include "core/facts/shared_fields.h"
@@ -767,7 +768,7 @@ static void names_have_units(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_findings)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_rule_at_its_threshold),

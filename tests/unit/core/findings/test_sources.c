@@ -12,6 +12,7 @@
 #include "lib/file.h"
 #include "core/monitor.h"
 #include "cmd/providers.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/samples.h"
 #include "trace/exits/recording.h"
@@ -522,7 +523,7 @@ static void each_rule_is_here(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_sources)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_same_is_found_everywhere, set_up, tear_down),

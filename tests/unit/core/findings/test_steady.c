@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/findings/findings.h"
+#include "tests/unit/unit.h"
 
 static int setup(void **state)
 {
@@ -92,7 +93,7 @@ static void of_several_that_are_more_severe_the_costliest_is_named(void **state)
 						{ NULL } });
 }
 
-int main(void)
+UNIT(test_steady)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(comes_with_the_third_sample, setup, teardown),

@@ -33,6 +33,7 @@
 #include "core/guests/guests.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SECOND 1000000000ull
@@ -1983,7 +1984,7 @@ static void test_why(void **state)
 
 #define BOXED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+UNIT(test_guests)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_name_of_command_line),

@@ -14,6 +14,7 @@
 #include "core/monitor.h"
 #include "cmd/providers.h"
 #include "core/views/query.h"
+#include "tests/unit/unit.h"
 
 /* A captured machine: its events, and its exits with their times. */
 struct world {
@@ -263,7 +264,7 @@ static void other_names(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+UNIT(test_filter)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_listed_name),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a query needs counted: filters, children, open rows. */
+#include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
 enum {
@@ -215,7 +216,7 @@ static void open_trees_cost_nothing_where_there_are_none(void **state)
 	assert_string_equal(wanted(world, "HLT"), "kvm_exit kvm_exit(HLT)");
 }
 
-int main(void)
+UNIT(test_query)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(flaw_D3_reasons_are_not_counted_unasked),

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "lib/array.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/timed_world.h"
 
 #define VIEW_POINTER(view) &(view),
@@ -248,7 +249,7 @@ static void what_is_not_known_is_in_no_mean(void **state)
 	assert_int_equal((int)round(total(world, &view_vcpus, "wait_percent")), 60);
 }
 
-int main(void)
+UNIT(test_total)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_total_is_of_the_rows),

@@ -2,6 +2,7 @@
 /* The Events view: rows, shares, order, the Total row; and what all views share. */
 #include <math.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
 enum {
@@ -678,7 +679,7 @@ static void an_event_of_another_source_has_its_interval(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_view)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(no_fields_no_rows),

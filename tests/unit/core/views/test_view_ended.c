@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Views of what is counted no more: of guests that ended, of a sample that is held. */
 #include "lib/array.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/timed_world.h"
 
 /* Guests 3 and 4, which nothing but KVM's events showed. */
@@ -242,7 +243,7 @@ static void what_is_counted(void **state)
 	assert_false(query_is_counted(&world->query, &world->facts));
 }
 
-int main(void)
+UNIT(test_view_ended)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(ended_guests_keep_their_names_and_counts),

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "lib/array.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
 enum { DEBUGFS_EXITS, PAGES, EXIT, EXIT_HLT, EXIT_MSR, USER, PIO, NR_FIELDS };
@@ -542,7 +543,7 @@ static void rates_are_of_the_interval_that_is_named(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_view_guests)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(no_guests),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The Host view: which CPUs have a row. */
+#include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
 enum { BUSY, NR_FIELDS };
@@ -38,7 +39,7 @@ static void a_number_that_no_cpu_has_is_left_out(void **state)
 	assert_string_equal(world->view.total.cells[0].text, "Total");
 }
 
-int main(void)
+UNIT(test_view_host)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_number_that_no_cpu_has_is_left_out),

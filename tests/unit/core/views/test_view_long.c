@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The list of long exits, in stats and as a view. */
+#include "tests/unit/unit.h"
 #include "tests/worlds/timed_world.h"
 
 #define MS UINT64_C(1000000)
@@ -226,7 +227,7 @@ static void what_it_needs(void **state)
 	assert_true(field_set_has(&world->wanted, MSR_EVENT));
 }
 
-int main(void)
+UNIT(test_view_long)
 {
 #define LONG(name) cmocka_unit_test_setup_teardown(name, set_up, teardown)
 	const struct CMUnitTest tests[] = {

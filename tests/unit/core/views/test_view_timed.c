@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The views of timed exits: guests, vCPUs, exits, hot spots, and the totals of `kvmtop exits`. */
 #include "core/facts/facts.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/timed_world.h"
 #include "core/views/fill.h"
 
@@ -684,7 +685,7 @@ static void summary_of_one_guest(void **state)
 	assert_int_equal(summary.guest, 2);
 }
 
-int main(void)
+UNIT(test_view_timed)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(guests_with_the_time_of_their_vcpus),

@@ -13,6 +13,7 @@
 
 #include "history/fleet/http.h"
 #include "history/fleet/prometheus.h"
+#include "tests/unit/unit.h"
 
 /* ---- answers */
 
@@ -233,7 +234,7 @@ static void test_access_refused(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_answer)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_matrix),	     cmocka_unit_test(test_vector),

@@ -9,6 +9,7 @@
 #include "lib/array.h"
 #include "history/fleet/http.h"
 #include "history/fleet/scope.h"
+#include "tests/unit/unit.h"
 
 static int answer(struct http *http, struct http_query *queries, size_t nr, long timeout_ms,
 		  struct error *error);
@@ -172,7 +173,7 @@ static void the_screen_does_not_wait_for_an_answer_to_be_read(void **state)
 	pthread_mutex_unlock(&asking->lock);
 }
 
-int main(void)
+UNIT(test_fleet)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_was_asked_for_stays, setup, teardown),

@@ -12,6 +12,7 @@
 
 #include "history/fleet/scope.h"
 #include "core/guests/guests.h"
+#include "tests/unit/unit.h"
 
 #define STEP_NS UINT64_C(1000000000)
 #define NONE "{\"status\":\"success\",\"data\":{\"result\":[]}}"
@@ -313,7 +314,7 @@ static void test_too_many_series(void **state)
 	free(text);
 }
 
-int main(void)
+UNIT(test_scope)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_names),

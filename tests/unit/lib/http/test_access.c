@@ -13,6 +13,7 @@
 #include <sys/time.h>
 
 #include "lib/http/access.c" /* NOLINT(bugprone-suspicious-include): its insides */
+#include "tests/unit/unit.h"
 
 #define NR 60
 
@@ -174,7 +175,7 @@ static void siphash_is_siphash(void **state)
 	assert_true(siphash(key, text, 15) == UINT64_C(0xa129ca6149be45e5));
 }
 
-int main(void)
+UNIT(test_access)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_right_one_is_remembered, setup, teardown),

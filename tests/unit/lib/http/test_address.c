@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/http/address.h"
+#include "tests/unit/unit.h"
 
 #define PASSED 3 /* systemd's first descriptor */
 
@@ -156,7 +157,7 @@ static void test_removes_its_own_only(void **state)
 	close(other.fd);
 }
 
-int main(void)
+UNIT(test_address)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_systemd_is_open),

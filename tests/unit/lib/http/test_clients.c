@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/http/clients.h"
+#include "tests/unit/unit.h"
 
 #define NR 200
 #define SECOND UINT64_C(1000000000)
@@ -142,7 +143,7 @@ static void what_an_address_is(void **state)
 	assert_true(client_address_is_same(&a, &b));
 }
 
-int main(void)
+UNIT(test_clients)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_request_has_a_time, setup, teardown),

@@ -17,6 +17,7 @@
 
 #include "providers/bpf/bpf.h"
 #include "providers/bpf/placeholders.h"
+#include "tests/unit/unit.h"
 
 #define LDX(dst, offset) \
 	{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = (dst), .src_reg = 1, .off = (offset) }
@@ -213,7 +214,7 @@ static void test_numbers(void **state)
 
 #define BOXED(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+UNIT(test_fields)
 {
 	const struct CMUnitTest tests[] = {
 		BOXED(test_old_reason),

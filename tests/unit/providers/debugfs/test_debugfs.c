@@ -24,6 +24,7 @@
 #include "lib/file.h"
 #include "host/env.h"
 #include "providers/providers.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -1097,7 +1098,7 @@ static void close_takes_null(void **fixture)
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
-int main(void)
+UNIT(test_debugfs)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(flaw_C1_fields_are_there_without_a_vm),

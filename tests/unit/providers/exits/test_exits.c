@@ -15,6 +15,7 @@
 
 #include "core/facts/shared_fields.h"
 #include "providers/exits/threads.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -1188,7 +1189,7 @@ static void test_unknown_thread(void **state)
 	assert_int_equal(row_of(w, GUEST_NONE, -1, "vmexit(MSR_WRITE)")->count, 4);
 }
 
-int main(void)
+UNIT(test_exits)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {

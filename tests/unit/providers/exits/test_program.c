@@ -94,6 +94,7 @@ int on_wakeup(struct bpf_raw_tracepoint_args *ctx);
 
 #include "core/facts/shared_fields.h"
 #include "providers/exits/record.h"
+#include "tests/unit/unit.h"
 
 #define RECORDS 4
 #define MORE 2 /* records in the first chunk */
@@ -1319,7 +1320,7 @@ static void test_buckets(void **state)
 	assert_int_equal(bucket_of(UINT64_MAX), EXITS_BUCKETS - 1);
 }
 
-int main(void)
+UNIT(test_program)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
 	const struct CMUnitTest tests[] = {

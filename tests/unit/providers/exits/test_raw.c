@@ -13,6 +13,7 @@
 
 #include "providers/bpf/placeholders.h"
 #include "providers/exits/program.h"
+#include "tests/unit/unit.h"
 
 /* What a kernel has; each test changes one thing. */
 struct kernel {
@@ -546,7 +547,7 @@ static void test_fields_that_are_arguments(void **state)
 	assert_false(look_at_pio(NULL, "size", 0).is_raw); /* the BTF has no such event */
 }
 
-int main(void)
+UNIT(test_raw)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_svm),	       cmocka_unit_test(test_svm_with_64_bits),

@@ -25,6 +25,7 @@
 #include "lib/array.h"
 #include "providers/bpf/bpf.h"
 #include "providers/exits/program.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 
 #define ISA_SVM 2
@@ -456,7 +457,7 @@ static void test_argument(void **state)
 	check_argument(box);
 }
 
-int main(void)
+UNIT(test_ways)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_read, setup, teardown),

@@ -21,6 +21,7 @@
 #include "arch/arch.h"
 #include "providers/host/host.h"
 #include "providers/providers.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SOURCE 3
@@ -801,7 +802,7 @@ static void what_is_not_wanted_is_not_read(void **state)
 	assert_int_equal(of_cpu(w, 0, "host_cpu(busy)"), NONE);
 }
 
-int main(void)
+UNIT(test_host)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {

@@ -17,6 +17,7 @@
 
 #include "arch/arch.h"
 #include "providers/providers.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
 struct world {
@@ -389,7 +390,7 @@ static void events_of_the_machine_and_of_guests(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+UNIT(test_captured)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(fields_say_what_they_are),

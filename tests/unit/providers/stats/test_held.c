@@ -14,6 +14,7 @@
 
 #include "host/env.h"
 #include "providers/stats/held.h"
+#include "tests/unit/unit.h"
 
 #define NR_COPIES 40 /* more than are open at a time */
 
@@ -59,7 +60,7 @@ static void the_copies_alone_are_closed(void **state)
 	held_release(&held);
 }
 
-int main(void)
+UNIT(test_held)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_copies_alone_are_closed),

@@ -24,6 +24,7 @@
 #include "host/env.h"
 #include "providers/providers.h"
 #include "providers/stats/held.h"
+#include "tests/unit/unit.h"
 
 #define SOURCE 3
 #define NAME_SIZE 48
@@ -664,7 +665,7 @@ static void missing_rights_are_said(void **fixture)
 	assert_non_null(strstr(f->error.text, "kernel.yama.ptrace_scope is 3"));
 }
 
-int main(void)
+UNIT(test_stats)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {

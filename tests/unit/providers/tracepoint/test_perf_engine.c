@@ -2,6 +2,7 @@
 /*
  * test_perf_engine - the perf engine counts exactly, whatever is wanted, wherever, and at any time.
  */
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/perf_world.h"
 
@@ -470,7 +471,7 @@ static void test_random(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_perf_engine)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {

@@ -24,6 +24,7 @@
 #include "host/machine.h"
 #include "providers/tracepoint/events.c"     /* NOLINT(bugprone-suspicious-include): its insides */
 #include "providers/tracepoint/tracepoint.c" /* NOLINT(bugprone-suspicious-include): its insides */
+#include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -883,7 +884,7 @@ static void test_cpus_with_gaps(void **state)
 	assert_int_equal(cpus_end(&f->env, CPUS_POSSIBLE), 1);
 }
 
-int main(void)
+UNIT(test_tracepoint)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {

@@ -12,6 +12,7 @@
 #include "lib/array.h"
 #include "history/past.h"
 #include "core/monitor.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
@@ -442,7 +443,7 @@ static void many_rows_make_long_intervals(void **state)
 	recording_release(&recording);
 }
 
-int main(void)
+UNIT(test_moments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_the_recordings),

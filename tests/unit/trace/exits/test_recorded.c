@@ -10,6 +10,7 @@
 
 #include "lib/array.h"
 #include "core/monitor.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/samples.h"
@@ -1426,7 +1427,7 @@ static void samples_of_other_programs(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_recorded)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exits_to_the_digit),

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "lib/array.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/recording.h"
 #include "core/views/diff.h"
@@ -382,7 +383,7 @@ static void a_diff_begins_with_what_changed(void **state)
 		view_release(&views[i]);
 }
 
-int main(void)
+UNIT(test_report)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations_are_those_of_the_list),

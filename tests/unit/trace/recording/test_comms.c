@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "tests/unit/unit.h"
 #include "trace/recording/event_types.h"
 
 static void names_are_read_from_lines(void **state)
@@ -44,7 +45,7 @@ static void the_latest_name_counts(void **state)
 	comms_release(&comms);
 }
 
-int main(void)
+UNIT(test_comms)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_read_from_lines),

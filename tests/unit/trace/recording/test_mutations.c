@@ -12,6 +12,7 @@
 #include <glob.h>
 
 #include "tests/fuzz/trace_fuzz.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/trace_world_linux.h"
 
 #define MUTATIONS 250
@@ -160,7 +161,7 @@ static void formats_of_kernels(void **state)
 	globfree(&found);
 }
 
-int main(void)
+UNIT(test_mutations)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trace_dat),

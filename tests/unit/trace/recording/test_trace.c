@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/trace_world.h"
 
@@ -669,7 +670,7 @@ static void numbers_of_fields(void **state)
 	assert_null(trace_field_data(&field, &event, &size)); /* what it names is outside */
 }
 
-int main(void)
+UNIT(test_trace)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(acrn_files_are_merged_by_time),

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "trace/rules/rules.h"
 
 static const struct rules_record record = {
@@ -236,7 +237,7 @@ static void nul_bytes_are_bytes(void **state)
 	assert_non_null(strstr(error.text, "rules:2: unknown conversion"));
 }
 
-int main(void)
+UNIT(test_rules)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(python2_laid_numbers_out_like_this),

@@ -14,6 +14,7 @@
 #include <json-c/json.h>
 
 #include "cmd/command.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_world_linux.h"
 #include "trace/exits/recording.h"
@@ -1190,7 +1191,7 @@ static void any_text_makes_valid_json(void **state)
 	picture_release(&picture);
 }
 
-int main(void)
+UNIT(test_timeline)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(draws_guest_kvm_userspace_and_halted),

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "trace/tracer/ring.h"
 
 #define NR 3
@@ -172,7 +173,7 @@ static void what_has_no_place_is_left_out(void **state)
 	is_there(w, 0, 64 * KIB);
 }
 
-int main(void)
+UNIT(test_pages)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_cpu_with_most_gives_up, setup, teardown),

@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/lines_world.h"
 
 #define KVM_STAT "tests/data/kvm_stat/"
@@ -791,7 +792,7 @@ static void rows_of_zeros_are_skipped(void **state)
 	}
 }
 
-int main(void)
+UNIT(test_formats)
 {
 	const struct CMUnitTest tests[] = {
 		T(batch_is_kvm_stats_with_tracepoints),

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/lines_world.h"
 #include "ui/numbers.h"
 
@@ -367,7 +368,7 @@ static void closing_nothing_is_fine(void **state)
 	assert_int_equal(lines_close(NULL, NULL), 0);
 }
 
-int main(void)
+UNIT(test_lines)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_line_cut_by_a_crash_is_ended),

@@ -2,6 +2,7 @@
 /* The text for Prometheus: its bytes, guests that come and go, names, the limit of series. */
 #include "lib/array.h"
 #include "lib/hash.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/timed_world.h"
 #include "ui/metrics/metrics.h"
 
@@ -545,7 +546,7 @@ static void a_limit_of_series(void **state)
 	free(whole);
 }
 
-int main(void)
+UNIT(test_metrics)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_number),

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "ui/screen/grid.h"
 
 static int setup(void **state)
@@ -193,7 +194,7 @@ static void a_copy_is_cut_off_at_the_edges(void **state)
 	grid_release(&small);
 }
 
-int main(void)
+UNIT(test_grid)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {

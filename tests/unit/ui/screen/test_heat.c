@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <time.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/chart.h"
@@ -697,7 +698,7 @@ static void details_are_left_of_the_past(void **state)
 	view_release(&exits);
 }
 
-int main(void)
+UNIT(test_heat)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {

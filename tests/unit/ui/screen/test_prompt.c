@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "ui/screen/prompt.h"
 
 #define CTRL(c) ((c) & 0x1f)
@@ -266,7 +267,7 @@ static void an_error_goes_with_the_next_key(void **state)
 	assert_string_equal(prompt.error, "");
 }
 
-int main(void)
+UNIT(test_prompt)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(begins_with_the_cursor_behind_the_text),

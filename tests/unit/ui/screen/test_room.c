@@ -2,6 +2,7 @@
 /* What gives way to what where a screen is small, and that the answer never does. */
 #include <locale.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/parts.h"
@@ -529,7 +530,7 @@ static void latency_has_its_numbers_first(void **state)
 					 "100 ended");
 }
 
-int main(void)
+UNIT(test_room)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {

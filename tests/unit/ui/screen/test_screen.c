@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <math.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/screen_world.h"
 #include "ui/screen/chart.h"
@@ -1188,7 +1189,7 @@ static void a_recording_says_what_it_is(void **state)
 	assert_non_null(strstr(line(w, 0), "  12.3s  1,234,567 events (3,456 only counted)  0 "));
 }
 
-int main(void)
+UNIT(test_screen)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {

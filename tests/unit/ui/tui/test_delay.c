@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/units.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "ui/tui/session.h"
 
@@ -58,7 +59,7 @@ static void any_delay_gets_shorter_down_to_the_least(void **state)
 	assert_true(is_near(delay_longer(DELAY_MAX_S), DELAY_MAX_S));
 }
 
-int main(void)
+UNIT(test_delay)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shorter_undoes_longer),

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "lib/file.h"
+#include "tests/unit/unit.h"
 #include "ui/tui/preferences.h"
 
 static char wrongs[8][512];
@@ -155,7 +156,7 @@ static void test_path(void **state)
 	assert_string_equal(path, "");
 }
 
-int main(void)
+UNIT(test_preferences)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),	    cmocka_unit_test(test_later_lines_win),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/unit.h"
 #include "ui/tui/session.h"
 #include "core/views/view.h"
 
@@ -40,7 +41,7 @@ static void test_leads_nowhere_from_row(void **state)
 	assert_string_equal(tui.screen.notice, "Nothing is known below this row");
 }
 
-int main(void)
+UNIT(test_views)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_leads_nowhere),

@@ -11,6 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/recording/reader.h"
@@ -1108,8 +1109,9 @@ static void a_shift_that_makes_no_sense(void **state)
 	bytes_release(&file);
 }
 
-int main(int argc, char **argv)
+UNIT(test_dat)
 {
+	const char *to = getenv("WRITE_TO");
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_of_version_6), cmocka_unit_test(cut_at_every_byte),
 		cmocka_unit_test(a_damaged_format_is_one_problem),
@@ -1137,12 +1139,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_shift_that_makes_no_sense),
 	};
 
-	/* `test_dat FILE` writes the file that small-v7.dat was made from. */
-	if (argc == 2) {
+	/* The file that small-v7.dat was made from. */
+	if (to) {
 		struct bytes file = { .len = 0 };
 
 		make(&file, 0);
-		save(argv[1], file.data, file.len);
+		save(to, file.data, file.len);
 		bytes_release(&file);
 		return 0;
 	}

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <zlib.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/recording/dat/dat.h"
 
@@ -441,7 +442,7 @@ static void a_time_stamp_of_59_bits(void **state)
 	free(w.list);
 }
 
-int main(void)
+UNIT(test_page)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_legal_page, set_up, tear_down),

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "lib/array.h"
+#include "tests/unit/unit.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/recording/perf/perf.h"
@@ -378,7 +379,7 @@ static void counted_events_are_not_paired(void **state)
 	trace_close(trace);
 }
 
-int main(void)
+UNIT(test_group)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {

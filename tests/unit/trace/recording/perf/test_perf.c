@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <zstd.h>
 
+#include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/trace_file.h"
 
@@ -744,7 +745,7 @@ static void events_that_share_ids(void **state)
 	trace_close(trace);
 }
 
-int main(void)
+UNIT(test_perf)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_in_order),
