@@ -1,240 +1,246 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Writes and reads columns. Heads of CBOR: the shortest that holds the number is written, all four
- * sizes are read. The bytes that are read may be damaged: every number is checked.
- */
+/* The columns of changes and totals: which rows have a number in each, and what it is. */
+#include <stddef.h>
 #include <string.h>
-#include <zstd.h>
 
-#include "lib/text.h"
-#include "lib/xalloc.h"
 #include "history/columns.h"
+#include "lib/array.h"
 
-#define FRAME_MIN 2048 /* bytes */
+enum rule {
+	IS_VALUE,
+	IS_MORE, /* than in the row before, or than `first` where what is left of it is another */
+	IS_HIGH, /* without its lowest 16 bits */
+	IS_LOW,	 /* these bits, which are noise, as two bytes, the lower one first */
+	IS_LESS, /* than the member `than`, as from_signed() */
+};
 
-/* A head's low five bits: the number itself, or from 24 to 27 that 1, 2, 4 or 8 bytes have it. */
-#define FIRST_SIZE 24
-#define SIZES 4
+struct column {
+	enum column_set set;
+	uint32_t all_of, none_of; /* flags of the rows that have a number */
+	bool is_of_timing;	  /* the member is the timing's, not the row's */
+	size_t offset, size;
+	enum rule rule;
+	uint64_t max;
+	uint32_t first;
+	size_t than; /* an offset */
+};
 
-size_t cbor_head_write(unsigned char *bytes, enum cbor_kind kind, uint64_t number)
+#define SIZE_OF(type, member) sizeof(((type *)NULL)->member)
+#define OF_ROW(member) .offset = offsetof(struct change, member), \
+	.size = SIZE_OF(struct change, member)
+#define OF_TIMING(member) .is_of_timing = true, \
+	.offset = offsetof(struct change_timing, member), \
+	.size = SIZE_OF(struct change_timing, member)
+
+/* In the order in which they are stored. What a row that is a sum lacks is made from others. */
+static const struct column columns[] = {
+	{ COLUMNS_KEYS, OF_ROW(key.guest), .rule = IS_MORE, .max = UINT32_MAX },
+	{ COLUMNS_KEYS, OF_ROW(key.vcpu), .rule = IS_MORE, .max = INT32_MAX, .first = UINT32_MAX },
+	{ COLUMNS_KEYS, OF_ROW(key.field), .rule = IS_MORE, .max = FIELD_NONE - 1 },
+	{ COLUMNS_KEYS, OF_ROW(flags), .max = UINT32_MAX },
+	{ COLUMNS_COUNTS, .none_of = CHANGE_IS_SUM, OF_ROW(count), .max = UINT64_MAX },
+	{ COLUMNS_COUNTS, .all_of = CHANGE_IS_LATE, OF_ROW(parent_before), .max = UINT64_MAX },
+	{ COLUMNS_TIMES, .all_of = CHANGE_IS_TIMED, .none_of = CHANGE_IS_SUM, OF_TIMING(time_ns),
+	  .rule = IS_HIGH, .max = UINT64_MAX >> 16 },
+	{ COLUMNS_TIMES, .all_of = CHANGE_IS_TIMED, .none_of = CHANGE_IS_SUM, OF_TIMING(time_ns),
+	  .rule = IS_LOW },
+	{ COLUMNS_TIMES, .all_of = CHANGE_IS_OPEN, .none_of = CHANGE_IS_SUM, OF_TIMING(open_ns),
+	  .max = UINT64_MAX },
+	{ COLUMNS_TIMES, .all_of = CHANGE_IS_OPEN, .none_of = CHANGE_IS_SUM,
+	  OF_TIMING(open_before_ns), .rule = IS_LESS, .max = UINT64_MAX,
+	  .than = offsetof(struct change_timing, open_ns) },
+	{ COLUMNS_TIMES, .all_of = CHANGE_IS_TIMED, OF_TIMING(max_ns), .max = UINT64_MAX },
+	{ COLUMNS_HISTS, .all_of = CHANGE_IS_TIMED, .none_of = CHANGE_IS_SUM, OF_TIMING(nr),
+	  .max = HIST_BUCKETS },
+	{ COLUMNS_HISTS, .all_of = CHANGE_IS_TIMED, .none_of = CHANGE_IS_SUM, OF_TIMING(first),
+	  .max = HIST_BUCKETS },
+};
+
+/* Each rule gets a loop of its own: a branch less for each number. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint64_t get_member(const void *of, size_t offset, size_t size)
 {
-	unsigned int log = 0;
-	size_t size;
+	const void *from = (const char *)of + offset;
+	uint64_t value;
+	uint32_t half;
 
-	if (number < FIRST_SIZE) {
-		bytes[0] = (unsigned char)((unsigned int)kind << 5 | number);
-		return 1;
-	}
-	while (log < SIZES - 1 && number >> (8U << log))
-		log++;
-	size = (size_t)1 << log;
-	bytes[0] = (unsigned char)((unsigned int)kind << 5 | (FIRST_SIZE + log));
-	for (size_t i = size; i > 0; i--, number >>= 8)
-		bytes[i] = (unsigned char)number;
-	return 1 + size;
+	if (size == 1)
+		return *(const uint8_t *)from;
+	memcpy(&half, from, sizeof(half));
+	if (size == sizeof(half))
+		return half;
+	memcpy(&value, from, sizeof(value));
+	return value;
 }
 
-size_t cbor_head_read(const unsigned char *bytes, size_t size, enum cbor_kind kind,
-		      uint64_t *ret_number)
+INLINE void set_member(void *of, size_t offset, size_t size, uint64_t value)
 {
-	uint64_t number = 0;
-	unsigned int low;
-	size_t follow;
+	void *to = (char *)of + offset;
+	uint32_t half = (uint32_t)value;
 
-	if (!size || bytes[0] >> 5 != (unsigned char)kind)
-		return 0;
-	low = bytes[0] & 31;
-	if (low < FIRST_SIZE) {
-		*ret_number = low;
-		return 1;
-	}
-	if (low >= FIRST_SIZE + SIZES)
-		return 0;
-	follow = (size_t)1 << (low - FIRST_SIZE);
-	if (size < 1 + follow)
-		return 0;
-	for (size_t i = 1; i <= follow; i++)
-		number = number << 8 | bytes[i];
-	*ret_number = number;
-	return 1 + follow;
+	if (size == 1)
+		*(uint8_t *)to = (uint8_t)value;
+	else if (size == sizeof(half))
+		memcpy(to, &half, sizeof(half));
+	else
+		memcpy(to, &value, sizeof(value));
+}
+
+/* What has the column's member; NULL: the row has no number. */
+INLINE void *find(const struct column *column, const struct changes *changes, size_t i)
+{
+	struct change *change = &changes->list[i];
+
+	if ((change->flags & column->all_of) != column->all_of || change->flags & column->none_of)
+		return NULL;
+	return column->is_of_timing ? (void *)&changes->timings[change->timing - 1] : change;
+}
+
+/* What IS_MORE counts from, modulo 2^32. */
+INLINE uint32_t base_of(const struct column *column, const struct changes *changes, size_t i)
+{
+	const struct change *change = &changes->list[i];
+	size_t before_it = column->offset - offsetof(struct change, key);
+
+	return i && memcmp(&change->key, &change[-1].key, before_it) == 0 ?
+		       (uint32_t)get_member(change - 1, column->offset, sizeof(uint32_t)) :
+		       column->first;
 }
 
 /* ---- writing */
 
-/* Where up to size bytes more may be written. */
-static unsigned char *out_room(struct out *out, size_t size)
+INLINE unsigned char *put_rows(unsigned char *at, const struct column *column, enum rule rule,
+			       const struct changes *changes)
 {
-	struct blob *blob = out->blob;
+	for (size_t i = 0; i < changes->nr; i++) {
+		const void *of = find(column, changes, i);
+		uint64_t value = of ? get_member(of, column->offset, column->size) : 0;
 
-	array_grow_unset(&blob->bytes, &blob->room, blob->size + size);
-	return blob->bytes + blob->size;
-}
-
-void out_head(struct out *out, enum cbor_kind kind, uint64_t number)
-{
-	unsigned char *at = out_room(out, CBOR_HEAD_MAX);
-
-	out->blob->size += cbor_head_write(at, kind, number);
-}
-
-void out_text(struct out *out, const char *text)
-{
-	size_t size = strlen(text);
-	unsigned char *at;
-
-	out_head(out, CBOR_TEXT, size);
-	at = out_room(out, size);
-	memcpy(at, text, size); /* NOLINT(bugprone-not-null-terminated-result) */
-	out->blob->size += size;
-}
-
-void out_begin_frame(struct out *out)
-{
-	size_t before = out->nr_frames ? out->frames[out->nr_frames - 1] : 0;
-
-	if (out->blob->size - before >= FRAME_MIN)
-		out->frames[out->nr_frames++] = out->blob->size;
-}
-
-void out_column(struct out *out, enum column_id column, const unsigned char *end)
-{
-	size_t size = (size_t)(end - out->column->bytes);
-	unsigned char *at;
-
-	out_note_size(out->column, size);
-	out_number(out, column);
-	out_head(out, CBOR_BYTES, size);
-	at = out_room(out, size);
-	memcpy(at, out->column->bytes, size);
-	out->blob->size += size;
-}
-
-void out_compress(const struct out *made, struct ZSTD_CCtx_s *zstd, struct blob *blob)
-{
-	size_t size = made->blob->size, begin = 0;
-
-	blob->size = 0;
-	for (size_t i = 0; i <= made->nr_frames; i++) {
-		size_t end = i < made->nr_frames ? made->frames[i] : size, got;
-
-		array_grow_unset(&blob->bytes, &blob->room,
-				 blob->size + ZSTD_compressBound(end - begin));
-		got = ZSTD_compress2(zstd, blob->bytes + blob->size, blob->room - blob->size,
-				     made->blob->bytes + begin, end - begin);
-		if (ZSTD_isError(got)) /* there is room for the largest result */
-			out_of_memory();
-		blob->size += got;
-		begin = end;
+		if (!of)
+			continue;
+		switch (rule) {
+		case IS_VALUE:
+			at = put_number(at, value);
+			break;
+		case IS_MORE:
+			at = put_number(at, (uint32_t)value - base_of(column, changes, i));
+			break;
+		case IS_HIGH:
+			at = put_number(at, value >> 16);
+			break;
+		case IS_LOW:
+			*at++ = (unsigned char)value;
+			*at++ = (unsigned char)(value >> 8);
+			break;
+		case IS_LESS:
+			value = get_member(of, column->than, column->size) - value;
+			at = put_number(at, from_signed(value));
+			break;
+		}
 	}
+	return at;
+}
+
+unsigned char *columns_put(unsigned char *at, enum column_set set, const struct changes *changes)
+{
+	for (const struct column *column = columns; column < columns + ARRAY_SIZE(columns);
+	     column++) {
+		if (column->set != set)
+			continue;
+		switch (column->rule) {
+		case IS_VALUE:
+			at = put_rows(at, column, IS_VALUE, changes);
+			break;
+		case IS_MORE:
+			at = put_rows(at, column, IS_MORE, changes);
+			break;
+		case IS_HIGH:
+			at = put_rows(at, column, IS_HIGH, changes);
+			break;
+		case IS_LOW:
+			at = put_rows(at, column, IS_LOW, changes);
+			break;
+		case IS_LESS:
+			at = put_rows(at, column, IS_LESS, changes);
+			break;
+		}
+	}
+	return at;
 }
 
 /* ---- reading */
 
-uint64_t in_head(struct in *in, enum cbor_kind kind)
+INLINE uint64_t get_low(struct bytes *in)
 {
-	uint64_t number;
-	size_t head;
+	uint64_t low;
 
+	in->is_bad |= in->end - in->at < 2;
 	if (in->is_bad)
 		return 0;
-	head = cbor_head_read(in->at, (size_t)(in->end - in->at), kind, &number);
-	in->is_bad = !head;
-	if (in->is_bad)
-		return 0;
-	in->at += head;
-	if (kind != CBOR_TEXT && kind != CBOR_BYTES)
-		return number;
-	in->is_bad = number > (uint64_t)(in->end - in->at);
-	if (in->is_bad)
-		return 0;
-	in->text = (const char *)in->at;
-	in->at += number;
-	return number;
+	low = in->at[0] | (uint64_t)in->at[1] << 8;
+	in->at += 2;
+	return low;
 }
 
-uint64_t in_small(struct in *in, uint64_t max)
+INLINE void get_rows(struct bytes *in, const struct column *column, enum rule rule,
+		     struct changes *changes)
 {
-	uint64_t value = in_head(in, CBOR_NUMBER);
+	struct bytes left = *in; /* in registers */
 
-	in->is_bad |= value > max;
-	return in->is_bad ? 0 : value;
+	for (size_t i = 0; i < changes->nr; i++) {
+		void *of = find(column, changes, i);
+		uint64_t value = 0;
+		uint32_t base;
+
+		if (!of)
+			continue;
+		switch (rule) {
+		case IS_VALUE:
+			value = get_small(&left, column->max);
+			break;
+		case IS_MORE:
+			base = base_of(column, changes, i);
+			value = base + get_small(&left, (uint32_t)column->max - base);
+			break;
+		case IS_HIGH:
+			value = get_small(&left, column->max) << 16;
+			break;
+		case IS_LOW:
+			value = get_member(of, column->offset, column->size) | get_low(&left);
+			break;
+		case IS_LESS:
+			value = get_member(of, column->than, column->size) -
+				to_signed(get_number(&left));
+			break;
+		}
+		set_member(of, column->offset, column->size, value);
+	}
+	*in = left;
 }
 
-size_t in_array(struct in *in)
+void columns_get(struct bytes *in, enum column_set set, struct changes *changes)
 {
-	uint64_t nr = in_head(in, CBOR_ARRAY);
-
-	in->is_bad |= nr > (uint64_t)(in->end - in->at);
-	return in->is_bad ? 0 : (size_t)nr;
-}
-
-struct in_column in_begin_column(struct in *in, enum column_id name, size_t nr)
-{
-	struct in_column column = { 0 };
-	uint64_t size;
-
-	in->is_bad |= in_number(in) != name;
-	size = in_head(in, CBOR_BYTES);
-	in->is_bad |= size < nr;
-	column.is_bad = in->is_bad;
-	if (in->is_bad)
-		return column;
-	column.at = (const unsigned char *)in->text;
-	column.end = column.at + size;
-	return column;
-}
-
-void in_end_column(struct in *in, struct in_column column)
-{
-	in->is_bad |= column.is_bad || column.at != column.end;
-}
-
-void in_text(struct in *in, char *text, size_t size)
-{
-	uint64_t len = in_head(in, CBOR_TEXT);
-
-	text[0] = '\0';
-	if (!in->is_bad && len && !utf8_clean(in->text, (size_t)len, text, size))
-		in->is_bad = true;
-}
-
-/* Uncompresses the next frame, in place of the one before. */
-static void next_frame(struct in *in)
-{
-	size_t left = (size_t)(in->rest_end - in->rest), got;
-	size_t frame = ZSTD_findFrameCompressedSize(in->rest, left);
-	unsigned long long size = ZSTD_getFrameContentSize(in->rest, left);
-	struct blob *plain = in->plain;
-
-	/* Not known and damaged are numbers larger than any size. */
-	in->is_bad |= ZSTD_isError(frame) || size > in->frame_max;
-	if (in->is_bad)
-		return;
-	array_grow_unset(&plain->bytes, &plain->room, (size_t)size + 1);
-	got = ZSTD_decompressDCtx(in->zstd, plain->bytes, plain->room, in->rest, frame);
-	in->is_bad |= ZSTD_isError(got) || got != size;
-	if (in->is_bad)
-		return;
-	in->rest += frame;
-	in->at = plain->bytes;
-	in->end = plain->bytes + got;
-}
-
-void in_go_on(struct in *in)
-{
-	if (in->at == in->end && in->rest < in->rest_end)
-		next_frame(in);
-}
-
-struct in in_uncompress(struct ZSTD_DCtx_s *zstd, struct blob *plain, const struct blob *blob,
-			size_t max)
-{
-	struct in in = { .zstd = zstd, .plain = plain, .frame_max = max, .is_bad = !blob->size };
-
-	if (in.is_bad)
-		return in;
-	in.rest = blob->bytes;
-	in.rest_end = blob->bytes + blob->size;
-	next_frame(&in);
-	return in;
+	for (const struct column *column = columns; column < columns + ARRAY_SIZE(columns);
+	     column++) {
+		if (column->set != set)
+			continue;
+		switch (column->rule) {
+		case IS_VALUE:
+			get_rows(in, column, IS_VALUE, changes);
+			break;
+		case IS_MORE:
+			get_rows(in, column, IS_MORE, changes);
+			break;
+		case IS_HIGH:
+			get_rows(in, column, IS_HIGH, changes);
+			break;
+		case IS_LOW:
+			get_rows(in, column, IS_LOW, changes);
+			break;
+		case IS_LESS:
+			get_rows(in, column, IS_LESS, changes);
+			break;
+		}
+	}
 }

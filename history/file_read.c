@@ -151,14 +151,9 @@ static int take_part(struct db *db, sqlite3_stmt *row, struct blob *blob, struct
 static int file_read(void *store, uint64_t id, enum moment_part part, struct blob *blob,
 		     struct error *error)
 {
-	static const enum sql sql[MOMENT_PARTS] = {
-		[PART_CHANGES] = SQL_READ_CHANGES,
-		[PART_TOTALS] = SQL_READ_TOTALS,
-		[PART_GUESTS] = SQL_READ_GUESTS,
-	};
 	struct db *db = &((struct history_file *)store)->db;
 	sqlite3_stmt *row;
-	int err = db_prepare(db, sql[part], &row, error);
+	int err = db_prepare(db, SQL_READ_CHANGES + part, &row, error);
 
 	if (err)
 		return err;

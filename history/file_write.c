@@ -131,7 +131,8 @@ static int add_sample(struct history_file *file, const struct packed *packed, st
 	const struct db_value row[] = {
 		DB_NUMBER(file->segment_id), DB_NUMBER(packed->flags), DB_NUMBER(packed->time_ns),
 		DB_NUMBER(packed->elapsed_ns), part_of(packed, PART_CHANGES),
-		part_of(packed, PART_GUESTS), part_of(packed, PART_TOTALS),
+		part_of(packed, PART_HISTS), part_of(packed, PART_GUESTS),
+		part_of(packed, PART_TOTALS), part_of(packed, PART_TOTAL_HISTS),
 	};
 
 	return db_run_with(&file->db, SQL_ADD_SAMPLE, row, ARRAY_SIZE(row), error);

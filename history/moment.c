@@ -161,7 +161,6 @@ void moment_reset(struct moment *moment)
 {
 	changes_reset(&moment->changes);
 	changes_reset(&moment->totals);
-	moment->nr_late = 0;
 	guests_free(moment->guests);
 	moment->guests = NULL;
 	forget_fields(moment);
@@ -178,7 +177,6 @@ void moment_release(struct moment *moment)
 	changes_release(&moment->changes);
 	changes_release(&moment->totals);
 	free(moment->fields);
-	free(moment->late);
 	free(moment->notices);
 	*moment = (struct moment){ 0 };
 }
@@ -303,14 +301,6 @@ static void take_changes(const struct facts *facts, struct moment *moment)
 			    &(struct change){ .key = *removed, .flags = CHANGE_GONE });
 }
 
-static void take_late(const struct stats_item *item, struct moment *moment)
-{
-	if (!item->parent_before)
-		return;
-	array_grow(&moment->late, &moment->room_late, moment->nr_late + 1);
-	moment->late[moment->nr_late++] = (struct late_reason){ item->key, item->parent_before };
-}
-
 static void take_totals(const struct facts *facts, struct moment *moment)
 {
 	for (size_t i = 0; i < facts->stats->nr; i++) {
@@ -320,7 +310,7 @@ static void take_totals(const struct facts *facts, struct moment *moment)
 
 		make_room(&moment->totals, 1);
 		take_total(item, field, is_absent ? CHANGE_ABSENT : 0, &moment->totals);
-		take_late(item, moment);
+		moment->totals.list[moment->totals.nr - 1].parent_before = item->parent_before;
 	}
 }
 

@@ -28,15 +28,20 @@ enum {
 
 #define MOMENT_TOTALS_EVERY 80 /* moments; kvmtop-history(5) */
 
-/* What a row of changes or totals says beside its numbers. */
+/* What a row of changes or totals says beside its numbers; kvmtop-history(5). */
 enum {
 	CHANGE_NEW = 1 << 0,	  /* the key was in no earlier sample */
 	CHANGE_HAS_RATE = 1 << 1, /* CHANGE_NEW: it was counted during the whole interval */
 	CHANGE_ABSENT = 1 << 2,	  /* the key is in the sample no more; its total stays */
-	CHANGE_GONE = 1 << 3,	  /* the key is forgotten; its total is in STATS_ENDED */
-	CHANGE_IS_TOTAL = 1 << 4, /* the row has a total, and not a change: of STATS_ENDED */
-	CHANGE_IS_SUM = 1 << 5,	  /* only while it is packed or unpacked: see sums.h */
+	/* Only while it is packed or unpacked, see columns.c and sums.c: */
+	CHANGE_IS_TIMED = 1 << 3, /* it has a timing, */
+	CHANGE_IS_SUM = 1 << 4,	  /* its numbers are the sums of other rows, */
+	CHANGE_IS_OPEN = 1 << 5,  /* something has not ended, or had not at the moment before, */
+	CHANGE_IS_LATE = 1 << 8,  /* and parent_before is not 0 */
+	CHANGE_GONE = 1 << 6,	  /* the key is forgotten; its total is in STATS_ENDED */
+	CHANGE_IS_TOTAL = 1 << 7, /* the row has a total, and not a change: of STATS_ENDED */
 };
+#define CHANGE_PACKED (CHANGE_IS_TIMED | CHANGE_IS_SUM | CHANGE_IS_OPEN | CHANGE_IS_LATE)
 
 /* Counts and durations of one key. */
 struct change {
@@ -45,11 +50,12 @@ struct change {
 	uint32_t timing; /* 0: none; else the list's timings[timing - 1] */
 	/*
 	 * 1 + the field of the row that is the sum of this row and others of the same vCPU, as a
-	 * vCPU's exits are of its reasons; 0: none. For pack.h; not set in unpacked changes.
+	 * vCPU's exits are of its reasons; 0: none. For pack.h, which links the rows with it.
 	 */
 	uint32_t sum;
 	/* Of a counter: how much it grew, or its total. Of a gauge or a peak: the level. */
 	uint64_t count;
+	uint64_t parent_before; /* of a total, see struct stats_item */
 };
 
 struct change_timing {
@@ -75,12 +81,6 @@ struct changes {
 	size_t nr_counts, room_counts;
 };
 
-/* A reason that began later than its event. */
-struct late_reason {
-	struct key key;
-	uint64_t parent_before; /* see struct stats_item */
-};
-
 /* A field that is new in the dictionary. */
 struct moment_field {
 	uint32_t id;
@@ -100,8 +100,6 @@ struct moment {
 	uint32_t flags;			    /* MOMENT_* */
 	struct changes changes; /* of keys that did something, came or went */
 	struct changes totals;	/* MOMENT_HAS_TOTALS: of all keys, at the end of the interval */
-	struct late_reason *late; /* MOMENT_HAS_TOTALS */
-	size_t nr_late, room_late;
 	struct guests *guests;	/* MOMENT_HAS_GUESTS: the inventory; NULL: as before */
 	/* Not packed: what is new since the moment before it; after a loss all. */
 	struct moment_field *fields;

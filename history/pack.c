@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes columns of a moment, in CBOR, and compresses them. */
+/* Makes bytes of the parts of a moment, and compresses them. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-#include "lib/array.h"
 #include "history/columns.h"
 #include "history/pack.h"
+#include "lib/array.h"
 
 /*
  * Counts are noise: a code for each block makes them small, and there is little to find that was
@@ -51,7 +51,7 @@ void packer_free(struct packer *packer)
 	ZSTD_freeCCtx(packer->pack);
 	ZSTD_freeDCtx(packer->unpack);
 	blob_release(&packer->plain);
-	blob_release(&packer->column);
+	blob_release(&packer->spare);
 	sums_release(&packer->sums);
 	free(packer);
 }
@@ -63,325 +63,187 @@ void packed_release(struct packed *packed)
 	*packed = (struct packed){ 0 };
 }
 
+/* Room for so many bytes more, up to the end that grow() returns after they were written. */
+static unsigned char *room(struct blob *blob, size_t size)
+{
+	array_grow_unset(&blob->bytes, &blob->room, blob->size + size);
+	return blob->bytes + blob->size;
+}
+
+static void end(struct blob *blob, const unsigned char *at)
+{
+	blob->size = (size_t)(at - blob->bytes);
+}
+
 /* ---- changes and totals */
 
-static void put_keys(struct out *out, const struct changes *changes)
+static void mark(struct packer *packer, struct changes *changes)
 {
-	unsigned char *at = out->column->bytes;
-	struct key before = { .guest = 0 };
-
+	array_grow_unset(&packer->spare.bytes, &packer->spare.room, CHANGES_SPARE(changes->nr));
+	changes_sort(changes, packer->spare.bytes);
 	for (size_t i = 0; i < changes->nr; i++) {
-		at = add_number(at, changes->list[i].key.guest - before.guest);
-		before = changes->list[i].key;
-	}
-	out_column(out, COLUMN_GUEST, at);
-	at = out->column->bytes;
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct key *key = &changes->list[i].key;
-		int64_t from = i && key->guest == before.guest ? before.vcpu : -1;
+		struct change *change = &changes->list[i];
+		const struct change_timing *timing = changes_timing(changes, change);
 
-		at = add_number(at, (uint64_t)(key->vcpu - from));
-		before = *key;
+		change->flags |= timing ? CHANGE_IS_TIMED : 0;
+		if (timing && (timing->open_ns || timing->open_before_ns))
+			change->flags |= CHANGE_IS_OPEN;
+		change->flags |= change->parent_before ? CHANGE_IS_LATE : 0;
 	}
-	out_column(out, COLUMN_VCPU, at);
-	at = out->column->bytes;
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct key *key = &changes->list[i].key;
-		bool is_same = i && key->guest == before.guest && key->vcpu == before.vcpu;
-
-		at = add_number(at, key->field - (is_same ? before.field : 0));
-		before = *key;
-	}
-	out_column(out, COLUMN_FIELD, at);
+	sums_mark(&packer->sums, changes);
 }
 
-static void put_sums(struct out *out, const struct sums *sums)
+static void unmark(struct changes *changes)
 {
-	unsigned char *at;
-	uint32_t end = 0;
-
-	out_make_columns(out, 3 * sums->nr);
-	at = out->column->bytes;
-	for (size_t i = 0; i < sums->nr; i++) {
-		at = add_number(at, sums->ranges[i].first - end);
-		at = add_number(at, sums->ranges[i].nr);
-		at = add_number(at, sums->ranges[i].sum);
-		end = sums->ranges[i].first + sums->ranges[i].nr;
-	}
-	out_column(out, COLUMN_SUMS, at);
-}
-
-static bool is_stored(const struct change *change)
-{
-	return !(change->flags & CHANGE_IS_SUM);
-}
-
-/* NULL: the row has no durations, or they are a sum. */
-static const struct change_timing *stored_timing(const struct changes *changes,
-						 const struct change *change)
-{
-	return is_stored(change) ? changes_timing(changes, change) : NULL;
-}
-
-static void put_counts(struct out *out, const struct changes *changes)
-{
-	unsigned char *at = out->column->bytes;
-
 	for (size_t i = 0; i < changes->nr; i++)
-		at = add_number(at, changes->list[i].flags << 1 | (changes->list[i].timing != 0));
-	out_column(out, COLUMN_FLAGS, at);
-	at = out->column->bytes;
-	for (size_t i = 0; i < changes->nr; i++) {
-		if (is_stored(&changes->list[i]))
-			at = add_number(at, changes->list[i].count);
-	}
-	out_column(out, COLUMN_COUNT, at);
+		changes->list[i].flags &= ~(uint32_t)CHANGE_PACKED;
 }
 
-static void put_buckets(struct out *out, const struct changes *changes)
+static void put_rows(struct blob *blob, const struct changes *changes)
 {
-	unsigned char *at = out->column->bytes;
+	unsigned char *at = room(blob, NUMBER_BYTES + changes->nr * COLUMNS_ROW_BYTES);
 
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
-
-		if (timing)
-			at = add_number(at, timing->nr);
-	}
-	out_column(out, COLUMN_BUCKETS, at);
-	at = out->column->bytes;
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
-
-		if (timing)
-			at = add_number(at, timing->first);
-	}
-	out_column(out, COLUMN_FIRST, at);
+	at = put_number(at, changes->nr);
+	at = columns_put(at, COLUMNS_KEYS, changes);
+	at = columns_put(at, COLUMNS_COUNTS, changes);
+	end(blob, columns_put(at, COLUMNS_TIMES, changes));
 }
 
-/* A number that may be negative: 2 * d, or -2 * d - 1. */
-static uint64_t signed_number(uint64_t difference)
+/* The timing of a row that has buckets of its own. */
+static const struct change_timing *timing_with_hist(const struct changes *changes, size_t i)
 {
-	return difference << 1 ^ (0 - (difference >> 63));
+	const struct change *change = &changes->list[i];
+	const struct change_timing *timing = changes_timing(changes, change);
+
+	return timing && timing->nr && !(change->flags & CHANGE_IS_SUM) ? timing : NULL;
 }
 
-static uint64_t difference_of(uint64_t count, const uint64_t *counts, unsigned int nr)
+/* The largest count, in the middle, follows from the others and from the difference. */
+static void put_hists(struct blob *blob, const struct changes *changes)
 {
-	uint64_t difference = count;
-
-	for (unsigned int i = 0; i < nr; i++)
-		difference -= counts[i];
-	return signed_number(difference);
-}
-
-static void put_hists(struct out *out, const struct changes *changes)
-{
-	unsigned char *at = out->column->bytes;
+	size_t most = changes->nr * COLUMNS_ROW_BYTES + changes->nr_counts * NUMBER_BYTES;
+	unsigned char *at = columns_put(room(blob, most), COLUMNS_HISTS, changes);
+	const struct change_timing *timing;
 
 	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change *change = &changes->list[i];
-		const struct change_timing *timing = stored_timing(changes, change);
+		uint64_t difference = changes->list[i].count;
 
-		if (timing && timing->nr)
-			at = add_number(at, difference_of(change->count,
-							  changes_counts(changes, timing),
-							  timing->nr));
-	}
-	out_column(out, COLUMN_DIFFERENCE, at);
-	at = out->column->bytes;
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
-		unsigned int nr = timing ? timing->nr : 0;
-		const uint64_t *counts = nr ? changes_counts(changes, timing) : NULL;
-
-		for (unsigned int k = 0; k < nr; k++) {
-			if (k != HIST_MIDDLE(nr))
-				at = add_number(at, counts[k]);
-		}
-	}
-	out_column(out, COLUMN_HIST, at);
-}
-
-static void put_times(struct out *out, const struct changes *changes)
-{
-	unsigned char *at = out->column->bytes;
-
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
-
-		if (timing)
-			at = add_number(at, timing->time_ns >> 16);
-	}
-	out_column(out, COLUMN_TIME, at);
-	at = out->column->bytes;
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
-
+		timing = timing_with_hist(changes, i);
 		if (!timing)
 			continue;
-		*at++ = (unsigned char)timing->time_ns;
-		*at++ = (unsigned char)(timing->time_ns >> 8);
+		for (unsigned int k = 0; k < timing->nr; k++)
+			difference -= changes_counts(changes, timing)[k];
+		at = put_number(at, from_signed(difference));
 	}
-	out_column(out, COLUMN_TIME_LOW, at);
-}
-
-static bool is_open(const struct change_timing *timing)
-{
-	return timing->open_ns || timing->open_before_ns;
-}
-
-static bool has_open(const struct changes *changes)
-{
-	size_t i = 0;
-
-	while (i < changes->nr_timings && !is_open(&changes->timings[i]))
-		i++;
-	return i < changes->nr_timings;
-}
-
-static void put_open(struct out *out, const struct changes *changes)
-{
-	unsigned char *at = out->column->bytes;
-	uint64_t between = 0;
-
 	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = stored_timing(changes, &changes->list[i]);
-
-		if (timing && is_open(timing)) {
-			at = add_number(at, between);
-			at = add_number(at, timing->open_ns);
-			at = add_number(at, signed_number(timing->open_ns -
-							  timing->open_before_ns));
-			between = 0;
-		} else if (timing) {
-			between++;
+		timing = timing_with_hist(changes, i);
+		for (unsigned int k = 0; timing && k < timing->nr; k++) {
+			if (k != HIST_MIDDLE(timing->nr))
+				at = put_number(at, changes_counts(changes, timing)[k]);
 		}
 	}
-	out_column(out, COLUMN_OPEN, at);
-}
-
-static void put_timings(struct out *out, const struct changes *changes)
-{
-	unsigned char *at = out->column->bytes;
-
-	put_times(out, changes);
-	if (has_open(changes))
-		put_open(out, changes);
-	for (size_t i = 0; i < changes->nr; i++) {
-		const struct change_timing *timing = changes_timing(changes, &changes->list[i]);
-
-		if (timing)
-			at = add_number(at, timing->max_ns);
-	}
-	out_column(out, COLUMN_MAX, at);
-	out_begin_frame(out);
-	put_buckets(out, changes);
-	put_hists(out, changes);
-}
-
-static void put_changes(struct out *out, struct sums *sums, struct changes *changes)
-{
-	out_make_columns(out, 3 * changes->nr > changes->nr_counts ? 3 * changes->nr :
-								changes->nr_counts);
-	out_grow_column(out, CHANGES_SPARE(changes->nr));
-	out_note_size(out->column, CHANGES_SPARE(changes->nr));
-	changes_sort(changes, out->column->bytes);
-	sums_find(sums, changes);
-	out_number(out, COLUMN_ROWS);
-	out_number(out, changes->nr);
-	put_keys(out, changes);
-	put_sums(out, sums);
-	put_counts(out, changes);
-	out_begin_frame(out);
-	put_timings(out, changes);
-	sums_unmark(changes);
+	end(blob, at);
 }
 
 /* ---- guests */
 
-static void put_guest(struct out *out, const struct guest *guest)
+static unsigned char *put_text(unsigned char *at, const char *text)
 {
-	out_head(out, CBOR_ARRAY, GUEST_ITEMS + 2 * guest->nr_vcpus);
-	out_number(out, guest->id);
-	out_number(out, (uint64_t)guest->pid);
-	out_number(out, guest->start_ticks);
-	out_text(out, guest->name);
-	out_text(out, guest->vmm);
-	out_number(out, (guest->is_named ? GUEST_IS_NAMED : 0u) |
-			      (guest->has_ended ? GUEST_HAS_ENDED : 0u));
-	out_number(out, guest->nr_vms);
-	for (size_t i = 0; i < guest->nr_vcpus; i++) {
-		out_number(out, (uint64_t)guest->vcpus[i].index);
-		out_number(out, (uint64_t)guest->vcpus[i].tid);
-	}
+	size_t size = strlen(text);
+
+	at = put_number(at, size);
+	memcpy(at, text, size); /* NOLINT(bugprone-not-null-terminated-result) */
+	return at + size;
 }
 
-static void put_guests(struct out *out, const struct guests *guests)
+static void put_guest(struct blob *blob, const struct guest *guest)
+{
+	size_t most = (8 + 2 * guest->nr_vcpus) * NUMBER_BYTES + strlen(guest->name) +
+		      strlen(guest->vmm);
+	unsigned char *at = room(blob, most);
+
+	at = put_number(at, guest->id);
+	at = put_number(at, (uint64_t)guest->pid);
+	at = put_number(at, guest->start_ticks);
+	at = put_text(at, guest->name);
+	at = put_text(at, guest->vmm);
+	at = put_number(at, (guest->is_named ? GUEST_IS_NAMED : 0u) |
+				    (guest->has_ended ? GUEST_HAS_ENDED : 0u));
+	at = put_number(at, guest->nr_vms);
+	at = put_number(at, guest->nr_vcpus);
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		at = put_number(at, (uint64_t)guest->vcpus[i].index);
+		at = put_number(at, (uint64_t)guest->vcpus[i].tid);
+	}
+	end(blob, at);
+}
+
+static void put_guests(struct blob *blob, const struct guests *guests)
 {
 	const struct guest *guest;
 	size_t nr = guests_count(guests);
 
 	while (guests_ended_at(guests, nr - guests_count(guests)))
 		nr++;
-	out_head(out, CBOR_ARRAY, nr);
+	end(blob, put_number(room(blob, NUMBER_BYTES), nr));
 	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++)
-		put_guest(out, guest);
+		put_guest(blob, guest);
 	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
-		put_guest(out, guest);
+		put_guest(blob, guest);
 }
 
 /* ---- parts */
 
-static void put_sources(struct out *out, const struct moment *moment)
+static void put_sources(struct blob *blob, const struct moment *moment)
 {
-	unsigned char *at;
+	unsigned char *at = room(blob, SAMPLE_SOURCES * NUMBER_BYTES);
 
-	out_make_columns(out, SAMPLE_SOURCES);
-	at = out->column->bytes;
 	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
-		at = add_number(at, moment->source_ns[i]);
-	out_column(out, COLUMN_SOURCES, at);
+		at = put_number(at, moment->source_ns[i]);
+	end(blob, at);
 }
 
-/* After the totals, if any reason began late. */
-static void put_late(struct out *out, const struct moment *moment)
-{
-	if (!moment->nr_late)
-		return;
-	out_head(out, CBOR_ARRAY, moment->nr_late * LATE_ITEMS);
-	for (size_t i = 0; i < moment->nr_late; i++) {
-		const struct late_reason *late = &moment->late[i];
-
-		out_number(out, late->key.guest);
-		out_number(out, (uint64_t)late->key.vcpu + 1);
-		out_number(out, late->key.field);
-		out_number(out, late->parent_before);
-	}
-}
-
-static void put_part(struct out *out, enum moment_part part, struct sums *sums,
-		     struct moment *moment)
+static void put_part(struct blob *blob, enum moment_part part, const struct moment *moment)
 {
 	switch (part) {
 	case PART_CHANGES:
-		out_head(out, CBOR_MAP, COLUMNS - !has_open(&moment->changes));
-		put_sources(out, moment);
-		put_changes(out, sums, &moment->changes);
+		put_sources(blob, moment);
+		put_rows(blob, &moment->changes);
+		break;
+	case PART_HISTS:
+		put_hists(blob, &moment->changes);
 		break;
 	case PART_TOTALS:
-		out_head(out, CBOR_MAP, COLUMNS - 1 - !has_open(&moment->totals));
-		put_changes(out, sums, &moment->totals);
-		put_late(out, moment);
+		put_rows(blob, &moment->totals);
+		break;
+	case PART_TOTAL_HISTS:
+		put_hists(blob, &moment->totals);
 		break;
 	default:
-		put_guests(out, moment->guests);
+		put_guests(blob, moment->guests);
 	}
 }
 
 static bool has_part(const struct moment *moment, enum moment_part part)
 {
-	return part == PART_CHANGES ||
-	       moment->flags & (part == PART_TOTALS ? MOMENT_HAS_TOTALS : MOMENT_HAS_GUESTS);
+	static const uint32_t flags[MOMENT_PARTS] = {
+		[PART_TOTALS] = MOMENT_HAS_TOTALS,
+		[PART_TOTAL_HISTS] = MOMENT_HAS_TOTALS,
+		[PART_GUESTS] = MOMENT_HAS_GUESTS,
+	};
+
+	return (moment->flags & flags[part]) == flags[part];
+}
+
+static void compress(struct packer *packer, struct blob *blob)
+{
+	size_t size = ZSTD_compressBound(packer->plain.size);
+
+	array_grow_unset(&blob->bytes, &blob->room, size);
+	blob->size = ZSTD_compress2(packer->pack, blob->bytes, blob->room, packer->plain.bytes,
+				    packer->plain.size);
+	if (ZSTD_isError(blob->size)) /* there is room for the largest result */
+		out_of_memory();
 }
 
 void pack_moment(struct packer *packer, struct moment *moment, struct packed *packed)
@@ -393,17 +255,19 @@ void pack_moment(struct packer *packer, struct moment *moment, struct packed *pa
 	packed->flags = moment->flags;
 	packed->work = changes_memory(&moment->changes) + changes_memory(&moment->totals) +
 		       ZSTD_sizeof_CCtx(packer->pack) + ZSTD_sizeof_DCtx(packer->unpack);
+	mark(packer, &moment->changes);
+	mark(packer, &moment->totals);
 	for (enum moment_part part = 0; part < MOMENT_PARTS; part++) {
-		struct out out = { .blob = &packer->plain, .column = &packer->column };
-
 		packed->parts[part].size = 0;
 		if (!has_part(moment, part))
 			continue;
 		packer->plain.size = 0;
-		put_part(&out, part, &packer->sums, moment);
-		out_compress(&out, packer->pack, &packed->parts[part]);
+		put_part(&packer->plain, part, moment);
+		compress(packer, &packed->parts[part]);
 		plain = packer->plain.size > plain ? packer->plain.size : plain;
 		packed->work += packed->parts[part].size;
 	}
-	packed->work += plain + packer->column.size;
+	unmark(&moment->changes);
+	unmark(&moment->totals);
+	packed->work += plain + CHANGES_SPARE(moment->changes.nr);
 }

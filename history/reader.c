@@ -54,7 +54,9 @@ void reader_release(struct reader *reader)
 	free(reader->guests);
 	guests_free(reader->others);
 	packer_free(reader->packer);
-	blob_release(&reader->blob);
+	free(reader->sum_of);
+	blob_release(&reader->blobs[0]);
+	blob_release(&reader->blobs[1]);
 	moment_release(&reader->moment);
 	for (size_t i = 0; i < READER_BRIEFS; i++)
 		free(reader->briefs[i].counts);
@@ -67,6 +69,15 @@ uint32_t reader_field(const struct reader *reader, uint32_t field)
 	if (reader->is_same)
 		return field < fields_count(reader->fields) ? field : FIELD_NONE;
 	return field < reader->nr_map ? reader->map[field].here : FIELD_NONE;
+}
+
+/* Fields ascend; others have no sum. */
+static void set_sum(struct reader *reader, uint32_t id, const struct field *field)
+{
+	array_grow(&reader->sum_of, &reader->room_sums, (size_t)id + 1);
+	while (reader->nr_sums < id)
+		reader->sum_of[reader->nr_sums++] = 0;
+	reader->sum_of[reader->nr_sums++] = field_adds_up(field) ? field->parent + 1 : 0;
 }
 
 static int take_field(void *arg, uint32_t id, const struct field *field)
@@ -84,6 +95,7 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 			(struct mapped_field){ FIELD_NONE, FIELD_NONE, 0, true };
 	mapped = &reader->map[id];
 	mapped->parent = spec.parent;
+	set_sum(reader, id, field);
 	if (spec.parent != FIELD_NONE)
 		spec.parent = reader_field(reader, spec.parent);
 	if (spec.reason != FIELD_NONE)
@@ -110,6 +122,7 @@ static int load_ids(struct reader *reader, uint32_t segment, struct error *error
 {
 	if (segment != reader->map_of) {
 		reader->nr_map = 0;
+		reader->nr_sums = 0;
 		if (reader->room_guests)
 			memset(reader->guests, 0, reader->room_guests * sizeof(*reader->guests));
 	}
@@ -123,6 +136,7 @@ int reader_open(struct reader *reader, struct fields *fields, struct error *erro
 		return 0;
 	reader->fields = fields;
 	reader->nr_map = 0;
+	reader->nr_sums = 0;
 	return load_fields(reader, error);
 }
 
@@ -258,9 +272,55 @@ int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
 	return reader->store.type->find_flagged(reader->store.state, id, flags, ret_stored, error);
 }
 
-static int read_part(struct reader *reader, uint64_t id, enum moment_part part, struct error *error)
+/* nr: 2 with the histograms, which follow. */
+static int read_parts(struct reader *reader, uint64_t id, enum moment_part part, unsigned int nr,
+		      struct error *error)
 {
-	return reader->store.type->read(reader->store.state, id, part, &reader->blob, error);
+	const struct store *store = &reader->store;
+	int err = 0;
+
+	for (unsigned int i = 0; i < nr && !err; i++)
+		err = store->type->read(store->state, id, part + i, &reader->blobs[i], error);
+	return err;
+}
+
+static struct sum_fields sum_fields(struct reader *reader)
+{
+	while (reader->is_same && reader->nr_sums < fields_count(reader->fields))
+		set_sum(reader, (uint32_t)reader->nr_sums,
+			fields_get(reader->fields, (uint32_t)reader->nr_sums));
+	return (struct sum_fields){ reader->sum_of, reader->nr_sums };
+}
+
+typedef int (*unpack_fn)(struct packer *packer, const struct blob blobs[2],
+			 enum unpack_depth depth, const struct sum_fields *fields,
+			 struct moment *moment, struct error *error);
+
+static bool has_new_fields(const struct changes *changes, size_t nr_known)
+{
+	size_t i = 0;
+
+	while (i < changes->nr && changes->list[i].key.field < nr_known)
+		i++;
+	return i < changes->nr;
+}
+
+/*
+ * Without its fields a row is no part of a sum: then they are read, and it once more. Fields that
+ * cannot be read were an error when they were loaded first.
+ */
+static int unpack(struct reader *reader, unpack_fn take, enum unpack_depth depth,
+		  struct moment *moment, const struct changes *changes, struct error *error)
+{
+	struct sum_fields fields = sum_fields(reader);
+	int err = take(reader->packer, reader->blobs, depth, &fields, moment, error);
+
+	if (err || reader->is_same || !has_new_fields(changes, fields.nr))
+		return err;
+	if (load_fields(reader, &(struct error){ "" }) || reader->nr_sums == fields.nr)
+		return 0;
+	fields = sum_fields(reader);
+	return take(reader->packer, reader->blobs, depth, &fields, moment, error);
 }
 
 static void make_brief(struct reader *reader, uint64_t id, const struct moment *moment)
@@ -290,10 +350,10 @@ int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 		   struct moment *ret_moment, struct error *error)
 {
 	struct moment *moment = ret_moment ? ret_moment : &reader->moment;
-	int err = read_part(reader, id, PART_CHANGES, error);
+	int err = read_parts(reader, id, PART_CHANGES, depth == UNPACK_ALL ? 2 : 1, error);
 
 	if (!err)
-		err = unpack_changes(reader->packer, &reader->blob, depth, moment, error);
+		err = unpack(reader, unpack_changes, depth, moment, &moment->changes, error);
 	if (!err)
 		make_brief(reader, id, moment);
 	return err;
@@ -313,10 +373,11 @@ int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_br
 int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
 		  struct error *error)
 {
-	int err = read_part(reader, id, PART_TOTALS, error);
+	struct moment *moment = ret_moment ? ret_moment : &reader->moment;
+	int err = read_parts(reader, id, PART_TOTALS, 2, error);
 
-	return err ? err : unpack_totals(reader->packer, &reader->blob, UNPACK_ALL,
-					 ret_moment ? ret_moment : &reader->moment, error);
+	return err ? err : unpack(reader, unpack_totals, UNPACK_ALL, moment, &moment->totals,
+				  error);
 }
 
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
@@ -326,9 +387,9 @@ int reader_guests(struct reader *reader, const struct stored *at, struct guests 
 	int err = reader_find_flagged(reader, at->id, MOMENT_HAS_GUESTS, &from, error);
 
 	if (!err)
-		err = read_part(reader, from.id, PART_GUESTS, error);
+		err = read_parts(reader, from.id, PART_GUESTS, 1, error);
 	if (!err)
-		err = unpack_guests(reader->packer, &reader->blob, &reader->moment, error);
+		err = unpack_guests(reader->packer, &reader->blobs[0], &reader->moment, error);
 	if (!err)
 		put_guests(reader, reader->moment.guests, to);
 	return err;

@@ -40,8 +40,10 @@ struct reader {
 	struct mapped_guest *known;
 	uint32_t last_guest;
 	struct guests *others; /* the latest inventory of a segment that was visited */
+	uint32_t *sum_of; /* by the field's id there, see struct sum_fields */
+	size_t nr_sums, room_sums;
 	struct packer *packer;
-	struct blob blob;
+	struct blob blobs[2]; /* a part, and its histograms */
 	struct moment moment; /* the latest that was unpacked */
 	struct brief briefs[READER_BRIEFS]; /* by id, modulo their number */
 };

@@ -35,7 +35,8 @@ const char sql_schema[] =
 	" vcpus INTEGER, start_ticks INTEGER, first INTEGER, last INTEGER,"
 	" PRIMARY KEY(segment, id)) WITHOUT ROWID;"
 	"CREATE TABLE sample(id INTEGER PRIMARY KEY, segment INTEGER, flags INTEGER,"
-	" time_ns INTEGER, elapsed_ns INTEGER, changes BLOB, guests BLOB, totals BLOB);"
+	" time_ns INTEGER, elapsed_ns INTEGER, changes BLOB, hists BLOB, guests BLOB,"
+	" totals BLOB, total_hists BLOB);"
 	"CREATE INDEX sample_time ON sample(time_ns);"
 	"CREATE INDEX sample_flags ON sample(segment, id, flags) WHERE flags <> 0;"
 	"CREATE TABLE minute_row(time INTEGER, segment INTEGER, guest INTEGER, field INTEGER,"
@@ -73,7 +74,9 @@ const char *const sql_text[SQL_STATEMENTS] = {
 			       " AND id <= ?1 AND flags & ?2 ORDER BY id DESC LIMIT 1)",
 	[SQL_HOLD] = "BEGIN",
 	[SQL_READ_CHANGES] = "SELECT changes FROM sample WHERE id = ?1",
+	[SQL_READ_HISTS] = "SELECT hists FROM sample WHERE id = ?1",
 	[SQL_READ_TOTALS] = "SELECT totals FROM sample WHERE id = ?1",
+	[SQL_READ_TOTAL_HISTS] = "SELECT total_hists FROM sample WHERE id = ?1",
 	[SQL_READ_GUESTS] = "SELECT guests FROM sample WHERE id = ?1",
 	[SQL_READ_FIELDS] = "SELECT id, name, listed, label, alias, parent, source, kind, use,"
 			    " part, is_idle, is_extra, exit_rank, reason FROM field"
@@ -94,7 +97,8 @@ const char *const sql_text[SQL_STATEMENTS] = {
 			  " ON CONFLICT(segment, id) DO UPDATE SET name = excluded.name,"
 			  " pid = excluded.pid, vmm = excluded.vmm, vcpus = excluded.vcpus,"
 			  " last = excluded.last",
-	[SQL_ADD_SAMPLE] = "INSERT INTO sample VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[SQL_ADD_SAMPLE] = "INSERT INTO sample VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+			   " ?8, ?9)",
 	/* The clock was set back where a minute is there already. */
 	[SQL_ADD_MINUTE] = "INSERT INTO minute_row VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
 			   " ON CONFLICT(time, segment, guest, field) DO UPDATE SET"

@@ -69,6 +69,7 @@ static struct key_state state_of_total(const struct changes *changes, const stru
 		.is_absent = total->flags & CHANGE_ABSENT || total->key.guest == STATS_ENDED,
 		.is_timed = total->timing != 0,
 		.count = total->count,
+		.parent_before = total->parent_before,
 		.time_ns = timing ? timing->time_ns : 0,
 		.open_ns = timing ? timing->open_ns : 0,
 		.spent_ns = timing ? change_timing_spent_ns(timing) : 0,
@@ -92,20 +93,12 @@ static struct key_state *find(const struct state *state, const struct key *key)
 		       &state->list[low] : NULL;
 }
 
-static void load_totals(struct state *state, const struct moment *moment)
+static void load_totals(struct state *state, const struct changes *totals)
 {
-	const struct changes *totals = &moment->totals;
-
 	array_grow(&state->list, &state->room, totals->nr);
 	for (size_t i = 0; i < totals->nr; i++)
 		state->list[i] = state_of_total(totals, &totals->list[i]);
 	state->nr = totals->nr;
-	for (size_t i = 0; i < moment->nr_late; i++) {
-		struct key_state *key = find(state, &moment->late[i].key);
-
-		if (key)
-			key->parent_before = moment->late[i].parent_before;
-	}
 }
 
 /*
@@ -349,7 +342,7 @@ int state_read(struct state *state, struct reader *reader, const struct stored *
 	} else {
 		err = reader_totals(reader, at.id, NULL, error);
 		if (!err)
-			load_totals(state, moment);
+			load_totals(state, &moment->totals);
 	}
 	while (!err && at.id < stored->id) {
 		err = reader_step(reader, &at, false, &at, error);

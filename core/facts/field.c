@@ -79,7 +79,7 @@ static char *listed_copy(const struct field *spec, const struct field *parent,
 }
 
 /* Waiting and polling are no parts of their own. */
-static bool adds_up(const struct field *spec)
+bool field_adds_up(const struct field *spec)
 {
 	return spec->parent != FIELD_NONE &&
 	       (spec->use == USE_EXIT || (spec->use == USE_TIME && time_adds_up(spec->part)));
@@ -91,7 +91,7 @@ static struct field_entry *entry_new(const struct field *spec, const struct fiel
 	const char *brackets = brackets_in(spec, parent);
 
 	entry->field = *spec;
-	entry->field.adds_up = adds_up(spec);
+	entry->field.adds_up = field_adds_up(spec);
 	entry->field.name = xstrdup(spec->name);
 	entry->field.alias = spec->alias ? xstrdup(spec->alias) : NULL;
 	entry->field.label = label_copy(spec, brackets);
@@ -113,7 +113,7 @@ static void take_over(struct field *field, const struct field *spec)
 	field->label = old.label;
 	field->alias = old.alias;
 	field->has_children = old.has_children;
-	field->adds_up = adds_up(spec);
+	field->adds_up = field_adds_up(spec);
 }
 
 uint32_t fields_add(struct fields *fields, const struct field *spec)

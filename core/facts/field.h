@@ -152,6 +152,9 @@ struct field {
 	bool is_abandoned; /* the provider failed before it counted anything, or cannot count it */
 };
 
+/* What adds_up of a field with these properties is. Histories depend on it. */
+bool field_adds_up(const struct field *spec);
+
 struct fields;
 
 struct fields *fields_new(void);

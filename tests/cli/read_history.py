@@ -2,97 +2,116 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """read_history.py FILE - prints the exits of a history file, without any code of kvmtop.
 
-It follows kvmtop-history(5) and uses SQLite, zstandard and cbor2. A line for each exit reason: its
-name, how many exits there are, their time in ns, and the counts of the histogram's buckets.
+It follows kvmtop-history(5) and uses SQLite and zstandard. A line for each exit reason: its name, how
+many exits there are, their time in ns, and the counts of the histogram's buckets.
 """
 import collections
-import io
 import sqlite3
 import sys
 
-import cbor2
 import zstandard
 
 BUCKETS = 26
-TIMED = 1
-SUM = 32 << 1
+PROVIDERS = 8
+TIMED, SUM, OPEN, LATE = 8, 16, 32, 256
 
 
-def numbers(column):
-    number = shift = 0
-    for byte in column:
-        number |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield number
-            number = shift = 0
-    assert shift == 0
+class Numbers:
+    """The numbers of a blob, one after the other."""
+
+    def __init__(self, blob):
+        self.bytes = zstandard.ZstdDecompressor().decompress(blob)
+        self.at = 0
+
+    def byte(self):
+        self.at += 1
+        return self.bytes[self.at - 1]
+
+    def next(self):
+        number = shift = 0
+        while True:
+            byte = self.byte()
+            number |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return number
+
+    def difference(self):
+        doubled = self.next()
+        return -(doubled + 1) // 2 if doubled & 1 else doubled // 2
+
+    def low(self):
+        return self.byte() | self.byte() << 8
+
+    def end(self):
+        assert self.at == len(self.bytes), f"{len(self.bytes) - self.at} bytes are left"
 
 
-def unpack(blob):
-    raw = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(blob), read_across_frames=True)
-    return cbor2.loads(raw.read())
+class Row:
+    """What has no number in a column is 0."""
+
+    def __init__(self):
+        self.guest = self.vcpu = self.field = self.flags = self.count = 0
+        self.time = self.low = self.open = self.passed = 0
+        self.hist = [0] * BUCKETS
 
 
-def histogram(columns, count, buckets):
-    """The middle bucket is not stored: it is the count without the difference and the others."""
-    hist = [0] * BUCKETS
-    first = next(columns[13])
-    if buckets == 0:
-        return hist
-    doubled = next(columns[14])
-    difference = -(doubled + 1) // 2 if doubled & 1 else doubled // 2
-    middle = (buckets - 1) // 2
-    for i in range(buckets):
-        if i != middle:
-            hist[first + i] = next(columns[15])
-    hist[first + middle] = count - difference - sum(hist)
-    return hist
+def keys(numbers, rows):
+    for row, before in zip(rows, [None] + rows):
+        row.guest = numbers.next() + (before.guest if before else 0)
+    for row, before in zip(rows, [None] + rows):
+        is_same = before and before.guest == row.guest
+        row.vcpu = numbers.next() + (before.vcpu if is_same else -1)
+    for row, before in zip(rows, [None] + rows):
+        is_same = before and (before.guest, before.vcpu) == (row.guest, row.vcpu)
+        row.field = numbers.next() + (before.field if is_same else 0)
+    for row in rows:
+        row.flags = numbers.next()
 
 
-def passed(columns):
-    """By row with durations: what an exit that was open adds to the time, or takes away."""
-    at = 0
-    more = {}
-    for skipped in columns.get(10, iter(())):
-        at += skipped
-        next(columns[10])  # how long it has been open
-        doubled = next(columns[10])
-        more[at] = -(doubled + 1) // 2 if doubled & 1 else doubled // 2
-        at += 1
-    return more
+def histograms(numbers, rows):
+    rows = [row for row in rows if row.flags & TIMED and not row.flags & SUM]
+    sizes = [numbers.next() for row in rows]
+    rows = [(row, size, numbers.next()) for row, size in zip(rows, sizes)]
+    rows = [(row, size, first, numbers.difference()) for row, size, first in rows if size]
+    for row, size, first, less in rows:
+        middle = first + (size - 1) // 2
+        for i in range(first, first + size):
+            if i != middle:
+                row.hist[i] = numbers.next()
+        row.hist[middle] = row.count - less - sum(row.hist)
+    numbers.end()
 
 
-def rows(blob):
-    parts = unpack(blob)
-    low = parts.pop(9)
-    columns = {key: numbers(column) for key, column in parts.items() if key != 1}
-    more_time = passed(columns)
-    guest = vcpu = field = nr_timed = 0
-    for i in range(parts[1]):
-        more = next(columns[2])
-        guest += more
-        if more or i == 0:
-            vcpu, field = -1, 0
-        more = next(columns[3])
-        vcpu += more
-        if more:
-            field = 0
-        field += next(columns[4])
-        flags = next(columns[6])
-        count = 0 if flags & SUM else next(columns[7])
-        time_ns, hist = 0, [0] * BUCKETS
-        if flags & TIMED:
-            next(columns[11])  # the longest
-        if flags & TIMED and not flags & SUM:
-            time_ns = next(columns[8]) << 16 | low[0] | low[1] << 8
-            time_ns += more_time.get(nr_timed, 0)
-            nr_timed += 1
-            low = low[2:]
-            hist = histogram(columns, count, next(columns[12]))
-        yield field, flags, count, time_ns, hist
-    left = [key for key, column in columns.items() if key not in (0, 5) and list(column)]
-    assert not left and not low, f"there is more in {left}"
+def read_rows(blob, hists, is_changes):
+    numbers = Numbers(blob)
+    for _ in range(PROVIDERS if is_changes else 0):
+        numbers.next()
+    rows = [Row() for _ in range(numbers.next())]
+    keys(numbers, rows)
+    stored = [row for row in rows if not row.flags & SUM]
+    timed = [row for row in stored if row.flags & TIMED]
+    for row in stored:
+        row.count = numbers.next()
+    for row in rows:
+        if row.flags & LATE:
+            numbers.next()  # the total of its event
+    for row in timed:
+        row.time = numbers.next() << 16
+    for row in timed:
+        row.time |= numbers.low()
+    for row in stored:
+        if row.flags & OPEN:
+            row.open = numbers.next()
+    for row in stored:
+        if row.flags & OPEN:
+            row.passed = numbers.difference()
+    for row in rows:
+        if row.flags & TIMED:
+            numbers.next()  # the longest
+    numbers.end()
+    histograms(Numbers(hists), rows)
+    return rows
 
 
 def main():
@@ -100,12 +119,15 @@ def main():
     reasons = dict(db.execute("SELECT id, label FROM field WHERE use = 1 AND exit_rank = 1"
                               " AND parent IS NOT NULL"))
     found = collections.defaultdict(lambda: [0] * (2 + BUCKETS))
-    samples = db.execute("SELECT flags, changes, totals FROM sample ORDER BY id")
-    for flags, changes, totals in samples:
-        for field, row_flags, count, time_ns, hist in rows(totals if flags & 1 else changes):
-            if field in reasons and not row_flags & SUM:
-                sums = found[reasons[field]]
-                for i, number in enumerate([count, time_ns] + hist):
+    samples = db.execute("SELECT flags & 1, changes, hists, totals, total_hists FROM sample"
+                         " ORDER BY id")
+    for is_first, changes, hists, totals, total_hists in samples:
+        rows = (read_rows(totals, total_hists, False) if is_first else
+                read_rows(changes, hists, True))
+        for row in rows:
+            if row.field in reasons and not row.flags & SUM:
+                sums = found[reasons[row.field]]
+                for i, number in enumerate([row.count, row.time + row.passed] + row.hist):
                     sums[i] += number
     for reason, sums in sorted(found.items()):
         print(reason, *sums)

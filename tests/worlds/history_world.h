@@ -123,7 +123,7 @@ static inline void end_writer(struct world *w)
 /* The bytes of a part: its moment, then what follows from that. */
 static inline void fill_part(uint64_t nr, enum moment_part part, unsigned char *bytes, size_t size)
 {
-	uint64_t value = nr * 3 + part;
+	uint64_t value = nr * MOMENT_PARTS + part;
 
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = (unsigned char)(i < 8 ? nr >> (8 * i) : value >> (i % 8) * 8);
@@ -163,7 +163,9 @@ static inline void make_up(struct world *w, uint32_t guest, uint32_t field, uint
 	w->packed.elapsed_ns = m->elapsed_ns;
 	w->packed.flags = m->flags;
 	set_part(w, PART_CHANGES, true);
+	set_part(w, PART_HISTS, true);
 	set_part(w, PART_TOTALS, m->flags & MOMENT_HAS_TOTALS);
+	set_part(w, PART_TOTAL_HISTS, m->flags & MOMENT_HAS_TOTALS);
 	set_part(w, PART_GUESTS, m->flags & MOMENT_HAS_GUESTS);
 	w->nr++;
 }

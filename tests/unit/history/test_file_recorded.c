@@ -172,7 +172,8 @@ struct reading {
 	struct store store;
 	struct packer *packer;
 	struct moment moment;
-	struct blob blob;
+	struct blob blobs[2];
+	uint32_t sum_of[16]; /* by field, see struct sum_fields */
 	size_t reason_of[16]; /* by field; REASONS: none */
 };
 
@@ -181,6 +182,7 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 	struct reading *reading = arg;
 
 	assert_true(id < 16);
+	reading->sum_of[id] = field_adds_up(field) ? field->parent + 1 : 0;
 	reading->reason_of[id] = REASONS;
 	for (size_t i = 0; i < REASONS; i++) {
 		if (strcmp(field->label, reasons[i]) == 0)
@@ -189,12 +191,15 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 	return 0;
 }
 
-static void read_part(struct reading *reading, uint64_t id, enum moment_part part)
+static void read_parts(struct reading *reading, uint64_t id, enum moment_part part, unsigned int nr)
 {
+	const struct store *store = &reading->store;
 	struct error error = { "" };
 
-	if (reading->store.type->read(reading->store.state, id, part, &reading->blob, &error) != 0)
-		fail_msg("%s", error.text);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (store->type->read(store->state, id, part + i, &reading->blobs[i], &error) != 0)
+			fail_msg("%s", error.text);
+	}
 }
 
 static void add_up(struct reading *reading, const struct changes *changes)
@@ -223,24 +228,25 @@ static void add_up(struct reading *reading, const struct changes *changes)
 /* The first moment of a run has what was counted before it; each other one what it changed. */
 static void add_moment(struct reading *reading, const struct stored *stored)
 {
+	const struct sum_fields fields = { reading->sum_of, 16 };
 	struct error error = { "" };
 
 	if (stored->flags & MOMENT_HAS_GUESTS) {
-		read_part(reading, stored->id, PART_GUESTS);
-		assert_int_equal(unpack_guests(reading->packer, &reading->blob, &reading->moment,
+		read_parts(reading, stored->id, PART_GUESTS, 1);
+		assert_int_equal(unpack_guests(reading->packer, reading->blobs, &reading->moment,
 					       &error), 0);
 	}
 	if (stored->flags & MOMENT_FIRST) {
 		assert_int_equal(reading->store.type->fields(reading->store.state, stored->segment,
 							     0, take_field, reading, &error), 0);
-		read_part(reading, stored->id, PART_TOTALS);
-		assert_int_equal(unpack_totals(reading->packer, &reading->blob, UNPACK_ALL,
-					       &reading->moment, &error), 0);
+		read_parts(reading, stored->id, PART_TOTALS, 2);
+		assert_int_equal(unpack_totals(reading->packer, reading->blobs, UNPACK_ALL,
+					       &fields, &reading->moment, &error), 0);
 		add_up(reading, &reading->moment.totals);
 		return;
 	}
-	read_part(reading, stored->id, PART_CHANGES);
-	assert_int_equal(unpack_changes(reading->packer, &reading->blob, UNPACK_ALL,
+	read_parts(reading, stored->id, PART_CHANGES, 2);
+	assert_int_equal(unpack_changes(reading->packer, reading->blobs, UNPACK_ALL, &fields,
 					&reading->moment, &error), 0);
 	add_up(reading, &reading->moment.changes);
 }
@@ -267,7 +273,8 @@ static size_t read_file(void)
 	assert_int_equal(stored.segment, RUNS);
 	history_file_close(file, NULL);
 	moment_release(&reading.moment);
-	blob_release(&reading.blob);
+	blob_release(&reading.blobs[0]);
+	blob_release(&reading.blobs[1]);
 	packer_free(reading.packer);
 	return nr;
 }

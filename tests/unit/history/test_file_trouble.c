@@ -563,7 +563,7 @@ static void the_size_is_kept(void **state)
 	uint64_t nr, last;
 
 	w->limits.size = 8 << 20;
-	w->part_size = 20000;
+	w->part_size = 10000; /* and as much for histograms */
 	begin_writer(w);
 	fill_with_limits(w, 1500); /* 30 MB and more */
 	reader = begin_reader(w);

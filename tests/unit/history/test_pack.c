@@ -17,6 +17,12 @@
 #include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
 
+#define NR_FIELDS 65536
+
+/* Of made-up fields. */
+static uint32_t sum_of[NR_FIELDS];
+static const struct sum_fields sum_fields = { sum_of, NR_FIELDS };
+
 struct world {
 	struct packer *packer;
 	struct moment moment, read;
@@ -47,6 +53,13 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* A few fields add up to others, and these perhaps to further ones. */
+static void make_fields(void)
+{
+	for (uint32_t i = 0; i < NR_FIELDS; i++)
+		sum_of[i] = i && rand() % 4 == 0 ? 1 + (uint32_t)rand() % i : 0;
+}
+
 /* Of any size up to 64 bits; small ones are as likely as large ones. */
 static uint64_t any_number(void)
 {
@@ -60,6 +73,7 @@ static void make_changes(struct changes *changes, size_t nr)
 	struct change change = { .key = { (uint32_t)(rand() % 2), -1, 0 } };
 
 	changes_reset(changes);
+	make_fields();
 	for (size_t i = 0; i < nr; i++) {
 		struct change_timing timing = { .time_ns = any_number(), .max_ns = any_number() };
 		uint64_t *counts;
@@ -71,9 +85,11 @@ static void make_changes(struct changes *changes, size_t nr)
 		timing.first = (uint8_t)(rand() % HIST_BUCKETS);
 		while (timing.first + timing.nr < HIST_BUCKETS && rand() % 8)
 			timing.nr++;
-		change.flags = (uint32_t)rand() % 32;
-		change.sum = rand() % 4 ? 0 : 1 + (uint32_t)rand() % (change.key.field + 1);
+		change.flags = (uint32_t)rand() & (CHANGE_NEW | CHANGE_HAS_RATE | CHANGE_ABSENT |
+						   CHANGE_GONE | CHANGE_IS_TOTAL);
+		change.sum = sum_of[change.key.field % NR_FIELDS];
 		change.count = any_number();
+		change.parent_before = rand() % 4 ? 0 : any_number();
 		if (rand() % 3) {
 			counts = changes_add_timed(changes, &change, &timing);
 			assert_non_null(counts);
@@ -99,6 +115,16 @@ static void pack(struct world *w)
 	pack_moment(w->packer, &w->moment, &w->packed);
 }
 
+static int unpack(struct world *w, enum moment_part part, enum unpack_depth depth,
+		  struct error *error)
+{
+	const struct blob *blobs = &w->packed.parts[part];
+
+	return part == PART_CHANGES ?
+		       unpack_changes(w->packer, blobs, depth, &sum_fields, &w->read, error) :
+		       unpack_totals(w->packer, blobs, depth, &sum_fields, &w->read, error);
+}
+
 static void check_changes(const struct changes *read, const struct changes *made,
 			  enum unpack_depth depth)
 {
@@ -111,6 +137,7 @@ static void check_changes(const struct changes *read, const struct changes *made
 		assert_memory_equal(&a->key, &b->key, sizeof(a->key));
 		assert_int_equal(a->flags, b->flags);
 		assert_int_equal(a->count, b->count);
+		assert_int_equal(a->parent_before, b->parent_before);
 		assert_int_equal(!a->timing, !b->timing);
 		if (!a->timing || depth == UNPACK_COUNTS)
 			continue;
@@ -149,8 +176,7 @@ static void rows_are_sorted(void **state)
 		}
 		w->moment.flags = 0;
 		pack(w);
-		assert_int_equal(unpack_changes(w->packer, &w->packed.parts[PART_CHANGES],
-						UNPACK_ALL, &w->read, &error), 0);
+		assert_int_equal(unpack(w, PART_CHANGES, UNPACK_ALL, &error), 0);
 		check_changes(&w->read.changes, changes, UNPACK_ALL);
 		for (size_t k = 1; k < changes->nr; k++)
 			assert_true(key_compare(&w->read.changes.list[k - 1].key,
@@ -172,13 +198,11 @@ static void a_moment_is_the_same_afterwards(void **state)
 			w->moment.source_ns[k] = any_number();
 		pack(w);
 		for (enum unpack_depth depth = UNPACK_COUNTS; depth <= UNPACK_ALL; depth++) {
-			assert_int_equal(unpack_changes(w->packer, &w->packed.parts[PART_CHANGES],
-							depth, &w->read, &error), 0);
+			assert_int_equal(unpack(w, PART_CHANGES, depth, &error), 0);
 			check_changes(&w->read.changes, &w->moment.changes, depth);
 			assert_memory_equal(w->read.source_ns, w->moment.source_ns,
 					    sizeof(w->read.source_ns));
-			assert_int_equal(unpack_totals(w->packer, &w->packed.parts[PART_TOTALS],
-						       depth, &w->read, &error), 0);
+			assert_int_equal(unpack(w, PART_TOTALS, depth, &error), 0);
 			check_changes(&w->read.totals, &w->moment.totals, depth);
 		}
 	}
@@ -201,9 +225,13 @@ static void add_row(struct changes *changes, struct change change, uint32_t fiel
  */
 static void make_vcpus(struct changes *changes, int nr_vcpus, int is_off)
 {
-	uint64_t none[HIST_BUCKETS] = { 0 }, *counts;
+	uint64_t none[HIST_BUCKETS] = { 0 }, *counts, parts[3];
 
 	changes_reset(changes);
+	memset(sum_of, 0, sizeof(sum_of));
+	sum_of[GUEST] = sum_of[KVM] = sum_of[HALT] = WHOLE + 1;
+	for (uint32_t i = REASONS; i < REASONS_END; i++)
+		sum_of[i] = i == REASONS + 8 ? 0 : EXITS + 1;
 	for (int vcpu = 0; vcpu < nr_vcpus; vcpu++) {
 		struct change of = { .key = { 7, vcpu, EXITS } }, reason = of;
 		struct change_timing sum = { .max_ns = any_number(), .nr = HIST_BUCKETS };
@@ -213,10 +241,12 @@ static void make_vcpus(struct changes *changes, int nr_vcpus, int is_off)
 		assert_non_null(hist);
 		memcpy(hist, none, sizeof(none));
 		add_row(changes, of, OTHER, 0, any_number());
-		add_row(changes, of, WHOLE, 0, 700 + (is_off == 1));
-		add_row(changes, of, GUEST, WHOLE + 1, 400);
-		add_row(changes, of, KVM, WHOLE + 1, 200);
-		add_row(changes, of, HALT, WHOLE + 1, 100);
+		for (int i = 0; i < 3; i++)
+			parts[i] = any_number() >> 8;
+		add_row(changes, of, WHOLE, 0, parts[0] + parts[1] + parts[2] + (is_off == 1));
+		add_row(changes, of, GUEST, WHOLE + 1, parts[0]);
+		add_row(changes, of, KVM, WHOLE + 1, parts[1]);
+		add_row(changes, of, HALT, WHOLE + 1, parts[2]);
 		add_row(changes, of, CPU, 0, 3);
 		reason.sum = EXITS + 1;
 		for (reason.key.field = REASONS; reason.key.field < REASONS_END;
@@ -245,11 +275,15 @@ static void make_vcpus(struct changes *changes, int nr_vcpus, int is_off)
 	}
 }
 
+static size_t size_of_changes(const struct world *w)
+{
+	return w->packed.parts[PART_CHANGES].size + w->packed.parts[PART_HISTS].size;
+}
+
 static void check_all_depths(struct world *w)
 {
 	for (enum unpack_depth depth = UNPACK_COUNTS; depth <= UNPACK_ALL; depth++) {
-		assert_int_equal(unpack_changes(w->packer, &w->packed.parts[PART_CHANGES], depth,
-						&w->read, NULL), 0);
+		assert_int_equal(unpack(w, PART_CHANGES, depth, NULL), 0);
 		check_changes(&w->read.changes, &w->moment.changes, depth);
 	}
 }
@@ -270,9 +304,9 @@ static void sums_are_made_again(void **state)
 				w->moment.changes.list[k].sum = 0;
 			w->moment.flags = 0;
 			pack(w);
-			size[is_off] = w->packed.parts[PART_CHANGES].size;
+			size[is_off] = size_of_changes(w);
 			pack(w); /* again */
-			assert_int_equal(w->packed.parts[PART_CHANGES].size, size[is_off]);
+			assert_int_equal(size_of_changes(w), size[is_off]);
 			check_all_depths(w);
 		}
 		for (int is_off = 1; is_off < 7 && i; is_off++)
@@ -280,22 +314,21 @@ static void sums_are_made_again(void **state)
 	}
 }
 
-/* The bytes of what is not wanted are not looked at. */
-static void counts_need_no_durations(void **state)
+/* Histograms are not looked at unless they are wanted. */
+static void counts_need_no_histograms(void **state)
 {
 	struct world *w = *state;
-	struct blob *blob = &w->packed.parts[PART_CHANGES];
+	struct blob *hists = &w->packed.parts[PART_HISTS];
 
 	make_vcpus(&w->moment.changes, 100, 0);
 	w->moment.flags = 0;
 	pack(w);
-	blob->bytes[blob->size - 1] ^= 1;
-	assert_int_equal(unpack_changes(w->packer, blob, UNPACK_TIMES, &w->read, NULL), 0);
-	check_changes(&w->read.changes, &w->moment.changes, UNPACK_TIMES);
-	assert_int_equal(unpack_changes(w->packer, blob, UNPACK_ALL, &w->read, NULL), -EBADMSG);
-	blob->size /= 2;
-	assert_int_equal(unpack_changes(w->packer, blob, UNPACK_COUNTS, &w->read, NULL), 0);
-	check_changes(&w->read.changes, &w->moment.changes, UNPACK_COUNTS);
+	hists->bytes[hists->size - 1] ^= 1;
+	for (enum unpack_depth depth = UNPACK_COUNTS; depth < UNPACK_ALL; depth++) {
+		assert_int_equal(unpack(w, PART_CHANGES, depth, NULL), 0);
+		check_changes(&w->read.changes, &w->moment.changes, depth);
+	}
+	assert_int_equal(unpack(w, PART_CHANGES, UNPACK_ALL, NULL), -EBADMSG);
 }
 
 static void an_inventory_is_the_same_afterwards(void **state)
@@ -324,18 +357,16 @@ static void an_inventory_is_the_same_afterwards(void **state)
 /* A guest with so many vCPUs, of which each takes two bytes before compression. */
 static void make_bomb(struct blob *blob, uint32_t nr_vcpus)
 {
-	static const unsigned char guest[] = { 1, 0x19, 1, 0xb6, 0x1a, 0, 5, 0xb5, 0x3b, 0x61, 'a',
-					       0x61, 'b', 0, 1 };
-	size_t size = 6 + sizeof(guest) + 2 * (size_t)nr_vcpus, room = ZSTD_compressBound(size);
+	/* One guest: id, pid, start, name, VMM, flags, VMs. */
+	static const unsigned char guest[] = { 1, 1, 7, 9, 1, 'a', 1, 'b', 0, 1 };
+	size_t size = sizeof(guest) + 5 + 2 * (size_t)nr_vcpus, room = ZSTD_compressBound(size);
 	unsigned char *plain = calloc(1, size);
-	uint32_t items = 7 + 2 * nr_vcpus;
 
 	assert_non_null(plain);
-	plain[0] = 0x81;
-	plain[1] = 0x9a;
-	for (int i = 0; i < 4; i++)
-		plain[2 + i] = (unsigned char)(items >> (24 - 8 * i));
-	memcpy(plain + 6, guest, sizeof(guest));
+	memcpy(plain, guest, sizeof(guest));
+	for (int i = 0; i < 5; i++)
+		plain[sizeof(guest) + i] = (unsigned char)((nr_vcpus >> 7 * i & 127) |
+							   (i < 4 ? 128 : 0));
 	array_grow_unset(&blob->bytes, &blob->room, room);
 	blob->size = ZSTD_compress(blob->bytes, room, plain, size, 1);
 	assert_false(ZSTD_isError(blob->size));
@@ -383,26 +414,43 @@ static void an_id_that_no_guest_can_have_is_damage(void **state)
 static void a_changed_bit_is_seen(void **state)
 {
 	struct world *w = *state;
-	struct blob *blob = &w->packed.parts[PART_CHANGES];
 
 	make_changes(&w->moment.changes, 60);
 	pack(w);
-	for (size_t i = 0; i < 8 * blob->size; i++) {
-		struct error error = { "" };
+	for (enum moment_part part = PART_CHANGES; part <= PART_HISTS; part++) {
+		struct blob *blob = &w->packed.parts[part];
+		const size_t size = blob->size;
 
-		blob->bytes[i / 8] ^= (unsigned char)(1 << i % 8);
-		if (unpack_changes(w->packer, blob, UNPACK_ALL, &w->read, &error) != 0)
-			assert_string_not_equal(error.text, "");
-		else /* a bit that means nothing */
-			check_changes(&w->read.changes, &w->moment.changes, UNPACK_ALL);
-		blob->bytes[i / 8] ^= (unsigned char)(1 << i % 8);
-	}
-	for (size_t size = 0; size < blob->size; size++) {
-		const struct blob cut = { .bytes = blob->bytes, .size = size };
+		for (size_t i = 0; i < 8 * size; i++) {
+			struct error error = { "" };
 
-		assert_int_equal(unpack_changes(w->packer, &cut, UNPACK_ALL, &w->read, NULL),
-				 -EBADMSG);
+			blob->bytes[i / 8] ^= (unsigned char)(1 << i % 8);
+			if (unpack(w, PART_CHANGES, UNPACK_ALL, &error) != 0)
+				assert_string_not_equal(error.text, "");
+			else /* a bit that means nothing */
+				check_changes(&w->read.changes, &w->moment.changes, UNPACK_ALL);
+			blob->bytes[i / 8] ^= (unsigned char)(1 << i % 8);
+		}
+		for (blob->size = 0; blob->size < size; blob->size++)
+			assert_int_equal(unpack(w, PART_CHANGES, UNPACK_ALL, NULL), -EBADMSG);
 	}
+}
+
+/* Compresses some bytes again after some of them became others. */
+static void damage(struct blob *blob)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(blob->bytes, blob->size);
+	unsigned char *plain = malloc(size + 1);
+
+	assert_non_null(plain);
+	assert_int_equal(ZSTD_decompress(plain, size + 1, blob->bytes, blob->size), size);
+	for (int k = rand() % 4; k >= 0 && size; k--)
+		plain[(size_t)rand() % size] = (unsigned char)rand();
+	if (size && rand() % 8 == 0)
+		size = (size_t)rand() % size;
+	array_grow(&blob->bytes, &blob->room, ZSTD_compressBound(size));
+	blob->size = ZSTD_compress(blob->bytes, blob->room, plain, size, 1);
+	free(plain);
 }
 
 /* Damages that zstd does not see, as it compressed them: each number of the columns is checked. */
@@ -412,8 +460,7 @@ static void any_numbers_are_no_harm(void **state)
 	unsigned int nr_good = 0;
 
 	for (int i = 0; i < 5000; i++) {
-		struct blob plain, blob = { 0 };
-		enum moment_part part = i % 3;
+		enum moment_part part = (enum moment_part)(i % MOMENT_PARTS);
 		int err;
 
 		make_changes(&w->moment.changes, 20);
@@ -421,25 +468,14 @@ static void any_numbers_are_no_harm(void **state)
 		guests_free(w->moment.guests);
 		w->moment.guests = guests_new(NULL);
 		guests_add_fake(w->moment.guests, 100, "web", 3);
-		w->moment.flags = part == PART_TOTALS ? MOMENT_HAS_TOTALS :
-				  part == PART_GUESTS ? MOMENT_HAS_GUESTS : 0;
+		w->moment.flags = MOMENT_HAS_TOTALS | MOMENT_HAS_GUESTS;
 		pack(w);
-		plain = w->packer->plain; /* of the part that was packed last */
-		for (int k = rand() % 4; k >= 0; k--)
-			plain.bytes[(size_t)rand() % plain.size] = (unsigned char)rand();
-		blob.room = ZSTD_compressBound(plain.size);
-		blob.bytes = malloc(blob.room);
-		assert_non_null(blob.bytes);
-		blob.size = ZSTD_compress(blob.bytes, blob.room, plain.bytes,
-					  (size_t)rand() % 8 ? plain.size :
-							       (size_t)rand() % plain.size, 1);
+		damage(&w->packed.parts[part]);
 		if (part == PART_GUESTS)
-			err = unpack_guests(w->packer, &blob, &w->read, NULL);
-		else if (part == PART_TOTALS)
-			err = unpack_totals(w->packer, &blob, UNPACK_ALL, &w->read, NULL);
+			err = unpack_guests(w->packer, &w->packed.parts[part], &w->read, NULL);
 		else
-			err = unpack_changes(w->packer, &blob, UNPACK_ALL, &w->read, NULL);
-		free(blob.bytes);
+			err = unpack(w, part < PART_TOTALS ? PART_CHANGES : PART_TOTALS,
+				     UNPACK_ALL, NULL);
 		if (err)
 			assert_int_equal(err, -EBADMSG);
 		else
@@ -454,7 +490,7 @@ UNIT(test_pack)
 		cmocka_unit_test_setup_teardown(rows_are_sorted, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_moment_is_the_same_afterwards, setup, teardown),
 		cmocka_unit_test_setup_teardown(sums_are_made_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(counts_need_no_durations, setup, teardown),
+		cmocka_unit_test_setup_teardown(counts_need_no_histograms, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_inventory_is_the_same_afterwards, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_few_bytes_do_not_claim_all_memory, setup,

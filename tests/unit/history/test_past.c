@@ -615,48 +615,6 @@ static void after_a_loss(void **state)
 	world_free(&world);
 }
 
-/* Any byte of any part may be damaged: it is said, or the numbers are others; nothing else. */
-static void damaged_parts(void **state)
-{
-	static struct memory memories[30];
-	struct world world;
-	struct store store;
-	struct blob blob = { 0 };
-	struct moment moment = { 0 };
-	struct error error;
-	size_t nr_bad = 0;
-
-	(void)state;
-	seed = 3;
-	live(&world, memories, ARRAY_SIZE(memories), SIZE_MAX);
-	store = recent_store(world.recent);
-	for (int round = 0; round < 20000; round++) {
-		enum moment_part part = random_below(MOMENT_PARTS);
-		uint64_t id = part == PART_CHANGES ? 1 + random_below(30) : 1;
-		int err;
-
-		assert_int_equal(store.type->read(store.state, id, part, &blob, &error), 0);
-		for (uint32_t i = random_below(4); i > 0; i--)
-			blob.bytes[random_below((uint32_t)blob.size)] ^=
-				(unsigned char)(1u << random_below(8));
-		blob.size -= random_below(20) ? 0 : random_below((uint32_t)blob.size);
-		if (part == PART_CHANGES)
-			err = unpack_changes(world.packer, &blob, UNPACK_ALL, &moment, &error);
-		else if (part == PART_TOTALS)
-			err = unpack_totals(world.packer, &blob, UNPACK_ALL, &moment, &error);
-		else
-			err = unpack_guests(world.packer, &blob, &moment, &error);
-		nr_bad += err == -EBADMSG;
-		assert_true(err == 0 || err == -EBADMSG);
-	}
-	assert_true(nr_bad > 1000);
-	for (size_t i = 0; i < ARRAY_SIZE(memories); i++)
-		forget(&memories[i]);
-	blob_release(&blob);
-	moment_release(&moment);
-	world_free(&world);
-}
-
 /* A series has as many points after a moment as are wanted; the first of a question is none. */
 static void a_series_has_the_points_that_are_wanted(void **state)
 {
@@ -744,7 +702,6 @@ UNIT(test_past)
 		cmocka_unit_test(the_oldest_moments_of_a_full_ring),
 		cmocka_unit_test(a_small_ring_asks_for_totals),
 		cmocka_unit_test(after_a_loss),
-		cmocka_unit_test(damaged_parts),
 		cmocka_unit_test(a_series_has_the_points_that_are_wanted),
 		cmocka_unit_test(other_programs_make_no_gap),
 	};

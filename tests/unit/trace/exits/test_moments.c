@@ -11,6 +11,7 @@
 
 #include "lib/array.h"
 #include "history/past.h"
+#include "history/reader.h"
 #include "core/monitor.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
@@ -123,21 +124,20 @@ static void subtract(struct world *world, const struct moment *moment, uint64_t 
 static size_t subtract_all(struct world *world)
 {
 	struct moment moment = { .flags = 0 };
-	struct packer *packer = packer_new();
-	struct blob blob = { .size = 0 };
 	struct error error = { "" };
+	struct reader reader;
 	struct stored stored;
 	uint64_t at_ns = world->writer.start_ns;
 	size_t nr = 0;
 	int err = world->store.type->find(world->store.state, 0, &stored, &error);
 
+	reader_init(&reader, world->store, monitor_fields(world->monitor));
 	while (!err) {
 		nr++;
 		at_ns += stored.elapsed_ns;
 		assert_int_equal(stored.time_ns, at_ns);
-		assert_int_equal(world->store.type->read(world->store.state, stored.id,
-							 PART_CHANGES, &blob, &error), 0);
-		assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &error), 0);
+		assert_int_equal(reader_changes(&reader, stored.id, UNPACK_ALL, &moment, &error),
+				 0);
 		subtract(world, &moment, stored.elapsed_ns);
 		err = world->store.type->step(world->store.state, stored.id, false, &stored,
 					      &error);
@@ -145,8 +145,7 @@ static size_t subtract_all(struct world *world)
 	assert_int_equal(err, -ENOENT);
 	assert_int_equal(at_ns - world->writer.start_ns, world->recording.span_ns);
 	moment_release(&moment);
-	packer_free(packer);
-	blob_release(&blob);
+	reader_release(&reader);
 	return nr;
 }
 
@@ -205,22 +204,19 @@ static uint64_t count_of(const struct world *world, uint64_t id, const char *nam
 {
 	uint32_t field = fields_find(monitor_fields(world->monitor), name);
 	struct moment moment = { .flags = 0 };
-	struct packer *packer = packer_new();
-	struct blob blob = { .size = 0 };
 	struct error error = { "" };
+	struct reader reader;
 	uint64_t count = 0;
 
 	assert_int_not_equal(field, FIELD_NONE);
-	assert_int_equal(
-		world->store.type->read(world->store.state, id, PART_CHANGES, &blob, &error), 0);
-	assert_int_equal(unpack_changes(packer, &blob, UNPACK_ALL, &moment, &error), 0);
+	reader_init(&reader, world->store, monitor_fields(world->monitor));
+	assert_int_equal(reader_changes(&reader, id, UNPACK_ALL, &moment, &error), 0);
 	for (size_t i = 0; i < moment.changes.nr; i++) {
 		if (moment.changes.list[i].key.field == field)
 			count += moment.changes.list[i].count;
 	}
 	moment_release(&moment);
-	packer_free(packer);
-	blob_release(&blob);
+	reader_release(&reader);
 	return count;
 }
 
