@@ -53,6 +53,13 @@ void command_topics(FILE *out, bool for_shell);
 /* "exits, format, ..." */
 void command_names(char *buf, size_t size);
 
+/* ---- report.c: what is said of any recording ---- */
+
+struct trace;
+
+/* Prints that a buffer's times are of another clock than the file says, if they seem to be. */
+void say_wrong_clock(const struct trace *trace);
+
 /*
  * ---- complete.c: what can stand in place of a command line's last word, for the shell ----
  *

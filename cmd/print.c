@@ -34,6 +34,7 @@ void run_lines_top(struct run *run)
 		.path = options->mode == MODE_LOG ? options->output : NULL,
 		.has_time = options->csv || options->mode == MODE_LOG,
 		.skip_zero = options->skip_zero,
+		.start_ns = run->source ? run->source->recording.start_ns : 0,
 		.fields = facts->fields,
 		.columns = facts->wanted,
 		.type = run->query.type,
@@ -48,6 +49,7 @@ void run_lines_plain(struct run *run)
 									       LINES_TABLE;
 	run->lines.config.path = options->output;
 	run->lines.config.overwrites = true;
+	run->lines.config.start_ns = run->source ? run->source->recording.start_ns : 0;
 }
 
 int run_lines_open(struct run *run, struct error *error)

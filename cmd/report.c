@@ -24,6 +24,17 @@ struct report {
 	struct lines_recording about;
 };
 
+void say_wrong_clock(const struct trace *trace)
+{
+	const struct trace_info *one, *other;
+
+	if (trace_has_wrong_clock(trace, &one, &other))
+		fprintf(stderr, "kvmtop: %s: the times of its buffers \"%s\" and \"%s\" are not of "
+			"one clock: trace-cmd wrote the main buffer's clock for all (%s); record "
+			"each with the same -C\n", one->path, trace_buffer_name(one),
+			trace_buffer_name(other), one->clock_name);
+}
+
 /* Of one host or of several, the order of their events, and the time that passed, may be wrong. */
 static void say_clocks(const struct recording *recording)
 {
@@ -33,6 +44,7 @@ static void say_clocks(const struct recording *recording)
 		fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two may be "
 			"apart; read them separately\n", one->path, one->clock_name, other->path,
 			other->clock_name);
+	say_wrong_clock(recording->trace);
 }
 
 int report_problems(const struct recording *recording)

@@ -64,7 +64,7 @@ enum source_kind source_kind_of(const char *name)
 	if (stat(name, &st) < 0)
 		return SOURCE_HISTORY;
 	if (S_ISDIR(st.st_mode))
-		return SOURCE_MACHINE;
+		return trace_is_recording(name) ? SOURCE_RECORDING : SOURCE_MACHINE;
 	if (len > 3 && strcmp(name + len - 3, ".db") == 0)
 		return SOURCE_HISTORY;
 	/* A pipe is read once. */
@@ -119,7 +119,7 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 	source->env = &opened->env;
 	if (source->name && !is_captured(source->name))
 		return error_set(error, -ENOENT, "%s: not a captured machine, a folder with copies "
-				 "of its /proc and /sys; recordings and histories are files",
+				 "of its /proc and /sys; nor one of perf record --threads",
 				 source->name);
 	monitor.list = providers_of(&opened->env);
 	err = monitor_open(&monitor, &source->monitor, error);

@@ -142,6 +142,7 @@ static void tell_clocks(const struct run *run)
 		fprintf(stderr, "kvmtop: %s is on the clock \"%s\", %s on \"%s\": the two may be "
 			"apart; record both with %s\n", one->path, one->clock_name, other->path,
 			other->clock_name, mono_remedy(run));
+	say_wrong_clock(run->trace);
 }
 
 static int take_kvm(struct run *run, struct error *error)

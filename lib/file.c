@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,6 +99,16 @@ int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size)
 }
 
 /* access(2) would leave out the rights that capabilities of the program's file or service give. */
+void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 bool path_exists(const char *path)
 {
 	struct stat st;

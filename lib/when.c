@@ -356,6 +356,14 @@ void when_format_exact(char *buf, size_t size, uint64_t time_ns)
 		 (unsigned int)(time_ns / 1000 % 1000000));
 }
 
+/* %f would write the decimal point of the locale. */
+void when_format_seconds(char *buf, size_t size, uint64_t ns)
+{
+	uint64_t us = ns / 1000;
+
+	snprintf(buf, size, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+}
+
 void when_format_iso(char *buf, size_t size, uint64_t time_ns)
 {
 	const struct tm tm = to_local(time_ns);

@@ -463,4 +463,37 @@ fi
 # shellcheck disable=SC2012
 is "$(ls "$INSTANCES" | sed -n "s/^kvmtop-\($RECORDER\|$killed\)\$/&/p")" "" "no instance is left"
 
+# ---- what perf record --threads writes
+
+# perf_counts FOLDER: each event of KVM and how often perf has seen it.
+perf_counts() {
+	perf script -i "$1" -F event 2>/dev/null | sed -n 's/^ *kvm:\(.*\): *$/\1/p' | sort | uniq -c |
+		awk '{ print $2, $1 }'
+}
+
+counts() {
+	"$KVMTOP" report --csv --view events "$1" 2>/dev/null |
+		awk -F, 'NR > 1 && $1 !~ /[(]/ { print $1, $2 }' | sort
+}
+
+if perf record --help 2>/dev/null | grep -q -- --threads; then
+	guest six --pio 10 --cpuid 5 --vcpus 2 --rounds 0 --pause 1000
+	go six
+	for how in "" -z; do
+		folder=$TMP/folder$how
+		# shellcheck disable=SC2086
+		perf record -q --threads -a $how -e 'kvm:*' -o "$folder" -- sleep 1 2>/dev/null
+		counts "$folder" >"$TMP/ours"
+		perf_counts "$folder" >"$TMP/theirs"
+		same_files "$TMP/ours" "$TMP/theirs" "perf record --threads $how: as perf counts"
+		check "and there are some" grep -q '^kvm_pio [1-9]' "$TMP/ours"
+	done
+	stop "$GUEST"
+	rm "$folder/data.0"
+	like "$("$KVMTOP" report --text "$folder" 2>&1)" 'folder-z: data\.0 is missing$' \
+		"a file that is missing is said"
+else
+	skip "perf record --threads" "perf is not installed, or does not have it"
+fi
+
 done_testing

@@ -226,6 +226,45 @@ is "$("$KVMTOP" -r "$recorded" -1 --json --view exits --from 00:00:00 |
 like "$("$KVMTOP" -r "$recorded" --diff 00:00:00..+90ms --from -90ms)" '^npf +[0-9]+ +[0-9]+ ' \
 	"--diff: two spans of it"
 like "$("$KVMTOP" -r "$recorded" -1 --at now --view exits)" '^cpuid +78 ' "--at: a moment of it"
+# It has no time of day: seconds from its start.
+for face in '-l --view exits' '-l --view events' '-l -c --view exits' '-l -c --view events'; do
+	# shellcheck disable=SC2086
+	"$KVMTOP" -r "$recorded" $face -s 0.05 >"$TMP/out"
+	is "$(sed -n 's/^\(0\.[0-9]*\)[, ].*/\1/p' "$TMP/out" | uniq | head -n 2 | xargs)" \
+		"0.050000 0.100000" "$face: seconds from the start"
+	unlike "$(cat "$TMP/out")" 1970 "$face: no day"
+done
+like "$("$KVMTOP" -r "$recorded" -l --json -n 1 -s 0.05)" '^\{"time":0\.050000,' \
+	"-l --json: the same"
+like "$("$KVMTOP" -r "$recorded" --json --diff 00:00:00..+90ms --from -90ms)" \
+	'"span":\{"from":0\.[0-9]*,"to":0\.18[0-9]*,' "--diff: the two spans, JSON"
+like "$("$KVMTOP" -r "$recorded" -1 --at 1970-01-01 2>&1)" \
+	'it has samples from 0\.00[0-9]* s to 0\.18[0-9]* s$' "--at before it"
+like "$("$KVMTOP" -r "$recorded" --diff 00:00:00..+90ms --from -90ms)" \
+	'^1: 0\.000000 s to 0\.09[0-9]* s, ' "--diff: the two spans"
+
+# ---- a folder of perf record
+
+mkdir "$TMP/folder"
+cp "$recorded" "$TMP/folder/data"
+for args in "--text" "--csv --view vcpus" "--json"; do
+	# shellcheck disable=SC2086
+	report $args "$recorded" | sed "s|$recorded|PATH|" >"$TMP/file.out"
+	# shellcheck disable=SC2086
+	report $args "$TMP/folder" | sed "s|$TMP/folder|PATH|" >"$TMP/folder.out"
+	same_files "$TMP/folder.out" "$TMP/file.out" "a folder of one file: report $args"
+done
+is "$("$KVMTOP" -r "$TMP/folder/" -1 --csv | sum total)" "$all" "-r FOLDER -1"
+is "$("$KVMTOP" -r "$TMP/folder" -l -c --view exits | sum delta)" "$all" "-r FOLDER -l"
+"$KVMTOP" timeline -k "$recorded" -o "$TMP/file.out"
+"$KVMTOP" timeline -k "$TMP/folder" -o "$TMP/folder.out"
+same_files "$TMP/folder.out" "$TMP/file.out" "timeline -k FOLDER"
+: >"$TMP/folder/data"
+is "$(status "$TMP/folder")" 1 "a folder with an empty file"
+like "$(cat "$TMP/err")" "folder: the file is empty" "and why"
+rm "$TMP/folder/data"
+like "$("$KVMTOP" -r "$TMP/folder" -1 2>&1)" "folder: not a captured machine, " \
+	"-r of another folder"
 like "$("$KVMTOP" -r "$recorded" -f help)" '^  kvm_exit\(cpuid\)$' "-f help: its names"
 like "$("$KVMTOP" -r "$TMP/acrn" -l 2>&1)" 'cycles: give the TSC.s frequency with --frequency' \
 	"cycles need their length"
@@ -339,6 +378,8 @@ done
 # ---- a clock that counts, buffers
 
 LC_ALL=C sed 's/\[local\] global/[counter] glob/' "$TMP/dat" >"$TMP/counter"
+like "$(report "$TMP/counter" | sed -n 2p)" '^[0-9]* counts, ' "clock counter: no cycles"
+like "$(report --json "$TMP/counter")" '"unit":"counts"' "clock counter: no cycles, JSON"
 is "$(report "$TMP/counter" | grep durations)" \
 	"The recording's clock only counts events: no durations. Record with another clock." \
 	"the clock is why there are no durations"

@@ -650,24 +650,33 @@ static inline void put_string(struct bytes *bytes, const char *text)
 	put(bytes, NULL, 64 - strlen(text));
 }
 
-/* Behind the records, which begin at `data`: formats, architecture, release, CPU. */
-static inline void put_perf_features(struct bytes *bytes, size_t data, const char *cpuid)
+/* After the records, which begin at `data`: formats, architecture, release, CPU. */
+static inline void put_perf_features_of(struct bytes *bytes, size_t data, const char *cpuid,
+					bool is_folder)
 {
 	size_t table = bytes->len, begin;
+	int nr = is_folder ? 5 : 4;
 
 	set_u64(bytes, 40, data);
 	set_u64(bytes, 48, table - data);
-	set_u64(bytes, 72, 1 << 1 | 1 << 4 | 1 << 6 | 1 << 9);
-	put(bytes, NULL, 4 * 16);
-	for (int i = 0; i < 4; i++) {
+	set_u64(bytes, 72, 1 << 1 | 1 << 4 | 1 << 6 | 1 << 9 | (is_folder ? 1 << 24 : 0));
+	put(bytes, NULL, (size_t)nr * 16);
+	for (int i = 0; i < nr; i++) {
 		begin = bytes->len;
 		if (i == 0)
 			put_head(bytes, "0.6", 4096, world_formats, NR_WORLD_FORMATS);
+		else if (i == 4)
+			put_u64(bytes, 1); /* the version of the folder */
 		else
 			put_string(bytes, i == 1 ? "6.1.0" : i == 2 ? "x86_64" : cpuid);
 		set_u64(bytes, table + (size_t)16 * i, begin);
 		set_u64(bytes, table + (size_t)16 * i + 8, bytes->len - begin);
 	}
+}
+
+static inline void put_perf_features(struct bytes *bytes, size_t data, const char *cpuid)
+{
+	put_perf_features_of(bytes, data, cpuid, false);
 }
 
 #endif

@@ -216,7 +216,8 @@ static int check_files(const struct recording *recording, struct error *error)
 	struct stat st;
 
 	for (size_t i = 0; i < recording->nr_paths; i++) {
-		if (stat(recording->paths[i], &st) < 0 || !S_ISREG(st.st_mode))
+		if (stat(recording->paths[i], &st) < 0 ||
+		    !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 			return error_set(error, -ESPIPE,
 					 "%s is not a regular file, so it is shown as a whole only",
 					 recording->paths[i]);

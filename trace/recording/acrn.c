@@ -265,7 +265,7 @@ static int open_acrn(struct trace_file *file, const struct head *head, struct er
 	file->info.clock_name = "tsc";
 	file->info.arch = "x86_64";
 	file->info.cpu_vendor = "GenuineIntel";
-	window_init(&acrn->window, file, head);
+	window_init(&acrn->window, file, head, WINDOW_PIECE);
 	acrn->source.window = &acrn->window;
 	acrn->has_vm = has_vm(head);
 	acrn->source.event.size = PAYLOAD_SIZE;

@@ -9,8 +9,6 @@
 #include "lib/xalloc.h"
 #include "trace/recording/bytes.h"
 
-#define PIECE_SIZE (256 * 1024) /* of a window; the fastest size between 32 KiB and 4 MiB */
-
 ssize_t bytes_read(const struct trace_file *file, void *buf, size_t size, uint64_t offset)
 {
 	ssize_t got;
@@ -115,13 +113,15 @@ void cursor_name(struct cursor *cursor, char *name, size_t size)
 
 /* ---- window */
 
-void window_init(struct window *window, struct trace_file *file, const struct head *head)
+void window_init(struct window *window, struct trace_file *file, const struct head *head,
+		 size_t piece)
 {
 	off_t now = file->info.size ? lseek(file->fd, 0, SEEK_CUR) : 0;
 
 	*window = (struct window){
 		.file = file,
-		.buf = xmalloc(WINDOW_WANT_MAX + PIECE_SIZE),
+		.buf = xmalloc(WINDOW_WANT_MAX + piece),
+		.room = WINDOW_WANT_MAX + piece,
 		.offset = now > 0 ? (uint64_t)now : head->len,
 		.limit = UINT64_MAX,
 	};
@@ -149,11 +149,11 @@ void window_seek(struct window *window, uint64_t offset, uint64_t limit)
 
 bool window_read(struct window *window, size_t size)
 {
-	size_t left = window_left(window), room = WINDOW_WANT_MAX + PIECE_SIZE;
+	size_t left = window_left(window);
 
 	memmove(window->buf, window->at, left);
 	while (left < size && !window->err && window->offset < window->limit) {
-		size_t most = room - left;
+		size_t most = window->room - left;
 		ssize_t got;
 
 		if (most > window->limit - window->offset)

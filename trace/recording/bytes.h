@@ -65,12 +65,16 @@ struct window {
 	uint64_t offset;	 /* of `end` in the file */
 	uint64_t limit;		 /* in the file: no more is read; UINT64_MAX: there is none */
 	uint8_t *buf;
+	size_t room; /* bytes of buf */
 	struct trace_file *file;
 	int err; /* -errno of a read that failed, else 0 */
 };
 
-/* From `head` on, which was just read from the file. */
-void window_init(struct window *window, struct trace_file *file, const struct head *head);
+#define WINDOW_PIECE (256 * 1024) /* bytes; the fastest size between 32 KiB and 4 MiB */
+
+/* From `head` on, which was just read from the file. Reads pieces of about `piece` bytes. */
+void window_init(struct window *window, struct trace_file *file, const struct head *head,
+		 size_t piece);
 void window_release(struct window *window);
 
 /* Goes to an offset of a plain file, to read up to a limit. */

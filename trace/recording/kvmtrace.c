@@ -297,7 +297,7 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 	struct kvmtrace *kvmtrace = trace_add_source(file, sizeof(*kvmtrace), next, free_kvmtrace);
 
 	(void)error;
-	window_init(&kvmtrace->window, file, head);
+	window_init(&kvmtrace->window, file, head, WINDOW_PIECE);
 	kvmtrace->source.window = &kvmtrace->window;
 	kvmtrace->is_xen = file->info.kind == TRACE_XENTRACE;
 	kvmtrace->swap = !kvmtrace->is_xen && find_swap(&kvmtrace->window, head);

@@ -92,6 +92,7 @@ static const struct trace_reader *find_reader(const struct head *head, bool has_
 /* A file that is being opened. */
 struct opened {
 	const char *path;
+	char *folder; /* the path is this folder; NULL: it is a file, or given away */
 	int fd; /* -1: not open, or given away */
 	const struct trace_reader *reader; /* NULL: the file is empty or unknown */
 	struct stat st;
@@ -116,19 +117,58 @@ static int read_head(struct opened *opened, size_t least, struct error *error)
 	return 0;
 }
 
+/*
+ * Goes from the folder to the file in it that has the header. Not a pipe: opening one waits for its
+ * writer.
+ */
+static int enter_folder(struct opened *opened, struct error *error)
+{
+	int fd = openat(opened->fd, FOLDER_HEAD, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	size_t len = strlen(opened->path);
+	int err = fd < 0 ? -errno : 0;
+
+	close(opened->fd);
+	opened->fd = fd;
+	if (!err && fstat(fd, &opened->st) < 0)
+		err = -errno;
+	if (!err && !S_ISREG(opened->st.st_mode))
+		err = -ENOENT;
+	if (err == -ENOENT)
+		return error_set(error, -EISDIR, "%s: is a folder without a file \"" FOLDER_HEAD
+				 "\", so not a recording of perf record --threads", opened->path);
+	if (err)
+		return error_set(error, err, "%s/" FOLDER_HEAD ": %s", opened->path,
+				 strerror(-err));
+	while (len > 1 && opened->path[len - 1] == '/')
+		len--;
+	opened->folder = xasprintf("%.*s", (int)len, opened->path);
+	return 0;
+}
+
+static void release(struct opened *opened)
+{
+	free(opened->folder);
+	if (opened->fd >= 0)
+		close(opened->fd);
+	opened->folder = NULL;
+	opened->fd = -1;
+}
+
 /* Opens a path, or standard input, and reads the first bytes. */
 static int open_path(struct opened *opened, const char *path, bool has_records, struct error *error)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
+	int err = 0;
 
 	*opened = (struct opened){ .path = is_stdin ? "standard input" : path };
 	opened->head.bytes = opened->bytes;
 	opened->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	if (opened->fd < 0 || fstat(opened->fd, &opened->st) < 0)
 		return error_set(error, -errno, "%s: %s", opened->path, strerror(errno));
-	if (S_ISDIR(opened->st.st_mode))
-		return error_set(error, -EISDIR, "%s: is a folder, not a recording (perf record "
-				 "makes one with --threads: record without it)", opened->path);
+	if (S_ISDIR(opened->st.st_mode) && !is_stdin)
+		err = enter_folder(opened, error);
+	if (err)
+		return err;
 	/* Records from a pipe are printed at once, so no more bytes are awaited than needed. */
 	return read_head(opened, has_records && !S_ISREG(opened->st.st_mode) ? RECORD_LEAST :
 			 HEAD_SIZE, error);
@@ -172,6 +212,9 @@ static int check_reader(const struct trace *trace, const struct opened *opened,
 {
 	const struct trace_file *first = trace->files.nr ? trace->files.items[0] : NULL;
 
+	if (opened->folder && !reader->reads_folders)
+		return error_set(error, -EISDIR, "%s: is a folder: name the %s in it", opened->path,
+				 reader->name);
 	if (!reads(reader, trace->has_records))
 		return error_set(error, -EINVAL, "%s: is %s, not records of kvmtrace, xentrace or "
 				 "ACRN: kvmtop report reads it", opened->path, reader->name);
@@ -200,7 +243,7 @@ static int add_file(struct trace *trace, struct opened *opened, const struct tra
 	file = trace_list_add(&trace->files, sizeof(*file));
 	file->info = (struct trace_info){
 		.kind = reader->kind,
-		.path = opened->path,
+		.path = opened->folder ? opened->folder : opened->path,
 		.size = S_ISREG(opened->st.st_mode) ? (uint64_t)opened->st.st_size : 0,
 		.clock_name = "",
 		.arch = "",
@@ -215,6 +258,9 @@ static int add_file(struct trace *trace, struct opened *opened, const struct tra
 	file->index = file->info.main = (uint32_t)trace->files.nr - 1;
 	file->fd = opened->fd;
 	opened->fd = -1;
+	file->folder = opened->folder;
+	file->name = opened->folder ? xstrdup(FOLDER_HEAD) : NULL;
+	opened->folder = NULL;
 	return reader->open(file, &opened->head, error);
 }
 
@@ -231,10 +277,8 @@ static int open_one(const struct trace *trace, struct opened *list, size_t i, co
 		opened->reader = kind == TRACE_ANY ?
 					 find_reader(&opened->head, trace->has_records) :
 					 by_kind(kind);
-	if (err && opened->fd >= 0) {
-		close(opened->fd);
-		opened->fd = -1;
-	}
+	if (err)
+		release(opened);
 	return err;
 }
 
@@ -273,8 +317,7 @@ static int open_files(struct trace *trace, const char *const *paths, size_t nr,
 
 		if (list[i].fd >= 0 && !err)
 			err = forgive(trace, add_file(trace, &list[i], reader, error), error);
-		if (list[i].fd >= 0)
-			close(list[i].fd);
+		release(&list[i]);
 	}
 	free(list);
 	return err;
@@ -286,11 +329,13 @@ bool trace_is_recording(const char *path)
 	struct error error;
 	bool is_one = false;
 
-	if (stat(path, &opened->st) == 0 && S_ISREG(opened->st.st_mode)) {
-		is_one = open_path(opened, path, false, &error) == 0 &&
-			 find_reader(&opened->head, false);
-		if (opened->fd >= 0)
-			close(opened->fd);
+	if (stat(path, &opened->st) == 0 &&
+	    (S_ISREG(opened->st.st_mode) || S_ISDIR(opened->st.st_mode))) {
+		const struct trace_reader *reader = open_path(opened, path, false, &error) == 0 ?
+						    find_reader(&opened->head, false) : NULL;
+
+		is_one = reader && (!opened->folder || reader->reads_folders);
+		release(opened);
 	}
 	free(opened);
 	return is_one;
@@ -298,7 +343,7 @@ bool trace_is_recording(const char *path)
 
 /* ---- buffers and clocks */
 
-static const char *buffer_name(const struct trace_info *info)
+const char *trace_buffer_name(const struct trace_info *info)
 {
 	return info->instance[0] ? info->instance : "top";
 }
@@ -313,7 +358,7 @@ static void list_buffers(const struct trace *trace, char *buf, size_t size)
 		const struct trace_file *file = trace->files.items[i];
 
 		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
-					buffer_name(&file->info));
+					trace_buffer_name(&file->info));
 	}
 }
 
@@ -326,7 +371,7 @@ static int choose_buffer(struct trace *trace, const char *name, struct error *er
 	for (size_t i = 0; i < trace->files.nr; i++) {
 		struct trace_file *file = trace->files.items[i];
 
-		file->info.is_left_out = strcmp(buffer_name(&file->info), name) != 0;
+		file->info.is_left_out = strcmp(trace_buffer_name(&file->info), name) != 0;
 		file->info.has_events &= !file->info.is_left_out;
 		nr_files += !file->info.is_left_out;
 	}
@@ -361,8 +406,9 @@ static int check_clocks(const struct trace *trace, struct error *error)
 		if (is_one_file)
 			return error_set(error, -EINVAL, "%s: its buffers \"%s\" and \"%s\" have "
 					 "different clocks (%s, %s): choose one with --buffer",
-					 info->path, buffer_name(first), buffer_name(info),
-					 first->clock_name, info->clock_name);
+					 info->path, trace_buffer_name(first),
+					 trace_buffer_name(info), first->clock_name,
+					 info->clock_name);
 		return error_set(error, -EINVAL, "%s and %s have different clocks: read them "
 				 "separately", first->path, info->path);
 	}

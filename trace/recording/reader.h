@@ -20,11 +20,15 @@ struct trace_file {
 	const struct trace_reader *reader;
 	uint32_t index;
 	int fd;	       /* closed by trace.c */
+	char *folder;  /* the recording is this folder; NULL: it is a file */
+	char *name;    /* of this file in the folder */
 	void *priv;    /* the reader's; of a further buffer the main one's, as fd and types */
 	struct event_types *types; /* trace.dat, perf.data: what its priv has of them; else NULL */
 	struct trace_guest *guests; /* a further buffer has the main one's */
 	size_t nr_guests, guests_room;
 	uint64_t done; /* bytes read, for the progress */
+	uint64_t first_time, last_time; /* of the events that were given out, of any at all: */
+	bool has_given;
 	bool has_records; /* trace_open_records(): each record is given out as it is */
 };
 
@@ -69,12 +73,15 @@ struct head {
 	size_t len; /* less than HEAD_SIZE: the whole file */
 };
 
+#define FOLDER_HEAD "data" /* of a recording that is a folder: the file that is opened first */
+
 #define HEAD_SIZE 4096
 
 struct trace_reader {
 	enum trace_kind kind;
 	const char *name;
 	bool reads_pipes, has_events, has_records; /* events: trace_open() */
+	bool reads_folders;
 	bool (*is_kind)(const struct head *head);
 	/* Whether the bytes look like records of this kind, though no event is known; or NULL. */
 	bool (*looks_like)(const struct head *head);
@@ -97,7 +104,7 @@ struct trace_list {
 };
 
 struct trace {
-	struct trace_list files, types, problems, sources, repeats;
+	struct trace_list files, pieces, types, problems, sources, repeats;
 	/* The sources with an event, as a binary heap: the event given last is at 0. */
 	struct trace_source **heap; /* NULL: no event was given yet */
 	size_t nr_heap;
@@ -109,6 +116,13 @@ void *trace_list_add(struct trace_list *list, size_t size);
 
 /* A further file after this one: another buffer of it. */
 struct trace_file *trace_add_part(struct trace_file *file);
+
+/*
+ * A further file of a recording that is a folder, with problems and progress of its own. Events in
+ * it are events of the main file: of sources that were added for that.
+ */
+struct trace_file *trace_add_piece(struct trace_file *file, int fd, const char *name,
+				   uint64_t size);
 
 /* Whether it is a further buffer: the main one holds fd and priv. */
 static inline bool trace_is_part(const struct trace_file *file)

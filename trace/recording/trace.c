@@ -14,6 +14,7 @@
 #include "trace/recording/trace.h"
 
 #define RECORD_MAX 64 /* bytes of the largest record */
+#define APART_UNITS UINT64_C(60000000000) /* of the clock: a minute, or half of one of a TSC */
 
 void *trace_list_add(struct trace_list *list, size_t size)
 {
@@ -39,6 +40,18 @@ struct trace_file *trace_add_part(struct trace_file *file)
 	part->info.has_events = false;
 	part->done = 0;
 	return part;
+}
+
+struct trace_file *trace_add_piece(struct trace_file *file, int fd, const char *name, uint64_t size)
+{
+	struct trace_file *piece = trace_list_add(&file->trace->pieces, sizeof(*piece));
+
+	*piece = *file;
+	piece->fd = fd;
+	piece->name = xstrdup(name);
+	piece->info.size = size;
+	piece->done = 0;
+	return piece;
 }
 
 void *trace_add_source(struct trace_file *file, size_t size,
@@ -92,7 +105,9 @@ void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt
 	va_end(args);
 	if (len >= (int)sizeof(text))
 		len = sizeof(text) - 1;
-	problem->line = xasprintf("%s: at byte %" PRIu64 ": %s", file->info.path, offset, text);
+	problem->line = xasprintf("%s%s%s: at byte %" PRIu64 ": %s", file->info.path,
+				  file->folder ? "/" : "", file->folder ? file->name : "", offset,
+				  text);
 	problem->text = problem->line + strlen(problem->line) - len;
 	problem->offset = offset;
 }
@@ -113,7 +128,15 @@ static void close_file(struct trace_file *file)
 		free(file->guests[i].others);
 	}
 	free(file->guests);
+	free(file->folder);
+	free(file->name);
 	close(file->fd);
+}
+
+static void close_piece(struct trace_file *piece)
+{
+	free(piece->name);
+	close(piece->fd);
 }
 
 void trace_close(struct trace *trace)
@@ -129,6 +152,8 @@ void trace_close(struct trace *trace)
 		if (!trace_is_part(trace->files.items[i]))
 			close_file(trace->files.items[i]);
 	}
+	for (size_t i = 0; i < trace->pieces.nr; i++)
+		close_piece(trace->pieces.items[i]);
 	for (size_t i = 0; i < trace->problems.nr; i++) {
 		struct trace_problem *problem = trace->problems.items[i];
 
@@ -137,6 +162,7 @@ void trace_close(struct trace *trace)
 	free(trace->sources.items);
 	free(trace->heap);
 	list_release(&trace->files);
+	list_release(&trace->pieces);
 	list_release(&trace->types);
 	list_release(&trace->problems);
 	list_release(&trace->repeats);
@@ -271,6 +297,14 @@ static inline void advance(struct trace *trace)
 		sift_down(trace, 0);
 }
 
+static inline void note_time(struct trace_file *file, uint64_t time)
+{
+	if (!file->has_given)
+		file->first_time = time;
+	file->has_given = true;
+	file->last_time = time;
+}
+
 bool trace_next(struct trace *trace, const struct trace_event **ret_event)
 {
 	if (!trace->heap)
@@ -281,6 +315,7 @@ bool trace_next(struct trace *trace, const struct trace_event **ret_event)
 		const struct trace_source *first = trace->heap[0];
 
 		if (!first->repeats || !is_repeat(first)) {
+			note_time(first->file, first->event.time);
 			*ret_event = &first->event;
 			return true;
 		}
@@ -334,6 +369,32 @@ bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **r
 	return false;
 }
 
+/* Whether the events of `a` are long over when the ones of `b` begin. */
+static bool is_long_before(const struct trace_file *a, const struct trace_file *b)
+{
+	return a->has_given && b->has_given && b->first_time > a->last_time &&
+	       b->first_time - a->last_time > APART_UNITS;
+}
+
+bool trace_has_wrong_clock(const struct trace *trace, const struct trace_info **ret_one,
+			   const struct trace_info **ret_other)
+{
+	for (size_t i = 1; i < trace->files.nr; i++) {
+		const struct trace_file *file = trace->files.items[i];
+
+		for (size_t k = file->info.main; k < i && file->info.version == 7; k++) {
+			const struct trace_file *other = trace->files.items[k];
+
+			if (!is_long_before(file, other) && !is_long_before(other, file))
+				continue;
+			*ret_one = &other->info;
+			*ret_other = &file->info;
+			return true;
+		}
+	}
+	return false;
+}
+
 const struct trace_problem *trace_problem(const struct trace *trace, size_t i)
 {
 	return i < trace->problems.nr ? trace->problems.items[i] : NULL;
@@ -348,6 +409,12 @@ void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret
 
 		done += file->done;
 		total += trace_is_part(file) ? 0 : file->info.size;
+	}
+	for (size_t i = 0; i < trace->pieces.nr; i++) {
+		const struct trace_file *piece = trace->pieces.items[i];
+
+		done += piece->done;
+		total += piece->info.size;
 	}
 	*ret_done = done;
 	*ret_total = total;

@@ -2,9 +2,10 @@
 /*
  * trace - recordings as one stream of events, ordered by time.
  *
- * Reads trace-cmd's trace.dat (versions 6 and 7), perf's perf.data (a file or a pipe), the files of
- * ACRN's acrntrace and the files of kvmtrace. Several files, and the CPUs in them, are merged.
- * Memory is bounded by what is open at once (CPUs), never by the size of a file.
+ * Reads trace-cmd's trace.dat (versions 6 and 7), perf's perf.data (a file, a pipe, or the folder
+ * that perf record --threads makes), the files of ACRN's acrntrace and the files of kvmtrace.
+ * Several files, and the CPUs in them, are merged. Memory is bounded by what is open at once
+ * (CPUs), never by the size of a file.
  *
  *	err = trace_open(paths, nr, TRACE_ANY, NULL, &trace, &error);
  *	while (trace_next(trace, &event)) {
@@ -38,6 +39,9 @@ struct trace_problem {
 
 struct trace;
 
+/* The name of a buffer of a trace.dat, as --buffer takes it: "top" is the main one. */
+const char *trace_buffer_name(const struct trace_info *info);
+
 const char *trace_kind_name(enum trace_kind kind); /* "trace.dat", "perf.data", "acrn", ... */
 
 /*
@@ -58,13 +62,14 @@ int trace_kind_by_name(const char *name, bool has_records, enum trace_kind *ret_
  * Buffers with different clocks cannot be read together.
  *
  * Returns 0, or -errno with error. A file that ends too early opens, and is a problem; so is an
- * empty one among others. A file of no known kind does not open (-EINVAL), nor does a folder
- * (-EISDIR), nor a file that is named twice (-EEXIST): its events would be counted twice.
+ * empty one among others. A file of no known kind does not open (-EINVAL), nor does a folder that
+ * perf record did not make (-EISDIR), nor a file that is named twice (-EEXIST): its events would be
+ * counted twice.
  */
 int trace_open(const char *const *paths, size_t nr, enum trace_kind kind, const char *buffer,
 	       struct trace **ret_trace, struct error *error);
 
-/* Whether it is a plain file that TRACE_ANY recognizes. */
+/* Whether it is a plain file or a folder that TRACE_ANY recognizes. */
 bool trace_is_recording(const char *path);
 
 /*
@@ -94,6 +99,14 @@ const struct trace_info *trace_clock_info(const struct trace *trace);
  */
 bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **ret_one,
 			  const struct trace_info **ret_other);
+
+/*
+ * Two buffers of a trace.dat whose events are so far apart that one of them has another clock than
+ * the file says. trace-cmd (3.0 to at least 3.4) writes files of version 7 with the clock of its
+ * main buffer for all buffers, whatever -C says. To be called after the last event.
+ */
+bool trace_has_wrong_clock(const struct trace *trace, const struct trace_info **ret_one,
+			   const struct trace_info **ret_other);
 
 /* The i-th problem so far, NULL past the end: a few for each file, and one for each CPU. */
 const struct trace_problem *trace_problem(const struct trace *trace, size_t i);

@@ -13,6 +13,7 @@
 #include <tracefs.h>
 
 #include "lib/array.h"
+#include "lib/file.h"
 #include "trace/tracer/ring.h"
 
 #define PIPE_BYTES (1 << 20)
@@ -261,17 +262,6 @@ static int cpu_open(struct ring *ring, size_t i, const char *folder, struct erro
 	return ring->pages[i].file < 0 ? ring->pages[i].file : 0;
 }
 
-/* On large machines, two descriptors for each CPU exceed the usual limit of 1024. */
-static void raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static uint64_t file_limit(void)
 {
 	struct rlimit limit;
@@ -286,7 +276,7 @@ static int cpus_open(struct ring *ring, const struct ring_config *config, struct
 	size_t nr = config->nr_cpus;
 	int err = 0;
 
-	raise_limit();
+	raise_file_limit(); /* on large machines two for each CPU exceed the usual 1024 */
 	ring->bytes_max = file_limit();
 	ring->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	ring->page = xmalloc(ring->page_bytes);

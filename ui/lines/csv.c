@@ -158,7 +158,7 @@ static void csv_print(void *state, FILE *out, const struct lines_sample *sample)
 	if (sample->needs_header)
 		fputc('\n', out);
 	take_values(csv, sample->view);
-	when_format_clock(time, sizeof(time), sample->time_ns, true, false);
+	lines_time(sample, false, time, sizeof(time));
 	fputs(time, out);
 	for (size_t i = 1; i < csv->nr; i++)
 		fprintf(out, ",%" PRIu64, csv->values[i]);
@@ -244,7 +244,7 @@ static void rows_print(void *state, FILE *out, const struct lines_sample *sample
 
 	(void)state;
 	if (has_time)
-		when_format_iso(time, sizeof(time), sample->time_ns);
+		lines_time(sample, true, time, sizeof(time));
 	if (has_time ? sample->needs_header : !sample->config->goes_on || sample->nr == 0)
 		print_line(out, sample->view, NULL, has_time ? ROW_TIME : "");
 	for (size_t i = 0; i < sample->view->nr_rows; i++) {

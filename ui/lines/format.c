@@ -3,7 +3,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/when.h"
 #include "ui/lines/format.h"
+
+void lines_time(const struct lines_sample *sample, bool is_iso, char *buf, size_t size)
+{
+	if (sample->config->start_ns)
+		when_format_seconds(buf, size, sample->time_ns - sample->config->start_ns);
+	else if (is_iso)
+		when_format_iso(buf, size, sample->time_ns);
+	else
+		when_format_clock(buf, size, sample->time_ns, true, false);
+}
 
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width)
 {

@@ -48,6 +48,7 @@ struct lines_config {
 	bool overwrites;   /* the file is emptied first */
 	bool has_time;	   /* LINES_TABLE, LINES_ROWS: a log, with the sample's time in each row */
 	bool goes_on;	   /* the same: samples below the headings of the first */
+	uint64_t start_ns; /* of a recording: times are seconds from then on; 0: times of day */
 	int room;	   /* LINES_TABLE: the largest width of a line; 0: no limit */
 	struct lines_side side[2]; /* JSON: of the view, and of what it is compared with */
 	bool skip_zero;	   /* no line where nothing happened: for a sample, or for a row */
@@ -85,6 +86,12 @@ struct lines_type {
 
 extern const struct lines_type lines_batch, lines_csv, lines_json, lines_text, lines_rows,
 	lines_table;
+
+/*
+ * The sample's time: seconds from the start of a recording, else ISO 8601, or without is_iso as
+ * people read it.
+ */
+void lines_time(const struct lines_sample *sample, bool is_iso, char *buf, size_t size);
 
 /* Prints the heading of the times, padded to width: "time (per 3.0 s)", with the interval. */
 void lines_print_interval(FILE *out, uint64_t elapsed_ns, int width);

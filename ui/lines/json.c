@@ -12,7 +12,8 @@
  * the order of its trees. "other":true marks a sum of what has no row. Counts and rates are of the
  * interval elapsed_s: the row's, which events of another source have, else the sample's.
  *
- * A recording is described before the rows:
+ * The time of a recording's sample is a number: seconds from the recording's start. A recording is
+ * described before the rows:
  *
  *	"recording":{"files":[{"path":...,"kind":...}],"unit":"ns","span":...,"events":...,
  *	 "counted_events":...,"guests":...,"vcpus":...,"unfinished":...,
@@ -121,10 +122,16 @@ static void add_elapsed(struct json *json, uint64_t ns)
 		add_text(json, "elapsed_s", NULL);
 }
 
-static void add_time(struct json *json, const char *key, uint64_t time_ns)
+/* Of a recording a number of seconds. */
+static void add_time(struct json *json, const struct lines_config *config, const char *key,
+		     uint64_t time_ns)
 {
 	char text[WHEN_SIZE];
 
+	if (time_ns && config->start_ns) {
+		add_fixed(json, key, "", (time_ns - config->start_ns) / 1000, 6);
+		return;
+	}
 	if (time_ns)
 		when_format_iso(text, sizeof(text), time_ns);
 	add_text(json, key, time_ns ? text : NULL);
@@ -233,11 +240,12 @@ static void put_row(struct json *json, const struct view *view, size_t i)
 
 /* ---- what the view is of */
 
-static void add_span(struct json *json, const char *key, const struct lines_span *span)
+static void add_span(struct json *json, const struct lines_config *config, const char *key,
+		     const struct lines_span *span)
 {
 	begin(json, key, '{');
-	add_time(json, "from", span->from_ns);
-	add_time(json, "to", span->to_ns);
+	add_time(json, config, "from", span->from_ns);
+	add_time(json, config, "to", span->to_ns);
 	add_elapsed(json, span->elapsed_ns);
 	finish(json, '}');
 }
@@ -305,7 +313,7 @@ static void add_recording(struct json *json, const char *key, const struct lines
 {
 	begin(json, key, '{');
 	add_files(json, about->trace);
-	add_text(json, "unit", about->unit == UNIT_CYCLES ? "cycles" : "ns");
+	add_text(json, "unit", lines_recording_unit(about));
 	add_count(json, "span", about->span);
 	add_count(json, "events", about->pairing->nr_events);
 	add_count(json, "counted_events", about->pairing->nr_counted);
@@ -319,12 +327,14 @@ static void add_recording(struct json *json, const char *key, const struct lines
 	finish(json, '}');
 }
 
-static void add_side(struct json *json, const struct lines_side *side, bool is_other)
+static void add_side(struct json *json, const struct lines_config *config, bool is_other)
 {
+	const struct lines_side *side = &config->side[is_other];
+
 	if (side->recording)
 		add_recording(json, is_other ? "other" : "recording", side->recording);
 	if (side->span)
-		add_span(json, is_other ? "other" : "span", side->span);
+		add_span(json, config, is_other ? "other" : "span", side->span);
 	if (side->guest)
 		add_guest(json, is_other ? "other" : "guest", side->guest);
 }
@@ -335,11 +345,11 @@ static void print(void *state, FILE *out, const struct lines_sample *sample)
 
 	(void)state;
 	begin(&json, NULL, '{');
-	add_time(&json, "time", sample->time_ns);
+	add_time(&json, sample->config, "time", sample->time_ns);
 	add_elapsed(&json, sample->elapsed_ns);
 	add_text(&json, "view", sample->view->type->name);
 	for (int i = 0; i < 2; i++)
-		add_side(&json, &sample->config->side[i], i);
+		add_side(&json, sample->config, i);
 	begin(&json, "rows", '[');
 	for (size_t i = 0; i < sample->view->nr_rows; i++)
 		put_row(&json, sample->view, i);

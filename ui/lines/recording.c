@@ -31,11 +31,18 @@ static const char *plural(uint64_t nr)
 	return nr == 1 ? "" : "s";
 }
 
+const char *lines_recording_unit(const struct lines_recording *about)
+{
+	if (trace_clock_info(about->trace)->clock == TRACE_CLOCK_COUNT)
+		return "counts";
+	return about->unit == UNIT_CYCLES ? "cycles" : "ns";
+}
+
 void lines_recording_head(const struct lines_recording *about, FILE *out)
 {
 	print_files(about, out);
 	if (about->unit == UNIT_CYCLES)
-		fprintf(out, "%" PRIu64 " cycles", about->span);
+		fprintf(out, "%" PRIu64 " %s", about->span, lines_recording_unit(about));
 	else
 		fprintf(out, "%.6f s", (double)about->span / 1e9);
 	fprintf(out, ", %" PRIu64 " event%s, %zu vCPU%s", about->pairing->nr_events,

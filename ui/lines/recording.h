@@ -17,11 +17,14 @@ struct lines_recording {
 	enum time_unit unit;	    /* cycles: their length is not known */
 	bool has_time, has_exits;   /* exits have durations; the view shows exits */
 	double ns_per_unit;	    /* of the times of losses; 0: not known */
-	uint64_t span;		    /* from the first event to the last, in ns or cycles */
+	uint64_t span;		    /* from the first event to the last, in ns, cycles or counts */
 	size_t nr_guests, nr_vcpus;
 	uint64_t nr_unfinished; /* exits without an end */
 	const char *none;	/* the text instead of a view without rows */
 };
+
+/* "ns", "cycles", or "counts" of a clock that only counts events. */
+const char *lines_recording_unit(const struct lines_recording *about);
 
 /* As text: the lines above a table, the sum below it, and what the numbers do not include. */
 void lines_recording_head(const struct lines_recording *about, FILE *out);

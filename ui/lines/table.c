@@ -215,12 +215,12 @@ static void print(void *state, FILE *out, const struct lines_sample *sample)
 		print_line(out, view, log->widths, NULL);
 		log->nr_below = 0;
 	}
-	when_format_iso(time, sizeof(time), sample->time_ns);
+	lines_time(sample, true, time, sizeof(time));
 	for (size_t i = 0; i < view->nr_rows; i++) {
 		if (!lines_has_row(sample, &view->rows[i]))
 			continue;
 		if (is_log)
-			fprintf(out, "%s  ", time);
+			fprintf(out, "%-*s  ", TIME_WIDTH, time);
 		print_line(out, view, log->widths, &view->rows[i]);
 		if (!is_log)
 			print_below(out, view, &view->rows[i], config->room);

@@ -235,8 +235,8 @@ static void log_print(void *state, FILE *out, const struct lines_sample *sample)
 
 	if (needs_headings(log, sample))
 		print_headings(log, out, sample);
-	when_format_clock(time, sizeof(time), sample->time_ns, true, false);
-	fputs(time, out);
+	lines_time(sample, false, time, sizeof(time));
+	fprintf(out, "%-*s", TIME_WIDTH, time);
 	for (size_t i = 0; i < log->nr; i++)
 		print_value(out, sample->view, &log->columns[i]);
 	fputc('\n', out);

@@ -383,6 +383,17 @@ static void spans_are_written(void **state)
 	is_ago(now + 46, now, "in 45 s");
 }
 
+static void seconds_are_written(void **state)
+{
+	char text[WHEN_SIZE];
+
+	(void)state;
+	when_format_seconds(text, sizeof(text), 0);
+	assert_string_equal(text, "0.000000");
+	when_format_seconds(text, sizeof(text), 12345678901999);
+	assert_string_equal(text, "12345.678901");
+}
+
 /* What is written is read as the same second, except in the hour that comes twice. */
 static void what_is_written_is_read(void **state)
 {
@@ -496,6 +507,7 @@ UNIT(test_when)
 		cmocka_unit_test(spans_that_are_none),
 		cmocka_unit_test(times_are_written),
 		cmocka_unit_test(spans_are_written),
+		cmocka_unit_test(seconds_are_written),
 		cmocka_unit_test(what_is_written_is_read),
 		cmocka_unit_test(durations_have_units),
 		cmocka_unit_test(sizes_have_units),

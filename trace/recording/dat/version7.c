@@ -277,6 +277,21 @@ static void get_all(struct cursor *cursor, struct dat *dat)
 
 /* ---- buffers */
 
+/*
+ * trace-cmd writes the clock of the main buffer for every buffer, also if only another one was
+ * recorded (record -B). The option has the clock of the first buffer that was recorded. Where
+ * trace-cmd knows how to convert cycles, the buffer's clock is "tsc2nsec" and right.
+ */
+static bool has_main_clock(const struct dat *dat, const struct dat_buffer *buffer)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < dat->nr_buffers; i++)
+		nr += dat->buffers[i].nr_cpus > 0;
+	return nr == 1 && buffer->name[0] && dat->strings.clock[0] &&
+	       strcmp(buffer->clock, "tsc2nsec") != 0;
+}
+
 static void add_buffers(struct trace_file *file, struct dat *dat, struct cursor *cursor)
 {
 	for (size_t i = 0; i < dat->nr_buffers && !cursor->err; i++) {
@@ -287,7 +302,7 @@ static void add_buffers(struct trace_file *file, struct dat *dat, struct cursor 
 			part = trace_add_part(file);
 			part->info.instance = buffer->name;
 		}
-		if (buffer->clock[0])
+		if (buffer->clock[0] && !has_main_clock(dat, buffer))
 			dat_set_clock(&part->info, buffer->clock, sizeof(buffer->clock),
 				      buffer->clock);
 		dat_settle_clock(&part->info, dat);

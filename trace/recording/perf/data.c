@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf.data, as perf record and perf kvm stat record write it to a file or a pipe.
+ * perf.data, as perf record and perf kvm stat record write it to a file, a pipe or a folder.
  *
- * The file is a sequence of pieces, each with records of one CPU. perf writes FINISHED_ROUND after
+ * The file is a sequence of parts, each with records of one CPU. perf writes FINISHED_ROUND after
  * it has read every CPU's ring once: a record after this mark is not older than the records before
  * the previous mark. So records wait in a heap, sorted by time, until the second mark after them,
  * or until there are too many.
+ *
+ * In a folder, each CPU's records have a file of their own, which is a source of its own. There are
+ * no marks: the kernel has sorted the records, but for an interrupt between the moment when a
+ * record gets its time and the moment when it gets its place.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -16,8 +20,12 @@
 #include "lib/array.h"
 #include "trace/recording/perf/perf.h"
 
-#define WAITING_MAX ((size_t)48 * 1024 * 1024) /* bytes of records that wait */
-#define KEPT_MAX 1024 /* bytes of an entry's memory that is used again */
+#define WAITING_MAX ((size_t)48 * 1024 * 1024) /* bytes of records that wait, in all sources */
+#define WAITING_SORTED ((size_t)256 * 1024) /* where the kernel has sorted them */
+#define INFLATED_SIZE ((size_t)1024 * 1024)
+/* Of each piece: there may be a thousand. */
+#define PIECE_INFLATED ((size_t)2 * PERF_RECORD_MAX)
+#define PIECE_WINDOW ((size_t)64 * 1024)
 
 /* Records of perf's own, not the kernel's. Source: tools/lib/perf/include/perf/event.h. */
 enum {
@@ -33,123 +41,71 @@ enum {
 #define MISC_FILTERED 0x8000 /* of RECORD_LOST_SAMPLES: a filter left them out */
 #define LOST_MAX (UINT64_C(1) << 48) /* a larger number is damage */
 
+/* A recording, with what its sources share. */
 struct perf {
 	struct perf_header header;
 	struct event_types types;
-};
-
-/* A record that waits until no earlier one can come. */
-struct entry {
-	struct perf_sample sample; /* it points to bytes */
-	int64_t lost; /* 0: a sample */
-	uint8_t *bytes;
-	size_t room;
-	struct entry *next; /* in the list of free entries */
-};
-
-/* In the heap: of two records of the same time, the one with the lower order is first. */
-struct slot {
-	uint64_t time, order;
-	struct entry *entry;
+	struct perf_counts counts;
+	size_t nr_reading; /* sources that have not ended */
+	uint64_t lost; /* by the records that the kernel wrote where events were missing */
+	uint64_t lost_in_all; /* by the records that perf writes at the end; 0: there are none */
+	bool has_unknown, has_periods, has_no_room; /* these are problems of the recording */
 };
 
 struct perf_source {
 	struct trace_source source;
 	struct perf *perf;
 	struct perf_records records;
-	struct entry *given; /* the current event, and what of its group is still to be given */
-	struct perf_counts counts;
-	struct slot *heap; /* a binary heap: the earliest entry is at 0 */
-	size_t nr_heap, heap_room, heap_bytes; /* bytes: of all its entries */
-	struct entry *free;
-	uint64_t order;
+	struct perf_entry *given; /* the current event, and what of its group is to be given */
+	struct perf_waiting waiting;
+	size_t waiting_max; /* bytes */
 	uint64_t most;	/* the latest time read */
 	uint64_t round; /* the latest time read before the last mark */
 	uint64_t until; /* no record before it is to come */
-	uint64_t lost;	/* by the records that the kernel wrote where events were missing */
-	uint64_t lost_in_all; /* by the records that perf writes at the end; 0: there are none */
 	bool is_at_end;
-	bool has_unknown, has_periods, has_no_room; /* these are problems of the file */
 };
 
-/* ---- entries */
-
-static struct entry *new_entry(struct perf_source *perf)
+static void add_entry(struct perf_source *perf, struct perf_entry *entry, int64_t lost)
 {
-	struct entry *entry = perf->free;
-
-	if (!entry)
-		return xcalloc(1, sizeof(*entry));
-	perf->free = entry->next;
-	return entry;
-}
-
-static void drop_entry(struct perf_source *perf, struct entry *entry)
-{
-	if (!entry)
-		return;
-	if (entry->room > KEPT_MAX) {
-		free(entry->bytes);
-		entry->bytes = NULL;
-		entry->room = 0;
-	}
-	entry->next = perf->free;
-	perf->free = entry;
-}
-
-static bool is_before(const struct slot *a, const struct slot *b)
-{
-	return a->time != b->time ? a->time < b->time : a->order < b->order;
-}
-
-/* Puts an entry at i, or above it. */
-static void put(struct slot *heap, size_t i, const struct slot *slot)
-{
-	for (; i > 0 && is_before(slot, &heap[(i - 1) / 2]); i = (i - 1) / 2)
-		heap[i] = heap[(i - 1) / 2];
-	heap[i] = *slot;
-}
-
-/* Copies the bytes of the entry's sample, and adds it to the heap. */
-static void add_entry(struct perf_source *perf, struct entry *entry, int64_t lost)
-{
-	struct perf_sample *sample = &entry->sample;
-	size_t raw_size = sample->raw ? sample->raw_size : 0;
-	size_t counts_size = (size_t)sample->nr_counts * sample->count_size;
-	const struct slot slot = { sample->time, perf->order++, entry };
-
-	array_grow_unset(&entry->bytes, &entry->room, raw_size + counts_size);
-	if (raw_size)
-		sample->raw = memcpy(entry->bytes, sample->raw, raw_size);
-	if (counts_size)
-		sample->counts = memcpy(entry->bytes + raw_size, sample->counts, counts_size);
-	entry->lost = lost;
-	if (sample->time > perf->most)
-		perf->most = sample->time;
-	array_grow_unset(&perf->heap, &perf->heap_room, perf->nr_heap + 1);
-	put(perf->heap, perf->nr_heap++, &slot);
-	perf->heap_bytes += sizeof(*entry) + entry->room;
-}
-
-/* Takes the earliest entry out, of at least one. */
-static struct entry *take_entry(struct perf_source *perf)
-{
-	struct entry *first = perf->heap[0].entry;
-	struct slot *heap = perf->heap, last = heap[--perf->nr_heap];
-	size_t i = 0, child;
-
-	/* The last entry is a late one, as a rule: it is put where it belongs from the bottom. */
-	for (; (child = 2 * i + 1) < perf->nr_heap; i = child) {
-		if (child + 1 < perf->nr_heap && is_before(&heap[child + 1], &heap[child]))
-			child++;
-		heap[i] = heap[child];
-	}
-	put(heap, i, &last);
-	perf->heap_bytes -= sizeof(*first) + first->room;
-	return first;
+	if (entry->sample.time > perf->most)
+		perf->most = entry->sample.time;
+	perf_waiting_add(&perf->waiting, entry, lost);
 }
 
 /* ---- records */
+
+/* lost: 0 and numbers that are damage stand for some. */
+static void add_loss(struct perf_source *perf, const struct perf_sample *sample, uint64_t lost)
+{
+	bool is_number = lost > 0 && lost <= LOST_MAX;
+	struct perf_entry *entry = perf_waiting_new(&perf->waiting);
+
+	entry->sample = *sample;
+	if (!sample->time)
+		entry->sample.time = perf->most;
+	perf->perf->lost += is_number ? lost : 0;
+	add_entry(perf, entry, is_number ? (int64_t)lost : -1);
+}
+
+/* At the end: what is missing without a record of the kernel's, on some CPU. */
+static void add_other_losses(struct perf_source *perf)
+{
+	const struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
+	const struct perf *all = perf->perf;
+
+	if (all->lost_in_all > all->lost)
+		add_loss(perf, &sample, all->lost_in_all - all->lost);
+}
+
+/* At the end or a damaged record, once. */
+static void end_records(struct perf_source *perf)
+{
+	if (perf->is_at_end)
+		return;
+	perf->is_at_end = true;
+	if (--perf->perf->nr_reading == 0)
+		add_other_losses(perf);
+}
 
 static void on_comm(struct perf_source *perf, const struct perf_piece *piece)
 {
@@ -175,10 +131,10 @@ static bool check_counts(struct perf_source *perf, const struct perf_piece *piec
 {
 	enum perf_group group = perf_group_look(&perf->perf->header, sample);
 
-	if (group == PERF_GROUP_UNKNOWN && !perf->has_unknown) {
-		trace_add_problem(perf->source.file, piece->offset,
+	if (group == PERF_GROUP_UNKNOWN && !perf->perf->has_unknown) {
+		trace_add_problem(perf->records.file, piece->offset,
 				  "a group ({...}:S) counts events that the header does not have");
-		perf->has_unknown = true;
+		perf->perf->has_unknown = true;
 	}
 	if (group == PERF_GROUP_NONE)
 		sample->nr_counts = 0;
@@ -187,42 +143,30 @@ static bool check_counts(struct perf_source *perf, const struct perf_piece *piec
 
 static void on_sample(struct perf_source *perf, const struct perf_piece *piece)
 {
-	struct entry *entry = new_entry(perf);
+	struct perf_entry *entry = perf_waiting_new(&perf->waiting);
 	struct perf_sample *sample = &entry->sample;
 
 	if (!perf_sample_read(&perf->perf->header, piece->at, piece->size, sample) ||
 	    (sample->nr_counts && !check_counts(perf, piece, sample))) {
-		trace_add_problem(perf->source.file, piece->offset, "a damaged sample");
-		perf->is_at_end = true;
-		drop_entry(perf, entry);
+		trace_add_problem(perf->records.file, piece->offset, "a damaged sample");
+		end_records(perf);
+		perf_waiting_drop(&perf->waiting, entry);
 		return;
 	}
 	if (sample->raw_size < 8)
 		sample->raw = NULL; /* no tracepoint */
 	if (!sample->raw && !sample->nr_counts) {
-		drop_entry(perf, entry);
+		perf_waiting_drop(&perf->waiting, entry);
 		return;
 	}
-	if (sample->raw && sample->is_of_several && !perf->has_periods && is_of_kvm(perf, sample)) {
-		trace_add_problem(perf->source.file, piece->offset,
+	if (sample->raw && sample->is_of_several && !perf->perf->has_periods &&
+	    is_of_kvm(perf, sample)) {
+		trace_add_problem(perf->records.file, piece->offset,
 				  "from here on a sample may stand for several events, which count "
 				  "as one: record without -F and -c");
-		perf->has_periods = true;
+		perf->perf->has_periods = true;
 	}
 	add_entry(perf, entry, 0);
-}
-
-/* lost: 0 and numbers that are damage stand for some. */
-static void add_loss(struct perf_source *perf, const struct perf_sample *sample, uint64_t lost)
-{
-	bool is_number = lost > 0 && lost <= LOST_MAX;
-	struct entry *entry = new_entry(perf);
-
-	entry->sample = *sample;
-	if (!sample->time)
-		entry->sample.time = perf->most;
-	perf->lost += is_number ? lost : 0;
-	add_entry(perf, entry, is_number ? (int64_t)lost : -1);
 }
 
 /*
@@ -242,16 +186,7 @@ static void on_lost(struct perf_source *perf, const struct perf_piece *piece, si
 	if (sample.time || piece->type == PERF_RECORD_LOST)
 		add_loss(perf, &sample, lost);
 	else if (lost <= LOST_MAX)
-		perf->lost_in_all += lost;
-}
-
-/* At the end: what is missing without a record of the kernel's, on some CPU. */
-static void add_other_losses(struct perf_source *perf)
-{
-	const struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
-
-	if (perf->lost_in_all > perf->lost)
-		add_loss(perf, &sample, perf->lost_in_all - perf->lost);
+		perf->perf->lost_in_all += lost;
 }
 
 /* Of a pipe: the formats, which follow their record. */
@@ -259,7 +194,8 @@ static void on_formats(struct perf_source *perf, uint32_t size)
 {
 	uint8_t *data = NULL;
 
-	perf->is_at_end = !perf_records_data(&perf->records, size, &data);
+	if (!perf_records_data(&perf->records, size, &data))
+		end_records(perf);
 	if (data)
 		perf_header_add_formats(perf->source.file, data, size);
 	free(data);
@@ -308,7 +244,8 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 		break;
 	case RECORD_AUXTRACE:
 		size = piece->size >= 8 ? bytes_u64(piece->at, header->swap) : 0;
-		perf->is_at_end = !perf_records_data(&perf->records, size, NULL);
+		if (!perf_records_data(&perf->records, size, NULL))
+			end_records(perf);
 		break;
 	default:
 		break;
@@ -332,12 +269,12 @@ static bool give_counted(struct perf_source *perf)
 	struct trace_event *event = &perf->source.event;
 	struct perf_sample *sample = &perf->given->sample;
 	struct perf_counted counted;
-	int got = perf_group_take(&perf->counts, &perf->perf->header, sample, &counted);
+	int got = perf_group_take(&perf->perf->counts, &perf->perf->header, sample, &counted);
 
-	if (got == -E2BIG && !perf->has_no_room) {
-		trace_add_problem(perf->source.file, perf->records.record_at,
+	if (got == -E2BIG && !perf->perf->has_no_room) {
+		trace_add_problem(perf->records.file, perf->records.record_at,
 				  "too many threads have counts: some are left out");
-		perf->has_no_room = true;
+		perf->perf->has_no_room = true;
 	}
 	if (got <= 0)
 		return false;
@@ -376,47 +313,37 @@ static bool give_entry(struct perf_source *perf)
 
 static bool is_due(const struct perf_source *perf)
 {
-	return perf->nr_heap > 0 && (perf->is_at_end || perf->heap[0].time <= perf->until ||
-				     perf->heap_bytes >= WAITING_MAX);
+	const struct perf_waiting *waiting = &perf->waiting;
+
+	return waiting->nr > 0 && (perf->is_at_end || waiting->heap[0].time <= perf->until ||
+				   waiting->bytes >= perf->waiting_max);
 }
 
 /* The next entry becomes the given one. False: there is no more. */
 static bool next_entry(struct perf_source *perf)
 {
-	drop_entry(perf, perf->given);
+	perf_waiting_drop(&perf->waiting, perf->given);
 	perf->given = NULL;
 	while (!is_due(perf)) {
 		struct perf_piece piece;
 
 		if (perf->is_at_end)
 			return false;
-		if (perf_records_next(&perf->records, &piece)) {
+		if (perf_records_next(&perf->records, &piece))
 			on_record(perf, &piece);
-		} else {
-			perf->is_at_end = true;
-			add_other_losses(perf);
-		}
+		else
+			end_records(perf);
 	}
-	perf->given = take_entry(perf);
+	perf->given = perf_waiting_take(&perf->waiting);
 	return true;
 }
 
 static void release(struct perf_source *perf)
 {
-	drop_entry(perf, perf->given);
+	perf_waiting_drop(&perf->waiting, perf->given);
 	perf->given = NULL;
-	while (perf->nr_heap > 0)
-		drop_entry(perf, perf->heap[--perf->nr_heap].entry);
-	while (perf->free) {
-		struct entry *entry = new_entry(perf);
-
-		free(entry->bytes);
-		free(entry);
-	}
-	free(perf->heap);
-	perf->heap = NULL;
+	perf_waiting_release(&perf->waiting);
 	perf_records_release(&perf->records);
-	perf_counts_release(&perf->counts);
 }
 
 /* At the end gives the memory back: a second reading begins before the first is closed. */
@@ -449,12 +376,43 @@ static bool is_kind(const struct head *head)
 		memcmp(head->bytes, PERF_MAGIC_SWAPPED, PERF_MAGIC_SIZE) == 0);
 }
 
+/* The records of the recording's file, or of a piece. Its window is to be opened. */
+static struct perf_source *add_source(struct trace_file *file, struct trace_file *of)
+{
+	struct perf_source *source = trace_add_source(file, sizeof(*source), next, free_source);
+
+	source->perf = file->priv;
+	source->perf->nr_reading++;
+	source->waiting_max = WAITING_MAX;
+	source->records.file = of;
+	source->records.swap = source->perf->header.swap;
+	source->records.room = INFLATED_SIZE;
+	return source;
+}
+
+static void add_pieces(struct trace_file *file)
+{
+	const struct head none = { (const uint8_t *)"", 0 };
+	size_t nr = perf_folder_open(file);
+	size_t waiting_max = nr ? WAITING_MAX / nr : 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct trace_list *pieces = &file->trace->pieces;
+		struct trace_file *piece = pieces->items[pieces->nr - nr + i];
+		struct perf_source *source = add_source(file, piece);
+
+		source->waiting_max = waiting_max < WAITING_SORTED ? waiting_max : WAITING_SORTED;
+		source->records.room = PIECE_INFLATED;
+		window_init(&source->records.window, piece, &none, PIECE_WINDOW);
+		source->records.window.limit = piece->info.size;
+	}
+}
+
 static int open_perf(struct trace_file *file, const struct head *head, struct error *error)
 {
 	bool is_stream = !file->info.size && lseek(file->fd, 0, SEEK_CUR) < 0;
 	struct perf *perf = file->priv = xcalloc(1, sizeof(*perf));
 	const struct perf_header *header = &perf->header;
-	struct perf_source *source;
 	struct window *window;
 	int err;
 
@@ -462,18 +420,16 @@ static int open_perf(struct trace_file *file, const struct head *head, struct er
 	err = perf_header_read(file, head, is_stream, &perf->header, error);
 	if (err)
 		return err;
-	source = trace_add_source(file, sizeof(*source), next, free_source);
-	source->perf = perf;
-	source->records.file = file;
-	source->records.swap = header->swap;
-	window = &source->records.window;
-	window_init(window, file, head);
+	window = &add_source(file, file)->records.window;
+	window_init(window, file, head, WINDOW_PIECE);
 	if (is_stream)
 		window->at += head->len < PERF_PIPE_HEADER_SIZE ? head->len : PERF_PIPE_HEADER_SIZE;
 	else if (header->is_piped)
 		window_seek(window, PERF_PIPE_HEADER_SIZE, file->info.size);
 	else
 		window_seek(window, header->data_at, header->data_at + header->data_size);
+	if (header->has_pieces)
+		add_pieces(file);
 	return 0;
 }
 
@@ -481,6 +437,7 @@ static void close_perf(struct trace_file *file)
 {
 	struct perf *perf = file->priv;
 
+	perf_counts_release(&perf->counts);
 	perf_header_release(&perf->header);
 	event_types_release(&perf->types);
 	free(perf);
@@ -491,6 +448,7 @@ const struct trace_reader perf_data_reader = {
 	.name = "perf.data",
 	.reads_pipes = true, /* only a perf.data that perf wrote to a pipe */
 	.has_events = true,
+	.reads_folders = true,
 	.is_kind = is_kind,
 	.open = open_perf,
 	.close = close_perf,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads the header of perf.data: the events, the offset of the records, the machine. */
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,6 +216,25 @@ static void get_string(struct cursor *cursor, char *text, size_t size)
 	trace_clean_text(text, size);
 }
 
+/*
+ * Version 1: the records are in further files of the folder. perf's single file of a folder (perf
+ * record --kcore) has version 0, or does not have this feature.
+ */
+static void get_dir_format(struct cursor *cursor, struct perf_header *header)
+{
+	uint64_t at = cursor->at, version = cursor_u64(cursor);
+
+	if (cursor->err || version == 0)
+		return;
+	header->has_pieces = version == 1 && cursor->file->folder;
+	if (version > 1)
+		trace_add_problem(cursor->file, at, "a folder of the unknown version %" PRIu64,
+				  version);
+	else if (!cursor->file->folder)
+		trace_add_problem(cursor->file, at,
+				  "its records are in the files beside it: name the folder");
+}
+
 static void get_feature(struct cursor *cursor, struct perf_header *header, unsigned int feature)
 {
 	uint32_t nr;
@@ -242,9 +262,7 @@ static void get_feature(struct cursor *cursor, struct perf_header *header, unsig
 		header->vendor[strcspn(header->vendor, ",")] = '\0';
 		break;
 	case FEATURE_DIR_FORMAT:
-		trace_add_problem(cursor->file, cursor->at,
-				  "the records are in files beside it, which kvmtop cannot read: "
-				  "record without --threads");
+		get_dir_format(cursor, header);
 		break;
 	default:
 		break;

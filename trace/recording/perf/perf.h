@@ -44,6 +44,7 @@ struct perf_id {
 struct perf_header {
 	bool swap;
 	bool is_piped; /* perf wrote to a pipe: the members below come from records */
+	bool has_pieces; /* perf record --threads: the folder has further files with records */
 	uint64_t data_at, data_size;
 	struct perf_layout *layouts;
 	size_t nr_layouts, layouts_room;
@@ -84,13 +85,15 @@ void perf_header_add_formats(struct trace_file *file, const uint8_t *at, size_t 
 /* ---- records, one after the other, also those in compressed records (perf record -z) */
 
 #define PERF_RECORD_HEADER_SIZE 8
+#define PERF_RECORD_MAX 65536 /* a record's size has 16 bits */
 
-/* Zero-initialised but for file, swap and window. */
+/* Zero-initialised but for file, swap, window and room. */
 struct perf_records {
 	struct trace_file *file;
 	struct window window;
 	bool swap;
 	uint8_t *inflated; /* what compressed records have in them */
+	size_t room;	   /* bytes of inflated: at least twice PERF_RECORD_MAX */
 	size_t at, end;	   /* in inflated: the part that was not returned yet */
 	ZSTD_DStream *inflater;
 	ZSTD_inBuffer packed; /* the data to uncompress next, in the window */
@@ -118,6 +121,14 @@ bool perf_records_data(struct perf_records *records, uint64_t size, uint8_t **re
 
 void perf_records_release(struct perf_records *records);
 
+/* ---- folders */
+
+/*
+ * Adds the files data.0, data.1 ... of the folder as pieces of the file. What is missing or cannot
+ * be opened is a problem. Returns how many were added.
+ */
+size_t perf_folder_open(struct trace_file *file);
+
 /* ---- samples */
 
 /* The fields of a record that kvmtop needs. */
@@ -142,6 +153,42 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 /* Parses the fields at the end of a record that is not a sample. */
 void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
 			 struct perf_sample *ret_sample);
+
+/* ---- samples and losses that wait until no earlier one can come */
+
+struct perf_entry {
+	struct perf_sample sample; /* it points to bytes */
+	int64_t lost; /* 0: a sample */
+	uint8_t *bytes;
+	size_t room;
+	struct perf_entry *next; /* in the list of free entries */
+};
+
+/* In the heap: of two records of the same time, the one with the lower order is first. */
+struct perf_slot {
+	uint64_t time, order;
+	struct perf_entry *entry;
+};
+
+/* Zero-initialised is empty. */
+struct perf_waiting {
+	struct perf_slot *heap; /* a binary heap: the earliest entry is at 0 */
+	size_t nr, room, bytes; /* bytes: of all its entries */
+	struct perf_entry *free;
+	uint64_t order;
+};
+
+/* A new entry is dropped after use, and used again. Drop takes NULL. */
+struct perf_entry *perf_waiting_new(struct perf_waiting *waiting);
+void perf_waiting_drop(struct perf_waiting *waiting, struct perf_entry *entry);
+
+/* Copies the bytes of the entry's sample, and adds the entry to the heap. */
+void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, int64_t lost);
+
+/* Takes the earliest entry out, of at least one. */
+struct perf_entry *perf_waiting_take(struct perf_waiting *waiting);
+
+void perf_waiting_release(struct perf_waiting *waiting);
 
 /*
  * The events of a group that have no samples (perf record -e '{a,b}:S').

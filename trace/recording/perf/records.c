@@ -6,8 +6,6 @@
 #include "lib/array.h"
 #include "trace/recording/perf/perf.h"
 
-#define INFLATED_SIZE ((size_t)1024 * 1024)
-#define INFLATED_LEAST 65536 /* the largest record's size: with less room, the rest is moved */
 #define DATA_MAX ((uint64_t)256 * 1024 * 1024)
 
 /* Records of perf's own. Source: tools/lib/perf/include/perf/event.h. */
@@ -101,7 +99,7 @@ static bool begin_inflating(struct perf_records *records, const struct perf_piec
 		size = used;
 	}
 	if (!records->inflater) {
-		records->inflated = xmalloc(INFLATED_SIZE);
+		records->inflated = xmalloc(records->room);
 		records->inflater = ZSTD_createDStream();
 		if (!records->inflater)
 			out_of_memory();
@@ -117,12 +115,12 @@ static bool inflate(struct perf_records *records)
 	size_t before = records->packed.pos;
 	ZSTD_outBuffer out;
 
-	if (INFLATED_SIZE - records->end < INFLATED_LEAST) {
+	if (records->room - records->end < PERF_RECORD_MAX) {
 		records->end -= records->at;
 		memmove(records->inflated, records->inflated + records->at, records->end);
 		records->at = 0;
 	}
-	out = (ZSTD_outBuffer){ records->inflated + records->end, INFLATED_SIZE - records->end, 0 };
+	out = (ZSTD_outBuffer){ records->inflated + records->end, records->room - records->end, 0 };
 	if (ZSTD_isError(ZSTD_decompressStream(records->inflater, &out, &records->packed)))
 		return false;
 	records->end += out.pos;

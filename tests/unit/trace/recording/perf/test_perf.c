@@ -674,34 +674,6 @@ static void what_cannot_be_read_is_said(void **state)
 	bytes_release(&file);
 }
 
-/* As perf record --threads: the header has feature 24, and the records are in other files. */
-static void records_in_other_files_are_said(void **state)
-{
-	struct bytes file = { .len = 0 };
-	struct trace *trace;
-	size_t problems, data, table;
-
-	(void)state;
-	put_perf_header(&file);
-	data = file.len;
-	put_record(&file, 68, 0);
-	table = file.len;
-	put(&file, NULL, 16);
-	set_u64(&file, 40, data);
-	set_u64(&file, 48, table - data);
-	set_u64(&file, 72, 1 << 24);
-	set_u64(&file, table, file.len);
-	set_u64(&file, table + 8, 8);
-	put_u64(&file, 1); /* the version */
-	save(path, file.data, file.len);
-	trace = open_it();
-	assert_int_equal(count_events(trace, &problems), 0);
-	assert_int_equal(problems, 1);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "without --threads"));
-	trace_close(trace);
-	bytes_release(&file);
-}
-
 static void texts_have_no_control_characters(void **state)
 {
 	struct bytes file = { .len = 0 };
@@ -766,7 +738,6 @@ UNIT(test_perf)
 		cmocka_unit_test(samples_of_several_events),
 		cmocka_unit_test(many_events_of_a_pipe),
 		cmocka_unit_test(lost_samples_of_the_kernel),
-		cmocka_unit_test(records_in_other_files_are_said),
 		cmocka_unit_test(texts_have_no_control_characters),
 	};
 
