@@ -56,7 +56,7 @@ HEADERS_ONLY = uthash.h microhttpd.h curl/curl.h
 # What runs in the kernel, and what talks to it; without BPF, no_bpf.c stands in for it.
 BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))
 BPF_USERS := $(sort $(filter-out %.bpf.c,$(wildcard $(addprefix providers/,bpf/*.c exits/*.c \
-	tracepoint/bpf_*.c))))
+	account/*.c tracepoint/bpf_*.c))))
 BPF_STAND_IN = providers/tracepoint/no_bpf.c
 BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev/null && \
 	$(PKG_CONFIG) --exists libbpf && echo yes)

@@ -28,7 +28,7 @@
 #include "core/views/query.h"
 
 #define HANGS_S 5 /* a sample that takes longer hangs */
-#define STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
+#define STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_ACCOUNT)
 
 /* The text of one sample, as it is and compressed. */
 struct cached {

@@ -61,7 +61,7 @@ static unsigned int choose_providers(const struct top *top)
 	unsigned int providers = wants_exits(top) ? 1U << PROVIDER_EXITS : 0;
 
 	if (options->debugfs && (has_events || top->run.query.type == &view_vcpus))
-		providers |= 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS;
+		providers |= 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_ACCOUNT;
 	if ((options->tracepoints || !options->debugfs) && has_events)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))

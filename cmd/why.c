@@ -20,7 +20,7 @@
 #define SECONDS_USUAL 5.0
 
 /* Rules use these sources; but with these alone, nothing found does not mean that all is well. */
-#define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_STATS)
+#define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_ACCOUNT)
 
 /* The guest that bears the name at the end is the one that there is something to do about. */
 static void follow_guest(struct run *run)

@@ -118,7 +118,7 @@ struct provider {
 	PROVIDER(DEBUGFS, debugfs, debugfs) /* read in the captured files themselves */ \
 	PROVIDER(TRACEPOINT, tracepoint, captured_tracepoint) \
 	PROVIDER(EXITS, exits, captured_exits) \
-	PROVIDER(STATS, stats, stats) \
+	PROVIDER(ACCOUNT, account, captured_account) \
 	PROVIDER(HOST, host, captured_host)
 
 #define PROVIDER_NUMBER(number, ...) PROVIDER_##number,

@@ -22,6 +22,7 @@ PROVIDER_LIST(PROVIDER_DECLARE)
 extern const struct provider captured_tracepoint_provider;
 extern const struct provider captured_exits_provider;
 extern const struct provider captured_host_provider;
+extern const struct provider captured_account_provider;
 
 /*
  * ---- KVM's own counters

@@ -19,6 +19,7 @@
 #define COUNTERS_PATH "/kvmtop/counters"
 #define EXITS_PATH "/kvmtop/exits"
 #define HOST_PATH "/kvmtop/host"
+#define ACCOUNT_PATH "/kvmtop/account"
 
 struct captured;
 
@@ -365,6 +366,51 @@ const struct provider captured_host_provider = {
 	.name = "host",
 	.is_always_by_guest = true,
 	.open = host_open,
+	.want = captured_want,
+	.collect = captured_collect,
+	.close = captured_close,
+};
+
+/* ---- account */
+
+/* Parents before their children. */
+static void add_counters(const struct captured *captured, bool is_child)
+{
+	const struct provider_args *args = &captured->args;
+	const char *line = captured->file.text;
+	char name[CAPTURED_NAME];
+	uint32_t field;
+
+	while (captured_name_next(&line, name)) {
+		if (strcmp(name, "sample") != 0 && strcmp(name, "thread") != 0 &&
+		    kvm_counter_is_child(args->env, name) == is_child)
+			kvm_counter_add(args, name, FIELD_COUNTER, EVENT_BY_VCPU, &field);
+	}
+}
+
+static int account_open(const struct provider_args *args, void **ret_state, struct error *error)
+{
+	struct captured *captured;
+	char path[PATH_MAX];
+	int err;
+
+	if (!path_exists(env_path(args->env, path, sizeof(path), ACCOUNT_PATH)))
+		return error_set(error, -ENODATA, "no statistics were captured: there is no %s",
+				 path);
+	err = captured_new(args, ACCOUNT_PATH, host_key, &captured, error);
+	if (err)
+		return err;
+	add_counters(captured, false);
+	add_counters(captured, true);
+	*ret_state = captured;
+	return 0;
+}
+
+const struct provider captured_account_provider = {
+	.name = "account",
+	.is_always_by_guest = true,
+	.instead_of = &debugfs_provider,
+	.open = account_open,
 	.want = captured_want,
 	.collect = captured_collect,
 	.close = captured_close,

@@ -32,6 +32,14 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	return say_no_bpf(error);
 }
 
+const struct provider account_provider = {
+	.name = "account",
+	.help = "KVM's own counters by vCPU, read by BPF; of every VMM, under lockdown, too",
+	.is_always_by_guest = true,
+	.instead_of = &debugfs_provider,
+	.open = exits_open,
+};
+
 const struct provider exits_provider = {
 	.name = "exits",
 	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",

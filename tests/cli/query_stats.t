@@ -1,16 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What kvmtop has of the statistics that QEMU holds is what QEMU itself says (QMP's query-stats).
+# What kvmtop reads of KVM's statistics is what QEMU itself says (QMP's query-stats).
 # shellcheck disable=SC2317 # wait_for calls functions
 . tests/lib.sh
 need_live
 need_cmd qemu-system-x86_64
 
-# 8.1 and later hold a descriptor for each vCPU.
 version=$(qemu-system-x86_64 --version | sed -n 's/.* version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
 # shellcheck disable=SC2086 # two numbers
 set -- $version
-[ $((${1:-0} * 100 + ${2:-0})) -ge 801 ] || skip_all "QEMU ${1:-0}.${2:-0} holds no statistics"
+[ $((${1:-0} * 100 + ${2:-0})) -ge 701 ] || skip_all "QEMU ${1:-0}.${2:-0} has no query-stats"
 
 qmp() {
 	echo "$1" >"$TMP/in"

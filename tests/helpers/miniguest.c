@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/worlds/held_stats.h"
 #include "cmd/demo/vm.h"
 
 #define LIMIT_S 240 /* no run is longer, whatever it was told */
@@ -22,7 +21,7 @@
 struct order {
 	struct demo_plan plan;
 	uint32_t hold_s, lives, memory_mib;
-	bool must_wait, must_time, must_hold_stats;
+	bool must_wait, must_time;
 };
 
 static const char help[] =
@@ -39,7 +38,6 @@ static const char help[] =
 	"  --memory MIB   more memory that is in use, and that no guest sees (0)\n"
 	"  --name NAME    only to be seen in the command line; -name NAME is the same\n"
 	"  --lives N      all of this so often, each time with new threads for the vCPUs (1)\n"
-	"  --stats        hold the kernel's statistics open, as QEMU 8.1 and later does\n"
 	"  --wait         begin the rounds when a line comes in on stdin\n"
 	"  --time         print how many ns the rounds took, from the word to the last\n"
 	"  --hold SECONDS stay after the rounds, VM open and idle (0; at most 120)\n"
@@ -72,7 +70,6 @@ enum option_key {
 	KEY_LIVES,
 	KEY_MEMORY,
 	KEY_NAME,
-	KEY_STATS,
 	KEY_WAIT,
 	KEY_TIME,
 	KEY_HELP,
@@ -91,7 +88,6 @@ static const struct option options[] = {
 	{ "lives", required_argument, NULL, KEY_LIVES },
 	{ "memory", required_argument, NULL, KEY_MEMORY },
 	{ "name", required_argument, NULL, KEY_NAME },
-	{ "stats", no_argument, NULL, KEY_STATS },
 	{ "wait", no_argument, NULL, KEY_WAIT },
 	{ "time", no_argument, NULL, KEY_TIME },
 	{ "help", no_argument, NULL, KEY_HELP },
@@ -129,9 +125,6 @@ static bool parse_option(int key, struct order *order)
 
 	switch (key) {
 	case KEY_NAME:
-		return true;
-	case KEY_STATS:
-		order->must_hold_stats = true;
 		return true;
 	case KEY_WAIT:
 		order->must_wait = true;
@@ -238,8 +231,6 @@ static int run(const struct order *order)
 
 	if (!err)
 		err = demo_vm_new(&order->plan, &vm, &error);
-	if (!err && order->must_hold_stats)
-		err = hold_stats(&error);
 	for (uint32_t i = 0; !err && i < order->lives; i++)
 		err = live(vm, order, i == 0, &error);
 	if (err)

@@ -637,7 +637,8 @@ static void remedies_are_for_the_host(void **state)
 			assert_int_equal(strstr(remedy, hosts[j].remedy) != NULL, i == j);
 		fields_free(fields);
 	}
-	assert_non_null(strstr(rule_remedy(rule, NULL, world->fields, NULL), "avic=1 or kvm_intel"));
+	assert_non_null(strstr(rule_remedy(rule, NULL, world->fields, NULL),
+			       "avic=1 or kvm_intel"));
 }
 
 /* What only goes to the serial port is not a device's finding, too. */

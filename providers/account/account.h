@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * account - the statistics that KVM keeps of each VM and vCPU: what they mean, and how they are
+ * read.
+ *
+ * Source: struct kvm_vm_stat and struct kvm_vcpu_stat of the running kernel, named by its BTF. The
+ * members are the counters, under the names that they have in debugfs, too.
+ */
+#ifndef KVMTOP_PROVIDERS_ACCOUNT_ACCOUNT_H
+#define KVMTOP_PROVIDERS_ACCOUNT_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/error.h"
+#include "core/facts/field.h"
+#include "host/env.h"
+#include "providers/account/shared.h"
+
+struct account_counter {
+	char name[64];
+	size_t at;	  /* of its first value in the bytes; each has 64 bits */
+	unsigned int nr;  /* how many; of a histogram one for each bucket */
+	size_t sum_at;	  /* of a histogram of durations: where their sum in ns is; else 0 */
+	bool has_durations;
+	uint32_t field;	  /* FIELD_NONE: not shown */
+	bool is_wanted;
+};
+
+struct account_layout {
+	struct account_counter *counters;
+	size_t nr, room;
+	size_t size; /* of all bytes */
+};
+
+enum { ACCOUNT_VM, ACCOUNT_VCPU, ACCOUNT_LAYOUTS };
+
+/* Gets what one descriptor has; valid until it returns. */
+typedef void account_take_fn(void *arg, const struct account_head *head, const char *bytes);
+
+struct account_reader;
+
+/* Fills layouts, and tries to read. 0, or -errno with error. */
+int account_reader_new(const struct env *env, struct account_layout layouts[ACCOUNT_LAYOUTS],
+		       struct account_reader **ret_reader, struct error *error);
+void account_reader_free(struct account_reader *reader);
+
+/* Whether one process can be read alone (Linux 6.1); else every reading is of all. */
+bool account_reads_one(const struct account_reader *reader);
+
+/* Reads what the process holds; 0: what all processes hold. 0 or -errno. */
+int account_read(struct account_reader *reader, pid_t pid, account_take_fn *take, void *arg);
+
+/* Nothing is kept for the process any more. */
+void account_forget(struct account_reader *reader, pid_t pid);
+
+/* Adds a counter, unless there is no room in ACCOUNT_BYTES_MAX. */
+void account_layout_add(struct account_layout *layout, const char *name, size_t at,
+			unsigned int nr);
+
+/* When all counters are there: finds the sums of the histograms of durations. */
+void account_layout_end(struct account_layout *layout);
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads KVM's account from the running kernel, by a BPF iterator over the descriptors of tasks
+ * (Linux 5.8; over those of one process from 6.1 on), with names from the kernel's BTF.
+ *
+ * A link for each process stays open; an iterator is made for each reading, and holds nothing of a
+ * guest once it is closed.
+ */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/array.h"
+#include "lib/xalloc.h"
+#include "host/machine.h"
+#include "providers/account/account.h"
+#include "providers/account/account.skel.h"
+#include "providers/bpf/bpf.h"
+
+/* At least what the kernel gives at once: eight pages, of 64 KB at most. */
+#define READ_BYTES ((size_t)8 * 65536)
+
+struct process_link {
+	pid_t pid; /* 0: all processes */
+	int fd;
+};
+
+struct account_reader {
+	struct account_program *program;
+	struct process_link *links;
+	size_t nr_links, room_links;
+	bool reads_one;
+	char *bytes; /* READ_BYTES */
+};
+
+/* ---- layouts */
+
+static bool is_number(const struct btf_type *type)
+{
+	return btf_is_int(type) && type->size == sizeof(uint64_t);
+}
+
+static const struct btf_type *type_of(const struct btf *btf, uint32_t id)
+{
+	int resolved = btf__resolve_type(btf, id);
+
+	return resolved < 0 ? NULL : btf__type_by_id(btf, (uint32_t)resolved);
+}
+
+/*
+ * Adds the counters of a struct that begins at a byte: numbers, arrays of them, and what is in
+ * structs without a name of their own for the reader ("generic"). Of a union the first member: it
+ * has the names. `name` is the name of a struct with one number in it, atomic64_t; else NULL.
+ */
+static void add_members(struct account_layout *layout, const struct btf *btf,
+			const struct btf_type *in, size_t begin, const char *name)
+{
+	const struct btf_member *members = btf_members(in);
+	uint32_t nr = btf_is_union(in) && btf_vlen(in) ? 1 : btf_vlen(in);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct btf_type *type = type_of(btf, members[i].type), *element;
+		const char *own = btf__name_by_offset(btf, members[i].name_off);
+		size_t at = begin + btf_member_bit_offset(in, i) / 8;
+
+		if (!type)
+			continue;
+		if (is_number(type)) {
+			account_layout_add(layout, name ? name : own, at, 1);
+		} else if (btf_is_array(type)) {
+			element = type_of(btf, btf_array(type)->type);
+			if (element && is_number(element))
+				account_layout_add(layout, own, at, btf_array(type)->nelems);
+		} else if (btf_is_composite(type)) {
+			add_members(layout, btf, type, at, btf_vlen(type) == 1 ? own : NULL);
+		}
+	}
+}
+
+static int add_layout(struct account_layout *layout, const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
+
+	if (!type)
+		return -ENOENT;
+	layout->size = type->size;
+	add_members(layout, btf, type, 0, NULL);
+	account_layout_end(layout);
+	return layout->nr ? 0 : -ENOENT;
+}
+
+static int add_layouts(struct account_layout layouts[ACCOUNT_LAYOUTS], struct error *error)
+{
+	struct btf *vmlinux = btf__load_vmlinux_btf();
+	struct btf *module = vmlinux ? btf__load_module_btf("kvm", vmlinux) : NULL;
+	const struct btf *btf = module ? module : vmlinux;
+	int err = btf ? 0 : -ENOENT;
+
+	if (!err)
+		err = add_layout(&layouts[ACCOUNT_VM], btf, "kvm_vm_stat");
+	if (!err)
+		err = add_layout(&layouts[ACCOUNT_VCPU], btf, "kvm_vcpu_stat");
+	btf__free(module);
+	btf__free(vmlinux);
+	if (err)
+		return error_set(error, err, "the kernel has no BTF of KVM: its statistics are in "
+					     "debugfs alone");
+	return 0;
+}
+
+/* ---- reading */
+
+static int open_link(struct account_reader *reader, pid_t pid)
+{
+	union bpf_iter_link_info info = { .task = { .pid = (uint32_t)pid } };
+	LIBBPF_OPTS(bpf_link_create_opts, options);
+	int fd;
+
+	if (pid) {
+		options.iter_info = &info;
+		options.iter_info_len = sizeof(info);
+	}
+	fd = bpf_link_create(bpf_program__fd(reader->program->progs.read_account), 0,
+			     BPF_TRACE_ITER, &options);
+	return fd < 0 ? -errno : fd;
+}
+
+static int link_of(struct account_reader *reader, pid_t pid)
+{
+	int fd;
+
+	for (size_t i = 0; i < reader->nr_links; i++) {
+		if (reader->links[i].pid == pid)
+			return reader->links[i].fd;
+	}
+	fd = open_link(reader, pid);
+	if (fd < 0)
+		return fd;
+	array_grow(&reader->links, &reader->room_links, reader->nr_links + 1);
+	reader->links[reader->nr_links++] = (struct process_link){ pid, fd };
+	return fd;
+}
+
+void account_forget(struct account_reader *reader, pid_t pid)
+{
+	for (size_t i = 0; i < reader->nr_links; i++) {
+		if (reader->links[i].pid != pid)
+			continue;
+		close(reader->links[i].fd);
+		reader->links[i] = reader->links[--reader->nr_links];
+		return;
+	}
+}
+
+/* The kernel writes whole records only; what is no record ends the reading. */
+static void take_records(const char *bytes, size_t size, account_take_fn *take, void *arg)
+{
+	struct account_head head;
+
+	for (size_t at = 0; size - at >= sizeof(head); at += sizeof(head) + head.size) {
+		memcpy(&head, bytes + at, sizeof(head));
+		if (head.size > size - at - sizeof(head))
+			return;
+		take(arg, &head, bytes + at + sizeof(head));
+	}
+}
+
+int account_read(struct account_reader *reader, pid_t pid, account_take_fn *take, void *arg)
+{
+	int link = link_of(reader, pid), iterator, err;
+	ssize_t n;
+
+	if (link < 0)
+		return link;
+	iterator = bpf_iter_create(link);
+	if (iterator < 0)
+		return -errno;
+	while ((n = read(iterator, reader->bytes, READ_BYTES)) > 0)
+		take_records(reader->bytes, (size_t)n, take, arg);
+	err = n < 0 ? -errno : 0;
+	close(iterator);
+	return err;
+}
+
+bool account_reads_one(const struct account_reader *reader)
+{
+	return reader->reads_one;
+}
+
+/* ---- the reader */
+
+void account_reader_free(struct account_reader *reader)
+{
+	if (!reader)
+		return;
+	while (reader->nr_links)
+		account_forget(reader, reader->links[0].pid);
+	account_program__destroy(reader->program);
+	free(reader->links);
+	free(reader->bytes);
+	free(reader);
+}
+
+static void take_nothing(void *arg, const struct account_head *head, const char *bytes)
+{
+	(void)arg;
+	(void)head;
+	(void)bytes;
+}
+
+/* Reads this process, which holds no guest: so it is known at once what works. */
+static int try_reading(struct account_reader *reader, struct error *error)
+{
+	int err = account_read(reader, getpid(), take_nothing, NULL);
+
+	reader->reads_one = !err;
+	account_forget(reader, getpid());
+	if (err == -EINVAL || err == -E2BIG)
+		err = account_read(reader, 0, take_nothing, NULL);
+	if (err)
+		return error_set(error, err, "cannot read KVM's statistics by BPF: %s",
+				 strerror(-err));
+	if (reader->program->bss->is_blind)
+		return error_set(error, -EPERM, "the kernel hides the addresses of its functions, "
+						"which KVM's statistics are found by: run as root "
+						"or with CAP_SYSLOG; kernel.kptr_restrict must be "
+						"less than 2");
+	return 0;
+}
+
+int account_reader_new(const struct env *env, struct account_layout layouts[ACCOUNT_LAYOUTS],
+		       struct account_reader **ret_reader, struct error *error)
+{
+	struct lockdown lockdown = lockdown_read(env);
+	int err = bpf_probe(env, error);
+	struct account_reader *reader;
+
+	if (strcmp(lockdown.level, "confidentiality") == 0)
+		err = error_set(error, -EPERM, "BPF may not read KVM's statistics because of "
+					       "kernel lockdown (confidentiality): boot with "
+					       "lockdown=integrity");
+	if (err)
+		return err;
+	bpf_be_quiet();
+	err = add_layouts(layouts, error);
+	if (err)
+		return err;
+	reader = xcalloc(1, sizeof(*reader));
+	reader->bytes = xmalloc(READ_BYTES);
+	reader->program = account_program__open_and_load();
+	if (!reader->program)
+		err = error_set(error, -errno, "the kernel cannot run a BPF iterator over "
+					       "descriptors: %s", strerror(errno));
+	if (!err)
+		err = try_reading(reader, error);
+	if (err)
+		account_reader_free(reader);
+	else
+		*ret_reader = reader;
+	return err;
+}

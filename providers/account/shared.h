@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the iterator writes, and account.c reads. */
+#ifndef KVMTOP_PROVIDERS_ACCOUNT_SHARED_H
+#define KVMTOP_PROVIDERS_ACCOUNT_SHARED_H
+
+#include <linux/types.h>
+
+#define ACCOUNT_BYTES_MAX 4096 /* of the statistics of a vCPU; Linux 7.2 has 1,120 on x86 */
+
+/* One for each descriptor of a VM or vCPU, followed by its statistics: `size` bytes. */
+struct account_head {
+	__u32 pid;  /* of the process that holds the descriptor */
+	__s32 vcpu; /* -1: the VM's own */
+	__u32 tid;  /* of the thread that runs the vCPU; 0: none has yet */
+	__u32 size;
+	__u64 vm;   /* tells the VMs of one process apart */
+};
+
+#endif
