@@ -315,6 +315,20 @@ void findings_follow(struct findings *findings, const struct findings *latest)
 	choose_named(findings);
 }
 
+void findings_narrow(struct findings *findings, uint32_t guest)
+{
+	size_t nr = 0;
+
+	if (guest == GUEST_ALL)
+		return;
+	for (size_t i = 0; i < findings->nr; i++) {
+		if (findings->list[i].guest == guest)
+			findings->list[nr++] = findings->list[i];
+	}
+	findings->nr = nr;
+	choose_named(findings);
+}
+
 const struct finding *findings_named(const struct findings *findings)
 {
 	return findings->named ?

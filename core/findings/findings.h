@@ -70,6 +70,9 @@ const struct finding *findings_get(const struct findings *findings, const struct
  */
 void findings_follow(struct findings *findings, const struct findings *latest);
 
+/* For a screen that turns to one guest: forgets what was found of others. GUEST_ALL: nothing. */
+void findings_narrow(struct findings *findings, uint32_t guest);
+
 static inline bool finding_is_steady(const struct finding *finding)
 {
 	return finding->nr_found >= STEADY_SAMPLES;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/text.h"
 #include "lib/when.h"
 #include "history/past.h"
 #include "history/recorder.h"
@@ -136,7 +137,7 @@ static void follow_now(struct tui *tui)
 	uint64_t tick = tui->facts.stats->tick;
 
 	if (worst->guest != tui->query->guest) {
-		findings_release(&worst->followed);
+		findings_narrow(&worst->followed, tui->query->guest);
 		worst->guest = tui->query->guest;
 		worst->tick = 0;
 	}

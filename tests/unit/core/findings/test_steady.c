@@ -27,7 +27,7 @@ static int teardown(void **state)
 
 /*
  * A sample with the findings of a text: "m0 C2" is a minor one of rule 0, a critical one of rule 2.
- * A capital letter costs more.
+ * A capital letter costs more. Rules from 5 on are of guest 2.
  */
 static const char *sample(struct findings *followed, const char *text)
 {
@@ -39,7 +39,7 @@ static const char *sample(struct findings *followed, const char *text)
 	for (const char *at = text; *at; at += at[2] ? 3 : 2)
 		list[findings.nr++] = (struct finding){
 			.rule = rule_at((size_t)(at[1] - '0')),
-			.guest = 1,
+			.guest = at[1] < '5' ? 1 : 2,
 			.severity = strchr("cC", *at) ? SEVERITY_CRITICAL : SEVERITY_MINOR,
 			.has_cost = true,
 			.cost = strchr("MC", *at) ? 0.09 : 0.05,
@@ -93,6 +93,22 @@ static void of_several_that_are_more_severe_the_costliest_is_named(void **state)
 						{ NULL } });
 }
 
+static void turning_to_a_guest_keeps_what_it_has(void **state)
+{
+	struct findings *followed = *state;
+
+	shows(followed, (const char *const[][2]){ { "m0 C5", "-" }, { "m0 C5", "-" },
+						  { "m0 C5", "5" }, { NULL } });
+	findings_narrow(followed, GUEST_ALL);
+	assert_int_equal(findings_count_steady(followed), 2);
+	findings_narrow(followed, 1);
+	assert_int_equal(findings_count_steady(followed), 1);
+	assert_int_equal(findings_named(followed)->guest, 1);
+	shows(followed, (const char *const[][2]){ { "", "0" }, { "m0", "0" }, { NULL } });
+	findings_narrow(followed, 2);
+	assert_null(findings_named(followed));
+}
+
 UNIT(test_steady)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +119,8 @@ UNIT(test_steady)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			of_several_that_are_more_severe_the_costliest_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(turning_to_a_guest_keeps_what_it_has, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
