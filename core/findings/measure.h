@@ -52,6 +52,8 @@ struct field_rules {
 	uint32_t what, less, named;
 };
 
+_Static_assert(RULES_MAX <= 32, "struct field_rules has a bit for each");
+
 static inline uint32_t any_of(const struct field_rules *rules)
 {
 	return rules->what | rules->less | rules->named;

@@ -20,7 +20,7 @@
 	"KVM_HC_SEND_IPI"
 #define THROTTLED "thread(throttled)"
 /* KVM_RUN returned because a signal came, or the guest was stopped: no device took that time. */
-#define NO_WORK "restart|error|INTR|HLT|SYSTEM_EVENT|SHUTDOWN|DEBUG"
+#define NO_WORK "restart|error|INTR|SYSTEM_EVENT|SHUTDOWN|DEBUG"
 
 /* Exits by which a guest switches a vCPU off: they end when it is switched on again. */
 #define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
@@ -337,6 +337,8 @@ static const struct rule rules[] = {
 				"again and again, often to stop speculation or to read time." }),
 	},
 };
+
+_Static_assert(ARRAY_SIZE(rules) <= RULES_MAX, "more rules than RULES_MAX");
 
 const struct rule *rule_at(size_t i)
 {

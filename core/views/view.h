@@ -85,7 +85,9 @@ struct view_type {
 /* A view's table of columns, which COL_NONE ends. One that is too long does not compile. */
 #define VIEW_TABLE(table) \
 	((table) + 0 * sizeof(struct { \
-		 int fits : sizeof(table) <= (VIEW_COLUMNS + 1) * sizeof((table)[0]) ? 1 : -1; \
+		 _Static_assert(sizeof(table) <= (VIEW_COLUMNS + 1) * sizeof((table)[0]), \
+				"more columns than VIEW_COLUMNS of core/views/view.h"); \
+		 char none; \
 	 }))
 
 /*
@@ -136,6 +138,8 @@ struct view {
 	char *scratch; /* and into this */
 	size_t scratch_size;
 };
+
+_Static_assert(VIEW_COLUMNS <= 32, "view.absent has a bit for each column");
 
 void view_release(struct view *view);
 
