@@ -57,41 +57,11 @@ const struct arch *arch_by_name(const char *name)
 }
 
 /*
- * Why KVM_RUN returned to the VMM, the same on every architecture. Sources: uapi linux/kvm.h,
- * include/trace/events/kvm.h. The kernel prints names up to 30 only.
+ * Why KVM_RUN returned to the VMM, the same on every architecture. Source: uapi linux/kvm.h.
+ * Kernels print the names of 0 to 30.
  */
 static const struct reason user_reasons[] = {
-	{ 0, "UNKNOWN", NULL, 0 },
-	{ 1, "EXCEPTION", NULL, 0 },
-	{ 2, "IO", NULL, 0 },
-	{ 3, "HYPERCALL", NULL, 0 },
-	{ 4, "DEBUG", NULL, 0 },
 	{ EXITS_USER_HLT, "HLT", NULL, REASON_IDLE },
-	{ 6, "MMIO", NULL, 0 },
-	{ 7, "IRQ_WINDOW_OPEN", NULL, 0 },
-	{ 8, "SHUTDOWN", NULL, 0 },
-	{ 9, "FAIL_ENTRY", NULL, 0 },
-	{ 10, "INTR", NULL, 0 },
-	{ 11, "SET_TPR", NULL, 0 },
-	{ 12, "TPR_ACCESS", NULL, 0 },
-	{ 13, "S390_SIEIC", NULL, 0 },
-	{ 14, "S390_RESET", NULL, 0 },
-	{ 15, "DCR", NULL, 0 },
-	{ 16, "NMI", NULL, 0 },
-	{ 17, "INTERNAL_ERROR", NULL, 0 },
-	{ 18, "OSI", NULL, 0 },
-	{ 19, "PAPR_HCALL", NULL, 0 },
-	{ 20, "S390_UCONTROL", NULL, 0 },
-	{ 21, "WATCHDOG", NULL, 0 },
-	{ 22, "S390_TSCH", NULL, 0 },
-	{ 23, "EPR", NULL, 0 },
-	{ 24, "SYSTEM_EVENT", NULL, 0 },
-	{ 25, "S390_STSI", NULL, 0 },
-	{ 26, "IOAPIC_EOI", NULL, 0 },
-	{ 27, "HYPERV", NULL, 0 },
-	{ 28, "ARM_NISV", NULL, 0 },
-	{ 29, "X86_RDMSR", NULL, 0 },
-	{ 30, "X86_WRMSR", NULL, 0 },
 	{ 31, "DIRTY_RING_FULL", NULL, 0 },
 	{ 32, "AP_RESET_HOLD", NULL, 0 },
 	{ 33, "X86_BUS_LOCK", NULL, 0 },
@@ -213,13 +183,6 @@ const struct reason *split_reason(const struct split *split, uint64_t code)
 	return bsearch(&wanted, split->reasons, split->nr_reasons, sizeof(wanted), compare_codes);
 }
 
-int split_filter(const struct split *split, const struct reason *reason, char *buf, size_t size)
-{
-	if (split->filter)
-		return split->filter(split, reason, buf, size);
-	return snprintf(buf, size, "%s==%" PRIu64, split->field, reason->code);
-}
-
 size_t split_codes(const struct reason *reason, uint64_t *ret_codes)
 {
 	ret_codes[0] = reason->code;
@@ -230,6 +193,22 @@ size_t split_codes(const struct reason *reason, uint64_t *ret_codes)
 	else
 		return 1;
 	return 2;
+}
+
+int split_filter(const struct split *split, const struct reason *reason, char *buf, size_t size)
+{
+	uint64_t codes[REASON_CODES];
+
+	if (split->type_field && reason->code & REASON_TYPE)
+		return snprintf(buf, size, "%s==%" PRIu64, split->type_field,
+				reason->code & ~REASON_TYPE);
+	if (split->type_field)
+		return snprintf(buf, size, "%s==%" PRIu64 "&&%s==%" PRIu64, split->type_field,
+				split->type_of_field, split->field, reason->code);
+	if (split_codes(reason, codes) == 1)
+		return snprintf(buf, size, "%s==%" PRIu64, split->field, codes[0]);
+	return snprintf(buf, size, "%s==%" PRIu64 "||%s==%" PRIu64, split->field, codes[0],
+			split->field, codes[1]);
 }
 
 /*

@@ -5,8 +5,10 @@
  * Every architecture is compiled in; the architecture of the machine is found at run time. A new
  * one is one file that defines a `const struct arch` and one line in arch/arch.c.
  *
- * The tables are the second source of names. The first is the running kernel: reasons_parse() reads
- * the `{ value, "name" }` lists in an event's print format, which always have the newest reasons. A
+ * The names of reasons come from the running kernel, or from the one that made a recording:
+ * reasons_parse() reads the `{ value, "name" }` lists in an event's print format. The tables have
+ * what no list says: flags, reasons that a kernel reports but does not name, and kvm_stat's names.
+ * Only VMX's and SVM's have more names: recordings of ACRN and kvmtrace come without formats. A
  * reason without a name in both is shown as a number.
  */
 #ifndef KVMTOP_ARCH_ARCH_H
@@ -100,14 +102,8 @@ struct split {
 	 * the same system that says so, with "load" 1, when KVM_RUN begins. NULL: the halt is over.
 	 */
 	const char *run_event;
-	const struct reason *reasons;
+	const struct reason *reasons; /* the table, in order of codes */
 	size_t nr_reasons;
-	/*
-	 * The kernel's trace filter that selects one reason; NULL: "field==code" in decimal.
-	 * Returns the length as snprintf() does.
-	 */
-	int (*filter)(const struct split *split, const struct reason *reason, char *buf,
-		      size_t size);
 };
 
 struct arch {
@@ -150,7 +146,10 @@ const struct reason *split_reason(const struct split *split, uint64_t code);
 #define REASON_CODES 2
 size_t split_codes(const struct reason *reason, uint64_t *ret_codes);
 
-/* Writes the kernel filter for a reason, whether the split has its own function or not. */
+/*
+ * Writes the kernel's trace filter that selects one reason; the numbers are decimal. Returns the
+ * length as snprintf() does.
+ */
 int split_filter(const struct split *split, const struct reason *reason, char *buf, size_t size);
 
 /* A list of reasons that owns its strings. */

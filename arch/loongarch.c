@@ -7,8 +7,6 @@
  * exceptions; the other names are from the header. No field says what caused a Privilege_Error
  * (CPUCFG, CSR, IOCSR, idle): only kvm_exit_gspr's inst_word has it.
  */
-#include <string.h>
-
 #include "arch/arch.h"
 #include "lib/array.h"
 

@@ -5,8 +5,6 @@
  * Sources: arch/riscv/include/asm/csr.h, arch/riscv/kvm/trace.h (since Linux 6.11). The kernel
  * prints no names. A WFI is one of many causes of EXC_VIRTUAL_INST_FAULT, so no reason means idle.
  */
-#include <string.h>
-
 #include "arch/arch.h"
 #include "lib/array.h"
 

@@ -4,7 +4,8 @@
  *
  * The text comes from the kernel or from a recording: any text must be safe. The text is read once
  * from left to right; an entry that is not understood (an enum's name, a cast) is left out, the
- * other entries stay. libtraceevent 1.7 cannot do this: it cannot read __print_symbolic_u64, and
+ * other entries stay. Values are sums of numbers, as the kernel's macros leave them: "(0x24)",
+ * "0x040ull + 14", "-1". libtraceevent 1.7 cannot do this: it cannot read __print_symbolic_u64, and
  * cuts values to long.
  */
 #include <ctype.h>
@@ -13,20 +14,13 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "lib/array.h"
 #include "lib/xalloc.h"
 
-/* How deep parentheses and signs may nest; the kernel's macros nest about four deep. */
-#define MAX_DEPTH 32
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
+#define BLANKS " \t\r\n"
 
 static const char *skip_blanks(const char *p)
 {
-	return p + strspn(p, " \t\r\n");
+	return p + strspn(p, BLANKS);
 }
 
 /* p is at a quote. Returns the position after the closing quote, or the end of the text. */
@@ -44,140 +38,40 @@ static const char *skip_string(const char *p)
  * else.
  */
 
+/* A number with its suffix and the parentheses round it. */
 static const char *read_number(const char *p, uint64_t *ret)
 {
 	char *end;
 
+	p += strspn(p, BLANKS "(");
+
+	bool is_negative = *p == '-';
+
+	p += is_negative;
 	if (!isdigit((unsigned char)*p))
 		return NULL;
 	errno = 0;
-	unsigned long long value = strtoull(p, &end, 0);
-
+	*ret = strtoull(p, &end, 0);
 	if (errno)
 		return NULL;
+	if (is_negative)
+		*ret = -*ret;
 	end += strspn(end, "uUlL");
-	if (is_word(*end) || *end == '.')
-		return NULL;
-	*ret = value;
-	return end;
+	return end + strspn(end, BLANKS ")");
 }
 
-static const char *read_expression(const char *p, int level, int depth, uint64_t *ret);
-
-static const char *read_term(const char *p, int depth, uint64_t *ret)
+static const char *read_sum(const char *p, uint64_t *ret)
 {
-	uint64_t value = 0;
-	char sign;
+	uint64_t sum = 0, number;
 
-	if (depth > MAX_DEPTH)
-		return NULL;
-	p = skip_blanks(p);
-	switch (sign = *p) {
-	case '(':
-		p = read_expression(p + 1, 0, depth + 1, &value);
-		p = p ? skip_blanks(p) : NULL;
-		if (!p || *p++ != ')')
+	do {
+		p = read_number(p, &number);
+		if (!p)
 			return NULL;
-		break;
-	case '-':
-	case '~':
-	case '+':
-		p = read_term(p + 1, depth + 1, &value);
-		value = sign == '-' ? -value : sign == '~' ? ~value : value;
-		break;
-	default:
-		p = read_number(p, &value);
-	}
-	*ret = value;
-	return p;
-}
-
-/* How strongly the operator at p binds; 0: no known operator. */
-static int operator_level(const char *p)
-{
-	switch (*p) {
-	case '|':
-		return 1;
-	case '^':
-		return 2;
-	case '&':
-		return 3;
-	case '<':
-	case '>':
-		return p[1] == *p ? 4 : 0;
-	case '+':
-	case '-':
-		return 5;
-	case '*':
-		return 6;
-	default:
-		return 0;
-	}
-}
-
-static uint64_t apply(char operator, uint64_t a, uint64_t b)
-{
-	switch (operator) {
-	case '|':
-		return a | b;
-	case '^':
-		return a ^ b;
-	case '&':
-		return a & b;
-	case '<':
-		return b < 64 ? a << b : 0;
-	case '>':
-		return b < 64 ? a >> b : 0;
-	case '+':
-		return a + b;
-	case '-':
-		return a - b;
-	default:
-		return a * b;
-	}
-}
-
-/*
- * Reads operators that bind more strongly than `level`. Recursion: at most six levels for each
- * depth.
- */
-static const char *read_expression(const char *p, int level, int depth, uint64_t *ret)
-{
-	uint64_t value, right;
-
-	p = read_term(p, depth, &value);
-	while (p) {
-		p = skip_blanks(p);
-
-		char operator = *p;
-		int binds = operator_level(p);
-
-		if (binds <= level) {
-			*ret = value;
-			return p;
-		}
-		p = read_expression(p + (binds == 4 ? 2 : 1), binds, depth, &right);
-		if (p)
-			value = apply(operator, value, right);
-	}
-	return NULL;
-}
-
-static char unescape(char c)
-{
-	return c == 'n' ? '\n' : c == 't' ? '\t' : c;
-}
-
-/* Copies a C string without its quotes; returns the end of the copy. */
-static char *copy_string(char *to, const char *from, const char *end)
-{
-	for (from++; from < end - 1; from++) {
-		if (*from != '\\')
-			*to++ = *from;
-		else
-			*to++ = unescape(*++from);
-	}
-	return to;
+		sum += number;
+	} while (*p++ == '+');
+	*ret = sum;
+	return p - 1;
 }
 
 /* Adjacent strings are joined, as in C. `to` needs as many bytes as the text has. */
@@ -191,7 +85,7 @@ static const char *read_strings(const char *p, char *to)
 
 		if (end[-1] != '"' || end - p < 2)
 			return NULL;
-		to = copy_string(to, p, end);
+		to = mempcpy(to, p + 1, (size_t)(end - p) - 2);
 		p = skip_blanks(end);
 	}
 	*to = '\0';
@@ -202,7 +96,7 @@ static const char *read_entry(const char *p, uint64_t *ret_code, char *name)
 {
 	uint64_t code;
 
-	p = read_expression(p + 1, 0, 0, &code);
+	p = read_sum(p + 1, &code);
 	if (!p || *p != ',')
 		return NULL;
 	p = read_strings(p + 1, name);
@@ -255,36 +149,18 @@ static const char *read_call(const char *p, struct reasons *list, char *names)
 	return p;
 }
 
-static bool takes_list(const char *word, size_t len)
-{
-	static const char *const calls[] = { "__print_symbolic", "__print_symbolic_u64",
-					     "__print_flags", "__print_flags_u64" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		if (strlen(calls[i]) == len && strncmp(word, calls[i], len) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
- * The position after the opening parenthesis of the index-th call that takes a list; NULL: no such
- * call.
- */
+/* The position after the opening parenthesis of the index-th call; NULL: no such call. */
 static const char *find_call(const char *p, int index)
 {
-	while (*p) {
-		const char *word = p;
+	static const char call[] = "__print_symbolic";
 
-		while (is_word(*p))
-			p++;
-		if (p == word) {
-			p = *p == '"' ? skip_string(p) : p + 1;
+	while ((p = strstr(p, call))) {
+		p += strlen(call);
+		if (strncmp(p, "_u64", 4) == 0)
+			p += 4;
+		if (*p != '(')
 			continue;
-		}
-		if (!takes_list(word, (size_t)(p - word)) || *skip_blanks(p) != '(')
-			continue;
-		p = skip_blanks(p) + 1;
+		p++;
 		if (index-- == 0)
 			return p;
 		p = read_call(p, NULL, NULL);

@@ -6,7 +6,6 @@
  * kvm_exit, VMX first, and picks one by the record's `isa` (1: VMX, 2: SVM).
  */
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +14,9 @@
 #include "lib/file.h"
 
 /*
- * UMWAIT and TPAUSE are not idle: KVM lets the guest execute them, and an exit for them ends in
- * #UD. OTHER_SMI and SEAMCALL are defined, but not in the kernel's list of names.
+ * All names that kernels print, for recordings of ACRN and kvmtrace, and OTHER_SMI and SEAMCALL,
+ * which no kernel prints. UMWAIT and TPAUSE are not idle: KVM lets the guest execute them, and an
+ * exit for them ends in #UD.
  */
 static const struct reason vmx_reasons[] = {
 	{ 0, "EXCEPTION_NMI", NULL, 0 },
@@ -89,10 +89,10 @@ static const struct reason vmx_reasons[] = {
 };
 
 /*
- * The kernel has names for 110 of these. The others are defined without a name, or only posted as
- * patches (vmgexit_hv_ipi, vmgexit_get_apic_ids, vmgexit_hvdb_page); their names follow the
- * kernel's spelling. 0x80000001 and up are the calls of an SEV-ES guest. A vCPU in
- * vmgexit_ap_hlt_loop sleeps until it is started.
+ * The names that kvm_stat spells differently, that a kvmtrace may need, and that no kernel prints:
+ * these are defined without a name, or only posted as patches (vmgexit_hv_ipi,
+ * vmgexit_get_apic_ids, vmgexit_hvdb_page), and follow the kernel's spelling. 0x80000001 and up are
+ * the calls of an SEV-ES guest. A vCPU in vmgexit_ap_hlt_loop sleeps until it is started.
  */
 static const struct reason svm_reasons[] = {
 	{ 0x000, "read_cr0", "READ_CR0", 0 },
@@ -210,48 +210,17 @@ static const struct reason svm_reasons[] = {
 	{ 0x401, "avic_incomplete_ipi", "AVIC_INCOMPLETE_IPI", 0 },
 	{ 0x402, "avic_unaccelerated_access", "AVIC_UNACCELERATED_ACCESS", 0 },
 	{ 0x403, "vmgexit", "VMGEXIT", REASON_PROTECTED },
-	{ 0x80000001, "vmgexit_mmio_read", NULL, 0 },
-	{ 0x80000002, "vmgexit_mmio_write", NULL, 0 },
-	{ 0x80000003, "vmgexit_nmi_complete", NULL, 0 },
 	{ 0x80000004, "vmgexit_ap_hlt_loop", NULL, REASON_IDLE },
-	{ 0x80000005, "vmgexit_ap_jump_table", NULL, 0 },
-	{ 0x80000010, "vmgexit_page_state_change", NULL, 0 },
-	{ 0x80000011, "vmgexit_guest_request", NULL, 0 },
-	{ 0x80000012, "vmgexit_ext_guest_request", NULL, 0 },
-	{ 0x80000013, "vmgexit_ap_creation", NULL, 0 },
 	{ 0x80000014, "vmgexit_hvdb_page", NULL, 0 },
 	{ 0x80000015, "vmgexit_hv_ipi", NULL, 0 },
 	{ 0x80000017, "vmgexit_get_apic_ids", NULL, 0 },
 	{ 0x80000018, "vmgexit_snp_run_vmpl", NULL, 0 },
 	{ 0x8000001a, "vmgexit_savic", NULL, 0 },
-	{ 0x8000fffd, "vmgexit_hypervisor_feature", NULL, 0 },
 	{ 0x8000fffe, "vmgexit_term_request", NULL, 0 },
 	{ 0x8000ffff, "vmgexit_unsupported_event", NULL, 0 },
 	{ 0xf0000000, "sw", NULL, 0 },
 	{ 0xffffffff, "invalid_guest_state", NULL, 0 },
 };
-
-/* The top bit of the whole word is set when the entry itself failed. */
-static int vmx_filter(const struct split *split, const struct reason *reason, char *buf,
-		      size_t size)
-{
-	if (!(reason->flags & REASON_ENTRY_FAIL))
-		return snprintf(buf, size, "%s==%" PRIu64, split->field, reason->code);
-	return snprintf(buf, size, "%s==%" PRIu64 "||%s==%" PRIu64, split->field, reason->code,
-			split->field, reason->code | UINT64_C(1) << 31);
-}
-
-/*
- * invalid_guest_state is -1. The field has 32 bits before Linux 7.0, and 64 bits since. The kernel
- * cuts a filter's number to the field's size, so 64 one bits are right for both.
- */
-static int svm_filter(const struct split *split, const struct reason *reason, char *buf,
-		      size_t size)
-{
-	uint64_t value = reason->code == UINT32_MAX ? UINT64_MAX : reason->code;
-
-	return snprintf(buf, size, "%s==%" PRIu64, split->field, value);
-}
 
 /*
  * The same for the vCPUs of TDX, which kvm_intel runs, too. The CPU has the program counter; KVM
@@ -289,7 +258,6 @@ static const struct split vmx_splits[] = {
 		.run_event = "kvm_fpu",
 		.reasons = vmx_reasons,
 		.nr_reasons = ARRAY_SIZE(vmx_reasons),
-		.filter = vmx_filter,
 	},
 	{ .event = NULL },
 };
@@ -307,7 +275,6 @@ static const struct split svm_splits[] = {
 		.run_event = "kvm_fpu",
 		.reasons = svm_reasons,
 		.nr_reasons = ARRAY_SIZE(svm_reasons),
-		.filter = svm_filter,
 	},
 	{ .event = NULL },
 };

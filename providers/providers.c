@@ -145,6 +145,14 @@ char *trace_event_format(const struct env *env, const char *system, const char *
 			  &size) ? NULL : text;
 }
 
+void trace_reasons(const struct env *env, const struct split *split, struct reasons *ret)
+{
+	char *format = trace_event_format(env, split->system, split->event);
+
+	reasons_of(split, format, ret);
+	free(format);
+}
+
 int trace_check(const struct env *env, struct error *error)
 {
 	if (env->tracefs)

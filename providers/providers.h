@@ -14,6 +14,9 @@
 #include "core/provider.h"
 #include "host/env.h"
 
+struct split;
+struct reasons;
+
 #define PROVIDER_DECLARE(number, live, captured) extern const struct provider live##_provider;
 
 PROVIDER_LIST(PROVIDER_DECLARE)
@@ -54,6 +57,9 @@ int trace_event_id(const struct env *env, const char *system, const char *event,
 /* Whether there is the event, and the text of its format file, for free(); NULL: none. */
 bool trace_event_exists(const struct env *env, const char *system, const char *event);
 char *trace_event_format(const struct env *env, const char *system, const char *event);
+
+/* The reasons of the split in this kernel's spelling, for reasons_release(). */
+void trace_reasons(const struct env *env, const struct split *split, struct reasons *ret);
 
 /* 0, or -ENOENT with error: tracefs is not mounted. */
 int trace_check(const struct env *env, struct error *error);

@@ -43,14 +43,9 @@ struct exits_names {
 /* The reasons that have a name, in the kernel's spelling where it has one. */
 static void read_reasons(struct exits_names *names, enum exit_kind kind)
 {
-	const struct split *split = names->splits[kind];
-	char *format;
-
-	if (!split)
+	if (!names->splits[kind])
 		return;
-	format = trace_event_format(names->args.env, split->system, split->event);
-	reasons_of(split, format, &names->reasons[kind]);
-	free(format);
+	trace_reasons(names->args.env, names->splits[kind], &names->reasons[kind]);
 	for (size_t i = 0; i < names->reasons[kind].nr; i++)
 		exits_names_cell(names, &(struct exits_code){
 				 names->reasons[kind].list[i].code, kind, 1, 0 });

@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "arch/argument.h"
+#include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
@@ -188,16 +189,23 @@ static bool exit_key(const struct captured *captured, const struct want *want, i
 	return vcpu;
 }
 
-/* The reason of this name in the architecture's tables; NULL: none has it. */
-static const struct reason *known_reason(const struct env *env, const char *name)
+/* Of exits from the guest and to user space; for an architecture without reasons none. */
+static void read_reasons(const struct env *env, struct reasons ret_reasons[EXITS_REASONS])
 {
-	const struct split *split = env->arch->splits;
+	const struct split *exit = env->arch->splits;
 
-	for (; split && split->event; split++) {
-		for (size_t i = 0; i < split->nr_reasons; i++) {
-			if (strcmp(split->reasons[i].name, name) == 0)
-				return &split->reasons[i];
-		}
+	ret_reasons[EXITS_VMEXIT] = (struct reasons){ .nr = 0 };
+	if (exit->event)
+		trace_reasons(env, exit, &ret_reasons[EXITS_VMEXIT]);
+	trace_reasons(env, &arch_userspace_split, &ret_reasons[EXITS_USERSPACE]);
+}
+
+/* The reason of this name; NULL: no such. */
+static const struct reason *known_reason(const struct reasons *reasons, const char *name)
+{
+	for (size_t i = 0; i < reasons->nr; i++) {
+		if (strcmp(reasons->list[i].name, name) == 0)
+			return &reasons->list[i];
 	}
 	return NULL;
 }
@@ -218,7 +226,7 @@ static uint32_t find_reason(const struct fields *fields, const char *reason)
 }
 
 /* name: "vmexit(REASON)", or "msr(REASON LABEL)"; others have no field of their own. */
-static void add_name(const struct captured *captured, const struct exit_fields *fields, char *name)
+static void add_name(const struct exit_fields *fields, const struct reasons *reasons, char *name)
 {
 	char *inner = strchr(name, '('), *end = name + strlen(name) - 1, *label;
 	const struct reason *known;
@@ -232,7 +240,7 @@ static void add_name(const struct captured *captured, const struct exit_fields *
 	if (exit_kind_by_name(name, &kind, NULL) < 0 || (kind >= EXITS_FIRST_ARGUMENT && !label))
 		return;
 	if (kind < EXITS_FIRST_ARGUMENT) {
-		known = known_reason(captured->args.env, inner);
+		known = known_reason(&reasons[kind], inner);
 		exit_fields_reason(fields, kind, inner, known ? known->alias : NULL,
 				   known && known->flags & REASON_IDLE);
 		return;
@@ -260,13 +268,17 @@ static void add_exit_fields(const struct captured *captured)
 	const struct split *exit = args->env->arch->splits;
 	const struct exit_events events = { .names = { exit ? exit->event : NULL } };
 	const char *line = captured->file.text;
+	struct reasons reasons[EXITS_REASONS];
 	struct exit_fields fields;
 	char name[CAPTURED_NAME];
 
 	exit_fields_add(args->fields, args->source, &events, captured_parts(captured),
 			&fields);
+	read_reasons(args->env, reasons);
 	while (captured_name_next(&line, name))
-		add_name(captured, &fields, name);
+		add_name(&fields, reasons, name);
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		reasons_release(&reasons[i]);
 }
 
 static int exits_open(const struct provider_args *args, void **ret_state, struct error *error)

@@ -27,7 +27,8 @@ static const char *const world_formats[] = {
 	"print fmt: \"vcpu %u reason %s\", REC->vcpu_id, (REC->isa == 1) ? "
 	"__print_symbolic(REC->exit_reason & 0xffff, { 12, \"HLT\" }, { 30, \"IO_INSTRUCTION\" }, "
 	"{ 0x77, \"FROM_THE_FUTURE\" }) : "
-	"__print_symbolic(REC->exit_reason, { 0x078, \"hlt\" }, { 0x07c, \"msr\" })\n",
+	"__print_symbolic(REC->exit_reason, { 0x078, \"hlt\" }, { 0x07c, \"msr\" }, "
+	"{ 0x80000001, \"vmgexit_mmio_read\" })\n",
 	"name: kvm_entry\nID: 101\n" COMMON_FIELDS
 	"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n\n"
 	"print fmt: \"vcpu %u\", REC->vcpu_id\n",

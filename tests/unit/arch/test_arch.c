@@ -17,7 +17,6 @@
 
 #if defined(__x86_64__)
 #include <asm/kvm.h>
-#include <asm/svm.h>
 #include <asm/vmx.h>
 #endif
 
@@ -145,7 +144,7 @@ static void read_format(const char *name, char *buf, size_t size)
 {
 	char path[256];
 
-	snprintf(path, sizeof(path), "tests/formats/%s.format", name);
+	snprintf(path, sizeof(path), "tests/formats/%s", name);
 	assert_true(read_small(path, buf, size) > 0);
 }
 
@@ -210,76 +209,118 @@ static void test_tables_are_in_order(void **state)
 	}
 }
 
-/*
- * The rows of each table: with a name in the kernel, and others, as the comment above it says. A
- * new reason is a row there, and one more here.
- */
-static void test_tables_are_complete(void **state)
-{
-	static const struct {
-		const char *arch, *event;
-		size_t nr;
-	} tables[] = {
-		{ "VMX", "kvm_exit", 65 + 2 },
-		{ "SVM", "kvm_exit", 110 + 24 },
-		{ "arm64", "kvm_exit", 35 + 10 + 4 },
-		{ "s390", "kvm_s390_sie_exit", 15 },
-		{ "s390", "kvm_s390_handle_sigp", 16 },
-		{ "s390", "kvm_s390_handle_diag", 9 },
-		{ "s390", "kvm_s390_intercept_prog", 52 },
-		{ "powerpc", "kvm_guest_exit", 21 + 3 + 7 + 1 },
-		{ "powerpc", "kvm_hcall_enter", 133 + 52 },
-		{ "riscv", "kvm_exit", 11 + 18 },
-		{ "loongarch", "kvm_exit", 26 + 2 },
-	};
+/* Kernels whose formats are captured, and the splits that these are of. */
+static const struct captured {
+	const char *format, *arch, *event;
+} captured[] = {
+	{ "kvm_exit-vmx-6.1.format", "VMX", "kvm_exit" },
+	{ "kvm_exit-svm-6.1.format", "SVM", "kvm_exit" },
+	{ "kvm_exit-pvm-6.18.format", "VMX", "kvm_exit" },
+	{ "kvm_exit-pvm-6.18.format", "SVM", "kvm_exit" },
+	{ "kvm_exit-svm-7.0.format", "SVM", "kvm_exit" },
+	{ "kvm_exit-arm64-6.1.format", "arm64", "kvm_exit" },
+	{ "kvm_guest_exit-powerpc-6.1.format", "powerpc", "kvm_guest_exit" },
+	{ "kvm_hcall_enter-powerpc-6.1.print", "powerpc", "kvm_hcall_enter" },
+	{ "kvm_s390_sie_exit-6.1.print", "s390", "kvm_s390_sie_exit" },
+	{ "kvm_s390_handle_sigp-6.1.print", "s390", "kvm_s390_handle_sigp" },
+	{ "kvm_s390_handle_diag-6.1.print", "s390", "kvm_s390_handle_diag" },
+	{ "kvm_s390_intercept_prog-6.1.print", "s390", "kvm_s390_intercept_prog" },
+	{ "kvm_userspace_exit-6.18.format", NULL, NULL },
+};
 
-	(void)state;
-	for (size_t i = 0; i < SIZE(tables); i++) {
-		print_message("%s %s\n", tables[i].arch, tables[i].event);
-		assert_int_equal(split_of(tables[i].arch, tables[i].event)->nr_reasons,
-				 tables[i].nr);
-	}
-	assert_int_equal(arch_userspace_split.nr_reasons, 44);
+static const struct split *split_of_captured(const struct captured *from)
+{
+	return from->arch ? split_of(from->arch, from->event) : &arch_userspace_split;
 }
 
-static void assert_has_kvm_stat(const struct split *split, const struct named *list)
+static const struct reason *find_code(const struct reasons *reasons, uint64_t code)
 {
+	for (size_t i = 0; i < reasons->nr; i++) {
+		if (reasons->list[i].code == code)
+			return &reasons->list[i];
+	}
+	return NULL;
+}
+
+/* Whether a captured kernel has the split, but does not print this reason. */
+static bool is_lacking(const struct split *split, const struct reason *reason)
+{
+	char text[16384];
+	bool is_lacking = false;
+
+	for (size_t i = 0; i < SIZE(captured) && !is_lacking; i++) {
+		struct reasons reasons = { .nr = 0 };
+
+		if (split_of_captured(&captured[i]) != split)
+			continue;
+		read_format(captured[i].format, text, sizeof(text));
+		assert_int_equal(reasons_parse(text, split->format_list, &reasons), 0);
+		is_lacking = !find_code(&reasons, reason->code);
+		reasons_release(&reasons);
+	}
+	return is_lacking;
+}
+
+/* A row that repeats what kernels print. VMX and SVM have the names for kvmtrace and ACRN. */
+static void test_rows_say_what_kernels_do_not(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SIZE(captured); i++) {
+		const struct split *split = split_of_captured(&captured[i]);
+
+		if (split == arch_by_name("VMX")->splits || split == arch_by_name("SVM")->splits)
+			continue;
+		for (size_t j = 0; j < split->nr_reasons; j++) {
+			const struct reason *reason = &split->reasons[j];
+
+			if (!reason->flags && !reason->alias && !is_lacking(split, reason))
+				fail_msg("%s: kernels print %s", split->event, reason->name);
+		}
+	}
+}
+
+static void assert_has_kvm_stat(const char *format, const struct split *split,
+				const struct named *list)
+{
+	struct reasons reasons;
+	char text[16384];
+
+	read_format(format, text, sizeof(text));
+	reasons_of(split, text, &reasons);
 	for (; list->name; list++) {
-		const struct reason *reason = split_reason(split, list->code);
+		const struct reason *reason = find_code(&reasons, list->code);
 
 		assert_non_null(reason);
 		assert_string_equal(reason->alias ? reason->alias : reason->name, list->name);
 	}
+	reasons_release(&reasons);
 }
 
 static void test_kvm_stat_names_are_known(void **state)
 {
 	(void)state;
-	assert_has_kvm_stat(split_of("VMX", "kvm_exit"), kvm_stat_vmx);
-	assert_has_kvm_stat(split_of("SVM", "kvm_exit"), kvm_stat_svm);
-	assert_has_kvm_stat(split_of("arm64", "kvm_exit"), kvm_stat_arm64);
-	assert_has_kvm_stat(&arch_userspace_split, kvm_stat_userspace);
+	assert_has_kvm_stat("kvm_exit-vmx-6.1.format", split_of("VMX", "kvm_exit"), kvm_stat_vmx);
+	assert_has_kvm_stat("kvm_exit-svm-6.1.format", split_of("SVM", "kvm_exit"), kvm_stat_svm);
+	assert_has_kvm_stat("kvm_exit-arm64-6.1.format", split_of("arm64", "kvm_exit"),
+			    kvm_stat_arm64);
+	assert_has_kvm_stat("kvm_userspace_exit-6.18.format", &arch_userspace_split,
+			    kvm_stat_userspace);
 }
 
-static void assert_has(const struct split *split, uint64_t code, const char *name)
-{
-	const struct reason *reason = split_reason(split, code & split->mask);
-	char buf[128];
-
-	assert_non_null(reason);
-	assert_string_equal(reason->name, clean(name, buf, sizeof(buf)));
-}
-
-static void test_tables_have_the_x86_headers(void **state)
+/* For recordings of ACRN: no kernel's list comes with these. */
+static void test_vmx_has_its_header(void **state)
 {
 	(void)state;
-#if defined(VMX_EXIT_REASONS) && defined(SVM_EXIT_REASONS)
-	static const struct named vmx[] = { VMX_EXIT_REASONS }, svm[] = { SVM_EXIT_REASONS };
+#ifdef VMX_EXIT_REASONS
+	static const struct named vmx[] = { VMX_EXIT_REASONS };
 
-	for (size_t i = 0; i < SIZE(vmx); i++)
-		assert_has(split_of("VMX", "kvm_exit"), vmx[i].code, vmx[i].name);
-	for (size_t i = 0; i < SIZE(svm); i++)
-		assert_has(split_of("SVM", "kvm_exit"), svm[i].code, svm[i].name);
+	for (size_t i = 0; i < SIZE(vmx); i++) {
+		const struct reason *reason = split_reason(split_of("VMX", "kvm_exit"),
+							   vmx[i].code);
+
+		assert_non_null(reason);
+		assert_string_equal(reason->name, vmx[i].name);
+	}
 #else
 	print_message("the headers of x86 are not installed here\n");
 	skip();
@@ -293,10 +334,11 @@ static bool is_detail(const char *name)
 	       strncmp(name, "KVM_EXIT_XEN_", 13) == 0 || strncmp(name, "KVM_EXIT_IO_", 12) == 0;
 }
 
-static void test_tables_have_the_kvm_header(void **state)
+static void test_user_reasons_have_the_header(void **state)
 {
 	FILE *file = fopen("/usr/include/linux/kvm.h", "re");
-	char line[256], name[128];
+	char line[256], name[128], text[16384];
+	struct reasons reasons;
 	unsigned int code, nr = 0;
 
 	(void)state;
@@ -304,14 +346,18 @@ static void test_tables_have_the_kvm_header(void **state)
 		print_message("linux/kvm.h is not installed here\n");
 		skip();
 	}
+	read_format("kvm_userspace_exit-6.18.format", text, sizeof(text));
+	reasons_of(&arch_userspace_split, text, &reasons);
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "#define %127s %u", name, &code) != 2 ||
 		    strncmp(name, "KVM_EXIT_", 9) != 0 || is_detail(name))
 			continue;
-		assert_has(&arch_userspace_split, code, name + strlen("KVM_EXIT_"));
+		assert_non_null(find_code(&reasons, code));
+		assert_string_equal(find_code(&reasons, code)->name, name + strlen("KVM_EXIT_"));
 		nr++;
 	}
 	fclose(file);
+	reasons_release(&reasons);
 	assert_true(nr > 30);
 }
 
@@ -354,10 +400,10 @@ static void test_flags_are_set(void **state)
 static void assert_filter(const char *arch, const char *event, uint64_t code, const char *filter)
 {
 	const struct split *split = arch ? split_of(arch, event) : &arch_userspace_split;
+	const struct reason unknown = { .code = code }, *known = split_reason(split, code);
 	char buf[128];
 
-	assert_non_null(split_reason(split, code));
-	assert_int_equal(split_filter(split, split_reason(split, code), buf, sizeof(buf)),
+	assert_int_equal(split_filter(split, known ? known : &unknown, buf, sizeof(buf)),
 			 strlen(filter));
 	assert_string_equal(buf, filter);
 }
@@ -371,7 +417,8 @@ static void test_filters(void **state)
 	assert_filter("VMX", "kvm_exit", 41, "exit_reason==41||exit_reason==2147483689");
 	assert_filter("SVM", "kvm_exit", 0x400, "exit_reason==1024");
 	assert_filter("SVM", "kvm_exit", 0x80000001, "exit_reason==2147483649");
-	assert_filter("SVM", "kvm_exit", UINT32_MAX, "exit_reason==18446744073709551615");
+	assert_filter("SVM", "kvm_exit", UINT32_MAX, "exit_reason==4294967295||"
+		      "exit_reason==18446744073709551615");
 	assert_filter("arm64", "kvm_exit", 0, "ret==2&&esr_ec==0");
 	assert_filter("arm64", "kvm_exit", 0x24, "ret==2&&esr_ec==36");
 	assert_filter("arm64", "kvm_exit", UINT64_C(1) << 32 | 0, "ret==0");
@@ -379,7 +426,7 @@ static void test_filters(void **state)
 	assert_filter("arm64", "kvm_exit", UINT64_C(1) << 32 | 3, "ret==3");
 	assert_filter("arm64", "kvm_exit", UINT64_C(1) << 32 | 0xbadca11, "ret==195938833");
 	assert_filter("s390", "kvm_s390_sie_exit", 0x1c, "icptcode==28");
-	assert_filter("powerpc", "kvm_guest_exit", 0x500, "ceded!=1&&trap==1280");
+	assert_filter("powerpc", "kvm_guest_exit", 0x500, "ceded==0&&trap==1280");
 	assert_filter("powerpc", "kvm_guest_exit", UINT64_C(1) << 32 | 1, "ceded==1");
 	assert_filter("powerpc", "kvm_hcall_enter", 0xe0, "req==224");
 	assert_filter("riscv", "kvm_exit", UINT64_C(1) << 63 | 5, "scause==9223372036854775813");
@@ -404,14 +451,20 @@ static void test_captured_formats(void **state)
 		const char *name;
 		size_t nr[4]; /* of each list; the last is followed by none */
 	} formats[] = {
-		{ "kvm_exit-svm-6.1", { 62, 108, 1, 0 } },
-		{ "kvm_exit-vmx-6.1", { 62, 108, 1, 0 } },
-		{ "kvm_exit-pvm-6.18", { 65, 110, 1, 0 } },
+		{ "kvm_exit-svm-6.1.format", { 62, 108, 0 } },
+		{ "kvm_exit-vmx-6.1.format", { 62, 108, 0 } },
+		{ "kvm_exit-pvm-6.18.format", { 65, 110, 0 } },
 		/* Made up from 6.18's: there is no capture of one yet. */
-		{ "kvm_exit-svm-7.0", { 65, 110, 1, 0 } },
-		{ "kvm_exit-arm64-6.1", { 4, 34, 0, 0 } },
-		{ "kvm_guest_exit-powerpc-6.1", { 21, 0, 0, 0 } },
-		{ "kvm_userspace_exit-6.18", { 31, 0, 0, 0 } },
+		{ "kvm_exit-svm-7.0.format", { 65, 110, 0 } },
+		{ "kvm_exit-arm64-6.1.format", { 4, 34, 0, 0 } },
+		{ "kvm_guest_exit-powerpc-6.1.format", { 21, 0, 0, 0 } },
+		{ "kvm_userspace_exit-6.18.format", { 31, 0, 0, 0 } },
+		/* The print format alone, from Debian 12's modules. */
+		{ "kvm_hcall_enter-powerpc-6.1.print", { 133, 0 } },
+		{ "kvm_s390_sie_exit-6.1.print", { 15, 0 } },
+		{ "kvm_s390_handle_sigp-6.1.print", { 16, 0 } },
+		{ "kvm_s390_handle_diag-6.1.print", { 9, 0 } },
+		{ "kvm_s390_intercept_prog-6.1.print", { 52, 0 } },
 	};
 	char text[16384];
 
@@ -429,37 +482,32 @@ static void test_captured_formats(void **state)
 	}
 }
 
-static void test_captured_names_are_the_table_s(void **state)
+static void test_names_of_captured_kernels(void **state)
 {
-	static const struct {
-		const char *name, *arch;
-	} formats[] = {
-		{ "kvm_exit-vmx-6.1", "VMX" },     { "kvm_exit-pvm-6.18", "VMX" },
-		{ "kvm_exit-svm-6.1", "SVM" },     { "kvm_exit-pvm-6.18", "SVM" },
-		{ "kvm_exit-svm-7.0", "SVM" },     { "kvm_exit-arm64-6.1", "arm64" },
-		{ "kvm_guest_exit-powerpc-6.1", "powerpc" },
-		{ "kvm_userspace_exit-6.18", NULL },
-	};
-	char text[16384];
+	char text[16384], name[128];
 
 	(void)state;
-	for (size_t i = 0; i < SIZE(formats); i++) {
-		const char *arch = formats[i].arch;
-		const struct split *split = arch ? arch_by_name(arch)->splits :
-						   &arch_userspace_split;
-		struct reasons reasons;
+	for (size_t i = 0; i < SIZE(captured); i++) {
+		const struct split *split = split_of_captured(&captured[i]);
+		size_t prefix = split->prefix ? strlen(split->prefix) : 0, nr = split->nr_reasons;
+		struct reasons kernel, reasons;
 
-		read_format(formats[i].name, text, sizeof(text));
-		assert_int_equal(reasons_parse(text, split->format_list, &reasons), 0);
-		for (size_t j = 0; j < reasons.nr; j++)
-			assert_has(split, reasons.list[j].code,
-				   reasons.list[j].name +
-					   (split->prefix ? strlen(split->prefix) : 0));
-		reasons_release(&reasons);
+		read_format(captured[i].format, text, sizeof(text));
+		assert_int_equal(reasons_parse(text, split->format_list, &kernel), 0);
 		reasons_of(split, text, &reasons);
-		assert_int_equal(reasons.nr, split->nr_reasons);
-		for (size_t j = 0; j < reasons.nr; j++)
-			assert_string_equal(reasons.list[j].name, split->reasons[j].name);
+		assert_order(reasons.list, reasons.nr);
+		for (size_t j = 0; j < kernel.nr; j++) {
+			uint64_t code = kernel.list[j].code & split->mask;
+			const struct reason *row = split_reason(split, code);
+
+			clean(kernel.list[j].name + prefix, name, sizeof(name));
+			assert_string_equal(find_code(&reasons, code)->name, name);
+			if (row)
+				assert_string_equal(row->name, name);
+			nr += row == NULL;
+		}
+		assert_int_equal(reasons.nr, nr);
+		reasons_release(&kernel);
 		reasons_release(&reasons);
 	}
 }
@@ -497,7 +545,7 @@ static void test_aliases_of_the_kernel_s_names(void **state)
 	char text[16384];
 
 	(void)state;
-	read_format("kvm_exit-svm-6.1", text, sizeof(text));
+	read_format("kvm_exit-svm-6.1.format", text, sizeof(text));
 	reasons_of(split_of("SVM", "kvm_exit"), text, &reasons);
 	assert_string_equal(find_name(&reasons, "npf")->alias, "NPF");
 	assert_string_equal(find_name(&reasons, "DE_excp")->alias, "EXCP_BASE");
@@ -505,7 +553,7 @@ static void test_aliases_of_the_kernel_s_names(void **state)
 	assert_null(find_name(&reasons, "PF_excp")->alias);
 	assert_int_equal(find_name(&reasons, "invalid_guest_state")->code, UINT32_MAX);
 	reasons_release(&reasons);
-	read_format("kvm_exit-arm64-6.1", text, sizeof(text));
+	read_format("kvm_exit-arm64-6.1.format", text, sizeof(text));
 	reasons_of(split_of("arm64", "kvm_exit"), text, &reasons);
 	assert_int_equal(find_name(&reasons, "SERROR")->code, 0x2f);
 	assert_int_equal(find_name(&reasons, "IRQ")->code, UINT64_C(1) << 32);
@@ -527,7 +575,7 @@ static void test_names_become_unique_and_clean(void **state)
 	assert_int_equal(reasons.nr, 6);
 	assert_string_equal(reasons.list[0].name, "NAME");
 	assert_string_equal(reasons.list[1].name, "NAME_0x41");
-	assert_string_equal(reasons.list[2].name, "a__b___c_dxe9");
+	assert_string_equal(reasons.list[2].name, "a__b___c\\td\\xe9");
 	assert_string_equal(reasons.list[3].name, "NAME#0x41");
 	assert_string_equal(reasons.list[4].name, "NAME#0x42");
 	assert_string_equal(reasons.list[5].name, "NAME#0xffffffffffffffff");
@@ -584,9 +632,9 @@ static void print_list(const struct reasons *reasons, char *buf, size_t size)
 
 static void test_parse(void **state)
 {
-	static const char three[] = "__print_flags(f(x, (y)), \"|(\", {1,\"a\"}) ? "
-				    "__print_symbolic_u64(x, {2,\"b\"}) : "
-				    "__print_flags_u64(x, \"\", {3,\"c\"})";
+	static const char two[] = "__print_flags(f(x, (y)), \"|(\", {1,\"a\"}) ? "
+				  "__print_symbolic_u64(f(x, (y)), {2,\"b\"}) : "
+				  "__print_symbolic(x, {3,\"c\"})";
 	const struct {
 		const char *text, *list; /* NULL: there is none */
 		int index;
@@ -595,7 +643,7 @@ static void test_parse(void **state)
 		{ "print fmt: \"%d\", REC->x", NULL, 0 },
 		{ "__print_symbolic(x, {1,\"a\"})", NULL, -1 },
 		{ "__print_symbolic(x, {1,\"a\"},{ 2 , \"b\" } )", "1:a 2:b", 0 },
-		{ "__print_symbolic (x)", "", 0 },
+		{ "__print_symbolic(x)", "", 0 },
 		/* Numbers. */
 		{ "__print_symbolic(x, {0x10,\"a\"}, {010,\"b\"}, {-1,\"c\"}, {-1ull,\"d\"})",
 		  "10:a 8:b ffffffffffffffff:c ffffffffffffffff:d", 0 },
@@ -604,36 +652,29 @@ static void test_parse(void **state)
 		{ "__print_symbolic(x, {99999999999999999999,\"a\"}, {0x,\"b\"}, {09,\"c\"}, "
 		  "{1.5,\"d\"}, {1e3,\"e\"}, {,\"f\"}, {7,\"g\"})", "7:g", 0 },
 		/* Expressions. */
-		{ "__print_symbolic(x, {(1 << 3),\"a\"}, {(((0x20UL))),\"b\"}, {0x40 + 14,\"c\"}, "
-		  "{1<<2|1<<0,\"d\"}, {~0xff & 0xfff,\"e\"}, {2+3*4-1,\"f\"}, {0xAA<<8|1,\"g\"}, "
-		  "{7^2,\"h\"}, {256>>4,\"i\"}, {- -1,\"j\"})",
-		  "8:a 20:b 4e:c 5:d f00:e d:f aa01:g 5:h 10:i 1:j", 0 },
-		{ "__print_symbolic(x, {1<<64,\"a\"}, {1>>64,\"b\"}, {1<<-1,\"c\"})",
-		  "0:a 0:b 0:c", 0 },
+		{ "__print_symbolic(x, {(((0x20UL))),\"b\"}, {0x40 + 14,\"c\"}, "
+		  "{(0x40ull) + (2) + 1 ,\"d\"}, {5 + -1,\"e\"})",
+		  "20:b 4e:c 43:d 4:e", 0 },
 		{ "__print_symbolic(x, {ENUM,\"a\"}, {(u32)1,\"b\"}, {1 ? 2 : 3,\"c\"}, "
-		  "{1 || 0,\"d\"}, {1 && 1,\"e\"}, {(1,\"f\"}, {1),\"g\"}, {1 <,\"h\"}, "
-		  "{1 +,\"i\"}, {9,\"z\"})",
+		  "{1 || 0,\"d\"}, {1 << 3,\"e\"}, {1 - 1,\"f\"}, {-,\"g\"}, {1 +,\"i\"}, "
+		  "{9,\"z\"})",
 		  "9:z", 0 },
 		/* Strings. */
 		{ "__print_symbolic(x, {1,\"A_\" \"b\"\t\"\"}, {2,\"q\\\"}{\\\\\"}, {3,\"n\\n\"}, "
 		  "{4,\"\"}, {5,x}, {6}, {7,\"a\",8}, {8,\"é\"})",
-		  "1:A_b 2:q\"}{\\ 3:n\n 4: 8:é", 0 },
+		  "1:A_b 2:q\\\"}{\\\\ 3:n\\n 4: 8:é", 0 },
 		{ "__print_symbolic(x, {1,\"a\"}, {2,\"b", "1:a", 0 },
 		{ "__print_symbolic(x, {1,\"a\"}, {2,\"b\\\"", "1:a", 0 },
 		{ "__print_symbolic(x, {1,\"a\"}, {2 {3,\"c\"} {4,\"d\"}", "1:a 3:c 4:d", 0 },
 		/* Which list. */
-		{ "print fmt: \"__print_symbolic(x, {1,\\\"no\\\"})\", "
-		  "__print_symbolic(y, {1,\"yes\"})", "1:yes", 0 },
 		{ "field:char __print_symbolic({ 1, \"no\" }); "
-		  "print fmt: __print_flags(y, {1,\"yes\"})", "1:yes", 0 },
-		{ three, "1:a", 0 },
-		{ three, "2:b", 1 },
-		{ three, "3:c", 2 },
-		{ "__print_flags(x, {(1,\"a\"}, {2,\"b\"}), __print_flags(y, {3,\"c\"})",
+		  "print fmt: __print_symbolic(y, {1,\"yes\"})", "1:yes", 0 },
+		{ two, "2:b", 0 },
+		{ two, "3:c", 1 },
+		{ two, NULL, 2 },
+		{ "__print_symbolic(x, {(1,\"a\"}, {x,\"b)\"}), __print_symbolic(y, {3,\"c\"})",
 		  "3:c", 1 },
-		{ "__print_flags(x, {1,\"a\"}), __print_flags(y, {2,\"b\"})", NULL, 2 },
-		{ "__print_symbolic_str(x, {1,\"a\"}) my__print_flags(x, {2,\"b\"}) __print_flags",
-		  NULL, 0 },
+		{ "__print_symbolic_str(x, {1,\"a\"}) __print_symbolic", NULL, 0 },
 	};
 
 	(void)state;
@@ -649,23 +690,6 @@ static void test_parse(void **state)
 	}
 }
 
-static void test_parse_deep_nesting(void **state)
-{
-	char open[4000], minus[4000], text[8192];
-	struct reasons reasons;
-
-	(void)state;
-	memset(open, '(', sizeof(open));
-	memset(minus, '-', sizeof(minus));
-	snprintf(text, sizeof(text),
-		 "__print_symbolic(x, {%.*s1,\"a\"}, {%.*s1,\"b\"}, {((((1)))),\"c\"})",
-		 (int)sizeof(open), open, (int)sizeof(minus), minus);
-	assert_int_equal(reasons_parse(text, 0, &reasons), 0);
-	assert_int_equal(reasons.nr, 1);
-	assert_string_equal(reasons.list[0].name, "c");
-	reasons_release(&reasons);
-}
-
 static void test_arch_table(void **state)
 {
 	size_t nr = 0;
@@ -674,9 +698,8 @@ static void test_arch_table(void **state)
 	for (; arch_at(nr); nr++) {
 		assert_ptr_equal(arch_by_name(arch_at(nr)->name), arch_at(nr));
 		assert_non_null(arch_at(nr)->splits);
-		assert_true(arch_at(nr)->is_host || arch_at(nr)->machine || nr == 9);
+		assert_true(arch_at(nr)->is_host || arch_at(nr)->machine || !arch_at(nr + 1));
 	}
-	assert_int_equal(nr, 10);
 	assert_null(arch_at(SIZE_MAX));
 	assert_null(arch_by_name("vax"));
 	assert_non_null(arch_of_host(""));
@@ -790,22 +813,21 @@ UNIT(test_arch)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables_are_in_order),
-		cmocka_unit_test(test_tables_are_complete),
+		cmocka_unit_test(test_rows_say_what_kernels_do_not),
 		cmocka_unit_test(test_kvm_stat_names_are_known),
-		cmocka_unit_test(test_tables_have_the_x86_headers),
-		cmocka_unit_test(test_tables_have_the_kvm_header),
+		cmocka_unit_test(test_vmx_has_its_header),
+		cmocka_unit_test(test_user_reasons_have_the_header),
 		cmocka_unit_test(test_flags_are_set),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_filter_of_a_number_nobody_knows),
 		cmocka_unit_test(test_captured_formats),
-		cmocka_unit_test(test_captured_names_are_the_table_s),
+		cmocka_unit_test(test_names_of_captured_kernels),
 		cmocka_unit_test(test_kernel_comes_first),
 		cmocka_unit_test(test_aliases_of_the_kernel_s_names),
 		cmocka_unit_test(test_names_become_unique_and_clean),
 		cmocka_unit_test(test_table_alone),
 		cmocka_unit_test(test_riscv_has_no_list),
 		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_parse_deep_nesting),
 		cmocka_unit_test(test_arch_table),
 		cmocka_unit_test(test_arch_of_host),
 		cmocka_unit_test(test_debugfs_parent),

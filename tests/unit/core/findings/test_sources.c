@@ -17,6 +17,8 @@
 #include "trace/exits/samples.h"
 #include "trace/exits/recording.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
+#include "core/findings/rules.h"
 
 #define SECOND UINT64_C(1000000000)
 #define START 1000
@@ -320,7 +322,7 @@ static const char *formats[NR_WORLD_FORMATS + 8] = {
 	"\nprint fmt: \"%u\", REC->function\n",
 	"name: kvm_userspace_exit\nID: 107\n" COMMON_FIELDS U32("reason", 8)
 	"\tfield:int errno;\toffset:12;\tsize:4;\tsigned:1;\n"
-	"\nprint fmt: \"%u\", REC->reason\n",
+	"\nprint fmt: \"%s\", __print_symbolic(REC->reason, { 2, \"KVM_EXIT_IO\" })\n",
 	"name: kvm_vcpu_wakeup\nID: 108\n" COMMON_FIELDS
 	"\tfield:__u64 ns;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:bool waited;\toffset:16;\tsize:1;\tsigned:0;\n\nprint fmt: \"%lld\", REC->ns\n",

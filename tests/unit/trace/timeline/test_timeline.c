@@ -27,7 +27,8 @@ static const char *const more_formats[] = {
 	"name: kvm_userspace_exit\nID: 200\n" COMMON_FIELDS
 	"\tfield:__u32 reason;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\tfield:int errno;\toffset:12;\tsize:4;\tsigned:1;\n\n"
-	"print fmt: \"reason %u\", REC->reason\n",
+	"print fmt: \"reason %s\", __print_symbolic(REC->reason, { 2, \"KVM_EXIT_IO\" }, "
+	"{ 6, \"KVM_EXIT_MMIO\" })\n",
 	"name: kvm_write_tsc_offset\nID: 201\n" COMMON_FIELDS
 	"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
 	"\tfield:__u64 previous_tsc_offset;\toffset:16;\tsize:8;\tsigned:0;\n"
