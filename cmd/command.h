@@ -10,7 +10,8 @@
 #include <stdio.h>
 
 #include "cmd/options.h"
-#include "core/views/view.h"
+
+struct view_type;
 
 /* ---- command_line.c: the table of options; help, completion and errors follow it ---- */
 

@@ -5,6 +5,7 @@
 
 #include "cmd/command.h"
 #include "core/metrics.h"
+#include "core/views/view.h"
 
 /* Keeps the values that later words depend on. */
 static void take_value(struct completion *completion, const char *value)

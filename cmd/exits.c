@@ -23,6 +23,7 @@
 #include "ui/lines/lines.h"
 #include "ui/numbers.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 #define DURATION_MAX_S 1e9
 #define INTERVAL_S 1.0 /* when a guest ends, its exits since the last sample are lost */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/say.h"
+#include "lib/text.h"
 #include "lib/when.h"
 #include "cmd/lists.h"
 #include "cmd/top.h"

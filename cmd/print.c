@@ -4,8 +4,10 @@
 #include <stdio.h>
 
 #include "lib/say.h"
+#include "lib/text.h"
 #include "cmd/run.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 /* ---- the output ---- */
 

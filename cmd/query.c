@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "lib/file.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "arch/argument.h"
 #include "cmd/query.h"
+#include "core/views/view.h"
+#include "host/kallsyms.h"
 
 #define THRESHOLDS_MAX (64u << 10)
 

@@ -14,6 +14,7 @@
 #include "cmd/top.h"
 #include "core/views/query.h"
 #include "core/views/diff.h"
+#include "core/views/view.h"
 
 #define LARGE_BYTES (256 << 10)
 

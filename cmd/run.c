@@ -15,6 +15,7 @@
 #include "lib/process.h"
 #include "cmd/demo/demo.h"
 #include "cmd/run.h"
+#include "core/views/view.h"
 
 #define OPEN_TIMEOUT_MS 10000 /* the limit for opening all events; a busy host needs a second */
 #define OPEN_STEP_MS 20	      /* how often a signal is checked meanwhile */

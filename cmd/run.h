@@ -17,6 +17,7 @@
 #include "cmd/query.h"
 #include "cmd/source.h"
 #include "core/monitor.h"
+#include "core/views/view.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"
 #include "ui/tui/tui.h"

@@ -18,6 +18,7 @@
 #include "history/recorder.h"
 #include "core/monitor.h"
 #include "core/provider.h"
+#include "core/views/view.h"
 
 #define PAST_BYTES ((size_t)4 << 20) /* the screen's memory for its past */
 #define BATCH_SECONDS 1.0 /* as kvm_stat's, even with -s */

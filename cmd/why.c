@@ -16,6 +16,7 @@
 #include "core/provider.h"
 #include "ui/lines/lines.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 #define SECONDS_USUAL 5.0
 

@@ -6,12 +6,14 @@
 #include <time.h>
 
 #include "lib/clock.h"
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
 #include "core/monitor.h"
 #include "core/provider.h"
 #include "core/feed.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 

@@ -14,6 +14,7 @@
 #include "history/store.h"
 #include "core/provider.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 struct interval;
 

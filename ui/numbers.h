@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/views/view.h"
+#include "core/views/columns.h"
 
 /*
  * All write a NUL-terminated text of at most size - 1 bytes and return its length. width is the

@@ -7,6 +7,7 @@
 #include "lib/array.h"
 #include "lib/xalloc.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 /*
  * How rows are compared. Rows that are equal in the sort column are ordered by view_type.then, by

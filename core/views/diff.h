@@ -6,7 +6,9 @@
 #define KVMTOP_CORE_VIEWS_DIFF_H
 
 #include "lib/error.h"
-#include "core/views/view.h"
+#include "core/facts/facts.h"
+
+struct view;
 
 /* A recording, a span of a history, or a guest: one of the two that are compared. */
 struct view_side {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/views/fill.h"
+#include "core/views/view.h"
 
 /* ---- of a group: counts and durations */
 

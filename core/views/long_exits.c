@@ -8,6 +8,7 @@
 #include "core/facts/facts.h"
 #include "core/views/view.h"
 #include "core/views/query.h"
+#include "host/kallsyms.h"
 
 static const struct column columns[] = {
 	{ COL_END, .least = 15 },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the views of guests, hosts, vCPUs and host CPUs show of an owner. */
 #include "core/views/fill.h"
+#include "core/views/view.h"
 
 /* ---- which exits */
 

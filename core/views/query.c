@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/views/query.h"
+#include "core/views/view.h"
+#include "lib/text.h"
 
 /* ---- filters: what a filter selects, see query.h ---- */
 

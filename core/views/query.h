@@ -6,12 +6,14 @@
 #define KVMTOP_CORE_VIEWS_QUERY_H
 
 #include "arch/exit_kind.h"
-#include "host/kallsyms.h"
-#include "lib/text.h"
-#include "core/facts/facts.h"
-#include "core/findings/findings.h"
-#include "core/findings/thresholds.h"
-#include "core/views/view.h"
+#include "core/views/rollup.h"
+
+struct findings;
+struct kallsyms;
+struct pattern;
+struct thresholds;
+struct view;
+struct view_type;
 
 /* The functions of a guest, by its name. */
 struct guest_symbols {

@@ -7,6 +7,7 @@
 #include "core/findings/findings.h"
 #include "core/views/view.h"
 #include "core/views/query.h"
+#include "lib/text.h"
 
 static const struct column columns[] = {
 	{ COL_FINDING, .least = 30 },

@@ -16,6 +16,7 @@
 #include "providers/exits/threads.h"
 #include "tests/worlds/fake_guest.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 #define GUESTS 125
 #define VCPUS 8

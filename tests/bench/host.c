@@ -13,6 +13,7 @@
 #include "core/facts/stats.h"
 #include "providers/providers.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 enum { CPUS = 512, VCPUS = 1000, ROUNDS = 21, TARGET_MS = 10, PAUSE_NS = 50000000 };
 

@@ -12,10 +12,12 @@
 #include <malloc.h>
 
 #include "lib/array.h"
+#include "lib/text.h"
 #include "tests/bench/measure.h"
 #include "host/env.h"
 #include "tests/worlds/fake_guest.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 #define ROUNDS 200
 #define NR_PLAIN 90 /* events without a parent; the others are reasons of the first */

@@ -19,6 +19,7 @@
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -21,6 +21,7 @@
 
 #include "ui/lines/lines.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 #define SECONDS UINT64_C(1000000000)
 #define WHEN "2026-11-21 01:26:48"		   /* kvm_stat's */

@@ -18,6 +18,7 @@
 #include "tests/worlds/fake_guest.h"
 #include "ui/screen/picture.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 #define SECOND UINT64_C(1000000000)
 #define NR_MORE 40 /* events besides, for what does not fit */

@@ -18,6 +18,8 @@
 #include "host/env.h"
 #include "tests/worlds/fake_guest.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
+#include "lib/text.h"
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define SECOND UINT64_C(1000000000)

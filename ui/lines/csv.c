@@ -15,6 +15,7 @@
 #include "lib/when.h"
 #include "lib/xalloc.h"
 #include "ui/lines/format.h"
+#include "core/views/view.h"
 
 /* The first column's heading: of kvm_stat's CSV, and where each row has a line, as in JSON. */
 #define KVM_STAT_TIME "timestamp"

@@ -5,6 +5,7 @@
 
 #include "lib/when.h"
 #include "ui/lines/format.h"
+#include "core/views/view.h"
 
 void lines_time(const struct lines_sample *sample, bool is_iso, char *buf, size_t size)
 {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "lib/error.h"
-#include "core/views/view.h"
+#include "core/views/columns.h"
 
 enum lines_format {
 	/* Of events, and of guests as kvm_stat counts them. */
@@ -28,6 +28,9 @@ enum lines_format {
 
 struct guest;
 struct lines_recording;
+struct view;
+struct view_row;
+struct view_type;
 
 /* A span of time in a history. */
 struct lines_span {

@@ -28,6 +28,7 @@
 #include "core/guests/guests.h"
 #include "ui/lines/format.h"
 #include "ui/lines/recording.h"
+#include "core/views/view.h"
 
 /* ---- a writer: a value follows its key, or within a list the value before it */
 

@@ -13,6 +13,7 @@
 #include "lib/output.h"
 #include "lib/xalloc.h"
 #include "ui/lines/lines.h"
+#include "core/views/view.h"
 
 #define HEAD_MAX (1 << 20) /* enough for any header */
 

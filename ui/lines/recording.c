@@ -4,6 +4,7 @@
 
 #include "ui/lines/format.h"
 #include "ui/lines/recording.h"
+#include "core/views/view.h"
 
 /* "a.dat: trace.dat, x86_64, Linux 6.1" of each file. */
 static void print_files(const struct lines_recording *about, FILE *out)

@@ -9,7 +9,8 @@
 #include <stdio.h>
 
 #include "trace/exits/recording.h"
-#include "core/views/view.h"
+
+struct view;
 
 struct lines_recording {
 	const struct trace *trace;

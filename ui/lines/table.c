@@ -11,6 +11,7 @@
 #include "lib/xalloc.h"
 #include "ui/lines/format.h"
 #include "ui/numbers.h"
+#include "core/views/view.h"
 
 #define CELL_SIZE 512
 #define TEXT_MAX 128 /* columns of a name, */

@@ -20,6 +20,7 @@
 #include "lib/xalloc.h"
 #include "ui/lines/format.h"
 #include "ui/numbers.h"
+#include "core/views/view.h"
 
 #define NAME_SIZE (GUEST_NAME_SIZE + 32)
 #define NAME_WIDTH 42 /* of batch */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/views/view.h"
+#include "core/views/columns.h"
 #include "history/past.h"
 #include "ui/screen/grid.h"
 

@@ -17,6 +17,7 @@
 #include "ui/screen/grid.h"
 #include "ui/screen/prompt.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 #define SCREEN_HITS 64
 #define SCREEN_HISTORY 120 /* rates of exits that the summary can show */

@@ -16,6 +16,7 @@
 
 #include "arch/arch.h"
 #include "lib/array.h"
+#include "lib/text.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "host/machine.h"

@@ -12,6 +12,7 @@
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "ui/tui/preferences.h"
+#include "core/views/view.h"
 
 #define FILE_MAX (64u << 10)
 #define SEPARATORS " \t,"

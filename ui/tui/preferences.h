@@ -9,8 +9,12 @@
 #define KVMTOP_UI_TUI_PREFERENCES_H
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-#include "core/views/view.h"
+#include "lib/error.h"
+
+struct view_type;
 
 #define PREFERENCES_FILE "/etc/kvmtop/config"
 #define ORDERS_MAX 16 /* more than there are views */

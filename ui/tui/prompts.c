@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "lib/units.h"
 #include "core/guests/guests.h"
 #include "ui/numbers.h"

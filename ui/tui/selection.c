@@ -10,6 +10,7 @@
 #include "core/views/query.h"
 #include "ui/screen/picture.h"
 #include "ui/tui/session.h"
+#include "lib/text.h"
 
 /* The index of the selected row; the number of rows if it is not in the view. */
 static size_t find_cursor(const struct tui *tui)

@@ -6,6 +6,7 @@
 #include <sys/timerfd.h>
 
 #include "lib/clock.h"
+#include "lib/text.h"
 #include "history/past.h"
 #include "history/recorder.h"
 #include "ui/numbers.h"

@@ -13,6 +13,7 @@
 #include "lib/array.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "core/views/view.h"
 #include "tests/unit/unit.h"
 
 static const struct {

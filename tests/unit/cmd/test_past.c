@@ -21,6 +21,7 @@
 #include "history/past.h"
 #include "core/monitor.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 #include "tests/unit/unit.h"
 
 #define NR_SAMPLES "25"

@@ -4,6 +4,7 @@
 #include "tests/worlds/view_world.h"
 
 #include "history/recorder.h"
+#include "core/views/view.h"
 
 enum { TIME, WAIT, NR_FIELDS };
 

@@ -11,9 +11,11 @@
 #include <cmocka.h>
 
 #include "lib/array.h"
+#include "lib/text.h"
 #include "core/monitor.h"
 #include "cmd/providers.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 #include "tests/unit/unit.h"
 
 /* A captured machine: its events, and its exits with their times. */

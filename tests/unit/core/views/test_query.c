@@ -2,6 +2,7 @@
 /* What a query needs counted: filters, children, open rows. */
 #include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
+#include "core/views/view.h"
 
 enum {
 	EXIT, EXIT_HLT, EXIT_MSR, EXIT_WFX, ENTRY, USER, USER_IO, PIO, MMU,

@@ -2,6 +2,7 @@
 /* The list of long exits, in stats and as a view. */
 #include "tests/unit/unit.h"
 #include "tests/worlds/timed_world.h"
+#include "host/kallsyms.h"
 
 #define MS UINT64_C(1000000)
 #define NOON (UINT64_C(1763812800) * SECOND) /* 2025-11-22 12:00:00 UTC */

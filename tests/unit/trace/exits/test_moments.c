@@ -20,6 +20,7 @@
 #include "history/recent.h"
 #include "trace/exits/samples.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 /* A recording that was read, and its moments. */
 struct world {

@@ -16,6 +16,7 @@
 #include "trace/exits/samples.h"
 #include "trace/exits/recording.h"
 #include "core/views/query.h"
+#include "core/views/view.h"
 
 enum {
 	ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED, ID_VMGEXIT,

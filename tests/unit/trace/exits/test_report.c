@@ -14,6 +14,7 @@
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/recording.h"
 #include "core/views/diff.h"
+#include "core/views/view.h"
 
 /* ---- durations */
 

@@ -8,6 +8,7 @@
 
 #include "tests/unit/unit.h"
 #include "tests/worlds/lines_world.h"
+#include "core/views/view.h"
 
 #define KVM_STAT "tests/data/kvm_stat/"
 

@@ -8,6 +8,7 @@
 #include "tests/unit/unit.h"
 #include "tests/worlds/lines_world.h"
 #include "ui/numbers.h"
+#include "core/views/view.h"
 
 /* A locale with a decimal comma, made if need be and possible. */
 static bool use_comma_locale(struct world *w)

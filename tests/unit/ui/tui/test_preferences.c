@@ -15,6 +15,7 @@
 #include "lib/file.h"
 #include "tests/unit/unit.h"
 #include "ui/tui/preferences.h"
+#include "core/views/view.h"
 
 static char wrongs[8][512];
 static size_t nr_wrongs;
