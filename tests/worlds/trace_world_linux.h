@@ -436,6 +436,8 @@ struct world_buffer7 {
 /* A further one; name NULL: none. */
 static struct world_buffer7 world_buffer7;
 
+static const char *world_clock7; /* the option of the clock; NULL: none */
+
 /* The pages of each CPU as one chunk, and the option that says where they are. */
 static inline void put_buffer(struct bytes *bytes, struct bytes *options,
 			      const struct world_buffer7 *buffer, struct ring *rings,
@@ -494,6 +496,11 @@ static inline void put_dat7(struct bytes *bytes, struct ring *rings, uint32_t nr
 	put_guest(&options);
 	if (world_tsc.mult)
 		put_tsc(&options);
+	if (world_clock7) {
+		put_u16(&options, 4);
+		put_u32(&options, (uint32_t)strlen(world_clock7) + 1);
+		put(&options, world_clock7, strlen(world_clock7) + 1);
+	}
 	put_buffer(bytes, &options, &(struct world_buffer7){ "", "local", world_page_size, NULL },
 		   rings, nr_cpus, deflate);
 	if (world_buffer7.name)

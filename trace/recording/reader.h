@@ -26,6 +26,8 @@ struct trace_file {
 	struct event_types *types; /* trace.dat, perf.data: what its priv has of them; else NULL */
 	struct trace_guest *guests; /* a further buffer has the main one's */
 	size_t nr_guests, guests_room;
+	struct guest_tid *guest_tids; /* of all of them, sorted; made when one is looked for */
+	size_t nr_guest_tids;
 	uint64_t done; /* bytes read, for the progress */
 	uint64_t first_time, last_time; /* of the events that were given out, of any at all: */
 	bool has_given;

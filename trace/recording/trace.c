@@ -128,6 +128,7 @@ static void close_file(struct trace_file *file)
 		free(file->guests[i].others);
 	}
 	free(file->guests);
+	free(file->guest_tids);
 	free(file->folder);
 	free(file->name);
 	close(file->fd);
@@ -425,36 +426,6 @@ const char *trace_comm(const struct trace *trace, const struct trace_event *even
 	const struct trace_file *file = trace->files.items[event->file];
 
 	return file->types ? comms_get(&file->types->comms, event->tid) : "";
-}
-
-bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_guest *ret_guest)
-{
-	const struct trace_file *of = trace->files.items[file];
-
-	if (i >= of->nr_guests)
-		return false;
-	*ret_guest = of->guests[i];
-	return true;
-}
-
-int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
-		       struct trace_guest *ret_guest, int32_t *ret_vcpu)
-{
-	for (size_t i = 0; tid >= 0 && trace_guest(trace, file, i, ret_guest); i++) {
-		for (size_t vcpu = 0; vcpu < ret_guest->nr_vcpus; vcpu++) {
-			if (ret_guest->tids[vcpu] != tid)
-				continue;
-			*ret_vcpu = (int32_t)vcpu;
-			return (int64_t)i;
-		}
-		for (size_t other = 0; other < ret_guest->nr_others; other++) {
-			if (ret_guest->others[other] != tid)
-				continue;
-			*ret_vcpu = -1;
-			return (int64_t)i;
-		}
-	}
-	return -1;
 }
 
 uint32_t trace_word(const struct trace *trace, const struct trace_event *event, unsigned int i)

@@ -13,7 +13,7 @@
 #define DAT_CPUS_MAX 65536
 #define DAT_BUFFERS_MAX 4096
 #define DAT_GUESTS_MAX 4096
-#define DAT_SOURCES_MAX (1 << 18) /* CPUs in all buffers */
+#define DAT_SOURCES_MAX (1 << 16) /* CPUs in all buffers */
 #define DAT_PAGE_MIN 256
 #define DAT_PAGE_MAX (1 << 20)
 

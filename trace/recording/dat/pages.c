@@ -62,6 +62,7 @@ static int grow_chunk(struct cpu_pages *pages, size_t size)
 /* Uncompresses the next chunk. */
 static int fill_chunk(struct cpu_pages *pages)
 {
+	uint64_t file_size = pages->source.file->info.size;
 	uint8_t sizes[8];
 	uint32_t packed, size;
 	int err = pages->end - pages->offset < 8 ? -EINVAL : read_at(pages, sizes, 8);
@@ -71,8 +72,10 @@ static int fill_chunk(struct cpu_pages *pages)
 		return err;
 	packed = bytes_u32(sizes, pages->dat->types.swap);
 	size = bytes_u32(sizes + 4, pages->dat->types.swap);
+	/* What was read is in the file, and so are the bytes before. */
 	if (packed == 0 || packed > pages->end - pages->offset - 8 || packed > CHUNK_MAX ||
-	    size == 0 || size > CHUNK_MAX || size % pages->format.size)
+	    packed > file_size - pages->offset - 8 || size == 0 || size > CHUNK_MAX ||
+	    size % pages->format.size)
 		return -EINVAL;
 	err = grow_chunk(pages, size);
 	if (err)

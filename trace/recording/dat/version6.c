@@ -84,6 +84,7 @@ static void get_cpus(struct cursor *cursor, struct dat *dat, bool has_dat)
 void dat6_open(struct trace_file *file, struct cursor *cursor)
 {
 	struct dat *dat = file->priv;
+	uint64_t lists_bytes = 0; /* of options and tables of CPUs */
 	char version[4];
 	uint32_t nr_cpus;
 
@@ -97,11 +98,14 @@ void dat6_open(struct trace_file *file, struct cursor *cursor)
 	}
 	dat_forgive(cursor);
 	dat_settle_clock(&file->info, dat);
-	for (size_t i = 0; i < dat->nr_buffers; i++) {
+	/* Buffers that share their lists are damage: a small file could have thousands of them. */
+	for (size_t i = 0; i < dat->nr_buffers && lists_bytes <= file->info.size; i++) {
 		cursor->at = dat->buffers[i].offset;
 		cursor->file = trace_add_part(file);
 		cursor->file->info.instance = dat->buffers[i].name;
 		get_cpus(cursor, dat, false);
+		lists_bytes += cursor->at - dat->buffers[i].offset;
+		cursor_check(cursor, lists_bytes <= file->info.size);
 		dat_forgive(cursor);
 	}
 }

@@ -85,7 +85,7 @@ static void section_inflate(struct section *section, struct dat *dat)
 	uint32_t packed_size = cursor_u32(cursor), size = cursor_u32(cursor);
 	char *packed;
 
-	if (!cursor_check(cursor, packed_size <= INFLATED_MAX &&
+	if (!cursor_check(cursor, packed_size <= cursor_end(cursor) - cursor->at &&
 					  size <= INFLATED_MAX - dat->inflated))
 		return;
 	dat->inflated += size;
@@ -302,9 +302,10 @@ static void add_buffers(struct trace_file *file, struct dat *dat, struct cursor 
 			part = trace_add_part(file);
 			part->info.instance = buffer->name;
 		}
-		if (buffer->clock[0] && !has_main_clock(dat, buffer))
+		if (buffer->clock[0])
 			dat_set_clock(&part->info, buffer->clock, sizeof(buffer->clock),
-				      buffer->clock);
+				      has_main_clock(dat, buffer) ? dat->strings.clock :
+								    buffer->clock);
 		dat_settle_clock(&part->info, dat);
 		for (size_t cpu = 0; cpu < buffer->nr_cpus && !cursor->err; cpu++) {
 			if (buffer->cpus[cpu].size > 0)

@@ -20,8 +20,8 @@
 #include "trace/recording/perf/perf.h"
 
 #define PREFIX "data."
-#define PIECES_MAX 65536
-#define NAME_SIZE 16 /* of "data.65535" */
+#define PIECES_MAX 8192 /* as many CPUs as Linux can have */
+#define NAME_SIZE 16 /* of "data.8191" */
 
 /* The number in the name of a piece: -1: it is another file. */
 static long number_of(const char *name)

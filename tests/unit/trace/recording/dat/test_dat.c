@@ -463,6 +463,70 @@ static void each_buffer_has_its_clock(void **state)
 	check_clock_of("top", "local", TRACE_CLOCK_NS, "kvm_mmio", 6000);
 }
 
+/* trace-cmd record -B kvm -C x86-tsc: the main buffer is empty, and its clock stands for both. */
+static void the_clock_of_a_single_buffer(void **state)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct ring ring;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		const char *clock = i ? "tsc2nsec" : "local";
+
+		file.len = 0;
+		ring_init(&ring, 0);
+		put_entry(&event, 78, 1);
+		ring_add(&ring, 5000, &event);
+		world_buffer7 = (struct world_buffer7){ "kvm", clock, WORLD_PAGE, &ring };
+		world_clock7 = "local global [x86-tsc]\n";
+		put_dat7(&file, NULL, 0, "none", NULL);
+		world_buffer7.name = world_clock7 = NULL;
+		save(path, file.data, file.len);
+		check_clock_of(NULL, i ? "tsc2nsec" : "x86-tsc", TRACE_CLOCK_CYCLES, "kvm_entry",
+			       5000);
+	}
+	bytes_release(&file);
+	bytes_release(&event);
+}
+
+/* Whether the buffer "kvm", with an event at this time beside one at 6 us, has another clock. */
+static bool has_wrong_clock(uint64_t time)
+{
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	const struct trace_info *one, *other;
+	struct ring rings[2];
+	struct trace *trace;
+	size_t problems;
+	bool is_wrong;
+
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	put_mmio(&event, 77, 1, 0xfee00000);
+	ring_add(&rings[0], 6000, &event);
+	put_entry(&event, 78, 1);
+	ring_add(&rings[1], time, &event);
+	world_buffer7 = (struct world_buffer7){ "kvm", "local", WORLD_PAGE, &rings[1] };
+	put_dat7(&file, rings, 1, "none", NULL);
+	world_buffer7.name = NULL;
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	trace = open_it();
+	assert_int_equal(count_events(trace, &problems), 2);
+	is_wrong = trace_has_wrong_clock(trace, &one, &other);
+	if (is_wrong)
+		assert_string_equal(trace_buffer_name(other), "kvm");
+	trace_close(trace);
+	return is_wrong;
+}
+
+static void a_clock_that_is_another(void **state)
+{
+	(void)state;
+	assert_false(has_wrong_clock(UINT64_C(60000000000)));
+	assert_true(has_wrong_clock(UINT64_C(60000006001)));
+}
+
 static bool is_repeat(struct repeats *repeats, unsigned int buffer, uint64_t time, uint8_t content)
 {
 	static const struct trace_type type;
@@ -818,6 +882,45 @@ static void too_many_buffers(void **state)
 	trace_close(trace);
 }
 
+/* A list of options belongs to one buffer: else a long one is read as often as they like. */
+static void buffers_with_the_same_options(void **state)
+{
+	enum { NR = 1000, NR_OPTIONS = 30000 };
+	struct bytes whole = { .len = 0 }, file = { .len = 0 };
+	uint8_t option[9] = { 0 };
+	const uint8_t *options;
+	struct trace *trace;
+	uint64_t list;
+	size_t begin;
+
+	(void)state;
+	make(&whole, 0);
+	options = memmem(whole.data, whole.len, "options  ", 10);
+	assert_non_null(options);
+	begin = (size_t)(options - whole.data) + 10;
+	list = whole.len + (size_t)NR * (2 + 4 + sizeof(option));
+	memcpy(option, &list, sizeof(list));
+	put(&file, whole.data, begin);
+	for (int i = 0; i < NR; i++)
+		put_option(&file, 3, option, sizeof(option));
+	put(&file, whole.data + begin, whole.len - begin);
+	assert_int_equal(file.len, list);
+	put(&file, "options  ", 10);
+	for (int i = 0; i < NR_OPTIONS; i++)
+		put_option(&file, 100, "", 0);
+	put_u16(&file, 0);
+	put(&file, "flyrecord", 10);
+	put(&file, NULL, 64);
+	save(path, file.data, file.len);
+	bytes_release(&whole);
+	bytes_release(&file);
+	trace = open_it();
+	assert_non_null(trace_file(trace, 1));
+	assert_null(trace_file(trace, 4));
+	assert_non_null(trace_problem(trace, 0));
+	trace_close(trace);
+}
+
 /* Pages belong to one CPU: else a table that many buffers name is as many CPUs as they like. */
 static void two_cpus_with_the_same_pages(void **state)
 {
@@ -1119,6 +1222,8 @@ UNIT(test_dat)
 		cmocka_unit_test(a_further_buffer),	    cmocka_unit_test(cycles_become_ns),
 		cmocka_unit_test(one_buffer_is_chosen),
 		cmocka_unit_test(each_buffer_has_its_clock),
+		cmocka_unit_test(the_clock_of_a_single_buffer),
+		cmocka_unit_test(a_clock_that_is_another),
 		cmocka_unit_test(chunks_that_claim_too_much),
 		cmocka_unit_test(a_vcpu_of_s390),
 		cmocka_unit_test(texts_have_no_control_characters),
@@ -1129,6 +1234,7 @@ UNIT(test_dat)
 		cmocka_unit_test(a_compression_that_is_not_known),
 		cmocka_unit_test(more_vcpus_than_the_option_has),
 		cmocka_unit_test(too_many_buffers),
+		cmocka_unit_test(buffers_with_the_same_options),
 		cmocka_unit_test(two_cpus_with_the_same_pages),
 		cmocka_unit_test(a_name_without_an_end),
 		cmocka_unit_test(an_interrupted_version_7),

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The guests that a trace.dat names, and which of its threads belong to them. */
+#include <stdlib.h>
+
+#include "lib/xalloc.h"
+#include "trace/recording/reader.h"
+#include "trace/recording/trace.h"
+
+bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_guest *ret_guest)
+{
+	const struct trace_file *of = trace->files.items[file];
+
+	if (i >= of->nr_guests)
+		return false;
+	*ret_guest = of->guests[i];
+	return true;
+}
+
+/* A thread of a guest. */
+struct guest_tid {
+	int tid, vcpu; /* vcpu -1: it runs none */
+	uint32_t guest;
+};
+
+/* The first guest that names a thread has it, and of its threads the vCPUs come first. */
+static int compare_tids(const void *a, const void *b)
+{
+	const struct guest_tid *one = a, *other = b;
+
+	if (one->tid != other->tid)
+		return one->tid < other->tid ? -1 : 1;
+	if (one->guest != other->guest)
+		return one->guest < other->guest ? -1 : 1;
+	return (int)((uint32_t)one->vcpu > (uint32_t)other->vcpu) -
+	       (int)((uint32_t)one->vcpu < (uint32_t)other->vcpu);
+}
+
+static void list_tids(struct trace_file *file)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < file->nr_guests; i++)
+		nr += file->guests[i].nr_vcpus + file->guests[i].nr_others;
+	file->guest_tids = xcalloc(nr, sizeof(*file->guest_tids));
+	for (uint32_t i = 0; i < file->nr_guests; i++) {
+		const struct trace_guest *guest = &file->guests[i];
+		struct guest_tid *at = file->guest_tids + file->nr_guest_tids;
+
+		for (size_t vcpu = 0; vcpu < guest->nr_vcpus; vcpu++)
+			*at++ = (struct guest_tid){ guest->tids[vcpu], (int)vcpu, i };
+		for (size_t k = 0; k < guest->nr_others; k++)
+			*at++ = (struct guest_tid){ guest->others[k], -1, i };
+		file->nr_guest_tids = (size_t)(at - file->guest_tids);
+	}
+	qsort(file->guest_tids, nr, sizeof(*file->guest_tids), compare_tids);
+}
+
+/* The first one in the list that is not before the thread's, or the list's end. */
+static const struct guest_tid *find_tid(const struct trace_file *file, int tid)
+{
+	size_t low = 0, high = file->nr_guest_tids;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (file->guest_tids[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &file->guest_tids[low];
+}
+
+int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
+		       struct trace_guest *ret_guest, int32_t *ret_vcpu)
+{
+	const struct trace_file *of = trace->files.items[file];
+	struct trace_file *main = trace->files.items[of->info.main];
+	const struct guest_tid *found;
+
+	if (tid < 0 || !main->nr_guests)
+		return -1;
+	if (!main->guest_tids)
+		list_tids(main);
+	found = find_tid(main, tid);
+	if (found == main->guest_tids + main->nr_guest_tids || found->tid != tid)
+		return -1;
+	*ret_guest = main->guests[found->guest];
+	*ret_vcpu = found->vcpu;
+	return found->guest;
+}
