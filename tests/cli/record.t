@@ -467,8 +467,8 @@ is "$(ls "$INSTANCES" | sed -n "s/^kvmtop-\($RECORDER\|$killed\)\$/&/p")" "" "no
 
 # perf_counts FOLDER: each event of KVM and how often perf has seen it.
 perf_counts() {
-	perf script -i "$1" -F event 2>/dev/null | sed -n 's/^ *kvm:\(.*\): *$/\1/p' | sort | uniq -c |
-		awk '{ print $2, $1 }'
+	perf script -i "$1" -F event 2>/dev/null | sed -n 's/^ *kvm:\(.*\): *$/\1/p' | sort |
+		uniq -c | awk '{ print $2, $1 }'
 }
 
 counts() {
