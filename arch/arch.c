@@ -81,6 +81,7 @@ const struct split arch_userspace_split = {
 	.system = "kvm",
 	.event = "kvm_userspace_exit",
 	.field = "reason",
+	.place = EXIT_IN_FIRST,
 	.prefix = "KVM_EXIT_",
 	.mask = 0xffffffff,
 	.reasons = user_reasons,

@@ -18,13 +18,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/exit_kind.h"
+
 enum {
 	REASON_IDLE = 1 << 0,	    /* the vCPU has nothing to do: HLT, WFx, MWAIT ... */
 	REASON_ENTRY_FAIL = 1 << 1, /* comes with VMX's FAILED_VMENTRY bit set if an entry fails */
 	REASON_PROTECTED = 1 << 2,  /* the guest hides its registers from the host */
 };
 
-#define REASON_TYPE (UINT64_C(1) << 32) /* see struct split's type_field */
+#define REASON_TYPE (UINT64_C(1) << REASON_TYPE_BIT)
 
 /* One reason. Strings are static or owned by the list that has the reason. */
 struct reason {
@@ -32,44 +34,6 @@ struct reason {
 	const char *name;  /* the kernel's spelling */
 	const char *alias; /* kvm_stat's name where it differs; else NULL */
 	unsigned int flags; /* REASON_* */
-};
-
-/*
- * Where a BPF program on the raw event finds the fields of the event's record: in arguments with
- * the fields' names, or in the vCPU. The running kernel's BTF says where these are.
- */
-#define RAW_PATHS 3
-#define RAW_COPIES 2
-
-/*
- * KVM's copy of a program counter that only the CPU has: a number in kvm_vcpu, or in an array there
- * that has it at the register's number. The copy is there while the register's bit is set.
- */
-struct raw_copy {
-	const char *path, *pc; /* "arch.rip", and the register's name in the enum */
-};
-
-struct raw_exit {
-	uint64_t type_mask; /* the bits of the argument `type_field` that the record has */
-	uint32_t isa;	    /* what the argument "isa" must be; 0: there is none */
-	const char *module; /* has the types of the paths; NULL: no argument, no reason */
-	/*
-	 * Ways from the type that begins with the vCPU to `field`: "type.member->member.member".
-	 * All ways that the kernel has must lead to the same place. The last may be NULL.
-	 */
-	const char *paths[RAW_PATHS];
-	/*
-	 * To the program counter that the guest had, which stays there until the vCPU is entered
-	 * again: of a guest, and of a guest that the guest runs. NULL: it is not in memory.
-	 */
-	const char *pc_path, *nested_pc_path;
-	/*
-	 * Else the copy: the first of these that the kernel has. registers: the enum. Members of
-	 * kvm_vcpu: copied has the registers' bits; is_nested is 0 unless the vCPU is in a guest
-	 * that its guest runs.
-	 */
-	struct raw_copy copies[RAW_COPIES];
-	const char *registers, *copied, *is_nested;
 };
 
 /* An event with a field that says why the event happened. Source: the kernel's trace headers. */
@@ -91,7 +55,8 @@ struct split {
 	 */
 	const char *type_field;
 	uint64_t type_of_field;
-	const struct raw_exit *raw; /* NULL: only the event's record has the reason */
+	enum exit_place place; /* where BPF programs find the reason */
+	const char *module;    /* that has the types for that; NULL: none but KVM's own */
 	const char *pc_field; /* says where the guest was: "guest_rip"; NULL: none does */
 	/*
 	 * The event of the same system that enters the guest again, which ends the exit; or NULL.

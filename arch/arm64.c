@@ -38,9 +38,6 @@ static const struct reason reasons[] = {
 	{ TYPE(0xbadca11), "HYP_GONE", NULL, 0 },
 };
 
-/* The record has ret without the flag of an SError that came with the exit. */
-static const struct raw_exit raw = { .type_mask = 0x7fffffff };
-
 static const struct split splits[] = {
 	{
 		.system = "kvm",
@@ -50,7 +47,7 @@ static const struct split splits[] = {
 		.mask = 0x3f,
 		.type_field = "ret",
 		.type_of_field = RET_TRAP,
-		.raw = &raw,
+		.place = EXIT_IN_SYNDROME,
 		.pc_field = "vcpu_pc",
 		.entry_event = "kvm_entry",
 		.reasons = reasons,

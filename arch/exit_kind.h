@@ -22,6 +22,19 @@ enum exit_kind {
 	EXITS_KINDS
 };
 
+/* The reason of an exit: where a program on the event finds it (providers/bpf/kernel.bpf.h). */
+enum exit_place {
+	EXIT_NOWHERE,	  /* only the event's record has it */
+	EXIT_IN_SVM,	  /* in the vCPU */
+	EXIT_IN_VMX,	  /* the same */
+	EXIT_IN_SYNDROME, /* AArch64's arguments: ret and esr_ec */
+	EXIT_IN_TRAP,	  /* RISC-V's argument */
+	EXIT_IN_FIRST,	  /* the first argument */
+	EXIT_IN_SECOND	  /* the second, after the vCPU */
+};
+
+#define REASON_TYPE_BIT 32 /* of a code: see struct split's type_field */
+
 #define EXITS_REASONS 2 /* kinds that are counted by reason */
 #define EXITS_FIRST_ARGUMENT EXITS_IOPORT
 

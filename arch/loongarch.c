@@ -46,6 +46,7 @@ static const struct split splits[] = {
 		.system = "kvm",
 		.event = "kvm_exit",
 		.field = "reason",
+		.place = EXIT_IN_SECOND,
 		.mask = 0xffffffff,
 		.entry_event = "kvm_enter",
 		.reasons = reasons,

@@ -116,6 +116,7 @@ static const struct split splits[] = {
 		.system = "kvm_pr",
 		.event = "kvm_exit",
 		.field = "exit_nr",
+		.place = EXIT_IN_FIRST,
 		.mask = 0xffffffff,
 		.reasons = book3s_reasons,
 		.nr_reasons = NR_BOOK3S,

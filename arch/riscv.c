@@ -47,6 +47,7 @@ static const struct split splits[] = {
 		.system = "kvm",
 		.event = "kvm_exit",
 		.field = "scause",
+		.place = EXIT_IN_TRAP,
 		.format_list = -1,
 		.mask = UINT64_MAX,
 		.pc_field = "sepc",

@@ -222,37 +222,14 @@ static const struct reason svm_reasons[] = {
 	{ 0xffffffff, "invalid_guest_state", NULL, 0 },
 };
 
-/*
- * The same for the vCPUs of TDX, which kvm_intel runs, too. The CPU has the program counter; KVM
- * reads it to emulate an instruction, and for the record of a page fault.
- */
-static const struct raw_exit vmx_raw = {
-	.isa = 1,
-	.module = "kvm_intel",
-	.paths = { "vcpu_vmx.exit_reason.full", "vcpu_vmx.vt.exit_reason.full",
-		   "vcpu_tdx.vt.exit_reason.full" },
-	.copies = { { "arch.rip", "VCPU_REG_RIP" }, { "arch.regs", "VCPU_REGS_RIP" } },
-	.registers = "kvm_reg",
-	.copied = "arch.regs_avail",
-	.is_nested = "stat.guest_mode",
-};
-
-/* vmcb is the current one: the nested guest's while that runs. */
-static const struct raw_exit svm_raw = {
-	.isa = 2,
-	.module = "kvm_amd",
-	.paths = { "vcpu_svm.vmcb->control.exit_code" },
-	.pc_path = "vcpu_svm.vmcb01.ptr->save.rip",
-	.nested_pc_path = "vcpu_svm.nested.vmcb02.ptr->save.rip",
-};
-
 static const struct split vmx_splits[] = {
 	{
 		.system = "kvm",
 		.event = "kvm_exit",
 		.field = "exit_reason",
 		.mask = 0xffff,
-		.raw = &vmx_raw,
+		.place = EXIT_IN_VMX,
+		.module = "kvm_intel",
 		.pc_field = "guest_rip",
 		.entry_event = "kvm_entry",
 		.run_event = "kvm_fpu",
@@ -269,7 +246,8 @@ static const struct split svm_splits[] = {
 		.field = "exit_reason",
 		.format_list = 1,
 		.mask = 0xffffffff,
-		.raw = &svm_raw,
+		.place = EXIT_IN_SVM,
+		.module = "kvm_amd",
 		.pc_field = "guest_rip",
 		.entry_event = "kvm_entry",
 		.run_event = "kvm_fpu",

@@ -181,8 +181,6 @@ static int feed_try(struct feed *feed, struct error *error)
 		err = count_exits(feed, error);
 	if (!err)
 		error->text[0] = '\0';
-	if (!err && feed->provider->explain)
-		feed->provider->explain(feed->state, error);
 	feed->provider->close(feed->state);
 	return err;
 }

@@ -100,12 +100,6 @@ struct provider {
 	/* What it counts with, where there is a choice: "bpf", "perf". NULL: there is no choice. */
 	const char *(*engine)(void *state);
 
-	/*
-	 * For --list-providers, with a want: how it counts here, where that is not the same on all
-	 * kernels. NULL: it is.
-	 */
-	void (*explain)(void *state, struct error *how);
-
 	/* Undoes everything; may take seconds. NULL is fine. */
 	void (*close)(void *state);
 };

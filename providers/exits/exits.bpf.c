@@ -6,14 +6,10 @@
  * kvm_userspace_exit on is user space's. Each instruction costs time in each exit of each guest:
  * work for a new thread or a new reason, done once, is in functions of its own.
  *
- * Programs on trace events return 1: see providers/bpf/bpf.h. The record of a trace event costs
- * more than half of our own work; where the kernel's BTF says how the reason of kvm_exit is found
- * without it, a program on the raw event is used (enum exits_way).
+ * The programs get the arguments of the events: the record of a trace event would cost more than
+ * half of our own work.
  */
-#include <linux/bpf.h>
-
-#include <bpf/bpf_helpers.h>
-
+#include "providers/bpf/kernel.bpf.h"
 #include "providers/exits/halts.bpf.h"
 #include "providers/exits/maps.bpf.h"
 #include "providers/exits/shared.h"
@@ -21,131 +17,131 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /* The number of the vCPU, which a record has; asked once for each thread. */
-static __noinline __u32 raw_vcpu(__u64 vcpu, __u64 offset)
+static __always_inline __u32 id_of(const struct kvm_vcpu *vcpu)
 {
-	__u32 number = EXITS_NO_VCPU;
-
-	if (offset)
-		bpf_probe_read_kernel(&number, sizeof(number), (void *)(vcpu + offset));
-	return number;
+	return vcpu ? (__u32)vcpu->vcpu_id : EXITS_NO_VCPU;
 }
 
-static __always_inline __u32 vcpu_of(void *ctx, enum exits_way way)
+/* CONFIG_SCHED_INFO */
+static __always_inline _Bool knows_waits(void)
 {
-	__u64 vcpu = LOAD(ctx, FIELD_VCPU);
-
-	return way == EXITS_BY_RECORD ? vcpu : raw_vcpu(vcpu, NUMBER(RAW_VCPU_ID));
-}
-
-static __always_inline __u64 read_reason(__u64 vcpu)
-{
-	__u64 at = vcpu + NUMBER(RAW_OFFSET), reason = 0;
-
-	if (NUMBER(RAW_HAS_POINTER)) {
-		bpf_probe_read_kernel(&at, sizeof(at), (void *)at);
-		at += NUMBER(RAW_OFFSET_THERE);
-	}
-	bpf_probe_read_kernel(&reason, NUMBER(RAW_BYTES), (void *)at);
-	return reason;
-}
-
-static __always_inline __u64 load_reason(__u64 vcpu)
-{
-	__u64 at = vcpu + NUMBER(RAW_OFFSET);
-
-	if (NUMBER(RAW_HAS_POINTER))
-		at = *(const __u64 *)CAST(at, NUMBER(RAW_POINTER)) + NUMBER(RAW_OFFSET_THERE);
-	return LOAD(CAST(at, NUMBER(RAW_NUMBER)), FIELD_REASON);
-}
-
-/* What the event's record has, or would have. */
-static __always_inline __u64 code_of(void *ctx, enum exits_way way)
-{
-	__u64 type, reason;
-
-	if (way != EXITS_BY_RECORD && LOAD(ctx, FIELD_ISA) != NUMBER(RAW_ISA))
-		return EXITS_NO_CODE;
-	if (way == EXITS_BY_LOAD)
-		return load_reason(LOAD(ctx, FIELD_VCPU));
-	if (way == EXITS_BY_READ)
-		return read_reason(LOAD(ctx, FIELD_VCPU));
-	reason = LOAD(ctx, FIELD_REASON);
-	if (!has_type)
-		return reason;
-	type = LOAD(ctx, FIELD_TYPE);
-	if (way == EXITS_BY_ARGUMENT)
-		type &= NUMBER(RAW_TYPE_MASK);
-	return type == type_of_field ? reason : type_bit | type;
+	return bpf_core_field_exists(struct task_struct, sched_info.run_delay);
 }
 
 /* How long this thread has waited for a CPU since it began. It has one now, so it is up to date. */
 static __always_inline __u64 waited_so_far(void)
 {
-	__u64 at = run_delay_at;
+	const struct task_struct *task = bpf_get_current_task_btf();
 
-	return at ? *(const __u64 *)((const char *)bpf_get_current_task_btf() + at) : 0;
+	return knows_waits() ? task->sched_info.run_delay : 0;
 }
 
-static __always_inline int begin_exit(void *ctx, enum exits_way way, _Bool is_long)
+/* Where the guest was, if an argument of the event has that. */
+static __always_inline __u64 pc_at_begin(const __u64 *ctx, enum exit_place place)
 {
-	_Bool has_vcpu = way == EXITS_BY_READ || way == EXITS_BY_LOAD;
-	__u32 cpu = bpf_get_smp_processor_id(), cell;
-	struct exits_thread *thread = has_vcpu ? find_running(cpu, LOAD(ctx, FIELD_VCPU)) :
-						 find_thread(cpu);
+	if (place == EXIT_IN_SYNDROME)
+		return ARGUMENT(ctx, 2);
+	if (place == EXIT_IN_TRAP)
+		return ((const struct kvm_cpu_trap *)POINTER(ctx, 0))->sepc;
+	return 0;
+}
 
+static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
+{
+	const struct kvm_vcpu *vcpu = 0;
+	__u32 cpu = bpf_get_smp_processor_id(), cell;
+	struct exits_thread *thread;
+
+	if (exit_has_vcpu(place)) {
+		vcpu = POINTER(ctx, 0);
+		if (!vcpu)
+			return 0;
+		thread = find_running(cpu, (__u64)(unsigned long)vcpu);
+	} else {
+		thread = find_thread(cpu);
+	}
 	if (!thread)
-		thread = add_thread(vcpu_of(ctx, way), 1);
+		thread = add_thread(id_of(vcpu), 1);
 	if (!thread)
-		return count_late(vcpu_of(ctx, way), code_of(ctx, way), EXITS_VMEXIT, 1);
-	cell = find_cell(code_of(ctx, way), EXITS_VMEXIT);
+		return count_late(id_of(vcpu), exit_code(ctx, vcpu, place), EXITS_VMEXIT, 1);
+	cell = find_cell(exit_code(ctx, vcpu, place), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
-	if (is_long && !has_vcpu) /* else the vCPU leads to it when the exit ends */
-		thread->pc = LOAD(ctx, FIELD_PC);
-	if (is_long)
+	if (reports_long) {
+		thread->user_ns = 0;
+		thread->pc = pc_at_begin(ctx, place);
 		thread->waited_before_ns = waited_so_far();
+	}
 	thread->open_cell = cell;
 	thread->open_since = bpf_ktime_get_ns();
-	return 1;
+	return 0;
 }
 
+/* The event has other arguments on each architecture, and one of these programs. */
+#define ON_EXIT(name, place)                                                                       \
+	SEC("tp_btf") int name(const __u64 *ctx)                                                   \
+	{                                                                                          \
+		return begin_exit(ctx, place);                                                     \
+	}
+
+ON_EXIT(on_svm_exit, EXIT_IN_SVM)
+ON_EXIT(on_vmx_exit, EXIT_IN_VMX)
+ON_EXIT(on_arm64_exit, EXIT_IN_SYNDROME)
+ON_EXIT(on_riscv_exit, EXIT_IN_TRAP)
+ON_EXIT(on_other_exit, EXIT_IN_SECOND)
+
 /*
- * Where the guest was, by the VMCB that the vCPU left with the exit that ends now: the guest's own
- * (L1), or the one of the guest that it runs (L2). places: of pointers to the current one and to
- * these two, in the vCPU, and of the program counter there. KVM writes a program counter only after
+ * AMD: where the guest was, by the VMCB that the vCPU left with the exit that ends now: the guest's
+ * own (L1), or the one of the guest that it runs (L2). KVM writes a program counter only after
  * kvm_entry, except when a guest enters L2: then the one of L1 is already past that instruction,
  * and the program counter of the exit is not known.
  */
-static __noinline __u64 find_pc(const struct exits_thread *thread, __u64 current, __u64 own,
-				__u64 nested, __u64 place)
+static __always_inline __u64 svm_pc(const struct kvm_vcpu *vcpu, _Bool is_nested)
 {
-	_Bool is_nested = codes[thread->open_cell % EXITS_CELLS].is_nested;
-	__u64 vcpu = thread->running, at = 0, now = 0, pc = 0;
+	const char *at = is_nested ? READ_POINTER(vcpu, struct vcpu_svm, nested.vmcb02.ptr) :
+				     READ_POINTER(vcpu, struct vcpu_svm, vmcb01.ptr);
 
-	bpf_probe_read_kernel(&now, sizeof(now), (void *)(vcpu + current));
-	bpf_probe_read_kernel(&at, sizeof(at), (void *)(vcpu + (is_nested ? nested : own)));
-	if (is_nested || now == at)
-		bpf_probe_read_kernel(&pc, sizeof(pc), (void *)(at + place));
-	return pc;
+	if (!is_nested && READ_POINTER(vcpu, struct vcpu_svm, vmcb) != at)
+		return 0;
+	return READ(at, struct vmcb, save.rip);
 }
 
 /*
- * Where the guest goes on: at the instruction that exited, or at the next one if KVM emulated it.
- * KVM copies the program counter in exits for which it needs it, and drops the copy at the next
- * exit. When an exit has entered or left L2, the copy is the other guest's.
+ * Intel: where the guest goes on: at the instruction that exited, or at the next one if KVM
+ * emulated it. The CPU has the program counter. KVM copies it in exits for which it needs it, says
+ * so by the register's bit, and drops the copy at the next exit. When an exit has entered or left
+ * L2, the copy is the other guest's.
  */
-static __noinline __u64 find_pc_copy(const struct exits_thread *thread, __u64 copy, __u64 copied,
-				     __u64 bit, __u64 nested)
+static __always_inline __u64 vmx_pc(const struct kvm_vcpu *vcpu, _Bool is_nested)
 {
-	_Bool is_nested = codes[thread->open_cell % EXITS_CELLS].is_nested;
-	__u64 vcpu = thread->running, now_nested = 0, pc = 0;
+	__u64 reg, at;
 	__u8 bits = 0;
 
-	bpf_probe_read_kernel(&bits, sizeof(bits), (void *)(vcpu + copied));
-	bpf_probe_read_kernel(&now_nested, sizeof(now_nested), (void *)(vcpu + nested));
-	if (bits & bit && is_nested == (now_nested != 0))
-		bpf_probe_read_kernel(&pc, sizeof(pc), (void *)(vcpu + copy));
-	return pc;
+	if (bpf_core_field_exists(vcpu->arch.rip)) {
+		reg = bpf_core_enum_value(enum kvm_reg___7_2, VCPU_REG_RIP);
+		at = bpf_core_field_offset(struct kvm_vcpu, arch.rip);
+	} else {
+		reg = bpf_core_enum_value(enum kvm_reg, VCPU_REGS_RIP);
+		at = bpf_core_field_offset(struct kvm_vcpu, arch.regs) + 8 * reg;
+	}
+	bpf_probe_read_kernel(&bits, sizeof(bits), (const char *)vcpu +
+			      bpf_core_field_offset(struct kvm_vcpu, arch.regs_avail) + reg / 8);
+	if (!(bits & 1 << reg % 8) || is_nested != (vcpu->stat.guest_mode != 0))
+		return 0;
+	return read_number((const char *)vcpu + at, sizeof(__u64));
+}
+
+static __noinline __u64 pc_at_end(const struct exits_thread *thread, const struct kvm_vcpu *vcpu)
+{
+	_Bool is_nested = codes[thread->open_cell % EXITS_CELLS].is_nested;
+
+	if (!vcpu)
+		return thread->pc;
+	if (exit_place == EXIT_IN_SVM)
+		return svm_pc(vcpu, is_nested);
+	if (exit_place == EXIT_IN_VMX)
+		return vmx_pc(vcpu, is_nested);
+	return thread->pc;
 }
 
 /* Reports an exit that took longer than the threshold. */
@@ -165,7 +161,8 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	exit->took_ns = now - since;
 	exit->user_ns = thread->user_ns + (thread->user_since ? now - thread->user_since : 0);
 	exit->polled_ns = thread->open_cell & EXITS_HALT ? thread->halt_polled_ns : 0;
-	exit->waited_ns = waited_so_far() - thread->waited_before_ns;
+	exit->waited_ns = knows_waits() ? waited_so_far() - thread->waited_before_ns :
+					  EXITS_UNKNOWN;
 	exit->pc = pc;
 	exit->thread = thread->number;
 	exit->cpu = thread->cpu;
@@ -175,27 +172,19 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	bpf_ringbuf_submit(exit, BPF_RB_NO_WAKEUP);
 }
 
-/* has_vcpu: as for sums_of(). Then the vCPU leads to the program counter: no exit keeps it. */
-static __always_inline void end_long(struct exits_thread *thread, _Bool has_vcpu, __u64 since,
-				     __u64 now)
+static __always_inline void end_argument(struct exits_thread *thread, __u64 ns)
 {
-	__u64 pc = thread->pc;
+	struct exits_cell *cell = bpf_map_lookup_elem(&arguments, &thread->argument);
 
-	if (has_vcpu && NUMBER(RAW_PC_COPY))
-		pc = find_pc_copy(thread, NUMBER(RAW_PC_COPY), NUMBER(RAW_COPIED),
-				  NUMBER(RAW_COPIED_BIT), NUMBER(RAW_IS_NESTED));
-	else if (has_vcpu)
-		pc = find_pc(thread, NUMBER(RAW_OFFSET), NUMBER(RAW_OWN_VMCB),
-			     NUMBER(RAW_NESTED_VMCB), NUMBER(RAW_PC));
-	report(thread, since, now, pc);
+	thread->has_argument = 0;
+	if (cell)
+		took(cell, ns);
 }
 
 /* Most exits are no halts, and not long: they pay for two comparisons, and no more. */
-static __always_inline int end_exit(struct exits_thread *thread, void *ctx, _Bool has_vcpu,
-				    _Bool is_long)
+static __always_inline int end_exit(struct exits_thread *thread, const struct kvm_vcpu *vcpu)
 {
 	__u64 since, now, number;
-	struct exits_cell *cell;
 
 	if (!thread)
 		return 0;
@@ -203,123 +192,59 @@ static __always_inline int end_exit(struct exits_thread *thread, void *ctx, _Boo
 	now = bpf_ktime_get_ns();
 	number = thread->open_cell;
 	if (number >= EXITS_HALT) {
-		end_halt(thread, ctx, has_vcpu, is_long, now);
+		end_halt(thread, vcpu, now);
 		number %= EXITS_CELLS;
 	}
 	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
 	if (since) {
-		if (is_long && now - since > longer_ns)
-			end_long(thread, has_vcpu, since, now);
+		if (reports_long) {
+			barrier(); /* the threshold is not read before */
+			if (now - since > longer_ns)
+				report(thread, since, now, pc_at_end(thread, vcpu));
+		}
 		took(&thread->cells[number], now - since);
+		if (thread->has_argument)
+			end_argument(thread, now - since);
 	}
 	if (thread->user_since) {
 		took(&thread->cells[thread->user_cell % EXITS_CELLS], now - thread->user_since);
 		thread->user_since = 0;
 	}
-	if (is_long)
-		thread->user_ns = 0;
-	if (thread->has_argument) {
-		thread->has_argument = 0;
-		cell = bpf_map_lookup_elem(&arguments, &thread->argument);
-		if (cell && since)
-			took(cell, now - since);
-	}
 	return 0;
 }
 
-SEC("tracepoint")
-int on_exit(void *ctx)
+SEC("tp_btf")
+int on_entry(const __u64 *ctx)
 {
-	return begin_exit(ctx, EXITS_BY_RECORD, 0);
+	const struct kvm_vcpu *vcpu = POINTER(ctx, 0);
+
+	return end_exit(find_running(bpf_get_smp_processor_id(), (__u64)(unsigned long)vcpu), vcpu);
 }
 
-SEC("raw_tracepoint")
-int on_exit_by_argument(void *ctx)
+/* AArch64's event has no vCPU. */
+SEC("tp_btf")
+int on_arm64_entry(const __u64 *ctx __attribute__((unused)))
 {
-	return begin_exit(ctx, EXITS_BY_ARGUMENT, 0);
-}
-
-SEC("raw_tracepoint")
-int on_exit_by_read(void *ctx)
-{
-	return begin_exit(ctx, EXITS_BY_READ, 0);
-}
-
-SEC("raw_tracepoint")
-int on_exit_by_load(void *ctx)
-{
-	return begin_exit(ctx, EXITS_BY_LOAD, 0);
-}
-
-SEC("raw_tracepoint")
-int on_entry(void *ctx)
-{
-	return end_exit(find_thread(bpf_get_smp_processor_id()), ctx, 0, 0);
-}
-
-/* The same where an argument is the vCPU. */
-SEC("raw_tracepoint")
-int on_vcpu_entry(void *ctx)
-{
-	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)), ctx, 1,
-			0);
-}
-
-/* The same while long exits are reported. */
-SEC("tracepoint")
-int on_long_exit(void *ctx)
-{
-	return begin_exit(ctx, EXITS_BY_RECORD, 1);
-}
-
-SEC("raw_tracepoint")
-int on_long_exit_by_argument(void *ctx)
-{
-	return begin_exit(ctx, EXITS_BY_ARGUMENT, 1);
-}
-
-SEC("raw_tracepoint")
-int on_long_exit_by_read(void *ctx)
-{
-	return begin_exit(ctx, EXITS_BY_READ, 1);
-}
-
-SEC("raw_tracepoint")
-int on_long_exit_by_load(void *ctx)
-{
-	return begin_exit(ctx, EXITS_BY_LOAD, 1);
-}
-
-SEC("raw_tracepoint")
-int on_long_entry(void *ctx)
-{
-	return end_exit(find_thread(bpf_get_smp_processor_id()), ctx, 0, 1);
-}
-
-/* The same where an argument is the vCPU. */
-SEC("raw_tracepoint")
-int on_long_vcpu_entry(void *ctx)
-{
-	return end_exit(find_running(bpf_get_smp_processor_id(), LOAD(ctx, FIELD_VCPU)), ctx, 1,
-			1);
+	return end_exit(find_thread(bpf_get_smp_processor_id()), 0);
 }
 
 /*
- * kvm_page_fault: KVM reads the program counter for its record, and so has a copy when the exit
- * ends. Most page faults need it for nothing else.
+ * Intel: KVM reads the program counter for the record of this event, and so has a copy when the
+ * exit ends. Most page faults need it for nothing else. Programs on a trace event return 1: with 0
+ * the kernel hides the event from all perf events on it, other programs' too.
  */
-SEC("tracepoint")
-int on_page_fault(void *ctx __attribute__((unused)))
+SEC("tp/kvm/kvm_page_fault")
+int on_page_fault(const void *ctx __attribute__((unused)))
 {
 	return 1;
 }
 
-SEC("tracepoint")
-int on_userspace(void *ctx)
+SEC("raw_tp/kvm_userspace_exit")
+int on_userspace(const struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
 	struct exits_thread *thread = find_thread(cpu);
-	__u64 code = exits_user_code(LOAD(ctx, FIELD_REASON), (int)LOAD(ctx, FIELD_TYPE));
+	__u64 code = exits_user_code(ctx->args[0], (int)ctx->args[1]);
 
 	if (!thread)
 		thread = add_thread(EXITS_NO_VCPU, !has_exits);
@@ -332,10 +257,10 @@ int on_userspace(void *ctx)
 	count(thread, cell);
 	thread->cpu = cpu;
 	if (code >= EXITS_RESTART && !knows_return(thread))
-		return 1;
+		return 0;
 	thread->user_cell = cell;
 	thread->user_since = bpf_ktime_get_ns();
-	return 1;
+	return 0;
 }
 
 /* The cells that share EXITS_OTHER have no twin. */
@@ -356,8 +281,8 @@ static __noinline __u32 add_twin(__u32 cell)
  * guest runs, L2. From here on the exit is counted, timed and named by the twin of its cell. What
  * lies between the entry and the exit was time in L2.
  */
-SEC("raw_tracepoint")
-int on_nested_exit(void *ctx __attribute__((unused)))
+SEC("raw_tp/kvm_nested_vmexit")
+int on_nested_exit(const void *ctx __attribute__((unused)))
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 	__u32 cell, twin;
@@ -386,8 +311,8 @@ int on_nested_exit(void *ctx __attribute__((unused)))
 }
 
 /* Attached to kvm_entry beside on_entry while a guest nests. */
-SEC("raw_tracepoint")
-int on_nested_entry(void *ctx __attribute__((unused)))
+SEC("raw_tp/kvm_entry")
+int on_nested_entry(const void *ctx __attribute__((unused)))
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 
@@ -422,7 +347,7 @@ static __noinline struct exits_cell *add_argument(struct exits_thread *thread)
 	return bpf_map_lookup_elem(&arguments, key);
 }
 
-static __always_inline int on_argument(void *ctx, __u8 kind)
+static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __u32 c)
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 	struct exits_argument_key *key;
@@ -433,9 +358,9 @@ static __always_inline int on_argument(void *ctx, __u8 kind)
 	if (!thread)
 		return lose_argument();
 	key = &thread->argument;
-	key->a = LOAD(ctx, FIELD_A);
-	key->b = LOAD(ctx, FIELD_B);
-	key->c = LOAD(ctx, FIELD_C);
+	key->a = a;
+	key->b = b;
+	key->c = c;
 	key->thread = thread->number;
 	key->kind = kind;
 	key->cell = thread->open_since ? thread->open_cell % EXITS_CELLS : EXITS_NO_CELL;
@@ -446,22 +371,35 @@ static __always_inline int on_argument(void *ctx, __u8 kind)
 		cell = add_argument(thread);
 	if (!cell) {
 		__sync_fetch_and_add(&lost_arguments, 1);
-		return 1;
+		return 0;
 	}
 	cell->count++;
-	thread->has_argument = 1;
-	return 1;
+	thread->has_argument = thread->open_since != 0;
+	return 0;
 }
 
-#define ON_ARGUMENT(name, kind)                  \
-	SEC("tracepoint") int name(void *ctx)    \
-	{                                        \
-		return on_argument(ctx, kind);   \
+#define ON_ARGUMENT(name, event, kind, a, b, c)                                                   \
+	SEC("raw_tp/" event) int name(const struct bpf_raw_tracepoint_args *ctx)                   \
+	{                                                                                          \
+		return on_argument(kind, a, b, c);                                                 \
 	}
 
-ON_ARGUMENT(on_ioport, EXITS_IOPORT)
-ON_ARGUMENT(on_mmio, EXITS_MMIO)
-ON_ARGUMENT(on_msr, EXITS_MSR)
-ON_ARGUMENT(on_cpuid, EXITS_CPUID)
-ON_ARGUMENT(on_hypercall, EXITS_HYPERCALL)
-ON_ARGUMENT(on_sysreg, EXITS_SYSREG)
+ON_ARGUMENT(on_ioport, "kvm_pio", EXITS_IOPORT, ctx->args[1], ctx->args[2], ctx->args[0])
+ON_ARGUMENT(on_mmio, "kvm_mmio", EXITS_MMIO, ctx->args[2], ctx->args[1], ctx->args[0])
+ON_ARGUMENT(on_msr, "kvm_msr", EXITS_MSR, ctx->args[1], ctx->args[0], 0)
+ON_ARGUMENT(on_cpuid, "kvm_cpuid", EXITS_CPUID, ctx->args[0], 0, 0)
+ON_ARGUMENT(on_hypercall, "kvm_hypercall", EXITS_HYPERCALL, ctx->args[0], 0, 0)
+ON_ARGUMENT(on_hvc, "kvm_hvc_arm64", EXITS_HYPERCALL, ctx->args[1], 0, 0)
+
+SEC("tp_btf/kvm_sys_access")
+int on_sysreg(const __u64 *ctx)
+{
+	const struct sys_reg_params *access = POINTER(ctx, 1);
+	const struct sys_reg_desc *reg = POINTER(ctx, 2);
+
+	if (!access || !reg)
+		return 0;
+	return on_argument(EXITS_SYSREG,
+			   reg->Op0 | reg->Op1 << 8 | reg->CRn << 16 | (__u32)reg->CRm << 24,
+			   access->is_write, reg->Op2);
+}

@@ -5,11 +5,13 @@
  * The BPF program counts while a view wants exits; core/facts/field.h says what the rows are.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
 #include "host/machine.h"
@@ -23,9 +25,6 @@
 struct exits_state {
 	struct provider_args args;
 	const struct split *exit;
-	struct exits_raw raw; /* has_raw: it was looked for */
-	bool has_raw;
-	struct error raw_why; /* why the reason is taken from the event's record */
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* NULL: nothing is wanted */
 	struct exits_threads *threads;
@@ -35,7 +34,7 @@ struct exits_state {
 	uint32_t nr_ended;
 	struct exits_bpf_lost lost; /* as of the previous sample */
 	uint32_t lost_field;	    /* of their number; has_lost: it is wanted */
-	bool has_lost, has_arguments, has_polls;
+	bool has_lost, has_arguments;
 	struct exits_long_list long_exits;
 	uint32_t flags; /* of the next sample's rows */
 };
@@ -53,6 +52,20 @@ static const struct split *find_exit(const struct env *env)
 	return NULL;
 }
 
+/* Whether programs find its reason, in types that a module has. */
+static int check_exit(const struct env *env, const struct split *exit, struct error *error)
+{
+	char path[PATH_MAX];
+
+	if (exit->place == EXIT_NOWHERE)
+		return error_set(error, -ENOTSUP, "%s has its reason in its record only: it is "
+					      "counted without times", exit->event);
+	if (exit->module &&
+	    !path_exists(env_path(env, path, sizeof(path), "/sys/module/%s", exit->module)))
+		return error_set(error, -ENOENT, "load the module %s", exit->module);
+	return 0;
+}
+
 static int open_names(struct exits_state *exits, struct error *error)
 {
 	const struct split *user = &arch_userspace_split;
@@ -61,12 +74,12 @@ static int open_names(struct exits_state *exits, struct error *error)
 	int err;
 
 	exits->exit = find_exit(exits->args.env);
+	err = exits->exit ? check_exit(exits->args.env, exits->exit, error) : 0;
+	if (err)
+		return err;
 	err = trace_event_id(exits->args.env, user->system, user->event, &id);
 	if (err && (!exits->exit || err != -ENOENT))
 		return trace_why_none(exits->args.env, err == -ENOENT ? 0 : err, error);
-	exits->has_polls = exits_bpf_knows_polls(exits->args.env);
-	if (!exits->has_polls)
-		parts &= ~(1U << TIME_POLL);
 	exits->names = exits_names_new(&exits->args, exits->exit, parts);
 	return 0;
 }
@@ -156,29 +169,17 @@ static int begin(struct exits_state *exits, struct error *error)
 	return exits_bpf_attach(exits->bpf, error);
 }
 
-/* Once: it takes some milliseconds. */
-static void find_raw(struct exits_state *exits)
-{
-	if (exits->has_raw)
-		return;
-	exits_raw_find(exits->args.env, exits->exit, &exits->raw, &exits->raw_why);
-	exits->has_raw = true;
-}
-
 static int start(struct exits_state *exits, struct error *error)
 {
 	const struct exits_bpf_config config = {
 		.env = exits->args.env,
 		.exit = exits->exit,
-		.raw = &exits->raw,
 		.max_threads = room_for((uint32_t)guests_count_vcpus(exits->args.guests)),
 		.has_arguments = exits->has_arguments,
 		.has_long = exits->long_exits.longer_ns,
-		.has_polls = exits->has_polls,
 	};
 	int err;
 
-	find_raw(exits);
 	err = exits_bpf_open(&config, &exits->bpf, error);
 	if (err)
 		return err;
@@ -405,33 +406,6 @@ static int exits_collect(void *state, struct sample *sample, struct error *error
 	return 0;
 }
 
-static void exits_explain(void *state, struct error *how)
-{
-	static const char *const where[] = {
-		[EXITS_BY_ARGUMENT] = "taken from its arguments",
-		[EXITS_BY_READ] = "read from the vCPU",
-		[EXITS_BY_LOAD] = "loaded from the vCPU",
-	};
-	const struct exits_state *exits = state;
-	enum exits_way way;
-	const char *error = exits->raw_why.text, *polls;
-
-	if (!exits->bpf || !exits->exit)
-		return;
-	way = exits->bpf->raw.way;
-	polls = !exits->has_polls ? "" :
-		exits->bpf->raw.polls == EXITS_BY_RECORD ?
-				    "; the polled time of halts is known by events" :
-				    "; the polled time of halts is KVM's own sum";
-	if (way != EXITS_BY_RECORD)
-		error_set(how, 0,
-			  "the reason of %s is %s%s", exits->exit->event, where[way], polls);
-	else
-		error_set(how, 0, "%s is counted as a trace event, which costs more: %s%s",
-			  exits->exit->event,
-			  error[0] ? error : "the kernel refuses the other program", polls);
-}
-
 const struct provider exits_provider = {
 	.name = "exits",
 	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
@@ -440,6 +414,5 @@ const struct provider exits_provider = {
 	.open = exits_open,
 	.want = exits_want,
 	.collect = exits_collect,
-	.explain = exits_explain,
 	.close = exits_close,
 };

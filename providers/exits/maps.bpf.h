@@ -6,24 +6,18 @@
 #ifndef KVMTOP_PROVIDERS_EXITS_MAPS_BPF_H
 #define KVMTOP_PROVIDERS_EXITS_MAPS_BPF_H
 
-#include <linux/bpf.h>
-
-#include <bpf/bpf_helpers.h>
-
+#include "providers/bpf/kernel.bpf.h"
 #include "providers/exits/shared.h"
 
 #define CPUS 4096 /* on larger hosts two CPUs share a guess */
 
 /* Set before loading: the kernel drops the code of what is not used. */
-const volatile _Bool has_task_storage = 1;
+const volatile __u32 exit_place; /* enum exit_place */
+const volatile _Bool reports_long; /* long exits are reported */
 const volatile _Bool has_exits; /* on_exit is loaded: a thread's record begins there */
 const volatile __u32 nr_first; /* records in threads[]; the others are in more_threads */
-const volatile _Bool has_type;	      /* a second field says what kind of exit it is */
-const volatile __u64 type_of_field;   /* see struct split */
-const volatile __u64 type_bit;
 const volatile __u64 halts[EXITS_HALTS]; /* the codes of exits that are halts; 0: no more */
 const volatile _Bool halts_go_on; /* with the next KVM_RUN, when a signal has ended KVM_RUN */
-const volatile __u64 run_delay_at; /* offset in the task: its wait for CPUs; 0: not known */
 
 /* By CPU, in a cache line each: the record of the thread that was seen there last. */
 __u32 guesses[CPUS][16];
@@ -53,14 +47,7 @@ _Bool is_interrupting;
 /* A number that each time on_run is attached is a new one; 0: it is not attached. */
 __u32 run_watch;
 
-/* The number of a thread's record, plus 1: in the task's storage, or on old kernels by tid. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, __u32);
-} by_task SEC(".maps");
-
+/* By tid: the number of the thread's record, plus 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -132,14 +119,9 @@ struct {
 
 static __always_inline __u32 look_up_number(void)
 {
-	__u32 tid, *number;
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	const __u32 *number = bpf_map_lookup_elem(&by_tid, &tid);
 
-	if (has_task_storage) {
-		number = bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), 0, 0);
-	} else {
-		tid = (__u32)bpf_get_current_pid_tgid();
-		number = bpf_map_lookup_elem(&by_tid, &tid);
-	}
 	return number ? *number : 0;
 }
 
@@ -156,9 +138,9 @@ static __noinline struct exits_thread *thread_at(__u32 i)
 }
 
 /* Used when the guess is wrong, or the record is not in threads[]. */
-static __noinline struct exits_thread *find_elsewhere(__u32 cpu)
+static __noinline struct exits_thread *find_elsewhere(void)
 {
-	__u32 *guess = guesses[cpu % CPUS];
+	__u32 *guess = guesses[bpf_get_smp_processor_id() % CPUS];
 	struct exits_thread *thread;
 	__u32 i = *guess;
 
@@ -179,13 +161,13 @@ static __always_inline struct exits_thread *find_thread(__u32 cpu)
 	thread = bpf_map_lookup_elem(&threads, &i);
 	if (thread && thread->pid_tgid == bpf_get_current_pid_tgid())
 		return thread;
-	return find_elsewhere(cpu);
+	return find_elsewhere();
 }
 
 /* Used the first time in a KVM_RUN, or after another thread ran on this CPU. */
-static __noinline struct exits_thread *find_runner(__u32 cpu, __u64 vcpu)
+static __noinline struct exits_thread *find_runner(__u64 vcpu)
 {
-	struct exits_thread *thread = find_thread(cpu);
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 
 	if (thread)
 		thread->running = vcpu;
@@ -201,7 +183,7 @@ static __always_inline struct exits_thread *find_running(__u32 cpu, __u64 vcpu)
 	thread = bpf_map_lookup_elem(&threads, &i);
 	if (thread && thread->running == vcpu)
 		return thread;
-	return find_runner(cpu, vcpu);
+	return find_runner(vcpu);
 }
 
 static __always_inline _Bool is_halt(__u64 code, __u64 kind)
@@ -224,7 +206,7 @@ static __noinline __u32 add_cell(__u64 code, __u64 kind)
 	struct exits_code_key key = { code, kind };
 	__u32 *known, cell;
 
-	if (code == EXITS_NO_CODE)
+	if (code == EXIT_NO_CODE)
 		return EXITS_OTHER;
 	known = bpf_map_lookup_elem(&cells, &key);
 	if (!known) {
@@ -255,11 +237,15 @@ static __always_inline __u32 find_cell(__u64 code, __u64 kind)
 	return cell ? cell : add_cell(code, kind);
 }
 
+static __noinline void begin_cell(struct exits_thread *thread, __u32 cell)
+{
+	thread->used[cell / 64 % (EXITS_CELLS / 64)] |= 1ull << cell % 64;
+}
+
 static __always_inline void count(struct exits_thread *thread, __u32 cell)
 {
-	cell %= EXITS_CELLS;
-	if (!thread->cells[cell].count++)
-		thread->used[cell / 64] |= 1ull << cell % 64;
+	if (++thread->cells[cell % EXITS_CELLS].count == 1)
+		begin_cell(thread, cell);
 }
 
 #define FOUR(log) log, log, log, log
@@ -273,17 +259,17 @@ static const volatile __u8 log2_of[256] = {
 	SIXTEEN(7), SIXTEEN(7), SIXTEEN(7), SIXTEEN(7),
 };
 
-/* log2(ns / 64), as in struct timing. In 64 bits: older verifiers lose the bounds in 32. */
+/* log2(ns / 64), as in struct timing. & 7 changes nothing: it tells the verifier. */
 static __always_inline __u64 bucket_of(__u64 ns)
 {
 	__u64 value = ns >> 6;
 
 	if (value < 1 << 8)
-		return log2_of[value];
+		return log2_of[value] & 7;
 	if (value < 1 << 16)
-		return 8 + log2_of[value >> 8];
+		return 8 + (log2_of[value >> 8] & 7);
 	if (value < 1 << 24)
-		return 16 + log2_of[value >> 16];
+		return 16 + (log2_of[value >> 16] & 7);
 	return value < 1 << 25 ? 24 : EXITS_BUCKETS - 1;
 }
 
@@ -294,8 +280,7 @@ static __always_inline void took(struct exits_cell *cell, __u64 ns)
 	cell->time_ns += ns;
 	if (ns > cell->max_ns)
 		cell->max_ns = ns;
-	if (bucket < EXITS_BUCKETS)
-		cell->hist[bucket]++;
+	cell->hist[bucket]++;
 }
 
 /* ---- a thread that has no record yet */
@@ -305,9 +290,6 @@ static __always_inline __u32 *keep_number(void)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), none = 0;
 
-	if (has_task_storage)
-		return bpf_task_storage_get(&by_task, bpf_get_current_task_btf(), &none,
-					    BPF_LOCAL_STORAGE_GET_F_CREATE);
 	bpf_map_update_elem(&by_tid, &tid, &none, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&by_tid, &tid);
 }
@@ -333,11 +315,7 @@ static __always_inline __u32 begin_record(__u32 vcpu)
 	return i + 1;
 }
 
-/*
- * The record of a thread that find_thread() did not find: a new one if begins, or one that it has
- * already: up to Linux 6.1 the kernel does not find a task's storage while its CPU works on the
- * storage of another task. 0: it has none.
- */
+/* A new record, if begins, for a thread that has none; 0: it has none. */
 static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), *number;
@@ -349,7 +327,7 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 		*number = begin_record(vcpu);
 	if (number && *number)
 		return thread_at(*number - 1);
-	if (number && !has_task_storage)
+	if (number)
 		bpf_map_delete_elem(&by_tid, &tid);
 	return 0;
 }
@@ -380,13 +358,13 @@ static __noinline int count_late(__u32 vcpu, __u64 code, __u64 kind, _Bool begin
 	struct exits_late *late;
 
 	if (!is_counting)
-		return 1;
+		return 0;
 	late = bpf_map_lookup_elem(&late_threads, &pid_tgid);
 	if (!late && begins)
 		late = begin_late(pid_tgid, vcpu);
 	if (late)
 		late->counts[find_cell(code, kind) % EXITS_CELLS]++;
-	return 1;
+	return 0;
 }
 
 /* An argument of such a thread is lost. */
@@ -396,7 +374,7 @@ static __noinline int lose_argument(void)
 
 	if (is_counting && (!has_exits || bpf_map_lookup_elem(&late_threads, &pid_tgid)))
 		__sync_fetch_and_add(&lost_arguments, 1);
-	return 1;
+	return 0;
 }
 
 #endif

@@ -51,17 +51,24 @@ static void read_reasons(struct exits_names *names, enum exit_kind kind)
 				 names->reasons[kind].list[i].code, kind, 1, 0 });
 }
 
-/* The events that this kernel has. */
+/* The first of an argument's events that this kernel has; NULL: it has none. */
+static const char *find_event(const struct env *env, const struct argument *argument)
+{
+	for (size_t i = 0; i < ARGUMENT_EVENTS && argument->events[i].event; i++) {
+		const struct argument_event *event = &argument->events[i];
+
+		if (trace_event_exists(env, event->system, event->event))
+			return event->event;
+	}
+	return NULL;
+}
+
 static struct exit_events find_events(const struct env *env, const struct split *exit)
 {
 	struct exit_events events = { .names = { exit ? exit->event : NULL } };
 
-	for (unsigned int kind = EXITS_FIRST_ARGUMENT; kind < EXITS_KINDS; kind++) {
-		struct exits_event event;
-
-		if (exits_event_of(env, (enum exit_kind)kind, &event))
-			events.names[kind] = event.event;
-	}
+	for (unsigned int kind = EXITS_FIRST_ARGUMENT; kind < EXITS_KINDS; kind++)
+		events.names[kind] = find_event(env, argument_of((enum exit_kind)kind));
 	return events;
 }
 

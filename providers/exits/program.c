@@ -213,10 +213,8 @@ static void *destroy(void *arg)
 {
 	struct exits_bpf *bpf = arg;
 
-	if (bpf->nested.fd >= 0)
-		close(bpf->nested.fd);
-	if (bpf->runs.fd >= 0)
-		close(bpf->runs.fd);
+	bpf_link__destroy(bpf->nested.link);
+	bpf_link__destroy(bpf->runs.link);
 	if (bpf->threads)
 		munmap(bpf->threads, records_size(bpf->config.max_threads));
 	for (uint32_t i = 0; i < bpf->nr_more; i++)
@@ -248,7 +246,6 @@ int exits_bpf_open(const struct exits_bpf_config *config, struct exits_bpf **ret
 	struct exits_bpf *bpf = xcalloc(1, sizeof(*bpf));
 	int err;
 
-	bpf->nested.fd = bpf->runs.fd = -1;
 	bpf->config = *config;
 	bpf->max_threads = config->max_threads;
 	bpf->max_arguments = max_arguments(config);
@@ -291,15 +288,14 @@ void exits_bpf_close(struct exits_bpf *bpf)
 		destroy(bpf);
 }
 
-static void keep_watch(struct exits_watch *watch, bool is_needed, const char *event,
-		       const struct bpf_program *program)
+static void keep_watch(struct exits_watch *watch, bool is_needed, const struct bpf_program *program)
 {
 	watch->idle = is_needed ? 0 : watch->idle + 1;
-	if (is_needed && watch->fd < 0) {
-		watch->fd = bpf_raw_tracepoint_open(event, bpf_program__fd(program));
-	} else if (watch->fd >= 0 && watch->idle > WATCH_IDLE) {
-		close(watch->fd);
-		watch->fd = -1;
+	if (is_needed && !watch->link) {
+		watch->link = bpf_program__attach(program);
+	} else if (watch->link && watch->idle > WATCH_IDLE) {
+		bpf_link__destroy(watch->link);
+		watch->link = NULL;
 	}
 }
 
@@ -308,9 +304,8 @@ bool exits_bpf_look_for_nested(struct exits_bpf *bpf)
 	bool is_nesting = bpf->program->bss->is_nesting;
 
 	bpf->program->bss->is_nesting = false;
-	if (is_nesting || bpf->nested.fd >= 0)
-		keep_watch(&bpf->nested, is_nesting, bpf->config.exit->entry_event,
-			   bpf->program->progs.on_nested_entry);
+	if (is_nesting || bpf->nested.link)
+		keep_watch(&bpf->nested, is_nesting, bpf->program->progs.on_nested_entry);
 	return is_nesting;
 }
 
@@ -328,7 +323,7 @@ static bool is_any_interrupted(const struct exits_bpf *bpf)
 
 void exits_bpf_look_for_interrupts(struct exits_bpf *bpf)
 {
-	bool is_attached = bpf->runs.fd >= 0;
+	bool is_attached = bpf->runs.link;
 	bool is_needed = bpf->program->bss->is_interrupting ||
 			 (is_attached && is_any_interrupted(bpf));
 
@@ -337,9 +332,8 @@ void exits_bpf_look_for_interrupts(struct exits_bpf *bpf)
 		return;
 	if (!is_needed && bpf->runs.idle == WATCH_IDLE) /* first: what it saw is old then */
 		bpf->program->bss->run_watch = 0;
-	keep_watch(&bpf->runs, is_needed, bpf->config.exit->run_event,
-		   bpf->program->progs.on_run);
-	if (!is_attached && bpf->runs.fd >= 0)
+	keep_watch(&bpf->runs, is_needed, bpf->program->progs.on_run);
+	if (!is_attached && bpf->runs.link)
 		bpf->program->bss->run_watch = ++bpf->nr_watches;
 }
 
@@ -446,9 +440,7 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 	for (uint32_t i = 0; i < nr; i++) {
 		struct exits_thread *thread = thread_at(bpf, numbers[i]);
 
-		if (!bpf->program->rodata->has_task_storage)
-			bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid),
-					    &thread->tid);
+		bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.by_tid), &thread->tid);
 		memset(thread, 0, sizeof(*thread));
 	}
 	free_arguments(bpf);

@@ -16,132 +16,31 @@
 #include "providers/bpf/bpf.h"
 #include "providers/exits/shared.h"
 
-/*
- * ---- raw.c: the events that the programs are for, and where a program reads the reason of an exit
- * or the fields of another event: in the event's record or, by the running kernel's BTF, without
- * it, in a program on the raw event.
- *
- * A trace event copies the fields of its record from arguments or structures. struct raw_exit says
- * from where, for the kernels that are known. The BTF says whether the running kernel has the same
- * members, and at which offsets. If anything is not as expected, the record is used.
- */
-
-#define EXITS_FIELDS 3
-
-struct exits_event {
-	const char *system, *event;
-	struct bpf_field fields[EXITS_FIELDS + 1]; /* the last one ends the list */
-};
-
-/* The event of a kind other than EXITS_VMEXIT; false: this kernel has none. */
-bool exits_event_of(const struct env *env, enum exit_kind kind, struct exits_event *ret_event);
-
-/* The fields of an event, if all are among its arguments. */
-struct exits_raw_event {
-	bool is_raw;
-	int arguments[EXITS_FIELDS]; /* their numbers, from 0; -1: the field is not wanted */
-};
-
-struct exits_raw {
-	enum exits_way way; /* the best way to the reason */
-	enum exits_way polls; /* the best way to KVM's polled time; EXITS_BY_RECORD: by events */
-	/* Numbers of the event's arguments, from 0; -1: there is no argument of that name. */
-	int reason, type, vcpu, isa, pc;
-	int entry_vcpu; /* the vCPU in the event that ends the exit */
-	bool has_pc; /* the program counter is found without the record, too */
-	uint32_t cast; /* the type of bpf_rdonly_cast() in vmlinux; 0: there is none */
-	uint32_t run_delay; /* offset in the task: its wait for CPUs; 0: there is none */
-	int numbers[RAW_END - RAW_FIRST]; /* by enum exits_raw_number */
-	struct exits_raw_event events[EXITS_KINDS]; /* without EXITS_VMEXIT */
-};
-
-/* BTF of the kernel and of two modules, which are NULL where they are built in. */
-struct exits_btf {
-	const struct btf *vmlinux, *kvm, *vendor;
-};
-
-/*
- * Reads the running kernel's BTF. split: NULL if there is no exit event. way is EXITS_BY_RECORD,
- * with error, if the BTF does not tell enough.
- */
-void exits_raw_find(const struct env *env, const struct split *split, struct exits_raw *ret_raw,
-		    struct error *error);
-
-/*
- * The same for any BTF. bytes: the size of the field in the event's record. 0, or -ENOENT with
- * error: something is missing or not as expected.
- */
-int exits_raw_look(const struct exits_btf *btf, const struct split *split, int bytes,
-		   struct exits_raw *ret_raw, struct error *error);
-
-/* The offset in a task of its wait for CPUs, in ns; 0: there is none, or it is not known. */
-uint32_t exits_raw_find_run_delay(const struct btf *vmlinux);
-
-/*
- * Finds the fields of an event among its arguments. A field and an argument of the same name have
- * the same value: KVM's trace headers copy such arguments as they are.
- */
-void exits_raw_look_at_event(const struct btf *kvm, const struct exits_event *event,
-			     struct exits_raw_event *ret_event);
-
-/* Whether any of the events is raw. */
-bool exits_raw_has_events(const struct exits_raw *raw);
-
-/* Put the numbers into programs that are not loaded yet: on the exit, on the entry. 0 or -errno. */
-int exits_raw_set_exit(const struct exits_raw *raw, struct bpf_program *program);
-int exits_raw_set_entry(const struct exits_raw *raw, struct bpf_program *program);
-
-/* The same for the program of a raw event, which was compiled for the trace event. */
-int exits_raw_set_event(const struct exits_raw *raw, enum exit_kind kind,
-			const struct exits_event *event, struct bpf_program *program);
-
-/* ---- program.c */
-
-/* Of arguments, exit, entry, user space, polls, L2, page faults. */
-#define HOOKS_MAX (5 + EXITS_KINDS)
-
 struct exits_bpf_config {
 	const struct env *env;
 	const struct split *exit; /* NULL: only exits to user space */
-	const struct exits_raw *raw; /* NULL: the reason is taken from the event's record */
 	uint32_t max_threads;
 	bool has_arguments;
 	bool has_long; /* reports long exits */
-	bool has_polls; /* what exits_bpf_knows_polls() returned */
 };
-
-/* Whether this kernel's events tell how long halts are polled (TIME_POLL). */
-bool exits_bpf_knows_polls(const struct env *env);
 
 /* Takes a report of a long exit. */
 typedef void (*exits_long_fn)(void *arg, const struct exits_long *exit);
 
 /* A program that is attached while guests do what it is for. */
 struct exits_watch {
-	int fd; /* -1: it is not attached */
+	struct bpf_link *link; /* NULL: it is not attached */
 	unsigned int idle; /* samples since it was needed last */
 };
 
 /* The programs and their memory. The first part is for all to read. */
 struct exits_bpf {
 	struct exits_bpf_config config;
-	/*
-	 * Where the programs read: as in config.raw, or in an older way that the kernel accepts.
-	 * raw.way: where the reason of an exit is found; with long exits their program counter is
-	 * found there, too. raw.polls: where the time that halts polled is found. raw.run_delay: 0:
-	 * reports of long exits do not say how long their threads waited for a CPU.
-	 */
-	struct exits_raw raw;
 	bool is_timed; /* times of exits are measured; else there are counts only */
 	const struct exits_code *codes; /* EXITS_CELLS; other CPUs write them all the time */
 	uint32_t max_threads; /* records that there are now */
 
-	/* load.c's */
 	struct exits_program *program;
-	struct bpf_program *on_exit, *on_entry; /* the loaded ones of several programs */
-	bool has_task_storage;
-	int hooks[HOOKS_MAX]; /* descriptors of attached programs */
-	size_t nr_hooks;
 
 	/* program.c's */
 	struct exits_thread *threads; /* the map's own memory */
@@ -236,16 +135,16 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
  * ---- load.c: chooses, loads and attaches the programs.
  */
 
-/* Loads the programs; tries older ways until the kernel accepts one. 0 or -errno. */
+/* 0 or -errno. */
 int exits_load(struct exits_bpf *bpf);
 
-/* Attaches the programs. 0 or -errno; what was attached stays attached until the release. */
+/* 0 or -errno; what was attached stays attached until the release. */
 int exits_attach(struct exits_bpf *bpf);
 
-/* How many exits and arguments the kernel ran no program for, since loading. */
+/* How many exits and arguments the kernel has run no program for, since loading. */
 uint64_t exits_missed(const struct exits_bpf *bpf);
 
-/* Also after a failure. Waits for the kernel's RCU, some 40 ms a hook. */
+/* Also after a failure. May wait for the kernel's RCU, some 40 ms. */
 void exits_unload(struct exits_bpf *bpf);
 
 #endif

@@ -12,7 +12,6 @@
 #include <linux/types.h>
 
 #include "arch/exit_kind.h"
-#include "providers/bpf/placeholders.h"
 
 #define EXITS_BUCKETS 26  /* of struct timing */
 #define EXITS_CELLS 128	  /* different reasons on one host; a power of two */
@@ -22,7 +21,6 @@
 /* A bit beside a cell's number: the vCPU halts, in KVM (which may poll) or in user space. */
 #define EXITS_HALT EXITS_CELLS
 #define EXITS_HALTS 8 /* reasons of such exits, at most */
-#define EXITS_NO_CODE (1ull << 63) /* of a vCPU of another kind, as PVM's: counted as OTHER */
 #define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest share one */
 #define EXITS_LONG_BYTES (256 * 1024) /* the ring of long exits: some 2,500 of them */
 #define EXITS_CHUNK 256	  /* records that are added at once */
@@ -94,9 +92,8 @@ struct exits_thread {
 	 */
 	__u64 pc, user_ns, waited_before_ns, halt_polled_ns, polled_before_ns;
 	__u64 polled_ns; /* how long KVM polled in its halts */
-	__u64 poll_limit_ns; /* how long it polls at most in the halt that ends now; 0: not known */
-	/* Where the vCPU has KVM's own sum of polled time, and the sum after the latest halt. */
-	__u64 poll_sum_at, poll_sum_ns;
+	/* The vCPU of the latest halt, and KVM's own sum of what it polled in its halts. */
+	__u64 polling_vcpu, poll_sum_ns;
 	/*
 	 * Of a vCPU that runs guests of its own. nested_since: open_since of the latest exit of L2,
 	 * written when its cell is the twin; entered_ns: when the guest, L1 or L2, was entered.
@@ -115,52 +112,13 @@ struct exits_late {
 	__u32 counts[EXITS_CELLS];
 };
 
-/*
- * Where the reason of an exit, and KVM's sums of polled time, are found. Only the first way needs
- * the event's record.
- */
-enum exits_way {
-	EXITS_BY_RECORD,
-	EXITS_BY_ARGUMENT, /* of the event */
-	EXITS_BY_READ,	   /* in the vCPU, by a helper function */
-	EXITS_BY_LOAD,	   /* in the vCPU, by loads: Linux 6.2 and later */
-	/* For the sums, before Linux 6.2: loads from an argument of a type that the kernel has. */
-	EXITS_BY_TYPE,
-};
-
-/* Placeholders of numbers (providers/bpf/placeholders.h) for these. Offsets are in bytes. */
-enum exits_raw_number {
-	RAW_FIRST = 0x2a5e0001,
-	RAW_VCPU_ID = RAW_FIRST, /* of its number in the vCPU; 0: no argument is a vCPU */
-	RAW_OFFSET,	  /* in the vCPU: of the reason, or of a pointer to a struct with it */
-	RAW_HAS_POINTER,
-	RAW_OFFSET_THERE, /* of the reason in that struct */
-	RAW_BYTES,	  /* of the reason: 4 or 8 */
-	RAW_POINTER,	  /* a type of vmlinux that begins with a pointer */
-	RAW_NUMBER,	  /* a type of vmlinux that begins with 64 bits that are a number */
-	RAW_ISA,	  /* the value of the argument "isa"; 0: there is none */
-	RAW_TYPE_MASK,	  /* of the argument that says what kind of exit it is */
-	RAW_POLLS,	  /* enum exits_way: how KVM's sums of polled time are found */
-	RAW_NOTIFIER,	  /* in the task: of a pointer into the vCPU that the task runs */
-	RAW_POLL_SUMS,	  /* of the sums, from where that pointer points to */
-	RAW_VCPU_POLL_SUMS, /* of the sums in the vCPU */
-	RAW_OWN_VMCB,	  /* in the vCPU: of a pointer to its own VMCB */
-	RAW_NESTED_VMCB,  /* in the vCPU: of a pointer to the VMCB of L2 */
-	RAW_PC,		  /* of the program counter in a VMCB */
-	RAW_PC_COPY,	  /* in the vCPU: of KVM's copy of the program counter; 0: none */
-	RAW_COPIED,	  /* in the vCPU: of the byte with the bit of that copy */
-	RAW_COPIED_BIT,	  /* 1 << that bit */
-	RAW_IS_NESTED,	  /* in the vCPU: of 64 bits; 0: it is not in a guest of its guest */
-	RAW_END
-};
-
 /* An exit that took longer than the threshold, in the ring of long exits. */
 struct exits_long {
 	__u64 end_ns, took_ns; /* CLOCK_MONOTONIC */
-	/* Parts of took_ns; 0: none, or not known. */
+	/* Parts of took_ns; 0: none. */
 	__u64 user_ns; /* in user space */
 	__u64 polled_ns; /* KVM polled */
-	__u64 waited_ns; /* its thread waited for a CPU */
+	__u64 waited_ns; /* its thread waited for a CPU; EXITS_UNKNOWN: the kernel keeps no sum */
 	__u64 pc;
 	__u32 thread; /* number of the record */
 	__u32 cpu;    /* where it began */
@@ -170,5 +128,6 @@ struct exits_long {
 };
 
 #define EXITS_NO_VCPU 0xffffffffu
+#define EXITS_UNKNOWN (~0ull)
 
 #endif

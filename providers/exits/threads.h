@@ -181,7 +181,6 @@ struct exits_long_output {
 	struct exits_threads *threads;
 	struct exits_names *names;
 	const struct exits_code *codes;
-	bool knows_waits; /* the reports have waited_ns */
 	uint64_t epoch_ns; /* the time of day when CLOCK_MONOTONIC was 0 */
 	struct long_exits *long_exits;
 };

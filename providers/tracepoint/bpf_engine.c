@@ -9,12 +9,14 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
 #include "host/machine.h"
@@ -36,8 +38,7 @@ struct bpf_slot {
 /* An event with reasons that are counted. */
 struct reasons_hook {
 	const struct split *split;
-	const struct counter *first; /* of its reasons */
-	struct bpf_hook hook;
+	struct bpf_link *link; /* NULL: they are not counted now */
 };
 
 struct bpf_state {
@@ -50,7 +51,7 @@ struct bpf_state {
 	struct bpf_hook *hooks; /* by counter; not used for reasons */
 	struct reasons_hook reasons[COUNTERS_SPLITS];
 	size_t nr_reasons;
-	struct counters_program *program; /* the patterns; NULL: nothing was wanted yet */
+	struct counters_program *program; /* NULL: nothing was wanted yet */
 	struct counter_values *values;
 	struct bpf_slot *slots;
 	uint32_t nr_slots;
@@ -66,7 +67,7 @@ static bool is_plain(const struct bpf_state *bpf, uint32_t counter)
 	return !bpf->counters[counter].split;
 }
 
-/* ---- the patterns and their memory ---- */
+/* ---- the programs and their memory ---- */
 
 static int add_code(const struct bpf_state *bpf, size_t split, uint64_t code, uint32_t counter)
 {
@@ -103,20 +104,61 @@ static size_t values_size(const struct bpf_state *bpf)
 	return bpf->nr_slots * sizeof(*bpf->values);
 }
 
-static int load_patterns(struct bpf_state *bpf)
+/* The program of a split. */
+static struct bpf_program *reasons_program(const struct bpf_state *bpf, size_t i)
 {
-	int err;
+	struct bpf_program *const programs[COUNTERS_SPLITS] = {
+		bpf->program->progs.reason_0, bpf->program->progs.reason_1,
+		bpf->program->progs.reason_2, bpf->program->progs.reason_3,
+		bpf->program->progs.reason_4,
+	};
+
+	return programs[i];
+}
+
+/* Whether the module is loaded that has the types for the reasons. */
+static bool has_types(const struct bpf_state *bpf, const struct split *split)
+{
+	char path[PATH_MAX];
+
+	return !split->module || path_exists(env_path(bpf->env, path, sizeof(path),
+						      "/sys/module/%s", split->module));
+}
+
+static int set_reasons(const struct bpf_state *bpf, size_t i)
+{
+	const struct split *split = bpf->reasons[i].split;
+	struct bpf_program *program = reasons_program(bpf, i);
+
+	if (split->place == EXIT_NOWHERE)
+		return -ENOTSUP;
+	bpf->program->rodata->places[i] = split->place;
+	bpf_program__set_autoload(program, has_types(bpf, split));
+	return bpf_program__autoload(program) ?
+		       bpf_program__set_attach_target(program, 0, split->event) : 0;
+}
+
+static int load_programs(struct bpf_state *bpf)
+{
+	int err = 0;
 
 	bpf->program = counters_program__open();
 	if (!bpf->program)
 		return -errno;
-	bpf->program->rodata->type_bit = REASON_TYPE;
-	bpf->program->rodata->nr_cpus = bpf->is_by_thread ? 1 : bpf->nr_slots;
-	err = bpf->is_by_thread ?
-		      bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_slots) :
-		      bpf_map__set_value_size(bpf->program->maps.values, (__u32)values_size(bpf));
-	if (!err && bpf->is_by_thread)
-		err = bpf_map__set_max_entries(bpf->program->maps.slots, bpf->nr_slots);
+	bpf->program->rodata->is_by_thread = bpf->is_by_thread;
+	bpf->program->rodata->nr_cpus = bpf->nr_slots;
+	for (size_t i = 0; i < COUNTERS_SPLITS; i++)
+		bpf_program__set_autoload(reasons_program(bpf, i), false);
+	for (size_t i = 0; i < bpf->nr_reasons && !err; i++)
+		err = set_reasons(bpf, i);
+	if (!err && bpf->is_by_thread) {
+		err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_slots);
+		if (!err)
+			err = bpf_map__set_max_entries(bpf->program->maps.slots, bpf->nr_slots);
+	} else if (!err) {
+		err = bpf_map__set_value_size(bpf->program->maps.values,
+					      (__u32)values_size(bpf));
+	}
 	if (!err)
 		err = counters_program__load(bpf->program);
 	return err ? err : add_codes(bpf);
@@ -149,6 +191,12 @@ static void slot_retire(struct bpf_state *bpf, uint32_t slot)
 	bpf->slots[slot].is_used = false;
 }
 
+static void close_reasons(struct reasons_hook *reasons)
+{
+	bpf_link__destroy(reasons->link);
+	reasons->link = NULL;
+}
+
 /* Closes everything; the counts are kept as retired ones. */
 static void stop(struct bpf_state *bpf)
 {
@@ -159,7 +207,7 @@ static void stop(struct bpf_state *bpf)
 	for (uint32_t i = 0; i < bpf->nr_counters; i++)
 		bpf_hook_close(&bpf->hooks[i]);
 	for (size_t i = 0; i < bpf->nr_reasons; i++)
-		bpf_hook_close_later(&bpf->reasons[i].hook);
+		close_reasons(&bpf->reasons[i]);
 	if (bpf->values)
 		munmap(bpf->values, values_size(bpf));
 	free(bpf->slots);
@@ -178,7 +226,7 @@ static int start(struct bpf_state *bpf, bool is_by_thread, uint32_t nr_slots)
 	stop(bpf);
 	bpf->is_by_thread = is_by_thread;
 	bpf->nr_slots = nr_slots;
-	err = load_patterns(bpf);
+	err = load_programs(bpf);
 	if (err)
 		return err;
 	memory = mmap(NULL, values_size(bpf), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -218,28 +266,32 @@ static void open_failed(struct bpf_state *bpf, int err)
 	bpf->nr_failed++;
 }
 
+static int open_reasons(struct bpf_state *bpf, size_t i)
+{
+	struct bpf_program *program = reasons_program(bpf, i);
+
+	if (!descriptors_are_left())
+		return -EMFILE;
+	if (!bpf_program__autoload(program))
+		return -ENOENT;
+	bpf->reasons[i].link = bpf_program__attach(program);
+	return bpf->reasons[i].link ? 0 : -errno;
+}
+
 static void open_wanted_reasons(struct bpf_state *bpf)
 {
-	const struct bpf_program *pattern = bpf->is_by_thread ?
-						    bpf->program->progs.reason_in_thread :
-						    bpf->program->progs.reason_on_cpu;
-
 	for (size_t i = 0; i < bpf->nr_reasons; i++) {
-		const struct reasons_hook *reasons = &bpf->reasons[i];
-		struct bpf_hook *hook = &bpf->reasons[i].hook;
+		struct reasons_hook *reasons = &bpf->reasons[i];
 		bool is_wanted = wants_reasons(bpf, reasons->split);
-		int err = 0;
+		int err = is_wanted && !reasons->link ? open_reasons(bpf, i) : 0;
 
-		if (is_wanted && hook->link < 0)
-			err = !descriptors_are_left() ? -EMFILE :
-			      bpf_hook_reasons(bpf->env, pattern, reasons->first, i, hook);
 		if (err)
 			open_failed(bpf, err);
-		if (!is_wanted || err)
-			bpf_hook_close_later(hook);
+		if (!is_wanted)
+			close_reasons(reasons);
 		for (uint32_t j = 0; j < bpf->nr_counters; j++) {
 			if (bpf->counters[j].split == reasons->split)
-				bpf->is_open[j] = bpf->is_wanted[j] && hook->link >= 0;
+				bpf->is_open[j] = bpf->is_wanted[j] && reasons->link;
 		}
 	}
 }
@@ -344,14 +396,26 @@ static uint32_t cpu_slots(const struct bpf_state *bpf, const struct target *targ
 	return (uint32_t)(bpf->cpus_end > last ? bpf->cpus_end : last);
 }
 
-/* Loads the patterns again if they do not fit the targets: for more, or for the other kind. */
+/* Whether a program of reasons was left out for lack of its module, which is loaded now. */
+static bool has_new_types(const struct bpf_state *bpf)
+{
+	for (size_t i = 0; bpf->program && i < bpf->nr_reasons; i++) {
+		if (!bpf_program__autoload(reasons_program(bpf, i)) &&
+		    has_types(bpf, bpf->reasons[i].split))
+			return true;
+	}
+	return false;
+}
+
+/* Loads the programs again if they do not fit: for more targets, the other kind, a new module. */
 static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 {
 	bool is_by_thread = nr ? targets[0].is_thread : bpf->is_by_thread;
 	uint32_t needed = is_by_thread ? (uint32_t)nr : cpu_slots(bpf, targets, nr);
 	int err;
 
-	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_slots)
+	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_slots &&
+	    !has_new_types(bpf))
 		return 0;
 	if (is_by_thread)
 		needed = needed < THREADS_MIN ? THREADS_MIN : 2 * needed;
@@ -447,8 +511,7 @@ static int find_splits(struct bpf_state *bpf)
 			continue;
 		if (j == COUNTERS_SPLITS)
 			return -E2BIG;
-		bpf->reasons[bpf->nr_reasons++] =
-			(struct reasons_hook){ split, &bpf->counters[i], BPF_HOOK_CLOSED };
+		bpf->reasons[bpf->nr_reasons++] = (struct reasons_hook){ split, NULL };
 	}
 	return 0;
 }

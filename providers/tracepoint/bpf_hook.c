@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies patterns of programs into the kernel, one for each event. */
+/* Loads a program for each event. */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "providers/bpf/bpf.h"
 #include "providers/tracepoint/bpf_hook.h"
@@ -78,48 +76,13 @@ int bpf_hook_in_thread(const struct bpf_program *pattern, const struct counter *
 	int err;
 
 	insns = copy_pattern(pattern, &nr);
-	err = bpf_fields_patch_offset(insns, nr, OFFSET_VALUE, (int)(number * sizeof(__u64)));
-	if (!err)
-		err = hook_event(insns, nr, counter, ret_hook);
+	for (size_t i = 0; i < nr; i++) { /* its only addition */
+		if (insns[i].code == (BPF_STX | BPF_ATOMIC | BPF_DW))
+			insns[i].off = (__s16)(number * sizeof(__u64));
+	}
+	err = hook_event(insns, nr, counter, ret_hook);
 	free(insns);
 	return err;
-}
-
-/* Loads the program of a split's reasons. Its descriptor or -errno. */
-static int load_reasons(const struct env *env, const struct bpf_program *pattern,
-			const struct split *split, size_t number)
-{
-	const struct bpf_field fields[] = {
-		{ FIELD_REASON, split->field, 0, 0 },
-		{ FIELD_TYPE, split->type_field, (int)split->type_of_field, 0 },
-		{ 0 },
-	};
-	struct bpf_insn *insns;
-	int program, err;
-	size_t nr;
-
-	insns = copy_pattern(pattern, &nr);
-	err = bpf_fields_patch(insns, nr, env, split->system, split->event, fields);
-	if (!err)
-		err = bpf_fields_patch_number(insns, nr, NUMBER_SPLIT, (int)number);
-	if (!err)
-		err = bpf_fields_patch_number(insns, nr, NUMBER_TYPE, (int)split->type_of_field);
-	program = err ? err : bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "kvmtop_reasons", "GPL",
-					    insns, nr, NULL);
-	if (!err && program < 0)
-		program = -errno;
-	free(insns);
-	return program;
-}
-
-int bpf_hook_reasons(const struct env *env, const struct bpf_program *pattern,
-		     const struct counter *counter, size_t number, struct bpf_hook *ret_hook)
-{
-	ret_hook->program = load_reasons(env, pattern, counter->split, number);
-	if (ret_hook->program < 0)
-		return ret_hook->program;
-	ret_hook->link = bpf_attach(env, counter->tracepoint_id, ret_hook->program);
-	return ret_hook->link < 0 ? ret_hook->link : 0;
 }
 
 void bpf_hook_close(struct bpf_hook *hook)
@@ -129,29 +92,6 @@ void bpf_hook_close(struct bpf_hook *hook)
 	if (hook->program >= 0)
 		close(hook->program);
 	*hook = BPF_HOOK_CLOSED;
-}
-
-static void *close_copy(void *copy)
-{
-	bpf_hook_close(copy);
-	free(copy);
-	return NULL;
-}
-
-void bpf_hook_close_later(struct bpf_hook *hook)
-{
-	struct bpf_hook *copy;
-	pthread_t thread;
-
-	if (hook->link < 0 && hook->program < 0)
-		return;
-	copy = xmalloc(sizeof(*copy));
-	*copy = *hook;
-	*hook = BPF_HOOK_CLOSED;
-	if (thread_start(&thread, close_copy, copy) == 0)
-		pthread_detach(thread);
-	else
-		close_copy(copy);
 }
 
 uint64_t bpf_hook_missed(struct bpf_hook *hook, uint64_t counted)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bpf_hook - a copy of a pattern (counters.bpf.c) in the kernel, attached to its event.
+ * bpf_hook - the program that counts an event, attached to it.
  */
 #ifndef KVMTOP_PROVIDERS_TRACEPOINT_BPF_HOOK_H
 #define KVMTOP_PROVIDERS_TRACEPOINT_BPF_HOOK_H
@@ -31,15 +31,8 @@ int bpf_hook_on_cpu(int values, uint32_t nr_cpus, const struct counter *counter,
 int bpf_hook_in_thread(const struct bpf_program *pattern, const struct counter *counter,
 		       uint32_t number, struct bpf_hook *ret_hook);
 
-/* Counts all reasons of the counter's split, which has this number in the pattern's tables. */
-int bpf_hook_reasons(const struct env *env, const struct bpf_program *pattern,
-		     const struct counter *counter, size_t number, struct bpf_hook *ret_hook);
-
-/* At once: for an event, because closing a raw tracepoint does not wait. */
+/* At once: closing a raw tracepoint does not wait. */
 void bpf_hook_close(struct bpf_hook *hook);
-
-/* By a thread, for reasons: closing their trace event waits for the kernel's RCU. */
-void bpf_hook_close_later(struct bpf_hook *hook);
 
 /*
  * How often the kernel did not run the program because it would have interrupted itself. counted:

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts events, by CPU or in chosen threads; runs in the kernel.
+ * Counts events and their reasons, by CPU or in chosen threads; runs in the kernel.
  *
- * The programs are patterns: for each event a copy is loaded, with the event's number in it. The
- * additions are atomic because an event may interrupt the counting of another one.
+ * The additions are atomic because an event may interrupt the counting of another one.
  */
-#include <linux/bpf.h>
-
-#include <bpf/bpf_helpers.h>
-
+#include "providers/bpf/kernel.bpf.h"
 #include "providers/tracepoint/counters_shared.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -16,8 +12,10 @@ char LICENSE[] SEC("license") = "GPL";
 /* By split and code: the number of the reason's counter plus 1; 0: it has no counter. */
 __u16 dense[COUNTERS_SPLITS][COUNTERS_DENSE];
 
-const volatile __u64 type_bit;
+/* Set before loading: the kernel drops the code of what is not used. */
+const volatile __u32 places[COUNTERS_SPLITS]; /* enum exit_place */
 const volatile __u32 nr_cpus;
+const volatile _Bool is_by_thread;
 
 /*
  * By thread an entry for each slot. By CPU all slots are one entry, which has an address: so a
@@ -64,49 +62,57 @@ static __always_inline struct counter_values *of_thread(void)
 	return slot ? bpf_map_lookup_elem(&values, slot) : 0;
 }
 
-/* Returns 1: see providers/bpf/bpf.h. */
-static __always_inline int count_reason(struct counter_values *at, void *ctx)
+static __always_inline __u32 counter_of(__u64 code, __u32 split)
 {
-	struct counter_code key = { LOAD(ctx, FIELD_REASON), NUMBER(NUMBER_SPLIT) };
-	__u64 type = LOAD(ctx, FIELD_TYPE);
-	__u32 *known, counter = 0;
+	struct counter_code key = { code, split };
+	const __u32 *known;
 
-	if (!at)
-		return 1;
-	if (type != NUMBER(NUMBER_TYPE))
-		key.code = type_bit | type;
-	if (key.code < COUNTERS_DENSE) {
-		counter = dense[key.split % COUNTERS_SPLITS][key.code];
-	} else {
-		known = bpf_map_lookup_elem(&codes, &key);
-		if (known)
-			counter = *known;
-	}
-	if (counter)
-		__sync_fetch_and_add(&at->values[(counter - 1) % COUNTERS_MAX], 1);
-	return 1;
+	if (code < COUNTERS_DENSE)
+		return dense[split][code];
+	known = bpf_map_lookup_elem(&codes, &key);
+	return known ? *known : 0;
 }
 
-SEC("raw_tracepoint")
-int event_in_thread(void *ctx __attribute__((unused)))
+static __always_inline int count_reason(const __u64 *ctx, __u32 split)
+{
+	enum exit_place place = places[split];
+	struct counter_values *at;
+	const void *vcpu = 0;
+	__u32 counter;
+
+	if (exit_has_vcpu(place)) {
+		vcpu = POINTER(ctx, 0);
+		if (!vcpu)
+			return 0;
+	}
+	at = is_by_thread ? of_thread() : of_cpu();
+	counter = counter_of(exit_code(ctx, vcpu, place), split);
+	if (at && counter)
+		__sync_fetch_and_add(&at->values[(counter - 1) % COUNTERS_MAX], 1);
+	return 0;
+}
+
+/* A program for each split, on an event that is chosen before loading. */
+#define ON_REASON(split)                     \
+	SEC("tp_btf")                        \
+	int reason_##split(const __u64 *ctx) \
+	{                                    \
+		return count_reason(ctx, split); \
+	}
+
+ON_REASON(0)
+ON_REASON(1)
+ON_REASON(2)
+ON_REASON(3)
+ON_REASON(4)
+
+/* A pattern: for each event a copy is loaded, which adds to the counter of that event. */
+SEC("raw_tp")
+int event_in_thread(const void *ctx __attribute__((unused)))
 {
 	struct counter_values *at = of_thread();
 
 	if (at)
-		asm volatile("lock *(u64 *)(%0 + %1) += %2"
-			     :: "r"(at), "i"(OFFSET_VALUE), "r"(1ull)
-			     : "memory");
+		__sync_fetch_and_add(&at->values[0], 1);
 	return 0;
-}
-
-SEC("tracepoint")
-int reason_on_cpu(void *ctx)
-{
-	return count_reason(of_cpu(), ctx);
-}
-
-SEC("tracepoint")
-int reason_in_thread(void *ctx)
-{
-	return count_reason(of_thread(), ctx);
 }

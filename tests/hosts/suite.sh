@@ -19,7 +19,7 @@
 # They run after before_the_module and before module_goes_and_comes, which always run. CASE:perf
 # runs with the engine perf.
 CASES="host_log host_batch filters one_guest by_guest debugfs both_providers
-guests_come_and_go cpu_goes_and_comes cpu_comes late_children exits_exact exits_ways
+guests_come_and_go cpu_goes_and_comes cpu_comes late_children exits_exact exits_without_btf
 exits_pulled_away exits_times exits_open exits_long exits_long_untraced exits_waits exits_options
 exits_arguments exits_beside_bpf exits_halt exits_polls exits_kicks exits_nested exits_brief
 findings host_waits host_throttled clock_steps both_engines views_exact adds_up screen_views
@@ -545,14 +545,26 @@ run_case() {
 
 cases=$(cat /tests/hosts/cases)
 diag "$(uname -mr), $(nproc) CPUs"
+ENGINE_HERE=bpf
+must_work || ENGINE_HERE=perf
+ENGINE=$ENGINE_HERE
 before_the_module
 trace_begin
+# Without BTF there is no BPF: what perf events and debugfs count, and recordings.
+WITHOUT_BPF=" debugfs record_exact record_killed exits_without_btf "
 for case in ${cases:-$CASES}; do
 	ENGINE=bpf
 	[ "$case" = "${case%:*}" ] || ENGINE=${case#*:}
+	case $WITHOUT_BPF in *" $case "*) ;; *)
+		if [ "$ENGINE" = bpf ] && ! must_work; then
+			skip "$case" "this kernel has no BTF of KVM"
+			continue
+		fi
+		;;
+	esac
 	run_case "${case%:*}"
 done
-ENGINE=bpf
+ENGINE=$ENGINE_HERE
 trace_end
 module_goes_and_comes
 section "the end"

@@ -1137,7 +1137,7 @@ static void test_long_exits(void **state)
 	struct exits_long_cells cells;
 	const struct exits_long_output output = {
 		.cells = &cells, .threads = w->threads, .names = w->names, .codes = codes,
-		.knows_waits = true, .epoch_ns = 50 * SECOND, .long_exits = &w->sample.long_exits,
+		.epoch_ns = 50 * SECOND, .long_exits = &w->sample.long_exits,
 	};
 	struct exits_long report = { .end_ns = 2 * SECOND, .took_ns = SECOND, .user_ns = 2 * SECOND,
 				     .waited_ns = 2 * SECOND,

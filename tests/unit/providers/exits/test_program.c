@@ -13,38 +13,35 @@
 
 #include <cmocka.h>
 
-/* In place of libbpf's bpf_helpers.h, and of the placeholders that only BPF has. */
+/* In place of libbpf's headers. Types of the kernel are as our programs declare them. */
 #define __BPF_HELPERS__
-#define KVMTOP_PROVIDERS_BPF_PLACEHOLDERS_H
+#define __BPF_CORE_READ_H__
+#define OF_KERNEL
 #define SEC(name)
 #define __uint(name, value) int (*name)[value] /* NOLINT(bugprone-macro-parentheses): a name */
 #define __array(name, ...) __VA_ARGS__ *name
 #define __type(name, value) value *name /* NOLINT(bugprone-macro-parentheses): a type */
 #define __noinline __attribute__((noinline))
+#define __ksym
+#define __weak
 #define barrier() __asm__ volatile("" ::: "memory")
+#define bpf_core_field_exists(...) has_field(#__VA_ARGS__)
+#define bpf_core_field_offset(type, member) offsetof(type, member)
+#define bpf_core_field_size(type, member) sizeof(((type *)NULL)->member)
+#define bpf_core_type_id_kernel(type) 1
+#define bpf_core_enum_value(type, value) value
+#define bpf_core_enum_value_exists(type, value) has_function
 
-enum {
-	FIELD_REASON,
-	FIELD_TYPE,
-	FIELD_VCPU,
-	FIELD_A,
-	FIELD_B,
-	FIELD_C,
-	FIELD_PC,
-	FIELD_ISA,
-	FIELDS
-};
-#define LOAD(ctx, field) (((const uint64_t *)(ctx))[field])
-#define NUMBER(placeholder) numbers[(placeholder) - RAW_FIRST]
-#define CAST(address, type) ((void)(type), (const void *)(uintptr_t)(address))
+struct task_struct;
+
+static bool has_field(const char *field);
+static bool has_function; /* bpf_rdonly_cast() */
 
 static void *bpf_map_lookup_elem(void *map, const void *key);
 static long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags);
 static long bpf_map_pop_elem(void *map, void *value);
 static long bpf_map_delete_elem(void *map, const void *key);
-static void *bpf_task_storage_get(void *map, void *task, void *value, uint64_t flags);
-static void *bpf_get_current_task_btf(void);
-static uint64_t bpf_get_current_task(void);
+static struct task_struct *bpf_get_current_task_btf(void);
 static uint64_t bpf_get_current_pid_tgid(void);
 static long bpf_get_current_comm(void *name, uint32_t size);
 static uint32_t bpf_get_smp_processor_id(void);
@@ -53,40 +50,30 @@ static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from);
 static void *bpf_ringbuf_reserve(void *map, uint64_t size, uint64_t flags);
 static void bpf_ringbuf_submit(void *data, uint64_t flags);
 
-int on_exit(void *ctx);
-int on_exit_by_argument(void *ctx);
-int on_exit_by_read(void *ctx);
-int on_exit_by_load(void *ctx);
-int on_entry(void *ctx);
-int on_vcpu_entry(void *ctx);
-int on_long_exit(void *ctx);
-int on_long_exit_by_argument(void *ctx);
-int on_long_exit_by_read(void *ctx);
-int on_long_exit_by_load(void *ctx);
-int on_long_entry(void *ctx);
-int on_long_vcpu_entry(void *ctx);
-int on_page_fault(void *ctx);
-int on_userspace(void *ctx);
-int on_ioport(void *ctx);
-int on_mmio(void *ctx);
-int on_msr(void *ctx);
-int on_cpuid(void *ctx);
-int on_hypercall(void *ctx);
-int on_sysreg(void *ctx);
-int on_nested_exit(void *ctx);
-int on_nested_entry(void *ctx);
-
 /* What is constant in the kernel is set by the tests. */
 #include <linux/bpf.h>
 
 #include "providers/exits/shared.h"
 
-/* What the placeholders of numbers stand for. */
-static uint64_t numbers[RAW_END - RAW_FIRST];
-
+int on_svm_exit(__u64 *ctx);
+int on_vmx_exit(__u64 *ctx);
+int on_arm64_exit(__u64 *ctx);
+int on_riscv_exit(__u64 *ctx);
+int on_other_exit(__u64 *ctx);
+int on_entry(__u64 *ctx);
+int on_arm64_entry(__u64 *ctx);
+int on_page_fault(void *ctx);
+int on_userspace(struct bpf_raw_tracepoint_args *ctx);
 int on_run(struct bpf_raw_tracepoint_args *ctx);
-int on_poll_limit(struct bpf_raw_tracepoint_args *ctx);
-int on_wakeup(struct bpf_raw_tracepoint_args *ctx);
+int on_nested_exit(void *ctx);
+int on_nested_entry(void *ctx);
+int on_ioport(struct bpf_raw_tracepoint_args *ctx);
+int on_mmio(struct bpf_raw_tracepoint_args *ctx);
+int on_msr(struct bpf_raw_tracepoint_args *ctx);
+int on_cpuid(struct bpf_raw_tracepoint_args *ctx);
+int on_hypercall(struct bpf_raw_tracepoint_args *ctx);
+int on_hvc(struct bpf_raw_tracepoint_args *ctx);
+int on_sysreg(__u64 *ctx);
 
 #define const
 #include "providers/exits/exits.bpf.c" /* NOLINT(bugprone-suspicious-include): what is tested */
@@ -108,10 +95,11 @@ static struct {
 	uint32_t tid, cpu;
 	uint64_t now_ns;
 	struct exits_thread records[RECORDS], more[MORE];
-	uint64_t task[2]; /* the second is a pointer to its vCPU */
-	uint64_t run_delay; /* of all tasks */
-	uint32_t storage[RECORDS]; /* by tid: the number in the task's storage; 0: none */
-	bool is_busy;		   /* the kernel does not look into a task's storage now */
+	struct task_struct task; /* of all threads */
+	struct kvm_vcpu vcpu;	 /* that the task runs */
+	const char *lacks;	 /* a field that the kernel does not have; NULL: none */
+	uint32_t numbers[RECORDS]; /* by tid: the number of its record plus 1, */
+	bool has_number[RECORDS];  /* if it has one */
 	uint32_t free_threads[RECORDS], nr_free;
 	uint32_t next_cell;
 	struct exits_code_key keys[EXITS_CELLS]; /* of cells[], by its value */
@@ -146,6 +134,8 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return i < MORE ? &m.more[i] : NULL;
 	if (map == &arguments)
 		return find_argument(key);
+	if (map == &by_tid)
+		return m.has_number[i % RECORDS] ? &m.numbers[i % RECORDS] : NULL;
 	if (map == &late_threads)
 		return *(const uint64_t *)key == m.late_thread ? &m.late : NULL;
 	for (i = 1; map == &cells && i < m.next_cell; i++) {
@@ -158,7 +148,10 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 static long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags)
 {
 	(void)flags;
-	if (map == &cells) {
+	if (map == &by_tid) {
+		m.numbers[*(const uint32_t *)key % RECORDS] = *(const uint32_t *)value;
+		m.has_number[*(const uint32_t *)key % RECORDS] = true;
+	} else if (map == &cells) {
 		memcpy(&m.keys[*(const uint32_t *)value], key, sizeof(m.keys[0]));
 		memcpy(&m.values[*(const uint32_t *)value], value, sizeof(m.values[0]));
 	} else if (map == &arguments && m.nr_arguments < ARGUMENTS) {
@@ -185,37 +178,21 @@ static long bpf_map_pop_elem(void *map, void *value)
 	return 0;
 }
 
-/* Only kernels without task storage need it. */
 static long bpf_map_delete_elem(void *map, const void *key)
 {
-	(void)key;
 	assert_ptr_equal(map, &by_tid);
+	m.has_number[*(const uint32_t *)key % RECORDS] = false;
 	return 0;
 }
 
-/* Up to Linux 6.1: without BPF_LOCAL_STORAGE_GET_F_CREATE it gives up at once when busy. */
-static void *bpf_task_storage_get(void *map, void *task, void *value, uint64_t flags)
+static bool has_field(const char *field)
 {
-	uint32_t *number = task;
-
-	assert_ptr_equal(map, &by_task);
-	if (m.is_busy && !flags)
-		return NULL;
-	if (!*number && !flags)
-		return NULL;
-	if (!*number)
-		*number = *(const uint32_t *)value;
-	return number;
+	return !m.lacks || !strstr(field, m.lacks);
 }
 
-static void *bpf_get_current_task_btf(void)
+static struct task_struct *bpf_get_current_task_btf(void)
 {
-	return &m.storage[m.tid % RECORDS];
-}
-
-static uint64_t bpf_get_current_task(void)
-{
-	return (uintptr_t)m.task;
+	return &m.task;
 }
 
 static uint64_t bpf_get_current_pid_tgid(void)
@@ -258,6 +235,14 @@ static void bpf_ringbuf_submit(void *data, uint64_t flags)
 	assert_int_equal(flags, BPF_RB_NO_WAKEUP); /* waking a reader costs the guest */
 }
 
+/* Kernels that have it read all by it. */
+void *bpf_rdonly_cast(void *address, __u32 type)
+{
+	assert_int_equal(type, 1);
+	assert_true(has_function);
+	return address;
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -270,52 +255,62 @@ static int setup(void **state)
 	halts_go_on = false;
 	run_watch = 0;
 	is_interrupting = false;
-	memset(numbers, 0, sizeof(numbers));
+	exit_place = EXIT_IN_SYNDROME;
+	reports_long = false;
+	has_function = false;
 	is_nesting = false;
 	lost_exits = 0;
 	nr_late = 0;
 	lost_arguments = 0;
 	lost_long_exits = 0;
 	longer_ns = 400;
-	run_delay_at = 0;
 	memset(is_left_out, 0, sizeof(is_left_out));
 	is_counting = true;
 	has_exits = true;
 	nr_first = RECORDS;
 	m.next_cell = 1;
 	m.tid = 1;
+	m.task.preempt_notifiers.first = &m.vcpu.preempt_notifier.link;
 	for (uint32_t i = 0; i < RECORDS; i++)
 		m.free_threads[m.nr_free++] = RECORDS - 1 - i;
 	return 0;
 }
 
+/* AArch64's events, with a program counter. */
+static void begins_at(uint64_t now_ns, uint64_t reason, uint64_t pc)
+{
+	m.now_ns = now_ns;
+	assert_int_equal(on_arm64_exit((__u64[]){ 2, reason, pc }), 0);
+}
+
 static void exits_at(uint64_t now_ns, uint64_t reason)
 {
-	uint64_t event[FIELDS] = { [FIELD_REASON] = reason };
+	begins_at(now_ns, reason, 0);
+}
 
-	m.now_ns = now_ns;
-	assert_int_equal(on_exit(event), 1);
+static struct bpf_raw_tracepoint_args *raw(uint64_t a, uint64_t b, uint64_t c)
+{
+	static uint64_t args[3];
+
+	memcpy(args, (uint64_t[]){ a, b, c }, sizeof(args));
+	return (struct bpf_raw_tracepoint_args *)args;
 }
 
 static void leaves_at(uint64_t now_ns, uint64_t reason, int error)
 {
-	uint64_t event[FIELDS] = { [FIELD_REASON] = reason, [FIELD_TYPE] = (uint32_t)error };
-
 	m.now_ns = now_ns;
-	assert_int_equal(on_userspace(event), 1);
+	assert_int_equal(on_userspace(raw(reason, (uint32_t)error, 0)), 0);
 }
 
 static void writes_port(void)
 {
-	uint64_t event[FIELDS] = { [FIELD_A] = 0x3f8, [FIELD_B] = 1, [FIELD_C] = 1 };
-
-	assert_int_equal(on_ioport(event), 1);
+	assert_int_equal(on_ioport(raw(1, 0x3f8, 1)), 0);
 }
 
 static void enters_at(uint64_t now_ns)
 {
 	m.now_ns = now_ns;
-	on_entry(NULL);
+	assert_int_equal(on_arm64_entry((__u64[]){ 0 }), 0);
 }
 
 static const struct exits_cell *cell_of(uint32_t record, uint64_t code, uint64_t kind)
@@ -358,21 +353,17 @@ static void test_two_exits_to_user_space(void **state)
 
 static void calls_run_at(uint64_t now_ns)
 {
-	static uint64_t args[1] = { 1 };
-
 	m.now_ns = now_ns;
 	if (run_watch)
-		on_run((struct bpf_raw_tracepoint_args *)args);
+		on_run(raw(1, 0, 0));
 }
 
 /* KVM_RUN ends: kvm_fpu(unload), kvm_userspace_exit. */
 static void fails_at(uint64_t now_ns, int error)
 {
-	static uint64_t args[1] = { 0 };
-
 	m.now_ns = now_ns;
 	if (run_watch)
-		on_run((struct bpf_raw_tracepoint_args *)args);
+		on_run(raw(0, 0, 0));
 	leaves_at(now_ns, 0, error);
 }
 
@@ -540,25 +531,6 @@ static void test_user_space_alone(void **state)
 	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->time_ns, 0);
 }
 
-/* A thread on another CPU whose storage cannot be looked at has one record all the same. */
-static void test_busy_storage(void **state)
-{
-	(void)state;
-	exits_at(1000, HLT);
-	m.cpu = 1;
-	m.is_busy = true;
-	enters_at(1100); /* not seen */
-	exits_at(2000, HLT);
-	m.is_busy = false;
-	m.cpu = 2;
-	enters_at(2500);
-	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 2);
-	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 500);
-	assert_int_equal(m.records[1].tid, 0);
-	assert_int_equal(m.nr_free, RECORDS - 1);
-	assert_int_equal(lost_exits, 0);
-}
-
 /* Records that were added later: their numbers follow the numbers of the first ones. */
 static void test_more_records(void **state)
 {
@@ -644,26 +616,9 @@ static void test_first_moments(void **state)
 	assert_int_equal(dense[EXITS_USERSPACE][IO], 0);
 }
 
-/* But a thread that has a record keeps it while its storage cannot be looked at. */
-static void test_busy_storage_in_an_exit(void **state)
-{
-	(void)state;
-	exits_at(1000, IO);
-	m.cpu = 1;
-	m.is_busy = true;
-	writes_port();
-	m.cpu = 2;
-	leaves_at(1100, IO, 0);
-	m.is_busy = false;
-	assert_int_equal(m.argument_cells[0].count, 1);
-	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->count, 1);
-}
-
 static void asks_for_leaf(uint64_t leaf)
 {
-	uint64_t event[FIELDS] = { [FIELD_A] = leaf };
-
-	assert_int_equal(on_cpuid(event), 1);
+	assert_int_equal(on_cpuid(raw(leaf, 0, 0)), 0);
 }
 
 /* A guest that asks for more leaves than there is room for: another one beside it loses nothing. */
@@ -725,18 +680,11 @@ static void test_argument_has_the_exits_time(void **state)
 
 /* ---- long exits */
 
-static void begins_long_at(uint64_t now_ns, uint64_t reason, uint64_t pc)
+static int setup_long(void **state)
 {
-	uint64_t event[FIELDS] = { [FIELD_REASON] = reason, [FIELD_PC] = pc };
-
-	m.now_ns = now_ns;
-	assert_int_equal(on_long_exit(event), 1);
-}
-
-static void ends_long_at(uint64_t now_ns)
-{
-	m.now_ns = now_ns;
-	on_long_entry(NULL);
+	setup(state);
+	reports_long = true;
+	return 0;
 }
 
 static void test_long_exit(void **state)
@@ -745,12 +693,12 @@ static void test_long_exit(void **state)
 
 	(void)state;
 	m.cpu = 3;
-	begins_long_at(1000, IO, 0xfff0);
+	begins_at(1000, IO, 0xfff0);
 	writes_port();
 	leaves_at(1100, IO, 0);
 	leaves_at(1200, IO, 0); /* a signal: the same exit is in user space once more */
 	m.cpu = 4;
-	ends_long_at(1401);
+	enters_at(1401);
 	assert_int_equal(m.nr_reported, 1);
 	assert_int_equal(first->end_ns, 1401);
 	assert_int_equal(first->took_ns, 401);
@@ -761,9 +709,9 @@ static void test_long_exit(void **state)
 	assert_true(first->has_argument);
 	assert_int_equal(first->argument.a, 0x3f8);
 	/* Nothing of it is in the next one. */
-	begins_long_at(2000, IO, 0x10);
+	begins_at(2000, IO, 0x10);
 	leaves_at(2900, IO, 0);
-	ends_long_at(3000);
+	enters_at(3000);
 	assert_int_equal(second->pc, 0x10);
 	assert_int_equal(first->polled_ns, 0);
 	assert_int_equal(second->polled_ns, 0);
@@ -778,20 +726,21 @@ static void test_long_exit(void **state)
 /* What was polled is of this halt, and no earlier one's, long or short. */
 static void test_long_halt(void **state)
 {
-	static uint64_t args[4] = { 150 };
+	__u64 *polled = &m.vcpu.stat.generic.halt_poll_success_ns;
 
 	(void)state;
 	halts[0] = HLT;
-	begins_long_at(1000, HLT, 0);
-	on_wakeup((struct bpf_raw_tracepoint_args *)args);
-	ends_long_at(1200);
+	begins_at(100, HLT, 0);
+	enters_at(200);
+	*polled += 150;
+	begins_at(1000, HLT, 0);
+	enters_at(1200);
 	assert_int_equal(m.nr_reported, 0);
-	begins_long_at(2000, HLT, 0);
-	on_wakeup((struct bpf_raw_tracepoint_args *)args);
-	on_wakeup((struct bpf_raw_tracepoint_args *)args);
-	ends_long_at(2500);
-	begins_long_at(3000, IO, 0);
-	ends_long_at(4000);
+	*polled += 300;
+	begins_at(2000, HLT, 0);
+	enters_at(2500);
+	begins_at(3000, IO, 0);
+	enters_at(4000);
 	assert_int_equal(m.reported[0].polled_ns, 300);
 	assert_int_equal(m.reported[1].polled_ns, 0);
 }
@@ -803,177 +752,148 @@ static void test_long_halt_with_user_space(void **state)
 	halts[0] = HLT;
 	halts_go_on = true;
 	run_watch = 1;
-	begins_long_at(0, IO, 0);
-	ends_long_at(1);
+	begins_at(0, IO, 0);
+	enters_at(1);
 	calls_run_at(1);
-	begins_long_at(1000, HLT, 0);
+	begins_at(1000, HLT, 0);
 	fails_at(1100, -EINTR);
 	calls_run_at(1150);
 	fails_at(1800, -EINTR);
 	calls_run_at(1860);
-	ends_long_at(2000);
-	begins_long_at(3000, IO, 0);
+	enters_at(2000);
+	begins_at(3000, IO, 0);
 	leaves_at(3100, IO, 0);
-	ends_long_at(4000);
+	enters_at(4000);
 	assert_int_equal(m.nr_reported, 2);
 	assert_int_equal(m.reported[0].took_ns, 1000);
 	assert_int_equal(m.reported[0].user_ns, 110);
 	assert_int_equal(m.reported[1].user_ns, 900);
 }
 
-static uint64_t place_of_run_delay(void)
-{
-	return (uint64_t)((char *)&m.run_delay - (char *)bpf_get_current_task_btf());
-}
-
 /* What the thread waits before the exit is not of it; a kernel may not tell. */
 static void test_long_wait(void **state)
 {
+	unsigned long long *waited = &m.task.sched_info.run_delay;
+
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		run_delay_at = i ? place_of_run_delay() : 0;
-		m.run_delay = 5000;
-		begins_long_at(1000, IO, 0);
-		m.run_delay += 100;
+		m.lacks = i ? NULL : "run_delay";
+		*waited = 5000;
+		begins_at(1000, IO, 0);
+		*waited += 100;
 		leaves_at(1200, IO, 0);
-		m.run_delay += 250;
-		ends_long_at(1500);
-		assert_int_equal(m.reported[i].waited_ns, i ? 350 : 0);
+		*waited += 250;
+		enters_at(1500);
+		assert_int_equal(m.reported[i].waited_ns, i ? 350 : EXITS_UNKNOWN);
 	}
 	m.nr_reserved = m.nr_reported = 0;
-	m.run_delay += 700; /* in the guest: its exit has not begun */
-	begins_long_at(2000, IO, 0);
-	ends_long_at(2500);
+	*waited += 700; /* in the guest: its exit has not begun */
+	begins_at(2000, IO, 0);
+	enters_at(2500);
 	assert_int_equal(m.reported[0].waited_ns, 0);
 }
 
-/* A vCPU with pointers to VMCBs: the current one, its own, and of the guest that it runs. */
-struct long_vcpu {
-	uint64_t code, current, own, nested;
-};
+/* ---- vCPUs that are arguments */
 
-struct long_vmcb {
-	uint64_t code, pc;
-};
-
-static void set_places(void)
+static int setup_svm(void **state)
 {
-	NUMBER(RAW_HAS_POINTER) = 1;
-	NUMBER(RAW_BYTES) = 8;
-	NUMBER(RAW_OFFSET) = offsetof(struct long_vcpu, current);
-	NUMBER(RAW_OWN_VMCB) = offsetof(struct long_vcpu, own);
-	NUMBER(RAW_NESTED_VMCB) = offsetof(struct long_vcpu, nested);
-	NUMBER(RAW_PC) = offsetof(struct long_vmcb, pc);
+	setup(state);
+	exit_place = EXIT_IN_SVM;
+	return 0;
 }
 
-/* An exit to the current VMCB, and the entry 500 ns later, with another one then. */
-static void long_exit_of(struct long_vcpu *vcpu, uint64_t now_ns, const struct long_vmcb *then)
+static int setup_vmx(void **state)
 {
-	uint64_t event[FIELDS] = { [FIELD_VCPU] = (uintptr_t)vcpu };
+	setup(state);
+	exit_place = EXIT_IN_VMX;
+	return 0;
+}
 
+static void leaves_guest_at(uint64_t now_ns, const struct kvm_vcpu *vcpu)
+{
 	m.now_ns = now_ns;
-	assert_int_equal(on_long_exit_by_read(event), 1);
-	if (vcpu->current == vcpu->nested)
+	if (exit_place == EXIT_IN_SVM)
+		assert_int_equal(on_svm_exit((__u64[]){ (uintptr_t)vcpu, 2 }), 0);
+	else
+		assert_int_equal(on_vmx_exit((__u64[]){ (uintptr_t)vcpu, 1 }), 0);
+}
+
+static void runs_at(uint64_t now_ns, const struct kvm_vcpu *vcpu)
+{
+	m.now_ns = now_ns;
+	assert_int_equal(on_entry((__u64[]){ (uintptr_t)vcpu }), 0);
+}
+
+/* An exit, and the entry 500 ns later, with another current VMCB. Returns the exit's address. */
+static uint64_t svm_pc_of(struct vcpu_svm *svm, struct vmcb *then)
+{
+	reports_long = true;
+	m.nr_reserved = m.nr_reported = 0;
+	leaves_guest_at(m.now_ns + 1000, &svm->vcpu);
+	if (svm->vmcb == svm->nested.vmcb02.ptr)
 		on_nested_exit(NULL);
-	vcpu->current = (uintptr_t)then;
-	m.now_ns += 500;
-	on_long_vcpu_entry(event);
-	m.nr_reserved = 0;
+	svm->vmcb = then;
+	runs_at(m.now_ns + 500, &svm->vcpu);
+	assert_int_equal(m.nr_reported, 1);
+	return m.reported[0].pc;
 }
 
 static void test_pc_in_vmcb(void **state)
 {
-	struct long_vmcb own = { IO, 0xfff0 }, nested = { IO, 0x7c00 };
-	struct long_vcpu vcpu = { 0, (uintptr_t)&own, (uintptr_t)&own, (uintptr_t)&nested };
-	const struct exits_long *exit = &m.reported[0];
+	struct vmcb own = { { IO }, { 0xfff0 } }, nested = { { IO }, { 0x7c00 } };
+	struct vcpu_svm svm = { .vmcb = &own, .vmcb01 = { &own }, .nested = { { &nested } } };
 
 	(void)state;
-	set_places();
-	run_delay_at = place_of_run_delay();
-	m.run_delay = 5000;
-	long_exit_of(&vcpu, 1000, &own);
-	assert_int_equal(exit->pc, 0xfff0);
-	assert_int_equal(exit->waited_ns, 0);
+	assert_int_equal(svm_pc_of(&svm, &own), 0xfff0);
 	/* The exit that enters L2: KVM has moved the guest's own program counter on. */
-	m.nr_reported = 0;
-	long_exit_of(&vcpu, 2000, &nested);
-	assert_int_equal(exit->pc, 0);
+	assert_int_equal(svm_pc_of(&svm, &nested), 0);
 	/* Exits of L2: one that KVM deals with, and one that L1 gets. */
-	m.nr_reported = 0;
-	long_exit_of(&vcpu, 3000, &nested);
-	assert_int_equal(exit->pc, 0x7c00);
-	exit = &m.reported[0];
-	m.nr_reported = 0;
-	long_exit_of(&vcpu, 4000, &own);
-	assert_int_equal(exit->pc, 0x7c00);
-	assert_true(codes[exit->cell].is_nested);
+	assert_int_equal(svm_pc_of(&svm, &nested), 0x7c00);
+	assert_int_equal(svm_pc_of(&svm, &own), 0x7c00);
+	assert_true(codes[m.reported[0].cell].is_nested);
 }
 
-/* A vCPU with KVM's copy of the program counter, and the bit that says whether it is there. */
-struct copied_vcpu {
-	uint64_t code, copied, nested, pc;
-};
-
-/* An exit, and the entry 500 ns later, which finds the vCPU as `then`. Returns the exit's PC. */
-static uint64_t pc_copied(struct copied_vcpu vcpu, _Bool is_nested, struct copied_vcpu then)
+/* An exit, and the entry 500 ns later, which finds the vCPU like this. Returns its address. */
+static uint64_t vmx_pc_of(bool is_nested, bool is_copied, bool now_nested)
 {
-	uint64_t event[FIELDS] = { [FIELD_VCPU] = (uintptr_t)&vcpu };
+	struct vcpu_vmx vmx = { .exit_reason = { IO } };
+	struct kvm_vcpu_arch *arch = &vmx.vcpu.arch;
 
-	m.now_ns += 1000;
-	assert_int_equal(on_long_exit_by_read(event), 1);
+	reports_long = true;
+	m.nr_reserved = m.nr_reported = 0;
+	leaves_guest_at(m.now_ns + 1000, &vmx.vcpu);
 	if (is_nested)
 		on_nested_exit(NULL);
-	vcpu = then;
-	m.now_ns += 500;
-	on_long_vcpu_entry(event);
-	m.nr_reserved = 0;
+	vmx.vcpu.stat.guest_mode = now_nested;
+	arch->regs_avail = is_copied ? 1U << 16 : ~(1U << 16);
+	arch->regs[16] = 0x1000;
+	arch->rip = 0xfff0;
+	runs_at(m.now_ns + 500, &vmx.vcpu);
 	assert_int_equal(m.nr_reported, 1);
-	m.nr_reported = 0;
 	return m.reported[0].pc;
 }
 
 static void test_pc_copied(void **state)
 {
-	const uint64_t is_there = 1 << 16; /* the first bit of byte 2 */
-	const struct copied_vcpu left = { IO, 0, false, 0xdead }, left_l2 = { IO, 0, true, 0xdead };
-	const struct copied_vcpu read = { IO, is_there, false, 0xfff0 };
-	const struct copied_vcpu read_l2 = { IO, is_there, true, 0x7c00 };
-	const struct copied_vcpu not_read = { IO, ~is_there, false, 0xdead };
-
 	(void)state;
-	NUMBER(RAW_BYTES) = 8;
-	NUMBER(RAW_PC_COPY) = offsetof(struct copied_vcpu, pc);
-	NUMBER(RAW_COPIED) = offsetof(struct copied_vcpu, copied) + 2;
-	NUMBER(RAW_COPIED_BIT) = 1;
-	NUMBER(RAW_IS_NESTED) = offsetof(struct copied_vcpu, nested);
-	assert_int_equal(pc_copied(left, false, read), 0xfff0);
-	assert_int_equal(pc_copied(left, false, not_read), 0);
-	assert_int_equal(pc_copied(left_l2, true, read_l2), 0x7c00);
+	assert_int_equal(vmx_pc_of(false, true, false), 0xfff0);
+	assert_int_equal(vmx_pc_of(false, false, false), 0);
+	assert_int_equal(vmx_pc_of(true, true, true), 0xfff0);
 	/* An exit that enters L2, and one of L2 that L1 gets: the copy is the other guest's. */
-	assert_int_equal(pc_copied(left, false, read_l2), 0);
-	assert_int_equal(pc_copied(left_l2, true, read), 0);
-}
-
-/* An argument of the event has it, as on AArch64. */
-static void test_pc_by_argument(void **state)
-{
-	uint64_t event[FIELDS] = { [FIELD_REASON] = IO, [FIELD_PC] = 0x40000004 };
-
-	(void)state;
-	m.now_ns = 1000;
-	assert_int_equal(on_long_exit_by_argument(event), 1);
-	ends_long_at(1500);
-	assert_int_equal(m.reported[0].pc, 0x40000004);
+	assert_int_equal(vmx_pc_of(false, true, true), 0);
+	assert_int_equal(vmx_pc_of(true, true, false), 0);
+	m.lacks = "arch.rip"; /* before Linux 7.2 it is among the registers */
+	assert_int_equal(vmx_pc_of(false, true, false), 0x1000);
 }
 
 static void test_not_longer(void **state)
 {
 	(void)state;
-	begins_long_at(1000, IO, 0);
-	ends_long_at(1400);
+	begins_at(1000, IO, 0);
+	enters_at(1400);
+	reports_long = false;
 	exits_at(2000, IO);
-	enters_at(9000); /* nothing is reported by the usual programs */
-	ends_long_at(9900);
+	enters_at(9000);
 	assert_int_equal(m.nr_reserved, 0);
 	assert_int_equal(lost_long_exits, 0);
 }
@@ -981,9 +901,9 @@ static void test_not_longer(void **state)
 static void test_left_out(void **state)
 {
 	(void)state;
-	begins_long_at(1000, HLT, 0);
+	begins_at(1000, HLT, 0);
 	is_left_out[dense[EXITS_VMEXIT][HLT]] = true;
-	ends_long_at(9000);
+	enters_at(9000);
 	assert_int_equal(m.nr_reserved, 0);
 }
 
@@ -991,8 +911,8 @@ static void test_full_ring(void **state)
 {
 	(void)state;
 	for (uint64_t i = 1; i <= 5; i++) {
-		begins_long_at(i * 10000, IO, 0);
-		ends_long_at(i * 10000 + 5000);
+		begins_at(i * 10000, IO, 0);
+		enters_at(i * 10000 + 5000);
 	}
 	assert_int_equal(m.nr_reported, 2);
 	assert_int_equal(lost_long_exits, 3);
@@ -1001,117 +921,64 @@ static void test_full_ring(void **state)
 
 /* ---- halts */
 
-static struct bpf_raw_tracepoint_args *raw(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-	static uint64_t args[4];
-
-	memcpy(args, (uint64_t[]){ a, b, c, d }, sizeof(args));
-	return (struct bpf_raw_tracepoint_args *)args;
-}
-
-/* Without a wait all was polled, with one as much as the limit of this halt, if it had one. */
+/* KVM's sums grow while a vCPU halts; they are read when it is entered again. */
 static void test_polls(void **state)
 {
-	(void)state;
-	assert_int_equal(on_wakeup(raw(100, false, true, 0)), 0); /* no record: not counted */
-	exits_at(1000, HLT);
-	on_wakeup(raw(5000, false, true, 0));
-	assert_int_equal(m.records[0].polled_ns, 5000);
-	on_wakeup(raw(90000, true, true, 0)); /* polling is off */
-	assert_int_equal(m.records[0].polled_ns, 5000);
-	on_poll_limit(raw(true, 0, 40000, 20000));
-	m.cpu = 1; /* the thread moves between the two events */
-	on_wakeup(raw(90000, true, true, 0));
-	assert_int_equal(m.records[0].polled_ns, 25000);
-	on_wakeup(raw(90000, true, true, 0)); /* the limit was that of another halt */
-	assert_int_equal(m.records[0].polled_ns, 25000);
-	on_poll_limit(raw(false, 0, 0, 40000));
-	on_wakeup(raw(30000, true, true, 0)); /* no more than all of it */
-	assert_int_equal(m.records[0].polled_ns, 55000);
-}
-
-/* KVM's sums grow while a vCPU halts; they are read when it is entered again. */
-static void polls_are_those_of_kvm(enum exits_way way)
-{
-	uint64_t vcpu[4] = { 0, 0, 1000, 500 }, other[4] = { 0, 0, 100000, 0 };
+	struct kvm_vcpu_stat_generic *sums = &m.vcpu.stat.generic;
 	const struct exits_thread *thread = &m.records[0];
+	struct kvm_vcpu other = { .stat = { .generic = { 100000, 0 } } };
 
-	numbers[RAW_POLLS - RAW_FIRST] = way;
-	numbers[RAW_NOTIFIER - RAW_FIRST] = sizeof(uint64_t);
-	numbers[RAW_POLL_SUMS - RAW_FIRST] = 2 * sizeof(uint64_t);
-	halts[1] = HLT;
-	m.task[1] = (uintptr_t)vcpu;
-	exits_at(1000, HLT);
-	enters_at(2000);
-	assert_int_equal(thread->polled_ns, 0); /* what was before is not known */
-	vcpu[2] += 300;
-	vcpu[3] += 20;
-	exits_at(3000, IO);
-	enters_at(4000);
-	assert_int_equal(thread->polled_ns, 0);
-	exits_at(5000, HLT);
-	enters_at(6000);
-	assert_int_equal(thread->polled_ns, 320);
-	m.task[1] = (uintptr_t)other; /* the thread runs another vCPU */
-	exits_at(7000, HLT);
-	enters_at(8000);
-	assert_int_equal(thread->polled_ns, 320);
-	other[2] = 50; /* one that began later at the same place */
-	exits_at(9000, HLT);
-	enters_at(10000);
-	other[3] = 7;
-	exits_at(11000, HLT);
-	enters_at(12000);
-	assert_int_equal(thread->polled_ns, 327);
-	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 5);
-	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 5000);
-}
-
-static void test_polls_by_load(void **state)
-{
-	(void)state;
-	polls_are_those_of_kvm(EXITS_BY_LOAD);
-}
-
-static void test_polls_by_read(void **state)
-{
-	(void)state;
-	polls_are_those_of_kvm(EXITS_BY_READ);
+	for (int i = 0; i < 2; i++) {
+		setup(state);
+		has_function = i;
+		*sums = (struct kvm_vcpu_stat_generic){ 1000, 500 };
+		halts[1] = HLT;
+		exits_at(1000, HLT);
+		enters_at(2000);
+		assert_int_equal(thread->polled_ns, 0); /* what was before is not known */
+		sums->halt_poll_success_ns += 300;
+		sums->halt_poll_fail_ns += 20;
+		exits_at(3000, IO);
+		enters_at(4000);
+		assert_int_equal(thread->polled_ns, 0);
+		exits_at(5000, HLT);
+		enters_at(6000);
+		assert_int_equal(thread->polled_ns, 320);
+		/* The thread runs another vCPU, and then one that began later at the same place. */
+		m.task.preempt_notifiers.first = &other.preempt_notifier.link;
+		exits_at(7000, HLT);
+		enters_at(8000);
+		assert_int_equal(thread->polled_ns, 320);
+		other.stat.generic.halt_poll_success_ns = 50;
+		exits_at(9000, HLT);
+		enters_at(10000);
+		other.stat.generic.halt_poll_fail_ns = 7;
+		exits_at(11000, HLT);
+		enters_at(12000);
+		assert_int_equal(thread->polled_ns, 327);
+		other.stat.generic.halt_poll_success_ns = 100000;
+		other.stat.generic.halt_poll_fail_ns = 0;
+		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 5);
+		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 5000);
+	}
 }
 
 /* The entry has the vCPU: the sums are found from there, and the task is not asked. */
 static void test_polls_by_vcpu(void **state)
 {
-	const struct exits_thread *thread = &m.records[0];
-	uint64_t vcpu[4] = { HLT, 0, 1000, 9 };
-	uint64_t event[FIELDS] = { [FIELD_VCPU] = (uintptr_t)vcpu };
+	struct vcpu_vmx vmx = { .exit_reason = { HLT } };
+	struct kvm_vcpu_stat_generic *sums = &vmx.vcpu.stat.generic;
 
 	(void)state;
-	NUMBER(RAW_POLLS) = EXITS_BY_READ;
-	NUMBER(RAW_BYTES) = sizeof(uint64_t);
-	NUMBER(RAW_VCPU_POLL_SUMS) = 2 * sizeof(uint64_t);
-	NUMBER(RAW_OWN_VMCB) = sizeof(uint64_t);
+	m.task.preempt_notifiers.first = NULL;
 	halts[1] = HLT;
-	for (m.now_ns = 1000; m.now_ns < 4000; m.now_ns += 500) {
-		on_exit_by_read(event);
-		m.now_ns += 500;
-		vcpu[2] += 300;
-		vcpu[3] += 20;
-		on_vcpu_entry(event);
+	for (uint64_t now_ns = 1000; now_ns < 4000; now_ns += 1000) {
+		leaves_guest_at(now_ns, &vmx.vcpu);
+		sums->halt_poll_success_ns += 300;
+		sums->halt_poll_fail_ns += 20;
+		runs_at(now_ns + 500, &vmx.vcpu);
 	}
-	assert_int_equal(thread->polled_ns, 640); /* what was before is not known */
-	assert_int_equal(thread->halt_polled_ns, 0);
-	m.now_ns = 5000;
-	on_exit_by_read(event);
-	m.now_ns = 6000;
-	vcpu[3] += 700;
-	on_long_vcpu_entry(event);
-	on_exit_by_read(event);
-	m.now_ns = 7000;
-	vcpu[3] += 4;
-	on_long_vcpu_entry(event);
-	assert_int_equal(m.nr_reported, 2);
-	assert_int_equal(m.reported[1].polled_ns, 4);
+	assert_int_equal(m.records[0].polled_ns, 640);
 }
 
 static const struct exits_cell *twin_of(uint32_t record, uint64_t code)
@@ -1188,95 +1055,86 @@ static void test_not_nested(void **state)
 	assert_false(is_nesting);
 }
 
-/* What a vCPU has of the reason, on SVM behind a pointer. */
-struct vcpu {
-	const uint64_t *there;
-	uint64_t reason;
-	uint32_t vcpu_id;
-};
-
-static void set_numbers(bool has_pointer)
+/* Both ways to read a vCPU. */
+static void test_reason_in_vcpu(void **state)
 {
-	memset(numbers, 0, sizeof(numbers));
-	NUMBER(RAW_VCPU_ID) = offsetof(struct vcpu, vcpu_id);
-	NUMBER(RAW_HAS_POINTER) = has_pointer;
-	NUMBER(RAW_OFFSET) = has_pointer ? offsetof(struct vcpu, there) :
-					   offsetof(struct vcpu, reason);
-	NUMBER(RAW_OFFSET_THERE) = has_pointer ? sizeof(uint64_t) : 0;
-	NUMBER(RAW_BYTES) = sizeof(uint64_t);
-	NUMBER(RAW_ISA) = 2;
-}
+	struct vmcb vmcb = { .control = { HLT } };
+	struct vcpu_svm svm = { .vcpu = { .vcpu_id = 7 }, .vmcb = &vmcb };
+	struct vcpu_vmx vmx = { .exit_reason = { HLT } };
+	struct vcpu_vmx___vt vt = { .vt = { { HLT } } };
 
-static void leaves_guest_at(uint64_t now_ns, int (*program)(void *), const struct vcpu *vcpu,
-			    uint64_t isa)
-{
-	uint64_t event[FIELDS] = {
-		[FIELD_VCPU] = (uintptr_t)vcpu,
-		[FIELD_ISA] = isa,
-	};
-
-	m.now_ns = now_ns;
-	program(event);
-}
-
-static void runs_at(uint64_t now_ns, const struct vcpu *vcpu)
-{
-	uint64_t event[FIELDS] = { [FIELD_VCPU] = (uintptr_t)vcpu };
-
-	m.now_ns = now_ns;
-	on_vcpu_entry(event);
-}
-
-/* Without the event's record, by both ways into the vCPU, with a pointer on the way and without. */
-static void test_raw_exits(void **state)
-{
-	int (*const programs[])(void *) = { on_exit_by_read, on_exit_by_load };
-	const uint64_t there[] = { 0, HLT };
-	const struct vcpu vcpu = { there, IO, 7 };
-
-	for (size_t i = 0; i < 4; i++) {
-		setup(state);
-		set_numbers(i / 2);
-		leaves_guest_at(1000, programs[i % 2], &vcpu, 2);
-		runs_at(1500, &vcpu);
-		assert_int_equal(cell_of(0, i / 2 ? HLT : IO, EXITS_VMEXIT)->count, 1);
-		assert_int_equal(cell_of(0, i / 2 ? HLT : IO, EXITS_VMEXIT)->time_ns, 500);
+	for (int i = 0; i < 2; i++) {
+		setup_svm(state);
+		has_function = i;
+		leaves_guest_at(1000, &svm.vcpu);
+		runs_at(1500, &svm.vcpu);
+		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 1);
+		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 500);
 		assert_int_equal(m.records[0].open_since, 0);
 		assert_int_equal(m.records[0].vcpu, 7);
+		setup_vmx(state);
+		has_function = i;
+		leaves_guest_at(1000, &vmx.vcpu);
+		m.lacks = "struct vcpu_vmx, exit_reason";
+		leaves_guest_at(2000, &vt.vcpu);
+		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 2);
 	}
 }
 
-/* Of a vCPU of another kind no reason is read. */
+/* Of a vCPU of another kind, as PVM's, no reason is read. */
 static void test_foreign_vcpu(void **state)
 {
-	const struct vcpu vcpu = { NULL, IO, 7 };
+	struct kvm_vcpu vcpu = { .vcpu_id = 7 };
 
 	(void)state;
-	set_numbers(true);
-	leaves_guest_at(1000, on_exit_by_load, &vcpu, 3);
+	m.now_ns = 1000;
+	on_vmx_exit((__u64[]){ (uintptr_t)&vcpu, 3 });
 	runs_at(1500, &vcpu);
 	assert_int_equal(m.records[0].cells[EXITS_OTHER].count, 1);
 	assert_int_equal(m.records[0].cells[EXITS_OTHER].time_ns, 500);
 	assert_int_equal(m.next_cell, 1);
 }
 
-/* arm64: the exit's kind is an argument with a flag that the record has not. */
+/* AArch64: ret has a flag that the record has not. RISC-V, LoongArch and s390. */
 static void test_reason_in_arguments(void **state)
 {
-	uint64_t event[FIELDS] = { [FIELD_REASON] = HLT, [FIELD_TYPE] = 0x80000002 };
+	struct kvm_cpu_trap trap = { .scause = IO };
 
 	(void)state;
-	memset(numbers, 0, sizeof(numbers));
-	NUMBER(RAW_TYPE_MASK) = 0x7fffffff;
-	has_type = true;
-	type_of_field = 2;
-	type_bit = 0x100;
-	on_exit_by_argument(event);
+	on_arm64_exit((__u64[]){ 0x80000002, HLT, 0 });
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 1);
-	event[FIELD_TYPE] = 0x80000001;
-	on_exit_by_argument(event);
-	has_type = false;
-	assert_int_equal(cell_of(0, 0x101, EXITS_VMEXIT)->count, 1);
+	on_arm64_exit((__u64[]){ 0x80000001, 0x24, 0 });
+	assert_int_equal(codes[2].code, UINT64_C(1) << REASON_TYPE_BIT | 1);
+	assert_int_equal(m.records[0].cells[2].count, 1);
+	on_riscv_exit((__u64[]){ (uintptr_t)&trap });
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 1);
+	on_other_exit((__u64[]){ (uintptr_t)&m.vcpu, IO });
+	assert_int_equal(cell_of(0, IO, EXITS_VMEXIT)->count, 2);
+}
+
+static void test_arguments(void **state)
+{
+	const struct sys_reg_params access = { .is_write = true };
+	const struct sys_reg_desc reg = { 3, 1, 2, 4, 5 };
+	const struct exits_argument_key *key = &m.records[0].argument;
+
+	(void)state;
+	exits_at(1000, IO);
+	on_ioport(raw(1, 0x3f8, 4)); /* rw, port, size */
+	assert_true(key->kind == EXITS_IOPORT && key->a == 0x3f8 && key->b == 4 && key->c == 1);
+	on_mmio(raw(2, 8, 0xfee00300)); /* type, len, gpa */
+	assert_true(key->kind == EXITS_MMIO && key->a == 0xfee00300 && key->b == 8 && key->c == 2);
+	on_msr(raw(1, 0x6e0, 77)); /* write, ecx, data */
+	assert_true(key->kind == EXITS_MSR && key->a == 0x6e0 && key->b == 1 && !key->c);
+	on_cpuid(raw(0xd, 1, 77)); /* function, index */
+	assert_true(key->kind == EXITS_CPUID && key->a == 0xd && !key->b && !key->c);
+	on_hypercall(raw(9, 1, 2)); /* nr, a0, a1 */
+	assert_true(key->kind == EXITS_HYPERCALL && key->a == 9 && !key->b && !key->c);
+	on_hvc(raw(0x40000000, 0x84000000, 1)); /* vcpu_pc, r0, imm */
+	assert_true(key->kind == EXITS_HYPERCALL && key->a == 0x84000000 && !key->b && !key->c);
+	on_sysreg((__u64[]){ 0x40000000, (uintptr_t)&access, (uintptr_t)&reg });
+	assert_true(key->kind == EXITS_SYSREG && key->a == 0x04020103);
+	assert_true(key->b == 1 && key->c == 5);
 }
 
 /*
@@ -1285,23 +1143,23 @@ static void test_reason_in_arguments(void **state)
  */
 static void test_memory_of_a_vcpu_again(void **state)
 {
-	const struct vcpu vcpu = { NULL, IO, 7 };
+	const struct vcpu_vmx vmx = { .exit_reason = { IO } };
+	const struct kvm_vcpu *vcpu = &vmx.vcpu;
 
 	(void)state;
-	set_numbers(false);
-	leaves_guest_at(1000, on_exit_by_load, &vcpu, 2);
-	runs_at(1100, &vcpu);
-	assert_int_equal(m.records[0].running, (uintptr_t)&vcpu);
+	leaves_guest_at(1000, vcpu);
+	runs_at(1100, vcpu);
+	assert_int_equal(m.records[0].running, (uintptr_t)vcpu);
 	m.tid = 3; /* it is not asked for */
-	leaves_guest_at(1200, on_exit_by_load, &vcpu, 2);
+	leaves_guest_at(1200, vcpu);
 	assert_int_equal(m.records[0].cells[dense[EXITS_VMEXIT][IO]].count, 2);
 	m.tid = 1;
 	leaves_at(1300, IO, 0);
 	m.tid = 2;
-	runs_at(1900, &vcpu); /* the first entry of the other vCPU ends no exit */
+	runs_at(1900, vcpu); /* the first entry of the other vCPU ends no exit */
 	assert_int_equal(m.records[0].cells[dense[EXITS_VMEXIT][IO]].time_ns, 100);
-	leaves_guest_at(2000, on_exit_by_load, &vcpu, 2);
-	runs_at(2050, &vcpu);
+	leaves_guest_at(2000, vcpu);
+	runs_at(2050, vcpu);
 	assert_int_equal(m.records[1].tid, 2);
 	assert_int_equal(m.records[1].cells[dense[EXITS_VMEXIT][IO]].time_ns, 50);
 	assert_int_equal(m.records[0].cells[dense[EXITS_VMEXIT][IO]].count, 2);
@@ -1323,6 +1181,9 @@ static void test_buckets(void **state)
 UNIT(test_program)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
+#define LONG(name) cmocka_unit_test_setup(name, setup_long)
+#define SVM(name) cmocka_unit_test_setup(name, setup_svm)
+#define VMX(name) cmocka_unit_test_setup(name, setup_vmx)
 	const struct CMUnitTest tests[] = {
 		TEST(test_exit_and_entry),
 		TEST(test_two_exits_to_user_space),
@@ -1333,38 +1194,34 @@ UNIT(test_program)
 		TEST(test_halt_does_not_go_on),
 		TEST(test_halt_in_user_space),
 		TEST(test_run_without_halt),
-		TEST(test_long_halt_with_user_space),
+		LONG(test_long_halt_with_user_space),
 		TEST(test_user_space_alone),
-		TEST(test_busy_storage),
 		TEST(test_more_records),
 		TEST(test_late),
 		TEST(test_no_room),
 		TEST(test_first_moments),
-		TEST(test_busy_storage_in_an_exit),
 		TEST(test_argument_alone),
 		TEST(test_greedy_guest),
 		TEST(test_argument_has_the_exits_time),
-		TEST(test_long_exit),
-		TEST(test_long_wait),
-		TEST(test_long_halt),
-		TEST(test_pc_in_vmcb),
-		TEST(test_pc_copied),
-		TEST(test_pc_by_argument),
-		TEST(test_not_longer),
-		TEST(test_left_out),
-		TEST(test_full_ring),
+		LONG(test_long_exit),
+		LONG(test_long_wait),
+		LONG(test_long_halt),
+		SVM(test_pc_in_vmcb),
+		VMX(test_pc_copied),
+		LONG(test_not_longer),
+		LONG(test_left_out),
+		LONG(test_full_ring),
 		TEST(test_nested),
 		TEST(test_nested_argument),
 		TEST(test_nested_time),
 		TEST(test_not_nested),
 		TEST(test_polls),
-		TEST(test_polls_by_load),
-		TEST(test_polls_by_read),
-		TEST(test_polls_by_vcpu),
-		TEST(test_raw_exits),
-		TEST(test_foreign_vcpu),
+		VMX(test_polls_by_vcpu),
+		TEST(test_reason_in_vcpu),
+		VMX(test_foreign_vcpu),
+		TEST(test_arguments),
 		TEST(test_reason_in_arguments),
-		TEST(test_memory_of_a_vcpu_again),
+		VMX(test_memory_of_a_vcpu_again),
 		TEST(test_buckets),
 	};
 

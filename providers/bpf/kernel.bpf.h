@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kernel - the parts of the kernel's types that our programs read, and the reason of an exit.
+ *
+ * The types have the members that are read, and no others: libbpf looks for them in the BTF of the
+ * running kernel and its modules, and puts their offsets into the programs (CO-RE). A read of what
+ * a kernel has not is an instruction that the kernel refuses, unless it can never be reached.
+ */
+#ifndef KVMTOP_PROVIDERS_BPF_KERNEL_BPF_H
+#define KVMTOP_PROVIDERS_BPF_KERNEL_BPF_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "arch/exit_kind.h"
+
+#ifndef OF_KERNEL
+#define OF_KERNEL __attribute__((preserve_access_index))
+#endif
+
+struct hlist_node {
+	struct hlist_node *next;
+} OF_KERNEL;
+
+struct hlist_head {
+	struct hlist_node *first;
+} OF_KERNEL;
+
+struct sched_info {
+	unsigned long long run_delay;
+} OF_KERNEL;
+
+struct task_struct {
+	struct sched_info sched_info;
+	struct hlist_head preempt_notifiers;
+} OF_KERNEL;
+
+struct timespec64 {
+	long long tv_sec;
+} OF_KERNEL;
+
+struct preempt_notifier {
+	struct hlist_node link;
+} OF_KERNEL;
+
+struct kvm_vcpu_stat_generic {
+	__u64 halt_poll_success_ns, halt_poll_fail_ns;
+} OF_KERNEL;
+
+struct kvm_vcpu_stat {
+	struct kvm_vcpu_stat_generic generic;
+	__u64 guest_mode; /* x86 */
+} OF_KERNEL;
+
+/* x86. Linux 7.2 has taken the program counter out of the array. */
+struct kvm_vcpu_arch {
+	unsigned long rip, regs[17];
+	__u32 regs_avail;
+} OF_KERNEL;
+
+enum kvm_reg { VCPU_REGS_RIP = 16 };
+
+enum kvm_reg___7_2 { VCPU_REG_RIP = 16 };
+
+struct kvm_vcpu {
+	struct preempt_notifier preempt_notifier;
+	int vcpu_id;
+	struct kvm_vcpu_arch arch;
+	struct kvm_vcpu_stat stat;
+} OF_KERNEL;
+
+/* AMD. vmcb is the current one: the nested guest's while that runs. */
+struct vmcb_control_area {
+	__u64 exit_code; /* before Linux 7.0: 32 bits */
+} OF_KERNEL;
+
+struct vmcb_save_area {
+	__u64 rip;
+} OF_KERNEL;
+
+struct vmcb {
+	struct vmcb_control_area control;
+	struct vmcb_save_area save;
+} OF_KERNEL;
+
+struct kvm_vmcb_info {
+	struct vmcb *ptr;
+} OF_KERNEL;
+
+struct svm_nested_state {
+	struct kvm_vmcb_info vmcb02;
+} OF_KERNEL;
+
+struct vcpu_svm {
+	struct kvm_vcpu vcpu;
+	struct vmcb *vmcb;
+	struct kvm_vmcb_info vmcb01;
+	struct svm_nested_state nested;
+} OF_KERNEL;
+
+/* Intel. Newer kernels have it in the common part of the vCPUs of VMX and TDX. */
+union vmx_exit_reason {
+	__u32 full;
+} OF_KERNEL;
+
+struct vcpu_vmx {
+	struct kvm_vcpu vcpu;
+	union vmx_exit_reason exit_reason;
+} OF_KERNEL;
+
+struct vcpu_vt {
+	union vmx_exit_reason exit_reason;
+} OF_KERNEL;
+
+struct vcpu_vmx___vt {
+	struct kvm_vcpu vcpu;
+	struct vcpu_vt vt;
+} OF_KERNEL;
+
+/* RISC-V */
+struct kvm_cpu_trap {
+	unsigned long sepc, scause;
+} OF_KERNEL;
+
+/* AArch64 */
+struct sys_reg_params {
+	_Bool is_write;
+} OF_KERNEL;
+
+struct sys_reg_desc {
+	__u8 Op0, Op1, CRn, CRm, Op2;
+} OF_KERNEL;
+
+/* ---- reading */
+
+/*
+ * An argument of the event. In assembler, for the compiler likes to move the address of the
+ * arguments before it reads, which the kernel refuses.
+ */
+#ifdef __bpf__
+#define ARGUMENT(ctx, i)                                                                           \
+	({                                                                                         \
+		__u64 argument_;                                                                   \
+		asm volatile("%0 = *(u64 *)(%1 + %2)"                                              \
+			     : "=r"(argument_)                                                     \
+			     : "r"(ctx), "i"(8 * (i)));                                            \
+		argument_;                                                                         \
+	})
+#else
+#define ARGUMENT(ctx, i) ((ctx)[i])
+#endif
+#define POINTER(ctx, i) ((const void *)(unsigned long)ARGUMENT(ctx, i))
+
+
+enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
+
+extern void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
+
+/* Linux 6.2 has it: loads, which cost nothing. Before there is a helper function. */
+static __always_inline _Bool has_cast(void)
+{
+	return bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast);
+}
+
+/* The cast takes types of vmlinux only; this one begins with 8 bytes. */
+static __always_inline __u64 load_number(const void *at, __u32 bytes)
+{
+	at = bpf_rdonly_cast(at, bpf_core_type_id_kernel(struct timespec64));
+	return bytes == 8 ? *(const __u64 *)at : *(const __u32 *)at;
+}
+
+static __always_inline __u64 copy_number(const void *at, __u32 bytes)
+{
+	__u64 number = 0; /* 4 bytes of it are right where bytes are stored lowest first */
+
+	bpf_probe_read_kernel(&number, bytes, at);
+	return number;
+}
+
+/* A number of 4 or 8 bytes. */
+static __always_inline __u64 read_number(const void *at, __u32 bytes)
+{
+	return has_cast() ? load_number(at, bytes) : copy_number(at, bytes);
+}
+
+static __always_inline const char *read_pointer(const void *at)
+{
+	return (const char *)(unsigned long)read_number(at, sizeof(__u64));
+}
+
+/* The same by the name of a member of a struct that begins at the address. */
+#define READ(at, type, member)                                                                     \
+	read_number((const char *)(at) + bpf_core_field_offset(type, member),                      \
+		    bpf_core_field_size(type, member))
+#define READ_POINTER(at, type, member)                                                             \
+	read_pointer((const char *)(at) + bpf_core_field_offset(type, member))
+
+/* ---- the reason of an exit */
+
+#define EXIT_NO_CODE (1ull << 63) /* of a vCPU of another kind, as PVM's */
+
+/* The argument "isa" of x86's kvm_exit. */
+enum { ISA_VMX = 1, ISA_SVM };
+
+/* AArch64's argument "ret": the code of a trap, beside a flag of an SError that came with it. */
+#define ARM64_CODE 0x7fffffff
+#define ARM64_TRAP 2
+
+/* Whether the event's first argument is the vCPU. */
+static __always_inline _Bool exit_has_vcpu(enum exit_place place)
+{
+	switch (place) {
+	case EXIT_IN_SVM:
+	case EXIT_IN_VMX:
+	case EXIT_IN_SECOND:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* Asked once whether there is a cast: each instruction counts here. */
+static __always_inline __u64 svm_code(const void *vcpu)
+{
+	const char *at = (const char *)vcpu + bpf_core_field_offset(struct vcpu_svm, vmcb);
+	unsigned long there = bpf_core_field_offset(struct vmcb, control.exit_code);
+	__u32 bytes = bpf_core_field_size(struct vmcb, control.exit_code);
+
+	if (has_cast())
+		return load_number((const char *)(load_number(at, 8) + there), bytes);
+	return copy_number((const char *)(copy_number(at, 8) + there), bytes);
+}
+
+static __always_inline __u64 vmx_code(const void *vcpu)
+{
+	if (bpf_core_field_exists(struct vcpu_vmx, exit_reason))
+		return READ(vcpu, struct vcpu_vmx, exit_reason.full);
+	return READ(vcpu, struct vcpu_vmx___vt, vt.exit_reason.full);
+}
+
+/* Out of the way of other exits: the compiler would load it before it is needed. */
+static __always_inline __u64 no_code(void)
+{
+	__u64 code = EXIT_NO_CODE;
+
+	asm volatile("" : "+r"(code));
+	return code;
+}
+
+/* The code that the event's record has, by the arguments of the event. vcpu: the first of them. */
+static __always_inline __u64 exit_code(const __u64 *ctx, const void *vcpu, enum exit_place place)
+{
+	__u32 type;
+
+	switch (place) {
+	case EXIT_IN_SVM:
+		return ARGUMENT(ctx, 1) == ISA_SVM ? svm_code(vcpu) : no_code();
+	case EXIT_IN_VMX:
+		return ARGUMENT(ctx, 1) == ISA_VMX ? vmx_code(vcpu) : no_code();
+	case EXIT_IN_SYNDROME:
+		type = ARGUMENT(ctx, 0) & ARM64_CODE;
+		if (type != ARM64_TRAP)
+			return 1ull << REASON_TYPE_BIT | type;
+		return ARGUMENT(ctx, 1);
+	case EXIT_IN_TRAP:
+		return ((const struct kvm_cpu_trap *)POINTER(ctx, 0))->scause;
+	case EXIT_IN_FIRST:
+		return ARGUMENT(ctx, 0);
+	case EXIT_IN_SECOND:
+		return ARGUMENT(ctx, 1);
+	default:
+		return no_code();
+	}
+}
+
+#endif
