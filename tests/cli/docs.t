@@ -15,7 +15,7 @@ options_of() {
 
 # described PAGE: the options that it describes.
 described() {
-	sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/s/^\.It Fl/Fl/p' "$1" |
+	sed -n '1,/^\.Sh OPTIONS/d; /^\.Sh /q; s/^\.It Fl/Fl/p' "$1" |
 		awk '{ for (i = 1; i < NF; i++) if ($i == "Fl") print "-" $(i + 1) }' | sort
 }
 
