@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ACRN's vm_exit analysis: its columns, its rows and their order, its CSV file that grows.
+ * ACRN's vm_exit analysis: its columns, its rows in its order, and the CSV file that it appends to.
  *
  * Source of the layout: acrn-hypervisor misc/debug_tools/acrn_trace/scripts. The numbers differ:
  * the scripts ignore the reason in VM_EXIT, and count an exit without a record of its reason as one
- * more of the exit before. Here each exit has the reason that VM_EXIT says.
+ * more of the exit before. Here each exit has the reason of its VM_EXIT.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -62,11 +62,11 @@ struct trace;
 void say_wrong_clock(const struct trace *trace);
 
 /*
- * ---- complete.c: what can stand in place of a command line's last word, for the shell ----
+ * ---- complete.c: the words that can complete a command line, for the shell ----
  *
  * All words come from the table of options; the files in packaging/completion/ only pass them to
  * the shell. A line of output is a word, or a word, a tab and its meaning. A line that begins with
- * a tab tells the shell what to complete itself: files, folders or commands.
+ * a tab names what the shell completes itself: files, folders or commands.
  */
 
 struct completion {

@@ -15,7 +15,7 @@
 #include "ui/metrics/metrics.h"
 #include "core/views/view.h"
 
-#define FILE_DELAY_S 15.0 /* of --prometheus: as node_exporter is usually asked */
+#define FILE_DELAY_S 15.0 /* of --prometheus: as often as node_exporter is scraped by default */
 
 /* What the shell's completion offers for the arguments of options. */
 #define TIMES "now today yesterday"
@@ -43,7 +43,8 @@
 
 /* Shorter names, for the column "works with". */
 #define TOP MODES_TOP
-#define RUNS (MODES_TOP & ~(MODE_PROVIDERS | MODE_GUESTS)) /* all but lists of what is here */
+/* all but --list-providers and --list-guests */
+#define RUNS (MODES_TOP & ~(MODE_PROVIDERS | MODE_GUESTS))
 #define ROWS (RUNS & ~MODE_FIELDS)
 #define SAMPLES (ROWS & ~MODE_DIFF)
 #define SCREEN MODE_SCREEN

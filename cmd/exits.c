@@ -31,8 +31,9 @@
 struct exits_run {
 	struct run run; /* the first member */
 	struct record_child child;
-	struct guest compared[2]; /* the other one of --diff, then the guest; without their vCPUs */
-	/* Printed when all guests that are counted have ended. */
+	/* the guest of --diff, then the one of -p or -g; without their vCPUs */
+	struct guest compared[2];
+	/* The line that is printed when all counted guests have ended. */
 	char over[2 * GUEST_NAME_SIZE + 80];
 	bool has_written, has_noted, has_rows;
 };
@@ -126,9 +127,11 @@ static int choose_thread(struct exits_run *run, const struct guests *guests, pid
 		return 0;
 	}
 	if (guest)
-		return error_set(error, -EINVAL, "thread %d of guest %s (pid %d) runs no vCPU",
-				 (int)tid, guest->name, (int)guest->pid);
-	return error_set(error, -ESRCH, "no KVM guest has a thread %d", (int)tid);
+		return error_set(error, -EINVAL, "thread %d of guest %s (pid %d) runs no vCPU: "
+				 "kvmtop exits -a -p %d lists the threads that do", (int)tid,
+				 guest->name, (int)guest->pid, (int)guest->pid);
+	return error_set(error, -ESRCH, "no KVM guest has a thread %d; kvmtop --list-guests lists "
+			 "the guests", (int)tid);
 }
 
 static int choose(struct run *base, struct error *error)
@@ -280,7 +283,7 @@ static int print_long(struct exits_run *run, struct error *error)
 	return write_view(run, &run->run.view, error);
 }
 
-/* What an empty list means. */
+/* Says that no exit was longer, or why none could be listed. */
 static void say_end_of_long(struct exits_run *run)
 {
 	char longer[32];
@@ -361,7 +364,7 @@ static int understand(struct options *options, struct error *error)
 	int err = read_words(options, error);
 
 	options->view = options->longer_ns ? &view_long_exits : &view_exit_totals;
-	options->column = view_usual_sort(options->view);
+	options->column = view_default_sort(options->view);
 	if (options->tid)
 		options->only[options->nr_only++] = options->tid;
 	if (err || !options->sort)

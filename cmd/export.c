@@ -27,7 +27,7 @@
 #include "ui/metrics/metrics.h"
 #include "core/views/query.h"
 
-#define HANGS_S 5 /* a sample that takes longer hangs */
+#define HANGS_S 5 /* a sample that takes longer counts as hanging */
 #define STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_ACCOUNT)
 
 /* The text of one sample, as it is and compressed. */
@@ -52,7 +52,7 @@ struct export {
 
 /* ---- what is counted */
 
-static bool needs_usual(const struct field *field)
+static bool needs_by_default(const struct field *field)
 {
 	if (field->use == USE_EVENT && STATISTICS & 1U << field->source)
 		return true;
@@ -62,7 +62,7 @@ static bool needs_usual(const struct field *field)
 
 static bool needs_arguments(const struct field *field)
 {
-	return needs_usual(field) || field->use == USE_ARGUMENT;
+	return needs_by_default(field) || field->use == USE_ARGUMENT;
 }
 
 static bool is_event(const struct field *field)
@@ -72,7 +72,7 @@ static bool is_event(const struct field *field)
 
 static bool needs_events(const struct field *field)
 {
-	return needs_usual(field) || is_event(field);
+	return needs_by_default(field) || is_event(field);
 }
 
 static bool needs_all(const struct field *field)
@@ -84,7 +84,7 @@ static bool needs_all(const struct field *field)
 static const struct view_type *type_of_groups(unsigned int groups)
 {
 	static const struct view_type types[2][2] = {
-		{ { .by_guest = true, .needs = needs_usual },
+		{ { .by_guest = true, .needs = needs_by_default },
 		  { .by_guest = true, .needs = needs_arguments } },
 		{ { .by_guest = true, .needs = needs_events },
 		  { .by_guest = true, .needs = needs_all } },
@@ -203,7 +203,7 @@ static int write_text(const struct metrics_text *text, const char *path, struct 
 		whole_file_drop(&file);
 	else
 		err = file.file == stdout ? (fflush(stdout) ? -errno : 0) : whole_file_keep(&file);
-	/* What went wrong is said here, or is no failure: a reader that is gone. */
+	/* Errors are printed here; a reader that is gone is no failure. */
 	if (err)
 		clearerr(stdout);
 	if (err && !error->text[0])
@@ -260,7 +260,7 @@ static const char page[] =
 	"<code>man kvmtop-export</code> the rest.</p>\n"
 	"</body></html>\n";
 
-/* The one format, whatever a client says that it accepts: all that scrapes takes this one. */
+/* The only format, whatever a request accepts: every scraper reads it. */
 static const char metrics_type[] = "text/plain; version=0.0.4; charset=utf-8";
 
 /* Formats the latest sample, unless another client has it already. */
@@ -301,7 +301,7 @@ static bool lock_facts(struct export *export)
 	return pthread_mutex_timedlock(&export->lock, &until) == 0;
 }
 
-/* NULL: no sample comes. */
+/* NULL: no sample was taken in time. */
 static struct document *metrics_document(struct export *export, bool takes_gzip)
 {
 	struct cached *cached = &export->cached;

@@ -33,7 +33,7 @@ void list_field(const char *name)
 	printf("  %s\n", name);
 }
 
-/* Replaces what the shell would change by a dot, which matches any character. */
+/* Replaces characters that are special in the shell by a dot, which matches any character. */
 void list_field_pattern(const char *name)
 {
 	for (; *name; name++)
@@ -64,7 +64,7 @@ int list_providers(const struct env *env, const struct provider_options *options
 	return STATUS_OK;
 }
 
-/* Names the processes that may not be looked into and must be guests, and counts the others. */
+/* Names the processes that must be guests but cannot be examined, and counts the others. */
 static int say_denied(const struct env *env, const struct guests *guests)
 {
 	size_t nr_likely = 0, nr = 0;

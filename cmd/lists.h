@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lists - what is there to be counted: the guests, the providers, the names of fields; and the same
- * for the shell's completion.
+ * lists - what can be counted: the guests, the providers, the names of fields; the same for the
+ * shell's completion.
  */
 #ifndef KVMTOP_CMD_LISTS_H
 #define KVMTOP_CMD_LISTS_H

@@ -372,7 +372,7 @@ static void print_wrapped(FILE *out, const char *words)
 	fprintf(out, "%s\n", words);
 }
 
-/* A second name is for who looks an option up: it is in the list of a topic. */
+/* A second long name is listed below its topic only. */
 static void help_line(FILE *out, const struct option_table *table, const struct option_spec *spec,
 		      bool has_alias)
 {

@@ -67,7 +67,7 @@ static void name_time(const struct past_run *reader, char *buf, size_t size, uin
 	snprintf(buf, size, "%.30s s", seconds);
 }
 
-/* Says once that another guest bears the name from this moment on. */
+/* Says once that another guest has the name from this moment on. */
 static void say_follows(const struct past_run *reader, const struct guest *guest)
 {
 	char at[WHEN_SIZE];
@@ -161,8 +161,8 @@ static int none_there(const struct past_run *reader, struct error *error)
 	char first[WHEN_SIZE], last[WHEN_SIZE];
 
 	if (past_go(reader->past, 0, &(struct error){ "" }) < 0)
-		return error_set(error, -ENOENT, "%s: there is no sample in it yet",
-				 reader->run.source->name);
+		return error_set(error, -ENOENT, "%s: there is no sample in it yet: kvmtop -w "
+				 "FILE adds them", reader->run.source->name);
 	name_time(reader, first, sizeof(first), past_at(reader->past)->time_ns, 0);
 	name_time(reader, last, sizeof(last), reader->origin.now_ns, 0);
 	return error_set(error, -ENOENT,
@@ -261,7 +261,8 @@ static int follow(struct past_run *reader, struct error *error)
 
 /*
  * Goes to the sample of one time, which must not be before the first one or after the last. In a
- * gap it is the one before, which is said. (The screen shows the nearest one, and its time.)
+ * gap it is the one before, and a message says so. (The screen shows the nearest one, and its
+ * time.)
  */
 static int go_to(struct past_run *reader, uint64_t time_ns, struct error *error)
 {
@@ -443,7 +444,7 @@ static int show_or_print(struct past_run *reader, struct error *error)
 	const struct options *options = reader->run.options;
 	const struct run_plan plan = {
 		.source = {
-			/* A screen shows more than its view, as the live screen does. */
+			/* The user may look at more than the view, as on a live screen. */
 			.counts_all = options->mode == MODE_SCREEN,
 			.recording = {
 				.longer_ns = LONG_EXITS_DEFAULT_NS,

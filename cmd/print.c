@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Facts become a view, and views become lines: the one place that prints them. */
+/* Builds views of facts and prints them as lines. */
 #include <errno.h>
 #include <stdio.h>
 

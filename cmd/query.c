@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes queries of options, chooses guests of what is over, and reads the files for a query. */
+/*
+ * Makes queries from options, chooses the guests of a span or a recording, and reads the files that
+ * a query needs.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -154,7 +157,7 @@ int query_of_options(const struct options *options, struct query *query,
 	if (err)
 		return err;
 	query->children = options->children;
-	query->sort = view_usual_sort(query->type);
+	query->sort = view_default_sort(query->type);
 	if (options->sort)
 		err = view_column_find(query->type, options->sort, false, &query->sort, error);
 	if (!err && options->fields && options->mode != MODE_FIELDS)
@@ -174,7 +177,7 @@ void query_without_times(const struct options *options, struct query *query)
 	if (options->by_guest || options->preferences.view || !begins_with_guests(options))
 		return;
 	query->type = view_type_at(0);
-	query->sort = view_usual_sort(query->type);
+	query->sort = view_default_sort(query->type);
 }
 
 /* ---- guests of a span ---- */
@@ -213,7 +216,7 @@ int query_of_span(const struct options *options, const struct guests *guests, st
 	err = guests_advise(guest_choice_then(&choice, guests, error), error, "use -p PID");
 	query->guest = choice.id;
 	for (size_t i = 0; !err && options->guest && (guest = guest_at(guests, i)); i++) {
-		if (!guest_bears(guest, options->guest) || guest->id == choice.id)
+		if (!guest_is_called(guest, options->guest) || guest->id == choice.id)
 			continue;
 		if (!query->nr_only)
 			add_guest(query, guests_find(guests, choice.id), &parts->only);
@@ -242,7 +245,7 @@ static bool is_chosen(const struct options *options, const struct guest *guest,
 		      const struct vcpu *vcpu)
 {
 	if (!options->pids)
-		return guest_bears(guest, options->guest);
+		return guest_is_called(guest, options->guest);
 	return is_listed(options->pids, guest->pid) || is_listed(options->pids, vcpu->tid);
 }
 
@@ -352,7 +355,7 @@ int query_of_recording(const struct options *options, const struct guests *guest
 		.symbols = query->symbols,
 		.nr_symbols = query->nr_symbols,
 	};
-	query->sort = column < 0 ? view_usual_sort(type) : (size_t)column;
+	query->sort = column < 0 ? view_default_sort(type) : (size_t)column;
 	query->children = type->has_trees;
 	query->event = options->event;
 	query->groups = options->groups;

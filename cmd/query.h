@@ -40,8 +40,8 @@ int query_of_options(const struct options *options, struct query *query,
 void query_without_times(const struct options *options, struct query *query);
 
 /*
- * Reads -g and -p for a span of a history: all that bore the name in it. 0, or -errno with error:
- * there is no such guest.
+ * Reads -g and -p for a span of a history: all guests that had the name in it. 0, or -errno with
+ * error: there is no such guest.
  */
 int query_of_span(const struct options *options, const struct guests *guests, struct query *query,
 		  struct query_parts *parts, struct error *error);

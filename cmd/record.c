@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Options, the loop while it records, what is said about it. */
+/* Reads the options, records in a loop, and says what was recorded. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -46,14 +46,14 @@ struct run {
 	pid_t *tids;
 	size_t nr_tids;
 	struct ring *ring;
-	struct output place; /* of the output */
+	struct output target; /* of the output */
 	int output;
 	bool is_new; /* this run made the file */
 	sigset_t old_mask; /* of signals, which the command gets */
 	int signals;
 	struct record_child child;
 	pid_t command_pid; /* also when the command has ended; 0: none */
-	int cut; /* 0, or why the recording ended early or lost its newest events: -errno */
+	int cut; /* 0, or -errno: why the recording ended early, or lost its newest events */
 	bool is_on_terminal;
 };
 
@@ -237,18 +237,19 @@ static int output_file_open(struct run *run, struct error *error)
 	const char *path = run->options->output;
 	struct error reason = { "" };
 	struct stat st;
-	int err = output_find(path, &run->place, &reason);
+	int err = output_find(path, &run->target, &reason);
 
 	if (err)
 		return open_error(path, err, reason.text, error);
-	run->output = output_open_at(&run->place, O_RDWR | O_CREAT | O_EXCL, 0666, &reason);
+	run->output = output_open_at(&run->target, O_RDWR | O_CREAT | O_EXCL, 0666, &reason);
 	run->is_new = run->output >= 0;
 	if (run->output == -EEXIST)
-		run->output = output_open_at(&run->place, O_RDWR | O_NONBLOCK, 0, &reason);
+		run->output = output_open_at(&run->target, O_RDWR | O_NONBLOCK, 0, &reason);
 	if (run->output < 0)
 		return open_error(path, run->output, reason.text, error);
 	if (fstat(run->output, &st) < 0 || !S_ISREG(st.st_mode))
-		return error_set(error, -EINVAL, "%s: not a regular file", path);
+		return error_set(error, -EINVAL, "%s: not a regular file: name another one "
+				 "with -o", path);
 	return 0;
 }
 
@@ -350,7 +351,7 @@ static int begin(struct run *run, double seconds, struct error *error)
 static const char *remedy(int err)
 {
 	if (err == -ENOSPC || err == -EDQUOT)
-		return ": make room, or choose another place (-o) or fewer events (-e)";
+		return ": make room, or choose another file (-o) or fewer events (-e)";
 	if (err == -EFBIG)
 		return ": raise the limit (ulimit -f), or choose fewer events (-e)";
 	return "";
@@ -447,9 +448,9 @@ static int run_record(struct run *run, double seconds)
 		status = run->child.status;
 	run_release(run);
 	if (err && run->is_new)
-		unlinkat(run->place.folder, run->place.name, 0);
-	if (run->place.folder >= 0)
-		output_release(&run->place);
+		unlinkat(run->target.folder, run->target.name, 0);
+	if (run->target.folder >= 0)
+		output_release(&run->target);
 	return status;
 }
 
@@ -475,7 +476,7 @@ static int record_run(struct options *options)
 	struct run run = {
 		.options = options,
 		.command = options->command,
-		.place.folder = -1,
+		.target.folder = -1,
 		.output = -1,
 		.signals = -1,
 		.is_on_terminal = isatty(STDERR_FILENO),

@@ -36,7 +36,7 @@ void say_wrong_clock(const struct trace *trace)
 			trace_buffer_name(other), one->clock_name);
 }
 
-/* Of one host or of several, the order of their events, and the time that passed, may be wrong. */
+/* Warns when the order of events, or the time between them, may be wrong. */
 static void say_clocks(const struct recording *recording)
 {
 	const struct trace_info *one, *other;

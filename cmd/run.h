@@ -24,14 +24,14 @@
 
 #define HEAD_SIZE (GUEST_NAME_SIZE + 64)
 
-/* What the views of a run are written with. */
+/* How a run writes its views. */
 struct run_lines {
 	struct lines_config config;
 	struct lines *lines; /* NULL: not open yet */
 	/* Of --diff: what the two sides are, above a table; "": there is one side. */
 	char heads[2][HEAD_SIZE];
 	const char *noted; /* the view's note that was printed last */
-	bool has_warned;   /* that the filter matches nothing */
+	bool has_warned;   /* a message said that the filter matches nothing */
 };
 
 /* Initialise it by RUN_INIT. */

@@ -244,7 +244,8 @@ int source_play_moments(struct source *source, double wanted_s, struct monitor *
 	int err;
 
 	if (!source->monitor)
-		return error_set(error, -ENODATA, "%s: has no events of KVM", source->name);
+		return error_set(error, -ENODATA, "%s: has no events of KVM; kvmtop record has "
+				 "them", source->name);
 	if (reading->recording.unit == UNIT_CYCLES)
 		return error_set(error, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
 				 "frequency with --frequency 2.4GHz", source->name);
@@ -314,7 +315,8 @@ static int open_past(struct opened *opened, const struct source_config *config, 
 	if (!err)
 		err = past_go(source->past, UINT64_MAX, error);
 	if (err == -ENOENT && !error->text[0])
-		error_set(error, err, "%s: there is no sample in it yet", source->name);
+		error_set(error, err, "%s: there is no sample in it yet: kvmtop -w FILE adds them",
+			  source->name);
 	if (err)
 		return err;
 	monitor.recording = (struct monitor_recording){

@@ -16,7 +16,7 @@
 #include "trace/timeline/perf_stat.h"
 
 #define MARGIN_NS 60000000000	 /* other sources may begin this long before KVM's first event */
-#define PERF_BEFORE_NS 50000000 /* perf is usually started just before */
+#define PERF_BEFORE_NS 50000000 /* perf is most often started so long before KVM's first event */
 #define PROGRESS_EVENTS 65536
 #define OUT_BYTES (1 << 18)
 
@@ -33,7 +33,7 @@ struct run {
 	uint64_t nr_lost, nr_unknown; /* events; losses of an unknown number of events */
 	struct progress progress;
 	bool has_guests, has_others; /* function calls of guests; sources beside KVM's events */
-	bool is_unwritable; /* the output is, and a message was printed */
+	bool is_unwritable; /* the output cannot be written, and a message was printed */
 	int status;
 };
 
@@ -108,8 +108,8 @@ static int read_kvm(struct run *run, struct error *error)
 	return 0;
 }
 
-/* What could not be read, and where; and how many events are missing. */
-static void tell_problems(struct run *run)
+/* Prints what could not be read, and how many events are missing. */
+static void print_problems(struct run *run)
 {
 	const struct trace_problem *problem;
 	struct error error = { "" };
@@ -134,7 +134,7 @@ static const char *mono_remedy(const struct run *run)
 							       "kvmtop record -C mono";
 }
 
-static void tell_clocks(const struct run *run)
+static void warn_of_clocks(const struct run *run)
 {
 	const struct trace_info *one, *other;
 
@@ -160,8 +160,8 @@ static int take_kvm(struct run *run, struct error *error)
 	progress_begin(&run->progress);
 	err = read_kvm(run, error);
 	progress_end(&run->progress);
-	tell_problems(run);
-	tell_clocks(run);
+	print_problems(run);
+	warn_of_clocks(run);
 	return err;
 }
 
@@ -175,7 +175,7 @@ struct calls {
 	bool is_host;
 	bool has_clock; /* the times are of the clock of the guest `of` */
 	struct timeline_guest of;
-	bool is_told; /* a message says that its times may differ from the recording's */
+	bool has_warned; /* a message says that its times may differ from the recording's */
 };
 
 /* The offsets of kvm_write_tsc_offset are TSC cycles. */
@@ -196,14 +196,14 @@ static int64_t guest_offset(const void *state, size_t nr, uint64_t time)
 	return (int64_t)(time - host_time);
 }
 
-static void tell_no_offset(const struct run *run, struct calls *calls)
+static void warn_no_offset(const struct run *run, struct calls *calls)
 {
 	uint64_t time;
 
 	if (calls->has_clock && has_tsc(run) &&
 	    timeline_kvm_host_time(run->kvm, calls->of.number, -1, UINT64_MAX, &time))
 		return;
-	calls->is_told = true;
+	calls->has_warned = true;
 	fprintf(stderr,
 		"kvmtop: %s: %s; its times are taken for the host's: give with -O how far the "
 		"guest's clock is ahead\n", calls->path,
@@ -231,7 +231,7 @@ static int find_guest(struct calls *calls, size_t nr, struct error *error)
 		fprintf(stderr, "kvmtop: %s: taken for a trace of %s, one of the recording's %zu "
 			"guests: name the right one with GUEST=%s\n", calls->path,
 			calls->of.name, calls->of.nr_clocks, calls->path);
-	tell_no_offset(run, calls);
+	warn_no_offset(run, calls);
 	return 0;
 }
 
@@ -243,25 +243,25 @@ static bool is_mono(const struct run *run)
 }
 
 /* uftrace records times of CLOCK_MONOTONIC, unless it was built to record the TSC. */
-static void tell_clock(const struct run *run, struct calls *calls)
+static void warn_of_clock(const struct run *run, struct calls *calls)
 {
 	const struct trace_info *info = trace_clock_info(run->trace);
 
 	if (info->clock == TRACE_CLOCK_CYCLES || is_mono(run))
 		return;
-	calls->is_told = true;
+	calls->has_warned = true;
 	fprintf(stderr, "kvmtop: %s: uftrace's clock is CLOCK_MONOTONIC, the recording's is "
 		"\"%s\": the two may be apart; record with %s\n", calls->path,
 		info->clock_name, mono_remedy(run));
 }
 
-static void tell_apart(const struct run *run, const struct calls *calls,
-		       const struct functions_span *span)
+static void warn_of_distance(const struct run *run, const struct calls *calls,
+			     const struct functions_span *span)
 {
 	bool is_before = span->last_ns < run->first_ns;
 	int64_t ns = is_before ? run->first_ns - span->last_ns : span->first_ns - run->last_ns;
 
-	if (!span->has_events || ns <= 0 || calls->is_told)
+	if (!span->has_events || ns <= 0 || calls->has_warned)
 		return;
 	fprintf(stderr, "kvmtop: %s: all of its calls are %s the recording, by %.6g s: ",
 		calls->path, is_before ? "before" : "after", (double)ns / 1e9);
@@ -295,8 +295,8 @@ static int draw_functions(struct run *run, FILE *json, struct calls *calls, stru
 	if (err || !run->has_kvm)
 		return err;
 	if (calls->is_host)
-		tell_clock(run, calls);
-	tell_apart(run, calls, &span);
+		warn_of_clock(run, calls);
+	warn_of_distance(run, calls, &span);
 	return 0;
 }
 

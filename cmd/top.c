@@ -111,8 +111,8 @@ static int take_sample(struct top *top, uint64_t *ret_time_ns, struct error *err
 }
 
 /*
- * Goes on with the guest that bears the name now. It is printed from the next sample on: what the
- * one before did last is in this one.
+ * Goes on with the guest that has the name now. It is printed from the next sample on: this
+ * sample has the last counts of the guest before it.
  */
 static int follow_guest(struct top *top, struct error *error)
 {

@@ -20,10 +20,10 @@
 
 #define SECONDS_USUAL 5.0
 
-/* Rules use these sources; but with these alone, nothing found does not mean that all is well. */
+/* Rules use these sources. With these alone, "nothing found" would not mean that all is well. */
 #define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_ACCOUNT)
 
-/* The guest that bears the name at the end is the one that there is something to do about. */
+/* Findings are about the guest that has the name at the end: only there can the user act. */
 static void follow_guest(struct run *run)
 {
 	const struct guest *guest =
@@ -48,7 +48,7 @@ static int begin(struct run *run, struct error *error)
 	int err = run_signals(run, run->options->output, false);
 
 	run->query.type = &view_why;
-	run->query.sort = view_usual_sort(run->query.type);
+	run->query.sort = view_default_sort(run->query.type);
 	if (!err)
 		err = run_open(run, &plan, error);
 	if (!err && monitor_no_exits(run->monitor))

@@ -18,8 +18,7 @@ void feed_say(struct feed *feed, const char *text)
 }
 
 /*
- * Switches a feed off for good. If it has never counted, views are to be as they are where it
- * could not be opened.
+ * Switches a feed off for good. If it has never counted, views are as if it could not be opened.
  */
 static void feed_fail(struct feed *feed, int err, const struct error *error)
 {
@@ -74,7 +73,7 @@ static struct want want_of(const struct feed *feed, const struct want *all)
 	return want;
 }
 
-/* Whether a want says what the latest one said. Newer fields are counted anyway. */
+/* Whether a want equals the latest one. Newer fields are counted anyway. */
 static bool has_want(const struct feed *feed, const struct want *want)
 {
 	const struct want *latest = &feed->want;
@@ -140,7 +139,7 @@ void feed_collect(struct feed *feed, struct sample *sample)
 		return;
 	err = feed->provider->collect(feed->state, sample, &error);
 	if (err && err != -EAGAIN) {
-		sample->nr_rows = nr_rows; /* which may be a part of all */
+		sample->nr_rows = nr_rows; /* which may be incomplete */
 		sample->nr_timings = nr_timings;
 		sample->time_ns[feed->args.source] = 0;
 		count_failure(feed, err, &error);

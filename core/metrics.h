@@ -2,8 +2,7 @@
 /*
  * metrics - every metric of the exporter: its name, type, labels, unit and meaning.
  *
- * The table is the only place that has them: what is written, the man page and packaging/contrib/
- * follow it.
+ * No other table has them: the output, the man page and packaging/contrib/ follow it.
  */
 #ifndef KVMTOP_CORE_METRICS_H
 #define KVMTOP_CORE_METRICS_H
@@ -30,7 +29,7 @@ enum metrics_group {
 	METRICS_ARGUMENTS = 1 << 9,
 };
 
-/* In the order of the output: what comes first has its series first where they are capped. */
+/* In the order of the output: where series are capped, the first metrics keep theirs. */
 enum metric_id {
 	METRIC_BUILD_INFO,
 	METRIC_START_TIME,

@@ -32,7 +32,7 @@ struct monitor {
 	bool goes_on;	  /* and one more is to be taken */
 	struct feed feeds[SAMPLE_SOURCES];
 	size_t nr_feeds;
-	struct error guests_why; /* why the inventory may not be true; "": it is */
+	struct error guests_why; /* why the inventory may be wrong; "": it is not */
 	struct facts facts;
 };
 
@@ -50,7 +50,7 @@ bool monitor_is_live(const struct monitor *monitor)
 	return false;
 }
 
-/* The feed that this one would be in place of; NULL: none. */
+/* The feed that this one would replace; NULL: none. */
 static const struct feed *replaced_by(const struct monitor *monitor, const struct feed *feed)
 {
 	for (size_t i = 0; feed->provider->instead_of && i < monitor->nr_feeds; i++) {
@@ -60,7 +60,7 @@ static const struct feed *replaced_by(const struct monitor *monitor, const struc
 	return NULL;
 }
 
-/* Whether it is not needed, because that one is open. */
+/* Whether the feed is not needed, because the one that it would replace is open. */
 static bool is_spare(const struct monitor *monitor, const struct feed *feed)
 {
 	const struct feed *first = replaced_by(monitor, feed);
@@ -68,7 +68,7 @@ static bool is_spare(const struct monitor *monitor, const struct feed *feed)
 	return first && first->is_open;
 }
 
-/* Whether another one is open in its place. */
+/* Whether another feed replaces it. */
 static bool is_replaced(const struct monitor *monitor, const struct feed *feed)
 {
 	for (size_t i = 0; i < monitor->nr_feeds; i++) {
@@ -80,7 +80,7 @@ static bool is_replaced(const struct monitor *monitor, const struct feed *feed)
 	return false;
 }
 
-/* Why the last feed could not be opened; of one in place of another, both reasons. */
+/* Why the last feed could not be opened; of one that replaces another, both reasons. */
 static void say_why(const struct monitor *monitor, const struct feed *feed, struct error *error)
 {
 	const struct feed *first = replaced_by(monitor, feed);
@@ -161,7 +161,7 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		monitor_close(monitor);
 		return err;
 	}
-	error->text[0] = '\0'; /* of a provider that others stand in for */
+	error->text[0] = '\0'; /* of a provider that others replace */
 	*ret_monitor = monitor;
 	return 0;
 }
@@ -259,15 +259,15 @@ static bool is_any_left(const struct monitor *monitor)
 	return i < monitor->nr_feeds || monitor_is_live(monitor);
 }
 
-/* Adds what is always counted. Arguments and the children of events cost too much for that. */
+/* Adds the fields that are always counted. Arguments and the children of events cost too much. */
 static void add_all(struct monitor *monitor)
 {
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
 		const struct field *field = fields_get(monitor->fields, i);
-		bool is_usual = field->use == USE_EVENT ? field->parent == FIELD_NONE :
-							  field->use != USE_ARGUMENT;
+		bool is_always = field->use == USE_EVENT ? field->parent == FIELD_NONE :
+							   field->use != USE_ARGUMENT;
 
-		if (is_usual && !field->is_extra && !field->is_abandoned)
+		if (is_always && !field->is_extra && !field->is_abandoned)
 			field_set_add(&monitor->want.fields, i);
 	}
 }

@@ -43,8 +43,8 @@ struct monitor_config {
 	struct provider_options options;
 	bool waits; /* for a provider that is not there yet (-ENOENT: the module is not loaded) */
 	/*
-	 * Beside what a query needs, events and exits are always counted, for a look back at what
-	 * no query asked for.
+	 * Count events and exits whatever the query needs, for a look back at what no query asked
+	 * for.
 	 */
 	bool counts_all;
 	struct monitor_recording recording;
@@ -125,8 +125,8 @@ const char *monitor_notice(const struct monitor *monitor, size_t i);
 const char *monitor_no_exits(const struct monitor *monitor);
 
 /*
- * The i-th source that was chosen, and whether it counts; a source in place of another one that
- * counts is left out. False past the last one.
+ * The i-th source that was chosen, and whether it counts; one that replaces a source that counts
+ * is left out. False past the last one.
  */
 bool monitor_source(const struct monitor *monitor, size_t i, const char **ret_name,
 		    bool *ret_is_up);

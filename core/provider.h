@@ -97,7 +97,7 @@ struct provider {
 	 */
 	int (*collect)(void *state, struct sample *sample, struct error *error);
 
-	/* What it counts with, where there is a choice: "bpf", "perf". NULL: there is no choice. */
+	/* The engine, where there is a choice: "bpf", "perf". NULL: there is no choice. */
 	const char *(*engine)(void *state);
 
 	/* Undoes everything; may take seconds. NULL is fine. */
@@ -105,8 +105,8 @@ struct provider {
 };
 
 /*
- * The live providers: the number, the name, and what is in its place on a captured machine. The
- * symbols end in _provider. A set of providers has the bits 1U << number.
+ * The live providers: the number, the name, and the provider that a captured machine has instead.
+ * The symbols end in _provider. A set of providers has the bits 1U << number.
  */
 #define PROVIDER_LIST(PROVIDER) \
 	PROVIDER(DEBUGFS, debugfs, debugfs) /* read in the captured files themselves */ \

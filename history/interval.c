@@ -408,7 +408,7 @@ static int build_span(struct history_span *span, enum exit_kind event, struct er
 	int err = 0;
 
 	span->query.type = &view_exit_totals;
-	span->query.sort = view_usual_sort(span->query.type);
+	span->query.sort = view_default_sort(span->query.type);
 	span->query.event = event;
 	err = monitor_want(span->monitor, &span->query, error);
 	if (err)

@@ -303,8 +303,8 @@ bool guest_is_likely(const struct env *env, pid_t pid)
 }
 
 /*
- * Whether the process is a child that only inherited descriptors: a VM runs in the memory of its
- * creator only.
+ * Whether the process is a child that only inherited descriptors: a VM runs in its creator's
+ * memory only.
  */
 static bool is_heir(const struct guest_finder *finder, pid_t pid, const struct pid_list *known)
 {

@@ -114,7 +114,8 @@ static int add_lines(struct kallsyms *symbols, size_t size, const char *path, st
 		if (strlen(at) != (size_t)((newline ? newline : end) - at) ||
 		    !add_line(symbols, at, number))
 			return error_set(error, -EINVAL, "%s: line %" PRIu32 " is not one of "
-						     "/proc/kallsyms", path, number);
+						     "/proc/kallsyms: copy the guest's again",
+						     path, number);
 	}
 	if (!symbols->nr)
 		return error_set(error, -ENODATA, "%s: it has no addresses: copy the guest's "

@@ -27,8 +27,8 @@ static inline uint64_t clock_real_ns(void)
 }
 
 /*
- * What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, modulo 2^64. A thread may lose its CPU between
- * two readings, so the closest of a few is taken.
+ * How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, modulo 2^64. A thread may lose its CPU
+ * between two readings, so the closest of a few is taken.
  */
 static inline uint64_t clock_ahead_ns(void)
 {

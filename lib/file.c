@@ -132,7 +132,7 @@ static int open_nameless(const struct output *output)
 	bool is_there = fstatat(output->folder, output->name, &old, AT_SYMLINK_NOFOLLOW) == 0;
 	int fd;
 
-	/* What cannot be opened says why when it is opened. */
+	/* If the folder cannot be opened, opening the file reports the reason. */
 	if (output->is_kernels ||
 	    (is_there && (!S_ISREG(old.st_mode) || !output_is_ours(&old) || old.st_nlink > 1 ||
 			  faccessat(output->folder, output->name, W_OK, 0) < 0)))

@@ -186,7 +186,7 @@ static int check_file(const struct output *output, const struct stat *st, struct
 	if (S_ISLNK(st->st_mode))
 		return failed(ELOOP, error);
 	if (S_ISBLK(st->st_mode))
-		return error_set(error, -EINVAL, "not a regular file");
+		return error_set(error, -EINVAL, "not a regular file: choose another file");
 	if (!output_is_ours(st) && (S_ISREG(st->st_mode) || !is_folder_ours))
 		return error_set(error, -EPERM,
 				 "it belongs to another user (uid %u): remove it, or "

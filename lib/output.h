@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * output - opens files to write to. Nothing else in kvmtop does, so one rule is for all of them.
+ * output - opens files to write to. Nothing else in kvmtop does, so one rule covers all of them.
  *
  * kvmtop often runs as root, and a folder may belong to a user who puts a link there, or a file
  * under a name that is easily guessed. "Ours" is what root or the user of this process owns.
@@ -35,7 +35,7 @@ struct output {
 int output_find(const char *path, struct output *ret_output, struct error *error);
 void output_release(struct output *output);
 
-/* Opens or makes the file; flags as for open(2). O_EXCL and O_TRUNC are as usual. */
+/* Opens or makes the file; flags as for open(2). */
 int output_open_at(const struct output *output, int flags, mode_t mode, struct error *error);
 
 /* Finds and opens. */

@@ -13,8 +13,8 @@
 #include "lib/error.h"
 
 /*
- * Opens /dev/null in place of each one that is closed; to be called first in main(). Otherwise the
- * next file that is opened would get its number, and output would go into that file.
+ * Opens /dev/null for each one that is closed; to be called first in main(). Otherwise the next
+ * file that is opened would get its number, and output would go into that file.
  */
 void stdfd_fill(void);
 

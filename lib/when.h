@@ -29,7 +29,7 @@ struct when_origin {
 	uint64_t shown_ns; /* the moment that is shown */
 };
 
-/* 0, or -EINVAL with error: what is wrong, and how it would be right. */
+/* 0, or -EINVAL with error: what is wrong, and a right example. */
 int when_parse(const char *text, const struct when_origin *origin, uint64_t *ret_ns,
 	       struct error *error);
 

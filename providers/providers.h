@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * providers - what counts on this machine, and what several providers share: the meaning of the
- * names of KVM's own counters, and trace events in tracefs. cmd/providers.c has the list.
+ * providers - the providers, and what several of them share: the meaning of the names of KVM's own
+ * counters, and trace events in tracefs. cmd/providers.c has the list.
  */
 #ifndef KVMTOP_PROVIDERS_PROVIDERS_H
 #define KVMTOP_PROVIDERS_PROVIDERS_H
@@ -21,7 +21,7 @@ struct reasons;
 
 PROVIDER_LIST(PROVIDER_DECLARE)
 
-/* Of a captured machine, in place of the live providers with these names. */
+/* For a captured machine, instead of the live providers with these names. */
 extern const struct provider captured_tracepoint_provider;
 extern const struct provider captured_exits_provider;
 extern const struct provider captured_host_provider;

@@ -21,7 +21,7 @@ const struct demo_plan demo_default = {
 	.vcpus = 2,
 };
 
-/* What the child tells its parent, in one write of less than PIPE_BUF bytes. */
+/* What the child reports to its parent, in one write of less than PIPE_BUF bytes. */
 struct report {
 	int err;
 	struct error error;
@@ -67,7 +67,7 @@ _Noreturn static void child_main(const struct demo_plan *plan, pid_t parent, int
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
-		_exit(1); /* it died before the line above */
+		_exit(1); /* the parent died before prctl() */
 	prctl(PR_SET_NAME, "kvmtop-demo");
 	reset_signals();
 	report_fd = move_above_stdio(report_fd);

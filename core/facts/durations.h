@@ -2,8 +2,8 @@
 /*
  * durations - how long what is counted took: histograms, sums, the shortest and the longest.
  *
- * A provider says them as `struct timing`, all of them monotonic; `struct stats_timing` is what
- * stats make of two of these, and `struct timing_sum` is several keys taken together.
+ * A provider gives them as `struct timing`, all monotonic; stats make a `struct stats_timing` of
+ * two of these, and `struct timing_sum` is the sum of several keys.
  */
 #ifndef KVMTOP_CORE_FACTS_DURATIONS_H
 #define KVMTOP_CORE_FACTS_DURATIONS_H
@@ -59,7 +59,10 @@ static inline void buckets_add(struct buckets *buckets, uint64_t value)
 /* Adds all of more to buckets. */
 void buckets_join(struct buckets *buckets, const struct buckets *more);
 
-/* What a share of all (0.5, 0.99) did not exceed: the middle of its bucket. 0 of none. */
+/*
+ * The number that a share of all (0.5, 0.99) did not exceed: the middle of its bucket. 0: there are
+ * none.
+ */
 uint64_t buckets_percentile(const struct buckets *buckets, double share);
 
 void buckets_release(struct buckets *buckets);
@@ -145,7 +148,7 @@ void timing_reset(struct stats_timing *timing);
 /* Adds the totals of what has ended. */
 void timing_retire(struct stats_timing *ended, const struct stats_timing *timing);
 
-/* Durations of several keys taken together. Zero-initialised is none. */
+/* The sum of the durations of several keys. Zero-initialised is none. */
 struct timing_sum {
 	uint32_t nr; /* keys that are timed; 0: no duration is known */
 	uint64_t total_ns, delta_ns, total_ended_ns, delta_ended_ns, max_ns, interval_max_ns;
@@ -153,7 +156,7 @@ struct timing_sum {
 	struct spread spread;
 };
 
-/* is_since_start: of what hist is. */
+/* is_since_start: which interval hist is of. */
 void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, bool is_since_start);
 void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part);
 

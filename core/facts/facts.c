@@ -43,8 +43,8 @@ bool source_has_now(enum source_kind kind)
 /* ---- the counter of exits */
 
 /*
- * Lower is better: a counter that has counted, then a low rank, then one that times what it counts,
- * then an early provider.
+ * Lower is better: a counter that is not 0, then a low rank, then one with times, then an early
+ * provider.
  */
 static uint32_t score(const struct field *field, bool has_counted)
 {

@@ -49,7 +49,7 @@ enum field_use {
 	 * "0x6e0 IA32_TSC_DEADLINE".
 	 */
 	USE_ARGUMENT,
-	/* What the provider "host" says; the part is one of enum host_part. */
+	/* A number of the provider "host"; the part is one of enum host_part. */
 	USE_HOST,
 };
 
@@ -78,8 +78,8 @@ static inline bool time_adds_up(enum time_part part)
 }
 
 /*
- * What the host says, and with which key: about a vCPU's thread, the vCPU's; about a guest, the
- * guest's, without a vCPU; about a host CPU, GUEST_NONE, and the CPU's number as vCPU. Where hosts
+ * The numbers of the provider "host", and their keys: of a vCPU's thread, the vCPU's; of a guest,
+ * the guest's, without a vCPU; of a host CPU, GUEST_NONE, and the CPU's number as vCPU. Where hosts
  * are compared, each is a guest of the inventory.
  *
  * An entry each: the part, the field's name, its kind, and whether every machine has it. Histories

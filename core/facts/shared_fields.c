@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the fields of VM exits, of their arguments, of the parts of vCPUs' time, of the host's
- * CPUs, of vCPUs' threads, and of what else a VMM runs.
+ * Makes the fields of VM exits and their arguments, of the parts of vCPUs' time, of the host's
+ * CPUs, of vCPUs' threads, and of the other threads of a VMM.
  */
 #include <stdio.h>
 
@@ -172,7 +172,7 @@ void exit_fields_keep(const uint64_t *earlier, uint64_t *parts)
 			       earlier[TIME_L2] + parts[TIME_GUEST] - earlier[TIME_GUEST]);
 }
 
-/* ---- what the host says */
+/* ---- the host's numbers */
 
 #define HOST_ENTRY(part, ...) [HOST_##part] = { __VA_ARGS__ },
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * shared_fields - the fields that all sources share: VM exits and their arguments, the parts of a
- * vCPU's time, and what the host's scheduler, cgroups and topology say.
+ * vCPU's time, and the numbers of the host's scheduler, cgroups and topology.
  *
  * A live host, a captured machine and a recording have the same names with the same meaning, see
  * enum field_use.
@@ -95,10 +95,11 @@ void exit_fields_split(uint64_t whole_ns, const struct exits_time *time, uint64_
  */
 void exit_fields_keep(const uint64_t *earlier, uint64_t *parts);
 
-/* ---- what the host says */
+/* ---- the host's numbers */
 
 #define HOST_QUOTA_SIZE 256
-#define HOST_QUOTA_HIDDEN "perhaps by a quota, which cannot be read" /* in place of a quota */
+/* the label where the quota cannot be read */
+#define HOST_QUOTA_HIDDEN "perhaps by a quota, which cannot be read"
 
 struct host_fields {
 	struct fields *fields;

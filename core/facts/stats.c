@@ -34,7 +34,7 @@ static struct stats_item *stats_find_row(struct stats *stats, const struct key *
 	return stat;
 }
 
-/* Moves all others. The key is not there yet. */
+/* Moves all items. The key is not there yet. */
 static struct stats_item *stats_insert(struct stats *stats, const struct key *key)
 {
 	key_index_add(&stats->index, stats->list, sizeof(*stats->list), stats->nr, key);
@@ -43,7 +43,7 @@ static struct stats_item *stats_insert(struct stats *stats, const struct key *ke
 	return &stats->list[stats->nr++];
 }
 
-/* The last one takes its place. */
+/* The last item fills the gap. */
 static void stats_remove(struct stats *stats, size_t i)
 {
 	struct stats_item *stat = &stats->list[i], *last = &stats->list[stats->nr - 1];
@@ -174,7 +174,7 @@ static void history_begin(struct stats_item *stat, uint64_t tick)
 	stat->history[tick % STATS_HISTORY] = latest_rate(stat);
 }
 
-/* Before this tick's rate takes the place of the one before. */
+/* Call it before this tick's rate replaces the latest one. */
 static void keep_rate(const struct stats *stats, struct stats_item *stat)
 {
 	if (stat->history || !stat->has_rate || stat->born == stats->tick || stats->keeps_no_rates)
@@ -293,8 +293,8 @@ static void stats_retire(struct stats *stats, const struct fields *fields, size_
 }
 
 /*
- * Whether a counter has its last value in a sample. What the host says of a thread ends with the
- * thread: what came after the latest sample is not known.
+ * Whether a counter has its last value in a sample. The host's numbers of a thread end with the
+ * thread: their increase after the latest sample is unknown.
  */
 static bool has_last_value(const struct field *field)
 {
@@ -331,10 +331,10 @@ static bool is_kept(const struct stats *stats, const struct fields *fields, cons
 }
 
 /*
- * Ends keys that are not in the sample although their source is: their guest or vCPU has ended. If
- * the source is not in the sample, its keys keep their totals and lose their rates. The loop goes
- * backwards, because entries of STATS_ENDED are added at the end, and the last entry replaces a
- * removed one.
+ * Ends keys that are not in the sample although their source is: their guest or vCPU has ended.
+ * If the source is not in the sample, its keys keep their totals and lose their rates. The loop
+ * goes backwards, because entries of STATS_ENDED are added at the end, and the last entry replaces
+ * a removed one.
  */
 static void stats_expire(struct stats *stats, const struct fields *fields,
 			 const struct sample *sample)

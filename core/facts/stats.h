@@ -35,23 +35,23 @@ struct stats_item {
 	/* stats' own; of a level, raw is the one before */
 	uint64_t raw, base;
 	/*
-	 * For stats_rates(): the newest at stats.tick % STATS_HISTORY; < 0: none. NULL: there is
-	 * none but the latest, as of most keys of a recording.
+	 * For stats_rates(): the newest at stats.tick % STATS_HISTORY; < 0: none. NULL: only the
+	 * latest rate is kept, as for most keys of a recording.
 	 */
 	float *history;
 };
 
 struct stats {
-	/* For the owner of the stats to set: */
-	bool keeps_no_rates; /* but the latest: of these stats no view is made */
+	/* Set by the owner: */
+	bool keeps_no_rates; /* only the latest: no view is made of these stats */
 	/*
 	 * When a guest ends, its counters stay as they are, with rates of 0, as long as this
-	 * inventory finds it (guests_find()); what the host said of its threads has no rate then.
+	 * inventory finds it (guests_find()); the host's numbers of its threads then have no rate.
 	 * NULL: no guest is found.
 	 */
 	const struct guests *guests;
 
-	/* For all to read: */
+	/* Results: */
 	struct stats_item *list; /* nr of them in any order, until the next update */
 	size_t nr;
 	uint64_t tick;	 /* how many samples were taken in */

@@ -9,7 +9,7 @@
 #include "core/findings/findings.h"
 #include "core/findings/measure.h"
 
-#define NEIGHBOURS_MAX 4 /* that are named */
+#define NEIGHBOURS_MAX 4 /* how many the evidence names */
 
 static void add_words(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -61,7 +61,7 @@ static void add_top(const struct measure *measure, struct finding *finding,
 	if (finding->field == FIELD_NONE)
 		return;
 	field = fields_get(fields, finding->field);
-	if (field->use == USE_HOST) { /* a quota; or that is not known */
+	if (field->use == USE_HOST) { /* the quota, or that it cannot be read */
 		if (field->part == HOST_QUOTA)
 			add_words(finding, "; %s", field->label);
 		return;
@@ -87,7 +87,7 @@ static void add_open(const struct measure *measure, struct finding *finding,
 		add_words(finding, "the VMM has as %s", fields_get(fields, finding->field)->label);
 }
 
-/* What the threads of a vCPU take of a CPU: by the scheduler, or by the guest's time. */
+/* The share of a CPU that a vCPU's thread takes: by the scheduler, or by the guest's time. */
 static double load_of(const struct subject *subject)
 {
 	return subject->has_run ? subject->run_per_s : (double)subject->guest_ns;

@@ -37,7 +37,7 @@ bool findings_need(const struct field *field)
 	if (field->use == USE_EVENT)
 		return field->parent == FIELD_NONE && rules_need_event(field);
 	if (field->use == USE_HOST)
-		return field_is_of_place(field) || field->part == HOST_QUOTA ||
+		return field_is_of_cpu(field) || field->part == HOST_QUOTA ||
 		       field->part == HOST_REMOTE || field->part == HOST_STOPPED ||
 		       field->part == HOST_BUSY || field->part == HOST_FINDING;
 	return true;
@@ -163,7 +163,7 @@ static void find_all(const struct measure *measure, struct findings *findings)
 	free(sorted);
 }
 
-/* ---- what another kvmtop found: its numbers are not known here */
+/* ---- findings of another kvmtop: they have no numbers here */
 
 /* Whether one of the first nr, which are in the order of their guests, is this one. */
 static bool has_finding(const struct findings *findings, size_t nr, const struct rule *rule,

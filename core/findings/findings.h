@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * findings - what the facts of the last interval say about causes: pure, no I/O, no clock.
+ * findings - the causes of slowness that the facts of the last interval show: pure, no I/O, no
+ * clock.
  *
  * A rule is measured for each vCPU. A guest has at most one finding of a rule, about the vCPU with
  * the highest value. What was not counted is not found. Findings that the kvmtop of another host
@@ -19,7 +20,7 @@
 /* By the share of the vCPU's time. The exporter and HOST_FINDING have these numbers. */
 enum severity { SEVERITY_MINOR = 1, SEVERITY_MAJOR, SEVERITY_CRITICAL };
 
-/* So often a finding must be in samples in a row, and so often missing in a row, to be believed. */
+/* A finding appears after so many samples with it in a row, and goes after so many without it. */
 #define STEADY_SAMPLES 3
 
 struct finding {
@@ -33,7 +34,7 @@ struct finding {
 	uint32_t field; /* what counts most; FIELD_NONE: not known */
 	const char *remedy;
 	char evidence[440];
-	/* Of findings_follow(): in how many samples it was, and missing in the latest ones. */
+	/* Of findings_follow(): how many samples had it, and how many of the latest lack it. */
 	unsigned int nr_found, nr_missing;
 };
 
@@ -65,8 +66,8 @@ const struct finding *findings_get(const struct findings *findings, const struct
 				   uint32_t guest);
 
 /*
- * For a live screen, without flicker: takes over what findings_find() found in the next sample.
- * Steady findings that are missing for a moment stay, and their evidence says so.
+ * For a live screen, without flicker: takes over the findings of the next sample. Steady findings
+ * that are missing for a moment stay, and their evidence says so.
  */
 void findings_follow(struct findings *findings, const struct findings *latest);
 
@@ -78,7 +79,7 @@ static inline bool finding_is_steady(const struct finding *finding)
 	return finding->nr_found >= STEADY_SAMPLES;
 }
 
-/* Of the steady ones the one to name; NULL: there is none. Valid until the next one follows. */
+/* The steady finding to show; NULL: there is none. Valid until the next one follows. */
 const struct finding *findings_named(const struct findings *findings);
 size_t findings_count_steady(const struct findings *findings);
 
@@ -88,7 +89,7 @@ bool findings_need(const struct field *field);
 /* Whether the dictionary of the latest findings_find() has a field that the rule is measured by. */
 bool findings_can_have(const struct findings *findings, const struct rule *rule);
 
-const char *severity_name(uint64_t severity); /* a foreign number above all: "critical" */
+const char *severity_name(uint64_t severity); /* a larger number: "critical" */
 
 /* Whether a is worse than b: by severity, then by cost, then by the order of the rules. */
 bool finding_is_worse(const struct finding *a, const struct finding *b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Measures the rules for each vCPU: which fields count for them, and what these have. */
+/* Measures the rules for each vCPU: which fields count for them, and their values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,7 +158,7 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule,
 		counts->nr_ended += count_ended(stat->timing);
 }
 
-/* Subtracts what is not meant, and names what counts most. */
+/* Subtracts what `less` has, and finds the field that counts most. */
 static void add_details(struct rule_counts *counts, const struct rule *rule, size_t bit,
 			const struct field_rules *rules, const struct stats_item *stat,
 			const struct field *field, uint64_t open_ns)
@@ -234,7 +234,7 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 		add_busy(measure, stat);
 		return;
 	}
-	if (!any_of(rules) && field->use != USE_TIME && !is_cpu(field) && !field_is_of_place(field))
+	if (!any_of(rules) && field->use != USE_TIME && !is_cpu(field) && !field_is_of_cpu(field))
 		return;
 	subject = subject_of(measure, &stat->key);
 	subject->is_here |= stat->seen >= measure->facts->stats->latest[field->source];
@@ -270,7 +270,7 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 	}
 }
 
-/* A rule has details of those vCPUs only of which it measures anything: most have none. */
+/* Only vCPUs for which a rule measures anything have details of it: most have none. */
 void measure_take(struct measure *measure)
 {
 	const struct stats *stats = measure->facts->stats;

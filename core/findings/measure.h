@@ -26,7 +26,7 @@ struct rule_counts {
 	double top_per_s;
 };
 
-/* A vCPU; with vcpu -1 what is only known of a whole guest. */
+/* A vCPU; with vcpu -1 the numbers of a whole guest. */
 struct subject {
 	struct key key; /* of no field */
 	uint64_t whole_ns; /* of its exits and the guest; 0: not known */
@@ -75,7 +75,7 @@ struct measure {
 	bool has_arguments;
 };
 
-/* The vCPUs of one guest, and what is known of the whole guest. */
+/* The vCPUs of one guest, and the numbers of the whole guest. */
 struct guest_subjects {
 	const struct subject *const *list;
 	size_t nr;
@@ -107,8 +107,8 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 bool measure_cost(const struct subject *subject, const struct rule_counts *counts,
 		  double *ret_cost);
 
-/* Whether a field says where a vCPU is, and what it gets there. */
-static inline bool field_is_of_place(const struct field *field)
+/* Whether a field is about the CPU that a vCPU is on, and its share of the CPU. */
+static inline bool field_is_of_cpu(const struct field *field)
 {
 	return field->use == USE_HOST && field->part <= HOST_THROTTLED;
 }

@@ -39,7 +39,7 @@ static const struct rule rules[] = {
 		.less = { .use = USE_HOST, .words = THROTTLED },
 		.names_cpu = true,
 		.names_neighbours = true,
-		.way = WAY_VCPUS,
+		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Move vCPUs to CPUs that are idle, pin vCPUs that need much apart, "
 				"or run fewer vCPUs on this host." }),
@@ -50,7 +50,7 @@ static const struct rule rules[] = {
 		.measure = MEASURE_SHARE, .threshold = "throttled_ratio", .by_default = 0.05,
 		.what = { .use = USE_HOST, .words = THROTTLED },
 		.named = { .use = USE_HOST, .parents = THROTTLED },
-		.way = WAY_VCPUS,
+		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Raise the quota of the guest's cgroup (libvirt: vcpu_quota; "
 				"Kubernetes: the CPU limit), or give the guest fewer vCPUs." }),
@@ -61,7 +61,7 @@ static const struct rule rules[] = {
 		.measure = MEASURE_RATE, .threshold = "migrations_per_second", .by_default = 200,
 		.what = { .use = USE_HOST, .words = "thread(migrations)" },
 		.names_cpu = true,
-		.way = WAY_VCPUS,
+		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Pin the vCPUs, or keep them on a few CPUs of one NUMA node "
 				"(cpuset); fewer threads that want to run move less." }),
@@ -72,7 +72,7 @@ static const struct rule rules[] = {
 		.measure = MEASURE_LEVEL, .threshold = "remote_memory_ratio", .by_default = 0.60,
 		.what = { .use = USE_HOST, .words = "thread(remote)" },
 		.names_cpu = true,
-		.way = WAY_VCPUS,
+		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Keep vCPUs and memory on one NUMA node (libvirt: vcpupin and "
 				"numatune; migratepages PID FROM TO moves what is there), or give "
@@ -83,7 +83,7 @@ static const struct rule rules[] = {
 		.finding = "KVM's halt polling burns CPU time",
 		.measure = MEASURE_SHARE, .threshold = "halt_poll_ratio", .by_default = 0.10,
 		.what = { .use = USE_TIME, .parents = "time", .words = "poll" },
-		.way = WAY_VCPUS,
+		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Lower /sys/module/kvm/parameters/halt_poll_ns (0: off), for one "
 				"guest by KVM_CAP_HALT_POLL: then wake-ups take some microseconds "
@@ -94,7 +94,7 @@ static const struct rule rules[] = {
 		.finding = "The VMM is stopped",
 		.measure = MEASURE_SHARE, .threshold = "stopped_ratio", .by_default = 0.05,
 		.what = { .use = USE_HOST, .words = "thread(stopped)" },
-		.way = WAY_VCPUS,
+		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "A signal or a debugger stopped the process (STAT T or t in ps -L "
 				"PID): kill -CONT PID, or let the debugger go on." }),
@@ -106,7 +106,7 @@ static const struct rule rules[] = {
 		.what = { .use = USE_EXIT, .parents = "vmexit", .but = OFF },
 		.named = { .use = USE_EXIT, .parents = "userspace" },
 		.is_said_by = "stopped",
-		.way = WAY_EXITS,
+		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
 			{ "restart|INTR",
 			  "The VMM took the vCPU out of the guest and does not let it go on: is "
@@ -124,7 +124,7 @@ static const struct rule rules[] = {
 		.less = { .use = USE_ARGUMENT, .parents = "ioport|mmio", .words = SERIAL },
 		.named = DEVICES,
 		.is_said_by = "slow_vmm",
-		.way = WAY_ARGUMENTS,
+		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ "IDE1|IDE2", "Use virtio-blk or virtio-scsi in place of the IDE disk." },
 			{ "VGA", "Run the guest without VGA, or with virtio-gpu." },
@@ -145,7 +145,7 @@ static const struct rule rules[] = {
 		.finding = "Much output on the serial console",
 		.measure = MEASURE_SHARE, .threshold = "serial_ratio", .by_default = 0.05,
 		.what = { .use = USE_ARGUMENT, .parents = "ioport|mmio", .words = SERIAL },
-		.way = WAY_ARGUMENTS,
+		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ NULL, "Let the guest write less to it (loglevel=4, quiet), or use a "
 				"virtio console (hvc0): each character is an exit or more." }),
@@ -155,7 +155,7 @@ static const struct rule rules[] = {
 		.finding = "The guest sets its timer very often",
 		.measure = MEASURE_RATE, .threshold = "timer_per_second", .by_default = 10000,
 		.what = { .use = USE_ARGUMENT, .parents = "msr|sysreg", .words = TIMERS },
-		.way = WAY_ARGUMENTS,
+		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ NULL, "Look in the guest for programs that sleep for microseconds, and "
 				"for short halts: haltpoll in the guest, or idle=poll, avoids "
@@ -166,7 +166,7 @@ static const struct rule rules[] = {
 		.finding = "vCPUs interrupt each other very often",
 		.measure = MEASURE_RATE, .threshold = "ipi_per_second", .by_default = 10000,
 		.what = { .use = USE_ARGUMENT, .parents = "msr|sysreg|hypercall", .words = IPIS },
-		.way = WAY_ARGUMENTS,
+		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ "Arm|ICC_SGI1R_EL1|ICC_SGI0R_EL1|ICC_ASGI1R_EL1",
 			  SPREAD "GICv4.1 delivers these without an exit." },
@@ -181,7 +181,7 @@ static const struct rule rules[] = {
 		.measure = MEASURE_RATE, .threshold = "pause_per_second", .by_default = 1000,
 		.what = { .use = USE_EXIT, .parents = "vmexit",
 			  .words = "PAUSE_INSTRUCTION|pause" },
-		.way = WAY_VCPUS,
+		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "The vCPU that holds the lock has no CPU: run fewer vCPUs on these "
 				"CPUs. Where no vCPU waits, the guest itself fights for a lock." }),
@@ -191,7 +191,7 @@ static const struct rule rules[] = {
 		.finding = "vCPUs give their CPU to each other",
 		.measure = MEASURE_RATE, .threshold = "yields_per_second", .by_default = 1000,
 		.what = { .use = USE_EVENT, .words = "directed_yield_attempted" },
-		.way = WAY_VCPUS,
+		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "A vCPU waits in vain for another one, for a lock or the end of "
 				"an interrupt: run fewer vCPUs on these CPUs, so that each has "
@@ -202,7 +202,7 @@ static const struct rule rules[] = {
 		.finding = "vCPUs spin: KVM changes how long they may",
 		.measure = MEASURE_RATE, .threshold = "ple_windows_per_second", .by_default = 1000,
 		.what = { .use = USE_EVENT, .words = "kvm_ple_window_update|kvm_ple_window" },
-		.way = WAY_EVENTS,
+		.target = TARGET_EVENTS,
 		.remedies = REMEDIES(
 			{ NULL, "The vCPU that holds the lock has no CPU: run fewer vCPUs on these "
 				"CPUs. Where no vCPU waits, the guest itself fights for a lock." }),
@@ -215,7 +215,7 @@ static const struct rule rules[] = {
 			  .words = "EPT_VIOLATION|npf|DABT_LOW|IABT_LOW" },
 		.less = { .use = USE_ARGUMENT, .parents = "mmio" },
 		.needs_arguments = true,
-		.way = WAY_EXITS,
+		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
 			{ NULL, "A guest that began not long ago touches its memory for the first "
 				"time: huge pages or preallocated memory shorten that. Else look "
@@ -226,7 +226,7 @@ static const struct rule rules[] = {
 		.finding = "Written pages are logged: a migration or a backup",
 		.measure = MEASURE_RATE, .threshold = "pml_full_per_second", .by_default = 10,
 		.what = { .use = USE_EVENT, .words = "kvm_pml_full" },
-		.way = WAY_EVENTS,
+		.target = TARGET_EVENTS,
 		.remedies = REMEDIES(
 			{ NULL, "Each event is 512 pages that the guest wrote. Wait for the end "
 				"of the migration or of the backup, or let it be slower." }),
@@ -236,7 +236,7 @@ static const struct rule rules[] = {
 		.finding = "Written pages are logged: a migration or a backup",
 		.measure = MEASURE_RATE, .threshold = "dirty_ring_per_second", .by_default = 5000,
 		.what = { .use = USE_EVENT, .words = "kvm_dirty_ring_push" },
-		.way = WAY_EVENTS,
+		.target = TARGET_EVENTS,
 		.remedies = REMEDIES(
 			{ NULL, "Each event is a page that the guest wrote. Wait for the end of "
 				"the migration or of the backup, or let it be slower." }),
@@ -246,7 +246,7 @@ static const struct rule rules[] = {
 		.finding = "The guest waits for pages that the host took away",
 		.measure = MEASURE_RATE, .threshold = "swap_per_second", .by_default = 20,
 		.what = { .use = USE_EVENT, .words = "kvm_async_pf_not_present" },
-		.way = WAY_EVENTS,
+		.target = TARGET_EVENTS,
 		.remedies = REMEDIES(
 			{ NULL, "The host swaps, or reads the guest's memory from a file: give the "
 				"host more memory or fewer guests, or lock the guest's memory "
@@ -258,7 +258,7 @@ static const struct rule rules[] = {
 		.measure = MEASURE_RATE, .threshold = "nested_exits_per_second",
 		.by_default = 20000,
 		.what = { .use = USE_EVENT, .words = "kvm_nested_vmexit" },
-		.way = WAY_EVENTS,
+		.target = TARGET_EVENTS,
 		.remedies = REMEDIES(
 			{ NULL, "Each such exit costs several of the guest's own: run the inner "
 				"guest beside this one, or look for what it exits for with kvmtop "
@@ -269,7 +269,7 @@ static const struct rule rules[] = {
 		.finding = "Not all exits are counted: numbers are too low",
 		.measure = MEASURE_RATE, .threshold = "lost_per_second", .by_default = 1,
 		.what = { .use = USE_EVENT, .words = "lost_exits" },
-		.way = WAY_VCPUS,
+		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
 			{ NULL, "Look again when fewer vCPU threads begin at once, and without "
 				"other users of BPF; arguments are lost where guests ask for very "
@@ -281,7 +281,7 @@ static const struct rule rules[] = {
 		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .by_default = 0.0005,
 		.what = { .use = USE_EXIT, .parents = "userspace", .but = NO_WORK },
 		.named = DEVICES,
-		.way = WAY_EXITS,
+		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
 			{ NULL, "Look what the VMM does then: perf top -p PID, strace -f -p PID; "
 				"does its main thread wait for a CPU, a disk or a lock?" }),
@@ -291,7 +291,7 @@ static const struct rule rules[] = {
 		.finding = "KVM emulates the interrupt controller",
 		.measure = MEASURE_SHARE, .threshold = "apic_ratio", .by_default = 0.05,
 		.what = { .use = USE_ARGUMENT, .parents = "mmio", .words = "LAPIC|IOAPIC|GIC" },
-		.way = WAY_ARGUMENTS,
+		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ "AMD", "Let the CPU do it: kvm_amd avic=1; or offer x2APIC to the "
 				 "guest." },
@@ -306,7 +306,7 @@ static const struct rule rules[] = {
 		.finding = "MSR accesses cost much",
 		.measure = MEASURE_SHARE, .threshold = "msr_ratio", .by_default = 0.03,
 		.what = { .use = USE_ARGUMENT, .parents = "msr", .but = TIMERS "|" IPIS },
-		.way = WAY_ARGUMENTS,
+		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ "X2APIC_EOI|X2APIC_TPR|HV_EOI|HV_TPR",
 			  "kvm_amd avic=1 or kvm_intel enable_apicv=1: then this is no exit." },
@@ -331,7 +331,7 @@ static const struct rule rules[] = {
 		.measure = MEASURE_SHARE, .threshold = "cpuid_ratio", .by_default = 0.05,
 		.what = { .use = USE_EXIT, .parents = "vmexit", .words = "CPUID|cpuid" },
 		.named = { .use = USE_ARGUMENT, .parents = "cpuid" },
-		.way = WAY_ARGUMENTS,
+		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ NULL, "Every CPUID is an exit: find the program in the guest that asks "
 				"again and again, often to stop speculation or to read time." }),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rules - the table of causes: what is measured of a vCPU, from which value on it is a finding, and
- * the words about it.
+ * rules - the table of causes: what is measured of a vCPU, the value from which it is a finding,
+ * and the texts.
  *
  * A new cause is a row of the table in rules.c.
  */
@@ -37,7 +37,7 @@ struct rule_fields {
 };
 
 /*
- * What to do where one of the words is of the field that counts most, or is the maker of the host's
+ * The remedy where one of the words is of the field that counts most, or is the maker of the host's
  * CPU: AMD, Intel, Arm.
  */
 struct rule_remedy {
@@ -45,8 +45,8 @@ struct rule_remedy {
 	const char *text;
 };
 
-/* What Enter on a finding leads to. */
-enum rule_way { WAY_VCPUS, WAY_EXITS, WAY_ARGUMENTS, WAY_EVENTS };
+/* The view that Enter on a finding shows. */
+enum rule_target { TARGET_VCPUS, TARGET_EXITS, TARGET_ARGUMENTS, TARGET_EVENTS };
 
 struct rule {
 	const char *id; /* "cpu_wait": for programs, in filters */
@@ -59,9 +59,9 @@ struct rule {
 	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */
 	bool names_cpu;		 /* the evidence has the vCPU's CPU, */
 	bool names_neighbours;	 /* and what else was on that CPU */
-	const char *is_said_by;	 /* the id of a rule that says this, too; NULL: none */
+	const char *is_said_by;	 /* the id of a rule that reports the same; NULL: none */
 	bool needs_arguments;	 /* `less` must be counted: else nothing is found */
-	enum rule_way way;
+	enum rule_target target;
 	const struct rule_remedy *remedies;
 };
 

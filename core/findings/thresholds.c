@@ -30,13 +30,13 @@ void thresholds_init(struct thresholds *thresholds)
 		thresholds->rules[i] = rule_at(i)->by_default;
 }
 
-bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const char **ret_help)
+bool thresholds_at(size_t i, const char **ret_name, double *ret_default, const char **ret_help)
 {
 	const struct rule *rule;
 
 	if (i < THRESHOLDS_GENERAL) {
 		*ret_name = general[i].name;
-		*ret_usual = general[i].by_default;
+		*ret_default = general[i].by_default;
 		*ret_help = general[i].help;
 		return true;
 	}
@@ -44,7 +44,7 @@ bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const cha
 	if (!rule)
 		return false;
 	*ret_name = rule->threshold;
-	*ret_usual = rule->by_default;
+	*ret_default = rule->by_default;
 	*ret_help = rule->finding;
 	return true;
 }

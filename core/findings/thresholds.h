@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * thresholds - from which values on something is a finding. Names end in their unit: _ratio,
- * _per_second, _seconds.
+ * thresholds - the values from which a measured cause is a finding. Names end in their unit:
+ * _ratio, _per_second, _seconds.
  */
 #ifndef KVMTOP_CORE_FINDINGS_THRESHOLDS_H
 #define KVMTOP_CORE_FINDINGS_THRESHOLDS_H
@@ -22,7 +22,7 @@ struct thresholds {
 void thresholds_init(struct thresholds *thresholds); /* to the defaults */
 
 /* One of them: its name, default and meaning; false past the last. */
-bool thresholds_at(size_t i, const char **ret_name, double *ret_usual, const char **ret_help);
+bool thresholds_at(size_t i, const char **ret_name, double *ret_default, const char **ret_help);
 
 /*
  * Takes values from text with lines "name = value"; a value is a number or "off", and # begins a

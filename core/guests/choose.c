@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The guest that a user names, and the messages where it is none, or more than one. */
+/* Finds the guest that a user names, and words the errors where none or several have the name. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -64,17 +64,17 @@ static bool has_pid_first(const struct guest *guest, const char *word)
 	return word[0] && !strcmp(guest->name, name);
 }
 
-bool guest_bears(const struct guest *guest, const char *word)
+bool guest_is_called(const struct guest *guest, const char *word)
 {
 	return !strcmp(guest->name, word) || has_pid_first(guest, word) ||
 	       (guest->uuid[0] && !strcasecmp(guest->uuid, word)) ||
 	       (guest->platform_id[0] && !strcmp(guest->platform_id, word));
 }
 
-/* A name is meant before an id that is the same. */
+/* A name comes before an equal id. */
 static bool is_meant(const struct guest *guest, const char *word, bool is_name)
 {
-	return is_name ? !strcmp(guest->name, word) : guest_bears(guest, word);
+	return is_name ? !strcmp(guest->name, word) : guest_is_called(guest, word);
 }
 
 static int not_unique(const struct guests *guests, const char *name, bool is_name, size_t nr,
@@ -154,10 +154,11 @@ int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 	guest = guests_by_pid(guests, pid);
 	env_path(guests->env, path, sizeof(path), "/proc/%d", (int)pid);
 	if (!guest && !path_exists(path))
-		return error_set(error, -ESRCH, "there is no process %d", (int)pid);
+		return error_set(error, -ESRCH, "there is no process %d; kvmtop "
+				 "--list-guests lists the guests", (int)pid);
 	if (!guest)
-		return error_set(error, -ESRCH, "process %d is not a KVM guest: it holds no VM",
-				 (int)pid);
+		return error_set(error, -ESRCH, "process %d is not a KVM guest: it holds no VM; "
+				 "kvmtop --list-guests lists the guests", (int)pid);
 	*ret_guest = guest;
 	return 0;
 }
@@ -215,7 +216,7 @@ static const struct guest *find_ended(const struct guest_choice *choice,
 	const struct guest *found = NULL, *guest;
 
 	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++) {
-		if (choice->pid ? guest->pid == choice->pid : guest_bears(guest, choice->word))
+		if (choice->pid ? guest->pid == choice->pid : guest_is_called(guest, choice->word))
 			found = guest;
 	}
 	return found;

@@ -21,8 +21,8 @@
 #include "host/thread_list.h"
 
 /*
- * As the id of a guest. In a key or a row: of the host, or the guest is not known. In a choice: all
- * guests, and what is of none.
+ * As the id of a guest. In a key or a row: the host, or an unknown guest. In a choice: all
+ * guests, and what belongs to none.
  */
 #define GUEST_NONE 0u
 #define GUEST_ALL  0u
@@ -39,7 +39,7 @@ struct guest {
 	char uuid[37];		/* "": not known */
 	char platform_id[PLATFORM_ID_SIZE]; /* see guest_name_id(); "": none */
 	bool is_named;		/* name is the VM's name, not the command's */
-	bool has_ended;		/* the rest is what was known last */
+	bool has_ended;		/* all other members are as when it was last seen */
 	struct vcpu *vcpus;	/* ascending by index */
 	size_t nr_vcpus;
 	unsigned int nr_vms;	/* VM descriptors; 1 for nearly all */
@@ -99,7 +99,7 @@ struct vcpu_thread {
  * that has ended, with the threads that are known. now_ns: as for guests_refresh(). Returns the id;
  * GUEST_NONE: the process is alive and cannot be read now.
  */
-uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
+uint32_t guests_of_thread(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
 
 /* Of guests of one name in a recording: the name with the pid in front, "112 web1". */
 void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *name);
@@ -108,11 +108,11 @@ void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *nam
  * Whether a user's word means the guest: its name (exact, case matters; also without the pid in
  * front), its UUID, or its platform id.
  */
-bool guest_bears(const struct guest *guest, const char *word);
+bool guest_is_called(const struct guest *guest, const char *word);
 
 /*
- * The one guest of this name or, where none has this name, that bears the word. -ENOENT: none;
- * -ENOTUNIQ: several; error lists the pids, or the names of all guests.
+ * The one guest of this name or, where none has this name, with this word as an id. -ENOENT:
+ * none; -ENOTUNIQ: several; error lists the pids, or the names of all guests.
  */
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
 		   struct error *error);
@@ -128,16 +128,16 @@ int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 		  const struct guest **ret_guest, struct error *error);
 
 /*
- * A choice that outlives the guest: a name means whoever bears it at each moment. Zero-initialised
- * it is of all guests.
+ * The guest that a user chose; a name means the guest that has it at each moment. Zero-initialised:
+ * all guests.
  */
 struct guest_choice {
-	uint32_t id;		    /* struct guest's, of the one that bears the name now */
+	uint32_t id;		    /* the id of the guest that has the name now */
 	char word[GUEST_NAME_SIZE]; /* what finds it again; "": it was chosen by its pid */
 	pid_t pid;		    /* of the process or one of its threads; 0: see word */
 	/*
-	 * Only a guest with a greater id may follow the chosen one. 0: any guest may. If the guest
-	 * was pointed at, only guests that came after its end may.
+	 * Only a guest with a greater id may follow the chosen one. 0: any guest may. If the user
+	 * selected the guest, only guests that came after its end may.
 	 */
 	uint32_t newest;
 };
@@ -148,20 +148,20 @@ void guest_choice_init(struct guest_choice *choice, const char *name, pid_t pid)
 /* Chooses one now, as guests_choose(). */
 int guest_choice_now(struct guest_choice *choice, const struct guests *guests, struct error *error);
 
-/* The user points at the guest, or still looks at it: another of its name is not meant. */
+/* The user selects the guest, or still looks at it: another guest of its name is not meant. */
 void guest_choice_point(struct guest_choice *choice, const struct guests *guests,
 			const struct guest *guest);
 
 /*
- * Brings the choice up to date: the guest that now bears the name in place of the chosen one, which
- * has ended. NULL: it is still the same.
+ * Brings the choice up to date: returns the guest that has the name now, if the chosen one has
+ * ended. NULL: it is still the same.
  */
 const struct guest *guest_choice_follow(struct guest_choice *choice, const struct guests *guests);
 
 /*
- * Chooses one of the inventory of a moment of the past: the same while it was there, else the one
- * that bore the name then, else the latest of them that had ended. -ENOENT with error: none had
- * come yet; -ENOTUNIQ: as guests_choose().
+ * Chooses one of the inventory of a moment of the past: the same guest while it was there, else
+ * the one that had the name then, else the latest of the name that had ended. -ENOENT with error:
+ * none had come yet; -ENOTUNIQ: as guests_choose().
  */
 int guest_choice_then(struct guest_choice *choice, const struct guests *guests,
 		      struct error *error);

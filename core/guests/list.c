@@ -295,7 +295,7 @@ static void claim_threads(struct guests *guests, struct guest_entry *entry)
 	}
 }
 
-/* NULL where the guest has ended, as its threads are of no guest any more. */
+/* NULL where the guest has ended, as its threads no longer belong to a guest. */
 static struct guest_entry *put_guest(struct guests *guests, const struct guest *guest)
 {
 	struct vcpu *vcpus = xcalloc(guest->nr_vcpus + 1, sizeof(*vcpus));

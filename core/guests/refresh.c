@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Brings the list of guests up to date: which processes are guests, and what each has. */
+/*
+ * Brings the list of guests up to date: which processes are guests, and the names, vCPUs and
+ * threads of each.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +18,7 @@
 #include "host/guest_proc.h"
 
 #define REEXAMINE_NS 10000000000ull
-#define REMEMBER_NS 600000000000ull /* how long a guest that has ended is known */
+#define REMEMBER_NS 600000000000ull /* how long a guest that has ended is kept */
 
 /* Adds the process as a guest, unless it is a guest already or has just ended. */
 static int add_guest(struct guests *guests, pid_t pid)
@@ -394,7 +397,10 @@ static void note_thread(struct guests *guests, struct guest *guest,
 		add_vcpu(guest, index, thread->tid);
 }
 
-/* The inventory does not have the thread, and nothing else tells its vCPU; not of guests_add(). */
+/*
+ * The inventory does not have the thread, and the event does not name its vCPU. Guests of
+ * guests_add() are never examined.
+ */
 static bool must_look(const struct guests *guests, const struct vcpu_thread *thread)
 {
 	const struct guest_entry *entry = guest_list_by_tid(guests, thread->pid);
@@ -414,7 +420,7 @@ static bool is_zombie(const struct guests *guests, pid_t pid)
 	       proc_stat_has_ended(&stat);
 }
 
-uint32_t guests_meet(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns)
+uint32_t guests_of_thread(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns)
 {
 	struct guest_entry *entry;
 

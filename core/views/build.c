@@ -344,7 +344,7 @@ static bool look_alike(const struct view_row *a, const struct view_row *b, size_
 }
 
 /* Marks the rows of guests with the name of another guest. */
-static void tell_apart(struct view *view)
+static void mark_shared_names(struct view *view)
 {
 	int found = view_column(view->type, COL_GUEST);
 	struct view_row **rows;
@@ -395,7 +395,7 @@ static void fill_ended(struct view *view, struct view_row *row, const struct vie
 		       size_t nr)
 {
 	const struct column *columns = view->type->columns;
-	bool has_rest = rows[nr - 1].is_rest; /* of how many is not known */
+	bool has_rest = rows[nr - 1].is_rest; /* the number of all is unknown */
 
 	*row = (struct view_row){
 		.field = FIELD_NONE, .guest = STATS_ENDED, .vcpu = -1,
@@ -462,8 +462,8 @@ void view_build(struct view *view, const struct query *query, const struct facts
 	add_up(view);
 	if (!view->nr_rows)
 		return;
-	if (query->tells_apart)
-		tell_apart(view);
+	if (query->marks_shared_names)
+		mark_shared_names(view);
 	if (!query->flat && query->type->has_trees) {
 		view_sort_trees(view, &order);
 		return;

@@ -20,7 +20,7 @@
 #define TIME(name_, title_) .name = (name_), .title = (title_), .type = CELL_NS, .width = 7
 #define PICTURE(type_, name_, title_, width_) \
 	.name = (name_), .title = (title_), .type = (type_), .width = (width_)
-/* Part of vCPUs' time; of what the host says. */
+/* Parts of vCPUs' time, and the host's numbers. */
 #define OF_TIME(part_) .total = TOTAL_MEAN, .needs = NEEDS_PART, .part = (part_)
 #define OF_HOST(part_) .needs = NEEDS_HOST, .part = (part_)
 #define CHANGE .title = "Change%", .help = "change from first to second, in per cent", \

@@ -326,7 +326,7 @@ enum column_needs {
 	NEEDS_TIMES, /* and times in them: where kvm_exit never happens there are none */
 	NEEDS_PART,  /* the same, and a field of this part of vCPUs' time */
 	NEEDS_WAIT,  /* a field of TIME_WAIT */
-	NEEDS_HOST,  /* a field of this part of what the host says */
+	NEEDS_HOST,  /* a field of this part of the host's numbers */
 };
 
 /* What the row Total has of a column: nothing, as of names and durations; see build.c. */
@@ -351,7 +351,7 @@ struct column {
 	enum column_needs needs;
 	unsigned int part;  /* see needs */
 	bool is_cost;	    /* halts rank below other rows unless they have a share */
-	bool is_sentence;   /* people read it below the row, with the title before it */
+	bool is_sentence;   /* for people it is a line below the row, after the title */
 
 	/* In a view's table only: */
 	int rank; /* the lowest ones are shown first; 0: see ui/screen/layout.c */

@@ -25,7 +25,7 @@ static const struct column columns[] = {
 
 enum { EVENT, TOTAL, SHARE, DELTA, RATE, SPARK, HIST }; /* the columns' order */
 
-/* How many took how long, as KVM itself measured it. */
+/* Histograms that KVM itself measured. */
 struct field_durations {
 	uint32_t field;
 	struct timing_sum sum;

@@ -120,7 +120,7 @@ static struct cell time_share(const struct row_of *of)
 		return cell_none();
 	if (is_polled)
 		cost_ns += part_of(of, TIME_POLL);
-	/* What a read was about is known when the read ends, and then has its whole time. */
+	/* The argument of a read comes when the read ends, and then has its whole time. */
 	return cell_percent(cost_ns < whole_ns ? cost_ns : whole_ns, whole_ns);
 }
 

@@ -59,7 +59,7 @@ static void choose_counted(struct rollup *sums, const struct query *query,
 	}
 }
 
-/* Whether any of the fields was counted by guest; or, by_guest false, for the whole host. */
+/* Whether any of the fields was counted: by guest or, by_guest false, for the whole host. */
 static bool are_counted(const struct field_set *fields, const struct facts *facts, bool by_guest)
 {
 	for (size_t i = 0; i < facts->stats->nr; i++) {

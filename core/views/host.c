@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The Host view: a row for each host CPU, with what the vCPUs that are on it want and get. */
+/* The Host view: a row for each host CPU, with the time that its vCPUs want and get. */
 #include "core/views/view.h"
 #include "core/views/fill.h"
 
@@ -35,7 +35,7 @@ static bool is_cpu(const struct owner *owner)
 	       owner->key.vcpu < CPUS_MAX && owner->host[HOST_BUSY].is_now;
 }
 
-/* Adds each vCPU to the CPU that it is on. Owners of GUEST_NONE are the first ones. */
+/* Adds each vCPU to the CPU that it is on. Owners of GUEST_NONE come first. */
 static void place_vcpus(struct rollup *sums, const struct query *query)
 {
 	for (size_t i = 0; i < sums->nr_owners; i++) {

@@ -43,7 +43,7 @@ void owners_choose_exits(struct rollup *sums, const struct query *query,
 		choose_field(sums, query, facts->fields, &exits, i);
 }
 
-/* ---- of an owner: where its time went, and what the host says */
+/* ---- of an owner: where its time went, and the host's numbers */
 
 /* A part of an owner's time, in percent of the whole; absent when it was not measured. */
 static struct cell owner_share(const struct owner *owner, enum time_part part)
@@ -159,7 +159,7 @@ static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_
 	}
 }
 
-/* What the host says, as the column's type has it: a rate, a share of one host CPU, or a level. */
+/* The host's numbers, by the column's type: a rate, a share of one host CPU, or a level. */
 static struct cell cell_of_host(const struct column *column, const struct host_sum *host)
 {
 	const struct host_sum *part = &host[column->part];
@@ -299,13 +299,13 @@ static uint8_t rank_of(const struct facts *facts, const struct field *field)
 void owners_look_for_zeros(const struct rollup *sums, const struct query *query,
 			   const struct facts *facts, struct row_of *of)
 {
-	/* An event of a lower rank than the best that happened never happens here. */
+	/* Counters of a lower rank than the best one that has counted stay 0 on this host. */
 	uint8_t least_rank = exits_choose(facts, false, true).rank;
 	bool is_none = true; /* nothing was counted yet, so no counter could be chosen */
 
 	for (uint32_t i = 0; is_none && i < fields_count(facts->fields); i++)
 		is_none = !field_set_has(&sums->counted, i);
-	/* Of a fleet only the exits that there were are known. */
+	/* A Prometheus has only the exits that happened. */
 	if (facts->source == SOURCE_PROMETHEUS)
 		return;
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
@@ -332,7 +332,7 @@ struct view_row *owners_add_row(struct view *view, struct owner *owner, const st
 
 /*
  * What halts are shown as: sleep and polling, or, where it is not known what was polled, as a
- * whole. In a fleet it may be known of some hosts.
+ * whole. In a fleet some hosts may differ.
  */
 static void drop_halts(struct view *view)
 {
@@ -368,7 +368,7 @@ void owners_finish(struct view *view, const struct query *query, const struct fa
 
 /* ---- a summary */
 
-/* What counts exits, and their reasons. */
+/* Chooses the counter of exits, and its reasons. */
 static const char *choose(struct rollup *sums, const struct facts *facts)
 {
 	struct exits exits = exits_choose(facts, false, false);

@@ -48,7 +48,7 @@ struct query {
 	bool reverse;
 	bool flat;		      /* children are sorted among all rows, not below parents */
 	bool zeros;		      /* with rows that are 0 */
-	bool tells_apart;	      /* see view_row.shares_name */
+	bool marks_shared_names;      /* see view_row.shares_name */
 	bool folds_ended;	      /* what has ended is one row, if there is more than one */
 	bool opens_ended;	      /* with the rows themselves below it */
 	const struct thresholds *thresholds; /* of findings; NULL: the defaults */
@@ -98,10 +98,10 @@ bool query_is_counted(const struct query *query, const struct facts *facts);
  */
 uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts);
 
-/* Why the view cannot have rows, and where they are; NULL: it can. */
+/* Why the view cannot have rows, and where the numbers are; NULL: it can. */
 const char *query_lacks(const struct query *query, const struct facts *facts);
 
-/* From which duration on long exits are listed for the query, in ns; 0: none are. */
+/* The duration, in ns, from which long exits are listed for the query; 0: none are. */
 uint64_t query_wants_longer(const struct query *query);
 
 /* Whether the query asks for the guest, or for any vCPU of it. */

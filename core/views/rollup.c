@@ -129,7 +129,7 @@ static bool are_sorted(const struct rollup *rollup)
 	return true;
 }
 
-/* ---- what an owner has */
+/* ---- the numbers of an owner */
 
 /*
  * Times are read one after another, and the clock once before them: on a busy host the time that a
@@ -291,7 +291,7 @@ static void add_costs(struct rollup *rollup)
 	}
 }
 
-/* ---- what a group has */
+/* ---- the numbers of a group */
 
 static void group_add(struct rollup *rollup, struct group *group, const struct field *field,
 		      const struct stats_item *stat, uint64_t open_ns)

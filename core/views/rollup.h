@@ -2,7 +2,7 @@
 /*
  * rollup - the keys of stats added up, for every view, the head line and the exporter.
  *
- * An owner is a guest, a vCPU, a host CPU, or all together: where its time went, what the host says
+ * An owner is a guest, a vCPU, a host CPU, or all together: where its time went, the host's numbers
  * of it, its exits with their history, its costliest reason. A group is a field of an owner, or all
  * of the chosen ones: counts and durations. The memory is the roll-up's, and serves the next one.
  */
@@ -50,7 +50,7 @@ struct time_sum {
 	uint32_t nr, nr_rates; /* keys; the ones with a rate, which is of a whole interval */
 };
 
-/* The same of what the host says. */
+/* The same of the host's numbers. */
 struct host_sum {
 	uint64_t total;
 	double per_s;
@@ -98,7 +98,7 @@ struct group {
 };
 
 struct rollup {
-	/* Asked for, after rollup_begin(): */
+	/* Set by the caller after rollup_begin(): */
 	struct keys keys;
 	unsigned int by; /* GROUP_*: an owner for each guest, vCPU; a group for each reason */
 	bool has_groups;	   /* what is counted is in groups; else in its owner's exits */
@@ -143,7 +143,7 @@ void rollup_release(struct rollup *rollup);
 struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t vcpu);
 /* How many exits the owners of one guest, or of all with GUEST_ALL, had since the start. */
 uint64_t rollup_total(const struct rollup *rollup, uint32_t guest);
-/* Adds what one owner has to another: parts and exits. */
+/* Adds the parts and exits of one owner to another. */
 void owner_join(struct owner *owner, const struct owner *more);
 /* What of the halts of the last interval was not polled. */
 uint64_t owner_slept_ns(const struct owner *owner);

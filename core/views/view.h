@@ -23,7 +23,7 @@ struct view_row {
 	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ALL, -1: several */
 	uint32_t guest;
 	int32_t vcpu;
-	uint64_t number; /* of a long exit: its own, different from all others; else 0 */
+	uint64_t number; /* of a long exit: its own number; else 0 */
 	uint8_t depth;
 	bool can_open, is_open;
 	bool is_last; /* of its siblings */
@@ -70,7 +70,10 @@ struct view_type {
 	bool (*needs)(const struct field *field);
 	/* Adds the rows: parents before children, siblings in any order. */
 	void (*build)(struct view *view, const struct query *query, const struct facts *facts);
-	/* What is left when absent columns are known, such as a note. NULL: nothing. */
+	/*
+	 * Called when the absent columns are known: adds a note, for example. NULL: nothing is left
+	 * to do.
+	 */
 	void (*finish)(struct view *view, const struct query *query, const struct facts *facts);
 	/*
 	 * Changes the query to what Enter on a row leads to, and sets *ret_sought to the name of
@@ -154,7 +157,7 @@ void view_drop(struct view *view, enum column_id id);
 int view_column(const struct view_type *type, enum column_id id);
 
 /* The column to sort by when the user chose none. */
-static inline size_t view_usual_sort(const struct view_type *type)
+static inline size_t view_default_sort(const struct view_type *type)
 {
 	return (size_t)view_column(type, type->sort);
 }

@@ -62,7 +62,7 @@ struct kept {
 	struct finding findings[];
 };
 
-/* Names the rules about times and the host that the recording has no fields for. NULL: none. */
+/* Names the rules about times and the host for which the recording has no fields. NULL: none. */
 static const char *say_untold(const struct findings *findings, struct kept *kept)
 {
 	const size_t size = sizeof(kept->untold);
@@ -114,10 +114,10 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 		  const char **ret_sought)
 {
 	static const struct view_type *const ways[] = {
-		[WAY_VCPUS] = &view_vcpus,
-		[WAY_EXITS] = &view_exits,
-		[WAY_ARGUMENTS] = &view_hotspots,
-		[WAY_EVENTS] = &view_events,
+		[TARGET_VCPUS] = &view_vcpus,
+		[TARGET_EXITS] = &view_exits,
+		[TARGET_ARGUMENTS] = &view_hotspots,
+		[TARGET_EVENTS] = &view_events,
 	};
 
 	(void)facts;
@@ -125,7 +125,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 	if (!row)
 		return false;
 	query_narrow(query, row->guest);
-	query->type = ways[rule_at(row->rule - 1U)->way];
+	query->type = ways[rule_at(row->rule - 1U)->target];
 	return true;
 }
 
@@ -135,7 +135,7 @@ const struct view_type view_why = {
 	.title = "Why",
 	.noun = "finding",
 	.columns = VIEW_TABLE(columns),
-	.sort = COL_SEVERITY, /* what another host found has no cost */
+	.sort = COL_SEVERITY, /* findings of another host have no cost */
 	.then = COL_COST,
 	.by_guest = true,
 	.has_host = true,

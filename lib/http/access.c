@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the keys of the file mean; compares passwords with hashes. */
+/* Reads the keys of the file, and compares passwords with hashes. */
 #include <crypt.h>
 #include <endian.h>
 #include <errno.h>
@@ -111,7 +111,7 @@ void web_config_release(struct web_config *config)
 	*config = (struct web_config){ .cert_file = NULL };
 }
 
-/* ---- what is known of users ---- */
+/* ---- users */
 
 /* The latest password of a user that was right. */
 struct right {
@@ -254,7 +254,7 @@ static enum password_answer check(struct passwords *passwords, const char *name,
 
 	if (is_remembered(passwords, user, password))
 		return PASSWORD_RIGHT;
-	/* An unknown user takes as long: the time does not tell which users there are. */
+	/* An unknown user takes as long: the time does not reveal which users exist. */
 	hash = config->users[user % config->nr_users].hash;
 	made = crypt_r(password, hash, &passwords->data);
 	is_right = made && made[0] != '*' && is_same(made, hash) && user < config->nr_users;
@@ -371,7 +371,10 @@ static uint64_t count_time(struct passwords *passwords)
 	return passwords->left_ns > 0 ? 0 : (uint64_t)(1 - passwords->left_ns) * SHARE;
 }
 
-/* One that is remembered meanwhile, or has waited for too long; NULL: there is none. */
+/*
+ * A login that needs no check: its password is remembered by now, or it has waited for too long.
+ * NULL: none.
+ */
 static struct login *work_at_once(struct passwords *passwords)
 {
 	const struct web_config *config = passwords->config;
@@ -391,8 +394,8 @@ static struct login *work_at_once(struct passwords *passwords)
 }
 
 /*
- * The login whose turn it is: of the first one's address, the one whose client was wrong least
- * often. It and the first one change places.
+ * The next login: of the first one's address, the one with a client that was wrong least often. It
+ * and the first one change places.
  */
 static struct login *next_login(struct passwords *passwords)
 {

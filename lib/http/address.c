@@ -119,7 +119,8 @@ static int listen_unix(const char *path, struct listener *ret_listener, struct e
 	if (err) {
 		if (fd >= 0)
 			close(fd);
-		return error_set(error, err, "cannot listen at unix:%s: %s", path, strerror(-err));
+		return error_set(error, err, "cannot listen at unix:%s: %s: choose another "
+				 "path", path, strerror(-err));
 	}
 	*ret_listener = (struct listener){ .fd = fd, .path = path, .dev = st.st_dev,
 					   .ino = st.st_ino };
@@ -206,7 +207,8 @@ static int listen_tcp(const char *text, struct listener *ret_listener, struct er
 		fd = open_tcp(&address);
 	}
 	if (fd < 0)
-		return error_set(error, fd, "cannot listen at %s: %s", text, strerror(-fd));
+		return error_set(error, fd, "cannot listen at %s: %s: choose another address",
+				 text, strerror(-fd));
 	*ret_listener = (struct listener){ .fd = fd, .is_open = !is_local(&address) };
 	return 0;
 }

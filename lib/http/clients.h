@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * clients - who is connected to a server, so that none of them keeps others out.
+ * clients - the clients of a server, of which none may keep others out.
  *
  * A client has CLIENT_LIMIT_S for each answer, from its connection or the answer before on. When
  * there are as many clients as may be, or as one address may have, the one that has had no answer

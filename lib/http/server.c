@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The loop of libmicrohttpd, and what is said to clients. */
+/* Runs libmicrohttpd's loop, and answers its clients. */
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -339,7 +339,8 @@ static int read_config(struct server *server, struct error *error)
 	if (!err && server->web.key_file)
 		err = read_pem(server->web.key_file, &server->key, error);
 	if (!err && server->cert && !server->library.has_feature(MHD_FEATURE_TLS))
-		err = error_set(error, -ENOSYS, "libmicrohttpd was built without TLS here");
+		err = error_set(error, -ENOSYS, "libmicrohttpd was built without TLS here: "
+				"leave tls_server_config out, or install one with TLS");
 	return err;
 }
 

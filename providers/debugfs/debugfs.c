@@ -69,7 +69,7 @@ static int why_unreadable(const struct env *env, const char *path, int err, stru
 			 err == -EMFILE ? ": raise the limit with ulimit -n" : "");
 }
 
-/* There is no folder kvm, or we may not enter it: debugfs usually has the mode 0700. */
+/* The folder kvm does not exist, or may not be entered: debugfs has the mode 0700 by default. */
 static int why_no_folder(const struct env *env, int err, struct error *error)
 {
 	const char *path = env->debugfs_kvm;

@@ -148,7 +148,7 @@ static void drop_gone_vms(struct debugfs_vms *vms)
 }
 
 /*
- * After find_owners(), so that an owner with a new VM in place of an old one stays. The statistics
+ * After find_owners(), so that an owner stays if a new VM replaces its old one. The statistics
  * (core/facts/stats.h) keep the counts of a guest that has ended; GUEST_NONE never ends, so it
  * stays without VMs, too.
  */

@@ -84,7 +84,7 @@ void debugfs_vms_update(struct debugfs_vms *vms, DIR *dir);
 
 /*
  * Reads the wanted counters of all VMs of a guest, or of each owner; top is the folder kvm. 0, or
- * -errno that reading any other file would meet, too.
+ * -errno: reading any other file would fail, too.
  */
 int debugfs_vms_read(struct debugfs_vms *vms, int top, enum want_scope scope, uint32_t guest);
 

@@ -133,7 +133,7 @@ static const struct guest *meet(const struct exits_threads *threads,
 	thread.comm = comm;
 	do {
 		thread.has_ended = !is_alive(record);
-		id = guests_meet(threads->config.guests, &thread, clock_now_ns());
+		id = guests_of_thread(threads->config.guests, &thread, clock_now_ns());
 	} while (id == GUEST_NONE && !thread.has_ended && !is_alive(record));
 	return guests_find(threads->config.guests, id);
 }

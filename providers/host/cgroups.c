@@ -250,7 +250,7 @@ static double read_limit(const struct host_cgroup *cgroup, const char **ret_file
 	return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* The beginning of a long path is left out: the end tells cgroups apart. */
+/* The beginning of a long path is left out: the ends differ. */
 static const char *end_of(const char *path, size_t most)
 {
 	size_t len = strlen(path);

@@ -184,20 +184,20 @@ static void add_row(const struct host_cpus *cpus, int number, enum host_part par
 	sample_add(sample, (struct key){ 0, number, cpus->fields->parts[part] }, value, 0);
 }
 
-static void add_place(const struct host_cpus *cpus, int number, enum host_part part, int value,
+static void add_cpu_number(const struct host_cpus *cpus, int number, enum host_part part, int value,
 		      struct sample *sample)
 {
 	if (value >= 0)
 		add_row(cpus, number, part, (uint64_t)value, sample);
 }
 
-static void add_places(const struct host_cpus *cpus, int number, struct sample *sample)
+static void add_topology(const struct host_cpus *cpus, int number, struct sample *sample)
 {
 	const struct host_cpu *cpu = &cpus->list[number];
 
-	add_place(cpus, number, HOST_NODE, cpu->node, sample);
-	add_place(cpus, number, HOST_CORE, cpu->core, sample);
-	add_place(cpus, number, HOST_SIBLING, cpu->sibling, sample);
+	add_cpu_number(cpus, number, HOST_NODE, cpu->node, sample);
+	add_cpu_number(cpus, number, HOST_CORE, cpu->core, sample);
+	add_cpu_number(cpus, number, HOST_SIBLING, cpu->sibling, sample);
 }
 
 /* The number of a line "cpu12 ..."; -1: it is no such line. ret_at: after the number. */
@@ -248,7 +248,7 @@ static void add_cpus(const struct host_cpus *cpus, const char *text, struct samp
 		if (number < 0)
 			continue;
 		add_row(cpus, number, HOST_BUSY, busy_ticks(at) * cpus->tick_ns, sample);
-		add_places(cpus, number, sample);
+		add_topology(cpus, number, sample);
 	}
 }
 

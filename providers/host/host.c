@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the host's scheduler, cgroups and topology say of guests, vCPUs and CPUs.
+ * host - numbers of the host's scheduler, cgroups and topology about guests, vCPUs and CPUs.
  *
- * core/facts/field.h says what the rows are. Nothing is switched on in the kernel: all of it is in
- * files that are there anyway.
+ * core/facts/field.h lists the rows. Nothing is switched on in the kernel: its files exist anyway.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -38,17 +38,15 @@ struct turns {
 bool turns_are_old(struct turns *turns, const struct guests *guests);
 
 /*
- * Replaces the items by a new list: what is known of an item that is in both is taken over, and the
- * other old ones are dropped. Frees the old list.
+ * Replaces the items by a new list: an item that is in both keeps its state, and the other old ones
+ * are dropped. Frees the old list.
  */
 void turns_replace(struct turns *turns, void *old, void *list, size_t nr);
 
 /* The number of the item that has its turn; the next one is the next one's. There is one. */
 size_t turns_take(struct turns *turns);
 
-/*
- * ---- cpus - what the host's CPUs do, and where they are: proc(5) /proc/stat, and sysfs' topology.
- */
+/* ---- cpus - the use of the host's CPUs, and their topology: proc(5) /proc/stat, and sysfs. */
 
 struct host_cpus;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * rows - rows on their way into a sample: several may have one key, until they are joined.
- */
+/* rows - rows that will be in a sample: several may have one key, until they are joined. */
 #ifndef KVMTOP_PROVIDERS_PLAYBACK_ROWS_H
 #define KVMTOP_PROVIDERS_PLAYBACK_ROWS_H
 

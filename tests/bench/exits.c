@@ -182,7 +182,7 @@ int main(void)
 
 	if (make(&bench) < 0)
 		return 1;
-	bench.query = (struct query){ .type = &view_exits, .sort = view_usual_sort(&view_exits) };
+	bench.query = (struct query){ .type = &view_exits, .sort = view_default_sort(&view_exits) };
 	query_wants(&bench.query, bench.fields, &bench.wanted);
 	for (unsigned int round = 1; round <= ROUNDS + 1; round++) {
 		happen(&bench);

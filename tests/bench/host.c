@@ -113,7 +113,7 @@ int main(void)
 	struct provider_args args = { .env = &env, .guests = guests_new(&env),
 				      .fields = fields_new(), .source = 3 };
 	struct stats *stats = stats_new();
-	struct query query = { .type = &view_host, .sort = view_usual_sort(&view_host) };
+	struct query query = { .type = &view_host, .sort = view_default_sort(&view_host) };
 	struct want want = { .scope = WANT_EACH };
 	struct facts facts = { .wanted = &want.fields, .fields = args.fields, .stats = stats,
 			       .guests = args.guests };

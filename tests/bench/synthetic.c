@@ -47,7 +47,7 @@ struct bench {
 	/* Of counters: */
 	struct value *values; /* of all CPUs */
 	uint64_t *ids;	      /* by CPU and field */
-	uint32_t *order;      /* which field a place in a group's read belongs to */
+	uint32_t *order;      /* the field of each position in a group's read */
 	uint64_t *sums;	      /* by field */
 	/* Of timed exits: the parents' fields. */
 	uint32_t vmexit, time, arguments;
@@ -68,7 +68,10 @@ static void add_fields(struct bench *bench)
 	}
 }
 
-/* Each place in a group's read is known from the last one; the id says whether that still holds. */
+/*
+ * The field of each position in a group's read is kept from the last one; the id says whether it
+ * still holds.
+ */
 static void sum_cpus(struct bench *bench)
 {
 	memset(bench->sums, 0, bench->nr_fields * sizeof(*bench->sums));
@@ -115,7 +118,7 @@ static void bench_init(struct bench *bench, const struct view_type *type)
 	bench->fields = must(fields_new());
 	bench->stats = must(stats_new());
 	bench->query.type = type;
-	bench->query.sort = view_usual_sort(type);
+	bench->query.sort = view_default_sort(type);
 }
 
 static void counters_init(struct bench *bench, uint32_t nr_cpus, uint32_t nr_vcpus,

@@ -62,7 +62,7 @@ check "a log" wait_for 10 has_lines "$TMP/logs/log" 2
 mv "$TMP/logs" "$TMP/moved"
 kill -HUP "$pid"
 check "SIGHUP without its folder: said" wait_for 10 grep -q \
-	'^kvmtop: cannot open .*: No such file or directory: the file that was open before is' \
+	'^kvmtop: cannot open .*: No such file or directory; until then the old file is continued' \
 	"$TMP/err"
 lines=$(wc -l <"$TMP/moved/log")
 check "the old file goes on" wait_for 10 has_lines "$TMP/moved/log" $((lines + 3))

@@ -32,7 +32,7 @@ static int is_plain(const char *text)
 	return !*text;
 }
 
-/* Words mean themselves: strstr() knows the answer. */
+/* Words mean themselves: strstr() has the answer. */
 static void check_word(const struct pattern *pattern, const char *subject)
 {
 	const char *word = pattern_text(pattern), *found = strstr(subject, word);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * miniguest - a process with a VM that makes exactly the exits it is told to, for the shell tests.
+ * miniguest - a process with a VM that makes exactly the exits that its arguments name, for the
+ * shell tests.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -15,7 +16,7 @@
 
 #include "cmd/demo/vm.h"
 
-#define LIMIT_S 240 /* no run is longer, whatever it was told */
+#define LIMIT_S 240 /* no run is longer, whatever the arguments are */
 #define MAX_HOLD_S 120
 
 struct order {

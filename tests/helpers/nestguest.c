@@ -87,7 +87,7 @@ static void put_segment(uint8_t *vmcb, uint32_t at, uint16_t attributes, uint64_
 	put(vmcb, at + 8, base, 8);
 }
 
-/* Offsets are those of AMD's manual, volume 2, appendix B. */
+/* Offsets are from AMD's manual, volume 2, appendix B. */
 static void make_vmcb(uint8_t *vmcb)
 {
 	put(vmcb, 0x00c, 1 << 18 | 1 << 24, 4); /* CPUID and HLT leave L2 for L1 */

@@ -110,7 +110,10 @@ static bool is_exit(const struct slice *slice)
 	       (!slice->category[3] || strcmp(slice->category, "kvm,cut") == 0);
 }
 
-/* Each slice is within what is open on its track when it begins, or behind it; exits in nothing. */
+/*
+ * Each slice is within the slice that is open on its track when it begins, or after it; exits are
+ * in no slice.
+ */
 static bool slices_nest(const struct picture *picture)
 {
 	uint64_t ends[MAX_DEPTH];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * analyze - tells static analyzers what they cannot see; `make analyze` puts it before each source.
+ * analyze - declares to static analyzers what they cannot see; `make analyze` puts it before each
+ * source.
  *
  * They look at one file at a time and cannot see that errno is set after a failure, that
- * error_set() returns its argument, or how uthash works. This file says it once, so that no line
- * of the sources has to silence them. No file of the program includes it.
+ * error_set() returns its argument, or how uthash works. This file says it once, so that no line of
+ * the sources has to silence them. No file of the program includes it.
  */
 #ifndef KVMTOP_TOOLS_ANALYZE_H
 #define KVMTOP_TOOLS_ANALYZE_H

@@ -124,7 +124,7 @@ static inline const char *read_file(struct world *w, const char *path)
 		fputc(c, out);
 	fclose(file);
 	fclose(out);
-	/* Not an assertion: no analyzer knows that assertions do not return. */
+	/* Not an assertion: analyzers do not see that assertions never return. */
 	if (!w->text)
 		abort();
 	return w->text;

@@ -68,7 +68,7 @@ static inline void make_calls(enum call call, unsigned int n)
 	}
 }
 
-/* A thread that makes calls when it is told to. */
+/* A thread that makes calls on request. */
 struct horse {
 	pthread_t thread;
 	pid_t tid;

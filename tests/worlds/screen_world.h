@@ -95,7 +95,7 @@ static inline int setup(void **state)
 		.guests = w->guests,
 	};
 	w->query.type = &view_events;
-	w->query.sort = view_usual_sort(&view_events);
+	w->query.sort = view_default_sort(&view_events);
 	w->query.children = true;
 	w->screen = (struct screen){
 		.view = &w->view, .query = &w->query, .facts = &w->facts,
@@ -154,7 +154,7 @@ static inline void second(struct world *w, uint64_t rate)
 	tick(w);
 }
 
-/* Four seconds on a usual host. */
+/* Four seconds of a common host. */
 static inline void usual(struct world *w)
 {
 	second(w, 100);

@@ -24,7 +24,7 @@ struct world {
 	uint64_t now_ns;
 };
 
-/* The id of a field is its place in specs. */
+/* The id of a field is its index in specs. */
 static inline int world_setup(void **state, const struct field *specs, uint32_t nr)
 {
 	struct world *world = calloc(1, sizeof(*world));

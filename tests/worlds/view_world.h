@@ -42,10 +42,10 @@ struct world {
 static inline void set_view(struct world *world, const struct view_type *type)
 {
 	world->query.type = type;
-	world->query.sort = view_usual_sort(type);
+	world->query.sort = view_default_sort(type);
 }
 
-/* The id of a field is its place in specs. */
+/* The id of a field is its index in specs. */
 static inline int world_setup(void **state, const struct field *specs, uint32_t nr,
 			      const struct view_type *type)
 {

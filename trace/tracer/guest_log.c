@@ -29,7 +29,7 @@
 
 /* ---- threads */
 
-static int tell(int fd, enum proc_cn_mcast_op what)
+static int send_op(int fd, enum proc_cn_mcast_op what)
 {
 	struct nlmsghdr head = {
 		.nlmsg_len = NLMSG_LENGTH(sizeof(struct cn_msg) + sizeof(what)),
@@ -66,7 +66,7 @@ int thread_log_init(struct thread_log *log)
 	if (bind(log->socket, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		err = -errno;
 	if (!err)
-		err = tell(log->socket, PROC_CN_MCAST_LISTEN);
+		err = send_op(log->socket, PROC_CN_MCAST_LISTEN);
 	if (err) {
 		close(log->socket);
 		log->socket = -1;
@@ -78,7 +78,7 @@ void thread_log_release(struct thread_log *log)
 {
 	if (log->socket >= 0) {
 		/* Kernels before 6.6 do not see that the socket is closed. */
-		tell(log->socket, PROC_CN_MCAST_IGNORE);
+		send_op(log->socket, PROC_CN_MCAST_IGNORE);
 		close(log->socket);
 	}
 	free(log->list);

@@ -38,7 +38,7 @@ struct lines_span {
 	uint64_t elapsed_ns;	 /* without the time when nothing was recorded */
 };
 
-/* What a view is of, for JSON: at most one of these; all NULL: it is live. */
+/* The source of a view, for JSON: at most one of these; all NULL: it is live. */
 struct lines_side {
 	const struct lines_recording *recording;
 	const struct lines_span *span;
@@ -61,7 +61,7 @@ struct lines_config {
 	const struct view_type *type; /* LINES_ROWS with has_time: of every view */
 };
 
-/* ---- what writes a format */
+/* ---- the renderer of a format */
 
 #define LINES_PAGE 20	    /* samples between headings, as kvm_stat's */
 

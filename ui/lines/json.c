@@ -239,7 +239,7 @@ static void put_row(struct json *json, const struct view *view, size_t i)
 	finish(json, '}');
 }
 
-/* ---- what the view is of */
+/* ---- the source of the view */
 
 static void add_span(struct json *json, const struct lines_config *config, const char *key,
 		     const struct lines_span *span)

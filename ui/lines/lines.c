@@ -27,7 +27,7 @@ static const struct lines_type *const types[] = {
 };
 
 struct file {
-	const char *path; /* not ours; NULL: standard output */
+	const char *path; /* the caller's; NULL: standard output */
 	FILE *stream;
 	bool is_regular;
 	bool is_cut; /* its last line has no end yet */
@@ -282,7 +282,7 @@ int lines_reopen(struct lines *lines, struct error *error)
 		return 0;
 	err = open_file(lines, &lines->file, &reason);
 	if (err)
-		return error_set(error, err, "%s: the file that was open before is written on",
+		return error_set(error, err, "%s; until then the old file is continued",
 				 reason.text);
 	lines->nr = 0;
 	return close_file(&old, error);

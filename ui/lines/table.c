@@ -58,7 +58,7 @@ static int usual_width(const struct lines_config *config, const struct column *c
 	return !config->goes_on ? 0 : is_text ? column->least : column_width(column);
 }
 
-/* Where samples follow, columns have their usual width, so that longer ones are rare later on. */
+/* Where samples follow, columns have at least their default width, so that wider ones are rare. */
 static void measure(const struct view *view, const struct lines_config *config, int *ret_widths)
 {
 	const struct column *columns = view->type->columns;

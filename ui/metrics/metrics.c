@@ -23,7 +23,7 @@ struct metrics {
 	struct findings findings;
 	size_t nr_series;
 	size_t dropped[METRICS_NR], nr_dropped;
-	size_t usual_size; /* of the text: had at once, it is not copied while it grows */
+	size_t last_size; /* of the latest text, and some more: room for the next one */
 };
 
 /* What every writer works with. */
@@ -472,7 +472,7 @@ void metrics_write(struct metrics *metrics, const struct facts *facts,
 	for (size_t i = 0; i < METRICS_NR; i++)
 		metrics->dropped[i] = 0;
 	metric_sums_take(&metrics->sums, facts, &metrics->names);
-	array_grow_unset(&ret_text->bytes, &ret_text->room, metrics->usual_size);
+	array_grow_unset(&ret_text->bytes, &ret_text->room, metrics->last_size);
 	write_all(&out, self);
-	metrics->usual_size = ret_text->size + ret_text->size / 16;
+	metrics->last_size = ret_text->size + ret_text->size / 16;
 }

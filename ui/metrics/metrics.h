@@ -13,13 +13,13 @@
 #include "core/findings/thresholds.h"
 #include "ui/metrics/text.h"
 
-#define METRICS_SERIES_MAX 20000 /* the usual limit: 1,000 vCPUs have some 17,000 */
+#define METRICS_SERIES_MAX 20000 /* the default limit: 1,000 vCPUs have some 17,000 */
 
 struct metrics_config {
 	unsigned int groups; /* of enum metrics_group */
 	size_t max_series;   /* of guests and CPUs; the program's own are few and always there */
 	unsigned int statistics; /* the sources of KVM's own counters, as bits */
-	const struct thresholds *thresholds; /* of findings; NULL: the usual ones; outlive it */
+	const struct thresholds *thresholds; /* of findings; NULL: the defaults; outlive it */
 };
 
 struct metrics_source {

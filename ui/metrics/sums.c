@@ -230,7 +230,7 @@ static void add_to_cell(struct cell_sum *cell, const struct group *group)
 	cell->timing = &group->timing;
 }
 
-/* Of an event that is known as exits, too, the sum of the exits counts: it is one number. */
+/* An event that is also counted as exits has the sum of the exits: it is one number. */
 static void add_to_cells(const struct metric_sums *sums, struct cell_sum *cells,
 			 const struct group *group)
 {

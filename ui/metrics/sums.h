@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sums - what is exported of facts: the keys of stats added up by guest, reason and vCPU; and which
+ * sums - the exported numbers: the keys of stats added up by guest, reason and vCPU; and which
  * guests are exported, and their labels: no two guests have the same at a time.
  *
  * A label is the guest's name or, if a guest that runs has this label already, the name and the
@@ -48,7 +48,7 @@ void names_release(struct names *names);
 /* One field of one guest. */
 struct cell_sum {
 	bool is_set; /* the guest has the field */
-	/* An event that is known as exits, too: they are counted from the first one on. */
+	/* An event that is also counted as exits: the exits count from the first one on. */
 	bool is_of_exits;
 	uint64_t count;
 	const struct timing_sum *timing; /* since the start; valid as long as the sums */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes series, a line each, and what stands above the first one of a metric. */
+/* Writes series, a line each, and the lines before the first one of a metric. */
 #include <string.h>
 
 #include "lib/array.h"

@@ -2,7 +2,7 @@
 /*
  * text - text that grows, and metrics in it: Prometheus' text format 0.0.4, without timestamps.
  *
- * All that scrapes takes this format, and so does node_exporter's textfile collector. Numbers are
+ * Every scraper reads this format, and so does node_exporter's textfile collector. Numbers are
  * written without floating point, so that no digit of a counter is lost.
  */
 #ifndef KVMTOP_UI_METRICS_TEXT_H

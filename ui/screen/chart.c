@@ -56,7 +56,7 @@ static void put_tall_bar(const struct area *area, int at, int level)
 	put_bar(area, line, at, level);
 }
 
-/* Only 0 has the lowest bar. */
+/* The lowest bar always means 0. */
 static int level_of(double rate, double end, int max)
 {
 	return end > 0 ? (int)fmin(ceil(rate / end * max), max) : 0;
@@ -250,7 +250,7 @@ void chart_paint_lines(const struct chart *chart, int row, int nr)
 	}
 }
 
-/* The first interval of a question is short: it says nothing of the others. */
+/* The first interval after a change of the query is short, and says nothing of the others. */
 bool chart_is_fine(const struct chart *chart)
 {
 	double span_s = chart_span_s(chart);

@@ -143,7 +143,7 @@ static int put_rate(struct grid *grid, int row, const struct exits_summary *summ
  */
 struct parts {
 	bool has_signs; /* of the pictures in the column Time split: "█ guest 71%  " */
-	char texts[SPLIT_PARTS][32]; /* "": not told apart from KVM's */
+	char texts[SPLIT_PARTS][32]; /* "": counted as KVM's */
 	int width;		     /* 0: not known */
 };
 
@@ -363,7 +363,7 @@ static void paint_filters(const struct screen *screen, struct grid *grid, int ro
 	put_right(grid, row, col, style, right);
 }
 
-/* What a tab shows: where there are hosts, they are in place of guests. */
+/* The view that a tab shows: of a fleet, hosts instead of guests. */
 static const struct view_type *shown_by(const struct screen *screen, const struct view_type *tab)
 {
 	return tab == &view_guests && screen->has_hosts ? &view_hosts : tab;

@@ -126,8 +126,8 @@ uint64_t point_percentile_ns(const struct series_point *point, double share)
 }
 
 /*
- * Each step has a sign of its own. With a palette the step before is behind it, so that the map is
- * one area.
+ * Each step has a sign of its own. With a palette its background is the colour of the step
+ * before, so that the map is one area.
  */
 void heat_put_sign(const struct heat *heat, const struct area *area, int row, int col, int step)
 {

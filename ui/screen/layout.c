@@ -137,8 +137,9 @@ static void widen(struct layout *layout, struct room *room, bool texts, const in
 }
 
 /*
- * The columns that every screen has: the name, what is sorted by, the keys, and with room the other
- * ones without a rank. One number beside the name is enough where the name would become narrow.
+ * The columns that every screen has: the name, the sort column, the keys, and, where there is
+ * room, the others without a rank. One number beside the name is enough where the name would become
+ * narrow.
  */
 static void show_basic(struct layout *layout, struct room *room)
 {
@@ -166,7 +167,7 @@ static void show_basic(struct layout *layout, struct room *room)
 	widen(layout, room, true, room->wanted);
 }
 
-/* How many columns of the screen the texts that are shown lack for their usual width. */
+/* How many columns of the screen the texts shown lack for their default width. */
 static int missing_for_texts(const struct layout *layout, const struct room *room)
 {
 	int missing = 0;
@@ -180,7 +181,7 @@ static int missing_for_texts(const struct layout *layout, const struct room *roo
 	return missing;
 }
 
-/* The columns with a rank, the lowest first; a picture only beside texts of their usual width. */
+/* The columns with a rank, the lowest first; a picture only beside texts of their default width. */
 static void show_ranks(struct layout *layout, struct room *room)
 {
 	for (int rank = 1; rank <= room->last_rank; rank++) {
@@ -196,7 +197,8 @@ static void show_ranks(struct layout *layout, struct room *room)
 
 /*
  * Which columns are shown depends on the least widths only: texts that come and go change no more
- * than the widths of texts. A text that needs less than its least width leaves the rest to others.
+ * than the widths of texts. A text that needs less than its least width leaves the rest to other
+ * columns.
  */
 static void shrink_texts(struct layout *layout, struct room *room)
 {

@@ -37,7 +37,7 @@ const struct key_help screen_keys[] = {
 	{ "/ n", "/ search", "search for a name; again", 0, '/' },
 	{ "W", NULL, "keep view, order and interval for the next start", 0, 0 },
 	{ "w", "w why", "what makes guests slow, and what to do", 0, 'w' },
-	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc lets go of the row", 0, 0 },
+	{ "arrows", NULL, "move, as do PgUp, PgDn, Home, End; Esc selects no row", 0, 0 },
 	{ 0 },
 };
 
@@ -92,7 +92,7 @@ void screen_add_hit(struct screen *screen, struct hit hit)
 		screen->hits[screen->nr_hits++] = hit;
 }
 
-/* Of the columns to leave out, what names the row and what it is sorted by stay. */
+/* Whether the user hides the column; the one that names the row and the sort column stay. */
 static bool is_hidden(const struct screen *screen, size_t column)
 {
 	const char *name = column_name(&screen->view->type->columns[column]), *at = screen->hide;

@@ -94,7 +94,7 @@ struct screen {
 	const char *empty;  /* why there are no rows */
 	char notice[320];   /* shown in the last line for a few seconds; "": the keys are */
 	char trouble[320];  /* a lasting problem: shown above the keys, and in the help */
-	bool can_go_back;   /* there is a way back for Backspace */
+	bool can_go_back;   /* Backspace leads back */
 
 	/* The state of the input. */
 	enum screen_page page;
@@ -166,7 +166,7 @@ enum {
 	KEY_RECORDED = 1 << 8, /* a recording */
 	KEY_TREES = 1 << 1,  /* a view with trees */
 	/* For the last line only: the help always lists the key, if it has a text: */
-	KEY_BACK = 1 << 2,   /* a way back */
+	KEY_BACK = 1 << 2,   /* Backspace leads back */
 	KEY_GUESTS = 1 << 3, /* any view but the view of guests */
 	KEY_EXITS = 1 << 9,  /* listed in the last line of the views of exits only */
 	KEY_HEAT = 1 << 5,   /* the heat map, */

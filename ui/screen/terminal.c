@@ -56,8 +56,8 @@ static const struct {
 };
 
 /*
- * The colours of a heat map's steps, from dark to bright, so that they are told apart without
- * seeing hues, too; 0: the colour of marks on them. With 8 colours there is no paper.
+ * The colours of a heat map's steps, from dark to bright, so that their brightness alone tells
+ * them apart; 0: the colour of marks on them. With 8 colours there is no paper.
  */
 static const struct {
 	short palette, basic, mark;

@@ -42,7 +42,7 @@ struct terminal_event {
 	wint_t code;
 	int row, col; /* with KEY_MOUSE */
 	int wheel;    /* with KEY_MOUSE: -1 up, 1 down, 0 a click */
-	bool is_double; /* with KEY_MOUSE: the second click at the same place */
+	bool is_double; /* with KEY_MOUSE: the second click at one position */
 };
 
 /* The next key, if there is one. False: none. */
@@ -51,7 +51,7 @@ bool terminal_event(struct terminal *terminal, struct terminal_event *ret_event)
 /* The descriptor to poll for keys; -1: standard input is no terminal. */
 int terminal_fd(const struct terminal *terminal);
 
-/* Whether it has 256 colours, for the character and behind it, and NO_COLOR is not set. */
+/* Whether it has 256 colours, for characters and backgrounds, and NO_COLOR is not set. */
 bool terminal_has_palette(const struct terminal *terminal);
 
 /* Whether bars and lines may be UTF-8. */

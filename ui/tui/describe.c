@@ -153,7 +153,7 @@ void tui_follow_worst(struct tui *tui)
 	bool is_now = source_has_now(tui->source->kind) && !tui->back.monitor;
 	struct worst *worst = &tui->worst;
 	const struct finding *finding;
-	bool has_rows = tui->query->type == &view_why; /* which need no line */
+	bool has_rows = tui->query->type == &view_why; /* these rows show the findings */
 
 	if (is_now)
 		follow_now(tui);

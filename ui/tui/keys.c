@@ -167,7 +167,7 @@ static void press_page(struct tui *tui, const struct terminal_event *event)
 	size_t page = tui->screen.page_rows, *top = &tui->screen.page_top;
 	int key = event->is_key ? (int)event->code : 0;
 
-	/* The painter corrects a position behind the end. */
+	/* The painter corrects a position after the end. */
 	if (key == KEY_DOWN || (key == KEY_MOUSE && event->wheel > 0))
 		++*top;
 	else if (key == KEY_UP || (key == KEY_MOUSE && event->wheel < 0))

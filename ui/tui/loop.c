@@ -113,7 +113,7 @@ static void tick(struct tui *tui)
 		tui->quit = true;
 }
 
-/* The first sample of a new question is taken as soon as everything is open. */
+/* The first sample for a changed query is taken as soon as everything is open. */
 static void look_opening(struct tui *tui)
 {
 	struct sampling *sampling = &tui->sampling;
@@ -121,9 +121,9 @@ static void look_opening(struct tui *tui)
 	if (!monitor_is_ready(tui->source->monitor))
 		return;
 	sampling->is_opening = false;
-	if (!sampling->has_fresh_question)
+	if (!sampling->awaits_first)
 		return;
-	sampling->has_fresh_question = false;
+	sampling->awaits_first = false;
 	take_sample(tui);
 	tui_set_timer(tui, FIRST_DELAY_S < sampling->delay_s ? FIRST_DELAY_S : sampling->delay_s);
 }
@@ -250,7 +250,7 @@ int tui_run(const struct tui_config *config, struct error *error)
 			.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 			.delay_s = config->delay_s,
 			.is_opening = true,
-			.has_fresh_question = true,
+			.awaits_first = true,
 			.due = 2,
 		},
 	};
@@ -261,7 +261,7 @@ int tui_run(const struct tui_config *config, struct error *error)
 				      &tui.terminal, error);
 
 	if (!err) {
-		config->query->folds_ended = config->query->tells_apart = true;
+		config->query->folds_ended = config->query->marks_shared_names = true;
 		if (error->text[0])
 			tui_say(&tui, error->text);
 		error->text[0] = '\0';

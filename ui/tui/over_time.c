@@ -117,7 +117,7 @@ static int gather(struct tui *tui, const struct key *subject, const struct serie
 			   &(struct error){ "" });
 }
 
-/* The points up to the moment that is shown, each at its place from the end. */
+/* The points up to the moment that is shown, each at its position from the end. */
 static void fill_history(const struct tui *tui, struct history *history)
 {
 	const struct series *series = &history->exits;

@@ -161,7 +161,10 @@ static const struct preference {
 
 /* ---- files ---- */
 
-/* The row of a line, which is cut in place. NULL: it is wrong; with an empty error: a comment. */
+/*
+ * The row of the table for a line, which is cut. NULL: the line is wrong; with an empty error: a
+ * comment.
+ */
 static const struct preference *find(char *line, char **ret_value, struct error *error)
 {
 	char *name;

@@ -93,7 +93,8 @@ static const struct guest *find_guest(const struct guests *guests, const char *t
 	if (nr)
 		error_set(error, -ENOENT, "%zu guests match: b lists all of them", nr);
 	else if (is_number)
-		error_set(error, -ENOENT, "no guest has a process or thread %s", text);
+		error_set(error, -ENOENT, "no guest has a process or thread %s; b lists the "
+			  "guests", text);
 	return NULL;
 }
 

@@ -50,8 +50,8 @@ static void remember_row(struct tui *tui, size_t at)
 }
 
 /*
- * Selects the sought row, unless the user has selected another row; a notice tells when it does not
- * appear.
+ * Selects the sought row, unless the user has selected another row; a notice says when it does
+ * not appear.
  */
 static void seek_row(struct tui *tui)
 {
@@ -166,7 +166,7 @@ static struct query query_of_row(const struct tui *tui, const struct view_type *
 	struct query query = *tui->query;
 
 	query.type = type;
-	query.sort = view_usual_sort(type);
+	query.sort = view_default_sort(type);
 	query.reverse = false;
 	if (tui->screen.has_cursor && row->guest != GUEST_NONE)
 		query.guest = row->guest;

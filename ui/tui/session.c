@@ -105,7 +105,7 @@ void tui_ask_now(struct tui *tui)
 	if (!monitor_has_new_counts(tui->source->monitor))
 		return;
 	sampling->is_opening = true;
-	sampling->has_fresh_question = true;
+	sampling->awaits_first = true;
 	sampling->due = 2;
 }
 

@@ -28,8 +28,8 @@ struct sampling {
 	unsigned long nr;	  /* taken so far */
 	uint64_t taken_ns;	  /* when the latest was taken */
 	bool is_opening;	  /* the providers are not ready yet */
-	bool has_fresh_question;  /* the question's first sample follows when they are ready */
-	unsigned int due;	  /* samples until the question has rates */
+	bool awaits_first;	  /* the first sample for the query follows when they are ready */
+	unsigned int due;	  /* samples until the query has rates */
 	struct pattern *filter;	  /* typed by the user; NULL: none, or the filter is the caller's */
 };
 
@@ -69,7 +69,7 @@ struct trail {
 /* Owner: moments.c. A look back at a moment that is remembered, while counting goes on. */
 struct back {
 	struct monitor *monitor; /* plays the moment; NULL: what is shown is now */
-	bool has_changed;	 /* the query changed: live providers do not know it yet */
+	bool has_changed;	 /* the query changed, and live providers do not have it yet */
 	uint64_t end_ns;	 /* the latest moment of a history file */
 	/* The machine that is shown, of a past of several; "": all. */
 	char machine[NAME_SIZE];
@@ -160,15 +160,15 @@ struct monitor *tui_monitor(const struct tui *tui);
 /* Takes a sample, and stores it. */
 void tui_sample(struct tui *tui);
 /*
- * Tells the providers what the query needs; the first sample follows when they are ready. A moment
- * of the past answers at once.
+ * Passes the query to the providers; the first sample follows when they are ready. A moment of the
+ * past answers at once.
  */
 void tui_ask(struct tui *tui);
 /* The same for live providers, whatever is shown. */
 void tui_ask_now(struct tui *tui);
 /* Makes the facts of the chosen moment of the past. */
 void tui_show_moment(struct tui *tui);
-/* In a history: a guest that was chosen by name is the one that bore it at the moment. */
+/* In a history: a guest that was chosen by name is the one that had it at the moment. */
 void tui_choose_then(struct tui *tui);
 
 /* Takes the filter over; NULL: no filter. */
@@ -237,7 +237,7 @@ void tui_set_guest(struct tui *tui, uint32_t guest);
 void tui_follow_history(struct tui *tui);
 /* After each new view: the selected row, where the screen has a picture of it. */
 void tui_follow_series(struct tui *tui);
-/* Shows the picture in place of the table, or the table again. */
+/* Shows the picture instead of the table, or the table again. */
 void tui_toggle_heat(struct tui *tui);
 
 /* ---- prompts.c ---- */
@@ -275,7 +275,7 @@ bool tui_shows_machines(const struct tui *tui); /* all machines of a past with s
 /* What the title says about the moment that is shown. */
 void tui_describe_moment(struct tui *tui);
 
-/* Before each view: addsthe list to the facts, up to the moment that is shown. */
+/* Before each view: adds the list to the facts, up to the moment that is shown. */
 void tui_follow_long(struct tui *tui);
 
 /* ---- compare.c ---- */

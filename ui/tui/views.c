@@ -50,7 +50,7 @@ static void begin_view(struct tui *tui, const struct view_type *type)
 	const struct view_order *order = preferences_order(&tui->preferences, type);
 
 	tui->query->type = type;
-	tui->query->sort = order->type ? order->sort : view_usual_sort(type);
+	tui->query->sort = order->type ? order->sort : view_default_sort(type);
 	tui->query->reverse = order->reverse;
 	tui->screen.has_cursor = false;
 	tui->screen.top = 0;
@@ -72,7 +72,7 @@ static bool is_of_guests(const struct view_type *type)
 	return type == &view_guests || type == &view_hosts;
 }
 
-/* Where all hosts are shown, hosts take the place of guests. */
+/* Of all hosts: hosts instead of guests. */
 static const struct view_type *guests_type(const struct tui *tui)
 {
 	return tui_shows_machines(tui) ? &view_hosts : &view_guests;

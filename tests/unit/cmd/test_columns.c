@@ -108,7 +108,7 @@ static void of_report(void **state)
 	}
 }
 
-/* Where a view has the column, the live program and `report --view` know all of its names. */
+/* Where a view has the column, the live program and `report --view` take all of its names. */
 static void of_views(void **state)
 {
 	const struct view_type *type;

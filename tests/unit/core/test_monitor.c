@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * test_monitor - what the monitor tells its providers and when, over two that are made up.
- */
+/* test_monitor - what the monitor passes to its providers and when, over two that are made up. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +24,7 @@
 
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What a provider was told, and what it shall answer. */
+/* What a provider was given, and what it shall return. */
 struct said {
 	unsigned int nr_opened, nr_wants, nr_closed;
 	struct want want; /* the latest, without its fields */
@@ -84,7 +82,7 @@ static int fake_want(void *state, const struct want *want, struct error *error)
 	said->wants_event = field_set_has(&want->fields, said->event);
 	said->wants_child = field_set_has(&want->fields, said->child);
 	said->flags = 0;
-	/* A provider is told only its own fields. */
+	/* A provider gets only its own fields. */
 	if (first.nr_opened && second.nr_opened)
 		assert_false(field_set_has(&want->fields,
 					   said == &first ? second.event : first.event));
@@ -178,7 +176,7 @@ static int setup(void **state)
 		return -1;
 	world.env = (struct env){ .root = world.root, .arch = arch_by_name("VMX") };
 	world.query.type = &view_events;
-	world.query.sort = view_usual_sort(&view_events);
+	world.query.sort = view_default_sort(&view_events);
 	return 0;
 }
 
@@ -251,13 +249,13 @@ static void only_changes_are_told(void **state)
 	assert_false(monitor_has_new_counts(world->monitor));
 	assert_int_equal(first.nr_wants, 1);
 	assert_int_equal(second.nr_wants, 1);
-	/* One provider has more to count; the other is not told again. */
+	/* One provider has more to count; the other gets no new want. */
 	field_set_add(&world->query.open, first.event);
 	want(world);
 	assert_int_equal(first.nr_wants, 2);
 	assert_true(first.wants_child);
 	assert_int_equal(second.nr_wants, 1);
-	/* A guest is told to all providers. */
+	/* All providers get a guest. */
 	world->query.guest = 7;
 	want(world);
 	assert_int_equal(first.nr_wants, 3);
@@ -266,7 +264,7 @@ static void only_changes_are_told(void **state)
 	assert_int_equal(second.want.scope, WANT_GUEST);
 }
 
-/* A provider counts the fields that it adds itself without being told. */
+/* A provider counts the fields that it adds itself without a want. */
 static void a_provider_is_not_told_of_fields_it_adds(void **state)
 {
 	struct world *world = *state;
@@ -281,7 +279,7 @@ static void a_provider_is_not_told_of_fields_it_adds(void **state)
 	assert_int_equal(first.nr_wants, 1);
 }
 
-/* All totals begin anew, so every provider is told. */
+/* All totals begin anew, so every provider gets the want. */
 static void new_question_is_told_to_all(void **state)
 {
 	struct world *world = *state;

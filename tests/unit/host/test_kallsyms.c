@@ -88,7 +88,8 @@ static void other_lines_are_errors(void **state)
 		assert_int_equal(
 			kallsyms_parse(strdup(text), strlen(text), "web1", &symbols, &error),
 			-EINVAL);
-		assert_string_equal(error.text, "web1: line 2 is not one of /proc/kallsyms");
+		assert_string_equal(error.text, "web1: line 2 is not one of /proc/kallsyms: copy "
+						"the guest's again");
 		assert_null(symbols);
 	}
 }

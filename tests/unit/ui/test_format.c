@@ -193,7 +193,7 @@ static void lines_lose_their_end(void **state)
 	assert_string_equal(buf, "kvm_e..");
 	format_cut(buf, sizeof(buf), "kvm_exit", 1, true);
 	assert_string_equal(buf, "k");
-	/* Nothing is written behind the buffer. */
+	/* Nothing is written after the buffer. */
 	format_cut(small, sizeof(small), "kvm_userspace_exit", 16, true);
 	assert_true(strlen(small) < sizeof(small));
 	format_middle(small, sizeof(small), "kvm_userspace_exit", 16, true);

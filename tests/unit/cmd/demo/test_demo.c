@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * test_demo - the demo guest makes exactly the exits of its plan, and leaves nothing behind.
- */
+/* test_demo - the demo guest makes exactly the exits of its plan, and nothing of it remains. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -474,7 +472,7 @@ static void test_child_ends_with_its_rounds(void **state)
 		close(fds[i]);
 }
 
-/* Forks a process that starts a demo guest, tells its pid and sleeps. */
+/* Forks a process that starts a demo guest, writes its pid and sleeps. */
 static pid_t fork_starter(pid_t *ret_pid)
 {
 	int fds[2];
@@ -550,7 +548,7 @@ static int become_nobody(void)
 	return access("/dev/kvm", R_OK | W_OK) ? 0 : -EEXIST;
 }
 
-/* Tries both ways of running the guest in a process for which something is wrong. */
+/* Tries both functions that run the guest, in a process for which something is wrong. */
 static void try_where(int (*make_wrong)(void), struct outcome *ret_outcome)
 {
 	struct outcome outcome = { 0 };

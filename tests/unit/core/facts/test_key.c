@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keys that come and go, in an array where the last element takes the place of a removed one. */
+/* Keys that come and go, in an array where the last element replaces a removed one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Random samples and commands: stats must agree with a naive model that knows no tricks. */
+/* Random samples and commands: stats must agree with a naive model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -63,7 +63,7 @@ static const struct stats_item *get_key(const struct world *world, struct key ke
 			return stat;
 	}
 	fail_msg("no such key");
-	abort(); /* no analyzer knows that fail_msg() does not return */
+	abort(); /* analyzers do not see that fail_msg() never returns */
 }
 
 /* Its range is all that is not 0 in delta[], and no more. */

@@ -723,7 +723,7 @@ static void a_device_is_no_page_fault(void **state)
 	assert_string_equal(found(world), "page_faults db1 0 critical 30.0%");
 }
 
-/* Where arguments are not counted, nothing tells the two apart. */
+/* Where arguments are not counted, nothing distinguishes the two. */
 static void without_arguments(void **state)
 {
 	struct world *world = *state;

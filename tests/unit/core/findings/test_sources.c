@@ -51,7 +51,7 @@ struct cause {
 	uint32_t polled_ns; /* of each */
 	/* or a number of the field, with nr and ns 0. */
 	uint64_t number;
-	bool is_live_only; /* no recording tells it */
+	bool is_live_only; /* in no recording */
 };
 
 #define REASON(number, name) .code = (number), .reason = (name)
@@ -129,7 +129,7 @@ static void ask(struct look *look)
 	struct error error = { "" };
 
 	look->query.type = &view_why;
-	look->query.sort = view_usual_sort(&view_why);
+	look->query.sort = view_default_sort(&view_why);
 	if (monitor_want(look->monitor, &look->query, &error) != 0)
 		fail_msg("%s", error.text);
 }
@@ -149,7 +149,7 @@ static void find(struct look *look, const char *rule)
 
 		if (strcmp(cells[id].text, rule) != 0)
 			continue;
-		/* Of a guest's event a recording knows the vCPU as well. */
+		/* A recording has the vCPU of each event, too. */
 		if (cells[cost].type == CELL_NONE && strncmp(text, "vCPU 0: ", 8) == 0)
 			text += 8;
 		snprintf(look->found, sizeof(look->found), "%.1f %s",

@@ -41,7 +41,7 @@
 
 static unsigned int nr_failing_reads; /* how many calls of readdir() fail with EIO */
 
-/* In place of the C library's readdir(). */
+/* Replaces the C library's readdir(). */
 struct dirent *failing_readdir(DIR *dir) __asm__("readdir");
 
 struct dirent *failing_readdir(DIR *dir)
@@ -70,7 +70,7 @@ struct box {
 static void put(struct box *box, const char *text, size_t len, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Makes the folders on the way, too. */
+/* Makes the folders of the path, too. */
 static void put(struct box *box, const char *text, size_t len, const char *fmt, ...)
 {
 	char path[512];
@@ -193,7 +193,7 @@ static void put_proc(struct box *box, struct proc proc)
 	put_fd(box, proc.pid, 0, "/dev/null");
 }
 
-/* A process with a VM and one vCPU that nothing tells the thread of but its being alone. */
+/* A process with a VM and one vCPU: its thread is found only because it is the only one. */
 static void put_vm(struct box *box, pid_t pid, uint64_t start, const char *comm)
 {
 	put_proc(box, (struct proc){ .pid = pid, .start = start, .comm = comm });
@@ -919,7 +919,7 @@ static void test_vcpus_come_later(void **state)
 	assert_vcpu(only_guest(box), 0, 0, 0);
 	assert_true(guests_generation(box->guests) > before);
 
-	/* Long after, a thread comes: the number of threads tells. */
+	/* Long after, a thread comes: the number of threads shows it. */
 	for (unsigned int i = 2; i < 9; i++)
 		refresh(box, i * SECOND);
 	before = guests_generation(box->guests);
@@ -960,7 +960,7 @@ static void test_vm_made_anew(void **state)
 {
 	struct box *box = *state;
 
-	/* The guest rebooted: other threads, but as many, behind the same descriptors. */
+	/* The guest rebooted: other threads, but as many, for the same descriptors. */
 	put_vmm(box, 100, "cloud-hyperviso", "vcpu0\n", "vcpu1\n");
 	refresh(box, 0);
 	assert_vcpu(only_guest(box), 0, 0, 101);
@@ -1039,13 +1039,13 @@ static void test_main_thread_is_a_guess(void **state)
 	put_vm(box, 100, 50, "vm");
 	refresh(box, 0);
 	assert_vcpu(only_guest(box), 0, 0, 100);
-	assert_int_equal(guests_meet(box->guests, &thread, SECOND), only_guest(box)->id);
+	assert_int_equal(guests_of_thread(box->guests, &thread, SECOND), only_guest(box)->id);
 	assert_int_equal(only_guest(box)->nr_vcpus, 1);
 	assert_vcpu(only_guest(box), 0, 0, 101);
 	/* Another thread takes no vCPU away, and changes nothing. */
 	before = guests_generation(box->guests);
 	thread.tid = 102;
-	assert_int_equal(guests_meet(box->guests, &thread, SECOND), only_guest(box)->id);
+	assert_int_equal(guests_of_thread(box->guests, &thread, SECOND), only_guest(box)->id);
 	assert_int_equal(only_guest(box)->nr_vcpus, 1);
 	assert_vcpu(only_guest(box), 0, 0, 101);
 	assert_int_equal(guests_generation(box->guests), before);
@@ -1083,28 +1083,28 @@ static void test_threads_that_events_show(void **state)
 	uint32_t id;
 
 	refresh(box, SECOND);
-	assert_int_equal(guests_meet(box->guests, &thread, 6 * SECOND), GUEST_NONE);
+	assert_int_equal(guests_of_thread(box->guests, &thread, 6 * SECOND), GUEST_NONE);
 	put_vm(box, 100, 50, "one");
-	id = guests_meet(box->guests, &thread, 6 * SECOND);
+	id = guests_of_thread(box->guests, &thread, 6 * SECOND);
 	assert_string_equal(guests_by_id(box->guests, id)->name, "one");
 	assert_int_equal(guest_vcpu(guests_by_id(box->guests, id), 3)->tid, 105);
 
 	thread.pid = 300;
 	thread.has_ended = true;
-	id = guests_meet(box->guests, &thread, 6 * SECOND);
+	id = guests_of_thread(box->guests, &thread, 6 * SECOND);
 	assert_string_equal(guests_find(box->guests, id)->name, "qemu");
 	thread.tid = 106;
 	thread.vcpu = -1;
 	thread.comm = "vcpu0";
-	assert_int_equal(guests_meet(box->guests, &thread, 6 * SECOND), id);
+	assert_int_equal(guests_of_thread(box->guests, &thread, 6 * SECOND), id);
 	assert_int_equal(guest_vcpu(guests_find(box->guests, id), 0)->tid, 106);
 	/* The pid was reused. */
 	thread.first_ns = 7 * SECOND;
-	assert_int_not_equal(guests_meet(box->guests, &thread, 8 * SECOND), id);
+	assert_int_not_equal(guests_of_thread(box->guests, &thread, 8 * SECOND), id);
 	assert_string_equal(guests_ended_at(box->guests, 1)->name, "pid-300");
 	thread.pid = 301;
 	thread.comm = "my\x1b[2Jvmm";
-	id = guests_meet(box->guests, &thread, 8 * SECOND);
+	id = guests_of_thread(box->guests, &thread, 8 * SECOND);
 	assert_string_equal(guests_find(box->guests, id)->name, "my?[2Jvmm");
 
 	/* The guest is known, its thread has begun since, and got its name after its first exit. */
@@ -1113,15 +1113,15 @@ static void test_threads_that_events_show(void **state)
 	refresh(box, 8 * SECOND);
 	put_thread(box, 401, 402, "vcpu1\n");
 	thread = (struct vcpu_thread){ .pid = 401, .tid = 402, .vcpu = -1, .comm = "vm" };
-	id = guests_meet(box->guests, &thread, 8 * SECOND + 1);
+	id = guests_of_thread(box->guests, &thread, 8 * SECOND + 1);
 	assert_int_equal(guest_vcpu(guests_by_id(box->guests, id), 1)->tid, 402);
 	/* This one has no name yet, but there is one vCPU without a thread. */
 	put_thread(box, 401, 403, "vm\n");
 	thread.tid = 403;
-	assert_int_equal(guests_meet(box->guests, &thread, 8 * SECOND + 2), id);
+	assert_int_equal(guests_of_thread(box->guests, &thread, 8 * SECOND + 2), id);
 	assert_int_equal(guest_vcpu(guests_by_id(box->guests, id), 0)->tid, 403);
 	thread.tid = 404;
-	assert_int_equal(guests_meet(box->guests, &thread, 8 * SECOND + 3), id);
+	assert_int_equal(guests_of_thread(box->guests, &thread, 8 * SECOND + 3), id);
 	assert_int_equal(guests_by_id(box->guests, id)->nr_vcpus, 2);
 
 	/* A thread without an index runs the vCPU that has no thread. */
@@ -1130,7 +1130,7 @@ static void test_threads_that_events_show(void **state)
 	refresh(box, 8 * SECOND);
 	drop(box, "/proc/%d", 400, 0);
 	refresh(box, 9 * SECOND);
-	id = guests_meet(box->guests,
+	id = guests_of_thread(box->guests,
 			 &(struct vcpu_thread){ .pid = 400, .tid = 401, .vcpu = -1, .comm = "vm",
 						.first_ns = 8 * SECOND, .has_ended = true },
 			 9 * SECOND);
@@ -1140,7 +1140,7 @@ static void test_threads_that_events_show(void **state)
 	/* A process that has ended, and is still listed; its thread looks alive. */
 	thread = (struct vcpu_thread){ .pid = 302, .tid = 303, .vcpu = -1, .comm = "vm" };
 	put_stat(box, (struct proc){ .pid = 302, .start = 50, .comm = "vm", .state = 'Z' });
-	id = guests_meet(box->guests, &thread, 8 * SECOND);
+	id = guests_of_thread(box->guests, &thread, 8 * SECOND);
 	assert_true(guests_find(box->guests, id)->has_ended);
 }
 
@@ -1315,7 +1315,7 @@ static void test_no_descriptors_end_nobody(void **state)
 	assert_int_equal(guests_count(box->guests), 2);
 }
 
-/* What cannot be told of a thread is not taken for its process. */
+/* What is unknown of a thread is not taken for its process. */
 static void test_no_descriptors_mistake_nobody(void **state)
 {
 	struct box *box = *state;
@@ -1520,7 +1520,7 @@ static void test_name_means_who_bears_it(void **state)
 	assert_null(guest_choice_follow(&choice, box->guests)); /* said once */
 	assert_int_equal(guests_by_id(box->guests, choice.id)->pid, 200);
 
-	/* While nobody or more than one bears the name, the choice stays. */
+	/* While no guest or several have the name, the choice stays. */
 	drop(box, "/proc/%d", 200, 0);
 	refresh(box, 2 * SECOND);
 	assert_null(guest_choice_follow(&choice, box->guests));
@@ -1546,7 +1546,8 @@ static void test_pid_means_that_process(void **state)
 	assert_null(guest_choice_follow(&choice, box->guests));
 	guest_choice_init(&choice, NULL, 100);
 	assert_int_equal(guest_choice_now(&choice, box->guests, &box->error), -ESRCH);
-	assert_string_equal(box->error.text, "there is no process 100");
+	assert_string_equal(box->error.text, "there is no process 100; kvmtop --list-guests "
+					     "lists the guests");
 }
 
 /* A guest that the user points at is not one that ran beside it with the same name. */

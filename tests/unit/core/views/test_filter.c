@@ -65,7 +65,7 @@ static void look(struct world *world, const struct view_type *type, const char *
 
 	assert_int_equal(pattern_new(filter, &world->filter, NULL), 0);
 	world->query = (struct query){
-		.type = type, .filter = world->filter, .sort = view_usual_sort(type),
+		.type = type, .filter = world->filter, .sort = view_default_sort(type),
 	};
 	assert_int_equal(monitor_want(world->monitor, &world->query, NULL), 0);
 	pattern_free(old);
@@ -74,7 +74,7 @@ static void look(struct world *world, const struct view_type *type, const char *
 	view_build(&world->view, &world->query, world->facts);
 }
 
-/* ---- what must be shown, told from the listed names alone */
+/* ---- what must be shown, by the listed names alone */
 
 static const struct field *get(const struct world *world, uint32_t id)
 {

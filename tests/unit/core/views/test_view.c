@@ -115,7 +115,7 @@ static void no_fields_no_rows(void **state)
 	fields_free(none);
 }
 
-/* Of the vCPUs together, those of the interval; without any the column is absent. */
+/* The sums of the interval, over all vCPUs; without any vCPU the column is absent. */
 static void durations_of_counters(void **state)
 {
 	struct world *world = *state;
@@ -622,7 +622,7 @@ static void cells_compare(void **state)
 	assert_int_equal(cell_compare(&big, &one), 1);
 	assert_int_equal(cell_compare(&a, &z), -1);
 	assert_int_equal(cell_compare(&z, &a), 1);
-	/* A word in the place of a number: "halt" among shares. */
+	/* A word instead of a number: "halt" among shares. */
 	assert_int_equal(cell_compare(&a, &low), -1);
 	assert_int_equal(cell_compare(&low, &a), 1);
 	assert_int_equal(cell_compare(&low, &high), -1);
@@ -641,7 +641,7 @@ static void columns_and_types(void **state)
 
 		assert_ptr_equal(view_type_by_name(type->name), type);
 		assert_true(view_columns(type) <= VIEW_COLUMNS);
-		assert_true(view_usual_sort(type) < view_columns(type));
+		assert_true(view_default_sort(type) < view_columns(type));
 		assert_true(column_type(&type->columns[0]) == CELL_TEXT ||
 			    column_type(&type->columns[0]) == CELL_COUNT);
 		for (size_t j = 0; j < view_columns(type); j++)

@@ -10,7 +10,7 @@ static void meet(struct world *world, pid_t pid, int32_t nr_vcpus, const char *c
 	for (int32_t i = 0; i < nr_vcpus; i++) {
 		struct vcpu_thread thread = { pid, pid + 1 + i, i, comm, 1, true };
 
-		assert_int_not_equal(guests_meet(world->guests, &thread, 2), GUEST_NONE);
+		assert_int_not_equal(guests_of_thread(world->guests, &thread, 2), GUEST_NONE);
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The Guests view: whose exits are shown, what a filter adds up, and those that ended. */
+/* The Guests view: the exits that are shown, the sums of a filter, and guests that ended. */
 #include <math.h>
 
 #include "lib/array.h"
@@ -232,7 +232,7 @@ static void flaw_B4_the_ended_have_a_row_of_their_own(void **state)
 	for (uint64_t i = 1; i <= 2; i++) {
 		count_in(world, 1, EXIT, 10 * i);
 		count_in(world, 2, EXIT, 20 * i);
-		count_in(world, 3, EXIT, 500 * i); /* ended: the inventory does not know it */
+		count_in(world, 3, EXIT, 500 * i); /* ended: not in the inventory */
 		take(world);
 	}
 	assert_string_equal(picture(world), "web1 5000 2 40 3.8% 20 20/s\n"

@@ -590,7 +590,7 @@ static void totals_by_vcpu_and_reason(void **state)
 			    "Total - - 20.0%\n");
 }
 
-/* A report's: one interval, and rows that tell less apart. */
+/* A report's: one interval, and rows with fewer differences. */
 static void totals_by_less(void **state)
 {
 	struct world *world = *state;

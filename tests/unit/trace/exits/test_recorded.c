@@ -166,7 +166,7 @@ static void look(struct world *world, const struct view_type *type)
 	struct error error = { "" };
 
 	world->query.type = type;
-	world->query.sort = view_usual_sort(type);
+	world->query.sort = view_default_sort(type);
 	assert_int_equal(monitor_want(world->monitor, &world->query, &error), 0);
 	assert_true(monitor_has_new_counts(world->monitor));
 	assert_true(monitor_is_ready(world->monitor));

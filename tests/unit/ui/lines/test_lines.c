@@ -207,8 +207,8 @@ static void reopening_refuses_other_columns(void **state)
 	write_file(w->path, "timestamp,kvm_pio\n");
 	assert_int_equal(lines_reopen(w->lines, &w->error), -EINVAL);
 	assert_non_null(strstr(w->error.text,
-			       "rename it, or choose another file: the file that was "
-			       "open before is written on"));
+			       "rename it, or choose another file; until then the old "
+			       "file is continued"));
 	write_sample(w);
 	close_log(w);
 	file_is(w, w->path, "timestamp,kvm_pio\n");

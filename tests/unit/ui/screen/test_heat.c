@@ -25,7 +25,7 @@ static struct series_point *begin_series(struct world *w, size_t nr)
 		points[i].interval_ns = 3 * SECOND;
 	}
 	w->query.type = w->view.type = &view_exits;
-	w->query.sort = view_usual_sort(&view_exits);
+	w->query.sort = view_default_sort(&view_exits);
 	w->screen.series = &series;
 	w->screen.series_cursor = -1;
 	w->screen.series_first_ns = 0;
@@ -403,7 +403,7 @@ static void the_cursor_reaches_every_point(void **state)
 	assert_null(strstr(w->text, "▲"));
 }
 
-/* It has no interval, and so no point: the numbers are not those of the sample that follows. */
+/* It has no interval, and so no point: the numbers are not of the sample that follows. */
 static void the_first_sample_has_no_numbers(void **state)
 {
 	static const char numbers[] = "  counting begins: the first sample has no rates";
@@ -417,9 +417,9 @@ static void the_first_sample_has_no_numbers(void **state)
 	assert_non_null(strstr(line(w, 4), " 10:30:09"));
 	assert_non_null(strstr(line(w, 4), numbers));
 	assert_null(strstr(line(w, 4), "exits"));
-	assert_int_equal(style_of(w, 8, 39, L'│'), STYLE_NOTICE); /* in place of the gap */
+	assert_int_equal(style_of(w, 8, 39, L'│'), STYLE_NOTICE); /* instead of the gap */
 	assert_non_null(strstr(w->text, "10:30:09▲"));
-	/* Before all points, and behind them. */
+	/* Before all points, and after them. */
 	w->screen.series_cursor = 0;
 	w->screen.series_first_ns = points[0].time_ns - SECOND;
 	heat_picture(w, 60, 14);
@@ -652,13 +652,13 @@ static void durations_and_the_past_share_the_lines(void **state)
 static void details_are_left_of_the_past(void **state)
 {
 	struct world *w = *state;
-	struct query query = { .type = &view_exits, .sort = view_usual_sort(&view_exits) };
+	struct query query = { .type = &view_exits, .sort = view_default_sort(&view_exits) };
 	struct view exits = { .type = &view_exits };
 	struct view_row *row;
 
 	usual_series(w, 100);
 	w->query.type = w->view.type = &view_guests;
-	w->query.sort = view_usual_sort(&view_guests);
+	w->query.sort = view_default_sort(&view_guests);
 	w->screen.shows_heat = false;
 	row = view_add(&w->view);
 	row->cells[0] = cell_text("db1");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What gives way to what where a screen is small, and that the answer never does. */
+/* Which parts of the screen give way where it is small, and that the answer never does. */
 #include <locale.h>
 
 #include "tests/unit/unit.h"
@@ -29,7 +29,7 @@ static const char *made_picture(struct world *w, int cols, int rows)
 static void begin_view(struct world *w, const struct view_type *type)
 {
 	w->query.type = w->view.type = type;
-	w->query.sort = view_usual_sort(type);
+	w->query.sort = view_default_sort(type);
 	w->view.nr_rows = 0;
 	w->view.absent = 0;
 	for (size_t i = 0; type->columns[i].id; i++) {
@@ -87,7 +87,7 @@ static void names_are_told_apart_at_80_columns(void **state)
 	char name[64];
 
 	w->query.type = &view_guests;
-	w->query.sort = view_usual_sort(&view_guests);
+	w->query.sort = view_default_sort(&view_guests);
 	guests_add_fake(w->guests, 90, WIDE_NAME, 2);
 	for (int i = 12; i < 15; i++) {
 		snprintf(name, sizeof(name), "prod-customer-db-eu-west-1-node-%04d", i);
@@ -343,7 +343,7 @@ static void spare_room_goes_to_the_names_that_need_it(void **state)
 	assert_non_null(strstr(line(w, 3), " 1ms "));
 }
 
-/* Behind each heading of the picture is a blank. */
+/* After each heading of the picture is a blank. */
 static void headings_are_apart(const struct world *w)
 {
 	for (size_t i = 0; i < w->screen.nr_hits; i++) {

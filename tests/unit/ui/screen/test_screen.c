@@ -41,7 +41,7 @@ static void guests_by_their_exits(void **state)
 	uint32_t wide = guests_add_fake(w->guests, 417, "データベース-データベース", 2);
 
 	w->query.type = &view_guests;
-	w->query.sort = view_usual_sort(&view_guests);
+	w->query.sort = view_default_sort(&view_guests);
 	for (uint64_t i = 1; i < 4; i++) {
 		w->counts[EXIT] = 1000 * i;
 		take(w, db);
@@ -425,7 +425,7 @@ static void help_fits_or_scrolls(void **state)
 	      " / n        search for a name; again\n"
 	      " W          keep view, order and interval for the next start\n"
 	      " w          what makes guests slow, and what to do\n"
-	      " arrows     move, as do PgUp, PgDn, Home, End; Esc lets go of the row\n"
+	      " arrows     move, as do PgUp, PgDn, Home, End; Esc selects no row\n"
 	      "\n"
 	      " Event      what happened; reasons below their event\n"
 	      " Total      since the start, r, or a change of filter; a level as it is now\n"
@@ -801,7 +801,7 @@ static void make_exits(struct world *w)
 	struct view_row *row;
 
 	w->query.type = w->view.type = &view_exits;
-	w->query.sort = view_usual_sort(&view_exits);
+	w->query.sort = view_default_sort(&view_exits);
 	w->view.absent = 1U << view_column_by_id(&view_exits, "open_ns");
 	for (int i = 0; i < 2; i++) {
 		row = view_add(&w->view);
@@ -841,7 +841,7 @@ static void long_exits_on_a_narrow_screen(void **state)
 	struct view_row *row;
 
 	w->query.type = w->view.type = &view_long_exits;
-	w->query.sort = view_usual_sort(&view_long_exits);
+	w->query.sort = view_default_sort(&view_long_exits);
 	row = view_add(&w->view);
 	assert_non_null(row);
 	row->cells[0] = cell_text("23:59:58.123456");
@@ -908,7 +908,7 @@ static void guests_with_their_split(void **state)
 	struct view_row *row;
 
 	w->query.type = w->view.type = &view_guests;
-	w->query.sort = view_usual_sort(&view_guests);
+	w->query.sort = view_default_sort(&view_guests);
 	w->view.rate_title = "Exits/s";
 	row = view_add(&w->view);
 	assert_non_null(row);
@@ -933,7 +933,7 @@ static void each_part_of_the_split_differs(void **state)
 	const struct grid_cell *cells;
 
 	w->query.type = w->view.type = &view_guests;
-	w->query.sort = view_usual_sort(&view_guests);
+	w->query.sort = view_default_sort(&view_guests);
 	row = view_add(&w->view);
 	assert_non_null(row);
 	row->cells[0] = cell_text("db1");
@@ -983,7 +983,7 @@ static void high_shares_of_time_stand_out(void **state)
 
 	w->query.type = w->view.type = &view_vcpus;
 	w->view.absent = 1u << view_column_by_id(&view_vcpus, "thread");
-	w->query.sort = view_usual_sort(&view_vcpus);
+	w->query.sort = view_default_sort(&view_vcpus);
 	drop_rare(w);
 	for (int i = 0; i < 2; i++) {
 		row = view_add(&w->view);
@@ -1011,7 +1011,7 @@ static void high_shares_of_time_stand_out(void **state)
 	assert_non_null(strstr(w->text, "KVM handled exits; highlighted from 20 on\n"));
 }
 
-/* A history has one scale from 0 on, which its heading tells, with the time that it covers. */
+/* A history has one scale from 0 on, in its heading, with the time that it covers. */
 static void histories_have_a_scale(void **state)
 {
 	static const struct {
@@ -1027,7 +1027,7 @@ static void histories_have_a_scale(void **state)
 	picture(w, 80, 24);
 	assert_non_null(strstr(line(w, 1), " 0-2k/s 96s ▃▄▆"));
 	assert_non_null(strstr(line(w, 3), " History 0-2k/s 93s"));
-	/* A steady load is a line, and its height tells how much that is. */
+	/* A steady load is a line, and its height is the load. */
 	for (int i = 0; i < 40; i++)
 		second(w, 20);
 	picture(w, 80, 24);
