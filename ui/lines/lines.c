@@ -128,9 +128,11 @@ static bool is_cut(const struct file *file)
 
 static int close_file(struct file *file, struct error *error)
 {
-	int err = file->path ? fclose(file->stream) : fflush(stdout);
+	int err = (file->path ? fclose(file->stream) : fflush(stdout)) ? -errno : 0;
 
-	return err ? cannot_write(file, -errno, error) : 0;
+	if (err && !file->path)
+		clearerr(stdout); /* it is reported here, and not again at the end */
+	return err ? cannot_write(file, err, error) : 0;
 }
 
 static int open_file(const struct lines *lines, struct file *ret_file, struct error *error)

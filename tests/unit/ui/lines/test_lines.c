@@ -316,6 +316,24 @@ static void a_reader_that_left_is_epipe(void **state)
 	assert_string_equal(w->error.text, "cannot write to standard output: Broken pipe");
 }
 
+/* Text that was printed beside the lines: its failure is reported once, not again at the end. */
+static void closing_reports_what_was_printed(void **state)
+{
+	struct world *w = *state;
+	int fds[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	replace_stdout(w, fds[1]);
+	close(fds[1]);
+	assert_int_equal(try_open(w, LINES_TEXT, NULL, false), 0);
+	puts("7 in all");
+	assert_int_equal(lines_close(w->lines, &w->error), -EPIPE);
+	w->lines = NULL;
+	assert_false(ferror(stdout));
+}
+
 static void a_path_without_permission_is_named(void **state)
 {
 	struct world *w = *state;
@@ -388,6 +406,7 @@ UNIT(test_lines)
 		T(a_record_without_room_leaves_no_piece),
 		T(headings_come_again_after_an_error),
 		T(a_reader_that_left_is_epipe),
+		T(closing_reports_what_was_printed),
 		T(a_path_without_permission_is_named),
 		T(a_folder_is_no_file),
 		T(files_are_appended_to),
