@@ -136,6 +136,9 @@ is "$(sed -n '/^## Where things are/,/^## [^W]/s/^| `\([^`]*\)`.*/\1/p' docs/ARC
 	"$(tests/tools/check-layers --folders)" \
 	"ARCHITECTURE.md lists the folders, from the top down"
 
+is "$(sed -n '/^\* Counting:/,$p' docs/ARCHITECTURE.md | sed 's/.*: //' | tr -d '. ' | tr ',' '\n' |
+	grep . | sort)" "$(basename -s .md docs/decisions/*.md | sort)" "and every decision"
+
 # Paths in backquotes, but not patterns and names in capitals, such as arch/NAME.c; and links, which
 # are relative to the folder of their document.
 documents="$(ls ./*.md docs/*.md docs/decisions/*.md)"
