@@ -88,7 +88,7 @@ const struct split arch_userspace_split = {
 	.nr_reasons = ARRAY_SIZE(user_reasons),
 };
 
-/* How /proc/cpuinfo tells the machine: the key of a line, and the start of its value. */
+/* How /proc/cpuinfo shows the kind of machine: the key of a line, and the start of its value. */
 static const struct clue {
 	const char *key, *value, *machine;
 } clues[] = {
@@ -213,7 +213,7 @@ int split_filter(const struct split *split, const struct reason *reason, char *b
 }
 
 /*
- * Replaces '#', too: in our names '#' begins the number that tells two reasons of one name apart.
+ * Replaces '#', too: in our names '#' begins the number that distinguishes two reasons of one name.
  */
 static void sanitise(char *name)
 {

@@ -29,7 +29,7 @@ struct argument {
 	} events[ARGUMENT_EVENTS];
 	/* Writes the values of a, b and c as text: "0x6e0 IA32_TSC_DEADLINE write". */
 	void (*format)(char *buf, size_t size, uint64_t a, uint32_t b, uint32_t c);
-	/* The usual name of the number that the text begins with; NULL: it has none. */
+	/* The common name of the number that the text begins with; NULL: it has none. */
 	const char *(*name_of)(uint64_t a);
 };
 
@@ -50,9 +50,9 @@ int exit_kind_by_name(const char *name, enum exit_kind *ret_kind, struct error *
 #define ARGUMENT_SYSREG(op0, op1, crn, crm, op2) \
 	((uint64_t)(op0) << 16 | (op1) << 12 | (crn) << 8 | (crm) << 4 | (op2))
 
-/* The usual names of numbers; NULL: the number has no name. */
+/* The common names of numbers; NULL: the number has no name. */
 const char *argument_port_name(uint64_t port);
-const char *argument_address_name(uint64_t address); /* of a device, where it usually is */
+const char *argument_address_name(uint64_t address); /* of a device, by its common address */
 const char *argument_msr_name(uint64_t msr);
 const char *argument_cpuid_name(uint64_t leaf);
 const char *argument_hypercall_name(uint64_t nr);

@@ -55,8 +55,9 @@ static const struct range ports[] = {
 };
 
 /*
- * Where devices usually are: of PCs, and of QEMU's AArch64 machine "virt", which has its devices
- * where a PC has memory. Sources: QEMU's hw/arm/virt.c, include/hw/i386; Firecracker's layout.
+ * The common addresses of devices: of PCs, and of QEMU's AArch64 machine "virt", which has its
+ * devices where a PC has memory. Sources: QEMU's hw/arm/virt.c, include/hw/i386; Firecracker's
+ * layout.
  */
 static const struct range addresses[] = {
 	{ 0xa0000, 0xbffff, "VGA" },

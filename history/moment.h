@@ -168,7 +168,7 @@ struct moment_taker {
 void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t time_ns,
 		 struct moment *ret_moment);
 
-/* In place of moment_take(): the latest sample is lost. */
+/* Call it instead of moment_take() if the latest sample is lost. */
 void moment_skip(struct moment_taker *taker, const struct facts *facts);
 
 /* Bytes of which a moment is made, or which are made of it. */

@@ -42,7 +42,7 @@ struct series {
 /* Which points are wanted. */
 struct series_span {
 	size_t nr;	 /* at most so many up to a moment, and SERIES_MAX */
-	size_t nr_after; /* and after it; earlier ones in place of any that do not exist yet */
+	size_t nr_after; /* and after it; earlier ones instead of any that do not exist yet */
 	bool has_times;	 /* exit_ns and hist are wanted */
 };
 #define SERIES_MAX 512

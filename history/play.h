@@ -226,7 +226,7 @@ struct tally_sum {
 };
 
 struct tally {
-	const struct reader *reader; /* whose segment keys are of */
+	const struct reader *reader; /* of the segment that keys are of */
 	const struct fields *fields;
 	const struct guests *guests; /* others are summed up as STATS_ENDED */
 	struct tally_sum *sums;

@@ -336,8 +336,8 @@ static void add_past(struct replay *replay, const struct key_state *key, struct 
 }
 
 /*
- * What a live provider would have said. What ended before the first sample is in that one, so that
- * its totals are known.
+ * The row that a live provider would have added. What ended before the first sample is in that one,
+ * so that its totals are known.
  */
 static void add_row(struct replay *replay, const struct key_state *key, struct key as,
 		    uint32_t source, struct sample *sample)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libcurl, loaded by name: one handle for each query, all driven by one loop. And what a file says
- * of user, password and TLS.
+ * libcurl, loaded by name: one handle for each query, all driven by one loop. And user, password
+ * and TLS, from a file.
  */
 #include <curl/curl.h>
 #include <dlfcn.h>

@@ -18,7 +18,7 @@
 /* What a server wants of its clients. NULL: nothing is given. */
 struct http_access {
 	char *user, *password;
-	char *bearer;		    /* a token, in place of user and password */
+	char *bearer;		    /* a token, instead of user and password */
 	char *ca_file;		    /* PEM: who may sign the server's certificate */
 	char *cert_file, *key_file; /* PEM: the client's own */
 	bool trusts_any;	    /* the server's certificate is not checked */

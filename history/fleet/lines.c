@@ -80,7 +80,7 @@ static struct member *member_of(struct lines *lines, const struct answer_series 
 	if (member || lines->last_member == MEMBERS_MAX)
 		return member;
 	member = xcalloc(1, sizeof(*member));
-	/* The start tells members apart, as it does processes: it is the same in all moments. */
+	/* Members differ by their start, as processes do: it is the same in all moments. */
 	lines->last_member++;
 	member->guest = (struct guest){ .id = lines->last_member,
 					.start_ticks = lines->last_member, .is_named = true };

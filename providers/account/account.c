@@ -74,7 +74,7 @@ static const struct account_counter *find_counter(const struct account_layout *l
 	return NULL;
 }
 
-/* The sum of what "halt_wait_hist" has is "halt_wait_ns". */
+/* halt_wait_ns is the sum of the durations in halt_wait_hist. */
 void account_layout_end(struct account_layout *layout)
 {
 	for (size_t i = 0; i < layout->nr; i++) {

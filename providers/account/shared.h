@@ -13,7 +13,7 @@ struct account_head {
 	__s32 vcpu; /* -1: the VM's own */
 	__u32 tid;  /* of the thread that runs the vCPU; 0: none has yet */
 	__u32 size;
-	__u64 vm;   /* tells the VMs of one process apart */
+	__u64 vm;   /* differs between the VMs of one process */
 };
 
 #endif

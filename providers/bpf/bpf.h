@@ -22,7 +22,7 @@ void bpf_be_quiet(void);
 /*
  * How often the kernel did not run the program at its event: on that CPU the program was at work
  * already or, if it is on a trace event, any program on one, or a system call on any map of BPF.
- * Known from Linux 5.12 on, of trace events from 6.7 on; before that 0.
+ * Available from Linux 5.12 on, of trace events from 6.7 on; before that 0.
  */
 uint64_t bpf_missed(int program);
 

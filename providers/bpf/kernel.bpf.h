@@ -240,7 +240,7 @@ static __always_inline __u64 vmx_code(const void *vcpu)
 	return READ(vcpu, struct vcpu_vmx___vt, vt.exit_reason.full);
 }
 
-/* Out of the way of other exits: the compiler would load it before it is needed. */
+/* The asm keeps the compiler from loading the constant on the path of other exits. */
 static __always_inline __u64 no_code(void)
 {
 	__u64 code = EXIT_NO_CODE;

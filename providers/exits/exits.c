@@ -2,7 +2,7 @@
 /*
  * VM exits of every guest, vCPU and reason, with their times and arguments.
  *
- * The BPF program counts while a view wants exits; core/facts/field.h says what the rows are.
+ * The BPF program counts while a view wants exits; core/facts/field.h lists the rows.
  */
 #include <errno.h>
 #include <limits.h>

@@ -51,7 +51,7 @@ void exits_long_add(const struct exits_long_output *output, const struct exits_l
 	struct exits_vcpu_id owner;
 	bool may_name;
 
-	/* The program did not know yet that it is to leave this reason out. */
+	/* The program did not have the list of reasons to leave out yet. */
 	if (output->cells->is_left_out[exit->cell % EXITS_CELLS])
 		return;
 	exits_threads_owner(output->threads, record, &owner, &may_name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * maps - the memory of exits.bpf.c, and how a program finds its place there: the record of the
+ * maps - the memory of exits.bpf.c, and how a program finds its part of it: the record of the
  * thread that runs, which may be a new one, and in the record the cell of a reason.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_MAPS_BPF_H

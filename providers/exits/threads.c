@@ -138,7 +138,7 @@ static const struct guest *meet(const struct exits_threads *threads,
 	return guests_find(threads->config.guests, id);
 }
 
-/* The vCPU by the inventory, or, if that does not know the thread, by the event's vcpu_id. */
+/* The vCPU by the inventory, or, for a thread that is not there, by the event's vcpu_id. */
 static struct exits_vcpu_id identify(const struct guest *guest,
 				     const volatile struct exits_thread *record,
 				     bool *ret_is_listed)

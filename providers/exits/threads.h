@@ -111,7 +111,7 @@ void exits_vcpus_emit(struct exits_vcpus *vcpus, struct sample *sample, uint32_t
 void exits_vcpus_sweep(struct exits_vcpus *vcpus);
 
 /*
- * ---- threads: whose record it is, and what is new in it.
+ * ---- threads: the vCPU of each record, and the new counts in it.
  *
  * Records are read while other CPUs write them: an exit that ends meanwhile may be missing in one
  * sample and is in the next. The vCPU of a thread may become known late, or change: the counts up

@@ -448,7 +448,7 @@ static int engine_retarget(void *state, const struct target *targets, size_t nr,
 
 /* ---- reading ---- */
 
-/* Adds to the host's counts only: the kernel does not tell which thread missed an event. */
+/* Adds to the host's counts only: the kernel does not report which thread missed an event. */
 static void add_missed(struct bpf_state *bpf)
 {
 	struct guest_counts *counted = counts_find(&bpf->counts, GUEST_NONE);

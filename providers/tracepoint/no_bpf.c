@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a build without BPF has in place of providers/exits, providers/bpf and bpf_engine.c: a
+ * What a build without BPF has instead of providers/exits, providers/bpf and bpf_engine.c: a
  * provider and an engine that say so, and can never be used.
  */
 #include <errno.h>

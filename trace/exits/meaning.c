@@ -14,7 +14,8 @@
 #define ISA_VMX 1
 #define ISA_SVM 2
 #define NO_NAMES UINT32_MAX
-#define VMGEXIT "vmgexit" /* as KVM calls the exit, and begins the names of what is only for it */
+/* the name of the exit in KVM, and the prefix of the reasons of its own */
+#define VMGEXIT "vmgexit"
 
 static const struct trace_field *field_or_null(const struct trace_type *type, const char *name)
 {

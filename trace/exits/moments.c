@@ -11,7 +11,7 @@
 #include "trace/exits/samples.h"
 
 #define MOMENTS_MAX 10000
-/* Of all moments together: half a second, or what the user has to wait a few seconds for. */
+/* Rows of all moments together: they take half a second, and at most a few seconds. */
 #define ROWS_USUAL 5e5
 #define ROWS_MAX 4e6
 #define NS_PER_S 1e9

@@ -123,7 +123,7 @@ bool pairing_left_out(const struct pairing *pairing, struct error *error);
 /* At the stream's end: passes each exit that is still open to the listener. It stays open. */
 void pairing_end(struct pairing *pairing);
 
-/* How many of a count's things there were: of all that have an end, or where none has, of all. */
+/* The number of a count: of what ended, or, where nothing ended, of all. */
 uint64_t pairing_count(const struct pairing *pairing, const struct exit_count *count);
 
 /* ---- parts of pairing_add(), in spans.c; spans_*() only with a listener */

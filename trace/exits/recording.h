@@ -30,7 +30,7 @@ struct recording {
 	enum time_unit unit; /* of durations */
 	double ns_per_unit;  /* of the clock; 1 of cycles; 0: it only counts, nothing has a time */
 	uint64_t span_ns;    /* from the first event to the last */
-	bool is_moment;	     /* it goes on: exits that have not ended have time, too */
+	bool is_moment;	     /* the recording goes on: exits that have not ended have time, too */
 	struct guests *guests;
 	struct recorded_vcpu *vcpus; /* of each thread */
 };

@@ -231,7 +231,7 @@ static int parse_json(const char *text, struct perf_line *line)
 
 /* ---- lines ---- */
 
-/* A line of the summary has this word in place of the time. */
+/* A line of the summary has this word instead of the time. */
 static bool is_summary(const char *text, char separator)
 {
 	static const char word[] = "summary";

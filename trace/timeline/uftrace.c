@@ -87,7 +87,7 @@ static int copy(int in, int out)
 	return n < 0 ? -errno : 0;
 }
 
-/* The folder may be of anybody's making: a link in it is not followed, whoever made it. */
+/* Any user may have made the folder: a link in it is not followed. */
 static int write_symbols(int in, const char *path, const char *binary, struct error *error)
 {
 	struct whole_file file = { .file = NULL };
