@@ -266,7 +266,7 @@ static void add_exit_fields(const struct captured *captured)
 {
 	const struct provider_args *args = &captured->args;
 	const struct split *exit = args->env->arch->splits;
-	const struct exit_events events = { .names = { exit ? exit->event : NULL } };
+	const struct exit_events events = { .names = { exit->event } };
 	const char *line = captured->file.text;
 	struct reasons reasons[EXITS_REASONS];
 	struct exit_fields fields;

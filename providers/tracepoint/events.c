@@ -57,7 +57,7 @@ static bool is_event(const struct split *split, const char *system, const char *
 static uint8_t exit_rank(const struct arch *arch, const char *system, const char *event)
 {
 	static const struct split usual = { .system = "kvm", .event = "kvm_exit" };
-	const struct split *exit = arch->splits && arch->splits->event ? arch->splits : &usual;
+	const struct split *exit = arch->splits->event ? arch->splits : &usual;
 
 	if (is_event(&arch_userspace_split, system, event))
 		return 2;

@@ -283,7 +283,8 @@ else
 	"$KVMTOP" record -o "$TMP/dat" -g "drawn$$" -e kvm_pio \
 		sh -c 'echo >"$0"; sleep 0.3' "$TMP/in" 2>/dev/null
 	"$KVMTOP" timeline -k "$TMP/dat" -o "$OUT"
-	like "$(cat "$OUT")" '"name":"process_name","pid":1,"args":\{"name":"drawn[0-9]+ \([0-9]+\)"\}' \
+	like "$(cat "$OUT")" \
+		'"name":"process_name","pid":1,"args":\{"name":"drawn[0-9]+ \([0-9]+\)"\}' \
 		"guests have the names that record saw"
 	is "$(grep -c '"thread_name",.*"name":"vCPU [01]"' "$OUT")" 2 "and their vCPUs numbers"
 	is "$(grep -c '"name":"kvm_pio",.*"pid":1' "$OUT")" 6 "and all they did is theirs"
