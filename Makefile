@@ -58,8 +58,12 @@ BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))
 BPF_USERS := $(sort $(filter-out %.bpf.c,$(wildcard $(addprefix providers/,bpf/*.c exits/*.c \
 	account/*.c tracepoint/bpf_*.c))))
 BPF_STAND_IN = providers/tracepoint/no_bpf.c
-BPF ?= $(shell command -v $(BPF_CLANG) >/dev/null && command -v $(BPFTOOL) >/dev/null && \
-	$(PKG_CONFIG) --exists libbpf && echo yes)
+# A release has these made: they are the same for every kernel where bytes are stored lowest first.
+SHIPPED := $(wildcard $(BPF_SOURCES:%.bpf.c=%.le.skel.h))
+LOWEST_FIRST = $(shell echo __BYTE_ORDER__ | $(CC) -E -P - 2>/dev/null | grep 1234)
+USE_SHIPPED := $(if $(SHIPPED),$(LOWEST_FIRST))
+BPF ?= $(shell $(if $(USE_SHIPPED),,command -v $(BPF_CLANG) >/dev/null && \
+	command -v $(BPFTOOL) >/dev/null &&) $(PKG_CONFIG) --exists libbpf && echo yes)
 HAVE_BPF := $(filter yes,$(BPF))
 
 # What ncurses knows of these terminals is in the program, for systems without terminfo.
@@ -174,8 +178,16 @@ $(BUILD)/%.bpf.o: %.bpf.c $(BUILD)/flags-bpf
 	$(call say,BPF,$@)$(BPF_COMPILE) -MMD -MP -c -o $@ $<
 $(BUILD)/%.small.bpf.o: $(BUILD)/%.bpf.o
 	$(call say,BPF,$@)$(BPFTOOL) gen object $@ $<
+ifeq ($(USE_SHIPPED),)
 $(BUILD)/%.skel.h: $(BUILD)/%.small.bpf.o
 	$(call say,SKEL,$@)$(BPFTOOL) gen skeleton $< name $(notdir $*)_program >$@
+else
+$(BUILD)/%.skel.h: %.le.skel.h
+	@mkdir -p $(@D)
+	$(call say,SKEL,$@)cp $< $@
+endif
+.PHONY: skeletons
+skeletons: $(BPF_SOURCES:%.bpf.c=$(BUILD)/%.skel.h)
 ifneq ($(HAVE_BPF),)
 $(BPF_USERS:%.c=$(BUILD)/%.o): $(BPF_SOURCES:%.bpf.c=$(BUILD)/%.skel.h)
 endif
@@ -425,13 +437,24 @@ uninstall: ## remove what install put there
 	done
 
 # The same commit makes the same bytes: git sorts the files, gives them to root, and dates them to
-# the commit.
+# the commit. The skeletons are made from the commit's sources.
 DIST = kvmtop-$(VERSION).tar.gz
-dist: ## write kvmtop-VERSION.tar.gz from the commit; it builds without git
+DIST_TREE = $(BUILD)/dist
+add_skeleton = --prefix=kvmtop-$(VERSION)/$(dir $(1)) \
+	--add-file=$(DIST_TREE)/$(1:%.bpf.c=%.le.skel.h)
+dist: ## write kvmtop-VERSION.tar.gz from the commit; it builds without git, clang and bpftool
 	@git ls-files --error-unmatch Makefile >/dev/null 2>&1 || \
 		{ echo "make $@: the tarball is of a git commit, and here is none" >&2; exit 1; }
+	@for need in $(BPF_CLANG) $(BPFTOOL); do command -v $$need >/dev/null || \
+		{ echo "make $@: $$need missing, which makes BPF programs: run \`make deps\`" \
+			>&2; exit 1; }; done
+	@rm -rf $(DIST_TREE) && mkdir -p $(DIST_TREE) && git archive HEAD | tar x -C $(DIST_TREE)
+	@$(MAKE) -s -C $(DIST_TREE) BUILD=build skeletons
+	@cd $(DIST_TREE) && for source in $(BPF_SOURCES:.bpf.c=); do \
+		cp build/$$source.skel.h $$source.le.skel.h; done
 	$(call say,DIST,$(DIST))git -c tar.umask=022 -c tar.tar.gz.command="gzip -9n" archive \
-		--format=tar.gz --prefix=kvmtop-$(VERSION)/ -o $(DIST) HEAD
+		--format=tar.gz $(foreach source,$(BPF_SOURCES),$(call add_skeleton,$(source))) \
+		--prefix=kvmtop-$(VERSION)/ -o $(DIST) HEAD
 
 # Of the commit, too; what is not committed is not in them.
 PACKAGES = $(BUILD)/packages

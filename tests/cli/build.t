@@ -216,13 +216,22 @@ copy=$TMP/a/copy/of
 mkdir -p "$copy"
 tar cf - --exclude=./.git --exclude=./build --exclude=./kvmtop . | tar xf - -C "$copy"
 in_folder prefix=/usr >/dev/null
-check "a copy without git is built" make -s "$jobs" -C "$copy" install "DESTDIR=$TMP/of" prefix=/usr
+# With what a release has of BPF, in which case clang and bpftool are not needed.
+for skeleton in build/providers/*/*.skel.h; do
+	to=${skeleton#build/}
+	cp "$skeleton" "$copy/${to%.skel.h}.le.skel.h"
+done
+check "a copy without git, clang and bpftool is built, as of a release" make -s "$jobs" -C "$copy" \
+	install "DESTDIR=$TMP/of" prefix=/usr BPF_CLANG=none BPFTOOL=none
 check "its program has the same bytes" cmp "$TMP/of/usr/bin/kvmtop" "$TMP/root/usr/bin/kvmtop"
 
 if git rev-parse --verify -q HEAD >"$TMP/out" 2>&1; then
 	check "make dist" make -s dist "DIST=$TMP/one.tar.gz"
 	(umask 077 && make -s dist "DIST=$TMP/two.tar.gz" >/dev/null)
 	check "writes the same bytes each time" cmp "$TMP/one.tar.gz" "$TMP/two.tar.gz"
+	is "$(tar tzf "$TMP/one.tar.gz" |
+		sed -n 's|[^/]*/\(.*\)\.le\.skel\.h$|\1.bpf.c|p' | sort)" \
+		"$(git ls-files '*.bpf.c' | sort)" "with the skeleton of each BPF program"
 	version=$("$KVMTOP" --version)
 	is "$(tar tzf "$TMP/one.tar.gz" | sed 's|/.*||' | sort -u)" "kvmtop-${version#kvmtop }" \
 		"in a folder named after the version"
