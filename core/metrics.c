@@ -74,7 +74,7 @@ static const struct metric metrics[METRICS_NR] = {
 		"KVM's trace events; kvm_exit and kvm_userspace_exit are the sums of the exits." },
 	[METRIC_STATISTIC] = {
 		"kvmtop_statistic_total", METRIC_COUNTER, NULL, "guest, name", METRICS_STATISTICS,
-		"KVM's own counters: debugfs, or the statistics that VMMs hold." },
+		"KVM's own counters, of debugfs or read by BPF." },
 	[METRIC_STATISTIC_LEVEL] = {
 		"kvmtop_statistic_level", METRIC_GAUGE, NULL, "guest, name", METRICS_STATISTICS,
 		"KVM's own levels, such as pages; of max_* the highest." },
@@ -96,7 +96,7 @@ static const struct {
 	{ "user", METRICS_USER, "exits to user space by guest and reason" },
 	{ "reasons", METRICS_REASONS, "a histogram of durations for each reason, too" },
 	{ "events", METRICS_EVENTS, "KVM's trace events by guest" },
-	{ "statistics", METRICS_STATISTICS, "KVM's own counters by guest, of debugfs or VMMs" },
+	{ "statistics", METRICS_STATISTICS, "KVM's own counters by guest" },
 	{ "arguments", METRICS_ARGUMENTS,
 	  "findings that need the arguments of exits; counting these costs guests more" },
 };

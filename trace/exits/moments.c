@@ -138,7 +138,8 @@ static int cut(struct second_reading *reader, uint64_t time, uint64_t offset_ns,
 	       struct error *error)
 {
 	if (reader->recording.pairing.table.nr_threads != reader->nr_threads)
-		return error_set(error, -ESTALE, "the recording changed while it was read");
+		return error_set(error, -ESTALE, "the recording changed while it was read: "
+				 "read it again when it is complete");
 	reader->recording.pairing.last_time = time; /* what is open lasts until then */
 	make_rows(reader);
 	make_sample(reader, offset_ns);
