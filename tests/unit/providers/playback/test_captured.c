@@ -184,6 +184,23 @@ static void fields_say_what_they_are(void **state)
 	assert_int_equal(field->source, 2);
 }
 
+/* User space halts a vCPU on every architecture, and a table of VM exits says nothing of it. */
+static void reasons_are_of_their_event(void **state)
+{
+	struct world *w = *state;
+
+	open_text(w, "sample 1000000000\n"
+		     "thread 101\n"
+		     "userspace(HLT) 1 1000 1000 3:1\n"
+		     "userspace(hlt) 1 1000 1000 3:1\n"
+		     "vmexit(HLT) 1 1000 1000 3:1\n"
+		     "vmexit(npf) 1 1000 1000 3:1\n");
+	assert_true(field_of(w, "userspace(HLT)")->is_idle);
+	assert_false(field_of(w, "userspace(hlt)")->is_idle);
+	assert_false(field_of(w, "vmexit(HLT)")->is_idle);
+	assert_string_equal(field_of(w, "vmexit(npf)")->alias, "kvm_exit(NPF)");
+}
+
 static void rows_and_their_sums(void **state)
 {
 	struct world *w = *state;
@@ -394,6 +411,7 @@ UNIT(test_captured)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(fields_say_what_they_are),
+		TEST(reasons_are_of_their_event),
 		TEST(rows_and_their_sums),
 		TEST(the_last_interval_goes_on),
 		TEST(an_open_exit),
