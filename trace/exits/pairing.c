@@ -54,7 +54,7 @@ static inline void end_span(struct thread_state *state, enum exit_kind kind, uin
 static RARE void end_unknown(struct thread_state *state, uint64_t time)
 {
 	if (state->has_run)
-		state->times.unknown += time - state->since;
+		state->times.unknown += elapsed(state->since, time);
 	else
 		state->first = time;
 	state->has_run = true;
@@ -94,7 +94,7 @@ static void on_exit_event(struct pairing *pairing, struct recorded_thread *threa
 	if (pairing->listener)
 		spans_on_exit(pairing, thread, event->time);
 	state->is_open = 0;
-	state->ran = state->mode == VCPU_IN_GUEST ? event->time - state->since : 0;
+	state->ran = state->mode == VCPU_IN_GUEST ? elapsed(state->since, event->time) : 0;
 	set_mode(state, VCPU_OUTSIDE, event->time);
 	state->has_exit = true;
 	state->spans[EXITS_MMIO].begin = event->time;
@@ -386,7 +386,7 @@ static void take(struct pairing *pairing, struct recorded_thread *thread,
 {
 	if (meaning->kind == MEANING_EVENT)
 		return;
-	thread->is_vcpu = true;
+	table_set_vcpu(&pairing->table, thread);
 	if (meaning->kind == MEANING_ARGUMENT) {
 		if (pairing->arguments & 1U << meaning->counted_as)
 			on_argument(pairing, thread, meaning, event);
@@ -450,7 +450,7 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 			pairing_schedule(pairing, meaning, event);
 		return;
 	}
-	thread = table_thread(&pairing->table, event);
+	thread = table_of(&pairing->table, pairing->trace, event, meaning->kind == MEANING_EVENT);
 	if (!thread || !table_count_events(&pairing->table, thread, meaning->number, nr)) {
 		pairing->nr_left_out += nr;
 		return;
@@ -460,7 +460,8 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 	thread->last = event->time;
 	if (event->counted) {
 		/* Without a field or a time they begin and end nothing. */
-		thread->is_vcpu |= meaning->kind != MEANING_EVENT && event->tid >= 0;
+		if (meaning->kind != MEANING_EVENT && event->tid >= 0)
+			table_set_vcpu(&pairing->table, thread);
 		return;
 	}
 	if (event->vcpu != thread->vcpu)

@@ -241,7 +241,7 @@ static uint64_t open_time(const struct recording *recording, const struct record
 
 	if (!(state->is_open & 1U << count->key.kind) || count != span->count)
 		return 0;
-	return end_of(recording, thread) - span->begin;
+	return elapsed(span->begin, end_of(recording, thread));
 }
 
 /*
@@ -306,10 +306,10 @@ static uint64_t whole_ns(const struct recording *recording, const struct recorde
 {
 	const struct thread_state *state = table_state(thread);
 	uint64_t end = end_of(recording, thread);
-	uint64_t whole = end - state->first, unknown = state->times.unknown;
+	uint64_t whole = elapsed(state->first, end), unknown = state->times.unknown;
 
 	if (state->mode == VCPU_UNKNOWN)
-		unknown += end - state->since;
+		unknown += elapsed(state->since, end);
 	return to_ns(recording, whole > unknown ? whole - unknown : 0);
 }
 
@@ -460,9 +460,9 @@ static void add_long(const struct maker *maker, const struct recorded_long *exit
 {
 	const struct recording *recording = maker->recording;
 	struct key key = key_of(recording, exit->thread);
-	uint64_t took_ns = to_ns(recording, exit->end - exit->begin);
+	uint64_t took_ns = to_ns(recording, elapsed(exit->begin, exit->end));
 	struct long_exit row = {
-		.end_ns = to_ns(recording, exit->end - pairing_of(maker)->first_time),
+		.end_ns = to_ns(recording, elapsed(pairing_of(maker)->first_time, exit->end)),
 		.took_ns = took_ns,
 		.user_ns = to_ns(recording, exit->user),
 		.polled_ns = exit->polled_ns < took_ns ? exit->polled_ns : took_ns,

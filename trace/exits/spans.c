@@ -19,7 +19,8 @@ void spans_begin(const struct pairing *pairing, struct recorded_thread *thread, 
 static void ends(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
 		 uint64_t begin, uint64_t end, const struct exit_count *count, bool is_cut)
 {
-	pairing->listener->ends(pairing->listener->state, thread, span, begin, end, count, is_cut);
+	pairing->listener->ends(pairing->listener->state, thread, span, begin,
+				begin + elapsed(begin, end), count, is_cut);
 }
 
 void spans_end(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
@@ -172,7 +173,7 @@ static void get_cpu(const struct pairing *pairing, struct recorded_thread *threa
 
 	thread->last = time;
 	if (state->sched == SCHED_WAITS) {
-		state->times.waited += time - state->waits_since;
+		state->times.waited += elapsed(state->waits_since, time);
 		if (pairing->listener)
 			spans_end(pairing, thread, SPAN_WAIT, time, false);
 	}
@@ -214,5 +215,5 @@ uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thr
 	const struct thread_state *state = table_state(thread);
 
 	return state->times.waited + (state->sched == SCHED_WAITS ?
-				      pairing->last_time - state->waits_since : 0);
+				      elapsed(state->waits_since, pairing->last_time) : 0);
 }

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "trace/exits/table.h"
+#include "trace/recording/trace.h"
 
 #define MIN_SLOTS 32
 #define FEW_COUNTS 8 /* less than half of MIN_SLOTS */
@@ -83,6 +85,67 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 	put_slot(table->slots, table->nr_slots, hash(thread->key, 0), table->nr_threads);
 	table->threads[table->nr_threads++] = thread;
 	return thread;
+}
+
+/* ---- threads that run no vCPU */
+
+#define SHARED (UINT64_C(1) << 62) /* in struct recorded_thread.key: of a process, or of all */
+
+/* A guest's process. Its key is made of the file's number and the pid. */
+struct guest_process {
+	uint64_t key;
+	UT_hash_handle hh;
+};
+
+static struct guest_process *find_process(const struct table *table, uint64_t key)
+{
+	struct guest_process *found;
+
+	HASH_FIND(hh, table->processes, &key, sizeof(key), found);
+	return found;
+}
+
+void table_add_process(struct table *table, const struct recorded_thread *thread)
+{
+	uint64_t key = (uint64_t)thread->file << 32 | (uint32_t)thread->pid;
+	struct guest_process *process;
+
+	if (thread->pid < 0 || find_process(table, key))
+		return;
+	process = xcalloc(1, sizeof(*process));
+	process->key = key;
+	hash_add(table->processes, key, process);
+}
+
+static void forget_processes(struct table *table)
+{
+	struct guest_process *process, *next;
+
+	HASH_ITER(hh, table->processes, process, next) {
+		HASH_DEL(table->processes, process);
+		free(process);
+	}
+}
+
+struct recorded_thread *table_shared(struct table *table, const struct trace *trace,
+				     const struct trace_event *event)
+{
+	struct recorded_thread *thread = find_thread(table, event->thread_key);
+	uint64_t process = (uint64_t)event->file << 32 | (uint32_t)event->pid;
+	struct trace_event shared = { .file = event->file, .pid = event->pid, .tid = -1 };
+	struct trace_guest guest;
+	int32_t vcpu;
+
+	if (thread)
+		return thread;
+	/* The file has a list of its guests' threads: they are few. */
+	if (event->tid < 0 ||
+	    trace_guest_of(trace, event->file, event->tid, &guest, &vcpu) >= 0)
+		return table_add(table, event);
+	if (!find_process(table, process))
+		shared.pid = -1;
+	shared.thread_key = SHARED | (uint64_t)event->file << 32 | (uint32_t)shared.pid;
+	return table_add(table, &shared);
 }
 
 /* Keys of threads are made of the file's number and the thread's. */
@@ -294,6 +357,7 @@ void table_restart(struct table *table)
 	for (size_t i = 0; i < table->nr_threads; i++)
 		restart_thread(table->threads[i]);
 	memset(table->of_cpu, 0, sizeof(table->of_cpu));
+	forget_processes(table);
 }
 
 static void free_thread(struct recorded_thread *thread)
@@ -318,4 +382,5 @@ void table_release(struct table *table)
 		free_thread(table->threads[i]);
 	free(table->threads);
 	free(table->slots);
+	forget_processes(table);
 }

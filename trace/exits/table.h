@@ -14,6 +14,7 @@
 #include "trace/exits/meaning.h"
 
 #define TABLE_THREADS 65536
+#define TABLE_FEW 4096 /* threads; of more, those without a vCPU share one */
 #define TABLE_EVENTS  (256 * TABLE_THREADS) /* KVM has some 100 types of events */
 #define TABLE_HINTS 64 /* a power of two */
 #define TABLE_CPUS 256
@@ -81,6 +82,12 @@ struct thread_counts {
 };
 
 /* ---- threads */
+
+/* Where a recording is damaged time goes back: then nothing has passed. */
+static inline uint64_t elapsed(uint64_t begin, uint64_t end)
+{
+	return end > begin ? end - begin : 0;
+}
 
 /* Where a vCPU's thread is. */
 enum vcpu_mode { VCPU_UNKNOWN, VCPU_IN_GUEST, VCPU_OUTSIDE };
@@ -154,6 +161,7 @@ struct table {
 	uint32_t *slots; /* a hash of indices into threads, plus 1 */
 	uint32_t nr_slots;
 	struct recorded_thread *hints[TABLE_HINTS]; /* by low bits of the key: found last */
+	struct guest_process *processes; /* a hash: of the threads that ran a vCPU */
 	size_t nr_counts[EXITS_KINDS];
 	size_t nr_events; /* counts of events by thread and type */
 	/*
@@ -187,6 +195,23 @@ static inline struct recorded_thread **table_of_cpu(struct table *table, int32_t
 
 /* The thread of an event, new if need be; NULL: the table is full. */
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
+
+/*
+ * The thread that further threads without a vCPU share: one of their guest's process, or one of all
+ * other processes.
+ */
+struct recorded_thread *table_shared(struct table *table, const struct trace *trace,
+				     const struct trace_event *event);
+
+void table_add_process(struct table *table, const struct recorded_thread *thread);
+
+/* The thread runs a vCPU. */
+static inline void table_set_vcpu(struct table *table, struct recorded_thread *thread)
+{
+	if (!thread->is_vcpu)
+		table_add_process(table, thread);
+	thread->is_vcpu = true;
+}
 
 /* The thread of this number in the event's file; NULL: it has no event of its own so far. */
 struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
@@ -234,6 +259,17 @@ static inline struct recorded_thread *table_thread(struct table *table,
 	if (!*hint || (*hint)->key != event->thread_key)
 		*hint = table_add(table, event);
 	return *hint;
+}
+
+/*
+ * The thread of an event. is_any: any thread may have it; a host has ever more of these threads,
+ * each interrupted once while an interrupt goes to a guest.
+ */
+static inline struct recorded_thread *table_of(struct table *table, const struct trace *trace,
+					       const struct trace_event *event, bool is_any)
+{
+	return is_any && table->nr_threads >= TABLE_FEW ? table_shared(table, trace, event) :
+							  table_thread(table, event);
 }
 
 static inline struct exit_count *table_count(struct table *table, struct recorded_thread *thread,

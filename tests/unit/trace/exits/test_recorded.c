@@ -858,6 +858,75 @@ static void more_threads_than_a_table_has(void **state)
 	end(&world);
 }
 
+/* A page that begins before the one before it ends is damage: no time passes backwards. */
+static void time_that_goes_back(void **state)
+{
+	const struct recorded_thread *thread;
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 10000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 11000);
+	ring_end_page(&world.rings[0]);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 5000);
+	open_dat(&world);
+	thread = world.recording.pairing.table.threads[0];
+	assert_int_equal(thread->state->ran, 0);
+	look(&world, &view_vcpus);
+	for (size_t i = 0; i < world.view.nr_rows; i++) {
+		for (size_t k = 0; world.view.type->columns[k].id; k++)
+			assert_true(world.view.rows[i].cells[k].type != CELL_NS ||
+				    world.view.rows[i].cells[k].ns < 1000000);
+	}
+	end(&world);
+}
+
+static struct recorded_thread *get_any(struct table *table, const struct trace *trace, int32_t tid,
+				       int32_t pid)
+{
+	const struct trace_event event = { .tid = tid, .pid = pid, .vcpu = -1, .cpu = 0,
+					   .thread_key = (uint32_t)tid };
+
+	return table_of(table, trace, &event, true);
+}
+
+/* Threads that run no vCPU come and go: there is room for the vCPUs' threads. */
+static void threads_of_the_host_are_few(void **state)
+{
+	struct table table = { .nr_threads = 0 };
+	const struct trace *trace;
+	struct recorded_thread *thread;
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	open_dat(&world);
+	trace = world.recording.trace;
+	thread = get_any(&table, trace, 1, 900);
+	table_set_vcpu(&table, thread);
+	for (int32_t tid = 2; tid <= 3 * TABLE_THREADS; tid++)
+		assert_non_null(get_any(&table, trace, tid, 1000 + tid));
+	assert_int_equal(table.nr_threads, TABLE_FEW + 1);
+	assert_ptr_equal(get_any(&table, trace, 1, 900), thread);
+	/* Another thread of the guest's process, and two of others. */
+	thread = get_any(&table, trace, 9000001, 900);
+	assert_int_equal(thread->pid, 900);
+	assert_int_equal(thread->tid, -1);
+	assert_ptr_equal(get_any(&table, trace, 9000002, 900), thread);
+	thread = get_any(&table, trace, 9000003, 901);
+	assert_int_equal(thread->pid, -1);
+	assert_ptr_equal(get_any(&table, trace, 9000004, 902), thread);
+	assert_int_equal(table.nr_threads, TABLE_FEW + 2);
+	table_release(&table);
+	end(&world);
+}
+
 /* Types that a damaged file makes up are left out where there is no room to count them. */
 static void more_types_than_a_table_counts(void **state)
 {
@@ -1449,6 +1518,8 @@ UNIT(test_recorded)
 		cmocka_unit_test(losses_of_one_cpu),
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(more_threads_than_a_table_has),
+		cmocka_unit_test(threads_of_the_host_are_few),
+		cmocka_unit_test(time_that_goes_back),
 		cmocka_unit_test(more_types_than_a_table_counts),
 		cmocka_unit_test(waiting_for_a_cpu),
 		cmocka_unit_test(no_exits_but_events),
