@@ -45,7 +45,7 @@ total_of() {
 	screen_shot | sed -n "s/^ $1 *\([0-9,][0-9,]*\) .*/\1/p" | tr -d ,
 }
 
-# A machine whose guests can end: leave PID takes one away.
+# A machine with guests that can end: leave PID takes one away.
 copy_amd() {
 	rm -rf "$TMP/amd"
 	cp -a $amd "$TMP/amd"
@@ -135,7 +135,7 @@ type_in / '^Search' 'interrupt'
 shows Enter '\[4 Exits\]' "Enter on a reason shows the exits"
 screen_has '^ interrupt  Avg ' "with that reason selected"
 shows Enter '^ No argument of interrupt seen yet.*' "which has no arguments"
-shows Enter '\[3 vCPUs\].* all guests › interrupt$' "but Enter shows whose it is"
+shows Enter '\[3 vCPUs\].* all guests › interrupt$' "but Enter shows the guest"
 screen_has '^ db1 +[01] .* interrupt' "by vCPU"
 shows Enter '\[4 Exits\].* db1 › vCPU ' "and deeper, the exits of one"
 screen_has '^ interrupt  Avg ' "with that reason selected"
@@ -152,7 +152,7 @@ screen_keys q
 look $lockdown -s 25 --view exits
 screen_wait '^ MMIO +[0-9,]+ +[1-9]'
 shows Enter '^ No argument of MMIO seen yet' "where kvm_exit never fires"
-shows Enter '\[3 vCPUs\].*› MMIO$' "Enter shows whose they are"
+shows Enter '\[3 vCPUs\].*› MMIO$' "Enter shows their guest"
 screen_keys q
 
 # ---- what the second line is about
@@ -190,7 +190,7 @@ shows 2 '^h help' "until the next one"
 shows Enter '^h help .*Backspace back' "Backspace is among the keys where it leads somewhere"
 shows '4 x' '^x opens the reasons of events: 1 shows them' "x has nothing to open among the exits"
 shows 1 '^.kvm_exit ' "and opens nothing elsewhere"
-never '├' "behind one's back"
+never '├' "without a key"
 screen_keys q
 
 # ---- a filter, and one that matches nothing

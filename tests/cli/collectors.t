@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What Vector, Telegraf and journald are told to run gives what they read: a JSON object a line.
+# What Vector, Telegraf and journald run gives what they read: a JSON object a line.
 # shellcheck disable=SC2317 # wait_for calls functions
 . tests/lib.sh
 

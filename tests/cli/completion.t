@@ -68,7 +68,7 @@ is "$(next --sysroot '')$(next record '')$(next record ls '')" "@folders @comman
 	"so are folders and programs"
 is "$(next -r -)" "$(options_of)" "the file of -r may be absent"
 is "$(next --diff '')$(next -n '')" "" "of a number, and of a span of time, nothing is offered"
-is "$(next report -- -)" "@files " "behind -- there are no options"
+is "$(next report -- -)" "@files " "after -- there are no options"
 is "$(next exits record '')" "$(options_of exits)" "the command is the first word"
 
 # ---- the shells
@@ -109,9 +109,9 @@ if command -v fish >/dev/null 2>&1; then
 	is "$(in_fish "kvmtop report README")" "README.md " "fish: files"
 	like "$(in_fish "kvmtop --sysroot tests/sys")" "^tests/sysroot/" "fish: folders"
 	is "$(in_fish "kvmtop $amd --guest=w")$(in_fish "kvmtop --read=README")" \
-		"--guest=web1:process 112 --read=README.md " "fish: what is behind --name="
+		"--guest=web1:process 112 --read=README.md " "fish: the value after --name="
 	like "$(in_fish "kvmtop --sysroot=tests/sys")" "^--sysroot=tests/sysroot/" \
-		"fish: folders behind --name="
+		"fish: folders after --name="
 else
 	skip "fish" "it is not installed"
 fi
@@ -135,8 +135,8 @@ if command -v zsh >/dev/null 2>&1; then
 	is "$(in_zsh report '')$(in_zsh --sysroot '')$(in_zsh record '')" "files files -/programs" \
 		"zsh: files, folders, programs"
 	is "$(in_zsh $amd --guest=)" "-P 1 *= web1:process 112 db1:process 115 " \
-		"zsh: what is behind --name="
-	is "$(in_zsh --sysroot=tests/sys)" "-P 1 *= files -/" "zsh: folders behind --name="
+		"zsh: the value after --name="
+	is "$(in_zsh --sysroot=tests/sys)" "-P 1 *= files -/" "zsh: folders after --name="
 else
 	skip "zsh" "it is not installed"
 fi

@@ -43,7 +43,7 @@ sum_of() {
 	END { print column in at ? sum + 0 : "no column " column }' "$TMP/exits"
 }
 
-[ "$(uname -m)" = x86_64 ] || skip_all "the numbers are those of x86"
+[ "$(uname -m)" = x86_64 ] || skip_all "the numbers are of x86"
 
 # ---- exactly
 
@@ -258,7 +258,7 @@ went quiet
 wait_for 20 t_ended "$pid"
 cp "$TMP/hotspots" "$TMP/exits"
 is "$(sum_of delta pid "$GUEST")" 70 "a guest beside a greedy one is counted to the exit"
-is "$(sum_of delta pid "$GUEST" argument other)" 0 "and its arguments are told apart"
+is "$(sum_of delta pid "$GUEST" argument other)" 0 "and its arguments have rows of their own"
 check "the greedy one's are not" test "$(sum_of delta pid "$greedy" argument other)" -gt 1000
 rows=$(awk -F, '/greedy/ { rows[$1]++ } END { for (i in rows) if (rows[i] > max) max = rows[i]
 	print max }' "$TMP/exits")

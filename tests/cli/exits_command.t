@@ -61,14 +61,14 @@ is "$(status_of "$KVMTOP" exits --sysroot $root/amd -- sh -c 'kill -KILL $$')" 1
 	"128 and the signal's number"
 is "$(status_of "$KVMTOP" exits --sysroot $root/amd -- /no/such/program)" 1 "no such program"
 is "$(cat "$TMP/err")" "kvmtop: /no/such/program cannot be run: No such file or directory" \
-	"is told"
+	"is reported"
 cp -r $root/amd "$TMP/machine"
 is "$(status_of "$KVMTOP" exits --sysroot "$TMP/machine" -p 115 -- \
 	sh -c "rm -r $TMP/machine/proc/115; sleep 2; exit 3")" 3 \
 	"a guest's end does not end the command"
 rm -r "$TMP/machine"
 
-# The counts of one guest's threads add up to those of the guest.
+# The counts of one guest's threads add up to the guest's.
 sum() {
 	"$KVMTOP" exits --sysroot $root/amd --csv "$@" 0.1 |
 		awk -F, '$3 == "msr" { n += $6 } END { print n }'

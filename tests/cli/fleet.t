@@ -14,7 +14,7 @@ fi
 
 amd="--sysroot tests/sysroot/amd"
 
-# free_port: one below those that the kernel gives to clients.
+# free_port: one below the ports that the kernel gives to clients.
 free_port() {
 	while :; do
 		t_port=$(($(od -An -N2 -tu2 /dev/urandom) % 12000 + 20000))
@@ -300,7 +300,7 @@ if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	}
 	is "$(code)" 401 "no password"
 	is "$(code -u prom:wrong)" 401 "a wrong one"
-	is "$(code -u nobody:secret)" 401 "a user who is not known"
+	is "$(code -u nobody:secret)" 401 "an unknown user"
 	is "$(code -u prom:secret)" 200 "the right one"
 	is "$(code -u prom:secret)" 200 "and again, which is remembered"
 	is "$(code -u prom:wrong2)" 401 "but no other"
@@ -576,7 +576,7 @@ like "$(with_token 'authorization: {credentials: open-sesame}' -1)" "^$host  *2 
 echo open-sesame >"$TMP/token"
 is "$(with_token 'authorization: {type: Bearer, credentials_file: token}' \
 	-l -c -n 2 --host "$host" | cut -d, -f2 | sort | uniq -c | tr -s ' \n' ' ')" \
-	" 2 db1 1 guest 2 web1 " "the token from a file, in each question"
+	" 2 db1 1 guest 2 web1 " "the token from a file, in each query"
 for text in 'authorization: {credentials: open}' '{}' \
 	'basic_auth: {username: prom, password: open-sesame}'; do
 	like "$(with_token "$text" -1)" '^kvmtop: http://127.* .HTTP 401.: .*, or a token, in' \

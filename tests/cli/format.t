@@ -23,7 +23,7 @@ be_word() {
 }
 
 cat >"$TMP/rules" <<'EOF'
-# like those that came with kvm-userspace
+# like the ones that came with kvm-userspace
 0x00000000  %(tsc)d (+%(reltsc)12d) 0x%(event)016x %(pid)d [ 0x%(1)08x 0x%(4)08x 0x%(5)08x ]
 
 0x00010001  %(tsc)d (+%(reltsc)12d) VMENTRY vcpu = 0x%(vcpu)08x pid = 0x%(pid)08x
@@ -221,7 +221,7 @@ is "$(uniq "$TMP/err")" "kvmtop: $TMP/empty: the file is empty" "which is said o
 word 0x12345678 >"$TMP/mark"
 is "$(status_of "$KVMTOP" format "$TMP/short" "$TMP/mark")" 0 "a file of the mark alone"
 is "$(status_of "$KVMTOP" format --input-format kvmtrace "$TMP/short" "$TMP/empty")" 0 \
-	"nor has an empty one whose kind is told"
+	"nor has an empty one of a given kind"
 
 # ---- files of other kinds
 
@@ -240,7 +240,7 @@ for kind in small-v7.dat=trace.dat svm-perf.data=perf.data; do
 	is "$(wc -c <"$TMP/out")" 0 "and nothing of it is printed"
 done
 is "$(status_of "$KVMTOP" format --input-format acrn "$TMP/acrn" "$TMP/short")" 1 \
-	"whose kind is told is read as that"
+	"of a given kind is read as that"
 like "$(cat "$TMP/err")" 'the last record has' "whatever it looks like"
 
 printf '1 fine\n# fine\n2 %%(tcs)d\n' >"$TMP/bad"

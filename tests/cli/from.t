@@ -42,7 +42,8 @@ done
 like "$(said --from yesterday -1)" '^2 .*--from works with a recording, .*, not with this machine' \
 	"a time is no source"
 is "$(said -r "$TMP/none.db" -1)" "1 kvmtop: $TMP/none.db: No such file or directory" "no file"
-like "$(said --from http://127.0.0.1:1 -1)" '^1 kvmtop: http://127.0.0.1:1: .*onnect' "nobody there"
+like "$(said --from http://127.0.0.1:1 -1)" '^1 kvmtop: http://127.0.0.1:1: .*onnect' \
+	"no server there"
 printf 'oauth2: {}\nusers: {a: b}\n' >"$TMP/http.yml"
 like "$(said --from http://127.0.0.1:1 --http-config "$TMP/http.yml" -1)" \
 	"^1 kvmtop: $TMP/http.yml: line 2: a: kvmtop has no such setting" "a file with more"
@@ -91,7 +92,7 @@ is "$(said --from "$url" -1)" "1 kvmtop: $url has not answered within 30 s" \
 	"and is an error after some time"
 stop "$SPAWNED"
 
-# ---- what is shown of answers: the same to each question, which takes from it what it asks for
+# ---- what is shown of answers: the same to each query, which takes from it what it asks for
 
 # series LABELS VALUE...: the values at 100, 101 ... seconds
 series() {
@@ -217,7 +218,7 @@ answers "$unpolled$polled"
 is "$(shares)" "Halt% Poll% Sleep% " "all three where it is known of some hosts"
 stop "$SPAWNED"
 
-# How often, and how many seconds: both questions get the same numbers.
+# How often, and how many seconds: both queries get the same numbers.
 answers "$(series '"guest":"web1","uuid":"","pid":"112","vmm":"QEMU"' 1 1 1 1 1
 	series '"guest":"web1","reason":"cpuid"' 5 25 45 55 65)"
 # shellcheck disable=SC2086

@@ -120,7 +120,7 @@ like "$(deps_on debian '')" 'apt-get install -y --no-install-recommends gcc libc
 like "$(deps_on linuxmint 'ubuntu debian')" 'apt-get install .* gcc' "a relative of Debian"
 like "$(deps_on rocky 'rhel centos fedora')" 'dnf install -y .* gcc' "a relative of Fedora"
 like "$(deps_on arch '')" 'pacman .*--noconfirm gcc' "Arch"
-like "$(deps_on plan9 '')" 'missing: .*stdio.h' "an unknown system is told what is missing"
+like "$(deps_on plan9 '')" 'missing: .*stdio.h' "an unknown system gets a list of what is missing"
 is "$(status_of deps_on plan9 '')" 1 "and that is a failure"
 is "$(OS_RELEASE=/dev/null CC=no-such-compiler packaging/tools/deps -l build)" "" \
 	"no packages, no list"

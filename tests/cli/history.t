@@ -72,7 +72,7 @@ for at in @0 2001-01-01 2101-01-01; do
 		"and it says when the file begins and ends"
 done
 "$KVMTOP" -r "$DB" -l --json --view exits --from now >"$TMP/back" 2>"$TMP/err"
-is "$? $(wc -l <"$TMP/back")" "1 0" "behind the last one there is none"
+is "$? $(wc -l <"$TMP/back")" "1 0" "after the last one there is none"
 like "$(cat "$TMP/err")" \
 	'^kvmtop: [^ ]*h.db: no sample was taken in that time: it has samples from [0-9-]+' \
 	"and it says which there are"
@@ -82,7 +82,7 @@ is "$(reasons "$TMP/back")" "$(reasons "$TMP/live")" "-1 --from: one interval wi
 check "of several reasons" test "$(reasons "$TMP/live" | wc -l)" -gt 3
 "$KVMTOP" -r "$DB" -1 --json --view exits --from "$(time_of 2)" --to "$(time_of 4)" >"$TMP/back"
 sed -n 2,3p "$TMP/live" >"$TMP/two"
-is "$(reasons "$TMP/back")" "$(reasons "$TMP/two")" "-1 --from --to: of those between"
+is "$(reasons "$TMP/back")" "$(reasons "$TMP/two")" "-1 --from --to: of the ones between"
 is "$(sed 's/.*"elapsed_s":\([0-9.]*\),.*/\1/' "$TMP/back")" \
 	"$(sed 's/.*"elapsed_s":\([0-9.]*\),.*/\1/' "$TMP/two" |
 		awk '{ n += $1 } END { printf "%.4f\n", n }')" "which took as long as they did"
@@ -256,7 +256,7 @@ stop "$writer"
 
 rm -f "$DB"*
 captured arm64 -w "$DB" -n 3 >"$TMP/out" 2>&1 </dev/null
-is "$(status_of "$KVMTOP" -r "$DB" -1 --view exits)" 0 "a host whose exits cannot be counted"
+is "$(status_of "$KVMTOP" -r "$DB" -1 --view exits)" 0 "a host on which exits cannot be counted"
 like "$(cat "$TMP/err")" 'kvmtop: exits: no exits were recorded' "says so in its history"
 
 # In a file that may not grow beyond 300 blocks there is room for a few samples.

@@ -82,7 +82,7 @@ like "$out" '^  again: a case: try 1 of 3 failed$' "is listed with it"
 
 out=$(hosts short)
 is "$? $(printf '%s\n' "$out" | tail -n 1)" "1 1 passed, 1 failed, 0 skipped" "one that breaks off"
-like "$out" '^  short: it did not reach its end' "is told so"
+like "$out" '^  short: it did not reach its end' "and a message says so"
 like "$out" '^short  \| Kernel panic' "with its last words"
 
 out=$(hosts fewer)

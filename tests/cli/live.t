@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A guest makes exactly so many exits, and every way to look at it says exactly so many; and nothing
-# that goes wrong around it goes wrong silently, slowly, or leaves something behind.
+# that goes wrong around it goes wrong silently, slowly, or leaves something.
 # shellcheck disable=SC2317 # wait_for calls functions
 . tests/lib.sh
 need_live
@@ -262,7 +262,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	is "$(awk '$1 ~ /^kvm_userspace_exit\(/ { n += $2 } END { print n }' "$TMP/pid")" "$USER" \
 		"the reasons add up to their event"
 else
-	skip "exact counts" "the numbers are those of x86"
+	skip "exact counts" "the numbers are of x86"
 fi
 
 # ---- guests that come and go while we look
@@ -700,7 +700,7 @@ if unshare -pf --mount-proc true 2>/dev/null; then
 		"by perf, and why is said"
 	is "$(wc -l <"$ERR")" 1 "once"
 	check "in a container: guests" inside '-l --json -b -s 0.5 -n 2 -f "kvm_pio$"'
-	check "are told apart" test "$(json out guest inner)" -gt 100
+	check "have rows of their own" test "$(json out guest inner)" -gt 100
 	inside '-1 --engine bpf -f "kvm_pio$"'
 	is "$? $(wc -l <"$ERR")" "1 1" "in a container the engine bpf is a failure"
 	like "$(cat "$ERR")" 'pid namespace' "that explains itself"

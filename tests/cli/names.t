@@ -22,11 +22,11 @@ clean='=cmd()|"x"?{"y":1}??[2J?z'
 
 is "$(lines -1 -b | LC_ALL=C sort | sed 's/  */ /g')" \
 	"$clean(112) 1698 1698
-$clean(115) 3018 3018" "-1 -b: a line each, told apart by pid"
+$clean(115) 3018 3018" "-1 -b: a line each, each with its pid"
 is "$(lines -1 --view guests | cut -d ' ' -f 1 | tail -n 2)" "$clean
 $clean" "-1 --view guests"
 is "$(lines -1 --view hotspots -f 0x3f8 | sed 's/.* =/=/; 1d' | LC_ALL=C sort)" "$clean  112
-$clean  115" "-1 --view hotspots: told apart by pid, too"
+$clean  115" "-1 --view hotspots: each with its pid, too"
 is "$(lines -l -n 1 -s 0.1 -b | sed -n '1s/.*s)  *//p')" "$clean(115) $clean(112)" \
 	"-l -b: headings"
 is "$(lines -l -n 1 -s 0.1 --view vcpus | cut -d ' ' -f 3 | sed 1d | sort -u)" "$clean" \

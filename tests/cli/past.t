@@ -319,7 +319,7 @@ if command -v sqlite3 >/dev/null; then
 	screen_keys Space
 	screen_has 'paused at 2026-09-21 15:18:00, ' "Space holds it"
 	screen_keys T
-	screen_has '^[^,]*2026-09-21 15:18:00' "T: behind the last one is now"
+	screen_has '^[^,]*2026-09-21 15:18:00' "T: after the last one is now"
 	jump 14:18
 	screen_has 'paused at 2026-09-21 14:18:00, ' "j: the last sample of the first run"
 	screen_has '^ *EPT_VIOLATION ' "with its rows"
@@ -338,7 +338,7 @@ if command -v sqlite3 >/dev/null; then
 	screen_keys d
 	screen_has '^Marked: d at another moment' "d before the gap"
 	screen_keys T d
-	screen_has '^The first sample of a run has no rates' "T, d: behind it is nothing to compare"
+	screen_has '^The first sample of a run has no rates' "T, d: before it is nothing to compare"
 	screen_keys T d
 	screen_has '^ 1: 2026-09-21 14:18:00.*  2: 2026-09-21 15:15:3[12]' "T, d: the next one has"
 	screen_keys x e t t

@@ -173,7 +173,7 @@ like "$(cat "$TMP/err")" '^kvmtop: there is no program "5"; to record for 5 seco
 recording -e kvm_pio sh -c 'echo $$ >"$0"; exec sleep 60' "$TMP/command"
 wait_for 30 test -s "$TMP/command"
 finish TERM
-is "$STATUS" 0 "told to end before the command does"
+is "$STATUS" 0 "a signal ends it before the command"
 check "the command is ended, too" wait_for 30 t_ended "$(cat "$TMP/command")"
 
 is "$(status_of "$KVMTOP" record -o "$DAT" -- 0.5)" 0 "for half a second"

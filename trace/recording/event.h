@@ -95,7 +95,8 @@ struct trace_info {
 	int nr_cpus;
 	uint32_t tsc_khz;	/* of a clock in cycles */
 	bool is_big_endian;
-	uint64_t trace_id;	/* trace.dat: what guest's and host's files name it by */
+	/* trace.dat: the number by which files of guests and host refer to it */
+	uint64_t trace_id;
 	uint64_t host_id;	/* of a guest's: the host's trace_id; its times are the host's */
 	uint64_t size;		/* bytes; 0: not a plain file */
 };

@@ -69,7 +69,7 @@ struct trace_source {
 	UT_hash_handle hh;
 };
 
-/* The first bytes of a file, which tell its kind. */
+/* The first bytes of a file, which show its kind. */
 struct head {
 	const uint8_t *bytes;
 	size_t len; /* less than HEAD_SIZE: the whole file */
