@@ -429,7 +429,7 @@ int options_parse(const struct command *command, int argc, char **argv,
 	struct options options = {
 		.mode = command->command.works,
 		.sysroot = "",
-		.metrics = METRICS_USUAL,
+		.metrics = METRICS_DEFAULT,
 		.max_series = METRICS_SERIES_MAX,
 	};
 	struct option_set given = { 0 };

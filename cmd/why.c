@@ -18,7 +18,7 @@
 #include "core/views/query.h"
 #include "core/views/view.h"
 
-#define SECONDS_USUAL 5.0
+#define SECONDS_DEFAULT 5.0
 
 /* Rules use these sources. With these alone, "nothing found" would not mean that all is well. */
 #define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_DEBUGFS | 1U << PROVIDER_ACCOUNT)
@@ -102,7 +102,7 @@ static int print(struct run *run, struct error *error)
 
 static int understand(struct options *options, struct error *error)
 {
-	options->duration_s = SECONDS_USUAL;
+	options->duration_s = SECONDS_DEFAULT;
 	if (options->nr_words > 1)
 		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
 	return options->nr_words ? seconds_parse(options->words[0], DELAY_MAX_S,

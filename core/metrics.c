@@ -175,7 +175,7 @@ void metrics_print_help(FILE *out)
 	fputs("By --metrics NAME,..., or left out by no-NAME:\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		fprintf(out, "  %-11s %s%s\n", groups[i].name, groups[i].help,
-			groups[i].group & METRICS_USUAL ? " (default)" : "");
+			groups[i].group & METRICS_DEFAULT ? " (default)" : "");
 		print_group(out, groups[i].group);
 	}
 }

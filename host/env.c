@@ -50,14 +50,14 @@ static bool is_mounted(const char *path, long magic)
  * Finds a mount by its type and magic number, never by its name: any file system can be mounted
  * under the name debugfs.
  */
-static char *find_mount(const char *usual, const char *type, long magic)
+static char *find_mount(const char *default_path, const char *type, long magic)
 {
 	char *found = NULL;
 	struct mntent *mount;
 	FILE *mounts;
 
-	if (is_mounted(usual, magic))
-		return xstrdup(usual);
+	if (is_mounted(default_path, magic))
+		return xstrdup(default_path);
 	mounts = setmntent("/proc/self/mounts", "r");
 	while (mounts && !found && (mount = getmntent(mounts))) {
 		if (strcmp(mount->mnt_type, type) == 0 && is_mounted(mount->mnt_dir, magic))

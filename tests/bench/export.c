@@ -120,7 +120,7 @@ struct target {
 
 static bool measure(uint32_t nr_guests, const struct target *target)
 {
-	const struct metrics_config config = { .groups = METRICS_USUAL, .max_series = 100000 };
+	const struct metrics_config config = { .groups = METRICS_DEFAULT, .max_series = 100000 };
 	struct metrics *metrics = must(metrics_new(&config));
 	double file_ms[ROUNDS], scrape_ms[ROUNDS], file, scrape;
 	size_t bytes = 0, gzip_bytes = 0, nr_series = 0;

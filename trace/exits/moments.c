@@ -12,7 +12,7 @@
 
 #define MOMENTS_MAX 10000
 /* Rows of all moments together: they take half a second, and at most a few seconds. */
-#define ROWS_USUAL 5e5
+#define ROWS_DEFAULT 5e5
 #define ROWS_MAX 4e6
 #define NS_PER_S 1e9
 #define NO_CUT UINT64_MAX /* an event may have this time, too */
@@ -52,7 +52,7 @@ double moments_interval_s(const struct recording *recording)
 {
 	double span_s = fmax((double)recording->span_ns, 1) / NS_PER_S;
 
-	return fmax(fmin(round_up(span_s / 100), 1), shortest_s(recording, ROWS_USUAL));
+	return fmax(fmin(round_up(span_s / 100), 1), shortest_s(recording, ROWS_DEFAULT));
 }
 
 /* ---- a sample */

@@ -49,7 +49,7 @@ static void widen(int *width, const struct view *view, const struct view_row *ro
 }
 
 /* The width of a column before any row is seen. */
-static int usual_width(const struct lines_config *config, const struct column *column)
+static int default_width(const struct lines_config *config, const struct column *column)
 {
 	bool is_text = column_type(column) == CELL_TEXT;
 
@@ -64,14 +64,14 @@ static void measure(const struct view *view, const struct lines_config *config, 
 	const struct column *columns = view->type->columns;
 
 	for (size_t c = 0; columns[c].id; c++) {
-		int usual = usual_width(config, &columns[c]);
+		int least = default_width(config, &columns[c]);
 
 		ret_widths[c] = 0;
 		if (!is_printed(view, c, config->has_time))
 			continue;
 		ret_widths[c] = format_width(view_title(view, c));
-		if (usual > ret_widths[c])
-			ret_widths[c] = usual;
+		if (least > ret_widths[c])
+			ret_widths[c] = least;
 		for (size_t i = 0; i < view->nr_rows; i++)
 			widen(&ret_widths[c], view, &view->rows[i], c);
 	}

@@ -26,7 +26,7 @@ struct room {
 	int narrow[VIEW_COLUMNS]; /* of a text beside several numbers */
 	int wanted[VIEW_COLUMNS]; /* the first width; 0: not for this screen */
 	int named[VIEW_COLUMNS];  /* of a text: as its longest, up to NAME_MAX */
-	int usual[VIEW_COLUMNS];
+	int regular[VIEW_COLUMNS];
 };
 
 static int smaller(int a, int b)
@@ -262,7 +262,7 @@ static void measure(struct room *room, struct layout *layout, const struct scree
 		room->least[i] = smaller(least, room->wanted[i]);
 		room->narrow[i] = smaller(NAME_NARROW, room->wanted[i]);
 		room->named[i] = smaller(NAME_MAX, room->longest[i]);
-		room->usual[i] = column_width(&room->columns[i]);
+		room->regular[i] = column_width(&room->columns[i]);
 		if (room->columns[i].rank > room->last_rank)
 			room->last_rank = room->columns[i].rank;
 	}
@@ -290,7 +290,7 @@ void layout_make(struct layout *layout, const struct screen *screen, int cols)
 		shrink_texts(layout, &room);
 	widen(layout, &room, true, room.named);
 	widen_spark(layout, &room);
-	widen(layout, &room, true, room.usual);
+	widen(layout, &room, true, room.regular);
 	widen(layout, &room, true, room.longest);
 	place_columns(layout, &room);
 }

@@ -160,11 +160,11 @@ static int take_threshold(struct tui *tui, const char *text, struct error *error
 static void prompt_threshold(struct tui *tui)
 {
 	char label[96];
-	char now[32], usual[32];
+	char now[32], preset[32];
 
 	format_duration(now, sizeof(now), tui->query->longer_ns);
-	format_duration(usual, sizeof(usual), LONG_EXITS_DEFAULT_NS);
-	snprintf(label, sizeof(label), "Longer than (now %s, Enter: %s): ", now, usual);
+	format_duration(preset, sizeof(preset), LONG_EXITS_DEFAULT_NS);
+	snprintf(label, sizeof(label), "Longer than (now %s, Enter: %s): ", now, preset);
 	tui_open_prompt(tui, label, "", take_threshold);
 }
 

@@ -101,7 +101,7 @@ static void every_number(void **state)
 		"kvmtop_series_dropped{metric=\"kvmtop_exits_total\"} 0",
 	};
 	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	char *text;
 
 	usual(world);
@@ -132,7 +132,7 @@ static void an_exit_that_does_not_end(void **state)
 		"kvmtop_finding{guest=\"db1\",rule=\"exit_open\"} 3",
 	};
 	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	char *text;
 
 	for (uint32_t second = 1; second <= 3; second++)
@@ -148,13 +148,13 @@ static void an_exit_that_does_not_end(void **state)
 static void groups_add_and_leave_out(void **state)
 {
 	struct world *world = *state;
-	unsigned int groups = METRICS_USUAL;
+	unsigned int groups = METRICS_DEFAULT;
 	struct error error = { "" };
 	struct metrics *metrics;
 	char *text;
 
 	assert_int_equal(metrics_groups_parse("user,reasons,no-vcpus", &groups, &error), 0);
-	assert_int_equal(groups, (METRICS_USUAL & ~METRICS_VCPUS) | METRICS_USER |
+	assert_int_equal(groups, (METRICS_DEFAULT & ~METRICS_VCPUS) | METRICS_USER |
 				 METRICS_REASONS);
 	assert_int_equal(metrics_groups_parse("user,vcpu", &groups, &error), -EINVAL);
 	assert_string_equal(error.text,
@@ -214,7 +214,7 @@ static void events_and_statistics(void **state)
 static void an_event_is_its_exits(void **state)
 {
 	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL | METRICS_EVENTS, METRICS_SERIES_MAX);
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT | METRICS_EVENTS, METRICS_SERIES_MAX);
 	char *text;
 
 	sample_add(&world->sample, (struct key){ 1, 0, KVM_EXIT }, 7, ROW_FROM_ZERO);
@@ -235,7 +235,7 @@ static void an_event_is_its_exits(void **state)
 static void times_that_are_not_known(void **state)
 {
 	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL | METRICS_USER, METRICS_SERIES_MAX);
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT | METRICS_USER, METRICS_SERIES_MAX);
 	char *text;
 
 	field_set_add(&world->wanted, VMEXIT);
@@ -303,7 +303,7 @@ static struct fleet *fleet_new(struct world *world)
 static void a_guest_that_ended_is_there_once_more(void **state)
 {
 	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	struct fleet *fleet = fleet_new(world);
 	char *text;
 
@@ -340,7 +340,7 @@ static void a_guest_that_ended_is_there_once_more(void **state)
 static void guests_of_one_name(void **state)
 {
 	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	struct fleet *fleet = fleet_new(world);
 	char *text;
 
@@ -436,7 +436,7 @@ static void check_text(struct seen **all, const char *whole)
 static void counters_never_go_back(void **state)
 {
 	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	struct fleet *fleet = fleet_new(world);
 	struct seen *seen = NULL;
 	uint32_t random = 1;
@@ -473,7 +473,7 @@ static void sleep_never_goes_back(void **state)
 	static const struct field poll = { .name = "time(poll)", .parent = TIME, .use = USE_TIME,
 					   .part = TIME_POLL };
 	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	uint32_t id;
 	char *text;
 
@@ -498,7 +498,7 @@ static void sleep_never_goes_back(void **state)
 static void a_high_number_of_a_vcpu_takes_no_room(void **state)
 {
 	struct world *world = *state;
-	struct metrics *metrics = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX);
+	struct metrics *metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
 	char *text;
 
 	live(world, 1, 2147483639, HALT, 2500);
@@ -516,7 +516,7 @@ static void a_limit_of_series(void **state)
 {
 	struct world *world = *state;
 	static const char end[] = "# HELP kvmtop_series_dropped";
-	struct metrics *all = metrics_of(METRICS_USUAL, METRICS_SERIES_MAX), *few;
+	struct metrics *all = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX), *few;
 	char *whole;
 	size_t nr;
 
@@ -529,7 +529,7 @@ static void a_limit_of_series(void **state)
 		size_t dropped = 0;
 		char *text;
 
-		few = metrics_of(METRICS_USUAL, limit);
+		few = metrics_of(METRICS_DEFAULT, limit);
 		text = text_of(world, few);
 		assert_true(metrics_series(few) <= limit);
 		for (const char *at = text; (at = strstr(at, "\nkvmtop_series_dropped{")); at++)
