@@ -8,7 +8,7 @@
 #include "trace/recording/event_types.h"
 
 #define NAME_SIZE 32
-#define COMMS_MAX 65536 /* of a damaged recording */
+#define COMMS_MAX 65536
 
 struct comm {
 	int32_t tid;
@@ -50,38 +50,58 @@ const void *trace_field_data(const struct trace_field *field, const struct trace
 
 /* ---- names of threads */
 
-void comms_release(struct comms *comms)
+static void release_all(struct comm **hash)
 {
 	struct comm *comm, *next;
 
-	HASH_ITER(hh, comms->hash, comm, next) {
-		HASH_DEL(comms->hash, comm);
+	HASH_ITER(hh, *hash, comm, next) {
+		HASH_DEL(*hash, comm);
 		free(comm);
 	}
+}
+
+void comms_release(struct comms *comms)
+{
+	release_all(&comms->hash);
+	release_all(&comms->ended);
 	comms->nr = 0;
 }
 
-static struct comm *find(const struct comms *comms, int32_t tid)
+static struct comm *find(struct comm *hash, int32_t tid)
 {
 	struct comm *comm;
 
-	HASH_FIND_INT(comms->hash, &tid, comm);
+	HASH_FIND_INT(hash, &tid, comm);
+	return comm;
+}
+
+/* A name of a thread that lives; NULL: there is no room. */
+static struct comm *add(struct comms *comms, int32_t tid)
+{
+	struct comm *comm = find(comms->ended, tid);
+
+	if (!comm && comms->nr == COMMS_MAX)
+		comm = comms->ended; /* the thread that ended first */
+	if (!comm && comms->nr == COMMS_MAX)
+		return NULL;
+	if (comm) {
+		HASH_DEL(comms->ended, comm);
+	} else {
+		comm = xcalloc(1, sizeof(*comm));
+		comms->nr++;
+	}
+	comm->tid = tid;
+	hash_add(comms->hash, tid, comm);
 	return comm;
 }
 
 void comms_set(struct comms *comms, int32_t tid, const char *name, size_t size)
 {
-	struct comm *comm = find(comms, tid);
+	struct comm *comm = find(comms->hash, tid);
 
-	if (!comm && comms->nr == COMMS_MAX)
-		return;
-	if (!comm) {
-		comm = xcalloc(1, sizeof(*comm));
-		comm->tid = tid;
-		hash_add(comms->hash, tid, comm);
-		comms->nr++;
-	}
-	if (!utf8_clean(name, strnlen(name, size), comm->name, NAME_SIZE))
+	if (!comm)
+		comm = add(comms, tid);
+	if (comm && !utf8_clean(name, strnlen(name, size), comm->name, NAME_SIZE))
 		comm->name[0] = '\0';
 }
 
@@ -101,10 +121,22 @@ void comms_read(struct comms *comms, const char *text)
 	}
 }
 
+void comms_end(struct comms *comms, int32_t tid)
+{
+	struct comm *comm = find(comms->hash, tid);
+
+	if (!comm)
+		return;
+	HASH_DEL(comms->hash, comm);
+	hash_add(comms->ended, tid, comm);
+}
+
 const char *comms_get(const struct comms *comms, int32_t tid)
 {
-	const struct comm *comm = find(comms, tid);
+	const struct comm *comm = find(comms->hash, tid);
 
+	if (!comm)
+		comm = find(comms->ended, tid);
 	if (comm)
 		return comm->name;
 	return tid == 0 ? "<idle>" : "";

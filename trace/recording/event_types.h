@@ -12,14 +12,17 @@
 
 /* The names of threads, by their tids. Zero-initialised is empty. */
 struct comms {
-	struct comm *hash;
-	size_t nr;
+	struct comm *hash, *ended; /* ended: in the order in which they ended */
+	size_t nr; /* in both */
 };
 
 void comms_release(struct comms *comms);
 
 /* A thread's latest name, which ends with a NUL or after `size` bytes. */
 void comms_set(struct comms *comms, int32_t tid, const char *name, size_t size);
+
+/* The thread has ended: its name is kept until another thread needs the room. */
+void comms_end(struct comms *comms, int32_t tid);
 
 /* Lines of a tid and a name, as in tracefs' saved_cmdlines; other lines are skipped. */
 void comms_read(struct comms *comms, const char *text);

@@ -116,6 +116,13 @@ static void on_comm(struct perf_source *perf, const struct perf_piece *piece)
 		  (const char *)piece->at + 8, piece->size - 8);
 }
 
+static void on_exit_record(struct perf_source *perf, const struct perf_piece *piece)
+{
+	if (piece->size >= 12)
+		comms_end(&perf->perf->types.comms,
+			  (int32_t)bytes_u32(piece->at + 8, perf->perf->header.swap));
+}
+
 /* Of a scheduler's event the period may be a time. */
 static bool is_of_kvm(struct perf_source *perf, const struct perf_sample *sample)
 {
@@ -213,6 +220,9 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 		break;
 	case PERF_RECORD_COMM:
 		on_comm(perf, piece);
+		break;
+	case PERF_RECORD_EXIT:
+		on_exit_record(perf, piece);
 		break;
 	case PERF_RECORD_LOST:
 		on_lost(perf, piece, 8);

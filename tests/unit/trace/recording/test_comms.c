@@ -45,11 +45,38 @@ static void the_latest_name_counts(void **state)
 	comms_release(&comms);
 }
 
+/* There is room for many names; threads that ended give theirs away, the first one first. */
+static void threads_that_ended_make_room(void **state)
+{
+	enum { MOST = 65536 };
+	struct comms comms = { .hash = NULL };
+
+	(void)state;
+	for (int32_t tid = 1; tid <= MOST; tid++)
+		comms_set(&comms, tid, "old", 4);
+	comms_set(&comms, MOST + 1, "new", 4);
+	assert_string_equal(comms_get(&comms, MOST + 1), "");
+	comms_end(&comms, 10);
+	comms_end(&comms, 5);
+	comms_end(&comms, MOST + 1); /* has no name */
+	assert_string_equal(comms_get(&comms, 10), "old");
+	comms_set(&comms, MOST + 1, "new", 4);
+	assert_string_equal(comms_get(&comms, MOST + 1), "new");
+	assert_string_equal(comms_get(&comms, 10), "");
+	assert_string_equal(comms_get(&comms, 5), "old");
+	comms_set(&comms, 5, "again", 6); /* the number of a new thread */
+	comms_set(&comms, MOST + 2, "none", 5);
+	assert_string_equal(comms_get(&comms, 5), "again");
+	assert_string_equal(comms_get(&comms, MOST + 2), "");
+	comms_release(&comms);
+}
+
 UNIT(test_comms)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_read_from_lines),
 		cmocka_unit_test(the_latest_name_counts),
+		cmocka_unit_test(threads_that_ended_make_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

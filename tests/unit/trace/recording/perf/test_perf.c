@@ -674,6 +674,38 @@ static void what_cannot_be_read_is_said(void **state)
 	bytes_release(&file);
 }
 
+/* There is room for 65,536 names. */
+static void names_of_threads_that_ended(void **state)
+{
+	enum { MOST = 65536 };
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct trace *trace;
+	size_t data;
+
+	(void)state;
+	put_perf_header(&file);
+	data = file.len;
+	for (uint32_t tid = 1; tid <= MOST; tid++)
+		put_perf_comm(&file, tid, tid, "old");
+	put_record(&file, 4, 24 + 40); /* EXIT of thread 7: pid, ppid, tid, ptid, time */
+	put_u32(&file, 99998);
+	put_u32(&file, 99999);
+	put_u32(&file, 7);
+	put_u32(&file, 99999);
+	put_u64(&file, 500);
+	put_sample_id(&file, 500, 0, 99998, 7);
+	put_perf_comm(&file, MOST + 1, MOST + 1, "new");
+	put_entry(&event, MOST + 1, 0);
+	put_sample(&file, 1000, 0, MOST + 1, MOST + 1, &event);
+	put_perf_features(&file, data, "GenuineIntel,6,1,1");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	trace = open_it();
+	assert_string_equal(trace_comm(trace, next_event(trace, "kvm_entry", 1000, 0)), "new");
+	trace_close(trace);
+}
+
 static void texts_have_no_control_characters(void **state)
 {
 	struct bytes file = { .len = 0 };
@@ -738,6 +770,7 @@ UNIT(test_perf)
 		cmocka_unit_test(samples_of_several_events),
 		cmocka_unit_test(many_events_of_a_pipe),
 		cmocka_unit_test(lost_samples_of_the_kernel),
+		cmocka_unit_test(names_of_threads_that_ended),
 		cmocka_unit_test(texts_have_no_control_characters),
 	};
 
