@@ -53,9 +53,9 @@ static void add(struct acrn_sums *sums, const struct exit_count *cell)
 	while (i < NR_ROWS - 1 && (cell->is_others || rows[i].reason != cell->key.a))
 		i++;
 	sums->count[i] += cell->begun;
-	sums->cycles[i] += cell->took.total;
+	sums->cycles[i] += cell->took.total_ns;
 	sums->count[NR_ROWS] += cell->begun;
-	sums->cycles[NR_ROWS] += cell->took.total;
+	sums->cycles[NR_ROWS] += cell->took.total_ns;
 }
 
 /* A row, the total last. */

@@ -238,6 +238,18 @@ const char **options_sources(const struct options *options, size_t *ret_nr)
 	return names;
 }
 
+bool options_read_stdin(const struct options *options)
+{
+	size_t nr;
+	const char **names = options_sources(options, &nr);
+	bool has_stdin = false;
+
+	for (size_t i = 0; options->source == FROM_RECORDING && i < nr; i++)
+		has_stdin |= strcmp(names[i], "-") == 0;
+	free(names);
+	return has_stdin;
+}
+
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,
 		struct error *error)
 {

@@ -148,11 +148,8 @@ static inline enum source_kind options_kind(const struct options *options)
  */
 const char **options_sources(const struct options *options, size_t *ret_nr);
 
-/* The interval of the moments of a recording that -s asks for; 0: any. */
-static inline double options_moments_s(const struct options *options)
-{
-	return options->has_interval ? options->interval_s : 0;
-}
+/* Whether a recording is read from standard input, which has no keys then. */
+bool options_read_stdin(const struct options *options);
 
 bool options_is_url(const char *text);
 int options_take_url(const char *text, struct options *options, struct error *error);

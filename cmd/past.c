@@ -39,9 +39,7 @@ static int begin(struct run *run, struct error *error)
 {
 	struct past_run *reader = (struct past_run *)run;
 	bool is_recording = run->source->kind == SOURCE_RECORDING;
-	int err = !is_recording ? 0 :
-				  source_play_moments(run->source, options_moments_s(run->options),
-						      &reader->span, error);
+	int err = is_recording ? source_play_moments(run->source, &reader->span, error) : 0;
 
 	if (err)
 		return err;
@@ -449,6 +447,7 @@ static int show_or_print(struct past_run *reader, struct error *error)
 			.recording = {
 				.longer_ns = LONG_EXITS_DEFAULT_NS,
 				.arguments = PAIRING_ALL_ARGUMENTS,
+				.has_moments = true,
 			},
 		},
 		.wants_later = true,

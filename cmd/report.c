@@ -69,8 +69,10 @@ int report_problems(const struct recording *recording)
 /* A terminal gets the screen; programs and files get text. */
 static bool wants_screen(const struct options *options)
 {
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !options->text &&
-	       !options->json && !options->csv && !options->other && !options->acrn;
+	bool has_keys = isatty(STDIN_FILENO) || options_read_stdin(options);
+
+	return has_keys && isatty(STDOUT_FILENO) && !options->text && !options->json &&
+	       !options->csv && !options->other && !options->acrn;
 }
 
 /* What is printed as text: the view that was asked for, else the table of exits. */
@@ -118,6 +120,7 @@ static int read_recording(struct report *report, struct error *error)
 			.longer_ns = is_table ? 0 : options->longer_ns ? options->longer_ns :
 									 LONG_EXITS_DEFAULT_NS,
 			.arguments = is_table ? 1U << options->event : PAIRING_ALL_ARGUMENTS,
+			.has_moments = wants_screen(options),
 		},
 		.choose = begin,
 	};
@@ -319,15 +322,10 @@ static int why_no_time(const struct recording *recording, struct error *error)
 				     "frequency with -f 2.4GHz");
 }
 
-/*
- * Shows the screen, for which the recording is read once more; without its moments it is shown as
- * a whole, after a warning. 0: it was shown. -ESTALE with error: the recording cannot be used any
- * more. On another error text is printed instead, after a warning with error unless error is empty.
- */
+/* On an error text is printed instead, after a warning with error unless error is empty. */
 static int show(struct report *report, struct error *error)
 {
 	struct run *run = &report->run;
-	struct error reason = { "" };
 	int err;
 
 	if (report->reading->recording.unit == UNIT_CYCLES)
@@ -339,17 +337,10 @@ static int show(struct report *report, struct error *error)
 	if (!run->monitor || report->is_none ||
 	    (run->query.nr_only && run->query.guest == GUEST_ALL))
 		return -ENOENT;
-	err = source_read_moments(run->source, options_moments_s(run->options), &reason);
-	if (err == -ESTALE) {
-		*error = reason;
-		return err;
-	}
-	if (err)
-		say_failure(err, &reason);
 	run->query.nr_only = 0; /* the query has the guest and the vCPU */
 	err = run_signals(run, false, true);
 	/* A terminal that cannot show a screen gets text, without a warning. */
-	return err ? err : run_tui(run, &(struct tui_config){ .at_ns = 0 }, &reason);
+	return err ? err : run_tui(run, &(struct tui_config){ .at_ns = 0 }, &(struct error){ "" });
 }
 
 static int show_or_print(struct report *report, struct report *other, struct error *error)
@@ -358,8 +349,8 @@ static int show_or_print(struct report *report, struct report *other, struct err
 
 	if (wants_screen(report->run.options)) {
 		err = show(report, error);
-		if (!err || err == -ESTALE)
-			return err;
+		if (!err)
+			return 0;
 		say_notice(error);
 		err = choose(report, text_type(report->run.options), error);
 		if (!err && report->run.monitor)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Opens a source, samples it in a loop, and closes it; signals and notices. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,9 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 	config.recording.kind = options->kind;
 	config.recording.buffer = options->buffer;
 	config.recording.has_halts = options->halts;
-	config.recording.mhz = options->mhz;
+	/* What ACRN prints is in cycles. */
+	config.recording.mhz = options->acrn ? 0 : options->mhz;
+	config.recording.interval_s = options->has_interval ? options->interval_s : 0;
 	if (says)
 		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", options->url);
 	err = source_open(options_kind(options), run->names, nr, &config, &run->source, error);
@@ -251,10 +254,23 @@ void run_end_write(const struct run *run)
 	sigprocmask(SIG_BLOCK, &run->enders, NULL);
 }
 
+/* Keys come from the terminal itself if standard input was a recording, which has been read. */
+static void replace_stdin(void)
+{
+	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	dup2(fd, STDIN_FILENO);
+	close(fd);
+}
+
 int run_tui(struct run *run, const struct tui_config *config, struct error *error)
 {
 	struct tui_config whole = *config;
 
+	if (options_read_stdin(run->options))
+		replace_stdin();
 	whole.source = run->source;
 	whole.query = &run->query;
 	whole.no_mouse = run->options->no_mouse;

@@ -153,6 +153,44 @@ static void describe(struct source *source, const struct source_reading *reading
 			 nr - 1);
 }
 
+/* A recording does not say what time of day it was: it begins at 00:00:00 of some day. */
+static uint64_t local_midnight_ns(void)
+{
+	struct tm tm = { .tm_year = 70, .tm_mday = 2, .tm_isdst = -1 };
+	time_t seconds = mktime(&tm);
+
+	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
+}
+
+/* Makes the moments of a recording that has them: of what was read, nothing is read again. */
+static int remember_moments(struct opened *opened, struct error *error)
+{
+	struct source *source = &opened->source;
+	struct recording *recording = &opened->reading.recording;
+	double wanted_s = recording->choice.interval_s, interval_s = moments_interval_s(recording);
+	const struct segment segment = { .interval_s = interval_s };
+	struct fields *fields = monitor_fields(source->monitor);
+	struct recent_writer writer = { .start_ns = local_midnight_ns() };
+	int err;
+
+	if (interval_s <= 0)
+		return 0;
+	if (wanted_s > 0 && interval_s > wanted_s * 1.001)
+		fprintf(stderr, "kvmtop: -s %g would be too many samples: they are %g s apart\n",
+			wanted_s, interval_s);
+	writer.recent = opened->recent = recent_new(MOMENTS_BYTES, &segment);
+	err = moments_make(recording, fields, recent_write, &writer);
+	recent_writer_release(&writer);
+	if (err)
+		return error_set(error, err, "%s: its samples are too large for the screen",
+				 source->name);
+	source->recording.start_ns = writer.start_ns;
+	source->recording.interval_s = interval_s;
+	source->store = recent_store(opened->recent);
+	source->past = past_new(source->store, fields);
+	return 0;
+}
+
 static int open_recording(struct opened *opened, const char *const *names, size_t nr,
 			  const struct source_config *config, struct error *error)
 {
@@ -178,10 +216,11 @@ static int open_recording(struct opened *opened, const char *const *names, size_
 		return 0;
 	if (err)
 		*error = reason;
-	if (!err)
-		recorded_long_exits(&reading->recording, monitor_fields(source->monitor),
-				    RECORDED_EXITS, &reading->long_exits);
-	return err;
+	if (err)
+		return err;
+	recorded_long_exits(&reading->recording, monitor_fields(source->monitor), RECORDED_EXITS,
+			    &reading->long_exits);
+	return remember_moments(opened, error);
 }
 
 const struct source_reading *source_reading(const struct source *source)
@@ -191,53 +230,7 @@ const struct source_reading *source_reading(const struct source *source)
 	return source->kind == SOURCE_RECORDING ? &opened->reading : NULL;
 }
 
-/* A recording does not say what time of day it was: it begins at 00:00:00 of some day. */
-static uint64_t local_midnight_ns(void)
-{
-	struct tm tm = { .tm_year = 70, .tm_mday = 2, .tm_isdst = -1 };
-	time_t seconds = mktime(&tm);
-
-	return (uint64_t)(seconds > 0 ? seconds : 86400) * UINT64_C(1000000000);
-}
-
-/* Too many moments would take too long to make. */
-static double moments_s(const struct recording *recording, double wanted_s)
-{
-	double shortest_s = moments_shortest_s(recording);
-
-	if (wanted_s <= 0)
-		return moments_interval_s(recording);
-	if (wanted_s >= shortest_s)
-		return wanted_s;
-	fprintf(stderr, "kvmtop: -s %g would be too many samples: they are %g s apart\n",
-		wanted_s, shortest_s);
-	return shortest_s;
-}
-
-int source_read_moments(struct source *source, double wanted_s, struct error *error)
-{
-	struct opened *opened = (struct opened *)source;
-	double interval_s = moments_s(&opened->reading.recording, wanted_s);
-	const struct segment segment = { .interval_s = interval_s };
-	struct fields *fields = monitor_fields(source->monitor);
-	struct recent_writer writer = { .start_ns = local_midnight_ns() };
-	int err;
-
-	writer.recent = opened->recent = recent_new(MOMENTS_BYTES, &segment);
-	err = moments_read(&opened->reading.recording, fields, interval_s,
-			    recent_write, &writer, error);
-	recent_writer_release(&writer);
-	if (err)
-		return err;
-	source->recording.start_ns = writer.start_ns;
-	source->recording.interval_s = interval_s;
-	source->store = recent_store(opened->recent);
-	source->past = past_new(source->store, fields);
-	return 0;
-}
-
-int source_play_moments(struct source *source, double wanted_s, struct monitor **ret_monitor,
-			struct error *error)
+int source_play_moments(struct source *source, struct monitor **ret_monitor, struct error *error)
 {
 	const struct source_reading *reading = source_reading(source);
 	struct monitor_config config = { .list = history_players, .source = SOURCE_RECORDING };
@@ -249,9 +242,7 @@ int source_play_moments(struct source *source, double wanted_s, struct monitor *
 	if (reading->recording.unit == UNIT_CYCLES)
 		return error_set(error, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
 				 "frequency with --frequency 2.4GHz", source->name);
-	err = source_read_moments(source, wanted_s, error);
-	if (!err)
-		err = past_go(source->past, UINT64_MAX, error);
+	err = past_go(source->past, UINT64_MAX, error);
 	if (err)
 		return err;
 	config.recording = (struct monitor_recording){

@@ -37,7 +37,9 @@ enum source_kind source_kind_of(const char *name);
 
 /*
  * Opens the source: a name, or of a recording several; the names outlive it. A history is at its
- * latest moment. 0, or -errno with error; -ENOENT: nothing is in it yet.
+ * latest moment. A recording has moments if they were asked for and its clock's unit is known;
+ * intervals that would be too many are longer, with a notice. 0, or -errno with error; -ENOENT:
+ * nothing is in it yet.
  */
 int source_open(enum source_kind kind, const char *const *names, size_t nr,
 		const struct source_config *config, struct source **ret_source,
@@ -53,15 +55,10 @@ struct source_reading {
 const struct source_reading *source_reading(const struct source *source);
 
 /*
- * Reads a recording once more, for its moments; other sources have them already. wanted_s is the
- * time between two, 0: any; it is longer, with a notice, if these would be too many. 0, or -errno
- * with error: there are none. After -ESTALE the recording is of no use.
+ * A monitor that plays the moments of a recording, which was opened with moments; to be closed
+ * before the source. 0, or -errno with error: there are none.
  */
-int source_read_moments(struct source *source, double wanted_s, struct error *error);
-
-/* The same, and a monitor that plays them, to be closed before the source. */
-int source_play_moments(struct source *source, double wanted_s, struct monitor **ret_monitor,
-			struct error *error);
+int source_play_moments(struct source *source, struct monitor **ret_monitor, struct error *error);
 
 /* From now on a key or a line waits at most so many ms for an answer of a Prometheus. */
 void source_be_patient(struct source *source, unsigned int ms);

@@ -8,6 +8,25 @@
 
 /* ---- fine histograms, which grow by whole powers of two */
 
+/* Where the parts of a power of two begin, in 64ths: 2^(i/8), rounded. */
+static const uint8_t edges[BUCKETS_PARTS] = { 64, 70, 76, 83, 91, 99, 108, 117 };
+
+const uint8_t buckets_parts[64] = {
+	0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4,
+	4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7,
+	7, 7, 7, 7,
+};
+
+uint64_t buckets_begin(unsigned int number)
+{
+	unsigned int top = number / BUCKETS_PARTS;
+	uint64_t edge = edges[number % BUCKETS_PARTS];
+
+	if (number == 0)
+		return 0;
+	return top < 6 ? (edge + (64U >> top) - 1) >> (6 - top) : edge << (top - 6);
+}
+
 void buckets_reserve(struct buckets *buckets, unsigned int number)
 {
 	unsigned int first = number - number % BUCKETS_PARTS, end = first + BUCKETS_PARTS;
@@ -65,18 +84,57 @@ void buckets_release(struct buckets *buckets)
 	*buckets = (struct buckets){ .nr = 0 };
 }
 
+/* The sum of (x - base_ns), which fits, as each of them did. */
+static double rest_of(const struct spread *spread)
+{
+	return (double)(int64_t)(spread->total_ns - spread->count * spread->base_ns);
+}
+
 void spread_join(struct spread *spread, const struct spread *more)
 {
-	double one = (double)spread->count, other = (double)more->count;
-	double apart = more->mean_ns - spread->mean_ns, all = one + other;
+	double apart, rest;
 
 	if (!more->count)
 		return;
-	if (!spread->count || more->min_ns < spread->min_ns)
+	if (!spread->count) {
+		spread->base_ns = more->base_ns;
 		spread->min_ns = more->min_ns;
-	spread->squares += more->squares + apart * apart * one * other / all;
-	spread->mean_ns += apart * other / all;
+	}
+	if (more->min_ns < spread->min_ns)
+		spread->min_ns = more->min_ns;
+	if (more->max_ns > spread->max_ns)
+		spread->max_ns = more->max_ns;
+	/* (x - base)^2 with x - base = (x - the other base) + apart */
+	apart = (double)(int64_t)(more->base_ns - spread->base_ns);
+	rest = rest_of(more);
+	spread->squares += more->squares + apart * (2 * rest + (double)more->count * apart);
 	spread->count += more->count;
+	spread->total_ns += more->total_ns;
+}
+
+double spread_squares(const struct spread *spread)
+{
+	double rest = rest_of(spread), squares;
+
+	if (spread->count < 2)
+		return 0;
+	squares = spread->squares - rest * rest / (double)spread->count;
+	return squares > 0 ? squares : 0;
+}
+
+void timing_of_spread(const struct spread *spread, struct timing *ret_timing)
+{
+	const struct buckets *buckets = &spread->buckets;
+
+	*ret_timing = (struct timing){ .time_ns = spread->total_ns, .max_ns = spread->max_ns,
+				       .spread = spread->count ? spread : NULL };
+	for (unsigned int i = 0; i < buckets->nr; i++) {
+		unsigned int power = (buckets->first + i) / BUCKETS_PARTS;
+		unsigned int bucket = power < 7 ? 0 : power - 6;
+
+		ret_timing->hist[bucket < HIST_BUCKETS ? bucket : HIST_BUCKETS - 1] +=
+			buckets->counts[i];
+	}
 }
 
 /* ---- from one sample to the next */

@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 /*
- * Fine histograms, for recordings: each power of two in 16 equal parts, and every number below 16
- * on its own. So the middle of a bucket is at most 3.2 % away from any number in it. Only the
- * buckets between the first and the last that are used take memory.
+ * Fine histograms, for recordings: each power of two in eight parts of about the same ratio. So the
+ * middle of a bucket is less than 5 % away from any number in it. Only the buckets between the
+ * first and the last that are used take memory.
  */
-#define BUCKETS_PARTS 16
+#define BUCKETS_PARTS 8
 
 /* Zero-initialised is empty. */
 struct buckets {
@@ -24,25 +24,19 @@ struct buckets {
 	uint16_t first, nr; /* counts[0] is of the bucket `first` */
 };
 
+/* The part that a number is in, by the six bits after its highest one. */
+extern const uint8_t buckets_parts[64];
+
+/* 0 is in the bucket of 1. */
 static inline unsigned int buckets_number(uint64_t value)
 {
-	unsigned int top;
+	unsigned int top = 63 - (unsigned int)__builtin_clzll(value | 1);
 
-	if (value < BUCKETS_PARTS)
-		return (unsigned int)value;
-	top = 63 - (unsigned int)__builtin_clzll(value);
-	return (top - 3) * BUCKETS_PARTS + (unsigned int)(value >> (top - 4)) - BUCKETS_PARTS;
+	return top * BUCKETS_PARTS + buckets_parts[value << (63 - top) >> 57 & 63];
 }
 
-/* The least number of a bucket. */
-static inline uint64_t buckets_begin(unsigned int number)
-{
-	unsigned int power = number / BUCKETS_PARTS;
-
-	if (power == 0)
-		return number;
-	return (uint64_t)(number % BUCKETS_PARTS + BUCKETS_PARTS) << (power - 1);
-}
+/* The least number of a bucket; 0 after the last bucket. */
+uint64_t buckets_begin(unsigned int number);
 
 /* Makes room for this bucket. */
 void buckets_reserve(struct buckets *buckets, unsigned int number);
@@ -79,18 +73,38 @@ static inline uint64_t hist_edge_ns(unsigned int bucket)
 	return bucket + 1 < HIST_BUCKETS ? UINT64_C(1) << (bucket + 7) : UINT64_MAX;
 }
 
-/* The exact mean, minimum and deviation of durations. */
+/*
+ * All durations of something, as only a recording has them. Zero-initialised is none. Its buckets
+ * are to be released.
+ */
 struct spread {
-	uint64_t count; /* 0: nothing is known */
-	uint64_t min_ns;
-	double mean_ns, squares; /* squares: the sum of the squared differences from the mean */
-	/* All of them, in a unit of so many ns, for percentiles; NULL: not known. */
-	const struct buckets *buckets;
-	double ns_per_unit;
+	uint64_t count, total_ns, min_ns, max_ns;
+	uint64_t base_ns; /* the first one */
+	double squares;	  /* the sum of (x - base_ns)^2 */
+	struct buckets buckets;
 };
+
+static inline void spread_add(struct spread *spread, uint64_t ns)
+{
+	double rest;
+
+	if (spread->count++ == 0)
+		spread->base_ns = spread->min_ns = ns;
+	spread->total_ns += ns;
+	if (ns < spread->min_ns)
+		spread->min_ns = ns;
+	if (ns > spread->max_ns)
+		spread->max_ns = ns;
+	rest = (double)(int64_t)(ns - spread->base_ns);
+	spread->squares += rest * rest;
+	buckets_add(&spread->buckets, ns);
+}
 
 /* Adds the durations of more to spread, but for the buckets. */
 void spread_join(struct spread *spread, const struct spread *more);
+
+/* The sum of the squared differences from the mean. */
+double spread_squares(const struct spread *spread);
 
 /*
  * The durations of what is counted. Time is counted as it passes, so that what takes longer than an
@@ -101,7 +115,7 @@ struct timing {
 	uint64_t time_ns;
 	uint64_t open_ns; /* a part of time_ns: how long what has not ended has lasted so far */
 	uint64_t max_ns;  /* the longest duration */
-	/* Of a recording. The provider owns it until the provider is closed. NULL: not known. */
+	/* Of a recording: all that ended. Its owner outlives the stats. NULL: not known. */
 	const struct spread *spread;
 	uint32_t hist[HIST_BUCKETS]; /* counts by duration, modulo 2^32 */
 };
@@ -111,6 +125,9 @@ static inline uint64_t timing_ended_ns(const struct timing *timing)
 {
 	return timing->time_ns - timing->open_ns;
 }
+
+/* What has ended of a spread, which must outlive the result. */
+void timing_of_spread(const struct spread *spread, struct timing *ret_timing);
 
 #define DELTA_MORE 7 /* zeros after delta[], so that eight can be read from any bucket on */
 
@@ -153,7 +170,7 @@ struct timing_sum {
 	uint32_t nr; /* keys that are timed; 0: no duration is known */
 	uint64_t total_ns, delta_ns, total_ended_ns, delta_ended_ns, max_ns, interval_max_ns;
 	uint64_t hist[HIST_BUCKETS]; /* of the last interval, or since the start or the reset */
-	struct spread spread;
+	struct spread spread; /* without buckets */
 };
 
 /* is_since_start: which interval hist is of. */

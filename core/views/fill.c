@@ -80,11 +80,14 @@ static struct cell longest(const struct timing_sum *timing, uint64_t max_ns)
 /* Of a recording; else absent. The deviation of a single duration is 0. */
 static struct cell deviation(const struct spread *spread)
 {
+	double variance;
+
 	if (!spread->count)
 		return cell_none();
 	if (spread->count < 2)
 		return cell_ns(0);
-	return cell_ns((uint64_t)(sqrt(spread->squares / (double)(spread->count - 1)) + 0.5));
+	variance = spread_squares(spread) / (double)(spread->count - 1);
+	return cell_ns((uint64_t)(sqrt(variance) + 0.5));
 }
 
 /* A part of the time of the group's vCPUs: since the start, or of the last interval. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One pass over the keys of stats. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "lib/array.h"
@@ -315,7 +314,7 @@ static void group_add(struct rollup *rollup, struct group *group, const struct f
 		group->halt_ns += timing->total_ns;
 		group->halt_delta_ns += timing->delta_ns;
 	}
-	if (timing->raw.spread && timing->raw.spread->buckets) {
+	if (timing->raw.spread) {
 		array_grow_unset(&rollup->spreads, &rollup->room_spreads, rollup->nr_spreads + 1);
 		rollup->spreads[rollup->nr_spreads++] =
 			(struct spread_of_group){ timing->raw.spread, group->spreads };
@@ -335,21 +334,22 @@ static void group_join(struct group *all, const struct group *group)
 	all->halt_delta_ns += group->halt_delta_ns;
 }
 
-static void set_percentiles(struct group *group, const struct buckets *buckets, double unit_ns)
+static void set_percentiles(struct group *group, const struct buckets *buckets)
 {
 	static const double shares[] = { [PERCENTILE_50] = 0.5, [PERCENTILE_99] = 0.99 };
 	const struct timing_sum *timing = &group->timing;
 
 	group->has_percentiles = true;
 	for (int i = 0; i < NR_PERCENTILES; i++) {
-		double ns = (double)buckets_percentile(buckets, shares[i]) * unit_ns + 0.5;
+		uint64_t ns = buckets_percentile(buckets, shares[i]);
 
-		ns = fmin(fmax(ns, (double)timing->spread.min_ns), (double)timing->max_ns);
-		group->percentiles_ns[i] = (uint64_t)ns;
+		if (ns < timing->spread.min_ns)
+			ns = timing->spread.min_ns;
+		group->percentiles_ns[i] = ns < timing->max_ns ? ns : timing->max_ns;
 	}
 }
 
-/* For recordings, which have one unit. Spreads are numbered from 1; 0 ends a list. */
+/* For recordings. Spreads are numbered from 1; 0 ends a list. */
 static void set_all_percentiles(struct rollup *rollup)
 {
 	struct buckets all = { .nr = 0 };
@@ -361,13 +361,13 @@ static void set_all_percentiles(struct rollup *rollup)
 		struct buckets sum = { .nr = 0 };
 
 		for (uint32_t at = group->spreads; at; at = rollup->spreads[at - 1].next)
-			buckets_join(&sum, rollup->spreads[at - 1].spread->buckets);
+			buckets_join(&sum, &rollup->spreads[at - 1].spread->buckets);
 		if (group->spreads)
-			set_percentiles(group, &sum, rollup->spreads[0].spread->ns_per_unit);
+			set_percentiles(group, &sum);
 		buckets_join(&all, &sum);
 		buckets_release(&sum);
 	}
-	set_percentiles(&rollup->all_groups, &all, rollup->spreads[0].spread->ns_per_unit);
+	set_percentiles(&rollup->all_groups, &all);
 	buckets_release(&all);
 }
 

@@ -54,8 +54,7 @@ static void captured_close(void *state)
 static void add_rows(struct captured *captured, struct key key, const struct captured_count *count)
 {
 	const struct field *field = fields_get(captured->args.fields, count->field);
-	const struct played_timing timing = { .timing = count->now.timing };
-	const struct played_timing *timed = count->is_timed ? &timing : NULL;
+	const struct timing *timed = count->is_timed ? &count->now.timing : NULL;
 
 	key.field = count->field;
 	played_rows_add(&captured->rows, key, count->now.count, timed);

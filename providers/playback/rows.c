@@ -4,7 +4,7 @@
 #include "providers/playback/rows.h"
 
 void played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
-		     const struct played_timing *timing)
+		     const struct timing *timing)
 {
 	struct played_row row = { .key = key, .count = count };
 
@@ -27,44 +27,42 @@ static int compare_rows(const void *a, const void *b)
 	return played_rows_compare(a, b);
 }
 
-/* A copy of the caller's buckets, owned by the rows. */
-static struct buckets *own_buckets(struct played_rows *rows, const struct buckets *from)
+static void join_spread(struct spread *sum, const struct spread *more)
 {
-	struct buckets *own;
+	spread_join(sum, more);
+	buckets_join(&sum->buckets, &more->buckets);
+}
+
+/* A copy of a count's spread, owned by the rows. */
+static struct spread *own_spread(struct played_rows *rows, const struct spread *from)
+{
+	struct spread *own;
 
 	if (rows->nr_joined && rows->joined[rows->nr_joined - 1] == from)
 		return rows->joined[rows->nr_joined - 1];
 	array_grow(&rows->joined, &rows->room_joined, rows->nr_joined + 1);
 	own = xcalloc(1, sizeof(*own));
 	rows->joined[rows->nr_joined++] = own;
-	buckets_join(own, from);
+	join_spread(own, from);
 	return own;
 }
 
-static void join_buckets(struct played_rows *rows, struct spread *sum, const struct spread *more)
+static void join_timings(struct played_rows *rows, struct timing *sum, const struct timing *more)
 {
-	struct buckets *own;
-
-	if (!rows->has_spreads || !sum->buckets || !more->buckets) {
-		sum->buckets = NULL;
-		return;
-	}
-	own = own_buckets(rows, sum->buckets);
-	sum->buckets = own;
-	buckets_join(own, more->buckets);
-}
-
-static void join_timings(struct played_rows *rows, struct played_timing *sum,
-			 const struct played_timing *more)
-{
-	sum->timing.time_ns += more->timing.time_ns;
-	sum->timing.open_ns += more->timing.open_ns;
-	if (more->timing.max_ns > sum->timing.max_ns)
-		sum->timing.max_ns = more->timing.max_ns;
+	sum->time_ns += more->time_ns;
+	sum->open_ns += more->open_ns;
+	if (more->max_ns > sum->max_ns)
+		sum->max_ns = more->max_ns;
 	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum->timing.hist[i] += more->timing.hist[i];
-	spread_join(&sum->spread, &more->spread);
-	join_buckets(rows, &sum->spread, &more->spread);
+		sum->hist[i] += more->hist[i];
+	if (!sum->spread) {
+		sum->spread = more->spread;
+	} else if (more->spread) {
+		struct spread *own = own_spread(rows, sum->spread);
+
+		join_spread(own, more->spread);
+		sum->spread = own;
+	}
 }
 
 static void join(struct played_rows *rows, struct played_row *sum, const struct played_row *row)
@@ -98,25 +96,21 @@ void played_rows_sample(const struct played_rows *rows, const struct field_set *
 {
 	for (size_t i = 0; i < rows->nr; i++) {
 		const struct played_row *row = &rows->list[i];
-		const struct played_timing *timed = played_rows_timing(rows, row);
-		struct timing timing;
+		const struct timing *timed = played_rows_timing(rows, row);
 
 		if (wanted && !field_set_has(wanted, row->key.field))
 			continue;
-		if (!timed) {
+		if (timed)
+			sample_add_timed(sample, row->key, row->count, flags, timed);
+		else
 			sample_add(sample, row->key, row->count, flags);
-			continue;
-		}
-		timing = timed->timing;
-		timing.spread = rows->has_spreads && timed->spread.count ? &timed->spread : NULL;
-		sample_add_timed(sample, row->key, row->count, flags, &timing);
 	}
 }
 
 static void release_joined(struct played_rows *rows)
 {
 	for (size_t i = 0; i < rows->nr_joined; i++) {
-		buckets_release(rows->joined[i]);
+		buckets_release(&rows->joined[i]->buckets);
 		free(rows->joined[i]);
 	}
 	rows->nr_joined = 0;

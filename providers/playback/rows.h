@@ -8,12 +8,6 @@
 #include "core/facts/field.h"
 #include "core/facts/sample.h"
 
-/* Durations, of rows that are timed. */
-struct played_timing {
-	struct timing timing; /* without its spread: */
-	struct spread spread;
-};
-
 struct played_row {
 	struct key key;
 	uint32_t timing; /* 0: not timed; else the rows' timings[timing - 1] */
@@ -24,20 +18,19 @@ struct played_row {
 struct played_rows {
 	struct played_row *list;
 	size_t nr, room;
-	struct played_timing *timings;
+	struct timing *timings;
 	size_t nr_timings, room_timings;
-	bool has_spreads; /* a sample has them, and the buckets of joined ones are joined */
-	struct buckets **joined; /* owned by the rows */
+	struct spread **joined; /* of several rows, owned by the rows */
 	size_t nr_joined, room_joined;
 };
 
-/* timing is copied; NULL: the row is not timed. */
+/* timing is copied, but not its spread, which outlives the rows; NULL: the row is not timed. */
 void played_rows_add(struct played_rows *rows, struct key key, uint64_t count,
-		     const struct played_timing *timing);
+		     const struct timing *timing);
 
 /* The durations of a row; NULL: it is not timed. */
-static inline struct played_timing *played_rows_timing(const struct played_rows *rows,
-						       const struct played_row *row)
+static inline struct timing *played_rows_timing(const struct played_rows *rows,
+						const struct played_row *row)
 {
 	return row->timing ? &rows->timings[row->timing - 1] : NULL;
 }

@@ -280,6 +280,13 @@ is "$(head -c 96 "$TMP/acrn" | run_time)" "$(head -c 64 "$TMP/acrn" | run_time)"
 
 is "$(report -f 1000 - <"$TMP/acrn" | tail -n 1)" \
 	"$(report -f 1000 "$TMP/acrn" | tail -n 1)" "standard input"
+moments() {
+	"$KVMTOP" --frequency 1GHz --view exits -s 0.00002 "$@" 2>&1
+}
+is "$(cat "$TMP/acrn" | moments -r - -l)" "$(moments -r "$TMP/acrn" -l)" "a pipe has samples"
+is "$(moments -r "$TMP/acrn" -l | grep -c ' CPUID ')" 6 "of all intervals"
+is "$(moments -r - --at 00:00:00.000050 -1 <"$TMP/acrn")" \
+	"$(moments -r "$TMP/acrn" --at 00:00:00.000050 -1)" "at a time"
 cp "$TMP/acrn" "$TMP/acrn.1"
 like "$(report "$TMP/acrn" "$TMP/acrn.1" 2>&1)" "^128 in all" "several files are one recording"
 like "$(report --input-format kvmtrace "$TMP/kvmtrace")" "^64 in all" "--input-format"
@@ -538,12 +545,15 @@ if has_screen; then
 	screen_has '^kvmtop: -s 1e-06 would be too many samples' "and that is said"
 	screen_start 80 24 "cd $TMP && $kvmtop report -f 1000 /dev/fd/3 3<acrn; sleep 9"
 	screen_has 'entire recording$' "a file without a name has samples, too"
-	screen_start 80 24 "cd $TMP && cat acrn |
-		$kvmtop report -f 1000 /dev/fd/3 3<&0 </dev/tty; sleep 9"
-	screen_has ' recording$' "a pipe is read once"
-	unlike "$(screen_line 1)" 'entire' "and shown as a whole only"
-	screen_keys t
-	screen_has 'This recording is shown as a whole' "without samples"
+	for command in "report -f 1000" "--frequency 1GHz -r"; do
+		screen_start 80 24 "cd $TMP && cat acrn | $kvmtop $command -; sleep 9"
+		screen_has ' entire recording$' "$command: a pipe has the screen"
+		screen_keys T
+		screen_has ' 0\.000002 s$' "with keys and with samples"
+		screen_keys t
+		screen_has 'No earlier sample is remembered' "from the first one on"
+		screen_keys q
+	done
 
 	look 20 5 svm-perf.data
 	screen_has '^ npf +13\.3$' "20 x 5"
@@ -586,7 +596,7 @@ if has_screen; then
 	look 80 24 svm-perf.data
 	screen_has '^357 in all' "a terminal that shows no pictures: text"
 	SCREEN_TERM=
-	screen_start 80 24 "$KVMTOP report -f 1000 - <$TMP/acrn; sleep 9"
+	screen_start 80 24 "$KVMTOP report -f 1000 $TMP/acrn </dev/null; sleep 9"
 	screen_has '^64 in all' "without a keyboard: text"
 	screen_stop
 else

@@ -129,8 +129,16 @@ static inline void fuzz_view(struct monitor *monitor, struct query *query,
 	view_release(&view); /* before the monitor, which owns the view's texts */
 }
 
+static inline int fuzz_moment(void *arg, const struct facts *facts, uint64_t offset_ns)
+{
+	(void)arg;
+	(void)facts;
+	(void)offset_ns;
+	return 0;
+}
+
 /* Every view of it, and every table of totals of what is asked for. */
-static inline void fuzz_look(const struct recording *recording, enum exit_kind what)
+static inline void fuzz_look(struct recording *recording, enum exit_kind what)
 {
 	struct monitor_config config = {
 		.list = recorded_players, .source = SOURCE_RECORDING, .is_span = true,
@@ -145,6 +153,8 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 		.guests = recording->guests,
 	};
 	if (monitor_open(&config, &monitor, &error) == 0) {
+		if (moments_interval_s(recording) > 0)
+			moments_make(recording, monitor_fields(monitor), fuzz_moment, NULL);
 		for (unsigned int i = 0; (query.type = view_type_at(i)); i++)
 			fuzz_view(monitor, &query, recording, 40 * i);
 		query.type = &view_exit_totals;
@@ -154,21 +164,14 @@ static inline void fuzz_look(const struct recording *recording, enum exit_kind w
 	}
 }
 
-static inline int fuzz_event(void *arg, const struct trace_event *event)
-{
-	struct recording *recording = arg;
-
-	fuzz_check(recording->trace, event);
-	pairing_add(&recording->pairing, event);
-	return 0;
-}
-
 static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_kind kind)
 {
 	/* Of 1 GHz, if times are in cycles. */
 	const struct recording_choice choice = {
 		.kind = kind, .arguments = PAIRING_ALL_ARGUMENTS, .mhz = 1000,
+		.has_moments = size % 2,
 	};
+	const struct trace_event *event;
 	struct recording recording;
 	const char *paths[1];
 	struct error error;
@@ -177,8 +180,10 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 
 	paths[0] = path;
 	if (recording_open(paths, 1, &choice, &recording, &error) == 0) {
-		recording_read_events(&recording, fuzz_event, &recording);
-		pairing_end(&recording.pairing);
+		while (trace_next(recording.trace, &event)) {
+			fuzz_check(recording.trace, event);
+			pairing_add(&recording.pairing, event);
+		}
 		recording_end(&recording);
 		fuzz_look(&recording, (enum exit_kind)(size % EXITS_KINDS));
 		for (size_t i = 0; trace_problem(recording.trace, i); i++) {

@@ -100,7 +100,7 @@ static inline int setup(void **state)
 	w->screen = (struct screen){
 		.view = &w->view, .query = &w->query, .facts = &w->facts,
 		.host = "alpha", .kvm = "SVM", .nr_cpus = 64, .delay_s = 3, .clock = "12:31:07",
-		.is_utf8 = true, .has_past = true, .empty = "No matching events reported yet",
+		.is_utf8 = true, .empty = "No matching events reported yet",
 	};
 	*state = w;
 	return 0;

@@ -35,6 +35,7 @@ struct meaning {
 	enum exit_kind counted_as; /* of an exit, to user space or not, or an argument */
 	const struct trace_type *type;
 	uint32_t number; /* counts KVM's types from 0 */
+	uint32_t field; /* for rows.c: in the dictionary, with 1 added; 0: not asked for yet */
 	/* Of an exit: the fields that say why; `isa` chooses between the two splits of x86. */
 	const struct trace_field *reason, *reason_type, *isa;
 	const struct trace_field *pc; /* where the guest was; NULL: not known */

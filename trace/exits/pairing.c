@@ -19,6 +19,7 @@ void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned i
 	*pairing = (struct pairing){ .trace = trace, .listener = listener,
 				     .arguments = arguments };
 	pairing->meanings.trace = trace;
+	intervals_init(&pairing->intervals, &pairing->table, 0, 0);
 }
 
 void pairing_release(struct pairing *pairing)
@@ -41,13 +42,18 @@ static inline void open_span(struct thread_state *state, enum exit_kind kind,
 }
 
 /* What it took is counted now. */
-static inline void end_span(struct thread_state *state, enum exit_kind kind, uint64_t time)
+static inline void end_span(const struct pairing *pairing, struct thread_state *state,
+			    enum exit_kind kind, uint64_t time)
 {
 	const struct open_span *span = &state->spans[kind];
+	uint64_t took = time - span->begin;
 
 	state->is_open &= (uint8_t)~(1U << kind);
-	if (time >= span->begin)
-		durations_add(&span->count->took, time - span->begin);
+	if (time < span->begin)
+		return;
+	if (pairing->has_other_unit)
+		took = units_in_ns(took, pairing->ns_per_unit);
+	spread_add(&span->count->took, took);
 }
 
 /* The first exit or entry, or the first after a loss. */
@@ -253,7 +259,7 @@ static void on_entry(struct pairing *pairing, struct recorded_thread *thread,
 	if (pairing->longer)
 		keep_long(pairing, thread, event->time);
 	for (unsigned int open = state->is_open; open; open &= open - 1)
-		end_span(state, (enum exit_kind)__builtin_ctz(open), event->time);
+		end_span(pairing, state, (enum exit_kind)__builtin_ctz(open), event->time);
 	state->is_mmio_open = false;
 	set_mode(state, VCPU_IN_GUEST, event->time);
 	if (pairing->listener)
@@ -266,7 +272,7 @@ static void end_userspace(const struct pairing *pairing, struct recorded_thread 
 	if (pairing->listener)
 		spans_end(pairing, thread, SPAN_USERSPACE, time, false);
 	add_user(pairing, thread->state, time);
-	end_span(thread->state, EXITS_USERSPACE, time);
+	end_span(pairing, thread->state, EXITS_USERSPACE, time);
 }
 
 /* KVM_RUN may be called and left again without an entry, as when a halted vCPU gets a signal. */
@@ -325,7 +331,7 @@ static void on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 	state = table_make_state(thread);
 	open_span(state, EXITS_MMIO, count, is_write ? time : state->spans[EXITS_MMIO].begin);
 	if (is_read)
-		end_span(state, EXITS_MMIO, time);
+		end_span(pairing, state, EXITS_MMIO, time);
 	state->is_mmio_open = !is_read;
 }
 
@@ -422,12 +428,16 @@ static void set_vcpu(struct recorded_thread *thread, const struct meaning *meani
 		thread->vcpu = event->vcpu;
 }
 
-static void count_event(struct pairing *pairing, const struct trace_event *event)
+static void count_event(struct pairing *pairing, const struct trace_event *event, uint64_t nr)
 {
-	if (pairing->nr_events == 0)
+	if (pairing->nr_events == 0) {
 		pairing->first_time = event->time;
+		intervals_begin(&pairing->intervals, event->time);
+	}
 	pairing->last_time = event->time;
-	pairing->nr_events += event->counted ? event->counted : 1;
+	pairing->nr_events += nr;
+	if (!event->counted)
+		return;
 	pairing->nr_counted += event->counted;
 	if (event->thread_key & EVENT_OF_CPU)
 		pairing->nr_counted_of_cpu += event->counted;
@@ -443,7 +453,7 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 		pairing_lose(pairing, event);
 		return;
 	}
-	count_event(pairing, event);
+	count_event(pairing, event, nr);
 	meaning = meaning_of(&pairing->meanings, event->type);
 	if (meaning->kind >= MEANING_NONE) {
 		if (meaning->kind != MEANING_NONE && !event->counted)
@@ -451,6 +461,8 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 		return;
 	}
 	thread = table_of(&pairing->table, pairing->trace, event, meaning->kind == MEANING_EVENT);
+	if (thread)
+		intervals_touch(&pairing->intervals, thread, event->time);
 	if (!thread || !table_count_events(&pairing->table, thread, meaning->number, nr)) {
 		pairing->nr_left_out += nr;
 		return;
@@ -480,11 +492,4 @@ bool pairing_left_out(const struct pairing *pairing, struct error *error)
 			  table_is_full(&pairing->table) ? "threads have events" :
 							   "types of events in its threads");
 	return pairing->nr_left_out > 0;
-}
-
-/* ---- counts */
-
-uint64_t pairing_count(const struct pairing *pairing, const struct exit_count *count)
-{
-	return pairing->has_entries ? count->took.count : count->begun;
 }

@@ -26,6 +26,7 @@
 #define KVMTOP_TRACE_EXITS_PAIRING_H
 
 #include "core/facts/sample.h"
+#include "trace/exits/intervals.h"
 #include "trace/exits/table.h"
 
 /*
@@ -75,6 +76,9 @@ struct pairing {
 	unsigned int arguments; /* a bit for each enum exit_kind: these arguments are counted */
 	struct meanings meanings;
 	struct table table;
+	struct intervals intervals;
+	bool has_other_unit; /* the clock's is neither ns nor cycles of unknown length: */
+	double ns_per_unit;
 	uint64_t nr_events, first_time, last_time;
 	uint64_t nr_counted; /* of nr_events: were only counted */
 	uint64_t nr_counted_of_cpu; /* of nr_counted: it is not known of which thread */
@@ -120,11 +124,11 @@ uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thr
 /* Whether events were left out; error: how many. */
 bool pairing_left_out(const struct pairing *pairing, struct error *error);
 
-/* At the stream's end: passes each exit that is still open to the listener. It stays open. */
+/*
+ * At the stream's end: passes each exit that is still open to the listener, and keeps the last
+ * interval. Exits stay open.
+ */
 void pairing_end(struct pairing *pairing);
-
-/* The number of a count: of what ended, or, where nothing ended, of all. */
-uint64_t pairing_count(const struct pairing *pairing, const struct exit_count *count);
 
 /* ---- parts of pairing_add(), in spans.c; spans_*() only with a listener */
 

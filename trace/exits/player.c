@@ -37,7 +37,6 @@ static int open_source(const struct provider_args *args, add_fn add, const char 
 
 	source->recording = recording;
 	source->source = args->source;
-	source->rows.has_spreads = true;
 	add(&source->rows, recording, args->fields, args->source);
 	if (!source->rows.nr) {
 		recorded_close(source);

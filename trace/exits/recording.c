@@ -6,28 +6,22 @@
 #include "trace/exits/recording.h"
 
 #define EVENTS_A_LOOK 65536 /* events between two looks at the clock */
+#define FIRST_NS 1e3 /* intervals of any length begin with this one */
+#define NS_PER_S 1e9
 
-int recording_read_events(struct recording *recording, recording_event_fn add, void *arg)
+static void read_events(struct recording *recording)
 {
 	const struct trace_event *event;
 	struct progress progress;
 	unsigned int nr = 0;
-	int err = 0;
 
 	progress_begin(&progress);
-	while (!err && trace_next(recording->trace, &event)) {
-		err = add(arg, event);
+	while (trace_next(recording->trace, &event)) {
+		pairing_add(&recording->pairing, event);
 		if (++nr % EVENTS_A_LOOK == 0)
 			progress_show(&progress, recording->trace);
 	}
 	progress_end(&progress);
-	return err;
-}
-
-static int add_event(void *arg, const struct trace_event *event)
-{
-	pairing_add(arg, event);
-	return 0;
 }
 
 /*
@@ -47,40 +41,52 @@ static double ns_per_unit_of(const struct trace *trace, double mhz)
 	return info->tsc_khz ? 1e6 / info->tsc_khz : 0;
 }
 
+/* How what is read becomes ns, which is known before the first event. */
+static void choose_unit(struct recording *recording)
+{
+	const struct recording_choice *choice = &recording->choice;
+	double ns_per_unit = ns_per_unit_of(recording->trace, choice->mhz);
+	bool is_count = trace_clock_info(recording->trace)->clock == TRACE_CLOCK_COUNT;
+	bool is_any = choice->interval_s <= 0;
+	struct pairing *pairing = &recording->pairing;
+
+	recording->unit = ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES;
+	recording->ns_per_unit = ns_per_unit > 0 ? ns_per_unit : is_count ? 0 : 1;
+	if (recording->unit == UNIT_CYCLES)
+		return;
+	pairing->has_other_unit = ns_per_unit != 1;
+	pairing->ns_per_unit = ns_per_unit;
+	pairing->longer = (uint64_t)((double)choice->longer_ns / ns_per_unit);
+	pairing->has_halts = choice->has_halts;
+	if (choice->has_moments)
+		intervals_init(&pairing->intervals, &pairing->table,
+			       (is_any ? FIRST_NS : choice->interval_s * NS_PER_S) / ns_per_unit,
+			       is_any ? NS_PER_S / ns_per_unit : 0);
+}
+
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *error)
 {
 	struct recording *recording = ret_recording;
 	int err;
 
-	*recording = (struct recording){ .paths = paths, .nr_paths = nr, .choice = *choice };
+	*recording = (struct recording){ .choice = *choice };
 	err = trace_open(paths, nr, choice->kind, choice->buffer, &recording->trace, error);
 	if (err)
 		return err;
 	pairing_init(&recording->pairing, recording->trace, choice->arguments, NULL);
-	if (choice->longer_ns) {
-		double ns_per_unit = ns_per_unit_of(recording->trace, choice->mhz);
-
-		if (ns_per_unit > 0)
-			recording->pairing.longer =
-				(uint64_t)((double)choice->longer_ns / ns_per_unit);
-		recording->pairing.has_halts = choice->has_halts;
-	}
+	choose_unit(recording);
 	return 0;
 }
 
 void recording_end(struct recording *recording)
 {
 	const struct table *table = &recording->pairing.table;
-	bool is_count = trace_clock_info(recording->trace)->clock == TRACE_CLOCK_COUNT;
 
+	pairing_end(&recording->pairing);
 	for (size_t i = 0; i < table->nr_threads; i++)
 		guests_identify(recording->trace, table->threads[i]);
-	recording->ns_per_unit = ns_per_unit_of(recording->trace, recording->choice.mhz);
-	recording->unit = recording->ns_per_unit > 0 ? UNIT_NS : UNIT_CYCLES;
-	if (recording->unit == UNIT_CYCLES && !is_count)
-		recording->ns_per_unit = 1;
-	recording->span_ns = recording_ns(recording_span(recording), recording->ns_per_unit);
+	recording->span_ns = units_in_ns(recording_span(recording), recording->ns_per_unit);
 	recording->guests = guests_new(NULL);
 	recording->vcpus = guests_of_table(recording->trace, table, recording->guests);
 }
@@ -92,7 +98,7 @@ int recording_read(const char *const *paths, size_t nr, const struct recording_c
 
 	if (err)
 		return err;
-	recording_read_events(ret_recording, add_event, &ret_recording->pairing);
+	read_events(ret_recording);
 	recording_end(ret_recording);
 	return 0;
 }
@@ -106,13 +112,6 @@ void recording_release(struct recording *recording)
 	pairing_release(&recording->pairing);
 	trace_close(recording->trace);
 	*recording = (struct recording){ .trace = NULL };
-}
-
-uint64_t recording_ns(uint64_t units, double ns_per_unit)
-{
-	double ns = (double)units * ns_per_unit + 0.5;
-
-	return ns < (double)INT64_MAX ? (uint64_t)ns : INT64_MAX;
 }
 
 uint64_t recording_span(const struct recording *recording)

@@ -17,18 +17,18 @@ struct recording_choice {
 	uint64_t longer_ns; /* keeps the exits that took longer; 0: none */
 	bool has_halts;	    /* halts, too */
 	double mhz; /* of the TSC; 0: as the recording says */
+	bool has_moments; /* keeps intervals, unless the clock's unit is not known */
+	double interval_s; /* their length; 0: any */
 };
 
 /* Zero-initialised is none. */
 struct recording {
-	const char *const *paths; /* the caller's, and how they are read: for moments.c */
-	size_t nr_paths;
 	struct recording_choice choice;
 	struct trace *trace;
-	struct pairing pairing;
-	/* After the last event: */
 	enum time_unit unit; /* of durations */
 	double ns_per_unit;  /* of the clock; 1 of cycles; 0: it only counts, nothing has a time */
+	struct pairing pairing;
+	/* After the last event: */
 	uint64_t span_ns;    /* from the first event to the last */
 	bool is_moment;	     /* the recording goes on: exits that have not ended have time, too */
 	struct guests *guests;
@@ -37,23 +37,18 @@ struct recording {
 
 /*
  * Opens the files as one stream (see trace.h) and reads it to its end, once, with a progress bar.
- * The paths outlive the recording. 0 or -errno with error.
+ * 0 or -errno with error.
  */
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *error);
 
-/* The same in steps. The second calls add() for each event, until add() fails. */
+/* The same in steps. Between them pairing_add() takes the events of the trace. */
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *error);
-typedef int (*recording_event_fn)(void *arg, const struct trace_event *event);
-int recording_read_events(struct recording *recording, recording_event_fn add, void *arg);
 void recording_end(struct recording *recording); /* finds the guests and the length */
 
 /* Zero-initialised is fine. */
 void recording_release(struct recording *recording);
-
-/* Units of the clock in ns; at most INT64_MAX, also if the result makes no sense. */
-uint64_t recording_ns(uint64_t units, double ns_per_unit);
 
 /* From the first event to the last, in the clock's unit. */
 uint64_t recording_span(const struct recording *recording);

@@ -20,40 +20,26 @@ struct maker {
 
 static uint64_t to_ns(const struct recording *recording, uint64_t units)
 {
-	return recording_ns(units, recording->ns_per_unit);
+	return units_in_ns(units, recording->ns_per_unit);
 }
 
-/* See HIST_BUCKETS. */
-static unsigned int bucket_of(uint64_t ns)
+/* A count at the moment, or at the recording's end. False: it was not there yet. */
+static bool count_now(const struct maker *maker, const struct exit_count *count,
+		      struct kept_count *ret_now)
 {
-	unsigned int bucket = ns < 128 ? 0 : 57 - (unsigned int)__builtin_clzll(ns);
+	const struct kept_count *kept = count_kept(count);
 
-	return bucket < HIST_BUCKETS ? bucket : HIST_BUCKETS - 1;
-}
-
-/* open: how long what has not ended has lasted, in the clock's unit. */
-static void set_timing(const struct recording *recording, const struct durations *took,
-		       uint64_t open, struct played_timing *ret_timing)
-{
-	struct timing *timing = &ret_timing->timing;
-	double unit = recording->ns_per_unit;
-
-	timing->open_ns = to_ns(recording, open);
-	timing->time_ns = to_ns(recording, took->total) + timing->open_ns;
-	timing->max_ns = to_ns(recording, took->max);
-	for (unsigned int i = 0; i < took->hist.nr; i++) {
-		uint64_t least = to_ns(recording, buckets_begin(took->hist.first + i));
-
-		timing->hist[bucket_of(least)] += took->hist.counts[i];
+	if (maker->recording->is_moment) {
+		if (!kept)
+			return false;
+		*ret_now = *kept;
+	} else {
+		ret_now->begun = count->begun;
+		ret_now->ended = count->took.count;
+		timing_of_spread(&count->took, &ret_now->timing);
 	}
-	ret_timing->spread = (struct spread){
-		.count = took->count,
-		.min_ns = to_ns(recording, took->min),
-		.mean_ns = durations_mean(took) * unit,
-		.squares = durations_squares(took) * unit * unit,
-		.buckets = &took->hist,
-		.ns_per_unit = unit,
-	};
+	/* 0: all of them turned out to have another reason. */
+	return ret_now->begun > 0;
 }
 
 /* ---- events */
@@ -91,8 +77,7 @@ static void add_number(const struct maker *maker, struct key key, uint64_t count
 	played_rows_add(maker->rows, key, count, NULL);
 }
 
-static void add_event(const struct maker *maker, struct key key, const struct meaning *meaning,
-		      uint64_t count)
+static uint32_t event_field(const struct maker *maker, struct meaning *meaning)
 {
 	struct field field = {
 		.name = meaning->type->name,
@@ -101,8 +86,9 @@ static void add_event(const struct maker *maker, struct key key, const struct me
 		.exit_rank = exit_rank(meaning),
 	};
 
-	key.field = fields_add(maker->fields.fields, &field);
-	add_number(maker, key, count);
+	if (!meaning->field)
+		meaning->field = fields_add(maker->fields.fields, &field) + 1;
+	return meaning->field - 1;
 }
 
 /* "kvm_exit(HLT)". Names are made once for each count: a recording has many moments. */
@@ -162,12 +148,12 @@ static void add_children(const struct maker *maker, enum exit_kind kind)
 
 		for (size_t j = 0; j < counts->nr; j++) {
 			struct exit_count *count = counts->list[j];
+			struct kept_count now;
 
-			/* 0: all of them turned out to have another reason. */
-			if (count->key.kind != kind || !count->begun)
+			if (count->key.kind != kind || !count_now(maker, count, &now))
 				continue;
 			key.field = child_field(maker, parent, count);
-			add_number(maker, key, count->begun);
+			add_number(maker, key, now.begun);
 		}
 	}
 }
@@ -183,12 +169,14 @@ void recorded_add_events(struct played_rows *rows, const struct recording *recor
 		struct key key = key_of(recording, thread);
 
 		for (size_t j = 0; j < pairing->meanings.nr; j++) {
-			const struct meaning *meaning = &pairing->meanings.list[j];
+			struct meaning *meaning = &pairing->meanings.list[j];
 			uint64_t count = meaning->number < thread->counts.nr_events ?
 						 thread->counts.events[meaning->number] : 0;
 
-			if (meaning_is_of_kvm(meaning) && count)
-				add_event(&maker, key, meaning, count);
+			if (!meaning_is_of_kvm(meaning) || !count)
+				continue;
+			key.field = event_field(&maker, meaning);
+			add_number(&maker, key, count);
 		}
 	}
 	add_children(&maker, EXITS_VMEXIT);
@@ -232,7 +220,7 @@ static uint64_t end_of(const struct recording *recording, const struct recorded_
 									   pairing->last_time;
 }
 
-/* The time from an exit that is still open to the end, else 0. */
+/* The time from an exit that is still open to the end, in ns, else 0. */
 static uint64_t open_time(const struct recording *recording, const struct recorded_thread *thread,
 			  const struct exit_count *count)
 {
@@ -241,29 +229,28 @@ static uint64_t open_time(const struct recording *recording, const struct record
 
 	if (!(state->is_open & 1U << count->key.kind) || count != span->count)
 		return 0;
-	return elapsed(span->begin, end_of(recording, thread));
+	return to_ns(recording, elapsed(span->begin, end_of(recording, thread)));
 }
 
 /*
  * Adds a count to its row and to the parent's row. What has not ended is in no count. In a moment
  * its time has passed; the whole recording has the time of what ended, as perf has it.
  */
-static void add_count(const struct maker *maker, struct key key,
-		      const struct recorded_thread *thread, const struct exit_count *count)
+static void add_count(const struct maker *maker, struct key key, enum exit_kind kind,
+		      struct kept_count *now, uint64_t open_ns)
 {
-	const struct recording *recording = maker->recording;
-	uint64_t nr = pairing_count(pairing_of(maker), count);
-	uint64_t open = recording->is_moment ? open_time(recording, thread, count) : 0;
-	struct played_timing timing = { 0 };
-	bool is_timed = has_time(maker);
+	uint64_t nr = pairing_of(maker)->has_entries ? now->ended : now->begun;
+	const struct timing *timing = has_time(maker) ? &now->timing : NULL;
 
-	if (!nr && !open)
+	if (!maker->recording->is_moment)
+		open_ns = 0;
+	if (!nr && !open_ns)
 		return;
-	if (is_timed)
-		set_timing(recording, &count->took, open, &timing);
-	played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
-	key.field = maker->fields.parents[count->key.kind];
-	played_rows_add(maker->rows, key, nr, is_timed ? &timing : NULL);
+	now->timing.open_ns = open_ns;
+	now->timing.time_ns += open_ns;
+	played_rows_add(maker->rows, key, nr, timing);
+	key.field = maker->fields.parents[kind];
+	played_rows_add(maker->rows, key, nr, timing);
 }
 
 static uint32_t reason_field(const struct maker *maker, struct exit_count *count)
@@ -283,21 +270,20 @@ static uint32_t reason_field(const struct maker *maker, struct exit_count *count
 static void add_exits(const struct maker *maker, struct key key,
 		      const struct recorded_thread *thread, struct exits_time *time)
 {
-	const struct recording *recording = maker->recording;
-	const struct pairing *pairing = pairing_of(maker);
-
 	for (size_t i = 0; i < thread->counts.nr; i++) {
 		struct exit_count *count = thread->counts.list[i];
-		uint64_t ns;
+		enum exit_kind kind = (enum exit_kind)count->key.kind;
+		struct kept_count now;
+		uint64_t open_ns;
 
-		if (count->key.kind >= EXITS_FIRST_ARGUMENT || !count->begun)
+		if (kind >= EXITS_FIRST_ARGUMENT || !count_now(maker, count, &now))
 			continue;
-		ns = to_ns(recording, count->took.total + open_time(recording, thread, count));
-		time->ns[count->key.kind] += ns;
-		if (count_is_idle(&pairing->meanings, count))
-			time->idle_ns[count->key.kind] += ns;
+		open_ns = open_time(maker->recording, thread, count);
+		time->ns[kind] += now.timing.time_ns + open_ns;
+		if (count_is_idle(&pairing_of(maker)->meanings, count))
+			time->idle_ns[kind] += now.timing.time_ns + open_ns;
 		key.field = reason_field(maker, count);
-		add_count(maker, key, thread, count);
+		add_count(maker, key, kind, &now, open_ns);
 	}
 }
 
@@ -375,11 +361,13 @@ static void add_arguments(const struct maker *maker, struct key key,
 {
 	for (size_t i = 0; i < thread->counts.nr; i++) {
 		struct exit_count *count = thread->counts.list[i];
+		enum exit_kind kind = (enum exit_kind)count->key.kind;
+		struct kept_count now;
 
-		if (count->key.kind < EXITS_FIRST_ARGUMENT || !count->begun)
+		if (kind < EXITS_FIRST_ARGUMENT || !count_now(maker, count, &now))
 			continue;
 		key.field = argument_field(maker, count);
-		add_count(maker, key, thread, count);
+		add_count(maker, key, kind, &now, open_time(maker->recording, thread, count));
 	}
 }
 

@@ -54,24 +54,17 @@ enum { RECORDED_EVENTS, RECORDED_EXITS };
 typedef int (*moment_fn)(void *arg, const struct facts *facts, uint64_t offset_ns);
 
 /*
- * A hundredth of the recording, rounded up, but at most a second. Longer if so many moments would
- * take more than a few seconds to make.
+ * Of a recording that was read with moments: how long the intervals are, in s. 0: there are none,
+ * as the clock's unit is not known. If any length is fine it is a hundredth of the recording,
+ * rounded up, but at most a second. Longer if so many moments would take more than a few seconds to
+ * make.
  */
-double moments_interval_s(const struct recording *recording);
-
-/* The shortest interval that is possible. */
-double moments_shortest_s(const struct recording *recording);
+double moments_interval_s(struct recording *recording);
 
 /*
- * Reads the files once more, because the length of a recording, and the guest of each thread, are
- * certain only at its end. fields: the dictionary, which a monitor of recorded_players has
- * opened. interval_s: at least moments_shortest_s(). 0, or -errno with error; -ESPIPE: not a
- * regular file; -ESTALE: a file has changed or cannot be read to its end again.
- *
- * The table of threads is large, so there is no second table: it counts from 0 again, and has its
- * first counts at the end. After -ESTALE they are incomplete.
+ * Makes them. fields: the dictionary, which a monitor of recorded_players has opened. They are
+ * gone afterwards. 0, or an error of take().
  */
-int moments_read(struct recording *recording, struct fields *fields, double interval_s,
-		 moment_fn take, void *arg, struct error *error);
+int moments_make(struct recording *recording, struct fields *fields, moment_fn take, void *arg);
 
 #endif

@@ -85,6 +85,7 @@ void pairing_end(struct pairing *pairing)
 		if (pairing->table.threads[i]->state)
 			cut_off(pairing, pairing->table.threads[i], pairing->last_time);
 	}
+	intervals_end(&pairing->intervals);
 }
 
 /* ---- lost events */
@@ -95,6 +96,7 @@ static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 {
 	struct thread_state *state = thread->state;
 
+	intervals_touch(&pairing->intervals, thread, event->time);
 	table_unlink(thread);
 	if (!state)
 		return;
@@ -181,14 +183,17 @@ static void get_cpu(const struct pairing *pairing, struct recorded_thread *threa
 }
 
 /* The thread of a field of the event, if it runs a vCPU. */
-static struct recorded_thread *vcpu_thread(const struct pairing *pairing,
+static struct recorded_thread *vcpu_thread(struct pairing *pairing,
 					   const struct trace_field *field,
 					   const struct trace_event *event)
 {
 	struct recorded_thread *thread =
 		table_find_tid(&pairing->table, event, (int32_t)trace_field_number(field, event));
 
-	return thread && thread->is_vcpu ? thread : NULL;
+	if (!thread || !thread->is_vcpu)
+		return NULL;
+	intervals_touch(&pairing->intervals, thread, event->time);
+	return thread;
 }
 
 void pairing_schedule(struct pairing *pairing, const struct meaning *meaning,

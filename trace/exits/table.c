@@ -81,6 +81,7 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 	thread->tid = event->tid;
 	thread->vcpu = thread->cpu = -1;
 	thread->guest = -1;
+	thread->interval = INTERVAL_NONE;
 	thread->is_new = true;
 	put_slot(table->slots, table->nr_slots, hash(thread->key, 0), table->nr_threads);
 	table->threads[table->nr_threads++] = thread;
@@ -302,70 +303,31 @@ bool count_exit_name(const struct meanings *meanings, const struct exit_count *c
 	return exit != NULL;
 }
 
-/* ---- durations */
-
-/* Empties them and keeps the room of the buckets. */
-static void durations_restart(struct durations *durations)
-{
-	*durations = (struct durations){ .hist = durations->hist };
-	if (durations->hist.nr)
-		memset(durations->hist.counts, 0,
-		       durations->hist.nr * sizeof(*durations->hist.counts));
-}
-
-double durations_mean(const struct durations *durations)
-{
-	return durations->count ? (double)durations->total / (double)durations->count : 0;
-}
-
-double durations_squares(const struct durations *durations)
-{
-	double nr = (double)durations->count, sum, squares;
-
-	if (durations->count < 2)
-		return 0;
-	/* The sum of (x - base) fits, as each of them did. */
-	sum = (double)(int64_t)(durations->total - durations->count * durations->base);
-	squares = durations->squares - sum * sum / nr;
-	return squares > 0 ? squares : 0;
-}
-
 /* ---- all */
 
-static void restart_thread(struct recorded_thread *thread)
+void table_forget(struct recorded_thread *thread)
 {
-	struct thread_counts *counts = &thread->counts;
+	for (uint32_t i = 0; i < thread->nr_kept; i++)
+		free(thread->kept[i]);
+	free(thread->kept);
+	thread->kept = NULL;
+	thread->nr_kept = thread->at = 0;
+	for (uint32_t i = 0; i < thread->counts.nr; i++) {
+		struct exit_count *count = thread->counts.list[i];
 
-	thread->is_new = true;
-	thread->is_vcpu = false;
-	thread->cpu = -1;
-	thread->last = 0;
-	thread->next = NULL;
-	thread->prev = NULL;
-	if (thread->state)
-		*thread->state = (struct thread_state){ .is_open = 0 };
-	for (size_t i = 0; i < counts->nr_events; i++)
-		counts->events[i] = 0;
-	for (size_t i = 0; i < counts->nr; i++) {
-		counts->list[i]->begun = 0;
-		durations_restart(&counts->list[i]->took);
+		free(count->kept);
+		count->kept = NULL;
+		count->nr_kept = count->at = 0;
 	}
-}
-
-void table_restart(struct table *table)
-{
-	for (size_t i = 0; i < table->nr_threads; i++)
-		restart_thread(table->threads[i]);
-	memset(table->of_cpu, 0, sizeof(table->of_cpu));
-	forget_processes(table);
 }
 
 static void free_thread(struct recorded_thread *thread)
 {
 	struct thread_counts *counts = &thread->counts;
 
+	table_forget(thread);
 	for (size_t i = 0; i < counts->nr; i++) {
-		buckets_release(&counts->list[i]->took.hist);
+		buckets_release(&counts->list[i]->took.buckets);
 		free(counts->list[i]);
 	}
 	free(counts->list);

@@ -4,7 +4,8 @@
  *
  * Memory does not grow with the recording's length: each thread has one count for each key, and one
  * for all further keys when there are too many (addresses in a damaged file). There are no more
- * than TABLE_THREADS threads. Times are in the clock's unit.
+ * than TABLE_THREADS threads. Durations are in ns, or in cycles of unknown length; other times are
+ * in the clock's unit.
  */
 #ifndef KVMTOP_TRACE_EXITS_TABLE_H
 #define KVMTOP_TRACE_EXITS_TABLE_H
@@ -19,35 +20,9 @@
 #define TABLE_HINTS 64 /* a power of two */
 #define TABLE_CPUS 256
 #define COUNT_HINTS 8 /* a power of two */
+#define INTERVAL_NONE UINT32_MAX
 
 /* ---- what is counted */
-
-/* How long things took. Zero-initialised is empty. */
-struct durations {
-	uint64_t count, total, min, max;
-	uint64_t base;	/* the first one */
-	double squares; /* the sum of (x - base)^2 */
-	struct buckets hist;
-};
-
-static inline void durations_add(struct durations *durations, uint64_t value)
-{
-	double rest;
-
-	if (durations->count++ == 0)
-		durations->base = durations->min = value;
-	durations->total += value;
-	if (value < durations->min)
-		durations->min = value;
-	if (value > durations->max)
-		durations->max = value;
-	rest = (double)(int64_t)(value - durations->base);
-	durations->squares += rest * rest;
-	buckets_add(&durations->hist, value);
-}
-
-double durations_mean(const struct durations *durations);    /* 0 of none */
-double durations_squares(const struct durations *durations); /* the sum of squared deviations */
 
 struct exit_count {
 	struct exit_key key;
@@ -56,7 +31,9 @@ struct exit_count {
 	uint32_t child; /* of the event: "kvm_exit(HLT)" */
 	uint32_t field; /* of exits: "vmexit(HLT)", "msr(0x10)" */
 	uint64_t begun; /* exits that began; took.count of them ended */
-	struct durations took;
+	struct spread took;
+	struct kept_count *kept; /* see intervals.h */
+	uint32_t nr_kept, at;
 };
 
 /* The reason or the argument as the user reads it. */
@@ -87,6 +64,14 @@ struct thread_counts {
 static inline uint64_t elapsed(uint64_t begin, uint64_t end)
 {
 	return end > begin ? end - begin : 0;
+}
+
+/* Units of the clock in ns; at most INT64_MAX, also if the result makes no sense. */
+static inline uint64_t units_in_ns(uint64_t units, double ns_per_unit)
+{
+	double ns = (double)units * ns_per_unit + 0.5;
+
+	return ns < (double)INT64_MAX ? (uint64_t)ns : INT64_MAX;
 }
 
 /* Where a vCPU's thread is. */
@@ -147,6 +132,10 @@ struct recorded_thread {
 	bool is_new;  /* the current event is the thread's first */
 	bool is_vcpu; /* had an event that only a vCPU's thread has */
 	uint64_t last; /* the time of the last event of any kind */
+	/* The interval that it has changed in last, or INTERVAL_NONE; see intervals.h. */
+	uint32_t interval;
+	uint32_t nr_kept, at;
+	struct kept_thread **kept;
 	struct thread_counts counts;
 	struct thread_state *state; /* NULL: nothing has begun or ended, see table_state() */
 	/* The list of its CPU, see struct table; prev NULL: it is in none. */
@@ -173,16 +162,13 @@ struct table {
 
 void table_release(struct table *table);
 
-/*
- * Before the same events are read once more: keeps the threads, who they are, and their keys, and
- * sets all else to the beginning. No thread, count or bucket is moved.
- */
-void table_restart(struct table *table);
-
 static inline bool table_is_full(const struct table *table)
 {
 	return table->nr_threads >= TABLE_THREADS;
 }
+
+/* Frees what intervals.h keeps of a thread. */
+void table_forget(struct recorded_thread *thread);
 
 /* Puts the thread into the list of a CPU, or takes it out of its list. */
 void table_link(struct table *table, struct recorded_thread *thread, int32_t cpu);

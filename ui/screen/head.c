@@ -82,8 +82,7 @@ static void paint_recording(const struct screen *screen, struct grid *grid)
 	}
 	col = put_guests(screen, grid, col);
 	if (!put_then(screen, grid, col + 1))
-		put_right(grid, 0, col + 1, STYLE_PLAIN,
-			  screen->has_past ? "entire recording" : "recording");
+		put_right(grid, 0, col + 1, STYLE_PLAIN, "entire recording");
 }
 
 static void paint_machine(const struct screen *screen, struct grid *grid)

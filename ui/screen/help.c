@@ -109,12 +109,11 @@ static size_t put_all(struct page *page, const struct screen *screen)
 	}
 	page->line++;
 	if (screen->recording) {
-		put_wrapped(page, 1, screen->has_past ?
+		put_wrapped(page, 1,
 			    "The entire recording is one interval, from its first to its last "
 			    "moment; it is also cut into shorter ones, to look at one after the "
 			    "other. Times begin at 00:00:00 with the recording. An exit is in the "
-			    "interval in which it ended." :
-			    "The two samples of a recording are its first and its last moment.");
+			    "interval in which it ended.");
 		page->line++;
 	}
 	for (size_t i = 0; columns[i].id; i++) {

@@ -9,7 +9,7 @@
 const struct key_help screen_keys[] = {
 	{ "h ? F1", "h help", "this help", 0, 'h' },
 	{ "q F10", "q quit", "quit", 0, 'q' },
-	{ "m", "m table  Left Right time", NULL, KEY_PAST | KEY_HEAT, 'm' },
+	{ "m", "m table  Left Right time", NULL, KEY_HEAT, 'm' },
 	{ "Tab", NULL, NULL, KEY_VIEWS, 0 },
 	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument", 0,
 	  '\r' },
@@ -19,21 +19,19 @@ const struct key_help screen_keys[] = {
 	{ "f", "f filter", "show what matches a regular expression", 0, 'f' },
 	{ "c", NULL, "clear the filter and the guest", 0, 0 },
 	{ "g p", "g guest", "one guest only, by name or pid", 0, 'g' },
-	{ "m", "m heat map", "the row's durations over time, and back to the table",
-	  KEY_PAST | KEY_TABLE, 'm' },
+	{ "m", "m heat map", "the row's durations over time, and back to the table", KEY_TABLE,
+	  'm' },
 	{ "l", "l long", "long exits one by one, of the selected exit; there: how long",
 	  KEY_EXITS | KEY_TABLE, 'l' },
 	{ "o", "o order", "sort by rate, or by total", 0, 'o' },
 	{ "< > R", "< > column", "sort by the column to the left or right; reverse", 0, '>' },
 	{ "r", "r reset", "totals count from now on", KEY_LIVE, 'r' },
 	{ "s + -", "s delay", "interval", KEY_LIVE, 's' },
-	{ "Space", "Space hold", "hold this moment; return to now, as does End",
-	  KEY_PAST | KEY_LIVE, ' ' },
-	{ "e", "e entire", "the entire recording, as do Space and End", KEY_PAST | KEY_RECORDED,
-	  'e' },
-	{ "t T", "t back", "a sample back in time, forward; as Left, Right", KEY_PAST, 't' },
-	{ "j J", "j jump", "jump to a time (03:12), forward or back (30s)", KEY_PAST, 'j' },
-	{ "d", NULL, "mark this moment; at another one, what changed since then", KEY_PAST, 0 },
+	{ "Space", "Space hold", "hold this moment; return to now, as does End", KEY_LIVE, ' ' },
+	{ "e", "e entire", "the entire recording, as do Space and End", KEY_RECORDED, 'e' },
+	{ "t T", "t back", "a sample back in time, forward; as Left, Right", 0, 't' },
+	{ "j J", "j jump", "jump to a time (03:12), forward or back (30s)", 0, 'j' },
+	{ "d", NULL, "mark this moment; at another one, what changed since then", 0, 0 },
 	{ "/ n", "/ search", "search for a name; again", 0, '/' },
 	{ "W", NULL, "keep view, order and interval for the next start", 0, 0 },
 	{ "w", "w why", "what makes guests slow, and what to do", 0, 'w' },
@@ -46,8 +44,6 @@ bool screen_has_key(const struct screen *screen, const struct key_help *key)
 	if (key->needs & KEY_LIVE && screen->recording)
 		return false;
 	if (key->needs & KEY_RECORDED && !screen->recording)
-		return false;
-	if (key->needs & KEY_PAST && !screen->has_past)
 		return false;
 	return !(key->needs & KEY_TREES) || screen->query->type->has_trees;
 }

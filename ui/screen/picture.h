@@ -67,7 +67,6 @@ struct screen {
 	double delay_s;
 	char clock[48];	    /* "12:31:07"; of another day with the date */
 	char then[128];	    /* "paused at 10:31:07, 45 s ago"; "": what is shown is now */
-	bool has_past;	    /* earlier samples are remembered */
 	bool has_hosts;	    /* the guests of the inventory are hosts */
 	const char *filter; /* the regular expression; NULL: none */
 	char guest[GUEST_NAME_SIZE + 32]; /* "web1 (pid 41233)"; "" for all */
@@ -162,7 +161,6 @@ void format_span(char *buf, size_t size, double span_s);
 
 enum {
 	KEY_LIVE = 1 << 0,   /* now: not in a recording */
-	KEY_PAST = 1 << 7,   /* samples that are remembered */
 	KEY_RECORDED = 1 << 8, /* a recording */
 	KEY_TREES = 1 << 1,  /* a view with trees */
 	/* For the last line only: the help always lists the key, if it has a text: */

@@ -151,7 +151,7 @@ void tui_mark(struct tui *tui)
 	struct comparison *comparison = &tui->comparison;
 	const struct stored *at;
 
-	if (tui->source->past && tui_is_recording(tui) && !tui->back.monitor) {
+	if (tui_is_recording(tui) && !tui->back.monitor) {
 		tui_say(tui, "The entire recording is no moment: choose one first, with t, T or j");
 		return;
 	}

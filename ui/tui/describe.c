@@ -23,7 +23,7 @@ static void choose_notice(struct tui *tui)
 	const char *trouble = monitor_notice(tui_monitor(tui), 0);
 	struct error error = { "" };
 
-	if (!trouble && tui->source->past && past_check(tui->source->past, &error) < 0)
+	if (!trouble && past_check(tui->source->past, &error) < 0)
 		trouble = error.text;
 	if (tui->said_ns && clock_now_ns() - tui->said_ns >= NOTICE_NS)
 		tui_unsay(tui);

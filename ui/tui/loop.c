@@ -268,7 +268,6 @@ int tui_run(const struct tui_config *config, struct error *error)
 		tui.screen.view = &tui.view;
 		tui.screen.hide = tui.preferences.hide;
 		tui_begin_order(&tui);
-		tui.screen.has_past = config->source->past;
 		if (config->choice)
 			tui.guest.choice = *config->choice;
 		snprintf(tui.back.machine, sizeof(tui.back.machine), "%s",

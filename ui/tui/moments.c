@@ -51,10 +51,6 @@ bool tui_hold(struct tui *tui)
 
 	if (tui->back.monitor)
 		return true;
-	if (!tui->source->past) {
-		tui_say(tui, "This recording is shown as a whole: it has no earlier samples");
-		return false;
-	}
 	if (tui->source->recorder)
 		recorder_flush(tui->source->recorder, FLUSH_MS);
 	err = past_go(tui->source->past, UINT64_MAX, &error);
@@ -288,9 +284,7 @@ static int jump_forth(struct tui *tui, const char *text, struct error *error)
 
 void tui_prompt_time(struct tui *tui, bool is_back)
 {
-	if (!tui->source->past)
-		tui_hold(tui); /* says why not */
-	else if (tui_is_recording(tui))
+	if (tui_is_recording(tui))
 		tui_open_prompt(tui, is_back ? "Back by, or to (250ms, 30s, 0:00:02.5): " :
 					       "Forward by, or to (250ms, 30s, 0:00:02.5): ", "",
 				is_back ? jump_back : jump_forth);

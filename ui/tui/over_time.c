@@ -75,10 +75,7 @@ static void describe(struct tui *tui, const struct key *subject)
 
 void tui_toggle_heat(struct tui *tui)
 {
-	if (tui->source->past)
-		tui->screen.shows_heat = !tui->screen.shows_heat;
-	else
-		tui_toggle_hold(tui); /* says why there is no past */
+	tui->screen.shows_heat = !tui->screen.shows_heat;
 }
 
 /*
@@ -202,7 +199,7 @@ void tui_follow_history(struct tui *tui)
 
 	tui->screen.history = NULL;
 	tui->screen.intervals_s = NULL;
-	if (!tui->source->past || subject.field == FIELD_NONE ||
+	if (subject.field == FIELD_NONE ||
 	    (!go_on(tui, &subject, room) && gather_history(tui, &subject, room) < 0))
 		return;
 	tui->screen.history = tui->history.rates;
@@ -219,7 +216,7 @@ void tui_follow_series(struct tui *tui)
 	size_t nr_missing;
 
 	tui->screen.series = NULL;
-	if (!tui->source->past || subject.field == FIELD_NONE ||
+	if (subject.field == FIELD_NONE ||
 	    !screen_shows_series(&tui->screen, &tui->grid) ||
 	    gather(tui, &subject, tui->back.monitor ? &then : &now,
 		   &tui->series, &nr_missing) < 0 || !tui->series.nr)

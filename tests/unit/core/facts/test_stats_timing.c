@@ -593,8 +593,10 @@ static void percentiles_are_right_within_6_percent(void **state)
 /* 1, 2 and 3 ns of one key, 11 and 13 ns of another: as five of one. */
 static void a_spread_is_joined_exactly(void **state)
 {
-	const struct spread few = { .count = 3, .min_ns = 1, .mean_ns = 2, .squares = 2 };
-	const struct spread more = { .count = 2, .min_ns = 11, .mean_ns = 12, .squares = 2 };
+	const struct spread few = { .count = 3, .total_ns = 6, .min_ns = 1, .max_ns = 3,
+				    .base_ns = 2, .squares = 2 };
+	const struct spread more = { .count = 2, .total_ns = 24, .min_ns = 11, .max_ns = 13,
+				     .base_ns = 11, .squares = 4 };
 	const struct key keys[] = { { 1, 0, VMEXIT_MSR }, { 1, 1, VMEXIT_MSR } };
 	struct timing timing = { .time_ns = 6, .max_ns = 3, .hist = { 3 }, .spread = &few };
 	struct world *world = *state;
@@ -608,8 +610,9 @@ static void a_spread_is_joined_exactly(void **state)
 		timing_sum_add(&sum, world->stats->list[i].timing, false);
 	assert_int_equal(sum.spread.count, 5);
 	assert_int_equal(sum.spread.min_ns, 1);
-	assert_true(fabs(sum.spread.mean_ns - 6) < 1e-9);
-	assert_true(fabs(sum.spread.squares - (25 + 16 + 9 + 25 + 49)) < 1e-9);
+	assert_int_equal(sum.spread.max_ns, 13);
+	assert_int_equal(sum.spread.total_ns, 30);
+	assert_true(fabs(spread_squares(&sum.spread) - (25 + 16 + 9 + 25 + 49)) < 1e-9);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)

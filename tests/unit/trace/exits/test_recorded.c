@@ -607,7 +607,7 @@ static void sum_of_kind(const struct pairing *pairing, enum exit_kind kind, uint
 			if (thread->counts.list[j]->key.kind != kind)
 				continue;
 			*ret_count += thread->counts.list[j]->begun;
-			*ret_time += thread->counts.list[j]->took.total;
+			*ret_time += thread->counts.list[j]->took.total_ns;
 		}
 	}
 }
@@ -1346,8 +1346,9 @@ static void sum_counts(const struct pairing *pairing, const char *name, uint64_t
 			count_name(&pairing->meanings, count, got, sizeof(got));
 			if (count->key.kind != EXITS_VMEXIT || strcmp(got, name) != 0)
 				continue;
-			*ret_count += pairing_count(pairing, count);
-			*ret_time += count->took.total;
+			*ret_count += pairing->has_entries ? count->took.count :
+								   count->begun;
+			*ret_time += count->took.total_ns;
 		}
 	}
 }

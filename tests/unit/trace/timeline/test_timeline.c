@@ -579,7 +579,7 @@ static uint64_t sum_of_report(int tid, uint64_t *ret_count)
 		const struct recorded_thread *thread = table->threads[i];
 
 		for (size_t j = 0; thread->tid == tid && j < thread->counts.nr; j++) {
-			sum += thread->counts.list[j]->took.total;
+			sum += thread->counts.list[j]->took.total_ns;
 			count += thread->counts.list[j]->took.count;
 		}
 	}
