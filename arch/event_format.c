@@ -174,10 +174,9 @@ static int read_line(char *line, size_t *room, struct format *format)
 	if (strncmp(line, "ID: ", 4) == 0)
 		return read_number(line + 4, '\0', &format->id) && format->id < FORMAT_IDS ?
 			       0 : -EINVAL;
-	if (strncmp(line, "\tfield", 6) != 0)
+	if (strncmp(line, "\tfield:", 7) != 0)
 		return -EINVAL;
-	line += strncmp(line + 6, " special", 8) == 0 ? 14 : 6; /* before Linux 2.6.32 */
-	return *line == ':' ? read_field(line + 1, room, format) : -EINVAL;
+	return read_field(line + 7, room, format);
 }
 
 static int read_lines(struct format *format)

@@ -49,7 +49,7 @@ static void fields_are_read(void **state)
 		"\tfield:__data_loc char[] name;\toffset:88;\tsize:4;\tsigned:1;\n"
 		"\tfield:const char * who;\toffset:96;\tsize:8;\n"
 		"\tfield:char *whose;\toffset:104;\tsize:8;\tsigned:0;\tnew:1;\n"
-		"\tfield special:char buf;\toffset:112;\tsize:0;\n\n"
+		"\tfield:char buf;\toffset:112;\tsize:0;\tsigned:0;\n\n"
 		"print fmt: \"%s;[\377\", REC->insn\n";
 	struct format format;
 
@@ -120,6 +120,7 @@ static void what_is_damaged_is_refused(void **state)
 		"name: some\nID: -1\n",
 		"name: some\nID: 7x\n",
 		"name: some\nID: 99999999999999999999\n",
+		HEAD "\tfield special:int a;\toffset:0;\tsize:4;\tsigned:1;\n",
 		HEAD "\tfeld:int a;\toffset:0;\tsize:4;\tsigned:1;\n",
 		HEAD "\tfield:int a\toffset:0\tsize:4\tsigned:1\n",
 		HEAD "\tfield:int a;\tsize:4;\toffset:0;\tsigned:1;\n",
