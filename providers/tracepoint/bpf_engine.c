@@ -9,19 +9,20 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
 #include "providers/tracepoint/bpf_hook.h"
+#include "providers/tracepoint/bpf_reasons.h"
 #include "providers/tracepoint/counters_shared.h"
 #include "providers/tracepoint/engine.h"
 /* Needs the types above. */
@@ -35,12 +36,6 @@ struct bpf_slot {
 	bool is_used;
 };
 
-/* An event with reasons that are counted. */
-struct reasons_hook {
-	const struct split *split;
-	struct bpf_link *link; /* NULL: they are not counted now */
-};
-
 struct bpf_state {
 	const struct env *env;
 	int cpus_end; /* the last possible CPU + 1: the same until the next boot */
@@ -49,8 +44,7 @@ struct bpf_state {
 	bool *is_wanted; /* by counter */
 	bool *is_open;	 /* by counter: wanted, and its program runs */
 	struct bpf_hook *hooks; /* by counter; not used for reasons */
-	struct reasons_hook reasons[COUNTERS_SPLITS];
-	size_t nr_reasons;
+	struct bpf_reasons reasons;
 	struct counters_program *program; /* NULL: nothing was wanted yet */
 	struct counter_values *values;
 	struct bpf_slot *slots;
@@ -69,99 +63,39 @@ static bool is_plain(const struct bpf_state *bpf, uint32_t counter)
 
 /* ---- the programs and their memory ---- */
 
-static int add_code(const struct bpf_state *bpf, size_t split, uint64_t code, uint32_t counter)
-{
-	struct counter_code key = { code, split };
-	__u32 value = counter + 1;
-
-	if (code < COUNTERS_DENSE) {
-		bpf->program->bss->dense[split][code] = (__u16)value;
-		return 0;
-	}
-	return bpf_map_update_elem(bpf_map__fd(bpf->program->maps.codes), &key, &value, BPF_ANY) ?
-		       -errno : 0;
-}
-
-static int add_codes(const struct bpf_state *bpf)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < bpf->nr_reasons; i++) {
-		for (uint32_t j = 0; j < bpf->nr_counters && !err; j++) {
-			const struct counter *counter = &bpf->counters[j];
-
-			if (counter->split != bpf->reasons[i].split)
-				continue;
-			for (size_t k = 0; k < counter->nr_codes && !err; k++)
-				err = add_code(bpf, i, counter->codes[k], j);
-		}
-	}
-	return err;
-}
-
 static size_t values_size(const struct bpf_state *bpf)
 {
 	return bpf->nr_slots * sizeof(*bpf->values);
 }
 
-/* The program of a split. */
-static struct bpf_program *reasons_program(const struct bpf_state *bpf, size_t i)
-{
-	struct bpf_program *const programs[COUNTERS_SPLITS] = {
-		bpf->program->progs.reason_0, bpf->program->progs.reason_1,
-		bpf->program->progs.reason_2, bpf->program->progs.reason_3,
-		bpf->program->progs.reason_4,
-	};
-
-	return programs[i];
-}
-
-/* Whether the module is loaded that has the types for the reasons. */
-static bool has_types(const struct bpf_state *bpf, const struct split *split)
-{
-	char path[PATH_MAX];
-
-	return !split->module || path_exists(env_path(bpf->env, path, sizeof(path),
-						      "/sys/module/%s", split->module));
-}
-
-static int set_reasons(const struct bpf_state *bpf, size_t i)
-{
-	const struct split *split = bpf->reasons[i].split;
-	struct bpf_program *program = reasons_program(bpf, i);
-
-	if (split->place == EXIT_NOWHERE)
-		return -ENOTSUP;
-	bpf->program->rodata->places[i] = split->place;
-	bpf_program__set_autoload(program, has_types(bpf, split));
-	return bpf_program__autoload(program) ?
-		       bpf_program__set_attach_target(program, 0, split->event) : 0;
-}
-
 static int load_programs(struct bpf_state *bpf)
 {
-	int err = 0;
+	int err;
 
 	bpf->program = counters_program__open();
 	if (!bpf->program)
 		return -errno;
-	bpf->program->rodata->is_by_thread = bpf->is_by_thread;
-	bpf->program->rodata->nr_cpus = bpf->nr_slots;
-	for (size_t i = 0; i < COUNTERS_SPLITS; i++)
-		bpf_program__set_autoload(reasons_program(bpf, i), false);
-	for (size_t i = 0; i < bpf->nr_reasons && !err; i++)
-		err = set_reasons(bpf, i);
-	if (!err && bpf->is_by_thread) {
+	if (bpf->is_by_thread) {
 		err = bpf_map__set_max_entries(bpf->program->maps.values, bpf->nr_slots);
 		if (!err)
 			err = bpf_map__set_max_entries(bpf->program->maps.slots, bpf->nr_slots);
-	} else if (!err) {
+	} else {
 		err = bpf_map__set_value_size(bpf->program->maps.values,
 					      (__u32)values_size(bpf));
 	}
-	if (!err)
-		err = counters_program__load(bpf->program);
-	return err ? err : add_codes(bpf);
+	return err ? err : counters_program__load(bpf->program);
+}
+
+static int load_reasons(struct bpf_state *bpf)
+{
+	const struct bpf_reasons_place place = {
+		.values = bpf_map__fd(bpf->program->maps.values),
+		.slots = bpf_map__fd(bpf->program->maps.slots),
+		.nr_cpus = bpf->nr_slots,
+		.is_by_thread = bpf->is_by_thread,
+	};
+
+	return bpf->reasons.program ? 0 : bpf_reasons_load(&bpf->reasons, &place);
 }
 
 /* Adds the counts of a slot to sums, which are the retired or the present ones of its guest. */
@@ -191,12 +125,6 @@ static void slot_retire(struct bpf_state *bpf, uint32_t slot)
 	bpf->slots[slot].is_used = false;
 }
 
-static void close_reasons(struct reasons_hook *reasons)
-{
-	bpf_link__destroy(reasons->link);
-	reasons->link = NULL;
-}
-
 /* Closes everything; the counts are kept as retired ones. */
 static void stop(struct bpf_state *bpf)
 {
@@ -206,8 +134,7 @@ static void stop(struct bpf_state *bpf)
 	}
 	for (uint32_t i = 0; i < bpf->nr_counters; i++)
 		bpf_hook_close(&bpf->hooks[i]);
-	for (size_t i = 0; i < bpf->nr_reasons; i++)
-		close_reasons(&bpf->reasons[i]);
+	bpf_reasons_unload(&bpf->reasons);
 	if (bpf->values)
 		munmap(bpf->values, values_size(bpf));
 	free(bpf->slots);
@@ -266,32 +193,27 @@ static void open_failed(struct bpf_state *bpf, int err)
 	bpf->nr_failed++;
 }
 
-static int open_reasons(struct bpf_state *bpf, size_t i)
+static int open_reasons(struct bpf_state *bpf, size_t split)
 {
-	struct bpf_program *program = reasons_program(bpf, i);
+	int err = descriptors_are_left() ? load_reasons(bpf) : -EMFILE;
 
-	if (!descriptors_are_left())
-		return -EMFILE;
-	if (!bpf_program__autoload(program))
-		return -ENOENT;
-	bpf->reasons[i].link = bpf_program__attach(program);
-	return bpf->reasons[i].link ? 0 : -errno;
+	return err ? err : bpf_reasons_attach(&bpf->reasons, split);
 }
 
 static void open_wanted_reasons(struct bpf_state *bpf)
 {
-	for (size_t i = 0; i < bpf->nr_reasons; i++) {
-		struct reasons_hook *reasons = &bpf->reasons[i];
-		bool is_wanted = wants_reasons(bpf, reasons->split);
-		int err = is_wanted && !reasons->link ? open_reasons(bpf, i) : 0;
+	for (size_t i = 0; i < bpf->reasons.nr; i++) {
+		const struct split *split = bpf->reasons.splits[i];
+		bool is_wanted = wants_reasons(bpf, split);
+		int err = is_wanted && !bpf->reasons.links[i] ? open_reasons(bpf, i) : 0;
 
 		if (err)
 			open_failed(bpf, err);
 		if (!is_wanted)
-			close_reasons(reasons);
+			bpf_reasons_detach(&bpf->reasons, i);
 		for (uint32_t j = 0; j < bpf->nr_counters; j++) {
-			if (bpf->counters[j].split == reasons->split)
-				bpf->is_open[j] = bpf->is_wanted[j] && reasons->link;
+			if (bpf->counters[j].split == split)
+				bpf->is_open[j] = bpf->is_wanted[j] && bpf->reasons.links[i];
 		}
 	}
 }
@@ -299,7 +221,7 @@ static void open_wanted_reasons(struct bpf_state *bpf)
 /* A program and its link for each event. */
 static uint64_t descriptors_needed(const struct bpf_state *bpf)
 {
-	uint64_t needed = DESCRIPTORS_SPARE + 2 * bpf->nr_reasons;
+	uint64_t needed = DESCRIPTORS_SPARE + 2 * bpf->reasons.nr;
 
 	for (uint32_t i = 0; i < bpf->nr_counters; i++)
 		needed += bpf->is_wanted[i] && is_plain(bpf, i) ? 2 : 0;
@@ -396,26 +318,14 @@ static uint32_t cpu_slots(const struct bpf_state *bpf, const struct target *targ
 	return (uint32_t)(bpf->cpus_end > last ? bpf->cpus_end : last);
 }
 
-/* Whether a program of reasons was left out for lack of its module, which is loaded now. */
-static bool has_new_types(const struct bpf_state *bpf)
-{
-	for (size_t i = 0; bpf->program && i < bpf->nr_reasons; i++) {
-		if (!bpf_program__autoload(reasons_program(bpf, i)) &&
-		    has_types(bpf, bpf->reasons[i].split))
-			return true;
-	}
-	return false;
-}
-
-/* Loads the programs again if they do not fit: for more targets, the other kind, a new module. */
+/* Loads the programs again if they do not fit the targets: for more, or for the other kind. */
 static int fit(struct bpf_state *bpf, const struct target *targets, size_t nr)
 {
 	bool is_by_thread = nr ? targets[0].is_thread : bpf->is_by_thread;
 	uint32_t needed = is_by_thread ? (uint32_t)nr : cpu_slots(bpf, targets, nr);
 	int err;
 
-	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_slots &&
-	    !has_new_types(bpf))
+	if (bpf->program && bpf->is_by_thread == is_by_thread && needed <= bpf->nr_slots)
 		return 0;
 	if (is_by_thread)
 		needed = needed < THREADS_MIN ? THREADS_MIN : 2 * needed;
@@ -499,21 +409,17 @@ static void engine_close(void *state)
 	free(bpf);
 }
 
-static int find_splits(struct bpf_state *bpf)
+/*
+ * Kernels before Linux 5.16 may refuse the programs of reasons: tried only there, as libbpf takes
+ * some 15 ms to read the kernel's BTF.
+ */
+static bool may_refuse_reasons(void)
 {
-	for (uint32_t i = 0; i < bpf->nr_counters; i++) {
-		const struct split *split = bpf->counters[i].split;
-		size_t j = 0;
+	unsigned int major = 0, minor = 0;
+	struct utsname name;
 
-		while (split && j < bpf->nr_reasons && bpf->reasons[j].split != split)
-			j++;
-		if (!split || j < bpf->nr_reasons)
-			continue;
-		if (j == COUNTERS_SPLITS)
-			return -E2BIG;
-		bpf->reasons[bpf->nr_reasons++] = (struct reasons_hook){ split, NULL };
-	}
-	return 0;
+	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major < 5 || (major == 5 && minor < 16));
 }
 
 static int engine_open(const struct env *env, const struct counter *counters, size_t nr,
@@ -536,10 +442,12 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 	bpf->hooks = xcalloc(nr, sizeof(*bpf->hooks));
 	for (size_t i = 0; i < nr; i++)
 		bpf->hooks[i] = BPF_HOOK_CLOSED;
-	err = find_splits(bpf);
+	err = bpf_reasons_find(&bpf->reasons, env, counters, (uint32_t)nr);
 	/* Tries to load now, while another engine can still be chosen. */
 	if (!err)
 		err = start(bpf, false, cpu_slots(bpf, NULL, 0));
+	if (!err && may_refuse_reasons())
+		err = load_reasons(bpf);
 	if (!err)
 		stop(bpf);
 	if (err) {
