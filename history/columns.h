@@ -88,12 +88,7 @@ void columns_get(struct bytes *in, enum column_set set, struct changes *changes)
 /* Which count of a histogram of nr buckets is not stored: it follows from the others. */
 #define HIST_MIDDLE(nr) (((nr) - 1U) / 2)
 
-/*
- * Guests, one after the other; the ones that have ended come first. Readers have a table by id, and
- * a damaged id must not make it larger than the memory. A writer that finds a new guest each second
- * gets here after half a year.
- */
-#define GUEST_ID_MAX (1u << 24)
+/* Guests, one after the other; the ones that have ended come first. */
 #define GUEST_IS_NAMED 1u
 #define GUEST_HAS_ENDED 2u
 

@@ -36,12 +36,17 @@ int history_file_create(const char *path, const struct segment *segment,
 			struct error *error);
 
 /*
- * Adds a moment, with the same packed, in one transaction: fields that are new, guests, the moment,
- * the rows of its minute when that is over. After an error nothing of it is in the file, and the
- * next call tries again with the next moment; fields and guests are remembered until they are
- * written. The first moment, and the first one after an error, needs totals: until one comes that
- * has them, it is -ESTALE. A file that was removed or replaced is made anew; so is one that turns
- * out to be damaged, after it was renamed: the moment is lost, with -EBADMSG.
+ * Replaces the moment's ids of fields and guests by the ids that they have in the file, before it is
+ * packed; new ones get rows. What no inventory had has none, and is dropped. Errors as below.
+ */
+int history_file_map(struct history_file *file, struct moment *moment, struct error *error);
+
+/*
+ * Adds a moment, with the same packed, in one transaction: the moment, the rows of its minute when
+ * that is over. After an error nothing of it is in the file, and the next call tries again with the
+ * next moment. The first moment, and the first one after an error, needs totals and guests: until
+ * one comes that has them, it is -ESTALE. A file that was removed or replaced is made anew; so is
+ * one that turns out to be damaged, after it was renamed: the moment is lost, with -EBADMSG.
  */
 int history_file_add(struct history_file *file, const struct moment *moment,
 		     const struct packed *packed, struct error *error);

@@ -2,10 +2,12 @@
 /* A history file as a store: each call is a read transaction of its own, unless it is held. */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "lib/text.h"
+#include "core/facts/stats.h"
 #include "history/file.h"
 #include "history/file_state.h"
 
@@ -166,9 +168,11 @@ static int file_read(void *store, uint64_t id, enum moment_part part, struct blo
 	return err;
 }
 
-/* ---- fields and segments */
+/* ---- fields */
 
 #define FIELD_MAX ((1U << 24) - 1) /* readers have a table by id: a larger one is damage */
+
+#define GUESTS_ENDED_S 600 /* as in an inventory, see guests_ended_at() */
 
 struct field_texts {
 	char name[256], listed[256], label[256], alias[256];
@@ -212,8 +216,8 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 	return true;
 }
 
-static int file_fields(void *store, uint32_t segment, uint32_t first, stored_field_fn take,
-		       void *arg, struct error *error)
+static int file_fields(void *store, uint32_t first, stored_field_fn take, void *arg,
+		       struct error *error)
 {
 	struct db *db = &((struct history_file *)store)->db;
 	struct field_texts texts;
@@ -224,8 +228,7 @@ static int file_fields(void *store, uint32_t segment, uint32_t first, stored_fie
 
 	if (err)
 		return err;
-	db_bind(row, 1, segment);
-	db_bind(row, 2, first);
+	db_bind(row, 1, first);
 	while ((err = db_step(db, row, error)) > 0) {
 		bool is_good = get_field(row, &texts, &id, &field) && id >= next;
 
@@ -237,6 +240,111 @@ static int file_fields(void *store, uint32_t segment, uint32_t first, stored_fie
 	sqlite3_reset(row);
 	return err;
 }
+
+/* ---- guests */
+
+#define VCPUS_MAX (1U << 20) /* of all guests; an inventory is copied */
+
+static bool get_guest(sqlite3_stmt *row, struct guest *ret_guest)
+{
+	struct guest guest = { .nr_vcpus = 0 };
+	uint32_t pid, is_named, has_ended;
+
+	get_text(row, 3, guest.name, sizeof(guest.name));
+	get_text(row, 4, guest.vmm, sizeof(guest.vmm));
+	if (sqlite3_column_type(row, 2) != SQLITE_NULL &&
+	    !get_number(row, 2, INT64_MAX, &guest.start_ticks))
+		return false;
+	if (!get_u32(row, 0, STATS_ENDED - 1, &guest.id) || !guest.id ||
+	    !get_u32(row, 1, INT32_MAX, &pid) || !get_u32(row, 5, 1, &is_named) ||
+	    !get_u32(row, 6, UINT32_MAX, &guest.nr_vms) || !get_u32(row, 8, 1, &has_ended))
+		return false;
+	guest.pid = (pid_t)pid;
+	guest.is_named = is_named;
+	guest.has_ended = has_ended;
+	*ret_guest = guest;
+	return true;
+}
+
+struct vcpu_rows {
+	struct vcpu *list;
+	size_t nr, room;
+};
+
+/* went: of the guest, which NULL is not. */
+static int read_vcpus(struct db *db, const struct guest *guest, const struct stored *at,
+		      uint64_t went, struct vcpu_rows *vcpus, struct error *error)
+{
+	sqlite3_stmt *row;
+	int err = db_prepare(db, SQL_READ_VCPUS, &row, error);
+
+	vcpus->nr = 0;
+	if (err)
+		return err;
+	db_bind(row, 1, guest->id);
+	db_bind(row, 2, at->id);
+	db_bind(row, 3, went);
+	while ((err = db_step(db, row, error)) > 0) {
+		uint32_t index, tid;
+
+		if (vcpus->nr >= VCPUS_MAX || !get_u32(row, 0, INT32_MAX, &index) ||
+		    !get_u32(row, 1, INT32_MAX, &tid)) {
+			sqlite3_reset(row);
+			return db_damaged(db, error);
+		}
+		array_grow(&vcpus->list, &vcpus->room, vcpus->nr + 1);
+		vcpus->list[vcpus->nr++] = (struct vcpu){ .index = (int)index, .tid = (pid_t)tid };
+	}
+	return err;
+}
+
+static int put_guests(struct db *db, sqlite3_stmt *row, const struct stored *at,
+		      struct guests *to, struct error *error)
+{
+	struct vcpu_rows vcpus = { .nr = 0 };
+	size_t nr = 0;
+	int err;
+
+	while ((err = db_step(db, row, error)) > 0) {
+		struct guest guest;
+
+		err = get_guest(row, &guest) ? 0 : db_damaged(db, error);
+		if (!err)
+			err = read_vcpus(db, &guest, at, (uint64_t)sqlite3_column_int64(row, 7),
+					 &vcpus, error);
+		nr += vcpus.nr + 1;
+		if (!err && nr > VCPUS_MAX)
+			err = db_damaged(db, error);
+		if (err)
+			break;
+		guest.vcpus = vcpus.list;
+		guest.nr_vcpus = vcpus.nr;
+		guests_put(to, &guest);
+	}
+	free(vcpus.list);
+	return err;
+}
+
+static int file_guests(void *store, const struct stored *at, struct guests *to,
+		       struct error *error)
+{
+	struct db *db = &((struct history_file *)store)->db;
+	uint64_t time_s = at->time_ns / 1000000000;
+	sqlite3_stmt *row;
+	int err = db_prepare(db, SQL_READ_GUESTS, &row, error);
+
+	if (err)
+		return err;
+	db_bind(row, 1, at->id);
+	db_bind(row, 2, at->segment);
+	db_bind(row, 3, time_s > GUESTS_ENDED_S ? time_s - GUESTS_ENDED_S : 0);
+	guests_clear(to);
+	err = put_guests(db, row, at, to, error);
+	sqlite3_reset(row);
+	return err;
+}
+
+/* ---- segments */
 
 static int file_segment(void *store, uint32_t segment, struct segment *ret_segment,
 			struct error *error)
@@ -295,6 +403,7 @@ static const struct store_type file_store = {
 	.find_flagged = file_find_flagged,
 	.read = file_read,
 	.fields = file_fields,
+	.guests = file_guests,
 	.segment = file_segment,
 	.check = file_check,
 	.hold = file_hold,

@@ -24,7 +24,9 @@ void history_file_free(struct history_file *file)
 	if (!file)
 		return;
 	history_file_leave(file);
-	file_guests_release(&file->guests);
+	free(file->field_ids.list);
+	free(file->guest_ids.list);
+	free(file->fields_here.list);
 	minutes_release(&file->minutes);
 	fields_free(file->fields);
 	free(file->name);
@@ -363,9 +365,10 @@ static int drop_oldest(struct history_file *file, struct error *error)
 		struct db_value values[2];
 		size_t nr;
 	} drops[] = {
-		{ SQL_DROP_MINUTES, { DB_NUMBER(minute), segment }, 2 },
+		{ SQL_DROP_MINUTES, { DB_NUMBER(minute) }, 1 },
 		{ SQL_DROP_NOTES, { DB_NUMBER(second), segment }, 2 },
-		{ SQL_DROP_GUESTS, { DB_NUMBER(second), segment }, 2 },
+		{ SQL_DROP_GUESTS, { DB_NUMBER(file->next_batch.id), DB_NUMBER(second) }, 2 },
+		{ SQL_DROP_VCPUS, { segment }, 0 },
 		{ SQL_DROP_FIELDS, { segment }, 1 },
 		{ SQL_DROP_SEGMENTS, { segment }, 1 },
 	};

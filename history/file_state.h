@@ -54,6 +54,7 @@ enum sql {
 	SQL_READ_TOTALS,
 	SQL_READ_TOTAL_HISTS,
 	SQL_READ_GUESTS,
+	SQL_READ_VCPUS,
 	SQL_READ_FIELDS,
 	SQL_READ_SEGMENT,
 
@@ -63,8 +64,19 @@ enum sql {
 	SQL_ADD_META,
 	SQL_ADD_SEGMENT,
 	SQL_END_SEGMENT,
+	SQL_FIND_FIELD,
+	SQL_KEEP_FIELD,
 	SQL_ADD_FIELD,
+	SQL_FIND_GUEST,
 	SQL_ADD_GUEST,
+	SQL_SEE_GUEST,
+	SQL_SEE_GUESTS,
+	SQL_ADD_VCPU,
+	SQL_NOTE_GUEST,
+	SQL_NOTE_ENDED,
+	SQL_END_GUESTS,
+	SQL_LEAVE_GUESTS,
+	SQL_END_VCPUS,
 	SQL_ADD_SAMPLE,
 	SQL_ADD_MINUTE,
 	SQL_ADD_NOTE,
@@ -82,6 +94,7 @@ enum sql {
 	SQL_DROP_MINUTES,
 	SQL_DROP_NOTES,
 	SQL_DROP_GUESTS,
+	SQL_DROP_VCPUS,
 	SQL_DROP_FIELDS,
 	SQL_DROP_SEGMENTS,
 	SQL_STATEMENTS,
@@ -159,6 +172,10 @@ struct db_value {
 int db_run_with(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
 		struct error *error);
 
+/* The number in the first row. -ENOENT: there is no row. */
+int db_find(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
+	    int64_t *ret_number, struct error *error);
+
 /* Runs a statement that has one row with one number. */
 int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct error *error);
 
@@ -171,39 +188,37 @@ int db_error(const struct db *db, struct error *error);
 /* -EBADMSG, with error. */
 int db_damaged(const struct db *db, struct error *error);
 
-/* ---- file_rows.c: the guests of a segment, for the rows about them */
+/* ---- file_ids.c: the fields and guests of the file */
 
-struct file_guest {
-	struct guest guest; /* without its vcpus */
-	uint64_t first_s, last_s; /* when it was seen, in seconds since 1970 */
-	bool is_known;	/* it is in the latest inventory, alive or ended */
-	bool is_changed; /* its row is not as in the file */
-	bool came, ended; /* and there is no note of that yet */
-};
-
-/* Zero-initialised: no inventory was seen. */
-struct file_guests {
-	struct file_guest *list; /* ascending by id */
+/* By a writer's id, the file's. Zero-initialised is empty. */
+struct file_ids {
+	uint32_t *list; /* 0: none */
 	size_t nr, room;
-	bool has_any; /* an inventory was seen; the guests of the first one did not come */
 };
 
-/* Takes a new inventory, or with NULL the old one, at this time. */
-void file_guests_update(struct file_guests *guests, const struct guests *inventory,
-			uint64_t time_ns);
+/* 0: none. */
+uint32_t file_ids_of(const struct file_ids *ids, uint32_t here);
+void file_ids_forget(struct file_ids *ids);
 
-/* Everything is in the file now; or with false nothing is, as it is a new one. */
-void file_guests_written(struct file_guests *guests, bool is_written);
+struct history_file;
 
-void file_guests_release(struct file_guests *guests);
+/* Within a transaction: rows for fields that have no id yet. */
+int file_add_fields(struct history_file *file, struct error *error);
+
+/* Within a transaction: the inventory from the next sample on. */
+int file_add_guests(struct history_file *file, const struct guests *guests, uint64_t time_ns,
+		    struct error *error);
+
+/* Replaces ids by the file's. What has none in the file is dropped. */
+void file_map_changes(const struct history_file *file, struct changes *changes);
 
 /*
- * And the exits of a minute by guest and reason, summed up from its moments. A moment is in
- * the minute of the middle of its interval.
+ * ---- minutes.c: the exits of a minute by guest and reason, summed up from its moments. A moment is
+ * in the minute of the middle of its interval.
  */
 
 struct minute_row {
-	uint32_t guest, field; /* the field of the reason */
+	uint32_t guest, field; /* ids of the file; the field of the reason */
 	uint64_t count;
 	bool is_timed; /* the rest is known */
 	uint64_t time_ns, max_ns, p50_ns, p99_ns;
@@ -219,9 +234,8 @@ struct minutes {
 /* In which minute a moment is. */
 uint64_t minute_of(const struct moment *moment);
 
-/* Adds a moment to the minute. fields: the dictionary of its ids. */
-void minutes_add(struct minutes *minutes, const struct moment *moment,
-		 const struct fields *fields);
+/* Adds a moment of the file to the minute. */
+void minutes_add(struct history_file *file, const struct moment *moment);
 
 /* Called for each row, ascending by guest and field. 0 goes on; else it is returned. */
 typedef int (*minute_row_fn)(void *arg, const struct minute_row *row);
@@ -258,9 +272,11 @@ struct history_file {
 	struct segment segment;
 	struct file_limits limits;
 	uint32_t segment_id;	   /* 0: not begun in the file */
-	struct fields *fields;	   /* of the segment */
-	uint32_t nr_fields;	   /* how many of them are in the file */
-	struct file_guests guests; /* of the segment */
+	struct fields *fields;	   /* of the segment, by the writer's ids */
+	struct file_ids field_ids, guest_ids;
+	struct file_ids fields_here; /* by the file's id, 1 + the writer's */
+	bool has_ids;	 /* moments have the file's: it is the one in which they were looked up */
+	bool has_guests; /* an inventory of the segment is in the file */
 	struct minutes minutes;
 	uint64_t latest_ns;	/* of the latest moment in the file */
 	struct file_clock clock; /* of the same */

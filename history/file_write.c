@@ -12,11 +12,6 @@
 
 /* ---- rows */
 
-static struct db_value id_or_none(uint32_t id)
-{
-	return id == FIELD_NONE ? (struct db_value){ 0 } : DB_NUMBER(id);
-}
-
 static int add_meta(struct history_file *file, const char *key, const char *value,
 		    struct error *error)
 {
@@ -44,30 +39,6 @@ static int add_segment(struct history_file *file, uint64_t time_ns, struct error
 	return err;
 }
 
-static int add_field(struct history_file *file, uint32_t id, struct error *error)
-{
-	const struct field *field = fields_get(file->fields, id);
-	const struct db_value row[] = {
-		DB_NUMBER(file->segment_id), DB_NUMBER(id), DB_TEXT(field->name),
-		DB_TEXT(field->listed), DB_TEXT(field->label), DB_TEXT(field->alias),
-		id_or_none(field->parent), DB_NUMBER(field->source), DB_NUMBER(field->kind),
-		DB_NUMBER(field->use), DB_NUMBER(field->part), DB_NUMBER(field->is_idle),
-		DB_NUMBER(field->is_extra), DB_NUMBER(field->exit_rank),
-		id_or_none(field->reason),
-	};
-
-	return db_run_with(&file->db, SQL_ADD_FIELD, row, ARRAY_SIZE(row), error);
-}
-
-static int add_fields(struct history_file *file, struct error *error)
-{
-	int err = 0;
-
-	for (uint32_t id = file->nr_fields; id < fields_count(file->fields) && !err; id++)
-		err = add_field(file, id, error);
-	return err;
-}
-
 static int add_note(struct history_file *file, uint64_t time_ns, const char *text,
 		    struct error *error)
 {
@@ -76,47 +47,6 @@ static int add_note(struct history_file *file, uint64_t time_ns, const char *tex
 	};
 
 	return db_run_with(&file->db, SQL_ADD_NOTE, row, ARRAY_SIZE(row), error);
-}
-
-static int add_guest(struct history_file *file, const struct file_guest *known, struct error *error)
-{
-	const struct guest *guest = &known->guest;
-	const struct db_value row[] = {
-		DB_NUMBER(file->segment_id), DB_NUMBER(guest->id), DB_TEXT(guest->name),
-		DB_NUMBER(guest->pid), DB_TEXT(guest->vmm), DB_NUMBER(guest->nr_vcpus),
-		DB_NUMBER(guest->start_ticks), DB_NUMBER(known->first_s),
-		DB_NUMBER(known->last_s),
-	};
-
-	return db_run_with(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), error);
-}
-
-static int add_guest_note(struct history_file *file, const struct guest *guest,
-			  const char *what, uint64_t time_ns, struct error *error)
-{
-	char text[GUEST_NAME_SIZE + 32];
-
-	snprintf(text, sizeof(text), "guest %s (pid %d) %s", guest->name, (int)guest->pid, what);
-	return add_note(file, time_ns, text, error);
-}
-
-/* is_full: when each guest was seen last, too. */
-static int add_guests(struct history_file *file, uint64_t time_ns, bool is_full,
-		      struct error *error)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < file->guests.nr && !err; i++) {
-		const struct file_guest *known = &file->guests.list[i];
-
-		if (known->is_changed || (is_full && !known->guest.has_ended))
-			err = add_guest(file, known, error);
-		if (!err && known->came)
-			err = add_guest_note(file, &known->guest, "came", time_ns, error);
-		if (!err && known->ended)
-			err = add_guest_note(file, &known->guest, "ended", time_ns, error);
-	}
-	return err;
 }
 
 static struct db_value part_of(const struct packed *packed, enum moment_part part)
@@ -131,8 +61,8 @@ static int add_sample(struct history_file *file, const struct packed *packed, st
 	const struct db_value row[] = {
 		DB_NUMBER(file->segment_id), DB_NUMBER(packed->flags), DB_NUMBER(packed->time_ns),
 		DB_NUMBER(packed->elapsed_ns), part_of(packed, PART_CHANGES),
-		part_of(packed, PART_HISTS), part_of(packed, PART_GUESTS),
-		part_of(packed, PART_TOTALS), part_of(packed, PART_TOTAL_HISTS),
+		part_of(packed, PART_HISTS), part_of(packed, PART_TOTALS),
+		part_of(packed, PART_TOTAL_HISTS),
 	};
 
 	return db_run_with(&file->db, SQL_ADD_SAMPLE, row, ARRAY_SIZE(row), error);
@@ -148,10 +78,9 @@ static int add_minute_row(void *arg, const struct minute_row *minute)
 	const struct minute_writer *writer = arg;
 	struct history_file *file = writer->file;
 	const struct db_value row[] = {
-		DB_NUMBER(file->minutes.start_s), DB_NUMBER(file->segment_id),
-		DB_NUMBER(minute->guest), DB_NUMBER(minute->field), DB_NUMBER(minute->count),
-		DB_NUMBER(minute->time_ns), DB_NUMBER(minute->max_ns), DB_NUMBER(minute->p50_ns),
-		DB_NUMBER(minute->p99_ns),
+		DB_NUMBER(file->minutes.start_s), DB_NUMBER(minute->guest),
+		DB_NUMBER(minute->field), DB_NUMBER(minute->count), DB_NUMBER(minute->time_ns),
+		DB_NUMBER(minute->max_ns), DB_NUMBER(minute->p50_ns), DB_NUMBER(minute->p99_ns),
 	};
 
 	/* The last four are of what is timed. */
@@ -163,12 +92,12 @@ static int add_minute_row(void *arg, const struct minute_row *minute)
 static int add_minute(struct history_file *file, uint64_t time_ns, struct error *error)
 {
 	struct minute_writer writer = { .file = file, .error = error };
-	const struct db_value ended[] = { DB_NUMBER(file->segment_id),
-					  DB_NUMBER(time_ns / SECOND) };
+	const struct db_value ended[] = { DB_NUMBER(time_ns / SECOND),
+					  DB_NUMBER(file->segment_id) };
 	int err = minutes_each(&file->minutes, add_minute_row, &writer);
 
 	if (!err)
-		err = add_guests(file, time_ns, true, error);
+		err = db_run_with(&file->db, SQL_SEE_GUESTS, ended, 1, error);
 	return err ? err : db_run_with(&file->db, SQL_END_SEGMENT, ended, 2, error);
 }
 
@@ -227,13 +156,21 @@ static int check_log(struct history_file *file, struct error *error)
 	return code ? db_error(&file->db, error) : 0;
 }
 
+static void forget_ids(struct history_file *file)
+{
+	file_ids_forget(&file->field_ids);
+	file_ids_forget(&file->guest_ids);
+	file->has_ids = false;
+	file->has_guests = false;
+}
+
 static void forget_what_is_written(struct history_file *file)
 {
 	file->segment_id = 0;
-	file->nr_fields = 0;
+	forget_ids(file);
+	minutes_release(&file->minutes); /* with ids of the other file */
 	file->needs_totals = true;
 	file->has_next_batch = false;
-	file_guests_written(&file->guests, false);
 }
 
 /* After damage was found: the next moment is in another file. */
@@ -280,8 +217,10 @@ int history_file_create(const char *path, const struct segment *segment,
 	return err;
 }
 
-/* Fields and guests are remembered until they are written. */
-static void take_new(struct history_file *file, const struct moment *moment)
+/* ---- ids */
+
+/* Fields are remembered until they are written. */
+static void take_fields(struct history_file *file, const struct moment *moment)
 {
 	for (size_t i = 0; i < moment->nr_fields; i++) {
 		const struct moment_field *new = &moment->fields[i];
@@ -289,19 +228,59 @@ static void take_new(struct history_file *file, const struct moment *moment)
 		if (new->id >= fields_count(file->fields))
 			fields_add(file->fields, &new->field);
 	}
-	file_guests_update(&file->guests, moment->guests, moment->time_ns);
 }
+
+/* In a transaction of its own: a row too many is no harm. */
+static int add_ids(struct history_file *file, const struct moment *moment, struct error *error)
+{
+	bool is_new_segment = !file->segment_id;
+	int err = begin(file, moment->time_ns, error);
+
+	if (!err)
+		err = file_add_fields(file, error);
+	if (!err && moment->guests)
+		err = file_add_guests(file, moment->guests, moment->time_ns, error);
+	err = end(file, is_new_segment, err, error);
+	if (err) {
+		forget_ids(file);
+		return err;
+	}
+	file->has_ids = true;
+	file->has_guests |= moment->guests != NULL;
+	return 0;
+}
+
+int history_file_map(struct history_file *file, struct moment *moment, struct error *error)
+{
+	int err;
+
+	take_fields(file, moment);
+	err = be_there(file, error);
+	if (!err && file->needs_totals && !(moment->flags & MOMENT_HAS_TOTALS))
+		err = error_set(error, -ESTALE, "%s: moments are missing before this one",
+				file->name);
+	if (!err && (moment->guests || file->field_ids.nr < fields_count(file->fields)))
+		err = add_ids(file, moment, error);
+	if (err)
+		file->needs_totals = true;
+	if (err == -EBADMSG)
+		begin_anew(file, error);
+	if (err)
+		return err;
+	file_map_changes(file, &moment->changes);
+	file_map_changes(file, &moment->totals);
+	return 0;
+}
+
+/* ---- moments */
 
 /* In a transaction. */
 static int add_moment(struct history_file *file, const struct moment *moment,
 		      const struct packed *packed, const struct file_clock *clock,
 		      bool is_new_minute, struct error *error)
 {
-	int err = add_fields(file, error);
+	int err = is_new_minute ? add_minute(file, moment->time_ns, error) : 0;
 
-	if (!err)
-		err = is_new_minute ? add_minute(file, moment->time_ns, error) :
-				      add_guests(file, moment->time_ns, false, error);
 	if (!err)
 		err = add_sample(file, packed, error);
 	if (!err && packed->flags & MOMENT_HAS_TOTALS)
@@ -327,31 +306,28 @@ static int add_whole(struct history_file *file, const struct moment *moment,
 	err = end(file, is_new_segment, err, error);
 	if (err)
 		return err;
-	file->nr_fields = fields_count(file->fields);
 	file->needs_totals = false;
 	file->latest_ns = moment->time_ns;
 	file->clock = clock;
 	file->nr_dropped += file->nr_dropping;
-	file_guests_written(&file->guests, true);
 	if (is_new_minute) {
 		minutes_reset(&file->minutes);
 		/* So that a power failure costs a minute; it syncs the file. */
 		db_checkpoint(&file->db, SQLITE_CHECKPOINT_PASSIVE);
 	}
-	minutes_add(&file->minutes, moment, file->fields);
+	minutes_add(file, moment);
 	return 0;
 }
 
 int history_file_add(struct history_file *file, const struct moment *moment,
 		     const struct packed *packed, struct error *error)
 {
-	int err;
+	int err = be_there(file, error);
 
-	take_new(file, moment);
-	err = be_there(file, error);
-	if (!err && file->needs_totals && !(moment->flags & MOMENT_HAS_TOTALS))
-		err = error_set(error, -ESTALE,
-				"%s: moments are missing before this one", file->name);
+	if (!err && (!file->has_ids ||
+		     (file->needs_totals && !(moment->flags & MOMENT_HAS_TOTALS))))
+		err = error_set(error, -ESTALE, "%s: moments are missing before this one",
+				file->name);
 	if (!err)
 		err = add_whole(file, moment, packed, error);
 	if (err)
@@ -376,6 +352,11 @@ int history_file_note(struct history_file *file, uint64_t time_ns, const char *t
 	return end(file, is_new_segment, err, error);
 }
 
+static int sink_map(void *state, struct moment *moment, struct error *error)
+{
+	return history_file_map(state, moment, error);
+}
+
 static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
 		    struct error *error)
 {
@@ -390,7 +371,7 @@ static void sink_note(void *state, uint64_t time_ns, const char *text)
 
 struct sink history_file_sink(struct history_file *file)
 {
-	return (struct sink){ .state = file, .add = sink_add, .note = sink_note };
+	return (struct sink){ .state = file, .map = sink_map, .add = sink_add, .note = sink_note };
 }
 
 /* What is left of the last minute. */

@@ -287,10 +287,6 @@ static int read_stretch(struct interval *interval, struct stored *to, struct err
 		err = 0;
 	}
 	if (!err)
-		err = reader_enter(interval->reader, to, error);
-	if (!err)
-		err = reader_open(interval->reader, interval->fields, error);
-	if (!err)
 		err = add_inventories(interval, &from, to, error);
 	if (!err)
 		err = add_stretch(interval, &from, to, error);
@@ -332,6 +328,7 @@ int interval_read(struct interval *interval, uint64_t from_ns, uint64_t to_ns, s
 		return err;
 	}
 	at = interval->last;
+	err = reader_open(interval->reader, interval->fields, error);
 	while (!err && at.id)
 		err = read_stretch(interval, &at, error);
 	return err;

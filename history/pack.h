@@ -18,7 +18,7 @@ enum moment_part {
 	PART_HISTS,
 	PART_TOTALS,
 	PART_TOTAL_HISTS,
-	PART_GUESTS,
+	PART_GUESTS, /* in memory; a file has rows, see struct store_type */
 	MOMENT_PARTS,
 };
 

@@ -11,6 +11,8 @@
 struct past {
 	struct play play;
 	struct guests *guests;
+	struct segment segment; /* of the chosen moment */
+	uint32_t segment_id; /* 0: none yet */
 	struct replay replay;
 	struct error failure; /* see past_failure() */
 };
@@ -75,7 +77,7 @@ const struct stored *past_at(const struct past *past)
 
 const struct segment *past_segment(const struct past *past)
 {
-	return &past->play.reader.segment;
+	return &past->segment;
 }
 
 /* ---- choosing */
@@ -92,10 +94,23 @@ static int find_prev(struct past *past, const struct stored *at, struct stored *
 	return err == -ENOENT ? 0 : err;
 }
 
+static int read_segment(struct past *past, uint32_t id, struct error *error)
+{
+	const struct store *store = &past->play.reader.store;
+	int err = id == past->segment_id ?
+			  0 : store->type->segment(store->state, id, &past->segment, error);
+
+	past->segment_id = err ? 0 : id;
+	return err;
+}
+
 static int choose(struct past *past, const struct stored *at, struct error *error)
 {
 	struct stored prev = { 0 };
-	int err = reader_enter(&past->play.reader, at, error);
+	int err = read_segment(past, at->segment, error);
+
+	if (!err)
+		err = reader_load_fields(&past->play.reader, error);
 
 	if (!err)
 		err = find_prev(past, at, &prev, error);
@@ -169,7 +184,7 @@ int past_go_on(struct past *past, struct error *error)
 	if (err)
 		return note(past, err, error);
 	if (replay_goes_on(&past->replay, &at))
-		err = reader_enter(&past->play.reader, &at, error);
+		err = reader_load_fields(&past->play.reader, error);
 	/* What is wanted may be more now. */
 	if (err || !replay_goes_on(&past->replay, &at) ||
 	    (fields && fields_count(fields) != nr_fields)) {
@@ -226,16 +241,15 @@ int past_series(struct past *past, const struct key *subject, bool is_now,
 {
 	const struct store *store = &past->play.reader.store;
 	struct stored at = past->replay.at;
-	int err = 0, back;
+	int err = 0;
 
 	reader_hold(&past->play.reader, true);
 	if (is_now)
 		err = store->type->find(store->state, UINT64_MAX, &at, error);
 	if (!err)
 		err = series_read(series, &past->play.reader, subject, &at, span, error);
-	back = past->replay.at.id ? reader_visit(&past->play.reader, &past->replay.at, error) : 0;
 	reader_hold(&past->play.reader, false);
-	return note(past, err ? err : back, error);
+	return note(past, err, error);
 }
 
 /* ---- players, of a past and of an interval: each plays one source */

@@ -51,7 +51,7 @@ struct reader;
 
 /*
  * Reads the points up to `at` and after it, on through segments of the same boot. Points that the
- * series has already are not read again. The reader may be in another segment afterwards.
+ * series has already are not read again.
  */
 int series_read(struct series *series, struct reader *reader, const struct key *subject,
 		const struct stored *at, const struct series_span *span, struct error *error);

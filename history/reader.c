@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Unpacks parts of moments, of one segment at a time. Ids are mapped: fields by their names, guests
- * by boot, pid and start.
- */
+/* Unpacks parts of moments. Fields are mapped by their names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "history/reader.h"
-
-/* A guest, as any segment may have it. */
-struct identity {
-	char boot_id[sizeof(((struct segment *)NULL)->boot_id)];
-	uint64_t start_ticks;
-	pid_t pid;
-	uint32_t segment, guest; /* of a guest that no inventory has; else 0 */
-};
-
-struct mapped_guest {
-	struct identity identity;
-	uint32_t id;
-	UT_hash_handle hh;
-};
 
 struct mapped_field {
 	uint32_t here;	 /* its id here */
@@ -37,22 +20,13 @@ void reader_init(struct reader *reader, struct store store, struct fields *field
 		.store = store,
 		.fields = fields,
 		.is_same = fields,
-		.others = guests_new(NULL),
 		.packer = packer_new(),
 	};
 }
 
 void reader_release(struct reader *reader)
 {
-	struct mapped_guest *known, *next;
-
-	HASH_ITER(hh, reader->known, known, next) {
-		HASH_DEL(reader->known, known);
-		free(known);
-	}
 	free(reader->map);
-	free(reader->guests);
-	guests_free(reader->others);
 	packer_free(reader->packer);
 	free(reader->sum_of);
 	blob_release(&reader->blobs[0]);
@@ -108,26 +82,14 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 	return 0;
 }
 
-/* Fields that the segment has got since they were asked for last. */
-static int load_fields(struct reader *reader, struct error *error)
+int reader_load_fields(struct reader *reader, struct error *error)
 {
-	if (reader->is_same || !reader->fields)
-		return 0;
-	return reader->store.type->fields(reader->store.state, reader->map_of,
-					  (uint32_t)reader->nr_map, take_field, reader, error);
-}
+	const struct store *store = &reader->store;
 
-/* From now on ids are of the reader's segment. */
-static int load_ids(struct reader *reader, uint32_t segment, struct error *error)
-{
-	if (segment != reader->map_of) {
-		reader->nr_map = 0;
-		reader->nr_sums = 0;
-		if (reader->room_guests)
-			memset(reader->guests, 0, reader->room_guests * sizeof(*reader->guests));
-	}
-	reader->map_of = segment;
-	return load_fields(reader, error);
+	if (reader->is_same || !reader->fields || !store->type->fields)
+		return 0;
+	return store->type->fields(store->state, (uint32_t)reader->nr_map, take_field, reader,
+				   error);
 }
 
 int reader_open(struct reader *reader, struct fields *fields, struct error *error)
@@ -137,7 +99,7 @@ int reader_open(struct reader *reader, struct fields *fields, struct error *erro
 	reader->fields = fields;
 	reader->nr_map = 0;
 	reader->nr_sums = 0;
-	return load_fields(reader, error);
+	return reader_load_fields(reader, error);
 }
 
 bool reader_has_source(const struct reader *reader, uint32_t source)
@@ -166,69 +128,6 @@ uint32_t reader_event(const struct reader *reader, uint32_t field)
 	return reader->is_same ? fields_get(reader->fields, id)->parent : reader->map[field].parent;
 }
 
-/* ---- guests */
-
-/* The id here of a guest of the segment. */
-static uint32_t id_of(struct reader *reader, const struct identity *identity)
-{
-	struct mapped_guest *known;
-
-	HASH_FIND(hh, reader->known, identity, sizeof(*identity), known);
-	if (known)
-		return known->id;
-	known = xcalloc(1, sizeof(*known));
-	known->identity = *identity;
-	known->id = reader->last_guest + 1;
-	hash_add(reader->known, identity, known);
-	return ++reader->last_guest;
-}
-
-static void map_guest(struct reader *reader, const struct guest *guest)
-{
-	struct identity identity;
-
-	array_grow(&reader->guests, &reader->room_guests, (size_t)guest->id + 1);
-	memset(&identity, 0, sizeof(identity)); /* it is a key, with its padding */
-	memcpy(identity.boot_id, reader->segment.boot_id, sizeof(identity.boot_id));
-	identity.start_ticks = guest->start_ticks;
-	identity.pid = guest->pid;
-	if (!guest->start_ticks) { /* a pid alone may be another guest's, too */
-		identity.segment = reader->map_of;
-		identity.guest = guest->id;
-	}
-	reader->guests[guest->id] = id_of(reader, &identity);
-}
-
-static uint32_t guest_here(const struct reader *reader, uint32_t guest)
-{
-	if (reader->is_same || guest == GUEST_NONE || guest == STATS_ENDED)
-		return guest;
-	return guest < reader->room_guests && reader->guests[guest] ? reader->guests[guest] :
-								      STATS_ENDED;
-}
-
-static void put_guest(struct reader *reader, const struct guest *from, struct guests *to)
-{
-	struct guest guest = *from;
-
-	if (!reader->is_same)
-		map_guest(reader, from);
-	guest.id = guest_here(reader, from->id);
-	guests_put(to, &guest);
-}
-
-/* Makes `to` the inventory that `from` is, under the ids here. */
-static void put_guests(struct reader *reader, const struct guests *from, struct guests *to)
-{
-	const struct guest *guest;
-
-	guests_clear(to);
-	for (size_t i = 0; (guest = guests_ended_at(from, i)); i++)
-		put_guest(reader, guest, to);
-	for (size_t i = 0; (guest = guests_at(from, i)); i++)
-		put_guest(reader, guest, to);
-}
-
 bool reader_key(const struct reader *reader, const struct key *key, uint32_t *ret_source,
 		     struct key *ret_key)
 {
@@ -238,7 +137,7 @@ bool reader_key(const struct reader *reader, const struct key *key, uint32_t *re
 		return false;
 	*ret_source = reader->is_same ? fields_get(reader->fields, field)->source :
 				     reader->map[key->field].source;
-	*ret_key = (struct key){ guest_here(reader, key->guest), key->vcpu, field };
+	*ret_key = (struct key){ key->guest, key->vcpu, field };
 	return true;
 }
 
@@ -317,7 +216,7 @@ static int unpack(struct reader *reader, unpack_fn take, enum unpack_depth depth
 
 	if (err || reader->is_same || !has_new_fields(changes, fields.nr))
 		return err;
-	if (load_fields(reader, &(struct error){ "" }) || reader->nr_sums == fields.nr)
+	if (reader_load_fields(reader, &(struct error){ "" }) || reader->nr_sums == fields.nr)
 		return 0;
 	fields = sum_fields(reader);
 	return take(reader->packer, reader->blobs, depth, &fields, moment, error);
@@ -380,42 +279,35 @@ int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
 				  error);
 }
 
+/* A copy: the moment's may be needed again. */
+static void copy_guests(const struct guests *from, struct guests *to)
+{
+	const struct guest *guest;
+
+	guests_clear(to);
+	for (size_t i = 0; (guest = guests_ended_at(from, i)); i++)
+		guests_put(to, guest);
+	for (size_t i = 0; (guest = guests_at(from, i)); i++)
+		guests_put(to, guest);
+}
+
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
 		  struct error *error)
 {
+	const struct store *store = &reader->store;
 	struct stored from;
-	int err = reader_find_flagged(reader, at->id, MOMENT_HAS_GUESTS, &from, error);
+	int err;
 
+	if (store->type->guests)
+		return store->type->guests(store->state, at, to, error);
+	err = reader_find_flagged(reader, at->id, MOMENT_HAS_GUESTS, &from, error);
 	if (!err)
 		err = read_parts(reader, from.id, PART_GUESTS, 1, error);
 	if (!err)
 		err = unpack_guests(reader->packer, &reader->blobs[0], &reader->moment, error);
 	if (!err)
-		put_guests(reader, reader->moment.guests, to);
+		copy_guests(reader->moment.guests, to);
 	return err;
-}
-
-int reader_enter(struct reader *reader, const struct stored *at, struct error *error)
-{
-	int err = 0;
-
-	if (at->segment != reader->segment_id)
-		err = reader->store.type->segment(reader->store.state, at->segment,
-						  &reader->segment, error);
-	if (!err)
-		err = load_ids(reader, at->segment, error);
-	reader->segment_id = err ? 0 : at->segment;
-	return err;
-}
-
-int reader_visit(struct reader *reader, const struct stored *at, struct error *error)
-{
-	int err;
-
-	if (at->segment == reader->segment_id)
-		return 0;
-	err = reader_enter(reader, at, error);
-	return err ? err : reader_guests(reader, at, reader->others, error);
 }
 
 int reader_is_same_boot(struct reader *reader, uint32_t a, uint32_t b, bool *ret_is_same,

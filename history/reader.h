@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * reader - reads moments of a store, and translates their ids of fields and guests, which are of a
- * segment, into ids here.
- *
- * A guest that goes on from one segment of a machine's boot to the next has one id here.
+ * reader - reads moments of a store, and translates its ids of fields into ids here. Guests have the
+ * store's.
  */
 #ifndef KVMTOP_HISTORY_READER_H
 #define KVMTOP_HISTORY_READER_H
 
-#include "lib/hash.h"
 #include "core/facts/field.h"
 #include "history/store.h"
 #include "core/guests/guests.h"
@@ -24,23 +21,14 @@ struct brief {
 };
 
 struct mapped_field;
-struct mapped_guest;
 
 struct reader {
 	struct store store;
-	uint32_t segment_id; /* the segment that ids are of; 0: none yet */
-	struct segment segment;
 	struct fields *fields; /* the dictionary here; NULL: none yet, see reader_open() */
 	bool is_same; /* ids are the same there and here */
-	uint32_t map_of; /* the segment of what follows */
 	struct mapped_field *map; /* by the field's id there */
 	size_t nr_map, room_map;
-	uint32_t *guests; /* by the guest's id there: its id here; 0: not known yet */
-	size_t room_guests;
-	struct mapped_guest *known;
-	uint32_t last_guest;
-	struct guests *others; /* the latest inventory of a segment that was visited */
-	uint32_t *sum_of; /* by the field's id there, see struct sum_fields */
+	uint32_t *sum_of; /* the same, see struct sum_fields */
 	size_t nr_sums, room_sums;
 	struct packer *packer;
 	struct blob blobs[2]; /* a part, and its histograms */
@@ -52,8 +40,11 @@ struct reader {
 void reader_init(struct reader *reader, struct store store, struct fields *fields);
 void reader_release(struct reader *reader);
 
-/* Fields go to this dictionary from now on, the segment's at once. 0 or -errno with error. */
+/* Fields go to this dictionary from now on, all at once. 0 or -errno with error. */
 int reader_open(struct reader *reader, struct fields *fields, struct error *error);
+
+/* And the ones that are new since, if any. */
+int reader_load_fields(struct reader *reader, struct error *error);
 
 /* The next moment, or with is_back the one before: see struct store_type's step. */
 int reader_step(struct reader *reader, const struct stored *from, bool is_back,
@@ -75,15 +66,9 @@ int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
 		  struct error *error);
 
-/* Makes `to` the inventory of a moment of the segment, under the ids here. */
+/* Makes `to` the inventory of a moment. */
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
 		  struct error *error);
-
-/* From now on ids are of the segment of this moment, and there may be new fields. */
-int reader_enter(struct reader *reader, const struct stored *at, struct error *error);
-
-/* The same for moments of another segment, which is only looked at: with the guests of `at`. */
-int reader_visit(struct reader *reader, const struct stored *at, struct error *error);
 
 /* Whether a segment was written by the same machine since the same boot. */
 int reader_is_same_boot(struct reader *reader, uint32_t a, uint32_t b, bool *ret_is_same,
@@ -96,21 +81,21 @@ int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_br
 /* While it is held a reader's calls cost less; see struct store_type. */
 void reader_hold(struct reader *reader, bool is_held);
 
-/* ---- ids of the segment that was entered or visited last */
+/* ---- ids of the store */
 
 /* Whether the dictionary here has a field of the source. */
 bool reader_has_source(const struct reader *reader, uint32_t source);
 
-/* Whether a field, by its id in the segment, is a counter. */
+/* Whether a field, by its id there, is a counter. */
 bool reader_is_counter(const struct reader *reader, uint32_t field);
 
-/* The event that a field is a reason of, both by their ids in the segment; FIELD_NONE: of none. */
+/* The event that a field is a reason of, both by their ids there; FIELD_NONE: of none. */
 uint32_t reader_event(const struct reader *reader, uint32_t field);
 
-/* The field here of a field of the segment; FIELD_NONE: it is not known. */
+/* The field here of a field of the store; FIELD_NONE: it is not known. */
 uint32_t reader_field(const struct reader *reader, uint32_t field);
 
-/* The key here of a key of the segment, and its field's source. False: its field is not known. */
+/* The key here of a key of the store, and its field's source. False: its field is not known. */
 bool reader_key(const struct reader *reader, const struct key *key, uint32_t *ret_source,
 		struct key *ret_key);
 

@@ -340,18 +340,6 @@ static int recent_read(void *state, uint64_t id, enum moment_part part, struct b
 	return err;
 }
 
-static int recent_fields(void *state, uint32_t segment, uint32_t first, stored_field_fn take,
-		       void *arg, struct error *error)
-{
-	(void)state;
-	(void)segment;
-	(void)first;
-	(void)take;
-	(void)arg;
-	(void)error;
-	return 0;
-}
-
 static int recent_segment(void *state, uint32_t segment, struct segment *ret_segment,
 			struct error *error)
 {
@@ -370,7 +358,6 @@ struct store recent_store(struct recent *recent)
 		.step = recent_step,
 		.find_flagged = recent_find_flagged,
 		.read = recent_read,
-		.fields = recent_fields,
 		.segment = recent_segment,
 	};
 

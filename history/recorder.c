@@ -156,8 +156,13 @@ struct recorder {
 
 static int store(struct recorder *recorder, struct moment *moment, struct error *error)
 {
+	const struct sink *sink = &recorder->sink;
+	int err = sink->map ? sink->map(sink->state, moment, error) : 0;
+
+	if (err)
+		return err;
 	pack_moment(recorder->packer, moment, &recorder->packed);
-	return recorder->sink.add(recorder->sink.state, moment, &recorder->packed, error);
+	return sink->add(sink->state, moment, &recorder->packed, error);
 }
 
 static void lose(struct losses *losses, const struct error *error)

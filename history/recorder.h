@@ -17,6 +17,8 @@
 /* Where moments go. The functions are called from the recorder's thread. */
 struct sink {
 	void *state;
+	/* Before it is packed: its ids become the sink's. NULL: they stay. Errors as below. */
+	int (*map)(void *state, struct moment *moment, struct error *error);
 	/* 0, or -errno with error: the moment is lost. */
 	int (*add)(void *state, const struct moment *moment, const struct packed *packed,
 		   struct error *error);

@@ -174,10 +174,8 @@ static void put_rates(struct replay *replay, const struct stored *of, const stru
 static int load_rates(struct replay *replay, const struct stored *of, struct error *error)
 {
 	struct times before = { 0 };
-	int err = reader_visit(replay->reader, of, error);
+	int err = find_times(replay, of, false, &before, error);
 
-	if (!err)
-		err = find_times(replay, of, false, &before, error);
 	if (!err)
 		err = reader_changes(replay->reader, of->id, UNPACK_COUNTS, NULL, error);
 	if (!err)
@@ -235,11 +233,8 @@ static int load_before(struct replay *replay, struct error *error)
 static int load(struct replay *replay, struct error *error)
 {
 	struct run_up run_up = { .nr = 0 };
-	int err = reader_visit(replay->reader, &replay->at, error);
+	int err = reader_changes(replay->reader, replay->at.id, UNPACK_ALL, &replay->moment, error);
 
-	if (!err)
-		err = reader_changes(replay->reader, replay->at.id, UNPACK_ALL, &replay->moment,
-				     error);
 	if (!err)
 		err = choose_run_up(replay, &run_up, error);
 	if (!err)
@@ -250,7 +245,7 @@ static int load(struct replay *replay, struct error *error)
 		if (rates_want(&replay->rates, run_up.moments[i].id))
 			err = load_rates(replay, &run_up.moments[i], error);
 	}
-	return err ? err : reader_visit(replay->reader, &replay->at, error);
+	return err;
 }
 
 /* ---- playing */

@@ -62,7 +62,6 @@ static int read_point(struct reader *reader, const struct stored *at, const stru
 		      bool has_times, struct series_point *ret_point, struct error *error)
 {
 	bool is_of_all = subject->guest == GUEST_ALL && subject->vcpu < 0;
-	int err = reader_visit(reader, at, error);
 
 	*ret_point = (struct series_point){
 		.id = at->id,
@@ -71,8 +70,6 @@ static int read_point(struct reader *reader, const struct stored *at, const stru
 		.is_gap = at->flags & MOMENT_AFTER_LOSS,
 		.segment = at->segment,
 	};
-	if (err)
-		return err;
 	return is_of_all && !has_times ? add_brief(reader, subject, ret_point, error) :
 					 add_rows(reader, subject, has_times, ret_point, error);
 }

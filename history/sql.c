@@ -27,26 +27,28 @@ const char sql_schema[] =
 	"CREATE TABLE segment(id INTEGER PRIMARY KEY, host TEXT, kernel TEXT, boot_id TEXT,"
 	" arch TEXT, engine TEXT, nr_cpus INTEGER, interval_s REAL, began INTEGER,"
 	" ended INTEGER);"
-	"CREATE TABLE field(segment INTEGER, id INTEGER, name TEXT, listed TEXT, label TEXT,"
-	" alias TEXT, parent INTEGER, source INTEGER, kind INTEGER, use INTEGER, part INTEGER,"
-	" is_idle INTEGER, is_extra INTEGER, exit_rank INTEGER, reason INTEGER,"
-	" PRIMARY KEY(segment, id)) WITHOUT ROWID;"
-	"CREATE TABLE guest(segment INTEGER, id INTEGER, name TEXT, pid INTEGER, vmm TEXT,"
-	" vcpus INTEGER, start_ticks INTEGER, first INTEGER, last INTEGER,"
-	" PRIMARY KEY(segment, id)) WITHOUT ROWID;"
+	"CREATE TABLE field(id INTEGER PRIMARY KEY AUTOINCREMENT, segment INTEGER,"
+	" name TEXT UNIQUE, listed TEXT, label TEXT, alias TEXT, parent INTEGER, source INTEGER,"
+	" kind INTEGER, use INTEGER, part INTEGER, is_idle INTEGER, is_extra INTEGER,"
+	" exit_rank INTEGER, reason INTEGER);"
+	"CREATE TABLE guest(id INTEGER PRIMARY KEY AUTOINCREMENT, boot_id TEXT, pid INTEGER,"
+	" start_ticks INTEGER, name TEXT, is_named INTEGER, vmm TEXT, vms INTEGER, vcpus INTEGER,"
+	" came INTEGER, seen INTEGER, went INTEGER, first INTEGER, last INTEGER);"
+	"CREATE UNIQUE INDEX guest_identity ON guest(boot_id, pid, start_ticks);"
+	"CREATE TABLE vcpu(guest INTEGER, vcpu INTEGER, tid INTEGER, came INTEGER, seen INTEGER,"
+	" went INTEGER, PRIMARY KEY(guest, vcpu)) WITHOUT ROWID;"
 	"CREATE TABLE sample(id INTEGER PRIMARY KEY, segment INTEGER, flags INTEGER,"
-	" time_ns INTEGER, elapsed_ns INTEGER, changes BLOB, hists BLOB, guests BLOB,"
+	" time_ns INTEGER, elapsed_ns INTEGER, changes BLOB, hists BLOB,"
 	" totals BLOB, total_hists BLOB);"
 	"CREATE INDEX sample_time ON sample(time_ns);"
 	"CREATE INDEX sample_flags ON sample(segment, id, flags) WHERE flags <> 0;"
-	"CREATE TABLE minute_row(time INTEGER, segment INTEGER, guest INTEGER, field INTEGER,"
-	" count INTEGER, time_ns INTEGER, max_ns INTEGER, p50_ns INTEGER, p99_ns INTEGER,"
-	" PRIMARY KEY(time, segment, guest, field)) WITHOUT ROWID;"
+	"CREATE TABLE minute_row(time INTEGER, guest INTEGER, field INTEGER, count INTEGER,"
+	" time_ns INTEGER, max_ns INTEGER, p50_ns INTEGER, p99_ns INTEGER,"
+	" PRIMARY KEY(time, guest, field)) WITHOUT ROWID;"
 	"CREATE VIEW minute AS SELECT m.time AS time, g.name AS guest, g.pid AS pid,"
 	" f.label AS reason, m.count AS count, m.time_ns AS time_ns, m.max_ns AS max_ns,"
 	" m.p50_ns AS p50_ns, m.p99_ns AS p99_ns FROM minute_row AS m"
-	" JOIN field AS f ON f.segment = m.segment AND f.id = m.field"
-	" LEFT JOIN guest AS g ON g.segment = m.segment AND g.id = m.guest;"
+	" JOIN field AS f ON f.id = m.field LEFT JOIN guest AS g ON g.id = m.guest;"
 	"CREATE TABLE note(time INTEGER, segment INTEGER, text TEXT);"
 	"CREATE TABLE clock(sample INTEGER PRIMARY KEY, before_ns INTEGER, recorded_ns INTEGER,"
 	" monotonic_ns INTEGER);"
@@ -77,10 +79,17 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_READ_HISTS] = "SELECT hists FROM sample WHERE id = ?1",
 	[SQL_READ_TOTALS] = "SELECT totals FROM sample WHERE id = ?1",
 	[SQL_READ_TOTAL_HISTS] = "SELECT total_hists FROM sample WHERE id = ?1",
-	[SQL_READ_GUESTS] = "SELECT guests FROM sample WHERE id = ?1",
+	/* There at the sample, and what had ended in its segment in the ten minutes before. */
+	[SQL_READ_GUESTS] = "SELECT id, pid, start_ticks, name, vmm, is_named, vms, went,"
+			    " went IS NOT NULL AND went <= ?1 AS has_ended FROM guest"
+			    " WHERE came <= ?1 AND (went IS NULL OR went > ?1 OR (last >= ?3 AND went >"
+			    " (SELECT coalesce(max(id), 0) FROM sample WHERE segment = ?2 AND id <= ?1"
+			    " AND flags <> 0 AND flags & 1))) ORDER BY has_ended DESC, went, id",
+	[SQL_READ_VCPUS] = "SELECT vcpu, tid FROM vcpu WHERE guest = ?1 AND came <= ?2"
+			   " AND (went IS NULL OR went > ?2 OR went = ?3) ORDER BY vcpu",
 	[SQL_READ_FIELDS] = "SELECT id, name, listed, label, alias, parent, source, kind, use,"
 			    " part, is_idle, is_extra, exit_rank, reason FROM field"
-			    " WHERE segment = ?1 AND id >= ?2 ORDER BY id",
+			    " WHERE id >= ?1 ORDER BY id",
 	[SQL_READ_SEGMENT] = "SELECT host, kernel, boot_id, arch, engine, nr_cpus, interval_s"
 			     " FROM segment WHERE id = ?1",
 
@@ -90,18 +99,34 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_ADD_META] = "INSERT OR REPLACE INTO meta VALUES(?1, ?2)",
 	[SQL_ADD_SEGMENT] = "INSERT INTO segment VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
 			    " ?8)",
-	[SQL_END_SEGMENT] = "UPDATE segment SET ended = ?2 WHERE id = ?1",
-	[SQL_ADD_FIELD] = "INSERT INTO field VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
-			  " ?11, ?12, ?13, ?14, ?15)",
-	[SQL_ADD_GUEST] = "INSERT INTO guest VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-			  " ON CONFLICT(segment, id) DO UPDATE SET name = excluded.name,"
-			  " pid = excluded.pid, vmm = excluded.vmm, vcpus = excluded.vcpus,"
-			  " last = excluded.last",
+	[SQL_END_SEGMENT] = "UPDATE segment SET ended = ?1 WHERE id = ?2",
+	[SQL_FIND_FIELD] = "SELECT id FROM field WHERE name = ?1",
+	[SQL_KEEP_FIELD] = "UPDATE field SET segment = ?2 WHERE id = ?1",
+	[SQL_ADD_FIELD] = "INSERT INTO field VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+			  " ?11, ?12, ?13, ?14)",
+	[SQL_FIND_GUEST] = "SELECT id FROM guest WHERE boot_id = ?1 AND pid = ?2"
+			   " AND start_ticks = ?3",
+	[SQL_ADD_GUEST] = "INSERT INTO guest VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9,"
+			  " ?10, ?11, ?11)",
+	[SQL_SEE_GUEST] = "UPDATE guest SET name = ?2, is_named = ?3, vmm = ?4, vms = ?5,"
+			  " vcpus = ?6, seen = ?7, went = NULL, last = ?8 WHERE id = ?1",
+	[SQL_SEE_GUESTS] = "UPDATE guest SET last = ?1 WHERE went IS NULL",
+	[SQL_ADD_VCPU] = "INSERT INTO vcpu VALUES(?1, ?2, ?3, ?4, ?4, ?5)"
+			 " ON CONFLICT(guest, vcpu) DO UPDATE SET tid = excluded.tid,"
+			 " seen = excluded.seen, went = excluded.went",
+	[SQL_NOTE_GUEST] = "INSERT INTO note SELECT ?1, ?2, 'guest ' || name || ' (pid ' || pid ||"
+			   " ') ' || ?4 FROM guest WHERE id = ?3",
+	[SQL_NOTE_ENDED] = "INSERT INTO note SELECT ?1, ?2, 'guest ' || name || ' (pid ' || pid ||"
+			   " ') ended' FROM guest WHERE went IS NULL AND seen <> ?3 ORDER BY id",
+	[SQL_END_GUESTS] = "UPDATE guest SET went = ?1, last = ?2 WHERE went IS NULL"
+			   " AND seen <> ?1",
+	[SQL_LEAVE_GUESTS] = "UPDATE guest SET went = ?1 WHERE went IS NULL AND seen <> ?1",
+	[SQL_END_VCPUS] = "UPDATE vcpu SET went = ?1 WHERE went IS NULL AND seen <> ?1",
 	[SQL_ADD_SAMPLE] = "INSERT INTO sample VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-			   " ?8, ?9)",
-	/* The clock was set back where a minute is there already. */
-	[SQL_ADD_MINUTE] = "INSERT INTO minute_row VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-			   " ON CONFLICT(time, segment, guest, field) DO UPDATE SET"
+			   " ?8)",
+	/* A minute is there already of another writer, or where the clock was set back. */
+	[SQL_ADD_MINUTE] = "INSERT INTO minute_row VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+			   " ON CONFLICT(time, guest, field) DO UPDATE SET"
 			   " count = count + excluded.count,"
 			   " time_ns = coalesce(time_ns + excluded.time_ns, time_ns,"
 			   " excluded.time_ns),"
@@ -130,10 +155,10 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_OLDEST] = "SELECT min(time_ns) FROM sample",
 	[SQL_DROP_SAMPLES] = "DELETE FROM sample WHERE id < ?1",
 	[SQL_DROP_CLOCKS] = "DELETE FROM clock WHERE sample < ?1",
-	[SQL_DROP_MINUTES] = "DELETE FROM minute_row WHERE time < ?1 AND segment <= ?2",
+	[SQL_DROP_MINUTES] = "DELETE FROM minute_row WHERE time < ?1",
 	[SQL_DROP_NOTES] = "DELETE FROM note WHERE time < ?1 AND segment <= ?2",
-	[SQL_DROP_GUESTS] = "DELETE FROM guest WHERE segment < ?2 OR"
-			    " (segment = ?2 AND last < ?1)",
+	[SQL_DROP_GUESTS] = "DELETE FROM guest WHERE went <= ?1 AND last < ?2",
+	[SQL_DROP_VCPUS] = "DELETE FROM vcpu WHERE guest NOT IN (SELECT id FROM guest)",
 	[SQL_DROP_FIELDS] = "DELETE FROM field WHERE segment < ?1",
 	[SQL_DROP_SEGMENTS] = "DELETE FROM segment WHERE id < ?1",
 };
@@ -301,19 +326,29 @@ int db_run(struct db *db, enum sql sql, struct error *error)
 	return db_run_with(db, sql, NULL, 0, error);
 }
 
-int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct error *error)
+int db_find(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
+	    int64_t *ret_number, struct error *error)
 {
 	sqlite3_stmt *statement;
 	int err = db_prepare(db, sql, &statement, error);
 
+	for (size_t i = 0; i < nr && !err; i++)
+		bind(statement, (int)i + 1, &values[i]);
 	if (err)
 		return err;
 	err = db_step(db, statement, error);
 	if (err <= 0)
-		return err ? err : db_damaged(db, error);
+		return err ? err : -ENOENT;
 	*ret_number = sqlite3_column_int64(statement, 0);
 	sqlite3_reset(statement);
 	return 0;
+}
+
+int db_number(struct db *db, enum sql sql, int64_t *ret_number, struct error *error)
+{
+	int err = db_find(db, sql, NULL, 0, ret_number, error);
+
+	return err == -ENOENT ? db_damaged(db, error) : err;
 }
 
 int db_checkpoint(struct db *db, int mode)

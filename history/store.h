@@ -3,8 +3,8 @@
  * store - packed moments in the order in which they were taken: in the memory of a live screen
  * (recent.h), in a file (file.h), or in a Prometheus (fleet/fleet.h).
  *
- * A segment is a writer from its start to its end. Ids of fields and guests are the segment's, and
- * totals begin at 0 with it. Moments have ids that ascend from segment to segment; there may be
+ * A segment is a writer from its start to its end: totals begin at 0 with it. Ids of fields and
+ * guests are the store's, and no other field or guest ever gets one. Moments have ids that ascend from segment to segment; there may be
  * gaps. In a damaged file, too, a step goes on in its direction, or fails: so a walk ends.
  * Times are CLOCK_REALTIME, and may go back where the clock was set.
  */
@@ -49,9 +49,12 @@ struct store_type {
 	/* Replaces the blob by a part of a moment. -ENOENT: the moment was dropped meanwhile. */
 	int (*read)(void *store, uint64_t id, enum moment_part part, struct blob *blob,
 		    struct error *error);
-	/* The fields of a segment with an id of at least first. */
-	int (*fields)(void *store, uint32_t segment, uint32_t first, stored_field_fn take,
-		      void *arg, struct error *error);
+	/* The fields with an id of at least first. NULL: they are the reader's own dictionary. */
+	int (*fields)(void *store, uint32_t first, stored_field_fn take, void *arg,
+		      struct error *error);
+	/* Makes `to` the inventory of a moment. NULL: moments have it as PART_GUESTS. */
+	int (*guests)(void *store, const struct stored *at, struct guests *to,
+		      struct error *error);
 	int (*segment)(void *store, uint32_t segment, struct segment *ret_segment,
 		       struct error *error);
 	/* -ESTALE: its file was removed or replaced since it was opened. NULL: it has none. */

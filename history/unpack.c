@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "core/facts/stats.h"
 #include "history/columns.h"
 #include "history/pack.h"
 #include "lib/array.h"
@@ -255,7 +256,7 @@ static void get_text(struct bytes *in, char *text, size_t size)
  */
 static void get_guest(struct bytes *in, size_t *room, struct guests *guests)
 {
-	struct guest guest = { .id = (uint32_t)get_small(in, GUEST_ID_MAX) };
+	struct guest guest = { .id = (uint32_t)get_small(in, STATS_ENDED - 1) };
 	uint64_t flags;
 	size_t size;
 

@@ -349,13 +349,12 @@ static int read_part(void *state, uint64_t id, enum moment_part part, struct blo
 	return err;
 }
 
-static int each_field(void *state, uint32_t segment, uint32_t first, stored_field_fn take,
-		      void *arg, struct error *error)
+static int each_field(void *state, uint32_t first, stored_field_fn take, void *arg,
+		      struct error *error)
 {
 	struct fleet *fleet = state;
 	int err = 0;
 
-	(void)segment;
 	(void)error;
 	pthread_mutex_lock(&fleet->lock);
 	for (uint32_t id = first; !err && id < fields_count(fleet->fields); id++)

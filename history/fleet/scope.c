@@ -17,6 +17,7 @@
 
 #define NS_PER_S 1e9
 #define SCRAPED_S 15.0 /* if the server does not report it */
+#define MEMBERS_SHIFT 20 /* ids of guests are the store's: each scope has a million */
 #define HOSTS_AT_ONCE 2000 /* times steps; of each the answers have some 300 bytes */
 
 /* Moments that follow each other. */
@@ -79,6 +80,7 @@ struct scope *scope_new(const struct scope_common *common, uint32_t number, cons
 	scope->lines.fields = common->fields;
 	scope->lines.step_ns = common->step_ns;
 	scope->lines.is_all = !host;
+	scope->lines.last_member = number << MEMBERS_SHIFT;
 	scope->host = host ? query_quote(host) : NULL;
 	scope->packer = packer_new();
 	lines_init(&scope->lines);

@@ -73,6 +73,7 @@ static void subtract(struct changes *totals, const struct changes *before)
 	}
 }
 
+/* The moment has the file's ids. */
 static void put(struct history_file *file, struct packer *packer, struct moment *moment)
 {
 	static struct packed packed;
@@ -88,10 +89,12 @@ static void begin(struct history_file *file, struct packer *packer, struct made_
 {
 	const struct facts facts = made_up_facts(made_up);
 	struct moment_taker taker = { 0 };
+	struct error error = { "" };
 
 	for (uint64_t i = 0; i <= RUN && i < nr; i++) {
 		made_up_go_on(made_up);
 		moment_take(&taker, &facts, START + made_up->now_ns, &moments[i]);
+		check(history_file_map(file, &moments[i], &error), &error);
 		put(file, packer, &moments[i]);
 	}
 }

@@ -63,6 +63,7 @@ static void record(struct bench *bench)
 	start = cpu_ms();
 	moment_take(&bench->taker, &facts, START + bench->made_up.now_ns, &bench->moment);
 	taken = cpu_ms();
+	check(history_file_map(bench->file, &bench->moment, &error), &error);
 	pack_moment(bench->packer, &bench->moment, &bench->packed);
 	packed = cpu_ms();
 	check(history_file_add(bench->file, &bench->moment, &bench->packed, &error), &error);

@@ -133,6 +133,7 @@ static void record(struct made *made, uint32_t second)
 	make_sample(made, second);
 	stats_update(made->stats, made->fields, &made->sample);
 	moment_take(&made->taker, &facts, time_ns, &made->moment);
+	check(history_file_map(made->file, &made->moment, &error), &error);
 	pack_moment(made->packer, &made->moment, &made->packed);
 	check(history_file_add(made->file, &made->moment, &made->packed, &error), &error);
 }

@@ -40,7 +40,7 @@ static const struct field specs[NR_FIELDS] = {
 			 .use = USE_EXIT, .exit_rank = 1, .is_idle = true, .reason = FIELD_NONE },
 	[VMEXIT_MSR] = { .name = "vmexit(MSR)", .listed = "kvm_exit(MSR)", .label = "MSR",
 			 .parent = VMEXIT, .source = 1, .use = USE_EXIT, .exit_rank = 1,
-			 .reason = 77 },
+			 .reason = 1 },
 	[TIME] = { .name = "time", .listed = "time", .label = "time", .parent = FIELD_NONE,
 		   .kind = FIELD_GAUGE, .use = USE_TIME, .part = TIME_HALT, .is_extra = true,
 		   .reason = FIELD_NONE },
@@ -183,8 +183,10 @@ static inline void give_fields(struct world *w, uint32_t first, uint32_t nr)
 
 static inline int add(struct world *w)
 {
-	int err = history_file_add(w->file, &w->moment, &w->packed, &w->error);
+	int err = history_file_map(w->file, &w->moment, &w->error);
 
+	if (!err)
+		err = history_file_add(w->file, &w->moment, &w->packed, &w->error);
 	w->moment.nr_fields = 0;
 	return err;
 }

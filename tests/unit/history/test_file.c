@@ -98,7 +98,7 @@ static void parts_are_as_they_were_given(void **state)
 	reader = begin_reader(w);
 	store = history_file_store(reader);
 	id = find(reader, START + (RUN + 1) * SECOND).id;
-	for (int part = 0; part < MOMENT_PARTS; part++) {
+	for (int part = 0; part < PART_GUESTS; part++) {
 		assert_int_equal(store.type->read(store.state, id, (enum moment_part)part, &blob,
 						  &w->error), 0);
 		assert_int_equal(blob.size, w->part_size);
@@ -149,18 +149,24 @@ static void totals_are_found_in_the_segment(void **state)
 
 /* ---- fields and segments */
 
+/* Ids of the file are from 1 on. */
+static uint32_t id_of(uint32_t here)
+{
+	return here == FIELD_NONE ? FIELD_NONE : here + 1;
+}
+
 static int check_field(void *arg, uint32_t id, const struct field *field)
 {
-	const struct field *spec = &specs[id];
+	const struct field *spec = &specs[id - 1];
 	uint32_t *nr = arg;
 
-	assert_int_equal(id, *nr);
+	assert_int_equal(id, id_of(*nr));
 	assert_string_equal(field->name, spec->name);
 	assert_string_equal(field->listed, spec->listed);
 	assert_string_equal(field->label, spec->label);
 	assert_true(!field->alias == !spec->alias);
 	assert_string_equal(field->alias ? field->alias : "", spec->alias ? spec->alias : "");
-	assert_int_equal(field->parent, spec->parent);
+	assert_int_equal(field->parent, id_of(spec->parent));
 	assert_int_equal(field->source, spec->source);
 	assert_int_equal(field->kind, spec->kind);
 	assert_int_equal(field->use, spec->use);
@@ -168,7 +174,7 @@ static int check_field(void *arg, uint32_t id, const struct field *field)
 	assert_int_equal(field->is_idle, spec->is_idle);
 	assert_int_equal(field->is_extra, spec->is_extra);
 	assert_int_equal(field->exit_rank, spec->exit_rank);
-	assert_int_equal(field->reason, spec->reason);
+	assert_int_equal(field->reason, id_of(spec->reason));
 	++*nr;
 	return 0;
 }
@@ -194,14 +200,14 @@ static void fields_come_as_they_are_new(void **state)
 	assert_int_equal(add(w), 0);
 	reader = begin_reader(w); /* while the writer goes on */
 	store = history_file_store(reader);
-	assert_int_equal(store.type->fields(store.state, 1, 0, check_field, &nr, &w->error), 0);
+	assert_int_equal(store.type->fields(store.state, 0, check_field, &nr, &w->error), 0);
 	assert_int_equal(nr, 2);
 	give_fields(w, 2, 2);
 	make_up(w, 1, VMEXIT_MSR, 1);
 	assert_int_equal(add(w), 0);
-	assert_int_equal(store.type->fields(store.state, 1, nr, check_field, &nr, &w->error), 0);
+	assert_int_equal(store.type->fields(store.state, id_of(nr), check_field, &nr, &w->error), 0);
 	assert_int_equal(nr, NR_FIELDS);
-	assert_int_equal(store.type->fields(store.state, 1, 0, refuse, NULL, &w->error),
+	assert_int_equal(store.type->fields(store.state, 0, refuse, NULL, &w->error),
 			 -ECANCELED);
 	history_file_close(reader, NULL);
 	end_writer(w);
@@ -335,6 +341,94 @@ static void guests_and_notes_are_rows(void **state)
 	assert_string_equal(text, "1|box|1.5|0|6\n");
 }
 
+/* Replaces the world's guests, of which pid 0 ends the list. */
+static void give_guests(struct world *w, const struct guest *list)
+{
+	struct vcpu vcpus[4] = { { 0 } };
+
+	for (int i = 0; i < 4; i++)
+		vcpus[i] = (struct vcpu){ .index = i, .tid = 10 + i };
+	guests_free(w->guests);
+	w->guests = guests_new(NULL);
+	for (; list->pid; list++) {
+		struct guest guest = *list;
+
+		guest.vcpus = vcpus;
+		guests_add(w->guests, &guest);
+	}
+}
+
+/* "web 2, db 1; ended: late 3": the guests of a moment, and how many vCPUs they have. */
+static void expect_guests(struct history_file *reader, uint64_t id, const char *expected)
+{
+	struct store store = history_file_store(reader);
+	struct guests *guests = guests_new(NULL);
+	struct error error = { "" };
+	const struct guest *guest;
+	struct stored stored;
+	char text[256] = "";
+
+	assert_int_equal(store.type->step(store.state, id - 1, false, &stored, &error), 0);
+	assert_int_equal(stored.id, id);
+	if (store.type->guests(store.state, &stored, guests, &error) != 0)
+		fail_msg("%s", error.text);
+	for (size_t i = 0; (guest = guests_at(guests, i)); i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s %zu",
+			 i ? ", " : "", guest->name, guest->nr_vcpus);
+	for (size_t i = 0; (guest = guests_ended_at(guests, i)); i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; ended: %s %zu",
+			 guest->name, guest->nr_vcpus);
+	assert_string_equal(text, expected);
+	guests_free(guests);
+}
+
+/* A second writer has other ids, and counts the same guest and the same fields. */
+static void ids_belong_to_the_file(void **state)
+{
+	static const struct guest web = { .pid = 100, .start_ticks = 7, .name = "web",
+					  .nr_vcpus = 2 };
+	static const struct guest db = { .pid = 200, .start_ticks = 8, .name = "db",
+					 .nr_vcpus = 1 };
+	static const struct guest other = { .pid = 100, .start_ticks = 9, .name = "new",
+					    .nr_vcpus = 1 };
+	const struct guest none = { .pid = 0 };
+	struct world *w = *state;
+	struct guest larger = web;
+	struct history_file *reader;
+	char text[512];
+
+	begin_writer(w);
+	give_guests(w, (struct guest[]){ web, db, none });
+	add_many(w, 2);
+	larger.nr_vcpus = 3;
+	give_guests(w, (struct guest[]){ larger, none });
+	make_up(w, 1, VMEXIT_HLT, 10);
+	w->moment.guests = w->guests;
+	assert_int_equal(add(w), 0);
+	end_writer(w);
+	w->nr = 0;
+	begin_writer(w);
+	give_guests(w, (struct guest[]){ other, larger, none });
+	give_fields(w, 0, NR_FIELDS);
+	make_up(w, 2, VMEXIT_HLT, 10);
+	assert_int_equal(add(w), 0);
+	assert_int_equal(w->moment.changes.list[0].key.guest, 1);
+	assert_int_equal(w->moment.changes.list[0].key.field, id_of(VMEXIT_HLT));
+	end_writer(w);
+	query(w, "SELECT id, name, came, went FROM guest", text, sizeof(text));
+	assert_string_equal(text, "1|web|1|-\n2|db|1|3\n3|new|4|-\n");
+	query(w, "SELECT count(*), min(segment) FROM field", text, sizeof(text));
+	assert_string_equal(text, "4|2\n");
+	query(w, "SELECT guest, sum(count) FROM minute GROUP BY 1", text, sizeof(text));
+	assert_string_equal(text, "web|40\n");
+	reader = begin_reader(w);
+	expect_guests(reader, 1, "web 2, db 1");
+	expect_guests(reader, 2, "web 2, db 1");
+	expect_guests(reader, 3, "web 3; ended: db 1");
+	expect_guests(reader, 4, "web 3, new 1");
+	history_file_close(reader, NULL);
+}
+
 static void a_closed_file_is_one_file(void **state)
 {
 	struct world *w = *state;
@@ -373,6 +467,7 @@ UNIT(test_file)
 						teardown),
 		cmocka_unit_test_setup_teardown(minutes_have_what_there_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(guests_and_notes_are_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(ids_belong_to_the_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_closed_file_is_one_file, setup, teardown),
 	};
 

@@ -67,10 +67,10 @@ static uint32_t random_below(uint32_t n)
 	return (uint32_t)((uint64_t)seed * n >> 32);
 }
 
-/* A field has another id in each segment. */
-static uint32_t id_of(uint32_t field, uint32_t segment)
+/* The store's ids are others than ours. */
+static uint32_t id_of(uint32_t field)
 {
-	return (field + segment) % NR_FIELDS;
+	return (field + 1) % NR_FIELDS;
 }
 
 /* ---- the store ---- */
@@ -145,7 +145,7 @@ static int read_part(void *store, uint64_t id, enum moment_part part, struct blo
 	return 0;
 }
 
-static int fields(void *store, uint32_t segment, uint32_t first, stored_field_fn take, void *arg,
+static int fields(void *store, uint32_t first, stored_field_fn take, void *arg,
 		  struct error *error)
 {
 	int err = 0;
@@ -157,7 +157,7 @@ static int fields(void *store, uint32_t segment, uint32_t first, stored_field_fn
 			struct field spec = specs[i];
 
 			spec.parent = spec.reason = FIELD_NONE;
-			if (id_of(i, segment) == id)
+			if (id_of(i) == id)
 				err = take(arg, id, &spec);
 		}
 	}
@@ -185,12 +185,12 @@ static const struct store store = { .type = &store_type };
 
 /* ---- a machine ---- */
 
-static void add(struct changes *list, uint32_t guest, uint32_t vcpu, uint32_t field, uint32_t of,
+static void add(struct changes *list, uint32_t guest, uint32_t vcpu, uint32_t field,
 		uint32_t flags, const struct numbers *numbers)
 {
 	struct change change = {
 		.key = { guest == ENDED ? STATS_ENDED : guest,
-			 guest == ENDED || !guest ? -1 : (int32_t)vcpu, id_of(field, of) },
+			 guest == ENDED || !guest ? -1 : (int32_t)vcpu, id_of(field) },
 		.flags = flags,
 		.count = numbers ? numbers->count : 0,
 	};
@@ -237,7 +237,7 @@ static void run(struct made *moment, struct moment *to, uint32_t guest, uint32_t
 			return;
 		change->open_ns = total->open_ns + 1000; /* it goes on */
 		change->spent_ns = 1000;
-		add(&to->changes, guest, vcpu, field, moment->stored.segment, 0, change);
+		add(&to->changes, guest, vcpu, field, 0, change);
 		sum_up(total, change);
 		return;
 	}
@@ -254,7 +254,7 @@ static void run(struct made *moment, struct moment *to, uint32_t guest, uint32_t
 		if (change->max_ns < total->max_ns) /* no new longest */
 			change->max_ns = 0;
 	}
-	add(&to->changes, guest, vcpu, field, moment->stored.segment, 0, change);
+	add(&to->changes, guest, vcpu, field, 0, change);
 	if (is_level)
 		total->count = change->count;
 	else
@@ -270,7 +270,7 @@ static bool has_key(uint32_t guest, uint32_t vcpu, uint32_t field)
 }
 
 /* A guest is forgotten: STATS_ENDED has its totals. */
-static void forget(const struct made *moment, struct moment *to, uint32_t guest)
+static void forget(struct moment *to, uint32_t guest)
 {
 	for (uint32_t field = 0; field < NR_FIELDS; field++) {
 		struct numbers *ended = &totals.of[ENDED][0][field];
@@ -281,12 +281,10 @@ static void forget(const struct made *moment, struct moment *to, uint32_t guest)
 			if (specs[field].kind == FIELD_COUNTER)
 				sum_up(ended, &totals.of[guest][vcpu][field]);
 			totals.of[guest][vcpu][field] = (struct numbers){ 0 };
-			add(&to->changes, guest, vcpu, field, moment->stored.segment, CHANGE_GONE,
-			    NULL);
+			add(&to->changes, guest, vcpu, field, CHANGE_GONE, NULL);
 		}
 		if (specs[field].kind == FIELD_COUNTER)
-			add(&to->changes, ENDED, 0, field, moment->stored.segment, CHANGE_IS_TOTAL,
-			    ended);
+			add(&to->changes, ENDED, 0, field, CHANGE_IS_TOTAL, ended);
 	}
 	is_alive[guest] = false;
 }
@@ -318,7 +316,7 @@ static void pack(struct made *moment, struct moment *to)
 			uint32_t guest = GUEST_OF(k), vcpu = VCPU_OF(k), field = FIELD_OF(k);
 
 			if (has_key(guest, vcpu, field))
-				add(&to->totals, guest, vcpu, field, moment->stored.segment, 0,
+				add(&to->totals, guest, vcpu, field, 0,
 				    &totals.of[guest][vcpu][field]);
 		}
 	}
@@ -367,7 +365,7 @@ static void make(size_t i, uint64_t time_ns)
 		totals = (struct table){ 0 };
 	for (uint32_t guest = 1; guest <= NR_GUESTS; guest++) {
 		if (is_alive[guest] && random_below(100) == 0) {
-			forget(now, &to, guest);
+			forget(&to, guest);
 			now->stored.flags |= MOMENT_HAS_GUESTS;
 		}
 		now->is_alive[guest] = is_alive[guest];

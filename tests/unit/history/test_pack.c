@@ -398,7 +398,7 @@ static void an_id_that_no_guest_can_have_is_damage(void **state)
 {
 	struct world *w = *state;
 	struct vcpu vcpu = { .tid = 100 };
-	struct guest guest = { .id = 4000000000u, .pid = 100, .vcpus = &vcpu, .nr_vcpus = 1 };
+	struct guest guest = { .id = UINT32_MAX, .pid = 100, .vcpus = &vcpu, .nr_vcpus = 1 };
 	struct error error = { "" };
 
 	w->moment.flags = MOMENT_HAS_GUESTS;

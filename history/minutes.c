@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What SQL reads without unpacking: the guests of a segment, and the exits of a minute. */
+/* The exits of a minute, which SQL reads without unpacking. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,123 +8,6 @@
 #include "history/file_state.h"
 
 #define SECOND UINT64_C(1000000000)
-
-/* ---- guests: which came, which ended, and when each was seen */
-
-static struct file_guest *find_guest(const struct file_guests *guests, uint32_t id)
-{
-	for (size_t i = guests->nr; i; i--) {
-		if (guests->list[i - 1].guest.id == id)
-			return &guests->list[i - 1];
-	}
-	return NULL;
-}
-
-static bool is_same(const struct guest *a, const struct guest *b)
-{
-	return strcmp(a->name, b->name) == 0 && strcmp(a->vmm, b->vmm) == 0 &&
-	       a->nr_vcpus == b->nr_vcpus && a->has_ended == b->has_ended;
-}
-
-/* The list stays in order: ids ascend as guests are found. */
-static struct file_guest *insert_guest(struct file_guests *guests, uint32_t id)
-{
-	size_t at = guests->nr;
-
-	array_grow(&guests->list, &guests->room, guests->nr + 1);
-	for (; at && guests->list[at - 1].guest.id > id; at--)
-		guests->list[at] = guests->list[at - 1];
-	guests->nr++;
-	guests->list[at] = (struct file_guest){ 0 };
-	return &guests->list[at];
-}
-
-static void see(struct file_guests *guests, const struct guest *guest, uint64_t time_s)
-{
-	struct file_guest *known = find_guest(guests, guest->id);
-
-	if (!known) {
-		known = insert_guest(guests, guest->id);
-		known->came = guests->has_any;
-		known->first_s = time_s;
-		known->last_s = time_s;
-		known->is_changed = true;
-	} else if (!is_same(&known->guest, guest)) {
-		known->is_changed = true;
-	}
-	if (guest->has_ended && guests->has_any && !known->guest.has_ended) {
-		known->ended = true;
-		known->last_s = time_s;
-	}
-	known->guest = *guest;
-	known->guest.vcpus = NULL;
-	known->is_known = true;
-}
-
-/* An inventory forgets what ended long ago. */
-static void forget_unknown(struct file_guests *guests, uint64_t time_s)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < guests->nr; i++) {
-		struct file_guest *known = &guests->list[i];
-
-		if (!known->is_known && !known->guest.has_ended) {
-			known->guest.has_ended = true;
-			known->ended = true;
-			known->last_s = time_s;
-			known->is_changed = true;
-		}
-		if (known->is_known || known->is_changed)
-			guests->list[kept++] = *known;
-	}
-	guests->nr = kept;
-}
-
-static void take_inventory(struct file_guests *guests, const struct guests *inventory,
-			   uint64_t time_s)
-{
-	const struct guest *guest;
-
-	for (size_t i = 0; i < guests->nr; i++)
-		guests->list[i].is_known = false;
-	for (size_t i = 0; (guest = guests_at(inventory, i)); i++)
-		see(guests, guest, time_s);
-	for (size_t i = 0; (guest = guests_ended_at(inventory, i)); i++)
-		see(guests, guest, time_s);
-	forget_unknown(guests, time_s);
-	guests->has_any = true;
-}
-
-void file_guests_update(struct file_guests *guests, const struct guests *inventory,
-			uint64_t time_ns)
-{
-	if (inventory)
-		take_inventory(guests, inventory, time_ns / SECOND);
-	for (size_t i = 0; i < guests->nr; i++) {
-		if (!guests->list[i].guest.has_ended)
-			guests->list[i].last_s = time_ns / SECOND;
-	}
-}
-
-void file_guests_written(struct file_guests *guests, bool is_written)
-{
-	for (size_t i = 0; i < guests->nr; i++) {
-		struct file_guest *known = &guests->list[i];
-
-		known->is_changed = !is_written;
-		if (is_written)
-			known->came = known->ended = false;
-	}
-}
-
-void file_guests_release(struct file_guests *guests)
-{
-	free(guests->list);
-	*guests = (struct file_guests){ 0 };
-}
-
-/* ---- minutes */
 
 struct sum_key {
 	uint32_t guest, field;
@@ -151,15 +34,13 @@ uint64_t minute_of(const struct moment *moment)
 /* ---- what is counted */
 
 /* Whether the field is a reason for VM exits, of the kind of field that is counted. */
-static bool is_reason(const struct fields *fields, uint32_t id, enum field_use use)
+static bool is_reason(const struct history_file *file, uint32_t id, enum field_use use)
 {
-	const struct field *field;
+	uint32_t here = file_ids_of(&file->fields_here, id);
+	const struct field *field = here ? fields_get(file->fields, here - 1) : NULL;
 
-	if (id >= fields_count(fields))
-		return false;
-	field = fields_get(fields, id);
-	return field->use == use && field->parent != FIELD_NONE &&
-	       fields_get(fields, field->parent)->exit_rank == 1;
+	return field && field->use == use && field->parent != FIELD_NONE &&
+	       fields_get(file->fields, field->parent)->exit_rank == 1;
 }
 
 /* Events count the same exits as "vmexit" does, and are taken where exits cannot be timed. */
@@ -241,20 +122,19 @@ static void raise_by_totals(struct minutes *minutes, const struct changes *total
 	}
 }
 
-void minutes_add(struct minutes *minutes, const struct moment *moment, const struct fields *fields)
+void minutes_add(struct history_file *file, const struct moment *moment)
 {
-	enum field_use use = counted_use(fields);
+	enum field_use use = counted_use(file->fields);
 
-	minutes->start_s = minute_of(moment);
+	file->minutes.start_s = minute_of(moment);
 	for (size_t i = 0; i < moment->changes.nr; i++) {
 		const struct change *change = &moment->changes.list[i];
 
-		if (!(change->flags & CHANGE_IS_TOTAL) &&
-		    is_reason(fields, change->key.field, use))
-			add_change(minutes, &moment->changes, change);
+		if (!(change->flags & CHANGE_IS_TOTAL) && is_reason(file, change->key.field, use))
+			add_change(&file->minutes, &moment->changes, change);
 	}
 	if (moment->flags & MOMENT_HAS_TOTALS)
-		raise_by_totals(minutes, &moment->totals);
+		raise_by_totals(&file->minutes, &moment->totals);
 }
 
 /* ---- rows */
