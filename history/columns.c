@@ -100,12 +100,13 @@ INLINE void *find(const struct column *column, const struct changes *changes, si
 /* What IS_MORE counts from, modulo 2^32. */
 INLINE uint32_t base_of(const struct column *column, const struct changes *changes, size_t i)
 {
-	const struct change *change = &changes->list[i];
-	size_t before_it = column->offset - offsetof(struct change, key);
+	const struct key *key = &changes->list[i].key, *before = i ? &changes->list[i - 1].key : NULL;
 
-	return i && memcmp(&change->key, &change[-1].key, before_it) == 0 ?
-		       (uint32_t)get_member(change - 1, column->offset, sizeof(uint32_t)) :
-		       column->first;
+	if (!before ||
+	    (column->offset > offsetof(struct change, key.guest) && key->guest != before->guest) ||
+	    (column->offset > offsetof(struct change, key.vcpu) && key->vcpu != before->vcpu))
+		return column->first;
+	return (uint32_t)get_member(&changes->list[i - 1], column->offset, sizeof(uint32_t));
 }
 
 /* ---- writing */
