@@ -102,9 +102,9 @@ int writer_close(struct writer *writer, struct error *error)
 	} else {
 		recorder_stop(writer->recorder);
 		err = history_file_close(writer->file, error);
-		if (!err && losses.is_losing)
-			err = error_set(error, -EIO, "%s: its latest samples are missing: %s",
-					writer->path, losses.error.text);
+		if (!err && losses.nr)
+			err = error_set(error, -EIO, "%s: %ssamples are missing: %s", writer->path,
+					losses.is_losing ? "its latest " : "", losses.error.text);
 	}
 	*writer = (struct writer){ .file = NULL };
 	return err;
