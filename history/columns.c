@@ -100,7 +100,8 @@ INLINE void *find(const struct column *column, const struct changes *changes, si
 /* What IS_MORE counts from, modulo 2^32. */
 INLINE uint32_t base_of(const struct column *column, const struct changes *changes, size_t i)
 {
-	const struct key *key = &changes->list[i].key, *before = i ? &changes->list[i - 1].key : NULL;
+	const struct key *key = &changes->list[i].key;
+	const struct key *before = i ? &changes->list[i - 1].key : NULL;
 
 	if (!before ||
 	    (column->offset > offsetof(struct change, key.guest) && key->guest != before->guest) ||

@@ -36,8 +36,8 @@ int history_file_create(const char *path, const struct segment *segment,
 			struct error *error);
 
 /*
- * Replaces the moment's ids of fields and guests by the ids that they have in the file, before it is
- * packed; new ones get rows. What no inventory had has none, and is dropped. Errors as below.
+ * Replaces the moment's ids of fields and guests by the ids that they have in the file, before it
+ * is packed; new ones get rows. What no inventory had has none, and is dropped. Errors as below.
  */
 int history_file_map(struct history_file *file, struct moment *moment, struct error *error);
 

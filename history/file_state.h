@@ -213,8 +213,8 @@ int file_add_guests(struct history_file *file, const struct guests *guests, uint
 void file_map_changes(const struct history_file *file, struct changes *changes);
 
 /*
- * ---- minutes.c: the exits of a minute by guest and reason, summed up from its moments. A moment is
- * in the minute of the middle of its interval.
+ * ---- minutes.c: the exits of a minute by guest and reason, summed up from its moments. A moment
+ * is in the minute of the middle of its interval.
  */
 
 struct minute_row {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * reader - reads moments of a store, and translates its ids of fields into ids here. Guests have the
- * store's.
+ * reader - reads moments of a store, and translates its ids of fields into ids here. Guests have
+ * the store's.
  */
 #ifndef KVMTOP_HISTORY_READER_H
 #define KVMTOP_HISTORY_READER_H

@@ -82,9 +82,10 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	/* There at the sample, and what had ended in its segment in the ten minutes before. */
 	[SQL_READ_GUESTS] = "SELECT id, pid, start_ticks, name, vmm, is_named, vms, went,"
 			    " went IS NOT NULL AND went <= ?1 AS has_ended FROM guest"
-			    " WHERE came <= ?1 AND (went IS NULL OR went > ?1 OR (last >= ?3 AND went >"
-			    " (SELECT coalesce(max(id), 0) FROM sample WHERE segment = ?2 AND id <= ?1"
-			    " AND flags <> 0 AND flags & 1))) ORDER BY has_ended DESC, went, id",
+			    " WHERE came <= ?1 AND (went IS NULL OR went > ?1 OR (last >= ?3"
+			    " AND went > (SELECT coalesce(max(id), 0) FROM sample"
+			    " WHERE segment = ?2 AND id <= ?1 AND flags <> 0 AND flags & 1)))"
+			    " ORDER BY has_ended DESC, went, id",
 	[SQL_READ_VCPUS] = "SELECT vcpu, tid FROM vcpu WHERE guest = ?1 AND came <= ?2"
 			   " AND (went IS NULL OR went > ?2 OR went = ?3) ORDER BY vcpu",
 	[SQL_READ_FIELDS] = "SELECT id, name, listed, label, alias, parent, source, kind, use,"

@@ -4,8 +4,9 @@
  * (recent.h), in a file (file.h), or in a Prometheus (fleet/fleet.h).
  *
  * A segment is a writer from its start to its end: totals begin at 0 with it. Ids of fields and
- * guests are the store's, and no other field or guest ever gets one. Moments have ids that ascend from segment to segment; there may be
- * gaps. In a damaged file, too, a step goes on in its direction, or fails: so a walk ends.
+ * guests are the store's, and no other field or guest ever gets one. Moments have ids that ascend
+ * from segment to segment; there may be gaps. In a damaged file, too, a step goes on in its
+ * direction, or fails: so a walk ends.
  * Times are CLOCK_REALTIME, and may go back where the clock was set.
  */
 #ifndef KVMTOP_HISTORY_STORE_H

@@ -96,8 +96,9 @@ rm "$DB" && mkdir "$DB"
 is "$(status_of write -n 1)" 1 "a folder: -w fails"
 like "$(cat "$TMP/err")" "^kvmtop: $DB: Is a directory" "and says so"
 rmdir "$DB"
-is "$(status_of "$KVMTOP" --sysroot tests/sysroot/amd -w "$TMP/none/h.db" -n 1)" 1 "no folder: -w fails"
-is "$(cat "$TMP/err")" "kvmtop: $TMP/none/h.db: its folder is not there: make it, or choose another" \
+is "$(DB=$TMP/none/h.db status_of write -n 1)" 1 "no folder: -w fails"
+is "$(cat "$TMP/err")" \
+	"kvmtop: $TMP/none/h.db: its folder is not there: make it, or choose another" \
 	"and says what to do"
 is "$(status_of "$KVMTOP" -r "$DB" -1)" 1 "no file: -r fails"
 like "$(cat "$TMP/err")" "^kvmtop: $DB: No such file" "and says so"
@@ -311,7 +312,9 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 
 	# The disk is full for a while: what is stored afterwards does not make it good.
 	cat >"$TMP/full" <<-END
-		said() { for i in \$(seq 100); do grep -q "\$1" $TMP/err && break; sleep 0.1; done; }
+		said() {
+			for i in \$(seq 100); do grep -q "\$1" $TMP/err && break; sleep 0.1; done
+		}
 		mount -t tmpfs -o size=4m,mode=755 none $TMP/small || exit
 		$KVMTOP --sysroot tests/sysroot/amd -s 0.1 -w $TMP/small/h.db </dev/null &
 		for i in \$(seq 100); do [ -s $TMP/small/h.db-wal ] && break; sleep 0.1; done
@@ -328,7 +331,8 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 		"a disk that was full for a while: it says so"
 	like "$(cat "$TMP/err")" '^kvmtop: samples that could not be stored: [1-9][0-9]*$' \
 		"and how many at the end"
-	like "$(cat "$TMP/err")" '^kvmtop: .*/h.db: samples are missing: .*the disk is full' "and why"
+	like "$(cat "$TMP/err")" '^kvmtop: .*/h.db: samples are missing: .*the disk is full' \
+		"and why"
 	is "$(tail -1 "$TMP/err")" "status 1" "with status 1"
 else
 	skip "a full disk" "it needs root and a mount namespace"

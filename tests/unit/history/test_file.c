@@ -205,7 +205,8 @@ static void fields_come_as_they_are_new(void **state)
 	give_fields(w, 2, 2);
 	make_up(w, 1, VMEXIT_MSR, 1);
 	assert_int_equal(add(w), 0);
-	assert_int_equal(store.type->fields(store.state, id_of(nr), check_field, &nr, &w->error), 0);
+	assert_int_equal(store.type->fields(store.state, id_of(nr), check_field, &nr, &w->error),
+			 0);
 	assert_int_equal(nr, NR_FIELDS);
 	assert_int_equal(store.type->fields(store.state, 0, refuse, NULL, &w->error),
 			 -ECANCELED);
