@@ -31,6 +31,7 @@ struct world {
 	struct recent_writer writer;
 	struct store store;
 	struct played_rows rows; /* of the whole recording */
+	double interval_s;
 };
 
 static const struct recording_choice choice = { .arguments = PAIRING_ALL_ARGUMENTS };
@@ -57,8 +58,8 @@ static uint64_t span_of(const char *name)
 	return span_ns;
 }
 
-/* nr: how many intervals, about. */
-static void open_file(struct world *world, const char *name, double nr)
+/* interval_s: as recording_choice has it. */
+static void open_cut(struct world *world, const char *name, double interval_s)
 {
 	struct monitor_config config = { .list = recorded_players };
 	struct error error = { "" };
@@ -66,7 +67,7 @@ static void open_file(struct world *world, const char *name, double nr)
 	struct fields *fields;
 
 	*world = (struct world){ .path = name };
-	read_recording(name, (double)span_of(name) / 1e9 / nr, &world->recording);
+	read_recording(name, interval_s, &world->recording);
 	config.recording = (struct monitor_recording){
 		.recording = &world->recording,
 		.guests = world->recording.guests,
@@ -74,8 +75,9 @@ static void open_file(struct world *world, const char *name, double nr)
 	assert_int_equal(monitor_open(&config, &world->monitor, &error), 0);
 	fields = monitor_fields(world->monitor);
 	segment.interval_s = moments_interval_s(&world->recording);
-	assert_true(fabs(segment.interval_s * nr * 1e9 / (double)world->recording.span_ns - 1) <
-		    1e-6);
+	if (interval_s > 0)
+		assert_true(fabs(segment.interval_s / interval_s - 1) < 1e-6);
+	world->interval_s = segment.interval_s;
 	world->writer.recent = recent_new((size_t)256 << 20, &segment);
 	world->writer.start_ns = 86400 * UINT64_C(1000000000);
 	assert_int_equal(moments_make(&world->recording, fields, recent_write, &world->writer), 0);
@@ -83,6 +85,12 @@ static void open_file(struct world *world, const char *name, double nr)
 	recorded_add_events(&world->rows, &world->recording, fields, RECORDED_EVENTS);
 	recorded_add_exits(&world->rows, &world->recording, fields, RECORDED_EXITS);
 	played_rows_join(&world->rows, fields);
+}
+
+/* nr: how many intervals, about. */
+static void open_file(struct world *world, const char *name, double nr)
+{
+	open_cut(world, name, (double)span_of(name) / 1e9 / nr);
 }
 
 static void end(struct world *world)
@@ -220,6 +228,73 @@ static void sums_are_the_recordings(void **state)
 			end(&world);
 		}
 	}
+}
+
+/* Intervals that were joined while the file was read are as if it had been cut so. */
+static void joined_intervals_are_as_cut_ones(void **state)
+{
+	struct world joined, cut;
+	size_t nr_joined = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
+		struct blob blobs[2] = { { .size = 0 }, { .size = 0 } };
+		struct error error = { "" };
+		uint64_t id = 1;
+
+		open_cut(&joined, recordings[i], 0);
+		nr_joined += joined.recording.pairing.intervals.nr_joins > 0;
+		open_cut(&cut, recordings[i], joined.interval_s);
+		assert_int_equal(cut.recording.pairing.intervals.nr_joins, 0);
+		while (joined.store.type->read(joined.store.state, id, PART_CHANGES, &blobs[0],
+					       &error) == 0) {
+			assert_int_equal(cut.store.type->read(cut.store.state, id, PART_CHANGES,
+							      &blobs[1], &error), 0);
+			assert_int_equal(blobs[0].size, blobs[1].size);
+			assert_memory_equal(blobs[0].bytes, blobs[1].bytes, blobs[0].size);
+			id++;
+		}
+		assert_int_equal(subtract_all(&joined), id - 1);
+		nothing_is_left(&joined);
+		blob_release(&blobs[0]);
+		blob_release(&blobs[1]);
+		end(&joined);
+		end(&cut);
+	}
+	assert_int_in_range(nr_joined, 2, ARRAY_SIZE(recordings));
+}
+
+/* Threads that change in each of too many intervals: these are joined before there is no room. */
+static void what_is_kept_is_bounded(void **state)
+{
+	enum { NR_THREADS = 200, NR_TIMES = 1500, ROOM = 80 << 20 };
+	struct table table = { .nr_threads = 0 };
+	struct intervals intervals;
+
+	(void)state;
+	intervals_init(&intervals, &table, 1, 0);
+	intervals_begin(&intervals, 1);
+	for (uint64_t time = 1; time <= NR_TIMES; time++) {
+		for (uint64_t i = 0; i < NR_THREADS; i++) {
+			const struct trace_event event = { .thread_key = i };
+			struct recorded_thread *thread = table_add(&table, &event);
+
+			intervals_touch(&intervals, thread, time);
+			table_make_state(thread)->first = time;
+		}
+		assert_int_in_range(intervals.bytes, 0, ROOM);
+	}
+	intervals_end(&intervals);
+	assert_int_in_range(intervals.nr_joins, 1, 2);
+	assert_int_in_range(intervals.latest, NR_TIMES / 10 - 1, NR_TIMES / 2);
+	intervals_rewind(&intervals);
+	intervals_replay(&intervals, 5);
+	/* The last time of the interval. */
+	assert_int_equal(table.threads[7]->state->first,
+			 intervals_end_of(&intervals, 5) - 1);
+	intervals_replay(&intervals, UINT32_MAX);
+	assert_int_equal(table.threads[7]->state->first, NR_TIMES);
+	table_release(&table);
 }
 
 /* What a moment counted. */
@@ -471,6 +546,8 @@ UNIT(test_moments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_the_recordings),
+		cmocka_unit_test(joined_intervals_are_as_cut_ones),
+		cmocka_unit_test(what_is_kept_is_bounded),
 		cmocka_unit_test(exit_of_many_intervals),
 		cmocka_unit_test(an_ended_guest_has_no_intervals),
 		cmocka_unit_test(counted_events_of_intervals),
