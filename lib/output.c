@@ -48,7 +48,7 @@ static int next_part(struct walk *walk, struct error *error)
 {
 	char *at = walk->rest + strspn(walk->rest, "/");
 	size_t len = strcspn(at, "/");
-	const char *behind = at + len + strspn(at + len, "/");
+	const char *after = at + len + strspn(at + len, "/");
 
 	if (!len)
 		return failed(*walk->rest ? EISDIR : ENOENT, error);
@@ -56,11 +56,11 @@ static int next_part(struct walk *walk, struct error *error)
 		return failed(ENAMETOOLONG, error);
 	memcpy(walk->name, at, len);
 	walk->name[len] = '\0';
-	walk->is_last = !*behind;
+	walk->is_last = !*after;
 	if (walk->is_last && (at[len] || strcmp(walk->name, ".") == 0 ||
 			      strcmp(walk->name, "..") == 0))
 		return failed(EISDIR, error);
-	memmove(walk->rest, behind, strlen(behind) + 1);
+	memmove(walk->rest, after, strlen(after) + 1);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * key - what a number is of: a guest, a vCPU and a field; and arrays whose elements are found by
- * their keys: open addressing, at least half of the slots free.
+ * key - what a number is of: a guest, a vCPU and a field; and arrays with elements that are found
+ * by their keys: open addressing, at least half of the slots free.
  *
  * The caller owns the array. Each element begins with its key, and no key is there twice.
  */

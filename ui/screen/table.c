@@ -29,7 +29,7 @@ static const char *sort_sign(const struct screen *screen)
 }
 
 /* The scale of a column of pictures, after its title. Buckets of 1 ms and 1 s have their marks. */
-static void paint_scale(const struct painter *painter, size_t i, int behind)
+static void paint_scale(const struct painter *painter, size_t i, int after)
 {
 	enum cell_type type = column_type(&painter->screen->view->type->columns[i]);
 	int first = painter->layout.col[i], width = painter->layout.width[i];
@@ -39,10 +39,10 @@ static void paint_scale(const struct painter *painter, size_t i, int behind)
 		grid_put(painter->grid, painter->row, first + 13, STYLE_HEADING, "1ms");
 		grid_put(painter->grid, painter->row, first + 23, STYLE_HEADING, "1s");
 	} else if (type == CELL_SPARK && painter->spark_end > 0) {
-		behind++;
-		screen_scale(painter->screen, painter->spark_end, width, first + width - behind,
+		after++;
+		screen_scale(painter->screen, painter->spark_end, width, first + width - after,
 			     text, sizeof(text));
-		grid_put(painter->grid, painter->row, behind, STYLE_HEADING, text);
+		grid_put(painter->grid, painter->row, after, STYLE_HEADING, text);
 	}
 }
 
@@ -59,16 +59,16 @@ static void paint_title(const struct painter *painter, size_t i)
 		       i == painter->layout.name;
 	enum style style = screen->query->sort == i ? STYLE_SORTED : STYLE_HEADING;
 	int first = painter->layout.col[i], width = painter->layout.width[i];
-	int len = (int)strlen(title), behind;
+	int len = (int)strlen(title), after;
 
 	width -= is_left && style == STYLE_SORTED; /* the sign's column */
 	len = len < width ? len : width;
 	first += is_left ? 0 : width - len;
-	behind = grid_printf(painter->grid, painter->row, first, style, "%.*s", len, title);
+	after = grid_printf(painter->grid, painter->row, first, style, "%.*s", len, title);
 	if (style == STYLE_SORTED)
-		grid_put(painter->grid, painter->row, is_left ? behind : first - 1, style,
+		grid_put(painter->grid, painter->row, is_left ? after : first - 1, style,
 			 sort_sign(screen));
-	paint_scale(painter, i, behind);
+	paint_scale(painter, i, after);
 }
 
 static void paint_heading(struct painter *painter, int row)
