@@ -102,8 +102,8 @@ bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **r
 
 /*
  * Whether two buffers of a trace.dat have events so far apart that one of them has another clock
- * than the file says. trace-cmd (3.0 to at least 3.4) writes files of version 7 with the clock of its
- * main buffer for all buffers, whatever -C says. To be called after the last event.
+ * than the file says. trace-cmd (3.0 to at least 3.4) writes files of version 7 with the clock of
+ * its main buffer for all buffers, whatever -C says. To be called after the last event.
  */
 bool trace_has_wrong_clock(const struct trace *trace, const struct trace_info **ret_one,
 			   const struct trace_info **ret_other);
