@@ -252,6 +252,7 @@ static __always_inline __u64 no_code(void)
 /* The code that the event's record has, by the arguments of the event. vcpu: the first of them. */
 static __always_inline __u64 exit_code(const __u64 *ctx, const void *vcpu, enum exit_place place)
 {
+	const struct kvm_cpu_trap *trap;
 	__u32 type;
 
 	switch (place) {
@@ -265,7 +266,8 @@ static __always_inline __u64 exit_code(const __u64 *ctx, const void *vcpu, enum 
 			return 1ull << REASON_TYPE_BIT | type;
 		return ARGUMENT(ctx, 1);
 	case EXIT_IN_TRAP:
-		return ((const struct kvm_cpu_trap *)POINTER(ctx, 0))->scause;
+		trap = POINTER(ctx, 0);
+		return trap ? trap->scause : no_code();
 	case EXIT_IN_FIRST:
 		return ARGUMENT(ctx, 0);
 	case EXIT_IN_SECOND:

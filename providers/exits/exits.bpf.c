@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts and times VM exits by thread and reason; runs in the kernel, on its trace events.
+ * Counts and times VM exits by thread and reason; runs in the kernel, on its events.
  *
  * An exit begins with kvm_exit and ends with kvm_entry of the same thread; the part of it from
  * kvm_userspace_exit on is user space's. Each instruction costs time in each exit of each guest:
@@ -39,11 +39,14 @@ static __always_inline __u64 waited_so_far(void)
 /* Where the guest was, if an argument of the event has that. */
 static __always_inline __u64 pc_at_begin(const __u64 *ctx, enum exit_place place)
 {
+	const struct kvm_cpu_trap *trap;
+
 	if (place == EXIT_IN_SYNDROME)
 		return ARGUMENT(ctx, 2);
-	if (place == EXIT_IN_TRAP)
-		return ((const struct kvm_cpu_trap *)POINTER(ctx, 0))->sepc;
-	return 0;
+	if (place != EXIT_IN_TRAP)
+		return 0;
+	trap = POINTER(ctx, 0);
+	return trap ? trap->sepc : 0;
 }
 
 static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)

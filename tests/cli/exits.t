@@ -278,6 +278,9 @@ if command -v setpriv >/dev/null; then
 	like "$(cat "$TMP/err")" '^kvmtop: exits: .*cap_bpf' "and says what it needs"
 	# shellcheck disable=SC2086
 	is "$(status_of $without "$KVMTOP" exits 1)" 1 "so does kvmtop exits"
+	is "$(status_of setpriv --bounding-set -sys_admin --inh-caps -sys_admin "$KVMTOP" \
+		exits 1)" 1 "and without the right to the BTF of modules"
+	like "$(cat "$TMP/err")" '^kvmtop: exits: .*cap_sys_admin' "which it names"
 	# shellcheck disable=SC2086
 	spawn $without "$KVMTOP" -1 -p "$GUEST" -f 'kvm_(pio|userspace_exit)' \
 		>"$TMP/perf" 2>"$TMP/perf.err"
@@ -295,6 +298,34 @@ kvm_userspace_exit(IO) 111" "events and reasons are counted all the same"
 else
 	skip "without BPF" "setpriv is not installed"
 fi
+
+# ---- a kernel without BTF
+
+# without_btf COMMAND...
+cat >"$TMP/without_btf" <<-'EOF'
+	mount -t tmpfs none /sys/kernel/btf && exec "$@"
+EOF
+without_btf="unshare -m sh $TMP/without_btf"
+# shellcheck disable=SC2086 # words
+like "$($without_btf "$KVMTOP" --list-providers | sed -n '/^exits/{n;p}')" \
+	'not here: the kernel has no BTF of KVM, which Linux 5\.16 ' \
+	"without BTF exits are not timed"
+guest perf --pio 37
+ready perf
+# shellcheck disable=SC2086
+spawn $without_btf "$KVMTOP" -1 -p "$GUEST" -f kvm_userspace_exit \
+	>"$TMP/perf" 2>"$TMP/perf.err"
+pid=$SPAWNED
+wait_for 20 is_sampling "$pid"
+go perf
+went perf
+wait_for 20 t_ended "$pid"
+is "$(awk '$2 > 0 { print $1, $2 }' "$TMP/perf")" "kvm_userspace_exit 38
+kvm_userspace_exit(HLT) 1
+kvm_userspace_exit(IO) 37" "events and reasons are counted by perf"
+like "$(cat "$TMP/perf.err")" '^kvmtop: tracepoint: not counted by bpf.*no BTF' \
+	"which says why"
+stop "$GUEST"
 
 # ---- BPF that can be probed, on a kernel that then refuses our programs
 
