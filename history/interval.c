@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "lib/xalloc.h"
 #include "core/monitor.h"
 #include "core/views/query.h"
@@ -24,6 +25,8 @@ struct interval {
 	struct fields *fields, *own_fields;
 	struct guests *guests;
 	struct moment low, high; /* two totals that are compared */
+	uint64_t *ids; /* of the totals between them that have what was forgotten */
+	size_t nr_ids, room_ids;
 	struct tally tally;
 	struct stored first, last;
 	uint64_t elapsed_ns;
@@ -57,6 +60,7 @@ void interval_free(struct interval *interval)
 	moment_release(&interval->low);
 	moment_release(&interval->high);
 	fields_free(interval->own_fields);
+	free(interval->ids);
 	free(interval);
 }
 
@@ -117,39 +121,47 @@ static int add_moments(struct interval *interval, uint64_t low_id, const struct 
 
 /* ---- totals */
 
-/*
- * The moments after low_id, up to `high`: both have totals. The difference of two totals is what
- * was between them, unless a key was forgotten there: then half as much is tried, at last moment by
- * moment; and after that, further back, twice as much.
- */
-static int add_between(struct interval *interval, uint64_t low_id, struct stored high,
-		       struct error *error)
+/* The totals after `low`, up to `high`, that have what was forgotten; the latest first. */
+static int find_forgotten(struct interval *interval, uint64_t low_id, const struct stored *high,
+			  struct error *error)
 {
-	uint64_t span = high.id - low_id;
-	struct stored from;
+	struct stored at = *high;
 	int err = 0;
 
-	while (!err && high.id > low_id) {
-		bool is_added = false;
-
-		err = reader_find_flagged(interval->reader,
-					  high.id - low_id > span ? high.id - span : low_id,
-					  MOMENT_HAS_TOTALS, &from, error);
-		if (!err)
-			err = reader_totals(interval->reader, from.id, &interval->low, error);
-		if (!err)
-			err = reader_totals(interval->reader, high.id, &interval->high, error);
-		if (!err)
-			is_added = tally_add_between(&interval->tally, &interval->low.totals,
-						     &interval->high.totals);
-		if (!err && !is_added && span <= MOMENT_TOTALS_EVERY) {
-			err = add_moments(interval, from.id, &high, error);
-			is_added = true;
-		}
-		if (is_added)
-			high = from;
-		span = is_added ? 2 * span : span / 2;
+	interval->nr_ids = 0;
+	while (!err && at.id > low_id) {
+		err = reader_find_flagged(interval->reader, at.id, MOMENT_HAS_FORGOTTEN, &at,
+					  error);
+		if (err || at.id <= low_id)
+			break;
+		array_grow(&interval->ids, &interval->room_ids, interval->nr_ids + 1);
+		interval->ids[interval->nr_ids++] = at.id--;
 	}
+	return err == -ENOENT ? 0 : err;
+}
+
+/* The moments after low_id, up to `high`: both have totals, which go on from one to the other. */
+static int add_between(struct interval *interval, uint64_t low_id, const struct stored *high,
+		       struct error *error)
+{
+	struct changes *low = &interval->low.totals;
+	int err = 0;
+
+	if (high->id == low_id)
+		return 0;
+	err = find_forgotten(interval, low_id, high, error);
+	if (!err)
+		err = reader_totals(interval->reader, low_id, &interval->low, error);
+	while (!err && interval->nr_ids) {
+		err = reader_totals(interval->reader, interval->ids[--interval->nr_ids],
+				    &interval->high, error);
+		if (!err)
+			tally_add_forgotten(&interval->tally, low, &interval->high.totals);
+	}
+	if (!err)
+		err = reader_totals(interval->reader, high->id, &interval->high, error);
+	if (!err)
+		tally_add_between(&interval->tally, low, &interval->high.totals);
 	return err;
 }
 
@@ -198,7 +210,7 @@ static int add_stretch(struct interval *interval, const struct stored *from,
 	if (!err)
 		err = find_totals(interval, from, high.id, &low, error);
 	if (!err)
-		err = add_between(interval, low.id, high, error);
+		err = add_between(interval, low.id, &high, error);
 	return err ? err : add_moments(interval, from->id - 1, &low, error);
 }
 

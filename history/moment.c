@@ -285,7 +285,7 @@ static void take_changes(const struct facts *facts, struct moment *moment)
 	const struct field *const *fields = fields_all(facts->fields);
 	size_t nr = facts->stats->nr;
 	uint64_t tick = facts->stats->tick;
-	const struct key *removed;
+	const struct stats_item *removed;
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct stats_item *item = &facts->stats->list[i];
@@ -298,11 +298,30 @@ static void take_changes(const struct facts *facts, struct moment *moment)
 	}
 	for (size_t i = 0; (removed = stats_removed_at(facts->stats, i)); i++)
 		changes_add(&moment->changes,
-			    &(struct change){ .key = *removed, .flags = CHANGE_GONE });
+			    &(struct change){ .key = removed->key, .flags = CHANGE_GONE });
 }
 
-static void take_totals(const struct facts *facts, struct moment *moment)
+static void take_forgotten(const struct facts *facts, struct changes *forgotten)
 {
+	const struct stats_item *item;
+
+	for (size_t i = 0; (item = stats_removed_at(facts->stats, i)); i++) {
+		make_room(forgotten, 1);
+		take_total(item, fields_get(facts->fields, item->key.field), CHANGE_GONE,
+			   forgotten);
+	}
+}
+
+/* What was forgotten comes first, and its list becomes empty. */
+static void take_totals(struct moment_taker *taker, const struct facts *facts,
+			struct moment *moment)
+{
+	const struct changes none = moment->totals;
+
+	moment->totals = taker->forgotten;
+	taker->forgotten = none;
+	if (moment->totals.nr)
+		moment->flags |= MOMENT_HAS_FORGOTTEN;
 	for (size_t i = 0; i < facts->stats->nr; i++) {
 		const struct stats_item *item = &facts->stats->list[i];
 		const struct field *field = fields_get(facts->fields, item->key.field);
@@ -370,8 +389,9 @@ void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t
 	moment->flags = flags;
 	take_times(facts, time_ns, moment);
 	take_changes(facts, moment);
+	take_forgotten(facts, &taker->forgotten);
 	if (flags & MOMENT_HAS_TOTALS)
-		take_totals(facts, moment);
+		take_totals(taker, facts, moment);
 	if (flags & MOMENT_HAS_GUESTS)
 		moment->guests = guests_copy(facts->guests);
 	for (uint32_t id = taker->has_lost ? 0 : taker->nr_fields;
@@ -392,6 +412,11 @@ void moment_skip(struct moment_taker *taker, const struct facts *facts)
 	else
 		taker->tick = facts->stats->tick;
 	taker->has_lost = true;
+}
+
+void moment_taker_release(struct moment_taker *taker)
+{
+	changes_release(&taker->forgotten);
 }
 
 void blob_release(struct blob *blob)

@@ -24,6 +24,8 @@ enum {
 	/* Parts that it has: */
 	MOMENT_HAS_TOTALS = 1 << 3,
 	MOMENT_HAS_GUESTS = 1 << 4,
+	/* Totals with rows of keys that were forgotten since the totals before, CHANGE_GONE. */
+	MOMENT_HAS_FORGOTTEN = 1 << 5,
 };
 
 #define MOMENT_TOTALS_EVERY 80 /* moments; kvmtop-history(5) */
@@ -38,7 +40,8 @@ enum {
 	CHANGE_IS_SUM = 1 << 4,	  /* its numbers are the sums of other rows, */
 	CHANGE_IS_OPEN = 1 << 5,  /* something has not ended, or had not at the moment before, */
 	CHANGE_IS_LATE = 1 << 8,  /* and parent_before is not 0 */
-	CHANGE_GONE = 1 << 6,	  /* the key is forgotten; its total is in STATS_ENDED */
+	/* The key is forgotten. STATS_ENDED has its total, and the next totals have it once. */
+	CHANGE_GONE = 1 << 6,
 	CHANGE_IS_TOTAL = 1 << 7, /* the row has a total, and not a change: of STATS_ENDED */
 };
 #define CHANGE_PACKED (CHANGE_IS_TIMED | CHANGE_IS_SUM | CHANGE_IS_OPEN | CHANGE_IS_LATE)
@@ -73,7 +76,11 @@ struct change_timing {
 };
 
 struct changes {
-	struct change *list; /* ascending by key once sorted: guest, vCPU, field */
+	/*
+	 * Ascending by key once sorted: guest, vCPU, field. Of totals a key that was forgotten and
+	 * came back has two rows, the forgotten one first.
+	 */
+	struct change *list;
 	size_t nr, room;
 	struct change_timing *timings;
 	size_t nr_timings, room_timings;
@@ -162,7 +169,10 @@ struct moment_taker {
 	uint32_t nr_fields;  /* fields_count() then */
 	unsigned int since_totals; /* moments since the latest with totals */
 	bool has_lost;	     /* the moment before was lost */
+	struct changes forgotten; /* totals of keys, since the latest moment with totals */
 };
+
+void moment_taker_release(struct moment_taker *taker);
 
 /* Takes the latest sample of the stats, unsorted. Call it once after each stats_update(). */
 void moment_take(struct moment_taker *taker, const struct facts *facts, uint64_t time_ns,

@@ -236,10 +236,12 @@ struct tally {
 void tally_add(struct tally *tally, const struct changes *changes, bool is_last);
 
 /*
- * Adds the difference of two totals. False: it is not known, because a key was forgotten meanwhile,
- * which moves its total to STATS_ENDED.
+ * Adds the difference of two totals, which go on from `low` to `high`. Before that, what was
+ * forgotten between them is added from each of the totals that have it, in their order, high the
+ * last: then low has it no more.
  */
-bool tally_add_between(struct tally *tally, const struct changes *low, const struct changes *high);
+void tally_add_forgotten(struct tally *tally, struct changes *low, const struct changes *totals);
+void tally_add_between(struct tally *tally, const struct changes *low, const struct changes *high);
 
 /*
  * Of the latest totals: keys that were there and did nothing have a row of 0, and levels are the

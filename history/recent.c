@@ -222,6 +222,7 @@ int recent_write(void *arg, const struct facts *facts, uint64_t offset_ns)
 
 void recent_writer_release(struct recent_writer *writer)
 {
+	moment_taker_release(&writer->taker);
 	moment_release(&writer->moment);
 	packer_free(writer->packer);
 	packed_release(&writer->packed);

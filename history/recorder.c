@@ -247,6 +247,7 @@ static void recorder_free(struct recorder *recorder)
 {
 	for (size_t i = 0; i < QUEUE; i++)
 		moment_release(&recorder->queue[i]);
+	moment_taker_release(&recorder->taker);
 	causes_release(&recorder->causes);
 	packer_free(recorder->packer);
 	packed_release(&recorder->packed);

@@ -93,12 +93,15 @@ static struct key_state *find(const struct state *state, const struct key *key)
 		       &state->list[low] : NULL;
 }
 
+/* What was forgotten before is in STATS_ENDED. */
 static void load_totals(struct state *state, const struct changes *totals)
 {
 	array_grow(&state->list, &state->room, totals->nr);
-	for (size_t i = 0; i < totals->nr; i++)
-		state->list[i] = state_of_total(totals, &totals->list[i]);
-	state->nr = totals->nr;
+	state->nr = 0;
+	for (size_t i = 0; i < totals->nr; i++) {
+		if (!(totals->list[i].flags & CHANGE_GONE))
+			state->list[state->nr++] = state_of_total(totals, &totals->list[i]);
+	}
 }
 
 /*

@@ -98,34 +98,17 @@ void tally_add(struct tally *tally, const struct changes *changes, bool is_last)
 
 /* ---- totals */
 
-/* The row of a key from *i on, which stays there; NULL: there is none. Both lists are sorted. */
-static const struct change *find_total(const struct changes *totals, const struct key *key,
-				       size_t *i)
+/*
+ * The row of a key from *i on, which stays there; NULL: there is none, or it was forgotten. Both
+ * lists are sorted.
+ */
+static struct change *find_total(const struct changes *totals, const struct key *key, size_t *i)
 {
-	while (*i < totals->nr && key_compare(&totals->list[*i].key, key) < 0)
+	while (*i < totals->nr && (key_compare(&totals->list[*i].key, key) < 0 ||
+				   totals->list[*i].flags & CHANGE_GONE))
 		++*i;
 	return *i < totals->nr && key_compare(&totals->list[*i].key, key) == 0 ?
 		       &totals->list[*i] : NULL;
-}
-
-/* Whether no key was forgotten between the two, which moves its total to STATS_ENDED. */
-static bool are_comparable(const struct changes *low, const struct changes *high)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < low->nr; i++) {
-		if (!find_total(high, &low->list[i].key, &at))
-			return false;
-	}
-	at = 0;
-	for (size_t i = 0; i < high->nr; i++) {
-		const struct change *total = &high->list[i], *before;
-
-		before = find_total(low, &total->key, &at);
-		if (total->key.guest == STATS_ENDED && (!before || before->count != total->count))
-			return false;
-	}
-	return true;
 }
 
 /* The durations between two totals; the first may be NULL. */
@@ -181,16 +164,33 @@ static void add_difference(struct tally *tally, const struct changes *lows,
 		add_timing_between(sum, lows, before, highs, after);
 }
 
-bool tally_add_between(struct tally *tally, const struct changes *low, const struct changes *high)
+void tally_add_forgotten(struct tally *tally, struct changes *low, const struct changes *totals)
 {
 	size_t at = 0;
 
-	if (!are_comparable(low, high))
-		return false;
-	for (size_t i = 0; i < high->nr; i++)
-		add_difference(tally, low, find_total(low, &high->list[i].key, &at), high,
-			       &high->list[i]);
-	return true;
+	for (size_t i = 0; i < totals->nr; i++) {
+		const struct change *total = &totals->list[i];
+		struct change *before;
+
+		if (!(total->flags & CHANGE_GONE))
+			continue;
+		before = find_total(low, &total->key, &at);
+		add_difference(tally, low, before, totals, total);
+		if (before)
+			before->flags |= CHANGE_GONE;
+	}
+}
+
+void tally_add_between(struct tally *tally, const struct changes *low, const struct changes *high)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < high->nr; i++) {
+		const struct change *total = &high->list[i];
+
+		if (!(total->flags & CHANGE_GONE) && total->key.guest != STATS_ENDED)
+			add_difference(tally, low, find_total(low, &total->key, &at), high, total);
+	}
 }
 
 void tally_add_present(struct tally *tally, const struct changes *totals, bool is_last)
@@ -200,7 +200,8 @@ void tally_add_present(struct tally *tally, const struct changes *totals, bool i
 		const struct change_timing *timing = changes_timing(totals, total);
 		struct tally_sum *sum;
 
-		if (total->flags & CHANGE_ABSENT || total->key.guest == STATS_ENDED)
+		if (total->flags & (CHANGE_ABSENT | CHANGE_GONE) ||
+		    total->key.guest == STATS_ENDED)
 			continue;
 		sum = find_sum(tally, &total->key);
 		if (!sum)

@@ -45,11 +45,15 @@ static struct bytes uncompress(struct packer *packer, const struct blob *blob, s
 
 /* ---- rows */
 
-/* Keys ascend. */
+/* Keys ascend; but a key that was forgotten may have come back. */
 static void check_keys(struct bytes *in, const struct changes *changes)
 {
-	for (size_t i = 1; i < changes->nr && !in->is_bad; i++)
-		in->is_bad = key_compare(&changes->list[i - 1].key, &changes->list[i].key) >= 0;
+	for (size_t i = 1; i < changes->nr && !in->is_bad; i++) {
+		const struct change *change = &changes->list[i];
+		int order = key_compare(&change[-1].key, &change->key);
+
+		in->is_bad = order > 0 || (!order && !(change[-1].flags & CHANGE_GONE));
+	}
 }
 
 /* Room for rows and, as their flags say, timings. Returns how many timings there are. */

@@ -63,8 +63,21 @@ static void stats_remove(struct stats *stats, size_t i)
 static void stats_end(struct stats *stats, size_t i)
 {
 	array_grow(&stats->removed, &stats->room_removed, stats->nr_removed + 1);
-	stats->removed[stats->nr_removed++] = stats->list[i].key;
+	stats->removed[stats->nr_removed] = stats->list[i];
+	stats->removed[stats->nr_removed++].history = NULL;
+	stats->list[i].timing = NULL; /* the removed one's */
 	stats_remove(stats, i);
+}
+
+/* Of what was removed, the first nr. */
+static void forget_removed(struct stats *stats, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		free(stats->removed[i].timing);
+	stats->nr_removed -= nr;
+	if (nr)
+		memmove(stats->removed, stats->removed + nr,
+			stats->nr_removed * sizeof(*stats->removed));
 }
 
 void stats_clear(struct stats *stats)
@@ -72,7 +85,7 @@ void stats_clear(struct stats *stats)
 	while (stats->nr)
 		stats_remove(stats, stats->nr - 1);
 	stats->tick = 0;
-	stats->nr_removed = 0;
+	forget_removed(stats, stats->nr_removed);
 	stats->nr_reported = 0;
 	memset(stats->latest, 0, sizeof(stats->latest));
 	memset(stats->before, 0, sizeof(stats->before));
@@ -388,14 +401,6 @@ static void play_reset(struct stats *stats, const struct fields *fields)
 	}
 }
 
-static void forget_reported(struct stats *stats)
-{
-	stats->nr_removed -= stats->nr_reported;
-	if (stats->nr_reported)
-		memmove(stats->removed, stats->removed + stats->nr_reported,
-			stats->nr_removed * sizeof(*stats->removed));
-}
-
 void stats_update(struct stats *stats, const struct fields *fields, const struct sample *sample)
 {
 	if (sample->is_reset)
@@ -403,7 +408,7 @@ void stats_update(struct stats *stats, const struct fields *fields, const struct
 	stats->tick++;
 	stats->lost += sample->lost;
 	stats->next = 0;
-	forget_reported(stats);
+	forget_removed(stats, stats->nr_reported);
 	stats_clock(stats, sample);
 	for (size_t i = 0; i < sample->nr_rows; i++)
 		stats_take(stats, fields, sample, &sample->rows[i]);
@@ -420,7 +425,7 @@ void stats_keep_only(struct stats *stats, const struct field_set *fields)
 	}
 }
 
-const struct key *stats_removed_at(const struct stats *stats, size_t i)
+const struct stats_item *stats_removed_at(const struct stats *stats, size_t i)
 {
 	return i < stats->nr_reported ? &stats->removed[i] : NULL;
 }

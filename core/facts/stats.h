@@ -67,7 +67,7 @@ struct stats {
 	size_t room;
 	struct key_index index;
 	size_t next; /* the index of the next row's key if rows have the order of the last sample */
-	struct key *removed;
+	struct stats_item *removed;
 	size_t nr_removed, room_removed;
 	size_t nr_reported; /* of them, removed up to the end of the latest update */
 };
@@ -88,10 +88,10 @@ void stats_keep_only(struct stats *stats, const struct field_set *fields);
 void stats_clear(struct stats *stats);
 
 /*
- * The keys that were removed by the latest stats_update(), and since the update before it; NULL
- * past the last one.
+ * What was removed by the latest stats_update(), and since the update before it, with its last
+ * total; NULL past the last one.
  */
-const struct key *stats_removed_at(const struct stats *stats, size_t i);
+const struct stats_item *stats_removed_at(const struct stats *stats, size_t i);
 
 /* The time of the latest sample of a source; 0: the latest sample had no rows of the source. */
 static inline uint64_t stats_time_ns(const struct stats *stats, uint32_t source)

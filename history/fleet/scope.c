@@ -55,6 +55,7 @@ static void stretch_release(struct stretch *stretch)
 	guests_free(stretch->guests);
 	free(stretch->sums);
 	key_index_release(&stretch->index);
+	moment_taker_release(&stretch->taker);
 	moment_release(&stretch->moment);
 	sample_release(&stretch->sample);
 	*stretch = (struct stretch){ .stats = NULL };

@@ -147,6 +147,7 @@ static void end(struct bench *bench)
 	       interval_ms(bench));
 	fflush(stdout);
 	unlink(bench->path);
+	moment_taker_release(&bench->taker);
 	moment_release(&bench->moment);
 	packed_release(&bench->packed);
 	packer_free(bench->packer);

@@ -18,7 +18,9 @@ static void check(const struct changes *changes)
 	for (size_t i = 0; i < changes->nr; i++) {
 		const struct change *change = &changes->list[i];
 
-		if (i && key_compare(&change[-1].key, &change->key) >= 0)
+		int order = i ? key_compare(&change[-1].key, &change->key) : -1;
+
+		if (order > 0 || (!order && !(change[-1].flags & CHANGE_GONE)))
 			abort();
 		if (change->timing > changes->nr_timings && changes->nr_timings)
 			abort();

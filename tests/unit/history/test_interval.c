@@ -269,7 +269,9 @@ static bool has_key(uint32_t guest, uint32_t vcpu, uint32_t field)
 		       vcpu == 0 && specs[field].use == USE_EVENT;
 }
 
-/* A guest is forgotten: STATS_ENDED has its totals. */
+static struct changes forgotten; /* since the latest totals */
+
+/* A guest is forgotten: STATS_ENDED has its totals, and so have the next totals. */
 static void forget(struct moment *to, uint32_t guest)
 {
 	for (uint32_t field = 0; field < NR_FIELDS; field++) {
@@ -280,6 +282,8 @@ static void forget(struct moment *to, uint32_t guest)
 				continue;
 			if (specs[field].kind == FIELD_COUNTER)
 				sum_up(ended, &totals.of[guest][vcpu][field]);
+			add(&forgotten, guest, vcpu, field, CHANGE_GONE,
+			    &totals.of[guest][vcpu][field]);
 			totals.of[guest][vcpu][field] = (struct numbers){ 0 };
 			add(&to->changes, guest, vcpu, field, CHANGE_GONE, NULL);
 		}
@@ -312,6 +316,9 @@ static struct guests *inventory(void)
 static void pack(struct made *moment, struct moment *to)
 {
 	if (moment->stored.flags & MOMENT_HAS_TOTALS) {
+		to->totals = forgotten;
+		forgotten = (struct changes){ 0 };
+		moment->stored.flags |= to->totals.nr ? MOMENT_HAS_FORGOTTEN : 0;
 		for (uint32_t k = 0; k < NR_KEYS; k++) {
 			uint32_t guest = GUEST_OF(k), vcpu = VCPU_OF(k), field = FIELD_OF(k);
 
@@ -396,6 +403,7 @@ static int release_all(void **state)
 	(void)state;
 	for (size_t i = 0; i < NR_MOMENTS; i++)
 		packed_release(&made[i].packed);
+	changes_release(&forgotten);
 	packer_free(packer);
 	return 0;
 }

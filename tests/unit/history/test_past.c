@@ -105,6 +105,7 @@ static void world_free(struct world *world)
 {
 	recent_free(world->recent);
 	packer_free(world->packer);
+	moment_taker_release(&world->taker);
 	moment_release(&world->moment);
 	sample_release(&world->sample);
 	stats_free(world->stats);
@@ -694,9 +695,55 @@ static void other_programs_make_no_gap(void **state)
 	world_free(&world);
 }
 
+/* A guest of the tenth second is forgotten: totals are every 80 seconds. */
+static void totals_have_what_was_forgotten(void **state)
+{
+	const struct field spec = { .name = "kvm_exit", .parent = FIELD_NONE };
+	const struct field_set wanted = { 0 };
+	struct fields *fields = fields_new();
+	struct stats *stats = stats_new();
+	struct guests *guests = guests_new(NULL);
+	const struct facts facts = { .fields = fields, .stats = stats, .guests = guests,
+				     .wanted = &wanted };
+	struct moment_taker taker = { 0 };
+	struct moment moment = { 0 };
+	struct sample sample = { 0 };
+	const struct changes *totals = &moment.totals;
+	uint32_t field = fields_add(fields, &spec);
+
+	(void)state;
+	for (uint64_t second = 1; second <= 2 * MOMENT_TOTALS_EVERY + 1; second++) {
+		sample_reset(&sample);
+		sample.time_ns[0] = second * SECOND;
+		if (second < 10)
+			sample_add(&sample, (struct key){ 1, 0, field }, 100 * second,
+				   ROW_FROM_ZERO);
+		stats_update(stats, fields, &sample);
+		moment_take(&taker, &facts, second * SECOND, &moment);
+		if (second != MOMENT_TOTALS_EVERY + 1)
+			continue;
+		assert_true(moment.flags & MOMENT_HAS_FORGOTTEN);
+		assert_int_equal(totals->nr, 2);
+		assert_int_equal(totals->list[0].key.guest, 1);
+		assert_int_equal(totals->list[0].flags, CHANGE_GONE);
+		assert_int_equal(totals->list[0].count, 900);
+		assert_int_equal(totals->list[1].key.guest, STATS_ENDED);
+		assert_int_equal(totals->list[1].count, 900);
+	}
+	assert_true(moment.flags & MOMENT_HAS_TOTALS && !(moment.flags & MOMENT_HAS_FORGOTTEN));
+	assert_int_equal(totals->nr, 1); /* once */
+	moment_taker_release(&taker);
+	moment_release(&moment);
+	sample_release(&sample);
+	guests_free(guests);
+	stats_free(stats);
+	fields_free(fields);
+}
+
 UNIT(test_past)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(totals_have_what_was_forgotten),
 		cmocka_unit_test(every_moment_is_as_it_was),
 		cmocka_unit_test(moments_in_their_order),
 		cmocka_unit_test(the_oldest_moments_of_a_full_ring),
