@@ -7,7 +7,7 @@
 #ifndef KVMTOP_TRACE_RECORDING_DAT_DAT_H
 #define KVMTOP_TRACE_RECORDING_DAT_DAT_H
 
-#include "trace/recording/tracing_data.h"
+#include "trace/recording/event_types.h"
 
 /* More is damage: a few bytes of a file may claim much memory. */
 #define DAT_CPUS_MAX 65536

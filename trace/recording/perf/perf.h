@@ -10,7 +10,7 @@
 #include <zstd.h>
 
 #include "lib/hash.h"
-#include "trace/recording/tracing_data.h"
+#include "trace/recording/event_types.h"
 
 #define PERF_MAGIC "PERFILE2"
 #define PERF_MAGIC_SWAPPED "2ELIFREP"
