@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fields of events, their types made from formats, names of threads, and reading them from files. */
+/* Fields of events, types made from formats, names of threads, and reading them from files. */
 #include <stdlib.h>
 #include <string.h>
 
