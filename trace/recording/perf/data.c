@@ -356,7 +356,7 @@ static void release(struct perf_source *perf)
 	perf_records_release(&perf->records);
 }
 
-/* At the end gives the memory back: a second reading begins before the first is closed. */
+/* At the end gives the memory back: the screen of a recording is open for long after that. */
 static bool next(struct trace_source *source)
 {
 	struct perf_source *perf = (struct perf_source *)source;

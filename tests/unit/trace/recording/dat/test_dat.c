@@ -685,7 +685,7 @@ static void chunks_that_claim_too_much(void **state)
 	assert_int_equal(problems, 2);
 	assert_string_equal(trace_problem(trace, 0)->text,
 			    "CPU 1: a chunk claims too much for such a small file");
-	/* A second reading begins before the first is closed. */
+	/* What was read has given its memory back before it is closed. */
 	assert_in_range(allocated(), 0, before + (1 << 20));
 	trace_close(trace);
 }
