@@ -312,16 +312,33 @@ static void take_forgotten(const struct facts *facts, struct changes *forgotten)
 	}
 }
 
-/* What was forgotten comes first, and its list becomes empty. */
+/* Moves the rows to the end of another list. */
+static void move_changes(struct changes *from, struct changes *to)
+{
+	for (size_t i = 0; i < from->nr; i++) {
+		struct change change = from->list[i];
+		const struct change_timing *timing = changes_timing(from, &change);
+		uint64_t *counts;
+
+		change.timing = 0;
+		if (!timing) {
+			changes_add(to, &change);
+			continue;
+		}
+		counts = changes_add_timed(to, &change, timing);
+		if (timing->nr)
+			memcpy(counts, changes_counts(from, timing), timing->nr * sizeof(*counts));
+	}
+	changes_reset(from);
+}
+
+/* What was forgotten comes first. */
 static void take_totals(struct moment_taker *taker, const struct facts *facts,
 			struct moment *moment)
 {
-	const struct changes none = moment->totals;
-
-	moment->totals = taker->forgotten;
-	taker->forgotten = none;
-	if (moment->totals.nr)
+	if (taker->forgotten.nr)
 		moment->flags |= MOMENT_HAS_FORGOTTEN;
+	move_changes(&taker->forgotten, &moment->totals);
 	for (size_t i = 0; i < facts->stats->nr; i++) {
 		const struct stats_item *item = &facts->stats->list[i];
 		const struct field *field = fields_get(facts->fields, item->key.field);

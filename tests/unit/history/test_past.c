@@ -709,15 +709,19 @@ static void totals_have_what_was_forgotten(void **state)
 	struct moment moment = { 0 };
 	struct sample sample = { 0 };
 	const struct changes *totals = &moment.totals;
+	const struct change_timing *forgotten;
+	struct timing timing;
 	uint32_t field = fields_add(fields, &spec);
 
 	(void)state;
 	for (uint64_t second = 1; second <= 2 * MOMENT_TOTALS_EVERY + 1; second++) {
 		sample_reset(&sample);
 		sample.time_ns[0] = second * SECOND;
+		timing = (struct timing){ .time_ns = 10 * second, .max_ns = 2,
+					  .hist[3] = (uint32_t)(100 * second) };
 		if (second < 10)
-			sample_add(&sample, (struct key){ 1, 0, field }, 100 * second,
-				   ROW_FROM_ZERO);
+			sample_add_timed(&sample, (struct key){ 1, 0, field }, 100 * second,
+					 ROW_FROM_ZERO, &timing);
 		stats_update(stats, fields, &sample);
 		moment_take(&taker, &facts, second * SECOND, &moment);
 		if (second != MOMENT_TOTALS_EVERY + 1)
@@ -727,6 +731,11 @@ static void totals_have_what_was_forgotten(void **state)
 		assert_int_equal(totals->list[0].key.guest, 1);
 		assert_int_equal(totals->list[0].flags, CHANGE_GONE);
 		assert_int_equal(totals->list[0].count, 900);
+		forgotten = changes_timing(totals, &totals->list[0]);
+		assert_non_null(forgotten);
+		assert_int_equal(forgotten->time_ns, 90);
+		assert_int_equal(forgotten->first, 3);
+		assert_int_equal(changes_counts(totals, forgotten)[0], 900);
 		assert_int_equal(totals->list[1].key.guest, STATS_ENDED);
 		assert_int_equal(totals->list[1].count, 900);
 	}
