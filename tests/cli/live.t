@@ -774,7 +774,7 @@ if has_screen; then
 	# Long exits are listed from when the list is first shown; the screen says since when.
 	spawn "$HELPERS/miniguest" --name listed --pio 20 --rounds 0 --pause 10000 >/dev/null
 	screen_start 100 20 "exec $(realpath "$KVMTOP") -s 0.5 --view exits"
-	screen_wait '  1 guest 1 vCPU' 15
+	screen_wait '^ Total +[0-9,]+ +[1-9]' 15
 	screen_keys Space
 	screen_wait 'paused at'
 	screen_keys l
