@@ -211,19 +211,47 @@ check "make uninstall" make -s uninstall "DESTDIR=$TMP/root" bindir=/b mandir=/m
 	bashcompletiondir=/c PREFIX=/p
 is "$(find "$TMP/root" -mindepth 1)" "" "uninstall removes all of it, and empty folders"
 
-# A copy without git, in a folder with another name.
+# A copy without git, in a folder with another name, of what was built with it.
+in_folder prefix=/usr >/dev/null
 copy=$TMP/a/copy/of
 mkdir -p "$copy"
-tar cf - --exclude=./.git --exclude=./build --exclude=./kvmtop . | tar xf - -C "$copy"
-in_folder prefix=/usr >/dev/null
+tar cf - --exclude=./.git --exclude=./build/sanitize . | tar xf - -C "$copy"
+is "$(env -u MAKEFLAGS make --no-print-directory -C "$copy" all 2>&1)" "" \
+	"a copy has nothing to build"
 # With what a release has of BPF, in which case clang and bpftool are not needed.
 for skeleton in build/providers/*/*.skel.h; do
 	to=${skeleton#build/}
 	cp "$skeleton" "$copy/${to%.skel.h}.le.skel.h"
 done
-check "a copy without git, clang and bpftool is built, as of a release" make -s "$jobs" -C "$copy" \
+# Some of it is enough: the bytes of each file are made in the same way.
+rm "$copy"/build/kvmtop.o "$copy"/build/lib/*.o "$copy/kvmtop"
+check "without git, clang and bpftool it is built, as of a release" make -s "$jobs" -C "$copy" \
 	install "DESTDIR=$TMP/of" prefix=/usr BPF_CLANG=none BPFTOOL=none
 check "its program has the same bytes" cmp "$TMP/of/usr/bin/kvmtop" "$TMP/root/usr/bin/kvmtop"
+
+# What cannot be done is one line, beside make's own.
+# cannot FOLDER NAME=VALUE...: what make says there.
+cannot() {
+	(cd "$1" && shift && env -u MAKEFLAGS make -s "$@" 2>&1 | grep -vE '^make(:|\[)')
+}
+is "$(cannot "$copy" CC=no-such-compiler)" "CC is no-such-compiler: no such command" \
+	"a compiler that is not there"
+is "$(cannot "$copy" run CC=no-such-compiler)" "deps: CC is no-such-compiler: no such command" \
+	"which no package has"
+is "$(cannot "$copy" dist)" "make dist: the tarball is of a git commit, and here is none" \
+	"no tarball without git"
+is "$(cannot "$copy" BUILD=/proc/none)" \
+	"/proc/none cannot be written: choose another, BUILD=FOLDER" "a folder that is read-only"
+check "what is made may be elsewhere" make -s -C "$copy" "BUILD=$TMP/elsewhere" \
+	"$TMP/elsewhere/lib/error.o"
+is "$(would test "TESTS=tests/unit/lib/test_when.c tests/unit/ui" | sed -n 's|.* tests/run ||p' |
+	tr ' ' '\n' | sed "s|^$TMP/none/||" | head -n 2)" "\
+tests/unit/lib/test_when
+tests/unit/ui/lines/test_formats" "tests are named by their files and folders"
+is "$(env -u MAKEFLAGS make -n V=1 "BUILD=$TMP/none" test 2>&1 | grep 'No rule')" "" \
+	"and all of them are made elsewhere"
+is "$(env -u MAKEFLAGS make -n test TESTS=tests/cli/host.t | sed -n 's/^make *all //p')" \
+	"build/tests/helpers/miniguest" "with no helpers that they do not name"
 
 if git rev-parse --verify -q HEAD >"$TMP/out" 2>&1; then
 	check "make dist" make -s dist "DIST=$TMP/one.tar.gz"

@@ -18,14 +18,14 @@ fake_program() {
 	chmod +x "$t"
 }
 
-# run_fake NAME...: the runner's last line, and its exit status.
+# run_fake NAME...: the runner's last line, and its exit status; SECONDS_EACH (1) is the limit.
 run_fake() {
 	t_files=
 	for t; do
 		t_files="$t_files $TMP/$t.t"
 	done
 	# shellcheck disable=SC2086
-	TEST_TIMEOUT=${TEST_TIMEOUT:-1} tests/run $t_files >"$TMP/log" 2>&1
+	TEST_TIMEOUT=${SECONDS_EACH:-1} tests/run $t_files >"$TMP/log" 2>&1
 	t_got=$?
 	echo "$(tail -n 1 "$TMP/log"); $t_got"
 }
@@ -68,18 +68,18 @@ pair() {
 }
 pair one two 5
 pair two one 0
-is "$(TEST_TIMEOUT=60 TEST_JOBS=2 run_fake one two)" "2 passed, 0 failed, 0 skipped; 0" \
+is "$(SECONDS_EACH=60 TEST_JOBS=2 run_fake one two)" "2 passed, 0 failed, 0 skipped; 0" \
 	"files run side by side"
 is "$(grep -o '[a-z]*\.t' "$TMP/log" | tr '\n' ' ')" "one.t two.t " "they are shown in order"
 rm -f "$TMP/one.began" "$TMP/two.began"
-is "$(TEST_TIMEOUT=4 TEST_JOBS=1 run_fake one two)" "1 passed, 1 failed, 0 skipped; 1" \
+is "$(SECONDS_EACH=4 TEST_JOBS=1 run_fake one two)" "1 passed, 1 failed, 0 skipped; 1" \
 	"TEST_JOBS at once"
 # Alone: no other runs.
 for name in left right; do
 	fake $name "mkdir $TMP/busy || exit 1" 'sleep 0.3' "rmdir $TMP/busy" 'echo ok 1' 'echo 1..1'
 done
 printf '%s\tone guest is counted\n' "$TMP/left.t" "$TMP/right.t" >"$TMP/alone"
-is "$(TEST_TIMEOUT=60 TEST_JOBS=2 TEST_ALONE=$TMP/alone run_fake left good right)" \
+is "$(SECONDS_EACH=60 TEST_JOBS=2 TEST_ALONE=$TMP/alone run_fake left good right)" \
 	"3 passed, 0 failed, 1 skipped; 0" "a test that is on the list runs alone"
 is "$(grep -o '[a-z]*\.t  ' "$TMP/log" | tr -d '\n')" "good.t  left.t  right.t  " \
 	"after the others"
@@ -113,17 +113,20 @@ is "$(run_fake half)" "1 passed, 1 failed, 0 skipped; 1" "a test without done_te
 # deps
 deps_on() {
 	printf 'ID=%s\nID_LIKE="%s"\n' "$1" "$2" >"$TMP/os-release"
-	OS_RELEASE=$TMP/os-release CC=no-such-compiler packaging/tools/deps -n build 2>&1
+	OS_RELEASE=$TMP/os-release PKG_CONFIG=no-such-command packaging/tools/deps -n build 2>&1
 }
 is "$(packaging/tools/deps -q build test)" "" "deps is silent when nothing is missing"
-like "$(deps_on debian '')" 'apt-get install -y --no-install-recommends gcc libc6-dev' "Debian"
-like "$(deps_on linuxmint 'ubuntu debian')" 'apt-get install .* gcc' "a relative of Debian"
-like "$(deps_on rocky 'rhel centos fedora')" 'dnf install -y .* gcc' "a relative of Fedora"
-like "$(deps_on arch '')" 'pacman .*--noconfirm gcc' "Arch"
-like "$(deps_on plan9 '')" 'missing: .*stdio.h' "an unknown system gets a list of what is missing"
+like "$(deps_on debian '')" 'apt-get install -y --no-install-recommends pkg-config libtracefs-dev' \
+	"Debian"
+like "$(deps_on linuxmint 'ubuntu debian')" 'apt-get install .* pkg-config' "a relative of Debian"
+like "$(deps_on rocky 'rhel centos fedora')" 'dnf install -y .* pkgconf-' "a relative of Fedora"
+like "$(deps_on arch '')" 'pacman .*--noconfirm pkgconf' "Arch"
+like "$(deps_on plan9 '')" 'missing: .*libtracefs' "an unknown system gets a list"
 is "$(status_of deps_on plan9 '')" 1 "and that is a failure"
 is "$(OS_RELEASE=/dev/null CC=no-such-compiler packaging/tools/deps -l build)" "" \
 	"no packages, no list"
+is "$(CC=no-such-compiler packaging/tools/deps build 2>&1)" \
+	"deps: CC is no-such-compiler: no such command" "no package has a compiler of that name"
 
 # tests/hosts/beside, in a folder with tools that make packages up
 beside=$PWD/tests/hosts/beside
@@ -147,6 +150,12 @@ if unshare --mount $as_root mount -t overlay overlay -o "$layers" /usr 2>/dev/nu
 	like "$(in_world)" "^seen\$" "with another host's"
 	is "$(cat "$TMP/cache/kvmtop-hosts/beside/packages")" "made-up another" "all of them"
 	check "the system has not got them" test ! -e /usr/share/kvmtop-made-up
+	fake_program world/bin/unshare 'echo "unshare: not allowed" >&2' 'exit 1'
+	rm -rf "$TMP/cache"
+	like "$(in_world)" '^# cannot be shown below /usr: unshare: not allowed$' \
+		"where they cannot be shown that is said"
+	check "and nothing is fetched" test ! -e "$TMP/cache/kvmtop-hosts/beside/packages"
+	rm "$TMP/world/bin/unshare"
 else
 	skip "a host's packages are beside the system's" "no overlay can be mounted here"
 fi
