@@ -335,8 +335,9 @@ CHECK_FLAGS = $(OUR_CPPFLAGS) $(TEST_CPPFLAGS) $(CPPFLAGS)
 
 lint: check-style check-layers check-headers ## gcc and clang -Werror, clang-tidy, shellcheck ...
 	@tests/tools/need gcc $(CLANG) $(CLANG_TIDY)
-	@$(MAKE) BUILD=build/lint-gcc CC=gcc WERROR=1 EXTRA_CFLAGS="$(GCC_WARNINGS)" objects
-	@$(MAKE) BUILD=build/lint-clang CC=$(CLANG) WERROR=1 \
+	@$(MAKE) BUILD=build/lint-gcc CC=gcc CFLAGS=-O2 WERROR=1 EXTRA_CFLAGS="$(GCC_WARNINGS)" \
+		objects
+	@$(MAKE) BUILD=build/lint-clang CC=$(CLANG) CFLAGS=-O0 WERROR=1 \
 		EXTRA_CFLAGS="$(CLANG_WARNINGS)" objects
 	$(call say,TIDY,"all sources")$(EACH) \
 		$(CLANG_TIDY) --quiet {} -- -isystem build/lint-clang $(CHECK_FLAGS) \
@@ -354,7 +355,7 @@ NO_GCC_ANALYZE = malloc-leak null-argument null-dereference use-of-uninitialized
 
 analyze: ## gcc -fanalyzer, cppcheck, clang --analyze
 	@tests/tools/need gcc $(CLANG) cppcheck
-	@$(MAKE) BUILD=build/analyze CC=gcc CFLAGS="-O1 -g" WARNINGS= WERROR=1 \
+	@$(MAKE) BUILD=build/analyze CC=gcc CFLAGS=-O1 WARNINGS= WERROR=1 \
 		EXTRA_CFLAGS="-fanalyzer $(NO_GCC_ANALYZE:%=-Wno-analyzer-%) \
 		-include tests/tools/analyze.h" $(ANALYZED:%.c=build/analyze/%.o)
 	$(call say,CPPCHK,"all sources")cppcheck --quiet --enable=warning,performance,portability \
