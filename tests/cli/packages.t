@@ -39,7 +39,7 @@ is "$(sed -n 's/^%global units //p' packaging/kvmtop.spec | tr ' ' '\n' | sed 's
 unit=$(sed -n 's/^CapabilityBoundingSet=//p' packaging/systemd/kvmtop@.service)
 is "$(sed -n 's/^capabilities=//p' packaging/kvmtop-group | tr ',' '\n' |
 	grep '^cap_' | LC_ALL=C sort)" \
-	"$(one_a_line $unit | tr '[:upper:]' '[:lower:]')" \
+	"$(one_a_line $(echo "$unit" | tr '[:upper:]' '[:lower:]'))" \
 	"the group has the capabilities of the systemd units"
 
 # For a Prometheus as the source alone: who installs kvmtop need not have it.
