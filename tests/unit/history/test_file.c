@@ -367,7 +367,7 @@ static void expect_guests(struct history_file *reader, uint64_t id, const char *
 	struct error error = { "" };
 	const struct guest *guest;
 	struct stored stored;
-	char text[256] = "";
+	char text[1024] = "";
 
 	assert_int_equal(store.type->step(store.state, id - 1, false, &stored, &error), 0);
 	assert_int_equal(stored.id, id);
