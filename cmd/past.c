@@ -50,28 +50,14 @@ static int begin(struct run *run, struct error *error)
 	return 0;
 }
 
-/* A recording has no time of day. */
-static void name_time(const struct past_run *reader, char *buf, size_t size, uint64_t time_ns,
-		      uint64_t now_ns)
-{
-	uint64_t start_ns = reader->run.source->recording.start_ns;
-	char seconds[WHEN_SIZE];
-
-	if (!start_ns) {
-		when_format(buf, size, time_ns, now_ns);
-		return;
-	}
-	when_format_seconds(seconds, sizeof(seconds), time_ns - start_ns);
-	snprintf(buf, size, "%.30s s", seconds);
-}
-
 /* Says once that another guest has the name from this moment on. */
 static void say_follows(const struct past_run *reader, const struct guest *guest)
 {
 	char at[WHEN_SIZE];
 	struct error news;
 
-	name_time(reader, at, sizeof(at), past_at(reader->past)->time_ns, reader->origin.now_ns);
+	source_name_time(reader->run.source, at, sizeof(at), past_at(reader->past)->time_ns,
+			 reader->origin.now_ns);
 	error_set(&news, 0, "%s is back as pid %d at %s", guest->name, (int)guest->pid, at);
 	say(news.text);
 }
@@ -161,8 +147,9 @@ static int none_there(const struct past_run *reader, struct error *error)
 	if (past_go(reader->past, 0, &(struct error){ "" }) < 0)
 		return error_set(error, -ENOENT, "%s: there is no sample in it yet: kvmtop -w "
 				 "FILE adds them", reader->run.source->name);
-	name_time(reader, first, sizeof(first), past_at(reader->past)->time_ns, 0);
-	name_time(reader, last, sizeof(last), reader->origin.now_ns, 0);
+	source_name_time(reader->run.source, first, sizeof(first),
+			 past_at(reader->past)->time_ns, 0);
+	source_name_time(reader->run.source, last, sizeof(last), reader->origin.now_ns, 0);
 	return error_set(error, -ENOENT,
 			 "%s: no sample was taken in that time: it has samples from "
 			 "%s to %s",
@@ -274,7 +261,7 @@ static int go_to(struct past_run *reader, uint64_t time_ns, struct error *error)
 		      time_ns > reader->origin.now_ns + gap_ns)))
 		return none_there(reader, error);
 	if (!err && time_ns > at->time_ns + gap_ns) {
-		name_time(reader, text, sizeof(text), at->time_ns, time_ns);
+		source_name_time(reader->run.source, text, sizeof(text), at->time_ns, time_ns);
 		fprintf(stderr, "kvmtop: %s: no sample was taken then; this one is of %s\n",
 			reader->run.source->name, text);
 	}
@@ -389,8 +376,8 @@ static int read_span(struct past_run *reader, struct history_span *span, uint64_
 		.to_ns = interval_last(span->interval)->time_ns,
 		.elapsed_ns = interval_elapsed_ns(span->interval),
 	};
-	name_time(reader, from, sizeof(from), ret_about->from_ns, 0);
-	name_time(reader, to, sizeof(to), ret_about->to_ns, ret_about->from_ns);
+	source_name_time(reader->run.source, from, sizeof(from), ret_about->from_ns, 0);
+	source_name_time(reader->run.source, to, sizeof(to), ret_about->to_ns, ret_about->from_ns);
 	snprintf(head, HEAD_SIZE, "%s to %s, %.1f s", from, to,
 		 (double)ret_about->elapsed_ns / 1e9);
 	return query_of_span(reader->run.options, interval_guests(span->interval), &span->query,

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/file.h"
+#include "lib/when.h"
 #include "lib/xalloc.h"
 #include "cmd/providers.h"
 #include "cmd/source.h"
@@ -315,6 +316,20 @@ static int open_past(struct opened *opened, const struct source_config *config, 
 		.guests = past_guests(source->past),
 	};
 	return monitor_open(&monitor, &source->monitor, error);
+}
+
+void source_name_time(const struct source *source, char *buf, size_t size, uint64_t time_ns,
+		      uint64_t now_ns)
+{
+	uint64_t start_ns = source->recording.start_ns;
+	char seconds[WHEN_SIZE];
+
+	if (!start_ns) {
+		when_format(buf, size, time_ns, now_ns);
+		return;
+	}
+	when_format_seconds(seconds, sizeof(seconds), time_ns - start_ns);
+	snprintf(buf, size, "%.30s s", seconds);
 }
 
 void source_be_patient(struct source *source, unsigned int ms)

@@ -60,6 +60,10 @@ const struct source_reading *source_reading(const struct source *source);
  */
 int source_play_moments(struct source *source, struct monitor **ret_monitor, struct error *error);
 
+/* A time in the source, for a message: as when_format(); of a recording seconds from its start. */
+void source_name_time(const struct source *source, char *buf, size_t size, uint64_t time_ns,
+		      uint64_t now_ns);
+
 /* From now on a key or a line waits at most so many ms for an answer of a Prometheus. */
 void source_be_patient(struct source *source, unsigned int ms);
 

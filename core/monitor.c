@@ -170,9 +170,8 @@ void monitor_close(struct monitor *monitor)
 {
 	if (!monitor)
 		return;
-	for (size_t i = 0; i < monitor->nr_feeds; i++) {
+	for (size_t i = 0; i < monitor->nr_feeds; i++)
 		feed_close(&monitor->feeds[i]);
-	}
 	free(monitor->filter);
 	field_set_release(&monitor->needed);
 	field_set_release(&monitor->want.fields);
@@ -192,8 +191,7 @@ static enum want_scope scope_of(const struct query *query)
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }
 
-static bool has_use(const struct monitor *monitor, const struct field_set *set,
-		    enum field_use use)
+static bool has_use(const struct monitor *monitor, const struct field_set *set, enum field_use use)
 {
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
 		if (fields_get(monitor->fields, i)->use == use && field_set_has(set, i))
