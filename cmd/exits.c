@@ -19,7 +19,6 @@
 #include "core/monitor.h"
 #include "core/provider.h"
 #include "trace/tracer/child.h"
-#include "core/views/diff.h"
 #include "ui/lines/lines.h"
 #include "ui/numbers.h"
 #include "core/views/query.h"

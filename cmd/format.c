@@ -11,7 +11,7 @@
 #include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
-#include "trace/recording/progress.h"
+#include "trace/recording/trace.h"
 #include "trace/rules/rules.h"
 
 #define XEN_CPUS 16384 /* more than Xen can have */

@@ -9,7 +9,7 @@
 #include "lib/say.h"
 #include "lib/xalloc.h"
 #include "cmd/lists.h"
-#include "cmd/providers.h"
+#include "cmd/source.h"
 #include "core/feed.h"
 #include "host/guest_proc.h"
 

@@ -25,7 +25,7 @@
 #include "host/env.h"
 #include "host/guest_proc.h"
 #include "providers/providers.h"
-#include "trace/recording/progress.h"
+#include "trace/recording/trace.h"
 #include "trace/tracer/child.h"
 #include "trace/tracer/ring.h"
 #include "trace/tracer/guest_log.h"

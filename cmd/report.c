@@ -13,7 +13,6 @@
 #include "cmd/command.h"
 #include "cmd/top.h"
 #include "core/views/query.h"
-#include "core/views/diff.h"
 #include "core/views/view.h"
 
 #define LARGE_BYTES (256 << 10)

@@ -10,7 +10,6 @@
 #include "lib/file.h"
 #include "lib/when.h"
 #include "lib/xalloc.h"
-#include "cmd/providers.h"
 #include "cmd/source.h"
 #include "history/file.h"
 #include "history/fleet/http.h"
@@ -19,7 +18,19 @@
 #include "history/recent.h"
 #include "history/recorder.h"
 #include "host/env.h"
+#include "providers/providers.h"
 #include "trace/exits/samples.h"
+
+#define LIVE(number, live, captured) [PROVIDER_##number] = &live##_provider,
+#define CAPTURED(number, live, captured) [PROVIDER_##number] = &captured##_provider,
+
+const struct provider *const live_providers[] = { PROVIDER_LIST(LIVE) NULL };
+static const struct provider *const captured_providers[] = { PROVIDER_LIST(CAPTURED) NULL };
+
+const struct provider *const *providers_of(const struct env *env)
+{
+	return env_is_captured(env) ? captured_providers : live_providers;
+}
 
 #define TIMEOUT_S 30 /* how long a Prometheus may take for an answer */
 #define MOMENTS_BYTES ((size_t)256 << 20) /* of a recording's moments */

@@ -8,6 +8,7 @@
 #include "core/monitor.h"
 #include "history/source.h"
 #include "trace/exits/recording.h"
+#include "core/provider.h"
 
 #define HISTORY_FILE "/var/lib/kvmtop/history.db" /* kvmtop-history.service writes it */
 
@@ -69,5 +70,13 @@ void source_be_patient(struct source *source, unsigned int ms);
 
 /* What could not be read of a file; NULL: nothing. */
 const char *source_failure(const struct source *source);
+
+/* ---- what counts on a machine, for the monitor */
+
+/* By their numbers; NULL ends the list. */
+extern const struct provider *const live_providers[];
+
+/* The same for a machine. Of a captured one some play what it counted. */
+const struct provider *const *providers_of(const struct env *env);
 
 #endif

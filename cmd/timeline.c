@@ -10,7 +10,7 @@
 #include "lib/say.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
-#include "trace/recording/progress.h"
+#include "trace/recording/trace.h"
 #include "trace/timeline/functions.h"
 #include "trace/timeline/kvm.h"
 #include "trace/timeline/perf_stat.h"

@@ -6,7 +6,7 @@
  * adds rows to a sample when it is called for one. It does not depend on screens, stats or other
  * providers. A player gives earlier samples: its fields have the names that live providers give
  * them, and its rows the same meaning. All calls come from one thread. The monitor gets a list of
- * providers (cmd/providers.c has the live ones).
+ * providers (cmd/source.c has the live ones).
  */
 #ifndef KVMTOP_CORE_PROVIDER_H
 #define KVMTOP_CORE_PROVIDER_H

@@ -11,7 +11,7 @@
 #include "lib/xalloc.h"
 #include "core/monitor.h"
 #include "core/views/query.h"
-#include "core/views/diff.h"
+#include "core/views/view.h"
 #include "history/interval.h"
 #include "history/past.h"
 #include "history/play.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * providers - the providers, and what several of them share: the meaning of the names of KVM's own
- * counters, and trace events in tracefs. cmd/providers.c has the list.
+ * counters, and trace events in tracefs. cmd/source.c has the list.
  */
 #ifndef KVMTOP_PROVIDERS_PROVIDERS_H
 #define KVMTOP_PROVIDERS_PROVIDERS_H

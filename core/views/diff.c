@@ -7,7 +7,6 @@
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
-#include "core/views/diff.h"
 #include "core/views/view.h"
 
 /* From FIRST on, for each number: its value in the other view, in this one, and the change. */

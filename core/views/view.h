@@ -16,6 +16,7 @@
 #include "lib/error.h"
 #include "core/views/columns.h"
 #include "core/views/rollup.h"
+#include "core/facts/facts.h"
 
 #define VIEW_COLUMNS 29 /* of one view, at the most */
 
@@ -202,5 +203,22 @@ bool view_row_is_quiet(const struct view *view, const struct view_row *row);
  * and of what has ended. A guest or vCPU that is there stays, as its time passes, and so do events.
  */
 void view_drop_repeated(struct view *view);
+
+/* ---- a view of two others: what changed from the first to the second (diff.c) */
+
+/* A recording, a span of a history, or a guest: one of the two that are compared. */
+struct view_side {
+	const char *path;	 /* of a recording */
+	const struct view *view; /* of exits by guest, vCPU and reason */
+	uint64_t span;		 /* how long it is, in ns or in cycles */
+	enum time_unit unit;
+};
+
+/*
+ * A view of both, from the first to the second: the row that changed most is the first. Its texts
+ * belong to the sides' views. 0, -EINVAL with error where one has times in ns and the other in
+ * cycles; release the view in any case.
+ */
+int view_diff(const struct view_side sides[2], struct view *ret_view, struct error *error);
 
 #endif

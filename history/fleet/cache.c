@@ -6,7 +6,6 @@
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
-#include "history/fleet/cache.h"
 #include "history/fleet/scope.h"
 
 uint32_t caches_find(struct caches *caches, const char *host)

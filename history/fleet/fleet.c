@@ -15,7 +15,6 @@
 
 #include "lib/clock.h"
 #include "lib/process.h"
-#include "history/fleet/cache.h"
 #include "history/fleet/fleet.h"
 #include "history/fleet/scope.h"
 

@@ -14,7 +14,6 @@
 #include "core/monitor.h"
 #include "trace/exits/samples.h"
 #include "trace/exits/recording.h"
-#include "core/views/diff.h"
 #include "cmd/top.h"
 #include "ui/lines/lines.h"
 #include "ui/lines/recording.h"

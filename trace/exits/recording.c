@@ -2,7 +2,7 @@
 /* Reads recordings. */
 #include <stdlib.h>
 
-#include "trace/recording/progress.h"
+#include "trace/recording/trace.h"
 #include "trace/exits/recording.h"
 
 #define EVENTS_A_LOOK 65536 /* events between two looks at the clock */

@@ -10,7 +10,7 @@
 
 #include "lib/clock.h"
 #include "lib/xalloc.h"
-#include "trace/recording/progress.h"
+#include "trace/recording/trace.h"
 
 #define BAR_AFTER_NS UINT64_C(1000000000)
 #define BAR_EVERY_NS UINT64_C(100000000)

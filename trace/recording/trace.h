@@ -27,6 +27,9 @@
 #ifndef KVMTOP_TRACE_RECORDING_TRACE_H
 #define KVMTOP_TRACE_RECORDING_TRACE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include "lib/error.h"
 #include "trace/recording/event.h"
 
@@ -132,5 +135,27 @@ int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,
 
 /* The i-th extra word of kvmtrace or acrn in this machine's byte order; 0 where there is none. */
 uint32_t trace_word(const struct trace *trace, const struct trace_event *event, unsigned int i);
+
+/*
+ * ---- a progress bar on standard error while a recording is read, and other lines that are shown
+ * for a while (progress.c)
+ *
+ * The bar is only drawn on a terminal, and only if reading takes more than a second.
+ */
+
+struct progress {
+	uint64_t began_ns, shown_ns; /* shown_ns 0: not shown yet */
+};
+
+void progress_begin(struct progress *progress);
+/* Draws the bar if it is time to; to be called often. */
+void progress_show(struct progress *progress, const struct trace *trace);
+void progress_end(const struct progress *progress); /* erases the bar */
+
+/* A stream that reads from `in` and draws the bar. Closing the stream leaves `in` open. */
+FILE *progress_watch(FILE *in);
+
+/* On a terminal: replaces the line on standard error by this text, cut to the width. */
+void progress_line(const char *text);
 
 #endif

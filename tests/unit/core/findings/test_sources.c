@@ -11,7 +11,7 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "core/monitor.h"
-#include "cmd/providers.h"
+#include "cmd/source.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/samples.h"

@@ -13,7 +13,7 @@
 #include "lib/array.h"
 #include "lib/text.h"
 #include "core/monitor.h"
-#include "cmd/providers.h"
+#include "cmd/source.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
 #include "tests/unit/unit.h"

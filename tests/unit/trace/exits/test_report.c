@@ -13,7 +13,6 @@
 #include "tests/unit/unit.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/recording.h"
-#include "core/views/diff.h"
 #include "core/views/view.h"
 
 /* ---- exits */
