@@ -306,7 +306,7 @@ static int put_guests(struct db *db, sqlite3_stmt *row, const struct stored *at,
 	int err;
 
 	while ((err = db_step(db, row, error)) > 0) {
-		struct guest guest;
+		struct guest guest = { .id = GUEST_NONE };
 
 		err = get_guest(row, &guest) ? 0 : db_damaged(db, error);
 		if (!err)

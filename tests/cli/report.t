@@ -283,6 +283,7 @@ is "$(report -f 1000 - <"$TMP/acrn" | tail -n 1)" \
 moments() {
 	"$KVMTOP" --frequency 1GHz --view exits -s 0.00002 "$@" 2>&1
 }
+# shellcheck disable=SC2002 # a pipe, not a file
 is "$(cat "$TMP/acrn" | moments -r - -l)" "$(moments -r "$TMP/acrn" -l)" "a pipe has samples"
 is "$(moments -r "$TMP/acrn" -l | grep -c ' CPUID ')" 6 "of all intervals"
 is "$(moments -r - --at 00:00:00.000050 -1 <"$TMP/acrn")" \
