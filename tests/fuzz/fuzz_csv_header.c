@@ -69,7 +69,6 @@ static char *header_new(const struct fields *fields, const struct field_set *col
 	struct lines_config config = { .format = LINES_CSV, .fields = fields,
 					  .columns = columns };
 	struct view view = { .type = &view_events };
-	const struct lines_config config = { 0 };
 	struct lines_sample sample = { .config = &config, .view = &view, .needs_header = true };
 	char *text;
 	size_t size;
