@@ -14,7 +14,7 @@
 #		TEST_TIMEOUT=600	seconds for each test file
 #		TESTS="tests/cli/a.t tests/unit/lib/test_when.c tests/unit/ui ..."
 #				only these for make test and make check
-#		TEST_JOBS=1	test files at once; one a CPU
+#		TEST_JOBS=1	test files at once; two a CPU
 #		BPF=no		without BPF, even where clang, bpftool and libbpf are there
 
 VERSION = 0.1.0
