@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/facts/stats.h"
 #include "history/file_state.h"
 #include "lib/array.h"
 
@@ -30,19 +31,31 @@ static void set_id(struct file_ids *ids, uint32_t here, uint32_t id)
 	ids->list[here] = id;
 }
 
+static int take_id(struct db *db, int64_t id, uint32_t max, uint32_t *ret_id, struct error *error)
+{
+	if (id < 0 || id > max)
+		return db_damaged(db, error);
+	*ret_id = (uint32_t)id;
+	return 0;
+}
+
 /* The id that the statement finds; 0: there is none. */
 static int find_id(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
-		   uint32_t *ret_id, struct error *error)
+		   uint32_t max, uint32_t *ret_id, struct error *error)
 {
 	int64_t id = 0;
 	int err = db_find(db, sql, values, nr, &id, error);
 
-	if (err && err != -ENOENT)
-		return err;
-	if (id < 0 || id > UINT32_MAX / 2)
-		return db_damaged(db, error);
-	*ret_id = (uint32_t)id;
-	return 0;
+	return err && err != -ENOENT ? err : take_id(db, id, max, ret_id, error);
+}
+
+/* Runs a statement that inserts a row. SQLite goes on after the largest id that it knows of. */
+static int insert_id(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
+		     uint32_t max, uint32_t *ret_id, struct error *error)
+{
+	int err = db_run_with(db, sql, values, nr, error);
+
+	return err ? err : take_id(db, sqlite3_last_insert_rowid(db->sqlite), max, ret_id, error);
 }
 
 /* ---- fields */
@@ -54,7 +67,8 @@ static struct db_value id_or_none(const struct history_file *file, uint32_t here
 	return id ? DB_NUMBER(id) : (struct db_value){ 0 };
 }
 
-static int insert_field(struct history_file *file, const struct field *field, struct error *error)
+static int insert_field(struct history_file *file, const struct field *field, uint32_t *ret_id,
+			struct error *error)
 {
 	const struct db_value row[] = {
 		DB_NUMBER(file->segment_id), DB_TEXT(field->name), DB_TEXT(field->listed),
@@ -64,7 +78,8 @@ static int insert_field(struct history_file *file, const struct field *field, st
 		DB_NUMBER(field->exit_rank), id_or_none(file, field->reason),
 	};
 
-	return db_run_with(&file->db, SQL_ADD_FIELD, row, ARRAY_SIZE(row), error);
+	return insert_id(&file->db, SQL_ADD_FIELD, row, ARRAY_SIZE(row), SQL_FIELD_MAX, ret_id,
+			 error);
 }
 
 static int add_field(struct history_file *file, uint32_t here, struct error *error)
@@ -72,15 +87,14 @@ static int add_field(struct history_file *file, uint32_t here, struct error *err
 	const struct field *field = fields_get(file->fields, here);
 	const struct db_value name = DB_TEXT(field->name);
 	uint32_t id = 0;
-	int err = find_id(&file->db, SQL_FIND_FIELD, &name, 1, &id, error);
+	int err = find_id(&file->db, SQL_FIND_FIELD, &name, 1, SQL_FIELD_MAX, &id, error);
 
 	if (!err && id) {
 		const struct db_value row[] = { DB_NUMBER(id), DB_NUMBER(file->segment_id) };
 
 		err = db_run_with(&file->db, SQL_KEEP_FIELD, row, ARRAY_SIZE(row), error);
 	} else if (!err) {
-		err = insert_field(file, field, error);
-		id = (uint32_t)sqlite3_last_insert_rowid(file->db.sqlite);
+		err = insert_field(file, field, &id, error);
 	}
 	if (err)
 		return err;
@@ -123,8 +137,9 @@ static int insert_guest(struct history_file *file, const struct guest *guest, ui
 		guest->has_ended ? DB_NUMBER(sample) : (struct db_value){ 0 },
 		DB_NUMBER(time_ns / SECOND),
 	};
-	int err = db_run_with(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), error);
-	uint32_t id = (uint32_t)sqlite3_last_insert_rowid(file->db.sqlite);
+	uint32_t id = 0;
+	int err = insert_id(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), STATS_ENDED - 1, &id,
+			    error);
 
 	if (err)
 		return err;
@@ -175,7 +190,7 @@ static int find_guest(struct history_file *file, const struct guest *guest, uint
 	*ret_id = file_ids_of(&file->guest_ids, guest->id);
 	return *ret_id || !guest->start_ticks ?
 		       0 : find_id(&file->db, SQL_FIND_GUEST, identity, ARRAY_SIZE(identity),
-				   ret_id, error);
+				   STATS_ENDED - 1, ret_id, error);
 }
 
 static int add_guest(struct history_file *file, const struct guest *guest, uint64_t sample,

@@ -170,8 +170,6 @@ static int file_read(void *store, uint64_t id, enum moment_part part, struct blo
 
 /* ---- fields */
 
-#define FIELD_MAX ((1U << 24) - 1) /* readers have a table by id: a larger one is damage */
-
 #define GUESTS_ENDED_S 600 /* as in an inventory, see guests_ended_at() */
 
 struct field_texts {
@@ -195,7 +193,7 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 	get_text(row, 2, texts->listed, sizeof(texts->listed));
 	get_text(row, 3, texts->label, sizeof(texts->label));
 	get_text(row, 4, texts->alias, sizeof(texts->alias));
-	if (!get_u32(row, 0, FIELD_MAX, ret_id) || !get_id_or_none(row, 5, &field.parent) ||
+	if (!get_u32(row, 0, SQL_FIELD_MAX, ret_id) || !get_id_or_none(row, 5, &field.parent) ||
 	    !get_u32(row, 6, SAMPLE_SOURCES - 1, &field.source) ||
 	    !get_u32(row, 7, FIELD_PEAK, &kind) || !get_u32(row, 8, USE_HOST, &use) ||
 	    !get_u32(row, 9, part_max(use), &part) || !get_u32(row, 10, 1, &is_idle) ||

@@ -31,6 +31,9 @@
 #define SQL_SAMPLE_MAX (INT64_MAX / 2)
 #define SQL_SEGMENT_MAX (UINT32_MAX / 2)
 
+/* There are tables by the id of a field: a larger one is damage. */
+#define SQL_FIELD_MAX ((1U << 24) - 1)
+
 /* Makes the tables, in one transaction. */
 extern const char sql_schema[];
 

@@ -1022,10 +1022,25 @@ static void ids_ascend_at_every_step(void **state)
 	free(bytes);
 }
 
-enum damage { DAMAGE_PAGES, DAMAGE_CUT, DAMAGE_LAST_ID, DAMAGE_LAST_SEGMENT, DAMAGES_KINDS };
+enum damage {
+	DAMAGE_PAGES,
+	DAMAGE_CUT,
+	DAMAGE_LAST_ID,
+	DAMAGE_LAST_SEGMENT,
+	DAMAGE_FIELD_ID,
+	DAMAGE_NEXT_FIELD,
+	DAMAGES_KINDS
+};
 
 static void damage(struct world *w, enum damage kind)
 {
+	static const char *const statements[DAMAGES_KINDS] = {
+		[DAMAGE_LAST_ID] = "UPDATE sample SET id = 9223372036854775807 WHERE id = 20",
+		[DAMAGE_LAST_SEGMENT] = "UPDATE segment SET id = 4294967295",
+		[DAMAGE_FIELD_ID] = "UPDATE field SET id = 20000000 WHERE id = 3",
+		[DAMAGE_NEXT_FIELD] =
+			"DELETE FROM field; UPDATE sqlite_sequence SET seq = 4294967296",
+	};
 	size_t size;
 	unsigned char *bytes = read_file(w, &size);
 
@@ -1033,10 +1048,8 @@ static void damage(struct world *w, enum damage kind)
 		memset(bytes + 8192, 0xff, size - 8192);
 	if (kind == DAMAGE_PAGES || kind == DAMAGE_CUT)
 		write_file(w, bytes, kind == DAMAGE_CUT ? 5000 : size);
-	else if (kind == DAMAGE_LAST_ID)
-		execute(w, "UPDATE sample SET id = 9223372036854775807 WHERE id = 20");
 	else
-		execute(w, "UPDATE segment SET id = 4294967295");
+		execute(w, statements[kind]);
 	free(bytes);
 }
 
@@ -1056,6 +1069,7 @@ static void a_damaged_file_is_set_aside(void **state)
 		damage(w, kind);
 		skip_to_totals(w);
 		begin_writer(w);
+		give_fields(w, 0, NR_FIELDS);
 		for (int i = 0; i < 3 * RUN; i++)
 			nr_failed += add_next(w) != 0;
 		assert_true(nr_failed <= RUN);
