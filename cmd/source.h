@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * source - opens a source by its name: a machine, a recording, a history, a Prometheus.
+ * source - opens a source by its name: a machine, a recording, a history, a Prometheus; and lists
+ * the providers of a machine.
  */
 #ifndef KVMTOP_CMD_SOURCE_H
 #define KVMTOP_CMD_SOURCE_H

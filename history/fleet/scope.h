@@ -3,7 +3,8 @@
  * scope - a host, or all hosts, as Prometheus has it: queries, and moments made of answers.
  *
  * Facts of a host are counters by guest, vCPU and reason at a time, as they were scraped. Of all
- * hosts the server makes rates, and each host is a guest of the inventory.
+ * hosts the server makes rates, and each host is a guest of the inventory. Moments stay in memory
+ * up to a limit.
  */
 #ifndef KVMTOP_HISTORY_FLEET_SCOPE_H
 #define KVMTOP_HISTORY_FLEET_SCOPE_H
