@@ -23,7 +23,7 @@
 #define PIECES_MAX 8192 /* as many CPUs as Linux can have */
 #define NAME_SIZE 16 /* of "data.8191" */
 
-/* The number in the name of a piece: -1: it is another file. */
+/* The number in the name of a piece; -1: it is another file. */
 static long number_of(const char *name)
 {
 	const char *digits = name + strlen(PREFIX);
