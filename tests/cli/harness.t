@@ -20,12 +20,11 @@ fake_program() {
 
 # run_fake NAME...: the runner's last line, and its exit status; SECONDS_EACH (1) is the limit.
 run_fake() {
-	t_files=
 	for t; do
-		t_files="$t_files $TMP/$t.t"
+		set -- "$@" "$TMP/$t.t"
+		shift
 	done
-	# shellcheck disable=SC2086
-	TEST_TIMEOUT=${SECONDS_EACH:-1} tests/run $t_files >"$TMP/log" 2>&1
+	TEST_TIMEOUT=${SECONDS_EACH:-1} tests/run "$@" >"$TMP/log" 2>&1
 	t_got=$?
 	echo "$(tail -n 1 "$TMP/log"); $t_got"
 }
@@ -38,7 +37,7 @@ fake long 'echo 1..1' 'echo ok 1' 'echo ok 2'
 fake noplan 'echo ok 1'
 fake status 'echo 1..1' 'echo ok 1' 'exit 3'
 fake killed 'echo 1..1' 'echo ok 1' 'kill -KILL $$'
-fake slow 'sleep 20 & echo $! >'"$TMP/slow.pid" 'wait' 'echo ok 1' 'echo 1..1'
+fake slow 'sleep 20 & echo $! >'"'$TMP/slow.pid'" 'wait' 'echo ok 1' 'echo 1..1'
 fake empty 'echo 1..0'
 
 is "$(run_fake good)" "1 passed, 0 failed, 1 skipped; 0" "passed and skipped are counted"
@@ -63,7 +62,7 @@ is "$(tests/run | tail -n 1)" "0 passed, 0 failed, 0 skipped" "no test at all is
 
 # Side by side: each waits for the other one.
 pair() {
-	fake "$1" "touch $TMP/$1.began" "until [ -e $TMP/$2.began ]; do sleep 0.05; done" \
+	fake "$1" "touch '$TMP/$1.began'" "until [ -e '$TMP/$2.began' ]; do sleep 0.05; done" \
 		"sleep 0.$3" 'echo ok 1' 'echo 1..1'
 }
 pair one two 5
@@ -76,10 +75,10 @@ is "$(SECONDS_EACH=4 TEST_JOBS=1 run_fake one two)" "1 passed, 1 failed, 0 skipp
 	"TEST_JOBS at once"
 # Alone: no other runs.
 for name in left right; do
-	fake $name "mkdir $TMP/busy || exit 1" 'sleep 0.3' "rmdir $TMP/busy" 'echo ok 1' 'echo 1..1'
+	fake $name "mkdir '$TMP/busy' || exit 1" 'sleep 0.3' "rmdir '$TMP/busy'" 'echo ok 1' 'echo 1..1'
 done
 printf '%s\tone guest is counted\n' "$TMP/left.t" "$TMP/right.t" >"$TMP/alone"
-is "$(SECONDS_EACH=60 TEST_JOBS=2 TEST_ALONE=$TMP/alone run_fake left good right)" \
+is "$(SECONDS_EACH=60 TEST_JOBS=2 TEST_ALONE="$TMP/alone" run_fake left good right)" \
 	"3 passed, 0 failed, 1 skipped; 0" "a test that is on the list runs alone"
 is "$(sed -n 's|^ok .*/\([a-z]*\.t\) .*|\1|p' "$TMP/log" | tr '\n' ' ')" "good.t left.t right.t " \
 	"after the others"
@@ -101,8 +100,8 @@ is "$(tests/run "$TMP/cmocka" | tail -n 1)" "2 passed, 0 failed, 1 skipped" "cmo
 like "$(tests/run "$TMP/cmocka")" 'cmocka: b: no device here$' "with what was printed as reason"
 
 # lib.sh
-fake lib '. tests/lib.sh' 'echo "$TMP" >'"$TMP/lib.tmp" 'spawn sleep 60' \
-	'echo "$SPAWNED" >'"$TMP/lib.pid" 'is 1 2 "one is two"' 'like abc "^b" "b first"' \
+fake lib '. tests/lib.sh' 'echo "$TMP" >'"'$TMP/lib.tmp'" 'spawn sleep 60' \
+	'echo "$SPAWNED" >'"'$TMP/lib.pid'" 'is 1 2 "one is two"' 'like abc "^b" "b first"' \
 	'unlike abc "^b" "b not first"' 'check "false is true" false' 'skip "x" "no x"' done_testing
 is "$(run_fake lib)" "1 passed, 3 failed, 1 skipped; 1" "lib.sh's tests can fail"
 check "its folder is gone" test ! -e "$(cat "$TMP/lib.tmp")"
