@@ -75,7 +75,8 @@ is "$(SECONDS_EACH=4 TEST_JOBS=1 run_fake one two)" "1 passed, 1 failed, 0 skipp
 	"TEST_JOBS at once"
 # Alone: no other runs.
 for name in left right; do
-	fake $name "mkdir '$TMP/busy' || exit 1" 'sleep 0.3' "rmdir '$TMP/busy'" 'echo ok 1' 'echo 1..1'
+	fake $name "mkdir '$TMP/busy' || exit 1" 'sleep 0.3' "rmdir '$TMP/busy'" 'echo ok 1' \
+		'echo 1..1'
 done
 printf '%s\tone guest is counted\n' "$TMP/left.t" "$TMP/right.t" >"$TMP/alone"
 is "$(SECONDS_EACH=60 TEST_JOBS=2 TEST_ALONE="$TMP/alone" run_fake left good right)" \
