@@ -42,9 +42,9 @@ So this is a captured machine: $TMP/fake --sysroot tests/sysroot/amd
 events" "where KVM cannot be used: why, and what it shows instead"
 is "$(tail -n 1 "$TMP/arguments")" "--sysroot tests/sysroot/amd -1 --view guests" \
 	"a captured machine"
-if has_screen && [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-	# /dev/null stands for a /dev/kvm that is none.
-	screen_start 80 24 "unshare -m sh -c '[ ! -e /dev/kvm ] ||
+if has_screen && [ "$(id -u)" = 0 ] && unshare -mpf --mount-proc true 2>/dev/null; then
+	# /dev/null stands for a /dev/kvm that is none; other tests' guests are out of sight.
+	screen_start 80 24 "unshare -mpf --mount-proc sh -c '[ ! -e /dev/kvm ] ||
 		mount --bind /dev/null /dev/kvm; exec packaging/tools/show $KVMTOP'"
 	screen_has '^ db1 +2 ' "on a terminal its screen"
 	screen_keys q
