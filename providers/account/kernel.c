@@ -10,12 +10,13 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/array.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
 #include "providers/account/account.h"
@@ -53,9 +54,10 @@ static const struct btf_type *type_of(const struct btf *btf, uint32_t id)
 }
 
 /*
- * Adds the counters of a struct that begins at a byte: numbers, arrays of them, and what is in
- * structs without a name of their own for the reader ("generic"). Of a union the first member: it
- * has the names. `name` is the name of a struct with one number in it, atomic64_t; else NULL.
+ * Adds the counters of a struct that begins at byte `begin`: its numbers, its arrays of numbers,
+ * and the counters of the structs inside; of a union its first member, which has the names. name:
+ * what a number is called; NULL: as its member. (An atomic64_t has one number, with the name of the
+ * atomic64_t.)
  */
 static void add_members(struct account_layout *layout, const struct btf *btf,
 			const struct btf_type *in, size_t begin, const char *name)
@@ -240,7 +242,10 @@ int account_reader_new(const struct env *env, struct account_layout layouts[ACCO
 	struct lockdown lockdown = lockdown_read(env);
 	int err = bpf_probe(env, error);
 	struct account_reader *reader;
+	char path[PATH_MAX];
 
+	if (!path_exists(env_path(env, path, sizeof(path), "/sys/module/kvm")))
+		err = error_set(error, -ENOENT, "%s is missing: load the kvm module", path);
 	if (strcmp(lockdown.level, "confidentiality") == 0)
 		err = error_set(error, -EPERM, "BPF may not read KVM's statistics because of "
 					       "kernel lockdown (confidentiality): boot with "
@@ -255,8 +260,9 @@ int account_reader_new(const struct env *env, struct account_layout layouts[ACCO
 	reader->bytes = xmalloc(READ_BYTES);
 	reader->program = account_program__open_and_load();
 	if (!reader->program)
-		err = error_set(error, -errno, "the kernel cannot run a BPF iterator over "
-					       "descriptors: %s", strerror(errno));
+		err = error_set(error, -errno, "the kernel loads no BPF iterator over "
+					       "descriptors: %s%s", strerror(errno),
+				geteuid() ? ": run as root, or with CAP_SYS_ADMIN" : "");
 	if (!err)
 		err = try_reading(reader, error);
 	if (err)

@@ -55,7 +55,9 @@ before_the_module() {
 	like "$(cat "$TMP/err")" '^kvmtop: tracepoint: .*load the kvm module' \
 		"and says what to load"
 	is "$(status_of kvmtop -1 -d)" 1 "so does kvmtop -1 -d"
-	like "$(cat "$TMP/err")" '^kvmtop: debugfs: .*load the kvm module' "and says so too"
+	like "$(cat "$TMP/err")" \
+		'^kvmtop: debugfs: .*load the kvm module.*; account: .*load the kvm module' \
+		"and says so too"
 	if ! has_screen; then
 		skip "the screen waits for the module" "$T_no_screen"
 		load_modules
