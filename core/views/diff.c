@@ -195,15 +195,15 @@ static void fill_row(struct view_row *row, const struct view_side sides[2],
 	}
 }
 
-static uint32_t absent_columns(const struct view *view)
+static uint64_t absent_columns(const struct view *view)
 {
-	uint32_t absent = 0;
+	uint64_t absent = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		int column = view_column(&view_exit_totals, keys[i]);
 
 		if (!view_has_column(view, (size_t)column))
-			absent |= 1U << i;
+			absent |= UINT64_C(1) << i;
 	}
 	return absent;
 }

@@ -198,7 +198,7 @@ const char *view_title(const struct view *view, size_t column)
 
 void view_drop(struct view *view, enum column_id id)
 {
-	view->absent |= 1U << view_column(view->type, id);
+	view->absent |= UINT64_C(1) << view_column(view->type, id);
 }
 
 bool view_row_is_quiet(const struct view *view, const struct view_row *row)

@@ -18,7 +18,7 @@
 #include "core/views/rollup.h"
 #include "core/facts/facts.h"
 
-#define VIEW_COLUMNS 29 /* of one view, at the most */
+#define VIEW_COLUMNS 40 /* of one view, at the most */
 
 struct view_row {
 	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ALL, -1: several */
@@ -134,7 +134,7 @@ struct view {
 	bool has_total; /* or what the view itself says */
 	enum time_unit unit; /* of CELL_NS */
 	uint64_t elapsed_ns; /* of the interval that counts and rates are of; 0: not known */
-	uint32_t absent; /* columns without any value, as bits: for programs only */
+	uint64_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
 	const char *note; /* a note about the rows, for the user; NULL: none */
 	char ended[32]; /* the name of the row that what has ended is folded into */
@@ -143,7 +143,7 @@ struct view {
 	size_t scratch_size;
 };
 
-_Static_assert(VIEW_COLUMNS <= 32, "view.absent has a bit for each column");
+_Static_assert(VIEW_COLUMNS <= 64, "view.absent has a bit for each column");
 
 void view_release(struct view *view);
 

@@ -591,7 +591,7 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 		if (view_exits.columns[i].is_of_recording)
 			w->view.absent |= 1u << i;
 	}
-	w->view.absent |= 1U << view_column_by_id(&view_exits, "open_ns");
+	w->view.absent |= UINT64_C(1) << view_column_by_id(&view_exits, "open_ns");
 	row = view_add(&w->view);
 	assert_non_null(row);
 	row->field = is_idle ? 2 : 1;

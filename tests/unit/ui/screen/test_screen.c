@@ -802,7 +802,7 @@ static void make_exits(struct world *w)
 
 	w->query.type = w->view.type = &view_exits;
 	w->query.sort = view_default_sort(&view_exits);
-	w->view.absent = 1U << view_column_by_id(&view_exits, "open_ns");
+	w->view.absent = UINT64_C(1) << view_column_by_id(&view_exits, "open_ns");
 	for (int i = 0; i < 2; i++) {
 		row = view_add(&w->view);
 		assert_non_null(row);
