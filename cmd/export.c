@@ -99,8 +99,9 @@ static int begin(struct export *export, struct error *error)
 	unsigned int groups = run->options->metrics;
 	const struct run_plan plan = {
 		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
-			     1U << PROVIDER_HOST | (groups & METRICS_STATISTICS ? STATISTICS : 0),
-		.source.asides = 1U << PROVIDER_HOST,
+			     1U << PROVIDER_HOST | 1U << PROVIDER_COST |
+			     (groups & METRICS_STATISTICS ? STATISTICS : 0),
+		.source.asides = 1U << PROVIDER_HOST | 1U << PROVIDER_COST,
 	};
 	int err = run_signals(run, true, false);
 

@@ -66,7 +66,7 @@ static unsigned int choose_providers(const struct top *top)
 	if ((options->tracepoints || !options->debugfs) && has_events)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))
-		providers |= 1U << PROVIDER_HOST;
+		providers |= 1U << PROVIDER_HOST | 1U << PROVIDER_COST;
 	return providers;
 }
 
@@ -85,7 +85,8 @@ static int begin(struct top *top, struct error *error)
 	const struct run_plan plan = {
 		.source = {
 			.providers = choose_providers(top),
-			.asides = top->run.query.type == &view_host ? 0 : 1U << PROVIDER_HOST,
+			.asides = 1U << PROVIDER_COST |
+				  (top->run.query.type == &view_host ? 0 : 1U << PROVIDER_HOST),
 			.waits = is_screen,
 			.counts_all = options->write_file || is_screen,
 			.past_bytes = is_screen ? PAST_BYTES : 0,

@@ -22,6 +22,12 @@ static const struct metric metrics[METRICS_NR] = {
 	[METRIC_EXITS_LOST] = {
 		"kvmtop_exits_lost_total", METRIC_COUNTER, NULL, "", METRICS_ALWAYS,
 		"Exits and arguments of exits that could not be counted." },
+	[METRIC_OWN_EXIT] = {
+		"kvmtop_own_exit_seconds", METRIC_GAUGE, "seconds", "", METRICS_ALWAYS,
+		"How long the program's own BPF programs take of a VM exit." },
+	[METRIC_OWN_RATIO] = {
+		"kvmtop_own_ratio", METRIC_GAUGE, NULL, "", METRICS_ALWAYS,
+		"The share of the vCPUs' time that these take." },
 	[METRIC_GUEST_INFO] = {
 		"kvmtop_guest_info", METRIC_GAUGE, NULL, "guest, uuid, id, pid, vmm",
 		METRICS_ALWAYS,

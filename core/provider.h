@@ -113,7 +113,8 @@ struct provider {
 	PROVIDER(TRACEPOINT, tracepoint, captured_tracepoint) \
 	PROVIDER(EXITS, exits, captured_exits) \
 	PROVIDER(ACCOUNT, account, captured_account) \
-	PROVIDER(HOST, host, captured_host)
+	PROVIDER(HOST, host, captured_host) \
+	PROVIDER(COST, cost, cost)
 
 #define PROVIDER_NUMBER(number, ...) PROVIDER_##number,
 

@@ -122,6 +122,32 @@ const char *exits_note(const struct facts *facts)
 	       "Their exits to user space are counted.";
 }
 
+/* Where exits have no times, the time of the vCPUs is the time that passes. */
+struct own_cost facts_cost(const struct facts *facts)
+{
+	struct exits exits = exits_choose(facts, false, false);
+	double exits_per_s = 0, vcpus_per_s = 0;
+	struct own_cost cost = { 0 };
+
+	for (size_t i = 0; i < facts->stats->nr; i++) {
+		const struct stats_item *stat = &facts->stats->list[i];
+		const struct field *field = fields_get(facts->fields, stat->key.field);
+
+		if (field->use == USE_HOST && field->part == HOST_COST)
+			cost.exit_ns = stat->total;
+		else if (exits_has(&exits, field))
+			exits_per_s += stat->has_rate ? stat->rate_per_s : 0;
+		else if (field->use == USE_TIME && field->part == TIME_WHOLE)
+			vcpus_per_s += stat->has_rate ? stat->rate_per_s : 0;
+	}
+	if (!(vcpus_per_s > 0))
+		vcpus_per_s = 1e9 * (double)guests_count_vcpus(facts->guests);
+	cost.has_share = cost.exit_ns && exits_per_s > 0 && vcpus_per_s > 0;
+	if (cost.has_share)
+		cost.share = (double)cost.exit_ns * exits_per_s / vcpus_per_s;
+	return cost;
+}
+
 void halt_reason_look(struct halt_reason *halt, const struct field *field,
 		      const struct stats_item *stat)
 {

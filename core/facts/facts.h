@@ -78,6 +78,15 @@ bool exits_has(const struct exits *exits, const struct field *field);
 /* Whether the dictionary has fields of the provider "exits". */
 bool fields_have_exits(const struct fields *fields);
 
+/* What kvmtop's own programs take: of an exit, and of the time of all vCPUs. */
+struct own_cost {
+	uint64_t exit_ns; /* 0: not known */
+	bool has_share;
+	double share; /* a ratio */
+};
+
+struct own_cost facts_cost(const struct facts *facts);
+
 /* A note for the user when KVM counts no VM exits of these guests; else NULL. */
 const char *exits_note(const struct facts *facts);
 

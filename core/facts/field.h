@@ -116,7 +116,9 @@ static inline bool time_adds_up(enum time_part part)
 	/* Of a vCPU's thread: THROTTLED again, as a child of it: its label is the quota; */ \
 	PART(QUOTA, NULL, FIELD_COUNTER, false) \
 	/* ns in which a signal or a debugger had stopped it: whole intervals. */ \
-	PART(STOPPED, "thread(stopped)", FIELD_COUNTER, true)
+	PART(STOPPED, "thread(stopped)", FIELD_COUNTER, true) \
+	/* Of neither guest nor CPU: ns that kvmtop's own programs take of an exit. */ \
+	PART(COST, "kvmtop(exit)", FIELD_GAUGE, false)
 
 #define HOST_NUMBER(part, ...) HOST_##part,
 

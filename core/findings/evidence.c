@@ -202,6 +202,9 @@ void finding_describe(const struct measure *measure, struct finding *finding,
 		add_open(measure, finding, measure_counts(measure, worst->subject, i));
 	else if (finding->rule->names_cpu)
 		add_cpu(measure, finding, worst->subject);
+	else if (finding->rule->is_own)
+		add_words(finding, "; %llu ns of each exit",
+			  (unsigned long long)measure->own_ns);
 	else if (finding->rule->what.use != USE_EVENT && finding->rule->what.use != USE_TIME)
 		add_top(measure, finding, measure_counts(measure, worst->subject, i));
 	if (worst->subject->has_hidden_quota && finding->rule->less.use == USE_HOST)

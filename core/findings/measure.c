@@ -128,9 +128,11 @@ static uint64_t count_ended(const struct stats_timing *timing)
 }
 
 /* The ns that a key adds. open_ns: of an exit that stands still, which costs nothing else. */
-static uint64_t ns_of(const struct rule *rule, const struct stats_item *stat,
-		      const struct field *field, uint64_t open_ns)
+static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
+		      const struct stats_item *stat, const struct field *field, uint64_t open_ns)
 {
+	if (rule->is_own)
+		return stat->delta * measure->own_ns;
 	if (field->use == USE_TIME ||
 	    (field->use == USE_HOST &&
 	     (field->part == HOST_THROTTLED || field->part == HOST_QUOTA ||
@@ -142,12 +144,13 @@ static uint64_t ns_of(const struct rule *rule, const struct stats_item *stat,
 }
 
 /* Adds what the rule measures. */
-static void add_counts(struct rule_counts *counts, const struct rule *rule,
-		       const struct stats_item *stat, const struct field *field, uint64_t open_ns)
+static void add_counts(const struct measure *measure, struct rule_counts *counts,
+		       const struct rule *rule, const struct stats_item *stat,
+		       const struct field *field, uint64_t open_ns)
 {
 	counts->count += stat->delta;
 	counts->level = field->kind == FIELD_GAUGE ? stat->total : 0;
-	counts->ns += ns_of(rule, stat, field, open_ns);
+	counts->ns += ns_of(measure, rule, stat, field, open_ns);
 	counts->ended_ns += stat->timing ? stat->timing->delta_ended_ns : 0;
 	if (open_ns > counts->open_ns) {
 		counts->open_ns = open_ns;
@@ -159,12 +162,14 @@ static void add_counts(struct rule_counts *counts, const struct rule *rule,
 }
 
 /* Subtracts what `less` has, and finds the field that counts most. */
-static void add_details(struct rule_counts *counts, const struct rule *rule, size_t bit,
-			const struct field_rules *rules, const struct stats_item *stat,
-			const struct field *field, uint64_t open_ns)
+static void add_details(const struct measure *measure, struct rule_counts *counts, size_t bit,
+			const struct stats_item *stat, const struct field *field,
+			uint64_t open_ns)
 {
+	const struct field_rules *rules = &measure->rules[stat->key.field];
+	const struct rule *rule = rule_at(bit);
 	bool is_open = rule->measure == MEASURE_OPEN;
-	uint64_t ns = ns_of(rule, stat, field, open_ns);
+	uint64_t ns = ns_of(measure, rule, stat, field, open_ns);
 	bool is_named = rules->named >> bit & 1;
 
 	if (rules->less >> bit & 1) {
@@ -243,7 +248,8 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 	for (uint32_t rest = rules->what; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
 
-		add_counts(make_counts(measure, subject, i), rule_at(i), stat, field, open_ns);
+		add_counts(measure, make_counts(measure, subject, i), rule_at(i), stat, field,
+			   open_ns);
 	}
 }
 
@@ -265,8 +271,7 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 		uint32_t at = find_counts(measure, subject, i);
 
 		if (at)
-			add_details(&measure->counts[at - 1], rule_at(i), i, rules, stat, field,
-				    open_ns);
+			add_details(measure, &measure->counts[at - 1], i, stat, field, open_ns);
 	}
 }
 
@@ -275,6 +280,7 @@ void measure_take(struct measure *measure)
 {
 	const struct stats *stats = measure->facts->stats;
 
+	measure->own_ns = facts_cost(measure->facts).exit_ns;
 	for (size_t i = 0; i < stats->nr; i++)
 		add_stat(measure, &stats->list[i]);
 	for (size_t i = 0; i < stats->nr; i++)

@@ -64,6 +64,7 @@ struct measure {
 	const struct thresholds *thresholds;
 	uint32_t guest;
 	const struct field_rules *rules; /* by field */
+	uint64_t own_ns;		 /* what kvmtop takes of an exit; 0: not known */
 	const char *cpu_maker;		 /* as rules_cpu_maker() */
 	struct key_index index; /* of subjects */
 	struct subject *subjects;

@@ -276,6 +276,17 @@ static const struct rule rules[] = {
 				"many different ones." }),
 	},
 	{
+		.id = "kvmtop",
+		.finding = "kvmtop itself slows the guest",
+		.measure = MEASURE_SHARE, .threshold = "kvmtop_ratio", .by_default = 0.03,
+		.what = { .use = USE_EXIT, .words = "vmexit" },
+		.is_own = true,
+		.target = TARGET_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "End what you do not look at; with --cost events kvmtop counts "
+				"without times, with --cost none it adds nothing to an exit." }),
+	},
+	{
 		.id = "slow_vmm",
 		.finding = "The VMM is slow to answer exits",
 		.measure = MEASURE_MEAN, .threshold = "user_exit_seconds", .by_default = 0.0005,

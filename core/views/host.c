@@ -58,6 +58,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 	struct row_of of = { .facts = facts, .query = query, .rollup = sums };
 
 	view->rate_title = "Exits/s";
+	view->cost = facts_cost(facts);
 	rollup_begin(sums, GROUP_GUEST | GROUP_VCPU);
 	owners_choose_exits(sums, query, facts);
 	rollup(sums, facts);

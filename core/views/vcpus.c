@@ -31,7 +31,8 @@ static bool wants(const struct query *query, const struct field *field)
 static bool needs(const struct field *field)
 {
 	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU ||
-	       (field->use == USE_HOST && !host_is_of_cpu(field->part));
+	       (field->use == USE_HOST && !host_is_of_cpu(field->part) &&
+		field->part != HOST_COST);
 }
 
 /* Whether counters are shown: where the filter names no exit, or exits are not timed. */

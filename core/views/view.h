@@ -136,6 +136,7 @@ struct view {
 	uint64_t elapsed_ns; /* of the interval that counts and rates are of; 0: not known */
 	uint64_t absent; /* columns without any value, as bits: for programs only */
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
+	struct own_cost cost; /* of the Host view */
 	const char *note; /* a note about the rows, for the user; NULL: none */
 	char ended[32]; /* the name of the row that what has ended is folded into */
 	struct rollup sums; /* cells point into it, */

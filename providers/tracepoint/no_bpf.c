@@ -40,6 +40,13 @@ const struct provider account_provider = {
 	.open = exits_open,
 };
 
+const struct provider cost_provider = {
+	.name = "cost",
+	.help = "what kvmtop's own BPF programs take of an exit, by the kernel's run counts",
+	.is_always_by_guest = true,
+	.open = exits_open,
+};
+
 const struct provider exits_provider = {
 	.name = "exits",
 	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",

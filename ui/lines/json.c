@@ -12,6 +12,9 @@
  * the order of its trees. "other":true marks a sum of what has no row. Counts and rates are of the
  * interval elapsed_s: the row's, which events of another source have, else the sample's.
  *
+ * The view of the host has, where it is known, what kvmtop's own programs take of an exit, and of the
+ * time of all vCPUs, null if that is not known: "kvmtop":{"exit_ns":412,"percent":0.812}.
+ *
  * The time of a recording's sample is a number: seconds from the recording's start. A recording is
  * described before the rows:
  *
@@ -239,6 +242,20 @@ static void put_row(struct json *json, const struct view *view, size_t i)
 	finish(json, '}');
 }
 
+/* What kvmtop's own programs take; the view of the host has it. */
+static void add_cost(struct json *json, const struct own_cost *cost)
+{
+	if (!cost->exit_ns)
+		return;
+	begin(json, "kvmtop", '{');
+	add_count(json, "exit_ns", cost->exit_ns);
+	if (cost->has_share)
+		add_number(json, "percent", cost->share * 100);
+	else
+		add_text(json, "percent", NULL);
+	finish(json, '}');
+}
+
 /* ---- the source of the view */
 
 static void add_span(struct json *json, const struct lines_config *config, const char *key,
@@ -349,6 +366,7 @@ static void print(void *state, FILE *out, const struct lines_sample *sample)
 	add_time(&json, sample->config, "time", sample->time_ns);
 	add_elapsed(&json, sample->elapsed_ns);
 	add_text(&json, "view", sample->view->type->name);
+	add_cost(&json, &sample->view->cost);
 	for (int i = 0; i < 2; i++)
 		add_side(&json, sample->config, i);
 	begin(&json, "rows", '[');

@@ -118,6 +118,21 @@ static void write_self(const struct output *out, const struct metrics_self *self
 	}
 }
 
+/* What the program's own BPF programs take: in seconds of each second, as a ratio. */
+static void write_cost(const struct output *out)
+{
+	struct own_cost cost = facts_cost(out->facts);
+
+	if (!cost.exit_ns)
+		return;
+	text_series(out->text, METRIC_OWN_EXIT, "");
+	text_value_seconds(out->text, cost.exit_ns);
+	if (!cost.has_share)
+		return;
+	text_series(out->text, METRIC_OWN_RATIO, "");
+	text_value_seconds(out->text, (uint64_t)(cost.share * 1e9 + 0.5));
+}
+
 static void write_dropped(const struct output *out)
 {
 	for (unsigned int id = METRIC_GUEST_INFO; id < METRIC_SERIES_DROPPED; id++) {
@@ -441,6 +456,7 @@ static void write_all(const struct output *out, const struct metrics_self *self)
 	const struct metric_sums *sums = &out->metrics->sums;
 
 	write_self(out, self);
+	write_cost(out);
 	for (size_t i = 0; i < sums->nr_guests; i++)
 		write_guest_info(out, &sums->guests[i]);
 	for (size_t i = 0; i < sums->nr_guests; i++)

@@ -15,7 +15,7 @@ enum {
 	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
 	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
 	NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA,
-	MIGRATIONS, REMOTE, STOPPED,
+	MIGRATIONS, REMOTE, STOPPED, COST,
 	YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
 };
 
@@ -96,6 +96,8 @@ static const struct field specs[] = {
 		     .part = HOST_REMOTE, .kind = FIELD_GAUGE },
 	[STOPPED] = { .name = "thread(stopped)", .parent = FIELD_NONE, .use = USE_HOST,
 		      .part = HOST_STOPPED },
+	[COST] = { .name = "kvmtop(exit)", .parent = FIELD_NONE, .use = USE_HOST,
+		   .part = HOST_COST, .kind = FIELD_GAUGE },
 	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
 		    .part = EVENT_BY_VCPU },
 	[PLE_WINDOW] = { .name = "kvm_ple_window_update", .parent = FIELD_NONE },
@@ -181,6 +183,8 @@ static const char *cell_of(const struct world *world, const char *id)
 	return world->view.rows[0].cells[view_column_by_id(&view_why, id)].text;
 }
 
+#define OWN_NS 500 /* what kvmtop takes of an exit */
+
 /* What makes each cause: a field, and how long each of its exits takes (0: not timed). */
 static const struct {
 	const char *rule;
@@ -202,6 +206,7 @@ static const struct {
 	{ "yield", YIELD, 0, 0 },	   { "ple_window", PLE_WINDOW, 0, -1 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
 	{ "exit_open", IO_EXIT, 0, 0 },
+	{ "kvmtop", VMEXIT, OWN_NS, 0 },
 	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
 	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
 };
@@ -213,6 +218,7 @@ static void make_cause(struct world *world, size_t i, const struct rule *rule, b
 	double value = rule->by_default * (is_below ? 0.99 : 1.01);
 
 	whole_second(world, 1, 0);
+	add(world, (struct key){ GUEST_NONE, -1, COST }, OWN_NS);
 	exits(world, 1, 0, PIT, 1, 1); /* arguments are counted */
 	if (rule->measure == MEASURE_LEVEL)
 		add(world, key, (uint64_t)lround(value * 1000));
@@ -515,6 +521,27 @@ static void what_is_lost_is_of_all_guests(void **state)
 	assert_string_equal(found(world), "lost all guests - minor -");
 	world->query.guest = 1;
 	assert_string_equal(found(world), "");
+}
+
+/* Each exit of a vCPU costs it what kvmtop takes; where that is not known, nothing is found. */
+static void what_kvmtop_takes(void **state)
+{
+	struct world *world = *state;
+
+	for (uint32_t second = 1; second <= 2; second++) {
+		assert_string_equal(found(world), "");
+		if (second == 2)
+			add(world, (struct key){ GUEST_NONE, -1, COST }, OWN_NS);
+		add(world, (struct key){ 1, 0, TIME }, second * SECOND);
+		add(world, (struct key){ 1, 1, TIME }, second * SECOND);
+		exits(world, 1, 0, VMEXIT, second * 200000, 1);
+		exits(world, 1, 1, VMEXIT, second * 1000, 1);
+		take(world);
+	}
+	assert_string_equal(found(world), "kvmtop db1 0 major 10.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 10.0 % of its time (a finding from 3 % on); 500 ns of each "
+			    "exit; 1 of 2 vCPUs");
 }
 
 /* Of another host's findings the names are known; what is measured here has numbers as well. */
@@ -841,6 +868,7 @@ UNIT(test_findings)
 		TEST(a_quota_without_a_name),
 		TEST(a_quota_that_cannot_be_read_may_be_the_cause),
 		TEST(what_is_lost_is_of_all_guests),
+		TEST(what_kvmtop_takes),
 		TEST(what_another_kvmtop_found),
 		TEST(what_is_steady_is_in_the_view),
 		TEST(a_wait_needs_no_exits),

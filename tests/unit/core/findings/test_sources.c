@@ -94,6 +94,7 @@ static const struct cause causes[] = {
 	{ "swap", PROVIDER_TRACEPOINT, "kvm_async_pf_not_present", .number = 21 },
 	{ "nested", PROVIDER_TRACEPOINT, "kvm_nested_vmexit", .number = 20200 },
 	{ "lost", PROVIDER_EXITS, NULL, .is_live_only = true },
+	{ "kvmtop", PROVIDER_COST, NULL, .is_live_only = true }, /* tests/cli/cost.t */
 	{ "exit_open", PROVIDER_EXITS, NULL, .is_live_only = true }, /* tests/cli/open.t */
 	{ "slow_vmm", PROVIDER_EXITS, "userspace(IO)", 40, 600000, IO,
 	  .about = { ID_PIO, { 0, 0x1f0, 2 } },

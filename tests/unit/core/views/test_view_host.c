@@ -3,11 +3,15 @@
 #include "tests/unit/unit.h"
 #include "tests/worlds/view_world.h"
 
-enum { BUSY, NR_FIELDS };
+enum { BUSY, TIME, VMEXIT, COST, NR_FIELDS };
 
 static const struct field specs[NR_FIELDS] = {
 	[BUSY] = { .name = "host_cpu(busy)", .parent = FIELD_NONE, .use = USE_HOST,
 		   .part = HOST_BUSY },
+	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
+	[VMEXIT] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1 },
+	[COST] = { .name = "kvmtop(exit)", .parent = FIELD_NONE, .use = USE_HOST,
+		   .part = HOST_COST, .kind = FIELD_GAUGE },
 };
 
 static int setup(void **state)
@@ -39,10 +43,61 @@ static void a_number_that_no_cpu_has_is_left_out(void **state)
 	assert_string_equal(world->view.total.cells[0].text, "Total");
 }
 
+/* A second of two vCPUs: half of it is measured, 30,000 exits in all. */
+static void put_second(struct world *world, uint64_t cost_ns, bool has_times)
+{
+	if (cost_ns)
+		sample_add(&world->sample, (struct key){ GUEST_NONE, -1, COST }, cost_ns, 0);
+	for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+		struct timing timing = { .time_ns = 1000 };
+
+		if (has_times)
+			sample_add(&world->sample, (struct key){ 1, vcpu, TIME },
+				   world->now_ns / 2, 0);
+		sample_add_timed(&world->sample, (struct key){ 1, vcpu, VMEXIT },
+				 world->now_ns / SECOND * 10000 * (uint64_t)(vcpu + 1), 0, &timing);
+	}
+	take(world);
+	build(world);
+}
+
+/* What kvmtop takes of an exit, and of all vCPUs' time; unknown is absent. */
+static void what_kvmtop_takes(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
+	put_second(world, 0, true);
+	put_second(world, 0, true);
+	assert_int_equal(world->view.cost.exit_ns, 0);
+	assert_false(world->view.cost.has_share);
+	put_second(world, 400, true);
+	assert_int_equal(world->view.cost.exit_ns, 400);
+	assert_true(world->view.cost.has_share);
+	assert_float_equal(world->view.cost.share, 30000 * 400 / 1e9, 1e-6);
+	set_view(world, &view_vcpus);
+	build(world);
+	assert_int_equal(world->view.cost.exit_ns, 0);
+}
+
+/* Without times of exits it is of the time that passes. */
+static void what_kvmtop_takes_of_passing_time(void **state)
+{
+	struct world *world = *state;
+
+	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
+	put_second(world, 400, false);
+	assert_false(world->view.cost.has_share);
+	put_second(world, 400, false);
+	assert_float_equal(world->view.cost.share, 30000 * 400 / 2e9, 1e-6);
+}
+
 UNIT(test_view_host)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_number_that_no_cpu_has_is_left_out),
+		TEST(what_kvmtop_takes),
+		TEST(what_kvmtop_takes_of_passing_time),
 	};
 
 	return cmocka_run_group_tests_name("view_host", tests, NULL, NULL);

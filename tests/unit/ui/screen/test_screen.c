@@ -1055,6 +1055,28 @@ static void histories_have_a_scale(void **state)
 	assert_null(strstr(line(w, 1), "/s 27min"));
 }
 
+/* In the summary of the view of the host; without room it is dropped as a whole. */
+static void what_kvmtop_costs(void **state)
+{
+	struct world *w = *state;
+
+	usual(w);
+	w->view.cost = (struct own_cost){ .exit_ns = 412, .has_share = true, .share = 0.0081 };
+	picture(w, 80, 24);
+	assert_null(strstr(line(w, 1), "kvmtop costs")); /* of this view nothing is known */
+	w->query.type = w->view.type = &view_host;
+	made_picture(w, 80, 24);
+	w->view.cost = (struct own_cost){ .exit_ns = 412, .has_share = true, .share = 0.0081 };
+	made_picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 1), "   kvmtop costs 412 ns an exit, 0.8%"));
+	w->view.cost.has_share = false;
+	made_picture(w, 80, 24);
+	assert_non_null(strstr(line(w, 1), "   kvmtop costs 412 ns an exit"));
+	assert_null(strstr(line(w, 1), "exit,"));
+	made_picture(w, 30, 24);
+	assert_null(strstr(line(w, 1), "kvmtop"));
+}
+
 static void a_host_that_is_quiet_again(void **state)
 {
 	struct world *w = *state;
@@ -1222,6 +1244,7 @@ UNIT(test_screen)
 		T(each_part_of_the_split_differs),
 		T(high_shares_of_time_stand_out),
 		T(histories_have_a_scale),
+		T(what_kvmtop_costs),
 		T(a_host_that_is_quiet_again),
 		T(crumbs_and_a_note),
 		T(an_empty_table_says_why),
