@@ -32,7 +32,8 @@ go cost-busy
 spawn "$KVMTOP" -l --json --view host -s 0.5 >"$TMP/host.json" 2>"$TMP/err"
 host=$SPAWNED
 check "JSON of the host: ns of an exit" wait_for 30 has_cost
-like "$(tail -n 1 "$TMP/host.json")" '"kvmtop":\{"exit_ns":[0-9]+,"percent":[0-9]+\.[0-9]+\},"rows"' \
+like "$(tail -n 1 "$TMP/host.json")" \
+	'"kvmtop":\{"exit_ns":[0-9]+,"percent":[0-9]+\.[0-9]+\},"rows"' \
 	"and its share of the guests' time"
 is "$(find "/proc/$host/fd" -type l -printf '%l\n' | grep -c bpf-stats)" 0 \
 	"the kernel measures for a moment only"

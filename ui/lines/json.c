@@ -12,8 +12,8 @@
  * the order of its trees. "other":true marks a sum of what has no row. Counts and rates are of the
  * interval elapsed_s: the row's, which events of another source have, else the sample's.
  *
- * The view of the host has, where it is known, what kvmtop's own programs take of an exit, and of the
- * time of all vCPUs, null if that is not known: "kvmtop":{"exit_ns":412,"percent":0.812}.
+ * The view of the host has, where it is known, what kvmtop's own programs take of an exit, and of
+ * the time of all vCPUs, null if that is not known: "kvmtop":{"exit_ns":412,"percent":0.812}.
  *
  * The time of a recording's sample is a number: seconds from the recording's start. A recording is
  * described before the rows:
