@@ -115,7 +115,7 @@ static void query_for_lines(const struct options *options, struct query *query)
 static bool begins_with_guests(const struct options *options)
 {
 	return options->mode == MODE_SCREEN && !options->view_name && !options->fields &&
-	       !options->tracepoints && !options->debugfs && !options->include_past &&
+	       !options->tracepoints && !options_want_counters(options) &&
 	       !options->children && !options->sort;
 }
 

@@ -18,7 +18,7 @@
 
 # They run after before_the_module and before module_goes_and_comes, which always run. CASE:perf
 # runs with the engine perf.
-CASES="host_log host_batch filters one_guest by_guest debugfs both_providers
+CASES="host_log host_batch filters one_guest by_guest debugfs account both_providers
 guests_come_and_go cpu_goes_and_comes cpu_comes late_children exits_exact exits_without_btf
 exits_pulled_away exits_times exits_open exits_long exits_long_untraced exits_waits exits_options
 exits_arguments exits_beside_bpf exits_halt exits_polls exits_kicks exits_nested exits_brief
@@ -232,6 +232,46 @@ debugfs() {
 			"$(debugfs_value exits "$left") $(debugfs_value exits "$right")" \
 			"-d -b: exits by guest"
 	fi
+	two_stop
+}
+
+# by_vcpu COUNTER: what the vCPUs of the guest right have counted, in their order.
+by_vcpu() {
+	kvmtop -1 --account -i --view vcpus -p "$right" -f "^$1\$" 2>"$TMP/err" |
+		awk '$1 == "right" { print $5 }'
+}
+
+# The account has no table of its own: each counter must be debugfs' one, of each guest. debugfs
+# has no vCPUs: one of a guest with one is the guest's, and two must make the sum.
+account() {
+	section "--account"
+	account_works=$(kvmtop --list-providers | sed -n '/^account/{n;p}')
+	case $account_works in
+	*"works here"*) ;;
+	*) skip "--account" "$account_works" && return ;;
+	esac
+	two_guests
+	debugfs_values >"$TMP/before"
+	batch_begin --account
+	two_run
+	batch_end
+	debugfs_values >"$TMP/after"
+	is "$(debugfs_differs "$TMP/before" "$TMP/after")" "" "--account: what the files grew by"
+	is "$(cat "$TMP/batch.err")" "" "--account: nothing to complain about"
+	for account_pid in "$left" "$right"; do
+		batch_begin --account -i -p "$account_pid"
+		batch_end
+		debugfs_values "$account_pid" >"$TMP/after"
+		is "$(debugfs_differs /dev/null "$TMP/after")" "" \
+			"--account -i -p: what the guest's files say, each"
+	done
+	for account_of in exits halt_exits halt_wakeup; do
+		is "$(by_vcpu "$account_of" | awk '{ n += $1 } END { print NR, n + 0 }')" \
+			"2 $(debugfs_value "$account_of" "$right")" \
+			"--account --view vcpus: $account_of of both vCPUs"
+	done
+	[ "$has_pio" = no ] || is "$(by_vcpu io_exits | tr '\n' ' ')" "90 90 " \
+		"--account --view vcpus: the port writes of each"
 	two_stop
 }
 

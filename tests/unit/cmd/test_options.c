@@ -125,8 +125,12 @@ static void options_without_effect_are_refused(void **state)
 	(void)state;
 	refuses("-1 -n 3", "-n/--samples works with the screen, -l/--log or -w/--write, not with "
 			   "-1/--once");
-	refuses("-i", "-i/--debugfs-include-past needs -d/--debugfs");
+	refuses("-i", "-i/--debugfs-include-past needs -d/--debugfs or --account");
 	accepts("-d -i", MODE_SCREEN);
+	accepts("--account -i -t", MODE_SCREEN);
+	refuses("-d --account", "-d/--debugfs and --account exclude each other: they have the "
+				"same counters");
+	refuses("--account -r a.db", "--account works with this machine or a captured machine");
 	refuses("-1 --no-mouse", "--no-mouse works with the screen, not with -1/--once");
 	refuses("report --no-mouse --csv x", "--no-mouse and --csv exclude each other");
 	refuses("--engine bpf -1 --sysroot x", "--engine works with this machine, not with a "
@@ -245,8 +249,8 @@ static void times_are_of_the_past(void **state)
 static void what_is_over_is_not_counted(void **state)
 {
 	static const char *const live[] = {
-		"-t/--tracepoints", "-d/--debugfs", "-i/--debugfs-include-past",
-		"--list-guests", "--list-providers",
+		"-t/--tracepoints", "-d/--debugfs", "--account",
+		"-i/--debugfs-include-past", "--list-guests", "--list-providers",
 	};
 
 	(void)state;
