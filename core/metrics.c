@@ -29,9 +29,8 @@ static const struct metric metrics[METRICS_NR] = {
 		"kvmtop_own_ratio", METRIC_GAUGE, NULL, "", METRICS_ALWAYS,
 		"The share of the vCPUs' time that these take." },
 	[METRIC_GUEST_INFO] = {
-		"kvmtop_guest_info", METRIC_GAUGE, NULL, "guest, uuid, id, pid, vmm",
-		METRICS_ALWAYS,
-		"Attributes of a guest, value 1; id: in Proxmox or Kata." },
+		"kvmtop_guest_info", METRIC_GAUGE, NULL, METRICS_INFO_LABELS, METRICS_ALWAYS,
+		"Attributes of a guest, value 1; uuid to pod are what its platform calls it." },
 	[METRIC_GUEST_VCPUS] = {
 		"kvmtop_guest_vcpus", METRIC_GAUGE, NULL, "guest", METRICS_ALWAYS,
 		"How many vCPUs the guest has." },

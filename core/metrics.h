@@ -57,6 +57,9 @@ enum metric_id {
 	METRICS_NR
 };
 
+/* The words of enum guest_word between the name and the pid; see guest_word_names[]. */
+#define METRICS_INFO_LABELS "guest, uuid, id, title, project, flavor, pod, pid, vmm"
+
 enum metric_type { METRIC_GAUGE, METRIC_COUNTER, METRIC_HISTOGRAM };
 
 struct metric {

@@ -126,10 +126,18 @@ static int note_guest(struct history_file *file, uint32_t id, const char *what, 
 		       db_run_with(&file->db, SQL_NOTE_GUEST, row, ARRAY_SIZE(row), error) : 0;
 }
 
+/* In the order of the columns of the table. NULL: the guest has no such word. */
+static void put_words(const struct guest *guest, struct db_value *row)
+{
+	for (unsigned int i = 0; i < GUEST_WORDS; i++)
+		if (guest->words.text[i][0])
+			row[i] = DB_TEXT(guest->words.text[i]);
+}
+
 static int insert_guest(struct history_file *file, const struct guest *guest, uint64_t sample,
 			uint64_t time_ns, struct error *error)
 {
-	const struct db_value row[] = {
+	struct db_value row[11 + GUEST_WORDS] = {
 		DB_TEXT(file->segment.boot_id), DB_NUMBER(guest->pid),
 		guest->start_ticks ? DB_NUMBER(guest->start_ticks) : (struct db_value){ 0 },
 		DB_TEXT(guest->name), DB_NUMBER(guest->is_named), DB_TEXT(guest->vmm),
@@ -138,9 +146,11 @@ static int insert_guest(struct history_file *file, const struct guest *guest, ui
 		DB_NUMBER(time_ns / SECOND),
 	};
 	uint32_t id = 0;
-	int err = insert_id(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), STATS_ENDED - 1, &id,
-			    error);
+	int err;
 
+	put_words(guest, row + 11);
+	err = insert_id(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), STATS_ENDED - 1, &id,
+			error);
 	if (err)
 		return err;
 	set_id(&file->guest_ids, guest->id, id);
@@ -151,12 +161,13 @@ static int insert_guest(struct history_file *file, const struct guest *guest, ui
 static int see_guest(struct history_file *file, const struct guest *guest, uint32_t id,
 		     uint64_t sample, uint64_t time_ns, struct error *error)
 {
-	const struct db_value row[] = {
+	struct db_value row[8 + GUEST_WORDS] = {
 		DB_NUMBER(id), DB_TEXT(guest->name), DB_NUMBER(guest->is_named),
 		DB_TEXT(guest->vmm), DB_NUMBER(guest->nr_vms), DB_NUMBER(guest->nr_vcpus),
 		DB_NUMBER(sample), DB_NUMBER(time_ns / SECOND),
 	};
 
+	put_words(guest, row + 8);
 	return db_run_with(&file->db, SQL_SEE_GUEST, row, ARRAY_SIZE(row), error);
 }
 

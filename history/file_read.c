@@ -250,6 +250,8 @@ static bool get_guest(sqlite3_stmt *row, struct guest *ret_guest)
 
 	get_text(row, 3, guest.name, sizeof(guest.name));
 	get_text(row, 4, guest.vmm, sizeof(guest.vmm));
+	for (unsigned int i = 0; i < GUEST_WORDS; i++)
+		get_text(row, 9 + (int)i, guest.words.text[i], sizeof(guest.words.text[i]));
 	if (sqlite3_column_type(row, 2) != SQLITE_NULL &&
 	    !get_number(row, 2, INT64_MAX, &guest.start_ticks))
 		return false;

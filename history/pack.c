@@ -158,8 +158,8 @@ static unsigned char *put_text(unsigned char *at, const char *text)
 
 static void put_guest(struct blob *blob, const struct guest *guest)
 {
-	size_t most = (8 + 2 * guest->nr_vcpus) * NUMBER_BYTES + strlen(guest->name) +
-		      strlen(guest->vmm);
+	size_t most = (8 + GUEST_WORDS + 2 * guest->nr_vcpus) * NUMBER_BYTES +
+		      strlen(guest->name) + strlen(guest->vmm) + sizeof(guest->words);
 	unsigned char *at = room(blob, most);
 
 	at = put_number(at, guest->id);
@@ -167,6 +167,8 @@ static void put_guest(struct blob *blob, const struct guest *guest)
 	at = put_number(at, guest->start_ticks);
 	at = put_text(at, guest->name);
 	at = put_text(at, guest->vmm);
+	for (unsigned int i = 0; i < GUEST_WORDS; i++)
+		at = put_text(at, guest->words.text[i]);
 	at = put_number(at, (guest->is_named ? GUEST_IS_NAMED : 0u) |
 				    (guest->has_ended ? GUEST_HAS_ENDED : 0u));
 	at = put_number(at, guest->nr_vms);

@@ -33,7 +33,8 @@ const char sql_schema[] =
 	" exit_rank INTEGER, reason INTEGER);"
 	"CREATE TABLE guest(id INTEGER PRIMARY KEY AUTOINCREMENT, boot_id TEXT, pid INTEGER,"
 	" start_ticks INTEGER, name TEXT, is_named INTEGER, vmm TEXT, vms INTEGER, vcpus INTEGER,"
-	" came INTEGER, seen INTEGER, went INTEGER, first INTEGER, last INTEGER);"
+	" came INTEGER, seen INTEGER, went INTEGER, first INTEGER, last INTEGER, uuid TEXT,"
+	" platform_id TEXT, title TEXT, project TEXT, flavor TEXT, pod TEXT);"
 	"CREATE UNIQUE INDEX guest_identity ON guest(boot_id, pid, start_ticks);"
 	"CREATE TABLE vcpu(guest INTEGER, vcpu INTEGER, tid INTEGER, came INTEGER, seen INTEGER,"
 	" went INTEGER, PRIMARY KEY(guest, vcpu)) WITHOUT ROWID;"
@@ -81,7 +82,8 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_READ_TOTAL_HISTS] = "SELECT total_hists FROM sample WHERE id = ?1",
 	/* There at the sample, and what had ended in its segment in the ten minutes before. */
 	[SQL_READ_GUESTS] = "SELECT id, pid, start_ticks, name, vmm, is_named, vms, went,"
-			    " went IS NOT NULL AND went <= ?1 AS has_ended FROM guest"
+			    " went IS NOT NULL AND went <= ?1 AS has_ended, uuid, platform_id,"
+			    " title, project, flavor, pod FROM guest"
 			    " WHERE came <= ?1 AND (went IS NULL OR went > ?1 OR (last >= ?3"
 			    " AND went > (SELECT coalesce(max(id), 0) FROM sample"
 			    " WHERE segment = ?2 AND id <= ?1 AND flags <> 0 AND flags & 1)))"
@@ -108,9 +110,11 @@ const char *const sql_text[SQL_STATEMENTS] = {
 	[SQL_FIND_GUEST] = "SELECT id FROM guest WHERE boot_id = ?1 AND pid = ?2"
 			   " AND start_ticks = ?3",
 	[SQL_ADD_GUEST] = "INSERT INTO guest VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9,"
-			  " ?10, ?11, ?11)",
+			  " ?10, ?11, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
 	[SQL_SEE_GUEST] = "UPDATE guest SET name = ?2, is_named = ?3, vmm = ?4, vms = ?5,"
-			  " vcpus = ?6, seen = ?7, went = NULL, last = ?8 WHERE id = ?1",
+			  " vcpus = ?6, seen = ?7, went = NULL, last = ?8, uuid = ?9,"
+			  " platform_id = ?10, title = ?11, project = ?12, flavor = ?13, pod = ?14"
+			  " WHERE id = ?1",
 	[SQL_SEE_GUESTS] = "UPDATE guest SET last = ?1 WHERE went IS NULL",
 	[SQL_ADD_VCPU] = "INSERT INTO vcpu VALUES(?1, ?2, ?3, ?4, ?4, ?5)"
 			 " ON CONFLICT(guest, vcpu) DO UPDATE SET tid = excluded.tid,"

@@ -268,6 +268,8 @@ static void get_guest(struct bytes *in, size_t *room, struct guests *guests)
 	guest.start_ticks = get_number(in);
 	get_text(in, guest.name, sizeof(guest.name));
 	get_text(in, guest.vmm, sizeof(guest.vmm));
+	for (unsigned int i = 0; i < GUEST_WORDS; i++)
+		get_text(in, guest.words.text[i], sizeof(guest.words.text[i]));
 	flags = get_number(in);
 	guest.is_named = flags & GUEST_IS_NAMED;
 	guest.has_ended = flags & GUEST_HAS_ENDED;

@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/text.h"
+#include "host/arguments.h"
 #include "host/guest_name.h"
 
 #define CMDLINE_SIZE 32768 /* libvirt and Proxmox name the guest in the first few hundred bytes */
@@ -30,28 +31,12 @@ static const struct vmm vmms[] = {
 	{ "crosvm", { "crosvm*" }, { "--name" }, false },
 	{ "libkrun", { "krun*", "libkrun*" }, { "start", "--name" }, false },
 	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false },
+	{ "gvisor", { "runsc*" }, { NULL }, false },
 	{ "dragonball", { "containerd-shim*" }, { NULL }, false }, /* a part of Kata's shim */
 };
 
 /* Any other VMM: StratoVirt and renamed QEMUs have QEMU's options. */
 static const struct vmm vmm_unknown = { NULL, { NULL }, { "-name", "--name" }, true };
-
-/*
- * Options that have the guest's UUID, as their value or as a part of it: the last one counts, as
- * QEMU has one UUID only. A value without the other part is of something else.
- */
-static const struct {
-	const char *option, *part, *other_part;
-} uuid_options[] = {
-	{ "-uuid", NULL, NULL },
-	{ "--uuid", NULL, NULL },
-	{ "-smbios", "uuid=", "type=1" },
-	{ "--smbios", "uuid=", "type=1" },
-	{ "--platform", "uuid=", NULL }, /* Cloud Hypervisor */
-};
-
-/* Where Kata has a folder for each sandbox: its runtime in Go, and its runtime in Rust. */
-static const char *const sandbox_folders[] = { "/run/vc/vm/", "/run/kata/" };
 
 /* '%' stands for the number. */
 static const struct {
@@ -91,22 +76,6 @@ const char *guest_name_vmm(const char *command)
 	return NULL;
 }
 
-/* Takes the next part off *pos, with doubled commas made single. Returns its length. */
-static size_t suboption_next(const char **pos, const char *end, char *part, size_t size)
-{
-	const char *p = *pos;
-	size_t len = 0;
-
-	for (; p < end; p++) {
-		if (*p == ',' && (++p == end || *p != ','))
-			break;
-		if (len < size)
-			part[len++] = *p;
-	}
-	*pos = p;
-	return len;
-}
-
 /* QEMU's "-name web1" means "guest=web1". The only other part without '=' is its flag. */
 static bool name_from_suboptions(const char *value, size_t len, char *ret_name, size_t size)
 {
@@ -116,7 +85,7 @@ static bool name_from_suboptions(const char *value, size_t len, char *ret_name, 
 	char part[VM_NAME_SIZE + sizeof(key)];
 
 	while (value < end) {
-		size_t n = suboption_next(&value, end, part, sizeof(part));
+		size_t n = args_part(&value, end, part, sizeof(part));
 
 		if (!memchr(part, '=', n) && !(n == strlen(flag) && !memcmp(part, flag, n))) {
 			if (utf8_clean(part, n, ret_name, size))
@@ -128,50 +97,15 @@ static bool name_from_suboptions(const char *value, size_t len, char *ret_name, 
 	return is_found;
 }
 
-/*
- * Where the value of the option begins: 0: it is the next argument; > 0: the offset in this one;
- * -1: this is another option.
- */
-static int value_of(const char *option, const char *arg, size_t len)
-{
-	size_t n = strlen(option);
-
-	if (len < n || memcmp(arg, option, n) || (len > n && arg[n] != '='))
-		return -1;
-	return len == n ? 0 : (int)n + 1;
-}
-
-/* The same of an option that gives the name. */
+/* Where the name begins, if the argument is an option that gives it: see args_value_at(). */
 static int value_offset(const struct vmm *vmm, const char *arg, size_t len)
 {
 	int offset = -1;
 
 	for (size_t i = 0; offset < 0 && i < ARRAY_SIZE(vmm->options); i++)
 		if (vmm->options[i])
-			offset = value_of(vmm->options[i], arg, len);
+			offset = args_value_at(vmm->options[i], arg, len);
 	return offset;
-}
-
-static const char *arg_end(const char *arg, const char *end)
-{
-	const char *nul = memchr(arg, '\0', (size_t)(end - arg));
-
-	return nul ? nul : end;
-}
-
-/* The arguments of a command line, one after the other. */
-struct args {
-	const char *at, *end;
-};
-
-static bool args_next(struct args *args, const char **ret_arg, size_t *ret_len)
-{
-	if (args->at >= args->end)
-		return false;
-	*ret_arg = args->at;
-	*ret_len = (size_t)(arg_end(args->at, args->end) - args->at);
-	args->at += *ret_len + 1;
-	return true;
 }
 
 /* The last of several names counts, as in the VMMs. */
@@ -218,108 +152,6 @@ static size_t unescape(char *text, size_t len)
 		text[out++] = (char)byte;
 	}
 	return out;
-}
-
-/* The value of the option where it is given next. */
-static bool args_value(struct args *args, const char *option, const char **ret_value,
-		       size_t *ret_len)
-{
-	while (args_next(args, ret_value, ret_len)) {
-		int offset = value_of(option, *ret_value, *ret_len);
-
-		if (offset == 0)
-			return args_next(args, ret_value, ret_len);
-		if (offset < 0)
-			continue;
-		*ret_value += offset;
-		*ret_len -= (size_t)offset;
-		return true;
-	}
-	return false;
-}
-
-static bool take_uuid(const char *text, size_t len, char *ret_uuid)
-{
-	static const char pattern[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-
-	if (len != strlen(pattern))
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		if (pattern[i] == '-' ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
-			return false;
-	}
-	for (size_t i = 0; i < len; i++)
-		ret_uuid[i] = (char)tolower((unsigned char)text[i]);
-	ret_uuid[len] = '\0';
-	return true;
-}
-
-/* The UUID is after the part's key, if the other part (NULL: any) is there, too. */
-static bool uuid_from_parts(const char *value, size_t len, const char *key, const char *other,
-			    char *ret_uuid)
-{
-	const char *end = value + len;
-	bool has_other = !other;
-	char part[64], uuid[37] = "";
-
-	while (value < end) {
-		size_t n = suboption_next(&value, end, part, sizeof(part));
-
-		if (n > strlen(key) && !memcmp(part, key, strlen(key)))
-			take_uuid(part + strlen(key), n - strlen(key), uuid);
-		has_other |= other && n == strlen(other) && !memcmp(part, other, n);
-	}
-	return has_other && take_uuid(uuid, strlen(uuid), ret_uuid);
-}
-
-bool guest_name_uuid(const char *cmdline, size_t len, char *ret_uuid, size_t size)
-{
-	bool is_found = false;
-
-	for (size_t i = 0; size > 36 && i < ARRAY_SIZE(uuid_options); i++) {
-		struct args args = { cmdline, cmdline + len };
-		const char *value;
-		size_t n;
-
-		while (args_value(&args, uuid_options[i].option, &value, &n))
-			is_found |= uuid_options[i].part ?
-					    uuid_from_parts(value, n, uuid_options[i].part,
-							    uuid_options[i].other_part, ret_uuid) :
-					    take_uuid(value, n, ret_uuid);
-	}
-	return is_found;
-}
-
-/* "/run/vc/vm/SANDBOX/clh-api.sock", anywhere in the argument. */
-static bool sandbox_from_path(const char *arg, size_t len, char *ret_id, size_t size)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(sandbox_folders); i++) {
-		size_t n = strlen(sandbox_folders[i]);
-		const char *folder = memmem(arg, len, sandbox_folders[i], n), *slash;
-
-		if (!folder)
-			continue;
-		folder += n;
-		slash = memchr(folder, '/', (size_t)(arg + len - folder));
-		if (slash && utf8_clean(folder, (size_t)(slash - folder), ret_id, size))
-			return true;
-	}
-	return false;
-}
-
-bool guest_name_id(const char *cmdline, size_t len, char *ret_id, size_t size)
-{
-	struct args args = { cmdline, cmdline + len };
-	const char *arg;
-	size_t n;
-
-	if (args_value(&args, "-id", &arg, &n) && utf8_clean(arg, n, ret_id, size))
-		return true;
-	args.at = cmdline;
-	while (args_next(&args, &arg, &n))
-		if (sandbox_from_path(arg, n, ret_id, size))
-			return true;
-	return false;
 }
 
 /* libvirt calls a machine DRIVER-ID-NAME. */
@@ -467,10 +299,25 @@ static size_t read_cmdline(const struct env *env, pid_t pid, char *buf, size_t s
 	return len > 0 ? (size_t)len : 0;
 }
 
+static bool find_name(const char *vmm, pid_t pid, const char *cmdline, size_t len,
+		      const char *cgroup, const struct guest_words *words, char *ret_name,
+		      size_t size)
+{
+	const char *id = words->text[WORD_ID];
+
+	if (guest_name_from_cmdline(vmm, cmdline, len, ret_name, size))
+		return true;
+	if (vmm && !strcmp(vmm, "kvmtool")) /* the name that `lkvm list` shows */
+		return snprintf(ret_name, size, "guest-%d", (int)pid) > 0;
+	if (id[0])
+		return snprintf(ret_name, size, "%s", id) > 0;
+	return guest_name_from_cgroup(cgroup, ret_name, size);
+}
+
 struct guest_name guest_name_find(const struct env *env, pid_t pid)
 {
-	struct guest_name found = { .is_own = true };
-	char cmdline[CMDLINE_SIZE], comm[64], path[PATH_MAX], cgroup[CGROUP_SIZE];
+	struct guest_name found = { .is_own = false };
+	char cmdline[CMDLINE_SIZE], comm[64], path[PATH_MAX], cgroup[CGROUP_SIZE] = "";
 	size_t len = read_cmdline(env, pid, cmdline, sizeof(cmdline));
 	size_t comm_len = read_comm(env, pid, comm, sizeof(comm));
 	const char *vmm = guest_name_vmm(cmdline);
@@ -481,20 +328,14 @@ struct guest_name guest_name_find(const struct env *env, pid_t pid)
 		snprintf(found.vmm, sizeof(found.vmm), "%s", vmm);
 	else if (!utf8_clean(comm, comm_len, found.vmm, sizeof(found.vmm)))
 		snprintf(found.vmm, sizeof(found.vmm), "?");
-	guest_name_uuid(cmdline, len, found.uuid, sizeof(found.uuid));
-	guest_name_id(cmdline, len, found.id, sizeof(found.id));
-	if (guest_name_from_cmdline(vmm, cmdline, len, found.name, sizeof(found.name)))
-		return found;
-	env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	if (vmm && !strcmp(vmm, "kvmtool")) { /* the name that `lkvm list` shows */
-		snprintf(found.name, sizeof(found.name), "guest-%d", (int)pid);
-	} else if (found.id[0]) {
-		snprintf(found.name, sizeof(found.name), "%s", found.id);
-	} else if (read_small(path, cgroup, sizeof(cgroup)) <= 0 ||
-		   !guest_name_from_cgroup(cgroup, found.name, sizeof(found.name))) {
-		found.is_own = false;
-		if (!utf8_clean(comm, comm_len, found.name, sizeof(found.name)))
-			snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
-	}
+	read_small(env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)pid), cgroup,
+		   sizeof(cgroup));
+	words_of_cmdline(cmdline, len, &found.words);
+	words_of_cgroup(cgroup, &found.words);
+	found.is_own = find_name(vmm, pid, cmdline, len, cgroup, &found.words, found.name,
+				 sizeof(found.name));
+	if (!found.is_own && !utf8_clean(comm, comm_len, found.name, sizeof(found.name)))
+		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
+	words_of_name(env, pid, found.vmm, found.name, &found.words);
 	return found;
 }

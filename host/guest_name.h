@@ -19,16 +19,15 @@
 #include <sys/types.h>
 
 #include "host/env.h"
+#include "host/platform.h"
 
 #define VM_NAME_SIZE 256 /* libvirt's names are names of files */
-#define PLATFORM_ID_SIZE 72 /* a sandbox of Kubernetes has 64 digits */
 
 struct guest_name {
 	char name[VM_NAME_SIZE]; /* never empty */
 	char vmm[24];	/* "qemu", "firecracker" ...; the command name where unknown */
-	char uuid[37];	/* "": not known */
-	char id[PLATFORM_ID_SIZE]; /* see guest_name_id(); "": none */
 	bool is_own;	/* name is the VM's name, not the command's */
+	struct guest_words words;
 };
 
 /* The name of the process pid, which has a VM. */
@@ -45,18 +44,6 @@ const char *guest_name_vmm(const char *command);
  */
 bool guest_name_from_cmdline(const char *vmm, const char *cmdline, size_t len, char *ret_name,
 			     size_t size);
-
-/*
- * Finds the UUID there, 36 characters in lower case: of QEMU's -uuid or -smbios type=1,uuid=, or of
- * Cloud Hypervisor's --platform uuid=.
- */
-bool guest_name_uuid(const char *cmdline, size_t len, char *ret_uuid, size_t size);
-
-/*
- * Finds there what a platform calls the guest beside its name: Proxmox' number (-id 101), or Kata's
- * sandbox (-id of its shim, or the folder of a socket below /run/vc/vm or /run/kata).
- */
-bool guest_name_id(const char *cmdline, size_t len, char *ret_id, size_t size);
 
 /* Finds the name in the text of proc(5) cgroup, version 1 or 2. */
 bool guest_name_from_cgroup(const char *text, char *ret_name, size_t size);

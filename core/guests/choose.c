@@ -64,14 +64,27 @@ static bool has_pid_first(const struct guest *guest, const char *word)
 	return word[0] && !strcmp(guest->name, name);
 }
 
-bool guest_is_called(const struct guest *guest, const char *word)
+static bool has_word(const struct guest *guest, const char *word)
 {
-	return !strcmp(guest->name, word) || has_pid_first(guest, word) ||
-	       (guest->uuid[0] && !strcasecmp(guest->uuid, word)) ||
-	       (guest->platform_id[0] && !strcmp(guest->platform_id, word));
+	const char *project = guest->words.text[WORD_PROJECT];
+	size_t len = strlen(project);
+
+	for (unsigned int i = 0; word[0] && i < GUEST_WORDS; i++) {
+		bool is_uuid = i == WORD_UUID || i == WORD_POD;
+
+		if (!(is_uuid ? strcasecmp : strcmp)(guest->words.text[i], word))
+			return true;
+	}
+	return len && !strncmp(word, project, len) && word[len] == '/' && word[len + 1] &&
+	       !strcmp(word + len + 1, guest->words.text[WORD_TITLE]);
 }
 
-/* A name comes before an equal id. */
+bool guest_is_called(const struct guest *guest, const char *word)
+{
+	return !strcmp(guest->name, word) || has_pid_first(guest, word) || has_word(guest, word);
+}
+
+/* A name comes before an equal word of a platform. */
 static bool is_meant(const struct guest *guest, const char *word, bool is_name)
 {
 	return is_name ? !strcmp(guest->name, word) : guest_is_called(guest, word);

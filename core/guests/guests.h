@@ -36,8 +36,7 @@ struct guest {
 	uint64_t start_ticks;	/* proc(5) stat field 22: pid and start identify a process */
 	char name[GUEST_NAME_SIZE]; /* never empty; printable, no blanks at its ends */
 	char vmm[24];		/* "qemu", "firecracker" ...; the command name where unknown */
-	char uuid[37];		/* "": not known */
-	char platform_id[PLATFORM_ID_SIZE]; /* see guest_name_id(); "": none */
+	struct guest_words words; /* see host/platform.h */
 	bool is_named;		/* name is the VM's name, not the command's */
 	bool has_ended;		/* all other members are as when it was last seen */
 	struct vcpu *vcpus;	/* ascending by index */
@@ -106,13 +105,14 @@ void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *nam
 
 /*
  * Whether a user's word means the guest: its name (exact, case matters; also without the pid in
- * front), its UUID, or its platform id.
+ * front), one of its platform's words, or PROJECT/TITLE of these. The case of a UUID is of no
+ * matter.
  */
 bool guest_is_called(const struct guest *guest, const char *word);
 
 /*
- * The one guest of this name or, where none has this name, with this word as an id. -ENOENT:
- * none; -ENOTUNIQ: several; error lists the pids, or the names of all guests.
+ * The one guest of this name or, where none has this name, which its platform calls so.
+ * -ENOENT: none; -ENOTUNIQ: several; error lists the pids, or the names of all guests.
  */
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
 		   struct error *error);

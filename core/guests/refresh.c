@@ -41,8 +41,7 @@ static int add_guest(struct guests *guests, pid_t pid)
 	name = guest_name_find(guests->env, pid);
 	snprintf(entry->guest.name, sizeof(entry->guest.name), "%s", name.name);
 	snprintf(entry->guest.vmm, sizeof(entry->guest.vmm), "%s", name.vmm);
-	memcpy(entry->guest.uuid, name.uuid, sizeof(entry->guest.uuid));
-	memcpy(entry->guest.platform_id, name.id, sizeof(entry->guest.platform_id));
+	entry->guest.words = name.words;
 	entry->guest.is_named = name.is_own;
 	return 0;
 }

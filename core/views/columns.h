@@ -127,6 +127,20 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "its thread") \
 	COLUMN(VMM, TEXT("vmm", "VMM", 11), \
 	       .help = "what runs it") \
+	/* Of a guest, in the order of enum guest_word. */ \
+	COLUMN(UUID, TEXT("uuid", "UUID", 36), .needs = NEEDS_VALUE, \
+	       .help = "of the guest, as its VMM or libvirt has it") \
+	COLUMN(PLATFORM_ID, TEXT("id", "ID", 12), .needs = NEEDS_VALUE, \
+	       .help = "its number in Proxmox, its sandbox in Kata or gVisor") \
+	COLUMN(TITLE, TEXT("title", "Title", 20), .needs = NEEDS_VALUE, \
+	       .help = "what its owner calls it: libvirt's title; the name in Nova, KubeVirt or " \
+		       "Incus") \
+	COLUMN(PROJECT, TEXT("project", "Project", 16), .needs = NEEDS_VALUE, \
+	       .help = "of Nova or Incus; in Kubernetes the namespace") \
+	COLUMN(FLAVOR, TEXT("flavor", "Flavor", 12), .needs = NEEDS_VALUE, \
+	       .help = "what Nova calls its size") \
+	COLUMN(POD, TEXT("pod", "Pod", 36), .needs = NEEDS_VALUE, \
+	       .help = "the UID of its pod in Kubernetes") \
 	COLUMN(CPU, COUNT("cpu", "CPU", 4), \
 	       .help = "a CPU of the host that is online") \
 	COLUMN(ON_CPU, COUNT("cpu", "CPU", 4), .needs = NEEDS_VALUE, \

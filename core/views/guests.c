@@ -10,8 +10,14 @@ static const struct column columns[] = {
 	{ COL_PID, .rank = 73 },
 	{ COL_VCPUS, .rank = 20 },
 	{ COL_VMM, .is_for_machines = true },
+	{ COL_TITLE, .rank = 190, .least = 12 },
+	{ COL_PROJECT, .rank = 191, .least = 8 },
+	{ COL_FLAVOR, .rank = 192, .least = 8 },
+	{ COL_PLATFORM_ID, .rank = 193, .least = 8 },
 	{ COL_VMM_TIME, .rank = 170 },
 	OWNER_COLUMNS("of all guests"),
+	{ COL_UUID, .rank = 194, .least = 36 },
+	{ COL_POD, .rank = 195, .least = 36 },
 	{ .id = COL_NONE },
 };
 

@@ -178,6 +178,15 @@ static struct cell cell_of_host(const struct column *column, const struct host_s
 	}
 }
 
+_Static_assert(COL_POD - COL_UUID == WORD_POD - WORD_UUID, "a column for each word");
+
+/* One of the words that a platform has for the guest. */
+static struct cell word_of(const struct guest *guest, enum guest_word word)
+{
+	return guest && guest->words.text[word][0] ? cell_text(guest->words.text[word]) :
+						     cell_none();
+}
+
 struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_gone)
 {
 	static const enum time_part parts[COLUMNS] = {
@@ -215,6 +224,8 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 		return owner->open_ns ? cell_ns(owner->open_ns) : cell_none();
 	case COL_VCPUS:
 		return of->guest ? cell_count(of->guest->nr_vcpus) : cell_none();
+	case COL_UUID ... COL_POD:
+		return word_of(of->guest, (enum guest_word)(id - COL_UUID));
 	case COL_VMM:
 		return of->guest && of->guest->vmm[0] ? cell_text(of->guest->vmm) : cell_none();
 	default:

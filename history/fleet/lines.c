@@ -343,8 +343,9 @@ static int take_member(struct lines *lines, const struct answer_series *series)
 		if (answer_label(series, "pid", pid, sizeof(pid)))
 			guest->pid = (pid_t)strtol(pid, NULL, 10);
 		answer_label(series, "vmm", guest->vmm, sizeof(guest->vmm));
-		answer_label(series, "uuid", guest->uuid, sizeof(guest->uuid));
-		answer_label(series, "id", guest->platform_id, sizeof(guest->platform_id));
+		for (unsigned int i = 0; i < GUEST_WORDS; i++)
+			answer_label(series, guest_word_names[i], guest->words.text[i],
+				     sizeof(guest->words.text[i]));
 	} else {
 		err = line_of(lines, (struct key){ member->guest.id, -1, lines->guests }, &line);
 		if (err)

@@ -50,7 +50,7 @@ static char *query_of_host(enum query query, const char *host)
 		[QUERY_EXITS] = { METRIC_EXITS, "sum by (guest, reason)", "" },
 		[QUERY_EXIT_SECONDS] = { METRIC_EXIT_SECONDS, "sum by (guest, reason)", "" },
 		[QUERY_SECONDS] = { METRIC_VCPU_SECONDS, "sum by (guest, vcpu, mode)", "" },
-		[QUERY_MEMBERS] = { METRIC_GUEST_INFO, "max by (guest, uuid, id, pid, vmm)", "" },
+		[QUERY_MEMBERS] = { METRIC_GUEST_INFO, "max by (" METRICS_INFO_LABELS ")", "" },
 		[QUERY_FINDINGS] = { METRIC_FINDING, "max by (guest, rule)", "" },
 		[QUERY_DURATIONS] = { METRIC_EXIT_DURATION, "sum by (guest, le)", "_bucket" },
 	};

@@ -209,6 +209,7 @@ static inline struct view_row *add_guest(struct world *w, uint32_t guest, const 
 	struct view_row *row;
 
 	w->view.type = &view_guests;
+	w->view.absent = 0;
 	row = view_add(&w->view);
 	assert_non_null(row);
 	row->guest = guest;

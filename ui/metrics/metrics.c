@@ -153,8 +153,8 @@ static void write_guest_info(const struct output *out, const struct guest_sum *s
 	if (!has_room(out, METRIC_GUEST_INFO, 1))
 		return;
 	begin(out, METRIC_GUEST_INFO, "", sum);
-	text_label(out->text, "uuid", guest->uuid);
-	text_label(out->text, "id", guest->platform_id);
+	for (unsigned int i = 0; i < GUEST_WORDS; i++)
+		text_label(out->text, guest_word_names[i], guest->words.text[i]);
 	text_label_number(out->text, "pid", guest->pid);
 	text_label(out->text, "vmm", guest->vmm);
 	text_value(out->text, 1);

@@ -335,30 +335,38 @@ static void an_inventory_is_the_same_afterwards(void **state)
 {
 	struct world *w = *state;
 	const struct guest *guest;
+	struct guest full = { .pid = 300, .name = "full", .vmm = "qemu" };
 	struct error error = { "" };
 
 	w->moment.flags = MOMENT_HAS_GUESTS;
 	w->moment.guests = guests_new(NULL);
 	guests_add_fake(w->moment.guests, 100, "web", 3);
 	guests_add_fake(w->moment.guests, 200, "db", 0);
+	for (unsigned int i = 0; i < GUEST_WORDS; i++)
+		memset(full.words.text[i], 'a' + (char)i, WORD_SIZE - 1);
+	guests_add(w->moment.guests, &full);
 	pack(w);
 	assert_int_equal(unpack_guests(w->packer, &w->packed.parts[PART_GUESTS], &w->read, &error),
 			 0);
-	assert_int_equal(guests_count(w->read.guests), 2);
+	assert_int_equal(guests_count(w->read.guests), 3);
 	guest = guests_at(w->read.guests, 0);
 	assert_string_equal(guest->name, "web");
 	assert_string_equal(guest->vmm, "qemu");
 	assert_int_equal(guest->pid, 100);
 	assert_int_equal(guest->nr_vcpus, 3);
 	assert_true(guest->is_named);
+	assert_string_equal(guest->words.text[WORD_TITLE], "");
 	assert_int_equal(guests_at(w->read.guests, 1)->pid, 200);
+	assert_memory_equal(&guests_at(w->read.guests, 2)->words, &full.words,
+			    sizeof(full.words));
 }
 
 /* A guest with so many vCPUs, of which each takes two bytes before compression. */
 static void make_bomb(struct blob *blob, uint32_t nr_vcpus)
 {
-	/* One guest: id, pid, start, name, VMM, flags, VMs. */
-	static const unsigned char guest[] = { 1, 1, 7, 9, 1, 'a', 1, 'b', 0, 1 };
+	/* One guest: id, pid, start, name, VMM, words, flags, VMs. */
+	static const unsigned char guest[] = { 1, 1, 7, 9, 1, 'a', 1, 'b',
+						0, 0, 0, 0, 0, 0, 0, 1 };
 	size_t size = sizeof(guest) + 5 + 2 * (size_t)nr_vcpus, room = ZSTD_compressBound(size);
 	unsigned char *plain = calloc(1, size);
 

@@ -302,164 +302,6 @@ static void test_command_line_without_end(void **state)
 	assert_false(guest_name_from_cmdline("qemu", "", 0, name, sizeof(name)));
 }
 
-static void uuids(void **state)
-{
-	static const struct {
-		const char *args;
-		size_t len;
-		bool is_found;
-	} cases[] = {
-#define UUID_OF(args, is_found) { args, sizeof(args), is_found }
-		UUID_OF("q\0-uuid\0ABCDEF01-2345-6789-abcd-ef0123456789\0-m\0" "1", true),
-		UUID_OF("q\0--uuid\0ABCDEF01-2345-6789-abcd-ef0123456789", true),
-		UUID_OF("q\0-smbios\0type=1,uuid=abcdef01-2345-6789-abcd-ef0123456789", true),
-		UUID_OF("q\0-smbios\0type=1,manufacturer=A,,B,"
-			"uuid=ABCDEF01-2345-6789-ABCD-EF0123456789,family=KubeVirt", true),
-		UUID_OF("q\0-smbios\0uuid=abcdef01-2345-6789-abcd-ef0123456789,type=1", true),
-		UUID_OF("c\0--platform\0num_pci_segments=2,"
-			"uuid=abcdef01-2345-6789-abcd-ef0123456789", true),
-		UUID_OF("c\0--platform=uuid=abcdef01-2345-6789-abcd-ef0123456789", true),
-		/* The last one counts. */
-		UUID_OF("q\0-uuid\0" "00000000-2345-6789-abcd-ef0123456789\0-uuid\0"
-			"abcdef01-2345-6789-abcd-ef0123456789", true),
-		UUID_OF("q\0-smbios\0type=3,uuid=abcdef01-2345-6789-abcd-ef0123456789", false),
-		UUID_OF("q\0-smbios\0type=1,serial=,uuid=abcdef01", false),
-		UUID_OF("q\0-smbios\0type=11,uuid=abcdef01-2345-6789-abcd-ef0123456789", false),
-		UUID_OF("q\0-uuid\0ABCDEF01-2345-6789-abcd_ef0123456789\0-uuid", false),
-		UUID_OF("q\0-device\0x,uuid=abcdef01-2345-6789-abcd-ef0123456789", false),
-		UUID_OF("q\0-smbios", false),
-		UUID_OF("q\0-smbios\0", false),
-		UUID_OF("", false),
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char uuid[37] = "";
-
-		if (guest_name_uuid(cases[i].args, cases[i].len, uuid, sizeof(uuid)) !=
-		    cases[i].is_found)
-			fail_msg("case %zu: \"%s\"", i, uuid);
-		assert_string_equal(uuid, cases[i].is_found ?
-						  "abcdef01-2345-6789-abcd-ef0123456789" : "");
-	}
-}
-
-static void platform_ids(void **state)
-{
-	static const struct named cases[] = {
-		NAMED("", "/usr/bin/kvm\0-id\0" "101\0-name\0web1,debug-threads=on", "101"),
-		NAMED("", "shim\0-namespace\0k8s.io\0-id\0" "29219fe9\0-debug", "29219fe9"),
-		NAMED("", "c\0--api-socket\0/run/vc/vm/29219fe9/clh-api.sock", "29219fe9"),
-		NAMED("", "c\0--api-socket\0path=/run/kata/29219fe9/ch-api.sock", "29219fe9"),
-		NAMED("", "q\0-qmp\0unix:/run/vc/vm/29219fe9/qmp.sock,server=on", "29219fe9"),
-		NAMED("", "c\0--api-socket\0/run/vc/vm/", NULL),
-		NAMED("", "c\0--api-socket\0/run/vc/vm//x", NULL),
-		NAMED("", "c\0--api-socket\0/tmp/ch.sock", NULL),
-		NAMED("", "f\0--id\0x", NULL), /* Firecracker's name */
-		NAMED("", "-id\0x", "x"),
-		NAMED("", "q\0-id", NULL),
-		NAMED("", "q\0-id\0", NULL),
-		NAMED("", "", NULL),
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char id[PLATFORM_ID_SIZE] = "untouched";
-		bool is_found = guest_name_id(cases[i].args, cases[i].len, id, sizeof(id));
-
-		if (is_found != (cases[i].name != NULL))
-			fail_msg("case %zu: \"%s\"", i, id);
-		assert_string_equal(id, cases[i].name ? cases[i].name : "untouched");
-	}
-}
-
-/* Command lines as the platforms start their VMMs, without the options that name nothing. */
-static void test_platforms(void **state)
-{
-	static const char sandbox[] =
-		"358e7b4f79ddf12c19197634fd1b32b1ae081764dc8805347a8fedcab5efd5d6";
-	static const char uuid[] = "7a5c6d2e-9d4b-4a0e-8f53-0c2f4a1f7b10";
-#define SANDBOX "358e7b4f79ddf12c19197634fd1b32b1ae081764dc8805347a8fedcab5efd5d6"
-#define UUID "7a5c6d2e-9d4b-4a0e-8f53-0c2f4a1f7b10"
-	static const struct {
-		const char *platform, *comm, *args;
-		size_t len;
-		const char *name, *vmm, *uuid, *id;
-	} cases[] = {
-#define RUN_AS(platform, comm, args, name, vmm, uuid, id) \
-		{ platform, comm, args, sizeof(args), name, vmm, uuid, id }
-		RUN_AS("Proxmox", "kvm",
-		       "/usr/bin/kvm\0-id\0" "101\0-name\0web1,debug-threads=on\0-no-shutdown\0"
-		       "-chardev\0socket,id=qmp,path=/var/run/qemu-server/101.qmp,server=on\0"
-		       "-mon\0chardev=qmp,mode=control\0-pidfile\0/var/run/qemu-server/101.pid\0"
-		       "-daemonize\0-smbios\0type=1,uuid=" UUID "\0-smp\0"
-		       "4,sockets=1,cores=4,maxcpus=4\0-nodefaults",
-		       "web1", "qemu", uuid, "101"),
-		RUN_AS("libvirt, oVirt and Nova", "qemu-kvm",
-		       "/usr/libexec/qemu-kvm\0-name\0guest=instance-00000a1f,debug-threads=on\0"
-		       "-S\0-object\0{\"qom-type\":\"secret\",\"id\":\"masterKey0\"}\0"
-		       "-uuid\0" UUID "\0-smbios\0type=1,manufacturer=RDO,"
-		       "product=OpenStack Compute,"
-		       "version=28.0,serial=" UUID ",uuid=" UUID ",family=Virtual Machine",
-		       "instance-00000a1f", "qemu", uuid, ""),
-		RUN_AS("KubeVirt", "qemu-kvm",
-		       "/usr/libexec/qemu-kvm\0-name\0guest=default_testvm,debug-threads=on\0-S\0"
-		       "-uuid\0" UUID "\0-smbios\0type=1,manufacturer=KubeVirt,product=None,"
-		       "uuid=" UUID ",family=KubeVirt",
-		       "default_testvm", "qemu", uuid, ""),
-		RUN_AS("Incus", "qemu-system-x86",
-		       "/opt/incus/bin/qemu-system-x86_64\0-S\0-name\0project_v1\0-uuid\0" UUID
-		       "\0-daemonize\0-cpu\0host,hv_passthrough\0-nographic",
-		       "project_v1", "qemu", uuid, ""),
-		RUN_AS("Kata with QEMU", "qemu-system-x86",
-		       "/opt/kata/bin/qemu-system-x86_64\0-name\0sandbox-" SANDBOX
-		       ",debug-threads=on\0-uuid\0" UUID "\0-machine\0q35,accel=kvm\0-qmp\0"
-		       "unix:/run/vc/vm/" SANDBOX "/qmp.sock,server=on,wait=off",
-		       "sandbox-" SANDBOX, "qemu", uuid, sandbox),
-		RUN_AS("Kata with Cloud Hypervisor", "cloud-hyperviso",
-		       "/opt/kata/bin/cloud-hypervisor\0--api-socket\0/run/vc/vm/" SANDBOX
-		       "/clh-api.sock",
-		       sandbox, "cloud-hypervisor", "", sandbox),
-		RUN_AS("Kata with Dragonball", "containerd-shim",
-		       "/opt/kata/bin/containerd-shim-kata-v2\0-namespace\0k8s.io\0-address\0"
-		       "/run/containerd/containerd.sock\0-publish-binary\0"
-		       "/usr/bin/containerd\0-id\0" SANDBOX,
-		       sandbox, "dragonball", "", sandbox),
-		RUN_AS("Cloud Hypervisor alone", "cloud-hyperviso",
-		       "cloud-hypervisor\0--api-socket\0/tmp/ch.sock\0--kernel\0/k\0--platform\0"
-		       "num_pci_segments=1,uuid=" UUID,
-		       "cloud-hyperviso", "cloud-hypervisor", uuid, ""),
-		RUN_AS("Firecracker by its jailer", "firecracker",
-		       "/firecracker\0--id\0" "551e7604-e35c-42b3-b825-416853441234\0"
-		       "--start-time-us\0" "1234\0--start-time-cpu-us\0" "0",
-		       "551e7604-e35c-42b3-b825-416853441234", "firecracker", "", ""),
-		RUN_AS("firectl", "firecracker",
-		       "firecracker\0--api-sock\0/root/.firecracker.sock-1234-81",
-		       "firecracker", "firecracker", "", ""),
-		RUN_AS("crosvm", "crosvm",
-		       "crosvm\0run\0--name\0arcvm\0--cpus\0" "4\0--socket\0/run/vm/crosvm.sock",
-		       "arcvm", "crosvm", "", ""),
-		RUN_AS("StratoVirt", "stratovirt",
-		       "/usr/bin/stratovirt\0-name\0s1\0-uuid\0" UUID "\0-qmp\0unix:/tmp/s1.sock",
-		       "s1", "stratovirt", uuid, ""),
-	};
-	struct box *box = *state;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		put_vm(box, (pid_t)(100 + 10 * i), 50, cases[i].comm);
-		put(box, cases[i].args, cases[i].len, "/proc/%d/cmdline", (int)(100 + 10 * i));
-	}
-	refresh(box, 0);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct guest *guest = guests_at(box->guests, i);
-
-		if (strcmp(guest->name, cases[i].name) || strcmp(guest->vmm, cases[i].vmm) ||
-		    strcmp(guest->uuid, cases[i].uuid) || strcmp(guest->platform_id, cases[i].id))
-			fail_msg("%s: name %s, VMM %s, uuid %s, id %s", cases[i].platform,
-				 guest->name, guest->vmm, guest->uuid, guest->platform_id);
-	}
-}
-
 static void test_name_of_cgroup(void **state)
 {
 	static const struct {
@@ -1630,6 +1472,42 @@ static void test_ended_guests_are_forgotten(void **state)
 	assert_null(guests_ended_at(box->guests, 0));
 }
 
+static void test_by_words(void **state)
+{
+	static const struct {
+		enum guest_word word;
+		const char *text, *other_case; /* NULL: case matters */
+	} words[] = {
+		{ WORD_UUID, "4cb1b7f4-0000-4000-8000-000000000001",
+		  "4CB1B7F4-0000-4000-8000-000000000001" },
+		{ WORD_ID, "s101", NULL },
+		{ WORD_TITLE, "front", NULL },
+		{ WORD_PROJECT, "shop", NULL },
+		{ WORD_FLAVOR, "m1.large", NULL },
+		{ WORD_POD, "7a5c6d2e-0000-4000-8000-000000000001",
+		  "7A5C6D2E-0000-4000-8000-000000000001" },
+	};
+	static const char *const others[] = { "Front", "fron", "shop/", "shop/web1", "/front", "" };
+	struct guest guest = { .pid = 100, .name = "web1" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		strcpy(guest.words.text[words[i].word], words[i].text);
+	assert_true(guest_is_called(&guest, "web1"));
+	assert_true(guest_is_called(&guest, "shop/front"));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		assert_true(guest_is_called(&guest, words[i].text));
+		assert_true(!words[i].other_case || guest_is_called(&guest, words[i].other_case));
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(guest_is_called(&guest, others[i]));
+	guest.words = (struct guest_words){ { "" } };
+	assert_false(guest_is_called(&guest, ""));
+	assert_false(guest_is_called(&guest, "/"));
+	strcpy(guest.words.text[WORD_TITLE], "front");
+	assert_false(guest_is_called(&guest, "/front"));
+}
+
 static void test_by_uuid_and_id(void **state)
 {
 	struct box *box = *state;
@@ -1990,9 +1868,6 @@ UNIT(test_guests)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_name_of_command_line),
 		cmocka_unit_test(test_command_line_without_end),
-		cmocka_unit_test(uuids),
-		cmocka_unit_test(platform_ids),
-		BOXED(test_platforms),
 		cmocka_unit_test(test_name_of_cgroup),
 		cmocka_unit_test(test_vcpu_threads),
 		cmocka_unit_test(test_vmms),
@@ -2031,6 +1906,7 @@ UNIT(test_guests)
 		BOXED(test_pid_means_that_process),
 		BOXED(test_pointed_at),
 		BOXED(test_of_a_moment),
+		cmocka_unit_test(test_by_words),
 		BOXED(test_by_uuid_and_id),
 		BOXED(test_ended_guests_are_forgotten),
 		BOXED(test_by_pid),

@@ -30,20 +30,22 @@ static void two_guests(struct world *world)
 	assert_int_equal(guests_add_fake(world->guests, 5000, "web1", 2), 2);
 }
 
-/* "name pid vcpus total share delta rate" a row, then the Total row. */
+/* These columns of each row, then of the row Total. */
 static const char *picture(struct world *world)
 {
+	static const char *const names[] = { "guest", "pid", "vcpus", "total", "share", "delta",
+					     "rate", NULL };
 	const struct view *view = build(world);
 	size_t len = 0;
 
 	for (size_t i = 0; i <= view->nr_rows; i++) {
 		const struct view_row *row = i < view->nr_rows ? &view->rows[i] : &view->total;
 
-		for (size_t j = 0; j < 9; j++) {
-			if (strncmp(column_name(&view->type->columns[j]), "vmm", 3) == 0)
-				continue;
+		for (size_t j = 0; names[j]; j++) {
+			int column = view_column_by_id(&view_guests, names[j]);
+
 			len += (size_t)sprintf(world->text + len, "%s", j ? " " : "");
-			len += put_cell(world->text + len, &row->cells[j]);
+			len += put_cell(world->text + len, &row->cells[column]);
 		}
 		len += (size_t)sprintf(world->text + len, "\n");
 	}

@@ -7,17 +7,17 @@
 
 /* ---- guests */
 
-/* Of the Guests view: a column that only the provider "host" has fields for. */
-/* Both views of owners have five columns of their own before the common ones. */
-static size_t at(enum column_id id)
+static size_t at(const struct world *world, enum column_id id)
 {
-	return (size_t)view_column(&view_vcpus, id);
+	return (size_t)view_column(world->view.type, id);
 }
 
-static bool is_of_host(size_t column)
+/* A column that only the provider "host" has fields for, or that has no value here. */
+static bool is_empty(const struct world *world, size_t column)
 {
-	return (column >= at(COL_THROTTLED) && column <= at(COL_MIGRATIONS)) ||
-	       column == (size_t)view_column_by_id(&view_guests, "vmm_percent");
+	enum column_needs needs = column_dictionary[world->view.type->columns[column].id].needs;
+
+	return needs == NEEDS_HOST || needs == NEEDS_VALUE;
 }
 
 static void guests_with_the_time_of_their_vcpus(void **state)
@@ -38,8 +38,9 @@ static void guests_with_the_time_of_their_vcpus(void **state)
 	assert_string_equal(world->view.rate_title, "Exits/s");
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 !is_of_host(i) && i != at(COL_IN_L2) && i != at(COL_IN_POLL) &&
-					 i != at(COL_IN_SLEEP) && i != at(COL_OPEN));
+				 !is_empty(world, i) && i != at(world, COL_IN_L2) &&
+					 i != at(world, COL_IN_POLL) &&
+					 i != at(world, COL_IN_SLEEP));
 }
 
 /* Of a read the argument is known when it ends, and then it has all of its time. */
@@ -79,7 +80,7 @@ static void an_exit_that_does_not_end(void **state)
 			    "db1 1 - - -\n"
 			    "web1 0 - - -\n"
 			    "Total - - - -\n");
-	assert_true(view_has_column(&world->view, at(COL_OPEN)));
+	assert_true(view_has_column(&world->view, at(world, COL_OPEN)));
 	set_view(world, &view_guests);
 	world->query.sort = 0;
 	assert_string_equal(picture(world, "guest top open_ns"),
@@ -137,9 +138,9 @@ static void polls_are_a_cost(void **state)
 			    "db1 40.0% 30.0% 10.0% HLT 33.3% 0.40 0.11 0.09 0.30 0.10\n"
 			    "web1 40.0% 0.0% 40.0% MSR_WRITE 16.7% 0.40 0.11 0.09 0.00 0.40\n"
 			    "Total 40.0% 22.5% 17.5% - - -\n");
-	assert_false(view_has_column(&world->view, at(COL_IN_HALT)));
-	assert_true(view_has_column(&world->view, at(COL_IN_POLL)));
-	assert_true(view_has_column(&world->view, at(COL_IN_SLEEP)));
+	assert_false(view_has_column(&world->view, at(world, COL_IN_HALT)));
+	assert_true(view_has_column(&world->view, at(world, COL_IN_POLL)));
+	assert_true(view_has_column(&world->view, at(world, COL_IN_SLEEP)));
 	set_view(world, &view_vcpus);
 	assert_string_equal(picture(world, "guest vcpu poll_percent sleep_percent top"),
 			    "db1 0 30.0% 10.0% HLT\ndb1 1 30.0% 10.0% HLT\n"
@@ -216,7 +217,8 @@ static void guests_without_the_provider_have_no_such_columns(void **state)
 	build(world);
 	for (size_t i = 0; i < view_columns(&view_guests); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 (i < at(COL_IN_GUEST) || i >= at(COL_HISTORY)) && !is_of_host(i));
+				 (i < at(world, COL_IN_GUEST) || i >= at(world, COL_HISTORY)) &&
+					 !is_empty(world, i));
 	assert_null(world->view.rate_title);
 }
 
@@ -271,15 +273,16 @@ static void vcpus_whose_exits_are_not_seen(void **state)
 	}
 	assert_string_equal(picture(world, "guest vcpu total top"),
 			    "db1 0 20 IO\ndb1 1 0 -\nweb1 0 0 -\nTotal - 20 -\n");
-	for (size_t i = at(COL_IN_GUEST); i <= at(COL_SPLIT); i++)
+	for (size_t i = at(world, COL_IN_GUEST); i <= at(world, COL_SPLIT); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 i == at(COL_VCPU_TIME) || i == at(COL_IN_WAIT));
+				 i == at(world, COL_VCPU_TIME) || i == at(world, COL_IN_WAIT));
 	usual(world);
 	build(world);
-	for (size_t i = at(COL_IN_GUEST); i <= at(COL_SPLIT); i++)
+	for (size_t i = at(world, COL_IN_GUEST); i <= at(world, COL_SPLIT); i++)
 		assert_int_equal(view_has_column(&world->view, i),
-				 !is_of_host(i) && i != at(COL_IN_L2) && i != at(COL_IN_POLL) &&
-					 i != at(COL_IN_SLEEP));
+				 !is_empty(world, i) && i != at(world, COL_IN_L2) &&
+					 i != at(world, COL_IN_POLL) &&
+					 i != at(world, COL_IN_SLEEP));
 }
 
 /* After r nothing but an exit to user space: it goes on in an exit that began before r. */

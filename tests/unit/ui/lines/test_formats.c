@@ -320,9 +320,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,,30,,3,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,,40,,4,,,,,,,,,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,,,,,,40,,4,,,,,,,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_ROWS | LOG);
 	write_sample(w);
@@ -520,11 +520,11 @@ static void json_of_guests_has_their_columns(void **state)
 
 	add_guest(w, 1, "db", 3);
 	/* Whether there is something for them or not. */
-	for (size_t i = 9; i + 1 < view_columns(&view_guests); i++)
-		w->view.absent |= 1u << i;
+	w->view.absent = ~(UINT64_C(1) << view_column_by_id(&view_guests, "ended"));
 	assert_string_equal(strstr(lines_once(w, LINES_JSON), "\"view\""),
 		"\"view\":\"guests\",\"rows\":[{\"guest\":\"db\",\"pid\":4001,\"vcpus\":null,"
-		"\"vmm\":null,\"vmm_percent\":null,\"total\":30,\"share\":null,\"delta\":3,"
+		"\"vmm\":null,\"title\":null,\"project\":null,\"flavor\":null,\"id\":null,"
+		"\"vmm_percent\":null,\"total\":30,\"share\":null,\"delta\":3,"
 		"\"rate\":null,"
 		"\"guest_percent\":null,\"l2_percent\":null,\"kvm_percent\":null,"
 		"\"user_percent\":null,"
@@ -533,7 +533,7 @@ static void json_of_guests_has_their_columns(void **state)
 		"\"throttled_percent\":null,\"cpu_percent\":null,\"migrations\":null,"
 		"\"vcpu_ns\":null,"
 		"\"top\":null,\"top_percent\":null,\"open_ns\":null,"
-		"\"ended\":null}]}\n");
+		"\"ended\":null,\"uuid\":null,\"pod\":null}]}\n");
 }
 
 static void json_elapsed_is_null_when_not_known(void **state)

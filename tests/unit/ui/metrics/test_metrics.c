@@ -78,7 +78,8 @@ static void every_number(void **state)
 		"kvmtop_sample_duration_seconds 0.00025",
 		"kvmtop_source_up{source=\"tracepoint\"} 1",
 		"kvmtop_source_up{source=\"exits\"} 0",
-		"kvmtop_guest_info{guest=\"db1\",uuid=\"\",id=\"\",pid=\"4000\",vmm=\"qemu\"} 1",
+		"kvmtop_guest_info{guest=\"db1\",uuid=\"\",id=\"\",title=\"\",project=\"\","
+		"flavor=\"\",pod=\"\",pid=\"4000\",vmm=\"qemu\"} 1",
 		"kvmtop_guest_vcpus{guest=\"db1\"} 2",
 		"# TYPE kvmtop_exits_total counter",
 		/* Of vCPU 0, which does all twice, and of vCPU 1, after two seconds. */
@@ -284,6 +285,8 @@ static void take_fleet(struct world *world, const struct fleet *fleet)
 	take(world);
 }
 
+#define WORDS "uuid=\"\",id=\"101\",title=\"\",project=\"shop\",flavor=\"\",pod=\"\""
+
 static struct fleet *fleet_new(struct world *world)
 {
 	struct fleet *fleet = calloc(1, sizeof(*fleet));
@@ -293,7 +296,8 @@ static struct fleet *fleet_new(struct world *world)
 	world->stats->guests = world->guests;
 	for (uint32_t i = 0; i < NR_GUESTS; i++) {
 		fleet->list[i] = (struct guest){ .id = i + 1, .pid = (pid_t)(1000 + i),
-						 .vmm = "qemu", .platform_id = "101",
+						 .vmm = "qemu", .words.text = { [WORD_ID] = "101",
+								  [WORD_PROJECT] = "shop" },
 						 .is_named = true };
 		snprintf(fleet->list[i].name, sizeof(fleet->list[i].name), "vm-%u", i % 50);
 	}
@@ -366,7 +370,7 @@ static void guests_of_one_name(void **state)
 	free(text);
 	take_fleet(world, fleet);
 	text = text_of(world, metrics);
-	need_line(text, "kvmtop_guest_info{guest=\"vm-0\",uuid=\"\",id=\"101\",pid=\"1001\","
+	need_line(text, "kvmtop_guest_info{guest=\"vm-0\"," WORDS ",pid=\"1001\","
 			"vmm=\"qemu\"} 1");
 	need_line(text, "kvmtop_guest_vcpus{guest=\"vm-0 (1050)\"} 0");
 	free(text);
@@ -390,7 +394,7 @@ static long pid_of(const char *text, const char *line)
 
 	if (!guest)
 		return 0;
-	snprintf(info, sizeof(info), "kvmtop_guest_info%.*s,uuid=\"\",id=\"101\",pid=\"",
+	snprintf(info, sizeof(info), "kvmtop_guest_info%.*s," WORDS ",pid=\"",
 		 (int)strcspn(guest, ",}"), guest);
 	text = strstr(text, info);
 	assert_non_null(text);
