@@ -22,6 +22,7 @@
 #define LONG_TIMES "1ms 5ms 100ms"
 #define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg"
 #define RECORDING_KINDS "trace.dat perf.data acrn kvmtrace"
+#define COST_LEVELS "none events times"
 #define CLOCKS "local global counter uptime perf mono mono_raw boot tai x86-tsc"
 
 /* ---- the rows ---- */
@@ -100,6 +101,9 @@ static const struct option_spec specs[] = {
 	COUNT(RECORD, 'b', "buffer-size", "KIB", kib, "size of the buffer of each CPU"),
 	STRING(RECORD, 'C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ...",
 	       .words = CLOCKS),
+	STRING(RUNS | NOW | EXPORT, 0, "cost", "LEVEL", cost_name,
+	       "of counting to guests: none (no program on an event), events (counts), times "
+	       "(default)", BY_TOPIC, .words = COST_LEVELS),
 	STRING(TOP | FROM_LIVE | EXPORT, 0, "engine", "NAME", engine,
 	       "what counts trace events: bpf or perf",
 	       IN_MAN, .words = "bpf perf"),
@@ -386,6 +390,24 @@ static int read_interval(struct options *options, struct error *error)
 	return 0;
 }
 
+static int read_cost(struct options *options, struct error *error)
+{
+	static const char *const names[COSTS] = { "times", "events", "none" };
+	unsigned int cost = COST_TIMES;
+
+	while (cost < COSTS && strcmp(names[cost], options->cost_name) != 0)
+		cost++;
+	if (cost == COSTS)
+		return error_set(error, -EINVAL, "\"%s\": no such cost; there are: none, events, "
+						 "times", options->cost_name);
+	options->cost = (enum cost)cost;
+	if (cost == COST_NONE && (options->tracepoints || options->engine))
+		return error_set(error, -EINVAL, "--cost none counts no trace events: give --cost "
+						 "events with %s",
+				 options->engine ? "--engine" : "-t");
+	return 0;
+}
+
 static int read_words(struct options *options, struct error *error)
 {
 	bool takes_lists = options->source & FROM_RECORDING;
@@ -397,7 +419,9 @@ static int read_words(struct options *options, struct error *error)
 	    strcmp(options->engine, "perf") != 0)
 		return error_set(error, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
 				 options->engine);
-	if (options->input_format)
+	if (options->cost_name)
+		err = read_cost(options, error);
+	if (!err && options->input_format)
 		err = trace_kind_by_name(options->input_format, options->mode == MODE_FORMAT,
 					 &options->kind, error);
 	if (!err && options->event_name)

@@ -93,10 +93,16 @@ static const struct view_type *type_of_groups(unsigned int groups)
 	return &types[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
 }
 
+/* With KVM's own counters alone, these are exported. */
+static unsigned int groups_of(const struct options *options)
+{
+	return options->metrics | (options->cost == COST_NONE ? METRICS_STATISTICS : 0);
+}
+
 static int begin(struct export *export, struct error *error)
 {
 	struct run *run = &export->run;
-	unsigned int groups = run->options->metrics;
+	unsigned int groups = groups_of(run->options);
 	const struct run_plan plan = {
 		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
 			     1U << PROVIDER_HOST | 1U << PROVIDER_COST |
@@ -424,7 +430,7 @@ static int export_all(struct export *export, struct error *error)
 {
 	const struct options *options = export->run.options;
 	const struct metrics_config config = {
-		.groups = options->metrics,
+		.groups = groups_of(options),
 		.max_series = options->max_series,
 		.statistics = STATISTICS,
 		.thresholds = &export->run.parts.thresholds,

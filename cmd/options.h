@@ -80,6 +80,8 @@ struct options {
 
 	/* What is counted. */
 	const char *fields, *guest, *pids, *tids, *event_name, *engine, *thresholds;
+	const char *cost_name;
+	enum cost cost; /* of cost_name */
 	pid_t pid, tid;	      /* pid: the one of pids, 0 where pids has several */
 	unsigned long vcpu;
 	bool has_vcpu, all, debugfs, account, tracepoints, include_past, demo;

@@ -18,6 +18,7 @@ struct source_config {
 	bool counts_all; /* more than what a query needs: for a screen, or a history */
 	/* Of a machine: see monitor.h. */
 	unsigned int providers, asides;
+	enum cost cost; /* leaves out the providers that cost more, see cmd/source.c */
 	bool waits;
 	struct provider_options options;
 	uint64_t past_bytes;   /* of samples that are remembered; 0: none are */

@@ -15,8 +15,6 @@
 #include "core/views/query.h"
 #include "core/views/view.h"
 
-#define NS_PER_MS UINT64_C(1000000)
-
 struct monitor {
 	struct monitor_config config;
 	struct guests *guests; /* a recording's belong to the caller */
@@ -146,6 +144,7 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		.source = source_of(config),
 		.is_span = config->is_span,
 		.unit = config->unit,
+		.cost = config->cost,
 		.wanted = &monitor->needed,
 		.fields = monitor->fields,
 		.stats = monitor->stats,
@@ -207,14 +206,14 @@ static bool is_filter_new(const struct monitor *monitor, const struct query *que
 	return strcmp(monitor->filter, pattern_text(query->filter)) != 0;
 }
 
-/* Whether events are counted for some guests only, or for all of them as one. */
-static bool has_scope(const struct monitor *monitor)
+/* Whether every guest is counted, whichever of them the query asks for. */
+static bool counts_each(const struct monitor *monitor)
 {
 	size_t i = 0;
 
 	while (i < monitor->nr_feeds && monitor->feeds[i].provider->is_always_by_guest)
 		i++;
-	return i < monitor->nr_feeds;
+	return i == monitor->nr_feeds && monitor->config.counts_all;
 }
 
 /* Whether all counts begin anew for the query, which needs these fields. */
@@ -237,9 +236,8 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 	if (!counts_all && is_filter_new(monitor, query))
 		return true;
 	/* Exits are always counted for each guest; events as a query asks for them. */
-	return has_events &&
-	       (want->guest != query->guest ||
-		(has_scope(monitor) && want->scope != scope_of(query)));
+	return has_events && !counts_each(monitor) &&
+	       (want->guest != query->guest || want->scope != scope_of(query));
 }
 
 bool monitor_begins_anew(struct monitor *monitor, const struct query *query)
@@ -290,7 +288,9 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	if (is_new)
 		stats_clear(monitor->stats);
 	/* Events that no query asked for go on as they are. */
-	if (monitor->has_own_events || !monitor->config.counts_all) {
+	if (counts_each(monitor)) {
+		monitor->want.scope = WANT_EACH;
+	} else if (monitor->has_own_events || !monitor->config.counts_all) {
 		monitor->want.guest = query->guest;
 		monitor->want.scope = scope_of(query);
 	}
@@ -334,7 +334,7 @@ bool monitor_is_ready(struct monitor *monitor)
 
 bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms)
 {
-	uint64_t end = clock_now_ns() + timeout_ms * NS_PER_MS;
+	uint64_t end = clock_now_ns() + timeout_ms * UINT64_C(1000000);
 	struct timespec pause = { .tv_nsec = 500000 };
 
 	while (!monitor_is_ready(monitor)) {

@@ -52,6 +52,7 @@ struct monitor_config {
 	enum source_kind source;
 	bool is_span;
 	enum time_unit unit;
+	enum cost cost; /* that chose the providers; see struct facts */
 };
 
 /* 0, or -errno with error: no provider of the set works, and none is waited for. */

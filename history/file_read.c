@@ -179,6 +179,8 @@ struct field_texts {
 /* The highest number of a part. */
 static uint32_t part_max(uint32_t use)
 {
+	if (use == USE_EVENT)
+		return EVENT_PART(EVENT_KINDS, 0) - 1;
 	return (use == USE_HOST ? (uint32_t)HOST_PARTS : (uint32_t)TIME_PARTS) - 1;
 }
 

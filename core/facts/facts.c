@@ -35,6 +35,30 @@ const char *source_lacks(enum source_kind kind, enum source_need need)
 	return lacks[kind][need];
 }
 
+#define NO_TIMES "Times of exits are not measured: kvmtop --cost times measures them."
+#define NO_ARGUMENTS "What exits are about is not counted: kvmtop --cost times counts it."
+
+static const char *const cost_lacks[COSTS][SOURCE_NEEDS] = {
+	[COST_EVENTS] = {
+		[NEED_TIMES] = NO_TIMES,
+		[NEED_ARGUMENTS] = NO_ARGUMENTS,
+		[NEED_SINGLE] = NO_TIMES,
+	},
+	[COST_NONE] = {
+		[NEED_TIMES] = ("Exits are not counted by reason, nor timed: kvmtop --cost times "
+				"does both, --cost events counts reasons."),
+		[NEED_ARGUMENTS] = NO_ARGUMENTS,
+		[NEED_SINGLE] = NO_TIMES,
+	},
+};
+
+const char *facts_lack(const struct facts *facts, enum source_need need)
+{
+	const char *lack = source_lacks(facts->source, need);
+
+	return lack ? lack : cost_lacks[facts->cost][need];
+}
+
 bool source_has_now(enum source_kind kind)
 {
 	return !lacks[kind][NEED_NOW];
@@ -112,6 +136,17 @@ bool fields_have_exits(const struct fields *fields)
 			return true;
 	}
 	return false;
+}
+
+bool fields_have_vcpu_exits(const struct fields *fields)
+{
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field_is_by_vcpu(field) && field->exit_rank && !field->is_abandoned)
+			return true;
+	}
+	return fields_have_exits(fields);
 }
 
 const char *exits_note(const struct facts *facts)

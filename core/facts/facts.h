@@ -32,11 +32,15 @@ enum source_need {
 	NEED_ARGUMENTS,	 /* what exits are about */
 	NEED_SINGLE,	 /* exits one by one */
 	NEED_VCPU_EXITS, /* the exits of each vCPU */
+	NEED_TIMES,	 /* exits by reason with their times, and where the time of vCPUs goes */
 	SOURCE_NEEDS
 };
 
 /* Why a source of this kind does not have it, for the user; NULL: it may have it. */
 const char *source_lacks(enum source_kind kind, enum source_need need);
+
+/* What counting may cost guests: times of exits, too; counts; nothing: no program on an event. */
+enum cost { COST_TIMES, COST_EVENTS, COST_NONE, COSTS };
 
 /* Whether samples are taken while they are looked at. */
 bool source_has_now(enum source_kind kind);
@@ -49,6 +53,7 @@ struct facts {
 	/* The facts are of a span from its begin to its end, not of its latest interval. */
 	bool is_span;
 	enum time_unit unit;
+	enum cost cost; /* of a machine */
 	const struct field_set *wanted; /* the fields that the query needs; NULL: all */
 	const struct fields *fields;
 	const struct stats *stats;
@@ -56,6 +61,9 @@ struct facts {
 	const struct guests *guests;
 	const struct field_set *counted; /* these and others; NULL: only these */
 };
+
+/* The same as source_lacks(), also for what is not counted because it would cost more. */
+const char *facts_lack(const struct facts *facts, enum source_need need);
 
 /*
  * The counter of VM exits. The tracepoint kvm_exit and the debugfs counter "exits" count them. On
@@ -86,6 +94,9 @@ struct own_cost {
 };
 
 struct own_cost facts_cost(const struct facts *facts);
+
+/* Whether it has fields of exits by vCPU: of the provider "exits", or counters of KVM's own. */
+bool fields_have_vcpu_exits(const struct fields *fields);
 
 /* A note for the user when KVM counts no VM exits of these guests; else NULL. */
 const char *exits_note(const struct facts *facts);

@@ -27,9 +27,8 @@ enum field_kind {
  * of its children. TIME_WAIT comes from the provider "host".
  */
 enum field_use {
-	/* How often an event happened; the children are the reasons. */
+	/* How often an event happened; the children are the reasons. See EVENT_PART(). */
 	USE_EVENT,
-#define EVENT_BY_VCPU 1 /* its part, if it has a key for each vCPU */
 	/*
 	 * "vmexit" (exit_rank 1): VM exits, timed from kvm_exit to kvm_entry; "userspace" (rank 2):
 	 * exits to user space, timed from the return to user space on. The children are the
@@ -52,6 +51,27 @@ enum field_use {
 	/* A number of the provider "host"; the part is one of enum host_part. */
 	USE_HOST,
 };
+
+/*
+ * What a counter of KVM's counts, whatever an architecture calls it: accesses to ports and to
+ * memory of devices, halts, exits for interrupts of the host and for signals, instructions that KVM
+ * emulates, page faults of the second level. Histories have these numbers.
+ */
+enum event_kind {
+	EVENT_OTHER,
+	EVENT_IO,
+	EVENT_MMIO,
+	EVENT_HALT,
+	EVENT_INTERRUPT,
+	EVENT_SIGNAL,
+	EVENT_EMULATED,
+	EVENT_FAULT,
+	EVENT_KINDS
+};
+
+/* The part of an event; EVENT_BY_VCPU: it has a key for each vCPU. */
+#define EVENT_BY_VCPU 1
+#define EVENT_PART(kind, by_vcpu) ((unsigned int)(kind) << 1 | (by_vcpu))
 
 /*
  * Where a vCPU's time goes. GUEST, KVM, USER and HALT add up to the whole. WAIT is not a part of
@@ -142,7 +162,7 @@ struct field {
 	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
 	enum field_kind kind;
 	enum field_use use;
-	/* USE_TIME: enum time_part; USE_HOST: enum host_part; USE_EVENT: EVENT_BY_VCPU or 0 */
+	/* USE_TIME: enum time_part; USE_HOST: enum host_part; USE_EVENT: EVENT_PART() */
 	unsigned int part;
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
@@ -153,6 +173,17 @@ struct field {
 	bool adds_up;
 	bool is_abandoned; /* the provider failed before it counted anything, or cannot count it */
 };
+
+/* EVENT_OTHER: it is no event. */
+static inline enum event_kind field_event(const struct field *field)
+{
+	return field->use == USE_EVENT ? (enum event_kind)(field->part >> 1) : EVENT_OTHER;
+}
+
+static inline bool field_is_by_vcpu(const struct field *field)
+{
+	return field->use == USE_EVENT && field->part & EVENT_BY_VCPU;
+}
 
 /* What adds_up of a field with these properties is. Histories depend on it. */
 bool field_adds_up(const struct field *spec);

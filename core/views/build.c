@@ -137,10 +137,10 @@ static void view_sort_trees(struct view *view, struct order *order)
 
 /* ---- columns without values */
 
-/* Bits of the parts that have fields: of vCPUs' time, and of the host's numbers. */
+/* Bits of the parts that have fields: of vCPUs' time, of the host's numbers, of KVM's counters. */
 struct known {
 	bool is_set, has_exits, has_times;
-	uint32_t times, hosts;
+	uint32_t times, hosts, events;
 };
 
 static struct known known_of(const struct facts *facts)
@@ -156,6 +156,8 @@ static struct known known_of(const struct facts *facts)
 			known.times |= 1U << field->part;
 		else if (field->use == USE_HOST)
 			known.hosts |= 1U << field->part;
+		else if (!field->is_abandoned)
+			known.events |= 1U << field_event(field);
 	}
 	return known;
 }
@@ -191,6 +193,8 @@ static bool is_there(const struct view *view, size_t i, const struct facts *fact
 		return known->times >> TIME_WAIT & 1;
 	case NEEDS_HOST:
 		return known->hosts >> column->part & 1;
+	case NEEDS_EVENT:
+		return known->events >> column->part & 1;
 	}
 	return true;
 }

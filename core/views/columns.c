@@ -23,6 +23,7 @@
 /* Parts of vCPUs' time, and the host's numbers. */
 #define OF_TIME(part_) .total = TOTAL_MEAN, .needs = NEEDS_PART, .part = (part_)
 #define OF_HOST(part_) .needs = NEEDS_HOST, .part = (part_)
+#define OF_EVENT(kind_) .needs = NEEDS_EVENT, .part = (kind_)
 #define CHANGE .title = "Change%", .help = "change from first to second, in per cent", \
 	.type = CELL_PERCENT, .width = 8
 

@@ -169,6 +169,20 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "how many it has") \
 	COLUMN(MIGRATIONS, RATE("migrations", "Migr/s", 6), OF_HOST(HOST_MIGRATIONS), \
 	       .help = "moves to another host CPU, per second") \
+	COLUMN(IO, RATE("io", "IO/s", 6), OF_EVENT(EVENT_IO), \
+	       .help = "exits for ports, by KVM's own counters, as the next ones") \
+	COLUMN(MMIO, RATE("mmio", "MMIO/s", 6), OF_EVENT(EVENT_MMIO), \
+	       .help = "exits for memory of devices") \
+	COLUMN(HALTS, RATE("halts", "Halt/s", 6), OF_EVENT(EVENT_HALT), \
+	       .help = "halts") \
+	COLUMN(INTERRUPTS, RATE("interrupts", "Intr/s", 6), OF_EVENT(EVENT_INTERRUPT), \
+	       .help = "exits for interrupts of the host") \
+	COLUMN(SIGNALS, RATE("signals", "Sig/s", 6), OF_EVENT(EVENT_SIGNAL), \
+	       .help = "exits for signals to the VMM") \
+	COLUMN(EMULATED, RATE("emulated", "Emul/s", 6), OF_EVENT(EVENT_EMULATED), \
+	       .help = "instructions that KVM emulated") \
+	COLUMN(FAULTS, RATE("faults", "Fault/s", 7), OF_EVENT(EVENT_FAULT), \
+	       .help = "page faults that KVM handled, of the tables from guest to host") \
 	COLUMN(AFFINITY, COUNT("affinity", "Affinity", 8), OF_HOST(HOST_AFFINITY), \
 	       .help = "on how many host CPUs it may run") \
 	/* Where the time of vCPUs went. */ \
@@ -341,6 +355,7 @@ enum column_needs {
 	NEEDS_PART,  /* the same, and a field of this part of vCPUs' time */
 	NEEDS_WAIT,  /* a field of TIME_WAIT */
 	NEEDS_HOST,  /* a field of this part of the host's numbers */
+	NEEDS_EVENT, /* a counter of KVM's of this kind */
 };
 
 /* What the row Total has of a column: nothing, as of names and durations; see build.c. */

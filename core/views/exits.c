@@ -339,6 +339,7 @@ const struct view_type view_exits = {
 	.sort = COL_TIME_SHARE,
 	.by_guest = true,
 	.is_timed = true,
+	.source_need = NEED_TIMES,
 	.wants = query_wants_exits,
 	.needs = query_needs_exits,
 	.build = build_exits,

@@ -62,6 +62,13 @@ struct cell cell_of_cpu(enum column_id id, const struct owner *cpu);
 	{ COL_CPU_TIME, .rank = 72 }, \
 	{ COL_MIGRATIONS, .rank = 150 }, \
 	{ COL_VCPU_TIME, .is_for_machines = true }, \
+	{ COL_IO, .rank = 101 }, \
+	{ COL_MMIO, .rank = 102 }, \
+	{ COL_HALTS, .rank = 103 }, \
+	{ COL_EMULATED, .rank = 104 }, \
+	{ COL_INTERRUPTS, .rank = 105 }, \
+	{ COL_FAULTS, .rank = 106 }, \
+	{ COL_SIGNALS, .rank = 107 }, \
 	{ COL_SPLIT, .rank = 90 }, \
 	{ COL_TOP, .rank = 50, .least = 12 }, \
 	{ COL_TOP_SHARE, .rank = 74 }, \
@@ -76,6 +83,15 @@ struct cell cell_of_cpu(enum column_id id, const struct owner *cpu);
  */
 void owners_choose_exits(struct rollup *sums, const struct query *query,
 			 const struct facts *facts);
+
+/*
+ * The same for views of vCPUs and host CPUs, where KVM's own counters replace exits that are not
+ * timed or that the filter does not select. Such a view wants these fields; whether it shows
+ * counters.
+ */
+void vcpus_choose_exits(struct rollup *sums, const struct query *query, const struct facts *facts);
+bool vcpus_want(const struct query *query, const struct field *field);
+bool vcpus_show_counters(const struct query *query, const struct fields *fields);
 
 /*
  * Sets is_zero and has_zero_rate: whether the chosen exits of each guest are counted, so that a

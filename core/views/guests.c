@@ -35,7 +35,7 @@ bool guests_wants(const struct query *query, const struct field *field)
 
 bool guests_needs(const struct field *field)
 {
-	return field->use == USE_EXIT || field->use == USE_TIME ||
+	return field->use == USE_EXIT || field->use == USE_TIME || field_event(field) ||
 	       (field->use == USE_HOST && field->part <= HOST_THREAD);
 }
 
@@ -84,7 +84,7 @@ static bool are_counted(const struct field_set *fields, const struct facts *fact
  */
 static void choose(struct view *view, const struct query *query, const struct facts *facts)
 {
-	bool has_exits = !query->filter && fields_have_exits(facts->fields), are_of_host;
+	bool has_exits = !query->filter && fields_have_vcpu_exits(facts->fields), are_of_host;
 	struct rollup *sums = &view->sums;
 
 	choose_counted(sums, query, facts);
@@ -134,7 +134,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 	if (!row)
 		return false;
 	query_narrow(query, row->guest);
-	query->type = fields_have_exits(facts->fields) ? &view_vcpus : &view_events;
+	query->type = fields_have_vcpu_exits(facts->fields) ? &view_vcpus : &view_events;
 	return true;
 }
 

@@ -60,7 +60,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 	view->rate_title = "Exits/s";
 	view->cost = facts_cost(facts);
 	rollup_begin(sums, GROUP_GUEST | GROUP_VCPU);
-	owners_choose_exits(sums, query, facts);
+	vcpus_choose_exits(sums, query, facts);
 	rollup(sums, facts);
 	place_vcpus(sums, query);
 	for (size_t i = 0; i < sums->nr_owners; i++) {
@@ -68,6 +68,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		if (is_cpu(of.owner))
 			fill_row(view, &of);
 	}
+	view->note = facts_lack(facts, NEED_TIMES);
 	if (!view->nr_rows)
 		view->note = "No host CPU was read: can /proc/stat be read? An older history or "
 			     "capture has none.";
@@ -97,7 +98,7 @@ const struct view_type view_host = {
 	.sort = COL_WANT,
 	.has_host = true,
 	.source_need = NEED_HOST,
-	.wants = query_wants_exits,
+	.wants = vcpus_want,
 	.needs = needs,
 	.build = build,
 	.enter = enter,

@@ -43,6 +43,51 @@ void owners_choose_exits(struct rollup *sums, const struct query *query,
 		choose_field(sums, query, facts->fields, &exits, i);
 }
 
+/* A counter of KVM's with a key for each vCPU. */
+static bool is_vcpu_counter(const struct field *field)
+{
+	return field_is_by_vcpu(field) && field->kind == FIELD_COUNTER &&
+	       field->parent == FIELD_NONE;
+}
+
+bool vcpus_want(const struct query *query, const struct field *field)
+{
+	return field->use == USE_EXIT ||
+	       (is_vcpu_counter(field) && (query->filter || field->exit_rank));
+}
+
+bool vcpus_show_counters(const struct query *query, const struct fields *fields)
+{
+	bool has_counters = false;
+
+	if (query->has_reason)
+		return false;
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		const struct field *field = fields_get(fields, i);
+
+		if (field->use == USE_EXIT && !field->is_abandoned &&
+		    query_selects(query, fields, field))
+			return false;
+		has_counters |= is_vcpu_counter(field) && !field->is_abandoned &&
+				query_names(query, field);
+	}
+	return has_counters;
+}
+
+void vcpus_choose_exits(struct rollup *sums, const struct query *query, const struct facts *facts)
+{
+	bool has_counters = vcpus_show_counters(query, facts->fields);
+
+	owners_choose_exits(sums, query, facts);
+	for (uint32_t i = 0; has_counters && i < fields_count(facts->fields); i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (is_vcpu_counter(field) && vcpus_want(query, field) &&
+		    query_names(query, field))
+			field_set_add(&sums->counted, i);
+	}
+}
+
 /* ---- of an owner: where its time went, and the host's numbers */
 
 /* A part of an owner's time, in percent of the whole; absent when it was not measured. */
@@ -159,12 +204,17 @@ static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_
 	}
 }
 
-/* The host's numbers, by the column's type: a rate, a share of one host CPU, or a level. */
-static struct cell cell_of_host(const struct column *column, const struct host_sum *host)
+/*
+ * The host's numbers, and KVM's counters, by the column's type: a rate, a share of one host CPU, or
+ * a level.
+ */
+static struct cell cell_of_host(const struct column *column, const struct owner *owner)
 {
-	const struct host_sum *part = &host[column->part];
+	const struct host_sum *part = column->needs == NEEDS_EVENT ?
+					      &owner->events[column->part] :
+					      &owner->host[column->part];
 
-	if (column->needs != NEEDS_HOST)
+	if (column->needs != NEEDS_HOST && column->needs != NEEDS_EVENT)
 		return cell_none();
 	switch (column->type) {
 	case CELL_RATE:
@@ -244,7 +294,7 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 		return host[HOST_REMOTE].nr ? cell_percent(host[HOST_REMOTE].total, 1000) :
 					      cell_none();
 	default:
-		return cell_of_host(&column_dictionary[id], host);
+		return cell_of_host(&column_dictionary[id], owner);
 	}
 }
 
@@ -370,8 +420,9 @@ static void drop_halts(struct view *view)
 void owners_finish(struct view *view, const struct query *query, const struct facts *facts)
 {
 	(void)query;
-	(void)facts;
 	drop_halts(view);
+	if (view->nr_rows && facts_lack(facts, NEED_TIMES))
+		view->note = facts_lack(facts, NEED_TIMES);
 	if (view->nr_rows && view_has(view, COL_IN_GUEST) && !view_has(view, COL_IN_USER))
 		view->note = "Exits to user space were not recorded: KVM's time includes user "
 			     "space's.";

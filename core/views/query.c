@@ -249,7 +249,7 @@ uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts)
 
 const char *query_lacks(const struct query *query, const struct facts *facts)
 {
-	return source_lacks(facts->source, query->type->source_need);
+	return facts_lack(facts, query->type->source_need);
 }
 
 uint64_t query_wants_longer(const struct query *query)

@@ -179,6 +179,8 @@ void owner_join(struct owner *owner, const struct owner *more)
 		time_join(&owner->time[i], &more->time[i]);
 	for (int i = 0; i < HOST_PARTS; i++)
 		host_join(&owner->host[i], &more->host[i]);
+	for (int i = 0; i < EVENT_KINDS; i++)
+		host_join(&owner->events[i], &more->events[i]);
 	owner->wait_per_s += more->wait_per_s;
 	if (more->time[TIME_WHOLE].nr)
 		owner->whole_source = more->whole_source;
@@ -198,7 +200,7 @@ uint64_t owner_slept_ns(const struct owner *owner)
 
 static bool is_of_owner(const struct field *field)
 {
-	return field->use == USE_TIME || field->use == USE_CPU ||
+	return field->use == USE_TIME || field->use == USE_CPU || field_event(field) ||
 	       (field->use == USE_HOST && field->parent == FIELD_NONE);
 }
 
@@ -208,6 +210,8 @@ static void owner_add(struct owner *owner, const struct field *field,
 	if (field->use == USE_CPU) {
 		owner->has_exit_cpu = true;
 		owner->exit_cpu = stat->total;
+	} else if (field->use == USE_EVENT) {
+		host_add(&owner->events[field_event(field)], stat, tick);
 	} else if (field->use == USE_HOST) {
 		host_add(&owner->host[field->part], stat, tick);
 		owner->has_throttled_sums |= field->part == HOST_THROTTLED && stat->key.vcpu < 0;

@@ -50,7 +50,7 @@ struct time_sum {
 	uint32_t nr, nr_rates; /* keys; the ones with a rate, which is of a whole interval */
 };
 
-/* The same of the host's numbers. */
+/* The same of the host's numbers, and of KVM's counters by what they count. */
 struct host_sum {
 	uint64_t total;
 	double per_s;
@@ -62,6 +62,7 @@ struct owner {
 	struct key key; /* of GUEST_NONE the vCPU is a host CPU's number, or -1: all */
 	struct time_sum time[TIME_PARTS];
 	struct host_sum host[HOST_PARTS];
+	struct host_sum events[EVENT_KINDS];
 	double wait_per_s; /* of TIME_WAIT */
 	uint32_t whole_source, wait_source; /* each source has an interval of its own */
 	bool has_throttled_sums; /* of keys that have many vCPUs each */

@@ -15,56 +15,12 @@ static const struct column columns[] = {
 	{ .id = COL_NONE },
 };
 
-/* A counter with a key for each vCPU, as the kernel's statistics have. */
-static bool is_counter(const struct field *field)
-{
-	return field->use == USE_EVENT && field->part == EVENT_BY_VCPU &&
-	       field->kind == FIELD_COUNTER && field->parent == FIELD_NONE;
-}
-
-static bool wants(const struct query *query, const struct field *field)
-{
-	return field->use == USE_EXIT ||
-	       (is_counter(field) && (query->filter || field->exit_rank));
-}
-
 static bool needs(const struct field *field)
 {
 	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU ||
+	       (field_event(field) && field_is_by_vcpu(field)) ||
 	       (field->use == USE_HOST && !host_is_of_cpu(field->part) &&
 		field->part != HOST_COST);
-}
-
-/* Whether counters are shown: where the filter names no exit, or exits are not timed. */
-static bool shows_counters(const struct query *query, const struct fields *fields)
-{
-	bool has_counters = false;
-
-	if (query->has_reason)
-		return false;
-	for (uint32_t i = 0; i < fields_count(fields); i++) {
-		const struct field *field = fields_get(fields, i);
-
-		if (field->use == USE_EXIT && !field->is_abandoned &&
-		    query_selects(query, fields, field))
-			return false;
-		has_counters |= is_counter(field) && !field->is_abandoned &&
-				query_names(query, field);
-	}
-	return has_counters;
-}
-
-static void choose(struct rollup *sums, const struct query *query, const struct facts *facts)
-{
-	bool has_counters = shows_counters(query, facts->fields);
-
-	owners_choose_exits(sums, query, facts);
-	for (uint32_t i = 0; has_counters && i < fields_count(facts->fields); i++) {
-		const struct field *field = fields_get(facts->fields, i);
-
-		if (is_counter(field) && wants(query, field) && query_names(query, field))
-			field_set_add(&sums->counted, i);
-	}
 }
 
 /* Whether the query is about all that a guest's VMM runs. */
@@ -117,7 +73,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 {
 	struct rollup *sums = &view->sums;
 	struct row_of of = { .facts = facts, .query = query, .rollup = sums };
-	bool has_counters = shows_counters(query, facts->fields);
+	bool has_counters = vcpus_show_counters(query, facts->fields);
 	const struct guest *guest;
 
 	if (!has_counters || !query->filter)
@@ -126,7 +82,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 	/* Without exits by vCPU there are no rows, and the caller says why. */
 	if (!fields_have_exits(facts->fields) && !has_counters)
 		return;
-	choose(sums, query, facts);
+	vcpus_choose_exits(sums, query, facts);
 	for (size_t i = 0; (guest = guests_at(facts->guests, i)); i++) {
 		for (size_t j = 0; j < guest->nr_vcpus; j++)
 			rollup_expect(sums, guest->id, guest->vcpus[j].index);
@@ -145,12 +101,14 @@ static void build(struct view *view, const struct query *query, const struct fac
 static void finish(struct view *view, const struct query *query, const struct facts *facts)
 {
 	owners_finish(view, query, facts);
+	if (!fields_have_vcpu_exits(facts->fields))
+		view->note = facts_lack(facts, NEED_TIMES);
 	if (!view->nr_rows)
 		return;
 	if (!query_selects_any(query, facts->fields))
 		view->note = "The filter matches no exit so far.";
-	else if (source_lacks(facts->source, NEED_VCPU_EXITS))
-		view->note = source_lacks(facts->source, NEED_VCPU_EXITS);
+	else if (facts_lack(facts, NEED_VCPU_EXITS))
+		view->note = facts_lack(facts, NEED_VCPU_EXITS);
 	else if (!rollup_total(&view->sums, query->guest) && exits_note(facts))
 		view->note = exits_note(facts);
 }
@@ -185,7 +143,7 @@ const struct view_type view_vcpus = {
 	.is_timed = true,
 	.has_host = true,
 	.details = { &view_exits },
-	.wants = wants,
+	.wants = vcpus_want,
 	.needs = needs,
 	.build = build,
 	.finish = finish,

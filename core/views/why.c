@@ -93,7 +93,9 @@ static void build(struct view *view, const struct query *query, const struct fac
 	kept = view_scratch(view, sizeof(*kept) + from->nr * sizeof(struct finding));
 	if (from->nr)
 		memcpy(kept->findings, from->list, from->nr * sizeof(struct finding));
-	if (!fields_have_exits(facts->fields))
+	if (facts_lack(facts, NEED_TIMES))
+		view->note = facts_lack(facts, NEED_TIMES);
+	else if (!fields_have_exits(facts->fields))
 		view->note = "Exits cannot be timed here: only causes that events show are looked "
 			     "for.";
 	else if (exits_note(facts))

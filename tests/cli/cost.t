@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What kvmtop itself takes of an exit: in every output, near what the kernel measures for all of its
-# programs; and the kernel's measuring, which costs time itself, does not go on.
+# What kvmtop itself takes of an exit, in every output, and that the kernel's measuring of it, which
+# costs time itself, does not go on; and --cost: what runs on an event, and what is known without.
 # shellcheck disable=SC2317 # wait_for calls functions
 . tests/lib.sh
 need_live
@@ -56,6 +56,84 @@ if grep -q 'does not trace the VM exits' "$TMP/err"; then
 	skip "kvmtop why names it" "KVM does not trace the VM exits of guests here"
 else
 	check "kvmtop why names it above a limit" grep -q ',kvmtop,.* ns of each exit' "$TMP/why"
+fi
+
+# ---- --cost: what runs on events
+
+# on_events PID: how many programs and perf events it has on events.
+on_events() {
+	{
+		cat "/proc/$1"/fdinfo/* 2>/dev/null | grep 'link_type:.*raw_tracepoint'
+		find "/proc/$1/fd" -type l -printf '%l\n' | grep perf_event
+	} | grep -c .
+}
+
+# What it has while it counts, in all views: a history has them all.
+for cost in none events times; do
+	spawn "$KVMTOP" -w "$TMP/$cost.db" -s 0.3 --cost $cost 2>"$TMP/$cost.err"
+	wait_for 20 is_sampling "$SPAWNED"
+	sleep 0.5
+	eval "on_$cost=$(on_events "$SPAWNED")"
+	sleep 0.5
+	stop "$SPAWNED" INT
+done
+# shellcheck disable=SC2154 # by eval
+is "$on_none" 0 "--cost none: nothing on any event"
+# shellcheck disable=SC2154
+check "--cost events: programs on events" [ "$on_events" -ge 10 ]
+# shellcheck disable=SC2154
+check "--cost times: more of them" [ "$on_times" -gt "$on_events" ]
+like "$("$KVMTOP" -r "$TMP/none.db" -1 --json --view vcpus -p "$GUEST" 2>&1)" \
+	'"vcpu":0,.*"total":[0-9]{3,},' "a history without programs has the exits of vCPUs"
+like "$("$KVMTOP" -r "$TMP/events.db" -1 -f '^kvm_userspace_exit$' 2>&1)" \
+	'^kvm_userspace_exit +[0-9]{3,} ' "one with events has events"
+like "$("$KVMTOP" -1 --cost events -f '^kvm_userspace_exit' 2>&1)" \
+	'^kvm_userspace_exit\([A-Z]+\) +[0-9]{3,} ' "and reasons are counted"
+stop "$GUEST"
+
+# ---- --cost none: the same numbers
+
+line_of account | grep -q 'works here' || skip_all "account: $(line_of account)"
+ROUNDS=50
+guest cost-halts --vcpus 2 --rounds $ROUNDS --hold 60
+spawn "$KVMTOP" -l --json -s 0.1 --cost none --view vcpus -p "$GUEST" >"$TMP/none.json" \
+	2>"$TMP/err"
+log=$SPAWNED
+wait_for 20 is_sampling "$log"
+go cost-halts
+wait_for 20 grep -q '^done' "$TMP/cost-halts.out"
+sleep 0.3
+stop "$log"
+# Of an interval its length, and the halts of both vCPUs: what they add up to.
+halts=$(tr '{' '\n' <"$TMP/none.json" |
+	sed -n 's/.*"elapsed_s":\([0-9.]*\),.*/t \1/p; s/.*"halts":\([0-9.]*\),.*/h \1/p' |
+	awk '$1 == "t" { t = $2 } $1 == "h" { n += $2 * t } END { printf "%.0f", n }')
+if [ "$(uname -m)" = x86_64 ]; then
+	is "$halts" $((2 * ROUNDS)) "--cost none: the halts of each vCPU, each once"
+else
+	skip "the halts of each vCPU" "counted to the digit on x86 only"
+fi
+like "$(cat "$TMP/err")" 'kvmtop: Exits are not counted by reason.* --cost times ' \
+	"and what would give the rest"
+"$KVMTOP" -1 --cost none --view exits >"$TMP/out" 2>&1
+like "$(cat "$TMP/out")" 'not counted by reason.* --cost times ' "a view that needs times says so"
+like "$("$KVMTOP" export --prometheus - -n 1 --cost none 2>&1 |
+	sed -n 's/.*{guest="cost-halts",name="halt_exits"} //p')" '^[0-9]+$' \
+	"the exporter has KVM's own counters"
+is "$("$KVMTOP" --cost none -t -1 2>&1 | head -n 1)" \
+	"kvmtop: --cost none counts no trace events: give --cost events with -t" \
+	"what excludes each other"
+is "$("$KVMTOP" --cost no -1 2>&1 | head -n 1)" \
+	'kvmtop: "no": no such cost; there are: none, events, times' "a word that is none"
+
+# Without BPF: debugfs, by guest; or both reasons.
+if command -v setpriv >/dev/null; then
+	setpriv --bounding-set=-bpf,-sys_admin --inh-caps=-bpf,-sys_admin "$KVMTOP" -1 --cost none \
+		--view guests >"$TMP/out" 2>"$TMP/err"
+	like "$? $(head -n 1 "$TMP/err")" '^(1 kvmtop: account: .*|0 kvmtop: Exits are not .*)$' \
+		"without the right to BPF: debugfs, or why not"
+else
+	skip "without the right to BPF" "setpriv is not installed"
 fi
 stop "$GUEST"
 done_testing

@@ -87,6 +87,10 @@ golden statistics-debugfs --sysroot $root/statistics -1 -d -i -f 'exits|hist|blo
 golden statistics-guests --sysroot $root/statistics -1 -d -i -b
 golden statistics-vcpus --sysroot $root/statistics -1 -d -i --view vcpus
 golden statistics-vcpus-filter --sysroot $root/statistics -1 -d -i --view vcpus -f halt_wakeup
+golden cost-none-guests --sysroot $root/statistics -1 --cost none --view guests
+golden cost-none-vcpus --sysroot $root/statistics -1 --cost none --view vcpus
+golden cost-none-exits --sysroot $root/statistics -1 --cost none --view exits
+golden cost-none-host --sysroot $root/statistics -1 --cost none --view host
 golden statistics-fields --sysroot $root/statistics -d -f help
 golden statistics-csv --sysroot $root/statistics -l -d -i -c -n 2 -s 0.1 -f '^exits|wait_hist'
 compare

@@ -62,6 +62,8 @@ static inline void drop_rare(struct world *w)
 	view_drop(&w->view, COL_IN_POLL);
 	view_drop(&w->view, COL_IN_SLEEP);
 	view_drop(&w->view, COL_OPEN);
+	for (enum column_id id = COL_IO; id <= COL_FAULTS; id++)
+		view_drop(&w->view, id);
 }
 
 static inline void add_fields(struct world *w)

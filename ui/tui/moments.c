@@ -29,6 +29,7 @@ static int open_monitor(struct tui *tui, struct error *error)
 	const struct monitor_config config = {
 		.counts_all = true,
 		.source = tui->facts.source,
+		.cost = tui->facts.cost,
 		.list = tui_is_recording(tui) ? history_recorded_players : history_players,
 		.recording = {
 			.recording = &tui->source->past,

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "cmd/source.h"
+#include "lib/array.h"
 #include "history/past.h"
 #include "tests/unit/unit.h"
 
@@ -105,12 +106,27 @@ static void a_recording(void **state)
 /* A machine, live or captured, lacks nothing; a Prometheus has a reason for each lack. */
 static void what_is_lacked(void **state)
 {
+	static const enum source_need timed[] = { NEED_TIMES, NEED_ARGUMENTS, NEED_SINGLE };
+
 	(void)state;
 	for (int need = NEED_NOTHING; need < SOURCE_NEEDS; need++) {
 		assert_null(source_lacks(SOURCE_LIVE, (enum source_need)need));
 		assert_null(source_lacks(SOURCE_MACHINE, (enum source_need)need));
-		if (need != NEED_NOTHING)
+		if (need != NEED_NOTHING && need != NEED_TIMES)
 			assert_non_null(source_lacks(SOURCE_PROMETHEUS, (enum source_need)need));
+	}
+	/* What costs less lacks something that a view names, with the remedy. */
+	for (enum cost cost = COST_TIMES; cost < COSTS; cost++) {
+		const struct facts facts = { .source = SOURCE_LIVE, .cost = cost };
+
+		assert_null(facts_lack(&facts, NEED_EVENTS));
+		for (size_t i = 0; i < ARRAY_SIZE(timed); i++) {
+			if (cost == COST_TIMES)
+				assert_null(facts_lack(&facts, timed[i]));
+			else
+				assert_non_null(strstr(facts_lack(&facts, timed[i]),
+						       "--cost times"));
+		}
 	}
 	assert_true(source_has_now(SOURCE_LIVE) && source_has_now(SOURCE_MACHINE));
 	assert_false(source_has_now(SOURCE_RECORDING) || source_has_now(SOURCE_HISTORY));

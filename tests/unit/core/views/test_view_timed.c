@@ -12,12 +12,12 @@ static size_t at(const struct world *world, enum column_id id)
 	return (size_t)view_column(world->view.type, id);
 }
 
-/* A column that only the provider "host" has fields for, or that has no value here. */
+/* A column of the provider "host" or of KVM's own counters, or one that has no value here. */
 static bool is_empty(const struct world *world, size_t column)
 {
 	enum column_needs needs = column_dictionary[world->view.type->columns[column].id].needs;
 
-	return needs == NEEDS_HOST || needs == NEEDS_VALUE;
+	return needs == NEEDS_HOST || needs == NEEDS_EVENT || needs == NEEDS_VALUE;
 }
 
 static void guests_with_the_time_of_their_vcpus(void **state)

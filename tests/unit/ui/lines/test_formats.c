@@ -320,9 +320,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,,,,,,40,,4,,,,,,,,,,,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,,,,,,40,,4,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_ROWS | LOG);
 	write_sample(w);
@@ -532,6 +532,8 @@ static void json_of_guests_has_their_columns(void **state)
 		"\"wait_percent\":null,"
 		"\"throttled_percent\":null,\"cpu_percent\":null,\"migrations\":null,"
 		"\"vcpu_ns\":null,"
+		"\"io\":null,\"mmio\":null,\"halts\":null,\"emulated\":null,"
+		"\"interrupts\":null,\"faults\":null,\"signals\":null,"
 		"\"top\":null,\"top_percent\":null,\"open_ns\":null,"
 		"\"ended\":null,\"uuid\":null,\"pod\":null}]}\n");
 }
@@ -589,7 +591,7 @@ static struct view_row *add_exit(struct world *w, const char *name, bool is_idle
 	w->view.absent = 0;
 	for (size_t i = 0; view_exits.columns[i].id; i++) {
 		if (view_exits.columns[i].is_of_recording)
-			w->view.absent |= 1u << i;
+			w->view.absent |= UINT64_C(1) << i;
 	}
 	w->view.absent |= UINT64_C(1) << view_column_by_id(&view_exits, "open_ns");
 	row = view_add(&w->view);
