@@ -28,7 +28,6 @@
 #include "core/views/query.h"
 
 #define HANGS_S 5 /* a sample that takes longer counts as hanging */
-#define STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_ACCOUNT)
 
 /* The text of one sample, as it is and compressed. */
 struct cached {
@@ -54,7 +53,7 @@ struct export {
 
 static bool needs_by_default(const struct field *field)
 {
-	if (field->use == USE_EVENT && STATISTICS & 1U << field->source)
+	if (field->use == USE_EVENT && PROVIDERS_STATISTICS & 1U << field->source)
 		return true;
 	return field->use != USE_ARGUMENT && (findings_need(field) || field->use == USE_HOST) &&
 	       !(field->use == USE_HOST && field->part == HOST_THREAD);
@@ -106,7 +105,8 @@ static int begin(struct export *export, struct error *error)
 	const struct run_plan plan = {
 		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
 			     1U << PROVIDER_HOST | 1U << PROVIDER_COST |
-			     (groups & METRICS_STATISTICS ? STATISTICS : 0),
+			     (run->options->metrics & METRICS_STATISTICS ?
+				      PROVIDERS_STATISTICS : 0),
 		.source.asides = 1U << PROVIDER_HOST | 1U << PROVIDER_COST,
 	};
 	int err = run_signals(run, true, false);
@@ -432,7 +432,7 @@ static int export_all(struct export *export, struct error *error)
 	const struct metrics_config config = {
 		.groups = groups_of(options),
 		.max_series = options->max_series,
-		.statistics = STATISTICS,
+		.statistics = PROVIDERS_STATISTICS,
 		.thresholds = &export->run.parts.thresholds,
 	};
 	int err = begin(export, error);

@@ -112,19 +112,17 @@ static bool is_captured(const char *folder)
 	return path_exists(proc) || path_exists(sys);
 }
 
-#define STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_ACCOUNT)
-
 /*
  * What a cost leaves of the providers, and what it has in place of them: KVM's own account costs
  * guests nothing, and has all of their vCPUs.
  */
-static void choose_providers(const struct source_config *config, struct monitor_config *monitor)
+static void apply_cost(const struct source_config *config, struct monitor_config *monitor)
 {
 	unsigned int account = 1U << PROVIDER_ACCOUNT;
 
 	if (config->cost == COST_TIMES)
 		return;
-	if (!(monitor->providers & STATISTICS))
+	if (!(monitor->providers & PROVIDERS_STATISTICS))
 		monitor->providers |= account;
 	monitor->providers &= ~(1U << PROVIDER_EXITS);
 	if (config->cost == COST_NONE)
@@ -133,15 +131,15 @@ static void choose_providers(const struct source_config *config, struct monitor_
 		monitor->asides |= account;
 }
 
-/* Without BPF debugfs has the same counters, by guest. */
-static int open_monitor(struct monitor_config *monitor, struct source *source,
-			struct error *error)
+/* Without BPF debugfs has the counters that a cost asks for, by guest. */
+static int open_monitor(const struct source_config *config, struct monitor_config *monitor,
+			struct source *source, struct error *error)
 {
 	int err = monitor_open(monitor, &source->monitor, error);
 
-	if (!err || monitor->cost == COST_TIMES || monitor->providers & 1U << PROVIDER_DEBUGFS)
+	if (!err || config->cost == COST_TIMES || config->providers & PROVIDERS_STATISTICS)
 		return err;
-	monitor->providers ^= STATISTICS;
+	monitor->providers ^= PROVIDERS_STATISTICS;
 	return monitor_open(monitor, &source->monitor, &(struct error){ "" }) ? err : 0;
 }
 
@@ -168,8 +166,8 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 				 "of its /proc and /sys; nor one of perf record --threads",
 				 source->name);
 	monitor.list = providers_of(&opened->env);
-	choose_providers(config, &monitor);
-	err = open_monitor(&monitor, source, error);
+	apply_cost(config, &monitor);
+	err = open_monitor(config, &monitor, source, error);
 	return !err && config->past_bytes ? remember(opened, config) : err;
 }
 

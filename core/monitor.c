@@ -10,7 +10,6 @@
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
 #include "core/monitor.h"
-#include "core/provider.h"
 #include "core/feed.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
@@ -206,14 +205,15 @@ static bool is_filter_new(const struct monitor *monitor, const struct query *que
 	return strcmp(monitor->filter, pattern_text(query->filter)) != 0;
 }
 
-/* Whether every guest is counted, whichever of them the query asks for. */
+/* Whether every guest is counted apart, and goes on to be when a query asks for one of them. */
 static bool counts_each(const struct monitor *monitor)
 {
 	size_t i = 0;
 
 	while (i < monitor->nr_feeds && monitor->feeds[i].provider->is_always_by_guest)
 		i++;
-	return i == monitor->nr_feeds && monitor->config.counts_all;
+	return i == monitor->nr_feeds && monitor->config.counts_all && !is_recorded(monitor) &&
+	       monitor->has_want && monitor->want.guest == GUEST_ALL;
 }
 
 /* Whether all counts begin anew for the query, which needs these fields. */
@@ -288,9 +288,8 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	if (is_new)
 		stats_clear(monitor->stats);
 	/* Events that no query asked for go on as they are. */
-	if (counts_each(monitor)) {
-		monitor->want.scope = WANT_EACH;
-	} else if (monitor->has_own_events || !monitor->config.counts_all) {
+	if (!counts_each(monitor) &&
+	    (monitor->has_own_events || !monitor->config.counts_all)) {
 		monitor->want.guest = query->guest;
 		monitor->want.scope = scope_of(query);
 	}

@@ -120,4 +120,6 @@ struct provider {
 
 enum { PROVIDER_LIST(PROVIDER_NUMBER) };
 
+#define PROVIDERS_STATISTICS (1U << PROVIDER_DEBUGFS | 1U << PROVIDER_ACCOUNT) /* KVM's counters */
+
 #endif

@@ -25,8 +25,8 @@
 
 #define WINDOW_NS 10000000L
 #define EXITS_LEAST 64 /* windows with fewer are added to the next one */
+#define PAUSE_FIRST_NS UINT64_C(1000000000) /* doubled until a result is known */
 #define PAUSE_NS UINT64_C(30000000000)
-#define PAUSE_SHORT_NS UINT64_C(5000000000) /* as long as nothing is known */
 #define EVENT_SIZE 64
 
 /* Of all programs since they were loaded, while runs were counted. */
@@ -41,7 +41,8 @@ struct cost {
 	bool is_wanted;
 	struct runs runs;    /* in the windows of the next result */
 	uint64_t exit_ns;    /* the latest result; 0: none yet */
-	uint64_t due_ns;     /* when the next window begins */
+	uint64_t due_ns;     /* when the next window begins, */
+	uint64_t pause_ns;   /* and how long after it the one after it */
 };
 
 /* ---- the kernel's counts */
@@ -182,6 +183,7 @@ static int cost_want(void *state, const struct want *want, struct error *error)
 	/* Other programs may run from now on. */
 	cost->runs = (struct runs){ 0 };
 	cost->exit_ns = cost->due_ns = 0;
+	cost->pause_ns = PAUSE_FIRST_NS;
 	return 0;
 }
 
@@ -197,7 +199,10 @@ static int cost_collect(void *state, struct sample *sample, struct error *error)
 		err = look(cost->args.env, &cost->runs);
 		conclude(cost);
 		now_ns = clock_now_ns();
-		cost->due_ns = now_ns + (cost->exit_ns ? PAUSE_NS : PAUSE_SHORT_NS);
+		if (cost->exit_ns || cost->pause_ns > PAUSE_NS)
+			cost->pause_ns = PAUSE_NS;
+		cost->due_ns = now_ns + cost->pause_ns;
+		cost->pause_ns *= 2;
 	}
 	if (err)
 		return error_set(error, err, "cannot count the runs of our BPF programs: %s",

@@ -27,6 +27,11 @@ has_cost() {
 	is_sane "$(ns "$TMP/host.json")"
 }
 
+was_stored() {
+	"$KVMTOP" -r "$TMP/h.db" -1 --json --view host >"$TMP/then.json" 2>/dev/null
+	is_sane "$(ns "$TMP/then.json")"
+}
+
 guest cost-busy --pio 1000 --rounds 0
 go cost-busy
 spawn "$KVMTOP" -l --json --view host -s 0.5 >"$TMP/host.json" 2>"$TMP/err"
@@ -38,14 +43,18 @@ like "$(tail -n 1 "$TMP/host.json")" \
 is "$(find "/proc/$host/fd" -type l -printf '%l\n' | grep -c bpf-stats)" 0 \
 	"the kernel measures for a moment only"
 stop "$host"
-"$KVMTOP" export --prometheus - -s 0.5 -n 4 >"$TMP/metrics" 2>"$TMP/err"
+spawn "$KVMTOP" export --prometheus - -s 0.5 >"$TMP/metrics" 2>"$TMP/err"
+exporter=$SPAWNED
+check "a metric of the exporter" wait_for 30 grep -q '^kvmtop_own_ratio' "$TMP/metrics"
+stop "$exporter"
 like "$(sed -n 's/^kvmtop_own_exit_seconds //p' "$TMP/metrics" | tail -n 1)" '^0\.0000[0-9]+$' \
-	"a metric of the exporter"
+	"in seconds"
 like "$(sed -n 's/^kvmtop_own_ratio //p' "$TMP/metrics" | tail -n 1)" '^0\.[0-9]+$' \
 	"and one of the share"
-"$KVMTOP" -w "$TMP/h.db" -s 0.5 -n 4 </dev/null 2>"$TMP/err"
-"$KVMTOP" -r "$TMP/h.db" -1 --json --view host >"$TMP/then.json" 2>>"$TMP/err"
-check "a history has it" is_sane "$(ns "$TMP/then.json")"
+spawn "$KVMTOP" -w "$TMP/h.db" -s 0.5 2>"$TMP/err"
+writer=$SPAWNED
+check "a history has it" wait_for 30 was_stored
+stop "$writer" INT
 "$KVMTOP" -1 --json --view guests >"$TMP/guests.json" 2>"$TMP/err"
 check "the other views do not" grep -vq '"kvmtop":{' "$TMP/guests.json"
 

@@ -146,13 +146,18 @@ struct world {
 
 enum { FIRST = 1 << 0, SECOND = 1 << 1, BOTH = FIRST | SECOND };
 
-static void open_monitor(struct world *world, unsigned int providers)
+static void open_monitor_with(struct world *world, unsigned int providers, bool counts_all)
 {
 	struct monitor_config config = { .env = &world->env, .list = list,
-					 .providers = providers };
+					 .providers = providers, .counts_all = counts_all };
 	struct error error = { "" };
 
 	assert_int_equal(monitor_open(&config, &world->monitor, &error), 0);
+}
+
+static void open_monitor(struct world *world, unsigned int providers)
+{
+	open_monitor_with(world, providers, false);
 }
 
 static void want(struct world *world)
@@ -326,6 +331,36 @@ static void looking_elsewhere_loses_nothing(void **state)
 	assert_int_equal(facts->stats->list[0].total, 500);
 }
 
+/*
+ * Providers that count each guest apart go on when the screen looks at one guest; a history of one
+ * guest is of this guest, and a log begins anew.
+ */
+static void a_closer_look_at_a_guest(void **state)
+{
+	struct world *world = *state;
+
+	open_monitor_with(world, BOTH, true);
+	want(world);
+	world->query.guest = 7;
+	want(world);
+	assert_false(monitor_has_new_counts(world->monitor));
+	assert_int_equal(first.want.guest, GUEST_ALL);
+	monitor_close(world->monitor);
+	open_monitor_with(world, BOTH, true);
+	want(world);
+	assert_int_equal(first.want.guest, 7);
+	world->query.guest = GUEST_ALL;
+	want(world);
+	assert_true(monitor_has_new_counts(world->monitor));
+	monitor_close(world->monitor);
+	open_monitor(world, BOTH);
+	want(world);
+	world->query.guest = 7;
+	want(world);
+	assert_true(monitor_has_new_counts(world->monitor));
+	assert_int_equal(first.want.guest, 7);
+}
+
 static void provider_without_descriptors_goes_on(void **state)
 {
 	struct world *world = *state;
@@ -439,6 +474,7 @@ UNIT(test_monitor)
 		CASE(a_provider_is_not_told_of_fields_it_adds),
 		CASE(new_question_is_told_to_all),
 		CASE(looking_elsewhere_loses_nothing),
+		CASE(a_closer_look_at_a_guest),
 		CASE(provider_without_descriptors_goes_on),
 		CASE(a_failure_is_not_for_good),
 		CASE(inventory_that_fails_is_said),
