@@ -138,7 +138,9 @@ static inline bool time_adds_up(enum time_part part)
 	/* ns in which a signal or a debugger had stopped it: whole intervals. */ \
 	PART(STOPPED, "thread(stopped)", FIELD_COUNTER, true) \
 	/* Of neither guest nor CPU: ns that kvmtop's own programs take of an exit. */ \
-	PART(COST, "kvmtop(exit)", FIELD_GAUGE, false)
+	PART(COST, "kvmtop(exit)", FIELD_GAUGE, false) \
+	/* Of a guest: thousandths of its memory that the host has swapped out. */ \
+	PART(SWAPPED, "memory(swapped)", FIELD_GAUGE, false)
 
 #define HOST_NUMBER(part, ...) HOST_##part,
 

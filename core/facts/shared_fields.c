@@ -212,10 +212,9 @@ void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fie
 	*ret_fields = fields;
 }
 
-void host_fields_add_remote(struct host_fields *fields)
+void host_fields_add_memory(struct host_fields *fields, enum host_part part)
 {
-	fields->parts[HOST_REMOTE] =
-		host_fields_add_part(fields->fields, fields->source, HOST_REMOTE);
+	fields->parts[part] = host_fields_add_part(fields->fields, fields->source, part);
 }
 
 uint32_t host_fields_add_child(struct fields *dictionary, uint32_t parent, const char *name)

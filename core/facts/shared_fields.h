@@ -111,8 +111,8 @@ struct host_fields {
 /* Adds the fields that every machine has. */
 void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
 
-/* Adds HOST_REMOTE, which only machines with several NUMA nodes have. */
-void host_fields_add_remote(struct host_fields *fields);
+/* Adds HOST_REMOTE, of machines with several NUMA nodes, or HOST_SWAPPED, of machines with swap. */
+void host_fields_add_memory(struct host_fields *fields, enum host_part part);
 
 /* Adds one part, of any machine or of a host among others; or TIME_WAIT. */
 uint32_t host_fields_add_part(struct fields *dictionary, uint32_t source, enum host_part part);

@@ -253,6 +253,17 @@ static const struct rule rules[] = {
 				"(-overcommit mem-lock=on)." }),
 	},
 	{
+		.id = "swapped",
+		.finding = "The host has swapped out the guest's memory",
+		.measure = MEASURE_LEVEL, .threshold = "swapped_ratio", .by_default = 0.10,
+		.what = { .use = USE_HOST, .words = "memory(swapped)" },
+		.target = TARGET_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Each of these pages costs a read of the disk when it is needed "
+				"again: give the host more memory or fewer guests, or protect the "
+				"guest (memory.low of its cgroup, -overcommit mem-lock=on)." }),
+	},
+	{
 		.id = "nested",
 		.finding = "A guest inside the guest exits very often",
 		.measure = MEASURE_RATE, .threshold = "nested_exits_per_second",

@@ -224,6 +224,8 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(REMOTE, SHARE("remote_percent", "Remote%", 7), OF_HOST(HOST_REMOTE), \
 	       .help = "share of the guest's memory on other NUMA nodes than the CPU it is " \
 		       "on") \
+	COLUMN(SWAPPED, SHARE("swapped_percent", "Swap%", 5), OF_HOST(HOST_SWAPPED), \
+	       .help = "share of the guest's memory that the host has swapped out") \
 	/* Of a host CPU. */ \
 	COLUMN(BUSY, SHARE("busy_percent", "Busy%", 6), .total = TOTAL_MEAN, OF_HOST(HOST_BUSY), \
 	       .help = "share of its time in which it ran anything") \

@@ -5,6 +5,8 @@
 #include "core/views/view.h"
 #include "core/views/fill.h"
 
+#define SWAPPED_WARN 5 /* percent of a guest's memory */
+
 static const struct column columns[] = {
 	{ COL_GUEST, .least = 20, .title = "Guest Name" },
 	{ COL_PID, .rank = 73 },
@@ -16,6 +18,7 @@ static const struct column columns[] = {
 	{ COL_PLATFORM_ID, .rank = 193, .least = 8 },
 	{ COL_VMM_TIME, .rank = 170 },
 	OWNER_COLUMNS("of all guests"),
+	{ COL_SWAPPED, .rank = 160, .warn = SWAPPED_WARN },
 	{ COL_UUID, .rank = 194, .least = 36 },
 	{ COL_POD, .rank = 195, .least = 36 },
 	{ .id = COL_NONE },
@@ -36,7 +39,8 @@ bool guests_wants(const struct query *query, const struct field *field)
 bool guests_needs(const struct field *field)
 {
 	return field->use == USE_EXIT || field->use == USE_TIME || field_event(field) ||
-	       (field->use == USE_HOST && field->part <= HOST_THREAD);
+	       (field->use == USE_HOST &&
+		(field->part <= HOST_THREAD || field->part == HOST_SWAPPED));
 }
 
 /* Whether the filter names the field; a child does not count if its parent is named as well. */

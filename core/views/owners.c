@@ -141,6 +141,11 @@ static struct cell of_one_cpu(const struct host_sum *part)
 	return percent(part->per_s, 1e9, part->nr_rates);
 }
 
+static struct cell of_thousandths(const struct host_sum *part)
+{
+	return part->nr ? cell_percent(part->total, 1000) : cell_none();
+}
+
 /* Where exits have no times, or another source than the wait has them, it is of the interval. */
 static struct cell wait_share(const struct owner *owner, bool is_gone)
 {
@@ -291,8 +296,9 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 			return cell_count(host[HOST_CPU].total);
 		return owner->has_exit_cpu ? cell_count(owner->exit_cpu) : cell_none();
 	case COL_REMOTE:
-		return host[HOST_REMOTE].nr ? cell_percent(host[HOST_REMOTE].total, 1000) :
-					      cell_none();
+		return of_thousandths(&host[HOST_REMOTE]);
+	case COL_SWAPPED:
+		return of_thousandths(&host[HOST_SWAPPED]);
 	default:
 		return cell_of_host(&column_dictionary[id], owner);
 	}

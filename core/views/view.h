@@ -18,7 +18,7 @@
 #include "core/views/rollup.h"
 #include "core/facts/facts.h"
 
-#define VIEW_COLUMNS 40 /* of one view, at the most */
+#define VIEW_COLUMNS 44 /* of one view, at the most */
 
 struct view_row {
 	uint32_t field; /* what the row is about; FIELD_NONE, GUEST_ALL, -1: several */

@@ -5,10 +5,12 @@
  * core/facts/field.h lists the rows. Nothing is switched on in the kernel: its files exist anyway.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/clock.h"
+#include "lib/file.h"
 #include "lib/xalloc.h"
 #include "providers/host/host.h"
 #include "providers/providers.h"
@@ -78,6 +80,18 @@ static void host_close(void *state)
 	free(host);
 }
 
+/* proc(5), swaps: a heading, and a line for each. */
+static bool has_swap(const struct env *env)
+{
+	char path[PATH_MAX], text[1024];
+	const char *line;
+
+	if (read_small(env_path(env, path, sizeof(path), "/proc/swaps"), text, sizeof(text)) <= 0)
+		return false;
+	line = strchr(text, '\n');
+	return line && line[1];
+}
+
 static int host_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct host_state *host = xcalloc(1, sizeof(*host));
@@ -90,7 +104,9 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 	host->vmms = host_vmms_new(args->env, args->guests, &host->fields);
 	host_fields_add(args->fields, args->source, &host->fields);
 	if (host_memory_has_nodes(args->env))
-		host_fields_add_remote(&host->fields);
+		host_fields_add_memory(&host->fields, HOST_REMOTE);
+	if (has_swap(args->env))
+		host_fields_add_memory(&host->fields, HOST_SWAPPED);
 	*ret_state = host;
 	return 0;
 }

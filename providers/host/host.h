@@ -73,6 +73,8 @@ int host_cpus_node(struct host_cpus *cpus, int cpu);
  * after two samples. A sample has what was read before it. On a host with one node nothing is read.
  */
 
+#define HOST_MEMORY_LEAST_KIB (64 * 1024)
+
 struct host_memory;
 
 /* Whether the host has several nodes. */
@@ -146,9 +148,9 @@ void host_cgroups_sweep(struct host_cgroups *cgroups);
  *
  * Each sample reads each thread's schedstat, and the stat of the threads that ran, for their CPU.
  * Both files stay open. The rest takes longer to read: the migrations (sched), the CPUs that the
- * thread may run on (status), and its cgroup. A sample reads them for HOST_THREADS_TURN vCPUs,
- * which take turns. With more vCPUs, the migrations between two turns of a thread are spread evenly
- * over the samples until its next turn.
+ * thread may run on and the guest's memory that is swapped out (status), and its cgroup. A sample
+ * reads them for HOST_THREADS_TURN vCPUs, which take turns. With more vCPUs, the migrations between
+ * two turns of a thread are spread evenly over the samples until its next turn.
  */
 
 #define HOST_THREADS_TURN 32

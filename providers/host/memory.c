@@ -14,7 +14,6 @@
 #include "host/machine.h"
 #include "providers/host/host.h"
 
-#define LEAST_KIB (64 * 1024)
 #define NODES_MAX 64 /* memory of further nodes is remote to every CPU */
 #define ROUND_NS (UINT64_C(30) * 1000000000)
 #define REST 100 /* times as long as the latest reading took */
@@ -312,7 +311,8 @@ void host_memory_take_turn(struct host_memory *memory)
 int host_memory_remote(const struct host_memory *memory, uint32_t guest, int cpu)
 {
 	const struct guest_memory *of = find(memory, guest);
-	const struct by_node *nodes = of && of->nodes.all_kib >= LEAST_KIB ? &of->nodes : NULL;
+	bool is_known = of && of->nodes.all_kib >= HOST_MEMORY_LEAST_KIB;
+	const struct by_node *nodes = is_known ? &of->nodes : NULL;
 	int node = nodes && cpu >= 0 ? host_cpus_node(memory->cpus, cpu) : -1;
 
 	if (node < 0)

@@ -32,6 +32,7 @@ struct host_thread {
 	bool is_stopped;     /* as of its latest turn */
 	uint64_t stopped_ns;
 	int cpu, affinity;   /* -1, 0: not known */
+	int swapped; /* thousandths of the guest's memory, as of its latest turn; -1: not known */
 	uint64_t migrations; /* as of its latest turn; */
 	uint64_t shown;	     /* as they are spread; */
 	size_t left;	     /* samples until its next turn */
@@ -122,6 +123,7 @@ static size_t add_vcpus(const struct guest *guest, struct host_thread *list)
 				.schedstat = -1,
 				.stat = -1,
 				.cpu = -1,
+				.swapped = -1,
 				.quota = FIELD_NONE,
 			};
 	}
@@ -265,6 +267,28 @@ static const char *status_value(const char *text, const char *name)
 	return at + strspn(at, " \t");
 }
 
+static uint64_t status_kib(const char *text, const char *name)
+{
+	const char *value = status_value(text, name);
+
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+/*
+ * The threads of a process have the same memory. Of memory that it shares with others, as with
+ * vhost-user or virtiofs, the kernel does not say what is swapped out.
+ */
+static int swapped_of(const char *text)
+{
+	uint64_t swapped_kib = status_kib(text, "\nVmSwap:");
+	uint64_t own_kib = status_kib(text, "\nRssAnon:") + status_kib(text, "\nHugetlbPages:") +
+			   swapped_kib;
+
+	if (own_kib < HOST_MEMORY_LEAST_KIB || status_kib(text, "\nRssShmem:") > own_kib)
+		return -1;
+	return (int)(swapped_kib * 1000 / own_kib);
+}
+
 static void read_status(const struct host_threads *threads, struct host_thread *thread)
 {
 	char path[PATH_MAX], text[8192];
@@ -277,6 +301,7 @@ static void read_status(const struct host_threads *threads, struct host_thread *
 	/* T: by a signal; t: by a debugger. */
 	state = status_value(text, "\nState:");
 	thread->is_stopped = state && (*state == 'T' || *state == 't');
+	thread->swapped = swapped_of(text);
 	cpus = status_value(text, "\nCpus_allowed_list:");
 	if (!cpus)
 		return;
@@ -437,6 +462,16 @@ static bool is_repeated(const struct host_threads *threads, size_t i)
 	       threads->list[i].vcpu == threads->list[i - 1].vcpu;
 }
 
+static void add_swapped(const struct host_threads *threads, size_t i, struct sample *sample)
+{
+	const struct host_thread *thread = &threads->list[i];
+	struct key key = { thread->guest, -1, threads->fields->parts[HOST_SWAPPED] };
+
+	if (key.field != FIELD_NONE && thread->swapped >= 0 &&
+	    (!i || thread->guest != threads->list[i - 1].guest))
+		sample_add(sample, key, (uint64_t)thread->swapped, 0);
+}
+
 void host_threads_collect(struct host_threads *threads, struct sample *sample,
 			  uint64_t *ret_time_ns)
 {
@@ -448,6 +483,7 @@ void host_threads_collect(struct host_threads *threads, struct sample *sample,
 			continue;
 		add_rows(threads, &threads->list[i], sample);
 		add_quota(threads, &threads->list[i], sample);
+		add_swapped(threads, i, sample);
 	}
 }
 

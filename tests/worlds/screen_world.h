@@ -64,6 +64,8 @@ static inline void drop_rare(struct world *w)
 	view_drop(&w->view, COL_OPEN);
 	for (enum column_id id = COL_IO; id <= COL_FAULTS; id++)
 		view_drop(&w->view, id);
+	if (view_column(w->view.type, COL_SWAPPED) >= 0)
+		view_drop(&w->view, COL_SWAPPED);
 }
 
 static inline void add_fields(struct world *w)

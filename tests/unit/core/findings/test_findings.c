@@ -15,7 +15,7 @@ enum {
 	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
 	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
 	NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA,
-	MIGRATIONS, REMOTE, STOPPED, COST,
+	MIGRATIONS, REMOTE, STOPPED, COST, SWAPPED,
 	YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
 };
 
@@ -94,6 +94,8 @@ static const struct field specs[] = {
 			 .part = HOST_MIGRATIONS },
 	[REMOTE] = { .name = "thread(remote)", .parent = FIELD_NONE, .use = USE_HOST,
 		     .part = HOST_REMOTE, .kind = FIELD_GAUGE },
+	[SWAPPED] = { .name = "memory(swapped)", .parent = FIELD_NONE, .use = USE_HOST,
+		      .part = HOST_SWAPPED, .kind = FIELD_GAUGE },
 	[STOPPED] = { .name = "thread(stopped)", .parent = FIELD_NONE, .use = USE_HOST,
 		      .part = HOST_STOPPED },
 	[COST] = { .name = "kvmtop(exit)", .parent = FIELD_NONE, .use = USE_HOST,
@@ -204,6 +206,7 @@ static const struct {
 	{ "stopped", STOPPED, 0, 0 },
 	{ "lost", LOST, 0, -1 },		   { "remote_memory", REMOTE, 0, 0 },
 	{ "yield", YIELD, 0, 0 },	   { "ple_window", PLE_WINDOW, 0, -1 },
+	{ "swapped", SWAPPED, 0, -1 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
 	{ "exit_open", IO_EXIT, 0, 0 },
 	{ "kvmtop", VMEXIT, OWN_NS, 0 },

@@ -92,6 +92,7 @@ static const struct cause causes[] = {
 	{ "dirty_log", PROVIDER_TRACEPOINT, "kvm_pml_full", .number = 11 },
 	{ "dirty_ring", PROVIDER_TRACEPOINT, "kvm_dirty_ring_push", .number = 5050 },
 	{ "swap", PROVIDER_TRACEPOINT, "kvm_async_pf_not_present", .number = 21 },
+	{ "swapped", PROVIDER_HOST, "memory(swapped)", .number = 101, .is_live_only = true },
 	{ "nested", PROVIDER_TRACEPOINT, "kvm_nested_vmexit", .number = 20200 },
 	{ "lost", PROVIDER_EXITS, NULL, .is_live_only = true },
 	{ "kvmtop", PROVIDER_COST, NULL, .is_live_only = true }, /* tests/cli/cost.t */
@@ -229,7 +230,8 @@ static void put_exits(FILE *file, const struct cause *of, bool is_end)
 
 static void put_number(FILE *file, const struct cause *of, unsigned int provider, bool is_end)
 {
-	bool is_level = of->field && strcmp(of->field, "thread(remote)") == 0;
+	bool is_level = of->field && (strcmp(of->field, "thread(remote)") == 0 ||
+				      strncmp(of->field, "memory(", 7) == 0);
 
 	if (of->provider == provider && of->number)
 		fprintf(file, "%s %llu\n", of->field,

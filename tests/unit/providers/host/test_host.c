@@ -235,6 +235,42 @@ static void a_thread_that_is_stopped(void **state)
 	assert_true(of_vcpu(w, 0, "thread(stopped)") > stopped_ns);
 }
 
+static uint64_t swapped(struct world *w, int anon_mib, int shared_mib, int huge_mib, int swap_mib)
+{
+	put_of(w, 101, "status",
+	       "Name:\tx\nVmRSS:\t1 kB\nRssAnon:\t%d kB\nRssShmem:\t%d kB\nVmSwap:\t%d kB\n"
+	       "HugetlbPages:\t%d kB\n",
+	       anon_mib << 10, shared_mib << 10, swap_mib << 10, huge_mib << 10);
+	take(w);
+	return of_vcpu(w, -1, "memory(swapped)");
+}
+
+static void memory_that_is_swapped_out(void **state)
+{
+	struct world *w = *state;
+
+	put(w, "/proc/swaps", "Filename\tType\n/dev/vdb partition\n");
+	begin(w, 2);
+	take(w);
+	assert_int_equal(of_vcpu(w, -1, "memory(swapped)"), NONE);
+	assert_int_equal(swapped(w, 300, 0, 0, 100), 250);
+	assert_int_equal(swapped(w, 100, 0, 200, 100), 250);
+	assert_int_equal(swapped(w, 64, 0, 0, 0), 0);
+	assert_int_equal(swapped(w, 43, 0, 0, 20), NONE);   /* less than 64 MiB */
+	assert_int_equal(swapped(w, 70, 100, 0, 20), NONE); /* most of it is shared */
+}
+
+static void a_host_without_swap(void **state)
+{
+	struct world *w = *state;
+
+	put(w, "/proc/swaps", "Filename\tType\n");
+	begin(w, 1);
+	assert_int_equal(fields_find(w->fields, "memory(swapped)"), FIELD_NONE);
+	put_of(w, 101, "status", "Name:\tx\nRssAnon:\t%d kB\n", 100 << 10);
+	take(w);
+}
+
 /* A thread that did not run is where it was, and its other files are not read. */
 static void a_thread_that_rests_is_not_read(void **state)
 {
@@ -808,6 +844,8 @@ UNIT(test_host)
 	const struct CMUnitTest tests[] = {
 		TEST(times_and_places),
 		TEST(a_thread_that_is_stopped),
+		TEST(memory_that_is_swapped_out),
+		TEST(a_host_without_swap),
 		TEST(a_thread_that_rests_is_not_read),
 		TEST(a_long_wait_is_spread),
 		TEST(without_schedstat_there_are_no_times),
