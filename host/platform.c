@@ -278,4 +278,6 @@ void words_of_name(const struct env *env, pid_t pid, const char *vmm, const char
 	if (!strcmp(vmm, "firecracker"))
 		read_jail(env, pid, words);
 	read_domain(env, pid, vmm, name, words);
+	if (!strcmp(words->text[WORD_TITLE], name))
+		words->text[WORD_TITLE][0] = '\0';
 }

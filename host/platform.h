@@ -21,7 +21,7 @@
 enum guest_word {
 	WORD_UUID,    /* 36 characters in lower case */
 	WORD_ID,      /* Proxmox' number; Kata's or gVisor's sandbox; the name of its folder */
-	WORD_TITLE,   /* its owner's: libvirt's title; its name in Nova, KubeVirt, Incus */
+	WORD_TITLE,   /* libvirt's title; its name in Nova or KubeVirt; never the VMM's name */
 	WORD_PROJECT, /* of Nova or Incus; in Kubernetes the namespace */
 	WORD_FLAVOR,  /* Nova's */
 	WORD_POD,     /* the UID of its pod in Kubernetes, as the UUID */
@@ -47,7 +47,7 @@ void words_of_domain(const char *text, size_t len, pid_t pid, struct guest_words
 
 /*
  * Sets the words of a guest that is known by name: KubeVirt's, if it has a pod, and the ones in
- * libvirt's file of this name. Firecracker's jailer gives the id.
+ * libvirt's file of this name. Firecracker's jailer gives the id. A title that is the name goes.
  */
 void words_of_name(const struct env *env, pid_t pid, const char *vmm, const char *name,
 		   struct guest_words *words);

@@ -64,19 +64,27 @@ static bool has_pid_first(const struct guest *guest, const char *word)
 	return word[0] && !strcmp(guest->name, name);
 }
 
-static bool has_word(const struct guest *guest, const char *word)
+/* "PROJECT/TITLE", or the name in place of the title. */
+static bool has_full_name(const struct guest *guest, const char *word)
 {
 	const char *project = guest->words.text[WORD_PROJECT];
 	size_t len = strlen(project);
 
+	if (!len || strncmp(word, project, len) || word[len] != '/' || !word[len + 1])
+		return false;
+	return !strcmp(word + len + 1, guest->words.text[WORD_TITLE]) ||
+	       !strcmp(word + len + 1, guest->name);
+}
+
+static bool has_word(const struct guest *guest, const char *word)
+{
 	for (unsigned int i = 0; word[0] && i < GUEST_WORDS; i++) {
 		bool is_uuid = i == WORD_UUID || i == WORD_POD;
 
 		if (!(is_uuid ? strcasecmp : strcmp)(guest->words.text[i], word))
 			return true;
 	}
-	return len && !strncmp(word, project, len) && word[len] == '/' && word[len + 1] &&
-	       !strcmp(word + len + 1, guest->words.text[WORD_TITLE]);
+	return has_full_name(guest, word);
 }
 
 bool guest_is_called(const struct guest *guest, const char *word)

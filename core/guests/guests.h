@@ -105,7 +105,7 @@ void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *nam
 
 /*
  * Whether a user's word means the guest: its name (exact, case matters; also without the pid in
- * front), one of its platform's words, or PROJECT/TITLE of these. The case of a UUID is of no
+ * front), a word of its platform, or PROJECT/TITLE or PROJECT/NAME. The case of a UUID is of no
  * matter.
  */
 bool guest_is_called(const struct guest *guest, const char *word);

@@ -133,8 +133,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(PLATFORM_ID, TEXT("id", "ID", 12), .needs = NEEDS_VALUE, \
 	       .help = "its number in Proxmox, its sandbox in Kata or gVisor") \
 	COLUMN(TITLE, TEXT("title", "Title", 20), .needs = NEEDS_VALUE, \
-	       .help = "what its owner calls it: libvirt's title; the name in Nova, KubeVirt or " \
-		       "Incus") \
+	       .help = "what its owner calls it: libvirt's title; the name in Nova or KubeVirt") \
 	COLUMN(PROJECT, TEXT("project", "Project", 16), .needs = NEEDS_VALUE, \
 	       .help = "of Nova or Incus; in Kubernetes the namespace") \
 	COLUMN(FLAVOR, TEXT("flavor", "Flavor", 12), .needs = NEEDS_VALUE, \

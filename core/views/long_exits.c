@@ -74,7 +74,7 @@ static void fill_where(struct view_row *row, const struct query *query, const st
 	for (size_t i = 0; guest && i < query->nr_symbols; i++) {
 		const struct guest_symbols *of = &query->symbols[i];
 
-		if (strcmp(of->guest, guest->name) == 0 &&
+		if (guest_is_called(guest, of->guest) &&
 		    kallsyms_name(of->symbols, exit->pc, texts->symbol, sizeof(texts->symbol)))
 			row->cells[SYMBOL] = cell_text(texts->symbol);
 	}

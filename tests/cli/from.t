@@ -124,6 +124,19 @@ is "$("$KVMTOP" $from --host kvm1 -1 --view why --json |
 	"a host's findings, with their guests"
 stop "$SPAWNED"
 
+# The words of a guest's platform are labels, and -g takes them.
+answers "$(series '"guest":"web1","uuid":"8f7d","id":"101","title":"front","project":"shop",'\
+'"flavor":"m1","pod":"7a5c","pid":"112","vmm":"QEMU"' 1 1
+	series '"guest":"db1","uuid":"","pid":"113","vmm":"QEMU"' 1 1)"
+for word in 101 shop/front; do
+	# shellcheck disable=SC2086
+	is "$("$KVMTOP" $from --host kvm1 -g $word -1 --view guests --json |
+		grep -oE '"(guest|title|project|flavor|id|uuid|pod)":"[^"]*"' | tr '\n' ' ')" \
+		'"guest":"web1" "title":"front" "project":"shop" "flavor":"m1" "id":"101" "uuid":"8f7d" "pod":"7a5c" ' \
+		"-g $word: the words of a Prometheus"
+done
+stop "$SPAWNED"
+
 # Names and rules in an order that is not that of the severities.
 answers "$(series '"guest":"a","uuid":"","pid":"112","vmm":"QEMU"' 1 1
 	series '"guest":"b","uuid":"","pid":"113","vmm":"QEMU"' 1 1

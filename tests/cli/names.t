@@ -59,6 +59,8 @@ other_uuid=7a5c6d2e-9d4b-4a0e-8f53-0c2f4a1f7b10
 name 112 nova-1a
 printf '/usr/bin/kvm\0-id\000101\0-name\0db1\0-smbios\0type=1,uuid=%s\0' $other_uuid \
 	>"$TMP/amd/proc/115/cmdline"
+# A history that a writer began without the right to read libvirt's file.
+"$KVMTOP" --sysroot "$TMP/amd" -w "$TMP/words.db" -n 1 -s 0.1 >"$TMP/out" 2>&1
 mkdir -p "$TMP/amd/run/libvirt/qemu"
 domain=$TMP/amd/run/libvirt/qemu/nova-1a.xml
 cat >"$domain" <<-EOF
@@ -99,7 +101,7 @@ guest=nova-1a,uuid=$uuid,id=,title=front <1>,project=shop,flavor=m1.large,pod=,p
 
 "$KVMTOP" --sysroot "$TMP/amd" -w "$TMP/words.db" -n 2 -s 0.1 >"$TMP/out" 2>&1
 is "$("$KVMTOP" -r "$TMP/words.db" -1 --json --view guests 2>&1 | words)" "$proxmox
-$nova" "a history has the words"
+$nova" "a history has the latest words"
 for word in nova-1a "front <1>" "shop/front <1>" shop m1.large $uuid; do
 	is "$(lines -1 -s 0.1 --json --view guests -g "$word" | words)" "$nova" "-g '$word'"
 	is "$("$KVMTOP" -r "$TMP/words.db" -1 --json --view guests -g "$word" 2>&1 | words)" \

@@ -363,15 +363,13 @@ static void every_platform(void **state)
 		       "/var/snap/lxd/common/lxd/logs/juju-lxd/qemu.conf\0-pidfile\0"
 		       "/var/snap/lxd/common/lxd/logs/juju-lxd/qemu.pid"),
 		  .name = "juju-lxd", .vmm = "qemu",
-		  .words = { [WORD_UUID] = UUID, [WORD_TITLE] = "juju-lxd",
-			     [WORD_PROJECT] = "default" } },
+		  .words = { [WORD_UUID] = UUID, [WORD_PROJECT] = "default" } },
 		{ .platform = "Incus", .comm = "qemu-system-x86",
 		  ARGS("/opt/incus/bin/qemu-system-x86_64\0-S\0-name\0v1\0-uuid\0" UUID
 		       "\0-daemonize\0-cpu\0host,hv_passthrough\0-readconfig\0"
 		       "/run/incus/lab_v1/qemu.conf"),
 		  .name = "v1", .vmm = "qemu",
-		  .words = { [WORD_UUID] = UUID, [WORD_TITLE] = "v1",
-			     [WORD_PROJECT] = "lab" } },
+		  .words = { [WORD_UUID] = UUID, [WORD_PROJECT] = "lab" } },
 		{ .platform = "Kata with QEMU", .comm = "qemu-system-x86",
 		  ARGS("/opt/kata/bin/qemu-system-x86_64\0-name\0sandbox-" SANDBOX
 		       ",debug-threads=on\0-uuid\0" UUID "\0-machine\0q35,accel=kvm\0-qmp\0"

@@ -1487,7 +1487,7 @@ static void test_by_words(void **state)
 		{ WORD_POD, "7a5c6d2e-0000-4000-8000-000000000001",
 		  "7A5C6D2E-0000-4000-8000-000000000001" },
 	};
-	static const char *const others[] = { "Front", "fron", "shop/", "shop/web1", "/front", "" };
+	static const char *const others[] = { "Front", "fron", "shop/", "shop/web", "/front", "" };
 	struct guest guest = { .pid = 100, .name = "web1" };
 
 	(void)state;
@@ -1495,6 +1495,7 @@ static void test_by_words(void **state)
 		strcpy(guest.words.text[words[i].word], words[i].text);
 	assert_true(guest_is_called(&guest, "web1"));
 	assert_true(guest_is_called(&guest, "shop/front"));
+	assert_true(guest_is_called(&guest, "shop/web1"));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		assert_true(guest_is_called(&guest, words[i].text));
 		assert_true(!words[i].other_case || guest_is_called(&guest, words[i].other_case));
