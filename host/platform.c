@@ -153,7 +153,7 @@ static bool find_folder(const char *arg, size_t len, struct guest_words *words)
 			continue;
 		name += n;
 		slash = memchr(name, '/', (size_t)(arg + len - name));
-		if (!slash || slash == name)
+		if (!slash)
 			continue;
 		if (folders[i].has_project)
 			set_full_name(words, name, (size_t)(slash - name));

@@ -66,6 +66,9 @@ static inline void drop_rare(struct world *w)
 		view_drop(&w->view, id);
 	if (view_column(w->view.type, COL_SWAPPED) >= 0)
 		view_drop(&w->view, COL_SWAPPED);
+	for (enum column_id id = COL_UUID; id <= COL_POD; id++)
+		if (view_column(w->view.type, id) >= 0)
+			view_drop(&w->view, id);
 }
 
 static inline void add_fields(struct world *w)

@@ -186,6 +186,8 @@ static void words_of_libvirts_file(void **state)
 					"xmlns/libvirt/1.0\"><one:name><![CDATA[db <1>]]>"
 					"</one:name></one:vm></metadata>")),
 		  UUID, "db <1>", "", "" },
+		/* What follows the devices is not read. */
+		{ STATUS("4242", "<domain><devices/><title>no</title></domain>"), "", "", "", "" },
 		/* Of another process, or of none: an attacker's QEMU may have any name. */
 		{ STATUS("4243", DOMAIN(NOVA("web-1"))), "", "", "", "" },
 		{ STATUS("42420", DOMAIN(NOVA("web-1"))), "", "", "", "" },

@@ -59,6 +59,8 @@ static void documents(void **state)
 		/* Reading stops. */
 		{ "<a><b></a></b><c/>", "a[] a/b[] " },
 		{ "<a></b><c/>", "a[] " },
+		{ "<ab></a><c/>", "ab[] " },
+		{ "<!x><c/>", "" },
 		{ "</a><c/>", "" },
 		{ "<a n=1><c/>", "" },
 		{ "<a n='1><c/>", "" },
