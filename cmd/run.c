@@ -102,6 +102,10 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 
 	run->names = options_sources(options, &nr);
 	config.options = (struct provider_options){ options->engine, options->include_past };
+	if (options->mode != MODE_FIELDS) {
+		config.providers |= 1U << PROVIDER_INVENTORY;
+		config.asides |= 1U << PROVIDER_INVENTORY;
+	}
 	config.interval_s = !options->url || options->has_interval ? options->interval_s : 0;
 	config.cost = options->cost;
 	config.http_config = options->http_config;

@@ -114,7 +114,7 @@ static int open_sources(struct monitor *monitor, struct error *error)
 			continue;
 		this_err = feed_open(feed, monitor->config.waits);
 		waits |= feed->is_waiting;
-		if (this_err) {
+		if (this_err && !feed->is_aside) {
 			err = this_err;
 			say_why(monitor, feed, error);
 		}

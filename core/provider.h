@@ -110,9 +110,10 @@ struct provider {
  */
 #define PROVIDER_LIST(PROVIDER) \
 	PROVIDER(DEBUGFS, debugfs, debugfs) /* read in the captured files themselves */ \
+	PROVIDER(ACCOUNT, account, captured_account) \
+	PROVIDER(INVENTORY, inventory, inventory) \
 	PROVIDER(TRACEPOINT, tracepoint, captured_tracepoint) \
 	PROVIDER(EXITS, exits, captured_exits) \
-	PROVIDER(ACCOUNT, account, captured_account) \
 	PROVIDER(HOST, host, captured_host) \
 	PROVIDER(COST, cost, cost)
 

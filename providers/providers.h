@@ -21,6 +21,24 @@ struct reasons;
 
 PROVIDER_LIST(PROVIDER_DECLARE)
 
+/* Of the providers that need BPF, what a build without it says, too (tracepoint/no_bpf.c). */
+#define ABOUT_ACCOUNT \
+	.name = "account", \
+	.help = "KVM's own counters by vCPU, read by BPF; of every VMM, under lockdown, too", \
+	.is_always_by_guest = true, .instead_of = &debugfs_provider
+#define ABOUT_INVENTORY \
+	.name = "inventory", \
+	.help = "the guests, their vCPUs and threads as the kernel has them, read by BPF", \
+	.is_always_by_guest = true, .instead_of = &account_provider
+#define ABOUT_COST \
+	.name = "cost", \
+	.help = "what kvmtop's own BPF programs take of an exit, by the kernel's run counts", \
+	.is_always_by_guest = true
+#define ABOUT_EXITS \
+	.name = "exits", \
+	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF", \
+	.is_always_by_guest = true, .is_of_exits = true
+
 /* For a captured machine, instead of the live providers with these names. */
 extern const struct provider captured_tracepoint_provider;
 extern const struct provider captured_exits_provider;

@@ -3,9 +3,10 @@
  * guests - the inventory: every process that has a KVM VM, for every VMM.
  *
  * A guest is a process with a descriptor on "anon_inode:kvm-vm" (proc(5), fd/). Its vCPUs are the
- * "anon_inode:kvm-vcpu:N" descriptors; their threads come from debugfs kvm/PID-FD/vcpuN/pid
- * (readable under lockdown) or from the thread names that the VMMs give. A guest has an id that is
- * never used again, so that a reused pid is another guest.
+ * "anon_inode:kvm-vcpu:N" descriptors; their threads come from the kernel, where a provider can
+ * read it, else from debugfs kvm/PID-FD/vcpuN/pid (readable under lockdown) or from the names that
+ * VMMs give to threads. A guest has an id that is never used again, so that a reused pid is another
+ * guest.
  */
 #ifndef KVMTOP_CORE_GUESTS_GUESTS_H
 #define KVMTOP_CORE_GUESTS_GUESTS_H
@@ -99,6 +100,25 @@ struct vcpu_thread {
  * GUEST_NONE: the process is alive and cannot be read now.
  */
 uint32_t guests_of_thread(struct guests *guests, const struct vcpu_thread *thread, uint64_t now_ns);
+
+/* A VM or vCPU that a process holds, as the kernel has it. */
+struct vm_part {
+	pid_t pid;
+	int32_t vcpu; /* -1: the VM itself */
+	pid_t tid;    /* of the thread that ran the vCPU last; 0: none has */
+	uint64_t vm;  /* differs between VMs */
+};
+
+/*
+ * All that a process holds, or, with pid 0, all processes: what is not there has ended. From then
+ * on guests_refresh() takes the VMs, vCPUs and threads from here alone, and after a report of all
+ * processes looks for no others; only of vCPUs without a thread the names of threads still tell.
+ * Changes the order of parts.
+ */
+void guests_report(struct guests *guests, pid_t pid, struct vm_part *parts, size_t nr);
+
+/* There are no more reports: guests_refresh() finds out by itself again. */
+void guests_end_reports(struct guests *guests);
 
 /* Of guests of one name in a recording: the name with the pid in front, "112 web1". */
 void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *name);

@@ -75,6 +75,7 @@ static void entry_free(struct guests *guests, struct guest_entry *entry)
 {
 	forget_tids(guests, entry);
 	pid_list_release(&entry->tids);
+	vcpu_list_release(&entry->reported);
 	free(entry->guest.vcpus);
 	free(entry);
 }

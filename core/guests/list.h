@@ -2,8 +2,9 @@
 /*
  * list - the inventory from the inside, for the files of core/guests that change it.
  *
- * list.c has the list, refresh.c reads /proc and takes what KVM's events say, choose.c finds the
- * guest that a user names. All other files include guests.h.
+ * list.c has the list, refresh.c reads /proc and takes what KVM's events say, report.c takes what a
+ * provider reads in the kernel, choose.c finds the guest that a user names. All other files include
+ * guests.h.
  */
 #ifndef KVMTOP_CORE_GUESTS_LIST_H
 #define KVMTOP_CORE_GUESTS_LIST_H
@@ -23,6 +24,10 @@ struct guest_entry {
 	bool wants_look;     /* the next refresh examines it */
 	bool wants_fds;	     /* the next refresh reads its descriptors, too */
 	bool is_gone;
+	bool is_reported; /* guests_report() had it: its vCPUs, and how many VMs they are of */
+	struct vcpu_list reported;
+	unsigned int reported_vms;
+	uint64_t report; /* the number of the latest */
 	bool is_given; /* guests_add() added it */
 	uint64_t ended_ns; /* when its end was noticed */
 };
@@ -35,6 +40,8 @@ struct guests {
 	uint32_t last_id;
 	uint64_t generation;
 	struct guest_finder *finder;
+	bool has_reports; /* of all processes: the finder is not needed */
+	uint64_t report;  /* the number of the latest */
 	struct pid_list known, found; /* of the current refresh */
 	uint64_t now_ns;	      /* of the latest refresh, or of a guest found since */
 	struct guest_entry *ended[GUESTS_ENDED]; /* in order of their end */
@@ -57,6 +64,16 @@ void guest_list_sweep(struct guests *guests);
 
 /* Forgets the guests that were found to have ended at this time or before. */
 void guest_list_forget(struct guests *guests, uint64_t time_ns);
+
+/* Adds the process as a guest, unless it is a guest already or has ended. 0 or -errno. */
+int guest_add(struct guests *guests, pid_t pid);
+
+/*
+ * Reads the threads of a guest and, where no report has them, its VMs and vCPUs. It may be gone
+ * then: see guest_list_sweep(). After an error it stays as it was, and the next refresh examines
+ * it again. 0 or -errno.
+ */
+int guest_examine(struct guests *guests, struct guest_entry *entry);
 
 /*
  * Examines a process. It may have ended, or its VM may be closed; what cannot be read now, the next

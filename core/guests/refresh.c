@@ -20,8 +20,7 @@
 #define REEXAMINE_NS 10000000000ull
 #define REMEMBER_NS 600000000000ull /* how long a guest that has ended is kept */
 
-/* Adds the process as a guest, unless it is a guest already or has just ended. */
-static int add_guest(struct guests *guests, pid_t pid)
+int guest_add(struct guests *guests, pid_t pid)
 {
 	struct guest_entry *entry = guest_list_by_pid(guests, pid);
 	struct guest_name name;
@@ -135,6 +134,19 @@ static int read_descriptors(struct guests *guests, const struct guest_entry *ent
 	return proc_has_failed(err) ? err : 0;
 }
 
+/* The kernel's word. A thread that is not there is one that has ended. */
+static void take_report(const struct guest_entry *entry, struct guest_search *search)
+{
+	for (size_t i = 0; i < entry->reported.nr; i++) {
+		const struct vcpu *vcpu = &entry->reported.vcpus[i];
+
+		vcpu_list_add(&search->vcpus, vcpu->index,
+			      pid_list_has(&search->tids, vcpu->tid) ? vcpu->tid : 0);
+	}
+	search->nr_vms = entry->reported_vms;
+	search->has_vm = true;
+}
+
 static int find_out(struct guests *guests, const struct guest_entry *entry,
 		    struct guest_search *search)
 {
@@ -143,8 +155,11 @@ static int find_out(struct guests *guests, const struct guest_entry *entry,
 
 	if (proc_has_failed(err))
 		return err;
-	err = read_folders(guests, pid, search);
-	if (!err)
+	if (entry->is_reported)
+		take_report(entry, search);
+	else
+		err = read_folders(guests, pid, search);
+	if (!err && !entry->is_reported)
 		err = read_descriptors(guests, entry, search);
 	if (!err && (!search->vcpus.nr || vcpu_list_missing(&search->vcpus)))
 		err = proc_name_threads(guests->env, pid, &search->tids, search->nr_vms,
@@ -214,8 +229,7 @@ static void plan_next_look(struct guest_entry *entry, const struct guest_search 
 	entry->examine_ns = now_ns + REEXAMINE_NS;
 }
 
-/* After an error the guest stays as it was, and the next refresh examines it again. */
-static int examine(struct guests *guests, struct guest_entry *entry, uint64_t now_ns)
+int guest_examine(struct guests *guests, struct guest_entry *entry)
 {
 	struct guest_search search = { 0 };
 	int err = find_out(guests, entry, &search);
@@ -227,7 +241,7 @@ static int examine(struct guests *guests, struct guest_entry *entry, uint64_t no
 	else
 		entry->wants_look = true;
 	if (!err && !entry->is_gone) {
-		plan_next_look(entry, &search, now_ns);
+		plan_next_look(entry, &search, guests->now_ns);
 		entry->guest.nr_vms = search.nr_vms ? search.nr_vms : 1;
 		set_vcpus(guests, &entry->guest, &search.vcpus);
 		guest_list_set_tids(guests, entry, &search.tids);
@@ -247,7 +261,7 @@ static int examine_guests(struct guests *guests, uint64_t now_ns)
 
 		if (!entry->is_given &&
 		    (entry->wants_look || entry->wants_fds || now_ns >= entry->examine_ns))
-			this_err = examine(guests, entry, now_ns);
+			this_err = guest_examine(guests, entry);
 		if (this_err)
 			err = this_err;
 	}
@@ -270,9 +284,11 @@ static int update(struct guests *guests, uint64_t now_ns)
 
 	check_alive(guests);
 	list_known(guests);
+	if (guests->has_reports)
+		return examine_guests(guests, now_ns);
 	err = guest_finder_run(guests->finder, &guests->known, now_ns, &guests->found);
 	for (size_t i = 0; !err && i < guests->found.nr; i++)
-		err = add_guest(guests, guests->found.pids[i]);
+		err = guest_add(guests, guests->found.pids[i]);
 	return err ? err : examine_guests(guests, now_ns);
 }
 
@@ -300,11 +316,11 @@ int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *error)
 void guest_look_at(struct guests *guests, pid_t pid)
 {
 	struct guest_entry *entry;
-	int err = add_guest(guests, pid);
+	int err = guest_add(guests, pid);
 
 	entry = guest_list_by_pid(guests, pid);
 	if (!err && entry)
-		examine(guests, entry, guests->now_ns);
+		guest_examine(guests, entry);
 	guest_list_sweep(guests);
 }
 

@@ -1,76 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the statistics that KVM keeps of every VM and vCPU, from the descriptors that processes
- * hold. Runs only while the iterator is read: no guest pays for it.
+ * Reads which VMs and vCPUs processes hold, and the statistics that KVM keeps of each, by the
+ * descriptors of tasks. Runs only while the iterator is read: no guest pays for it.
  */
-#include <linux/bpf.h>
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
+#include <linux/magic.h>
 
 #include "providers/account/shared.h"
+#include "providers/bpf/kernel.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Of the kernel's types only what is read; CO-RE finds it in the running kernel. */
-#define KERNEL __attribute__((preserve_access_index))
+struct super_block {
+	unsigned long s_magic;
+} OF_KERNEL;
 
-struct file_operations {
-	void *unlocked_ioctl;
-} KERNEL;
+struct inode {
+	struct super_block *i_sb;
+} OF_KERNEL;
+
+struct qstr {
+	const unsigned char *name;
+} OF_KERNEL;
+
+struct dentry {
+	struct qstr d_name;
+} OF_KERNEL;
+
+struct path {
+	struct dentry *dentry;
+} OF_KERNEL;
 
 struct file {
-	const struct file_operations *f_op;
+	struct inode *f_inode;
+	struct path f_path;
 	void *private_data;
-} KERNEL;
-
-struct task_struct {
-	int tgid;
-} KERNEL;
-
-struct upid {
-	int nr;
-} KERNEL;
-
-struct pid {
-	struct upid numbers[1];
-} KERNEL;
-
-struct kvm_vcpu_stat {
-	__u64 unused;
-} KERNEL;
-
-struct kvm_vm_stat {
-	__u64 unused;
-} KERNEL;
-
-struct kvm {
-	struct kvm_vm_stat stat;
-} KERNEL;
-
-struct kvm_vcpu {
-	struct kvm *kvm;
-	int vcpu_id;
-	struct pid *pid;
-	struct kvm_vcpu_stat stat;
-} KERNEL;
+} OF_KERNEL;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
-} KERNEL;
+} OF_KERNEL;
 
 struct bpf_iter__task_file {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
 	struct file *file;
-} KERNEL;
+} OF_KERNEL;
 
-/* A descriptor is a vCPU's or a VM's if this function of KVM handles its ioctl(2). */
-extern const void kvm_vcpu_ioctl __ksym;
-extern const void kvm_vm_ioctl __ksym;
-
-/* Set by each run: the kernel shows no addresses to the process that loaded the program. */
-__u32 is_blind;
+/* Whether the statistics are wanted, too. */
+__u32 wants_bytes;
 
 /* Too large for the stack. Two readers at once, on one CPU, do not interrupt each other here. */
 struct record {
@@ -85,14 +62,43 @@ struct {
 	__type(value, struct record);
 } records SEC(".maps");
 
-/* Copies what is at from; size is a number of CO-RE's. */
+enum held { HELD_ELSE, HELD_VM, HELD_VCPU };
+
+/* Only the kernel gives names to files of this file system: "kvm-vm", "kvm-vcpu:3". */
+static __always_inline enum held what_is(struct file *file)
+{
+	char name[16] __attribute__((aligned(8))) = "";
+
+	if (file->f_inode->i_sb->s_magic != ANON_INODE_FS_MAGIC)
+		return HELD_ELSE;
+	bpf_probe_read_kernel_str(name, sizeof(name), file->f_path.dentry->d_name.name);
+	if (__builtin_memcmp(name, "kvm-vm\0", 8) == 0)
+		return HELD_VM;
+	return __builtin_memcmp(name, "kvm-vcpu", 8) == 0 && name[8] == ':' ? HELD_VCPU : HELD_ELSE;
+}
+
+/*
+ * A VM runs in the memory of the process that made it. A child may have inherited its descriptors,
+ * and until it has a program of its own, the memory, too.
+ */
+static __always_inline _Bool is_owner(struct task_struct *task, const struct kvm *kvm)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+
+	if (!mm || mm != BPF_CORE_READ(kvm, mm))
+		return 0;
+	return !bpf_core_field_exists(mm->owner) ||
+	       BPF_CORE_READ(mm, owner, tgid) == BPF_CORE_READ(task, tgid);
+}
+
+/* Writes the record with what is at from, where that is wanted; size is a number of CO-RE's. */
 static __always_inline void put(struct seq_file *seq, struct record *record, __u32 size,
 				const void *from)
 {
-	if (size > ACCOUNT_BYTES_MAX)
-		return;
+	if (size > ACCOUNT_BYTES_MAX || !wants_bytes)
+		size = 0;
 	record->head.size = size;
-	if (bpf_probe_read_kernel(record->bytes, size, from) < 0)
+	if (size && bpf_probe_read_kernel(record->bytes, size, from) < 0)
 		return;
 	bpf_seq_write(seq, record, sizeof(record->head) + size);
 }
@@ -100,36 +106,32 @@ static __always_inline void put(struct seq_file *seq, struct record *record, __u
 SEC("iter/task_file")
 int read_account(struct bpf_iter__task_file *ctx)
 {
-	const void *of_vcpu = &kvm_vcpu_ioctl, *of_vm = &kvm_vm_ioctl;
 	struct task_struct *task = ctx->task;
 	struct file *file = ctx->file;
 	struct record *record;
 	struct kvm_vcpu *vcpu;
 	struct kvm *kvm;
-	const void *ioctl;
+	enum held held;
 	__u32 first = 0;
 
-	barrier_var(of_vcpu); /* else the compiler takes no address for 0 */
-	is_blind = !of_vcpu;
 	if (!task || !file)
 		return 0;
-	ioctl = BPF_CORE_READ(file, f_op, unlocked_ioctl);
-	if (!ioctl || (ioctl != of_vcpu && ioctl != of_vm))
+	held = what_is(file);
+	if (held == HELD_ELSE)
 		return 0;
+	vcpu = file->private_data;
+	kvm = held == HELD_VM ? file->private_data : BPF_CORE_READ(vcpu, kvm);
 	record = bpf_map_lookup_elem(&records, &first);
-	if (!record)
+	if (!record || !is_owner(task, kvm))
 		return 0;
 	record->head.pid = task->tgid;
-	if (ioctl == of_vm) {
-		kvm = file->private_data;
-		record->head.vm = (__u64)kvm;
-		record->head.vcpu = -1;
-		record->head.tid = 0;
+	record->head.vm = (__u64)kvm;
+	record->head.vcpu = -1;
+	record->head.tid = 0;
+	if (held == HELD_VM) {
 		put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vm_stat), &kvm->stat);
 		return 0;
 	}
-	vcpu = file->private_data;
-	record->head.vm = (__u64)BPF_CORE_READ(vcpu, kvm);
 	record->head.vcpu = BPF_CORE_READ(vcpu, vcpu_id);
 	record->head.tid = BPF_CORE_READ(vcpu, pid, numbers[0].nr);
 	put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vcpu_stat), &vcpu->stat);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * account - KVM's own statistics of each VM and vCPU, with its histograms of halts.
+ * account - KVM's own statistics of each VM and vCPU, with its histograms of halts; and inventory,
+ * the same without statistics.
  *
  * They are the counters of debugfs, under the same names, of every VMM, under lockdown, too. KVM
- * counts them whether or not they are read, so a guest pays nothing.
+ * counts them whether or not they are read, so a guest pays nothing. Each reading shows which
+ * process holds which vCPUs, and which threads run them, for the inventory of guests.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,15 +28,18 @@ struct watched {
 	bool is_there;
 };
 
-/* A VM or vCPU that the sample has: the first one that its guest's process holds. */
+/* A VM or vCPU that the sample has. */
 struct seen {
 	uint32_t guest;
-	int32_t vcpu;
+	int32_t vcpu; /* -1: the VM itself */
+	uint64_t vm;
+	size_t row; /* its first one */
 };
 
 struct account {
 	struct provider_args args;
 	struct account_reader *reader;
+	struct holdings holdings;
 	struct account_layout layouts[ACCOUNT_LAYOUTS];
 	struct watched *watched;
 	size_t nr_watched, room_watched;
@@ -42,6 +47,7 @@ struct account {
 	size_t nr_seen, room_seen;
 	enum want_scope scope;
 	uint32_t guest;
+	bool is_anything_wanted;
 	bool is_watching; /* there was a sample: guests found later are late */
 };
 
@@ -123,13 +129,6 @@ static void drop(struct account *account, size_t i)
 	account->watched[i] = account->watched[--account->nr_watched];
 }
 
-static void forget(struct account *account)
-{
-	while (account->nr_watched)
-		drop(account, account->nr_watched - 1);
-	account->is_watching = false;
-}
-
 /* Brings the list of guests up to date. */
 static void update(struct account *account)
 {
@@ -162,11 +161,13 @@ static void update(struct account *account)
  * The kernel's bucket i has what is below 2^i ns, its last one the rest: today 2^30 ns and more. So
  * the bucket of ours that has these is open to its end, too, and nothing counts as longer.
  */
-static void make_timing(const struct account_counter *counter, const char *bytes,
-			struct timing *ret_timing)
+void account_timing_add(const struct account_counter *counter, const char *bytes,
+			struct timing *timing)
 {
-	*ret_timing = (struct timing){ 0 };
-	memcpy(&ret_timing->time_ns, bytes + counter->sum_at, sizeof(ret_timing->time_ns));
+	uint64_t time_ns, max_ns = 0;
+
+	memcpy(&time_ns, bytes + counter->sum_at, sizeof(time_ns));
+	timing->time_ns += time_ns;
 	for (unsigned int i = 0; i < counter->nr; i++) {
 		unsigned int bucket = i > LOG_128_NS ? i - LOG_128_NS : 0;
 		uint64_t count;
@@ -176,9 +177,11 @@ static void make_timing(const struct account_counter *counter, const char *bytes
 			continue;
 		if (bucket >= HIST_BUCKETS)
 			bucket = HIST_BUCKETS - 1;
-		ret_timing->hist[bucket] += (uint32_t)count;
-		ret_timing->max_ns = i + 1 < counter->nr ? hist_edge_ns(bucket) : INT64_MAX;
+		timing->hist[bucket] += (uint32_t)count;
+		max_ns = i + 1 < counter->nr ? hist_edge_ns(bucket) : INT64_MAX;
 	}
+	if (max_ns > timing->max_ns)
+		timing->max_ns = max_ns;
 }
 
 static uint64_t sum_of(const struct account_counter *counter, const char *bytes, bool is_level)
@@ -194,83 +197,129 @@ static uint64_t sum_of(const struct account_counter *counter, const char *bytes,
 	return sum;
 }
 
-/* Whether the guest has this vCPU already: a process may hold two VMs, or a descriptor twice. */
-static bool is_seen(struct account *account, uint32_t guest, int32_t vcpu)
-{
-	if (account->nr_seen && account->seen[0].guest != guest)
-		account->nr_seen = 0;
-	for (size_t i = 0; i < account->nr_seen; i++) {
-		if (account->seen[i].vcpu == vcpu)
-			return true;
-	}
-	array_grow(&account->seen, &account->room_seen, account->nr_seen + 1);
-	account->seen[account->nr_seen++] = (struct seen){ guest, vcpu };
-	return false;
-}
-
 struct reading {
 	struct account *account;
 	struct sample *sample;
 };
 
-static void add_rows(const struct reading *reading, const struct watched *watched, int32_t vcpu,
+/* Adds the bytes to the rows from seen->row on, or to new ones after the last. */
+static void add_rows(const struct reading *reading, const struct seen *seen, uint32_t flags,
 		     const struct account_layout *layout, const char *bytes)
 {
-	const struct provider_args *args = &reading->account->args;
-	bool is_from_zero = watched->is_late || args->options.include_past;
-	uint32_t flags = is_from_zero ? ROW_FROM_ZERO : 0;
+	const struct fields *fields = reading->account->args.fields;
+	struct sample *sample = reading->sample;
+	size_t at = seen->row;
 
 	for (size_t i = 0; i < layout->nr; i++) {
 		const struct account_counter *counter = &layout->counters[i];
-		struct key key = { watched->guest, vcpu, counter->field };
-		struct timing timing;
+		struct key key = { seen->guest, seen->vcpu, counter->field };
+		enum field_kind kind;
+		struct row *row;
 		uint64_t value;
 
 		if (!counter->is_wanted)
 			continue;
-		value = sum_of(counter, bytes,
-			       fields_get(args->fields, counter->field)->kind != FIELD_COUNTER);
-		if (!counter->has_durations) {
-			sample_add(reading->sample, key, value, flags);
-			continue;
-		}
-		make_timing(counter, bytes, &timing);
-		sample_add_timed(reading->sample, key, value, flags, &timing);
+		if (at == sample->nr_rows && counter->has_durations)
+			sample_add_timed(sample, key, 0, flags, &(struct timing){ 0 });
+		else if (at == sample->nr_rows)
+			sample_add(sample, key, 0, flags);
+		row = &sample->rows[at++];
+		kind = fields_get(fields, counter->field)->kind;
+		value = sum_of(counter, bytes, kind != FIELD_COUNTER);
+		if (kind != FIELD_PEAK)
+			row->count += value;
+		else if (value > row->count)
+			row->count = value;
+		if (counter->has_durations)
+			account_timing_add(counter, bytes, &sample->timings[row->timing - 1]);
 	}
+}
+
+/*
+ * A process may hold a descriptor twice, which counts once, and two VMs, which add up: false where
+ * this was added already.
+ */
+static bool begin_rows(const struct reading *reading, uint32_t guest,
+		       const struct account_head *head, struct seen *ret_seen)
+{
+	struct account *account = reading->account;
+	struct seen seen = { guest, head->vcpu < 0 ? -1 : head->vcpu, head->vm,
+			     reading->sample->nr_rows };
+
+	if (account->nr_seen && account->seen[0].guest != guest)
+		account->nr_seen = 0;
+	for (size_t i = 0; i < account->nr_seen; i++) {
+		const struct seen *other = &account->seen[i];
+
+		if (other->vcpu != seen.vcpu)
+			continue;
+		if (other->vm == seen.vm)
+			return false;
+		seen.row = other->row;
+	}
+	array_grow(&account->seen, &account->room_seen, account->nr_seen + 1);
+	account->seen[account->nr_seen++] = seen;
+	*ret_seen = seen;
+	return true;
+}
+
+static bool is_wanted(const struct account *account, const struct watched *watched)
+{
+	return account->scope != WANT_GUEST || account->guest == watched->guest;
 }
 
 static void take(void *arg, const struct account_head *head, const char *bytes)
 {
 	const struct reading *reading = arg;
 	struct account *account = reading->account;
-	int32_t vcpu = head->vcpu < 0 ? -1 : head->vcpu;
+	bool include_past = account->args.options.include_past;
 	const struct account_layout *layout =
-		&account->layouts[vcpu < 0 ? ACCOUNT_VM : ACCOUNT_VCPU];
-	const struct guest *guest = guests_by_pid(account->args.guests, (pid_t)head->pid);
-	const struct watched *watched = guest ? find_watched(account, guest->id) : NULL;
+		&account->layouts[head->vcpu < 0 ? ACCOUNT_VM : ACCOUNT_VCPU];
+	const struct watched *watched;
+	const struct guest *guest;
+	struct seen seen;
 
-	if (!watched || head->size != layout->size || is_seen(account, watched->guest, vcpu))
+	holdings_add(&account->holdings, head);
+	if (!head->size || head->size != layout->size)
 		return;
-	if (account->scope != WANT_GUEST || account->guest == watched->guest)
-		add_rows(reading, watched, vcpu, layout, bytes);
+	guest = guests_by_pid(account->args.guests, (pid_t)head->pid);
+	watched = guest ? find_watched(account, guest->id) : NULL;
+	if (watched && is_wanted(account, watched) && begin_rows(reading, guest->id, head, &seen))
+		add_rows(reading, &seen, watched->is_late || include_past ? ROW_FROM_ZERO : 0,
+			 layout, bytes);
 }
 
-static int read_all(struct account *account, struct sample *sample)
+/* Of one process; pid 0: of all. */
+static int read_process(struct account *account, pid_t pid, bool with_bytes, struct sample *sample)
 {
 	struct reading reading = { account, sample };
+	int err;
+
+	holdings_begin(&account->holdings);
+	account->nr_seen = 0;
+	err = account_read(account->reader, pid, with_bytes, take, &reading);
+	if (!err)
+		holdings_report(&account->holdings, pid);
+	return err == -ESRCH ? 0 : err; /* it has ended */
+}
+
+/* Before Linux 6.1 one process cannot be read alone. */
+static int read_all(struct account *account, struct sample *sample)
+{
+	bool reads_one = account_reads_one(account->reader);
 	int err = 0;
 
+	if (reads_one && holdings_want_walk(&account->holdings, clock_now_ns()))
+		err = read_process(account, 0, false, sample);
 	update(account);
-	account->nr_seen = 0;
-	if (!account_reads_one(account->reader))
-		return account_read(account->reader, 0, take, &reading);
+	if (!reads_one)
+		return read_process(account, 0, account->is_anything_wanted, sample);
 	for (size_t i = 0; i < account->nr_watched && !err; i++) {
 		const struct watched *watched = &account->watched[i];
 
-		if (account->scope != WANT_GUEST || account->guest == watched->guest)
-			err = account_read(account->reader, watched->pid, take, &reading);
-		if (err == -ESRCH) /* it has ended */
-			err = 0;
+		if (is_wanted(account, watched))
+			err = read_process(account, watched->pid, account->is_anything_wanted,
+					   sample);
 	}
 	return err;
 }
@@ -284,7 +333,7 @@ static void account_close(void *opened)
 	if (!account)
 		return;
 	if (account->reader)
-		forget(account);
+		holdings_release(&account->holdings);
 	account_reader_free(account->reader);
 	for (size_t i = 0; i < ACCOUNT_LAYOUTS; i++)
 		free(account->layouts[i].counters);
@@ -293,17 +342,40 @@ static void account_close(void *opened)
 	free(account);
 }
 
-static int account_open(const struct provider_args *args, void **ret_state, struct error *error)
+static int open_reader(const struct provider_args *args, bool with_bytes,
+		       struct account **ret_account, struct error *error)
 {
 	struct account *account = xcalloc(1, sizeof(*account));
-	int err;
+	int err = account_reader_new(args->env, with_bytes ? account->layouts : NULL,
+				     &account->reader, error);
 
 	account->args = *args;
-	err = account_reader_new(args->env, account->layouts, &account->reader, error);
 	if (err) {
 		account_close(account);
 		return err;
 	}
+	holdings_init(&account->holdings, args->guests);
+	*ret_account = account;
+	return 0;
+}
+
+static int inventory_open(const struct provider_args *args, void **ret_state, struct error *error)
+{
+	struct account *account;
+	int err = open_reader(args, false, &account, error);
+
+	if (!err)
+		*ret_state = account;
+	return err;
+}
+
+static int account_open(const struct provider_args *args, void **ret_state, struct error *error)
+{
+	struct account *account;
+	int err = open_reader(args, true, &account, error);
+
+	if (err)
+		return err;
 	add_fields(account, &account->layouts[ACCOUNT_VM], 0);
 	add_fields(account, &account->layouts[ACCOUNT_VCPU], EVENT_BY_VCPU);
 	*ret_state = account;
@@ -320,38 +392,27 @@ static int account_want(void *opened, const struct want *want, struct error *err
 		account->watched[i].is_late = false;
 	account->scope = want->scope;
 	account->guest = want->guest;
+	account->is_anything_wanted = false;
 	for (size_t k = 0; k < ACCOUNT_LAYOUTS; k++) {
 		for (size_t i = 0; i < account->layouts[k].nr; i++) {
 			struct account_counter *counter = &account->layouts[k].counters[i];
 
 			counter->is_wanted = counter->field != FIELD_NONE &&
 					     field_set_has(&want->fields, counter->field);
+			account->is_anything_wanted |= counter->is_wanted;
 		}
 	}
 	return 0;
 }
 
-static bool is_anything_wanted(const struct account *account)
-{
-	for (size_t k = 0; k < ACCOUNT_LAYOUTS; k++) {
-		for (size_t i = 0; i < account->layouts[k].nr; i++) {
-			if (account->layouts[k].counters[i].is_wanted)
-				return true;
-		}
-	}
-	return false;
-}
-
 static int account_collect(void *opened, struct sample *sample, struct error *error)
 {
 	struct account *account = opened;
-	int err = 0;
+	int err;
 
-	sample->time_ns[account->args.source] = clock_now_ns();
-	if (is_anything_wanted(account))
-		err = read_all(account, sample);
-	else
-		forget(account);
+	if (account->is_anything_wanted)
+		sample->time_ns[account->args.source] = clock_now_ns();
+	err = read_all(account, sample);
 	if (!err)
 		return 0;
 	error_set(error, err, "cannot read KVM's statistics: %s%s", strerror(-err),
@@ -360,11 +421,16 @@ static int account_collect(void *opened, struct sample *sample, struct error *er
 }
 
 const struct provider account_provider = {
-	.name = "account",
-	.help = "KVM's own counters by vCPU, read by BPF; of every VMM, under lockdown, too",
-	.is_always_by_guest = true,
-	.instead_of = &debugfs_provider,
+	ABOUT_ACCOUNT,
 	.open = account_open,
+	.want = account_want,
+	.collect = account_collect,
+	.close = account_close,
+};
+
+const struct provider inventory_provider = {
+	ABOUT_INVENTORY,
+	.open = inventory_open,
 	.want = account_want,
 	.collect = account_collect,
 	.close = account_close,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * account - the statistics that KVM keeps of each VM and vCPU: what they mean, and how they are
- * read.
+ * account - which process holds which VM and vCPU, and the statistics that KVM keeps of each: how
+ * they are read, and what they mean.
  *
  * Source: struct kvm_vm_stat and struct kvm_vcpu_stat of the running kernel, named by its BTF. The
  * members are the counters, under the names that they have in debugfs, too.
@@ -15,7 +15,9 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
+#include "core/facts/durations.h"
 #include "core/facts/field.h"
+#include "core/guests/guests.h"
 #include "host/env.h"
 #include "providers/account/shared.h"
 
@@ -42,16 +44,23 @@ typedef void account_take_fn(void *arg, const struct account_head *head, const c
 
 struct account_reader;
 
-/* Fills layouts, and tries to read. 0, or -errno with error. */
-int account_reader_new(const struct env *env, struct account_layout layouts[ACCOUNT_LAYOUTS],
+/*
+ * Fills layouts, where they are wanted (NULL: no statistics), and tries to read. 0, or -errno with
+ * error.
+ */
+int account_reader_new(const struct env *env, struct account_layout *layouts,
 		       struct account_reader **ret_reader, struct error *error);
 void account_reader_free(struct account_reader *reader);
 
 /* Whether one process can be read alone (Linux 6.1); else every reading is of all. */
 bool account_reads_one(const struct account_reader *reader);
 
-/* Reads what the process holds; 0: what all processes hold. 0 or -errno. */
-int account_read(struct account_reader *reader, pid_t pid, account_take_fn *take, void *arg);
+/*
+ * Reads what the process holds; 0: what all processes hold. Without bytes each head has size 0. 0
+ * or -errno.
+ */
+int account_read(struct account_reader *reader, pid_t pid, bool with_bytes, account_take_fn *take,
+		 void *arg);
 
 /* Nothing is kept for the process any more. */
 void account_forget(struct account_reader *reader, pid_t pid);
@@ -62,5 +71,32 @@ void account_layout_add(struct account_layout *layout, const char *name, size_t 
 
 /* When all counters are there: finds the sums of the histograms of durations. */
 void account_layout_end(struct account_layout *layout);
+
+/* Adds the durations of a counter that has them to what timing has. */
+void account_timing_add(const struct account_counter *counter, const char *bytes,
+			struct timing *timing);
+
+/* ---- what processes hold, for the inventory */
+
+struct holdings {
+	struct guests *guests;
+	struct vm_part *parts; /* of the present reading */
+	size_t nr, room;
+	int events;	       /* a socket with KVM's events; -errno: there are none */
+	unsigned int walks;    /* how many samples read all processes now */
+	uint64_t walk_ns;      /* when the next one does */
+};
+
+void holdings_init(struct holdings *holdings, struct guests *guests);
+/* Ends the reports to the inventory. */
+void holdings_release(struct holdings *holdings);
+
+/* Whether all processes are to be read now, as there may be new VMs. */
+bool holdings_want_walk(struct holdings *holdings, uint64_t now_ns);
+
+/* Begins a reading, adds to it, and reports it to the inventory; pid: see guests_report(). */
+void holdings_begin(struct holdings *holdings);
+void holdings_add(struct holdings *holdings, const struct account_head *head);
+void holdings_report(struct holdings *holdings, pid_t pid);
 
 #endif

@@ -173,13 +173,15 @@ static void take_records(const char *bytes, size_t size, account_take_fn *take, 
 	}
 }
 
-int account_read(struct account_reader *reader, pid_t pid, account_take_fn *take, void *arg)
+int account_read(struct account_reader *reader, pid_t pid, bool with_bytes, account_take_fn *take,
+		 void *arg)
 {
 	int link = link_of(reader, pid), iterator, err;
 	ssize_t n;
 
 	if (link < 0)
 		return link;
+	reader->program->bss->wants_bytes = with_bytes;
 	iterator = bpf_iter_create(link);
 	if (iterator < 0)
 		return -errno;
@@ -219,31 +221,29 @@ static void take_nothing(void *arg, const struct account_head *head, const char 
 /* Reads this process, which holds no guest: so it is known at once what works. */
 static int try_reading(struct account_reader *reader, struct error *error)
 {
-	int err = account_read(reader, getpid(), take_nothing, NULL);
+	int err = account_read(reader, getpid(), false, take_nothing, NULL);
 
 	reader->reads_one = !err;
 	account_forget(reader, getpid());
 	if (err == -EINVAL || err == -E2BIG)
-		err = account_read(reader, 0, take_nothing, NULL);
+		err = account_read(reader, 0, false, take_nothing, NULL);
 	if (err)
 		return error_set(error, err, "cannot read KVM's statistics by BPF: %s",
 				 strerror(-err));
-	if (reader->program->bss->is_blind)
-		return error_set(error, -EPERM, "the kernel hides the addresses of its functions, "
-						"which KVM's statistics are found by: run as root "
-						"or with CAP_SYSLOG; kernel.kptr_restrict must be "
-						"less than 2");
 	return 0;
 }
 
-int account_reader_new(const struct env *env, struct account_layout layouts[ACCOUNT_LAYOUTS],
+int account_reader_new(const struct env *env, struct account_layout *layouts,
 		       struct account_reader **ret_reader, struct error *error)
 {
 	struct lockdown lockdown = lockdown_read(env);
-	int err = bpf_probe(env, error);
 	struct account_reader *reader;
 	char path[PATH_MAX];
+	int err;
 
+	if (env_is_captured(env))
+		return error_set(error, -ENOTSUP, "only a running kernel can be asked");
+	err = bpf_probe(env, error);
 	if (!path_exists(env_path(env, path, sizeof(path), "/sys/module/kvm")))
 		err = error_set(error, -ENOENT, "%s is missing: load the kvm module", path);
 	if (strcmp(lockdown.level, "confidentiality") == 0)
@@ -253,7 +253,7 @@ int account_reader_new(const struct env *env, struct account_layout layouts[ACCO
 	if (err)
 		return err;
 	bpf_be_quiet();
-	err = add_layouts(layouts, error);
+	err = layouts ? add_layouts(layouts, error) : 0;
 	if (err)
 		return err;
 	reader = xcalloc(1, sizeof(*reader));

@@ -215,9 +215,7 @@ static int cost_collect(void *state, struct sample *sample, struct error *error)
 }
 
 const struct provider cost_provider = {
-	.name = "cost",
-	.help = "what kvmtop's own BPF programs take of an exit, by the kernel's run counts",
-	.is_always_by_guest = true,
+	ABOUT_COST,
 	.open = cost_open,
 	.want = cost_want,
 	.collect = cost_collect,

@@ -32,9 +32,23 @@ struct sched_info {
 	unsigned long long run_delay;
 } OF_KERNEL;
 
+struct mm_struct {
+	struct task_struct *owner;
+} OF_KERNEL;
+
 struct task_struct {
+	int tgid;
+	struct mm_struct *mm;
 	struct sched_info sched_info;
 	struct hlist_head preempt_notifiers;
+} OF_KERNEL;
+
+struct upid {
+	int nr;
+} OF_KERNEL;
+
+struct pid {
+	struct upid numbers[1];
 } OF_KERNEL;
 
 struct timespec64 {
@@ -54,6 +68,15 @@ struct kvm_vcpu_stat {
 	__u64 guest_mode; /* x86 */
 } OF_KERNEL;
 
+struct kvm_vm_stat {
+	__u64 unused;
+} OF_KERNEL;
+
+struct kvm {
+	struct mm_struct *mm;
+	struct kvm_vm_stat stat;
+} OF_KERNEL;
+
 /* x86. Linux 7.2 has taken the program counter out of the array. */
 struct kvm_vcpu_arch {
 	unsigned long rip, regs[17];
@@ -65,8 +88,10 @@ enum kvm_reg { VCPU_REGS_RIP = 16 };
 enum kvm_reg___7_2 { VCPU_REG_RIP = 16 };
 
 struct kvm_vcpu {
+	struct kvm *kvm;
 	struct preempt_notifier preempt_notifier;
 	int vcpu_id;
+	struct pid *pid; /* of the thread that ran it last */
 	struct kvm_vcpu_arch arch;
 	struct kvm_vcpu_stat stat;
 } OF_KERNEL;
@@ -152,7 +177,6 @@ struct sys_reg_desc {
 #define ARGUMENT(ctx, i) ((ctx)[i])
 #endif
 #define POINTER(ctx, i) ((const void *)(unsigned long)ARGUMENT(ctx, i))
-
 
 enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 

@@ -407,10 +407,7 @@ static int exits_collect(void *state, struct sample *sample, struct error *error
 }
 
 const struct provider exits_provider = {
-	.name = "exits",
-	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
-	.is_always_by_guest = true,
-	.is_of_exits = true,
+	ABOUT_EXITS,
 	.open = exits_open,
 	.want = exits_want,
 	.collect = exits_collect,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a build without BPF has instead of providers/exits, providers/bpf and bpf_engine.c: a
- * provider and an engine that say so, and can never be used.
+ * What a build without BPF has instead of the programs of the kernel: providers and an engine that
+ * say so, and can never be used.
  */
 #include <errno.h>
 
@@ -25,32 +25,14 @@ const struct engine bpf_engine = {
 	.probe = engine_probe,
 };
 
-static int exits_open(const struct provider_args *args, void **ret_state, struct error *error)
+static int stand_in_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	(void)args;
 	(void)ret_state;
 	return say_no_bpf(error);
 }
 
-const struct provider account_provider = {
-	.name = "account",
-	.help = "KVM's own counters by vCPU, read by BPF; of every VMM, under lockdown, too",
-	.is_always_by_guest = true,
-	.instead_of = &debugfs_provider,
-	.open = exits_open,
-};
-
-const struct provider cost_provider = {
-	.name = "cost",
-	.help = "what kvmtop's own BPF programs take of an exit, by the kernel's run counts",
-	.is_always_by_guest = true,
-	.open = exits_open,
-};
-
-const struct provider exits_provider = {
-	.name = "exits",
-	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF",
-	.is_always_by_guest = true,
-	.is_of_exits = true,
-	.open = exits_open,
-};
+const struct provider account_provider = { ABOUT_ACCOUNT, .open = stand_in_open };
+const struct provider inventory_provider = { ABOUT_INVENTORY, .open = stand_in_open };
+const struct provider cost_provider = { ABOUT_COST, .open = stand_in_open };
+const struct provider exits_provider = { ABOUT_EXITS, .open = stand_in_open };

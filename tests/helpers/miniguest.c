@@ -3,6 +3,7 @@
  * miniguest - a process with a VM that makes exactly the exits that its arguments name, for the
  * shell tests.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -22,7 +23,7 @@
 struct order {
 	struct demo_plan plan;
 	uint32_t hold_s, lives, memory_mib;
-	bool must_wait, must_time;
+	bool must_wait, must_time, is_unnamed;
 };
 
 static const char help[] =
@@ -37,6 +38,7 @@ static const char help[] =
 	"  --answer US    before user space answers a port or MMIO write (0; at most 999999)\n"
 	"  --vcpus N      1 to 8, threads vcpu0 ..., each of which makes all of the above (1)\n"
 	"  --memory MIB   more memory that is in use, and that no guest sees (0)\n"
+	"  --unnamed      threads have no names of their own (not with --lives)\n"
 	"  --name NAME    only to be seen in the command line; -name NAME is the same\n"
 	"  --lives N      all of this so often, each time with new threads for the vCPUs (1)\n"
 	"  --wait         begin the rounds when a line comes in on stdin\n"
@@ -71,6 +73,7 @@ enum option_key {
 	KEY_LIVES,
 	KEY_MEMORY,
 	KEY_NAME,
+	KEY_UNNAMED,
 	KEY_WAIT,
 	KEY_TIME,
 	KEY_HELP,
@@ -89,6 +92,7 @@ static const struct option options[] = {
 	{ "lives", required_argument, NULL, KEY_LIVES },
 	{ "memory", required_argument, NULL, KEY_MEMORY },
 	{ "name", required_argument, NULL, KEY_NAME },
+	{ "unnamed", no_argument, NULL, KEY_UNNAMED },
 	{ "wait", no_argument, NULL, KEY_WAIT },
 	{ "time", no_argument, NULL, KEY_TIME },
 	{ "help", no_argument, NULL, KEY_HELP },
@@ -126,6 +130,9 @@ static bool parse_option(int key, struct order *order)
 
 	switch (key) {
 	case KEY_NAME:
+		return true;
+	case KEY_UNNAMED:
+		order->is_unnamed = true;
 		return true;
 	case KEY_WAIT:
 		order->must_wait = true;
@@ -224,6 +231,28 @@ static int use_memory(uint32_t mib, struct error *error)
 				      error_set(error, -errno, "%u MiB: %s", mib, strerror(errno));
 }
 
+/* As the threads of a VMM that gives them no names. */
+static int take_names(struct error *error)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *entry;
+	char path[sizeof("/proc/self/task//comm") + sizeof(entry->d_name)];
+	int err = dir ? 0 : -errno;
+
+	while (!err && (entry = readdir(dir))) {
+		FILE *file = NULL;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+		if (entry->d_name[0] != '.')
+			file = fopen(path, "w");
+		if (file && (fputs("miniguest", file) < 0 || fclose(file) < 0))
+			err = -errno;
+	}
+	if (dir)
+		closedir(dir);
+	return err ? error_set(error, err, "/proc/self/task: %s", strerror(-err)) : 0;
+}
+
 static int run(const struct order *order)
 {
 	struct error error = { "" };
@@ -232,6 +261,8 @@ static int run(const struct order *order)
 
 	if (!err)
 		err = demo_vm_new(&order->plan, &vm, &error);
+	if (!err && order->is_unnamed)
+		err = take_names(&error);
 	for (uint32_t i = 0; !err && i < order->lives; i++)
 		err = live(vm, order, i == 0, &error);
 	if (err)

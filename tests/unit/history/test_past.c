@@ -41,6 +41,7 @@ static const struct field specs[] = {
 #define NR_GUESTS 5
 #define NR_VCPUS 2
 #define NR_MOMENTS 400
+#define PLAYERS (PROVIDER_EXITS + 1) /* the latest one that specs name */
 
 enum life { NOT_YET, ALIVE, ENDED, FORGOTTEN };
 
@@ -201,8 +202,8 @@ static void go_on(struct world *world)
 	world->has_reasons |= random_below(30) == 0;
 	live_and_die(world);
 	sample_reset(&world->sample);
-	for (uint32_t source = 0; source < 3; source++)
-		world->sample.time_ns[source] = world->now_ns + source;
+	for (size_t i = 0; i < NR_FIELDS; i++)
+		world->sample.time_ns[specs[i].source] = world->now_ns + specs[i].source;
 	if (!has_debugfs)
 		world->sample.time_ns[PROVIDER_DEBUGFS] = 0;
 	for (uint32_t guest = 0; guest <= NR_GUESTS; guest++) {
@@ -267,12 +268,12 @@ static void forget(struct memory *memory)
 
 /* ---- playing */
 
-static void take(void *const playbacks[3], const struct fields *fields, struct stats *stats)
+static void take(void *const playbacks[PLAYERS], const struct fields *fields, struct stats *stats)
 {
 	struct sample sample = { 0 };
 	struct error error = { "" };
 
-	for (uint32_t i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < PLAYERS; i++)
 		assert_int_equal(history_players[i]->collect(playbacks[i], &sample, &error), 0);
 	stats_update(stats, fields, &sample);
 	assert_string_equal(error.text, "");
@@ -280,7 +281,7 @@ static void take(void *const playbacks[3], const struct fields *fields, struct s
 }
 
 static void begin(struct past *past, struct fields *fields, const struct field_set *wanted,
-		  struct stats *stats, void *playbacks[3])
+		  struct stats *stats, void *playbacks[PLAYERS])
 {
 	static struct want want;
 	struct error error = { "" };
@@ -288,7 +289,7 @@ static void begin(struct past *past, struct fields *fields, const struct field_s
 
 	want = (struct want){ .fields = *wanted, .scope = WANT_EACH };
 	stats_clear(stats);
-	for (uint32_t i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < PLAYERS; i++) {
 		const struct provider_args args = { .guests = past_guests(past), .fields = fields,
 						    .source = i, .recording = &past };
 
@@ -300,16 +301,16 @@ static void begin(struct past *past, struct fields *fields, const struct field_s
 		take(playbacks, fields, stats);
 }
 
-static void end(void *const playbacks[3])
+static void end(void *const playbacks[PLAYERS])
 {
-	for (uint32_t i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < PLAYERS; i++)
 		history_players[i]->close(playbacks[i]);
 }
 
 static void play(struct past *past, struct fields *fields, const struct field_set *wanted,
 		 struct stats *stats)
 {
-	void *playbacks[3];
+	void *playbacks[PLAYERS];
 
 	begin(past, fields, wanted, stats, playbacks);
 	end(playbacks);
@@ -447,7 +448,7 @@ static size_t play_all(struct world *world, const struct memory *memories, struc
 		       struct stats *stats)
 {
 	struct error error = { "" };
-	void *playbacks[3];
+	void *playbacks[PLAYERS];
 	size_t nr_begun = 1;
 
 	assert_int_equal(past_go(past, memories[0].time_ns, &error), 0);

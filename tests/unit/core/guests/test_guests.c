@@ -986,6 +986,66 @@ static void test_threads_that_events_show(void **state)
 	assert_true(guests_find(box->guests, id)->has_ended);
 }
 
+/* The kernel's word, in place of descriptors and names. */
+static void test_reports(void **state)
+{
+	struct vm_part parts[] = {
+		{ 100, 1, 103, 0xa }, { 100, 0, 102, 0xa }, { 100, 0, 102, 0xa },
+		{ 100, -1, 0, 0xa },  { 300, -1, 0, 0xb },
+	};
+	struct box *box = *state;
+	const struct guest *guest;
+	uint64_t generation;
+
+	/* Its threads are called as other vCPUs' are, and it has no descriptors that are read. */
+	put_proc(box, (struct proc){ .pid = 100, .start = 50, .comm = "one", .threads = 3 });
+	put_thread(box, 100, 102, "vcpu1\n");
+	put_thread(box, 100, 103, "vcpu0\n");
+	refresh(box, SECOND);
+	assert_int_equal(guests_count(box->guests), 0);
+	/* 300 has ended since. */
+	guests_report(box->guests, 0, parts, 5);
+	guest = only_guest(box);
+	assert_string_equal(guest->name, "one");
+	assert_int_equal(guest->nr_vms, 1);
+	assert_int_equal(guest->nr_vcpus, 2);
+	assert_vcpu(guest, 0, 0, 102);
+	assert_vcpu(guest, 1, 1, 103);
+	assert_ptr_equal(guests_by_pid(box->guests, 103), guest);
+	generation = guests_generation(box->guests);
+	refresh(box, 20 * SECOND);
+	assert_vcpu(only_guest(box), 0, 0, 102);
+	guests_report(box->guests, 0, parts, 4);
+	assert_int_equal(guests_generation(box->guests), generation);
+
+	/* Another VM in it, with a vCPU that no thread has run yet: then names tell. */
+	parts[4] = (struct vm_part){ 100, 2, 0, 0xc };
+	put_thread(box, 100, 104, "vcpu2\n");
+	guests_report(box->guests, 100, parts, 5);
+	assert_int_equal(only_guest(box)->nr_vms, 2);
+	assert_int_equal(only_guest(box)->nr_vcpus, 3);
+	assert_vcpu(only_guest(box), 2, 2, 104);
+
+	/* No search of /proc, and what a report of all has not has ended. */
+	put_vm(box, 200, 60, "two");
+	refresh(box, 40 * SECOND);
+	assert_int_equal(guests_count(box->guests), 1);
+	guests_report(box->guests, 200, parts, 0);
+	assert_int_equal(guests_count(box->guests), 1);
+	guests_report(box->guests, 0, parts, 0);
+	assert_int_equal(guests_count(box->guests), 0);
+	assert_string_equal(guests_ended_at(box->guests, 0)->name, "one");
+
+	/* Without reports it finds out by itself. */
+	guests_report(box->guests, 0, (struct vm_part[]){ { 200, -1, 0, 0xd } }, 1);
+	assert_int_equal(only_guest(box)->nr_vcpus, 0);
+	guests_end_reports(box->guests);
+	put_vm(box, 201, 61, "three");
+	refresh(box, 60 * SECOND);
+	assert_int_equal(guests_count(box->guests), 2);
+	assert_int_equal(guests_at(box->guests, 0)->nr_vcpus, 1);
+}
+
 static void test_ids_stay_in_order(void **state)
 {
 	struct box *box = *state;
@@ -1892,6 +1952,7 @@ UNIT(test_guests)
 		BOXED(test_main_thread_is_a_guess),
 		BOXED(test_thread_without_its_name),
 		BOXED(test_threads_that_events_show),
+		BOXED(test_reports),
 		BOXED(test_ids_stay_in_order),
 		BOXED(test_vm_opened_later),
 		BOXED(test_heirs),
