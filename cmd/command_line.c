@@ -401,10 +401,9 @@ static int read_cost(struct options *options, struct error *error)
 		return error_set(error, -EINVAL, "\"%s\": no such cost; there are: none, events, "
 						 "times", options->cost_name);
 	options->cost = (enum cost)cost;
-	if (cost == COST_NONE && (options->tracepoints || options->engine))
+	if (cost == COST_NONE && options->tracepoints)
 		return error_set(error, -EINVAL, "--cost none counts no trace events: give --cost "
-						 "events with %s",
-				 options->engine ? "--engine" : "-t");
+						 "events with -t");
 	return 0;
 }
 

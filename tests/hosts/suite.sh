@@ -18,7 +18,7 @@
 
 # They run after before_the_module and before module_goes_and_comes, which always run. CASE:perf
 # runs with the engine perf.
-CASES="host_log host_batch filters one_guest by_guest debugfs account both_providers
+CASES="host_log host_batch filters one_guest by_guest debugfs account cost both_providers
 guests_come_and_go cpu_goes_and_comes cpu_comes late_children exits_exact exits_without_btf
 exits_pulled_away exits_times exits_open exits_long exits_long_untraced exits_waits exits_options
 exits_arguments exits_beside_bpf exits_halt exits_polls exits_kicks exits_nested exits_brief
@@ -273,6 +273,44 @@ account() {
 	[ "$has_pio" = no ] || is "$(by_vcpu io_exits | tr '\n' ' ')" "90 90 " \
 		"--account --view vcpus: the port writes of each"
 	two_stop
+}
+
+# on_events PID: how many programs and perf events it has on events.
+on_events() {
+	{
+		cat "/proc/$1"/fdinfo/* 2>/dev/null | grep 'link_type:.*raw_tracepoint'
+		for e_fd in "/proc/$1/fd"/*; do readlink "$e_fd"; done | grep perf_event
+	} | grep -c .
+}
+
+# has_own_cost: the latest object of $TMP/host.json says what kvmtop takes.
+has_own_cost() {
+	tail -n 1 "$TMP/host.json" | grep -q '"kvmtop":{"exit_ns":[0-9]*,"percent":[0-9.]*},'
+}
+
+# With --cost none nothing runs on an event, and KVM's own counters are what debugfs says. Else
+# kvmtop says what it takes of each exit, and kvmtop why above a limit.
+cost() {
+	section "--cost"
+	two_guests
+	debugfs_values >"$TMP/before"
+	batch_begin --cost none
+	is "$(on_events "$BATCH")" 0 "--cost none: nothing is on any event"
+	two_run
+	batch_end
+	debugfs_values >"$TMP/after"
+	is "$(debugfs_differs "$TMP/before" "$TMP/after")" "" "--cost none: what the files grew by"
+	is "$(cat "$TMP/batch.err")" "" "--cost none: nothing to complain about"
+	two_stop
+	guest busy --cpuid 1000000 --rounds 0
+	guest_go busy
+	spawn kvmtop -l --json --view host -s 1 >"$TMP/host.json" 2>"$TMP/err"
+	check "what kvmtop takes of an exit" wait_for 60 has_own_cost
+	stop "$SPAWNED"
+	echo 'kvmtop_ratio = 0.0001' >"$TMP/thresholds"
+	why_by "$TMP/thresholds"
+	finds kvmtop busy 'ns of each exit'
+	stop "$GUEST"
 }
 
 both_providers() {
