@@ -770,7 +770,7 @@ ends_with 0 "until SIGTERM"
 
 # left_by NAME COMMAND: the terminal is as it was after the command made an end of it.
 left_by() {
-	screen_start 80 24 "trap : INT; stty -g >$TMP/before; $KVMTOP --sysroot $amd -t -s 25
+	screen_start 80 24 "ulimit -c 0; trap : INT QUIT; stty -g >$TMP/before; $KVMTOP --sysroot $amd -t -s 25
 		echo \$? >$TMP/status; stty -g >$TMP/after; echo ended; cat"
 	screen_wait '^ kvm_entry .* 4716 '
 	$2
@@ -789,10 +789,16 @@ press_ctrl_c() { screen_keys C-c; }
 terminate() { kill -TERM $(child); }
 # shellcheck disable=SC2046
 hang_up() { kill -HUP $(child); }
+press_ctrl_backslash() { screen_type "$(printf '\034')"; }
+# shellcheck disable=SC2046
+break_down() { kill -SEGV $(child); }
 left_by q press_q
 left_by Ctrl-C press_ctrl_c
 left_by SIGTERM terminate
 left_by SIGHUP hang_up
+left_by 'Ctrl-\' press_ctrl_backslash
+left_by SIGSEGV break_down
+is "$(cat "$TMP/status")" 139 "and still ends it"
 # The larger picture needs memory.
 # shellcheck disable=SC2046
 without_memory() {

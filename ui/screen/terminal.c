@@ -3,6 +3,7 @@
 #include <curses.h>
 #include <errno.h>
 #include <langinfo.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,11 +177,35 @@ static int why_no_screen(const char *what, struct error *error)
 			 term ? term : "", what);
 }
 
-/* Called in any thread, when it has no memory. */
+/* Called in any thread, when it has no memory, and by a signal. */
 static void restore(void)
 {
 	if (!isendwin())
 		endwin();
+}
+
+/* Signals that end the program at once, with a core file: Ctrl-\ and what a defect causes. */
+static const int fatal_signals[] = { SIGQUIT, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+
+/* By now the signal has its default action. */
+static void restore_and_end(int signal)
+{
+	restore();
+	raise(signal);
+}
+
+/* A signal with a handler, as sanitizers have, or one that is ignored, is left so. */
+static void catch_fatal_signals(void)
+{
+	const struct sigaction action = { .sa_handler = restore_and_end,
+					  .sa_flags = SA_RESETHAND };
+	struct sigaction before;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fatal_signals); i++) {
+		if (sigaction(fatal_signals[i], NULL, &before) == 0 &&
+		    before.sa_handler == SIG_DFL)
+			sigaction(fatal_signals[i], &action, NULL);
+	}
 }
 
 int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_terminal,
@@ -199,6 +224,7 @@ int terminal_open(bool has_mouse, bool has_colours, struct terminal **ret_termin
 		return why_no_screen("is not known", error);
 	}
 	out_of_memory_restores(restore);
+	catch_fatal_signals();
 	if (!can_place_cursor()) {
 		terminal_close(terminal);
 		return why_no_screen("cannot place its cursor", error);
