@@ -330,7 +330,7 @@ static int find_source(struct options *options, struct error *error)
 	if (path && *options->sysroot)
 		return error_set(error, -EINVAL, "-r/--read and --sysroot exclude each other");
 	if (path && !*path)
-		return error_set(error, -EINVAL, "-r/--read: the name of the source is empty");
+		return error_set(error, -EINVAL, "-r/--read needs SOURCE, which is empty");
 	if (options->url && path)
 		return error_set(error, -EINVAL, "-r/--read and --from URL exclude each other");
 	if (path && options_is_url(path) && options_take_url(path, options, error) < 0)
@@ -418,6 +418,9 @@ static int read_words(struct options *options, struct error *error)
 	    strcmp(options->engine, "perf") != 0)
 		return error_set(error, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
 				 options->engine);
+	if (options->write_file && strcmp(options->write_file, "-") == 0)
+		return error_set(error, -EINVAL, "-w -: a history cannot be written to a pipe: "
+				 "name a file");
 	if (options->cost_name)
 		err = read_cost(options, error);
 	if (!err && options->input_format)
@@ -435,10 +438,13 @@ static int understand(const struct command *command, struct options *options,
 
 	if (err)
 		return err;
-	if (!command->name[0])
+	if (!command->name[0]) {
 		options->mode = mode_of(options);
-	else if (options->mode & (MODE_REPORT | MODE_FORMAT | MODE_TIMELINE))
+		if (options->output && strcmp(options->output, "-") == 0)
+			options->output = NULL; /* standard output: the same as -l */
+	} else if (options->mode & (MODE_REPORT | MODE_FORMAT | MODE_TIMELINE)) {
 		options->source = FROM_RECORDING;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(specs) && !options->from; i++) {
 		if (specs[i].offset == AT(from)) /* --from URL is -r URL */
 			given->bits[i / 64] &= ~(UINT64_C(1) << i % 64);

@@ -108,6 +108,29 @@ static const struct option_spec *spec_by_got(const struct getopt_tables *tables,
 				  by_letter(tables->table, tables->command, got);
 }
 
+/* "-1/--once", "--json" */
+static const char *label(const struct option_spec *spec, char buf[LABEL_SIZE])
+{
+	if (spec->letter && spec->name)
+		snprintf(buf, LABEL_SIZE, "-%c/--%s", spec->letter, spec->name);
+	else if (spec->letter)
+		snprintf(buf, LABEL_SIZE, "-%c", spec->letter);
+	else
+		snprintf(buf, LABEL_SIZE, "--%s", spec->name);
+	return buf;
+}
+
+/* A file, folder or guest has a name: an empty word is an unset variable of a script. */
+static int check_name(const struct option_spec *spec, const char *text, struct error *error)
+{
+	char name[LABEL_SIZE];
+
+	if (spec->kind == VALUE_FLAG || *text || spec->offer < OFFER_FILES || spec->offer > OFFER_GUESTS)
+		return 0;
+	return error_set(error, -EINVAL, "%s needs %s, which is empty", label(spec, name),
+			 spec->value);
+}
+
 static int parse_number(const char *what, const char *text, long min, long max, long *ret_number,
 			struct error *error)
 {
@@ -215,7 +238,9 @@ int option_parse(const struct option_table *table, const struct option_command *
 		if (got == '?' || got == ':' || !spec)
 			return usage_error(&tables, got, argv, error);
 		given->bits[i / 64] |= UINT64_C(1) << i % 64;
-		err = take(options, spec, optarg, error);
+		err = check_name(spec, optarg, error);
+		if (!err)
+			err = take(options, spec, optarg, error);
 		if (!err)
 			err = table->take(options, spec, optarg, error);
 		if (err)
@@ -231,18 +256,6 @@ static void append(char *buf, const char *between, const char *text)
 	size_t len = strlen(buf);
 
 	snprintf(buf + len, LABELS_SIZE - len, "%s%s", len ? between : "", text);
-}
-
-/* "-1/--once", "--json" */
-static const char *label(const struct option_spec *spec, char buf[LABEL_SIZE])
-{
-	if (spec->letter && spec->name)
-		snprintf(buf, LABEL_SIZE, "-%c/--%s", spec->letter, spec->name);
-	else if (spec->letter)
-		snprintf(buf, LABEL_SIZE, "-%c", spec->letter);
-	else
-		snprintf(buf, LABEL_SIZE, "--%s", spec->name);
-	return buf;
 }
 
 static bool is_given(const struct option_set *given, size_t i)

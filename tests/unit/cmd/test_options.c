@@ -93,6 +93,9 @@ static void second_names_are_names_of_options(void **state)
 	accepts("--ba", MODE_ONCE);
 	accepts("--log-to-file x", MODE_LOG);
 	assert_string_equal(options.output, "x");
+	accepts("-L -", MODE_LOG);
+	assert_null(options.output);
+	refuses("-w -", "-w -: a history cannot be written to a pipe");
 	refuses("--batch=3", "option --batch takes no argument");
 	refuses("--onc=3", "option --once takes no argument");
 	refuses("--b", "option --b is ambiguous: --batch or --by-guest");
@@ -270,14 +273,42 @@ static void what_is_over_is_not_counted(void **state)
 	refuses("-r tests/sysroot/amd --sysroot x", "-r/--read and --sysroot exclude each other");
 }
 
-static void a_source_has_a_name(void **state)
+static void files_and_guests_have_a_name(void **state)
 {
-	char program[] = "kvmtop", letter[] = "-r", empty[] = "";
+	static const struct {
+		const char *option, *label;
+	} cases[] = {
+		{ "-r", "-r/--read needs SOURCE" },
+		{ "--read=", "-r/--read needs SOURCE" },
+		{ "-w", "-w/--write needs FILE" },
+		{ "-L", "-L/--output needs FILE" },
+		{ "--sysroot", "--sysroot needs DIR" },
+		{ "-g", "-g/--guest needs NAME" },
+		{ "--thresholds", "--thresholds needs FILE" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char program[] = "kvmtop", option[16], empty[] = "", want[64];
+		char *argv[] = { program, option, empty, NULL };
+		int argc = cases[i].option[strlen(cases[i].option) - 1] == '=' ? 2 : 3;
+
+		snprintf(option, sizeof(option), "%s", cases[i].option);
+		snprintf(want, sizeof(want), "%s, which is empty", cases[i].label);
+		assert_int_equal(options_parse(&top_command, argc, argv, &options, &error),
+				 -EINVAL);
+		assert_string_equal(error.text, want);
+	}
+}
+
+/* As in kvm_stat: it matches every name. */
+static void an_expression_may_be_empty(void **state)
+{
+	char program[] = "kvmtop", letter[] = "-f", empty[] = "";
 	char *argv[] = { program, letter, empty, NULL };
 
 	(void)state;
-	assert_int_equal(options_parse(&top_command, 3, argv, &options, &error), -EINVAL);
-	assert_string_equal(error.text, "-r/--read: the name of the source is empty");
+	assert_int_equal(options_parse(&top_command, 3, argv, &options, &error), 0);
 }
 
 static void lists_take_no_options_of_samples(void **state)
@@ -606,7 +637,8 @@ UNIT(test_options)
 		cmocka_unit_test(a_source_is_what_it_is),
 		cmocka_unit_test(times_are_of_the_past),
 		cmocka_unit_test(what_is_over_is_not_counted),
-		cmocka_unit_test(a_source_has_a_name),
+		cmocka_unit_test(files_and_guests_have_a_name),
+		cmocka_unit_test(an_expression_may_be_empty),
 		cmocka_unit_test(lists_take_no_options_of_samples),
 		cmocka_unit_test(what_is_kept_has_limits),
 		cmocka_unit_test(an_export_is_for_prometheus),
