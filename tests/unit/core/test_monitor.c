@@ -38,6 +38,7 @@ struct said {
 	int err;	/* of collect(), */
 	const char *error; /* and its reason */
 	const char *refusal; /* of want(); NULL: it accepts */
+	const char *missing; /* why open() fails; NULL: it opens */
 };
 
 static struct said first, second;
@@ -59,14 +60,16 @@ static int fake_open(struct said *said, const struct provider_args *args, const 
 
 static int open_first(const struct provider_args *args, void **ret_state, struct error *error)
 {
-	(void)error;
+	if (first.missing)
+		return error_set(error, -EPERM, "%s", first.missing);
 	*ret_state = &first;
 	return fake_open(&first, args, "one", "one(child)");
 }
 
 static int open_second(const struct provider_args *args, void **ret_state, struct error *error)
 {
-	(void)error;
+	if (second.missing)
+		return error_set(error, -EXDEV, "%s", second.missing);
 	*ret_state = &second;
 	return fake_open(&second, args, "two", "two(child)");
 }
@@ -435,6 +438,21 @@ static void inventory_that_fails_is_said(void **state)
 	assert_string_equal(monitor_notice(world->monitor, 0), "fake1: something else");
 }
 
+/* What is only of use beside another one is not what the user lacks. */
+static void the_reason_is_not_of_a_provider_aside(void **state)
+{
+	struct world *world = *state;
+	struct monitor_config config = { .env = &world->env, .list = list, .providers = BOTH,
+					 .asides = SECOND };
+	struct error error = { "" };
+
+	first.missing = "not allowed";
+	second.missing = "not here";
+	assert_int_equal(monitor_open(&config, &world->monitor, &error), -EPERM);
+	assert_string_equal(error.text, "fake1: not allowed");
+	world->monitor = NULL;
+}
+
 /* As a kernel that lets BPF be probed, and then refuses the programs. */
 static void provider_that_is_refused_leaves_it_to_others(void **state)
 {
@@ -478,6 +496,7 @@ UNIT(test_monitor)
 		CASE(provider_without_descriptors_goes_on),
 		CASE(a_failure_is_not_for_good),
 		CASE(inventory_that_fails_is_said),
+		CASE(the_reason_is_not_of_a_provider_aside),
 		CASE(provider_that_is_refused_leaves_it_to_others),
 		CASE(no_provider_is_left),
 	};
