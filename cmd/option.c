@@ -123,9 +123,10 @@ static const char *label(const struct option_spec *spec, char buf[LABEL_SIZE])
 /* A file, folder or guest has a name: an empty word is an unset variable of a script. */
 static int check_name(const struct option_spec *spec, const char *text, struct error *error)
 {
+	bool is_name = spec->offer >= OFFER_FILES && spec->offer <= OFFER_GUESTS;
 	char name[LABEL_SIZE];
 
-	if (spec->kind == VALUE_FLAG || *text || spec->offer < OFFER_FILES || spec->offer > OFFER_GUESTS)
+	if (spec->kind == VALUE_FLAG || !is_name || *text)
 		return 0;
 	return error_set(error, -EINVAL, "%s needs %s, which is empty", label(spec, name),
 			 spec->value);

@@ -5,17 +5,23 @@
 #include <string.h>
 
 #include "lib/say.h"
+#include "lib/text.h"
+
+#define LINE_SIZE 1024
+
+/* The name of a file may have an escape sequence, which must not steer the terminal. */
+void say(const char *text)
+{
+	char line[LINE_SIZE];
+
+	if (text && utf8_clean(text, strlen(text), line, sizeof(line)))
+		fprintf(stderr, "kvmtop: %s\n", line);
+}
 
 int say_failure(int err, const struct error *error)
 {
-	fprintf(stderr, "kvmtop: %s\n", error->text[0] ? error->text : strerror(-err));
+	say(error->text[0] ? error->text : strerror(-err));
 	return STATUS_FAILURE;
-}
-
-void say(const char *text)
-{
-	if (text && text[0])
-		fprintf(stderr, "kvmtop: %s\n", text);
 }
 
 void say_notice(struct error *error)
@@ -26,8 +32,8 @@ void say_notice(struct error *error)
 
 int say_usage(const char *command, const struct error *error)
 {
-	fprintf(stderr, "kvmtop: %s\nTry kvmtop %s%s--help.\n", error->text, command,
-		command[0] ? " " : "");
+	say(error->text);
+	fprintf(stderr, "Try kvmtop %s%s--help.\n", command, command[0] ? " " : "");
 	return STATUS_USAGE;
 }
 

@@ -2,7 +2,8 @@
 /*
  * say - prints errors and notices of the program and its commands, and gives the exit status.
  *
- * Everything below them returns 0 or -errno and a struct error; only commands print.
+ * Everything below them returns 0 or -errno and a struct error; only commands print. Controls and
+ * what is not UTF-8 are printed as '?'.
  */
 #ifndef KVMTOP_LIB_SAY_H
 #define KVMTOP_LIB_SAY_H

@@ -3,9 +3,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/say.h"
 #include "lib/xalloc.h"
 
 /* Global: the terminal belongs to the process, and any thread may run out of memory. */
@@ -27,7 +27,7 @@ void out_of_memory(void)
 	if (restore)
 		restore();
 	(void)!write(STDERR_FILENO, message, sizeof(message) - 1);
-	_exit(STATUS_FAILURE);
+	_exit(EXIT_FAILURE);
 }
 
 char *xasprintf(const char *fmt, ...)

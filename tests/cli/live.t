@@ -381,6 +381,13 @@ else
 	like "$(cat "$ERR")" "perf_event_paranoid is [0-9].*setcap cap_perfmon,.*kvmtop" \
 		"and what would help is said"
 	is "$(wc -l <"$ERR")" 1 "in a line"
+	for what in "why 1" "exits 1" "export --prometheus $TMP/nobody/a.prom -n 1" \
+		"-1 --view guests" "-w $TMP/nobody/h.db -n 1"; do
+		# shellcheck disable=SC2086
+		is "$(as_nobody "" $what)" 1 "without rights: ${what%% /*}"
+		like "$(cat "$ERR")" "run as root, or grant it: setcap cap_.*kvmtop" \
+			"and what would help"
+	done
 	is "$(as_nobody "" -h)" 0 "without rights: help"
 	is "$(as_nobody +perfmon -1)" 1 \
 		"with CAP_PERFMON alone: a failure"

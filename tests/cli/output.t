@@ -231,4 +231,12 @@ is "$(status_of "$KVMTOP" -r "$eve/h.db" -l)" 0 "another user's history is read"
 is "$(ls -l "$eve")" "$before" "and its folder is as it was"
 check "and the named file is there" test -e "$TMP/precious"
 
+# The name of a file that others made does not steer the terminal.
+for way in "-r" "report" "timeline -k"; do
+	# shellcheck disable=SC2086
+	status_of "$KVMTOP" $way "$(printf 'a\033[2J\nb\302\233c')" >"$TMP/status"
+	is "$(cat "$TMP/status" "$TMP/err")" "1
+kvmtop: a?[2J?b?c: No such file or directory" "$way: a name with controls"
+done
+
 done_testing

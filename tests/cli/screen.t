@@ -770,7 +770,8 @@ ends_with 0 "until SIGTERM"
 
 # left_by NAME COMMAND: the terminal is as it was after the command made an end of it.
 left_by() {
-	screen_start 80 24 "ulimit -c 0; trap : INT QUIT; stty -g >$TMP/before; $KVMTOP --sysroot $amd -t -s 25
+	screen_start 80 24 "ulimit -c 0; trap : INT QUIT; stty -g >$TMP/before
+		$KVMTOP --sysroot $amd -t -s 25
 		echo \$? >$TMP/status; stty -g >$TMP/after; echo ended; cat"
 	screen_wait '^ kvm_entry .* 4716 '
 	$2
