@@ -797,7 +797,7 @@ left_by q press_q
 left_by Ctrl-C press_ctrl_c
 left_by SIGTERM terminate
 left_by SIGHUP hang_up
-left_by 'Ctrl-\' press_ctrl_backslash
+left_by Ctrl-backslash press_ctrl_backslash
 left_by SIGSEGV break_down
 is "$(cat "$TMP/status")" 139 "and still ends it"
 # The larger picture needs memory.
