@@ -234,13 +234,15 @@ define stamp
 endef
 quote = '$(subst ','\'',$(1))'
 
+make_folder = mkdir -p $(BUILD) 2>/dev/null && test -w $(BUILD) || \
+	{ echo "$(BUILD) cannot be written: choose another, BUILD=FOLDER" >&2; exit 1; }
+
 # A compiler that the user named is not among what `make deps` installs.
 no_cc = $(if $(filter gcc cc clang,$(CC)),$(CC) missing: run \`make deps\`,\
 	CC is $(CC): no such command)
 
 $(BUILD)/flags: FORCE
-	@mkdir -p $(BUILD) 2>/dev/null && test -w $(BUILD) || \
-		{ echo "$(BUILD) cannot be written: choose another, BUILD=FOLDER" >&2; exit 1; }
+	@$(make_folder)
 	@command -v $(firstword $(CC)) >/dev/null || { echo "$(strip $(no_cc))" >&2; exit 1; }
 	@for need in $(firstword $(PKG_CONFIG)) infocmp; do command -v $$need >/dev/null || \
 		{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
@@ -452,6 +454,7 @@ dist: ## write kvmtop-VERSION.tar.gz from the commit; it builds without git, cla
 	@for need in $(BPF_CLANG) $(BPFTOOL); do command -v $$need >/dev/null || \
 		{ echo "make $@: $$need missing, which makes BPF programs: run \`make deps\`" \
 			>&2; exit 1; }; done
+	@$(make_folder)
 	@rm -rf $(DIST_TREE) && mkdir -p $(DIST_TREE) && git archive HEAD | tar x -C $(DIST_TREE)
 	@$(MAKE) -s -C $(DIST_TREE) BUILD=build skeletons
 	@cd $(DIST_TREE) && for source in $(BPF_SOURCES:.bpf.c=); do \

@@ -47,4 +47,16 @@ is "$(unpack "$TMP/bad.txt" 2>&1 || echo $?)" "archive: $TMP/bad.txt: a line bef
 1" "no archive: says so"
 check "and leaves nothing" test ! -e "$TMP/bad" -a "$(echo "$TMP"/bad*)" = "$TMP/bad.txt"
 
+mkdir "$TMP/fixed"
+cp "$TMP/copy.txt" "$TMP/fixed/odd.txt"
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	# shellcheck disable=SC2016 # the inner shell's
+	is "$(unshare -m sh -c 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" &&
+		tests/tools/archive unpack "$0/odd.txt"' "$TMP/fixed" 2>&1)" \
+		"archive: $TMP/fixed cannot be written: the tests unpack files there" \
+		"a folder that is read-only: says so in one line"
+else
+	skip "a folder that is read-only" "no mounts of our own"
+fi
+
 done_testing

@@ -254,6 +254,9 @@ is "$(env -u MAKEFLAGS make -n test TESTS=tests/cli/host.t | sed -n 's/^make *al
 	"build/tests/helpers/miniguest" "with no helpers that they do not name"
 
 if git rev-parse --verify -q HEAD >"$TMP/out" 2>&1; then
+	is "$(cannot . dist BUILD=/proc/none)" \
+		"/proc/none cannot be written: choose another, BUILD=FOLDER" \
+		"nor in a folder that is read-only"
 	check "make dist" make -s dist "DIST=$TMP/one.tar.gz"
 	(umask 077 && make -s dist "DIST=$TMP/two.tar.gz" >/dev/null)
 	check "writes the same bytes each time" cmp "$TMP/one.tar.gz" "$TMP/two.tar.gz"

@@ -128,6 +128,26 @@ is "$(OS_RELEASE=/dev/null CC=no-such-compiler packaging/tools/deps -l build)" "
 is "$(CC=no-such-compiler packaging/tools/deps build 2>&1)" \
 	"deps: CC is no-such-compiler: no such command" "no package has a compiler of that name"
 
+# With tools that cannot reach what they are to fetch.
+mkdir -p "$TMP/world/bin"
+fake_program world/bin/id 'echo 0'
+fake_program world/bin/apt-cache 'echo "Candidate: 1"'
+without_network() {
+	echo ID=debian >"$TMP/os-release"
+	OS_RELEASE=$TMP/os-release PATH=$TMP/world/bin:$PATH PKG_CONFIG=no-such-command \
+		packaging/tools/deps build 2>&1 | grep -v '^deps: installing '
+}
+for text in "Temporary failure resolving 'deb.debian.org'" \
+	'Could not connect to deb.debian.org:80 (1.2.3.4), connection timed out'; do
+	fake_program world/bin/apt-get "echo \"E: Failed to fetch x  $text\" >&2" 'exit 100'
+	like "$(without_network)" '^deps: no network; .*: apt-get install .* pkg-config' \
+		"no network: $text"
+	is "$(without_network | wc -l)" 1 "and no other line"
+done
+fake_program world/bin/apt-get 'echo "E: held broken packages" >&2' 'exit 100'
+like "$(without_network)" '^E: held broken packages$' "all else is apt's own words"
+rm -r "$TMP/world"
+
 # tests/hosts/beside, in a folder with tools that make packages up
 beside=$PWD/tests/hosts/beside
 mkdir -p "$TMP/world/packaging/tools" "$TMP/world/bin"
