@@ -46,7 +46,7 @@ differs() {
 		}
 		FILENAME == ARGV[1] { rows[++nr_rows] = $0; next }
 		{ sub(/^ +/, ""); cells = split($0, cell, /  +/) }
-		/^time \(per/ {
+		/^time / {
 			split($0, heading, /  +/)
 			next
 		}

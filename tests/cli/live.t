@@ -31,6 +31,20 @@ counting() {
 	wait_for 30 is_sampling "$1"
 }
 
+# within MS NAME COMMAND...: in one of five tries the command, which leaves in $took how many ms
+# something took, has less: other programs can make any try late.
+within() {
+	t_ms=$1
+	t_what=$2
+	shift 2
+	for t_try in 1 2 3 4 5; do
+		"$@"
+		[ "$took" -ge "$t_ms" ] || break
+		[ $t_try = 5 ] || disturbed "$t_what ($took ms)" $t_try 5
+	done
+	check "$t_what ($took ms)" test "$took" -lt "$t_ms"
+}
+
 # look NAME OPTION...: kvmtop in the background, its output in $TMP/NAME, its pid in $SPAWNED.
 look() {
 	t_look=$TMP/$1
@@ -433,11 +447,15 @@ all_debugfs=$(awk '$3 == "debugfs" { print $2 }' /proc/mounts | sort -r)
 if ! unshare -m true 2>/dev/null; then
 	skip "things not mounted" "no mount namespaces"
 else
-	start=$(now)
-	# shellcheck disable=SC2086
-	is "$(without $all_tracefs $all_debugfs -- -1)" 1 "no tracefs: a failure"
+	fails_without() {
+		start=$(now)
+		# shellcheck disable=SC2086
+		failed=$(without $all_tracefs $all_debugfs -- -1)
+		took=$(($(now) - start))
+	}
+	within 2000 "no tracefs: it ends at once" fails_without
+	is "$failed" 1 "a failure"
 	like "$(cat "$ERR")" "tracefs is not mounted: mount -t tracefs" "and the command is named"
-	check "at once" test $(($(now) - start)) -lt 2000
 	if $is_below_debugfs; then
 		skip "debugfs is not needed" "tracefs is mounted below it only"
 	elif [ -n "$all_debugfs" ]; then
@@ -515,14 +533,16 @@ is "$? $(wc -l <"$TMP/out")" "0 1" "standard input and error are closed"
 is "$? $(head -n 1 "$TMP/closed.csv") $(wc -l <"$TMP/closed.csv")" "0 timestamp,kvm_pio 3" \
 	"all are closed: the log file has the log alone"
 
-start=$(now)
-{
-	"$KVMTOP" -l -c -s 0.1 -f kvm_pio 2>"$ERR"
-	echo $? >"$TMP/status"
-} | head -n 1 >"$TMP/out"
-is "$(cat "$TMP/status") $(cat "$ERR" "$TMP/out")" "0 timestamp,kvm_pio" "-l | head -1 ends quietly"
-took=$(($(now) - start))
-check "soon ($took ms)" test $took -lt 5000
+one_line() {
+	start=$(now)
+	{
+		"$KVMTOP" -l -c -s 0.1 -f kvm_pio 2>"$ERR"
+		echo $? >"$TMP/status"
+	} | head -n 1 >"$TMP/out"
+	took=$(($(now) - start))
+}
+within 5000 "-l | head -1 ends soon" one_line
+is "$(cat "$TMP/status") $(cat "$ERR" "$TMP/out")" "0 timestamp,kvm_pio" "and quietly"
 
 # ---- signals
 
@@ -741,43 +761,56 @@ is "$(find "/proc/$pid/fd" -lname '*perf_event*' | wc -l)" $((2 * NR_CPUS)) \
 	"one event: a descriptor for it and one for its group, on each CPU"
 stop "$pid"
 
-# seconds_of NAME: first and last time of a JSON log, of one day.
+# By the kernel's own timer a late sample makes no later one late.
 look drift -l --json -s 0.1 -n 41 -f 'kvm_pio$'
+counting "$SPAWNED"
+is "$(sed -n 's/^it_interval: //p' "/proc/$SPAWNED/fdinfo"/* | sort -u)" "(0, 100000000)" \
+	"a timer of 0.1 s, which the kernel goes on with"
 ended "$SPAWNED"
 drift=$(sed 's/.*T\([0-9]*\):\([0-9]*\):\([0-9.]*\)+.*/\1 \2 \3/' "$TMP/drift" | awk '
 	{ t = $1 * 3600 + $2 * 60 + $3 }
 	NR == 1 { first = t }
 	END { printf "%d\n", ((t - first + 86400) % 86400 - 4) * 1000 }')
-check "forty intervals of 0.1 s are 4 s ($drift ms more)" test "$drift" -gt -500 -a "$drift" -lt 500
+check "forty intervals of it are 4 s, or more on a busy machine ($drift ms more)" \
+	test "$drift" -gt -500
 
 # The end must not wait for the kernel to close the events, which takes seconds; nor must a reader
 # of the output. How long opening takes is another matter: events that others close keep it waiting.
-look once -1
-counting "$SPAWNED"
-start=$(now)
-wait "$SPAWNED"
-took=$(($(now) - start - 1000))
-check "-1 with all events ends after its second ($took ms)" test $took -lt 2500
-{
-	"$KVMTOP" -1
-	now >"$TMP/end"
-} | cat >/dev/null
-took=$(($(now) - $(cat "$TMP/end")))
-check "-1 | cat ends with it ($took ms)" test $took -lt 2500
-: "$(
-	"$KVMTOP" -1
-	now >"$TMP/end"
-)"
-took=$(($(now) - $(cat "$TMP/end")))
-check "so does \$(-1) ($took ms)" test $took -lt 2500
-if has_screen; then
+ends_alone() {
+	look once -1
+	counting "$SPAWNED"
+	start=$(now)
+	wait "$SPAWNED"
+	took=$(($(now) - start - 1000))
+}
+ends_in_a_pipe() {
+	{
+		"$KVMTOP" -1
+		now >"$TMP/end"
+	} | cat >/dev/null
+	took=$(($(now) - $(cat "$TMP/end")))
+}
+ends_in_a_word() {
+	: "$(
+		"$KVMTOP" -1
+		now >"$TMP/end"
+	)"
+	took=$(($(now) - $(cat "$TMP/end")))
+}
+ends_by_q() {
 	screen_start 100 20 "exec $(realpath "$KVMTOP") --view events"
 	screen_wait 'kvm_' 15
 	screen_keys q
 	start=$(now)
-	is "$(screen_status)" 0 "q ends the screen"
+	q_status=$(screen_status)
 	took=$(($(now) - start))
-	check "at once ($took ms)" test $took -lt 2500
+}
+within 2500 "-1 with all events ends after its second" ends_alone
+within 2500 "-1 | cat ends with it" ends_in_a_pipe
+within 2500 "so does \$(-1)" ends_in_a_word
+if has_screen; then
+	within 2500 "q ends the screen at once" ends_by_q
+	is "$q_status" 0 "and well"
 	# Long exits are listed from when the list is first shown; the screen says since when.
 	spawn "$HELPERS/miniguest" --name listed --pio 20 --rounds 0 --pause 10000 >/dev/null
 	screen_start 100 20 "exec $(realpath "$KVMTOP") -s 0.5 --view exits"

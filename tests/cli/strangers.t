@@ -103,15 +103,20 @@ fi
 
 # ---- perf
 
+# perf_record NAME OPTION...: of a guest, which runs when perf has enabled its events: only then it
+# starts a command.
+perf_record() {
+	name=$1
+	shift
+	# shellcheck disable=SC2016 # the inner shell's
+	timeout -s INT 120 perf record -q -m 1024 "$@" \
+		sh -c 'echo >"$0"; until grep -q ^done "$1"; do sleep 0.2; done; sleep 0.5' \
+		"$TMP/$name.in" "$TMP/$name.out" 2>"$TMP/perf.out"
+}
+
 if command -v perf >/dev/null; then
 	waiting_guest perf
-	spawn perf record -q -m 1024 -e kvm:kvm_pio -p "$GUEST" -o "$TMP/perf.data" \
-		>"$TMP/perf.out" 2>&1
-	recorder=$SPAWNED
-	wait_for 20 grep -q perf_event "/proc/$recorder/maps"
-	sleep 2 # then perf has enabled its events, on a busy machine, too
-	run_guest perf
-	stop "$recorder" INT
+	perf_record perf -e kvm:kvm_pio -p "$GUEST" -o "$TMP/perf.data"
 	is "$(perf script -i "$TMP/perf.data" 2>/dev/null | grep -c kvm_pio)" \
 		"$(report "$TMP/perf.data")" "perf.data: as many events as perf script finds"
 	is_whole "$TMP/perf.data" "perf.data"
@@ -126,12 +131,7 @@ if command -v perf >/dev/null; then
 		cpus) set -- -a -o "$TMP/$name.data" ;;
 		pipe) set -- -p "$GUEST" -o - ;;
 		esac
-		spawn perf record -q -m 1024 -e "$group" "$@" >"$TMP/$name.piped" 2>"$TMP/perf.out"
-		recorder=$SPAWNED
-		wait_for 20 grep -q perf_event "/proc/$recorder/maps"
-		sleep 2
-		run_guest "$name"
-		stop "$recorder" INT
+		perf_record "$name" -e "$group" "$@" >"$TMP/$name.piped"
 		[ "$name" != pipe ] || mv "$TMP/pipe.piped" "$TMP/pipe.data"
 		if ! [ -s "$TMP/$name.data" ]; then
 			skip "a group of perf's, $name" "perf: $(head -n 1 "$TMP/perf.out")"
