@@ -5,6 +5,6 @@
 . tests/hosts/lib.sh
 
 arm64_root
-root_suite
+root_exits_suite
 root_end >"$TMP/initrd"
 arm64_boot 2

@@ -317,6 +317,15 @@ root_suite() {
 	echo "${CASES:-$*}" >"$h_root/tests/hosts/cases"
 }
 
+# root_exits_suite: the same with the cases in which this machine's exits and the ways to count them
+# matter. All others are the same code on each machine: svm has them, in less time.
+root_exits_suite() {
+	root_suite host_log host_batch filters debugfs account both_providers late_children \
+		exits_exact exits_without_btf exits_pulled_away exits_times exits_open exits_long \
+		exits_long_untraced exits_options exits_arguments exits_halt exits_polls \
+		why_pause views_exact record_exact host_log:perf
+}
+
 # root_peer NAME PACKAGE: copies a program to compare with, if there is one: this machine's, or the
 # package's, which may lack libraries.
 root_peer() {

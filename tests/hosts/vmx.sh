@@ -5,7 +5,7 @@
 . tests/hosts/lib.sh
 
 vmx_root
-root_suite
+root_exits_suite
 root_end >"$TMP/initrd"
 vmx_boot
 grep -q '^1\.\.' "$TMP/serial" || tail -n 5 "$TMP/bochs.log" "$TMP/bochs.out"
