@@ -9,7 +9,7 @@
 # Switches:	V=1		show the commands
 #		WERROR=1	warnings are errors
 #		SANITIZE=address,undefined	in build/sanitize/, beside the plain build
-#		BUILD=build/other		another folder for all that is made
+#		BUILD=build/other		another folder for what is built; clean keeps it
 #		FUZZ_TIME=60	seconds for each fuzz target
 #		TEST_TIMEOUT=600	seconds for each test file
 #		TESTS="tests/cli/a.t tests/unit/lib/test_when.c tests/unit/ui ..."
@@ -64,7 +64,7 @@ SHIPPED := $(wildcard $(BPF_SOURCES:%.bpf.c=%.le.skel.h))
 LOWEST_FIRST = $(shell echo __BYTE_ORDER__ | $(CC) -E -P - 2>/dev/null | grep 1234)
 USE_SHIPPED := $(if $(SHIPPED),$(LOWEST_FIRST))
 BPF ?= $(shell $(if $(USE_SHIPPED),,command -v $(BPF_CLANG) >/dev/null && \
-	command -v $(BPFTOOL) >/dev/null &&) $(PKG_CONFIG) --exists libbpf && echo yes)
+	command -v $(BPFTOOL) >/dev/null &&) $(PKG_CONFIG) --exists libbpf 2>/dev/null && echo yes)
 HAVE_BPF := $(filter yes,$(BPF))
 
 # What ncurses knows of these terminals is in the program, for systems without terminfo.

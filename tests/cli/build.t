@@ -229,6 +229,9 @@ check "without git, clang and bpftool it is built, as of a release" make -s "$jo
 	install "DESTDIR=$TMP/of" prefix=/usr BPF_CLANG=none BPFTOOL=none
 check "its program has the same bytes" cmp "$TMP/of/usr/bin/kvmtop" "$TMP/root/usr/bin/kvmtop"
 
+is "$(env -u MAKEFLAGS make help PKG_CONFIG=none 2>&1 >/dev/null)" "" \
+	"help needs no pkg-config, and misses none"
+
 # What cannot be done is one line, beside make's own.
 # cannot FOLDER NAME=VALUE...: what make says there.
 cannot() {
