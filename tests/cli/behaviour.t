@@ -221,6 +221,16 @@ screen_has '^no guest has a process or thread 99999' "a pid that no process has"
 screen_keys Escape
 screen_keys q
 
+cp -a $amd "$TMP/libvirt"
+mkdir -p "$TMP/libvirt/run/libvirt/qemu"
+cat >"$TMP/libvirt/run/libvirt/qemu/web1.xml" <<-EOF
+	<domstatus pid='112'><domain><title>shop frontend</title></domain></domstatus>
+EOF
+look "$TMP/libvirt"
+type_in g '^Guest' front
+screen_has 'web1 \(pid 112\)$' "g takes a part of a title"
+screen_keys q
+
 # ---- a guest of this machine
 
 if [ "$(id -u)" != 0 ] || [ ! -e /dev/kvm ] || ! tracefs >/dev/null; then

@@ -47,13 +47,14 @@ static int take_delay(struct tui *tui, const char *text, struct error *error)
 
 /* ---- the guest ---- */
 
-/* Whether the typed text matches the guest: a part of its name, or the start of its pid. */
+/* Whether the text is a part of the guest's name or title, or the start of its pid. */
 static bool matches_guest(const struct guest *guest, const char *typed)
 {
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
-	return strstr(guest->name, typed) || strncmp(pid, typed, strlen(typed)) == 0;
+	return strstr(guest->name, typed) || strstr(guest->words.text[WORD_TITLE], typed) ||
+	       strncmp(pid, typed, strlen(typed)) == 0;
 }
 
 /* How many guests match the text, and the first of these guests. */
