@@ -35,6 +35,9 @@ struct trait {
 static const struct trait traits[] = {
 	{ .pattern = "*_ns", .is_time = true },
 	{ .pattern = "max_*", .kind = FIELD_PEAK },
+	{ .pattern = "pages_4k", .kind = FIELD_GAUGE, .counts = EVENT_PAGES_4K },
+	{ .pattern = "pages_2m", .kind = FIELD_GAUGE, .counts = EVENT_PAGES_2M },
+	{ .pattern = "pages_1g", .kind = FIELD_GAUGE, .counts = EVENT_PAGES_1G },
 	{ .pattern = "pages*", .kind = FIELD_GAUGE },
 	{ .pattern = "hugepages", .kind = FIELD_GAUGE },
 	{ .pattern = "num_*_pages", .kind = FIELD_GAUGE },

@@ -55,7 +55,8 @@ enum field_use {
 /*
  * What a counter of KVM's counts, whatever an architecture calls it: accesses to ports and to
  * memory of devices, halts, exits for interrupts of the host and for signals, instructions that KVM
- * emulates, page faults of the second level. Histories have these numbers.
+ * emulates, page faults of the second level; and the pages in its tables. Histories have these
+ * numbers.
  */
 enum event_kind {
 	EVENT_OTHER,
@@ -66,6 +67,9 @@ enum event_kind {
 	EVENT_SIGNAL,
 	EVENT_EMULATED,
 	EVENT_FAULT,
+	EVENT_PAGES_4K,
+	EVENT_PAGES_2M,
+	EVENT_PAGES_1G,
 	EVENT_KINDS
 };
 
@@ -180,6 +184,12 @@ struct field {
 static inline enum event_kind field_event(const struct field *field)
 {
 	return field->use == USE_EVENT ? (enum event_kind)(field->part >> 1) : EVENT_OTHER;
+}
+
+/* The memory of the pages that a level counts, in KiB; 0: it counts no pages. */
+static inline uint64_t event_pages_kib(enum event_kind kind, uint64_t pages)
+{
+	return kind < EVENT_PAGES_4K ? 0 : (pages << 2) << 9 * (kind - EVENT_PAGES_4K);
 }
 
 static inline bool field_is_by_vcpu(const struct field *field)

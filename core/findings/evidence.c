@@ -35,6 +35,7 @@ static void add_value(struct finding *finding, double value, double threshold)
 		add_words(finding, "%.0f/s (a finding from %g/s on)", value, threshold);
 		break;
 	case MEASURE_LEVEL:
+	case MEASURE_PAGES:
 		add_words(finding, "%.1f %% of it (a finding from %g %% on)", value * 100,
 			  threshold * 100);
 		break;

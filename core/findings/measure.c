@@ -7,6 +7,9 @@
 #include "core/facts/shared_fields.h"
 #include "core/findings/measure.h"
 
+/* Less memory needs no huge pages, and a guest that begins has touched less. */
+#define PAGES_LEAST_KIB (64 * 1024)
+
 /* ---- which fields count for which rules */
 
 /*
@@ -143,13 +146,24 @@ static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
 	return stat->timing->delta_ns;
 }
 
+/* Of pages their memory, so that levels of pages of different sizes can be added up. */
+static uint64_t level_of(const struct rule *rule, const struct stats_item *stat,
+			 const struct field *field)
+{
+	if (field->kind != FIELD_GAUGE)
+		return 0;
+	return rule->measure == MEASURE_PAGES ? event_pages_kib(field_event(field), stat->total) :
+						stat->total;
+}
+
 /* Adds what the rule measures. */
 static void add_counts(const struct measure *measure, struct rule_counts *counts,
 		       const struct rule *rule, const struct stats_item *stat,
 		       const struct field *field, uint64_t open_ns)
 {
 	counts->count += stat->delta;
-	counts->level = field->kind == FIELD_GAUGE ? stat->total : 0;
+	counts->level = level_of(rule, stat, field) +
+			(rule->measure == MEASURE_PAGES ? counts->level : 0);
 	counts->ns += ns_of(measure, rule, stat, field, open_ns);
 	counts->ended_ns += stat->timing ? stat->timing->delta_ended_ns : 0;
 	if (open_ns > counts->open_ns) {
@@ -175,6 +189,7 @@ static void add_details(const struct measure *measure, struct rule_counts *count
 	if (rules->less >> bit & 1) {
 		counts->less_ns += ns;
 		counts->less_per_s += stat->has_rate ? stat->rate_per_s : 0;
+		counts->less_level += level_of(rule, stat, field);
 	}
 	if (is_open ? is_named && open_ns : is_named || rules->what >> bit & 1)
 		name_top(counts, stat, is_open ? open_ns : ns, is_named);
@@ -328,6 +343,10 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 		return (double)counts->open_ns / 1e9;
 	case MEASURE_LEVEL:
 		return (double)counts->level / 1000;
+	case MEASURE_PAGES:
+		if (counts->level < PAGES_LEAST_KIB)
+			return 0;
+		return 1 - (double)counts->less_level / (double)counts->level;
 	}
 	return 0;
 }

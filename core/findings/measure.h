@@ -14,7 +14,7 @@ struct finding;
 struct rule_counts {
 	uint32_t rule;	/* its index */
 	uint32_t next;	/* of the same vCPU: a position in the measure's counts, with 1 added */
-	uint64_t count, ns, ended_ns, less_ns, level;
+	uint64_t count, ns, ended_ns, less_ns, level, less_level;
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations, of a rule about their mean */
 	/* The field that counts most: of the ones to name, else of what is measured. */

@@ -222,6 +222,19 @@ static const struct rule rules[] = {
 				"for swapping, a balloon, or a migration." }),
 	},
 	{
+		.id = "small_pages",
+		.finding = "KVM maps the guest's memory in small pages",
+		.measure = MEASURE_PAGES, .threshold = "small_pages_ratio", .by_default = 0.50,
+		.what = { .use = USE_EVENT, .words = "pages_4k|pages_2m|pages_1g" },
+		.less = { .use = USE_EVENT, .words = "pages_2m|pages_1g" },
+		.target = TARGET_VCPUS,
+		.remedies = REMEDIES(
+			{ NULL, "Give it huge pages: of the host's hugetlbfs, or transparent ones "
+				"(/sys/kernel/mm/transparent_hugepage/enabled; for shared memory "
+				"shmem_enabled). KVM splits them itself while a migration or a "
+				"backup logs written pages." }),
+	},
+	{
 		.id = "dirty_log",
 		.finding = "Written pages are logged: a migration or a backup",
 		.measure = MEASURE_RATE, .threshold = "pml_full_per_second", .by_default = 10,

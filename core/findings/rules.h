@@ -21,6 +21,7 @@ enum rule_measure {
 	MEASURE_RATE,  /* per second */
 	MEASURE_MEAN,  /* seconds for each */
 	MEASURE_LEVEL, /* a gauge of thousandths: a ratio */
+	MEASURE_PAGES, /* what part of the guest's memory is in these pages: a ratio */
 	MEASURE_OPEN,  /* seconds that an exit has been open, see stats_open_ns() */
 };
 

@@ -225,6 +225,8 @@ int cell_compare(const struct cell *a, const struct cell *b);
 		       "on") \
 	COLUMN(SWAPPED, SHARE("swapped_percent", "Swap%", 5), OF_HOST(HOST_SWAPPED), \
 	       .help = "share of the guest's memory that the host has swapped out") \
+	COLUMN(HUGE, SHARE("huge_percent", "Huge%", 5), .needs = NEEDS_VALUE, \
+	       .help = "share of the guest's memory that KVM maps in pages of 2 MiB or more") \
 	/* Of a host CPU. */ \
 	COLUMN(BUSY, SHARE("busy_percent", "Busy%", 6), .total = TOTAL_MEAN, OF_HOST(HOST_BUSY), \
 	       .help = "share of its time in which it ran anything") \

@@ -18,6 +18,7 @@ static const struct column columns[] = {
 	{ COL_PLATFORM_ID, .rank = 193, .least = 8 },
 	{ COL_VMM_TIME, .rank = 170 },
 	OWNER_COLUMNS("of all guests"),
+	{ COL_HUGE, .rank = 165 },
 	{ COL_SWAPPED, .rank = 160, .warn = SWAPPED_WARN },
 	{ COL_UUID, .rank = 194, .least = 36 },
 	{ COL_POD, .rank = 195, .least = 36 },

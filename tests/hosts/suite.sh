@@ -241,6 +241,14 @@ by_vcpu() {
 		awk '$1 == "right" { print $5 }'
 }
 
+# huge_share PID: the share of its memory in huge pages, by debugfs, as JSON has it.
+huge_share() {
+	echo "$(debugfs_value pages_4k "$1") $(debugfs_value pages_2m "$1")" \
+		"$(debugfs_value pages_1g "$1")" |
+		awk '{ huge = $2 * 512 + $3 * 262144
+			if ($1 + huge) printf "%.3f", 100 * huge / ($1 + huge); else print "null" }'
+}
+
 # The account has no table of its own: each counter must be debugfs' one, of each guest. debugfs
 # has no vCPUs: one of a guest with one is the guest's, and two must make the sum.
 account() {
@@ -265,6 +273,9 @@ account() {
 		is "$(debugfs_differs /dev/null "$TMP/after")" "" \
 			"--account -i -p: what the guest's files say, each"
 	done
+	is "$(kvmtop -1 --account --view guests -p "$right" --json |
+		sed -n 's/.*"huge_percent":\([^,]*\),.*/\1/p')" "$(huge_share "$right")" \
+		"--account --view guests: the share of huge pages"
 	for account_of in exits halt_exits halt_wakeup; do
 		is "$(by_vcpu "$account_of" | awk '{ n += $1 } END { print NR, n + 0 }')" \
 			"2 $(debugfs_value "$account_of" "$right")" \

@@ -64,8 +64,9 @@ static inline void drop_rare(struct world *w)
 	view_drop(&w->view, COL_OPEN);
 	for (enum column_id id = COL_IO; id <= COL_FAULTS; id++)
 		view_drop(&w->view, id);
-	if (view_column(w->view.type, COL_SWAPPED) >= 0)
-		view_drop(&w->view, COL_SWAPPED);
+	for (enum column_id id = COL_SWAPPED; id <= COL_HUGE; id++)
+		if (view_column(w->view.type, id) >= 0)
+			view_drop(&w->view, id);
 	for (enum column_id id = COL_UUID; id <= COL_POD; id++)
 		if (view_column(w->view.type, id) >= 0)
 			view_drop(&w->view, id);

@@ -15,7 +15,7 @@ enum {
 	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
 	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
 	NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA,
-	MIGRATIONS, REMOTE, STOPPED, COST, SWAPPED,
+	MIGRATIONS, REMOTE, STOPPED, COST, SWAPPED, PAGES_4K, PAGES_2M,
 	YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
 };
 
@@ -96,6 +96,10 @@ static const struct field specs[] = {
 		     .part = HOST_REMOTE, .kind = FIELD_GAUGE },
 	[SWAPPED] = { .name = "memory(swapped)", .parent = FIELD_NONE, .use = USE_HOST,
 		      .part = HOST_SWAPPED, .kind = FIELD_GAUGE },
+	[PAGES_4K] = { .name = "pages_4k", .parent = FIELD_NONE, .kind = FIELD_GAUGE,
+		       .part = EVENT_PART(EVENT_PAGES_4K, 0) },
+	[PAGES_2M] = { .name = "pages_2m", .parent = FIELD_NONE, .kind = FIELD_GAUGE,
+		       .part = EVENT_PART(EVENT_PAGES_2M, 0) },
 	[STOPPED] = { .name = "thread(stopped)", .parent = FIELD_NONE, .use = USE_HOST,
 		      .part = HOST_STOPPED },
 	[COST] = { .name = "kvmtop(exit)", .parent = FIELD_NONE, .use = USE_HOST,
@@ -206,13 +210,20 @@ static const struct {
 	{ "stopped", STOPPED, 0, 0 },
 	{ "lost", LOST, 0, -1 },		   { "remote_memory", REMOTE, 0, 0 },
 	{ "yield", YIELD, 0, 0 },	   { "ple_window", PLE_WINDOW, 0, -1 },
-	{ "swapped", SWAPPED, 0, -1 },
+	{ "swapped", SWAPPED, 0, -1 },	   { "small_pages", PAGES_4K, 0, -1 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
 	{ "exit_open", IO_EXIT, 0, 0 },
 	{ "kvmtop", VMEXIT, OWN_NS, 0 },
 	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
 	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
 };
+
+/* So many MiB in pages of 4 KiB, of so many in all. */
+static void mapped(struct world *world, uint64_t small_mib, uint64_t all_mib)
+{
+	add(world, (struct key){ 1, -1, PAGES_4K }, small_mib * 256);
+	add(world, (struct key){ 1, -1, PAGES_2M }, (all_mib - small_mib) / 2);
+}
 
 /* Makes the cause i of a value a bit above the threshold or below it. */
 static void make_cause(struct world *world, size_t i, const struct rule *rule, bool is_below)
@@ -225,6 +236,8 @@ static void make_cause(struct world *world, size_t i, const struct rule *rule, b
 	exits(world, 1, 0, PIT, 1, 1); /* arguments are counted */
 	if (rule->measure == MEASURE_LEVEL)
 		add(world, key, (uint64_t)lround(value * 1000));
+	else if (rule->measure == MEASURE_PAGES)
+		mapped(world, (uint64_t)(value * 1000), 1000);
 	else if (rule->measure == MEASURE_OPEN)
 		open_exit(world, 1, 0, key.field, (uint64_t)(value * 1e9));
 	else if (rule->measure == MEASURE_MEAN)
@@ -323,6 +336,21 @@ static void rules_name_no_halts(void **state)
 		for (const struct split *split = arch->splits; split->event; split++)
 			names_no_halt(split);
 	}
+}
+
+/* Of so little memory it does not matter, and most of it may not be touched yet. */
+static void small_pages_of_a_small_guest(void **state)
+{
+	struct world *world = *state;
+
+	mapped(world, 63, 63);
+	take(world);
+	assert_string_equal(found(world), "");
+	mapped(world, 64, 64);
+	take(world);
+	assert_string_equal(found(world), "small_pages db1 - minor -");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "100.0 % of it (a finding from 50 % on)");
 }
 
 static void a_healthy_guest_has_none(void **state)
@@ -857,6 +885,7 @@ UNIT(test_findings)
 	const struct CMUnitTest tests[] = {
 		TEST(each_rule_at_its_threshold),
 		cmocka_unit_test(rules_name_no_halts),
+		TEST(small_pages_of_a_small_guest),
 		TEST(a_healthy_guest_has_none),
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(an_exit_that_does_not_end),

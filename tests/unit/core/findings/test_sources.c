@@ -89,6 +89,7 @@ static const struct cause causes[] = {
 	  .is_live_only = true },
 	{ "ple_window", PROVIDER_TRACEPOINT, "kvm_ple_window_update", .number = 1010 },
 	{ "page_faults", PROVIDER_EXITS, "vmexit(npf)", 6000, 10000, NPF },
+	{ "small_pages", PROVIDER_DEBUGFS, "pages_4k", .number = 20000, .is_live_only = true },
 	{ "dirty_log", PROVIDER_TRACEPOINT, "kvm_pml_full", .number = 11 },
 	{ "dirty_ring", PROVIDER_TRACEPOINT, "kvm_dirty_ring_push", .number = 5050 },
 	{ "swap", PROVIDER_TRACEPOINT, "kvm_async_pf_not_present", .number = 21 },
@@ -170,7 +171,7 @@ static void end_look(struct look *look)
 
 #define MACHINE "tests/sysroot/amd"
 #define CAPTURED_TID 122 /* vCPU 0 of web1, which is the process 112 */
-#define COUNTER "/sys/kernel/debug/kvm/112-10/directed_yield_attempted"
+#define COUNTERS "/sys/kernel/debug/kvm/112-10/"
 
 static char machine[64];
 
@@ -270,11 +271,13 @@ static void capture(const struct cause *of)
 
 static void set_counter(const struct cause *of, bool is_end)
 {
+	char name[96];
 	FILE *file;
 
 	if (of->provider != PROVIDER_DEBUGFS)
 		return;
-	file = create(COUNTER);
+	snprintf(name, sizeof(name), COUNTERS "%s", of->field);
+	file = create(name);
 	fprintf(file, "%llu\n", (unsigned long long)(is_end ? of->number : 0));
 	fclose(file);
 }

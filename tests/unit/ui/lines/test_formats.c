@@ -320,9 +320,9 @@ static void flaw_C1_csv_of_guests_has_a_row_each(void **state)
 	text = read_file(w, w->path);
 	assert_int_equal(strncmp(text, "time,guest,pid,vcpus,", 21), 0);
 	assert_string_equal(strchr(text, '\n') + 1,
-		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
-		WHEN_EXACTLY ",web,4002,,,,,,,,40,,4,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",\"db,1\",4001,,,,,,,,30,,3,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+		WHEN_EXACTLY ",web,4002,,,,,,,,40,,4,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 	/* Goes on in its own file. */
 	open_log(w, LINES_ROWS | LOG);
 	write_sample(w);
@@ -535,7 +535,8 @@ static void json_of_guests_has_their_columns(void **state)
 		"\"io\":null,\"mmio\":null,\"halts\":null,\"emulated\":null,"
 		"\"interrupts\":null,\"faults\":null,\"signals\":null,"
 		"\"top\":null,\"top_percent\":null,\"open_ns\":null,"
-		"\"ended\":null,\"swapped_percent\":null,\"uuid\":null,\"pod\":null}]}\n");
+		"\"ended\":null,"
+		"\"huge_percent\":null,\"swapped_percent\":null,\"uuid\":null,\"pod\":null}]}\n");
 }
 
 static void json_elapsed_is_null_when_not_known(void **state)
