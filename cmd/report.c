@@ -50,7 +50,6 @@ static void say_clocks(const struct recording *recording)
 int report_problems(const struct recording *recording)
 {
 	const struct trace_problem *problem;
-	struct error error = { "" };
 	int status = STATUS_OK;
 
 	say_clocks(recording);
@@ -58,8 +57,6 @@ int report_problems(const struct recording *recording)
 		say(problem->line);
 		status = STATUS_FAILURE;
 	}
-	if (pairing_left_out(&recording->pairing, &error))
-		status = say_failure(-EINVAL, &error);
 	return status;
 }
 

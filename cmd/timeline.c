@@ -119,8 +119,6 @@ static void print_problems(struct run *run)
 			run->options->nr_recordings > 1 ? "the recordings" :
 							  run->options->recordings[0],
 			run->nr_unknown ? "more than " : "", run->nr_lost);
-	if (run->kvm && timeline_kvm_left_out(run->kvm, &error))
-		fail(run, -EINVAL, &error);
 	for (size_t i = 0; (problem = trace_problem(run->trace, i)); i++) {
 		error_set(&error, -EINVAL, "%s", problem->line);
 		fail(run, -EINVAL, &error);

@@ -2,7 +2,8 @@
 /*
  * trace_make - writes recordings with known contents, small for tests and large for measuring.
  *
- * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group|threads FILE [EXITS]
+ * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group FILE [EXITS]
+ *	trace_make threads|ended FILE [N]
  *	trace_make raw FILE FORMAT PAGES...
  *
  * raw makes a trace.dat of what was saved of the kernel's trace_pipe_raw, a file of PAGES for each
@@ -13,7 +14,8 @@
  * buffers is as dat, with a second buffer of the first CPU's events. host is as dat, and guest what
  * one of its guests recorded, by a clock 5000 s and 123 ns ahead. group has samples of exits, which
  * say that there were as many entries and three times as many accesses to memory; cpu-group is the
- * same, but counted by CPU. threads has no exits, but events of so many threads.
+ * same, but counted by CPU. threads has no exits, but events of N threads; ended has N guests, one
+ * after the other.
  */
 #include "tests/worlds/perf_group.h"
 
@@ -127,6 +129,29 @@ static void make_guest(FILE *file, uint64_t nr)
 	}
 	world_system = "sched";
 	put_dat6(&bytes, rings, 2, formats, 1, "[local] global");
+	flush(&bytes, file);
+	bytes_release(&bytes);
+	bytes_release(&event);
+}
+
+/* Guests of a vCPU each, one after the other: an exit of 400 ns, and the last one. */
+static void make_ended(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
+	struct ring ring;
+
+	ring_init(&ring, 0);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t time = (i + 1) * UINT64_C(1000000000);
+
+		for (int k = 0; k < 2; k++) {
+			put_entry(&event, 1000 + i, 0);
+			ring_add(&ring, time + 1000 * k, &event);
+			put_exit(&event, 1000 + i, 0, 1, reasons[i % 2]);
+			ring_add(&ring, time + 1000 * k + 600, &event);
+		}
+	}
+	put_dat6(&bytes, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
 	flush(&bytes, file);
 	bytes_release(&bytes);
 	bytes_release(&event);
@@ -263,6 +288,7 @@ int main(int argc, char **argv)
 		{ "group", make_group },
 		{ "cpu-group", make_cpu_group },
 		{ "threads", make_threads },
+		{ "ended", make_ended },
 	};
 	uint64_t nr = argc == 4 ? strtoull(argv[3], NULL, 10) : 8 * NR_REASONS;
 	FILE *file = argc >= 3 ? fopen(argv[2], "w") : NULL;

@@ -126,31 +126,62 @@ static void name_unknown(const struct trace *trace, struct recorded_guest *guest
 		 guest->nth + 1);
 }
 
-const struct recorded_guest *recorded_guest_of(struct recorded_guests *guests,
-					       const struct trace *trace,
-					       const struct recorded_thread *thread)
+/* Further buffers of a file have the same threads. All files of ACRN are of one machine. */
+static struct guest_key key_of(const struct trace *trace, const struct recorded_thread *thread)
 {
 	const struct trace_info *info = trace_file(trace, thread->file);
-	/* Further buffers of a file have the same threads. All files of ACRN are of one machine. */
-	struct guest_key key = { .pid = thread->pid, .guest = thread->guest,
-				 .file = info->kind == TRACE_ACRN ? 0 : info->main };
+
+	return (struct guest_key){ .pid = thread->guest < 0 ? thread->pid : -1,
+				   .guest = thread->guest,
+				   .file = info->kind == TRACE_ACRN ? 0 : info->main };
+}
+
+struct recorded_guest *recorded_guest_of(struct recorded_guests *guests, const struct trace *trace,
+					 struct recorded_thread *thread)
+{
+	struct guest_key key = key_of(trace, thread);
 	struct recorded_guest *guest;
 
-	if (key.guest >= 0)
-		key.pid = -1;
-	else if (key.pid < 0)
-		key.nth = count_vcpu(guests, thread, info->main);
+	if (thread->of)
+		return thread->of;
+	if (key.guest < 0 && key.pid < 0)
+		key.nth = count_vcpu(guests, thread, trace_file(trace, thread->file)->main);
 	guest = get_guest(guests, &key);
 	if (guest->number == SIZE_MAX) {
 		guest->number = guests->nr++;
 		guest->pid = thread->pid;
-		guest->file = info->main;
+		guest->file = trace_file(trace, thread->file)->main;
 		guest->nth = key.nth;
 		guest->is_known = find_name(trace, thread, guest->name);
 		if (!guest->is_known)
 			name_unknown(trace, guest);
 	}
+	guest->nr_threads++;
+	thread->of = guest;
 	return guest;
+}
+
+const struct recorded_guest *recorded_guest_find(const struct recorded_guests *guests,
+						 const struct trace *trace,
+						 const struct recorded_thread *thread)
+{
+	const struct guest_key key = key_of(trace, thread);
+	struct guest_entry *entry = NULL;
+
+	if (thread->pid >= 0)
+		HASH_FIND(hh, guests->hash, &key, sizeof(key), entry);
+	return entry ? &entry->guest : NULL;
+}
+
+void recorded_guest_leave(struct recorded_guests *guests, struct recorded_thread *thread)
+{
+	struct guest_entry *entry;
+
+	if (!thread->of || --thread->of->nr_threads)
+		return;
+	entry = (struct guest_entry *)((char *)thread->of - offsetof(struct guest_entry, guest));
+	HASH_DEL(guests->hash, entry);
+	free(entry);
 }
 
 /* If ACRN's records have no VM, each CPU is a guest. */
@@ -167,7 +198,7 @@ static const struct recorded_guest *guest_of_cpu(struct recorded_guests *guests,
 
 /* A thread and the guest it belongs to. */
 struct member {
-	const struct recorded_thread *thread;
+	struct recorded_thread *thread;
 	const struct recorded_guest *guest;
 	int32_t vcpu;
 };
@@ -184,10 +215,10 @@ static struct members list_members(const struct trace *trace, const struct table
 
 	members.list = xcalloc(table->nr_threads, sizeof(*members.list));
 	for (size_t i = 0; i < table->nr_threads; i++) {
-		const struct recorded_thread *thread = table->threads[i];
+		struct recorded_thread *thread = table->threads[i];
 		struct member *member = &members.list[members.nr];
 
-		if (!thread->is_vcpu)
+		if (!thread->is_vcpu || thread->is_sum)
 			continue;
 		members.nr++;
 		member->thread = thread;
@@ -327,16 +358,19 @@ static void add_guests(struct guests *guests, const struct members *members,
 }
 
 struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct table *table,
-				      struct guests *guests)
+				      struct recorded_guests *recorded, struct guests *guests)
 {
 	struct recorded_vcpu *vcpus = xcalloc(table->nr_threads, sizeof(*vcpus));
-	struct recorded_guests recorded = { .nr = 0 };
-	struct members members = list_members(trace, table, &recorded);
+	struct members members = list_members(trace, table, recorded);
 
 	number_vcpus(&members);
-	tell_apart(&recorded);
+	tell_apart(recorded);
 	add_guests(guests, &members, vcpus);
 	free(members.list);
-	recorded_guests_release(&recorded);
+	for (size_t i = 0; i < table->nr_threads; i++) {
+		if (table->threads[i]->is_sum && table->threads[i]->is_vcpu)
+			vcpus[i] = (struct recorded_vcpu){ (uint32_t)guests_count(guests) + 1, -1,
+							   0 };
+	}
 	return vcpus;
 }

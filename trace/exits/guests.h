@@ -18,10 +18,12 @@
 /* Sets facts about a thread that are not in its events: name, guest, process, vCPU. */
 void guests_identify(const struct trace *trace, struct recorded_thread *thread);
 
-/* ---- while the recording is read: guests are numbered from 0 by their first event */
+/* ---- while the recording is read: guests are numbered from 0 as they are asked for */
 
 struct recorded_guest {
 	size_t number;
+	size_t nr_threads; /* without it a guest is forgotten */
+	uint64_t lives; /* for ended.c: the latest call in which it lived */
 	int32_t pid; /* of its process; -1: not known */
 	uint32_t file; /* the main file of its first thread */
 	bool is_known; /* else it is the nth, from 0, of the file's guests that are not known */
@@ -37,13 +39,17 @@ struct recorded_guests {
 
 void recorded_guests_release(struct recorded_guests *guests);
 
-/*
- * The guest of a thread, new if need be; to be called once for each thread, after
- * guests_identify().
- */
-const struct recorded_guest *recorded_guest_of(struct recorded_guests *guests,
-					       const struct trace *trace,
-					       const struct recorded_thread *thread);
+/* The guest of a thread, new if need be; after guests_identify(). */
+struct recorded_guest *recorded_guest_of(struct recorded_guests *guests, const struct trace *trace,
+					 struct recorded_thread *thread);
+
+/* The guest of a thread's process; NULL: the process is no guest. */
+const struct recorded_guest *recorded_guest_find(const struct recorded_guests *guests,
+						 const struct trace *trace,
+						 const struct recorded_thread *thread);
+
+/* The thread ends. */
+void recorded_guest_leave(struct recorded_guests *guests, struct recorded_thread *thread);
 
 /* ---- after the recording is read: all guests with their vCPUs */
 
@@ -56,9 +62,10 @@ struct recorded_vcpu {
 
 /*
  * Adds the guests. Returns one for each thread of the table, to be freed by the caller. If ACRN's
- * records have no VM, each CPU is a guest.
+ * records have no VM, each CPU is a guest. Threads that have ended are of a guest that `guests` do
+ * not have.
  */
 struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct table *table,
-				      struct guests *guests);
+				      struct recorded_guests *recorded, struct guests *guests);
 
 #endif

@@ -7,6 +7,8 @@
  * many of them, or they take too much memory, neighbours are joined: of two or five of them the
  * last one stays. A thread is kept before it changes for the first time in an interval, so a
  * recording of many threads costs no more than what changes.
+ *
+ * What threads that have ended were becomes a part of what one thread was, see table_sum().
  */
 #ifndef KVMTOP_TRACE_EXITS_INTERVALS_H
 #define KVMTOP_TRACE_EXITS_INTERVALS_H
@@ -65,6 +67,17 @@ void intervals_end(struct intervals *intervals);
 
 /* Makes one interval of each `factor` of them. */
 void intervals_join(struct intervals *intervals, uint32_t factor);
+
+/*
+ * Threads become a part of a sum in steps: intervals_split() of the sum and of each thread, which
+ * is kept for the last time; then what each of them had is moved; then intervals_join_up() of the
+ * sum; then intervals_measure(), when the threads are freed.
+ */
+void intervals_split(struct intervals *intervals, struct recorded_thread *thread);
+void intervals_move(struct recorded_thread *sum, struct recorded_thread *thread);
+void intervals_move_count(struct exit_count *sum, struct exit_count *count);
+void intervals_join_up(struct recorded_thread *sum);
+void intervals_measure(struct intervals *intervals);
 
 /* When an interval ends, in the clock's unit; at most UINT64_MAX. */
 uint64_t intervals_end_of(const struct intervals *intervals, uint32_t interval);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The state machine of a vCPU's thread. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/array.h"
@@ -17,7 +15,8 @@ void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned i
 		  const struct pairing_listener *listener)
 {
 	*pairing = (struct pairing){ .trace = trace, .listener = listener,
-				     .arguments = arguments };
+				     .arguments = arguments, .most_threads = ENDED_FEW,
+				     .most_events = ENDED_EVENTS };
 	pairing->meanings.trace = trace;
 	intervals_init(&pairing->intervals, &pairing->table, 0, 0);
 }
@@ -26,6 +25,7 @@ void pairing_release(struct pairing *pairing)
 {
 	meanings_release(&pairing->meanings);
 	table_release(&pairing->table);
+	recorded_guests_release(&pairing->guests);
 	free(pairing->longs);
 }
 
@@ -164,8 +164,7 @@ static RARE void on_vmgexit(struct pairing *pairing, struct recorded_thread *thr
 }
 
 /* Keeps the exit that the entry ends if it took longer than the threshold. */
-static RARE void keep_long(struct pairing *pairing, const struct recorded_thread *thread,
-			   uint64_t time)
+static RARE void keep_long(struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
 	const struct thread_state *state = thread->state;
 	const struct open_span *span = &state->spans[EXITS_VMEXIT];
@@ -176,7 +175,9 @@ static RARE void keep_long(struct pairing *pairing, const struct recorded_thread
 	    (!pairing->has_halts && count_is_idle(&pairing->meanings, span->count)))
 		return;
 	array_grow(&pairing->longs, &pairing->room_longs, at + 1);
-	pairing->nr_longs++;
+	if (pairing->nr_longs++ >= LONG_EXITS_MAX)
+		pairing->longs[at].thread->nr_longs--;
+	thread->nr_longs++;
 	pairing->longs[at] = (struct recorded_long){
 		.thread = thread, .exit = span->count, .argument = exit->argument,
 		.begin = span->begin, .end = time, .user = exit->user,
@@ -392,7 +393,7 @@ static void take(struct pairing *pairing, struct recorded_thread *thread,
 {
 	if (meaning->kind == MEANING_EVENT)
 		return;
-	table_set_vcpu(&pairing->table, thread);
+	thread->is_vcpu = true;
 	if (meaning->kind == MEANING_ARGUMENT) {
 		if (pairing->arguments & 1U << meaning->counted_as)
 			on_argument(pairing, thread, meaning, event);
@@ -460,36 +461,22 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 			pairing_schedule(pairing, meaning, event);
 		return;
 	}
-	thread = table_of(&pairing->table, pairing->trace, event, meaning->kind == MEANING_EVENT);
-	if (thread)
-		intervals_touch(&pairing->intervals, thread, event->time);
-	if (!thread || !table_count_events(&pairing->table, thread, meaning->number, nr)) {
-		pairing->nr_left_out += nr;
-		return;
-	}
+	if (ended_is_due(pairing))
+		ended_sweep(pairing, event->time);
+	thread = table_thread(&pairing->table, event);
+	intervals_touch(&pairing->intervals, thread, event->time);
+	table_count_events(&pairing->table, thread, meaning->number, nr);
 	if (!thread->prev || thread->cpu != event->cpu)
 		table_link(&pairing->table, thread, event->cpu);
 	thread->last = event->time;
 	if (event->counted) {
 		/* Without a field or a time they begin and end nothing. */
 		if (meaning->kind != MEANING_EVENT && event->tid >= 0)
-			table_set_vcpu(&pairing->table, thread);
+			thread->is_vcpu = true;
 		return;
 	}
 	if (event->vcpu != thread->vcpu)
 		set_vcpu(thread, meaning, event);
 	take(pairing, thread, meaning, event);
 	thread->is_new = false;
-}
-
-bool pairing_left_out(const struct pairing *pairing, struct error *error)
-{
-	if (pairing->nr_left_out)
-		error_set(error, 0,
-			  "%" PRIu64 " event%s left out: more than %d %s",
-			  pairing->nr_left_out, pairing->nr_left_out == 1 ? " was" : "s were",
-			  table_is_full(&pairing->table) ? TABLE_THREADS : TABLE_EVENTS,
-			  table_is_full(&pairing->table) ? "threads have events" :
-							   "types of events in its threads");
-	return pairing->nr_left_out > 0;
 }

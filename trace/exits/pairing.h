@@ -26,6 +26,7 @@
 #define KVMTOP_TRACE_EXITS_PAIRING_H
 
 #include "core/facts/sample.h"
+#include "trace/exits/guests.h"
 #include "trace/exits/intervals.h"
 #include "trace/exits/table.h"
 
@@ -50,6 +51,8 @@ struct pairing_listener {
 	/* Events of the thread are missing. The spans that it was in end after this call. */
 	void (*lost)(void *state, struct recorded_thread *thread,
 		     const struct trace_event *event);
+	/* The thread is freed after this call. */
+	void (*gone)(void *state, struct recorded_thread *thread);
 };
 
 struct recorded_loss {
@@ -62,7 +65,7 @@ struct recorded_loss {
 
 /* An exit that took longer than the threshold. Times are in the clock's unit. */
 struct recorded_long {
-	const struct recorded_thread *thread;
+	struct recorded_thread *thread;
 	struct exit_count *exit, *argument; /* argument: NULL: none is known */
 	uint64_t begin, end;
 	uint64_t pc;	     /* 0: not known */
@@ -76,13 +79,17 @@ struct pairing {
 	unsigned int arguments; /* a bit for each enum exit_kind: these arguments are counted */
 	struct meanings meanings;
 	struct table table;
+	struct recorded_guests guests;
 	struct intervals intervals;
+	uint64_t quiet; /* after so long without an event a guest has perhaps ended; 0: it lives */
+	size_t most_threads, most_events; /* in the table, before threads end; see ended.c */
+	uint64_t nr_sweeps;
+	uint64_t nr_ended; /* threads that ran a vCPU */
 	bool has_other_unit; /* the clock's is neither ns nor cycles of unknown length: */
 	double ns_per_unit;
 	uint64_t nr_events, first_time, last_time;
 	uint64_t nr_counted; /* of nr_events: were only counted */
 	uint64_t nr_counted_of_cpu; /* of nr_counted: it is not known of which thread */
-	uint64_t nr_left_out; /* of nr_events: KVM's, of threads for which the table has no room */
 	uint64_t first_exit, last_entry; /* times */
 	bool has_exits[EXITS_REASONS]; /* by enum exit_kind */
 	bool has_entries; /* without entries nothing has a duration */
@@ -121,14 +128,40 @@ uint64_t pairing_halt_user(const struct pairing *pairing, const struct recorded_
 /* How long a thread waited for a CPU, up to the stream's end. */
 uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread);
 
-/* Whether events were left out; error: how many. */
-bool pairing_left_out(const struct pairing *pairing, struct error *error);
+/*
+ * Whether the thread may be gone. Inside of KVM it is there: an exit to user space, with an error,
+ * comes before a thread can end. Without such events any exit may be the last, but for a halt,
+ * which often lasts.
+ */
+bool pairing_may_be_gone(const struct pairing *pairing, const struct recorded_thread *thread);
 
 /*
  * At the stream's end: passes each exit that is still open to the listener, and keeps the last
  * interval. Exits stay open.
  */
 void pairing_end(struct pairing *pairing);
+
+/*
+ * ---- ended.c: threads that have ended become a part of one thread, see table_sum()
+ *
+ * A recording does not say when a thread ends. Where there are more than ENDED_FEW threads, a guest
+ * has ended if none of its threads had an event for a minute and each of them may be gone; threads
+ * without a vCPU need not be kept apart. If these are too few, the threads without an event for the
+ * longest time count as ended: at most ENDED_MOST threads are kept apart. The time of a thread that
+ * has ended is the time up to its last exit or entry.
+ */
+#define ENDED_FEW  4096
+#define ENDED_MOST 65536
+#define ENDED_EVENTS ((size_t)256 * ENDED_MOST) /* KVM has some 100 types of events */
+#define ENDED_QUIET_NS UINT64_C(60000000000)
+
+static inline bool ended_is_due(const struct pairing *pairing)
+{
+	return pairing->table.nr_threads >= pairing->most_threads ||
+	       pairing->table.nr_events >= pairing->most_events;
+}
+
+void ended_sweep(struct pairing *pairing, uint64_t time);
 
 /* ---- parts of pairing_add(), in spans.c; spans_*() only with a listener */
 
@@ -138,6 +171,9 @@ void spans_begin(const struct pairing *pairing, struct recorded_thread *thread, 
 /* The span ends, if the thread is in it. */
 void spans_end(const struct pairing *pairing, struct recorded_thread *thread, enum span span,
 	       uint64_t time, bool is_cut);
+
+/* What the recording cuts off, the outer span first. */
+void spans_cut_off(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);
 
 /* Before the thread's state changes: the spans that an exit or an entry ends. */
 void spans_on_exit(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time);

@@ -58,6 +58,7 @@ static void choose_unit(struct recording *recording)
 	pairing->ns_per_unit = ns_per_unit;
 	pairing->longer = (uint64_t)((double)choice->longer_ns / ns_per_unit);
 	pairing->has_halts = choice->has_halts;
+	pairing->quiet = (uint64_t)((double)ENDED_QUIET_NS / ns_per_unit);
 	if (choice->has_moments)
 		intervals_init(&pairing->intervals, &pairing->table,
 			       (is_any ? FIRST_NS : choice->interval_s * NS_PER_S) / ns_per_unit,
@@ -88,7 +89,8 @@ void recording_end(struct recording *recording)
 		guests_identify(recording->trace, table->threads[i]);
 	recording->span_ns = units_in_ns(recording_span(recording), recording->ns_per_unit);
 	recording->guests = guests_new(NULL);
-	recording->vcpus = guests_of_table(recording->trace, table, recording->guests);
+	recording->vcpus = guests_of_table(recording->trace, table, &recording->pairing.guests,
+					   recording->guests);
 }
 
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,

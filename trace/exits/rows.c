@@ -191,23 +191,6 @@ static bool has_time(const struct maker *maker)
 }
 
 /*
- * Whether the thread may be gone. Inside of KVM it is there: an exit to user space, with an error,
- * comes before a thread can end. Without such events any exit may be the last, but for a halt,
- * which often lasts.
- */
-static bool may_be_gone(const struct pairing *pairing, const struct recorded_thread *thread)
-{
-	const struct thread_state *state = table_state(thread);
-
-	if (state->mode != VCPU_OUTSIDE || state->sched == SCHED_WAITS)
-		return false;
-	if (pairing->has_exits[EXITS_USERSPACE])
-		return state->is_open & 1U << EXITS_USERSPACE;
-	return state->is_open & 1U << EXITS_VMEXIT &&
-	       !count_is_idle(&pairing->meanings, state->spans[EXITS_VMEXIT].count);
-}
-
-/*
  * Until when a thread's time is counted: the end of the recording, or the last event of its guest,
  * which has perhaps ended.
  */
@@ -216,7 +199,7 @@ static uint64_t end_of(const struct recording *recording, const struct recorded_
 	const struct pairing *pairing = &recording->pairing;
 	uint64_t last = recording->vcpus[thread->index].last;
 
-	return last < pairing->last_time && may_be_gone(pairing, thread) ? last :
+	return last < pairing->last_time && pairing_may_be_gone(pairing, thread) ? last :
 									   pairing->last_time;
 }
 
@@ -294,6 +277,8 @@ static uint64_t whole_ns(const struct recording *recording, const struct recorde
 	uint64_t end = end_of(recording, thread);
 	uint64_t whole = elapsed(state->first, end), unknown = state->times.unknown;
 
+	if (thread->is_sum)
+		return to_ns(recording, state->times.ended);
 	if (state->mode == VCPU_UNKNOWN)
 		unknown += elapsed(state->since, end);
 	return to_ns(recording, whole > unknown ? whole - unknown : 0);

@@ -38,8 +38,7 @@ void spans_end(const struct pairing *pairing, struct recorded_thread *thread, en
 		ends(pairing, thread, span, open->begin, time, open->count, is_cut);
 }
 
-/* What the recording cuts off, the outer span first. */
-static void cut_off(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
+void spans_cut_off(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
 {
 	const struct thread_state *state = thread->state;
 
@@ -57,7 +56,8 @@ static void cut_off(const struct pairing *pairing, struct recorded_thread *threa
 static void end_first(const struct pairing *pairing, struct recorded_thread *thread,
 		      enum span span, uint64_t time)
 {
-	if (thread->is_new && time > pairing->first_time)
+	/* A thread that has ended may have come back. */
+	if (thread->is_new && !pairing->nr_ended && time > pairing->first_time)
 		ends(pairing, thread, span, pairing->first_time, time, NULL, true);
 }
 
@@ -67,7 +67,7 @@ void spans_on_exit(const struct pairing *pairing, struct recorded_thread *thread
 	if (thread->state->mode == VCPU_IN_GUEST)
 		spans_end(pairing, thread, SPAN_GUEST, time, false);
 	else /* the entry after an earlier exit is missing */
-		cut_off(pairing, thread, time);
+		spans_cut_off(pairing, thread, time);
 }
 
 void spans_on_entry(const struct pairing *pairing, struct recorded_thread *thread, uint64_t time)
@@ -83,7 +83,7 @@ void pairing_end(struct pairing *pairing)
 {
 	for (size_t i = 0; pairing->listener && i < pairing->table.nr_threads; i++) {
 		if (pairing->table.threads[i]->state)
-			cut_off(pairing, pairing->table.threads[i], pairing->last_time);
+			spans_cut_off(pairing, pairing->table.threads[i], pairing->last_time);
 	}
 	intervals_end(&pairing->intervals);
 }
@@ -102,7 +102,7 @@ static void lose_thread(struct pairing *pairing, struct recorded_thread *thread,
 		return;
 	if (pairing->listener && state->mode != VCPU_UNKNOWN) {
 		pairing->listener->lost(pairing->listener->state, thread, event);
-		cut_off(pairing, thread, event->time);
+		spans_cut_off(pairing, thread, event->time);
 	}
 	state->is_open = 0;
 	state->is_mmio_open = false;
@@ -213,6 +213,18 @@ void pairing_schedule(struct pairing *pairing, const struct meaning *meaning,
 	thread = vcpu_thread(pairing, meaning->next_tid, event);
 	if (thread)
 		get_cpu(pairing, thread, event->time);
+}
+
+bool pairing_may_be_gone(const struct pairing *pairing, const struct recorded_thread *thread)
+{
+	const struct thread_state *state = table_state(thread);
+
+	if (state->mode != VCPU_OUTSIDE || state->sched == SCHED_WAITS)
+		return false;
+	if (pairing->has_exits[EXITS_USERSPACE])
+		return state->is_open & 1U << EXITS_USERSPACE;
+	return state->is_open & 1U << EXITS_VMEXIT &&
+	       !count_is_idle(&pairing->meanings, state->spans[EXITS_VMEXIT].count);
 }
 
 uint64_t pairing_waited(const struct pairing *pairing, const struct recorded_thread *thread)

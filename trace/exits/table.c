@@ -10,11 +10,11 @@
 #include "lib/hash.h"
 #include "lib/xalloc.h"
 #include "trace/exits/table.h"
-#include "trace/recording/trace.h"
 
 #define MIN_SLOTS 32
 #define FEW_COUNTS 8 /* less than half of MIN_SLOTS */
-#define MAX_COUNTS 20000 /* for each kind */
+#define MAX_COUNTS 20000 /* for each kind, and the reasons of each thread */
+#define FEW_REASONS 64 /* of a thread */
 
 static size_t hash(uint64_t a, uint64_t b)
 {
@@ -42,6 +42,12 @@ static void put_slot(uint32_t *slots, size_t nr_slots, size_t at, size_t index)
 
 /* ---- threads */
 
+static void put_threads(struct table *table)
+{
+	for (size_t i = 0; i < table->nr_threads; i++)
+		put_slot(table->slots, table->nr_slots, hash(table->threads[i]->key, 0), i);
+}
+
 static void grow_threads(struct table *table)
 {
 	if (2 * table->nr_threads < table->nr_slots)
@@ -49,8 +55,7 @@ static void grow_threads(struct table *table)
 	grow_slots(&table->slots, &table->nr_slots);
 	table->threads = xreallocarray(table->threads, table->nr_slots,
 				       sizeof(struct recorded_thread *));
-	for (size_t i = 0; i < table->nr_threads; i++)
-		put_slot(table->slots, table->nr_slots, hash(table->threads[i]->key, 0), i);
+	put_threads(table);
 }
 
 static struct recorded_thread *find_thread(const struct table *table, uint64_t key)
@@ -70,7 +75,7 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 {
 	struct recorded_thread *thread = find_thread(table, event->thread_key);
 
-	if (thread || table_is_full(table))
+	if (thread)
 		return thread;
 	grow_threads(table);
 	thread = xcalloc(1, sizeof(*thread));
@@ -86,74 +91,6 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 	put_slot(table->slots, table->nr_slots, hash(thread->key, 0), table->nr_threads);
 	table->threads[table->nr_threads++] = thread;
 	return thread;
-}
-
-/* ---- threads that run no vCPU */
-
-#define SHARED (UINT64_C(1) << 62) /* in struct recorded_thread.key: of a process, or of all */
-
-/* A guest's process. Its key is made of the file's number and the pid. */
-struct guest_process {
-	uint64_t key;
-	UT_hash_handle hh;
-};
-
-static struct guest_process *find_process(const struct table *table, uint64_t key)
-{
-	struct guest_process *found;
-
-	HASH_FIND(hh, table->processes, &key, sizeof(key), found);
-	return found;
-}
-
-void table_add_process(struct table *table, const struct recorded_thread *thread)
-{
-	uint64_t key = (uint64_t)thread->file << 32 | (uint32_t)thread->pid;
-	struct guest_process *process;
-
-	if (thread->pid < 0 || find_process(table, key))
-		return;
-	process = xcalloc(1, sizeof(*process));
-	process->key = key;
-	hash_add(table->processes, key, process);
-}
-
-static void forget_processes(struct table *table)
-{
-	struct guest_process *process, *next;
-
-	HASH_ITER(hh, table->processes, process, next) {
-		HASH_DEL(table->processes, process);
-		free(process);
-	}
-}
-
-struct recorded_thread *table_shared(struct table *table, const struct trace *trace,
-				     const struct trace_event *event)
-{
-	struct recorded_thread *thread = find_thread(table, event->thread_key);
-	uint64_t process = (uint64_t)event->file << 32 | (uint32_t)event->pid;
-	struct trace_event shared = { .file = event->file, .pid = event->pid, .tid = -1 };
-	struct trace_guest guest;
-	int32_t vcpu;
-
-	if (thread)
-		return thread;
-	/* The file has a list of its guests' threads: they are few. */
-	if (event->tid < 0 ||
-	    trace_guest_of(trace, event->file, event->tid, &guest, &vcpu) >= 0)
-		return table_add(table, event);
-	if (!find_process(table, process))
-		shared.pid = -1;
-	shared.thread_key = SHARED | (uint64_t)event->file << 32 | (uint32_t)shared.pid;
-	return table_add(table, &shared);
-}
-
-/* Keys of threads are made of the file's number and the thread's. */
-struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
-				       int32_t tid)
-{
-	return find_thread(table, (event->thread_key & ~(uint64_t)UINT32_MAX) | (uint32_t)tid);
 }
 
 void table_unlink(struct recorded_thread *thread)
@@ -179,19 +116,96 @@ void table_link(struct table *table, struct recorded_thread *thread, int32_t cpu
 	thread->prev = first;
 }
 
-bool table_grow_events(struct table *table, struct recorded_thread *thread, uint32_t type)
+void table_forget(struct recorded_thread *thread)
+{
+	for (uint32_t i = 0; i < thread->nr_kept; i++)
+		free(thread->kept[i]);
+	free(thread->kept);
+	thread->kept = NULL;
+	thread->nr_kept = thread->at = 0;
+	for (uint32_t i = 0; i < thread->counts.nr; i++) {
+		struct exit_count *count = thread->counts.list[i];
+
+		free(count->kept);
+		count->kept = NULL;
+		count->nr_kept = count->at = 0;
+	}
+}
+
+static void free_thread(struct recorded_thread *thread)
+{
+	struct thread_counts *counts = &thread->counts;
+
+	table_forget(thread);
+	for (size_t i = 0; i < counts->nr; i++) {
+		buckets_release(&counts->list[i]->took.buckets);
+		free(counts->list[i]);
+	}
+	free(counts->list);
+	free(counts->hints);
+	free(counts->slots);
+	free(counts->events);
+	free(thread->state);
+	free(thread);
+}
+
+/* ---- threads that have ended */
+
+/* In struct recorded_thread.key, beside the number of a file that there cannot be. */
+#define SUM	 (UINT64_C(1) << 62)
+#define SUM_VCPU (SUM | UINT64_C(1) << 61)
+
+struct recorded_thread *table_sum(struct table *table, bool is_vcpu, uint32_t file, int32_t pid)
+{
+	const struct trace_event event = {
+		.file = file, .pid = pid, .tid = -1,
+		.thread_key = is_vcpu ? SUM_VCPU : SUM | (uint64_t)file << 32 | (uint32_t)pid,
+	};
+	struct recorded_thread *sum = table_add(table, &event);
+
+	sum->is_sum = true;
+	sum->is_vcpu = is_vcpu;
+	return sum;
+}
+
+void table_drop_ended(struct table *table)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < table->nr_threads; i++) {
+		struct recorded_thread *thread = table->threads[i];
+
+		if (thread->has_ended) {
+			table_unlink(thread);
+			free_thread(thread);
+			continue;
+		}
+		thread->index = (uint32_t)nr;
+		table->threads[nr++] = thread;
+	}
+	table->nr_threads = nr;
+	memset(table->hints, 0, sizeof(table->hints));
+	memset(table->slots, 0, table->nr_slots * sizeof(*table->slots));
+	put_threads(table);
+}
+
+/* Keys of threads are made of the file's number and the thread's. */
+struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
+				       int32_t tid)
+{
+	return find_thread(table, (event->thread_key & ~(uint64_t)UINT32_MAX) | (uint32_t)tid);
+}
+
+void table_grow_events(struct table *table, struct recorded_thread *thread, uint32_t type)
 {
 	struct thread_counts *counts = &thread->counts;
 	uint32_t nr = (type | 3) + 1;
 
-	if (nr - counts->nr_events > TABLE_EVENTS - table->nr_events)
-		return false;
 	table->nr_events += nr - counts->nr_events;
 	counts->events = xreallocarray(counts->events, nr, sizeof(*counts->events));
 	memset(counts->events + counts->nr_events, 0,
 	       (nr - counts->nr_events) * sizeof(*counts->events));
 	counts->nr_events = nr;
-	return true;
 }
 
 /* ---- counts */
@@ -263,20 +277,33 @@ static struct exit_count *find_count(const struct thread_counts *counts,
 	return NULL;
 }
 
+/* The count of all further keys of a kind. */
+static struct exit_count *others_of(struct table *table, struct thread_counts *counts, uint8_t kind)
+{
+	const struct exit_key others = { .kind = kind };
+	struct exit_count *count = find_count(counts, &others, true);
+
+	return count ? count : add_count(table, counts, &others, true);
+}
+
 struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
 				    const struct exit_key *key)
 {
-	const struct exit_key others = { .kind = key->kind };
-	bool is_others = table->nr_counts[key->kind] >= MAX_COUNTS;
 	struct exit_count *count = find_count(&thread->counts, key, false);
 
 	if (count)
 		return count;
-	if (is_others)
-		key = &others;
-	if (is_others)
-		count = find_count(&thread->counts, key, true);
-	return count ? count : add_count(table, &thread->counts, key, is_others);
+	if (table->nr_counts[key->kind] < MAX_COUNTS ||
+	    (key->kind < EXITS_FIRST_ARGUMENT && thread->counts.nr < FEW_REASONS))
+		return add_count(table, &thread->counts, key, false);
+	return others_of(table, &thread->counts, key->kind);
+}
+
+struct exit_count *table_sum_count(struct table *table, struct recorded_thread *sum,
+				   const struct exit_count *count)
+{
+	return count->is_others ? others_of(table, &sum->counts, count->key.kind) :
+				  table_find_count(table, sum, &count->key);
 }
 
 void count_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
@@ -305,44 +332,10 @@ bool count_exit_name(const struct meanings *meanings, const struct exit_count *c
 
 /* ---- all */
 
-void table_forget(struct recorded_thread *thread)
-{
-	for (uint32_t i = 0; i < thread->nr_kept; i++)
-		free(thread->kept[i]);
-	free(thread->kept);
-	thread->kept = NULL;
-	thread->nr_kept = thread->at = 0;
-	for (uint32_t i = 0; i < thread->counts.nr; i++) {
-		struct exit_count *count = thread->counts.list[i];
-
-		free(count->kept);
-		count->kept = NULL;
-		count->nr_kept = count->at = 0;
-	}
-}
-
-static void free_thread(struct recorded_thread *thread)
-{
-	struct thread_counts *counts = &thread->counts;
-
-	table_forget(thread);
-	for (size_t i = 0; i < counts->nr; i++) {
-		buckets_release(&counts->list[i]->took.buckets);
-		free(counts->list[i]);
-	}
-	free(counts->list);
-	free(counts->hints);
-	free(counts->slots);
-	free(counts->events);
-	free(thread->state);
-	free(thread);
-}
-
 void table_release(struct table *table)
 {
 	for (size_t i = 0; i < table->nr_threads; i++)
 		free_thread(table->threads[i]);
 	free(table->threads);
 	free(table->slots);
-	forget_processes(table);
 }

@@ -3,9 +3,9 @@
  * table - the threads of a recording, and each thread's counts by exit reason or argument.
  *
  * Memory does not grow with the recording's length: each thread has one count for each key, and one
- * for all further keys when there are too many (addresses in a damaged file). There are no more
- * than TABLE_THREADS threads. Durations are in ns, or in cycles of unknown length; other times are
- * in the clock's unit.
+ * for all further keys when there are too many (addresses in a damaged file). Threads that have
+ * ended become one, see ended.c. Durations are in ns, or in cycles of unknown length; other times
+ * are in the clock's unit.
  */
 #ifndef KVMTOP_TRACE_EXITS_TABLE_H
 #define KVMTOP_TRACE_EXITS_TABLE_H
@@ -14,9 +14,6 @@
 #include "core/facts/durations.h"
 #include "trace/exits/meaning.h"
 
-#define TABLE_THREADS 65536
-#define TABLE_FEW 4096 /* threads; of more, those without a vCPU share one */
-#define TABLE_EVENTS  (256 * TABLE_THREADS) /* KVM has some 100 types of events */
 #define TABLE_HINTS 64 /* a power of two */
 #define TABLE_CPUS 256
 #define COUNT_HINTS 8 /* a power of two */
@@ -102,7 +99,23 @@ struct thread_times {
 	uint64_t halt_user, halt_unknown;
 	uint64_t unknown; /* after losses, when the mode was not known */
 	uint64_t waited; /* for a CPU */
+	uint64_t ended; /* of the threads in a sum: from the first exit or entry to the last one */
 };
+
+/* Adds times; sign -1: takes them away. */
+static inline void thread_times_add(struct thread_times *sum, const struct thread_times *more,
+				    int sign)
+{
+	uint64_t factor = (uint64_t)sign;
+
+	sum->nested += factor * more->nested;
+	sum->polled_ns += factor * more->polled_ns;
+	sum->halt_user += factor * more->halt_user;
+	sum->halt_unknown += factor * more->halt_unknown;
+	sum->unknown += factor * more->unknown;
+	sum->waited += factor * more->waited;
+	sum->ended += factor * more->ended;
+}
 
 /* What a vCPU's thread is in, see pairing.h. */
 struct thread_state {
@@ -128,9 +141,13 @@ struct recorded_thread {
 	uint32_t file;
 	int32_t pid, tid, vcpu, cpu; /* -1: not known; cpu: the last one */
 	int32_t guest; /* index in the file's list of guests, see trace_guest(); -1: none */
+	struct recorded_guest *of; /* see recorded_guest_of(); NULL: not asked for yet */
 	char comm[16]; /* the kernel's TASK_COMM_LEN */
 	bool is_new;  /* the current event is the thread's first */
 	bool is_vcpu; /* had an event that only a vCPU's thread has */
+	bool is_sum;  /* of threads that have ended, see table_sum() */
+	bool has_ended; /* for ended.c: becomes a part of a sum */
+	uint32_t nr_longs; /* kept exits that took long: while there are any, it does not end */
 	uint64_t last; /* the time of the last event of any kind */
 	/* The interval that it has changed in last, or INTERVAL_NONE; see intervals.h. */
 	uint32_t interval;
@@ -150,7 +167,6 @@ struct table {
 	uint32_t *slots; /* a hash of indices into threads, plus 1 */
 	uint32_t nr_slots;
 	struct recorded_thread *hints[TABLE_HINTS]; /* by low bits of the key: found last */
-	struct guest_process *processes; /* a hash: of the threads that ran a vCPU */
 	size_t nr_counts[EXITS_KINDS];
 	size_t nr_events; /* counts of events by thread and type */
 	/*
@@ -161,11 +177,6 @@ struct table {
 };
 
 void table_release(struct table *table);
-
-static inline bool table_is_full(const struct table *table)
-{
-	return table->nr_threads >= TABLE_THREADS;
-}
 
 /* Frees what intervals.h keeps of a thread. */
 void table_forget(struct recorded_thread *thread);
@@ -179,25 +190,17 @@ static inline struct recorded_thread **table_of_cpu(struct table *table, int32_t
 	return &table->of_cpu[(uint32_t)cpu % TABLE_CPUS];
 }
 
-/* The thread of an event, new if need be; NULL: the table is full. */
+/* The thread of an event, new if need be. */
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event);
 
 /*
- * The thread that further threads without a vCPU share: one of their guest's process, or one of all
- * other processes.
+ * The thread that stands for threads that have ended, new if need be: for all that ran a vCPU, or
+ * for others of a process; pid -1: of any process.
  */
-struct recorded_thread *table_shared(struct table *table, const struct trace *trace,
-				     const struct trace_event *event);
+struct recorded_thread *table_sum(struct table *table, bool is_vcpu, uint32_t file, int32_t pid);
 
-void table_add_process(struct table *table, const struct recorded_thread *thread);
-
-/* The thread runs a vCPU. */
-static inline void table_set_vcpu(struct table *table, struct recorded_thread *thread)
-{
-	if (!thread->is_vcpu)
-		table_add_process(table, thread);
-	thread->is_vcpu = true;
-}
+/* Frees the threads that have ended. The others stay in their order, with other indices. */
+void table_drop_ended(struct table *table);
 
 /* The thread of this number in the event's file; NULL: it has no event of its own so far. */
 struct recorded_thread *table_find_tid(const struct table *table, const struct trace_event *event,
@@ -207,16 +210,19 @@ struct recorded_thread *table_find_tid(const struct table *table, const struct t
 struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
 				    const struct exit_key *key);
 
-bool table_grow_events(struct table *table, struct recorded_thread *thread, uint32_t type);
+/* The count of a sum that stands for the count of a thread that has ended. */
+struct exit_count *table_sum_count(struct table *table, struct recorded_thread *sum,
+				   const struct exit_count *count);
 
-/* Counts events of one of KVM's types. false: the table has no room for them. */
-static inline bool table_count_events(struct table *table, struct recorded_thread *thread,
+void table_grow_events(struct table *table, struct recorded_thread *thread, uint32_t type);
+
+/* Counts events of one of KVM's types. */
+static inline void table_count_events(struct table *table, struct recorded_thread *thread,
 				      uint32_t type, uint64_t nr)
 {
-	if (type >= thread->counts.nr_events && !table_grow_events(table, thread, type))
-		return false;
+	if (type >= thread->counts.nr_events)
+		table_grow_events(table, thread, type);
 	thread->counts.events[type] += nr;
-	return true;
 }
 
 /* The state of a thread, to look at. */
@@ -225,6 +231,16 @@ static inline const struct thread_state *table_state(const struct recorded_threa
 	static const struct thread_state none;
 
 	return thread->state ? thread->state : &none;
+}
+
+/* Of a thread that has ended: what becomes a part of a sum. */
+static inline struct thread_times table_ended_times(const struct thread_state *state)
+{
+	struct thread_times times = state->times;
+
+	if (state->has_run)
+		times.ended = elapsed(times.unknown, elapsed(state->first, state->since));
+	return times;
 }
 
 /* And to change: most threads of a recording run no vCPU, and never need one. */
@@ -245,17 +261,6 @@ static inline struct recorded_thread *table_thread(struct table *table,
 	if (!*hint || (*hint)->key != event->thread_key)
 		*hint = table_add(table, event);
 	return *hint;
-}
-
-/*
- * The thread of an event. is_any: any thread may have it; a host has ever more of these threads,
- * each interrupted once while an interrupt goes to a guest.
- */
-static inline struct recorded_thread *table_of(struct table *table, const struct trace *trace,
-					       const struct trace_event *event, bool is_any)
-{
-	return is_any && table->nr_threads >= TABLE_FEW ? table_shared(table, trace, event) :
-							  table_thread(table, event);
 }
 
 static inline struct exit_count *table_count(struct table *table, struct recorded_thread *thread,

@@ -35,7 +35,6 @@ struct timeline_kvm {
 	struct timeline_out *out;
 	struct pairing pairing;
 	struct pairing_listener listener;
-	struct recorded_guests guests;
 	struct process *processes; /* by the guest's number */
 	size_t nr_processes, room_processes;
 	bool keeps_offsets;
@@ -62,10 +61,10 @@ static void name_guest(const struct timeline_kvm *kvm, const struct recorded_gue
 }
 
 /* The number of the thread's process, which is drawn from its first event on. */
-static size_t process_of(struct timeline_kvm *kvm, const struct recorded_thread *thread)
+static size_t process_of(struct timeline_kvm *kvm, struct recorded_thread *thread)
 {
 	const struct recorded_guest *guest =
-		recorded_guest_of(&kvm->guests, kvm->trace, thread);
+		recorded_guest_of(&kvm->pairing.guests, kvm->trace, thread);
 	struct process *process;
 
 	if (guest->number == kvm->nr_processes) {
@@ -210,6 +209,34 @@ static void on_loss(void *state, struct recorded_thread *thread, const struct tr
 	out_instant(kvm->out, &instant, &args);
 }
 
+static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *thread)
+{
+	const struct track *track = thread->drawn;
+	const struct process *process = &kvm->processes[track->process];
+	bool is_cpu = trace_file(kvm->trace, thread->file)->kind == TRACE_ACRN ||
+		      thread->key & EVENT_OF_CPU;
+	char name[NAME_SIZE];
+
+	if (is_cpu && thread->vcpu < 0)
+		snprintf(name, sizeof(name), "CPU %d", (int)thread->cpu);
+	else if (thread->vcpu >= 0)
+		snprintf(name, sizeof(name), "vCPU %d", (int)thread->vcpu);
+	else if (thread->comm[0])
+		snprintf(name, sizeof(name), "%s", thread->comm);
+	else
+		snprintf(name, sizeof(name), "thread %d", (int)thread->tid);
+	out_track(kvm->out, process->number, track->id, name,
+		  thread->vcpu >= 0 ? thread->vcpu : ORDER_OTHERS + track->id);
+}
+
+static void on_gone(void *state, struct recorded_thread *thread)
+{
+	if (!thread->drawn)
+		return;
+	name_track(state, thread);
+	free(thread->drawn);
+}
+
 /* ---- the guests' clocks ---- */
 
 static void take_offset(struct timeline_kvm *kvm, const struct recorded_thread *thread,
@@ -337,7 +364,7 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct ti
 	kvm->clock = clock;
 	kvm->keeps_offsets = keeps_offsets;
 	kvm->out = out;
-	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss };
+	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss, on_gone };
 	pairing_init(&kvm->pairing, trace, 0, &kvm->listener);
 	return kvm;
 }
@@ -349,7 +376,6 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	for (size_t i = 0; i < kvm->pairing.table.nr_threads; i++)
 		free(kvm->pairing.table.threads[i]->drawn);
 	pairing_release(&kvm->pairing);
-	recorded_guests_release(&kvm->guests);
 	free(kvm->processes);
 	offsets_release(&kvm->offsets);
 	free(kvm);
@@ -359,11 +385,8 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 static void take_instant(struct timeline_kvm *kvm, const struct trace_event *event)
 {
 	struct recorded_thread *thread = table_thread(&kvm->pairing.table, event);
-	const struct track *track;
+	const struct track *track = track_of(kvm, thread);
 
-	if (!thread)
-		return; /* the table is full */
-	track = track_of(kvm, thread);
 	draw_instant(kvm, track, event);
 	if (event->counted)
 		return;
@@ -388,31 +411,6 @@ void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 	     meaning->kind == MEANING_USERSPACE))
 		return;
 	take_instant(kvm, event);
-}
-
-static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *thread)
-{
-	const struct track *track = thread->drawn;
-	const struct process *process = &kvm->processes[track->process];
-	bool is_cpu = trace_file(kvm->trace, thread->file)->kind == TRACE_ACRN ||
-		      thread->key & EVENT_OF_CPU;
-	char name[NAME_SIZE];
-
-	if (is_cpu && thread->vcpu < 0)
-		snprintf(name, sizeof(name), "CPU %d", (int)thread->cpu);
-	else if (thread->vcpu >= 0)
-		snprintf(name, sizeof(name), "vCPU %d", (int)thread->vcpu);
-	else if (thread->comm[0])
-		snprintf(name, sizeof(name), "%s", thread->comm);
-	else
-		snprintf(name, sizeof(name), "thread %d", (int)thread->tid);
-	out_track(kvm->out, process->number, track->id, name,
-		  thread->vcpu >= 0 ? thread->vcpu : ORDER_OTHERS + track->id);
-}
-
-bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct error *error)
-{
-	return pairing_left_out(&kvm->pairing, error);
 }
 
 void timeline_kvm_end(struct timeline_kvm *kvm)

@@ -31,9 +31,6 @@ void timeline_kvm_free(struct timeline_kvm *kvm);
 /* An event of the stream. */
 void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event);
 
-/* Whether events were left out, because they are of too many threads; error: how many. */
-bool timeline_kvm_left_out(const struct timeline_kvm *kvm, struct error *error);
-
 /* At the stream's end: draws what is open, and names the tracks. */
 void timeline_kvm_end(struct timeline_kvm *kvm);
 

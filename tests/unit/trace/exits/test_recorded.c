@@ -11,6 +11,7 @@
 #include "lib/array.h"
 #include "core/monitor.h"
 #include "tests/unit/unit.h"
+#include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/samples.h"
@@ -835,27 +836,245 @@ static void losses_of_one_cpu(void **state)
 	end(&world);
 }
 
-/* What is of further threads is left out, and how much that is is known. */
-static void more_threads_than_a_table_has(void **state)
+/* ---- threads that have ended */
+
+/* What all threads that ran a vCPU and have ended counted: their guest is in no inventory. */
+static const struct stats_item *ended(const struct world *world, const char *name)
 {
+	return item(world, (uint32_t)guests_count(world->recording.guests) + 1, -1, name);
+}
+
+/* Of too many threads at once the threads whose last event is the oldest count as ended. */
+static void more_threads_than_are_kept(void **state)
+{
+	enum { NR = 3 * ENDED_MOST };
+	const struct table *table;
 	struct world world;
-	uint64_t time = 1000;
+	uint64_t time = 1000, nr_apart = 0;
 
 	(void)state;
 	begin(&world);
-	for (uint32_t tid = 1; tid <= TABLE_THREADS + 2; tid++) {
+	for (uint32_t tid = 1; tid <= NR; tid++) {
 		put_mmio(&world.event, tid, 1, 0xfee00000);
 		add(&world, 0, time++);
+		if (tid % 10000)
+			continue;
+		put_mmio(&world.event, 1, 1, 0xfee00000);
+		add(&world, 0, time++);
 	}
-	put_mmio(&world.event, 1, 1, 0xfee00000);
-	add(&world, 0, time);
 	open_dat(&world);
-	assert_int_equal(world.recording.pairing.nr_events, TABLE_THREADS + 3);
-	assert_int_equal(world.recording.pairing.nr_left_out, 2);
-	assert_int_equal(world.recording.pairing.table.nr_threads, TABLE_THREADS);
+	table = &world.recording.pairing.table;
+	assert_int_in_range(table->nr_threads, ENDED_MOST / 2, ENDED_MOST);
+	assert_int_equal(table->nr_threads + world.recording.pairing.nr_ended, NR + 1);
 	look(&world, &view_events);
-	assert_int_equal(item(&world, 1, 1, "kvm_mmio")->total, 2);
+	assert_int_equal(item(&world, 1, 1, "kvm_mmio")->total, 1 + NR / 10000);
+	for (int32_t tid = 2; tid <= NR; tid++) {
+		const struct stats_item *found = find_item(&world, 1, tid, "kvm_mmio");
+
+		assert_true(found ? found->total == 1 : tid <= NR - ENDED_MOST / 2);
+		nr_apart += found != NULL;
+	}
+	assert_int_equal(ended(&world, "kvm_mmio")->total, NR - 1 - nr_apart);
+	assert_int_equal(cell(&world, "kvm_mmio", "total")->count, NR + NR / 10000);
 	end(&world);
+}
+
+/* A guest of two vCPUs lives for 4 us: an exit of 100 ns, one to user space, and the last one. */
+static void add_guest(struct world *world, uint32_t tid, uint64_t time)
+{
+	for (uint32_t vcpu = 0; vcpu < 2; vcpu++) {
+		put_entry(&world->event, tid + vcpu, vcpu);
+		add(world, 0, time + 1000 * vcpu);
+		put_exit(&world->event, tid + vcpu, vcpu, 1, 30);
+		add(world, 0, time + 1000 * vcpu + 400);
+		put_entry(&world->event, tid + vcpu, vcpu);
+		add(world, 0, time + 1000 * vcpu + 500);
+		put_exit(&world->event, tid + vcpu, vcpu, 1, 12);
+		add(world, 0, time + 1000 * vcpu + 700);
+		put_user(&world->event, tid + vcpu, 6, 0);
+		add(world, 0, time + 1000 * vcpu + 800);
+	}
+}
+
+/*
+ * Guests that ended long ago are one row. These live, although they had no event for long: a guest
+ * that halts, with a vCPU that is in user space all the time.
+ */
+static void guests_that_have_ended(void **state)
+{
+	enum { NR = 10000, S = 1000000000 };
+	const struct pairing *pairing;
+	struct world world;
+	uint32_t living;
+	uint64_t nr;
+
+	(void)state;
+	begin(&world);
+	add_guest(&world, 77, 1000);
+	put_entry(&world.event, 78, 1);
+	add(&world, 0, 4000);
+	put_exit(&world.event, 78, 1, 1, 12);
+	add(&world, 0, 5000);
+	for (uint32_t i = 0; i < NR; i++)
+		add_guest(&world, 1000 + 2 * i, (i + 1) * UINT64_C(1) * S);
+	open_dat(&world);
+	pairing = &world.recording.pairing;
+	nr = pairing->nr_ended / 2;
+	assert_int_equal(pairing->nr_ended % 2, 0);
+	assert_int_in_range(nr, NR - ENDED_FEW / 2, NR - 60);
+	assert_int_in_range(pairing->table.nr_threads, 120, ENDED_FEW);
+	assert_int_equal(guests_count(world.recording.guests), NR + 1 - nr);
+	look(&world, &view_exits);
+	living = (uint32_t)guests_count(world.recording.guests); /* "web1" is the last name */
+	assert_int_equal(item(&world, living, 0, "vmexit")->total, 1);
+	assert_int_equal(item(&world, living, 1, "vmexit")->total, 2);
+	/* The last exit of a thread has no end. */
+	assert_int_equal(ended(&world, "vmexit")->total, 2 * nr);
+	assert_int_equal(ended(&world, "vmexit")->timing->total_ns, 200 * nr);
+	assert_int_equal(ended(&world, "vmexit")->timing->max_ns, 100);
+	assert_int_equal(ended(&world, "time")->total, 2 * 700 * nr);
+	assert_int_equal(ended(&world, "time(guest)")->total, 2 * 600 * nr);
+	assert_int_equal(ended(&world, "time(kvm)")->total, 2 * 100 * nr);
+	assert_int_equal(cell(&world, "IO_INSTRUCTION", "total")->count, 2 * (NR + 1));
+	look(&world, &view_guests);
+	assert_int_equal(cell(&world, "(ended)", "total")->count, 2 * nr);
+	look(&world, &view_events);
+	assert_int_equal(ended(&world, "kvm_exit")->total, 4 * nr);
+	assert_int_equal(ended(&world, "kvm_userspace_exit")->total, 2 * nr);
+	end(&world);
+}
+
+/* A guest whose exit is kept as a long one stays what it is. */
+static void long_exits_stay(void **state)
+{
+	const struct recording_choice choice = { .longer_ns = 1000 };
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 5000);
+	put_exit(&world.event, 77, 0, 1, 12);
+	add(&world, 0, 5500);
+	put_user(&world.event, 77, 6, 0);
+	add(&world, 0, 5600);
+	for (uint32_t i = 0; i < ENDED_FEW; i++)
+		add_guest(&world, 1000 + 2 * i, (i + 1) * UINT64_C(1000000000));
+	write_dat(&world);
+	read_recording(&world, path, &choice);
+	assert_true(world.recording.pairing.nr_ended > 0);
+	assert_int_equal(world.recording.pairing.nr_longs, 1);
+	assert_int_equal(world.recording.pairing.longs[0].thread->tid, 77);
+	recording_release(&world.recording);
+}
+
+static void count_one(struct pairing *pairing, const struct trace_type *type, int32_t pid,
+		      int32_t tid, uint64_t time)
+{
+	const struct trace_event event = {
+		.type = type, .counted = 1, .pid = pid, .tid = tid, .vcpu = -1,
+		.thread_key = (uint32_t)tid, .time = time,
+	};
+
+	pairing_add(pairing, &event);
+}
+
+/* How many events the threads of a process have; pid -1: of no known process. */
+static uint64_t count_of_process(struct pairing *pairing, const struct trace_type *type,
+				 int32_t pid, bool is_vcpu)
+{
+	uint32_t number = meaning_of(&pairing->meanings, type)->number;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < pairing->table.nr_threads; i++) {
+		const struct recorded_thread *thread = pairing->table.threads[i];
+
+		if (thread->pid == pid && thread->is_vcpu == is_vcpu &&
+		    number < thread->counts.nr_events)
+			count += thread->counts.events[number];
+	}
+	return count;
+}
+
+/* Threads that run no vCPU come and go. They are a guest's, which ends, or others. */
+static void threads_of_the_host_are_few(void **state)
+{
+	enum { NR = 3 * ENDED_FEW, GUEST = 900, OTHER = 901 };
+	const struct trace_type *exit, *irq;
+	const struct trace_event *event;
+	struct pairing pairing;
+	struct trace *trace;
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	put_irq(&world.event, 5);
+	add(&world, 0, 1001);
+	write_dat(&world);
+	trace = open_it();
+	assert_int_equal(trace_next(trace, &event), 1);
+	exit = event->type;
+	assert_int_equal(trace_next(trace, &event), 1);
+	irq = event->type;
+	pairing_init(&pairing, trace, 0, NULL);
+	pairing.quiet = ENDED_QUIET_NS;
+	count_one(&pairing, exit, GUEST, GUEST, 1);
+	for (int32_t i = 0; i < NR; i++)
+		count_one(&pairing, irq, i % 2 ? GUEST : OTHER, 1000 + i, 2);
+	assert_int_in_range(pairing.table.nr_threads, 3, ENDED_FEW + 3);
+	assert_int_equal(pairing.nr_ended, 0);
+	assert_int_equal(count_of_process(&pairing, irq, GUEST, false), NR / 2);
+	assert_int_equal(count_of_process(&pairing, irq, OTHER, false) +
+			 count_of_process(&pairing, irq, -1, false), NR / 2);
+	for (int32_t i = 0; i < NR; i++)
+		count_one(&pairing, irq, OTHER, 1000 + NR + i, 3 + ENDED_QUIET_NS);
+	assert_int_equal(pairing.nr_ended, 1);
+	assert_int_equal(count_of_process(&pairing, exit, -1, true), 1);
+	assert_int_equal(count_of_process(&pairing, irq, -1, true), NR / 2);
+	assert_int_equal(count_of_process(&pairing, irq, GUEST, false), 0);
+	assert_null(pairing.guests.hash);
+	pairing_release(&pairing);
+	trace_close(trace);
+}
+
+/* A damaged file makes up types of events: a thread with too many counts ends. */
+static void more_types_than_are_kept(void **state)
+{
+	enum { TYPES = 1 << 20, NR = 20 };
+	struct pairing pairing;
+	struct trace *trace;
+	struct world world;
+	uint64_t count = 0;
+
+	(void)state;
+	begin(&world);
+	put_irq(&world.event, 5);
+	add(&world, 0, 1000);
+	write_dat(&world);
+	trace = open_it();
+	pairing_init(&pairing, trace, 0, NULL);
+	for (uint32_t i = 0; i < NR; i++) {
+		const struct trace_event event = { .tid = 1000 + (int32_t)i, .thread_key = i,
+						   .pid = -1 };
+		struct recorded_thread *thread;
+
+		if (ended_is_due(&pairing))
+			ended_sweep(&pairing, i);
+		thread = table_thread(&pairing.table, &event);
+		thread->is_vcpu = true;
+		table_count_events(&pairing.table, thread, TYPES - 1, 5);
+		assert_int_in_range(pairing.table.nr_events, TYPES, ENDED_EVENTS + TYPES);
+	}
+	for (size_t i = 0; i < pairing.table.nr_threads; i++)
+		count += pairing.table.threads[i]->counts.events[TYPES - 1];
+	assert_int_equal(count, 5 * NR);
+	assert_int_in_range(pairing.nr_ended, 1, NR);
+	pairing_release(&pairing);
+	trace_close(trace);
 }
 
 /* A page that begins before the one before it ends is damage: no time passes backwards. */
@@ -883,64 +1102,6 @@ static void time_that_goes_back(void **state)
 				    world.view.rows[i].cells[k].ns < 1000000);
 	}
 	end(&world);
-}
-
-static struct recorded_thread *get_any(struct table *table, const struct trace *trace, int32_t tid,
-				       int32_t pid)
-{
-	const struct trace_event event = { .tid = tid, .pid = pid, .vcpu = -1, .cpu = 0,
-					   .thread_key = (uint32_t)tid };
-
-	return table_of(table, trace, &event, true);
-}
-
-/* Threads that run no vCPU come and go: there is room for the vCPUs' threads. */
-static void threads_of_the_host_are_few(void **state)
-{
-	struct table table = { .nr_threads = 0 };
-	const struct trace *trace;
-	struct recorded_thread *thread;
-	struct world world;
-
-	(void)state;
-	begin(&world);
-	put_exit(&world.event, 77, 0, 1, 30);
-	add(&world, 0, 1000);
-	open_dat(&world);
-	trace = world.recording.trace;
-	thread = get_any(&table, trace, 1, 900);
-	table_set_vcpu(&table, thread);
-	for (int32_t tid = 2; tid <= 3 * TABLE_THREADS; tid++)
-		assert_non_null(get_any(&table, trace, tid, 1000 + tid));
-	assert_int_equal(table.nr_threads, TABLE_FEW + 1);
-	assert_ptr_equal(get_any(&table, trace, 1, 900), thread);
-	/* Another thread of the guest's process, and two of others. */
-	thread = get_any(&table, trace, 9000001, 900);
-	assert_int_equal(thread->pid, 900);
-	assert_int_equal(thread->tid, -1);
-	assert_ptr_equal(get_any(&table, trace, 9000002, 900), thread);
-	thread = get_any(&table, trace, 9000003, 901);
-	assert_int_equal(thread->pid, -1);
-	assert_ptr_equal(get_any(&table, trace, 9000004, 902), thread);
-	assert_int_equal(table.nr_threads, TABLE_FEW + 2);
-	table_release(&table);
-	end(&world);
-}
-
-/* Types that a damaged file makes up are left out where there is no room to count them. */
-static void more_types_than_a_table_counts(void **state)
-{
-	const struct trace_event event = { .tid = 7, .vcpu = -1, .cpu = 0 };
-	struct table table = { .nr_events = TABLE_EVENTS - 4 };
-	struct recorded_thread *thread = table_add(&table, &event);
-
-	(void)state;
-	assert_true(table_count_events(&table, thread, 3, 5));
-	assert_false(table_count_events(&table, thread, 4, 1));
-	assert_false(table_count_events(&table, thread, UINT32_MAX - 3, 1));
-	assert_true(table_count_events(&table, thread, 3, 1));
-	assert_int_equal(thread->counts.events[3], 6);
-	table_release(&table);
 }
 
 /* A thread's first event may be in one buffer, and what is missing of its CPU in another one. */
@@ -1518,10 +1679,12 @@ UNIT(test_recorded)
 		cmocka_unit_test(what_is_gone_without_user_space),
 		cmocka_unit_test(losses_of_one_cpu),
 		cmocka_unit_test(a_loss_in_another_buffer),
-		cmocka_unit_test(more_threads_than_a_table_has),
+		cmocka_unit_test(more_threads_than_are_kept),
+		cmocka_unit_test(guests_that_have_ended),
+		cmocka_unit_test(long_exits_stay),
 		cmocka_unit_test(threads_of_the_host_are_few),
+		cmocka_unit_test(more_types_than_are_kept),
 		cmocka_unit_test(time_that_goes_back),
-		cmocka_unit_test(more_types_than_a_table_counts),
 		cmocka_unit_test(waiting_for_a_cpu),
 		cmocka_unit_test(no_exits_but_events),
 		cmocka_unit_test(long_exits),
