@@ -810,6 +810,29 @@ left_by "the lack of memory" without_memory
 screen_has '^kvmtop: out of memory' "and says so"
 is "$(cat "$TMP/status")" 1 "with status 1"
 
+# A terminal that takes no output, as of a connection that hangs, delays Ctrl-\ by a second.
+screen_start 200 60 "ulimit -c 0; exec $KVMTOP --sysroot $amd --view events -s 0.1"
+screen_wait '^ kvm_entry '
+pid=$(screen_pid)
+server=$(t_tmux display-message -p '#{pid}')
+switches() {
+	grep ctxt_switches "/proc/$pid/status"
+}
+is_stuck() {
+	before=$(switches)
+	sleep 0.5
+	[ "$before" = "$(switches)" ]
+}
+kill -STOP "$server"
+if wait_for 20 is_stuck; then
+	kill -QUIT "$pid"
+	check "Ctrl-backslash ends it while its terminal is stuck" wait_for 20 is_gone "$pid"
+else
+	skip "a terminal that is stuck" "it takes whatever is written"
+fi
+kill -KILL "$pid" 2>/dev/null
+kill -CONT "$server"
+
 # ends_with_terminal NAME BEFORE AFTER: what the shell does before, and the program's redirection.
 ends_with_terminal() {
 	screen_start 80 24 "$2; exec $KVMTOP --sysroot $amd --view events -s 0.1 $3"

@@ -187,9 +187,10 @@ static void restore(void)
 /* Signals that end the program at once, with a core file: Ctrl-\ and what a defect causes. */
 static const int fatal_signals[] = { SIGQUIT, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 
-/* By now the signal has its default action. */
+/* By now the signal has its default action. A terminal that takes no output does not delay it. */
 static void restore_and_end(int signal)
 {
+	alarm(1);
 	restore();
 	raise(signal);
 }
