@@ -333,7 +333,8 @@ static void a_long_wait_is_spread(void **state)
 	take(w);
 	before_ns = 10 * US;
 	thread_is(w, 101, 10 + 1000, 10 + 12000, 2);
-	for (int i = 0; i < 2; i++) {
+	/* Of three ms each, or more on a busy machine. */
+	for (int i = 0; i < 7 && before_ns < (10 + 12000) * US; i++) {
 		begin_ns = w->sample.time_ns[SOURCE];
 		take(w);
 		wait_ns = of_vcpu(w, 0, "time(wait)") - before_ns;
@@ -342,8 +343,7 @@ static void a_long_wait_is_spread(void **state)
 		assert_in_range(wait_ns, 1, w->sample.time_ns[SOURCE] - begin_ns -
 						    (i ? 0 : 1000 * US));
 	}
-	for (int i = 0; i < 5; i++)
-		take(w);
+	take(w);
 	assert_int_equal(of_vcpu(w, 0, "time(wait)"), (10 + 12000) * US);
 }
 
