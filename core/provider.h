@@ -106,7 +106,8 @@ struct provider {
 
 /*
  * The live providers: the number, the name, and the provider that a captured machine has instead.
- * The symbols end in _provider. A set of providers has the bits 1U << number.
+ * The symbols end in _provider. A set of providers has the bits 1U << number. They are read in this
+ * order: the inventory before what needs its threads. Histories have the numbers.
  */
 #define PROVIDER_LIST(PROVIDER) \
 	PROVIDER(DEBUGFS, debugfs, debugfs) /* read in the captured files themselves */ \
