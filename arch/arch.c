@@ -371,3 +371,47 @@ void reasons_release(struct reasons *reasons)
 	reasons->list = NULL;
 	reasons->nr = 0;
 }
+
+static const struct reason *find_code(const struct reasons *reasons, uint64_t code)
+{
+	size_t low = 0, high = reasons->nr;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (reasons->list[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < reasons->nr && reasons->list[low].code == code ? &reasons->list[low] : NULL;
+}
+
+const struct reason *reasons_find(const struct reasons *reasons, const struct split *split,
+				  uint64_t value)
+{
+	const struct reason *reason = find_code(reasons, value);
+
+	/* The kernel's field may have 32 or 64 bits: all ones mean the same. */
+	if (!reason && value == UINT64_MAX)
+		reason = find_code(reasons, UINT32_MAX);
+	if (!reason && split && !(value & REASON_TYPE & ~split->mask))
+		reason = find_code(reasons, value & split->mask);
+	return reason;
+}
+
+#define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */
+
+void reason_write(const struct reason *reason, uint64_t value, char *buf, size_t size)
+{
+	uint64_t flags = reason && value != UINT64_MAX ? value ^ reason->code : 0;
+
+	if (!reason)
+		snprintf(buf, size, "0x%" PRIx64, value);
+	else if (flags == FAILED_VMENTRY)
+		snprintf(buf, size, "%s FAILED_VMENTRY", reason->name);
+	else if (flags)
+		snprintf(buf, size, "%s 0x%" PRIx64, reason->name, flags);
+	else
+		snprintf(buf, size, "%s", reason->name);
+}

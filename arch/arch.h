@@ -132,6 +132,13 @@ struct reasons {
 void reasons_of(const struct split *split, const char *format, struct reasons *ret);
 void reasons_release(struct reasons *reasons);
 
+/* The reason of a field's value, whose other bits may be flags; NULL: not known. */
+const struct reason *reasons_find(const struct reasons *reasons, const struct split *split,
+				  uint64_t value);
+
+/* "HLT", "INVALID_STATE FAILED_VMENTRY"; a value without a reason (NULL) in hex. */
+void reason_write(const struct reason *reason, uint64_t value, char *buf, size_t size);
+
 /*
  * Parses the index-th `{ value, "name" }, ...` list of a print format (what __print_symbolic,
  * __print_symbolic_u64 and __print_flags take). The strings are copied.

@@ -15,7 +15,6 @@
 #include "providers/exits/threads.h"
 #include "providers/providers.h"
 
-#define FAILED_VMENTRY (UINT64_C(1) << 31) /* VMX: the entry itself failed */
 #define NAME_SIZE 192
 #define ARGUMENTS_MAX 16384 /* that have a name: a field stays for the whole run */
 
@@ -129,40 +128,6 @@ static void keep_name(struct exits_names *names, const struct name_key *key, uin
 	hash_add(names->names, key, name);
 }
 
-static const struct reason *find_reason(const struct reasons *reasons, uint64_t code)
-{
-	for (size_t i = 0; i < reasons->nr; i++) {
-		if (reasons->list[i].code == code)
-			return &reasons->list[i];
-	}
-	return NULL;
-}
-
-/* Writes a reason's name and flags, or the code in hex. Returns the reason; NULL: not known. */
-static const struct reason *write_reason(char *buf, size_t size, const struct split *split,
-					 const struct reasons *reasons, uint64_t code)
-{
-	const struct reason *reason = find_reason(reasons, code);
-	uint64_t flags = 0;
-
-	/* The kernel's field may have 32 or 64 bits: all ones mean the same. */
-	if (!reason && code == UINT64_MAX)
-		reason = find_reason(reasons, UINT32_MAX);
-	if (!reason && split) {
-		reason = find_reason(reasons, code & split->mask);
-		flags = code & ~split->mask;
-	}
-	if (!reason)
-		snprintf(buf, size, "0x%" PRIx64, code);
-	else if (flags == FAILED_VMENTRY)
-		snprintf(buf, size, "%s FAILED_VMENTRY", reason->name);
-	else if (flags)
-		snprintf(buf, size, "%s 0x%" PRIx64, reason->name, flags);
-	else
-		snprintf(buf, size, "%s", reason->name);
-	return reason;
-}
-
 static const struct reason *write_code(char *buf, size_t size, const struct exits_names *names,
 				       const struct exits_code *code)
 {
@@ -175,8 +140,10 @@ static const struct reason *write_code(char *buf, size_t size, const struct exit
 	else if (failure)
 		snprintf(buf, size, "%s", failure);
 	else
-		reason = write_reason(buf, size, names->splits[code->kind],
-				      &names->reasons[code->kind], code->code);
+		reason = reasons_find(&names->reasons[code->kind], names->splits[code->kind],
+				      code->code);
+	if (code->is_used && !failure)
+		reason_write(reason, code->code, buf, size);
 	if (code->is_nested)
 		strncat(buf, EXIT_FIELDS_L2, size - strlen(buf) - 1);
 	return reason;

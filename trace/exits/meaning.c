@@ -164,7 +164,6 @@ static void set_split(struct meanings *meanings, struct meaning *meaning, unsign
 		      const struct split *split)
 {
 	meaning->lists[i].split = split;
-	meaning->lists[i].mask = split->mask;
 	meaning->lists[i].names = add_names(meanings, split, meaning->type->format);
 }
 
@@ -286,10 +285,8 @@ static void find_meaning(struct meanings *meanings, const struct trace_type *typ
 			 struct meaning *meaning)
 {
 	*meaning = (struct meaning){ .kind = MEANING_NONE, .type = type };
-	for (size_t i = 0; i < ARRAY_SIZE(meaning->lists); i++) {
-		meaning->lists[i].mask = UINT64_MAX;
+	for (size_t i = 0; i < ARRAY_SIZE(meaning->lists); i++)
 		meaning->lists[i].names = NO_NAMES;
-	}
 	if (strcmp(type->system, "sched") == 0)
 		find_sched(meaning);
 	if (!is_of_kvm(type))
@@ -346,7 +343,6 @@ struct exit_key meaning_reason(const struct meaning *meaning, const struct trace
 		if (isa != ISA_VMX && isa != ISA_SVM)
 			return key;
 	}
-	key.a &= meaning->lists[i].mask;
 	key.b = meaning->lists[i].names;
 	if (meaning->error)
 		key.a = exits_user_code(key.a, (int)trace_field_number(meaning->error, event));
@@ -407,22 +403,13 @@ const struct exit_key *meaning_exit(const struct meanings *meanings, const struc
 static const struct reason *find_reason(const struct meanings *meanings,
 					const struct exit_key *key)
 {
-	const struct reasons *reasons;
-	size_t low = 0, high;
+	const struct reason_names *names;
 
-	if (key->kind >= EXITS_FIRST_ARGUMENT || key->b >= meanings->nr_names)
+	if (key->kind >= EXITS_FIRST_ARGUMENT || key->b >= meanings->nr_names ||
+	    (key->kind == EXITS_USERSPACE && exit_fields_failure(key->a)))
 		return NULL;
-	reasons = &meanings->names[key->b].reasons;
-	high = reasons->nr;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (reasons->list[middle].code < key->a)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < reasons->nr && reasons->list[low].code == key->a ? &reasons->list[low] : NULL;
+	names = &meanings->names[key->b];
+	return reasons_find(&names->reasons, names->split, key->a);
 }
 
 unsigned int meaning_flags(const struct meanings *meanings, const struct exit_key *key)
@@ -442,21 +429,19 @@ void meaning_name(const struct meanings *meanings, const struct exit_key *key, c
 {
 	const struct argument *argument = argument_of((enum exit_kind)key->kind);
 	const struct reason *reason = find_reason(meanings, key);
-	const char *name = reason ? reason->name : NULL;
+	const char *failure = key->kind == EXITS_USERSPACE ? exit_fields_failure(key->a) : NULL;
 	size_t used = 0;
 
-	if (!name && key->kind == EXITS_USERSPACE)
-		name = exit_fields_failure(key->a);
 	buf[0] = '\0';
 	if (key->kind == EXITS_VMEXIT && key->c == EXIT_OF_VMGEXIT &&
-	    !(name && strncmp(name, VMGEXIT, strlen(VMGEXIT)) == 0))
+	    !(reason && strncmp(reason->name, VMGEXIT, strlen(VMGEXIT)) == 0))
 		used = (size_t)snprintf(buf, size, VMGEXIT " ");
 	if (argument)
 		argument->format(buf, size, key->a, key->b, key->c);
-	else if (name)
-		strncat(buf, name, size - used - 1);
+	else if (failure)
+		snprintf(buf, size, "%s", failure);
 	else
-		snprintf(buf + used, size - used, "0x%" PRIx64, key->a);
+		reason_write(reason, key->a, buf + used, size - used);
 	if (key->kind == EXITS_VMEXIT && key->c == EXIT_OF_L2)
 		strncat(buf, EXIT_FIELDS_L2, size - strlen(buf) - 1);
 }

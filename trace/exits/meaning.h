@@ -42,7 +42,6 @@ struct meaning {
 	const struct trace_field *error; /* of an exit to user space: below 0 if that is why */
 	struct {
 		const struct split *split;
-		uint64_t mask;
 		uint32_t names; /* index in struct meanings.names */
 	} lists[2];
 	/* Of an argument: what fills struct exit_key's members; fixed_c: without a field. */
@@ -65,7 +64,7 @@ enum exit_of {
 
 /* What makes two exits different. It has 16 bytes, because it is looked up for every exit. */
 struct exit_key {
-	uint64_t a;   /* the reason's code; the port, address, MSR, leaf ... */
+	uint64_t a;   /* the reason's code with its flags; the port, address, MSR, leaf ... */
 	uint32_t b;   /* of a reason: index in struct meanings.names; else the argument's size */
 	uint16_t c;   /* of an argument: read or write, or the like; of an exit: enum exit_of */
 	uint8_t exit; /* of an argument: the exit, of struct meanings.exits, plus 1; 0: not known */

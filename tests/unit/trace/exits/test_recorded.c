@@ -1339,6 +1339,28 @@ static void exits_that_were_counted(void **state)
 	end(&world);
 }
 
+/* As live: what is beside the reason in its field is a flag. */
+static void an_entry_that_failed(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 0x80000021);
+	add(&world, 0, 1000);
+	put_exit(&world.event, 77, 0, 1, 0x21);
+	add(&world, 0, 2000);
+	put_exit(&world.event, 77, 0, 1, 0x0800000c);
+	add(&world, 0, 3000);
+	open_dat(&world);
+	look(&world, &view_exits);
+	assert_int_equal(total(&world, 0, "vmexit(INVALID_STATE FAILED_VMENTRY)"), 1);
+	assert_int_equal(total(&world, 0, "vmexit(INVALID_STATE)"), 1);
+	assert_int_equal(total(&world, 0, "vmexit(HLT 0x8000000)"), 1);
+	assert_true(row(&world, "HLT 0x8000000")->is_idle);
+	end(&world);
+}
+
 static void no_entries_no_times(void **state)
 {
 	struct world world;
@@ -1691,6 +1713,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(wait_of_a_long_exit),
 		cmocka_unit_test(exits_that_are_not_known),
 		cmocka_unit_test(exits_that_were_counted),
+		cmocka_unit_test(an_entry_that_failed),
 		cmocka_unit_test(no_entries_no_times),
 		cmocka_unit_test(a_guest_with_a_name),
 		cmocka_unit_test(threads_without_names),

@@ -122,7 +122,7 @@ static void names_of_reasons(void **state)
 		const char *name;
 	} cases[] = {
 		{ 1, 0x77, "FROM_THE_FUTURE" }, { 1, 48, "EPT_VIOLATION" },
-		{ 1, 0x80000021, "INVALID_STATE" }, /* the entry failed */
+		{ 1, 0x80000021, "INVALID_STATE FAILED_VMENTRY" },
 		{ 1, 0x3fff, "0x3fff" },	    { 2, 0x78, "hlt" },
 		{ 2, 0x400, "npf" },		    { 3, 5, "0x5" },
 	};
