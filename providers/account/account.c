@@ -104,10 +104,14 @@ static void add_fields(const struct account *account, struct account_layout *lay
 		for (size_t i = 0; i < layout->nr; i++) {
 			struct account_counter *counter = &layout->counters[i];
 
-			if (kvm_counter_is_child(account->args.env, counter->name) ==
+			if (kvm_counter_is_child(account->args.env, counter->name) !=
 			    (is_child != 0))
-				kvm_counter_add(&account->args, counter->name, FIELD_COUNTER, part,
-						&counter->field);
+				continue;
+			kvm_counter_add(&account->args, counter->name, FIELD_COUNTER, part,
+					&counter->field);
+			if (counter->field != FIELD_NONE)
+				counter->kind = fields_get(account->args.fields,
+							   counter->field)->kind;
 		}
 	}
 }
@@ -206,14 +210,12 @@ struct reading {
 static void add_rows(const struct reading *reading, const struct seen *seen, uint32_t flags,
 		     const struct account_layout *layout, const char *bytes)
 {
-	const struct fields *fields = reading->account->args.fields;
 	struct sample *sample = reading->sample;
 	size_t at = seen->row;
 
 	for (size_t i = 0; i < layout->nr; i++) {
 		const struct account_counter *counter = &layout->counters[i];
 		struct key key = { seen->guest, seen->vcpu, counter->field };
-		enum field_kind kind;
 		struct row *row;
 		uint64_t value;
 
@@ -224,9 +226,8 @@ static void add_rows(const struct reading *reading, const struct seen *seen, uin
 		else if (at == sample->nr_rows)
 			sample_add(sample, key, 0, flags);
 		row = &sample->rows[at++];
-		kind = fields_get(fields, counter->field)->kind;
-		value = sum_of(counter, bytes, kind != FIELD_COUNTER);
-		if (kind != FIELD_PEAK)
+		value = sum_of(counter, bytes, counter->kind != FIELD_COUNTER);
+		if (counter->kind != FIELD_PEAK)
 			row->count += value;
 		else if (value > row->count)
 			row->count = value;

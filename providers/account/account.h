@@ -28,6 +28,7 @@ struct account_counter {
 	size_t sum_at;	  /* of a histogram of durations: where their sum in ns is; else 0 */
 	bool has_durations;
 	uint32_t field;	  /* FIELD_NONE: not shown */
+	enum field_kind kind; /* of the field */
 	bool is_wanted;
 };
 

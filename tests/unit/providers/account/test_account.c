@@ -36,12 +36,16 @@
 
 /* ---- guests */
 
+static pid_t latest_heir; /* the child of the latest guest, with the same descriptors */
+
 /* The rounds of VMs with two vCPUs each; then it waits to be killed. */
 static void be_guest(int ready, int vms)
 {
 	const struct demo_plan plan = { .rounds = ROUNDS, .vcpus = 2, .pio = 1 };
 	struct error error = { "" };
 	struct demo_vm *vm;
+
+	pid_t heir, parent = getpid();
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (int i = 0; i < vms; i++) {
@@ -51,7 +55,14 @@ static void be_guest(int ready, int vms)
 		if (demo_vm_wait(vm, -1, &error) < 0)
 			_exit(1);
 	}
-	if (write(ready, "", 1) == 1)
+	heir = fork();
+	if (heir == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == parent)
+			pause();
+		_exit(0);
+	}
+	if (write(ready, &heir, sizeof(heir)) == sizeof(heir))
 		pause();
 	_exit(0);
 }
@@ -60,7 +71,6 @@ static void be_guest(int ready, int vms)
 static pid_t start_guest(int vms)
 {
 	int ready[2];
-	char byte;
 	pid_t pid;
 
 	assert_int_equal(pipe(ready), 0);
@@ -69,7 +79,7 @@ static pid_t start_guest(int vms)
 	if (pid == 0)
 		be_guest(ready[1], vms);
 	close(ready[1]);
-	if (read(ready[0], &byte, 1) != 1) {
+	if (read(ready[0], &latest_heir, sizeof(latest_heir)) != sizeof(latest_heir)) {
 		waitpid(pid, NULL, 0);
 		pid = 0;
 	}
@@ -225,6 +235,18 @@ static void the_kernel_and_names_agree(void **state)
 	end(&bench);
 }
 
+static void heirs_of_descriptors_are_no_guests(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, 1);
+	assert_int_equal(collect(&bench), 0);
+	assert_int_equal(kill(latest_heir, 0), 0);
+	assert_null(guests_by_pid(bench.guests, latest_heir));
+	end(&bench);
+}
+
 static void new_guests_are_found_at_once(void **state)
 {
 	struct bench bench;
@@ -333,6 +355,7 @@ static void no_vm_is_kept(void **state)
 	assert_int_equal(bind(events, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(collect(&bench), 0);
 	/* The links are there, and the guest is in the latest sample. */
+	kill(latest_heir, SIGKILL);
 	kill(bench.guest, SIGKILL);
 	assert_true(is_destroyed(events, bench.guest));
 	close(events);
@@ -454,6 +477,7 @@ UNIT(test_account)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_vms_in_a_process_add_up),
 		cmocka_unit_test(the_kernel_and_names_agree),
+		cmocka_unit_test(heirs_of_descriptors_are_no_guests),
 		cmocka_unit_test(new_guests_are_found_at_once),
 		cmocka_unit_test(what_cannot_be_read_is_said),
 		cmocka_unit_test(guests_end_while_they_are_read),
