@@ -146,17 +146,6 @@ static struct cell of_thousandths(const struct host_sum *part)
 	return part->nr ? cell_percent(part->total, 1000) : cell_none();
 }
 
-/* Of all that KVM has mapped. */
-static struct cell huge_share(const struct owner *owner)
-{
-	uint64_t all_kib = 0, small_kib = 0;
-
-	for (enum event_kind kind = EVENT_PAGES_4K; kind <= EVENT_PAGES_1G; kind++)
-		all_kib += event_pages_kib(kind, owner->events[kind].total);
-	small_kib = event_pages_kib(EVENT_PAGES_4K, owner->events[EVENT_PAGES_4K].total);
-	return cell_percent(all_kib - small_kib, all_kib);
-}
-
 /* Where exits have no times, or another source than the wait has them, it is of the interval. */
 static struct cell wait_share(const struct owner *owner, bool is_gone)
 {
@@ -306,12 +295,12 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 		if (host[HOST_CPU].nr)
 			return cell_count(host[HOST_CPU].total);
 		return owner->has_exit_cpu ? cell_count(owner->exit_cpu) : cell_none();
-	case COL_REMOTE:
-		return of_thousandths(&host[HOST_REMOTE]);
 	case COL_HUGE:
-		return huge_share(owner);
+		return cell_percent(owner_pages_kib(owner, EVENT_PAGES_2M),
+				    owner_pages_kib(owner, EVENT_PAGES_4K));
+	case COL_REMOTE:
 	case COL_SWAPPED:
-		return of_thousandths(&host[HOST_SWAPPED]);
+		return of_thousandths(&host[column_dictionary[id].part]);
 	default:
 		return cell_of_host(&column_dictionary[id], owner);
 	}

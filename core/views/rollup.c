@@ -198,6 +198,15 @@ uint64_t owner_slept_ns(const struct owner *owner)
 		       time[TIME_HALT].delta - time[TIME_POLL].delta : 0;
 }
 
+uint64_t owner_pages_kib(const struct owner *owner, enum event_kind least)
+{
+	uint64_t kib = 0;
+
+	for (enum event_kind kind = least; kind <= EVENT_PAGES_1G; kind++)
+		kib += event_pages_kib(kind, owner->events[kind].total);
+	return kib;
+}
+
 static bool is_of_owner(const struct field *field)
 {
 	return field->use == USE_TIME || field->use == USE_CPU || field_event(field) ||

@@ -148,6 +148,8 @@ uint64_t rollup_total(const struct rollup *rollup, uint32_t guest);
 void owner_join(struct owner *owner, const struct owner *more);
 /* What of the halts of the last interval was not polled. */
 uint64_t owner_slept_ns(const struct owner *owner);
+/* The memory that KVM maps for the owner in pages of this size, EVENT_PAGES_4K ..., or larger. */
+uint64_t owner_pages_kib(const struct owner *owner, enum event_kind least);
 /* Whether the group has the halts that KVM polls in, and what it polled is known. */
 bool group_is_polled(const struct rollup *rollup, const struct group *group);
 
