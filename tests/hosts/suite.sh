@@ -277,6 +277,7 @@ account() {
 		sed -n 's/.*"huge_percent":\([^,]*\),.*/\1/p')" "$(huge_share "$right")" \
 		"--account --view guests: the share of huge pages"
 	for account_of in exits halt_exits halt_wakeup; do
+		[ -n "$(debugfs_value "$account_of" "$right")" ] || continue # of x86 alone
 		is "$(by_vcpu "$account_of" | awk '{ n += $1 } END { print NR, n + 0 }')" \
 			"2 $(debugfs_value "$account_of" "$right")" \
 			"--account --view vcpus: $account_of of both vCPUs"

@@ -177,7 +177,7 @@ static char machine[64];
 
 static FILE *create(const char *name)
 {
-	char file[128];
+	char file[256];
 	FILE *out;
 
 	snprintf(file, sizeof(file), "%s%s", machine, name);
