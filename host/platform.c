@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/array.h"
 #include "lib/file.h"
@@ -196,24 +195,25 @@ void words_of_cgroup(const char *text, struct guest_words *words)
 	}
 }
 
-/* Firecracker's jailer makes the folder .../COMMAND/ID/root the root of the process. */
+/*
+ * Firecracker's jailer makes the folder .../COMMAND/ID/root the root of the process. It does so by
+ * pivot_root(2): /proc/PID/root is "/" then, and mountinfo has the folder.
+ */
 static void read_jail(const struct env *env, pid_t pid, struct guest_words *words)
 {
-	char path[PATH_MAX], root[PATH_MAX], *last, *id;
-	ssize_t len;
+	char path[PATH_MAX], text[PATH_MAX] = "", *end, *id;
 
-	env_path(env, path, sizeof(path), "/proc/%d/root", (int)pid);
-	len = readlink(path, root, sizeof(root) - 1);
-	root[len > 0 ? len : 0] = '\0';
-	last = strrchr(root, '/');
-	if (!last || strcmp(last, "/root"))
+	read_small(env_path(env, path, sizeof(path), "/proc/%d/mountinfo", (int)pid), text,
+		   sizeof(text));
+	end = strstr(text, "/root / "); /* what is mounted, and where */
+	if (!end)
 		return;
-	*last = '\0';
-	id = strrchr(root, '/');
+	*end = '\0';
+	id = strrchr(text, '/');
 	if (!id)
 		return;
 	*id = '\0';
-	if (!strncmp(path_base(root), "firecracker", strlen("firecracker")))
+	if (!strncmp(path_base(text), "firecracker", strlen("firecracker")))
 		set_word(words, WORD_ID, id + 1, strlen(id + 1));
 }
 
