@@ -9,7 +9,7 @@
 #include "core/guests/guests.h"
 #include "core/guests/list.h"
 
-static int compare_held(const void *a, const void *b)
+static int compare_parts(const void *a, const void *b)
 {
 	const struct vm_part *x = a, *y = b;
 
@@ -38,7 +38,7 @@ static unsigned int count_vms(const struct vm_part *parts, size_t nr)
 static void list_vcpus(const struct vm_part *parts, size_t nr, struct vcpu_list *vcpus)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (parts[i].vcpu >= 0 && (!i || compare_held(&parts[i - 1], &parts[i]) != 0))
+		if (parts[i].vcpu >= 0 && (!i || compare_parts(&parts[i - 1], &parts[i]) != 0))
 			vcpu_list_add(vcpus, parts[i].vcpu, parts[i].tid);
 	}
 	vcpu_list_sort(vcpus);
@@ -80,26 +80,31 @@ static void report_process(struct guests *guests, const struct vm_part *parts, s
 	guest_examine(guests, entry);
 }
 
+static void end_unreported(const struct guests *guests, struct guest_entry *entry)
+{
+	entry->is_gone |= !entry->is_given && entry->report != guests->report;
+}
+
 void guests_report(struct guests *guests, pid_t pid, struct vm_part *parts, size_t nr)
 {
+	struct guest_entry *entry;
 	size_t end;
 
 	guests->report++;
 	if (nr)
-		qsort(parts, nr, sizeof(*parts), compare_held);
+		qsort(parts, nr, sizeof(*parts), compare_parts);
 	for (size_t i = 0; i < nr; i = end) {
 		for (end = i + 1; end < nr && parts[end].pid == parts[i].pid;)
 			end++;
 		report_process(guests, &parts[i], end - i);
 	}
-	for (size_t i = 0; i < guests->nr; i++) {
-		struct guest_entry *entry = guests->entries[i];
-
-		if (!entry->is_given && (!pid || entry->guest.pid == pid) &&
-		    entry->report != guests->report)
-			entry->is_gone = true;
-	}
-	guest_list_sweep(guests);
+	entry = pid ? guest_list_by_pid(guests, pid) : NULL;
+	if (entry)
+		end_unreported(guests, entry);
+	for (size_t i = 0; !pid && i < guests->nr; i++)
+		end_unreported(guests, guests->entries[i]);
+	if (!entry || entry->is_gone)
+		guest_list_sweep(guests);
 	guests->has_reports |= !pid;
 }
 

@@ -1044,6 +1044,10 @@ static void test_reports(void **state)
 	refresh(box, 60 * SECOND);
 	assert_int_equal(guests_count(box->guests), 2);
 	assert_int_equal(guests_at(box->guests, 0)->nr_vcpus, 1);
+
+	/* A report of one process is none of others. */
+	guests_report(box->guests, 201, parts, 0);
+	assert_string_equal(only_guest(box)->name, "two");
 }
 
 static void test_ids_stay_in_order(void **state)
