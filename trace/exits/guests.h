@@ -22,8 +22,8 @@ void guests_identify(const struct trace *trace, struct recorded_thread *thread);
 
 struct recorded_guest {
 	size_t number;
-	size_t nr_threads; /* without it a guest is forgotten */
-	uint64_t lives; /* for ended.c: the latest call in which it lived */
+	size_t nr_threads; /* when the last one ends, the guest is forgotten */
+	uint64_t lives; /* for ended.c: the number of the latest sweep in which it lived */
 	int32_t pid; /* of its process; -1: not known */
 	uint32_t file; /* the main file of its first thread */
 	bool is_known; /* else it is the nth, from 0, of the file's guests that are not known */
