@@ -87,15 +87,17 @@ static void documents(void **state)
 	}
 }
 
+static const char element[] = { '<', 'a', '>' };
+
 static void deep_documents_end(void **state)
 {
-	char document[3 * XML_PATH + 1] = "", line[64];
+	char document[sizeof(element) * XML_PATH + 1] = "", line[64];
 	struct xml xml = { .at = document };
 	size_t nr = 0;
 
 	(void)state;
 	for (size_t i = 0; i < XML_PATH; i++)
-		memcpy(document + 3 * i, "<a>", 3);
+		memcpy(document + sizeof(element) * i, element, sizeof(element));
 	xml.end = document + sizeof(document) - 1;
 	while (xml_next(&xml))
 		nr++;
@@ -113,7 +115,7 @@ static void long_texts_are_cut(void **state)
 
 	(void)state;
 	memset(document, 'x', sizeof(document));
-	memcpy(document, "<a>", 3);
+	memcpy(document, element, sizeof(element));
 	assert_true(xml_next(&xml));
 	assert_true(xml_next(&xml));
 	assert_true(xml_text(&xml, text, sizeof(text)));

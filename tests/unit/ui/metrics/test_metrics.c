@@ -78,8 +78,8 @@ static void every_number(void **state)
 		"kvmtop_sample_duration_seconds 0.00025",
 		"kvmtop_source_up{source=\"tracepoint\"} 1",
 		"kvmtop_source_up{source=\"exits\"} 0",
-		"kvmtop_guest_info{guest=\"db1\",uuid=\"\",id=\"\",title=\"\",project=\"\","
-		"flavor=\"\",pod=\"\",pid=\"4000\",vmm=\"qemu\"} 1",
+		("kvmtop_guest_info{guest=\"db1\",uuid=\"\",id=\"\",title=\"\",project=\"\","
+		 "flavor=\"\",pod=\"\",pid=\"4000\",vmm=\"qemu\"} 1"),
 		"kvmtop_guest_vcpus{guest=\"db1\"} 2",
 		"# TYPE kvmtop_exits_total counter",
 		/* Of vCPU 0, which does all twice, and of vCPU 1, after two seconds. */
