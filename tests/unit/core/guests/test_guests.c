@@ -1551,7 +1551,7 @@ static void test_by_words(void **state)
 		{ WORD_POD, "7a5c6d2e-0000-4000-8000-000000000001",
 		  "7A5C6D2E-0000-4000-8000-000000000001" },
 	};
-	static const char *const others[] = { "Front", "fro", "shop/", "shop/web", "/front", "" };
+	static const char *const others[] = { "Front", "fr", "shop/", "shop/web", "/front", "" };
 	struct guest guest = { .pid = 100, .name = "web1" };
 
 	(void)state;
