@@ -43,6 +43,14 @@ like "$(tail -n 1 "$TMP/host.json")" \
 is "$(find "/proc/$host/fd" -type l -printf '%l\n' | grep -c bpf-stats)" 0 \
 	"the kernel measures for a moment only"
 stop "$host"
+if command -v strace >/dev/null; then
+	strace -f -qq -o "$TMP/trace" -e trace=clock_nanosleep \
+		-e inject=clock_nanosleep:error=EINTR \
+		"$KVMTOP" -l --json --view host -s 0.5 -n 8 >"$TMP/host.json" 2>"$TMP/err"
+	check "a signal in the moment of measuring is no error" has_cost
+else
+	skip "a signal in the moment of measuring is no error" "strace is not installed"
+fi
 spawn "$KVMTOP" export --prometheus - -s 0.5 >"$TMP/metrics" 2>"$TMP/err"
 exporter=$SPAWNED
 check "a metric of the exporter" wait_for 30 grep -q '^kvmtop_own_ratio' "$TMP/metrics"
