@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names for the codes and arguments that the BPF program counted. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,15 +134,15 @@ static const struct reason *write_code(char *buf, size_t size, const struct exit
 							       NULL;
 	const struct reason *reason = NULL;
 
-	if (!code->is_used)
+	if (!code->is_used) {
 		snprintf(buf, size, "other");
-	else if (failure)
+	} else if (failure) {
 		snprintf(buf, size, "%s", failure);
-	else
+	} else {
 		reason = reasons_find(&names->reasons[code->kind], names->splits[code->kind],
 				      code->code);
-	if (code->is_used && !failure)
 		reason_write(reason, code->code, buf, size);
+	}
 	if (code->is_nested)
 		strncat(buf, EXIT_FIELDS_L2, size - strlen(buf) - 1);
 	return reason;
