@@ -24,7 +24,6 @@ struct trait {
 	enum field_kind kind;
 	uint8_t exit_rank;
 	enum event_kind counts;
-	bool is_idle;
 	bool is_time;
 };
 
@@ -51,23 +50,23 @@ static const struct trait traits[] = {
 	{ .pattern = "synic_auto_eoi_used", .kind = FIELD_GAUGE },
 	{ .pattern = "exits", .exit_rank = 1 },
 	{ .pattern = "sum_exits", .exit_rank = 1 },
-	{ .pattern = "halt_exits", .counts = EVENT_HALT, .is_idle = true },
-	{ .pattern = "wf[ei]_exit_stat", .counts = EVENT_HALT, .is_idle = true },
-	{ .pattern = "wrs_exit_stat", .counts = EVENT_HALT, .is_idle = true },
-	{ .pattern = "idle_exits", .counts = EVENT_HALT, .is_idle = true },
-	{ .pattern = "wait_exits", .counts = EVENT_HALT, .is_idle = true },
-	{ .pattern = "exit_wait_state", .counts = EVENT_HALT, .is_idle = true },
+	{ .pattern = "halt_exits", .counts = EVENT_HALT },
+	{ .pattern = "wf[ei]_exit_stat", .counts = EVENT_HALT },
+	{ .pattern = "wrs_exit_stat", .counts = EVENT_HALT },
+	{ .pattern = "idle_exits", .counts = EVENT_HALT },
+	{ .pattern = "wait_exits", .counts = EVENT_HALT },
+	{ .pattern = "exit_wait_state", .counts = EVENT_HALT },
 	{ .pattern = "io_exits", .counts = EVENT_IO },
 	{ .pattern = "mmio_exits", .counts = EVENT_MMIO },
 	{ .pattern = "mmio_exit_*", .counts = EVENT_MMIO }, /* Arm, RISC-V: _user, _kernel */
 	{ .pattern = "irq_exits", .counts = EVENT_INTERRUPT },
-	{ .pattern = "ext_intr_exits", .counts = EVENT_INTERRUPT },	     /* POWER */
-	{ .pattern = "int_exits", .counts = EVENT_INTERRUPT },	     /* LoongArch */
+	{ .pattern = "ext_intr_exits", .counts = EVENT_INTERRUPT }, /* POWER */
+	{ .pattern = "int_exits", .counts = EVENT_INTERRUPT }, /* LoongArch */
 	{ .pattern = "exit_external_interrupt", .counts = EVENT_INTERRUPT }, /* s390 */
 	{ .pattern = "signal_exits", .counts = EVENT_SIGNAL },
 	{ .pattern = "insn_emulation", .counts = EVENT_EMULATED },
 	{ .pattern = "emulated_inst_exits", .counts = EVENT_EMULATED }, /* POWER */
-	{ .pattern = "exit_instruction", .counts = EVENT_EMULATED },    /* s390 */
+	{ .pattern = "exit_instruction", .counts = EVENT_EMULATED }, /* s390 */
 	{ .pattern = "pf_taken", .counts = EVENT_FAULT },
 };
 
@@ -104,7 +103,7 @@ void kvm_counter_add(const struct provider_args *args, const char *name, enum fi
 		.kind = trait->kind == FIELD_COUNTER ? kind : trait->kind,
 		.part = EVENT_PART(trait->counts, part),
 		.exit_rank = trait->exit_rank,
-		.is_idle = trait->is_idle,
+		.is_idle = trait->counts == EVENT_HALT,
 	};
 	uint32_t id = FIELD_NONE;
 
