@@ -85,6 +85,8 @@ bool exits_has(const struct exits *exits, const struct field *field);
 
 /* Whether the dictionary has fields of the provider "exits". */
 bool fields_have_exits(const struct fields *fields);
+/* Whether it has these, or a counter of KVM's of the exits of each vCPU. */
+bool fields_have_vcpu_exits(const struct fields *fields);
 
 /* What kvmtop's own programs take: of an exit, and of the time of all vCPUs. */
 struct own_cost {
@@ -94,9 +96,6 @@ struct own_cost {
 };
 
 struct own_cost facts_cost(const struct facts *facts);
-
-/* Whether it has fields of exits by vCPU: of the provider "exits", or counters of KVM's own. */
-bool fields_have_vcpu_exits(const struct fields *fields);
 
 /* A note for the user when KVM counts no VM exits of these guests; else NULL. */
 const char *exits_note(const struct facts *facts);
