@@ -27,7 +27,7 @@ static const struct metric metrics[METRICS_NR] = {
 		"How long the program's own BPF programs take of a VM exit." },
 	[METRIC_OWN_RATIO] = {
 		"kvmtop_own_ratio", METRIC_GAUGE, NULL, "", METRICS_ALWAYS,
-		"The share of the vCPUs' time that these take." },
+		"The share of the vCPUs' time that the program's own BPF programs take." },
 	[METRIC_GUEST_INFO] = {
 		"kvmtop_guest_info", METRIC_GAUGE, NULL, METRICS_INFO_LABELS, METRICS_ALWAYS,
 		"Attributes of a guest, value 1; uuid to pod are what its platform calls it." },
