@@ -102,8 +102,8 @@ static const struct option_spec specs[] = {
 	STRING(RECORD, 'C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ...",
 	       .words = CLOCKS),
 	STRING(RUNS | NOW | EXPORT, 0, "cost", "LEVEL", cost_name,
-	       "of counting to guests: none (no program on an event), events (counts), times "
-	       "(default)", BY_TOPIC, .words = COST_LEVELS),
+	       "what counting may cost guests: none (no program on an event), events (counts), "
+	       "times (default)", BY_TOPIC, .words = COST_LEVELS),
 	STRING(TOP | FROM_LIVE | EXPORT, 0, "engine", "NAME", engine,
 	       "what counts trace events: bpf or perf",
 	       IN_MAN, .words = "bpf perf"),

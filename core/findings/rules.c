@@ -307,8 +307,8 @@ static const struct rule rules[] = {
 		.is_own = true,
 		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(
-			{ NULL, "End what you do not look at; with --cost events kvmtop counts "
-				"without times, with --cost none it adds nothing to an exit." }),
+			{ NULL, "Count less: kvmtop --cost events counts exits without their "
+				"times, kvmtop --cost none adds nothing to an exit." }),
 	},
 	{
 		.id = "slow_vmm",
