@@ -103,7 +103,8 @@ static int not_unique(const struct guests *guests, const char *name, bool is_nam
 {
 	size_t start, end;
 
-	error_set(error, 0, "%zu guests are named \"%.64s\" (pids ", nr, name);
+	error_set(error, 0, is_name ? "%zu guests are named \"%.64s\" (pids " :
+				      "the platform calls %zu guests \"%.64s\" (pids ", nr, name);
 	start = strlen(error->text);
 	for (size_t i = 0; i < guests_count(guests); i++) {
 		const struct guest *guest = guests_at(guests, i);

@@ -1594,6 +1594,13 @@ static void test_by_uuid_and_id(void **state)
 	assert_int_equal(guests_by_name(box->guests, "4CB1B7F4-0000-4000-8000-000000000001",
 					&guest, &box->error), 0);
 	assert_int_equal(guests_by_name(box->guests, "", &guest, &box->error), -ENOENT);
+
+	put_vm(box, 300, 50, "kvm");
+	ARGS(box, 300, "/usr/bin/kvm\0-id\0" "102\0-name\0web3");
+	refresh(box, SECOND);
+	assert_int_equal(guests_by_name(box->guests, "102", &guest, &box->error), -ENOTUNIQ);
+	assert_string_equal(box->error.text,
+			    "the platform calls 2 guests \"102\" (pids 200, 300)");
 }
 
 static void test_by_pid(void **state)
