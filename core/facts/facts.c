@@ -40,7 +40,7 @@ const char *source_lacks(enum source_kind kind, enum source_need need)
 
 static const char *const cost_lacks[COSTS][SOURCE_NEEDS] = {
 	[COST_EVENTS] = {
-		[NEED_TIMES] = NO_TIMES,
+		[NEED_TIMES] = (NO_TIMES " Counts by reason are in the view Events."),
 		[NEED_ARGUMENTS] = NO_ARGUMENTS,
 		[NEED_SINGLE] = NO_TIMES,
 	},
