@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
@@ -236,7 +235,6 @@ static int output_file_open(struct run *run, struct error *error)
 {
 	const char *path = run->options->output;
 	struct error reason = { "" };
-	struct stat st;
 	int err = output_find(path, &run->target, &reason);
 
 	if (err)
@@ -247,9 +245,9 @@ static int output_file_open(struct run *run, struct error *error)
 		run->output = output_open_at(&run->target, O_RDWR | O_NONBLOCK, 0, &reason);
 	if (run->output < 0)
 		return open_error(path, run->output, reason.text, error);
-	if (fstat(run->output, &st) < 0 || !S_ISREG(st.st_mode))
-		return error_set(error, -EINVAL, "%s: not a regular file: name another one "
-				 "with -o", path);
+	if (!dat_may_write(run->output))
+		return error_set(error, -EEXIST, "%s is not a trace.dat, and is not overwritten: "
+				 "name another file with -o", path);
 	return 0;
 }
 

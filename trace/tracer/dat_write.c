@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -317,6 +318,17 @@ static int dat_put(struct dat_writer *dat)
 	}
 	free(table);
 	return err;
+}
+
+bool dat_may_write(int fd)
+{
+	char magic[TRACING_MAGIC_SIZE];
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	return !st.st_size || (pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+			       memcmp(magic, TRACING_MAGIC, sizeof(magic)) == 0);
 }
 
 int dat_write(struct ring *ring, const struct guest_log *log, int fd, int *ret_given_up,

@@ -127,6 +127,9 @@ char *ring_read(const struct ring *ring, const char *file);
 
 struct guest_log;
 
+/* Whether fd is a regular file, and empty or a trace.dat already: no other one is overwritten. */
+bool dat_may_write(int fd);
+
 /*
  * Writes the file; fd is a regular file. The ring's pages are moved into it, and ring_bytes() is
  * then how many bytes of pages the file has. Returns 0 and sets *ret_given_up: 0, or the
