@@ -144,7 +144,6 @@ static void take_report(const struct guest_entry *entry, struct guest_search *se
 			      pid_list_has(&search->tids, vcpu->tid) ? vcpu->tid : 0);
 	}
 	search->nr_vms = entry->reported_vms;
-	search->has_vm = true;
 }
 
 static int find_out(struct guests *guests, const struct guest_entry *entry,
@@ -155,12 +154,15 @@ static int find_out(struct guests *guests, const struct guest_entry *entry,
 
 	if (proc_has_failed(err))
 		return err;
-	if (entry->is_reported)
+	if (entry->is_reported) {
 		take_report(entry, search);
-	else
+		search->has_vm = err != -ESRCH; /* the process has ended since */
+		err = 0;
+	} else {
 		err = read_folders(guests, pid, search);
-	if (!err && !entry->is_reported)
-		err = read_descriptors(guests, entry, search);
+		if (!err)
+			err = read_descriptors(guests, entry, search);
+	}
 	if (!err && (!search->vcpus.nr || vcpu_list_missing(&search->vcpus)))
 		err = proc_name_threads(guests->env, pid, &search->tids, search->nr_vms,
 					&search->vcpus);

@@ -1050,6 +1050,22 @@ static void test_reports(void **state)
 	assert_string_equal(only_guest(box)->name, "two");
 }
 
+/* The process is there when its stat is read, and then no more. */
+static void test_a_reported_guest_that_ends_is_no_error(void **state)
+{
+	struct vm_part parts[] = { { 100, -1, 0, 0xa }, { 100, 0, 102, 0xa } };
+	struct box *box = *state;
+
+	put_proc(box, (struct proc){ .pid = 100, .start = 50, .comm = "one", .threads = 2 });
+	put_thread(box, 100, 102, "vcpu0\n");
+	guests_report(box->guests, 0, parts, 2);
+	assert_int_equal(guests_count(box->guests), 1);
+	drop(box, "/proc/%d/task", 100, 0);
+	refresh(box, 20 * SECOND);
+	assert_int_equal(guests_count(box->guests), 0);
+	assert_string_equal(guests_ended_at(box->guests, 0)->name, "one");
+}
+
 static void test_ids_stay_in_order(void **state)
 {
 	struct box *box = *state;
@@ -1964,6 +1980,7 @@ UNIT(test_guests)
 		BOXED(test_thread_without_its_name),
 		BOXED(test_threads_that_events_show),
 		BOXED(test_reports),
+		BOXED(test_a_reported_guest_that_ends_is_no_error),
 		BOXED(test_ids_stay_in_order),
 		BOXED(test_vm_opened_later),
 		BOXED(test_heirs),
