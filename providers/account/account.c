@@ -304,23 +304,27 @@ static int read_process(struct account *account, pid_t pid, bool with_bytes, str
 	return err == -ESRCH ? 0 : err; /* it has ended */
 }
 
-/* Before Linux 6.1 one process cannot be read alone. */
+/*
+ * Before Linux 6.1 one process cannot be read alone. There, without counters, only the walks read:
+ * what changes in the VMs of a guest is seen by the next one.
+ */
 static int read_all(struct account *account, struct sample *sample)
 {
 	bool reads_one = account_reads_one(account->reader);
+	bool with_bytes = account->is_anything_wanted;
+	bool walks = holdings_want_walk(&account->holdings, clock_now_ns());
 	int err = 0;
 
-	if (reads_one && holdings_want_walk(&account->holdings, clock_now_ns()))
+	if (reads_one && walks)
 		err = read_process(account, 0, false, sample);
 	update(account);
 	if (!reads_one)
-		return read_process(account, 0, account->is_anything_wanted, sample);
+		return walks || with_bytes ? read_process(account, 0, with_bytes, sample) : 0;
 	for (size_t i = 0; i < account->nr_watched && !err; i++) {
 		const struct watched *watched = &account->watched[i];
 
 		if (is_wanted(account, watched))
-			err = read_process(account, watched->pid, account->is_anything_wanted,
-					   sample);
+			err = read_process(account, watched->pid, with_bytes, sample);
 	}
 	return err;
 }
