@@ -22,7 +22,7 @@ void feed_say(struct feed *feed, const char *text)
  */
 static void feed_fail(struct feed *feed, int err, const struct error *error)
 {
-	feed_say(feed, error->text[0] ? error->text : strerror(-err));
+	feed_say(feed, feed->is_aside ? "" : error->text[0] ? error->text : strerror(-err));
 	if (feed->is_open)
 		feed->provider->close(feed->state);
 	if (!feed->has_collected)
@@ -41,7 +41,7 @@ int feed_open(struct feed *feed, bool waits)
 	feed->is_waiting = err == -ENOENT && waits;
 	if (err)
 		feed_fail(feed, err, &error);
-	if (!err || feed->is_aside)
+	else
 		feed_say(feed, "");
 	return err;
 }
@@ -157,14 +157,16 @@ bool feed_has_no_exits(const struct feed *feed)
 	return feed->provider->is_of_exits && !feed->is_open && !feed->has_collected;
 }
 
-/* The provider "exits" must be made to count: only then it loads its programs. */
-static int count_exits(struct feed *feed, struct error *error)
+/* Some load their programs only when they are made to count. */
+static int begin_counting(struct feed *feed, struct error *error)
 {
 	struct want want = { .scope = WANT_EACH };
 	int err;
 
-	for (uint32_t i = 0; i < fields_count(feed->args.fields); i++)
-		field_set_add(&want.fields, i);
+	if (feed->provider->is_of_exits) {
+		for (uint32_t i = 0; i < fields_count(feed->args.fields); i++)
+			field_set_add(&want.fields, i);
+	}
 	err = feed->provider->want(feed->state, &want, error);
 	field_set_release(&want.fields);
 	return err;
@@ -176,8 +178,7 @@ static int feed_try(struct feed *feed, struct error *error)
 
 	if (err)
 		return err;
-	if (feed->provider->is_of_exits)
-		err = count_exits(feed, error);
+	err = begin_counting(feed, error);
 	if (!err)
 		error->text[0] = '\0';
 	feed->provider->close(feed->state);

@@ -302,7 +302,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 		bool was_open = feed->is_open;
 
 		monitor->has_new_counts |= feed_want(feed, &monitor->want, is_new);
-		if (was_open && !feed->is_open)
+		if (was_open && !feed->is_open && !feed->is_aside)
 			failed = feed;
 	}
 	if (!failed)

@@ -347,27 +347,31 @@ static void account_close(void *opened)
 	free(account);
 }
 
-static int open_reader(const struct provider_args *args, bool with_bytes,
-		       struct account **ret_account, struct error *error)
+static int load_reader(struct account *account, bool with_bytes, struct error *error)
 {
-	struct account *account = xcalloc(1, sizeof(*account));
-	int err = account_reader_new(args->env, with_bytes ? account->layouts : NULL,
-				     &account->reader, error);
+	int err = account_reader_new(with_bytes ? account->layouts : NULL, &account->reader, error);
 
-	account->args = *args;
-	if (err) {
-		account_close(account);
+	if (!err)
+		holdings_init(&account->holdings, account->args.guests);
+	return err;
+}
+
+static int account_new(const struct provider_args *args, struct account **ret_account,
+		       struct error *error)
+{
+	int err = account_check(args->env, error);
+
+	if (err)
 		return err;
-	}
-	holdings_init(&account->holdings, args->guests);
-	*ret_account = account;
+	*ret_account = xcalloc(1, sizeof(**ret_account));
+	(*ret_account)->args = *args;
 	return 0;
 }
 
 static int inventory_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct account *account;
-	int err = open_reader(args, false, &account, error);
+	int err = account_new(args, &account, error);
 
 	if (!err)
 		*ret_state = account;
@@ -377,10 +381,15 @@ static int inventory_open(const struct provider_args *args, void **ret_state, st
 static int account_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct account *account;
-	int err = open_reader(args, true, &account, error);
+	int err = account_new(args, &account, error);
 
 	if (err)
 		return err;
+	err = load_reader(account, true, error);
+	if (err) {
+		account_close(account);
+		return err;
+	}
 	add_fields(account, &account->layouts[ACCOUNT_VM], 0);
 	add_fields(account, &account->layouts[ACCOUNT_VCPU], EVENT_BY_VCPU);
 	*ret_state = account;
@@ -410,6 +419,15 @@ static int account_want(void *opened, const struct want *want, struct error *err
 	return 0;
 }
 
+/* Loading takes 40 ms: a screen has its first picture before that. */
+static int inventory_want(void *opened, const struct want *want, struct error *error)
+{
+	struct account *account = opened;
+	int err = account->reader ? 0 : load_reader(account, false, error);
+
+	return err ? err : account_want(account, want, error);
+}
+
 static int account_collect(void *opened, struct sample *sample, struct error *error)
 {
 	struct account *account = opened;
@@ -436,7 +454,7 @@ const struct provider account_provider = {
 const struct provider inventory_provider = {
 	ABOUT_INVENTORY,
 	.open = inventory_open,
-	.want = account_want,
+	.want = inventory_want,
 	.collect = account_collect,
 	.close = account_close,
 };

@@ -45,12 +45,15 @@ typedef void account_take_fn(void *arg, const struct account_head *head, const c
 
 struct account_reader;
 
+/* Whether a reader may work here, without loading anything. 0, or -errno with error. */
+int account_check(const struct env *env, struct error *error);
+
 /*
- * Fills layouts, where they are wanted (NULL: no statistics), and tries to read. 0, or -errno with
- * error.
+ * Loads the program, fills layouts, where they are wanted (NULL: no statistics), and tries to read:
+ * some 40 ms. 0, or -errno with error.
  */
-int account_reader_new(const struct env *env, struct account_layout *layouts,
-		       struct account_reader **ret_reader, struct error *error);
+int account_reader_new(struct account_layout *layouts, struct account_reader **ret_reader,
+		       struct error *error);
 void account_reader_free(struct account_reader *reader);
 
 /* Whether one process can be read alone (Linux 6.1); else every reading is of all. */

@@ -233,11 +233,9 @@ static int try_reading(struct account_reader *reader, struct error *error)
 	return 0;
 }
 
-int account_reader_new(const struct env *env, struct account_layout *layouts,
-		       struct account_reader **ret_reader, struct error *error)
+int account_check(const struct env *env, struct error *error)
 {
 	struct lockdown lockdown = lockdown_read(env);
-	struct account_reader *reader;
 	char path[PATH_MAX];
 	int err;
 
@@ -250,8 +248,15 @@ int account_reader_new(const struct env *env, struct account_layout *layouts,
 		err = error_set(error, -EPERM, "BPF may not read KVM's statistics because of "
 					       "kernel lockdown (confidentiality): boot with "
 					       "lockdown=integrity");
-	if (err)
-		return err;
+	return err;
+}
+
+int account_reader_new(struct account_layout *layouts, struct account_reader **ret_reader,
+		       struct error *error)
+{
+	struct account_reader *reader;
+	int err;
+
 	bpf_be_quiet();
 	err = layouts ? add_layouts(layouts, error) : 0;
 	if (err)

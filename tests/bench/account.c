@@ -189,11 +189,11 @@ static void take_nothing(void *arg, const struct account_head *head, const char 
 	(void)bytes;
 }
 
-static int measure_walks(const struct env *env, double *ret_ms)
+static int measure_walks(double *ret_ms)
 {
 	struct account_reader *reader;
 	struct error error = { "" };
-	int err = account_reader_new(env, NULL, &reader, &error);
+	int err = account_reader_new(NULL, &reader, &error);
 
 	if (err)
 		return err;
@@ -232,7 +232,7 @@ static int measure_host(const struct host *host, const struct env *env)
 	if (measure(&inventory_provider, env, ms, &nr_none) < 0)
 		return -1;
 	printf("for the inventory alone: median %.2f, least %.2f\n", median(ms, ROUNDS), ms[0]);
-	if (measure_walks(env, ms) < 0)
+	if (measure_walks(ms) < 0)
 		return -1;
 	middle = median(ms, ROUNDS);
 	printf("a search of all tasks: median %.2f, least %.2f\n", middle, ms[0]);
