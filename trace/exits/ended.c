@@ -145,7 +145,8 @@ static void add_counts(struct table *table, struct recorded_thread *sum,
 		buckets_join(&to->took.buckets, &from->took.buckets);
 		intervals_move_count(to, from);
 	}
-	for (uint32_t i = 0; i < counts->nr_events; i++)
+	/* The last one first: so the sum grows once. */
+	for (uint32_t i = counts->nr_events; i-- > 0;)
 		table_count_events(table, sum, i, counts->events[i]);
 }
 

@@ -36,7 +36,7 @@ static void begin_view(struct world *w, const struct view_type *type)
 		/* No exit is open. */
 		if (type->columns[i].is_of_recording ||
 		    type->columns[i].id == COL_OPEN)
-			w->view.absent |= 1u << i;
+			w->view.absent |= UINT64_C(1) << i;
 	}
 	memset(&w->view.total, 0, sizeof(w->view.total));
 	w->view.total.cells[0] = cell_text("Total");

@@ -982,7 +982,7 @@ static void high_shares_of_time_stand_out(void **state)
 	struct view_row *row;
 
 	w->query.type = w->view.type = &view_vcpus;
-	w->view.absent = 1u << view_column_by_id(&view_vcpus, "thread");
+	w->view.absent = UINT64_C(1) << view_column_by_id(&view_vcpus, "thread");
 	w->query.sort = view_default_sort(&view_vcpus);
 	drop_rare(w);
 	for (int i = 0; i < 2; i++) {
