@@ -76,8 +76,8 @@ boot with lockdown=integrity"
 	is "$(status_of kvmtop record -o "$TMP/trace.dat" true)" 1 "kvmtop record fails"
 	like "$(cat "$TMP/err")" 'kernel lockdown' "and says so, too"
 	kvmtop --list-providers >"$TMP/providers" 2>&1
-	is "$(grep -c 'not here: .*kernel lockdown (confidentiality)' "$TMP/providers")" 4 \
-		"--list-providers: neither trace events nor exits, debugfs or the account"
+	is "$(grep -c 'not here: .*kernel lockdown (confidentiality)' "$TMP/providers")" 5 \
+		"--list-providers: neither trace events nor exits, debugfs, account or inventory"
 }
 
 integrity() {

@@ -11,9 +11,10 @@ why_by() {
 }
 
 # why_of THRESHOLD...: prints the names of what is found, a line each, then the exit status. A
-# threshold is "name = value". An emulated VMM is slower than the usual threshold allows.
+# threshold is "name = value". An emulated VMM is slower than the usual threshold allows, and so are
+# kvmtop's own programs.
 why_of() {
-	printf '%s\n' 'user_exit_seconds = 0.005' "$@" >"$TMP/thresholds"
+	printf '%s\n' 'user_exit_seconds = 0.005' 'kvmtop_ratio = off' "$@" >"$TMP/thresholds"
 	why_by "$TMP/thresholds"
 	sed 's/"[^"]*"//g; 1d' "$TMP/why" | cut -d, -f7 | sort
 	echo "$w_status"
