@@ -89,12 +89,12 @@ counts_of() {
 }
 
 # off ROWS OTHERS: the reasons whose averages differ by more than 2 % and by more than 250 ns.
-# One exit of each reason may differ by 3 us more: the trace buffer may have to begin another
+# One exit of each reason may differ by 10 us more: the trace buffer may have to begin another
 # page before an event gets its time, and the emulator may translate a path of a program. What
 # kvmtop does at the end of an exit, after it has read the clock, is in the time of the others
 # and not in its own: 165 instructions, 240 where user space took part.
 off() {
-	awk -v once=3 '
+	awk -v once=10 '
 	FNR == NR { average[$1] = $3; next }
 	$1 in average {
 		by = $3 > average[$1] ? $3 - average[$1] : average[$1] - $3
