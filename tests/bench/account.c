@@ -259,7 +259,7 @@ static void come_and_go(int nr)
 static int read_while_they_come(const struct env *env)
 {
 	int fds = dup(STDOUT_FILENO), status = -1, after, err;
-	unsigned long samples = 0;
+	unsigned long samples = 0; /* that had a VM */
 	struct opened opened;
 	pid_t pid;
 
@@ -270,7 +270,7 @@ static int read_while_they_come(const struct env *env)
 		come_and_go(COMING);
 	while (!err && waitpid(pid, &status, WNOHANG) == 0) {
 		err = collect(&opened);
-		samples++;
+		samples += opened.sample.nr_rows > 0;
 	}
 	if (!err)
 		err = collect(&opened);
@@ -281,9 +281,10 @@ static int read_while_they_come(const struct env *env)
 	close(after);
 	if (err || status)
 		kill(pid, SIGKILL);
-	printf("%d VMs came and went in %lu samples; %d more descriptors\n%s\n", COMING, samples,
-	       after - fds, err || status || after > fds ? "MISSED" : "ok");
-	return err || status || after > fds;
+	err = err || status || !samples || after > fds;
+	printf("%d VMs came and went, %lu samples had one; %d more descriptors\n%s\n", COMING,
+	       samples, after - fds, err ? "MISSED" : "ok");
+	return err;
 }
 
 int main(void)
