@@ -164,12 +164,13 @@ static void say_dropped(struct export *export)
 		metrics_dropped(export->metrics), export->run.options->max_series);
 }
 
-/* The caller frees ret_text's bytes, also after an error. */
-static void make_text(struct export *export, struct metrics_text *ret_text)
+static const struct metrics_text *make_text(struct export *export)
 {
-	metrics_write(export->metrics, monitor_facts(export->run.monitor), &export->self,
-		      ret_text);
+	const struct metrics_text *text = metrics_write(
+		export->metrics, monitor_facts(export->run.monitor), &export->self);
+
 	say_dropped(export);
+	return text;
 }
 
 /* ---- a file */
@@ -238,14 +239,12 @@ static int keep_on(struct export *export, int err, struct error *error)
 
 static int write_file(struct export *export, struct error *error)
 {
-	struct metrics_text text = { 0 };
+	const struct metrics_text *text = make_text(export);
 	int err;
 
-	make_text(export, &text);
 	run_begin_write(&export->run);
-	err = write_text(&text, export->run.options->prometheus, error);
+	err = write_text(text, export->run.options->prometheus, error);
 	run_end_write(&export->run);
-	free(text.bytes);
 	return keep_on(export, err, error);
 }
 
@@ -274,7 +273,7 @@ static const char metrics_type[] = "text/plain; version=0.0.4; charset=utf-8";
 static void refresh(struct export *export)
 {
 	struct cached *cached = &export->cached;
-	struct metrics_text text = { 0 };
+	const struct metrics_text *text;
 	uint64_t tick = monitor_facts(export->run.monitor)->stats->tick;
 
 	if (cached->tick == tick)
@@ -282,9 +281,8 @@ static void refresh(struct export *export)
 	document_drop(cached->plain);
 	document_drop(cached->gzip);
 	*cached = (struct cached){ 0 };
-	make_text(export, &text);
-	cached->plain = document_new(metrics_type, text.bytes, text.size, false);
-	free(text.bytes);
+	text = make_text(export);
+	cached->plain = document_new(metrics_type, text->bytes, text->size, false);
 	cached->tick = tick;
 }
 

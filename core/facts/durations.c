@@ -262,6 +262,12 @@ void timing_retire(struct stats_timing *ended, const struct stats_timing *timing
 
 /* ---- sums */
 
+static void add_buckets(uint64_t *restrict sum, const uint64_t *restrict part)
+{
+	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
+		sum[i] += part[i];
+}
+
 void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, bool is_since_start)
 {
 	sum->nr++;
@@ -276,8 +282,7 @@ void timing_sum_add(struct timing_sum *sum, const struct stats_timing *timing, b
 	if (timing->raw.spread)
 		spread_join(&sum->spread, timing->raw.spread);
 	if (is_since_start) {
-		for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-			sum->hist[i] += timing->total[i];
+		add_buckets(sum->hist, timing->total);
 		return;
 	}
 	for (unsigned int i = timing->delta_first; i < timing->delta_end; i++)
@@ -295,8 +300,7 @@ void timing_sum_merge(struct timing_sum *sum, const struct timing_sum *part)
 		sum->max_ns = part->max_ns;
 	if (part->interval_max_ns > sum->interval_max_ns)
 		sum->interval_max_ns = part->interval_max_ns;
-	for (unsigned int i = 0; i < HIST_BUCKETS; i++)
-		sum->hist[i] += part->hist[i];
+	add_buckets(sum->hist, part->hist);
 	spread_join(&sum->spread, &part->spread);
 }
 

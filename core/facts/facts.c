@@ -157,20 +157,31 @@ const char *exits_note(const struct facts *facts)
 	       "Their exits to user space are counted.";
 }
 
+uint64_t facts_exit_ns(const struct facts *facts)
+{
+	const struct stats_item *stat = NULL;
+
+	for (uint32_t i = 0; i < fields_count(facts->fields) && !stat; i++) {
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (field->use == USE_HOST && field->part == HOST_COST)
+			stat = stats_find(facts->stats, &(struct key){ GUEST_NONE, -1, i });
+	}
+	return stat ? stat->total : 0;
+}
+
 /* Where exits have no times, the time of the vCPUs is the time that passes. */
 struct own_cost facts_cost(const struct facts *facts)
 {
+	struct own_cost cost = { .exit_ns = facts_exit_ns(facts) };
 	struct exits exits = exits_choose(facts, false, false);
 	double exits_per_s = 0, vcpus_per_s = 0;
-	struct own_cost cost = { 0 };
 
 	for (size_t i = 0; i < facts->stats->nr; i++) {
 		const struct stats_item *stat = &facts->stats->list[i];
 		const struct field *field = fields_get(facts->fields, stat->key.field);
 
-		if (field->use == USE_HOST && field->part == HOST_COST)
-			cost.exit_ns = stat->total;
-		else if (exits_has(&exits, field))
+		if (exits_has(&exits, field))
 			exits_per_s += stat->has_rate ? stat->rate_per_s : 0;
 		else if (field->use == USE_TIME && field->part == TIME_WHOLE)
 			vcpus_per_s += stat->has_rate ? stat->rate_per_s : 0;

@@ -95,6 +95,7 @@ struct own_cost {
 	double share; /* a ratio */
 };
 
+uint64_t facts_exit_ns(const struct facts *facts); /* exit_ns alone */
 struct own_cost facts_cost(const struct facts *facts);
 
 /* A note for the user when KVM counts no VM exits of these guests; else NULL. */

@@ -12,7 +12,7 @@ struct stats *stats_new(void)
 	return xcalloc(1, sizeof(struct stats));
 }
 
-static struct stats_item *stats_find(const struct stats *stats, const struct key *key)
+struct stats_item *stats_find(const struct stats *stats, const struct key *key)
 {
 	uint32_t at;
 
@@ -428,17 +428,6 @@ void stats_keep_only(struct stats *stats, const struct field_set *fields)
 const struct stats_item *stats_removed_at(const struct stats *stats, size_t i)
 {
 	return i < stats->nr_reported ? &stats->removed[i] : NULL;
-}
-
-uint64_t stats_open_ns(const struct stats *stats, const struct fields *fields,
-		       const struct stats_item *stat)
-{
-	const struct field *field = fields_get(fields, stat->key.field);
-	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
-
-	if (!stat->timing || field->is_idle || field->parent == FIELD_NONE || !elapsed_ns)
-		return 0;
-	return stat->timing->open_ns > elapsed_ns ? stat->timing->open_ns : 0;
 }
 
 void stats_rates(const struct stats_item *stat, uint64_t tick, float rates[STATS_HISTORY])

@@ -87,6 +87,9 @@ void stats_keep_only(struct stats *stats, const struct field_set *fields);
 /* Forgets everything, as if new. */
 void stats_clear(struct stats *stats);
 
+/* NULL: there is no such key. */
+struct stats_item *stats_find(const struct stats *stats, const struct key *key);
+
 /*
  * What was removed by the latest stats_update(), and since the update before it, with its last
  * total; NULL past the last one.
@@ -101,10 +104,18 @@ static inline uint64_t stats_time_ns(const struct stats *stats, uint32_t source)
 
 /*
  * How long a reason's exit has been open, if longer than the interval: the guest stands still for
- * the exit's reason, or its VMM does not answer. Else 0, as of a halt.
+ * the exit's reason, or its VMM does not answer. Else 0, as nearly always, and as of a halt.
  */
-uint64_t stats_open_ns(const struct stats *stats, const struct fields *fields,
-		       const struct stats_item *stat);
+static inline uint64_t stats_open_ns(const struct stats *stats, const struct field *field,
+				     const struct stats_item *stat)
+{
+	uint64_t open_ns = stat->timing ? stat->timing->open_ns : 0;
+	uint64_t elapsed_ns = stats->elapsed_ns[field->source];
+
+	if (!open_ns || field->is_idle || field->parent == FIELD_NONE || !elapsed_ns)
+		return 0;
+	return open_ns > elapsed_ns ? open_ns : 0;
+}
 
 /* The rates of a key, oldest first, at the tick of the latest sample; < 0: none. */
 void stats_rates(const struct stats_item *stat, uint64_t tick, float rates[STATS_HISTORY]);

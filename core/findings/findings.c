@@ -231,20 +231,22 @@ void findings_find(struct findings *findings, const struct facts *facts, uint32_
 		   const struct thresholds *thresholds)
 {
 	struct thresholds defaults;
-	struct measure measure = { .facts = facts, .thresholds = thresholds, .guest = guest };
+	struct measure *measure = findings->measure;
 
-	if (!thresholds) {
+	if (!measure)
+		findings->measure = measure = xcalloc(1, sizeof(*measure));
+	if (!thresholds)
 		thresholds_init(&defaults);
-		measure.thresholds = &defaults;
-	}
 	findings->nr = 0;
 	find_rules(findings, facts->fields);
-	measure.rules = findings->rules;
-	measure.cpu_maker = rules_cpu_maker(facts->fields);
-	measure_take(&measure);
-	find_all(&measure, findings);
-	add_all_reported(&measure, findings);
-	measure_release(&measure);
+	measure->facts = facts;
+	measure->thresholds = thresholds ? thresholds : &defaults;
+	measure->guest = guest;
+	measure->rules = findings->rules;
+	measure->cpu_maker = rules_cpu_maker(facts->fields);
+	measure_take(measure);
+	find_all(measure, findings);
+	add_all_reported(measure, findings);
 }
 
 /* ---- from sample to sample */
@@ -349,5 +351,8 @@ void findings_release(struct findings *findings)
 {
 	free(findings->list);
 	free(findings->rules);
+	if (findings->measure)
+		measure_release(findings->measure);
+	free(findings->measure);
 	*findings = (struct findings){ 0 };
 }

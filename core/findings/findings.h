@@ -39,6 +39,7 @@ struct finding {
 };
 
 struct field_rules;
+struct measure;
 
 /* Zero-initialised is none. */
 struct findings {
@@ -51,6 +52,7 @@ struct findings {
 	const struct fields *fields;
 	struct field_rules *rules;
 	size_t nr_rules, room_rules;
+	struct measure *measure; /* findings_find()'s own */
 };
 
 /*

@@ -235,13 +235,6 @@ static void add_busy(struct measure *measure, const struct stats_item *stat)
 	};
 }
 
-static uint64_t open_ns_of(const struct facts *facts, const struct stats_item *stat)
-{
-	if (!stat->timing || !stat->timing->open_ns) /* nearly always */
-		return 0;
-	return stats_open_ns(facts->stats, facts->fields, stat);
-}
-
 static void add_stat(struct measure *measure, const struct stats_item *stat)
 {
 	const struct field *field = fields_get(measure->facts->fields, stat->key.field);
@@ -259,7 +252,7 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 	subject = subject_of(measure, &stat->key);
 	subject->is_here |= stat->seen >= measure->facts->stats->latest[field->source];
 	add_time(measure->facts->stats, subject, stat, field);
-	open_ns = open_ns_of(measure->facts, stat);
+	open_ns = stats_open_ns(measure->facts->stats, field, stat);
 	for (uint32_t rest = rules->what; rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
 
@@ -280,7 +273,7 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 	subject = subject_of(measure, &stat->key);
 	if (!subject->counts)
 		return;
-	open_ns = open_ns_of(measure->facts, stat);
+	open_ns = stats_open_ns(measure->facts->stats, field, stat);
 	for (uint32_t rest = any_of(rules); rest; rest &= rest - 1) {
 		size_t i = (size_t)__builtin_ctz(rest);
 		uint32_t at = find_counts(measure, subject, i);
@@ -295,7 +288,10 @@ void measure_take(struct measure *measure)
 {
 	const struct stats *stats = measure->facts->stats;
 
-	measure->own_ns = facts_cost(measure->facts).exit_ns;
+	key_index_clear(&measure->index);
+	measure->nr = measure->latest = measure->nr_counts = measure->nr_busy = 0;
+	measure->has_arguments = false;
+	measure->own_ns = facts_exit_ns(measure->facts);
 	for (size_t i = 0; i < stats->nr; i++)
 		add_stat(measure, &stats->list[i]);
 	for (size_t i = 0; i < stats->nr; i++)
@@ -366,4 +362,5 @@ void measure_release(struct measure *measure)
 	free(measure->subjects);
 	free(measure->counts);
 	free(measure->busy);
+	*measure = (struct measure){ .facts = NULL };
 }

@@ -59,6 +59,7 @@ static inline uint32_t any_of(const struct field_rules *rules)
 	return rules->what | rules->less | rules->named;
 }
 
+/* Zero-initialised is empty. Its memory serves the next measure_take(). */
 struct measure {
 	const struct facts *facts;
 	const struct thresholds *thresholds;
@@ -92,7 +93,7 @@ struct worst_subject {
 /* The rules that a field counts for, which never change. */
 struct field_rules measure_rules(const struct fields *fields, const struct field *field);
 
-/* One pass over the keys of stats, for the subjects. */
+/* One pass over the keys of stats, for the subjects; the ones before are forgotten. */
 void measure_take(struct measure *measure);
 void measure_release(struct measure *measure);
 

@@ -401,7 +401,7 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 	const struct field *field = fields_get(facts->fields, stat->key.field);
 	bool is_counted = field_set_has(&rollup->counted, stat->key.field);
 	bool is_reason = field_set_has(&rollup->reasons, stat->key.field);
-	uint64_t open_ns = 0;
+	uint64_t open_ns;
 	struct owner *owner;
 
 	if (!keys_have(&rollup->keys, &stat->key))
@@ -413,8 +413,7 @@ static void add_key(struct rollup *rollup, const struct facts *facts,
 	owner = owner_of(rollup, facts, &stat->key);
 	if (!owner)
 		return;
-	if (stat->timing && stat->timing->open_ns) /* rare */
-		open_ns = stats_open_ns(facts->stats, facts->fields, stat);
+	open_ns = stats_open_ns(facts->stats, field, stat);
 	if (is_of_owner(field))
 		owner_add(owner, field, stat, facts->stats->tick);
 	if (is_reason)

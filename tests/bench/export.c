@@ -131,23 +131,22 @@ static bool measure(uint32_t nr_guests, const struct target *target)
 	for (int round = 0; round < ROUNDS; round++) {
 		const struct facts facts = { .fields = host.fields, .stats = host.stats,
 					     .guests = host.guests };
-		struct metrics_text text = { 0 };
+		const struct metrics_text *text;
 		struct document *plain, *gzip;
 		double begin;
 
 		take_sample(&host);
 		begin = cpu_ms();
-		metrics_write(metrics, &facts, &self, &text);
+		text = metrics_write(metrics, &facts, &self);
 		file_ms[round] = cpu_ms() - begin;
-		plain = must(document_new("text/plain", text.bytes, text.size, false));
-		gzip = must(document_new("text/plain", text.bytes, text.size, true));
+		plain = must(document_new("text/plain", text->bytes, text->size, false));
+		gzip = must(document_new("text/plain", text->bytes, text->size, true));
 		scrape_ms[round] = cpu_ms() - begin;
 		bytes = plain->size;
 		gzip_bytes = gzip->size;
-		nr_series = text.nr_series;
+		nr_series = text->nr_series;
 		document_drop(plain);
 		document_drop(gzip);
-		free(text.bytes);
 	}
 	file = median(file_ms, ROUNDS);
 	scrape = median(scrape_ms, ROUNDS);

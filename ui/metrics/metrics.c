@@ -23,7 +23,7 @@ struct metrics {
 	struct findings findings;
 	size_t nr_series;
 	size_t dropped[METRICS_NR], nr_dropped;
-	size_t last_size; /* of the latest text, and some more: room for the next one */
+	struct metrics_text text; /* the latest; its memory serves the next one */
 };
 
 /* What every writer works with. */
@@ -49,6 +49,7 @@ void metrics_free(struct metrics *metrics)
 	names_release(&metrics->names);
 	metric_sums_release(&metrics->sums);
 	findings_release(&metrics->findings);
+	free(metrics->text.bytes);
 	free(metrics);
 }
 
@@ -321,7 +322,7 @@ static void write_open(const struct output *out)
 		const struct stats_item *stat = &stats->list[i];
 		const struct field *field = fields_get(out->facts->fields, stat->key.field);
 		uint64_t open_ns = is_of(out, METRIC_EXIT_OPEN, field) ?
-					   stats_open_ns(stats, out->facts->fields, stat) : 0;
+					   stats_open_ns(stats, field, stat) : 0;
 		const struct guest_sum *guest =
 			open_ns ? guest_by_id(&out->metrics->sums, stat->key.guest) : NULL;
 
@@ -473,13 +474,13 @@ static void write_all(const struct output *out, const struct metrics_self *self)
 	write_dropped(out);
 }
 
-void metrics_write(struct metrics *metrics, const struct facts *facts,
-		   const struct metrics_self *self, struct metrics_text *ret_text)
+const struct metrics_text *metrics_write(struct metrics *metrics, const struct facts *facts,
+					 const struct metrics_self *self)
 {
 	const struct output out = {
 		.metrics = metrics,
 		.facts = facts,
-		.text = ret_text,
+		.text = &metrics->text,
 		.has_times = exits_choose(facts, true, true).rank != 2,
 	};
 
@@ -488,7 +489,7 @@ void metrics_write(struct metrics *metrics, const struct facts *facts,
 	for (size_t i = 0; i < METRICS_NR; i++)
 		metrics->dropped[i] = 0;
 	metric_sums_take(&metrics->sums, facts, &metrics->names);
-	array_grow_unset(&ret_text->bytes, &ret_text->room, metrics->last_size);
+	text_clear(&metrics->text);
 	write_all(&out, self);
-	metrics->last_size = ret_text->size + ret_text->size / 16;
+	return &metrics->text;
 }

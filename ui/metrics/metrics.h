@@ -41,11 +41,9 @@ struct metrics;
 struct metrics *metrics_new(const struct metrics_config *config);
 void metrics_free(struct metrics *metrics);
 
-/*
- * Appends the text of the facts to ret_text, in ret_text's format. The caller frees its bytes.
- */
-void metrics_write(struct metrics *metrics, const struct facts *facts,
-		   const struct metrics_self *self, struct metrics_text *ret_text);
+/* The text of the facts. It is metrics' own, and valid until the next call. */
+const struct metrics_text *metrics_write(struct metrics *metrics, const struct facts *facts,
+					 const struct metrics_self *self);
 
 /* Of the latest text: the series that are limited, and how many were left out. */
 size_t metrics_series(const struct metrics *metrics);

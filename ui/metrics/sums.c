@@ -133,10 +133,6 @@ void names_update(struct names *names, const struct guests *guests, uint64_t tic
 
 static void forget(struct metric_sums *sums)
 {
-	for (size_t i = 0; i < sums->nr_guests; i++)
-		free(sums->guests[i].cells);
-	free(sums->host_cells);
-	sums->host_cells = NULL;
 	sums->nr_guests = sums->nr_cpus = sums->nr_columns = 0;
 	sums->has_lost = false;
 	sums->lost = 0;
@@ -146,6 +142,7 @@ void metric_sums_release(struct metric_sums *sums)
 {
 	forget(sums);
 	free(sums->guests);
+	free(sums->cells);
 	free(sums->columns);
 	free(sums->column_of);
 	free(sums->event_of);
@@ -189,7 +186,6 @@ static void find_columns(struct metric_sums *sums, const struct fields *fields)
 		sums->column_of[i] = (uint32_t)sums->nr_columns;
 		sums->columns[sums->nr_columns++] = i;
 	}
-	sums->host_cells = xcalloc(sums->nr_columns + 1, sizeof(*sums->host_cells));
 }
 
 static void add_guests(struct metric_sums *sums, const struct names *names)
@@ -202,9 +198,20 @@ static void add_guests(struct metric_sums *sums, const struct names *names)
 		array_grow(&sums->guests, &sums->room_guests, sums->nr_guests + 1);
 		guest = &sums->guests[sums->nr_guests];
 		*guest = (struct guest_sum){ .named = named };
-		guest->cells = xcalloc(sums->nr_columns + 1, sizeof(*guest->cells));
 		sums->nr_guests++;
 	}
+}
+
+static void clear_cells(struct metric_sums *sums)
+{
+	size_t nr = (sums->nr_guests + 1) * sums->nr_columns;
+
+	array_grow_unset(&sums->cells, &sums->room_cells, nr);
+	sums->host_cells = sums->cells + sums->nr_guests * sums->nr_columns;
+	for (size_t i = 0; i < sums->nr_guests; i++)
+		sums->guests[i].cells = sums->cells + i * sums->nr_columns;
+	for (size_t i = 0; i < nr; i++)
+		sums->cells[i] = (struct cell_sum){ .is_set = false };
 }
 
 static int compare_id(const void *key, const void *element)
@@ -296,6 +303,7 @@ void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
 	forget(sums);
 	find_columns(sums, facts->fields);
 	add_guests(sums, names);
+	clear_cells(sums);
 	take_counts(sums, facts);
 	take_times(sums, facts);
 }

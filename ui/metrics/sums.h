@@ -70,6 +70,8 @@ struct metric_sums {
 	uint32_t *event_of; /* by field: the event that exits of this reason are; else FIELD_NONE */
 	size_t room_events;
 	size_t nr_columns, room_columns, room_fields;
+	struct cell_sum *cells; /* of all guests, then host_cells */
+	size_t room_cells;
 	struct cell_sum *host_cells; /* the cells without a guest */
 	const struct owner *cpus; /* the host's, ascending by number */
 	size_t nr_cpus;

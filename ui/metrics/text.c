@@ -5,6 +5,12 @@
 #include "lib/array.h"
 #include "ui/metrics/text.h"
 
+void text_clear(struct metrics_text *text)
+{
+	text->size = text->nr_series = 0;
+	text->metric = NULL;
+}
+
 static void put_bytes(struct metrics_text *text, const char *bytes, size_t size)
 {
 	array_grow_unset(&text->bytes, &text->room, text->size + size);
@@ -46,21 +52,15 @@ static void put_seconds(struct metrics_text *text, uint64_t value_ns)
 
 static void put_escaped(struct metrics_text *text, const char *value)
 {
-	size_t len = 0;
+	for (;; value++) {
+		size_t len = strcspn(value, "\\\"\n");
 
-	while (value[len]) {
-		char c = value[len];
-
-		if (c != '\\' && c != '"' && c != '\n') {
-			len++;
-			continue;
-		}
 		put_bytes(text, value, len);
-		put(text, c == '\n' ? "\\n" : c == '"' ? "\\\"" : "\\\\");
-		value += len + 1;
-		len = 0;
+		value += len;
+		if (!*value)
+			return;
+		put(text, *value == '\n' ? "\\n" : *value == '"' ? "\\\"" : "\\\\");
 	}
-	put_bytes(text, value, len);
 }
 
 static void put_header(struct metrics_text *text, const char *what, const char *value)

@@ -22,6 +22,9 @@ struct metrics_text {
 	const struct metric *metric; /* the latest */
 };
 
+/* Empties the text, but keeps its memory. */
+void text_clear(struct metrics_text *text);
+
 /*
  * One series: its metric, a suffix of the name ("_bucket" or ""), then labels, then the value. A
  * metric's first series is preceded by its HELP and TYPE.
