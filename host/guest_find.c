@@ -1,53 +1,114 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* guest_find - finds the process of each VM folder in debugfs, and searches /proc if that fails. */
-#include <ctype.h>
+/*
+ * guest_find - finds the processes that have a VM, by debugfs or else by all of /proc, and says
+ * when to look: KVM sends an event for each VM that is made (kvm_uevent_notify_change(), kobject
+ * events of /dev/kvm).
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
-#include "host/guest_proc.h"
 #include "host/guest_name.h"
+#include "host/guest_proc.h"
 
-#define RESCAN_NS 10000000000ull
-/* A VMM opens its VM soon after its start. So a process that has run for less than YOUNG_S ... */
-#define YOUNG_S 5
-#define YOUNG_NS 2000000000ull /* ... is examined at each refresh for this long, and */
-#define YOUNG_LOOKS 3	       /* at least this many times */
+#define WALK_NS UINT64_C(10000000000) /* at the latest */
+/* The process gets the descriptor after the event: so the next call is for a walk, too. */
+#define WALKS 2
+#define EVENT_SIZE 4096
+#define KERNEL_GROUP 1 /* of the kernel's events; udev has another one for its own */
+#define EVENT "change@/devices/virtual/misc/kvm"
+#define CREATED "EVENT=create"
+
+static int open_events(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = KERNEL_GROUP };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_KOBJECT_UEVENT);
+	int err = fd < 0 ? -errno : 0;
+
+	if (!err && bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		err = -errno;
+	if (err && fd >= 0)
+		close(fd);
+	return err ? err : fd;
+}
+
+/* The text has lines that end with NUL. */
+static bool is_created(const char *text, size_t size)
+{
+	if (size < sizeof(EVENT) || memcmp(text, EVENT, sizeof(EVENT)) != 0)
+		return false;
+	for (size_t at = 0; at < size; at += strnlen(text + at, size - at) + 1) {
+		if (size - at >= sizeof(CREATED) &&
+		    memcmp(text + at, CREATED, sizeof(CREATED)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a VM was made since the last call, or events were too many. */
+static bool take_events(int fd)
+{
+	char text[EVENT_SIZE];
+	bool is_new = false;
+
+	for (;;) {
+		ssize_t n = recv(fd, text, sizeof(text), 0);
+
+		if (n < 0 && errno != EINTR && errno != ENOBUFS)
+			return is_new;
+		is_new |= n < 0 ? errno == ENOBUFS : is_created(text, (size_t)n);
+	}
+}
+
+void vm_watch_init(struct vm_watch *watch)
+{
+	*watch = (struct vm_watch){ .events = open_events() };
+}
+
+void vm_watch_release(struct vm_watch *watch)
+{
+	if (watch->events >= 0)
+		close(watch->events);
+}
+
+bool vm_watch_is_due(struct vm_watch *watch, uint64_t now_ns)
+{
+	if (watch->events < 0)
+		return true;
+	if (take_events(watch->events))
+		watch->walks = WALKS;
+	if (!watch->walks && now_ns < watch->walk_ns)
+		return false;
+	watch->walks -= watch->walks > 0;
+	watch->walk_ns = now_ns + WALK_NS;
+	return true;
+}
+
+/* ---- the search */
 
 /* A VM in debugfs. */
 struct folder {
 	char name[40];
-	struct vm_folder vm; /* most VMMs create the VM in the main thread: creator is the pid */
+	struct vm_folder vm;
 	pid_t pid; /* the process that holds it, 0: not found */
-};
-
-/* A process that was examined and held no VM. */
-struct seen {
-	pid_t pid;
-	bool is_none; /* never a guest: a kernel thread, or this process */
-	int looks; /* how many examinations are left while it is young */
-	uint64_t young_until_ns;
 };
 
 struct guest_finder {
 	const struct env *env;
-	struct folder *folders; /* ascending by vm */
-	size_t nr_folders;
-	struct seen *seen; /* ascending by pid */
-	size_t nr_seen;
-	struct pid_list pids, holders; /* all processes, and the ones with a VM, of this scan */
-	struct pid_list denied; /* and the ones of other users, which we may not examine */
-	uint64_t rescan_ns;
-	pid_t latest;	/* the youngest process or thread before the last scan; 0: not known */
-	bool has_young; /* seen has a young process */
-	uint64_t uptime_ticks; /* 0: not read in this scan */
+	struct vm_watch watch;
+	struct folder *folders;
+	size_t nr_folders, room_folders;
+	struct pid_list denied; /* processes of other users, which we may not examine */
 };
 
 struct guest_finder *guest_finder_new(const struct env *env)
@@ -55,6 +116,10 @@ struct guest_finder *guest_finder_new(const struct env *env)
 	struct guest_finder *finder = xcalloc(1, sizeof(*finder));
 
 	finder->env = env;
+	if (env_is_captured(env))
+		finder->watch.events = -ENODEV;
+	else
+		vm_watch_init(&finder->watch);
 	return finder;
 }
 
@@ -62,10 +127,8 @@ void guest_finder_free(struct guest_finder *finder)
 {
 	if (!finder)
 		return;
+	vm_watch_release(&finder->watch);
 	free(finder->folders);
-	free(finder->seen);
-	pid_list_release(&finder->pids);
-	pid_list_release(&finder->holders);
 	pid_list_release(&finder->denied);
 	free(finder);
 }
@@ -75,73 +138,15 @@ const struct pid_list *guest_finder_denied(const struct guest_finder *finder)
 	return &finder->denied;
 }
 
-static bool folder_of(const char *name, struct folder *ret_folder)
-{
-	struct folder folder = { .pid = 0 };
-
-	if (strlen(name) >= sizeof(folder.name) || !vm_folder_parse(name, &folder.vm))
-		return false;
-	memcpy(folder.name, name, strlen(name) + 1);
-	*ret_folder = folder;
-	return true;
-}
-
-static int compare_folders(const void *a, const void *b)
-{
-	const struct folder *x = a, *y = b;
-
-	if (x->vm.creator != y->vm.creator)
-		return x->vm.creator < y->vm.creator ? -1 : 1;
-	if (x->vm.fd != y->vm.fd)
-		return x->vm.fd < y->vm.fd ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-static const struct folder *find_folder(const struct folder *folder, const struct folder *folders,
-					size_t nr)
-{
-	return nr ? bsearch(folder, folders, nr, sizeof(*folders), compare_folders) : NULL;
-}
-
-static void read_folder_names(DIR *dir, struct folder **ret_folders, size_t *ret_nr)
-{
-	struct folder *folders = NULL, folder;
-	size_t nr = 0, room = 0;
-	struct dirent *entry;
-
-	while ((entry = readdir(dir))) {
-		if (!folder_of(entry->d_name, &folder))
-			continue;
-		array_grow(&folders, &room, nr + 1);
-		folders[nr++] = folder;
-	}
-	if (nr)
-		qsort(folders, nr, sizeof(*folders), compare_folders);
-	*ret_folders = folders;
-	*ret_nr = nr;
-}
-
-/* A kvm folder that does not exist, or that we may not read, counts as empty. */
-static int list_folders(const char *path, struct folder **ret_folders, size_t *ret_nr)
-{
-	DIR *dir = opendir(path);
-
-	if (!dir)
-		return proc_has_failed(-errno) ? -errno : 0;
-	read_folder_names(dir, ret_folders, ret_nr);
-	closedir(dir);
-	return 0;
-}
-
 /*
  * The process that created the VM, if it still has the VM; 0: it has not. A folder exists until the
  * last holder closes the VM, even if the thread in the folder's name has ended. Where descriptors
  * cannot be read, the folder's name counts.
  */
-static pid_t folder_owner(const struct env *env, const struct folder *folder)
+static pid_t folder_owner(const struct env *env, const struct vm_folder *folder)
 {
-	pid_t pid = proc_of_thread(env, folder->vm.creator);
-	int is_vm = pid ? proc_fd_is_vm(env, pid, folder->vm.fd) : 0;
+	pid_t pid = proc_of_thread(env, folder->creator);
+	int is_vm = pid ? proc_fd_is_vm(env, pid, folder->fd) : 0;
 	char path[PATH_MAX];
 
 	if (is_vm == -ENOENT && env_is_captured(env)) {
@@ -151,133 +156,60 @@ static pid_t folder_owner(const struct env *env, const struct folder *folder)
 	return is_vm == 1 || is_vm == -EACCES || is_vm == -EPERM ? pid : 0;
 }
 
-/* Takes the folder's process from the last run if it is still alive, or searches the process. */
-static void follow_folder(struct guest_finder *finder, struct folder *folder,
-			  const struct pid_list *known, struct pid_list *found)
+static void add_folder(struct guest_finder *finder, const char *name)
 {
-	const struct folder *before = find_folder(folder, finder->folders, finder->nr_folders);
+	struct folder folder;
 
-	if (before && before->pid && pid_list_has(known, before->pid)) {
-		folder->pid = before->pid;
+	if (strlen(name) >= sizeof(folder.name) || !vm_folder_parse(name, &folder.vm))
 		return;
-	}
-	folder->pid = folder_owner(finder->env, folder);
-	if (folder->pid)
-		pid_list_add(found, folder->pid);
+	strcpy(folder.name, name);
+	folder.pid = 0;
+	array_grow(&finder->folders, &finder->room_folders, finder->nr_folders + 1);
+	finder->folders[finder->nr_folders++] = folder;
 }
 
-static void add_owners_of_vanished(struct guest_finder *finder, const struct folder *folders,
-				   size_t nr, const struct pid_list *known, struct pid_list *found)
+/* A kvm folder that does not exist, or that we may not read, counts as empty. */
+static int list_folders(struct guest_finder *finder)
 {
-	for (size_t i = 0; i < finder->nr_folders; i++) {
-		const struct folder *old = &finder->folders[i];
+	const char *path = finder->env->debugfs_kvm;
+	DIR *dir = path ? opendir(path) : NULL;
+	struct dirent *entry;
 
-		if (old->pid && pid_list_has(known, old->pid) && !find_folder(old, folders, nr))
-			pid_list_add(found, old->pid);
-	}
-}
-
-/* *ret_is_complete: debugfs has VMs, and the process of each VM was found. */
-static int follow_folders(struct guest_finder *finder, const struct pid_list *known,
-			  struct pid_list *found, bool *ret_is_complete)
-{
-	struct folder *folders = NULL;
-	size_t nr = 0;
-	bool is_complete;
-	int err = list_folders(finder->env->debugfs_kvm, &folders, &nr);
-
-	if (err)
-		return err;
-	add_owners_of_vanished(finder, folders, nr, known, found);
-	is_complete = nr > 0;
-	for (size_t i = 0; !err && i < nr; i++) {
-		follow_folder(finder, &folders[i], known, found);
-		is_complete &= folders[i].pid != 0;
-	}
-	free(finder->folders);
-	finder->folders = folders;
-	finder->nr_folders = nr;
-	*ret_is_complete = is_complete;
-	return err;
-}
-
-static uint64_t uptime_ticks(struct guest_finder *finder)
-{
-	char path[PATH_MAX], text[64];
-
-	if (finder->uptime_ticks)
-		return finder->uptime_ticks;
-	env_path(finder->env, path, sizeof(path), "/proc/uptime");
-	if (read_small(path, text, sizeof(text)) > 0)
-		finder->uptime_ticks = strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_CLK_TCK);
-	return finder->uptime_ticks;
-}
-
-/* Reads the age of a process that is new, or that may have a reused pid after RESCAN_NS. */
-static void begin_seen(struct guest_finder *finder, struct seen *seen, uint64_t now_ns)
-{
-	uint64_t young_ticks = YOUNG_S * (uint64_t)sysconf(_SC_CLK_TCK);
-	struct proc_stat stat = { 0 };
-
-	if (proc_stat_read(finder->env, seen->pid, &stat))
-		return;
-	seen->is_none = stat.is_kernel ||
-			(seen->pid == getpid() && !env_is_captured(finder->env));
-	if (!seen->is_none && stat.start_ticks + young_ticks >= uptime_ticks(finder)) {
-		seen->looks = YOUNG_LOOKS;
-		seen->young_until_ns = now_ns + YOUNG_NS;
-	}
-}
-
-static int examine(struct guest_finder *finder, struct seen *seen, bool is_first, uint64_t now_ns)
-{
-	unsigned int nr_vms = 0;
-	int err;
-
-	if (is_first)
-		begin_seen(finder, seen, now_ns);
-	else if (!seen->looks && now_ns >= seen->young_until_ns)
-		return 0;
-	else if (seen->looks)
-		seen->looks--;
-	finder->has_young |= seen->looks || now_ns < seen->young_until_ns;
-	if (seen->is_none)
-		return 0;
-	err = proc_read_fds(finder->env, seen->pid, &nr_vms, NULL);
-	if (err == -EACCES || err == -EPERM) {
-		pid_list_add(&finder->denied, seen->pid);
-		return 0;
-	}
-	if (proc_has_failed(err))
-		return err;
-	if (nr_vms)
-		pid_list_add(&finder->holders, seen->pid);
+	finder->nr_folders = 0;
+	if (!dir)
+		return path && proc_has_failed(-errno) ? -errno : 0;
+	while ((entry = readdir(dir)))
+		add_folder(finder, entry->d_name);
+	closedir(dir);
 	return 0;
 }
 
-/* Compares the current processes with seen, the processes of the last scan; both are ascending. */
-static int examine_all(struct guest_finder *finder, const struct pid_list *known, bool is_rescan,
-		       uint64_t now_ns)
+/* Whether debugfs has VMs, and the process of each was found. */
+static bool find_owners(const struct guest_finder *finder, struct pid_list *found)
 {
-	size_t nr = finder->pids.nr, old = 0;
-	struct seen *seen = xcalloc(nr + 1, sizeof(*seen));
-	int err = 0;
+	bool is_complete = finder->nr_folders > 0;
 
-	for (size_t i = 0; !err && i < nr; i++) {
-		pid_t pid = finder->pids.pids[i];
-		bool is_first;
+	for (size_t i = 0; i < finder->nr_folders; i++) {
+		struct folder *folder = &finder->folders[i];
 
-		while (old < finder->nr_seen && finder->seen[old].pid < pid)
-			old++;
-		is_first = is_rescan || old == finder->nr_seen || finder->seen[old].pid != pid;
-		seen[i] = is_first ? (struct seen){ .pid = pid } : finder->seen[old];
-		if (!pid_list_has(known, pid))
-			err = examine(finder, &seen[i], is_first, now_ns);
+		folder->pid = folder_owner(finder->env, &folder->vm);
+		if (folder->pid)
+			pid_list_add(found, folder->pid);
+		is_complete &= folder->pid != 0;
 	}
-	free(finder->seen);
-	finder->seen = seen;
-	finder->nr_seen = err ? 0 : nr;
-	return err;
+	return is_complete;
+}
+
+static int examine(struct guest_finder *finder, pid_t pid, struct pid_list *holders)
+{
+	unsigned int nr_vms = 0;
+	int err = proc_read_fds(finder->env, pid, &nr_vms, NULL);
+
+	if (err == -EACCES || err == -EPERM)
+		pid_list_add(&finder->denied, pid);
+	if (nr_vms)
+		pid_list_add(holders, pid);
+	return proc_has_failed(err) ? err : 0;
 }
 
 static bool has_vcpu_threads(const struct env *env, pid_t pid)
@@ -306,83 +238,50 @@ bool guest_is_likely(const struct env *env, pid_t pid)
  * Whether the process is a child that only inherited descriptors: a VM runs in its creator's
  * memory only.
  */
-static bool is_heir(const struct guest_finder *finder, pid_t pid, const struct pid_list *known)
+static bool is_heir(const struct env *env, pid_t pid, const struct pid_list *holders,
+		    const struct pid_list *known)
 {
 	struct proc_stat stat;
 
-	return !proc_stat_read(finder->env, pid, &stat) &&
-	       (pid_list_has(&finder->holders, stat.ppid) || pid_list_has(known, stat.ppid)) &&
-	       !has_vcpu_threads(finder->env, pid);
+	return !proc_stat_read(env, pid, &stat) &&
+	       (pid_list_has(holders, stat.ppid) || pid_list_has(known, stat.ppid)) &&
+	       !has_vcpu_threads(env, pid);
 }
 
-static bool is_folder_owner(const struct guest_finder *finder, pid_t pid)
+static int search_processes(struct guest_finder *finder, const struct pid_list *known,
+			    struct pid_list *found)
 {
-	for (size_t i = 0; i < finder->nr_folders; i++)
-		if (finder->folders[i].pid == pid)
-			return true;
-	return false;
-}
-
-static int scan(struct guest_finder *finder, const struct pid_list *known, uint64_t now_ns,
-		struct pid_list *found)
-{
-	bool is_rescan = now_ns >= finder->rescan_ns;
+	struct pid_list pids = { 0 }, holders = { 0 };
 	char path[PATH_MAX];
-	int err = 0;
+	int err = pid_list_read(&pids, env_path(finder->env, path, sizeof(path), "/proc"));
 
-	finder->uptime_ticks = 0;
-	finder->holders.nr = 0;
-	finder->denied.nr = 0;
-	finder->has_young = false;
-	err = pid_list_read(&finder->pids, env_path(finder->env, path, sizeof(path), "/proc"));
-	if (!err)
-		err = examine_all(finder, known, is_rescan, now_ns);
-	if (!err && is_rescan)
-		finder->rescan_ns = now_ns + RESCAN_NS;
-	for (size_t i = 0; !err && i < finder->holders.nr; i++) {
-		pid_t pid = finder->holders.pids[i];
-
-		if (!is_folder_owner(finder, pid) && !is_heir(finder, pid, known))
-			pid_list_add(found, pid);
+	for (size_t i = 0; !err && i < pids.nr; i++) {
+		if (!pid_list_has(known, pids.pids[i]))
+			err = examine(finder, pids.pids[i], &holders);
 	}
+	for (size_t i = 0; !err && i < holders.nr; i++) {
+		if (!is_heir(finder->env, holders.pids[i], &holders, known))
+			pid_list_add(found, holders.pids[i]);
+	}
+	pid_list_release(&pids);
+	pid_list_release(&holders);
 	return err;
-}
-
-/* The newest process or thread: proc(5), loadavg. 0: not known. */
-static pid_t latest_pid(const struct env *env)
-{
-	char path[PATH_MAX], text[128];
-	const char *last;
-
-	if (read_small(env_path(env, path, sizeof(path), "/proc/loadavg"), text, sizeof(text)) <= 0)
-		return 0;
-	last = strrchr(text, ' ');
-	return last ? (pid_t)strtol(last, NULL, 10) : 0;
-}
-
-/* A scan is due when there is a new process or thread, or a young process that may open a VM. */
-static bool is_scan_due(struct guest_finder *finder, uint64_t now_ns)
-{
-	pid_t before = finder->latest;
-
-	finder->latest = latest_pid(finder->env);
-	return !before || finder->latest != before || finder->has_young ||
-	       now_ns >= finder->rescan_ns;
 }
 
 int guest_finder_run(struct guest_finder *finder, const struct pid_list *known, uint64_t now_ns,
 		     struct pid_list *found)
 {
-	bool is_complete = false;
-	int err = 0;
+	int err;
 
 	found->nr = 0;
-	if (finder->env->debugfs_kvm)
-		err = follow_folders(finder, known, found, &is_complete);
-	if (!err && !is_complete && is_scan_due(finder, now_ns))
-		err = scan(finder, known, now_ns, found);
+	if (!vm_watch_is_due(&finder->watch, now_ns))
+		return 0;
+	finder->denied.nr = 0;
+	err = list_folders(finder);
+	if (!err && !find_owners(finder, found))
+		err = search_processes(finder, known, found);
 	if (err)
-		finder->latest = 0;
+		finder->watch.walk_ns = 0;
 	pid_list_sort(found);
 	return err;
 }

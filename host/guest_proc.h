@@ -91,13 +91,26 @@ int proc_name_threads(const struct env *env, pid_t pid, const struct pid_list *t
 int proc_threads(const struct env *env, pid_t pid, struct pid_list *tids);
 
 /*
- * ---- The search for processes with a VM, which reads as little of /proc as possible.
+ * ---- When to look for VMs in all processes: KVM has made a VM, as its event says, or the last
+ * time was ten seconds ago; without events always.
+ */
+
+struct vm_watch {
+	int events;	    /* a socket with KVM's events; -errno: there are none */
+	unsigned int walks; /* how many more times at once */
+	uint64_t walk_ns;   /* when the next time is, without an event */
+};
+
+void vm_watch_init(struct vm_watch *watch);
+void vm_watch_release(struct vm_watch *watch);
+bool vm_watch_is_due(struct vm_watch *watch, uint64_t now_ns);
+
+/*
+ * ---- The search for processes with a VM.
  *
  * There are two ways. Debugfs names each VM's folder after the thread that created the VM and the
  * VM's descriptor: when a process with that descriptor is found for each folder, all guests are
- * known, and /proc is not searched. Otherwise a process is examined when it is new, a few times
- * while it is young, and then every ten seconds; in between, a refresh lists /proc only if a
- * process or thread was created.
+ * known. Otherwise the descriptors of all processes are read. A refresh between reads nothing.
  */
 
 struct guest_finder;
@@ -107,9 +120,9 @@ struct guest_finder *guest_finder_new(const struct env *env);
 void guest_finder_free(struct guest_finder *finder);
 
 /*
- * Puts into found each process that has a VM and is not in known, and each process of known that
- * may have opened or closed a VM. known: the live processes found before. Both lists are ascending;
- * a process may be in found twice. Returns 0 or -errno.
+ * Puts into found each process that has a VM and is not in known, the live processes found before;
+ * these may be there, too. Both lists are ascending; a process may be in found twice. Returns 0, or
+ * -errno: the next call searches again.
  */
 int guest_finder_run(struct guest_finder *finder, const struct pid_list *known, uint64_t now_ns,
 		     struct pid_list *found);

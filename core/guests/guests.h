@@ -55,12 +55,13 @@ struct guests *guests_new(const struct env *env);
 void guests_free(struct guests *guests);
 
 /*
- * Brings the inventory up to date. This is cheap when nothing changed: a process is examined when
- * it is new, when debugfs names it, and again after a while because it may have opened a VM; at
- * most a few hundred microseconds on a host of a thousand processes. now_ns is CLOCK_MONOTONIC;
- * tests choose it. A guest that has ended is found by guests_find() only. Returns 0, or -errno with
- * error when /proc cannot be read, or a file in it cannot be read now (-EMFILE): then the guest
- * stays as it was, and the next refresh reads it again.
+ * Brings the inventory up to date. Without reports (see guests_report()) processes are searched
+ * for VMs when KVM says that it has made one, and every ten seconds; a guest is examined when its
+ * threads have changed, and as often. Else only the guests themselves are read, a few microseconds
+ * each. now_ns is CLOCK_MONOTONIC; tests choose it. A guest that has ended is found by
+ * guests_find() only. Returns 0, or -errno with error when /proc cannot be read, or a file in it
+ * cannot be read now (-EMFILE): then the guest stays as it was, and the next refresh reads it
+ * again.
  */
 int guests_refresh(struct guests *guests, uint64_t now_ns, struct error *error);
 

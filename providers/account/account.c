@@ -14,6 +14,7 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/xalloc.h"
+#include "host/guest_proc.h"
 #include "host/machine.h"
 #include "providers/account/account.h"
 #include "providers/providers.h"
@@ -39,7 +40,9 @@ struct seen {
 struct account {
 	struct provider_args args;
 	struct account_reader *reader;
-	struct holdings holdings;
+	struct vm_watch watch;
+	struct vm_part *parts; /* of the present reading */
+	size_t nr_parts, room_parts;
 	struct account_layout layouts[ACCOUNT_LAYOUTS];
 	struct watched *watched;
 	size_t nr_watched, room_watched;
@@ -269,6 +272,18 @@ static bool is_wanted(const struct account *account, const struct watched *watch
 	return account->scope != WANT_GUEST || account->guest == watched->guest;
 }
 
+/* What a process holds, for the inventory. */
+static void add_part(struct account *account, const struct account_head *head)
+{
+	array_grow(&account->parts, &account->room_parts, account->nr_parts + 1);
+	account->parts[account->nr_parts++] = (struct vm_part){
+		.pid = (pid_t)head->pid,
+		.vcpu = head->vcpu < 0 ? -1 : head->vcpu,
+		.tid = (pid_t)head->tid,
+		.vm = head->vm,
+	};
+}
+
 static void take(void *arg, const struct account_head *head, const char *bytes)
 {
 	const struct reading *reading = arg;
@@ -280,7 +295,7 @@ static void take(void *arg, const struct account_head *head, const char *bytes)
 	const struct guest *guest;
 	struct seen seen;
 
-	holdings_add(&account->holdings, head);
+	add_part(account, head);
 	if (!head->size || head->size != layout->size)
 		return;
 	guest = guests_by_pid(account->args.guests, (pid_t)head->pid);
@@ -296,11 +311,11 @@ static int read_process(struct account *account, pid_t pid, bool with_bytes, str
 	struct reading reading = { account, sample };
 	int err;
 
-	holdings_begin(&account->holdings);
+	account->nr_parts = 0;
 	account->nr_seen = 0;
 	err = account_read(account->reader, pid, with_bytes, take, &reading);
 	if (!err)
-		holdings_report(&account->holdings, pid);
+		guests_report(account->args.guests, pid, account->parts, account->nr_parts);
 	return err == -ESRCH ? 0 : err; /* it has ended */
 }
 
@@ -312,7 +327,7 @@ static int read_all(struct account *account, struct sample *sample)
 {
 	bool reads_one = account_reads_one(account->reader);
 	bool with_bytes = account->is_anything_wanted;
-	bool walks = holdings_want_walk(&account->holdings, clock_now_ns());
+	bool walks = vm_watch_is_due(&account->watch, clock_now_ns());
 	int err = 0;
 
 	if (reads_one && walks)
@@ -337,12 +352,15 @@ static void account_close(void *opened)
 
 	if (!account)
 		return;
-	if (account->reader)
-		holdings_release(&account->holdings);
+	if (account->reader) {
+		vm_watch_release(&account->watch);
+		guests_end_reports(account->args.guests);
+	}
 	account_reader_free(account->reader);
 	for (size_t i = 0; i < ACCOUNT_LAYOUTS; i++)
 		free(account->layouts[i].counters);
 	free(account->watched);
+	free(account->parts);
 	free(account->seen);
 	free(account);
 }
@@ -352,7 +370,7 @@ static int load_reader(struct account *account, bool with_bytes, struct error *e
 	int err = account_reader_new(with_bytes ? account->layouts : NULL, &account->reader, error);
 
 	if (!err)
-		holdings_init(&account->holdings, account->args.guests);
+		vm_watch_init(&account->watch);
 	return err;
 }
 

@@ -80,27 +80,4 @@ void account_layout_end(struct account_layout *layout);
 void account_timing_add(const struct account_counter *counter, const char *bytes,
 			struct timing *timing);
 
-/* ---- what processes hold, for the inventory */
-
-struct holdings {
-	struct guests *guests;
-	struct vm_part *parts; /* of the present reading */
-	size_t nr, room;
-	int events;	       /* a socket with KVM's events; -errno: there are none */
-	unsigned int walks;    /* how many samples read all processes now */
-	uint64_t walk_ns;      /* when the next one does */
-};
-
-void holdings_init(struct holdings *holdings, struct guests *guests);
-/* Ends the reports to the inventory. */
-void holdings_release(struct holdings *holdings);
-
-/* Whether all processes are to be read now, as there may be new VMs. */
-bool holdings_want_walk(struct holdings *holdings, uint64_t now_ns);
-
-/* Begins a reading, adds to it, and reports it to the inventory; pid: see guests_report(). */
-void holdings_begin(struct holdings *holdings);
-void holdings_add(struct holdings *holdings, const struct account_head *head);
-void holdings_report(struct holdings *holdings, pid_t pid);
-
 #endif

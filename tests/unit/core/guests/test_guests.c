@@ -20,8 +20,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -37,7 +37,6 @@
 #include "tests/worlds/fake_guest.h"
 
 #define SECOND 1000000000ull
-#define PF_KTHREAD 0x200000u
 
 static unsigned int nr_failing_reads; /* how many calls of readdir() fail with EIO */
 
@@ -624,7 +623,7 @@ static void test_debugfs_comes_and_goes(void **state)
 	/* The process goes on without its VM. */
 	drop(box, "/sys/kernel/debug/kvm/%d-%d", 100, 9);
 	drop(box, "/proc/%d/fd/%d", 100, 9);
-	refresh(box, 2 * SECOND);
+	refresh(box, 12 * SECOND);
 	assert_int_equal(only_guest(box)->pid, 200);
 }
 
@@ -1089,45 +1088,57 @@ static void test_ids_stay_in_order(void **state)
 static void test_vm_opened_later(void **state)
 {
 	struct box *box = *state;
-	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
-	struct proc proc;
 
-	PUT(box, "1000.00 900.00\n", "/proc/uptime");
-	put_proc(box, (struct proc){ .pid = 100, .start = 10 * hz, .comm = "old" });
-	put_proc(box, (struct proc){ .pid = 101, .start = 999 * hz, .comm = "young" });
-	proc = (struct proc){ .pid = 102, .start = 999 * hz, .comm = "k", .flags = PF_KTHREAD };
-	put_proc(box, proc);
+	put_proc(box, (struct proc){ .pid = 100, .start = 50, .comm = "old" });
 	refresh(box, 0);
+	assert_int_equal(guests_count(box->guests), 0);
 	put_fd(box, 100, 9, "anon_inode:kvm-vm");
-	put_fd(box, 101, 9, "anon_inode:kvm-vm");
-	put_fd(box, 102, 9, "anon_inode:kvm-vm");
 	refresh(box, SECOND);
-	assert_int_equal(only_guest(box)->pid, 101);
-	refresh(box, 9 * SECOND);
-	assert_int_equal(guests_count(box->guests), 1);
-	refresh(box, 10 * SECOND);
-	assert_int_equal(guests_count(box->guests), 2);
-	assert_int_equal(guests_at(box->guests, 1)->pid, 100);
-
-	/* Slow refreshes still look a few times; fast ones for a while. */
-	put_proc(box, (struct proc){ .pid = 103, .start = 999 * hz, .comm = "slow" });
-	refresh(box, 11 * SECOND);
-	refresh(box, 14 * SECOND);
-	put_fd(box, 103, 9, "anon_inode:kvm-vm");
-	refresh(box, 17 * SECOND);
-	assert_int_equal(guests_count(box->guests), 3);
-	put_proc(box, (struct proc){ .pid = 104, .start = 999 * hz, .comm = "fast" });
-	for (unsigned int i = 0; i < 10; i++)
-		refresh(box, 17 * SECOND + (i + 1) * SECOND / 10);
-	put_fd(box, 104, 9, "anon_inode:kvm-vm");
-	refresh(box, 18 * SECOND + SECOND / 2);
-	assert_int_equal(guests_count(box->guests), 4);
+	assert_int_equal(only_guest(box)->pid, 100);
 
 	/* It closed its VM and goes on. */
 	drop(box, "/proc/%d/fd/%d", 100, 9);
-	refresh(box, 40 * SECOND);
-	assert_int_equal(guests_count(box->guests), 3);
-	assert_null(guests_by_pid(box->guests, 100));
+	refresh(box, 11 * SECOND);
+	assert_int_equal(guests_count(box->guests), 0);
+}
+
+static void send_event(int to, const char *text, size_t size)
+{
+	assert_int_equal(send(to, text, size, 0), size);
+}
+
+#define KVM_EVENT "change@/devices/virtual/misc/kvm"
+#define SEND(to, text) send_event(to, text, sizeof(text))
+
+static void test_when_to_search(void **state)
+{
+	struct vm_watch watch = { 0 };
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
+	watch.events = ends[0];
+	assert_true(vm_watch_is_due(&watch, SECOND));
+	assert_false(vm_watch_is_due(&watch, SECOND));
+	assert_false(vm_watch_is_due(&watch, 11 * SECOND - 1));
+	assert_true(vm_watch_is_due(&watch, 11 * SECOND));
+	/* The descriptor may come after the event: two times. */
+	SEND(ends[1], KVM_EVENT "\0ACTION=change\0EVENT=create\0PID=12");
+	assert_true(vm_watch_is_due(&watch, 12 * SECOND));
+	assert_true(vm_watch_is_due(&watch, 12 * SECOND));
+	assert_false(vm_watch_is_due(&watch, 22 * SECOND - 1));
+	/* Other events. */
+	SEND(ends[1], KVM_EVENT "\0EVENT=destroy\0PID=12");
+	SEND(ends[1], "change@/devices/virtual/misc/vhost-net\0EVENT=create");
+	send_event(ends[1], KVM_EVENT "\0EVENT=cre", sizeof(KVM_EVENT) + 9);
+	send_event(ends[1], "change", 3);
+	assert_false(vm_watch_is_due(&watch, 22 * SECOND - 1));
+	assert_true(vm_watch_is_due(&watch, 22 * SECOND));
+	vm_watch_release(&watch);
+	close(ends[1]);
+	watch.events = -EPERM;
+	assert_true(vm_watch_is_due(&watch, 22 * SECOND));
+	assert_true(vm_watch_is_due(&watch, 22 * SECOND));
 }
 
 static void test_heirs(void **state)
@@ -1671,98 +1682,12 @@ static void test_fakes(void **state)
 	assert_int_equal(guests_add_fake(box->guests, 90, "more", 0), 2);
 }
 
-/* ---- what it costs ---- */
-
 static uint64_t now(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
-
-/* Counts the system calls of a child between two SIGSTOPs; -1: it may not be traced. */
-static long count_system_calls(pid_t child)
-{
-	long stops = 0;
-	int status;
-
-	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
-		return -1;
-	while (!ptrace(PTRACE_SYSCALL, child, 0, 0) && waitpid(child, &status, 0) == child &&
-	       WIFSTOPPED(status)) {
-		if (WSTOPSIG(status) == SIGSTOP)
-			break;
-		stops++;
-	}
-	ptrace(PTRACE_CONT, child, 0, 0);
-	waitpid(child, &status, 0);
-	return stops / 2; /* once into each, once out of it */
-}
-
-/* How many system calls a refresh makes, raise() included; < 0: cannot be told. */
-static long refresh_calls(struct box *box, uint64_t now_ns)
-{
-	pid_t child = fork();
-
-	if (!child) {
-		if (ptrace(PTRACE_TRACEME, 0, 0, 0))
-			_exit(1);
-		raise(SIGSTOP);
-		guests_refresh(box->guests, now_ns, NULL);
-		raise(SIGSTOP);
-		_exit(0);
-	}
-	return count_system_calls(child);
-}
-
-static void test_quiet_refresh(void **state)
-{
-	struct box *box = *state;
-	uint64_t begin, end;
-	long calls;
-
-	PUT(box, "1000.00 900.00\n", "/proc/uptime");
-	for (int pid = 1000; pid < 2000; pid++) {
-		put_stat(box, (struct proc){ .pid = pid, .start = 50, .comm = "x" });
-		put_fd(box, pid, 0, "/dev/null");
-	}
-	put_vmm(box, 5000, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
-	begin = now();
-	refresh(box, 0);
-	end = now();
-	print_message("1000 processes: first refresh %llu us\n",
-		      (unsigned long long)(end - begin) / 1000);
-	refresh(box, SECOND);
-	begin = now();
-	for (unsigned int i = 0; i < 100; i++)
-		refresh(box, 2 * SECOND + i);
-	end = now();
-	assert_int_equal(guests_count(box->guests), 1);
-	print_message("1000 processes, 1 guest: a quiet refresh %.1f us\n",
-		      (double)(end - begin) / 1e5);
-
-	calls = refresh_calls(box, 3 * SECOND);
-	if (calls < 0) {
-		print_message("no ptrace here\n");
-		skip();
-	}
-	print_message("1000 processes, 1 guest: %ld system calls\n", calls);
-	/* access, open, fstat, getdents for every 32 KiB, close; 5 for the guest; raise(). */
-	assert_true(calls > 5);
-	assert_true(calls < 30);
-	/* The kernel says that no guest is new. */
-	PUT(box, "0.10 0.10 0.10 1/1000 7777\n", "/proc/loadavg");
-	refresh(box, 4 * SECOND);
-	calls = refresh_calls(box, 5 * SECOND);
-	print_message("while no guest comes: %ld system calls\n", calls);
-	assert_true(calls < 15);
-	put_vmm(box, 6000, "qemu-kvm", "CPU 0/KVM\n", "CPU 1/KVM\n");
-	refresh(box, 6 * SECOND);
-	assert_int_equal(guests_count(box->guests), 1);
-	PUT(box, "0.10 0.10 0.10 1/1000 7778\n", "/proc/loadavg");
-	refresh(box, 7 * SECOND);
-	assert_int_equal(guests_count(box->guests), 2);
 }
 
 /* ---- this machine ---- */
@@ -1899,6 +1824,41 @@ static void check_live(char *debugfs_kvm, bool is_in_thread)
 	guests_free(guests);
 }
 
+/* KVM's events come to the first user namespace only. */
+static bool has_events(void)
+{
+	char text[128];
+
+	return read_small("/proc/self/uid_map", text, sizeof(text)) > 0 &&
+	       strstr(text, " 4294967295");
+}
+
+/* A guest that comes between two walks is there at the next refresh. */
+static void test_live_event(void **state)
+{
+	struct env env = { .root = "" };
+	struct guests *guests = guests_new(&env);
+	uint64_t begin = now();
+	struct live live;
+	bool has_vm;
+	int report;
+
+	(void)state;
+	assert_int_equal(guests_refresh(guests, begin, NULL), 0);
+	has_vm = live_begin(&live, false, &report);
+	/* The first may be due to the VM of another test. */
+	assert_int_equal(guests_refresh(guests, begin + 1, NULL), 0);
+	assert_int_equal(guests_refresh(guests, begin + 2, NULL), 0);
+	if (has_vm && has_events())
+		check_guest(guests, live.pid);
+	live_end(&live);
+	close(report);
+	close(live.word);
+	guests_free(guests);
+	if (!has_vm || !has_events())
+		skip();
+}
+
 static void test_live(void **state)
 {
 	static char debugfs[] = "/sys/kernel/debug/kvm";
@@ -1983,6 +1943,7 @@ UNIT(test_guests)
 		BOXED(test_a_reported_guest_that_ends_is_no_error),
 		BOXED(test_ids_stay_in_order),
 		BOXED(test_vm_opened_later),
+		cmocka_unit_test(test_when_to_search),
 		BOXED(test_heirs),
 		BOXED(test_no_proc),
 		BOXED(test_no_descriptors_end_nobody),
@@ -2002,8 +1963,8 @@ UNIT(test_guests)
 		BOXED(test_by_pid),
 		BOXED(test_threads),
 		BOXED(test_fakes),
-		BOXED(test_quiet_refresh),
 		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_live_event),
 		BOXED(test_env),
 		cmocka_unit_test(test_why),
 	};
