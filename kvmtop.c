@@ -20,7 +20,6 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
-#include "lib/say.h"
 #include "lib/process.h"
 #include "cmd/command.h"
 #include "trace/tracer/ring.h"

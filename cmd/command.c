@@ -7,11 +7,11 @@
 
 #include "lib/array.h"
 #include "lib/output.h"
-#include "lib/say.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
-#include "core/findings/thresholds.h"
+#include "core/findings/rules.h"
 
 static const struct command *const commands[] = {
 	&exits_command,	 &export_command, &format_command,   &help_command,

@@ -11,14 +11,13 @@
 #include "arch/arch.h"
 #include "lib/clock.h"
 #include "lib/units.h"
-#include "lib/say.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/run.h"
 #include "core/monitor.h"
 #include "core/provider.h"
-#include "trace/tracer/child.h"
 #include "ui/lines/lines.h"
 #include "ui/numbers.h"
 #include "core/views/query.h"
@@ -29,7 +28,7 @@
 
 struct exits_run {
 	struct run run; /* the first member */
-	struct record_child child;
+	struct child child;
 	/* the guest of --diff, then the one of -p or -g; without their vCPUs */
 	struct guest compared[2];
 	/* The line that is printed when all counted guests have ended. */
@@ -172,7 +171,7 @@ static void set_query(struct exits_run *run)
 /* The command waits until counting has begun; its end ends the loop. */
 static int prepare_command(struct exits_run *run, const sigset_t *mask, struct error *error)
 {
-	int err = record_child_new(&run->child, run->run.options->command, mask, error);
+	int err = child_new(&run->child, run->run.options->command, mask, error);
 
 	if (err)
 		return err;
@@ -326,7 +325,7 @@ static int count(struct exits_run *run, struct error *error)
 	run_wait_open(&run->run);
 	err = take_sample(&run->run, WOKEN_TICK, error);
 	if (!err && run->run.options->command)
-		err = record_child_begin(&run->child, run->run.options->command, error);
+		err = child_begin(&run->child, run->run.options->command, error);
 	if (err)
 		return err > 0 ? 0 : err;
 	return run_loop(&run->run, interval_s, nr, take_sample, error);
@@ -377,7 +376,7 @@ static int run_exits(struct options *options)
 	struct error error = { "" };
 	int err;
 
-	record_child_init(&run.child);
+	child_init(&run.child);
 	err = begin(&run, &error);
 	if (err == -EINVAL && run.run.monitor)
 		return say_usage("exits", &error);
@@ -393,8 +392,8 @@ static int run_exits(struct options *options)
 	err = run_lines_close(&run.run, err, &error);
 	if (err == -EPIPE)
 		err = 0;
-	record_child_has_ended(&run.child);
-	record_child_release(&run.child);
+	child_has_ended(&run.child);
+	child_release(&run.child);
 	run_close(&run.run);
 	return err ? say_failure(err, &error) : run.child.status;
 }

@@ -13,7 +13,6 @@
 #include "lib/clock.h"
 #include "lib/http/address.h"
 #include "lib/output.h"
-#include "lib/say.h"
 #include "lib/process.h"
 #include "lib/file.h"
 #include "cmd/command.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/say.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/say.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "cmd/lists.h"
 #include "cmd/source.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/say.h"
+#include "lib/process.h"
 #include "lib/text.h"
 #include "lib/when.h"
 #include "cmd/lists.h"

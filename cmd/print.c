@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "lib/say.h"
+#include "lib/process.h"
 #include "lib/text.h"
 #include "cmd/run.h"
 #include "core/views/query.h"

@@ -8,7 +8,7 @@
 
 #include "lib/error.h"
 #include "cmd/options.h"
-#include "core/findings/thresholds.h"
+#include "core/findings/rules.h"
 #include "core/views/query.h"
 
 /* What a query points to. Zero-initialised is nothing. */

@@ -15,7 +15,7 @@
 #include "lib/clock.h"
 #include "lib/units.h"
 #include "lib/output.h"
-#include "lib/say.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
@@ -25,7 +25,6 @@
 #include "host/guest_proc.h"
 #include "providers/providers.h"
 #include "trace/recording/trace.h"
-#include "trace/tracer/child.h"
 #include "trace/tracer/ring.h"
 #include "trace/tracer/guest_log.h"
 
@@ -50,7 +49,7 @@ struct run {
 	bool is_new; /* this run made the file */
 	sigset_t old_mask; /* of signals, which the command gets */
 	int signals;
-	struct record_child child;
+	struct child child;
 	pid_t command_pid; /* also when the command has ended; 0: none */
 	int cut; /* 0, or -errno: why the recording ended early, or lost its newest events */
 	bool is_on_terminal;
@@ -132,7 +131,7 @@ static int find_guests(struct run *run, struct error *error)
 
 /* ---- the loop ---- */
 
-static int signals_init(struct run *run)
+static int signals_block(struct run *run)
 {
 	sigset_t set;
 
@@ -156,7 +155,7 @@ static bool has_ended(struct run *run)
 	while (read(run->signals, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD)
 			return true;
-		if (record_child_has_ended(&run->child))
+		if (child_has_ended(&run->child))
 			return true;
 	}
 	return run->end_ns && clock_now_ns() >= run->end_ns;
@@ -282,10 +281,10 @@ static int ring_open(struct run *run, struct error *error)
 }
 
 /* With --sched the command's threads, which may be a guest's, are recorded beside the guests'. */
-static int child_new(struct run *run, struct error *error)
+static int command_new(struct run *run, struct error *error)
 {
 	const struct options *options = run->options;
-	int err = record_child_new(&run->child, run->command, &run->old_mask, error);
+	int err = child_new(&run->child, run->command, &run->old_mask, error);
 
 	run->command_pid = run->child.pid;
 	if (err || !options->sched || options->guest || options->pid)
@@ -306,9 +305,9 @@ static int prepare(struct run *run, struct error *error)
 	if (!err)
 		err = output_file_open(run, error);
 	if (!err)
-		err = signals_init(run);
+		err = signals_block(run);
 	if (!err && run->command)
-		err = child_new(run, error);
+		err = command_new(run, error);
 	if (!err)
 		err = ring_open(run, error);
 	return err;
@@ -324,7 +323,7 @@ static bool is_number(const char *text)
 static int begin_command(struct run *run, struct error *error)
 {
 	const char *name = run->command[0];
-	int err = record_child_begin(&run->child, run->command, error);
+	int err = child_begin(&run->child, run->command, error);
 
 	if (err == -ENOENT && is_number(name))
 		return error_set(error, err,
@@ -420,7 +419,7 @@ static void print_end(const struct run *run, const struct error *error)
 static void run_release(struct run *run)
 {
 	ring_free(run->ring);
-	record_child_release(&run->child);
+	child_release(&run->child);
 	if (run->signals >= 0)
 		close(run->signals);
 	if (run->output >= 0)
@@ -480,7 +479,7 @@ static int record_run(struct options *options)
 		.is_on_terminal = isatty(STDERR_FILENO),
 	};
 
-	record_child_init(&run.child);
+	child_init(&run.child);
 	return run_record(&run, options->duration_s);
 }
 

@@ -9,7 +9,7 @@
 
 #include "lib/array.h"
 #include "lib/output.h"
-#include "lib/say.h"
+#include "lib/process.h"
 #include "cmd/command.h"
 #include "cmd/top.h"
 #include "core/views/query.h"

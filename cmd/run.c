@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "lib/array.h"
-#include "lib/say.h"
 #include "lib/process.h"
 #include "cmd/demo/demo.h"
 #include "cmd/run.h"

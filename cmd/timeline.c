@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/file.h"
-#include "lib/say.h"
+#include "lib/process.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "trace/recording/trace.h"

@@ -9,7 +9,7 @@
 
 #include "lib/clock.h"
 #include "lib/output.h"
-#include "lib/say.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "cmd/command.h"
 #include "cmd/lists.h"

@@ -7,7 +7,7 @@
 
 #include "lib/clock.h"
 #include "lib/units.h"
-#include "lib/say.h"
+#include "lib/process.h"
 #include "cmd/command.h"
 #include "cmd/option.h"
 #include "cmd/options.h"

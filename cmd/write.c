@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/say.h"
+#include "lib/process.h"
 #include "cmd/top.h"
 #include "history/file.h"
 #include "history/moment.h"

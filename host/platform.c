@@ -10,8 +10,7 @@
 #include "lib/file.h"
 #include "lib/text.h"
 #include "lib/xml.h"
-#include "host/arguments.h"
-#include "host/platform.h"
+#include "host/guest_name.h"
 
 #define DOMAIN_MAX (8u << 20) /* libvirt's file has some 50 KB */
 

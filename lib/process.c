@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Descriptors, signals, threads and libraries of this process. */
+/* Of this process: descriptors, messages, signals, threads, libraries and commands. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/process.h"
+#include "lib/text.h"
+
+#define LINE_SIZE 1024 /* of a message */
 
 void stdfd_fill(void)
 {
@@ -18,6 +23,49 @@ void stdfd_fill(void)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 	}
 }
+
+/* ---- messages */
+
+/* The name of a file may have an escape sequence, which must not steer the terminal. */
+void say(const char *text)
+{
+	char line[LINE_SIZE];
+
+	if (text && utf8_clean(text, strlen(text), line, sizeof(line)))
+		fprintf(stderr, "kvmtop: %s\n", line);
+}
+
+int say_failure(int err, const struct error *error)
+{
+	say(error->text[0] ? error->text : strerror(-err));
+	return STATUS_FAILURE;
+}
+
+void say_notice(struct error *error)
+{
+	say(error->text);
+	error->text[0] = '\0';
+}
+
+int say_usage(const char *command, const struct error *error)
+{
+	say(error->text);
+	fprintf(stderr, "Try kvmtop %s%s--help.\n", command, command[0] ? " " : "");
+	return STATUS_USAGE;
+}
+
+int say_end(int status)
+{
+	errno = EIO;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status;
+	fprintf(stderr, "kvmtop: cannot write to standard output: %s\n", strerror(errno));
+	return STATUS_FAILURE;
+}
+
+/* ---- signals and threads */
 
 static void do_nothing(int signal)
 {
@@ -95,4 +143,85 @@ int library_load(const char *const *names, const struct library_function *functi
 		memcpy(functions[i].pointer, &function, sizeof(function));
 	}
 	return 0;
+}
+
+/* ---- child: forks the process at once, which executes the command after a byte in a pipe */
+
+void child_init(struct child *child)
+{
+	*child = (struct child){ .go = -1, .error = -1 };
+}
+
+/* In the child: waits for the byte, then executes the command. */
+static void child_main(char **command, const sigset_t *mask, int go, int error)
+{
+	char byte;
+	int err;
+
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (read(go, &byte, 1) != 1)
+		_exit(STATUS_FAILURE);
+	execvp(command[0], command);
+	err = errno;
+	(void)!write(error, &err, sizeof(err));
+	_exit(127);
+}
+
+int child_new(struct child *child, char **command, const sigset_t *mask,
+		     struct error *error)
+{
+	int go[2], failed[2];
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(failed, O_CLOEXEC) < 0) {
+		close(go[0]);
+		close(go[1]);
+		return -errno;
+	}
+	child->pid = fork();
+	if (child->pid == 0) {
+		close(go[1]); /* an open writing end would make read() wait for ever */
+		child_main(command, mask, go[0], failed[1]);
+	}
+	close(go[0]);
+	close(failed[1]);
+	child->go = go[1];
+	child->error = failed[0];
+	if (child->pid < 0)
+		return error_set(error, -errno, "%s cannot be run: %s", command[0],
+				 strerror(errno));
+	return 0;
+}
+
+int child_begin(struct child *child, char **command, struct error *error)
+{
+	int err = 0;
+
+	if (write(child->go, "", 1) != 1)
+		return -errno;
+	if (read(child->error, &err, sizeof(err)) == sizeof(err))
+		return error_set(error, -err, "%s cannot be run: %s", command[0], strerror(err));
+	return 0;
+}
+
+bool child_has_ended(struct child *child)
+{
+	int status;
+
+	if (child->pid <= 0 || waitpid(child->pid, &status, WNOHANG) != child->pid)
+		return false;
+	child->pid = 0;
+	child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return true;
+}
+
+void child_release(struct child *child)
+{
+	if (child->pid > 0)
+		kill(child->pid, SIGTERM);
+	if (child->go >= 0)
+		close(child->go);
+	if (child->error >= 0)
+		close(child->error);
 }

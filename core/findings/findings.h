@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "core/facts/facts.h"
-#include "core/findings/thresholds.h"
+#include "core/findings/rules.h"
 
 /* By the share of the vCPU's time. The exporter and HOST_FINDING have these numbers. */
 enum severity { SEVERITY_MINOR = 1, SEVERITY_MAJOR, SEVERITY_CRITICAL };

@@ -6,7 +6,7 @@
 #define KVMTOP_CORE_FINDINGS_MEASURE_H
 
 #include "core/facts/facts.h"
-#include "core/findings/thresholds.h"
+#include "core/findings/rules.h"
 
 struct finding;
 

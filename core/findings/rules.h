@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/error.h"
 #include "core/facts/field.h"
 
 #define RULES_MAX 32
@@ -84,5 +85,29 @@ const char *rule_remedy(const struct rule *rule, const char *cpu_maker,
 
 /* Whether any rule needs the event, which has no parent. */
 bool rules_need_event(const struct field *event);
+
+/*
+ * ---- thresholds: the values from which a measured cause is a finding. Names end in their unit:
+ * _ratio, _per_second, _seconds.
+ */
+
+/* Thresholds that are of all rules. */
+enum { THRESHOLD_CRITICAL, THRESHOLD_MAJOR, THRESHOLD_NOISE, THRESHOLDS_GENERAL };
+
+struct thresholds {
+	double general[THRESHOLDS_GENERAL];
+	double rules[RULES_MAX]; /* INFINITY: the rule is off */
+};
+
+void thresholds_init(struct thresholds *thresholds); /* to the defaults */
+
+/* One of them: its name, default and meaning; false past the last. */
+bool thresholds_at(size_t i, const char **ret_name, double *ret_default, const char **ret_help);
+
+/*
+ * Takes values from text with lines "name = value"; a value is a number or "off", and # begins a
+ * comment. 0, or -EINVAL with error, which begins with the number of the bad line.
+ */
+int thresholds_parse(struct thresholds *thresholds, const char *text, struct error *error);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "lib/settings.h"
 #include "lib/xalloc.h"
-#include "core/findings/thresholds.h"
+#include "core/findings/rules.h"
 
 static const struct {
 	const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * access - who may read from a server: TLS and users, from a file as Prometheus' exporter-toolkit
- * has it, and whether a user's password is right, by bcrypt hashes and crypt(3).
+ * access - who may read from a server: how many clients, TLS and users, from a file as Prometheus'
+ * exporter-toolkit has it, and whether a user's password is right, by bcrypt hashes and crypt(3).
  *
  *	tls_server_config:
  *	  cert_file: server.crt		(PEM; paths are relative to the folder of the file)
@@ -24,9 +24,58 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
 
 #include "lib/error.h"
-#include "lib/http/clients.h"
+
+/*
+ * ---- clients of a server, of which none may keep others out
+ *
+ * A client has CLIENT_LIMIT_S for each answer, from its connection or the answer before on. When
+ * there are as many clients as may be, or as one address may have, the one that has had no answer
+ * for longest is ended for the new one. Clients that wait for the server stay.
+ *
+ * A client is ended by shutdown() of its socket; who owns the socket finds that out, closes it, and
+ * then removes the client.
+ */
+
+#define CLIENT_LIMIT_S 20 /* for an answer */
+#define CLIENTS_OF_ADDRESS 64
+
+/* An IPv4 address; the network of an IPv6 address, which may have any address in it. */
+struct client_address {
+	sa_family_t family; /* others than AF_INET and AF_INET6 are all the same, without a limit */
+	unsigned char bytes[8];
+};
+
+struct client {
+	int fd;
+	struct client_address address;
+	uint64_t since_ns; /* its connection, or its latest answer */
+	bool waits;	   /* for the server */
+	bool is_ended;
+	struct client *prev, *next;
+};
+
+/* Zero-initialised has none. */
+struct clients {
+	struct client *list; /* by since_ns, the oldest first */
+	size_t nr, max;
+};
+
+struct client_address client_address_of(const struct sockaddr *address);
+bool client_address_is_same(const struct client_address *a, const struct client_address *b);
+
+/* Adds a client, with its fd and address. Another one, or itself, may be ended for that. */
+void clients_add(struct clients *clients, struct client *client, uint64_t now_ns);
+void clients_remove(struct clients *clients, struct client *client);
+void clients_answered(struct clients *clients, struct client *client, uint64_t now_ns);
+
+/* Ends the connections that have had their time. */
+void clients_end_late(struct clients *clients, uint64_t now_ns);
+
+/* ---- the file */
 
 struct web_user {
 	char *name, *hash;
@@ -50,6 +99,8 @@ int web_config_read(const char *path, struct web_config *config, struct error *e
 int web_config_parse(const char *text, size_t size, struct web_config *config, struct error *error);
 
 void web_config_release(struct web_config *config);
+
+/* ---- passwords */
 
 #define PASSWORD_WAIT_S 60 /* then it is not checked */
 #define PASSWORDS_OF_ADDRESS 48 /* that wait at once */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "lib/http/clients.h"
+#include "lib/http/access.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "lib/http/document.h"
+#include "lib/http/server.h"
 #include "lib/xalloc.h"
 
 #define GZIP_WINDOW (15 + 16) /* zlib's number for gzip */

@@ -15,9 +15,8 @@
 #include "lib/file.h"
 #include "lib/process.h"
 #include "lib/http/address.h"
-#include "lib/http/clients.h"
-#include "lib/http/library.h"
 #include "lib/http/access.h"
+#include "lib/http/library.h"
 #include "lib/http/server.h"
 #include "lib/xalloc.h"
 

@@ -3,19 +3,35 @@
  * server - an HTTP server in a thread of its own, by libmicrohttpd.
  *
  * It answers GET and HEAD, to a bounded number of connections, each of which ends when nothing
- * happens for ten seconds, or when it takes too long for a request, see clients.h. The library is
+ * happens for ten seconds, or when it takes too long for a request, see access.h. The library is
  * loaded when a server is started: it brings TLS and a dozen libraries with it, which nothing else
  * in the program needs.
  */
 #ifndef KVMTOP_LIB_HTTP_SERVER_H
 #define KVMTOP_LIB_HTTP_SERVER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/error.h"
-#include "lib/http/document.h"
 
 #define SERVER_CONNECTIONS 2000 /* at once; and at most half of the descriptors */
+
+/* What a server sends: bytes that several clients may be reading, slowly. */
+struct document {
+	atomic_uint nr_holders;
+	const char *type; /* Content-Type */
+	bool is_gzip;
+	size_t size;
+	char bytes[];
+};
+
+/* A copy of the bytes, compressed or as they are, with one holder. */
+struct document *document_new(const char *type, const char *bytes, size_t size, bool is_gzip);
+
+struct document *document_hold(struct document *document); /* returns it; NULL is fine */
+void document_drop(struct document *document); /* the last one frees it; NULL is fine */
 
 struct server_request {
 	const char *path; /* "/metrics" */

@@ -6,7 +6,7 @@
 
 #include "lib/clock.h"
 #include "lib/xalloc.h"
-#include "providers/exits/record.h"
+#include "providers/exits/threads.h"
 
 #define READ_TRIES 4
 #define SETTLE_NS 1000

@@ -12,7 +12,6 @@
 #include "lib/clock.h"
 #include "lib/hash.h"
 #include "lib/xalloc.h"
-#include "providers/exits/record.h"
 #include "providers/exits/threads.h"
 
 /* What happens to a thread after this sample: it goes on, gets another vCPU, or has ended. */

@@ -21,8 +21,7 @@
 #include "core/guests/guests.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
-#include "providers/tracepoint/bpf_hook.h"
-#include "providers/tracepoint/bpf_reasons.h"
+#include "providers/tracepoint/bpf_programs.h"
 #include "providers/tracepoint/counters_shared.h"
 #include "providers/tracepoint/engine.h"
 /* Needs the types above. */

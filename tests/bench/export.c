@@ -7,7 +7,7 @@
  */
 #include "tests/bench/measure.h"
 #include "core/facts/shared_fields.h"
-#include "lib/http/document.h"
+#include "lib/http/server.h"
 #include "tests/worlds/fake_guest.h"
 #include "ui/metrics/metrics.h"
 

@@ -8,7 +8,7 @@
 
 #include "lib/text.h"
 #include "lib/xml.h"
-#include "host/platform.h"
+#include "host/guest_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #define KVMTOP_UI_METRICS_METRICS_H
 
 #include "core/facts/facts.h"
-#include "core/findings/thresholds.h"
+#include "core/findings/rules.h"
 #include "ui/metrics/text.h"
 
 #define METRICS_SERIES_MAX 20000 /* the default limit: 1,000 vCPUs have some 17,000 */

@@ -18,7 +18,6 @@
 
 #include "lib/array.h"
 #include "host/guest_name.h"
-#include "host/platform.h"
 #include "tests/unit/unit.h"
 
 #define PID 4242

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/http/clients.h"
+#include "lib/http/access.h"
 #include "tests/unit/unit.h"
 
 #define NR 200

@@ -80,7 +80,7 @@ int on_sysreg(__u64 *ctx);
 #undef const
 
 #include "core/facts/shared_fields.h"
-#include "providers/exits/record.h"
+#include "providers/exits/threads.h"
 #include "tests/unit/unit.h"
 
 #define RECORDS 4
