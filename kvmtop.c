@@ -22,7 +22,7 @@
 #include "lib/file.h"
 #include "lib/process.h"
 #include "cmd/command.h"
-#include "trace/tracer/ring.h"
+#include "trace/tracer/tracer.h"
 
 #define PROGRAM "kvmtop"
 
@@ -67,7 +67,7 @@ static void end_all(DIR *instances)
 
 /*
  * An instance of tracefs goes on tracing, and costs the host time, until it is removed. An instance
- * of ours is called kvmtop-PID (trace/tracer/ring.h). Prints a line for each. It needs root: for
+ * of ours is called kvmtop-PID (trace/tracer/tracer.h). Prints a line for each. It needs root: for
  * others nothing happens.
  */
 static void end_stale_recordings(void)

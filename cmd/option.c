@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/option.h"
+#include "cmd/options.h"
 
 #define HELP_COLUMN 32 /* where the words about an option begin */
 #define HELP_WIDTH (80 - HELP_COLUMN)

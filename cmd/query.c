@@ -13,7 +13,7 @@
 #include "lib/text.h"
 #include "lib/xalloc.h"
 #include "arch/argument.h"
-#include "cmd/query.h"
+#include "cmd/run.h"
 #include "core/views/view.h"
 #include "host/kallsyms.h"
 

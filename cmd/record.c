@@ -25,8 +25,7 @@
 #include "host/guest_proc.h"
 #include "providers/providers.h"
 #include "trace/recording/trace.h"
-#include "trace/tracer/ring.h"
-#include "trace/tracer/guest_log.h"
+#include "trace/tracer/tracer.h"
 
 #define THREADS_MAX 65536
 #define SECONDS_MAX 1e9

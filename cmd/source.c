@@ -19,7 +19,7 @@
 #include "history/recorder.h"
 #include "host/env.h"
 #include "providers/providers.h"
-#include "trace/exits/samples.h"
+#include "trace/exits/recording.h"
 
 #define LIVE(number, live, captured) [PROVIDER_##number] = &live##_provider,
 #define CAPTURED(number, live, captured) [PROVIDER_##number] = &captured##_provider,

@@ -11,9 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "trace/recording/trace.h"
-#include "trace/timeline/functions.h"
-#include "trace/timeline/kvm.h"
-#include "trace/timeline/perf_stat.h"
+#include "trace/timeline/timeline.h"
 
 #define MARGIN_NS 60000000000	 /* other sources may begin this long before KVM's first event */
 #define PERF_BEFORE_NS 50000000 /* perf is most often started so long before KVM's first event */

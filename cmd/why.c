@@ -9,7 +9,6 @@
 #include "lib/units.h"
 #include "lib/process.h"
 #include "cmd/command.h"
-#include "cmd/option.h"
 #include "cmd/options.h"
 #include "cmd/run.h"
 #include "core/monitor.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "history/reader.h"
+#include "history/play.h"
 
 struct mapped_field {
 	uint32_t here;	 /* its id here */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "history/reader.h"
+#include "history/play.h"
 #include "lib/array.h"
 #include "history/past.h"
 

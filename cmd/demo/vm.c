@@ -20,8 +20,8 @@
 
 #include "lib/process.h"
 #include "lib/xalloc.h"
+#include "cmd/demo/demo.h"
 #include "cmd/demo/machine.h"
-#include "cmd/demo/vm.h"
 
 #define KVM_PATH "/dev/kvm"
 #define MAX_VCPUS 8

@@ -28,7 +28,7 @@
 #define GUEST_NONE 0u
 #define GUEST_ALL  0u
 
-/* Of a fleet, a label: VM's name and pid, see ui/metrics/sums.h, or a host's name and port. */
+/* Of a fleet, a label: VM's name and pid, see ui/metrics/metrics.h, or a host's name and port. */
 #define GUEST_NAME_SIZE (VM_NAME_SIZE + 32)
 
 struct guest {

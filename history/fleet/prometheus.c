@@ -11,7 +11,7 @@
 
 #include "core/metrics.h"
 #include "lib/text.h"
-#include "history/fleet/prometheus.h"
+#include "history/fleet/scope.h"
 #include "lib/xalloc.h"
 
 #define DEPTH 5 /* { values: [ [ time, value ] ] } has 4 */

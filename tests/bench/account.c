@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "tests/bench/measure.h"
-#include "cmd/demo/vm.h"
+#include "cmd/demo/demo.h"
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "providers/account/account.h"

@@ -12,8 +12,7 @@
 
 #include <json-c/json.h>
 
-#include "trace/timeline/functions.h"
-#include "trace/timeline/perf_stat.h"
+#include "trace/timeline/timeline.h"
 
 #define CHECKED_MAX 65536 /* bytes of what is written */
 

@@ -12,11 +12,9 @@
 
 #include "lib/array.h"
 #include "core/monitor.h"
-#include "trace/exits/samples.h"
 #include "trace/exits/recording.h"
 #include "cmd/top.h"
 #include "ui/lines/lines.h"
-#include "ui/lines/recording.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
 

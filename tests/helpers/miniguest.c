@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/demo/vm.h"
+#include "cmd/demo/demo.h"
 
 #define LIMIT_S 240 /* no run is longer, whatever the arguments are */
 #define MAX_HOLD_S 120

@@ -16,7 +16,7 @@
 
 #include <json-c/json.h>
 
-#include "trace/timeline/functions.h"
+#include "trace/timeline/timeline.h"
 
 #define MAX_DEPTH 64
 

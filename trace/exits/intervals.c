@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/exits/intervals.h"
+#include "trace/exits/pairing.h"
 
 #define MOST_SHORT 2000 /* intervals that are shorter than long_from */
 #define BYTES_MAX ((size_t)64 << 20)

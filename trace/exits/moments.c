@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "trace/exits/samples.h"
+#include "trace/exits/recording.h"
 
 /* Rows of all moments together: they take half a second, and at most a few seconds. */
 #define ROWS_DEFAULT 5e5

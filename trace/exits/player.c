@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "lib/xalloc.h"
-#include "trace/exits/samples.h"
 #include "trace/exits/recording.h"
 
 struct source {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/facts/shared_fields.h"
-#include "trace/exits/samples.h"
+#include "trace/exits/recording.h"
 
 #define NAME_SIZE 192
 

@@ -29,7 +29,7 @@ struct exit_count {
 	uint32_t field; /* of exits: "vmexit(HLT)", "msr(0x10)" */
 	uint64_t begun; /* exits that began; took.count of them ended */
 	struct spread took;
-	struct kept_count *kept; /* see intervals.h */
+	struct kept_count *kept; /* see pairing.h */
 	uint32_t nr_kept, at;
 };
 
@@ -149,7 +149,7 @@ struct recorded_thread {
 	bool has_ended; /* for ended.c: becomes a part of a sum */
 	uint32_t nr_longs; /* kept exits that took long: while there are any, it does not end */
 	uint64_t last; /* the time of the last event of any kind */
-	/* The interval that it has changed in last, or INTERVAL_NONE; see intervals.h. */
+	/* The interval that it has changed in last, or INTERVAL_NONE; see pairing.h. */
 	uint32_t interval;
 	uint32_t nr_kept, at;
 	struct kept_thread **kept;
@@ -178,7 +178,7 @@ struct table {
 
 void table_release(struct table *table);
 
-/* Frees what intervals.h keeps of a thread. */
+/* Frees what intervals.c keeps of a thread. */
 void table_forget(struct recorded_thread *thread);
 
 /* Puts the thread into the list of a CPU, or takes it out of its list. */

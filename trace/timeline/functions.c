@@ -9,7 +9,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
-#include "trace/timeline/functions.h"
+#include "trace/timeline/timeline.h"
 
 #define DEPTH_MAX 10000	    /* nested calls; deeper calls are left out */
 #define NAME_SIZE 160

@@ -6,7 +6,7 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "trace/timeline/out.h"
-#include "trace/timeline/kvm.h"
+#include "trace/timeline/timeline.h"
 
 #define NAME_SIZE 160
 #define CPUS_MAX 8192 /* as Linux has at most; a damaged file may claim more */

@@ -9,7 +9,7 @@
 #include "trace/exits/guests.h"
 #include "trace/exits/pairing.h"
 #include "trace/timeline/out.h"
-#include "trace/timeline/kvm.h"
+#include "trace/timeline/timeline.h"
 
 #define ORDER_OTHERS 1000000 /* after all vCPUs */
 #define NAME_SIZE 96

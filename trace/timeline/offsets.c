@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
-#include "trace/timeline/kvm.h"
+#include "trace/timeline/timeline.h"
 
 struct offset {
 	uint64_t time; /* of the host's TSC */

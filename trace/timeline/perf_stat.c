@@ -10,7 +10,7 @@
 
 #include "lib/array.h"
 #include "lib/hash.h"
-#include "trace/timeline/perf_stat.h"
+#include "trace/timeline/timeline.h"
 
 #define FIELDS_MAX 48
 #define LINE_SIZE 8192 /* JSON of an event with a metric takes some 500 */

@@ -19,7 +19,7 @@
 
 #include "lib/file.h"
 #include "lib/xalloc.h"
-#include "trace/timeline/functions.h"
+#include "trace/timeline/timeline.h"
 
 #define SYMBOLS_AT_ONCE (1 << 20) /* bytes */
 #define CHUNK 65536

@@ -15,8 +15,7 @@
 
 #include "lib/xalloc.h"
 #include "trace/recording/dat/dat.h"
-#include "trace/tracer/guest_log.h"
-#include "trace/tracer/ring.h"
+#include "trace/tracer/tracer.h"
 
 /* ---- pieces; all numbers are in this machine's order ---- */
 

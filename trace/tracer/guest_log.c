@@ -19,7 +19,7 @@
 #include "lib/clock.h"
 #include "core/guests/guests.h"
 #include "host/guest_name.h"
-#include "trace/tracer/guest_log.h"
+#include "trace/tracer/tracer.h"
 
 #define VCPUS_MAX 4096
 #define BUFFER_BYTES (4 << 20) /* between two drains */

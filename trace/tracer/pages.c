@@ -8,7 +8,7 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#include "trace/tracer/ring.h"
+#include "trace/tracer/tracer.h"
 
 #define MOVE_BYTES (16u << 20)	  /* of a move: copied before the source is punched */
 #define GIVE_UP_BYTES (64u << 10) /* least bytes given up at once; or this part of the rest: */

@@ -14,7 +14,7 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
-#include "trace/tracer/ring.h"
+#include "trace/tracer/tracer.h"
 
 #define PIPE_BYTES (1 << 20)
 #define WAKE_PERCENT "10" /* of the ring; low, as events arrive while the pages are moved */

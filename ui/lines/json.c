@@ -30,7 +30,7 @@
 #include "lib/when.h"
 #include "core/guests/guests.h"
 #include "ui/lines/format.h"
-#include "ui/lines/recording.h"
+#include "ui/lines/lines.h"
 #include "core/views/view.h"
 
 /* ---- a writer: a value follows its key, or within a list the value before it */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "ui/lines/format.h"
-#include "ui/lines/recording.h"
+#include "ui/lines/lines.h"
 #include "core/views/view.h"
 
 /* "a.dat: trace.dat, x86_64, Linux 6.1" of each file. */

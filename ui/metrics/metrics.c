@@ -9,7 +9,6 @@
 #include "core/facts/facts.h"
 #include "core/findings/findings.h"
 #include "ui/metrics/metrics.h"
-#include "ui/metrics/sums.h"
 
 /* 256 ns, four times as much, and so on to 1.07 s; then +Inf. */
 #define FIRST_EDGE 1 /* the bucket of struct timing that ends there */

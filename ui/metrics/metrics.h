@@ -4,14 +4,54 @@
  *
  * It writes totals since counting began. A guest's series begin with the guest and never go back;
  * when the guest has ended, one more text has their last values. Guests of one name have different
- * labels, see names.h.
+ * labels, see struct named_guest.
  */
 #ifndef KVMTOP_UI_METRICS_METRICS_H
 #define KVMTOP_UI_METRICS_METRICS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/hash.h"
+#include "core/metrics.h"
 #include "core/facts/facts.h"
 #include "core/findings/rules.h"
-#include "ui/metrics/text.h"
+#include "core/guests/guests.h"
+#include "core/views/rollup.h"
+
+/*
+ * ---- text.c: text that grows, and metrics in it, in Prometheus' text format 0.0.4 without
+ * timestamps.
+ *
+ * Every scraper reads this format, and so does node_exporter's textfile collector. Numbers are
+ * written without floating point, so that no digit of a counter is lost.
+ */
+
+/* Zero-initialised is empty; free(bytes) when done. */
+struct metrics_text {
+	char *bytes; /* no NUL at the end */
+	size_t size, room;
+	size_t nr_series; /* lines with a value */
+	const struct metric *metric; /* the latest */
+};
+
+/* Empties the text, but keeps its memory. */
+void text_clear(struct metrics_text *text);
+
+/*
+ * One series: its metric, a suffix of the name ("_bucket" or ""), then labels, then the value. A
+ * metric's first series is preceded by its HELP and TYPE.
+ */
+void text_series(struct metrics_text *text, enum metric_id id, const char *suffix);
+/* value: any text; it is escaped. */
+void text_label(struct metrics_text *text, const char *name, const char *value);
+void text_label_number(struct metrics_text *text, const char *name, int64_t value);
+void text_label_seconds(struct metrics_text *text, const char *name, uint64_t value_ns);
+void text_value(struct metrics_text *text, uint64_t value);
+void text_value_seconds(struct metrics_text *text, uint64_t value_ns);
+
+/* ---- metrics.c */
 
 #define METRICS_SERIES_MAX 20000 /* the default limit: 1,000 vCPUs have some 17,000 */
 
@@ -48,5 +88,85 @@ const struct metrics_text *metrics_write(struct metrics *metrics, const struct f
 /* Of the latest text: the series that are limited, and how many were left out. */
 size_t metrics_series(const struct metrics *metrics);
 size_t metrics_dropped(const struct metrics *metrics);
+
+/*
+ * ---- sums.c, for metrics.c alone: the exported numbers, the keys of stats added up by guest,
+ * reason and vCPU; and which guests are exported, and their labels: no two guests have the same at
+ * a time.
+ *
+ * A label is the guest's name or, if a guest that runs has this label already, the name and the
+ * pid: "web (4711)". It never changes. A guest that has ended is exported once more; only then is
+ * the next guest of its name exported.
+ */
+
+/* The latest exported differences of two counters of a vCPU: they must not go back. */
+struct vcpu_shown {
+	int32_t index;
+	uint64_t sleep_ns, wait_ns;
+};
+
+struct named_guest {
+	uint32_t id;
+	const struct guest *guest;   /* valid after names_update(); NULL: it is not exported */
+	char label[GUEST_NAME_SIZE]; /* "": it waits for its name */
+	bool has_ended, is_done;     /* is_done: it was exported after its end */
+	uint64_t last_tick;	     /* when that was */
+	struct vcpu_shown *shown;    /* in the order in which the vCPUs came */
+	size_t nr_shown, room;
+	UT_hash_handle hh;
+};
+
+/* Zero-initialised is empty. */
+struct names {
+	struct named_guest *by_id; /* ascending by id */
+};
+
+/*
+ * Brings the names up to date with the inventory: from now on guest and label of all that are
+ * exported are right. tick: of the facts; more exports of the same tick have the same guests.
+ */
+void names_update(struct names *names, const struct guests *guests, uint64_t tick);
+
+void names_release(struct names *names);
+
+/* One field of one guest. */
+struct cell_sum {
+	bool is_set; /* the guest has the field */
+	/* An event that is also counted as exits: the exits count from the first one on. */
+	bool is_of_exits;
+	uint64_t count;
+	const struct timing_sum *timing; /* since the start; valid as long as the sums */
+};
+
+struct guest_sum {
+	struct named_guest *named;
+	struct cell_sum *cells; /* by struct metric_sums' columns, nr_columns of them */
+	const struct owner *vcpus; /* ascending by number */
+	size_t nr_vcpus;
+};
+
+/* Zero-initialised is empty. */
+struct metric_sums {
+	struct guest_sum *guests; /* ascending by id */
+	size_t nr_guests, room_guests;
+	uint32_t *columns; /* fields with a cell for each guest */
+	uint32_t *column_of; /* by field */
+	uint32_t *event_of; /* by field: the event that exits of this reason are; else FIELD_NONE */
+	size_t room_events;
+	size_t nr_columns, room_columns, room_fields;
+	struct cell_sum *cells; /* of all guests, then host_cells */
+	size_t room_cells;
+	struct cell_sum *host_cells; /* the cells without a guest */
+	const struct owner *cpus; /* the host's, ascending by number */
+	size_t nr_cpus;
+	bool has_lost;
+	uint64_t lost;
+	struct rollup counts, times; /* of guests by field; of vCPUs and host CPUs */
+};
+
+/* Adds up all keys; the sums before are forgotten. */
+void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
+		      const struct names *names);
+void metric_sums_release(struct metric_sums *sums);
 
 #endif

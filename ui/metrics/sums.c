@@ -7,7 +7,7 @@
 
 #include "lib/array.h"
 #include "lib/xalloc.h"
-#include "ui/metrics/sums.h"
+#include "ui/metrics/metrics.h"
 
 /* ---- guests and their labels ---- */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "ui/metrics/text.h"
+#include "ui/metrics/metrics.h"
 
 void text_clear(struct metrics_text *text)
 {

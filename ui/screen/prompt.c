@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/screen/prompt.h"
+#include "ui/screen/picture.h"
 
 #define CTRL(c) ((c) & 0x1f)
 

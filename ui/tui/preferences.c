@@ -11,7 +11,7 @@
 #include "lib/units.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
-#include "ui/tui/preferences.h"
+#include "ui/tui/tui.h"
 #include "core/views/view.h"
 
 #define FILE_MAX (64u << 10)

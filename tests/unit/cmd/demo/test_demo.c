@@ -27,7 +27,6 @@
 #include <cmocka.h>
 
 #include "cmd/demo/demo.h"
-#include "cmd/demo/vm.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 

@@ -14,7 +14,6 @@
 #include "cmd/source.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/trace_file.h"
-#include "trace/exits/samples.h"
 #include "trace/exits/recording.h"
 #include "core/views/query.h"
 #include "core/views/view.h"

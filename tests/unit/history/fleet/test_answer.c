@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "history/fleet/http.h"
-#include "history/fleet/prometheus.h"
+#include "history/fleet/scope.h"
 #include "tests/unit/unit.h"
 
 /* ---- answers */

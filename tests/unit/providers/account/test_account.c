@@ -25,7 +25,7 @@
 #include <bpf/bpf.h>
 #include <cmocka.h>
 
-#include "cmd/demo/vm.h"
+#include "cmd/demo/demo.h"
 #include "lib/clock.h"
 #include "providers/account/account.h"
 #include "providers/providers.h"

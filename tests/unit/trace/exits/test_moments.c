@@ -12,14 +12,14 @@
 
 #include "lib/array.h"
 #include "history/past.h"
-#include "history/reader.h"
+#include "history/play.h"
 #include "core/monitor.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/cmocka_range.h"
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_file.h"
 #include "history/recent.h"
-#include "trace/exits/samples.h"
+#include "trace/exits/recording.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
 

@@ -18,8 +18,7 @@
 #include "tests/worlds/perf_group.h"
 #include "tests/worlds/trace_world_linux.h"
 #include "trace/exits/recording.h"
-#include "trace/timeline/functions.h"
-#include "trace/timeline/perf_stat.h"
+#include "trace/timeline/timeline.h"
 
 enum { ID_USERSPACE = 200, ID_OFFSET, ID_PVCLOCK, ID_WAKEUP, ID_POLL, ID_NESTED };
 

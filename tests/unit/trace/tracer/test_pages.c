@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/unit.h"
-#include "trace/tracer/ring.h"
+#include "trace/tracer/tracer.h"
 
 #define NR 3
 #define KIB 1024

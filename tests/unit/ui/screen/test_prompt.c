@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/unit.h"
-#include "ui/screen/prompt.h"
+#include "ui/screen/picture.h"
 
 #define CTRL(c) ((c) & 0x1f)
 

@@ -14,7 +14,7 @@
 
 #include "lib/file.h"
 #include "tests/unit/unit.h"
-#include "ui/tui/preferences.h"
+#include "ui/tui/tui.h"
 #include "core/views/view.h"
 
 static char wrongs[8][512];
