@@ -22,7 +22,7 @@
 #define LONG_TIMES "1ms 5ms 100ms"
 #define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg"
 #define RECORDING_KINDS "trace.dat perf.data acrn kvmtrace"
-#define COST_LEVELS "none events times"
+#define COSTS_BY_NAME "times events none" /* as enum cost */
 #define CLOCKS "local global counter uptime perf mono mono_raw boot tai x86-tsc"
 
 /* ---- the rows ---- */
@@ -35,6 +35,7 @@
 #define HEADING(topic_, text) { .topic = (topic_), .heading = (text) }
 #define FLAG(works, letter, name, ...) ROW(VALUE_FLAG, works, letter, name, NULL, __VA_ARGS__)
 #define STRING(...) ROW(VALUE_STRING, __VA_ARGS__)
+#define WORD(...) ROW(VALUE_WORD, __VA_ARGS__)
 #define NUMBER(...) ROW(VALUE_NUMBER, __VA_ARGS__)
 #define COUNT(...) ROW(VALUE_COUNT, __VA_ARGS__)
 #define OTHER(...) ROW(VALUE_OTHER, __VA_ARGS__)
@@ -101,12 +102,11 @@ static const struct option_spec specs[] = {
 	COUNT(RECORD, 'b', "buffer-size", "KIB", kib, "size of the buffer of each CPU"),
 	STRING(RECORD, 'C', "clock", "CLOCK", clock, "the kernel's clock: local, mono, x86-tsc ...",
 	       .words = CLOCKS),
-	STRING(RUNS | NOW | EXPORT, 0, "cost", "LEVEL", cost_name,
-	       "what counting may cost guests: none (no program on an event), events (counts), "
-	       "times (default)", BY_TOPIC, .words = COST_LEVELS),
-	STRING(TOP | FROM_LIVE | EXPORT, 0, "engine", "NAME", engine,
-	       "what counts trace events: bpf or perf",
-	       IN_MAN, .words = "bpf perf"),
+	WORD(RUNS | NOW | EXPORT, 0, "cost", "LEVEL", cost_name,
+	     "what counting may cost guests: none (no program on an event), events (counts), "
+	     "times (default)", BY_TOPIC, .words = COSTS_BY_NAME),
+	WORD(TOP | FROM_LIVE | EXPORT, 0, "engine", "NAME", engine,
+	     "what counts trace events: bpf or perf", IN_MAN, .words = "bpf perf"),
 
 	HEADING("show", "How to show it"),
 	ROW(VALUE_FLAG, TOP, '1', "once", NULL, batch, "count for a second, print, end",
@@ -390,23 +390,6 @@ static int read_interval(struct options *options, struct error *error)
 	return 0;
 }
 
-static int read_cost(struct options *options, struct error *error)
-{
-	static const char *const names[COSTS] = { "times", "events", "none" };
-	unsigned int cost = COST_TIMES;
-
-	while (cost < COSTS && strcmp(names[cost], options->cost_name) != 0)
-		cost++;
-	if (cost == COSTS)
-		return error_set(error, -EINVAL, "\"%s\": no such cost; there are: none, events, "
-						 "times", options->cost_name);
-	options->cost = (enum cost)cost;
-	if (cost == COST_NONE && options->tracepoints)
-		return error_set(error, -EINVAL, "--cost none counts no trace events: give --cost "
-						 "events with -t");
-	return 0;
-}
-
 static int read_words(struct options *options, struct error *error)
 {
 	bool takes_lists = options->source & FROM_RECORDING;
@@ -414,16 +397,15 @@ static int read_words(struct options *options, struct error *error)
 
 	if (options->pids && !options->pid && !takes_lists)
 		return error_set(error, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
-	if (options->engine && strcmp(options->engine, "bpf") != 0 &&
-	    strcmp(options->engine, "perf") != 0)
-		return error_set(error, -EINVAL, "\"%s\": no such engine; there are: bpf, perf",
-				 options->engine);
 	if (options->write_file && strcmp(options->write_file, "-") == 0)
 		return error_set(error, -EINVAL, "-w -: a history cannot be written to a pipe: "
 				 "name a file");
 	if (options->cost_name)
-		err = read_cost(options, error);
-	if (!err && options->input_format)
+		options->cost = (enum cost)option_word(COSTS_BY_NAME, options->cost_name);
+	if (options->cost == COST_NONE && options->tracepoints)
+		return error_set(error, -EINVAL, "--cost none counts no trace events: give --cost "
+						 "events with -t");
+	if (options->input_format)
 		err = trace_kind_by_name(options->input_format, options->mode == MODE_FORMAT,
 					 &options->kind, error);
 	if (!err && options->event_name)

@@ -11,7 +11,7 @@
 
 #include "arch/arch.h"
 #include "lib/clock.h"
-#include "lib/http/address.h"
+#include "lib/http/server.h"
 #include "lib/output.h"
 #include "lib/process.h"
 #include "lib/file.h"
@@ -21,7 +21,6 @@
 #include "core/findings/findings.h"
 #include "host/machine.h"
 #include "core/provider.h"
-#include "lib/http/server.h"
 #include "core/metrics.h"
 #include "ui/metrics/metrics.h"
 #include "core/views/query.h"

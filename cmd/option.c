@@ -132,6 +132,33 @@ static int check_name(const struct option_spec *spec, const char *text, struct e
 			 spec->value);
 }
 
+int option_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (int i = 0; *words; i++) {
+		size_t n = strcspn(words, " ");
+
+		if (n == len && memcmp(words, word, n) == 0)
+			return i;
+		words += n + (words[n] == ' ');
+	}
+	return -1;
+}
+
+static int check_word(const struct option_spec *spec, const char *text, struct error *error)
+{
+	char list[256] = "";
+
+	if (option_word(spec->words, text) >= 0)
+		return 0;
+	for (const char *at = spec->words; *at; at++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list),
+			 *at == ' ' ? ",%c" : "%c", *at);
+	return error_set(error, -EINVAL, "\"%s\": no such %s; there are: %s", text, spec->name,
+			 list);
+}
+
 static int parse_number(const char *what, const char *text, long min, long max, long *ret_number,
 			struct error *error)
 {
@@ -162,6 +189,10 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 	switch (spec->kind) {
 	case VALUE_FLAG:
 		*(bool *)at = true;
+		break;
+	case VALUE_WORD:
+		err = check_word(spec, text, error);
+		*(const char **)at = text;
 		break;
 	case VALUE_STRING:
 		*(const char **)at = text;

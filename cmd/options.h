@@ -29,6 +29,7 @@
 enum value_kind {
 	VALUE_FLAG,   /* bool */
 	VALUE_STRING, /* const char *; points into argv */
+	VALUE_WORD,   /* the same: one of the row's words */
 	VALUE_PID,    /* pid_t */
 	VALUE_COUNT,  /* unsigned long, 1 or more */
 	VALUE_NUMBER, /* unsigned long, 0 or more */
@@ -150,6 +151,9 @@ int option_check(const struct option_table *table, const struct option_set *give
 /* The row of a word such as "-b" or "--by=tid" in a command's command line. NULL: none. */
 const struct option_spec *option_by_word(const struct option_table *table,
 					 const struct option_command *command, const char *word);
+
+/* The number of a word among words with blanks between them; -1: it is none of them. */
+int option_word(const char *words, const char *word);
 
 /* Whether the command has the row's option. */
 bool option_is_of(const struct option_spec *spec, const struct option_command *command);

@@ -126,6 +126,9 @@ static int note_guest(struct history_file *file, uint32_t id, const char *what, 
 		       db_run_with(&file->db, SQL_NOTE_GUEST, row, ARRAY_SIZE(row), error) : 0;
 }
 
+/* Values of a guest that are before its words in SQL_ADD_GUEST and SQL_SEE_GUEST. */
+enum { ADDED_VALUES = 11, SEEN_VALUES = 8 };
+
 /* In the order of the columns of the table. NULL: the guest has no such word. */
 static void put_words(const struct guest *guest, struct db_value *row)
 {
@@ -137,7 +140,7 @@ static void put_words(const struct guest *guest, struct db_value *row)
 static int insert_guest(struct history_file *file, const struct guest *guest, uint64_t sample,
 			uint64_t time_ns, struct error *error)
 {
-	struct db_value row[11 + GUEST_WORDS] = {
+	struct db_value row[ADDED_VALUES + GUEST_WORDS] = {
 		DB_TEXT(file->segment.boot_id), DB_NUMBER(guest->pid),
 		guest->start_ticks ? DB_NUMBER(guest->start_ticks) : (struct db_value){ 0 },
 		DB_TEXT(guest->name), DB_NUMBER(guest->is_named), DB_TEXT(guest->vmm),
@@ -148,7 +151,7 @@ static int insert_guest(struct history_file *file, const struct guest *guest, ui
 	uint32_t id = 0;
 	int err;
 
-	put_words(guest, row + 11);
+	put_words(guest, row + ADDED_VALUES);
 	err = insert_id(&file->db, SQL_ADD_GUEST, row, ARRAY_SIZE(row), STATS_ENDED - 1, &id,
 			error);
 	if (err)
@@ -161,13 +164,13 @@ static int insert_guest(struct history_file *file, const struct guest *guest, ui
 static int see_guest(struct history_file *file, const struct guest *guest, uint32_t id,
 		     uint64_t sample, uint64_t time_ns, struct error *error)
 {
-	struct db_value row[8 + GUEST_WORDS] = {
+	struct db_value row[SEEN_VALUES + GUEST_WORDS] = {
 		DB_NUMBER(id), DB_TEXT(guest->name), DB_NUMBER(guest->is_named),
 		DB_TEXT(guest->vmm), DB_NUMBER(guest->nr_vms), DB_NUMBER(guest->nr_vcpus),
 		DB_NUMBER(sample), DB_NUMBER(time_ns / SECOND),
 	};
 
-	put_words(guest, row + 8);
+	put_words(guest, row + SEEN_VALUES);
 	return db_run_with(&file->db, SQL_SEE_GUEST, row, ARRAY_SIZE(row), error);
 }
 

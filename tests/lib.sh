@@ -319,6 +319,14 @@ is_sampling() {
 	grep -qs '^it_interval: .*[1-9]' "/proc/$1/fdinfo/"*
 }
 
+# on_events PID: how many programs and perf events it has on events.
+on_events() {
+	{
+		cat "/proc/$1"/fdinfo/* 2>/dev/null | grep 'link_type:.*raw_tracepoint'
+		for t_fd in "/proc/$1/fd"/*; do readlink "$t_fd"; done | grep perf_event
+	} | grep -c .
+}
+
 # ---- a terminal: the program in a tmux server of its own, its picture as text
 
 # screen_start COLUMNS ROWS COMMAND...: sh -c runs it; the environment is the test's.

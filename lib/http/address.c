@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "lib/http/address.h"
+#include "lib/http/server.h"
 
 #define BACKLOG 1024
 #define FIRST_PASSED 3 /* SD_LISTEN_FDS_START */

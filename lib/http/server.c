@@ -14,10 +14,9 @@
 #include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/process.h"
-#include "lib/http/address.h"
+#include "lib/http/server.h"
 #include "lib/http/access.h"
 #include "lib/http/library.h"
-#include "lib/http/server.h"
 #include "lib/xalloc.h"
 
 #define CONNECTION_BYTES 8192 /* of a request's header, and of what is sent at a time */

@@ -13,8 +13,36 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "lib/error.h"
+
+/*
+ * ---- address.c: where a server listens: ADDRESS:PORT, [ADDRESS]:PORT, unix:PATH or systemd.
+ *
+ * :PORT is every address of this machine; PORT alone is the loopback interface. "systemd" is a
+ * socket that systemd passes, see sd_listen_fds(3).
+ */
+
+/* A listening socket. */
+struct listener {
+	int fd;	      /* the caller closes it */
+	bool is_open; /* other machines can reach it */
+	const char *path; /* of a unix socket that was made, and its file; NULL: of another kind */
+	dev_t dev;
+	ino_t ino;
+};
+
+/* Whether the text is an address at all; opens nothing. 0, or -EINVAL with error. */
+int address_check(const char *text, struct error *error);
+
+/* Opens a listening socket. The text outlives it. 0, or -errno with error. */
+int address_listen(const char *text, struct listener *ret_listener, struct error *error);
+
+/* Removes the file of a unix socket, unless another program has made one there meanwhile. */
+void address_remove(const struct listener *listener);
+
+/* ---- server.c */
 
 #define SERVER_CONNECTIONS 2000 /* at once; and at most half of the descriptors */
 
@@ -39,7 +67,7 @@ struct server_request {
 };
 
 struct server_config {
-	const char *address; /* see address.h */
+	const char *address; /* see address_listen() */
 	const char *web_config; /* a file, see access.h; NULL: none */
 	/*
 	 * From the server's thread. Returns a status, 200 or 404 and so on, and a document, which

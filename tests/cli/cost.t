@@ -77,14 +77,6 @@ fi
 
 # ---- --cost: what runs on events
 
-# on_events PID: how many programs and perf events it has on events.
-on_events() {
-	{
-		cat "/proc/$1"/fdinfo/* 2>/dev/null | grep 'link_type:.*raw_tracepoint'
-		find "/proc/$1/fd" -type l -printf '%l\n' | grep perf_event
-	} | grep -c .
-}
-
 # What it has while it counts, in all views: a history has them all.
 for cost in none events times; do
 	spawn "$KVMTOP" -w "$TMP/$cost.db" -s 0.3 --cost $cost 2>"$TMP/$cost.err"
@@ -141,7 +133,7 @@ is "$("$KVMTOP" --cost none -t -1 2>&1 | head -n 1)" \
 	"kvmtop: --cost none counts no trace events: give --cost events with -t" \
 	"what excludes each other"
 is "$("$KVMTOP" --cost no -1 2>&1 | head -n 1)" \
-	'kvmtop: "no": no such cost; there are: none, events, times' "a word that is none"
+	'kvmtop: "no": no such cost; there are: times, events, none' "a word that is none"
 
 # Without BPF: debugfs, by guest; or both reasons.
 if command -v setpriv >/dev/null; then

@@ -287,14 +287,6 @@ account() {
 	two_stop
 }
 
-# on_events PID: how many programs and perf events it has on events.
-on_events() {
-	{
-		cat "/proc/$1"/fdinfo/* 2>/dev/null | grep 'link_type:.*raw_tracepoint'
-		for e_fd in "/proc/$1/fd"/*; do readlink "$e_fd"; done | grep perf_event
-	} | grep -c .
-}
-
 # has_own_cost: the latest object of $TMP/host.json says what kvmtop takes.
 has_own_cost() {
 	tail -n 1 "$TMP/host.json" | grep -q '"kvmtop":{"exit_ns":[0-9]*,"percent":[0-9.]*},'

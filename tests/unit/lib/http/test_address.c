@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/http/address.h"
+#include "lib/http/server.h"
 #include "tests/unit/unit.h"
 
 #define PASSED 3 /* systemd's first descriptor */
