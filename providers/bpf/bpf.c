@@ -84,34 +84,3 @@ uint64_t bpf_missed(int program)
 
 	return bpf_obj_get_info_by_fd(program, &info, &size) == 0 ? info.recursion_misses : 0;
 }
-
-static int make_map(enum bpf_map_type type, int inner)
-{
-	const struct bpf_map_create_opts options = { .sz = sizeof(options),
-						     .inner_map_fd = (uint32_t)inner };
-	int fd = bpf_map_create(type, "wait", sizeof(uint32_t), sizeof(uint32_t), 1,
-				inner < 0 ? NULL : &options);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/*
- * The kernel waits for programs when an entry of a map of maps changes, because they may use the
- * old map. membarrier(2) refuses to wait on hosts with nohz_full.
- */
-int bpf_wait_for_programs(void)
-{
-	int inner = make_map(BPF_MAP_TYPE_ARRAY, -1), outer = -EINVAL, err;
-	uint32_t first = 0;
-
-	if (inner >= 0)
-		outer = make_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, inner);
-	err = inner < 0 ? inner : outer < 0 ? outer : 0;
-	if (!err && bpf_map_update_elem(outer, &first, &inner, BPF_ANY) < 0)
-		err = -errno;
-	if (outer >= 0)
-		close(outer);
-	if (inner >= 0)
-		close(inner);
-	return err;
-}

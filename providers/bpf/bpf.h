@@ -26,7 +26,4 @@ void bpf_be_quiet(void);
  */
 uint64_t bpf_missed(int program);
 
-/* Returns 0 when all programs that run now have ended, or -errno. */
-int bpf_wait_for_programs(void);
-
 #endif

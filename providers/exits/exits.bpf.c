@@ -66,7 +66,7 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 	if (!thread)
 		thread = add_thread(id_of(vcpu), 1);
 	if (!thread)
-		return count_late(id_of(vcpu), exit_code(ctx, vcpu, place), EXITS_VMEXIT, 1);
+		return 0;
 	cell = find_cell(exit_code(ctx, vcpu, place), EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
@@ -252,7 +252,7 @@ int on_userspace(const struct bpf_raw_tracepoint_args *ctx)
 	if (!thread)
 		thread = add_thread(EXITS_NO_VCPU, !has_exits);
 	if (!thread)
-		return count_late(EXITS_NO_VCPU, code, EXITS_USERSPACE, !has_exits);
+		return 0;
 	thread->running = 0; /* KVM_RUN is over */
 	if (thread->user_since)
 		end_userspace(thread, bpf_ktime_get_ns());
@@ -359,7 +359,7 @@ static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __
 	if (!thread)
 		thread = add_thread(EXITS_NO_VCPU, !has_exits);
 	if (!thread)
-		return lose_argument();
+		return 0;
 	key = &thread->argument;
 	key->a = a;
 	key->b = b;

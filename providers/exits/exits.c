@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/clock.h"
 #include "lib/file.h"
@@ -20,7 +21,6 @@
 #include "providers/exits/threads.h"
 #include "providers/providers.h"
 
-#define THREADS_SPARE 256 /* for guests that start later */
 
 struct exits_state {
 	struct provider_args args;
@@ -141,10 +141,16 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	return 0;
 }
 
-/* How many records are needed, with some for guests that start before the next sample. */
+/* How many vCPU threads may begin before the next sample: on a larger host more guests start. */
+static uint32_t spare(void)
+{
+	return 256 + 4 * (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* How many records are needed for so many vCPUs. */
 static uint32_t room_for(uint32_t vcpus)
 {
-	return vcpus + vcpus / 4 + THREADS_SPARE;
+	return vcpus + vcpus / 4 + spare();
 }
 
 static int begin(struct exits_state *exits, struct error *error)
@@ -236,11 +242,6 @@ static int exits_want(void *state, const struct want *want, struct error *error)
 	return 0;
 }
 
-static void take_late(void *threads, const struct exits_thread *record)
-{
-	exits_threads_take_late(threads, record);
-}
-
 /* There is a time in L2 from the first exit of L2 on. */
 static void look_for_nested(struct exits_state *exits)
 {
@@ -291,12 +292,9 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 	exits_bpf_look_for_interrupts(exits->bpf);
 	look_for_nested(exits);
 	exits_threads_begin(exits->threads);
-	err = exits_bpf_take_late(exits->bpf, take_late, exits->threads);
-	now_ns = clock_now_ns(); /* to attach programs, and to wait for others, takes a while */
-	if (!err) {
-		take_threads(exits);
-		err = add_arguments(exits, error);
-	}
+	now_ns = clock_now_ns(); /* to attach programs takes a while */
+	take_threads(exits);
+	err = add_arguments(exits, error);
 	if (!err)
 		err = exits_long_collect(&exits->long_exits, exits->bpf, exits->threads,
 					 exits->names, sample);
@@ -350,7 +348,7 @@ static void make_room(struct exits_state *exits, uint32_t threads, struct error 
 
 	if (vcpus < threads)
 		vcpus = threads;
-	while (!err && exits->bpf->max_threads < room_for(vcpus) - THREADS_SPARE / 2)
+	while (!err && exits->bpf->max_threads < room_for(vcpus) - spare() / 2)
 		err = add_threads(exits, error);
 }
 
@@ -380,7 +378,6 @@ static int exits_collect(void *state, struct sample *sample, struct error *error
 {
 	struct exits_state *exits = state;
 	struct exits_bpf_lost lost;
-	uint32_t nr_late;
 	int err = exits->has_failed ? start(exits, error) : 0;
 
 	if (err)
@@ -389,9 +386,6 @@ static int exits_collect(void *state, struct sample *sample, struct error *error
 	if (!exits->bpf)
 		return -EAGAIN;
 	lost = lost_since(exits);
-	nr_late = exits_bpf_nr_late(exits->bpf);
-	if (nr_late)
-		make_room(exits, exits->bpf->max_threads + nr_late, error);
 	err = read_all(exits, sample, error);
 	if (err) {
 		stop(exits); /* a part of it was read, and would be counted twice */

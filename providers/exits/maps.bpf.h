@@ -28,9 +28,6 @@ _Bool is_counting;
 /* Exits, arguments and long exits that found no room. */
 __u64 lost_exits, lost_arguments, lost_long_exits;
 
-/* How many entries late_threads has had since loading. */
-__u32 nr_late;
-
 /* For on_long_entry: the threshold, and the cells that are not listed. The reader sets both. */
 __u64 longer_ns;
 _Bool is_left_out[EXITS_CELLS];
@@ -83,14 +80,6 @@ struct {
 	__uint(max_entries, 1);
 	__type(value, __u32);
 } free_threads SEC(".maps");
-
-/* By pid_tgid: threads that found no free record, until the next sample. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, EXITS_LATE);
-	__type(key, __u64);
-	__type(value, struct exits_late);
-} late_threads SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -315,7 +304,7 @@ static __always_inline __u32 begin_record(__u32 vcpu)
 	return i + 1;
 }
 
-/* A new record, if begins, for a thread that has none; 0: it has none. */
+/* A new record, if begins, for a thread that has none; 0: it has none, and its exit is lost. */
 static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), *number;
@@ -329,51 +318,8 @@ static __noinline struct exits_thread *add_thread(__u32 vcpu, _Bool begins)
 		return thread_at(*number - 1);
 	if (number)
 		bpf_map_delete_elem(&by_tid, &tid);
-	return 0;
-}
-
-static __always_inline struct exits_late *begin_late(__u64 pid_tgid, __u32 vcpu)
-{
-	static const struct exits_late zero;
-	struct exits_late *late;
-
-	bpf_map_update_elem(&late_threads, &pid_tgid, &zero, BPF_NOEXIST);
-	late = bpf_map_lookup_elem(&late_threads, &pid_tgid);
-	if (!late) {
+	if (begins)
 		__sync_fetch_and_add(&lost_exits, 1);
-		return 0;
-	}
-	late->first_ns = bpf_ktime_get_ns();
-	late->vcpu = vcpu;
-	late->cpu = bpf_get_smp_processor_id();
-	bpf_get_current_comm(late->comm, sizeof(late->comm));
-	__sync_fetch_and_add(&nr_late, 1);
-	return late;
-}
-
-/* Counts an exit of a thread without a record; begins: it ought to have one. */
-static __noinline int count_late(__u32 vcpu, __u64 code, __u64 kind, _Bool begins)
-{
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	struct exits_late *late;
-
-	if (!is_counting)
-		return 0;
-	late = bpf_map_lookup_elem(&late_threads, &pid_tgid);
-	if (!late && begins)
-		late = begin_late(pid_tgid, vcpu);
-	if (late)
-		late->counts[find_cell(code, kind) % EXITS_CELLS]++;
-	return 0;
-}
-
-/* An argument of such a thread is lost. */
-static __noinline int lose_argument(void)
-{
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-
-	if (is_counting && (!has_exits || bpf_map_lookup_elem(&late_threads, &pid_tgid)))
-		__sync_fetch_and_add(&lost_arguments, 1);
 	return 0;
 }
 

@@ -93,66 +93,6 @@ int exits_bpf_add_threads(struct exits_bpf *bpf, struct error *error)
 	return 0;
 }
 
-uint32_t exits_bpf_nr_late(const struct exits_bpf *bpf)
-{
-	return bpf->program->bss->nr_late - bpf->nr_late;
-}
-
-static void give_late(uint64_t pid_tgid, const struct exits_late *late, exits_late_fn take,
-		      void *arg)
-{
-	struct exits_thread record = {
-		.tid = (uint32_t)pid_tgid,
-		.tgid = pid_tgid >> 32,
-		.vcpu = late->vcpu,
-		.cpu = late->cpu,
-		.first_ns = late->first_ns,
-	};
-
-	memcpy(record.comm, late->comm, sizeof(record.comm));
-	for (unsigned int i = 0; i < EXITS_CELLS; i++) {
-		record.cells[i].count = late->counts[i];
-		if (late->counts[i])
-			record.used[i / 64] |= UINT64_C(1) << i % 64;
-	}
-	take(arg, &record);
-}
-
-static int take_all_late(struct exits_bpf *bpf, uint64_t *pid_tgids, struct exits_late *late,
-			 exits_late_fn take, void *arg)
-{
-	uint32_t nr = EXITS_LATE, batch;
-	/* After it each thread has seen that there is room, and no program works on its entry. */
-	int err = bpf_wait_for_programs();
-
-	if (err)
-		return err;
-	err = bpf_map_lookup_and_delete_batch(bpf_map__fd(bpf->program->maps.late_threads),
-					      NULL, &batch, pid_tgids, late, &nr, NULL);
-	if (err && err != -ENOENT) /* that is: these are all */
-		return err;
-	bpf->nr_late += nr;
-	for (uint32_t i = 0; i < nr; i++)
-		give_late(pid_tgids[i], &late[i], take, arg);
-	return 0;
-}
-
-int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg)
-{
-	struct exits_late *late;
-	uint64_t *pid_tgids;
-	int err;
-
-	if (!exits_bpf_nr_late(bpf))
-		return 0;
-	pid_tgids = xcalloc(EXITS_LATE, sizeof(*pid_tgids));
-	late = xcalloc(EXITS_LATE, sizeof(*late));
-	err = take_all_late(bpf, pid_tgids, late, take, arg);
-	free(pid_tgids);
-	free(late);
-	return err;
-}
-
 static int take_long(void *arg, void *data, size_t size)
 {
 	const struct exits_bpf *bpf = arg;

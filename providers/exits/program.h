@@ -46,7 +46,6 @@ struct exits_bpf {
 	struct exits_thread *threads; /* the map's own memory */
 	struct exits_thread *more[EXITS_CHUNKS]; /* the same, of more_threads */
 	uint32_t nr_more;
-	uint32_t nr_late; /* entries of late_threads that were taken */
 	uint32_t max_arguments; /* entries of the map */
 	struct exits_argument_key *keys; /* read by exits_bpf_arguments() */
 	struct exits_cell *cells;
@@ -89,22 +88,12 @@ void exits_bpf_look_for_interrupts(struct exits_bpf *bpf);
 const volatile struct exits_thread *exits_bpf_thread(const struct exits_bpf *bpf, uint32_t i);
 
 struct exits_bpf_lost {
-	uint64_t exits;	    /* by threads without a record, beyond EXITS_LATE of these */
+	uint64_t exits;	    /* by threads without a record */
 	uint64_t arguments; /* the map had no room */
 	uint64_t long_exits; /* the ring had no room */
 	uint64_t missed;     /* exits or arguments for which the kernel ran no program */
 };
 struct exits_bpf_lost exits_bpf_lost(const struct exits_bpf *bpf); /* since it was attached */
-
-/* How many threads have found no free record since the latest exits_bpf_take_late(). */
-uint32_t exits_bpf_nr_late(const struct exits_bpf *bpf);
-
-/*
- * Calls take for each of these threads, with a record that has its counts and no times. Make room
- * for the threads before: each gets a record of its own with its next exit. 0 or -errno.
- */
-typedef void (*exits_late_fn)(void *arg, const struct exits_thread *record);
-int exits_bpf_take_late(struct exits_bpf *bpf, exits_late_fn take, void *arg);
 
 /*
  * With has_long: reports exits that take longer than this from now on. is_left_out: for each of

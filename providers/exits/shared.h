@@ -25,7 +25,6 @@
 #define EXITS_LONG_BYTES (256 * 1024) /* the ring of long exits: some 2,500 of them */
 #define EXITS_CHUNK 256	  /* records that are added at once */
 #define EXITS_CHUNKS 64	  /* how many times, at most */
-#define EXITS_LATE 4096	  /* threads that begin without a record between two samples */
 
 /* Two cache lines. The names are struct timing's. */
 struct exits_cell {
@@ -102,14 +101,6 @@ struct exits_thread {
 	__u64 nested_ns; /* how long L2 ran */
 	__u64 halt_user_ns; /* how long user space had the vCPU in its halts, and was not idle */
 	struct exits_cell cells[EXITS_CELLS];
-};
-
-/* The exits of a thread that found no free record, until the next sample: counted, not timed. */
-struct exits_late {
-	__u64 first_ns;
-	__u32 vcpu, cpu; /* as in struct exits_thread */
-	char comm[16];
-	__u32 counts[EXITS_CELLS];
 };
 
 /* An exit that took longer than the threshold, in the ring of long exits. */

@@ -271,18 +271,6 @@ bool exits_threads_take(struct exits_threads *threads, const volatile struct exi
 	return thread->fate == ENDS;
 }
 
-void exits_threads_take_late(struct exits_threads *threads, const struct exits_thread *record)
-{
-	struct watched_thread thread = { 0 };
-	struct exits_record counts;
-
-	find_vcpu(threads, &thread, record);
-	exits_vcpu_set_cpu(thread.vcpu, record->cpu);
-	exits_record_read(&counts, record);
-	exits_vcpu_add(thread.vcpu, &counts, true);
-	exits_vcpu_drop(thread.vcpu);
-}
-
 void exits_threads_owner(struct exits_threads *threads,
 			 const volatile struct exits_thread *record,
 			 struct exits_vcpu_id *ret_owner, bool *ret_may_name)

@@ -239,9 +239,6 @@ void exits_threads_begin(struct exits_threads *threads);
 /* Whether the thread has ended, and its counts were kept. */
 bool exits_threads_take(struct exits_threads *threads, const volatile struct exits_thread *record);
 
-/* Adds the counts of a thread from before it had a record. */
-void exits_threads_take_late(struct exits_threads *threads, const struct exits_thread *record);
-
 /*
  * Returns the vCPU that a record's thread runs, and whether the vCPU may have more names of
  * arguments. Call it between begin and end.

@@ -199,15 +199,13 @@ is "$?" 0 "exits of a command"
 is "$(grep -E ',IO,(whole|pid-[0-9]+),0,1000,' "$TMP/whole" | grep -c .)" 1 \
 	"all that its guest did, from its beginning to its end, is counted"
 
-# ---- more threads than there are records for
+# ---- many threads that begin at once
 
-FULL=125
-
-# each COMMAND: with the name of every guest.
+# each NUMBER COMMAND: with the names of so many guests.
 each() {
 	i=0
-	while [ $i -lt $FULL ]; do
-		"$1" "full.$i"
+	while [ $i -lt "$1" ]; do
+		"$2" "$1.$i"
 		i=$((i + 1))
 	done
 }
@@ -221,27 +219,44 @@ forget() {
 	: >"$TMP/$1.out"
 }
 
-# All of them begin between two samples, and once more with new threads.
-exits_begin
-kill -STOP "$EXITS"
-guests=
-each begin_full
-each ready
-each go
-each went
-each forget
-kill -CONT "$EXITS"
-sleep 1.2
-each go
-each went
-exits_end
+# fill NUMBER: all threads of so many guests begin between two samples, and once more new ones.
+fill() {
+	exits_begin
+	kill -STOP "$EXITS"
+	guests=
+	each "$1" begin_full
+	each "$1" ready
+	each "$1" go
+	each "$1" went
+	each "$1" forget
+	kill -CONT "$EXITS"
+	sleep 1.2
+	each "$1" go
+	each "$1" went
+	exits_end
+}
+
+fill 30
 for pid in $guests; do
 	sum_of total pid "$pid"
 	stop "$pid"
 done | sort | uniq -c >"$TMP/sums"
-is "$(tr -s ' ' <"$TMP/sums")" " $FULL $((2 * 8 * 6))" \
-	"1,000 threads that begin within a sample: each guest has all of its exits"
+is "$(tr -s ' ' <"$TMP/sums")" " 30 $((2 * 8 * 6))" \
+	"240 threads that begin within a sample: each guest has all of its exits"
 is "$(grep -c -e lost -e 'no room' "$TMP/exits.err")" 0 "and nothing is said"
+
+# There is room for 256 and four a CPU, and for a quarter of the vCPUs that were there before.
+many=$((64 + $(getconf _NPROCESSORS_ONLN)))
+fill $many
+like "$(cat "$TMP/exits.err")" 'exits lost: more vCPU threads began at once' \
+	"twice as many as there is room for: it is said that exits are lost"
+for pid in $guests; do
+	sum_of total pid "$pid"
+	stop "$pid"
+done >"$TMP/sums"
+check "until the next sample: the threads that begin then have all of theirs" \
+	test "$(awk '{ sum += $1 } END { print sum }' "$TMP/sums")" -ge $((many * 8 * 6))
+is "$(awk -v all=$((2 * 8 * 6)) '$1 > all' "$TMP/sums")" "" "and none is counted twice"
 
 # ---- a guest that asks for everything, and one beside it
 

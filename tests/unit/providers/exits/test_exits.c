@@ -62,7 +62,6 @@ struct world {
 	struct exits_names *names;
 	struct exits_threads *threads;
 	struct exits_thread records[RECORDS];
-	const struct exits_thread *late; /* the next sample has it; NULL: none */
 	struct counted arguments[RECORDS];
 	bool is_over; /* the arguments' epoch */
 	struct sample sample;
@@ -215,9 +214,6 @@ static int take_sample(struct world *w, uint64_t now_ns)
 	sample_reset(&w->sample);
 	clock_ns = now_ns;
 	exits_threads_begin(w->threads);
-	if (w->late)
-		exits_threads_take_late(w->threads, w->late);
-	w->late = NULL;
 	for (uint32_t i = 0; i < RECORDS; i++)
 		has_ended[i] = w->records[i].tid &&
 			       exits_threads_take(w->threads, &w->records[i]);
@@ -349,28 +345,6 @@ static void test_counts_and_times(void **state)
 	assert_int_equal(count_of(w, "time(kvm)"), 4300);
 	assert_int_equal(count_of(w, "time(guest)"), SECOND / 2 - 5000);
 	assert_int_equal(timing_of(w, row_of(w, w->guest, 0, "vmexit(MSR_WRITE)"))->hist[3], 10);
-}
-
-/* What a thread counted before it had its record is its vCPU's, has no time and goes on. */
-static void test_late(void **state)
-{
-	struct world *w = *state;
-	struct exits_thread late = *begin(w, 0, false);
-
-	w->records[0].tid = 0;
-	happened(&late, CELL_MSR, 3, 0);
-	late.cpu = 5;
-	w->late = &late;
-	take_sample(w, 2 * SECOND);
-	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 3);
-	assert_int_equal(count_of(w, "time"), 0);
-	assert_int_equal(count_of(w, "cpu"), 5);
-	happened(begin(w, 1, false), CELL_MSR, 2, 500);
-	take_sample(w, 3 * SECOND);
-	assert_int_equal(count_of(w, "vmexit(MSR_WRITE)"), 5);
-	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 500);
-	assert_int_equal(count_of(w, "time"), 2 * SECOND);
-	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 5);
 }
 
 /* The time of a vCPU goes on while it halts, and so does the time of the halt. */
@@ -1194,7 +1168,6 @@ UNIT(test_exits)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_counts_and_times),
-		TEST(test_late),
 		TEST(test_long_halt_is_in_every_sample),
 		TEST(test_polls),
 		TEST(test_never_back),

@@ -107,8 +107,6 @@ static struct {
 	struct exits_argument_key argument_keys[ARGUMENTS];
 	struct exits_cell argument_cells[ARGUMENTS];
 	uint32_t nr_arguments;
-	struct exits_late late; /* the map has room for one */
-	uint64_t late_thread;	/* whose it is; 0: it is free */
 	struct exits_long reported[2]; /* the ring */
 	uint32_t nr_reserved, nr_reported;
 } m;
@@ -136,8 +134,6 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return find_argument(key);
 	if (map == &by_tid)
 		return m.has_number[i % RECORDS] ? &m.numbers[i % RECORDS] : NULL;
-	if (map == &late_threads)
-		return *(const uint64_t *)key == m.late_thread ? &m.late : NULL;
 	for (i = 1; map == &cells && i < m.next_cell; i++) {
 		if (memcmp(&m.keys[i], key, sizeof(m.keys[i])) == 0)
 			return &m.values[i];
@@ -157,9 +153,6 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	} else if (map == &arguments && m.nr_arguments < ARGUMENTS) {
 		memcpy(&m.argument_keys[m.nr_arguments], key, sizeof(m.argument_keys[0]));
 		memcpy(&m.argument_cells[m.nr_arguments++], value, sizeof(m.argument_cells[0]));
-	} else if (map == &late_threads && !m.late_thread) {
-		memcpy(&m.late_thread, key, sizeof(m.late_thread));
-		memcpy(&m.late, value, sizeof(m.late));
 	}
 	return 0;
 }
@@ -260,7 +253,6 @@ static int setup(void **state)
 	has_function = false;
 	is_nesting = false;
 	lost_exits = 0;
-	nr_late = 0;
 	lost_arguments = 0;
 	lost_long_exits = 0;
 	longer_ns = 400;
@@ -547,50 +539,30 @@ static void test_more_records(void **state)
 	assert_int_equal(m.more[1].cells[dense[EXITS_VMEXIT][HLT]].time_ns, 750);
 }
 
-/* A thread without a record: its exits are counted, to user space, too, until it gets one. */
-static void test_late(void **state)
+/* A thread without a record: its exits are lost, once each, until it gets one. */
+static void test_no_room(void **state)
 {
 	(void)state;
 	m.nr_free = 0;
 	m.tid = 2;
 	leaves_at(900, IO, 0); /* of an exit that began before */
 	writes_port();
-	assert_int_equal(nr_late + lost_arguments, 0);
+	assert_int_equal(lost_exits, 0);
 	exits_at(1000, HLT);
 	leaves_at(1100, IO, 0);
 	writes_port();
 	enters_at(1200);
+	assert_int_equal(lost_exits, 1);
 	exits_at(1300, HLT);
-	assert_int_equal(nr_late, 1);
-	assert_int_equal(lost_exits, 0);
-	assert_int_equal(lost_arguments, 1);
-	assert_int_equal(m.late.first_ns, 1000);
-	assert_string_equal(m.late.comm, "CPU 2/KVM");
-	assert_int_equal(m.late.counts[dense[EXITS_VMEXIT][HLT]], 2);
-	assert_int_equal(m.late.counts[dense[EXITS_USERSPACE][IO]], 1);
+	assert_int_equal(lost_exits, 2);
 	m.nr_free = 1;
 	leaves_at(1400, IO, 0); /* the same exit */
 	exits_at(1500, HLT);
 	leaves_at(1600, IO, 0);
 	assert_int_equal(cell_of(m.free_threads[0], HLT, EXITS_VMEXIT)->count, 1);
 	assert_int_equal(cell_of(m.free_threads[0], IO, EXITS_USERSPACE)->count, 1);
-	assert_int_equal(m.late.counts[dense[EXITS_VMEXIT][HLT]], 2);
-	assert_int_equal(m.late.counts[dense[EXITS_USERSPACE][IO]], 2);
-	assert_int_equal(nr_late, 1);
-}
-
-static void test_no_room(void **state)
-{
-	(void)state;
-	m.nr_free = 1;
-	exits_at(1000, HLT);
-	m.tid = 2;
-	exits_at(1000, HLT);
-	assert_int_equal(lost_exits, 0);
-	m.tid = 3;
-	exits_at(1000, HLT);
-	assert_int_equal(lost_exits, 1);
-	assert_int_equal(nr_late, 1);
+	assert_int_equal(lost_exits, 2);
+	assert_int_equal(lost_arguments, 0);
 }
 
 /* An exit that began before all programs were attached: none of them counts any of it. */
@@ -1197,7 +1169,6 @@ UNIT(test_program)
 		LONG(test_long_halt_with_user_space),
 		TEST(test_user_space_alone),
 		TEST(test_more_records),
-		TEST(test_late),
 		TEST(test_no_room),
 		TEST(test_first_moments),
 		TEST(test_argument_alone),
