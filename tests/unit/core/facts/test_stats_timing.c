@@ -186,7 +186,8 @@ static void time_is_charged_as_it_passes(void **state)
 		assert_int_equal(get(world)->delta_ns, SECOND);
 		assert_int_equal(get(world)->delta_ended_ns, 0);
 		assert_int_equal(get(world)->open_ns, (uint64_t)i * SECOND);
-		assert_int_equal(stats_open_ns(world->stats, world->fields, get_key(world, msr)),
+		assert_int_equal(stats_open_ns(world->stats, fields_get(world->fields, msr.field),
+					       get_key(world, msr)),
 				 i > 1 ? (uint64_t)i * SECOND : 0); /* longer than the interval */
 	}
 	ends(&timing, 3 * SECOND + 500);
