@@ -35,6 +35,7 @@ struct seen {
 	int32_t vcpu; /* -1: the VM itself */
 	uint64_t vm;
 	size_t row; /* its first one */
+	size_t others; /* how many were seen when the latest one with this number was; 0: none */
 };
 
 struct account {
@@ -48,6 +49,8 @@ struct account {
 	size_t nr_watched, room_watched;
 	struct seen *seen; /* of the latest process */
 	size_t nr_seen, room_seen;
+	size_t *latest; /* by number + 1, the same count for the latest one */
+	size_t room_latest;
 	enum want_scope scope;
 	uint32_t guest;
 	bool is_anything_wanted;
@@ -239,6 +242,12 @@ static void add_rows(const struct reading *reading, const struct seen *seen, uin
 	}
 }
 
+static void forget_seen(struct account *account)
+{
+	while (account->nr_seen)
+		account->latest[account->seen[--account->nr_seen].vcpu + 1] = 0;
+}
+
 /*
  * A process may hold a descriptor twice, which counts once, and two VMs, which add up: false where
  * this was added already.
@@ -247,22 +256,22 @@ static bool begin_rows(const struct reading *reading, uint32_t guest,
 		       const struct account_head *head, struct seen *ret_seen)
 {
 	struct account *account = reading->account;
+	size_t slot = head->vcpu < 0 ? 0 : (size_t)head->vcpu + 1;
 	struct seen seen = { guest, head->vcpu < 0 ? -1 : head->vcpu, head->vm,
-			     reading->sample->nr_rows };
+			     reading->sample->nr_rows, 0 };
 
 	if (account->nr_seen && account->seen[0].guest != guest)
-		account->nr_seen = 0;
-	for (size_t i = 0; i < account->nr_seen; i++) {
-		const struct seen *other = &account->seen[i];
-
-		if (other->vcpu != seen.vcpu)
-			continue;
-		if (other->vm == seen.vm)
+		forget_seen(account);
+	array_grow(&account->latest, &account->room_latest, slot + 1);
+	seen.others = account->latest[slot];
+	for (size_t i = seen.others; i; i = account->seen[i - 1].others) {
+		if (account->seen[i - 1].vm == seen.vm)
 			return false;
-		seen.row = other->row;
+		seen.row = account->seen[i - 1].row;
 	}
 	array_grow(&account->seen, &account->room_seen, account->nr_seen + 1);
 	account->seen[account->nr_seen++] = seen;
+	account->latest[slot] = account->nr_seen;
 	*ret_seen = seen;
 	return true;
 }
@@ -312,7 +321,7 @@ static int read_process(struct account *account, pid_t pid, bool with_bytes, str
 	int err;
 
 	account->nr_parts = 0;
-	account->nr_seen = 0;
+	forget_seen(account);
 	err = account_read(account->reader, pid, with_bytes, take, &reading);
 	if (!err)
 		guests_report(account->args.guests, pid, account->parts, account->nr_parts);
@@ -362,6 +371,7 @@ static void account_close(void *opened)
 	free(account->watched);
 	free(account->parts);
 	free(account->seen);
+	free(account->latest);
 	free(account);
 }
 
@@ -456,7 +466,7 @@ static int account_collect(void *opened, struct sample *sample, struct error *er
 	err = read_all(account, sample);
 	if (!err)
 		return 0;
-	error_set(error, err, "cannot read KVM's statistics: %s%s", strerror(-err),
+	error_set(error, err, "cannot read VMs and vCPUs: %s%s", strerror(-err),
 		  descriptors_are_short(err) ? ": raise the limit with ulimit -n" : "");
 	return descriptors_are_short(err) ? -EAGAIN : err;
 }

@@ -228,7 +228,7 @@ static int try_reading(struct account_reader *reader, struct error *error)
 	if (err == -EINVAL || err == -E2BIG)
 		err = account_read(reader, 0, false, take_nothing, NULL);
 	if (err)
-		return error_set(error, err, "cannot read KVM's statistics by BPF: %s",
+		return error_set(error, err, "cannot read VMs and vCPUs by BPF: %s",
 				 strerror(-err));
 	return 0;
 }
@@ -245,7 +245,7 @@ int account_check(const struct env *env, struct error *error)
 	if (!path_exists(env_path(env, path, sizeof(path), "/sys/module/kvm")))
 		err = error_set(error, -ENOENT, "%s is missing: load the kvm module", path);
 	if (strcmp(lockdown.level, "confidentiality") == 0)
-		err = error_set(error, -EPERM, "BPF may not read KVM's statistics because of "
+		err = error_set(error, -EPERM, "BPF may not read VMs and vCPUs because of "
 					       "kernel lockdown (confidentiality): boot with "
 					       "lockdown=integrity");
 	return err;
