@@ -82,29 +82,56 @@ static void format_sysreg(char *buf, size_t size, uint64_t opcodes, uint32_t is_
 	add_name(buf, size, n, is_write ? "write" : "read");
 }
 
+/* level: of the table that maps the page now; 0: not known. */
+static void format_fault(char *buf, size_t size, uint64_t fault, uint32_t level, uint32_t unused)
+{
+	static const char *const levels[] = { "", " 4K", " 2M", " 1G" };
+
+	(void)unused;
+	snprintf(buf, size, "%s%s%s%s%s",
+		 fault & FAULT_EXEC ? "exec" : fault & FAULT_WRITE ? "write" : "read",
+		 fault & FAULT_PROTECTED ? "-protected" : "",
+		 fault & FAULT_PRIVATE ? " private" : "", fault & FAULT_MMIO ? " mmio" : "",
+		 level < 4 ? levels[level] : "");
+}
+
+static uint64_t fault_of_x86(uint64_t code)
+{
+	return exits_fault_of_x86(code);
+}
+
+static uint64_t fault_of_arm64(uint64_t syndrome)
+{
+	return exits_fault_of_arm64(syndrome);
+}
+
 static const struct argument kinds[EXITS_KINDS] = {
 	[EXITS_VMEXIT] = { .name = "vmexit" },
 	[EXITS_USERSPACE] = { .name = "userspace" },
-	[EXITS_IOPORT] = { "ioport", "IO", { { "kvm", "kvm_pio", "port", "size", "rw", 0 } },
+	[EXITS_IOPORT] = { "ioport", "IO", { { "kvm", "kvm_pio", "port", "size", "rw", 0, NULL } },
 			  format_ioport, argument_port_name },
-	[EXITS_MMIO] = { "mmio", "MMIO", { { "kvm", "kvm_mmio", "gpa", "len", "type", 0 } },
+	[EXITS_MMIO] = { "mmio", "MMIO", { { "kvm", "kvm_mmio", "gpa", "len", "type", 0, NULL } },
 			format_mmio, argument_address_name },
-	[EXITS_MSR] = { "msr", "MSR", { { "kvm", "kvm_msr", "ecx", "write", NULL, 0 } },
+	[EXITS_MSR] = { "msr", "MSR", { { "kvm", "kvm_msr", "ecx", "write", NULL, 0, NULL } },
 		       format_msr, argument_msr_name },
 	/*
 	 * Without the index: most leaves have no index, and the value left in its register would
 	 * split them.
 	 */
 	[EXITS_CPUID] = { "cpuid", "CPUID",
-			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0 } }, format_cpuid,
+			 { { "kvm", "kvm_cpuid", "function", NULL, NULL, 0, NULL } }, format_cpuid,
 			 argument_cpuid_name },
 	[EXITS_HYPERCALL] = { "hypercall", "HYPERCALL",
-			     { { "kvm", "kvm_hypercall", "nr", NULL, NULL, 0 },
-			       { "kvm", "kvm_hvc_arm64", "r0", NULL, NULL, 0 } },
+			     { { "kvm", "kvm_hypercall", "nr", NULL, NULL, 0, NULL },
+			       { "kvm", "kvm_hvc_arm64", "r0", NULL, NULL, 0, NULL } },
 			     format_hypercall, argument_hypercall_name },
 	[EXITS_SYSREG] = { "sysreg", "SYSREG",
-			  { { "kvm", "kvm_sys_access", "Op0", "is_write", "Op2", 4 } },
+			  { { "kvm", "kvm_sys_access", "Op0", "is_write", "Op2", 4, NULL } },
 			  format_sysreg, NULL },
+	[EXITS_FAULT] = { "fault", "FAULT",
+			 { { "kvm", "kvm_page_fault", "error_code", NULL, NULL, 0, fault_of_x86 },
+			   { "kvm", "kvm_guest_fault", "hsr", NULL, NULL, 0, fault_of_arm64 } },
+			 format_fault, NULL },
 };
 
 const struct argument *argument_of(enum exit_kind kind)

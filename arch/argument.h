@@ -26,6 +26,7 @@ struct argument {
 		 * a only.
 		 */
 		uint32_t a_bytes;
+		uint64_t (*a_of)(uint64_t field); /* what a is by its field; NULL: the same */
 	} events[ARGUMENT_EVENTS];
 	/* Writes the values of a, b and c as text: "0x6e0 IA32_TSC_DEADLINE write". */
 	void (*format)(char *buf, size_t size, uint64_t a, uint32_t b, uint32_t c);
@@ -40,7 +41,7 @@ uint32_t argument_at_end(enum exit_kind kind, uint32_t c);
 const struct argument *argument_of(enum exit_kind kind);
 const struct argument *argument_by_name(const char *name); /* NULL: there is none */
 
-/* "vmexit", "userspace", "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg". */
+/* "vmexit", "userspace", "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg", "fault". */
 const char *exit_kind_name(enum exit_kind kind);
 
 /* 0, or -EINVAL with error, which lists the names. */

@@ -19,6 +19,7 @@ enum exit_kind {
 	EXITS_CPUID,
 	EXITS_HYPERCALL,
 	EXITS_SYSREG,
+	EXITS_FAULT, /* an access of memory that the second-level tables do not allow */
 	EXITS_KINDS
 };
 
@@ -32,6 +33,40 @@ enum exit_place {
 	EXIT_IN_FIRST,	  /* the first argument */
 	EXIT_IN_SECOND	  /* the second, after the vCPU */
 };
+
+/* What the guest did, and why it may not: the bits of an argument of EXITS_FAULT. */
+#define FAULT_WRITE 1	  /* neither this nor the next: it read */
+#define FAULT_EXEC 2
+#define FAULT_PROTECTED 4 /* the page is mapped, but not for this access */
+#define FAULT_PRIVATE 8	  /* the access was of private memory */
+#define FAULT_MMIO 16	  /* no memory: the address of a device */
+
+#define FAULT_IF(bit, condition) ((condition) ? (bit) : 0)
+
+/*
+ * By error_code of kvm_page_fault: Intel's exit qualification, which has bit 7 for accesses of a
+ * linear address, or the error code of a page fault, with AMD's and KVM's bits above.
+ */
+static inline __u64 exits_fault_of_x86(__u64 code)
+{
+	if ((code & 0x80) && !(code >> 32))
+		return FAULT_IF(FAULT_WRITE, code & 0x2) | FAULT_IF(FAULT_EXEC, code & 0x4) |
+		       FAULT_IF(FAULT_PROTECTED, code & 0x38);
+	return FAULT_IF(FAULT_WRITE, code & 0x2) | FAULT_IF(FAULT_EXEC, code & 0x10) |
+	       FAULT_IF(FAULT_MMIO, code & 0x8) |
+	       FAULT_IF(FAULT_PROTECTED, (code & 0x1) && !(code & 0x8)) |
+	       FAULT_IF(FAULT_PRIVATE, code & (1ull << 34 | 1ull << 49));
+}
+
+/* By hsr of kvm_guest_fault: class, cause, and whether it was a write. */
+static inline __u64 exits_fault_of_arm64(__u64 syndrome)
+{
+	_Bool is_exec = (syndrome >> 26 & 0x3e) == 0x20;
+
+	return FAULT_IF(FAULT_EXEC, is_exec) |
+	       FAULT_IF(FAULT_WRITE, !is_exec && (syndrome & 0x40)) |
+	       FAULT_IF(FAULT_PROTECTED, (syndrome & 0x3c) == 0xc);
+}
 
 #define REASON_TYPE_BIT 32 /* of a code: see struct split's type_field */
 

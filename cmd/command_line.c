@@ -20,7 +20,7 @@
 /* What the shell's completion offers for the arguments of options. */
 #define TIMES "now today yesterday"
 #define LONG_TIMES "1ms 5ms 100ms"
-#define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg"
+#define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg fault"
 #define RECORDING_KINDS "trace.dat perf.data acrn kvmtrace"
 #define COSTS_BY_NAME "times events none" /* as enum cost */
 #define CLOCKS "local global counter uptime perf mono mono_raw boot tai x86-tsc"

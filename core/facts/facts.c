@@ -157,23 +157,24 @@ const char *exits_note(const struct facts *facts)
 	       "Their exits to user space are counted.";
 }
 
-uint64_t facts_exit_ns(const struct facts *facts)
+const uint64_t *facts_of_host(const struct facts *facts, enum host_part part)
 {
 	const struct stats_item *stat = NULL;
 
 	for (uint32_t i = 0; i < fields_count(facts->fields) && !stat; i++) {
 		const struct field *field = fields_get(facts->fields, i);
 
-		if (field->use == USE_HOST && field->part == HOST_COST)
+		if (field->use == USE_HOST && field->part == part)
 			stat = stats_find(facts->stats, &(struct key){ GUEST_NONE, -1, i });
 	}
-	return stat ? stat->total : 0;
+	return stat ? &stat->total : NULL;
 }
 
 /* Where exits have no times, the time of the vCPUs is the time that passes. */
 struct own_cost facts_cost(const struct facts *facts)
 {
-	struct own_cost cost = { .exit_ns = facts_exit_ns(facts) };
+	const uint64_t *exit_ns = facts_of_host(facts, HOST_COST);
+	struct own_cost cost = { .exit_ns = exit_ns ? *exit_ns : 0 };
 	struct exits exits = exits_choose(facts, false, false);
 	double exits_per_s = 0, vcpus_per_s = 0;
 

@@ -88,6 +88,9 @@ bool fields_have_exits(const struct fields *fields);
 /* Whether it has these, or a counter of KVM's of the exits of each vCPU. */
 bool fields_have_vcpu_exits(const struct fields *fields);
 
+/* A number of the host itself, see host_is_of_host(); NULL: not known. */
+const uint64_t *facts_of_host(const struct facts *facts, enum host_part part);
+
 /* What kvmtop's own programs take: of an exit, and of the time of all vCPUs. */
 struct own_cost {
 	uint64_t exit_ns; /* 0: not known */
@@ -95,7 +98,6 @@ struct own_cost {
 	double share; /* a ratio */
 };
 
-uint64_t facts_exit_ns(const struct facts *facts); /* exit_ns alone */
 struct own_cost facts_cost(const struct facts *facts);
 
 /* A note for the user when KVM counts no VM exits of these guests; else NULL. */

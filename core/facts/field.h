@@ -43,9 +43,9 @@ enum field_use {
 	/* "cpu": the number of the CPU that the vCPU's latest exit was on; a gauge. */
 	USE_CPU,
 	/*
-	 * "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg": the arguments of exits, with the
-	 * time of their exits. Children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", with the label
-	 * "0x6e0 IA32_TSC_DEADLINE".
+	 * "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg", "fault": the arguments of exits,
+	 * with the time of their exits. Children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", with
+	 * the label "0x6e0 IA32_TSC_DEADLINE".
 	 */
 	USE_ARGUMENT,
 	/* A number of the provider "host"; the part is one of enum host_part. */
@@ -144,7 +144,9 @@ static inline bool time_adds_up(enum time_part part)
 	/* Of neither guest nor CPU: ns that kvmtop's own programs take of an exit. */ \
 	PART(COST, "kvmtop(exit)", FIELD_GAUGE, false) \
 	/* Of a guest: thousandths of its memory that the host has swapped out. */ \
-	PART(SWAPPED, "memory(swapped)", FIELD_GAUGE, false)
+	PART(SWAPPED, "memory(swapped)", FIELD_GAUGE, false) \
+	/* Of neither guest nor CPU: whether the host gives huge pages, 0 or 1. */ \
+	PART(HUGE, "memory(huge_pages)", FIELD_GAUGE, false)
 
 #define HOST_NUMBER(part, ...) HOST_##part,
 
@@ -153,6 +155,11 @@ enum host_part { HOST_LIST(HOST_NUMBER) HOST_PARTS };
 static inline bool host_is_of_cpu(enum host_part part)
 {
 	return part >= HOST_BUSY && part <= HOST_SIBLING;
+}
+
+static inline bool host_is_of_host(enum host_part part)
+{
+	return part == HOST_COST || part == HOST_HUGE;
 }
 
 struct field {

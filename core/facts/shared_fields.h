@@ -111,7 +111,10 @@ struct host_fields {
 /* Adds the fields that every machine has. */
 void host_fields_add(struct fields *dictionary, uint32_t source, struct host_fields *ret_fields);
 
-/* Adds HOST_REMOTE, of machines with several NUMA nodes, or HOST_SWAPPED, of machines with swap. */
+/*
+ * Adds HOST_REMOTE, of machines with several NUMA nodes, HOST_SWAPPED, of machines with swap, or
+ * HOST_HUGE, of machines with huge pages.
+ */
 void host_fields_add_memory(struct host_fields *fields, enum host_part part);
 
 /* Adds one part, of any machine or of a host among others; or TIME_WAIT. */

@@ -40,7 +40,7 @@ bool findings_need(const struct field *field)
 		return field_is_of_cpu(field) || field->part == HOST_QUOTA ||
 		       field->part == HOST_REMOTE || field->part == HOST_STOPPED ||
 		       field->part == HOST_BUSY || field->part == HOST_FINDING ||
-		       field->part == HOST_COST || field->part == HOST_SWAPPED;
+		       host_is_of_host(field->part) || field->part == HOST_SWAPPED;
 	return true;
 }
 

@@ -286,12 +286,15 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 /* Only vCPUs for which a rule measures anything have details of it: most have none. */
 void measure_take(struct measure *measure)
 {
+	const uint64_t *own_ns = facts_of_host(measure->facts, HOST_COST);
+	const uint64_t *gives_huge_pages = facts_of_host(measure->facts, HOST_HUGE);
 	const struct stats *stats = measure->facts->stats;
 
 	key_index_clear(&measure->index);
 	measure->nr = measure->latest = measure->nr_counts = measure->nr_busy = 0;
 	measure->has_arguments = false;
-	measure->own_ns = facts_exit_ns(measure->facts);
+	measure->own_ns = own_ns ? *own_ns : 0;
+	measure->lacks_huge_pages = gives_huge_pages && !*gives_huge_pages;
 	for (size_t i = 0; i < stats->nr; i++)
 		add_stat(measure, &stats->list[i]);
 	for (size_t i = 0; i < stats->nr; i++)
@@ -340,7 +343,7 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 	case MEASURE_LEVEL:
 		return (double)counts->level / 1000;
 	case MEASURE_PAGES:
-		if (counts->level < PAGES_LEAST_KIB)
+		if (counts->level < PAGES_LEAST_KIB || measure->lacks_huge_pages)
 			return 0;
 		return 1 - (double)counts->less_level / (double)counts->level;
 	}

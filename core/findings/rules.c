@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of causes, and the choice of the fields that they are measured by. */
-#include <stdlib.h>
+/* The table of causes. */
 #include <string.h>
 
-#include "arch/argument.h"
 #include "lib/array.h"
 #include "core/findings/rules.h"
 
@@ -215,6 +213,7 @@ static const struct rule rules[] = {
 			  .words = "EPT_VIOLATION|npf|DABT_LOW|IABT_LOW" },
 		.less = { .use = USE_ARGUMENT, .parents = "mmio" },
 		.needs_arguments = true,
+		.is_said_by = "write_faults",
 		.target = TARGET_EXITS,
 		.remedies = REMEDIES(
 			{ NULL, "A guest that began not long ago touches its memory for the first "
@@ -233,6 +232,30 @@ static const struct rule rules[] = {
 				"(/sys/kernel/mm/transparent_hugepage/enabled; for shared memory "
 				"shmem_enabled). KVM splits them itself while a migration or a "
 				"backup logs written pages." }),
+	},
+	{
+		.id = "write_faults",
+		.finding = "KVM has protected pages that the guest writes",
+		.measure = MEASURE_SHARE, .threshold = "write_fault_ratio", .by_default = 0.05,
+		.what = { .use = USE_ARGUMENT, .parents = "fault", .words = "write-protected" },
+		.target = TARGET_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ NULL, "The first write to a page since the log of written pages was "
+				"read is such a fault: wait for the end of the migration or of "
+				"the backup, or let it be slower. Without either: pages that the "
+				"host merges (/sys/kernel/mm/ksm), or a snapshot of the VMM." }),
+	},
+	{
+		.id = "conversions",
+		.finding = "Memory goes back and forth between private and shared",
+		.measure = MEASURE_RATE, .threshold = "conversions_per_second",
+		.by_default = 1000,
+		.what = { .use = USE_EXIT, .parents = "userspace", .words = "MEMORY_FAULT" },
+		.target = TARGET_EXITS,
+		.remedies = REMEDIES(
+			{ NULL, "The VMM converts a page for each: let the guest's drivers keep "
+				"their shared buffers (swiotlb=force and its size on the guest's "
+				"command line)." }),
 	},
 	{
 		.id = "dirty_log",
@@ -392,108 +415,4 @@ const struct rule *rule_by_id(const char *id)
 size_t rule_index(const struct rule *rule)
 {
 	return (size_t)(rule - rules);
-}
-
-/* ---- which fields */
-
-static bool has_word(const char *words, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *at = words; at; at = strchr(at, '|')) {
-		at += *at == '|';
-		if (strncmp(at, word, len) == 0 && (at[len] == '|' || !at[len]))
-			return true;
-	}
-	return false;
-}
-
-static bool has_any(const char *words, const char *label)
-{
-	char copy[ARGUMENT_TEXT], *rest = copy, *word;
-
-	strncpy(copy, label, sizeof(copy) - 1);
-	copy[sizeof(copy) - 1] = '\0';
-	while ((word = strsep(&rest, " "))) {
-		if (*word && has_word(words, word))
-			return true;
-	}
-	return false;
-}
-
-/* The name that the argument's number has; NULL: none. */
-static const char *name_of(const char *kind, const char *label)
-{
-	const struct argument *argument = argument_by_name(kind);
-
-	return argument && argument->name_of ? argument->name_of(strtoull(label, NULL, 0)) : NULL;
-}
-
-static bool is_named(const char *words, const struct fields *fields, const struct field *field)
-{
-	const char *name = NULL;
-
-	if (field->use == USE_ARGUMENT && field->parent != FIELD_NONE)
-		name = name_of(fields_get(fields, field->parent)->name, field->label);
-	if (name)
-		return has_word(words, name);
-	return field->use == USE_ARGUMENT ? has_any(words, field->label) :
-					    has_word(words, field->label);
-}
-
-bool rule_fields_have(const struct rule_fields *choice, const struct fields *fields,
-		      const struct field *field)
-{
-	if ((!choice->parents && !choice->words) || field->use != choice->use || field->is_idle ||
-	    (choice->parents != NULL) != (field->parent != FIELD_NONE))
-		return false;
-	if (choice->parents && !has_word(choice->parents, fields_get(fields, field->parent)->name))
-		return false;
-	return (!choice->words || is_named(choice->words, fields, field)) &&
-	       (!choice->but || !is_named(choice->but, fields, field));
-}
-
-bool rules_need_event(const struct field *event)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		const struct rule_fields *what = &rules[i].what;
-
-		if (what->use == USE_EVENT && !what->parents && has_word(what->words, event->name))
-			return true;
-	}
-	return false;
-}
-
-const char *rules_cpu_maker(const struct fields *fields)
-{
-	static const struct {
-		const char *reason, *maker;
-	} reasons[] = { { "npf", "AMD" }, { "EPT_VIOLATION", "Intel" }, { "DABT_LOW", "Arm" } };
-	const char *maker = NULL;
-
-	for (uint32_t i = 0; i < fields_count(fields); i++) {
-		const struct field *field = fields_get(fields, i);
-
-		if (field->parent == FIELD_NONE || field->use == USE_ARGUMENT)
-			continue;
-		for (size_t j = 0; j < ARRAY_SIZE(reasons); j++) {
-			if (strcmp(field->label, reasons[j].reason) != 0)
-				continue;
-			if (maker && maker != reasons[j].maker)
-				return NULL;
-			maker = reasons[j].maker;
-		}
-	}
-	return maker;
-}
-
-const char *rule_remedy(const struct rule *rule, const char *cpu_maker,
-			const struct fields *fields, const struct field *field)
-{
-	const struct rule_remedy *remedy = rule->remedies;
-
-	while (remedy->words && !(field && is_named(remedy->words, fields, field)) &&
-	       !(cpu_maker && has_word(remedy->words, cpu_maker)))
-		remedy++;
-	return remedy->text;
 }

@@ -20,7 +20,7 @@ static bool needs(const struct field *field)
 	return field->use == USE_EXIT || field->use == USE_TIME || field->use == USE_CPU ||
 	       (field_event(field) && field_is_by_vcpu(field)) ||
 	       (field->use == USE_HOST && !host_is_of_cpu(field->part) &&
-		field->part != HOST_COST);
+		!host_is_of_host(field->part));
 }
 
 /* Whether the query is about all that a guest's VMM runs. */

@@ -175,13 +175,70 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	bpf_ringbuf_submit(exit, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void end_argument(struct exits_thread *thread, __u64 ns)
+/*
+ * The first arguments of a thread's epoch have a cell each, and the busiest ones are nearly always
+ * among them; the others share one cell. So no guest takes the room of others, however many
+ * different arguments it uses.
+ */
+static __noinline struct exits_cell *add_argument(struct exits_thread *thread)
+{
+	static const struct exits_cell zero;
+	struct exits_argument_key *key = &thread->argument;
+	struct exits_cell *cell;
+
+	if (thread->nr_arguments < EXITS_ARGUMENTS) {
+		thread->nr_arguments++;
+	} else {
+		key->a = 0;
+		key->b = 0;
+		key->c = 0;
+		key->is_rest = 1;
+		cell = bpf_map_lookup_elem(&arguments, key);
+		if (cell)
+			return cell;
+	}
+	bpf_map_update_elem(&arguments, key, &zero, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&arguments, key);
+}
+
+/* The cell of the thread's argument, which counts it; NULL: it is lost. */
+static __always_inline struct exits_cell *count_argument(struct exits_thread *thread)
 {
 	struct exits_cell *cell = bpf_map_lookup_elem(&arguments, &thread->argument);
 
-	thread->has_argument = 0;
+	if (!cell)
+		cell = add_argument(thread);
 	if (cell)
-		took(cell, ns);
+		cell->count++;
+	else
+		__sync_fetch_and_add(&lost_arguments, 1);
+	return cell;
+}
+
+/* Time that earlier samples had, before the argument was counted, is its reason's alone. */
+static __noinline void end_uncounted(struct exits_thread *thread, __u64 since, __u64 now)
+{
+	struct exits_cell *cell = count_argument(thread);
+
+	if (!cell)
+		return;
+	took(cell, now - since);
+	if (sampled_ns > since && sampled_ns < now)
+		cell->time_ns -= sampled_ns - since;
+}
+
+static __always_inline void end_argument(struct exits_thread *thread, __u64 since, __u64 now)
+{
+	struct exits_cell *cell;
+
+	if (thread->has_argument == EXITS_UNCOUNTED) {
+		end_uncounted(thread, since, now);
+	} else {
+		cell = bpf_map_lookup_elem(&arguments, &thread->argument);
+		if (cell)
+			took(cell, now - since);
+	}
+	thread->has_argument = 0;
 }
 
 /* Most exits are no halts, and not long: they pay for two comparisons, and no more. */
@@ -207,7 +264,7 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 		}
 		took(&thread->cells[number], now - since);
 		if (thread->has_argument)
-			end_argument(thread, now - since);
+			end_argument(thread, since, now);
 	}
 	if (thread->user_since) {
 		took(&thread->cells[thread->user_cell % EXITS_CELLS], now - thread->user_since);
@@ -324,43 +381,11 @@ int on_nested_entry(const void *ctx __attribute__((unused)))
 	return 0;
 }
 
-/*
- * The first arguments of a thread's epoch have a cell each, and the busiest ones are nearly always
- * among them; the others share one cell. So no guest takes the room of others, however many
- * different arguments it uses.
- */
-static __noinline struct exits_cell *add_argument(struct exits_thread *thread)
+static __always_inline void set_argument(struct exits_thread *thread, enum exit_kind kind, __u64 a,
+					 __u32 b, __u32 c)
 {
-	static const struct exits_cell zero;
 	struct exits_argument_key *key = &thread->argument;
-	struct exits_cell *cell;
 
-	if (thread->nr_arguments < EXITS_ARGUMENTS) {
-		thread->nr_arguments++;
-	} else {
-		key->a = 0;
-		key->b = 0;
-		key->c = 0;
-		key->is_rest = 1;
-		cell = bpf_map_lookup_elem(&arguments, key);
-		if (cell)
-			return cell;
-	}
-	bpf_map_update_elem(&arguments, key, &zero, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&arguments, key);
-}
-
-static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __u32 c)
-{
-	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
-	struct exits_argument_key *key;
-	struct exits_cell *cell;
-
-	if (!thread)
-		thread = add_thread(EXITS_NO_VCPU, !has_exits);
-	if (!thread)
-		return 0;
-	key = &thread->argument;
 	key->a = a;
 	key->b = b;
 	key->c = c;
@@ -369,15 +394,19 @@ static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __
 	key->cell = thread->open_since ? thread->open_cell % EXITS_CELLS : EXITS_NO_CELL;
 	key->epoch = thread->epoch;
 	key->is_rest = 0;
-	cell = bpf_map_lookup_elem(&arguments, key);
-	if (!cell)
-		cell = add_argument(thread);
-	if (!cell) {
-		__sync_fetch_and_add(&lost_arguments, 1);
+}
+
+static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __u32 c)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+
+	if (!thread)
+		thread = add_thread(EXITS_NO_VCPU, !has_exits);
+	if (!thread)
 		return 0;
-	}
-	cell->count++;
-	thread->has_argument = thread->open_since != 0;
+	set_argument(thread, kind, a, b, c);
+	if (count_argument(thread))
+		thread->has_argument = thread->open_since != 0;
 	return 0;
 }
 
@@ -405,4 +434,42 @@ int on_sysreg(const __u64 *ctx)
 	return on_argument(EXITS_SYSREG,
 			   reg->Op0 | reg->Op1 << 8 | reg->CRn << 16 | (__u32)reg->CRm << 24,
 			   access->is_write, reg->Op2);
+}
+
+/*
+ * A page fault is counted when its exit ends, with the level at which KVM has mapped the page. One
+ * of a device's address ends as an access of the device. A fault without an exit has no end.
+ */
+static __always_inline int begin_fault(__u64 fault)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+
+	if (!thread || !thread->open_since)
+		return on_argument(EXITS_FAULT, fault, 0, 0);
+	set_argument(thread, EXITS_FAULT, fault, 0, 0);
+	thread->has_argument = EXITS_UNCOUNTED;
+	return 0;
+}
+
+SEC("raw_tp/kvm_page_fault")
+int on_fault(const struct bpf_raw_tracepoint_args *ctx)
+{
+	return begin_fault(exits_fault_of_x86(has_fault_vcpu ? ctx->args[2] : (__u32)ctx->args[1]));
+}
+
+SEC("raw_tp/kvm_guest_fault")
+int on_arm64_fault(const struct bpf_raw_tracepoint_args *ctx)
+{
+	return begin_fault(exits_fault_of_arm64(ctx->args[1]));
+}
+
+/* The first page that is mapped is the fault's; KVM may map its neighbours, too. */
+SEC("raw_tp/kvm_mmu_set_spte")
+int on_mapping(const struct bpf_raw_tracepoint_args *ctx)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+
+	if (thread && thread->has_argument == EXITS_UNCOUNTED && !thread->argument.b)
+		thread->argument.b = (__u32)ctx->args[0];
+	return 0;
 }

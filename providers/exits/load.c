@@ -2,6 +2,7 @@
 /* Loads and attaches the programs that the config wants, where this kernel has their events. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
@@ -16,7 +17,18 @@ static bool has_event(const struct exits_bpf *bpf, const struct bpf_program *pro
 {
 	const char *event = strrchr(bpf_program__section_name(program), '/');
 
-	return event && trace_event_exists(bpf->config.env, "kvm", event + 1);
+	return event && (trace_event_exists(bpf->config.env, "kvm", event + 1) ||
+			 trace_event_exists(bpf->config.env, "kvmmmu", event + 1));
+}
+
+/* Linux 6.1 has it. */
+static bool has_fault_vcpu(const struct env *env)
+{
+	char *format = trace_event_format(env, "kvm", "kvm_page_fault");
+	bool has_vcpu = format && strstr(format, " vcpu_id;");
+
+	free(format);
+	return has_vcpu;
 }
 
 static struct bpf_program *exit_program(const struct exits_bpf *bpf, enum exit_place place)
@@ -66,6 +78,9 @@ static void choose_programs(const struct exits_bpf *bpf)
 		{ program->progs.on_hypercall, has_arguments, false },
 		{ program->progs.on_hvc, has_arguments, false },
 		{ program->progs.on_sysreg, has_arguments, false },
+		{ program->progs.on_fault, has_arguments, false },
+		{ program->progs.on_arm64_fault, has_arguments, false },
+		{ program->progs.on_mapping, has_arguments && bpf->is_timed, false },
 	};
 
 	bpf_object__for_each_program(each, program->obj)
@@ -76,6 +91,7 @@ static void choose_programs(const struct exits_bpf *bpf)
 		bpf_program__set_autoattach(list[i].program, !list[i].is_watch);
 	}
 	program->rodata->halts_go_on = goes_on;
+	program->rodata->has_fault_vcpu = has_fault_vcpu(bpf->config.env);
 	if (exit)
 		bpf_program__set_autoload(exit_program(bpf, exit->place), true);
 	if (bpf->is_timed)
@@ -170,7 +186,8 @@ uint64_t exits_missed(const struct exits_bpf *bpf)
 	const struct bpf_program *const counting[] = {
 		program->progs.on_userspace, program->progs.on_ioport, program->progs.on_mmio,
 		program->progs.on_msr, program->progs.on_cpuid, program->progs.on_hypercall,
-		program->progs.on_hvc, program->progs.on_sysreg,
+		program->progs.on_hvc, program->progs.on_sysreg, program->progs.on_fault,
+		program->progs.on_arm64_fault,
 	};
 	const struct split *exit = bpf->config.exit;
 	uint64_t missed = exit ? missed_by(exit_program(bpf, exit->place)) : 0;

@@ -17,6 +17,7 @@ const volatile _Bool reports_long; /* long exits are reported */
 const volatile _Bool has_exits; /* on_exit is loaded: a thread's record begins there */
 const volatile __u32 nr_first; /* records in threads[]; the others are in more_threads */
 const volatile __u64 halts[EXITS_HALTS]; /* the codes of exits that are halts; 0: no more */
+const volatile _Bool has_fault_vcpu; /* kvm_page_fault's first argument is the vCPU */
 const volatile _Bool halts_go_on; /* with the next KVM_RUN, when a signal has ended KVM_RUN */
 
 /* By CPU, in a cache line each: the record of the thread that was seen there last. */
@@ -27,6 +28,9 @@ _Bool is_counting;
 
 /* Exits, arguments and long exits that found no room. */
 __u64 lost_exits, lost_arguments, lost_long_exits;
+
+/* When the reader read the arguments last. */
+__u64 sampled_ns;
 
 /* For on_long_entry: the threshold, and the cells that are not listed. The reader sets both. */
 __u64 longer_ns;

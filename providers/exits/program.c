@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "providers/bpf/bpf.h"
@@ -388,6 +389,7 @@ void exits_bpf_end_sample(struct exits_bpf *bpf, const uint32_t *numbers, uint32
 		add_free(bpf->program->maps.free_threads, numbers[i]);
 	if (!bpf->config.has_arguments)
 		return;
+	bpf->program->bss->sampled_ns = clock_now_ns();
 	for (uint32_t i = 0; i < bpf->max_threads; i++) {
 		struct exits_thread *thread = thread_at(bpf, i);
 

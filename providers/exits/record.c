@@ -83,7 +83,7 @@ static bool copy_once(struct exits_record *to, const volatile struct exits_threa
 
 	set_open(&to->open[EXITS_VMEXIT], begins.exit, from->open_cell);
 	set_open(&to->open[EXITS_USERSPACE], begins.user, from->user_cell);
-	to->has_argument = from->has_argument;
+	to->has_argument = from->has_argument && from->has_argument != EXITS_UNCOUNTED;
 	memcpy(&to->argument, (const void *)(uintptr_t)&from->argument, sizeof(to->argument));
 	to->halt_user_ns = from->halt_user_ns;
 	copy_cells(to, from);

@@ -22,6 +22,7 @@
 #define EXITS_HALT EXITS_CELLS
 #define EXITS_HALTS 8 /* reasons of such exits, at most */
 #define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest share one */
+#define EXITS_UNCOUNTED 2
 #define EXITS_LONG_BYTES (256 * 1024) /* the ring of long exits: some 2,500 of them */
 #define EXITS_CHUNK 256	  /* records that are added at once */
 #define EXITS_CHUNKS 64	  /* how many times, at most */
@@ -71,7 +72,7 @@ struct exits_thread {
 	__u32 open_cell, user_cell; /* maybe with EXITS_HALT */
 	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
 	struct exits_argument_key argument; /* of the open exit */
-	__u32 has_argument;
+	__u32 has_argument; /* EXITS_UNCOUNTED: it is counted when the exit ends */
 	__u32 cpu; /* where its latest exit was */
 	__u64 pid_tgid; /* as bpf_get_current_pid_tgid() returns it */
 	/*

@@ -5,6 +5,7 @@
  * core/facts/field.h lists the rows. Nothing is switched on in the kernel: its files exist anyway.
  */
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ struct host_state {
 	struct host_vmms *vmms;
 	struct host_cpus *cpus;
 	struct host_memory *memory;
-	bool has_threads, has_vmms, has_cpus; /* are wanted */
+	bool has_threads, has_vmms, has_cpus, has_huge_pages; /* are wanted */
 };
 
 static void host_close(void *state)
@@ -92,6 +93,26 @@ static bool has_swap(const struct env *env)
 	return line && line[1];
 }
 
+/* Transparent ones, "[always] madvise never", or some of hugetlbfs that are free. -1: not known. */
+static int gives_huge_pages(const struct env *env)
+{
+	static const char transparent[] = "/sys/kernel/mm/transparent_hugepage/enabled";
+	char path[PATH_MAX], text[64];
+	int gives = -1;
+	glob_t pools;
+
+	if (read_small(env_path(env, path, sizeof(path), transparent), text, sizeof(text)) > 0)
+		gives = !strstr(text, "[never]");
+	env_path(env, path, sizeof(path), "/sys/kernel/mm/hugepages/*/free_hugepages");
+	if (gives == 1 || glob(path, 0, NULL, &pools) != 0)
+		return gives;
+	gives = 0;
+	for (size_t i = 0; i < pools.gl_pathc; i++)
+		gives |= read_small(pools.gl_pathv[i], text, sizeof(text)) > 0 && text[0] != '0';
+	globfree(&pools);
+	return gives;
+}
+
 static int host_open(const struct provider_args *args, void **ret_state, struct error *error)
 {
 	struct host_state *host = xcalloc(1, sizeof(*host));
@@ -107,17 +128,21 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 		host_fields_add_memory(&host->fields, HOST_REMOTE);
 	if (has_swap(args->env))
 		host_fields_add_memory(&host->fields, HOST_SWAPPED);
+	if (gives_huge_pages(args->env) >= 0)
+		host_fields_add_memory(&host->fields, HOST_HUGE);
 	*ret_state = host;
 	return 0;
 }
 
-/* The flag of the kind of reading that the field needs: threads, CPUs or VMMs. */
+/* The flag of the kind of reading that the field needs: threads, CPUs, VMMs, or huge pages. */
 static bool *what_has(struct host_state *host, const struct field *field)
 {
 	if (field->use == USE_HOST && host_is_of_cpu(field->part))
 		return &host->has_cpus;
 	if (field->use == USE_HOST && field->part == HOST_THREAD)
 		return &host->has_vmms;
+	if (field->use == USE_HOST && field->part == HOST_HUGE)
+		return &host->has_huge_pages;
 	return &host->has_threads;
 }
 
@@ -126,7 +151,7 @@ static int host_want(void *state, const struct want *want, struct error *error)
 	struct host_state *host = state;
 
 	(void)error;
-	host->has_threads = host->has_vmms = host->has_cpus = false;
+	host->has_threads = host->has_vmms = host->has_cpus = host->has_huge_pages = false;
 	for (uint32_t i = 0; i < fields_count(host->args.fields); i++) {
 		const struct field *field = fields_get(host->args.fields, i);
 
@@ -152,9 +177,9 @@ static void say_hidden(const struct host_state *host, struct error *error)
 static int host_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct host_state *host = state;
-	int err;
+	int err, gives;
 
-	if (!host->has_threads && !host->has_vmms && !host->has_cpus)
+	if (!host->has_threads && !host->has_vmms && !host->has_cpus && !host->has_huge_pages)
 		return -EAGAIN;
 	sample->time_ns[host->args.source] = clock_now_ns();
 	if (host->has_threads) {
@@ -164,6 +189,10 @@ static int host_collect(void *state, struct sample *sample, struct error *error)
 	}
 	if (host->has_vmms)
 		host_vmms_collect(host->vmms, sample);
+	gives = host->has_huge_pages ? gives_huge_pages(host->args.env) : -1;
+	if (gives >= 0)
+		sample_add(sample, (struct key){ GUEST_NONE, -1, host->fields.parts[HOST_HUGE] },
+			   (uint64_t)gives, 0);
 	if (host->has_cpus) {
 		err = host_cpus_collect(host->cpus, sample);
 		if (err) /* it may be read next time */

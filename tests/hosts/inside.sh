@@ -20,6 +20,7 @@ SLOW=1
 EXITS_FILE=exits
 has_pio=no has_mmio=no has_halt=yes
 ARGUMENTS=
+FAULT= # the exit of a page fault for faultguest
 PC_EVENT= # says the program counter that the list of long exits has; empty: $EXIT
 case $(uname -m) in
 aarch64)
@@ -40,8 +41,8 @@ ppc64le)
 	SLOW=2
 	;;
 *)
-	PIO=IO_INSTRUCTION CPUID=CPUID MMIO=EPT_MISCONFIG MARK=HLT
-	! grep -qw svm /proc/cpuinfo || PIO=io CPUID=cpuid MMIO=npf MARK=hlt
+	PIO=IO_INSTRUCTION CPUID=CPUID MMIO=EPT_MISCONFIG MARK=HLT FAULT=EPT_VIOLATION
+	! grep -qw svm /proc/cpuinfo || PIO=io CPUID=cpuid MMIO=npf MARK=hlt FAULT=npf
 	! grep -qw vmx /proc/cpuinfo || PC_EVENT=$ENTRY # by KVM's copy
 	SLOW_EXITS="$PIO $MMIO" MORE_MMIO=0
 	ARGUMENTS="ioport:77 mmio:33 cpuid:55"

@@ -322,8 +322,8 @@ root_suite() {
 root_exits_suite() {
 	root_suite host_log host_batch filters debugfs account both_providers late_children \
 		exits_exact exits_without_btf exits_pulled_away exits_times exits_open exits_long \
-		exits_long_untraced exits_options exits_arguments exits_halt exits_polls \
-		why_pause views_exact record_exact host_log:perf
+		exits_long_untraced exits_options exits_arguments exits_faults exits_halt \
+		exits_polls why_pause views_exact record_exact host_log:perf
 }
 
 # root_peer NAME PACKAGE: copies a program to compare with, if there is one: this machine's, or the
@@ -395,7 +395,8 @@ x86_root() {
 	[ "$(uname -m)" = x86_64 ] ||
 		cannot "this machine is no x86-64, the program is not for that host"
 	need_built "$KVMTOP" "$HELPERS/miniguest" "$HELPERS/nestguest" "$HELPERS/haltguest" \
-		"$HELPERS/stormguest" "$HELPERS/mapreader" "$HELPERS/picture" "$HELPERS/invariants"
+		"$HELPERS/faultguest" "$HELPERS/stormguest" "$HELPERS/mapreader" \
+		"$HELPERS/picture" "$HELPERS/invariants"
 	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
 	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
 	root_begin "$h_busybox" "$@"
@@ -403,6 +404,7 @@ x86_root() {
 	root_program "$HELPERS/miniguest" /bin/miniguest
 	root_program "$HELPERS/nestguest" /bin/nestguest
 	root_program "$HELPERS/haltguest" /bin/haltguest
+	root_program "$HELPERS/faultguest" /bin/faultguest
 	root_program "$HELPERS/stormguest" /bin/stormguest
 	root_program "$HELPERS/mapreader" /bin/mapreader
 	root_program "$HELPERS/picture" /bin/picture

@@ -534,6 +534,30 @@ exits_arguments() {
 	stop "$GUEST"
 }
 
+# faults_of OPTION... PAGES ROUNDS: what kvmtop exits says of the guest's page faults.
+faults_of() {
+	guest_of faultguest faults "$@"
+	exits_begin --event fault -p "$GUEST"
+	guest_run faults
+	exits_end
+	stop "$GUEST"
+	diag "$(cat "$TMP/exits")"
+}
+
+# Page faults by what the guest did, and by the pages that KVM maps.
+exits_faults() {
+	section "exits --event fault"
+	if [ -z "$FAULT" ]; then
+		skip "page faults" "the guest for it is of x86"
+		return
+	fi
+	faults_of 100 5
+	is "$(exit_of total "" "$FAULT write 4K")" 100 "exits --event fault: new pages"
+	faults_of --log 100 5
+	is "$(exit_of total "" "$FAULT write-protected")" 500 \
+		"exits --event fault: writes that are logged"
+}
+
 # A guest shares its CPU with a program that reads a BPF map all the time. Where the kernel can be
 # preempted in that, it runs no BPF program on a trace event until the reader goes on.
 exits_beside_bpf() {

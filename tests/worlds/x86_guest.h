@@ -46,16 +46,26 @@ static inline void *must_map(size_t size, int flags, int fd)
 	return memory;
 }
 
-/* The VM, without a vCPU. */
-static inline void x86_guest_make(struct x86_guest *guest, size_t memory_size)
+/* The VM, without a vCPU. flags: of the memory, KVM_MEM_*. */
+static inline void x86_guest_make_of(struct x86_guest *guest, uint8_t *memory, size_t size,
+				     uint32_t flags)
 {
-	struct kvm_userspace_memory_region region = { .memory_size = memory_size };
+	struct kvm_userspace_memory_region region = {
+		.flags = flags,
+		.memory_size = size,
+		.userspace_addr = (uintptr_t)memory,
+	};
 
 	guest->kvm = must(open("/dev/kvm", O_RDWR | O_CLOEXEC), "/dev/kvm");
 	guest->vm = must(ioctl(guest->kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
-	guest->memory = must_map(memory_size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	region.userspace_addr = (uintptr_t)guest->memory;
+	guest->memory = memory;
 	must(ioctl(guest->vm, KVM_SET_USER_MEMORY_REGION, &region), "KVM_SET_USER_MEMORY_REGION");
+}
+
+static inline void x86_guest_make(struct x86_guest *guest, size_t memory_size)
+{
+	x86_guest_make_of(guest, must_map(memory_size, MAP_PRIVATE | MAP_ANONYMOUS, -1),
+			  memory_size, 0);
 }
 
 static inline void x86_guest_add_vcpu(struct x86_guest *guest)

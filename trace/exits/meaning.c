@@ -90,6 +90,7 @@ static bool find_argument(struct meaning *meaning)
 			continue;
 		set_argument(meaning, kind, from->a, from->b, from->c);
 		meaning->a_bytes = from->a_bytes;
+		meaning->a_of = from->a_of;
 		return true;
 	}
 	return find_foreign_argument(meaning);
@@ -385,6 +386,8 @@ struct exit_key meaning_argument(struct meanings *meanings, const struct meaning
 		key.a = join_bytes(meaning->a, meaning->a_bytes, event);
 	else if (meaning->a)
 		key.a = trace_field_number(meaning->a, event);
+	if (meaning->a_of)
+		key.a = meaning->a_of(key.a);
 	if (meaning->b)
 		key.b = (uint32_t)trace_field_number(meaning->b, event);
 	if (meaning->c)

@@ -37,7 +37,7 @@ static inline void open_span(struct thread_state *state, enum exit_kind kind,
 	count->begun++;
 	if (kind >= EXITS_FIRST_ARGUMENT)
 		state->exit.argument = count;
-	state->is_open |= (uint8_t)(1U << kind);
+	state->is_open |= (uint16_t)(1U << kind);
 	state->spans[kind] = (struct open_span){ time, count };
 }
 
@@ -48,7 +48,7 @@ static inline void end_span(const struct pairing *pairing, struct thread_state *
 	const struct open_span *span = &state->spans[kind];
 	uint64_t took = time - span->begin;
 
-	state->is_open &= (uint8_t)~(1U << kind);
+	state->is_open &= (uint16_t)~(1U << kind);
 	if (time < span->begin)
 		return;
 	if (pairing->has_other_unit)

@@ -117,6 +117,8 @@ static inline void thread_times_add(struct thread_times *sum, const struct threa
 	sum->ended += factor * more->ended;
 }
 
+_Static_assert(EXITS_KINDS <= 16, "is_open has a bit for each");
+
 /* What a vCPU's thread is in, see pairing.h. */
 struct thread_state {
 	enum vcpu_mode mode;
@@ -124,7 +126,7 @@ struct thread_state {
 	bool has_run, has_exit; /* has_run: had an exit or an entry; has_exit: had an exit */
 	bool is_mmio_open; /* the access that began at spans[EXITS_MMIO].begin has not ended */
 	bool sees_runs; /* it is known when KVM_RUN begins */
-	uint8_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
+	uint16_t is_open; /* a bit for each enum exit_kind: its span in spans[] is open */
 	uint64_t first; /* the time of the first exit or entry */
 	uint64_t since; /* the time when the thread last left or entered the guest */
 	uint64_t ran; /* VCPU_OUTSIDE: how long the guest ran before; 0: not known */

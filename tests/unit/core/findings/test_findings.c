@@ -12,11 +12,11 @@
 
 enum {
 	TIME, GUEST, WAIT, POLL, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT,
-	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, IOPORT, COM1, IDE, PIT, MMIO, LAPIC, PL011,
-	DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, PML, DIRTY_RING, SWAP,
-	NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA,
-	MIGRATIONS, REMOTE, STOPPED, COST, SWAPPED, PAGES_4K, PAGES_2M,
-	YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
+	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, MEMORY_FAULT, IOPORT, COM1, IDE, PIT, MMIO,
+	LAPIC, PL011, DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, FAULT,
+	WRITE_FAULT, WRITE, PML, DIRTY_RING, SWAP, NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY,
+	BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA, MIGRATIONS, REMOTE, STOPPED, COST, SWAPPED, HUGE,
+	PAGES_4K, PAGES_2M, YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -51,6 +51,7 @@ static const struct field specs[] = {
 			.exit_rank = 2 },
 	[USER_IO] = EXIT_OF(USERSPACE, "userspace(IO)", 2),
 	[USER_MMIO] = EXIT_OF(USERSPACE, "userspace(MMIO)", 2),
+	[MEMORY_FAULT] = EXIT_OF(USERSPACE, "userspace(MEMORY_FAULT)", 2),
 	[USER_RESTART] = EXIT_OF(USERSPACE, "userspace(restart)", 2),
 	[IOPORT] = PARENT("ioport", USE_ARGUMENT),
 	[COM1] = ARGUMENT_OF(IOPORT, "ioport(IO_INSTRUCTION 0x3f8 write 1 COM1)",
@@ -78,6 +79,12 @@ static const struct field specs[] = {
 			     "S3_3_C14_C3_2 CNTV_CVAL_EL0 write", FIELD_NONE),
 	[SGI] = ARGUMENT_OF(SYSREG, "sysreg(SYS64 S3_0_C12_C11_5 ICC_SGI1R_EL1 write)",
 			    "S3_0_C12_C11_5 ICC_SGI1R_EL1 write", FIELD_NONE),
+	[FAULT] = PARENT("fault", USE_ARGUMENT),
+	[WRITE_FAULT] = ARGUMENT_OF(FAULT, "fault(npf write-protected 4K)", "write-protected 4K",
+				    NPF),
+	[WRITE] = ARGUMENT_OF(FAULT, "fault(npf write 4K)", "write 4K", NPF),
+	[HUGE] = { .name = "memory(huge_pages)", .parent = FIELD_NONE, .use = USE_HOST,
+		   .part = HOST_HUGE, .kind = FIELD_GAUGE },
 	[PML] = { .name = "kvm_pml_full", .parent = FIELD_NONE },
 	[DIRTY_RING] = { .name = "kvm_dirty_ring_push", .parent = FIELD_NONE },
 	[SWAP] = { .name = "kvm_async_pf_not_present", .parent = FIELD_NONE },
@@ -213,6 +220,7 @@ static const struct {
 	{ "swapped", SWAPPED, 0, -1 },	   { "small_pages", PAGES_4K, 0, -1 },
 	{ "swap", SWAP, 0, -1 },	   { "nested", NESTED, 0, -1 },
 	{ "exit_open", IO_EXIT, 0, 0 },
+	{ "write_faults", WRITE_FAULT, 10000, 0 }, { "conversions", MEMORY_FAULT, 1, 0 },
 	{ "kvmtop", VMEXIT, OWN_NS, 0 },
 	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
 	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
@@ -351,6 +359,44 @@ static void small_pages_of_a_small_guest(void **state)
 	assert_string_equal(found(world), "small_pages db1 - minor -");
 	assert_string_equal(cell_of(world, "evidence"),
 			    "100.0 % of it (a finding from 50 % on)");
+}
+
+/* It is a finding where the host gives huge pages, or that is not known. */
+static void small_pages_of_a_host_without_others(void **state)
+{
+	struct world *world = *state;
+
+	mapped(world, 64, 64);
+	add(world, (struct key){ GUEST_NONE, -1, HUGE }, 0);
+	take(world);
+	assert_string_equal(found(world), "");
+	mapped(world, 64, 64);
+	add(world, (struct key){ GUEST_NONE, -1, HUGE }, 1);
+	take(world);
+	assert_string_equal(found(world), "small_pages db1 - minor -");
+}
+
+/* One cause is named: writes of logged pages are page faults, too. */
+static void writes_of_logged_pages(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, NPF, 20000, 10000);
+	exits(world, 1, 0, WRITE_FAULT, 20000, 10000);
+	take(world);
+	assert_string_equal(found(world), "write_faults db1 0 major 20.0%");
+}
+
+static void writes_of_new_pages(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	exits(world, 1, 0, NPF, 20000, 10000);
+	exits(world, 1, 0, WRITE, 20000, 10000);
+	take(world);
+	assert_string_equal(found(world), "page_faults db1 0 major 20.0%");
 }
 
 static void a_healthy_guest_has_none(void **state)
@@ -886,6 +932,9 @@ UNIT(test_findings)
 		TEST(each_rule_at_its_threshold),
 		cmocka_unit_test(rules_name_no_halts),
 		TEST(small_pages_of_a_small_guest),
+		TEST(small_pages_of_a_host_without_others),
+		TEST(writes_of_logged_pages),
+		TEST(writes_of_new_pages),
 		TEST(a_healthy_guest_has_none),
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(an_exit_that_does_not_end),

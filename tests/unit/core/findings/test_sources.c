@@ -25,7 +25,8 @@
 #define SVM 2
 
 enum {
-	ID_PIO = 105, ID_CPUID, ID_USER, ID_WAKEUP, ID_LIMIT, ID_SWITCH, ID_WAKING, ID_EVENT
+	ID_PIO = 105, ID_CPUID, ID_USER, ID_WAKEUP, ID_LIMIT, ID_SWITCH, ID_WAKING, ID_FAULT,
+	ID_EVENT
 };
 
 /* What an exit is about: the numbers of its event. */
@@ -89,6 +90,10 @@ static const struct cause causes[] = {
 	{ "ple_window", PROVIDER_TRACEPOINT, "kvm_ple_window_update", .number = 1010 },
 	{ "page_faults", PROVIDER_EXITS, "vmexit(npf)", 6000, 10000, NPF },
 	{ "small_pages", PROVIDER_DEBUGFS, "pages_4k", .number = 20000, .is_live_only = true },
+	{ "write_faults", PROVIDER_EXITS, "fault(npf write-protected)", 6000, 10000, NPF,
+	  .about = { ID_FAULT, { 7 } }, .argument = "fault(npf write-protected)" },
+	{ "conversions", PROVIDER_EXITS, "userspace(MEMORY_FAULT)", 1010, 100, NPF,
+	  .user_code = 39, .user = "MEMORY_FAULT" },
 	{ "dirty_log", PROVIDER_TRACEPOINT, "kvm_pml_full", .number = 11 },
 	{ "dirty_ring", PROVIDER_TRACEPOINT, "kvm_dirty_ring_push", .number = 5050 },
 	{ "swap", PROVIDER_TRACEPOINT, "kvm_async_pf_not_present", .number = 21 },
@@ -320,7 +325,7 @@ static void look_at_machine(const struct cause *of, struct look *look)
 
 #define U32(name, offset) "\tfield:u32 " name ";\toffset:" #offset ";\tsize:4;\tsigned:0;\n"
 
-static const char *formats[NR_WORLD_FORMATS + 8] = {
+static const char *formats[NR_WORLD_FORMATS + 9] = {
 	[NR_WORLD_FORMATS] = "name: kvm_pio\nID: 105\n" COMMON_FIELDS U32("rw", 8) U32("port", 12)
 			     U32("size", 16) "\nprint fmt: \"%u\", REC->rw\n",
 	"name: kvm_cpuid\nID: 106\n" COMMON_FIELDS U32("function", 8)
@@ -340,6 +345,8 @@ static const char *formats[NR_WORLD_FORMATS + 8] = {
 	"print fmt: \"%d\", REC->prev_pid\n",
 	"name: sched_waking\nID: 111\n" COMMON_FIELDS
 	"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", REC->pid\n",
+	"name: kvm_page_fault\nID: 112\n" COMMON_FIELDS U32("error_code", 8)
+	"\nprint fmt: \"%u\", REC->error_code\n",
 };
 
 struct maker {
@@ -414,7 +421,7 @@ static void set_event_format(char *buf, size_t size, const struct cause *of)
 {
 	bool is_event = of->provider == PROVIDER_TRACEPOINT;
 
-	snprintf(buf, size, "name: %s\nID: 112\n" COMMON_FIELDS "\nprint fmt: \"-\"\n",
+	snprintf(buf, size, "name: %s\nID: 113\n" COMMON_FIELDS "\nprint fmt: \"-\"\n",
 		 is_event ? of->field : "kvm_any");
 	formats[ARRAY_SIZE(formats) - 1] = buf;
 }

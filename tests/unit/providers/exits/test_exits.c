@@ -922,12 +922,17 @@ static void test_arguments(void **state)
 		{ .a = 0xfee000b0, .b = 4, .c = 2, .kind = EXITS_MMIO, .cell = CELL_ODD },
 		{ .a = 5, .kind = EXITS_HYPERCALL, .cell = EXITS_NO_CELL },
 		{ .a = opcodes.word, .b = 1, .c = 5, .kind = EXITS_SYSREG, .cell = EXITS_NO_CELL },
+		{ .a = FAULT_WRITE | FAULT_PROTECTED, .b = 1, .kind = EXITS_FAULT,
+		  .cell = CELL_ODD },
+		{ .a = FAULT_EXEC | FAULT_PRIVATE, .b = 7, .kind = EXITS_FAULT,
+		  .cell = EXITS_NO_CELL },
 	};
 	const char *const names[] = {
 		"msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)", "ioport(IO 0x3f8 write 1 COM1)",
 		"cpuid(CPUID 0x40000001 paravirtual features)", "mmio(0x1234 0xfee000b0 write 4)",
 		"hypercall(HYPERCALL 5 KVM_HC_KICK_CPU)",
 		"sysreg(SYSREG S3_0_C12_C11_5 ICC_SGI1R_EL1 write)",
+		"fault(0x1234 write-protected 4K)", "fault(FAULT exec private)",
 	};
 	const struct exits_cell cell = { .count = 3, .time_ns = 30 };
 	const struct field *field;

@@ -74,6 +74,9 @@ int on_cpuid(struct bpf_raw_tracepoint_args *ctx);
 int on_hypercall(struct bpf_raw_tracepoint_args *ctx);
 int on_hvc(struct bpf_raw_tracepoint_args *ctx);
 int on_sysreg(__u64 *ctx);
+int on_fault(struct bpf_raw_tracepoint_args *ctx);
+int on_arm64_fault(struct bpf_raw_tracepoint_args *ctx);
+int on_mapping(struct bpf_raw_tracepoint_args *ctx);
 
 #define const
 #include "providers/exits/exits.bpf.c" /* NOLINT(bugprone-suspicious-include): what is tested */
@@ -253,6 +256,7 @@ static int setup(void **state)
 	has_function = false;
 	is_nesting = false;
 	lost_exits = 0;
+	sampled_ns = 0;
 	lost_arguments = 0;
 	lost_long_exits = 0;
 	longer_ns = 400;
@@ -1109,6 +1113,78 @@ static void test_arguments(void **state)
 	assert_true(key->b == 1 && key->c == 5);
 }
 
+/* A fault is counted when its exit ends: with the level of the first page that was mapped. */
+static void test_faults(void **state)
+{
+	struct exits_thread *thread = &m.records[0];
+
+	(void)state;
+	has_fault_vcpu = true;
+	exits_at(1000, IO);
+	on_fault(raw(0, 0x7000, 0x100000006)); /* vcpu, address, AMD's code: a write */
+	assert_int_equal(m.nr_arguments, 0);
+	on_mapping(raw(2, 0x7, 0)); /* level, gfn */
+	on_mapping(raw(1, 0x8, 0));
+	enters_at(1500);
+	assert_int_equal(m.nr_arguments, 1);
+	assert_true(thread->argument.kind == EXITS_FAULT && thread->argument.a == FAULT_WRITE);
+	assert_int_equal(thread->argument.b, 2);
+	assert_int_equal(m.argument_cells[0].count, 1);
+	assert_int_equal(m.argument_cells[0].time_ns, 500);
+	on_mapping(raw(1, 0x8, 0)); /* not of a fault */
+	exits_at(2000, IO);
+	on_fault(raw(0, 0x7000, 0x100000006));
+	on_mapping(raw(2, 0x7, 0));
+	enters_at(2100);
+	assert_int_equal(m.argument_cells[0].count, 2);
+}
+
+/* The earlier samples had a part of its time without the fault, which is not made up for. */
+static void test_fault_that_lasts(void **state)
+{
+	(void)state;
+	has_fault_vcpu = true;
+	exits_at(1000, IO);
+	on_fault(raw(0, 0x7000, 0x100000014)); /* AMD: an instruction */
+	sampled_ns = 9000;
+	enters_at(10000);
+	assert_int_equal(m.argument_keys[0].a, FAULT_EXEC);
+	assert_int_equal(m.argument_cells[0].time_ns, 1000);
+	assert_int_equal(m.argument_cells[0].max_ns, 9000);
+}
+
+/* Intel's qualification; a fault that is an access of a device; the older event; AArch64. */
+static void test_kinds_of_faults(void **state)
+{
+	const struct exits_argument_key *key = &m.records[0].argument;
+
+	(void)state;
+	has_fault_vcpu = true;
+	exits_at(1000, IO);
+	on_fault(raw(0, 0x7000, 0x18a)); /* a write to what may be read */
+	assert_int_equal(key->a, FAULT_WRITE | FAULT_PROTECTED);
+	on_fault(raw(0, 0x7000, 0x181));
+	assert_int_equal(key->a, 0); /* a read */
+	on_fault(raw(0, 0x7000, 0x2000100000006)); /* KVM's bit for private memory */
+	assert_int_equal(key->a, FAULT_WRITE | FAULT_PRIVATE);
+	on_fault(raw(0, 0xfee00000, 0x10000000f));
+	assert_int_equal(key->a, FAULT_WRITE | FAULT_MMIO);
+	on_mmio(raw(2, 8, 0xfee00300));
+	on_mapping(raw(1, 0x8, 0));
+	enters_at(1500);
+	assert_true(key->kind == EXITS_MMIO && key->b == 8);
+	assert_int_equal(m.nr_arguments, 1);
+	assert_int_equal(m.argument_cells[0].time_ns, 500);
+	has_fault_vcpu = false;
+	on_fault(raw(0x7000, 7, 0)); /* no exit is open: address, code */
+	assert_int_equal(m.argument_keys[1].a, FAULT_WRITE | FAULT_PROTECTED);
+	assert_int_equal(m.argument_cells[1].count, 1);
+	on_arm64_fault(raw(0xffff, 0x9200004f, 0)); /* pc, hsr: a write, permission */
+	assert_int_equal(key->a, FAULT_WRITE | FAULT_PROTECTED);
+	on_arm64_fault(raw(0xffff, 0x82000007, 0)); /* an instruction, translation */
+	assert_int_equal(key->a, FAULT_EXEC);
+}
+
 /*
  * While a thread is in KVM_RUN its vCPU stands for it. After that the vCPU's memory may be another
  * one's, which another thread runs on the same CPU.
@@ -1191,6 +1267,9 @@ UNIT(test_program)
 		TEST(test_reason_in_vcpu),
 		VMX(test_foreign_vcpu),
 		TEST(test_arguments),
+		TEST(test_faults),
+		TEST(test_fault_that_lasts),
+		TEST(test_kinds_of_faults),
 		TEST(test_reason_in_arguments),
 		VMX(test_memory_of_a_vcpu_again),
 		TEST(test_buckets),

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * faultguest - on x86: a guest that writes to its memory, a page at a time, and a VMM that may log
+ * the written pages, as for a migration.
+ *
+ * usage: faultguest [--name NAME] [--huge] [--log] PAGES ROUNDS
+ *
+ * Prints "ready PID" and waits for a line on stdin. Then the guest writes ROUNDS times to each of
+ * PAGES pages (128 at most) above 128 KiB; in the first round each is a page fault. With --huge the
+ * memory is 4 MiB of huge pages, if the host gives them. With --log each page is written once
+ * before, and the log is read before each round, so that each write is one to a protected page. It
+ * prints "done" and stays for two minutes.
+ * Exit status: 0; 1 failure.
+ */
+#ifdef __x86_64__
+#include <stdbool.h>
+
+#include "tests/worlds/x86_guest.h"
+
+#define MEMORY_SIZE 0x400000 /* twice a huge page: one of them is whole, wherever it begins */
+#define CODE_GPA    0x1000
+#define FIRST	    0x2000 /* the segment of the first page */
+#define PAGES_MAX   128
+#define TSS_GPA	    0xfffbd000UL
+#define HOLD_S	    120
+#define HUGE	    0x200000
+
+/* In real mode: %ecx pages, %es the first one. */
+static const uint8_t code[] = {
+	0x26, 0xc6, 0x06, 0x00, 0x00, 0x01, /* 1: movb $1, %es:0 */
+	0x8c, 0xc0,			    /* movw %es, %ax */
+	0x05, 0x00, 0x01,		    /* addw $0x100, %ax */
+	0x8e, 0xc0,			    /* movw %ax, %es */
+	0x49,				    /* decw %cx */
+	0x75, 0xf0,			    /* jnz 1b */
+	0xf4,				    /* hlt, which user space answers */
+};
+
+static uint8_t *make_memory(bool is_huge)
+{
+	uint8_t *memory = must_map(MEMORY_SIZE + HUGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	memory += -(uintptr_t)memory & (HUGE - 1);
+	must(madvise(memory, MEMORY_SIZE, is_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE), "madvise");
+	memcpy(memory + CODE_GPA, code, sizeof(code));
+	return memory;
+}
+
+/* After this KVM logs the next write to each page. */
+static void read_log(const struct x86_guest *guest)
+{
+	uint64_t bitmap[MEMORY_SIZE / 4096 / 64];
+	struct kvm_dirty_log log = { .dirty_bitmap = bitmap };
+
+	must(ioctl(guest->vm, KVM_GET_DIRTY_LOG, &log), "KVM_GET_DIRTY_LOG");
+}
+
+static void run_round(struct x86_guest *guest, uint32_t pages)
+{
+	struct kvm_regs regs = { .rip = CODE_GPA, .rflags = 2, .rcx = pages };
+	struct kvm_sregs sregs;
+
+	must(ioctl(guest->vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
+	sregs.cs.base = sregs.cs.selector = 0;
+	sregs.es.selector = FIRST;
+	sregs.es.base = FIRST << 4;
+	must(ioctl(guest->vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
+	must(ioctl(guest->vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
+	x86_guest_run(guest);
+	if (guest->run->exit_reason == KVM_EXIT_HLT)
+		return;
+	fprintf(stderr, "faultguest: exit to user space %u\n", guest->run->exit_reason);
+	exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	int first = argc > 2 && strcmp(argv[1], "--name") == 0 ? 3 : 1;
+	bool is_huge = argc > first && strcmp(argv[first], "--huge") == 0;
+	bool is_logged = argc > first && strcmp(argv[first], "--log") == 0;
+	struct x86_guest guest;
+	uint32_t pages, rounds;
+
+	first += is_huge + is_logged;
+	pages = argc - first == 2 ? (uint32_t)strtoul(argv[first], NULL, 10) : 0;
+	if (!pages || pages > PAGES_MAX) {
+		fprintf(stderr, "usage: faultguest [--name NAME] [--huge] [--log] PAGES ROUNDS\n");
+		return 2;
+	}
+	rounds = (uint32_t)strtoul(argv[first + 1], NULL, 10);
+	x86_guest_make_of(&guest, make_memory(is_huge), MEMORY_SIZE,
+			  is_logged ? KVM_MEM_LOG_DIRTY_PAGES : 0);
+	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
+	x86_guest_add_vcpu(&guest);
+	if (is_logged)
+		run_round(&guest, pages);
+	x86_guest_wait();
+	for (uint32_t i = 0; i < rounds; i++) {
+		if (is_logged)
+			read_log(&guest);
+		run_round(&guest, pages);
+	}
+	printf("done\n");
+	fflush(stdout);
+	sleep(HOLD_S);
+	return 0;
+}
+#else
+#include <stdio.h>
+
+int main(void)
+{
+	fprintf(stderr, "faultguest: for x86 only\n");
+	return 1;
+}
+#endif
