@@ -8,7 +8,7 @@
 #include "lib/clock.h"
 #include "lib/process.h"
 #include "lib/xalloc.h"
-#include "cmd/lists.h"
+#include "cmd/top.h"
 #include "cmd/source.h"
 #include "core/feed.h"
 #include "host/guest_proc.h"

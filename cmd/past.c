@@ -10,7 +10,6 @@
 #include "lib/process.h"
 #include "lib/text.h"
 #include "lib/when.h"
-#include "cmd/lists.h"
 #include "cmd/top.h"
 #include "history/past.h"
 #include "history/interval.h"

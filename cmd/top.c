@@ -12,7 +12,6 @@
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "cmd/command.h"
-#include "cmd/lists.h"
 #include "cmd/top.h"
 #include "host/env.h"
 #include "history/recorder.h"
