@@ -64,6 +64,24 @@ int bpf_probe(const struct env *env, struct error *error)
 	return 0;
 }
 
+bool bpf_has_jit(const struct env *env)
+{
+	char path[PATH_MAX], text[16];
+
+	env_path(env, path, sizeof(path), "/proc/sys/net/core/bpf_jit_enable");
+	return read_small(path, text, sizeof(text)) <= 0 || text[0] != '0';
+}
+
+int bpf_probe_exits(const struct env *env, struct error *error)
+{
+	int err = bpf_probe(env, error);
+
+	if (!err && !bpf_has_jit(env))
+		return error_set(error, -ENOTSUP, "the kernel interprets BPF, which takes too "
+					      "long in exits: sysctl net.core.bpf_jit_enable=1");
+	return err;
+}
+
 static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level;

@@ -5,6 +5,7 @@
 #ifndef KVMTOP_PROVIDERS_BPF_BPF_H
 #define KVMTOP_PROVIDERS_BPF_BPF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/error.h"
@@ -15,6 +16,15 @@
  * namespace of their tids (host/machine.h); leaves nothing open. 0, or -errno with error.
  */
 int bpf_probe(const struct env *env, struct error *error);
+
+/*
+ * The same for programs that run in exits: the kernel must translate them to machine code (JIT),
+ * without which it gives them none of its functions, and guests would wait for an interpreter.
+ */
+int bpf_probe_exits(const struct env *env, struct error *error);
+
+/* False: /proc/sys says that BPF is interpreted, as Debian's kernel for RISC-V does by default. */
+bool bpf_has_jit(const struct env *env);
 
 /* Keeps libbpf from printing. */
 void bpf_be_quiet(void);

@@ -158,7 +158,7 @@ static int cost_open(const struct provider_args *args, void **ret_state, struct 
 
 	if (env_is_captured(args->env))
 		return error_set(error, -ENOTSUP, "no program counts on a captured machine");
-	err = bpf_probe(args->env, error);
+	err = bpf_probe_exits(args->env, error);
 	if (err)
 		return err;
 	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);

@@ -128,7 +128,7 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 	exits->args = *args;
 	err = trace_check(args->env, error);
 	if (!err)
-		err = bpf_probe(args->env, error);
+		err = bpf_probe_exits(args->env, error);
 	if (!err)
 		err = open_names(exits, error);
 	if (!err)

@@ -460,7 +460,7 @@ static int engine_open(const struct env *env, const struct counter *counters, si
 
 const struct engine bpf_engine = {
 	.name = "bpf",
-	.probe = bpf_probe,
+	.probe = bpf_probe_exits,
 	.open = engine_open,
 	.want = engine_want,
 	.retarget = engine_retarget,

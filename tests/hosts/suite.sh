@@ -19,12 +19,12 @@
 # They run after before_the_module and before module_goes_and_comes, which always run. CASE:perf
 # runs with the engine perf.
 CASES="host_log host_batch filters one_guest by_guest debugfs account cost both_providers
-guests_come_and_go cpu_goes_and_comes cpu_comes late_children exits_exact exits_without_btf
-exits_pulled_away exits_times exits_open exits_long exits_long_untraced exits_waits exits_options
-exits_arguments exits_faults exits_beside_bpf exits_halt exits_polls exits_kicks exits_nested
-exits_brief findings host_waits host_throttled clock_steps both_engines views_exact adds_up
-screen_views record_exact record_killed host_log:perf one_guest:perf by_guest:perf
-guests_come_and_go:perf cpu_goes_and_comes:perf cpu_comes:perf late_children:perf"
+interpreted_bpf guests_come_and_go cpu_goes_and_comes cpu_comes late_children exits_exact
+exits_without_btf exits_pulled_away exits_times exits_open exits_long exits_long_untraced
+exits_waits exits_options exits_arguments exits_faults exits_beside_bpf exits_halt exits_polls
+exits_kicks exits_nested exits_brief findings host_waits host_throttled clock_steps both_engines
+views_exact adds_up screen_views record_exact record_killed host_log:perf one_guest:perf
+by_guest:perf guests_come_and_go:perf cpu_goes_and_comes:perf cpu_comes:perf late_children:perf"
 ENGINE=bpf
 
 CPU1=/sys/devices/system/cpu/cpu1/online
@@ -315,6 +315,19 @@ cost() {
 	why_by "$TMP/thresholds"
 	finds kvmtop busy 'ns of each exit'
 	stop "$GUEST"
+}
+
+interpreted_bpf() {
+	section "interpreted BPF"
+	if ! jit 0; then
+		skip "interpreted BPF" "this kernel always translates it"
+		return
+	fi
+	like "$(kvmtop --list-providers)" 'interprets BPF.*: sysctl net.core.bpf_jit_enable=1' \
+		"what is to be done is said"
+	like "$(kvmtop --list-providers | sed -n '/^tracepoint/{n;p}')" 'works here' \
+		"and events are counted without it"
+	jit 1
 }
 
 both_providers() {
@@ -628,6 +641,7 @@ run_case() {
 }
 
 cases=$(cat /tests/hosts/cases)
+jit 1
 diag "$(uname -mr), $(nproc) CPUs"
 ENGINE_HERE=bpf
 must_work || ENGINE_HERE=perf

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "core/facts/shared_fields.h"
+#include "providers/bpf/bpf.h"
 #include "providers/exits/threads.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/fake_guest.h"
@@ -1168,6 +1169,29 @@ static void test_unknown_thread(void **state)
 	assert_int_equal(row_of(w, GUEST_NONE, -1, "vmexit(MSR_WRITE)")->count, 4);
 }
 
+/* What is not known is no reason to refuse. */
+static void test_jit(void **state)
+{
+	char root[] = "/tmp/kvmtop-jit-XXXXXX", path[128];
+	struct env env = { .root = root };
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	assert_true(bpf_has_jit(&env));
+	snprintf(path, sizeof(path), "mkdir -p %s/proc/sys/net/core", root);
+	assert_int_equal(system(path), 0);
+	snprintf(path, sizeof(path), "%s/proc/sys/net/core/bpf_jit_enable", root);
+	for (int value = 0; value <= 2; value++) {
+		file = fopen(path, "w");
+		fprintf(file, "%d\n", value);
+		fclose(file);
+		assert_int_equal(bpf_has_jit(&env), value != 0);
+	}
+	snprintf(path, sizeof(path), "rm -r %s", root);
+	assert_int_equal(system(path), 0);
+}
+
 UNIT(test_exits)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -1204,6 +1228,7 @@ UNIT(test_exits)
 		TEST(test_long_cells),
 		TEST(test_long_exits),
 		TEST(test_unknown_thread),
+		cmocka_unit_test(test_jit),
 	};
 
 	return cmocka_run_group_tests_name("exits", tests, NULL, NULL);
