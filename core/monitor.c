@@ -77,15 +77,21 @@ static bool is_replaced(const struct monitor *monitor, const struct feed *feed)
 	return false;
 }
 
-/* Why the last feed could not be opened; of one that replaces another, both reasons. */
-static void say_why(const struct monitor *monitor, const struct feed *feed, struct error *error)
+/* Why nothing counts: the first feed's reason; of a feed that replaces it, the reason, too. */
+static void say_why(const struct monitor *monitor, struct error *error)
 {
-	const struct feed *first = replaced_by(monitor, feed);
+	error->text[0] = '\0';
+	for (size_t i = 0; i < monitor->nr_feeds; i++) {
+		const struct feed *feed = &monitor->feeds[i];
+		const struct feed *first = replaced_by(monitor, feed);
 
-	if (!first)
-		error_set(error, 0, "%s", feed->notice);
-	else if (strcmp(first->notice, error->text) == 0)
-		error_set(error, 0, "%s; %s", first->notice, feed->notice);
+		if (feed->is_open || feed->is_aside)
+			continue;
+		if (!error->text[0])
+			error_set(error, 0, "%s", feed->notice);
+		else if (first && strcmp(first->notice, error->text) == 0)
+			error_set(error, 0, "%s; %s", first->notice, feed->notice);
+	}
 }
 
 static int open_sources(struct monitor *monitor, struct error *error)
@@ -114,12 +120,13 @@ static int open_sources(struct monitor *monitor, struct error *error)
 			continue;
 		this_err = feed_open(feed, monitor->config.waits);
 		waits |= feed->is_waiting;
-		if (this_err && !feed->is_aside) {
+		if (this_err && !feed->is_aside)
 			err = this_err;
-			say_why(monitor, feed, error);
-		}
 	}
-	return monitor_is_live(monitor) || waits ? 0 : err;
+	if (monitor_is_live(monitor) || waits)
+		return 0;
+	say_why(monitor, error);
+	return err;
 }
 
 static enum source_kind source_of(const struct monitor_config *config)
@@ -159,7 +166,6 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		monitor_close(monitor);
 		return err;
 	}
-	error->text[0] = '\0'; /* of a provider that others replace */
 	*ret_monitor = monitor;
 	return 0;
 }
@@ -270,8 +276,7 @@ static void add_all(struct monitor *monitor)
 
 int monitor_want(struct monitor *monitor, const struct query *query, struct error *error)
 {
-	const struct feed *failed = NULL;
-	bool is_new;
+	bool is_new, has_failed = false;
 	int err;
 
 	query_wants(query, monitor->fields, &monitor->needed);
@@ -302,13 +307,14 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 		bool was_open = feed->is_open;
 
 		monitor->has_new_counts |= feed_want(feed, &monitor->want, is_new);
-		if (was_open && !feed->is_open && !feed->is_aside)
-			failed = feed;
+		has_failed |= was_open && !feed->is_open && !feed->is_aside;
 	}
-	if (!failed)
+	if (!has_failed)
 		return 0;
-	if (!is_any_left(monitor))
-		return error_set(error, -EIO, "%s", failed->notice);
+	if (!is_any_left(monitor)) {
+		say_why(monitor, error);
+		return -EIO;
+	}
 	err = monitor_want(monitor, query, error); /* the others may count what it cannot */
 	monitor->has_new_counts = true;
 	return err;
