@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh disable=SC2154,SC2317 # variables of inside.sh; wait_for calls functions
 #
-# linux.sh - Linux boots in a guest, and kvmtop, perf and trace-cmd say the same of its exits.
+# linux.sh - Linux boots in a guest, and kvmtop, perf and trace-cmd say the same of its exits; and
+# with a VMM of another kind beside QEMU, kvmtop has the guests and counters of both.
 #
 # Runs inside an emulated host (see lib.sh beside it) in place of suite.sh. All watchers begin
 # before the guest's first exit and end after its last one, so that each has to have every exit. The
@@ -48,6 +49,31 @@ boot_guest() {
 		not_ok "Linux boots in a guest" "$(cat "$TMP/qemu" "$TMP/console")"
 	fi
 	sleep 2
+}
+
+# The kernel's word for both, whatever their threads are called: QEMU's guest is paused, and the
+# other one has made its exits.
+two_vmms() {
+	guest beside --vcpus 2 --pio 60 --rounds 2
+	guest_run beside
+	for v_pid in "$QEMU" "$GUEST"; do
+		v_name=$(cat "/proc/$v_pid/comm")
+		kvmtop -1 --account -i -p "$v_pid" 2>"$TMP/err" |
+			awk '{ print $1, $2 }' >"$TMP/counted"
+		debugfs_values "$v_pid" >"$TMP/after"
+		is "$(debugfs_differs /dev/null "$TMP/after")" "" \
+			"two VMMs at once: the account of $v_name is what debugfs has"
+	done
+	kvmtop -1 --view vcpus --json 2>"$TMP/err" | tr '{' '\n' |
+		sed -n 's/.*"vcpu":\([0-9]*\),.*"tid":\([0-9]*\).*/\1 \2/p' |
+		while read -r v_vcpu v_tid; do
+			for v_pid in "$QEMU" "$GUEST"; do
+				[ ! -d "/proc/$v_pid/task/$v_tid" ] || echo "$v_pid $v_vcpu"
+			done
+		done | sort >"$TMP/vcpus"
+	is "$(cat "$TMP/vcpus")" "$(printf '%s\n' "$QEMU 0" "$GUEST 0" "$GUEST 1" | sort)" \
+		"two VMMs at once: each vCPU has its thread"
+	stop "$GUEST"
 }
 
 # Lines of reason, number, and the average in us.
@@ -131,7 +157,9 @@ linux_guest() {
 	record_end
 	perf_end
 	exits_end
-	stop "$GUEST" KILL
+	QEMU=$GUEST
+	two_vmms
+	stop "$QEMU" KILL
 
 	live_rows >"$TMP/live"
 	recorded_rows "$RECORDING" >"$TMP/recorded"
@@ -142,7 +170,7 @@ linux_guest() {
 	is "$(grep -c "^$LAST 1 " "$TMP/live")" 1 "the last one is $LAST, still open"
 	is "$(counts_of cat "$TMP/recorded")" "$(counts_of grep -v "^$LAST " "$TMP/live")" \
 		"kvmtop record: kvmtop exits' number of each reason"
-	check_recording "Linux" "$GUEST"
+	check_recording "Linux" "$QEMU"
 	if has perf; then
 		agrees_with_perf
 	else
