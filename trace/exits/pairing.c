@@ -34,7 +34,7 @@ void pairing_release(struct pairing *pairing)
 static inline void open_span(struct thread_state *state, enum exit_kind kind,
 			     struct exit_count *count, uint64_t time)
 {
-	count->begun++;
+	count->begun += kind != EXITS_FAULT;
 	if (kind >= EXITS_FIRST_ARGUMENT)
 		state->exit.argument = count;
 	state->is_open |= (uint16_t)(1U << kind);
@@ -49,6 +49,7 @@ static inline void end_span(const struct pairing *pairing, struct thread_state *
 	uint64_t took = time - span->begin;
 
 	state->is_open &= (uint16_t)~(1U << kind);
+	span->count->begun += kind == EXITS_FAULT; /* as live: then it was no device's */
 	if (time < span->begin)
 		return;
 	if (pairing->has_other_unit)
@@ -322,6 +323,8 @@ static void on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 	struct thread_state *state;
 	struct exit_count *count;
 
+	if (thread->state) /* the fault by which KVM found the device */
+		thread->state->is_open &= (uint16_t)~(1U << EXITS_FAULT);
 	if (key->c == MMIO_UNSATISFIED_READ)
 		return;
 	count = table_count(&pairing->table, thread, key);

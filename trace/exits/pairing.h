@@ -10,7 +10,8 @@
  *	ioport		from kvm_pio to the entry, as perf kvm stat has it
  *	mmio		a write from kvm_mmio to the entry, a read from the exit to kvm_mmio, as
  *			perf kvm stat has it
- *	msr, cpuid, hypercall, sysreg, fault	the whole exit, by its first argument of this kind
+ *	msr, cpuid, hypercall, sysreg	the whole exit, by its first argument of this kind
+ *	fault		the whole exit, counted at its end, unless it accesses a device
  *
  * An exit that kvm_nested_vmexit follows is one of L2, a guest that the guest runs. It has a key of
  * its own, and the guest's time before it was in L2.

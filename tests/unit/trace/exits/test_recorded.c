@@ -20,10 +20,10 @@
 
 enum {
 	ID_USER = 105, ID_IRQ, ID_SWITCH, ID_WAKING, ID_WAKEUP, ID_LIMIT, ID_NESTED, ID_VMGEXIT,
-	ID_FPU
+	ID_FPU, ID_FAULT
 };
 
-#define NR_FORMATS (NR_WORLD_FORMATS + 9)
+#define NR_FORMATS (NR_WORLD_FORMATS + 10)
 
 static const char *formats[NR_FORMATS];
 
@@ -68,6 +68,9 @@ static int add_formats(void **state)
 		"\tfield:unsigned int vcpu_id;\toffset:8;\tsize:4;\tsigned:0;\n"
 		"\tfield:u64 exit_reason;\toffset:16;\tsize:8;\tsigned:0;\n\n"
 		"print fmt: \"vcpu %u, exit_reason %llx\", REC->vcpu_id, REC->exit_reason\n";
+	formats[NR_WORLD_FORMATS + 9] = "name: kvm_page_fault\nID: 114\n" COMMON_FIELDS
+					"\tfield:u64 error_code;\toffset:8;\tsize:8;\tsigned:0;\n\n"
+					"print fmt: \"%llx\", REC->error_code\n";
 	formats[NR_WORLD_FORMATS + 8] = "name: kvm_fpu\nID: 113\n" COMMON_FIELDS
 					"\tfield:u32 load;\toffset:8;\tsize:4;\tsigned:0;\n\n"
 					"print fmt: \"%u\", REC->load\n";
@@ -649,6 +652,49 @@ static void reads_and_writes_of_memory(void **state)
 	assert_int_equal(time_of(&world, 0, "mmio(EPT_VIOLATION 0x3000 write 4)"), 200 + 600);
 	assert_int_equal(total(&world, 0, "mmio(EPT_VIOLATION 0x3000 write 4)"), 2);
 	assert_int_equal(total(&world, 0, "mmio"), 3);
+	end(&world);
+}
+
+static void put_fault(struct bytes *event, uint32_t tid, uint64_t code)
+{
+	put_common(event, ID_FAULT, tid);
+	put_u64(event, code);
+}
+
+/* A fault of memory, by AMD's and Intel's codes, and one of a device. */
+static void faults_of_memory(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 2, 0x400);
+	add(&world, 0, 1000);
+	put_fault(&world.event, 77, 0x100000007);
+	add(&world, 0, 1100);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 2000);
+	put_exit(&world.event, 77, 0, 2, 0x400);
+	add(&world, 0, 3000);
+	put_fault(&world.event, 77, 0x10000000f);
+	add(&world, 0, 3100);
+	put_mmio(&world.event, 77, 2, 0x3000);
+	add(&world, 0, 3200);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 4000);
+	put_exit(&world.event, 78, 1, 1, 48);
+	add(&world, 0, 5000);
+	put_fault(&world.event, 78, 0x184);
+	add(&world, 0, 5100);
+	put_entry(&world.event, 78, 1);
+	add(&world, 0, 5700);
+	open_dat(&world);
+	look(&world, &view_hotspots);
+	assert_int_equal(time_of(&world, 0, "fault(npf write-protected)"), 1000);
+	assert_int_equal(time_of(&world, 1, "fault(EPT_VIOLATION exec)"), 700);
+	assert_int_equal(time_of(&world, 0, "mmio(npf 0x3000 write 4)"), 800);
+	assert_int_equal(total(&world, 0, "fault"), 1);
+	assert_int_equal(total(&world, 0, "mmio"), 1);
 	end(&world);
 }
 
@@ -1699,6 +1745,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(what_vmgexits_are_for),
 		cmocka_unit_test(arguments_and_their_exits),
 		cmocka_unit_test(reads_and_writes_of_memory),
+		cmocka_unit_test(faults_of_memory),
 		cmocka_unit_test(arguments_without_exits),
 		cmocka_unit_test(events_and_who_fired_them),
 		cmocka_unit_test(it_is_over),
