@@ -104,7 +104,7 @@ static void find_rule(const struct measure *measure, const struct guest_subjects
 	struct finding *finding;
 	bool has_top;
 
-	if (!worst.subject || (rule->needs_arguments && !measure->has_arguments))
+	if (!worst.subject)
 		return;
 	array_grow(&findings->list, &findings->room, findings->nr + 1);
 	counts = measure_counts(measure, worst.subject, rule_index(rule));

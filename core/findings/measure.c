@@ -242,7 +242,6 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 	struct subject *subject;
 	uint64_t open_ns;
 
-	measure->has_arguments |= field->use == USE_ARGUMENT;
 	if (field->use == USE_HOST && field->part == HOST_BUSY) {
 		add_busy(measure, stat);
 		return;
@@ -292,7 +291,6 @@ void measure_take(struct measure *measure)
 
 	key_index_clear(&measure->index);
 	measure->nr = measure->latest = measure->nr_counts = measure->nr_busy = 0;
-	measure->has_arguments = false;
 	measure->own_ns = own_ns ? *own_ns : 0;
 	measure->lacks_huge_pages = gives_huge_pages && !*gives_huge_pages;
 	for (size_t i = 0; i < stats->nr; i++)

@@ -75,7 +75,6 @@ struct measure {
 	size_t nr_counts, room_counts;
 	struct cpu_busy *busy;
 	size_t nr_busy, room_busy;
-	bool has_arguments;
 };
 
 /* The vCPUs of one guest, and the numbers of the whole guest. */

@@ -209,12 +209,8 @@ static const struct rule rules[] = {
 		.id = "page_faults",
 		.finding = "KVM maps the guest's memory page by page",
 		.measure = MEASURE_SHARE, .threshold = "page_fault_ratio", .by_default = 0.05,
-		.what = { .use = USE_EXIT, .parents = "vmexit",
-			  .words = "EPT_VIOLATION|npf|DABT_LOW|IABT_LOW" },
-		.less = { .use = USE_ARGUMENT, .parents = "mmio" },
-		.needs_arguments = true,
-		.is_said_by = "write_faults",
-		.target = TARGET_EXITS,
+		.what = { .use = USE_ARGUMENT, .parents = "fault", .but = "write-protected|mmio" },
+		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ NULL, "A guest that began not long ago touches its memory for the first "
 				"time: huge pages or preallocated memory shorten that. Else look "

@@ -63,7 +63,6 @@ struct rule {
 	bool names_neighbours;	 /* and what else was on that CPU */
 	const char *is_said_by;	 /* the id of a rule that reports the same; NULL: none */
 	bool is_own;		 /* each of `what` costs what kvmtop takes of an exit */
-	bool needs_arguments;	 /* `less` must be counted: else nothing is found */
 	enum rule_target target;
 	const struct rule_remedy *remedies;
 };

@@ -215,7 +215,7 @@ why_storms() {
 	finds msr storm '; most: [^;]* 0x10 IA32_TSC read'
 	finds cpuid storm '; most: '
 	finds apic storm '; most: [^;]* 0xfee000b0 write 4'
-	finds page_faults storm '; most: npf'
+	finds page_faults storm '; most: npf write'
 	if [ -d "$TRACING/events/kvm/kvm_nested_vmexit" ]; then
 		finds nested nests '/s'
 	else
