@@ -65,6 +65,7 @@ struct host_state {
 	struct host_vmms *vmms;
 	struct host_cpus *cpus;
 	struct host_memory *memory;
+	int gives_huge_pages; /* when it was opened */
 	bool has_threads, has_vmms, has_cpus, has_huge_pages; /* are wanted */
 };
 
@@ -128,7 +129,8 @@ static int host_open(const struct provider_args *args, void **ret_state, struct 
 		host_fields_add_memory(&host->fields, HOST_REMOTE);
 	if (has_swap(args->env))
 		host_fields_add_memory(&host->fields, HOST_SWAPPED);
-	if (gives_huge_pages(args->env) >= 0)
+	host->gives_huge_pages = gives_huge_pages(args->env);
+	if (host->gives_huge_pages >= 0)
 		host_fields_add_memory(&host->fields, HOST_HUGE);
 	*ret_state = host;
 	return 0;
@@ -177,7 +179,7 @@ static void say_hidden(const struct host_state *host, struct error *error)
 static int host_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct host_state *host = state;
-	int err, gives;
+	int err;
 
 	if (!host->has_threads && !host->has_vmms && !host->has_cpus && !host->has_huge_pages)
 		return -EAGAIN;
@@ -189,10 +191,9 @@ static int host_collect(void *state, struct sample *sample, struct error *error)
 	}
 	if (host->has_vmms)
 		host_vmms_collect(host->vmms, sample);
-	gives = host->has_huge_pages ? gives_huge_pages(host->args.env) : -1;
-	if (gives >= 0)
+	if (host->has_huge_pages)
 		sample_add(sample, (struct key){ GUEST_NONE, -1, host->fields.parts[HOST_HUGE] },
-			   (uint64_t)gives, 0);
+			   (uint64_t)host->gives_huge_pages, 0);
 	if (host->has_cpus) {
 		err = host_cpus_collect(host->cpus, sample);
 		if (err) /* it may be read next time */

@@ -271,6 +271,42 @@ static void a_host_without_swap(void **state)
 	take(w);
 }
 
+static void huge_pages_of_the_host(void **state)
+{
+#define MM "/sys/kernel/mm/"
+#define THP MM "transparent_hugepage/enabled"
+#define FREE(size) MM "hugepages/hugepages-" size "kB/free_hugepages"
+	static const struct {
+		const char *file, *text;
+		uint64_t has;
+	} hosts[] = {
+		{ MM "ksm/run", "0\n", NONE },
+		{ FREE("2048"), "0\n", 0 },
+		{ THP, "always madvise [never]\n", 0 },
+		{ FREE("1048576"), "3\n", 1 },
+		{ FREE("1048576"), "0\n", 0 },
+		{ THP, "always [madvise] never\n", 1 },
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		uint32_t field;
+		uint64_t has = NONE;
+
+		put(w, hosts[i].file, hosts[i].text);
+		begin(w, 1);
+		take(w);
+		field = fields_find(w->fields, "memory(huge_pages)");
+		for (size_t j = 0; j < w->sample.nr_rows; j++) {
+			if (w->sample.rows[j].key.field == field)
+				has = w->sample.rows[j].count;
+		}
+		assert_int_equal(has, hosts[i].has);
+		host_provider.close(w->host);
+		w->host = NULL;
+	}
+}
+
 /* A thread that did not run is where it was, and its other files are not read. */
 static void a_thread_that_rests_is_not_read(void **state)
 {
@@ -846,6 +882,7 @@ UNIT(test_host)
 		TEST(a_thread_that_is_stopped),
 		TEST(memory_that_is_swapped_out),
 		TEST(a_host_without_swap),
+		TEST(huge_pages_of_the_host),
 		TEST(a_thread_that_rests_is_not_read),
 		TEST(a_long_wait_is_spread),
 		TEST(without_schedstat_there_are_no_times),
