@@ -135,7 +135,7 @@ static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
 		      const struct stats_item *stat, const struct field *field, uint64_t open_ns)
 {
 	if (rule->is_own)
-		return stat->delta * measure->own_ns;
+		return exits_has(&measure->exits, field) ? stat->delta * measure->own_ns : 0;
 	if (field->use == USE_TIME ||
 	    (field->use == USE_HOST &&
 	     (field->part == HOST_THROTTLED || field->part == HOST_QUOTA ||
@@ -292,6 +292,7 @@ void measure_take(struct measure *measure)
 	key_index_clear(&measure->index);
 	measure->nr = measure->latest = measure->nr_counts = measure->nr_busy = 0;
 	measure->own_ns = own_ns ? *own_ns : 0;
+	measure->exits = exits_choose(measure->facts, false, true);
 	measure->lacks_huge_pages = gives_huge_pages && !*gives_huge_pages;
 	for (size_t i = 0; i < stats->nr; i++)
 		add_stat(measure, &stats->list[i]);

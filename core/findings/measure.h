@@ -66,6 +66,7 @@ struct measure {
 	uint32_t guest;
 	const struct field_rules *rules; /* by field */
 	uint64_t own_ns;		 /* what kvmtop takes of an exit; 0: not known */
+	struct exits exits;		 /* where KVM traces no VM exits, the ones to user space */
 	bool lacks_huge_pages;		 /* the host gives none */
 	const char *cpu_maker;		 /* as rules_cpu_maker() */
 	struct key_index index; /* of subjects */

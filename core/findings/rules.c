@@ -322,7 +322,7 @@ static const struct rule rules[] = {
 		.id = "kvmtop",
 		.finding = "kvmtop itself slows the guest",
 		.measure = MEASURE_SHARE, .threshold = "kvmtop_ratio", .by_default = 0.03,
-		.what = { .use = USE_EXIT, .words = "vmexit" },
+		.what = { .use = USE_EXIT, .words = "vmexit|userspace" },
 		.is_own = true,
 		.target = TARGET_VCPUS,
 		.remedies = REMEDIES(

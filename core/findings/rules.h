@@ -62,7 +62,7 @@ struct rule {
 	bool names_cpu;		 /* the evidence has the vCPU's CPU, */
 	bool names_neighbours;	 /* and what else was on that CPU */
 	const char *is_said_by;	 /* the id of a rule that reports the same; NULL: none */
-	bool is_own;		 /* each of `what` costs what kvmtop takes of an exit */
+	bool is_own;		 /* each exit of `what` costs what kvmtop takes of it */
 	enum rule_target target;
 	const struct rule_remedy *remedies;
 };

@@ -71,14 +71,14 @@ stop "$writer" INT
 "$KVMTOP" -1 --json --view guests >"$TMP/guests.json" 2>"$TMP/err"
 check "the other views do not" grep -vq '"kvmtop":{' "$TMP/guests.json"
 
-# Where kvm_exit never happens no exit of a vCPU is known by its time.
 printf 'kvmtop_ratio = 0.000001\n' >"$TMP/thresholds"
-"$KVMTOP" why --csv --thresholds "$TMP/thresholds" 1 >"$TMP/why" 2>"$TMP/err"
-if grep -q 'does not trace the VM exits' "$TMP/err"; then
-	skip "kvmtop why names it" "KVM does not trace the VM exits of guests here"
-else
-	check "kvmtop why names it above a limit" grep -q ',kvmtop,.* ns of each exit' "$TMP/why"
-fi
+# The report has a moment of measuring or two, in which a busy machine may not run the guest.
+for try in 1 2 3 4 5; do
+	"$KVMTOP" why --csv --thresholds "$TMP/thresholds" 2 >"$TMP/why" 2>"$TMP/err"
+	! grep -q ' ns of each exit.*,kvmtop,' "$TMP/why" || break
+	disturbed "kvmtop why names it above a limit" $try 5
+done
+like "$(cat "$TMP/why")" ' ns of each exit.*,kvmtop,' "kvmtop why names it above a limit"
 
 # ---- --cost: what runs on events
 

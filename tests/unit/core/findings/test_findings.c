@@ -14,9 +14,10 @@ enum {
 	TIME, GUEST, WAIT, POLL, VMEXIT, HLT, PAUSE, EPT, NPF, CPUID, MSR_EXIT, IO_EXIT,
 	USERSPACE, USER_IO, USER_MMIO, USER_RESTART, MEMORY_FAULT, IOPORT, COM1, IDE, PIT, MMIO,
 	LAPIC, PL011, DISK, MSR, DEADLINE, ICR, EOI, SPEC_CTRL, SYSREG, CNTV, SGI, FAULT,
-	WRITE_FAULT, DEVICE_FAULT, WRITE, PML, DIRTY_RING, SWAP, NESTED, LOST, ON_CPU, HOST_ON, RUN, AFFINITY,
-	BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA, MIGRATIONS, REMOTE, STOPPED, COST, SWAPPED, HUGE,
-	PAGES_4K, PAGES_2M, YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER, TOLD_NEW, NR_FIELDS
+	WRITE_FAULT, DEVICE_FAULT, WRITE, PML, DIRTY_RING, SWAP, NESTED, LOST, ON_CPU, HOST_ON,
+	RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA, MIGRATIONS, REMOTE, STOPPED, COST,
+	SWAPPED, HUGE, PAGES_4K, PAGES_2M, YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER,
+	TOLD_NEW, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -619,6 +620,24 @@ static void what_kvmtop_takes(void **state)
 			    "exit; 1 of 2 vCPUs");
 }
 
+/* Where KVM traces no VM exits; where it does, an exit to user space is a part of one. */
+static void what_kvmtop_takes_of_user_space(void **state)
+{
+	struct world *world = *state;
+
+	for (uint32_t second = 1; second <= 3; second++) {
+		add(world, (struct key){ GUEST_NONE, -1, COST }, OWN_NS);
+		add(world, (struct key){ 1, 0, RUN }, second);
+		exits(world, 1, 0, USERSPACE, second * 200000, 1);
+		if (second == 3)
+			exits(world, 1, 0, VMEXIT, 80000, 1);
+		take(world);
+		if (second > 1)
+			assert_string_equal(found(world), second == 2 ?
+					    "kvmtop db1 0 major 10.0%" : "kvmtop db1 0 minor 4.0%");
+	}
+}
+
 /* Of another host's findings the names are known; what is measured here has numbers as well. */
 static void what_another_kvmtop_found(void **state)
 {
@@ -919,6 +938,7 @@ UNIT(test_findings)
 		TEST(a_quota_that_cannot_be_read_may_be_the_cause),
 		TEST(what_is_lost_is_of_all_guests),
 		TEST(what_kvmtop_takes),
+		TEST(what_kvmtop_takes_of_user_space),
 		TEST(what_another_kvmtop_found),
 		TEST(what_is_steady_is_in_the_view),
 		TEST(a_wait_needs_no_exits),
