@@ -50,6 +50,11 @@ ppc64le)
 	;;
 esac
 
+# has_pml: whether the processor keeps the log of written pages (Intel's PML).
+has_pml() {
+	[ "$(cat /sys/module/kvm_intel/parameters/pml 2>/dev/null)" = Y ]
+}
+
 # cpuids NUMBER ROUNDS: how many $CPUID exits --cpuid NUMBER makes in so many rounds.
 cpuids() {
 	if [ "$MARK" = "$CPUID" ]; then echo $((($1 + 1) * $2)); else echo $(($1 * $2)); fi

@@ -544,18 +544,52 @@ faults_of() {
 	diag "$(cat "$TMP/exits")"
 }
 
+# faults_without_size: AArch64's faults. The guest touches one page, and a device.
+faults_without_size() {
+	guest one --mmio 33
+	exits_begin --event fault -p "$GUEST"
+	guest_run one
+	exits_end
+	stop "$GUEST"
+	diag "$(cat "$TMP/exits")"
+	like "$(cut -d, -f3 "$TMP/exits")" '^IABT_LOW exec$' "exits --event fault: the guest's code"
+	check "exits --event fault: accesses to a device are none" \
+		test "$(exit_of total "" "")" -le 5
+}
+
 # Page faults by what the guest did, and by the pages that KVM maps.
 exits_faults() {
 	section "exits --event fault"
+	if [ "$MARK" = WFx ]; then
+		faults_without_size
+		return
+	fi
 	if [ -z "$FAULT" ]; then
-		skip "page faults" "the guest for it is of x86"
+		skip "page faults" "KVM has no event for them here"
 		return
 	fi
 	faults_of 100 5
 	is "$(exit_of total "" "$FAULT write 4K")" 100 "exits --event fault: new pages"
 	faults_of --log 100 5
-	is "$(exit_of total "" "$FAULT write-protected")" 500 \
-		"exits --event fault: writes that are logged"
+	if has_pml; then
+		skip "exits --event fault: writes that are logged" "this processor keeps the log"
+	else
+		is "$(exit_of total "" "$FAULT write-protected")" 500 \
+			"exits --event fault: writes that are logged"
+	fi
+	e_huge=/sys/kernel/mm/transparent_hugepage/enabled
+	if [ ! -e $e_huge ] ||
+		[ "$(cat /sys/module/kvm/parameters/nx_huge_pages 2>/dev/null)" = Y ]; then
+		skip "exits --event fault: a huge page" "KVM maps none with code here"
+		return
+	fi
+	e_was=$(sed 's/.*\[\(.*\)\].*/\1/' $e_huge)
+	echo madvise >$e_huge
+	faults_of --huge 100 5
+	echo "$e_was" >$e_huge
+	is "$(exit_of total "" "$FAULT write 4K")" none "exits --event fault: no small pages"
+	check "exits --event fault: a huge one" \
+		grep -Eq ",$FAULT (write|exec) 2M," "$TMP/exits"
 }
 
 # A guest shares its CPU with a program that reads a BPF map all the time. Where the kernel can be
