@@ -195,15 +195,6 @@ static enum want_scope scope_of(const struct query *query)
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }
 
-static bool has_use(const struct monitor *monitor, const struct field_set *set, enum field_use use)
-{
-	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
-		if (fields_get(monitor->fields, i)->use == use && field_set_has(set, i))
-			return true;
-	}
-	return false;
-}
-
 static bool is_filter_new(const struct monitor *monitor, const struct query *query)
 {
 	if (!monitor->filter || !query->filter)
@@ -228,14 +219,14 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 {
 	const struct want *want = &monitor->want;
 	bool counts_all = monitor->config.counts_all;
-	bool has_events = has_use(monitor, needed, USE_EVENT) ||
+	bool has_events = field_set_has_use(needed, monitor->fields, USE_EVENT) ||
 			  (monitor->has_own_events && !counts_all);
 
 	if (!monitor->has_want || is_recorded(monitor))
 		return true;
 	/* Arguments and long exits need other BPF programs, which begin at 0. */
-	if (has_use(monitor, &want->fields, USE_ARGUMENT) !=
-		    has_use(monitor, needed, USE_ARGUMENT) ||
+	if (field_set_has_use(&want->fields, monitor->fields, USE_ARGUMENT) !=
+		    field_set_has_use(needed, monitor->fields, USE_ARGUMENT) ||
 	    (want->longer_ns > 0) != (query_wants_longer(query) > 0))
 		return true;
 	/* Only what the filter selects was counted. */
@@ -281,7 +272,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 
 	query_wants(query, monitor->fields, &monitor->needed);
 	is_new = begins_anew(monitor, query, &monitor->needed);
-	monitor->has_own_events = has_use(monitor, &monitor->needed, USE_EVENT);
+	monitor->has_own_events = field_set_has_use(&monitor->needed, monitor->fields, USE_EVENT);
 	field_set_copy(&monitor->want.fields, &monitor->needed);
 	if (monitor->config.counts_all)
 		add_all(monitor);

@@ -180,6 +180,15 @@ uint32_t fields_find(const struct fields *fields, const char *name)
 	return entry ? entry->id : FIELD_NONE;
 }
 
+bool field_set_has_use(const struct field_set *set, const struct fields *fields, enum field_use use)
+{
+	for (uint32_t i = 0; i < fields_count(fields); i++) {
+		if (fields_get(fields, i)->use == use && field_set_has(set, i))
+			return true;
+	}
+	return false;
+}
+
 void field_set_add(struct field_set *set, uint32_t id)
 {
 	uint32_t word = id / 64;

@@ -285,6 +285,10 @@ static inline bool field_set_has(const struct field_set *set, uint32_t id)
 	return id / 64 < set->nr_words && set->words[id / 64] >> (id % 64) & 1;
 }
 
+/* Whether any of its fields has this use. */
+bool field_set_has_use(const struct field_set *set, const struct fields *fields,
+		       enum field_use use);
+
 void field_set_add(struct field_set *set, uint32_t id);
 void field_set_del(struct field_set *set, uint32_t id);
 void field_set_clear(struct field_set *set);
