@@ -68,7 +68,8 @@ static unsigned int choose_providers(const struct top *top)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))
 		providers |= 1U << PROVIDER_HOST | 1U << PROVIDER_COST;
-	if (options->mode == MODE_SCREEN || top->run.query.type == &view_who)
+	if (options->mode == MODE_SCREEN || top->run.query.type == &view_who ||
+	    top->run.query.type == &view_why)
 		providers |= 1U << PROVIDER_WHO;
 	return providers;
 }

@@ -24,7 +24,8 @@
 #define WHO_INTERVAL_S 0.5
 
 /* Rules use these sources. With these alone, "nothing found" would not mean that all is well. */
-#define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_COST | PROVIDERS_STATISTICS)
+#define ASIDES \
+	(1U << PROVIDER_HOST | 1U << PROVIDER_COST | 1U << PROVIDER_WHO | PROVIDERS_STATISTICS)
 
 /* Findings are about the guest that has the name at the end: only there can the user act. */
 static void follow_guest(struct run *run)
