@@ -78,7 +78,7 @@ int bpf_probe_exits(const struct env *env, struct error *error)
 
 	if (!err && !bpf_has_jit(env))
 		return error_set(error, -ENOTSUP, "the kernel interprets BPF, which takes too "
-					      "long in exits: sysctl net.core.bpf_jit_enable=1");
+					      "long in exits: net.core.bpf_jit_enable is 0");
 	return err;
 }
 

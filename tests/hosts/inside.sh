@@ -238,12 +238,6 @@ load_modules() {
 	done </modules/order
 }
 
-# jit VALUE: whether the kernel translates BPF to machine code; not every kernel lets one choose.
-JIT=/proc/sys/net/core/bpf_jit_enable
-jit() {
-	echo "$1" 2>/dev/null >$JIT
-}
-
 # What the kernel said while it booted is about the emulated machine.
 SAID_AT_BOOT=$(dmesg | wc -l)
 
