@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/guests/guests.h"
+#include "core/facts/field.h"
+#include "core/facts/key.h"
 #include "lib/error.h"
 #include "providers/who/shared.h"
 
@@ -38,5 +41,22 @@ int who_bpf_read(struct who_bpf *bpf, who_take_fn *take, void *arg);
 
 /* Time that could not be charged, as there were too many pairs. */
 uint64_t who_bpf_lost_ns(const struct who_bpf *bpf);
+
+/* ---- names.c */
+
+/* What the names of a pair are, of a kind that the programs tell apart less finely. */
+struct who_names {
+	enum wait_part part;
+	char thread[WHO_NAME + 16]; /* "": it has none */
+	char owner[GUEST_NAME_SIZE]; /* of its guest or process; "" */
+	pid_t pid; /* of the guest; 0: none */
+};
+
+/*
+ * ran: the guest and vCPU of the pair's thread, if it is of a vCPU; NULL: not known. waits: the
+ * guest that waits.
+ */
+void who_names_of(const struct guests *guests, const struct who_pair *pair, const struct key *ran,
+		  uint32_t waits, struct who_names *names);
 
 #endif

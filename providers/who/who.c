@@ -6,7 +6,6 @@
  * that the inventory has. What ran is a field of the dictionary, which has its name, and the rows
  * of a vCPU add up to its waits.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,108 +185,8 @@ static void find_members(struct who *who)
 
 /* ---- what ran */
 
-/* What the names of a pair are, of a kind that the programs tell apart less finely. */
-struct names {
-	enum wait_part part;
-	char thread[WHO_NAME + 16]; /* "": it has none */
-	char owner[GUEST_NAME_SIZE]; /* of its guest or process; "" */
-	pid_t pid; /* of the guest; 0: none */
-};
-
-static void name_owner(struct names *names, const struct guest *guest)
-{
-	snprintf(names->owner, sizeof(names->owner), "%s", guest->name);
-	names->pid = guest->pid;
-}
-
-/* One that ended before this has no name. */
-static void name_vcpu(const struct who *who, const struct member *waiter, uint32_t tid,
-		      struct names *names)
-{
-	const struct member *ran = find_member(who, (pid_t)tid);
-	const struct guest *guest = ran ? guests_find(who->args.guests, ran->guest) : NULL;
-
-	names->part = WAIT_GUEST;
-	if (!guest)
-		return;
-	if (ran->guest == waiter->guest)
-		names->part = WAIT_OWN;
-	snprintf(names->thread, sizeof(names->thread), "vCPU %d", (int)ran->vcpu);
-	name_owner(names, guest);
-}
-
-/* Nothing in a name moves a cursor, and a number at its end may be a pid: "vhost-4110". */
-static void take_comm(char *to, size_t size, const char *comm)
-{
-	size_t len = strnlen(comm, WHO_NAME), digits = 0;
-
-	len = len < size ? len : size - 1;
-	for (size_t i = 0; i < len; i++)
-		to[i] = isprint((unsigned char)comm[i]) ? comm[i] : '?';
-	while (digits < len && isdigit((unsigned char)to[len - digits - 1]))
-		digits++;
-	if (digits >= 3)
-		len -= digits + (len > digits && to[len - digits - 1] == '-');
-	to[len] = '\0';
-}
-
-/* Threads of the kernel that differ by their CPU only have one name: "kworker" of kworker/3:1. */
-static void name_kernel(const struct who *who, const struct who_pair *pair, struct names *names)
-{
-	const struct guest *guest = NULL;
-
-	names->part = WAIT_KERNEL;
-	take_comm(names->thread, sizeof(names->thread), pair->thread);
-	names->thread[strcspn(names->thread, "/")] = '\0';
-	if (strncmp(pair->thread, "vhost-", 6) != 0)
-		return;
-	names->part = WAIT_VHOST;
-	guest = guests_by_pid(who->args.guests, (pid_t)atoi(pair->thread + 6));
-	if (guest)
-		name_owner(names, guest);
-}
-
-static void name_vmm(const struct who *who, const struct who_pair *pair, struct names *names)
-{
-	const struct guest *guest = guests_by_pid(who->args.guests, (pid_t)pair->id);
-
-	names->part = strncmp(pair->thread, "vhost-", 6) == 0 ? WAIT_VHOST : WAIT_VMM;
-	if (!guest)
-		return;
-	take_comm(names->thread, sizeof(names->thread), pair->thread);
-	name_owner(names, guest);
-}
-
-static void name_pair(const struct who *who, const struct member *waiter,
-		      const struct who_pair *pair, struct names *names)
-{
-	static const enum wait_part parts[] = {
-		[WHO_IRQ] = WAIT_IRQ, [WHO_SOFTIRQ] = WAIT_SOFTIRQ, [WHO_IDLE] = WAIT_IDLE,
-		[WHO_QUOTA] = WAIT_QUOTA, [WHO_UNKNOWN] = WAIT_UNKNOWN,
-	};
-
-	switch (pair->kind) {
-	case WHO_VCPU:
-		name_vcpu(who, waiter, pair->id, names);
-		break;
-	case WHO_VMM:
-		name_vmm(who, pair, names);
-		break;
-	case WHO_KERNEL:
-		name_kernel(who, pair, names);
-		break;
-	case WHO_PROCESS:
-		names->part = WAIT_PROCESS;
-		take_comm(names->thread, sizeof(names->thread), pair->thread);
-		take_comm(names->owner, sizeof(names->owner), pair->process);
-		break;
-	default:
-		names->part = pair->kind < ARRAY_SIZE(parts) ? parts[pair->kind] : WAIT_UNKNOWN;
-	}
-}
-
 /* "waits(guest 4110 web2 vCPU 0)" */
-static uint32_t field_of(struct who *who, const struct names *names)
+static uint32_t field_of(struct who *who, const struct who_names *names)
 {
 	char name[NAME_SIZE], pid[16] = "";
 	const struct field field = {
@@ -310,20 +209,25 @@ static uint32_t field_of(struct who *who, const struct names *names)
 	if (id != FIELD_NONE)
 		return id;
 	if (*names->thread && who->nr_names++ >= NAMES_MAX)
-		return field_of(who, &(struct names){ .part = names->part });
+		return field_of(who, &(struct who_names){ .part = names->part });
 	return fields_add(who->args.fields, &field);
 }
 
 static uint32_t field_of_pair(struct who *who, const struct member *waiter,
 			      const struct who_pair *pair)
 {
-	struct names names = { .part = WAIT_UNKNOWN };
+	const struct member *ran =
+		pair->kind == WHO_VCPU ? find_member(who, (pid_t)pair->id) : NULL;
+	struct key ran_key = { .field = FIELD_NONE };
+	struct who_names names = { .part = WAIT_UNKNOWN };
 	struct named *named;
 
 	HASH_FIND(hh, who->named, pair, sizeof(*pair), named);
 	if (named)
 		return named->field;
-	name_pair(who, waiter, pair, &names);
+	if (ran)
+		ran_key = (struct key){ ran->guest, ran->vcpu, FIELD_NONE };
+	who_names_of(who->args.guests, pair, ran ? &ran_key : NULL, waiter->guest, &names);
 	named = xcalloc(1, sizeof(*named));
 	named->pair = *pair;
 	named->field = field_of(who, &names);
