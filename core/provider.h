@@ -116,8 +116,7 @@ struct provider {
 	PROVIDER(TRACEPOINT, tracepoint, captured_tracepoint) \
 	PROVIDER(EXITS, exits, captured_exits) \
 	PROVIDER(HOST, host, captured_host) \
-	PROVIDER(COST, cost, cost) \
-	PROVIDER(WHO, who, who)
+	PROVIDER(COST, cost, cost)
 
 #define PROVIDER_NUMBER(number, ...) PROVIDER_##number,
 
