@@ -144,7 +144,7 @@ static int exits_open(const struct provider_args *args, void **ret_state, struct
 /* How many vCPU threads may begin before the next sample: on a larger host more guests start. */
 static uint32_t spare(void)
 {
-	return 256 + 4 * (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+	return 512 + 4 * (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* How many records are needed for so many vCPUs. */

@@ -245,11 +245,11 @@ is "$(tr -s ' ' <"$TMP/sums")" " 30 $((2 * 8 * 6))" \
 	"240 threads that begin within a sample: each guest has all of its exits"
 is "$(grep -c -e lost -e 'no room' "$TMP/exits.err")" 0 "and nothing is said"
 
-# There is room for 256 and four a CPU, and for a quarter of the vCPUs that were there before.
-many=$((64 + $(getconf _NPROCESSORS_ONLN)))
+# There is room for 512 and four a CPU, and for a quarter of the vCPUs that were there before.
+many=$((96 + $(getconf _NPROCESSORS_ONLN)))
 fill $many
 like "$(cat "$TMP/exits.err")" 'exits lost: more vCPU threads began at once' \
-	"twice as many as there is room for: it is said that exits are lost"
+	"half as many again as there is room for: it is said that exits are lost"
 for pid in $guests; do
 	sum_of total pid "$pid"
 	stop "$pid"
