@@ -26,7 +26,7 @@ struct argument {
 		 * a only.
 		 */
 		uint32_t a_bytes;
-		uint64_t (*a_of)(uint64_t field); /* what a is by its field; NULL: the same */
+		uint64_t (*a_of)(uint64_t value); /* makes a of the field; NULL: it is the field */
 	} events[ARGUMENT_EVENTS];
 	/* Writes the values of a, b and c as text: "0x6e0 IA32_TSC_DEADLINE write". */
 	void (*format)(char *buf, size_t size, uint64_t a, uint32_t b, uint32_t c);

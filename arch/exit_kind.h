@@ -35,7 +35,7 @@ enum exit_place {
 };
 
 /* What the guest did, and why it may not: the bits of an argument of EXITS_FAULT. */
-#define FAULT_WRITE 1	  /* neither this nor the next: it read */
+#define FAULT_WRITE 1	  /* without this and the next bit: a read */
 #define FAULT_EXEC 2
 #define FAULT_PROTECTED 4 /* the page is mapped, but not for this access */
 #define FAULT_PRIVATE 8	  /* the access was of private memory */

@@ -48,7 +48,7 @@ struct meaning {
 	const struct trace_field *a, *b, *c;
 	uint16_t fixed_c;
 	uint32_t a_bytes; /* see struct argument_event */
-	uint64_t (*a_of)(uint64_t field);
+	uint64_t (*a_of)(uint64_t value);
 	/* Of a halt that is over: how long; whether the vCPU waited. Of a limit: the old one. */
 	const struct trace_field *ns, *has_waited;
 	const struct trace_field *is_begin; /* of KVM_RUN */
