@@ -9,6 +9,14 @@
 #include "trace/recording/reader.h"
 
 /* Numbers at addresses that need not be aligned; swap: not in this machine's byte order. */
+static inline uint16_t bytes_u16(const uint8_t *at, bool swap)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return swap ? __builtin_bswap16(value) : value;
+}
+
 static inline uint32_t bytes_u32(const uint8_t *at, bool swap)
 {
 	uint32_t value;

@@ -146,11 +146,7 @@ const char *comms_get(const struct comms *comms, int32_t tid)
 
 void event_types_init(struct event_types *types, struct trace_file *file)
 {
-	*types = (struct event_types){
-		.file = file,
-		.common_type = { "common_type", 0, 2, 0 },
-		.common_pid = { "common_pid", 4, 4, 0 },
-	};
+	*types = (struct event_types){ .file = file };
 	file->types = types;
 }
 
@@ -159,8 +155,6 @@ void event_types_set_machine(struct event_types *types, bool is_big_endian)
 	bool is_local_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
 	types->swap = is_big_endian != is_local_big ? TRACE_FIELD_SWAP : 0;
-	types->common_type.flags = types->swap;
-	types->common_pid.flags = types->swap;
 }
 
 void event_types_release(struct event_types *types)
@@ -221,17 +215,23 @@ static const struct event_type *type_of(struct event_types *types, size_t id)
 	return &types->by_id[id];
 }
 
+/* Each record begins with the event's number (16 bits), flags, and the thread. */
+#define COMMON_TID 4
+#define COMMON_SIZE 8
+
 void event_types_set(struct event_types *types, struct trace_event *event, const void *data,
 		     uint32_t size)
 {
 	const struct event_type *type;
+	bool is_whole = size >= COMMON_SIZE;
 
 	event->data = data;
 	event->size = size;
-	event->id = trace_field_number(&types->common_type, event);
+	event->id = is_whole ? bytes_u16(data, types->swap) : 0;
 	type = type_of(types, event->id);
 	event->type = type->type;
-	event->tid = (int32_t)trace_field_number(&types->common_pid, event);
+	event->tid = is_whole ? (int32_t)bytes_u32((const uint8_t *)data + COMMON_TID, types->swap)
+			      : 0;
 	event->thread_key = (uint64_t)types->file->index << 32 | (uint32_t)event->tid;
 	event->vcpu = type->vcpu ? (int32_t)trace_field_number(type->vcpu, event) : -1;
 }

@@ -43,7 +43,6 @@ struct event_types {
 	struct event_type *by_id;
 	size_t nr;
 	struct comms comms;
-	struct trace_field common_type, common_pid;
 	unsigned int swap; /* TRACE_FIELD_SWAP, or 0: numbers are in this machine's byte order */
 	bool has_damaged; /* formats: this is a problem of the file */
 };

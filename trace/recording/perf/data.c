@@ -188,7 +188,7 @@ static void on_lost(struct perf_source *perf, const struct perf_piece *piece, si
 
 	if (piece->size < at + 8)
 		return;
-	perf_sample_read_id(&perf->perf->header, piece->at, piece->size, &sample);
+	perf_sample_read_last(&perf->perf->header, piece->at, piece->size, &sample);
 	lost = bytes_u64(piece->at + at, perf->perf->header.swap);
 	if (sample.time || piece->type == PERF_RECORD_LOST)
 		add_loss(perf, &sample, lost);

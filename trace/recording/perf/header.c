@@ -139,6 +139,7 @@ static void take_attr(struct cursor *cursor, struct perf_header *header, uint64_
 			 clock_of((int32_t)bytes_u32(attr + 92, header->swap)));
 	if (bytes_u32(attr, header->swap) == PERF_TYPE_TRACEPOINT && config <= UINT16_MAX)
 		ret_like->tracepoint = (uint16_t)config;
+	perf_layout_find_places(&layout);
 	ret_like->layout = add_layout(header, &layout);
 }
 

@@ -22,9 +22,17 @@
 
 /* ---- the header; if perf wrote to a pipe, parts of it are among the records */
 
+/* Where fields of one word each are, counted in words of 8 bytes; -1: the record has no such. */
+struct perf_places {
+	int8_t nr; /* words that are there, also of fields that kvmtop does not need */
+	int8_t thread, time, cpu, id, period;
+};
+
 /* Which fields the samples of an event have. */
 struct perf_layout {
 	uint64_t sample_type, read_format;
+	struct perf_places sample; /* from the sample's begin */
+	struct perf_places last; /* at the end of other records, from the first of them */
 	bool has_sample_id; /* records other than samples have time, thread and CPU, too */
 	bool counts_by_thread; /* counts in samples are of the sample's thread, whatever their id */
 };
@@ -151,8 +159,11 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 		      struct perf_sample *ret_sample);
 
 /* Parses the fields at the end of a record that is not a sample. */
-void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
-			 struct perf_sample *ret_sample);
+void perf_sample_read_last(const struct perf_header *header, const uint8_t *at, size_t size,
+			   struct perf_sample *ret_sample);
+
+/* Sets where the fields are, which the sample type says. */
+void perf_layout_find_places(struct perf_layout *layout);
 
 /* ---- samples and losses that wait until no earlier one can come */
 

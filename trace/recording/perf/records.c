@@ -27,18 +27,10 @@ static bool damaged(const struct perf_records *records, const char *text)
 	return false;
 }
 
-static uint16_t u16_at(const struct perf_records *records, const uint8_t *at)
-{
-	uint16_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return records->swap ? __builtin_bswap16(value) : value;
-}
-
 /* Of a whole record, in its header. */
 static size_t size_at(const struct perf_records *records, const uint8_t *at)
 {
-	return u16_at(records, at + 6);
+	return bytes_u16(at + 6, records->swap);
 }
 
 static struct perf_piece piece_at(const struct perf_records *records, const uint8_t *at,
@@ -46,7 +38,7 @@ static struct perf_piece piece_at(const struct perf_records *records, const uint
 {
 	return (struct perf_piece){
 		.type = bytes_u32(at, records->swap),
-		.misc = u16_at(records, at + 4),
+		.misc = bytes_u16(at + 4, records->swap),
 		.at = at + PERF_RECORD_HEADER_SIZE,
 		.size = size - PERF_RECORD_HEADER_SIZE,
 		.offset = records->record_at,

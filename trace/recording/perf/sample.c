@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
+#include "lib/array.h"
 #include "trace/recording/perf/perf.h"
 
 #define COUNT_MAX (UINT64_C(1) << 48) /* a larger count is damage */
@@ -74,96 +75,114 @@ static void skip_words(struct rest *rest, uint64_t nr)
 	take(rest, nr < 65536 ? nr * 8 : UINT64_MAX);
 }
 
+/* ---- fields of one word each */
+
+/* Source: perf_event_open(2), PERF_RECORD_SAMPLE and struct sample_id. */
+static const uint64_t sample_words[] = {
+	PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,	       PERF_SAMPLE_TID,
+	PERF_SAMPLE_TIME,	PERF_SAMPLE_ADDR,      PERF_SAMPLE_ID,
+	PERF_SAMPLE_STREAM_ID,	PERF_SAMPLE_CPU,       PERF_SAMPLE_PERIOD,
+};
+static const uint64_t last_words[] = {
+	PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
+	PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,
+};
+
+static struct perf_places places_of(const uint64_t *words, size_t nr, uint64_t type)
+{
+	struct perf_places places = { 0, -1, -1, -1, -1, -1 };
+
+	for (size_t i = 0; i < nr; i++) {
+		int8_t at = places.nr;
+
+		if (!(type & words[i]))
+			continue;
+		places.nr++;
+		if (words[i] == PERF_SAMPLE_TID)
+			places.thread = at;
+		else if (words[i] == PERF_SAMPLE_TIME)
+			places.time = at;
+		else if (words[i] == PERF_SAMPLE_CPU)
+			places.cpu = at;
+		else if (words[i] == PERF_SAMPLE_PERIOD)
+			places.period = at;
+		else if (words[i] == PERF_SAMPLE_ID || words[i] == PERF_SAMPLE_IDENTIFIER)
+			places.id = at;
+	}
+	return places;
+}
+
+void perf_layout_find_places(struct perf_layout *layout)
+{
+	uint64_t type = layout->sample_type;
+
+	layout->sample = places_of(sample_words, ARRAY_SIZE(sample_words), type);
+	layout->last = places_of(last_words, ARRAY_SIZE(last_words), type);
+}
+
+/* Inlined: each sample has them. */
+static inline __attribute__((always_inline)) void
+take_words(const uint8_t *at, bool swap, const struct perf_places *places,
+	   struct perf_sample *sample)
+{
+	if (places->thread >= 0) {
+		sample->pid = (int32_t)bytes_u32(at + 8 * places->thread, swap);
+		sample->tid = (int32_t)bytes_u32(at + 8 * places->thread + 4, swap);
+	}
+	if (places->time >= 0)
+		sample->time = bytes_u64(at + 8 * places->time, swap);
+	if (places->cpu >= 0)
+		sample->cpu = (int32_t)bytes_u32(at + 8 * places->cpu, swap);
+	if (places->id >= 0)
+		sample->id = bytes_u64(at + 8 * places->id, swap);
+	if (places->period >= 0)
+		sample->is_of_several = bytes_u64(at + 8 * places->period, swap) > 1;
+}
+
+/* ---- samples, and the fields at the end of other records */
+
 /* Finds the sample's layout by the event's number in the sample, if it has one. */
-static const struct perf_layout *layout_of(const struct perf_header *header,
-					   const struct rest *rest)
+static const struct perf_layout *layout_of(const struct perf_header *header, const uint8_t *at,
+					   size_t size)
 {
 	if (header->nr_layouts == 0)
 		return NULL;
-	if (!(header->layouts[0].sample_type & PERF_SAMPLE_IDENTIFIER) || !header->ids ||
-	    header->nr_layouts == 1 || rest->size < 8)
+	if (header->nr_layouts == 1 || !header->ids || size < 8 ||
+	    !(header->layouts[0].sample_type & PERF_SAMPLE_IDENTIFIER))
 		return &header->layouts[0];
-	return perf_header_layout(header, bytes_u64(rest->at, rest->swap));
-}
-
-static void take_ids(struct rest *rest, uint64_t type, struct perf_sample *sample)
-{
-	if (type & PERF_SAMPLE_TID) {
-		sample->pid = (int32_t)take_u32(rest);
-		sample->tid = (int32_t)take_u32(rest);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		sample->time = take_u64(rest);
-}
-
-static void take_cpu(struct rest *rest, uint64_t type, struct perf_sample *sample)
-{
-	if (!(type & PERF_SAMPLE_CPU))
-		return;
-	sample->cpu = (int32_t)take_u32(rest);
-	take_u32(rest);
-}
-
-static void skip_if(struct rest *rest, uint64_t type, uint64_t bit)
-{
-	if (type & bit)
-		take_u64(rest);
+	return perf_header_layout(header, bytes_u64(at, header->swap));
 }
 
 bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_t size,
 		      struct perf_sample *ret_sample)
 {
+	const struct perf_layout *layout = layout_of(header, at, size);
 	struct rest rest = { at, size, header->swap, false };
-	const struct perf_layout *layout = layout_of(header, &rest);
-	struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
-	uint64_t type = layout ? layout->sample_type : 0;
 
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		sample.id = take_u64(&rest);
-	skip_if(&rest, type, PERF_SAMPLE_IP);
-	take_ids(&rest, type, &sample);
-	skip_if(&rest, type, PERF_SAMPLE_ADDR);
-	if (type & PERF_SAMPLE_ID)
-		sample.id = take_u64(&rest);
-	skip_if(&rest, type, PERF_SAMPLE_STREAM_ID);
-	take_cpu(&rest, type, &sample);
-	if (type & PERF_SAMPLE_PERIOD)
-		sample.is_of_several = take_u64(&rest) > 1;
-	if (type & PERF_SAMPLE_READ)
-		take_counts(&rest, layout, &sample);
-	if (type & PERF_SAMPLE_CALLCHAIN)
-		skip_words(&rest, take_u64(&rest));
-	if (type & PERF_SAMPLE_RAW) {
-		sample.raw_size = take_u32(&rest);
-		sample.raw = take(&rest, sample.raw_size);
-	}
-	if (rest.is_short || !layout)
+	*ret_sample = (struct perf_sample){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (!layout || !take(&rest, 8 * (uint64_t)layout->sample.nr))
 		return false;
-	*ret_sample = sample;
-	return true;
+	take_words(at, header->swap, &layout->sample, ret_sample);
+	if (layout->sample_type & PERF_SAMPLE_READ)
+		take_counts(&rest, layout, ret_sample);
+	if (layout->sample_type & PERF_SAMPLE_CALLCHAIN)
+		skip_words(&rest, take_u64(&rest));
+	if (layout->sample_type & PERF_SAMPLE_RAW) {
+		ret_sample->raw_size = take_u32(&rest);
+		ret_sample->raw = take(&rest, ret_sample->raw_size);
+	}
+	return !rest.is_short;
 }
 
-/* The fields are the last words of the record: thread, time, the event's numbers, CPU. */
-void perf_sample_read_id(const struct perf_header *header, const uint8_t *at, size_t size,
-			 struct perf_sample *ret_sample)
+void perf_sample_read_last(const struct perf_header *header, const uint8_t *at, size_t size,
+			   struct perf_sample *ret_sample)
 {
 	const struct perf_layout *layout = header->nr_layouts ? &header->layouts[0] : NULL;
-	uint64_t type = layout ? layout->sample_type : 0, words;
-	struct perf_sample sample = { .pid = -1, .tid = -1, .cpu = -1 };
-	struct rest rest = { at, size, header->swap, false };
 
-	words = !!(type & PERF_SAMPLE_TID) + !!(type & PERF_SAMPLE_TIME) +
-		!!(type & PERF_SAMPLE_ID) + !!(type & PERF_SAMPLE_STREAM_ID) +
-		!!(type & PERF_SAMPLE_CPU) + !!(type & PERF_SAMPLE_IDENTIFIER);
-	*ret_sample = sample;
-	if (!layout || !layout->has_sample_id || size < 8 * words)
-		return;
-	take(&rest, size - 8 * words);
-	take_ids(&rest, type, &sample);
-	skip_if(&rest, type, PERF_SAMPLE_ID);
-	skip_if(&rest, type, PERF_SAMPLE_STREAM_ID);
-	take_cpu(&rest, type, &sample);
-	*ret_sample = sample;
+	*ret_sample = (struct perf_sample){ .pid = -1, .tid = -1, .cpu = -1 };
+	if (layout && layout->has_sample_id && size >= 8 * (size_t)layout->last.nr)
+		take_words(at + size - 8 * (size_t)layout->last.nr, header->swap, &layout->last,
+			   ret_sample);
 }
 
 /* ---- groups */

@@ -491,6 +491,7 @@ static void samples_of_every_shape(void **state)
 			layout.sample_type |= definition[i];
 			put_field(&bytes, definition[i], layout.read_format);
 		}
+		perf_layout_find_places(&layout);
 		if (bytes.len)
 			check_sample(&header, &bytes);
 	}
