@@ -172,28 +172,31 @@ struct perf_entry {
 	int64_t lost; /* 0: a sample */
 	uint8_t *bytes;
 	size_t room;
-	struct perf_entry *next; /* in the list of free entries */
+	uint64_t order; /* of two records of the same time, the one with the lower order is first */
+	struct perf_entry *next; /* of its run, or in the list of free entries */
 };
 
-/* In the heap: of two records of the same time, the one with the lower order is first. */
-struct perf_slot {
+/* Entries sorted by time and order: the first one, and its time and order. */
+struct perf_run {
 	uint64_t time, order;
 	struct perf_entry *entry;
 };
 
 /* Zero-initialised is empty. */
 struct perf_waiting {
-	struct perf_slot *heap; /* a binary heap: the earliest entry is at 0 */
-	size_t nr, room, bytes; /* bytes: of all its entries */
+	struct perf_run *heap; /* a binary heap: the run with the earliest entry is at 0 */
+	size_t nr, room;
+	struct perf_entry *latest; /* the end of the run that grows; NULL: none does */
 	struct perf_entry *free;
-	uint64_t order;
+	size_t bytes; /* of all entries */
+	uint64_t order; /* of the next entry */
 };
 
 /* A new entry is dropped after use, and used again. Drop takes NULL. */
 struct perf_entry *perf_waiting_new(struct perf_waiting *waiting);
 void perf_waiting_drop(struct perf_waiting *waiting, struct perf_entry *entry);
 
-/* Copies the bytes of the entry's sample, and adds the entry to the heap. */
+/* Copies the bytes of the entry's sample, and adds the entry. */
 void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, int64_t lost);
 
 /* Takes the earliest entry out, of at least one. */

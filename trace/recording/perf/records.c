@@ -197,7 +197,10 @@ bool perf_records_data(struct perf_records *records, uint64_t size, uint8_t **re
 	return true;
 }
 
-/* ---- records that wait in a heap, sorted by time, until no earlier one can come */
+/*
+ * ---- records that wait until no earlier one can come. perf writes one CPU's records after the
+ * other's, each sorted but for interrupts: so sorted runs wait in a heap, by their first records.
+ */
 
 struct perf_entry *perf_waiting_new(struct perf_waiting *waiting)
 {
@@ -222,17 +225,43 @@ void perf_waiting_drop(struct perf_waiting *waiting, struct perf_entry *entry)
 	waiting->free = entry;
 }
 
-static bool is_before(const struct perf_slot *a, const struct perf_slot *b)
+static bool is_before(const struct perf_run *a, const struct perf_run *b)
 {
 	return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
-/* Puts an entry at i, or above it. */
-static void put(struct perf_slot *heap, size_t i, const struct perf_slot *slot)
+static struct perf_run run_of(struct perf_entry *first)
 {
-	for (; i > 0 && is_before(slot, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+	return (struct perf_run){ first->sample.time, first->order, first };
+}
+
+static void add_run(struct perf_waiting *waiting, struct perf_entry *first)
+{
+	const struct perf_run run = run_of(first);
+	struct perf_run *heap;
+	size_t i = waiting->nr++;
+
+	array_grow_unset(&waiting->heap, &waiting->room, waiting->nr);
+	heap = waiting->heap;
+	for (; i > 0 && is_before(&run, &heap[(i - 1) / 2]); i = (i - 1) / 2)
 		heap[i] = heap[(i - 1) / 2];
-	heap[i] = *slot;
+	heap[i] = run;
+}
+
+/* Puts a run into the place of the first one. */
+static void replace_first(struct perf_waiting *waiting, const struct perf_run *run)
+{
+	struct perf_run *heap = waiting->heap;
+	size_t i = 0, child;
+
+	for (; (child = 2 * i + 1) < waiting->nr; i = child) {
+		if (child + 1 < waiting->nr && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (is_before(run, &heap[child]))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = *run;
 }
 
 void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, int64_t lost)
@@ -240,7 +269,6 @@ void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, in
 	struct perf_sample *sample = &entry->sample;
 	size_t raw_size = sample->raw ? sample->raw_size : 0;
 	size_t counts_size = (size_t)sample->nr_counts * sample->count_size;
-	const struct perf_slot slot = { sample->time, waiting->order++, entry };
 
 	array_grow_unset(&entry->bytes, &entry->room, raw_size + counts_size);
 	if (raw_size)
@@ -248,24 +276,25 @@ void perf_waiting_add(struct perf_waiting *waiting, struct perf_entry *entry, in
 	if (counts_size)
 		sample->counts = memcpy(entry->bytes + raw_size, sample->counts, counts_size);
 	entry->lost = lost;
-	array_grow_unset(&waiting->heap, &waiting->room, waiting->nr + 1);
-	put(waiting->heap, waiting->nr++, &slot);
+	entry->order = waiting->order++;
+	entry->next = NULL;
+	if (waiting->latest && sample->time >= waiting->latest->sample.time)
+		waiting->latest->next = entry;
+	else
+		add_run(waiting, entry);
+	waiting->latest = entry;
 	waiting->bytes += sizeof(*entry) + entry->room;
 }
 
 struct perf_entry *perf_waiting_take(struct perf_waiting *waiting)
 {
-	struct perf_slot *heap = waiting->heap, last = heap[--waiting->nr];
-	struct perf_entry *first = heap[0].entry;
-	size_t i = 0, child;
+	struct perf_entry *first = waiting->heap[0].entry;
+	struct perf_run next;
 
-	/* The last entry is a late one, as a rule: it is put where it belongs from the bottom. */
-	for (; (child = 2 * i + 1) < waiting->nr; i = child) {
-		if (child + 1 < waiting->nr && is_before(&heap[child + 1], &heap[child]))
-			child++;
-		heap[i] = heap[child];
-	}
-	put(heap, i, &last);
+	if (first == waiting->latest)
+		waiting->latest = NULL;
+	next = first->next ? run_of(first->next) : waiting->heap[--waiting->nr];
+	replace_first(waiting, &next);
 	waiting->bytes -= sizeof(*first) + first->room;
 	return first;
 }
@@ -273,7 +302,7 @@ struct perf_entry *perf_waiting_take(struct perf_waiting *waiting)
 void perf_waiting_release(struct perf_waiting *waiting)
 {
 	while (waiting->nr > 0)
-		perf_waiting_drop(waiting, waiting->heap[--waiting->nr].entry);
+		perf_waiting_drop(waiting, perf_waiting_take(waiting));
 	while (waiting->free) {
 		struct perf_entry *entry = perf_waiting_new(waiting);
 
