@@ -67,7 +67,7 @@ struct guest_key {
 /* IS_VCPU: key.pid is a vCPU, guest.number counts its threads. IS_CPU: key.pid is a CPU. */
 enum { IS_VCPU = -2, IS_CPU = -3 }; /* values of guest_key.guest */
 
-struct guest_entry {
+struct keyed_guest {
 	struct guest_key key;
 	struct recorded_guest guest;
 	UT_hash_handle hh;
@@ -75,7 +75,7 @@ struct guest_entry {
 
 void recorded_guests_release(struct recorded_guests *guests)
 {
-	struct guest_entry *entry, *next;
+	struct keyed_guest *entry, *next;
 
 	HASH_ITER(hh, guests->hash, entry, next) {
 		HASH_DEL(guests->hash, entry);
@@ -86,7 +86,7 @@ void recorded_guests_release(struct recorded_guests *guests)
 /* Finds or adds a key. A new one has number SIZE_MAX. */
 static struct recorded_guest *get_guest(struct recorded_guests *guests, const struct guest_key *key)
 {
-	struct guest_entry *entry;
+	struct keyed_guest *entry;
 
 	HASH_FIND(hh, guests->hash, key, sizeof(*key), entry);
 	if (!entry) {
@@ -166,7 +166,7 @@ const struct recorded_guest *recorded_guest_find(const struct recorded_guests *g
 						 const struct recorded_thread *thread)
 {
 	const struct guest_key key = key_of(trace, thread);
-	struct guest_entry *entry = NULL;
+	struct keyed_guest *entry = NULL;
 
 	if (thread->pid >= 0)
 		HASH_FIND(hh, guests->hash, &key, sizeof(key), entry);
@@ -175,11 +175,11 @@ const struct recorded_guest *recorded_guest_find(const struct recorded_guests *g
 
 void recorded_guest_leave(struct recorded_guests *guests, struct recorded_thread *thread)
 {
-	struct guest_entry *entry;
+	struct keyed_guest *entry;
 
 	if (!thread->of || --thread->of->nr_threads)
 		return;
-	entry = (struct guest_entry *)((char *)thread->of - offsetof(struct guest_entry, guest));
+	entry = (struct keyed_guest *)((char *)thread->of - offsetof(struct keyed_guest, guest));
 	HASH_DEL(guests->hash, entry);
 	free(entry);
 }
@@ -287,7 +287,7 @@ static void tell_apart(const struct recorded_guests *guests)
 	size_t nr_all = 0, nr;
 	struct recorded_guest **sorted = xcalloc(HASH_COUNT(guests->hash), sizeof(*sorted));
 
-	for (struct guest_entry *entry = guests->hash; entry; entry = entry->hh.next) {
+	for (struct keyed_guest *entry = guests->hash; entry; entry = entry->hh.next) {
 		if (entry->key.guest != IS_VCPU)
 			sorted[nr_all++] = &entry->guest;
 	}

@@ -33,7 +33,7 @@ struct recorded_guest {
 
 /* Zero-initialised is empty. */
 struct recorded_guests {
-	struct guest_entry *hash;
+	struct keyed_guest *hash;
 	size_t nr;
 };
 
