@@ -57,7 +57,7 @@ HEADERS_ONLY = uthash.h microhttpd.h curl/curl.h
 # What runs in the kernel, and what talks to it; without BPF, no_bpf.c stands in for it.
 BPF_SOURCES := $(sort $(wildcard providers/*/*.bpf.c))
 BPF_USERS := $(sort $(filter-out %.bpf.c,$(wildcard $(addprefix providers/,bpf/*.c exits/*.c \
-	account/*.c tracepoint/bpf_*.c))))
+	account/*.c who/*.c tracepoint/bpf_*.c))))
 BPF_STAND_IN = providers/tracepoint/no_bpf.c
 # A release has these made: they are the same for every kernel where bytes are stored lowest first.
 SHIPPED := $(wildcard $(BPF_SOURCES:%.bpf.c=%.le.skel.h))

@@ -15,7 +15,8 @@
 
 static const struct command *const commands[] = {
 	&exits_command,	 &export_command, &format_command,   &help_command,
-	&record_command, &report_command, &timeline_command, &why_command,
+	&record_command, &report_command, &timeline_command, &who_command,
+	&why_command,
 };
 
 const struct command *command_by_name(const char *name)

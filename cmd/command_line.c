@@ -54,6 +54,7 @@
 #define LOG MODE_LOG
 #define EXITS MODE_EXITS
 #define WHY MODE_WHY
+#define WHO MODE_WHO
 #define REPORT MODE_REPORT
 #define EXPORT MODE_EXPORT
 #define RECORD MODE_RECORD
@@ -68,10 +69,10 @@ static const struct option_spec specs[] = {
 	HEADING("count", "What to count"),
 	STRING(RUNS, 'f', "fields", "REGEX", fields, "only matching names; \"help\" lists them",
 	       .offer = OFFER_FIELDS, .words = "help"),
-	STRING(RUNS | EXITS | WHY | REPORT | RECORD, 'g', "guest", "NAME", guest,
+	STRING(RUNS | EXITS | WHY | WHO | REPORT | RECORD, 'g', "guest", "NAME", guest,
 	       "one guest, by its name", .offer = OFFER_GUESTS),
-	OTHER(RUNS | EXITS | WHY | RECORD, 'p', "pid", "PID", pids, "one guest, by its process",
-	      .offer = OFFER_PIDS),
+	OTHER(RUNS | EXITS | WHY | WHO | RECORD, 'p', "pid", "PID", pids,
+	      "one guest, by its process", .offer = OFFER_PIDS),
 	OTHER(REPORT, 'p', "pid", "PID,...", pids, "these processes or threads"),
 	NUMBER(EXITS, 'v', "vcpu", "N", vcpu, "with -p or -g: this vCPU only"),
 	NUMBER(REPORT, 0, "vcpu", "N", vcpu, "only vCPUs of this number"),
@@ -114,13 +115,13 @@ static const struct option_spec specs[] = {
 	FLAG(TOP, 'l', "log", log, "print a line per interval"),
 	STRING(TOP, 'L', "output", "FILE", output, "append these lines to FILE; SIGHUP reopens it",
 	       .alias = "log-to-file", BY_TOPIC, FILES),
-	STRING(EXITS | WHY | REPORT, 0, "output", "FILE", output, "with --csv or --json: to FILE",
-	       FILES),
+	STRING(EXITS | WHY | WHO | REPORT, 0, "output", "FILE", output,
+	       "with --csv or --json: to FILE", FILES),
 	STRING(RECORD | TIMELINE, 'o', "output", "FILE", output, "the file to write", FILES),
 	FLAG(ONCE | LOG | MODE_DIFF, 'c', "csv", csv, "as CSV, with -l or -1"),
-	FLAG(EXITS | WHY | REPORT, 0, "csv", csv, "as CSV"),
+	FLAG(EXITS | WHY | WHO | REPORT, 0, "csv", csv, "as CSV"),
 	FLAG(ONCE | LOG | MODE_DIFF, 0, "json", json, "a JSON object per sample, with -l or -1"),
-	FLAG(EXITS | WHY | REPORT, 0, "json", json, "as a JSON object"),
+	FLAG(EXITS | WHY | WHO | REPORT, 0, "json", json, "as a JSON object"),
 	FLAG(ONCE | LOG, 'z', "skip-zero-records", skip_zero,
 	     "with -1 or -l: no line where nothing happened", BY_TOPIC),
 	STRING(ROWS | NOW | PROMETHEUS | RECORDING | EXPORT | REPORT, 's', "interval",
@@ -145,7 +146,7 @@ static const struct option_spec specs[] = {
 	ROW(VALUE_FLAG, TOP | PAST | FROM_MACHINE, 'r', "read", "[SOURCE]", read,
 	    "a history, recording, machine's folder or URL", FILES),
 	OTHER(SCREEN | ONCE | PAST, 0, "at", "TIME", at,
-	      "begin at: -30min, 03:12, \"2026-11-21 03:12\"", .words = TIMES),
+	      "begin at: -30min, 03:12, \"2026-11-21 03:12\"", BY_TOPIC, .words = TIMES),
 	OTHER(ONCE | LOG | MODE_DIFF | PAST, 0, "from", "TIME|URL", from,
 	      "with -l: from TIME on; with -1 or --diff: as one interval; of a Prometheus "
 	      "http://HOST:9090 (the same as -r URL)", BY_TOPIC, .words = TIMES),
@@ -244,7 +245,7 @@ static const struct option_rule rules[] = {
 	{ true, EXITS, "vcpu", "pid guest", NULL },
 	{ true, EXITS, "alltids", "pid guest", NULL },
 	{ true, EXITS, "diff", "pid guest", "the guest that is compared with it" },
-	{ true, EXITS | WHY | REPORT, "output", "csv json", NULL },
+	{ true, EXITS | WHY | WHO | REPORT, "output", "csv json", NULL },
 	{ true, 0, "acrn", "frequency", "the TSC's" },
 	{ true, 0, "web-config", "listen", NULL },
 	{ true, 0, "trim", "kvm", "it leaves out calls outside the time of the recordings" },

@@ -195,6 +195,7 @@ enum works {
 	MODE_FORMAT = 1u << 15,
 	MODE_TIMELINE = 1u << 16,
 	MODE_HELP = 1u << 17,
+	MODE_WHO = 1u << 18,
 
 	/* In the order of enum source_kind: FROM_LIVE << kind. */
 	FROM_LIVE = 1u << 24,
@@ -205,7 +206,7 @@ enum works {
 };
 
 #define MODES_TOP ((1u << 10) - 1)
-#define MODES_ALL ((1u << 18) - 1)
+#define MODES_ALL ((1u << 19) - 1)
 #define FROM_NOW (FROM_LIVE | FROM_MACHINE)
 #define FROM_STORE (FROM_HISTORY | FROM_PROMETHEUS)
 #define FROM_PAST (FROM_STORE | FROM_RECORDING)

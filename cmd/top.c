@@ -68,6 +68,9 @@ static unsigned int choose_providers(const struct top *top)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))
 		providers |= 1U << PROVIDER_HOST | 1U << PROVIDER_COST;
+	if (options->mode == MODE_SCREEN || top->run.query.type == &view_who ||
+	    top->run.query.type == &view_why)
+		providers |= 1U << PROVIDER_WHO;
 	return providers;
 }
 
@@ -87,7 +90,8 @@ static int begin(struct top *top, struct error *error)
 		.source = {
 			.providers = choose_providers(top),
 			.asides = 1U << PROVIDER_COST |
-				  (top->run.query.type == &view_host ? 0 : 1U << PROVIDER_HOST),
+				  (top->run.query.type == &view_host ? 0 : 1U << PROVIDER_HOST) |
+				  (top->run.query.type == &view_who ? 0 : 1U << PROVIDER_WHO),
 			.waits = is_screen,
 			.counts_all = options->write_file || is_screen,
 			.past_bytes = is_screen ? PAST_BYTES : 0,

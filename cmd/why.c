@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `kvmtop why`: counts for a few seconds, then prints what makes guests slow, worst first. */
+/*
+ * `kvmtop why` and `kvmtop who`: count for a few seconds, then print what makes guests slow, worst
+ * first; or who had the CPU while vCPUs waited.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +21,11 @@
 #include "core/views/view.h"
 
 #define SECONDS_DEFAULT 5.0
+#define WHO_INTERVAL_S 0.5
 
 /* Rules use these sources. With these alone, "nothing found" would not mean that all is well. */
-#define ASIDES (1U << PROVIDER_HOST | 1U << PROVIDER_COST | PROVIDERS_STATISTICS)
+#define ASIDES \
+	(1U << PROVIDER_HOST | 1U << PROVIDER_COST | 1U << PROVIDER_WHO | PROVIDERS_STATISTICS)
 
 /* Findings are about the guest that has the name at the end: only there can the user act. */
 static void follow_guest(struct run *run)
@@ -31,26 +36,34 @@ static void follow_guest(struct run *run)
 
 	if (!guest)
 		return;
-	error_set(&news, 0, "%s is back as pid %d: findings are of this one only", guest->name,
+	error_set(&news, 0, "%s is back as pid %d: what follows is of this one only", guest->name,
 		  (int)guest->pid);
 	say(news.text);
 	run->query.guest = guest->id;
 }
 
+static bool is_who(const struct run *run)
+{
+	return run->options->mode == MODE_WHO;
+}
+
 /* Without times of exits "nothing found" would say little. */
 static int begin(struct run *run, struct error *error)
 {
-	const struct run_plan plan = {
+	const struct run_plan why = {
 		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
 		.source.asides = ASIDES,
+	}, who = {
+		.source.providers = 1U << PROVIDER_WHO | 1U << PROVIDER_HOST,
+		.source.asides = 1U << PROVIDER_HOST,
 	};
 	int err = run_signals(run, run->options->output, false);
 
-	run->query.type = &view_why;
+	run->query.type = is_who(run) ? &view_who : &view_why;
 	run->query.sort = view_default_sort(run->query.type);
 	if (!err)
-		err = run_open(run, &plan, error);
-	if (!err && monitor_no_exits(run->monitor))
+		err = run_open(run, is_who(run) ? &who : &why, error);
+	if (!err && !is_who(run) && monitor_no_exits(run->monitor))
 		err = error_set(error, -EIO, "%s", monitor_no_exits(run->monitor));
 	return err;
 }
@@ -61,14 +74,18 @@ static int on_wake(struct run *run, enum woken woken, struct error *error)
 	return run_sample(run, error);
 }
 
+/* A vCPU's waits are measured from a sample on that has it, and are lost after its end. */
 static int count(struct run *run, struct error *error)
 {
+	double duration_s = run->options->duration_s;
+	unsigned long nr = is_who(run) && duration_s > WHO_INTERVAL_S ?
+				   (unsigned long)(duration_s / WHO_INTERVAL_S) : 1;
 	int err;
 
 	run_wait_open(run);
 	err = run_sample(run, error);
 	if (!err)
-		err = run_loop(run, run->options->duration_s, 1, on_wake, error);
+		err = run_loop(run, duration_s / (double)nr, nr, on_wake, error);
 	follow_guest(run);
 	return err;
 }
@@ -90,9 +107,10 @@ static int print(struct run *run, struct error *error)
 {
 	run_lines_plain(run);
 	run->lines.config.room = lines_room();
+	run->query.since_ns = run->elapsed_ns;
 	view_build(&run->view, &run->query, monitor_facts(run->monitor));
 	run_note(run, run->view.note);
-	if (!run->view.nr_rows && run->lines.config.format == LINES_TABLE) {
+	if (!run->view.nr_rows && run->lines.config.format == LINES_TABLE && !is_who(run)) {
 		say_nothing_found(run);
 		return 0;
 	}
@@ -108,23 +126,36 @@ static int understand(struct options *options, struct error *error)
 						 &options->duration_s, error) : 0;
 }
 
-static int run_why(struct options *options)
+/* The exit status; *ret_is_found: there are rows. */
+static int count_and_print(struct options *options, bool *ret_is_found)
 {
 	struct run run = RUN_INIT(options);
 	struct error error = { "" };
 	int err = begin(&run, &error);
-	bool is_found;
 
 	if (!err)
 		err = count(&run, &error);
 	if (!err)
 		err = print(&run, &error);
 	err = run_lines_close(&run, err, &error);
-	is_found = run.view.nr_rows;
+	*ret_is_found = run.view.nr_rows;
 	run_close(&run);
-	if (err && err != -EPIPE)
-		return say_failure(err, &error);
-	return is_found ? STATUS_FOUND : STATUS_OK;
+	return err && err != -EPIPE ? say_failure(err, &error) : STATUS_OK;
+}
+
+static int run_why(struct options *options)
+{
+	bool is_found = false;
+	int status = count_and_print(options, &is_found);
+
+	return status == STATUS_OK && is_found ? STATUS_FOUND : status;
+}
+
+static int run_who(struct options *options)
+{
+	bool is_found;
+
+	return count_and_print(options, &is_found);
 }
 
 const struct command why_command = {
@@ -138,4 +169,18 @@ const struct command why_command = {
 	.command = { .works = MODE_WHY },
 	.understand = understand,
 	.run = run_why,
+};
+
+const struct command who_command = {
+	.name = "who",
+	.help = "show who had the CPU while vCPUs waited for one",
+	.usage = "Usage: kvmtop who [OPTION]... [SECONDS]\n"
+		 "Measures for SECONDS (default: 5) how long vCPUs wait for a CPU, and prints\n"
+		 "what had it meanwhile: other vCPUs, threads of VMMs and of the kernel,\n"
+		 "processes, interrupts.\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage.\n"
+		  "More: man kvmtop-who\n",
+	.command = { .works = MODE_WHO },
+	.understand = understand,
+	.run = run_who,
 };

@@ -252,13 +252,13 @@ static bool is_any_left(const struct monitor *monitor)
 	return i < monitor->nr_feeds || monitor_is_live(monitor);
 }
 
-/* Adds the fields that are always counted. Arguments and the children of events cost too much. */
+/* Adds the fields that are always counted. The children of events cost too much. */
 static void add_all(struct monitor *monitor)
 {
 	for (uint32_t i = 0; i < fields_count(monitor->fields); i++) {
 		const struct field *field = fields_get(monitor->fields, i);
 		bool is_always = field->use == USE_EVENT ? field->parent == FIELD_NONE :
-							   field->use != USE_ARGUMENT;
+							   !field_is_on_demand(field);
 
 		if (is_always && !field->is_extra && !field->is_abandoned)
 			field_set_add(&monitor->want.fields, i);

@@ -116,7 +116,8 @@ struct provider {
 	PROVIDER(TRACEPOINT, tracepoint, captured_tracepoint) \
 	PROVIDER(EXITS, exits, captured_exits) \
 	PROVIDER(HOST, host, captured_host) \
-	PROVIDER(COST, cost, cost)
+	PROVIDER(COST, cost, cost) \
+	PROVIDER(WHO, who, who)
 
 #define PROVIDER_NUMBER(number, ...) PROVIDER_##number,
 

@@ -34,6 +34,10 @@ PROVIDER_LIST(PROVIDER_DECLARE)
 	.name = "cost", \
 	.help = "what kvmtop's own BPF programs take of an exit, by the kernel's run counts", \
 	.is_always_by_guest = true
+#define ABOUT_WHO \
+	.name = "who", \
+	.help = "what has the CPU while vCPUs wait for one, by BPF at the scheduler's events", \
+	.is_always_by_guest = true
 #define ABOUT_EXITS \
 	.name = "exits", \
 	.help = "VM exits by guest, vCPU and reason, with their time, counted by BPF", \

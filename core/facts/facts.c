@@ -10,6 +10,11 @@ static const char *const lacks[SOURCE_KINDS][SOURCE_NEEDS] = {
 	[SOURCE_RECORDING] = {
 		[NEED_NOW] = COUNTED_EARLIER,
 		[NEED_HOST] = "A recording has nothing about host CPUs; a history has.",
+		[NEED_WAITS] = "A recording does not say what had the CPU while vCPUs waited.",
+	},
+	[SOURCE_MACHINE] = {
+		[NEED_WAITS] = ("A captured machine does not say what had the CPU while vCPUs "
+				"waited."),
 	},
 	[SOURCE_HISTORY] = {
 		[NEED_NOW] = COUNTED_EARLIER,
@@ -27,6 +32,8 @@ static const char *const lacks[SOURCE_KINDS][SOURCE_NEEDS] = {
 		[NEED_SINGLE] = ("A Prometheus has no single exits: kvmtop on the host lists long "
 				 "ones."),
 		[NEED_VCPU_EXITS] = "A Prometheus has the exits of each guest, not of each vCPU.",
+		[NEED_WAITS] = ("A Prometheus is not asked what had the CPU while vCPUs waited: "
+				"kvmtop who on the host says it."),
 	},
 };
 

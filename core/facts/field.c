@@ -78,6 +78,15 @@ static char *listed_copy(const struct field *spec, const struct field *parent,
 	return xasprintf("%s%s", parent->listed, brackets);
 }
 
+#define WAIT_NAME(part, name) [WAIT_##part] = (name),
+
+const char *wait_part_name(enum wait_part part)
+{
+	static const char *const names[WAIT_PARTS] = { WAIT_LIST(WAIT_NAME) };
+
+	return names[part];
+}
+
 /* Waiting and polling are no parts of their own. */
 bool field_adds_up(const struct field *spec)
 {

@@ -50,6 +50,12 @@ enum field_use {
 	USE_ARGUMENT,
 	/* A number of the provider "host"; the part is one of enum host_part. */
 	USE_HOST,
+	/*
+	 * "waits": how often a vCPU waited for a CPU, with how long it did; the children are what
+	 * had the CPU meanwhile, with the time of each. The part is one of enum wait_part. Counted
+	 * by the provider "who" while it is asked for.
+	 */
+	USE_WAIT,
 };
 
 /*
@@ -100,6 +106,33 @@ static inline bool time_adds_up(enum time_part part)
 {
 	return part >= TIME_GUEST && part <= TIME_HALT;
 }
+
+/*
+ * All waits of a vCPU; waits that began in the guest, and in the guest's kernel; and the kinds of
+ * what had the CPU meanwhile. An entry each: the part, and its name. Histories have the numbers.
+ */
+#define WAIT_LIST(KIND) \
+	KIND(ALL, "waits") \
+	KIND(PREEMPTED, "preempted") \
+	KIND(IN_KERNEL, "preempted_in_kernel") \
+	KIND(OWN, "own") /* another vCPU of the guest */ \
+	KIND(GUEST, "guest") /* a vCPU of another guest */ \
+	KIND(VMM, "vmm") /* another thread of a VMM */ \
+	KIND(VHOST, "vhost") \
+	KIND(KERNEL, "kernel") /* a thread of the kernel */ \
+	KIND(PROCESS, "process") \
+	KIND(IRQ, "irq") \
+	KIND(SOFTIRQ, "softirq") \
+	KIND(IDLE, "idle") /* the CPU was waking up */ \
+	KIND(QUOTA, "quota") /* whatever ran: a quota kept the vCPU from running */ \
+	KIND(UNKNOWN, "unknown") /* it was not seen */
+
+#define WAIT_NUMBER(part, ...) WAIT_##part,
+
+enum wait_part { WAIT_LIST(WAIT_NUMBER) WAIT_PARTS };
+
+/* "own" */
+const char *wait_part_name(enum wait_part part);
 
 /*
  * The numbers of the provider "host", and their keys: of a vCPU's thread, the vCPU's; of a guest,
@@ -170,12 +203,16 @@ struct field {
 	 */
 	const char *listed;
 	const char *label; /* its name below its parent: "HLT"; without a parent the name */
-	const char *alias; /* kvm_stat's name where it differs, "kvm_exit(WFI)"; else NULL */
+	/*
+	 * kvm_stat's name where it differs, "kvm_exit(WFI)"; of USE_WAIT the guest or process of
+	 * the thread that the label names; else NULL.
+	 */
+	const char *alias;
 	uint32_t parent;   /* FIELD_NONE: none */
 	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
 	enum field_kind kind;
 	enum field_use use;
-	/* USE_TIME: enum time_part; USE_HOST: enum host_part; USE_EVENT: EVENT_PART() */
+	/* EVENT_PART(), or enum time_part, host_part, wait_part; see use */
 	unsigned int part;
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
@@ -202,6 +239,12 @@ static inline uint64_t event_pages_kib(enum event_kind kind, uint64_t pages)
 static inline bool field_is_by_vcpu(const struct field *field)
 {
 	return field->use == USE_EVENT && field->part & EVENT_BY_VCPU;
+}
+
+/* Whether it is counted only while it is asked for, because counting costs more. */
+static inline bool field_is_on_demand(const struct field *field)
+{
+	return field->use == USE_ARGUMENT || field->use == USE_WAIT;
 }
 
 /* What adds_up of a field with these properties is. Histories depend on it. */

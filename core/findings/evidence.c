@@ -176,6 +176,66 @@ static void add_neighbours(const struct measure *measure, struct finding *findin
 		add_others(measure, finding, subject, vcpus_per_s, nr ? ", " : ", beside ");
 }
 
+/* The one that had the CPU longest while the vCPU waited, after `before`; NULL: none is known. */
+static const struct stats_item *find_culprit(const struct measure *measure,
+					     const struct subject *subject,
+					     const struct stats_item *before)
+{
+	const struct stats *stats = measure->facts->stats;
+	const struct stats_item *found = NULL;
+
+	for (size_t i = 0; i < stats->nr; i++) {
+		const struct stats_item *item = &stats->list[i];
+		const struct field *field = fields_get(measure->facts->fields, item->key.field);
+		uint64_t ns = item->timing ? item->timing->delta_ns : 0;
+
+		if (field->use != USE_WAIT || field->part < WAIT_OWN || !ns ||
+		    item->key.guest != subject->key.guest || item->key.vcpu != subject->key.vcpu)
+			continue;
+		if (before && (ns > before->timing->delta_ns ||
+			       (ns == before->timing->delta_ns && item <= before)))
+			continue;
+		if (!found || ns > found->timing->delta_ns)
+			found = item;
+	}
+	return found;
+}
+
+static uint64_t waited_ns(const struct measure *measure, const struct subject *subject)
+{
+	const struct stats_item *item = NULL;
+	uint64_t ns = 0;
+
+	while ((item = find_culprit(measure, subject, item)))
+		ns += item->timing->delta_ns;
+	return ns;
+}
+
+/* What had the CPU while the vCPU waited, by its share of the waits. False: it is not known. */
+static bool add_culprits(const struct measure *measure, struct finding *finding,
+			 const struct subject *subject)
+{
+	const struct stats_item *item = NULL;
+	uint64_t all_ns = waited_ns(measure, subject);
+
+	for (size_t nr = 0; nr < NEIGHBOURS_MAX; nr++) {
+		const struct field *field;
+
+		item = find_culprit(measure, subject, item);
+		if (!item)
+			break;
+		field = fields_get(measure->facts->fields, item->key.field);
+		add_words(finding, "%s%s%s", nr ? ", " : "; who had the CPU: ",
+			  field->part == WAIT_OWN ? "its own " : "", field->label);
+		if (field->alias && field->part != WAIT_OWN &&
+		    strcmp(field->alias, field->label) != 0)
+			add_words(finding, " of %s", field->alias);
+		add_words(finding, " (%.0f %%)",
+			  (double)item->timing->delta_ns * 100 / (double)all_ns);
+	}
+	return all_ns;
+}
+
 static void add_cpu(const struct measure *measure, struct finding *finding,
 		    const struct subject *subject)
 {
@@ -187,7 +247,7 @@ static void add_cpu(const struct measure *measure, struct finding *finding,
 	else if (subject->affinity)
 		add_words(finding, " of %llu that it may use",
 			  (unsigned long long)subject->affinity);
-	if (finding->rule->names_neighbours)
+	if (finding->rule->names_neighbours && !add_culprits(measure, finding, subject))
 		add_neighbours(measure, finding, subject);
 }
 

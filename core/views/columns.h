@@ -287,6 +287,24 @@ int cell_compare(const struct cell *a, const struct cell *b);
 		       "interval") \
 	COLUMN(HIST, PICTURE(CELL_HIST, "hist", "Latency", HIST_BUCKETS), \
 	       .help = "how many took how long, from 128 ns to 2 s") \
+	/* Of waits for a CPU. */ \
+	COLUMN(RAN, TEXT("ran", "Who ran", 30), \
+	       .help = "a vCPU that waited for a CPU; below it what had the CPU meanwhile") \
+	COLUMN(RAN_KIND, TEXT("kind", "Kind", 8), \
+	       .help = "own: another vCPU of the guest; guest: of another one; vmm, vhost, " \
+		       "kernel, process: their threads; irq, softirq; idle: the CPU was waking " \
+		       "up; quota") \
+	COLUMN(RAN_OWNER, TEXT("owner", "Process", 16), \
+	       .help = "the guest or process of what ran") \
+	COLUMN(RAN_THREAD, TEXT("thread", "Thread", 16), \
+	       .help = "the vCPU or thread that ran") \
+	COLUMN(WAITED_SHARE, SHARE("wait_percent", "Wait%", 6), .total = TOTAL_MEAN, \
+	       .help = "share of the interval in which the vCPU waited; below it, while this " \
+		       "ran") \
+	COLUMN(PREEMPTED, RATE("preempted", "Preempt/s", 9), .needs = NEEDS_VALUE, \
+	       .help = "waits that began in the guest, per second") \
+	COLUMN(IN_KERNEL, SHARE("kernel_percent", "InKern%", 7), .needs = NEEDS_VALUE, \
+	       .help = "share of these in which the guest's kernel ran, which may hold a lock") \
 	/* Of one long exit. */ \
 	COLUMN(END, TEXT("end", "Time", 15), \
 	       .help = "when it ended; in a recording, in seconds from the start") \

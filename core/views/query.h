@@ -42,6 +42,8 @@ struct query {
 	uint64_t until_ns;	      /* and what ended until then; 0: no limit; */
 	const struct guest_symbols *symbols; /* nr_symbols guests have functions */
 	size_t nr_symbols;
+	uint64_t since_ns;	      /* of view_who: all since the start, so long ago; 0: the last
+					 interval */
 	bool children;		      /* all trees open */
 	struct field_set open;	      /* else the trees that are open */
 	size_t sort;		      /* column */

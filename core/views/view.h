@@ -105,6 +105,7 @@ struct view_type {
 	VIEW(view_exits) \
 	VIEW(view_hotspots) \
 	VIEW(view_host) \
+	VIEW(view_who) \
 	VIEW(view_long_exits) \
 	VIEW(view_why) \
 	VIEW(view_hosts) \

@@ -131,6 +131,12 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 	return true;
 }
 
+/* Who had the CPU is the evidence of waits. */
+static bool needs(const struct field *field)
+{
+	return field->use == USE_WAIT || findings_need(field);
+}
+
 const struct view_type view_why = {
 	.name = "why",
 	.key = 'w',
@@ -142,7 +148,7 @@ const struct view_type view_why = {
 	.by_guest = true,
 	.has_host = true,
 	.has_events = true,
-	.needs = findings_need,
+	.needs = needs,
 	.build = build,
 	.enter = enter,
 };

@@ -29,7 +29,25 @@ struct hlist_head {
 } OF_KERNEL;
 
 struct sched_info {
-	unsigned long long run_delay;
+	unsigned long long run_delay, last_queued;
+} OF_KERNEL;
+
+struct rq {
+	struct task_struct *curr;
+	__u64 clock;
+} OF_KERNEL;
+
+struct cfs_rq {
+	struct rq *rq;
+	int throttle_count;
+} OF_KERNEL;
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+} OF_KERNEL;
+
+struct thread_info {
+	__u32 cpu;
 } OF_KERNEL;
 
 struct mm_struct {
@@ -37,10 +55,17 @@ struct mm_struct {
 } OF_KERNEL;
 
 struct task_struct {
-	int tgid;
+	struct thread_info thread_info;
+	unsigned int __state, flags;
+	int on_rq;
+	struct sched_entity se;
+	int pid, tgid;
+	struct task_struct *group_leader;
+	char comm[16];
 	struct mm_struct *mm;
 	struct sched_info sched_info;
 	struct hlist_head preempt_notifiers;
+	_Bool throttled;
 } OF_KERNEL;
 
 struct upid {
@@ -81,6 +106,7 @@ struct kvm {
 struct kvm_vcpu_arch {
 	unsigned long rip, regs[17];
 	__u32 regs_avail;
+	_Bool preempted_in_kernel;
 } OF_KERNEL;
 
 enum kvm_reg { VCPU_REGS_RIP = 16 };
@@ -91,6 +117,7 @@ struct kvm_vcpu {
 	struct kvm *kvm;
 	struct preempt_notifier preempt_notifier;
 	int vcpu_id;
+	_Bool preempted;
 	struct pid *pid; /* of the thread that ran it last */
 	struct kvm_vcpu_arch arch;
 	struct kvm_vcpu_stat stat;

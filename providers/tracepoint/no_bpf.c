@@ -35,4 +35,5 @@ static int stand_in_open(const struct provider_args *args, void **ret_state, str
 const struct provider account_provider = { ABOUT_ACCOUNT, .open = stand_in_open };
 const struct provider inventory_provider = { ABOUT_INVENTORY, .open = stand_in_open };
 const struct provider cost_provider = { ABOUT_COST, .open = stand_in_open };
+const struct provider who_provider = { ABOUT_WHO, .open = stand_in_open };
 const struct provider exits_provider = { ABOUT_EXITS, .open = stand_in_open };

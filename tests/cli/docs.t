@@ -88,6 +88,8 @@ explained() {
 		grep -oE '(^|[ (:])[0-9]+ [a-z]' | grep -oE '[0-9]+' | sort -nu
 }
 is "$(explained use '^0')" "$(enumerators field_use)" "and every use of a field"
+waits=$(grep -oE '^\s+KIND\([A-Z_]+' core/facts/field.h | awk '{ print NR - 1 }')
+is "$(explained part 'use 6:')" "$waits" "and every part of a wait"
 is "$(explained part 'use 2:')" "$(enumerators time_part)" "and every part of a vCPU's time"
 hosts=$(grep -oE '^\s+PART\([A-Z]+' core/facts/field.h | awk '{ print NR - 1 }')
 is "$(explained part 'use 5,')" "$hosts" "and whatever the host says"

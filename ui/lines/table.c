@@ -18,6 +18,7 @@
 #define SENTENCE_MAX 400 /* and of a sentence */
 #define INDENT 4 /* of the sentences below a row */
 #define TIME_WIDTH 29
+#define CHILD_INDENT 2
 
 static bool is_printed(const struct view *view, size_t column, bool is_log)
 {
@@ -35,6 +36,11 @@ static void print_cell(char *buf, size_t size, const struct view *view, const st
 	struct cell cycles = cell_count(cell->ns);
 	bool is_sentence = column_is_sentence(&view->type->columns[column]);
 
+	/* What is below another row is indented. */
+	for (int i = 0; !column && row->depth && i < CHILD_INDENT; i++) {
+		*buf++ = ' ';
+		size--;
+	}
 	format_cell(buf, size, view->unit == UNIT_CYCLES && cell->type == CELL_NS ? &cycles : cell,
 		    is_sentence ? SENTENCE_MAX : TEXT_MAX, false);
 }

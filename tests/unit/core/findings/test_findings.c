@@ -17,7 +17,7 @@ enum {
 	WRITE_FAULT, DEVICE_FAULT, WRITE, PML, DIRTY_RING, SWAP, NESTED, LOST, ON_CPU, HOST_ON,
 	RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA, MIGRATIONS, REMOTE, STOPPED, COST,
 	SWAPPED, HUGE, PAGES_4K, PAGES_2M, YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER,
-	TOLD_NEW, NR_FIELDS
+	TOLD_NEW, WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -115,6 +115,13 @@ static const struct field specs[] = {
 		   .part = HOST_COST, .kind = FIELD_GAUGE },
 	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
 		    .part = EVENT_BY_VCPU },
+	[WAITS] = PARENT("waits", USE_WAIT),
+	[RAN_OTHER] = { .name = "waits(guest 5000 web1 vCPU 0)", .label = "vCPU 0",
+			.alias = "web1", .parent = WAITS, .use = USE_WAIT, .part = WAIT_GUEST },
+	[RAN_OWN] = { .name = "waits(own 4000 db1 vCPU 1)", .label = "vCPU 1", .alias = "db1",
+		      .parent = WAITS, .use = USE_WAIT, .part = WAIT_OWN },
+	[RAN_PROCESS] = { .name = "waits(process make make)", .label = "make", .alias = "make",
+			  .parent = WAITS, .use = USE_WAIT, .part = WAIT_PROCESS },
 	[PLE_WINDOW] = { .name = "kvm_ple_window_update", .parent = FIELD_NONE },
 	[RUN] = { .name = "thread(run)", .parent = FIELD_NONE, .use = USE_HOST,
 		  .part = HOST_RUN },
@@ -435,6 +442,29 @@ static void the_worst_vcpu_and_how_many(void **state)
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 1: 30.0 % of its time (a finding from 10 % on); it was last on "
 			    "CPU 3, beside vCPU 0 of web1, its own vCPU 0; 2 of 2 vCPUs");
+}
+
+/* Where it is known who had the CPU, who was there in the end does not matter. */
+static void who_had_the_cpu(void **state)
+{
+	struct world *world = *state;
+
+	whole_second(world, 1, 0);
+	add(world, (struct key){ 1, 0, WAIT }, SECOND / 2);
+	add(world, (struct key){ 1, 0, HOST_ON }, 3);
+	add(world, (struct key){ 2, 0, HOST_ON }, 3);
+	add(world, (struct key){ 2, 0, RUN }, SECOND / 50);
+	exits(world, 1, 0, WAITS, 50, SECOND / 100);
+	exits(world, 1, 0, RAN_OTHER, 5, SECOND / 100);
+	exits(world, 1, 0, RAN_OWN, 40, SECOND / 100);
+	exits(world, 1, 0, RAN_PROCESS, 5, SECOND / 100);
+	exits(world, 2, 0, RAN_PROCESS, 500, SECOND / 100);
+	take(world);
+	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); it was last on "
+			    "CPU 3; who had the CPU: its own vCPU 1 (80 %), vCPU 0 of web1 (10 %), "
+			    "make (10 %)");
 }
 
 /* All vCPUs of the CPU by their time on it, what else ran there, and where the vCPU may run. */
@@ -927,6 +957,7 @@ UNIT(test_findings)
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(an_exit_that_does_not_end),
 		TEST(a_vmm_that_is_stopped),
+		TEST(who_had_the_cpu),
 		TEST(who_else_is_on_the_cpu),
 		TEST(an_ended_vcpu_is_none_of_them),
 		TEST(a_slow_device_is_one_cause),

@@ -17,7 +17,7 @@ static void events_with_their_reasons(void **state)
 	shows(w, 80, 24,
 	      "kvmtop  alpha  SVM  64 CPUs  1 guest 8 vCPUs                      3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
 	      " Event                   Total  %Total ▾CurAvg/s History 0-2k/s 93s\n"
 	      " kvm_entry                3400    38.5      1200                             ▃▄▆\n"
 	      "▾kvm_exit                 3400    38.5      1200                             ▃▄▆\n"
@@ -54,7 +54,7 @@ static void guests_by_their_exits(void **state)
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10 vCPUs                    3.0s  12:31:07\n"
 	      "kvm_exit 1,000,001,000/s 0-2G/s 96s ▅▅\n"
-	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
+	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
 	      " Guest Name                    PID vCPU      Total  %Total  ▾CurAvg/s\n"
 	      " データベース-データベース     417    2 3000000000   100.0 1000000000\n"
 	      " db1                         41233    8       3000     0.0       1000\n"
@@ -65,7 +65,7 @@ static void guests_by_their_exits(void **state)
 	shows(w, 40, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10\n"
 	      "kvm_exit 1,000,001,000/s 0-2G/s ▅▅\n"
-	      " 1 [2 Guests] 3  4  5  6\n"
+	      " 1 [2 Guests] 3  4  5  6  7\n"
 	      " Guest Name              vCPU  ▾CurAvg/s\n"
 	      " データベ…-データベース     2 1000000000\n"
 	      " db1                        8       1000\n"
@@ -86,7 +86,7 @@ static void small_screens_keep_what_matters_most(void **state)
 	shows(w, 68, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs         3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
 	      " Event                             Total  %Total ▾CurAvg/s\n"
 	      " kvm_entry                          3400    38.5      1200\n"
 	      "▾kvm_exit                           3400    38.5      1200\n"
@@ -97,7 +97,7 @@ static void small_screens_keep_what_matters_most(void **state)
 	shows(w, 45, 9,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs\n"
 	      "kvm_exit 1,200/s    0-2k/s 30s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6\n"
+	      "[1 Events] 2  3  4  5  6  7\n"
 	      " Event                        Total ▾CurAvg/s\n"
 	      " kvm_entry                     3400      1200\n"
 	      "▾kvm_exit                      3400      1200\n"
@@ -160,7 +160,7 @@ static void large_screens_have_marks_in_numbers(void **state)
 	        "                                                                                "
 	        "                          3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host                      "
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who               "
 	        "                                                                                "
 	        "                   filter: -  guest: all\n"
 	      " Event                                 Total  %Total    ▾CurAvg/s History 0-2k/s"
@@ -199,7 +199,7 @@ static void large_numbers_stay_apart(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,300,000,000/s 0-2G/s 96s ▂▂▂▆▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
 	      " Event                   Total  %Total  ▾CurAvg/s History 0-2G/s 90s\n"
 	      " kvm_entry          2600003400    38.5 1300000000                          ▂▂▂▆▆\n"
 	      "▾kvm_exit           2600003400    38.5 1300000000                          ▂▂▂▆▆\n"
@@ -213,7 +213,7 @@ static void large_numbers_stay_apart(void **state)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
 	        "                          3.0s  12:31:07\n"
 	      "kvm_exit 1,300,000,000/s 0-2G/s 96s ▂▂▂▆▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host                      "
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who               "
 	        "                   filter: -  guest: all\n"
 	      " Event                                 Total  %Total     ▾CurAvg/s History 0-2G/"
 	        "s 96s\n"
@@ -235,7 +235,7 @@ static void large_numbers_stay_apart(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 13000000000000/s 0-20T/s 96s ▂▂▂▂▂▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
 	      " Event                                 Total  %Total      ▾CurAvg/s\n"
 	      " kvm_entry                    13002600003400    38.5 13000000000000\n"
 	      "▾kvm_exit                     13002600003400    38.5 13000000000000\n"
@@ -333,7 +333,7 @@ static void flaw_E2_the_cursor_stays_in_sight(void **state)
 	shows(w, 80, 14,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 10/s       0-2k/s 96s ▃▄▆▂▂\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
 	      " Event                   Total  %Total ▾CurAvg/s History 0-2k/s 93s\n"
 	      " event_23                   34     0.3        17                               ▂\n"
 	      " event_24                   32     0.3        16                               ▂\n"
@@ -401,10 +401,10 @@ static void help_fits_or_scrolls(void **state)
 	shows(w, 80, 34,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
 	      " h ? F1     this help\n"
 	      " q F10      quit\n"
-	      " 1 - 6 Tab  views: events, guests, vCPUs, exits, hot spots, host\n"
+	      " 1 - 7 Tab  views: events, guests, vCPUs, exits, hot spots, host, who\n"
 	      " Enter      deeper: an event's reasons; guest, vCPU, exit, argument\n"
 	      " Backspace  back to where Enter or b came from\n"
 	      " x          all reasons, or none\n"
@@ -436,12 +436,12 @@ static void help_fits_or_scrolls(void **state)
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
 	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6\n"
+	      "[1 Events] 2  3  4  5  6  7\n"
 	      " h ? F1     this help\n"
 	      " q F10      quit\n"
-	      " 1 - 6 Tab  views: events, guests,\n"
+	      " 1 - 7 Tab  views: events, guests,\n"
 	      "            vCPUs, exits, hot spots,\n"
-	      "            host\n"
+	      "            host, who\n"
 	      " Enter      deeper: an event's reasons;\n"
 	      "            guest, vCPU, exit, argument\n"
 	      " Backspace  back to where Enter or b\n"
@@ -450,7 +450,7 @@ static void help_fits_or_scrolls(void **state)
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
 	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6\n"
+	      "[1 Events] 2  3  4  5  6  7\n"
 	      " %Total     of all events of the same\n"
 	      "            provider; a reason: of its\n"
 	      "            event\n"
@@ -616,50 +616,50 @@ static void filter_and_guest_share_a_line(void **state)
 
 	usual(w);
 	w->screen.filter = "kvm_exit";
-	picture(w, 88, 10);
+	picture(w, 95, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host"
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who"
 			    "  filter: kvm_exit  guest: all");
 	strcpy(w->screen.guest, "web1 (pid 41233)");
-	picture(w, 88, 10);
+	picture(w, 95, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host"
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who"
 			    "    kvm_exit  web1 (pid 41233)");
 	w->screen.is_guest_dead = true;
-	picture(w, 80, 10);
+	picture(w, 83, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6"
+			    "[1 Events] 2  3  4  5  6  7"
 			    "       filter: kvm_exit  guest: web1 (pid 41233) is DEAD");
-	assert_int_equal(w->grid.cells[2 * 80 + 79].style, STYLE_ALERT);
+	assert_int_equal(w->grid.cells[2 * 83 + 82].style, STYLE_ALERT);
 	w->screen.filter = tail;
-	picture(w, 63, 10);
+	picture(w, 66, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  [regularex…  web1 (pid 41233) is DEAD");
-	picture(w, 53, 10);
+			    "[1 Events] 2  3  4  5  6  7  [regularex…  web1 (pid 41233) is DEAD");
+	picture(w, 56, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6     web1 (pid 41233) is DEAD");
-	picture(w, 39, 10);
+			    "[1 Events] 2  3  4  5  6  7     web1 (pid 41233) is DEAD");
+	picture(w, 42, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  web1… is DEAD");
+			    "[1 Events] 2  3  4  5  6  7  web1… is DEAD");
 	w->screen.guest[0] = '\0';
 	w->screen.is_guest_dead = false;
-	picture(w, 39, 10);
+	picture(w, 42, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  [regularexpr…");
+			    "[1 Events] 2  3  4  5  6  7  [regularexpr…");
 	w->screen.filter = "データベースデータベース";
-	picture(w, 60, 10);
+	picture(w, 63, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6            データベースデータベース");
+			    "[1 Events] 2  3  4  5  6  7            データベースデータベース");
 	picture(w, 20, 10);
 	assert_string_equal(line(w, 2),
 			    "[1 Events] 2  3  4");
 	w->screen.filter = NULL;
-	picture(w, 59, 10);
+	picture(w, 66, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host");
-	picture(w, 53, 10);
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who");
+	picture(w, 56, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6        filter: -  guest: all");
+			    "[1 Events] 2  3  4  5  6  7        filter: -  guest: all");
 }
 
 /* As long as names get, of a host and of a guest: the middle is left out. */
@@ -679,7 +679,7 @@ static void long_names_leave_room(void **state)
 			    "kvmtop  hhhhhhhhhhhhhhh…hhhhhhhhhhhhhhhhhhhhhhh1  SVM  64 CPUs  "
 			    "0 guests 0 vCPUs");
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  ggggggggggggggggggggg…gggggggggggggggggggg"
+			    "[1 Events] 2  3  4  5  6  7  gggggggggggggggggggg…gggggggggggggggggg"
 			    " (pid 41233)");
 	snprintf(w->screen.crumbs, sizeof(w->screen.crumbs), "%.*s › vCPU 2 › HLT",
 		 GUEST_NAME_SIZE - 1, w->screen.guest);
@@ -727,7 +727,7 @@ static void ascii_where_utf8_is_not(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s .-=\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
 	      " Event                   Total  %Total *CurAvg/s History 0-2k/s 93s\n"
 	      " kvm_entry                3400    38.5      1200                             .-=\n"
 	      "-kvm_exit                 3400    38.5      1200                             .-=\n"
@@ -744,14 +744,14 @@ static void ascii_where_utf8_is_not(void **state)
 static void every_hit_is_where_its_text_is(void **state)
 {
 	static const char *const wanted[] = { "[1 Events]", " 2 Guests ", " 3 vCPUs ", " 4 Exits ",
-					      " 5 Hot spots ", " 6 Host ", "Event", "     Total",
-					      " %Total", "▾CurAvg/s", "History " };
+					      " 5 Hot spots ", " 6 Host ", " 7 Who ", "Event",
+					      "     Total", " %Total", "▾CurAvg/s", "History " };
 	struct world *w = *state;
 
 	usual(w);
 	picture(w, 80, 24);
-	assert_int_equal(w->screen.nr_hits, 19);
-	for (size_t i = 0; i < 11; i++) {
+	assert_int_equal(w->screen.nr_hits, 20);
+	for (size_t i = 0; i < 12; i++) {
 		const struct hit *hit = &w->screen.hits[i];
 		char text[256] = "";
 		size_t len = 0;
@@ -759,13 +759,13 @@ static void every_hit_is_where_its_text_is(void **state)
 		for (int col = hit->first_col; col <= hit->last_col; col++)
 			len += (size_t)wctomb(text + len, w->grid.cells[hit->row * 80 + col].ch);
 		text[len] = '\0';
-		assert_int_equal(hit->kind, i < 6 ? HIT_TAB : HIT_COLUMN);
-		assert_int_equal(hit->row, i < 6 ? 2 : 3);
+		assert_int_equal(hit->kind, i < 7 ? HIT_TAB : HIT_COLUMN);
+		assert_int_equal(hit->row, i < 7 ? 2 : 3);
 		assert_int_equal(strncmp(text, wanted[i], strlen(wanted[i])), 0);
 	}
 	assert_int_equal(w->screen.hits[1].index, 1);
-	assert_int_equal(w->screen.hits[9].index, view_column_by_id(&view_events, "rate"));
-	for (size_t i = 11; i < w->screen.nr_hits; i++) {
+	assert_int_equal(w->screen.hits[10].index, view_column_by_id(&view_events, "rate"));
+	for (size_t i = 12; i < w->screen.nr_hits; i++) {
 		const struct hit *hit = &w->screen.hits[i];
 		const char *brief = screen_keys[hit->index].brief;
 
@@ -778,7 +778,7 @@ static void every_hit_is_where_its_text_is(void **state)
 	/* Nothing but the tabs can be clicked where there is no table. */
 	w->screen.page = PAGE_HELP;
 	picture(w, 80, 24);
-	assert_int_equal(w->screen.nr_hits, 6);
+	assert_int_equal(w->screen.nr_hits, 7);
 	picture(w, 1, 1);
 	assert_int_equal(w->screen.nr_hits, 0);
 }
@@ -1097,12 +1097,12 @@ static void crumbs_and_a_note(void **state)
 	make_exits(w);
 	strcpy(w->screen.crumbs, "db1 › vCPU 2");
 	w->screen.filter = "MSR";
-	made_picture(w, 88, 12);
+	made_picture(w, 95, 12);
 	assert_string_equal(line(w, 2), " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots "
-					" 6 Host             MSR  db1 › vCPU 2");
+					" 6 Host  7 Who             MSR  db1 › vCPU 2");
 	w->screen.is_guest_dead = true;
-	made_picture(w, 43, 12);
-	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  db1 › …PU 2 (DEAD)");
+	made_picture(w, 46, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  7  db1 › …PU 2 (DEAD)");
 	w->view.note = "These are exits to user space, and nothing else, for there is "
 		       "nothing else.";
 	made_picture(w, 60, 14);
@@ -1122,7 +1122,7 @@ static void an_empty_table_says_why(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  0 guests 0 vCPUs                              3.0s  12:31:07\n"
 	      "no exits counted yet\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
 	      " Event                   Total  %Total ▾CurAvg/s History\n"
 	      "\n"
 	      " Waiting for KVM\n"

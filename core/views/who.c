@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The Who view: a row for each vCPU that waited for a CPU, and below it a row for each thread, or
+ * interrupt, that had the CPU meanwhile. The rows below a vCPU add up to its waits.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/xalloc.h"
+#include "core/views/fill.h"
+#include "core/views/view.h"
+
+static const struct column columns[] = {
+	{ COL_RAN, .least = 20 },
+	{ COL_RAN_KIND, .rank = 6 },
+	{ COL_RAN_OWNER, .is_for_machines = true },
+	{ COL_RAN_THREAD, .is_for_machines = true },
+	{ COL_GUEST, .is_for_machines = true, .is_key = true },
+	{ COL_PID, .is_for_machines = true, .is_key = true },
+	{ COL_VCPU, .is_for_machines = true, .is_key = true },
+	{ COL_ON_CPU, .rank = 7 },
+	{ .id = COL_WAITED_SHARE, .warn = OWNER_WAIT_WARN },
+	{ COL_TOTAL, .is_for_machines = true },
+	{ COL_DELTA, .is_for_machines = true },
+	{ COL_RATE, .rank = 2, .title = "Count/s",
+	  .help = "waits per second; of a row below a vCPU, how often this had the CPU" },
+	{ COL_TIME, .rank = 4 },
+	{ COL_AVERAGE, .rank = 8 },
+	{ COL_P50, .rank = 5 },
+	{ COL_P99, .rank = 3 },
+	{ COL_CUR_LONGEST, .is_for_machines = true },
+	{ COL_LONGEST, .rank = 1 },
+	{ COL_PREEMPTED, .rank = 9 },
+	{ COL_IN_KERNEL, .rank = 10 },
+	{ COL_HIST, .rank = 11 },
+	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
+	{ .id = COL_NONE },
+};
+
+#define NAME_SIZE (GUEST_NAME_SIZE + 64)
+
+static bool is_wait(const struct field *field)
+{
+	return field->use == USE_WAIT;
+}
+
+static bool needs(const struct field *field)
+{
+	return is_wait(field) || (field->use == USE_HOST && field->part == HOST_CPU);
+}
+
+static bool wants(const struct query *query, const struct field *field)
+{
+	(void)query;
+	return is_wait(field);
+}
+
+static enum wait_part part_of(const struct facts *facts, const struct group *group)
+{
+	return (enum wait_part)fields_get(facts->fields, group->key.field)->part;
+}
+
+/* By vCPU; first its waits, then what it says of them, then what ran. */
+static int by_vcpu(const void *a, const void *b, void *facts)
+{
+	const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
+	return (int)part_of(facts, x) - (int)part_of(facts, y);
+}
+
+static void name_vcpu(char *name, const struct guest *guest, int32_t vcpu)
+{
+	snprintf(name, NAME_SIZE, "%s vCPU %d", guest ? guest->name : "(ended)", (int)vcpu);
+}
+
+/* "web2 vCPU 0", "vCPU 1", "qemu-io of web2", "kworker" */
+static void name_culprit(char *name, const struct field *field)
+{
+	bool is_vcpu = field->part == WAIT_GUEST;
+	bool is_alone = !field->alias || field->part == WAIT_OWN ||
+			strcmp(field->alias, field->label) == 0;
+
+	if (is_alone)
+		snprintf(name, NAME_SIZE, "%s", field->label);
+	else
+		snprintf(name, NAME_SIZE, "%s%s%s", is_vcpu ? field->alias : field->label,
+			 is_vcpu ? " " : " of ", is_vcpu ? field->label : field->alias);
+}
+
+/* The share of the interval, or of all time since the start. */
+static struct cell share_of(const struct row_of *of)
+{
+	const struct timing_sum *timing = &of->group->timing;
+	uint64_t ns = of->query->since_ns ? timing->total_ns : timing->delta_ns;
+	uint64_t whole_ns = of->query->since_ns;
+
+	if (!whole_ns)
+		whole_ns = of->facts->stats->elapsed_ns[of->field->source];
+	return cell_percent(ns < whole_ns ? ns : whole_ns, whole_ns);
+}
+
+static struct cell rate_of(const struct row_of *of, const struct group *group)
+{
+	double per_s = group->rate_per_s;
+
+	if (of->query->since_ns)
+		per_s = (double)group->total * 1e9 / (double)of->query->since_ns;
+	else if (!group->has_rate)
+		return cell_none();
+	return (struct cell){ .type = CELL_RATE, .number = per_s };
+}
+
+/* What the groups after the vCPU's waits say of these. */
+static void fill_preemptions(const struct view *view, struct view_row *row,
+			     const struct row_of *of, struct group *const *groups, size_t nr)
+{
+	const struct group *preempted = NULL;
+	bool is_all = of->query->since_ns;
+
+	for (size_t i = 0; i < nr && groups[i]->owner == of->group->owner; i++) {
+		enum wait_part part = part_of(of->facts, groups[i]);
+
+		if (part == WAIT_PREEMPTED)
+			preempted = groups[i];
+		if (part == WAIT_PREEMPTED)
+			*view_cell(view, row, COL_PREEMPTED) = rate_of(of, preempted);
+		if (part == WAIT_IN_KERNEL && preempted)
+			*view_cell(view, row, COL_IN_KERNEL) =
+				cell_percent(is_all ? groups[i]->total : groups[i]->delta,
+					     is_all ? preempted->total : preempted->delta);
+	}
+}
+
+static void add_row(struct view *view, struct row_of *of, char *name)
+{
+	bool is_vcpu = of->field->part == WAIT_ALL;
+	struct view_row *row;
+
+	if (is_vcpu)
+		name_vcpu(name, of->guest, of->group->key.vcpu);
+	else
+		name_culprit(name, of->field);
+	row = fill_row(view, of);
+	row->depth = !is_vcpu;
+	row->cells[0] = cell_text(name);
+	*view_cell(view, row, COL_RAN_KIND) =
+		cell_text(wait_part_name((enum wait_part)of->field->part));
+	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of);
+	*view_cell(view, row, COL_RATE) = rate_of(of, of->group);
+	if (is_vcpu) {
+		*view_cell(view, row, COL_ON_CPU) = cell_of_owner(COL_ON_CPU, of, row->is_gone);
+		return;
+	}
+	*view_cell(view, row, COL_RAN_THREAD) = cell_text(of->field->label);
+	if (of->field->alias)
+		*view_cell(view, row, COL_RAN_OWNER) = cell_text(of->field->alias);
+}
+
+static bool is_shown(const struct query *query, const struct group *group)
+{
+	return query->zeros || group->total || group->delta || group->timing.delta_ns;
+}
+
+static void add_rows(struct view *view, const struct query *query, const struct facts *facts,
+		     struct group **groups, size_t nr)
+{
+	struct row_of of = { .facts = facts, .query = query, .rollup = &view->sums };
+	char *names = view_scratch(view, nr * NAME_SIZE); /* of the rows */
+	bool has_root = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		enum wait_part part = part_of(facts, groups[i]);
+
+		of.field = fields_get(facts->fields, groups[i]->key.field);
+		of.group = groups[i];
+		of.owner = &view->sums.owners[groups[i]->owner];
+		of.guest = guests_find(facts->guests, groups[i]->key.guest);
+		if (part == WAIT_ALL)
+			has_root = is_shown(query, groups[i]);
+		if (part == WAIT_PREEMPTED || part == WAIT_IN_KERNEL || !has_root ||
+		    !is_shown(query, groups[i]) ||
+		    (part != WAIT_ALL && !query_selects(query, facts->fields, of.field)))
+			continue;
+		add_row(view, &of, names + i * NAME_SIZE);
+		if (part == WAIT_ALL)
+			fill_preemptions(view, &view->rows[view->nr_rows - 1], &of, groups + i + 1,
+					 nr - i - 1);
+	}
+}
+
+static void build(struct view *view, const struct query *query, const struct facts *facts)
+{
+	struct rollup *sums = &view->sums;
+	struct group **groups;
+
+	rollup_begin(sums, GROUP_ALL);
+	sums->keys = query_keys(query);
+	sums->has_groups = true;
+	sums->is_since_start = query->since_ns;
+	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
+		if (is_wait(fields_get(facts->fields, i)))
+			field_set_add(&sums->counted, i);
+	}
+	rollup(sums, facts);
+	groups = xcalloc(sums->nr_groups + 1, sizeof(struct group *));
+	for (size_t i = 0; i < sums->nr_groups; i++)
+		groups[i] = &sums->groups[i];
+	qsort_r(groups, sums->nr_groups, sizeof(struct group *), by_vcpu,
+		(void *)(uintptr_t)facts);
+	add_rows(view, query, facts, groups, sums->nr_groups);
+	free(groups);
+	if (!view->nr_rows)
+		view->note = "No vCPU has waited for a CPU.";
+}
+
+/* Enter leads to the vCPUs of the guest that waits. */
+static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
+		  const char **ret_sought)
+{
+	(void)facts;
+	(void)ret_sought;
+	if (!row)
+		return false;
+	query_narrow(query, row->guest);
+	query->type = &view_vcpus;
+	return true;
+}
+
+const struct view_type view_who = {
+	.name = "who",
+	.title = "Who",
+	.key = '7',
+	.noun = "thread that ran while a vCPU waited",
+	.columns = VIEW_TABLE(columns),
+	.sort = COL_WAITED_SHARE,
+	.by_guest = true,
+	.has_trees = true,
+	.has_host = true,
+	.takes_vcpu = true,
+	.source_need = NEED_WAITS,
+	.wants = wants,
+	.needs = needs,
+	.build = build,
+	.enter = enter,
+};

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Loads the programs of the provider "who", and reads their maps. */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "lib/xalloc.h"
+#include "providers/bpf/bpf.h"
+#include "providers/who/program.h"
+#include "providers/who/who.skel.h"
+
+#define BATCH 1024 /* pairs that are read at once */
+
+struct who_bpf {
+	struct who_program *program;
+	struct who_record *records;
+	struct who_pair *pairs; /* BATCH of each */
+	struct who_time *times;
+};
+
+/* Where a variable of each CPU is in the kernel's section of these; -1: not known. */
+static int64_t percpu_offset(const struct btf *btf, const char *name)
+{
+	int section = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
+	const struct btf_type *type = section < 0 ? NULL : btf__type_by_id(btf, (uint32_t)section);
+	const struct btf_var_secinfo *vars = type ? btf_var_secinfos(type) : NULL;
+
+	for (uint32_t i = 0; vars && i < btf_vlen(type); i++) {
+		if ((int)vars[i].type == id)
+			return vars[i].offset;
+	}
+	return -1;
+}
+
+/* Without it the time of interrupts is the time of the thread that they interrupt. */
+static int64_t cpustat_from_rq(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int64_t rq = btf ? percpu_offset(btf, "runqueues") : -1;
+	int64_t stat = btf ? percpu_offset(btf, "kernel_cpustat") : -1;
+
+	btf__free(btf);
+	return rq < 0 || stat < 0 ? 0 : stat - rq;
+}
+
+static int load(struct who_bpf *bpf, struct error *error)
+{
+	size_t size = WHO_VCPUS * sizeof(*bpf->records);
+	int nr_cpus = libbpf_num_possible_cpus(), err;
+
+	bpf->program = who_program__open();
+	if (!bpf->program)
+		return error_set(error, -errno, "cannot open our BPF programs: %s",
+				 strerror(errno));
+	bpf->program->rodata->cpustat_from_rq = cpustat_from_rq();
+	err = nr_cpus < 0 ? nr_cpus : bpf_map__set_max_entries(bpf->program->maps.queues,
+							       (uint32_t)nr_cpus);
+	if (!err)
+		err = who_program__load(bpf->program);
+	if (err)
+		return error_set(error, err, "the kernel refuses our programs for its scheduler's "
+				 "events: %s", strerror(-err));
+	bpf->records = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    bpf_map__fd(bpf->program->maps.records), 0);
+	if (bpf->records == MAP_FAILED) {
+		bpf->records = NULL;
+		return error_set(error, -errno, "cannot map what our BPF programs count: %s",
+				 strerror(errno));
+	}
+	err = who_program__attach(bpf->program);
+	if (err)
+		return error_set(error, err, "our BPF programs get no event of the scheduler: %s",
+				 strerror(-err));
+	return 0;
+}
+
+int who_bpf_open(struct who_bpf **ret_bpf, struct error *error)
+{
+	struct who_bpf *bpf = xcalloc(1, sizeof(*bpf));
+	int err;
+
+	bpf_be_quiet();
+	bpf->pairs = xcalloc(BATCH, sizeof(*bpf->pairs));
+	bpf->times = xcalloc(BATCH, sizeof(*bpf->times));
+	err = load(bpf, error);
+	if (err)
+		who_bpf_close(bpf);
+	else
+		*ret_bpf = bpf;
+	return err;
+}
+
+void who_bpf_close(struct who_bpf *bpf)
+{
+	if (!bpf)
+		return;
+	if (bpf->records)
+		munmap(bpf->records, WHO_VCPUS * sizeof(*bpf->records));
+	who_program__destroy(bpf->program);
+	free(bpf->pairs);
+	free(bpf->times);
+	free(bpf);
+}
+
+/* ---- threads */
+
+static int add_thread(struct who_bpf *bpf, pid_t tid, uint32_t value, uint64_t flags)
+{
+	uint32_t key = (uint32_t)tid;
+	int err = bpf_map_update_elem(bpf_map__fd(bpf->program->maps.threads), &key, &value, flags);
+
+	return err < 0 ? -errno : 0;
+}
+
+int who_bpf_add_vcpu(struct who_bpf *bpf, pid_t tid, uint32_t number)
+{
+	bpf->program->bss->may_be_vcpu[tid / 64 % WHO_WORDS] |= UINT64_C(1) << tid % 64;
+	bpf->records[number] = (struct who_record){ .tid = (uint32_t)tid };
+	return add_thread(bpf, tid, number, BPF_ANY);
+}
+
+int who_bpf_add_vmm(struct who_bpf *bpf, pid_t pid)
+{
+	int err = add_thread(bpf, pid, WHO_IS_VMM, BPF_NOEXIST);
+
+	return err == -EEXIST ? 0 : err;
+}
+
+void who_bpf_remove(struct who_bpf *bpf, pid_t tid)
+{
+	uint32_t key = (uint32_t)tid;
+
+	(void)bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.threads), &key);
+}
+
+/* ---- what is counted */
+
+const struct who_record *who_bpf_record(const struct who_bpf *bpf, uint32_t number)
+{
+	return &bpf->records[number];
+}
+
+uint64_t who_bpf_lost_ns(const struct who_bpf *bpf)
+{
+	return bpf->program->bss->lost_ns;
+}
+
+int who_bpf_read(struct who_bpf *bpf, who_take_fn *take, void *arg)
+{
+	int map = bpf_map__fd(bpf->program->maps.pairs), err = 0;
+	uint32_t at = 0, next = 0, *from = NULL;
+
+	while (!err) {
+		uint32_t nr = BATCH;
+
+		err = bpf_map_lookup_batch(map, from, &next, bpf->pairs, bpf->times, &nr, NULL);
+		err = err < 0 ? -errno : 0;
+		if (err && err != -ENOENT) /* that is: these are the last */
+			return err;
+		for (uint32_t i = 0; i < nr; i++) {
+			if (!take(arg, &bpf->pairs[i], &bpf->times[i]))
+				(void)bpf_map_delete_elem(map, &bpf->pairs[i]);
+		}
+		at = next;
+		from = &at;
+	}
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the programs of the provider "who" count, and its reader reads. */
+#ifndef KVMTOP_PROVIDERS_WHO_SHARED_H
+#define KVMTOP_PROVIDERS_WHO_SHARED_H
+
+#include <linux/types.h>
+
+#define WHO_VCPUS 4096	/* threads of vCPUs that are measured */
+#define WHO_THREADS (2 * WHO_VCPUS) /* and VMMs */
+#define WHO_PAIRS 16384
+#define WHO_SLOTS 16 /* vCPUs that wait for one CPU */
+#define WHO_BUCKETS 26 /* the same as HIST_BUCKETS of core/facts/durations.h */
+#define WHO_NAME 16
+#define WHO_WORDS 1024 /* a bit for each of 65,536 threads */
+
+/* The value of a VMM in the map of threads; of a vCPU its record's number. */
+#define WHO_IS_VMM 0xffffffff
+
+/* What had the CPU meanwhile. */
+enum who_kind {
+	WHO_VCPU,	/* id: its thread */
+	WHO_VMM,	/* another thread of a VMM; id: the process */
+	WHO_KERNEL,	/* a thread of the kernel */
+	WHO_PROCESS,
+	WHO_IRQ,	/* as the kernel accounts them */
+	WHO_SOFTIRQ,
+	WHO_IDLE,	/* the CPU was waking up */
+	WHO_QUOTA,	/* whatever ran: the vCPU was throttled */
+	WHO_UNKNOWN,	/* no program saw the wait, as when all WHO_SLOTS were taken */
+};
+
+/* A vCPU's thread that waited, and what ran meanwhile. */
+struct who_pair {
+	__u32 tid;
+	__u32 kind;
+	__u32 id;
+	char thread[WHO_NAME], process[WHO_NAME];
+};
+
+/* It only grows. */
+struct who_time {
+	__u64 count; /* how often it had the CPU */
+	__u64 ns, max_ns;
+};
+
+/* A vCPU's thread. Its CPU's run queue is locked whenever a program writes here. */
+struct who_record {
+	__u32 tid;
+	__u32 queue; /* the CPU that it waits for, with 1 added; 0: it does not wait */
+	__u64 task;  /* its address in the kernel, while it waits */
+	/*
+	 * Of the present wait: up to when it is charged, and the CPU's interrupts then; 0: none of
+	 * it is on this CPU yet;
+	 */
+	__u64 since_ns, irq_ns, softirq_ns;
+	__u64 waited_ns; /* what is charged of it. */
+	__u64 seen_ns;	 /* up to where the kernel's sum of the waits is charged; 0: not known */
+	/* All that follows only grows. */
+	__u64 ns, max_ns, waits;
+	__u64 preempted, in_kernel; /* waits that began in the guest; in the guest's kernel */
+	__u32 hist[WHO_BUCKETS];
+};
+
+#endif

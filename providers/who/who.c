@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * who - how long vCPUs wait for a CPU, and what has it meanwhile.
+ *
+ * The programs are in the kernel only while a field is wanted. They measure the threads of vCPUs
+ * that the inventory has. What ran is a field of the dictionary, which has its name, and the rows
+ * of a vCPU add up to its waits.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/clock.h"
+#include "lib/hash.h"
+#include "lib/xalloc.h"
+#include "host/machine.h"
+#include "providers/bpf/bpf.h"
+#include "providers/providers.h"
+#include "providers/who/program.h"
+
+#define NAMES_MAX 2048 /* of what ran; what comes later has none of its own */
+#define NAME_SIZE (GUEST_NAME_SIZE + 2 * WHO_NAME + 48)
+
+_Static_assert(WHO_BUCKETS == HIST_BUCKETS, "the program's buckets are the sample's");
+
+/* A thread of a vCPU. One that has ended may have had the CPU while others waited. */
+struct member {
+	pid_t tid;
+	uint32_t guest;
+	int32_t vcpu;
+	uint32_t number; /* of its record; NO_RECORD: it is not measured */
+	bool is_there;
+};
+
+#define NO_RECORD UINT32_MAX
+
+/* The field of a pair, which stays when what ran has ended. */
+struct named {
+	struct who_pair pair;
+	uint32_t field;
+	UT_hash_handle hh;
+};
+
+/* What had the CPU while a vCPU waited. */
+struct culprit {
+	struct key key; /* of the vCPU; and of the field */
+	struct who_time time;
+};
+
+struct who {
+	struct provider_args args;
+	struct who_bpf *bpf; /* NULL: nothing is wanted */
+	uint32_t waits, preempted, in_kernel; /* fields */
+	struct member *members; /* ascending by tid */
+	size_t nr_members;
+	uint64_t generation;	/* of the inventory, as of the members */
+	struct pid_list vmms;
+	bool is_used[WHO_VCPUS]; /* records */
+	size_t nr_left_out;	 /* vCPUs without a record */
+	struct culprit *culprits; /* of the present sample */
+	size_t nr_culprits, room_culprits;
+	struct key_index index;
+	struct named *named;
+	size_t nr_names;
+	enum want_scope scope;
+	uint32_t guest;
+};
+
+/* ---- which threads are measured */
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static struct member *find_member(const struct who *who, pid_t tid)
+{
+	const struct member sought = { .tid = tid };
+
+	return who->nr_members ? bsearch(&sought, who->members, who->nr_members, sizeof(sought),
+					 by_tid) : NULL;
+}
+
+static void begin_member(struct who *who, struct member *member)
+{
+	uint32_t number = 0;
+
+	while (number < WHO_VCPUS && who->is_used[number])
+		number++;
+	if (number == WHO_VCPUS || who_bpf_add_vcpu(who->bpf, member->tid, number) < 0)
+		return;
+	who->is_used[number] = true;
+	member->number = number;
+}
+
+static void end_member(struct who *who, struct member *member)
+{
+	if (member->number == NO_RECORD)
+		return;
+	who_bpf_remove(who->bpf, member->tid);
+	who->is_used[member->number] = false;
+	member->number = NO_RECORD;
+}
+
+static size_t add_vcpus(const struct guest *guest, struct member *list)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < guest->nr_vcpus; i++) {
+		if (guest->vcpus[i].tid)
+			list[nr++] = (struct member){ guest->vcpus[i].tid, guest->id,
+						      guest->vcpus[i].index, NO_RECORD, true };
+	}
+	return nr;
+}
+
+/* Takes over what an earlier list has; threads that have ended stay as long as their guest. */
+static size_t keep_members(struct who *who, struct member *list, size_t nr)
+{
+	size_t all = nr;
+
+	for (size_t i = 0; i < who->nr_members; i++) {
+		struct member *old = &who->members[i];
+		struct member *same = nr ? bsearch(old, list, nr, sizeof(*list), by_tid) : NULL;
+
+		if (same && same->guest == old->guest && same->vcpu == old->vcpu) {
+			same->number = old->number;
+			continue;
+		}
+		end_member(who, old);
+		old->is_there = false;
+		if (!same && guests_find(who->args.guests, old->guest))
+			list[all++] = *old;
+	}
+	return all;
+}
+
+static void find_vmms(struct who *who)
+{
+	const struct guest *guest;
+
+	for (size_t i = 0; i < who->vmms.nr; i++) {
+		if (!guests_by_pid(who->args.guests, who->vmms.pids[i]) &&
+		    !find_member(who, who->vmms.pids[i]))
+			who_bpf_remove(who->bpf, who->vmms.pids[i]);
+	}
+	who->vmms.nr = 0;
+	for (size_t i = 0; (guest = guests_at(who->args.guests, i)); i++) {
+		pid_list_add(&who->vmms, guest->pid);
+		(void)who_bpf_add_vmm(who->bpf, guest->pid); /* else it is a process */
+	}
+}
+
+/* Brings the list of threads up to date. */
+static void find_members(struct who *who)
+{
+	size_t room = guests_count_vcpus(who->args.guests) + who->nr_members, nr = 0;
+	const struct guest *guest;
+	struct member *list;
+
+	if (who->generation == guests_generation(who->args.guests))
+		return;
+	who->generation = guests_generation(who->args.guests);
+	list = xcalloc(room + 1, sizeof(*list));
+	for (size_t i = 0; (guest = guests_at(who->args.guests, i)); i++)
+		nr += add_vcpus(guest, list + nr);
+	qsort(list, nr, sizeof(*list), by_tid);
+	nr = keep_members(who, list, nr);
+	free(who->members);
+	who->members = list;
+	who->nr_members = nr;
+	qsort(list, nr, sizeof(*list), by_tid);
+	who->nr_left_out = 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (list[i].is_there && list[i].number == NO_RECORD)
+			begin_member(who, &list[i]);
+		who->nr_left_out += list[i].is_there && list[i].number == NO_RECORD;
+	}
+	find_vmms(who);
+}
+
+/* ---- what ran */
+
+/* "waits(guest 4110 web2 vCPU 0)" */
+static uint32_t field_of(struct who *who, const struct who_names *names)
+{
+	char name[NAME_SIZE], pid[16] = "";
+	const struct field field = {
+		.name = name,
+		.label = *names->thread ? names->thread : wait_part_name(names->part),
+		.alias = *names->owner ? names->owner : NULL,
+		.parent = who->waits,
+		.source = who->args.source,
+		.use = USE_WAIT,
+		.part = names->part,
+	};
+	uint32_t id;
+
+	if (names->pid)
+		snprintf(pid, sizeof(pid), " %d", (int)names->pid);
+	snprintf(name, sizeof(name), "waits(%s%s%s%s%s%s)", wait_part_name(names->part), pid,
+		 *names->owner ? " " : "", names->owner, *names->thread ? " " : "",
+		 names->thread);
+	id = fields_find(who->args.fields, name);
+	if (id != FIELD_NONE)
+		return id;
+	if (*names->thread && who->nr_names++ >= NAMES_MAX)
+		return field_of(who, &(struct who_names){ .part = names->part });
+	return fields_add(who->args.fields, &field);
+}
+
+static uint32_t field_of_pair(struct who *who, const struct member *waiter,
+			      const struct who_pair *pair)
+{
+	const struct member *ran =
+		pair->kind == WHO_VCPU ? find_member(who, (pid_t)pair->id) : NULL;
+	struct key ran_key = { .field = FIELD_NONE };
+	struct who_names names = { .part = WAIT_UNKNOWN };
+	struct named *named;
+
+	HASH_FIND(hh, who->named, pair, sizeof(*pair), named);
+	if (named)
+		return named->field;
+	if (ran)
+		ran_key = (struct key){ ran->guest, ran->vcpu, FIELD_NONE };
+	who_names_of(who->args.guests, pair, ran ? &ran_key : NULL, waiter->guest, &names);
+	named = xcalloc(1, sizeof(*named));
+	named->pair = *pair;
+	named->field = field_of(who, &names);
+	hash_add(who->named, pair, named);
+	return named->field;
+}
+
+static void forget_pair(struct who *who, const struct who_pair *pair)
+{
+	struct named *named;
+
+	HASH_FIND(hh, who->named, pair, sizeof(*pair), named);
+	if (!named)
+		return;
+	HASH_DEL(who->named, named);
+	free(named);
+}
+
+static void forget_pairs(struct who *who)
+{
+	struct named *named, *next;
+
+	HASH_ITER(hh, who->named, named, next) {
+		HASH_DEL(who->named, named);
+		free(named);
+	}
+}
+
+static bool is_wanted(const struct who *who, uint32_t guest)
+{
+	return who->scope != WANT_GUEST || who->guest == guest;
+}
+
+/* Adds a pair to the row of its vCPU and field: names of several pairs may be the same. */
+static bool take_pair(void *arg, const struct who_pair *pair, const struct who_time *time)
+{
+	struct who *who = arg;
+	const struct member *waiter = find_member(who, (pid_t)pair->tid);
+	struct key key;
+	size_t at;
+
+	if (!waiter || waiter->number == NO_RECORD) {
+		forget_pair(who, pair);
+		return false;
+	}
+	if (!is_wanted(who, waiter->guest))
+		return true;
+	key = (struct key){ waiter->guest, waiter->vcpu, field_of_pair(who, waiter, pair) };
+	at = key_index_add(&who->index, who->culprits, sizeof(*who->culprits), who->nr_culprits,
+			   &key);
+	if (at == who->nr_culprits) {
+		array_grow(&who->culprits, &who->room_culprits, at + 1);
+		who->culprits[who->nr_culprits++] = (struct culprit){ .key = key };
+	}
+	who->culprits[at].time.count += time->count;
+	who->culprits[at].time.ns += time->ns;
+	if (time->max_ns > who->culprits[at].time.max_ns)
+		who->culprits[at].time.max_ns = time->max_ns;
+	return true;
+}
+
+/* ---- rows */
+
+static int add_culprits(struct who *who, struct sample *sample)
+{
+	int err;
+
+	who->nr_culprits = 0;
+	key_index_clear(&who->index);
+	err = who_bpf_read(who->bpf, take_pair, who);
+	for (size_t i = 0; i < who->nr_culprits; i++) {
+		const struct culprit *culprit = &who->culprits[i];
+		const struct timing timing = { .time_ns = culprit->time.ns,
+					       .max_ns = culprit->time.max_ns };
+
+		/* It is new to the programs when it is new here. */
+		sample_add_timed(sample, culprit->key, culprit->time.count,
+				 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+	}
+	return err;
+}
+
+static void add_waits(const struct who *who, const struct member *member, struct sample *sample)
+{
+	const struct who_record *record = who_bpf_record(who->bpf, member->number);
+	struct key key = { member->guest, member->vcpu, who->waits };
+	struct timing timing = { .time_ns = record->ns, .max_ns = record->max_ns };
+
+	if (record->queue)
+		timing.open_ns = record->waited_ns;
+	memcpy(timing.hist, record->hist, sizeof(timing.hist));
+	sample_add_timed(sample, key, record->waits, 0, &timing);
+	key.field = who->preempted;
+	sample_add(sample, key, record->preempted, 0);
+	key.field = who->in_kernel;
+	sample_add(sample, key, record->in_kernel, 0);
+}
+
+/* ---- the provider */
+
+static void stop(struct who *who)
+{
+	who_bpf_close(who->bpf);
+	who->bpf = NULL;
+	forget_pairs(who);
+	who->nr_members = who->vmms.nr = 0;
+	who->generation = UINT64_MAX;
+	memset(who->is_used, 0, sizeof(who->is_used));
+}
+
+static void who_close(void *state)
+{
+	struct who *who = state;
+
+	if (!who)
+		return;
+	stop(who);
+	free(who->members);
+	free(who->culprits);
+	pid_list_release(&who->vmms);
+	key_index_release(&who->index);
+	free(who);
+}
+
+static uint32_t add_field(const struct who *who, enum wait_part part)
+{
+	return fields_add(who->args.fields,
+			  &(struct field){ .name = wait_part_name(part), .parent = FIELD_NONE,
+					   .source = who->args.source, .use = USE_WAIT,
+					   .part = part });
+}
+
+static int who_open(const struct provider_args *args, void **ret_state, struct error *error)
+{
+	struct who *who;
+	int err;
+
+	if (env_is_captured(args->env))
+		return error_set(error, -ENOTSUP, "only a running kernel can be asked");
+	err = bpf_probe(args->env, error);
+	if (err)
+		return err;
+	who = xcalloc(1, sizeof(*who));
+	who->args = *args;
+	who->generation = UINT64_MAX;
+	who->waits = add_field(who, WAIT_ALL);
+	who->preempted = add_field(who, WAIT_PREEMPTED);
+	who->in_kernel = add_field(who, WAIT_IN_KERNEL);
+	*ret_state = who;
+	return 0;
+}
+
+static int who_want(void *state, const struct want *want, struct error *error)
+{
+	struct who *who = state;
+
+	who->scope = want->scope;
+	who->guest = want->guest;
+	if (!field_set_has(&want->fields, who->waits)) {
+		stop(who);
+		return 0;
+	}
+	return who->bpf ? 0 : who_bpf_open(&who->bpf, error);
+}
+
+static void say_left_out(const struct who *who, struct error *error)
+{
+	uint64_t lost_ns = who_bpf_lost_ns(who->bpf);
+
+	if (who->nr_left_out)
+		error_set(error, 0, "the waits of %zu vCPUs are not measured: there is room for %u",
+			  who->nr_left_out, WHO_VCPUS);
+	else if (lost_ns)
+		error_set(error, 0, "%.3f s of waits are not in the list: too many different "
+			  "threads ran", (double)lost_ns / 1e9);
+}
+
+static int who_collect(void *state, struct sample *sample, struct error *error)
+{
+	struct who *who = state;
+	int err;
+
+	if (!who->bpf)
+		return -EAGAIN;
+	find_members(who);
+	sample->time_ns[who->args.source] = clock_now_ns();
+	for (size_t i = 0; i < who->nr_members; i++) {
+		const struct member *member = &who->members[i];
+
+		if (member->number != NO_RECORD && is_wanted(who, member->guest))
+			add_waits(who, member, sample);
+	}
+	err = add_culprits(who, sample);
+	if (err)
+		return error_set(error, err, "cannot read who had the CPU: %s", strerror(-err));
+	say_left_out(who, error);
+	return 0;
+}
+
+const struct provider who_provider = {
+	ABOUT_WHO,
+	.open = who_open,
+	.want = who_want,
+	.collect = who_collect,
+	.close = who_close,
+};
