@@ -34,7 +34,7 @@ struct sched_info {
 
 struct rq {
 	struct task_struct *curr;
-	__u64 clock;
+	__u64 clock, prev_irq_time;
 } OF_KERNEL;
 
 struct cfs_rq {
@@ -56,8 +56,7 @@ struct mm_struct {
 
 struct task_struct {
 	struct thread_info thread_info;
-	unsigned int __state, flags;
-	int on_rq;
+	unsigned int __state, flags, on_rq;
 	struct sched_entity se;
 	int pid, tgid;
 	struct task_struct *group_leader;

@@ -74,7 +74,7 @@ struct moment {
 	__u32 cpu;
 	struct who_pair pair; /* of what has run */
 	__u32 ran_tid, next_tid;
-	__u32 ended; /* the number of next_tid's record, with 1 added; 0: it has not waited */
+	__u64 ended; /* the number of next_tid's record, with 1 added; 0: it has not waited */
 	__u64 next_sum_ns; /* the kernel's sum of its waits up to now */
 };
 
@@ -98,12 +98,18 @@ static __always_inline const struct rq *queue_of(const struct task_struct *task)
 	return task->se.cfs_rq->rq;
 }
 
+/* 0 without CONFIG_IRQ_TIME_ACCOUNTING: the tick only finds whole ticks, and too many for irqs. */
+static __always_inline _Bool has_irq_times(const struct rq *rq)
+{
+	return cpustat_from_rq && bpf_core_field_exists(rq->prev_irq_time) && rq->prev_irq_time;
+}
+
 static __always_inline struct irqs irqs_of(const struct rq *rq)
 {
 	__u64 first = bpf_core_enum_value(enum cpu_usage_stat, CPUTIME_SOFTIRQ);
 	struct irqs irqs = { 0 };
 
-	if (cpustat_from_rq)
+	if (has_irq_times(rq))
 		bpf_probe_read_kernel(&irqs, sizeof(irqs), (const char *)rq + cpustat_from_rq +
 							   first * sizeof(irqs.soft_ns));
 	return irqs;
@@ -164,7 +170,7 @@ static __always_inline void add_kind(__u32 tid, enum who_kind kind, __u64 ns)
 	add(&pair, ns);
 }
 
-/* What interrupts took of ns; they may be accounted by the tick, in steps that are longer. */
+/* What interrupts took of ns. They are counted to the moment, which may be later than ns is. */
 static __always_inline __u64 charge_irqs(__u32 tid, enum who_kind kind, __u64 from_ns,
 					 __u64 to_ns, __u64 ns)
 {
@@ -194,6 +200,7 @@ static __always_inline _Bool is_throttled(const struct who_record *record)
 /* Charges ns to what ran up to now. */
 static __always_inline void charge(struct moment *now, struct who_record *record, __u64 ns)
 {
+	struct who_pair pair = now->pair; /* Linux 6.1 wants a key on the stack */
 	__u64 rest_ns = ns;
 
 	record->ns += ns;
@@ -208,8 +215,8 @@ static __always_inline void charge(struct moment *now, struct who_record *record
 			       rest_ns);
 	if (!rest_ns)
 		return;
-	now->pair.tid = record->tid;
-	add(&now->pair, rest_ns);
+	pair.tid = record->tid;
+	add(&pair, rest_ns);
 }
 
 /* On its new CPU a vCPU waits since it was queued there, by the clock of that CPU. */
@@ -337,17 +344,17 @@ static __always_inline void end(struct moment *now, struct who_record *record)
  */
 __attribute__((noinline)) int pass_slot(struct moment *now, __u32 i)
 {
-	struct queue *queue = now ? bpf_map_lookup_elem(&queues, &now->cpu) : 0;
+	__u32 cpu = now ? now->cpu : 0, number;
+	struct queue *queue = bpf_map_lookup_elem(&queues, &cpu);
 	struct who_record *record;
-	__u32 number;
 	__u64 slot;
 
-	if (!queue || i >= WHO_SLOTS)
+	if (!now || !queue || i >= WHO_SLOTS)
 		return 0;
 	slot = queue->slots[i];
 	number = (__u32)slot - 1;
 	record = bpf_map_lookup_elem(&records, &number);
-	if (!record || record->tid != slot >> 32 || record->queue != now->cpu + 1) {
+	if (!record || record->tid != slot >> 32 || record->queue != cpu + 1) {
 		free_slot(queue, &queue->slots[i]); /* it is no longer measured */
 	} else if (record->tid == now->next_tid) {
 		free_slot(queue, &queue->slots[i]);

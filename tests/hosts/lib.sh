@@ -447,7 +447,7 @@ svm_kernel() {
 	if h_alone h_static >"$TMP/make.log" 2>&1; then
 		root_add build/static/kvmtop /static/kvmtop
 	fi
-	root_suite exits_exact exits_without_btf exits_times exits_waits exits_beside_bpf \
+	root_suite exits_exact exits_without_btf exits_times exits_waits exits_beside_bpf host_who \
 		views_exact every_view adds_up screen_views both_engines cpu_goes_and_comes \
 		cpu_comes:perf static_program
 	root_end >"$TMP/initrd"

@@ -42,6 +42,99 @@ host_waits() {
 	stop "$GUEST"
 }
 
+# schedstat_ns PID FIELD: a sum over the threads of its vCPUs: 1 what they ran, 2 what they waited.
+schedstat_ns() {
+	for h_task in "/proc/$1/task"/*; do
+		case $(cat "$h_task/comm") in
+		vcpu*) cat "$h_task/schedstat" ;;
+		esac
+	done | awk -v field="$2" '{ ns += $field } END { printf "%.0f\n", ns }'
+}
+
+# is_stopped PID: all of its threads are.
+is_stopped() {
+	for h_task in "/proc/$1/task"/*; do
+		grep -q '^State:.*T' "$h_task/status" || return 1
+	done
+}
+
+# has_run PID MS
+has_run() {
+	[ "$(schedstat_ns "$1" 1)" -ge $(($2 * 1000000)) ]
+}
+
+# who_begin: kvmtop measures on CPU 0 until who_end. Its first sample has the guests' threads.
+who_begin() {
+	spawn taskset 1 kvmtop who --csv 300 >"$TMP/who" 2>"$TMP/who.err"
+	WHO=$SPAWNED
+	wait_for 60 samples_or_ended "$WHO"
+}
+
+# who_end NAME: what it measured is in $TMP/who.
+who_end() {
+	stop "$WHO"
+	is "$?$(cat "$TMP/who.err")" 0 "$1: it is measured"
+}
+
+# charged GUEST KIND [OWNER]: ns of the rows of $TMP/who; KIND "": of all but the waits themselves.
+charged() {
+	awk -F, -v guest="$1" -v kind="$2" -v owner="${3-}" '
+	NR == 1 {
+		for (i = 1; i <= NF; i++)
+			at[$i] = i
+		next
+	}
+	$at["guest"] == guest && (kind == "" ? $at["kind"] != "waits" : $at["kind"] == kind) &&
+	(owner == "" || $at["owner"] == owner) { ns += $at["time_ns"] }
+	END { printf "%.0f\n", ns }' "$TMP/who"
+}
+
+# is_near NS WANTED NAME: within 1 %.
+is_near() {
+	is "$(awk -v ns="$1" -v wanted="$2" 'BEGIN {
+		off = ns > wanted ? ns - wanted : wanted - ns
+		is_near = wanted > 0 && off * 100 <= wanted
+		print is_near ? "near" : ns " for " wanted
+	}')" near "$3"
+}
+
+# Two guests on one CPU wait for each other, for as long as the kernel says. One begins before the
+# other and ends after it, so that it waits whenever the other runs.
+host_who() {
+	section "who had the CPU"
+	if [ "$(nproc)" -lt 2 ] || [ "$(uname -m)" != x86_64 ]; then
+		skip "two guests share a CPU" "it takes two CPUs, which x86 hosts have here"
+		return
+	fi
+	guest one --cpuid 3000 --rounds 0
+	h_one=$GUEST
+	guest two --cpuid 3000 --rounds 3
+	h_two=$GUEST
+	taskset -a -p 2 "$h_one" >/dev/null
+	taskset -a -p 2 "$h_two" >/dev/null
+	who_begin
+	h_one_ns=$(schedstat_ns "$h_one" 2) h_two_ns=$(schedstat_ns "$h_two" 2)
+	guest_go one
+	wait_for 60 has_run "$h_one" 10
+	h_ran_ns=$(schedstat_ns "$h_two" 1)
+	guest_go two
+	guest_done two
+	kill -STOP "$h_one"
+	wait_for 10 is_stopped "$h_one"
+	h_one_ns=$(($(schedstat_ns "$h_one" 2) - h_one_ns))
+	h_two_ns=$(($(schedstat_ns "$h_two" 2) - h_two_ns))
+	h_ran_ns=$(($(schedstat_ns "$h_two" 1) - h_ran_ns))
+	who_end "who"
+	is_near "$(charged one "")" "$h_one_ns" "who: the sum is what run_delay grew by"
+	is_near "$(charged two "")" "$h_two_ns" "who: of the other guest, too"
+	is_near "$(charged one waits)" "$h_one_ns" "who: and so are the waits"
+	is_near "$(charged one guest two)" "$h_ran_ns" "who: one waits for two while this runs"
+	is "$(($(charged two guest one) * 2 > h_two_ns))" 1 "who: two waits for one"
+	is "$(charged one own)" 0 "who: and not for itself"
+	stop "$h_one" KILL
+	stop "$h_two"
+}
+
 # A quota of half of a CPU takes half of a busy vCPU's time.
 host_throttled() {
 	section "a quota"
