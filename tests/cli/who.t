@@ -296,6 +296,16 @@ like "$(sed -n 2,3p "$TMP/table")" '^who-kept vCPU 0 +waits.*
   [a-z]' "as text, what had the CPU is below the vCPU"
 "$KVMTOP" who -g who-kept --csv 1 2>"$TMP/err" | head -n 1 >"$TMP/csv"
 like "$(cat "$TMP/csv")" '^.?ran.?,.?kind.?,.?owner.?,.?thread.?,.?guest' "and as CSV"
+if has_screen; then
+	pinned who-other --cpuid 20000 --rounds 0
+	go who-other
+	screen_start 80 24 "exec $KVMTOP --view who -g who-kept -s 0.5"
+	screen_has ' who-other vCPU 0 ' "and on the screen, with the guest that had the CPU"
+	screen_stop
+	stop "$GUEST"
+else
+	skip "on the screen" "$T_no_screen"
+fi
 stop "$kept"
 
 done_testing

@@ -146,7 +146,9 @@ static void add_pid(const struct screen *screen, const struct view_row *row, cha
 const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column,
 			   char *buf, size_t size)
 {
-	if (!column && row->depth && row->field != FIELD_NONE)
+	/* Below kvm_exit, kvm_exit(HLT) is HLT. */
+	if (!column && row->depth && row->field != FIELD_NONE &&
+	    screen->view->type->columns[0].id == COL_EVENT)
 		return fields_get(screen->facts->fields, row->field)->label;
 	format_cell(buf, size, &row->cells[column], (int)size, false);
 	if (row->shares_name && screen->view->type->columns[column].id == COL_GUEST)
