@@ -116,6 +116,8 @@ static int read_declaration(char *text, struct trace_field *field)
 		field->flags |= TRACE_FIELD_STRING;
 	if (strncmp(text, "__data_loc", 10) == 0)
 		field->flags |= TRACE_FIELD_DYNAMIC;
+	if (strncmp(field->name, "common_", 7) == 0)
+		field->flags |= TRACE_FIELD_COMMON;
 	return 0;
 }
 

@@ -26,6 +26,7 @@ enum {
 	TRACE_FIELD_STRING = 1 << 2,  /* text, with TRACE_FIELD_ARRAY or TRACE_FIELD_DYNAMIC */
 	TRACE_FIELD_DYNAMIC = 1 << 3, /* its offset and size are in the event: __data_loc */
 	TRACE_FIELD_SWAP = 1 << 4,    /* not in this machine's byte order */
+	TRACE_FIELD_COMMON = 1 << 5,  /* of all events: common_pid */
 };
 
 struct trace_field {

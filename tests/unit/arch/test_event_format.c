@@ -58,8 +58,8 @@ static void fields_are_read(void **state)
 	assert_string_equal(format.name, "kvm_emulate_insn");
 	assert_int_equal(format.id, 1543);
 	assert_int_equal(format.nr_fields, 8);
-	is_field(&format, "common_type", 0, 2, 0);
-	is_field(&format, "common_pid", 4, 4, TRACE_FIELD_SIGNED);
+	is_field(&format, "common_type", 0, 2, TRACE_FIELD_COMMON);
+	is_field(&format, "common_pid", 4, 4, TRACE_FIELD_SIGNED | TRACE_FIELD_COMMON);
 	is_field(&format, "insn", 21, 15, TRACE_FIELD_ARRAY | TRACE_FIELD_STRING);
 	is_field(&format, "chars", 40, 48, TRACE_FIELD_ARRAY);
 	is_field(&format, "name", 88, 4, TRACE_FIELD_ARRAY | TRACE_FIELD_STRING |
