@@ -14,6 +14,7 @@
 #include "cmd/source.h"
 #include "ui/metrics/metrics.h"
 #include "core/views/view.h"
+#include "trace/timeline/out.h"
 
 #define FILE_DELAY_S 15.0 /* of --prometheus: as often as node_exporter is scraped by default */
 
@@ -118,6 +119,9 @@ static const struct option_spec specs[] = {
 	STRING(EXITS | WHY | WHO | REPORT, 0, "output", "FILE", output,
 	       "with --csv or --json: to FILE", FILES),
 	STRING(RECORD | TIMELINE, 'o', "output", "FILE", output, "the file to write", FILES),
+	WORD(TIMELINE, 0, "format", "NAME", format,
+	     "chrome: JSON (default); perfetto: smaller and faster, for Perfetto only",
+	     .words = TIMELINE_FORMATS),
 	FLAG(ONCE | LOG | MODE_DIFF, 'c', "csv", csv, "as CSV, with -l or -1"),
 	FLAG(EXITS | WHY | WHO | REPORT, 0, "csv", csv, "as CSV"),
 	FLAG(ONCE | LOG | MODE_DIFF, 0, "json", json, "a JSON object per sample, with -l or -1"),

@@ -270,7 +270,7 @@ struct options {
 	int64_t offset;
 	const char *recordings[RECORDINGS_MAX], *merged[TRACES_MAX];
 	size_t nr_recordings, nr_merged;
-	const char *perf, *binary, *binary_name;
+	const char *perf, *binary, *binary_name, *format;
 
 	/* Of `kvmtop exits` and `kvmtop report`: what their words mean, see struct command. */
 	pid_t only[TIDS_MAX]; /* the threads of -t and -T */

@@ -16,6 +16,7 @@
 #define MARGIN_NS 60000000000	 /* other sources may begin this long before KVM's first event */
 #define PERF_BEFORE_NS 50000000 /* perf is most often started so long before KVM's first event */
 #define PROGRESS_EVENTS 65536
+#define CHECK_EVENTS 64 /* whether they can be written */
 #define OUT_BYTES (1 << 18)
 
 struct run {
@@ -55,7 +56,7 @@ static bool begin_output(struct run *run)
 		return false;
 	}
 	setvbuf(run->file.file, NULL, _IOFBF, OUT_BYTES);
-	out_begin(&run->out, run->file.file);
+	out_begin(&run->out, run->file.file, timeline_format_by_name(run->options->format));
 	return true;
 }
 
@@ -97,7 +98,7 @@ static int read_kvm(struct run *run, struct error *error)
 			run->nr_unknown++;
 		if (++nr % PROGRESS_EVENTS == 0)
 			progress_show(&run->progress, run->trace);
-		if (ferror(run->out.file))
+		if (nr % CHECK_EVENTS == 0 && ferror(run->out.file))
 			return -EIO;
 	}
 	timeline_kvm_end(run->kvm);
@@ -397,7 +398,7 @@ static void write_end(struct run *run)
 		      run->clock.hz ? 3 : 2);
 	if (run->clock.hz) {
 		snprintf(base, sizeof(base), "%.12g", (double)run->clock.hz / 1000);
-		args_add_json(&metadata, "tsc-khz", base);
+		args_add_decimal(&metadata, "tsc-khz", base);
 	}
 	if (info && info->clock_name)
 		args_add_text(&metadata, "clock", info->clock_name, strlen(info->clock_name));
@@ -471,6 +472,8 @@ static int understand(struct options *options, struct error *error)
 		return error_set(error, -EINVAL, "-b needs a GUESTTRACE to write symbols into");
 	if (!options->binary_name)
 		options->binary_name = "test";
+	if (!options->format)
+		options->format = timeline_chrome.name;
 	return 0;
 }
 

@@ -224,6 +224,72 @@ else
 	skip "at the times that trace-cmd says" "trace-cmd is not installed"
 fi
 
+# ---- Perfetto's own format
+
+# Debian's Python, which has Debian's modules.
+python=/usr/bin/python3
+
+# same_events LABEL ARGUMENT...: both formats have the same events, names and order of tracks.
+same_events() {
+	t_label=$1
+	shift
+	"$KVMTOP" timeline "$@" -o "$TMP/chrome" 2>/dev/null
+	"$KVMTOP" timeline "$@" --format perfetto -o "$TMP/perfetto" 2>/dev/null
+	is "$($python tests/cli/read_perfetto.py "$TMP/perfetto" "$TMP/chrome" 2>&1)" \
+		"$(grep -c '^{"ph":"[XiC]"' "$TMP/chrome") events" "perfetto: $t_label"
+}
+
+# Names and texts: with escapes, in UTF-8, damaged, equal to a category, longer than a block.
+{
+	printf '{"traceEvents":[\n'
+	printf '{"ts":0.5,"ph":"E","pid":5,"name":"began before"},\n'
+	printf '{"ts":1,"ph":"B","pid":5,"name":"a\\"b\\\\c\\n\303\244 \377",'
+	printf '"args":{"n":-7,"t":"\303\244\\u0001"}},\n'
+	printf '{"ts":1,"ph":"B","pid":5,"name":"function","args":{"kvm":"","long":"%0900d"}},\n' 0
+	printf '{"ts":1.001,"ph":"E","pid":5,"name":"function",'
+	printf '"args":{"most":9223372036854775807}},\n'
+	printf '{"ts":2.5,"ph":"E","pid":5},\n'
+	printf '{"ts":3,"ph":"B","pid":5,"tid":6,"name":"%0300000d"},\n' 1
+	printf '{"ts":4,"ph":"E","pid":5,"tid":6},\n'
+	seq 5 3000 | sed 's/.*/{"ts":&,"ph":"B","pid":5,"tid":7,"name":"n&"},/
+		h; s/"B"/"E"/; s/:\([0-9]*\),/:\1.5,/; H; x'
+	printf '{"ts":3001,"ph":"B","pid":5,"tid":-1,"name":"is cut"}\n]}\n'
+} >"$TMP/calls.json"
+printf '%s,%s,,%s,1,100.00,,\n' 1 7 a 1 0.25 b 1 9223372036854775808 c 1 '<not counted>' d \
+	2 -3 a 2 1e3 b 2 '<not counted>' c 2 8 d >"$TMP/counters"
+"$HELPERS/trace_make" cpu-group "$TMP/group" 50
+"$HELPERS/trace_make" perf "$TMP/perf" 5000
+
+if $python -c 'import google.protobuf' 2>/dev/null; then
+	same_events "a trace.dat, which has lost events" -k "$TMP/host.dat"
+	same_events "a guest's and its host's" -k "$TMP/guest.dat" -k "$TMP/host.dat"
+	same_events "ACRN's, with the TSC as its clock" -k "$TMP/1" -k "$TMP/2" -f 2893217.5
+	same_events "more than a block of perf.data" -k "$TMP/perf"
+	same_events "events that were only counted" -k "$TMP/group"
+	same_events "function calls" "$TMP/calls.json"
+	same_events "counters" -p "$TMP/counters"
+	same_events "all of them" -k "$TMP/perf" -p "$TMP/counters" -m "$TMP/calls.json" -F
+else
+	skip "Perfetto's format, read by another program" "Python or its protobuf is not installed"
+fi
+"$KVMTOP" timeline -k "$TMP/perf" -o "$TMP/chrome"
+"$KVMTOP" timeline -k "$TMP/perf" --format perfetto -o "$TMP/perfetto"
+check "it is at most a fifth of Chrome's" \
+	test $((5 * $(stat -c %s "$TMP/perfetto"))) -le "$(stat -c %s "$TMP/chrome")"
+"$KVMTOP" timeline -k "$TMP/perf" --format perfetto >"$TMP/piped"
+same_files "$TMP/piped" "$TMP/perfetto" "onto standard output: the same"
+# A thread's stack is as large as the limit says, and there is no such room.
+prlimit --stack=4000000000 --as=2000000000 \
+	timeout 60 "$KVMTOP" timeline -k "$TMP/perf" --format perfetto -o "$TMP/alone"
+same_files "$TMP/alone" "$TMP/perfetto" "without a thread that compresses: the same"
+if [ -e /dev/full ]; then
+	is "$(status_of "$KVMTOP" timeline --format perfetto -k "$TMP/perf" -o /dev/full)" 1 \
+		"perfetto: a full disk"
+fi
+is "$(limited "$KVMTOP" timeline --format perfetto "$GUEST/dump.json")" "$too_large" \
+	"perfetto: ulimit -f"
+is "$(status_of "$KVMTOP" timeline --format vcd "$GUEST/dump.json")" 2 "a format that is none"
+
 # ---- the bar, where it takes over a second
 
 if has_screen; then

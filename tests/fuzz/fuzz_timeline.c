@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * fuzz_timeline - any text as uftrace's JSON or as perf stat's lines: no crash, no hang, and what
- * is written is JSON.
+ * is written is JSON, or packets of packets that zlib expands.
  *
  * Text that begins with "{" or "[" is uftrace's. The first is also cut at a time, and its clock is
  * behind.
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include <json-c/json.h>
+#include <zlib.h>
 
 #include "trace/timeline/timeline.h"
 
@@ -52,19 +53,58 @@ static void read_perf(FILE *in, struct timeline_out *out)
 		abort();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_chrome(const char *text)
 {
-	struct timeline_args metadata = { .len = 0 };
+	struct json_object *object = json_tokener_parse(text);
+
+	if (!object)
+		abort();
+	json_object_put(object);
+}
+
+static size_t take_varint(const uint8_t **at)
+{
+	size_t number = 0;
+
+	for (unsigned int shift = 0;; shift += 7) {
+		number |= (size_t)(**at & 0x7f) << shift;
+		if (*(*at)++ < 0x80)
+			return number;
+	}
+}
+
+/* Packets (field 1), each with one field 50 alone. */
+static void check_perfetto(const uint8_t *at, const uint8_t *end)
+{
+	static Bytef packets[1 << 22];
+
+	while (at < end) {
+		uLongf len = sizeof(packets);
+		const uint8_t *begin;
+		size_t size;
+
+		if (*at++ != (1 << 3 | 2))
+			abort();
+		size = take_varint(&at);
+		begin = at;
+		if (size > (size_t)(end - at) || take_varint(&at) != (50 << 3 | 2) ||
+		    take_varint(&at) != size - (size_t)(at - begin) ||
+		    uncompress(packets, &len, at, (uLong)(begin + size - at)) != Z_OK)
+			abort();
+		at = begin + size;
+	}
+}
+
+static void draw(const uint8_t *data, size_t size, const struct timeline_format *format)
+{
+	struct timeline_args metadata = { .used = 0 };
 	struct timeline_out out;
-	struct json_object *object;
 	size_t output_size = 0;
 	char *output = NULL;
 	FILE *in;
 
-	if (!size)
-		return 0;
 	in = fmemopen((void *)(uintptr_t)data, size, "r");
-	out_begin(&out, open_memstream(&output, &output_size));
+	out_begin(&out, open_memstream(&output, &output_size), format);
 	if (!in || !out.file)
 		abort();
 	if (data[0] == '{' || data[0] == '[')
@@ -74,12 +114,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	out_end(&out, &metadata);
 	fclose(out.file);
 	fclose(in);
-	if (output_size < CHECKED_MAX) {
-		object = json_tokener_parse(output);
-		if (!object)
-			abort();
-		json_object_put(object);
-	}
+	if (output_size < CHECKED_MAX && format == &timeline_chrome)
+		check_chrome(output);
+	if (output_size < CHECKED_MAX && format == &timeline_perfetto)
+		check_perfetto((uint8_t *)output, (uint8_t *)output + output_size);
 	free(output);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!size)
+		return 0;
+	draw(data, size, &timeline_chrome);
+	draw(data, size, &timeline_perfetto);
 	return 0;
 }

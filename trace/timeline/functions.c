@@ -20,7 +20,7 @@ struct frame {
 	int64_t begin_ns;
 	int64_t last_ns; /* the latest return of a function that this call has called */
 	char *name;
-	char *args; /* NULL: none */
+	struct timeline_args *args; /* NULL: none */
 };
 
 struct process {
@@ -163,7 +163,7 @@ static void push(struct thread *thread, int64_t ns, const char *name,
 		.begin_ns = ns,
 		.last_ns = ns,
 		.name = xstrdup(name),
-		.args = args->len ? xstrdup(args->text) : NULL,
+		.args = args_copy(args),
 	};
 }
 
@@ -182,29 +182,22 @@ static bool clip(const struct functions_config *config, struct frame *frame, siz
 	return true;
 }
 
-/* The arguments of a begin and of its end; none if there is no room for all. */
-static void join_args(const char *begin, const struct timeline_args *end,
-		      struct timeline_args *ret_args)
-{
-	int len = snprintf(ret_args->text, sizeof(ret_args->text), "%s%s%s", begin ? begin : "",
-			   begin && end->len ? "," : "", end->text);
-
-	ret_args->len = (size_t)len < sizeof(ret_args->text) ? (size_t)len : 0;
-}
-
 /* The innermost call returns. args: from its end event. */
 static void pop(struct functions *functions, struct thread *thread, int64_t ns, bool is_cut,
 		const struct timeline_args *args)
 {
 	struct frame *frame = &thread->frames[--thread->depth];
-	struct timeline_args all;
+	struct timeline_args all; /* of its begin and its end */
 
+	args_clear(&all);
+	if (frame->args)
+		args_join(&all, frame->args);
+	args_join(&all, args);
 	if (ns < frame->last_ns)
 		ns = frame->last_ns;
 	if (thread->depth)
 		frame[-1].last_ns = ns; /* the caller's */
 	thread->last_ns = ns;
-	join_args(frame->args, args, &all);
 	is_cut |= clip(functions->config, frame, thread->depth, ns);
 	draw(functions, thread, frame, ns, is_cut, &all);
 	frame_release(frame);
@@ -246,7 +239,7 @@ static size_t find_call(const struct thread *thread, const char *name)
 static void end_call(struct functions *functions, struct thread *thread, int64_t ns,
 		     const char *name, const struct timeline_args *args)
 {
-	const struct timeline_args none = { .text = "" };
+	const struct timeline_args none = { .used = 0 };
 	size_t depth = find_call(thread, name);
 
 	if (thread->left_out) {
@@ -287,20 +280,23 @@ static bool number_member(struct json_object *object, const char *name, int64_t 
 	return true;
 }
 
-static void copy_args(struct json_object *event, struct timeline_args *args)
+static void copy_args(struct functions *functions, struct json_object *event,
+		      struct timeline_args *args)
 {
 	struct json_object *object;
+	const char *kept;
 
 	args_clear(args);
 	if (!json_object_object_get_ex(event, "args", &object) ||
 	    !json_object_is_type(object, json_type_object))
 		return;
 	json_object_object_foreach(object, name, value) {
+		kept = out_keep(functions->out, name);
 		if (json_object_is_type(value, json_type_string))
-			args_add_text(args, name, json_object_get_string(value),
+			args_add_text(args, kept, json_object_get_string(value),
 				      (size_t)json_object_get_string_len(value));
 		else if (json_object_is_type(value, json_type_int))
-			args_add_number(args, name, json_object_get_int64(value));
+			args_add_number(args, kept, json_object_get_int64(value));
 	}
 }
 
@@ -371,7 +367,7 @@ static int take_call(struct functions *functions, struct json_object *event, cha
 	functions->span.has_events = true;
 	if (ns > functions->span.last_ns)
 		functions->span.last_ns = ns;
-	copy_args(event, &args);
+	copy_args(functions, event, &args);
 	if (kind == 'B')
 		push(thread, ns, *name ? name : DEFAULT_NAME, &args);
 	else
@@ -397,7 +393,7 @@ static int take_event(void *arg, struct json_object *event)
 
 static void end_thread(struct functions *functions, struct thread *thread)
 {
-	const struct timeline_args none = { .text = "" };
+	const struct timeline_args none = { .used = 0 };
 	char name[NAME_SIZE + 32];
 
 	while (thread->depth)

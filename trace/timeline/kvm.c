@@ -29,6 +29,16 @@ struct track {
 	struct timeline_args args; /* of the exit that it is in */
 };
 
+#define NAMES 64 /* a power of two */
+
+/* What an exit or an argument is called: naming takes longer than drawing. */
+struct name {
+	struct exit_key key;
+	bool is_set, is_idle;
+	char text[NAME_SIZE]; /* of its exit */
+	char userspace[NAME_SIZE + 16]; /* "userspace (...)" */
+};
+
 struct timeline_kvm {
 	const struct trace *trace;
 	const struct timeline_clock *clock;
@@ -39,6 +49,7 @@ struct timeline_kvm {
 	size_t nr_processes, room_processes;
 	bool keeps_offsets;
 	struct timeline_offsets offsets;
+	struct name names[NAMES]; /* by the key */
 };
 
 /* ---- processes and tracks ---- */
@@ -125,41 +136,62 @@ struct slice {
 	bool is_cut;
 };
 
-/* kind: "guest", "kvm" ..., the category. */
-static void draw(struct timeline_kvm *kvm, const struct slice *slice, const char *name,
-		 const char *kind, const struct timeline_args *args)
-{
-	struct timeline_event event;
-	char cut[16];
+enum kind { KIND_GUEST, KIND_KVM, KIND_HALTED, KIND_USERSPACE, KIND_WAITING };
 
-	if (slice->is_cut) {
-		snprintf(cut, sizeof(cut), "%s,cut", kind);
-		kind = cut;
-	}
-	event = event_on(kvm, slice->track, name, kind, slice->begin);
+static void draw(struct timeline_kvm *kvm, const struct slice *slice, const char *name,
+		 enum kind kind, const struct timeline_args *args)
+{
+	static const char *const categories[][2] = {
+		[KIND_GUEST] = { "guest", "guest,cut" },
+		[KIND_KVM] = { "kvm", "kvm,cut" },
+		[KIND_HALTED] = { "halted", "halted,cut" },
+		[KIND_USERSPACE] = { "userspace", "userspace,cut" },
+		[KIND_WAITING] = { "waiting", "waiting,cut" },
+	};
+	const struct timeline_event event = event_on(kvm, slice->track, name,
+						     categories[kind][slice->is_cut],
+						     slice->begin);
+
 	out_slice(kvm->out, &event, timeline_clock_ns(kvm->clock, slice->end), args);
+}
+
+/* Of other counts than the one of all others the key says which it is. */
+static const struct name *name_of(struct timeline_kvm *kvm, const struct exit_count *count)
+{
+	const struct exit_key *key = &count->key;
+	struct name *name = &kvm->names[(key->a ^ key->b ^ key->kind * 7U) % NAMES];
+	char text[NAME_SIZE];
+
+	if (name->is_set && !count->is_others && memcmp(&name->key, key, sizeof(*key)) == 0)
+		return name;
+	count_name(&kvm->pairing.meanings, count, text, sizeof(text));
+	snprintf(name->text, sizeof(name->text), "%s", text);
+	snprintf(name->userspace, sizeof(name->userspace), "userspace (%s)", text);
+	name->key = *key;
+	name->is_idle = count_is_idle(&kvm->pairing.meanings, count);
+	name->is_set = !count->is_others;
+	return name;
 }
 
 static void draw_exit(struct timeline_kvm *kvm, const struct slice *slice,
 		      const struct exit_count *count)
 {
-	char name[NAME_SIZE] = "KVM";
+	const struct name *name;
 
-	if (count)
-		count_name(&kvm->pairing.meanings, count, name, sizeof(name));
-	draw(kvm, slice, name, "kvm", count ? &slice->track->args : NULL);
-	if (count && count_is_idle(&kvm->pairing.meanings, count))
-		draw(kvm, slice, "halted", "halted", NULL);
+	if (!count) {
+		draw(kvm, slice, "KVM", KIND_KVM, NULL);
+		return;
+	}
+	name = name_of(kvm, count);
+	draw(kvm, slice, name->text, KIND_KVM, &slice->track->args);
+	if (name->is_idle)
+		draw(kvm, slice, "halted", KIND_HALTED, NULL);
 }
 
 static void draw_userspace(struct timeline_kvm *kvm, const struct slice *slice,
 			   const struct exit_count *count)
 {
-	char reason[NAME_SIZE - 16], name[NAME_SIZE];
-
-	count_name(&kvm->pairing.meanings, count, reason, sizeof(reason));
-	snprintf(name, sizeof(name), "userspace (%s)", reason);
-	draw(kvm, slice, name, "userspace", NULL);
+	draw(kvm, slice, name_of(kvm, count)->userspace, KIND_USERSPACE, NULL);
 }
 
 /* ---- spans and events of the pairing ---- */
@@ -172,11 +204,11 @@ static void on_end(void *state, struct recorded_thread *thread, enum span span, 
 	const struct slice slice = { track_of(kvm, thread), begin, end, is_cut };
 
 	if (span == SPAN_GUEST)
-		draw(kvm, &slice, "guest", "guest", NULL);
+		draw(kvm, &slice, "guest", KIND_GUEST, NULL);
 	else if (span == SPAN_EXIT)
 		draw_exit(kvm, &slice, count);
 	else if (span == SPAN_WAIT)
-		draw(kvm, &slice, "waiting for a CPU", "waiting", NULL);
+		draw(kvm, &slice, "waiting for a CPU", KIND_WAITING, NULL);
 	else
 		draw_userspace(kvm, &slice, count);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * out - writes Chrome's trace format, event by event; Perfetto and chrome://tracing read it.
+ * out - the events of a timeline, one by one, on their way into a file of some format.
  *
- *	{"traceEvents":[{"ph":"X","name":"HLT","cat":"kvm","pid":1,"tid":7,"ts":1.234,...},...],
- *	 "displayTimeUnit":"ns","metadata":{...}}
- *
- * Each event has a category: Chrome's importers stop at one that has none.
- *
- * Times are handed in as nanoseconds since the beginning and written as microseconds with three
- * decimals. Events may come in any order: readers of the file sort them.
+ * Times are nanoseconds since the beginning. Events may come in any order: readers of the file sort
+ * them; of two that begin at once on a track, the first is the outer one.
  */
 #ifndef KVMTOP_TRACE_TIMELINE_OUT_H
 #define KVMTOP_TRACE_TIMELINE_OUT_H
@@ -48,44 +43,97 @@ static inline int64_t timeline_clock_ns(const struct timeline_clock *clock, uint
 	return (int64_t)((__int128)since * 1000000000 / (int64_t)clock->hz);
 }
 
-/* ---- events */
+/* ---- arguments */
 
-/* The arguments of one event as JSON, without the braces. */
-struct timeline_args {
-	char text[2048];
-	size_t len;
+enum timeline_arg_kind {
+	ARG_NUMBER,
+	ARG_HEX,     /* the number is an address or a set of bits */
+	ARG_TEXT,
+	ARG_DECIMAL, /* the text is a number: "2.5" */
 };
+
+struct timeline_arg {
+	const char *name; /* stays where it is until the end of the output */
+	int64_t number;
+	uint32_t len; /* of text */
+	uint8_t kind;
+	char text[]; /* ends with a NUL */
+};
+
+/* The arguments of one event, one after the other. */
+struct timeline_args {
+	size_t used;
+	_Alignas(struct timeline_arg) char data[2048];
+};
+
+/* NULL: there is none. */
+const struct timeline_arg *args_first(const struct timeline_args *args);
+const struct timeline_arg *args_after(const struct timeline_args *args,
+				     const struct timeline_arg *arg);
 
 void args_clear(struct timeline_args *args);
 /* An argument for which there is no room is left out. */
 void args_add_number(struct timeline_args *args, const char *name, int64_t number);
 void args_add_hex(struct timeline_args *args, const char *name, uint64_t number);
 void args_add_text(struct timeline_args *args, const char *name, const char *text, size_t len);
-/* json: a value as it is to be written. */
-void args_add_json(struct timeline_args *args, const char *name, const char *json);
+void args_add_decimal(struct timeline_args *args, const char *name, const char *text);
+/* All of them, if there is room for all. */
+void args_join(struct timeline_args *args, const struct timeline_args *more);
+/* In no more memory than they need, for free(); NULL: args is NULL, or there are none. */
+struct timeline_args *args_copy(const struct timeline_args *args);
 
 /*
- * Adds all numbers and texts of a recorded event, by the names of their fields: as JSON numbers if
- * a reader keeps them exact, else as text. Of events that were only counted: how many.
+ * Adds all numbers and texts of a recorded event, by the names of their fields: as numbers if a
+ * reader with doubles keeps them exact, else as hex. Of events that were only counted: how many.
  */
 void args_add_fields(struct timeline_args *args, const struct trace_event *event);
 
-struct timeline_out {
-	FILE *file;
-	bool has_events;
-	uint64_t nr_events; /* names of processes and tracks are not counted */
-	int32_t nr_processes; /* numbers given to processes so far */
-};
+/* ---- events */
 
 /* One bar, point or value on a track. args may be NULL. */
 struct timeline_event {
-	const char *name, *category;
+	const char *name;
+	const char *category; /* stays where it is until the end of the output */
 	int32_t process;
 	int64_t track;
 	int64_t ns;
 };
 
-void out_begin(struct timeline_out *out, FILE *file);
+/* A writer. state is its own, from begin() to end(), which frees it. */
+struct timeline_format {
+	const char *name; /* as --format takes it */
+	void *(*begin)(FILE *file);
+	void (*process)(void *state, int32_t process, const char *name);
+	void (*track)(void *state, int32_t process, int64_t track, const char *name,
+		      int64_t order);
+	void (*slice)(void *state, const struct timeline_event *event, int64_t end_ns,
+		      const struct timeline_args *args);
+	void (*instant)(void *state, const struct timeline_event *event,
+			const struct timeline_args *args);
+	void (*counter)(void *state, const struct timeline_event *event, const char *value);
+	void (*end)(void *state, const struct timeline_args *metadata);
+};
+
+extern const struct timeline_format timeline_chrome, timeline_perfetto;
+
+#define TIMELINE_FORMATS "chrome perfetto"
+
+/* The format of this name; NULL: there is none. */
+const struct timeline_format *timeline_format_by_name(const char *name);
+
+struct timeline_out {
+	FILE *file;
+	const struct timeline_format *format;
+	void *state; /* of the format's */
+	struct kept_text *kept;
+	uint64_t nr_events; /* names of processes and tracks are not counted */
+	int32_t nr_processes; /* numbers given to processes so far */
+};
+
+void out_begin(struct timeline_out *out, FILE *file, const struct timeline_format *format);
+
+/* The same text, which stays where it is until the end of the output. */
+const char *out_keep(struct timeline_out *out, const char *text);
 
 /* A new process of this name: its number. */
 int32_t out_process(struct timeline_out *out, const char *name);
@@ -100,7 +148,7 @@ void out_instant(struct timeline_out *out, const struct timeline_event *event,
 /* value: a number as text. */
 void out_counter(struct timeline_out *out, const struct timeline_event *event, const char *value);
 
-/* metadata: its members. */
+/* metadata: what is said of the whole. */
 void out_end(struct timeline_out *out, const struct timeline_args *metadata);
 
 #endif

@@ -1189,7 +1189,7 @@ static void any_text_makes_valid_json(void **state)
 	args_add_number(&args, "least", INT64_MIN);
 	args_add_hex(&args, "most", UINT64_MAX);
 	args_add_hex(&args, "none", 0);
-	out_begin(&timeline, fopen(out, "w"));
+	out_begin(&timeline, fopen(out, "w"), &timeline_chrome);
 	out_slice(&timeline, &slice, 2500, &args);
 	out_end(&timeline, &metadata);
 	fclose(timeline.file);
