@@ -481,10 +481,10 @@ const struct command timeline_command = {
 	.name = "timeline",
 	.help = "draw recordings as a picture for Perfetto",
 	.usage = "Usage: kvmtop timeline [OPTION]... [GUESTTRACE]...\n"
-		 "Makes one picture (Chrome's trace format, for ui.perfetto.dev) of KVM's events,\n"
-		 "perf's counters, and the function calls that uftrace saw in guests: GUESTTRACE\n"
-		 "is its folder, or what uftrace dump --chrome wrote. GUEST=GUESTTRACE names\n"
-		 "the guest.\n",
+		 "Makes one picture (a trace of Chrome's or Perfetto's, for ui.perfetto.dev) of\n"
+		 "KVM's events, perf's counters, and the function calls that uftrace saw in\n"
+		 "guests: GUESTTRACE is its folder, or what uftrace dump --chrome wrote.\n"
+		 "GUEST=GUESTTRACE names the guest.\n",
 	.footer = "More: man kvmtop-timeline\n",
 	.command = { .works = MODE_TIMELINE, .offer = OFFER_FILES },
 	.understand = understand,

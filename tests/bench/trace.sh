@@ -64,6 +64,8 @@ measure() { # KIND
 	row "$1, read" "$nr" "$BUILD/tests/bench/trace" "$file"
 	row "$1, kvmtop report" "$nr" "$KVMTOP" report -f 1000 "$file"
 	row "$1, kvmtop timeline" "$nr" "$KVMTOP" timeline -f 1000000 -k "$file"
+	row "$1, timeline --format perfetto" "$nr" "$KVMTOP" timeline --format perfetto \
+		-f 1000000 -k "$file"
 	case $1 in
 	dat)
 		! command -v trace-cmd >/dev/null ||

@@ -37,7 +37,7 @@ ThreadDescriptor	pid 1 int32  tid 2 int64  thread_name 5 string
 CounterDescriptor	categories 2 *string
 TrackEvent	category_iids 3 *uint64  debug_annotations 4 *DebugAnnotation  type 9 int32
 		name_iid 10 uint64  track_uuid 11 uint64  counter_value 30 int64
-		double_counter_value 44 double
+		double_counter_value 44 double  flow_ids 47 *fixed64  terminating_flow_ids 48 *fixed64
 DebugAnnotation	name_iid 1 uint64  int_value 4 int64  double_value 5 double  string_value 6 string
 		pointer_value 7 uint64
 TraceAttributes	attribute 1 *Attribute
@@ -150,6 +150,8 @@ class Reader:
                      for arg in event.debug_annotations},
             "value": float(event.counter_value if event.HasField("counter_value")
                            else event.double_counter_value),
+            "arrows": [{"ph": "s", "id": id} for id in event.flow_ids] +
+                      [{"ph": "f", "bp": "e", "id": id} for id in event.terminating_flow_ids],
         })
 
     def drawn(self):
@@ -165,6 +167,8 @@ class Reader:
                 continue
             if track.HasField("thread"):
                 drawn.update(pid=track.thread.pid, tid=track.thread.tid)
+            for arrow in event["arrows"]:
+                yield {**drawn, **arrow}
             if event["type"] == TYPE_COUNTER:
                 process = self.tracks[track.parent_uuid].process
                 drawn.update(ph="C", pid=process.pid, tid=0, name=track.name,

@@ -402,6 +402,13 @@ go_to_end sharer
 delay_us=$(($(delays) - before_us))
 finish
 "$KVMTOP" timeline -k "$DAT" -o "$TMP/sched.json"
+"$KVMTOP" timeline -k "$DAT" -o "$TMP/sched.pftrace" --format perfetto
+if /usr/bin/python3 -c 'import google.protobuf' 2>/dev/null; then
+	check "--sched: both formats of a picture have the same, and arrows" /usr/bin/python3 \
+		tests/cli/read_perfetto.py "$TMP/sched.pftrace" "$TMP/sched.json"
+else
+	skip "--sched: both formats of a picture" "Python or its protobuf is not installed"
+fi
 wait_us=$(sed -n 's/.*"name":"waiting for a CPU".*"dur":\([0-9.]*\).*/\1/p' "$TMP/sched.json" |
 	awk '{ sum += $1 } END { printf "%.0f\n", sum }')
 if [ "$delay_us" -lt 1000 ]; then

@@ -236,7 +236,7 @@ same_events() {
 	"$KVMTOP" timeline "$@" -o "$TMP/chrome" 2>/dev/null
 	"$KVMTOP" timeline "$@" --format perfetto -o "$TMP/perfetto" 2>/dev/null
 	is "$($python tests/cli/read_perfetto.py "$TMP/perfetto" "$TMP/chrome" 2>&1)" \
-		"$(grep -c '^{"ph":"[XiC]"' "$TMP/chrome") events" "perfetto: $t_label"
+		"$(grep -c '^{"ph":"[XiCsf]"' "$TMP/chrome") events" "perfetto: $t_label"
 }
 
 # Names and texts: with escapes, in UTF-8, damaged, equal to a category, longer than a block.

@@ -209,6 +209,18 @@ static void close_event(const struct chrome *chrome, const struct timeline_args 
 	putc_unlocked('}', chrome->file);
 }
 
+/* Binds to the slice that is open then. */
+static void put_flow(struct chrome *chrome, const struct timeline_event *event)
+{
+	if (!event->flow)
+		return;
+	put_event(chrome, event->ends_flow ? "f" : "s", event);
+	if (event->ends_flow)
+		put(chrome, ",\"bp\":\"e\"");
+	put_number(chrome, ",\"id\":", (int64_t)event->flow);
+	putc_unlocked('}', chrome->file);
+}
+
 static void put_metadata(struct chrome *chrome, const char *what, int32_t process,
 			 const int64_t *track)
 {
@@ -255,6 +267,7 @@ static void chrome_slice(void *state, const struct timeline_event *event, int64_
 	put_event(state, "X", event);
 	put_time(state, ",\"dur\":", end_ns - event->ns);
 	close_event(state, args);
+	put_flow(state, event);
 }
 
 static void chrome_instant(void *state, const struct timeline_event *event,
@@ -263,6 +276,7 @@ static void chrome_instant(void *state, const struct timeline_event *event,
 	put_event(state, "i", event);
 	put(state, ",\"s\":\"t\"");
 	close_event(state, args);
+	put_flow(state, event);
 }
 
 static void chrome_counter(void *state, const struct timeline_event *event, const char *value)

@@ -27,6 +27,8 @@ struct track {
 	size_t process;
 	int64_t id;
 	struct timeline_args args; /* of the exit that it is in */
+	uint64_t woken; /* the arrow from what woke it; 0: none since the last entry */
+	uint64_t entered; /* the arrow to the last entry; 0: none */
 };
 
 #define NAMES 64 /* a power of two */
@@ -50,6 +52,8 @@ struct timeline_kvm {
 	bool keeps_offsets;
 	struct timeline_offsets offsets;
 	struct name names[NAMES]; /* by the key */
+	struct timeline_cpus cpus;
+	const struct trace_event *event; /* the one that is taken */
 };
 
 /* ---- processes and tracks ---- */
@@ -148,11 +152,27 @@ static void draw(struct timeline_kvm *kvm, const struct slice *slice, const char
 		[KIND_USERSPACE] = { "userspace", "userspace,cut" },
 		[KIND_WAITING] = { "waiting", "waiting,cut" },
 	};
-	const struct timeline_event event = event_on(kvm, slice->track, name,
-						     categories[kind][slice->is_cut],
-						     slice->begin);
+	struct timeline_event event = event_on(kvm, slice->track, name,
+					       categories[kind][slice->is_cut], slice->begin);
 
+	if (kind == KIND_GUEST && !slice->is_cut) {
+		event.flow = slice->track->entered;
+		event.ends_flow = true;
+	}
 	out_slice(kvm->out, &event, timeline_clock_ns(kvm->clock, slice->end), args);
+}
+
+/* The event is the switch that ends it. */
+static void draw_wait(struct timeline_kvm *kvm, const struct slice *slice)
+{
+	struct timeline_args args;
+
+	args_clear(&args);
+	if (!slice->is_cut)
+		timeline_cpus_ran(&kvm->cpus, kvm->event->cpu,
+				  timeline_clock_ns(kvm->clock, slice->begin),
+				  timeline_clock_ns(kvm->clock, slice->end), &args);
+	draw(kvm, slice, "waiting for a CPU", KIND_WAITING, &args);
 }
 
 /* Of other counts than the one of all others the key says which it is. */
@@ -188,12 +208,6 @@ static void draw_exit(struct timeline_kvm *kvm, const struct slice *slice,
 		draw(kvm, slice, "halted", KIND_HALTED, NULL);
 }
 
-static void draw_userspace(struct timeline_kvm *kvm, const struct slice *slice,
-			   const struct exit_count *count)
-{
-	draw(kvm, slice, name_of(kvm, count)->userspace, KIND_USERSPACE, NULL);
-}
-
 /* ---- spans and events of the pairing ---- */
 
 /* The outer slice comes first: where both begin at once, readers take the first as the outer. */
@@ -208,9 +222,9 @@ static void on_end(void *state, struct recorded_thread *thread, enum span span, 
 	else if (span == SPAN_EXIT)
 		draw_exit(kvm, &slice, count);
 	else if (span == SPAN_WAIT)
-		draw(kvm, &slice, "waiting for a CPU", KIND_WAITING, NULL);
+		draw_wait(kvm, &slice);
 	else
-		draw_userspace(kvm, &slice, count);
+		draw(kvm, &slice, name_of(kvm, count)->userspace, KIND_USERSPACE, NULL);
 }
 
 static void on_begin(void *state, struct recorded_thread *thread, enum span span,
@@ -222,6 +236,9 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 	if (span == SPAN_EXIT) {
 		args_clear(&track->args);
 		args_add_fields(&track->args, event);
+	} else if (span == SPAN_GUEST) {
+		track->entered = track->woken;
+		track->woken = 0;
 	} else if (span == SPAN_USERSPACE && thread->state->mode != VCPU_OUTSIDE) {
 		draw_instant(kvm, track, event);
 	}
@@ -230,11 +247,12 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 static void on_loss(void *state, struct recorded_thread *thread, const struct trace_event *event)
 {
 	struct timeline_kvm *kvm = state;
-	const struct track *track = track_of(kvm, thread);
+	struct track *track = track_of(kvm, thread);
 	const struct timeline_event instant = event_on(kvm, track, "events lost", "lost",
 						       event->time);
 	struct timeline_args args;
 
+	track->woken = 0;
 	args_clear(&args);
 	if (event->lost >= 0)
 		args_add_number(&args, "lost", event->lost);
@@ -387,6 +405,14 @@ int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t 
 
 /* ---- the stream ---- */
 
+static void name_vcpu(void *state, struct recorded_thread *thread, char *name, size_t size)
+{
+	const struct timeline_kvm *kvm = state;
+
+	snprintf(name, size, "%.80s vCPU %d",
+		 kvm->processes[track_of(state, thread)->process].name, (int)thread->vcpu);
+}
+
 struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct timeline_clock *clock,
 				      bool keeps_offsets, struct timeline_out *out)
 {
@@ -397,6 +423,9 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct ti
 	kvm->keeps_offsets = keeps_offsets;
 	kvm->out = out;
 	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss, on_gone };
+	kvm->cpus = (struct timeline_cpus){ .clock = clock, .out = out,
+					    .table = &kvm->pairing.table, .trace = trace,
+					    .name_vcpu = name_vcpu, .state = kvm };
 	pairing_init(&kvm->pairing, trace, 0, &kvm->listener);
 	return kvm;
 }
@@ -410,6 +439,7 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	pairing_release(&kvm->pairing);
 	free(kvm->processes);
 	offsets_release(&kvm->offsets);
+	timeline_cpus_release(&kvm->cpus);
 	free(kvm);
 }
 
@@ -428,15 +458,26 @@ static void take_instant(struct timeline_kvm *kvm, const struct trace_event *eve
 		take_offset(kvm, thread, track, event);
 }
 
+/* Before the pairing: a wait that ends has what ran up to now. */
+static void take_sched(struct timeline_kvm *kvm, const struct meaning *meaning,
+		       const struct trace_event *event)
+{
+	struct recorded_thread *woken = NULL;
+	uint64_t flow = timeline_cpus_add(&kvm->cpus, meaning, event, &woken);
+
+	if (flow)
+		track_of(kvm, woken)->woken = flow;
+}
+
 void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 {
-	const struct meaning *meaning;
+	const struct meaning *meaning = event->type ?
+		meaning_of(&kvm->pairing.meanings, event->type) : NULL;
 
+	kvm->event = event;
+	take_sched(kvm, meaning, event);
 	pairing_add(&kvm->pairing, event);
-	if (!event->type)
-		return;
-	meaning = meaning_of(&kvm->pairing.meanings, event->type);
-	if (!meaning_is_of_kvm(meaning))
+	if (!meaning || !meaning_is_of_kvm(meaning))
 		return;
 	if (!event->counted &&
 	    (meaning->kind == MEANING_EXIT || meaning->kind == MEANING_ENTRY ||

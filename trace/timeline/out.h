@@ -97,6 +97,9 @@ struct timeline_event {
 	int32_t process;
 	int64_t track;
 	int64_t ns;
+	/* Not 0: an arrow of this number begins here, or ends: at the begin of a slice. */
+	uint64_t flow;
+	bool ends_flow;
 };
 
 /* A writer. state is its own, from begin() to end(), which frees it. */

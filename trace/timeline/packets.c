@@ -149,14 +149,19 @@ void message_end_long(struct packets *packets, size_t mark)
 	*at = (uint8_t)len;
 }
 
+void put_fixed(struct packets *packets, uint32_t field, uint64_t number)
+{
+	put_varint(packets, field << 3 | 1);
+	for (unsigned int i = 0; i < 8; i++)
+		*packets->at++ = (uint8_t)(number >> 8 * i);
+}
+
 void put_double(struct packets *packets, uint32_t field, double number)
 {
 	uint64_t bits;
 
 	memcpy(&bits, &number, sizeof(bits));
-	put_varint(packets, field << 3 | 1);
-	for (unsigned int i = 0; i < 8; i++)
-		*packets->at++ = (uint8_t)(bits >> 8 * i);
+	put_fixed(packets, field, bits);
 }
 
 /* For a text and what may come after it. */

@@ -64,6 +64,7 @@ static inline void put_number(struct packets *packets, uint32_t field, uint64_t 
 	put_varint(packets, number);
 }
 
+void put_fixed(struct packets *packets, uint32_t field, uint64_t number);
 void put_double(struct packets *packets, uint32_t field, double number);
 
 /* Each byte that is not UTF-8 becomes a question mark. */

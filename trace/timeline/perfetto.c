@@ -291,6 +291,8 @@ static struct track *put_event(struct perfetto *perfetto, enum event_type type,
 	nr = 0;
 	for (arg = args_first(args); arg; arg = args_after(args, arg))
 		put_arg(packets, numbers[nr++], arg);
+	if (event->flow)
+		put_fixed(packets, event->ends_flow ? EVENT_FLOW_END : EVENT_FLOW, event->flow);
 	end_event(packets, track, mark, event->ns);
 	return track;
 }

@@ -61,6 +61,8 @@ enum {
 	EVENT_TRACK = 11,
 	EVENT_INTEGER = 30, /* a counter's value, as the next */
 	EVENT_DOUBLE = 44,
+	EVENT_FLOW = 47, /* of 64 bits, as the next: terminating_flow_ids */
+	EVENT_FLOW_END = 48,
 };
 enum event_type { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 

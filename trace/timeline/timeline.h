@@ -94,6 +94,47 @@ void timeline_inside_release(struct timeline_inside *inside);
 void timeline_inside_add(struct timeline_inside *inside, const struct trace_event *event);
 
 /*
+ * ---- cpus.c: the host's CPUs, where the scheduler's events are recorded
+ *
+ * A track for each CPU has who ran there, and a point for each time that a vCPU's thread is woken.
+ * A recording of the guests' threads alone has no event of a switch between two others: the first
+ * and the last of them are known.
+ */
+struct host_cpu;
+
+struct meaning;
+struct recorded_thread;
+struct table;
+
+/* The caller sets the first six, which must outlive this, and zeroes the rest. */
+struct timeline_cpus {
+	const struct trace *trace;
+	const struct timeline_clock *clock;
+	const struct table *table; /* of the threads so far */
+	struct timeline_out *out;
+	void (*name_vcpu)(void *state, struct recorded_thread *thread, char *name, size_t size);
+	void *state;
+	int32_t process; /* in the timeline; 0: nothing was drawn yet */
+	struct host_cpu *list; /* by their numbers */
+	size_t room;
+	uint64_t nr_flows;
+};
+
+void timeline_cpus_release(struct timeline_cpus *cpus);
+
+/*
+ * Takes any event of the stream; meaning: NULL of a loss. Returns the number of the arrow from a
+ * thread or interrupt to the vCPU's thread ret_woken that it wakes; 0: it is no such event, and
+ * ret_woken is not set.
+ */
+uint64_t timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning,
+			   const struct trace_event *event, struct recorded_thread **ret_woken);
+
+/* Adds which CPU it is, and who ran there in this time, as far as it is known. */
+void timeline_cpus_ran(const struct timeline_cpus *cpus, int32_t nr, int64_t begin_ns,
+		       int64_t end_ns, struct timeline_args *args);
+
+/*
  * ---- offsets.c: the offsets from the host's TSC to each vCPU's TSC, and when they were written
  * (kvm_write_tsc_offset)
  */

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Draws a process "host CPUs": who ran on each CPU, and who woke whom. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "trace/exits/table.h"
+#include "trace/timeline/timeline.h"
+
+#define RUNNER_SIZE 96
+#define CPUS_MAX 8192 /* as Linux has at most; a damaged file may claim more */
+#define RUNS 16	      /* kept of each CPU */
+
+/* Bits of common_flags. */
+#define IN_INTERRUPT 0x08
+#define IN_SOFTIRQ   0x10
+
+/* tid 0: the CPU is idle. */
+struct runner {
+	int32_t tid;
+	char name[RUNNER_SIZE];
+};
+
+struct run {
+	int64_t begin_ns, end_ns;
+	char name[2 * RUNNER_SIZE];
+};
+
+struct host_cpu {
+	bool has_track;
+	bool is_known;	/* who runs */
+	struct runner now;
+	int64_t now_ns; /* since then */
+	struct run past[RUNS]; /* a ring of the latest */
+	size_t nr_past; /* ever */
+};
+
+void timeline_cpus_release(struct timeline_cpus *cpus)
+{
+	free(cpus->list);
+	cpus->list = NULL;
+}
+
+static struct host_cpu *get_cpu(struct timeline_cpus *cpus, int32_t nr)
+{
+	struct host_cpu *cpu;
+	char name[32];
+
+	if (nr < 0 || nr >= CPUS_MAX)
+		return NULL;
+	array_grow(&cpus->list, &cpus->room, (size_t)nr + 1);
+	if (!cpus->process)
+		cpus->process = out_process(cpus->out, "host CPUs");
+	cpu = &cpus->list[nr];
+	if (!cpu->has_track) {
+		snprintf(name, sizeof(name), "CPU %d", (int)nr);
+		out_track(cpus->out, cpus->process, nr, name, nr);
+	}
+	cpu->has_track = true;
+	return cpu;
+}
+
+/*
+ * Ends a run. Where the switch names another thread as the one before, others ran in between, of
+ * which there is no event: the name has the first and the last.
+ */
+static void end_run(struct timeline_cpus *cpus, struct host_cpu *cpu, int32_t nr,
+		    const struct runner *prev, int64_t ns)
+{
+	struct run *run = &cpu->past[cpu->nr_past % RUNS];
+	bool is_cut = cpu->now.tid != prev->tid;
+	struct timeline_event event = {
+		.name = run->name,
+		.category = is_cut ? "run,cut" : "run",
+		.process = cpus->process,
+		.track = nr,
+		.ns = cpu->now_ns,
+	};
+
+	if (!is_cut && !prev->tid) /* idle */
+		return;
+	run->begin_ns = cpu->now_ns;
+	run->end_ns = ns;
+	snprintf(run->name, sizeof(run->name), "%s%s%s", cpu->now.name, is_cut ? " ... " : "",
+		 is_cut ? prev->name : "");
+	cpu->nr_past++;
+	out_slice(cpus->out, &event, ns, NULL);
+}
+
+static struct recorded_thread *vcpu_of(const struct timeline_cpus *cpus,
+				       const struct trace_event *event, int32_t tid)
+{
+	struct recorded_thread *thread = table_find_tid(cpus->table, event, tid);
+
+	return thread && thread->is_vcpu ? thread : NULL;
+}
+
+/* "web1 (4711) vCPU 1", or "kworker/1:1 (17)". */
+static struct runner runner_of(const struct timeline_cpus *cpus, const struct trace_event *event,
+			       int32_t tid, const char *comm, size_t comm_len)
+{
+	struct recorded_thread *thread = vcpu_of(cpus, event, tid);
+	struct runner runner = { .tid = tid };
+
+	if (thread && thread->vcpu >= 0)
+		cpus->name_vcpu(cpus->state, thread, runner.name, sizeof(runner.name));
+	else
+		snprintf(runner.name, sizeof(runner.name), "%.*s (%d)", (int)comm_len, comm,
+			 (int)tid);
+	return runner;
+}
+
+/* By two fields of the event. */
+static struct runner field_runner(const struct timeline_cpus *cpus,
+				  const struct trace_event *event,
+				  const struct trace_field *tid, const char *comm_name)
+{
+	const struct trace_field *field = trace_field(event->type, comm_name);
+	size_t size = 0;
+	const char *comm = field ? trace_field_data(field, event, &size) : NULL;
+
+	return runner_of(cpus, event, (int32_t)trace_field_number(tid, event), comm ? comm : "",
+			 comm ? strnlen(comm, size) : 0);
+}
+
+static void take_switch(struct timeline_cpus *cpus, const struct meaning *meaning,
+			const struct trace_event *event)
+{
+	const struct runner prev = field_runner(cpus, event, meaning->tid, "prev_comm");
+	const struct runner next = field_runner(cpus, event, meaning->next_tid, "next_comm");
+	int64_t ns = timeline_clock_ns(cpus->clock, event->time);
+	struct host_cpu *cpu = get_cpu(cpus, event->cpu);
+
+	if (!cpu)
+		return;
+	if (cpu->is_known)
+		end_run(cpus, cpu, event->cpu, &prev, ns);
+	cpu->is_known = true;
+	cpu->now_ns = ns;
+	cpu->now = next;
+}
+
+/* What this event of the scheduler happened in. */
+static struct runner context_of(const struct timeline_cpus *cpus, const struct host_cpu *cpu,
+				const struct trace_event *event)
+{
+	const struct trace_field *field = trace_field(event->type, "common_flags");
+	uint64_t flags = field ? trace_field_number(field, event) : 0;
+	const char *comm = trace_comm(cpus->trace, event);
+
+	if (flags & IN_INTERRUPT)
+		return (struct runner){ .name = "interrupt" };
+	if (flags & IN_SOFTIRQ)
+		return (struct runner){ .name = "softirq" };
+	if (cpu->is_known && cpu->now.tid == event->tid)
+		return cpu->now;
+	return runner_of(cpus, event, event->tid, comm, strlen(comm));
+}
+
+/* Of a vCPU's thread that sleeps; else nothing comes of it. */
+static uint64_t take_waking(struct timeline_cpus *cpus, const struct meaning *meaning,
+			    const struct trace_event *event, struct recorded_thread **ret_woken)
+{
+	const struct runner woken = field_runner(cpus, event, meaning->tid, "comm");
+	struct recorded_thread *thread = vcpu_of(cpus, event, woken.tid);
+	struct timeline_event instant = { .category = "waking", .track = event->cpu };
+	struct timeline_args args;
+	struct host_cpu *cpu;
+	struct runner by;
+	char name[128];
+
+	if (!thread || table_state(thread)->sched != SCHED_SLEEPS)
+		return 0;
+	cpu = get_cpu(cpus, event->cpu);
+	if (!cpu)
+		return 0;
+	by = context_of(cpus, cpu, event);
+	snprintf(name, sizeof(name), "wakes %s", woken.name);
+	instant.name = name;
+	instant.process = cpus->process;
+	instant.ns = timeline_clock_ns(cpus->clock, event->time);
+	instant.flow = ++cpus->nr_flows;
+	args_clear(&args);
+	args_add_text(&args, "by", by.name, strlen(by.name));
+	out_instant(cpus->out, &instant, &args);
+	*ret_woken = thread;
+	return instant.flow;
+}
+
+static void take_loss(struct timeline_cpus *cpus, const struct trace_event *event)
+{
+	for (size_t i = 0; i < cpus->room; i++)
+		cpus->list[i].is_known &= event->cpu >= 0 && i != (size_t)event->cpu;
+}
+
+uint64_t timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning,
+			   const struct trace_event *event, struct recorded_thread **ret_woken)
+{
+	if (!meaning)
+		take_loss(cpus, event);
+	else if (meaning->kind == MEANING_SWITCH && !event->counted)
+		take_switch(cpus, meaning, event);
+	else if (meaning->kind == MEANING_WAKING && !event->counted)
+		return take_waking(cpus, meaning, event, ret_woken);
+	return 0;
+}
+
+void timeline_cpus_ran(const struct timeline_cpus *cpus, int32_t nr, int64_t begin_ns,
+		       int64_t end_ns, struct timeline_args *args)
+{
+	const struct host_cpu *cpu = nr >= 0 && (size_t)nr < cpus->room ? &cpus->list[nr] : NULL;
+	size_t used = 0, i = cpu && cpu->nr_past > RUNS ? cpu->nr_past - RUNS : 0;
+	char text[1024] = "";
+
+	args_add_number(args, "cpu", nr);
+	for (; cpu && i < cpu->nr_past && used < sizeof(text); i++) {
+		const struct run *run = &cpu->past[i % RUNS];
+		int64_t from = run->begin_ns > begin_ns ? run->begin_ns : begin_ns;
+		int64_t to = run->end_ns < end_ns ? run->end_ns : end_ns;
+
+		if (to > from)
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+						 "%s%s %.3f ms", used ? ", " : "", run->name,
+						 (double)(to - from) / 1e6);
+	}
+	if (used)
+		args_add_text(args, "ran", text, strlen(text));
+}
