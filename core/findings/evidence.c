@@ -222,7 +222,7 @@ static bool add_culprits(const struct measure *measure, struct finding *finding,
 		const struct field *field;
 
 		item = find_culprit(measure, subject, item);
-		if (!item)
+		if (!item || (nr && item->timing->delta_ns < all_ns / 100))
 			break;
 		field = fields_get(measure->facts->fields, item->key.field);
 		add_words(finding, "%s%s%s", nr ? ", " : "; who had the CPU: ",

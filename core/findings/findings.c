@@ -347,6 +347,16 @@ size_t findings_count_steady(const struct findings *findings)
 	return nr;
 }
 
+bool findings_has_waits(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->nr; i++) {
+		if (findings->list[i].rule->names_neighbours &&
+		    finding_is_steady(&findings->list[i]))
+			return true;
+	}
+	return false;
+}
+
 void findings_release(struct findings *findings)
 {
 	free(findings->list);

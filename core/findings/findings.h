@@ -84,6 +84,8 @@ static inline bool finding_is_steady(const struct finding *finding)
 /* The steady finding to show; NULL: there is none. Valid until the next one follows. */
 const struct finding *findings_named(const struct findings *findings);
 size_t findings_count_steady(const struct findings *findings);
+/* Whether a steady finding is of vCPUs that wait for a CPU: then what had it is the evidence. */
+bool findings_has_waits(const struct findings *findings);
 
 /* Whether rules need the field. Arguments are needed, too, and cost more than other fields. */
 bool findings_need(const struct field *field);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/findings/findings.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
 #include "lib/text.h"
@@ -92,9 +93,17 @@ struct exits query_exits(const struct query *query, const struct facts *facts, b
 
 /* ---- what must be counted ---- */
 
+/* A screen that follows findings measures what had the CPU while one of them says that vCPUs wait. */
+static bool is_spared(const struct query *query, const struct field *field)
+{
+	return field->use == USE_WAIT && query->type == &view_why && query->followed &&
+	       !findings_has_waits(query->followed);
+}
+
 static bool is_needed(const struct query *query, const struct field *field)
 {
-	return query->type->needs && !field->is_abandoned && query->type->needs(field);
+	return query->type->needs && !field->is_abandoned && query->type->needs(field) &&
+	       !is_spared(query, field);
 }
 
 /* Whether the view needs exits; fields of the scheduler do not count. */

@@ -273,6 +273,30 @@ is "$(read_who sum who-moves "$TMP/moves.before" "$TMP/moves.after")" good "its 
 stop "$moves" KILL
 stop "$BUSY"
 
+# ---- a screen with findings measures while one of them says that vCPUs wait
+
+has_programs() {
+	[ "$(programs "$(screen_pid)")" = "$1" ]
+}
+
+if has_screen; then
+	pinned who-why --vcpus 2 --cpuid 20000 --rounds 0
+	why=$GUEST
+	screen_start 250 30 "exec $KVMTOP --view why -s 0.3 -g who-why"
+	screen_has 'Nothing found' "no finding, no evidence" 30
+	is "$(programs "$(screen_pid)")" 0 "and no program is there"
+	go who-why
+	check "they come with the finding" wait_for 60 has_programs 3
+	screen_has 'who had the CPU: ' "and the evidence with them" 60
+	freeze "$why"
+	check "they go with the finding" wait_for 60 has_programs 0
+	screen_keys q
+	screen_stop
+	stop "$why" KILL
+else
+	skip "a screen with findings" "$T_no_screen"
+fi
+
 # ---- only while it is asked for; in a history
 
 pinned who-kept --cpuid 20000 --rounds 0

@@ -130,11 +130,12 @@ static void find(struct tui *tui)
 		      tui->query->thresholds);
 }
 
-/* Live findings are taken once for each sample. */
+/* Live findings are taken once for each sample. They may need other evidence than before. */
 static void follow_now(struct tui *tui)
 {
 	struct worst *worst = &tui->worst;
 	uint64_t tick = tui->facts.stats->tick;
+	bool had_waits = findings_has_waits(&worst->followed);
 
 	if (worst->guest != tui->query->guest) {
 		findings_narrow(&worst->followed, tui->query->guest);
@@ -146,6 +147,8 @@ static void follow_now(struct tui *tui)
 	worst->tick = tick;
 	find(tui);
 	findings_follow(&worst->followed, &worst->findings);
+	if (findings_has_waits(&worst->followed) != had_waits)
+		tui_ask_now(tui);
 }
 
 void tui_follow_worst(struct tui *tui)

@@ -17,7 +17,7 @@ enum {
 	WRITE_FAULT, DEVICE_FAULT, WRITE, PML, DIRTY_RING, SWAP, NESTED, LOST, ON_CPU, HOST_ON,
 	RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA, MIGRATIONS, REMOTE, STOPPED, COST,
 	SWAPPED, HUGE, PAGES_4K, PAGES_2M, YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER,
-	TOLD_NEW, WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, NR_FIELDS
+	TOLD_NEW, WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, RAN_KERNEL, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -122,6 +122,8 @@ static const struct field specs[] = {
 		      .parent = WAITS, .use = USE_WAIT, .part = WAIT_OWN },
 	[RAN_PROCESS] = { .name = "waits(process make make)", .label = "make", .alias = "make",
 			  .parent = WAITS, .use = USE_WAIT, .part = WAIT_PROCESS },
+	[RAN_KERNEL] = { .name = "waits(kernel kworker)", .label = "kworker", .parent = WAITS,
+			 .use = USE_WAIT, .part = WAIT_KERNEL },
 	[PLE_WINDOW] = { .name = "kvm_ple_window_update", .parent = FIELD_NONE },
 	[RUN] = { .name = "thread(run)", .parent = FIELD_NONE, .use = USE_HOST,
 		  .part = HOST_RUN },
@@ -458,6 +460,7 @@ static void who_had_the_cpu(void **state)
 	exits(world, 1, 0, RAN_OTHER, 5, SECOND / 100);
 	exits(world, 1, 0, RAN_OWN, 40, SECOND / 100);
 	exits(world, 1, 0, RAN_PROCESS, 5, SECOND / 100);
+	exits(world, 1, 0, RAN_KERNEL, 1, SECOND / 1000); /* below 1 % */
 	exits(world, 2, 0, RAN_PROCESS, 500, SECOND / 100);
 	take(world);
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
@@ -692,12 +695,27 @@ static void what_another_kvmtop_found(void **state)
 	assert_string_equal(found(world), ""); /* it is over */
 }
 
-/* A live screen's view has what the line on other views has: a finding stays for a while. */
+static bool wants_waits(struct world *world)
+{
+	struct field_set wanted = { 0 };
+	bool is_wanted;
+
+	query_wants(&world->query, world->fields, &wanted);
+	is_wanted = field_set_has(&wanted, WAITS);
+	field_set_release(&wanted);
+	return is_wanted;
+}
+
+/*
+ * A live screen's view has what the line on other views has: a finding stays for a while. While it
+ * says that vCPUs wait, what has the CPU is measured.
+ */
 static void what_is_steady_is_in_the_view(void **state)
 {
 	struct world *world = *state;
 	struct findings findings = { 0 }, followed = { 0 };
 
+	assert_true(wants_waits(world)); /* of a single sample it always is */
 	world->query.followed = &followed;
 	for (uint64_t i = 1; i <= 3 + STEADY_SAMPLES; i++) {
 		add(world, (struct key){ 1, 0, TIME }, i * SECOND);
@@ -705,6 +723,8 @@ static void what_is_steady_is_in_the_view(void **state)
 		take(world);
 		findings_find(&findings, &world->facts, GUEST_ALL, NULL);
 		findings_follow(&followed, &findings);
+		assert_int_equal(wants_waits(world),
+				 i >= STEADY_SAMPLES && i < 3 + STEADY_SAMPLES);
 		if (i == 3 + STEADY_SAMPLES) {
 			assert_string_equal(found(world), "");
 			continue;
