@@ -35,6 +35,7 @@ struct cached {
 
 struct export {
 	struct run run; /* the first member */
+	struct view_type type; /* what is counted, see type_of_groups() */
 	struct metrics *metrics;
 	struct metrics_self self;
 	struct server *server;
@@ -77,8 +78,14 @@ static bool needs_all(const struct field *field)
 	return needs_arguments(field) || is_event(field);
 }
 
+static bool wants_waits(const struct query *query, const struct field *field)
+{
+	(void)query;
+	return field->use == USE_WAIT;
+}
+
 /* An export is no view, but it needs fields by guest, as a query asks for them. */
-static const struct view_type *type_of_groups(unsigned int groups)
+static struct view_type type_of_groups(unsigned int groups)
 {
 	static const struct view_type types[2][2] = {
 		{ { .by_guest = true, .needs = needs_by_default },
@@ -86,8 +93,12 @@ static const struct view_type *type_of_groups(unsigned int groups)
 		{ { .by_guest = true, .needs = needs_events },
 		  { .by_guest = true, .needs = needs_all } },
 	};
+	struct view_type type =
+		types[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
 
-	return &types[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
+	if (groups & METRICS_WAITS)
+		type.wants = wants_waits;
+	return type;
 }
 
 /* With KVM's own counters alone, these are exported. */
@@ -104,12 +115,14 @@ static int begin(struct export *export, struct error *error)
 		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
 			     1U << PROVIDER_HOST | 1U << PROVIDER_COST |
 			     (run->options->metrics & METRICS_STATISTICS ?
-				      PROVIDERS_STATISTICS : 0),
-		.source.asides = 1U << PROVIDER_HOST | 1U << PROVIDER_COST,
+				      PROVIDERS_STATISTICS : 0) |
+			     (groups & METRICS_WAITS ? 1U << PROVIDER_WHO : 0),
+		.source.asides = 1U << PROVIDER_HOST | 1U << PROVIDER_COST | 1U << PROVIDER_WHO,
 	};
 	int err = run_signals(run, true, false);
 
-	run->query.type = type_of_groups(groups);
+	export->type = type_of_groups(groups);
+	run->query.type = &export->type;
 	if (!err)
 		err = run_open(run, &plan, error);
 	if (err)

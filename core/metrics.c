@@ -63,6 +63,10 @@ static const struct metric metrics[METRICS_NR] = {
 		"Where the time of a vCPU went: guest, kvm, user, poll and sleep add up to all of "
 		"it. Parts of these are wait, in which it could run but had no CPU, and throttled, "
 		"in which a quota stopped it, if one was in force." },
+	[METRIC_WAIT_SECONDS] = {
+		"kvmtop_wait_seconds_total", METRIC_COUNTER, "seconds", "guest, kind",
+		METRICS_WAITS,
+		"Time that vCPUs waited for a CPU, by the kind of what had it meanwhile." },
 	[METRIC_USER_EXITS] = {
 		"kvmtop_user_exits_total", METRIC_COUNTER, NULL, "guest, reason", METRICS_USER,
 		"Exits to user space." },
@@ -104,6 +108,8 @@ static const struct {
 	{ "statistics", METRICS_STATISTICS, "KVM's own counters by guest" },
 	{ "arguments", METRICS_ARGUMENTS,
 	  "findings that need the arguments of exits; counting these costs guests more" },
+	{ "waits", METRICS_WAITS,
+	  "what had the CPU while vCPUs waited; measuring this costs switches of threads" },
 };
 
 const struct metric *metric_at(size_t i)

@@ -27,6 +27,7 @@ enum metrics_group {
 	METRICS_EVENTS = 1 << 7,
 	METRICS_STATISTICS = 1 << 8,
 	METRICS_ARGUMENTS = 1 << 9,
+	METRICS_WAITS = 1 << 10,
 };
 
 /* In the order of the output: where series are capped, the first metrics keep theirs. */
@@ -47,6 +48,7 @@ enum metric_id {
 	METRIC_EXIT_DURATION,
 	METRIC_HOST_CPU,
 	METRIC_VCPU_SECONDS,
+	METRIC_WAIT_SECONDS,
 	METRIC_USER_EXITS,
 	METRIC_USER_EXIT_SECONDS,
 	METRIC_REASON_DURATION,

@@ -218,18 +218,25 @@ static __always_inline _Bool has_cast(void)
 static __always_inline __u64 load_number(const void *at, __u32 bytes)
 {
 	at = bpf_rdonly_cast(at, bpf_core_type_id_kernel(struct timespec64));
-	return bytes == 8 ? *(const __u64 *)at : *(const __u32 *)at;
+	switch (bytes) {
+	case 8:
+		return *(const __u64 *)at;
+	case 4:
+		return *(const __u32 *)at;
+	default:
+		return *(const __u8 *)at;
+	}
 }
 
 static __always_inline __u64 copy_number(const void *at, __u32 bytes)
 {
-	__u64 number = 0; /* 4 bytes of it are right where bytes are stored lowest first */
+	__u64 number = 0; /* bytes of it are right where bytes are stored lowest first */
 
 	bpf_probe_read_kernel(&number, bytes, at);
 	return number;
 }
 
-/* A number of 4 or 8 bytes. */
+/* A number of 1, 4 or 8 bytes. */
 static __always_inline __u64 read_number(const void *at, __u32 bytes)
 {
 	return has_cast() ? load_number(at, bytes) : copy_number(at, bytes);

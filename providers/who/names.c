@@ -51,12 +51,12 @@ static void name_kernel(const struct guests *guests, const struct who_pair *pair
 	const struct guest *guest = NULL;
 
 	names->part = WAIT_KERNEL;
-	take_comm(names->thread, sizeof(names->thread), pair->thread);
+	take_comm(names->thread, sizeof(names->thread), pair->thread.text);
 	names->thread[strcspn(names->thread, "/")] = '\0';
-	if (strncmp(pair->thread, "vhost-", 6) != 0)
+	if (strncmp(pair->thread.text, "vhost-", 6) != 0)
 		return;
 	names->part = WAIT_VHOST;
-	guest = guests_by_pid(guests, (pid_t)atoi(pair->thread + 6));
+	guest = guests_by_pid(guests, (pid_t)atoi(pair->thread.text + 6));
 	if (guest)
 		name_owner(names, guest);
 }
@@ -66,10 +66,10 @@ static void name_vmm(const struct guests *guests, const struct who_pair *pair,
 {
 	const struct guest *guest = guests_by_pid(guests, (pid_t)pair->id);
 
-	names->part = strncmp(pair->thread, "vhost-", 6) == 0 ? WAIT_VHOST : WAIT_VMM;
+	names->part = strncmp(pair->thread.text, "vhost-", 6) == 0 ? WAIT_VHOST : WAIT_VMM;
 	if (!guest)
 		return;
-	take_comm(names->thread, sizeof(names->thread), pair->thread);
+	take_comm(names->thread, sizeof(names->thread), pair->thread.text);
 	name_owner(names, guest);
 }
 
@@ -93,8 +93,8 @@ void who_names_of(const struct guests *guests, const struct who_pair *pair, cons
 		break;
 	case WHO_PROCESS:
 		names->part = WAIT_PROCESS;
-		take_comm(names->thread, sizeof(names->thread), pair->thread);
-		take_comm(names->owner, sizeof(names->owner), pair->process);
+		take_comm(names->thread, sizeof(names->thread), pair->thread.text);
+		take_comm(names->owner, sizeof(names->owner), pair->process.text);
 		break;
 	default:
 		names->part = pair->kind < ARRAY_SIZE(parts) ? parts[pair->kind] : WAIT_UNKNOWN;

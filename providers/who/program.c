@@ -112,14 +112,16 @@ void who_bpf_close(struct who_bpf *bpf)
 static int add_thread(struct who_bpf *bpf, pid_t tid, uint32_t value, uint64_t flags)
 {
 	uint32_t key = (uint32_t)tid;
-	int err = bpf_map_update_elem(bpf_map__fd(bpf->program->maps.threads), &key, &value, flags);
+	int err;
+
+	bpf->program->bss->may_be_known[tid / 64 % WHO_WORDS] |= UINT64_C(1) << tid % 64;
+	err = bpf_map_update_elem(bpf_map__fd(bpf->program->maps.threads), &key, &value, flags);
 
 	return err < 0 ? -errno : 0;
 }
 
 int who_bpf_add_vcpu(struct who_bpf *bpf, pid_t tid, uint32_t number)
 {
-	bpf->program->bss->may_be_vcpu[tid / 64 % WHO_WORDS] |= UINT64_C(1) << tid % 64;
 	bpf->records[number] = (struct who_record){ .tid = (uint32_t)tid };
 	return add_thread(bpf, tid, number, BPF_ANY);
 }

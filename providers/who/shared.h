@@ -29,12 +29,19 @@ enum who_kind {
 	WHO_UNKNOWN,	/* no program saw the wait, as when all WHO_SLOTS were taken */
 };
 
+/* As the kernel has it, in as few loads as it takes. */
+union who_name {
+	char text[WHO_NAME];
+	__u64 parts[WHO_NAME / sizeof(__u64)];
+};
+
 /* A vCPU's thread that waited, and what ran meanwhile. */
 struct who_pair {
+	union who_name thread, process;
 	__u32 tid;
 	__u32 kind;
 	__u32 id;
-	char thread[WHO_NAME], process[WHO_NAME];
+	__u32 unused; /* 0: there is no hole */
 };
 
 /* It only grows. */

@@ -62,8 +62,8 @@ struct {
 	__type(value, struct who_time);
 } pairs SEC(".maps");
 
-/* Whether a thread may be a vCPU's, by the last bits of its number: most are none. */
-__u64 may_be_vcpu[WHO_WORDS];
+/* Whether a thread may be in the map of threads, by the last bits of its number: most are not. */
+__u64 may_be_known[WHO_WORDS];
 
 __u64 lost_ns; /* was charged to a pair that had no room */
 
@@ -71,23 +71,22 @@ __u64 lost_ns; /* was charged to a pair that had no room */
 struct moment {
 	__u64 ns;
 	struct irqs irqs;
-	__u32 cpu;
 	struct who_pair pair; /* of what has run */
-	__u32 ran_tid, next_tid;
-	__u64 ended; /* the number of next_tid's record, with 1 added; 0: it has not waited */
-	__u64 next_sum_ns; /* the kernel's sum of its waits up to now */
+	__u64 next_sum_ns; /* the kernel's sum of the waits of next_tid up to now */
+	__u32 cpu, ran_tid, next_tid;
+	__u32 ended; /* the number of next_tid's record, with 1 added; 0: it has not waited */
 };
 
-static __always_inline _Bool is_candidate(const struct task_struct *task)
+static __always_inline const __u32 *find_thread(__u32 tid)
 {
-	__u32 tid = task->pid;
-
-	return may_be_vcpu[tid / 64 % WHO_WORDS] >> tid % 64 & 1;
+	if (!(may_be_known[tid / 64 % WHO_WORDS] >> tid % 64 & 1))
+		return 0;
+	return bpf_map_lookup_elem(&threads, &tid);
 }
 
 static __always_inline struct who_record *record_of(__u32 tid)
 {
-	const __u32 *number = bpf_map_lookup_elem(&threads, &tid);
+	const __u32 *number = find_thread(tid);
 
 	return number ? bpf_map_lookup_elem(&records, number) : 0;
 }
@@ -117,10 +116,16 @@ static __always_inline struct irqs irqs_of(const struct rq *rq)
 
 /* ---- charging */
 
+static __always_inline void copy_name(union who_name *name, const struct task_struct *task)
+{
+	for (unsigned int i = 0; i < sizeof(name->parts) / sizeof(name->parts[0]); i++)
+		name->parts[i] = ((const __u64 *)task->comm)[i];
+}
+
 static __always_inline void name_pair(struct who_pair *pair, const struct task_struct *ran)
 {
 	__u32 tid = ran->pid, tgid = ran->tgid;
-	const __u32 *number = bpf_map_lookup_elem(&threads, &tid);
+	const __u32 *number = find_thread(tid);
 
 	pair->id = tid;
 	if (!tid) {
@@ -131,17 +136,16 @@ static __always_inline void name_pair(struct who_pair *pair, const struct task_s
 		pair->kind = WHO_VCPU;
 		return;
 	}
-	bpf_probe_read_kernel_str(pair->thread, sizeof(pair->thread), ran->comm);
+	copy_name(&pair->thread, ran);
 	pair->id = 0;
 	if (ran->flags & PF_KTHREAD) {
 		pair->kind = WHO_KERNEL;
-	} else if (bpf_map_lookup_elem(&threads, &tgid)) {
+	} else if (find_thread(tgid)) {
 		pair->kind = WHO_VMM;
 		pair->id = tgid;
 	} else {
 		pair->kind = WHO_PROCESS;
-		bpf_probe_read_kernel_str(pair->process, sizeof(pair->process),
-					  ran->group_leader->comm);
+		copy_name(&pair->process, ran->group_leader);
 	}
 }
 
@@ -187,14 +191,14 @@ static __always_inline __u64 charge_irqs(__u32 tid, enum who_kind kind, __u64 fr
 /* Linux 6.18 throttles each thread, before that its queue is. */
 static __always_inline _Bool is_throttled(const struct who_record *record)
 {
-	const struct task_struct *task = (void *)(unsigned long)record->task;
+	const void *task = (void *)(unsigned long)record->task;
 
-	if (bpf_core_field_exists(task->throttled))
-		return BPF_CORE_READ(task, throttled);
-	if (bpf_core_field_exists(task->se.cfs_rq) &&
-	    bpf_core_field_exists(((struct cfs_rq *)0)->throttle_count))
-		return BPF_CORE_READ(task, se.cfs_rq, throttle_count) > 0;
-	return 0;
+	if (bpf_core_field_exists(struct task_struct, throttled))
+		return READ(task, struct task_struct, throttled);
+	if (!bpf_core_field_exists(struct cfs_rq, throttle_count))
+		return 0;
+	return READ(READ_POINTER(task, struct task_struct, se.cfs_rq), struct cfs_rq,
+		    throttle_count);
 }
 
 /* Charges ns to what ran up to now. */
@@ -222,9 +226,10 @@ static __always_inline void charge(struct moment *now, struct who_record *record
 /* On its new CPU a vCPU waits since it was queued there, by the clock of that CPU. */
 static __always_inline __u64 since_of(const struct who_record *record)
 {
-	const struct task_struct *task = (void *)(unsigned long)record->task;
+	const void *task = (void *)(unsigned long)record->task;
 
-	return record->since_ns ? record->since_ns : BPF_CORE_READ(task, sched_info.last_queued);
+	return record->since_ns ? record->since_ns :
+				  READ(task, struct task_struct, sched_info.last_queued);
 }
 
 /* Charges what has passed. */
@@ -279,12 +284,12 @@ static __always_inline void begin(struct task_struct *task, __u32 cpu, __u64 sin
 				  _Bool has_run)
 {
 	__u32 tid = task->pid;
-	const __u32 *number = bpf_map_lookup_elem(&threads, &tid);
-	struct queue *queue = bpf_map_lookup_elem(&queues, &cpu);
+	const __u32 *number = find_thread(tid);
+	struct queue *queue = number ? bpf_map_lookup_elem(&queues, &cpu) : 0;
 	struct who_record *record;
 	struct irqs irqs;
 
-	if (!number || !queue)
+	if (!queue)
 		return;
 	record = bpf_map_lookup_elem(&records, number);
 	if (!record || record->tid != tid || (record->queue && !has_run))
@@ -316,12 +321,11 @@ static __always_inline void count_preemption(struct who_record *record, struct t
 	if (!first || !bpf_core_field_exists(struct kvm_vcpu, preempted))
 		return;
 	vcpu = first - bpf_core_field_offset(struct kvm_vcpu, preempt_notifier.link);
-	if (!BPF_CORE_READ((const struct kvm_vcpu *)vcpu, preempted))
+	if (!READ(vcpu, struct kvm_vcpu, preempted))
 		return;
 	record->preempted++;
 	if (bpf_core_field_exists(struct kvm_vcpu_arch, preempted_in_kernel))
-		record->in_kernel += BPF_CORE_READ((const struct kvm_vcpu *)vcpu,
-						   arch.preempted_in_kernel);
+		record->in_kernel += READ(vcpu, struct kvm_vcpu, arch.preempted_in_kernel);
 }
 
 /* The kernel's own sum says how long the wait was; what of it is not charged yet is added. */
@@ -403,7 +407,7 @@ int on_switch(const __u64 *ctx)
 
 	if (queue && queue->nr)
 		pass_time(queue, cpu, prev, next);
-	if (is_candidate(prev) && !prev->__state) /* it was preempted, or gave way */
+	if (!prev->__state) /* it was preempted, or gave way */
 		begin(prev, cpu, queue_of(prev)->clock, 1);
 	return 0;
 }
@@ -413,7 +417,7 @@ int on_wakeup(const __u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 
-	if (is_candidate(task) && task->sched_info.last_queued)
+	if (task->sched_info.last_queued)
 		begin(task, task->thread_info.cpu, task->sched_info.last_queued, 0);
 	return 0;
 }
@@ -429,9 +433,7 @@ int on_migrate(const __u64 *ctx)
 	struct who_record *record;
 	const struct rq *rq;
 
-	if (!is_candidate(task) || !task->on_rq || !queue)
-		return 0;
-	record = record_of(task->pid);
+	record = queue && task->on_rq ? record_of(task->pid) : 0;
 	if (!record || !record->queue)
 		return 0;
 	now.cpu = record->queue - 1;

@@ -312,7 +312,6 @@ check "a log has the view" wait_for 60 log_has who-kept '"kind":"process","owner
 is "$(programs "$LOG")" 3 "three are while the view is shown"
 more_records
 stop "$LOG" INT
-stop "$BUSY"
 "$KVMTOP" -r "$TMP/h.db" -1 --json --view who >"$TMP/who.json" 2>"$TMP/err"
 like "$(read_who kinds who-kept)" 'process:sh:sh.* waits:' "and so has a history"
 "$KVMTOP" who -g who-kept 1 >"$TMP/table" 2>"$TMP/err"
@@ -330,6 +329,10 @@ if has_screen; then
 else
 	skip "on the screen" "$T_no_screen"
 fi
+"$KVMTOP" export --metrics waits --prometheus - -s 1 -n 2 >"$TMP/prom" 2>"$TMP/err"
+like "$(cat "$TMP/prom")" '^kvmtop_wait_seconds_total\{guest="who-kept",kind="[a-z]+"\} 0*[1-9.]' \
+	"metrics have the kinds"
+stop "$BUSY"
 stop "$kept"
 
 done_testing

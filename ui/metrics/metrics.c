@@ -389,30 +389,6 @@ static void write_mode(const struct output *out, const struct guest_sum *guest, 
 	text_value_seconds(out->text, ns);
 }
 
-/* A difference of counters which are read at different moments may be less than before. */
-static uint64_t never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_ns)
-{
-	uint64_t rest_ns = whole_ns > part_ns ? whole_ns - part_ns : 0;
-
-	if (rest_ns > *shown_ns)
-		*shown_ns = rest_ns;
-	return *shown_ns;
-}
-
-/* at: its probable index. The vCPU's number is none: it may be of any size. */
-static struct vcpu_shown *shown_of(struct named_guest *named, int32_t index, size_t at)
-{
-	for (size_t i = 0; i < named->nr_shown; i++) {
-		struct vcpu_shown *shown = &named->shown[(at + i) % named->nr_shown];
-
-		if (shown->index == index)
-			return shown;
-	}
-	array_grow(&named->shown, &named->room, named->nr_shown + 1);
-	named->shown[named->nr_shown].index = index;
-	return &named->shown[named->nr_shown++];
-}
-
 static void write_vcpu(const struct output *out, const struct guest_sum *guest, size_t at)
 {
 	static const struct {
@@ -422,7 +398,7 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 		      { TIME_POLL, "poll" } };
 	const struct owner *vcpu = &guest->vcpus[at];
 	const struct host_sum *throttled = &vcpu->host[HOST_THROTTLED];
-	struct vcpu_shown *shown = shown_of(guest->named, vcpu->key.vcpu, at);
+	struct vcpu_shown *shown = vcpu_shown_of(guest->named, vcpu->key.vcpu, at);
 
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		if (vcpu->time[modes[i].part].nr)
@@ -431,11 +407,11 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 	}
 	if (vcpu->time[TIME_HALT].nr)
 		write_mode(out, guest, vcpu->key.vcpu, "sleep",
-			   never_back(vcpu->time[TIME_HALT].total, vcpu->time[TIME_POLL].total,
+			   vcpu_never_back(vcpu->time[TIME_HALT].total, vcpu->time[TIME_POLL].total,
 				      &shown->sleep_ns));
 	if (vcpu->time[TIME_WAIT].nr)
 		write_mode(out, guest, vcpu->key.vcpu, "wait",
-			   never_back(vcpu->time[TIME_WAIT].total, throttled->total,
+			   vcpu_never_back(vcpu->time[TIME_WAIT].total, throttled->total,
 				      &shown->wait_ns));
 	if (throttled->nr)
 		write_mode(out, guest, vcpu->key.vcpu, "throttled", throttled->total);
@@ -448,6 +424,23 @@ static void write_vcpus(const struct output *out)
 	for (size_t i = 0; is_chosen(out, METRIC_VCPU_SECONDS) && i < sums->nr_guests; i++) {
 		for (size_t j = 0; j < sums->guests[i].nr_vcpus; j++)
 			write_vcpu(out, &sums->guests[i], j);
+	}
+}
+
+static void write_waits(const struct output *out)
+{
+	const struct metric_sums *sums = &out->metrics->sums;
+
+	for (size_t i = 0; is_chosen(out, METRIC_WAIT_SECONDS) && i < sums->nr_guests; i++) {
+		const struct guest_sum *guest = &sums->guests[i];
+
+		for (unsigned int part = 0; part < WAIT_PARTS; part++) {
+			if (!guest->wait_ns[part] || !has_room(out, METRIC_WAIT_SECONDS, 1))
+				continue;
+			begin(out, METRIC_WAIT_SECONDS, "", guest);
+			text_label(out->text, "kind", wait_part_name((enum wait_part)part));
+			text_value_seconds(out->text, guest->wait_ns[part]);
+		}
 	}
 }
 
@@ -468,6 +461,7 @@ static void write_all(const struct output *out, const struct metrics_self *self)
 	write_durations(out);
 	write_host_cpus(out);
 	write_vcpus(out);
+	write_waits(out);
 	for (unsigned int id = METRIC_USER_EXITS; id < METRIC_SERIES_DROPPED; id++)
 		write_cells(out, (enum metric_id)id);
 	write_dropped(out);

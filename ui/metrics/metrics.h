@@ -116,6 +116,12 @@ struct named_guest {
 	UT_hash_handle hh;
 };
 
+/* A difference of counters which are read at different moments may be less than before. */
+uint64_t vcpu_never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_ns);
+
+/* at: its probable index. The vCPU's number is none: it may be of any size. */
+struct vcpu_shown *vcpu_shown_of(struct named_guest *named, int32_t index, size_t at);
+
 /* Zero-initialised is empty. */
 struct names {
 	struct named_guest *by_id; /* ascending by id */
@@ -143,6 +149,7 @@ struct guest_sum {
 	struct cell_sum *cells; /* by struct metric_sums' columns, nr_columns of them */
 	const struct owner *vcpus; /* ascending by number */
 	size_t nr_vcpus;
+	uint64_t wait_ns[WAIT_PARTS]; /* while what had the CPU */
 };
 
 /* Zero-initialised is empty. */

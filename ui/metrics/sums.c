@@ -129,6 +129,30 @@ void names_update(struct names *names, const struct guests *guests, uint64_t tic
 	}
 }
 
+/* ---- what was shown ---- */
+
+uint64_t vcpu_never_back(uint64_t whole_ns, uint64_t part_ns, uint64_t *shown_ns)
+{
+	uint64_t rest_ns = whole_ns > part_ns ? whole_ns - part_ns : 0;
+
+	if (rest_ns > *shown_ns)
+		*shown_ns = rest_ns;
+	return *shown_ns;
+}
+
+struct vcpu_shown *vcpu_shown_of(struct named_guest *named, int32_t index, size_t at)
+{
+	for (size_t i = 0; i < named->nr_shown; i++) {
+		struct vcpu_shown *shown = &named->shown[(at + i) % named->nr_shown];
+
+		if (shown->index == index)
+			return shown;
+	}
+	array_grow(&named->shown, &named->room, named->nr_shown + 1);
+	named->shown[named->nr_shown].index = index;
+	return &named->shown[named->nr_shown++];
+}
+
 /* ---- sums ---- */
 
 static void forget(struct metric_sums *sums)
@@ -297,6 +321,24 @@ static void take_times(struct metric_sums *sums, const struct facts *facts)
 	}
 }
 
+/* Waits since the start, by guest and the kind of what had the CPU. */
+static void take_waits(struct metric_sums *sums, const struct facts *facts)
+{
+	const struct stats *stats = facts->stats;
+
+	for (size_t i = 0; i < stats->nr; i++) {
+		const struct stats_item *item = &stats->list[i];
+		const struct field *field = fields_get(facts->fields, item->key.field);
+		struct guest_sum *guest;
+
+		if (field->use != USE_WAIT || field->parent == FIELD_NONE || !item->timing)
+			continue;
+		guest = guest_of(sums, item->key.guest);
+		if (guest)
+			guest->wait_ns[field->part] += item->timing->total_ns;
+	}
+}
+
 void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
 		      const struct names *names)
 {
@@ -306,4 +348,5 @@ void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
 	clear_cells(sums);
 	take_counts(sums, facts);
 	take_times(sums, facts);
+	take_waits(sums, facts);
 }

@@ -173,6 +173,47 @@ static void groups_add_and_leave_out(void **state)
 	metrics_free(metrics);
 }
 
+/* The kinds of what ran are added up over the vCPUs of a guest; the waits themselves are no kind. */
+static void waits_by_kind(void **state)
+{
+	struct world *world = *state;
+	const struct field waits = { .name = "waits", .parent = FIELD_NONE, .use = USE_WAIT };
+	struct field ran = { .use = USE_WAIT, .part = WAIT_PROCESS };
+	struct metrics *metrics = metrics_of(METRICS_WAITS, METRICS_SERIES_MAX);
+	uint32_t make, cc, irq;
+	char *text;
+
+	ran.parent = fields_add(world->fields, &waits);
+	ran.name = "waits(process make make)";
+	make = fields_add(world->fields, &ran);
+	ran.name = "waits(process cc1 cc1)";
+	cc = fields_add(world->fields, &ran);
+	ran.name = "waits(irq)";
+	ran.part = WAIT_IRQ;
+	irq = fields_add(world->fields, &ran);
+	for (uint32_t i = 1; i <= 2; i++) {
+		for (int32_t vcpu = 0; vcpu < 2; vcpu++) {
+			count(world, 1, vcpu, ran.parent, 9 * i, 1000000);
+			count(world, 1, vcpu, make, 5 * i, 1000000);
+			count(world, 1, vcpu, cc, 3 * i, 1000000);
+		}
+		count(world, 1, 1, irq, i, 1000000);
+		take(world);
+	}
+	text = text_of(world, metrics);
+	need_line(text, "# TYPE kvmtop_wait_seconds_total counter");
+	need_line(text, "kvmtop_wait_seconds_total{guest=\"db1\",kind=\"process\"} 0.032");
+	need_line(text, "kvmtop_wait_seconds_total{guest=\"db1\",kind=\"irq\"} 0.002");
+	assert_int_equal(count_of(text, "kvmtop_wait_seconds_total{"), 2);
+	free(text);
+	metrics_free(metrics);
+	metrics = metrics_of(METRICS_DEFAULT, METRICS_SERIES_MAX);
+	text = text_of(world, metrics);
+	assert_null(strstr(text, "kvmtop_wait_seconds"));
+	free(text);
+	metrics_free(metrics);
+}
+
 static void events_and_statistics(void **state)
 {
 	static const struct field more[] = {
@@ -554,6 +595,7 @@ UNIT(test_metrics)
 		TEST(every_number),
 		TEST(an_exit_that_does_not_end),
 		TEST(groups_add_and_leave_out),
+		TEST(waits_by_kind),
 		TEST(events_and_statistics),
 		TEST(an_event_is_its_exits),
 		TEST(times_that_are_not_known),
