@@ -93,7 +93,7 @@ struct exits query_exits(const struct query *query, const struct facts *facts, b
 
 /* ---- what must be counted ---- */
 
-/* A screen that follows findings measures what had the CPU while one of them says that vCPUs wait. */
+/* A screen with findings measures what had the CPU while one of these says that vCPUs wait. */
 static bool is_spared(const struct query *query, const struct field *field)
 {
 	return field->use == USE_WAIT && query->type == &view_why && query->followed &&

@@ -173,7 +173,7 @@ static void groups_add_and_leave_out(void **state)
 	metrics_free(metrics);
 }
 
-/* The kinds of what ran are added up over the vCPUs of a guest; the waits themselves are no kind. */
+/* The kinds of what ran are added up over a guest's vCPUs; the waits themselves are no kind. */
 static void waits_by_kind(void **state)
 {
 	struct world *world = *state;
