@@ -102,7 +102,9 @@ static struct runner runner_of(const struct timeline_cpus *cpus, const struct tr
 	struct recorded_thread *thread = vcpu_of(cpus, event, tid);
 	struct runner runner = { .tid = tid };
 
-	if (thread && thread->vcpu >= 0)
+	if (!tid)
+		snprintf(runner.name, sizeof(runner.name), "idle");
+	else if (thread && thread->vcpu >= 0)
 		cpus->name_vcpu(cpus->state, thread, runner.name, sizeof(runner.name));
 	else
 		snprintf(runner.name, sizeof(runner.name), "%.*s (%d)", (int)comm_len, comm,
@@ -196,6 +198,8 @@ static void take_loss(struct timeline_cpus *cpus, const struct trace_event *even
 uint64_t timeline_cpus_add(struct timeline_cpus *cpus, const struct meaning *meaning,
 			   const struct trace_event *event, struct recorded_thread **ret_woken)
 {
+	if (trace_file(cpus->trace, event->file)->host_id)
+		return 0; /* of a guest's CPU */
 	if (!meaning)
 		take_loss(cpus, event);
 	else if (meaning->kind == MEANING_SWITCH && !event->counted)
@@ -213,6 +217,8 @@ void timeline_cpus_ran(const struct timeline_cpus *cpus, int32_t nr, int64_t beg
 	char text[1024] = "";
 
 	args_add_number(args, "cpu", nr);
+	if (i && cpu->past[i % RUNS].begin_ns > begin_ns) /* earlier ones are not kept */
+		used = (size_t)snprintf(text, sizeof(text), "...");
 	for (; cpu && i < cpu->nr_past && used < sizeof(text); i++) {
 		const struct run *run = &cpu->past[i % RUNS];
 		int64_t from = run->begin_ns > begin_ns ? run->begin_ns : begin_ns;

@@ -475,7 +475,8 @@ void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 		meaning_of(&kvm->pairing.meanings, event->type) : NULL;
 
 	kvm->event = event;
-	take_sched(kvm, meaning, event);
+	if (!meaning || meaning->kind > MEANING_NONE)
+		take_sched(kvm, meaning, event);
 	pairing_add(&kvm->pairing, event);
 	if (!meaning || !meaning_is_of_kvm(meaning))
 		return;

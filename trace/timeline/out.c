@@ -14,33 +14,12 @@ void args_clear(struct timeline_args *args)
 	args->used = 0;
 }
 
-const struct timeline_arg *args_first(const struct timeline_args *args)
-{
-	return args && args->used ? (const void *)args->data : NULL;
-}
-
-/* What an argument with a text of this length takes. */
-static size_t size_of(size_t len)
-{
-	const size_t align = _Alignof(struct timeline_arg);
-
-	return (offsetof(struct timeline_arg, text) + len + 1 + align - 1) & ~(align - 1);
-}
-
-const struct timeline_arg *args_after(const struct timeline_args *args,
-				     const struct timeline_arg *arg)
-{
-	const char *next = (const char *)arg + size_of(arg->len);
-
-	return next < args->data + args->used ? (const void *)next : NULL;
-}
-
 static void add(struct timeline_args *args, enum timeline_arg_kind kind, const char *name,
 		int64_t number, const char *text, size_t len)
 {
 	struct timeline_arg *arg = (void *)(args->data + args->used);
 
-	if (len > sizeof(args->data) || size_of(len) > sizeof(args->data) - args->used)
+	if (len > sizeof(args->data) || args_size(len) > sizeof(args->data) - args->used)
 		return;
 	arg->name = name;
 	arg->number = number;
@@ -48,7 +27,7 @@ static void add(struct timeline_args *args, enum timeline_arg_kind kind, const c
 	arg->kind = (uint8_t)kind;
 	memcpy(arg->text, text, len);
 	arg->text[len] = '\0';
-	args->used += size_of(len);
+	args->used += args_size(len);
 }
 
 void args_add_number(struct timeline_args *args, const char *name, int64_t number)

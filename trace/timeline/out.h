@@ -9,6 +9,7 @@
 #define KVMTOP_TRACE_TIMELINE_OUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -66,10 +67,27 @@ struct timeline_args {
 	_Alignas(struct timeline_arg) char data[2048];
 };
 
+/* How many bytes an argument with a text of this length takes. */
+static inline size_t args_size(size_t len)
+{
+	const size_t align = _Alignof(struct timeline_arg);
+
+	return (offsetof(struct timeline_arg, text) + len + 1 + align - 1) & ~(align - 1);
+}
+
 /* NULL: there is none. */
-const struct timeline_arg *args_first(const struct timeline_args *args);
-const struct timeline_arg *args_after(const struct timeline_args *args,
-				     const struct timeline_arg *arg);
+static inline const struct timeline_arg *args_first(const struct timeline_args *args)
+{
+	return args && args->used ? (const void *)args->data : NULL;
+}
+
+static inline const struct timeline_arg *args_after(const struct timeline_args *args,
+						   const struct timeline_arg *arg)
+{
+	const char *next = (const char *)arg + args_size(arg->len);
+
+	return next < args->data + args->used ? (const void *)next : NULL;
+}
 
 void args_clear(struct timeline_args *args);
 /* An argument for which there is no room is left out. */

@@ -175,6 +175,21 @@ static void other_vcpus_have_their_names(void **state)
 		 "0.002 ms\"}}");
 }
 
+/* The last sixteen are named. */
+static void more_runs_than_are_kept(void **state)
+{
+	(void)state;
+	add_exit(1000, 77, 0, 30);
+	add_switch(2000, 77, RUNS, 101);
+	for (uint32_t i = 1; i < 20; i++)
+		add_switch(2000 + 1000 * i, 100 + i, RUNS, 101 + i);
+	add_switch(22000, 120, RUNS, 77);
+	draw();
+	is_drawn("\"ts\":1.000,\"dur\":20.000,\"args\":{\"cpu\":0,\"ran\":\"..., comm105 (105) "
+		 "0.001 ms, comm106 (106) 0.001 ms, ");
+	is_drawn(", comm120 (120) 0.001 ms\"}}");
+}
+
 static void arrows_go_from_waking_to_entry(void **state)
 {
 	(void)state;
@@ -212,6 +227,42 @@ static void arrows_go_from_waking_to_entry(void **state)
 		     "\"ts\":5.500");
 }
 
+/* A guest's own trace.dat has switches, too: of the guest's CPUs. */
+static void a_guest_s_switches_are_its_own(void **state)
+{
+	static const uint64_t samples[][3] = { { 0, 0, 1 } };
+
+	(void)state;
+	world_shift = (struct world_shift){
+		.id = WORLD_GUEST_ID,
+		.host_id = 1,
+		.nr = 1,
+		.samples = samples,
+	};
+	add_switch(1000, 5, RUNS, 6);
+	add_switch(2000, 6, RUNS, 5);
+	draw();
+	world_shift = (struct world_shift){ .nr = 0 };
+	is_drawn("\"name\":\"sched_switch\"");
+	is_not_drawn("host CPUs");
+}
+
+/* Between the vCPU and 6 others may have run, and the CPU may have been idle. */
+static void losses_end_what_is_known(void **state)
+{
+	(void)state;
+	add_exit(1000, 77, 0, 30);
+	add_switch(2000, 77, RUNS, 0);
+	add_switch(3000, 6, RUNS, 77);
+	ring_lose(&ring, 3);
+	add_switch(5000, 8, RUNS, 9);
+	add_switch(6000, 9, RUNS, 10);
+	draw();
+	is_drawn("\"name\":\"idle ... comm6 (6)\",\"cat\":\"run,cut\"");
+	is_drawn("\"name\":\"comm9 (9)\",\"cat\":\"run\"");
+	is_not_drawn("comm8 (8)");
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 UNIT(test_cpus)
@@ -219,6 +270,9 @@ UNIT(test_cpus)
 	const struct CMUnitTest tests[] = {
 		T(what_ran_while_a_vcpu_waited),
 		T(other_vcpus_have_their_names),
+		T(more_runs_than_are_kept),
+		T(a_guest_s_switches_are_its_own),
+		T(losses_end_what_is_known),
 		T(arrows_go_from_waking_to_entry),
 	};
 
