@@ -15,8 +15,8 @@
 
 static const struct command *const commands[] = {
 	&exits_command,	 &export_command, &format_command,   &help_command,
-	&record_command, &report_command, &timeline_command, &who_command,
-	&why_command,
+	&record_command, &report_command, &timeline_command, &where_command,
+	&who_command,	 &why_command,
 };
 
 const struct command *command_by_name(const char *name)
@@ -76,8 +76,8 @@ static void say_preference(const struct error *error)
 /* Reads the machine's file, then the user's; the command line overrides both. */
 static void read_preferences(struct options *options)
 {
-	const unsigned int modes = MODE_SCREEN | MODE_ONCE | MODE_LOG | MODE_WRITE | MODE_WHY |
-				   MODE_REPORT | MODE_EXPORT;
+	const unsigned int modes = MODE_SCREEN | MODE_ONCE | MODE_LOG | MODE_WRITE | MODE_WHERE |
+				   MODE_WHY | MODE_REPORT | MODE_EXPORT;
 	struct preferences *preferences = &options->preferences;
 	char path[PATH_MAX];
 

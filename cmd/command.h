@@ -40,7 +40,8 @@ extern const struct option_table option_table;
 /* ---- command.c: the commands ---- */
 
 extern const struct command top_command, exits_command, export_command, format_command,
-	help_command, record_command, report_command, timeline_command, who_command, why_command;
+	help_command, record_command, report_command, timeline_command, where_command,
+	who_command, why_command;
 
 /* Runs the command that argv names, or the program without one. Returns the exit status. */
 int command_main(int argc, char **argv);

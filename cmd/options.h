@@ -196,6 +196,7 @@ enum works {
 	MODE_TIMELINE = 1u << 16,
 	MODE_HELP = 1u << 17,
 	MODE_WHO = 1u << 18,
+	MODE_WHERE = 1u << 19,
 
 	/* In the order of enum source_kind: FROM_LIVE << kind. */
 	FROM_LIVE = 1u << 24,
@@ -206,7 +207,7 @@ enum works {
 };
 
 #define MODES_TOP ((1u << 10) - 1)
-#define MODES_ALL ((1u << 19) - 1)
+#define MODES_ALL ((1u << 20) - 1)
 #define FROM_NOW (FROM_LIVE | FROM_MACHINE)
 #define FROM_STORE (FROM_HISTORY | FROM_PROMETHEUS)
 #define FROM_PAST (FROM_STORE | FROM_RECORDING)
@@ -239,10 +240,14 @@ struct options {
 	bool has_vcpu, all, debugfs, account, tracepoints, include_past, demo;
 	uint64_t longer_ns;
 	bool halts, arguments;
+	unsigned long hertz; /* samples of stacks a second */
+	const char *reason;
 	const char *kallsyms[KALLSYMS_GUESTS]; /* NAME=FILE */
 	size_t nr_kallsyms;
 
 	/* How it is shown. */
+	bool folded;
+	const char *svg;
 	bool batch, log, csv, json, skip_zero, children, by_guest, no_mouse, text, acrn;
 	const char *output, *view_name, *sort, *by;
 	const char *interval; /* as given; see interval_s */

@@ -89,7 +89,7 @@ void query_parts_release(struct query_parts *parts)
 /* CSV and batch always have every field, for programs. */
 static void query_for_programs(struct query *query)
 {
-	query->children = true;
+	query->children = !query->type->has_calls;
 	query->zeros = true;
 	query->flat = true;
 }
@@ -108,7 +108,7 @@ static void query_for_lines(const struct options *options, struct query *query)
 	if (is_batch && !options->sort)
 		query->sort = 0; /* by name, as kvm_stat */
 	query->zeros |= options->json;
-	query->children |= options->json && is_once;
+	query->children |= options->json && is_once && !query->type->has_calls;
 }
 
 /* The screen begins with the guests, unless kvm_stat's letters or a column ask for events. */
@@ -165,6 +165,7 @@ int query_of_options(const struct options *options, struct query *query,
 	if (err)
 		return err;
 	query->filter = parts->filter;
+	query->stack_hz = STACKS_HZ;
 	query->longer_ns = LONG_EXITS_DEFAULT_NS;
 	query->has_arguments = true;
 	query->is_latest = options->mode != MODE_SCREEN;

@@ -113,6 +113,7 @@ static int open_sources(struct monitor *monitor, struct error *error)
 			.recording = monitor->config.recording.recording,
 			.guests = monitor->guests,
 			.fields = monitor->fields,
+			.stacks = monitor->facts.stacks,
 			.source = (uint32_t)i,
 			.options = monitor->config.options,
 		};
@@ -155,6 +156,7 @@ int monitor_open(const struct monitor_config *config, struct monitor **ret_monit
 		.fields = monitor->fields,
 		.stats = monitor->stats,
 		.long_exits = config->recording.long_exits,
+		.stacks = stacks_new(),
 		.guests = monitor->guests,
 		.counted = &monitor->want.fields,
 	};
@@ -181,6 +183,7 @@ void monitor_close(struct monitor *monitor)
 	field_set_release(&monitor->want.fields);
 	sample_release(&monitor->sample);
 	stats_free(monitor->stats);
+	stacks_free(monitor->facts.stacks);
 	if (!monitor->config.recording.fields)
 		fields_free(monitor->fields);
 	if (!is_recorded(monitor))
@@ -224,10 +227,11 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 
 	if (!monitor->has_want || is_recorded(monitor))
 		return true;
-	/* Arguments and long exits need other BPF programs, which begin at 0. */
+	/* Arguments, long exits and stacks need other BPF programs, which begin at 0. */
 	if (field_set_has_use(&want->fields, monitor->fields, USE_ARGUMENT) !=
 		    field_set_has_use(needed, monitor->fields, USE_ARGUMENT) ||
-	    (want->longer_ns > 0) != (query_wants_longer(query) > 0))
+	    (want->longer_ns > 0) != (query_wants_longer(query) > 0) ||
+	    want->stack_hz != query_wants_stacks(query))
 		return true;
 	/* Only what the filter selects was counted. */
 	if (!counts_all && is_filter_new(monitor, query))
@@ -277,6 +281,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	if (monitor->config.counts_all)
 		add_all(monitor);
 	monitor->want.longer_ns = query_wants_longer(query);
+	monitor->want.stack_hz = query_wants_stacks(query);
 	monitor->want.has_halts = query->has_halts;
 	free(monitor->filter);
 	monitor->filter = query->filter ? xstrdup(pattern_text(query->filter)) : NULL;
@@ -284,8 +289,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	if (is_new)
 		stats_clear(monitor->stats);
 	/* Events that no query asked for go on as they are. */
-	if (!counts_each(monitor) &&
-	    (monitor->has_own_events || !monitor->config.counts_all)) {
+	if (!counts_each(monitor) && (monitor->has_own_events || !monitor->config.counts_all)) {
 		monitor->want.guest = query->guest;
 		monitor->want.scope = scope_of(query);
 	}

@@ -34,6 +34,7 @@ struct want {
 	uint32_t guest;
 	uint64_t longer_ns; /* exits that take longer are listed one by one; 0: none */
 	bool has_halts;	    /* halts, too */
+	uint32_t stack_hz;  /* samples a second of the code that vCPU threads are in; 0: none */
 };
 
 /* What the user chose; zero-initialised is nothing. */
@@ -47,6 +48,7 @@ struct provider_args {
 	const struct env *env; /* the machine; NULL for the player of a recording */
 	struct guests *guests;
 	struct fields *fields;
+	struct stacks *stacks;
 	uint32_t source; /* the provider's number, for struct field and struct sample */
 	const void *recording; /* what a player plays, where env is NULL */
 	struct provider_options options;

@@ -166,24 +166,40 @@ static size_t count_up_to(const struct kallsyms *symbols, uint64_t address)
 	return low;
 }
 
-bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, size_t size)
+/* The function at an address; NULL: no function is there. */
+static const struct symbol *find(const struct kallsyms *symbols, uint64_t address)
 {
 	size_t nr = count_up_to(symbols, address), first;
 	const struct symbol *symbol;
-	uint64_t offset;
 
 	if (!nr)
-		return false;
+		return NULL;
 	/* An address with several names has the first one, as in the kernel. */
 	for (first = nr - 1; first > 0; first--) {
 		if (symbols->list[first - 1].address != symbols->list[nr - 1].address)
 			break;
 	}
 	symbol = &symbols->list[first];
-	offset = address - symbol->address;
-	if (!symbol->is_function || (nr == symbols->nr && offset >= LAST_BYTES))
+	if (!symbol->is_function ||
+	    (nr == symbols->nr && address - symbol->address >= LAST_BYTES))
+		return NULL;
+	return symbol;
+}
+
+bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, size_t size)
+{
+	const struct symbol *symbol = find(symbols, address);
+
+	if (!symbol)
 		return false;
-	snprintf(buf, size, "%s+0x%" PRIx64 "%s%s", symbol->name, offset,
+	snprintf(buf, size, "%s+0x%" PRIx64 "%s%s", symbol->name, address - symbol->address,
 		 symbol->module ? " " : "", symbol->module ? symbol->module : "");
 	return true;
+}
+
+const char *kallsyms_function(const struct kallsyms *symbols, uint64_t address)
+{
+	const struct symbol *symbol = find(symbols, address);
+
+	return symbol ? symbol->name : NULL;
 }

@@ -2,7 +2,8 @@
 /*
  * kallsyms - the functions of a kernel by address, from a copy of its /proc/kallsyms.
  *
- * The file comes from a guest. A line that the kernel would not write is an error.
+ * The file comes from a guest, or from this machine's kernel. A line that the kernel would not
+ * write is an error.
  */
 #ifndef KVMTOP_HOST_KALLSYMS_H
 #define KVMTOP_HOST_KALLSYMS_H
@@ -26,5 +27,8 @@ void kallsyms_free(struct kallsyms *symbols); /* NULL is fine */
 
 /* "do_idle+0x12", of a module "e1000_intr+0x4 [e1000]". False: no function is there. */
 bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, size_t size);
+
+/* The function's name alone; NULL: no function is there. */
+const char *kallsyms_function(const struct kallsyms *symbols, uint64_t address);
 
 #endif

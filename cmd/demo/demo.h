@@ -27,7 +27,8 @@ struct demo_plan {
 	uint32_t leaf_mask; /* which bits of the number of CPUIDs left are the leaf (x86) */
 	uint32_t rounds;   /* 0: for ever */
 	uint32_t pause_us; /* how long it halts after a round */
-	uint32_t answer_us; /* how long user space sleeps before it answers a port or address */
+	uint32_t answer_us; /* how long user space takes to answer a port or address, */
+	void (*answer)(uint32_t us); /* and what it does meanwhile; needed with answer_us */
 	uint32_t vcpus;	   /* 1 to 8, a thread each */
 };
 

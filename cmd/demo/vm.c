@@ -199,7 +199,7 @@ static int vcpu_run_round(struct demo_vcpu *vcpu)
 			return error_set(&vcpu->error, -EIO, "the demo guest failed: KVM exit %u",
 					 run->exit_reason);
 		if (vcpu->vm->plan.answer_us)
-			usleep(vcpu->vm->plan.answer_us);
+			vcpu->vm->plan.answer(vcpu->vm->plan.answer_us);
 	}
 	return 0;
 }

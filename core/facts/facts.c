@@ -6,21 +6,27 @@
 
 #define COUNTED_EARLIER "What is shown was counted earlier: this key needs a live machine"
 
+#define STACKS_ELSEWHERE "Code is sampled live: kvmtop where on the host."
+
 static const char *const lacks[SOURCE_KINDS][SOURCE_NEEDS] = {
 	[SOURCE_RECORDING] = {
 		[NEED_NOW] = COUNTED_EARLIER,
 		[NEED_HOST] = "A recording has nothing about host CPUs; a history has.",
 		[NEED_WAITS] = "A recording does not say what had the CPU while vCPUs waited.",
+		[NEED_STACKS] = STACKS_ELSEWHERE,
 	},
 	[SOURCE_MACHINE] = {
 		[NEED_WAITS] = ("A captured machine does not say what had the CPU while vCPUs "
 				"waited."),
+		[NEED_STACKS] = STACKS_ELSEWHERE,
 	},
 	[SOURCE_HISTORY] = {
 		[NEED_NOW] = COUNTED_EARLIER,
+		[NEED_STACKS] = STACKS_ELSEWHERE,
 	},
 	[SOURCE_PROMETHEUS] = {
 		[NEED_NOW] = COUNTED_EARLIER,
+		[NEED_STACKS] = STACKS_ELSEWHERE,
 		[NEED_EVENTS] = ("A Prometheus is not asked for events: kvmtop on the host shows "
 				 "them. Where it exports them (kvmtop export --metrics "
 				 "events), they are kvmtop_events_total."),
@@ -43,18 +49,21 @@ const char *source_lacks(enum source_kind kind, enum source_need need)
 }
 
 #define NO_TIMES "Times of exits are not measured: kvmtop --cost times measures them."
+#define NO_STACKS "Exits are not timed, nor code sampled: kvmtop --cost times does both."
 #define NO_ARGUMENTS "What exits are about is not counted: kvmtop --cost times counts it."
 
 static const char *const cost_lacks[COSTS][SOURCE_NEEDS] = {
 	[COST_EVENTS] = {
 		[NEED_TIMES] = (NO_TIMES " Counts by reason are in the view Events."),
 		[NEED_ARGUMENTS] = NO_ARGUMENTS,
+		[NEED_STACKS] = NO_STACKS,
 		[NEED_SINGLE] = NO_TIMES,
 	},
 	[COST_NONE] = {
 		[NEED_TIMES] = ("Exits are not counted by reason, nor timed: kvmtop --cost times "
 				"does both, --cost events counts reasons."),
 		[NEED_ARGUMENTS] = NO_ARGUMENTS,
+		[NEED_STACKS] = NO_STACKS,
 		[NEED_SINGLE] = NO_TIMES,
 	},
 };

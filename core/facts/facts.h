@@ -31,6 +31,7 @@ enum source_need {
 	NEED_HOST,	 /* the host's CPUs */
 	NEED_ARGUMENTS,	 /* what exits are about */
 	NEED_SINGLE,	 /* exits one by one */
+	NEED_STACKS,	 /* the code that vCPU threads are in */
 	NEED_VCPU_EXITS, /* the exits of each vCPU */
 	NEED_TIMES,	 /* exits by reason with their times, and where the time of vCPUs goes */
 	NEED_WAITS,	 /* what has the CPU while vCPUs wait */
@@ -59,6 +60,7 @@ struct facts {
 	const struct fields *fields;
 	const struct stats *stats;
 	const struct long_exits *long_exits; /* the latest: of stats, or of a recording */
+	struct stacks *stacks; /* the dictionary of stats->stacks; NULL: none are sampled */
 	const struct guests *guests;
 	const struct field_set *counted; /* these and others; NULL: only these */
 };

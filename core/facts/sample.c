@@ -13,6 +13,7 @@ void sample_reset(struct sample *sample)
 	sample->nr_pasts = 0;
 	sample->is_reset = false;
 	long_exits_reset(&sample->long_exits);
+	stack_sums_reset(&sample->stacks);
 	sample->lost = 0;
 	memset(sample->elapsed_ns, 0, sizeof(sample->elapsed_ns));
 	memset(sample->time_ns, 0, sizeof(sample->time_ns));
@@ -44,6 +45,7 @@ void sample_release(struct sample *sample)
 	free(sample->rows);
 	free(sample->timings);
 	long_exits_release(&sample->long_exits);
+	stack_sums_release(&sample->stacks);
 	free(sample->pasts);
 	*sample = (struct sample){ 0 };
 }

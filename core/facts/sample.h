@@ -15,6 +15,7 @@
 
 #include "core/facts/durations.h"
 #include "core/facts/key.h"
+#include "core/facts/stacks.h"
 
 #define SAMPLE_SOURCES 8 /* providers at the most, live and recorded */
 
@@ -92,6 +93,7 @@ struct sample {
 	struct timing *timings;
 	size_t nr_timings, room_timings;
 	struct long_exits long_exits; /* since the sample before; in no history */
+	struct stack_sums stacks;     /* the same */
 	uint64_t lost; /* exits, arguments and long exits that could not be counted */
 	struct row_past *pasts;
 	size_t nr_pasts, room_pasts;

@@ -85,6 +85,7 @@ void stats_clear(struct stats *stats)
 	while (stats->nr)
 		stats_remove(stats, stats->nr - 1);
 	stats->tick = 0;
+	stack_sums_reset(&stats->stacks);
 	forget_removed(stats, stats->nr_removed);
 	stats->nr_reported = 0;
 	memset(stats->latest, 0, sizeof(stats->latest));
@@ -102,6 +103,7 @@ void stats_free(struct stats *stats)
 	key_index_release(&stats->index);
 	free(stats->removed);
 	long_exits_release(&stats->long_exits);
+	stack_sums_release(&stats->stacks);
 	free(stats);
 }
 
@@ -376,6 +378,7 @@ static void stats_expire(struct stats *stats, const struct fields *fields,
 void stats_reset(struct stats *stats, const struct fields *fields)
 {
 	stats->resets++;
+	stack_sums_reset(&stats->stacks);
 	for (size_t i = 0; i < stats->nr; i++) {
 		struct stats_item *stat = &stats->list[i];
 
@@ -415,6 +418,7 @@ void stats_update(struct stats *stats, const struct fields *fields, const struct
 	stats_expire(stats, fields, sample);
 	stats->nr_reported = stats->nr_removed;
 	long_exits_take(&stats->long_exits, &sample->long_exits);
+	stack_sums_take(&stats->stacks, &sample->stacks);
 }
 
 void stats_keep_only(struct stats *stats, const struct field_set *fields)

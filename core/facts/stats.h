@@ -58,6 +58,7 @@ struct stats {
 	uint64_t resets; /* how often stats_reset() set totals to 0 */
 	uint64_t lost;	 /* the sum of lost in all samples, see struct sample; never reset */
 	struct long_exits long_exits; /* the latest of all samples; never reset */
+	struct stack_sums stacks;     /* since the start, or a reset */
 	/* Of each source, 0 if there is none: the ticks of the latest sample and the one before, */
 	uint64_t latest[SAMPLE_SOURCES], before[SAMPLE_SOURCES];
 	uint64_t elapsed_ns[SAMPLE_SOURCES]; /* and the time between them */

@@ -103,36 +103,43 @@ static int compare_branches(const void *a, const void *b, void *order)
 	return compare_siblings(x->rows, y->rows, order);
 }
 
-/* Sorts trees by their roots, and the leaves of each tree. No tree has more than two levels. */
+/*
+ * Sorts siblings, each with the rows below it, and these among each other. sorted and branches have
+ * room for all rows.
+ */
+static void sort_siblings(struct view_row *rows, size_t nr_rows, struct view_row *sorted,
+			  struct branch *branches, struct order *order)
+{
+	uint8_t depth = rows[0].depth;
+	size_t nr = 0, out = 0;
+
+	for (size_t i = 0; i < nr_rows; i++) {
+		if (rows[i].depth == depth)
+			branches[nr++] = (struct branch){ .rows = &rows[i] };
+		branches[nr - 1].nr_rows++;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (branches[i].nr_rows > 1)
+			sort_siblings(branches[i].rows + 1, branches[i].nr_rows - 1, sorted,
+				      branches + nr, order);
+	}
+	qsort_r(branches, nr, sizeof(*branches), compare_branches, order);
+	for (size_t i = 0; i < nr; i++) {
+		memcpy(&sorted[out], branches[i].rows, branches[i].nr_rows * sizeof(*sorted));
+		sorted[out].is_last = i + 1 == nr;
+		out += branches[i].nr_rows;
+	}
+	memcpy(rows, sorted, nr_rows * sizeof(*rows));
+}
+
 static void view_sort_trees(struct view *view, struct order *order)
 {
 	struct branch *branches = xcalloc(view->nr_rows, sizeof(*branches));
 	struct view_row *sorted = xcalloc(view->nr_rows, sizeof(*sorted));
-	size_t nr = 0, out = 0;
 
-	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (view->rows[i].depth == 0)
-			branches[nr++].rows = &view->rows[i];
-		branches[nr - 1].nr_rows++;
-	}
-	for (size_t i = 0; i < nr; i++) {
-		struct view_row *leaves = branches[i].rows + 1;
-		size_t nr_leaves = branches[i].nr_rows - 1;
-
-		qsort_r(leaves, nr_leaves, sizeof(*leaves), compare_flat, order);
-		if (nr_leaves)
-			leaves[nr_leaves - 1].is_last = true;
-	}
-	qsort_r(branches, nr, sizeof(*branches), compare_branches, order);
-	branches[nr - 1].rows->is_last = true;
-	for (size_t i = 0; i < nr; i++) {
-		memcpy(sorted + out, branches[i].rows, branches[i].nr_rows * sizeof(*sorted));
-		out += branches[i].nr_rows;
-	}
+	sort_siblings(view->rows, view->nr_rows, sorted, branches, order);
 	free(branches);
-	free(view->rows);
-	view->rows = sorted;
-	view->room_rows = view->nr_rows;
+	free(sorted);
 }
 
 /* ---- columns without values */
@@ -469,7 +476,7 @@ void view_build(struct view *view, const struct query *query, const struct facts
 		return;
 	if (query->marks_shared_names)
 		mark_shared_names(view);
-	if (!query->flat && query->type->has_trees) {
+	if (query->type->has_calls || (!query->flat && query->type->has_trees)) {
 		view_sort_trees(view, &order);
 		return;
 	}

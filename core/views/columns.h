@@ -326,6 +326,20 @@ int cell_compare(const struct cell *a, const struct cell *b);
 		       "not known") \
 	COLUMN(SYMBOL, TEXT("symbol", "Function", 24), .needs = NEEDS_VALUE, \
 	       .help = "the guest's function there, by --guest-kallsyms") \
+	/* Of code. */ \
+	COLUMN(FUNCTION, TEXT("function", "Function", 32), \
+	       .help = "a function of the kernel or of the VMM; [guest]: the guest ran; [off " \
+		       "CPU]: the thread had no CPU") \
+	COLUMN(SIDE, TEXT("side", "Side", 7), \
+	       .help = "whose it is: kernel, VMM, guest") \
+	COLUMN(SELF_SHARE, SHARE("self_percent", "Self%", 5), \
+	       .help = "share of the time in the function itself") \
+	COLUMN(STACK_SHARE, SHARE("time_percent", "Time%", 5), \
+	       .help = "share of the time in it, and in what it calls") \
+	COLUMN(SELF_TIME, TIME("self_ns", "Self"), \
+	       .help = "the time in the function itself") \
+	COLUMN(SAMPLES, COUNT("samples", "Samples", 7), \
+	       .help = "how many it is made from, with the times off the CPU") \
 	/* Of findings. */ \
 	COLUMN(FINDING, TEXT("finding", "Finding", 46), \
 	       .help = "what makes the guest slow") \

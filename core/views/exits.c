@@ -311,7 +311,10 @@ static bool enter_reason(struct query *query, const struct view_row *row,
 	return true;
 }
 
-/* Enter on an argument leads to the vCPUs of its guest, compared by the argument's exit reason. */
+/*
+ * Enter on an argument leads to the code of its exits; where code cannot be sampled, to the vCPUs
+ * of its guest, compared by the argument's exit reason.
+ */
 static bool enter_argument(struct query *query, const struct view_row *row,
 			   const struct facts *facts, const char **ret_sought)
 {
@@ -320,6 +323,8 @@ static bool enter_argument(struct query *query, const struct view_row *row,
 	(void)ret_sought;
 	if (!row && !has_reason)
 		return false;
+	if (!facts_lack(facts, NEED_STACKS))
+		return query_enter_code(query, row, facts);
 	query_narrow(query, row ? row->guest : query->guest);
 	if (!has_reason)
 		query->reason = fields_get(facts->fields, row->field)->reason;

@@ -147,12 +147,14 @@ static void build(struct view *view, const struct query *query, const struct fac
 		view->note = "There were more long exits: these are of the latest 8,192.";
 }
 
-/* Enter on an exit leads to all exits of its vCPU. */
+/* Enter on an exit leads to the code of its vCPU in such exits, or to all exits of its vCPU. */
 static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
 		  const char **ret_sought)
 {
 	if (!row)
 		return false;
+	if (!facts_lack(facts, NEED_STACKS))
+		return query_enter_code(query, row, facts);
 	query_narrow(query, row->guest);
 	query->has_vcpu = row->vcpu >= 0;
 	query->vcpu = row->vcpu;

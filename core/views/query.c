@@ -266,6 +266,11 @@ uint64_t query_wants_longer(const struct query *query)
 	return query->type == &view_long_exits ? query->longer_ns : 0;
 }
 
+uint32_t query_wants_stacks(const struct query *query)
+{
+	return query->type == &view_where ? query->stack_hz : 0;
+}
+
 bool query_has_guest(const struct query *query, uint32_t guest)
 {
 	bool is_listed = !query->nr_only;
@@ -283,5 +288,11 @@ bool query_is_of_ended(const struct query *query, const struct facts *facts)
 void query_narrow(struct query *query, uint32_t guest)
 {
 	query->guest = guest;
-	query->has_vcpu = query->has_reason = query->has_cpu = false;
+	query->has_vcpu = false;
+	query_widen(query);
+}
+
+void query_widen(struct query *query)
+{
+	query->has_reason = query->has_cpu = query->has_argument = query->has_function = false;
 }

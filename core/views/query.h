@@ -13,6 +13,7 @@ struct kallsyms;
 struct pattern;
 struct thresholds;
 struct view;
+struct view_row;
 struct view_type;
 
 /* The functions of a guest, by its name. */
@@ -35,6 +36,10 @@ struct query {
 	size_t nr_only;
 	enum exit_kind event;	      /* of view_exit_totals: what is counted, */
 	unsigned int groups;	      /* and a row for each of these */
+	uint32_t stack_hz;	      /* of view_where: samples a second, */
+	bool by_argument;	      /* and exits are told apart by their arguments */
+	bool has_argument, has_function; /* only exits with this argument, a field; only stacks */
+	uint32_t argument, function;	 /* with this function, a number of facts->stacks */
 	uint64_t longer_ns;	      /* of view_long_exits: exits that took longer, */
 	bool has_halts;		      /* halts, too, */
 	bool has_arguments;	      /* with what they were about, */
@@ -106,6 +111,9 @@ const char *query_lacks(const struct query *query, const struct facts *facts);
 /* The duration, in ns, from which long exits are listed for the query; 0: none are. */
 uint64_t query_wants_longer(const struct query *query);
 
+/* How often a second the code of vCPU threads is sampled for the query; 0: it is not. */
+uint32_t query_wants_stacks(const struct query *query);
+
 /* Whether the query asks for the guest, or for any vCPU of it. */
 bool query_has_guest(const struct query *query, uint32_t guest);
 
@@ -130,6 +138,15 @@ bool query_is_of_ended(const struct query *query, const struct facts *facts);
 
 /* Changes the query to all vCPUs, on any host CPU, and all reasons of this guest. */
 void query_narrow(struct query *query, uint32_t guest);
+
+/* Changes the query to any host CPU, and all reasons, arguments and functions. */
+void query_widen(struct query *query);
+
+/*
+ * Changes the query to the code of what the row is of: an exit reason, an argument, a long exit, of
+ * the row's guest and vCPU if it has them.
+ */
+bool query_enter_code(struct query *query, const struct view_row *row, const struct facts *facts);
 
 /*
  * Makes a view of a query and the facts: its rows, sorted. Texts stay valid until the guests are

@@ -58,6 +58,7 @@ struct view_type {
 	bool has_host;	 /* what the provider "host" says */
 	/* What it can: */
 	bool has_trees;	 /* shows children; else only if a filter names them */
+	bool has_calls;	 /* query.children makes another table of it: a tree, never flat */
 	bool takes_vcpu; /* be of one vCPU: another tab's vCPU stays chosen */
 	enum source_need source_need; /* the rows need it */
 	/* For large screens: tables of what the selected row is made of; NULL ends them. */
@@ -106,6 +107,7 @@ struct view_type {
 	VIEW(view_hotspots) \
 	VIEW(view_host) \
 	VIEW(view_who) \
+	VIEW(view_where) \
 	VIEW(view_long_exits) \
 	VIEW(view_why) \
 	VIEW(view_hosts) \

@@ -54,6 +54,10 @@ struct mm_struct {
 	struct task_struct *owner;
 } OF_KERNEL;
 
+struct hrtimer {
+	long long _softexpires;
+} OF_KERNEL;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state, flags, on_rq;

@@ -13,6 +13,7 @@
 #include "providers/exits/halts.bpf.h"
 #include "providers/exits/maps.bpf.h"
 #include "providers/exits/shared.h"
+#include "providers/exits/stacks.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -263,6 +264,11 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 				report(thread, since, now, pc_at_end(thread, vcpu));
 		}
 		took(&thread->cells[number], now - since);
+		if (is_by_clock) {
+			thread->ended_since = since;
+			thread->ended_ns = now;
+			thread->ended_cell = number;
+		}
 		if (thread->has_argument)
 			end_argument(thread, since, now);
 	}

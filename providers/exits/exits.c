@@ -18,6 +18,7 @@
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
 #include "providers/exits/program.h"
+#include "providers/exits/stacks.h"
 #include "providers/exits/threads.h"
 #include "providers/providers.h"
 
@@ -36,6 +37,9 @@ struct exits_state {
 	uint32_t lost_field;	    /* of their number; has_lost: it is wanted */
 	bool has_lost, has_arguments;
 	struct exits_long_list long_exits;
+	uint32_t stack_hz; /* 0: no stacks are wanted */
+	struct exits_stacks *stacks; /* NULL: none are sampled */
+	struct error no_stacks; /* why */
 	uint32_t flags; /* of the next sample's rows */
 };
 
@@ -86,6 +90,8 @@ static int open_names(struct exits_state *exits, struct error *error)
 
 static void stop(struct exits_state *exits)
 {
+	exits_stacks_free(exits->stacks);
+	exits->stacks = NULL;
 	exits_bpf_close(exits->bpf);
 	exits_threads_free(exits->threads);
 	free(exits->ended);
@@ -175,6 +181,23 @@ static int begin(struct exits_state *exits, struct error *error)
 	return exits_bpf_attach(exits->bpf, error);
 }
 
+/* Exits are counted without stacks, too. */
+static void sample_stacks(struct exits_state *exits)
+{
+	const struct exits_stacks_config config = {
+		.env = exits->args.env,
+		.guests = exits->args.guests,
+		.names = exits->names,
+		.bpf = exits->bpf,
+		.threads = exits->threads,
+		.fields = exits->args.fields,
+		.stacks = exits->args.stacks,
+	};
+
+	if (exits->stack_hz)
+		exits_stacks_new(&config, &exits->stacks, &exits->no_stacks);
+}
+
 static int start(struct exits_state *exits, struct error *error)
 {
 	const struct exits_bpf_config config = {
@@ -183,6 +206,8 @@ static int start(struct exits_state *exits, struct error *error)
 		.max_threads = room_for((uint32_t)guests_count_vcpus(exits->args.guests)),
 		.has_arguments = exits->has_arguments,
 		.has_long = exits->long_exits.longer_ns,
+		.stack_hz = exits->stack_hz,
+		.has_cycles = exits->stack_hz && exits_stacks_have_cycles(),
 	};
 	int err;
 
@@ -192,6 +217,8 @@ static int start(struct exits_state *exits, struct error *error)
 	err = begin(exits, error);
 	if (err)
 		stop(exits);
+	else
+		sample_stacks(exits);
 	return err;
 }
 
@@ -232,8 +259,9 @@ static int exits_want(void *state, const struct want *want, struct error *error)
 	has_any = exits->has_arguments || is_wanted(exits, want, USE_TIME) ||
 		  is_wanted(exits, want, USE_EXIT);
 	if (!has_any || exits->has_arguments != had_arguments ||
-	    (want->longer_ns != 0) != had_long)
+	    (want->longer_ns != 0) != had_long || exits->stack_hz != want->stack_hz)
 		stop(exits);
+	exits->stack_hz = want->stack_hz;
 	want_long(exits, want);
 	if (has_any && !exits->bpf)
 		return start(exits, error);
@@ -298,6 +326,10 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 	if (!err)
 		err = exits_long_collect(&exits->long_exits, exits->bpf, exits->threads,
 					 exits->names, sample);
+	if (!err && exits->stacks)
+		err = exits_stacks_collect(exits->stacks, &sample->stacks);
+	if (exits->stack_hz && !exits->stacks)
+		sample->stacks.none = exits->no_stacks.text;
 	if (!err) {
 		exits_threads_end(exits->threads, sample, exits->flags);
 		add_lost(exits, sample);

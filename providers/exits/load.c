@@ -55,6 +55,11 @@ static struct bpf_program *entry_program(const struct exits_bpf *bpf, enum exit_
 					   bpf->program->progs.on_entry;
 }
 
+static bool is_by_clock(const struct exits_bpf *bpf)
+{
+	return bpf->config.stack_hz && !bpf->config.has_cycles;
+}
+
 static void choose_programs(const struct exits_bpf *bpf)
 {
 	const struct exits_program *program = bpf->program;
@@ -90,6 +95,12 @@ static void choose_programs(const struct exits_bpf *bpf)
 					  has_event(bpf, list[i].program));
 		bpf_program__set_autoattach(list[i].program, !list[i].is_watch);
 	}
+	/* stacks.c attaches these. */
+	bpf_program__set_autoload(program->progs.on_sample, bpf->config.stack_hz);
+	bpf_program__set_autoload(program->progs.on_switch, bpf->config.stack_hz);
+	bpf_program__set_autoload(program->progs.on_timer, is_by_clock(bpf));
+	bpf_program__set_autoattach(program->progs.on_switch, false);
+	bpf_program__set_autoattach(program->progs.on_timer, false);
 	program->rodata->halts_go_on = goes_on;
 	program->rodata->has_fault_vcpu = has_fault_vcpu(bpf->config.env);
 	if (exit)
@@ -134,6 +145,23 @@ static int set_exit(const struct exits_bpf *bpf)
 	return err;
 }
 
+static int set_stacks(const struct exits_bpf *bpf)
+{
+	const struct exits_program *program = bpf->program;
+	struct bpf_map *const maps[] = {
+		program->maps.stack_sums, program->maps.stack_frames, program->maps.absences,
+		program->maps.taken_frames, program->maps.expiries,
+	};
+	bool has_stacks = bpf->config.stack_hz;
+	int err = 0;
+
+	program->rodata->sample_ns = has_stacks ? 1000000000 / bpf->config.stack_hz : 0;
+	program->rodata->is_by_clock = is_by_clock(bpf);
+	for (size_t i = 0; i < ARRAY_SIZE(maps) && !err; i++)
+		err = bpf_map__set_autocreate(maps[i], has_stacks);
+	return err;
+}
+
 static int set_sizes(const struct exits_bpf *bpf)
 {
 	const struct exits_program *program = bpf->program;
@@ -147,8 +175,9 @@ static int set_sizes(const struct exits_bpf *bpf)
 		err = bpf_map__set_max_entries(program->maps.by_tid, most);
 	if (!err)
 		err = bpf_map__set_max_entries(program->maps.arguments, bpf->max_arguments);
-	return err ? err : bpf_map__set_autocreate(program->maps.long_exits,
-						   bpf->config.has_long);
+	if (!err)
+		err = bpf_map__set_autocreate(program->maps.long_exits, bpf->config.has_long);
+	return err ? err : set_stacks(bpf);
 }
 
 int exits_load(struct exits_bpf *bpf)

@@ -101,6 +101,9 @@ struct exits_thread {
 	__u64 nested_since, entered_ns;
 	__u64 nested_ns; /* how long L2 ran */
 	__u64 halt_user_ns; /* how long user space had the vCPU in its halts, and was not idle */
+	/* While the code is sampled by a clock: of the latest exit that ended. */
+	__u64 ended_since, ended_ns;
+	__u32 ended_cell;
 	struct exits_cell cells[EXITS_CELLS];
 };
 
@@ -117,6 +120,35 @@ struct exits_long {
 	__u32 cell;
 	__u32 has_argument;
 	struct exits_argument_key argument;
+};
+
+/* ---- stacks: which code a vCPU's thread is in, see stacks.bpf.h */
+
+#define EXITS_FRAMES 64 /* of a stack */
+#define EXITS_STACKS 8192
+#define EXITS_STACK_SUMS 16384 /* between two samples */
+#define EXITS_ABSENCES 8192 /* threads */
+#define EXITS_NO_STACK 2 /* there was no room for it; a stack's hash is odd */
+
+enum exits_stack_state {
+	EXITS_STACK_ON,    /* the thread was on a CPU */
+	EXITS_STACK_LATE,  /* the same, in an exit that ended before the sample could be taken */
+	EXITS_STACK_OFF,   /* it was not */
+	EXITS_STACK_GUEST, /* the guest ran */
+};
+
+struct exits_stack_key {
+	__u64 kernel, user; /* hashes of stacks; 0: none */
+	__u32 tid, tgid;
+	__u32 record; /* its number, plus 1; 0: none */
+	__u8 cell;    /* of the open exit, or of the one that user space has; or EXITS_NO_CELL */
+	__u8 state;   /* enum exits_stack_state */
+	__u16 unused;
+	struct exits_argument_key argument; /* of the open exit; kind 0: not known */
+};
+
+struct exits_stack_sum {
+	__u64 ns, count;
 };
 
 #define EXITS_NO_VCPU 0xffffffffu

@@ -146,7 +146,7 @@ screen_keys Escape
 selects "" "Esc lets go of the row"
 
 keys_show F5 '^This key does nothing here; h lists the keys' "a key without a meaning says so"
-keys_show 8 '^This key does nothing here' "so does a digit without a view"
+keys_show 9 '^This key does nothing here' "so does a digit without a view"
 screen_keys Escape
 screen_wait '^h help'
 
@@ -205,10 +205,10 @@ keys_show 'Home' '^ (io|npf)  Avg ' "another row"
 screen_keys End
 keys_show Enter 'No argument of hlt seen yet' "an exit without arguments says so"
 keys_show 'BSpace BSpace' '\[3 vCPUs\].* db1 \(pid 115\)$' "twice back to the vCPUs"
-keys_show BSpace '\[2 Guests\].* 6 Host *$' "Backspace goes back to the guests"
+keys_show BSpace '\[2 Guests\].* 8 Where *$' "Backspace goes back to the guests"
 keys_show 'Enter 4' '\[4 Exits\].* db1 \(pid 115\)$' "a tab stays with the guest"
-keys_show 2 '\[2 Guests\].* 6 Host *$' "but for the guests"
-keys_show c '\[2 Guests\].* 6 Host *$' "c"
+keys_show 2 '\[2 Guests\].* 8 Where *$' "but for the guests"
+keys_show c '\[2 Guests\].* 8 Where *$' "c"
 keys_show b '\[1 Events\]' "b goes back to the events"
 
 # ---- order
@@ -306,9 +306,9 @@ keys_show '?' '^ q F10 +quit' "?: help"
 keys_show 'q F1' '^ q F10 +quit' "F1: help"
 screen_resize 60 12
 screen_has '^arrows: more' "help that does not fit can be scrolled"
-keys_show 'Down Down' '^ 1 - 6 Tab' "by a line"
+keys_show 'Down Down' '^ 1 - 8 Tab' "by a line"
 keys_show End '^ History +the rate' "to its end"
-keys_show 'PPage PPage PPage PPage Down Down' '^ 1 - 6 Tab' "and back"
+keys_show 'PPage PPage PPage PPage Down Down' '^ 1 - 8 Tab' "and back"
 screen_resize 80 40
 screen_has '^any key: back' "and fits again"
 screen_resize 80 24
@@ -323,19 +323,19 @@ screen_type '^'
 screen_keys End BSpace DC Home Right DC C-k
 screen_type 'kvm_exit$'
 screen_has '^Filter \(regex\): \^kvm_exit\$$' "flaw_E3: arrows move in the prompt, they are no text"
-keys_show Enter '6 Host +\^kvm_exit\$$' "the filter is at work"
+keys_show Enter 'filter: \^kvm_exit\$ ' "the filter is at work"
 check "and nothing else is shown" wait_for 30 is_row 2 ""
 screen_keys f
 screen_type '('
 keys_show Enter '^"\^kvm_exit\$\(" is not a valid' "a wrong one is refused"
 keys_show Left '^Filter \(regex\): \^kvm_exit\$\($' "and can be corrected"
 keys_show C-c '^(h help|[A-Z])[^:]*$' "flaw_E3: Ctrl-C leaves the prompt"
-is "$(screen_line 3 | grep -c ' ^kvm_exit\$$')" 1 "and changes nothing"
-keys_show 'f C-u Enter' ' 6 Host *$' "an empty one is none"
+is "$(screen_line 3 | grep -c 'filter: ^kvm_exit\$ ')" 1 "and changes nothing"
+keys_show 'f C-u Enter' ' 8 Where *$' "an empty one is none"
 screen_keys f
 screen_type 'kvm_userspace_exit\('
 keys_show Enter ' ├ IO ' "a filter that names reasons shows them"
-keys_show c ' 6 Host *$' "c clears it"
+keys_show c ' 8 Where *$' "c clears it"
 screen_keys f
 screen_wait '^Filter'
 screen_type x
@@ -359,12 +359,12 @@ keys_show Enter 'no guest has a process or thread 9+' "a number that is no pid"
 keys_show Escape ' db1 \(pid 115\)$' "flaw_E3: Esc changes nothing"
 screen_keys g
 screen_type 0
-keys_show Enter ' 6 Host *$' "0: all"
+keys_show Enter ' 8 Where *$' "0: all"
 screen_keys p
 screen_type 115
 screen_keys Enter
 screen_wait ' db1 \(pid 115\)$'
-keys_show 'g Enter' ' 6 Host *$' "nothing: all"
+keys_show 'g Enter' ' 8 Where *$' "nothing: all"
 screen_keys F10
 ends_with 0 "F10 ends it"
 
@@ -539,7 +539,7 @@ keys_show 1 '^▸kvm_exit ' "the events have nothing to say of it"
 keys_show '2 Down' '^ edge2 +112 +2 +[0-9]+ +60\.0' "guests are counted by their events"
 keys_show Enter '\[1 Events\].* edge2 ' "Enter on a guest shows its events"
 screen_has '^▸kvm_exit +[0-9]+ ' "and counts them"
-keys_show BSpace '\[2 Guests\].* 6 Host *$' "Backspace goes back to the guests"
+keys_show BSpace '\[2 Guests\].* 8 Where *$' "Backspace goes back to the guests"
 screen_keys q
 ends_with 0 "q ends it"
 

@@ -19,6 +19,8 @@ MORE_MMIO=1
 SLOW=1
 EXITS_FILE=exits
 has_pio=no has_mmio=no has_halt=yes
+WHERE_WRITES=mmio # writes that user space answers, for kvmtop where
+WHERE_EMULATION='^kvm_handle_sys_reg$' # a function of the kernel that answers $CPUID
 ARGUMENTS=
 FAULT= # the exit of a page fault for faultguest
 PC_EVENT= # says the program counter that the list of long exits has; empty: $EXIT
@@ -45,6 +47,7 @@ ppc64le)
 	! grep -qw svm /proc/cpuinfo || PIO=io CPUID=cpuid MMIO=npf MARK=hlt FAULT=npf
 	! grep -qw vmx /proc/cpuinfo || PC_EVENT=$ENTRY # by KVM's copy
 	SLOW_EXITS="$PIO $MMIO" MORE_MMIO=0
+	WHERE_WRITES=pio WHERE_EMULATION='^kvm_emulate_cpuid$'
 	ARGUMENTS="ioport:77 mmio:33 cpuid:55"
 	has_pio=yes has_mmio=yes
 	;;

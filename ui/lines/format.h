@@ -24,6 +24,9 @@ enum lines_format {
 	LINES_JSON,  /* a sample a line */
 	LINES_ROWS,  /* a row a line, as CSV below the columns' ids */
 	LINES_TABLE, /* a row a line below headings */
+	/* Of trees of calls: */
+	LINES_FOLDED, /* a line for each stack, as flamegraph.pl reads it */
+	LINES_SVG,    /* a picture of all stacks */
 };
 
 struct guest;
@@ -88,7 +91,7 @@ struct lines_type {
 };
 
 extern const struct lines_type lines_batch, lines_csv, lines_json, lines_text, lines_rows,
-	lines_table;
+	lines_table, lines_folded, lines_svg;
 
 /*
  * The sample's time: seconds from the start of a recording, else ISO 8601, or without is_iso as

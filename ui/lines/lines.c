@@ -24,6 +24,8 @@ static const struct lines_type *const types[] = {
 	[LINES_JSON] = &lines_json,
 	[LINES_ROWS] = &lines_rows,
 	[LINES_TABLE] = &lines_table,
+	[LINES_FOLDED] = &lines_folded,
+	[LINES_SVG] = &lines_svg,
 };
 
 struct file {

@@ -18,7 +18,8 @@
 #define SENTENCE_MAX 400 /* and of a sentence */
 #define INDENT 4 /* of the sentences below a row */
 #define TIME_WIDTH 29
-#define CHILD_INDENT 2
+#define CHILD_INDENT 2 /* of what is below another row, */
+#define INDENT_MAX 40  /* up to this */
 
 static bool is_printed(const struct view *view, size_t column, bool is_log)
 {
@@ -36,8 +37,7 @@ static void print_cell(char *buf, size_t size, const struct view *view, const st
 	struct cell cycles = cell_count(cell->ns);
 	bool is_sentence = column_is_sentence(&view->type->columns[column]);
 
-	/* What is below another row is indented. */
-	for (int i = 0; !column && row->depth && i < CHILD_INDENT; i++) {
+	for (int i = 0; !column && i < CHILD_INDENT * row->depth && i < INDENT_MAX; i++) {
 		*buf++ = ' ';
 		size--;
 	}

@@ -8,6 +8,7 @@
 #include "ui/screen/chart.h"
 #include "ui/screen/parts.h"
 
+#define DEPTH_MOST 12 /* deeper rows are not indented further */
 #define TOTAL_WIDTH 7  /* "Total" and the blanks around it */
 
 struct painter {
@@ -128,6 +129,8 @@ static void paint_name(const struct painter *painter)
 
 	if (item->can_open)
 		grid_put(painter->grid, painter->row, 0, style, root_sign(screen, item));
+	if (item->depth > 1)
+		first += item->depth < DEPTH_MOST ? item->depth - 1 : DEPTH_MOST - 1;
 	col = grid_put(painter->grid, painter->row, first,
 		       style == STYLE_PLAIN ? STYLE_DIM : style, branch_sign(screen, item));
 	put_text(painter, col, layout->width[layout->name] - (col - first),

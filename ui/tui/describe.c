@@ -64,13 +64,14 @@ static void describe_path(struct tui *tui)
 {
 	const struct query *query = tui->query;
 	const struct fields *fields = tui->facts.fields;
+	const struct stacks *stacks = monitor_facts(tui->source->monitor)->stacks;
 	const char *sign = tui->screen.is_utf8 ? "›" : ">";
 	char *crumbs = tui->screen.crumbs, text[32];
 	size_t size = sizeof(tui->screen.crumbs);
 	int len;
 
 	crumbs[0] = '\0';
-	if (!query->has_vcpu && !query->has_reason && !query->has_cpu &&
+	if (!query->has_vcpu && !query->has_reason && !query->has_cpu && !query->has_function &&
 	    query->type != &view_long_exits)
 		return;
 	len = snprintf(crumbs, size, "%s",
@@ -84,6 +85,12 @@ static void describe_path(struct tui *tui)
 	if (query->has_reason)
 		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
 				fields_get(fields, query->reason)->label);
+	if (query->has_argument && len < (int)size)
+		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
+				fields_get(fields, query->argument)->label);
+	if (query->has_function && len < (int)size)
+		len += snprintf(crumbs + len, size - (size_t)len, " %s %s", sign,
+				stacks_function_at(stacks, query->function)->name);
 	if (query->type != &view_long_exits || len >= (int)size)
 		return;
 	format_duration(text, sizeof(text), query->longer_ns);
@@ -196,8 +203,9 @@ static const char *say(struct tui *tui, const char *fmt, ...)
 static const char *why_no_arguments(struct tui *tui)
 {
 	return say(tui, "No argument of %s seen yet. I/O, MSR, CPUID and hypercall exits have "
-			"arguments, most others have none. Enter shows its vCPUs.",
-		   fields_get(tui->facts.fields, tui->query->reason)->label);
+			"arguments, most others have none. Enter shows its %s.",
+		   fields_get(tui->facts.fields, tui->query->reason)->label,
+		   facts_lack(&tui->facts, NEED_STACKS) ? "vCPUs" : "code");
 }
 
 static bool has_reasons(const struct fields *fields)
@@ -286,6 +294,9 @@ static const char *why_nothing(struct tui *tui)
 		return why_not_long(tui);
 	if (query->type == &view_why && !query->filter)
 		return why_no_findings(tui);
+	if (query->type == &view_where && !query->filter)
+		return tui->back.monitor ? "Code is sampled now, not then; End leads back" :
+					   "No code of this kind has been sampled yet";
 	if (query->filter && !query_selects_any(query, tui->facts.fields))
 		return why_filtered(tui);
 	if (tui->back.monitor && !query_is_counted(query, &tui->facts))

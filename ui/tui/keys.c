@@ -17,7 +17,8 @@
 static void toggle_children(struct tui *tui)
 {
 	if (!tui->query->type->has_trees) {
-		tui_say(tui, "x opens the reasons of events: 1 shows them");
+		tui_say(tui, "x opens the reasons of events and the calls of code: 1 and 8 show "
+			     "them");
 		return;
 	}
 	tui->query->children = !tui->query->children;
@@ -279,7 +280,9 @@ static void press_query(struct tui *tui, wint_t ch)
 		tui_show_long(tui);
 		break;
 	default:
-		if (ch && view_type_by_key(ch))
+		if (ch == (wint_t)view_where.key)
+			tui_show_code(tui);
+		else if (ch && view_type_by_key(ch))
 			tui_show_view(tui, view_type_by_key(ch));
 		else
 			say_unknown(tui);

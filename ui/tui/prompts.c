@@ -193,6 +193,26 @@ void tui_show_long(struct tui *tui)
 		tui_enter_by(tui, has_exit ? tui_selected_row(tui) : NULL, enter_long);
 }
 
+static bool enter_code(struct query *query, const struct view_row *row, const struct facts *facts,
+		       const char **ret_sought)
+{
+	(void)ret_sought;
+	return query_enter_code(query, row, facts);
+}
+
+/* Of the selected exit; else of what the query is about. */
+void tui_show_code(struct tui *tui)
+{
+	const struct query *query = tui->query;
+	bool has_exit = query->type->groups & GROUP_REASON || query->type == &view_hotspots ||
+			query->type == &view_long_exits;
+
+	if (has_exit && tui->screen.has_cursor)
+		tui_enter_by(tui, tui_selected_row(tui), enter_code);
+	else
+		tui_show_view(tui, &view_where);
+}
+
 /* ---- typing ---- */
 
 void tui_type_prompt(struct tui *tui, const struct terminal_event *event)

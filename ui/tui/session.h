@@ -49,9 +49,9 @@ struct selection {
 /* Owner: views.c. A view that was left with Enter or b: the state that Backspace restores. */
 struct earlier_view {
 	const struct view_type *type;
-	uint32_t guest, reason;
+	uint32_t guest, reason, argument, function;
 	int32_t vcpu;
-	bool has_vcpu, has_reason, has_cpu;
+	bool has_vcpu, has_reason, has_cpu, has_argument, has_function, children;
 	uint32_t cpu;
 	bool has_entered_guest;
 	uint32_t guest_before;
@@ -244,6 +244,7 @@ void tui_toggle_heat(struct tui *tui);
 
 /* Shows the list, for the selected exit if there is one. In the list: asks for the threshold. */
 void tui_show_long(struct tui *tui);
+void tui_show_code(struct tui *tui);
 void tui_prompt_filter(struct tui *tui);
 void tui_prompt_search(struct tui *tui);
 void tui_prompt_guest(struct tui *tui);

@@ -89,11 +89,17 @@ static void forget_views(struct tui *tui)
 	trail->nr = nr;
 }
 
+/* Beside guest and vCPU, which tabs keep. */
+static bool is_narrowed(const struct query *query)
+{
+	return query->has_reason || query->has_cpu || query->has_argument || query->has_function;
+}
+
 void tui_show_view(struct tui *tui, const struct view_type *type)
 {
 	struct query *query = tui->query;
 
-	if (!type || (type == query->type && !query->has_reason && !query->has_cpu))
+	if (!type || (type == query->type && !is_narrowed(query)))
 		return;
 	if (type == &view_guests) {
 		leave_guest(tui);
@@ -101,7 +107,7 @@ void tui_show_view(struct tui *tui, const struct view_type *type)
 	}
 	forget_views(tui);
 	query->has_vcpu &= type->takes_vcpu;
-	query->has_reason = query->has_cpu = false;
+	query_widen(query);
 	begin_view(tui, type);
 }
 
@@ -123,7 +129,7 @@ void tui_set_guest(struct tui *tui, uint32_t guest)
 {
 	struct query *query = tui->query;
 
-	if (guest == query->guest && !query->has_vcpu && !query->has_reason && !query->has_cpu)
+	if (guest == query->guest && !query->has_vcpu && !is_narrowed(query))
 		return;
 	query_narrow(query, guest);
 	tui->trail.has_entered_guest = false;
@@ -146,6 +152,11 @@ static void remember_view(struct tui *tui, const struct query *query)
 		.vcpu = query->vcpu,
 		.has_reason = query->has_reason,
 		.reason = query->reason,
+		.has_argument = query->has_argument,
+		.argument = query->argument,
+		.has_function = query->has_function,
+		.function = query->function,
+		.children = query->children,
 		.has_cpu = query->has_cpu,
 		.cpu = query->cpu,
 		.has_entered_guest = trail->has_entered_guest,
@@ -162,7 +173,8 @@ void tui_go_back(struct tui *tui)
 	int err;
 
 	if (!tui->trail.nr) { /* a tab led here */
-		query->has_reason = query->has_vcpu = query->has_cpu = false;
+		query->has_vcpu = false;
+		query_widen(query);
 		return;
 	}
 	earlier = &tui->trail.list[tui->trail.nr - 1];
@@ -177,6 +189,11 @@ void tui_go_back(struct tui *tui)
 	query->vcpu = earlier->vcpu;
 	query->has_reason = earlier->has_reason;
 	query->reason = earlier->reason;
+	query->has_argument = earlier->has_argument;
+	query->argument = earlier->argument;
+	query->has_function = earlier->has_function;
+	query->function = earlier->function;
+	query->children = earlier->children;
 	query->has_cpu = earlier->has_cpu;
 	query->cpu = earlier->cpu;
 	tui->trail.has_entered_guest = earlier->has_entered_guest;
@@ -190,7 +207,8 @@ void tui_show_guests(struct tui *tui)
 	if (!is_of_guests(tui->query->type)) {
 		remember_view(tui, tui->query);
 		leave_guest(tui);
-		tui->query->has_vcpu = tui->query->has_reason = tui->query->has_cpu = false;
+		tui->query->has_vcpu = false;
+		query_widen(tui->query);
 		begin_view(tui, guests_type(tui));
 	} else if (tui->trail.nr) {
 		tui_go_back(tui);

@@ -103,7 +103,10 @@ static void a_recording(void **state)
 	source_close(source);
 }
 
-/* A live machine lacks nothing, a captured one who ran; a Prometheus has a reason for each lack. */
+/*
+ * A live machine lacks nothing, a captured one who ran and the code of its threads; a Prometheus
+ * has a reason for each lack.
+ */
 static void what_is_lacked(void **state)
 {
 	static const enum source_need timed[] = { NEED_TIMES, NEED_ARGUMENTS, NEED_SINGLE };
@@ -112,10 +115,11 @@ static void what_is_lacked(void **state)
 	for (int need = NEED_NOTHING; need < SOURCE_NEEDS; need++) {
 		assert_null(source_lacks(SOURCE_LIVE, (enum source_need)need));
 		assert_int_equal(!source_lacks(SOURCE_MACHINE, (enum source_need)need),
-				 need != NEED_WAITS);
+				 need != NEED_WAITS && need != NEED_STACKS);
 		if (need != NEED_NOTHING && need != NEED_TIMES)
 			assert_non_null(source_lacks(SOURCE_PROMETHEUS, (enum source_need)need));
 	}
+	assert_non_null(source_lacks(SOURCE_MACHINE, NEED_STACKS));
 	/* What costs less lacks something that a view names, with the remedy. */
 	for (enum cost cost = COST_TIMES; cost < COSTS; cost++) {
 		const struct facts facts = { .source = SOURCE_LIVE, .cost = cost };

@@ -49,6 +49,7 @@ static uint64_t bpf_ktime_get_ns(void);
 static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from);
 static void *bpf_ringbuf_reserve(void *map, uint64_t size, uint64_t flags);
 static void bpf_ringbuf_submit(void *data, uint64_t flags);
+static long bpf_get_stack(void *ctx, void *to, uint32_t size, uint64_t flags);
 
 /* What is constant in the kernel is set by the tests. */
 #include <linux/bpf.h>
@@ -74,6 +75,9 @@ int on_cpuid(struct bpf_raw_tracepoint_args *ctx);
 int on_hypercall(struct bpf_raw_tracepoint_args *ctx);
 int on_hvc(struct bpf_raw_tracepoint_args *ctx);
 int on_sysreg(__u64 *ctx);
+int on_sample(void *ctx);
+int on_switch(__u64 *ctx);
+int on_timer(__u64 *ctx);
 int on_fault(struct bpf_raw_tracepoint_args *ctx);
 int on_arm64_fault(struct bpf_raw_tracepoint_args *ctx);
 int on_mapping(struct bpf_raw_tracepoint_args *ctx);
@@ -89,6 +93,7 @@ int on_mapping(struct bpf_raw_tracepoint_args *ctx);
 #define RECORDS 4
 #define MORE 2 /* records in the first chunk */
 #define ARGUMENTS 128
+#define STACKS 8
 #define TGID 100
 #define HLT 12
 #define IO 2
@@ -111,6 +116,17 @@ static struct {
 	struct exits_cell argument_cells[ARGUMENTS];
 	uint32_t nr_arguments;
 	struct exits_long reported[2]; /* the ring */
+	/* Of stacks: the frames that there are now; 0: none. */
+	uint64_t kernel_frame, user_frame;
+	struct exits_frames taken;
+	uint64_t expiry;
+	struct exits_stack_key stack_keys[STACKS];
+	struct exits_stack_sum stack_sums[STACKS];
+	uint32_t nr_stacks;
+	struct exits_absence absences[RECORDS]; /* by tid, */
+	bool has_absence[RECORDS];		/* if there is one */
+	uint32_t nr_frames; /* stacks that were kept */
+	bool has_no_room;   /* for stacks */
 	uint32_t nr_reserved, nr_reported;
 } m;
 
@@ -123,10 +139,37 @@ static struct exits_cell *find_argument(const struct exits_argument_key *key)
 	return NULL;
 }
 
+static struct exits_stack_sum *find_stack(const struct exits_stack_key *key)
+{
+	for (uint32_t i = 0; i < m.nr_stacks; i++) {
+		if (memcmp(&m.stack_keys[i], key, sizeof(*key)) == 0)
+			return &m.stack_sums[i];
+	}
+	return NULL;
+}
+
+static long bpf_get_stack(void *ctx, void *to, uint32_t size, uint64_t flags)
+{
+	const uint64_t *frame = flags & BPF_F_USER_STACK ? &m.user_frame : &m.kernel_frame;
+
+	(void)ctx;
+	assert_int_equal(size, sizeof(struct exits_frames));
+	memcpy(to, frame, sizeof(*frame));
+	return *frame ? sizeof(*frame) : 0;
+}
+
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	uint32_t i = *(const uint32_t *)key;
 
+	if (map == &expiries)
+		return &m.expiry;
+	if (map == &taken_frames)
+		return &m.taken;
+	if (map == &stack_sums)
+		return find_stack(key);
+	if (map == &absences)
+		return m.has_absence[i % RECORDS] ? &m.absences[i % RECORDS] : NULL;
 	if (map == &threads)
 		return i < RECORDS ? &m.records[i] : NULL;
 	if (map == &more_threads)
@@ -147,7 +190,18 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 static long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags)
 {
 	(void)flags;
-	if (map == &by_tid) {
+	if (map == &stack_frames) {
+		m.nr_frames += !m.has_no_room;
+		return m.has_no_room ? -1 : 0;
+	}
+	if (map == &stack_sums && m.nr_stacks < STACKS) {
+		memcpy(&m.stack_keys[m.nr_stacks], key, sizeof(m.stack_keys[0]));
+		memcpy(&m.stack_sums[m.nr_stacks++], value, sizeof(m.stack_sums[0]));
+	} else if (map == &absences) {
+		memcpy(&m.absences[*(const uint32_t *)key % RECORDS], value,
+		       sizeof(m.absences[0]));
+		m.has_absence[*(const uint32_t *)key % RECORDS] = true;
+	} else if (map == &by_tid) {
 		m.numbers[*(const uint32_t *)key % RECORDS] = *(const uint32_t *)value;
 		m.has_number[*(const uint32_t *)key % RECORDS] = true;
 	} else if (map == &cells) {
@@ -263,6 +317,8 @@ static int setup(void **state)
 	memset(is_left_out, 0, sizeof(is_left_out));
 	is_counting = true;
 	has_exits = true;
+	sample_ns = 100;
+	is_by_clock = false;
 	nr_first = RECORDS;
 	m.next_cell = 1;
 	m.tid = 1;
@@ -1226,6 +1282,177 @@ static void test_buckets(void **state)
 	assert_int_equal(bucket_of(UINT64_MAX), EXITS_BUCKETS - 1);
 }
 
+/* ---- stacks */
+
+static void samples_at(uint64_t now_ns, uint64_t kernel_frame, uint64_t user_frame)
+{
+	m.now_ns = now_ns;
+	m.kernel_frame = kernel_frame;
+	m.user_frame = user_frame;
+	assert_int_equal(on_sample(&m), 0);
+}
+
+static void switches_at(uint64_t now_ns, uint32_t from, uint32_t to)
+{
+	struct task_struct next = { .pid = (int)to };
+
+	m.now_ns = now_ns;
+	m.tid = from;
+	assert_int_equal(on_switch((__u64[]){ 0, (uintptr_t)&m.task, (uintptr_t)&next }), 0);
+}
+
+static void expires_at(uint64_t time_ns)
+{
+	struct hrtimer timer = { ._softexpires = (long long)time_ns };
+
+	assert_int_equal(on_timer((__u64[]){ (uintptr_t)&timer, 0 }), 0);
+}
+
+static void expect_stack(uint32_t i, enum exits_stack_state state, uint32_t cell, uint64_t ns,
+			 uint64_t count)
+{
+	assert_in_range(i, 0, m.nr_stacks - 1);
+	assert_int_equal(m.stack_keys[i].state, state);
+	assert_int_equal(m.stack_keys[i].cell, cell);
+	assert_int_equal(m.stack_keys[i].tid, m.tid);
+	assert_int_equal(m.stack_sums[i].ns, ns);
+	assert_int_equal(m.stack_sums[i].count, count);
+}
+
+static void test_samples(void **state)
+{
+	uint32_t cell;
+
+	(void)state;
+	samples_at(5, 1, 2);
+	assert_int_equal(m.nr_stacks, 0); /* the thread runs no vCPU */
+	exits_at(10, IO);
+	cell = m.records[0].open_cell;
+	samples_at(14, 0xf1, 0xf2);
+	samples_at(16, 0xf1, 0xf2);
+	expect_stack(0, EXITS_STACK_ON, cell, 200, 2);
+	assert_int_equal(m.stack_keys[0].record, 1);
+	assert_true(m.stack_keys[0].kernel & 1);
+	assert_int_not_equal(m.stack_keys[0].kernel, m.stack_keys[0].user);
+	samples_at(18, 0, 0xf2); /* in user space */
+	expect_stack(1, EXITS_STACK_ON, cell, 100, 1);
+	assert_int_equal(m.stack_keys[1].kernel, 0);
+	assert_int_equal(m.stack_keys[1].user, m.stack_keys[0].user);
+	enters_at(20);
+	samples_at(22, 0xf1, 0xf2);
+	samples_at(23, 0, 0); /* KVM says that the guest was interrupted */
+	expect_stack(2, EXITS_STACK_GUEST, EXITS_NO_CELL, 200, 2);
+	assert_int_equal(m.stack_keys[2].kernel | m.stack_keys[2].user, 0);
+	samples_at(24, 0, 0xf2); /* KVM_RUN has returned without an exit */
+	expect_stack(3, EXITS_STACK_ON, EXITS_NO_CELL, 100, 1);
+}
+
+/*
+ * A clock's sample is of the time at which its timer was to expire: at the end of an exit, where
+ * interrupts are off, it comes after the next entry, and so after the next exit.
+ */
+static void test_late_samples(void **state)
+{
+	uint32_t io, other;
+
+	(void)state;
+	is_by_clock = true;
+	sample_ns = 1000;
+	exits_at(100, IO);
+	io = m.records[0].open_cell;
+	enters_at(200);
+	expires_at(190);
+	samples_at(210, 0xf1, 0xf2);
+	expect_stack(0, EXITS_STACK_LATE, io, 1000, 1);
+	assert_int_equal(m.stack_keys[0].kernel | m.stack_keys[0].user, 0);
+	exits_at(220, HLT);
+	other = m.records[0].open_cell;
+	expires_at(199);
+	samples_at(230, 0xf1, 0xf2);
+	expect_stack(0, EXITS_STACK_LATE, io, 2000, 2);
+	expires_at(200);
+	samples_at(230, 0xf1, 0xf2); /* its own interrupt is the exit */
+	expires_at(99);
+	samples_at(230, 0xf1, 0xf2);
+	expect_stack(1, EXITS_STACK_GUEST, EXITS_NO_CELL, 2000, 2);
+	expires_at(220);
+	samples_at(230, 0xf1, 0xf2);
+	expect_stack(2, EXITS_STACK_ON, other, 1000, 1);
+	expires_at(199);
+	samples_at(1200, 0xf1, 0xf2); /* another timer's, of a while ago */
+	expect_stack(2, EXITS_STACK_ON, other, 2000, 2);
+}
+
+/* The argument is part of the stack as soon as it is known; a fault's is only when it ends. */
+static void test_arguments_of_stacks(void **state)
+{
+	(void)state;
+	exits_at(10, IO);
+	samples_at(12, 0xf1, 0);
+	assert_int_equal(m.stack_keys[0].argument.kind, 0);
+	writes_port();
+	samples_at(14, 0xf1, 0);
+	assert_int_equal(m.nr_stacks, 2);
+	assert_int_equal(m.stack_keys[1].argument.kind, EXITS_IOPORT);
+	assert_int_equal(m.stack_keys[1].argument.a, 0x3f8);
+	enters_at(20);
+	exits_at(30, IO);
+	samples_at(32, 0xf1, 0);
+	assert_int_equal(m.nr_stacks, 2);
+	assert_int_equal(m.stack_sums[0].count, 2);
+}
+
+/* Where kvm_exit never fires, the exit is the one that user space has. */
+static void test_stacks_of_userspace(void **state)
+{
+	(void)state;
+	has_exits = false;
+	leaves_at(10, IO, 0);
+	samples_at(12, 0, 0xf2);
+	expect_stack(0, EXITS_STACK_ON, m.records[0].user_cell, 100, 1);
+	has_exits = true;
+}
+
+static void test_no_room_for_stacks(void **state)
+{
+	(void)state;
+	lost_stacks = lost_stack_ns = 0;
+	m.has_no_room = true;
+	exits_at(10, IO);
+	samples_at(12, 0xf1, 0);
+	assert_int_equal(lost_stacks, 1);
+	assert_int_equal(m.stack_keys[0].kernel, EXITS_NO_STACK);
+	m.nr_stacks = STACKS;
+	enters_at(13);
+	samples_at(14, 0xf3, 0);
+	assert_int_equal(lost_stack_ns, 100);
+}
+
+/* Also of a thread of the inventory that has had no exit. */
+static void test_absence(void **state)
+{
+	uint32_t cell;
+
+	(void)state;
+	m.tid = 1;
+	exits_at(10, IO);
+	cell = m.records[0].open_cell;
+	m.kernel_frame = 0xf1;
+	switches_at(20, 1, 3);
+	assert_int_equal(m.nr_stacks, 0);
+	switches_at(50, 3, 1);
+	m.tid = 1;
+	expect_stack(0, EXITS_STACK_OFF, cell, 30, 1);
+	assert_false(m.has_absence[3]);
+	switches_at(60, 3, 1); /* it is not away */
+	assert_int_equal(m.stack_sums[0].ns, 30);
+	m.has_absence[2] = true; /* by the reader */
+	switches_at(70, 2, 3);
+	switches_at(75, 3, 2);
+	m.tid = 2;
+	expect_stack(1, EXITS_STACK_OFF, EXITS_NO_CELL, 5, 1);
+}
+
 UNIT(test_program)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -1272,6 +1499,12 @@ UNIT(test_program)
 		TEST(test_kinds_of_faults),
 		TEST(test_reason_in_arguments),
 		VMX(test_memory_of_a_vcpu_again),
+		TEST(test_samples),
+		TEST(test_late_samples),
+		TEST(test_arguments_of_stacks),
+		TEST(test_stacks_of_userspace),
+		TEST(test_no_room_for_stacks),
+		TEST(test_absence),
 		TEST(test_buckets),
 	};
 

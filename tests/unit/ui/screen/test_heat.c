@@ -181,7 +181,7 @@ static void a_map_of_signs(void **state)
 	shows_text(w,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "\n"
-	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host  7 Who\n"
+	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " MSR_WRITE of db1  120s                  up to · 4 ░ 18 ▒ 80 ▓ 346 █ 1,493 exits\n"
 	      " 10:31:07  1,524 exits  508/s  p50 1.51µs  p99 3.06µs  max 2.05µs-4.10µs\n"
 	      "    4ms                                                            ·\n"
@@ -209,7 +209,7 @@ static void a_map_of_signs(void **state)
 	shows_text(w,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs 3.0s  12:31:07\n"
 	      "\n"
-	      " 1  2  3 [4 Exits] 5  6  7             filter: -  guest: all\n"
+	      " 1  2  3 [4 Exits] 5  6  7  8          filter: -  guest: all\n"
 	      " MSR_WRITE of db1  120s                  # up to 1,496 exits\n"
 	      " 10:31:07  1,524 exits  508/s  p50 1.51µs  p99 3.06µs\n"
 	      "    1ms                                        .\n"
@@ -274,7 +274,7 @@ static void buckets_share_a_line_where_lines_are_few(void **state)
 	shows_text(w,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "\n"
-	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host  7 Who\n"
+	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " MSR_WRITE of db1  30s                   up to · 4 ░ 20 ▒ 95 ▓ 437 █ 2,000 exits\n"
 	      " 10:31:07  2,004 exits  668/s  p50 2.05µs  p99 4.06µs  max 2.10ms-4.19ms\n"
 	      "    1ms                                                               ··········\n"
@@ -310,7 +310,7 @@ static void with_a_line_for_each_bucket_percentiles_are_marked(void **state)
 	shows_text(w,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "\n"
-	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host  7 Who\n"
+	      " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " MSR_WRITE of db1  30s       up to · 3 ░ 15 ▒ 61 ▓ 243 █ 960 exits  ─ p50  ━ p99\n"
 	      " 10:30:55  1,000 exits  333/s  p50 1.56µs  p99 7.22µs  max 16.4µs-32.8µs\n"
 	      "   16µs                                                               ·····│····\n"
@@ -354,7 +354,7 @@ static void what_has_no_durations_has_graphs_only(void **state)
 	shows_text(w,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs 3.0s  12:31:07\n"
 	      "no exits counted yet\n"
-	      "[1 Events] 2  3  4  5  6  7            filter: -  guest: all\n"
+	      "[1 Events] 2  3  4  5  6  7  8         filter: -  guest: all\n"
 	      " kvm_pio  90s\n"
 	      " 10:31:07  87 events  29/s\n"
 	      "        events/s  highest 29\n"

@@ -496,19 +496,19 @@ static void crumbs_take_what_they_need_from_the_tabs(void **state)
 	struct world *w = *state;
 
 	drilled_down_to(w, "db1 › vCPU 1 › MSR_WRITE");
-	made_picture(w, 95, 12);
+	made_picture(w, 104, 12);
 	assert_string_equal(line(w, 2), " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots "
-					" 6 Host  7 Who      db1 › vCPU 1 › MSR_WRITE");
+					" 6 Host  7 Who  8 Where      db1 › vCPU 1 › MSR_WRITE");
 	drilled_down_to(w, WIDE_NAME " › vCPU 13 › EXTERNAL_INTERRUPT");
-	made_picture(w, 86, 12);
-	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  7  "
+	made_picture(w, 89, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  7  8  "
 					WIDE_NAME " › vCPU 13 › EXTERNAL_INTERRUPT");
 	drilled_down_to(w, LONG_NAME " › vCPU 13 › EXTERNAL_INTERRUPT");
-	made_picture(w, 86, 12);
-	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  7  prod-custo…west-1-node-0012 › "
-					"vCPU 13 › EXTERNAL_INTERRUPT");
-	made_picture(w, 66, 12);
-	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  7  pr…0012 › vCPU 13 › "
+	made_picture(w, 89, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  7  8  prod-custo…west-1-node"
+					"-0012 › vCPU 13 › EXTERNAL_INTERRUPT");
+	made_picture(w, 69, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  7  8  pr…0012 › vCPU 13 › "
 					"EXTERNAL_INTERRUPT");
 }
 

@@ -17,7 +17,7 @@ static void events_with_their_reasons(void **state)
 	shows(w, 80, 24,
 	      "kvmtop  alpha  SVM  64 CPUs  1 guest 8 vCPUs                      3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Event                   Total  %Total ▾CurAvg/s History 0-2k/s 93s\n"
 	      " kvm_entry                3400    38.5      1200                             ▃▄▆\n"
 	      "▾kvm_exit                 3400    38.5      1200                             ▃▄▆\n"
@@ -54,7 +54,7 @@ static void guests_by_their_exits(void **state)
 	shows(w, 80, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10 vCPUs                    3.0s  12:31:07\n"
 	      "kvm_exit 1,000,001,000/s 0-2G/s 96s ▅▅\n"
-	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
+	      " 1 Events [2 Guests] 3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Guest Name                    PID vCPU      Total  %Total  ▾CurAvg/s\n"
 	      " データベース-データベース     417    2 3000000000   100.0 1000000000\n"
 	      " db1                         41233    8       3000     0.0       1000\n"
@@ -65,7 +65,7 @@ static void guests_by_their_exits(void **state)
 	shows(w, 40, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  2 guests 10\n"
 	      "kvm_exit 1,000,001,000/s 0-2G/s ▅▅\n"
-	      " 1 [2 Guests] 3  4  5  6  7\n"
+	      " 1 [2 Guests] 3  4  5  6  7  8\n"
 	      " Guest Name              vCPU  ▾CurAvg/s\n"
 	      " データベ…-データベース     2 1000000000\n"
 	      " db1                        8       1000\n"
@@ -86,7 +86,7 @@ static void small_screens_keep_what_matters_most(void **state)
 	shows(w, 68, 10,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs         3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
+	      "[1 Events] 2  3  4  5  6  7  8                 filter: -  guest: all\n"
 	      " Event                             Total  %Total ▾CurAvg/s\n"
 	      " kvm_entry                          3400    38.5      1200\n"
 	      "▾kvm_exit                           3400    38.5      1200\n"
@@ -97,7 +97,7 @@ static void small_screens_keep_what_matters_most(void **state)
 	shows(w, 45, 9,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs\n"
 	      "kvm_exit 1,200/s    0-2k/s 30s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6  7\n"
+	      "[1 Events] 2  3  4  5  6  7  8\n"
 	      " Event                        Total ▾CurAvg/s\n"
 	      " kvm_entry                     3400      1200\n"
 	      "▾kvm_exit                      3400      1200\n"
@@ -160,7 +160,7 @@ static void large_screens_have_marks_in_numbers(void **state)
 	        "                                                                                "
 	        "                          3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who               "
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where      "
 	        "                                                                                "
 	        "                   filter: -  guest: all\n"
 	      " Event                                 Total  %Total    ▾CurAvg/s History 0-2k/s"
@@ -199,7 +199,7 @@ static void large_numbers_stay_apart(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,300,000,000/s 0-2G/s 96s ▂▂▂▆▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Event                   Total  %Total  ▾CurAvg/s History 0-2G/s 90s\n"
 	      " kvm_entry          2600003400    38.5 1300000000                          ▂▂▂▆▆\n"
 	      "▾kvm_exit           2600003400    38.5 1300000000                          ▂▂▂▆▆\n"
@@ -213,7 +213,7 @@ static void large_numbers_stay_apart(void **state)
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                                   "
 	        "                          3.0s  12:31:07\n"
 	      "kvm_exit 1,300,000,000/s 0-2G/s 96s ▂▂▂▆▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who               "
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where      "
 	        "                   filter: -  guest: all\n"
 	      " Event                                 Total  %Total     ▾CurAvg/s History 0-2G/"
 	        "s 96s\n"
@@ -235,7 +235,7 @@ static void large_numbers_stay_apart(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 13000000000000/s 0-20T/s 96s ▂▂▂▂▂▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Event                                 Total  %Total      ▾CurAvg/s\n"
 	      " kvm_entry                    13002600003400    38.5 13000000000000\n"
 	      "▾kvm_exit                     13002600003400    38.5 13000000000000\n"
@@ -333,7 +333,7 @@ static void flaw_E2_the_cursor_stays_in_sight(void **state)
 	shows(w, 80, 14,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 10/s       0-2k/s 96s ▃▄▆▂▂\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Event                   Total  %Total ▾CurAvg/s History 0-2k/s 93s\n"
 	      " event_23                   34     0.3        17                               ▂\n"
 	      " event_24                   32     0.3        16                               ▂\n"
@@ -401,13 +401,13 @@ static void help_fits_or_scrolls(void **state)
 	shows(w, 80, 34,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " h ? F1     this help\n"
 	      " q F10      quit\n"
-	      " 1 - 7 Tab  views: events, guests, vCPUs, exits, hot spots, host, who\n"
+	      " 1 - 8 Tab  views: events, guests, vCPUs, exits, hot spots, host, who, where\n"
 	      " Enter      deeper: an event's reasons; guest, vCPU, exit, argument\n"
 	      " Backspace  back to where Enter or b came from\n"
-	      " x          all reasons, or none\n"
+	      " x          all reasons, or none; the tree of calls\n"
 	      " b          by guest, and back\n"
 	      " f          show what matches a regular expression\n"
 	      " c          clear the filter and the guest\n"
@@ -436,12 +436,12 @@ static void help_fits_or_scrolls(void **state)
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
 	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6  7\n"
+	      "[1 Events] 2  3  4  5  6  7  8\n"
 	      " h ? F1     this help\n"
 	      " q F10      quit\n"
-	      " 1 - 7 Tab  views: events, guests,\n"
+	      " 1 - 8 Tab  views: events, guests,\n"
 	      "            vCPUs, exits, hot spots,\n"
-	      "            host, who\n"
+	      "            host, who, where\n"
 	      " Enter      deeper: an event's reasons;\n"
 	      "            guest, vCPU, exit, argument\n"
 	      " Backspace  back to where Enter or b\n"
@@ -450,7 +450,7 @@ static void help_fits_or_scrolls(void **state)
 	shows(w, 40, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0\n"
 	      "kvm_exit 1,200/s 0-2k/s 24s ▃▄▆\n"
-	      "[1 Events] 2  3  4  5  6  7\n"
+	      "[1 Events] 2  3  4  5  6  7  8\n"
 	      " %Total     of all events of the same\n"
 	      "            provider; a reason: of its\n"
 	      "            event\n"
@@ -616,50 +616,52 @@ static void filter_and_guest_share_a_line(void **state)
 
 	usual(w);
 	w->screen.filter = "kvm_exit";
-	picture(w, 95, 10);
+	picture(w, 104, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who"
-			    "  filter: kvm_exit  guest: all");
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host "
+			    " 7 Who  8 Where  filter: kvm_exit  guest: all");
 	strcpy(w->screen.guest, "web1 (pid 41233)");
-	picture(w, 95, 10);
+	picture(w, 104, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who"
-			    "    kvm_exit  web1 (pid 41233)");
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host "
+			    " 7 Who  8 Where    kvm_exit  web1 (pid 41233)");
 	w->screen.is_guest_dead = true;
-	picture(w, 83, 10);
+	picture(w, 86, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7"
+			    "[1 Events] 2  3  4  5  6  7  8"
 			    "       filter: kvm_exit  guest: web1 (pid 41233) is DEAD");
-	assert_int_equal(w->grid.cells[2 * 83 + 82].style, STYLE_ALERT);
+	assert_int_equal(w->grid.cells[2 * 86 + 85].style, STYLE_ALERT);
 	w->screen.filter = tail;
-	picture(w, 66, 10);
+	picture(w, 69, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7  [regularex…  web1 (pid 41233) is DEAD");
-	picture(w, 56, 10);
+			    "[1 Events] 2  3  4  5  6  7  8  [regularex…  web1 (pid 41233) "
+			    "is DEAD");
+	picture(w, 59, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7     web1 (pid 41233) is DEAD");
-	picture(w, 42, 10);
+			    "[1 Events] 2  3  4  5  6  7  8     web1 (pid 41233) is DEAD");
+	picture(w, 45, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7  web1… is DEAD");
+			    "[1 Events] 2  3  4  5  6  7  8  web1… is DEAD");
 	w->screen.guest[0] = '\0';
 	w->screen.is_guest_dead = false;
-	picture(w, 42, 10);
+	picture(w, 45, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7  [regularexpr…");
+			    "[1 Events] 2  3  4  5  6  7  8  [regularexpr…");
 	w->screen.filter = "データベースデータベース";
-	picture(w, 63, 10);
+	picture(w, 66, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7            データベースデータベース");
+			    "[1 Events] 2  3  4  5  6  7  8            データベースデータベース");
 	picture(w, 20, 10);
 	assert_string_equal(line(w, 2),
 			    "[1 Events] 2  3  4");
 	w->screen.filter = NULL;
-	picture(w, 66, 10);
+	picture(w, 75, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who");
-	picture(w, 56, 10);
+			    "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host "
+			    " 7 Who  8 Where");
+	picture(w, 59, 10);
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7        filter: -  guest: all");
+			    "[1 Events] 2  3  4  5  6  7  8        filter: -  guest: all");
 }
 
 /* As long as names get, of a host and of a guest: the middle is left out. */
@@ -679,7 +681,7 @@ static void long_names_leave_room(void **state)
 			    "kvmtop  hhhhhhhhhhhhhhh…hhhhhhhhhhhhhhhhhhhhhhh1  SVM  64 CPUs  "
 			    "0 guests 0 vCPUs");
 	assert_string_equal(line(w, 2),
-			    "[1 Events] 2  3  4  5  6  7  gggggggggggggggggggg…gggggggggggggggggg"
+			    "[1 Events] 2  3  4  5  6  7  8  gggggggggggggggggg…ggggggggggggggggg"
 			    " (pid 41233)");
 	snprintf(w->screen.crumbs, sizeof(w->screen.crumbs), "%.*s › vCPU 2 › HLT",
 		 GUEST_NAME_SIZE - 1, w->screen.guest);
@@ -727,7 +729,7 @@ static void ascii_where_utf8_is_not(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s .-=\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Event                   Total  %Total *CurAvg/s History 0-2k/s 93s\n"
 	      " kvm_entry                3400    38.5      1200                             .-=\n"
 	      "-kvm_exit                 3400    38.5      1200                             .-=\n"
@@ -744,14 +746,15 @@ static void ascii_where_utf8_is_not(void **state)
 static void every_hit_is_where_its_text_is(void **state)
 {
 	static const char *const wanted[] = { "[1 Events]", " 2 Guests ", " 3 vCPUs ", " 4 Exits ",
-					      " 5 Hot spots ", " 6 Host ", " 7 Who ", "Event",
-					      "     Total", " %Total", "▾CurAvg/s", "History " };
+					      " 5 Hot spots ", " 6 Host ", " 7 Who ", " 8 Where ",
+					      "Event", "     Total", " %Total", "▾CurAvg/s",
+					      "History " };
 	struct world *w = *state;
 
 	usual(w);
 	picture(w, 80, 24);
-	assert_int_equal(w->screen.nr_hits, 20);
-	for (size_t i = 0; i < 12; i++) {
+	assert_int_equal(w->screen.nr_hits, 21);
+	for (size_t i = 0; i < 13; i++) {
 		const struct hit *hit = &w->screen.hits[i];
 		char text[256] = "";
 		size_t len = 0;
@@ -759,13 +762,13 @@ static void every_hit_is_where_its_text_is(void **state)
 		for (int col = hit->first_col; col <= hit->last_col; col++)
 			len += (size_t)wctomb(text + len, w->grid.cells[hit->row * 80 + col].ch);
 		text[len] = '\0';
-		assert_int_equal(hit->kind, i < 7 ? HIT_TAB : HIT_COLUMN);
-		assert_int_equal(hit->row, i < 7 ? 2 : 3);
+		assert_int_equal(hit->kind, i < 8 ? HIT_TAB : HIT_COLUMN);
+		assert_int_equal(hit->row, i < 8 ? 2 : 3);
 		assert_int_equal(strncmp(text, wanted[i], strlen(wanted[i])), 0);
 	}
 	assert_int_equal(w->screen.hits[1].index, 1);
-	assert_int_equal(w->screen.hits[10].index, view_column_by_id(&view_events, "rate"));
-	for (size_t i = 12; i < w->screen.nr_hits; i++) {
+	assert_int_equal(w->screen.hits[11].index, view_column_by_id(&view_events, "rate"));
+	for (size_t i = 13; i < w->screen.nr_hits; i++) {
 		const struct hit *hit = &w->screen.hits[i];
 		const char *brief = screen_keys[hit->index].brief;
 
@@ -778,7 +781,7 @@ static void every_hit_is_where_its_text_is(void **state)
 	/* Nothing but the tabs can be clicked where there is no table. */
 	w->screen.page = PAGE_HELP;
 	picture(w, 80, 24);
-	assert_int_equal(w->screen.nr_hits, 7);
+	assert_int_equal(w->screen.nr_hits, 8);
 	picture(w, 1, 1);
 	assert_int_equal(w->screen.nr_hits, 0);
 }
@@ -1097,12 +1100,12 @@ static void crumbs_and_a_note(void **state)
 	make_exits(w);
 	strcpy(w->screen.crumbs, "db1 › vCPU 2");
 	w->screen.filter = "MSR";
-	made_picture(w, 95, 12);
+	made_picture(w, 104, 12);
 	assert_string_equal(line(w, 2), " 1 Events  2 Guests  3 vCPUs [4 Exits] 5 Hot spots "
-					" 6 Host  7 Who             MSR  db1 › vCPU 2");
+					" 6 Host  7 Who  8 Where             MSR  db1 › vCPU 2");
 	w->screen.is_guest_dead = true;
-	made_picture(w, 46, 12);
-	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  7  db1 › …PU 2 (DEAD)");
+	made_picture(w, 49, 12);
+	assert_string_equal(line(w, 2), " 1  2  3 [4 Exits] 5  6  7  8  db1 › …PU 2 (DEAD)");
 	w->view.note = "These are exits to user space, and nothing else, for there is "
 		       "nothing else.";
 	made_picture(w, 60, 14);
@@ -1122,7 +1125,7 @@ static void an_empty_table_says_why(void **state)
 	shows(w, 80, 12,
 	      "kvmtop  alpha  SVM  0 guests 0 vCPUs                              3.0s  12:31:07\n"
 	      "no exits counted yet\n"
-	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who\n"
+	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
 	      " Event                   Total  %Total ▾CurAvg/s History\n"
 	      "\n"
 	      " Waiting for KVM\n"

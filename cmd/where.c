@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* `kvmtop where`: samples for a few seconds, then prints the code that takes the time of exits. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "cmd/run.h"
+#include "core/monitor.h"
+#include "core/provider.h"
+#include "lib/clock.h"
+#include "lib/process.h"
+#include "lib/text.h"
+#include "lib/units.h"
+#include "ui/lines/lines.h"
+
+#define SECONDS_DEFAULT 5.0
+#define INTERVAL_S 1.0 /* the kernel has room for the stacks of some seconds */
+
+static int begin(struct run *run, struct error *error)
+{
+	const struct run_plan plan = { .source.providers = 1U << PROVIDER_EXITS };
+	const struct options *options = run->options;
+	int err = run_signals(run, options->output, false);
+
+	run->query.type = &view_where;
+	run->query.sort = options->sort ? options->column : view_default_sort(run->query.type);
+	run->query.stack_hz = (uint32_t)options->hertz;
+	run->query.by_argument = options->arguments;
+	run->query.has_halts = options->halts;
+	run->query.children = options->children || options->folded || options->svg;
+	if (!err && options->reason)
+		err = pattern_new(options->reason, &run->parts.filter, error);
+	run->query.filter = run->parts.filter;
+	return err ? err : run_open(run, &plan, error);
+}
+
+static int on_wake(struct run *run, enum woken woken, struct error *error)
+{
+	(void)woken; /* the last sample is taken at the end, also after a signal */
+	return run_sample(run, error);
+}
+
+static int count(struct run *run, struct error *error)
+{
+	double duration_s = run->options->duration_s;
+	unsigned long nr = (unsigned long)(duration_s / INTERVAL_S) + 1;
+	int err;
+
+	run_wait_open(run);
+	err = run_sample(run, error);
+	return err ? err : run_loop(run, duration_s / (double)nr, nr, on_wake, error);
+}
+
+static void configure_lines(struct run *run)
+{
+	const struct options *options = run->options;
+
+	run_lines_plain(run);
+	run->lines.config.room = lines_room();
+	if (options->folded)
+		run->lines.config.format = LINES_FOLDED;
+	if (options->svg) {
+		run->lines.config.format = LINES_SVG;
+		run->lines.config.path = options->svg;
+	}
+}
+
+static int print(struct run *run, struct error *error)
+{
+	configure_lines(run);
+	view_build(&run->view, &run->query, monitor_facts(run->monitor));
+	run_note(run, run->view.note);
+	if (!run->view.nr_rows && run->lines.config.format == LINES_TABLE) {
+		say("no vCPU had an exit, or code of its VMM, to be seen");
+		return 0;
+	}
+	return run_write(run, &run->view, clock_real_ns(), run->elapsed_ns, error);
+}
+
+static int understand(struct options *options, struct error *error)
+{
+	struct pattern *pattern = NULL;
+	int err = 0;
+
+	options->duration_s = SECONDS_DEFAULT;
+	if (!options->hertz)
+		options->hertz = STACKS_HZ;
+	if (options->hertz > STACKS_HZ_MAX)
+		return error_set(error, -EINVAL, "--hertz %lu: at most %d", options->hertz,
+				 STACKS_HZ_MAX);
+	if (options->reason)
+		err = pattern_new(options->reason, &pattern, error);
+	pattern_free(pattern); /* it is made again when it is used */
+	if (!err && options->sort)
+		err = view_column_find(&view_where, options->sort, false, &options->column, error);
+	if (!err && options->nr_words > 1)
+		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
+	return err || !options->nr_words ? err : seconds_parse(options->words[0], DELAY_MAX_S,
+							       &options->duration_s, error);
+}
+
+static int run_where(struct options *options)
+{
+	struct run run = RUN_INIT(options);
+	struct error error = { "" };
+	int err = begin(&run, &error);
+
+	if (!err)
+		err = count(&run, &error);
+	if (!err)
+		err = print(&run, &error);
+	err = run_lines_close(&run, err, &error);
+	run_close(&run);
+	return err && err != -EPIPE ? say_failure(err, &error) : STATUS_OK;
+}
+
+const struct command where_command = {
+	.name = "where",
+	.help = "find the code that takes the time of exits",
+	.usage = "Usage: kvmtop where [OPTION]... [SECONDS]\n"
+		 "Samples the code that the threads of vCPUs are in for SECONDS (default: 5), and\n"
+		 "prints the functions of KVM and of the VMM that take the time of exits. Halts\n"
+		 "are left out.\n",
+	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage.\n"
+		  "More: man kvmtop-where\n",
+	.command = { .works = MODE_WHERE },
+	.understand = understand,
+	.run = run_where,
+};

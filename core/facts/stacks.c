@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Numbers functions and calls, and adds up the time in each stack. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/facts/field.h"
+#include "core/facts/stacks.h"
+#include "lib/array.h"
+#include "lib/hash.h"
+
+/* A function by its name and side; and a call by its parent and function. */
+struct known_function {
+	UT_hash_handle hh;
+	uint32_t number;
+	char name[]; /* the side, then the name */
+};
+
+struct known_node {
+	struct key key; /* the parent as guest, the function as field */
+	struct stack_node node;
+};
+
+struct stacks {
+	struct known_function *by_name;
+	struct stack_function *functions;
+	size_t nr_functions, room_functions;
+	struct known_node *nodes;
+	size_t nr_nodes, room_nodes;
+	struct key_index index;
+};
+
+struct stacks *stacks_new(void)
+{
+	struct stacks *stacks = xcalloc(1, sizeof(*stacks));
+
+	array_grow(&stacks->nodes, &stacks->room_nodes, 1);
+	stacks->nodes[stacks->nr_nodes++].node = (struct stack_node){
+		.function = stacks_function(stacks, "", FUNCTION_EXIT), .reason = FIELD_NONE,
+		.argument = FIELD_NONE,
+	};
+	/* No call has this key: the root is the parent of no other root. */
+	stacks->nodes[STACK_ROOT].key = (struct key){ UINT32_MAX, 0, UINT32_MAX };
+	return stacks;
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	struct known_function *function, *next;
+
+	if (!stacks)
+		return;
+	HASH_ITER(hh, stacks->by_name, function, next) {
+		HASH_DEL(stacks->by_name, function);
+		free(function);
+	}
+	key_index_release(&stacks->index);
+	free(stacks->functions);
+	free(stacks->nodes);
+	free(stacks);
+}
+
+uint32_t stacks_function(struct stacks *stacks, const char *name, enum function_side side)
+{
+	size_t size = strlen(name) + 2;
+	struct known_function *known, *made;
+
+	made = xcalloc(1, sizeof(*made) + size);
+	made->name[0] = (char)side;
+	memcpy(made->name + 1, name, size - 1);
+	HASH_FIND(hh, stacks->by_name, made->name, size, known);
+	if (known || stacks->nr_functions == STACKS_FUNCTIONS) {
+		free(made);
+		return known ? known->number : 0;
+	}
+	made->number = (uint32_t)stacks->nr_functions;
+	HASH_ADD_KEYPTR(hh, stacks->by_name, made->name, size, made);
+	array_grow_unset(&stacks->functions, &stacks->room_functions, stacks->nr_functions + 1);
+	stacks->functions[stacks->nr_functions++] =
+		(struct stack_function){ .name = made->name + 1, .side = side };
+	return made->number;
+}
+
+static uint32_t add_node(struct stacks *stacks, const struct stack_node *node)
+{
+	const struct key key = { node->parent, 0, node->function };
+	size_t at;
+
+	if (stacks->nr_nodes == STACKS_NODES)
+		return node->parent;
+	at = key_index_add(&stacks->index, stacks->nodes, sizeof(*stacks->nodes), stacks->nr_nodes,
+			   &key);
+	if (at < stacks->nr_nodes)
+		return (uint32_t)at;
+	array_grow_unset(&stacks->nodes, &stacks->room_nodes, at + 1);
+	stacks->nodes[stacks->nr_nodes++] = (struct known_node){ .key = key, .node = *node };
+	return (uint32_t)at;
+}
+
+uint32_t stacks_exit(struct stacks *stacks, const char *label, uint32_t reason, bool is_idle)
+{
+	const struct stack_node node = {
+		.parent = STACK_ROOT,
+		.function = stacks_function(stacks, label, FUNCTION_EXIT),
+		.reason = reason,
+		.argument = FIELD_NONE,
+		.is_idle = is_idle,
+	};
+
+	return add_node(stacks, &node);
+}
+
+uint32_t stacks_argument(struct stacks *stacks, uint32_t exit, const char *label, uint32_t argument)
+{
+	struct stack_node node = stacks->nodes[exit].node;
+
+	node.parent = exit;
+	node.function = stacks_function(stacks, label, FUNCTION_EXIT);
+	node.argument = argument;
+	return add_node(stacks, &node);
+}
+
+uint32_t stacks_call(struct stacks *stacks, uint32_t node, uint32_t function)
+{
+	struct stack_node call = stacks->nodes[node].node;
+
+	call.parent = node;
+	call.function = function;
+	return add_node(stacks, &call);
+}
+
+const struct stack_function *stacks_function_at(const struct stacks *stacks, uint32_t function)
+{
+	return &stacks->functions[function];
+}
+
+const struct stack_node *stacks_node_at(const struct stacks *stacks, uint32_t node)
+{
+	return &stacks->nodes[node].node;
+}
+
+uint32_t stacks_count_nodes(const struct stacks *stacks)
+{
+	return (uint32_t)stacks->nr_nodes;
+}
+
+uint32_t stacks_count_functions(const struct stacks *stacks)
+{
+	return (uint32_t)stacks->nr_functions;
+}
+
+/* ---- sums */
+
+void stack_sums_add(struct stack_sums *sums, const struct stack_item *item)
+{
+	size_t at;
+
+	if (sums->nr == STACKS_SUMS && !*key_index_slot(&sums->index, sums->list, &item->key)) {
+		sums->lost_ns += item->ns > 0 ? (uint64_t)item->ns : 0;
+		return;
+	}
+	at = key_index_add(&sums->index, sums->list, sizeof(*sums->list), sums->nr, &item->key);
+	if (at < sums->nr) {
+		sums->list[at].ns += item->ns;
+		sums->list[at].count += item->count;
+		return;
+	}
+	array_grow_unset(&sums->list, &sums->room, at + 1);
+	sums->list[sums->nr++] = *item;
+}
+
+void stack_sums_take(struct stack_sums *sums, const struct stack_sums *sample)
+{
+	for (size_t i = 0; i < sample->nr; i++)
+		stack_sums_add(sums, &sample->list[i]);
+	sums->lost_ns += sample->lost_ns;
+	sums->lost += sample->lost;
+	sums->clock = sample->clock;
+	sums->none = sample->none;
+}
+
+void stack_sums_reset(struct stack_sums *sums)
+{
+	key_index_clear(&sums->index);
+	sums->nr = 0;
+	sums->lost_ns = sums->lost = 0;
+	sums->clock = sums->none = NULL;
+}
+
+void stack_sums_release(struct stack_sums *sums)
+{
+	key_index_release(&sums->index);
+	free(sums->list);
+	*sums = (struct stack_sums){ 0 };
+}

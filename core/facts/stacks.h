@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stacks - the code that the threads of vCPUs were in, as paths in a tree of calls.
+ *
+ * A node is a function called from its parent's. The nodes below the root are exits: their
+ * functions have the names of exit reasons; the nodes below these may be their arguments. So a node
+ * and a vCPU say which exit it was, and the whole stack. As fields, functions and nodes are never
+ * removed, and their numbers stay valid; both are limited, and a stack beyond the limit ends where
+ * it would need a new node.
+ */
+#ifndef KVMTOP_CORE_FACTS_STACKS_H
+#define KVMTOP_CORE_FACTS_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/facts/key.h"
+
+#define STACKS_FUNCTIONS 65536
+#define STACKS_NODES 131072
+#define STACKS_SUMS 262144 /* stacks of vCPUs, each with its time */
+
+#define STACKS_HZ 99 /* samples a second, unless the user gives a number */
+#define STACKS_HZ_MAX 10000
+
+#define STACK_ROOT 0 /* the node above all others */
+
+enum function_side { FUNCTION_KERNEL, FUNCTION_VMM, FUNCTION_GUEST, FUNCTION_OFF, FUNCTION_EXIT };
+
+struct stack_function {
+	const char *name;
+	enum function_side side;
+};
+
+struct stack_node {
+	uint32_t parent, function;
+	uint32_t reason; /* the field of the exit; FIELD_NONE: none was open, or it is not known */
+	uint32_t argument; /* what it was for, a field; FIELD_NONE: not known */
+	bool is_idle;	 /* the reason means that the vCPU had nothing to do */
+};
+
+/* The dictionary of functions and nodes. */
+struct stacks;
+
+struct stacks *stacks_new(void);
+void stacks_free(struct stacks *stacks); /* NULL is fine */
+
+/* The number of a function; a new one is added. The name is copied. */
+uint32_t stacks_function(struct stacks *stacks, const char *name, enum function_side side);
+
+/*
+ * The node of an exit, the node of its argument, and the node of a function that a node calls; new
+ * ones are added.
+ */
+uint32_t stacks_exit(struct stacks *stacks, const char *label, uint32_t reason, bool is_idle);
+uint32_t stacks_argument(struct stacks *stacks, uint32_t exit, const char *label,
+			 uint32_t argument);
+uint32_t stacks_call(struct stacks *stacks, uint32_t node, uint32_t function);
+
+const struct stack_function *stacks_function_at(const struct stacks *stacks, uint32_t function);
+const struct stack_node *stacks_node_at(const struct stacks *stacks, uint32_t node);
+uint32_t stacks_count_nodes(const struct stacks *stacks); /* of a parent first, then its calls */
+uint32_t stacks_count_functions(const struct stacks *stacks);
+
+/* How long a vCPU was in a stack. */
+struct stack_item {
+	struct key key; /* guest, vCPU, and the node as the field */
+	int64_t ns;	/* of a sample: since the one before, which may have told too much */
+	uint64_t count; /* samples, and absences that ended */
+};
+
+/* Zero-initialised is empty. */
+struct stack_sums {
+	struct stack_item *list;
+	size_t nr, room;
+	struct key_index index;
+	const char *clock; /* what takes the samples; NULL: none are taken */
+	const char *none;  /* why there are none, a sentence; NULL: there may be */
+	uint64_t lost_ns;  /* found no room */
+	uint64_t lost;	   /* stacks that found none: their time is there without them */
+};
+
+/* Beyond the limit the time is lost. */
+void stack_sums_add(struct stack_sums *sums, const struct stack_item *item);
+/* Adds the sums of a sample. */
+void stack_sums_take(struct stack_sums *sums, const struct stack_sums *sample);
+void stack_sums_reset(struct stack_sums *sums); /* empties it and keeps its memory */
+void stack_sums_release(struct stack_sums *sums);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* where - what the rows of the view Where are made from, in each of its forms. */
+#ifndef KVMTOP_CORE_VIEWS_WHERE_H
+#define KVMTOP_CORE_VIEWS_WHERE_H
+
+#include "core/views/query.h"
+#include "core/views/view.h"
+
+/* Of a function, or of a node of the tree. */
+struct where_sum {
+	int64_t self_ns, ns;
+	uint64_t samples;
+	uint32_t latest; /* the node whose stack was added last, plus 1 */
+};
+
+/* What the rows are made from. */
+struct where_building {
+	struct view *view;
+	const struct query *query;
+	const struct facts *facts;
+	const struct stacks *stacks;
+	struct where_sum *nodes; /* by number */
+	struct where_sum *functions;
+	bool *selects; /* by node: whether it is selected, of any vCPU */
+	int64_t whole_ns;
+	char (*names)[16]; /* of vCPUs, nr_names of them */
+	size_t nr_names;
+};
+
+/* A row with the sum; without a side, or of a function. */
+struct view_row *where_add_row(const struct where_building *building, const struct where_sum *sum,
+			       struct cell name);
+struct view_row *where_add_function(const struct where_building *building,
+				    const struct where_sum *sum, uint32_t function);
+
+/* where_tree.c: the tree of calls: guest, vCPU, exit, argument, functions. */
+void where_build_tree(struct where_building *building, struct stack_item *items, size_t nr);
+
+#endif

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names the functions of this machine's kernel, and of processes by their maps and the symbols of
+ * ELF files. A file is hostile input: libelf checks it, and the number of symbols is limited.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/env.h"
+#include "host/kallsyms.h"
+#include "lib/array.h"
+#include "lib/file.h"
+#include "lib/text.h"
+#include "lib/xalloc.h"
+#include "providers/exits/stacks.h"
+
+#define NAME_BYTES 256
+#define SYMBOLS_MAX 500000 /* of all files */
+#define TABLE_MAX ((size_t)64 << 20) /* bytes of a table of symbols, or of their names */
+#define NOTES_MAX 65536 /* bytes of a section */
+#define SECTIONS_MAX 10000
+#define LOADS_MAX 64
+#define FILES_MAX 512
+#define MAPS_MAX ((size_t)16 << 20) /* bytes of a process' maps */
+
+struct code_symbol {
+	uint64_t address, size; /* size: 0: up to the next one */
+	uint32_t name;		/* offset in names */
+};
+
+/* A part of the file in memory. */
+struct load {
+	uint64_t offset, size, address;
+};
+
+/* A program or library. */
+struct code_file {
+	uint64_t device, inode;
+	char base[NAME_BYTES]; /* its name without folders */
+	bool is_read;
+	struct load *loads;
+	size_t nr_loads, room_loads;
+	struct code_symbol *symbols;
+	size_t nr_symbols, room_symbols;
+	char *names;
+	size_t size_names, room_names;
+};
+
+struct mapping {
+	uint64_t begin, end, offset;
+	size_t file; /* its number */
+};
+
+/* The executable mappings of the process that was asked about last. */
+struct functions {
+	const struct env *env;
+	struct kallsyms *kernel; /* NULL: not read, or it cannot be */
+	bool has_tried_kernel;
+	struct code_file **files;
+	size_t nr_files, room_files;
+	size_t nr_symbols; /* of all of them */
+	pid_t pid; /* 0: none */
+	struct mapping *maps;
+	size_t nr_maps, room_maps;
+};
+
+struct functions *functions_new(const struct env *env)
+{
+	struct functions *functions = xcalloc(1, sizeof(*functions));
+
+	functions->env = env;
+	elf_version(EV_CURRENT);
+	return functions;
+}
+
+void functions_free(struct functions *functions)
+{
+	if (!functions)
+		return;
+	for (size_t i = 0; i < functions->nr_files; i++) {
+		struct code_file *file = functions->files[i];
+
+		free(file->loads);
+		free(file->symbols);
+		free(file->names);
+		free(file);
+	}
+	free(functions->files);
+	free(functions->maps);
+	kallsyms_free(functions->kernel);
+	free(functions);
+}
+
+void functions_look_again(struct functions *functions)
+{
+	functions->pid = 0;
+}
+
+/* ---- the kernel */
+
+void functions_of_kernel(struct functions *functions, uint64_t address, char *buf, size_t size)
+{
+	const char *name = NULL;
+	struct error error;
+	char path[PATH_MAX];
+
+	if (!functions->has_tried_kernel)
+		kallsyms_read(env_path(functions->env, path, sizeof(path), "/proc/kallsyms"),
+			      &functions->kernel, &error);
+	functions->has_tried_kernel = true;
+	if (functions->kernel)
+		name = kallsyms_function(functions->kernel, address);
+	snprintf(buf, size, "%s", name ? name : "[kernel]");
+}
+
+/* ---- ELF files */
+
+/* Without a version: "memcpy@@GLIBC_2.14". */
+static void add_symbol(struct functions *functions, struct code_file *file, const GElf_Sym *symbol,
+		       const char *raw)
+{
+	char name[NAME_BYTES];
+	size_t len;
+
+	if (!raw || GELF_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol->st_value ||
+	    symbol->st_shndx == SHN_UNDEF ||
+	    !utf8_clean(raw, strcspn(raw, "@"), name, sizeof(name)))
+		return;
+	len = strlen(name) + 1;
+	array_grow_unset(&file->names, &file->room_names, file->size_names + len);
+	memcpy(file->names + file->size_names, name, len);
+	array_grow_unset(&file->symbols, &file->room_symbols, file->nr_symbols + 1);
+	file->symbols[file->nr_symbols++] = (struct code_symbol){
+		symbol->st_value, symbol->st_size, (uint32_t)file->size_names,
+	};
+	file->size_names += len;
+	functions->nr_symbols++;
+}
+
+/* Whether the section may be read: libelf reads all of it. */
+static bool is_small(Elf_Scn *section, GElf_Shdr *ret_header, size_t max)
+{
+	return section && gelf_getshdr(section, ret_header) && ret_header->sh_size <= max &&
+	       !(ret_header->sh_flags & SHF_COMPRESSED);
+}
+
+/* The first section of this kind: SHT_SYMTAB, SHT_DYNSYM; NULL: there is none. */
+static Elf_Scn *find_section(Elf *elf, uint32_t type)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	for (int i = 0; i < SECTIONS_MAX && (section = elf_nextscn(elf, section)); i++) {
+		if (gelf_getshdr(section, &header) && header.sh_type == type)
+			return section;
+	}
+	return NULL;
+}
+
+/* Whether the file has such a table of symbols. */
+static bool add_symbols(struct functions *functions, struct code_file *file, Elf *elf,
+			uint32_t type)
+{
+	Elf_Scn *section = find_section(elf, type);
+	GElf_Shdr header, names;
+	Elf_Data *data;
+	GElf_Sym symbol;
+
+	if (!is_small(section, &header, TABLE_MAX) ||
+	    !is_small(elf_getscn(elf, header.sh_link), &names, TABLE_MAX))
+		return false;
+	data = elf_getdata(section, NULL);
+	for (int i = 0; data && functions->nr_symbols < SYMBOLS_MAX; i++) {
+		if (!gelf_getsym(data, i, &symbol))
+			break;
+		add_symbol(functions, file, &symbol,
+			   elf_strptr(elf, header.sh_link, symbol.st_name));
+	}
+	return data;
+}
+
+static void add_loads(struct code_file *file, Elf *elf)
+{
+	GElf_Phdr header;
+
+	for (int i = 0; file->nr_loads < LOADS_MAX && gelf_getphdr(elf, i, &header); i++) {
+		if (header.p_type != PT_LOAD)
+			continue;
+		array_grow_unset(&file->loads, &file->room_loads, file->nr_loads + 1);
+		file->loads[file->nr_loads++] =
+			(struct load){ header.p_offset, header.p_filesz, header.p_vaddr };
+	}
+}
+
+#define ID_BYTES 64
+
+/* The build id as text; "": there is none. */
+static void read_id(Elf_Data *data, char *ret_id)
+{
+	size_t at = 0, name, desc;
+	GElf_Nhdr note;
+
+	while (data && !*ret_id && (at = gelf_getnote(data, at, &note, &name, &desc))) {
+		const uint8_t *bytes = (const uint8_t *)data->d_buf + desc;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_descsz > ID_BYTES)
+			continue;
+		for (size_t i = 0; i < note.n_descsz; i++)
+			snprintf(ret_id + 2 * i, 3, "%02x", bytes[i]);
+	}
+}
+
+/* Where the separate debug file would be, by the build id; "": the file has none. */
+static void find_debug_file(const struct functions *functions, Elf *elf, char *buf, size_t size)
+{
+	char id[2 * ID_BYTES + 1] = "";
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	for (int i = 0; !*id && i < SECTIONS_MAX && (section = elf_nextscn(elf, section)); i++) {
+		if (is_small(section, &header, NOTES_MAX) && header.sh_type == SHT_NOTE)
+			read_id(elf_getdata(section, NULL), id);
+	}
+	buf[0] = '\0';
+	if (strlen(id) > 2)
+		env_path(functions->env, buf, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", id,
+			 id + 2);
+}
+
+/* Whether the file could be read, and had a whole table of symbols. */
+static bool read_debug_file(struct functions *functions, struct code_file *file, const char *path)
+{
+	int fd = *path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	bool has_all = false;
+	Elf *elf;
+
+	if (fd < 0)
+		return false;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf)
+		has_all = add_symbols(functions, file, elf, SHT_SYMTAB);
+	elf_end(elf);
+	close(fd);
+	return has_all;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct code_symbol *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* Files are not mapped: one that becomes shorter meanwhile would be a signal. */
+static void read_file(struct functions *functions, struct code_file *file, int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	char path[PATH_MAX];
+
+	if (!elf)
+		return;
+	add_loads(file, elf);
+	find_debug_file(functions, elf, path, sizeof(path));
+	if (!add_symbols(functions, file, elf, SHT_SYMTAB) &&
+	    !read_debug_file(functions, file, path))
+		add_symbols(functions, file, elf, SHT_DYNSYM);
+	elf_end(elf);
+	if (file->nr_symbols)
+		qsort(file->symbols, file->nr_symbols, sizeof(*file->symbols), compare);
+}
+
+/* The last symbol at the address or below it, if it reaches that far; NULL: none does. */
+static const char *find_symbol(const struct code_file *file, uint64_t address)
+{
+	size_t low = 0, high = file->nr_symbols;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low > 0) {
+		const struct code_symbol *symbol = &file->symbols[low - 1];
+
+		if (!symbol->size || address - symbol->address < symbol->size)
+			return file->names + symbol->name;
+		if (low < 2 || file->symbols[low - 2].address != symbol->address)
+			return NULL;
+		low--;
+	}
+	return NULL;
+}
+
+static const char *find_in_file(const struct code_file *file, uint64_t offset)
+{
+	for (size_t i = 0; i < file->nr_loads; i++) {
+		const struct load *load = &file->loads[i];
+
+		if (offset - load->offset < load->size)
+			return find_symbol(file, offset - load->offset + load->address);
+	}
+	return NULL;
+}
+
+/* ---- the maps of a process */
+
+/* The file of a mapping: by its entry of map_files, which is right in containers, too. */
+static int open_mapped(const struct functions *functions, const struct mapping *map)
+{
+	char path[PATH_MAX];
+
+	env_path(functions->env, path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 (int)functions->pid, map->begin, map->end);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* The number of the file; FILES_MAX: there are too many. */
+static size_t find_file(struct functions *functions, uint64_t device, uint64_t inode,
+			const char *path)
+{
+	const char *base = path_base(path), *deleted = strstr(base, " (deleted)");
+	size_t nr = functions->nr_files, len = deleted ? (size_t)(deleted - base) : strlen(base);
+	struct code_file *file;
+
+	for (size_t i = 0; i < nr; i++) {
+		file = functions->files[i];
+		if (file->device == device && file->inode == inode &&
+		    (inode || strcmp(file->base, base) == 0))
+			return i;
+	}
+	if (nr == FILES_MAX)
+		return FILES_MAX;
+	file = xcalloc(1, sizeof(*file));
+	file->device = device;
+	file->inode = inode;
+	if (!utf8_clean(base, len, file->base, sizeof(file->base)))
+		snprintf(file->base, sizeof(file->base), "[unknown]");
+	array_grow_unset(&functions->files, &functions->room_files, nr + 1);
+	functions->files[functions->nr_files++] = file;
+	return nr;
+}
+
+/* "7f00-7f10 r-xp 00001000 fe:01 1234   /usr/bin/qemu" */
+static void take_line(struct functions *functions, const char *line)
+{
+	struct mapping map;
+	unsigned int major, minor;
+	uint64_t inode;
+	char mode[5];
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &map.begin,
+		   &map.end, mode, &map.offset, &major, &minor, &inode, &at) < 7 || !at ||
+	    mode[2] != 'x' || !line[at])
+		return;
+	map.file = find_file(functions, (uint64_t)major << 32 | minor, inode, line + at);
+	if (map.file == FILES_MAX)
+		return;
+	array_grow_unset(&functions->maps, &functions->room_maps, functions->nr_maps + 1);
+	functions->maps[functions->nr_maps++] = map;
+}
+
+static void read_maps(struct functions *functions, pid_t pid)
+{
+	char path[PATH_MAX], *text, *line, *rest;
+	size_t size;
+
+	functions->pid = pid;
+	functions->nr_maps = 0;
+	env_path(functions->env, path, sizeof(path), "/proc/%d/maps", (int)pid);
+	if (read_whole(path, MAPS_MAX, &text, &size) < 0)
+		return;
+	rest = text;
+	while ((line = strsep(&rest, "\n")))
+		take_line(functions, line);
+	free(text);
+}
+
+static const struct mapping *find_mapping(const struct functions *functions, uint64_t address)
+{
+	for (size_t i = 0; i < functions->nr_maps; i++) {
+		const struct mapping *map = &functions->maps[i];
+
+		if (address >= map->begin && address < map->end)
+			return map;
+	}
+	return NULL;
+}
+
+/* The file of the mapping, which is read when it is needed for the first time. */
+static const struct code_file *file_of(struct functions *functions, const struct mapping *map)
+{
+	struct code_file *file = functions->files[map->file];
+	int fd = file->inode && !file->is_read ? open_mapped(functions, map) : -1;
+
+	file->is_read = true;
+	if (fd < 0)
+		return file;
+	read_file(functions, file, fd);
+	close(fd);
+	return file;
+}
+
+void functions_of_process(struct functions *functions, pid_t pid, uint64_t address, char *buf,
+			  size_t size)
+{
+	const struct mapping *map;
+	const struct code_file *file;
+	const char *name;
+	uint64_t offset;
+
+	if (functions->pid != pid)
+		read_maps(functions, pid);
+	map = find_mapping(functions, address);
+	if (!map) {
+		snprintf(buf, size, "[unknown]");
+		return;
+	}
+	file = file_of(functions, map);
+	offset = address - map->begin + map->offset;
+	name = find_in_file(file, offset);
+	if (name)
+		snprintf(buf, size, "%s", name);
+	else if (!file->inode) /* "[vdso]" */
+		snprintf(buf, size, "%s", file->base);
+	else
+		snprintf(buf, size, "%s+0x%" PRIx64, file->base, offset);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes paths of functions from stacks, each once. */
+#include <bpf/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/facts/field.h"
+#include "lib/hash.h"
+#include "lib/xalloc.h"
+#include "providers/exits/stacks.h"
+/* Needs the types above. */
+#include "providers/exits/exits.skel.h"
+
+#define NAME_SIZE 256
+#define SWITCH_FRAMES 12 /* the frames of our own program and its event are among the first */
+
+/* The path of a stack, by a key without its thread. */
+struct known_stack {
+	UT_hash_handle hh;
+	struct exits_stack_key key;
+	uint32_t node;
+};
+
+struct exits_paths {
+	struct exits_stacks_config config;
+	struct functions *functions;
+	struct known_stack *known;
+	uint32_t nr_kept; /* stacks that the kernel keeps, at most */
+};
+
+struct exits_paths *exits_paths_new(const struct exits_stacks_config *config)
+{
+	struct exits_paths *paths = xcalloc(1, sizeof(*paths));
+
+	paths->config = *config;
+	paths->functions = functions_new(config->env);
+	return paths;
+}
+
+static void forget_known(struct exits_paths *paths)
+{
+	struct known_stack *known, *next;
+
+	HASH_ITER(hh, paths->known, known, next) {
+		HASH_DEL(paths->known, known);
+		free(known);
+	}
+}
+
+void exits_paths_free(struct exits_paths *paths)
+{
+	if (!paths)
+		return;
+	forget_known(paths);
+	functions_free(paths->functions);
+	free(paths);
+}
+
+void exits_paths_begin(struct exits_paths *paths)
+{
+	functions_look_again(paths->functions);
+}
+
+/* The functions of a stack, the innermost first. */
+struct path {
+	uint32_t functions[EXITS_FRAMES];
+	size_t nr;
+};
+
+/* False: the stack is not there. */
+static bool read_frames(const struct exits_paths *paths, uint64_t hash, uint64_t *ret_at)
+{
+	int fd = bpf_map__fd(paths->config.bpf->program->maps.stack_frames);
+
+	return hash && bpf_map_lookup_elem(fd, &hash, ret_at) == 0;
+}
+
+static void name_stack(struct exits_paths *paths, const struct exits_stack_key *key,
+		       enum function_side side, struct path *path)
+{
+	bool is_kernel = side == FUNCTION_KERNEL;
+	uint64_t at[EXITS_FRAMES];
+	char name[NAME_SIZE];
+
+	path->nr = 0;
+	if (!read_frames(paths, is_kernel ? key->kernel : key->user, at))
+		return;
+	for (size_t i = 0; i < EXITS_FRAMES && at[i]; i++) {
+		uint64_t address = i ? at[i] - 1 : at[i]; /* a call is before its return */
+
+		if (is_kernel)
+			functions_of_kernel(paths->functions, address, name, sizeof(name));
+		else
+			functions_of_process(paths->functions, (pid_t)key->tgid, address, name,
+					     sizeof(name));
+		/* What is called from here on belongs to our program. */
+		if (is_kernel && key->state == EXITS_STACK_OFF && i < SWITCH_FRAMES &&
+		    strcmp(name, "__schedule") == 0)
+			path->nr = 0;
+		path->functions[path->nr++] = stacks_function(paths->config.stacks, name, side);
+	}
+}
+
+static uint32_t add_calls(struct stacks *stacks, uint32_t node, const struct path *path)
+{
+	for (size_t i = path->nr; i-- > 0;)
+		node = stacks_call(stacks, node, path->functions[i]);
+	return node;
+}
+
+static uint32_t add_call(struct stacks *stacks, uint32_t node, const char *name,
+			 enum function_side side)
+{
+	return stacks_call(stacks, node, stacks_function(stacks, name, side));
+}
+
+/*
+ * Where kvm_exit never fires, an exit is the one that user space has, until it has the next one:
+ * what KVM does meanwhile is not part of it.
+ */
+static bool is_in_exit(const struct exits_paths *paths, const struct exits_code *code,
+		       const struct path *kernel)
+{
+	uint32_t run = stacks_function(paths->config.stacks, "kvm_vcpu_ioctl", FUNCTION_KERNEL);
+	size_t i = 0;
+
+	while (i < kernel->nr && kernel->functions[i] != run)
+		i++;
+	return code->kind == EXITS_VMEXIT || i == kernel->nr;
+}
+
+static uint32_t exit_of(struct exits_paths *paths, const struct exits_stack_key *key,
+			const struct path *kernel)
+{
+	const struct fields *fields = paths->config.fields;
+	struct exits_argument_key argument = key->argument;
+	const struct exits_code *code;
+	uint32_t field, node;
+
+	code = key->cell < EXITS_CELLS ? &paths->config.bpf->codes[key->cell] : NULL;
+	if (!code || !is_in_exit(paths, code, kernel))
+		return stacks_exit(paths->config.stacks, "[no exit]", FIELD_NONE, false);
+	field = exits_names_cell(paths->config.names, code);
+	node = stacks_exit(paths->config.stacks, fields_get(fields, field)->label, field,
+			   exits_names_flags(paths->config.names, code) & REASON_IDLE);
+	if (!argument.kind)
+		return node;
+	/* The reader of exits has named it already, if there is room for its name. */
+	field = exits_names_argument(paths->config.names, &argument, code, false);
+	return stacks_argument(paths->config.stacks, node, fields_get(fields, field)->label, field);
+}
+
+static uint32_t make_node(struct exits_paths *paths, const struct exits_stack_key *key)
+{
+	struct stacks *to = paths->config.stacks;
+	bool has_kernel = key->kernel || key->state == EXITS_STACK_OFF;
+	struct path kernel, user;
+	uint32_t node;
+
+	if (key->state == EXITS_STACK_GUEST)
+		return add_call(to, stacks_exit(to, "[no exit]", FIELD_NONE, false), "[guest]",
+				FUNCTION_GUEST);
+	name_stack(paths, key, FUNCTION_KERNEL, &kernel);
+	name_stack(paths, key, FUNCTION_VMM, &user);
+	node = exit_of(paths, key, &kernel);
+	if (key->state == EXITS_STACK_LATE)
+		return add_call(to, node, "[interrupts off]", FUNCTION_KERNEL);
+	node = add_calls(to, node, &user);
+	node = add_calls(to, node, &kernel);
+	if (has_kernel ? !kernel.nr : !user.nr)
+		node = add_call(to, node, "[unknown]", has_kernel ? FUNCTION_KERNEL : FUNCTION_VMM);
+	if (key->state == EXITS_STACK_OFF)
+		node = add_call(to, node, "[off CPU]", FUNCTION_OFF);
+	return node;
+}
+
+uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_key *of)
+{
+	struct exits_stack_key key = *of;
+	struct known_stack *known;
+
+	key.tid = key.record = 0;
+	HASH_FIND(hh, paths->known, &key, sizeof(key), known);
+	if (known)
+		return known->node;
+	known = xcalloc(1, sizeof(*known));
+	known->key = key;
+	known->node = make_node(paths, &key);
+	hash_add(paths->known, key, known);
+	paths->nr_kept += 2;
+	return known->node;
+}
+
+void exits_paths_forget(struct exits_paths *paths)
+{
+	int fd = bpf_map__fd(paths->config.bpf->program->maps.stack_frames);
+	uint64_t hash, *last = NULL;
+
+	if (paths->nr_kept < EXITS_STACKS / 2)
+		return;
+	forget_known(paths);
+	paths->nr_kept = 0;
+	while (bpf_map_get_next_key(fd, last, &hash) == 0)
+		bpf_map_delete_elem(fd, &hash);
+}

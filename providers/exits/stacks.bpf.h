@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stacks - which code the threads of vCPUs are in: samples on each CPU, and how long a thread was
+ * off its CPU, by exit and stack. No exit pays for it: the programs are on a clock and on switches.
+ */
+#ifndef KVMTOP_PROVIDERS_EXITS_STACKS_BPF_H
+#define KVMTOP_PROVIDERS_EXITS_STACKS_BPF_H
+
+#include "providers/exits/maps.bpf.h"
+
+/* Set before loading: what a sample stands for, and whether a clock takes it. */
+const volatile __u64 sample_ns;
+const volatile _Bool is_by_clock;
+
+/* What found no room: time, and stacks of which the time is counted without them. */
+__u64 lost_stack_ns, lost_stacks;
+
+struct exits_frames {
+	__u64 at[EXITS_FRAMES]; /* from the innermost; 0 ends them */
+};
+
+struct exits_absence {
+	__u64 since; /* 0: the thread has a CPU */
+	struct exits_stack_key key;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, EXITS_STACK_SUMS);
+	__type(key, struct exits_stack_key);
+	__type(value, struct exits_stack_sum);
+} stack_sums SEC(".maps");
+
+/* By a hash of the frames. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, EXITS_STACKS);
+	__type(key, __u64);
+	__type(value, struct exits_frames);
+} stack_frames SEC(".maps");
+
+/* By tid. The reader adds the inventory's threads; a thread with a record needs no entry. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, EXITS_ABSENCES);
+	__type(key, __u32);
+	__type(value, struct exits_absence);
+} absences SEC(".maps");
+
+/* When the timer that runs on the CPU, or ran there last, was to expire. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} expiries SEC(".maps");
+
+/* A sample may interrupt a switch on the same CPU. */
+enum { FRAMES_OF_SAMPLE, FRAMES_OF_SWITCH, FRAMES };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, FRAMES);
+	__type(key, __u32);
+	__type(value, struct exits_frames);
+} taken_frames SEC(".maps");
+
+/* Ends the frames behind the first nr, and returns a hash of them that is not 0. */
+static __always_inline __u64 hash_frames(struct exits_frames *frames, __u32 nr)
+{
+	__u64 hash = nr;
+
+	for (__u32 i = 0; i < EXITS_FRAMES; i++) {
+		if (i >= nr) {
+			frames->at[i] = 0;
+			continue;
+		}
+		hash = (hash ^ frames->at[i]) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 32;
+	}
+	return hash | 1;
+}
+
+/* The hash of the stack, which is kept by it. 0: there is none, or no room for it. */
+static __noinline __u64 keep_stack(void *ctx, struct exits_frames *frames, __u64 flags)
+{
+	long size;
+	__u64 hash;
+
+	if (!ctx || !frames)
+		return 0;
+	size = bpf_get_stack(ctx, frames->at, sizeof(frames->at), flags);
+	if (size < 8)
+		return 0;
+	hash = hash_frames(frames, (__u32)size / 8);
+	if (bpf_map_lookup_elem(&stack_frames, &hash) ||
+	    !bpf_map_update_elem(&stack_frames, &hash, frames, BPF_ANY))
+		return hash;
+	__sync_fetch_and_add(&lost_stacks, 1);
+	return EXITS_NO_STACK;
+}
+
+static __always_inline void add_to_stack(const struct exits_stack_key *key, __u64 ns)
+{
+	static const struct exits_stack_sum zero;
+	struct exits_stack_sum *sum = bpf_map_lookup_elem(&stack_sums, key);
+
+	if (!sum) {
+		bpf_map_update_elem(&stack_sums, key, &zero, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(&stack_sums, key);
+	}
+	if (!sum) {
+		__sync_fetch_and_add(&lost_stack_ns, ns);
+		return;
+	}
+	sum->ns += ns;
+	sum->count++;
+}
+
+/* Where kvm_exit never fires, an exit is what user space has of it. */
+static __always_inline void describe_exit(struct exits_stack_key *key,
+					  const struct exits_thread *thread)
+{
+	if (thread->open_since)
+		key->cell = thread->open_cell % EXITS_CELLS;
+	else if (thread->user_since && !has_exits)
+		key->cell = thread->user_cell % EXITS_CELLS;
+	/* A fault's argument is not whole before its exit ends. */
+	if (thread->open_since && thread->has_argument && thread->has_argument != EXITS_UNCOUNTED) {
+		key->argument = thread->argument;
+		key->argument.thread = 0;
+		key->argument.epoch = 0;
+	}
+}
+
+/* Whether this thread runs a vCPU; then the key has the exit that it is in. */
+static __always_inline _Bool describe_thread(struct exits_stack_key *key,
+					     struct exits_thread **ret_thread)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid, number = look_up_number();
+	struct exits_thread *thread = number ? thread_at(number - 1) : 0;
+
+	if (!thread && !bpf_map_lookup_elem(&absences, &tid))
+		return 0;
+	key->tid = tid;
+	key->tgid = pid_tgid >> 32;
+	key->record = thread ? number : 0;
+	key->cell = EXITS_NO_CELL;
+	if (thread)
+		describe_exit(key, thread);
+	*ret_thread = thread;
+	return 1;
+}
+
+/* The clock's timer is the last one that has expired on this CPU when it takes a sample. */
+SEC("tp_btf/hrtimer_expire_entry")
+int on_timer(__u64 *ctx)
+{
+	const struct hrtimer *timer = POINTER(ctx, 0);
+	__u32 number = 0;
+	__u64 *expiry = bpf_map_lookup_elem(&expiries, &number);
+
+	if (timer && expiry)
+		*expiry = (__u64)timer->_softexpires;
+	return 0;
+}
+
+/*
+ * The time that a sample is of. A clock's is late where interrupts are off: at the end of an exit,
+ * until the guest has been entered and left again.
+ */
+static __always_inline __u64 time_of_sample(void)
+{
+	__u64 now = bpf_ktime_get_ns(), *expiry;
+	__u32 number = 0;
+
+	if (!is_by_clock)
+		return now;
+	expiry = bpf_map_lookup_elem(&expiries, &number);
+	return expiry && *expiry < now && now - *expiry < sample_ns ? *expiry : now;
+}
+
+/*
+ * Finds which state the vCPU was in at the time of the sample. Between two exits it is in its
+ * guest, or just before or after it, in the kernel, where KVM has no stack to show; but not in
+ * user space.
+ */
+static __always_inline enum exits_stack_state state_at(const struct exits_thread *thread, __u64 at,
+						       _Bool has_user_only)
+{
+	if (!thread || !thread->open_cell)
+		return EXITS_STACK_ON;
+	if (thread->open_since && at >= thread->open_since)
+		return EXITS_STACK_ON;
+	if (at >= thread->ended_since && at < thread->ended_ns)
+		return EXITS_STACK_LATE;
+	return has_user_only ? EXITS_STACK_ON : EXITS_STACK_GUEST;
+}
+
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+	struct exits_stack_key key = { 0 };
+	struct exits_thread *thread;
+	struct exits_frames *frames;
+	__u32 number = FRAMES_OF_SAMPLE;
+
+	if (!describe_thread(&key, &thread))
+		return 0;
+	frames = bpf_map_lookup_elem(&taken_frames, &number);
+	if (!frames)
+		return 0;
+	key.kernel = keep_stack(ctx, frames, 0);
+	key.user = keep_stack(ctx, frames, BPF_F_USER_STACK);
+	key.state = state_at(thread, time_of_sample(), !key.kernel && key.user);
+	if (key.state != EXITS_STACK_ON) {
+		key.kernel = key.user = 0;
+		key.argument = (struct exits_argument_key){ 0 };
+		key.cell = EXITS_NO_CELL;
+	}
+	if (key.state == EXITS_STACK_LATE && thread)
+		key.cell = thread->ended_cell % EXITS_CELLS;
+	add_to_stack(&key, sample_ns);
+	return 0;
+}
+
+static __always_inline void begin_absence(void *ctx)
+{
+	struct exits_absence absence = { 0 };
+	struct exits_thread *thread;
+	struct exits_frames *frames;
+	__u32 number = FRAMES_OF_SWITCH;
+
+	if (!describe_thread(&absence.key, &thread))
+		return;
+	frames = bpf_map_lookup_elem(&taken_frames, &number);
+	if (!frames)
+		return;
+	absence.key.state = EXITS_STACK_OFF;
+	absence.key.kernel = keep_stack(ctx, frames, 0);
+	absence.key.user = keep_stack(ctx, frames, BPF_F_USER_STACK);
+	absence.since = bpf_ktime_get_ns();
+	bpf_map_update_elem(&absences, &absence.key.tid, &absence, BPF_ANY);
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(__u64 *ctx)
+{
+	const struct task_struct *next = POINTER(ctx, 2);
+	struct exits_absence *absence;
+	__u64 since;
+	__u32 tid;
+
+	begin_absence(ctx);
+	if (!next)
+		return 0;
+	tid = (__u32)next->pid;
+	absence = bpf_map_lookup_elem(&absences, &tid);
+	since = absence ? absence->since : 0;
+	if (!since)
+		return 0;
+	absence->since = 0;
+	add_to_stack(&absence->key, bpf_ktime_get_ns() - since);
+	return 0;
+}
+
+#endif

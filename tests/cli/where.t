@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `kvmtop where` and the view Where: the code of a VMM that spins, in all forms.
+. tests/lib.sh
+
+like "$("$KVMTOP" --help)" '^  where ' "--help names the command"
+is "$(status_of "$KVMTOP" where --hertz 10001 1)" 2 "too many samples a second"
+is "$(cat "$TMP/err")" "kvmtop: --hertz 10001: at most 10000
+Try kvmtop where --help." "are refused"
+is "$(status_of "$KVMTOP" where --folded --json 1)" 2 "one form at a time"
+is "$(status_of "$KVMTOP" where --output x 1)" 2 "--output is of these forms"
+is "$(status_of "$KVMTOP" where -e '(' 1)" 2 "-e takes a pattern"
+is "$(status_of "$KVMTOP" -1 --sysroot tests/sysroot/amd --view where)" 0 "a captured machine"
+like "$(cat "$TMP/out" "$TMP/err")" 'Code is sampled live: kvmtop where on the host' "has no code"
+
+need_live
+name=spins-$$
+guest "$name" --pio 10 --answer 2000 --spin --rounds 0
+go "$name"
+
+# where OPTION...: what is found of the guest, in $TMP/out.
+where() {
+	status_of "$KVMTOP" where -g "$name" "$@" 2
+}
+
+# time_of FUNCTION: its share of the time in CSV, with what it calls.
+time_of() {
+	tr -d '"' <"$TMP/out" | awk -F, -v name="$1" '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "time_percent") column = i }
+		$1 == name { print $column; exit }'
+}
+
+# How much of it the function has depends on what else runs on this machine.
+is "$(where --csv)" 0 "kvmtop where"
+check "the function that spins has time" \
+	awk -v share="$(time_of answer_by_spinning)" 'BEGIN { exit !(share > 0) }'
+check "which its caller has, too" awk -v share="$(time_of answer_by_spinning)" \
+	-v caller="$(time_of vcpu_run_round)" 'BEGIN { exit !(caller >= share) }'
+is "$(where --csv -e '^no_such_reason$')" 0 "a reason that does not exist"
+is "$(time_of answer_by_spinning)" "" "has no code"
+is "$(where --csv -x -k function)" 0 "the tree of calls"
+for row in "$name" "vCPU 0" vcpu_run_round answer_by_spinning; do
+	like "$(cut -d, -f1 "$TMP/out" | tr -d '"')" "^$row\$" "has $row"
+done
+is "$(where --folded)" 0 "folded stacks"
+like "$(cat "$TMP/out")" \
+	"^$name;vCPU 0;[^;]+;.*;vcpu_run_round;answer_by_spinning [1-9][0-9]*\$" \
+	"have guest, vCPU, exit and functions"
+is "$(grep -cvE '^[^;]+(;[^;]+)+ [0-9]+$' "$TMP/out")" 0 "and nothing else"
+is "$(where --svg "$TMP/flames.svg")" 0 "a flame graph"
+is "$(python3 -c 'import sys, xml.dom.minidom
+names = [title.firstChild.data.split(",")[0] for title in
+	xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("title")]
+print(*(name for name in sys.argv[2:] if name not in names))' \
+	"$TMP/flames.svg" "$name" "vCPU 0" vcpu_run_round answer_by_spinning)" "" \
+	"is XML, and has all of these"
+is "$(where --json)" 0 "JSON"
+is "$(python3 -c 'import json, sys
+rows = json.loads(sys.stdin.read())["rows"]
+print(*(row["side"] for row in rows if row["function"] == "answer_by_spinning"))' <"$TMP/out")" \
+	VMM "has the side of a function"
+
+need_screen
+screen_start 100 30 "exec $KVMTOP -s 0.3 -g $name --view where"
+screen_has '\[8 Where\]' "the view has a tab"
+screen_has '^ +answer_by_spinning +[0-9.]+ +[0-9.]+ ' "with the function"
+screen_keys x
+screen_has '^ +[├└] vCPU 0 ' "x shows the tree"
+screen_keys x
+screen_type /
+screen_wait '^Search'
+screen_type answer_by
+screen_keys Enter Enter
+screen_has " › answer_by_spinning\$" "Enter on a function narrows to it"
+screen_has '^ called by ' "its callers"
+screen_has '^ +[├└] vcpu_run_round ' "have rows"
+screen_keys BSpace
+screen_has '^ +start_thread ' "Backspace leads back"
+screen_keys q
+stop "$GUEST"
+done_testing

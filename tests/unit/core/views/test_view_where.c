@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The code that takes the time of exits: paths of functions, their sums, and the view of both. */
+#include "tests/unit/unit.h"
+#include "tests/worlds/timed_world.h"
+#include "core/facts/stacks.h"
+
+#define MS INT64_C(1000000)
+
+/* Of the test that runs. */
+static struct stacks *stacks;
+
+static int set_up(void **state)
+{
+	struct world *world;
+
+	setup(state);
+	world = *state;
+	stacks = stacks_new();
+	world->facts.stacks = stacks;
+	set_view(world, &view_where);
+	return 0;
+}
+
+static int clean_up(void **state)
+{
+	stacks_free(stacks);
+	return teardown(state);
+}
+
+static uint32_t call(uint32_t node, const char *name, enum function_side side)
+{
+	return stacks_call(stacks, node, stacks_function(stacks, name, side));
+}
+
+/* "run;ioctl;handle_io" */
+static uint32_t io_path(void)
+{
+	uint32_t node = stacks_exit(stacks, "IO", IO, false);
+
+	node = call(node, "run", FUNCTION_VMM);
+	node = call(node, "ioctl", FUNCTION_VMM);
+	return call(node, "handle_io", FUNCTION_KERNEL);
+}
+
+static void spent(struct world *world, uint32_t guest, int32_t vcpu, uint32_t node, int64_t ms)
+{
+	const struct stack_item item = { { guest, vcpu, node }, ms * MS, 1 };
+
+	stack_sums_add(&world->sample.stacks, &item);
+}
+
+static void a_path_has_one_node(void **state)
+{
+	uint32_t node = io_path(), function = stacks_node_at(stacks, node)->function;
+
+	(void)state;
+	assert_int_equal(io_path(), node);
+	assert_int_equal(stacks_count_nodes(stacks), 5);
+	assert_int_equal(stacks_node_at(stacks, node)->reason, IO);
+	assert_string_equal(stacks_function_at(stacks, function)->name, "handle_io");
+	/* The same name on another side is another function. */
+	assert_int_not_equal(stacks_function(stacks, "run", FUNCTION_KERNEL),
+			     stacks_function(stacks, "run", FUNCTION_VMM));
+}
+
+static void too_many_nodes(void **state)
+{
+	uint32_t node = stacks_exit(stacks, "IO", IO, false), last = STACK_ROOT;
+	uint32_t function = stacks_function(stacks, "f", FUNCTION_VMM);
+
+	(void)state;
+	for (uint32_t i = 0; i < STACKS_NODES; i++) {
+		last = node;
+		node = stacks_call(stacks, node, function);
+	}
+	assert_int_equal(stacks_count_nodes(stacks), STACKS_NODES);
+	assert_int_equal(node, last); /* the stack ends there */
+}
+
+/* A function that calls itself counts once. */
+static void self_and_total(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = io_path(), guest = stacks_exit(stacks, "[no exit]", FIELD_NONE, false);
+
+	guest = call(guest, "[guest]", FUNCTION_GUEST);
+	spent(world, 1, 0, io, 30);
+	spent(world, 1, 0, call(io, "handle_io", FUNCTION_KERNEL), 10);
+	spent(world, 1, 0, stacks_node_at(stacks, io)->parent, 20);
+	spent(world, 1, 0, guest, 40);
+	take(world);
+	assert_string_equal(picture(world, "function side self_percent time_percent self_ns "
+					   "time_ns samples"),
+			    "handle_io kernel 40.0% 40.0% 40000000ns 40000000ns 2\n"
+			    "[guest] guest 40.0% 40.0% 40000000ns 40000000ns 1\n"
+			    "ioctl VMM 20.0% 60.0% 20000000ns 60000000ns 3\n"
+			    "run VMM 0.0% 60.0% 0ns 60000000ns 3\n"
+			    "- - - - - - -\n");
+}
+
+static void what_is_asked_for(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = io_path(), hlt = stacks_exit(stacks, "HLT", HLT, true);
+
+	hlt = call(hlt, "sleep", FUNCTION_KERNEL);
+	spent(world, 1, 0, io, 30);
+	spent(world, 1, 1, call(io, "other", FUNCTION_KERNEL), 10);
+	spent(world, 2, 0, call(io, "third", FUNCTION_KERNEL), 5);
+	spent(world, 1, 0, hlt, 500);
+	take(world);
+	assert_string_equal(order(world), "handle_io other third ioctl run");
+	world->query.has_halts = true;
+	assert_string_equal(order(world), "sleep handle_io other third ioctl run");
+	world->query.has_halts = false;
+	world->query.guest = 1;
+	world->query.has_vcpu = true;
+	assert_string_equal(order(world), "handle_io ioctl run");
+	world->query.has_reason = true; /* then halts, too */
+	world->query.reason = HLT;
+	assert_string_equal(order(world), "sleep");
+	world->query.has_reason = false;
+	set_filter(world, "IO");
+	assert_string_equal(order(world), "handle_io ioctl run");
+	set_filter(world, "MSR");
+	assert_string_equal(order(world), "");
+}
+
+/* What a sample told too much the next one takes back. */
+static void takes_back(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = io_path();
+
+	spent(world, 1, 0, io, 100);
+	take(world);
+	spent(world, 1, 0, io, -60);
+	take(world);
+	assert_string_equal(picture(world, "function self_ns"),
+			    "handle_io 40000000ns\nioctl 0ns\nrun 0ns\n- -\n");
+	spent(world, 1, 0, io, -60);
+	take(world);
+	assert_string_equal(order(world), "");
+}
+
+static void tree_of_calls(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = io_path();
+
+	spent(world, 1, 0, io, 30);
+	spent(world, 1, 0, call(io, "deep", FUNCTION_KERNEL), 10);
+	spent(world, 1, 0, call(io, "deeper", FUNCTION_KERNEL), 20);
+	spent(world, 2, 0, io, 100);
+	take(world);
+	world->query.children = true;
+	assert_string_equal(picture(world, "function self_ns time_ns"),
+			    "web1 0ns 100000000ns\n"
+			    "vCPU 0 0ns 100000000ns\n"
+			    "IO 0ns 100000000ns\n"
+			    "run 0ns 100000000ns\n"
+			    "ioctl 0ns 100000000ns\n"
+			    "handle_io 100000000ns 100000000ns\n"
+			    "db1 0ns 60000000ns\n"
+			    "vCPU 0 0ns 60000000ns\n"
+			    "IO 0ns 60000000ns\n"
+			    "run 0ns 60000000ns\n"
+			    "ioctl 0ns 60000000ns\n"
+			    "handle_io 30000000ns 60000000ns\n"
+			    "deeper 20000000ns 20000000ns\n"
+			    "deep 10000000ns 10000000ns\n"
+			    "- - -\n");
+	assert_int_equal(world->view.rows[5].depth, 5);
+	assert_int_equal(world->view.rows[6].depth, 0);
+}
+
+/* Enter on a function: who calls it, and what it calls; Enter on one of these leads on. */
+static void callers_and_callees(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = io_path(), msr = stacks_exit(stacks, "MSR", MSR, false);
+	const char *sought = NULL;
+
+	spent(world, 1, 0, call(io, "leaf", FUNCTION_KERNEL), 30);
+	/* It calls itself: this counts once. */
+	spent(world, 1, 0, call(call(io, "handle_io", FUNCTION_KERNEL), "leaf", FUNCTION_KERNEL),
+	      20);
+	spent(world, 1, 0, call(call(msr, "ioctl", FUNCTION_VMM), "handle_msr", FUNCTION_KERNEL),
+	      50);
+	spent(world, 1, 0, call(call(msr, "timer", FUNCTION_KERNEL), "handle_io",
+				FUNCTION_KERNEL), 10);
+	take(world);
+	picture(world, "function");
+	for (size_t i = 0; !world->query.has_function; i++) {
+		if (strcmp(world->view.rows[i].cells[0].text, "handle_io") == 0)
+			assert_true(view_where.enter(&world->query, &world->view.rows[i],
+						     &world->facts, &sought));
+	}
+	assert_string_equal(picture(world, "function side self_ns time_ns time_percent"),
+			    "handle_io kernel 10000000ns 60000000ns 100.0%\n"
+			    "called by - - - -\n"
+			    "ioctl VMM - 50000000ns 83.3%\n"
+			    "handle_io kernel - 20000000ns 33.3%\n"
+			    "timer kernel - 10000000ns 16.7%\n"
+			    "calls - - - -\n"
+			    "leaf kernel - 50000000ns 83.3%\n"
+			    "handle_io kernel - 20000000ns 33.3%\n"
+			    "- - - - -\n");
+	assert_false(view_where.enter(&world->query, &world->view.rows[0], &world->facts,
+				      &sought));
+	assert_false(view_where.enter(&world->query, &world->view.rows[1], &world->facts,
+				      &sought));
+	assert_true(view_where.enter(&world->query, &world->view.rows[2], &world->facts, &sought));
+	assert_string_equal(order(world), "ioctl called by run calls handle_io handle_msr");
+}
+
+/* From the lists of exits and arguments: the code of what the row is of. */
+static void narrowed_to_a_row(void **state)
+{
+	struct world *world = *state;
+	uint32_t msr = stacks_exit(stacks, "MSR", MSR, false);
+	struct view_row reason = { .field = MSR, .guest = GUEST_ALL, .vcpu = -1 };
+	struct view_row argument = { .field = MSR_TSC, .guest = 1, .vcpu = -1 };
+	struct view_row one = { .field = MSR, .guest = 1, .vcpu = 1 };
+	struct query before;
+
+	spent(world, 1, 0, call(stacks_argument(stacks, msr, "0x6e0 TSC", MSR_TSC), "tsc",
+				FUNCTION_KERNEL), 30);
+	spent(world, 1, 1, call(stacks_argument(stacks, msr, "0x80b EOI", MSR_EOI), "eoi",
+				FUNCTION_KERNEL), 20);
+	spent(world, 1, 1, call(msr, "early", FUNCTION_KERNEL), 10);
+	spent(world, 2, 0, call(msr, "other", FUNCTION_KERNEL), 5);
+	spent(world, 1, 0, io_path(), 100);
+	take(world);
+	before = world->query;
+	assert_true(query_enter_code(&world->query, &reason, &world->facts));
+	assert_string_equal(order(world), "tsc eoi early other");
+	world->query = before;
+	assert_true(query_enter_code(&world->query, &argument, &world->facts));
+	assert_string_equal(order(world), "tsc");
+	world->query = before;
+	assert_true(query_enter_code(&world->query, &one, &world->facts));
+	assert_string_equal(order(world), "eoi early");
+	world->query = before;
+	set_filter(world, "EOI");
+	assert_string_equal(order(world), "eoi");
+}
+
+/* In the tree also on a guest, a vCPU, an exit and its argument. */
+static void enter_in_the_tree(void **state)
+{
+	struct world *world = *state;
+	uint32_t msr = stacks_exit(stacks, "MSR", MSR, false);
+	const char *sought = NULL;
+	struct query all;
+
+	msr = stacks_argument(stacks, msr, "0x6e0 TSC", MSR_TSC);
+	spent(world, 1, 1, call(msr, "tsc", FUNCTION_KERNEL), 30);
+	take(world);
+	world->query.children = true;
+	assert_string_equal(order(world), "db1 vCPU 1 MSR 0x6e0 TSC tsc");
+	all = world->query;
+	for (size_t i = 0; i < 5; i++) {
+		world->query = all;
+		assert_true(view_where.enter(&world->query, &world->view.rows[i], &world->facts,
+					     &sought));
+		assert_int_equal(world->query.guest, 1);
+		assert_int_equal(world->query.has_vcpu, i > 0);
+		assert_int_equal(world->query.has_reason, i == 2 || i == 3);
+		assert_int_equal(world->query.has_argument, i == 3);
+		assert_int_equal(world->query.has_function, i == 4);
+	}
+}
+
+static void too_many_sums(void **state)
+{
+	struct stack_sums *sums = &((struct world *)*state)->sample.stacks;
+
+	for (uint32_t i = 0; i < STACKS_SUMS; i++)
+		stack_sums_add(sums, &(struct stack_item){ { 1, 0, i }, 1, 1 });
+	assert_int_equal(sums->lost_ns, 0);
+	stack_sums_add(sums, &(struct stack_item){ { 1, 0, 5 }, 1, 1 });
+	assert_int_equal(sums->list[5].ns, 2);
+	stack_sums_add(sums, &(struct stack_item){ { 2, 0, 5 }, 3, 1 });
+	assert_int_equal(sums->lost_ns, 3);
+	assert_int_equal(sums->nr, STACKS_SUMS);
+	stack_sums_reset(sums);
+}
+
+static void says_what_is_missing(void **state)
+{
+	struct world *world = *state;
+
+	world->sample.stacks.clock = "by a clock";
+	take(world);
+	order(world);
+	assert_string_equal(world->view.note, "by a clock");
+	world->sample.stacks.lost = 1;
+	take(world);
+	order(world);
+	assert_non_null(strstr(world->view.note, "[unknown]"));
+	world->sample.stacks.lost_ns = 1;
+	take(world);
+	order(world);
+	assert_non_null(strstr(world->view.note, "Some time is missing"));
+	world->sample.stacks.none = "not allowed";
+	take(world);
+	order(world);
+	assert_string_equal(world->view.note, "not allowed");
+}
+
+UNIT(test_view_where)
+{
+#define WHERE(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
+	const struct CMUnitTest tests[] = {
+		WHERE(a_path_has_one_node),
+		WHERE(too_many_nodes),
+		WHERE(self_and_total),
+		WHERE(what_is_asked_for),
+		WHERE(takes_back),
+		WHERE(tree_of_calls),
+		WHERE(callers_and_callees),
+		WHERE(narrowed_to_a_row),
+		WHERE(enter_in_the_tree),
+		WHERE(too_many_sums),
+		WHERE(says_what_is_missing),
+	};
+
+	return cmocka_run_group_tests_name("view_where", tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Names of a process' functions: by its maps, the symbols of its files, and their debug files. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "host/env.h"
+#include "lib/text.h"
+#include "providers/exits/stacks.h"
+#include "tests/unit/unit.h"
+#include "tests/worlds/elf_file.h"
+
+#define PID 123
+#define BEGIN UINT64_C(0x7f0000000000) /* of the mapping with the part of the file */
+
+/* A machine with one process, which has mapped one file. */
+struct machine {
+	char root[32];
+	struct env env;
+	struct functions *functions;
+	char name[64];
+};
+
+/* Makes the folders above it, too. */
+static void write_below(const struct machine *machine, const char *path, const void *bytes,
+			size_t size)
+{
+	char whole[256];
+	FILE *file;
+
+	snprintf(whole, sizeof(whole), "%s%s", machine->root, path);
+	for (char *slash = strchr(whole + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(whole, 0755);
+		*slash = '/';
+	}
+	file = fopen(whole, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void write_maps(const struct machine *machine, const char *maps)
+{
+	write_below(machine, "/proc/123/maps", maps, strlen(maps));
+}
+
+static void write_program(const struct machine *machine, const void *bytes, size_t size)
+{
+	write_below(machine, "/proc/123/map_files/7f0000000000-7f0000001000", bytes, size);
+}
+
+static int set_up(void **state)
+{
+	struct machine *machine = calloc(1, sizeof(*machine));
+
+	assert_non_null(machine);
+	strcpy(machine->root, "/tmp/functions.XXXXXX");
+	assert_non_null(mkdtemp(machine->root));
+	machine->env.root = machine->root;
+	machine->functions = functions_new(&machine->env);
+	write_maps(machine, "400000-500000 r--p 00000000 fe:01 77 /usr/bin/vmm\n"
+			    "7f0000000000-7f0000001000 r-xp 00001000 fe:01 77 /usr/bin/vmm\n"
+			    "7f0000002000-7f0000003000 r-xp 00000000 00:00 0 [vdso]\n"
+			    "7f0000003000-7f0000004000 rwxp 00000000 00:00 0\n"
+			    "7f0000004000-7f0000005000 r-xp 00002000 fe:01 78 /x/a\033b (deleted)\n"
+			    "no line of this file\n");
+	*state = machine;
+	return 0;
+}
+
+static int clean_up(void **state)
+{
+	struct machine *machine = *state;
+	char command[64];
+
+	functions_free(machine->functions);
+	snprintf(command, sizeof(command), "rm -r %s", machine->root);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of our own */
+	free(machine);
+	return 0;
+}
+
+static const char *name_at(struct machine *machine, uint64_t address)
+{
+	functions_of_process(machine->functions, PID, address, machine->name,
+			     sizeof(machine->name));
+	return machine->name;
+}
+
+static void by_symbols(void **state)
+{
+	struct machine *machine = *state;
+	struct elf_file file;
+
+	elf_file_init(&file, SHT_SYMTAB);
+	elf_file_add(&file, "main_loop", 0x100, 0x40);
+	elf_file_add(&file, "memcpy@@GLIBC_2.14", 0x200, 0);
+	elf_file_add(&file, "bad\033[31m", 0x300, 0x10);
+	elf_file_add(&file, "inner", 0x310, 0x4);
+	elf_file_add(&file, "outer", 0x310, 0x20);
+	write_program(machine, &file, sizeof(file));
+	assert_string_equal(name_at(machine, BEGIN + 0x100), "main_loop");
+	assert_string_equal(name_at(machine, BEGIN + 0x13f), "main_loop");
+	assert_string_equal(name_at(machine, BEGIN + 0x140), "vmm+0x1140");
+	assert_string_equal(name_at(machine, BEGIN + 0xff), "vmm+0x10ff");
+	assert_string_equal(name_at(machine, BEGIN + 0x2ff), "memcpy"); /* no size: to the next */
+	assert_string_equal(name_at(machine, BEGIN + 0x300), "bad?[31m");
+	assert_string_equal(name_at(machine, BEGIN + 0x320), "outer"); /* of two */
+	assert_string_equal(name_at(machine, BEGIN + 0x900), "vmm+0x1900"); /* not in the file */
+}
+
+static void without_a_file(void **state)
+{
+	struct machine *machine = *state;
+
+	assert_string_equal(name_at(machine, 0x400010), "[unknown]"); /* not to be executed */
+	assert_string_equal(name_at(machine, BEGIN + 0x100), "vmm+0x1100");
+	assert_string_equal(name_at(machine, BEGIN + 0x2100), "[vdso]");
+	assert_string_equal(name_at(machine, BEGIN + 0x3100), "[unknown]"); /* made at run time */
+	assert_string_equal(name_at(machine, BEGIN + 0x4010), "a?b+0x2010");
+	assert_string_equal(name_at(machine, BEGIN + 0x5000), "[unknown]");
+}
+
+/* A process may have other maps later, and no other process has these. */
+static void looks_again(void **state)
+{
+	struct machine *machine = *state;
+
+	assert_string_equal(name_at(machine, BEGIN), "vmm+0x1000");
+	write_maps(machine, "");
+	assert_string_equal(name_at(machine, BEGIN), "vmm+0x1000");
+	functions_look_again(machine->functions);
+	assert_string_equal(name_at(machine, BEGIN), "[unknown]");
+	functions_of_process(machine->functions, PID + 1, BEGIN, machine->name,
+			     sizeof(machine->name));
+	assert_string_equal(machine->name, "[unknown]");
+}
+
+/* A stripped file has the names of its interface; its debug file has all. */
+static void by_debug_file(void **state)
+{
+	struct machine *machine = *state;
+	struct elf_file stripped, whole;
+
+	elf_file_init(&stripped, SHT_DYNSYM);
+	elf_file_add(&stripped, "exported", 0x100, 0x40);
+	write_program(machine, &stripped, sizeof(stripped));
+	elf_file_init(&whole, SHT_SYMTAB);
+	elf_file_add(&whole, "exported", 0x100, 0x40);
+	elf_file_add(&whole, "static_one", 0x200, 0x40);
+	write_below(machine, "/usr/lib/debug/.build-id/ab/cdef01.debug", &whole, sizeof(whole));
+	assert_string_equal(name_at(machine, BEGIN + 0x100), "exported");
+	assert_string_equal(name_at(machine, BEGIN + 0x200), "static_one");
+}
+
+static void by_dynamic_symbols(void **state)
+{
+	struct machine *machine = *state;
+	struct elf_file stripped;
+
+	elf_file_init(&stripped, SHT_DYNSYM);
+	elf_file_add(&stripped, "exported", 0x100, 0x40);
+	write_program(machine, &stripped, sizeof(stripped));
+	assert_string_equal(name_at(machine, BEGIN + 0x100), "exported");
+	assert_string_equal(name_at(machine, BEGIN + 0x200), "vmm+0x1200");
+}
+
+/* Tables that claim to be larger than what is read, and files that end too early. */
+static void a_false_file(void **state)
+{
+	struct machine *machine = *state;
+	struct elf_file file;
+
+	elf_file_init(&file, SHT_SYMTAB);
+	elf_file_add(&file, "main_loop", 0x100, 0x40);
+	file.sections[1].sh_size = UINT64_C(1) << 40;
+	write_program(machine, &file, sizeof(file));
+	assert_string_equal(name_at(machine, BEGIN + 0x100), "vmm+0x1100");
+	for (size_t size = 0; size < sizeof(file); size += 31) {
+		functions_free(machine->functions);
+		machine->functions = functions_new(&machine->env);
+		write_program(machine, &file, size);
+		assert_non_null(strstr("vmm+0x1100 main_loop", name_at(machine, BEGIN + 0x100)));
+	}
+}
+
+UNIT(test_functions)
+{
+#define FUNCTIONS(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
+	const struct CMUnitTest tests[] = {
+		FUNCTIONS(by_symbols),
+		FUNCTIONS(without_a_file),
+		FUNCTIONS(looks_again),
+		FUNCTIONS(by_debug_file),
+		FUNCTIONS(by_dynamic_symbols),
+		FUNCTIONS(a_false_file),
+	};
+
+	return cmocka_run_group_tests_name("functions", tests, NULL, NULL);
+}
