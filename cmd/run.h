@@ -33,7 +33,7 @@ struct query_parts {
 	struct vcpu_key *only;
 	struct thresholds thresholds;
 	char *names[KALLSYMS_GUESTS]; /* of symbols */
-	struct guest_symbols symbols[KALLSYMS_GUESTS];
+	struct guest_kallsyms symbols[KALLSYMS_GUESTS];
 };
 
 void query_parts_release(struct query_parts *parts);

@@ -16,6 +16,12 @@
 
 struct kallsyms;
 
+/* Of a guest, by its name. */
+struct guest_kallsyms {
+	const char *guest;
+	struct kallsyms *symbols;
+};
+
 /* 0, or -errno with error, which names the file and what to do. */
 int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error *error);
 

@@ -72,7 +72,7 @@ static void fill_where(struct view_row *row, const struct query *query, const st
 	snprintf(texts->pc, sizeof(texts->pc), "0x%" PRIx64, exit->pc);
 	row->cells[PC] = cell_text(texts->pc);
 	for (size_t i = 0; guest && i < query->nr_symbols; i++) {
-		const struct guest_symbols *of = &query->symbols[i];
+		const struct guest_kallsyms *of = &query->symbols[i];
 
 		if (guest_is_called(guest, of->guest) &&
 		    kallsyms_name(of->symbols, exit->pc, texts->symbol, sizeof(texts->symbol)))

@@ -9,18 +9,12 @@
 #include "core/views/rollup.h"
 
 struct findings;
-struct kallsyms;
+struct guest_kallsyms;
 struct pattern;
 struct thresholds;
 struct view;
 struct view_row;
 struct view_type;
-
-/* The functions of a guest, by its name. */
-struct guest_symbols {
-	const char *guest;
-	struct kallsyms *symbols;
-};
 
 /* What the user asked for. */
 struct query {
@@ -36,7 +30,7 @@ struct query {
 	size_t nr_only;
 	enum exit_kind event;	      /* of view_exit_totals: what is counted, */
 	unsigned int groups;	      /* and a row for each of these */
-	uint32_t stack_hz;	      /* of view_where: samples a second, */
+	uint32_t stack_hz;	      /* of view_where: see struct want, */
 	bool by_argument;	      /* and exits are told apart by their arguments */
 	bool has_argument, has_function; /* only exits with this argument, a field; only stacks */
 	uint32_t argument, function;	 /* with this function, a number of facts->stacks */
@@ -45,7 +39,7 @@ struct query {
 	bool has_arguments;	      /* with what they were about, */
 	bool is_latest;		      /* only what came with the latest sample, */
 	uint64_t until_ns;	      /* and what ended until then; 0: no limit; */
-	const struct guest_symbols *symbols; /* nr_symbols guests have functions */
+	const struct guest_kallsyms *symbols; /* nr_symbols guests have functions */
 	size_t nr_symbols;
 	uint64_t since_ns;	      /* of view_who: all since the start, so long ago; 0: the last
 					 interval */

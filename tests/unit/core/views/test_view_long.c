@@ -126,7 +126,7 @@ static void functions_of_a_guest(void **state)
 	static const char text[] = "ffffffff81000000 T startup_64\nffffffff81000100 T other\n";
 	struct world *world = *state;
 	struct kallsyms *symbols;
-	struct guest_symbols of = { .guest = "db1" };
+	struct guest_kallsyms of = { .guest = "db1" };
 
 	assert_int_equal(kallsyms_parse(strdup(text), sizeof(text) - 1, "db1", &symbols, NULL), 0);
 	of.symbols = symbols;
