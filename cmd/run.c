@@ -100,7 +100,13 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 	int err;
 
 	run->names = options_sources(options, &nr);
-	config.options = (struct provider_options){ options->engine, options->include_past };
+	config.options = (struct provider_options){
+		.engine = options->engine,
+		.include_past = options->include_past,
+		.kallsyms = run->query.symbols,
+		.nr_kallsyms = run->query.nr_symbols,
+		.reads_guests = options->guest_symbols,
+	};
 	if (options->mode != MODE_FIELDS) {
 		config.providers |= 1U << PROVIDER_INVENTORY;
 		config.asides |= 1U << PROVIDER_INVENTORY;

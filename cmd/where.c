@@ -25,7 +25,7 @@ static int begin(struct run *run, struct error *error)
 
 	run->query.type = &view_where;
 	run->query.sort = options->sort ? options->column : view_default_sort(run->query.type);
-	run->query.stack_hz = (uint32_t)options->hertz;
+	run->query.stack_hz = options->guest_code ? STACKS_AT_EXITS : (uint32_t)options->hertz;
 	run->query.by_argument = options->arguments;
 	run->query.has_halts = options->halts;
 	run->query.children = options->children || options->folded || options->svg;
@@ -49,7 +49,12 @@ static int count(struct run *run, struct error *error)
 
 	run_wait_open(run);
 	err = run_sample(run, error);
-	return err ? err : run_loop(run, duration_s / (double)nr, nr, on_wake, error);
+	if (!err)
+		err = run_loop(run, duration_s / (double)nr, nr, on_wake, error);
+	if (err || monitor_is_ready(run->monitor))
+		return err;
+	run_wait_open(run); /* the names of a guest's functions are still being read */
+	return run_sample(run, error);
 }
 
 static void configure_lines(struct run *run)

@@ -20,6 +20,7 @@
 #include "core/facts/sample.h"
 #include "core/guests/guests.h"
 #include "host/env.h"
+#include "host/kallsyms.h"
 
 /* Which guests are counted, and how rows are keyed. */
 enum want_scope {
@@ -34,13 +35,18 @@ struct want {
 	uint32_t guest;
 	uint64_t longer_ns; /* exits that take longer are listed one by one; 0: none */
 	bool has_halts;	    /* halts, too */
-	uint32_t stack_hz;  /* samples a second of the code that vCPU threads are in; 0: none */
+	/* samples a second of the code that vCPU threads are in, or STACKS_AT_EXITS; 0: none */
+	uint32_t stack_hz;
 };
 
 /* What the user chose; zero-initialised is nothing. */
 struct provider_options {
 	const char *engine; /* for tracepoints: "perf", "bpf"; NULL: the best */
 	bool include_past;  /* KVM's own counters begin at the start of the guest */
+	/* The functions of guests: nr_kallsyms have a file; the others' memory may be read. */
+	const struct guest_kallsyms *kallsyms;
+	size_t nr_kallsyms;
+	bool reads_guests;
 };
 
 /* What a provider works with; all of it outlives the provider. */

@@ -23,10 +23,19 @@
 
 #define STACKS_HZ 99 /* samples a second, unless the user gives a number */
 #define STACKS_HZ_MAX 10000
+#define STACKS_AT_EXITS UINT32_MAX /* no samples, but the code of the guest at each exit */
 
 #define STACK_ROOT 0 /* the node above all others */
 
-enum function_side { FUNCTION_KERNEL, FUNCTION_VMM, FUNCTION_GUEST, FUNCTION_OFF, FUNCTION_EXIT };
+enum function_side {
+	FUNCTION_KERNEL,
+	FUNCTION_VMM,
+	FUNCTION_GUEST, /* in the guest, but not known where */
+	FUNCTION_GUEST_KERNEL,
+	FUNCTION_GUEST_USER,
+	FUNCTION_OFF,
+	FUNCTION_EXIT,
+};
 
 struct stack_function {
 	const char *name;

@@ -21,10 +21,12 @@ static const struct column columns[] = {
 	{ COL_SELF_TIME, .rank = 2 },
 	{ COL_TIME, .rank = 4, .help = "the time in it, and in what it calls" },
 	{ COL_SAMPLES, .rank = 5 },
+	{ COL_GUEST_KERNEL, .rank = 6 },
 	{ .id = COL_NONE },
 };
 
-enum { FUNCTION, SIDE, SELF_SHARE, SHARE, SELF, TIME, SAMPLES }; /* the columns' order */
+/* The columns' order. */
+enum { FUNCTION, SIDE, SELF_SHARE, SHARE, SELF, TIME, SAMPLES, GUEST_KERNEL };
 
 static bool names(const struct query *query, const struct facts *facts, uint32_t field)
 {
@@ -92,8 +94,10 @@ static void add_functions(struct where_building *building, uint32_t node)
 static const char *side_of(enum function_side side)
 {
 	static const char *const sides[] = {
-		[FUNCTION_KERNEL] = "kernel", [FUNCTION_VMM] = "VMM",  [FUNCTION_GUEST] = "guest",
-		[FUNCTION_OFF] = "off CPU",   [FUNCTION_EXIT] = "exit",
+		[FUNCTION_KERNEL] = "kernel",	   [FUNCTION_VMM] = "VMM",
+		[FUNCTION_GUEST] = "guest",	   [FUNCTION_GUEST_KERNEL] = "guest",
+		[FUNCTION_GUEST_USER] = "guest",   [FUNCTION_OFF] = "off CPU",
+		[FUNCTION_EXIT] = "exit",
 	};
 
 	return sides[side];
@@ -126,6 +130,8 @@ struct view_row *where_add_row(const struct where_building *building, const stru
 	row->cells[SELF] = cell_ns(positive(sum->self_ns));
 	row->cells[TIME] = cell_ns(positive(sum->ns));
 	row->cells[SAMPLES] = cell_count(sum->samples);
+	if (sum->kernel || sum->user)
+		row->cells[GUEST_KERNEL] = cell_percent(sum->kernel, sum->kernel + sum->user);
 	return row;
 }
 

@@ -10,6 +10,7 @@
 struct where_sum {
 	int64_t self_ns, ns;
 	uint64_t samples;
+	uint64_t kernel, user; /* in the tree: exits of the guest's kernel, and of its user mode */
 	uint32_t latest; /* the node whose stack was added last, plus 1 */
 };
 

@@ -13,6 +13,18 @@ struct calls {
 	uint32_t *used, nr_used;
 };
 
+static void add_to(const struct where_building *building, struct where_sum *sum,
+		   const struct stack_item *item)
+{
+	const struct stack_node *node = stacks_node_at(building->stacks, item->key.field);
+	enum function_side side = stacks_function_at(building->stacks, node->function)->side;
+
+	sum->ns += item->ns;
+	sum->samples += item->count;
+	sum->kernel += side == FUNCTION_GUEST_KERNEL ? item->count : 0;
+	sum->user += side == FUNCTION_GUEST_USER ? item->count : 0;
+}
+
 static void add_item(struct where_building *building, struct calls *calls,
 		     const struct stack_item *item)
 {
@@ -23,8 +35,7 @@ static void add_item(struct where_building *building, struct calls *calls,
 		uint32_t parent = stacks_node_at(building->stacks, node)->parent;
 		struct where_sum *sum = &building->nodes[node];
 
-		sum->ns += item->ns;
-		sum->samples += item->count;
+		add_to(building, sum, item);
 		if (node == STACK_ROOT)
 			return;
 		if (!sum->latest) { /* the first time */
@@ -117,8 +128,7 @@ static void add_guest(struct where_building *building, const struct stack_item *
 	struct where_sum sum = { 0 };
 
 	for (size_t i = 0; i < nr; i++) {
-		sum.ns += items[i].ns;
-		sum.samples += items[i].count;
+		add_to(building, &sum, &items[i]);
 	}
 	add_parent(building, &sum, &items[0].key, true);
 }

@@ -103,37 +103,176 @@ static __always_inline void put(struct seq_file *seq, struct record *record, __u
 	bpf_seq_write(seq, record, sizeof(record->head) + size);
 }
 
-SEC("iter/task_file")
-int read_account(struct bpf_iter__task_file *ctx)
+/* The record of a VM or vCPU, and where that is; NULL: it is none, or another process's. */
+static __always_inline struct record *begin_record(struct bpf_iter__task_file *ctx,
+						   enum held *ret_held, void **ret_of)
 {
 	struct task_struct *task = ctx->task;
 	struct file *file = ctx->file;
 	struct record *record;
 	struct kvm_vcpu *vcpu;
 	struct kvm *kvm;
-	enum held held;
 	__u32 first = 0;
 
 	if (!task || !file)
-		return 0;
-	held = what_is(file);
-	if (held == HELD_ELSE)
-		return 0;
+		return NULL;
+	*ret_held = what_is(file);
+	if (*ret_held == HELD_ELSE)
+		return NULL;
 	vcpu = file->private_data;
-	kvm = held == HELD_VM ? file->private_data : BPF_CORE_READ(vcpu, kvm);
+	kvm = *ret_held == HELD_VM ? file->private_data : BPF_CORE_READ(vcpu, kvm);
 	record = bpf_map_lookup_elem(&records, &first);
 	if (!record || !is_owner(task, kvm))
-		return 0;
+		return NULL;
 	record->head.pid = task->tgid;
 	record->head.vm = (__u64)kvm;
 	record->head.vcpu = -1;
 	record->head.tid = 0;
+	if (*ret_held == HELD_VCPU) {
+		record->head.vcpu = BPF_CORE_READ(vcpu, vcpu_id);
+		record->head.tid = BPF_CORE_READ(vcpu, pid, numbers[0].nr);
+	}
+	*ret_of = vcpu;
+	return record;
+}
+
+SEC("iter/task_file")
+int read_account(struct bpf_iter__task_file *ctx)
+{
+	struct record *record;
+	enum held held;
+	void *of;
+
+	record = begin_record(ctx, &held, &of);
+	if (!record)
+		return 0;
+	if (held == HELD_VM)
+		put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vm_stat),
+		    &((struct kvm *)of)->stat);
+	else
+		put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vcpu_stat),
+		    &((struct kvm_vcpu *)of)->stat);
+	return 0;
+}
+
+/* ---- what the names of a guest's functions need: its memory and registers */
+
+const volatile __u32 vcpu_place; /* enum exit_place: the kind of the vCPUs */
+
+#define BUCKETS 128
+#define BUCKET_SLOTS 256 /* as many as KVM can have there */
+
+struct slots_walk {
+	struct seq_file *seq;
+	struct record *record;
+	const char *lists;
+	const char *node;
+	unsigned long node_at; /* of the node in its slot */
+};
+
+static long put_slot(__u32 i, struct slots_walk *walk)
+{
+	struct account_slot *to = (struct account_slot *)walk->record->bytes;
+	struct kvm_memory_slot *slot = (void *)(walk->node - walk->node_at);
+
+	(void)i;
+	if (!walk->node)
+		return 1;
+	to->gfn = BPF_CORE_READ(slot, base_gfn);
+	to->pages = BPF_CORE_READ(slot, npages);
+	to->hva = BPF_CORE_READ(slot, userspace_addr);
+	bpf_seq_write(walk->seq, walk->record, sizeof(walk->record->head) + sizeof(*to));
+	bpf_probe_read_kernel(&walk->node, sizeof(walk->node), walk->node);
+	return 0;
+}
+
+static long put_bucket(__u32 i, struct slots_walk *walk)
+{
+	bpf_probe_read_kernel(&walk->node, sizeof(walk->node), walk->lists + 8 * i);
+	bpf_loop(BUCKET_SLOTS, put_slot, walk, 0);
+	return 0;
+}
+
+/* bpf_loop() is as old as this hash of slots. */
+static __always_inline void put_slots(struct seq_file *seq, struct record *record, struct kvm *kvm)
+{
+	struct kvm_memslots *slots = BPF_CORE_READ(kvm, memslots[0]);
+	struct slots_walk walk = { .seq = seq, .record = record };
+
+	walk.lists = (const char *)slots + bpf_core_field_offset(slots->id_hash);
+	walk.node_at = bpf_core_field_offset(struct kvm_memory_slot, id_node);
+	if (BPF_CORE_READ(slots, node_idx))
+		walk.node_at += bpf_core_type_size(struct hlist_node);
+	record->head.size = sizeof(struct account_slot);
+	bpf_loop(BUCKETS, put_bucket, &walk, 0);
+}
+
+/* As the vCPU left the guest: in what the processor wrote, or in KVM's copies, which may be old. */
+static __always_inline void read_svm(const struct kvm_vcpu *vcpu, struct account_registers *to)
+{
+	const char *at = bpf_core_field_exists(struct vcpu_svm, vmcb01) ?
+				 READ_POINTER(vcpu, struct vcpu_svm, vmcb01.ptr) :
+				 READ_POINTER(vcpu, struct vcpu_svm, vmcb);
+
+	to->pc = READ(at, struct vmcb, save.rip);
+	to->root = READ(at, struct vmcb, save.cr3);
+	to->control = READ(at, struct vmcb, save.cr4);
+	to->lstar = READ(at, struct vmcb, save.lstar);
+	to->idt = READ(at, struct vmcb, save.idtr.base);
+}
+
+static __always_inline void read_x86(const struct kvm_vcpu *vcpu, struct account_registers *to)
+{
+	to->pc = bpf_core_field_exists(vcpu->arch.rip) ?
+			 READ(vcpu, struct kvm_vcpu, arch.rip) :
+			 READ(vcpu, struct kvm_vcpu, arch.regs[VCPU_REGS_RIP]);
+	to->root = READ(vcpu, struct kvm_vcpu, arch.cr3);
+	to->control = READ(vcpu, struct kvm_vcpu, arch.cr4);
+}
+
+#define PSTATE_MODE 0xf
+#define PSTATE_EL1 4 /* with EL0's stack pointer, or 5 */
+
+static __always_inline void read_arm64(const struct kvm_vcpu *vcpu, struct account_registers *to)
+{
+	const char *at = (const char *)vcpu +
+			 bpf_core_field_offset(struct kvm_vcpu, arch.ctxt.sys_regs);
+	__u64 mode = READ(vcpu, struct kvm_vcpu, arch.ctxt.regs.pstate) & PSTATE_MODE;
+
+	if (mode != PSTATE_EL1 && mode != PSTATE_EL1 + 1)
+		return;
+	to->pc = READ(vcpu, struct kvm_vcpu, arch.ctxt.regs.pc);
+	to->root = read_number(at + 8 * bpf_core_enum_value(enum vcpu_sysreg, TTBR1_EL1), 8);
+	to->control = read_number(at + 8 * bpf_core_enum_value(enum vcpu_sysreg, TCR_EL1), 8);
+}
+
+SEC("iter/task_file")
+int read_guest(struct bpf_iter__task_file *ctx)
+{
+	struct account_registers *registers;
+	struct record *record;
+	struct kvm_vcpu *vcpu;
+	enum held held;
+	void *of;
+
+	record = begin_record(ctx, &held, &of);
+	if (!record)
+		return 0;
 	if (held == HELD_VM) {
-		put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vm_stat), &kvm->stat);
+		if (bpf_core_field_exists(struct kvm_memslots, id_hash))
+			put_slots(ctx->meta->seq, record, of);
 		return 0;
 	}
-	record->head.vcpu = BPF_CORE_READ(vcpu, vcpu_id);
-	record->head.tid = BPF_CORE_READ(vcpu, pid, numbers[0].nr);
-	put(ctx->meta->seq, record, bpf_core_type_size(struct kvm_vcpu_stat), &vcpu->stat);
+	vcpu = of;
+	registers = (struct account_registers *)record->bytes;
+	__builtin_memset(registers, 0, sizeof(*registers));
+	record->head.size = sizeof(*registers);
+	if (vcpu_place == EXIT_IN_SVM)
+		read_svm(vcpu, registers);
+	else if (vcpu_place == EXIT_IN_SYNDROME)
+		read_arm64(vcpu, registers);
+	else if (bpf_core_field_exists(vcpu->arch.cr3))
+		read_x86(vcpu, registers);
+	bpf_seq_write(ctx->meta->seq, record, sizeof(record->head) + sizeof(*registers));
 	return 0;
 }

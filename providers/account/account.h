@@ -15,10 +15,12 @@
 #include <sys/types.h>
 
 #include "lib/error.h"
+#include "arch/arch.h"
 #include "core/facts/durations.h"
 #include "core/facts/field.h"
 #include "core/guests/guests.h"
 #include "host/env.h"
+#include "host/guest_symbols.h"
 #include "providers/account/shared.h"
 
 struct account_counter {
@@ -65,6 +67,32 @@ bool account_reads_one(const struct account_reader *reader);
  */
 int account_read(struct account_reader *reader, pid_t pid, bool with_bytes, account_take_fn *take,
 		 void *arg);
+
+/*
+ * Reads guests' memory and registers instead, with account_read_guest() alone. arch: of the host.
+ * 0, or -errno with error.
+ */
+int account_guest_reader_new(const struct arch *arch, struct account_reader **ret_reader,
+			     struct error *error);
+
+/*
+ * What the names of a guest's functions need (host/guest_symbols.h). Of AMD's processors the
+ * registers are as the vCPU left the guest last. Of Intel's KVM has copies of the program counter
+ * and CR3, which may be of an earlier moment; IDT and LSTAR are not known. On AArch64 there is a
+ * program counter only when the vCPU left the guest's kernel.
+ */
+struct account_guest {
+	struct guest_registers registers;
+	struct guest_slot *slots; /* the caller frees them */
+	size_t nr;
+};
+
+/*
+ * The guest by a thread of a vCPU. -ESRCH: no such vCPU; -ENODATA: its memory or page tables are
+ * not known (Linux before 5.17, or no architecture with symbols); or another -errno.
+ */
+int account_read_guest(struct account_reader *reader, pid_t pid, pid_t tid,
+		       struct account_guest *ret_guest);
 
 /* Nothing is kept for the process any more. */
 void account_forget(struct account_reader *reader, pid_t pid);

@@ -33,6 +33,7 @@ struct process_link {
 
 struct account_reader {
 	struct account_program *program;
+	struct bpf_program *iterator; /* the one of its programs that is loaded */
 	struct process_link *links;
 	size_t nr_links, room_links;
 	bool reads_one;
@@ -128,7 +129,7 @@ static int open_link(struct account_reader *reader, pid_t pid)
 		options.iter_info = &info;
 		options.iter_info_len = sizeof(info);
 	}
-	fd = bpf_link_create(bpf_program__fd(reader->program->progs.read_account), 0,
+	fd = bpf_link_create(bpf_program__fd(reader->iterator), 0,
 			     BPF_TRACE_ITER, &options);
 	return fd < 0 ? -errno : fd;
 }
@@ -251,20 +252,26 @@ int account_check(const struct env *env, struct error *error)
 	return err;
 }
 
-int account_reader_new(struct account_layout *layouts, struct account_reader **ret_reader,
-		       struct error *error)
+/* Loads one of the programs, and tries it. */
+static int reader_new(struct account_reader **ret_reader, bool reads_guests, __u32 vcpu_place,
+		      struct error *error)
 {
-	struct account_reader *reader;
-	int err;
+	struct account_reader *reader = xcalloc(1, sizeof(*reader));
+	int err = 0;
 
 	bpf_be_quiet();
-	err = layouts ? add_layouts(layouts, error) : 0;
-	if (err)
-		return err;
-	reader = xcalloc(1, sizeof(*reader));
 	reader->bytes = xmalloc(READ_BYTES);
-	reader->program = account_program__open_and_load();
-	if (!reader->program)
+	reader->program = account_program__open();
+	if (reader->program) {
+		struct bpf_program *statistics = reader->program->progs.read_account;
+		struct bpf_program *guests = reader->program->progs.read_guest;
+
+		reader->program->rodata->vcpu_place = vcpu_place;
+		reader->iterator = reads_guests ? guests : statistics;
+		bpf_program__set_autoload(reads_guests ? statistics : guests, false);
+		err = account_program__load(reader->program);
+	}
+	if (!reader->program || err)
 		err = error_set(error, -errno, "the kernel loads no BPF iterator over "
 					       "descriptors: %s%s", strerror(errno),
 				geteuid() ? ": run as root, or with CAP_SYS_ADMIN" : "");
@@ -274,5 +281,85 @@ int account_reader_new(struct account_layout *layouts, struct account_reader **r
 		account_reader_free(reader);
 	else
 		*ret_reader = reader;
+	return err;
+}
+
+int account_reader_new(struct account_layout *layouts, struct account_reader **ret_reader,
+		       struct error *error)
+{
+	int err = layouts ? add_layouts(layouts, error) : 0;
+
+	return err ? err : reader_new(ret_reader, false, EXIT_NOWHERE, error);
+}
+
+/* ---- guests: their memory and registers */
+
+int account_guest_reader_new(const struct arch *arch, struct account_reader **ret_reader,
+			     struct error *error)
+{
+	return reader_new(ret_reader, true, arch->splits->place, error);
+}
+
+struct guest_reading {
+	pid_t tid;
+	uint64_t vm; /* of the vCPU of this thread; 0: there is none so far */
+	struct guest_registers registers;
+	struct slot_of_vm {
+		uint64_t vm;
+		struct guest_slot slot;
+	} *slots; /* of all VMs of the process */
+	size_t nr, room;
+};
+
+static void take_guest(void *arg, const struct account_head *head, const char *bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct guest_reading *reading = arg;
+	struct account_registers registers;
+	struct account_slot slot;
+
+	if (head->vcpu < 0 && head->size == sizeof(slot)) {
+		memcpy(&slot, bytes, sizeof(slot));
+		array_grow(&reading->slots, &reading->room, reading->nr + 1);
+		reading->slots[reading->nr++] = (struct slot_of_vm){
+			head->vm, { slot.gfn * page, slot.pages * page, slot.hva }
+		};
+	} else if (head->vcpu >= 0 && (pid_t)head->tid == reading->tid &&
+		   head->size == sizeof(registers)) {
+		memcpy(&registers, bytes, sizeof(registers));
+		reading->vm = head->vm;
+		reading->registers = (struct guest_registers){
+			.pc = registers.pc, .root = registers.root,
+			.control = registers.control, .lstar = registers.lstar,
+			.idt = registers.idt,
+		};
+	}
+}
+
+int account_read_guest(struct account_reader *reader, pid_t pid, pid_t tid,
+		       struct account_guest *ret_guest)
+{
+	struct guest_reading reading = { .tid = tid };
+	int err = account_read(reader, reader->reads_one ? pid : 0, true, take_guest, &reading);
+	size_t nr = 0;
+
+	for (size_t i = 0; i < reading.nr; i++) {
+		if (reading.slots[i].vm == reading.vm)
+			reading.slots[nr++] = reading.slots[i];
+	}
+	if (!err && !reading.vm)
+		err = -ESRCH;
+	if (!err && (!nr || !reading.registers.root))
+		err = -ENODATA;
+	if (!err) {
+		ret_guest->registers = reading.registers;
+		ret_guest->registers.machine = reader->program->rodata->vcpu_place ==
+					       EXIT_IN_SYNDROME ? GUEST_ARM64 : GUEST_X86_64;
+		ret_guest->nr = nr;
+		ret_guest->slots = xcalloc(nr, sizeof(*ret_guest->slots));
+		for (size_t i = 0; i < nr; i++)
+			ret_guest->slots[i] = reading.slots[i].slot;
+	}
+	free(reading.slots);
 	return err;
 }

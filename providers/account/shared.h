@@ -7,13 +7,26 @@
 
 #define ACCOUNT_BYTES_MAX 4096 /* of the statistics of a vCPU; Linux 7.2 has 1,120 on x86 */
 
-/* One for each descriptor of a VM or vCPU, followed by its statistics: `size` bytes. */
+/*
+ * One for each descriptor of a VM or vCPU, followed by its statistics: `size` bytes. From the other
+ * program, for the names of a guest's functions: one for each memory slot of a VM, followed by it,
+ * and one for each vCPU, followed by its registers.
+ */
 struct account_head {
 	__u32 pid;  /* of the process that holds the descriptor */
 	__s32 vcpu; /* -1: the VM's own */
 	__u32 tid;  /* of the thread that runs the vCPU; 0: none has yet */
 	__u32 size;
 	__u64 vm;   /* differs between the VMs of one process */
+};
+
+struct account_slot {
+	__u64 gfn, pages, hva;
+};
+
+/* 0: not known. x86: CR3, CR4; AArch64: TTBR1_EL1, TCR_EL1. */
+struct account_registers {
+	__u64 pc, root, control, lstar, idt;
 };
 
 #endif

@@ -100,15 +100,41 @@ struct kvm_vm_stat {
 	__u64 unused;
 } OF_KERNEL;
 
+/* Since Linux 5.17 each slot is in the list of a hash, by one of its two nodes. */
+struct kvm_memory_slot {
+	struct hlist_node id_node[2];
+	__u64 base_gfn;
+	unsigned long npages, userspace_addr;
+} OF_KERNEL;
+
+struct kvm_memslots {
+	struct hlist_head id_hash[128];
+	int node_idx;
+} OF_KERNEL;
+
 struct kvm {
 	struct mm_struct *mm;
+	struct kvm_memslots *memslots[1];
 	struct kvm_vm_stat stat;
 } OF_KERNEL;
 
-/* x86. Linux 7.2 has taken the program counter out of the array. */
+/* AArch64 */
+struct user_pt_regs {
+	__u64 pc, pstate;
+} OF_KERNEL;
+
+enum vcpu_sysreg { TTBR1_EL1 = 1, TCR_EL1 };
+
+struct kvm_cpu_context {
+	struct user_pt_regs regs;
+	__u64 sys_regs[1]; /* by enum vcpu_sysreg */
+} OF_KERNEL;
+
+/* x86; ctxt: AArch64. Linux 7.2 has taken the program counter out of the array. */
 struct kvm_vcpu_arch {
-	unsigned long rip, regs[17];
+	unsigned long rip, regs[17], cr3, cr4;
 	__u32 regs_avail;
+	struct kvm_cpu_context ctxt;
 	_Bool preempted_in_kernel;
 } OF_KERNEL;
 
@@ -131,8 +157,13 @@ struct vmcb_control_area {
 	__u64 exit_code; /* before Linux 7.0: 32 bits */
 } OF_KERNEL;
 
+struct vmcb_seg {
+	__u64 base;
+} OF_KERNEL;
+
 struct vmcb_save_area {
-	__u64 rip;
+	struct vmcb_seg idtr;
+	__u64 cr4, cr3, rip, lstar;
 } OF_KERNEL;
 
 struct vmcb {

@@ -12,6 +12,7 @@
 #include "providers/bpf/kernel.bpf.h"
 #include "providers/exits/halts.bpf.h"
 #include "providers/exits/maps.bpf.h"
+#include "providers/exits/pc.bpf.h"
 #include "providers/exits/shared.h"
 #include "providers/exits/stacks.bpf.h"
 
@@ -37,24 +38,12 @@ static __always_inline __u64 waited_so_far(void)
 	return knows_waits() ? task->sched_info.run_delay : 0;
 }
 
-/* Where the guest was, if an argument of the event has that. */
-static __always_inline __u64 pc_at_begin(const __u64 *ctx, enum exit_place place)
-{
-	const struct kvm_cpu_trap *trap;
-
-	if (place == EXIT_IN_SYNDROME)
-		return ARGUMENT(ctx, 2);
-	if (place != EXIT_IN_TRAP)
-		return 0;
-	trap = POINTER(ctx, 0);
-	return trap ? trap->sepc : 0;
-}
-
 static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 {
 	const struct kvm_vcpu *vcpu = 0;
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
 	struct exits_thread *thread;
+	__u64 code, pc = 0;
 
 	if (exit_has_vcpu(place)) {
 		vcpu = POINTER(ctx, 0);
@@ -68,7 +57,8 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 		thread = add_thread(id_of(vcpu), 1);
 	if (!thread)
 		return 0;
-	cell = find_cell(exit_code(ctx, vcpu, place), EXITS_VMEXIT);
+	code = counts_pcs ? code_and_pc(ctx, vcpu, place, &pc) : exit_code(ctx, vcpu, place);
+	cell = find_cell(code, EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
 	if (reports_long) {
@@ -76,6 +66,8 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 		thread->pc = pc_at_begin(ctx, place);
 		thread->waited_before_ns = waited_so_far();
 	}
+	if (counts_pcs)
+		thread->pc = pc;
 	thread->open_cell = cell;
 	thread->open_since = bpf_ktime_get_ns();
 	return 0;
@@ -93,60 +85,6 @@ ON_EXIT(on_vmx_exit, EXIT_IN_VMX)
 ON_EXIT(on_arm64_exit, EXIT_IN_SYNDROME)
 ON_EXIT(on_riscv_exit, EXIT_IN_TRAP)
 ON_EXIT(on_other_exit, EXIT_IN_SECOND)
-
-/*
- * AMD: where the guest was, by the VMCB that the vCPU left with the exit that ends now: the guest's
- * own (L1), or the one of the guest that it runs (L2). KVM writes a program counter only after
- * kvm_entry, except when a guest enters L2: then the one of L1 is already past that instruction,
- * and the program counter of the exit is not known.
- */
-static __always_inline __u64 svm_pc(const struct kvm_vcpu *vcpu, _Bool is_nested)
-{
-	const char *at = is_nested ? READ_POINTER(vcpu, struct vcpu_svm, nested.vmcb02.ptr) :
-				     READ_POINTER(vcpu, struct vcpu_svm, vmcb01.ptr);
-
-	if (!is_nested && READ_POINTER(vcpu, struct vcpu_svm, vmcb) != at)
-		return 0;
-	return READ(at, struct vmcb, save.rip);
-}
-
-/*
- * Intel: where the guest goes on: at the instruction that exited, or at the next one if KVM
- * emulated it. The CPU has the program counter. KVM copies it in exits for which it needs it, says
- * so by the register's bit, and drops the copy at the next exit. When an exit has entered or left
- * L2, the copy is the other guest's.
- */
-static __always_inline __u64 vmx_pc(const struct kvm_vcpu *vcpu, _Bool is_nested)
-{
-	__u64 reg, at;
-	__u8 bits = 0;
-
-	if (bpf_core_field_exists(vcpu->arch.rip)) {
-		reg = bpf_core_enum_value(enum kvm_reg___7_2, VCPU_REG_RIP);
-		at = bpf_core_field_offset(struct kvm_vcpu, arch.rip);
-	} else {
-		reg = bpf_core_enum_value(enum kvm_reg, VCPU_REGS_RIP);
-		at = bpf_core_field_offset(struct kvm_vcpu, arch.regs) + 8 * reg;
-	}
-	bpf_probe_read_kernel(&bits, sizeof(bits), (const char *)vcpu +
-			      bpf_core_field_offset(struct kvm_vcpu, arch.regs_avail) + reg / 8);
-	if (!(bits & 1 << reg % 8) || is_nested != (vcpu->stat.guest_mode != 0))
-		return 0;
-	return read_number((const char *)vcpu + at, sizeof(__u64));
-}
-
-static __noinline __u64 pc_at_end(const struct exits_thread *thread, const struct kvm_vcpu *vcpu)
-{
-	_Bool is_nested = codes[thread->open_cell % EXITS_CELLS].is_nested;
-
-	if (!vcpu)
-		return thread->pc;
-	if (exit_place == EXIT_IN_SVM)
-		return svm_pc(vcpu, is_nested);
-	if (exit_place == EXIT_IN_VMX)
-		return vmx_pc(vcpu, is_nested);
-	return thread->pc;
-}
 
 /* Reports an exit that took longer than the threshold. */
 static __noinline void report(struct exits_thread *thread, __u64 since, __u64 now, __u64 pc)
@@ -263,6 +201,8 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 			if (now - since > longer_ns)
 				report(thread, since, now, pc_at_end(thread, vcpu));
 		}
+		if (counts_pcs)
+			count_pc(thread, vcpu, number % EXITS_CELLS, now - since);
 		took(&thread->cells[number], now - since);
 		if (is_by_clock) {
 			thread->ended_since = since;

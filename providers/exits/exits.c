@@ -17,6 +17,7 @@
 #include "core/facts/shared_fields.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
+#include "providers/exits/guest.h"
 #include "providers/exits/program.h"
 #include "providers/exits/stacks.h"
 #include "providers/exits/threads.h"
@@ -40,6 +41,7 @@ struct exits_state {
 	uint32_t stack_hz; /* 0: no stacks are wanted */
 	struct exits_stacks *stacks; /* NULL: none are sampled */
 	struct error no_stacks; /* why */
+	struct exits_guest_code *guest_code; /* NULL: it is not counted */
 	uint32_t flags; /* of the next sample's rows */
 };
 
@@ -91,7 +93,9 @@ static int open_names(struct exits_state *exits, struct error *error)
 static void stop(struct exits_state *exits)
 {
 	exits_stacks_free(exits->stacks);
+	exits_guest_code_free(exits->guest_code);
 	exits->stacks = NULL;
+	exits->guest_code = NULL;
 	exits_bpf_close(exits->bpf);
 	exits_threads_free(exits->threads);
 	free(exits->ended);
@@ -194,20 +198,48 @@ static void sample_stacks(struct exits_state *exits)
 		.stacks = exits->args.stacks,
 	};
 
-	if (exits->stack_hz)
+	if (exits->bpf->config.stack_hz)
 		exits_stacks_new(&config, &exits->stacks, &exits->no_stacks);
+}
+
+/* Where the guest was is known from arguments of kvm_exit, and not on all architectures. */
+static void count_guest_code(struct exits_state *exits)
+{
+	const struct provider_options *options = &exits->args.options;
+	const struct exits_guest_code_config config = {
+		.functions = {
+			.env = exits->args.env,
+			.guests = exits->args.guests,
+			.files = options->kallsyms,
+			.nr_files = options->nr_kallsyms,
+			.reads_memory = options->reads_guests,
+		},
+		.names = exits->names,
+		.bpf = exits->bpf,
+		.threads = exits->threads,
+		.fields = exits->args.fields,
+		.stacks = exits->args.stacks,
+	};
+
+	if (exits->bpf->config.has_pcs && exits->bpf->is_timed)
+		exits->guest_code = exits_guest_code_new(&config);
+	else if (exits->bpf->config.has_pcs)
+		error_set(&exits->no_stacks, 0, "This kernel tells no exits: the guest's code is "
+						"not known.");
 }
 
 static int start(struct exits_state *exits, struct error *error)
 {
+	bool is_sampled = exits->stack_hz && exits->stack_hz != STACKS_AT_EXITS;
 	const struct exits_bpf_config config = {
 		.env = exits->args.env,
 		.exit = exits->exit,
 		.max_threads = room_for((uint32_t)guests_count_vcpus(exits->args.guests)),
 		.has_arguments = exits->has_arguments,
 		.has_long = exits->long_exits.longer_ns,
-		.stack_hz = exits->stack_hz,
-		.has_cycles = exits->stack_hz && exits_stacks_have_cycles(),
+		.stack_hz = is_sampled ? exits->stack_hz : 0,
+		.has_cycles = is_sampled && exits_stacks_have_cycles(),
+		.has_pcs = exits->stack_hz == STACKS_AT_EXITS,
 	};
 	int err;
 
@@ -215,11 +247,13 @@ static int start(struct exits_state *exits, struct error *error)
 	if (err)
 		return err;
 	err = begin(exits, error);
-	if (err)
+	if (err) {
 		stop(exits);
-	else
-		sample_stacks(exits);
-	return err;
+		return err;
+	}
+	sample_stacks(exits);
+	count_guest_code(exits);
+	return 0;
 }
 
 static bool is_wanted(const struct exits_state *exits, const struct want *want, enum field_use use)
@@ -328,7 +362,9 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 					 exits->names, sample);
 	if (!err && exits->stacks)
 		err = exits_stacks_collect(exits->stacks, &sample->stacks);
-	if (exits->stack_hz && !exits->stacks)
+	if (!err && exits->guest_code)
+		err = exits_guest_code_collect(exits->guest_code, &sample->stacks, error);
+	if (exits->stack_hz && !exits->stacks && !exits->guest_code)
 		sample->stacks.none = exits->no_stacks.text;
 	if (!err) {
 		exits_threads_end(exits->threads, sample, exits->flags);
@@ -341,8 +377,11 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 
 static void release_threads(struct exits_state *exits)
 {
-	for (uint32_t i = 0; i < exits->nr_ended; i++)
+	for (uint32_t i = 0; i < exits->nr_ended; i++) {
 		exits_threads_release(exits->threads, exits->ended[i]);
+		if (exits->guest_code)
+			exits_guest_code_release(exits->guest_code, exits->ended[i]);
+	}
 	exits_bpf_end_sample(exits->bpf, exits->ended, exits->nr_ended);
 }
 
@@ -432,10 +471,18 @@ static int exits_collect(void *state, struct sample *sample, struct error *error
 	return 0;
 }
 
+static bool exits_is_ready(void *state)
+{
+	const struct exits_state *exits = state;
+
+	return !exits->guest_code || exits_guest_code_is_ready(exits->guest_code);
+}
+
 const struct provider exits_provider = {
 	ABOUT_EXITS,
 	.open = exits_open,
 	.want = exits_want,
+	.is_ready = exits_is_ready,
 	.collect = exits_collect,
 	.close = exits_close,
 };

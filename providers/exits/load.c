@@ -65,6 +65,7 @@ static void choose_programs(const struct exits_bpf *bpf)
 	const struct exits_program *program = bpf->program;
 	const struct split *exit = bpf->config.exit;
 	bool goes_on = bpf->is_timed && exit->run_event, has_arguments = bpf->config.has_arguments;
+	bool has_pc = bpf->config.has_long || bpf->config.has_pcs;
 	struct bpf_program *each;
 	const struct {
 		struct bpf_program *program;
@@ -75,7 +76,7 @@ static void choose_programs(const struct exits_bpf *bpf)
 		{ program->progs.on_nested_entry, bpf->is_timed, true },
 		{ program->progs.on_run, goes_on, true },
 		{ program->progs.on_page_fault,
-		  bpf->is_timed && bpf->config.has_long && exit->place == EXIT_IN_VMX, false },
+		  bpf->is_timed && has_pc && exit->place == EXIT_IN_VMX, false },
 		{ program->progs.on_ioport, has_arguments, false },
 		{ program->progs.on_mmio, has_arguments, false },
 		{ program->progs.on_msr, has_arguments, false },
@@ -135,6 +136,7 @@ static int set_exit(const struct exits_bpf *bpf)
 	program->rodata->has_exits = true;
 	program->rodata->exit_place = exit->place;
 	program->rodata->reports_long = bpf->config.has_long;
+	program->rodata->counts_pcs = bpf->config.has_pcs;
 	err = set_halts(bpf->program, exit);
 	if (!err)
 		err = bpf_program__set_attach_target(exit_program(bpf, exit->place), 0,
@@ -177,6 +179,8 @@ static int set_sizes(const struct exits_bpf *bpf)
 		err = bpf_map__set_max_entries(program->maps.arguments, bpf->max_arguments);
 	if (!err)
 		err = bpf_map__set_autocreate(program->maps.long_exits, bpf->config.has_long);
+	if (!err)
+		err = bpf_map__set_autocreate(program->maps.pcs, bpf->config.has_pcs);
 	return err ? err : set_stacks(bpf);
 }
 

@@ -22,6 +22,7 @@ struct exits_bpf_config {
 	uint32_t max_threads;
 	bool has_arguments;
 	bool has_long; /* reports long exits */
+	bool has_pcs;  /* counts exits by the guest's program counter */
 	uint32_t stack_hz; /* samples of stacks a second; 0: none */
 	bool has_cycles;   /* they are taken by a counter of cycles, not by a clock */
 };

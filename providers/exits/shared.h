@@ -61,6 +61,30 @@ struct exits_argument_key {
 	__u8 is_rest; /* all arguments beyond EXITS_ARGUMENTS: a, b and c are 0 */
 };
 
+/* ---- program counters: where guests were when they left, see pc.bpf.h */
+
+#define EXITS_PCS 16384 /* in the map, of all threads */
+#define EXITS_PC_SETS 32 /* of two slots each, in a thread's record; a power of two */
+#define EXITS_PC_USER 1 /* below the half of the addresses that kernels have */
+#define EXITS_PC_NESTED 2 /* in a guest of the guest */
+
+struct exits_pc_key {
+	__u64 pc;     /* 0: not known */
+	__u32 record; /* its number */
+	__u32 cell;   /* of the exit */
+};
+
+struct exits_pc_sum {
+	__u64 ns, count;
+};
+
+/* A busy one, of the thread's: what is in the map for the same key is added to it. */
+struct exits_pc_slot {
+	__u64 pc;
+	__u32 cell, unused;
+	struct exits_pc_sum sum; /* count 0: the slot is free, or about to change its key */
+};
+
 struct exits_thread {
 	__u32 tid, tgid;
 	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none */
@@ -85,7 +109,8 @@ struct exits_thread {
 	__u32 nr_arguments; /* different arguments in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/*
-	 * While long exits are reported. pc: of the open exit, where its begin tells it; user_ns:
+	 * While long exits are reported. pc: of the open exit, where its begin tells it (also while
+	 * program counters are counted); user_ns:
 	 * of the open exit, before user_since; waited_before_ns: how long the thread had waited for
 	 * CPUs when it began; halt_polled_ns: of the latest halt; polled_before_ns: polled_ns at
 	 * its end.
@@ -104,6 +129,7 @@ struct exits_thread {
 	/* While the code is sampled by a clock: of the latest exit that ended. */
 	__u64 ended_since, ended_ns;
 	__u32 ended_cell;
+	struct exits_pc_slot pcs[2 * EXITS_PC_SETS]; /* while the guest's code is counted */
 	struct exits_cell cells[EXITS_CELLS];
 };
 

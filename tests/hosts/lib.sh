@@ -396,7 +396,7 @@ x86_root() {
 		cannot "this machine is no x86-64, the program is not for that host"
 	need_built "$KVMTOP" "$HELPERS/miniguest" "$HELPERS/nestguest" "$HELPERS/haltguest" \
 		"$HELPERS/faultguest" "$HELPERS/stormguest" "$HELPERS/mapreader" \
-		"$HELPERS/picture" "$HELPERS/invariants"
+		"$HELPERS/symbols" "$HELPERS/picture" "$HELPERS/invariants"
 	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
 	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
 	root_begin "$h_busybox" "$@"
@@ -407,6 +407,7 @@ x86_root() {
 	root_program "$HELPERS/faultguest" /bin/faultguest
 	root_program "$HELPERS/stormguest" /bin/stormguest
 	root_program "$HELPERS/mapreader" /bin/mapreader
+	root_program "$HELPERS/symbols" /bin/symbols
 	root_program "$HELPERS/picture" /bin/picture
 	root_program "$HELPERS/invariants" /bin/invariants
 }
@@ -417,6 +418,19 @@ svm_root() {
 	x86_root "$@"
 	root_modules "$kernel" irqbypass kvm kvm-amd
 	root_peer trace-cmd trace-cmd
+}
+
+# root_qemu: QEMU under the path that it has here, because it looks for its firmware from there.
+root_qemu() {
+	h_qemu=$(command -v qemu-system-x86_64)
+	root_program "$h_qemu" "$h_qemu"
+	for h_name in bios-256k.bin kvmvapic.bin linuxboot_dma.bin; do
+		h_file=$(qemu-system-x86_64 -L help | while read -r h_folder; do
+			[ ! -e "$h_folder/$h_name" ] || realpath -s "$h_folder/$h_name"
+		done | head -n 1)
+		[ -n "$h_file" ] || cannot "QEMU's $h_name is missing"
+		root_add "$h_file"
+	done
 }
 
 # svm_boot CPUS MIB KERNEL_PARAMETERS QEMU_OPTION...: runs it until it is off.

@@ -71,3 +71,43 @@ where_adds_up() {
 		print a != "" && a - b < most && b - a < most ? "equal" : "not equal" }')" equal \
 		"where: $2 of $1 has the time of its exits ($w_where and $w_exits percent)"
 }
+
+# begin_where OPTION...: kvmtop where, as CSV in $TMP/where; it counts when this returns, until
+# end_where.
+begin_where() {
+	spawn kvmtop where --csv "$@" 600 >"$TMP/where" 2>"$TMP/where.err"
+	WHERE=$SPAWNED
+	wait_for 60 is_sampling "$WHERE" || not_ok "where begins" "$(cat "$TMP/where.err")"
+}
+
+end_where() {
+	kill -TERM "$WHERE"
+	wait "$WHERE"
+	is $? 0 "where: exit status"
+	diag "$(head -n 12 "$TMP/where.err" "$TMP/where")"
+}
+
+# where_samples FUNCTION: how many exits it makes.
+where_samples() {
+	tr -d '"' <"$TMP/where" | awk -F, -v name="$1" '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "samples") column = i }
+		$1 == name { print $column }'
+}
+
+# Two functions of a small kernel leave it, one three times as often as the other.
+guest_code() {
+	section "the guest's code"
+	if ! command -v symbols >/dev/null; then
+		skip "the guest's code" "the small kernel is for x86-64"
+		return
+	fi
+	guest_of symbols kernel 4000
+	g_guest=$GUEST
+	begin_where -p "$g_guest" -e "^$PIO\$" --guest-code --guest-symbols
+	guest_go kernel
+	guest_done kernel
+	end_where
+	is "$(where_samples func_100)" 3000 "three of four exits are one function's"
+	is "$(where_samples func_201)" 1000 "the fourth is the other one's"
+	stop "$g_guest"
+}

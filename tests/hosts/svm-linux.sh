@@ -9,16 +9,7 @@ root_suite
 root_add tests/hosts/linux.sh /tests/hosts/linux.sh
 root_peer perf linux-perf
 
-# QEMU has the same path as on this machine, because it looks for its firmware from there.
-qemu=$(command -v qemu-system-x86_64)
-root_program "$qemu" "$qemu"
-for name in bios-256k.bin kvmvapic.bin linuxboot_dma.bin; do
-	file=$(qemu-system-x86_64 -L help | while read -r folder; do
-		[ ! -e "$folder/$name" ] || realpath -s "$folder/$name"
-	done | head -n 1)
-	[ -n "$file" ] || cannot "QEMU's $name is missing"
-	root_add "$file"
-done
+root_qemu
 
 # The guest: the same kernel, a shell, and a script that makes exits of many kinds.
 guest=$TMP/guest

@@ -566,6 +566,19 @@ static void long_exits(void **state)
 	refuses("report --longer 1ms --by tid x", "--longer and --by exclude each other");
 }
 
+static void code_of_guests(void **state)
+{
+	(void)state;
+	accepts("where --guest-code --guest-symbols --guest-kallsyms web1=/f 3", MODE_WHERE);
+	assert_true(options.guest_code && options.guest_symbols);
+	assert_int_equal(options.nr_kallsyms, 1);
+	refuses("where --guest-symbols", "--guest-symbols needs --guest-code");
+	refuses("where --guest-kallsyms a=b", "--guest-kallsyms needs --guest-code");
+	refuses("where --guest-code --hertz 9", "--guest-code and --hertz exclude each other");
+	refuses("where --guest-code --arguments",
+		"--guest-code and --arguments exclude each other");
+}
+
 static void too_many_kernels(void **state)
 {
 	char words[1024] = "exits --longer 1ms";
@@ -649,6 +662,7 @@ UNIT(test_options)
 		cmocka_unit_test(perfs_keys),
 		cmocka_unit_test(what_makes_no_sense),
 		cmocka_unit_test(long_exits),
+		cmocka_unit_test(code_of_guests),
 		cmocka_unit_test(too_many_kernels),
 		cmocka_unit_test(too_many_threads),
 		cmocka_unit_test(help_needs_nothing_else_to_be_right),

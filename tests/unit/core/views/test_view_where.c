@@ -143,6 +143,37 @@ static void takes_back(void **state)
 	assert_string_equal(order(world), "");
 }
 
+/* The share of a guest's exits that its kernel makes; it is not known of all of them. */
+static void kernel_of_the_guest(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = stacks_exit(stacks, "IO", IO, false);
+	uint32_t user = call(io, "[user]", FUNCTION_GUEST_USER);
+
+	spent(world, 1, 0, call(io, "outb", FUNCTION_GUEST_KERNEL), 10);
+	spent(world, 1, 0, user, 10);
+	spent(world, 1, 1, user, 10);
+	spent(world, 1, 1, call(io, "[unknown]", FUNCTION_GUEST), 10);
+	spent(world, 2, 0, call(io, "[unknown]", FUNCTION_GUEST), 10);
+	take(world);
+	world->query.children = true;
+	assert_string_equal(picture(world, "function side samples gsys_percent"),
+			    "db1 - 4 33.3%\n"
+			    "vCPU 0 - 2 50.0%\n"
+			    "IO exit 2 50.0%\n"
+			    "[user] guest 1 0.0%\n"
+			    "outb guest 1 100.0%\n"
+			    "vCPU 1 - 2 0.0%\n"
+			    "IO exit 2 0.0%\n"
+			    "[unknown] guest 1 -\n"
+			    "[user] guest 1 0.0%\n"
+			    "web1 - 1 -\n"
+			    "vCPU 0 - 1 -\n"
+			    "IO exit 1 -\n"
+			    "[unknown] guest 1 -\n"
+			    "- - - -\n");
+}
+
 static void tree_of_calls(void **state)
 {
 	struct world *world = *state;
@@ -319,6 +350,7 @@ UNIT(test_view_where)
 		WHERE(what_is_asked_for),
 		WHERE(takes_back),
 		WHERE(tree_of_calls),
+		WHERE(kernel_of_the_guest),
 		WHERE(callers_and_callees),
 		WHERE(narrowed_to_a_row),
 		WHERE(enter_in_the_tree),

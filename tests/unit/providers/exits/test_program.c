@@ -87,6 +87,7 @@ int on_mapping(struct bpf_raw_tracepoint_args *ctx);
 #undef const
 
 #include "core/facts/shared_fields.h"
+#include "lib/array.h"
 #include "providers/exits/threads.h"
 #include "tests/unit/unit.h"
 
@@ -94,6 +95,7 @@ int on_mapping(struct bpf_raw_tracepoint_args *ctx);
 #define MORE 2 /* records in the first chunk */
 #define ARGUMENTS 128
 #define STACKS 8
+#define PCS 128
 #define TGID 100
 #define HLT 12
 #define IO 2
@@ -126,7 +128,10 @@ static struct {
 	struct exits_absence absences[RECORDS]; /* by tid, */
 	bool has_absence[RECORDS];		/* if there is one */
 	uint32_t nr_frames; /* stacks that were kept */
-	bool has_no_room;   /* for stacks */
+	bool has_no_room;   /* for stacks and program counters */
+	struct exits_pc_key pc_keys[PCS];
+	struct exits_pc_sum pc_sums[PCS];
+	uint32_t nr_pcs;
 	uint32_t nr_reserved, nr_reported;
 } m;
 
@@ -144,6 +149,15 @@ static struct exits_stack_sum *find_stack(const struct exits_stack_key *key)
 	for (uint32_t i = 0; i < m.nr_stacks; i++) {
 		if (memcmp(&m.stack_keys[i], key, sizeof(*key)) == 0)
 			return &m.stack_sums[i];
+	}
+	return NULL;
+}
+
+static struct exits_pc_sum *find_pc(const struct exits_pc_key *key)
+{
+	for (uint32_t i = 0; i < m.nr_pcs; i++) {
+		if (memcmp(&m.pc_keys[i], key, sizeof(*key)) == 0)
+			return &m.pc_sums[i];
 	}
 	return NULL;
 }
@@ -168,6 +182,8 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return &m.taken;
 	if (map == &stack_sums)
 		return find_stack(key);
+	if (map == &pcs)
+		return find_pc(key);
 	if (map == &absences)
 		return m.has_absence[i % RECORDS] ? &m.absences[i % RECORDS] : NULL;
 	if (map == &threads)
@@ -194,7 +210,11 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 		m.nr_frames += !m.has_no_room;
 		return m.has_no_room ? -1 : 0;
 	}
-	if (map == &stack_sums && m.nr_stacks < STACKS) {
+	if (map == &pcs && !m.has_no_room && !find_pc(key)) {
+		assert_true(m.nr_pcs < PCS);
+		memcpy(&m.pc_keys[m.nr_pcs], key, sizeof(m.pc_keys[0]));
+		memcpy(&m.pc_sums[m.nr_pcs++], value, sizeof(m.pc_sums[0]));
+	} else if (map == &stack_sums && m.nr_stacks < STACKS) {
 		memcpy(&m.stack_keys[m.nr_stacks], key, sizeof(m.stack_keys[0]));
 		memcpy(&m.stack_sums[m.nr_stacks++], value, sizeof(m.stack_sums[0]));
 	} else if (map == &absences) {
@@ -307,6 +327,8 @@ static int setup(void **state)
 	is_interrupting = false;
 	exit_place = EXIT_IN_SYNDROME;
 	reports_long = false;
+	counts_pcs = false;
+	lost_pc_ns = 0;
 	has_function = false;
 	is_nesting = false;
 	lost_exits = 0;
@@ -872,7 +894,7 @@ static uint64_t svm_pc_of(struct vcpu_svm *svm, struct vmcb *then)
 
 static void test_pc_in_vmcb(void **state)
 {
-	struct vmcb own = { { IO }, { 0xfff0 } }, nested = { { IO }, { 0x7c00 } };
+	struct vmcb own = { { IO }, { .rip = 0xfff0 } }, nested = { { IO }, { .rip = 0x7c00 } };
 	struct vcpu_svm svm = { .vmcb = &own, .vmcb01 = { &own }, .nested = { { &nested } } };
 
 	(void)state;
@@ -916,6 +938,142 @@ static void test_pc_copied(void **state)
 	assert_int_equal(vmx_pc_of(true, true, false), 0);
 	m.lacks = "arch.rip"; /* before Linux 7.2 it is among the registers */
 	assert_int_equal(vmx_pc_of(false, true, false), 0x1000);
+}
+
+/* ---- exits by program counter */
+
+#define KERNEL 0xffffffff81000000
+
+/* What the only record has in slots, or the map, for the program counter; of any exit. */
+static struct exits_pc_sum counted_at(uint64_t pc, bool in_map)
+{
+	struct exits_pc_sum sum = { 0 };
+
+	for (size_t i = 0; !in_map && i < ARRAY_SIZE(m.records[0].pcs); i++) {
+		const struct exits_pc_slot *slot = &m.records[0].pcs[i];
+
+		if (slot->pc == pc && slot->sum.count)
+			sum = slot->sum;
+	}
+	for (size_t i = 0; in_map && i < m.nr_pcs; i++) {
+		if (m.pc_keys[i].pc == pc)
+			sum = m.pc_sums[i];
+	}
+	return sum;
+}
+
+static void is_counted(uint64_t pc, bool in_map, uint64_t count, uint64_t ns)
+{
+	assert_int_equal(counted_at(pc, in_map).count, count);
+	assert_int_equal(counted_at(pc, in_map).ns, ns);
+}
+
+static void exit_at(uint64_t reason, uint64_t pc, uint64_t took_ns)
+{
+	begins_at(m.now_ns + 1000, reason, pc);
+	enters_at(m.now_ns + took_ns);
+}
+
+static void test_pcs(void **state)
+{
+	(void)state;
+	counts_pcs = true;
+	exit_at(IO, KERNEL, 200);
+	exit_at(IO, KERNEL, 300);
+	exit_at(IO, KERNEL + 4, 50);
+	exit_at(IO, 0x401000, 7); /* two places in user mode */
+	exit_at(IO, 0x7fffffff0000, 8);
+	exit_at(IO, 0, 9);
+	is_counted(KERNEL, false, 2, 500);
+	is_counted(KERNEL + 4, false, 1, 50);
+	is_counted(EXITS_PC_USER, false, 2, 15);
+	is_counted(0, false, 1, 9);
+	assert_int_equal(m.nr_pcs, 0);
+	/* An exit that has not ended counts when it ends. */
+	begins_at(m.now_ns + 1000, IO, KERNEL);
+	is_counted(KERNEL, false, 2, 500);
+}
+
+/* More than there are slots: none is lost, and none counted twice. */
+static void test_pcs_move(void **state)
+{
+	uint64_t count = 0, ns = 0;
+	bool has_moved = false;
+
+	(void)state;
+	counts_pcs = true;
+	for (unsigned int round = 1; round <= 3; round++) {
+		for (uint64_t i = 0; i < 4 * EXITS_PC_SETS - 1; i++)
+			exit_at(IO, KERNEL + 64 * i, i + round);
+	}
+	for (uint64_t i = 0; i < 4 * EXITS_PC_SETS - 1; i++) {
+		struct exits_pc_sum slot = counted_at(KERNEL + 64 * i, false);
+		struct exits_pc_sum moved = counted_at(KERNEL + 64 * i, true);
+
+		assert_int_equal(slot.count + moved.count, 3);
+		assert_int_equal(slot.ns + moved.ns, 3 * i + 6);
+		has_moved |= moved.count;
+		count += slot.count + moved.count;
+		ns += slot.ns + moved.ns;
+	}
+	assert_true(has_moved);
+	assert_int_equal(count, m.records[0].cells[m.records[0].pcs[0].cell].count);
+	assert_int_equal(ns, m.records[0].cells[m.records[0].pcs[0].cell].time_ns);
+}
+
+static void test_no_room_for_pcs(void **state)
+{
+	uint64_t ns = 0;
+
+	(void)state;
+	counts_pcs = true;
+	m.has_no_room = true;
+	for (uint64_t i = 0; i < 200; i++)
+		exit_at(IO, KERNEL + 64 * i, 10);
+	for (size_t i = 0; i < ARRAY_SIZE(m.records[0].pcs); i++)
+		ns += m.records[0].pcs[i].sum.ns;
+	assert_int_equal(lost_pc_ns + ns, 200 * 10);
+	assert_int_not_equal(lost_pc_ns, 0);
+}
+
+/* AMD's is read when the exit begins: KVM may have changed it when it ends. */
+static void test_pcs_of_vmcb(void **state)
+{
+	struct vmcb own = { { IO }, { .rip = KERNEL } }, nested = { { IO }, { .rip = KERNEL } };
+	struct vcpu_svm svm = { .vmcb = &own, .vmcb01 = { &own }, .nested = { { &nested } } };
+
+	(void)state;
+	exit_place = EXIT_IN_SVM;
+	counts_pcs = true;
+	leaves_guest_at(1000, &svm.vcpu);
+	own.save.rip = KERNEL + 2;
+	runs_at(1500, &svm.vcpu);
+	is_counted(KERNEL, false, 1, 500);
+	svm.vmcb = &nested;
+	leaves_guest_at(2000, &svm.vcpu);
+	on_nested_exit(NULL);
+	runs_at(2300, &svm.vcpu);
+	is_counted(KERNEL, false, 1, 500);
+	is_counted(EXITS_PC_NESTED, false, 1, 300);
+}
+
+/* Intel's is known at the end, if KVM has a copy. */
+static void test_pcs_copied(void **state)
+{
+	struct vcpu_vmx vmx = { .exit_reason = { IO } };
+
+	(void)state;
+	exit_place = EXIT_IN_VMX;
+	counts_pcs = true;
+	vmx.vcpu.arch.rip = KERNEL;
+	leaves_guest_at(1000, &vmx.vcpu);
+	vmx.vcpu.arch.regs_avail = 1U << 16;
+	runs_at(1400, &vmx.vcpu);
+	vmx.vcpu.arch.regs_avail = 0;
+	leaves_guest_at(2000, &vmx.vcpu);
+	runs_at(2600, &vmx.vcpu);
+	is_counted(KERNEL, false, 1, 400);
+	is_counted(0, false, 1, 600);
 }
 
 static void test_not_longer(void **state)
@@ -1482,6 +1640,11 @@ UNIT(test_program)
 		LONG(test_long_halt),
 		SVM(test_pc_in_vmcb),
 		VMX(test_pc_copied),
+		TEST(test_pcs),
+		TEST(test_pcs_move),
+		TEST(test_no_room_for_pcs),
+		TEST(test_pcs_of_vmcb),
+		TEST(test_pcs_copied),
 		LONG(test_not_longer),
 		LONG(test_left_out),
 		LONG(test_full_ring),

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbols - names the functions of a guest's kernel from its memory, found by BPF.
+ *
+ * usage: symbols	makes a VM with a small kernel, and checks each of its names (x86-64)
+ *	symbols PID TID	prints the symbols of the guest with this vCPU, as /proc/kallsyms
+ *	symbols --name NAME EXITS	the same VM: its kernel makes so many port writes,
+ *			func_100 three of four, func_201 the fourth; it begins and ends with a line
+ *			of input
+ *
+ * Exit status 77 and a reason: it cannot be done here.
+ */
+#include <inttypes.h>
+#include <linux/kvm.h>
+
+#include "arch/arch.h"
+#include "lib/xalloc.h"
+#include "providers/account/account.h"
+#include "tests/worlds/guest_kernel.h"
+#include "tests/worlds/x86_guest.h"
+
+#define CANNOT 77
+
+static int cannot(const char *why)
+{
+	printf("%s\n", why);
+	return CANNOT;
+}
+
+/* The symbols of a guest by BPF and /proc/PID/mem; NULL after words why not, with the status. */
+static struct guest_symbols *find(pid_t pid, pid_t tid, int *ret_status)
+{
+	struct account_reader *reader = NULL;
+	struct account_guest guest = { .nr = 0 };
+	struct guest_memory *memory = xmalloc(sizeof(*memory));
+	struct guest_symbols *symbols = NULL;
+	struct error error = { "" };
+	struct env env;
+	char path[64];
+	int fd, err;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	fd = must(open(path, O_RDONLY | O_CLOEXEC), path);
+	*ret_status = 1;
+	if (env_init(&env, "", &error) || account_check(&env, &error) ||
+	    account_guest_reader_new(arch_of_host(""), &reader, &error)) {
+		*ret_status = cannot(error.text);
+		return NULL;
+	}
+	err = account_read_guest(reader, pid, tid, &guest);
+	if (err)
+		*ret_status = cannot(strerror(-err));
+	fprintf(stderr, "%zu slots, PC %" PRIx64 ", root %" PRIx64 ", control %" PRIx64
+		", LSTAR %" PRIx64 ", IDT %" PRIx64 "\n",
+		guest.nr, guest.registers.pc, guest.registers.root, guest.registers.control,
+		guest.registers.lstar, guest.registers.idt);
+	guest_memory_init(memory, fd, guest.slots, guest.nr);
+	if (!err && guest_symbols_find(memory, &guest.registers, &symbols, &error))
+		printf("%s\n", error.text);
+	account_reader_free(reader);
+	free(guest.slots);
+	free(memory);
+	close(fd);
+	return symbols;
+}
+
+static int print(pid_t pid, pid_t tid)
+{
+	int status;
+	struct guest_symbols *symbols = find(pid, tid, &status);
+	char name[GUEST_NAME_MAX + 1];
+	uint64_t address;
+
+	if (!symbols)
+		return status;
+	for (size_t i = 0; guest_symbols_at(symbols, i, &address, name, sizeof(name)); i++)
+		printf("%016" PRIx64 " %c %s\n", address, name[0], name + 1);
+	guest_symbols_free(symbols);
+	return 0;
+}
+
+#if defined(__x86_64__)
+#define CALLER 100
+#define CALLED 201
+
+static uint8_t *code_at(const struct guest_kernel *kernel, uint64_t address)
+{
+	return kernel->memory + KERNEL_GPA + (address - kernel->paging->begin);
+}
+
+/* Port writes, and a jump to the other function. */
+static void put_function(const struct guest_kernel *kernel, size_t i, size_t writes, size_t next)
+{
+	static const uint8_t write[] = { 0xe6, 0x10 }; /* out %al, $0x10 */
+	uint8_t *at = code_at(kernel, kernel_address(kernel, i));
+	int32_t distance;
+
+	for (size_t n = 0; n < writes; n++, at += sizeof(write))
+		memcpy(at, write, sizeof(write));
+	*at++ = 0xe9; /* jmp */
+	distance = (int32_t)(code_at(kernel, kernel_address(kernel, next)) - (at + 4));
+	memcpy(at, &distance, sizeof(distance));
+}
+
+static void enter_kernel(const struct x86_guest *guest, const struct guest_kernel *kernel)
+{
+	struct kvm_segment cs = { .type = 11, .present = 1, .s = 1, .l = 1, .g = 1,
+				  .limit = UINT32_MAX, .selector = 8 };
+	struct kvm_regs regs = { .rip = kernel_address(kernel, CALLER), .rflags = 2 };
+	struct kvm_sregs sregs;
+
+	put_function(kernel, CALLER, 3, CALLED);
+	put_function(kernel, CALLED, 1, CALLER);
+	must(ioctl(guest->vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
+	sregs.cr0 = 0x80010033;
+	sregs.cr3 = kernel->registers.root;
+	sregs.cr4 = 0x20;
+	sregs.efer = 0xd01; /* long mode, no-execute pages */
+	sregs.cs = cs;
+	cs.type = 3;
+	cs.l = 0;
+	cs.db = 1;
+	cs.selector = 16;
+	sregs.ds = sregs.es = sregs.fs = sregs.gs = sregs.ss = cs;
+	must(ioctl(guest->vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
+	must(ioctl(guest->vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
+}
+
+static int check(const struct guest_kernel *kernel, const struct guest_symbols *symbols)
+{
+	char name[256], wanted[256];
+	uint64_t address;
+
+	for (size_t i = 0; i < KERNEL_NR; i++) {
+		kernel_symbol(kernel, i, wanted);
+		if (!guest_symbols_at(symbols, i, &address, name, sizeof(name)) ||
+		    strcmp(name, wanted) || address != kernel_address(kernel, i)) {
+			printf("symbol %zu is not %s\n", i, wanted);
+			return 1;
+		}
+	}
+	printf("%d symbols\n", KERNEL_NR);
+	return 0;
+}
+
+static void make(struct guest_kernel *kernel, struct x86_guest *guest)
+{
+	kernel_make(kernel, &kernel_shapes[11], &kernel_pagings[0]);
+	x86_guest_make_of(guest, kernel->memory, KERNEL_MEMORY, 0);
+	x86_guest_add_vcpu(guest);
+	enter_kernel(guest, kernel);
+}
+
+static void write_ports(struct x86_guest *guest, long nr)
+{
+	for (long i = 0; i < nr; i++) {
+		x86_guest_run(guest);
+		if (guest->run->exit_reason != KVM_EXIT_IO) {
+			printf("exit reason %u\n", guest->run->exit_reason);
+			exit(1);
+		}
+	}
+}
+
+/* An exit ends with the entry after it: the last one does not end. */
+static int run(long exits)
+{
+	struct guest_kernel kernel;
+	struct x86_guest guest;
+
+	make(&kernel, &guest);
+	x86_guest_wait();
+	write_ports(&guest, exits + 1);
+	printf("done\n");
+	x86_guest_wait();
+	kernel_end(&kernel);
+	return 0;
+}
+
+static int try(void)
+{
+	struct guest_symbols *symbols;
+	struct guest_kernel kernel;
+	struct x86_guest guest;
+	int status;
+
+	make(&kernel, &guest);
+	write_ports(&guest, 4);
+	symbols = find(getpid(), getpid(), &status);
+	if (symbols)
+		status = check(&kernel, symbols);
+	guest_symbols_free(symbols);
+	kernel_end(&kernel);
+	return status;
+}
+#else
+static int run(long exits)
+{
+	(void)exits;
+	return try();
+}
+
+static int try(void)
+{
+	return cannot("the small kernel is for x86-64");
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	if (argc == 3)
+		return print(atoi(argv[1]), atoi(argv[2]));
+	if (access("/dev/kvm", R_OK | W_OK) < 0)
+		return cannot("no /dev/kvm");
+	return argc == 4 ? run(atol(argv[3])) : try();
+}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2154,SC2317 # variables of inside.sh; wait_for calls functions
+#
+# symbols.sh - Linux boots in a guest, and each of its symbols is found in its memory.
+#
+# Runs inside an emulated host (see lib.sh beside it) in place of suite.sh.
+. tests/lib.sh
+. tests/hosts/inside.sh
+
+# boot_guest: returns when the guest has written its list.
+boot_guest() {
+	: >"$TMP/console"
+	dd if=/dev/zero of="$TMP/disk" bs=1M count=16 2>/dev/null
+	spawn qemu-system-x86_64 -nodefaults -no-user-config -display none -nic none -machine pc \
+		-name guest,debug-threads=on -accel kvm -cpu host -smp 1 -m 256 \
+		-serial "file:$TMP/console" \
+		-drive "file=$TMP/disk,format=raw,if=none,id=disk" \
+		-device nvme,serial=1,drive=disk -kernel /guest/vmlinuz -initrd /guest/initrd \
+		-append "console=ttyS0 quiet panic=-1" >"$TMP/qemu" 2>&1
+	GUEST=$SPAWNED
+	wait_for "$1" grep -q '^the list is written' "$TMP/console"
+}
+
+# With KASLR it does not always boot in an emulated host.
+guest_boots() {
+	for b_try in 1 2 3 4; do
+		! boot_guest 20 || return 0
+		diag "try $b_try: $(tail -n 2 "$TMP/qemu" "$TMP/console")"
+		stop "$GUEST" KILL
+	done
+	return 1
+}
+
+# Without modules, and things of each CPU, which are no addresses.
+list_of_guest() {
+	gunzip -c "$TMP/disk" 2>/dev/null | grep -v '\[' | awk '$1 >= "ffffffff80000000"'
+}
+
+# find_symbols: KVM's copies of registers may be old.
+find_symbols() {
+	for f_try in 1 2 3 4 5; do
+		! symbols "$GUEST" "$1" >"$TMP/found" 2>"$TMP/registers" || return 0
+		diag "try $f_try: $(cat "$TMP/registers" "$TMP/found" | head -n 3)"
+		sleep 0.5
+	done
+	return 1
+}
+
+symbols_are_the_guests() {
+	list_of_guest >"$TMP/list"
+	diag "$(wc -l <"$TMP/list") symbols, from $(head -n 1 "$TMP/list")"
+	check "the guest has a list" test "$(wc -l <"$TMP/list")" -gt 10000
+	check "symbols are found in the guest's memory" \
+		find_symbols "$(grep -l KVM "/proc/$GUEST/task/"*/comm | cut -d/ -f5)"
+	diag "$(cat "$TMP/registers")"
+	is "$(diff "$TMP/list" "$TMP/found" | head)" "" "each line is the guest's"
+}
+
+# code_of_guest FILE OPTION...: the guest's functions that make exits, as CSV in $TMP/FILE.
+code_of_guest() {
+	c_file=$TMP/$1
+	shift
+	kvmtop where -p "$GUEST" --guest-code --guest-symbols --csv "$@" 4 >"$c_file.csv" \
+		2>"$c_file.err" || echo "status $?" >>"$c_file.err"
+	tr -d '"' <"$c_file.csv" >"$c_file"
+	diag "$(head -n 12 "$c_file.err" "$c_file")"
+}
+
+console_is_longer() {
+	[ "$(wc -c <"$TMP/console")" -gt "$c_size" ]
+}
+
+# code_of_live_guest: the same of a guest that goes on. In an emulated host it locks up at times.
+code_of_live_guest() {
+	for c_try in 1 2 3 4; do
+		code_of_guest all
+		code_of_guest writes -e '^io$'
+		code_of_guest tree -x
+		c_size=$(wc -c <"$TMP/console")
+		! wait_for 5 console_is_longer || return 0
+		diag "try $c_try: the guest does not go on"
+		stop "$GUEST" KILL
+		guest_boots || return 1
+		list_of_guest >"$TMP/list"
+	done
+	return 1
+}
+
+# names_in FILE: functions, without [user] and addresses outside the image, such as modules'.
+names_in() {
+	sed 1d "$TMP/$1" | cut -d, -f1 | grep -v '^\[\|^0x' | sort -u
+}
+
+code_has_names() {
+	check "a guest goes on while it is watched" code_of_live_guest
+	is "$(cat "$TMP/all.err" "$TMP/writes.err" "$TMP/tree.err")" "" "where has no complaint"
+	awk '{ print $3 }' "$TMP/list" | sort -u >"$TMP/names"
+	is "$(names_in all | grep -vxFf "$TMP/names")" "" "each function is one of the guest's"
+	like "$(names_in writes | tr '\n' ' ')" 'io_serial_out ' \
+		"the serial console's function makes port writes"
+	like "$(grep '^vCPU 0,' "$TMP/tree")" ',[0-9]+\.[0-9]+$' \
+		"the share of exits that its kernel makes is known"
+}
+
+load_modules
+diag "$(uname -mr), $(nproc) CPU"
+check "Linux boots in a guest" guest_boots
+symbols_are_the_guests
+code_has_names
+kernel_is_content
+done_testing

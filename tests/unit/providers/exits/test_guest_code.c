@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From counts by program counter to paths of guests' functions: nothing twice, and all of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/facts/shared_fields.h"
+#include "lib/array.h"
+#include "lib/clock.h"
+#include "providers/exits/guest.h"
+/* Needs the types above. */
+#include "providers/exits/exits.skel.h"
+#include "tests/unit/unit.h"
+
+#define KERNEL UINT64_C(0xffffffff81000000)
+#define RECORDS 2
+#define ENTRIES 4
+
+enum { CELL_OTHER, CELL_HLT, CELL_MSR, CELL_VMGEXIT };
+
+/* A machine with SVM: the codes are the processor's. */
+static const struct exits_code codes[EXITS_CELLS] = {
+	[CELL_HLT] = { 0x78, EXITS_VMEXIT, 1, 0 },
+	[CELL_MSR] = { 0x7c, EXITS_VMEXIT, 1, 0 },
+	[CELL_VMGEXIT] = { 0x403, EXITS_VMEXIT, 1, 0 },
+};
+
+struct world {
+	struct env env;
+	struct guests *guests;
+	struct fields *fields;
+	struct stacks *stacks;
+	struct exits_names *names;
+	struct exits_threads *threads;
+	struct exits_thread records[RECORDS];
+	struct exits_program program; /* without maps: nothing can be removed from them */
+	struct exits_bpf bpf;
+	struct guest_kallsyms file;
+	struct exits_guest_code *code;
+	struct exits_pc_key keys[ENTRIES]; /* of the map */
+	struct exits_pc_sum sums[ENTRIES];
+	uint32_t nr;
+	struct stack_sums taken;
+	uint32_t guest; /* whose vCPU 0 is this very thread */
+};
+
+static void begin_code(struct world *w, size_t nr_files)
+{
+	exits_guest_code_free(w->code);
+	w->code = exits_guest_code_new(&(struct exits_guest_code_config){
+		.functions = { .env = &w->env, .guests = w->guests, .files = &w->file,
+			       .nr_files = nr_files },
+		.names = w->names, .bpf = &w->bpf, .threads = w->threads, .fields = w->fields,
+		.stacks = w->stacks });
+}
+
+static int setup(void **state)
+{
+	static const char text[] = "ffffffff81000000 T _text\nffffffff81000100 t send_ipi\n"
+				   "ffffffff81000200 T next\n";
+	struct vcpu vcpus[] = { { .index = 0, .tid = getpid() } };
+	const struct guest web1 = { .pid = getpid(), .name = "web1", .vmm = "qemu",
+				    .is_named = true, .nr_vms = 1, .vcpus = vcpus, .nr_vcpus = 1 };
+	struct world *w = calloc(1, sizeof(*w));
+	struct error error = { "" };
+	struct provider_args args;
+
+	assert_non_null(w);
+	assert_int_equal(env_init(&w->env, "", &error), 0);
+	w->guests = guests_new(NULL);
+	w->fields = fields_new();
+	w->stacks = stacks_new();
+	w->guest = guests_add(w->guests, &web1);
+	args = (struct provider_args){ .env = &w->env, .guests = w->guests, .fields = w->fields };
+	w->names = exits_names_new(&args, &arch_by_name("SVM")->splits[0], EXIT_FIELDS_PARTS);
+	w->threads = exits_threads_new(&(struct exits_threads_config){
+		.env = &w->env, .guests = w->guests, .names = w->names, .fields = w->fields,
+		.codes = codes, .max_threads = RECORDS, .is_timed = true, .clock = clock_now_ns });
+	w->bpf = (struct exits_bpf){ .config = { .max_threads = RECORDS, .has_pcs = true },
+				     .max_threads = RECORDS, .codes = codes,
+				     .program = &w->program, .threads = w->records };
+	w->file.guest = "web1";
+	assert_int_equal(kallsyms_parse(strdup(text), sizeof(text) - 1, "f", &w->file.symbols,
+					&error), 0);
+	begin_code(w, 0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	exits_guest_code_free(w->code);
+	kallsyms_free(w->file.symbols);
+	exits_threads_free(w->threads);
+	exits_names_free(w->names);
+	stack_sums_release(&w->taken);
+	stacks_free(w->stacks);
+	fields_free(w->fields);
+	guests_free(w->guests);
+	env_release(&w->env);
+	free(w);
+	return 0;
+}
+
+/* A slot of the record of this thread. */
+static void slot(struct world *w, size_t i, uint64_t pc, uint32_t cell, uint64_t count)
+{
+	struct exits_thread *record = &w->records[0];
+
+	record->tid = record->tgid = (uint32_t)getpid();
+	record->vcpu = EXITS_NO_VCPU;
+	record->first_ns = 1;
+	record->used[0] |= UINT64_C(1) << cell;
+	record->pcs[i] = (struct exits_pc_slot){ .pc = pc, .cell = cell,
+						 .sum = { 10 * count, count } };
+}
+
+static void entry(struct world *w, uint32_t i, uint64_t pc, uint32_t cell, uint64_t count)
+{
+	w->keys[i] = (struct exits_pc_key){ .pc = pc, .record = 0, .cell = cell };
+	w->sums[i] = (struct exits_pc_sum){ 10 * count, count };
+}
+
+/* "MSR;_text 3 30,hlt;[user] 1 10": the paths of this sample, in their order. */
+static const char *take(struct world *w)
+{
+	static char text[512];
+	size_t at = 0;
+
+	text[0] = '\0';
+	stack_sums_reset(&w->taken);
+	exits_threads_begin(w->threads);
+	exits_threads_take(w->threads, &w->records[0]);
+	exits_guest_code_take(w->code, w->keys, w->sums, w->nr, &w->taken);
+	for (size_t i = 0; i < w->taken.nr; i++) {
+		const struct stack_item *item = &w->taken.list[i];
+		const struct stack_node *node = stacks_node_at(w->stacks, item->key.field);
+		const struct stack_node *exit = stacks_node_at(w->stacks, node->parent);
+
+		assert_int_equal(item->key.guest, w->guest);
+		assert_int_equal(item->key.vcpu, 0);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s;%s %d %d", i ? "," : "",
+				       stacks_function_at(w->stacks, exit->function)->name,
+				       stacks_function_at(w->stacks, node->function)->name,
+				       (int)item->count, (int)item->ns);
+	}
+	return text;
+}
+
+static void new_counts_only(void **state)
+{
+	struct world *w = *state;
+
+	slot(w, 3, KERNEL + 0x10, CELL_MSR, 3);
+	slot(w, 9, EXITS_PC_USER, CELL_MSR, 2);
+	assert_string_equal(take(w), "msr;0xffffffff81000010 3 30,msr;[user] 2 20");
+	assert_string_equal(take(w), "");
+	slot(w, 3, KERNEL + 0x10, CELL_MSR, 4);
+	assert_string_equal(take(w), "msr;0xffffffff81000010 1 10");
+}
+
+/* Addresses of one function are one function. */
+static void names_by_the_file(void **state)
+{
+	struct world *w = *state;
+
+	begin_code(w, 1);
+	slot(w, 0, KERNEL + 0x10, CELL_MSR, 3);
+	slot(w, 1, KERNEL + 0x100, CELL_MSR, 5);
+	slot(w, 2, KERNEL + 0x1ff, CELL_MSR, 6);
+	slot(w, 3, KERNEL + 0x1ff, CELL_HLT, 7);
+	slot(w, 4, KERNEL - 1, CELL_MSR, 8);
+	slot(w, 5, 0, CELL_MSR, 9);
+	slot(w, 6, EXITS_PC_NESTED, CELL_MSR, 1);
+	assert_string_equal(take(w), "msr;_text 3 30,msr;send_ipi 11 110,hlt;send_ipi 7 70,"
+				     "msr;0xffffffff80ffffff 8 80,msr;[unknown] 9 90,"
+				     "msr;[nested guest] 1 10");
+	w->file.guest = "web2"; /* another one's file */
+	begin_code(w, 1);
+	memset(w->records[0].pcs, 0, sizeof(w->records[0].pcs));
+	slot(w, 0, KERNEL + 0x10, CELL_MSR, 3);
+	assert_string_equal(take(w), "msr;0xffffffff81000010 3 30");
+}
+
+/* From the slot to the map, and back: a moment at which neither has all is waited for. */
+static void counts_that_move(void **state)
+{
+	struct world *w = *state;
+
+	slot(w, 0, KERNEL, CELL_MSR, 5);
+	take(w);
+	slot(w, 0, 0, CELL_MSR, 0);
+	assert_string_equal(take(w), "");
+	w->nr = 1;
+	entry(w, 0, KERNEL, CELL_MSR, 6);
+	assert_string_equal(take(w), "msr;0xffffffff81000000 1 10");
+	slot(w, 1, KERNEL, CELL_MSR, 2);
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+	slot(w, 1, KERNEL, CELL_MSR, 3);
+	entry(w, 0, KERNEL, CELL_MSR, 7);
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+}
+
+/* What found no room in the map is gone, and begins at 0 when it is there again. */
+static void counts_that_are_lost(void **state)
+{
+	struct world *w = *state;
+
+	slot(w, 0, KERNEL, CELL_MSR, 5);
+	take(w);
+	slot(w, 0, 0, CELL_MSR, 0);
+	take(w);
+	take(w);
+	slot(w, 0, KERNEL, CELL_MSR, 2);
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+}
+
+/* An entry that is idle is removed from the map, and begins at 0 when it is there again. */
+static void idle_entries(void **state)
+{
+	struct world *w = *state;
+
+	slot(w, 0, KERNEL, CELL_HLT, 1);
+	w->nr = 1;
+	entry(w, 0, KERNEL, CELL_MSR, 5);
+	assert_string_equal(take(w), "msr;0xffffffff81000000 5 50,hlt;0xffffffff81000000 1 10");
+	assert_string_equal(take(w), "");
+	entry(w, 0, KERNEL, CELL_MSR, 2);
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+}
+
+/* Its program counters are no one's business, or are what is left from its start. */
+static void a_guest_that_is_protected(void **state)
+{
+	struct world *w = *state;
+
+	slot(w, 0, KERNEL, CELL_MSR, 5);
+	slot(w, 1, KERNEL, CELL_VMGEXIT, 1);
+	assert_string_equal(take(w), "msr;[unknown] 5 50,vmgexit;[unknown] 1 10");
+}
+
+static void a_record_of_another_thread(void **state)
+{
+	struct world *w = *state;
+
+	slot(w, 0, KERNEL, CELL_MSR, 5);
+	take(w);
+	exits_guest_code_release(w->code, 1);
+	assert_string_equal(take(w), "");
+	exits_guest_code_release(w->code, 0);
+	slot(w, 0, KERNEL, CELL_MSR, 2);
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+}
+
+UNIT(test_guest_code)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	static const struct CMUnitTest tests[] = {
+		TEST(new_counts_only),
+		TEST(names_by_the_file),
+		TEST(counts_that_move),
+		TEST(counts_that_are_lost),
+		TEST(idle_entries),
+		TEST(a_guest_that_is_protected),
+		TEST(a_record_of_another_thread),
+	};
+
+	return cmocka_run_group_tests_name("guest_code", tests, NULL, NULL);
+}
