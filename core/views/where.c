@@ -25,6 +25,9 @@ static const struct column columns[] = {
 	{ .id = COL_NONE },
 };
 
+/* With more stacks, small ones are left out of the tree: each may have 100 rows. */
+#define TREE_STACKS 5000
+
 /* The columns' order. */
 enum { FUNCTION, SIDE, SELF_SHARE, SHARE, SELF, TIME, SAMPLES, GUEST_KERNEL };
 
@@ -233,9 +236,9 @@ static void build_relations(struct where_building *building)
 
 /* ---- the view */
 
-static const char *note_of(const struct facts *facts)
+static const char *note_of(const struct where_building *building)
 {
-	const struct stack_sums *sums = &facts->stats->stacks;
+	const struct stack_sums *sums = &building->facts->stats->stacks;
 
 	if (sums->none)
 		return sums->none;
@@ -244,6 +247,9 @@ static const char *note_of(const struct facts *facts)
 		       "for.";
 	if (sums->lost)
 		return "Some stacks found no room: their time is [unknown].";
+	if (building->least_ns)
+		return "Calls of less than 0.1 % of the time are left out: choose a guest, or an "
+		       "exit.";
 	return sums->clock;
 }
 
@@ -275,13 +281,15 @@ static void build(struct view *view, const struct query *query, const struct fac
 		building.whole_ns += item->ns;
 	}
 	building.names = view_scratch(view, (nr + 1) * sizeof(*building.names));
+	if (query->children && nr > TREE_STACKS)
+		building.least_ns = building.whole_ns / 1000 + 1;
 	if (query->children)
 		where_build_tree(&building, items, nr);
 	else if (query->has_function && building.whole_ns > 0)
 		build_relations(&building);
 	else
 		build_functions(&building);
-	view->note = note_of(facts);
+	view->note = note_of(&building);
 	free(items);
 	free(building.nodes);
 	free(building.functions);

@@ -58,11 +58,20 @@ static void forget_calls(struct where_building *building, struct calls *calls)
 	}
 }
 
+/* This call, or the next one beside it, that has enough time for a row; 0: there is none. */
+static uint32_t first_shown(const struct where_building *building, const struct calls *calls,
+			    uint32_t node)
+{
+	while (node && building->nodes[node].ns < building->least_ns)
+		node = calls->next[node];
+	return node;
+}
+
 /* The rows of the calls below the root, each before its own calls. */
 static void add_calls(const struct where_building *building, const struct calls *calls,
 		      const struct key *key)
 {
-	uint32_t node = calls->first[STACK_ROOT];
+	uint32_t node = first_shown(building, calls, calls->first[STACK_ROOT]), below;
 	unsigned int depth = 2;
 
 	while (node) {
@@ -73,17 +82,17 @@ static void add_calls(const struct where_building *building, const struct calls 
 		row->vcpu = key->vcpu;
 		row->number = node;
 		row->depth = (uint8_t)depth;
-		row->is_last = !calls->next[node];
-		if (calls->first[node]) {
-			node = calls->first[node];
+		below = first_shown(building, calls, calls->first[node]);
+		if (below) {
+			node = below;
 			depth++;
 			continue;
 		}
-		while (node && !calls->next[node]) {
+		while (node && !first_shown(building, calls, calls->next[node])) {
 			node = stacks_node_at(building->stacks, node)->parent;
 			depth--;
 		}
-		node = calls->next[node]; /* of the root: none */
+		node = first_shown(building, calls, calls->next[node]); /* of the root: none */
 	}
 }
 

@@ -303,6 +303,31 @@ static void enter_in_the_tree(void **state)
 	}
 }
 
+/* With very many stacks the tree has the calls with most time, and says so. */
+static void a_large_tree(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = stacks_exit(stacks, "IO", IO, false), small = io;
+
+	spent(world, 1, 0, call(io, "most", FUNCTION_KERNEL), 100000);
+	for (int i = 0; i < 60; i++)
+		small = call(small, "deeper", FUNCTION_KERNEL);
+	spent(world, 1, 0, small, 6000);
+	take(world);
+	world->query.children = true;
+	view_build(&world->view, &world->query, &world->facts);
+	assert_int_equal(world->view.nr_rows, 2 + 1 + 1 + 60);
+	for (int32_t i = 0; i < 6000; i++)
+		spent(world, 2, i, small, 1);
+	take(world);
+	view_build(&world->view, &world->query, &world->facts);
+	assert_int_equal(world->view.rows[4].depth, 3);
+	assert_string_equal(world->view.note, "Calls of less than 0.1 % of the time are left out: "
+			    "choose a guest, or an exit.");
+	for (size_t i = 0; i < world->view.nr_rows; i++)
+		assert_true(world->view.rows[i].guest == 1 || world->view.rows[i].depth < 2);
+}
+
 static void too_many_sums(void **state)
 {
 	struct stack_sums *sums = &((struct world *)*state)->sample.stacks;
@@ -354,6 +379,7 @@ UNIT(test_view_where)
 		WHERE(callers_and_callees),
 		WHERE(narrowed_to_a_row),
 		WHERE(enter_in_the_tree),
+		WHERE(a_large_tree),
 		WHERE(too_many_sums),
 		WHERE(says_what_is_missing),
 	};
