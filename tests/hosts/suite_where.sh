@@ -94,9 +94,17 @@ where_samples() {
 		$1 == name { print $column }'
 }
 
-# Two functions of a small kernel leave it, one three times as often as the other.
+# Two functions of a small kernel leave it, one three times as often as the other. Of a guest that
+# has no addresses of a kernel all exits are its user mode's.
 guest_code() {
 	section "the guest's code"
+	guest low --pio 77 --rounds 1
+	g_guest=$GUEST
+	begin_where -p "$g_guest" -e "^$PIO\$" --guest-code
+	guest_run low
+	end_where
+	is "$(where_samples "[user]")" 77 "low addresses are of user mode"
+	stop "$g_guest"
 	if ! command -v symbols >/dev/null; then
 		skip "the guest's code" "the small kernel is for x86-64"
 		return
