@@ -7,7 +7,7 @@
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
 
-#include "cmd/demo/machine.h"
+#include "cmd/demo/demo.h"
 
 #define MEMORY_GPA 0x80000000UL
 #define MARK_GPA 0x10010000

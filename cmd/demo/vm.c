@@ -21,7 +21,6 @@
 #include "lib/process.h"
 #include "lib/xalloc.h"
 #include "cmd/demo/demo.h"
-#include "cmd/demo/machine.h"
 
 #define KVM_PATH "/dev/kvm"
 #define MAX_VCPUS 8

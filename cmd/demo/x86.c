@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "cmd/demo/machine.h"
+#include "cmd/demo/demo.h"
 
 #define MEMORY_GPA 0x1000
 #define UNBACKED_GPA 0xd0000

@@ -23,7 +23,7 @@ struct runner {
 
 struct run {
 	int64_t begin_ns, end_ns;
-	char name[2 * RUNNER_SIZE];
+	char name[2 * RUNNER_SIZE + sizeof(" ... ")];
 };
 
 struct host_cpu {
