@@ -16,7 +16,6 @@
 #include "lib/hash.h"
 #include "trace/timeline/out.h"
 #include "trace/timeline/packets.h"
-#include "trace/timeline/perfetto.h"
 
 /* ---- what is kept ---- */
 
