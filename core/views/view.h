@@ -172,6 +172,12 @@ static inline bool view_has_column(const struct view *view, size_t column)
 	return !(view->absent >> column & 1);
 }
 
+/* A row below another one has a whole name: kvm_exit(HLT), not HLT. */
+static inline bool view_has_whole_names(const struct view *view)
+{
+	return view->type->columns[0].id == COL_EVENT;
+}
+
 static inline bool view_has(const struct view *view, enum column_id id)
 {
 	int column = view_column(view->type, id);

@@ -147,8 +147,7 @@ const char *screen_text_of(const struct screen *screen, const struct view_row *r
 			   char *buf, size_t size)
 {
 	/* Below kvm_exit, kvm_exit(HLT) is HLT. */
-	if (!column && row->depth && row->field != FIELD_NONE &&
-	    screen->view->type->columns[0].id == COL_EVENT)
+	if (!column && row->depth && row->field != FIELD_NONE && view_has_whole_names(screen->view))
 		return fields_get(screen->facts->fields, row->field)->label;
 	format_cell(buf, size, &row->cells[column], (int)size, false);
 	if (row->shares_name && screen->view->type->columns[column].id == COL_GUEST)
