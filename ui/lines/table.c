@@ -36,7 +36,6 @@ static void print_cell(char *buf, size_t size, const struct view *view, const st
 	const struct cell *cell = &row->cells[column];
 	struct cell cycles = cell_count(cell->ns);
 	bool is_sentence = column_is_sentence(&view->type->columns[column]);
-
 	int indent = column || view_has_whole_names(view) ? 0 : CHILD_INDENT * row->depth;
 
 	for (int i = 0; i < indent && i < INDENT_MAX; i++) {
