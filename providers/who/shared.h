@@ -60,6 +60,7 @@ struct who_record {
 	 * it is on this CPU yet;
 	 */
 	__u64 since_ns, irq_ns, softirq_ns;
+	__u64 is_throttled; /* whether a quota stopped the thread at since_ns; */
 	__u64 waited_ns; /* what is charged of it. */
 	__u64 seen_ns;	 /* up to where the kernel's sum of the waits is charged; 0: not known */
 	/* All that follows only grows. */

@@ -210,7 +210,7 @@ static __always_inline void charge(struct moment *now, struct who_record *record
 	record->ns += ns;
 	record->waited_ns += ns;
 	record->seen_ns += ns;
-	if (is_throttled(record)) {
+	if (record->is_throttled) {
 		add_kind(record->tid, WHO_QUOTA, ns);
 		return;
 	}
@@ -239,6 +239,7 @@ static __always_inline void pass(struct moment *now, struct who_record *record)
 
 	if (since_ns && now->ns > since_ns)
 		charge(now, record, now->ns - since_ns);
+	record->is_throttled = is_throttled(record); /* when it is no longer, it runs soon */
 	record->since_ns = now->ns;
 	record->irq_ns = now->irqs.hard_ns;
 	record->softirq_ns = now->irqs.soft_ns;
@@ -298,6 +299,7 @@ static __always_inline void begin(struct task_struct *task, __u32 cpu, __u64 sin
 	record->task = (__u64)task;
 	record->since_ns = since_ns;
 	record->waited_ns = 0;
+	record->is_throttled = is_throttled(record);
 	irqs = irqs_of(queue_of(task));
 	record->irq_ns = irqs.hard_ns;
 	record->softirq_ns = irqs.soft_ns;

@@ -273,6 +273,55 @@ is "$(read_who sum who-moves "$TMP/moves.before" "$TMP/moves.after")" good "its 
 stop "$moves" KILL
 stop "$BUSY"
 
+# ---- a quota
+
+# quota_begin PID: a tenth of a CPU, by cgroup v2 or v1. Fails where there are no quotas.
+quota_begin() {
+	for group in /sys/fs/cgroup/kvmtop-who-$$ /sys/fs/cgroup/cpu/kvmtop-who-$$; do
+		mkdir "$group" 2>/dev/null || continue
+		if [ -w "$group/cpu.max" ]; then
+			echo "10000 100000" >"$group/cpu.max"
+		elif [ -w "$group/cpu.cfs_quota_us" ]; then
+			echo 10000 >"$group/cpu.cfs_quota_us"
+		else
+			rmdir "$group"
+			continue
+		fi
+		echo "$1" >"$group/cgroup.procs"
+		return
+	done
+	return 1
+}
+
+throttled_ns() {
+	sed -n 's/^throttled_usec \(.*\)/\1000/p; s/^throttled_time //p' "$group/cpu.stat"
+}
+
+has_throttled() {
+	[ "$(throttled_ns)" -ge $(($1 * 1000000)) ]
+}
+
+pinned who-quota --cpuid 20000 --rounds 0
+quota=$GUEST
+if quota_begin "$quota"; then
+	begin_who
+	threads "$quota" >"$TMP/quota.before"
+	go who-quota
+	check "a quota throttles" wait_for 60 has_throttled 500
+	freeze "$quota"
+	threads "$quota" >"$TMP/quota.after"
+	throttled=$(throttled_ns)
+	end_who "a guest with a quota"
+	is "$(read_who sum who-quota "$TMP/quota.before" "$TMP/quota.after")" good \
+		"its sum is right"
+	is_least "$(read_who ns who-quota quota "")" "$throttled" "and the quota is named"
+	stop "$quota" KILL
+	wait_for 20 rmdir "$group"
+else
+	skip "a guest with a quota" "no cgroup with a quota can be made"
+	stop "$quota"
+fi
+
 # ---- a screen with findings measures while one of them says that vCPUs wait
 
 has_programs() {

@@ -135,6 +135,32 @@ host_who() {
 	stop "$h_two"
 }
 
+# quota_begin GUEST: it may have half of a CPU. Fails where there are no quotas.
+quota_begin() {
+	mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || return 1
+	if ! echo +cpu >/sys/fs/cgroup/cgroup.subtree_control; then
+		umount /sys/fs/cgroup
+		return 1
+	fi
+	mkdir $QUOTA && echo "50000 100000" >$QUOTA/cpu.max && echo "$1" >$QUOTA/cgroup.procs
+}
+QUOTA=/sys/fs/cgroup/quota
+
+# quota_end: after the guest's end.
+quota_end() {
+	wait_for 10 rmdir $QUOTA
+	umount /sys/fs/cgroup
+}
+
+# throttled_ns: how long the quota has stopped it.
+throttled_ns() {
+	sed -n 's/^throttled_usec \(.*\)/\1000/p' $QUOTA/cpu.stat
+}
+
+has_throttled() {
+	[ "$(throttled_ns)" -ge $(($1 * 1000000)) ]
+}
+
 # A quota of half of a CPU takes half of a busy vCPU's time.
 host_throttled() {
 	section "a quota"
@@ -142,23 +168,50 @@ host_throttled() {
 		skip "a quota throttles" "x86 hosts show it"
 		return
 	fi
-	if ! mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null ||
-		! echo +cpu >/sys/fs/cgroup/cgroup.subtree_control; then
+	guest busy --cpuid 1000000 --rounds 0
+	if ! quota_begin "$GUEST"; then
 		skip "a quota throttles" "there is no cgroup v2 with the controller cpu"
-		umount /sys/fs/cgroup 2>/dev/null
+		stop "$GUEST"
 		return
 	fi
-	guest busy --cpuid 1000000 --rounds 0
 	taskset -a -p 1 "$GUEST" >/dev/null
-	mkdir /sys/fs/cgroup/busy
-	echo "50000 100000" >/sys/fs/cgroup/busy/cpu.max
-	echo "$GUEST" >/sys/fs/cgroup/busy/cgroup.procs
 	guest_go busy
 	host_says vcpus throttled_percent >"$TMP/numbers"
 	is_about 50 "a quota: half of the time is throttled"
 	host_says host want_percent >"$TMP/numbers"
 	is_about 50 "a quota: what it takes is not wanted of the CPU"
 	stop "$GUEST"
-	wait_for 10 rmdir /sys/fs/cgroup/busy
-	umount /sys/fs/cgroup
+	quota_end
+}
+
+# The time that a quota takes of a vCPU is a wait for the quota, whatever has the CPU.
+host_who_quota() {
+	section "a quota had the CPU"
+	if [ "$(nproc)" -lt 2 ] || [ "$(uname -m)" != x86_64 ]; then
+		skip "a quota is named" "it takes two CPUs, which x86 hosts have here"
+		return
+	fi
+	guest busy --cpuid 1000000 --rounds 0
+	if ! quota_begin "$GUEST"; then
+		skip "a quota is named" "there is no cgroup v2 with the controller cpu"
+		stop "$GUEST"
+		return
+	fi
+	taskset -a -p 2 "$GUEST" >/dev/null
+	who_begin
+	h_ns=$(schedstat_ns "$GUEST" 2)
+	guest_go busy
+	wait_for 60 has_throttled 500
+	kill -STOP "$GUEST"
+	wait_for 10 is_stopped "$GUEST"
+	h_ns=$(($(schedstat_ns "$GUEST" 2) - h_ns))
+	h_throttled_ns=$(throttled_ns)
+	who_end "who, quota"
+	is_near "$(charged busy "")" "$h_ns" "who, quota: the sum is what run_delay grew by"
+	# And until the next switch: so it may be more than the kernel's sum.
+	h_quota_ns=$(charged busy quota)
+	is "$((h_quota_ns * 100 >= h_throttled_ns * 99 && h_throttled_ns > 0))" 1 \
+		"who, quota: as long as it throttles ($h_quota_ns, $h_throttled_ns ns)"
+	stop "$GUEST" KILL
+	quota_end
 }
