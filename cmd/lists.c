@@ -10,7 +10,7 @@
 #include "lib/xalloc.h"
 #include "cmd/top.h"
 #include "cmd/source.h"
-#include "core/feed.h"
+#include "core/monitor.h"
 #include "host/guest_proc.h"
 
 void list_guest_line(const struct guest *guest)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/feed.h"
+#include "core/monitor.h"
 
 #define COLLECT_TRIES 10 /* failures in a row, with the last of which a feed is switched off */
 

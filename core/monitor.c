@@ -10,7 +10,6 @@
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
 #include "core/monitor.h"
-#include "core/feed.h"
 #include "core/views/query.h"
 #include "core/views/view.h"
 

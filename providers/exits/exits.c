@@ -17,7 +17,6 @@
 #include "core/facts/shared_fields.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
-#include "providers/exits/guest.h"
 #include "providers/exits/program.h"
 #include "providers/exits/stacks.h"
 #include "providers/exits/threads.h"

@@ -8,7 +8,7 @@
 #include "core/facts/field.h"
 #include "lib/array.h"
 #include "lib/hash.h"
-#include "providers/exits/guest.h"
+#include "providers/exits/stacks.h"
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
 

@@ -15,7 +15,7 @@
 #include "lib/hash.h"
 #include "lib/process.h"
 #include "providers/account/account.h"
-#include "providers/exits/guest.h"
+#include "providers/exits/stacks.h"
 
 #define WAIT_MS 30 /* for readings; one that finds the same kernel takes less than 1 */
 #define LONG_NS UINT64_C(20000000000) /* longer ones are of memory that may never come */

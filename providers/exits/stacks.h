@@ -5,12 +5,16 @@
 #ifndef KVMTOP_PROVIDERS_EXITS_STACKS_H
 #define KVMTOP_PROVIDERS_EXITS_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/facts/stacks.h"
 #include "lib/error.h"
+#include "host/env.h"
+#include "host/kallsyms.h"
+#include "core/facts/stacks.h"
+#include "core/guests/guests.h"
 #include "providers/exits/program.h"
 #include "providers/exits/threads.h"
 
@@ -81,5 +85,77 @@ void functions_of_kernel(struct functions *functions, uint64_t address, char *bu
 void functions_of_process(struct functions *functions, pid_t pid, uint64_t address, char *buf,
 			  size_t size);
 void functions_look_again(struct functions *functions);
+
+/*
+ * ---- which code of guests makes their exits: counted by the BPF program, named, and added to a
+ * sample as paths of the tree of calls: an exit, and the guest's function below it
+ */
+
+/* ---- guest_functions.c: the names of guests' functions */
+
+struct guest_functions_config {
+	const struct env *env;
+	const struct guests *guests;
+	const struct guest_kallsyms *files; /* outlive it */
+	size_t nr_files;
+	bool reads_memory; /* of guests without a file */
+};
+
+struct guest_functions;
+
+struct guest_functions *guest_functions_new(const struct guest_functions_config *config);
+void guest_functions_free(struct guest_functions *functions); /* NULL is fine */
+
+/*
+ * For each sample: says of which guests there will be addresses of the kernel to be named, with the
+ * thread of a vCPU; gets names, which takes 30 ms at most; then names addresses of guests that are
+ * not being read any more. "do_idle"; without a name "0xffffffffc0301234".
+ */
+void guest_functions_want(struct guest_functions *functions, const struct guest *guest, pid_t tid,
+			  uint64_t address);
+void guest_functions_prepare(struct guest_functions *functions);
+bool guest_functions_are_being_read(const struct guest_functions *functions, uint32_t guest);
+void guest_functions_name(const struct guest_functions *functions, uint32_t guest,
+			  uint64_t address, char *buf, size_t size);
+
+/* Whether no guest is being read: a sample would have all that was counted. */
+bool guest_functions_are_ready(const struct guest_functions *functions);
+
+/* A notice in error, once, if a guest's memory gave no names. */
+void guest_functions_tell(struct guest_functions *functions, struct error *error);
+
+/* ---- guest_code.c */
+
+struct exits_guest_code;
+
+/* What it works with; all of it outlives it. */
+struct exits_guest_code_config {
+	struct guest_functions_config functions;
+	struct exits_names *names;
+	const struct exits_bpf *bpf; /* with config.has_pcs */
+	struct exits_threads *threads;
+	const struct fields *fields;
+	struct stacks *stacks; /* the dictionary */
+};
+
+struct exits_guest_code *exits_guest_code_new(const struct exits_guest_code_config *config);
+void exits_guest_code_free(struct exits_guest_code *code); /* NULL is fine */
+
+/* Adds to the sums what is new in records, and in the program's map: these are all its entries. */
+void exits_guest_code_take(struct exits_guest_code *code, const struct exits_pc_key *keys,
+			   const struct exits_pc_sum *sums, uint32_t nr, struct stack_sums *to);
+
+/*
+ * The same with the entries as they are now, between exits_threads_begin() and the release of
+ * records. A text in error with 0 is a notice. 0 or -errno.
+ */
+int exits_guest_code_collect(struct exits_guest_code *code, struct stack_sums *sums,
+			     struct error *error);
+
+/* Whether a sample would have all that was counted, with names: no guest's memory is being read. */
+bool exits_guest_code_is_ready(const struct exits_guest_code *code);
+
+/* The record of a thread that has ended is about to be another one's. */
+void exits_guest_code_release(struct exits_guest_code *code, uint32_t number);
 
 #endif

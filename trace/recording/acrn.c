@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
-#include "trace/recording/bytes.h"
+#include "trace/recording/reader.h"
 
 #define RECORD_SIZE 32
 #define PAYLOAD_SIZE 16

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/xalloc.h"
-#include "trace/recording/bytes.h"
+#include "trace/recording/reader.h"
 
 ssize_t bytes_read(const struct trace_file *file, void *buf, size_t size, uint64_t offset)
 {

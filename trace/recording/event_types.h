@@ -8,7 +8,7 @@
 #define KVMTOP_TRACE_RECORDING_EVENT_TYPES_H
 
 #include "arch/event_format.h"
-#include "trace/recording/bytes.h"
+#include "trace/recording/reader.h"
 
 /* The names of threads, by their tids. Zero-initialised is empty. */
 struct comms {

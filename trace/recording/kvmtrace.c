@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
-#include "trace/recording/bytes.h"
+#include "trace/recording/reader.h"
 
 #define MAGIC UINT32_C(0x12345678)
 #define HEADER_SIZE 12

@@ -9,7 +9,7 @@
 
 #include "lib/array.h"
 #include "lib/text.h"
-#include "trace/recording/bytes.h"
+#include "trace/recording/reader.h"
 #include "trace/recording/event_types.h"
 #include "trace/recording/trace.h"
 

@@ -14,7 +14,7 @@
 #include "core/facts/shared_fields.h"
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "providers/exits/guest.h"
+#include "providers/exits/stacks.h"
 /* Needs the types above. */
 #include "providers/exits/exits.skel.h"
 #include "tests/unit/unit.h"
