@@ -153,7 +153,8 @@ static uint32_t exit_of(struct exits_paths *paths, const struct exits_stack_key 
 static uint32_t make_node(struct exits_paths *paths, const struct exits_stack_key *key)
 {
 	struct stacks *to = paths->config.stacks;
-	bool has_kernel = key->kernel || key->state == EXITS_STACK_OFF;
+	/* While KVM says that the guest runs, there are no stacks at all. */
+	bool has_kernel = key->kernel || !key->user || key->state == EXITS_STACK_OFF;
 	struct path kernel, user;
 	uint32_t node;
 

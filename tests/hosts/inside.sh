@@ -20,7 +20,7 @@ SLOW=1
 EXITS_FILE=exits
 has_pio=no has_mmio=no has_halt=yes
 WHERE_WRITES=mmio # writes that user space answers, for kvmtop where
-WHERE_EMULATION='^kvm_handle_sys_reg$' # a function of the kernel that answers $CPUID
+WHERE_EMULATION='^\[unknown\]$' # the kernel's function that answers $CPUID: not on AArch64
 ARGUMENTS=
 FAULT= # the exit of a page fault for faultguest
 PC_EVENT= # says the program counter that the list of long exits has; empty: $EXIT

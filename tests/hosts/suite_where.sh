@@ -59,12 +59,13 @@ percent_of() {
 }
 
 # where_adds_up NAME REASON POINTS: the reason has the share of the vCPU's time that kvmtop exits
-# has, within so many points: on a CPU, off it, and in user space. Some 3,000 samples of a share of
-# 30 % are right within 1 point; the rest is for what both commands do not see at the same time.
+# has, within so many points: on a CPU, off it, and in user space. Some 600 samples of a share of
+# 30 % are right within 2 points. More of them would take much of an emulated host's time
+# themselves.
 where_adds_up() {
 	kvmtop exits -g "$1" --csv 4 >"$TMP/exits" 2>"$TMP/exits.err" &
 	w_pid=$!
-	where_of "$1" -x --halts --hertz 997
+	where_of "$1" -x --halts --hertz 199
 	wait "$w_pid"
 	w_where=$(percent_of "$TMP/where" "$2") w_exits=$(percent_of "$TMP/exits" "$2")
 	is "$(awk -v a="$w_where" -v b="$w_exits" -v most="$3" 'BEGIN {
