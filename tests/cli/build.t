@@ -63,7 +63,7 @@ in_folder() {
 man_pages() {
 	echo "$1/man5/kvmtop-history.5"
 	echo "$1/man7/kvmtop-screen.7"
-	for command in exits export format group record report timeline why; do
+	for command in exits export format group record report timeline where who why; do
 		echo "$1/man8/kvmtop-$command.8"
 	done
 	echo "$1/man8/kvmtop.8"
