@@ -38,12 +38,26 @@ static __always_inline __u64 waited_so_far(void)
 	return knows_waits() ? task->sched_info.run_delay : 0;
 }
 
+/* The exit's code; and what else is noted when it begins. */
+static __always_inline __u64 note_begin(const __u64 *ctx, const struct kvm_vcpu *vcpu,
+					enum exit_place place, struct exits_thread *thread)
+{
+	if (reports_long) {
+		thread->user_ns = 0;
+		thread->waited_before_ns = waited_so_far();
+	}
+	if (counts_pcs)
+		return code_and_pc(ctx, vcpu, place, &thread->pc);
+	thread->pc = pc_at_begin(ctx, place);
+	return exit_code(ctx, vcpu, place);
+}
+
 static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 {
 	const struct kvm_vcpu *vcpu = 0;
 	__u32 cpu = bpf_get_smp_processor_id(), cell;
 	struct exits_thread *thread;
-	__u64 code, pc = 0;
+	__u64 code;
 
 	if (exit_has_vcpu(place)) {
 		vcpu = POINTER(ctx, 0);
@@ -57,17 +71,10 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 		thread = add_thread(id_of(vcpu), 1);
 	if (!thread)
 		return 0;
-	code = counts_pcs ? code_and_pc(ctx, vcpu, place, &pc) : exit_code(ctx, vcpu, place);
+	code = notes_more ? note_begin(ctx, vcpu, place, thread) : exit_code(ctx, vcpu, place);
 	cell = find_cell(code, EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
-	if (reports_long) {
-		thread->user_ns = 0;
-		thread->pc = pc_at_begin(ctx, place);
-		thread->waited_before_ns = waited_so_far();
-	}
-	if (counts_pcs)
-		thread->pc = pc;
 	thread->open_cell = cell;
 	thread->open_since = bpf_ktime_get_ns();
 	return 0;
@@ -180,6 +187,24 @@ static __always_inline void end_argument(struct exits_thread *thread, __u64 sinc
 	thread->has_argument = 0;
 }
 
+/* What else is noted when an exit ends, before its time is in its cell. */
+static __always_inline void note_end(struct exits_thread *thread, const struct kvm_vcpu *vcpu,
+				     __u32 cell, __u64 since, __u64 now)
+{
+	if (reports_long) {
+		barrier(); /* the threshold is not read before */
+		if (now - since > longer_ns)
+			report(thread, since, now, pc_at_end(thread, vcpu));
+	}
+	if (counts_pcs)
+		count_pc(thread, vcpu, cell % EXITS_CELLS, now - since);
+	if (is_by_clock) {
+		thread->ended_since = since;
+		thread->ended_ns = now;
+		thread->ended_cell = cell;
+	}
+}
+
 /* Most exits are no halts, and not long: they pay for two comparisons, and no more. */
 static __always_inline int end_exit(struct exits_thread *thread, const struct kvm_vcpu *vcpu)
 {
@@ -196,19 +221,9 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 	}
 	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
 	if (since) {
-		if (reports_long) {
-			barrier(); /* the threshold is not read before */
-			if (now - since > longer_ns)
-				report(thread, since, now, pc_at_end(thread, vcpu));
-		}
-		if (counts_pcs)
-			count_pc(thread, vcpu, number % EXITS_CELLS, now - since);
+		if (notes_more)
+			note_end(thread, vcpu, (__u32)number, since, now);
 		took(&thread->cells[number], now - since);
-		if (is_by_clock) {
-			thread->ended_since = since;
-			thread->ended_ns = now;
-			thread->ended_cell = number;
-		}
 		if (thread->has_argument)
 			end_argument(thread, since, now);
 	}
