@@ -212,6 +212,8 @@ $(TEST_FOLDERS:%=$(BUILD)/%/unit): $(BUILD)/tests/unit/main.o $(LIB)
 $(TEST_PROGRAMS):
 	@ln -f $(@D)/unit $@
 
+# kvmtop where finds callers by frame pointers, and a test their names.
+$(HELPER_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = -fno-omit-frame-pointer
 $(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -o $@ $< $(LIB) $(LINK_LIBS)
 

@@ -35,16 +35,16 @@ is "$(where --csv)" 0 "kvmtop where"
 check "the function that spins has time" \
 	awk -v share="$(time_of answer_by_spinning)" 'BEGIN { exit !(share > 0) }'
 check "which its caller has, too" awk -v share="$(time_of answer_by_spinning)" \
-	-v caller="$(time_of vcpu_run_round)" 'BEGIN { exit !(caller >= share) }'
+	-v caller="$(time_of answer_and_count)" 'BEGIN { exit !(caller >= share) }'
 is "$(where --csv -e '^no_such_reason$')" 0 "a reason that does not exist"
 is "$(time_of answer_by_spinning)" "" "has no code"
 is "$(where --csv -x -k function)" 0 "the tree of calls"
-for row in "$name" "vCPU 0" vcpu_run_round answer_by_spinning; do
+for row in "$name" "vCPU 0" answer_and_count answer_by_spinning; do
 	like "$(cut -d, -f1 "$TMP/out" | tr -d '"')" "^$row\$" "has $row"
 done
 is "$(where --folded)" 0 "folded stacks"
 like "$(cat "$TMP/out")" \
-	"^$name;vCPU 0;[^;]+;.*;vcpu_run_round;answer_by_spinning [1-9][0-9]*\$" \
+	"^$name;vCPU 0;[^;]+;.*;answer_and_count;answer_by_spinning [1-9][0-9]*\$" \
 	"have guest, vCPU, exit and functions"
 is "$(grep -cvE '^[^;]+(;[^;]+)+ [0-9]+$' "$TMP/out")" 0 "and nothing else"
 is "$(where --svg "$TMP/flames.svg")" 0 "a flame graph"
@@ -52,7 +52,7 @@ is "$(python3 -c 'import sys, xml.dom.minidom
 names = [title.firstChild.data.split(",")[0] for title in
 	xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("title")]
 print(*(name for name in sys.argv[2:] if name not in names))' \
-	"$TMP/flames.svg" "$name" "vCPU 0" vcpu_run_round answer_by_spinning)" "" \
+	"$TMP/flames.svg" "$name" "vCPU 0" answer_and_count answer_by_spinning)" "" \
 	"is XML, and has all of these"
 is "$(where --json)" 0 "JSON"
 is "$(python3 -c 'import json, sys
@@ -73,9 +73,9 @@ screen_type answer_by
 screen_keys Enter Enter
 screen_has " › answer_by_spinning\$" "Enter on a function narrows to it"
 screen_has '^ called by ' "its callers"
-screen_has '^ +[├└] vcpu_run_round ' "have rows"
+screen_has '^ +[├└] answer_and_count ' "have rows"
 screen_keys BSpace
-screen_has '^ +start_thread ' "Backspace leads back"
+screen_has '^ +answer_and_count ' "Backspace leads back"
 screen_keys q
 stop "$GUEST"
 done_testing
