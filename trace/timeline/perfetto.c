@@ -287,9 +287,9 @@ static struct track *put_event(struct perfetto *perfetto, enum event_type type,
 	mark = begin_event(packets, track, type);
 	put_number(packets, EVENT_CATEGORY, category);
 	put_number(packets, EVENT_NAME, name);
-	nr = 0;
-	for (arg = args_first(args); arg; arg = args_after(args, arg))
-		put_arg(packets, numbers[nr++], arg);
+	arg = args_first(args);
+	for (size_t i = 0; i < nr; i++, arg = args_after(args, arg))
+		put_arg(packets, numbers[i], arg);
 	if (event->flow)
 		put_fixed(packets, event->ends_flow ? EVENT_FLOW_END : EVENT_FLOW, event->flow);
 	end_event(packets, track, mark, event->ns);

@@ -299,16 +299,22 @@ struct perf_entry *perf_waiting_take(struct perf_waiting *waiting)
 	return first;
 }
 
-void perf_waiting_release(struct perf_waiting *waiting)
+static void free_list(struct perf_entry *entry)
 {
-	while (waiting->nr > 0)
-		perf_waiting_drop(waiting, perf_waiting_take(waiting));
-	while (waiting->free) {
-		struct perf_entry *entry = perf_waiting_new(waiting);
+	while (entry) {
+		struct perf_entry *next = entry->next;
 
 		free(entry->bytes);
 		free(entry);
+		entry = next;
 	}
+}
+
+void perf_waiting_release(struct perf_waiting *waiting)
+{
+	for (size_t i = 0; i < waiting->nr; i++)
+		free_list(waiting->heap[i].entry);
+	free_list(waiting->free);
 	free(waiting->heap);
-	waiting->heap = NULL;
+	*waiting = (struct perf_waiting){ .heap = NULL };
 }
