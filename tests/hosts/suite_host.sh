@@ -16,10 +16,10 @@ host_says() {
 	$2 == first { print $at[column] }' "$TMP/says"
 }
 
-# is_about WANTED NAME: $TMP/numbers has numbers, each within 2 of WANTED.
+# is_about WANTED NAME: $TMP/numbers has numbers, each within 5 of WANTED.
 is_about() {
 	h_wrong=$(awk -v wanted="$1" '
-	$1 == "" || $1 < wanted - 2 || $1 > wanted + 2 { print $1 + 0 }
+	$1 == "" || $1 < wanted - 5 || $1 > wanted + 5 { print $1 + 0 }
 	END { if (!NR) print "nothing" }' "$TMP/numbers")
 	is "$h_wrong" "" "$2"
 }
