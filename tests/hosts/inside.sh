@@ -20,7 +20,6 @@ SLOW=1
 EXITS_FILE=exits
 has_pio=no has_mmio=no has_halt=yes
 WHERE_WRITES=mmio # writes that user space answers, for kvmtop where
-WHERE_EMULATION='^\[unknown\]$' # the kernel's function that answers $CPUID: not on AArch64
 ARGUMENTS=
 FAULT= # the exit of a page fault for faultguest
 PC_EVENT= # says the program counter that the list of long exits has; empty: $EXIT
@@ -47,7 +46,7 @@ ppc64le)
 	! grep -qw svm /proc/cpuinfo || PIO=io CPUID=cpuid MMIO=npf MARK=hlt FAULT=npf
 	! grep -qw vmx /proc/cpuinfo || PC_EVENT=$ENTRY # by KVM's copy
 	SLOW_EXITS="$PIO $MMIO" MORE_MMIO=0
-	WHERE_WRITES=pio WHERE_EMULATION='^kvm_emulate_cpuid$'
+	WHERE_WRITES=pio
 	ARGUMENTS="ioport:77 mmio:33 cpuid:55"
 	has_pio=yes has_mmio=yes
 	;;
