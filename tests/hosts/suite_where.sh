@@ -23,7 +23,7 @@ where_share() {
 	sed 's/"//g' "$TMP/where" | grep -F -m 1 "$1," | cut -d, -f"${2:-4}"
 }
 
-# A VMM that computes for each write, and one that sleeps. What the kernel does in exits that are much
+# A VMM that computes for each write, and one that sleeps. The kernel's code in exits that are much
 # shorter than a clock's period is no case: how much the clock sees of it differs from run to run.
 where_code() {
 	guest spins "--$WHERE_WRITES" 10 --answer 2000 --spin --rounds 0
