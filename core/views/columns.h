@@ -301,7 +301,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(WAITED_SHARE, SHARE("wait_percent", "Wait%", 6), .total = TOTAL_MEAN, \
 	       .help = "share of the interval in which the vCPU waited; below it, while this " \
 		       "ran") \
-	COLUMN(PREEMPTED, RATE("preempted", "Preempt/s", 9), .needs = NEEDS_VALUE, \
+	COLUMN(PREEMPTED, RATE("preempted", "Preempt", 7), .needs = NEEDS_VALUE, \
 	       .help = "waits that began in the guest, per second") \
 	COLUMN(IN_KERNEL, SHARE("kernel_percent", "InKern%", 7), .needs = NEEDS_VALUE, \
 	       .help = "share of these in which the guest's kernel ran, which may hold a lock") \
@@ -331,7 +331,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "a function of the kernel or of the VMM; [guest]: the guest ran; [off " \
 		       "CPU]: the thread had no CPU") \
 	COLUMN(SIDE, TEXT("side", "Side", 7), \
-	       .help = "whose it is: kernel, VMM, guest") \
+	       .help = "what it is part of: kernel, VMM, guest") \
 	COLUMN(SELF_SHARE, SHARE("self_percent", "Self%", 5), \
 	       .help = "share of the time in the function itself") \
 	COLUMN(STACK_SHARE, SHARE("time_percent", "Time%", 5), \
@@ -339,8 +339,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(SELF_TIME, TIME("self_ns", "Self"), \
 	       .help = "the time in the function itself") \
 	COLUMN(SAMPLES, COUNT("samples", "Samples", 7), \
-	       .help = "how many it is made from, with the times off the CPU; with " \
-		       "--guest-code exits") \
+	       .help = "samples, and times off the CPU; with --guest-code, exits") \
 	COLUMN(GUEST_KERNEL, SHARE("gsys_percent", "%gsys", 5), .needs = NEEDS_VALUE, \
 	       .help = "with -x and --guest-code: the share of exits that the guest's " \
 		       "kernel makes") \

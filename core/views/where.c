@@ -15,7 +15,7 @@
 
 static const struct column columns[] = {
 	{ COL_FUNCTION, .least = 24 },
-	{ COL_SIDE, .rank = 3 },
+	{ COL_SIDE, .least = 7, .rank = 3 },
 	{ COL_SELF_SHARE, .rank = 1 },
 	{ .id = COL_STACK_SHARE },
 	{ COL_SELF_TIME, .rank = 2 },

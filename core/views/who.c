@@ -13,7 +13,7 @@
 
 static const struct column columns[] = {
 	{ COL_RAN, .least = 20 },
-	{ COL_RAN_KIND, .rank = 6 },
+	{ COL_RAN_KIND, .least = 7, .rank = 6 },
 	{ COL_RAN_OWNER, .is_for_machines = true },
 	{ COL_RAN_THREAD, .is_for_machines = true },
 	{ COL_GUEST, .is_for_machines = true, .is_key = true },

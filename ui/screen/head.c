@@ -435,26 +435,40 @@ static bool are_tabs_short(const struct screen *screen, const struct grid *grid)
 	return width > grid->cols;
 }
 
+/* Where the first tab begins: left of the screen if the active one would not be seen otherwise. */
+static int first_tab_col(const struct screen *screen, const struct grid *grid, bool is_short)
+{
+	const struct view_type *tab;
+	int col = 0;
+
+	for (size_t i = 0; (tab = view_type_at(i)); i++) {
+		col += tab_width(screen, tab, is_short);
+		if (shown_by(screen, tab) == screen->query->type)
+			break;
+	}
+	return smaller(grid->cols - col, 0);
+}
+
 void head_paint_tabs(struct screen *screen, struct grid *grid, int row)
 {
 	bool is_short = are_tabs_short(screen, grid);
+	int col = first_tab_col(screen, grid, is_short);
 	const struct view_type *tab;
-	int col = 0;
 
 	for (size_t i = 0; (tab = view_type_at(i)); i++) {
 		const struct view_type *shown = shown_by(screen, tab);
 		int first = col;
 
-		if (!has_tab(screen, tab))
+		col += tab_width(screen, tab, is_short);
+		if (first < 0 || !has_tab(screen, tab))
 			continue;
 		if (shown == screen->query->type)
-			col = grid_printf(grid, row, col, STYLE_TAB, "[%c %s]", tab->key,
-					  shown->title);
+			grid_printf(grid, row, first, STYLE_TAB, "[%c %s]", tab->key, shown->title);
 		else if (is_short)
-			col = grid_printf(grid, row, col, STYLE_PLAIN, " %c ", tab->key);
+			grid_printf(grid, row, first, STYLE_PLAIN, " %c ", tab->key);
 		else
-			col = grid_printf(grid, row, col, STYLE_PLAIN, " %c %s ", tab->key,
-					  shown->title);
+			grid_printf(grid, row, first, STYLE_PLAIN, " %c %s ", tab->key,
+				    shown->title);
 		screen_add_hit(screen, (struct hit){ HIT_TAB, row, first, col - 1, i });
 	}
 	paint_filters(screen, grid, row, col);

@@ -12,7 +12,7 @@
 
 static const struct view_type *const types[] = {
 	&view_events, &view_guests, &view_vcpus, &view_exits, &view_hotspots,
-	&view_host, &view_long_exits, &view_why, &view_hosts,
+	&view_host, &view_who, &view_where, &view_long_exits, &view_why, &view_hosts,
 };
 #define NR_TYPES (sizeof(types) / sizeof(types[0]))
 
@@ -262,6 +262,26 @@ static void no_hidden_column_would_fit(void **state)
 					fail_msg("%s, %d columns: rank %u needs %d of %d",
 						 types[t]->name, cols, rank, needed, room);
 			}
+		}
+	}
+}
+
+static void the_active_tab_is_always_seen(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t t = 0; t < NR_TYPES; t++) {
+		char tab[32];
+
+		begin_view(w, types[t]);
+		if (types[t] == &view_hosts) /* it has the tab of Guests, in a fleet */
+			continue;
+		snprintf(tab, sizeof(tab), "[%c %s]", types[t]->key, types[t]->title);
+		for (int cols = 20; cols <= 200; cols++) {
+			made_picture(w, cols, 5);
+			assert_non_null(strstr(line(w, 0), tab));
+			made_picture(w, cols, 24);
+			assert_non_null(strstr(line(w, 2), tab));
 		}
 	}
 }
@@ -539,6 +559,7 @@ UNIT(test_room)
 		T(what_is_sorted_by_is_on_the_screen),
 		T(a_narrow_column_takes_the_place_of_a_wide_one),
 		T(no_hidden_column_would_fit),
+		T(the_active_tab_is_always_seen),
 		T(more_rows_than_fit_are_told_everywhere),
 		T(arguments_outlive_what_else_names_the_row),
 		T(spare_room_goes_to_the_names_that_need_it),
