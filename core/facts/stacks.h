@@ -75,7 +75,7 @@ uint32_t stacks_count_functions(const struct stacks *stacks);
 /* How long a vCPU was in a stack. */
 struct stack_item {
 	struct key key; /* guest, vCPU, and the node as the field */
-	int64_t ns;	/* of a sample: since the one before, which may have told too much */
+	int64_t ns;	/* of a sample: since the one before, which may have had too much */
 	uint64_t count; /* samples, and absences that ended */
 };
 

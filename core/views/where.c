@@ -106,7 +106,7 @@ static const char *side_of(enum function_side side)
 	return sides[side];
 }
 
-/* What the sums told too much is in none of the rows. */
+/* What the sums have too much is in none of the rows. */
 static uint64_t positive(int64_t ns)
 {
 	return ns > 0 ? (uint64_t)ns : 0;

@@ -212,7 +212,10 @@ static void build(struct view *view, const struct query *query, const struct fac
 		(void *)(uintptr_t)facts);
 	add_rows(view, query, facts, groups, sums->nr_groups);
 	free(groups);
-	if (!view->nr_rows)
+	if (!view->nr_rows && facts->source == SOURCE_HISTORY)
+		view->note = "No vCPU waited for a CPU, or nothing measured it: a history has "
+			     "waits while kvmtop -w shows this view.";
+	else if (!view->nr_rows)
 		view->note = "No vCPU has waited for a CPU.";
 }
 

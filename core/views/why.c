@@ -131,7 +131,7 @@ static bool enter(struct query *query, const struct view_row *row, const struct 
 	return true;
 }
 
-/* Who had the CPU is the evidence of waits; query_wants() knows when it is not needed yet. */
+/* Who had the CPU is the evidence of waits; query_wants() leaves it out while none is found. */
 static bool needs(const struct field *field)
 {
 	return field->use == USE_WAIT || findings_need(field);

@@ -223,8 +223,8 @@ static void count_guest_code(struct exits_state *exits)
 	if (exits->bpf->config.has_pcs && exits->bpf->is_timed)
 		exits->guest_code = exits_guest_code_new(&config);
 	else if (exits->bpf->config.has_pcs)
-		error_set(&exits->no_stacks, 0, "This kernel tells no exits: the guest's code is "
-						"not known.");
+		error_set(&exits->no_stacks, 0, "KVM traces no VM exits here: which code of guests "
+						"makes them is not known.");
 }
 
 static int start(struct exits_state *exits, struct error *error)

@@ -18,7 +18,7 @@
 struct counted {
 	UT_hash_handle hh;
 	struct exits_pc_key key;
-	struct exits_pc_sum told; /* what samples have of it */
+	struct exits_pc_sum given; /* what samples have of it */
 	struct exits_pc_sum now;
 	bool is_in_map, is_in_slot, was_absent;
 };
@@ -68,7 +68,7 @@ void exits_guest_code_free(struct exits_guest_code *code)
 	free(code);
 }
 
-/* ---- whose it is */
+/* ---- the vCPU and the function of a count */
 
 static const volatile struct exits_thread *record_of(const struct exits_guest_code *code,
 						     const struct exits_pc_key *key)
@@ -121,8 +121,8 @@ static void add(struct exits_guest_code *code, const struct counted *counted, st
 	const struct exits_code *exit = &code->config.bpf->codes[key->cell % EXITS_CELLS];
 	uint32_t reason = exits_names_cell(code->config.names, exit);
 	struct stack_item item = {
-		.ns = (int64_t)(counted->now.ns - counted->told.ns),
-		.count = counted->now.count - counted->told.count,
+		.ns = (int64_t)(counted->now.ns - counted->given.ns),
+		.count = counted->now.count - counted->given.count,
 	};
 	struct exits_vcpu_id owner;
 	uint32_t node;
@@ -209,15 +209,15 @@ bool exits_guest_code_is_ready(const struct exits_guest_code *code)
  * whole. An entry of the map that is idle is to be removed: to another one the program may be
  * adding just then.
  */
-static void tell(struct exits_guest_code *code, struct counted *counted, struct stack_sums *to)
+static void give(struct exits_guest_code *code, struct counted *counted, struct stack_sums *to)
 {
-	bool is_new = counted->now.count > counted->told.count;
+	bool is_new = counted->now.count > counted->given.count;
 	bool is_absent = !counted->is_in_map && !counted->is_in_slot;
-	bool is_idle = counted->now.count == counted->told.count && !counted->is_in_slot;
+	bool is_idle = counted->now.count == counted->given.count && !counted->is_in_slot;
 
 	if (is_new && has_names(code, &counted->key)) {
 		add(code, counted, to);
-		counted->told = counted->now;
+		counted->given = counted->now;
 	} else if (is_idle || (is_absent && counted->was_absent)) {
 		if (counted->is_in_map)
 			code->idle[code->nr_idle++] = counted->key;
@@ -241,12 +241,12 @@ void exits_guest_code_take(struct exits_guest_code *code, const struct exits_pc_
 	for (uint32_t i = 0; i < code->config.bpf->max_threads; i++)
 		count_slots(code, i);
 	HASH_ITER(hh, code->counted, counted, next) {
-		if (counted->now.count > counted->told.count)
+		if (counted->now.count > counted->given.count)
 			want_name(code, &counted->key);
 	}
 	guest_functions_prepare(code->functions);
 	HASH_ITER(hh, code->counted, counted, next)
-		tell(code, counted, to);
+		give(code, counted, to);
 }
 
 static void remove_entry(const struct exits_guest_code *code, const struct exits_pc_key *key)
@@ -268,7 +268,7 @@ int exits_guest_code_collect(struct exits_guest_code *code, struct stack_sums *s
 	exits_guest_code_take(code, code->keys, code->sums, nr, sums);
 	for (uint32_t i = 0; i < code->nr_idle; i++)
 		remove_entry(code, &code->idle[i]);
-	guest_functions_tell(code->functions, error);
+	guest_functions_report(code->functions, error);
 	sums->lost_ns = lost_ns - code->lost_ns;
 	code->lost_ns = lost_ns;
 	return 0;

@@ -52,14 +52,14 @@ struct source {
 	struct guest_symbols *symbols;
 	bool is_valid; /* for this naming */
 	uint64_t next_ns; /* no reading before */
-	struct error error; /* why it has no names, until that is told */
+	struct error error; /* why it has no names, until that is said */
 };
 
 struct guest_functions {
 	struct guest_functions_config config;
 	struct account_reader *reader; /* NULL: no memory is read */
 	struct source *sources;
-	struct error error; /* why no memory is read, until that is told */
+	struct error error; /* why no memory is read, until that is said */
 };
 
 /* ---- a reading */
@@ -308,7 +308,7 @@ void guest_functions_name(const struct guest_functions *functions, uint32_t gues
 		snprintf(buf, size, "0x%" PRIx64, address);
 }
 
-void guest_functions_tell(struct guest_functions *functions, struct error *error)
+void guest_functions_report(struct guest_functions *functions, struct error *error)
 {
 	struct source *source, *next;
 

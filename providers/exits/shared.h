@@ -109,11 +109,10 @@ struct exits_thread {
 	__u32 nr_arguments; /* different arguments in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/*
-	 * While long exits are reported. pc: of the open exit, where its begin tells it (also while
-	 * program counters are counted); user_ns:
-	 * of the open exit, before user_since; waited_before_ns: how long the thread had waited for
-	 * CPUs when it began; halt_polled_ns: of the latest halt; polled_before_ns: polled_ns at
-	 * its end.
+	 * While long exits are reported. pc: of the open exit, where its begin has it (also while
+	 * program counters are counted); user_ns: of the open exit, before user_since;
+	 * waited_before_ns: how long the thread had waited for CPUs when it began; halt_polled_ns:
+	 * of the latest halt; polled_before_ns: polled_ns at its end.
 	 */
 	__u64 pc, user_ns, waited_before_ns, halt_polled_ns, polled_before_ns;
 	__u64 polled_ns; /* how long KVM polled in its halts */

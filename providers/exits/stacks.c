@@ -25,15 +25,15 @@
 	"Samples are taken by a clock (no counter of cycles here): code with interrupts off is " \
 	"seen where they are on again, or is [interrupts off]."
 
-/* How much of a thread's absence was told before it ended. */
-struct told {
+/* How much of a thread's absence was given to samples before it ended. */
+struct given {
 	uint32_t tid;
 	uint64_t since, ns;
 	struct exits_stack_key key;
 };
 
-struct told_list {
-	struct told *list; /* ascending by tid */
+struct given_list {
+	struct given *list; /* ascending by tid */
 	size_t nr, room;
 };
 
@@ -47,7 +47,7 @@ struct exits_stacks {
 	struct exits_stacks_config config;
 	struct exits_paths *paths;
 	struct attached *attached;
-	struct told_list told;
+	struct given_list given;
 	uint64_t lost_ns, lost; /* as of the call before */
 	uint64_t now_ns;
 	/* Of a reading. */
@@ -158,7 +158,7 @@ void exits_stacks_free(struct exits_stacks *stacks)
 	else
 		detach(stacks->attached);
 	exits_paths_free(stacks->paths);
-	free(stacks->told.list);
+	free(stacks->given.list);
 	free(stacks->keys);
 	free(stacks->sums);
 	free(stacks);
@@ -232,9 +232,9 @@ static int take_sums(struct exits_stacks *stacks)
 
 /* ---- threads that are away */
 
-static int compare_told(const void *a, const void *b)
+static int compare_given(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct given *x = a, *y = b;
 
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
@@ -264,7 +264,7 @@ static bool has_ended(const struct absence *absence)
 }
 
 /* The threads that are away now, with how long they are; threads that have ended are forgotten. */
-static void list_absences(const struct exits_stacks *stacks, struct told_list *list)
+static void list_absences(const struct exits_stacks *stacks, struct given_list *list)
 {
 	int fd = bpf_map__fd(stacks->config.bpf->program->maps.absences);
 	uint32_t tid, *last = NULL, ended = 0;
@@ -282,7 +282,7 @@ static void list_absences(const struct exits_stacks *stacks, struct told_list *l
 			continue;
 		}
 		array_grow_unset(&list->list, &list->room, list->nr + 1);
-		list->list[list->nr++] = (struct told){
+		list->list[list->nr++] = (struct given){
 			.tid = tid, .since = absence.since, .key = absence.key,
 			.ns = stacks->now_ns > absence.since ? stacks->now_ns - absence.since : 0,
 		};
@@ -290,27 +290,27 @@ static void list_absences(const struct exits_stacks *stacks, struct told_list *l
 	if (ended)
 		bpf_map_delete_elem(fd, &ended);
 	if (list->nr)
-		qsort(list->list, list->nr, sizeof(*list->list), compare_told);
+		qsort(list->list, list->nr, sizeof(*list->list), compare_given);
 }
 
 /*
- * Adds the time of threads that are away, which the program adds when they are back: what was told
+ * Adds the time of threads that are away, which the program adds when they are back: what was given
  * before is then too much.
  */
 static void take_absences(struct exits_stacks *stacks)
 {
-	struct told_list now = { 0 };
+	struct given_list now = { 0 };
 
 	list_absences(stacks, &now);
-	for (size_t i = 0; i < stacks->told.nr; i++) {
-		const struct told *before = &stacks->told.list[i];
+	for (size_t i = 0; i < stacks->given.nr; i++) {
+		const struct given *before = &stacks->given.list[i];
 
 		add(stacks, &before->key, -(int64_t)before->ns, 0);
 	}
 	for (size_t i = 0; i < now.nr; i++)
 		add(stacks, &now.list[i].key, (int64_t)now.list[i].ns, 0);
-	free(stacks->told.list);
-	stacks->told = now;
+	free(stacks->given.list);
+	stacks->given = now;
 }
 
 int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums)

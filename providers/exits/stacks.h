@@ -122,7 +122,7 @@ void guest_functions_name(const struct guest_functions *functions, uint32_t gues
 bool guest_functions_are_ready(const struct guest_functions *functions);
 
 /* A notice in error, once, if a guest's memory gave no names. */
-void guest_functions_tell(struct guest_functions *functions, struct error *error);
+void guest_functions_report(struct guest_functions *functions, struct error *error);
 
 /* ---- guest_code.c */
 

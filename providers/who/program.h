@@ -42,7 +42,7 @@ int who_bpf_read(struct who_bpf *bpf, who_take_fn *take, void *arg);
 /* Time that could not be charged, as there were too many pairs. */
 uint64_t who_bpf_lost_ns(const struct who_bpf *bpf);
 
-/* ---- names.c */
+/* ---- names of what had the CPU */
 
 /* What the names of a pair are, of a kind that the programs tell apart less finely. */
 struct who_names {

@@ -74,7 +74,7 @@ void recorded_long_exits(const struct recording *recording, struct fields *field
 			 struct long_exits *ret_exits);
 
 /*
- * ---- player.c: the whole recording in two samples, its first moment, where all counts are 0, and
+ * ---- the whole recording in two samples, its first moment, where all counts are 0, and
  * its last one
  */
 

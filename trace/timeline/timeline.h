@@ -70,7 +70,7 @@ bool timeline_kvm_guest_at(const struct timeline_kvm *kvm, size_t nr,
 bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32_t vcpu,
 			    uint64_t guest_time, uint64_t *ret_time);
 
-/* ---- inside.c: events recorded by a guest's own kernel, beside the host's events */
+/* ---- cpus.c: events recorded by a guest's own kernel, beside the host's events */
 
 /*
  * trace-cmd record -A makes a file for the guest, with the host's times. Its events are drawn as

@@ -4,8 +4,8 @@
  *
  * The file is a sequence of parts, each with records of one CPU. perf writes FINISHED_ROUND after
  * it has read every CPU's ring once: a record after this mark is not older than the records before
- * the previous mark. So records wait, sorted by time, until the second mark after them,
- * or until there are too many.
+ * the previous mark. So records wait, sorted by time, until the second mark after them, or until
+ * there are too many.
  *
  * In a folder, each CPU's records have a file of their own, which is a source of its own. There are
  * no marks: the kernel has sorted the records, but for an interrupt between the moment when a

@@ -66,7 +66,7 @@ struct world {
 	struct counted arguments[RECORDS];
 	bool is_over; /* the arguments' epoch */
 	struct sample sample;
-	uint32_t guest; /* whose vCPU 0 is this very thread */
+	uint32_t guest; /* its vCPU 0 is this very thread */
 };
 
 /* The command's words are our own: a folder, or a folder and a process. */

@@ -48,7 +48,7 @@ struct world {
 	struct exits_pc_sum sums[ENTRIES];
 	uint32_t nr;
 	struct stack_sums taken;
-	uint32_t guest; /* whose vCPU 0 is this very thread */
+	uint32_t guest; /* its vCPU 0 is this very thread */
 };
 
 static void begin_code(struct world *w, size_t nr_files)
