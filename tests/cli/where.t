@@ -63,7 +63,7 @@ print(*(row["side"] for row in rows if row["function"] == "answer_by_spinning"))
 need_screen
 screen_start 100 30 "exec $KVMTOP -s 0.3 -g $name --view where"
 screen_has '\[8 Where\]' "the view has a tab"
-screen_has '^ +answer_by_spinning +[0-9.]+ +[0-9.]+ ' "with the function"
+screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "with the function"
 screen_keys x
 screen_has '^ +[├└] vCPU 0 ' "x shows the tree"
 screen_keys x
