@@ -117,14 +117,27 @@ void pattern_free(struct pattern *pattern)
 	free(pattern);
 }
 
+/* A letter after a backslash is not one of the names. */
+static bool has_capital(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\\' && text[1])
+			text++;
+		else if (*text >= 'A' && *text <= 'Z')
+			return true;
+	}
+	return false;
+}
+
 int pattern_new(const char *text, struct pattern **ret_pattern, struct error *error)
 {
 	struct pattern *pattern;
 	int number = 0;
 	PCRE2_SIZE offset = 0;
 	pcre2_code *code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
-					 PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &number, &offset,
-					 NULL);
+					 PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C |
+						 (has_capital(text) ? 0 : PCRE2_CASELESS),
+					 &number, &offset, NULL);
 
 	if (!code) {
 		char message[120];

@@ -95,11 +95,15 @@ static void tells_where_the_first_match_ends(void **state)
 	assert_int_equal(match("^", "x"), 0);
 }
 
-static void case_matters(void **state)
+static void case_matters_with_a_capital(void **state)
 {
 	(void)state;
-	assert_int_equal(match("hlt", "kvm_exit(HLT)"), -1);
-	assert_int_equal(match("(?i)hlt", "kvm_exit(HLT)"), 12);
+	assert_int_equal(match("hlt", "kvm_exit(HLT)"), 12);
+	assert_int_equal(match("HLT", "kvm_exit(hlt)"), -1);
+	assert_int_equal(match("[A-Z]", "kvm_exit"), -1);
+	assert_int_equal(match("\\Whlt", "kvm_exit(HLT)"), 12); /* an escape is no capital */
+	assert_int_equal(match("\\\\H|HLT", "kvm_exit(hlt)"), -1);
+	assert_int_equal(match("(?i)HLT", "kvm_exit(hlt)"), 12);
 }
 
 static void speaks_pythons_dialect(void **state)
@@ -261,7 +265,7 @@ UNIT(test_pattern)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flaw_E4_matches_anywhere),
 		cmocka_unit_test(tells_where_the_first_match_ends),
-		cmocka_unit_test(case_matters),
+		cmocka_unit_test(case_matters_with_a_capital),
 		cmocka_unit_test(speaks_pythons_dialect),
 		cmocka_unit_test(keeps_its_text),
 		cmocka_unit_test(errors_name_the_position),
