@@ -21,9 +21,6 @@ static void format_ioport(char *buf, size_t size, uint64_t port, uint32_t bytes,
 	add_name(buf, size, n, argument_port_name(port));
 }
 
-/* A read that user space answers is two events: the first has no value yet. */
-enum { MMIO_READ_BEGUN, MMIO_READ };
-
 uint32_t argument_at_end(enum exit_kind kind, uint32_t c)
 {
 	return kind == EXITS_MMIO && c == MMIO_READ_BEGUN ? MMIO_READ : c;
@@ -32,9 +29,10 @@ uint32_t argument_at_end(enum exit_kind kind, uint32_t c)
 static void format_mmio(char *buf, size_t size, uint64_t address, uint32_t bytes, uint32_t type)
 {
 	static const char *const types[] = { "read begun", "read", "write" };
+	int n = snprintf(buf, size, "0x%" PRIx64 " %s", address, type < 3 ? types[type] : "access");
 
-	snprintf(buf, size, "0x%" PRIx64 " %s %u", address, type < 3 ? types[type] : "access",
-		 bytes);
+	if (bytes) /* else it is not known */
+		snprintf(buf + n, size - (size_t)n, " %u", bytes);
 }
 
 static void format_msr(char *buf, size_t size, uint64_t msr, uint32_t is_write, uint32_t unused)
@@ -95,6 +93,16 @@ static void format_fault(char *buf, size_t size, uint64_t fault, uint32_t level,
 		 level < 4 ? levels[level] : "");
 }
 
+/* Messages go to addresses of local APICs, 0xfee00000 and above; a line is a small number. */
+static void format_interrupt(char *buf, size_t size, uint64_t line, uint32_t level, uint32_t source)
+{
+	if (line > UINT16_MAX)
+		snprintf(buf, size, "MSI 0x%" PRIx64 " data 0x%" PRIx32, line, level);
+	else
+		snprintf(buf, size, "line %" PRIu64 " %s%s", line, level ? "raised" : "lowered",
+			 source == 0 ? "" : source == 1 ? " irqfd" : " PIT");
+}
+
 static uint64_t fault_of_x86(uint64_t code)
 {
 	return exits_fault_of_x86(code);
@@ -132,6 +140,10 @@ static const struct argument kinds[EXITS_KINDS] = {
 			 { { "kvm", "kvm_page_fault", "error_code", NULL, NULL, 0, fault_of_x86 },
 			   { "kvm", "kvm_guest_fault", "hsr", NULL, NULL, 0, fault_of_arm64 } },
 			 format_fault, NULL },
+	[EXITS_INTERRUPT] = { "interrupt", "IRQ",
+			     { { "kvm", "kvm_set_irq", "gsi", "level", "irq_source_id", 0, NULL },
+			       { "kvm", "kvm_msi_set_irq", "address", "data", NULL, 0, NULL } },
+			     format_interrupt, NULL },
 };
 
 const struct argument *argument_of(enum exit_kind kind)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * argument - the events with the argument of an exit: a port, address, MSR, leaf or call.
+ * argument - the events with the argument of an exit: a port, address, MSR, leaf or call; and of
+ * interrupts, which the VMM raises at any time.
  */
 #ifndef KVMTOP_ARCH_ARGUMENT_H
 #define KVMTOP_ARCH_ARGUMENT_H
@@ -41,7 +42,10 @@ uint32_t argument_at_end(enum exit_kind kind, uint32_t c);
 const struct argument *argument_of(enum exit_kind kind);
 const struct argument *argument_by_name(const char *name); /* NULL: there is none */
 
-/* "vmexit", "userspace", "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg", "fault". */
+/*
+ * "vmexit", "userspace", "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg", "fault",
+ * "interrupt".
+ */
 const char *exit_kind_name(enum exit_kind kind);
 
 /* 0, or -EINVAL with error, which lists the names. */

@@ -20,6 +20,7 @@ enum exit_kind {
 	EXITS_HYPERCALL,
 	EXITS_SYSREG,
 	EXITS_FAULT, /* an access of memory that the second-level tables do not allow */
+	EXITS_INTERRUPT, /* no exit's: a line or a message that raises an interrupt */
 	EXITS_KINDS
 };
 
@@ -67,6 +68,9 @@ static inline __u64 exits_fault_of_arm64(__u64 syndrome)
 	       FAULT_IF(FAULT_WRITE, !is_exec && (syndrome & 0x40)) |
 	       FAULT_IF(FAULT_PROTECTED, (syndrome & 0x3c) == 0xc);
 }
+
+/* The types of kvm_mmio, as the kernel numbers them. A read of user space's is two events. */
+enum { MMIO_READ_BEGUN, MMIO_READ, MMIO_WRITE };
 
 #define REASON_TYPE_BIT 32 /* of a code: see struct split's type_field */
 

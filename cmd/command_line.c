@@ -21,7 +21,7 @@
 /* What the shell's completion offers for the arguments of options. */
 #define TIMES "now today yesterday"
 #define LONG_TIMES "1ms 5ms 100ms"
-#define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg fault"
+#define EXIT_KINDS "vmexit userspace mmio ioport msr cpuid hypercall sysreg fault interrupt"
 #define RECORDING_KINDS "trace.dat perf.data acrn kvmtrace"
 #define COSTS_BY_NAME "times events none" /* as enum cost */
 #define CLOCKS "local global counter uptime perf mono mono_raw boot tai x86-tsc"

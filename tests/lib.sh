@@ -263,19 +263,26 @@ spawn() {
 	T_pids="$T_pids $SPAWNED"
 }
 
-# guest NAME OPTION...: spawns a tiny guest that begins after `go NAME`; its pid is in $GUEST, its
-# output in $TMP/NAME.out.
-guest() {
-	t_guest=$1
-	shift
+# guest_of PROGRAM NAME OPTION...: spawns a tiny guest of tests/helpers that begins after `go NAME`;
+# its pid is in $GUEST, its output in $TMP/NAME.out.
+guest_of() {
+	t_program=$1 t_guest=$2
+	shift 2
 	mkfifo "$TMP/$t_guest.in" || return
 	# A FIFO that is opened for reading and writing never ends, and opening it never blocks.
 	# shellcheck disable=SC2016
-	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" "$HELPERS/miniguest" \
-		--wait --hold 60 --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
+	spawn sh -c 'in=$1; shift; exec "$@" <>"$in"' sh "$TMP/$t_guest.in" \
+		"$HELPERS/$t_program" --name "$t_guest" "$@" >"$TMP/$t_guest.out" 2>&1
 	# shellcheck disable=SC2034 # for the tests
 	GUEST=$SPAWNED
 	wait_for 20 grep -q ready "$TMP/$t_guest.out"
+}
+
+# guest NAME OPTION...: the same for miniguest.
+guest() {
+	t_guest=$1
+	shift
+	guest_of miniguest "$t_guest" --wait --hold 60 "$@"
 }
 
 go() {

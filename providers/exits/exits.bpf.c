@@ -126,10 +126,10 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
  * among them; the others share one cell. So no guest takes the room of others, however many
  * different arguments it uses.
  */
-static __noinline struct exits_cell *add_argument(struct exits_thread *thread)
+static __noinline struct exits_cell *add_argument(struct exits_thread *thread,
+						  struct exits_argument_key *key)
 {
 	static const struct exits_cell zero;
-	struct exits_argument_key *key = &thread->argument;
 	struct exits_cell *cell;
 
 	if (thread->nr_arguments < EXITS_ARGUMENTS) {
@@ -147,13 +147,14 @@ static __noinline struct exits_cell *add_argument(struct exits_thread *thread)
 	return bpf_map_lookup_elem(&arguments, key);
 }
 
-/* The cell of the thread's argument, which counts it; NULL: it is lost. */
-static __always_inline struct exits_cell *count_argument(struct exits_thread *thread)
+/* The cell of an argument of the thread's, which counts it; NULL: it is lost. */
+static __always_inline struct exits_cell *count_argument(struct exits_thread *thread,
+							 struct exits_argument_key *key)
 {
-	struct exits_cell *cell = bpf_map_lookup_elem(&arguments, &thread->argument);
+	struct exits_cell *cell = bpf_map_lookup_elem(&arguments, key);
 
 	if (!cell)
-		cell = add_argument(thread);
+		cell = add_argument(thread, key);
 	if (cell)
 		cell->count++;
 	else
@@ -164,7 +165,7 @@ static __always_inline struct exits_cell *count_argument(struct exits_thread *th
 /* Time that earlier samples had, before the argument was counted, is its reason's alone. */
 static __noinline void end_uncounted(struct exits_thread *thread, __u64 since, __u64 now)
 {
-	struct exits_cell *cell = count_argument(thread);
+	struct exits_cell *cell = count_argument(thread, &thread->argument);
 
 	if (!cell)
 		return;
@@ -366,7 +367,7 @@ static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __
 	if (!thread)
 		return 0;
 	set_argument(thread, kind, a, b, c);
-	if (count_argument(thread))
+	if (count_argument(thread, &thread->argument))
 		thread->has_argument = thread->open_since != 0;
 	return 0;
 }
@@ -379,10 +380,40 @@ static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __
 
 ON_ARGUMENT(on_ioport, "kvm_pio", EXITS_IOPORT, ctx->args[1], ctx->args[2], ctx->args[0])
 ON_ARGUMENT(on_mmio, "kvm_mmio", EXITS_MMIO, ctx->args[2], ctx->args[1], ctx->args[0])
+ON_ARGUMENT(on_fast_mmio, "kvm_fast_mmio", EXITS_MMIO, ctx->args[0], 0, MMIO_WRITE)
 ON_ARGUMENT(on_msr, "kvm_msr", EXITS_MSR, ctx->args[1], ctx->args[0], 0)
 ON_ARGUMENT(on_cpuid, "kvm_cpuid", EXITS_CPUID, ctx->args[0], 0, 0)
 ON_ARGUMENT(on_hypercall, "kvm_hypercall", EXITS_HYPERCALL, ctx->args[0], 0, 0)
 ON_ARGUMENT(on_hvc, "kvm_hvc_arm64", EXITS_HYPERCALL, ctx->args[1], 0, 0)
+
+/*
+ * An interrupt is no exit's argument: it is raised by threads of the VMM or the kernel, or by a
+ * vCPU's in the middle of an exit.
+ */
+static __noinline int on_interrupt(__u64 a, __u32 b, __u32 c)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	struct exits_argument_key key = { .a = a, .b = b, .c = c, .kind = EXITS_INTERRUPT,
+					  .cell = EXITS_NO_CELL };
+
+	if (!thread)
+		thread = add_thread(EXITS_NOT_VCPU, 1);
+	if (!thread)
+		return 0;
+	key.thread = thread->number;
+	key.epoch = thread->epoch;
+	count_argument(thread, &key);
+	return 0;
+}
+
+#define ON_INTERRUPT(name, event, a, b, c)                                                         \
+	SEC("raw_tp/" event) int name(const struct bpf_raw_tracepoint_args *ctx)                   \
+	{                                                                                          \
+		return on_interrupt(a, b, c);                                                      \
+	}
+
+ON_INTERRUPT(on_line, "kvm_set_irq", (__u32)ctx->args[0], (__u32)ctx->args[1], (__u32)ctx->args[2])
+ON_INTERRUPT(on_message, "kvm_msi_set_irq", ctx->args[0], (__u32)ctx->args[1], 0)
 
 SEC("tp_btf/kvm_sys_access")
 int on_sysreg(const __u64 *ctx)

@@ -79,6 +79,9 @@ static void choose_programs(const struct exits_bpf *bpf)
 		  bpf->is_timed && has_pc && exit->place == EXIT_IN_VMX, false },
 		{ program->progs.on_ioport, has_arguments, false },
 		{ program->progs.on_mmio, has_arguments, false },
+		{ program->progs.on_fast_mmio, has_arguments, false },
+		{ program->progs.on_line, has_arguments, false },
+		{ program->progs.on_message, has_arguments, false },
 		{ program->progs.on_msr, has_arguments, false },
 		{ program->progs.on_cpuid, has_arguments, false },
 		{ program->progs.on_hypercall, has_arguments, false },
@@ -222,7 +225,8 @@ uint64_t exits_missed(const struct exits_bpf *bpf)
 		program->progs.on_userspace, program->progs.on_ioport, program->progs.on_mmio,
 		program->progs.on_msr, program->progs.on_cpuid, program->progs.on_hypercall,
 		program->progs.on_hvc, program->progs.on_sysreg, program->progs.on_fault,
-		program->progs.on_arm64_fault,
+		program->progs.on_arm64_fault, program->progs.on_fast_mmio,
+		program->progs.on_line, program->progs.on_message,
 	};
 	const struct split *exit = bpf->config.exit;
 	uint64_t missed = exit ? missed_by(exit_program(bpf, exit->place)) : 0;

@@ -87,7 +87,7 @@ struct exits_pc_slot {
 
 struct exits_thread {
 	__u32 tid, tgid;
-	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none */
+	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none; or EXITS_NOT_VCPU */
 	__u32 number; /* of this record */
 	__u64 first_ns; /* when the record began */
 	/* When the open exit began; 0: none. Both times are cleared before durations are added. */
@@ -176,6 +176,7 @@ struct exits_stack_sum {
 	__u64 ns, count;
 };
 
+#define EXITS_NOT_VCPU 0xfffffffeu /* it raised an interrupt, and may be any thread */
 #define EXITS_NO_VCPU 0xffffffffu
 #define EXITS_UNKNOWN (~0ull)
 

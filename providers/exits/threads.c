@@ -148,9 +148,25 @@ static struct exits_vcpu_id identify(const struct guest *guest,
 	*ret_is_listed = vcpu && !guest->has_ended;
 	if (vcpu)
 		id.index = vcpu->index;
-	else if (record->vcpu != EXITS_NO_VCPU)
+	else if (record->vcpu < EXITS_NOT_VCPU)
 		id.index = (int32_t)record->vcpu;
 	return id;
+}
+
+/* A thread of the VMM, or of the kernel for it: "vhost-4110", "kvm-pit/4110". */
+static const struct guest *guest_of(const struct exits_threads *threads,
+				    const volatile struct exits_thread *record)
+{
+	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
+	char comm[sizeof(record->comm) + 1] = "";
+	bool has_pid;
+
+	if (guest || record->vcpu != EXITS_NOT_VCPU)
+		return guest;
+	memcpy(comm, (const void *)(uintptr_t)record->comm, sizeof(record->comm));
+	has_pid = strncmp(comm, "vhost-", 6) == 0 || strncmp(comm, "kvm-pit/", 8) == 0;
+	return has_pid ? guests_by_pid(threads->config.guests,
+				       (pid_t)atoi(comm + strcspn(comm, "0123456789"))) : NULL;
 }
 
 /*
@@ -161,7 +177,7 @@ static struct exits_vcpu_id identify(const struct guest *guest,
 static bool runs_another(const struct exits_threads *threads, struct watched_thread *thread,
 			 const volatile struct exits_thread *record)
 {
-	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
+	const struct guest *guest = guest_of(threads, record);
 	struct exits_vcpu_id known = exits_vcpu_id(thread->vcpu), id;
 
 	if (!guest)
@@ -179,8 +195,8 @@ static void find_vcpu(struct exits_threads *threads, struct watched_thread *thre
 	const struct guest *guest;
 
 	exits_record_settle(); /* it may have been published just now */
-	guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
-	if (!guest_vcpu_by_tid(guest, (pid_t)record->tid))
+	guest = guest_of(threads, record);
+	if (record->vcpu != EXITS_NOT_VCPU && !guest_vcpu_by_tid(guest, (pid_t)record->tid))
 		guest = meet(threads, record);
 	thread->is_listed = false;
 	if (guest)
@@ -328,6 +344,7 @@ void exits_threads_argument(struct exits_threads *threads, const struct exits_ar
 {
 	const struct exits_code *code = NULL;
 	struct watched_thread *thread;
+	struct exits_vcpu *vcpu;
 	const struct argument_base *base;
 	struct exits_cell now = *cell, counted;
 	uint64_t open;
@@ -338,11 +355,14 @@ void exits_threads_argument(struct exits_threads *threads, const struct exits_ar
 	thread = &threads->list[key->thread];
 	if (!thread->vcpu)
 		return;
+	vcpu = thread->vcpu;
+	if (key->kind == EXITS_INTERRUPT) /* it is of the guest, whatever thread raises it */
+		vcpu = exits_vcpus_get(threads->vcpus,
+				       (struct exits_vcpu_id){ exits_vcpu_id(vcpu).guest, -1 });
 	if (key->cell < EXITS_CELLS)
 		code = &threads->config.codes[key->cell];
-	field = exits_names_argument(threads->config.names, key, code,
-				     exits_vcpu_may_name(thread->vcpu));
-	if (!exits_vcpu_has_room(thread->vcpu, field))
+	field = exits_names_argument(threads->config.names, key, code, exits_vcpu_may_name(vcpu));
+	if (!exits_vcpu_has_room(vcpu, field))
 		field = exits_names_rest(threads->config.names, key, code);
 	open = open_ns(thread, key, cell);
 	if (thread->fate == MOVES)
@@ -351,7 +371,7 @@ void exits_threads_argument(struct exits_threads *threads, const struct exits_ar
 	base = find_base(threads, key);
 	if (base)
 		exits_cell_less(&now, &base->cell);
-	exits_vcpu_add_argument(thread->vcpu, field, (enum exit_kind)key->kind, &now,
+	exits_vcpu_add_argument(vcpu, field, (enum exit_kind)key->kind, &now,
 				is_over || thread->fate != STAYS, open);
 	if (thread->fate == MOVES)
 		keep_base(threads, key, &counted);

@@ -215,8 +215,8 @@ struct output {
 };
 
 static void add_row(const struct exits_vcpus *vcpus, const struct output *out,
-		    const struct exits_vcpu_id *id, uint32_t field, const struct exits_cell *cell,
-		    uint64_t open_ns)
+		    const struct exits_vcpu_id *id, uint32_t field, enum exit_kind kind,
+		    const struct exits_cell *cell, uint64_t open_ns)
 {
 	struct key key = { id->guest, id->index, field };
 	struct timing timing = {
@@ -225,7 +225,7 @@ static void add_row(const struct exits_vcpus *vcpus, const struct output *out,
 		.max_ns = cell->max_ns,
 	};
 
-	if (!vcpus->config->is_timed) {
+	if (!vcpus->config->is_timed || kind == EXITS_INTERRUPT) {
 		sample_add(out->sample, key, cell->count, out->flags);
 		return;
 	}
@@ -288,8 +288,8 @@ static void add_cells(struct exits_vcpus *vcpus, const struct output *out,
 		sums->open_ns[kind] += now->open_ns[i];
 		if (vcpus->cells[i].is_idle)
 			sums->idle_ns[kind] += now->cells[i].time_ns + now->open_ns[i];
-		add_row(vcpus, out, &vcpu->id, vcpus->cells[i].field, &now->cells[i],
-			now->open_ns[i]);
+		add_row(vcpus, out, &vcpu->id, vcpus->cells[i].field, (enum exit_kind)kind,
+			&now->cells[i], now->open_ns[i]);
 	}
 }
 
@@ -333,7 +333,7 @@ static void add_parents(const struct exits_vcpus *vcpus, const struct output *ou
 		if (sums->by_kind[i].count)
 			add_row(vcpus, out, &vcpu->id,
 				exits_names_fields(vcpus->config->names)->parents[i],
-				&sums->by_kind[i], sums->open_ns[i]);
+				(enum exit_kind)i, &sums->by_kind[i], sums->open_ns[i]);
 	}
 }
 
@@ -345,7 +345,8 @@ static void add_arguments(const struct exits_vcpus *vcpus, const struct output *
 		exits_cell_add(&sums->by_kind[sum->kind], &sum->now);
 		sums->open_ns[sum->kind] += sum->open_ns;
 		if (sum->now.count)
-			add_row(vcpus, out, &vcpu->id, sum->field, &sum->now, sum->open_ns);
+			add_row(vcpus, out, &vcpu->id, sum->field, sum->kind, &sum->now,
+				sum->open_ns);
 	}
 	for (unsigned int i = 0; i < EXITS_KINDS; i++)
 		exits_cell_add(&sums->by_kind[i], &vcpu->dropped[i]);
@@ -374,10 +375,11 @@ static void add_vcpu(struct exits_vcpus *vcpus, const struct output *out, struct
 		add_arguments(vcpus, out, vcpu, &sums);
 	drop_arguments(vcpu);
 	add_parents(vcpus, out, vcpu, &sums);
-	sample_add(out->sample,
-		   (struct key){ vcpu->id.guest, vcpu->id.index,
-				 exits_names_fields(vcpus->config->names)->cpu },
-		   vcpu->cpu, 0);
+	if (sums.by_kind[EXITS_VMEXIT].count || sums.by_kind[EXITS_USERSPACE].count)
+		sample_add(out->sample,
+			   (struct key){ vcpu->id.guest, vcpu->id.index,
+					 exits_names_fields(vcpus->config->names)->cpu },
+			   vcpu->cpu, 0);
 	if (vcpus->config->is_timed && sums.by_kind[EXITS_VMEXIT].count)
 		add_times(vcpus, out, vcpu, &sums);
 }
@@ -387,7 +389,7 @@ void exits_vcpus_emit(struct exits_vcpus *vcpus, struct sample *sample, uint32_t
 	const struct output out = { sample, vcpus->config->codes, flags };
 
 	for (struct exits_vcpu *vcpu = vcpus->list; vcpu; vcpu = vcpu->hh.next) {
-		if (!vcpu->has_now && !vcpu->former)
+		if (!vcpu->has_now && !vcpu->former && !vcpu->nr_named)
 			continue;
 		need_now(vcpu);
 		if (vcpu->former)

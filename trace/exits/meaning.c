@@ -35,7 +35,10 @@ static bool is_of_kvm(const struct trace_type *type)
 
 /* ---- arguments */
 
-/* What ACRN's hypervisor and the old kernels call arguments, and the fields they have. */
+/*
+ * What ACRN's hypervisor and the old kernels call arguments, and the fields they have; and a write
+ * that KVM takes before it looks for the instruction.
+ */
 static const struct foreign {
 	enum exit_kind kind;
 	const char *system, *name, *a, *b, *c;
@@ -51,6 +54,7 @@ static const struct foreign {
 	{ EXITS_MSR, "kvmtrace", "MSR_READ", "ecx", NULL, NULL, 0 },
 	{ EXITS_MSR, "kvmtrace", "MSR_WRITE", "ecx", NULL, NULL, 1 },
 	{ EXITS_CPUID, "kvmtrace", "CPUID", "function", NULL, NULL, 0 },
+	{ EXITS_MMIO, "kvm", "kvm_fast_mmio", "gpa", NULL, NULL, MMIO_WRITE },
 	{ EXITS_HYPERCALL, "kvmtrace", "VMMCALL", "nr", NULL, NULL, 0 },
 };
 

@@ -9,8 +9,6 @@
 /* Keeps the code for rare events out of the code for frequent ones. */
 #define RARE __attribute__((noinline))
 
-enum { MMIO_UNSATISFIED_READ, MMIO_READ, MMIO_WRITE };
-
 void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned int arguments,
 		  const struct pairing_listener *listener)
 {
@@ -325,7 +323,7 @@ static void on_mmio(struct pairing *pairing, struct recorded_thread *thread,
 
 	if (thread->state) /* the fault by which KVM found the device */
 		thread->state->is_open &= (uint16_t)~(1U << EXITS_FAULT);
-	if (key->c == MMIO_UNSATISFIED_READ)
+	if (key->c == MMIO_READ_BEGUN)
 		return;
 	count = table_count(&pairing->table, thread, key);
 	if (!is_write && !was_open) {
@@ -391,11 +389,29 @@ static RARE void on_wakeup(struct pairing *pairing, struct thread_state *state,
 
 /* ---- the stream */
 
+/* Any thread raises interrupts, of the VMM or of the kernel. */
+static bool is_of_vcpu(const struct meaning *meaning)
+{
+	return meaning->kind != MEANING_EVENT && meaning->counted_as != EXITS_INTERRUPT;
+}
+
+static RARE void on_interrupt(struct pairing *pairing, struct recorded_thread *thread,
+			      const struct meaning *meaning, const struct trace_event *event)
+{
+	const struct exit_key key = meaning_argument(&pairing->meanings, meaning, event, NULL);
+
+	if (pairing->arguments & 1U << EXITS_INTERRUPT)
+		table_count(&pairing->table, thread, &key)->begun++;
+}
+
 static void take(struct pairing *pairing, struct recorded_thread *thread,
 		 const struct meaning *meaning, const struct trace_event *event)
 {
-	if (meaning->kind == MEANING_EVENT)
+	if (!is_of_vcpu(meaning)) {
+		if (meaning->kind == MEANING_ARGUMENT)
+			on_interrupt(pairing, thread, meaning, event);
 		return;
+	}
 	thread->is_vcpu = true;
 	if (meaning->kind == MEANING_ARGUMENT) {
 		if (pairing->arguments & 1U << meaning->counted_as)
@@ -474,7 +490,7 @@ void pairing_add(struct pairing *pairing, const struct trace_event *event)
 	thread->last = event->time;
 	if (event->counted) {
 		/* Without a field or a time they begin and end nothing. */
-		if (meaning->kind != MEANING_EVENT && event->tid >= 0)
+		if (is_of_vcpu(meaning) && event->tid >= 0)
 			thread->is_vcpu = true;
 		return;
 	}

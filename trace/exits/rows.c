@@ -222,8 +222,9 @@ static uint64_t open_time(const struct recording *recording, const struct record
 static void add_count(const struct maker *maker, struct key key, enum exit_kind kind,
 		      struct kept_count *now, uint64_t open_ns)
 {
-	uint64_t nr = pairing_of(maker)->has_entries ? now->ended : now->begun;
-	const struct timing *timing = has_time(maker) ? &now->timing : NULL;
+	bool has_end = pairing_of(maker)->has_entries && kind != EXITS_INTERRUPT;
+	uint64_t nr = has_end ? now->ended : now->begun;
+	const struct timing *timing = has_time(maker) && has_end ? &now->timing : NULL;
 
 	if (!maker->recording->is_moment)
 		open_ns = 0;
@@ -341,9 +342,12 @@ static uint32_t argument_field(const struct maker *maker, struct exit_count *cou
 	return count->field - 1;
 }
 
-static void add_arguments(const struct maker *maker, struct key key,
-			  const struct recorded_thread *thread)
+/* An interrupt is of the guest, whatever thread raises it. */
+static void add_arguments(const struct maker *maker, const struct recorded_thread *thread)
 {
+	const struct key of = key_of(maker->recording, thread);
+	struct key key = of;
+
 	for (size_t i = 0; i < thread->counts.nr; i++) {
 		struct exit_count *count = thread->counts.list[i];
 		enum exit_kind kind = (enum exit_kind)count->key.kind;
@@ -352,6 +356,7 @@ static void add_arguments(const struct maker *maker, struct key key,
 		if (kind < EXITS_FIRST_ARGUMENT || !count_now(maker, count, &now))
 			continue;
 		key.field = argument_field(maker, count);
+		key.vcpu = kind == EXITS_INTERRUPT ? -1 : of.vcpu;
 		add_count(maker, key, kind, &now, open_time(maker->recording, thread, count));
 	}
 }
@@ -390,7 +395,7 @@ void recorded_add_exits(struct played_rows *rows, const struct recording *record
 	}
 	/* The arguments come after all reasons: argument_field() looks up the reasons' fields. */
 	for (size_t i = 0; i < table->nr_threads; i++)
-		add_arguments(&maker, key_of(recording, table->threads[i]), table->threads[i]);
+		add_arguments(&maker, table->threads[i]);
 }
 
 /* ---- long exits */

@@ -927,6 +927,7 @@ static void test_arguments(void **state)
 		  .cell = CELL_ODD },
 		{ .a = FAULT_EXEC | FAULT_PRIVATE, .b = 7, .kind = EXITS_FAULT,
 		  .cell = EXITS_NO_CELL },
+		{ .a = 0xfe003000, .c = MMIO_WRITE, .kind = EXITS_MMIO, .cell = EXITS_NO_CELL },
 	};
 	const char *const names[] = {
 		"msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)", "ioport(IO 0x3f8 write 1 COM1)",
@@ -934,6 +935,7 @@ static void test_arguments(void **state)
 		"hypercall(HYPERCALL 5 KVM_HC_KICK_CPU)",
 		"sysreg(SYSREG S3_0_C12_C11_5 ICC_SGI1R_EL1 write)",
 		"fault(0x1234 write-protected 4K)", "fault(FAULT exec private)",
+		"mmio(MMIO 0xfe003000 write)",
 	};
 	const struct exits_cell cell = { .count = 3, .time_ns = 30 };
 	const struct field *field;
@@ -955,6 +957,43 @@ static void test_arguments(void **state)
 	assert_int_equal(field->reason, fields_find(w->fields, "vmexit(MSR_WRITE)"));
 	field = fields_get(w->fields, fields_find(w->fields, names[1]));
 	assert_int_equal(field->reason, FIELD_NONE);
+}
+
+/* They are the guest's, whatever thread raises them, and have no times. */
+static void test_interrupts(void **state)
+{
+	static const struct {
+		struct exits_argument_key key;
+		const char *name;
+	} list[] = {
+		{ { .a = 5, .b = 1 }, "interrupt(IRQ line 5 raised)" },
+		{ { .a = 5 }, "interrupt(IRQ line 5 lowered)" },
+		{ { .a = 9, .b = 1, .c = 1 }, "interrupt(IRQ line 9 raised irqfd)" },
+		{ { .a = 0, .b = 1, .c = 2 }, "interrupt(IRQ line 0 raised PIT)" },
+		{ { .a = 0xfee01000, .b = 0x4021 }, "interrupt(IRQ MSI 0xfee01000 data 0x4021)" },
+	};
+	struct world *w = *state;
+	struct exits_thread *vcpu = begin(w, 0, false), *pit = begin(w, 1, false);
+	struct exits_argument_key key;
+
+	pit->tgid = 1; /* it is of the kernel */
+	pit->vcpu = EXITS_NOT_VCPU;
+	snprintf(pit->comm, sizeof(pit->comm), "kvm-pit/%d", (int)getpid());
+	happened(vcpu, CELL_MSR, 1, 1);
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		memset(w->arguments, 0, sizeof(w->arguments));
+		key = list[i].key;
+		key.kind = EXITS_INTERRUPT;
+		key.cell = EXITS_NO_CELL;
+		happened_with(w, vcpu, key, 10);
+		happened_with(w, pit, key, 3);
+		take_sample(w, (i + 2) * SECOND);
+		assert_int_equal(row_of(w, w->guest, -1, list[i].name)->count, 13);
+		assert_int_equal(row_of(w, w->guest, -1, list[i].name)->timing, 0);
+	}
+	assert_null(row_of(w, w->guest, 0, "interrupt"));
+	assert_null(row_of(w, w->guest, -1, "cpu"));
+	assert_int_equal(row_of(w, w->guest, 0, "vmexit(MSR_WRITE)")->count, 1);
 }
 
 static const struct exits_argument_key com1 = { .a = 0x3f8, .b = 1, .c = 1, .kind = EXITS_IOPORT,
@@ -1220,6 +1259,7 @@ UNIT(test_exits)
 		TEST(test_index_is_known_late),
 		TEST(test_unknown_guest_ends),
 		TEST(test_arguments),
+		TEST(test_interrupts),
 		TEST(test_arguments_of_two_threads),
 		TEST(test_arguments_of_a_late_owner),
 		TEST(test_epochs),

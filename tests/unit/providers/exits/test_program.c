@@ -70,6 +70,9 @@ int on_nested_exit(void *ctx);
 int on_nested_entry(void *ctx);
 int on_ioport(struct bpf_raw_tracepoint_args *ctx);
 int on_mmio(struct bpf_raw_tracepoint_args *ctx);
+int on_fast_mmio(struct bpf_raw_tracepoint_args *ctx);
+int on_line(struct bpf_raw_tracepoint_args *ctx);
+int on_message(struct bpf_raw_tracepoint_args *ctx);
 int on_msr(struct bpf_raw_tracepoint_args *ctx);
 int on_cpuid(struct bpf_raw_tracepoint_args *ctx);
 int on_hypercall(struct bpf_raw_tracepoint_args *ctx);
@@ -1315,6 +1318,8 @@ static void test_arguments(void **state)
 	assert_true(key->kind == EXITS_IOPORT && key->a == 0x3f8 && key->b == 4 && key->c == 1);
 	on_mmio(raw(2, 8, 0xfee00300)); /* type, len, gpa */
 	assert_true(key->kind == EXITS_MMIO && key->a == 0xfee00300 && key->b == 8 && key->c == 2);
+	on_fast_mmio(raw(0xfe003000, 0, 0)); /* gpa */
+	assert_true(key->kind == EXITS_MMIO && key->a == 0xfe003000 && !key->b && key->c == 2);
 	on_msr(raw(1, 0x6e0, 77)); /* write, ecx, data */
 	assert_true(key->kind == EXITS_MSR && key->a == 0x6e0 && key->b == 1 && !key->c);
 	on_cpuid(raw(0xd, 1, 77)); /* function, index */
@@ -1326,6 +1331,31 @@ static void test_arguments(void **state)
 	on_sysreg((__u64[]){ 0x40000000, (uintptr_t)&access, (uintptr_t)&reg });
 	assert_true(key->kind == EXITS_SYSREG && key->a == 0x04020103);
 	assert_true(key->b == 1 && key->c == 5);
+}
+
+/* It is no argument of the exit in which it is raised; any other thread has a record for it. */
+static void test_interrupts(void **state)
+{
+	const struct exits_argument_key *key = m.argument_keys;
+
+	(void)state;
+	exits_at(1000, IO);
+	writes_port();
+	on_line(raw(5, 1, 2)); /* gsi, level, source */
+	enters_at(1500);
+	assert_int_equal(m.argument_cells[0].time_ns, 500);
+	assert_int_equal(m.records[0].argument.kind, EXITS_IOPORT);
+	assert_true(key[1].kind == EXITS_INTERRUPT && key[1].a == 5 && key[1].b == 1);
+	assert_true(key[1].c == 2 && key[1].cell == EXITS_NO_CELL && key[1].thread == 0);
+	assert_int_equal(m.argument_cells[1].time_ns, 0);
+	m.tid = 2;
+	on_message(raw(0xfee01000, 0x4021, 77)); /* address, data */
+	on_message(raw(0xfee01000, 0x4021, 78));
+	assert_int_equal(m.nr_arguments, 3);
+	assert_true(key[2].a == 0xfee01000 && key[2].b == 0x4021 && !key[2].c);
+	assert_int_equal(key[2].thread, 1);
+	assert_int_equal(m.records[1].vcpu, EXITS_NOT_VCPU);
+	assert_int_equal(m.argument_cells[2].count, 2);
 }
 
 /* A fault is counted when its exit ends: with the level of the first page that was mapped. */
@@ -1658,6 +1688,7 @@ UNIT(test_program)
 		TEST(test_reason_in_vcpu),
 		VMX(test_foreign_vcpu),
 		TEST(test_arguments),
+		TEST(test_interrupts),
 		TEST(test_faults),
 		TEST(test_fault_that_lasts),
 		TEST(test_kinds_of_faults),

@@ -38,7 +38,8 @@ static int add_formats(void **state)
 		"print fmt: \"reason %s\", REC->errno < 0 ? \"error\" : "
 		"__print_symbolic(REC->reason, { 6, \"KVM_EXIT_MMIO\" })\n";
 	formats[NR_WORLD_FORMATS + 1] = "name: kvm_set_irq\nID: 106\n" COMMON_FIELDS
-					"\tfield:int gsi;\toffset:8;\tsize:4;\tsigned:1;\n\n"
+					"\tfield:int gsi;\toffset:8;\tsize:4;\tsigned:1;\n"
+					"\tfield:int level;\toffset:12;\tsize:4;\tsigned:1;\n\n"
 					"print fmt: \"gsi %d\", REC->gsi\n";
 	formats[NR_WORLD_FORMATS + 2] =
 		"name: sched_switch\nID: 107\n" COMMON_FIELDS
@@ -123,6 +124,7 @@ static void put_irq(struct bytes *bytes, uint32_t tid)
 {
 	put_common(bytes, ID_IRQ, tid);
 	put_u32(bytes, 4);
+	put_u32(bytes, 1);
 }
 
 static void put_switch(struct bytes *bytes, uint32_t from, uint64_t state, uint32_t to)
@@ -581,7 +583,7 @@ static void arguments_and_their_exits(void **state)
 	make_guest(&world);
 	look(&world, &view_hotspots);
 	fields = monitor_facts(world.monitor)->fields;
-	assert_int_equal(world.view.nr_rows, 3);
+	assert_int_equal(world.view.nr_rows, 4);
 	assert_int_equal(time_of(&world, 0, "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)"), 500);
 	assert_int_equal(time_of(&world, 1, "msr(IO_INSTRUCTION 0x6e0 IA32_TSC_DEADLINE write)"),
 			 600);
@@ -849,6 +851,31 @@ static void what_is_gone_without_user_space(void **state)
 	assert_int_equal(total(&world, 0, "time"), 400);
 	assert_int_equal(total(&world, 0, "time(kvm)"), 200);
 	assert_int_equal(total(&world, 1, "time(halt)"), 9600);
+	end(&world);
+}
+
+/* Interrupts have no times, and the thread that raises them needs no vCPU. */
+static void interrupts(void **state)
+{
+	struct world world;
+
+	(void)state;
+	begin(&world);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1000);
+	put_irq(&world.event, 77);
+	add(&world, 0, 1100);
+	put_entry(&world.event, 77, 0);
+	add(&world, 0, 1200);
+	put_irq(&world.event, 5);
+	add(&world, 0, 1300);
+	open_dat(&world);
+	look(&world, &view_hotspots);
+	assert_int_equal(total(&world, -1, "interrupt(IRQ line 4 raised)"), 1);
+	assert_null(item(&world, 1, -1, "interrupt(IRQ line 4 raised)")->timing);
+	assert_int_equal(item(&world, GUEST_NONE, -1, "interrupt(IRQ line 4 raised)")->total, 1);
+	look(&world, &view_vcpus);
+	assert_int_equal(world.view.nr_rows, 1);
 	end(&world);
 }
 
@@ -1339,7 +1366,8 @@ static void no_exits_but_events(void **state)
 	look(&world, &view_events);
 	assert_int_equal(cell(&world, "kvm_set_irq", "total")->count, 2);
 	assert_int_equal(guests_count(world.recording.guests), 0);
-	assert_non_null(strstr(monitor_no_exits(world.monitor), "no VM exits"));
+	look(&world, &view_exits);
+	assert_int_equal(world.view.nr_rows, 0);
 	end(&world);
 }
 
@@ -1752,6 +1780,7 @@ UNIT(test_recorded)
 		cmocka_unit_test(lost_time_is_no_life),
 		cmocka_unit_test(an_ended_guest_spends_no_time),
 		cmocka_unit_test(what_is_gone_without_user_space),
+		cmocka_unit_test(interrupts),
 		cmocka_unit_test(losses_of_one_cpu),
 		cmocka_unit_test(a_loss_in_another_buffer),
 		cmocka_unit_test(more_threads_than_are_kept),

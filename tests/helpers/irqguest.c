@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * irqguest - on x86: a guest that kicks devices, and a VMM that raises interrupts.
+ *
+ * usage: irqguest [--name NAME] KICKS WRITES LINES MESSAGES PER_S
+ *
+ * Prints "ready PID", waits for a line on stdin. Then the guest writes KICKS times each to a port
+ * and to an address that are eventfds', WRITES times to a port of the VMM's, and halts for good.
+ * The VMM prints "kicked", raises and lowers line 5, which the guest has masked, LINES times, and
+ * sends MESSAGES times an MSI, which the guest's local APIC does not take; PER_S of both in a
+ * second, 0: at once. Then it prints "done", and stays for two minutes.
+ * Exit status: 0; 1 failure.
+ */
+#ifdef __x86_64__
+#include <linux/kvm.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "tests/worlds/x86_guest.h"
+
+#define MEMORY_SIZE 0x10000
+#define CODE_GPA    0x1000
+#define TSS_GPA	    0xfffbd000UL
+#define KICK_PORT   0xe0
+#define WRITE_PORT  0xe4
+#define KICK_GPA    0x80000
+#define END_PORT    0xf4
+#define LINE	    5
+#define HOLD_S	    120
+
+extern const uint8_t irq_code[], irq_end[];
+
+/* In real mode: %esi kicks of each kind, %edi writes. %es begins at KICK_GPA. */
+__asm__(".pushsection .rodata\n"
+	".code16\n"
+	"irq_code:\n"
+	"	test	%esi, %esi\n"
+	"	jz	2f\n"
+	"1:	outw	%ax, $0xe0\n"
+	"	movw	%ax, %es:0\n"
+	"	decl	%esi\n"
+	"	jnz	1b\n"
+	"2:	test	%edi, %edi\n"
+	"	jz	4f\n"
+	"3:	outb	%al, $0xe4\n"
+	"	decl	%edi\n"
+	"	jnz	3b\n"
+	"4:	outb	%al, $0xf4\n"
+	"	cli\n"
+	"5:	hlt\n"
+	"	jmp	5b\n"
+	"irq_end:\n"
+	".code64\n"
+	".popsection\n");
+
+static void add_kick(const struct x86_guest *guest, uint64_t address, uint32_t flags)
+{
+	const struct kvm_ioeventfd kick = {
+		.addr = address, .len = 2, .fd = must(eventfd(0, EFD_CLOEXEC), "eventfd"),
+		.flags = flags,
+	};
+
+	must(ioctl(guest->vm, KVM_IOEVENTFD, &kick), "KVM_IOEVENTFD");
+}
+
+static void set_state(int vcpu, uint32_t kicks, uint32_t writes)
+{
+	struct kvm_regs regs = { .rip = CODE_GPA, .rflags = 2, .rsi = kicks, .rdi = writes };
+	struct kvm_sregs sregs;
+
+	must(ioctl(vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
+	sregs.cs.base = sregs.cs.selector = 0;
+	sregs.es.base = KICK_GPA;
+	sregs.es.selector = KICK_GPA >> 4;
+	must(ioctl(vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
+	must(ioctl(vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
+}
+
+static void *run(void *arg)
+{
+	struct x86_guest *guest = arg;
+
+	pthread_setname_np(pthread_self(), "vcpu0");
+	for (;;) {
+		x86_guest_run(guest);
+		if (guest->run->exit_reason != KVM_EXIT_IO) {
+			fprintf(stderr, "irqguest: exit to user space %u\n",
+				guest->run->exit_reason);
+			exit(1);
+		}
+		if (guest->run->io.port == END_PORT) {
+			printf("kicked\n");
+			fflush(stdout);
+		}
+	}
+	return NULL;
+}
+
+static void pause_for(uint32_t per_s)
+{
+	const struct timespec time = { .tv_nsec = per_s ? 1000000000L / per_s : 0 };
+
+	if (per_s)
+		nanosleep(&time, NULL);
+}
+
+static void raise_lines(const struct x86_guest *guest, uint32_t nr, uint32_t per_s)
+{
+	for (uint32_t i = 0; i < 2 * nr; i++) {
+		const struct kvm_irq_level level = { .irq = LINE, .level = i % 2 == 0 };
+
+		must(ioctl(guest->vm, KVM_IRQ_LINE, &level), "KVM_IRQ_LINE");
+		if (i % 2)
+			pause_for(per_s);
+	}
+}
+
+static void send_messages(const struct x86_guest *guest, uint32_t nr, uint32_t per_s)
+{
+	const struct kvm_msi message = { .address_lo = 0xfee00000, .data = 0x41 };
+
+	for (uint32_t i = 0; i < nr; i++) {
+		must(ioctl(guest->vm, KVM_SIGNAL_MSI, &message), "KVM_SIGNAL_MSI");
+		pause_for(per_s);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int first = argc > 2 && strcmp(argv[1], "--name") == 0 ? 3 : 1;
+	struct x86_guest guest;
+	uint32_t numbers[5];
+	pthread_t thread;
+
+	if (argc - first != 5) {
+		fprintf(stderr, "usage: irqguest [--name N] KICKS WRITES LINES MESSAGES PER_S\n");
+		return 2;
+	}
+	for (int i = 0; i < 5; i++)
+		numbers[i] = (uint32_t)strtoul(argv[first + i], NULL, 10);
+	x86_guest_make(&guest, MEMORY_SIZE);
+	memcpy(guest.memory + CODE_GPA, irq_code, (size_t)(irq_end - irq_code));
+	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
+	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
+	add_kick(&guest, KICK_PORT, KVM_IOEVENTFD_FLAG_PIO);
+	add_kick(&guest, KICK_GPA, 0);
+	x86_guest_add_vcpu(&guest);
+	set_state(guest.vcpu, numbers[0], numbers[1]);
+	x86_guest_wait();
+	if (pthread_create(&thread, NULL, run, &guest))
+		die("pthread_create");
+	raise_lines(&guest, numbers[2], numbers[4]);
+	send_messages(&guest, numbers[3], numbers[4]);
+	printf("done\n");
+	fflush(stdout);
+	sleep(HOLD_S);
+	return 0;
+}
+#else
+#include <stdio.h>
+
+int main(void)
+{
+	fprintf(stderr, "irqguest: for x86 only\n");
+	return 1;
+}
+#endif
