@@ -25,7 +25,8 @@ static int begin(struct run *run, struct error *error)
 
 	run->query.type = &view_where;
 	run->query.sort = options->sort ? options->column : view_default_sort(run->query.type);
-	run->query.stack_hz = options->guest_code ? STACKS_AT_EXITS : (uint32_t)options->hertz;
+	run->query.stack_hz = (uint32_t)options->hertz;
+	run->query.has_guest_code = options->guest_code;
 	run->query.by_argument = options->arguments;
 	run->query.has_halts = options->halts;
 	run->query.children = options->children || options->folded || options->svg;
@@ -97,6 +98,8 @@ static int understand(struct options *options, struct error *error)
 	if (options->reason)
 		err = pattern_new(options->reason, &pattern, error);
 	pattern_free(pattern); /* it is made again when it is used */
+	if (options->guest_code && !options->children && !options->sort)
+		options->sort = "exits";
 	if (!err && options->sort)
 		err = view_column_find(&view_where, options->sort, false, &options->column, error);
 	if (!err && options->nr_words > 1)

@@ -59,7 +59,8 @@ static struct want want_of(const struct feed *feed, const struct want *all)
 	const struct fields *fields = feed->args.fields;
 	struct want want = { .scope = all->scope, .guest = all->guest,
 			     .longer_ns = all->longer_ns, .has_halts = all->has_halts,
-			     .stack_hz = all->stack_hz };
+			     .stack_hz = all->stack_hz,
+			     .has_guest_code = all->has_guest_code };
 
 	/* Always all guests: a closer look at one guest must not end the counts of others. */
 	if (feed->provider->is_of_exits) {
@@ -81,7 +82,7 @@ static bool has_want(const struct feed *feed, const struct want *want)
 
 	if (!feed->has_want || want->scope != latest->scope || want->guest != latest->guest ||
 	    want->longer_ns != latest->longer_ns || want->has_halts != latest->has_halts ||
-	    want->stack_hz != latest->stack_hz)
+	    want->stack_hz != latest->stack_hz || want->has_guest_code != latest->has_guest_code)
 		return false;
 	for (uint32_t i = 0; i < feed->nr_fields; i++) {
 		if (field_set_has(&want->fields, i) != field_set_has(&latest->fields, i))

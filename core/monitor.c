@@ -230,7 +230,8 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 	if (field_set_has_use(&want->fields, monitor->fields, USE_ARGUMENT) !=
 		    field_set_has_use(needed, monitor->fields, USE_ARGUMENT) ||
 	    (want->longer_ns > 0) != (query_wants_longer(query) > 0) ||
-	    want->stack_hz != query_wants_stacks(query))
+	    want->stack_hz != query_wants_stacks(query) ||
+	    want->has_guest_code != query_wants_guest_code(query))
 		return true;
 	/* Only what the filter selects was counted. */
 	if (!counts_all && is_filter_new(monitor, query))
@@ -281,6 +282,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 		add_all(monitor);
 	monitor->want.longer_ns = query_wants_longer(query);
 	monitor->want.stack_hz = query_wants_stacks(query);
+	monitor->want.has_guest_code = query_wants_guest_code(query);
 	monitor->want.has_halts = query->has_halts;
 	free(monitor->filter);
 	monitor->filter = query->filter ? xstrdup(pattern_text(query->filter)) : NULL;

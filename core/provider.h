@@ -35,8 +35,8 @@ struct want {
 	uint32_t guest;
 	uint64_t longer_ns; /* exits that take longer are listed one by one; 0: none */
 	bool has_halts;	    /* halts, too */
-	/* samples a second of the code that vCPU threads are in, or STACKS_AT_EXITS; 0: none */
-	uint32_t stack_hz;
+	uint32_t stack_hz; /* samples a second of the code that vCPU threads are in; 0: none */
+	bool has_guest_code; /* with the guest's code that made each exit, which is counted */
 };
 
 /* What the user chose; zero-initialised is nothing. */

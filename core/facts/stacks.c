@@ -109,14 +109,14 @@ uint32_t stacks_exit(struct stacks *stacks, const char *label, uint32_t reason, 
 	return add_node(stacks, &node);
 }
 
-uint32_t stacks_argument(struct stacks *stacks, uint32_t exit, const char *label, uint32_t argument)
+uint32_t stacks_argument(struct stacks *stacks, uint32_t node, const char *label, uint32_t argument)
 {
-	struct stack_node node = stacks->nodes[exit].node;
+	struct stack_node below = stacks->nodes[node].node;
 
-	node.parent = exit;
-	node.function = stacks_function(stacks, label, FUNCTION_EXIT);
-	node.argument = argument;
-	return add_node(stacks, &node);
+	below.parent = node;
+	below.function = stacks_function(stacks, label, FUNCTION_EXIT);
+	below.argument = argument;
+	return add_node(stacks, &below);
 }
 
 uint32_t stacks_call(struct stacks *stacks, uint32_t node, uint32_t function)
@@ -156,12 +156,14 @@ void stack_sums_add(struct stack_sums *sums, const struct stack_item *item)
 
 	if (sums->nr == STACKS_SUMS && !*key_index_slot(&sums->index, sums->list, &item->key)) {
 		sums->lost_ns += item->ns > 0 ? (uint64_t)item->ns : 0;
+		sums->lost_exits += item->exits;
 		return;
 	}
 	at = key_index_add(&sums->index, sums->list, sizeof(*sums->list), sums->nr, &item->key);
 	if (at < sums->nr) {
 		sums->list[at].ns += item->ns;
 		sums->list[at].count += item->count;
+		sums->list[at].exits += item->exits;
 		return;
 	}
 	array_grow_unset(&sums->list, &sums->room, at + 1);
@@ -174,6 +176,7 @@ void stack_sums_take(struct stack_sums *sums, const struct stack_sums *sample)
 		stack_sums_add(sums, &sample->list[i]);
 	sums->lost_ns += sample->lost_ns;
 	sums->lost += sample->lost;
+	sums->lost_exits += sample->lost_exits;
 	sums->clock = sample->clock;
 	sums->none = sample->none;
 }
@@ -182,7 +185,7 @@ void stack_sums_reset(struct stack_sums *sums)
 {
 	key_index_clear(&sums->index);
 	sums->nr = 0;
-	sums->lost_ns = sums->lost = 0;
+	sums->lost_ns = sums->lost = sums->lost_exits = 0;
 	sums->clock = sums->none = NULL;
 }
 

@@ -3,10 +3,10 @@
  * stacks - the code that the threads of vCPUs were in, as paths in a tree of calls.
  *
  * A node is a function called from its parent's. The nodes below the root are exits: their
- * functions have the names of exit reasons; the nodes below these may be their arguments. So a node
- * and a vCPU say which exit it was, and the whole stack. As fields, functions and nodes are never
- * removed, and their numbers stay valid; both are limited, and a stack beyond the limit ends where
- * it would need a new node.
+ * functions have the names of exit reasons; the nodes below these may be the guest's function, and
+ * the exit's argument. So a node and a vCPU say which exit it was, and the whole stack. As fields,
+ * functions and nodes are never removed, and their numbers stay valid; both are limited, and a
+ * stack beyond the limit ends where it would need a new node.
  */
 #ifndef KVMTOP_CORE_FACTS_STACKS_H
 #define KVMTOP_CORE_FACTS_STACKS_H
@@ -23,7 +23,6 @@
 
 #define STACKS_HZ 99 /* samples a second, unless the user gives a number */
 #define STACKS_HZ_MAX 10000
-#define STACKS_AT_EXITS UINT32_MAX /* no samples, but the code of the guest at each exit */
 
 #define STACK_ROOT 0 /* the node above all others */
 
@@ -63,7 +62,7 @@ uint32_t stacks_function(struct stacks *stacks, const char *name, enum function_
  * ones are added.
  */
 uint32_t stacks_exit(struct stacks *stacks, const char *label, uint32_t reason, bool is_idle);
-uint32_t stacks_argument(struct stacks *stacks, uint32_t exit, const char *label,
+uint32_t stacks_argument(struct stacks *stacks, uint32_t node, const char *label,
 			 uint32_t argument);
 uint32_t stacks_call(struct stacks *stacks, uint32_t node, uint32_t function);
 
@@ -77,6 +76,7 @@ struct stack_item {
 	struct key key; /* guest, vCPU, and the node as the field */
 	int64_t ns;	/* of a sample: since the one before, which may have had too much */
 	uint64_t count; /* samples, and absences that ended */
+	uint64_t exits; /* that the guest's function made, of its node */
 };
 
 /* Zero-initialised is empty. */
@@ -85,9 +85,10 @@ struct stack_sums {
 	size_t nr, room;
 	struct key_index index;
 	const char *clock; /* what takes the samples; NULL: none are taken */
-	const char *none;  /* why there are none, a sentence; NULL: there may be */
+	const char *none;  /* why there are none, or no guest's code; NULL: there may be */
 	uint64_t lost_ns;  /* found no room */
 	uint64_t lost;	   /* stacks that found none: their time is there without them */
+	uint64_t lost_exits; /* found none */
 };
 
 /* Beyond the limit the time is lost. */

@@ -339,10 +339,11 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(SELF_TIME, TIME("self_ns", "Self"), \
 	       .help = "the time in the function itself") \
 	COLUMN(SAMPLES, COUNT("samples", "Samples", 7), \
-	       .help = "samples, and times off the CPU; with --guest-code, exits") \
+	       .help = "samples, and times off the CPU") \
+	COLUMN(MADE, COUNT("exits", "Exits", 7), .needs = NEEDS_VALUE, \
+	       .help = "how many exits the guest's function made") \
 	COLUMN(GUEST_KERNEL, SHARE("gsys_percent", "%gsys", 5), .needs = NEEDS_VALUE, \
-	       .help = "with -x and --guest-code: the share of exits that the guest's " \
-		       "kernel makes") \
+	       .help = "share of exits that the guest's kernel made, in the tree") \
 	/* Of findings. */ \
 	COLUMN(FINDING, TEXT("finding", "Finding", 46), \
 	       .help = "what makes the guest slow") \

@@ -271,6 +271,11 @@ uint32_t query_wants_stacks(const struct query *query)
 	return query->type == &view_where ? query->stack_hz : 0;
 }
 
+bool query_wants_guest_code(const struct query *query)
+{
+	return query_wants_stacks(query) && query->has_guest_code;
+}
+
 bool query_has_guest(const struct query *query, uint32_t guest)
 {
 	bool is_listed = !query->nr_only;

@@ -31,6 +31,7 @@ struct query {
 	enum exit_kind event;	      /* of view_exit_totals: what is counted, */
 	unsigned int groups;	      /* and a row for each of these */
 	uint32_t stack_hz;	      /* of view_where: see struct want, */
+	bool has_guest_code;	      /* the same, */
 	bool by_argument;	      /* and exits are told apart by their arguments */
 	bool has_argument, has_function; /* only exits with this argument, a field; only stacks */
 	uint32_t argument, function;	 /* with this function, a number of facts->stacks */
@@ -107,6 +108,9 @@ uint64_t query_wants_longer(const struct query *query);
 
 /* How often a second the code of vCPU threads is sampled for the query; 0: it is not. */
 uint32_t query_wants_stacks(const struct query *query);
+
+/* Whether samples have the guest's code, and each exit is counted by it. */
+bool query_wants_guest_code(const struct query *query);
 
 /* Whether the query asks for the guest, or for any vCPU of it. */
 bool query_has_guest(const struct query *query, uint32_t guest);

@@ -21,7 +21,8 @@ static const struct column columns[] = {
 	{ COL_SELF_TIME, .rank = 2 },
 	{ COL_TIME, .rank = 4, .help = "the time in it, and in what it calls" },
 	{ COL_SAMPLES, .rank = 5 },
-	{ COL_GUEST_KERNEL, .rank = 6 },
+	{ COL_MADE, .rank = 6 },
+	{ COL_GUEST_KERNEL, .rank = 7 },
 	{ .id = COL_NONE },
 };
 
@@ -29,7 +30,7 @@ static const struct column columns[] = {
 #define TREE_STACKS 5000
 
 /* The columns' order. */
-enum { FUNCTION, SIDE, SELF_SHARE, SHARE, SELF, TIME, SAMPLES, GUEST_KERNEL };
+enum { FUNCTION, SIDE, SELF_SHARE, SHARE, SELF, TIME, SAMPLES, MADE, GUEST_KERNEL };
 
 static bool names(const struct query *query, const struct facts *facts, uint32_t field)
 {
@@ -70,6 +71,12 @@ static void add_sum(struct where_sum *sum, const struct where_sum *more)
 {
 	sum->ns += more->self_ns;
 	sum->samples += more->samples;
+	sum->exits += more->exits;
+}
+
+static bool has_any(const struct where_sum *sum)
+{
+	return sum->self_ns || sum->samples || sum->exits;
 }
 
 /* ---- a row for each function */
@@ -80,7 +87,7 @@ static void add_functions(struct where_building *building, uint32_t node)
 	const struct where_sum *sum = &building->nodes[node];
 	uint32_t stack = node + 1;
 
-	if (!sum->self_ns && !sum->samples)
+	if (!has_any(sum))
 		return;
 	building->functions[stacks_node_at(building->stacks, node)->function].self_ns +=
 		sum->self_ns;
@@ -133,6 +140,8 @@ struct view_row *where_add_row(const struct where_building *building, const stru
 	row->cells[SELF] = cell_ns(positive(sum->self_ns));
 	row->cells[TIME] = cell_ns(positive(sum->ns));
 	row->cells[SAMPLES] = cell_count(sum->samples);
+	if (sum->exits)
+		row->cells[MADE] = cell_count(sum->exits);
 	if (sum->kernel || sum->user)
 		row->cells[GUEST_KERNEL] = cell_percent(sum->kernel, sum->kernel + sum->user);
 	return row;
@@ -162,7 +171,7 @@ static void build_functions(struct where_building *building)
 	for (uint32_t i = 1; i < nr; i++) {
 		const struct where_sum *sum = &building->functions[i];
 
-		if (!is_exit(building, i) && sum->ns > 0)
+		if (!is_exit(building, i) && (sum->ns > 0 || sum->exits))
 			where_add_function(building, sum, i)->number = i;
 	}
 }
@@ -170,6 +179,18 @@ static void build_functions(struct where_building *building)
 /* ---- the callers and callees of a function */
 
 enum relation { CALLER = 1, CALLEE };
+
+/* The function that calls the node; 0: none does. An argument may be between the two. */
+static uint32_t caller_of(const struct where_building *building, uint32_t node)
+{
+	uint32_t function = 0;
+
+	do {
+		node = stacks_node_at(building->stacks, node)->parent;
+		function = stacks_node_at(building->stacks, node)->function;
+	} while (node != STACK_ROOT && is_exit(building, function));
+	return node == STACK_ROOT ? 0 : function;
+}
 
 /*
  * Adds the time of a stack to each function that calls the chosen one there, or that it calls; once
@@ -180,20 +201,20 @@ static void add_related(struct where_building *building, uint32_t node, enum rel
 	const struct where_sum *sum = &building->nodes[node];
 	uint32_t stack = node + 1, called = 0;
 
-	if (!sum->self_ns && !sum->samples)
+	if (!has_any(sum))
 		return;
 	while (node != STACK_ROOT) {
 		const struct stack_node *of = stacks_node_at(building->stacks, node);
-		uint32_t parent = stacks_node_at(building->stacks, of->parent)->function;
-		uint32_t related = relation == CALLER ? parent : called;
+		uint32_t related = relation == CALLER ? caller_of(building, node) : called;
 		struct where_sum *function = &building->functions[related];
 
 		if (of->function == building->query->function && related &&
-		    !is_exit(building, related) && function->latest != stack) {
+		    function->latest != stack) {
 			add_sum(function, sum);
 			function->latest = stack;
 		}
-		called = of->function;
+		if (!is_exit(building, of->function))
+			called = of->function;
 		node = of->parent;
 	}
 }
@@ -245,6 +266,9 @@ static const char *note_of(const struct where_building *building)
 	if (sums->lost_ns)
 		return "Some time is missing: there were more different stacks than there is room "
 		       "for.";
+	if (sums->lost_exits)
+		return "Some exits are missing: there were more different addresses of guests "
+		       "than there is room for.";
 	if (sums->lost)
 		return "Some stacks found no room: their time is [unknown].";
 	if (building->least_ns)
@@ -278,6 +302,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		items[nr++] = *item;
 		building.nodes[item->key.field].self_ns += item->ns;
 		building.nodes[item->key.field].samples += item->count;
+		building.nodes[item->key.field].exits += item->exits;
 		building.whole_ns += item->ns;
 	}
 	building.names = view_scratch(view, (nr + 1) * sizeof(*building.names));

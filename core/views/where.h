@@ -10,7 +10,8 @@
 struct where_sum {
 	int64_t self_ns, ns;
 	uint64_t samples;
-	uint64_t kernel, user; /* in the tree: exits of the guest's kernel, and of its user mode */
+	uint64_t exits; /* that the guest's code made, */
+	uint64_t kernel, user; /* and in the tree: its kernel's, and its user mode's */
 	uint32_t latest; /* the node whose stack was added last, plus 1 */
 };
 

@@ -21,8 +21,9 @@ static void add_to(const struct where_building *building, struct where_sum *sum,
 
 	sum->ns += item->ns;
 	sum->samples += item->count;
-	sum->kernel += side == FUNCTION_GUEST_KERNEL ? item->count : 0;
-	sum->user += side == FUNCTION_GUEST_USER ? item->count : 0;
+	sum->exits += item->exits;
+	sum->kernel += side == FUNCTION_GUEST_KERNEL ? item->exits : 0;
+	sum->user += side == FUNCTION_GUEST_USER ? item->exits : 0;
 }
 
 static void add_item(struct where_building *building, struct calls *calls,
@@ -124,7 +125,7 @@ static void add_vcpu(struct where_building *building, struct calls *calls,
 		     const struct stack_item *items, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (items[i].ns || items[i].count)
+		if (items[i].ns || items[i].count || items[i].exits)
 			add_item(building, calls, &items[i]);
 	}
 	add_parent(building, &building->nodes[STACK_ROOT], &items[0].key, false);

@@ -198,7 +198,7 @@ static __always_inline void note_end(struct exits_thread *thread, const struct k
 			report(thread, since, now, pc_at_end(thread, vcpu));
 	}
 	if (counts_pcs)
-		count_pc(thread, vcpu, cell % EXITS_CELLS, now - since);
+		count_pc(thread, vcpu, cell % EXITS_CELLS, now);
 	if (is_by_clock) {
 		thread->ended_since = since;
 		thread->ended_ns = now;
@@ -272,6 +272,8 @@ int on_userspace(const struct bpf_raw_tracepoint_args *ctx)
 		thread = add_thread(EXITS_NO_VCPU, !has_exits);
 	if (!thread)
 		return 0;
+	if (counts_pcs && exit_place == EXIT_IN_VMX)
+		thread->pc = pc_at_end(thread, (const void *)(unsigned long)thread->running);
 	thread->running = 0; /* KVM_RUN is over */
 	if (thread->user_since)
 		end_userspace(thread, bpf_ktime_get_ns());

@@ -38,9 +38,9 @@ struct exits_state {
 	bool has_lost, has_arguments;
 	struct exits_long_list long_exits;
 	uint32_t stack_hz; /* 0: no stacks are wanted */
+	bool has_guest_code; /* with the guest's code */
 	struct exits_stacks *stacks; /* NULL: none are sampled */
 	struct error no_stacks; /* why */
-	struct exits_guest_code *guest_code; /* NULL: it is not counted */
 	uint32_t flags; /* of the next sample's rows */
 };
 
@@ -92,9 +92,7 @@ static int open_names(struct exits_state *exits, struct error *error)
 static void stop(struct exits_state *exits)
 {
 	exits_stacks_free(exits->stacks);
-	exits_guest_code_free(exits->guest_code);
 	exits->stacks = NULL;
-	exits->guest_code = NULL;
 	exits_bpf_close(exits->bpf);
 	exits_threads_free(exits->threads);
 	free(exits->ended);
@@ -190,6 +188,7 @@ static void sample_stacks(struct exits_state *exits)
 	const struct exits_stacks_config config = {
 		.env = exits->args.env,
 		.guests = exits->args.guests,
+		.options = &exits->args.options,
 		.names = exits->names,
 		.bpf = exits->bpf,
 		.threads = exits->threads,
@@ -201,44 +200,17 @@ static void sample_stacks(struct exits_state *exits)
 		exits_stacks_new(&config, &exits->stacks, &exits->no_stacks);
 }
 
-/* Where the guest was is known from arguments of kvm_exit, and not on all architectures. */
-static void count_guest_code(struct exits_state *exits)
-{
-	const struct provider_options *options = &exits->args.options;
-	const struct exits_guest_code_config config = {
-		.functions = {
-			.env = exits->args.env,
-			.guests = exits->args.guests,
-			.files = options->kallsyms,
-			.nr_files = options->nr_kallsyms,
-			.reads_memory = options->reads_guests,
-		},
-		.names = exits->names,
-		.bpf = exits->bpf,
-		.threads = exits->threads,
-		.fields = exits->args.fields,
-		.stacks = exits->args.stacks,
-	};
-
-	if (exits->bpf->config.has_pcs && exits->bpf->is_timed)
-		exits->guest_code = exits_guest_code_new(&config);
-	else if (exits->bpf->config.has_pcs)
-		error_set(&exits->no_stacks, 0, "KVM traces no VM exits here: which code of guests "
-						"makes them is not known.");
-}
-
 static int start(struct exits_state *exits, struct error *error)
 {
-	bool is_sampled = exits->stack_hz && exits->stack_hz != STACKS_AT_EXITS;
 	const struct exits_bpf_config config = {
 		.env = exits->args.env,
 		.exit = exits->exit,
 		.max_threads = room_for((uint32_t)guests_count_vcpus(exits->args.guests)),
 		.has_arguments = exits->has_arguments,
 		.has_long = exits->long_exits.longer_ns,
-		.stack_hz = is_sampled ? exits->stack_hz : 0,
-		.has_cycles = is_sampled && exits_stacks_have_cycles(),
-		.has_pcs = exits->stack_hz == STACKS_AT_EXITS,
+		.stack_hz = exits->stack_hz,
+		.has_cycles = exits->stack_hz && exits_stacks_have_cycles(),
+		.has_pcs = exits->has_guest_code,
 	};
 	int err;
 
@@ -251,7 +223,6 @@ static int start(struct exits_state *exits, struct error *error)
 		return err;
 	}
 	sample_stacks(exits);
-	count_guest_code(exits);
 	return 0;
 }
 
@@ -292,9 +263,11 @@ static int exits_want(void *state, const struct want *want, struct error *error)
 	has_any = exits->has_arguments || is_wanted(exits, want, USE_TIME) ||
 		  is_wanted(exits, want, USE_EXIT);
 	if (!has_any || exits->has_arguments != had_arguments ||
-	    (want->longer_ns != 0) != had_long || exits->stack_hz != want->stack_hz)
+	    (want->longer_ns != 0) != had_long || exits->stack_hz != want->stack_hz ||
+	    exits->has_guest_code != want->has_guest_code)
 		stop(exits);
 	exits->stack_hz = want->stack_hz;
+	exits->has_guest_code = want->has_guest_code;
 	want_long(exits, want);
 	if (has_any && !exits->bpf)
 		return start(exits, error);
@@ -360,10 +333,8 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 		err = exits_long_collect(&exits->long_exits, exits->bpf, exits->threads,
 					 exits->names, sample);
 	if (!err && exits->stacks)
-		err = exits_stacks_collect(exits->stacks, &sample->stacks);
-	if (!err && exits->guest_code)
-		err = exits_guest_code_collect(exits->guest_code, &sample->stacks, error);
-	if (exits->stack_hz && !exits->stacks && !exits->guest_code)
+		err = exits_stacks_collect(exits->stacks, &sample->stacks, error);
+	if (exits->stack_hz && !exits->stacks)
 		sample->stacks.none = exits->no_stacks.text;
 	if (!err) {
 		exits_threads_end(exits->threads, sample, exits->flags);
@@ -378,8 +349,8 @@ static void release_threads(struct exits_state *exits)
 {
 	for (uint32_t i = 0; i < exits->nr_ended; i++) {
 		exits_threads_release(exits->threads, exits->ended[i]);
-		if (exits->guest_code)
-			exits_guest_code_release(exits->guest_code, exits->ended[i]);
+		if (exits->stacks)
+			exits_stacks_release(exits->stacks, exits->ended[i]);
 	}
 	exits_bpf_end_sample(exits->bpf, exits->ended, exits->nr_ended);
 }
@@ -474,7 +445,7 @@ static bool exits_is_ready(void *state)
 {
 	const struct exits_state *exits = state;
 
-	return !exits->guest_code || exits_guest_code_is_ready(exits->guest_code);
+	return !exits->stacks || exits_stacks_are_ready(exits->stacks);
 }
 
 const struct provider exits_provider = {

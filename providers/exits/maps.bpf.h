@@ -16,6 +16,7 @@ const volatile __u32 exit_place; /* enum exit_place */
 const volatile _Bool reports_long; /* long exits are reported */
 /* One check for all that is rare: long exits, program counters, samples by a clock. */
 const volatile _Bool notes_more;
+const volatile _Bool is_by_clock; /* a clock takes the samples of stacks */
 const volatile _Bool has_exits; /* on_exit is loaded: a thread's record begins there */
 const volatile __u32 nr_first; /* records in threads[]; the others are in more_threads */
 const volatile __u64 halts[EXITS_HALTS]; /* the codes of exits that are halts; 0: no more */

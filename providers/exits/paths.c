@@ -14,7 +14,7 @@
 #define NAME_SIZE 256
 #define SWITCH_FRAMES 12 /* the frames of our own program and its event are among the first */
 
-/* The path of a stack, by a key without its thread. */
+/* The path of a stack, by a key without its thread; pc is the guest's function in it. */
 struct known_stack {
 	UT_hash_handle hh;
 	struct exits_stack_key key;
@@ -143,6 +143,8 @@ static uint32_t exit_of(struct exits_paths *paths, const struct exits_stack_key 
 	field = exits_names_cell(paths->config.names, code);
 	node = stacks_exit(paths->config.stacks, fields_get(fields, field)->label, field,
 			   exits_names_flags(paths->config.names, code) & REASON_IDLE);
+	if (key->pc)
+		node = stacks_call(paths->config.stacks, node, (uint32_t)key->pc);
 	if (!argument.kind)
 		return node;
 	/* The reader of exits has named it already, if there is room for its name. */
@@ -175,12 +177,14 @@ static uint32_t make_node(struct exits_paths *paths, const struct exits_stack_ke
 	return node;
 }
 
-uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_key *of)
+uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_key *of,
+			  uint32_t guest_function)
 {
 	struct exits_stack_key key = *of;
 	struct known_stack *known;
 
 	key.tid = key.record = 0;
+	key.pc = guest_function;
 	HASH_FIND(hh, paths->known, &key, sizeof(key), known);
 	if (known)
 		return known->node;

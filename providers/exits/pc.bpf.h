@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pc - where the guest was when it left: its program counter, and how many exits there were at
- * each, with their time.
+ * each.
  */
 #ifndef KVMTOP_PROVIDERS_EXITS_PC_BPF_H
 #define KVMTOP_PROVIDERS_EXITS_PC_BPF_H
@@ -11,14 +11,14 @@
 /* Set before loading: exits are counted by program counter. */
 const volatile _Bool counts_pcs;
 
-/* The time of exits that found no room in pcs. */
-__u64 lost_pc_ns;
+/* Exits that found no room in pcs. */
+__u64 lost_pcs;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, EXITS_PCS);
 	__type(key, struct exits_pc_key);
-	__type(value, struct exits_pc_sum);
+	__type(value, __u64);
 } pcs SEC(".maps");
 
 /* Where the guest was, if an argument of the event has that. */
@@ -70,7 +70,8 @@ static __always_inline __u64 vmx_pc(const struct kvm_vcpu *vcpu, _Bool is_nested
 	}
 	bpf_probe_read_kernel(&bits, sizeof(bits), (const char *)vcpu +
 			      bpf_core_field_offset(struct kvm_vcpu, arch.regs_avail) + reg / 8);
-	if (!(bits & 1 << reg % 8) || is_nested != (vcpu->stat.guest_mode != 0))
+	if (!(bits & 1 << reg % 8) ||
+	    is_nested != (READ(vcpu, struct kvm_vcpu, stat.guest_mode) != 0))
 		return 0;
 	return read_number((const char *)vcpu + at, sizeof(__u64));
 }
@@ -103,7 +104,7 @@ static __always_inline __u64 code_and_pc(const __u64 *ctx, const struct kvm_vcpu
 	return READ(vmcb, struct vmcb, control.exit_code);
 }
 
-/* What the exit that ends now is counted by. */
+/* What the open exit is counted by. Without a vCPU: as its begin, or user space, had it. */
 static __always_inline __u64 pc_to_count(const struct exits_thread *thread,
 					 const struct kvm_vcpu *vcpu, __u32 cell)
 {
@@ -117,23 +118,17 @@ static __always_inline __u64 pc_to_count(const struct exits_thread *thread,
 /* Moves what a slot has into the map: the slot first has nothing, so the sum is never too large. */
 static __always_inline void spill(const struct exits_thread *thread, struct exits_pc_slot *slot)
 {
-	static const struct exits_pc_sum zero;
+	static const __u64 zero;
 	const struct exits_pc_key key = {
 		.pc = slot->pc, .record = thread->number, .cell = slot->cell,
 	};
-	const struct exits_pc_sum sum = slot->sum;
-	struct exits_pc_sum *to;
+	__u64 count = slot->count, *to;
 
-	slot->sum.count = 0;
+	slot->count = 0;
 	barrier();
 	bpf_map_update_elem(&pcs, &key, &zero, BPF_NOEXIST);
 	to = bpf_map_lookup_elem(&pcs, &key);
-	if (to) {
-		to->ns += sum.ns;
-		__sync_fetch_and_add(&to->count, sum.count);
-	} else {
-		__sync_fetch_and_add(&lost_pc_ns, sum.ns);
-	}
+	__sync_fetch_and_add(to ? to : &lost_pcs, count);
 }
 
 static __noinline struct exits_pc_slot *begin_slot(struct exits_thread *thread, __u32 i, __u64 pc,
@@ -144,9 +139,8 @@ static __noinline struct exits_pc_slot *begin_slot(struct exits_thread *thread, 
 	if (!thread)
 		return 0;
 	slot = &thread->pcs[i % (2 * EXITS_PC_SETS)];
-	if (slot->sum.count)
+	if (slot->count)
 		spill(thread, slot);
-	slot->sum.ns = 0;
 	slot->pc = pc;
 	slot->cell = cell;
 	barrier();
@@ -154,7 +148,7 @@ static __noinline struct exits_pc_slot *begin_slot(struct exits_thread *thread, 
 }
 
 static __always_inline void count_pc(struct exits_thread *thread, const struct kvm_vcpu *vcpu,
-				     __u32 cell, __u64 ns)
+				     __u32 cell, __u64 now)
 {
 	__u64 pc = pc_to_count(thread, vcpu, cell);
 	__u32 i = ((pc ^ cell) * 0x9e3779b97f4a7c15ull >> 32) % EXITS_PC_SETS * 2;
@@ -163,11 +157,11 @@ static __always_inline void count_pc(struct exits_thread *thread, const struct k
 	if (slot->pc != pc || slot->cell != cell)
 		slot++;
 	if (slot->pc != pc || slot->cell != cell)
-		slot = begin_slot(thread, i | (ns & 1), pc, cell); /* any of the two */
-	if (!slot)
-		return;
-	slot->sum.ns += ns;
-	slot->sum.count++;
+		slot = begin_slot(thread, i | (now & 1), pc, cell); /* any of the two */
+	if (is_by_clock)
+		thread->ended_pc = pc;
+	if (slot)
+		slot->count++;
 }
 
 #endif

@@ -74,15 +74,11 @@ struct exits_pc_key {
 	__u32 cell;   /* of the exit */
 };
 
-struct exits_pc_sum {
-	__u64 ns, count;
-};
-
-/* A busy one, of the thread's: what is in the map for the same key is added to it. */
+/* A busy one, of the thread's: what the map counts for the same key is added to it. */
 struct exits_pc_slot {
 	__u64 pc;
+	__u64 count; /* 0: the slot is free, or about to change its key */
 	__u32 cell, unused;
-	struct exits_pc_sum sum; /* count 0: the slot is free, or about to change its key */
 };
 
 struct exits_thread {
@@ -109,10 +105,10 @@ struct exits_thread {
 	__u32 nr_arguments; /* different arguments in this epoch */
 	__u32 epoch; /* the reader begins a new one when a thread has too many arguments */
 	/*
-	 * While long exits are reported. pc: of the open exit, where its begin has it (also while
-	 * program counters are counted); user_ns: of the open exit, before user_since;
-	 * waited_before_ns: how long the thread had waited for CPUs when it began; halt_polled_ns:
-	 * of the latest halt; polled_before_ns: polled_ns at its end.
+	 * While long exits are reported. pc: of the open exit, where its begin or an exit to user
+	 * space has it (also while program counters are counted); user_ns: of the open exit, before
+	 * user_since; waited_before_ns: how long the thread had waited for CPUs when it began;
+	 * halt_polled_ns: of the latest halt; polled_before_ns: polled_ns at its end.
 	 */
 	__u64 pc, user_ns, waited_before_ns, halt_polled_ns, polled_before_ns;
 	__u64 polled_ns; /* how long KVM polled in its halts */
@@ -127,6 +123,7 @@ struct exits_thread {
 	__u64 halt_user_ns; /* how long user space had the vCPU in its halts, and was not idle */
 	/* While the code is sampled by a clock: of the latest exit that ended. */
 	__u64 ended_since, ended_ns;
+	__u64 ended_pc; /* while program counters are counted */
 	__u32 ended_cell;
 	struct exits_pc_slot pcs[2 * EXITS_PC_SETS]; /* while the guest's code is counted */
 	struct exits_cell cells[EXITS_CELLS];
@@ -164,6 +161,7 @@ enum exits_stack_state {
 
 struct exits_stack_key {
 	__u64 kernel, user; /* hashes of stacks; 0: none */
+	__u64 pc; /* of the exit, as in exits_pc_key, while they are counted */
 	__u32 tid, tgid;
 	__u32 record; /* its number, plus 1; 0: none */
 	__u8 cell;    /* of the open exit, or of the one that user space has; or EXITS_NO_CELL */

@@ -7,10 +7,10 @@
 #define KVMTOP_PROVIDERS_EXITS_STACKS_BPF_H
 
 #include "providers/exits/maps.bpf.h"
+#include "providers/exits/pc.bpf.h"
 
-/* Set before loading: what a sample stands for, and whether a clock takes it. */
+/* Set before loading: what a sample stands for. */
 const volatile __u64 sample_ns;
-const volatile _Bool is_by_clock;
 
 /* What found no room: time, and stacks of which the time is counted without them. */
 __u64 lost_stack_ns, lost_stacks;
@@ -125,6 +125,9 @@ static __always_inline void describe_exit(struct exits_stack_key *key,
 		key->cell = thread->open_cell % EXITS_CELLS;
 	else if (thread->user_since && !has_exits)
 		key->cell = thread->user_cell % EXITS_CELLS;
+	if (counts_pcs && thread->open_since)
+		key->pc = pc_to_count(thread, (const void *)(unsigned long)thread->running,
+				      key->cell);
 	/* A fault's argument is not whole before its exit ends. */
 	if (thread->open_since && thread->has_argument && thread->has_argument != EXITS_UNCOUNTED) {
 		key->argument = thread->argument;
@@ -215,12 +218,14 @@ int on_sample(void *ctx)
 	key.user = keep_stack(ctx, frames, BPF_F_USER_STACK);
 	key.state = state_at(thread, time_of_sample(), !key.kernel && key.user);
 	if (key.state != EXITS_STACK_ON) {
-		key.kernel = key.user = 0;
+		key.kernel = key.user = key.pc = 0;
 		key.argument = (struct exits_argument_key){ 0 };
 		key.cell = EXITS_NO_CELL;
 	}
-	if (key.state == EXITS_STACK_LATE && thread)
+	if (key.state == EXITS_STACK_LATE && thread) {
 		key.cell = thread->ended_cell % EXITS_CELLS;
+		key.pc = thread->ended_pc;
+	}
 	add_to_stack(&key, sample_ns);
 	return 0;
 }

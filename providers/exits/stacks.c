@@ -24,16 +24,18 @@
 #define BY_CLOCK \
 	"Samples are taken by a clock (no counter of cycles here): code with interrupts off is " \
 	"seen where they are on again, or is [interrupts off]."
+#define NO_GUEST_CODE \
+	"KVM traces no VM exits here: which code of guests makes them is not known."
 
-/* How much of a thread's absence was given to samples before it ended. */
-struct given {
-	uint32_t tid;
-	uint64_t since, ns;
+/* A thread that is away; ns: for how long, and item: what a sample was given of that. */
+struct away {
 	struct exits_stack_key key;
+	uint64_t ns;
+	struct stack_item item;
 };
 
-struct given_list {
-	struct given *list; /* ascending by tid */
+struct away_list {
+	struct away *list;
 	size_t nr, room;
 };
 
@@ -46,13 +48,15 @@ struct attached {
 struct exits_stacks {
 	struct exits_stacks_config config;
 	struct exits_paths *paths;
+	struct exits_guest_code *guest_code; /* NULL: it is not counted */
 	struct attached *attached;
-	struct given_list given;
+	struct away_list away; /* as of the call before */
 	uint64_t lost_ns, lost; /* as of the call before */
 	uint64_t now_ns;
-	/* Of a reading. */
+	/* Of a reading. The first nr_waiting are left from the one before: they wait for names. */
 	struct exits_stack_key *keys;
 	struct exits_stack_sum *sums;
+	uint32_t nr_waiting, nr;
 	struct stack_sums *to;
 };
 
@@ -158,7 +162,8 @@ void exits_stacks_free(struct exits_stacks *stacks)
 	else
 		detach(stacks->attached);
 	exits_paths_free(stacks->paths);
-	free(stacks->given.list);
+	exits_guest_code_free(stacks->guest_code);
+	free(stacks->away.list);
 	free(stacks->keys);
 	free(stacks->sums);
 	free(stacks);
@@ -172,14 +177,16 @@ int exits_stacks_new(const struct exits_stacks_config *config, struct exits_stac
 
 	stacks->config = *config;
 	stacks->attached = xcalloc(1, sizeof(*stacks->attached));
-	stacks->keys = xcalloc(EXITS_STACK_SUMS, sizeof(*stacks->keys));
-	stacks->sums = xcalloc(EXITS_STACK_SUMS, sizeof(*stacks->sums));
+	stacks->keys = xcalloc(2 * EXITS_STACK_SUMS, sizeof(*stacks->keys));
+	stacks->sums = xcalloc(2 * EXITS_STACK_SUMS, sizeof(*stacks->sums));
 	err = attach(stacks);
 	if (err) {
 		exits_stacks_free(stacks);
 		return error_set(error, err, "cannot sample stacks: %s", strerror(-err));
 	}
 	stacks->paths = exits_paths_new(config);
+	if (config->bpf->config.has_pcs && config->bpf->is_timed)
+		stacks->guest_code = exits_guest_code_new(config);
 	*ret_stacks = stacks;
 	return 0;
 }
@@ -203,41 +210,63 @@ static struct exits_vcpu_id owner_of(const struct exits_stacks *stacks,
 	return owner;
 }
 
-static void add(struct exits_stacks *stacks, const struct exits_stack_key *key, int64_t ns,
-		uint64_t count)
+static void want_name(const struct exits_stacks *stacks, const struct exits_stack_key *key)
 {
-	struct exits_vcpu_id owner = owner_of(stacks, key);
-	const struct stack_item item = {
-		.key = { owner.guest, owner.index, exits_paths_node(stacks->paths, key) },
-		.ns = ns,
-		.count = count,
-	};
-
-	stack_sums_add(stacks->to, &item);
+	if (stacks->guest_code && key->record)
+		exits_guest_code_want(stacks->guest_code, key->record - 1, key->pc);
 }
 
-static int take_sums(struct exits_stacks *stacks)
+/* False: the guest's function has no name yet. */
+static bool add(struct exits_stacks *stacks, const struct exits_stack_key *key,
+		struct stack_item *item)
+{
+	struct exits_vcpu_id owner = owner_of(stacks, key);
+	uint32_t function = 0;
+
+	if (stacks->guest_code && key->record && key->cell != EXITS_NO_CELL &&
+	    !exits_guest_code_function(stacks->guest_code, key->record - 1, key->pc, &function))
+		return false;
+	item->key = (struct key){ owner.guest, owner.index,
+				  exits_paths_node(stacks->paths, key, function) };
+	stack_sums_add(stacks->to, item);
+	return true;
+}
+
+static int read_sums(struct exits_stacks *stacks)
 {
 	uint32_t nr = EXITS_STACK_SUMS, batch;
 	int fd = bpf_map__fd(stacks->config.bpf->program->maps.stack_sums);
-	int err = bpf_map_lookup_and_delete_batch(fd, NULL, &batch, stacks->keys, stacks->sums, &nr,
-						  NULL);
+	int err = bpf_map_lookup_and_delete_batch(fd, NULL, &batch,
+						  stacks->keys + stacks->nr_waiting,
+						  stacks->sums + stacks->nr_waiting, &nr, NULL);
 
 	if (err && err != -ENOENT) /* that is: these are all */
 		return err;
-	for (uint32_t i = 0; i < nr; i++)
-		add(stacks, &stacks->keys[i], (int64_t)stacks->sums[i].ns, stacks->sums[i].count);
+	stacks->nr = stacks->nr_waiting + nr;
+	for (uint32_t i = 0; i < stacks->nr; i++)
+		want_name(stacks, &stacks->keys[i]);
 	return 0;
 }
 
-/* ---- threads that are away */
-
-static int compare_given(const void *a, const void *b)
+static void add_sums(struct exits_stacks *stacks)
 {
-	const struct given *x = a, *y = b;
+	stacks->nr_waiting = 0;
+	for (uint32_t i = 0; i < stacks->nr; i++) {
+		const struct exits_stack_sum sum = stacks->sums[i];
+		struct stack_item item = { .ns = (int64_t)sum.ns, .count = sum.count };
 
-	return (x->tid > y->tid) - (x->tid < y->tid);
+		if (add(stacks, &stacks->keys[i], &item))
+			continue;
+		if (stacks->nr_waiting == EXITS_STACK_SUMS) {
+			stacks->to->lost_ns += sum.ns;
+			continue;
+		}
+		stacks->keys[stacks->nr_waiting] = stacks->keys[i];
+		stacks->sums[stacks->nr_waiting++] = sum;
+	}
 }
+
+/* ---- threads that are away */
 
 /* The thread runs a vCPU of the inventory: the program looks at it even without a record. */
 static void watch_threads(const struct exits_stacks *stacks)
@@ -264,7 +293,7 @@ static bool has_ended(const struct absence *absence)
 }
 
 /* The threads that are away now, with how long they are; threads that have ended are forgotten. */
-static void list_absences(const struct exits_stacks *stacks, struct given_list *list)
+static void list_absences(const struct exits_stacks *stacks, struct away_list *list)
 {
 	int fd = bpf_map__fd(stacks->config.bpf->program->maps.absences);
 	uint32_t tid, *last = NULL, ended = 0;
@@ -281,57 +310,83 @@ static void list_absences(const struct exits_stacks *stacks, struct given_list *
 			ended = tid;
 			continue;
 		}
+		want_name(stacks, &absence.key);
 		array_grow_unset(&list->list, &list->room, list->nr + 1);
-		list->list[list->nr++] = (struct given){
-			.tid = tid, .since = absence.since, .key = absence.key,
+		list->list[list->nr++] = (struct away){
+			.key = absence.key,
 			.ns = stacks->now_ns > absence.since ? stacks->now_ns - absence.since : 0,
 		};
 	}
 	if (ended)
 		bpf_map_delete_elem(fd, &ended);
-	if (list->nr)
-		qsort(list->list, list->nr, sizeof(*list->list), compare_given);
 }
 
 /*
  * Adds the time of threads that are away, which the program adds when they are back: what was given
- * before is then too much.
+ * before is then too much. What has no name yet is given later.
  */
-static void take_absences(struct exits_stacks *stacks)
+static void add_absences(struct exits_stacks *stacks, const struct away_list *now)
 {
-	struct given_list now = { 0 };
+	for (size_t i = 0; i < stacks->away.nr; i++) {
+		struct stack_item *before = &stacks->away.list[i].item;
 
-	list_absences(stacks, &now);
-	for (size_t i = 0; i < stacks->given.nr; i++) {
-		const struct given *before = &stacks->given.list[i];
-
-		add(stacks, &before->key, -(int64_t)before->ns, 0);
+		before->ns = -before->ns;
+		if (before->ns)
+			stack_sums_add(stacks->to, before);
 	}
-	for (size_t i = 0; i < now.nr; i++)
-		add(stacks, &now.list[i].key, (int64_t)now.list[i].ns, 0);
-	free(stacks->given.list);
-	stacks->given = now;
+	for (size_t i = 0; i < now->nr; i++) {
+		struct away *away = &now->list[i];
+		struct stack_item item = { .ns = (int64_t)away->ns };
+
+		if (add(stacks, &away->key, &item))
+			away->item = item;
+	}
+	free(stacks->away.list);
+	stacks->away = *now;
 }
 
-int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums)
+bool exits_stacks_are_ready(const struct exits_stacks *stacks)
+{
+	return !stacks->guest_code || exits_guest_code_is_ready(stacks->guest_code);
+}
+
+void exits_stacks_release(struct exits_stacks *stacks, uint32_t number)
+{
+	for (uint32_t i = 0; i < stacks->nr_waiting; i++) {
+		if (stacks->keys[i].record == number + 1)
+			stacks->keys[i].record = 0;
+	}
+	if (stacks->guest_code)
+		exits_guest_code_release(stacks->guest_code, number);
+}
+
+int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, struct error *error)
 {
 	const struct exits_program *program = stacks->config.bpf->program;
 	uint64_t lost_ns = program->bss->lost_stack_ns, lost = program->bss->lost_stacks;
+	struct away_list away = { 0 };
 	int err;
 
 	stacks->to = sums;
 	stacks->now_ns = clock_now_ns();
 	exits_paths_begin(stacks->paths);
 	watch_threads(stacks);
-	err = take_sums(stacks);
+	err = read_sums(stacks);
 	if (err)
 		return err;
-	take_absences(stacks);
-	exits_paths_forget(stacks->paths);
-	sums->lost_ns = lost_ns - stacks->lost_ns;
+	list_absences(stacks, &away);
+	if (stacks->guest_code)
+		err = exits_guest_code_collect(stacks->guest_code, sums, error);
+	else if (stacks->config.bpf->config.has_pcs)
+		sums->none = NO_GUEST_CODE;
+	add_sums(stacks);
+	add_absences(stacks, &away);
+	if (!stacks->nr_waiting)
+		exits_paths_forget(stacks->paths);
+	sums->lost_ns += lost_ns - stacks->lost_ns;
 	sums->lost = lost - stacks->lost;
 	sums->clock = program->rodata->is_by_clock ? BY_CLOCK : BY_CYCLES;
 	stacks->lost_ns = lost_ns;
 	stacks->lost = lost;
-	return 0;
+	return err;
 }

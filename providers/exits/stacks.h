@@ -24,6 +24,7 @@ struct exits_stacks;
 struct exits_stacks_config {
 	const struct env *env;
 	struct guests *guests;
+	const struct provider_options *options;
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* loaded for stacks, and attached */
 	struct exits_threads *threads;
@@ -41,9 +42,15 @@ void exits_stacks_free(struct exits_stacks *stacks); /* NULL is fine */
 
 /*
  * Adds what was found since the last call, between exits_threads_begin() and the release of
- * records. 0 or -errno.
+ * records. A text in error with 0 is a notice. 0 or -errno.
  */
-int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums);
+int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, struct error *error);
+
+/* Whether a sample would have all that was found, with names: no guest's memory is being read. */
+bool exits_stacks_are_ready(const struct exits_stacks *stacks);
+
+/* The record of a thread that has ended is about to be another one's. */
+void exits_stacks_release(struct exits_stacks *stacks, uint32_t number);
 
 /* ---- paths.c: the path of functions of a stack */
 
@@ -55,8 +62,12 @@ void exits_paths_free(struct exits_paths *paths); /* NULL is fine */
 /* Before the stacks of a reading: processes may have other maps than before. */
 void exits_paths_begin(struct exits_paths *paths);
 
-/* The node of the stack's path in the dictionary. */
-uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_key *of);
+/*
+ * The node of the stack's path in the dictionary. guest_function: the guest's, which made the exit,
+ * in the dictionary; 0: not known.
+ */
+uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_key *of,
+			  uint32_t guest_function);
 
 /*
  * After a reading: the kernel keeps stacks until there may be too many; then all are forgotten, and
@@ -128,34 +139,28 @@ void guest_functions_report(struct guest_functions *functions, struct error *err
 
 struct exits_guest_code;
 
-/* What it works with; all of it outlives it. */
-struct exits_guest_code_config {
-	struct guest_functions_config functions;
-	struct exits_names *names;
-	const struct exits_bpf *bpf; /* with config.has_pcs */
-	struct exits_threads *threads;
-	const struct fields *fields;
-	struct stacks *stacks; /* the dictionary */
-};
-
-struct exits_guest_code *exits_guest_code_new(const struct exits_guest_code_config *config);
+struct exits_guest_code *exits_guest_code_new(const struct exits_stacks_config *config);
 void exits_guest_code_free(struct exits_guest_code *code); /* NULL is fine */
 
-/* Adds to the sums what is new in records, and in the program's map: these are all its entries. */
-void exits_guest_code_take(struct exits_guest_code *code, const struct exits_pc_key *keys,
-			   const struct exits_pc_sum *sums, uint32_t nr, struct stack_sums *to);
+/* Says that there will be an address to be named, of the guest that a record is of. */
+void exits_guest_code_want(struct exits_guest_code *code, uint32_t number, uint64_t pc);
 
 /*
- * The same with the entries as they are now, between exits_threads_begin() and the release of
- * records. A text in error with 0 is a notice. 0 or -errno.
+ * Adds to the sums what is new in records, and in the program's map: these are all its entries.
+ * Gets names for it, and for what was said to be wanted since the last call.
  */
+void exits_guest_code_take(struct exits_guest_code *code, const struct exits_pc_key *keys,
+			   const uint64_t *counts, uint32_t nr, struct stack_sums *to);
+
+/* The same with the entries as they are now. A text in error with 0 is a notice. 0 or -errno. */
 int exits_guest_code_collect(struct exits_guest_code *code, struct stack_sums *sums,
 			     struct error *error);
 
-/* Whether a sample would have all that was counted, with names: no guest's memory is being read. */
-bool exits_guest_code_is_ready(const struct exits_guest_code *code);
+/* After that: the function in the dictionary, by its name. False: names are being read. */
+bool exits_guest_code_function(struct exits_guest_code *code, uint32_t number, uint64_t pc,
+			       uint32_t *ret_function);
 
-/* The record of a thread that has ended is about to be another one's. */
+bool exits_guest_code_is_ready(const struct exits_guest_code *code);
 void exits_guest_code_release(struct exits_guest_code *code, uint32_t number);
 
 #endif

@@ -86,10 +86,10 @@ end_where() {
 	diag "$(head -n 12 "$TMP/where.err" "$TMP/where")"
 }
 
-# where_samples FUNCTION: how many exits it makes.
-where_samples() {
+# where_exits FUNCTION: how many it makes.
+where_exits() {
 	tr -d '"' <"$TMP/where" | awk -F, -v name="$1" '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "samples") column = i }
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "exits") column = i }
 		$1 == name { print $column }'
 }
 
@@ -102,7 +102,7 @@ guest_code() {
 	begin_where -p "$g_guest" -e "^$PIO\$" --guest-code
 	guest_run low
 	end_where
-	is "$(where_samples "[user]")" 77 "low addresses are of user mode"
+	is "$(where_exits "[user]")" 77 "low addresses are of user mode"
 	stop "$g_guest"
 	if ! command -v symbols >/dev/null; then
 		skip "the guest's code" "the small kernel is for x86-64"
@@ -110,11 +110,12 @@ guest_code() {
 	fi
 	guest_of symbols kernel 4000
 	g_guest=$GUEST
-	begin_where -p "$g_guest" -e "^$PIO\$" --guest-code --guest-symbols
+	begin_where -p "$g_guest" -e "^$PIO\$" --guest-code --guest-symbols --hertz 999
 	guest_go kernel
 	guest_done kernel
 	end_where
-	is "$(where_samples func_100)" 3000 "three of four exits are one function's"
-	is "$(where_samples func_201)" 1000 "the fourth is the other one's"
+	is "$(where_exits func_100)" 3000 "three of four exits are one function's"
+	is "$(where_exits func_201)" 1000 "the fourth is the other one's"
+	like "$(percent_of "$TMP/where" func_100)" '[1-9]' "samples have the time of its exits"
 	stop "$g_guest"
 }

@@ -574,9 +574,6 @@ static void code_of_guests(void **state)
 	assert_int_equal(options.nr_kallsyms, 1);
 	refuses("where --guest-symbols", "--guest-symbols needs --guest-code");
 	refuses("where --guest-kallsyms a=b", "--guest-kallsyms needs --guest-code");
-	refuses("where --guest-code --hertz 9", "--guest-code and --hertz exclude each other");
-	refuses("where --guest-code --arguments",
-		"--guest-code and --arguments exclude each other");
 }
 
 static void too_many_kernels(void **state)

@@ -44,7 +44,15 @@ static uint32_t io_path(void)
 
 static void spent(struct world *world, uint32_t guest, int32_t vcpu, uint32_t node, int64_t ms)
 {
-	const struct stack_item item = { { guest, vcpu, node }, ms * MS, 1 };
+	const struct stack_item item = { { guest, vcpu, node }, ms * MS, 1, 0 };
+
+	stack_sums_add(&world->sample.stacks, &item);
+}
+
+/* Exits that the guest's function, of the node, made. */
+static void made(struct world *world, uint32_t guest, int32_t vcpu, uint32_t node, uint64_t exits)
+{
+	const struct stack_item item = { { guest, vcpu, node }, 0, 0, exits };
 
 	stack_sums_add(&world->sample.stacks, &item);
 }
@@ -150,28 +158,58 @@ static void kernel_of_the_guest(void **state)
 	uint32_t io = stacks_exit(stacks, "IO", IO, false);
 	uint32_t user = call(io, "[user]", FUNCTION_GUEST_USER);
 
-	spent(world, 1, 0, call(io, "outb", FUNCTION_GUEST_KERNEL), 10);
-	spent(world, 1, 0, user, 10);
-	spent(world, 1, 1, user, 10);
-	spent(world, 1, 1, call(io, "[unknown]", FUNCTION_GUEST), 10);
-	spent(world, 2, 0, call(io, "[unknown]", FUNCTION_GUEST), 10);
+	made(world, 1, 0, call(io, "outb", FUNCTION_GUEST_KERNEL), 2);
+	made(world, 1, 0, user, 2);
+	made(world, 1, 1, user, 3);
+	made(world, 1, 1, call(io, "[unknown]", FUNCTION_GUEST), 1);
+	made(world, 2, 0, call(io, "[unknown]", FUNCTION_GUEST), 1);
 	take(world);
 	world->query.children = true;
-	assert_string_equal(picture(world, "function side samples gsys_percent"),
-			    "db1 - 4 33.3%\n"
-			    "vCPU 0 - 2 50.0%\n"
-			    "IO exit 2 50.0%\n"
-			    "[user] guest 1 0.0%\n"
-			    "outb guest 1 100.0%\n"
-			    "vCPU 1 - 2 0.0%\n"
-			    "IO exit 2 0.0%\n"
+	world->query.sort = (size_t)view_column_by_id(&view_where, "exits");
+	assert_string_equal(picture(world, "function side exits gsys_percent"),
+			    "db1 - 8 28.6%\n"
+			    "vCPU 0 - 4 50.0%\n"
+			    "IO exit 4 50.0%\n"
+			    "[user] guest 2 0.0%\n"
+			    "outb guest 2 100.0%\n"
+			    "vCPU 1 - 4 0.0%\n"
+			    "IO exit 4 0.0%\n"
+			    "[user] guest 3 0.0%\n"
 			    "[unknown] guest 1 -\n"
-			    "[user] guest 1 0.0%\n"
 			    "web1 - 1 -\n"
 			    "vCPU 0 - 1 -\n"
 			    "IO exit 1 -\n"
 			    "[unknown] guest 1 -\n"
 			    "- - - -\n");
+}
+
+/* The guest's function has the time of the exits that it makes, and how many there were. */
+static void code_of_the_guest(void **state)
+{
+	struct world *world = *state;
+	uint32_t msr = stacks_exit(stacks, "MSR", MSR, false);
+	uint32_t timer = call(msr, "program_timer", FUNCTION_GUEST_KERNEL);
+	uint32_t tsc = stacks_argument(stacks, timer, "0x6e0 TSC", MSR_TSC);
+
+	made(world, 1, 0, timer, 500);
+	made(world, 1, 0, call(msr, "rare", FUNCTION_GUEST_KERNEL), 1);
+	spent(world, 1, 0, call(tsc, "set_tsc", FUNCTION_KERNEL), 30);
+	spent(world, 1, 0, call(timer, "handle_msr", FUNCTION_KERNEL), 10);
+	take(world);
+	assert_string_equal(picture(world, "function self_ns time_ns samples exits"),
+			    "set_tsc 30000000ns 30000000ns 1 -\n"
+			    "handle_msr 10000000ns 10000000ns 1 -\n"
+			    "program_timer 0ns 40000000ns 2 500\n"
+			    "rare 0ns 0ns 0 1\n"
+			    "- - - - -\n");
+	world->query.has_function = true;
+	world->query.function = stacks_node_at(stacks, timer)->function;
+	assert_string_equal(order(world), "program_timer calls set_tsc handle_msr");
+	world->query.function = stacks_function(stacks, "set_tsc", FUNCTION_KERNEL);
+	assert_string_equal(order(world), "set_tsc called by program_timer");
+	world->query.has_function = false;
+	set_filter(world, "TSC");
+	assert_string_equal(order(world), "set_tsc program_timer");
 }
 
 static void tree_of_calls(void **state)
@@ -333,12 +371,13 @@ static void too_many_sums(void **state)
 	struct stack_sums *sums = &((struct world *)*state)->sample.stacks;
 
 	for (uint32_t i = 0; i < STACKS_SUMS; i++)
-		stack_sums_add(sums, &(struct stack_item){ { 1, 0, i }, 1, 1 });
+		stack_sums_add(sums, &(struct stack_item){ { 1, 0, i }, 1, 1, 2 });
 	assert_int_equal(sums->lost_ns, 0);
-	stack_sums_add(sums, &(struct stack_item){ { 1, 0, 5 }, 1, 1 });
+	stack_sums_add(sums, &(struct stack_item){ { 1, 0, 5 }, 1, 1, 2 });
 	assert_int_equal(sums->list[5].ns, 2);
-	stack_sums_add(sums, &(struct stack_item){ { 2, 0, 5 }, 3, 1 });
+	stack_sums_add(sums, &(struct stack_item){ { 2, 0, 5 }, 3, 1, 2 });
 	assert_int_equal(sums->lost_ns, 3);
+	assert_int_equal(sums->lost_exits, 2);
 	assert_int_equal(sums->nr, STACKS_SUMS);
 	stack_sums_reset(sums);
 }
@@ -355,6 +394,11 @@ static void says_what_is_missing(void **state)
 	take(world);
 	order(world);
 	assert_non_null(strstr(world->view.note, "[unknown]"));
+	world->sample.stacks.lost_exits = 1;
+	take(world);
+	view_build(&world->view, &world->query, &world->facts);
+	assert_string_equal(world->view.note, "Some exits are missing: there were more different "
+			    "addresses of guests than there is room for.");
 	world->sample.stacks.lost_ns = 1;
 	take(world);
 	order(world);
@@ -376,6 +420,7 @@ UNIT(test_view_where)
 		WHERE(takes_back),
 		WHERE(tree_of_calls),
 		WHERE(kernel_of_the_guest),
+		WHERE(code_of_the_guest),
 		WHERE(callers_and_callees),
 		WHERE(narrowed_to_a_row),
 		WHERE(enter_in_the_tree),

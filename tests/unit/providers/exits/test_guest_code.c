@@ -43,9 +43,10 @@ struct world {
 	struct exits_program program; /* without maps: nothing can be removed from them */
 	struct exits_bpf bpf;
 	struct guest_kallsyms file;
+	struct provider_options options;
 	struct exits_guest_code *code;
 	struct exits_pc_key keys[ENTRIES]; /* of the map */
-	struct exits_pc_sum sums[ENTRIES];
+	uint64_t counts[ENTRIES];
 	uint32_t nr;
 	struct stack_sums taken;
 	uint32_t guest; /* its vCPU 0 is this very thread */
@@ -54,9 +55,9 @@ struct world {
 static void begin_code(struct world *w, size_t nr_files)
 {
 	exits_guest_code_free(w->code);
-	w->code = exits_guest_code_new(&(struct exits_guest_code_config){
-		.functions = { .env = &w->env, .guests = w->guests, .files = &w->file,
-			       .nr_files = nr_files },
+	w->options = (struct provider_options){ .kallsyms = &w->file, .nr_kallsyms = nr_files };
+	w->code = exits_guest_code_new(&(struct exits_stacks_config){
+		.env = &w->env, .guests = w->guests, .options = &w->options,
 		.names = w->names, .bpf = &w->bpf, .threads = w->threads, .fields = w->fields,
 		.stacks = w->stacks });
 }
@@ -121,16 +122,16 @@ static void slot(struct world *w, size_t i, uint64_t pc, uint32_t cell, uint64_t
 	record->first_ns = 1;
 	record->used[0] |= UINT64_C(1) << cell;
 	record->pcs[i] = (struct exits_pc_slot){ .pc = pc, .cell = cell,
-						 .sum = { 10 * count, count } };
+						 .count = count };
 }
 
 static void entry(struct world *w, uint32_t i, uint64_t pc, uint32_t cell, uint64_t count)
 {
 	w->keys[i] = (struct exits_pc_key){ .pc = pc, .record = 0, .cell = cell };
-	w->sums[i] = (struct exits_pc_sum){ 10 * count, count };
+	w->counts[i] = count;
 }
 
-/* "MSR;_text 3 30,hlt;[user] 1 10": the paths of this sample, in their order. */
+/* "MSR;_text 3,hlt;[user] 1": the paths of this sample, in their order. */
 static const char *take(struct world *w)
 {
 	static char text[512];
@@ -140,7 +141,7 @@ static const char *take(struct world *w)
 	stack_sums_reset(&w->taken);
 	exits_threads_begin(w->threads);
 	exits_threads_take(w->threads, &w->records[0]);
-	exits_guest_code_take(w->code, w->keys, w->sums, w->nr, &w->taken);
+	exits_guest_code_take(w->code, w->keys, w->counts, w->nr, &w->taken);
 	for (size_t i = 0; i < w->taken.nr; i++) {
 		const struct stack_item *item = &w->taken.list[i];
 		const struct stack_node *node = stacks_node_at(w->stacks, item->key.field);
@@ -148,10 +149,10 @@ static const char *take(struct world *w)
 
 		assert_int_equal(item->key.guest, w->guest);
 		assert_int_equal(item->key.vcpu, 0);
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s;%s %d %d", i ? "," : "",
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s;%s %d", i ? "," : "",
 				       stacks_function_at(w->stacks, exit->function)->name,
 				       stacks_function_at(w->stacks, node->function)->name,
-				       (int)item->count, (int)item->ns);
+				       (int)item->exits);
 	}
 	return text;
 }
@@ -162,10 +163,10 @@ static void new_counts_only(void **state)
 
 	slot(w, 3, KERNEL + 0x10, CELL_MSR, 3);
 	slot(w, 9, EXITS_PC_USER, CELL_MSR, 2);
-	assert_string_equal(take(w), "msr;0xffffffff81000010 3 30,msr;[user] 2 20");
+	assert_string_equal(take(w), "msr;0xffffffff81000010 3,msr;[user] 2");
 	assert_string_equal(take(w), "");
 	slot(w, 3, KERNEL + 0x10, CELL_MSR, 4);
-	assert_string_equal(take(w), "msr;0xffffffff81000010 1 10");
+	assert_string_equal(take(w), "msr;0xffffffff81000010 1");
 }
 
 /* Addresses of one function are one function. */
@@ -181,14 +182,14 @@ static void names_by_the_file(void **state)
 	slot(w, 4, KERNEL - 1, CELL_MSR, 8);
 	slot(w, 5, 0, CELL_MSR, 9);
 	slot(w, 6, EXITS_PC_NESTED, CELL_MSR, 1);
-	assert_string_equal(take(w), "msr;_text 3 30,msr;send_ipi 11 110,hlt;send_ipi 7 70,"
-				     "msr;0xffffffff80ffffff 8 80,msr;[unknown] 9 90,"
-				     "msr;[nested guest] 1 10");
+	assert_string_equal(take(w), "msr;_text 3,msr;send_ipi 11,hlt;send_ipi 7,"
+				     "msr;0xffffffff80ffffff 8,msr;[unknown] 9,"
+				     "msr;[nested guest] 1");
 	w->file.guest = "web2"; /* another one's file */
 	begin_code(w, 1);
 	memset(w->records[0].pcs, 0, sizeof(w->records[0].pcs));
 	slot(w, 0, KERNEL + 0x10, CELL_MSR, 3);
-	assert_string_equal(take(w), "msr;0xffffffff81000010 3 30");
+	assert_string_equal(take(w), "msr;0xffffffff81000010 3");
 }
 
 /* From the slot to the map, and back: a moment at which neither has all is waited for. */
@@ -202,12 +203,12 @@ static void counts_that_move(void **state)
 	assert_string_equal(take(w), "");
 	w->nr = 1;
 	entry(w, 0, KERNEL, CELL_MSR, 6);
-	assert_string_equal(take(w), "msr;0xffffffff81000000 1 10");
+	assert_string_equal(take(w), "msr;0xffffffff81000000 1");
 	slot(w, 1, KERNEL, CELL_MSR, 2);
-	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2");
 	slot(w, 1, KERNEL, CELL_MSR, 3);
 	entry(w, 0, KERNEL, CELL_MSR, 7);
-	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2");
 }
 
 /* What found no room in the map is gone, and begins at 0 when it is there again. */
@@ -221,7 +222,7 @@ static void counts_that_are_lost(void **state)
 	take(w);
 	take(w);
 	slot(w, 0, KERNEL, CELL_MSR, 2);
-	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2");
 }
 
 /* An entry that is idle is removed from the map, and begins at 0 when it is there again. */
@@ -232,10 +233,10 @@ static void idle_entries(void **state)
 	slot(w, 0, KERNEL, CELL_HLT, 1);
 	w->nr = 1;
 	entry(w, 0, KERNEL, CELL_MSR, 5);
-	assert_string_equal(take(w), "msr;0xffffffff81000000 5 50,hlt;0xffffffff81000000 1 10");
+	assert_string_equal(take(w), "msr;0xffffffff81000000 5,hlt;0xffffffff81000000 1");
 	assert_string_equal(take(w), "");
 	entry(w, 0, KERNEL, CELL_MSR, 2);
-	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2");
 }
 
 /* Its program counters are no one's business, or are what is left from its start. */
@@ -245,7 +246,7 @@ static void a_guest_that_is_protected(void **state)
 
 	slot(w, 0, KERNEL, CELL_MSR, 5);
 	slot(w, 1, KERNEL, CELL_VMGEXIT, 1);
-	assert_string_equal(take(w), "msr;[unknown] 5 50,vmgexit;[unknown] 1 10");
+	assert_string_equal(take(w), "msr;[unknown] 5,vmgexit;[unknown] 1");
 }
 
 static void a_record_of_another_thread(void **state)
@@ -258,7 +259,7 @@ static void a_record_of_another_thread(void **state)
 	assert_string_equal(take(w), "");
 	exits_guest_code_release(w->code, 0);
 	slot(w, 0, KERNEL, CELL_MSR, 2);
-	assert_string_equal(take(w), "msr;0xffffffff81000000 2 20");
+	assert_string_equal(take(w), "msr;0xffffffff81000000 2");
 }
 
 UNIT(test_guest_code)

@@ -133,7 +133,7 @@ static struct {
 	uint32_t nr_frames; /* stacks that were kept */
 	bool has_no_room;   /* for stacks and program counters */
 	struct exits_pc_key pc_keys[PCS];
-	struct exits_pc_sum pc_sums[PCS];
+	uint64_t pc_counts[PCS];
 	uint32_t nr_pcs;
 	uint32_t nr_reserved, nr_reported;
 } m;
@@ -156,11 +156,11 @@ static struct exits_stack_sum *find_stack(const struct exits_stack_key *key)
 	return NULL;
 }
 
-static struct exits_pc_sum *find_pc(const struct exits_pc_key *key)
+static uint64_t *find_pc(const struct exits_pc_key *key)
 {
 	for (uint32_t i = 0; i < m.nr_pcs; i++) {
 		if (memcmp(&m.pc_keys[i], key, sizeof(*key)) == 0)
-			return &m.pc_sums[i];
+			return &m.pc_counts[i];
 	}
 	return NULL;
 }
@@ -216,7 +216,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	if (map == &pcs && !m.has_no_room && !find_pc(key)) {
 		assert_true(m.nr_pcs < PCS);
 		memcpy(&m.pc_keys[m.nr_pcs], key, sizeof(m.pc_keys[0]));
-		memcpy(&m.pc_sums[m.nr_pcs++], value, sizeof(m.pc_sums[0]));
+		memcpy(&m.pc_counts[m.nr_pcs++], value, sizeof(m.pc_counts[0]));
 	} else if (map == &stack_sums && m.nr_stacks < STACKS) {
 		memcpy(&m.stack_keys[m.nr_stacks], key, sizeof(m.stack_keys[0]));
 		memcpy(&m.stack_sums[m.nr_stacks++], value, sizeof(m.stack_sums[0]));
@@ -332,7 +332,7 @@ static int setup(void **state)
 	notes_more = true; /* what is noted is by the others */
 	reports_long = false;
 	counts_pcs = false;
-	lost_pc_ns = 0;
+	lost_pcs = 0;
 	has_function = false;
 	is_nesting = false;
 	lost_exits = 0;
@@ -949,27 +949,21 @@ static void test_pc_copied(void **state)
 #define KERNEL 0xffffffff81000000
 
 /* What the only record has in slots, or the map, for the program counter; of any exit. */
-static struct exits_pc_sum counted_at(uint64_t pc, bool in_map)
+static uint64_t counted_at(uint64_t pc, bool in_map)
 {
-	struct exits_pc_sum sum = { 0 };
+	uint64_t count = 0;
 
 	for (size_t i = 0; !in_map && i < ARRAY_SIZE(m.records[0].pcs); i++) {
 		const struct exits_pc_slot *slot = &m.records[0].pcs[i];
 
-		if (slot->pc == pc && slot->sum.count)
-			sum = slot->sum;
+		if (slot->pc == pc && slot->count)
+			count = slot->count;
 	}
 	for (size_t i = 0; in_map && i < m.nr_pcs; i++) {
 		if (m.pc_keys[i].pc == pc)
-			sum = m.pc_sums[i];
+			count = m.pc_counts[i];
 	}
-	return sum;
-}
-
-static void is_counted(uint64_t pc, bool in_map, uint64_t count, uint64_t ns)
-{
-	assert_int_equal(counted_at(pc, in_map).count, count);
-	assert_int_equal(counted_at(pc, in_map).ns, ns);
+	return count;
 }
 
 static void exit_at(uint64_t reason, uint64_t pc, uint64_t took_ns)
@@ -988,20 +982,20 @@ static void test_pcs(void **state)
 	exit_at(IO, 0x401000, 7); /* two places in user mode */
 	exit_at(IO, 0x7fffffff0000, 8);
 	exit_at(IO, 0, 9);
-	is_counted(KERNEL, false, 2, 500);
-	is_counted(KERNEL + 4, false, 1, 50);
-	is_counted(EXITS_PC_USER, false, 2, 15);
-	is_counted(0, false, 1, 9);
+	assert_int_equal(counted_at(KERNEL, false), 2);
+	assert_int_equal(counted_at(KERNEL + 4, false), 1);
+	assert_int_equal(counted_at(EXITS_PC_USER, false), 2);
+	assert_int_equal(counted_at(0, false), 1);
 	assert_int_equal(m.nr_pcs, 0);
 	/* An exit that has not ended counts when it ends. */
 	begins_at(m.now_ns + 1000, IO, KERNEL);
-	is_counted(KERNEL, false, 2, 500);
+	assert_int_equal(counted_at(KERNEL, false), 2);
 }
 
 /* More than there are slots: none is lost, and none counted twice. */
 static void test_pcs_move(void **state)
 {
-	uint64_t count = 0, ns = 0;
+	uint64_t count = 0;
 	bool has_moved = false;
 
 	(void)state;
@@ -1011,23 +1005,20 @@ static void test_pcs_move(void **state)
 			exit_at(IO, KERNEL + 64 * i, i + round);
 	}
 	for (uint64_t i = 0; i < 4 * EXITS_PC_SETS - 1; i++) {
-		struct exits_pc_sum slot = counted_at(KERNEL + 64 * i, false);
-		struct exits_pc_sum moved = counted_at(KERNEL + 64 * i, true);
+		uint64_t slot = counted_at(KERNEL + 64 * i, false);
+		uint64_t moved = counted_at(KERNEL + 64 * i, true);
 
-		assert_int_equal(slot.count + moved.count, 3);
-		assert_int_equal(slot.ns + moved.ns, 3 * i + 6);
-		has_moved |= moved.count;
-		count += slot.count + moved.count;
-		ns += slot.ns + moved.ns;
+		assert_int_equal(slot + moved, 3);
+		has_moved |= moved;
+		count += slot + moved;
 	}
 	assert_true(has_moved);
 	assert_int_equal(count, m.records[0].cells[m.records[0].pcs[0].cell].count);
-	assert_int_equal(ns, m.records[0].cells[m.records[0].pcs[0].cell].time_ns);
 }
 
 static void test_no_room_for_pcs(void **state)
 {
-	uint64_t ns = 0;
+	uint64_t count = 0;
 
 	(void)state;
 	counts_pcs = true;
@@ -1035,9 +1026,9 @@ static void test_no_room_for_pcs(void **state)
 	for (uint64_t i = 0; i < 200; i++)
 		exit_at(IO, KERNEL + 64 * i, 10);
 	for (size_t i = 0; i < ARRAY_SIZE(m.records[0].pcs); i++)
-		ns += m.records[0].pcs[i].sum.ns;
-	assert_int_equal(lost_pc_ns + ns, 200 * 10);
-	assert_int_not_equal(lost_pc_ns, 0);
+		count += m.records[0].pcs[i].count;
+	assert_int_equal(lost_pcs + count, 200);
+	assert_int_not_equal(lost_pcs, 0);
 }
 
 /* AMD's is read when the exit begins: KVM may have changed it when it ends. */
@@ -1052,13 +1043,13 @@ static void test_pcs_of_vmcb(void **state)
 	leaves_guest_at(1000, &svm.vcpu);
 	own.save.rip = KERNEL + 2;
 	runs_at(1500, &svm.vcpu);
-	is_counted(KERNEL, false, 1, 500);
+	assert_int_equal(counted_at(KERNEL, false), 1);
 	svm.vmcb = &nested;
 	leaves_guest_at(2000, &svm.vcpu);
 	on_nested_exit(NULL);
 	runs_at(2300, &svm.vcpu);
-	is_counted(KERNEL, false, 1, 500);
-	is_counted(EXITS_PC_NESTED, false, 1, 300);
+	assert_int_equal(counted_at(KERNEL, false), 1);
+	assert_int_equal(counted_at(EXITS_PC_NESTED, false), 1);
 }
 
 /* Intel's is known at the end, if KVM has a copy. */
@@ -1076,8 +1067,8 @@ static void test_pcs_copied(void **state)
 	vmx.vcpu.arch.regs_avail = 0;
 	leaves_guest_at(2000, &vmx.vcpu);
 	runs_at(2600, &vmx.vcpu);
-	is_counted(KERNEL, false, 1, 400);
-	is_counted(0, false, 1, 600);
+	assert_int_equal(counted_at(KERNEL, false), 1);
+	assert_int_equal(counted_at(0, false), 1);
 }
 
 static void test_not_longer(void **state)
@@ -1591,6 +1582,61 @@ static void test_arguments_of_stacks(void **state)
 	assert_int_equal(m.stack_sums[0].count, 2);
 }
 
+/* A sample has the place in the guest that made the exit; a late one, of the exit that ended. */
+static void test_pcs_of_samples(void **state)
+{
+	(void)state;
+	is_by_clock = counts_pcs = true;
+	m.tid = 1;
+	begins_at(1000, IO, KERNEL);
+	expires_at(1002);
+	samples_at(1003, 0xf1, 0);
+	assert_int_equal(m.stack_keys[0].pc, KERNEL);
+	m.kernel_frame = 0xf3;
+	switches_at(1010, 1, 3);
+	switches_at(1020, 3, 1);
+	m.tid = 1;
+	expect_stack(1, EXITS_STACK_OFF, m.records[0].open_cell, 10, 1);
+	assert_int_equal(m.stack_keys[1].pc, KERNEL);
+	enters_at(1100);
+	begins_at(1101, IO, 0x401000);
+	expires_at(1099);
+	samples_at(1102, 0xf1, 0);
+	expect_stack(2, EXITS_STACK_LATE, m.records[0].open_cell, 100, 1);
+	assert_int_equal(m.stack_keys[2].pc, KERNEL);
+	expires_at(1101);
+	samples_at(1103, 0xf1, 0);
+	assert_int_equal(m.stack_keys[3].pc, EXITS_PC_USER);
+	enters_at(1110);
+	expires_at(1111);
+	samples_at(1112, 0xf1, 0); /* in the guest */
+	expect_stack(4, EXITS_STACK_GUEST, EXITS_NO_CELL, 100, 1);
+	assert_int_equal(m.stack_keys[4].pc, 0);
+}
+
+/* Intel's is KVM's copy, which is kept for user space's part of the exit. */
+static void test_copied_pcs_of_samples(void **state)
+{
+	struct vcpu_vmx vmx = { .exit_reason = { IO } };
+
+	(void)state;
+	exit_place = EXIT_IN_VMX;
+	counts_pcs = true;
+	vmx.vcpu.arch.rip = KERNEL;
+	leaves_guest_at(900, &vmx.vcpu);
+	runs_at(910, &vmx.vcpu);
+	leaves_guest_at(1000, &vmx.vcpu);
+	samples_at(1010, 0xf1, 0);
+	assert_int_equal(m.stack_keys[0].pc, 0);
+	vmx.vcpu.arch.regs_avail = 1U << 16;
+	samples_at(1020, 0xf1, 0);
+	assert_int_equal(m.stack_keys[1].pc, KERNEL);
+	leaves_at(1030, IO, 0);
+	vmx.vcpu.arch.rip = KERNEL + 2;
+	samples_at(1040, 0, 0xf2);
+	assert_int_equal(m.stack_keys[2].pc, KERNEL);
+}
+
 /* Where kvm_exit never fires, the exit is the one that user space has. */
 static void test_stacks_of_userspace(void **state)
 {
@@ -1697,6 +1743,8 @@ UNIT(test_program)
 		TEST(test_samples),
 		TEST(test_late_samples),
 		TEST(test_arguments_of_stacks),
+		TEST(test_pcs_of_samples),
+		TEST(test_copied_pcs_of_samples),
 		TEST(test_stacks_of_userspace),
 		TEST(test_no_room_for_stacks),
 		TEST(test_absence),
