@@ -39,6 +39,11 @@ static void add_value(struct finding *finding, double value, double threshold)
 		add_words(finding, "%.1f %% of it (a finding from %g %% on)", value * 100,
 			  threshold * 100);
 		break;
+	case MEASURE_CODE:
+		add_words(finding, "%.1f %% of %s (a finding from %g %% on)", value * 100,
+			  finding->rule->code.words ? "the time of these exits" : "its exits",
+			  threshold * 100);
+		break;
 	case MEASURE_OPEN:
 		add_words(finding, "open %.1f s (a finding from %g s on)", value, threshold);
 		break;
@@ -50,6 +55,17 @@ static void add_value(struct finding *finding, double value, double threshold)
 		add_words(finding, " each (a finding from %g ms on)", threshold * 1000);
 		break;
 	}
+}
+
+/* "; most in tomoyo_file_ioctl" */
+static void add_function(const struct measure *measure, struct finding *finding,
+			 const struct rule_counts *counts)
+{
+	const char *function = measure_function(measure, counts);
+
+	if (function)
+		add_words(finding, "; %s%s", finding->rule->code.words ? "most in " : "",
+			  function);
 }
 
 /* "; most: io 0x1f0 read 2 IDE1, 12400/s" */
@@ -259,6 +275,7 @@ void finding_describe(const struct measure *measure, struct finding *finding,
 	if (finding->vcpu >= 0)
 		add_words(finding, "vCPU %d: ", (int)finding->vcpu);
 	add_value(finding, finding->value, measure->thresholds->rules[i]);
+	add_function(measure, finding, measure_counts(measure, worst->subject, i));
 	if (finding->rule->measure == MEASURE_OPEN)
 		add_open(measure, finding, measure_counts(measure, worst->subject, i));
 	else if (finding->rule->names_cpu)

@@ -120,7 +120,8 @@ static void find_rule(const struct measure *measure, const struct guest_subjects
 	finding->has_cost = measure_cost(worst.subject, counts, &finding->cost);
 	finding->severity = severity_of(measure, finding);
 	finding->remedy = rule_remedy(rule, measure->cpu_maker, fields,
-				      has_top ? fields_get(fields, counts->top) : NULL);
+				      has_top ? fields_get(fields, counts->top) : NULL,
+				      measure_function(measure, counts));
 	finding_describe(measure, finding, &worst);
 }
 
@@ -205,7 +206,7 @@ static void add_reported(const struct measure *measure, const struct stats_item 
 		.severity = stat->total < SEVERITY_CRITICAL ? (enum severity)stat->total :
 								     SEVERITY_CRITICAL,
 		.field = FIELD_NONE,
-		.remedy = rule_remedy(rule, measure->cpu_maker, fields, NULL),
+		.remedy = rule_remedy(rule, measure->cpu_maker, fields, NULL, NULL),
 		.evidence = "found on the host, which exports no numbers of it: run kvmtop why "
 			    "there",
 	};
@@ -345,6 +346,23 @@ size_t findings_count_steady(const struct findings *findings)
 	for (size_t i = 0; i < findings->nr; i++)
 		nr += finding_is_steady(&findings->list[i]);
 	return nr;
+}
+
+/* Whether the time or the number of exits of some kind is the finding. */
+static bool is_of_exits(const struct rule *rule)
+{
+	return (rule->what.use == USE_EXIT || rule->what.use == USE_ARGUMENT) &&
+	       rule->measure != MEASURE_OPEN && !rule->is_own;
+}
+
+bool findings_have_exits(const struct findings *findings, bool is_followed)
+{
+	for (size_t i = 0; i < findings->nr; i++) {
+		if (is_of_exits(findings->list[i].rule) &&
+		    (!is_followed || finding_is_steady(&findings->list[i])))
+			return true;
+	}
+	return false;
 }
 
 bool findings_has_waits(const struct findings *findings)

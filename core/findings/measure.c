@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Measures the rules for each vCPU: which fields count for them, and their values. */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/argument.h"
 #include "lib/array.h"
+#include "lib/xalloc.h"
 #include "core/facts/shared_fields.h"
 #include "core/findings/measure.h"
 #include "core/findings/rules.h"
@@ -38,9 +40,9 @@ struct field_rules measure_rules(const struct fields *fields, const struct field
 	const struct rule *rule;
 
 	for (size_t i = 0; (rule = rule_at(i)); i++) {
-		rules.what |= (uint32_t)rule_fields_have(&rule->what, fields, field) << i;
-		rules.named |= (uint32_t)rule_fields_have(&rule->named, fields, field) << i;
-		rules.less |= (uint32_t)(rule_fields_have(&rule->less, fields, field) &&
+		rules.what |= (uint64_t)rule_fields_have(&rule->what, fields, field) << i;
+		rules.named |= (uint64_t)rule_fields_have(&rule->named, fields, field) << i;
+		rules.less |= (uint64_t)(rule_fields_have(&rule->less, fields, field) &&
 					 is_part(rule, fields, field)) << i;
 	}
 	return rules;
@@ -104,6 +106,12 @@ static struct rule_counts *make_counts(struct measure *measure, struct subject *
 	return &measure->counts[measure->nr_counts - 1];
 }
 
+struct rule_counts *measure_make_counts(struct measure *measure, const struct key *key,
+					size_t rule)
+{
+	return make_counts(measure, subject_of(measure, key), rule);
+}
+
 static void name_top(struct rule_counts *counts, const struct stats_item *stat, uint64_t ns,
 		     bool is_named)
 {
@@ -138,6 +146,9 @@ static uint64_t ns_of(const struct measure *measure, const struct rule *rule,
 {
 	if (rule->is_own)
 		return exits_has(&measure->exits, field) ? stat->delta * measure->own_ns : 0;
+	/* Exits to user space are parts of VM exits, where these are traced. */
+	if (rule->measure == MEASURE_CODE && field->exit_rank != measure->exits.rank)
+		return 0;
 	if (field->use == USE_TIME ||
 	    (field->use == USE_HOST &&
 	     (field->part == HOST_THROTTLED || field->part == HOST_QUOTA ||
@@ -254,8 +265,8 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 	subject->is_here |= stat->seen >= measure->facts->stats->latest[field->source];
 	add_time(measure->facts->stats, subject, stat, field);
 	open_ns = stats_open_ns(measure->facts->stats, field, stat);
-	for (uint32_t rest = rules->what; rest; rest &= rest - 1) {
-		size_t i = (size_t)__builtin_ctz(rest);
+	for (uint64_t rest = rules->what; rest; rest &= rest - 1) {
+		size_t i = (size_t)__builtin_ctzll(rest);
 
 		add_counts(measure, make_counts(measure, subject, i), rule_at(i), stat, field,
 			   open_ns);
@@ -275,8 +286,8 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 	if (!subject->counts)
 		return;
 	open_ns = stats_open_ns(measure->facts->stats, field, stat);
-	for (uint32_t rest = any_of(rules); rest; rest &= rest - 1) {
-		size_t i = (size_t)__builtin_ctz(rest);
+	for (uint64_t rest = any_of(rules); rest; rest &= rest - 1) {
+		size_t i = (size_t)__builtin_ctzll(rest);
 		uint32_t at = find_counts(measure, subject, i);
 
 		if (at)
@@ -300,6 +311,7 @@ void measure_take(struct measure *measure)
 		add_stat(measure, &stats->list[i]);
 	for (size_t i = 0; i < stats->nr; i++)
 		add_stat_details(measure, &stats->list[i]);
+	code_take(measure);
 }
 
 /* ---- a rule and a vCPU */
@@ -341,6 +353,11 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 		return (double)counts->ended_ns / (double)counts->nr_ended / 1e9;
 	case MEASURE_OPEN:
 		return (double)counts->open_ns / 1e9;
+	case MEASURE_CODE:
+		if (!counts->in_code ||
+		    share_of(subject, counts->ns) < measure->thresholds->general[THRESHOLD_NOISE])
+			return 0;
+		return (double)counts->in_code / (double)counts->in_all;
 	case MEASURE_LEVEL:
 		return (double)counts->level / 1000;
 	case MEASURE_PAGES:
@@ -357,6 +374,8 @@ bool measure_cost(const struct subject *subject, const struct rule_counts *count
 	if (!whole_of(subject) || !counts->ns)
 		return false;
 	*ret_cost = share_of(subject, own_ns(counts));
+	if (counts->in_all)
+		*ret_cost *= (double)counts->in_code / (double)counts->in_all;
 	return true;
 }
 
@@ -366,6 +385,7 @@ void measure_release(struct measure *measure)
 	free(measure->subjects);
 	free(measure->counts);
 	free(measure->busy);
+	code_free(measure->code);
 	*measure = (struct measure){ .facts = NULL };
 }
 
@@ -464,12 +484,25 @@ const char *rules_cpu_maker(const struct fields *fields)
 	return maker;
 }
 
+size_t rule_find_function(const char *words, const char *function)
+{
+	char *copy = xstrdup(words), *rest = copy, *word;
+	size_t at = 1;
+
+	while ((word = strsep(&rest, "|")) && fnmatch(word, function, 0) != 0)
+		at++;
+	free(copy);
+	return word ? at : 0;
+}
+
 const char *rule_remedy(const struct rule *rule, const char *cpu_maker,
-			const struct fields *fields, const struct field *field)
+			const struct fields *fields, const struct field *field,
+			const char *function)
 {
 	const struct rule_remedy *remedy = rule->remedies;
 
 	while (remedy->words && !(field && is_named(remedy->words, fields, field)) &&
+	       !(function && rule_find_function(remedy->words, function)) &&
 	       !(cpu_maker && has_word(remedy->words, cpu_maker)))
 		remedy++;
 	return remedy->text;

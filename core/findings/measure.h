@@ -17,6 +17,9 @@ struct rule_counts {
 	uint64_t count, ns, ended_ns, less_ns, level, less_level;
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations, of a rule about their mean */
+	/* Of a rule about code: of exits that were sampled, ns; in the guest, exits; see code.c. */
+	uint64_t in_code, in_all, in_function;
+	uint32_t function; /* with most of it */
 	/* The field that counts most: of the ones to name, else of what is measured. */
 	uint32_t top : 31;
 	bool is_named : 1;
@@ -49,12 +52,12 @@ struct cpu_busy {
 
 /* The rules that a field counts for, as bits. */
 struct field_rules {
-	uint32_t what, less, named;
+	uint64_t what, less, named;
 };
 
-_Static_assert(RULES_MAX <= 32, "struct field_rules has a bit for each");
+_Static_assert(RULES_MAX <= 64, "struct field_rules has a bit for each");
 
-static inline uint32_t any_of(const struct field_rules *rules)
+static inline uint64_t any_of(const struct field_rules *rules)
 {
 	return rules->what | rules->less | rules->named;
 }
@@ -76,6 +79,7 @@ struct measure {
 	size_t nr_counts, room_counts;
 	struct cpu_busy *busy;
 	size_t nr_busy, room_busy;
+	struct code *code; /* code.c's; NULL: no stacks were sampled */
 };
 
 /* The vCPUs of one guest, and the numbers of the whole guest. */
@@ -97,6 +101,16 @@ struct field_rules measure_rules(const struct fields *fields, const struct field
 /* One pass over the keys of stats, for the subjects; the ones before are forgotten. */
 void measure_take(struct measure *measure);
 void measure_release(struct measure *measure);
+
+/* Valid until the next call. The subject may be new. */
+struct rule_counts *measure_make_counts(struct measure *measure, const struct key *key,
+					size_t rule);
+
+/* ---- code.c: the part of exits' time that is in the code of rules; after measure_take()'s pass */
+void code_take(struct measure *measure);
+void code_free(struct code *code); /* NULL is fine */
+/* The function that counts most; NULL: the rule is not about code. */
+const char *measure_function(const struct measure *measure, const struct rule_counts *counts);
 
 /* All 0 where the subject has nothing of the rule. */
 const struct rule_counts *measure_counts(const struct measure *measure,

@@ -22,9 +22,23 @@
 
 /* Exits by which a guest switches a vCPU off: they end when it is switched on again. */
 #define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
+/*
+ * Locks of VMMs, where a vCPU's thread waits for another one; it waits for work by a condition
+ * variable.
+ */
+#define LOCKS                                                                              \
+	"*bql_lock*|qemu_mutex_lock*|pthread_mutex_lock|pthread_rwlock_*|"                 \
+	"pthread_spin_lock|*_lll_lock_wait*|futex_lock_pi|*futex_wait*|do_futex"
+#define CONDITIONS "*pthread_cond_*|qemu_cond_*"
 #define SPREAD                                                                             \
 	"Threads in the guest wake each other: keep them on one vCPU, or give the guest "  \
 	"fewer vCPUs. "
+
+/* A CPU that helps leaves nothing to decode for KVM in these. */
+#define SIMPLE_EXITS                                                                       \
+	"CPUID|cpuid|MSR_READ|MSR_WRITE|msr|RDTSC|rdtsc|RDTSCP|rdtscp|RDPMC|rdpmc|"        \
+	"INVLPG|invlpg|CR_ACCESS|cr0_sel_write|INVD|invd|WBINVD|wbinvd|XSETBV|xsetbv|"     \
+	"VMCALL|vmmcall|PAUSE_INSTRUCTION|pause"
 
 #define REMEDIES(...) (const struct rule_remedy[]){ __VA_ARGS__ }
 
@@ -389,6 +403,81 @@ static const struct rule rules[] = {
 		.remedies = REMEDIES(
 			{ NULL, "Every CPUID is an exit: find the program in the guest that asks "
 				"again and again, often to stop speculation or to read time." }),
+	},
+	{
+		.id = "security_module",
+		.finding = "A security module slows exits to user space",
+		.measure = MEASURE_CODE, .threshold = "security_module_ratio", .by_default = 0.05,
+		.what = { .use = USE_EXIT, .parents = "vmexit|userspace" },
+		.code = { .words = "apparmor_*|selinux_*|tomoyo_*|smack_*|landlock_*|bpf_lsm_*|"
+				   "security_*",
+			  .by_vmm = true },
+		.target = TARGET_CODE,
+		.remedies = REMEDIES(
+			{ "tomoyo_*", "TOMOYO looks at each ioctl of the VMM: if nothing uses it, "
+				      "boot the host with lsm= and a list without tomoyo "
+				      "(/sys/kernel/security/lsm has the present one)." },
+			{ NULL, "Each exit to user space is an ioctl, which security modules "
+				"check: boot the host with only the modules that it needs (lsm=), "
+				"exempt the VMM from rules on ioctl, or have KVM answer these "
+				"exits (vhost, ioeventfd)." }),
+	},
+	{
+		.id = "emulated",
+		.finding = "KVM emulates instructions that a CPU can do",
+		.measure = MEASURE_CODE, .threshold = "emulated_ratio", .by_default = 0.10,
+		.what = { .use = USE_EXIT, .parents = "vmexit", .words = SIMPLE_EXITS },
+		.code = { .words = "x86_emulate_instruction|x86_emulate_insn|x86_decode_insn|"
+				   "x86_decode_emulated_instruction" },
+		.target = TARGET_CODE,
+		.remedies = REMEDIES(
+			{ "AMD", "KVM decodes the instruction only to skip it: the CPU does not "
+				 "say where the next one is. Load kvm_amd with nrips=1; where this "
+				 "host is a guest itself, let the host below offer it (QEMU: "
+				 "-cpu ...,+nrips-save,+decodeassists)." },
+			{ NULL, "The guest runs in a state that the CPU cannot run, or the CPU is "
+				"not allowed to (kvm_intel unrestricted_guest=1, ept=1); where "
+				"this host is a guest itself, let the host below offer it." }),
+	},
+	{
+		.id = "vmm_lock",
+		.finding = "vCPUs wait for a lock of the VMM",
+		.measure = MEASURE_CODE, .threshold = "vmm_lock_ratio", .by_default = 0.10,
+		.what = { .use = USE_EXIT, .parents = "vmexit|userspace", .but = NO_WORK },
+		.code = { .words = LOCKS, .but = CONDITIONS, .by_vmm = true },
+		.target = TARGET_CODE,
+		.remedies = REMEDIES(
+			{ "*bql_lock*|qemu_mutex_lock*",
+			  "QEMU's big lock: give the disks iothreads, and the network vhost, so "
+			  "that its main thread has less to do; use devices that need no exit to "
+			  "user space." },
+			{ NULL, "Another thread of the VMM holds it: move its work to threads of "
+				"its own (iothread, vhost), and see in the view Where who calls "
+				"the lock." }),
+	},
+	{
+		.id = "guest_function",
+		.finding = "A function of the guest's kernel makes most exits",
+		.measure = MEASURE_CODE, .threshold = "guest_function_ratio", .by_default = 0.50,
+		.what = { .use = USE_EXIT, .parents = "vmexit" },
+		.target = TARGET_CODE,
+		.remedies = REMEDIES(
+			{ "lapic_next_*|*hrtimer_*|tick_*|clockevents_*|arch_timer_*|"
+			  "*_set_next_event*",
+			  "It sets the guest's timer: look in the guest for programs that sleep "
+			  "for microseconds; fewer ticks (nohz=on), and haltpoll, avoid these." },
+			{ "*serial*|wait_for_xmitr|wait_for_lsr|pl011_*|uart_*",
+			  "It writes the serial console: let the guest write less to it "
+			  "(loglevel=4, quiet), or use a virtio console (hvc0)." },
+			{ "*spin_lock*|*queued_*|osq_*|rwsem_*|mutex_*|smp_call_function_*|csd_*|"
+			  "cpu_relax*|delay_*",
+			  "It spins for another vCPU: run fewer vCPUs on these CPUs, or offer the "
+			  "guest kvm-pv-unhalt; where no vCPU waits for a CPU, the guest itself "
+			  "fights for the lock." },
+			{ "native_cpuid*|cpuid*|sync_core*|iret_to_self",
+			  "Each CPUID is an exit: find in the guest what calls this function." },
+			{ NULL, "See in the guest what calls it (perf record -g), and why so "
+				"often." }),
 	},
 };
 

@@ -14,7 +14,7 @@
 #include "lib/error.h"
 #include "core/facts/field.h"
 
-#define RULES_MAX 32
+#define RULES_MAX 64
 
 /* What is compared with the threshold. */
 enum rule_measure {
@@ -24,6 +24,7 @@ enum rule_measure {
 	MEASURE_LEVEL, /* a gauge of thousandths: a ratio */
 	MEASURE_PAGES, /* what part of the guest's memory is in these pages: a ratio */
 	MEASURE_OPEN,  /* seconds that an exit has been open, see stats_open_ns() */
+	MEASURE_CODE,  /* what part of these exits' time is in some code, see code.c: a ratio */
 };
 
 /*
@@ -39,8 +40,19 @@ struct rule_fields {
 };
 
 /*
+ * Functions: words are names, in which * is any text. A stack's function is the one with the first
+ * word.
+ */
+struct rule_code {
+	const char *words; /* of the host; NULL: any one of the guest's kernel that has a name */
+	const char *but;   /* no stack with one of these; NULL: no exception */
+	bool by_vmm;	   /* only exits that the VMM answers */
+};
+
+/*
  * The remedy where one of the words is of the field that counts most, or is the maker of the host's
- * CPU: AMD, Intel, Arm.
+ * CPU (AMD, Intel, Arm), or is of the function with most of the code's time, as in struct
+ * rule_code.
  */
 struct rule_remedy {
 	const char *words; /* NULL: any; ends the list */
@@ -48,7 +60,7 @@ struct rule_remedy {
 };
 
 /* The view that Enter on a finding shows. */
-enum rule_target { TARGET_VCPUS, TARGET_EXITS, TARGET_ARGUMENTS, TARGET_EVENTS };
+enum rule_target { TARGET_VCPUS, TARGET_EXITS, TARGET_ARGUMENTS, TARGET_EVENTS, TARGET_CODE };
 
 struct rule {
 	const char *id; /* "cpu_wait": for programs, in filters */
@@ -58,6 +70,7 @@ struct rule {
 	double by_default; /* the threshold if the user sets none */
 	struct rule_fields what; /* what is measured, */
 	struct rule_fields less; /* except what these fields count, too */
+	struct rule_code code;	  /* of MEASURE_CODE: counts where stacks are sampled */
 	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */
 	bool names_cpu;		 /* the evidence has the vCPU's CPU, */
 	bool names_neighbours;	 /* and what else was on that CPU */
@@ -78,9 +91,13 @@ bool rule_fields_have(const struct rule_fields *choice, const struct fields *fie
 /* The maker of the CPU, by the exit reasons that are known; NULL: none, or several hosts'. */
 const char *rules_cpu_maker(const struct fields *fields);
 
-/* field NULL: not known. */
+/* field, function NULL: not known. */
 const char *rule_remedy(const struct rule *rule, const char *cpu_maker,
-			const struct fields *fields, const struct field *field);
+			const struct fields *fields, const struct field *field,
+			const char *function);
+
+/* The place among the words, from 1 on, that is the function's; 0: none is. */
+size_t rule_find_function(const char *words, const char *function);
 
 /* Whether any rule needs the event, which has no parent. */
 bool rules_need_event(const struct field *event);

@@ -30,7 +30,7 @@ struct query {
 	size_t nr_only;
 	enum exit_kind event;	      /* of view_exit_totals: what is counted, */
 	unsigned int groups;	      /* and a row for each of these */
-	uint32_t stack_hz;	      /* of view_where: see struct want, */
+	uint32_t stack_hz;	      /* of view_where and view_why: see struct want, */
 	bool has_guest_code;	      /* the same, */
 	bool by_argument;	      /* and exits are told apart by their arguments */
 	bool has_argument, has_function; /* only exits with this argument, a field; only stacks */

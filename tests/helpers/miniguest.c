@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ static const char help[] =
 	"  --pause US     between two rounds (0)\n"
 	"  --answer US    before user space answers a port or MMIO write (0; at most 999999)\n"
 	"  --spin         it computes meanwhile; else it sleeps\n"
+	"  --lock         it waits for a lock, which another thread has for so long\n"
 	"  --vcpus N      1 to 8, threads vcpu0 ..., each of which makes all of the above (1)\n"
 	"  --memory MIB   more memory that is in use, and that no guest sees (0)\n"
 	"  --unnamed      threads have no names of their own (not with --lives)\n"
@@ -74,6 +76,7 @@ enum option_key {
 	KEY_PAUSE,
 	KEY_ANSWER,
 	KEY_SPIN,
+	KEY_LOCK,
 	KEY_VCPUS,
 	KEY_HOLD,
 	KEY_LIVES,
@@ -94,6 +97,7 @@ static const struct option options[] = {
 	{ "pause", required_argument, NULL, KEY_PAUSE },
 	{ "answer", required_argument, NULL, KEY_ANSWER },
 	{ "spin", no_argument, NULL, KEY_SPIN },
+	{ "lock", no_argument, NULL, KEY_LOCK },
 	{ "vcpus", required_argument, NULL, KEY_VCPUS },
 	{ "hold", required_argument, NULL, KEY_HOLD },
 	{ "lives", required_argument, NULL, KEY_LIVES },
@@ -146,6 +150,26 @@ void answer_and_count(uint32_t us)
 	answers++;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *hold_lock(void *us)
+{
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		usleep(*(uint32_t *)us);
+		pthread_mutex_unlock(&lock);
+		usleep(50);
+	}
+	return NULL;
+}
+
+static void answer_by_lock(uint32_t us)
+{
+	(void)us; /* hold_lock() has it for so long */
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+
 static bool parse_option(int key, struct order *order)
 {
 	uint32_t *const numbers[] = {
@@ -170,6 +194,9 @@ static bool parse_option(int key, struct order *order)
 		return true;
 	case KEY_SPIN:
 		order->plan.answer = answer_and_count;
+		return true;
+	case KEY_LOCK:
+		order->plan.answer = answer_by_lock;
 		return true;
 	case KEY_WAIT:
 		order->must_wait = true;
@@ -292,11 +319,15 @@ static int take_names(struct error *error)
 	return err ? error_set(error, err, "/proc/self/task: %s", strerror(-err)) : 0;
 }
 
-static int run(const struct order *order)
+static int run(struct order *order)
 {
 	struct error error = { "" };
 	struct demo_vm *vm = NULL;
 	int err = use_memory(order->memory_mib, &error);
+	pthread_t holder;
+
+	if (!err && order->plan.answer == answer_by_lock)
+		err = -pthread_create(&holder, NULL, hold_lock, &order->plan.answer_us);
 
 	if (!err)
 		err = demo_vm_new(&order->plan, &vm, &error);

@@ -85,6 +85,60 @@ page_fault_ratio = off"
 	stop "$GUEST"
 }
 
+# code_of RULE OPTION...: what kvmtop why finds, in $TMP/why. Of an emulated host's exits TOMOYO has
+# some 5 %.
+code_of() {
+	section "why: $1"
+	shift
+	printf '%s\n' 'kvmtop_ratio = off' 'cpu_wait_ratio = off' 'security_module_ratio = 0.02' \
+		>"$TMP/thresholds"
+	kvmtop why --csv --thresholds "$TMP/thresholds" "$@" >"$TMP/why" 2>"$TMP/why.err"
+	diag "$(cat "$TMP/why" "$TMP/why.err")"
+}
+
+# The code that takes the time of exits, and the guest's function that makes them.
+why_code() {
+	guest locks "--$WHERE_WRITES" 10 --answer 5000 --lock --rounds 0
+	w_guest=$GUEST
+	guest_go locks
+	code_of vmm_lock
+	finds vmm_lock locks '% of the time of these exits .*; most in [^ ;]*(lock|futex)'
+	unlike "$(cat "$TMP/why")" ',emulated,|,guest_function,' "why: and no other code"
+	stop "$w_guest"
+	guest asks --cpuid 1000 --rounds 0
+	w_guest=$GUEST
+	guest_go asks
+	code_of emulated
+	case $CPUID in
+	cpuid) finds emulated asks 'most in x86_.*emulate|most in x86_decode' ;;
+	*) unlike "$(cat "$TMP/why")" ',emulated,' "why: this CPU needs no emulation of CPUID" ;;
+	esac
+	unlike "$(cat "$TMP/why")" ',vmm_lock,|,security_module,' "why: and no other code"
+	stop "$w_guest"
+	guest writes "--$WHERE_WRITES" 1000 --rounds 0
+	w_guest=$GUEST
+	guest_go writes
+	code_of security_module 15
+	mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
+	if grep -q -E 'tomoyo|apparmor|selinux' /sys/kernel/security/lsm; then
+		finds security_module writes 'most in (security|tomoyo|apparmor|selinux)_'
+	else
+		skip "why: a security module" "this host has none"
+	fi
+	unlike "$(cat "$TMP/why")" ',vmm_lock,' "why: and no lock"
+	stop "$w_guest"
+	if ! command -v symbols >/dev/null; then
+		skip "why: a guest's function" "the small kernel is for x86-64"
+		return
+	fi
+	guest_of symbols kernel 4000000
+	w_guest=$GUEST
+	guest_go kernel
+	code_of guest_function --guest-symbols
+	finds guest_function kernel '7[45]\.[0-9] % of its exits .*; func_100;'
+	stop "$w_guest"
+}
+
 # A quota of half a CPU, then of ten.
 why_quota() {
 	w_group=/sys/fs/cgroup/half

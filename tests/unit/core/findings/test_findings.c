@@ -301,7 +301,7 @@ static void each_rule_at_its_threshold(void **state)
 		}
 	}
 	for (size_t at = 0; rule_at(at); at++)
-		if (!(done >> at & 1))
+		if (!(done >> at & 1) && rule_at(at)->measure != MEASURE_CODE) /* test_code.c */
 			fail_msg("%s: no case", rule_at(at)->id);
 }
 
@@ -856,12 +856,12 @@ static void remedies_are_for_the_host(void **state)
 
 		id = fields_add(fields, &specs[VMEXIT]);
 		id = fields_add(fields, &(struct field)EXIT_OF(id, hosts[i].reason, 1));
-		remedy = rule_remedy(rule, rules_cpu_maker(fields), fields, NULL);
+		remedy = rule_remedy(rule, rules_cpu_maker(fields), fields, NULL, NULL);
 		for (size_t j = 0; j < sizeof(hosts) / sizeof(hosts[0]); j++)
 			assert_int_equal(strstr(remedy, hosts[j].remedy) != NULL, i == j);
 		fields_free(fields);
 	}
-	assert_non_null(strstr(rule_remedy(rule, NULL, world->fields, NULL),
+	assert_non_null(strstr(rule_remedy(rule, NULL, world->fields, NULL, NULL),
 			       "avic=1 or kvm_intel"));
 }
 

@@ -115,6 +115,11 @@ static const struct cause causes[] = {
 	{ "cpuid", PROVIDER_EXITS, "vmexit(cpuid)", 6000, 10000, REASON(0x72, "cpuid"),
 	  .about = { ID_CPUID, { 1 } },
 	  .argument = "cpuid(cpuid 0x1 version, features)" },
+	/* Stacks are sampled live: tests/cli/where.t, tests/hosts. */
+	{ "security_module", PROVIDER_EXITS, NULL, .is_live_only = true },
+	{ "emulated", PROVIDER_EXITS, NULL, .is_live_only = true },
+	{ "vmm_lock", PROVIDER_EXITS, NULL, .is_live_only = true },
+	{ "guest_function", PROVIDER_EXITS, NULL, .is_live_only = true },
 };
 
 /* A harmless exit of each second: exits and their arguments are counted. */
