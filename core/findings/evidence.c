@@ -34,6 +34,10 @@ static void add_value(struct finding *finding, double value, double threshold)
 	case MEASURE_RATE:
 		add_words(finding, "%.0f/s (a finding from %g/s on)", value, threshold);
 		break;
+	case MEASURE_CPU:
+		add_words(finding, "%.1f %% of a CPU (a finding from %g %% on)", value * 100,
+			  threshold * 100);
+		break;
 	case MEASURE_LEVEL:
 	case MEASURE_PAGES:
 		add_words(finding, "%.1f %% of it (a finding from %g %% on)", value * 100,
@@ -78,8 +82,8 @@ static void add_top(const struct measure *measure, struct finding *finding,
 	if (finding->field == FIELD_NONE)
 		return;
 	field = fields_get(fields, finding->field);
-	if (field->use == USE_HOST) { /* the quota, or that it cannot be read */
-		if (field->part == HOST_QUOTA)
+	if (field->use == USE_HOST) { /* a quota, or that it cannot be read; or a thread */
+		if (field->part == HOST_QUOTA || field->part == HOST_THREAD)
 			add_words(finding, "; %s", field->label);
 		return;
 	}

@@ -39,6 +39,7 @@ bool findings_need(const struct field *field)
 	if (field->use == USE_HOST)
 		return field_is_of_cpu(field) || field->part == HOST_QUOTA ||
 		       field->part == HOST_REMOTE || field->part == HOST_STOPPED ||
+		       field->part == HOST_THREAD ||
 		       field->part == HOST_BUSY || field->part == HOST_FINDING ||
 		       host_is_of_host(field->part) || field->part == HOST_SWAPPED;
 	return true;

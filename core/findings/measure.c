@@ -261,6 +261,8 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 	}
 	if (!any_of(rules) && field->use != USE_TIME && !is_cpu(field) && !field_is_of_cpu(field))
 		return;
+	if (field->use == USE_ARGUMENT && stat->key.guest == GUEST_NONE)
+		return; /* of interrupts, that several guests may have */
 	subject = subject_of(measure, &stat->key);
 	subject->is_here |= stat->seen >= measure->facts->stats->latest[field->source];
 	add_time(measure->facts->stats, subject, stat, field);
@@ -360,6 +362,8 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 		return (double)counts->in_code / (double)counts->in_all;
 	case MEASURE_LEVEL:
 		return (double)counts->level / 1000;
+	case MEASURE_CPU:
+		return counts->top_per_s / 1e9;
 	case MEASURE_PAGES:
 		if (counts->level < PAGES_LEAST_KIB || measure->lacks_huge_pages)
 			return 0;
@@ -448,14 +452,17 @@ bool rule_fields_have(const struct rule_fields *choice, const struct fields *fie
 	       (!choice->but || !is_named(choice->but, fields, field));
 }
 
+static bool is_of_event(const struct rule_fields *choice, const struct field *event)
+{
+	return choice->use == USE_EVENT && !choice->parents && has_word(choice->words, event->name);
+}
+
 bool rules_need_event(const struct field *event)
 {
 	const struct rule *rule;
 
 	for (size_t i = 0; (rule = rule_at(i)); i++) {
-		const struct rule_fields *what = &rule->what;
-
-		if (what->use == USE_EVENT && !what->parents && has_word(what->words, event->name))
+		if (is_of_event(&rule->what, event) || is_of_event(&rule->less, event))
 			return true;
 	}
 	return false;

@@ -355,6 +355,37 @@ static const struct rule rules[] = {
 				"does its main thread wait for a CPU, a disk or a lock?" }),
 	},
 	{
+		.id = "vmm_thread",
+		.finding = "The VMM is busy beside its vCPUs",
+		.measure = MEASURE_CPU, .threshold = "vmm_thread_ratio", .by_default = 0.10,
+		.what = { .use = USE_HOST, .parents = "vmm" },
+		.target = TARGET_VCPUS,
+		.remedies = REMEDIES(
+			{ "vhost", "This thread moves the guest's packets: give the network device "
+				   "more queues, so that several threads share them." },
+			{ NULL, "See what the thread does (perf top -t TID; ps -L has its TID): a "
+				"device, a console, a migration or a backup. A disk gets an I/O "
+				"thread of its own (QEMU: iothread); a timer that nothing needs "
+				"is switched off, with its device." }),
+	},
+	{
+		.id = "interrupts",
+		.finding = "The VMM raises interrupts that the guest does not take",
+		.measure = MEASURE_RATE, .threshold = "interrupts_per_second", .by_default = 500,
+		/* A thread of the kernel raises KVM's PIT: what takes it is of no guest. */
+		.what = { .use = USE_ARGUMENT, .parents = "interrupt", .words = "raised",
+			  .but = "PIT" },
+		/* By the local APIC; by the PIC, or where a level is acknowledged. */
+		.less = { .use = USE_EVENT, .words = "kvm_apic_accept_irq|kvm_ack_irq" },
+		.target = TARGET_ARGUMENTS,
+		.remedies = REMEDIES(
+			{ "8", "This is the RTC, whose timer the guest has left on: Windows needs "
+			       "hv-stimer, or the RTC's driftfix=none." },
+			{ NULL, "The line is masked, and its device goes on: unload or repair the "
+				"device's driver in the guest, or take the device out of it (QEMU: "
+				"info irq, info pic). With MSIs there is no line." }),
+	},
+	{
 		.id = "apic",
 		.finding = "KVM emulates the interrupt controller",
 		.measure = MEASURE_SHARE, .threshold = "apic_ratio", .by_default = 0.05,

@@ -25,6 +25,7 @@ enum rule_measure {
 	MEASURE_PAGES, /* what part of the guest's memory is in these pages: a ratio */
 	MEASURE_OPEN,  /* seconds that an exit has been open, see stats_open_ns() */
 	MEASURE_CODE,  /* what part of these exits' time is in some code, see code.c: a ratio */
+	MEASURE_CPU,   /* what the field that counts most takes of a CPU: a ratio */
 };
 
 /*

@@ -17,7 +17,7 @@ enum {
 	WRITE_FAULT, DEVICE_FAULT, WRITE, PML, DIRTY_RING, SWAP, NESTED, LOST, ON_CPU, HOST_ON,
 	RUN, AFFINITY, BUSY, THROTTLED, QUOTA, HIDDEN_QUOTA, MIGRATIONS, REMOTE, STOPPED, COST,
 	SWAPPED, HUGE, PAGES_4K, PAGES_2M, YIELD, PLE_WINDOW, TOLD, TOLD_WAIT, TOLD_TIMER,
-	TOLD_NEW, WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, RAN_KERNEL, NR_FIELDS
+	TOLD_NEW, VMM, IOTHREAD, INTERRUPT, RAISED, RTC, LOWERED, ACCEPTED, WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, RAN_KERNEL, NR_FIELDS
 };
 
 #define EXIT_OF(parent_id, text, r) \
@@ -115,6 +115,17 @@ static const struct field specs[] = {
 		   .part = HOST_COST, .kind = FIELD_GAUGE },
 	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
 		    .part = EVENT_BY_VCPU },
+	[VMM] = { .name = "vmm", .parent = FIELD_NONE, .use = USE_HOST, .part = HOST_THREAD },
+	[IOTHREAD] = { .name = "vmm(IO)", .label = "IO", .parent = VMM, .use = USE_HOST,
+		       .part = HOST_THREAD },
+	[INTERRUPT] = PARENT("interrupt", USE_ARGUMENT),
+	[RAISED] = ARGUMENT_OF(INTERRUPT, "interrupt(IRQ line 5 raised)", "line 5 raised",
+			       FIELD_NONE),
+	[RTC] = ARGUMENT_OF(INTERRUPT, "interrupt(IRQ line 8 raised)", "line 8 raised",
+			    FIELD_NONE),
+	[LOWERED] = ARGUMENT_OF(INTERRUPT, "interrupt(IRQ line 5 lowered)", "line 5 lowered",
+				FIELD_NONE),
+	[ACCEPTED] = { .name = "kvm_apic_accept_irq", .parent = FIELD_NONE },
 	[WAITS] = PARENT("waits", USE_WAIT),
 	[RAN_OTHER] = { .name = "waits(guest 5000 web1 vCPU 0)", .label = "vCPU 0",
 			.alias = "web1", .parent = WAITS, .use = USE_WAIT, .part = WAIT_GUEST },
@@ -235,6 +246,7 @@ static const struct {
 	{ "kvmtop", VMEXIT, OWN_NS, 0 },
 	{ "slow_vmm", USER_IO, 0, 0 },	   { "apic", LAPIC, 10000, 0 },
 	{ "msr", SPEC_CTRL, 10000, 0 },	   { "cpuid", CPUID, 10000, 0 },
+	{ "vmm_thread", IOTHREAD, 0, -1 }, { "interrupts", RAISED, 0, -1 },
 };
 
 /* So many MiB in pages of 4 KiB, of so many in all. */
@@ -261,9 +273,9 @@ static void make_cause(struct world *world, size_t i, const struct rule *rule, b
 	else if (rule->measure == MEASURE_MEAN)
 		exits(world, 1, 0, key.field, 40, (uint64_t)(value * 1e9));
 	else if (rule->what.use == USE_TIME || key.field == THROTTLED ||
-		 key.field == STOPPED)
+		 key.field == STOPPED || rule->measure == MEASURE_CPU)
 		add(world, key, (uint64_t)(value * SECOND));
-	else if (rule->what.use == USE_EVENT || key.field == MIGRATIONS)
+	else if (rule->what.use == USE_EVENT || key.field == MIGRATIONS || key.field == RAISED)
 		add(world, key, (uint64_t)lround(value * 100) / 100 + !is_below);
 	else if (rule->measure == MEASURE_RATE)
 		exits(world, 1, 0, key.field, (uint32_t)value, causes[i].ns);
@@ -354,6 +366,44 @@ static void rules_name_no_halts(void **state)
 		for (const struct split *split = arch->splits; split->event; split++)
 			names_no_halt(split);
 	}
+}
+
+/* Each thread by itself; the evidence names it. */
+static void a_busy_thread_of_the_vmm(void **state)
+{
+	struct world *world = *state;
+
+	add(world, (struct key){ 1, -1, VMM }, SECOND / 5);
+	add(world, (struct key){ 1, -1, IOTHREAD }, SECOND / 11);
+	take(world);
+	assert_string_equal(found(world), "");
+	add(world, (struct key){ 1, -1, VMM }, SECOND / 2);
+	add(world, (struct key){ 1, -1, IOTHREAD }, SECOND / 11 + SECOND / 4);
+	take(world);
+	assert_string_equal(found(world), "vmm_thread db1 - minor -");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "25.0 % of a CPU (a finding from 10 % on); IO");
+}
+
+/* What the guest takes is no cause, nor is a line of a guest that is not known. */
+static void interrupts_that_are_not_taken(void **state)
+{
+	struct world *world = *state;
+
+	add(world, (struct key){ 1, -1, RAISED }, 1000);
+	add(world, (struct key){ 1, -1, LOWERED }, 1000);
+	add(world, (struct key){ 1, -1, ACCEPTED }, 900);
+	add(world, (struct key){ GUEST_NONE, -1, RAISED }, 1000);
+	take(world);
+	assert_string_equal(found(world), "");
+	add(world, (struct key){ 1, -1, RAISED }, 1500);
+	add(world, (struct key){ 1, -1, RTC }, 1024);
+	add(world, (struct key){ 1, -1, ACCEPTED }, 950);
+	take(world);
+	assert_string_equal(found(world), "interrupts db1 - minor -");
+	assert_string_equal(cell_of(world, "evidence"),
+			    "1474/s (a finding from 500/s on); most: line 8 raised 1024/s");
+	assert_non_null(strstr(cell_of(world, "remedy"), "RTC"));
 }
 
 /* Of so little memory it does not matter, and most of it may not be touched yet. */
@@ -970,6 +1020,8 @@ UNIT(test_findings)
 	const struct CMUnitTest tests[] = {
 		TEST(each_rule_at_its_threshold),
 		cmocka_unit_test(rules_name_no_halts),
+		TEST(a_busy_thread_of_the_vmm),
+		TEST(interrupts_that_are_not_taken),
 		TEST(small_pages_of_a_small_guest),
 		TEST(small_pages_of_a_host_without_others),
 		TEST(faults_of_new_pages),

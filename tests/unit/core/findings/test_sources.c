@@ -51,6 +51,7 @@ struct cause {
 	uint32_t polled_ns; /* of each */
 	/* or a number of the field, with nr and ns 0. */
 	uint64_t number;
+	const char *event; /* of it, in a recording; NULL: of the field's name */
 	bool is_live_only; /* in no recording */
 };
 
@@ -100,6 +101,9 @@ static const struct cause causes[] = {
 	{ "swap", PROVIDER_TRACEPOINT, "kvm_async_pf_not_present", .number = 21 },
 	{ "swapped", PROVIDER_HOST, "memory(swapped)", .number = 101, .is_live_only = true },
 	{ "nested", PROVIDER_TRACEPOINT, "kvm_nested_vmexit", .number = 20200 },
+	{ "interrupts", PROVIDER_EXITS, "interrupt(IRQ line 5 raised)", .number = 510,
+	  .event = "kvm_set_irq" },
+	{ "vmm_thread", PROVIDER_HOST, NULL, .is_live_only = true }, /* tests/cli/why.t */
 	{ "lost", PROVIDER_EXITS, NULL, .is_live_only = true },
 	{ "kvmtop", PROVIDER_COST, NULL, .is_live_only = true }, /* tests/cli/cost.t */
 	{ "exit_open", PROVIDER_EXITS, NULL, .is_live_only = true }, /* tests/cli/open.t */
@@ -409,7 +413,7 @@ static void add_switch(struct maker *maker, uint32_t from, uint32_t to)
 /* A number of the field: a wait, or so many events. */
 static void add_number(struct maker *maker, const struct cause *of)
 {
-	if (of->provider == PROVIDER_EXITS) {
+	if (of->provider == PROVIDER_EXITS && !of->event) {
 		add_switch(maker, TID, 5);
 		maker->now += of->number;
 		add_switch(maker, 5, TID);
@@ -418,6 +422,8 @@ static void add_number(struct maker *maker, const struct cause *of)
 	for (uint64_t i = 0; i < of->number; i++) {
 		maker->now += 1000;
 		put_common(&maker->event, ID_EVENT, TID);
+		put_u32(&maker->event, 5);
+		put_u32(&maker->event, 1);
 		add(maker);
 	}
 }
@@ -427,8 +433,9 @@ static void set_event_format(char *buf, size_t size, const struct cause *of)
 {
 	bool is_event = of->provider == PROVIDER_TRACEPOINT;
 
-	snprintf(buf, size, "name: %s\nID: 113\n" COMMON_FIELDS "\nprint fmt: \"-\"\n",
-		 is_event ? of->field : "kvm_any");
+	snprintf(buf, size, "name: %s\nID: 113\n" COMMON_FIELDS U32("gsi", 8) U32("level", 12)
+		 "\nprint fmt: \"-\"\n",
+		 of->event ? of->event : is_event ? of->field : "kvm_any");
 	formats[ARRAY_SIZE(formats) - 1] = buf;
 }
 
