@@ -45,8 +45,8 @@ enum field_use {
 	/*
 	 * "ioport", "mmio", "msr", "cpuid", "hypercall", "sysreg", "fault": the arguments of exits,
 	 * with the time of their exits. Children: "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE)", with
-	 * the label "0x6e0 IA32_TSC_DEADLINE". And "interrupt", of the guest and without times: what
-	 * raises interrupts, "interrupt(IRQ line 5 raised)".
+	 * the label "0x6e0 IA32_TSC_DEADLINE". And "interrupt", of the guest and without times:
+	 * what raises interrupts, "interrupt(IRQ line 5 raised)".
 	 */
 	USE_ARGUMENT,
 	/* A number of the provider "host"; the part is one of enum host_part. */
