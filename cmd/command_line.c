@@ -214,6 +214,9 @@ static const struct option_spec specs[] = {
 	HEADING("keep", "What to keep"),
 	STRING(SAMPLES | NOW, 'w', "write", "FILE", write_file,
 	       "write every sample to FILE; no terminal needed", FILES),
+	WORD(SAMPLES | NOW, 0, "keep", "WHAT", keep,
+	       "with -w: also what costs more; where: the code of exits", BY_TOPIC,
+	       .words = "where"),
 	OTHER(SAMPLES | NOW, 0, "max-age", "DURATION", max_age_ns,
 	      "with -w: drop samples older than this, such as 7d", BY_TOPIC),
 	OTHER(SAMPLES | NOW, 0, "max-size", "SIZE", max_size,
@@ -254,6 +257,7 @@ static const struct option_spec specs[] = {
 /* ---- the rules ---- */
 
 static const struct option_rule rules[] = {
+	{ true, 0, "keep", "write", NULL },
 	{ true, 0, "max-age", "write", NULL },
 	{ true, 0, "max-size", "write", NULL },
 	{ true, NOW, "debugfs-include-past", "debugfs account", NULL },
@@ -429,6 +433,8 @@ static int read_words(struct options *options, struct error *error)
 	if (options->cost == COST_NONE && options->tracepoints)
 		return error_set(error, -EINVAL, "--cost none counts no trace events: give --cost "
 						 "events with -t");
+	if (options->keep && options->cost != COST_TIMES)
+		return error_set(error, -EINVAL, "--keep where needs --cost times");
 	if (options->input_format)
 		err = trace_kind_by_name(options->input_format, options->mode == MODE_FORMAT,
 					 &options->kind, error);

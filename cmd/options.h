@@ -257,7 +257,7 @@ struct options {
 	unsigned long samples; /* 0: until a signal */
 
 	/* Histories and exports. */
-	const char *write_file;
+	const char *write_file, *keep;
 	uint64_t max_age_ns, max_size; /* 0: no limit */
 	const char *prometheus, *listen, *web_config;
 	unsigned int metrics; /* of enum metrics_group */

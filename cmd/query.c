@@ -89,7 +89,7 @@ void query_parts_release(struct query_parts *parts)
 /* CSV and batch always have every field, for programs. */
 static void query_for_programs(struct query *query)
 {
-	query->children = !query->type->has_calls;
+	query->children |= !query->type->has_calls;
 	query->zeros = true;
 	query->flat = true;
 }

@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "lib/array.h"
+#include "lib/clock.h"
 #include "lib/process.h"
 #include "cmd/demo/demo.h"
 #include "cmd/run.h"
 #include "core/views/view.h"
 
 #define OPEN_TIMEOUT_MS 10000 /* the limit for opening all events; a busy host needs a second */
-#define OPEN_STEP_MS 20	      /* how often a signal is checked meanwhile */
 #define ERASE_LINE "\r\033[K"
 
 /* INT or TERM came while something was being written. */
@@ -178,11 +178,11 @@ static void warn(struct run *run)
 void run_wait_open(const struct run *run)
 {
 	struct pollfd signals = { .fd = run->signals, .events = POLLIN };
+	uint64_t end_ns = clock_now_ns() + OPEN_TIMEOUT_MS * UINT64_C(1000000);
 
-	for (unsigned int ms = 0; ms < OPEN_TIMEOUT_MS; ms += OPEN_STEP_MS) {
-		if (monitor_wait_ready(run->monitor, OPEN_STEP_MS) || poll(&signals, 1, 0) != 0)
-			return;
-	}
+	while (!monitor_is_ready(run->monitor) && clock_now_ns() < end_ns &&
+	       poll(&signals, 1, 1) == 0)
+		;
 }
 
 int run_sample(struct run *run, struct error *error)

@@ -155,6 +155,7 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 		.options = config->options,
 		.waits = config->waits,
 		.counts_all = config->counts_all,
+		.keeps_code = config->keeps_code,
 	};
 	int err = env_init(&opened->env, source->name ? source->name : "", error);
 

@@ -20,6 +20,7 @@ struct source_config {
 	unsigned int providers, asides;
 	enum cost cost; /* leaves out the providers that cost more, see cmd/source.c */
 	bool waits;
+	bool keeps_code; /* see monitor.h */
 	struct provider_options options;
 	uint64_t past_bytes;   /* of samples that are remembered; 0: none are */
 	double interval_s;     /* of a machine; of a Prometheus, 0: as the hosts are scraped */

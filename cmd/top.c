@@ -94,6 +94,7 @@ static int begin(struct top *top, struct error *error)
 				  (top->run.query.type == &view_who ? 0 : 1U << PROVIDER_WHO),
 			.waits = is_screen,
 			.counts_all = options->write_file || is_screen,
+			.keeps_code = options->keep,
 			.past_bytes = is_screen ? PAST_BYTES : 0,
 		},
 		.wants_later = options->mode == MODE_FIELDS || is_screen,

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/clock.h"
 #include "lib/text.h"
@@ -197,6 +196,13 @@ static enum want_scope scope_of(const struct query *query)
 	return query->type->by_guest ? WANT_EACH : WANT_HOST;
 }
 
+static uint32_t stack_hz_of(const struct monitor *monitor, const struct query *query)
+{
+	uint32_t hz = query_wants_stacks(query);
+
+	return hz || !monitor->config.keeps_code ? hz : STACKS_HZ;
+}
+
 static bool is_filter_new(const struct monitor *monitor, const struct query *query)
 {
 	if (!monitor->filter || !query->filter)
@@ -230,7 +236,7 @@ static bool begins_anew(const struct monitor *monitor, const struct query *query
 	if (field_set_has_use(&want->fields, monitor->fields, USE_ARGUMENT) !=
 		    field_set_has_use(needed, monitor->fields, USE_ARGUMENT) ||
 	    (want->longer_ns > 0) != (query_wants_longer(query) > 0) ||
-	    want->stack_hz != query_wants_stacks(query) ||
+	    want->stack_hz != stack_hz_of(monitor, query) ||
 	    want->has_guest_code != query_wants_guest_code(query))
 		return true;
 	/* Only what the filter selects was counted. */
@@ -281,7 +287,7 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	if (monitor->config.counts_all)
 		add_all(monitor);
 	monitor->want.longer_ns = query_wants_longer(query);
-	monitor->want.stack_hz = query_wants_stacks(query);
+	monitor->want.stack_hz = stack_hz_of(monitor, query);
 	monitor->want.has_guest_code = query_wants_guest_code(query);
 	monitor->want.has_halts = query->has_halts;
 	free(monitor->filter);
@@ -333,19 +339,6 @@ bool monitor_is_ready(struct monitor *monitor)
 	return true;
 }
 
-bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms)
-{
-	uint64_t end = clock_now_ns() + timeout_ms * UINT64_C(1000000);
-	struct timespec pause = { .tv_nsec = 500000 };
-
-	while (!monitor_is_ready(monitor)) {
-		if (clock_now_ns() >= end)
-			return false;
-		nanosleep(&pause, NULL);
-	}
-	return true;
-}
-
 bool monitor_revive(struct monitor *monitor)
 {
 	bool any = false;
@@ -379,7 +372,13 @@ static void take_sample(struct monitor *monitor)
 	sample_reset(&monitor->sample);
 	for (size_t i = 0; i < monitor->nr_feeds; i++)
 		feed_collect(&monitor->feeds[i], &monitor->sample);
+	if (monitor->config.keeps_code)
+		stacks_keep(monitor->facts.stacks, monitor->stats, monitor->fields, PROVIDER_EXITS,
+			    &monitor->sample);
 	stats_update(monitor->stats, monitor->fields, &monitor->sample);
+	if (is_recorded(monitor))
+		stacks_play(monitor->facts.stacks, monitor->stats, monitor->fields,
+			    &monitor->stats->stacks);
 }
 
 /* How many samples the players have for the latest want; 0: live providers have no last one. */

@@ -47,6 +47,7 @@ struct monitor_config {
 	 * for.
 	 */
 	bool counts_all;
+	bool keeps_code; /* samples code, and makes rows of it, for a history */
 	struct monitor_recording recording;
 	/* What the facts of a recording are of; see struct facts. */
 	enum source_kind source;
@@ -87,9 +88,6 @@ bool monitor_revive(struct monitor *monitor);
 
 /* Whether everything that is wanted is being counted. */
 bool monitor_is_ready(struct monitor *monitor);
-
-/* Waits for that, at most timeout_ms. False: some of it is not counted yet. */
-bool monitor_wait_ready(struct monitor *monitor, unsigned int timeout_ms);
 
 /* Brings the guests up to date and takes a sample. */
 void monitor_sample(struct monitor *monitor);

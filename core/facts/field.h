@@ -57,6 +57,13 @@ enum field_use {
 	 * by the provider "who" while it is asked for.
 	 */
 	USE_WAIT,
+	/*
+	 * "code": ns that a vCPU was in a call, without what it called in turn. The children are
+	 * the calls of a tree (core/facts/stacks.h): the label is the function, the part its side
+	 * (enum function_side), the parent the caller. Of an exit, or of its argument, the reason
+	 * is its field. Counted only for a history that keeps it.
+	 */
+	USE_CODE,
 };
 
 /*
@@ -213,12 +220,12 @@ struct field {
 	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
 	enum field_kind kind;
 	enum field_use use;
-	/* EVENT_PART(), or enum time_part, host_part, wait_part; see use */
+	/* EVENT_PART(), or enum time_part, host_part, wait_part, function_side; see use */
 	unsigned int part;
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
 	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */
-	uint32_t reason; /* USE_ARGUMENT: the reason of its exits; FIELD_NONE: not known */
+	uint32_t reason; /* USE_ARGUMENT: of its exits; USE_CODE; FIELD_NONE: not known */
 	bool has_children;
 	/* The parent's row of a vCPU is the sum of this field's row and its siblings'. */
 	bool adds_up;

@@ -18,6 +18,7 @@ struct known_function {
 struct known_node {
 	struct key key; /* the parent as guest, the function as field */
 	struct stack_node node;
+	uint32_t field;
 };
 
 struct stacks {
@@ -40,6 +41,7 @@ struct stacks *stacks_new(void)
 	};
 	/* No call has this key: the root is the parent of no other root. */
 	stacks->nodes[STACK_ROOT].key = (struct key){ UINT32_MAX, 0, UINT32_MAX };
+	stacks->nodes[STACK_ROOT].field = FIELD_NONE;
 	return stacks;
 }
 
@@ -92,7 +94,8 @@ static uint32_t add_node(struct stacks *stacks, const struct stack_node *node)
 	if (at < stacks->nr_nodes)
 		return (uint32_t)at;
 	array_grow_unset(&stacks->nodes, &stacks->room_nodes, at + 1);
-	stacks->nodes[stacks->nr_nodes++] = (struct known_node){ .key = key, .node = *node };
+	stacks->nodes[stacks->nr_nodes++] =
+		(struct known_node){ .key = key, .node = *node, .field = FIELD_NONE };
 	return (uint32_t)at;
 }
 
@@ -126,6 +129,11 @@ uint32_t stacks_call(struct stacks *stacks, uint32_t node, uint32_t function)
 	call.parent = node;
 	call.function = function;
 	return add_node(stacks, &call);
+}
+
+uint32_t *stacks_field(struct stacks *stacks, uint32_t node)
+{
+	return &stacks->nodes[node].field;
 }
 
 const struct stack_function *stacks_function_at(const struct stacks *stacks, uint32_t function)

@@ -34,6 +34,7 @@ enum function_side {
 	FUNCTION_GUEST_USER,
 	FUNCTION_OFF,
 	FUNCTION_EXIT,
+	FUNCTION_SIDES
 };
 
 struct stack_function {
@@ -66,6 +67,9 @@ uint32_t stacks_argument(struct stacks *stacks, uint32_t node, const char *label
 			 uint32_t argument);
 uint32_t stacks_call(struct stacks *stacks, uint32_t node, uint32_t function);
 
+/* The field that a node has in a history, to be set by stacks_kept.c; FIELD_NONE: none yet. */
+uint32_t *stacks_field(struct stacks *stacks, uint32_t node);
+
 const struct stack_function *stacks_function_at(const struct stacks *stacks, uint32_t function);
 const struct stack_node *stacks_node_at(const struct stacks *stacks, uint32_t node);
 uint32_t stacks_count_nodes(const struct stacks *stacks); /* of a parent first, then its calls */
@@ -97,5 +101,22 @@ void stack_sums_add(struct stack_sums *sums, const struct stack_item *item);
 void stack_sums_take(struct stack_sums *sums, const struct stack_sums *sample);
 void stack_sums_reset(struct stack_sums *sums); /* empties it and keeps its memory */
 void stack_sums_release(struct stack_sums *sums);
+
+/* ---- stacks_kept.c: calls as fields of USE_CODE, which histories have */
+
+struct fields;
+struct sample;
+struct stats;
+
+#define STACKS_FIELDS 8192 /* the time of further calls is their callers' */
+#define STACKS_ROWS 32768  /* in a sample */
+
+/* Adds rows of the sample's stacks to it; stats: as of the sample before. */
+void stacks_keep(struct stacks *stacks, const struct stats *stats, struct fields *fields,
+		 uint32_t source, struct sample *sample);
+
+/* Makes the sums of such rows of the latest interval, if there are any. */
+void stacks_play(struct stacks *stacks, const struct stats *stats, const struct fields *fields,
+		 struct stack_sums *ret_sums);
 
 #endif

@@ -139,7 +139,8 @@ struct view_row *where_add_row(const struct where_building *building, const stru
 	row->cells[SHARE] = cell_percent(positive(sum->ns), whole);
 	row->cells[SELF] = cell_ns(positive(sum->self_ns));
 	row->cells[TIME] = cell_ns(positive(sum->ns));
-	row->cells[SAMPLES] = cell_count(sum->samples);
+	if (building->has_samples)
+		row->cells[SAMPLES] = cell_count(sum->samples);
 	if (sum->exits)
 		row->cells[MADE] = cell_count(sum->exits);
 	if (sum->kernel || sum->user)
@@ -271,6 +272,8 @@ static const char *note_of(const struct where_building *building)
 		       "than there is room for.";
 	if (sums->lost)
 		return "Some stacks found no room: their time is [unknown].";
+	if (!sums->nr && building->facts->source == SOURCE_HISTORY)
+		return "No code was kept: kvmtop -w FILE --keep where keeps it.";
 	if (building->least_ns)
 		return "Calls of less than 0.1 % of the time are left out: choose a guest, or an "
 		       "exit.";
@@ -304,6 +307,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		building.nodes[item->key.field].samples += item->count;
 		building.nodes[item->key.field].exits += item->exits;
 		building.whole_ns += item->ns;
+		building.has_samples |= item->count > 0;
 	}
 	building.names = view_scratch(view, (nr + 1) * sizeof(*building.names));
 	if (query->children && nr > TREE_STACKS)
@@ -325,6 +329,11 @@ static bool wants(const struct query *query, const struct field *field)
 {
 	return field->use == USE_EXIT ||
 	       (field->use == USE_ARGUMENT && (query->by_argument || query->has_argument));
+}
+
+static bool needs(const struct field *field)
+{
+	return query_needs_exits(field) || field->use == USE_CODE;
 }
 
 /* The number of the row's function; of a row of the tree, whose number is a node, its function. */
@@ -437,7 +446,7 @@ const struct view_type view_where = {
 	.takes_vcpu = true,
 	.source_need = NEED_STACKS,
 	.wants = wants,
-	.needs = query_needs_exits,
+	.needs = needs,
 	.build = build,
 	.enter = enter,
 };

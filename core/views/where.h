@@ -25,6 +25,7 @@ struct where_building {
 	struct where_sum *functions;
 	bool *selects; /* by node: whether it is selected, of any vCPU */
 	int64_t whole_ns;
+	bool has_samples; /* a history has the time alone */
 	int64_t least_ns; /* in the tree: calls with less have no row */
 	char (*names)[16]; /* of vCPUs, nr_names of them */
 	size_t nr_names;

@@ -60,7 +60,47 @@ rows = json.loads(sys.stdin.read())["rows"]
 print(*(row["side"] for row in rows if row["function"] == "answer_by_spinning"))' <"$TMP/out")" \
 	VMM "has the side of a function"
 
+# ---- a history that keeps it
+
+is "$(status_of "$KVMTOP" -w "$TMP/h.db" --keep all -n 1)" 2 "--keep takes a word"
+is "$(status_of "$KVMTOP" -1 --keep where)" 2 "and is of -w"
+is "$(status_of "$KVMTOP" -w "$TMP/h.db" --keep where --cost events -n 1)" 2 "which times exits"
+is "$(status_of "$KVMTOP" -w "$TMP/h.db" --keep where -s 0.5 -n 4)" 0 "a history with code"
+# at OPTION...: what it has of the guest, in $TMP/out, without the time.
+at() {
+	status_of "$KVMTOP" -r "$TMP/h.db" --view where -g "$name" --csv "$@"
+	cut -d, -f2- "$TMP/out" >"$TMP/rows"
+	mv "$TMP/rows" "$TMP/out"
+}
+is "$(at -1)" 0 "its latest interval"
+check "has the function that spins" \
+	awk -v share="$(time_of answer_by_spinning)" 'BEGIN { exit !(share > 0) }'
+is "$(at -1 -x --from -1h --to now)" 0 "all of it"
+for row in "$name" "vCPU 0" answer_and_count answer_by_spinning; do
+	like "$(cut -d, -f1 "$TMP/out" | tr -d '"')" "^$row\$" "as a tree, has $row"
+done
+# Each interval has its own time, and the span the sum of all.
+is "$(at -l)" 0 "a log of it"
+self_ns() {
+	python3 -c 'import csv, sys
+rows = csv.DictReader(sys.stdin)
+print(sum(int(row["self_ns"]) for row in rows if row["function"] == "answer_by_spinning"))' \
+		<"$TMP/out"
+}
+all=$(self_ns)
+at -1 --from -1h --to now >"$TMP/status"
+is "$(self_ns)" "$all" "adds up to the span"
+is "$(status_of "$KVMTOP" -w "$TMP/none.db" -s 0.2 -n 2)" 0 "another history"
+"$KVMTOP" -r "$TMP/none.db" -1 --view where >"$TMP/out" 2>&1
+like "$(cat "$TMP/out")" '^kvmtop: No code was kept: kvmtop -w FILE --keep where keeps it' \
+	"has none"
+
 need_screen
+screen_start 100 30 "exec $KVMTOP -r $TMP/h.db --view where"
+screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "a history on the screen has it"
+screen_keys t
+screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "and at the moment before"
+screen_keys q
 screen_start 100 30 "exec $KVMTOP -s 0.3 -g $name --view where"
 screen_has '\[8 Where\]' "the view has a tab"
 screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "with the function"
