@@ -147,6 +147,7 @@ static const struct option_spec specs[] = {
 	       .offer = OFFER_VIEWS),
 	FLAG(RUNS, 'b', "by-guest", by_guest, "the same as --view guests", BY_TOPIC,
 	     .offer = OFFER_VIEWS),
+	FLAG(WHO, 'x', "children", children, "all that had the CPU, however short"),
 	FLAG(ROWS, 'x', "children", children, "the reasons of each event (-1 and -c always do)",
 	     BY_TOPIC),
 	STRING(ROWS, 'o', "sort", "COLUMN", sort, "sort by it; an unknown name lists all",

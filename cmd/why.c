@@ -68,6 +68,7 @@ static int begin(struct run *run, struct error *error)
 
 	run->query.type = is_who(run) ? &view_who : &view_why;
 	run->query.sort = view_default_sort(run->query.type);
+	run->query.children = run->options->children || run->options->json || run->options->csv;
 	if (!err)
 		err = run_open(run, is_who(run) ? &who : &why, error);
 	if (!err && !is_who(run) && monitor_no_exits(run->monitor))

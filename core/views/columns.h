@@ -305,6 +305,9 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "waits that began in the guest, per second") \
 	COLUMN(IN_KERNEL, SHARE("kernel_percent", "InKern%", 7), .needs = NEEDS_VALUE, \
 	       .help = "share of these in which the guest's kernel ran, which may hold a lock") \
+	COLUMN(SKEW, SHARE("skew_percent", "Skew%", 6), .needs = NEEDS_VALUE, \
+	       .help = "of a guest with several vCPUs: how much longer the vCPU waited than the " \
+		       "one that waited least, as a share of the interval") \
 	/* Of one long exit. */ \
 	COLUMN(END, TEXT("end", "Time", 15), \
 	       .help = "when it ended; in a recording, in seconds from the start") \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The Who view: a row for each vCPU that waited for a CPU, and below it a row for each thread, or
- * interrupt, that had the CPU meanwhile. The rows below a vCPU add up to its waits.
+ * interrupt, that had the CPU meanwhile. The rows below a vCPU add up to its waits; the small ones
+ * are one row, unless all are asked for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +34,14 @@ static const struct column columns[] = {
 	{ COL_LONGEST, .rank = 1 },
 	{ COL_PREEMPTED, .rank = 9 },
 	{ COL_IN_KERNEL, .rank = 10 },
-	{ COL_HIST, .rank = 11 },
+	{ COL_SKEW, .rank = 11 },
+	{ COL_HIST, .rank = 12 },
 	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };
 
 #define NAME_SIZE (GUEST_NAME_SIZE + 64)
+#define SMALL 100 /* what had less than this part of the vCPU's waits */
 
 static bool is_wait(const struct field *field)
 {
@@ -61,11 +64,13 @@ static enum wait_part part_of(const struct facts *facts, const struct group *gro
 	return (enum wait_part)fields_get(facts->fields, group->key.field)->part;
 }
 
-/* By vCPU; first its waits, then what it says of them, then what ran. */
+/* By guest and vCPU; first its waits, then what it says of them, then what ran. */
 static int by_vcpu(const void *a, const void *b, void *facts)
 {
 	const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
 
+	if (x->key.guest != y->key.guest)
+		return x->key.guest < y->key.guest ? -1 : 1;
 	if (x->owner != y->owner)
 		return x->owner < y->owner ? -1 : 1;
 	return (int)part_of(facts, x) - (int)part_of(facts, y);
@@ -90,11 +95,15 @@ static void name_culprit(char *name, const struct field *field)
 			 is_vcpu ? " " : " of ", is_vcpu ? field->label : field->alias);
 }
 
-/* The share of the interval, or of all time since the start. */
-static struct cell share_of(const struct row_of *of)
+/* Of the interval, or since the start. */
+static uint64_t ns_of(const struct query *query, const struct group *group)
 {
-	const struct timing_sum *timing = &of->group->timing;
-	uint64_t ns = of->query->since_ns ? timing->total_ns : timing->delta_ns;
+	return query->since_ns ? group->timing.total_ns : group->timing.delta_ns;
+}
+
+/* The share of the same time. */
+static struct cell share_of(const struct row_of *of, uint64_t ns)
+{
 	uint64_t whole_ns = of->query->since_ns;
 
 	if (!whole_ns)
@@ -148,7 +157,7 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 	row->cells[0] = cell_text(name);
 	*view_cell(view, row, COL_RAN_KIND) =
 		cell_text(wait_part_name((enum wait_part)of->field->part));
-	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of);
+	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, ns_of(of->query, of->group));
 	*view_cell(view, row, COL_RATE) = rate_of(of, of->group);
 	if (is_vcpu) {
 		*view_cell(view, row, COL_ON_CPU) = cell_of_owner(COL_ON_CPU, of, row->is_gone);
@@ -159,9 +168,115 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 		*view_cell(view, row, COL_RAN_OWNER) = cell_text(of->field->alias);
 }
 
+static bool is_small(const struct query *query, const struct group *waits,
+		     const struct group *group)
+{
+	return !query->children && !query->zeros && !query->filter &&
+	       ns_of(query, group) < ns_of(query, waits) / SMALL;
+}
+
+/* What is small, of one vCPU, as one row. */
+static void add_rest(struct view *view, struct row_of *of, const struct group *rest, size_t nr,
+		     char *name)
+{
+	struct view_row *row;
+
+	of->group = rest;
+	snprintf(name, NAME_SIZE, "%zu others", nr);
+	row = fill_row(view, of);
+	row->field = FIELD_NONE;
+	row->depth = 1;
+	row->is_rest = true;
+	row->cells[0] = cell_text(name);
+	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, ns_of(of->query, of->group));
+	*view_cell(view, row, COL_RATE) = rate_of(of, rest);
+}
+
+static void join(struct group *rest, const struct group *group)
+{
+	rest->total += group->total;
+	rest->delta += group->delta;
+	rest->rate_per_s += group->rate_per_s;
+	rest->has_rate |= group->has_rate;
+	timing_sum_merge(&rest->timing, &group->timing);
+}
+
 static bool is_shown(const struct query *query, const struct group *group)
 {
 	return query->zeros || group->total || group->delta || group->timing.delta_ns;
+}
+
+/* The groups that follow the first one and are of its guest, or of its vCPU. */
+static size_t count_same(struct group *const *groups, size_t nr, bool is_of_vcpu)
+{
+	size_t i = 1;
+
+	while (i < nr && groups[i]->key.guest == groups[0]->key.guest &&
+	       (!is_of_vcpu || groups[i]->owner == groups[0]->owner))
+		i++;
+	return i;
+}
+
+/* What the vCPU of a guest has waited that waited least; UINT64_MAX: the guest has one vCPU. */
+static uint64_t least_of(const struct row_of *of, struct group *const *groups, size_t nr)
+{
+	uint64_t least_ns = UINT64_MAX;
+	size_t nr_vcpus = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (part_of(of->facts, groups[i]) != WAIT_ALL)
+			continue;
+		nr_vcpus++;
+		if (ns_of(of->query, groups[i]) < least_ns)
+			least_ns = ns_of(of->query, groups[i]);
+	}
+	return nr_vcpus > 1 ? least_ns : UINT64_MAX;
+}
+
+/*
+ * The rows of one vCPU: the first of its groups has its waits. least_ns: as by least_of(). names: a
+ * row's worth of each.
+ */
+static void add_vcpu(struct view *view, struct row_of *of, struct group *const *groups, size_t nr,
+		     uint64_t least_ns, char *names)
+{
+	struct group rest = { .key = groups[0]->key, .owner = groups[0]->owner };
+	const struct facts *facts = of->facts;
+	size_t nr_small = 0, last = 0;
+
+	of->owner = &view->sums.owners[groups[0]->owner];
+	of->guest = guests_find(facts->guests, groups[0]->key.guest);
+	for (size_t i = 0; i < nr; i++) {
+		enum wait_part part = part_of(facts, groups[i]);
+
+		of->field = fields_get(facts->fields, groups[i]->key.field);
+		of->group = groups[i];
+		if (part == WAIT_PREEMPTED || part == WAIT_IN_KERNEL ||
+		    !is_shown(of->query, groups[i]) ||
+		    (i && !query_selects(of->query, facts->fields, of->field)))
+			continue;
+		if (i && is_small(of->query, groups[0], groups[i])) {
+			join(&rest, groups[i]);
+			nr_small++;
+			last = i;
+			continue;
+		}
+		add_row(view, of, names + i * NAME_SIZE);
+		if (i)
+			continue;
+		fill_preemptions(view, &view->rows[view->nr_rows - 1], of, groups + 1, nr - 1);
+		if (least_ns != UINT64_MAX)
+			*view_cell(view, &view->rows[view->nr_rows - 1], COL_SKEW) =
+				share_of(of, ns_of(of->query, groups[0]) - least_ns);
+	}
+	names += last * NAME_SIZE;
+	if (nr_small > 1) {
+		add_rest(view, of, &rest, nr_small, names);
+	} else if (nr_small) {
+		of->field = fields_get(facts->fields, groups[last]->key.field);
+		of->group = groups[last];
+		add_row(view, of, names);
+	}
 }
 
 static void add_rows(struct view *view, const struct query *query, const struct facts *facts,
@@ -169,25 +284,17 @@ static void add_rows(struct view *view, const struct query *query, const struct 
 {
 	struct row_of of = { .facts = facts, .query = query, .rollup = &view->sums };
 	char *names = view_scratch(view, nr * NAME_SIZE); /* of the rows */
-	bool has_root = false;
+	size_t guest_end = 0;
+	uint64_t least_ns = 0;
 
-	for (size_t i = 0; i < nr; i++) {
-		enum wait_part part = part_of(facts, groups[i]);
-
-		of.field = fields_get(facts->fields, groups[i]->key.field);
-		of.group = groups[i];
-		of.owner = &view->sums.owners[groups[i]->owner];
-		of.guest = guests_find(facts->guests, groups[i]->key.guest);
-		if (part == WAIT_ALL)
-			has_root = is_shown(query, groups[i]);
-		if (part == WAIT_PREEMPTED || part == WAIT_IN_KERNEL || !has_root ||
-		    !is_shown(query, groups[i]) ||
-		    (part != WAIT_ALL && !query_selects(query, facts->fields, of.field)))
-			continue;
-		add_row(view, &of, names + i * NAME_SIZE);
-		if (part == WAIT_ALL)
-			fill_preemptions(view, &view->rows[view->nr_rows - 1], &of, groups + i + 1,
-					 nr - i - 1);
+	for (size_t i = 0, nr_same; i < nr; i += nr_same) {
+		if (i == guest_end) {
+			guest_end += count_same(groups + i, nr - i, false);
+			least_ns = least_of(&of, groups + i, guest_end - i);
+		}
+		nr_same = count_same(groups + i, nr - i, true);
+		if (part_of(facts, groups[i]) == WAIT_ALL && is_shown(query, groups[i]))
+			add_vcpu(view, &of, groups + i, nr_same, least_ns, names + i * NAME_SIZE);
 	}
 }
 

@@ -188,7 +188,7 @@ look $amd -s 25
 shows o '^Sorted by total' "what a key did is said"
 shows 2 '^h help' "until the next one"
 shows Enter '^h help .*Backspace back' "Backspace is among the keys where it leads somewhere"
-shows '4 x' '^x opens the reasons of events and the calls of code: 1 and 8 show' \
+shows '4 x' '^x opens the reasons of events, all of Who and the calls of code' \
 	"x has nothing to open among the exits"
 shows 1 '^.kvm_exit ' "and opens nothing elsewhere"
 never '├' "without a key"

@@ -14,7 +14,7 @@ const struct key_help screen_keys[] = {
 	{ "Enter", "Enter open", "deeper: an event's reasons; guest, vCPU, exit, argument", 0,
 	  '\r' },
 	{ "Backspace", "Backspace back", "back to where Enter or b came from", KEY_BACK, '\b' },
-	{ "x", "x reasons", "all reasons, or none; the tree of calls", KEY_TREES, 'x' },
+	{ "x", "x reasons", "all reasons, or none; all of Who; the tree of calls", KEY_TREES, 'x' },
 	{ "b", "b guests", "by guest, and back", KEY_GUESTS, 'b' },
 	{ "f", "f filter", "show what matches a regular expression", 0, 'f' },
 	{ "c", NULL, "clear the filter and the guest", 0, 0 },

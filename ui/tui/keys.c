@@ -17,8 +17,8 @@
 static void toggle_children(struct tui *tui)
 {
 	if (!tui->query->type->has_trees) {
-		tui_say(tui, "x opens the reasons of events and the calls of code: 1 and 8 show "
-			     "them");
+		tui_say(tui, "x opens the reasons of events, all of Who and the calls of code: "
+			     "1, 7 and 8 show them");
 		return;
 	}
 	tui->query->children = !tui->query->children;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The Who view: rows of waits, and what had the CPU below them. */
+#include <math.h>
+
+#include "tests/unit/unit.h"
+#include "tests/worlds/view_world.h"
+
+#define MS UINT64_C(1000000)
+
+enum { WAITS, PREEMPTED, IN_KERNEL, OWN, MAKE, SED, CAT, NR_FIELDS };
+
+#define RAN(text, of, kind) \
+	{ .name = "waits(" text ")", .label = (text), .alias = (of), .parent = WAITS, \
+	  .use = USE_WAIT, .part = (kind) }
+
+static const struct field specs[] = {
+	[WAITS] = { .name = "waits", .parent = FIELD_NONE, .use = USE_WAIT },
+	[PREEMPTED] = { .name = "preempted", .parent = FIELD_NONE, .use = USE_WAIT,
+			.part = WAIT_PREEMPTED },
+	[IN_KERNEL] = { .name = "preempted_in_kernel", .parent = FIELD_NONE, .use = USE_WAIT,
+			.part = WAIT_IN_KERNEL },
+	[OWN] = RAN("vCPU 1", "db1", WAIT_OWN),
+	[MAKE] = RAN("make", "make", WAIT_PROCESS),
+	[SED] = RAN("sed", "sed", WAIT_PROCESS),
+	[CAT] = RAN("cat", "cat", WAIT_PROCESS),
+};
+
+static int setup(void **state)
+{
+	struct world *world;
+
+	world_setup(state, specs, NR_FIELDS, &view_who);
+	world = *state;
+	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
+	take(world); /* an interval begins here */
+	return 0;
+}
+
+static void waited(struct world *world, uint32_t field, uint64_t nr, uint64_t ns)
+{
+	const struct timing timing = { .time_ns = ns, .max_ns = ns };
+
+	sample_add_timed(&world->sample, (struct key){ 1, 0, field }, nr,
+			 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+}
+
+/* 400 ms, of which sed has 3 and cat has 2. */
+static void a_second(struct world *world)
+{
+	waited(world, WAITS, 40, 400 * MS);
+	waited(world, OWN, 30, 300 * MS);
+	waited(world, MAKE, 8, 95 * MS);
+	waited(world, SED, 3, 3 * MS);
+	waited(world, CAT, 2, 2 * MS);
+	take(world);
+}
+
+/* "name time, ..." */
+static const char *rows(struct world *world)
+{
+	const struct view *view = build(world);
+	int time = view_column_by_id(&view_who, "time_ns");
+	size_t len = 0;
+
+	world->text[0] = '\0';
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		len += (size_t)sprintf(world->text + len, "%s%s ", i ? ", " : "",
+				       view->rows[i].cells[0].text);
+		len += put_cell(world->text + len, &view->rows[i].cells[time]);
+	}
+	return world->text;
+}
+
+/* Rows below a vCPU add up to its waits, also without the small ones. */
+static void small_ones_are_a_row(void **state)
+{
+	struct world *world = *state;
+
+	a_second(world);
+	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, vCPU 1 300000000ns, make 95000000ns, "
+					 "2 others 5000000ns");
+	assert_true(world->view.rows[3].is_rest && world->view.rows[3].depth == 1);
+	world->query.children = true;
+	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, vCPU 1 300000000ns, make 95000000ns, "
+					 "sed 3000000ns, cat 2000000ns");
+	world->query.children = false;
+	set_filter(world, "cat");
+	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, cat 2000000ns");
+}
+
+static void one_small_one_is_itself(void **state)
+{
+	struct world *world = *state;
+
+	waited(world, WAITS, 40, 400 * MS);
+	waited(world, OWN, 30, 397 * MS);
+	waited(world, SED, 3, 3 * MS);
+	take(world);
+	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, vCPU 1 397000000ns, sed 3000000ns");
+}
+
+/* vCPUs of a guest are compared, whatever other guests do. */
+static void vcpus_that_wait_longer(void **state)
+{
+	static const struct {
+		uint32_t guest;
+		int32_t vcpu;
+		uint64_t ms;
+	} list[] = { { 1, 0, 300 }, { 2, 0, 10 }, { 1, 1, 100 } };
+	struct world *world = *state;
+	int skew = view_column_by_id(&view_who, "skew_percent");
+	const struct view *view;
+
+	assert_int_equal(guests_add_fake(world->guests, 5000, "web1", 1), 2);
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		const struct timing timing = { .time_ns = list[i].ms * MS };
+
+		sample_add_timed(&world->sample,
+				 (struct key){ list[i].guest, list[i].vcpu, WAITS }, 1,
+				 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+	}
+	take(world);
+	view = build(world);
+	assert_int_equal(view->nr_rows, 3);
+	assert_true(fabs(view->rows[0].cells[skew].number - 20) < 1e-6);
+	assert_true(fabs(view->rows[1].cells[skew].number) < 1e-6);
+	assert_int_equal(view->rows[2].cells[skew].type, CELL_NONE);
+}
+
+UNIT(test_view_who)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(small_ones_are_a_row),
+		TEST(one_small_one_is_itself),
+		TEST(vcpus_that_wait_longer),
+	};
+
+	return cmocka_run_group_tests_name("who", tests, NULL, NULL);
+}
