@@ -77,11 +77,13 @@ static void small_ones_are_a_row(void **state)
 	struct world *world = *state;
 
 	a_second(world);
-	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, vCPU 1 300000000ns, make 95000000ns, "
+	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, vCPU 1 300000000ns, "
+					 "make 95000000ns, "
 					 "2 others 5000000ns");
 	assert_true(world->view.rows[3].is_rest && world->view.rows[3].depth == 1);
 	world->query.children = true;
-	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, vCPU 1 300000000ns, make 95000000ns, "
+	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, vCPU 1 300000000ns, "
+					 "make 95000000ns, "
 					 "sed 3000000ns, cat 2000000ns");
 	world->query.children = false;
 	set_filter(world, "cat");
@@ -96,7 +98,8 @@ static void one_small_one_is_itself(void **state)
 	waited(world, OWN, 30, 397 * MS);
 	waited(world, SED, 3, 3 * MS);
 	take(world);
-	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, vCPU 1 397000000ns, sed 3000000ns");
+	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, vCPU 1 397000000ns, "
+					 "sed 3000000ns");
 }
 
 /* vCPUs of a guest are compared, whatever other guests do. */

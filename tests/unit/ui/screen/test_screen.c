@@ -407,7 +407,7 @@ static void help_fits_or_scrolls(void **state)
 	      " 1 - 8 Tab  views: events, guests, vCPUs, exits, hot spots, host, who, where\n"
 	      " Enter      deeper: an event's reasons; guest, vCPU, exit, argument\n"
 	      " Backspace  back to where Enter or b came from\n"
-	      " x          all reasons, or none; the tree of calls\n"
+	      " x          all reasons, or none; all of Who; the tree of calls\n"
 	      " b          by guest, and back\n"
 	      " f          show what matches a regular expression\n"
 	      " c          clear the filter and the guest\n"
