@@ -27,7 +27,6 @@
 
 #define EFER_SVME      (1 << 12)
 #define MSR_VM_HSAVE   0xc0010117
-#define MAX_CPUIDS     100
 
 extern const uint8_t l1_code[], l1_end[], l2_code[], l2_end[];
 
@@ -117,20 +116,6 @@ static void fill_memory(uint8_t *memory)
 	put(memory, PAGES_GPA, 0x83, 4); /* the first 4 MiB, as they are */
 }
 
-/* L1 gets what the host offers, SVM among it. */
-static void set_cpuid(int kvm, int vcpu)
-{
-	struct kvm_cpuid2 *cpuid = calloc(1, sizeof(*cpuid) +
-						     MAX_CPUIDS * sizeof(cpuid->entries[0]));
-
-	if (!cpuid)
-		die("memory");
-	cpuid->nent = MAX_CPUIDS;
-	must(ioctl(kvm, KVM_GET_SUPPORTED_CPUID, cpuid), "KVM_GET_SUPPORTED_CPUID");
-	must(ioctl(vcpu, KVM_SET_CPUID2, cpuid), "KVM_SET_CPUID2");
-	free(cpuid);
-}
-
 static void set_msr(int vcpu, uint32_t index, uint64_t value)
 {
 	struct kvm_msrs *msrs = calloc(1, sizeof(*msrs) + sizeof(msrs->entries[0]));
@@ -200,7 +185,7 @@ int main(int argc, char **argv)
 	x86_guest_make(&guest, MEMORY_SIZE);
 	fill_memory(guest.memory);
 	x86_guest_add_vcpu(&guest);
-	set_cpuid(guest.kvm, guest.vcpu);
+	x86_guest_set_cpuid(&guest); /* SVM is among it */
 	set_state(guest.vcpu, numbers);
 	x86_guest_wait();
 	run(&guest);

@@ -148,6 +148,7 @@ static void make(struct guest_kernel *kernel, struct x86_guest *guest)
 	kernel_make(kernel, &kernel_shapes[11], &kernel_pagings[0]);
 	x86_guest_make_of(guest, kernel->memory, KERNEL_MEMORY, 0);
 	x86_guest_add_vcpu(guest);
+	x86_guest_set_cpuid(guest);
 	enter_kernel(guest, kernel);
 }
 

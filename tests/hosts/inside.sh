@@ -104,8 +104,13 @@ guest_of() {
 	"$g_program" --name "$g_name" "$@" <>"$TMP/$g_name.in" >"$TMP/$g_name.out" 2>&1 &
 	GUEST=$!
 	T_pids="$T_pids $GUEST"
-	wait_for 60 grep -q '^ready' "$TMP/$g_name.out" || not_ok "guest $g_name" \
-		"$(cat "$TMP/$g_name.out")"
+	wait_for 60 is_ready_or_ended "$g_name" "$GUEST"
+	grep -q '^ready' "$TMP/$g_name.out" || not_ok "guest $g_name" "$(cat "$TMP/$g_name.out")"
+}
+
+# is_ready_or_ended NAME PID: the guest waits for guest_go, or has failed.
+is_ready_or_ended() {
+	grep -q '^ready' "$TMP/$1.out" || t_ended "$2"
 }
 
 # guest NAME OPTION...: the same for miniguest, which makes exactly the exits of its options.

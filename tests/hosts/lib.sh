@@ -323,7 +323,7 @@ root_exits_suite() {
 	root_suite host_log host_batch filters debugfs account both_providers late_children \
 		exits_exact exits_without_btf exits_pulled_away exits_times exits_open exits_long \
 		exits_long_untraced exits_options exits_arguments exits_faults exits_halt \
-		exits_polls why_pause views_exact record_exact host_log:perf
+		exits_polls where_code guest_code why_pause views_exact record_exact host_log:perf
 }
 
 # root_peer NAME PACKAGE: copies a program to compare with, if there is one: this machine's, or the
@@ -461,9 +461,9 @@ svm_kernel() {
 	if h_alone h_static >"$TMP/make.log" 2>&1; then
 		root_add build/static/kvmtop /static/kvmtop
 	fi
-	root_suite exits_exact exits_without_btf exits_times exits_waits exits_beside_bpf host_who \
-		host_who_quota views_exact every_view adds_up screen_views both_engines \
-		cpu_goes_and_comes cpu_comes:perf static_program
+	root_suite exits_exact exits_without_btf exits_times exits_waits exits_beside_bpf where_code \
+		guest_code host_who host_who_quota views_exact every_view adds_up screen_views \
+		both_engines cpu_goes_and_comes cpu_comes:perf static_program
 	root_end >"$TMP/initrd"
 	svm_boot 2 512 rcupdate.rcu_expedited=1 "$@"
 }

@@ -3,72 +3,59 @@
 #
 # suite_where.sh - kvmtop where names the code that takes the time of exits: part of suite.sh.
 
-# where_of NAME OPTION...: what kvmtop where finds, as CSV in $TMP/where.
-where_of() {
-	w_name=$1
-	shift
-	section "where of $w_name"
-	kvmtop where -g "$w_name" --csv "$@" 3 >"$TMP/where" 2>"$TMP/where.err"
-	is $? 0 "where: exit status"
-	diag "$(head -n 12 "$TMP/where.err" "$TMP/where")"
+# field_of FILE NAME COLUMN: of the first line with the name in it.
+field_of() {
+	tr -d '"' <"$1" | awk -F, -v name="$2" -v column="$3" '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i }
+		{ for (i = 1; i <= NF; i++) if ($i == name) { print $at; exit } }'
 }
 
 # where_top: the function that most time is in, beside the guest.
 where_top() {
-	sed 1d "$TMP/where" | grep -v '^"*\[guest' | head -n 1 | cut -d, -f1 | tr -d '"'
+	tr -d '"' <"$TMP/where" | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "self_ns") at = i; next }
+		$1 !~ /^\[guest/ && $at > most { most = $at; name = $1 }
+		END { print name }'
 }
 
-# where_share FUNCTION [FIELD]: its share of the time with what it calls, in percent.
-where_share() {
-	sed 's/"//g' "$TMP/where" | grep -F -m 1 "$1," | cut -d, -f"${2:-4}"
+# where_of NAME REASON: what takes the time of the guest's exits, as a tree in $TMP/where. The
+# reason has the share of the vCPU's time that kvmtop exits has, within 10 points: on a CPU, off it, and in
+# user space. The two do not count at exactly one time: a host that stands still meanwhile has
+# another try.
+where_of() {
+	section "where of $1"
+	for w_try in 1 2 3; do
+		kvmtop exits -g "$1" --csv 3 >"$TMP/exits" 2>"$TMP/exits.err" &
+		w_pid=$!
+		kvmtop where -g "$1" --csv -x --halts 2 >"$TMP/where" 2>"$TMP/where.err"
+		is $? 0 "where: exit status"
+		wait "$w_pid"
+		w_where=$(field_of "$TMP/where" "$2" time_percent)
+		w_exits=$(field_of "$TMP/exits" "$2" time_percent)
+		w_equal=$(awk -v a="$w_where" -v b="$w_exits" 'BEGIN {
+			print a != "" && a - b < 10 && b - a < 10 ? "equal" : "not equal" }')
+		[ "$w_equal" != equal ] || break
+	done
+	diag "$(head -n 16 "$TMP/where.err" "$TMP/where")"
+	is "$w_equal" equal \
+		"where: $2 of $1 has the time of its exits ($w_where, $w_exits %, try $w_try)"
 }
 
 # A VMM that computes for each write, and one that sleeps. The kernel's code in exits that are much
 # shorter than a clock's period is no case: how much the clock sees of it differs from run to run.
 where_code() {
 	guest spins "--$WHERE_WRITES" 10 --answer 2000 --spin --rounds 0
-	w_guest=$GUEST
 	guest_go spins
-	where_of spins
+	where_of spins "${SLOW_EXITS%% *}"
 	is "$(where_top)" answer_by_spinning "where: the function that spins is on top"
-	where_adds_up spins "${SLOW_EXITS%% *}" 10
-	stop "$w_guest"
+	stop "$GUEST"
 	guest sleeps "--$WHERE_WRITES" 10 --answer 20000 --rounds 0
-	w_guest=$GUEST
 	guest_go sleeps
-	where_of sleeps
+	where_of sleeps "${SLOW_EXITS%% *}"
 	is "$(where_top)" "[off CPU]" "where: a VMM that sleeps is off its CPU"
-	unlike "$(where_share clock_nanosleep)" '^([0-4]?[0-9]([.]|$)|$)' \
-		"where: most time is below the function that sleeps"
-	where_adds_up sleeps "${SLOW_EXITS%% *}" 10
-	stop "$w_guest"
-}
-
-# percent_of FILE NAME: the column time_percent of the first line that has the name.
-percent_of() {
-	tr -d '"' <"$1" | awk -F, -v name="$2" '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "time_percent") column = i }
-		{ for (i = 1; i <= NF; i++) if ($i == name) { print $column; exit } }'
-}
-
-# where_adds_up NAME REASON POINTS: the reason has the share of the vCPU's time that kvmtop exits
-# has, within so many points: on a CPU, off it, and in user space. Some 600 samples of a share of
-# 30 % are right within 2 points. More of them would take much of an emulated host's time
-# themselves. The two commands do not count at exactly one time: a host that stands still meanwhile
-# has another try.
-where_adds_up() {
-	for w_try in 1 2 3; do
-		kvmtop exits -g "$1" --csv 4 >"$TMP/exits" 2>"$TMP/exits.err" &
-		w_pid=$!
-		where_of "$1" -x --halts --hertz 199
-		wait "$w_pid"
-		w_where=$(percent_of "$TMP/where" "$2") w_exits=$(percent_of "$TMP/exits" "$2")
-		w_equal=$(awk -v a="$w_where" -v b="$w_exits" -v most="$3" 'BEGIN {
-			print a != "" && a - b < most && b - a < most ? "equal" : "not equal" }')
-		[ "$w_equal" != equal ] || break
-	done
-	is "$w_equal" equal \
-		"where: $2 of $1 has the time of its exits ($w_where, $w_exits %, try $w_try)"
+	unlike "$(field_of "$TMP/where" clock_nanosleep time_percent)" \
+		'^([0-4]?[0-9]([.]|$)|$)' "where: most time is below the function that sleeps"
+	stop "$GUEST"
 }
 
 # begin_where OPTION...: kvmtop where, as CSV in $TMP/where; it counts when this returns, until
@@ -86,13 +73,6 @@ end_where() {
 	diag "$(head -n 12 "$TMP/where.err" "$TMP/where")"
 }
 
-# where_exits FUNCTION: how many it makes.
-where_exits() {
-	tr -d '"' <"$TMP/where" | awk -F, -v name="$1" '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "exits") column = i }
-		$1 == name { print $column }'
-}
-
 # Two functions of a small kernel leave it, one three times as often as the other. Of a guest that
 # has no addresses of a kernel all exits are its user mode's.
 guest_code() {
@@ -102,7 +82,7 @@ guest_code() {
 	begin_where -p "$g_guest" -e "^$PIO\$" --guest-code
 	guest_run low
 	end_where
-	is "$(where_exits "[user]")" 77 "low addresses are of user mode"
+	is "$(field_of "$TMP/where" "[user]" exits)" 77 "low addresses are of user mode"
 	stop "$g_guest"
 	if ! command -v symbols >/dev/null; then
 		skip "the guest's code" "the small kernel is for x86-64"
@@ -114,8 +94,8 @@ guest_code() {
 	guest_go kernel
 	guest_done kernel
 	end_where
-	is "$(where_exits func_100)" 3000 "three of four exits are one function's"
-	is "$(where_exits func_201)" 1000 "the fourth is the other one's"
-	like "$(percent_of "$TMP/where" func_100)" '[1-9]' "samples have the time of its exits"
+	is "$(field_of "$TMP/where" func_100 exits)" 3000 "three of four exits are one function's"
+	is "$(field_of "$TMP/where" func_201 exits)" 1000 "the fourth is the other one's"
+	like "$(field_of "$TMP/where" func_100 time_percent)" '[1-9]' "samples have the time of its exits"
 	stop "$g_guest"
 }

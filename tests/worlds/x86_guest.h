@@ -77,6 +77,20 @@ static inline void x86_guest_add_vcpu(struct x86_guest *guest)
 	guest->run = must_map((size_t)size, MAP_SHARED, guest->vcpu);
 }
 
+/* The vCPU has what the host offers: Linux 7.2 refuses long mode without it. */
+static inline void x86_guest_set_cpuid(const struct x86_guest *guest)
+{
+	enum { MOST = 256 };
+	struct kvm_cpuid2 *cpuid = calloc(1, sizeof(*cpuid) + MOST * sizeof(cpuid->entries[0]));
+
+	if (!cpuid)
+		die("memory");
+	cpuid->nent = MOST;
+	must(ioctl(guest->kvm, KVM_GET_SUPPORTED_CPUID, cpuid), "KVM_GET_SUPPORTED_CPUID");
+	must(ioctl(guest->vcpu, KVM_SET_CPUID2, cpuid), "KVM_SET_CPUID2");
+	free(cpuid);
+}
+
 static inline void x86_guest_run(struct x86_guest *guest)
 {
 	must(ioctl(guest->vcpu, KVM_RUN, 0), "KVM_RUN");
