@@ -19,9 +19,9 @@ where_top() {
 }
 
 # where_of NAME REASON: what takes the time of the guest's exits, as a tree in $TMP/where. The
-# reason has the share of the vCPU's time that kvmtop exits has, within 10 points: on a CPU, off it, and in
-# user space. The two do not count at exactly one time: a host that stands still meanwhile has
-# another try.
+# reason has the share of the vCPU's time that kvmtop exits has, within 10 points: on a CPU, off it,
+# and in user space. The two do not count at exactly one time: a host that stands still meanwhile
+# has another try.
 where_of() {
 	section "where of $1"
 	for w_try in 1 2 3; do
@@ -96,6 +96,7 @@ guest_code() {
 	end_where
 	is "$(field_of "$TMP/where" func_100 exits)" 3000 "three of four exits are one function's"
 	is "$(field_of "$TMP/where" func_201 exits)" 1000 "the fourth is the other one's"
-	like "$(field_of "$TMP/where" func_100 time_percent)" '[1-9]' "samples have the time of its exits"
+	like "$(field_of "$TMP/where" func_100 time_percent)" '[1-9]' \
+		"samples have the time of its exits"
 	stop "$g_guest"
 }
