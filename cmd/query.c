@@ -47,19 +47,18 @@ static int read_thresholds(const char *path, const char *root, struct thresholds
 }
 
 /* NAME=FILE of each --guest-kallsyms. */
-static int read_symbols(const struct options *options, struct query *query,
-			struct query_parts *parts, struct error *error)
+static int read_symbols(const struct options *options, struct query_parts *parts,
+			struct error *error)
 {
 	int err = 0;
 
-	query->symbols = parts->symbols;
 	for (size_t i = 0; i < options->nr_kallsyms && !err; i++) {
 		const char *text = options->kallsyms[i], *equals = strchr(text, '=');
 
 		parts->names[i] = xstrndup(text, (size_t)(equals - text));
 		parts->symbols[i].guest = parts->names[i];
 		err = kallsyms_read(equals + 1, &parts->symbols[i].symbols, error);
-		query->nr_symbols += !err;
+		parts->nr_symbols += !err;
 	}
 	return err;
 }
@@ -70,7 +69,7 @@ int query_read_files(const struct options *options, struct query *query,
 	int err = read_thresholds(options->thresholds, options->sysroot, &parts->thresholds, error);
 
 	query->thresholds = &parts->thresholds;
-	return err ? err : read_symbols(options, query, parts, error);
+	return err ? err : read_symbols(options, parts, error);
 }
 
 void query_parts_release(struct query_parts *parts)
@@ -353,8 +352,6 @@ int query_of_recording(const struct options *options, const struct guests *guest
 	*query = (struct query){
 		.type = type,
 		.thresholds = query->thresholds,
-		.symbols = query->symbols,
-		.nr_symbols = query->nr_symbols,
 	};
 	query->sort = column < 0 ? view_default_sort(type) : (size_t)column;
 	query->children = type->has_trees;

@@ -103,8 +103,8 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 	config.options = (struct provider_options){
 		.engine = options->engine,
 		.include_past = options->include_past,
-		.kallsyms = run->query.symbols,
-		.nr_kallsyms = run->query.nr_symbols,
+		.kallsyms = run->parts.symbols,
+		.nr_kallsyms = run->parts.nr_symbols,
 		.reads_guests = options->guest_symbols,
 	};
 	if (options->mode != MODE_FIELDS) {
@@ -115,6 +115,8 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 	config.cost = options->cost;
 	config.http_config = options->http_config;
 	config.host = options->host;
+	config.recording.kallsyms = run->parts.symbols;
+	config.recording.nr_kallsyms = run->parts.nr_symbols;
 	config.recording.kind = options->kind;
 	config.recording.buffer = options->buffer;
 	config.recording.has_halts = options->halts;

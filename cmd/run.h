@@ -34,6 +34,7 @@ struct query_parts {
 	struct thresholds thresholds;
 	char *names[KALLSYMS_GUESTS]; /* of symbols */
 	struct guest_kallsyms symbols[KALLSYMS_GUESTS];
+	size_t nr_symbols;
 };
 
 void query_parts_release(struct query_parts *parts);

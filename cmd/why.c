@@ -100,7 +100,7 @@ static int look_for_exits(struct run *run, struct error *error)
 	if (findings_have_exits(&findings, false)) {
 		run->query.stack_hz = STACKS_HZ;
 		run->query.has_guest_code =
-			run->options->guest_symbols || run->query.nr_symbols;
+			run->options->guest_symbols || run->parts.nr_symbols;
 		err = monitor_want(run->monitor, &run->query, error);
 		run->elapsed_ns = 0;
 	}

@@ -254,7 +254,7 @@ bool guest_symbols_at(const struct guest_symbols *symbols, size_t i, uint64_t *r
 }
 
 bool guest_symbols_function(const struct guest_symbols *symbols, uint64_t address, char *buf,
-			    size_t size)
+			    size_t size, uint64_t *ret_offset)
 {
 	size_t low = symbols->first, high = symbols->tables.nr;
 	uint64_t offset = address - symbols->begin;
@@ -284,5 +284,6 @@ bool guest_symbols_function(const struct guest_symbols *symbols, uint64_t addres
 	if (high == symbols->tables.nr - 1 && offset >= LAST_BYTES)
 		return false;
 	snprintf(buf, size, "%s", name + 1);
+	*ret_offset = offset;
 	return true;
 }

@@ -208,9 +208,12 @@ void guest_symbols_free(struct guest_symbols *symbols); /* NULL is fine */
 bool guest_symbols_are_valid(const struct guest_symbols *symbols, struct guest_memory *memory,
 			     const struct guest_registers *registers);
 
-/* "do_idle", as kallsyms_function(). False: no function of the image is there. */
+/*
+ * "do_idle", as kallsyms_function(), and how far the address is behind its begin. False: no
+ * function of the image is there.
+ */
 bool guest_symbols_function(const struct guest_symbols *symbols, uint64_t address, char *buf,
-			    size_t size);
+			    size_t size, uint64_t *ret_offset);
 
 /*
  * The symbols of the image in the order of the guest's list, its type before the name:

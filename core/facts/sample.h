@@ -47,7 +47,8 @@ struct row {
  * Exits that took longer than a threshold, one by one: the latest of them. A sample has the exits
  * that ended since the sample before, stats keep the latest of all samples.
  */
-#define LONG_EXITS_MAX 8192 /* kept: 0.6 MB */
+#define LONG_EXITS_MAX 8192 /* kept: 1.5 MB */
+#define LONG_EXITS_SYMBOL 96
 #define LONG_EXITS_DEFAULT_NS UINT64_C(1000000) /* the threshold, unless the user gives one */
 #define LONG_EXITS_NO_CPU UINT32_MAX
 
@@ -61,6 +62,7 @@ struct long_exit {
 	uint64_t polled_ns; /* KVM polled, in a halt; 0: it did not, or that is not known */
 	uint64_t waited_ns; /* its thread waited for a CPU; valid if knows_wait */
 	uint64_t pc;	  /* where the guest was left, or goes on (Intel); 0: not known */
+	char symbol[LONG_EXITS_SYMBOL]; /* the same with the function's name; "": not known */
 	uint32_t guest;	  /* struct guest's id; GUEST_NONE: not known */
 	int32_t vcpu;	  /* its index; -1: not known */
 	uint32_t cpu;	  /* where the exit began; LONG_EXITS_NO_CPU: not known */

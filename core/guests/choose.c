@@ -92,6 +92,16 @@ bool guest_is_called(const struct guest *guest, const char *word)
 	return !strcmp(guest->name, word) || has_pid_first(guest, word) || has_word(guest, word);
 }
 
+const struct kallsyms *guest_kallsyms_of(const struct guest *guest,
+					 const struct guest_kallsyms *list, size_t nr)
+{
+	for (size_t i = 0; guest && i < nr; i++) {
+		if (guest_is_called(guest, list[i].guest))
+			return list[i].symbols;
+	}
+	return NULL;
+}
+
 /* A name comes before an equal word of a platform. */
 static bool is_meant(const struct guest *guest, const char *word, bool is_name)
 {

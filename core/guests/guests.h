@@ -19,6 +19,7 @@
 #include "lib/error.h"
 #include "host/env.h"
 #include "host/guest_name.h"
+#include "host/kallsyms.h"
 #include "host/thread_list.h"
 
 /*
@@ -130,6 +131,10 @@ void guest_put_pid_first(char *ret_name, size_t size, pid_t pid, const char *nam
  * matter.
  */
 bool guest_is_called(const struct guest *guest, const char *word);
+
+/* The copy of the guest's /proc/kallsyms among nr of them; NULL: there is none. */
+const struct kallsyms *guest_kallsyms_of(const struct guest *guest,
+					 const struct guest_kallsyms *list, size_t nr);
 
 /*
  * The one guest of this name or, where none has this name, which its platform calls so.

@@ -8,7 +8,6 @@
 #include "core/facts/facts.h"
 #include "core/views/view.h"
 #include "core/views/query.h"
-#include "host/kallsyms.h"
 
 static const struct column columns[] = {
 	{ COL_END, .least = 15 },
@@ -38,7 +37,7 @@ enum { /* the columns' order */
 
 /* The texts of a row. */
 struct texts {
-	char time[WHEN_SIZE], pc[24], symbol[96];
+	char time[WHEN_SIZE], pc[24];
 };
 
 static bool wants(const struct query *query, const struct field *field)
@@ -64,20 +63,14 @@ static bool selects(const struct query *query, const struct facts *facts,
 		query_selects(query, facts->fields, fields_get(facts->fields, exit->argument)));
 }
 
-static void fill_where(struct view_row *row, const struct query *query, const struct guest *guest,
-		       const struct long_exit *exit, struct texts *texts)
+static void fill_where(struct view_row *row, const struct long_exit *exit, struct texts *texts)
 {
 	if (!exit->pc)
 		return;
 	snprintf(texts->pc, sizeof(texts->pc), "0x%" PRIx64, exit->pc);
 	row->cells[PC] = cell_text(texts->pc);
-	for (size_t i = 0; guest && i < query->nr_symbols; i++) {
-		const struct guest_kallsyms *of = &query->symbols[i];
-
-		if (guest_is_called(guest, of->guest) &&
-		    kallsyms_name(of->symbols, exit->pc, texts->symbol, sizeof(texts->symbol)))
-			row->cells[SYMBOL] = cell_text(texts->symbol);
-	}
+	if (exit->symbol[0])
+		row->cells[SYMBOL] = cell_text(exit->symbol);
 }
 
 static void fill_owner(struct view_row *row, const struct guest *guest,
@@ -97,8 +90,8 @@ static void fill_owner(struct view_row *row, const struct guest *guest,
 		row->cells[CPU] = cell_count(exit->cpu);
 }
 
-static void add_row(struct view *view, const struct query *query, const struct facts *facts,
-		    const struct long_exit *exit, struct texts *texts)
+static void add_row(struct view *view, const struct facts *facts, const struct long_exit *exit,
+		    struct texts *texts)
 {
 	const struct guest *guest = guests_find(facts->guests, exit->guest);
 	struct view_row *row = view_add(view);
@@ -126,7 +119,7 @@ static void add_row(struct view *view, const struct query *query, const struct f
 	if (exit->argument != FIELD_NONE)
 		row->cells[ARGUMENT] = cell_text(fields_get(facts->fields, exit->argument)->label);
 	fill_owner(row, guest, exit);
-	fill_where(row, query, guest, exit, texts);
+	fill_where(row, exit, texts);
 }
 
 static void build(struct view *view, const struct query *query, const struct facts *facts)
@@ -140,7 +133,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		const struct long_exit *exit = long_exits_at(exits, i);
 
 		if (selects(query, facts, exit))
-			add_row(view, query, facts, exit, &texts[view->nr_rows]);
+			add_row(view, facts, exit, &texts[view->nr_rows]);
 	}
 	view->note = exits->none ? exits->none : exits_note(facts);
 	if (exits->nr_ever > exits->nr && !query->is_latest)

@@ -9,7 +9,6 @@
 #include "core/views/rollup.h"
 
 struct findings;
-struct guest_kallsyms;
 struct pattern;
 struct thresholds;
 struct view;
@@ -39,9 +38,7 @@ struct query {
 	bool has_halts;		      /* halts, too, */
 	bool has_arguments;	      /* with what they were about, */
 	bool is_latest;		      /* only what came with the latest sample, */
-	uint64_t until_ns;	      /* and what ended until then; 0: no limit; */
-	const struct guest_kallsyms *symbols; /* nr_symbols guests have functions */
-	size_t nr_symbols;
+	uint64_t until_ns;	      /* and what ended until then; 0: no limit */
 	uint64_t since_ns;	      /* of view_who: all since the start, so long ago; 0: the last
 					 interval */
 	bool children;		      /* all trees open */

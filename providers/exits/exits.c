@@ -40,6 +40,7 @@ struct exits_state {
 	uint32_t stack_hz; /* 0: no stacks are wanted */
 	bool has_guest_code; /* with the guest's code */
 	struct exits_stacks *stacks; /* NULL: none are sampled */
+	struct guest_functions *functions; /* NULL: no guest's functions are named */
 	struct error no_stacks; /* why */
 	uint32_t flags; /* of the next sample's rows */
 };
@@ -92,7 +93,10 @@ static int open_names(struct exits_state *exits, struct error *error)
 static void stop(struct exits_state *exits)
 {
 	exits_stacks_free(exits->stacks);
+	guest_functions_free(exits->functions);
+	exits_long_forget(&exits->long_exits);
 	exits->stacks = NULL;
+	exits->functions = NULL;
 	exits_bpf_close(exits->bpf);
 	exits_threads_free(exits->threads);
 	free(exits->ended);
@@ -188,7 +192,7 @@ static void sample_stacks(struct exits_state *exits)
 	const struct exits_stacks_config config = {
 		.env = exits->args.env,
 		.guests = exits->args.guests,
-		.options = &exits->args.options,
+		.functions = exits->has_guest_code ? exits->functions : NULL,
 		.names = exits->names,
 		.bpf = exits->bpf,
 		.threads = exits->threads,
@@ -198,6 +202,20 @@ static void sample_stacks(struct exits_state *exits)
 
 	if (exits->bpf->config.stack_hz)
 		exits_stacks_new(&config, &exits->stacks, &exits->no_stacks);
+}
+
+static void name_functions(struct exits_state *exits)
+{
+	const struct provider_options *options = &exits->args.options;
+
+	if (exits->has_guest_code || exits->long_exits.longer_ns)
+		exits->functions = guest_functions_new(&(struct guest_functions_config){
+			.env = exits->args.env,
+			.guests = exits->args.guests,
+			.files = options->kallsyms,
+			.nr_files = options->nr_kallsyms,
+			.reads_memory = options->reads_guests,
+		});
 }
 
 static int start(struct exits_state *exits, struct error *error)
@@ -222,6 +240,7 @@ static int start(struct exits_state *exits, struct error *error)
 		stop(exits);
 		return err;
 	}
+	name_functions(exits);
 	sample_stacks(exits);
 	return 0;
 }
@@ -331,9 +350,11 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 	err = add_arguments(exits, error);
 	if (!err)
 		err = exits_long_collect(&exits->long_exits, exits->bpf, exits->threads,
-					 exits->names, sample);
+					 exits->names, exits->functions, sample);
 	if (!err && exits->stacks)
 		err = exits_stacks_collect(exits->stacks, &sample->stacks, error);
+	if (exits->functions)
+		guest_functions_report(exits->functions, error);
 	if (exits->stack_hz && !exits->stacks)
 		sample->stacks.none = exits->no_stacks.text;
 	if (!err) {
@@ -445,7 +466,7 @@ static bool exits_is_ready(void *state)
 {
 	const struct exits_state *exits = state;
 
-	return !exits->stacks || exits_stacks_are_ready(exits->stacks);
+	return !exits->functions || guest_functions_are_ready(exits->functions);
 }
 
 const struct provider exits_provider = {

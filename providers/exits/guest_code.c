@@ -2,6 +2,8 @@
 /* Makes paths of the tree of calls from the program counters at which guests left. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +27,6 @@ struct counted {
 
 struct exits_guest_code {
 	struct exits_stacks_config config;
-	struct guest_functions *functions;
 	struct exits_long_cells cells;
 	struct counted *counted;
 	uint64_t lost; /* as of the call before */
@@ -40,13 +41,6 @@ struct exits_guest_code *exits_guest_code_new(const struct exits_stacks_config *
 	struct exits_guest_code *code = xcalloc(1, sizeof(*code));
 
 	code->config = *config;
-	code->functions = guest_functions_new(&(struct guest_functions_config){
-		.env = config->env,
-		.guests = config->guests,
-		.files = config->options->kallsyms,
-		.nr_files = config->options->nr_kallsyms,
-		.reads_memory = config->options->reads_guests,
-	});
 	code->keys = xcalloc(EXITS_PCS, sizeof(*code->keys));
 	code->idle = xcalloc(EXITS_PCS, sizeof(*code->idle));
 	code->counts = xcalloc(EXITS_PCS, sizeof(*code->counts));
@@ -67,7 +61,6 @@ void exits_guest_code_free(struct exits_guest_code *code)
 		return;
 	HASH_ITER(hh, code->counted, counted, next)
 		forget(code, counted);
-	guest_functions_free(code->functions);
 	free(code->keys);
 	free(code->idle);
 	free(code->counts);
@@ -102,12 +95,11 @@ static bool is_of_kernel(uint64_t pc)
 
 void exits_guest_code_want(struct exits_guest_code *code, uint32_t number, uint64_t pc)
 {
-	const struct guest *guest = is_of_kernel(pc) ?
-		guests_find(code->config.guests, owner_of(code, number).guest) : NULL;
+	const volatile struct exits_thread *record = record_of(code, number);
 
-	if (guest)
-		guest_functions_want(code->functions, guest, (pid_t)record_of(code, number)->tid,
-				     pc);
+	if (record)
+		guest_functions_want(code->config.functions, owner_of(code, number).guest,
+				     (pid_t)record->tid, pc);
 }
 
 bool exits_guest_code_function(struct exits_guest_code *code, uint32_t number, uint64_t pc,
@@ -118,7 +110,7 @@ bool exits_guest_code_function(struct exits_guest_code *code, uint32_t number, u
 	uint32_t guest = owner_of(code, number).guest;
 	char name[NAME_SIZE] = "[unknown]";
 
-	if (is_of_kernel(pc) && guest_functions_are_being_read(code->functions, guest))
+	if (is_of_kernel(pc) && guest_functions_are_being_read(code->config.functions, guest))
 		return false;
 	if (!pc || !record || exits_long_is_protected(&code->cells, record)) {
 		/* It stays so. */
@@ -128,7 +120,9 @@ bool exits_guest_code_function(struct exits_guest_code *code, uint32_t number, u
 	} else if (pc == EXITS_PC_NESTED) {
 		strcpy(name, "[nested guest]");
 	} else {
-		guest_functions_name(code->functions, guest, pc, name, sizeof(name));
+		if (!guest_functions_name(code->config.functions, guest, pc, false, name,
+					  sizeof(name)))
+			snprintf(name, sizeof(name), "0x%" PRIx64, pc);
 		side = FUNCTION_GUEST_KERNEL;
 	}
 	*ret_function = stacks_function(code->config.stacks, name, side);
@@ -176,11 +170,6 @@ static void count_slots(struct exits_guest_code *code, uint32_t number)
 		key.cell = slot.cell;
 		count(code, &key, slot.count)->is_in_slot = true;
 	}
-}
-
-bool exits_guest_code_is_ready(const struct exits_guest_code *code)
-{
-	return guest_functions_are_ready(code->functions);
 }
 
 /* False: while the guest's names are read its counts wait. */
@@ -242,7 +231,7 @@ void exits_guest_code_take(struct exits_guest_code *code, const struct exits_pc_
 		if (counted->now > counted->given)
 			exits_guest_code_want(code, counted->key.record, counted->key.pc);
 	}
-	guest_functions_prepare(code->functions);
+	guest_functions_prepare(code->config.functions);
 	HASH_ITER(hh, code->counted, counted, next)
 		give(code, counted, to);
 }
@@ -266,7 +255,6 @@ int exits_guest_code_collect(struct exits_guest_code *code, struct stack_sums *s
 	exits_guest_code_take(code, code->keys, code->counts, nr, sums);
 	for (uint32_t i = 0; i < code->nr_idle; i++)
 		remove_entry(code, &code->idle[i]);
-	guest_functions_report(code->functions, error);
 	sums->lost_exits = lost - code->lost;
 	code->lost = lost;
 	return 0;

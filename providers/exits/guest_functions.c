@@ -139,16 +139,6 @@ static bool wait_for(struct reading *reading, const struct timespec *until)
 
 /* ---- sources */
 
-static const struct kallsyms *find_file(const struct guest_functions *functions,
-					const struct guest *guest)
-{
-	for (size_t i = 0; i < functions->config.nr_files; i++) {
-		if (guest_is_called(guest, functions->config.files[i].guest))
-			return functions->config.files[i].symbols;
-	}
-	return NULL;
-}
-
 static void source_free(struct guest_functions *functions, struct source *source)
 {
 	HASH_DEL(functions->sources, source);
@@ -158,16 +148,20 @@ static void source_free(struct guest_functions *functions, struct source *source
 	free(source);
 }
 
-void guest_functions_want(struct guest_functions *functions, const struct guest *guest, pid_t tid,
+void guest_functions_want(struct guest_functions *functions, uint32_t guest, pid_t tid,
 			  uint64_t address)
 {
+	const struct guest *of = guests_find(functions->config.guests, guest);
 	struct source *source;
 
-	HASH_FIND(hh, functions->sources, &guest->id, sizeof(guest->id), source);
+	if (!of || (int64_t)address >= 0)
+		return;
+	HASH_FIND(hh, functions->sources, &guest, sizeof(guest), source);
 	if (!source) {
 		source = xcalloc(1, sizeof(*source));
-		source->guest = guest->id;
-		source->file = find_file(functions, guest);
+		source->guest = guest;
+		source->file = guest_kallsyms_of(of, functions->config.files,
+						 functions->config.nr_files);
 		hash_add(functions->sources, guest, source);
 	}
 	source->tid = tid;
@@ -293,19 +287,28 @@ bool guest_functions_are_ready(const struct guest_functions *functions)
 	return true;
 }
 
-void guest_functions_name(const struct guest_functions *functions, uint32_t guest,
-			  uint64_t address, char *buf, size_t size)
+bool guest_functions_name(const struct guest_functions *functions, uint32_t guest,
+			  uint64_t address, bool has_offset, char *buf, size_t size)
 {
 	const struct source *source;
 	const char *name;
+	uint64_t offset;
+	size_t len;
 
 	HASH_FIND(hh, functions->sources, &guest, sizeof(guest), source);
+	if (source && source->file && has_offset)
+		return kallsyms_name(source->file, address, buf, size);
 	name = source && source->file ? kallsyms_function(source->file, address) : NULL;
 	if (name)
 		snprintf(buf, size, "%s", name);
-	else if (!source || !source->is_valid ||
-		 !guest_symbols_function(source->symbols, address, buf, size))
-		snprintf(buf, size, "0x%" PRIx64, address);
+	if (!source || source->file || !source->is_valid)
+		return name;
+	if (!guest_symbols_function(source->symbols, address, buf, size, &offset))
+		return false;
+	len = strlen(buf);
+	if (has_offset)
+		snprintf(buf + len, size - len, "+0x%" PRIx64, offset);
+	return true;
 }
 
 void guest_functions_report(struct guest_functions *functions, struct error *error)

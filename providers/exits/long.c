@@ -6,6 +6,7 @@
 #include "arch/arch.h"
 #include "lib/clock.h"
 #include "providers/exits/program.h"
+#include "providers/exits/stacks.h"
 #include "providers/exits/threads.h"
 
 void exits_long_look(struct exits_long_cells *cells, const struct exits_names *names,
@@ -60,6 +61,8 @@ void exits_long_add(const struct exits_long_output *output, const struct exits_l
 	row.reason = exits_names_cell(output->names, code);
 	if (exit->has_argument)
 		row.argument = exits_names_argument(output->names, &argument, code, may_name);
+	if (output->functions)
+		guest_functions_want(output->functions, row.guest, (pid_t)record->tid, row.pc);
 	long_exits_add(output->long_exits, &row);
 }
 
@@ -102,9 +105,36 @@ static void take(void *arg, const struct exits_long *exit)
 	exits_long_add(&taking->output, exit, record, is_protected(taking, record));
 }
 
+void exits_long_forget(struct exits_long_list *list)
+{
+	long_exits_release(&list->waiting);
+}
+
+/* Names the guests' functions; exits of guests that are being read go on waiting. */
+static void name_functions(struct exits_long_list *list, struct guest_functions *functions,
+			   struct long_exits *to)
+{
+	struct long_exits now = list->waiting;
+
+	list->waiting = (struct long_exits){ 0 };
+	guest_functions_prepare(functions);
+	for (size_t i = 0; i < now.nr; i++) {
+		struct long_exit exit = *long_exits_at(&now, i);
+
+		if (guest_functions_are_being_read(functions, exit.guest)) {
+			long_exits_add(&list->waiting, &exit);
+			continue;
+		}
+		guest_functions_name(functions, exit.guest, exit.pc, true, exit.symbol,
+				     sizeof(exit.symbol));
+		long_exits_add(to, &exit);
+	}
+	long_exits_release(&now);
+}
+
 int exits_long_collect(struct exits_long_list *list, struct exits_bpf *bpf,
 		       struct exits_threads *threads, struct exits_names *names,
-		       struct sample *sample)
+		       struct guest_functions *functions, struct sample *sample)
 {
 	struct taking taking = {
 		.bpf = bpf,
@@ -114,13 +144,18 @@ int exits_long_collect(struct exits_long_list *list, struct exits_bpf *bpf,
 			.names = names,
 			.codes = bpf->codes,
 			.epoch_ns = clock_ahead_ns(),
-			.long_exits = &sample->long_exits,
+			.functions = functions,
+			.long_exits = &list->waiting,
 		},
 	};
+	int err;
 
 	if (!list->longer_ns)
 		return 0;
 	exits_long_set(list, bpf, names);
 	sample->long_exits.since_ns = list->since_ns;
-	return exits_bpf_long(bpf, take, &taking);
+	err = exits_bpf_long(bpf, take, &taking);
+	if (!err)
+		name_functions(list, functions, &sample->long_exits);
+	return err;
 }

@@ -185,7 +185,7 @@ int exits_stacks_new(const struct exits_stacks_config *config, struct exits_stac
 		return error_set(error, err, "cannot sample stacks: %s", strerror(-err));
 	}
 	stacks->paths = exits_paths_new(config);
-	if (config->bpf->config.has_pcs && config->bpf->is_timed)
+	if (config->functions && config->bpf->is_timed)
 		stacks->guest_code = exits_guest_code_new(config);
 	*ret_stacks = stacks;
 	return 0;
@@ -345,11 +345,6 @@ static void add_absences(struct exits_stacks *stacks, const struct away_list *no
 	stacks->away = *now;
 }
 
-bool exits_stacks_are_ready(const struct exits_stacks *stacks)
-{
-	return !stacks->guest_code || exits_guest_code_is_ready(stacks->guest_code);
-}
-
 void exits_stacks_release(struct exits_stacks *stacks, uint32_t number)
 {
 	for (uint32_t i = 0; i < stacks->nr_waiting; i++) {
@@ -377,7 +372,7 @@ int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, s
 	list_absences(stacks, &away);
 	if (stacks->guest_code)
 		err = exits_guest_code_collect(stacks->guest_code, sums, error);
-	else if (stacks->config.bpf->config.has_pcs)
+	else if (stacks->config.functions)
 		sums->none = NO_GUEST_CODE;
 	add_sums(stacks);
 	add_absences(stacks, &away);

@@ -24,7 +24,7 @@ struct exits_stacks;
 struct exits_stacks_config {
 	const struct env *env;
 	struct guests *guests;
-	const struct provider_options *options;
+	struct guest_functions *functions; /* NULL: the guest's code is not counted */
 	struct exits_names *names;
 	struct exits_bpf *bpf; /* loaded for stacks, and attached */
 	struct exits_threads *threads;
@@ -45,9 +45,6 @@ void exits_stacks_free(struct exits_stacks *stacks); /* NULL is fine */
  * records. A text in error with 0 is a notice. 0 or -errno.
  */
 int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, struct error *error);
-
-/* Whether a sample would have all that was found, with names: no guest's memory is being read. */
-bool exits_stacks_are_ready(const struct exits_stacks *stacks);
 
 /* The record of a thread that has ended is about to be another one's. */
 void exits_stacks_release(struct exits_stacks *stacks, uint32_t number);
@@ -118,16 +115,17 @@ struct guest_functions *guest_functions_new(const struct guest_functions_config 
 void guest_functions_free(struct guest_functions *functions); /* NULL is fine */
 
 /*
- * For each sample: says of which guests there will be addresses of the kernel to be named, with the
- * thread of a vCPU; gets names, which takes 30 ms at most; then names addresses of guests that are
- * not being read any more. "do_idle"; without a name "0xffffffffc0301234".
+ * For each sample: says of which guests there will be addresses to be named, with the thread of a
+ * vCPU (what is no kernel's has no name); gets names, which takes 30 ms at most; then names
+ * addresses of guests that are not being read any more: "do_idle", or "do_idle+0x12". False: there
+ * is no name.
  */
-void guest_functions_want(struct guest_functions *functions, const struct guest *guest, pid_t tid,
+void guest_functions_want(struct guest_functions *functions, uint32_t guest, pid_t tid,
 			  uint64_t address);
 void guest_functions_prepare(struct guest_functions *functions);
 bool guest_functions_are_being_read(const struct guest_functions *functions, uint32_t guest);
-void guest_functions_name(const struct guest_functions *functions, uint32_t guest,
-			  uint64_t address, char *buf, size_t size);
+bool guest_functions_name(const struct guest_functions *functions, uint32_t guest,
+			  uint64_t address, bool has_offset, char *buf, size_t size);
 
 /* Whether no guest is being read: a sample would have all that was counted. */
 bool guest_functions_are_ready(const struct guest_functions *functions);
@@ -160,7 +158,6 @@ int exits_guest_code_collect(struct exits_guest_code *code, struct stack_sums *s
 bool exits_guest_code_function(struct exits_guest_code *code, uint32_t number, uint64_t pc,
 			       uint32_t *ret_function);
 
-bool exits_guest_code_is_ready(const struct exits_guest_code *code);
 void exits_guest_code_release(struct exits_guest_code *code, uint32_t number);
 
 #endif

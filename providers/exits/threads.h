@@ -277,12 +277,15 @@ void exits_long_look(struct exits_long_cells *cells, const struct exits_names *n
 bool exits_long_is_protected(const struct exits_long_cells *cells,
 			     const volatile struct exits_thread *record);
 
+struct guest_functions;
+
 /* What a report needs to become a long exit. */
 struct exits_long_output {
 	const struct exits_long_cells *cells;
 	struct exits_threads *threads;
 	struct exits_names *names;
 	const struct exits_code *codes;
+	struct guest_functions *functions; /* are told what is to be named; NULL: nothing is */
 	uint64_t epoch_ns; /* the time of day when CLOCK_MONOTONIC was 0 */
 	struct long_exits *long_exits;
 };
@@ -297,6 +300,7 @@ struct exits_long_list {
 	bool has_halts;	    /* halts, too */
 	uint64_t since_ns;  /* all since then; CLOCK_REALTIME */
 	struct exits_long_cells cells;
+	struct long_exits waiting; /* for the names of guests' functions */
 };
 
 struct exits_bpf;
@@ -308,6 +312,9 @@ void exits_long_set(struct exits_long_list *list, struct exits_bpf *bpf,
 /* Adds what was reported since the last call to the sample. 0 or -errno. */
 int exits_long_collect(struct exits_long_list *list, struct exits_bpf *bpf,
 		       struct exits_threads *threads, struct exits_names *names,
-		       struct sample *sample);
+		       struct guest_functions *functions, struct sample *sample);
+
+/* What waits for names is dropped. */
+void exits_long_forget(struct exits_long_list *list);
 
 #endif

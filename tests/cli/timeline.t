@@ -211,6 +211,13 @@ like "$(cat "$OUT")" '"kvm_entry|"name":"CPUID","cat":"kvm","pid":1,"tid":77,"ts
 	"the host's first event is the beginning"
 like "$(cat "$OUT")" '"name":"sched_waking","cat":"sched","pid":2,"tid":1,"ts":2.500' \
 	"the guest's are on the host's clock"
+like "$(cat "$OUT")" '"name":"CPUID",.*"guest_rip":"?[0-9a-fx]+"?,"function":"do_idle\+0x5"' \
+	"exits have the names of its own symbols"
+unlike "$(cat "$TMP/host.json")" '"function"' "which its host's recording alone has not"
+is "$("$KVMTOP" report --longer 0.5us --csv "$TMP/host.dat" "$TMP/guest.dat" 2>/dev/null |
+	grep -c ',do_idle+0x5')" 17 "so does the list of long exits"
+is "$("$KVMTOP" report --longer 0.5us --csv "$TMP/host.dat" | grep -c ',do_idle+0x5')" 0 \
+	"if both are read"
 if command -v trace-cmd >/dev/null; then
 	# Nanoseconds since the host's first event, which is at 1. Before them trace-cmd 3.2 and
 	# later has a column more.

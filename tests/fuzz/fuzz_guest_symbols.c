@@ -49,7 +49,7 @@ static void apply(struct guest_kernel *kernel, const struct change *change)
 static void use(const struct guest_symbols *symbols, struct guest_memory *memory,
 		const struct guest_kernel *kernel)
 {
-	uint64_t address, last = 0;
+	uint64_t address, offset, last = 0;
 	char name[96];
 
 	for (size_t i = 0; guest_symbols_at(symbols, i, &address, name, sizeof(name)); i += 307) {
@@ -59,9 +59,9 @@ static void use(const struct guest_symbols *symbols, struct guest_memory *memory
 	}
 	for (uint64_t at = 0; at < KERNEL_END; at += 9001) {
 		bool is_there = guest_symbols_function(symbols, kernel->paging->begin + at, name,
-						       sizeof(name));
+						       sizeof(name), &offset);
 
-		if (is_there && !name[0])
+		if (is_there && (!name[0] || offset > at))
 			abort();
 	}
 	guest_memory_init(memory, kernel->fd, &kernel->slot, 1);

@@ -46,6 +46,7 @@ static inline void fuzz_check(const struct trace *trace, const struct trace_even
 			abort();
 	}
 	trace_comm(trace, event);
+	trace_guest_symbols(trace, event->file, 0);
 }
 
 /* A view as a table of any width, as CSV, as JSON. */

@@ -12,10 +12,10 @@
  * Each exit takes 1000 units of time, and 1000 units later the next one begins; the reasons take
  * turns. acrn has exits without a record of the reason, which is what ACRN's own script gets wrong.
  * buffers is as dat, with a second buffer of the first CPU's events. host is as dat, and guest what
- * one of its guests recorded, by a clock 5000 s and 123 ns ahead. group has samples of exits, which
- * say that there were as many entries and three times as many accesses to memory; cpu-group is the
- * same, but counted by CPU. threads has no exits, but events of N threads; ended has N guests, one
- * after the other.
+ * one of its guests recorded, by a clock 5000 s and 123 ns ahead; all exits are from an address
+ * that the guest's symbols name do_idle+0x5. group has samples of exits, which say that there were
+ * as many entries and three times as many accesses to memory; cpu-group is the same, but counted by
+ * CPU. threads has no exits, but events of N threads; ended has N guests, one after the other.
  */
 #include "tests/worlds/perf_group.h"
 
@@ -66,9 +66,18 @@ static void make_kvmtrace(FILE *file, uint64_t nr)
 	bytes_release(&bytes);
 }
 
-/* A thread is a vCPU; of two CPUs, the second's ring loses something. */
-static void make_dat(FILE *file, uint64_t nr)
+static const char exit_with_rip[] =
+	"name: kvm_exit\nID: 100\n" COMMON_FIELDS
+	"\tfield:unsigned int exit_reason;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned int isa;\toffset:12;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned int vcpu_id;\toffset:16;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned long guest_rip;\toffset:20;\tsize:8;\tsigned:0;\n\n"
+	"print fmt: \"reason %u\", REC->exit_reason\n";
+
+/* A thread is a vCPU; of two CPUs, the second's ring loses something. rip 0: none is recorded. */
+static void make_exits(FILE *file, uint64_t nr, uint64_t rip)
 {
+	const char *formats[NR_WORLD_FORMATS];
 	struct bytes bytes = { .len = 0 }, event = { .len = 0 };
 	struct ring rings[2];
 
@@ -80,14 +89,24 @@ static void make_dat(FILE *file, uint64_t nr)
 		if (i == 3 * NR_REASONS)
 			ring_lose(&rings[1], 42);
 		put_exit(&event, 77 + vcpu, vcpu, 1, reasons[i % NR_REASONS]);
+		if (rip)
+			put_u64(&event, rip);
 		ring_add(&rings[vcpu], 1 + 2000 * i, &event);
 		put_entry(&event, 77 + vcpu, vcpu);
 		ring_add(&rings[vcpu], 1001 + 2000 * i, &event);
 	}
-	put_dat6(&bytes, rings, 2, world_formats, NR_WORLD_FORMATS, "[local] global");
+	memcpy(formats, world_formats, sizeof(formats));
+	if (rip)
+		formats[0] = exit_with_rip;
+	put_dat6(&bytes, rings, 2, formats, NR_WORLD_FORMATS, "[local] global");
 	flush(&bytes, file);
 	bytes_release(&bytes);
 	bytes_release(&event);
+}
+
+static void make_dat(FILE *file, uint64_t nr)
+{
+	make_exits(file, nr, 0);
 }
 
 /* The second buffer recorded what the first CPU did, too. */
@@ -100,7 +119,7 @@ static void make_buffers(FILE *file, uint64_t nr)
 static void make_host(FILE *file, uint64_t nr)
 {
 	world_shift = (struct world_shift){ .id = 1 };
-	make_dat(file, nr);
+	make_exits(file, nr, 0xffffffff81000105);
 }
 
 static void make_guest(FILE *file, uint64_t nr)
@@ -128,6 +147,8 @@ static void make_guest(FILE *file, uint64_t nr)
 		ring_add(&rings[i % 2], 5000000000123 + 501 + 2000 * i, &event);
 	}
 	world_system = "sched";
+	world_symbols = "ffffffff81000000 T _text\nffffffff81000100 T do_idle\n"
+			"ffffffff81000200 t e1000_intr\t[e1000]\n";
 	put_dat6(&bytes, rings, 2, formats, 1, "[local] global");
 	flush(&bytes, file);
 	bytes_release(&bytes);

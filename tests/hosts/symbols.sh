@@ -102,10 +102,28 @@ code_has_names() {
 		"the share of exits that its kernel makes is known"
 }
 
+# long_exits: exits of a guest that goes on, one by one.
+long_exits_of_guest() {
+	kvmtop exits -p "$GUEST" --longer 1us --guest-symbols --csv 2 2>"$TMP/long.err" |
+		tr -d '"' | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "symbol") column = i }
+		NR > 1 && $column != "" { print $column }' >"$TMP/long"
+	diag "$(cat "$TMP/long.err")
+$(wc -l <"$TMP/long") long exits, as of $(head -n 1 "$TMP/long")"
+	[ -s "$TMP/long" ]
+}
+
+long_exits_have_names() {
+	check "long exits have the guest's functions" long_exits_of_guest
+	is "$(sed 's/+0x[0-9a-f]*$//' "$TMP/long" | sort -u | grep -vxFf "$TMP/names")" "" \
+		"each is one of the guest's"
+}
+
 load_modules
 diag "$(uname -mr), $(nproc) CPU"
 check "Linux boots in a guest" guest_boots
 symbols_are_the_guests
 code_has_names
+long_exits_have_names
 kernel_is_content
 done_testing

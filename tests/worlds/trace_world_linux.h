@@ -101,6 +101,15 @@ static inline void put_formats(struct bytes *bytes, const char *const *formats,
 		put_system(bytes, "sched", formats, nr_formats, nr_sched, 1);
 }
 
+/* The kernel's symbols. */
+static const char *world_symbols = "";
+
+static inline void put_symbols(struct bytes *bytes)
+{
+	put_u32(bytes, (uint32_t)strlen(world_symbols));
+	put(bytes, world_symbols, strlen(world_symbols));
+}
+
 /* From the magic to the names of threads: the head of trace.dat and perf's tracing data. */
 static inline void put_head(struct bytes *bytes, const char *version, uint32_t page_size,
 			    const char *const *formats, uint32_t nr_formats)
@@ -117,7 +126,7 @@ static inline void put_head(struct bytes *bytes, const char *version, uint32_t p
 	put_text(bytes, "-");
 	put_u32(bytes, 0);
 	put_formats(bytes, formats, nr_formats);
-	put_u32(bytes, 0); /* kallsyms */
+	put_symbols(bytes);
 	put_u32(bytes, 0); /* printk */
 	put_text(bytes, world_comms);
 }
@@ -488,6 +497,10 @@ static inline void put_dat7(struct bytes *bytes, struct ring *rings, uint32_t nr
 	put_u64(bytes, 0);
 	put_formats(&section, world_formats, NR_WORLD_FORMATS);
 	put_place(&options, 18, put_section(bytes, 18, &section, deflate));
+	if (world_symbols[0]) {
+		put_symbols(&section);
+		put_place(&options, 19, put_section(bytes, 19, &section, deflate));
+	}
 	put_text(&section, world_comms);
 	put_place(&options, 21, put_section(bytes, 21, &section, deflate));
 	put_u16(&options, 8);
@@ -496,6 +509,7 @@ static inline void put_dat7(struct bytes *bytes, struct ring *rings, uint32_t nr
 	put_guest(&options);
 	if (world_tsc.mult)
 		put_tsc(&options);
+	put_ids(&options);
 	if (world_clock7) {
 		put_u16(&options, 4);
 		put_u32(&options, (uint32_t)strlen(world_clock7) + 1);

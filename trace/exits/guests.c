@@ -30,6 +30,13 @@ void guests_identify(const struct trace *trace, struct recorded_thread *thread)
 		thread->vcpu = guest_name_vcpu(thread->comm);
 }
 
+const struct kallsyms *guests_symbols(const struct trace *trace,
+				      const struct recorded_thread *thread)
+{
+	return thread->guest < 0 ? NULL :
+				   trace_guest_symbols(trace, thread->file, (size_t)thread->guest);
+}
+
 /* The name of a thread's guest. False: unknown. */
 static bool find_name(const struct trace *trace, const struct recorded_thread *thread, char *name)
 {

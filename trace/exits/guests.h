@@ -18,6 +18,10 @@
 /* Sets facts about a thread that are not in its events: name, guest, process, vCPU. */
 void guests_identify(const struct trace *trace, struct recorded_thread *thread);
 
+/* After that: the symbols of its guest's kernel, by the guest's own recording; NULL: none. */
+const struct kallsyms *guests_symbols(const struct trace *trace,
+				      const struct recorded_thread *thread);
+
 /* ---- while the recording is read: guests are numbered from 0 as they are asked for */
 
 struct recorded_guest {

@@ -16,8 +16,10 @@ struct recording_choice {
 	enum trace_kind kind;	/* of the files */
 	const char *buffer;	/* only this one of each trace.dat; NULL: all */
 	unsigned int arguments; /* see struct pairing */
-	uint64_t longer_ns; /* keeps the exits that took longer; 0: none */
-	bool has_halts;	    /* halts, too */
+	uint64_t longer_ns; /* keeps the exits that took longer; 0: none; */
+	bool has_halts;	    /* halts, too; */
+	const struct guest_kallsyms *kallsyms; /* functions of nr_kallsyms guests in them */
+	size_t nr_kallsyms;
 	double mhz; /* of the TSC; 0: as the recording says */
 	bool has_moments; /* keeps intervals, unless the clock's unit is not known */
 	double interval_s; /* their length; 0: any */

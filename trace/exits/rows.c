@@ -433,6 +433,21 @@ static bool *find_protected(const struct maker *maker)
 	return hides_pc;
 }
 
+/* By the user's file, or by the guest's own recording. */
+static void name_code(const struct recording *recording, const struct recorded_thread *thread,
+		      struct long_exit *row)
+{
+	const struct recording_choice *choice = &recording->choice;
+	const struct kallsyms *symbols = guest_kallsyms_of(guests_find(recording->guests,
+								       row->guest),
+							   choice->kallsyms, choice->nr_kallsyms);
+
+	if (!symbols)
+		symbols = guests_symbols(recording->trace, thread);
+	if (symbols)
+		kallsyms_name(symbols, row->pc, row->symbol, sizeof(row->symbol));
+}
+
 static void add_long(const struct maker *maker, const struct recorded_long *exit,
 		     const bool *hides_pc, struct long_exits *exits)
 {
@@ -455,6 +470,7 @@ static void add_long(const struct maker *maker, const struct recorded_long *exit
 		.is_idle = count_is_idle(&pairing_of(maker)->meanings, exit->exit),
 	};
 
+	name_code(recording, exit->thread, &row);
 	long_exits_add(exits, &row);
 }
 

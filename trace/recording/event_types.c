@@ -316,6 +316,25 @@ void tracing_read_comms(struct cursor *cursor, struct event_types *types)
 	free(text);
 }
 
+char *tracing_read_symbols(struct cursor *cursor, size_t *ret_size)
+{
+	uint32_t size = cursor_u32(cursor);
+	char *text;
+
+	if (!cursor_check(cursor, size && size <= TRACING_SYMBOLS_MAX &&
+					  size <= cursor_end(cursor) - cursor->at))
+		return NULL;
+	text = xmalloc(size + 1);
+	cursor_get(cursor, text, size);
+	text[size] = '\0';
+	if (cursor->err) {
+		free(text);
+		return NULL;
+	}
+	*ret_size = size;
+	return text;
+}
+
 struct tracing_machine tracing_read_machine(struct cursor *cursor, struct event_types *types)
 {
 	struct tracing_machine machine;
@@ -336,6 +355,7 @@ void tracing_read_formats(struct cursor *cursor, struct event_types *types, bool
 	skip_text(cursor, "header_event");
 	tracing_read_events(cursor, types, "ftrace");
 	tracing_read_systems(cursor, types);
+	types->symbols_at = cursor->at;
 	cursor_skip(cursor, cursor_u32(cursor)); /* kallsyms */
 	cursor_skip(cursor, cursor_u32(cursor)); /* printk */
 	if (has_comms)

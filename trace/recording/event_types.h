@@ -45,6 +45,7 @@ struct event_types {
 	struct comms comms;
 	unsigned int swap; /* TRACE_FIELD_SWAP, or 0: numbers are in this machine's byte order */
 	bool has_damaged; /* formats: this is a problem of the file */
+	uint64_t symbols_at; /* where the kernel's list of symbols is; 0: nowhere */
 };
 
 /* The types become the file's. */
@@ -86,6 +87,7 @@ enum trace_clock trace_clock_by_name(const char *name);
 #define TRACING_MAGIC "\027\010\104tracing"
 #define TRACING_MAGIC_SIZE 10
 #define TRACING_NAME_SIZE 256
+#define TRACING_SYMBOLS_MAX (1 << 26) /* bytes of the list of symbols */
 
 struct tracing_machine {
 	bool is_big_endian, is_32bit;
@@ -102,5 +104,8 @@ void tracing_read_formats(struct cursor *cursor, struct event_types *types, bool
 void tracing_read_events(struct cursor *cursor, struct event_types *types, const char *system);
 void tracing_read_systems(struct cursor *cursor, struct event_types *types);
 void tracing_read_comms(struct cursor *cursor, struct event_types *types);
+
+/* The list of symbols, with its size before it: see read_symbols of struct trace_reader. */
+char *tracing_read_symbols(struct cursor *cursor, size_t *ret_size);
 
 #endif

@@ -16,6 +16,37 @@ bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_
 	return true;
 }
 
+static const struct kallsyms *symbols_of(struct trace_file *file)
+{
+	struct error error;
+	size_t size;
+	char *text;
+
+	if (file->has_looked || !file->reader->read_symbols)
+		return file->symbols;
+	file->has_looked = true;
+	text = file->reader->read_symbols(file, &size);
+	/* A list without addresses, or with damage, gives no names; the events are fine. */
+	if (text)
+		kallsyms_parse(text, size, file->info.path, &file->symbols, &error);
+	return file->symbols;
+}
+
+const struct kallsyms *trace_guest_symbols(const struct trace *trace, size_t file, size_t i)
+{
+	const struct trace_file *of = trace->files.items[file];
+	const struct trace_file *host = trace->files.items[of->info.main];
+
+	for (size_t k = 0; i < host->nr_guests && k < trace->files.nr; k++) {
+		struct trace_file *guest = trace->files.items[k];
+
+		if (guest->info.host_id && guest->info.host_id == host->info.trace_id &&
+		    guest->info.trace_id == host->guests[i].trace_id && !trace_is_part(guest))
+			return symbols_of(guest);
+	}
+	return NULL;
+}
+
 /* A thread of a guest. */
 struct guest_tid {
 	int tid, vcpu; /* vcpu -1: it runs none */

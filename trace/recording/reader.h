@@ -11,6 +11,7 @@
 
 #include "lib/hash.h"
 #include "lib/error.h"
+#include "host/kallsyms.h"
 #include "trace/recording/event.h"
 
 /* One file of the stream. */
@@ -28,6 +29,8 @@ struct trace_file {
 	size_t nr_guests, guests_room;
 	struct guest_tid *guest_tids; /* of all of them, sorted; made when one is looked for */
 	size_t nr_guest_tids;
+	struct kallsyms *symbols; /* of the kernel; NULL: none, or has_looked is not set yet */
+	bool has_looked;
 	uint64_t done; /* bytes read, for the progress */
 	uint64_t first_time, last_time; /* of the events that were given out, of any at all: */
 	bool has_given;
@@ -93,6 +96,11 @@ struct trace_reader {
 	 */
 	int (*open)(struct trace_file *file, const struct head *head, struct error *error);
 	void (*close)(struct trace_file *file); /* after its sources; NULL: nothing to do */
+	/*
+	 * The kernel's list of symbols as it is in /proc/kallsyms, with a NUL after ret_size bytes,
+	 * to be freed. NULL: the file has none. The member may be NULL.
+	 */
+	char *(*read_symbols)(struct trace_file *file, size_t *ret_size);
 };
 
 /* The readers, for the list in open.c. */

@@ -129,6 +129,7 @@ static void close_file(struct trace_file *file)
 	}
 	free(file->guests);
 	free(file->guest_tids);
+	kallsyms_free(file->symbols);
 	free(file->folder);
 	free(file->name);
 	close(file->fd);

@@ -31,6 +31,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "lib/error.h"
+#include "host/kallsyms.h"
 #include "trace/recording/event.h"
 
 /* Why a file could be read only up to an offset, or not at all. */
@@ -125,6 +126,12 @@ const char *trace_comm(const struct trace *trace, const struct trace_event *even
 
 /* The i-th guest that a file names, false past the end. */
 bool trace_guest(const struct trace *trace, size_t file, size_t i, struct trace_guest *ret_guest);
+
+/*
+ * The symbols of its kernel, where the guest's own trace.dat, recorded together with this file, is
+ * open, too. NULL: there are none.
+ */
+const struct kallsyms *trace_guest_symbols(const struct trace *trace, size_t file, size_t i);
 
 /*
  * Which guest a thread belongs to, and as which vCPU (-1: the file does not say): the guest's i, or

@@ -227,6 +227,18 @@ static void on_end(void *state, struct recorded_thread *thread, enum span span, 
 		draw(kvm, &slice, name_of(kvm, count)->userspace, KIND_USERSPACE, NULL);
 }
 
+/* The guest's function, by the guest's own recording. */
+static void add_function(struct timeline_kvm *kvm, const struct recorded_thread *thread,
+			 const struct trace_event *event, struct timeline_args *args)
+{
+	const struct trace_field *pc = meaning_of(&kvm->pairing.meanings, event->type)->pc;
+	const struct kallsyms *symbols = pc ? guests_symbols(kvm->trace, thread) : NULL;
+	char name[NAME_SIZE];
+
+	if (symbols && kallsyms_name(symbols, trace_field_number(pc, event), name, sizeof(name)))
+		args_add_text(args, "function", name, strlen(name));
+}
+
 static void on_begin(void *state, struct recorded_thread *thread, enum span span,
 		     const struct trace_event *event)
 {
@@ -236,6 +248,7 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 	if (span == SPAN_EXIT) {
 		args_clear(&track->args);
 		args_add_fields(&track->args, event);
+		add_function(kvm, thread, event, &track->args);
 	} else if (span == SPAN_GUEST) {
 		track->entered = track->woken;
 		track->woken = 0;
@@ -303,22 +316,6 @@ static void take_offset(struct timeline_kvm *kvm, const struct recorded_thread *
 	offsets_add(&kvm->offsets, track->process,
 		    vcpu ? (int32_t)trace_field_number(vcpu, event) : thread->vcpu, event->time,
 		    (int64_t)trace_field_number(offset, event));
-}
-
-/* The kernel's rule: ns = (TSC << shift) * mul / 2^32. */
-static void take_clock(struct timeline_kvm *kvm, const struct track *track,
-		       const struct trace_event *event)
-{
-	const struct trace_field *mul_field = trace_field(event->type, "tsc_to_system_mul");
-	const struct trace_field *shift_field = trace_field(event->type, "tsc_shift");
-	uint64_t mul = mul_field ? trace_field_number(mul_field, event) : 0;
-	int64_t shift = shift_field ? (int64_t)trace_field_number(shift_field, event) : 0;
-	unsigned __int128 hz_mul = (unsigned __int128)1000000000 << 32;
-
-	if (mul == 0 || !shift_field || shift < -31 || shift > 31)
-		return;
-	hz_mul = shift < 0 ? hz_mul << -shift : hz_mul >> shift;
-	kvm->processes[track->process].tsc_hz = (uint64_t)((hz_mul + mul / 2) / mul);
 }
 
 /* A difference below a thousandth is the inexact frequency that the user or the file gave. */
@@ -453,7 +450,7 @@ static void take_instant(struct timeline_kvm *kvm, const struct trace_event *eve
 	if (event->counted)
 		return;
 	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)
-		take_clock(kvm, track, event);
+		offsets_take_hz(event, &kvm->processes[track->process].tsc_hz);
 	if (strcmp(event->type->name, "kvm_write_tsc_offset") == 0)
 		take_offset(kvm, thread, track, event);
 }

@@ -106,3 +106,18 @@ bool offsets_host_time(const struct timeline_offsets *offsets, const struct time
 					   (uint64_t)last_before(found, ratio, guest_time));
 	return found != NULL;
 }
+
+/* The kernel's rule: ns = (TSC << shift) * mul / 2^32. */
+void offsets_take_hz(const struct trace_event *event, uint64_t *ret_hz)
+{
+	const struct trace_field *mul_field = trace_field(event->type, "tsc_to_system_mul");
+	const struct trace_field *shift_field = trace_field(event->type, "tsc_shift");
+	uint64_t mul = mul_field ? trace_field_number(mul_field, event) : 0;
+	int64_t shift = shift_field ? (int64_t)trace_field_number(shift_field, event) : 0;
+	unsigned __int128 hz_mul = (unsigned __int128)1000000000 << 32;
+
+	if (mul == 0 || !shift_field || shift < -31 || shift > 31)
+		return;
+	hz_mul = shift < 0 ? hz_mul << -shift : hz_mul >> shift;
+	*ret_hz = (uint64_t)((hz_mul + mul / 2) / mul);
+}

@@ -166,6 +166,9 @@ void offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, u
 bool offsets_host_time(const struct timeline_offsets *offsets, const struct timeline_ratio *ratio,
 		       size_t guest, int32_t vcpu, uint64_t guest_time, uint64_t *ret_time);
 
+/* The guest's frequency of the TSC, by kvm_pvclock_update; an event may not have it. */
+void offsets_take_hz(const struct trace_event *event, uint64_t *ret_hz);
+
 /*
  * ---- functions.c: function calls recorded by uftrace, as slices.
  *

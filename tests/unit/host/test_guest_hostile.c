@@ -223,6 +223,7 @@ static void tables_that_change_are_no_danger(void **state)
 	struct writer writer = { &kernel, false };
 	struct guest_symbols *symbols;
 	char name[64];
+	uint64_t offset;
 	pthread_t thread;
 	int found = 0;
 
@@ -233,7 +234,8 @@ static void tables_that_change_are_no_danger(void **state)
 		if (kernel_find(&kernel, &symbols))
 			continue;
 		for (uint64_t at = 0; at < KERNEL_END; at += 400)
-			guest_symbols_function(symbols, x86->begin + at, name, sizeof(name));
+			guest_symbols_function(symbols, x86->begin + at, name, sizeof(name),
+					       &offset);
 		guest_symbols_free(symbols);
 		found++;
 	}

@@ -116,21 +116,26 @@ static void the_image_has_extents(void **state)
 static void is_at(const struct guest_symbols *symbols, uint64_t address, const char *wanted)
 {
 	char name[64] = "-";
+	uint64_t offset;
 
-	assert_int_equal(guest_symbols_function(symbols, address, name, sizeof(name)),
+	assert_int_equal(guest_symbols_function(symbols, address, name, sizeof(name), &offset),
 			 wanted != NULL);
 	assert_string_equal(name, wanted ? wanted : "-");
 }
 
 static void addresses_have_names(void **state)
 {
-	uint64_t begin = x86->begin;
+	uint64_t begin = x86->begin, offset = 0;
 	struct guest_symbols *symbols;
 	struct guest_kernel kernel;
+	char name[16];
 
 	(void)state;
 	kernel_make(&kernel, percpu, x86);
 	assert_int_equal(kernel_find(&kernel, &symbols), 0);
+	assert_true(guest_symbols_function(symbols, begin + 1000 * KERNEL_STEP + 3, name,
+					   sizeof(name), &offset));
+	assert_int_equal(offset, 3);
 	is_at(symbols, 0, NULL);
 	is_at(symbols, 16, NULL); /* a number, no address */
 	is_at(symbols, begin, NULL);

@@ -245,6 +245,18 @@ static void close_dat(struct trace_file *file)
 	free(dat);
 }
 
+static char *read_symbols(struct trace_file *file, size_t *ret_size)
+{
+	const struct dat *dat = file->priv;
+	struct cursor cursor = { .file = file, .at = dat->types.symbols_at,
+				 .is_big_endian = dat->machine.is_big_endian };
+
+	if (!cursor.at)
+		return NULL;
+	return file->info.version == 7 ? dat7_read_symbols(&cursor, ret_size) :
+					 tracing_read_symbols(&cursor, ret_size);
+}
+
 const struct trace_reader trace_dat_reader = {
 	.kind = TRACE_DAT,
 	.name = "trace.dat",
@@ -252,4 +264,5 @@ const struct trace_reader trace_dat_reader = {
 	.is_kind = is_kind,
 	.open = open_dat,
 	.close = close_dat,
+	.read_symbols = read_symbols,
 };

@@ -121,6 +121,9 @@ void dat_set_clock(struct trace_info *info, char *buf, size_t size, const char *
 void dat6_open(struct trace_file *file, struct cursor *cursor);
 void dat7_open(struct trace_file *file, struct cursor *cursor);
 
+/* See read_symbols of struct trace_reader; the cursor is where the types say. */
+char *dat7_read_symbols(struct cursor *cursor, size_t *ret_size);
+
 /* To be called for each buffer after all options: its clock is in ns if the file says how. */
 void dat_settle_clock(struct trace_info *info, const struct dat *dat);
 
@@ -142,6 +145,7 @@ enum {
 	/* Version 7: the offsets of sections that are in the header of version 6. */
 	DAT_OPTION_FTRACE_EVENTS = 17,
 	DAT_OPTION_EVENT_FORMATS = 18,
+	DAT_OPTION_SYMBOLS = 19,
 	DAT_OPTION_COMMS = 21,
 };
 

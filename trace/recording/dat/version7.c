@@ -202,6 +202,9 @@ static void get_option(struct cursor *cursor, struct dat *dat, uint16_t id, uint
 	case DAT_OPTION_COMMS:
 		get_section(cursor, dat, id);
 		break;
+	case DAT_OPTION_SYMBOLS:
+		dat->types.symbols_at = cursor_u64(cursor);
+		break;
 	case DAT_OPTION_CPUS:
 		nr = cursor_u32(cursor);
 		if (!cursor->err && nr <= DAT_CPUS_MAX)
@@ -312,6 +315,18 @@ static void add_buffers(struct trace_file *file, struct dat *dat, struct cursor 
 				cursor_check(cursor, dat_add_cpu(part, dat, &buffer->cpus[cpu]));
 		}
 	}
+}
+
+char *dat7_read_symbols(struct cursor *cursor, size_t *ret_size)
+{
+	struct section section;
+	char *text = NULL;
+
+	section_open(cursor->file->priv, cursor, cursor->at, DAT_OPTION_SYMBOLS, &section);
+	if (!section.cursor.err)
+		text = tracing_read_symbols(&section.cursor, ret_size);
+	section_release(&section);
+	return text;
 }
 
 void dat7_open(struct trace_file *file, struct cursor *cursor)

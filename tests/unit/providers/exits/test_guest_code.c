@@ -43,7 +43,7 @@ struct world {
 	struct exits_program program; /* without maps: nothing can be removed from them */
 	struct exits_bpf bpf;
 	struct guest_kallsyms file;
-	struct provider_options options;
+	struct guest_functions *functions;
 	struct exits_guest_code *code;
 	struct exits_pc_key keys[ENTRIES]; /* of the map */
 	uint64_t counts[ENTRIES];
@@ -55,9 +55,11 @@ struct world {
 static void begin_code(struct world *w, size_t nr_files)
 {
 	exits_guest_code_free(w->code);
-	w->options = (struct provider_options){ .kallsyms = &w->file, .nr_kallsyms = nr_files };
+	guest_functions_free(w->functions);
+	w->functions = guest_functions_new(&(struct guest_functions_config){
+		.env = &w->env, .guests = w->guests, .files = &w->file, .nr_files = nr_files });
 	w->code = exits_guest_code_new(&(struct exits_stacks_config){
-		.env = &w->env, .guests = w->guests, .options = &w->options,
+		.env = &w->env, .guests = w->guests, .functions = w->functions,
 		.names = w->names, .bpf = &w->bpf, .threads = w->threads, .fields = w->fields,
 		.stacks = w->stacks });
 }
@@ -100,6 +102,7 @@ static int teardown(void **state)
 	struct world *w = *state;
 
 	exits_guest_code_free(w->code);
+	guest_functions_free(w->functions);
 	kallsyms_free(w->file.symbols);
 	exits_threads_free(w->threads);
 	exits_names_free(w->names);
@@ -173,6 +176,7 @@ static void new_counts_only(void **state)
 static void names_by_the_file(void **state)
 {
 	struct world *w = *state;
+	char name[32];
 
 	begin_code(w, 1);
 	slot(w, 0, KERNEL + 0x10, CELL_MSR, 3);
@@ -185,6 +189,11 @@ static void names_by_the_file(void **state)
 	assert_string_equal(take(w), "msr;_text 3,msr;send_ipi 11,hlt;send_ipi 7,"
 				     "msr;0xffffffff80ffffff 8,msr;[unknown] 9,"
 				     "msr;[nested guest] 1");
+	assert_true(guest_functions_name(w->functions, w->guest, KERNEL + 0x105, true, name,
+					 sizeof(name)));
+	assert_string_equal(name, "send_ipi+0x5");
+	assert_false(guest_functions_name(w->functions, w->guest, KERNEL - 1, true, name,
+					  sizeof(name)));
 	w->file.guest = "web2"; /* another one's file */
 	begin_code(w, 1);
 	memset(w->records[0].pcs, 0, sizeof(w->records[0].pcs));

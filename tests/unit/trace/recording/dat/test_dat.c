@@ -1183,6 +1183,69 @@ static void a_guest_is_on_its_host_s_clock(void **state)
 	check_shift(&shift, 4000, 8000);
 }
 
+/* A file of one version or the other, without events. */
+static void make_without_events(bool is_7, world_deflate *deflate, const char *to)
+{
+	struct bytes file = { .len = 0 };
+	struct ring rings[2];
+
+	ring_init(&rings[0], 0);
+	ring_init(&rings[1], 0);
+	if (is_7)
+		put_dat7(&file, rings, 2, deflate ? "zlib" : "none", deflate);
+	else
+		put_dat6(&file, rings, 2, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(to, file.data, file.len);
+	bytes_release(&file);
+}
+
+/* The symbol of an address of web1's by its own file; "": none. */
+static const char *symbol_of_web1(bool is_7, world_deflate *deflate, const char *list,
+				  uint64_t host_id)
+{
+	static const uint64_t none[][3] = { { 0, 0, 1 } };
+	static char name[64];
+	char host[80];
+	const char *const paths[] = { path, host };
+	const struct kallsyms *symbols;
+	struct trace *trace = NULL;
+	struct error error = { "" };
+
+	snprintf(host, sizeof(host), "%s.host", path);
+	world_shift = (struct world_shift){ .id = 0xa11 };
+	make_without_events(false, NULL, host);
+	world_shift = (struct world_shift){ .id = WORLD_GUEST_ID, .host_id = host_id, .nr = 1,
+					    .samples = none };
+	world_symbols = list;
+	make_without_events(is_7, deflate, path);
+	world_symbols = "";
+	world_shift = (struct world_shift){ .id = 0 };
+	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &error), 0);
+	symbols = trace_guest_symbols(trace, 1, 0);
+	assert_ptr_equal(symbols, trace_guest_symbols(trace, 1, 0));
+	assert_null(trace_guest_symbols(trace, 1, 1)); /* no such guest */
+	name[0] = '\0';
+	if (symbols)
+		kallsyms_name(symbols, 0xffffffff81000105, name, sizeof(name));
+	trace_close(trace);
+	unlink(host);
+	return name;
+}
+
+static void symbols_of_a_guest(void **state)
+{
+	static const char list[] = "ffffffff81000000 T _text\nffffffff81000100 t do_idle\n";
+
+	(void)state;
+	assert_string_equal(symbol_of_web1(false, NULL, list, 0xa11), "do_idle+0x5");
+	assert_string_equal(symbol_of_web1(true, NULL, list, 0xa11), "do_idle+0x5");
+	assert_string_equal(symbol_of_web1(true, deflate_zlib, list, 0xa11), "do_idle+0x5");
+	assert_string_equal(symbol_of_web1(false, NULL, list, 0xa12), ""); /* another host's */
+	assert_string_equal(symbol_of_web1(false, NULL, "", 0xa11), "");
+	assert_string_equal(symbol_of_web1(false, NULL, "no symbols\n", 0xa11), "");
+	assert_string_equal(symbol_of_web1(true, NULL, "0000000000000000 T _text\n", 0xa11), "");
+}
+
 /* What is said to be more than there is. */
 static void a_shift_that_makes_no_sense(void **state)
 {
@@ -1242,6 +1305,7 @@ UNIT(test_dat)
 		cmocka_unit_test(a_plain_section_many_times),
 		cmocka_unit_test(more_cpus_than_the_option_has),
 		cmocka_unit_test(a_guest_is_on_its_host_s_clock),
+		cmocka_unit_test(symbols_of_a_guest),
 		cmocka_unit_test(a_shift_that_makes_no_sense),
 	};
 
