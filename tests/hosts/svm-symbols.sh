@@ -36,4 +36,4 @@ root_add "$TMP/guest-initrd" /guest/initrd
 root_add "$(echo "$guest_kernel"/boot/vmlinuz-*)" /guest/vmlinuz
 
 root_end >"$TMP/initrd"
-svm_boot 2 1024 ""
+svm_boot 1 1024 ""
