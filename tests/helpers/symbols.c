@@ -2,9 +2,9 @@
 /*
  * symbols - names the functions of a guest's kernel from its memory, found by BPF.
  *
- * usage: symbols	makes a VM with a small kernel, and checks each of its names (x86-64)
+ * usage: symbols	makes a VM with a small kernel, and checks each of its names
  *	symbols PID TID	prints the symbols of the guest with this vCPU, as /proc/kallsyms
- *	symbols --name NAME EXITS	the same VM: its kernel makes so many port writes,
+ *	symbols --name NAME EXITS	the same VM: its kernel makes so many writes to a device,
  *			func_100 three of four, func_201 the fourth; it begins and ends with a line
  *			of input
  *
@@ -79,7 +79,9 @@ static int print(pid_t pid, pid_t tid)
 	return 0;
 }
 
-#if defined(__x86_64__)
+/* ---- the small kernel: two functions that write to a device, and jump to each other */
+
+#if defined(__x86_64__) || defined(__aarch64__)
 #define CALLER 100
 #define CALLED 201
 
@@ -87,8 +89,12 @@ static uint8_t *code_at(const struct guest_kernel *kernel, uint64_t address)
 {
 	return kernel->memory + KERNEL_GPA + (address - kernel->paging->begin);
 }
+#endif
 
-/* Port writes, and a jump to the other function. */
+#if defined(__x86_64__)
+#define PAGING 0
+#define EXIT_REASON KVM_EXIT_IO
+
 static void put_function(const struct guest_kernel *kernel, size_t i, size_t writes, size_t next)
 {
 	static const uint8_t write[] = { 0xe6, 0x10 }; /* out %al, $0x10 */
@@ -102,15 +108,14 @@ static void put_function(const struct guest_kernel *kernel, size_t i, size_t wri
 	memcpy(at, &distance, sizeof(distance));
 }
 
-static void enter_kernel(const struct x86_guest *guest, const struct guest_kernel *kernel)
+static void enter_kernel(const struct x86_guest *guest, struct guest_kernel *kernel)
 {
 	struct kvm_segment cs = { .type = 11, .present = 1, .s = 1, .l = 1, .g = 1,
 				  .limit = UINT32_MAX, .selector = 8 };
 	struct kvm_regs regs = { .rip = kernel_address(kernel, CALLER), .rflags = 2 };
 	struct kvm_sregs sregs;
 
-	put_function(kernel, CALLER, 3, CALLED);
-	put_function(kernel, CALLED, 1, CALLER);
+	x86_guest_set_cpuid(guest);
 	must(ioctl(guest->vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
 	sregs.cr0 = 0x80010033;
 	sregs.cr3 = kernel->registers.root;
@@ -125,7 +130,51 @@ static void enter_kernel(const struct x86_guest *guest, const struct guest_kerne
 	must(ioctl(guest->vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
 	must(ioctl(guest->vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
 }
+#elif defined(__aarch64__)
+#define PAGING 3 /* pages of 4 KiB, 48 bits */
+#define EXIT_REASON KVM_EXIT_MMIO
+#define DEVICE 0x10000000 /* its physical address, where no memory is */
+#define DEVICE_OFFSET 0x100000 /* behind the image's begin it is mapped */
 
+static void put_function(const struct guest_kernel *kernel, size_t i, size_t writes, size_t next)
+{
+	uint32_t *at = (uint32_t *)(void *)code_at(kernel, kernel_address(kernel, i));
+	uint8_t *to = code_at(kernel, kernel_address(kernel, next));
+
+	for (size_t n = 0; n < writes; n++)
+		*at++ = 0x39000001; /* strb w1, [x0] */
+	*at = 0x14000000 | ((uint32_t)((to - (uint8_t *)at) / 4) & 0x3ffffff); /* b */
+}
+
+static void set(const struct x86_guest *guest, uint64_t id, uint64_t value)
+{
+	const struct kvm_one_reg reg = { .id = id, .addr = (uintptr_t)&value };
+
+	must(ioctl(guest->vcpu, KVM_SET_ONE_REG, &reg), "KVM_SET_ONE_REG");
+}
+
+#define CORE_REG(name) \
+	(KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | KVM_REG_ARM_CORE_REG(name))
+
+static void enter_kernel(const struct x86_guest *guest, struct guest_kernel *kernel)
+{
+	struct kvm_vcpu_init init;
+
+	must(ioctl(guest->vm, KVM_ARM_PREFERRED_TARGET, &init), "KVM_ARM_PREFERRED_TARGET");
+	must(ioctl(guest->vcpu, KVM_ARM_VCPU_INIT, &init), "KVM_ARM_VCPU_INIT");
+	kernel_map(kernel, kernel->paging->begin + DEVICE_OFFSET, DEVICE, 0x403 | 1ull << 53);
+	set(guest, CORE_REG(regs.pc), kernel_address(kernel, CALLER));
+	set(guest, CORE_REG(regs.regs[0]), kernel->paging->begin + DEVICE_OFFSET);
+	set(guest, ARM64_SYS_REG(3, 0, 2, 0, 1), kernel->registers.root); /* TTBR1_EL1 */
+	/* TCR_EL1: tables are cached and shared, none for the lower half; 40 bits of addresses. */
+	set(guest, ARM64_SYS_REG(3, 0, 2, 0, 2),
+	    kernel->paging->control | 0x35000000 | 1 << 7 | 2ull << 32 | 16);
+	set(guest, ARM64_SYS_REG(3, 0, 10, 2, 0), 0xff); /* MAIR_EL1: memory */
+	set(guest, ARM64_SYS_REG(3, 0, 1, 0, 0), 0x30d01805); /* SCTLR_EL1: tables, caches */
+}
+#endif
+
+#if defined(__x86_64__) || defined(__aarch64__)
 static int check(const struct guest_kernel *kernel, const struct guest_symbols *symbols)
 {
 	char name[256], wanted[256];
@@ -145,18 +194,19 @@ static int check(const struct guest_kernel *kernel, const struct guest_symbols *
 
 static void make(struct guest_kernel *kernel, struct x86_guest *guest)
 {
-	kernel_make(kernel, &kernel_shapes[11], &kernel_pagings[0]);
+	kernel_make(kernel, &kernel_shapes[11], &kernel_pagings[PAGING]);
+	put_function(kernel, CALLER, 3, CALLED);
+	put_function(kernel, CALLED, 1, CALLER);
 	x86_guest_make_of(guest, kernel->memory, KERNEL_MEMORY, 0);
 	x86_guest_add_vcpu(guest);
-	x86_guest_set_cpuid(guest);
 	enter_kernel(guest, kernel);
 }
 
-static void write_ports(struct x86_guest *guest, long nr)
+static void write_often(struct x86_guest *guest, long nr)
 {
 	for (long i = 0; i < nr; i++) {
 		x86_guest_run(guest);
-		if (guest->run->exit_reason != KVM_EXIT_IO) {
+		if (guest->run->exit_reason != EXIT_REASON) {
 			printf("exit reason %u\n", guest->run->exit_reason);
 			exit(1);
 		}
@@ -170,8 +220,9 @@ static int run(long exits)
 	struct x86_guest guest;
 
 	make(&kernel, &guest);
+	write_often(&guest, 1); /* AArch64: in the first one KVM maps the page tables, too */
 	x86_guest_wait();
-	write_ports(&guest, exits + 1);
+	write_often(&guest, exits + 1);
 	printf("done\n");
 	x86_guest_wait();
 	kernel_end(&kernel);
@@ -186,7 +237,7 @@ static int try(void)
 	int status;
 
 	make(&kernel, &guest);
-	write_ports(&guest, 4);
+	write_often(&guest, 4);
 	symbols = find(getpid(), getpid(), &status);
 	if (symbols)
 		status = check(&kernel, symbols);
@@ -203,7 +254,7 @@ static int run(long exits)
 
 static int try(void)
 {
-	return cannot("the small kernel is for x86-64");
+	return cannot("the small kernel is for x86-64 and AArch64");
 }
 #endif
 

@@ -5,6 +5,7 @@
 . tests/hosts/lib.sh
 
 arm64_root
+root_foreign build/arm64/tests/helpers/symbols /bin/symbols
 root_exits_suite
 root_end >"$TMP/initrd"
 arm64_boot 2

@@ -85,12 +85,14 @@ guest_code() {
 	is "$(field_of "$TMP/where" "[user]" exits)" 77 "low addresses are of user mode"
 	stop "$g_guest"
 	if ! command -v symbols >/dev/null; then
-		skip "the guest's code" "the small kernel is for x86-64"
+		skip "the guest's code" "the small kernel is for x86-64 and AArch64"
 		return
 	fi
+	g_writes=$PIO
+	[ "$WHERE_WRITES" = pio ] || g_writes=$MMIO
 	guest_of symbols kernel 4000
 	g_guest=$GUEST
-	begin_where -p "$g_guest" -e "^$PIO\$" --guest-code --guest-symbols --hertz 999
+	begin_where -p "$g_guest" -e "^$g_writes\$" --guest-code --guest-symbols --hertz 999
 	guest_go kernel
 	guest_done kernel
 	end_where

@@ -344,10 +344,10 @@ static inline void kernel_map(struct guest_kernel *kernel, uint64_t address, siz
 
 static inline void kernel_map_all(struct guest_kernel *kernel)
 {
-	/* present; read-only or writable; no instructions */
+	/* present, accessed; read-only or writable; no instructions */
 	static const uint64_t flags[2][3] = {
-		{ 1, 1 | 1ull << 63, 3 | 1ull << 63 },
-		{ 3 | 1 << 7, 3 | 1 << 7 | 1ull << 53, 3 | 1ull << 53 },
+		{ 0x21, 0x21 | 1ull << 63, 0x23 | 1ull << 63 },
+		{ 0x403 | 1 << 7, 0x403 | 1 << 7 | 1ull << 53, 0x403 | 1ull << 53 },
 	};
 	size_t page = (size_t)1 << kernel->paging->page_shift;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * x86_guest - what the small x86 guests of the shell tests share: a VM with memory and one vCPU.
+ * x86_guest - what the small guests of the shell tests share, of which one may be AArch64's: a VM
+ * with memory and one vCPU.
  *
  * What fails ends the program.
  */
@@ -77,6 +78,7 @@ static inline void x86_guest_add_vcpu(struct x86_guest *guest)
 	guest->run = must_map((size_t)size, MAP_SHARED, guest->vcpu);
 }
 
+#if defined(__x86_64__)
 /* The vCPU has what the host offers: Linux 7.2 refuses long mode without it. */
 static inline void x86_guest_set_cpuid(const struct x86_guest *guest)
 {
@@ -90,6 +92,7 @@ static inline void x86_guest_set_cpuid(const struct x86_guest *guest)
 	must(ioctl(guest->vcpu, KVM_SET_CPUID2, cpuid), "KVM_SET_CPUID2");
 	free(cpuid);
 }
+#endif
 
 static inline void x86_guest_run(struct x86_guest *guest)
 {
