@@ -171,15 +171,21 @@ int on_timer(__u64 *ctx)
  * The time that a sample is of. A clock's is late where interrupts are off: at the end of an exit,
  * until the guest has been entered and left again.
  */
-static __always_inline __u64 time_of_sample(void)
+static __always_inline __u64 time_of_sample(__u64 now)
 {
-	__u64 now = bpf_ktime_get_ns(), *expiry;
+	__u64 *expiry;
 	__u32 number = 0;
 
 	if (!is_by_clock)
 		return now;
 	expiry = bpf_map_lookup_elem(&expiries, &number);
-	return expiry && *expiry < now && now - *expiry < sample_ns ? *expiry : now;
+	return expiry && *expiry && *expiry < now ? *expiry : now;
+}
+
+/* A timer that is late by whole periods did not expire in them: the sample stands for them. */
+static __always_inline __u64 time_in_sample(__u64 late_ns)
+{
+	return is_by_clock && sample_ns ? sample_ns + late_ns / sample_ns * sample_ns : sample_ns;
 }
 
 /*
@@ -205,6 +211,7 @@ int on_sample(void *ctx)
 	struct exits_stack_key key = { 0 };
 	struct exits_thread *thread;
 	struct exits_frames *frames;
+	__u64 now = bpf_ktime_get_ns(), at = time_of_sample(now);
 	__u32 number = FRAMES_OF_SAMPLE;
 
 	if (!describe_thread(&key, &thread))
@@ -214,7 +221,7 @@ int on_sample(void *ctx)
 		return 0;
 	key.kernel = keep_stack(ctx, frames, 0);
 	key.user = keep_stack(ctx, frames, BPF_F_USER_STACK);
-	key.state = state_at(thread, time_of_sample(), !key.kernel && key.user);
+	key.state = state_at(thread, at, !key.kernel && key.user);
 	if (key.state != EXITS_STACK_ON) {
 		key.kernel = key.user = key.pc = 0;
 		key.argument = (struct exits_argument_key){ 0 };
@@ -224,7 +231,7 @@ int on_sample(void *ctx)
 		key.cell = thread->ended_cell % EXITS_CELLS;
 		key.pc = thread->ended_pc;
 	}
-	add_to_stack(&key, sample_ns);
+	add_to_stack(&key, time_in_sample(now - at));
 	return 0;
 }
 
