@@ -101,6 +101,8 @@ static const struct option_spec specs[] = {
 	COUNT(WHERE, 0, "hertz", "N", hertz, "samples a second on each CPU (default 99)"),
 	FLAG(WHERE, 0, "guest-code", guest_code,
 	     "the guest's functions, too, with how many exits each makes"),
+	FLAG(WHO, 0, "interrupts", interrupts,
+	     "instead, how long interrupts are pending before a vCPU enters its guest"),
 	FLAG(EXITS, 0, "arguments", arguments,
 	     "with --longer: port, MSR ...; every exit costs more"),
 	OTHER(RECORD, 'e', "trace-event", "EVENT", choices,

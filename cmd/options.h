@@ -241,7 +241,7 @@ struct options {
 	uint64_t longer_ns;
 	bool halts, arguments;
 	unsigned long hertz; /* samples of stacks a second */
-	bool guest_code, guest_symbols;
+	bool guest_code, guest_symbols, interrupts;
 	const char *reason;
 	const char *kallsyms[KALLSYMS_GUESTS]; /* NAME=FILE */
 	size_t nr_kallsyms;

@@ -66,7 +66,8 @@ static int begin(struct run *run, struct error *error)
 	};
 	int err = run_signals(run, run->options->output, false);
 
-	run->query.type = is_who(run) ? &view_who : &view_why;
+	run->query.type = !is_who(run) ? &view_why :
+			  run->options->interrupts ? &view_interrupts : &view_who;
 	run->query.sort = view_default_sort(run->query.type);
 	run->query.children = run->options->children || run->options->json || run->options->csv;
 	if (!err)

@@ -185,6 +185,8 @@ static uint32_t part_max(uint32_t use)
 		return WAIT_PARTS - 1;
 	if (use == USE_CODE)
 		return FUNCTION_SIDES - 1;
+	if (use == USE_INTERRUPT)
+		return INTERRUPT_PARTS - 1;
 	return (use == USE_HOST ? (uint32_t)HOST_PARTS : (uint32_t)TIME_PARTS) - 1;
 }
 
@@ -201,7 +203,7 @@ static bool get_field(sqlite3_stmt *row, struct field_texts *texts, uint32_t *re
 	get_text(row, 4, texts->alias, sizeof(texts->alias));
 	if (!get_u32(row, 0, SQL_FIELD_MAX, ret_id) || !get_id_or_none(row, 5, &field.parent) ||
 	    !get_u32(row, 6, SAMPLE_SOURCES - 1, &field.source) ||
-	    !get_u32(row, 7, FIELD_PEAK, &kind) || !get_u32(row, 8, USE_CODE, &use) ||
+	    !get_u32(row, 7, FIELD_PEAK, &kind) || !get_u32(row, 8, USE_INTERRUPT, &use) ||
 	    !get_u32(row, 9, part_max(use), &part) || !get_u32(row, 10, 1, &is_idle) ||
 	    !get_u32(row, 11, 1, &is_extra) || !get_u32(row, 12, UINT8_MAX, &rank) ||
 	    !get_id_or_none(row, 13, &field.reason))

@@ -64,6 +64,12 @@ enum field_use {
 	 * is its field. Counted only for a history that keeps it.
 	 */
 	USE_CODE,
+	/*
+	 * "interrupts": how often one was pending for a vCPU, with how long until it entered the
+	 * guest; the children are the vectors, and the parts of these times in ns. The part is one
+	 * of enum interrupt_part. The same provider.
+	 */
+	USE_INTERRUPT,
 };
 
 /*
@@ -143,6 +149,19 @@ enum wait_part { WAIT_LIST(WAIT_NUMBER) WAIT_PARTS };
 const char *wait_part_name(enum wait_part part);
 
 /*
+ * All interrupts of a vCPU; of one vector; how late its timer was; and, of the field in `reason`,
+ * the time in which the vCPU's thread slept, and waited for a CPU. Histories have the numbers.
+ */
+enum interrupt_part {
+	INTERRUPT_ALL,
+	INTERRUPT_VECTOR,
+	INTERRUPT_LATE,
+	INTERRUPT_WAKING,
+	INTERRUPT_WAITING,
+	INTERRUPT_PARTS
+};
+
+/*
  * The numbers of the provider "host", and their keys: of a vCPU's thread, the vCPU's; of a guest,
  * the guest's, without a vCPU; of a host CPU, GUEST_NONE, and the CPU's number as vCPU. Where hosts
  * are compared, each is a guest of the inventory.
@@ -220,12 +239,13 @@ struct field {
 	uint32_t source;   /* the provider, as numbered in SAMPLE_SOURCES */
 	enum field_kind kind;
 	enum field_use use;
-	/* EVENT_PART(), or enum time_part, host_part, wait_part, function_side; see use */
+	/* EVENT_PART(), or enum time_part, host_part, wait_part, function_side ...; see use */
 	unsigned int part;
 	bool is_idle;	   /* an exit that means the vCPU has nothing to do */
 	bool is_extra;	   /* counted only when a filter names it */
 	uint8_t exit_rank; /* 1: counts VM exits; 2: exits to user space; 0: neither */
-	uint32_t reason; /* USE_ARGUMENT: of its exits; USE_CODE; FIELD_NONE: not known */
+	/* USE_ARGUMENT: of its exits; USE_CODE, USE_INTERRUPT: see there; FIELD_NONE: not known */
+	uint32_t reason;
 	bool has_children;
 	/* The parent's row of a vCPU is the sum of this field's row and its siblings'. */
 	bool adds_up;
@@ -252,7 +272,8 @@ static inline bool field_is_by_vcpu(const struct field *field)
 /* Whether it is counted only while it is asked for, because counting costs more. */
 static inline bool field_is_on_demand(const struct field *field)
 {
-	return field->use == USE_ARGUMENT || field->use == USE_WAIT;
+	return field->use == USE_ARGUMENT || field->use == USE_WAIT ||
+	       field->use == USE_INTERRUPT;
 }
 
 /* What adds_up of a field with these properties is. Histories depend on it. */

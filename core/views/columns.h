@@ -308,6 +308,18 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(SKEW, SHARE("skew_percent", "Skew%", 6), .needs = NEEDS_VALUE, \
 	       .help = "of a guest with several vCPUs: how much longer the vCPU waited than the " \
 		       "one that waited least, as a share of the interval") \
+	/* Of interrupts, from pending to entered. */ \
+	COLUMN(INTERRUPT, TEXT("interrupt", "Interrupt", 26), \
+	       .help = "a vCPU that got interrupts; below it their vectors, and how late its " \
+		       "timer was") \
+	COLUMN(VECTOR, TEXT("vector", "Vector", 14), \
+	       .help = "the vector, or on AArch64 the kind and number; none: all of the vCPU") \
+	COLUMN(WAKING, SHARE("waking_percent", "Waking%", 7), \
+	       .help = "share of the time from pending to entered in which its thread slept") \
+	COLUMN(WAITING, SHARE("waiting_percent", "Waiting%", 8), \
+	       .help = "share in which its thread waited for a CPU") \
+	COLUMN(ENTERING, SHARE("entering_percent", "Entering%", 9), \
+	       .help = "the rest: it ran, in the guest too, and entered") \
 	/* Of one long exit. */ \
 	COLUMN(END, TEXT("end", "Time", 15), \
 	       .help = "when it ended; in a recording, in seconds from the start") \

@@ -7,11 +7,15 @@
 
 /* ---- of a group: counts and durations */
 
-static struct cell rate_of(const struct group *group)
+struct cell cell_rate_of(const struct row_of *of, const struct group *group)
 {
-	if (!group->has_rate)
+	double per_s = group->rate_per_s;
+
+	if (of->query->since_ns)
+		per_s = (double)group->total * 1e9 / (double)of->query->since_ns;
+	else if (!group->has_rate)
 		return cell_none();
-	return (struct cell){ .type = CELL_RATE, .number = group->rate_per_s };
+	return (struct cell){ .type = CELL_RATE, .number = per_s };
 }
 
 static struct cell share_of(const struct row_of *of)
@@ -157,9 +161,9 @@ static struct cell cell_of_group(enum column_id id, const struct row_of *of)
 		return cell_count(group->total);
 	case COL_DELTA:
 		return cell_count(group->delta);
-	case COL_RATE: /* since the start, only the rate of the last interval exists */
-		return of->rollup->is_since_start && !of->facts->is_span ? cell_none() :
-									    rate_of(group);
+	case COL_RATE: /* since a start of unknown time, only the last interval has a rate */
+		return of->rollup->is_since_start && !of->facts->is_span && !of->query->since_ns ?
+			       cell_none() : cell_rate_of(of, group);
 	case COL_SHARE:
 		return share_of(of);
 	case COL_TIME_SHARE:

@@ -32,6 +32,9 @@ struct view_row *fill_row(struct view *view, const struct row_of *of);
 void fill_cells(struct cell *cells, const struct view_type *type, const struct row_of *of,
 		bool is_gone);
 
+/* How often per second: in the interval, or since query.since_ns. */
+struct cell cell_rate_of(const struct row_of *of, const struct group *group);
+
 /* A cell of an owner, and of a host CPU with the vCPUs that are on it; see owners.c. */
 struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_gone);
 struct cell cell_of_cpu(enum column_id id, const struct owner *cpu);

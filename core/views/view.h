@@ -110,6 +110,7 @@ struct view_type {
 	VIEW(view_where) \
 	VIEW(view_long_exits) \
 	VIEW(view_why) \
+	VIEW(view_interrupts) \
 	VIEW(view_hosts) \
 	VIEW(view_exit_totals)
 

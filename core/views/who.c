@@ -11,6 +11,7 @@
 #include "lib/xalloc.h"
 #include "core/views/fill.h"
 #include "core/views/view.h"
+#include "core/views/who.h"
 
 static const struct column columns[] = {
 	{ COL_RAN, .least = 20 },
@@ -40,7 +41,7 @@ static const struct column columns[] = {
 	{ .id = COL_NONE },
 };
 
-#define NAME_SIZE (GUEST_NAME_SIZE + 64)
+#define NAME_SIZE WHO_NAME_SIZE
 #define SMALL 100 /* what had less than this part of the vCPU's waits */
 
 static bool is_wait(const struct field *field)
@@ -76,7 +77,7 @@ static int by_vcpu(const void *a, const void *b, void *facts)
 	return (int)part_of(facts, x) - (int)part_of(facts, y);
 }
 
-static void name_vcpu(char *name, const struct guest *guest, int32_t vcpu)
+void who_name_vcpu(char name[NAME_SIZE], const struct guest *guest, int32_t vcpu)
 {
 	snprintf(name, NAME_SIZE, "%s vCPU %d", guest ? guest->name : "(ended)", (int)vcpu);
 }
@@ -111,17 +112,6 @@ static struct cell share_of(const struct row_of *of, uint64_t ns)
 	return cell_percent(ns < whole_ns ? ns : whole_ns, whole_ns);
 }
 
-static struct cell rate_of(const struct row_of *of, const struct group *group)
-{
-	double per_s = group->rate_per_s;
-
-	if (of->query->since_ns)
-		per_s = (double)group->total * 1e9 / (double)of->query->since_ns;
-	else if (!group->has_rate)
-		return cell_none();
-	return (struct cell){ .type = CELL_RATE, .number = per_s };
-}
-
 /* What the groups after the vCPU's waits say of these. */
 static void fill_preemptions(const struct view *view, struct view_row *row,
 			     const struct row_of *of, struct group *const *groups, size_t nr)
@@ -135,7 +125,7 @@ static void fill_preemptions(const struct view *view, struct view_row *row,
 		if (part == WAIT_PREEMPTED)
 			preempted = groups[i];
 		if (part == WAIT_PREEMPTED)
-			*view_cell(view, row, COL_PREEMPTED) = rate_of(of, preempted);
+			*view_cell(view, row, COL_PREEMPTED) = cell_rate_of(of, preempted);
 		if (part == WAIT_IN_KERNEL && preempted)
 			*view_cell(view, row, COL_IN_KERNEL) =
 				cell_percent(is_all ? groups[i]->total : groups[i]->delta,
@@ -149,7 +139,7 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 	struct view_row *row;
 
 	if (is_vcpu)
-		name_vcpu(name, of->guest, of->group->key.vcpu);
+		who_name_vcpu(name, of->guest, of->group->key.vcpu);
 	else
 		name_culprit(name, of->field);
 	row = fill_row(view, of);
@@ -158,7 +148,6 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 	*view_cell(view, row, COL_RAN_KIND) =
 		cell_text(wait_part_name((enum wait_part)of->field->part));
 	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, ns_of(of->query, of->group));
-	*view_cell(view, row, COL_RATE) = rate_of(of, of->group);
 	if (is_vcpu) {
 		*view_cell(view, row, COL_ON_CPU) = cell_of_owner(COL_ON_CPU, of, row->is_gone);
 		return;
@@ -189,7 +178,6 @@ static void add_rest(struct view *view, struct row_of *of, const struct group *r
 	row->is_rest = true;
 	row->cells[0] = cell_text(name);
 	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, ns_of(of->query, of->group));
-	*view_cell(view, row, COL_RATE) = rate_of(of, rest);
 }
 
 static void join(struct group *rest, const struct group *group)
@@ -201,7 +189,7 @@ static void join(struct group *rest, const struct group *group)
 	timing_sum_merge(&rest->timing, &group->timing);
 }
 
-static bool is_shown(const struct query *query, const struct group *group)
+bool who_shows(const struct query *query, const struct group *group)
 {
 	return query->zeros || group->total || group->delta || group->timing.delta_ns;
 }
@@ -252,7 +240,7 @@ static void add_vcpu(struct view *view, struct row_of *of, struct group *const *
 		of->field = fields_get(facts->fields, groups[i]->key.field);
 		of->group = groups[i];
 		if (part == WAIT_PREEMPTED || part == WAIT_IN_KERNEL ||
-		    !is_shown(of->query, groups[i]) ||
+		    !who_shows(of->query, groups[i]) ||
 		    (i && !query_selects(of->query, facts->fields, of->field)))
 			continue;
 		if (i && is_small(of->query, groups[0], groups[i])) {
@@ -293,12 +281,13 @@ static void add_rows(struct view *view, const struct query *query, const struct 
 			least_ns = least_of(&of, groups + i, guest_end - i);
 		}
 		nr_same = count_same(groups + i, nr - i, true);
-		if (part_of(facts, groups[i]) == WAIT_ALL && is_shown(query, groups[i]))
+		if (part_of(facts, groups[i]) == WAIT_ALL && who_shows(query, groups[i]))
 			add_vcpu(view, &of, groups + i, nr_same, least_ns, names + i * NAME_SIZE);
 	}
 }
 
-static void build(struct view *view, const struct query *query, const struct facts *facts)
+void who_build(struct view *view, const struct query *query, const struct facts *facts,
+	       int (*order)(const void *a, const void *b, void *facts), who_rows_fn *add)
 {
 	struct rollup *sums = &view->sums;
 	struct group **groups;
@@ -308,17 +297,21 @@ static void build(struct view *view, const struct query *query, const struct fac
 	sums->has_groups = true;
 	sums->is_since_start = query->since_ns;
 	for (uint32_t i = 0; i < fields_count(facts->fields); i++) {
-		if (is_wait(fields_get(facts->fields, i)))
+		if (query->type->wants(query, fields_get(facts->fields, i)))
 			field_set_add(&sums->counted, i);
 	}
 	rollup(sums, facts);
 	groups = xcalloc(sums->nr_groups + 1, sizeof(struct group *));
 	for (size_t i = 0; i < sums->nr_groups; i++)
 		groups[i] = &sums->groups[i];
-	qsort_r(groups, sums->nr_groups, sizeof(struct group *), by_vcpu,
-		(void *)(uintptr_t)facts);
-	add_rows(view, query, facts, groups, sums->nr_groups);
+	qsort_r(groups, sums->nr_groups, sizeof(struct group *), order, (void *)(uintptr_t)facts);
+	add(view, query, facts, groups, sums->nr_groups);
 	free(groups);
+}
+
+static void build(struct view *view, const struct query *query, const struct facts *facts)
+{
+	who_build(view, query, facts, by_vcpu, add_rows);
 	if (!view->nr_rows && facts->source == SOURCE_HISTORY)
 		view->note = "No vCPU waited for a CPU, or nothing measured it: a history has "
 			     "waits while kvmtop -w shows this view.";
@@ -326,9 +319,8 @@ static void build(struct view *view, const struct query *query, const struct fac
 		view->note = "No vCPU has waited for a CPU.";
 }
 
-/* Enter leads to the vCPUs of the guest that waits. */
-static bool enter(struct query *query, const struct view_row *row, const struct facts *facts,
-		  const char **ret_sought)
+bool who_enter(struct query *query, const struct view_row *row, const struct facts *facts,
+	       const char **ret_sought)
 {
 	(void)facts;
 	(void)ret_sought;
@@ -354,5 +346,5 @@ const struct view_type view_who = {
 	.wants = wants,
 	.needs = needs,
 	.build = build,
-	.enter = enter,
+	.enter = who_enter,
 };

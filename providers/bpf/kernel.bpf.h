@@ -61,6 +61,7 @@ struct hrtimer {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state, flags, on_rq;
+	int on_cpu;
 	struct sched_entity se;
 	int pid, tgid;
 	struct task_struct *group_leader;
@@ -68,6 +69,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct sched_info sched_info;
 	struct hlist_head preempt_notifiers;
+	struct hlist_node pid_links[1];
 	_Bool throttled;
 } OF_KERNEL;
 
@@ -76,6 +78,7 @@ struct upid {
 } OF_KERNEL;
 
 struct pid {
+	struct hlist_head tasks[1];
 	struct upid numbers[1];
 } OF_KERNEL;
 
@@ -133,9 +136,9 @@ struct kvm_cpu_context {
 /* x86; ctxt: AArch64. Linux 7.2 has taken the program counter out of the array. */
 struct kvm_vcpu_arch {
 	unsigned long rip, regs[17], cr3, cr4;
-	__u32 regs_avail;
+	__u32 regs_avail, virtual_tsc_khz;
 	struct kvm_cpu_context ctxt;
-	_Bool preempted_in_kernel;
+	_Bool preempted_in_kernel, apicv_active;
 } OF_KERNEL;
 
 enum kvm_reg { VCPU_REGS_RIP = 16 };
@@ -145,7 +148,7 @@ enum kvm_reg___7_2 { VCPU_REG_RIP = 16 };
 struct kvm_vcpu {
 	struct kvm *kvm;
 	struct preempt_notifier preempt_notifier;
-	int vcpu_id;
+	int vcpu_id, mode;
 	_Bool preempted;
 	struct pid *pid; /* of the thread that ran it last */
 	struct kvm_vcpu_arch arch;

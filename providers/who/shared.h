@@ -69,4 +69,22 @@ struct who_record {
 	__u32 hist[WHO_BUCKETS];
 };
 
+/* ---- of interrupts */
+
+#define INTERRUPTS 16384
+#define INTERRUPT_SLOTS 16 /* that are pending for a vCPU */
+#define INTERRUPT_TIMER 0xffffffff /* in place of a vector: how late the vCPU's timer was */
+
+struct interrupt {
+	__u32 tid; /* the thread of the vCPU */
+	__u32 irq; /* the vector; on AArch64 the number that the guest has */
+};
+
+/* From pending to entered. It only grows. */
+struct interrupt_time {
+	__u64 count, ns, max_ns;
+	__u64 waking_ns, waiting_ns; /* parts of ns: the thread slept; it waited for a CPU */
+	__u32 hist[WHO_BUCKETS];
+};
+
 #endif

@@ -18,6 +18,7 @@
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
 #include "providers/providers.h"
+#include "providers/who/interrupts.h"
 #include "providers/who/program.h"
 
 #define NAMES_MAX 2048 /* of what ran; what comes later has none of its own */
@@ -51,7 +52,8 @@ struct culprit {
 
 struct who {
 	struct provider_args args;
-	struct who_bpf *bpf; /* NULL: nothing is wanted */
+	struct who_bpf *bpf; /* NULL: no wait is wanted */
+	struct who_interrupts *interrupts;
 	uint32_t waits, preempted, in_kernel; /* fields */
 	struct member *members; /* ascending by tid */
 	size_t nr_members;
@@ -175,12 +177,13 @@ static void find_members(struct who *who)
 	who->nr_members = nr;
 	qsort(list, nr, sizeof(*list), by_tid);
 	who->nr_left_out = 0;
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; who->bpf && i < nr; i++) {
 		if (list[i].is_there && list[i].number == NO_RECORD)
 			begin_member(who, &list[i]);
 		who->nr_left_out += list[i].is_there && list[i].number == NO_RECORD;
 	}
-	find_vmms(who);
+	if (who->bpf)
+		find_vmms(who);
 }
 
 /* ---- what ran */
@@ -345,6 +348,7 @@ static void who_close(void *state)
 	if (!who)
 		return;
 	stop(who);
+	who_interrupts_free(who->interrupts);
 	free(who->members);
 	free(who->culprits);
 	pid_list_release(&who->vmms);
@@ -376,6 +380,7 @@ static int who_open(const struct provider_args *args, void **ret_state, struct e
 	who->waits = add_field(who, WAIT_ALL);
 	who->preempted = add_field(who, WAIT_PREEMPTED);
 	who->in_kernel = add_field(who, WAIT_IN_KERNEL);
+	who->interrupts = who_interrupts_new(args);
 	*ret_state = who;
 	return 0;
 }
@@ -383,14 +388,17 @@ static int who_open(const struct provider_args *args, void **ret_state, struct e
 static int who_want(void *state, const struct want *want, struct error *error)
 {
 	struct who *who = state;
+	int err = 0;
 
 	who->scope = want->scope;
 	who->guest = want->guest;
 	if (!field_set_has(&want->fields, who->waits)) {
 		stop(who);
-		return 0;
+	} else if (!who->bpf) {
+		err = who_bpf_open(&who->bpf, error);
+		who->generation = UINT64_MAX; /* the programs have no thread yet */
 	}
-	return who->bpf ? 0 : who_bpf_open(&who->bpf, error);
+	return err ? err : who_interrupts_want(who->interrupts, &want->fields, error);
 }
 
 static void say_left_out(const struct who *who, struct error *error)
@@ -405,15 +413,10 @@ static void say_left_out(const struct who *who, struct error *error)
 			  "threads ran", (double)lost_ns / 1e9);
 }
 
-static int who_collect(void *state, struct sample *sample, struct error *error)
+static int collect_waits(struct who *who, struct sample *sample, struct error *error)
 {
-	struct who *who = state;
 	int err;
 
-	if (!who->bpf)
-		return -EAGAIN;
-	find_members(who);
-	sample->time_ns[who->args.source] = clock_now_ns();
 	for (size_t i = 0; i < who->nr_members; i++) {
 		const struct member *member = &who->members[i];
 
@@ -425,6 +428,34 @@ static int who_collect(void *state, struct sample *sample, struct error *error)
 		return error_set(error, err, "cannot read who had the CPU: %s", strerror(-err));
 	say_left_out(who, error);
 	return 0;
+}
+
+static bool vcpu_of(void *arg, pid_t tid, struct key *ret_key)
+{
+	const struct who *who = arg;
+	const struct member *member = find_member(who, tid);
+
+	if (!member || !is_wanted(who, member->guest))
+		return false;
+	*ret_key = (struct key){ .guest = member->guest, .vcpu = member->vcpu };
+	return true;
+}
+
+static int who_collect(void *state, struct sample *sample, struct error *error)
+{
+	struct who *who = state;
+	bool has_interrupts = who_interrupts_are_measured(who->interrupts);
+	int err = 0;
+
+	if (!who->bpf && !has_interrupts)
+		return -EAGAIN;
+	find_members(who);
+	sample->time_ns[who->args.source] = clock_now_ns();
+	if (who->bpf)
+		err = collect_waits(who, sample, error);
+	if (!err && has_interrupts)
+		err = who_interrupts_collect(who->interrupts, vcpu_of, who, sample, error);
+	return err;
 }
 
 const struct provider who_provider = {

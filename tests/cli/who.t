@@ -393,4 +393,14 @@ check "metrics have the kinds" wait_for 10 has_metrics
 stop "$BUSY"
 stop "$kept"
 
+# ---- interrupts: tests/hosts/suite_host.sh has guests that get them
+
+"$KVMTOP" who --interrupts --csv 1 >"$TMP/csv" 2>"$TMP/err"
+if [ "$?$(grep -c 'refuses our programs for interrupts' "$TMP/err")" = 11 ]; then
+	skip "interrupts" "$(cat "$TMP/err")"
+else
+	like "$(head -n 1 "$TMP/csv")" 'vector.*waking_percent.*waiting_percent.*entering_percent' \
+		"interrupts have three parts"
+fi
+
 done_testing

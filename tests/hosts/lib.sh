@@ -395,8 +395,8 @@ x86_root() {
 	[ "$(uname -m)" = x86_64 ] ||
 		cannot "this machine is no x86-64, the program is not for that host"
 	need_built "$KVMTOP" "$HELPERS/miniguest" "$HELPERS/nestguest" "$HELPERS/haltguest" \
-		"$HELPERS/faultguest" "$HELPERS/stormguest" "$HELPERS/mapreader" \
-		"$HELPERS/symbols" "$HELPERS/picture" "$HELPERS/invariants"
+		"$HELPERS/faultguest" "$HELPERS/stormguest" "$HELPERS/stampguest" \
+		"$HELPERS/mapreader" "$HELPERS/symbols" "$HELPERS/picture" "$HELPERS/invariants"
 	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
 	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
 	root_begin "$h_busybox" "$@"
@@ -406,6 +406,7 @@ x86_root() {
 	root_program "$HELPERS/haltguest" /bin/haltguest
 	root_program "$HELPERS/faultguest" /bin/faultguest
 	root_program "$HELPERS/stormguest" /bin/stormguest
+	root_program "$HELPERS/stampguest" /bin/stampguest
 	root_program "$HELPERS/mapreader" /bin/mapreader
 	root_program "$HELPERS/symbols" /bin/symbols
 	root_program "$HELPERS/picture" /bin/picture

@@ -215,3 +215,55 @@ host_who_quota() {
 	stop "$GUEST" KILL
 	quota_end
 }
+
+# interrupt VECTOR COLUMN: of the guest "irqs", in $TMP/interrupts.
+interrupt() {
+	awk -F, -v vector="$1" -v column="$2" '
+	NR == 1 {
+		for (i = 1; i <= NF; i++)
+			at[$i] = i
+		next
+	}
+	$at["guest"] == "irqs" && $at["vector"] == vector { print $at[column] }' "$TMP/interrupts"
+}
+
+# interrupts_of VECTOR COUNT OPTION...: the guest gets them and stamps them. From pending to entered
+# takes no longer than it saw, of all and of the longest; and of all less than half as long only if
+# what a VMM and a guest take for themselves is as much: with --behind it is not.
+interrupts_of() {
+	h_vector=$1 h_count=$2
+	shift 2
+	guest_of stampguest irqs "$@" "$h_count" 1000
+	spawn taskset 1 kvmtop who --interrupts --csv 300 >"$TMP/interrupts" 2>"$TMP/interrupts.err"
+	WHO=$SPAWNED
+	wait_for 60 samples_or_ended "$WHO"
+	guest_run irqs
+	sleep 1
+	stop "$WHO"
+	is "$?$(cat "$TMP/interrupts.err")" 0 "interrupts $*: they are measured"
+	is "$(interrupt "$h_vector" total)" "$h_count" "interrupts $*: as many as there were"
+	is "$(interrupt "" total)" "$(interrupt "vector 0x40" total)" "interrupts $*: and no other"
+	is "$(awk -v ns="$(interrupt "$h_vector" time_ns)" \
+		-v max_ns="$(interrupt "$h_vector" max_ns)" '$1 == "ns" {
+		is_good = ns > 0 && ns <= $2 * 1.001 && max_ns <= $3 * 1.001
+		print is_good ? "no longer" : ns " and " max_ns " for " $2 " and " $3
+	}' "$TMP/irqs.out")" "no longer" "interrupts $*: no longer than the guest saw"
+	stop "$GUEST"
+}
+
+host_interrupts() {
+	section "interrupts"
+	if [ "$(uname -m)" != x86_64 ]; then
+		skip "interrupts" "their guest is for x86"
+		return
+	fi
+	interrupts_of "vector 0x40" 100
+	interrupts_of "vector 0x40" 100 --spin
+	is "$(interrupt "vector 0x40" waking_percent)" 0.000 "interrupts: a vCPU that runs is awake"
+	interrupts_of timer 100 --timer
+	interrupts_of "vector 0x40" 20 --behind
+	is "$(awk -v ns="$(interrupt "vector 0x40" time_ns)" '$1 == "ns" { print ($2 < 2 * ns) }' \
+		"$TMP/irqs.out")" 1 "interrupts: within a bucket of what the guest saw"
+	is "$(awk -v share="$(interrupt "vector 0x40" waiting_percent)" \
+		'BEGIN { print (share > 50) }')" 1 "interrupts: a vCPU waits for its VMM's CPU"
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* who - what the views of what vCPUs wait for have in common: for a CPU, and with interrupts. */
+#ifndef KVMTOP_CORE_VIEWS_WHO_H
+#define KVMTOP_CORE_VIEWS_WHO_H
+
+#include "core/views/query.h"
+#include "core/views/view.h"
+
+#define WHO_NAME_SIZE (GUEST_NAME_SIZE + 64)
+
+/* "web2 vCPU 0"; guest NULL: it has ended. */
+void who_name_vcpu(char name[WHO_NAME_SIZE], const struct guest *guest, int32_t vcpu);
+
+/* Whether anything is in the group, or rows with zeros are asked for. */
+bool who_shows(const struct query *query, const struct group *group);
+
+typedef void who_rows_fn(struct view *view, const struct query *query, const struct facts *facts,
+			 struct group **groups, size_t nr);
+
+/* Rolls up the fields that the view wants, by vCPU, and adds rows of the groups in order. */
+void who_build(struct view *view, const struct query *query, const struct facts *facts,
+	       int (*order)(const void *a, const void *b, void *facts), who_rows_fn *add);
+
+/* For struct view_type: Enter leads to the vCPUs of the guest that waits. */
+bool who_enter(struct query *query, const struct view_row *row, const struct facts *facts,
+	       const char **ret_sought);
+
+#endif

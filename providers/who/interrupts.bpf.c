@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Measures how long an interrupt is pending for a vCPU before the vCPU enters the guest.
+ *
+ * An interrupt begins where KVM gives it to a vCPU, whichever thread or interrupt of the host that
+ * is in. The tracepoint there has the vCPU's number and not its guest, so x86 has a program at the
+ * function, and AArch64 a probe. The next entry of the vCPU's thread ends all that are pending.
+ * A slot has one writer: who takes it, and then the thread.
+ */
+#include "providers/bpf/kernel.bpf.h"
+#include "providers/who/shared.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+struct kvm_lapic {
+	struct kvm_vcpu *vcpu;
+	_Bool apicv_active;
+} OF_KERNEL;
+
+struct vgic_irq {
+	struct kvm_vcpu *target_vcpu;
+	__u32 intid;
+	_Bool pending_latch, line_level, enabled;
+} OF_KERNEL;
+
+enum { FIXED = 0, LOWEST = 0x100 }; /* ways of delivery (APIC_DM_*); others are no interrupts */
+enum { IN_GUEST_MODE = 1 };
+
+enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_PENDING };
+
+struct slot {
+	__u64 since_ns, run_delay_ns;
+	__u32 irq;
+	__u32 state; /* enum slot_state */
+	__u64 has_slept; /* the thread slept then */
+};
+
+/* The thread of a vCPU. */
+struct thread {
+	__u64 awake_ns; /* when its last halt ended */
+	__u64 is_pending; /* any slot may be */
+	struct slot slots[INTERRUPT_SLOTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WHO_VCPUS);
+	__type(key, __u32);
+	__type(value, struct thread);
+} irq_threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, INTERRUPTS);
+	__type(key, struct interrupt);
+	__type(value, struct interrupt_time);
+} interrupts SEC(".maps");
+
+/* Zero-initialised, and too large for a program's stack. */
+static const struct thread no_thread = { 0 };
+static const struct interrupt_time no_time = { 0 };
+
+/* Interrupts that came; that a vCPU got in the guest, without an entry; and without room. */
+__u64 nr_came, nr_direct, nr_lost;
+__u64 has_entered; /* any vCPU that had an interrupt */
+
+/* ---- pending */
+
+static __always_inline struct thread *thread_of(__u32 tid)
+{
+	struct thread *thread = bpf_map_lookup_elem(&irq_threads, &tid);
+
+	if (thread)
+		return thread;
+	bpf_map_update_elem(&irq_threads, &tid, &no_thread, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&irq_threads, &tid);
+}
+
+/* One that is pending already is not there twice. */
+static __always_inline struct slot *take_slot(struct thread *thread, __u32 irq)
+{
+	for (int i = 0; i < INTERRUPT_SLOTS; i++) {
+		struct slot *slot = &thread->slots[i];
+
+		if (slot->state == SLOT_PENDING && slot->irq == irq)
+			return 0;
+	}
+	for (int i = 0; i < INTERRUPT_SLOTS; i++) {
+		struct slot *slot = &thread->slots[i];
+
+		if (!slot->state &&
+		    !__sync_val_compare_and_swap(&slot->state, SLOT_FREE, SLOT_TAKEN))
+			return slot;
+	}
+	__sync_fetch_and_add(&nr_lost, 1);
+	return 0;
+}
+
+static __always_inline void begin(const void *vcpu, __u32 irq)
+{
+	const char *pid = READ_POINTER(vcpu, struct kvm_vcpu, pid);
+	const char *task = READ_POINTER(pid, struct pid, tasks);
+	__u32 tid = READ(pid, struct pid, numbers[0].nr);
+	struct thread *thread;
+	struct slot *slot;
+
+	if (!task) /* its thread has ended, or none has run it yet */
+		return;
+	__sync_fetch_and_add(&nr_came, 1);
+	task -= bpf_core_field_offset(struct task_struct, pid_links);
+	thread = thread_of(tid);
+	if (!thread) {
+		__sync_fetch_and_add(&nr_lost, 1);
+		return;
+	}
+	slot = take_slot(thread, irq);
+	if (!slot)
+		return;
+	slot->irq = irq;
+	slot->run_delay_ns = READ(task, struct task_struct, sched_info.run_delay);
+	slot->has_slept = !READ(task, struct task_struct, on_cpu) &&
+			  !READ(task, struct task_struct, sched_info.last_queued);
+	slot->since_ns = bpf_ktime_get_ns();
+	__sync_lock_test_and_set(&slot->state, SLOT_PENDING);
+	thread->is_pending = 1;
+}
+
+static __always_inline _Bool is_direct(const void *apic, const void *vcpu)
+{
+	if (READ(vcpu, struct kvm_vcpu, mode) != IN_GUEST_MODE)
+		return 0;
+	if (bpf_core_field_exists(struct kvm_lapic, apicv_active))
+		return READ(apic, struct kvm_lapic, apicv_active);
+	return bpf_core_field_exists(struct kvm_vcpu_arch, apicv_active) &&
+	       READ(vcpu, struct kvm_vcpu, arch.apicv_active);
+}
+
+/* apic, delivery, vector, level, whether it is of a level */
+SEC("fentry/__apic_accept_irq")
+int on_accept(const __u64 *ctx)
+{
+	const void *apic = POINTER(ctx, 0), *vcpu = READ_POINTER(apic, struct kvm_lapic, vcpu);
+	__u32 way = ARGUMENT(ctx, 1);
+	_Bool has_ended = (__u32)ARGUMENT(ctx, 4) && !(__u32)ARGUMENT(ctx, 3);
+
+	if ((way != FIXED && way != LOWEST) || has_ended)
+		return 0;
+	if (is_direct(apic, vcpu))
+		__sync_fetch_and_add(&nr_direct, 1);
+	else
+		begin(vcpu, (__u32)ARGUMENT(ctx, 2));
+	return 0;
+}
+
+/* The registers: the second argument is the interrupt, which has changed, not always to pending. */
+SEC("kprobe/vgic_queue_irq_unlock")
+int on_queue(const __u64 *ctx)
+{
+	const struct vgic_irq *irq = (const void *)ctx[1];
+	const void *vcpu = READ_POINTER(irq, struct vgic_irq, target_vcpu);
+
+	if (vcpu && BPF_CORE_READ_BITFIELD_PROBED(irq, enabled) &&
+	    (BPF_CORE_READ_BITFIELD_PROBED(irq, pending_latch) ||
+	     BPF_CORE_READ_BITFIELD_PROBED(irq, line_level)))
+		begin(vcpu, READ(irq, struct vgic_irq, intid));
+	return 0;
+}
+
+/* ---- entered */
+
+/* A halt has ended. */
+SEC("tp_btf/kvm_vcpu_wakeup")
+int on_halt_end(const void *ctx)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct thread *thread = bpf_map_lookup_elem(&irq_threads, &tid);
+
+	(void)ctx;
+	if (thread)
+		thread->awake_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline __u32 bucket_of(__u64 ns)
+{
+	__u32 bucket = 0;
+
+	for (ns >>= 7; ns && bucket < WHO_BUCKETS - 1; ns >>= 1)
+		bucket++;
+	return bucket;
+}
+
+static __always_inline struct interrupt_time *count(__u32 tid, __u32 irq, __u64 ns)
+{
+	struct interrupt key = { tid, irq };
+	struct interrupt_time *time = bpf_map_lookup_elem(&interrupts, &key);
+
+	if (!time) {
+		bpf_map_update_elem(&interrupts, &key, &no_time, BPF_NOEXIST);
+		time = bpf_map_lookup_elem(&interrupts, &key);
+	}
+	if (!time) {
+		__sync_fetch_and_add(&nr_lost, 1);
+		return 0;
+	}
+	time->count++;
+	time->ns += ns;
+	if (ns > time->max_ns)
+		time->max_ns = ns;
+	time->hist[bucket_of(ns)]++;
+	return time;
+}
+
+/* Waiting is what the kernel has counted; from the end of a halt on the vCPU is entering. */
+static __always_inline void end(const struct thread *thread, const struct slot *slot, __u32 tid,
+				__u64 now_ns, __u64 run_delay_ns)
+{
+	__u64 ns = now_ns - slot->since_ns, waited_ns = run_delay_ns - slot->run_delay_ns, rest_ns;
+	struct interrupt_time *time = count(tid, slot->irq, ns);
+
+	if (!time)
+		return;
+	if (waited_ns > ns)
+		waited_ns = ns;
+	time->waiting_ns += waited_ns;
+	rest_ns = ns - waited_ns;
+	if (!slot->has_slept)
+		return;
+	if (thread->awake_ns > slot->since_ns) {
+		__u64 entering_ns = now_ns - thread->awake_ns;
+
+		rest_ns -= entering_ns < rest_ns ? entering_ns : rest_ns;
+	}
+	time->waking_ns += rest_ns;
+}
+
+SEC("tp_btf/kvm_entry")
+int on_entry(const void *ctx)
+{
+	__u32 tid = bpf_get_current_pid_tgid();
+	struct thread *thread = bpf_map_lookup_elem(&irq_threads, &tid);
+	__u64 now_ns, run_delay_ns;
+
+	(void)ctx;
+	if (!thread || !thread->is_pending)
+		return 0;
+	has_entered = 1;
+	thread->is_pending = 0;
+	now_ns = bpf_ktime_get_ns();
+	run_delay_ns = READ(bpf_get_current_task(), struct task_struct, sched_info.run_delay);
+	for (int i = 0; i < INTERRUPT_SLOTS; i++) {
+		struct slot *slot = &thread->slots[i];
+
+		if (slot->state != SLOT_PENDING)
+			continue;
+		end(thread, slot, tid, now_ns, run_delay_ns);
+		slot->state = SLOT_FREE;
+	}
+	return 0;
+}
+
+/* ---- timers */
+
+/* vCPU's number; how late its timer is, in cycles of the guest's clock: below 0 it is early */
+SEC("tp_btf/kvm_wait_lapic_expire")
+int on_expire(const __u64 *ctx)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+	const char *first = (const char *)task->preempt_notifiers.first, *vcpu;
+	__s64 cycles = (__s64)ARGUMENT(ctx, 1);
+	__u64 khz;
+
+	if (!first || !bpf_core_field_exists(struct kvm_vcpu_arch, virtual_tsc_khz))
+		return 0;
+	vcpu = first - bpf_core_field_offset(struct kvm_vcpu, preempt_notifier.link);
+	khz = READ(vcpu, struct kvm_vcpu, arch.virtual_tsc_khz);
+	if (khz)
+		count(task->pid, INTERRUPT_TIMER, cycles < 0 ? 0 : (__u64)cycles * 1000000 / khz);
+	return 0;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Loads the programs that measure interrupts, and adds their rows. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/file.h"
+#include "lib/xalloc.h"
+#include "host/env.h"
+#include "providers/bpf/bpf.h"
+#include "providers/who/interrupts.h"
+#include "providers/who/shared.h"
+/* Needs the types above. */
+#include "providers/who/interrupts.skel.h"
+
+#define BATCH 256
+#define NAME_SIZE 64
+
+#ifdef __aarch64__
+#define IS_ARM64 true
+#else
+#define IS_ARM64 false
+#endif
+
+struct who_interrupts {
+	struct provider_args args;
+	struct interrupts_program *program; /* NULL: nothing is wanted */
+	uint32_t all, waking, waiting; /* fields */
+	bool is_direct; /* running vCPUs may get interrupts without an entry */
+	struct vcpu_sum *sums; /* of the present sample */
+	size_t nr_sums, room_sums;
+	struct key_index index;
+};
+
+/* All interrupts of a vCPU. */
+struct vcpu_sum {
+	struct key key;
+	struct interrupt_time time;
+};
+
+/* ---- fields */
+
+static uint32_t add_field(const struct who_interrupts *interrupts, const char *name,
+			  enum interrupt_part part, uint32_t of)
+{
+	return fields_add(interrupts->args.fields,
+			  &(struct field){ .name = name, .use = USE_INTERRUPT, .part = part,
+					   .parent = part == INTERRUPT_ALL ? FIELD_NONE :
+									     interrupts->all,
+					   .source = interrupts->args.source, .reason = of });
+}
+
+static const char *gic_kind(uint32_t irq)
+{
+	if (irq < 16)
+		return "SGI";
+	if (irq < 32)
+		return "PPI";
+	return irq < 8192 ? "SPI" : "LPI";
+}
+
+/* As the guest's own lists have them: "vector 0xec"; of AArch64 "PPI 27". */
+static void name_irq(char *name, uint32_t irq)
+{
+	if (irq == INTERRUPT_TIMER)
+		snprintf(name, NAME_SIZE, "timer");
+	else if (!IS_ARM64)
+		snprintf(name, NAME_SIZE, "vector 0x%x", irq);
+	else
+		snprintf(name, NAME_SIZE, "%s %u", gic_kind(irq), irq);
+}
+
+/* of: a vector's field, for the parts of its time. */
+static uint32_t field_of(const struct who_interrupts *interrupts, uint32_t irq,
+			 enum interrupt_part part, uint32_t of)
+{
+	char irq_name[NAME_SIZE], name[NAME_SIZE + 32];
+
+	name_irq(irq_name, irq);
+	snprintf(name, sizeof(name), "interrupts(%s%s)", irq_name,
+		 part == INTERRUPT_WAKING ? " waking" :
+		 part == INTERRUPT_WAITING ? " waiting" : "");
+	return add_field(interrupts, name, part, of);
+}
+
+struct who_interrupts *who_interrupts_new(const struct provider_args *args)
+{
+	struct who_interrupts *interrupts = xcalloc(1, sizeof(*interrupts));
+
+	interrupts->args = *args;
+	interrupts->all = add_field(interrupts, "interrupts", INTERRUPT_ALL, FIELD_NONE);
+	interrupts->waking = add_field(interrupts, "interrupts(waking)", INTERRUPT_WAKING,
+				       interrupts->all);
+	interrupts->waiting = add_field(interrupts, "interrupts(waiting)", INTERRUPT_WAITING,
+					interrupts->all);
+	return interrupts;
+}
+
+/* ---- the programs */
+
+/* APICv or AVIC, if the module's parameter says so. */
+static bool is_on(const struct env *env, const char *parameter)
+{
+	char path[PATH_MAX], text[8];
+
+	env_path(env, path, sizeof(path), "/sys/module/%s", parameter);
+	return read_small(path, text, sizeof(text)) > 0 && (*text == 'Y' || *text == '1');
+}
+
+static int load(struct who_interrupts *interrupts, struct error *error)
+{
+	struct interrupts_program *program = interrupts_program__open();
+	int err;
+
+	if (!program)
+		return error_set(error, -errno, "cannot open our BPF programs: %s",
+				 strerror(errno));
+	bpf_program__set_autoload(program->progs.on_accept, !IS_ARM64);
+	bpf_program__set_autoload(program->progs.on_expire, !IS_ARM64);
+	bpf_program__set_autoload(program->progs.on_queue, IS_ARM64);
+	err = interrupts_program__load(program);
+	if (!err)
+		err = interrupts_program__attach(program);
+	if (err) {
+		interrupts_program__destroy(program);
+		return error_set(error, err, "the kernel refuses our programs for interrupts: %s",
+				 strerror(-err));
+	}
+	interrupts->program = program;
+	interrupts->is_direct = is_on(interrupts->args.env, "kvm_intel/parameters/enable_apicv") ||
+				is_on(interrupts->args.env, "kvm_amd/parameters/avic");
+	return 0;
+}
+
+int who_interrupts_want(struct who_interrupts *interrupts, const struct field_set *wanted,
+			struct error *error)
+{
+	bool is_wanted = field_set_has(wanted, interrupts->all);
+
+	if (is_wanted && !interrupts->program) {
+		bpf_be_quiet();
+		return load(interrupts, error);
+	}
+	if (!is_wanted) {
+		interrupts_program__destroy(interrupts->program);
+		interrupts->program = NULL;
+	}
+	return 0;
+}
+
+bool who_interrupts_are_measured(const struct who_interrupts *interrupts)
+{
+	return interrupts->program;
+}
+
+void who_interrupts_free(struct who_interrupts *interrupts)
+{
+	if (!interrupts)
+		return;
+	interrupts_program__destroy(interrupts->program);
+	free(interrupts->sums);
+	key_index_release(&interrupts->index);
+	free(interrupts);
+}
+
+/* ---- rows */
+
+/* It is new to the programs when it is new here. */
+#define NEW (ROW_FROM_ZERO | ROW_WHOLE_INTERVAL)
+
+static void add_time(struct sample *sample, struct key key, const struct interrupt_time *time)
+{
+	struct timing timing = { .time_ns = time->ns, .max_ns = time->max_ns };
+
+	memcpy(timing.hist, time->hist, sizeof(timing.hist));
+	sample_add_timed(sample, key, time->count, NEW, &timing);
+}
+
+static void add_sum(struct who_interrupts *interrupts, struct key key,
+		    const struct interrupt_time *time)
+{
+	struct interrupt_time *sum;
+	size_t at;
+
+	key.field = interrupts->all;
+	at = key_index_add(&interrupts->index, interrupts->sums, sizeof(*interrupts->sums),
+			   interrupts->nr_sums, &key);
+	if (at == interrupts->nr_sums) {
+		array_grow(&interrupts->sums, &interrupts->room_sums, at + 1);
+		interrupts->sums[interrupts->nr_sums++] = (struct vcpu_sum){ .key = key };
+	}
+	sum = &interrupts->sums[at].time;
+	sum->count += time->count;
+	sum->ns += time->ns;
+	sum->waking_ns += time->waking_ns;
+	sum->waiting_ns += time->waiting_ns;
+	if (time->max_ns > sum->max_ns)
+		sum->max_ns = time->max_ns;
+	for (int i = 0; i < WHO_BUCKETS; i++)
+		sum->hist[i] += time->hist[i];
+}
+
+static void add_parts(struct sample *sample, struct key key, const struct interrupt_time *time,
+		      uint32_t waking, uint32_t waiting)
+{
+	key.field = waking;
+	sample_add(sample, key, time->waking_ns, NEW);
+	key.field = waiting;
+	sample_add(sample, key, time->waiting_ns, NEW);
+}
+
+static void add_vector(struct who_interrupts *interrupts, struct sample *sample, struct key key,
+		       uint32_t irq, const struct interrupt_time *time)
+{
+	bool is_timer = irq == INTERRUPT_TIMER;
+	uint32_t field = field_of(interrupts, irq, is_timer ? INTERRUPT_LATE : INTERRUPT_VECTOR,
+				  FIELD_NONE);
+
+	key.field = field;
+	add_time(sample, key, time);
+	if (is_timer)
+		return;
+	add_parts(sample, key, time, field_of(interrupts, irq, INTERRUPT_WAKING, field),
+		  field_of(interrupts, irq, INTERRUPT_WAITING, field));
+	add_sum(interrupts, key, time);
+}
+
+static int add_vectors(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_of, void *arg,
+		       struct sample *sample)
+{
+	int map = bpf_map__fd(interrupts->program->maps.interrupts), err = 0;
+	struct interrupt keys[BATCH];
+	struct interrupt_time times[BATCH];
+	uint32_t at = 0, next = 0, *from = NULL;
+
+	while (!err) {
+		uint32_t nr = BATCH;
+
+		err = bpf_map_lookup_batch(map, from, &next, keys, times, &nr, NULL);
+		err = err < 0 ? -errno : 0;
+		if (err && err != -ENOENT) /* that is: these are the last */
+			return err;
+		for (uint32_t i = 0; i < nr; i++) {
+			struct key key;
+
+			if (vcpu_of(arg, (pid_t)keys[i].tid, &key))
+				add_vector(interrupts, sample, key, keys[i].irq, &times[i]);
+		}
+		at = next;
+		from = &at;
+	}
+	return 0;
+}
+
+static void say_unseen(const struct who_interrupts *interrupts, struct error *error)
+{
+	const struct interrupts_program__bss *bss = interrupts->program->bss;
+
+	if (bss->nr_came && !bss->has_entered)
+		error_set(error, 0, "interrupts come, but KVM does not report when vCPUs enter "
+			  "their guests: how long they are pending is not known");
+	else if (bss->nr_lost)
+		error_set(error, 0, "%llu interrupts are not measured: there is no room for them",
+			  (unsigned long long)bss->nr_lost);
+	else if (interrupts->is_direct || bss->nr_direct)
+		error_set(error, 0, "vCPUs that run get interrupts without an entry here (APICv, "
+			  "AVIC): only interrupts that need an entry are measured");
+}
+
+int who_interrupts_collect(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_of, void *arg,
+			   struct sample *sample, struct error *error)
+{
+	int err;
+
+	interrupts->nr_sums = 0;
+	key_index_clear(&interrupts->index);
+	err = add_vectors(interrupts, vcpu_of, arg, sample);
+	if (err)
+		return error_set(error, err, "cannot read how long interrupts were pending: %s",
+				 strerror(-err));
+	for (size_t i = 0; i < interrupts->nr_sums; i++) {
+		add_time(sample, interrupts->sums[i].key, &interrupts->sums[i].time);
+		add_parts(sample, interrupts->sums[i].key, &interrupts->sums[i].time,
+			  interrupts->waking, interrupts->waiting);
+	}
+	say_unseen(interrupts, error);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * interrupts - how long interrupts are pending for vCPUs before these enter the guest: a part of
+ * the provider "who", whose threads they are.
+ */
+#ifndef KVMTOP_PROVIDERS_WHO_INTERRUPTS_H
+#define KVMTOP_PROVIDERS_WHO_INTERRUPTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/facts/key.h"
+#include "core/facts/sample.h"
+#include "core/provider.h"
+#include "lib/error.h"
+
+struct who_interrupts;
+
+/* Adds its fields. Nothing is measured yet. */
+struct who_interrupts *who_interrupts_new(const struct provider_args *args);
+void who_interrupts_free(struct who_interrupts *interrupts); /* NULL is fine */
+
+/* Begins or ends to measure, as the fields are wanted. 0, or -errno with error. */
+int who_interrupts_want(struct who_interrupts *interrupts, const struct field_set *wanted,
+			struct error *error);
+
+bool who_interrupts_are_measured(const struct who_interrupts *interrupts);
+
+/* Whose thread it is. False: of no vCPU that is wanted. */
+typedef bool who_vcpu_fn(void *arg, pid_t tid, struct key *ret_key);
+
+/* Adds rows. 0, also with a notice in error, or -errno with error. */
+int who_interrupts_collect(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_of, void *arg,
+			   struct sample *sample, struct error *error);
+
+#endif

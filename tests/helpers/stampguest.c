@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stampguest - on x86: a guest that stamps its interrupts with its clock, which is the host's.
+ *
+ * usage: stampguest [--name NAME] [--spin | --behind | --timer] COUNT US
+ *
+ * Prints "ready PID", waits for a line on stdin, and then interrupts the vCPU, which halts, COUNT
+ * times, each US microseconds after the one before has come. With --spin the vCPU does not halt;
+ * with --behind it shares a CPU with its VMM, which keeps it for 20 ms after each request; with
+ * --timer it does not halt, and its own timer interrupts it US microseconds after it is set. Then
+ * it prints "ns SUM MAX", which is how long the interrupts took from the VMM's request, or the
+ * timer's time, to the guest's handler; "done"; and stays for two minutes. Exit status: 0; 1
+ * failure.
+ */
+#ifdef __x86_64__
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+
+#include "tests/worlds/x86_guest.h"
+
+#define MEMORY_SIZE 0x10000
+#define CODE_GPA    0x1000
+#define STACK_GPA   0x8000
+#define SHARED_GPA  0x7000
+#define TSS_GPA	    0xfffbd000UL
+#define VECTOR	    0x40
+#define HOLD_S	    120
+#define BEHIND_MS   20
+
+extern const uint8_t irq_code[], irq_handler[], irq_end[];
+
+/* What the guest and its VMM share. */
+struct shared {
+	uint32_t is_spinning, cycles; /* of the timer; 0: the VMM interrupts */
+	uint32_t count;		      /* of the interrupts that have come, */
+	uint32_t seen;		      /* and that the VMM has looked at: then the next is set */
+	uint64_t stamp;		      /* of the last one */
+	uint64_t deadline;	      /* of the timer */
+};
+
+/*
+ * In real mode, with the x2APIC, which needs no memory: it is switched on, and its timer is set to
+ * IA32_TSC_DEADLINE. The handler stamps, ends the interrupt, and counts last.
+ */
+__asm__(".pushsection .rodata\n"
+	".code16\n"
+	"irq_code:\n"
+	"	movl	$0x1b, %ecx\n"
+	"	rdmsr\n"
+	"	orl	$0xc00, %eax\n"
+	"	wrmsr\n"
+	"	xorl	%edx, %edx\n"
+	"	movl	$0x80f, %ecx\n"
+	"	movl	$0x1ff, %eax\n"
+	"	wrmsr\n"
+	"	movl	$0x832, %ecx\n"
+	"	movl	$0x40040, %eax\n"
+	"	wrmsr\n"
+	"1:	movl	0x7008, %ebx\n"
+	"	movl	0x700c, %edx\n"
+	"	cmpl	$0, 0x7004\n"
+	"	je	2f\n"
+	"	cmpl	%ebx, %edx\n"
+	"	jne	1b\n"
+	"	rdtsc\n"
+	"	addl	0x7004, %eax\n"
+	"	adcl	$0, %edx\n"
+	"	movl	%eax, 0x7018\n"
+	"	movl	%edx, 0x701c\n"
+	"	movl	$0x6e0, %ecx\n"
+	"	wrmsr\n"
+	"2:	sti\n"
+	"	cmpl	$0, 0x7000\n"
+	"	jne	3f\n"
+	"	hlt\n"
+	"	cli\n"
+	"	jmp	4f\n"
+	"3:	cmpl	%ebx, 0x7008\n"
+	"	je	3b\n"
+	"	cli\n"
+	"4:	cmpl	%ebx, 0x7008\n"
+	"	je	2b\n"
+	"	jmp	1b\n"
+	"irq_handler:\n"
+	"	pushl	%eax\n"
+	"	pushl	%ecx\n"
+	"	pushl	%edx\n"
+	"	rdtsc\n"
+	"	movl	%eax, 0x7010\n"
+	"	movl	%edx, 0x7014\n"
+	"	xorl	%eax, %eax\n"
+	"	xorl	%edx, %edx\n"
+	"	movl	$0x80b, %ecx\n"
+	"	wrmsr\n"
+	"	popl	%edx\n"
+	"	popl	%ecx\n"
+	"	popl	%eax\n"
+	"	incl	0x7008\n"
+	"	iretw\n"
+	"irq_end:\n"
+	".code64\n"
+	".popsection\n");
+
+static void put_code(uint8_t *memory)
+{
+	uint32_t handler = CODE_GPA + (uint32_t)(irq_handler - irq_code);
+
+	memcpy(memory + CODE_GPA, irq_code, (size_t)(irq_end - irq_code));
+	memcpy(memory + 4 * (size_t)VECTOR, &handler, sizeof(handler));
+}
+
+/* The guest's clock is the host's, and it may have an x2APIC and a timer by deadline. */
+static void set_state(const struct x86_guest *guest)
+{
+	struct kvm_regs regs = { .rip = CODE_GPA, .rsp = STACK_GPA, .rflags = 2 };
+	uint64_t offset = 0;
+	struct kvm_device_attr clock = { .group = KVM_VCPU_TSC_CTRL, .attr = KVM_VCPU_TSC_OFFSET,
+					 .addr = (uintptr_t)&offset };
+	struct kvm_sregs sregs;
+	struct {
+		struct kvm_cpuid2 head;
+		struct kvm_cpuid_entry2 entries[256];
+	} cpuid = { .head.nent = 256 };
+
+	must(ioctl(guest->kvm, KVM_GET_SUPPORTED_CPUID, &cpuid), "KVM_GET_SUPPORTED_CPUID");
+	for (uint32_t i = 0; i < cpuid.head.nent; i++) {
+		if (cpuid.entries[i].function == 1)
+			cpuid.entries[i].ecx |= 1U << 21 | 1U << 24;
+	}
+	must(ioctl(guest->vcpu, KVM_SET_CPUID2, &cpuid), "KVM_SET_CPUID2");
+	must(ioctl(guest->vcpu, KVM_SET_DEVICE_ATTR, &clock), "KVM_VCPU_TSC_OFFSET");
+	must(ioctl(guest->vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
+	sregs.cs.base = sregs.cs.selector = 0;
+	must(ioctl(guest->vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
+	must(ioctl(guest->vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
+}
+
+static uint64_t cycles_now(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+static void *run_vcpu(void *arg)
+{
+	struct x86_guest *guest = arg;
+
+	pthread_setname_np(pthread_self(), "vcpu0");
+	x86_guest_run(guest);
+	fprintf(stderr, "stampguest: exit to user space %u\n", guest->run->exit_reason);
+	exit(1);
+}
+
+/* The VMM and its vCPU are on the last CPU, where this thread comes first. */
+static void go_ahead(pthread_t vcpu)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	cpu_set_t last;
+
+	CPU_ZERO(&last);
+	CPU_SET((int)sysconf(_SC_NPROCESSORS_ONLN) - 1, &last);
+	must(sched_setaffinity(0, sizeof(last), &last), "sched_setaffinity");
+	must(sched_setscheduler(0, SCHED_FIFO, &first), "sched_setscheduler");
+	if (pthread_setaffinity_np(vcpu, sizeof(last), &last) != 0)
+		die("pthread_setaffinity_np");
+}
+
+struct measure {
+	const struct x86_guest *guest;
+	volatile struct shared *shared;
+	uint32_t count, us, khz;
+	bool is_behind;
+};
+
+static uint64_t interrupt(const struct measure *measure)
+{
+	struct kvm_msi msi = { .address_lo = 0xfee00000, .data = VECTOR };
+	uint64_t begun, keeps = measure->is_behind ? (uint64_t)measure->khz * BEHIND_MS : 0;
+
+	usleep(measure->us);
+	begun = cycles_now();
+	must(ioctl(measure->guest->vm, KVM_SIGNAL_MSI, &msi), "KVM_SIGNAL_MSI");
+	while (cycles_now() - begun < keeps)
+		;
+	return begun;
+}
+
+/* Interrupts the vCPU, or waits for its timer: how late the handler was, in cycles. */
+static uint64_t round_cycles(const struct measure *measure, bool is_last)
+{
+	volatile struct shared *shared = measure->shared;
+	uint32_t count = shared->count;
+	uint64_t begun = shared->cycles ? 0 : interrupt(measure), took;
+
+	while (shared->count == count || shared->stamp < begun)
+		usleep(20);
+	took = shared->stamp - (shared->cycles ? shared->deadline : begun);
+	if (is_last)
+		shared->cycles = 0;
+	shared->seen = shared->count;
+	return took;
+}
+
+static void print_rounds(const struct measure *measure)
+{
+	uint64_t sum = 0, max = 0, cycles;
+
+	for (uint32_t i = 0; i < measure->count; i++) {
+		cycles = round_cycles(measure, i + 1 == measure->count);
+		sum += cycles;
+		if (cycles > max)
+			max = cycles;
+	}
+	printf("ns %llu %llu\ndone\n", (unsigned long long)(sum * 1000000 / measure->khz),
+	       (unsigned long long)(max * 1000000 / measure->khz));
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	int first = argc > 2 && strcmp(argv[1], "--name") == 0 ? 3 : 1;
+	const char *how = argc > first ? argv[first] : "";
+	bool is_spinning = strcmp(how, "--spin") == 0, has_timer = strcmp(how, "--timer") == 0;
+	struct measure measure = { .is_behind = strcmp(how, "--behind") == 0 };
+	struct x86_guest guest;
+	pthread_t thread;
+
+	first += is_spinning || has_timer || measure.is_behind;
+	if (argc - first != 2) {
+		fprintf(stderr, "usage: stampguest [--name NAME] [--spin | --behind | --timer] "
+				"COUNT US\n");
+		return 2;
+	}
+	x86_guest_make(&guest, MEMORY_SIZE);
+	put_code(guest.memory);
+	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
+	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
+	x86_guest_add_vcpu(&guest);
+	set_state(&guest);
+	measure.guest = &guest;
+	measure.shared = (volatile struct shared *)(guest.memory + SHARED_GPA);
+	measure.count = (uint32_t)strtoul(argv[first], NULL, 10);
+	measure.us = (uint32_t)strtoul(argv[first + 1], NULL, 10);
+	measure.khz = (uint32_t)must(ioctl(guest.vcpu, KVM_GET_TSC_KHZ), "KVM_GET_TSC_KHZ");
+	measure.shared->is_spinning = is_spinning || has_timer;
+	measure.shared->cycles = has_timer ? measure.khz / 1000 * measure.us : 0;
+	x86_guest_wait();
+	if (pthread_create(&thread, NULL, run_vcpu, &guest) != 0)
+		die("thread");
+	if (!has_timer)
+		usleep(100000); /* the guest switches its interrupts on */
+	if (measure.is_behind)
+		go_ahead(thread);
+	print_rounds(&measure);
+	sleep(HOLD_S);
+	return 0;
+}
+#else
+#include <stdio.h>
+
+int main(void)
+{
+	fprintf(stderr, "stampguest: for x86 only\n");
+	return 1;
+}
+#endif
