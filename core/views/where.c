@@ -286,12 +286,12 @@ static void build(struct view *view, const struct query *query, const struct fac
 	struct where_building building = {
 		.view = view, .query = query, .facts = facts, .stacks = facts->stacks,
 	};
-	struct stack_item *items;
+	uint32_t *selected;
 	size_t nr = 0;
 
 	if (!facts->stacks)
 		return;
-	items = xcalloc(sums->nr + 1, sizeof(*items));
+	selected = xcalloc(sums->nr + 1, sizeof(*selected));
 	building.nodes = xcalloc(stacks_count_nodes(facts->stacks), sizeof(*building.nodes));
 	building.functions =
 		xcalloc(stacks_count_functions(facts->stacks), sizeof(*building.functions));
@@ -302,7 +302,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 
 		if (!query_has_key(query, &item->key) || !building.selects[item->key.field])
 			continue;
-		items[nr++] = *item;
+		selected[nr++] = (uint32_t)i;
 		building.nodes[item->key.field].self_ns += item->ns;
 		building.nodes[item->key.field].samples += item->count;
 		building.nodes[item->key.field].exits += item->exits;
@@ -313,13 +313,13 @@ static void build(struct view *view, const struct query *query, const struct fac
 	if (query->children && nr > TREE_STACKS)
 		building.least_ns = building.whole_ns / 1000 + 1;
 	if (query->children)
-		where_build_tree(&building, items, nr);
+		where_build_tree(&building, selected, nr);
 	else if (query->has_function && building.whole_ns > 0)
 		build_relations(&building);
 	else
 		build_functions(&building);
 	view->note = note_of(&building);
-	free(items);
+	free(selected);
 	free(building.nodes);
 	free(building.functions);
 	free(building.selects);

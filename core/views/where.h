@@ -12,7 +12,8 @@ struct where_sum {
 	uint64_t samples;
 	uint64_t exits; /* that the guest's code made, */
 	uint64_t kernel, user; /* and in the tree: its kernel's, and its user mode's */
-	uint32_t latest; /* the node whose stack was added last, plus 1 */
+	uint32_t latest; /* the node whose stack was added last, plus 1; while the tree is built: the
+			    depth of the rows of its calls */
 };
 
 /* What the rows are made from. */
@@ -37,7 +38,10 @@ struct view_row *where_add_row(const struct where_building *building, const stru
 struct view_row *where_add_function(const struct where_building *building,
 				    const struct where_sum *sum, uint32_t function);
 
-/* where_tree.c: the tree of calls: guest, vCPU, exit, argument, functions. */
-void where_build_tree(struct where_building *building, struct stack_item *items, size_t nr);
+/*
+ * where_tree.c: the tree of calls: guest, vCPU, exit, argument, functions. selected: positions of
+ * stacks in the stats. The sums of nodes are empty afterwards.
+ */
+void where_build_tree(struct where_building *building, const uint32_t *selected, size_t nr);
 
 #endif

@@ -5,97 +5,195 @@
 #include <string.h>
 
 #include "core/views/where.h"
+#include "lib/array.h"
 #include "lib/xalloc.h"
 
-/* Of one vCPU: the nodes that have time, and the calls of each, as lists. */
-struct calls {
-	uint32_t *first, *next; /* by node; 0: none */
-	uint32_t *used, nr_used;
+/* The stacks of one exit of a vCPU. */
+struct exit {
+	struct key key; /* the exit's node as the field */
+	struct where_sum sum;
+	uint32_t first; /* of its items: the position, plus 1 */
 };
+
+struct tree {
+	struct where_building *building;
+	const struct stack_item *items;
+	uint32_t *next_item; /* of the same exit: the position, plus 1 */
+	struct exit *exits;
+	size_t nr_exits, room_exits;
+	/* Of one exit: the nodes that have time, each before its calls; and the calls, as lists. */
+	uint32_t *used, nr_used;
+	uint32_t *first, *next; /* by node; 0: none */
+};
+
+/* ---- the stacks by their exits */
+
+static void add_sum(struct where_sum *sum, const struct where_sum *more)
+{
+	sum->ns += more->ns;
+	sum->samples += more->samples;
+	sum->exits += more->exits;
+	sum->kernel += more->kernel;
+	sum->user += more->user;
+}
 
 static void add_to(const struct where_building *building, struct where_sum *sum,
 		   const struct stack_item *item)
 {
-	const struct stack_node *node = stacks_node_at(building->stacks, item->key.field);
-	enum function_side side = stacks_function_at(building->stacks, node->function)->side;
+	enum function_side side;
 
 	sum->ns += item->ns;
 	sum->samples += item->count;
+	if (!item->exits)
+		return;
+	side = stacks_function_at(building->stacks,
+				  stacks_node_at(building->stacks, item->key.field)->function)->side;
 	sum->exits += item->exits;
 	sum->kernel += side == FUNCTION_GUEST_KERNEL ? item->exits : 0;
 	sum->user += side == FUNCTION_GUEST_USER ? item->exits : 0;
 }
 
-static void add_item(struct where_building *building, struct calls *calls,
-		     const struct stack_item *item)
+/* By node: the exit that it is below. A node has a greater number than its parent. */
+static uint32_t *find_exits(const struct stacks *stacks)
 {
-	uint32_t node = item->key.field;
+	uint32_t nr = stacks_count_nodes(stacks), *exit_of = xcalloc(nr, sizeof(*exit_of));
 
-	building->nodes[node].self_ns += item->ns;
-	for (;; node = stacks_node_at(building->stacks, node)->parent) {
-		uint32_t parent = stacks_node_at(building->stacks, node)->parent;
-		struct where_sum *sum = &building->nodes[node];
+	for (uint32_t i = 1; i < nr; i++) {
+		uint32_t parent = stacks_node_at(stacks, i)->parent;
 
-		add_to(building, sum, item);
-		if (node == STACK_ROOT)
-			return;
-		if (!sum->latest) { /* the first time */
-			calls->used[calls->nr_used++] = node;
-			calls->next[node] = calls->first[parent];
-			calls->first[parent] = node;
+		exit_of[i] = parent == STACK_ROOT ? i : exit_of[parent];
+	}
+	return exit_of;
+}
+
+static int compare_exits(const void *a, const void *b)
+{
+	return key_compare(&((const struct exit *)a)->key, &((const struct exit *)b)->key);
+}
+
+/* Makes the list of exits, each with its stacks. */
+static void group_items(struct tree *tree, const uint32_t *selected, size_t nr)
+{
+	uint32_t *exit_of = find_exits(tree->building->stacks);
+	struct key_index index = { 0 };
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct stack_item *item = &tree->items[selected[i]];
+		const struct key key = { item->key.guest, item->key.vcpu,
+					 exit_of[item->key.field] };
+		size_t at = key_index_add(&index, tree->exits, sizeof(*tree->exits),
+					  tree->nr_exits, &key);
+
+		if (at == tree->nr_exits) {
+			array_grow_unset(&tree->exits, &tree->room_exits, at + 1);
+			tree->exits[tree->nr_exits++] = (struct exit){ .key = key };
 		}
-		sum->latest = 1;
+		add_to(tree->building, &tree->exits[at].sum, item);
+		if (!item->ns && !item->count && !item->exits)
+			continue;
+		tree->next_item[selected[i]] = tree->exits[at].first;
+		tree->exits[at].first = selected[i] + 1;
+	}
+	if (tree->nr_exits)
+		qsort(tree->exits, tree->nr_exits, sizeof(*tree->exits), compare_exits);
+	key_index_release(&index);
+	free(exit_of);
+}
+
+/* ---- the calls below an exit */
+
+static uint32_t parent_of(const struct tree *tree, uint32_t node)
+{
+	return stacks_node_at(tree->building->stacks, node)->parent;
+}
+
+/* Adds the stack's time to its last node, and links the nodes to their callers. */
+static void add_stack(struct tree *tree, const struct stack_item *item)
+{
+	struct where_sum *nodes = tree->building->nodes;
+	uint32_t node = item->key.field, parent;
+
+	nodes[node].self_ns += item->ns;
+	add_to(tree->building, &nodes[node], item);
+	for (; node != STACK_ROOT && !nodes[node].latest; node = parent) {
+		parent = parent_of(tree, node);
+		nodes[node].latest = 1;
+		tree->next[node] = tree->first[parent];
+		tree->first[parent] = node;
 	}
 }
 
-static void forget_calls(struct where_building *building, struct calls *calls)
+/* Lists the nodes below the root, each before its calls. */
+static void list_nodes(struct tree *tree)
 {
-	calls->used[calls->nr_used++] = STACK_ROOT;
-	while (calls->nr_used) {
-		uint32_t node = calls->used[--calls->nr_used];
+	uint32_t node = tree->first[STACK_ROOT];
 
-		building->nodes[node] = (struct where_sum){ 0 };
-		calls->first[node] = calls->next[node] = 0;
-	}
-}
-
-/* This call, or the next one beside it, that has enough time for a row; 0: there is none. */
-static uint32_t first_shown(const struct where_building *building, const struct calls *calls,
-			    uint32_t node)
-{
-	while (node && building->nodes[node].ns < building->least_ns)
-		node = calls->next[node];
-	return node;
-}
-
-/* The rows of the calls below the root, each before its own calls. */
-static void add_calls(const struct where_building *building, const struct calls *calls,
-		      const struct key *key)
-{
-	uint32_t node = first_shown(building, calls, calls->first[STACK_ROOT]), below;
-	unsigned int depth = 2;
-
+	tree->nr_used = 0;
 	while (node) {
-		struct view_row *row = where_add_function(building, &building->nodes[node],
-					stacks_node_at(building->stacks, node)->function);
+		tree->used[tree->nr_used++] = node;
+		if (tree->first[node]) {
+			node = tree->first[node];
+			continue;
+		}
+		while (node && !tree->next[node])
+			node = parent_of(tree, node);
+		node = tree->next[node]; /* of the root: none */
+	}
+}
 
+/* A row for each node with enough time, if its caller has one. */
+static void add_rows(struct tree *tree, const struct key *key)
+{
+	const struct where_building *building = tree->building;
+
+	for (uint32_t i = 0; i < tree->nr_used; i++) {
+		uint32_t node = tree->used[i], parent = parent_of(tree, node);
+		struct where_sum *sum = &building->nodes[node];
+		uint32_t depth = parent == STACK_ROOT ? 2 : building->nodes[parent].latest;
+		struct view_row *row;
+
+		sum->latest = 0; /* no row */
+		if (!depth || sum->ns < building->least_ns)
+			continue;
+		sum->latest = depth + 1; /* of its calls */
+		row = where_add_function(building, sum,
+					 stacks_node_at(building->stacks, node)->function);
 		row->guest = key->guest;
 		row->vcpu = key->vcpu;
 		row->number = node;
 		row->depth = (uint8_t)depth;
-		below = first_shown(building, calls, calls->first[node]);
-		if (below) {
-			node = below;
-			depth++;
-			continue;
-		}
-		while (node && !first_shown(building, calls, calls->next[node])) {
-			node = stacks_node_at(building->stacks, node)->parent;
-			depth--;
-		}
-		node = first_shown(building, calls, calls->next[node]); /* of the root: none */
 	}
 }
+
+static void forget_nodes(struct tree *tree)
+{
+	for (uint32_t i = 0; i < tree->nr_used; i++) {
+		uint32_t node = tree->used[i];
+
+		tree->building->nodes[node] = (struct where_sum){ 0 };
+		tree->first[node] = tree->next[node] = 0;
+	}
+	tree->first[STACK_ROOT] = 0;
+}
+
+static void add_calls(struct tree *tree, const struct exit *exit)
+{
+	struct where_sum *nodes = tree->building->nodes;
+
+	for (uint32_t at = exit->first; at; at = tree->next_item[at - 1])
+		add_stack(tree, &tree->items[at - 1]);
+	list_nodes(tree);
+	for (uint32_t i = tree->nr_used; i-- > 0;) {
+		uint32_t node = tree->used[i], parent = parent_of(tree, node);
+
+		if (parent != STACK_ROOT)
+			add_sum(&nodes[parent], &nodes[node]);
+	}
+	add_rows(tree, &exit->key);
+	forget_nodes(tree);
+}
+
+/* ---- guests and vCPUs */
 
 static void add_parent(struct where_building *building, const struct where_sum *sum,
 		       const struct key *key, bool is_guest)
@@ -114,66 +212,64 @@ static void add_parent(struct where_building *building, const struct where_sum *
 	row->is_gone = !guest || guest->has_ended;
 }
 
-static int compare_keys(const void *a, const void *b)
+/* How many of the exits have the same guest, and with by_vcpu the same vCPU, as the first. */
+static size_t count_like_first(const struct exit *exits, size_t nr, bool by_vcpu,
+			       struct where_sum *ret_sum)
 {
-	return key_compare(&((const struct stack_item *)a)->key,
-			   &((const struct stack_item *)b)->key);
-}
+	size_t n = 0;
 
-/* Items of one vCPU. */
-static void add_vcpu(struct where_building *building, struct calls *calls,
-		     const struct stack_item *items, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (items[i].ns || items[i].count || items[i].exits)
-			add_item(building, calls, &items[i]);
-	}
-	add_parent(building, &building->nodes[STACK_ROOT], &items[0].key, false);
-	add_calls(building, calls, &items[0].key);
-	forget_calls(building, calls);
-}
-
-static void add_guest(struct where_building *building, const struct stack_item *items, size_t nr)
-{
-	struct where_sum sum = { 0 };
-
-	for (size_t i = 0; i < nr; i++) {
-		add_to(building, &sum, &items[i]);
-	}
-	add_parent(building, &sum, &items[0].key, true);
-}
-
-/* How many of the items have the same guest, and with by_vcpu the same vCPU, as the first. */
-static size_t count_like_first(const struct stack_item *items, size_t nr, bool by_vcpu)
-{
-	size_t n = 1;
-
-	while (n < nr && items[n].key.guest == items[0].key.guest &&
-	       (!by_vcpu || items[n].key.vcpu == items[0].key.vcpu))
-		n++;
+	*ret_sum = (struct where_sum){ 0 };
+	while (n < nr && exits[n].key.guest == exits[0].key.guest &&
+	       (!by_vcpu || exits[n].key.vcpu == exits[0].key.vcpu))
+		add_sum(ret_sum, &exits[n++].sum);
 	return n;
 }
 
-void where_build_tree(struct where_building *building, struct stack_item *items, size_t nr)
+/* An exit with too little time for a row has no call with more. */
+static void add_vcpu(struct tree *tree, const struct exit *exits, size_t nr,
+		     const struct where_sum *sum)
 {
+	add_parent(tree->building, sum, &exits[0].key, false);
+	for (size_t i = 0; i < nr; i++) {
+		if (exits[i].sum.ns >= tree->building->least_ns)
+			add_calls(tree, &exits[i]);
+	}
+}
+
+static void add_guest(struct tree *tree, const struct exit *exits, size_t nr)
+{
+	struct where_sum sum;
+
+	for (size_t at = 0, n; at < nr; at += n) {
+		n = count_like_first(exits + at, nr - at, true, &sum);
+		add_vcpu(tree, exits + at, n, &sum);
+	}
+}
+
+void where_build_tree(struct where_building *building, const uint32_t *selected, size_t nr)
+{
+	const struct stack_sums *sums = &building->facts->stats->stacks;
 	uint32_t nr_nodes = stacks_count_nodes(building->stacks);
-	struct calls calls = {
-		.first = xcalloc(nr_nodes, sizeof(*calls.first)),
-		.next = xcalloc(nr_nodes, sizeof(*calls.next)),
-		.used = xcalloc(nr_nodes, sizeof(*calls.used)),
+	struct tree tree = {
+		.building = building,
+		.items = sums->list,
+		.next_item = xcalloc(sums->nr + 1, sizeof(*tree.next_item)),
+		.used = xcalloc(nr_nodes, sizeof(*tree.used)),
+		.first = xcalloc(nr_nodes, sizeof(*tree.first)),
+		.next = xcalloc(nr_nodes, sizeof(*tree.next)),
 	};
+	struct where_sum sum;
 
 	memset(building->nodes, 0, nr_nodes * sizeof(*building->nodes));
-	qsort(items, nr, sizeof(*items), compare_keys);
-	for (size_t i = 0, of_guest; i < nr; i += of_guest) {
-		of_guest = count_like_first(items + i, nr - i, false);
-		add_guest(building, items + i, of_guest);
-		for (size_t at = i, n; at < i + of_guest; at += n) {
-			n = count_like_first(items + at, i + of_guest - at, true);
-			add_vcpu(building, &calls, items + at, n);
-		}
+	group_items(&tree, selected, nr);
+	for (size_t i = 0, of_guest; i < tree.nr_exits; i += of_guest) {
+		of_guest = count_like_first(tree.exits + i, tree.nr_exits - i, false, &sum);
+		add_parent(building, &sum, &tree.exits[i].key, true);
+		add_guest(&tree, tree.exits + i, of_guest);
 	}
-	free(calls.first);
-	free(calls.next);
-	free(calls.used);
+	free(tree.next_item);
+	free(tree.exits);
+	free(tree.used);
+	free(tree.first);
+	free(tree.next);
 }

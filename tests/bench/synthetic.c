@@ -3,10 +3,10 @@
  * synthetic - what one refresh costs beyond the system calls, with made-up counters.
  *
  * From what read(2) of a perf group left in memory over the sample and the stats to the finished
- * Events view: many CPUs with one key a field, and many vCPUs with a key each; and timed exits of
- * many vCPUs up to each view of them. No renderer, no kernel, and not the engine's own loop. CPU
- * time, so that a busy machine does not count as cost; medians of the parts need not add up to the
- * median of the whole.
+ * Events view: many CPUs with one key a field, and many vCPUs with a key each; timed exits of many
+ * vCPUs up to each view of them; and samples of their code up to the view Where. No renderer, no
+ * kernel, and not the engine's own loop. CPU time, so that a busy machine does not count as cost;
+ * medians of the parts need not add up to the median of the whole.
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -26,6 +26,12 @@
 #define TIMED_BYTES (32u << 20)
 #define NR_REASONS 20
 #define VCPUS_A_GUEST 4
+#define CODE_MS 20.0
+#define CODE_BYTES (32u << 20)
+#define VCPU_STACKS 148 /* different ones of a vCPU */
+#define PATHS 4096
+#define PATH_DEPTH 24
+#define SAMPLE_STACKS 16384 /* as many as the kernel has room for between two samples */
 
 /* As PERF_FORMAT_GROUP | PERF_FORMAT_ID lays it out. */
 struct value {
@@ -51,6 +57,10 @@ struct bench {
 	uint64_t *sums;	      /* by field */
 	/* Of timed exits: the parents' fields. */
 	uint32_t vmexit, time, arguments;
+	/* Of code: */
+	struct stacks *stacks;
+	uint32_t *paths;  /* their last nodes */
+	size_t nr_sampled; /* stacks so far */
 };
 
 static void add_fields(struct bench *bench)
@@ -156,6 +166,8 @@ static void bench_release(struct bench *bench)
 	free(bench->ids);
 	free(bench->order);
 	free(bench->sums);
+	stacks_free(bench->stacks);
+	free(bench->paths);
 }
 
 /* What the kernel does between two refreshes; not measured. */
@@ -176,6 +188,7 @@ static void refresh(struct bench *bench, double *ret_ms)
 		.fields = bench->fields,
 		.stats = bench->stats,
 		.guests = bench->guests,
+		.stacks = bench->stacks,
 	};
 	double start = cpu_ms(), sampled, updated;
 
@@ -191,6 +204,27 @@ static void refresh(struct bench *bench, double *ret_ms)
 	ret_ms[PART_SAMPLE] = sampled - start;
 	ret_ms[PART_STATS] = updated - sampled;
 	ret_ms[PART_VIEW] = ret_ms[PART_ALL] - (updated - start);
+}
+
+static void forget_most_memory(void)
+{
+	FILE *file = must(fopen("/proc/self/clear_refs", "we"));
+
+	fputs("5", file);
+	fclose(file);
+}
+
+/* The memory that this process has had at most since then. */
+static size_t most_memory(void)
+{
+	FILE *file = must(fopen("/proc/self/status", "re"));
+	size_t kib = 0;
+	char line[128];
+
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "VmHWM: %zu", &kib);
+	fclose(file);
+	return kib << 10;
 }
 
 /* The medians over all rounds. */
@@ -357,6 +391,71 @@ static void measure_timed(uint32_t nr_vcpus, const struct view_type *type, doubl
 	bench_release(&bench);
 }
 
+/* ---- samples of code */
+
+/*
+ * Paths share their callers: the further from the exit, the more functions there are. An exit has
+ * half as many paths as the one before.
+ */
+static uint32_t add_path(struct bench *bench, uint32_t path)
+{
+	uint32_t reason = bench->vmexit + 1 + (uint32_t)__builtin_ctz(path | 1U << 15);
+	char name[64];
+	uint32_t node;
+
+	snprintf(name, sizeof(name), "REASON_%u", reason);
+	node = stacks_exit(bench->stacks, name, reason, false);
+	for (uint32_t depth = 0; depth < PATH_DEPTH; depth++) {
+		snprintf(name, sizeof(name), "function_%u_of_level_%u",
+			 path >> (PATH_DEPTH - depth) / 2 & 255, depth);
+		node = stacks_call(bench->stacks, node,
+				   stacks_function(bench->stacks, name, FUNCTION_KERNEL));
+	}
+	return node;
+}
+
+/*
+ * A vCPU after the other is seen in the next one of its stacks. Some are busier than others by far,
+ * so that some of their calls have rows in the tree.
+ */
+static void fill_code(struct bench *bench)
+{
+	for (uint32_t i = 0; i < SAMPLE_STACKS; i++, bench->nr_sampled++) {
+		uint32_t vcpu = (uint32_t)(bench->nr_sampled % bench->nr_vcpus);
+		uint32_t stack = (uint32_t)(bench->nr_sampled / bench->nr_vcpus % VCPU_STACKS);
+		const struct stack_item item = {
+			.key = { 1 + vcpu / VCPUS_A_GUEST, (int32_t)(vcpu % VCPUS_A_GUEST),
+				 bench->paths[(vcpu * 37 + stack * 11) % PATHS] },
+			.ns = 1000000000 / STACKS_HZ * (1 + 3000 / (1 + vcpu)),
+			.count = 1,
+		};
+
+		stack_sums_add(&bench->sample.stacks, &item);
+	}
+}
+
+/* All stacks have been seen before it begins; the most memory that it needs at a time, too. */
+static void measure_code(uint32_t nr_vcpus, bool is_tree, double *ret_ms, size_t *ret_bytes)
+{
+	struct bench bench;
+	double ms[NR_PARTS];
+
+	malloc_trim(0);
+	forget_most_memory();
+	timed_init(&bench, nr_vcpus, &view_where);
+	bench.fill = fill_code;
+	bench.query.children = is_tree;
+	bench.stacks = must(stacks_new());
+	bench.paths = must(calloc(PATHS, sizeof(*bench.paths)));
+	for (uint32_t i = 0; i < PATHS; i++)
+		bench.paths[i] = add_path(&bench, i);
+	while (bench.nr_sampled < (size_t)nr_vcpus * VCPU_STACKS)
+		refresh(&bench, ms);
+	measure(&bench, ret_ms);
+	*ret_bytes = most_memory();
+	bench_release(&bench);
+}
+
 static void print_line(const char *what, const double *ms)
 {
 	printf("%-28s %8.3f %8.3f %8.3f %8.3f\n", what, ms[PART_SAMPLE], ms[PART_STATS],
@@ -397,6 +496,24 @@ static bool measure_views(void)
 	return worst <= TIMED_MS && most <= TIMED_BYTES;
 }
 
+/* The view Where, as functions and as a tree. Returns whether it is fast and small enough. */
+static bool measure_where(void)
+{
+	double ms[NR_PARTS], worst = 0;
+	size_t bytes, most = 0;
+
+	for (int is_tree = 0; is_tree < 2; is_tree++) {
+		measure_code(1000, is_tree, ms, &bytes);
+		print_line(is_tree ? "where, 148,000 stacks, tree" : "where, 148,000 stacks", ms);
+		worst = ms[PART_ALL] > worst ? ms[PART_ALL] : worst;
+		most = bytes > most ? bytes : most;
+	}
+	printf("%s: code of 1000 vCPUs %.3f ms, target %.0f ms; %.1f MiB, target %u MiB\n",
+	       worst <= CODE_MS && most <= CODE_BYTES ? "ok" : "SLOW", worst, CODE_MS,
+	       (double)most / (1 << 20), CODE_BYTES >> 20);
+	return worst <= CODE_MS && most <= CODE_BYTES;
+}
+
 int main(void)
 {
 	bool is_ok;
@@ -416,7 +533,8 @@ int main(void)
 	}
 	measure_counters(0, 1000, 20, ms);
 	print_line("1000 vCPUs x 20 fields", ms);
-	is_ok = measure_views();
+	is_ok = measure_where();
+	is_ok = measure_views() && is_ok;
 	print_growth("growth 64/128/256/512, sample", sample);
 	print_growth("growth 64/128/256/512, all", all);
 	printf("change of filter, 400 fields: %.3f ms; hostile: %.1f ms\n",
