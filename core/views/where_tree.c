@@ -40,14 +40,14 @@ static void add_sum(struct where_sum *sum, const struct where_sum *more)
 static void add_to(const struct where_building *building, struct where_sum *sum,
 		   const struct stack_item *item)
 {
+	const struct stack_node *node = stacks_node_at(building->stacks, item->key.field);
 	enum function_side side;
 
 	sum->ns += item->ns;
 	sum->samples += item->count;
 	if (!item->exits)
 		return;
-	side = stacks_function_at(building->stacks,
-				  stacks_node_at(building->stacks, item->key.field)->function)->side;
+	side = stacks_function_at(building->stacks, node->function)->side;
 	sum->exits += item->exits;
 	sum->kernel += side == FUNCTION_GUEST_KERNEL ? item->exits : 0;
 	sum->user += side == FUNCTION_GUEST_USER ? item->exits : 0;
