@@ -275,10 +275,23 @@ static void find_sched(struct meaning *meaning)
 		meaning->kind = is_switch ? MEANING_SWITCH : MEANING_WAKING;
 }
 
+static void find_interrupt(struct meaning *meaning)
+{
+	const struct trace_type *type = meaning->type;
+
+	if (is_type(type, "kvm", "kvm_apic_accept_irq"))
+		meaning->target = trace_field(type, "apicid");
+	if (!is_type(type, "kvm", "vgic_update_irq_pending"))
+		return;
+	meaning->target = trace_field(type, "vcpu_id");
+	meaning->level = trace_field(type, "level");
+}
+
 static void find_other(struct meanings *meanings, struct meaning *meaning)
 {
 	if (find_argument(meaning))
 		return;
+	find_interrupt(meaning);
 	find_halt(meaning);
 	find_run(meaning);
 	find_more_of_exit(meaning);

@@ -53,6 +53,8 @@ struct meaning {
 	const struct trace_field *ns, *has_waited;
 	const struct trace_field *is_begin; /* of KVM_RUN */
 	const struct trace_field *code; /* of a VMGEXIT: what it is for */
+	/* Of an interrupt: the number of the vCPU that gets it; NULL: none. level 0: it is over. */
+	const struct trace_field *target, *level;
 	/* Of a switch: the thread before, its state, the next thread. Of a waking: the thread. */
 	const struct trace_field *tid, *state, *next_tid;
 };

@@ -19,10 +19,6 @@
 #define RUNNER_SIZE 96
 #define RUNS 16	      /* kept of each CPU */
 
-/* Bits of common_flags. */
-#define IN_INTERRUPT 0x08
-#define IN_SOFTIRQ   0x10
-
 /* tid 0: the CPU is idle. */
 struct runner {
 	int32_t tid;
@@ -158,9 +154,9 @@ static struct runner context_of(const struct timeline_cpus *cpus, const struct h
 	uint64_t flags = field ? trace_field_number(field, event) : 0;
 	const char *comm = trace_comm(cpus->trace, event);
 
-	if (flags & IN_INTERRUPT)
+	if (flags & EVENT_IN_IRQ)
 		return (struct runner){ .name = "interrupt" };
-	if (flags & IN_SOFTIRQ)
+	if (flags & EVENT_IN_SOFTIRQ)
 		return (struct runner){ .name = "softirq" };
 	if (cpu->is_known && cpu->now.tid == event->tid)
 		return cpu->now;
@@ -189,7 +185,7 @@ static uint64_t take_waking(struct timeline_cpus *cpus, const struct meaning *me
 	instant.name = name;
 	instant.process = cpus->process;
 	instant.ns = timeline_clock_ns(cpus->clock, event->time);
-	instant.flow = ++cpus->nr_flows;
+	instant.flow = cpus->has_arrow(cpus->state, thread) ? 0 : ++cpus->nr_flows;
 	args_clear(&args);
 	args_add_text(&args, "by", by.name, strlen(by.name));
 	out_instant(cpus->out, &instant, &args);

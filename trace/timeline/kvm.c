@@ -27,8 +27,8 @@ struct track {
 	size_t process;
 	int64_t id;
 	struct timeline_args args; /* of the exit that it is in */
-	uint64_t woken; /* the arrow from what woke it; 0: none since the last entry */
-	uint64_t entered; /* the arrow to the last entry; 0: none */
+	uint64_t woken; /* the arrow to the next entry, from what woke it or interrupts it; 0: none */
+	uint64_t entered; /* to the last entry */
 };
 
 #define NAMES 64 /* a power of two */
@@ -53,6 +53,7 @@ struct timeline_kvm {
 	struct timeline_offsets offsets;
 	struct name names[NAMES]; /* by the key */
 	struct timeline_cpus cpus;
+	struct timeline_arrows arrows;
 	const struct trace_event *event; /* the one that is taken */
 };
 
@@ -122,13 +123,14 @@ static struct timeline_event event_on(const struct timeline_kvm *kvm, const stru
 	};
 }
 
+/* flow: an arrow that begins here; 0: none */
 static void draw_instant(struct timeline_kvm *kvm, const struct track *track,
-			 const struct trace_event *event)
+			 const struct trace_event *event, uint64_t flow)
 {
-	const struct timeline_event instant = event_on(kvm, track, event->type->name, "kvm",
-						       event->time);
+	struct timeline_event instant = event_on(kvm, track, event->type->name, "kvm", event->time);
 	struct timeline_args args;
 
+	instant.flow = flow;
 	args_clear(&args);
 	args_add_fields(&args, event);
 	out_instant(kvm->out, &instant, &args);
@@ -252,8 +254,9 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 	} else if (span == SPAN_GUEST) {
 		track->entered = track->woken;
 		track->woken = 0;
+		timeline_arrows_enter(&kvm->arrows, track->process, thread->vcpu, &track->woken);
 	} else if (span == SPAN_USERSPACE && thread->state->mode != VCPU_OUTSIDE) {
-		draw_instant(kvm, track, event);
+		draw_instant(kvm, track, event, 0);
 	}
 }
 
@@ -294,9 +297,12 @@ static void name_track(struct timeline_kvm *kvm, const struct recorded_thread *t
 
 static void on_gone(void *state, struct recorded_thread *thread)
 {
-	if (!thread->drawn)
+	const struct track *track = thread->drawn;
+
+	if (!track)
 		return;
 	name_track(state, thread);
+	timeline_arrows_forget(&((struct timeline_kvm *)state)->arrows, track->process, &track->woken);
 	free(thread->drawn);
 }
 
@@ -319,20 +325,11 @@ static void take_offset(struct timeline_kvm *kvm, const struct recorded_thread *
 }
 
 /* A difference below a thousandth is the inexact frequency that the user or the file gave. */
-static struct timeline_ratio ratio_of(const struct timeline_kvm *kvm, size_t process)
-{
-	uint64_t guest = kvm->processes[process].tsc_hz, host = kvm->clock->hz;
-	uint64_t difference = guest > host ? guest - host : host - guest;
-
-	if (!guest || !host || difference < host / 1000)
-		return (struct timeline_ratio){ 0, 0 };
-	return (struct timeline_ratio){ guest, host };
-}
-
 bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32_t vcpu,
 			    uint64_t guest_time, uint64_t *ret_time)
 {
-	const struct timeline_ratio ratio = ratio_of(kvm, number);
+	const struct timeline_ratio ratio =
+		offsets_ratio(kvm->processes[number].tsc_hz, kvm->clock->hz);
 
 	return offsets_host_time(&kvm->offsets, &ratio, number, vcpu, guest_time, ret_time);
 }
@@ -410,6 +407,11 @@ static void name_vcpu(void *state, struct recorded_thread *thread, char *name, s
 		 kvm->processes[track_of(state, thread)->process].name, (int)thread->vcpu);
 }
 
+static bool has_arrow(void *state, struct recorded_thread *thread)
+{
+	return track_of(state, thread)->woken;
+}
+
 struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct timeline_clock *clock,
 				      bool keeps_offsets, struct timeline_out *out)
 {
@@ -420,9 +422,10 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct ti
 	kvm->keeps_offsets = keeps_offsets;
 	kvm->out = out;
 	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss, on_gone };
-	kvm->cpus = (struct timeline_cpus){ .clock = clock, .out = out,
+	kvm->cpus = (struct timeline_cpus){ .clock = clock, .out = out, .state = kvm,
 					    .table = &kvm->pairing.table, .trace = trace,
-					    .name_vcpu = name_vcpu, .state = kvm };
+					    .name_vcpu = name_vcpu, .has_arrow = has_arrow };
+	kvm->arrows.nr_flows = &kvm->cpus.nr_flows;
 	pairing_init(&kvm->pairing, trace, 0, &kvm->listener);
 	return kvm;
 }
@@ -435,18 +438,21 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 		free(kvm->pairing.table.threads[i]->drawn);
 	pairing_release(&kvm->pairing);
 	free(kvm->processes);
+	timeline_arrows_release(&kvm->arrows);
 	offsets_release(&kvm->offsets);
 	timeline_cpus_release(&kvm->cpus);
 	free(kvm);
 }
 
 /* Events of KVM's that begin and end no slice. */
-static void take_instant(struct timeline_kvm *kvm, const struct trace_event *event)
+static void take_instant(struct timeline_kvm *kvm, const struct meaning *meaning,
+			 const struct trace_event *event)
 {
 	struct recorded_thread *thread = table_thread(&kvm->pairing.table, event);
 	const struct track *track = track_of(kvm, thread);
 
-	draw_instant(kvm, track, event);
+	draw_instant(kvm, track, event,
+		     timeline_arrows_begin(&kvm->arrows, track->process, meaning, event));
 	if (event->counted)
 		return;
 	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)
@@ -481,7 +487,7 @@ void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 	    (meaning->kind == MEANING_EXIT || meaning->kind == MEANING_ENTRY ||
 	     meaning->kind == MEANING_USERSPACE))
 		return;
-	take_instant(kvm, event);
+	take_instant(kvm, meaning, event);
 }
 
 void timeline_kvm_end(struct timeline_kvm *kvm)

@@ -50,6 +50,15 @@ void offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, u
 	of->list[of->nr++] = (struct offset){ time, offset };
 }
 
+struct timeline_ratio offsets_ratio(uint64_t guest_hz, uint64_t host_hz)
+{
+	uint64_t difference = guest_hz > host_hz ? guest_hz - host_hz : host_hz - guest_hz;
+
+	if (!guest_hz || !host_hz || difference < host_hz / 1000)
+		return (struct timeline_ratio){ 0, 0 };
+	return (struct timeline_ratio){ guest_hz, host_hz };
+}
+
 static uint64_t to_guest(const struct timeline_ratio *ratio, uint64_t time)
 {
 	if (!ratio->guest_hz)

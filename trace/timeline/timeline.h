@@ -102,22 +102,29 @@ void timeline_inside_add(struct timeline_inside *inside, const struct trace_even
  */
 struct host_cpu;
 
+/* Bits of common_flags. */
+#define EVENT_IN_IRQ	   0x08
+#define EVENT_IN_SOFTIRQ   0x10
+#define EVENT_IN_INTERRUPT (EVENT_IN_IRQ | EVENT_IN_SOFTIRQ)
+
 struct meaning;
 struct recorded_thread;
 struct table;
 
-/* The caller sets the first six, which must outlive this, and zeroes the rest. */
+/* The caller sets what comes before `process`, which must outlive this, and zeroes the rest. */
 struct timeline_cpus {
 	const struct trace *trace;
 	const struct timeline_clock *clock;
 	const struct table *table; /* of the threads so far */
 	struct timeline_out *out;
 	void (*name_vcpu)(void *state, struct recorded_thread *thread, char *name, size_t size);
+	/* Whether an arrow leads to the thread's next entry: from an interrupt, which woke it. */
+	bool (*has_arrow)(void *state, struct recorded_thread *thread);
 	void *state;
 	int32_t process; /* in the timeline; 0: nothing was drawn yet */
 	struct host_cpu *list; /* by their numbers */
 	size_t room;
-	uint64_t nr_flows;
+	uint64_t nr_flows; /* arrows, the caller's too */
 };
 
 void timeline_cpus_release(struct timeline_cpus *cpus);
@@ -135,6 +142,32 @@ void timeline_cpus_ran(const struct timeline_cpus *cpus, int32_t nr, int64_t beg
 		       int64_t end_ns, struct timeline_args *args);
 
 /*
+ * ---- arrows.c: from interrupts to the entries of vCPUs that they cause
+ *
+ * The event has the number of the vCPU, and no guest. A thread sends to its own guest; an interrupt
+ * of the host, or a thread of the kernel, to the guest if there is one only. The first interrupt
+ * since the last entry has the arrow.
+ */
+struct arrow_guest;
+
+/* The caller sets nr_flows, which outlives this, and zeroes the rest. */
+struct timeline_arrows {
+	uint64_t *nr_flows; /* arrows of the timeline so far */
+	struct arrow_guest *guests; /* by the caller's numbers */
+	size_t nr;
+};
+
+void timeline_arrows_release(struct timeline_arrows *arrows);
+/* A vCPU enters the guest; *woken: the arrow to its next entry, 0: none. It stays valid until */
+void timeline_arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu,
+			   uint64_t *woken);
+/* its thread ends. */
+void timeline_arrows_forget(struct timeline_arrows *arrows, size_t guest, const uint64_t *woken);
+/* The arrow that begins at an event of KVM's, of a thread of this guest; 0: none. */
+uint64_t timeline_arrows_begin(struct timeline_arrows *arrows, size_t sender,
+			       const struct meaning *meaning, const struct trace_event *event);
+
+/*
  * ---- offsets.c: the offsets from the host's TSC to each vCPU's TSC, and when they were written
  * (kvm_write_tsc_offset)
  */
@@ -145,6 +178,9 @@ struct vcpu_offsets;
 struct timeline_ratio {
 	uint64_t guest_hz, host_hz;
 };
+
+/* 0: it is not known. What differs by less than a thousandth is the same. */
+struct timeline_ratio offsets_ratio(uint64_t guest_hz, uint64_t host_hz);
 
 /* Zero-initialised is empty. */
 struct timeline_offsets {

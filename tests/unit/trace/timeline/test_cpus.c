@@ -13,7 +13,7 @@
 #include "tests/unit/unit.h"
 #include "tests/worlds/trace_world_linux.h"
 
-enum { ID_SWITCH = 200, ID_WAKING };
+enum { ID_SWITCH = 200, ID_WAKING, ID_ACCEPT };
 enum { RUNS = 0, SLEEPS = 1 };
 
 static const char *const more_formats[] = {
@@ -28,9 +28,13 @@ static const char *const more_formats[] = {
 	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
 	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n\n"
 	"print fmt: \"%d\", REC->pid\n",
+	"name: kvm_apic_accept_irq\nID: 202\n" COMMON_FIELDS
+	"\tfield:__u32 apicid;\toffset:8;\tsize:4;\tsigned:0;\n"
+	"\tfield:__u8 vec;\toffset:12;\tsize:1;\tsigned:0;\n\n"
+	"print fmt: \"%d\", REC->apicid\n",
 };
 
-#define NR_FORMATS (NR_WORLD_FORMATS + 2)
+#define NR_FORMATS (NR_WORLD_FORMATS + 3)
 
 static char folder[64], dat[96], out[96], picture[16384];
 static struct ring ring;
@@ -227,6 +231,69 @@ static void arrows_go_from_waking_to_entry(void **state)
 		     "\"ts\":5.500");
 }
 
+static void add_accept(uint64_t time, uint32_t by, uint8_t flags, uint32_t vcpu)
+{
+	put_common(&event, ID_ACCEPT, by);
+	event.data[2] = flags;
+	put_u32(&event, vcpu);
+	put_u32(&event, 0xec);
+	ring_add(&ring, time, &event);
+}
+
+/* vCPU 1 interrupts vCPU 0, which runs; then twice more, and this wakes it; then itself. */
+static void arrows_go_from_interrupt_to_entry(void **state)
+{
+	(void)state;
+	add_entry(1000, 77, 0);
+	add_entry(1500, 78, 1);
+	add_exit(2000, 78, 1, 30);
+	add_accept(3000, 78, 0, 0);
+	add_exit(4000, 77, 0, 30);
+	add_entry(5000, 77, 0);
+	add_exit(6000, 77, 0, 12);
+	add_switch(7000, 77, SLEEPS, 0);
+	add_accept(8000, 78, 0, 0);
+	add_waking(8100, 78, 0, 77);
+	add_accept(8200, 78, 0, 0);
+	add_switch(8500, 0, RUNS, 77);
+	add_entry(9000, 77, 0);
+	add_exit(10000, 77, 0, 30);
+	add_accept(10500, 78, 0, 9); /* of no vCPU */
+	draw();
+	is_drawn("\"ph\":\"s\",\"name\":\"kvm_apic_accept_irq\",\"cat\":\"kvm\",\"pid\":1,"
+		 "\"tid\":78,\"ts\":2.000,\"id\":1}");
+	is_drawn("\"ph\":\"f\",\"name\":\"guest\",\"cat\":\"guest\",\"pid\":1,\"tid\":77,"
+		 "\"ts\":4.000,\"bp\":\"e\",\"id\":1}");
+	is_drawn("\"ph\":\"s\",\"name\":\"kvm_apic_accept_irq\",\"cat\":\"kvm\",\"pid\":1,"
+		 "\"tid\":78,\"ts\":7.000,\"id\":2}");
+	is_drawn("\"ph\":\"f\",\"name\":\"guest\",\"cat\":\"guest\",\"pid\":1,\"tid\":77,"
+		 "\"ts\":8.000,\"bp\":\"e\",\"id\":2}");
+	is_not_drawn("\"id\":3");
+}
+
+/* Two guests have a vCPU 0: in an interrupt of the host it may be either of them. */
+static void an_interrupt_of_the_host_has_the_only_guest(void **state)
+{
+	(void)state;
+	add_entry(1000, 77, 0);
+	add_accept(2000, 5, 0x08, 0);
+	add_exit(3000, 77, 0, 30);
+	add_entry(4000, 77, 0);
+	add_exit(5000, 77, 0, 30);
+	add_entry(6000, 99, 0); /* of another guest */
+	add_exit(6500, 99, 0, 30);
+	add_accept(7000, 77, 0x10, 0);
+	add_accept(7500, 77, 0, 0); /* its own thread: of its own guest */
+	add_entry(8000, 77, 0);
+	add_exit(9000, 77, 0, 30);
+	draw();
+	is_drawn("\"ts\":1.000,\"id\":1}");
+	is_drawn("\"ts\":3.000,\"bp\":\"e\",\"id\":1}");
+	is_drawn("\"ts\":6.500,\"id\":2}");
+	is_drawn("\"ts\":7.000,\"bp\":\"e\",\"id\":2}");
+	is_not_drawn("\"id\":3");
+}
+
 /* A guest's own trace.dat has switches, too: of the guest's CPUs. */
 static void a_guest_s_switches_are_its_own(void **state)
 {
@@ -274,6 +341,8 @@ UNIT(test_cpus)
 		T(a_guest_s_switches_are_its_own),
 		T(losses_end_what_is_known),
 		T(arrows_go_from_waking_to_entry),
+		T(arrows_go_from_interrupt_to_entry),
+		T(an_interrupt_of_the_host_has_the_only_guest),
 	};
 
 	return cmocka_run_group_tests_name("cpus", tests, NULL, NULL);

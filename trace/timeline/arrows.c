@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Arrows from interrupts to the entries of vCPUs that they cause. */
+#include <stdlib.h>
+
+#include "lib/array.h"
+#include "trace/exits/meaning.h"
+#include "trace/timeline/timeline.h"
+
+#define VCPUS_MAX 4096 /* KVM's limit on the largest machines; a damaged file may claim more */
+
+/* A guest's vCPUs by number; NULL: none. */
+struct arrow_guest {
+	uint64_t **woken;
+	size_t nr;
+};
+
+void timeline_arrows_release(struct timeline_arrows *arrows)
+{
+	for (size_t i = 0; i < arrows->nr; i++)
+		free(arrows->guests[i].woken);
+	free(arrows->guests);
+}
+
+void timeline_arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu,
+			   uint64_t *woken)
+{
+	struct arrow_guest *of;
+
+	if (vcpu < 0 || vcpu >= VCPUS_MAX)
+		return;
+	array_grow(&arrows->guests, &arrows->nr, guest + 1);
+	of = &arrows->guests[guest];
+	array_grow(&of->woken, &of->nr, (size_t)vcpu + 1);
+	of->woken[vcpu] = woken;
+}
+
+void timeline_arrows_forget(struct timeline_arrows *arrows, size_t guest, const uint64_t *woken)
+{
+	const struct arrow_guest *of = guest < arrows->nr ? &arrows->guests[guest] : NULL;
+
+	for (size_t i = 0; of && i < of->nr; i++) {
+		if (of->woken[i] == woken)
+			of->woken[i] = NULL;
+	}
+}
+
+/* The only guest with vCPUs; NULL: there are several, or none. */
+static const struct arrow_guest *only_guest(const struct timeline_arrows *arrows)
+{
+	const struct arrow_guest *only = NULL;
+
+	for (size_t i = 0; i < arrows->nr; i++) {
+		if (arrows->guests[i].nr && only)
+			return NULL;
+		if (arrows->guests[i].nr)
+			only = &arrows->guests[i];
+	}
+	return only;
+}
+
+/* Of an interrupt of the host the thread that it interrupts is not the sender. */
+static const struct arrow_guest *guest_of(const struct timeline_arrows *arrows, size_t sender,
+					  const struct trace_event *event)
+{
+	const struct trace_field *flags = trace_field(event->type, "common_flags");
+
+	if ((flags && trace_field_number(flags, event) & EVENT_IN_INTERRUPT) ||
+	    sender >= arrows->nr || !arrows->guests[sender].nr)
+		return only_guest(arrows);
+	return &arrows->guests[sender];
+}
+
+uint64_t timeline_arrows_begin(struct timeline_arrows *arrows, size_t sender,
+			       const struct meaning *meaning, const struct trace_event *event)
+{
+	const struct arrow_guest *guest;
+	uint64_t number, *woken;
+
+	if (!meaning->target || event->counted ||
+	    (meaning->level && !trace_field_number(meaning->level, event)))
+		return 0;
+	guest = guest_of(arrows, sender, event);
+	number = trace_field_number(meaning->target, event);
+	woken = guest && number < guest->nr ? guest->woken[number] : NULL;
+	if (!woken || *woken)
+		return 0;
+	*woken = ++*arrows->nr_flows;
+	return *woken;
+}
