@@ -54,6 +54,18 @@ void run_lines_plain(struct run *run)
 	run->lines.config.start_ns = run->source ? run->source->recording.start_ns : 0;
 }
 
+void run_lines_flames(struct run *run)
+{
+	const struct options *options = run->options;
+
+	if (options->folded)
+		run->lines.config.format = LINES_FOLDED;
+	if (!options->svg)
+		return;
+	run->lines.config.format = LINES_SVG;
+	run->lines.config.path = options->svg;
+}
+
 int run_lines_open(struct run *run, struct error *error)
 {
 	int err;

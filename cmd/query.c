@@ -354,7 +354,8 @@ int query_of_recording(const struct options *options, const struct guests *guest
 		.thresholds = query->thresholds,
 	};
 	query->sort = column < 0 ? view_default_sort(type) : (size_t)column;
-	query->children = type->has_trees;
+	query->children = type->has_calls ? options->children || options->folded || options->svg :
+					    type->has_trees;
 	query->event = options->event;
 	query->groups = options->groups;
 	query->longer_ns = options->longer_ns ? options->longer_ns : LONG_EXITS_DEFAULT_NS;

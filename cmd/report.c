@@ -68,7 +68,8 @@ static bool wants_screen(const struct options *options)
 	bool has_keys = isatty(STDIN_FILENO) || options_read_stdin(options);
 
 	return has_keys && isatty(STDOUT_FILENO) && !options->text && !options->json &&
-	       !options->csv && !options->other && !options->acrn;
+	       !options->csv && !options->folded && !options->svg && !options->other &&
+	       !options->acrn;
 }
 
 /* What is printed as text: the view that was asked for, else the table of exits. */
@@ -117,6 +118,7 @@ static int read_recording(struct report *report, struct error *error)
 									 LONG_EXITS_DEFAULT_NS,
 			.arguments = is_table ? 1U << options->event : PAIRING_ALL_ARGUMENTS,
 			.has_moments = wants_screen(options),
+			.has_code = !is_table,
 		},
 		.choose = begin,
 	};
@@ -255,8 +257,9 @@ static int write_view(struct report *report, const struct view *view, struct err
 	struct run *run = &report->run;
 
 	run_lines_plain(run);
-	if (!run->options->json && !run->options->csv)
+	if (!run->options->json && !run->options->csv && !run->options->folded)
 		run->lines.config.path = NULL;
+	run_lines_flames(run);
 	run->lines.config.side[0].recording = &report->about;
 	run_note(run, view->note);
 	return run_write(run, view, 0, report->about.unit == UNIT_CYCLES ? 0 : report->about.span,
@@ -420,6 +423,8 @@ int report_understand(struct options *options, struct error *error)
 	options->groups = GROUP_REASON;
 	if (options->longer_ns)
 		options->view = &view_long_exits;
+	if (options->folded || options->svg)
+		options->view = &view_where;
 	if (options->by)
 		err = find_by(options->by, &options->groups, error);
 	if (!err && options->view_name)

@@ -167,6 +167,8 @@ int run_tui(struct run *run, const struct tui_config *config, struct error *erro
  */
 void run_lines_plain(struct run *run);
 void run_lines_top(struct run *run);
+/* Changes it to --folded or --svg, if one of them is given. */
+void run_lines_flames(struct run *run);
 
 /* Opens the output of run->lines.config before the first view. 0, or -errno with error. */
 int run_lines_open(struct run *run, struct error *error);

@@ -60,16 +60,9 @@ static int count(struct run *run, struct error *error)
 
 static void configure_lines(struct run *run)
 {
-	const struct options *options = run->options;
-
 	run_lines_plain(run);
 	run->lines.config.room = lines_room();
-	if (options->folded)
-		run->lines.config.format = LINES_FOLDED;
-	if (options->svg) {
-		run->lines.config.format = LINES_SVG;
-		run->lines.config.path = options->svg;
-	}
+	run_lines_flames(run);
 }
 
 static int print(struct run *run, struct error *error)

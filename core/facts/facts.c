@@ -13,7 +13,6 @@ static const char *const lacks[SOURCE_KINDS][SOURCE_NEEDS] = {
 		[NEED_NOW] = COUNTED_EARLIER,
 		[NEED_HOST] = "A recording has nothing about host CPUs; a history has.",
 		[NEED_WAITS] = "A recording does not say what had the CPU while vCPUs waited.",
-		[NEED_STACKS] = STACKS_ELSEWHERE,
 	},
 	[SOURCE_MACHINE] = {
 		[NEED_WAITS] = ("A captured machine does not say what had the CPU while vCPUs "

@@ -274,6 +274,8 @@ static const char *note_of(const struct where_building *building)
 		return "Some stacks found no room: their time is [unknown].";
 	if (!sums->nr && building->facts->source == SOURCE_HISTORY)
 		return "No code was kept: kvmtop -w FILE --keep where keeps it.";
+	if (!sums->nr && building->facts->source == SOURCE_RECORDING)
+		return "No code was sampled: perf record -g -F 99 -e cycles -e 'kvm:*' does it.";
 	if (building->least_ns)
 		return "Calls of less than 0.1 % of the time are left out: choose a guest, or an "
 		       "exit.";

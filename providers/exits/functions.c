@@ -217,10 +217,8 @@ static void read_id(Elf_Data *data, char *ret_id)
 	}
 }
 
-/* Where the separate debug file would be, by the build id; "": the file has none. */
-static void find_debug_file(const struct functions *functions, Elf *elf, char *buf, size_t size)
+static void find_id(Elf *elf, char *id)
 {
-	char id[2 * ID_BYTES + 1] = "";
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
@@ -228,6 +226,12 @@ static void find_debug_file(const struct functions *functions, Elf *elf, char *b
 		if (is_small(section, &header, NOTES_MAX) && header.sh_type == SHT_NOTE)
 			read_id(elf_getdata(section, NULL), id);
 	}
+}
+
+/* Where the separate debug file would be, by the build id; "": the file has none. */
+static void find_debug_file(const struct functions *functions, const char *id, char *buf,
+			    size_t size)
+{
 	buf[0] = '\0';
 	if (strlen(id) > 2)
 		env_path(functions->env, buf, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", id,
@@ -260,16 +264,24 @@ static int compare(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* Files are not mapped: one that becomes shorter meanwhile would be a signal. */
-static void read_file(struct functions *functions, struct code_file *file, int fd)
+/*
+ * Files are not mapped: one that becomes shorter meanwhile would be a signal. id: the file's build
+ * id, else it is not read; "": any.
+ */
+static void read_file(struct functions *functions, struct code_file *file, int fd, const char *id)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	char path[PATH_MAX];
+	char path[PATH_MAX], own[2 * ID_BYTES + 1] = "";
 
 	if (!elf)
 		return;
+	find_id(elf, own);
+	if (*id && strcmp(id, own) != 0) {
+		elf_end(elf);
+		return;
+	}
 	add_loads(file, elf);
-	find_debug_file(functions, elf, path, sizeof(path));
+	find_debug_file(functions, own, path, sizeof(path));
 	if (!add_symbols(functions, file, elf, SHT_SYMTAB) &&
 	    !read_debug_file(functions, file, path))
 		add_symbols(functions, file, elf, SHT_DYNSYM);
@@ -408,18 +420,27 @@ static const struct code_file *file_of(struct functions *functions, const struct
 	file->is_read = true;
 	if (fd < 0)
 		return file;
-	read_file(functions, file, fd);
+	read_file(functions, file, fd, "");
 	close(fd);
 	return file;
+}
+
+static void name_in_file(const struct code_file *file, uint64_t offset, char *buf, size_t size)
+{
+	const char *name = find_in_file(file, offset);
+
+	if (name)
+		snprintf(buf, size, "%s", name);
+	else if (!file->inode) /* "[vdso]" */
+		snprintf(buf, size, "%s", file->base);
+	else
+		snprintf(buf, size, "%s+0x%" PRIx64, file->base, offset);
 }
 
 void functions_of_process(struct functions *functions, pid_t pid, uint64_t address, char *buf,
 			  size_t size)
 {
 	const struct mapping *map;
-	const struct code_file *file;
-	const char *name;
-	uint64_t offset;
 
 	if (functions->pid != pid)
 		read_maps(functions, pid);
@@ -428,13 +449,37 @@ void functions_of_process(struct functions *functions, pid_t pid, uint64_t addre
 		snprintf(buf, size, "[unknown]");
 		return;
 	}
-	file = file_of(functions, map);
-	offset = address - map->begin + map->offset;
-	name = find_in_file(file, offset);
-	if (name)
-		snprintf(buf, size, "%s", name);
-	else if (!file->inode) /* "[vdso]" */
-		snprintf(buf, size, "%s", file->base);
-	else
-		snprintf(buf, size, "%s+0x%" PRIx64, file->base, offset);
+	name_in_file(file_of(functions, map), address - map->begin + map->offset, buf, size);
+}
+
+/* FNV-1a: files that are known by their paths alone. */
+static uint64_t hash_path(const char *path)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *path; path++)
+		hash = (hash ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+void functions_of_file(struct functions *functions, const char *path, const char *id,
+		       uint64_t offset, char *buf, size_t size)
+{
+	bool is_file = *path == '/';
+	size_t at = find_file(functions, UINT64_MAX, is_file ? hash_path(path) : 0, path);
+	struct code_file *file = at == FILES_MAX ? NULL : functions->files[at];
+	int fd = -1;
+
+	if (!file) {
+		snprintf(buf, size, "[unknown]");
+		return;
+	}
+	if (is_file && !file->is_read)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	file->is_read = true;
+	if (fd >= 0) {
+		read_file(functions, file, fd, id);
+		close(fd);
+	}
+	name_in_file(file, offset, buf, size);
 }

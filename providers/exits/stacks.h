@@ -95,6 +95,13 @@ void functions_of_process(struct functions *functions, pid_t pid, uint64_t addre
 void functions_look_again(struct functions *functions);
 
 /*
+ * The same of a byte of a file that had this build id ("": not known) when a recording was made;
+ * another file at its path has no names.
+ */
+void functions_of_file(struct functions *functions, const char *path, const char *id,
+		       uint64_t offset, char *buf, size_t size);
+
+/*
  * ---- which code of guests makes their exits: counted by the BPF program, named, and added to a
  * sample as paths of the tree of calls: an exit, and the guest's function below it
  */

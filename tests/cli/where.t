@@ -95,6 +95,27 @@ is "$(status_of "$KVMTOP" -w "$TMP/none.db" -s 0.2 -n 2)" 0 "another history"
 like "$(cat "$TMP/out")" '^kvmtop: No code was kept: kvmtop -w FILE --keep where keeps it' \
 	"has none"
 
+# ---- a recording with stacks
+
+# Without exits of KVM's a thread that is in KVM_RUN is a vCPU's.
+if perf record -q -a -g -F 499 -e cpu-clock -o "$TMP/perf.data" -- sleep 2 2>"$TMP/err"; then
+	is "$(status_of "$KVMTOP" report --csv --view where "$TMP/perf.data")" 0 "perf record -g"
+	check "has the function that spins" \
+		awk -v share="$(time_of answer_by_spinning)" 'BEGIN { exit !(share > 0) }'
+	is "$(status_of "$KVMTOP" report --folded "$TMP/perf.data")" 0 "as folded stacks"
+	like "$(cat "$TMP/out")" ";answer_and_count;answer_by_spinning [1-9][0-9]*\$" \
+		"has its callers"
+	is "$(status_of "$KVMTOP" report --svg "$TMP/flames.svg" "$TMP/perf.data")" 0 "a picture"
+	like "$(cat "$TMP/flames.svg")" 'answer_by_spinning' "has it, too"
+	is "$(status_of "$KVMTOP" report --text -x --view where "$TMP/perf.data")" 0 "the tree"
+	like "$(cat "$TMP/out")" '^ +answer_by_spinning +VMM' "has it"
+else
+	skip "perf record -g" "$(head -n 1 "$TMP/err")"
+fi
+is "$(status_of "$KVMTOP" report --text --view where tests/data/trace/svm-perf.data)" 0 \
+	"a recording without stacks"
+like "$(cat "$TMP/err")" "No code was sampled: perf record -g -F 99 -e cycles" "says so"
+
 need_screen
 screen_start 100 30 "exec $KVMTOP -r $TMP/h.db --view where"
 screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "a history on the screen has it"

@@ -167,7 +167,7 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 	/* Of 1 GHz, if times are in cycles. */
 	const struct recording_choice choice = {
 		.kind = kind, .arguments = PAIRING_ALL_ARGUMENTS, .mhz = 1000,
-		.has_moments = size % 2,
+		.has_moments = size % 2, .has_code = true,
 	};
 	const struct trace_event *event;
 	struct recording recording;
@@ -181,7 +181,7 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 		recording.pairing.most_threads = 1 + size % 4; /* threads end */
 		while (trace_next(recording.trace, &event)) {
 			fuzz_check(recording.trace, event);
-			pairing_add(&recording.pairing, event);
+			recording_add(&recording, event);
 		}
 		recording_end(&recording);
 		fuzz_look(&recording, (enum exit_kind)(size % EXITS_KINDS));

@@ -9,6 +9,11 @@
 /* How many are kept apart, with room for more to come. */
 #define MOST_LEFT(most) ((most) / 4 * 3)
 
+static bool is_kept(const struct recorded_thread *thread)
+{
+	return thread->nr_longs || thread->has_code;
+}
+
 static bool lives(const struct pairing *pairing, const struct recorded_thread *thread,
 		  uint64_t time)
 {
@@ -31,7 +36,7 @@ static void find_guests(struct pairing *pairing, uint64_t time)
 		/* A thread of no known guest may show its vCPU later. */
 		if (thread->guest >= 0 || thread->pid >= 0 || thread->vcpu >= 0)
 			recorded_guest_of(&pairing->guests, pairing->trace, thread);
-		if (thread->of && (thread->nr_longs || lives(pairing, thread, time)))
+		if (thread->of && (is_kept(thread) || lives(pairing, thread, time)))
 			thread->of->lives = pairing->nr_sweeps;
 	}
 }
@@ -52,7 +57,7 @@ static enum of_guest of_guest(const struct pairing *pairing, const struct record
 static bool has_ended(const struct pairing *pairing, const struct recorded_thread *thread,
 		      uint64_t time)
 {
-	if (thread->nr_longs)
+	if (is_kept(thread))
 		return false;
 	if (thread->is_sum) /* of a process that is a guest, or was one */
 		return thread->pid >= 0 && of_guest(pairing, thread) == OF_GONE;
@@ -93,7 +98,7 @@ static void end_oldest(struct pairing *pairing, struct left *left)
 	for (size_t i = 0; i < table->nr_threads; i++) {
 		struct recorded_thread *thread = table->threads[i];
 
-		if (!thread->has_ended && !thread->is_sum && !thread->nr_longs)
+		if (!thread->has_ended && !thread->is_sum && !is_kept(thread))
 			sorted[nr++] = thread;
 	}
 	qsort(sorted, nr, sizeof(*sorted), compare_last);

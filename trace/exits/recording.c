@@ -12,6 +12,14 @@
 #define FIRST_NS 1e3 /* intervals of any length begin with this one */
 #define NS_PER_S 1e9
 
+void recording_add(struct recording *recording, const struct trace_event *event)
+{
+	if (event->type && event->stack)
+		recorded_code_add(recording->code, &recording->pairing, event);
+	else
+		pairing_add(&recording->pairing, event);
+}
+
 static void read_events(struct recording *recording)
 {
 	const struct trace_event *event;
@@ -20,7 +28,7 @@ static void read_events(struct recording *recording)
 
 	progress_begin(&progress);
 	while (trace_next(recording->trace, &event)) {
-		pairing_add(&recording->pairing, event);
+		recording_add(recording, event);
 		if (++nr % EVENTS_A_LOOK == 0)
 			progress_show(&progress, recording->trace);
 	}
@@ -80,6 +88,10 @@ int recording_open(const char *const *paths, size_t nr, const struct recording_c
 		return err;
 	pairing_init(&recording->pairing, recording->trace, choice->arguments, NULL);
 	choose_unit(recording);
+	if (choice->has_code) {
+		trace_want_stacks(recording->trace);
+		recording->code = recorded_code_new(recording->trace);
+	}
 	return 0;
 }
 
@@ -114,6 +126,7 @@ void recording_release(struct recording *recording)
 		return;
 	guests_free(recording->guests);
 	free(recording->vcpus);
+	recorded_code_free(recording->code);
 	pairing_release(&recording->pairing);
 	trace_close(recording->trace);
 	*recording = (struct recording){ .trace = NULL };
@@ -133,6 +146,7 @@ struct source {
 	const struct recording *recording;
 	uint32_t source;
 	struct played_rows rows; /* of the second sample; the first has none */
+	struct stack_sums code;  /* the same */
 	const struct want *want; /* the latest */
 	bool is_at_end;		 /* the first sample was made, the second is next */
 };
@@ -144,6 +158,7 @@ static void recorded_close(void *state)
 	if (!source)
 		return;
 	played_rows_release(&source->rows);
+	stack_sums_release(&source->code);
 	free(source);
 }
 
@@ -159,7 +174,9 @@ static int open_source(const struct provider_args *args, add_fn add, const char 
 	source->recording = recording;
 	source->source = args->source;
 	add(&source->rows, recording, args->fields, args->source);
-	if (!source->rows.nr) {
+	if (add == recorded_add_exits)
+		recorded_code_sums(recording, args->fields, args->stacks, &source->code);
+	if (!source->rows.nr && !source->code.nr) {
 		recorded_close(source);
 		return error_set(error, -ENODATA, "%s", without);
 	}
@@ -195,8 +212,11 @@ static int recorded_collect(void *state, struct sample *sample, struct error *er
 	(void)error;
 	source->is_at_end = true;
 	sample->time_ns[source->source] = 1 + (is_end ? source->recording->span_ns : 0);
-	if (is_end)
-		played_rows_sample(&source->rows, &source->want->fields, flags, sample);
+	if (!is_end)
+		return 0;
+	played_rows_sample(&source->rows, &source->want->fields, flags, sample);
+	if (source->code.nr)
+		stack_sums_take(&sample->stacks, &source->code);
 	return 0;
 }
 

@@ -23,6 +23,7 @@ struct recording_choice {
 	double mhz; /* of the TSC; 0: as the recording says */
 	bool has_moments; /* keeps intervals, unless the clock's unit is not known */
 	double interval_s; /* their length; 0: any */
+	bool has_code; /* adds up the code in samples, if there are any */
 };
 
 /* Zero-initialised is none. */
@@ -37,6 +38,7 @@ struct recording {
 	bool is_moment;	     /* the recording goes on: exits that have not ended have time, too */
 	struct guests *guests;
 	struct recorded_vcpu *vcpus; /* of each thread */
+	struct recorded_code *code; /* NULL: it is not wanted */
 };
 
 /*
@@ -46,9 +48,10 @@ struct recording {
 int recording_read(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *error);
 
-/* The same in steps. Between them pairing_add() takes the events of the trace. */
+/* The same in steps. */
 int recording_open(const char *const *paths, size_t nr, const struct recording_choice *choice,
 		   struct recording *ret_recording, struct error *error);
+void recording_add(struct recording *recording, const struct trace_event *event);
 void recording_end(struct recording *recording); /* finds the guests and the length */
 
 /* Zero-initialised is fine. */
@@ -56,6 +59,19 @@ void recording_release(struct recording *recording);
 
 /* From the first event to the last, in the clock's unit. */
 uint64_t recording_span(const struct recording *recording);
+
+/* ---- code.c: the code that vCPUs were in, by samples with stacks (perf record -g) */
+
+struct recorded_code *recorded_code_new(const struct trace *trace);
+void recorded_code_free(struct recorded_code *code); /* NULL is fine */
+
+/* Takes an event that is a sample. */
+void recorded_code_add(struct recorded_code *code, struct pairing *pairing,
+		       const struct trace_event *event);
+
+/* After recorded_add_exits(): as paths in this dictionary, and their sums. */
+void recorded_code_sums(const struct recording *recording, const struct fields *fields,
+			struct stacks *to, struct stack_sums *ret_sums);
 
 /* ---- rows.c: the counts of a recording as rows of samples, of the whole or cut into intervals */
 

@@ -149,6 +149,7 @@ struct recorded_thread {
 	bool is_vcpu; /* had an event that only a vCPU's thread has */
 	bool is_sum;  /* of threads that have ended, see table_sum() */
 	bool has_ended; /* for ended.c: becomes a part of a sum */
+	bool has_code; /* samples: then it does not end */
 	uint32_t nr_longs; /* kept exits that took long: while there are any, it does not end */
 	uint64_t last; /* the time of the last event of any kind */
 	/* The interval that it has changed in last, or INTERVAL_NONE; see pairing.h. */

@@ -43,6 +43,23 @@ struct trace_type {
 	const char *format; /* the text of its format file for reasons_of(), or NULL */
 };
 
+#define STACK_ADDRESSES 128 /* of a stack; what is further out is left out */
+
+/* A sample of the code that a thread was in. */
+struct trace_stack {
+	uint64_t ns; /* the time that it stands for */
+	uint32_t nr, nr_kernel; /* addresses; the first nr_kernel of them are the kernel's */
+	uint64_t addresses[STACK_ADDRESSES]; /* the innermost first */
+};
+
+/* What is at an address of a sample: a byte of a file, or of memory that is like one. */
+struct trace_place {
+	const char *path; /* "/usr/bin/qemu-system-x86_64", "[kernel.kallsyms]_text", "[vdso]" */
+	uint64_t offset;  /* in it; of the kernel from its first byte on */
+	uint64_t begin;	  /* of the kernel: the address of that */
+	const char *build_id; /* "": not known */
+};
+
 #define EVENT_OF_CPU (UINT64_C(1) << 63) /* in thread_key: it is of no thread */
 
 /*
@@ -64,6 +81,8 @@ struct trace_event {
 	 * data, so no fields. Without a tid, thread_key is EVENT_OF_CPU and the CPU.
 	 */
 	uint64_t counted;
+	/* Not NULL: a sample, which has no data. Only after trace_want_stacks(). */
+	const struct trace_stack *stack;
 	/*
 	 * The key by which an exit is paired with the next entry: a thread; for kvmtrace a vCPU;
 	 * for acrn a vCPU if the record names it, else a CPU. The number has no other meaning.

@@ -32,6 +32,11 @@ static const struct kallsyms *symbols_of(struct trace_file *file)
 	return file->symbols;
 }
 
+const struct kallsyms *trace_symbols(const struct trace *trace, size_t file)
+{
+	return symbols_of(trace->files.items[file]);
+}
+
 const struct kallsyms *trace_guest_symbols(const struct trace *trace, size_t file, size_t i)
 {
 	const struct trace_file *of = trace->files.items[file];

@@ -101,6 +101,9 @@ struct trace_reader {
 	 * to be freed. NULL: the file has none. The member may be NULL.
 	 */
 	char *(*read_symbols)(struct trace_file *file, size_t *ret_size);
+	/* See trace_locate(); NULL: there are no stacks. */
+	bool (*locate)(const struct trace_file *file, const struct trace_event *event,
+		       uint64_t address, bool is_kernel, struct trace_place *ret_place);
 };
 
 /* The readers, for the list in open.c. */
@@ -119,6 +122,7 @@ struct trace {
 	struct trace_source **heap; /* NULL: no event was given yet */
 	size_t nr_heap;
 	bool has_records;
+	bool wants_stacks; /* see trace_want_stacks() */
 };
 
 /* Adds a zeroed item of `size` bytes at the end. */

@@ -171,6 +171,20 @@ void trace_close(struct trace *trace)
 	free(trace);
 }
 
+void trace_want_stacks(struct trace *trace)
+{
+	trace->wants_stacks = true;
+}
+
+bool trace_locate(const struct trace *trace, const struct trace_event *event, uint64_t address,
+		  bool is_kernel, struct trace_place *ret_place)
+{
+	const struct trace_file *file = trace->files.items[event->file];
+
+	return file->reader->locate &&
+	       file->reader->locate(file, event, address, is_kernel, ret_place);
+}
+
 /* ---- repeats */
 
 /* The kernel's flags, which an interrupt between the two buffers may change. */

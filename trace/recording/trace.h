@@ -85,6 +85,19 @@ struct trace *trace_open_records(const char *const *paths, size_t nr, enum trace
 
 void trace_close(struct trace *trace); /* takes NULL */
 
+/* Before the first event: also gives samples that have stacks (perf record -g). */
+void trace_want_stacks(struct trace *trace);
+
+/*
+ * What is at an address of the latest event's stack. False: the recording does not say. The texts
+ * are valid until the next event.
+ */
+bool trace_locate(const struct trace *trace, const struct trace_event *event, uint64_t address,
+		  bool is_kernel, struct trace_place *ret_place);
+
+/* The symbols of the kernel that a file is of, if the file brings them; else NULL. */
+const struct kallsyms *trace_symbols(const struct trace *trace, size_t file);
+
 /* The next event; false: there is no more. */
 bool trace_next(struct trace *trace, const struct trace_event **ret_event);
 

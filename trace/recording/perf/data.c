@@ -43,13 +43,15 @@ enum {
 
 /* A recording, with what its sources share. */
 struct perf {
-	struct perf_header header;
+	struct perf_header header; /* the first member, for maps.c */
 	struct event_types types;
 	struct perf_counts counts;
 	size_t nr_reading; /* sources that have not ended */
 	uint64_t lost; /* by the records that the kernel wrote where events were missing */
 	uint64_t lost_in_all; /* by the records that perf writes at the end; 0: there are none */
 	bool has_unknown, has_periods, has_no_room; /* these are problems of the recording */
+	struct trace_stack stack; /* of the latest event */
+	const struct trace_type *stack_type;
 };
 
 struct perf_source {
@@ -162,7 +164,9 @@ static void on_sample(struct perf_source *perf, const struct perf_piece *piece)
 	}
 	if (sample->raw_size < 8)
 		sample->raw = NULL; /* no tracepoint */
-	if (!sample->raw && !sample->nr_counts) {
+	if (!sample->nr_chain || !perf->source.file->trace->wants_stacks)
+		sample->chain = NULL;
+	if (!sample->raw && !sample->nr_counts && !sample->chain) {
 		perf_waiting_drop(&perf->waiting, entry);
 		return;
 	}
@@ -226,6 +230,11 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 		break;
 	case PERF_RECORD_LOST:
 		on_lost(perf, piece, 8);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		if (file->trace->wants_stacks)
+			perf_maps_take(&header->maps, piece, header->swap);
 		break;
 	case RECORD_LOST_SAMPLES:
 		if (!(piece->misc & MISC_FILTERED))
@@ -291,6 +300,7 @@ static bool give_counted(struct perf_source *perf)
 	event->time = sample->time;
 	event->cpu = sample->cpu;
 	event->lost = 0;
+	event->stack = NULL;
 	event_types_set_counted(&perf->perf->types, event, counted.tracepoint, counted.nr);
 	if (counted.is_of_thread) {
 		set_thread(event, sample);
@@ -300,6 +310,20 @@ static bool give_counted(struct perf_source *perf)
 				    (uint32_t)event->cpu;
 	}
 	return true;
+}
+
+/* The sample of a stack. */
+static void give_stack(struct perf_source *perf)
+{
+	struct trace_event *event = &perf->source.event;
+	struct perf *all = perf->perf;
+
+	perf_sample_stack(&perf->given->sample, all->header.swap, &all->stack);
+	event->type = all->stack_type;
+	event->stack = &all->stack;
+	event->data = NULL;
+	event->size = 0;
+	event->vcpu = -1;
 }
 
 /* The event of the given entry. False: it is only to be counted. */
@@ -312,9 +336,12 @@ static bool give_entry(struct perf_source *perf)
 	event->lost = perf->given->lost;
 	event->type = NULL;
 	event->counted = 0;
-	if (!event->lost && !sample->raw)
+	event->stack = NULL;
+	if (!event->lost && !sample->raw && !sample->chain)
 		return false;
-	if (!event->lost)
+	if (!event->lost && !sample->raw)
+		give_stack(perf);
+	else if (!event->lost)
 		event_types_set(&perf->perf->types, event, sample->raw, sample->raw_size);
 	event->cpu = sample->cpu;
 	set_thread(event, sample);
@@ -426,6 +453,8 @@ static int open_perf(struct trace_file *file, const struct head *head, struct er
 	struct window *window;
 	int err;
 
+	perf->stack_type = trace_add_type(file->trace, &(struct trace_type){
+		.file = file->index, .system = "perf", .name = "sample" });
 	event_types_init(&perf->types, file);
 	err = perf_header_read(file, head, is_stream, &perf->header, error);
 	if (err)
@@ -462,4 +491,6 @@ const struct trace_reader perf_data_reader = {
 	.is_kind = is_kind,
 	.open = open_perf,
 	.close = close_perf,
+	.locate = perf_maps_locate,
+	.read_symbols = perf_maps_symbols,
 };

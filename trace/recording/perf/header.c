@@ -12,6 +12,7 @@
 /* The features that kvmtop reads. Source: tools/perf/util/header.h. */
 enum {
 	FEATURE_TRACING_DATA = 1,
+	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
 	FEATURE_OSRELEASE = 4,
 	FEATURE_ARCH = 6,
@@ -20,6 +21,8 @@ enum {
 	FEATURE_DIR_FORMAT = 24,
 	NR_FEATURES = 256,
 };
+
+#define NS_PER_S UINT64_C(1000000000)
 
 struct perf_section {
 	uint64_t offset, size;
@@ -48,6 +51,7 @@ static bool flag(const struct trace_info *info, uint64_t flags, unsigned int bit
 }
 
 #define FLAG_INHERIT 1
+#define FLAG_FREQ 10
 #define FLAG_INHERIT_STAT 11
 #define FLAG_SAMPLE_ID_ALL 18
 #define FLAG_USE_CLOCKID 25
@@ -64,7 +68,29 @@ static const char *clock_of(int32_t clockid)
 static bool is_same_layout(const struct perf_layout *a, const struct perf_layout *b)
 {
 	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
+	       a->stack_ns == b->stack_ns &&
 	       a->has_sample_id == b->has_sample_id && a->counts_by_thread == b->counts_by_thread;
+}
+
+/*
+ * The time that a sample stands for. Only of clocks, and of cycles at a rate: others happen at no
+ * rate that is known.
+ */
+static uint64_t stack_ns_of(const struct trace_info *info, const uint8_t *attr, uint64_t flags,
+			    bool swap)
+{
+	uint32_t type = bytes_u32(attr, swap);
+	uint64_t config = bytes_u64(attr + 8, swap), rate = bytes_u64(attr + 16, swap);
+
+	bool is_rate = flag(info, flags, FLAG_FREQ);
+
+	if (type == PERF_TYPE_SOFTWARE &&
+	    (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK))
+		return is_rate || rate > NS_PER_S ? STACK_PERIOD : rate;
+	if (type != PERF_TYPE_HARDWARE || (uint32_t)config != PERF_COUNT_HW_CPU_CYCLES ||
+	    !is_rate || !rate)
+		return 0;
+	return NS_PER_S / rate;
 }
 
 /* Finds or adds a layout: its index. */
@@ -131,6 +157,7 @@ static void take_attr(struct cursor *cursor, struct perf_header *header, uint64_
 	flags = bytes_u64(attr + 40, header->swap);
 	layout.sample_type = bytes_u64(attr + 24, header->swap);
 	layout.read_format = bytes_u64(attr + 32, header->swap);
+	layout.stack_ns = stack_ns_of(info, attr, flags, header->swap);
 	layout.has_sample_id = flag(info, flags, FLAG_SAMPLE_ID_ALL);
 	layout.counts_by_thread = flag(info, flags, FLAG_INHERIT) &&
 				  flag(info, flags, FLAG_INHERIT_STAT);
@@ -236,13 +263,17 @@ static void get_dir_format(struct cursor *cursor, struct perf_header *header)
 				  "its records are in the files beside it: name the folder");
 }
 
-static void get_feature(struct cursor *cursor, struct perf_header *header, unsigned int feature)
+static void get_feature(struct cursor *cursor, struct perf_header *header, unsigned int feature,
+			uint64_t size)
 {
 	uint32_t nr;
 
 	switch (feature) {
 	case FEATURE_TRACING_DATA:
 		get_tracing_data(cursor);
+		break;
+	case FEATURE_BUILD_ID:
+		perf_maps_take_ids(&header->maps, cursor, size);
 		break;
 	case FEATURE_HOSTNAME:
 		get_string(cursor, header->host, sizeof(header->host));
@@ -287,7 +318,7 @@ static void get_features(struct cursor *cursor, struct perf_header *header, cons
 		if (!cursor_check(cursor, is_inside(cursor->file, &section)))
 			return;
 		cursor->at = section.offset;
-		get_feature(cursor, header, i);
+		get_feature(cursor, header, i, section.size);
 	}
 }
 
@@ -373,6 +404,7 @@ void perf_header_release(struct perf_header *header)
 		free(id);
 	}
 	free(header->layouts);
+	perf_maps_release(&header->maps);
 }
 
 /* ---- parts of the header among the records of a pipe */
@@ -409,7 +441,7 @@ void perf_header_add_feature(struct trace_file *file, struct perf_header *header
 	uint64_t feature = cursor_u64(&cursor);
 
 	if (!cursor.err && feature < NR_FEATURES && feature != FEATURE_TRACING_DATA)
-		get_feature(&cursor, header, (unsigned int)feature);
+		get_feature(&cursor, header, (unsigned int)feature, size - 8);
 }
 
 void perf_header_add_formats(struct trace_file *file, const uint8_t *at, size_t size)

@@ -18,6 +18,7 @@
 #define PERF_PIPE_HEADER_SIZE 16 /* of the whole header if perf wrote to a pipe */
 #define PERF_NAME_SIZE 128
 #define PERF_ATTRS_MAX 4096
+#define STACK_PERIOD UINT64_MAX
 #define PERF_IDS_MAX (1u << 22) /* an id for each event on each CPU */
 
 /* ---- the header; if perf wrote to a pipe, parts of it are among the records */
@@ -31,6 +32,8 @@ struct perf_places {
 /* Which fields the samples of an event have. */
 struct perf_layout {
 	uint64_t sample_type, read_format;
+	/* The time that a sample stands for, in ns; STACK_PERIOD: its period; 0: none. */
+	uint64_t stack_ns;
 	struct perf_places sample; /* from the sample's begin */
 	struct perf_places last; /* at the end of other records, from the first of them */
 	bool has_sample_id; /* records other than samples have time, thread and CPU, too */
@@ -49,8 +52,32 @@ struct perf_id {
 	UT_hash_handle hh;
 };
 
+struct perf_piece;
+
+/*
+ * ---- maps.c: where the code of processes and of the kernel is, as records say. Zero-initialised
+ * is nowhere.
+ */
+struct perf_maps {
+	struct process_maps *processes; /* a hash */
+	struct file_id *ids;		/* a hash: the build ids of files */
+	size_t nr_ids, nr;		/* nr: of all maps */
+};
+
+/* Takes records MMAP and MMAP2; and the feature that has build ids. */
+void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, bool swap);
+void perf_maps_take_ids(struct perf_maps *maps, struct cursor *cursor, uint64_t size);
+
+/* The reader's, see trace_locate(). */
+bool perf_maps_locate(const struct trace_file *file, const struct trace_event *event,
+		      uint64_t address, bool is_kernel, struct trace_place *ret_place);
+/* The same: of perf record --kcore. */
+char *perf_maps_symbols(struct trace_file *file, size_t *ret_size);
+void perf_maps_release(struct perf_maps *maps);
+
 struct perf_header {
 	bool swap;
+	struct perf_maps maps;
 	bool is_piped; /* perf wrote to a pipe: the members below come from records */
 	bool has_pieces; /* perf record --threads: the folder has further files with records */
 	uint64_t data_at, data_size;
@@ -150,7 +177,11 @@ struct perf_sample {
 	uint32_t nr_counts;
 	uint8_t count_size; /* bytes of each; fewer than 16: no ids */
 	bool counts_by_thread; /* see struct perf_layout */
+	uint64_t period;
 	bool is_of_several; /* stands for several events */
+	const uint8_t *chain; /* NULL: no stack, or it stands for no time */
+	uint32_t nr_chain;
+	uint64_t stack_ns;
 	uint64_t id; /* of the sample's own event; 0: the sample does not have it */
 };
 
@@ -161,6 +192,9 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 /* Parses the fields at the end of a record that is not a sample. */
 void perf_sample_read_last(const struct perf_header *header, const uint8_t *at, size_t size,
 			   struct perf_sample *ret_sample);
+
+/* The addresses of the kernel and of the process in a sample that has a stack. */
+void perf_sample_stack(const struct perf_sample *sample, bool swap, struct trace_stack *stack);
 
 /* Sets where the fields are, which the sample type says. */
 void perf_layout_find_places(struct perf_layout *layout);

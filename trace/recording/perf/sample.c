@@ -70,9 +70,25 @@ static void take_counts(struct rest *rest, const struct perf_layout *layout,
 	sample->counts_by_thread = layout->counts_by_thread;
 }
 
-static void skip_words(struct rest *rest, uint64_t nr)
+/* The addresses of a stack, with words among them that say of what the next ones are. */
+static void take_chain(struct rest *rest, struct perf_sample *sample)
 {
-	take(rest, nr < 65536 ? nr * 8 : UINT64_MAX);
+	uint64_t nr = take_u64(rest);
+	const uint8_t *chain = take(rest, nr < 65536 ? nr * 8 : UINT64_MAX);
+
+	if (!chain || !sample->stack_ns)
+		return;
+	sample->chain = chain;
+	sample->nr_chain = (uint32_t)nr;
+}
+
+/* The event that the sample is of says what time it stands for. */
+static uint64_t stack_ns_of(const struct perf_header *header, const struct perf_layout *layout,
+			    const struct perf_sample *sample)
+{
+	if (sample->id && header->nr_layouts > 1)
+		layout = perf_header_layout(header, sample->id);
+	return layout->stack_ns == STACK_PERIOD ? sample->period : layout->stack_ns;
 }
 
 /* ---- fields of one word each */
@@ -136,7 +152,8 @@ take_words(const uint8_t *at, bool swap, const struct perf_places *places,
 	if (places->id >= 0)
 		sample->id = bytes_u64(at + 8 * places->id, swap);
 	if (places->period >= 0)
-		sample->is_of_several = bytes_u64(at + 8 * places->period, swap) > 1;
+		sample->period = bytes_u64(at + 8 * places->period, swap);
+	sample->is_of_several = sample->period > 1;
 }
 
 /* ---- samples, and the fields at the end of other records */
@@ -163,10 +180,11 @@ bool perf_sample_read(const struct perf_header *header, const uint8_t *at, size_
 	if (!layout || !take(&rest, 8 * (uint64_t)layout->sample.nr))
 		return false;
 	take_words(at, header->swap, &layout->sample, ret_sample);
+	ret_sample->stack_ns = stack_ns_of(header, layout, ret_sample);
 	if (layout->sample_type & PERF_SAMPLE_READ)
 		take_counts(&rest, layout, ret_sample);
 	if (layout->sample_type & PERF_SAMPLE_CALLCHAIN)
-		skip_words(&rest, take_u64(&rest));
+		take_chain(&rest, ret_sample);
 	if (layout->sample_type & PERF_SAMPLE_RAW) {
 		ret_sample->raw_size = take_u32(&rest);
 		ret_sample->raw = take(&rest, ret_sample->raw_size);
@@ -183,6 +201,34 @@ void perf_sample_read_last(const struct perf_header *header, const uint8_t *at, 
 	if (layout && layout->has_sample_id && size >= 8 * (size_t)layout->last.nr)
 		take_words(at + size - 8 * (size_t)layout->last.nr, header->swap, &layout->last,
 			   ret_sample);
+}
+
+/* Words in a stack that say of what the next addresses are: the highest numbers. */
+static bool is_context(uint64_t word)
+{
+	return word >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+void perf_sample_stack(const struct perf_sample *sample, bool swap, struct trace_stack *stack)
+{
+	uint64_t context = (uint64_t)PERF_CONTEXT_USER;
+
+	stack->ns = sample->stack_ns;
+	stack->nr = stack->nr_kernel = 0;
+	for (uint32_t i = 0; i < sample->nr_chain && stack->nr < STACK_ADDRESSES; i++) {
+		uint64_t word = bytes_u64(sample->chain + (size_t)i * sizeof(word), swap);
+
+		if (is_context(word)) {
+			context = word;
+			continue;
+		}
+		if (!word || (context != (uint64_t)PERF_CONTEXT_KERNEL &&
+			      context != (uint64_t)PERF_CONTEXT_USER))
+			continue; /* a guest's, or a hypervisor's */
+		if (context == (uint64_t)PERF_CONTEXT_KERNEL && stack->nr == stack->nr_kernel)
+			stack->nr_kernel++;
+		stack->addresses[stack->nr++] = word;
+	}
 }
 
 /* ---- groups */

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The code of a recording's vCPUs, by samples with stacks: names them, and adds up the time of each
+ * in the exit that was open.
+ */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "host/env.h"
+#include "host/kallsyms.h"
+#include "lib/file.h"
+#include "lib/hash.h"
+#include "providers/exits/stacks.h"
+#include "trace/exits/recording.h"
+
+#define KNOWN_MAX 65536
+#define THREADS_MAX 16384 /* that have samples, and so do not end */
+#define NAME_SIZE 256
+#define ID_BYTES 64
+
+/* A stack of a process, and its path below the root. */
+struct known_stack {
+	UT_hash_handle hh;
+	uint32_t node;
+	bool is_in_kvm; /* KVM_RUN is in it */
+	struct stack_of {
+		int32_t pid;
+		uint32_t file, nr, nr_kernel;
+		uint64_t addresses[];
+	} key;
+};
+
+struct sum_key {
+	const struct recorded_thread *thread;
+	const struct exit_count *exit; /* NULL: none was open */
+	uint64_t node;
+};
+
+struct code_sum {
+	UT_hash_handle hh;
+	struct sum_key key;
+	uint64_t ns, count;
+};
+
+struct recorded_code {
+	const struct trace *trace;
+	struct env env; /* of this machine's files */
+	struct functions *functions;
+	const struct kallsyms *kernel; /* the recording's symbols; NULL: it has none */
+	bool has_tried_kernel, is_this_kernel;
+	struct stacks *stacks; /* of functions alone */
+	struct known_stack *known;
+	struct code_sum *sums;
+	size_t nr_threads;
+	uint64_t lost_ns, nr;
+};
+
+struct recorded_code *recorded_code_new(const struct trace *trace)
+{
+	struct recorded_code *code = xcalloc(1, sizeof(*code));
+
+	code->trace = trace;
+	code->env.root = "";
+	code->functions = functions_new(&code->env);
+	code->stacks = stacks_new();
+	code->kernel = trace_symbols(trace, 0);
+	return code;
+}
+
+static void forget_known(struct recorded_code *code)
+{
+	struct known_stack *known, *next;
+
+	HASH_ITER(hh, code->known, known, next) {
+		HASH_DEL(code->known, known);
+		free(known);
+	}
+}
+
+void recorded_code_free(struct recorded_code *code)
+{
+	struct code_sum *sum, *next;
+
+	if (!code)
+		return;
+	forget_known(code);
+	HASH_ITER(hh, code->sums, sum, next) {
+		HASH_DEL(code->sums, sum);
+		free(sum);
+	}
+	functions_free(code->functions);
+	stacks_free(code->stacks);
+	free(code);
+}
+
+/* ---- names */
+
+/* Whether it is the build id of the kernel that runs here. */
+static bool is_id_of_kernel(const char *id)
+{
+	uint8_t notes[4096];
+	size_t size = 0;
+	FILE *file = fopen("/sys/kernel/notes", "re");
+	Elf64_Nhdr head;
+
+	if (file) {
+		size = fread(notes, 1, sizeof(notes), file);
+		fclose(file);
+	}
+	for (size_t at = 0, desc; at + sizeof(head) <= size;) {
+		char text[2 * ID_BYTES + 1] = "";
+
+		memcpy(&head, notes + at, sizeof(head));
+		desc = at + sizeof(head) + ((size_t)head.n_namesz + 3) / 4 * 4;
+		at = desc + ((size_t)head.n_descsz + 3) / 4 * 4;
+		if (head.n_type != NT_GNU_BUILD_ID || head.n_descsz > ID_BYTES || at > size)
+			continue;
+		for (size_t i = 0; i < head.n_descsz; i++)
+			snprintf(text + 2 * i, 3, "%02x", notes[desc + i]);
+		return strcmp(text, id) == 0;
+	}
+	return false;
+}
+
+/* Whether this kernel has the symbol at the address; it is among the first. */
+static bool is_symbol_at(const char *symbol, uint64_t address)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[NAME_SIZE + 32], name[NAME_SIZE];
+	bool is_there = false;
+	uint64_t at;
+
+	for (int i = 0; file && !is_there && i < 1000 && fgets(line, sizeof(line), file); i++)
+		is_there = sscanf(line, "%" SCNx64 " %*c %255s", &at, name) == 2 &&
+			   at == address && strcmp(name, symbol) == 0;
+	if (file)
+		fclose(file);
+	return is_there;
+}
+
+/* Whether it was recorded here since the kernel was booted: addresses change with that. */
+static bool is_of_this_kernel(const struct recorded_code *code, const struct trace_place *place)
+{
+	const struct trace_info *info = trace_file(code->trace, 0);
+	const char *symbol = strchr(place->path, ']');
+	struct utsname name;
+
+	if (!symbol || uname(&name) < 0)
+		return false;
+	return (*place->build_id ? is_id_of_kernel(place->build_id) :
+				   strcmp(info->release, name.release) == 0) &&
+	       is_symbol_at(symbol + 1, place->begin);
+}
+
+/* "kvm_vcpu_ioctl"; else "kvm.ko+0x1234", "[kernel]+0x1234". */
+static void name_of_kernel(struct recorded_code *code, const struct trace_event *event,
+			   uint64_t address, char *buf, size_t size)
+{
+	const char *name = code->kernel ? kallsyms_function(code->kernel, address) : NULL;
+	struct trace_place place;
+
+	if (name) {
+		snprintf(buf, size, "%s", name);
+		return;
+	}
+	if (!trace_locate(code->trace, event, address, true, &place)) {
+		snprintf(buf, size, "[kernel]");
+		return;
+	}
+	if (*place.path == '[' && !code->has_tried_kernel)
+		code->is_this_kernel = is_of_this_kernel(code, &place);
+	code->has_tried_kernel |= *place.path == '[';
+	if (code->is_this_kernel)
+		functions_of_kernel(code->functions, address, buf, size);
+	else if (strncmp(place.path, "[kernel", 7) == 0)
+		snprintf(buf, size, "[kernel]+0x%" PRIx64, place.offset);
+	else
+		snprintf(buf, size, "%s+0x%" PRIx64, path_base(place.path), place.offset);
+}
+
+static void name_of_process(struct recorded_code *code, const struct trace_event *event,
+			    uint64_t address, char *buf, size_t size)
+{
+	struct trace_place place;
+
+	if (trace_locate(code->trace, event, address, false, &place))
+		functions_of_file(code->functions, place.path, place.build_id, place.offset, buf,
+				  size);
+	else
+		snprintf(buf, size, "[unknown]");
+}
+
+static void make_path(struct recorded_code *code, const struct trace_event *event,
+		      struct known_stack *known)
+{
+	const struct trace_stack *stack = event->stack;
+	uint32_t node = STACK_ROOT;
+	char name[NAME_SIZE];
+
+	for (uint32_t i = stack->nr; i-- > 0;) {
+		bool is_kernel = i < stack->nr_kernel;
+		/* A call is before its return. */
+		uint64_t at = stack->addresses[i] - (i && i != stack->nr_kernel);
+
+		if (is_kernel)
+			name_of_kernel(code, event, at, name, sizeof(name));
+		else
+			name_of_process(code, event, at, name, sizeof(name));
+		known->is_in_kvm |= is_kernel && (!strcmp(name, "kvm_vcpu_ioctl") ||
+						  !strcmp(name, "kvm_arch_vcpu_ioctl_run"));
+		node = stacks_call(code->stacks, node,
+				   stacks_function(code->stacks, name,
+						   is_kernel ? FUNCTION_KERNEL : FUNCTION_VMM));
+	}
+	known->node = node;
+}
+
+static const struct known_stack *look_up(struct recorded_code *code,
+					 const struct trace_event *event)
+{
+	const struct trace_stack *stack = event->stack;
+	size_t size = stack->nr * sizeof(stack->addresses[0]);
+	struct known_stack *made = xcalloc(1, sizeof(*made) + size), *known;
+
+	made->key.pid = event->pid;
+	made->key.file = event->file;
+	made->key.nr = stack->nr;
+	made->key.nr_kernel = stack->nr_kernel;
+	memcpy(made->key.addresses, stack->addresses, size);
+	size += sizeof(made->key);
+	HASH_FIND(hh, code->known, &made->key, size, known);
+	if (known) {
+		free(made);
+		return known;
+	}
+	if (HASH_COUNT(code->known) == KNOWN_MAX)
+		forget_known(code);
+	make_path(code, event, made);
+	HASH_ADD_KEYPTR(hh, code->known, &made->key, size, made);
+	return made;
+}
+
+/* ---- samples */
+
+/* The thread of a vCPU; a thread in KVM_RUN is one. NULL: it is none, or there are too many. */
+static struct recorded_thread *thread_of(struct recorded_code *code, struct table *table,
+					 const struct trace_event *event, bool is_in_kvm)
+{
+	struct recorded_thread *thread = table_find_tid(table, event, event->tid);
+
+	if (!thread && is_in_kvm && code->nr_threads < THREADS_MAX)
+		thread = table_thread(table, event);
+	if (!thread || !(thread->is_vcpu || is_in_kvm))
+		return NULL;
+	if (!thread->has_code && code->nr_threads == THREADS_MAX)
+		return NULL;
+	thread->is_vcpu = true;
+	if (!thread->has_code) {
+		thread->has_code = true;
+		code->nr_threads++;
+	}
+	return thread;
+}
+
+/* As live: where KVM traces no exits an exit to user space ends before KVM_RUN begins. */
+static const struct exit_count *exit_of(const struct recorded_thread *thread, bool is_in_kvm)
+{
+	const struct thread_state *state = table_state(thread);
+
+	if (state->is_open & 1U << EXITS_VMEXIT)
+		return state->spans[EXITS_VMEXIT].count;
+	if (state->is_open & 1U << EXITS_USERSPACE && !is_in_kvm)
+		return state->spans[EXITS_USERSPACE].count;
+	return NULL;
+}
+
+static void add(struct recorded_code *code, const struct sum_key *key, uint64_t ns)
+{
+	struct code_sum *sum;
+
+	HASH_FIND(hh, code->sums, key, sizeof(*key), sum);
+	if (!sum && HASH_COUNT(code->sums) == STACKS_SUMS) {
+		code->lost_ns += ns;
+		return;
+	}
+	if (!sum) {
+		sum = xcalloc(1, sizeof(*sum));
+		sum->key = *key;
+		hash_add(code->sums, key, sum);
+	}
+	sum->ns += ns;
+	sum->count++;
+}
+
+void recorded_code_add(struct recorded_code *code, struct pairing *pairing,
+		       const struct trace_event *event)
+{
+	const struct known_stack *known;
+	struct recorded_thread *thread;
+	struct sum_key key = { NULL };
+
+	if (!event->stack->nr || event->tid < 0)
+		return;
+	known = look_up(code, event);
+	thread = thread_of(code, &pairing->table, event, known->is_in_kvm);
+	if (!thread)
+		return;
+	if (!pairing->nr_events && !code->nr++)
+		pairing->first_time = event->time;
+	if (event->time > pairing->last_time)
+		pairing->last_time = event->time;
+	thread->last = event->time;
+	key.thread = thread;
+	key.exit = exit_of(thread, known->is_in_kvm);
+	key.node = known->node;
+	add(code, &key, event->stack->ns);
+}
+
+/* ---- the sums of a sample */
+
+static uint32_t call_of(const struct stacks *from, uint32_t node, struct stacks *to, uint32_t exit)
+{
+	const struct stack_node *at = stacks_node_at(from, node);
+	const struct stack_function *function;
+
+	if (node == STACK_ROOT)
+		return exit;
+	function = stacks_function_at(from, at->function);
+	return stacks_call(to, call_of(from, at->parent, to, exit),
+			   stacks_function(to, function->name, function->side));
+}
+
+void recorded_code_sums(const struct recording *recording, const struct fields *fields,
+			struct stacks *to, struct stack_sums *ret_sums)
+{
+	const struct recorded_code *code = recording->code;
+	const struct code_sum *sum;
+
+	if (!code)
+		return;
+	for (sum = code->sums; sum; sum = sum->hh.next) {
+		const struct recorded_vcpu *vcpu = &recording->vcpus[sum->key.thread->index];
+		const struct exit_count *exit = sum->key.exit;
+		bool is_known = exit && exit->field;
+		uint32_t reason = is_known ? exit->field - 1 : FIELD_NONE, node;
+
+		node = stacks_exit(to, is_known ? fields_get(fields, reason)->label : "[no exit]",
+				   reason, is_known && fields_get(fields, reason)->is_idle);
+		stack_sums_add(ret_sums, &(struct stack_item){
+			.key = { vcpu->guest, vcpu->vcpu,
+				 call_of(code->stacks, (uint32_t)sum->key.node, to, node) },
+			.ns = (int64_t)sum->ns,
+			.count = sum->count,
+		});
+	}
+	ret_sums->lost_ns += code->lost_ns;
+	ret_sums->clock = "Samples are the recording's.";
+}
