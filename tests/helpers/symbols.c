@@ -7,11 +7,14 @@
  *	symbols --name NAME EXITS	the same VM: its kernel makes so many writes to a device,
  *			func_100 three of four, func_201 the fourth; it begins and ends with a line
  *			of input
+ *	symbols --name NAME lock	the same kernel on two vCPUs (x86-64): func_100 holds a lock
+ *			most of the time, func_201 spins for it
  *
  * Exit status 77 and a reason: it cannot be done here.
  */
 #include <inttypes.h>
 #include <linux/kvm.h>
+#include <pthread.h>
 
 #include "arch/arch.h"
 #include "lib/xalloc.h"
@@ -95,24 +98,30 @@ static uint8_t *code_at(const struct guest_kernel *kernel, uint64_t address)
 #define PAGING 0
 #define EXIT_REASON KVM_EXIT_IO
 
+static void put_jump(uint8_t *at, const uint8_t *to)
+{
+	int32_t distance = (int32_t)(to - (at + 5));
+
+	*at = 0xe9; /* jmp */
+	memcpy(at + 1, &distance, sizeof(distance));
+}
+
 static void put_function(const struct guest_kernel *kernel, size_t i, size_t writes, size_t next)
 {
 	static const uint8_t write[] = { 0xe6, 0x10 }; /* out %al, $0x10 */
 	uint8_t *at = code_at(kernel, kernel_address(kernel, i));
-	int32_t distance;
 
 	for (size_t n = 0; n < writes; n++, at += sizeof(write))
 		memcpy(at, write, sizeof(write));
-	*at++ = 0xe9; /* jmp */
-	distance = (int32_t)(code_at(kernel, kernel_address(kernel, next)) - (at + 4));
-	memcpy(at, &distance, sizeof(distance));
+	put_jump(at, code_at(kernel, kernel_address(kernel, next)));
 }
 
 static void enter_kernel(const struct x86_guest *guest, struct guest_kernel *kernel)
 {
 	struct kvm_segment cs = { .type = 11, .present = 1, .s = 1, .l = 1, .g = 1,
 				  .limit = UINT32_MAX, .selector = 8 };
-	struct kvm_regs regs = { .rip = kernel_address(kernel, CALLER), .rflags = 2 };
+	struct kvm_regs regs = { .rip = kernel_address(kernel, CALLER), .rflags = 2,
+				 .rbx = kernel->paging->begin + KERNEL_END - 64 };
 	struct kvm_sregs sregs;
 
 	x86_guest_set_cpuid(guest);
@@ -229,6 +238,57 @@ static int run(long exits)
 	return 0;
 }
 
+#if defined(__x86_64__)
+static void *run_vcpu(void *arg)
+{
+	for (;;)
+		x86_guest_run(arg);
+	return NULL;
+}
+
+/* Both functions test the lock, which is at (%rbx). The first one has it for 100,000 rounds. */
+static void put_lock(const struct guest_kernel *kernel)
+{
+	static const uint8_t hold[] = {
+		0xb8, 1, 0, 0, 0,	    /* mov $1, %eax */
+		0x87, 0x03,		    /* xchg %eax, (%rbx) */
+		0x85, 0xc0, 0x75, 0x11,	    /* test %eax, %eax; jne behind this */
+		0xb9, 0xa0, 0x86, 0x01, 0,  /* mov $100000, %ecx */
+		0xff, 0xc9, 0x75, 0xfc,	    /* dec %ecx; jne */
+		0xc7, 0x03, 0, 0, 0, 0,	    /* movl $0, (%rbx) */
+		0xeb, 0xe4,		    /* jmp to the begin */
+	};
+	static const uint8_t spin[] = {
+		0xf3, 0x90, 0x83, 0x3b, 0, 0x75, 0xf9, /* pause; cmpl $0, (%rbx); jne */
+	};
+	uint8_t *caller = code_at(kernel, kernel_address(kernel, CALLER));
+	uint8_t *called = code_at(kernel, kernel_address(kernel, CALLED));
+
+	memcpy(caller, hold, sizeof(hold));
+	put_jump(caller + sizeof(hold), called);
+	memcpy(called, spin, sizeof(spin));
+	put_jump(called + sizeof(spin), caller);
+}
+
+static int contend(void)
+{
+	struct guest_kernel kernel;
+	struct x86_guest first, second;
+	pthread_t thread;
+
+	make(&kernel, &first);
+	put_lock(&kernel);
+	second = first;
+	x86_guest_add_vcpu_of(&second, 1);
+	enter_kernel(&second, &kernel);
+	x86_guest_wait();
+	if (pthread_create(&thread, NULL, run_vcpu, &second))
+		die("pthread_create");
+	run_vcpu(&first);
+	return 0;
+}
+#endif
+
 static int try(void)
 {
 	struct guest_symbols *symbols;
@@ -264,5 +324,9 @@ int main(int argc, char **argv)
 		return print(atoi(argv[1]), atoi(argv[2]));
 	if (access("/dev/kvm", R_OK | W_OK) < 0)
 		return cannot("no /dev/kvm");
+#if defined(__x86_64__)
+	if (argc == 4 && strcmp(argv[3], "lock") == 0)
+		return contend();
+#endif
 	return argc == 4 ? run(atol(argv[3])) : try();
 }

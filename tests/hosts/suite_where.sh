@@ -102,3 +102,65 @@ guest_code() {
 		"samples have the time of its exits"
 	stop "$g_guest"
 }
+
+# off_under FUNCTION: the share of time in which vCPUs had no CPU, after exits of the guest's
+# function, in whole percent.
+off_under() {
+	tr -d '"' <"$TMP/where" | awk -F, -v name="$1" '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "self_percent") column = i }
+		$2 == "exit" { function_ = "" }
+		$2 == "guest" { function_ = $1 }
+		$1 == "[off CPU]" && function_ == name { sum += $column }
+		END { printf "%d\n", sum }'
+}
+
+# who_of GUEST KIND COLUMN: of the first such row of $TMP/who.
+who_of() {
+	awk -F, -v guest="$1" -v kind="$2" -v column="$3" '
+	NR == 1 {
+		for (i = 1; i <= NF; i++)
+			at[$i] = i
+		next
+	}
+	$at["guest"] == guest && $at["kind"] == kind { print $at[column]; exit }' "$TMP/who"
+}
+
+# who_is_preempted MASK MASK: what kvmtop who and where find with the vCPUs on these CPUs.
+who_is_preempted() {
+	for l_task in "/proc/$l_guest/task/"*; do
+		taskset -p "$1" "${l_task##*/}" >/dev/null
+		[ $# = 1 ] || shift
+	done
+	begin_where -p "$l_guest" -x --guest-code --guest-symbols
+	who_begin
+	sleep 4
+	who_end "who"
+	end_where
+}
+
+has_threads() {
+	h_least=$2
+	set -- "/proc/$1/task/"*
+	[ $# -ge "$h_least" ]
+}
+
+# A guest's two vCPUs contend for a lock. On one CPU the host takes the CPU from the function that
+# has the lock, for the vCPU that spins for it; with a CPU each the two do not wait for each other.
+lock_holder() {
+	section "the lock's holder"
+	if [ "$(nproc)" -lt 2 ] || [ "$(uname -m)" != x86_64 ]; then
+		skip "the lock's holder" "it takes two CPUs, which x86 hosts have here"
+		return
+	fi
+	guest_of symbols lock lock
+	l_guest=$GUEST
+	guest_go lock
+	wait_for 10 has_threads "$l_guest" 2
+	who_is_preempted 2 2
+	check "the function that has the lock is preempted" test "$(off_under func_100)" -ge 5
+	check "for the guest's other vCPU" test "$(charged lock own)" -gt 500000000
+	like "$(who_of lock waits kernel_percent)" '^(100|9[0-9])' "in the guest's kernel"
+	who_is_preempted 1 2
+	is "$(charged lock own)" 0 "with a CPU each no vCPU waits for the other"
+	stop "$l_guest" KILL
+}

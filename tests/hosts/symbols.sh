@@ -64,7 +64,6 @@ code_of_guest() {
 	tr -d '"' <"$TMP/tree.csv" >"$TMP/tree"
 	awk -F, '$2 == "exit" { reason = $1 } $2 == "guest" { print reason, $1 }' "$TMP/tree" |
 		sort -u >"$TMP/functions"
-	diag "$(cat "$TMP/tree.err" "$TMP/functions")"
 }
 
 # code_of_live_guest: the same of a guest that goes on, and writes to its console meanwhile. In an
@@ -84,6 +83,7 @@ code_of_live_guest() {
 # Without [user], and addresses outside the image, such as modules'.
 code_has_names() {
 	check "the serial console's function makes port writes" code_of_live_guest
+	diag "$(cat "$TMP/functions")"
 	is "$(grep -v '^kvmtop: Samples are taken by' "$TMP/tree.err")" "" "where has no complaint"
 	awk '{ print $3 }' "$TMP/list" | sort -u >"$TMP/names"
 	is "$(sed 's/.* //' "$TMP/functions" | grep -v '^\[\|\]$\|^0x' | grep -vxFf "$TMP/names")" \
@@ -98,13 +98,13 @@ long_exits_of_guest() {
 		tr -d '"' | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "symbol") column = i }
 		NR > 1 && $column != "" { print $column }' >"$TMP/long"
-	diag "$(cat "$TMP/long.err")
-$(wc -l <"$TMP/long") long exits, as of $(head -n 1 "$TMP/long")"
 	[ -s "$TMP/long" ]
 }
 
 long_exits_have_names() {
 	check "long exits have the guest's functions" long_exits_of_guest
+	diag "$(cat "$TMP/long.err")
+$(wc -l <"$TMP/long") long exits, as of $(head -n 1 "$TMP/long")"
 	is "$(sed 's/+0x[0-9a-f]*$//' "$TMP/long" | sort -u | grep -vxFf "$TMP/names")" "" \
 		"each is one of the guest's"
 }

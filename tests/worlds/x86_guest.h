@@ -69,13 +69,18 @@ static inline void x86_guest_make(struct x86_guest *guest, size_t memory_size)
 			  memory_size, 0);
 }
 
-static inline void x86_guest_add_vcpu(struct x86_guest *guest)
+static inline void x86_guest_add_vcpu_of(struct x86_guest *guest, int id)
 {
 	int size;
 
-	guest->vcpu = must(ioctl(guest->vm, KVM_CREATE_VCPU, 0), "KVM_CREATE_VCPU");
+	guest->vcpu = must(ioctl(guest->vm, KVM_CREATE_VCPU, id), "KVM_CREATE_VCPU");
 	size = must(ioctl(guest->kvm, KVM_GET_VCPU_MMAP_SIZE, 0), "KVM_GET_VCPU_MMAP_SIZE");
 	guest->run = must_map((size_t)size, MAP_SHARED, guest->vcpu);
+}
+
+static inline void x86_guest_add_vcpu(struct x86_guest *guest)
+{
+	x86_guest_add_vcpu_of(guest, 0);
 }
 
 #if defined(__x86_64__)
