@@ -152,6 +152,7 @@ static int take_kvm(struct run *run, struct error *error)
 			 run->options->buffer, &run->trace, error);
 	if (err || !begin_output(run))
 		return err;
+	trace_want_stacks(run->trace);
 	run->kvm = timeline_kvm_new(run->trace, &run->clock, run->has_guests, &run->out);
 	run->inside = (struct timeline_inside){ run->trace, &run->clock, &run->out, NULL, 0 };
 	progress_begin(&run->progress);

@@ -267,12 +267,24 @@ printf '%s,%s,,%s,1,100.00,,\n' 1 7 a 1 0.25 b 1 9223372036854775808 c 1 '<not c
 "$HELPERS/trace_make" cpu-group "$TMP/group" 50
 "$HELPERS/trace_make" perf "$TMP/perf" 5000
 
+# Two functions in turns, each of two samples of 2 us, which one function calls all the time.
+"$HELPERS/trace_make" stacks "$TMP/stacks" 8
+"$KVMTOP" timeline -k "$TMP/stacks" -o "$TMP/chrome"
+is "$(sed -n 's/.*"name":"\([^"]*\)","cat":"code",.*"ts":\(.*\),"dur":\([0-9.]*\)}.*/\1 \2 \3/p' \
+	"$TMP/chrome")" "vmm+0x5000 0.000 14.500
+vmm+0x4008 0.000 2.500
+vmm+0x4108 2.500 4.000
+vmm+0x4008 6.500 4.000
+vmm+0x4108 10.500 4.000" "samples with stacks are calls on a track"
+is "$(grep -c '"args":{"name":"vCPU 3: code"}' "$TMP/chrome")" 1 "of the vCPU's code"
+
 if $python -c 'import google.protobuf' 2>/dev/null; then
 	same_events "a trace.dat, which has lost events" -k "$TMP/host.dat"
 	same_events "a guest's and its host's" -k "$TMP/guest.dat" -k "$TMP/host.dat"
 	same_events "ACRN's, with the TSC as its clock" -k "$TMP/1" -k "$TMP/2" -f 2893217.5
 	same_events "more than a block of perf.data" -k "$TMP/perf"
 	same_events "events that were only counted" -k "$TMP/group"
+	same_events "samples with stacks" -k "$TMP/stacks"
 	same_events "function calls" "$TMP/calls.json"
 	same_events "counters" -p "$TMP/counters"
 	same_events "all of them" -k "$TMP/perf" -p "$TMP/counters" -m "$TMP/calls.json" -F

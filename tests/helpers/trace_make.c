@@ -2,7 +2,8 @@
 /*
  * trace_make - writes recordings with known contents, small for tests and large for measuring.
  *
- * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group FILE [EXITS]
+ * usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group|stacks FILE
+ *		[EXITS]
  *	trace_make threads|ended FILE [N]
  *	trace_make raw FILE FORMAT PAGES...
  *
@@ -15,9 +16,11 @@
  * one of its guests recorded, by a clock 5000 s and 123 ns ahead; all exits are from an address
  * that the guest's symbols name do_idle+0x5. group has samples of exits, which say that there were
  * as many entries and three times as many accesses to memory; cpu-group is the same, but counted by
- * CPU. threads has no exits, but events of N threads; ended has N guests, one after the other.
+ * CPU. stacks has a sample with a stack in each exit. threads has no exits, but events of N
+ * threads; ended has N guests, one after the other.
  */
 #include "tests/worlds/perf_group.h"
+#include "tests/worlds/perf_stacks.h"
 
 #define NR_REASONS 8
 
@@ -293,6 +296,22 @@ static void make_raw(FILE *file, const char *format, char *const *paths, uint32_
 	free(rings);
 }
 
+/* A sample in each exit: of two functions in turns, which the same one calls. */
+static void make_stacks(FILE *file, uint64_t nr)
+{
+	struct bytes bytes = { .len = 0 };
+
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	for (uint64_t i = 0; i < nr; i++) {
+		const uint64_t chain[] = { OF_USER, VMM + 0x8 + 0x100 * (i / 2 % 2), VMM + 0x1001 };
+
+		put_stack_exit(&bytes, 1000000 + 2000 * i, 30);
+		put_stack(&bytes, 1000500 + 2000 * i, 77, 2000, chain, 3);
+		flush(&bytes, file);
+	}
+	bytes_release(&bytes);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -307,6 +326,7 @@ int main(int argc, char **argv)
 		{ "guest", make_guest },
 		{ "perf", make_perf },
 		{ "group", make_group },
+		{ "stacks", make_stacks },
 		{ "cpu-group", make_cpu_group },
 		{ "threads", make_threads },
 		{ "ended", make_ended },
@@ -326,7 +346,7 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr,
 		"usage: trace_make acrn|kvmtrace|dat|buffers|host|guest|perf|group|cpu-group|\n"
-		"                  threads FILE [EXITS]\n"
+		"                  stacks|threads FILE [EXITS]\n"
 		"       trace_make raw FILE FORMAT PAGES...\n");
 	return 2;
 }

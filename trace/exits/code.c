@@ -296,17 +296,35 @@ static void add(struct recorded_code *code, const struct sum_key *key, uint64_t 
 	sum->count++;
 }
 
+struct recorded_thread *recorded_code_find(struct recorded_code *code, struct table *table,
+					   const struct trace_event *event,
+					   uint32_t *ret_node, bool *ret_is_in_kvm)
+{
+	const struct known_stack *known;
+
+	if (!event->stack->nr || event->tid < 0)
+		return NULL;
+	known = look_up(code, event);
+	*ret_node = known->node;
+	if (ret_is_in_kvm)
+		*ret_is_in_kvm = known->is_in_kvm;
+	return thread_of(code, table, event, known->is_in_kvm);
+}
+
+const struct stacks *recorded_code_stacks(const struct recorded_code *code)
+{
+	return code->stacks;
+}
+
 void recorded_code_add(struct recorded_code *code, struct pairing *pairing,
 		       const struct trace_event *event)
 {
-	const struct known_stack *known;
-	struct recorded_thread *thread;
 	struct sum_key key = { NULL };
+	bool is_in_kvm;
+	uint32_t node;
+	struct recorded_thread *thread = recorded_code_find(code, &pairing->table, event, &node,
+							    &is_in_kvm);
 
-	if (!event->stack->nr || event->tid < 0)
-		return;
-	known = look_up(code, event);
-	thread = thread_of(code, &pairing->table, event, known->is_in_kvm);
 	if (!thread)
 		return;
 	if (!pairing->nr_events && !code->nr++)
@@ -315,8 +333,8 @@ void recorded_code_add(struct recorded_code *code, struct pairing *pairing,
 		pairing->last_time = event->time;
 	thread->last = event->time;
 	key.thread = thread;
-	key.exit = exit_of(thread, known->is_in_kvm);
-	key.node = known->node;
+	key.exit = exit_of(thread, is_in_kvm);
+	key.node = node;
 	add(code, &key, event->stack->ns);
 }
 

@@ -381,3 +381,18 @@ struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct ta
 	}
 	return vcpus;
 }
+
+void recorded_guest_name(const struct trace *trace, const struct recorded_guest *guest, char *buf,
+			 size_t size)
+{
+	const char *file = path_base(trace_file(trace, guest->file)->path);
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), " %d", (int)guest->pid);
+	if (!guest->is_known)
+		snprintf(buf, size, guest->nth ? "%.80s (%u)" : "%.80s", file, guest->nth + 1);
+	else if (guest->pid < 0 || strstr(guest->name, pid))
+		snprintf(buf, size, "%.95s", guest->name);
+	else
+		snprintf(buf, size, "%.80s (%d)", guest->name, (int)guest->pid);
+}

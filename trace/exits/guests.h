@@ -72,4 +72,8 @@ struct recorded_vcpu {
 struct recorded_vcpu *guests_of_table(const struct trace *trace, const struct table *table,
 				      struct recorded_guests *recorded, struct guests *guests);
 
+/* "web1 (4711)"; of guests that are not known "trace.dat", "trace.dat (2)". */
+void recorded_guest_name(const struct trace *trace, const struct recorded_guest *guest, char *buf,
+			 size_t size);
+
 #endif

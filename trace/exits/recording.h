@@ -65,6 +65,15 @@ uint64_t recording_span(const struct recording *recording);
 struct recorded_code *recorded_code_new(const struct trace *trace);
 void recorded_code_free(struct recorded_code *code); /* NULL is fine */
 
+/*
+ * The thread of a vCPU that a sample is of, its stack as a node of the dictionary, and whether it is
+ * in KVM_RUN (may be NULL). NULL: it is of no vCPU.
+ */
+struct recorded_thread *recorded_code_find(struct recorded_code *code, struct table *table,
+					   const struct trace_event *event,
+					   uint32_t *ret_node, bool *ret_is_in_kvm);
+const struct stacks *recorded_code_stacks(const struct recorded_code *code);
+
 /* Takes an event that is a sample. */
 void recorded_code_add(struct recorded_code *code, struct pairing *pairing,
 		       const struct trace_event *event);

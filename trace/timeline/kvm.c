@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "lib/array.h"
-#include "lib/file.h"
 #include "trace/exits/guests.h"
-#include "trace/exits/pairing.h"
+#include "trace/exits/recording.h"
 #include "trace/timeline/out.h"
 #include "trace/timeline/timeline.h"
 
@@ -54,27 +53,9 @@ struct timeline_kvm {
 	struct name names[NAMES]; /* by the key */
 	struct timeline_cpus cpus;
 	struct timeline_arrows arrows;
+	struct timeline_code code;
 	const struct trace_event *event; /* the one that is taken */
 };
-
-/* ---- processes and tracks ---- */
-
-/* "web1 (4711)"; of guests that are not known "trace.dat", "trace.dat (2)". */
-static void name_guest(const struct timeline_kvm *kvm, const struct recorded_guest *guest,
-		       char *name)
-{
-	const char *file = path_base(trace_file(kvm->trace, guest->file)->path);
-	char pid[16];
-
-	snprintf(pid, sizeof(pid), " %d", (int)guest->pid);
-	if (!guest->is_known)
-		snprintf(name, NAME_SIZE, guest->nth ? "%.80s (%u)" : "%.80s", file,
-			 guest->nth + 1);
-	else if (guest->pid < 0 || strstr(guest->name, pid))
-		snprintf(name, NAME_SIZE, "%.95s", guest->name);
-	else
-		snprintf(name, NAME_SIZE, "%.80s (%d)", guest->name, (int)guest->pid);
-}
 
 /* The number of the thread's process, which is drawn from its first event on. */
 static size_t process_of(struct timeline_kvm *kvm, struct recorded_thread *thread)
@@ -86,7 +67,7 @@ static size_t process_of(struct timeline_kvm *kvm, struct recorded_thread *threa
 	if (guest->number == kvm->nr_processes) {
 		array_grow(&kvm->processes, &kvm->room_processes, kvm->nr_processes + 1);
 		process = &kvm->processes[kvm->nr_processes++];
-		name_guest(kvm, guest, process->name);
+		recorded_guest_name(kvm->trace, guest, process->name, NAME_SIZE);
 		process->number = out_process(kvm->out, process->name);
 	}
 	return guest->number;
@@ -426,6 +407,7 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct ti
 					    .table = &kvm->pairing.table, .trace = trace,
 					    .name_vcpu = name_vcpu, .has_arrow = has_arrow };
 	kvm->arrows.nr_flows = &kvm->cpus.nr_flows;
+	kvm->code = (struct timeline_code){ recorded_code_new(trace), clock, out, NULL };
 	pairing_init(&kvm->pairing, trace, 0, &kvm->listener);
 	return kvm;
 }
@@ -441,6 +423,7 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	timeline_arrows_release(&kvm->arrows);
 	offsets_release(&kvm->offsets);
 	timeline_cpus_release(&kvm->cpus);
+	recorded_code_free(kvm->code.names);
 	free(kvm);
 }
 
@@ -472,12 +455,28 @@ static void take_sched(struct timeline_kvm *kvm, const struct meaning *meaning,
 		track_of(kvm, woken)->woken = flow;
 }
 
+static void take_stack(struct timeline_kvm *kvm, const struct trace_event *event)
+{
+	uint32_t node;
+	struct recorded_thread *thread = recorded_code_find(kvm->code.names, &kvm->pairing.table,
+							    event, &node, NULL);
+
+	if (thread)
+		timeline_code_add(&kvm->code, thread,
+				  kvm->processes[track_of(kvm, thread)->process].number, event,
+				  node);
+}
+
 void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 {
 	const struct meaning *meaning = event->type ?
 		meaning_of(&kvm->pairing.meanings, event->type) : NULL;
 
 	kvm->event = event;
+	if (meaning && event->stack) {
+		take_stack(kvm, event);
+		return;
+	}
 	if (!meaning || meaning->kind > MEANING_NONE)
 		take_sched(kvm, meaning, event);
 	pairing_add(&kvm->pairing, event);
@@ -493,6 +492,7 @@ void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 void timeline_kvm_end(struct timeline_kvm *kvm)
 {
 	pairing_end(&kvm->pairing);
+	timeline_code_end(&kvm->code);
 	for (size_t i = 0; i < kvm->pairing.table.nr_threads; i++) {
 		if (kvm->pairing.table.threads[i]->drawn)
 			name_track(kvm, kvm->pairing.table.threads[i]);

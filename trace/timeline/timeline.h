@@ -42,6 +42,27 @@ void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 /* At the stream's end: draws what is open, and names the tracks. */
 void timeline_kvm_end(struct timeline_kvm *kvm);
 
+/* ---- code.c */
+
+struct code_track;
+struct recorded_code;
+struct recorded_thread;
+
+/* The caller sets the first three, which must outlive this, and zeroes the rest. */
+struct timeline_code {
+	struct recorded_code *names;
+	const struct timeline_clock *clock;
+	struct timeline_out *out;
+	struct code_track *tracks; /* a hash */
+};
+
+/* Takes a sample of a thread: its stack is a node of the names' dictionary. */
+void timeline_code_add(struct timeline_code *code, const struct recorded_thread *thread,
+		       int32_t process, const struct trace_event *event, uint32_t node);
+
+/* At the stream's end, or when it ends early: draws what waits, and names the tracks. */
+void timeline_code_end(struct timeline_code *code);
+
 /* ---- guests, after the stream's end; in the order of their first events */
 
 struct timeline_guest {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The code that vCPUs were in, where the recording has samples with stacks: each function is a
+ * slice on a track beside its vCPU's. A sample is drawn over the time that it stands for, up to
+ * itself; what the next one has in common with it goes on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/array.h"
+#include "lib/hash.h"
+#include "trace/timeline/timeline.h"
+#include "trace/exits/recording.h"
+
+#define TRACK_IDS (1 << 30) /* from here on: threads have lower numbers */
+#define CALLS_MAX 8192 /* that wait to be drawn */
+
+struct call {
+	uint32_t function;
+	int64_t begin_ns, end_ns;
+};
+
+/* Calls wait until all are known that begin with them: the outer one is drawn first. */
+struct code_track {
+	const struct recorded_thread *thread;
+	int32_t process;
+	struct call *calls;
+	size_t nr, room;
+	size_t open[STACK_ADDRESSES]; /* of calls, the outermost first */
+	size_t nr_open;
+	int64_t last_ns; /* the latest sample's */
+	UT_hash_handle hh;
+};
+
+/* Draws the calls, with the open ones up to the latest sample. */
+static void draw(struct timeline_code *code, struct code_track *track)
+{
+	const struct stacks *stacks = recorded_code_stacks(code->names);
+
+	for (size_t i = 0; i < track->nr_open; i++)
+		track->calls[track->open[i]].end_ns = track->last_ns;
+	for (size_t i = 0; i < track->nr; i++) {
+		const struct call *call = &track->calls[i];
+		const struct timeline_event event = {
+			.name = out_keep(code->out, stacks_function_at(stacks,
+								       call->function)->name),
+			.category = "code",
+			.process = track->process,
+			.track = TRACK_IDS + track->thread->tid,
+			.ns = call->begin_ns,
+		};
+
+		out_slice(code->out, &event, call->end_ns, NULL);
+	}
+	track->nr = track->nr_open = 0;
+}
+
+static struct code_track *track_of(struct timeline_code *code,
+				   const struct recorded_thread *thread, int32_t process)
+{
+	struct code_track *track;
+
+	HASH_FIND(hh, code->tracks, &thread, sizeof(thread), track);
+	if (track)
+		return track;
+	track = xcalloc(1, sizeof(*track));
+	track->thread = thread;
+	track->process = process;
+	hash_add(code->tracks, thread, track);
+	return track;
+}
+
+/* The functions of a stack, the outermost first. */
+static size_t path_of(const struct stacks *stacks, uint32_t node, uint32_t *path)
+{
+	size_t nr = 0;
+
+	for (; node != STACK_ROOT; node = stacks_node_at(stacks, node)->parent)
+		path[nr++] = stacks_node_at(stacks, node)->function;
+	for (size_t i = 0; i < nr / 2; i++) {
+		uint32_t function = path[i];
+
+		path[i] = path[nr - 1 - i];
+		path[nr - 1 - i] = function;
+	}
+	return nr;
+}
+
+void timeline_code_add(struct timeline_code *code, const struct recorded_thread *thread,
+		       int32_t process, const struct trace_event *event, uint32_t node)
+{
+	struct code_track *track = track_of(code, thread, process);
+	int64_t ns = timeline_clock_ns(code->clock, event->time);
+	int64_t period = event->stack->ns < INT64_MAX / 4 ? (int64_t)event->stack->ns : 0;
+	uint32_t path[STACK_ADDRESSES];
+	size_t nr = path_of(recorded_code_stacks(code->names), node, path), same = 0;
+	int64_t begin_ns;
+
+	/* Samples come a bit early or late: only a period that has none is a gap. */
+	if (ns < track->last_ns || ns - period > track->last_ns + period / 2 ||
+	    track->nr > CALLS_MAX)
+		draw(code, track);
+	while (same < nr && same < track->nr_open &&
+	       track->calls[track->open[same]].function == path[same])
+		same++;
+	while (track->nr_open > same)
+		track->calls[track->open[--track->nr_open]].end_ns = track->last_ns;
+	begin_ns = track->nr ? track->last_ns : ns > period ? ns - period : 0;
+	for (size_t i = same; i < nr; i++) {
+		array_grow_unset(&track->calls, &track->room, track->nr + 1);
+		track->open[track->nr_open++] = track->nr;
+		track->calls[track->nr++] = (struct call){
+			.function = path[i],
+			.begin_ns = begin_ns,
+		};
+	}
+	track->last_ns = ns;
+}
+
+void timeline_code_end(struct timeline_code *code)
+{
+	struct code_track *track, *next;
+	char name[64];
+
+	HASH_ITER(hh, code->tracks, track, next) {
+		const struct recorded_thread *thread = track->thread;
+
+		draw(code, track);
+		if (thread->vcpu >= 0)
+			snprintf(name, sizeof(name), "vCPU %d: code", (int)thread->vcpu);
+		else
+			snprintf(name, sizeof(name), "%s: code", thread->comm);
+		out_track(code->out, track->process, TRACK_IDS + thread->tid, name,
+			  thread->vcpu >= 0 ? thread->vcpu : TRACK_IDS + thread->tid);
+		HASH_DEL(code->tracks, track);
+		free(track->calls);
+		free(track);
+	}
+}
