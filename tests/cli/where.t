@@ -97,8 +97,9 @@ like "$(cat "$TMP/out")" '^kvmtop: No code was kept: kvmtop -w FILE --keep where
 
 # ---- a recording with stacks
 
-# Without exits of KVM's a thread that is in KVM_RUN is a vCPU's.
-if perf record -q -a -g -F 499 -e cpu-clock -o "$TMP/perf.data" -- sleep 2 2>"$TMP/err"; then
+# The event shows which thread is the vCPU's; without it a sample in KVM_RUN would, if there is one.
+if perf record -q -a -g -e cpu-clock/freq=499/ -e kvm:kvm_userspace_exit -o "$TMP/perf.data" \
+	-- sleep 3 2>"$TMP/err"; then
 	is "$(status_of "$KVMTOP" report --csv --view where "$TMP/perf.data")" 0 "perf record -g"
 	check "has the function that spins" \
 		awk -v share="$(time_of answer_by_spinning)" 'BEGIN { exit !(share > 0) }'
