@@ -66,8 +66,8 @@ struct recorded_code *recorded_code_new(const struct trace *trace);
 void recorded_code_free(struct recorded_code *code); /* NULL is fine */
 
 /*
- * The thread of a vCPU that a sample is of, its stack as a node of the dictionary, and whether it is
- * in KVM_RUN (may be NULL). NULL: it is of no vCPU.
+ * The thread of a vCPU that a sample is of, its stack as a node of the dictionary, and whether it
+ * is in KVM_RUN (may be NULL). NULL: it is of no vCPU.
  */
 struct recorded_thread *recorded_code_find(struct recorded_code *code, struct table *table,
 					   const struct trace_event *event,
