@@ -165,6 +165,7 @@ int query_of_options(const struct options *options, struct query *query,
 		return err;
 	query->filter = parts->filter;
 	query->stack_hz = STACKS_HZ;
+	query->has_guest_code = options->guest_symbols || options->nr_kallsyms;
 	query->longer_ns = LONG_EXITS_DEFAULT_NS;
 	query->has_arguments = true;
 	query->is_latest = options->mode != MODE_SCREEN;

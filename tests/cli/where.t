@@ -134,6 +134,11 @@ if [ -n "$verified" ]; then
 else
 	skip "the kernel verifies its programs quickly" "this kernel does not say"
 fi
+screen_keys G
+screen_has "With the guests' functions, and how many exits each makes" "G adds the guest's functions"
+screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "to the others"
+screen_keys G
+screen_has "Without the guests' functions" "and leaves them out"
 screen_keys x
 screen_has '^ +[├└] vCPU 0 ' "x shows the tree"
 screen_keys x

@@ -15,6 +15,8 @@ const struct key_help screen_keys[] = {
 	  '\r' },
 	{ "Backspace", "Backspace back", "back to where Enter or b came from", KEY_BACK, '\b' },
 	{ "x", "x reasons", "all reasons, or none; all of Who; the tree of calls", KEY_TREES, 'x' },
+	{ "G", "G guest code", "with the guest's functions that make the exits, or without",
+	  KEY_CODE | KEY_LIVE, 'G' },
 	{ "b", "b guests", "by guest, and back", KEY_GUESTS, 'b' },
 	{ "f", "f filter", "show what matches a regular expression", 0, 'f' },
 	{ "c", NULL, "clear the filter and the guest", 0, 0 },
@@ -44,6 +46,8 @@ bool screen_has_key(const struct screen *screen, const struct key_help *key)
 	if (key->needs & KEY_LIVE && screen->recording)
 		return false;
 	if (key->needs & KEY_RECORDED && !screen->recording)
+		return false;
+	if (key->needs & KEY_CODE && !screen->query->type->has_calls)
 		return false;
 	return !(key->needs & KEY_TREES) || screen->query->type->has_trees;
 }

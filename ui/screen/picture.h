@@ -192,6 +192,7 @@ enum {
 	KEY_LIVE = 1 << 0,   /* now: not in a recording */
 	KEY_RECORDED = 1 << 8, /* a recording */
 	KEY_TREES = 1 << 1,  /* a view with trees */
+	KEY_CODE = 1 << 10,  /* a view of code */
 	/* For the last line only: the help always lists the key, if it has a text: */
 	KEY_BACK = 1 << 2,   /* Backspace leads back */
 	KEY_GUESTS = 1 << 3, /* any view but the view of guests */

@@ -26,6 +26,20 @@ static void toggle_children(struct tui *tui)
 	tui_ask(tui);
 }
 
+static void toggle_guest_code(struct tui *tui)
+{
+	bool *has_it = &tui->query->has_guest_code;
+
+	if (!tui->query->type->has_calls) {
+		tui_say(tui, "G shows the guests' functions in the view of code: press 8");
+		return;
+	}
+	*has_it = !*has_it;
+	tui_say(tui, *has_it ? "With the guests' functions, and how many exits each makes" :
+			       "Without the guests' functions");
+	tui_ask(tui);
+}
+
 static bool can_sort(const struct tui *tui, size_t index)
 {
 	const struct column *column = &tui->query->type->columns[index];
@@ -190,7 +204,7 @@ static bool press_live(struct tui *tui, wint_t ch)
 {
 	double delay_s = tui->sampling.delay_s;
 
-	if (!wcschr(L"rs+-", (wchar_t)ch) || !ch)
+	if (!wcschr(L"rs+-G", (wchar_t)ch) || !ch)
 		return false;
 	if (!source_has_now(tui->source->kind)) {
 		tui_say(tui, source_lacks(tui->source->kind, NEED_NOW));
@@ -206,6 +220,9 @@ static bool press_live(struct tui *tui, wint_t ch)
 		break;
 	case '+':
 		tui_set_delay(tui, delay_longer(delay_s));
+		break;
+	case 'G':
+		toggle_guest_code(tui);
 		break;
 	default:
 		tui_set_delay(tui, delay_shorter(delay_s));
