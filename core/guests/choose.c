@@ -175,6 +175,17 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 	return 0;
 }
 
+static bool is_denied(const struct guests *guests, pid_t pid)
+{
+	pid_t denied;
+
+	for (size_t i = 0; (denied = guests_denied_at(guests, i)); i++) {
+		if (denied == pid)
+			return true;
+	}
+	return false;
+}
+
 int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 		  const struct guest **ret_guest, struct error *error)
 {
@@ -188,6 +199,9 @@ int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 	if (!guest && !path_exists(path))
 		return error_set(error, -ESRCH, "there is no process %d; kvmtop "
 				 "--list-guests lists the guests", (int)pid);
+	if (!guest && is_denied(guests, pid))
+		return error_set(error, -EACCES, "no right to look into process %d: root or "
+				 "CAP_SYS_PTRACE is needed", (int)pid);
 	if (!guest)
 		return error_set(error, -ESRCH, "process %d is not a KVM guest: it holds no VM; "
 				 "kvmtop --list-guests lists the guests", (int)pid);

@@ -8,6 +8,7 @@
 #include <gelf.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,8 @@ struct functions {
 	pid_t pid; /* 0: none */
 	struct mapping *maps;
 	size_t nr_maps, room_maps;
+	struct error missing; /* why there are no names, until that is said */
+	bool has_missed;
 };
 
 struct functions *functions_new(const struct env *env)
@@ -103,17 +106,56 @@ void functions_look_again(struct functions *functions)
 	functions->pid = 0;
 }
 
+/* Keeps the first reason why names are missing. */
+static void __attribute__((format(printf, 2, 3)))
+miss(struct functions *functions, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (!functions->has_missed)
+		vsnprintf(functions->missing.text, sizeof(functions->missing.text), format, args);
+	va_end(args);
+	functions->has_missed = true;
+}
+
+/* err: of what the kernel has of the process. Other errors than these: it has ended. */
+static void miss_process(struct functions *functions, int err)
+{
+	if (err == -EACCES || err == -EPERM)
+		miss(functions, "functions of process %d have no names: root, or CAP_SYS_PTRACE "
+				"and CAP_SYS_ADMIN, is needed", (int)functions->pid);
+}
+
+void functions_report(struct functions *functions, struct error *error)
+{
+	if (functions->missing.text[0])
+		*error = functions->missing;
+	functions->missing.text[0] = '\0';
+}
+
 /* ---- the kernel */
+
+static void read_kernel(struct functions *functions)
+{
+	struct error error;
+	char path[PATH_MAX];
+	int err = kallsyms_read(env_path(functions->env, path, sizeof(path), "/proc/kallsyms"),
+				&functions->kernel, &error);
+
+	if (err == -ENODATA)
+		miss(functions, "the kernel hides the addresses of its functions: CAP_SYSLOG, and "
+				"kernel.kptr_restrict below 2, are needed");
+	else if (err)
+		miss(functions, "the kernel's functions have no names: %s", error.text);
+}
 
 void functions_of_kernel(struct functions *functions, uint64_t address, char *buf, size_t size)
 {
 	const char *name = NULL;
-	struct error error;
-	char path[PATH_MAX];
 
 	if (!functions->has_tried_kernel)
-		kallsyms_read(env_path(functions->env, path, sizeof(path), "/proc/kallsyms"),
-			      &functions->kernel, &error);
+		read_kernel(functions);
 	functions->has_tried_kernel = true;
 	if (functions->kernel)
 		name = kallsyms_function(functions->kernel, address);
@@ -329,13 +371,17 @@ static const char *find_in_file(const struct code_file *file, uint64_t offset)
 /* ---- the maps of a process */
 
 /* The file of a mapping: by its entry of map_files, which is right in containers, too. */
-static int open_mapped(const struct functions *functions, const struct mapping *map)
+static int open_mapped(struct functions *functions, const struct mapping *map)
 {
 	char path[PATH_MAX];
+	int fd;
 
 	env_path(functions->env, path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 		 (int)functions->pid, map->begin, map->end);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		miss_process(functions, -errno);
+	return fd;
 }
 
 /* The number of the file; FILES_MAX: there are too many. */
@@ -388,12 +434,16 @@ static void read_maps(struct functions *functions, pid_t pid)
 {
 	char path[PATH_MAX], *text, *line, *rest;
 	size_t size;
+	int err;
 
 	functions->pid = pid;
 	functions->nr_maps = 0;
 	env_path(functions->env, path, sizeof(path), "/proc/%d/maps", (int)pid);
-	if (read_whole(path, MAPS_MAX, &text, &size) < 0)
+	err = read_whole(path, MAPS_MAX, &text, &size);
+	if (err < 0) {
+		miss_process(functions, err);
 		return;
+	}
 	rest = text;
 	while ((line = strsep(&rest, "\n")))
 		take_line(functions, line);

@@ -177,7 +177,9 @@ static int open_memory(const struct guest_functions *functions, pid_t pid, struc
 	env_path(functions->config.env, path, sizeof(path), "/proc/%d/mem", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		error_set(error, -errno, "%s: %s", path, strerror(errno));
+		error_set(error, -errno, "%s: %s%s", path, strerror(errno),
+			  errno == EACCES || errno == EPERM ?
+				  ": root or CAP_SYS_PTRACE is needed" : "");
 	return fd;
 }
 

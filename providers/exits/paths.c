@@ -61,6 +61,11 @@ void exits_paths_begin(struct exits_paths *paths)
 	functions_look_again(paths->functions);
 }
 
+void exits_paths_report(const struct exits_paths *paths, struct error *error)
+{
+	functions_report(paths->functions, error);
+}
+
 /* The functions of a stack, the innermost first. */
 struct path {
 	uint32_t functions[EXITS_FRAMES];

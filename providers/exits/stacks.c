@@ -376,6 +376,8 @@ int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, s
 		sums->none = NO_GUEST_CODE;
 	add_sums(stacks);
 	add_absences(stacks, &away);
+	if (!err)
+		exits_paths_report(stacks->paths, error);
 	if (!stacks->nr_waiting)
 		exits_paths_forget(stacks->paths);
 	sums->lost_ns += lost_ns - stacks->lost_ns;

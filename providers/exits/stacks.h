@@ -66,6 +66,9 @@ void exits_paths_begin(struct exits_paths *paths);
 uint32_t exits_paths_node(struct exits_paths *paths, const struct exits_stack_key *of,
 			  uint32_t guest_function);
 
+/* As functions_report(). */
+void exits_paths_report(const struct exits_paths *paths, struct error *error);
+
 /*
  * After a reading: the kernel keeps stacks until there may be too many; then all are forgotten, and
  * kept anew.
@@ -93,6 +96,9 @@ void functions_of_kernel(struct functions *functions, uint64_t address, char *bu
 void functions_of_process(struct functions *functions, pid_t pid, uint64_t address, char *buf,
 			  size_t size);
 void functions_look_again(struct functions *functions);
+
+/* A notice in error, once, if we have no right to read what names functions. */
+void functions_report(struct functions *functions, struct error *error);
 
 /*
  * The same of a byte of a file that had this build id ("": not known) when a recording was made;

@@ -117,6 +117,50 @@ is "$(status_of "$KVMTOP" report --text --view where tests/data/trace/svm-perf.d
 	"a recording without stacks"
 like "$(cat "$TMP/err")" "No code was sampled: perf record -g -F 99 -e cycles" "says so"
 
+# ---- what is missing is said, and the rest is shown
+
+# without CAPABILITIES OPTION...: status_of kvmtop where without these.
+without() {
+	w_lost=$1
+	shift
+	status_of setpriv --bounding-set="$w_lost" --inh-caps="$w_lost" "$KVMTOP" where "$@"
+}
+
+is "$(status_of "$HELPERS/refusebpf" "$KVMTOP" where 1)" 1 "without BPF"
+like "$(cat "$TMP/err")" '^kvmtop: exits: the kernel refuses our BPF program: ' "says so"
+is "$(where --csv)" 0 "with a counter of cycles, or without"
+like "$(cat "$TMP/err")" "Samples are taken by (the CPUs' cycles|a clock \(no counter of)" \
+	"says what takes the samples"
+if unshare -pf --mount-proc true 2>/dev/null; then
+	is "$(status_of unshare -pf --mount-proc "$KVMTOP" where 1)" 1 "in a container"
+	like "$(cat "$TMP/err")" "exits: .*another one: run in the host's" "says where to run it"
+else
+	skip "in a container" "unshare(1) makes no pid namespace here"
+fi
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	# A VMM that sleeps has code of both sides each time that it does.
+	spins=$GUEST
+	guest "sleeps-$$" --pio 10 --answer 20000 --rounds 0
+	go "sleeps-$$"
+	is "$(without -bpf,-sys_admin 1)" 1 "without the right to BPF"
+	like "$(cat "$TMP/err")" 'exits: .*no BPF: run as root, or grant it: setcap cap_bpf' \
+		"says what grants it"
+	is "$(without -syslog -g "sleeps-$$" --csv 1)" 0 "without addresses of the kernel"
+	like "$(cat "$TMP/err")" 'hides the addresses of its functions: CAP_SYSLOG, and ' "says so"
+	like "$(cat "$TMP/out")" '^[^,[]+,"?VMM"?,' "and has the VMM's functions"
+	is "$(without -sys_ptrace --csv 1)" 0 "without rights to the VMM"
+	like "$(cat "$TMP/err")" 'functions of process [0-9]+ have no names: root, or CAP_SYS_PTR' \
+		"says so"
+	like "$(cat "$TMP/out")" '^[^,]+,"?kernel"?,' "and has the kernel's functions"
+	is "$(without -sys_ptrace -p "$GUEST" 1)" 1 "and this VMM"
+	is "$(cat "$TMP/err")" "kvmtop: no right to look into process $GUEST: root or \
+CAP_SYS_PTRACE is needed" "cannot be chosen"
+	stop "$GUEST"
+	GUEST=$spins
+else
+	skip "without rights" "it needs root and setpriv"
+fi
+
 need_screen
 screen_start 100 30 "exec $KVMTOP -r $TMP/h.db --view where"
 screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "a history on the screen has it"

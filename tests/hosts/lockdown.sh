@@ -9,6 +9,7 @@
 . tests/hosts/inside.sh
 . tests/hosts/suite_exits.sh
 . tests/hosts/suite_traces.sh
+. tests/hosts/suite_where.sh
 
 LEVEL=/sys/kernel/security/lockdown
 NO_GUEST="kvmtop: No event of KVM was counted."
@@ -73,6 +74,8 @@ boot with lockdown=integrity"
 	is "$(cat "$TMP/err")" "kvmtop: tracepoint: $c_why" "and says why, and what to do"
 	is "$(status_of kvmtop exits 1)" 1 "kvmtop exits fails"
 	is "$(cat "$TMP/err")" "kvmtop: exits: $c_why" "and says the same"
+	is "$(status_of kvmtop where 1)" 1 "kvmtop where fails"
+	is "$(cat "$TMP/err")" "kvmtop: exits: $c_why" "and says the same"
 	is "$(status_of kvmtop record -o "$TMP/trace.dat" true)" 1 "kvmtop record fails"
 	like "$(cat "$TMP/err")" 'kernel lockdown' "and says so, too"
 	kvmtop --list-providers >"$TMP/providers" 2>&1
@@ -87,6 +90,8 @@ integrity() {
 	account 1
 	counters bpf
 	counters perf
+	where_sleeps
+	guest_code
 	record_exact
 }
 

@@ -192,6 +192,27 @@ static void a_false_file(void **state)
 	}
 }
 
+/* What names functions and may not be read is said, once. */
+static void without_rights(void **state)
+{
+	static const char hidden[] = "0000000000000000 T do_idle\n";
+	struct machine *machine = *state;
+	struct error error = { "" };
+	char name[64];
+
+	functions_report(machine->functions, &error);
+	assert_string_equal(error.text, "");
+	write_below(machine, "/proc/kallsyms", hidden, strlen(hidden));
+	functions_of_kernel(machine->functions, 0xffffffff81000000, name, sizeof(name));
+	assert_string_equal(name, "[kernel]");
+	functions_report(machine->functions, &error);
+	assert_string_equal(error.text, "the kernel hides the addresses of its functions: "
+					"CAP_SYSLOG, and kernel.kptr_restrict below 2, are needed");
+	error.text[0] = '\0';
+	functions_report(machine->functions, &error);
+	assert_string_equal(error.text, "");
+}
+
 UNIT(test_functions)
 {
 #define FUNCTIONS(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
@@ -202,6 +223,7 @@ UNIT(test_functions)
 		FUNCTIONS(by_debug_file),
 		FUNCTIONS(by_dynamic_symbols),
 		FUNCTIONS(a_false_file),
+		FUNCTIONS(without_rights),
 	};
 
 	return cmocka_run_group_tests_name("functions", tests, NULL, NULL);
