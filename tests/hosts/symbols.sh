@@ -83,7 +83,9 @@ code_of_live_guest() {
 # Without [user], and addresses outside the image, such as modules'.
 code_has_names() {
 	check "the serial console's function makes port writes" code_of_live_guest
-	diag "$(cat "$TMP/functions")"
+	diag "$(grep -E '^(io|msr) ' "$TMP/functions")"
+	like "$(cat "$TMP/functions")" '^msr [a-z_]*(write_msr|wrmsr|lapic_next)' \
+		"the timer's function writes an MSR"
 	is "$(grep -v '^kvmtop: Samples are taken by' "$TMP/tree.err")" "" "where has no complaint"
 	awk '{ print $3 }' "$TMP/list" | sort -u >"$TMP/names"
 	is "$(sed 's/.* //' "$TMP/functions" | grep -v '^\[\|\]$\|^0x' | grep -vxFf "$TMP/names")" \
