@@ -328,7 +328,12 @@ static int count(struct exits_run *run, struct error *error)
 		err = child_begin(&run->child, run->run.options->command, error);
 	if (err)
 		return err > 0 ? 0 : err;
-	return run_loop(&run->run, interval_s, nr, take_sample, error);
+	err = run_loop(&run->run, interval_s, nr, take_sample, error);
+	if (err || monitor_is_ready(run->run.monitor))
+		return err;
+	run_wait_open(&run->run); /* for names that are being read: until then long exits wait */
+	err = take_sample(&run->run, WOKEN_TICK, error);
+	return err > 0 ? 0 : err;
 }
 
 /* ---- the command line */

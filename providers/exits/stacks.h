@@ -42,7 +42,7 @@ void exits_stacks_free(struct exits_stacks *stacks); /* NULL is fine */
 
 /*
  * Adds what was found since the last call, between exits_threads_begin() and the release of
- * records. A text in error with 0 is a notice. 0 or -errno.
+ * records. 0 or -errno, and where the guest's code cannot be read an error.
  */
 int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, struct error *error);
 
@@ -163,7 +163,7 @@ void exits_guest_code_want(struct exits_guest_code *code, uint32_t number, uint6
 void exits_guest_code_take(struct exits_guest_code *code, const struct exits_pc_key *keys,
 			   const uint64_t *counts, uint32_t nr, struct stack_sums *to);
 
-/* The same with the entries as they are now. A text in error with 0 is a notice. 0 or -errno. */
+/* The same with the entries as they are now. 0 or -errno with error. */
 int exits_guest_code_collect(struct exits_guest_code *code, struct stack_sums *sums,
 			     struct error *error);
 

@@ -33,7 +33,7 @@ guest_boots() {
 
 # Without modules, and things of each CPU, which are no addresses.
 list_of_guest() {
-	gunzip -c "$TMP/disk" 2>/dev/null | grep -v '\[' | awk '$1 >= "ffffffff80000000"'
+	tr -d '\000' <"$TMP/disk" | grep -v '\[' | awk '$1 >= "ffffffff80000000"'
 }
 
 # find_symbols: KVM's copies of registers may be old.
