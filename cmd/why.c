@@ -74,6 +74,8 @@ static int begin(struct run *run, struct error *error)
 		err = run_open(run, is_who(run) ? &who : &why, error);
 	if (!err && !is_who(run) && monitor_no_exits(run->monitor))
 		err = error_set(error, -EIO, "%s", monitor_no_exits(run->monitor));
+	if (!err && run->options->interrupts && monitor_notice(run->monitor, 0))
+		err = error_set(error, -EIO, "%s", monitor_notice(run->monitor, 0));
 	return err;
 }
 

@@ -23,6 +23,11 @@ static bool needs(const struct field *field)
 		!host_is_of_host(field->part));
 }
 
+static bool wants(const struct query *query, const struct field *field)
+{
+	return vcpus_want(query, field) || (query->has_interrupts && field->use == USE_INTERRUPT);
+}
+
 /* Whether the query is about all that a guest's VMM runs. */
 static bool shows_threads(const struct query *query)
 {
@@ -142,8 +147,8 @@ const struct view_type view_vcpus = {
 	.by_guest = true,
 	.is_timed = true,
 	.has_host = true,
-	.details = { &view_exits },
-	.wants = vcpus_want,
+	.details = { &view_exits, &view_interrupts },
+	.wants = wants,
 	.needs = needs,
 	.build = build,
 	.finish = finish,

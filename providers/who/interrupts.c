@@ -112,14 +112,15 @@ static bool is_on(const struct env *env, const char *parameter)
 	return read_small(path, text, sizeof(text)) > 0 && (*text == 'Y' || *text == '1');
 }
 
-static int load(struct who_interrupts *interrupts, struct error *error)
+static void load(struct who_interrupts *interrupts, struct error *error)
 {
 	struct interrupts_program *program = interrupts_program__open();
 	int err;
 
-	if (!program)
-		return error_set(error, -errno, "cannot open our BPF programs: %s",
-				 strerror(errno));
+	if (!program) {
+		error_set(error, 0, "cannot open our BPF programs: %s", strerror(errno));
+		return;
+	}
 	bpf_program__set_autoload(program->progs.on_accept, !IS_ARM64);
 	bpf_program__set_autoload(program->progs.on_expire, !IS_ARM64);
 	bpf_program__set_autoload(program->progs.on_queue, IS_ARM64);
@@ -128,29 +129,27 @@ static int load(struct who_interrupts *interrupts, struct error *error)
 		err = interrupts_program__attach(program);
 	if (err) {
 		interrupts_program__destroy(program);
-		return error_set(error, err, "the kernel refuses our programs for interrupts: %s",
-				 strerror(-err));
+		error_set(error, 0, "the kernel refuses our programs for interrupts: %s",
+			  strerror(-err));
+		return;
 	}
 	interrupts->program = program;
 	interrupts->is_direct = is_on(interrupts->args.env, "kvm_intel/parameters/enable_apicv") ||
 				is_on(interrupts->args.env, "kvm_amd/parameters/avic");
-	return 0;
 }
 
-int who_interrupts_want(struct who_interrupts *interrupts, const struct field_set *wanted,
+void who_interrupts_want(struct who_interrupts *interrupts, const struct field_set *wanted,
 			struct error *error)
 {
 	bool is_wanted = field_set_has(wanted, interrupts->all);
 
-	if (is_wanted && !interrupts->program) {
-		bpf_be_quiet();
-		return load(interrupts, error);
-	}
 	if (!is_wanted) {
 		interrupts_program__destroy(interrupts->program);
 		interrupts->program = NULL;
+	} else if (!interrupts->program) {
+		bpf_be_quiet();
+		load(interrupts, error);
 	}
-	return 0;
 }
 
 bool who_interrupts_are_measured(const struct who_interrupts *interrupts)

@@ -21,8 +21,8 @@ struct who_interrupts;
 struct who_interrupts *who_interrupts_new(const struct provider_args *args);
 void who_interrupts_free(struct who_interrupts *interrupts); /* NULL is fine */
 
-/* Begins or ends to measure, as the fields are wanted. 0, or -errno with error. */
-int who_interrupts_want(struct who_interrupts *interrupts, const struct field_set *wanted,
+/* Begins or ends to measure, as the fields are wanted. A notice in error: it cannot. */
+void who_interrupts_want(struct who_interrupts *interrupts, const struct field_set *wanted,
 			struct error *error);
 
 bool who_interrupts_are_measured(const struct who_interrupts *interrupts);

@@ -398,7 +398,9 @@ static int who_want(void *state, const struct want *want, struct error *error)
 		err = who_bpf_open(&who->bpf, error);
 		who->generation = UINT64_MAX; /* the programs have no thread yet */
 	}
-	return err ? err : who_interrupts_want(who->interrupts, &want->fields, error);
+	if (!err)
+		who_interrupts_want(who->interrupts, &want->fields, error);
+	return err;
 }
 
 static void say_left_out(const struct who *who, struct error *error)

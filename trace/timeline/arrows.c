@@ -14,15 +14,14 @@ struct arrow_guest {
 	size_t nr;
 };
 
-void timeline_arrows_release(struct timeline_arrows *arrows)
+void arrows_release(struct timeline_arrows *arrows)
 {
 	for (size_t i = 0; i < arrows->nr; i++)
 		free(arrows->guests[i].woken);
 	free(arrows->guests);
 }
 
-void timeline_arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu,
-			   uint64_t *woken)
+void arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu, uint64_t *woken)
 {
 	struct arrow_guest *of;
 
@@ -34,7 +33,7 @@ void timeline_arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t
 	of->woken[vcpu] = woken;
 }
 
-void timeline_arrows_forget(struct timeline_arrows *arrows, size_t guest, const uint64_t *woken)
+void arrows_forget(struct timeline_arrows *arrows, size_t guest, const uint64_t *woken)
 {
 	const struct arrow_guest *of = guest < arrows->nr ? &arrows->guests[guest] : NULL;
 
@@ -70,8 +69,8 @@ static const struct arrow_guest *guest_of(const struct timeline_arrows *arrows, 
 	return &arrows->guests[sender];
 }
 
-uint64_t timeline_arrows_begin(struct timeline_arrows *arrows, size_t sender,
-			       const struct meaning *meaning, const struct trace_event *event)
+uint64_t arrows_begin(struct timeline_arrows *arrows, size_t sender, const struct meaning *meaning,
+		      const struct trace_event *event)
 {
 	const struct arrow_guest *guest;
 	uint64_t number, *woken;

@@ -26,7 +26,7 @@ struct track {
 	size_t process;
 	int64_t id;
 	struct timeline_args args; /* of the exit that it is in */
-	uint64_t woken; /* the arrow to the next entry, from what woke it or interrupts it; 0: none */
+	uint64_t woken;	  /* the arrow to the next entry: of a waking or an interrupt; 0: none */
 	uint64_t entered; /* to the last entry */
 };
 
@@ -235,7 +235,7 @@ static void on_begin(void *state, struct recorded_thread *thread, enum span span
 	} else if (span == SPAN_GUEST) {
 		track->entered = track->woken;
 		track->woken = 0;
-		timeline_arrows_enter(&kvm->arrows, track->process, thread->vcpu, &track->woken);
+		arrows_enter(&kvm->arrows, track->process, thread->vcpu, &track->woken);
 	} else if (span == SPAN_USERSPACE && thread->state->mode != VCPU_OUTSIDE) {
 		draw_instant(kvm, track, event, 0);
 	}
@@ -283,7 +283,7 @@ static void on_gone(void *state, struct recorded_thread *thread)
 	if (!track)
 		return;
 	name_track(state, thread);
-	timeline_arrows_forget(&((struct timeline_kvm *)state)->arrows, track->process, &track->woken);
+	arrows_forget(&((struct timeline_kvm *)state)->arrows, track->process, &track->woken);
 	free(thread->drawn);
 }
 
@@ -420,7 +420,7 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 		free(kvm->pairing.table.threads[i]->drawn);
 	pairing_release(&kvm->pairing);
 	free(kvm->processes);
-	timeline_arrows_release(&kvm->arrows);
+	arrows_release(&kvm->arrows);
 	offsets_release(&kvm->offsets);
 	timeline_cpus_release(&kvm->cpus);
 	recorded_code_free(kvm->code.names);
@@ -435,7 +435,7 @@ static void take_instant(struct timeline_kvm *kvm, const struct meaning *meaning
 	const struct track *track = track_of(kvm, thread);
 
 	draw_instant(kvm, track, event,
-		     timeline_arrows_begin(&kvm->arrows, track->process, meaning, event));
+		     arrows_begin(&kvm->arrows, track->process, meaning, event));
 	if (event->counted)
 		return;
 	if (strcmp(event->type->name, "kvm_pvclock_update") == 0)

@@ -178,15 +178,17 @@ struct timeline_arrows {
 	size_t nr;
 };
 
-void timeline_arrows_release(struct timeline_arrows *arrows);
-/* A vCPU enters the guest; *woken: the arrow to its next entry, 0: none. It stays valid until */
-void timeline_arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu,
-			   uint64_t *woken);
-/* its thread ends. */
-void timeline_arrows_forget(struct timeline_arrows *arrows, size_t guest, const uint64_t *woken);
+void arrows_release(struct timeline_arrows *arrows);
+/*
+ * A vCPU enters the guest. *woken is the arrow to its next entry, 0: none; it is written until
+ * arrows_forget().
+ */
+void arrows_enter(struct timeline_arrows *arrows, size_t guest, int32_t vcpu, uint64_t *woken);
+/* The vCPU's thread ends. */
+void arrows_forget(struct timeline_arrows *arrows, size_t guest, const uint64_t *woken);
 /* The arrow that begins at an event of KVM's, of a thread of this guest; 0: none. */
-uint64_t timeline_arrows_begin(struct timeline_arrows *arrows, size_t sender,
-			       const struct meaning *meaning, const struct trace_event *event);
+uint64_t arrows_begin(struct timeline_arrows *arrows, size_t sender, const struct meaning *meaning,
+		      const struct trace_event *event);
 
 /*
  * ---- offsets.c: the offsets from the host's TSC to each vCPU's TSC, and when they were written

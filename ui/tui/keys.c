@@ -40,6 +40,19 @@ static void toggle_guest_code(struct tui *tui)
 	tui_ask(tui);
 }
 
+/* What guests pay for is asked for. */
+static void toggle_interrupts(struct tui *tui)
+{
+	bool is_on = !tui->query->has_interrupts;
+
+	tui->query->has_interrupts = is_on;
+	if (is_on)
+		tui_show_view(tui, &view_vcpus);
+	tui_say(tui, is_on ? "Interrupts of the selected vCPU are below the table, on screens of "
+			     "150 columns; i ends this" : "Interrupts are no longer measured");
+	tui_ask(tui);
+}
+
 static bool can_sort(const struct tui *tui, size_t index)
 {
 	const struct column *column = &tui->query->type->columns[index];
@@ -204,7 +217,7 @@ static bool press_live(struct tui *tui, wint_t ch)
 {
 	double delay_s = tui->sampling.delay_s;
 
-	if (!wcschr(L"rs+-G", (wchar_t)ch) || !ch)
+	if (!wcschr(L"rs+-Gi", (wchar_t)ch) || !ch)
 		return false;
 	if (!source_has_now(tui->source->kind)) {
 		tui_say(tui, source_lacks(tui->source->kind, NEED_NOW));
@@ -223,6 +236,9 @@ static bool press_live(struct tui *tui, wint_t ch)
 		break;
 	case 'G':
 		toggle_guest_code(tui);
+		break;
+	case 'i':
+		toggle_interrupts(tui);
 		break;
 	default:
 		tui_set_delay(tui, delay_shorter(delay_s));
