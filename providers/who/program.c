@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads the programs of the provider "who", and reads their maps. */
+/* Loads the programs of the provider "who", reads their maps, and names what they have seen. */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -215,59 +215,58 @@ static void take_comm(char *to, size_t size, const char *comm)
 	to[len] = '\0';
 }
 
-/* Loads the programs of the provider "who", reads their maps, and names what they have seen. */
-static void name_kernel(const struct guests *guests, const struct who_pair *pair,
+static void name_kernel(const struct guests *guests, const struct who_time *time,
 			struct who_names *names)
 {
 	const struct guest *guest = NULL;
 
 	names->part = WAIT_KERNEL;
-	take_comm(names->thread, sizeof(names->thread), pair->thread.text);
+	take_comm(names->thread, sizeof(names->thread), time->thread.text);
 	names->thread[strcspn(names->thread, "/")] = '\0';
-	if (strncmp(pair->thread.text, "vhost-", 6) != 0)
+	if (strncmp(time->thread.text, "vhost-", 6) != 0)
 		return;
 	names->part = WAIT_VHOST;
-	guest = guests_by_pid(guests, (pid_t)atoi(pair->thread.text + 6));
+	guest = guests_by_pid(guests, (pid_t)atoi(time->thread.text + 6));
 	if (guest)
 		name_owner(names, guest);
 }
 
-static void name_vmm(const struct guests *guests, const struct who_pair *pair,
+static void name_vmm(const struct guests *guests, const struct who_time *time,
 		     struct who_names *names)
 {
-	const struct guest *guest = guests_by_pid(guests, (pid_t)pair->id);
+	const struct guest *guest = guests_by_pid(guests, (pid_t)time->number);
 
-	names->part = strncmp(pair->thread.text, "vhost-", 6) == 0 ? WAIT_VHOST : WAIT_VMM;
+	names->part = strncmp(time->thread.text, "vhost-", 6) == 0 ? WAIT_VHOST : WAIT_VMM;
 	if (!guest)
 		return;
-	take_comm(names->thread, sizeof(names->thread), pair->thread.text);
+	take_comm(names->thread, sizeof(names->thread), time->thread.text);
 	name_owner(names, guest);
 }
 
-void who_names_of(const struct guests *guests, const struct who_pair *pair, const struct key *ran,
-		  uint32_t waits, struct who_names *names)
+void who_names_of(const struct guests *guests, enum who_kind kind, const struct who_time *time,
+		  const struct key *ran, uint32_t waits, struct who_names *names)
 {
 	static const enum wait_part parts[] = {
 		[WHO_IRQ] = WAIT_IRQ, [WHO_SOFTIRQ] = WAIT_SOFTIRQ, [WHO_IDLE] = WAIT_IDLE,
 		[WHO_QUOTA] = WAIT_QUOTA, [WHO_UNKNOWN] = WAIT_UNKNOWN,
 	};
 
-	switch (pair->kind) {
+	switch (kind) {
 	case WHO_VCPU:
 		name_vcpu(guests, ran, waits, names);
 		break;
 	case WHO_VMM:
-		name_vmm(guests, pair, names);
+		name_vmm(guests, time, names);
 		break;
 	case WHO_KERNEL:
-		name_kernel(guests, pair, names);
+		name_kernel(guests, time, names);
 		break;
 	case WHO_PROCESS:
 		names->part = WAIT_PROCESS;
-		take_comm(names->thread, sizeof(names->thread), pair->thread.text);
-		take_comm(names->owner, sizeof(names->owner), pair->process.text);
+		take_comm(names->thread, sizeof(names->thread), time->thread.text);
+		take_comm(names->owner, sizeof(names->owner), time->process.text);
 		break;
 	default:
-		names->part = pair->kind < ARRAY_SIZE(parts) ? parts[pair->kind] : WAIT_UNKNOWN;
+		names->part = kind < ARRAY_SIZE(parts) ? parts[kind] : WAIT_UNKNOWN;
 	}
 }

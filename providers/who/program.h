@@ -56,7 +56,7 @@ struct who_names {
  * ran: the guest and vCPU of the pair's thread, if it is of a vCPU; NULL: not known. waits: the
  * guest that waits.
  */
-void who_names_of(const struct guests *guests, const struct who_pair *pair, const struct key *ran,
-		  uint32_t waits, struct who_names *names);
+void who_names_of(const struct guests *guests, enum who_kind kind, const struct who_time *time,
+		  const struct key *ran, uint32_t waits, struct who_names *names);
 
 #endif

@@ -18,8 +18,8 @@
 
 /* What had the CPU meanwhile. */
 enum who_kind {
-	WHO_VCPU,	/* id: its thread */
-	WHO_VMM,	/* another thread of a VMM; id: the process */
+	WHO_VCPU,	/* number: its thread */
+	WHO_VMM,	/* another thread of a VMM; number: the process */
 	WHO_KERNEL,	/* a thread of the kernel */
 	WHO_PROCESS,
 	WHO_IRQ,	/* as the kernel accounts them */
@@ -35,19 +35,19 @@ union who_name {
 	__u64 parts[WHO_NAME / sizeof(__u64)];
 };
 
-/* A vCPU's thread that waited, and what ran meanwhile. */
+/* A vCPU's thread that waited, and what ran meanwhile: short, for each switch looks one up. */
 struct who_pair {
-	union who_name thread, process;
 	__u32 tid;
 	__u32 kind;
-	__u32 id;
-	__u32 unused; /* 0: there is no hole */
+	__u64 id; /* of what ran: of its name and number; what that is, only the time has */
 };
 
-/* It only grows. */
+/* It only grows, but for the name. */
 struct who_time {
 	__u64 count; /* how often it had the CPU */
 	__u64 ns, max_ns;
+	union who_name thread, process;
+	__u64 number; /* see enum who_kind; else 0 */
 };
 
 /* A vCPU's thread. Its CPU's run queue is locked whenever a program writes here. */

@@ -71,7 +71,8 @@ __u64 lost_ns; /* was charged to a pair that had no room */
 struct moment {
 	__u64 ns;
 	struct irqs irqs;
-	struct who_pair pair; /* of what has run */
+	struct who_pair pair; /* of what has run: */
+	__u64 ran;	      /* its address in the kernel */
 	__u64 next_sum_ns; /* the kernel's sum of the waits of next_tid up to now */
 	__u32 cpu, ran_tid, next_tid;
 	__u32 ended; /* the number of next_tid's record, with 1 added; 0: it has not waited */
@@ -116,10 +117,18 @@ static __always_inline struct irqs irqs_of(const struct rq *rq)
 
 /* ---- charging */
 
-static __always_inline void copy_name(union who_name *name, const struct task_struct *task)
+/* Of several names and numbers. */
+static __always_inline __u64 mix(__u64 hash, __u64 more)
 {
-	for (unsigned int i = 0; i < sizeof(name->parts) / sizeof(name->parts[0]); i++)
-		name->parts[i] = ((const __u64 *)task->comm)[i];
+	hash = (hash ^ more) * 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 32;
+}
+
+static __always_inline __u64 mix_name(__u64 hash, const struct task_struct *task)
+{
+	for (unsigned int i = 0; i < WHO_NAME / sizeof(__u64); i++)
+		hash = mix(hash, ((const __u64 *)task->comm)[i]);
+	return hash;
 }
 
 static __always_inline void name_pair(struct who_pair *pair, const struct task_struct *ran)
@@ -136,27 +145,48 @@ static __always_inline void name_pair(struct who_pair *pair, const struct task_s
 		pair->kind = WHO_VCPU;
 		return;
 	}
-	copy_name(&pair->thread, ran);
-	pair->id = 0;
 	if (ran->flags & PF_KTHREAD) {
 		pair->kind = WHO_KERNEL;
+		pair->id = mix_name(0, ran);
 	} else if (find_thread(tgid)) {
 		pair->kind = WHO_VMM;
-		pair->id = tgid;
+		pair->id = mix_name(tgid, ran);
 	} else {
 		pair->kind = WHO_PROCESS;
-		copy_name(&pair->process, ran->group_leader);
+		pair->id = mix_name(mix_name(0, ran), ran->group_leader);
 	}
 }
 
-static __always_inline void add(const struct who_pair *pair, __u64 ns)
+static __always_inline void copy_name(union who_name *name, const void *task)
 {
-	struct who_time *time = bpf_map_lookup_elem(&pairs, pair), none = { 0 };
+	bpf_probe_read_kernel(name->text, sizeof(name->text),
+			      (const char *)task + bpf_core_field_offset(struct task_struct, comm));
+}
 
-	if (!time) {
-		bpf_map_update_elem(&pairs, pair, &none, BPF_NOEXIST);
-		time = bpf_map_lookup_elem(&pairs, pair);
-	}
+/* The time of a pair that is new. ran: as of struct moment; 0: an interrupt, or the like. */
+static __noinline struct who_time *add_pair(const struct who_pair *pair, __u64 ran)
+{
+	const void *task = (void *)(unsigned long)ran;
+	struct who_time time = { 0 };
+
+	if (ran && pair->kind == WHO_VCPU)
+		time.number = pair->id;
+	if (ran && pair->kind == WHO_VMM)
+		time.number = READ(task, struct task_struct, tgid);
+	if (ran)
+		copy_name(&time.thread, task);
+	if (ran && pair->kind == WHO_PROCESS)
+		copy_name(&time.process, READ_POINTER(task, struct task_struct, group_leader));
+	bpf_map_update_elem(&pairs, pair, &time, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&pairs, pair);
+}
+
+static __always_inline void add(const struct who_pair *pair, __u64 ran, __u64 ns)
+{
+	struct who_time *time = bpf_map_lookup_elem(&pairs, pair);
+
+	if (!time)
+		time = add_pair(pair, ran);
 	if (!time) {
 		__sync_fetch_and_add(&lost_ns, ns);
 		return;
@@ -171,7 +201,7 @@ static __always_inline void add_kind(__u32 tid, enum who_kind kind, __u64 ns)
 {
 	struct who_pair pair = { .tid = tid, .kind = kind };
 
-	add(&pair, ns);
+	add(&pair, 0, ns);
 }
 
 /* What interrupts took of ns. They are counted to the moment, which may be later than ns is. */
@@ -220,7 +250,7 @@ static __always_inline void charge(struct moment *now, struct who_record *record
 	if (!rest_ns)
 		return;
 	pair.tid = record->tid;
-	add(&pair, rest_ns);
+	add(&pair, now->ran, rest_ns);
 }
 
 /* On its new CPU a vCPU waits since it was queued there, by the clock of that CPU. */
@@ -315,7 +345,21 @@ static __always_inline __u32 bucket_of(__u64 ns)
 	return bucket;
 }
 
-/* KVM has noted where the guest was, when the thread lost its CPU. */
+#define PSTATE_MODE 0xf
+#define PSTATE_EL1 4 /* with EL0's stack pointer, or 5 */
+
+/* As KVM has noted it when the thread lost its CPU; on AArch64 by the guest's own mode. */
+static __always_inline _Bool is_in_kernel(const void *vcpu)
+{
+	if (bpf_core_field_exists(struct kvm_vcpu_arch, preempted_in_kernel))
+		return READ(vcpu, struct kvm_vcpu, arch.preempted_in_kernel);
+	if (bpf_core_field_exists(struct kvm_vcpu_arch, ctxt))
+		return (READ(vcpu, struct kvm_vcpu, arch.ctxt.regs.pstate) & PSTATE_MODE & ~1) ==
+		       PSTATE_EL1;
+	return 0;
+}
+
+
 static __always_inline void count_preemption(struct who_record *record, struct task_struct *task)
 {
 	const char *first = (const char *)task->preempt_notifiers.first, *vcpu;
@@ -326,8 +370,7 @@ static __always_inline void count_preemption(struct who_record *record, struct t
 	if (!READ(vcpu, struct kvm_vcpu, preempted))
 		return;
 	record->preempted++;
-	if (bpf_core_field_exists(struct kvm_vcpu_arch, preempted_in_kernel))
-		record->in_kernel += READ(vcpu, struct kvm_vcpu, arch.preempted_in_kernel);
+	record->in_kernel += is_in_kernel(vcpu);
 }
 
 /* The kernel's own sum says how long the wait was; what of it is not charged yet is added. */
@@ -389,10 +432,13 @@ static __always_inline void pass_time(struct queue *queue, __u32 cpu,
 	now.next_sum_ns = next->sched_info.run_delay;
 	if (queued_ns && now.ns > queued_ns)
 		now.next_sum_ns += now.ns - queued_ns;
+	now.ran = (__u64)ran;
 	name_pair(&now.pair, ran);
-	for (__u32 i = 0; i < WHO_SLOTS; i++) {
-		if (queue->slots[i])
-			pass_slot(&now, i);
+	for (__u32 i = 0, left = queue->nr; i < WHO_SLOTS && left; i++) {
+		if (!queue->slots[i])
+			continue;
+		pass_slot(&now, i);
+		left--;
 	}
 	number = now.ended - 1;
 	record = now.ended ? bpf_map_lookup_elem(&records, &number) : 0;
@@ -445,6 +491,7 @@ int on_migrate(const __u64 *ctx)
 	rq = queue_of(task); /* of the CPU that it leaves */
 	now.ns = rq->clock;
 	now.irqs = irqs_of(rq);
+	now.ran = (__u64)rq->curr;
 	name_pair(&now.pair, rq->curr);
 	pass(&now, record);
 	for (int i = 0; i < WHO_SLOTS; i++) {

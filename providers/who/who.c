@@ -217,10 +217,10 @@ static uint32_t field_of(struct who *who, const struct who_names *names)
 }
 
 static uint32_t field_of_pair(struct who *who, const struct member *waiter,
-			      const struct who_pair *pair)
+			      const struct who_pair *pair, const struct who_time *time)
 {
 	const struct member *ran =
-		pair->kind == WHO_VCPU ? find_member(who, (pid_t)pair->id) : NULL;
+		pair->kind == WHO_VCPU ? find_member(who, (pid_t)time->number) : NULL;
 	struct key ran_key = { .field = FIELD_NONE };
 	struct who_names names = { .part = WAIT_UNKNOWN };
 	struct named *named;
@@ -230,7 +230,8 @@ static uint32_t field_of_pair(struct who *who, const struct member *waiter,
 		return named->field;
 	if (ran)
 		ran_key = (struct key){ ran->guest, ran->vcpu, FIELD_NONE };
-	who_names_of(who->args.guests, pair, ran ? &ran_key : NULL, waiter->guest, &names);
+	who_names_of(who->args.guests, pair->kind, time, ran ? &ran_key : NULL, waiter->guest,
+		     &names);
 	named = xcalloc(1, sizeof(*named));
 	named->pair = *pair;
 	named->field = field_of(who, &names);
@@ -278,7 +279,7 @@ static bool take_pair(void *arg, const struct who_pair *pair, const struct who_t
 	}
 	if (!is_wanted(who, waiter->guest))
 		return true;
-	key = (struct key){ waiter->guest, waiter->vcpu, field_of_pair(who, waiter, pair) };
+	key = (struct key){ waiter->guest, waiter->vcpu, field_of_pair(who, waiter, pair, time) };
 	at = key_index_add(&who->index, who->culprits, sizeof(*who->culprits), who->nr_culprits,
 			   &key);
 	if (at == who->nr_culprits) {
