@@ -4,7 +4,7 @@
  *
  * usage: switches NR
  *
- * Prints "ns" and the time of NR switches, which is the time of as many as there were, in proportion.
+ * Prints "ns" and the time of NR switches: in proportion, of as many as there were.
  * Exit status: 0; 1 failure.
  */
 #include <pthread.h>
