@@ -42,7 +42,7 @@ bool findings_need(const struct field *field)
 		       field->part == HOST_THREAD ||
 		       field->part == HOST_BUSY || field->part == HOST_FINDING ||
 		       host_is_of_host(field->part) || field->part == HOST_SWAPPED;
-	return true;
+	return field->use != USE_INTERRUPT;
 }
 
 const char *severity_name(uint64_t severity)
