@@ -157,6 +157,12 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 		*view_cell(view, row, COL_RAN_OWNER) = cell_text(of->field->alias);
 }
 
+/* In the interval: what ran earlier only is no answer. */
+static bool has_run(const struct query *query, const struct group *group)
+{
+	return query->zeros || ns_of(query, group);
+}
+
 static bool is_small(const struct query *query, const struct group *waits,
 		     const struct group *group)
 {
@@ -241,6 +247,7 @@ static void add_vcpu(struct view *view, struct row_of *of, struct group *const *
 		of->group = groups[i];
 		if (part == WAIT_PREEMPTED || part == WAIT_IN_KERNEL ||
 		    !who_shows(of->query, groups[i]) ||
+		    (i && !has_run(of->query, groups[i])) ||
 		    (i && !query_selects(of->query, facts->fields, of->field)))
 			continue;
 		if (i && is_small(of->query, groups[0], groups[i])) {

@@ -37,9 +37,9 @@ struct member {
 
 #define NO_RECORD UINT32_MAX
 
-/* The field of a pair, which stays when what ran has ended. */
+/* The field of a pair, which stays when what ran has ended: the same for all vCPUs of a guest. */
 struct named {
-	struct who_pair pair;
+	struct who_pair pair; /* with the guest that waits in place of the thread */
 	uint32_t field;
 	UT_hash_handle hh;
 };
@@ -219,35 +219,26 @@ static uint32_t field_of(struct who *who, const struct who_names *names)
 static uint32_t field_of_pair(struct who *who, const struct member *waiter,
 			      const struct who_pair *pair, const struct who_time *time)
 {
-	const struct member *ran =
-		pair->kind == WHO_VCPU ? find_member(who, (pid_t)time->number) : NULL;
 	struct key ran_key = { .field = FIELD_NONE };
 	struct who_names names = { .part = WAIT_UNKNOWN };
+	struct who_pair of_guest = *pair;
+	const struct member *ran;
 	struct named *named;
 
-	HASH_FIND(hh, who->named, pair, sizeof(*pair), named);
+	of_guest.tid = waiter->guest;
+	HASH_FIND(hh, who->named, &of_guest, sizeof(of_guest), named);
 	if (named)
 		return named->field;
+	ran = pair->kind == WHO_VCPU ? find_member(who, (pid_t)time->number) : NULL;
 	if (ran)
 		ran_key = (struct key){ ran->guest, ran->vcpu, FIELD_NONE };
 	who_names_of(who->args.guests, pair->kind, time, ran ? &ran_key : NULL, waiter->guest,
 		     &names);
 	named = xcalloc(1, sizeof(*named));
-	named->pair = *pair;
+	named->pair = of_guest;
 	named->field = field_of(who, &names);
 	hash_add(who->named, pair, named);
 	return named->field;
-}
-
-static void forget_pair(struct who *who, const struct who_pair *pair)
-{
-	struct named *named;
-
-	HASH_FIND(hh, who->named, pair, sizeof(*pair), named);
-	if (!named)
-		return;
-	HASH_DEL(who->named, named);
-	free(named);
 }
 
 static void forget_pairs(struct who *who)
@@ -273,10 +264,8 @@ static bool take_pair(void *arg, const struct who_pair *pair, const struct who_t
 	struct key key;
 	size_t at;
 
-	if (!waiter || waiter->number == NO_RECORD) {
-		forget_pair(who, pair);
+	if (!waiter || waiter->number == NO_RECORD)
 		return false;
-	}
 	if (!is_wanted(who, waiter->guest))
 		return true;
 	key = (struct key){ waiter->guest, waiter->vcpu, field_of_pair(who, waiter, pair, time) };

@@ -88,6 +88,9 @@ static void small_ones_are_a_row(void **state)
 	world->query.children = false;
 	set_filter(world, "cat");
 	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, cat 2000000ns");
+	set_filter(world, NULL);
+	a_second(world); /* the same sums: nothing has waited since */
+	assert_string_equal(rows(world), "db1 vCPU 0 0ns");
 }
 
 static void one_small_one_is_itself(void **state)
