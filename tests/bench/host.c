@@ -17,7 +17,7 @@
 #include "core/views/view.h"
 
 enum { CPUS = 512, VCPUS = 1000, ROUNDS = 21, TARGET_MS = 10, PAUSE_NS = 50000000,
-       GROUP = 4, GROUP_NS = 50000 };
+	GROUP = 4, GROUP_NS = 50000 };
 
 static pthread_barrier_t barriers[VCPUS / GROUP];
 static pid_t tids[VCPUS];
