@@ -179,7 +179,7 @@ else
 	skip "the kernel verifies its programs quickly" "this kernel does not say"
 fi
 screen_keys G
-screen_has "With the guests' functions, and how many exits each makes" "G adds the guest's functions"
+screen_has "With the guests' functions, and how many exits each makes" "G adds guests' functions"
 screen_has '^ +answer_by_spinning +VMM +[0-9.]+ +[0-9.]+ ' "to the others"
 screen_keys G
 screen_has "Without the guests' functions" "and leaves them out"
