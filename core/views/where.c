@@ -275,7 +275,10 @@ static const char *note_of(const struct where_building *building)
 	if (!sums->nr && building->facts->source == SOURCE_HISTORY)
 		return "No code was kept: kvmtop -w FILE --keep where keeps it.";
 	if (!sums->nr && building->facts->source == SOURCE_RECORDING)
-		return "No code was sampled: perf record -g -F 99 -e cycles -e 'kvm:*' does it.";
+		return building->facts->is_span ?
+			       "No code was sampled: perf record -g -F 99 -e cycles -e 'kvm:*' "
+			       "does it." :
+			       "A recording's code is shown of all of it: e, or kvmtop report.";
 	if (building->least_ns)
 		return "Calls of less than 0.1 % of the time are left out: choose a guest, or an "
 		       "exit.";

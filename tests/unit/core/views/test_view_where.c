@@ -409,6 +409,33 @@ static void says_what_is_missing(void **state)
 	assert_string_equal(world->view.note, "not allowed");
 }
 
+/* Why there is no code, which differs by source. */
+static void without_code(void **state)
+{
+	static const struct {
+		enum source_kind source;
+		bool is_span;
+		const char *note; /* its begin; NULL: none */
+	} all[] = {
+		{ SOURCE_LIVE, false, NULL },
+		{ SOURCE_HISTORY, false, "No code was kept: kvmtop -w FILE --keep where" },
+		{ SOURCE_RECORDING, true, "No code was sampled: perf record -g" },
+		{ SOURCE_RECORDING, false, "A recording's code is shown of all of it" },
+	};
+	struct world *world = *state;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const char *note;
+
+		world->facts.source = all[i].source;
+		world->facts.is_span = all[i].is_span;
+		note = build(world)->note;
+		assert_int_equal(note != NULL, all[i].note != NULL);
+		if (note)
+			assert_memory_equal(note, all[i].note, strlen(all[i].note));
+	}
+}
+
 UNIT(test_view_where)
 {
 #define WHERE(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
@@ -427,6 +454,7 @@ UNIT(test_view_where)
 		WHERE(a_large_tree),
 		WHERE(too_many_sums),
 		WHERE(says_what_is_missing),
+		WHERE(without_code),
 	};
 
 	return cmocka_run_group_tests_name("view_where", tests, NULL, NULL);
