@@ -107,6 +107,29 @@ void functions_report(struct functions *functions, struct error *error);
 void functions_of_file(struct functions *functions, const char *path, const char *id,
 		       uint64_t offset, char *buf, size_t size);
 
+/* ---- symbols.c: of an ELF file. Zero-initialised is none. */
+
+struct code_symbols {
+	struct load *loads;
+	size_t nr_loads, room_loads;
+	struct code_symbol *symbols;
+	size_t nr_symbols, room_symbols;
+	char *names;
+	size_t size_names, room_names;
+	size_t *nr_all; /* symbols of all files, which are limited */
+};
+
+/*
+ * Reads the file, and its separate debug file below the root of env. id: its build id, else it is
+ * not read; "": any.
+ */
+void code_symbols_read(struct code_symbols *file, const struct env *env, int fd, const char *id,
+		       size_t *nr_all);
+
+/* The function at an offset of the file; NULL: none is known. */
+const char *code_symbols_find(const struct code_symbols *file, uint64_t offset);
+void code_symbols_release(struct code_symbols *file);
+
 /*
  * ---- which code of guests makes their exits: counted by the BPF program, named, and added to a
  * sample as paths of the tree of calls: an exit, and the guest's function below it

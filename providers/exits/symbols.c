@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The symbols of programs and libraries. A file is hostile input: libelf checks it, and the number
+ * of symbols is limited.
+ */
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/env.h"
+#include "lib/array.h"
+#include "lib/text.h"
+#include "providers/exits/stacks.h"
+
+#define NAME_BYTES 256
+#define SYMBOLS_MAX 500000 /* of all files */
+#define TABLE_MAX ((size_t)64 << 20) /* bytes of a table of symbols, or of their names */
+#define NOTES_MAX 65536 /* bytes of a section */
+#define SECTIONS_MAX 10000
+#define LOADS_MAX 64
+
+struct code_symbol {
+	uint64_t address, size; /* size: 0: up to the next one */
+	uint32_t name;		/* offset in names */
+};
+
+/* A part of the file in memory. */
+struct load {
+	uint64_t offset, size, address;
+};
+
+/* Without a version: "memcpy@@GLIBC_2.14". */
+static void add_symbol(struct code_symbols *file, const GElf_Sym *symbol,
+		       const char *raw)
+{
+	char name[NAME_BYTES];
+	size_t len;
+
+	if (!raw || GELF_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol->st_value ||
+	    symbol->st_shndx == SHN_UNDEF ||
+	    !utf8_clean(raw, strcspn(raw, "@"), name, sizeof(name)))
+		return;
+	len = strlen(name) + 1;
+	array_grow_unset(&file->names, &file->room_names, file->size_names + len);
+	memcpy(file->names + file->size_names, name, len);
+	array_grow_unset(&file->symbols, &file->room_symbols, file->nr_symbols + 1);
+	file->symbols[file->nr_symbols++] = (struct code_symbol){
+		symbol->st_value, symbol->st_size, (uint32_t)file->size_names,
+	};
+	file->size_names += len;
+	++*file->nr_all;
+}
+
+/* Whether the section may be read: libelf reads all of it. */
+static bool is_small(Elf_Scn *section, GElf_Shdr *ret_header, size_t max)
+{
+	return section && gelf_getshdr(section, ret_header) && ret_header->sh_size <= max &&
+	       !(ret_header->sh_flags & SHF_COMPRESSED);
+}
+
+/* The first section of this kind: SHT_SYMTAB, SHT_DYNSYM; NULL: there is none. */
+static Elf_Scn *find_section(Elf *elf, uint32_t type)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	for (int i = 0; i < SECTIONS_MAX && (section = elf_nextscn(elf, section)); i++) {
+		if (gelf_getshdr(section, &header) && header.sh_type == type)
+			return section;
+	}
+	return NULL;
+}
+
+/* Whether the file has such a table of symbols. */
+static bool add_symbols(struct code_symbols *file, Elf *elf,
+			uint32_t type)
+{
+	Elf_Scn *section = find_section(elf, type);
+	GElf_Shdr header, names;
+	Elf_Data *data;
+	GElf_Sym symbol;
+
+	if (!is_small(section, &header, TABLE_MAX) ||
+	    !is_small(elf_getscn(elf, header.sh_link), &names, TABLE_MAX))
+		return false;
+	data = elf_getdata(section, NULL);
+	for (int i = 0; data && *file->nr_all < SYMBOLS_MAX; i++) {
+		if (!gelf_getsym(data, i, &symbol))
+			break;
+		add_symbol(file, &symbol,
+			   elf_strptr(elf, header.sh_link, symbol.st_name));
+	}
+	return data;
+}
+
+static void add_loads(struct code_symbols *file, Elf *elf)
+{
+	GElf_Phdr header;
+
+	for (int i = 0; file->nr_loads < LOADS_MAX && gelf_getphdr(elf, i, &header); i++) {
+		if (header.p_type != PT_LOAD)
+			continue;
+		array_grow_unset(&file->loads, &file->room_loads, file->nr_loads + 1);
+		file->loads[file->nr_loads++] =
+			(struct load){ header.p_offset, header.p_filesz, header.p_vaddr };
+	}
+}
+
+#define ID_BYTES 64
+
+/* The build id as text; "": there is none. */
+static void read_id(Elf_Data *data, char *ret_id)
+{
+	size_t at = 0, name, desc;
+	GElf_Nhdr note;
+
+	while (data && !*ret_id && (at = gelf_getnote(data, at, &note, &name, &desc))) {
+		const uint8_t *bytes = (const uint8_t *)data->d_buf + desc;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_descsz > ID_BYTES)
+			continue;
+		for (size_t i = 0; i < note.n_descsz; i++)
+			snprintf(ret_id + 2 * i, 3, "%02x", bytes[i]);
+	}
+}
+
+static void find_id(Elf *elf, char *id)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	for (int i = 0; !*id && i < SECTIONS_MAX && (section = elf_nextscn(elf, section)); i++) {
+		if (is_small(section, &header, NOTES_MAX) && header.sh_type == SHT_NOTE)
+			read_id(elf_getdata(section, NULL), id);
+	}
+}
+
+/* Where the separate debug file would be, by the build id; "": the file has none. */
+static void find_debug_file(const struct env *env, const char *id, char *buf,
+			    size_t size)
+{
+	buf[0] = '\0';
+	if (strlen(id) > 2)
+		env_path(env, buf, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", id,
+			 id + 2);
+}
+
+/* Whether the file could be read, and had a whole table of symbols. */
+static bool read_debug_file(struct code_symbols *file, const char *path)
+{
+	int fd = *path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	bool has_all = false;
+	Elf *elf;
+
+	if (fd < 0)
+		return false;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf)
+		has_all = add_symbols(file, elf, SHT_SYMTAB);
+	elf_end(elf);
+	close(fd);
+	return has_all;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct code_symbol *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* Files are not mapped: one that becomes shorter meanwhile would be a signal. */
+void code_symbols_read(struct code_symbols *file, const struct env *env, int fd, const char *id,
+		       size_t *nr_all)
+{
+	Elf *elf;
+	char path[PATH_MAX], own[2 * ID_BYTES + 1] = "";
+
+	elf_version(EV_CURRENT);
+	file->nr_all = nr_all;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf)
+		return;
+	find_id(elf, own);
+	if (*id && strcmp(id, own) != 0) {
+		elf_end(elf);
+		return;
+	}
+	add_loads(file, elf);
+	find_debug_file(env, own, path, sizeof(path));
+	if (!add_symbols(file, elf, SHT_SYMTAB) && !read_debug_file(file, path))
+		add_symbols(file, elf, SHT_DYNSYM);
+	elf_end(elf);
+	if (file->nr_symbols)
+		qsort(file->symbols, file->nr_symbols, sizeof(*file->symbols), compare);
+}
+
+/* The last symbol at the address or below it, if it reaches that far; NULL: none does. */
+static const char *find_symbol(const struct code_symbols *file, uint64_t address)
+{
+	size_t low = 0, high = file->nr_symbols;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low > 0) {
+		const struct code_symbol *symbol = &file->symbols[low - 1];
+
+		if (!symbol->size || address - symbol->address < symbol->size)
+			return file->names + symbol->name;
+		if (low < 2 || file->symbols[low - 2].address != symbol->address)
+			return NULL;
+		low--;
+	}
+	return NULL;
+}
+
+const char *code_symbols_find(const struct code_symbols *file, uint64_t offset)
+{
+	for (size_t i = 0; i < file->nr_loads; i++) {
+		const struct load *load = &file->loads[i];
+
+		if (offset - load->offset < load->size)
+			return find_symbol(file, offset - load->offset + load->address);
+	}
+	return NULL;
+}
+
+void code_symbols_release(struct code_symbols *file)
+{
+	free(file->loads);
+	free(file->symbols);
+	free(file->names);
+	*file = (struct code_symbols){ .loads = NULL };
+}
