@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of causes. */
-#include <string.h>
-
 #include "lib/array.h"
 #include "core/findings/rules.h"
 
@@ -22,10 +20,7 @@
 
 /* Exits by which a guest switches a vCPU off: they end when it is switched on again. */
 #define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
-/*
- * Locks of VMMs, where a vCPU's thread waits for another one; it waits for work by a condition
- * variable.
- */
+/* Of VMMs, where a vCPU's thread waits for another one; for work it waits by conditions. */
 #define LOCKS                                                                              \
 	"*bql_lock*|qemu_mutex_lock*|pthread_mutex_lock|pthread_rwlock_*|"                 \
 	"pthread_spin_lock|*_lll_lock_wait*|futex_lock_pi|*futex_wait*|do_futex"
@@ -36,13 +31,12 @@
 
 /* A CPU that helps leaves nothing to decode for KVM in these. */
 #define SIMPLE_EXITS                                                                       \
-	"CPUID|cpuid|MSR_READ|MSR_WRITE|msr|RDTSC|rdtsc|RDTSCP|rdtscp|RDPMC|rdpmc|"        \
-	"INVLPG|invlpg|CR_ACCESS|cr0_sel_write|INVD|invd|WBINVD|wbinvd|XSETBV|xsetbv|"     \
-	"VMCALL|vmmcall|PAUSE_INSTRUCTION|pause"
+	"CPUID|cpuid|MSR_READ|MSR_WRITE|msr|RDTSC|rdtsc|RDTSCP|rdtscp|RDPMC|rdpmc|INVLPG|" \
+	"invlpg|WBINVD|wbinvd|XSETBV|xsetbv|VMCALL|vmmcall|PAUSE_INSTRUCTION|pause"
 
 #define REMEDIES(...) (const struct rule_remedy[]){ __VA_ARGS__ }
 
-static const struct rule rules[] = {
+const struct rule finding_rules[] = {
 	{
 		.id = "cpu_wait",
 		.finding = "vCPUs wait for a CPU",
@@ -440,35 +434,31 @@ static const struct rule rules[] = {
 		.finding = "A security module slows exits to user space",
 		.measure = MEASURE_CODE, .threshold = "security_module_ratio", .by_default = 0.05,
 		.what = { .use = USE_EXIT, .parents = "vmexit|userspace" },
-		.code = { .words = "apparmor_*|selinux_*|tomoyo_*|smack_*|landlock_*|bpf_lsm_*|"
-				   "security_*",
+		.code = { "apparmor_*|selinux_*|tomoyo_*|smack_*|landlock_*|bpf_lsm_*|security_*",
 			  .by_vmm = true },
 		.target = TARGET_CODE,
 		.remedies = REMEDIES(
-			{ "tomoyo_*", "TOMOYO looks at each ioctl of the VMM: if nothing uses it, "
-				      "boot the host with lsm= and a list without tomoyo "
+			{ "tomoyo_*", "TOMOYO looks at each ioctl: if nothing uses it, boot the "
+				      "host with lsm= and a list without it "
 				      "(/sys/kernel/security/lsm has the present one)." },
-			{ NULL, "Each exit to user space is an ioctl, which security modules "
-				"check: boot the host with only the modules that it needs (lsm=), "
-				"exempt the VMM from rules on ioctl, or have KVM answer these "
-				"exits (vhost, ioeventfd)." }),
+			{ NULL, "Each exit to user space is an ioctl: boot the host with the "
+				"modules alone that it needs (lsm=), exempt the VMM from rules on "
+				"ioctl, or have KVM answer these exits (vhost, ioeventfd)." }),
 	},
 	{
 		.id = "emulated",
 		.finding = "KVM emulates instructions that a CPU can do",
 		.measure = MEASURE_CODE, .threshold = "emulated_ratio", .by_default = 0.10,
 		.what = { .use = USE_EXIT, .parents = "vmexit", .words = SIMPLE_EXITS },
-		.code = { .words = "x86_emulate_instruction|x86_emulate_insn|x86_decode_insn|"
-				   "x86_decode_emulated_instruction" },
+		.code = { .words = "x86_emulate_ins*|x86_decode_*" },
 		.target = TARGET_CODE,
 		.remedies = REMEDIES(
-			{ "AMD", "KVM decodes the instruction only to skip it: the CPU does not "
-				 "say where the next one is. Load kvm_amd with nrips=1; where this "
-				 "host is a guest itself, let the host below offer it (QEMU: "
-				 "-cpu ...,+nrips-save,+decodeassists)." },
-			{ NULL, "The guest runs in a state that the CPU cannot run, or the CPU is "
-				"not allowed to (kvm_intel unrestricted_guest=1, ept=1); where "
-				"this host is a guest itself, let the host below offer it." }),
+			{ "AMD", "KVM decodes the instruction only to skip it: load kvm_amd with "
+				 "nrips=1; where this host is a guest, let the host below offer it "
+				 "(QEMU: -cpu ...,+nrips-save,+decodeassists)." },
+			{ NULL, "The CPU cannot run the guest's state, or may not (kvm_intel "
+				"unrestricted_guest=1, ept=1); where this host is a guest, let "
+				"the host below offer it." }),
 	},
 	{
 		.id = "vmm_lock",
@@ -479,12 +469,10 @@ static const struct rule rules[] = {
 		.target = TARGET_CODE,
 		.remedies = REMEDIES(
 			{ "*bql_lock*|qemu_mutex_lock*",
-			  "QEMU's big lock: give the disks iothreads, and the network vhost, so "
-			  "that its main thread has less to do; use devices that need no exit to "
-			  "user space." },
+			  "QEMU's big lock: give the disks iothreads and the network vhost, so "
+			  "that its main thread has less to do." },
 			{ NULL, "Another thread of the VMM holds it: move its work to threads of "
-				"its own (iothread, vhost), and see in the view Where who calls "
-				"the lock." }),
+				"its own (iothread, vhost); the view Where has its callers." }),
 	},
 	{
 		.id = "guest_function",
@@ -493,42 +481,20 @@ static const struct rule rules[] = {
 		.what = { .use = USE_EXIT, .parents = "vmexit" },
 		.target = TARGET_CODE,
 		.remedies = REMEDIES(
-			{ "lapic_next_*|*hrtimer_*|tick_*|clockevents_*|arch_timer_*|"
-			  "*_set_next_event*",
-			  "It sets the guest's timer: look in the guest for programs that sleep "
-			  "for microseconds; fewer ticks (nohz=on), and haltpoll, avoid these." },
+			{ "lapic_next_*|*hrtimer_*|tick_*|clockevents_*|*_set_next_event*",
+			  "It sets the timer: look in the guest for programs that sleep for "
+			  "microseconds; nohz=on and haltpoll avoid these." },
 			{ "*serial*|wait_for_xmitr|wait_for_lsr|pl011_*|uart_*",
-			  "It writes the serial console: let the guest write less to it "
-			  "(loglevel=4, quiet), or use a virtio console (hvc0)." },
+			  "It writes the serial console: write less (loglevel=4, quiet), or use "
+			  "a virtio console (hvc0)." },
 			{ "*spin_lock*|*queued_*|osq_*|rwsem_*|mutex_*|smp_call_function_*|csd_*|"
 			  "cpu_relax*|delay_*",
 			  "It spins for another vCPU: run fewer vCPUs on these CPUs, or offer the "
-			  "guest kvm-pv-unhalt; where no vCPU waits for a CPU, the guest itself "
-			  "fights for the lock." },
-			{ "native_cpuid*|cpuid*|sync_core*|iret_to_self",
-			  "Each CPUID is an exit: find in the guest what calls this function." },
-			{ NULL, "See in the guest what calls it (perf record -g), and why so "
-				"often." }),
+			  "guest kvm-pv-unhalt; else the guest itself fights for the lock." },
+			{ NULL, "See in the guest what calls it (perf record -g)." }),
 	},
 };
 
-_Static_assert(ARRAY_SIZE(rules) <= RULES_MAX, "more rules than RULES_MAX");
+_Static_assert(ARRAY_SIZE(finding_rules) <= RULES_MAX, "more rules than RULES_MAX");
 
-const struct rule *rule_at(size_t i)
-{
-	return i < ARRAY_SIZE(rules) ? &rules[i] : NULL;
-}
-
-const struct rule *rule_by_id(const char *id)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		if (strcmp(rules[i].id, id) == 0)
-			return &rules[i];
-	}
-	return NULL;
-}
-
-size_t rule_index(const struct rule *rule)
-{
-	return (size_t)(rule - rules);
-}
+const size_t nr_finding_rules = ARRAY_SIZE(finding_rules);

@@ -81,6 +81,12 @@ struct rule {
 	const struct rule_remedy *remedies;
 };
 
+/* The table, for rule_fields.c. */
+extern const struct rule finding_rules[];
+extern const size_t nr_finding_rules;
+
+/* ---- rule_fields.c */
+
 const struct rule *rule_at(size_t i); /* NULL past the end, of at most RULES_MAX */
 const struct rule *rule_by_id(const char *id); /* NULL: no such */
 size_t rule_index(const struct rule *rule);

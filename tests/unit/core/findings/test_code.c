@@ -130,7 +130,7 @@ static void a_security_module(void **state)
 	assert_true(says(world, "evidence", "vCPU 0: 6.0 % of the time of these exits (a finding "
 					    "from 5 % on); most in tomoyo_file_ioctl; most: io "
 					    "400/s"));
-	assert_true(says(world, "remedy", "list without tomoyo"));
+	assert_true(says(world, "remedy", "a list without it"));
 	assert_true(cost(world) > 0.23 && cost(world) < 0.25);
 	spent(world, 0, IO, "=run", 1000, 30); /* sums go on: 4.8 % */
 	exits(world, 0, IO, 80);
