@@ -85,7 +85,8 @@ static inline void begin_stacks(struct bytes *bytes, uint32_t type)
 	put_perf_pipe_header(bytes);
 	put_perf_pipe_records(bytes, "GenuineIntel,6,143,8");
 	put_clock(bytes, type);
-	put_map(bytes, UINT32_MAX, PERF_RECORD_MISC_KERNEL, KERNEL, 0, "[kernel.kallsyms]_text");
+	put_map(bytes, UINT32_MAX, PERF_RECORD_MISC_KERNEL, KERNEL, KERNEL,
+		"[kernel.kallsyms]_text");
 	put_map(bytes, 70, PERF_RECORD_MISC_USER, VMM, 0x4000, "/no/such/vmm");
 }
 

@@ -47,16 +47,21 @@ static int clean_up(void **state)
 }
 
 /* Exits that took so long since the start, at each sample; ten in a ms. */
-static void exits(struct world *world, int32_t vcpu, uint32_t field, uint64_t ms)
+static void more_exits(struct world *world, int32_t vcpu, uint32_t field, uint64_t ms)
 {
 	const struct timing timing = { .time_ns = ms * MS, .max_ns = 1 };
 
-	sample_add(&world->sample, (struct key){ 1, vcpu, TIME }, world->now_ns,
-		   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
 	sample_add_timed(&world->sample, (struct key){ 1, vcpu, specs[field].parent },
 			 ms * 10, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
 	sample_add_timed(&world->sample, (struct key){ 1, vcpu, field }, ms * 10,
 			 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+}
+
+static void exits(struct world *world, int32_t vcpu, uint32_t field, uint64_t ms)
+{
+	sample_add(&world->sample, (struct key){ 1, vcpu, TIME }, world->now_ns,
+		   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+	more_exits(world, vcpu, field, ms);
 }
 
 /*
@@ -154,6 +159,19 @@ static void not_of_a_security_module(void **state)
 	exits(world, 1, CPUID, 45);
 	exits(world, 0, IO, 40 + 9);
 	assert_string_equal(found(world), "");
+}
+
+/* What user space has of an exit is a part of it, and costs no more. */
+static void a_part_of_an_exit_counts_once(void **state)
+{
+	struct world *world = *state;
+
+	exits(world, 0, IO, 40);
+	more_exits(world, 0, USER_IO, 30);
+	spent(world, 0, IO, "=run", 500, 30);
+	spent(world, 0, IO, LSM, 500, 24);
+	assert_string_equal(found(world), "security_module");
+	assert_true(cost(world) > 1.9 && cost(world) < 2.1);
 }
 
 /* Where KVM traces no VM exits the ones to user space have the time. */
@@ -260,6 +278,7 @@ UNIT(test_code)
 	const struct CMUnitTest tests[] = {
 		CODE_TEST(a_security_module),
 		CODE_TEST(not_of_a_security_module),
+		CODE_TEST(a_part_of_an_exit_counts_once),
 		CODE_TEST(exits_to_user_space_alone),
 		CODE_TEST(instructions_that_a_cpu_can_do),
 		CODE_TEST(a_lock_of_the_vmm),
