@@ -50,7 +50,6 @@ struct perf {
 	uint64_t lost; /* by the records that the kernel wrote where events were missing */
 	uint64_t lost_in_all; /* by the records that perf writes at the end; 0: there are none */
 	bool has_unknown, has_periods, has_no_room; /* these are problems of the recording */
-	struct trace_stack stack; /* of the latest event */
 	const struct trace_type *stack_type;
 };
 
@@ -59,6 +58,7 @@ struct perf_source {
 	struct perf *perf;
 	struct perf_records records;
 	struct perf_entry *given; /* the current event, and what of its group is to be given */
+	struct trace_stack stack; /* of the current event */
 	struct perf_waiting waiting;
 	size_t waiting_max; /* bytes */
 	uint64_t most;	/* the latest time read */
@@ -318,9 +318,9 @@ static void give_stack(struct perf_source *perf)
 	struct trace_event *event = &perf->source.event;
 	struct perf *all = perf->perf;
 
-	perf_sample_stack(&perf->given->sample, all->header.swap, &all->stack);
+	perf_sample_stack(&perf->given->sample, all->header.swap, &perf->stack);
 	event->type = all->stack_type;
-	event->stack = &all->stack;
+	event->stack = &perf->stack;
 	event->data = NULL;
 	event->size = 0;
 	event->vcpu = -1;
