@@ -93,8 +93,10 @@ void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, bool
 	map.offset = bytes_u64(piece->at + 24, swap);
 	if (is_second && piece->misc & MISC_BUILD_ID)
 		put_id(map.id, piece->at + 36, piece->at[32]);
+	if (map.end <= map.begin)
+		return;
 	process = process_of(maps, pid);
-	if (map.end <= map.begin || process->nr == MAPS_OF_PROCESS)
+	if (process->nr == MAPS_OF_PROCESS)
 		return;
 	map.path = xstrdup(path);
 	array_grow_unset(&process->list, &process->room, process->nr + 1);
