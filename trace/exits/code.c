@@ -12,6 +12,7 @@
 
 #include "host/env.h"
 #include "host/kallsyms.h"
+#include "lib/array.h"
 #include "lib/file.h"
 #include "lib/hash.h"
 #include "providers/exits/stacks.h"
@@ -50,13 +51,15 @@ struct recorded_code {
 	const struct trace *trace;
 	struct env env; /* of this machine's files */
 	struct functions *functions;
-	const struct kallsyms *kernel; /* the recording's symbols; NULL: it has none */
-	bool has_tried_kernel, is_this_kernel;
+	struct recorded_kernel {
+		bool has_tried, is_this;
+	} *kernels; /* by file */
+	size_t room_kernels;
 	struct stacks *stacks; /* of functions alone */
 	struct known_stack *known;
 	struct code_sum *sums;
 	size_t nr_threads;
-	uint64_t lost_ns, nr;
+	uint64_t lost_ns;
 };
 
 struct recorded_code *recorded_code_new(const struct trace *trace)
@@ -67,7 +70,6 @@ struct recorded_code *recorded_code_new(const struct trace *trace)
 	code->env.root = "";
 	code->functions = functions_new(&code->env);
 	code->stacks = stacks_new();
-	code->kernel = trace_symbols(trace, 0);
 	return code;
 }
 
@@ -92,6 +94,7 @@ void recorded_code_free(struct recorded_code *code)
 		HASH_DEL(code->sums, sum);
 		free(sum);
 	}
+	free(code->kernels);
 	functions_free(code->functions);
 	stacks_free(code->stacks);
 	free(code);
@@ -143,9 +146,10 @@ static bool is_symbol_at(const char *symbol, uint64_t address)
 }
 
 /* Whether it was recorded here since the kernel was booted: addresses change with that. */
-static bool is_of_this_kernel(const struct recorded_code *code, const struct trace_place *place)
+static bool is_of_this_kernel(const struct recorded_code *code, size_t file,
+			      const struct trace_place *place)
 {
-	const struct trace_info *info = trace_file(code->trace, 0);
+	const struct trace_info *info = trace_file(code->trace, file);
 	const char *symbol = strchr(place->path, ']');
 	struct utsname name;
 
@@ -160,8 +164,11 @@ static bool is_of_this_kernel(const struct recorded_code *code, const struct tra
 static void name_of_kernel(struct recorded_code *code, const struct trace_event *event,
 			   uint64_t address, char *buf, size_t size)
 {
-	const char *name = code->kernel ? kallsyms_function(code->kernel, address) : NULL;
+	const struct kallsyms *symbols = trace_symbols(code->trace, event->file);
+	const char *name = symbols ? kallsyms_function(symbols, address) : NULL;
+	struct recorded_kernel *kernel;
 	struct trace_place place;
+	bool is_image;
 
 	if (name) {
 		snprintf(buf, size, "%s", name);
@@ -171,12 +178,15 @@ static void name_of_kernel(struct recorded_code *code, const struct trace_event 
 		snprintf(buf, size, "[kernel]");
 		return;
 	}
-	if (*place.path == '[' && !code->has_tried_kernel)
-		code->is_this_kernel = is_of_this_kernel(code, &place);
-	code->has_tried_kernel |= *place.path == '[';
-	if (code->is_this_kernel)
+	array_grow(&code->kernels, &code->room_kernels, event->file + 1);
+	kernel = &code->kernels[event->file];
+	is_image = strncmp(place.path, "[kernel", 7) == 0; /* and no module: "[kvm]" */
+	if (is_image && !kernel->has_tried)
+		kernel->is_this = is_of_this_kernel(code, event->file, &place);
+	kernel->has_tried |= is_image;
+	if (kernel->is_this)
 		functions_of_kernel(code->functions, address, buf, size);
-	else if (strncmp(place.path, "[kernel", 7) == 0)
+	else if (is_image)
 		snprintf(buf, size, "[kernel]+0x%" PRIx64, place.offset);
 	else
 		snprintf(buf, size, "%s+0x%" PRIx64, path_base(place.path), place.offset);
@@ -327,10 +337,7 @@ void recorded_code_add(struct recorded_code *code, struct pairing *pairing,
 
 	if (!thread)
 		return;
-	if (!pairing->nr_events && !code->nr++)
-		pairing->first_time = event->time;
-	if (event->time > pairing->last_time)
-		pairing->last_time = event->time;
+	pairing_see(pairing, event->time);
 	thread->last = event->time;
 	key.thread = thread;
 	key.exit = exit_of(thread, is_in_kvm);

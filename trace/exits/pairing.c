@@ -450,11 +450,9 @@ static void set_vcpu(struct recorded_thread *thread, const struct meaning *meani
 
 static void count_event(struct pairing *pairing, const struct trace_event *event, uint64_t nr)
 {
-	if (pairing->nr_events == 0) {
-		pairing->first_time = event->time;
+	if (pairing->nr_events == 0)
 		intervals_begin(&pairing->intervals, event->time);
-	}
-	pairing->last_time = event->time;
+	pairing_see(pairing, event->time);
 	pairing->nr_events += nr;
 	if (!event->counted)
 		return;

@@ -181,7 +181,9 @@ struct pairing {
 	uint64_t nr_ended; /* threads that ran a vCPU */
 	bool has_other_unit; /* the clock's is neither ns nor cycles of unknown length: */
 	double ns_per_unit;
-	uint64_t nr_events, first_time, last_time;
+	uint64_t nr_events;
+	bool has_time; /* of an event, or of a sample: */
+	uint64_t first_time, last_time;
 	uint64_t nr_counted; /* of nr_events: were only counted */
 	uint64_t nr_counted_of_cpu; /* of nr_counted: it is not known of which thread */
 	uint64_t first_exit, last_entry; /* times */
@@ -208,6 +210,15 @@ struct pairing {
 void pairing_init(struct pairing *pairing, const struct trace *trace, unsigned int arguments,
 		  const struct pairing_listener *listener);
 void pairing_release(struct pairing *pairing);
+
+/* The recording has something at this time. */
+static inline void pairing_see(struct pairing *pairing, uint64_t time)
+{
+	if (!pairing->has_time)
+		pairing->first_time = time;
+	pairing->has_time = true;
+	pairing->last_time = time;
+}
 
 /* Takes an event of the stream. */
 void pairing_add(struct pairing *pairing, const struct trace_event *event);
