@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/env.h"
@@ -283,6 +284,16 @@ static uint64_t hash_path(const char *path)
 	return hash;
 }
 
+/* The path is a recording's, and so may be any: opening a device may do something. */
+static int open_regular(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
 void functions_of_file(struct functions *functions, const char *path, const char *id,
 		       uint64_t offset, char *buf, size_t size)
 {
@@ -296,7 +307,7 @@ void functions_of_file(struct functions *functions, const char *path, const char
 		return;
 	}
 	if (is_file && !file->is_read)
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = open_regular(path);
 	file->is_read = true;
 	if (fd >= 0) {
 		code_symbols_read(&file->symbols, functions->env, fd, id,
