@@ -255,7 +255,7 @@ int exits_guest_code_collect(struct exits_guest_code *code, struct stack_sums *s
 	exits_guest_code_take(code, code->keys, code->counts, nr, sums);
 	for (uint32_t i = 0; i < code->nr_idle; i++)
 		remove_entry(code, &code->idle[i]);
-	sums->lost_exits = lost - code->lost;
+	sums->lost_exits += lost - code->lost;
 	code->lost = lost;
 	return 0;
 }

@@ -129,6 +129,7 @@ static void name_functions(struct exits_long_list *list, struct guest_functions 
 				     sizeof(exit.symbol));
 		long_exits_add(to, &exit);
 	}
+	to->nr_ever += now.nr_ever - now.nr;
 	long_exits_release(&now);
 }
 
