@@ -390,14 +390,18 @@ ON_ARGUMENT(on_hvc, "kvm_hvc_arm64", EXITS_HYPERCALL, ctx->args[1], 0, 0)
 
 /*
  * An interrupt is no exit's argument: it is raised by threads of the VMM or the kernel, or by a
- * vCPU's in the middle of an exit.
+ * vCPU's in the middle of an exit. A CPU's idle task, with the number 0 as free records have it,
+ * is of no guest.
  */
 static __noinline int on_interrupt(__u64 a, __u32 b, __u32 c)
 {
-	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	struct exits_thread *thread;
 	struct exits_argument_key key = { .a = a, .b = b, .c = c, .kind = EXITS_INTERRUPT,
 					  .cell = EXITS_NO_CELL };
 
+	if (!(__u32)bpf_get_current_pid_tgid())
+		return 0;
+	thread = find_thread(bpf_get_smp_processor_id());
 	if (!thread)
 		thread = add_thread(EXITS_NOT_VCPU, 1);
 	if (!thread)

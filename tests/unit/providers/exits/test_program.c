@@ -1347,6 +1347,9 @@ static void test_interrupts(void **state)
 	assert_int_equal(key[2].thread, 1);
 	assert_int_equal(m.records[1].vcpu, EXITS_NOT_VCPU);
 	assert_int_equal(m.argument_cells[2].count, 2);
+	m.tid = 0; /* a CPU's idle task */
+	on_message(raw(0xfee02000, 0x4021, 77));
+	assert_int_equal(m.nr_arguments, 3);
 }
 
 /* A fault is counted when its exit ends: with the level of the first page that was mapped. */
