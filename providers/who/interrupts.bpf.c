@@ -76,14 +76,19 @@ static __always_inline struct thread *thread_of(__u32 tid)
 	return bpf_map_lookup_elem(&irq_threads, &tid);
 }
 
-/* One that is pending already is not there twice. */
+/*
+ * One that is pending already is not there twice. Then, too, is_pending is set: the entry that
+ * cleared it may have looked at the slot before.
+ */
 static __always_inline struct slot *take_slot(struct thread *thread, __u32 irq)
 {
 	for (int i = 0; i < INTERRUPT_SLOTS; i++) {
 		struct slot *slot = &thread->slots[i];
 
-		if (slot->state == SLOT_PENDING && slot->irq == irq)
+		if (slot->state == SLOT_PENDING && slot->irq == irq) {
+			thread->is_pending = 1;
 			return 0;
+		}
 	}
 	for (int i = 0; i < INTERRUPT_SLOTS; i++) {
 		struct slot *slot = &thread->slots[i];
@@ -245,7 +250,7 @@ int on_entry(const void *ctx)
 	if (!thread || !thread->is_pending)
 		return 0;
 	has_entered = 1;
-	thread->is_pending = 0;
+	__sync_lock_test_and_set(&thread->is_pending, 0); /* before the slots are looked at */
 	now_ns = bpf_ktime_get_ns();
 	run_delay_ns = READ(bpf_get_current_task(), struct task_struct, sched_info.run_delay);
 	for (int i = 0; i < INTERRUPT_SLOTS; i++) {
