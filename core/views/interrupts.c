@@ -80,6 +80,8 @@ static void fill_parts(const struct view *view, struct view_row *row, const stru
 	*view_cell(view, row, is_waiting ? COL_WAITING : COL_WAKING) = cell_percent(ns, whole_ns);
 	if (whole_ns)
 		entering->number -= 100.0 * (double)ns / (double)whole_ns;
+	if (entering->number < 0) /* the parts were read a moment later, or are rounded */
+		entering->number = 0;
 }
 
 static struct view_row *add_row(struct view *view, const struct row_of *of, char *name)
