@@ -12,7 +12,7 @@
 #include "trace/timeline/timeline.h"
 #include "trace/exits/recording.h"
 
-#define TRACK_IDS (1 << 30) /* from here on: threads have lower numbers */
+#define TRACK_IDS (INT64_C(1) << 30) /* from here on: threads have lower numbers */
 #define CALLS_MAX 8192 /* that wait to be drawn */
 
 struct call {
@@ -94,7 +94,7 @@ void timeline_code_add(struct timeline_code *code, const struct recorded_thread 
 	int64_t period = event->stack->ns < INT64_MAX / 4 ? (int64_t)event->stack->ns : 0;
 	uint32_t path[STACK_ADDRESSES];
 	size_t nr = path_of(recorded_code_stacks(code->names), node, path), same = 0;
-	int64_t begin_ns;
+	int64_t begin_ns = ns > period ? ns - period : 0;
 
 	/* Samples come a bit early or late: only a period that has none is a gap. */
 	if (ns < track->last_ns || ns - period > track->last_ns + period / 2 ||
@@ -105,7 +105,9 @@ void timeline_code_add(struct timeline_code *code, const struct recorded_thread 
 		same++;
 	while (track->nr_open > same)
 		track->calls[track->open[--track->nr_open]].end_ns = track->last_ns;
-	begin_ns = track->nr ? track->last_ns : ns > period ? ns - period : 0;
+	/* Also where it goes on behind calls that are drawn already, it does not overlap them. */
+	if (track->nr || (begin_ns < track->last_ns && track->last_ns <= ns))
+		begin_ns = track->last_ns;
 	for (size_t i = same; i < nr; i++) {
 		array_grow_unset(&track->calls, &track->room, track->nr + 1);
 		track->open[track->nr_open++] = track->nr;

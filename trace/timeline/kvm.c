@@ -305,7 +305,6 @@ static void take_offset(struct timeline_kvm *kvm, const struct recorded_thread *
 		    (int64_t)trace_field_number(offset, event));
 }
 
-/* A difference below a thousandth is the inexact frequency that the user or the file gave. */
 bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32_t vcpu,
 			    uint64_t guest_time, uint64_t *ret_time)
 {

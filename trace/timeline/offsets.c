@@ -50,6 +50,7 @@ void offsets_add(struct timeline_offsets *offsets, size_t guest, int32_t vcpu, u
 	of->list[of->nr++] = (struct offset){ time, offset };
 }
 
+/* A difference below a thousandth is the inexact frequency that the user or the file gave. */
 struct timeline_ratio offsets_ratio(uint64_t guest_hz, uint64_t host_hz)
 {
 	uint64_t difference = guest_hz > host_hz ? guest_hz - host_hz : host_hz - guest_hz;

@@ -202,7 +202,7 @@ struct timeline_ratio {
 	uint64_t guest_hz, host_hz;
 };
 
-/* 0: it is not known. What differs by less than a thousandth is the same. */
+/* 0: it is not known. */
 struct timeline_ratio offsets_ratio(uint64_t guest_hz, uint64_t host_hz);
 
 /* Zero-initialised is empty. */
