@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <sys/stat.h>
 
 #include "core/monitor.h"
 #include "core/views/query.h"
@@ -16,12 +17,14 @@
 #define STACK(...) (const uint64_t[]){ __VA_ARGS__ }, \
 	sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
 
+static char folder[64]; /* that the recording is in; "": in none */
+
 /* "guest/vcpu io;vmm+0x4010;[kernel]+0x10=250": the stacks of the recording. */
 static const char *stacks_of(struct bytes *bytes, bool has_code)
 {
 	static char text[2048];
 	const struct recording_choice choice = { .has_code = has_code };
-	const char *paths[] = { path };
+	const char *paths[] = { *folder ? folder : path };
 	struct monitor_config config = { .list = recorded_players, .source = SOURCE_RECORDING,
 					 .is_span = true };
 	struct query query = { .type = &view_where, .children = true };
@@ -133,12 +136,41 @@ static void damaged_stacks(void **state)
 	assert_string_equal(stacks_of(&bytes, true), "");
 }
 
+/* perf record --kcore copies the kernel's symbols. */
+static void a_recording_may_have_symbols(void **state)
+{
+	static const char symbols[] = "ffffffff90000000 T first\nffffffff90000018 T second\n";
+	struct bytes bytes = { .swap = 0 };
+	char kcore[96], file[112], own[sizeof(path)];
+
+	(void)state;
+	memcpy(own, path, sizeof(path));
+	strcpy(folder, "/tmp/kvmtop-kcore.XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(kcore, sizeof(kcore), "%s/kcore_dir", folder);
+	snprintf(file, sizeof(file), "%s/kallsyms", kcore);
+	assert_int_equal(mkdir(kcore, 0700), 0);
+	save(file, symbols, sizeof(symbols) - 1);
+	snprintf(path, sizeof(path), "%.50s/data", folder);
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&bytes, 1000, 30);
+	put_stack(&bytes, 1500, 77, 250, STACK(OF_KERNEL, KERNEL + 0x10, KERNEL + 0x21));
+	assert_string_equal(stacks_of(&bytes, true), "3 IO_INSTRUCTION;second;first=250*1");
+	unlink(file);
+	rmdir(kcore);
+	unlink(path);
+	rmdir(folder);
+	folder[0] = '\0';
+	memcpy(path, own, sizeof(path));
+}
+
 UNIT(test_code)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(samples_are_of_the_open_exit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_clocks_have_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_stacks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_recording_may_have_symbols, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
