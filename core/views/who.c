@@ -166,10 +166,8 @@ static bool has_run(const struct query *query, const struct group *group)
 static bool is_small(const struct query *query, const struct group *waits,
 		     const struct group *group)
 {
-	uint64_t ns = ns_of(query, group);
-
 	return !query->children && !query->zeros && !query->filter &&
-	       (!ns || ns < ns_of(query, waits) / SMALL);
+	       ns_of(query, group) < ns_of(query, waits) / SMALL;
 }
 
 /* What is small, of one vCPU, as one row. */

@@ -93,16 +93,6 @@ static void small_ones_are_a_row(void **state)
 	assert_string_equal(rows(world), "db1 vCPU 0 0ns");
 }
 
-/* Nor in an interval in which the vCPU has not waited. */
-static void no_waits_have_no_rows_of_their_own(void **state)
-{
-	struct world *world = *state;
-
-	a_second(world);
-	a_second(world);
-	assert_string_equal(rows(world), "db1 vCPU 0 0ns, 4 others 0ns");
-}
-
 static void one_small_one_is_itself(void **state)
 {
 	struct world *world = *state;
@@ -147,7 +137,6 @@ UNIT(test_view_who)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(small_ones_are_a_row),
-		TEST(no_waits_have_no_rows_of_their_own),
 		TEST(one_small_one_is_itself),
 		TEST(vcpus_that_wait_longer),
 	};
