@@ -26,6 +26,11 @@
 #else
 #define IS_ARM64 false
 #endif
+#ifdef __x86_64__
+#define IS_X86 true
+#else
+#define IS_X86 false
+#endif
 
 struct who_interrupts {
 	struct provider_args args;
@@ -114,9 +119,14 @@ static bool is_on(const struct env *env, const char *parameter)
 
 static void load(struct who_interrupts *interrupts, struct error *error)
 {
-	struct interrupts_program *program = interrupts_program__open();
+	struct interrupts_program *program;
 	int err;
 
+	if (!IS_X86 && !IS_ARM64) {
+		error_set(error, 0, "interrupts are measured on x86 and AArch64 only");
+		return;
+	}
+	program = interrupts_program__open();
 	if (!program) {
 		error_set(error, 0, "cannot open our BPF programs: %s", strerror(errno));
 		return;
