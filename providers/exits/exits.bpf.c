@@ -45,11 +45,10 @@ static __always_inline __u64 note_begin(const __u64 *ctx, const struct kvm_vcpu 
 	if (reports_long) {
 		thread->user_ns = 0;
 		thread->waited_before_ns = waited_so_far();
+		thread->pc = pc_at_begin(ctx, place);
 	}
-	if (counts_pcs)
-		return code_and_pc(ctx, vcpu, place, &thread->pc);
-	thread->pc = pc_at_begin(ctx, place);
-	return exit_code(ctx, vcpu, place);
+	return counts_pcs ? code_and_pc(ctx, vcpu, place, &thread->pc) :
+			    exit_code(ctx, vcpu, place);
 }
 
 static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
@@ -71,7 +70,7 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 		thread = add_thread(id_of(vcpu), 1);
 	if (!thread)
 		return 0;
-	code = notes_more ? note_begin(ctx, vcpu, place, thread) : exit_code(ctx, vcpu, place);
+	code = notes_begin ? note_begin(ctx, vcpu, place, thread) : exit_code(ctx, vcpu, place);
 	cell = find_cell(code, EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
@@ -222,7 +221,7 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 	}
 	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
 	if (since) {
-		if (notes_more)
+		if (notes_end)
 			note_end(thread, vcpu, (__u32)number, since, now);
 		took(&thread->cells[number], now - since);
 		if (thread->has_argument)

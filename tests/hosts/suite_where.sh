@@ -51,8 +51,7 @@ where_sleeps() {
 	stop "$GUEST"
 }
 
-# A VMM that computes for each write, and one that sleeps. The kernel's code in exits that are much
-# shorter than a clock's period is no case: how much the clock sees of it differs from run to run.
+# A VMM that computes for each write, and one that sleeps.
 where_code() {
 	guest spins "--$WHERE_WRITES" 10 --answer 2000 --spin --rounds 0
 	guest_go spins
@@ -60,6 +59,22 @@ where_code() {
 	is "$(where_top)" answer_by_spinning "where: the function that spins is on top"
 	stop "$GUEST"
 	where_sleeps
+}
+
+# What KVM does to emulate an instruction is on top of its functions, below the ones that every exit
+# is in. How much of the whole exit that is differs from run to run: a clock sees what it can.
+where_emulation() {
+	section "where of an emulated instruction"
+	guest short --cpuid 1000 --rounds 0
+	guest_go short
+	kvmtop where -g short -e "^$CPUID\$" --csv -k time_percent --hertz 199 3 >"$TMP/where" \
+		2>"$TMP/where.err"
+	is $? 0 "where: exit status"
+	diag "$(head -n 24 "$TMP/where.err" "$TMP/where")"
+	w_path='\[.*|entry_.*|.*sys.*|kvm_(arch_)?vcpu_ioctl.*|vcpu_.*|svm_[a-z_]*_exit.*'
+	like "$(tr -d '"' <"$TMP/where" | awk -F, '$2 == "kernel" { print $1 }' |
+		grep -m 1 -vxE "$w_path")" 'emulat|^kvm_cpuid$' "where: the kernel's emulation is on top"
+	stop "$GUEST"
 }
 
 # begin_where OPTION...: kvmtop where, as CSV in $TMP/where; it counts when this returns, until

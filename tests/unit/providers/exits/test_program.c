@@ -329,7 +329,7 @@ static int setup(void **state)
 	run_watch = 0;
 	is_interrupting = false;
 	exit_place = EXIT_IN_SYNDROME;
-	notes_more = true; /* what is noted is by the others */
+	notes_begin = notes_end = true; /* what is noted is by the others */
 	reports_long = false;
 	counts_pcs = false;
 	lost_pcs = 0;
