@@ -73,7 +73,8 @@ where_emulation() {
 	diag "$(head -n 24 "$TMP/where.err" "$TMP/where")"
 	w_path='\[.*|entry_.*|.*sys.*|kvm_(arch_)?vcpu_ioctl.*|vcpu_.*|svm_[a-z_]*_exit.*'
 	like "$(tr -d '"' <"$TMP/where" | awk -F, '$2 == "kernel" { print $1 }' |
-		grep -m 1 -vxE "$w_path")" 'emulat|^kvm_cpuid$' "where: the kernel's emulation is on top"
+		grep -m 1 -vxE "$w_path")" 'emulat|^kvm_cpuid$' \
+		"where: the kernel's emulation is on top"
 	stop "$GUEST"
 }
 
