@@ -37,6 +37,7 @@ struct shared {
 	uint32_t seen;		      /* and that the VMM has looked at: then the next is set */
 	uint64_t stamp;		      /* of the last one */
 	uint64_t deadline;	      /* of the timer */
+	uint32_t is_ready;	      /* its interrupts are switched on */
 };
 
 /*
@@ -57,6 +58,7 @@ __asm__(".pushsection .rodata\n"
 	"	movl	$0x832, %ecx\n"
 	"	movl	$0x40040, %eax\n"
 	"	wrmsr\n"
+	"	movl	$1, 0x7020\n"
 	"1:	movl	0x7008, %ebx\n"
 	"	movl	0x700c, %edx\n"
 	"	cmpl	$0, 0x7004\n"
@@ -189,10 +191,9 @@ static uint64_t interrupt(const struct measure *measure)
 static uint64_t round_cycles(const struct measure *measure, bool is_last)
 {
 	volatile struct shared *shared = measure->shared;
-	uint32_t count = shared->count;
 	uint64_t begun = shared->cycles ? 0 : interrupt(measure), took;
 
-	while (shared->count == count || shared->stamp < begun)
+	while (shared->count == shared->seen || shared->stamp < begun)
 		usleep(20);
 	took = shared->stamp - (shared->cycles ? shared->deadline : begun);
 	if (is_last)
@@ -247,8 +248,8 @@ int main(int argc, char **argv)
 	x86_guest_wait();
 	if (pthread_create(&thread, NULL, run_vcpu, &guest) != 0)
 		die("thread");
-	if (!has_timer)
-		usleep(100000); /* the guest switches its interrupts on */
+	while (!measure.shared->is_ready)
+		usleep(1000);
 	if (measure.is_behind)
 		go_ahead(thread);
 	print_rounds(&measure);

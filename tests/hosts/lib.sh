@@ -463,9 +463,9 @@ svm_kernel() {
 		root_add build/static/kvmtop /static/kvmtop
 	fi
 	root_suite exits_exact exits_without_btf exits_times exits_waits exits_beside_bpf \
-		where_code where_emulation guest_code host_who host_who_quota views_exact \
-		every_view adds_up screen_views both_engines cpu_goes_and_comes cpu_comes:perf \
-		static_program
+		where_code where_emulation guest_code host_who host_who_quota host_interrupts \
+		views_exact every_view adds_up screen_views both_engines cpu_goes_and_comes \
+		cpu_comes:perf static_program
 	root_end >"$TMP/initrd"
 	svm_boot 2 512 rcupdate.rcu_expedited=1 "$@"
 }

@@ -260,7 +260,8 @@ host_interrupts() {
 	fi
 	interrupts_of "vector 0x40" 100
 	interrupts_of "vector 0x40" 100 --spin
-	is "$(interrupt "vector 0x40" waking_percent)" 0.000 "interrupts: a vCPU that runs is awake"
+	is "$(awk -v share="$(interrupt "vector 0x40" waking_percent)" \
+		'BEGIN { print (share < 5) }')" 1 "interrupts: a vCPU that runs is awake"
 	interrupts_of timer 100 --timer
 	interrupts_of "vector 0x40" 20 --behind
 	is "$(awk -v ns="$(interrupt "vector 0x40" time_ns)" '$1 == "ns" { print ($2 < 2 * ns) }' \
