@@ -6,15 +6,14 @@
  *
  * Prints "ready PID", waits for a line on stdin. Then the guest writes KICKS times each to a port
  * and to an address that are eventfds', WRITES times to a port of the VMM's, and halts for good.
- * The VMM prints "kicked", raises and lowers line 5, which the guest has masked, LINES times, and
- * sends MESSAGES times an MSI, which the guest's local APIC does not take; PER_S of both in a
- * second, 0: at once. Then it prints "done", and stays for two minutes.
+ * The VMM prints "kicked" and how often the eventfds were, raises and lowers line 5, which the guest
+ * has masked, LINES times, and sends MESSAGES times an MSI, which the guest's local APIC does not
+ * take; PER_S of both in a second, 0: at once. Then it prints "done", and stays for two minutes.
  * Exit status: 0; 1 failure.
  */
 #ifdef __x86_64__
 #include <linux/kvm.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
@@ -55,14 +54,26 @@ __asm__(".pushsection .rodata\n"
 	".code64\n"
 	".popsection\n");
 
-static void add_kick(const struct x86_guest *guest, uint64_t address, uint32_t flags)
+static int port_fd, address_fd;
+
+/* The eventfd. */
+static int add_kick(const struct x86_guest *guest, uint64_t address, uint32_t flags)
 {
 	const struct kvm_ioeventfd kick = {
-		.addr = address, .len = 2, .fd = must(eventfd(0, EFD_CLOEXEC), "eventfd"),
+		.addr = address, .len = 2,
+		.fd = must(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd"),
 		.flags = flags,
 	};
 
 	must(ioctl(guest->vm, KVM_IOEVENTFD, &kick), "KVM_IOEVENTFD");
+	return kick.fd;
+}
+
+static unsigned long long count_kicks(int fd)
+{
+	eventfd_t kicks = 0;
+
+	return eventfd_read(fd, &kicks) == 0 ? kicks : 0;
 }
 
 static void set_state(int vcpu, uint32_t kicks, uint32_t writes)
@@ -91,7 +102,8 @@ static void *run(void *arg)
 			exit(1);
 		}
 		if (guest->run->io.port == END_PORT) {
-			printf("kicked\n");
+			printf("kicked %llu %llu\n", count_kicks(port_fd),
+			       count_kicks(address_fd));
 			fflush(stdout);
 		}
 	}
@@ -144,8 +156,8 @@ int main(int argc, char **argv)
 	memcpy(guest.memory + CODE_GPA, irq_code, (size_t)(irq_end - irq_code));
 	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
 	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
-	add_kick(&guest, KICK_PORT, KVM_IOEVENTFD_FLAG_PIO);
-	add_kick(&guest, KICK_GPA, 0);
+	port_fd = add_kick(&guest, KICK_PORT, KVM_IOEVENTFD_FLAG_PIO);
+	address_fd = add_kick(&guest, KICK_GPA, 0);
 	x86_guest_add_vcpu(&guest);
 	set_state(guest.vcpu, numbers[0], numbers[1]);
 	x86_guest_wait();
