@@ -6,7 +6,7 @@
  *
  * Prints "ready PID", waits for a line on stdin. Then the guest writes KICKS times each to a port
  * and to an address that are eventfds', WRITES times to a port of the VMM's, and halts for good.
- * The VMM prints "kicked" and how often the eventfds were, raises and lowers line 5, which the guest
+ * The VMM prints "kicked" and the counts of the eventfds, raises and lowers line 5, which the guest
  * has masked, LINES times, and sends MESSAGES times an MSI, which the guest's local APIC does not
  * take; PER_S of both in a second, 0: at once. Then it prints "done", and stays for two minutes.
  * Exit status: 0; 1 failure.
