@@ -364,7 +364,7 @@ check "a log has the view" wait_for 60 log_has who-kept '"kind":"process","owner
 is "$(programs "$LOG")" 3 "three are while the view is shown"
 more_records
 stop "$LOG" INT
-"$KVMTOP" -r "$TMP/h.db" -1 --json --view who >"$TMP/who.json" 2>"$TMP/err"
+"$KVMTOP" -r "$TMP/h.db" -l --json --view who >"$TMP/who.json" 2>"$TMP/err"
 like "$(read_who kinds who-kept)" 'process:sh:sh.* waits:' "and so has a history"
 # A second of a machine that is stopped meanwhile may have no wait.
 has_table() {
