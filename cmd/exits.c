@@ -331,7 +331,9 @@ static int count(struct exits_run *run, struct error *error)
 	err = run_loop(&run->run, interval_s, nr, take_sample, error);
 	if (err || monitor_is_ready(run->run.monitor))
 		return err;
-	run_wait_open(&run->run); /* for names that are being read: until then long exits wait */
+	if (isatty(STDERR_FILENO))
+		fputs("Reading the names of guests' functions. Ctrl-C ends it.\n", stderr);
+	run_wait_open(&run->run); /* until then long exits wait */
 	err = take_sample(&run->run, WOKEN_TICK, error);
 	return err > 0 ? 0 : err;
 }

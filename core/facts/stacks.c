@@ -39,7 +39,7 @@ struct stacks *stacks_new(void)
 		.function = stacks_function(stacks, "", FUNCTION_EXIT), .reason = FIELD_NONE,
 		.argument = FIELD_NONE,
 	};
-	/* No call has this key: the root is the parent of no other root. */
+	/* Differs from the key of each call: the root has no parent. */
 	stacks->nodes[STACK_ROOT].key = (struct key){ UINT32_MAX, 0, UINT32_MAX };
 	stacks->nodes[STACK_ROOT].field = FIELD_NONE;
 	return stacks;

@@ -89,7 +89,7 @@ struct stack_sums {
 	size_t nr, room;
 	struct key_index index;
 	const char *clock; /* what takes the samples; NULL: none are taken */
-	const char *none;  /* why there are none, or no guest's code; NULL: there may be */
+	const char *none;  /* why samples, or the guest's code, are missing; NULL: nothing is */
 	uint64_t lost_ns;  /* found no room */
 	uint64_t lost;	   /* stacks that found none: their time is there without them */
 	uint64_t lost_exits; /* found none */

@@ -12,8 +12,9 @@ struct where_sum {
 	uint64_t samples;
 	uint64_t exits; /* that the guest's code made, */
 	uint64_t kernel, user; /* and in the tree: its kernel's, and its user mode's */
-	uint32_t latest; /* the node whose stack was added last, plus 1; in the tree: the depth of
-			    the rows of its calls */
+	uint32_t latest; /* the node whose stack was added last, plus 1 */
+	bool is_linked;	 /* in the tree: to its caller */
+	uint32_t depth;	 /* in the tree: of the rows of its calls; 0: it has no row */
 };
 
 /* What the rows are made from. */

@@ -115,9 +115,9 @@ static void add_stack(struct tree *tree, const struct stack_item *item)
 
 	nodes[node].self_ns += item->ns;
 	add_to(tree->building, &nodes[node], item);
-	for (; node != STACK_ROOT && !nodes[node].latest; node = parent) {
+	for (; node != STACK_ROOT && !nodes[node].is_linked; node = parent) {
 		parent = parent_of(tree, node);
-		nodes[node].latest = 1;
+		nodes[node].is_linked = true;
 		tree->next[node] = tree->first[parent];
 		tree->first[parent] = node;
 	}
@@ -149,13 +149,12 @@ static void add_rows(struct tree *tree, const struct key *key)
 	for (uint32_t i = 0; i < tree->nr_used; i++) {
 		uint32_t node = tree->used[i], parent = parent_of(tree, node);
 		struct where_sum *sum = &building->nodes[node];
-		uint32_t depth = parent == STACK_ROOT ? 2 : building->nodes[parent].latest;
+		uint32_t depth = parent == STACK_ROOT ? 2 : building->nodes[parent].depth;
 		struct view_row *row;
 
-		sum->latest = 0; /* no row */
 		if (!depth || sum->ns < building->least_ns)
 			continue;
-		sum->latest = depth + 1; /* of its calls */
+		sum->depth = depth + 1;
 		row = where_add_function(building, sum,
 					 stacks_node_at(building->stacks, node)->function);
 		row->guest = key->guest;

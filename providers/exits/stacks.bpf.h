@@ -173,16 +173,20 @@ int on_timer(__u64 *ctx)
  */
 static __always_inline __u64 time_of_sample(__u64 now)
 {
-	__u64 *expiry;
+	__u64 *expiry, at;
 	__u32 number = 0;
 
 	if (!is_by_clock)
 		return now;
 	expiry = bpf_map_lookup_elem(&expiries, &number);
-	return expiry && *expiry && *expiry < now ? *expiry : now;
+	at = expiry ? *expiry : 0;
+	if (!at || at >= now)
+		return now;
+	*expiry = 0; /* of no later sample */
+	return at;
 }
 
-/* A timer that is late by whole periods did not expire in them: the sample stands for them. */
+/* Periods that passed before the timer could expire have no sample of their own. */
 static __always_inline __u64 time_in_sample(__u64 late_ns)
 {
 	return is_by_clock && sample_ns ? sample_ns + late_ns / sample_ns * sample_ns : sample_ns;
