@@ -67,7 +67,7 @@ where_emulation() {
 	section "where of an emulated instruction"
 	guest short --cpuid 1000 --rounds 0
 	guest_go short
-	kvmtop where -g short -e "^$CPUID\$" --csv -k time_percent --hertz 199 3 >"$TMP/where" \
+	kvmtop where -g short -e "^$CPUID\$" --csv -k time_percent 2 >"$TMP/where" \
 		2>"$TMP/where.err"
 	is $? 0 "where: exit status"
 	diag "$(head -n 24 "$TMP/where.err" "$TMP/where")"
