@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hash - uthash; without memory for a table the program ends.
+ * hash - uthash; without memory for a table the program ends. And FNV-1a, a number for bytes.
  */
 #ifndef KVMTOP_LIB_HASH_H
 #define KVMTOP_LIB_HASH_H
+
+#include <stdint.h>
 
 #include "lib/xalloc.h"
 
@@ -13,5 +15,20 @@
 /* Adds an element by one of its members. */
 #define hash_add(table, member, element) \
 	HASH_ADD(hh, table, member, sizeof((element)->member), element)
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* The hash of some bytes becomes that of one more, or of a text after them. */
+static inline uint64_t hash_byte(uint64_t hash, uint8_t byte)
+{
+	return (hash ^ byte) * UINT64_C(0x100000001b3);
+}
+
+static inline uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = hash_byte(hash, (uint8_t)*text);
+	return hash;
+}
 
 #endif

@@ -10,16 +10,9 @@
 #include "core/facts/field.h"
 #include "core/facts/sample.h"
 #include "core/facts/stats.h"
+#include "lib/hash.h"
 
 #define DEPTH_MAX 256
-
-/* FNV-1a. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
 
 /*
  * The field's name is of the whole stack, so that it is the same in each run that writes to a
@@ -32,7 +25,7 @@ static uint32_t add_field(const struct stacks *stacks, uint32_t node, uint32_t p
 	const struct stack_function *function = stacks_function_at(stacks, of->function);
 	bool is_exit = function->side == FUNCTION_EXIT;
 	char name[32], side[2] = { (char)('0' + function->side) };
-	uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), fields_get(fields, parent)->name);
+	uint64_t hash = hash_text(HASH_START, fields_get(fields, parent)->name);
 
 	hash = hash_text(hash_text(hash, side), function->name);
 	snprintf(name, sizeof(name), "code(%016" PRIx64 ")", hash);

@@ -18,8 +18,8 @@
 #include "host/kallsyms.h"
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/hash.h"
 #include "lib/text.h"
-#include "lib/xalloc.h"
 #include "providers/exits/stacks.h"
 
 #define NAME_BYTES 256
@@ -274,16 +274,6 @@ void functions_of_process(struct functions *functions, pid_t pid, uint64_t addre
 	name_in_file(file_of(functions, map), address - map->begin + map->offset, buf, size);
 }
 
-/* FNV-1a: files that are known by their paths alone. */
-static uint64_t hash_path(const char *path)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *path; path++)
-		hash = (hash ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* The path is a recording's, and so may be any: opening a device may do something. */
 static int open_regular(const char *path)
 {
@@ -298,7 +288,9 @@ void functions_of_file(struct functions *functions, const char *path, const char
 		       uint64_t offset, char *buf, size_t size)
 {
 	bool is_file = *path == '/';
-	size_t at = find_file(functions, UINT64_MAX, is_file ? hash_path(path) : 0, path);
+	/* Files that are known by their paths alone. */
+	uint64_t inode = is_file ? hash_text(HASH_START, path) : 0;
+	size_t at = find_file(functions, UINT64_MAX, inode, path);
 	struct code_file *file = at == FILES_MAX ? NULL : functions->files[at];
 	int fd = -1;
 

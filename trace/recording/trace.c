@@ -198,7 +198,7 @@ static uint64_t hash_of(const struct trace_event *event)
 
 	for (uint32_t i = 0; i < event->size; i++) {
 		if (i < FLAGS_BEGIN || i >= FLAGS_END)
-			hash = (hash ^ data[i]) * UINT64_C(0x100000001b3);
+			hash = hash_byte(hash, data[i]);
 	}
 	return hash;
 }

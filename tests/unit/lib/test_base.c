@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Arrays that grow, files that are read or written whole, and text of others. */
+/* Arrays that grow, files that are read or written whole, text of others, and hashes. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/hash.h"
 #include "lib/text.h"
 #include "tests/unit/unit.h"
 
@@ -222,6 +223,17 @@ static void invisible_characters_are_replaced(void **state)
 		    "ß\u0301\u0430\u2010\u2030\ufefe\U0001f468\U000e1000");
 }
 
+/* Histories have names by this hash: its numbers stay. Published test values of FNV-1a. */
+static void hashes(void **state)
+{
+	(void)state;
+	assert_int_equal(hash_text(HASH_START, ""), UINT64_C(0xcbf29ce484222325));
+	assert_int_equal(hash_text(HASH_START, "foobar"), UINT64_C(0x85944171f73967e8));
+	assert_int_equal(hash_text(hash_text(HASH_START, "foo"), "bar"),
+			 hash_text(HASH_START, "foobar"));
+	assert_int_equal(hash_byte(HASH_START, 'a'), UINT64_C(0xaf63dc4c8601ec8c));
+}
+
 UNIT(test_base)
 {
 	static const struct CMUnitTest tests[] = {
@@ -233,6 +245,7 @@ UNIT(test_base)
 		cmocka_unit_test(characters_are_decoded),
 		cmocka_unit_test(text_is_cleaned),
 		cmocka_unit_test(invisible_characters_are_replaced),
+		cmocka_unit_test(hashes),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
