@@ -129,15 +129,15 @@ static bool is_id_of_kernel(const char *id)
 	return false;
 }
 
-/* Whether this kernel has the symbol at the address; it is among the first. */
+/* Whether this kernel has the symbol at the address. Its own symbols are sorted. */
 static bool is_symbol_at(const char *symbol, uint64_t address)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
 	char line[NAME_SIZE + 32], name[NAME_SIZE];
 	bool is_there = false;
-	uint64_t at;
+	uint64_t at = 0;
 
-	for (int i = 0; file && !is_there && i < 1000 && fgets(line, sizeof(line), file); i++)
+	while (file && !is_there && at <= address && fgets(line, sizeof(line), file))
 		is_there = sscanf(line, "%" SCNx64 " %*c %255s", &at, name) == 2 &&
 			   at == address && strcmp(name, symbol) == 0;
 	if (file)
