@@ -36,13 +36,19 @@ static inline void put_clock(struct bytes *bytes, uint32_t type)
 	put_u64(bytes, CLOCK_ID);
 }
 
-static inline void put_map(struct bytes *bytes, uint32_t pid, uint16_t misc, uint64_t begin,
-		    uint64_t offset, const char *name)
+static inline void set_misc(struct bytes *bytes, size_t record, uint16_t misc)
+{
+	bytes->data[record + 4 + (bytes->swap ? 1 : 0)] = (uint8_t)misc;
+	bytes->data[record + 4 + (bytes->swap ? 0 : 1)] = (uint8_t)(misc >> 8);
+}
+
+static inline void put_map(struct bytes *bytes, uint64_t time, uint32_t pid, uint16_t misc,
+			   uint64_t begin, uint64_t offset, const char *name)
 {
 	size_t at = bytes->len, len = (strlen(name) + 8) / 8 * 8;
 
-	put_record(bytes, 1, 32 + len);
-	bytes->data[at + 4 + (bytes->swap ? 1 : 0)] = (uint8_t)misc;
+	put_record(bytes, 1, 32 + len + 40);
+	set_misc(bytes, at, misc);
 	put_u32(bytes, pid);
 	put_u32(bytes, pid);
 	put_u64(bytes, begin);
@@ -50,14 +56,43 @@ static inline void put_map(struct bytes *bytes, uint32_t pid, uint16_t misc, uin
 	put_u64(bytes, offset);
 	put(bytes, name, strlen(name));
 	put(bytes, NULL, len - strlen(name));
+	put_sample_id(bytes, time, 0, pid, pid);
 }
 
-static inline void put_stack(struct bytes *bytes, uint64_t time, uint32_t tid, uint64_t period,
-		      const uint64_t *chain, size_t nr)
+static inline void put_fork(struct bytes *bytes, uint64_t time, uint16_t misc, uint32_t pid,
+			    uint32_t parent)
+{
+	size_t at = bytes->len;
+
+	put_record(bytes, 7, 24 + 40);
+	set_misc(bytes, at, misc);
+	put_u32(bytes, pid);
+	put_u32(bytes, parent);
+	put_u32(bytes, pid);
+	put_u32(bytes, parent);
+	put_u64(bytes, time);
+	put_sample_id(bytes, time, 0, parent, parent);
+}
+
+/* PERF_RECORD_MISC_COMM_EXEC: the process runs another program. */
+static inline void put_comm(struct bytes *bytes, uint64_t time, uint16_t misc, uint32_t pid)
+{
+	size_t at = bytes->len;
+
+	put_record(bytes, 3, 16 + 40);
+	set_misc(bytes, at, misc);
+	put_u32(bytes, pid);
+	put_u32(bytes, pid);
+	put(bytes, "program", 8);
+	put_sample_id(bytes, time, 0, pid, pid);
+}
+
+static inline void put_stack_of(struct bytes *bytes, uint64_t time, uint32_t pid, uint32_t tid,
+				uint64_t period, const uint64_t *chain, size_t nr)
 {
 	put_record(bytes, 9, 8 * 7 + 8 * nr);
 	put_u64(bytes, CLOCK_ID);
-	put_u32(bytes, 70);
+	put_u32(bytes, pid);
 	put_u32(bytes, tid);
 	put_u64(bytes, time);
 	put_u64(bytes, CLOCK_ID);
@@ -67,6 +102,12 @@ static inline void put_stack(struct bytes *bytes, uint64_t time, uint32_t tid, u
 	put_u64(bytes, nr);
 	for (size_t i = 0; i < nr; i++)
 		put_u64(bytes, chain[i]);
+}
+
+static inline void put_stack(struct bytes *bytes, uint64_t time, uint32_t tid, uint64_t period,
+			     const uint64_t *chain, size_t nr)
+{
+	put_stack_of(bytes, time, 70, tid, period, chain, nr);
 }
 
 static inline void put_stack_exit(struct bytes *bytes, uint64_t time, uint32_t reason)
@@ -85,9 +126,9 @@ static inline void begin_stacks(struct bytes *bytes, uint32_t type)
 	put_perf_pipe_header(bytes);
 	put_perf_pipe_records(bytes, "GenuineIntel,6,143,8");
 	put_clock(bytes, type);
-	put_map(bytes, UINT32_MAX, PERF_RECORD_MISC_KERNEL, KERNEL, KERNEL,
+	put_map(bytes, 0, UINT32_MAX, PERF_RECORD_MISC_KERNEL, KERNEL, KERNEL,
 		"[kernel.kallsyms]_text");
-	put_map(bytes, 70, PERF_RECORD_MISC_USER, VMM, 0x4000, "/no/such/vmm");
+	put_map(bytes, 0, 70, PERF_RECORD_MISC_USER, VMM, 0x4000, "/no/such/vmm");
 }
 
 #endif

@@ -30,7 +30,7 @@ struct known_stack {
 	bool is_in_kvm; /* KVM_RUN is in it */
 	struct stack_of {
 		int32_t pid;
-		uint32_t file, nr, nr_kernel;
+		uint32_t file, maps, nr_kernel;
 		uint64_t addresses[];
 	} key;
 };
@@ -238,7 +238,7 @@ static const struct known_stack *look_up(struct recorded_code *code,
 
 	made->key.pid = event->pid;
 	made->key.file = event->file;
-	made->key.nr = stack->nr;
+	made->key.maps = trace_count_maps(code->trace, event);
 	made->key.nr_kernel = stack->nr_kernel;
 	memcpy(made->key.addresses, stack->addresses, size);
 	size += sizeof(made->key);

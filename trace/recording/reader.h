@@ -101,9 +101,10 @@ struct trace_reader {
 	 * to be freed. NULL: the file has none. The member may be NULL.
 	 */
 	char *(*read_symbols)(struct trace_file *file, size_t *ret_size);
-	/* See trace_locate(); NULL: there are no stacks. */
+	/* See trace_locate() and trace_count_maps(); NULL: there are no stacks. */
 	bool (*locate)(const struct trace_file *file, const struct trace_event *event,
 		       uint64_t address, bool is_kernel, struct trace_place *ret_place);
+	uint32_t (*count_maps)(const struct trace_file *file, const struct trace_event *event);
 };
 
 /* The readers, for the list in open.c. */

@@ -185,6 +185,13 @@ bool trace_locate(const struct trace *trace, const struct trace_event *event, ui
 	       file->reader->locate(file, event, address, is_kernel, ret_place);
 }
 
+uint32_t trace_count_maps(const struct trace *trace, const struct trace_event *event)
+{
+	const struct trace_file *file = trace->files.items[event->file];
+
+	return file->reader->count_maps ? file->reader->count_maps(file, event) : 0;
+}
+
 /* ---- repeats */
 
 /* The kernel's flags, which an interrupt between the two buffers may change. */

@@ -95,6 +95,12 @@ void trace_want_stacks(struct trace *trace);
 bool trace_locate(const struct trace *trace, const struct trace_event *event, uint64_t address,
 		  bool is_kernel, struct trace_place *ret_place);
 
+/*
+ * How many maps the kernel and the latest event's process had by then. Where two samples of a
+ * process have the same number, an address is the same code.
+ */
+uint32_t trace_count_maps(const struct trace *trace, const struct trace_event *event);
+
 /* The symbols of the kernel that a file is of, if the file brings them; else NULL. */
 const struct kallsyms *trace_symbols(const struct trace *trace, size_t file);
 

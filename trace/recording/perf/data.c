@@ -212,6 +212,17 @@ static void on_formats(struct perf_source *perf, uint32_t size)
 	free(data);
 }
 
+static void on_maps(struct perf_source *perf, const struct perf_piece *piece)
+{
+	struct perf_header *header = &perf->perf->header;
+	struct perf_sample sample;
+
+	if (!perf->source.file->trace->wants_stacks)
+		return;
+	perf_sample_read_last(header, piece->at, piece->size, &sample);
+	perf_maps_take(&header->maps, piece, sample.time, header->swap);
+}
+
 static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 {
 	struct perf_header *header = &perf->perf->header;
@@ -224,6 +235,7 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 		break;
 	case PERF_RECORD_COMM:
 		on_comm(perf, piece);
+		on_maps(perf, piece);
 		break;
 	case PERF_RECORD_EXIT:
 		on_exit_record(perf, piece);
@@ -233,8 +245,8 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 		break;
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		if (file->trace->wants_stacks)
-			perf_maps_take(&header->maps, piece, header->swap);
+	case PERF_RECORD_FORK:
+		on_maps(perf, piece);
 		break;
 	case RECORD_LOST_SAMPLES:
 		if (!(piece->misc & MISC_FILTERED))
@@ -492,5 +504,6 @@ const struct trace_reader perf_data_reader = {
 	.open = open_perf,
 	.close = close_perf,
 	.locate = perf_maps_locate,
+	.count_maps = perf_maps_count,
 	.read_symbols = perf_maps_symbols,
 };

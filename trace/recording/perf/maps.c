@@ -25,17 +25,26 @@
 #define MISC_BUILD_ID (1U << 14) /* of MMAP2: a build id in place of a device and inode */
 #define MISC_ID_SIZE (1U << 15)	 /* of a build id: its size follows */
 
+#define MISC_EXEC (1U << 13)	 /* of COMM: a new program, and so no map of before */
+#define MISC_NO_COPY (1U << 13)	 /* of FORK: perf's own record of a process that was there */
+
+#define PARENTS_MAX 16
+#define NO_PROCESS (-2)
+
 struct map {
+	uint64_t time; /* 0: from the beginning on */
 	uint64_t begin, end, offset;
 	char id[ID_TEXT];
-	char *path;
+	char *path; /* NULL: there is what the process `parent` had at that time */
+	int32_t parent;
 };
 
-/* The latest map of an address counts. */
+/* Of a time and an address the latest map before it counts. */
 struct process_maps {
 	int32_t pid;
 	struct map *list;
 	size_t nr, room;
+	uint64_t latest; /* time of a map */
 	UT_hash_handle hh;
 };
 
@@ -73,16 +82,40 @@ static bool take_path(const uint8_t *at, size_t size, char *path)
 	return utf8_clean((const char *)at, strnlen((const char *)at, size), path, PATH_BYTES);
 }
 
-void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, bool swap)
+/* Takes the map's path over. */
+static void add_map(struct perf_maps *maps, int32_t pid, const struct map *map)
+{
+	struct process_maps *process = maps->nr < MAPS_MAX ? process_of(maps, pid) : NULL;
+
+	if (!process || process->nr == MAPS_OF_PROCESS) {
+		free(map->path);
+		return;
+	}
+	array_grow_unset(&process->list, &process->room, process->nr + 1);
+	process->list[process->nr++] = *map;
+	if (map->time > process->latest)
+		process->latest = map->time;
+	maps->nr++;
+}
+
+/* From now on the process has the parent's maps, or none. */
+static void replace_maps(struct perf_maps *maps, int32_t pid, int32_t parent, uint64_t time)
+{
+	if (time)
+		add_map(maps, pid, &(struct map){ .time = time, .end = UINT64_MAX,
+						  .parent = parent });
+}
+
+static void take_map(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
+		     bool swap)
 {
 	bool is_second = piece->type == PERF_RECORD_MMAP2;
 	size_t head = is_second ? 64 : 32;
 	char path[PATH_BYTES];
-	struct process_maps *process;
-	struct map map = { .id = "" };
+	struct map map = { .time = time };
 	int32_t pid;
 
-	if (piece->misc & MISC_DATA || maps->nr == MAPS_MAX || piece->size <= head ||
+	if (piece->misc & MISC_DATA || piece->size <= head ||
 	    !take_path(piece->at + head, piece->size - head, path))
 		return;
 	pid = (int32_t)bytes_u32(piece->at, swap);
@@ -95,13 +128,27 @@ void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, bool
 		put_id(map.id, piece->at + 36, piece->at[32]);
 	if (map.end <= map.begin)
 		return;
-	process = process_of(maps, pid);
-	if (process->nr == MAPS_OF_PROCESS)
-		return;
 	map.path = xstrdup(path);
-	array_grow_unset(&process->list, &process->room, process->nr + 1);
-	process->list[process->nr++] = map;
-	maps->nr++;
+	add_map(maps, pid, &map);
+}
+
+void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
+		    bool swap)
+{
+	int32_t pid, parent;
+
+	if (piece->type == PERF_RECORD_MMAP || piece->type == PERF_RECORD_MMAP2) {
+		take_map(maps, piece, time, swap);
+		return;
+	}
+	if (piece->size < 8)
+		return;
+	pid = (int32_t)bytes_u32(piece->at, swap);
+	parent = (int32_t)bytes_u32(piece->at + 4, swap);
+	if (piece->type == PERF_RECORD_COMM && piece->misc & MISC_EXEC)
+		replace_maps(maps, pid, NO_PROCESS, time);
+	if (piece->type == PERF_RECORD_FORK && !(piece->misc & MISC_NO_COPY) && pid != parent)
+		replace_maps(maps, pid, parent, time);
 }
 
 static void add_id(struct perf_maps *maps, const char *path, const uint8_t *id, size_t size)
@@ -160,28 +207,67 @@ static const char *id_of(const struct perf_maps *maps, const struct map *map)
 	return known ? known->id : "";
 }
 
+/* NULL: nothing is known to be there. */
+static const struct map *find_map(const struct perf_maps *maps, int32_t pid, uint64_t address,
+				  uint64_t time)
+{
+	for (int i = 0; i < PARENTS_MAX; i++) {
+		const struct map *found = NULL;
+		const struct process_maps *process;
+
+		HASH_FIND(hh, maps->processes, &pid, sizeof(pid), process);
+		for (size_t at = 0; process && at < process->nr; at++) {
+			const struct map *map = &process->list[at];
+
+			if (address >= map->begin && address < map->end && map->time <= time &&
+			    (!found || map->time >= found->time))
+				found = map;
+		}
+		if (!found || found->path)
+			return found;
+		pid = found->parent;
+		time = found->time;
+	}
+	return NULL;
+}
+
 bool perf_maps_locate(const struct trace_file *file, const struct trace_event *event,
 		      uint64_t address, bool is_kernel, struct trace_place *ret_place)
 {
 	const struct perf_maps *maps = &((const struct perf_header *)file->priv)->maps;
 	int32_t of = is_kernel ? OF_KERNEL : event->pid;
+	const struct map *map = find_map(maps, of, address, event->time);
+
+	if (!map)
+		return false;
+	*ret_place = (struct trace_place){
+		.path = map->path,
+		.offset = address - map->begin + (is_kernel ? 0 : map->offset),
+		.begin = map->begin,
+		.build_id = id_of(maps, map),
+	};
+	return true;
+}
+
+static uint32_t count_maps(const struct perf_maps *maps, int32_t pid, uint64_t time)
+{
 	const struct process_maps *process;
+	uint32_t nr = 0;
 
-	HASH_FIND(hh, maps->processes, &of, sizeof(of), process);
-	for (size_t i = process ? process->nr : 0; i-- > 0;) {
-		const struct map *map = &process->list[i];
+	HASH_FIND(hh, maps->processes, &pid, sizeof(pid), process);
+	if (!process || time >= process->latest)
+		return process ? (uint32_t)process->nr : 0;
+	for (size_t i = 0; i < process->nr; i++)
+		nr += process->list[i].time <= time;
+	return nr;
+}
 
-		if (address < map->begin || address >= map->end)
-			continue;
-		*ret_place = (struct trace_place){
-			.path = map->path,
-			.offset = address - map->begin + (is_kernel ? 0 : map->offset),
-			.begin = map->begin,
-			.build_id = id_of(maps, map),
-		};
-		return true;
-	}
-	return false;
+uint32_t perf_maps_count(const struct trace_file *file, const struct trace_event *event)
+{
+	const struct perf_maps *maps = &((const struct perf_header *)file->priv)->maps;
+
+	return count_maps(maps, OF_KERNEL, event->time) +
+	       count_maps(maps, event->pid, event->time);
 }
 
 char *perf_maps_symbols(struct trace_file *file, size_t *ret_size)

@@ -64,13 +64,15 @@ struct perf_maps {
 	size_t nr_ids, nr;		/* nr: of all maps */
 };
 
-/* Takes records MMAP and MMAP2; and the feature that has build ids. */
-void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, bool swap);
+/* Takes records MMAP, MMAP2, COMM and FORK of a time; and the feature that has build ids. */
+void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
+		    bool swap);
 void perf_maps_take_ids(struct perf_maps *maps, struct cursor *cursor, uint64_t size);
 
-/* The reader's, see trace_locate(). */
+/* The reader's, see trace_locate() and trace_count_maps(). */
 bool perf_maps_locate(const struct trace_file *file, const struct trace_event *event,
 		      uint64_t address, bool is_kernel, struct trace_place *ret_place);
+uint32_t perf_maps_count(const struct trace_file *file, const struct trace_event *event);
 /* The same: of perf record --kcore. */
 char *perf_maps_symbols(struct trace_file *file, size_t *ret_size);
 void perf_maps_release(struct perf_maps *maps);

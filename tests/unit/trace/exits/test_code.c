@@ -4,7 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "core/monitor.h"
 #include "core/views/query.h"
@@ -17,14 +20,15 @@
 #define STACK(...) (const uint64_t[]){ __VA_ARGS__ }, \
 	sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
 
-static char folder[64]; /* that the recording is in; "": in none */
+static char folder[64], other[64]; /* that a recording is in; "": in none */
+static uint64_t span; /* of the latest recording */
 
 /* "guest/vcpu io;vmm+0x4010;[kernel]+0x10=250": the stacks of the recording. */
 static const char *stacks_of(struct bytes *bytes, bool has_code)
 {
 	static char text[2048];
 	const struct recording_choice choice = { .has_code = has_code };
-	const char *paths[] = { *folder ? folder : path };
+	const char *paths[] = { *folder ? folder : path, other };
 	struct monitor_config config = { .list = recorded_players, .source = SOURCE_RECORDING,
 					 .is_span = true };
 	struct query query = { .type = &view_where, .children = true };
@@ -35,7 +39,8 @@ static const char *stacks_of(struct bytes *bytes, bool has_code)
 
 	save(path, bytes->data, bytes->len);
 	bytes_release(bytes);
-	assert_int_equal(recording_read(paths, 1, &choice, &recording, &error), 0);
+	assert_int_equal(recording_read(paths, *other ? 2 : 1, &choice, &recording, &error), 0);
+	span = recording_span(&recording);
 	config.recording = (struct monitor_recording){ .recording = &recording,
 						       .guests = recording.guests };
 	text[0] = '\0';
@@ -136,31 +141,172 @@ static void damaged_stacks(void **state)
 	assert_string_equal(stacks_of(&bytes, true), "");
 }
 
-/* perf record --kcore copies the kernel's symbols. */
-static void a_recording_may_have_symbols(void **state)
+/* A map is there from its time on; the samples have one stack. */
+static void maps_have_times(void **state)
 {
-	static const char symbols[] = "ffffffff90000000 T first\nffffffff90000018 T second\n";
 	struct bytes bytes = { .swap = 0 };
-	char kcore[96], file[112], own[sizeof(path)];
+
+	(void)state;
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&bytes, 1000, 30);
+	put_map(&bytes, 1600, 70, PERF_RECORD_MISC_USER, VMM, 0, "/no/such/plugin");
+	put_map(&bytes, 1550, 70, PERF_RECORD_MISC_USER, VMM, 0, "/no/such/first");
+	put_map(&bytes, 1400, 70, PERF_RECORD_MISC_USER, VMM + 0x200000, 0, "/no/such/library");
+	for (uint64_t time = 1300; time < 1800; time += 100)
+		put_stack(&bytes, time, 77, 1, STACK(OF_USER, VMM + 0x8));
+	put_stack(&bytes, 1350, 77, 1, STACK(OF_USER, VMM + 0x200008));
+	put_stack(&bytes, 1450, 77, 1, STACK(OF_USER, VMM + 0x200008));
+	assert_string_equal(stacks_of(&bytes, true),
+			    "3 IO_INSTRUCTION;vmm+0x4008=3*3 3 IO_INSTRUCTION;[unknown]=1*1 "
+			    "3 IO_INSTRUCTION;library+0x8=1*1 3 IO_INSTRUCTION;plugin+0x8=2*2");
+}
+
+/* A child has its parent's maps of that time, until it runs another program. */
+static void maps_of_children(void **state)
+{
+	struct bytes bytes = { .swap = 0 };
+
+	(void)state;
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&bytes, 1000, 30);
+	put_fork(&bytes, 1200, 0, 71, 70);
+	put_fork(&bytes, 1210, 0, 72, 71);
+	put_fork(&bytes, 1220, 0, 70, 70); /* a thread */
+	put_fork(&bytes, 1220, PERF_RECORD_MISC_FORK_EXEC, 73, 70); /* perf's own */
+	put_fork(&bytes, 0, 0, 74, 70); /* the same */
+	put_fork(&bytes, 1220, 0, 75, 76); /* each the child of the other */
+	put_fork(&bytes, 1220, 0, 76, 75);
+	put_map(&bytes, 1400, 70, PERF_RECORD_MISC_USER, VMM, 0, "/no/such/plugin");
+	put_comm(&bytes, 1600, PERF_RECORD_MISC_COMM_EXEC, 71);
+	put_comm(&bytes, 1600, 0, 70); /* only a name */
+	for (uint32_t pid = 70; pid <= 75; pid++)
+		put_stack_of(&bytes, 1300, pid, 77, UINT64_C(1) << 4 * (pid - 70),
+			     STACK(OF_USER, VMM + 0x8));
+	for (uint32_t pid = 70; pid <= 72; pid++)
+		put_stack_of(&bytes, 1500, pid, 77, UINT64_C(1) << 4 * (pid - 70),
+			     STACK(OF_USER, VMM + 0x9));
+	for (uint32_t pid = 70; pid <= 72; pid++)
+		put_stack_of(&bytes, 1700, pid, 77, UINT64_C(1) << 4 * (pid - 70),
+			     STACK(OF_USER, VMM + 0xa));
+	assert_string_equal(stacks_of(&bytes, true),
+			    "3 IO_INSTRUCTION;vmm+0x4008=273*3 "
+			    "3 IO_INSTRUCTION;[unknown]=1118224*4 "
+			    "3 IO_INSTRUCTION;plugin+0x9=1*1 3 IO_INSTRUCTION;vmm+0x4009=272*2 "
+			    "3 IO_INSTRUCTION;plugin+0xa=1*1 3 IO_INSTRUCTION;vmm+0x400a=256*1");
+}
+
+/* A folder for a recording, with symbols as perf record --kcore has them. */
+static void make_folder(char *name, const char *symbols)
+{
+	char kcore[96], file[112];
+
+	strcpy(name, "/tmp/kvmtop-kcore.XXXXXX");
+	assert_non_null(mkdtemp(name));
+	snprintf(kcore, sizeof(kcore), "%s/kcore_dir", name);
+	snprintf(file, sizeof(file), "%s/kallsyms", kcore);
+	assert_int_equal(mkdir(kcore, 0700), 0);
+	save(file, symbols, strlen(symbols));
+	snprintf(path, sizeof(path), "%.50s/data", name);
+}
+
+static void remove_folder(char *name)
+{
+	static const char *const parts[] = { "/kcore_dir/kallsyms", "/kcore_dir", "/data", "" };
+	char part[96];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(part, sizeof(part), "%.64s%s", name, parts[i]);
+		assert_int_equal(remove(part), 0);
+	}
+	name[0] = '\0';
+}
+
+static void recordings_may_have_symbols(void **state)
+{
+	struct bytes bytes = { .swap = 0 }, same = { .swap = 0 };
+	char own[sizeof(path)];
 
 	(void)state;
 	memcpy(own, path, sizeof(path));
-	strcpy(folder, "/tmp/kvmtop-kcore.XXXXXX");
-	assert_non_null(mkdtemp(folder));
-	snprintf(kcore, sizeof(kcore), "%s/kcore_dir", folder);
-	snprintf(file, sizeof(file), "%s/kallsyms", kcore);
-	assert_int_equal(mkdir(kcore, 0700), 0);
-	save(file, symbols, sizeof(symbols) - 1);
-	snprintf(path, sizeof(path), "%.50s/data", folder);
+	make_folder(other, "ffffffff90000000 T another\n");
+	begin_stacks(&same, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&same, 1000, 30);
+	put_stack(&same, 1600, 77, 30, STACK(OF_KERNEL, KERNEL + 0x10, KERNEL + 0x21));
+	save(path, same.data, same.len);
+	bytes_release(&same);
+	make_folder(folder, "ffffffff90000000 T first\nffffffff90000018 T second\n");
 	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
 	put_stack_exit(&bytes, 1000, 30);
 	put_stack(&bytes, 1500, 77, 250, STACK(OF_KERNEL, KERNEL + 0x10, KERNEL + 0x21));
-	assert_string_equal(stacks_of(&bytes, true), "3 IO_INSTRUCTION;second;first=250*1");
-	unlink(file);
-	rmdir(kcore);
-	unlink(path);
-	rmdir(folder);
-	folder[0] = '\0';
+	assert_string_equal(stacks_of(&bytes, true), "3 IO_INSTRUCTION;second;first=250*1 "
+						     "3 IO_INSTRUCTION;another;another=30*1");
+	remove_folder(folder);
+	remove_folder(other);
+	memcpy(path, own, sizeof(path));
+}
+
+/* A function that is not among the first of this kernel's. False: its addresses are hidden. */
+static bool find_symbol(uint64_t *ret_address, char *name)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[512], type = 0;
+	bool is_found = false;
+
+	assert_non_null(file);
+	for (int i = 0; !is_found && fgets(line, sizeof(line), file); i++)
+		is_found = i > 5000 &&
+			   sscanf(line, "%" SCNx64 " %c %99s", ret_address, &type, name) == 3 &&
+			   *ret_address && type == 'T';
+	fclose(file);
+	return is_found;
+}
+
+/* Also where a module's code comes first, and the symbol that perf names is not among the first. */
+static void a_recording_of_this_kernel(void **state)
+{
+	struct bytes bytes = { .swap = 0 };
+	char name[100], map[128], release[72] = "", expected[192];
+	struct utsname host;
+	uint64_t address;
+
+	(void)state;
+	if (!find_symbol(&address, name))
+		skip();
+	snprintf(map, sizeof(map), "[kernel.kallsyms]%s", name);
+	snprintf(expected, sizeof(expected), "3 IO_INSTRUCTION;[kvm]+0x10=1*1 "
+					     "3 IO_INSTRUCTION;%s=1*1", name);
+	assert_int_equal(uname(&host), 0);
+	snprintf(release, sizeof(release), "%s", host.release);
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_record(&bytes, 80, 8 + 4 + sizeof(release));
+	put_u64(&bytes, 4);
+	put_u32(&bytes, sizeof(release));
+	put(&bytes, release, sizeof(release));
+	put_map(&bytes, 1, UINT32_MAX, PERF_RECORD_MISC_KERNEL, address, address, map);
+	put_map(&bytes, 1, UINT32_MAX, PERF_RECORD_MISC_KERNEL, 0x1000, 0x1000, "[kvm]");
+	put_stack_exit(&bytes, 1000, 30);
+	put_stack(&bytes, 1500, 77, 1, STACK(OF_KERNEL, 0x1010));
+	put_stack(&bytes, 1600, 77, 1, STACK(OF_KERNEL, address));
+	assert_string_equal(stacks_of(&bytes, true), expected);
+}
+
+/* A recording may begin with a sample, and end with one. */
+static void samples_are_of_the_recordings_time(void **state)
+{
+	struct bytes bytes = { .swap = 0 };
+	char own[sizeof(path)];
+
+	(void)state;
+	memcpy(own, path, sizeof(path));
+	make_folder(folder, "ffffffff90000000 T kvm_vcpu_ioctl\n");
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack(&bytes, 500, 77, 1, STACK(OF_KERNEL, KERNEL + 0x10));
+	put_stack_exit(&bytes, 1000, 30);
+	put_stack(&bytes, 2500, 77, 1, STACK(OF_USER, VMM + 0x8));
+	assert_string_equal(stacks_of(&bytes, true), "3 [no exit];kvm_vcpu_ioctl=1*1 "
+						     "3 [no exit];vmm+0x4008=1*1");
+	assert_int_equal(span, 2000);
+	remove_folder(folder);
 	memcpy(path, own, sizeof(path));
 }
 
@@ -170,7 +316,12 @@ UNIT(test_code)
 		cmocka_unit_test_setup_teardown(samples_are_of_the_open_exit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_clocks_have_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_stacks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_recording_may_have_symbols, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(maps_have_times, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(maps_of_children, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(recordings_may_have_symbols, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_recording_of_this_kernel, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(samples_are_of_the_recordings_time, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
