@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names of a process' functions: by its maps, the symbols of its files, and their debug files. */
+#include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -213,6 +215,31 @@ static void without_rights(void **state)
 	assert_string_equal(error.text, "");
 }
 
+/* A recording names files: only regular ones are opened, also where others could be read. */
+static void files_of_recordings(void **state)
+{
+	struct machine *machine = *state;
+	char path[64], name[64];
+	struct elf_file file;
+	int events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	struct inotify_event event;
+
+	elf_file_init(&file, SHT_SYMTAB);
+	elf_file_add(&file, "main_loop", 0x100, 0x40);
+	write_below(machine, "/vmm", &file, sizeof(file));
+	snprintf(path, sizeof(path), "%s/vmm", machine->root);
+	functions_of_file(machine->functions, path, "", 0x1100, name, sizeof(name));
+	assert_string_equal(name, "main_loop");
+	snprintf(path, sizeof(path), "%s/fifo", machine->root);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_true(events >= 0 && inotify_add_watch(events, path, IN_OPEN) >= 0);
+	functions_of_file(machine->functions, path, "", 0x1100, name, sizeof(name));
+	assert_string_equal(name, "fifo+0x1100");
+	assert_int_equal(read(events, &event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(events);
+}
+
 UNIT(test_functions)
 {
 #define FUNCTIONS(name) cmocka_unit_test_setup_teardown(name, set_up, clean_up)
@@ -224,6 +251,7 @@ UNIT(test_functions)
 		FUNCTIONS(by_dynamic_symbols),
 		FUNCTIONS(a_false_file),
 		FUNCTIONS(without_rights),
+		FUNCTIONS(files_of_recordings),
 	};
 
 	return cmocka_run_group_tests_name("functions", tests, NULL, NULL);

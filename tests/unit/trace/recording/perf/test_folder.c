@@ -17,6 +17,7 @@
 #include "lib/array.h"
 #include "trace/recording/perf/perf.h"
 #include "tests/unit/unit.h"
+#include "tests/worlds/perf_stacks.h"
 #include "tests/worlds/trace_file.h"
 
 #define NR_PIECES 4
@@ -322,6 +323,43 @@ static void losses_are_of_all_pieces(void **state)
 	trace_close(trace);
 }
 
+/* The next event of each piece is read ahead. An address is the time of its sample. */
+static void stacks_are_of_their_samples(void **state)
+{
+	const struct trace_event *event;
+	struct bytes bytes = { .len = 0 };
+	struct trace *trace;
+	size_t nr = 0, data;
+	char name[96];
+
+	(void)state;
+	empty_folder();
+	put_perf_header(&bytes);
+	data = bytes.len;
+	put_clock(&bytes, PERF_TYPE_SOFTWARE);
+	put_perf_features_of(&bytes, data, "GenuineIntel,6,1,1", true);
+	snprintf(name, sizeof(name), "%s/data", folder);
+	save(name, bytes.data, bytes.len);
+	for (uint32_t i = 0; i < 3; i++) {
+		bytes.len = 0;
+		for (uint64_t time = 1000 + i; time < 1100; time += 10)
+			put_stack(&bytes, time, 77 + i, 1, (const uint64_t[]){ OF_USER, time }, 2);
+		name_piece(name, sizeof(name), i);
+		save(name, bytes.data, bytes.len);
+	}
+	bytes_release(&bytes);
+	trace = open_folder();
+	trace_want_stacks(trace);
+	for (; trace_next(trace, &event); nr++) {
+		assert_non_null(event->stack);
+		assert_int_equal(event->stack->nr, 1);
+		assert_int_equal(event->stack->addresses[0], event->time);
+		assert_int_equal(event->tid, 77 + event->time % 10);
+	}
+	assert_int_equal(nr, 30);
+	trace_close(trace);
+}
+
 static void no_folders_of_perf(void **state)
 {
 	char name[96];
@@ -506,6 +544,7 @@ UNIT(test_folder)
 		cmocka_unit_test(without_pieces),
 		cmocka_unit_test(a_folder_of_one_file),
 		cmocka_unit_test(losses_are_of_all_pieces),
+		cmocka_unit_test(stacks_are_of_their_samples),
 		cmocka_unit_test(no_folders_of_perf),
 		cmocka_unit_test(other_names_of_it),
 		cmocka_unit_test(samples_of_every_shape),
