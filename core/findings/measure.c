@@ -41,6 +41,10 @@ struct field_rules measure_rules(const struct fields *fields, const struct field
 		rules.named |= (uint64_t)rule_fields_have(&rule->named, fields, field) << i;
 		rules.less |= (uint64_t)(rule_fields_have(&rule->less, fields, field) &&
 					 is_part(rule, fields, field)) << i;
+		if (!rule->needs)
+			continue;
+		rules.needs |= (uint64_t)(strcmp(rule->needs, field->name) == 0) << i;
+		rules.is_of_guest |= any_of(&rules) >> i & 1;
 	}
 	return rules;
 }
@@ -63,6 +67,14 @@ static struct subject *subject_of(struct measure *measure, const struct key *key
 		measure->subjects[measure->nr++] = (struct subject){ .key = of };
 	}
 	return &measure->subjects[at];
+}
+
+static struct subject *subject_of_stat(struct measure *measure, const struct stats_item *stat)
+{
+	const struct key guest = { stat->key.guest, -1, 0 };
+
+	return subject_of(measure, measure->rules[stat->key.field].is_of_guest ? &guest :
+										 &stat->key);
 }
 
 /* Its position, with 1 added; 0: the subject has nothing of the rule. */
@@ -251,6 +263,7 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 	const struct field_rules *rules = &measure->rules[stat->key.field];
 	struct subject *subject;
 	uint64_t open_ns;
+	bool is_here;
 
 	if (field->use == USE_HOST && field->part == HOST_BUSY) {
 		add_busy(measure, stat);
@@ -260,8 +273,11 @@ static void add_stat(struct measure *measure, const struct stats_item *stat)
 		return;
 	if (field->use == USE_ARGUMENT && stat->key.guest == GUEST_NONE)
 		return; /* of interrupts, that several guests may have */
-	subject = subject_of(measure, &stat->key);
-	subject->is_here |= stat->seen >= measure->facts->stats->latest[field->source];
+	subject = subject_of_stat(measure, stat);
+	is_here = stat->seen >= measure->facts->stats->latest[field->source];
+	if (is_here)
+		measure->counted |= rules->needs;
+	subject->is_here |= is_here;
 	add_time(measure->facts->stats, subject, stat, field);
 	open_ns = stats_open_ns(measure->facts->stats, field, stat);
 	for (uint64_t rest = rules->what; rest; rest &= rest - 1) {
@@ -281,7 +297,7 @@ static void add_stat_details(struct measure *measure, const struct stats_item *s
 
 	if (!any_of(rules))
 		return;
-	subject = subject_of(measure, &stat->key);
+	subject = subject_of_stat(measure, stat);
 	if (!subject->counts)
 		return;
 	open_ns = stats_open_ns(measure->facts->stats, field, stat);
@@ -304,6 +320,7 @@ void measure_take(struct measure *measure)
 	key_index_clear(&measure->index);
 	measure->nr = measure->latest = measure->nr_counts = measure->nr_busy = 0;
 	measure->own_ns = own_ns ? *own_ns : 0;
+	measure->counted = 0;
 	measure->exits = exits_choose(measure->facts, false, true);
 	measure->lacks_huge_pages = gives_huge_pages && !*gives_huge_pages;
 	for (size_t i = 0; i < stats->nr; i++)
@@ -340,6 +357,8 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 {
 	const struct rule_counts *counts = measure_counts(measure, subject, rule_index(rule));
 
+	if (rule->needs && !(measure->counted >> rule_index(rule) & 1))
+		return 0;
 	switch (rule->measure) {
 	case MEASURE_SHARE:
 		return share_of(subject, own_ns(counts));

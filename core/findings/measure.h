@@ -52,7 +52,8 @@ struct cpu_busy {
 
 /* The rules that a field counts for, as bits. */
 struct field_rules {
-	uint64_t what, less, named;
+	uint64_t what, less, named, needs;
+	bool is_of_guest; /* it counts for the whole guest, whichever vCPU has it */
 };
 
 _Static_assert(RULES_MAX <= 64, "struct field_rules has a bit for each");
@@ -72,6 +73,7 @@ struct measure {
 	struct exits exits;		 /* where KVM traces no VM exits, the ones to user space */
 	bool lacks_huge_pages;		 /* the host gives none */
 	const char *cpu_maker;		 /* as rules_cpu_maker() */
+	uint64_t counted;		 /* the rules with an event of `needs` that is counted */
 	struct key_index index; /* of subjects */
 	struct subject *subjects;
 	size_t nr, room, latest;

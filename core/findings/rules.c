@@ -371,6 +371,7 @@ const struct rule finding_rules[] = {
 			  .but = "PIT" },
 		/* By the local APIC; by the PIC, or where a level is acknowledged. */
 		.less = { .use = USE_EVENT, .words = "kvm_apic_accept_irq|kvm_ack_irq" },
+		.needs = "kvm_apic_accept_irq",
 		.target = TARGET_ARGUMENTS,
 		.remedies = REMEDIES(
 			{ "8", "This is the RTC, whose timer the guest has left on: Windows needs "

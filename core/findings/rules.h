@@ -71,6 +71,11 @@ struct rule {
 	double by_default; /* the threshold if the user sets none */
 	struct rule_fields what; /* what is measured, */
 	struct rule_fields less; /* except what these fields count, too */
+	/*
+	 * An event of `less` without which nothing is known; the rule is of whole guests, for any
+	 * thread may have either. NULL: no such.
+	 */
+	const char *needs;
 	struct rule_code code;	  /* of MEASURE_CODE: counts where stacks are sampled */
 	struct rule_fields named; /* the evidence names the greatest of these; none: of `what` */
 	bool names_cpu;		 /* the evidence has the vCPU's CPU, */

@@ -265,6 +265,8 @@ static void make_cause(struct world *world, size_t i, const struct rule *rule, b
 
 	whole_second(world, 1, 0);
 	add(world, (struct key){ GUEST_NONE, -1, COST }, OWN_NS);
+	if (rule->needs)
+		add(world, (struct key){ GUEST_NONE, -1, ACCEPTED }, 0);
 	if (rule->measure == MEASURE_LEVEL)
 		add(world, key, (uint64_t)lround(value * 1000));
 	else if (rule->measure == MEASURE_PAGES)
@@ -399,7 +401,8 @@ static void interrupts_that_are_not_taken(void **state)
 	assert_string_equal(found(world), "");
 	add(world, (struct key){ 1, -1, RAISED }, 1500);
 	add(world, (struct key){ 1, -1, RTC }, 1024);
-	add(world, (struct key){ 1, -1, ACCEPTED }, 950);
+	add(world, (struct key){ 1, -1, ACCEPTED }, 900);
+	add(world, (struct key){ 1, 1, ACCEPTED }, 50);
 	take(world);
 	assert_string_equal(found(world), "interrupts db1 - minor -");
 	assert_string_equal(cell_of(world, "evidence"),

@@ -26,7 +26,7 @@
 
 enum {
 	ID_PIO = 105, ID_CPUID, ID_USER, ID_WAKEUP, ID_LIMIT, ID_SWITCH, ID_WAKING, ID_FAULT,
-	ID_EVENT
+	ID_EVENT, ID_BESIDE
 };
 
 /* What an exit is about: the numbers of its event. */
@@ -52,6 +52,7 @@ struct cause {
 	/* or a number of the field, with nr and ns 0. */
 	uint64_t number;
 	const char *event; /* of it, in a recording; NULL: of the field's name */
+	const char *beside; /* an event that happens once, too; NULL: none */
 	bool is_live_only; /* in no recording */
 };
 
@@ -102,7 +103,7 @@ static const struct cause causes[] = {
 	{ "swapped", PROVIDER_HOST, "memory(swapped)", .number = 101, .is_live_only = true },
 	{ "nested", PROVIDER_TRACEPOINT, "kvm_nested_vmexit", .number = 20200 },
 	{ "interrupts", PROVIDER_EXITS, "interrupt(IRQ line 5 raised)", .number = 510,
-	  .event = "kvm_set_irq" },
+	  .event = "kvm_set_irq", .beside = "kvm_apic_accept_irq" },
 	{ "vmm_thread", PROVIDER_HOST, NULL, .is_live_only = true }, /* tests/cli/why.t */
 	{ "lost", PROVIDER_EXITS, NULL, .is_live_only = true },
 	{ "kvmtop", PROVIDER_COST, NULL, .is_live_only = true }, /* tests/cli/cost.t */
@@ -277,6 +278,8 @@ static void capture(const struct cause *of)
 		put_number(exits, of, PROVIDER_EXITS, end);
 		put_number(host, of, PROVIDER_HOST, end);
 		put_number(counters, of, PROVIDER_TRACEPOINT, end);
+		if (of->beside)
+			fprintf(counters, "%s %d\n", of->beside, end);
 	}
 	fclose(exits);
 	fclose(host);
@@ -335,7 +338,7 @@ static void look_at_machine(const struct cause *of, struct look *look)
 
 #define U32(name, offset) "\tfield:u32 " name ";\toffset:" #offset ";\tsize:4;\tsigned:0;\n"
 
-static const char *formats[NR_WORLD_FORMATS + 9] = {
+static const char *formats[NR_WORLD_FORMATS + 10] = {
 	[NR_WORLD_FORMATS] = "name: kvm_pio\nID: 105\n" COMMON_FIELDS U32("rw", 8) U32("port", 12)
 			     U32("size", 16) "\nprint fmt: \"%u\", REC->rw\n",
 	"name: kvm_cpuid\nID: 106\n" COMMON_FIELDS U32("function", 8)
@@ -357,6 +360,8 @@ static const char *formats[NR_WORLD_FORMATS + 9] = {
 	"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", REC->pid\n",
 	"name: kvm_page_fault\nID: 112\n" COMMON_FIELDS U32("error_code", 8)
 	"\nprint fmt: \"%u\", REC->error_code\n",
+	"name: kvm_apic_accept_irq\nID: 114\n" COMMON_FIELDS U32("apicid", 8)
+	"\nprint fmt: \"%u\", REC->apicid\n",
 };
 
 struct maker {
@@ -461,6 +466,8 @@ static void record(const struct cause *of)
 	}
 	if (of->number && !of->is_live_only)
 		add_number(&maker, of);
+	if (of->beside)
+		add_about(&maker, &(struct about){ ID_BESIDE, { 0 } });
 	maker.now = START + SECOND;
 	put_common(&maker.event, ID_LIMIT, 5);
 	put_u64(&maker.event, 0);
@@ -535,6 +542,27 @@ static void the_same_is_found_everywhere(void **state)
 	free(untold);
 }
 
+/* Where no event says what the guest takes, it may take all. */
+static void what_is_not_counted(void **state)
+{
+	struct look captured, recorded;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
+		struct cause of = causes[i];
+
+		if (!of.beside)
+			continue;
+		of.beside = NULL;
+		look_at_machine(&of, &captured);
+		look_at_recording(&of, &recorded);
+		assert_string_equal(captured.found, "");
+		assert_string_equal(recorded.found, "");
+		look_at_recording(&causes[i], &recorded);
+		assert_non_null(strstr(recorded.found, " 509/s"));
+	}
+}
+
 static void each_rule_is_here(void **state)
 {
 	const struct rule *rule;
@@ -554,6 +582,7 @@ UNIT(test_sources)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_same_is_found_everywhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_not_counted, set_up, tear_down),
 		cmocka_unit_test(each_rule_is_here),
 	};
 
