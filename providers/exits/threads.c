@@ -28,6 +28,7 @@ struct open_argument {
 struct watched_thread {
 	const volatile struct exits_thread *record;
 	struct exits_vcpu *vcpu; /* that it runs; NULL: not found out yet */
+	bool is_other; /* it had raised interrupts, and made no exit, when the vCPU was found */
 	bool is_listed; /* the inventory has it as a vCPU's thread, and shows when it ends */
 	enum fate fate;
 	struct exits_packed *base; /* its counts for other vCPUs before; NULL: none */
@@ -115,6 +116,16 @@ static bool is_alive(const volatile struct exits_thread *record)
 	return syscall(SYS_tgkill, record->tgid, record->tid, 0) == 0 || errno != ESRCH;
 }
 
+/* A vCPU's thread may raise an interrupt before its first exit. */
+static bool runs_vcpu(const volatile struct exits_thread *record)
+{
+	uint64_t used = 0;
+
+	for (size_t i = 0; i < EXITS_CELLS / 64; i++)
+		used |= record->used[i];
+	return record->vcpu != EXITS_NOT_VCPU || used;
+}
+
 /* The guest of a thread that the inventory does not have as a vCPU's, and that may end now. */
 static const struct guest *meet(const struct exits_threads *threads,
 				const volatile struct exits_thread *record)
@@ -122,7 +133,7 @@ static const struct guest *meet(const struct exits_threads *threads,
 	struct vcpu_thread thread = {
 		.pid = (pid_t)record->tgid,
 		.tid = (pid_t)record->tid,
-		.vcpu = record->vcpu == EXITS_NO_VCPU ? -1 : (int32_t)record->vcpu,
+		.vcpu = record->vcpu < EXITS_NOT_VCPU ? (int32_t)record->vcpu : -1,
 		.first_ns = record->first_ns,
 	};
 	char comm[sizeof(record->comm) + 1] = "";
@@ -161,7 +172,7 @@ static const struct guest *guest_of(const struct exits_threads *threads,
 	char comm[sizeof(record->comm) + 1] = "";
 	bool has_pid;
 
-	if (guest || record->vcpu != EXITS_NOT_VCPU)
+	if (guest || runs_vcpu(record))
 		return guest;
 	memcpy(comm, (const void *)(uintptr_t)record->comm, sizeof(record->comm));
 	has_pid = strncmp(comm, "vhost-", 6) == 0 || strncmp(comm, "kvm-pit/", 8) == 0;
@@ -196,7 +207,8 @@ static void find_vcpu(struct exits_threads *threads, struct watched_thread *thre
 
 	exits_record_settle(); /* it may have been published just now */
 	guest = guest_of(threads, record);
-	if (record->vcpu != EXITS_NOT_VCPU && !guest_vcpu_by_tid(guest, (pid_t)record->tid))
+	thread->is_other = !runs_vcpu(record);
+	if (!thread->is_other && !guest_vcpu_by_tid(guest, (pid_t)record->tid))
 		guest = meet(threads, record);
 	thread->is_listed = false;
 	if (guest)
@@ -219,7 +231,8 @@ static void update_thread(struct exits_threads *threads, struct watched_thread *
 		return;
 	if (!is_alive(record))
 		thread->fate = ENDS;
-	else if (threads->is_stale && runs_another(threads, thread, record))
+	else if ((thread->is_other && runs_vcpu(record)) ||
+		 (threads->is_stale && runs_another(threads, thread, record)))
 		thread->fate = MOVES;
 }
 

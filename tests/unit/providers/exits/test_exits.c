@@ -288,16 +288,24 @@ static uint64_t count_of_all(const struct world *w, const char *name)
 	return count;
 }
 
-/* The parent of this process holds a VM with one vCPU, or does so no more. Returns its number. */
-static uint32_t parent_is_guest(struct world *w)
+/* The parent of this process holds a VM with one vCPU. */
+static void parent_holds_vm(const struct world *w)
 {
-	struct error error = { "" };
 	int pid = (int)getppid();
 
 	shell(w, "mkdir -p proc/%d/fd proc/%d/task/%d && ln -s anon_inode:kvm-vm proc/%d/fd/9 && "
 	      "ln -s anon_inode:kvm-vcpu:0 proc/%d/fd/10 && "
 	      "echo '%d (vm) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 77 1 2 3' >proc/%d/stat",
 	      pid, pid, pid, pid, pid, pid, pid);
+}
+
+/* The inventory has its VM, or does so no more. Returns its number. */
+static uint32_t parent_is_guest(struct world *w)
+{
+	struct error error = { "" };
+	int pid = (int)getppid();
+
+	parent_holds_vm(w);
 	assert_int_equal(guests_refresh(w->guests, SECOND, &error), 0);
 	assert_non_null(guests_by_pid(w->guests, pid));
 	return guests_by_pid(w->guests, pid)->id;
@@ -908,6 +916,38 @@ static void test_unknown_guest_ends(void **state)
 	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 15);
 }
 
+/* A thread that raises an interrupt, and runs its vCPU only then, is looked for again. */
+static void test_interrupt_before_the_first_exit(void **state)
+{
+	const struct exits_argument_key line = { .a = 5, .b = 1, .kind = EXITS_INTERRUPT,
+						 .cell = EXITS_NO_CELL };
+	struct world *w = *state;
+	struct exits_thread *record = begin_parent(w, 0), *brief = begin(w, 1, true);
+	const struct guest *guest;
+
+	record->vcpu = brief->vcpu = EXITS_NOT_VCPU;
+	brief->tgid = DEAD_TID - 1;
+	snprintf(brief->comm, sizeof(brief->comm), "CPU 0/KVM");
+	happened(brief, CELL_MSR, 7, 100);
+	happened_with(w, record, line, 3);
+	assert_int_equal(take_sample(w, 2 * SECOND), 1);
+	guest = guests_ended_at(w->guests, 0);
+	assert_non_null(guest);
+	assert_int_equal(row_of(w, guest->id, 0, "vmexit(MSR_WRITE)")->count, 7);
+	assert_int_equal(row_of(w, GUEST_NONE, -1, "interrupt(IRQ line 5 raised)")->count, 3);
+	parent_holds_vm(w);
+	happened(record, CELL_MSR, 5, 50);
+	take_sample(w, 3 * SECOND);
+	happened(record, CELL_MSR, 2, 20);
+	happened_with(w, record, line, 1);
+	take_sample(w, 4 * SECOND);
+	guest = guests_by_pid(w->guests, getppid());
+	assert_non_null(guest);
+	assert_int_equal(row_of(w, guest->id, 0, "vmexit(MSR_WRITE)")->count, 2);
+	assert_int_equal(row_of(w, guest->id, -1, "interrupt(IRQ line 5 raised)")->count, 1);
+	assert_int_equal(count_of_all(w, "vmexit(MSR_WRITE)"), 7);
+}
+
 static void test_arguments(void **state)
 {
 	struct world *w = *state;
@@ -1258,6 +1298,7 @@ UNIT(test_exits)
 		TEST(test_owner_is_known_late),
 		TEST(test_index_is_known_late),
 		TEST(test_unknown_guest_ends),
+		TEST(test_interrupt_before_the_first_exit),
 		TEST(test_arguments),
 		TEST(test_interrupts),
 		TEST(test_arguments_of_two_threads),
