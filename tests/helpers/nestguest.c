@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 	x86_guest_make(&guest, MEMORY_SIZE);
 	fill_memory(guest.memory);
 	x86_guest_add_vcpu(&guest);
-	x86_guest_set_cpuid(&guest); /* SVM is among it */
+	x86_guest_set_cpuid(&guest, 0); /* SVM is among it */
 	set_state(guest.vcpu, numbers);
 	x86_guest_wait();
 	run(&guest);

@@ -28,6 +28,8 @@
 #define HOLD_S	    120
 #define BEHIND_MS   20
 
+enum { X2APIC = 1U << 21, TSC_DEADLINE = 1U << 24 }; /* in ECX of CPUID's leaf 1 */
+
 extern const uint8_t irq_code[], irq_handler[], irq_end[];
 
 /* What the guest and its VMM share. */
@@ -120,17 +122,8 @@ static void set_state(const struct x86_guest *guest)
 	struct kvm_device_attr clock = { .group = KVM_VCPU_TSC_CTRL, .attr = KVM_VCPU_TSC_OFFSET,
 					 .addr = (uintptr_t)&offset };
 	struct kvm_sregs sregs;
-	struct {
-		struct kvm_cpuid2 head;
-		struct kvm_cpuid_entry2 entries[256];
-	} cpuid = { .head.nent = 256 };
 
-	must(ioctl(guest->kvm, KVM_GET_SUPPORTED_CPUID, &cpuid), "KVM_GET_SUPPORTED_CPUID");
-	for (uint32_t i = 0; i < cpuid.head.nent; i++) {
-		if (cpuid.entries[i].function == 1)
-			cpuid.entries[i].ecx |= 1U << 21 | 1U << 24;
-	}
-	must(ioctl(guest->vcpu, KVM_SET_CPUID2, &cpuid), "KVM_SET_CPUID2");
+	x86_guest_set_cpuid(guest, X2APIC | TSC_DEADLINE);
 	must(ioctl(guest->vcpu, KVM_SET_DEVICE_ATTR, &clock), "KVM_VCPU_TSC_OFFSET");
 	must(ioctl(guest->vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
 	sregs.cs.base = sregs.cs.selector = 0;

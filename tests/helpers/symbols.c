@@ -124,7 +124,7 @@ static void enter_kernel(const struct x86_guest *guest, struct guest_kernel *ker
 				 .rbx = kernel->paging->begin + KERNEL_END - 64 };
 	struct kvm_sregs sregs;
 
-	x86_guest_set_cpuid(guest);
+	x86_guest_set_cpuid(guest, 0);
 	must(ioctl(guest->vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
 	sregs.cr0 = 0x80010033;
 	sregs.cr3 = kernel->registers.root;

@@ -84,8 +84,11 @@ static inline void x86_guest_add_vcpu(struct x86_guest *guest)
 }
 
 #if defined(__x86_64__)
-/* The vCPU has what the host offers: Linux 7.2 refuses long mode without it. */
-static inline void x86_guest_set_cpuid(const struct x86_guest *guest)
+/*
+ * The vCPU has what the host offers: Linux 7.2 refuses long mode without it. features: more of them
+ * in ECX of leaf 1.
+ */
+static inline void x86_guest_set_cpuid(const struct x86_guest *guest, uint32_t features)
 {
 	enum { MOST = 256 };
 	struct kvm_cpuid2 *cpuid = calloc(1, sizeof(*cpuid) + MOST * sizeof(cpuid->entries[0]));
@@ -94,6 +97,10 @@ static inline void x86_guest_set_cpuid(const struct x86_guest *guest)
 		die("memory");
 	cpuid->nent = MOST;
 	must(ioctl(guest->kvm, KVM_GET_SUPPORTED_CPUID, cpuid), "KVM_GET_SUPPORTED_CPUID");
+	for (uint32_t i = 0; i < cpuid->nent; i++) {
+		if (cpuid->entries[i].function == 1)
+			cpuid->entries[i].ecx |= features;
+	}
 	must(ioctl(guest->vcpu, KVM_SET_CPUID2, cpuid), "KVM_SET_CPUID2");
 	free(cpuid);
 }
