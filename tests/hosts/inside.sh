@@ -200,6 +200,36 @@ batch_end() {
 	awk '{ print $1, $2 }' "$TMP/batch" >"$TMP/counted"
 }
 
+# For awk -F, of a CSV file: at[NAME] is the number of the column.
+# shellcheck disable=SC2016 # awk's variables
+CSV_AT='NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }'
+
+# cell FILE COLUMN NAME=VALUE...: the column of the first row that has the values in others.
+cell() {
+	c_file=$1
+	shift
+	tr -d '"' <"$c_file" | awk -F, '
+	BEGIN {
+		column = ARGV[1]
+		for (i = 2; i < ARGC; i++) {
+			name = value = ARGV[i]
+			sub(/=.*/, "", name)
+			sub(/^[^=]*=/, "", value)
+			wanted[name] = value
+		}
+		ARGC = 1
+	}
+	'"$CSV_AT"'
+	{
+		for (name in wanted) {
+			if ($at[name] != wanted[name])
+				next
+		}
+		print $at[column]
+		exit
+	}' "$@"
+}
+
 # wait_fds PID: waits until the number of its descriptors has not grown for a second: all is open.
 wait_fds() {
 	w_nr=0

@@ -3,18 +3,10 @@
 #
 # suite_where.sh - kvmtop where names the code that takes the time of exits: part of suite.sh.
 
-# field_of FILE NAME COLUMN: of the first line with the name in it.
-field_of() {
-	tr -d '"' <"$1" | awk -F, -v name="$2" -v column="$3" '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i }
-		{ for (i = 1; i <= NF; i++) if ($i == name) { print $at; exit } }'
-}
-
 # where_top: the function that most time is in, beside the guest.
 where_top() {
-	tr -d '"' <"$TMP/where" | awk -F, '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "self_ns") at = i; next }
-		$1 !~ /^\[guest/ && $at > most { most = $at; name = $1 }
+	tr -d '"' <"$TMP/where" | awk -F, "$CSV_AT"'
+		$1 !~ /^\[guest/ && $at["self_ns"] > most { most = $at["self_ns"]; name = $1 }
 		END { print name }'
 }
 
@@ -30,8 +22,8 @@ where_of() {
 		kvmtop where -g "$1" --csv -x --halts 2 >"$TMP/where" 2>"$TMP/where.err"
 		is $? 0 "where: exit status"
 		wait "$w_pid"
-		w_where=$(field_of "$TMP/where" "$2" time_percent)
-		w_exits=$(field_of "$TMP/exits" "$2" time_percent)
+		w_where=$(cell "$TMP/where" time_percent function="$2")
+		w_exits=$(cell "$TMP/exits" time_percent reason="$2")
 		w_equal=$(awk -v a="$w_where" -v b="$w_exits" 'BEGIN {
 			print a != "" && a - b < 15 && b - a < 15 ? "equal" : "not equal" }')
 		[ "$w_equal" != equal ] || break
@@ -46,7 +38,7 @@ where_sleeps() {
 	guest_go sleeps
 	where_of sleeps "${SLOW_EXITS%% *}"
 	is "$(where_top)" "[off CPU]" "where: a VMM that sleeps is off its CPU"
-	unlike "$(field_of "$TMP/where" clock_nanosleep time_percent)" \
+	unlike "$(cell "$TMP/where" time_percent function=clock_nanosleep)" \
 		'^([0-4]?[0-9]([.]|$)|$)' "where: most time is below the function that sleeps"
 	stop "$GUEST"
 }
@@ -102,7 +94,7 @@ guest_code() {
 	begin_where -p "$g_guest" -e "^$PIO\$" --guest-code
 	guest_run low
 	end_where
-	is "$(field_of "$TMP/where" "[user]" exits)" 77 "low addresses are of user mode"
+	is "$(cell "$TMP/where" exits function="[user]")" 77 "low addresses are of user mode"
 	stop "$g_guest"
 	if ! command -v symbols >/dev/null; then
 		skip "the guest's code" "the small kernel is for x86-64 and AArch64"
@@ -116,9 +108,9 @@ guest_code() {
 	guest_go kernel
 	guest_done kernel
 	end_where
-	is "$(field_of "$TMP/where" func_100 exits)" 3000 "three of four exits are one function's"
-	is "$(field_of "$TMP/where" func_201 exits)" 1000 "the fourth is the other one's"
-	like "$(field_of "$TMP/where" func_100 time_percent)" '[1-9]' \
+	is "$(cell "$TMP/where" exits function=func_100)" 3000 "three of four exits are one function's"
+	is "$(cell "$TMP/where" exits function=func_201)" 1000 "the fourth is the other one's"
+	like "$(cell "$TMP/where" time_percent function=func_100)" '[1-9]' \
 		"samples have the time of its exits"
 	stop "$g_guest"
 }
@@ -126,23 +118,11 @@ guest_code() {
 # off_under FUNCTION: the share of time in which vCPUs had no CPU, after exits of the guest's
 # function, in whole percent.
 off_under() {
-	tr -d '"' <"$TMP/where" | awk -F, -v name="$1" '
-		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "self_percent") column = i }
+	tr -d '"' <"$TMP/where" | awk -F, -v name="$1" "$CSV_AT"'
 		$2 == "exit" { function_ = "" }
 		$2 == "guest" { function_ = $1 }
-		$1 == "[off CPU]" && function_ == name { sum += $column }
+		$1 == "[off CPU]" && function_ == name { sum += $at["self_percent"] }
 		END { printf "%d\n", sum }'
-}
-
-# who_of GUEST KIND COLUMN: of the first such row of $TMP/who.
-who_of() {
-	awk -F, -v guest="$1" -v kind="$2" -v column="$3" '
-	NR == 1 {
-		for (i = 1; i <= NF; i++)
-			at[$i] = i
-		next
-	}
-	$at["guest"] == guest && $at["kind"] == kind { print $at[column]; exit }' "$TMP/who"
 }
 
 # who_is_preempted MASK MASK: what kvmtop who and where find with the vCPUs on these CPUs.
@@ -179,7 +159,7 @@ lock_holder() {
 	who_is_preempted 2 2
 	check "the function that has the lock is preempted" test "$(off_under func_100)" -ge 5
 	check "for the guest's other vCPU" test "$(charged lock own)" -gt 500000000
-	like "$(who_of lock waits kernel_percent)" '^(100|9[0-9])' "in the guest's kernel"
+	like "$(cell "$TMP/who" kernel_percent guest=lock kind=waits)" '^(100|9[0-9])' "in the guest's kernel"
 	who_is_preempted 1 2
 	is "$(charged lock own)" 0 "with a CPU each no vCPU waits for the other"
 	stop "$l_guest" KILL

@@ -1,0 +1,1 @@
+/tmp/f3bb/awk
