@@ -7,6 +7,7 @@
  * function, and AArch64 a probe. The next entry of the vCPU's thread ends all that are pending.
  * A slot has one writer: who takes it, and then the thread.
  */
+#include "providers/bpf/buckets.bpf.h"
 #include "providers/bpf/kernel.bpf.h"
 #include "providers/who/shared.h"
 
@@ -184,15 +185,6 @@ int on_halt_end(const void *ctx)
 	if (thread)
 		thread->awake_ns = bpf_ktime_get_ns();
 	return 0;
-}
-
-static __always_inline __u32 bucket_of(__u64 ns)
-{
-	__u32 bucket = 0;
-
-	for (ns >>= 7; ns && bucket < WHO_BUCKETS - 1; ns >>= 1)
-		bucket++;
-	return bucket;
 }
 
 static __always_inline struct interrupt_time *count(__u32 tid, __u32 irq, __u64 ns)

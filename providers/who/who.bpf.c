@@ -7,6 +7,7 @@
  * is locked at each of the events, so what is written needs no lock; only a vCPU that moves to
  * another CPU gets its slot there without that CPU's lock.
  */
+#include "providers/bpf/buckets.bpf.h"
 #include "providers/bpf/kernel.bpf.h"
 #include "providers/who/shared.h"
 
@@ -334,15 +335,6 @@ static __always_inline void begin(struct task_struct *task, __u32 cpu, __u64 sin
 	record->irq_ns = irqs.hard_ns;
 	record->softirq_ns = irqs.soft_ns;
 	take_slot(queue, record, cpu, (__u64)tid << 32 | (*number + 1));
-}
-
-static __always_inline __u32 bucket_of(__u64 ns)
-{
-	__u32 bucket = 0;
-
-	for (ns >>= 7; ns && bucket < WHO_BUCKETS - 1; ns >>= 1)
-		bucket++;
-	return bucket;
 }
 
 #define PSTATE_MODE 0xf
