@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
@@ -255,6 +256,28 @@ int guest_name_vcpu(const char *comm)
 
 	find_vcpu(comm, &index);
 	return index;
+}
+
+/* What follows the prefix; NULL: comm has another. */
+static const char *after(const char *comm, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(comm, prefix, len) == 0 ? comm + len : NULL;
+}
+
+bool guest_name_is_vhost(const char *comm)
+{
+	return after(comm, "vhost-");
+}
+
+pid_t guest_name_vmm_pid(const char *comm)
+{
+	const char *pid = after(comm, "vhost-");
+
+	if (!pid)
+		pid = after(comm, "kvm-pit/");
+	return pid ? (pid_t)atoi(pid) : 0;
 }
 
 struct guest_name guest_name_of_ended(pid_t pid, const char *comm)

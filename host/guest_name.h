@@ -98,6 +98,12 @@ bool guest_name_from_cgroup(const char *text, char *ret_name, size_t size);
 /* The number of the vCPU that a thread of this name runs; -1: not a vCPU's thread. */
 int guest_name_vcpu(const char *comm);
 
+/* Whether a thread of this name is vhost's: "vhost-4110". */
+bool guest_name_is_vhost(const char *comm);
+
+/* The VMM of a thread of the kernel, "vhost-4110" or "kvm-pit/4110"; 0: the name has none. */
+pid_t guest_name_vmm_pid(const char *comm);
+
 /*
  * ---- arguments: walks over those of a process, the text of proc(5) cmdline, in which a NUL ends
  * each.

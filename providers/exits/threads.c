@@ -12,6 +12,7 @@
 #include "lib/clock.h"
 #include "lib/hash.h"
 #include "lib/xalloc.h"
+#include "host/guest_name.h"
 #include "providers/exits/threads.h"
 
 /* What happens to a thread after this sample: it goes on, gets another vCPU, or has ended. */
@@ -164,20 +165,17 @@ static struct exits_vcpu_id identify(const struct guest *guest,
 	return id;
 }
 
-/* A thread of the VMM, or of the kernel for it: "vhost-4110", "kvm-pit/4110". */
+/* A thread of the VMM, or of the kernel for it. */
 static const struct guest *guest_of(const struct exits_threads *threads,
 				    const volatile struct exits_thread *record)
 {
 	const struct guest *guest = guests_by_pid(threads->config.guests, (pid_t)record->tgid);
 	char comm[sizeof(record->comm) + 1] = "";
-	bool has_pid;
 
 	if (guest || runs_vcpu(record))
 		return guest;
 	memcpy(comm, (const void *)(uintptr_t)record->comm, sizeof(record->comm));
-	has_pid = strncmp(comm, "vhost-", 6) == 0 || strncmp(comm, "kvm-pit/", 8) == 0;
-	return has_pid ? guests_by_pid(threads->config.guests,
-				       (pid_t)atoi(comm + strcspn(comm, "0123456789"))) : NULL;
+	return guests_by_pid(threads->config.guests, guest_name_vmm_pid(comm));
 }
 
 /*

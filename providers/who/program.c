@@ -12,6 +12,7 @@
 
 #include "lib/xalloc.h"
 #include "lib/array.h"
+#include "host/guest_name.h"
 #include "providers/bpf/bpf.h"
 #include "providers/who/program.h"
 #include "providers/who/who.skel.h"
@@ -223,10 +224,10 @@ static void name_kernel(const struct guests *guests, const struct who_time *time
 	names->part = WAIT_KERNEL;
 	take_comm(names->thread, sizeof(names->thread), time->thread.text);
 	names->thread[strcspn(names->thread, "/")] = '\0';
-	if (strncmp(time->thread.text, "vhost-", 6) != 0)
+	if (!guest_name_is_vhost(time->thread.text))
 		return;
 	names->part = WAIT_VHOST;
-	guest = guests_by_pid(guests, (pid_t)atoi(time->thread.text + 6));
+	guest = guests_by_pid(guests, guest_name_vmm_pid(time->thread.text));
 	if (guest)
 		name_owner(names, guest);
 }
@@ -236,7 +237,7 @@ static void name_vmm(const struct guests *guests, const struct who_time *time,
 {
 	const struct guest *guest = guests_by_pid(guests, (pid_t)time->number);
 
-	names->part = strncmp(time->thread.text, "vhost-", 6) == 0 ? WAIT_VHOST : WAIT_VMM;
+	names->part = guest_name_is_vhost(time->thread.text) ? WAIT_VHOST : WAIT_VMM;
 	if (!guest)
 		return;
 	take_comm(names->thread, sizeof(names->thread), time->thread.text);

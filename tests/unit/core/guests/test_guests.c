@@ -363,6 +363,18 @@ static void test_vcpu_threads(void **state)
 	assert_int_equal(guest_name_vcpu(""), -1);
 }
 
+static void test_kernel_threads(void **state)
+{
+	(void)state;
+	assert_true(guest_name_is_vhost("vhost-4110"));
+	assert_false(guest_name_is_vhost("kvm-pit/4110"));
+	assert_false(guest_name_is_vhost("vhost"));
+	assert_int_equal(guest_name_vmm_pid("vhost-4110"), 4110);
+	assert_int_equal(guest_name_vmm_pid("kvm-pit/4110"), 4110);
+	assert_int_equal(guest_name_vmm_pid("vhost-"), 0);
+	assert_int_equal(guest_name_vmm_pid("kworker/4110"), 0);
+}
+
 static void test_vmms(void **state)
 {
 	(void)state;
@@ -1918,6 +1930,7 @@ UNIT(test_guests)
 		cmocka_unit_test(test_command_line_without_end),
 		cmocka_unit_test(test_name_of_cgroup),
 		cmocka_unit_test(test_vcpu_threads),
+		cmocka_unit_test(test_kernel_threads),
 		cmocka_unit_test(test_vmms),
 		BOXED(test_all_vmms),
 		BOXED(test_odd_processes),
