@@ -19,4 +19,8 @@ struct error {
 int error_set(struct error *error, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Adds a sentence to the text, if there is one: "TEXT; SENTENCE". */
+void error_add(struct error *error, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 #endif

@@ -271,13 +271,13 @@ static void say_unseen(const struct who_interrupts *interrupts, struct error *er
 	const struct interrupts_program__bss *bss = interrupts->program->bss;
 
 	if (bss->nr_came && !bss->has_entered)
-		error_set(error, 0, "interrupts come, but KVM does not report when vCPUs enter "
+		error_add(error, "interrupts come, but KVM does not report when vCPUs enter "
 			  "their guests: how long they are pending is not known");
 	else if (bss->nr_lost)
-		error_set(error, 0, "%llu interrupts are not measured: there is no room for them",
+		error_add(error, "%llu interrupts are not measured: there is no room for them",
 			  (unsigned long long)bss->nr_lost);
 	else if (interrupts->is_direct || bss->nr_direct)
-		error_set(error, 0, "vCPUs that run get interrupts without an entry here (APICv, "
+		error_add(error, "vCPUs that run get interrupts without an entry here (APICv, "
 			  "AVIC): only interrupts that need an entry are measured");
 }
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "lib/array.h"
+#include "lib/error.h"
 #include "lib/file.h"
 #include "lib/hash.h"
 #include "lib/text.h"
@@ -39,6 +40,26 @@ static void arrays_grow_by_zeroes(void **state)
 	array_grow(&array, &room, 5000);
 	assert_int_equal(array[4999], 0);
 	free(array);
+}
+
+static void sentences_are_added(void **state)
+{
+	struct error error = { "" };
+	char full[sizeof(error.text) + 1];
+
+	(void)state;
+	error_add(NULL, "x");
+	error_add(&error, "%d waits", 3);
+	assert_string_equal(error.text, "3 waits");
+	error_add(&error, "no interrupts");
+	assert_string_equal(error.text, "3 waits; no interrupts");
+	memset(full, 'x', sizeof(full) - 1);
+	full[sizeof(full) - 1] = '\0';
+	for (size_t len = sizeof(error.text) - 4; len < sizeof(full); len++) {
+		error_set(&error, 0, "%.*s", (int)len, full);
+		error_add(&error, "abc");
+		assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
+	}
 }
 
 /* A file of size bytes 'a' ... 'z'; the caller unlinks it. */
@@ -238,6 +259,7 @@ UNIT(test_base)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arrays_grow_by_zeroes),
+		cmocka_unit_test(sentences_are_added),
 		cmocka_unit_test(small_files_end_with_nul),
 		cmocka_unit_test(files_are_read_to_their_end),
 		cmocka_unit_test(what_cannot_be_read_has_its_error),
