@@ -300,3 +300,24 @@ int who_interrupts_collect(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_
 	say_unseen(interrupts, error);
 	return 0;
 }
+
+/* ---- threads that have ended */
+
+static void forget_of(int map, who_ended_fn *has_ended, void *arg)
+{
+	struct interrupt key, next = { 0 }; /* it begins with the thread, which may be all of it */
+	bool has_next = bpf_map_get_next_key(map, NULL, &next) == 0;
+
+	while (has_next) {
+		key = next;
+		has_next = bpf_map_get_next_key(map, &key, &next) == 0;
+		if (has_ended(arg, (pid_t)key.tid))
+			(void)bpf_map_delete_elem(map, &key);
+	}
+}
+
+void who_interrupts_forget(struct who_interrupts *interrupts, who_ended_fn *has_ended, void *arg)
+{
+	forget_of(bpf_map__fd(interrupts->program->maps.irq_threads), has_ended, arg);
+	forget_of(bpf_map__fd(interrupts->program->maps.interrupts), has_ended, arg);
+}

@@ -30,7 +30,11 @@ bool who_interrupts_are_measured(const struct who_interrupts *interrupts);
 /* Whose thread it is. False: of no vCPU that is wanted. */
 typedef bool who_vcpu_fn(void *arg, pid_t tid, struct key *ret_key);
 
-/* Adds rows. 0, also with a notice in error, or -errno with error. */
+/* Forgets the threads that have ended: others may get their numbers. */
+typedef bool who_ended_fn(void *arg, pid_t tid);
+void who_interrupts_forget(struct who_interrupts *interrupts, who_ended_fn *has_ended, void *arg);
+
+/* Adds rows. 0, also with a notice added to error, or -errno with error. */
 int who_interrupts_collect(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_of, void *arg,
 			   struct sample *sample, struct error *error);
 

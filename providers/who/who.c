@@ -15,6 +15,7 @@
 #include "lib/clock.h"
 #include "lib/hash.h"
 #include "lib/xalloc.h"
+#include "host/guest_proc.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
 #include "providers/providers.h"
@@ -57,6 +58,7 @@ struct who {
 	uint32_t waits, preempted, in_kernel; /* fields */
 	struct member *members; /* ascending by tid */
 	size_t nr_members;
+	struct pid_list ended; /* members up to now; until their interrupts are forgotten */
 	uint64_t generation;	/* of the inventory, as of the members */
 	struct pid_list vmms;
 	bool is_used[WHO_VCPUS]; /* records */
@@ -134,6 +136,8 @@ static size_t keep_members(struct who *who, struct member *list, size_t nr)
 			continue;
 		}
 		end_member(who, old);
+		if (old->is_there)
+			pid_list_add(&who->ended, old->tid);
 		old->is_there = false;
 		if (!same && guests_find(who->args.guests, old->guest))
 			list[all++] = *old;
@@ -157,15 +161,15 @@ static void find_vmms(struct who *who)
 	}
 }
 
-/* Brings the list of threads up to date. */
-static void find_members(struct who *who)
+/* Brings the list of threads up to date. False: it is the same. */
+static bool find_members(struct who *who)
 {
 	size_t room = guests_count_vcpus(who->args.guests) + who->nr_members, nr = 0;
 	const struct guest *guest;
 	struct member *list;
 
 	if (who->generation == guests_generation(who->args.guests))
-		return;
+		return false;
 	who->generation = guests_generation(who->args.guests);
 	list = xcalloc(room + 1, sizeof(*list));
 	for (size_t i = 0; (guest = guests_at(who->args.guests, i)); i++)
@@ -184,6 +188,7 @@ static void find_members(struct who *who)
 	}
 	if (who->bpf)
 		find_vmms(who);
+	return true;
 }
 
 /* ---- what ran */
@@ -342,6 +347,7 @@ static void who_close(void *state)
 	free(who->members);
 	free(who->culprits);
 	pid_list_release(&who->vmms);
+	pid_list_release(&who->ended);
 	key_index_release(&who->index);
 	free(who);
 }
@@ -422,31 +428,51 @@ static int collect_waits(struct who *who, struct sample *sample, struct error *e
 	return 0;
 }
 
+/* What is counted under the thread's number is still an earlier thread's. */
+static bool is_reused(const struct who *who, const struct member *member)
+{
+	return member->is_there && pid_list_has(&who->ended, member->tid);
+}
+
 static bool vcpu_of(void *arg, pid_t tid, struct key *ret_key)
 {
 	const struct who *who = arg;
 	const struct member *member = find_member(who, tid);
 
-	if (!member || !is_wanted(who, member->guest))
+	if (!member || !is_wanted(who, member->guest) || is_reused(who, member))
 		return false;
 	*ret_key = (struct key){ .guest = member->guest, .vcpu = member->vcpu };
 	return true;
+}
+
+static bool has_ended(void *arg, pid_t tid)
+{
+	const struct who *who = arg;
+	const struct member *member = find_member(who, tid);
+
+	if (pid_list_has(&who->ended, tid))
+		return true;
+	return member ? !member->is_there : !proc_of_thread(who->args.env, tid);
 }
 
 static int who_collect(void *state, struct sample *sample, struct error *error)
 {
 	struct who *who = state;
 	bool has_interrupts = who_interrupts_are_measured(who->interrupts);
+	bool has_changed;
 	int err = 0;
 
 	if (!who->bpf && !has_interrupts)
 		return -EAGAIN;
-	find_members(who);
+	has_changed = find_members(who);
 	sample->time_ns[who->args.source] = clock_now_ns();
 	if (who->bpf)
 		err = collect_waits(who, sample, error);
 	if (!err && has_interrupts)
 		err = who_interrupts_collect(who->interrupts, vcpu_of, who, sample, error);
+	if (has_changed && has_interrupts)
+		who_interrupts_forget(who->interrupts, has_ended, who);
+	who->ended.nr = 0;
 	return err;
 }
 

@@ -211,6 +211,18 @@ interrupt() {
 	cell "$TMP/interrupts" "$2" guest=irqs vector="$1"
 }
 
+# begin_interrupts, end_interrupts NAME: kvmtop measures them meanwhile.
+begin_interrupts() {
+	spawn taskset 1 kvmtop who --interrupts --csv 300 >"$TMP/interrupts" 2>"$TMP/interrupts.err"
+	WHO=$SPAWNED
+	wait_for 60 samples_or_ended "$WHO"
+}
+
+end_interrupts() {
+	stop "$WHO"
+	is "$?$(cat "$TMP/interrupts.err")" 0 "$1: they are measured"
+}
+
 # interrupts_of VECTOR COUNT OPTION...: the guest gets them and stamps them. From pending to entered
 # takes no longer than it saw, of all and of the longest; and of all less than half as long only if
 # what a VMM and a guest take for themselves is as much: with --behind it is not. The guest's clock
@@ -219,13 +231,10 @@ interrupts_of() {
 	h_vector=$1 h_count=$2
 	shift 2
 	guest_of stampguest irqs "$@" "$h_count" 1000
-	spawn taskset 1 kvmtop who --interrupts --csv 300 >"$TMP/interrupts" 2>"$TMP/interrupts.err"
-	WHO=$SPAWNED
-	wait_for 60 samples_or_ended "$WHO"
+	begin_interrupts
 	guest_run irqs
 	sleep 1
-	stop "$WHO"
-	is "$?$(cat "$TMP/interrupts.err")" 0 "interrupts $*: they are measured"
+	end_interrupts "interrupts $*"
 	is "$(interrupt "$h_vector" total)" "$h_count" "interrupts $*: as many as there were"
 	is "$(interrupt "" total)" "$(interrupt "vector 0x40" total)" "interrupts $*: and no other"
 	is "$(awk -v ns="$(interrupt "$h_vector" time_ns)" \
@@ -236,6 +245,48 @@ interrupts_of() {
 	stop "$GUEST"
 }
 
+# vcpu_tid PID: the thread of its vCPU.
+vcpu_tid() {
+	for h_task in "/proc/$1/task"/*; do
+		[ "${h_task##*/}" = "$1" ] || echo "${h_task##*/}"
+	done
+}
+
+# The thread of a vCPU gets the number of an earlier vCPU's, and not its interrupts: at most its own
+# 20, as what comes before kvmtop has the thread may be lost.
+interrupts_again() {
+	if [ ! -e /proc/sys/kernel/ns_last_pid ]; then
+		skip "interrupts: a thread's number comes again" "this kernel gives no number twice"
+		return
+	fi
+	guest_of stampguest irqs --spin 100 1000
+	h_irqs=$GUEST
+	guest_of stampguest again --spin 20 1000
+	h_again=$GUEST
+	begin_interrupts
+	guest_run irqs
+	h_tid=$(vcpu_tid "$h_irqs")
+	sleep 3 # kvmtop has found the thread,
+	stop "$h_irqs"
+	sleep 3 # and that it has ended
+	echo $((h_tid - 1)) >/proc/sys/kernel/ns_last_pid
+	guest_go again
+	h_try=0
+	while [ ! -e "/proc/$h_again/task/$h_tid" ] && [ $h_try -lt 10000 ]; do
+		h_try=$((h_try + 1)) # nothing that would begin a thread meanwhile
+	done
+	guest_done again
+	sleep 3
+	end_interrupts "interrupts again"
+	if [ "$(vcpu_tid "$h_again")" = "$h_tid" ]; then
+		h_total=$(cell "$TMP/interrupts" total guest=again vector="vector 0x40")
+		is "$((h_total <= 20))" 1 "interrupts: of a thread before it ($h_total of 20)"
+	else
+		skip "interrupts: a thread's number comes again" "another thread got it"
+	fi
+	stop "$h_again"
+}
+
 host_interrupts() {
 	section "interrupts"
 	if [ "$(uname -m)" != x86_64 ]; then
@@ -243,6 +294,7 @@ host_interrupts() {
 		skip "interrupts that are stamped" "their guest is for x86"
 		return
 	fi
+	interrupts_again
 	interrupts_of "vector 0x40" 100
 	interrupts_of "vector 0x40" 100 --spin
 	is "$(awk -v share="$(interrupt "vector 0x40" waking_percent)" \

@@ -108,7 +108,8 @@ guest_code() {
 	guest_go kernel
 	guest_done kernel
 	end_where
-	is "$(cell "$TMP/where" exits function=func_100)" 3000 "three of four exits are one function's"
+	is "$(cell "$TMP/where" exits function=func_100)" 3000 \
+		"three of four exits are one function's"
 	is "$(cell "$TMP/where" exits function=func_201)" 1000 "the fourth is the other one's"
 	like "$(cell "$TMP/where" time_percent function=func_100)" '[1-9]' \
 		"samples have the time of its exits"
@@ -159,7 +160,8 @@ lock_holder() {
 	who_is_preempted 2 2
 	check "the function that has the lock is preempted" test "$(off_under func_100)" -ge 5
 	check "for the guest's other vCPU" test "$(charged lock own)" -gt 500000000
-	like "$(cell "$TMP/who" kernel_percent guest=lock kind=waits)" '^(100|9[0-9])' "in the guest's kernel"
+	like "$(cell "$TMP/who" kernel_percent guest=lock kind=waits)" \
+		'^(100|9[0-9])' "in the guest's kernel"
 	who_is_preempted 1 2
 	is "$(charged lock own)" 0 "with a CPU each no vCPU waits for the other"
 	stop "$l_guest" KILL
