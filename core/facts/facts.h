@@ -61,6 +61,8 @@ struct facts {
 	const struct stats *stats;
 	const struct long_exits *long_exits; /* the latest: of stats, or of a recording */
 	struct stacks *stacks; /* the dictionary of stats->stacks; NULL: none are sampled */
+	/* Of the latest interval, as deltas are; NULL: stats->stacks are of it alone. */
+	const struct stack_sums *latest_stacks;
 	const struct guests *guests;
 	const struct field_set *counted; /* these and others; NULL: only these */
 };

@@ -4,6 +4,7 @@
  * with one of the host's functions in the stack; or of its exits the part that one function of the
  * guest's kernel made.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,9 @@
 #define LEAST_NS UINT64_C(100000000) /* less is ten samples, which may be chance */
 #define LEAST_EXITS 100
 #define LEAST_BY_VMM 10 /* per cent of a reason's time that is the VMM's */
+/* An interval has few samples; so long after it they count half. */
+#define HALF_NS 10e9
+#define ALL_CODE 0 /* as a function: the root's, which no rule names */
 
 /* Of a function, or of a stack: the rules that name it, as bits. */
 struct words {
@@ -21,7 +25,7 @@ struct words {
 	uint8_t rank; /* the word's place among the rule's; 0: none */
 };
 
-/* A rule's part of a vCPU's time that is in one function. */
+/* A rule's part of a vCPU's time that is in one function, or the whole of it (ALL_CODE). */
 struct code_sum {
 	struct key key; /* the field: the function and the rule, see key_of() */
 	uint64_t sum;
@@ -29,13 +33,14 @@ struct code_sum {
 
 struct code {
 	const struct stacks *stacks;
+	uint64_t now_ns; /* of the latest sample in the sums below */
 	struct words *functions; /* by number, nr_functions; they never change */
 	size_t nr_functions, room_functions;
 	struct words *nodes; /* by number, of the stacks up to them */
 	size_t room_nodes;
 	uint64_t rules, by_vmm, of_guest; /* the rules about code, as bits */
-	uint64_t *reasons, *by_vmm_ns;	  /* by field: the time of exits, and the VMM's of it */
-	size_t room_reasons, room_by_vmm;
+	uint64_t *reasons, *by_vmm_ns; /* by field: the time of exits, and the VMM's of it */
+	size_t nr_reasons, room_reasons, room_by_vmm;
 	struct code_sum *sums;
 	size_t nr_sums, room_sums;
 	struct key_index index;
@@ -134,16 +139,13 @@ static bool is_of_vmm(const struct code *code, uint32_t node)
 	return false;
 }
 
-static void look_at_reasons(struct measure *measure)
+static void look_at_reasons(struct measure *measure, const struct stack_sums *sums)
 {
-	const struct stack_sums *sums = &measure->facts->stats->stacks;
-	size_t nr = fields_count(measure->facts->fields);
 	struct code *code = measure->code;
 
-	array_grow(&code->reasons, &code->room_reasons, nr);
-	array_grow(&code->by_vmm_ns, &code->room_by_vmm, nr);
-	memset(code->reasons, 0, nr * sizeof(*code->reasons));
-	memset(code->by_vmm_ns, 0, nr * sizeof(*code->by_vmm_ns));
+	code->nr_reasons = fields_count(measure->facts->fields);
+	array_grow(&code->reasons, &code->room_reasons, code->nr_reasons);
+	array_grow(&code->by_vmm_ns, &code->room_by_vmm, code->nr_reasons);
 	for (size_t i = 0; i < sums->nr; i++) {
 		const struct stack_item *item = &sums->list[i];
 		uint32_t reason = stacks_node_at(code->stacks, item->key.field)->reason;
@@ -190,21 +192,27 @@ static struct key key_of(const struct key *of, uint32_t function, uint32_t rule)
 	return (struct key){ of->guest, of->vcpu, function * RULES_MAX + rule };
 }
 
-static void add_function(struct code *code, const struct key *of, uint32_t function, uint32_t rule,
-			 uint64_t more)
+static void add_sum(struct code *code, const struct key *key, uint64_t more)
 {
-	const struct key key = key_of(of, function, rule);
 	size_t at = key_index_add(&code->index, code->sums, sizeof(*code->sums), code->nr_sums,
-				  &key);
+				  key);
 
 	if (at == code->nr_sums) {
 		array_grow_unset(&code->sums, &code->room_sums, at + 1);
-		code->sums[code->nr_sums++] = (struct code_sum){ .key = key };
+		code->sums[code->nr_sums++] = (struct code_sum){ .key = *key };
 	}
 	code->sums[at].sum += more;
 }
 
-static void add_item(struct measure *measure, const struct stack_item *item)
+static void add_function(struct code *code, const struct key *of, uint32_t function, uint32_t rule,
+			 uint64_t more)
+{
+	const struct key key = key_of(of, function, rule);
+
+	add_sum(code, &key, more);
+}
+
+static void add_item(const struct measure *measure, const struct stack_item *item)
 {
 	struct code *code = measure->code;
 	uint32_t node = item->key.field, reason = stacks_node_at(code->stacks, node)->reason;
@@ -220,20 +228,49 @@ static void add_item(struct measure *measure, const struct stack_item *item)
 
 		if (!more)
 			continue;
-		measure_make_counts(measure, &of, i)->in_all += more;
+		add_function(code, &of, ALL_CODE, i, more);
 		if (words->in >> i & 1 && !(words->but >> i & 1))
 			add_function(code, &of, find_function(code, node, i), i, more);
 	}
 }
 
+static void fade_one(uint64_t *sum, double part)
+{
+	*sum = (uint64_t)((double)*sum * part);
+}
+
+/* What the samples before count now; sums of 0 are forgotten. */
+static void fade(struct code *code, double part)
+{
+	size_t nr = code->nr_sums;
+
+	code->nr_sums = 0;
+	key_index_clear(&code->index);
+	for (size_t i = 0; i < nr; i++) {
+		struct code_sum sum = code->sums[i];
+
+		fade_one(&sum.sum, part);
+		if (sum.sum)
+			add_sum(code, &sum.key, sum.sum);
+	}
+	for (size_t i = 0; i < code->nr_reasons; i++) {
+		fade_one(&code->reasons[i], part);
+		fade_one(&code->by_vmm_ns[i], part);
+	}
+}
+
 /* Of the host's functions all count, of the guest's the one that makes most exits. */
-static void add_sum(struct measure *measure, const struct code_sum *sum)
+static void count_sum(struct measure *measure, const struct code_sum *sum)
 {
 	uint32_t rule = sum->key.field % RULES_MAX, function = sum->key.field / RULES_MAX;
 	bool is_guest = measure->code->of_guest >> rule & 1;
 	const struct key of = { sum->key.guest, sum->key.vcpu, 0 };
 	struct rule_counts *counts = measure_make_counts(measure, &of, rule);
 
+	if (function == ALL_CODE) {
+		counts->in_all = sum->sum;
+		return;
+	}
 	if (sum->sum > counts->in_function) {
 		counts->in_function = sum->sum;
 		counts->function = function;
@@ -252,28 +289,47 @@ static void drop_chance(struct measure *measure)
 	}
 }
 
-void code_take(struct measure *measure)
+/* A sample counts once, however often its findings are wanted. */
+static void take_latest(struct measure *measure, const struct stack_sums *sums)
 {
-	const struct stack_sums *sums = &measure->facts->stats->stacks;
+	const struct stats *stats = measure->facts->stats;
 	struct code *code = measure->code;
+	uint64_t now_ns = 0;
 
-	if (!sums->nr || !measure->facts->stacks)
+	for (uint32_t i = 0; i < SAMPLE_SOURCES; i++)
+		now_ns = stats->time_ns[i] > now_ns ? stats->time_ns[i] : now_ns;
+	if (!measure->facts->latest_stacks)
+		fade(code, 0);
+	else if (now_ns > code->now_ns)
+		fade(code, exp2(-(double)(now_ns - code->now_ns) / HALF_NS));
+	else
 		return;
-	if (code && code->stacks != measure->facts->stacks) {
-		code_free(code);
-		code = NULL;
-	}
-	if (!code)
-		measure->code = code = code_new(measure->facts->stacks);
-	code->nr_sums = 0;
-	key_index_clear(&code->index);
+	code->now_ns = now_ns;
 	look_at_functions(code);
 	look_at_stacks(code);
-	look_at_reasons(measure);
+	look_at_reasons(measure, sums);
 	for (size_t i = 0; i < sums->nr; i++)
 		add_item(measure, &sums->list[i]);
+}
+
+void code_take(struct measure *measure)
+{
+	const struct facts *facts = measure->facts;
+	const struct stack_sums *sums = facts->latest_stacks ? facts->latest_stacks :
+							       &facts->stats->stacks;
+	struct code *code = measure->code;
+
+	if (code && code->stacks != facts->stacks) {
+		code_free(code);
+		measure->code = code = NULL;
+	}
+	if (!facts->stacks || (!code && !sums->nr))
+		return;
+	if (!code)
+		measure->code = code = code_new(facts->stacks);
+	take_latest(measure, sums);
 	for (size_t i = 0; i < code->nr_sums; i++)
-		add_sum(measure, &code->sums[i]);
+		count_sum(measure, &code->sums[i]);
 	drop_chance(measure);
 }
 

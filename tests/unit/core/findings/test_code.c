@@ -26,6 +26,9 @@ static const struct field specs[] = {
 	[USER_IO] = EXIT_OF(USERSPACE, "userspace(IO)", 2),
 };
 
+static struct stack_sums latest; /* of the latest sample */
+static struct findings kept;	 /* from sample to sample */
+
 static int setup(void **state)
 {
 	struct world *world;
@@ -33,6 +36,7 @@ static int setup(void **state)
 	world_setup(state, specs, NR_FIELDS, &view_why);
 	world = *state;
 	world->facts.stacks = stacks_new();
+	world->facts.latest_stacks = &latest;
 	assert_int_equal(guests_add_fake(world->guests, 4000, "db1", 2), 1);
 	take(world);
 	return 0;
@@ -42,6 +46,8 @@ static int clean_up(void **state)
 {
 	struct world *world = *state;
 
+	stack_sums_release(&latest);
+	findings_release(&kept);
 	stacks_free(world->facts.stacks);
 	return teardown(state);
 }
@@ -90,19 +96,31 @@ static void spent(struct world *world, int32_t vcpu, uint32_t reason, const char
 }
 
 /* What is found: rules, with evidence and remedy of the first. */
-static const char *found(struct world *world)
+static const char *found_again(struct world *world)
 {
 	const struct view *view;
 	int rule = view_column_by_id(&view_why, "rule");
 	size_t len = 0;
 
-	take(world);
+	query_wants(&world->query, world->fields, &world->wanted);
+	findings_find(&kept, &world->facts, GUEST_ALL, NULL);
+	for (size_t i = 0; i < kept.nr; i++)
+		kept.list[i].nr_found = STEADY_SAMPLES;
+	world->query.followed = &kept;
 	view = build(world);
 	world->text[0] = '\0';
 	for (size_t i = 0; i < view->nr_rows; i++)
 		len += (size_t)sprintf(world->text + len, "%s%s", i ? " " : "",
 				       view->rows[i].cells[rule].text);
 	return world->text;
+}
+
+static const char *found(struct world *world)
+{
+	stack_sums_reset(&latest);
+	stack_sums_take(&latest, &world->sample.stacks);
+	take(world);
+	return found_again(world);
 }
 
 static bool says(const struct world *world, const char *column, const char *text)
@@ -137,7 +155,7 @@ static void a_security_module(void **state)
 					    "400/s"));
 	assert_true(says(world, "remedy", "a list without it"));
 	assert_true(cost(world) > 0.23 && cost(world) < 0.25);
-	spent(world, 0, IO, "=run", 1000, 30); /* sums go on: 4.8 % */
+	spent(world, 0, IO, "=run", 1000, 30); /* 4.7 % */
 	exits(world, 0, IO, 80);
 	assert_string_equal(found(world), "");
 }
@@ -151,7 +169,7 @@ static void not_of_a_security_module(void **state)
 	spent(world, 0, IO, "=run", 900, 90);
 	spent(world, 0, IO, LSM, 90, 9);
 	assert_string_equal(found(world), "");
-	spent(world, 0, IO, LSM, 10, 1);
+	spent(world, 0, IO, LSM, 30, 3);
 	exits(world, 0, IO, 40 + 9); /* below noise_ratio */
 	assert_string_equal(found(world), "");
 	spent(world, 1, CPUID, LSM, 500, 50);
@@ -223,6 +241,56 @@ static void a_lock_of_the_vmm(void **state)
 	assert_string_equal(found(world), "");
 }
 
+static const char *seconds_of_exits(struct world *world, unsigned int nr, int64_t lock_ms,
+				    int64_t other_ms)
+{
+	const char *rules = "";
+
+	for (unsigned int i = 0; i < nr; i++) {
+		exits(world, 0, IO, (world->now_ns / SECOND) * 40);
+		if (lock_ms)
+			spent(world, 0, IO, "=run =bql_lock_impl futex_wait", lock_ms, 3);
+		spent(world, 0, IO, "=run", other_ms, 1);
+		rules = found(world);
+	}
+	return rules;
+}
+
+/* An interval has few samples: the latest ones count together, and none for long. */
+static void the_latest_samples_count(void **state)
+{
+	struct world *world = *state;
+
+	assert_string_equal(seconds_of_exits(world, 2, 30, 10), "");
+	assert_string_equal(seconds_of_exits(world, 60, 30, 10), "vmm_lock");
+	assert_true(says(world, "evidence", "75.0 %"));
+	assert_string_equal(seconds_of_exits(world, 10, 0, 40), "vmm_lock");
+	assert_true(says(world, "evidence", "37.2 %"));
+	for (int i = 0; i < 100; i++)
+		assert_string_equal(found_again(world), "vmm_lock"); /* counts once */
+	assert_true(says(world, "evidence", "37.2 %"));
+	assert_string_equal(seconds_of_exits(world, 30, 0, 40), "");
+	assert_string_equal(seconds_of_exits(world, 10, 30, 10), "vmm_lock");
+}
+
+/* A file's interval has its own sums. */
+static void an_interval_of_a_file(void **state)
+{
+	struct world *world = *state;
+
+	world->facts.latest_stacks = NULL;
+	exits(world, 0, IO, 40);
+	spent(world, 0, IO, "=run", 3000, 30);
+	spent(world, 0, IO, LSM, 240, 24);
+	assert_string_equal(found(world), "security_module");
+	assert_string_equal(found_again(world), "security_module");
+	assert_true(says(world, "evidence", "7.4 %"));
+	stack_sums_reset(&world->stats->stacks);
+	exits(world, 0, IO, 80);
+	spent(world, 0, IO, "=run", 300, 30);
+	assert_string_equal(found(world), "");
+}
+
 /* Of one vCPU's exits, without halts. Two functions that make a third each are none. */
 static void a_function_of_the_guest(void **state)
 {
@@ -252,7 +320,7 @@ static void a_function_of_the_guest(void **state)
 static void stacks_are_wanted(void **state)
 {
 	struct world *world = *state;
-	struct findings findings = { 0 }, followed = { 0 };
+	struct findings followed = { 0 };
 
 	world->query.stack_hz = STACKS_HZ;
 	assert_int_equal(query_wants_stacks(&world->query), STACKS_HZ);
@@ -261,14 +329,13 @@ static void stacks_are_wanted(void **state)
 	for (uint64_t i = 1; i <= STEADY_SAMPLES; i++) {
 		exits(world, 0, CPUID, i * 100);
 		take(world);
-		findings_find(&findings, &world->facts, GUEST_ALL, NULL);
-		assert_true(findings_have_exits(&findings, false));
-		findings_follow(&followed, &findings);
+		findings_find(&kept, &world->facts, GUEST_ALL, NULL);
+		assert_true(findings_have_exits(&kept, false));
+		findings_follow(&followed, &kept);
 		assert_int_equal(query_wants_stacks(&world->query),
 				 i == STEADY_SAMPLES ? STACKS_HZ : 0);
 	}
 	findings_release(&followed);
-	findings_release(&findings);
 }
 
 #define CODE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, clean_up)
@@ -282,6 +349,8 @@ UNIT(test_code)
 		CODE_TEST(exits_to_user_space_alone),
 		CODE_TEST(instructions_that_a_cpu_can_do),
 		CODE_TEST(a_lock_of_the_vmm),
+		CODE_TEST(the_latest_samples_count),
+		CODE_TEST(an_interval_of_a_file),
 		CODE_TEST(a_function_of_the_guest),
 		CODE_TEST(stacks_are_wanted),
 	};
