@@ -22,7 +22,6 @@
 /* Of a function, or of a stack: the rules that name it, as bits. */
 struct words {
 	uint64_t in, but;
-	uint8_t rank; /* the word's place among the rule's; 0: none */
 };
 
 /* A rule's part of a vCPU's time that is in one function, or the whole of it (ALL_CODE). */
@@ -36,6 +35,8 @@ struct code {
 	uint64_t now_ns; /* of the latest sample in the sums below */
 	struct words *functions; /* by number, nr_functions; they never change */
 	size_t nr_functions, room_functions;
+	uint8_t *ranks; /* of words of a rule: each function has one for each rule about code */
+	size_t room_ranks;
 	struct words *nodes; /* by number, of the stacks up to them */
 	size_t room_nodes;
 	uint64_t rules, by_vmm, of_guest; /* the rules about code, as bits */
@@ -51,6 +52,7 @@ void code_free(struct code *code)
 	if (!code)
 		return;
 	free(code->functions);
+	free(code->ranks);
 	free(code->nodes);
 	free(code->reasons);
 	free(code->by_vmm_ns);
@@ -77,12 +79,21 @@ static struct code *code_new(const struct stacks *stacks)
 
 /* ---- which rules name a function, and are about a stack */
 
-static struct words words_of(const struct code *code, const struct stack_function *function)
+static uint8_t *rank_of(const struct code *code, uint32_t function, uint32_t rule)
 {
+	uint64_t before = code->rules & ((UINT64_C(1) << rule) - 1);
+	size_t nr_rules = (size_t)__builtin_popcountll(code->rules);
+
+	return &code->ranks[function * nr_rules + (size_t)__builtin_popcountll(before)];
+}
+
+static struct words words_of(const struct code *code, uint32_t number)
+{
+	const struct stack_function *function = stacks_function_at(code->stacks, number);
 	struct words words = { 0 };
 
 	if (function->side == FUNCTION_GUEST_KERNEL && strncmp(function->name, "0x", 2) != 0)
-		return (struct words){ .in = code->of_guest, .rank = 1 };
+		return (struct words){ .in = code->of_guest };
 	if (function->side != FUNCTION_KERNEL && function->side != FUNCTION_VMM)
 		return words;
 	for (uint64_t rest = code->rules & ~code->of_guest; rest; rest &= rest - 1) {
@@ -91,7 +102,7 @@ static struct words words_of(const struct code *code, const struct stack_functio
 		size_t rank = rule_find_function(of->words, function->name);
 
 		words.in |= (uint64_t)(rank > 0) << i;
-		words.rank = rank ? (uint8_t)rank : words.rank;
+		*rank_of(code, number, i) = (uint8_t)rank;
 		words.but |= (uint64_t)(of->but && rule_find_function(of->but, function->name))
 			     << i;
 	}
@@ -103,9 +114,11 @@ static void look_at_functions(struct code *code)
 	size_t nr = stacks_count_functions(code->stacks);
 
 	array_grow(&code->functions, &code->room_functions, nr);
+	array_grow(&code->ranks, &code->room_ranks,
+		   nr * (size_t)__builtin_popcountll(code->rules));
 	for (; code->nr_functions < nr; code->nr_functions++)
-		code->functions[code->nr_functions] = words_of(
-			code, stacks_function_at(code->stacks, (uint32_t)code->nr_functions));
+		code->functions[code->nr_functions] =
+			words_of(code, (uint32_t)code->nr_functions);
 }
 
 /* A node has a greater number than its parent. */
@@ -178,10 +191,9 @@ static uint32_t find_function(const struct code *code, uint32_t node, uint32_t r
 
 	for (; node != STACK_ROOT; node = stacks_node_at(code->stacks, node)->parent) {
 		uint32_t at = stacks_node_at(code->stacks, node)->function;
-		const struct words *words = &code->functions[at];
 
-		if (words->in >> rule & 1 &&
-		    (!found || words->rank < code->functions[found].rank))
+		if (code->functions[at].in >> rule & 1 &&
+		    (!found || *rank_of(code, at, rule) < *rank_of(code, found, rule)))
 			found = at;
 	}
 	return found;

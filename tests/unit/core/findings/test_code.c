@@ -179,6 +179,18 @@ static void not_of_a_security_module(void **state)
 	assert_string_equal(found(world), "");
 }
 
+/* What another rule says of a function is of no interest. */
+static void a_function_of_two_rules(void **state)
+{
+	struct world *world = *state;
+
+	exits(world, 0, IO, 40);
+	spent(world, 0, IO, "=run", 500, 30);
+	spent(world, 0, IO, "security_bql_lock tomoyo_file_ioctl", 500, 24);
+	assert_string_equal(found(world), "security_module vmm_lock");
+	assert_true(says(world, "evidence", "most in tomoyo_file_ioctl"));
+}
+
 /* What user space has of an exit is a part of it, and costs no more. */
 static void a_part_of_an_exit_counts_once(void **state)
 {
@@ -345,6 +357,7 @@ UNIT(test_code)
 	const struct CMUnitTest tests[] = {
 		CODE_TEST(a_security_module),
 		CODE_TEST(not_of_a_security_module),
+		CODE_TEST(a_function_of_two_rules),
 		CODE_TEST(a_part_of_an_exit_counts_once),
 		CODE_TEST(exits_to_user_space_alone),
 		CODE_TEST(instructions_that_a_cpu_can_do),
