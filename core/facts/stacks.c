@@ -169,7 +169,7 @@ void stack_sums_add(struct stack_sums *sums, const struct stack_item *item)
 	}
 	at = key_index_add(&sums->index, sums->list, sizeof(*sums->list), sums->nr, &item->key);
 	if (at < sums->nr) {
-		sums->list[at].ns += item->ns;
+		stack_ns_add(&sums->list[at].ns, item->ns);
 		sums->list[at].count += item->count;
 		sums->list[at].exits += item->exits;
 		return;

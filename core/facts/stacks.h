@@ -95,6 +95,13 @@ struct stack_sums {
 	uint64_t lost_exits; /* found none */
 };
 
+/* A file's times may be anything; their sum stays in the range. */
+static inline void stack_ns_add(int64_t *sum, int64_t ns)
+{
+	if (__builtin_add_overflow(*sum, ns, sum))
+		*sum = ns < 0 ? -INT64_MAX : INT64_MAX;
+}
+
 /* Beyond the limit the time is lost. */
 void stack_sums_add(struct stack_sums *sums, const struct stack_item *item);
 /* Adds the sums of a sample. */

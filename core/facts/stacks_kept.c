@@ -148,7 +148,10 @@ void stacks_play(struct stacks *stacks, const struct stats *stats, const struct 
 	stack_sums_reset(ret_sums);
 	for (size_t i = 0; i < stats->nr; i++) {
 		const struct stats_item *stat = &stats->list[i];
-		struct stack_item item = { .key = stat->key, .ns = (int64_t)stat->delta };
+		struct stack_item item = {
+			.key = stat->key,
+			.ns = stat->delta < INT64_MAX ? (int64_t)stat->delta : INT64_MAX,
+		};
 
 		if (fields_get(fields, stat->key.field)->use != USE_CODE || item.ns <= 0)
 			continue;

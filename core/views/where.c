@@ -69,7 +69,7 @@ static void select_nodes(const struct where_building *building)
 
 static void add_sum(struct where_sum *sum, const struct where_sum *more)
 {
-	sum->ns += more->self_ns;
+	stack_ns_add(&sum->ns, more->self_ns);
 	sum->samples += more->samples;
 	sum->exits += more->exits;
 }
@@ -89,8 +89,8 @@ static void add_functions(struct where_building *building, uint32_t node)
 
 	if (!has_any(sum))
 		return;
-	building->functions[stacks_node_at(building->stacks, node)->function].self_ns +=
-		sum->self_ns;
+	stack_ns_add(&building->functions[stacks_node_at(building->stacks, node)->function].self_ns,
+		     sum->self_ns);
 	for (; node != STACK_ROOT; node = stacks_node_at(building->stacks, node)->parent) {
 		uint32_t at = stacks_node_at(building->stacks, node)->function;
 		struct where_sum *function = &building->functions[at];
@@ -308,10 +308,10 @@ static void build(struct view *view, const struct query *query, const struct fac
 		if (!query_has_key(query, &item->key) || !building.selects[item->key.field])
 			continue;
 		selected[nr++] = (uint32_t)i;
-		building.nodes[item->key.field].self_ns += item->ns;
+		stack_ns_add(&building.nodes[item->key.field].self_ns, item->ns);
 		building.nodes[item->key.field].samples += item->count;
 		building.nodes[item->key.field].exits += item->exits;
-		building.whole_ns += item->ns;
+		stack_ns_add(&building.whole_ns, item->ns);
 		building.has_samples |= item->count > 0;
 	}
 	building.names = view_scratch(view, (nr + 1) * sizeof(*building.names));

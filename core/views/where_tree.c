@@ -30,7 +30,7 @@ struct tree {
 
 static void add_sum(struct where_sum *sum, const struct where_sum *more)
 {
-	sum->ns += more->ns;
+	stack_ns_add(&sum->ns, more->ns);
 	sum->samples += more->samples;
 	sum->exits += more->exits;
 	sum->kernel += more->kernel;
@@ -43,7 +43,7 @@ static void add_to(const struct where_building *building, struct where_sum *sum,
 	const struct stack_node *node = stacks_node_at(building->stacks, item->key.field);
 	enum function_side side;
 
-	sum->ns += item->ns;
+	stack_ns_add(&sum->ns, item->ns);
 	sum->samples += item->count;
 	if (!item->exits)
 		return;
@@ -113,7 +113,7 @@ static void add_stack(struct tree *tree, const struct stack_item *item)
 	struct where_sum *nodes = tree->building->nodes;
 	uint32_t node = item->key.field, parent;
 
-	nodes[node].self_ns += item->ns;
+	stack_ns_add(&nodes[node].self_ns, item->ns);
 	add_to(tree->building, &nodes[node], item);
 	for (; node != STACK_ROOT && !nodes[node].is_linked; node = parent) {
 		parent = parent_of(tree, node);

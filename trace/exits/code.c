@@ -44,7 +44,8 @@ struct sum_key {
 struct code_sum {
 	UT_hash_handle hh;
 	struct sum_key key;
-	uint64_t ns, count;
+	int64_t ns;
+	uint64_t count;
 };
 
 struct recorded_code {
@@ -302,7 +303,7 @@ static void add(struct recorded_code *code, const struct sum_key *key, uint64_t 
 		sum->key = *key;
 		hash_add(code->sums, key, sum);
 	}
-	sum->ns += ns;
+	stack_ns_add(&sum->ns, (int64_t)ns);
 	sum->count++;
 }
 
@@ -378,7 +379,7 @@ void recorded_code_sums(const struct recording *recording, const struct fields *
 		stack_sums_add(ret_sums, &(struct stack_item){
 			.key = { vcpu->guest, vcpu->vcpu,
 				 call_of(code->stacks, (uint32_t)sum->key.node, to, node) },
-			.ns = (int64_t)sum->ns,
+			.ns = sum->ns,
 			.count = sum->count,
 		});
 	}

@@ -7,6 +7,7 @@
 #include "trace/recording/perf/perf.h"
 
 #define COUNT_MAX (UINT64_C(1) << 48) /* a larger count is damage */
+#define STACK_NS_MAX UINT64_C(3600000000000) /* so is more for one sample */
 
 /* The part of a record that is not parsed yet. */
 struct rest {
@@ -88,7 +89,9 @@ static uint64_t stack_ns_of(const struct perf_header *header, const struct perf_
 {
 	if (sample->id && header->nr_layouts > 1)
 		layout = perf_header_layout(header, sample->id);
-	return layout->stack_ns == STACK_PERIOD ? sample->period : layout->stack_ns;
+	if (layout->stack_ns != STACK_PERIOD)
+		return layout->stack_ns;
+	return sample->period < STACK_NS_MAX ? sample->period : STACK_NS_MAX;
 }
 
 /* ---- fields of one word each */

@@ -220,6 +220,32 @@ static void a_file_may_have_any_fields(void **state)
 	stack_sums_release(&sums);
 }
 
+/* Calls of several fields may be the same, and each may claim any time. */
+static void a_file_may_have_any_times(void **state)
+{
+	struct world *world = *state;
+	struct field field = { .name = "code", .parent = FIELD_NONE, .use = USE_CODE,
+			       .part = FUNCTION_EXIT, .label = "f", .reason = FIELD_NONE };
+	uint32_t root = fields_add(world->fields, &field);
+	const uint64_t times[] = { INT64_MAX, UINT64_MAX, 5 };
+	struct stack_sums sums = { 0 };
+	char name[16];
+
+	field.parent = root;
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "code(%zu)", i);
+		field.name = name;
+		sample_add(&world->sample, (struct key){ 1, 0, fields_add(world->fields, &field) },
+			   times[i], ROW_FROM_ZERO);
+	}
+	world->sample.time_ns[0] = SECOND;
+	stats_update(world->stats, world->fields, &world->sample);
+	stacks_play(world->stacks, world->stats, world->fields, &sums);
+	assert_int_equal(sums.nr, 1);
+	assert_true(sums.list[0].ns == INT64_MAX);
+	stack_sums_release(&sums);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 UNIT(test_stacks_kept)
@@ -229,6 +255,7 @@ UNIT(test_stacks_kept)
 		TEST(exits_are_what_they_were),
 		TEST(fields_are_of_stacks),
 		TEST(a_file_may_have_any_fields),
+		TEST(a_file_may_have_any_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,25 @@ static void self_and_total(void **state)
 			    "- - - - - - -\n");
 }
 
+/* A file may have any times. */
+static void too_much_time(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = io_path();
+	struct stack_item item = { .key = { 1, 0, io }, .ns = INT64_MAX, .count = 1 };
+
+	stack_sums_add(&world->sample.stacks, &item);
+	item.key.vcpu = 1;
+	stack_sums_add(&world->sample.stacks, &item);
+	item.key.field = stacks_node_at(stacks, io)->parent;
+	stack_sums_add(&world->sample.stacks, &item);
+	take(world);
+	for (int children = 0; children < 2; children++) {
+		world->query.children = children;
+		assert_non_null(strstr(picture(world, "time_ns"), "9223372036854775807ns"));
+	}
+}
+
 static void what_is_asked_for(void **state)
 {
 	struct world *world = *state;
@@ -443,6 +462,7 @@ UNIT(test_view_where)
 		WHERE(a_path_has_one_node),
 		WHERE(too_many_nodes),
 		WHERE(self_and_total),
+		WHERE(too_much_time),
 		WHERE(what_is_asked_for),
 		WHERE(takes_back),
 		WHERE(tree_of_calls),

@@ -64,8 +64,8 @@ static const char *stacks_of(struct bytes *bytes, bool has_code)
 			memcpy(stack, longer, sizeof(stack));
 			node = at->parent;
 		}
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%d %s=%d*%d",
-			 i ? " " : "", (int)item->key.vcpu, stack, (int)item->ns,
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%d %s=%lld*%d",
+			 i ? " " : "", (int)item->key.vcpu, stack, (long long)item->ns,
 			 (int)item->count);
 	}
 	monitor_close(monitor);
@@ -139,6 +139,19 @@ static void damaged_stacks(void **state)
 	put_stack(&bytes, 1500, 77, 250, STACK(OF_USER, VMM + 0x8));
 	set_u64(&bytes, at, 60000);
 	assert_string_equal(stacks_of(&bytes, true), "");
+}
+
+/* A sample stands for an hour at most. */
+static void a_period_may_be_anything(void **state)
+{
+	struct bytes bytes = { .swap = 0 };
+
+	(void)state;
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&bytes, 1000, 30);
+	put_stack(&bytes, 1400, 77, UINT64_MAX, STACK(OF_USER, VMM + 0x8));
+	put_stack(&bytes, 1500, 77, INT64_MAX, STACK(OF_USER, VMM + 0x8));
+	assert_string_equal(stacks_of(&bytes, true), "3 IO_INSTRUCTION;vmm+0x4008=7200000000000*2");
 }
 
 /* A map is there from its time on; the samples have one stack. */
@@ -316,6 +329,7 @@ UNIT(test_code)
 		cmocka_unit_test_setup_teardown(samples_are_of_the_open_exit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_clocks_have_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_stacks, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_period_may_be_anything, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(maps_have_times, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(maps_of_children, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(recordings_may_have_symbols, set_up, tear_down),
