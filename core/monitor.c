@@ -18,6 +18,7 @@ struct monitor {
 	struct fields *fields;
 	struct stats *stats;
 	struct sample sample;
+	struct stack_sums owed_stacks; /* see stacks_keep() */
 	struct field_set needed; /* by the latest query; want.fields may be more */
 	struct want want;
 	char *filter; /* the text of the latest query's filter; NULL: it had none */
@@ -181,6 +182,7 @@ void monitor_close(struct monitor *monitor)
 	field_set_release(&monitor->needed);
 	field_set_release(&monitor->want.fields);
 	sample_release(&monitor->sample);
+	stack_sums_release(&monitor->owed_stacks);
 	stats_free(monitor->stats);
 	stacks_free(monitor->facts.stacks);
 	if (!monitor->config.recording.fields)
@@ -375,7 +377,7 @@ static void take_sample(struct monitor *monitor)
 		feed_collect(&monitor->feeds[i], &monitor->sample);
 	if (monitor->config.keeps_code)
 		stacks_keep(monitor->facts.stacks, monitor->stats, monitor->fields, PROVIDER_EXITS,
-			    &monitor->sample);
+			    &monitor->owed_stacks, &monitor->sample);
 	stats_update(monitor->stats, monitor->fields, &monitor->sample);
 	if (is_recorded(monitor))
 		stacks_play(monitor->facts.stacks, monitor->stats, monitor->fields,

@@ -118,9 +118,12 @@ struct stats;
 #define STACKS_FIELDS 8192 /* the time of further calls is their callers' */
 #define STACKS_ROWS 32768  /* in a sample */
 
-/* Adds rows of the sample's stacks to it; stats: as of the sample before. */
+/*
+ * Adds rows of the sample's stacks to it; stats: as of the sample before. owed: from call to call,
+ * by field, what counters have too much: they cannot go back, so their next time is that much less.
+ */
 void stacks_keep(struct stacks *stacks, const struct stats *stats, struct fields *fields,
-		 uint32_t source, struct sample *sample);
+		 uint32_t source, struct stack_sums *owed, struct sample *sample);
 
 /* Makes the sums of such rows of the latest interval, if there are any. */
 void stacks_play(struct stacks *stacks, const struct stats *stats, const struct fields *fields,

@@ -81,9 +81,23 @@ static uint32_t count_fields(struct stacks *stacks)
 	return nr;
 }
 
+static bool has_ended(const struct stats *stats, const struct key *key)
+{
+	return stats->guests && !guests_by_id(stats->guests, key->guest);
+}
+
+static void add_owed(struct stack_sums *rows, const struct stats *stats, struct stack_sums *owed)
+{
+	for (size_t i = 0; i < owed->nr; i++) {
+		if (!has_ended(stats, &owed->list[i].key))
+			stack_sums_add(rows, &owed->list[i]);
+	}
+	stack_sums_reset(owed);
+}
+
 /* A counter that is not in a sample begins at 0 when it comes back, see struct stats. */
 void stacks_keep(struct stacks *stacks, const struct stats *stats, struct fields *fields,
-		 uint32_t source, struct sample *sample)
+		 uint32_t source, struct stack_sums *owed, struct sample *sample)
 {
 	uint32_t nr_fields = count_fields(stacks);
 	struct stack_sums rows = { 0 };
@@ -94,13 +108,16 @@ void stacks_keep(struct stacks *stacks, const struct stats *stats, struct fields
 		item.key.field = field_of(stacks, item.key.field, fields, source, &nr_fields);
 		stack_sums_add(&rows, &item);
 	}
+	add_owed(&rows, stats, owed);
 	for (size_t i = 0; i < rows.nr; i++) {
 		const struct stack_item *row = &rows.list[i];
 		const struct stats_item *stat = stats_find(stats, &row->key);
 
-		if (row->ns <= 0)
+		if (row->ns < 0)
+			stack_sums_add(owed, row);
+		else if (!row->ns)
 			continue;
-		if (i < STACKS_ROWS)
+		else if (i < STACKS_ROWS)
 			sample_add(sample, row->key, (stat ? stat->raw : 0) + (uint64_t)row->ns,
 				   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
 		else

@@ -25,6 +25,7 @@ struct world {
 	struct stacks *stacks;
 	struct stats *stats;
 	struct sample sample;
+	struct stack_sums owed;
 	uint64_t now_ns;
 	uint32_t io, port; /* fields */
 };
@@ -51,6 +52,7 @@ static int teardown(void **state)
 	struct world *world = *state;
 
 	sample_release(&world->sample);
+	stack_sums_release(&world->owed);
 	stats_free(world->stats);
 	stacks_free(world->stacks);
 	fields_free(world->fields);
@@ -74,7 +76,7 @@ static void take(struct world *world)
 {
 	world->now_ns += SECOND;
 	world->sample.time_ns[0] = world->now_ns;
-	stacks_keep(world->stacks, world->stats, world->fields, 0, &world->sample);
+	stacks_keep(world->stacks, world->stats, world->fields, 0, &world->owed, &world->sample);
 	stats_update(world->stats, world->fields, &world->sample);
 	sample_reset(&world->sample);
 }
@@ -133,6 +135,33 @@ static void each_interval_is_played(void **state)
 	spent(world, 0, run, 2); /* the counter begins anew, as the key was away */
 	take(world);
 	plays(world, "0 io/0x80/run=2");
+}
+
+/* An absence whose stack has another name at its end was given to the first one. */
+static void what_is_taken_back_is_owed(void **state)
+{
+	struct world *world = *state;
+	uint32_t io = stacks_exit(world->stacks, "io", world->io, false);
+	uint32_t unknown = call(world->stacks, io, "[unknown]", FUNCTION_VMM);
+	uint32_t run = call(world->stacks, io, "run", FUNCTION_VMM);
+
+	spent(world, 0, unknown, 20);
+	take(world);
+	plays(world, "0 io/[unknown]=20");
+	spent(world, 0, unknown, -20);
+	spent(world, 0, run, 25);
+	take(world);
+	plays(world, "0 io/run=25");
+	spent(world, 0, unknown, 5);
+	spent(world, 1, unknown, 5);
+	take(world);
+	plays(world, "1 io/[unknown]=5");
+	spent(world, 0, unknown, 18);
+	take(world);
+	plays(world, "0 io/[unknown]=3");
+	spent(world, 0, unknown, 18);
+	take(world);
+	plays(world, "0 io/[unknown]=18");
 }
 
 /* What a view asks of the nodes is there again. */
@@ -252,6 +281,7 @@ UNIT(test_stacks_kept)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_interval_is_played),
+		TEST(what_is_taken_back_is_owed),
 		TEST(exits_are_what_they_were),
 		TEST(fields_are_of_stacks),
 		TEST(a_file_may_have_any_fields),
