@@ -52,6 +52,7 @@ struct thread_info {
 
 struct mm_struct {
 	struct task_struct *owner;
+	void *notifier_subscriptions;
 } OF_KERNEL;
 
 struct hrtimer {

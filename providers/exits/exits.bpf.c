@@ -388,9 +388,30 @@ ON_ARGUMENT(on_hypercall, "kvm_hypercall", EXITS_HYPERCALL, ctx->args[0], 0, 0)
 ON_ARGUMENT(on_hvc, "kvm_hvc_arm64", EXITS_HYPERCALL, ctx->args[1], 0, 0)
 
 /*
+ * Whether the thread that runs can be a guest's: of a process that is told when its memory changes,
+ * as KVM is of a VMM's, also a thread of the kernel that works in its memory (vhost); or of KVM's
+ * timer. A device's message may come in whatever runs, and any process would get a record for it.
+ */
+static __always_inline _Bool may_raise(void)
+{
+	__u64 mm = READ(bpf_get_current_task(), struct task_struct, mm);
+	static const char pit[] = "kvm-pit/";
+	char comm[16];
+
+	if (mm)
+		return !bpf_core_field_exists(struct mm_struct, notifier_subscriptions) ||
+		       READ(mm, struct mm_struct, notifier_subscriptions);
+	bpf_get_current_comm(comm, sizeof(comm));
+	for (__u32 i = 0; i < sizeof(pit) - 1; i++) {
+		if (comm[i] != pit[i])
+			return 0;
+	}
+	return 1;
+}
+
+/*
  * An interrupt is no exit's argument: it is raised by threads of the VMM or the kernel, or by a
- * vCPU's in the middle of an exit. A CPU's idle task, with the number 0 as free records have it,
- * is of no guest.
+ * vCPU's in the middle of an exit.
  */
 static __noinline int on_interrupt(__u64 a, __u32 b, __u32 c)
 {
@@ -398,7 +419,7 @@ static __noinline int on_interrupt(__u64 a, __u32 b, __u32 c)
 	struct exits_argument_key key = { .a = a, .b = b, .c = c, .kind = EXITS_INTERRUPT,
 					  .cell = EXITS_NO_CELL };
 
-	if (!(__u32)bpf_get_current_pid_tgid())
+	if (!may_raise())
 		return 0;
 	thread = find_thread(bpf_get_smp_processor_id());
 	if (!thread)

@@ -42,6 +42,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 static long bpf_map_pop_elem(void *map, void *value);
 static long bpf_map_delete_elem(void *map, const void *key);
 static struct task_struct *bpf_get_current_task_btf(void);
+static uint64_t bpf_get_current_task(void);
 static uint64_t bpf_get_current_pid_tgid(void);
 static long bpf_get_current_comm(void *name, uint32_t size);
 static uint32_t bpf_get_smp_processor_id(void);
@@ -110,6 +111,7 @@ static struct {
 	struct exits_thread records[RECORDS], more[MORE];
 	struct task_struct task; /* of all threads */
 	struct kvm_vcpu vcpu;	 /* that the task runs */
+	const char *comm;	 /* its name; NULL: by its tid */
 	const char *lacks;	 /* a field that the kernel does not have; NULL: none */
 	uint32_t numbers[RECORDS]; /* by tid: the number of its record plus 1, */
 	bool has_number[RECORDS];  /* if it has one */
@@ -268,6 +270,11 @@ static struct task_struct *bpf_get_current_task_btf(void)
 	return &m.task;
 }
 
+static uint64_t bpf_get_current_task(void)
+{
+	return (uintptr_t)&m.task;
+}
+
 static uint64_t bpf_get_current_pid_tgid(void)
 {
 	return (uint64_t)TGID << 32 | m.tid;
@@ -275,6 +282,8 @@ static uint64_t bpf_get_current_pid_tgid(void)
 
 static long bpf_get_current_comm(void *name, uint32_t size)
 {
+	if (m.comm)
+		return snprintf(name, size, "%s", m.comm) < (int)size ? 0 : -1;
 	return snprintf(name, size, "CPU %u/KVM", m.tid) < (int)size ? 0 : -1;
 }
 
@@ -1328,8 +1337,10 @@ static void test_arguments(void **state)
 static void test_interrupts(void **state)
 {
 	const struct exits_argument_key *key = m.argument_keys;
+	struct mm_struct mm = { .notifier_subscriptions = &m };
 
 	(void)state;
+	m.task.mm = &mm;
 	exits_at(1000, IO);
 	writes_port();
 	on_line(raw(5, 1, 2)); /* gsi, level, source */
@@ -1347,9 +1358,33 @@ static void test_interrupts(void **state)
 	assert_int_equal(key[2].thread, 1);
 	assert_int_equal(m.records[1].vcpu, EXITS_NOT_VCPU);
 	assert_int_equal(m.argument_cells[2].count, 2);
-	m.tid = 0; /* a CPU's idle task */
+	m.task.mm = NULL; /* a CPU's idle task */
 	on_message(raw(0xfee02000, 0x4021, 77));
 	assert_int_equal(m.nr_arguments, 3);
+}
+
+/* A device's message comes in whatever runs, and no process but a VMM has a record for it. */
+static void test_interrupts_of_devices(void **state)
+{
+	struct mm_struct mm = { .notifier_subscriptions = NULL };
+
+	(void)state;
+	m.task.mm = &mm;
+	m.tid = 1;
+	on_message(raw(0xfee01000, 0x4021, 77));
+	assert_int_equal(m.nr_arguments, 0);
+	mm.notifier_subscriptions = &mm;
+	on_message(raw(0xfee01000, 0x4021, 77));
+	assert_int_equal(m.nr_arguments, 1);
+	m.tid = 2;
+	m.task.mm = NULL; /* of the kernel */
+	on_line(raw(0, 1, 2));
+	assert_int_equal(m.nr_arguments, 1);
+	assert_int_equal(m.records[1].tid, 0);
+	m.comm = "kvm-pit/100";
+	on_line(raw(0, 1, 2));
+	assert_int_equal(m.nr_arguments, 2);
+	assert_int_equal(m.records[1].vcpu, EXITS_NOT_VCPU);
 }
 
 /* A fault is counted when its exit ends: with the level of the first page that was mapped. */
@@ -1741,6 +1776,7 @@ UNIT(test_program)
 		VMX(test_foreign_vcpu),
 		TEST(test_arguments),
 		TEST(test_interrupts),
+		TEST(test_interrupts_of_devices),
 		TEST(test_faults),
 		TEST(test_fault_that_lasts),
 		TEST(test_kinds_of_faults),
