@@ -84,6 +84,17 @@ static bool wants_waits(const struct query *query, const struct field *field)
 	return field->use == USE_WAIT;
 }
 
+static bool wants_interrupts(const struct query *query, const struct field *field)
+{
+	(void)query;
+	return field->use == USE_INTERRUPT;
+}
+
+static bool wants_both(const struct query *query, const struct field *field)
+{
+	return wants_waits(query, field) || wants_interrupts(query, field);
+}
+
 /* An export is no view, but it needs fields by guest, as a query asks for them. */
 static struct view_type type_of_groups(unsigned int groups)
 {
@@ -96,8 +107,9 @@ static struct view_type type_of_groups(unsigned int groups)
 	struct view_type type =
 		types[(groups & METRICS_EVENTS) != 0][(groups & METRICS_ARGUMENTS) != 0];
 
-	if (groups & METRICS_WAITS)
-		type.wants = wants_waits;
+	if (groups & METRICS_OF_WHO)
+		type.wants = !(groups & METRICS_INTERRUPTS) ? wants_waits :
+			     groups & METRICS_WAITS ? wants_both : wants_interrupts;
 	return type;
 }
 
@@ -116,7 +128,7 @@ static int begin(struct export *export, struct error *error)
 			     1U << PROVIDER_HOST | 1U << PROVIDER_COST |
 			     (run->options->metrics & METRICS_STATISTICS ?
 				      PROVIDERS_STATISTICS : 0) |
-			     (groups & METRICS_WAITS ? 1U << PROVIDER_WHO : 0),
+			     (groups & METRICS_OF_WHO ? 1U << PROVIDER_WHO : 0),
 		.source.asides = 1U << PROVIDER_HOST | 1U << PROVIDER_COST | 1U << PROVIDER_WHO,
 	};
 	int err = run_signals(run, true, false);

@@ -67,6 +67,11 @@ static const struct metric metrics[METRICS_NR] = {
 		"kvmtop_wait_seconds_total", METRIC_COUNTER, "seconds", "guest, kind",
 		METRICS_WAITS,
 		"Time that vCPUs waited for a CPU, by the kind of what had it meanwhile." },
+	[METRIC_INTERRUPT_SECONDS] = {
+		"kvmtop_interrupt_seconds_total", METRIC_COUNTER, "seconds", "guest, vcpu, part",
+		METRICS_INTERRUPTS,
+		"Time that interrupts were pending before the vCPU entered its guest: waking, "
+		"waiting for a CPU, and entering." },
 	[METRIC_USER_EXITS] = {
 		"kvmtop_user_exits_total", METRIC_COUNTER, NULL, "guest, reason", METRICS_USER,
 		"Exits to user space." },
@@ -110,6 +115,8 @@ static const struct {
 	  "findings that need the arguments of exits; counting these costs guests more" },
 	{ "waits", METRICS_WAITS,
 	  "what had the CPU while vCPUs waited; measuring this costs switches of threads" },
+	{ "interrupts", METRICS_INTERRUPTS,
+	  "how long interrupts are pending; measuring this costs exits" },
 };
 
 const struct metric *metric_at(size_t i)

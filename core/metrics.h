@@ -28,6 +28,8 @@ enum metrics_group {
 	METRICS_STATISTICS = 1 << 8,
 	METRICS_ARGUMENTS = 1 << 9,
 	METRICS_WAITS = 1 << 10,
+	METRICS_INTERRUPTS = 1 << 11,
+	METRICS_OF_WHO = METRICS_WAITS | METRICS_INTERRUPTS, /* what kvmtop who measures */
 };
 
 /* In the order of the output: where series are capped, the first metrics keep theirs. */
@@ -49,6 +51,7 @@ enum metric_id {
 	METRIC_HOST_CPU,
 	METRIC_VCPU_SECONDS,
 	METRIC_WAIT_SECONDS,
+	METRIC_INTERRUPT_SECONDS,
 	METRIC_USER_EXITS,
 	METRIC_USER_EXIT_SECONDS,
 	METRIC_REASON_DURATION,

@@ -168,15 +168,6 @@ static void write_guest_vcpus(const struct output *out, const struct guest_sum *
 	text_value(out->text, sum->named->guest->nr_vcpus);
 }
 
-static const struct guest_sum *guest_by_id(const struct metric_sums *sums, uint32_t id)
-{
-	for (size_t i = 0; i < sums->nr_guests; i++) {
-		if (sums->guests[i].named->id == id)
-			return &sums->guests[i];
-	}
-	return NULL;
-}
-
 static int compare_findings(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
@@ -197,7 +188,7 @@ static void write_findings(const struct output *out)
 		qsort(findings->list, findings->nr, sizeof(*findings->list), compare_findings);
 	for (size_t i = 0; i < findings->nr; i++) {
 		const struct finding *finding = &findings->list[i];
-		const struct guest_sum *guest = guest_by_id(&out->metrics->sums, finding->guest);
+		const struct guest_sum *guest = guest_sum_of(&out->metrics->sums, finding->guest);
 
 		if ((finding->guest != GUEST_ALL && !guest) || !has_room(out, METRIC_FINDING, 1))
 			continue;
@@ -323,7 +314,7 @@ static void write_open(const struct output *out)
 		uint64_t open_ns = is_of(out, METRIC_EXIT_OPEN, field) ?
 					   stats_open_ns(stats, field, stat) : 0;
 		const struct guest_sum *guest =
-			open_ns ? guest_by_id(&out->metrics->sums, stat->key.guest) : NULL;
+			open_ns ? guest_sum_of(&out->metrics->sums, stat->key.guest) : NULL;
 
 		if (!guest || !has_room(out, METRIC_EXIT_OPEN, 1))
 			continue;
@@ -378,14 +369,14 @@ static void write_host_cpus(const struct output *out)
 	}
 }
 
-static void write_mode(const struct output *out, const struct guest_sum *guest, int32_t vcpu,
-		       const char *mode, uint64_t ns)
+static void write_part(const struct output *out, enum metric_id id, const struct guest_sum *guest,
+		       int32_t vcpu, const char *part, uint64_t ns)
 {
-	if (!has_room(out, METRIC_VCPU_SECONDS, 1))
+	if (!has_room(out, id, 1))
 		return;
-	begin(out, METRIC_VCPU_SECONDS, "", guest);
+	begin(out, id, "", guest);
 	text_label_number(out->text, "vcpu", vcpu);
-	text_label(out->text, "mode", mode);
+	text_label(out->text, id == METRIC_VCPU_SECONDS ? "mode" : "part", part);
 	text_value_seconds(out->text, ns);
 }
 
@@ -402,19 +393,20 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		if (vcpu->time[modes[i].part].nr)
-			write_mode(out, guest, vcpu->key.vcpu, modes[i].mode,
+			write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, modes[i].mode,
 				   vcpu->time[modes[i].part].total);
 	}
 	if (vcpu->time[TIME_HALT].nr)
-		write_mode(out, guest, vcpu->key.vcpu, "sleep",
+		write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, "sleep",
 			   vcpu_never_back(vcpu->time[TIME_HALT].total, vcpu->time[TIME_POLL].total,
-				      &shown->sleep_ns));
+					   &shown->sleep_ns));
 	if (vcpu->time[TIME_WAIT].nr)
-		write_mode(out, guest, vcpu->key.vcpu, "wait",
+		write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, "wait",
 			   vcpu_never_back(vcpu->time[TIME_WAIT].total, throttled->total,
-				      &shown->wait_ns));
+					   &shown->wait_ns));
 	if (throttled->nr)
-		write_mode(out, guest, vcpu->key.vcpu, "throttled", throttled->total);
+		write_part(out, METRIC_VCPU_SECONDS, guest, vcpu->key.vcpu, "throttled",
+			   throttled->total);
 }
 
 static void write_vcpus(const struct output *out)
@@ -444,6 +436,24 @@ static void write_waits(const struct output *out)
 	}
 }
 
+static void write_interrupts(const struct output *out)
+{
+	static const char *const parts[] = { "waking", "waiting", "entering" };
+	const struct metric_sums *sums = &out->metrics->sums;
+
+	for (size_t i = 0; is_chosen(out, METRIC_INTERRUPT_SECONDS) && i < sums->nr_guests; i++) {
+		const struct guest_sum *guest = &sums->guests[i];
+
+		for (size_t j = 0; j < 3 * guest->named->nr_shown; j++) {
+			const struct vcpu_shown *shown = &guest->named->shown[j / 3];
+
+			if (shown->has_interrupts)
+				write_part(out, METRIC_INTERRUPT_SECONDS, guest, shown->index,
+					   parts[j % 3], shown->interrupt_ns[j % 3]);
+		}
+	}
+}
+
 static void write_all(const struct output *out, const struct metrics_self *self)
 {
 	const struct metric_sums *sums = &out->metrics->sums;
@@ -462,6 +472,7 @@ static void write_all(const struct output *out, const struct metrics_self *self)
 	write_host_cpus(out);
 	write_vcpus(out);
 	write_waits(out);
+	write_interrupts(out);
 	for (unsigned int id = METRIC_USER_EXITS; id < METRIC_SERIES_DROPPED; id++)
 		write_cells(out, (enum metric_id)id);
 	write_dropped(out);

@@ -103,6 +103,8 @@ size_t metrics_dropped(const struct metrics *metrics);
 struct vcpu_shown {
 	int32_t index;
 	uint64_t sleep_ns, wait_ns;
+	bool has_interrupts;
+	uint64_t interrupt_ns[3]; /* waking, waiting, entering */
 };
 
 struct named_guest {
@@ -174,6 +176,8 @@ struct metric_sums {
 /* Adds up all keys; the sums before are forgotten. */
 void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
 		      const struct names *names);
+/* NULL: the guest is not exported. */
+struct guest_sum *guest_sum_of(const struct metric_sums *sums, uint32_t id);
 void metric_sums_release(struct metric_sums *sums);
 
 #endif

@@ -246,8 +246,7 @@ static int compare_id(const void *key, const void *element)
 	return (*id > guest->named->id) - (*id < guest->named->id);
 }
 
-/* NULL: the guest is not exported. */
-static struct guest_sum *guest_of(const struct metric_sums *sums, uint32_t id)
+struct guest_sum *guest_sum_of(const struct metric_sums *sums, uint32_t id)
 {
 	if (!sums->nr_guests)
 		return NULL;
@@ -290,7 +289,7 @@ static void take_counts(struct metric_sums *sums, const struct facts *facts)
 	rollup(&sums->counts, facts);
 	for (size_t i = 0; i < sums->counts.nr_groups; i++) {
 		const struct group *group = &sums->counts.groups[i];
-		struct guest_sum *guest = guest_of(sums, group->key.guest);
+		struct guest_sum *guest = guest_sum_of(sums, group->key.guest);
 
 		if (group->key.field == lost) {
 			sums->has_lost = true;
@@ -310,7 +309,7 @@ static void take_times(struct metric_sums *sums, const struct facts *facts)
 	rollup(&sums->times, facts);
 	for (size_t i = 0; i < times->nr_owners; i++) {
 		const struct owner *owner = &times->owners[i];
-		struct guest_sum *guest = guest_of(sums, owner->key.guest);
+		struct guest_sum *guest = guest_sum_of(sums, owner->key.guest);
 
 		if (owner->key.vcpu < 0)
 			continue;
@@ -333,9 +332,41 @@ static void take_waits(struct metric_sums *sums, const struct facts *facts)
 
 		if (field->use != USE_WAIT || field->parent == FIELD_NONE || !item->timing)
 			continue;
-		guest = guest_of(sums, item->key.guest);
+		guest = guest_sum_of(sums, item->key.guest);
 		if (guest)
 			guest->wait_ns[field->part] += item->timing->total_ns;
+	}
+}
+
+static uint64_t total_of(const struct facts *facts, struct key key, const char *field)
+{
+	const struct stats_item *item;
+
+	key.field = fields_find(facts->fields, field);
+	item = key.field == FIELD_NONE ? NULL : stats_find(facts->stats, &key);
+	return item ? item->total : 0;
+}
+
+/* How long interrupts were pending, by vCPU; entering is what the other parts leave. */
+static void take_interrupts(struct metric_sums *sums, const struct facts *facts)
+{
+	const struct stats *stats = facts->stats;
+	uint32_t all = fields_find(facts->fields, "interrupts");
+
+	for (size_t i = 0; all != FIELD_NONE && i < stats->nr; i++) {
+		const struct stats_item *item = &stats->list[i];
+		struct guest_sum *guest = guest_sum_of(sums, item->key.guest);
+		struct vcpu_shown *shown;
+
+		if (item->key.field != all || !item->timing || !guest)
+			continue;
+		shown = vcpu_shown_of(guest->named, item->key.vcpu, (size_t)item->key.vcpu);
+		shown->has_interrupts = true;
+		shown->interrupt_ns[0] = total_of(facts, item->key, "interrupts(waking)");
+		shown->interrupt_ns[1] = total_of(facts, item->key, "interrupts(waiting)");
+		(void)vcpu_never_back(item->timing->total_ns,
+				      shown->interrupt_ns[0] + shown->interrupt_ns[1],
+				      &shown->interrupt_ns[2]);
 	}
 }
 
@@ -349,4 +380,5 @@ void metric_sums_take(struct metric_sums *sums, const struct facts *facts,
 	take_counts(sums, facts);
 	take_times(sums, facts);
 	take_waits(sums, facts);
+	take_interrupts(sums, facts);
 }

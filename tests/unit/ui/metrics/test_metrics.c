@@ -214,6 +214,58 @@ static void waits_by_kind(void **state)
 	metrics_free(metrics);
 }
 
+/* By vCPU; entering is what waking and waiting leave, and never goes back. Vectors have none. */
+static void interrupts_by_part(void **state)
+{
+	struct world *world = *state;
+	struct field field = { .name = "interrupts", .parent = FIELD_NONE, .use = USE_INTERRUPT,
+			       .part = INTERRUPT_ALL, .reason = FIELD_NONE };
+	struct metrics *metrics = metrics_of(METRICS_INTERRUPTS, METRICS_SERIES_MAX);
+	uint32_t all = fields_add(world->fields, &field), waking, waiting, vector;
+	static const uint64_t waking_ns[] = { 0, 3000000, 9000000 };
+	char *text;
+
+	field.parent = field.reason = all;
+	field.name = "interrupts(waking)";
+	field.part = INTERRUPT_WAKING;
+	waking = fields_add(world->fields, &field);
+	field.name = "interrupts(waiting)";
+	field.part = INTERRUPT_WAITING;
+	waiting = fields_add(world->fields, &field);
+	field.name = "interrupts(vector 0xfd)";
+	field.part = INTERRUPT_VECTOR;
+	field.reason = FIELD_NONE;
+	vector = fields_add(world->fields, &field);
+	for (uint32_t i = 1; i <= 2; i++) {
+		count(world, 1, 0, all, i, 1000000);
+		count(world, 1, 1, all, 10 * i, 1000000);
+		count(world, 1, 1, vector, 10 * i, 1000000);
+		sample_add(&world->sample, (struct key){ 1, 1, waking }, waking_ns[i],
+			   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+		sample_add(&world->sample, (struct key){ 1, 1, waiting }, 5000000 * i,
+			   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+		take(world);
+		text = text_of(world, metrics);
+		need_line(text, "# TYPE kvmtop_interrupt_seconds_total counter");
+		if (i == 1)
+			need_line(text, "kvmtop_interrupt_seconds_total{guest=\"db1\",vcpu=\"1\","
+					"part=\"waking\"} 0.003");
+		need_line(text, "kvmtop_interrupt_seconds_total{guest=\"db1\",vcpu=\"1\","
+				"part=\"entering\"} 0.002");
+		assert_int_equal(count_of(text, "kvmtop_interrupt_seconds_total{"), 6);
+		if (i == 2)
+			need_line(text, "kvmtop_interrupt_seconds_total{guest=\"db1\",vcpu=\"1\","
+					"part=\"waiting\"} 0.01");
+		free(text);
+	}
+	metrics_free(metrics);
+	metrics = metrics_of(METRICS_DEFAULT | METRICS_WAITS, METRICS_SERIES_MAX);
+	text = text_of(world, metrics);
+	assert_null(strstr(text, "kvmtop_interrupt_seconds"));
+	free(text);
+	metrics_free(metrics);
+}
+
 static void events_and_statistics(void **state)
 {
 	static const struct field more[] = {
@@ -596,6 +648,7 @@ UNIT(test_metrics)
 		TEST(an_exit_that_does_not_end),
 		TEST(groups_add_and_leave_out),
 		TEST(waits_by_kind),
+		TEST(interrupts_by_part),
 		TEST(events_and_statistics),
 		TEST(an_event_is_its_exits),
 		TEST(times_that_are_not_known),
