@@ -53,6 +53,12 @@ static bool wants_host(const struct top *top)
 				    top->run.options->mode == MODE_SCREEN);
 }
 
+/* What who.c of the providers measures is all that the view has. */
+static bool is_of_who(const struct view_type *type)
+{
+	return type == &view_who || type == &view_interrupts;
+}
+
 static unsigned int choose_providers(const struct top *top)
 {
 	const struct options *options = top->run.options;
@@ -68,7 +74,7 @@ static unsigned int choose_providers(const struct top *top)
 		providers |= 1U << PROVIDER_TRACEPOINT;
 	if (wants_host(top))
 		providers |= 1U << PROVIDER_HOST | 1U << PROVIDER_COST;
-	if (options->mode == MODE_SCREEN || top->run.query.type == &view_who ||
+	if (options->mode == MODE_SCREEN || is_of_who(top->run.query.type) ||
 	    top->run.query.type == &view_why)
 		providers |= 1U << PROVIDER_WHO;
 	return providers;
@@ -91,7 +97,7 @@ static int begin(struct top *top, struct error *error)
 			.providers = choose_providers(top),
 			.asides = 1U << PROVIDER_COST |
 				  (top->run.query.type == &view_host ? 0 : 1U << PROVIDER_HOST) |
-				  (top->run.query.type == &view_who ? 0 : 1U << PROVIDER_WHO),
+				  (is_of_who(top->run.query.type) ? 0 : 1U << PROVIDER_WHO),
 			.waits = is_screen,
 			.counts_all = options->write_file || is_screen,
 			.keeps_code = options->keep,

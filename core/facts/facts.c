@@ -13,10 +13,13 @@ static const char *const lacks[SOURCE_KINDS][SOURCE_NEEDS] = {
 		[NEED_NOW] = COUNTED_EARLIER,
 		[NEED_HOST] = "A recording has nothing about host CPUs; a history has.",
 		[NEED_WAITS] = "A recording does not say what had the CPU while vCPUs waited.",
+		[NEED_INTERRUPTS] = "A recording does not say how long interrupts were pending.",
 	},
 	[SOURCE_MACHINE] = {
 		[NEED_WAITS] = ("A captured machine does not say what had the CPU while vCPUs "
 				"waited."),
+		[NEED_INTERRUPTS] = ("A captured machine does not say how long interrupts were "
+				     "pending."),
 		[NEED_STACKS] = STACKS_ELSEWHERE,
 	},
 	[SOURCE_HISTORY] = {
@@ -38,6 +41,8 @@ static const char *const lacks[SOURCE_KINDS][SOURCE_NEEDS] = {
 		[NEED_VCPU_EXITS] = "A Prometheus has the exits of each guest, not of each vCPU.",
 		[NEED_WAITS] = ("A Prometheus is not asked what had the CPU while vCPUs waited: "
 				"kvmtop who on the host says it."),
+		[NEED_INTERRUPTS] = ("A Prometheus is not asked how long interrupts were pending: "
+				     "kvmtop who --interrupts on the host says it."),
 	},
 };
 

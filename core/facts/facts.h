@@ -35,6 +35,7 @@ enum source_need {
 	NEED_VCPU_EXITS, /* the exits of each vCPU */
 	NEED_TIMES,	 /* exits by reason with their times, and where the time of vCPUs goes */
 	NEED_WAITS,	 /* what has the CPU while vCPUs wait */
+	NEED_INTERRUPTS, /* how long interrupts are pending */
 	SOURCE_NEEDS
 };
 

@@ -318,7 +318,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "share of the time from pending to entered in which its thread slept") \
 	COLUMN(WAITING, SHARE("waiting_percent", "Waiting%", 8), \
 	       .help = "share in which its thread waited for a CPU") \
-	COLUMN(ENTERING, SHARE("entering_percent", "Entering%", 9), \
+	COLUMN(ENTERING, SHARE("entering_percent", "Enter%", 6), \
 	       .help = "the rest: it ran, in the guest too, and entered") \
 	/* Of one long exit. */ \
 	COLUMN(END, TEXT("end", "Time", 15), \

@@ -16,16 +16,16 @@ static const struct column columns[] = {
 	{ COL_TOTAL, .is_for_machines = true },
 	{ COL_DELTA, .is_for_machines = true },
 	{ COL_RATE, .rank = 1, .title = "Count/s", .help = "interrupts per second" },
-	{ COL_TIME, .is_for_machines = true, .help = "how long they were pending in all" },
-	{ COL_AVERAGE, .rank = 8 },
+	{ COL_TIME, .rank = 4, .help = "how long they were pending in all" },
+	{ COL_AVERAGE, .rank = 9 },
 	{ COL_P50, .rank = 3 },
 	{ COL_P99, .rank = 2 },
 	{ COL_CUR_LONGEST, .is_for_machines = true },
-	{ COL_LONGEST, .rank = 7 },
-	{ COL_WAKING, .rank = 4 },
-	{ COL_WAITING, .rank = 5 },
-	{ COL_ENTERING, .rank = 6 },
-	{ COL_HIST, .rank = 9 },
+	{ COL_LONGEST, .rank = 8 },
+	{ COL_WAKING, .rank = 5 },
+	{ COL_WAITING, .rank = 6 },
+	{ COL_ENTERING, .rank = 7 },
+	{ COL_HIST, .rank = 10 },
 	{ COL_ENDED, .is_for_machines = true, .is_marked = true, .is_of_live = true },
 	{ .id = COL_NONE },
 };
@@ -129,13 +129,17 @@ static void add_rows(struct view *view, const struct query *query, const struct 
 static void build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	who_build(view, query, facts, by_vector, add_rows);
-	if (!view->nr_rows)
+	if (!view->nr_rows && facts->source == SOURCE_HISTORY)
+		view->note = "No vCPU got an interrupt that needs an entry, or nothing measured "
+			     "it: a history has interrupts while kvmtop -w shows this view.";
+	else if (!view->nr_rows)
 		view->note = "No vCPU got an interrupt that needs an entry.";
 }
 
 const struct view_type view_interrupts = {
 	.name = "interrupts",
 	.title = "Interrupts",
+	.key = 'I',
 	.noun = "vector that a vCPU got",
 	.columns = VIEW_TABLE(columns),
 	.sort = COL_TIME,
@@ -143,7 +147,7 @@ const struct view_type view_interrupts = {
 	.by_guest = true,
 	.has_trees = true,
 	.takes_vcpu = true,
-	.source_need = NEED_WAITS,
+	.source_need = NEED_INTERRUPTS,
 	.wants = wants,
 	.needs = is_interrupt,
 	.build = build,

@@ -402,5 +402,8 @@ else
 	like "$(head -n 1 "$TMP/csv")" 'vector.*waking_percent.*waiting_percent.*entering_percent' \
 		"interrupts have three parts"
 fi
+"$KVMTOP" -r "$TMP/none.db" -1 --view interrupts >"$TMP/out" 2>&1
+like "$(cat "$TMP/out")" 'a history has interrupts while kvmtop -w shows this' \
+	"a history without interrupts says how to keep them"
 
 done_testing

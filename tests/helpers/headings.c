@@ -28,7 +28,6 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "columns") == 0) {
 		for (size_t i = 0; view_type_at(i); i++)
 			print_columns(view_type_at(i));
-		print_columns(&view_interrupts);
 		print_columns(&view_hosts);
 		return 0;
 	}

@@ -287,6 +287,26 @@ interrupts_again() {
 	stop "$h_again"
 }
 
+# A history of the view has them, all at once and by interval.
+interrupts_kept() {
+	guest_of stampguest irqs 50 1000
+	spawn kvmtop -l --json --view interrupts -s 0.3 -w "$TMP/irqs.db" >"$TMP/irqs.json" \
+		2>"$TMP/interrupts.err"
+	h_log=$SPAWNED
+	wait_for 60 samples_or_ended "$h_log"
+	guest_run irqs
+	sleep 1
+	stop "$h_log"
+	stop "$GUEST"
+	kvmtop -r "$TMP/irqs.db" -1 --csv --view interrupts >"$TMP/interrupts"
+	is "$(interrupt "vector 0x40" total)" 50 "interrupts: a history has as many"
+	is "$(kvmtop -r "$TMP/irqs.db" -l --json --view interrupts |
+		grep -c '"vector":"vector 0x40"[^}]*"delta":[1-9]' | awk '{ print ($1 > 0) }')" 1 \
+		"interrupts: and when they came"
+	like "$(kvmtop -r "$TMP/irqs.db" -1 --view interrupts)" '^ +vector 0x40 ' \
+		"interrupts: as text, too"
+}
+
 host_interrupts() {
 	section "interrupts"
 	if [ "$(uname -m)" != x86_64 ]; then
@@ -299,6 +319,7 @@ host_interrupts() {
 	interrupts_of "vector 0x40" 100 --spin
 	is "$(awk -v share="$(interrupt "vector 0x40" waking_percent)" \
 		'BEGIN { print (share < 5) }')" 1 "interrupts: a vCPU that runs is awake"
+	interrupts_kept
 	interrupts_of timer 100 --timer
 	interrupts_of "vector 0x40" 20 --behind
 	is "$(awk -v ns="$(interrupt "vector 0x40" time_ns)" '$1 == "ns" { print ($2 < 2 * ns) }' \

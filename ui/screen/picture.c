@@ -26,6 +26,7 @@ const struct key_help screen_keys[] = {
 	{ "l", "l long", "long exits one by one, of the selected exit; there: how long",
 	  KEY_EXITS | KEY_TABLE, 'l' },
 	{ "i", NULL, "below vCPUs: how long interrupts are pending; off", KEY_LIVE, 0 },
+	{ "I", NULL, "how long interrupts are pending, by vCPU and vector", 0, 0 },
 	{ "o", "o order", "sort by rate, or by total", 0, 'o' },
 	{ "< > R", "< > column", "sort by the column to the left or right; reverse", 0, '>' },
 	{ "r", "r reset", "totals count from now on", KEY_LIVE, 'r' },

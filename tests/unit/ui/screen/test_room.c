@@ -12,7 +12,8 @@
 
 static const struct view_type *const types[] = {
 	&view_events, &view_guests, &view_vcpus, &view_exits, &view_hotspots,
-	&view_host, &view_who, &view_where, &view_long_exits, &view_why, &view_hosts,
+	&view_host, &view_who, &view_where, &view_long_exits, &view_why,
+	&view_interrupts, &view_hosts,
 };
 #define NR_TYPES (sizeof(types) / sizeof(types[0]))
 

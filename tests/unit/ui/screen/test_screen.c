@@ -398,7 +398,7 @@ static void help_fits_or_scrolls(void **state)
 
 	usual(w);
 	w->screen.page = PAGE_HELP;
-	shows(w, 80, 35,
+	shows(w, 80, 36,
 	      "kvmtop  alpha  SVM  64 CPUs  0 guests 0 vCPUs                     3.0s  12:31:07\n"
 	      "kvm_exit 1,200/s    0-2k/s 96s ▃▄▆\n"
 	      "[1 Events] 2 Guests  3 vCPUs  4 Exits  5 Hot spots  6 Host  7 Who  8 Where\n"
@@ -415,6 +415,7 @@ static void help_fits_or_scrolls(void **state)
 	      " m          the row's durations over time, and back to the table\n"
 	      " l          long exits one by one, of the selected exit; there: how long\n"
 	      " i          below vCPUs: how long interrupts are pending; off\n"
+	      " I          how long interrupts are pending, by vCPU and vector\n"
 	      " o          sort by rate, or by total\n"
 	      " < > R      sort by the column to the left or right; reverse\n"
 	      " r          totals count from now on\n"
@@ -469,7 +470,7 @@ static void help_fits_or_scrolls(void **state)
 	      "  quit\n"
 	      "arrows: more  other\n");
 	w->screen.page_top = 1000;
-	picture(w, 80, 35);
+	picture(w, 80, 36);
 	assert_int_equal(w->screen.page_top, 0);
 }
 
