@@ -6,6 +6,7 @@
 
 arm64_root
 root_foreign build/arm64/tests/helpers/symbols /bin/symbols
-root_exits_suite
+root_foreign build/arm64/tests/helpers/timerguest /bin/timerguest
+root_exits_suite host_interrupts
 root_end >"$TMP/initrd"
 arm64_boot 2

@@ -317,13 +317,15 @@ root_suite() {
 	echo "${CASES:-$*}" >"$h_root/tests/hosts/cases"
 }
 
-# root_exits_suite: the same with the cases in which this machine's exits and the ways to count them
-# matter. All others are the same code on each machine: svm has them, in less time.
+# root_exits_suite [CASE]...: the same with the cases in which this machine's exits and the ways to
+# count them matter, and CASEs. All others are the same code on each machine: svm has them, in less
+# time.
 root_exits_suite() {
 	root_suite host_log host_batch filters debugfs account both_providers late_children \
 		exits_exact exits_without_btf exits_pulled_away exits_times exits_open exits_long \
 		exits_long_untraced exits_options exits_arguments exits_faults exits_halt \
-		exits_polls where_code guest_code why_pause views_exact record_exact host_log:perf
+		exits_polls where_code guest_code why_pause views_exact record_exact host_log:perf \
+		"$@"
 }
 
 # root_peer NAME PACKAGE: copies a program to compare with, if there is one: this machine's, or the
@@ -383,7 +385,8 @@ cross_build() {
 	PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$h_triplet/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
 		env -u MAKEFLAGS -u CC -u CFLAGS make all "build/$1/tests/helpers/miniguest" \
 		"build/$1/tests/helpers/picture" "build/$1/tests/helpers/invariants" \
-		"build/$1/tests/helpers/symbols" "BUILD=build/$1" \
+		"build/$1/tests/helpers/symbols" "build/$1/tests/helpers/timerguest" \
+		"BUILD=build/$1" \
 		"CROSS_COMPILE=$h_triplet-" "CPPFLAGS=--sysroot=$sysroot" \
 		"LDFLAGS=--sysroot=$sysroot" PKG_CONFIG=pkg-config BPF=yes
 }
