@@ -33,13 +33,12 @@ void who_bpf_remove(struct who_bpf *bpf, pid_t tid);
 /* number < WHO_VCPUS */
 const struct who_record *who_bpf_record(const struct who_bpf *bpf, uint32_t number);
 
-/* Whether the pair is still of use: else it is removed. */
-typedef bool who_take_fn(void *arg, const struct who_pair *pair, const struct who_time *time);
+typedef void who_take_fn(void *arg, const struct who_pair *pair, const struct who_time *time);
 
-/* All pairs. 0 or -errno. */
-int who_bpf_read(struct who_bpf *bpf, who_take_fn *take, void *arg);
+/* All pairs since the last call, so that there is room for others. 0 or -errno. */
+int who_bpf_take(struct who_bpf *bpf, who_take_fn *take, void *arg);
 
-/* Time that could not be charged, as there were too many pairs. */
+/* Time that could not be charged, as there were too many pairs between two calls. */
 uint64_t who_bpf_lost_ns(const struct who_bpf *bpf);
 
 /* ---- names of what had the CPU */

@@ -42,7 +42,7 @@ struct who_pair {
 	__u64 id; /* of what ran: of its name and number; what that is, only the time has */
 };
 
-/* It only grows, but for the name. */
+/* Since the reader took it. */
 struct who_time {
 	__u64 count; /* how often it had the CPU */
 	__u64 ns, max_ns;

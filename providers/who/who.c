@@ -23,6 +23,8 @@
 #include "providers/who/program.h"
 
 #define NAMES_MAX 2048 /* of what ran; what comes later has none of its own */
+#define CULPRITS_MAX 16384 /* with a name */
+#define NAMED_MAX 65536 /* remembered */
 #define NAME_SIZE (GUEST_NAME_SIZE + 2 * WHO_NAME + 48)
 
 _Static_assert(WHO_BUCKETS == HIST_BUCKETS, "the program's buckets are the sample's");
@@ -48,7 +50,8 @@ struct named {
 /* What had the CPU while a vCPU waited. */
 struct culprit {
 	struct key key; /* of the vCPU; and of the field */
-	struct who_time time;
+	pid_t waiter;
+	uint64_t count, ns, max_ns; /* since the waiter is measured */
 };
 
 struct who {
@@ -63,7 +66,7 @@ struct who {
 	struct pid_list vmms;
 	bool is_used[WHO_VCPUS]; /* records */
 	size_t nr_left_out;	 /* vCPUs without a record */
-	struct culprit *culprits; /* of the present sample */
+	struct culprit *culprits;
 	size_t nr_culprits, room_culprits;
 	struct key_index index;
 	struct named *named;
@@ -221,6 +224,16 @@ static uint32_t field_of(struct who *who, const struct who_names *names)
 	return fields_add(who->args.fields, &field);
 }
 
+static void forget_pairs(struct who *who)
+{
+	struct named *named, *next;
+
+	HASH_ITER(hh, who->named, named, next) {
+		HASH_DEL(who->named, named);
+		free(named);
+	}
+}
+
 static uint32_t field_of_pair(struct who *who, const struct member *waiter,
 			      const struct who_pair *pair, const struct who_time *time)
 {
@@ -239,6 +252,8 @@ static uint32_t field_of_pair(struct who *who, const struct member *waiter,
 		ran_key = (struct key){ ran->guest, ran->vcpu, FIELD_NONE };
 	who_names_of(who->args.guests, pair->kind, time, ran ? &ran_key : NULL, waiter->guest,
 		     &names);
+	if (HASH_COUNT(who->named) >= NAMED_MAX)
+		forget_pairs(who);
 	named = xcalloc(1, sizeof(*named));
 	named->pair = of_guest;
 	named->field = field_of(who, &names);
@@ -246,64 +261,82 @@ static uint32_t field_of_pair(struct who *who, const struct member *waiter,
 	return named->field;
 }
 
-static void forget_pairs(struct who *who)
-{
-	struct named *named, *next;
-
-	HASH_ITER(hh, who->named, named, next) {
-		HASH_DEL(who->named, named);
-		free(named);
-	}
-}
-
 static bool is_wanted(const struct who *who, uint32_t guest)
 {
 	return who->scope != WANT_GUEST || who->guest == guest;
 }
 
-/* Adds a pair to the row of its vCPU and field: names of several pairs may be the same. */
-static bool take_pair(void *arg, const struct who_pair *pair, const struct who_time *time)
+/* Its number in the list. Beyond the limit, what ran is told apart by its kind alone. */
+static size_t find_culprit(struct who *who, const struct member *waiter, uint32_t field)
 {
-	struct who *who = arg;
-	const struct member *waiter = find_member(who, (pid_t)pair->tid);
-	struct key key;
+	struct key key = { waiter->guest, waiter->vcpu, field };
+	const enum wait_part part = (enum wait_part)fields_get(who->args.fields, field)->part;
 	size_t at;
 
-	if (!waiter || waiter->number == NO_RECORD)
-		return false;
-	if (!is_wanted(who, waiter->guest))
-		return true;
-	key = (struct key){ waiter->guest, waiter->vcpu, field_of_pair(who, waiter, pair, time) };
+	if (who->nr_culprits >= CULPRITS_MAX &&
+	    !*key_index_slot(&who->index, who->culprits, &key))
+		key.field = field_of(who, &(struct who_names){ .part = part });
 	at = key_index_add(&who->index, who->culprits, sizeof(*who->culprits), who->nr_culprits,
 			   &key);
 	if (at == who->nr_culprits) {
 		array_grow(&who->culprits, &who->room_culprits, at + 1);
-		who->culprits[who->nr_culprits++] = (struct culprit){ .key = key };
+		who->culprits[who->nr_culprits++] =
+			(struct culprit){ .key = key, .waiter = waiter->tid };
 	}
-	who->culprits[at].time.count += time->count;
-	who->culprits[at].time.ns += time->ns;
-	if (time->max_ns > who->culprits[at].time.max_ns)
-		who->culprits[at].time.max_ns = time->max_ns;
-	return true;
+	return at;
+}
+
+/* Adds a pair to the row of its vCPU and field: names of several pairs may be the same. */
+static void take_pair(void *arg, const struct who_pair *pair, const struct who_time *time)
+{
+	struct who *who = arg;
+	const struct member *waiter = find_member(who, (pid_t)pair->tid);
+	struct culprit *culprit;
+	size_t at;
+
+	if (!waiter || waiter->number == NO_RECORD)
+		return;
+	at = find_culprit(who, waiter, field_of_pair(who, waiter, pair, time));
+	culprit = &who->culprits[at];
+	culprit->count += time->count;
+	culprit->ns += time->ns;
+	if (time->max_ns > culprit->max_ns)
+		culprit->max_ns = time->max_ns;
+}
+
+/* Of threads that are no longer measured. */
+static void forget_culprits(struct who *who)
+{
+	size_t nr = 0;
+
+	key_index_clear(&who->index);
+	for (size_t i = 0; i < who->nr_culprits; i++) {
+		const struct culprit culprit = who->culprits[i];
+		const struct member *waiter = find_member(who, culprit.waiter);
+
+		if (!waiter || waiter->number == NO_RECORD || waiter->vcpu != culprit.key.vcpu ||
+		    waiter->guest != culprit.key.guest)
+			continue;
+		key_index_add(&who->index, who->culprits, sizeof(*who->culprits), nr, &culprit.key);
+		who->culprits[nr++] = culprit;
+	}
+	who->nr_culprits = nr;
 }
 
 /* ---- rows */
 
 static int add_culprits(struct who *who, struct sample *sample)
 {
-	int err;
+	int err = who_bpf_take(who->bpf, take_pair, who);
 
-	who->nr_culprits = 0;
-	key_index_clear(&who->index);
-	err = who_bpf_read(who->bpf, take_pair, who);
 	for (size_t i = 0; i < who->nr_culprits; i++) {
 		const struct culprit *culprit = &who->culprits[i];
-		const struct timing timing = { .time_ns = culprit->time.ns,
-					       .max_ns = culprit->time.max_ns };
+		const struct timing timing = { .time_ns = culprit->ns, .max_ns = culprit->max_ns };
 
 		/* It is new to the programs when it is new here. */
-		sample_add_timed(sample, culprit->key, culprit->time.count,
-				 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+		if (is_wanted(who, culprit->key.guest))
+			sample_add_timed(sample, culprit->key, culprit->count,
+					 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
 	}
 	return err;
 }
@@ -331,6 +364,8 @@ static void stop(struct who *who)
 	who_bpf_close(who->bpf);
 	who->bpf = NULL;
 	forget_pairs(who);
+	who->nr_culprits = 0;
+	key_index_clear(&who->index);
 	who->nr_members = who->vmms.nr = 0;
 	who->generation = UINT64_MAX;
 	memset(who->is_used, 0, sizeof(who->is_used));
@@ -465,6 +500,8 @@ static int who_collect(void *state, struct sample *sample, struct error *error)
 	if (!who->bpf && !has_interrupts)
 		return -EAGAIN;
 	has_changed = find_members(who);
+	if (has_changed)
+		forget_culprits(who);
 	sample->time_ns[who->args.source] = clock_now_ns();
 	if (who->bpf)
 		err = collect_waits(who, sample, error);

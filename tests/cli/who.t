@@ -393,6 +393,29 @@ check "metrics have the kinds" wait_for 10 has_metrics
 stop "$BUSY"
 stop "$kept"
 
+# ---- more names than there is room for
+
+cat >"$TMP/names.py" <<'PY'
+import ctypes, time
+libc = ctypes.CDLL(None)
+for i in range(12000):
+    libc.prctl(15, b"name%d" % i) # PR_SET_NAME
+    time.sleep(0.0002)
+PY
+pinned who-names --vcpus 2 --cpuid 20000 --rounds 0
+names=$GUEST
+begin_who -g who-names
+threads "$names" >"$TMP/names.before"
+go who-names
+wait_for 60 has_waited "$names" 20
+taskset -c "$last_cpu" timeout 60 python3 "$TMP/names.py"
+freeze "$names"
+threads "$names" >"$TMP/names.after"
+end_who "24,000 pairs, of names that change, are measured"
+is "$(read_who sum who-names "$TMP/names.before" "$TMP/names.after" | sort -u)" good \
+	"the sums of both vCPUs are right"
+stop "$names" KILL
+
 # ---- interrupts: tests/hosts/suite_host.sh has guests that get them
 
 "$KVMTOP" who --interrupts --csv 1 >"$TMP/csv" 2>"$TMP/err"
