@@ -20,6 +20,7 @@
 #include "providers/bpf/bpf.h"
 #include "providers/providers.h"
 #include "providers/who/interrupts.h"
+#include "providers/who/members.h"
 #include "providers/who/program.h"
 
 #define NAMES_MAX 2048 /* of what ran; what comes later has none of its own */
@@ -28,17 +29,6 @@
 #define NAME_SIZE (GUEST_NAME_SIZE + 2 * WHO_NAME + 48)
 
 _Static_assert(WHO_BUCKETS == HIST_BUCKETS, "the program's buckets are the sample's");
-
-/* A thread of a vCPU. One that has ended may have had the CPU while others waited. */
-struct member {
-	pid_t tid;
-	uint32_t guest;
-	int32_t vcpu;
-	uint32_t number; /* of its record; NO_RECORD: it is not measured */
-	bool is_there;
-};
-
-#define NO_RECORD UINT32_MAX
 
 /* The field of a pair, which stays when what ran has ended: the same for all vCPUs of a guest. */
 struct named {
@@ -59,13 +49,7 @@ struct who {
 	struct who_bpf *bpf; /* NULL: no wait is wanted */
 	struct who_interrupts *interrupts;
 	uint32_t waits, preempted, in_kernel; /* fields */
-	struct member *members; /* ascending by tid */
-	size_t nr_members;
-	struct pid_list ended; /* members up to now; until their interrupts are forgotten */
-	uint64_t generation;	/* of the inventory, as of the members */
-	struct pid_list vmms;
-	bool is_used[WHO_VCPUS]; /* records */
-	size_t nr_left_out;	 /* vCPUs without a record */
+	struct who_members members;
 	struct culprit *culprits;
 	size_t nr_culprits, room_culprits;
 	struct key_index index;
@@ -74,125 +58,6 @@ struct who {
 	enum want_scope scope;
 	uint32_t guest;
 };
-
-/* ---- which threads are measured */
-
-static int by_tid(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
-static struct member *find_member(const struct who *who, pid_t tid)
-{
-	const struct member sought = { .tid = tid };
-
-	return who->nr_members ? bsearch(&sought, who->members, who->nr_members, sizeof(sought),
-					 by_tid) : NULL;
-}
-
-static void begin_member(struct who *who, struct member *member)
-{
-	uint32_t number = 0;
-
-	while (number < WHO_VCPUS && who->is_used[number])
-		number++;
-	if (number == WHO_VCPUS || who_bpf_add_vcpu(who->bpf, member->tid, number) < 0)
-		return;
-	who->is_used[number] = true;
-	member->number = number;
-}
-
-static void end_member(struct who *who, struct member *member)
-{
-	if (member->number == NO_RECORD)
-		return;
-	who_bpf_remove(who->bpf, member->tid);
-	who->is_used[member->number] = false;
-	member->number = NO_RECORD;
-}
-
-static size_t add_vcpus(const struct guest *guest, struct member *list)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < guest->nr_vcpus; i++) {
-		if (guest->vcpus[i].tid)
-			list[nr++] = (struct member){ guest->vcpus[i].tid, guest->id,
-						      guest->vcpus[i].index, NO_RECORD, true };
-	}
-	return nr;
-}
-
-/* Takes over what an earlier list has; threads that have ended stay as long as their guest. */
-static size_t keep_members(struct who *who, struct member *list, size_t nr)
-{
-	size_t all = nr;
-
-	for (size_t i = 0; i < who->nr_members; i++) {
-		struct member *old = &who->members[i];
-		struct member *same = nr ? bsearch(old, list, nr, sizeof(*list), by_tid) : NULL;
-
-		if (same && same->guest == old->guest && same->vcpu == old->vcpu) {
-			same->number = old->number;
-			continue;
-		}
-		end_member(who, old);
-		if (old->is_there)
-			pid_list_add(&who->ended, old->tid);
-		old->is_there = false;
-		if (!same && guests_find(who->args.guests, old->guest))
-			list[all++] = *old;
-	}
-	return all;
-}
-
-static void find_vmms(struct who *who)
-{
-	const struct guest *guest;
-
-	for (size_t i = 0; i < who->vmms.nr; i++) {
-		if (!guests_by_pid(who->args.guests, who->vmms.pids[i]) &&
-		    !find_member(who, who->vmms.pids[i]))
-			who_bpf_remove(who->bpf, who->vmms.pids[i]);
-	}
-	who->vmms.nr = 0;
-	for (size_t i = 0; (guest = guests_at(who->args.guests, i)); i++) {
-		pid_list_add(&who->vmms, guest->pid);
-		(void)who_bpf_add_vmm(who->bpf, guest->pid); /* else it is a process */
-	}
-}
-
-/* Brings the list of threads up to date. False: it is the same. */
-static bool find_members(struct who *who)
-{
-	size_t room = guests_count_vcpus(who->args.guests) + who->nr_members, nr = 0;
-	const struct guest *guest;
-	struct member *list;
-
-	if (who->generation == guests_generation(who->args.guests))
-		return false;
-	who->generation = guests_generation(who->args.guests);
-	list = xcalloc(room + 1, sizeof(*list));
-	for (size_t i = 0; (guest = guests_at(who->args.guests, i)); i++)
-		nr += add_vcpus(guest, list + nr);
-	qsort(list, nr, sizeof(*list), by_tid);
-	nr = keep_members(who, list, nr);
-	free(who->members);
-	who->members = list;
-	who->nr_members = nr;
-	qsort(list, nr, sizeof(*list), by_tid);
-	who->nr_left_out = 0;
-	for (size_t i = 0; who->bpf && i < nr; i++) {
-		if (list[i].is_there && list[i].number == NO_RECORD)
-			begin_member(who, &list[i]);
-		who->nr_left_out += list[i].is_there && list[i].number == NO_RECORD;
-	}
-	if (who->bpf)
-		find_vmms(who);
-	return true;
-}
 
 /* ---- what ran */
 
@@ -234,20 +99,20 @@ static void forget_pairs(struct who *who)
 	}
 }
 
-static uint32_t field_of_pair(struct who *who, const struct member *waiter,
+static uint32_t field_of_pair(struct who *who, const struct who_member *waiter,
 			      const struct who_pair *pair, const struct who_time *time)
 {
 	struct key ran_key = { .field = FIELD_NONE };
 	struct who_names names = { .part = WAIT_UNKNOWN };
 	struct who_pair of_guest = *pair;
-	const struct member *ran;
+	const struct who_member *ran;
 	struct named *named;
 
 	of_guest.tid = waiter->guest;
 	HASH_FIND(hh, who->named, &of_guest, sizeof(of_guest), named);
 	if (named)
 		return named->field;
-	ran = pair->kind == WHO_VCPU ? find_member(who, (pid_t)time->number) : NULL;
+	ran = pair->kind == WHO_VCPU ? who_members_find(&who->members, (pid_t)time->number) : NULL;
 	if (ran)
 		ran_key = (struct key){ ran->guest, ran->vcpu, FIELD_NONE };
 	who_names_of(who->args.guests, pair->kind, time, ran ? &ran_key : NULL, waiter->guest,
@@ -267,7 +132,7 @@ static bool is_wanted(const struct who *who, uint32_t guest)
 }
 
 /* Its number in the list. Beyond the limit, what ran is told apart by its kind alone. */
-static size_t find_culprit(struct who *who, const struct member *waiter, uint32_t field)
+static size_t find_culprit(struct who *who, const struct who_member *waiter, uint32_t field)
 {
 	struct key key = { waiter->guest, waiter->vcpu, field };
 	const enum wait_part part = (enum wait_part)fields_get(who->args.fields, field)->part;
@@ -290,11 +155,11 @@ static size_t find_culprit(struct who *who, const struct member *waiter, uint32_
 static void take_pair(void *arg, const struct who_pair *pair, const struct who_time *time)
 {
 	struct who *who = arg;
-	const struct member *waiter = find_member(who, (pid_t)pair->tid);
+	const struct who_member *waiter = who_members_find(&who->members, (pid_t)pair->tid);
 	struct culprit *culprit;
 	size_t at;
 
-	if (!waiter || waiter->number == NO_RECORD)
+	if (!waiter || waiter->number == WHO_NO_RECORD)
 		return;
 	at = find_culprit(who, waiter, field_of_pair(who, waiter, pair, time));
 	culprit = &who->culprits[at];
@@ -312,10 +177,11 @@ static void forget_culprits(struct who *who)
 	key_index_clear(&who->index);
 	for (size_t i = 0; i < who->nr_culprits; i++) {
 		const struct culprit culprit = who->culprits[i];
-		const struct member *waiter = find_member(who, culprit.waiter);
+		const struct who_member *waiter =
+			who_members_find(&who->members, culprit.waiter);
 
-		if (!waiter || waiter->number == NO_RECORD || waiter->vcpu != culprit.key.vcpu ||
-		    waiter->guest != culprit.key.guest)
+		if (!waiter || waiter->number == WHO_NO_RECORD ||
+		    waiter->guest != culprit.key.guest || waiter->vcpu != culprit.key.vcpu)
 			continue;
 		key_index_add(&who->index, who->culprits, sizeof(*who->culprits), nr, &culprit.key);
 		who->culprits[nr++] = culprit;
@@ -341,7 +207,7 @@ static int add_culprits(struct who *who, struct sample *sample)
 	return err;
 }
 
-static void add_waits(const struct who *who, const struct member *member, struct sample *sample)
+static void add_waits(const struct who *who, const struct who_member *member, struct sample *sample)
 {
 	const struct who_record *record = who_bpf_record(who->bpf, member->number);
 	struct key key = { member->guest, member->vcpu, who->waits };
@@ -366,9 +232,7 @@ static void stop(struct who *who)
 	forget_pairs(who);
 	who->nr_culprits = 0;
 	key_index_clear(&who->index);
-	who->nr_members = who->vmms.nr = 0;
-	who->generation = UINT64_MAX;
-	memset(who->is_used, 0, sizeof(who->is_used));
+	who_members_forget(&who->members);
 }
 
 static void who_close(void *state)
@@ -379,10 +243,8 @@ static void who_close(void *state)
 		return;
 	stop(who);
 	who_interrupts_free(who->interrupts);
-	free(who->members);
+	who_members_release(&who->members);
 	free(who->culprits);
-	pid_list_release(&who->vmms);
-	pid_list_release(&who->ended);
 	key_index_release(&who->index);
 	free(who);
 }
@@ -407,7 +269,7 @@ static int who_open(const struct provider_args *args, void **ret_state, struct e
 		return err;
 	who = xcalloc(1, sizeof(*who));
 	who->args = *args;
-	who->generation = UINT64_MAX;
+	who_members_init(&who->members, args->guests);
 	who->waits = add_field(who, WAIT_ALL);
 	who->preempted = add_field(who, WAIT_PREEMPTED);
 	who->in_kernel = add_field(who, WAIT_IN_KERNEL);
@@ -427,7 +289,7 @@ static int who_want(void *state, const struct want *want, struct error *error)
 		stop(who);
 	} else if (!who->bpf) {
 		err = who_bpf_open(&who->bpf, error);
-		who->generation = UINT64_MAX; /* the programs have no thread yet */
+		who->members.generation = UINT64_MAX; /* the programs have no thread yet */
 	}
 	if (!err)
 		who_interrupts_want(who->interrupts, &want->fields, error);
@@ -438,9 +300,9 @@ static void say_left_out(const struct who *who, struct error *error)
 {
 	uint64_t lost_ns = who_bpf_lost_ns(who->bpf);
 
-	if (who->nr_left_out)
+	if (who->members.nr_left_out)
 		error_set(error, 0, "the waits of %zu vCPUs are not measured: there is room for %u",
-			  who->nr_left_out, WHO_VCPUS);
+			  who->members.nr_left_out, WHO_VCPUS);
 	else if (lost_ns)
 		error_set(error, 0, "%.3f s of waits are not in the list: too many different "
 			  "threads ran", (double)lost_ns / 1e9);
@@ -450,10 +312,10 @@ static int collect_waits(struct who *who, struct sample *sample, struct error *e
 {
 	int err;
 
-	for (size_t i = 0; i < who->nr_members; i++) {
-		const struct member *member = &who->members[i];
+	for (size_t i = 0; i < who->members.nr; i++) {
+		const struct who_member *member = &who->members.list[i];
 
-		if (member->number != NO_RECORD && is_wanted(who, member->guest))
+		if (member->number != WHO_NO_RECORD && is_wanted(who, member->guest))
 			add_waits(who, member, sample);
 	}
 	err = add_culprits(who, sample);
@@ -464,15 +326,15 @@ static int collect_waits(struct who *who, struct sample *sample, struct error *e
 }
 
 /* What is counted under the thread's number is still an earlier thread's. */
-static bool is_reused(const struct who *who, const struct member *member)
+static bool is_reused(const struct who *who, const struct who_member *member)
 {
-	return member->is_there && pid_list_has(&who->ended, member->tid);
+	return member->is_there && pid_list_has(&who->members.ended, member->tid);
 }
 
 static bool vcpu_of(void *arg, pid_t tid, struct key *ret_key)
 {
 	const struct who *who = arg;
-	const struct member *member = find_member(who, tid);
+	const struct who_member *member = who_members_find(&who->members, tid);
 
 	if (!member || !is_wanted(who, member->guest) || is_reused(who, member))
 		return false;
@@ -483,9 +345,9 @@ static bool vcpu_of(void *arg, pid_t tid, struct key *ret_key)
 static bool has_ended(void *arg, pid_t tid)
 {
 	const struct who *who = arg;
-	const struct member *member = find_member(who, tid);
+	const struct who_member *member = who_members_find(&who->members, tid);
 
-	if (pid_list_has(&who->ended, tid))
+	if (pid_list_has(&who->members.ended, tid))
 		return true;
 	return member ? !member->is_there : !proc_of_thread(who->args.env, tid);
 }
@@ -499,7 +361,7 @@ static int who_collect(void *state, struct sample *sample, struct error *error)
 
 	if (!who->bpf && !has_interrupts)
 		return -EAGAIN;
-	has_changed = find_members(who);
+	has_changed = who_members_update(&who->members, who->bpf);
 	if (has_changed)
 		forget_culprits(who);
 	sample->time_ns[who->args.source] = clock_now_ns();
@@ -509,7 +371,7 @@ static int who_collect(void *state, struct sample *sample, struct error *error)
 		err = who_interrupts_collect(who->interrupts, vcpu_of, who, sample, error);
 	if (has_changed && has_interrupts)
 		who_interrupts_forget(who->interrupts, has_ended, who);
-	who->ended.nr = 0;
+	who->members.ended.nr = 0;
 	return err;
 }
 
