@@ -12,6 +12,7 @@
 
 #include "lib/error.h"
 #include "host/env.h"
+#include "host/functions.h"
 #include "host/kallsyms.h"
 #include "core/facts/stacks.h"
 #include "core/guests/guests.h"
@@ -74,61 +75,6 @@ void exits_paths_report(const struct exits_paths *paths, struct error *error);
  * kept anew.
  */
 void exits_paths_forget(struct exits_paths *paths);
-
-/*
- * ---- functions.c: of this machine. Files are read when an address in them is named for the first
- * time, and kept.
- */
-
-struct functions;
-
-struct functions *functions_new(const struct env *env);
-void functions_free(struct functions *functions); /* NULL is fine */
-
-/* "kvm_vcpu_halt"; "[kernel]" where the kernel hides its addresses. */
-void functions_of_kernel(struct functions *functions, uint64_t address, char *buf, size_t size);
-
-/*
- * "main_loop_wait", by the symbols of the program or library, or of its separate debug file; else
- * "qemu-system-x86_64+0x1234", or "[unknown]" if no file is there. To be told before a process is
- * looked at again after a while: it may have other maps.
- */
-void functions_of_process(struct functions *functions, pid_t pid, uint64_t address, char *buf,
-			  size_t size);
-void functions_look_again(struct functions *functions);
-
-/* A notice in error, once, if we have no right to read what names functions. */
-void functions_report(struct functions *functions, struct error *error);
-
-/*
- * The same of a byte of a file that had this build id ("": not known) when a recording was made;
- * another file at its path has no names.
- */
-void functions_of_file(struct functions *functions, const char *path, const char *id,
-		       uint64_t offset, char *buf, size_t size);
-
-/* ---- symbols.c: of an ELF file. Zero-initialised is none. */
-
-struct code_symbols {
-	struct load *loads;
-	size_t nr_loads, room_loads;
-	struct code_symbol *symbols;
-	size_t nr_symbols, room_symbols;
-	char *names;
-	size_t size_names, room_names;
-	size_t *nr_all; /* symbols of all files, which are limited */
-};
-
-/*
- * Reads the file, and its separate debug file below the root of env. id: its build id, else it is
- * not read; "": any.
- */
-void code_symbols_read(struct code_symbols *file, const struct env *env, int fd, const char *id,
-		       size_t *nr_all);
-
-/* The function at an offset of the file; NULL: none is known. */
-const char *code_symbols_find(const struct code_symbols *file, uint64_t offset);
-void code_symbols_release(struct code_symbols *file);
 
 /*
  * ---- which code of guests makes their exits: counted by the BPF program, named, and added to a

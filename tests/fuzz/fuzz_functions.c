@@ -5,7 +5,7 @@
  */
 #include <sys/mman.h>
 
-#include "providers/exits/functions.c" /* NOLINT(bugprone-suspicious-include): it reads a file */
+#include "host/functions.c" /* NOLINT(bugprone-suspicious-include): it reads a file */
 
 #define BEGIN UINT64_C(0x7f0000000000)
 #define PID 123

@@ -11,11 +11,11 @@
 #include <sys/utsname.h>
 
 #include "host/env.h"
+#include "host/functions.h"
 #include "host/kallsyms.h"
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/hash.h"
-#include "providers/exits/stacks.h"
 #include "trace/exits/recording.h"
 
 #define KNOWN_MAX 65536

@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 #include "host/env.h"
+#include "host/functions.h"
 #include "host/kallsyms.h"
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/hash.h"
 #include "lib/text.h"
-#include "providers/exits/stacks.h"
 
 #define NAME_BYTES 256
 #define FILES_MAX 512

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "host/env.h"
+#include "host/functions.h"
 #include "lib/text.h"
-#include "providers/exits/stacks.h"
 #include "tests/unit/unit.h"
 #include "tests/worlds/elf_file.h"
 

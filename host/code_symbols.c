@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "host/env.h"
+#include "host/functions.h"
 #include "lib/array.h"
 #include "lib/text.h"
-#include "providers/exits/stacks.h"
 
 #define NAME_BYTES 256
 #define SYMBOLS_MAX 500000 /* of all files */
