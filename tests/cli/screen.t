@@ -308,7 +308,7 @@ screen_resize 60 12
 screen_has '^arrows: more' "help that does not fit can be scrolled"
 keys_show 'Down Down' '^ 1 - 8 Tab' "by a line"
 keys_show End '^ History +the rate' "to its end"
-keys_show 'PPage PPage PPage PPage Down Down' '^ 1 - 8 Tab' "and back"
+keys_show 'PPage PPage PPage PPage PPage Down Down' '^ 1 - 8 Tab' "and back"
 screen_resize 80 40
 screen_has '^any key: back' "and fits again"
 screen_resize 80 24

@@ -165,11 +165,13 @@ static void recorded_close(void *state)
 typedef void (*add_fn)(struct played_rows *rows, const struct recording *recording,
 		       struct fields *fields, uint32_t source);
 
-/* Interrupts are arguments that any thread raises: there need not be a vCPU, nor an exit. */
-static bool has_vcpus(const struct source *source, const struct fields *fields)
+/* Any thread raises interrupts, arguments of no vCPU: there need not be an exit. */
+static bool has_more_than_interrupts(const struct source *source, const struct fields *fields)
 {
 	for (size_t i = 0; i < source->rows.nr; i++) {
-		if (fields_get(fields, source->rows.list[i].key.field)->use != USE_ARGUMENT)
+		const struct key *key = &source->rows.list[i].key;
+
+		if (key->vcpu >= 0 || fields_get(fields, key->field)->use != USE_ARGUMENT)
 			return true;
 	}
 	return false;
@@ -186,7 +188,7 @@ static int open_source(const struct provider_args *args, add_fn add, const char 
 	add(&source->rows, recording, args->fields, args->source);
 	if (add == recorded_add_exits)
 		recorded_code_sums(recording, args->fields, args->stacks, &source->code);
-	if (!has_vcpus(source, args->fields) && !source->code.nr) {
+	if (!has_more_than_interrupts(source, args->fields) && !source->code.nr) {
 		recorded_close(source);
 		return error_set(error, -ENODATA, "%s", without);
 	}
