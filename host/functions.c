@@ -241,8 +241,7 @@ static const struct code_file *file_of(struct functions *functions, const struct
 	file->is_read = true;
 	if (fd < 0)
 		return file;
-	code_symbols_read(&file->symbols, functions->env, fd, "",
-			  &functions->nr_symbols);
+	code_symbols_read(&file->symbols, functions->env, fd, "", &functions->nr_symbols);
 	close(fd);
 	return file;
 }

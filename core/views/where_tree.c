@@ -77,6 +77,7 @@ static void group_items(struct tree *tree, const uint32_t *selected, size_t nr)
 	uint32_t *exit_of = find_exits(tree->building->stacks);
 	struct key_index index = { 0 };
 
+	array_grow_unset(&tree->exits, &tree->room_exits, 1);
 	for (size_t i = 0; i < nr; i++) {
 		const struct stack_item *item = &tree->items[selected[i]];
 		const struct key key = { item->key.guest, item->key.vcpu,
@@ -94,8 +95,7 @@ static void group_items(struct tree *tree, const uint32_t *selected, size_t nr)
 		tree->next_item[selected[i]] = tree->exits[at].first;
 		tree->exits[at].first = selected[i] + 1;
 	}
-	if (tree->nr_exits)
-		qsort(tree->exits, tree->nr_exits, sizeof(*tree->exits), compare_exits);
+	qsort(tree->exits, tree->nr_exits, sizeof(*tree->exits), compare_exits);
 	key_index_release(&index);
 	free(exit_of);
 }

@@ -49,7 +49,8 @@ static void take_program(struct functions *functions, const uint8_t *data, size_
 		 BEGIN + 0x10000);
 	take_line(functions, line);
 	functions->files[0]->is_read = true;
-	read_file(functions, functions->files[0], fd);
+	code_symbols_read(&functions->files[0]->symbols, functions->env, fd, "",
+			  &functions->nr_symbols);
 	close(fd);
 	for (uint64_t at = BEGIN; at < BEGIN + 0x10000; at += 0x101)
 		look_up(functions, at);

@@ -330,7 +330,7 @@ const struct stacks *recorded_code_stacks(const struct recorded_code *code)
 void recorded_code_add(struct recorded_code *code, struct pairing *pairing,
 		       const struct trace_event *event)
 {
-	struct sum_key key = { NULL };
+	struct sum_key key = { .thread = NULL };
 	bool is_in_kvm;
 	uint32_t node;
 	struct recorded_thread *thread = recorded_code_find(code, &pairing->table, event, &node,
