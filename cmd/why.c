@@ -14,7 +14,6 @@
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/run.h"
-#include "core/findings/findings.h"
 #include "core/monitor.h"
 #include "core/provider.h"
 #include "ui/lines/lines.h"
@@ -23,16 +22,10 @@
 
 #define SECONDS_DEFAULT 5.0
 #define WHO_INTERVAL_S 0.5
-#define FIRST_S 1.0
 
 /* Rules use these sources. With these alone, "nothing found" would not mean that all is well. */
 #define ASIDES \
 	(1U << PROVIDER_HOST | 1U << PROVIDER_COST | 1U << PROVIDER_WHO | PROVIDERS_STATISTICS)
-
-struct why {
-	struct run run; /* the first member */
-	bool has_ended; /* a signal came */
-};
 
 /* Findings are about the guest that has the name at the end: only there can the user act. */
 static void follow_guest(struct run *run)
@@ -70,6 +63,8 @@ static int begin(struct run *run, struct error *error)
 			  run->options->interrupts ? &view_interrupts : &view_who;
 	run->query.sort = view_default_sort(run->query.type);
 	run->query.children = run->options->children || run->options->json || run->options->csv;
+	run->query.stack_hz = is_who(run) ? 0 : STACKS_HZ;
+	run->query.has_guest_code = run->options->guest_symbols || run->options->nr_kallsyms;
 	if (!err)
 		err = run_open(run, is_who(run) ? &who : &why, error);
 	if (!err && !is_who(run) && monitor_no_exits(run->monitor))
@@ -81,37 +76,8 @@ static int begin(struct run *run, struct error *error)
 
 static int on_wake(struct run *run, enum woken woken, struct error *error)
 {
-	struct why *why = (struct why *)run;
-
-	why->has_ended = woken == WOKEN_END;
+	(void)woken;
 	return run_sample(run, error); /* the last one is taken at the end, also after a signal */
-}
-
-/*
- * The first second says whether exits are a finding. If so their code is sampled from then on, and
- * the guest's functions that make them are counted, if these have names; all counts begin anew.
- */
-static int look_for_exits(struct run *run, struct error *error)
-{
-	struct findings findings = { 0 };
-	int err = run_loop(run, FIRST_S, 1, on_wake, error);
-
-	if (err || ((struct why *)run)->has_ended)
-		return err;
-	findings_find(&findings, monitor_facts(run->monitor), run->query.guest,
-		      run->query.thresholds);
-	if (findings_have_exits(&findings, false)) {
-		run->query.stack_hz = STACKS_HZ;
-		run->query.has_guest_code =
-			run->options->guest_symbols || run->parts.nr_symbols;
-		err = monitor_want(run->monitor, &run->query, error);
-		run->elapsed_ns = 0;
-	}
-	findings_release(&findings);
-	if (err || !run->query.stack_hz)
-		return err;
-	run_wait_open(run);
-	return run_sample(run, error);
 }
 
 /* A vCPU's waits are measured from a sample on that has it, and are lost after its end. */
@@ -124,11 +90,7 @@ static int count(struct run *run, struct error *error)
 
 	run_wait_open(run);
 	err = run_sample(run, error);
-	if (!err && !is_who(run) && duration_s > 2 * FIRST_S) {
-		err = look_for_exits(run, error);
-		duration_s -= FIRST_S;
-	}
-	if (!err && !((struct why *)run)->has_ended)
+	if (!err)
 		err = run_loop(run, duration_s / (double)nr, nr, on_wake, error);
 	follow_guest(run);
 	return err;
@@ -173,18 +135,17 @@ static int understand(struct options *options, struct error *error)
 /* The exit status; *ret_is_found: there are rows. */
 static int count_and_print(struct options *options, bool *ret_is_found)
 {
-	struct why why = { .run = RUN_INIT(options) };
-	struct run *run = &why.run;
+	struct run run = RUN_INIT(options);
 	struct error error = { "" };
-	int err = begin(run, &error);
+	int err = begin(&run, &error);
 
 	if (!err)
-		err = count(run, &error);
+		err = count(&run, &error);
 	if (!err)
-		err = print(run, &error);
-	err = run_lines_close(run, err, &error);
-	*ret_is_found = run->view.nr_rows;
-	run_close(run);
+		err = print(&run, &error);
+	err = run_lines_close(&run, err, &error);
+	*ret_is_found = run.view.nr_rows;
+	run_close(&run);
 	return err && err != -EPIPE ? say_failure(err, &error) : STATUS_OK;
 }
 

@@ -356,11 +356,11 @@ static bool is_of_exits(const struct rule *rule)
 	       rule->measure != MEASURE_OPEN && !rule->is_own;
 }
 
-bool findings_have_exits(const struct findings *findings, bool is_followed)
+bool findings_have_exits(const struct findings *findings)
 {
 	for (size_t i = 0; i < findings->nr; i++) {
 		if (is_of_exits(findings->list[i].rule) &&
-		    (!is_followed || finding_is_steady(&findings->list[i])))
+		    finding_is_steady(&findings->list[i]))
 			return true;
 	}
 	return false;

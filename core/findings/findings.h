@@ -87,11 +87,8 @@ size_t findings_count_steady(const struct findings *findings);
 /* Whether a steady finding is of vCPUs that wait for a CPU: then what had it is the evidence. */
 bool findings_has_waits(const struct findings *findings);
 
-/*
- * Whether a finding, of followed ones a steady one, is of exits' time or number: then the code that
- * takes it may be a finding, too.
- */
-bool findings_have_exits(const struct findings *findings, bool is_followed);
+/* Whether a steady finding is of exits' time or number: then their code may be one, too. */
+bool findings_have_exits(const struct findings *findings);
 
 /* Whether rules need the field. Arguments are needed, too, and cost more than other fields. */
 bool findings_need(const struct field *field);

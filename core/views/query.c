@@ -269,7 +269,7 @@ uint64_t query_wants_longer(const struct query *query)
 uint32_t query_wants_stacks(const struct query *query)
 {
 	if (query->type == &view_why && query->followed)
-		return findings_have_exits(query->followed, true) ? query->stack_hz : 0;
+		return findings_have_exits(query->followed) ? query->stack_hz : 0;
 	return query->type == &view_where || query->type == &view_why ? query->stack_hz : 0;
 }
 

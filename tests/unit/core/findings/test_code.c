@@ -342,7 +342,7 @@ static void stacks_are_wanted(void **state)
 		exits(world, 0, CPUID, i * 100);
 		take(world);
 		findings_find(&kept, &world->facts, GUEST_ALL, NULL);
-		assert_true(findings_have_exits(&kept, false));
+		assert_false(findings_have_exits(&kept)); /* it is not followed */
 		findings_follow(&followed, &kept);
 		assert_int_equal(query_wants_stacks(&world->query),
 				 i == STEADY_SAMPLES ? STACKS_HZ : 0);
