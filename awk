@@ -1,1 +1,0 @@
-/tmp/f3bb/awk
