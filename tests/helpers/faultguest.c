@@ -13,16 +13,11 @@
  * Exit status: 0; 1 failure.
  */
 #ifdef __x86_64__
-#include <stdbool.h>
-
-#include "tests/worlds/x86_guest.h"
+#include "tests/worlds/small_guest.h"
 
 #define MEMORY_SIZE 0x400000 /* twice a huge page: one of them is whole, wherever it begins */
-#define CODE_GPA    0x1000
-#define FIRST	    0x2000 /* the segment of the first page */
+#define FIRST_GPA   0x20000
 #define PAGES_MAX   128
-#define TSS_GPA	    0xfffbd000UL
-#define HOLD_S	    120
 #define HUGE	    0x200000
 
 /* In real mode: %ecx pages, %es the first one. */
@@ -47,7 +42,7 @@ static uint8_t *make_memory(bool is_huge)
 }
 
 /* After this KVM logs the next write to each page. */
-static void read_log(const struct x86_guest *guest)
+static void read_log(const struct small_guest *guest)
 {
 	uint64_t bitmap[MEMORY_SIZE / 4096 / 64];
 	struct kvm_dirty_log log = { .dirty_bitmap = bitmap };
@@ -55,62 +50,45 @@ static void read_log(const struct x86_guest *guest)
 	must(ioctl(guest->vm, KVM_GET_DIRTY_LOG, &log), "KVM_GET_DIRTY_LOG");
 }
 
-static void run_round(struct x86_guest *guest, uint32_t pages)
+static void run_round(struct small_guest *guest, uint32_t pages)
 {
-	struct kvm_regs regs = { .rip = CODE_GPA, .rflags = 2, .rcx = pages };
-	struct kvm_sregs sregs;
+	const struct kvm_regs regs = { .rip = CODE_GPA, .rflags = 2, .rcx = pages };
 
-	must(ioctl(guest->vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
-	sregs.cs.base = sregs.cs.selector = 0;
-	sregs.es.selector = FIRST;
-	sregs.es.base = FIRST << 4;
-	must(ioctl(guest->vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
-	must(ioctl(guest->vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
-	x86_guest_run(guest);
-	if (guest->run->exit_reason == KVM_EXIT_HLT)
-		return;
-	fprintf(stderr, "faultguest: exit to user space %u\n", guest->run->exit_reason);
-	exit(1);
+	small_guest_set_state(guest, &regs, FIRST_GPA);
+	small_guest_run(guest);
+	if (guest->run->exit_reason != KVM_EXIT_HLT)
+		small_guest_fail(guest);
 }
 
 int main(int argc, char **argv)
 {
-	int first = argc > 2 && strcmp(argv[1], "--name") == 0 ? 3 : 1;
-	bool is_huge = argc > first && strcmp(argv[first], "--huge") == 0;
-	bool is_logged = argc > first && strcmp(argv[first], "--log") == 0;
-	struct x86_guest guest;
+	int first = first_argument(argc, argv);
+	bool is_huge = take_option(argv, &first, "--huge");
+	bool is_logged = take_option(argv, &first, "--log");
+	struct small_guest guest;
 	uint32_t pages, rounds;
 
-	first += is_huge + is_logged;
-	pages = argc - first == 2 ? (uint32_t)strtoul(argv[first], NULL, 10) : 0;
+	pages = argc - first == 2 ? number_of(argv[first]) : 0;
 	if (!pages || pages > PAGES_MAX) {
 		fprintf(stderr, "usage: faultguest [--name NAME] [--huge] [--log] PAGES ROUNDS\n");
 		return 2;
 	}
-	rounds = (uint32_t)strtoul(argv[first + 1], NULL, 10);
-	x86_guest_make_of(&guest, make_memory(is_huge), MEMORY_SIZE,
-			  is_logged ? KVM_MEM_LOG_DIRTY_PAGES : 0);
-	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
-	x86_guest_add_vcpu(&guest);
+	rounds = number_of(argv[first + 1]);
+	small_guest_make_of(&guest, make_memory(is_huge), MEMORY_SIZE,
+			    is_logged ? KVM_MEM_LOG_DIRTY_PAGES : 0);
+	small_guest_set_tss(&guest);
+	small_guest_add_vcpu(&guest);
 	if (is_logged)
 		run_round(&guest, pages);
-	x86_guest_wait();
+	small_guest_wait();
 	for (uint32_t i = 0; i < rounds; i++) {
 		if (is_logged)
 			read_log(&guest);
 		run_round(&guest, pages);
 	}
-	printf("done\n");
-	fflush(stdout);
-	sleep(HOLD_S);
+	small_guest_stay();
 	return 0;
 }
 #else
-#include <stdio.h>
-
-int main(void)
-{
-	fprintf(stderr, "faultguest: for x86 only\n");
-	return 1;
-}
+#include "tests/worlds/other_machine.h"
 #endif

@@ -13,19 +13,15 @@
  */
 #ifdef __x86_64__
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/time.h>
 #include <time.h>
 
-#include "tests/worlds/x86_guest.h"
+#include "tests/worlds/small_guest.h"
 
 #define MEMORY_SIZE 0x10000
-#define CODE_GPA    0x1000
 #define STACK_GPA   0x8000
-#define TSS_GPA	    0xfffbd000UL
 #define VECTOR	    8 /* of the timer */
 #define PIT_HZ	    1193182
-#define HOLD_S	    120
 #define KICK_US	    200000
 #define WORK_NS	    50000000
 
@@ -68,26 +64,6 @@ __asm__(".pushsection .rodata\n"
 	".code64\n"
 	".popsection\n");
 
-static void put_code(uint8_t *memory)
-{
-	uint32_t handler = CODE_GPA + (uint32_t)(halt_handler - halt_code);
-
-	memcpy(memory + CODE_GPA, halt_code, (size_t)(halt_end - halt_code));
-	memcpy(memory + 4 * (size_t)VECTOR, &handler, sizeof(handler));
-}
-
-static void set_state(int vcpu, uint32_t halts, uint32_t ticks)
-{
-	struct kvm_regs regs = { .rip = CODE_GPA, .rsp = STACK_GPA, .rflags = 2, .rsi = halts,
-				 .rbx = ticks };
-	struct kvm_sregs sregs;
-
-	must(ioctl(vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
-	sregs.cs.base = sregs.cs.selector = 0;
-	must(ioctl(vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
-	must(ioctl(vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
-}
-
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -118,7 +94,7 @@ static void work(void)
 		;
 }
 
-static void run(struct x86_guest *guest)
+static void run(struct small_guest *guest)
 {
 	while (ioctl(guest->vcpu, KVM_RUN, 0) < 0) {
 		if (errno != EINTR)
@@ -129,46 +105,38 @@ static void run(struct x86_guest *guest)
 
 int main(int argc, char **argv)
 {
-	int first = argc > 2 && strcmp(argv[1], "--name") == 0 ? 3 : 1;
-	bool has_kicks = argc > first && strcmp(argv[first], "--kick") == 0;
+	int first = first_argument(argc, argv);
+	bool has_kicks = take_option(argv, &first, "--kick");
+	struct kvm_regs regs = { .rip = CODE_GPA, .rsp = STACK_GPA, .rflags = 2 };
 	struct kvm_pit_config pit = { 0 };
-	uint64_t begun_ns, ticks;
-	struct x86_guest guest;
+	struct small_guest guest;
+	uint64_t begun_ns;
 
-	first += has_kicks;
 	if (argc - first != 2) {
 		fprintf(stderr, "usage: haltguest [--name NAME] [--kick] HALTS US\n");
 		return 2;
 	}
-	ticks = strtoull(argv[first + 1], NULL, 10) * PIT_HZ / 1000000;
-	x86_guest_make(&guest, MEMORY_SIZE);
-	put_code(guest.memory);
-	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
-	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
+	regs.rsi = number_of(argv[first]);
+	regs.rbx = (uint64_t)number_of(argv[first + 1]) * PIT_HZ / 1000000;
+	small_guest_make(&guest, MEMORY_SIZE);
+	small_guest_put_code(&guest, halt_code, halt_end);
+	small_guest_set_handler(&guest, VECTOR, CODE_GPA + (uint32_t)(halt_handler - halt_code));
+	small_guest_add_irqchip(&guest);
 	must(ioctl(guest.vm, KVM_CREATE_PIT2, &pit), "KVM_CREATE_PIT2");
-	x86_guest_add_vcpu(&guest);
-	set_state(guest.vcpu, (uint32_t)strtoul(argv[first], NULL, 10), (uint32_t)ticks);
-	x86_guest_wait();
+	small_guest_add_vcpu(&guest);
+	small_guest_set_state(&guest, &regs, 0);
+	small_guest_wait();
 	begun_ns = now_ns();
 	if (has_kicks)
 		begin_kicks();
 	run(&guest);
 	setitimer(ITIMER_REAL, &(struct itimerval){ { 0, 0 }, { 0, 0 } }, NULL);
-	if (guest.run->exit_reason != KVM_EXIT_IO || guest.run->io.port != 0xf4) {
-		fprintf(stderr, "haltguest: exit to user space %u\n", guest.run->exit_reason);
-		return 1;
-	}
-	printf("ns %llu\ndone\n", (unsigned long long)(now_ns() - begun_ns));
-	fflush(stdout);
-	sleep(HOLD_S);
+	if (guest.run->exit_reason != KVM_EXIT_IO || guest.run->io.port != 0xf4)
+		small_guest_fail(&guest);
+	printf("ns %llu\n", (unsigned long long)(now_ns() - begun_ns));
+	small_guest_stay();
 	return 0;
 }
 #else
-#include <stdio.h>
-
-int main(void)
-{
-	fprintf(stderr, "haltguest: for x86 only\n");
-	return 1;
-}
+#include "tests/worlds/other_machine.h"
 #endif

@@ -12,22 +12,18 @@
  * Exit status: 0; 1 failure.
  */
 #ifdef __x86_64__
-#include <linux/kvm.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
-#include "tests/worlds/x86_guest.h"
+#include "tests/worlds/small_guest.h"
 
 #define MEMORY_SIZE 0x10000
-#define CODE_GPA    0x1000
-#define TSS_GPA	    0xfffbd000UL
 #define KICK_PORT   0xe0
 #define WRITE_PORT  0xe4
 #define KICK_GPA    0x80000
 #define END_PORT    0xf4
 #define LINE	    5
-#define HOLD_S	    120
 
 extern const uint8_t irq_code[], irq_end[];
 
@@ -57,7 +53,7 @@ __asm__(".pushsection .rodata\n"
 static int port_fd, address_fd;
 
 /* The eventfd. */
-static int add_kick(const struct x86_guest *guest, uint64_t address, uint32_t flags)
+static int add_kick(const struct small_guest *guest, uint64_t address, uint32_t flags)
 {
 	const struct kvm_ioeventfd kick = {
 		.addr = address, .len = 2,
@@ -76,31 +72,15 @@ static unsigned long long count_kicks(int fd)
 	return eventfd_read(fd, &kicks) == 0 ? kicks : 0;
 }
 
-static void set_state(int vcpu, uint32_t kicks, uint32_t writes)
-{
-	struct kvm_regs regs = { .rip = CODE_GPA, .rflags = 2, .rsi = kicks, .rdi = writes };
-	struct kvm_sregs sregs;
-
-	must(ioctl(vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
-	sregs.cs.base = sregs.cs.selector = 0;
-	sregs.es.base = KICK_GPA;
-	sregs.es.selector = KICK_GPA >> 4;
-	must(ioctl(vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
-	must(ioctl(vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
-}
-
 static void *run(void *arg)
 {
-	struct x86_guest *guest = arg;
+	struct small_guest *guest = arg;
 
 	pthread_setname_np(pthread_self(), "vcpu0");
 	for (;;) {
-		x86_guest_run(guest);
-		if (guest->run->exit_reason != KVM_EXIT_IO) {
-			fprintf(stderr, "irqguest: exit to user space %u\n",
-				guest->run->exit_reason);
-			exit(1);
-		}
+		small_guest_run(guest);
+		if (guest->run->exit_reason != KVM_EXIT_IO)
+			small_guest_fail(guest);
 		if (guest->run->io.port == END_PORT) {
 			printf("kicked %llu %llu\n", count_kicks(port_fd),
 			       count_kicks(address_fd));
@@ -118,7 +98,7 @@ static void pause_for(uint32_t per_s)
 		nanosleep(&time, NULL);
 }
 
-static void raise_lines(const struct x86_guest *guest, uint32_t nr, uint32_t per_s)
+static void raise_lines(const struct small_guest *guest, uint32_t nr, uint32_t per_s)
 {
 	for (uint32_t i = 0; i < 2 * nr; i++) {
 		const struct kvm_irq_level level = { .irq = LINE, .level = i % 2 == 0 };
@@ -129,7 +109,7 @@ static void raise_lines(const struct x86_guest *guest, uint32_t nr, uint32_t per
 	}
 }
 
-static void send_messages(const struct x86_guest *guest, uint32_t nr, uint32_t per_s)
+static void send_messages(const struct small_guest *guest, uint32_t nr, uint32_t per_s)
 {
 	const struct kvm_msi message = { .address_lo = 0xfee00000, .data = 0x41 };
 
@@ -141,8 +121,9 @@ static void send_messages(const struct x86_guest *guest, uint32_t nr, uint32_t p
 
 int main(int argc, char **argv)
 {
-	int first = argc > 2 && strcmp(argv[1], "--name") == 0 ? 3 : 1;
-	struct x86_guest guest;
+	int first = first_argument(argc, argv);
+	struct small_guest guest;
+	struct kvm_regs regs = { .rip = CODE_GPA, .rflags = 2 };
 	uint32_t numbers[5];
 	pthread_t thread;
 
@@ -151,31 +132,24 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (int i = 0; i < 5; i++)
-		numbers[i] = (uint32_t)strtoul(argv[first + i], NULL, 10);
-	x86_guest_make(&guest, MEMORY_SIZE);
-	memcpy(guest.memory + CODE_GPA, irq_code, (size_t)(irq_end - irq_code));
-	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
-	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
+		numbers[i] = number_of(argv[first + i]);
+	small_guest_make(&guest, MEMORY_SIZE);
+	small_guest_put_code(&guest, irq_code, irq_end);
+	small_guest_add_irqchip(&guest);
 	port_fd = add_kick(&guest, KICK_PORT, KVM_IOEVENTFD_FLAG_PIO);
 	address_fd = add_kick(&guest, KICK_GPA, 0);
-	x86_guest_add_vcpu(&guest);
-	set_state(guest.vcpu, numbers[0], numbers[1]);
-	x86_guest_wait();
+	small_guest_add_vcpu(&guest);
+	regs.rsi = numbers[0];
+	regs.rdi = numbers[1];
+	small_guest_set_state(&guest, &regs, KICK_GPA);
+	small_guest_wait();
 	if (pthread_create(&thread, NULL, run, &guest))
 		die("pthread_create");
 	raise_lines(&guest, numbers[2], numbers[4]);
 	send_messages(&guest, numbers[3], numbers[4]);
-	printf("done\n");
-	fflush(stdout);
-	sleep(HOLD_S);
+	small_guest_stay();
 	return 0;
 }
 #else
-#include <stdio.h>
-
-int main(void)
-{
-	fprintf(stderr, "irqguest: for x86 only\n");
-	return 1;
-}
+#include "tests/worlds/other_machine.h"
 #endif

@@ -14,7 +14,7 @@
  * and stays for two minutes. Exit status: 0; 1 failure.
  */
 #ifdef __x86_64__
-#include "tests/worlds/x86_guest.h"
+#include "tests/worlds/small_guest.h"
 
 #define MEMORY_SIZE 0x10000
 #define L1_GPA	    0x1000
@@ -23,7 +23,6 @@
 #define SAVE_GPA    0x4000 /* where L1's processor keeps its state while L2 runs */
 #define PAGES_GPA   0x5000
 #define PORT	    0xe9
-#define HOLD_S	    120
 
 #define EFER_SVME      (1 << 12)
 #define MSR_VM_HSAVE   0xc0010117
@@ -153,12 +152,12 @@ static void set_state(int vcpu, const uint32_t *numbers)
 	set_msr(vcpu, MSR_VM_HSAVE, SAVE_GPA);
 }
 
-static void run(struct x86_guest *guest)
+static void run(struct small_guest *guest)
 {
 	const struct kvm_run *shared = guest->run;
 
 	for (;;) {
-		x86_guest_run(guest);
+		small_guest_run(guest);
 		if (shared->exit_reason == KVM_EXIT_HLT)
 			return;
 		if (shared->exit_reason == KVM_EXIT_IO && shared->io.port == PORT)
@@ -172,8 +171,8 @@ static void run(struct x86_guest *guest)
 
 int main(int argc, char **argv)
 {
-	int first = argc == 6 ? 3 : 1;
-	struct x86_guest guest;
+	int first = first_argument(argc, argv);
+	struct small_guest guest;
 	uint32_t numbers[3];
 
 	if (argc - first != 3) {
@@ -181,25 +180,17 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (int i = 0; i < 3; i++)
-		numbers[i] = (uint32_t)strtoul(argv[first + i], NULL, 10);
-	x86_guest_make(&guest, MEMORY_SIZE);
+		numbers[i] = number_of(argv[first + i]);
+	small_guest_make(&guest, MEMORY_SIZE);
 	fill_memory(guest.memory);
-	x86_guest_add_vcpu(&guest);
-	x86_guest_set_cpuid(&guest, 0); /* SVM is among it */
+	small_guest_add_vcpu(&guest);
+	small_guest_set_cpuid(&guest, 0); /* SVM is among it */
 	set_state(guest.vcpu, numbers);
-	x86_guest_wait();
+	small_guest_wait();
 	run(&guest);
-	printf("done\n");
-	fflush(stdout);
-	sleep(HOLD_S);
+	small_guest_stay();
 	return 0;
 }
 #else
-#include <stdio.h>
-
-int main(void)
-{
-	fprintf(stderr, "nestguest: for x86 only\n");
-	return 1;
-}
+#include "tests/worlds/other_machine.h"
 #endif

@@ -15,17 +15,13 @@
 #ifdef __x86_64__
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
 
-#include "tests/worlds/x86_guest.h"
+#include "tests/worlds/small_guest.h"
 
 #define MEMORY_SIZE 0x10000
-#define CODE_GPA    0x1000
 #define STACK_GPA   0x8000
 #define SHARED_GPA  0x7000
-#define TSS_GPA	    0xfffbd000UL
 #define VECTOR	    0x40
-#define HOLD_S	    120
 #define BEHIND_MS   20
 
 enum { X2APIC = 1U << 21, TSC_DEADLINE = 1U << 24 }; /* in ECX of CPUID's leaf 1 */
@@ -106,29 +102,17 @@ __asm__(".pushsection .rodata\n"
 	".code64\n"
 	".popsection\n");
 
-static void put_code(uint8_t *memory)
-{
-	uint32_t handler = CODE_GPA + (uint32_t)(irq_handler - irq_code);
-
-	memcpy(memory + CODE_GPA, irq_code, (size_t)(irq_end - irq_code));
-	memcpy(memory + 4 * (size_t)VECTOR, &handler, sizeof(handler));
-}
-
 /* The guest's clock is the host's, and it may have an x2APIC and a timer by deadline. */
-static void set_state(const struct x86_guest *guest)
+static void set_state(const struct small_guest *guest)
 {
-	struct kvm_regs regs = { .rip = CODE_GPA, .rsp = STACK_GPA, .rflags = 2 };
+	const struct kvm_regs regs = { .rip = CODE_GPA, .rsp = STACK_GPA, .rflags = 2 };
 	uint64_t offset = 0;
 	struct kvm_device_attr clock = { .group = KVM_VCPU_TSC_CTRL, .attr = KVM_VCPU_TSC_OFFSET,
 					 .addr = (uintptr_t)&offset };
-	struct kvm_sregs sregs;
 
-	x86_guest_set_cpuid(guest, X2APIC | TSC_DEADLINE);
+	small_guest_set_cpuid(guest, X2APIC | TSC_DEADLINE);
 	must(ioctl(guest->vcpu, KVM_SET_DEVICE_ATTR, &clock), "KVM_VCPU_TSC_OFFSET");
-	must(ioctl(guest->vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
-	sregs.cs.base = sregs.cs.selector = 0;
-	must(ioctl(guest->vcpu, KVM_SET_SREGS, &sregs), "KVM_SET_SREGS");
-	must(ioctl(guest->vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
+	small_guest_set_state(guest, &regs, 0);
 }
 
 static uint64_t cycles_now(void)
@@ -138,12 +122,11 @@ static uint64_t cycles_now(void)
 
 static void *run_vcpu(void *arg)
 {
-	struct x86_guest *guest = arg;
+	struct small_guest *guest = arg;
 
 	pthread_setname_np(pthread_self(), "vcpu0");
-	x86_guest_run(guest);
-	fprintf(stderr, "stampguest: exit to user space %u\n", guest->run->exit_reason);
-	exit(1);
+	small_guest_run(guest);
+	small_guest_fail(guest);
 }
 
 /* The VMM and its vCPU are on the last CPU, where this thread comes first. */
@@ -161,7 +144,7 @@ static void go_ahead(pthread_t vcpu)
 }
 
 struct measure {
-	const struct x86_guest *guest;
+	const struct small_guest *guest;
 	volatile struct shared *shared;
 	uint32_t count, us, khz;
 	bool is_behind;
@@ -205,40 +188,38 @@ static void print_rounds(const struct measure *measure)
 		if (cycles > max)
 			max = cycles;
 	}
-	printf("ns %llu %llu\ndone\n", (unsigned long long)(sum * 1000000 / measure->khz),
+	printf("ns %llu %llu\n", (unsigned long long)(sum * 1000000 / measure->khz),
 	       (unsigned long long)(max * 1000000 / measure->khz));
-	fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-	int first = argc > 2 && strcmp(argv[1], "--name") == 0 ? 3 : 1;
-	const char *how = argc > first ? argv[first] : "";
-	bool is_spinning = strcmp(how, "--spin") == 0, has_timer = strcmp(how, "--timer") == 0;
-	struct measure measure = { .is_behind = strcmp(how, "--behind") == 0 };
-	struct x86_guest guest;
+	int first = first_argument(argc, argv);
+	bool has_timer = take_option(argv, &first, "--timer");
+	bool is_spinning = take_option(argv, &first, "--spin") || has_timer;
+	struct measure measure = { .is_behind = take_option(argv, &first, "--behind") };
+	struct small_guest guest;
 	pthread_t thread;
 
-	first += is_spinning || has_timer || measure.is_behind;
 	if (argc - first != 2) {
 		fprintf(stderr, "usage: stampguest [--name NAME] [--spin | --behind | --timer] "
 				"COUNT US\n");
 		return 2;
 	}
-	x86_guest_make(&guest, MEMORY_SIZE);
-	put_code(guest.memory);
-	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
-	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
-	x86_guest_add_vcpu(&guest);
+	small_guest_make(&guest, MEMORY_SIZE);
+	small_guest_put_code(&guest, irq_code, irq_end);
+	small_guest_set_handler(&guest, VECTOR, CODE_GPA + (uint32_t)(irq_handler - irq_code));
+	small_guest_add_irqchip(&guest);
+	small_guest_add_vcpu(&guest);
 	set_state(&guest);
 	measure.guest = &guest;
 	measure.shared = (volatile struct shared *)(guest.memory + SHARED_GPA);
-	measure.count = (uint32_t)strtoul(argv[first], NULL, 10);
-	measure.us = (uint32_t)strtoul(argv[first + 1], NULL, 10);
+	measure.count = number_of(argv[first]);
+	measure.us = number_of(argv[first + 1]);
 	measure.khz = (uint32_t)must(ioctl(guest.vcpu, KVM_GET_TSC_KHZ), "KVM_GET_TSC_KHZ");
-	measure.shared->is_spinning = is_spinning || has_timer;
+	measure.shared->is_spinning = is_spinning;
 	measure.shared->cycles = has_timer ? measure.khz / 1000 * measure.us : 0;
-	x86_guest_wait();
+	small_guest_wait();
 	if (pthread_create(&thread, NULL, run_vcpu, &guest) != 0)
 		die("thread");
 	while (!measure.shared->is_ready)
@@ -246,15 +227,9 @@ int main(int argc, char **argv)
 	if (measure.is_behind)
 		go_ahead(thread);
 	print_rounds(&measure);
-	sleep(HOLD_S);
+	small_guest_stay();
 	return 0;
 }
 #else
-#include <stdio.h>
-
-int main(void)
-{
-	fprintf(stderr, "stampguest: for x86 only\n");
-	return 1;
-}
+#include "tests/worlds/other_machine.h"
 #endif

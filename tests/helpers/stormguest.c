@@ -18,17 +18,14 @@
  */
 #ifdef __x86_64__
 #include <getopt.h>
-#include <stdbool.h>
 
-#include "tests/worlds/x86_guest.h"
+#include "tests/worlds/small_guest.h"
 
-#define CODE_GPA    0x1000
 #define PAGES_GPA   0x10000 /* 16 of them */
 #define PAGES_SIZE  0x10000
 #define DIRTY_GPA   0x100000 /* 1024 of them */
 #define DIRTY_SIZE  0x400000
 #define MEMORY_SIZE (DIRTY_GPA + DIRTY_SIZE)
-#define TSS_GPA	    0xfffbd000UL
 #define APIC_GPA    0xfee00000
 #define PORT	    0x3f8
 #define RING_SIZE   0x10000
@@ -110,7 +107,7 @@ static void set_state(int vcpu, const uint8_t *code)
 }
 
 /* The kernel logs from now on which pages are written. */
-static void log_writes(const struct x86_guest *guest)
+static void log_writes(const struct small_guest *guest)
 {
 	struct kvm_userspace_memory_region region = {
 		.flags = KVM_MEM_LOG_DIRTY_PAGES,
@@ -122,7 +119,7 @@ static void log_writes(const struct x86_guest *guest)
 }
 
 /* The log is in rings, which vCPUs that are added later have. */
-static bool log_in_rings(const struct x86_guest *guest)
+static bool log_in_rings(const struct small_guest *guest)
 {
 	struct kvm_enable_cap cap = { .cap = KVM_CAP_DIRTY_LOG_RING, .args = { RING_SIZE } };
 
@@ -130,7 +127,7 @@ static bool log_in_rings(const struct x86_guest *guest)
 }
 
 /* Reads the log, so that the next write of each page is logged again. */
-static void read_log(const struct x86_guest *guest)
+static void read_log(const struct small_guest *guest)
 {
 	static uint8_t bits[MEMORY_SIZE / 4096 / 8];
 	struct kvm_dirty_log log = { .dirty_bitmap = bits };
@@ -138,7 +135,7 @@ static void read_log(const struct x86_guest *guest)
 	must(ioctl(guest->vm, KVM_GET_DIRTY_LOG, &log), "KVM_GET_DIRTY_LOG");
 }
 
-static void map_ring(const struct x86_guest *guest, struct ring *ring)
+static void map_ring(const struct small_guest *guest, struct ring *ring)
 {
 	void *entries = mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, guest->vcpu,
 			     KVM_DIRTY_LOG_PAGE_OFFSET * sysconf(_SC_PAGESIZE));
@@ -148,7 +145,7 @@ static void map_ring(const struct x86_guest *guest, struct ring *ring)
 	ring->entries = entries;
 }
 
-static void empty_ring(const struct x86_guest *guest, struct ring *ring)
+static void empty_ring(const struct small_guest *guest, struct ring *ring)
 {
 	size_t nr = RING_SIZE / sizeof(*ring->entries);
 
@@ -192,7 +189,7 @@ int main(int argc, char **argv)
 	struct ring ring = { .entries = NULL };
 	const uint8_t *code = storm_code;
 	const char *path = NULL;
-	struct x86_guest guest;
+	struct small_guest guest;
 	int option, file = -1;
 	bool has_ring;
 
@@ -211,20 +208,19 @@ int main(int argc, char **argv)
 			break;
 		}
 	}
-	x86_guest_make(&guest, MEMORY_SIZE);
-	memcpy(guest.memory + CODE_GPA, storm_code, (size_t)(code_end - storm_code));
+	small_guest_make(&guest, MEMORY_SIZE);
+	small_guest_put_code(&guest, storm_code, code_end);
 	if (path)
 		file = map_file(path, guest.memory + PAGES_GPA);
 	has_ring = code == storm_code && log_in_rings(&guest);
 	if (has_ring || code == dirty_code)
 		log_writes(&guest);
-	must(ioctl(guest.vm, KVM_SET_TSS_ADDR, TSS_GPA), "KVM_SET_TSS_ADDR");
-	must(ioctl(guest.vm, KVM_CREATE_IRQCHIP, 0), "KVM_CREATE_IRQCHIP");
-	x86_guest_add_vcpu(&guest);
+	small_guest_add_irqchip(&guest);
+	small_guest_add_vcpu(&guest);
 	if (has_ring)
 		map_ring(&guest, &ring);
 	set_state(guest.vcpu, code);
-	x86_guest_wait();
+	small_guest_wait();
 	alarm(LIMIT_S);
 	do {
 		if (code == dirty_code) {
@@ -233,17 +229,10 @@ int main(int argc, char **argv)
 			take_pages_away(guest.memory + PAGES_GPA, file);
 			empty_ring(&guest, &ring);
 		}
-		x86_guest_run(&guest);
+		small_guest_run(&guest);
 	} while (guest.run->exit_reason == KVM_EXIT_IO && guest.run->io.port == PORT);
-	fprintf(stderr, "stormguest: exit to user space %u\n", guest.run->exit_reason);
-	return 1;
+	small_guest_fail(&guest);
 }
 #else
-#include <stdio.h>
-
-int main(void)
-{
-	fprintf(stderr, "stormguest: for x86 only\n");
-	return 1;
-}
+#include "tests/worlds/other_machine.h"
 #endif

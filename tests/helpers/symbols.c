@@ -20,7 +20,7 @@
 #include "lib/xalloc.h"
 #include "providers/account/account.h"
 #include "tests/worlds/guest_kernel.h"
-#include "tests/worlds/x86_guest.h"
+#include "tests/worlds/small_guest.h"
 
 #define CANNOT 77
 
@@ -116,7 +116,7 @@ static void put_function(const struct guest_kernel *kernel, size_t i, size_t wri
 	put_jump(at, code_at(kernel, kernel_address(kernel, next)));
 }
 
-static void enter_kernel(const struct x86_guest *guest, struct guest_kernel *kernel)
+static void enter_kernel(const struct small_guest *guest, struct guest_kernel *kernel)
 {
 	struct kvm_segment cs = { .type = 11, .present = 1, .s = 1, .l = 1, .g = 1,
 				  .limit = UINT32_MAX, .selector = 8 };
@@ -124,7 +124,7 @@ static void enter_kernel(const struct x86_guest *guest, struct guest_kernel *ker
 				 .rbx = kernel->paging->begin + KERNEL_END - 64 };
 	struct kvm_sregs sregs;
 
-	x86_guest_set_cpuid(guest, 0);
+	small_guest_set_cpuid(guest, 0);
 	must(ioctl(guest->vcpu, KVM_GET_SREGS, &sregs), "KVM_GET_SREGS");
 	sregs.cr0 = 0x80010033;
 	sregs.cr3 = kernel->registers.root;
@@ -155,31 +155,20 @@ static void put_function(const struct guest_kernel *kernel, size_t i, size_t wri
 	*at = 0x14000000 | ((uint32_t)((to - (uint8_t *)at) / 4) & 0x3ffffff); /* b */
 }
 
-static void set(const struct x86_guest *guest, uint64_t id, uint64_t value)
+static void enter_kernel(const struct small_guest *guest, struct guest_kernel *kernel)
 {
-	const struct kvm_one_reg reg = { .id = id, .addr = (uintptr_t)&value };
-
-	must(ioctl(guest->vcpu, KVM_SET_ONE_REG, &reg), "KVM_SET_ONE_REG");
-}
-
-#define CORE_REG(name) \
-	(KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | KVM_REG_ARM_CORE_REG(name))
-
-static void enter_kernel(const struct x86_guest *guest, struct guest_kernel *kernel)
-{
-	struct kvm_vcpu_init init;
-
-	must(ioctl(guest->vm, KVM_ARM_PREFERRED_TARGET, &init), "KVM_ARM_PREFERRED_TARGET");
-	must(ioctl(guest->vcpu, KVM_ARM_VCPU_INIT, &init), "KVM_ARM_VCPU_INIT");
+	small_guest_init_vcpu(guest);
 	kernel_map(kernel, kernel->paging->begin + DEVICE_OFFSET, DEVICE, 0x403 | 1ull << 53);
-	set(guest, CORE_REG(regs.pc), kernel_address(kernel, CALLER));
-	set(guest, CORE_REG(regs.regs[0]), kernel->paging->begin + DEVICE_OFFSET);
-	set(guest, ARM64_SYS_REG(3, 0, 2, 0, 1), kernel->registers.root); /* TTBR1_EL1 */
+	small_guest_set(guest, CORE_REG(regs.pc), kernel_address(kernel, CALLER));
+	small_guest_set(guest, CORE_REG(regs.regs[0]), kernel->paging->begin + DEVICE_OFFSET);
+	/* TTBR1_EL1 */
+	small_guest_set(guest, ARM64_SYS_REG(3, 0, 2, 0, 1), kernel->registers.root);
 	/* TCR_EL1: tables are cached and shared, none for the lower half; 40 bits of addresses. */
-	set(guest, ARM64_SYS_REG(3, 0, 2, 0, 2),
-	    kernel->paging->control | 0x35000000 | 1 << 7 | 2ull << 32 | 16);
-	set(guest, ARM64_SYS_REG(3, 0, 10, 2, 0), 0xff); /* MAIR_EL1: memory */
-	set(guest, ARM64_SYS_REG(3, 0, 1, 0, 0), 0x30d01805); /* SCTLR_EL1: tables, caches */
+	small_guest_set(guest, ARM64_SYS_REG(3, 0, 2, 0, 2),
+			kernel->paging->control | 0x35000000 | 1 << 7 | 2ull << 32 | 16);
+	/* MAIR_EL1: memory; SCTLR_EL1: tables, caches */
+	small_guest_set(guest, ARM64_SYS_REG(3, 0, 10, 2, 0), 0xff);
+	small_guest_set(guest, ARM64_SYS_REG(3, 0, 1, 0, 0), 0x30d01805);
 }
 #endif
 
@@ -201,24 +190,22 @@ static int check(const struct guest_kernel *kernel, const struct guest_symbols *
 	return 0;
 }
 
-static void make(struct guest_kernel *kernel, struct x86_guest *guest)
+static void make(struct guest_kernel *kernel, struct small_guest *guest)
 {
 	kernel_make(kernel, &kernel_shapes[11], &kernel_pagings[PAGING]);
 	put_function(kernel, CALLER, 3, CALLED);
 	put_function(kernel, CALLED, 1, CALLER);
-	x86_guest_make_of(guest, kernel->memory, KERNEL_MEMORY, 0);
-	x86_guest_add_vcpu(guest);
+	small_guest_make_of(guest, kernel->memory, KERNEL_MEMORY, 0);
+	small_guest_add_vcpu(guest);
 	enter_kernel(guest, kernel);
 }
 
-static void write_often(struct x86_guest *guest, long nr)
+static void write_often(struct small_guest *guest, long nr)
 {
 	for (long i = 0; i < nr; i++) {
-		x86_guest_run(guest);
-		if (guest->run->exit_reason != EXIT_REASON) {
-			printf("exit reason %u\n", guest->run->exit_reason);
-			exit(1);
-		}
+		small_guest_run(guest);
+		if (guest->run->exit_reason != EXIT_REASON)
+			small_guest_fail(guest);
 	}
 }
 
@@ -226,14 +213,14 @@ static void write_often(struct x86_guest *guest, long nr)
 static int run(long exits)
 {
 	struct guest_kernel kernel;
-	struct x86_guest guest;
+	struct small_guest guest;
 
 	make(&kernel, &guest);
 	write_often(&guest, 1); /* AArch64: in the first one KVM maps the page tables, too */
-	x86_guest_wait();
+	small_guest_wait();
 	write_often(&guest, exits + 1);
 	printf("done\n");
-	x86_guest_wait();
+	small_guest_wait();
 	kernel_end(&kernel);
 	return 0;
 }
@@ -242,7 +229,7 @@ static int run(long exits)
 static void *run_vcpu(void *arg)
 {
 	for (;;)
-		x86_guest_run(arg);
+		small_guest_run(arg);
 	return NULL;
 }
 
@@ -273,15 +260,15 @@ static void put_lock(const struct guest_kernel *kernel)
 static int contend(void)
 {
 	struct guest_kernel kernel;
-	struct x86_guest first, second;
+	struct small_guest first, second;
 	pthread_t thread;
 
 	make(&kernel, &first);
 	put_lock(&kernel);
 	second = first;
-	x86_guest_add_vcpu_of(&second, 1);
+	small_guest_add_vcpu_of(&second, 1);
 	enter_kernel(&second, &kernel);
-	x86_guest_wait();
+	small_guest_wait();
 	if (pthread_create(&thread, NULL, run_vcpu, &second))
 		die("pthread_create");
 	run_vcpu(&first);
@@ -293,7 +280,7 @@ static int try(void)
 {
 	struct guest_symbols *symbols;
 	struct guest_kernel kernel;
-	struct x86_guest guest;
+	struct small_guest guest;
 	int status;
 
 	make(&kernel, &guest);
@@ -306,15 +293,15 @@ static int try(void)
 	return status;
 }
 #else
+static int try(void)
+{
+	return cannot("the small kernel is for x86-64 and AArch64");
+}
+
 static int run(long exits)
 {
 	(void)exits;
 	return try();
-}
-
-static int try(void)
-{
-	return cannot("the small kernel is for x86-64 and AArch64");
 }
 #endif
 

@@ -10,17 +10,14 @@
  * guest's handler; "done"; and stays for two minutes. Exit status: 0; 1 failure.
  */
 #ifdef __aarch64__
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "tests/worlds/x86_guest.h"
+#include "tests/worlds/small_guest.h"
 
 #define MEMORY_SIZE 0x10000
-#define CODE_GPA    0x1000
 #define BEGIN	    (CODE_GPA + 0x800)
 #define GICD_GPA    0x08000000UL
 #define GICR_GPA    0x080a0000UL
-#define HOLD_S	    120
 
 /* Registers of the guest's code. */
 enum { COUNT = 19, CYCLES, SUM, MAX, SPINS };
@@ -90,22 +87,12 @@ __asm__(".pushsection .rodata\n"
 	"timer_end:\n"
 	".popsection\n");
 
-#define CORE_REG(name) \
-	(KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE | KVM_REG_ARM_CORE_REG(name))
-
 static uint64_t core_register(unsigned int number)
 {
 	return CORE_REG(regs.regs[0]) + 2 * (uint64_t)number; /* counted in words of 32 bits */
 }
 
-static void set_register(const struct x86_guest *guest, uint64_t id, uint64_t value)
-{
-	const struct kvm_one_reg reg = { .id = id, .addr = (uintptr_t)&value };
-
-	must(ioctl(guest->vcpu, KVM_SET_ONE_REG, &reg), "KVM_SET_ONE_REG");
-}
-
-static uint64_t get_register(const struct x86_guest *guest, uint64_t id)
+static uint64_t get_register(const struct small_guest *guest, uint64_t id)
 {
 	uint64_t value = 0;
 	const struct kvm_one_reg reg = { .id = id, .addr = (uintptr_t)&value };
@@ -123,15 +110,13 @@ static void set_device(int device, uint32_t group, uint64_t attr, uint64_t value
 }
 
 /* The interrupt controller is whole when the vCPU is there. */
-static void add_vcpu(struct x86_guest *guest)
+static void add_vcpu(struct small_guest *guest)
 {
 	struct kvm_create_device gic = { .type = KVM_DEV_TYPE_ARM_VGIC_V3 };
-	struct kvm_vcpu_init init;
 
 	must(ioctl(guest->vm, KVM_CREATE_DEVICE, &gic), "KVM_CREATE_DEVICE");
-	x86_guest_add_vcpu(guest);
-	must(ioctl(guest->vm, KVM_ARM_PREFERRED_TARGET, &init), "KVM_ARM_PREFERRED_TARGET");
-	must(ioctl(guest->vcpu, KVM_ARM_VCPU_INIT, &init), "KVM_ARM_VCPU_INIT");
+	small_guest_add_vcpu(guest);
+	small_guest_init_vcpu(guest);
 	set_device((int)gic.fd, KVM_DEV_ARM_VGIC_GRP_ADDR, KVM_VGIC_V3_ADDR_TYPE_DIST, GICD_GPA);
 	set_device((int)gic.fd, KVM_DEV_ARM_VGIC_GRP_ADDR, KVM_VGIC_V3_ADDR_TYPE_REDIST, GICR_GPA);
 	set_device((int)gic.fd, KVM_DEV_ARM_VGIC_GRP_CTRL, KVM_DEV_ARM_VGIC_CTRL_INIT, 0);
@@ -145,48 +130,38 @@ static uint64_t cycles_per_s(void)
 	return frequency;
 }
 
-static uint64_t ns_in(const struct x86_guest *guest, unsigned int number)
+static uint64_t ns_in(const struct small_guest *guest, unsigned int number)
 {
 	return get_register(guest, core_register(number)) * 1000000000 / cycles_per_s();
 }
 
 int main(int argc, char **argv)
 {
-	int first = argc > 2 && strcmp(argv[1], "--name") == 0 ? 3 : 1;
-	bool is_spinning = argc > first && strcmp(argv[first], "--spin") == 0;
-	struct x86_guest guest;
+	int first = first_argument(argc, argv);
+	bool is_spinning = take_option(argv, &first, "--spin");
+	struct small_guest guest;
 
-	first += is_spinning;
 	if (argc - first != 2) {
 		fprintf(stderr, "usage: timerguest [--name NAME] [--spin] COUNT US\n");
 		return 2;
 	}
-	x86_guest_make(&guest, MEMORY_SIZE);
-	memcpy(guest.memory + CODE_GPA, timer_code, (size_t)(timer_end - timer_code));
+	small_guest_make(&guest, MEMORY_SIZE);
+	small_guest_put_code(&guest, timer_code, timer_end);
 	add_vcpu(&guest);
-	set_register(&guest, core_register(COUNT), strtoul(argv[first], NULL, 10));
-	set_register(&guest, core_register(CYCLES),
-		     strtoul(argv[first + 1], NULL, 10) * cycles_per_s() / 1000000);
-	set_register(&guest, core_register(SPINS), is_spinning);
-	set_register(&guest, CORE_REG(regs.pc), BEGIN);
-	x86_guest_wait();
-	x86_guest_run(&guest);
-	if (guest.run->exit_reason != KVM_EXIT_MMIO) {
-		fprintf(stderr, "timerguest: exit to user space %u\n", guest.run->exit_reason);
-		return 1;
-	}
-	printf("ns %llu %llu\ndone\n", (unsigned long long)ns_in(&guest, SUM),
+	small_guest_set(&guest, core_register(COUNT), number_of(argv[first]));
+	small_guest_set(&guest, core_register(CYCLES),
+			number_of(argv[first + 1]) * cycles_per_s() / 1000000);
+	small_guest_set(&guest, core_register(SPINS), is_spinning);
+	small_guest_set(&guest, CORE_REG(regs.pc), BEGIN);
+	small_guest_wait();
+	small_guest_run(&guest);
+	if (guest.run->exit_reason != KVM_EXIT_MMIO)
+		small_guest_fail(&guest);
+	printf("ns %llu %llu\n", (unsigned long long)ns_in(&guest, SUM),
 	       (unsigned long long)ns_in(&guest, MAX));
-	fflush(stdout);
-	sleep(HOLD_S);
+	small_guest_stay();
 	return 0;
 }
 #else
-#include <stdio.h>
-
-int main(void)
-{
-	fprintf(stderr, "timerguest: for AArch64 only\n");
-	return 1;
-}
+#include "tests/worlds/other_machine.h"
 #endif
