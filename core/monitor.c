@@ -18,7 +18,7 @@ struct monitor {
 	struct fields *fields;
 	struct stats *stats;
 	struct sample sample;
-	struct stack_sums owed_stacks; /* see stacks_keep() */
+	struct stack_sums left_stacks, owed_stacks; /* see stacks_fit(), stacks_keep() */
 	struct field_set needed; /* by the latest query; want.fields may be more */
 	struct want want;
 	char *filter; /* the text of the latest query's filter; NULL: it had none */
@@ -182,6 +182,7 @@ void monitor_close(struct monitor *monitor)
 	field_set_release(&monitor->needed);
 	field_set_release(&monitor->want.fields);
 	sample_release(&monitor->sample);
+	stack_sums_release(&monitor->left_stacks);
 	stack_sums_release(&monitor->owed_stacks);
 	stats_free(monitor->stats);
 	stacks_free(monitor->facts.stacks);
@@ -296,8 +297,10 @@ int monitor_want(struct monitor *monitor, const struct query *query, struct erro
 	free(monitor->filter);
 	monitor->filter = query->filter ? xstrdup(pattern_text(query->filter)) : NULL;
 	monitor->has_new_counts = is_new;
-	if (is_new)
+	if (is_new) {
 		stats_clear(monitor->stats);
+		stack_sums_reset(&monitor->left_stacks);
+	}
 	/* Events that no query asked for go on as they are. */
 	if (!counts_each(monitor) && (monitor->has_own_events || !monitor->config.counts_all)) {
 		monitor->want.guest = query->guest;
@@ -375,6 +378,8 @@ static void take_sample(struct monitor *monitor)
 	sample_reset(&monitor->sample);
 	for (size_t i = 0; i < monitor->nr_feeds; i++)
 		feed_collect(&monitor->feeds[i], &monitor->sample);
+	stacks_fit(monitor->facts.stacks, monitor->stats, monitor->fields, &monitor->left_stacks,
+		   &monitor->sample);
 	if (monitor->config.keeps_code)
 		stacks_keep(monitor->facts.stacks, monitor->stats, monitor->fields, PROVIDER_EXITS,
 			    &monitor->owed_stacks, &monitor->sample);
@@ -416,6 +421,7 @@ void monitor_sample(struct monitor *monitor)
 void monitor_reset(struct monitor *monitor)
 {
 	stats_reset(monitor->stats, monitor->fields);
+	stack_sums_reset(&monitor->left_stacks);
 }
 
 const struct facts *monitor_facts(const struct monitor *monitor)

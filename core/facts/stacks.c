@@ -112,6 +112,11 @@ uint32_t stacks_exit(struct stacks *stacks, const char *label, uint32_t reason, 
 	return add_node(stacks, &node);
 }
 
+uint32_t stacks_no_exit(struct stacks *stacks)
+{
+	return stacks_exit(stacks, "[no exit]", FIELD_NONE, false);
+}
+
 uint32_t stacks_argument(struct stacks *stacks, uint32_t node, const char *label, uint32_t argument)
 {
 	struct stack_node below = stacks->nodes[node].node;
@@ -195,6 +200,7 @@ void stack_sums_reset(struct stack_sums *sums)
 	sums->nr = 0;
 	sums->lost_ns = sums->lost = sums->lost_exits = 0;
 	sums->clock = sums->none = NULL;
+	sums->has_off = false;
 }
 
 void stack_sums_release(struct stack_sums *sums)

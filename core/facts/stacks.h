@@ -63,6 +63,7 @@ uint32_t stacks_function(struct stacks *stacks, const char *name, enum function_
  * ones are added.
  */
 uint32_t stacks_exit(struct stacks *stacks, const char *label, uint32_t reason, bool is_idle);
+uint32_t stacks_no_exit(struct stacks *stacks); /* the same, while no exit is open */
 uint32_t stacks_argument(struct stacks *stacks, uint32_t node, const char *label,
 			 uint32_t argument);
 uint32_t stacks_call(struct stacks *stacks, uint32_t node, uint32_t function);
@@ -89,6 +90,11 @@ struct stack_sums {
 	size_t nr, room;
 	struct key_index index;
 	const char *clock; /* what takes the samples; NULL: none are taken */
+	/*
+	 * Of a sample: the time in which threads had no CPU is in it, and was measured: so all the
+	 * time of exits is, see stacks_fit().
+	 */
+	bool has_off;
 	const char *none;  /* why samples, or the guest's code, are missing; NULL: nothing is */
 	uint64_t lost_ns;  /* found no room */
 	uint64_t lost;	   /* stacks that found none: their time is there without them */
@@ -109,11 +115,21 @@ void stack_sums_take(struct stack_sums *sums, const struct stack_sums *sample);
 void stack_sums_reset(struct stack_sums *sums); /* empties it and keeps its memory */
 void stack_sums_release(struct stack_sums *sums);
 
-/* ---- stacks_kept.c: calls as fields of USE_CODE, which histories have */
-
 struct fields;
 struct sample;
 struct stats;
+
+/*
+ * ---- stacks_fit.c: the time that samples stand for
+ *
+ * How long exits took is measured, and in which code they were is sampled: a sample stands for the
+ * time on a CPU of its vCPU's exits of that reason, since the sample before it. What has no sample
+ * yet is the exit's own. left: that, from call to call; stats: as of the sample before.
+ */
+void stacks_fit(struct stacks *stacks, const struct stats *stats, const struct fields *fields,
+		struct stack_sums *left, struct sample *sample);
+
+/* ---- stacks_kept.c: calls as fields of USE_CODE, which histories have */
 
 #define STACKS_FIELDS 8192 /* the time of further calls is their callers' */
 #define STACKS_ROWS 32768  /* in a sample */

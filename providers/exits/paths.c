@@ -144,7 +144,7 @@ static uint32_t exit_of(struct exits_paths *paths, const struct exits_stack_key 
 
 	code = key->cell < EXITS_CELLS ? &paths->config.bpf->codes[key->cell] : NULL;
 	if (!code || !is_in_exit(paths, code, kernel))
-		return stacks_exit(paths->config.stacks, "[no exit]", FIELD_NONE, false);
+		return stacks_no_exit(paths->config.stacks);
 	field = exits_names_cell(paths->config.names, code);
 	node = stacks_exit(paths->config.stacks, fields_get(fields, field)->label, field,
 			   exits_names_flags(paths->config.names, code) & REASON_IDLE);
@@ -166,8 +166,7 @@ static uint32_t make_node(struct exits_paths *paths, const struct exits_stack_ke
 	uint32_t node;
 
 	if (key->state == EXITS_STACK_GUEST)
-		return add_call(to, stacks_exit(to, "[no exit]", FIELD_NONE, false), "[guest]",
-				FUNCTION_GUEST);
+		return add_call(to, stacks_no_exit(to), "[guest]", FUNCTION_GUEST);
 	name_stack(paths, key, FUNCTION_KERNEL, &kernel);
 	name_stack(paths, key, FUNCTION_VMM, &user);
 	node = exit_of(paths, key, &kernel);

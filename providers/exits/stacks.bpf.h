@@ -186,12 +186,6 @@ static __always_inline __u64 time_of_sample(__u64 now)
 	return at;
 }
 
-/* Periods that passed before the timer could expire have no sample of their own. */
-static __always_inline __u64 time_in_sample(__u64 late_ns)
-{
-	return is_by_clock && sample_ns ? sample_ns + late_ns / sample_ns * sample_ns : sample_ns;
-}
-
 /*
  * Finds which state the vCPU was in at the time of the sample. Between two exits it is in its
  * guest, or just before or after it, in the kernel, where KVM has no stack to show; but not in
@@ -215,7 +209,7 @@ int on_sample(void *ctx)
 	struct exits_stack_key key = { 0 };
 	struct exits_thread *thread;
 	struct exits_frames *frames;
-	__u64 now = bpf_ktime_get_ns(), at = time_of_sample(now);
+	__u64 at = time_of_sample(bpf_ktime_get_ns());
 	__u32 number = FRAMES_OF_SAMPLE;
 
 	if (!describe_thread(&key, &thread))
@@ -235,7 +229,7 @@ int on_sample(void *ctx)
 		key.cell = thread->ended_cell % EXITS_CELLS;
 		key.pc = thread->ended_pc;
 	}
-	add_to_stack(&key, time_in_sample(now - at));
+	add_to_stack(&key, sample_ns);
 	return 0;
 }
 

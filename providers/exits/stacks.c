@@ -382,6 +382,7 @@ int exits_stacks_collect(struct exits_stacks *stacks, struct stack_sums *sums, s
 		exits_paths_forget(stacks->paths);
 	sums->lost_ns += lost_ns - stacks->lost_ns;
 	sums->lost = lost - stacks->lost;
+	sums->has_off = true;
 	sums->clock = program->rodata->is_by_clock ? BY_CLOCK : BY_CYCLES;
 	stacks->lost_ns = lost_ns;
 	stacks->lost = lost;

@@ -70,6 +70,7 @@ why_wait() {
 	guest_go busy
 	w_only="cpu_wait_ratio = 0.35
 cpuid_ratio = off
+emulated_ratio = off
 page_fault_ratio = off"
 	is "$(why_of "$w_only")" "cpu_wait
 3" "why: vCPUs that share a CPU wait"
@@ -159,6 +160,7 @@ why_quota() {
 	w_only="throttled_ratio = 0.3
 cpu_wait_ratio = 0.3
 cpuid_ratio = off
+emulated_ratio = off
 page_fault_ratio = off"
 	is "$(why_of "$w_only")" "throttled
 3" "why: a quota is found, and not as a want of CPUs"
@@ -181,6 +183,7 @@ why_remote() {
 	guest_go far
 	w_only="migrations_per_second = off
 page_fault_ratio = off
+emulated_ratio = off
 cpuid_ratio = off"
 	is "$(why_of "$w_only")" "remote_memory
 3" "why: memory of another node is found"

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How long exits took is measured, and which code they were in is sampled: a sample stands for the
+ * time of its vCPU's exits of that reason since the sample before it.
+ */
+#include <stdlib.h>
+
+#include "arch/argument.h"
+#include "core/facts/field.h"
+#include "core/facts/sample.h"
+#include "core/facts/stats.h"
+#include "lib/array.h"
+#include "lib/xalloc.h"
+
+/* A vCPU's exits of one reason, which is the key's field; FIELD_NONE: it was in no exit. */
+struct exits {
+	struct key key;
+	bool is_measured;
+	int64_t left_ns; /* without a sample, up to the sample before this one */
+	int64_t on_ns;	 /* the sum of what samples stand for by their clock */
+	int64_t ns;	 /* what they stand for */
+};
+
+struct fit {
+	struct stacks *stacks;
+	const struct stats *stats;
+	const struct fields *fields;
+	struct sample *sample;
+	struct exits *exits;
+	size_t nr, room;
+	struct key_index index;
+};
+
+static struct exits *get(struct fit *fit, const struct key *key)
+{
+	size_t at;
+
+	array_grow_unset(&fit->exits, &fit->room, fit->nr + 1);
+	at = key_index_add(&fit->index, fit->exits, sizeof(*fit->exits), fit->nr, key);
+	if (at == fit->nr)
+		fit->exits[fit->nr++] = (struct exits){ .key = *key };
+	return &fit->exits[at];
+}
+
+static struct exits *exits_of(struct fit *fit, const struct stack_item *item)
+{
+	struct key key = item->key;
+
+	key.field = stacks_node_at(fit->stacks, item->key.field)->reason;
+	return get(fit, &key);
+}
+
+static bool is_off(const struct fit *fit, const struct stack_item *item)
+{
+	uint32_t function = stacks_node_at(fit->stacks, item->key.field)->function;
+
+	return stacks_function_at(fit->stacks, function)->side == FUNCTION_OFF;
+}
+
+/* Time off the CPU is measured, too. Before a thread's first exit it is in no time of exits. */
+static void add_items(struct fit *fit)
+{
+	for (size_t i = 0; i < fit->sample->stacks.nr; i++) {
+		const struct stack_item *item = &fit->sample->stacks.list[i];
+		struct exits *exits = exits_of(fit, item);
+
+		if (!is_off(fit, item))
+			stack_ns_add(&exits->on_ns, item->ns);
+		else if (exits->key.field != FIELD_NONE)
+			stack_ns_add(&exits->ns, -item->ns);
+	}
+}
+
+static int64_t growth_of(const struct fit *fit, const struct row *row)
+{
+	const struct stats_item *stat = stats_find(fit->stats, &row->key);
+	uint64_t now = row->timing ? fit->sample->timings[row->timing - 1].time_ns : row->count;
+	uint64_t before = row->flags & ROW_FROM_ZERO ? 0 : now;
+
+	if (stat)
+		before = row->timing && stat->timing ? stat->timing->raw.time_ns : stat->raw;
+	return now > before && now - before < INT64_MAX ? (int64_t)(now - before) : 0;
+}
+
+/*
+ * Whether the row has the time of a reason, or of no exit. User space's part of exits is in their
+ * time, except where KVM traces no exits: then samples have its reasons.
+ */
+static bool has_time(struct fit *fit, const struct row *row, uint32_t vmexit, struct key *ret_key)
+{
+	const struct field *field = fields_get(fit->fields, row->key.field);
+
+	*ret_key = row->key;
+	if (field->use == USE_TIME && field->part == TIME_GUEST) {
+		ret_key->field = FIELD_NONE;
+		return true;
+	}
+	if (field->use != USE_EXIT || !row->timing || field->parent == FIELD_NONE)
+		return false;
+	return field->parent == vmexit || *key_index_slot(&fit->index, fit->exits, ret_key);
+}
+
+static void add_times(struct fit *fit)
+{
+	uint32_t vmexit = fields_find(fit->fields, exit_kind_name(EXITS_VMEXIT));
+	struct key key;
+
+	for (size_t i = 0; i < fit->sample->nr_rows; i++) {
+		struct exits *exits;
+
+		if (!has_time(fit, &fit->sample->rows[i], vmexit, &key))
+			continue;
+		exits = get(fit, &key);
+		exits->is_measured = true;
+		stack_ns_add(&exits->ns, growth_of(fit, &fit->sample->rows[i]));
+	}
+}
+
+static uint32_t node_of(const struct fit *fit, uint32_t reason)
+{
+	const struct field *field;
+
+	if (reason == FIELD_NONE)
+		return stacks_no_exit(fit->stacks);
+	field = fields_get(fit->fields, reason);
+	return stacks_exit(fit->stacks, field->label, reason, field->is_idle);
+}
+
+/* What has no sample is the exit's own time, until a sample comes. */
+static void add_left(struct fit *fit, struct stack_sums *left)
+{
+	stack_sums_reset(left);
+	for (size_t i = 0; i < fit->nr; i++) {
+		const struct exits *exits = &fit->exits[i];
+		struct stack_item item = { .key = exits->key, .ns = -exits->left_ns };
+
+		if (!exits->is_measured)
+			continue;
+		if (!exits->on_ns || exits->ns <= 0) {
+			stack_sums_add(left,
+				       &(struct stack_item){ .key = exits->key, .ns = exits->ns });
+			stack_ns_add(&item.ns, exits->ns);
+		}
+		if (!item.ns)
+			continue;
+		item.key.field = node_of(fit, item.key.field);
+		stack_sums_add(&fit->sample->stacks, &item);
+	}
+}
+
+static void fit_items(struct fit *fit)
+{
+	for (size_t i = 0; i < fit->sample->stacks.nr; i++) {
+		struct stack_item *item = &fit->sample->stacks.list[i];
+		const struct exits *exits = exits_of(fit, item);
+
+		if (!exits->is_measured || is_off(fit, item) || !item->ns)
+			continue;
+		item->ns = exits->ns <= 0 ? 0 :
+					    (int64_t)((double)exits->ns * (double)item->ns /
+						      (double)exits->on_ns);
+	}
+}
+
+void stacks_fit(struct stacks *stacks, const struct stats *stats, const struct fields *fields,
+		struct stack_sums *left, struct sample *sample)
+{
+	struct fit fit = { stacks, stats, fields, sample, NULL, 0, 0, { 0 } };
+
+	if (!sample->stacks.has_off)
+		return;
+	for (size_t i = 0; i < left->nr; i++) {
+		const struct stack_item *item = &left->list[i];
+		struct exits *exits = get(&fit, &item->key);
+
+		if (stats->guests && !guests_by_id(stats->guests, item->key.guest))
+			continue;
+		exits->ns = exits->left_ns = item->ns;
+	}
+	add_items(&fit);
+	add_times(&fit);
+	fit_items(&fit);
+	add_left(&fit, left);
+	key_index_release(&fit.index);
+	free(fit.exits);
+}
