@@ -155,8 +155,7 @@ static int check_word(const struct option_spec *spec, const char *text, struct e
 	for (const char *at = spec->words; *at; at++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list),
 			 *at == ' ' ? ",%c" : "%c", *at);
-	return error_set(error, -EINVAL, "\"%s\": no such %s; there are: %s", text, spec->name,
-			 list);
+	return error_set(error, -EINVAL, "\"%s\": --%s must be one of %s", text, spec->name, list);
 }
 
 static int parse_number(const char *what, const char *text, long min, long max, long *ret_number,

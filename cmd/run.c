@@ -90,6 +90,20 @@ int run_choose(struct run *run, struct error *error)
 	return err;
 }
 
+void run_follow_guest(struct run *run)
+{
+	const struct guest *guest =
+		guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
+	struct error news = { "" };
+
+	if (!guest)
+		return;
+	error_set(&news, 0, "%s is back as pid %d: what follows is of this one only", guest->name,
+		  (int)guest->pid);
+	say(news.text);
+	run->query.guest = guest->id;
+}
+
 /* A Prometheus may need some seconds for the first answers: a terminal says what is waited for. */
 static int open_source(struct run *run, const struct run_plan *plan, struct error *error)
 {

@@ -127,6 +127,12 @@ int run_signals(struct run *run, bool to_file, bool has_screen);
 int run_open(struct run *run, const struct run_plan *plan, struct error *error);
 int run_choose(struct run *run, struct error *error); /* the guest of -g or -p */
 
+/*
+ * Says it if the guest has restarted meanwhile. The query is of the one that has the name now: only
+ * there can the user act.
+ */
+void run_follow_guest(struct run *run);
+
 /* Events of this machine stay open: the end of the process closes them, see kvmtop.c. */
 void run_close(struct run *run);
 

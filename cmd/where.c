@@ -52,6 +52,7 @@ static int count(struct run *run, struct error *error)
 	err = run_sample(run, error);
 	if (!err)
 		err = run_loop(run, duration_s / (double)nr, nr, on_wake, error);
+	run_follow_guest(run);
 	if (err || !run->options->guest_code)
 		return err;
 	run_wait_open(run); /* for names that are being read: until then their counts wait */

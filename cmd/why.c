@@ -27,21 +27,6 @@
 #define ASIDES \
 	(1U << PROVIDER_HOST | 1U << PROVIDER_COST | 1U << PROVIDER_WHO | PROVIDERS_STATISTICS)
 
-/* Findings are about the guest that has the name at the end: only there can the user act. */
-static void follow_guest(struct run *run)
-{
-	const struct guest *guest =
-		guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
-	struct error news = { "" };
-
-	if (!guest)
-		return;
-	error_set(&news, 0, "%s is back as pid %d: what follows is of this one only", guest->name,
-		  (int)guest->pid);
-	say(news.text);
-	run->query.guest = guest->id;
-}
-
 static bool is_who(const struct run *run)
 {
 	return run->options->mode == MODE_WHO;
@@ -92,7 +77,7 @@ static int count(struct run *run, struct error *error)
 	err = run_sample(run, error);
 	if (!err)
 		err = run_loop(run, duration_s / (double)nr, nr, on_wake, error);
-	follow_guest(run);
+	run_follow_guest(run);
 	return err;
 }
 

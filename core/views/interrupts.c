@@ -133,7 +133,7 @@ static void build(struct view *view, const struct query *query, const struct fac
 		view->note = "No vCPU got an interrupt that needs an entry, or nothing measured "
 			     "it: a history has interrupts while kvmtop -w shows this view.";
 	else if (!view->nr_rows)
-		view->note = "No vCPU got an interrupt that needs an entry.";
+		view->note = "No interrupt that needs an entry was seen.";
 }
 
 const struct view_type view_interrupts = {

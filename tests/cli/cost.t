@@ -138,7 +138,7 @@ is "$("$KVMTOP" --cost none -t -1 2>&1 | head -n 1)" \
 	"kvmtop: --cost none counts no trace events: give --cost events with -t" \
 	"what excludes each other"
 is "$("$KVMTOP" --cost no -1 2>&1 | head -n 1)" \
-	'kvmtop: "no": no such cost; there are: times, events, none' "a word that is none"
+	'kvmtop: "no": --cost must be one of times, events, none' "a word that is none"
 
 # Without BPF: debugfs, by guest; or both reasons.
 if command -v setpriv >/dev/null; then

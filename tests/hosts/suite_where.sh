@@ -11,8 +11,8 @@ where_top() {
 }
 
 # where_of NAME REASON: what takes the time of the guest's exits, as a tree in $TMP/where. The
-# reason has the share of the vCPU's time that kvmtop exits has, within 5 %: on a CPU, off it, and in
-# user space. The two do not count at exactly one time: hence one point more, and another try.
+# reason has the share of the vCPU's time that kvmtop exits has, within 5 %: on a CPU, off it, and
+# in user space. The two do not count at exactly one time: hence one point more, and another try.
 where_of() {
 	section "where of $1"
 	for w_try in 1 2 3; do
@@ -51,6 +51,7 @@ where_code() {
 	is "$(where_top)" answer_by_spinning "where: the function that spins is on top"
 	stop "$GUEST"
 	where_sleeps
+	where_again
 }
 
 # What KVM does to emulate an instruction is on top of its functions, below the ones that every exit
@@ -83,6 +84,24 @@ end_where() {
 	wait "$WHERE"
 	is $? 0 "where: exit status"
 	diag "$(head -n 12 "$TMP/where.err" "$TMP/where")"
+}
+
+# The guest that has the name at the end is shown, and the other one is not.
+where_again() {
+	section "where of a guest that is started again"
+	guest again --cpuid 1000 --rounds 0
+	begin_where -g again
+	guest_go again
+	sleep 1
+	stop "$GUEST"
+	guest again "--$WHERE_WRITES" 10 --answer 2000 --spin --rounds 0
+	guest_go again
+	sleep 2
+	end_where
+	like "$(cat "$TMP/where.err")" "again is back as pid $GUEST: what follows is of this" \
+		"where: a guest that is started again"
+	is "$(where_top)" answer_by_spinning "where: is shown"
+	stop "$GUEST"
 }
 
 # Two functions of a small kernel leave it, one three times as often as the other. Of a guest that

@@ -310,7 +310,8 @@ static const char *why_nothing(struct tui *tui)
 					   "Nothing of this kind is in the recording.";
 	if (query->type == &view_host)
 		return "No host CPU is known."; /* the view's note says why */
-	return "No matching events reported yet";
+	return query->type->has_events ? "No matching events reported yet" :
+					 "Nothing has been counted yet";
 }
 
 const char *tui_why_empty(struct tui *tui)

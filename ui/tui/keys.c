@@ -48,8 +48,8 @@ static void toggle_interrupts(struct tui *tui)
 	tui->query->has_interrupts = is_on;
 	if (is_on)
 		tui_show_view(tui, &view_vcpus);
-	tui_say(tui, is_on ? "Interrupts of the selected vCPU are below the table, on screens of "
-			     "150 columns; i ends this" : "Interrupts are no longer measured");
+	tui_say(tui, is_on ? "Below the table, on screens of 150 columns: the vCPU's interrupts; "
+			     "i ends it" : "Interrupts are no longer measured");
 	tui_ask(tui);
 }
 

@@ -73,7 +73,7 @@ static void intervals_are_up_to_a_day(void **state)
 	refuses("-l -s 86401", "\"86401\": not a number of seconds from 0.1 to 86400");
 	refuses("-l -s 0.05", "\"0.05\": not a number of seconds from 0.1");
 	refuses("export --listen 1 --engine none",
-		"\"none\": no such engine; there are: bpf, perf");
+		"\"none\": --engine must be one of bpf, perf");
 }
 
 static void once_and_a_log_exclude_each_other(void **state)

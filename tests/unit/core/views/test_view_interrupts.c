@@ -124,7 +124,7 @@ static void nothing_came(void **state)
 
 	take(world);
 	build(world);
-	assert_string_equal(world->view.note, "No vCPU got an interrupt that needs an entry.");
+	assert_string_equal(world->view.note, "No interrupt that needs an entry was seen.");
 	world->facts.source = SOURCE_HISTORY;
 	build(world);
 	assert_non_null(strstr(world->view.note, "a history has interrupts while kvmtop -w"));
