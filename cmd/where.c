@@ -121,7 +121,7 @@ const struct command where_command = {
 	.name = "where",
 	.help = "find the code that takes the time of exits",
 	.usage = "Usage: kvmtop where [OPTION]... [SECONDS]\n"
-		 "Samples the code that the threads of vCPUs are in for SECONDS (default: 5), and\n"
+		 "Samples for SECONDS (default: 5) which code the threads of vCPUs are in, and\n"
 		 "prints the functions of KVM and of the VMM that take the time of exits. Halts\n"
 		 "are left out.\n",
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage.\n"

@@ -114,9 +114,9 @@ static const struct {
 	{ "arguments", METRICS_ARGUMENTS,
 	  "findings that need the arguments of exits; counting these costs guests more" },
 	{ "waits", METRICS_WAITS,
-	  "what had the CPU while vCPUs waited; measuring this costs switches of threads" },
+	  "what had the CPU while vCPUs waited; measuring this slows switches of threads" },
 	{ "interrupts", METRICS_INTERRUPTS,
-	  "how long interrupts are pending; measuring this costs exits" },
+	  "how long interrupts are pending; measuring this slows exits" },
 };
 
 const struct metric *metric_at(size_t i)
