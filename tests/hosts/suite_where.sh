@@ -33,6 +33,15 @@ where_of() {
 		"where: $2 of $1 has the time of its exits ($w_where, $w_exits %, try $w_try)"
 }
 
+# where_kept REASON: the code of the only guest's exits has all of their time, in the same interval.
+where_kept() {
+	kvmtop -l -s 1 -n 3 --csv --keep where -w "$TMP/where.db" >"$TMP/out" 2>"$TMP/where.err"
+	kvmtop -r "$TMP/where.db" -1 --csv --view exits >"$TMP/exits"
+	kvmtop -r "$TMP/where.db" -1 --csv --view where -x >"$TMP/where"
+	is_near "$(cell "$TMP/where" time_ns function="$1")" "$(cell "$TMP/exits" time_ns reason="$1")" \
+		"where: a history has the time of exits in code, too"
+}
+
 where_sleeps() {
 	guest sleeps "--$WHERE_WRITES" 10 --answer 20000 --rounds 0
 	guest_go sleeps
@@ -49,6 +58,7 @@ where_code() {
 	guest_go spins
 	where_of spins "${SLOW_EXITS%% *}"
 	is "$(where_top)" answer_by_spinning "where: the function that spins is on top"
+	where_kept "${SLOW_EXITS%% *}"
 	stop "$GUEST"
 	where_sleeps
 	where_again
