@@ -12,6 +12,8 @@
 #include "lib/array.h"
 #include "lib/xalloc.h"
 
+#define TIME_OFF UINT32_MAX
+
 /* A vCPU's exits of one reason, which is the key's field; FIELD_NONE: it was in no exit. */
 struct exits {
 	struct key key;
@@ -29,6 +31,7 @@ struct fit {
 	struct exits *exits;
 	size_t nr, room;
 	struct key_index index;
+	uint32_t *exits_of; /* by the sample's item: its position; TIME_OFF: not sampled */
 };
 
 static struct exits *get(struct fit *fit, const struct key *key)
@@ -40,14 +43,6 @@ static struct exits *get(struct fit *fit, const struct key *key)
 	if (at == fit->nr)
 		fit->exits[fit->nr++] = (struct exits){ .key = *key };
 	return &fit->exits[at];
-}
-
-static struct exits *exits_of(struct fit *fit, const struct stack_item *item)
-{
-	struct key key = item->key;
-
-	key.field = stacks_node_at(fit->stacks, item->key.field)->reason;
-	return get(fit, &key);
 }
 
 static bool is_off(const struct fit *fit, const struct stack_item *item)
@@ -62,11 +57,15 @@ static void add_items(struct fit *fit)
 {
 	for (size_t i = 0; i < fit->sample->stacks.nr; i++) {
 		const struct stack_item *item = &fit->sample->stacks.list[i];
-		struct exits *exits = exits_of(fit, item);
+		struct key key = item->key;
+		struct exits *exits;
 
-		if (!is_off(fit, item))
+		key.field = stacks_node_at(fit->stacks, item->key.field)->reason;
+		exits = get(fit, &key);
+		fit->exits_of[i] = is_off(fit, item) ? TIME_OFF : (uint32_t)(exits - fit->exits);
+		if (fit->exits_of[i] != TIME_OFF)
 			stack_ns_add(&exits->on_ns, item->ns);
-		else if (exits->key.field != FIELD_NONE)
+		else if (key.field != FIELD_NONE)
 			stack_ns_add(&exits->ns, -item->ns);
 	}
 }
@@ -152,23 +151,31 @@ static void fit_items(struct fit *fit)
 {
 	for (size_t i = 0; i < fit->sample->stacks.nr; i++) {
 		struct stack_item *item = &fit->sample->stacks.list[i];
-		const struct exits *exits = exits_of(fit, item);
+		const struct exits *exits;
 
-		if (!exits->is_measured || is_off(fit, item) || !item->ns)
+		if (fit->exits_of[i] == TIME_OFF || !item->ns)
 			continue;
-		item->ns = exits->ns <= 0 ? 0 :
-					    (int64_t)((double)exits->ns * (double)item->ns /
-						      (double)exits->on_ns);
+		exits = &fit->exits[fit->exits_of[i]];
+		if (exits->is_measured)
+			item->ns = exits->ns <= 0 ? 0 :
+						    (int64_t)((double)exits->ns * (double)item->ns /
+							      (double)exits->on_ns);
 	}
 }
 
 void stacks_fit(struct stacks *stacks, const struct stats *stats, const struct fields *fields,
 		struct stack_sums *left, struct sample *sample)
 {
-	struct fit fit = { stacks, stats, fields, sample, NULL, 0, 0, { 0 } };
+	struct fit fit = {
+		.stacks = stacks,
+		.stats = stats,
+		.fields = fields,
+		.sample = sample,
+	};
 
 	if (!sample->stacks.has_off)
 		return;
+	fit.exits_of = xcalloc(sample->stacks.nr + 1, sizeof(*fit.exits_of));
 	for (size_t i = 0; i < left->nr; i++) {
 		const struct stack_item *item = &left->list[i];
 		struct exits *exits = get(&fit, &item->key);
@@ -183,4 +190,5 @@ void stacks_fit(struct stacks *stacks, const struct stats *stats, const struct f
 	add_left(&fit, left);
 	key_index_release(&fit.index);
 	free(fit.exits);
+	free(fit.exits_of);
 }
