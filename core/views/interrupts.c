@@ -63,23 +63,27 @@ static int by_vector(const void *a, const void *b, void *facts)
 	       (int)fields_get(((const struct facts *)facts)->fields, y->key.field)->part;
 }
 
-/* The share of the row's time in which its thread slept or waited; the rest is entering. */
-static void fill_parts(const struct view *view, struct view_row *row, const struct row_of *of,
-		       const struct group *part)
+/* All of the row's time is entering, but for the parts in which its thread slept or waited. */
+static void begin_parts(const struct view *view, struct view_row *row, const struct row_of *of)
 {
-	const struct timing_sum *timing = &of->group->timing;
-	bool is_all = of->query->since_ns;
-	uint64_t ns = is_all ? part->total : part->delta;
-	uint64_t whole_ns = is_all ? timing->total_ns : timing->delta_ns;
+	uint64_t ns = who_ns(of->query, of->group);
+
+	*view_cell(view, row, COL_WAKING) = cell_percent(0, ns);
+	*view_cell(view, row, COL_WAITING) = cell_percent(0, ns);
+	*view_cell(view, row, COL_ENTERING) = cell_percent(ns, ns);
+}
+
+static void fill_part(const struct view *view, struct view_row *row, const struct row_of *of,
+		      const struct group *part)
+{
 	bool is_waiting =
 		fields_get(of->facts->fields, part->key.field)->part == INTERRUPT_WAITING;
+	const struct cell share = cell_percent(of->query->since_ns ? part->total : part->delta,
+					       who_ns(of->query, of->group));
 	struct cell *entering = view_cell(view, row, COL_ENTERING);
 
-	if (!is_waiting)
-		*entering = cell_percent(whole_ns, whole_ns);
-	*view_cell(view, row, is_waiting ? COL_WAITING : COL_WAKING) = cell_percent(ns, whole_ns);
-	if (whole_ns)
-		entering->number -= 100.0 * (double)ns / (double)whole_ns;
+	*view_cell(view, row, is_waiting ? COL_WAITING : COL_WAKING) = share;
+	entering->number -= share.number;
 	if (entering->number < 0) /* the parts were read a moment later, or are rounded */
 		entering->number = 0;
 }
@@ -88,6 +92,8 @@ static struct view_row *add_row(struct view *view, const struct row_of *of, char
 {
 	struct view_row *row = fill_row(view, of);
 
+	if (of->field->part != INTERRUPT_LATE)
+		begin_parts(view, row, of);
 	if (of->field->part == INTERRUPT_ALL) {
 		who_name_vcpu(name, of->guest, of->group->key.vcpu);
 		row->cells[0] = cell_text(name);
@@ -111,7 +117,7 @@ static void add_rows(struct view *view, const struct query *query, const struct 
 		if (field->reason != FIELD_NONE) {
 			if (row && row->field == field->reason &&
 			    of.group->owner == groups[i]->owner)
-				fill_parts(view, row, &of, groups[i]);
+				fill_part(view, row, &of, groups[i]);
 			continue;
 		}
 		row = NULL;

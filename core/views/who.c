@@ -96,8 +96,7 @@ static void name_culprit(char *name, const struct field *field)
 			 is_vcpu ? " " : " of ", is_vcpu ? field->label : field->alias);
 }
 
-/* Of the interval, or since the start. */
-static uint64_t ns_of(const struct query *query, const struct group *group)
+uint64_t who_ns(const struct query *query, const struct group *group)
 {
 	return query->since_ns ? group->timing.total_ns : group->timing.delta_ns;
 }
@@ -122,10 +121,10 @@ static void fill_preemptions(const struct view *view, struct view_row *row,
 	for (size_t i = 0; i < nr && groups[i]->owner == of->group->owner; i++) {
 		enum wait_part part = part_of(of->facts, groups[i]);
 
-		if (part == WAIT_PREEMPTED)
+		if (part == WAIT_PREEMPTED) {
 			preempted = groups[i];
-		if (part == WAIT_PREEMPTED)
 			*view_cell(view, row, COL_PREEMPTED) = cell_rate_of(of, preempted);
+		}
 		if (part == WAIT_IN_KERNEL && preempted)
 			*view_cell(view, row, COL_IN_KERNEL) =
 				cell_percent(is_all ? groups[i]->total : groups[i]->delta,
@@ -147,7 +146,7 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 	row->cells[0] = cell_text(name);
 	*view_cell(view, row, COL_RAN_KIND) =
 		cell_text(wait_part_name((enum wait_part)of->field->part));
-	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, ns_of(of->query, of->group));
+	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, who_ns(of->query, of->group));
 	if (is_vcpu) {
 		*view_cell(view, row, COL_ON_CPU) = cell_of_owner(COL_ON_CPU, of, row->is_gone);
 		return;
@@ -160,14 +159,14 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 /* In the interval: what ran earlier only is no answer. */
 static bool has_run(const struct query *query, const struct group *group)
 {
-	return query->zeros || ns_of(query, group);
+	return query->zeros || who_ns(query, group);
 }
 
 static bool is_small(const struct query *query, const struct group *waits,
 		     const struct group *group)
 {
 	return !query->children && !query->zeros && !query->filter &&
-	       ns_of(query, group) < ns_of(query, waits) / SMALL;
+	       who_ns(query, group) < who_ns(query, waits) / SMALL;
 }
 
 /* What is small, of one vCPU, as one row. */
@@ -183,7 +182,7 @@ static void add_rest(struct view *view, struct row_of *of, const struct group *r
 	row->depth = 1;
 	row->is_rest = true;
 	row->cells[0] = cell_text(name);
-	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, ns_of(of->query, of->group));
+	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, who_ns(of->query, of->group));
 }
 
 static void join(struct group *rest, const struct group *group)
@@ -221,8 +220,8 @@ static uint64_t least_of(const struct row_of *of, struct group *const *groups, s
 		if (part_of(of->facts, groups[i]) != WAIT_ALL)
 			continue;
 		nr_vcpus++;
-		if (ns_of(of->query, groups[i]) < least_ns)
-			least_ns = ns_of(of->query, groups[i]);
+		if (who_ns(of->query, groups[i]) < least_ns)
+			least_ns = who_ns(of->query, groups[i]);
 	}
 	return nr_vcpus > 1 ? least_ns : UINT64_MAX;
 }
@@ -262,7 +261,7 @@ static void add_vcpu(struct view *view, struct row_of *of, struct group *const *
 		fill_preemptions(view, &view->rows[view->nr_rows - 1], of, groups + 1, nr - 1);
 		if (least_ns != UINT64_MAX)
 			*view_cell(view, &view->rows[view->nr_rows - 1], COL_SKEW) =
-				share_of(of, ns_of(of->query, groups[0]) - least_ns);
+				share_of(of, who_ns(of->query, groups[0]) - least_ns);
 	}
 	names += last * NAME_SIZE;
 	if (nr_small > 1) {

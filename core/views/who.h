@@ -11,6 +11,9 @@
 /* "web2 vCPU 0"; guest NULL: it has ended. */
 void who_name_vcpu(char name[WHO_NAME_SIZE], const struct guest *guest, int32_t vcpu);
 
+/* The time of a group that has durations: of the interval, or since the start. */
+uint64_t who_ns(const struct query *query, const struct group *group);
+
 /* Whether anything is in the group, or rows with zeros are asked for. */
 bool who_shows(const struct query *query, const struct group *group);
 

@@ -118,6 +118,28 @@ static void a_filter_leaves_vectors_out(void **state)
 	shares(world, 0, 30, 60, 10);
 }
 
+/* A part of no time is 0 %, also where no row has it. */
+static void a_vcpu_that_never_sleeps(void **state)
+{
+	for (int has_waking = 0; has_waking < 2; has_waking++) {
+		struct world *world;
+
+		setup(state);
+		world = *state;
+		for (uint64_t second = 1; second <= 2; second++) {
+			put(world, 1, ALL, 10 * second, 1000000);
+			if (has_waking)
+				put_part(world, 1, ALL_WAKING, 0);
+			put_part(world, 1, ALL_WAITING, 6000000 * second);
+			take(world);
+		}
+		build(world);
+		assert_int_equal(cell(world, 0, COL_WAKING).type, CELL_PERCENT);
+		shares(world, 0, 0, 60, 40);
+		teardown(state);
+	}
+}
+
 static void nothing_came(void **state)
 {
 	struct world *world = *state;
@@ -152,6 +174,7 @@ UNIT(test_view_interrupts)
 		TEST(a_vcpu_and_its_vectors),
 		TEST(a_timer_is_late),
 		TEST(a_filter_leaves_vectors_out),
+		cmocka_unit_test(a_vcpu_that_never_sleeps),
 		TEST(nothing_came),
 		TEST(vcpus_want_interrupts_on_demand),
 	};
