@@ -46,34 +46,14 @@ bool monitor_is_live(const struct monitor *monitor)
 	return false;
 }
 
-/* The feed that this one would replace; NULL: none. */
-static const struct feed *replaced_by(const struct monitor *monitor, const struct feed *feed)
-{
-	for (size_t i = 0; feed->provider->instead_of && i < monitor->nr_feeds; i++) {
-		if (monitor->feeds[i].provider == feed->provider->instead_of)
-			return &monitor->feeds[i];
-	}
-	return NULL;
-}
-
-/* Whether the feed is not needed, because the one that it would replace is open. */
 static bool is_spare(const struct monitor *monitor, const struct feed *feed)
 {
-	const struct feed *first = replaced_by(monitor, feed);
-
-	return first && first->is_open;
+	return feed_is_spare(feed, monitor->feeds, monitor->nr_feeds);
 }
 
-/* Whether another feed replaces it. */
 static bool is_replaced(const struct monitor *monitor, const struct feed *feed)
 {
-	for (size_t i = 0; i < monitor->nr_feeds; i++) {
-		const struct feed *other = &monitor->feeds[i];
-
-		if (other->is_open && replaced_by(monitor, other) == feed)
-			return true;
-	}
-	return false;
+	return feed_is_replaced(feed, monitor->feeds, monitor->nr_feeds);
 }
 
 /* Why nothing counts: the first feed's reason; of a feed that replaces it, the reason, too. */
@@ -82,7 +62,8 @@ static void say_why(const struct monitor *monitor, struct error *error)
 	error->text[0] = '\0';
 	for (size_t i = 0; i < monitor->nr_feeds; i++) {
 		const struct feed *feed = &monitor->feeds[i];
-		const struct feed *first = replaced_by(monitor, feed);
+		const struct feed *first =
+			feed_first(feed, monitor->feeds, monitor->nr_feeds);
 
 		if (feed->is_open || feed->is_aside)
 			continue;

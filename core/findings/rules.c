@@ -17,7 +17,6 @@
 #define THROTTLED "thread(throttled)"
 /* KVM_RUN returned because a signal came, or the guest was stopped: no device took that time. */
 #define NO_WORK "restart|error|INTR|SYSTEM_EVENT|SHUTDOWN|DEBUG"
-
 /* Exits by which a guest switches a vCPU off: they end when it is switched on again. */
 #define OFF "HVC64|SMC64|HVC32|SMC32|SUPERVISOR_SYSCALL"
 /* Of VMMs, where a vCPU's thread waits for another one; for work it waits by conditions. */

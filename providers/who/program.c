@@ -218,7 +218,7 @@ static void take_comm(char *to, size_t size, const char *comm)
 static void name_kernel(const struct guests *guests, const struct who_time *time,
 			struct who_names *names)
 {
-	const struct guest *guest = NULL;
+	const struct guest *guest;
 
 	names->part = WAIT_KERNEL;
 	take_comm(names->thread, sizeof(names->thread), time->thread.text);

@@ -351,7 +351,6 @@ static __always_inline _Bool is_in_kernel(const void *vcpu)
 	return 0;
 }
 
-
 static __always_inline void count_preemption(struct who_record *record, struct task_struct *task)
 {
 	const char *first = (const char *)task->preempt_notifiers.first, *vcpu;

@@ -30,12 +30,9 @@
 /* Records of perf's own, not the kernel's. Source: tools/lib/perf/include/perf/event.h. */
 enum {
 	RECORD_LOST_SAMPLES = 13,
-	RECORD_ATTR = 64,
 	RECORD_TRACING_DATA = 66,
 	RECORD_FINISHED_ROUND = 68,
-	RECORD_ID_INDEX = 69,
 	RECORD_AUXTRACE = 71,
-	RECORD_FEATURE = 80,
 };
 
 #define MISC_FILTERED 0x8000 /* of RECORD_LOST_SAMPLES: a filter left them out */
@@ -226,7 +223,6 @@ static void on_maps(struct perf_source *perf, const struct perf_piece *piece)
 static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 {
 	struct perf_header *header = &perf->perf->header;
-	struct trace_file *file = perf->source.file;
 	uint64_t size;
 
 	switch (piece->type) {
@@ -252,12 +248,6 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 		if (!(piece->misc & MISC_FILTERED))
 			on_lost(perf, piece, 0);
 		break;
-	case RECORD_ATTR:
-		perf_header_add_attr(file, header, piece->at, piece->size);
-		break;
-	case RECORD_FEATURE:
-		perf_header_add_feature(file, header, piece->at, piece->size);
-		break;
 	case RECORD_TRACING_DATA:
 		on_formats(perf, piece->size >= 4 ? bytes_u32(piece->at, header->swap) : 0);
 		break;
@@ -270,16 +260,13 @@ static void on_record(struct perf_source *perf, const struct perf_piece *piece)
 		perf->until = perf->round;
 		perf->round = perf->most;
 		break;
-	case RECORD_ID_INDEX:
-		perf_header_take_index(header, piece->at, piece->size);
-		break;
 	case RECORD_AUXTRACE:
 		size = piece->size >= 8 ? bytes_u64(piece->at, header->swap) : 0;
 		if (!perf_records_data(&perf->records, size, NULL))
 			end_records(perf);
 		break;
 	default:
-		break;
+		perf_header_take(perf->source.file, header, piece);
 	}
 }
 

@@ -22,6 +22,9 @@ enum {
 	NR_FEATURES = 256,
 };
 
+/* Records of perf's own. */
+enum { RECORD_ATTR = 64, RECORD_ID_INDEX = 69, RECORD_FEATURE = 80 };
+
 #define NS_PER_S UINT64_C(1000000000)
 
 struct perf_section {
@@ -81,7 +84,6 @@ static uint64_t stack_ns_of(const struct trace_info *info, const uint8_t *attr, 
 {
 	uint32_t type = bytes_u32(attr, swap);
 	uint64_t config = bytes_u64(attr + 8, swap), rate = bytes_u64(attr + 16, swap);
-
 	bool is_rate = flag(info, flags, FLAG_FREQ);
 
 	if (type == PERF_TYPE_SOFTWARE &&
@@ -189,20 +191,6 @@ const struct perf_layout *perf_header_layout(const struct perf_header *header, u
 	const struct perf_id *found = perf_header_id(header, id);
 
 	return &header->layouts[found ? found->layout : 0];
-}
-
-/* Their number, and of each id: id, index, CPU, thread (-1: it counts all threads of the CPU). */
-void perf_header_take_index(struct perf_header *header, const uint8_t *at, size_t size)
-{
-	const size_t entry_size = 4 * sizeof(uint64_t);
-	uint64_t nr = size >= 8 ? bytes_u64(at, header->swap) : 0;
-
-	for (size_t i = 8; nr > 0 && size - i >= entry_size; nr--, i += entry_size) {
-		struct perf_id *id = perf_header_id(header, bytes_u64(at + i, header->swap));
-
-		if (id)
-			id->is_of_thread = bytes_u64(at + i + 24, header->swap) != UINT64_MAX;
-	}
 }
 
 static void get_attrs(struct cursor *cursor, struct perf_header *header,
@@ -407,7 +395,7 @@ void perf_header_release(struct perf_header *header)
 	perf_maps_release(&header->maps);
 }
 
-/* ---- parts of the header among the records of a pipe */
+/* ---- parts of the header among the records */
 
 static struct cursor memory_cursor(struct trace_file *file, const uint8_t *at, size_t size)
 {
@@ -420,8 +408,8 @@ static struct cursor memory_cursor(struct trace_file *file, const uint8_t *at, s
 }
 
 /* The attr begins with its size; the rest of the record are ids. */
-void perf_header_add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
-			  size_t size)
+static void add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
+		     size_t size)
 {
 	struct cursor cursor = memory_cursor(file, at, size);
 	uint32_t attr_size = size >= 8 ? bytes_u32(at + 4, header->swap) : 0;
@@ -434,14 +422,39 @@ void perf_header_add_attr(struct trace_file *file, struct perf_header *header, c
 	add_ids(&cursor, header, (size - attr_size) / sizeof(uint64_t), &like);
 }
 
-void perf_header_add_feature(struct trace_file *file, struct perf_header *header, const uint8_t *at,
-			     size_t size)
+static void add_feature(struct trace_file *file, struct perf_header *header, const uint8_t *at,
+			size_t size)
 {
 	struct cursor cursor = memory_cursor(file, at, size);
 	uint64_t feature = cursor_u64(&cursor);
 
 	if (!cursor.err && feature < NR_FEATURES && feature != FEATURE_TRACING_DATA)
 		get_feature(&cursor, header, (unsigned int)feature, size - 8);
+}
+
+/* Their number, and of each id: id, index, CPU, thread (-1: it counts all threads of the CPU). */
+static void take_index(struct perf_header *header, const uint8_t *at, size_t size)
+{
+	const size_t entry_size = 4 * sizeof(uint64_t);
+	uint64_t nr = size >= 8 ? bytes_u64(at, header->swap) : 0;
+
+	for (size_t i = 8; nr > 0 && size - i >= entry_size; nr--, i += entry_size) {
+		struct perf_id *id = perf_header_id(header, bytes_u64(at + i, header->swap));
+
+		if (id)
+			id->is_of_thread = bytes_u64(at + i + 24, header->swap) != UINT64_MAX;
+	}
+}
+
+void perf_header_take(struct trace_file *file, struct perf_header *header,
+		      const struct perf_piece *piece)
+{
+	if (piece->type == RECORD_ATTR)
+		add_attr(file, header, piece->at, piece->size);
+	else if (piece->type == RECORD_FEATURE)
+		add_feature(file, header, piece->at, piece->size);
+	else if (piece->type == RECORD_ID_INDEX)
+		take_index(header, piece->at, piece->size);
 }
 
 void perf_header_add_formats(struct trace_file *file, const uint8_t *at, size_t size)

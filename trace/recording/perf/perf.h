@@ -106,17 +106,13 @@ const struct perf_layout *perf_header_layout(const struct perf_header *header, u
 /* NULL: not known. */
 struct perf_id *perf_header_id(const struct perf_header *header, uint64_t id);
 
-/* Takes a record of perf's that says which CPU and which thread each id is of. */
-void perf_header_take_index(struct perf_header *header, const uint8_t *at, size_t size);
-
 /*
- * Add parts of the header that perf writes among the records of a pipe: an event with its ids, a
- * feature, the formats. A damaged or unknown part is skipped.
+ * Takes a part of the header that perf writes among the records: an event with its ids, a feature,
+ * which CPU and which thread each id is of. A damaged one, or any other record, is skipped.
  */
-void perf_header_add_attr(struct trace_file *file, struct perf_header *header, const uint8_t *at,
-			  size_t size);
-void perf_header_add_feature(struct trace_file *file, struct perf_header *header, const uint8_t *at,
-			     size_t size);
+void perf_header_take(struct trace_file *file, struct perf_header *header,
+		      const struct perf_piece *piece);
+/* The formats, which follow a record of a pipe. */
 void perf_header_add_formats(struct trace_file *file, const uint8_t *at, size_t size);
 
 /* ---- records, one after the other, also those in compressed records (perf record -z) */
