@@ -34,8 +34,7 @@ struct load {
 };
 
 /* Without a version: "memcpy@@GLIBC_2.14". */
-static void add_symbol(struct code_symbols *file, const GElf_Sym *symbol,
-		       const char *raw)
+static void add_symbol(struct code_symbols *file, const GElf_Sym *symbol, const char *raw)
 {
 	char name[NAME_BYTES];
 	size_t len;
@@ -76,8 +75,7 @@ static Elf_Scn *find_section(Elf *elf, uint32_t type)
 }
 
 /* Whether the file has such a table of symbols. */
-static bool add_symbols(struct code_symbols *file, Elf *elf,
-			uint32_t type)
+static bool add_symbols(struct code_symbols *file, Elf *elf, uint32_t type)
 {
 	Elf_Scn *section = find_section(elf, type);
 	GElf_Shdr header, names;
@@ -91,8 +89,7 @@ static bool add_symbols(struct code_symbols *file, Elf *elf,
 	for (int i = 0; data && *file->nr_all < SYMBOLS_MAX; i++) {
 		if (!gelf_getsym(data, i, &symbol))
 			break;
-		add_symbol(file, &symbol,
-			   elf_strptr(elf, header.sh_link, symbol.st_name));
+		add_symbol(file, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
 	}
 	return data;
 }
@@ -123,8 +120,7 @@ static void read_id(Elf_Data *data, char *ret_id)
 
 		if (note.n_type != NT_GNU_BUILD_ID || note.n_descsz > ID_BYTES)
 			continue;
-		for (size_t i = 0; i < note.n_descsz; i++)
-			snprintf(ret_id + 2 * i, 3, "%02x", bytes[i]);
+		hex_put(ret_id, bytes, note.n_descsz);
 	}
 }
 
@@ -140,13 +136,11 @@ static void find_id(Elf *elf, char *id)
 }
 
 /* Where the separate debug file would be, by the build id; "": the file has none. */
-static void find_debug_file(const struct env *env, const char *id, char *buf,
-			    size_t size)
+static void find_debug_file(const struct env *env, const char *id, char *buf, size_t size)
 {
 	buf[0] = '\0';
 	if (strlen(id) > 2)
-		env_path(env, buf, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", id,
-			 id + 2);
+		env_path(env, buf, size, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
 }
 
 /* Whether the file could be read, and had a whole table of symbols. */

@@ -232,17 +232,25 @@ static const struct mapping *find_mapping(const struct functions *functions, uin
 	return NULL;
 }
 
-/* The file of the mapping, which is read when it is needed for the first time. */
+static void read_symbols(struct functions *functions, struct code_file *file, int fd,
+			 const char *id)
+{
+	code_symbols_read(&file->symbols, functions->env, fd, id, &functions->nr_symbols);
+	close(fd);
+	file->is_read = true;
+}
+
+/*
+ * The file of the mapping, which is read when it is needed for the first time. A process that has
+ * ended has no mappings, but the next one may have mapped the same file.
+ */
 static const struct code_file *file_of(struct functions *functions, const struct mapping *map)
 {
 	struct code_file *file = functions->files[map->file];
 	int fd = file->inode && !file->is_read ? open_mapped(functions, map) : -1;
 
-	file->is_read = true;
-	if (fd < 0)
-		return file;
-	code_symbols_read(&file->symbols, functions->env, fd, "", &functions->nr_symbols);
-	close(fd);
+	if (fd >= 0)
+		read_symbols(functions, file, fd, "");
 	return file;
 }
 
@@ -299,11 +307,8 @@ void functions_of_file(struct functions *functions, const char *path, const char
 	}
 	if (is_file && !file->is_read)
 		fd = open_regular(path);
-	file->is_read = true;
-	if (fd >= 0) {
-		code_symbols_read(&file->symbols, functions->env, fd, id,
-			  &functions->nr_symbols);
-		close(fd);
-	}
+	file->is_read = true; /* or it is not there */
+	if (fd >= 0)
+		read_symbols(functions, file, fd, id);
 	name_in_file(file, offset, buf, size);
 }

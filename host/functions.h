@@ -23,8 +23,8 @@ void functions_of_kernel(struct functions *functions, uint64_t address, char *bu
 
 /*
  * "main_loop_wait", by the symbols of the program or library, or of its separate debug file; else
- * "qemu-system-x86_64+0x1234", or "[unknown]" if no file is there. To be told before a process is
- * looked at again after a while: it may have other maps.
+ * "qemu-system-x86_64+0x1234", or "[unknown]" if no file is there. functions_look_again() is to be
+ * called after a while: the process may have other maps.
  */
 void functions_of_process(struct functions *functions, pid_t pid, uint64_t address, char *buf,
 			  size_t size);

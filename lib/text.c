@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pcre2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,13 @@ bool utf8_clean(const char *raw, size_t len, char *ret_text, size_t size)
 #define HEAP_LIMIT_KIB 16384
 
 #define TEXT_SHOWN 70 /* of a long pattern, so that the message has room for the error */
+
+void hex_put(char *ret_text, const uint8_t *bytes, size_t nr)
+{
+	ret_text[0] = '\0';
+	for (size_t i = 0; i < nr; i++)
+		snprintf(ret_text + 2 * i, 3, "%02x", bytes[i]);
+}
 
 struct pattern {
 	char *text;

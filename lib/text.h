@@ -25,6 +25,9 @@ size_t utf8_decode(const char *text, size_t left, uint32_t *ret_code);
  */
 bool utf8_clean(const char *raw, size_t len, char *ret_text, size_t size);
 
+/* Two digits for each byte, and a NUL. */
+void hex_put(char *ret_text, const uint8_t *bytes, size_t nr);
+
 /*
  * The regular expressions of filters and searches: PCRE2, with nearly Python's syntax. Unanchored;
  * characters are UTF-8. Without a capital letter the case does not matter: KVM's tables write

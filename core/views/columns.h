@@ -340,7 +340,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "the address at which the guest was left, or goes on (Intel); -: " \
 		       "not known") \
 	COLUMN(SYMBOL, TEXT("symbol", "Function", 24), .needs = NEEDS_VALUE, \
-	       .help = "the guest's function there, by --guest-kallsyms") \
+	       .help = "the guest's function there, if it has a name") \
 	/* Of code. */ \
 	COLUMN(FUNCTION, TEXT("function", "Function", 32), \
 	       .help = "a function of the kernel or of the VMM; [guest]: the guest ran; [off " \

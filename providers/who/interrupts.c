@@ -245,13 +245,12 @@ static int add_vectors(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_of, 
 	int map = bpf_map__fd(interrupts->program->maps.interrupts), err = 0;
 	struct interrupt keys[BATCH];
 	struct interrupt_time times[BATCH];
-	uint32_t at = 0, next = 0, *from = NULL;
+	uint32_t at, *from = NULL;
 
-	while (!err) {
+	for (; !err; from = &at) {
 		uint32_t nr = BATCH;
 
-		err = bpf_map_lookup_batch(map, from, &next, keys, times, &nr, NULL);
-		err = err < 0 ? -errno : 0;
+		err = bpf_map_lookup_batch(map, from, &at, keys, times, &nr, NULL);
 		if (err && err != -ENOENT) /* that is: these are the last */
 			return err;
 		for (uint32_t i = 0; i < nr; i++) {
@@ -260,8 +259,6 @@ static int add_vectors(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_of, 
 			if (vcpu_of(arg, (pid_t)keys[i].tid, &key))
 				add_vector(interrupts, sample, key, keys[i].irq, &times[i]);
 		}
-		at = next;
-		from = &at;
 	}
 	return 0;
 }

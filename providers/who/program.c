@@ -159,20 +159,17 @@ uint64_t who_bpf_lost_ns(const struct who_bpf *bpf)
 int who_bpf_take(struct who_bpf *bpf, who_take_fn *take, void *arg)
 {
 	int map = bpf_map__fd(bpf->program->maps.pairs), err = 0;
-	uint32_t at = 0, next = 0, *from = NULL;
+	uint32_t at, *from = NULL;
 
-	while (!err) {
+	for (; !err; from = &at) {
 		uint32_t nr = BATCH;
 
-		err = bpf_map_lookup_and_delete_batch(map, from, &next, bpf->pairs, bpf->times,
-						      &nr, NULL);
-		err = err < 0 ? -errno : 0;
+		err = bpf_map_lookup_and_delete_batch(map, from, &at, bpf->pairs, bpf->times, &nr,
+						      NULL);
 		if (err && err != -ENOENT) /* that is: these are the last */
 			return err;
 		for (uint32_t i = 0; i < nr; i++)
 			take(arg, &bpf->pairs[i], &bpf->times[i]);
-		at = next;
-		from = &at;
 	}
 	return 0;
 }

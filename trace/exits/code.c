@@ -16,6 +16,7 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/hash.h"
+#include "lib/text.h"
 #include "trace/exits/recording.h"
 
 #define KNOWN_MAX 65536
@@ -123,8 +124,7 @@ static bool is_id_of_kernel(const char *id)
 		at = desc + ((size_t)head.n_descsz + 3) / 4 * 4;
 		if (head.n_type != NT_GNU_BUILD_ID || head.n_descsz > ID_BYTES || at > size)
 			continue;
-		for (size_t i = 0; i < head.n_descsz; i++)
-			snprintf(text + 2 * i, 3, "%02x", notes[desc + i]);
+		hex_put(text, notes + desc, head.n_descsz);
 		return strcmp(text, id) == 0;
 	}
 	return false;

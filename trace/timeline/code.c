@@ -121,10 +121,10 @@ void timeline_code_add(struct timeline_code *code, const struct recorded_thread 
 
 void timeline_code_end(struct timeline_code *code)
 {
-	struct code_track *track, *next;
+	struct code_track *track;
 	char name[64];
 
-	HASH_ITER(hh, code->tracks, track, next) {
+	for (track = code->tracks; track; track = track->hh.next) {
 		const struct recorded_thread *thread = track->thread;
 
 		draw(code, track);
@@ -134,6 +134,14 @@ void timeline_code_end(struct timeline_code *code)
 			snprintf(name, sizeof(name), "%s: code", thread->comm);
 		out_track(code->out, track->process, TRACK_IDS + thread->tid, name,
 			  thread->vcpu >= 0 ? thread->vcpu : TRACK_IDS + thread->tid);
+	}
+}
+
+void timeline_code_release(struct timeline_code *code)
+{
+	struct code_track *track, *next;
+
+	HASH_ITER(hh, code->tracks, track, next) {
 		HASH_DEL(code->tracks, track);
 		free(track->calls);
 		free(track);

@@ -422,6 +422,7 @@ void timeline_kvm_free(struct timeline_kvm *kvm)
 	arrows_release(&kvm->arrows);
 	offsets_release(&kvm->offsets);
 	timeline_cpus_release(&kvm->cpus);
+	timeline_code_release(&kvm->code);
 	recorded_code_free(kvm->code.names);
 	free(kvm);
 }

@@ -60,8 +60,9 @@ struct timeline_code {
 void timeline_code_add(struct timeline_code *code, const struct recorded_thread *thread,
 		       int32_t process, const struct trace_event *event, uint32_t node);
 
-/* At the stream's end, or when it ends early: draws what waits, and names the tracks. */
+/* At the stream's end: draws what waits, and names the tracks. */
 void timeline_code_end(struct timeline_code *code);
+void timeline_code_release(struct timeline_code *code);
 
 /* ---- guests, after the stream's end; in the order of their first events */
 

@@ -146,6 +146,23 @@ static void looks_again(void **state)
 	assert_string_equal(machine->name, "[unknown]");
 }
 
+/* The process has ended before its file was opened; another one has mapped the file, too. */
+static void a_file_of_two_processes(void **state)
+{
+	static const char maps[] = "7f0000000000-7f0000001000 r-xp 1000 fe:01 77 /usr/bin/vmm\n";
+	struct machine *machine = *state;
+	struct elf_file file;
+
+	elf_file_init(&file, SHT_SYMTAB);
+	elf_file_add(&file, "main_loop", 0x100, 0x40);
+	assert_string_equal(name_at(machine, BEGIN + 0x100), "vmm+0x1100");
+	write_below(machine, "/proc/124/maps", maps, strlen(maps));
+	write_below(machine, "/proc/124/map_files/7f0000000000-7f0000001000", &file, sizeof(file));
+	functions_of_process(machine->functions, PID + 1, BEGIN + 0x100, machine->name,
+			     sizeof(machine->name));
+	assert_string_equal(machine->name, "main_loop");
+}
+
 /* A stripped file has the names of its interface; its debug file has all. */
 static void by_debug_file(void **state)
 {
@@ -247,6 +264,7 @@ UNIT(test_functions)
 		FUNCTIONS(by_symbols),
 		FUNCTIONS(without_a_file),
 		FUNCTIONS(looks_again),
+		FUNCTIONS(a_file_of_two_processes),
 		FUNCTIONS(by_debug_file),
 		FUNCTIONS(by_dynamic_symbols),
 		FUNCTIONS(a_false_file),

@@ -58,9 +58,7 @@ struct file_id {
 
 static void put_id(char *text, const uint8_t *bytes, size_t size)
 {
-	text[0] = '\0';
-	for (size_t i = 0; i < size && i < ID_BYTES; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	hex_put(text, bytes, size < ID_BYTES ? size : ID_BYTES);
 }
 
 static struct process_maps *process_of(struct perf_maps *maps, int32_t pid)
