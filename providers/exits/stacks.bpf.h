@@ -87,7 +87,7 @@ static __noinline __u64 keep_stack(void *ctx, struct exits_frames *frames, __u64
 
 	if (!ctx || !frames)
 		return 0;
-	__builtin_memset(frames, 0, sizeof(*frames));
+	/* It clears the rest of the frames. */
 	if (bpf_get_stack(ctx, frames->at, sizeof(frames->at), flags) < 8)
 		return 0;
 	hash = hash_frames(frames);
