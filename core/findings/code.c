@@ -24,9 +24,9 @@ struct words {
 	uint64_t in, but;
 };
 
-/* A rule's part of a vCPU's time that is in one function, or the whole of it (ALL_CODE). */
+/* What a rule measures of a vCPU: in one function, or all of it (ALL_CODE). */
 struct code_sum {
-	struct key key; /* the field: the function and the rule, see key_of() */
+	struct key key; /* the field: the function and the rule, see add_function() */
 	uint64_t sum;
 };
 
@@ -199,11 +199,6 @@ static uint32_t find_function(const struct code *code, uint32_t node, uint32_t r
 	return found;
 }
 
-static struct key key_of(const struct key *of, uint32_t function, uint32_t rule)
-{
-	return (struct key){ of->guest, of->vcpu, function * RULES_MAX + rule };
-}
-
 static void add_sum(struct code *code, const struct key *key, uint64_t more)
 {
 	size_t at = key_index_add(&code->index, code->sums, sizeof(*code->sums), code->nr_sums,
@@ -219,7 +214,7 @@ static void add_sum(struct code *code, const struct key *key, uint64_t more)
 static void add_function(struct code *code, const struct key *of, uint32_t function, uint32_t rule,
 			 uint64_t more)
 {
-	const struct key key = key_of(of, function, rule);
+	const struct key key = { of->guest, of->vcpu, function * RULES_MAX + rule };
 
 	add_sum(code, &key, more);
 }
@@ -251,7 +246,7 @@ static void fade_one(uint64_t *sum, double part)
 	*sum = (uint64_t)((double)*sum * part);
 }
 
-/* What the samples before count now; sums of 0 are forgotten. */
+/* From now on samples so far count only this part; sums of 0 are forgotten. */
 static void fade(struct code *code, double part)
 {
 	size_t nr = code->nr_sums;

@@ -41,7 +41,6 @@ static const struct column columns[] = {
 	{ .id = COL_NONE },
 };
 
-#define NAME_SIZE WHO_NAME_SIZE
 #define SMALL 100 /* what had less than this part of the vCPU's waits */
 
 static bool is_wait(const struct field *field)
@@ -77,9 +76,9 @@ static int by_vcpu(const void *a, const void *b, void *facts)
 	return (int)part_of(facts, x) - (int)part_of(facts, y);
 }
 
-void who_name_vcpu(char name[NAME_SIZE], const struct guest *guest, int32_t vcpu)
+void who_name_vcpu(char name[WHO_NAME_SIZE], const struct guest *guest, int32_t vcpu)
 {
-	snprintf(name, NAME_SIZE, "%s vCPU %d", guest ? guest->name : "(ended)", (int)vcpu);
+	snprintf(name, WHO_NAME_SIZE, "%s vCPU %d", guest ? guest->name : "(ended)", (int)vcpu);
 }
 
 /* "web2 vCPU 0", "vCPU 1", "qemu-io of web2", "kworker" */
@@ -90,9 +89,9 @@ static void name_culprit(char *name, const struct field *field)
 			strcmp(field->alias, field->label) == 0;
 
 	if (is_alone)
-		snprintf(name, NAME_SIZE, "%s", field->label);
+		snprintf(name, WHO_NAME_SIZE, "%s", field->label);
 	else
-		snprintf(name, NAME_SIZE, "%s%s%s", is_vcpu ? field->alias : field->label,
+		snprintf(name, WHO_NAME_SIZE, "%s%s%s", is_vcpu ? field->alias : field->label,
 			 is_vcpu ? " " : " of ", is_vcpu ? field->label : field->alias);
 }
 
@@ -176,7 +175,7 @@ static void add_rest(struct view *view, struct row_of *of, const struct group *r
 	struct view_row *row;
 
 	of->group = rest;
-	snprintf(name, NAME_SIZE, "%zu others", nr);
+	snprintf(name, WHO_NAME_SIZE, "%zu others", nr);
 	row = fill_row(view, of);
 	row->field = FIELD_NONE;
 	row->depth = 1;
@@ -255,7 +254,7 @@ static void add_vcpu(struct view *view, struct row_of *of, struct group *const *
 			last = i;
 			continue;
 		}
-		add_row(view, of, names + i * NAME_SIZE);
+		add_row(view, of, names + i * WHO_NAME_SIZE);
 		if (i)
 			continue;
 		fill_preemptions(view, &view->rows[view->nr_rows - 1], of, groups + 1, nr - 1);
@@ -263,7 +262,7 @@ static void add_vcpu(struct view *view, struct row_of *of, struct group *const *
 			*view_cell(view, &view->rows[view->nr_rows - 1], COL_SKEW) =
 				share_of(of, who_ns(of->query, groups[0]) - least_ns);
 	}
-	names += last * NAME_SIZE;
+	names += last * WHO_NAME_SIZE;
 	if (nr_small > 1) {
 		add_rest(view, of, &rest, nr_small, names);
 	} else if (nr_small) {
@@ -277,7 +276,7 @@ static void add_rows(struct view *view, const struct query *query, const struct 
 		     struct group **groups, size_t nr)
 {
 	struct row_of of = { .facts = facts, .query = query, .rollup = &view->sums };
-	char *names = view_scratch(view, nr * NAME_SIZE); /* of the rows */
+	char *names = view_scratch(view, nr * WHO_NAME_SIZE); /* of the rows */
 	size_t guest_end = 0;
 	uint64_t least_ns = 0;
 
@@ -288,7 +287,8 @@ static void add_rows(struct view *view, const struct query *query, const struct 
 		}
 		nr_same = count_same(groups + i, nr - i, true);
 		if (part_of(facts, groups[i]) == WAIT_ALL && who_shows(query, groups[i]))
-			add_vcpu(view, &of, groups + i, nr_same, least_ns, names + i * NAME_SIZE);
+			add_vcpu(view, &of, groups + i, nr_same, least_ns,
+				 names + i * WHO_NAME_SIZE);
 	}
 }
 

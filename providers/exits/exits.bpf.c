@@ -388,9 +388,9 @@ ON_ARGUMENT(on_hypercall, "kvm_hypercall", EXITS_HYPERCALL, ctx->args[0], 0, 0)
 ON_ARGUMENT(on_hvc, "kvm_hvc_arm64", EXITS_HYPERCALL, ctx->args[1], 0, 0)
 
 /*
- * Whether the thread that runs can be a guest's: of a process that is told when its memory changes,
- * as KVM is of a VMM's, also a thread of the kernel that works in its memory (vhost); or of KVM's
- * timer. A device's message may come in whatever runs, and any process would get a record for it.
+ * Whether the thread that runs can raise interrupts of its guest: it works in memory of which KVM
+ * follows the changes, as a VMM and the kernel's vhost threads do, or it is KVM's timer. A device's
+ * message may come in any thread, which would get a record for it.
  */
 static __always_inline _Bool may_raise(void)
 {

@@ -285,7 +285,7 @@ struct exits_long_output {
 	struct exits_threads *threads;
 	struct exits_names *names;
 	const struct exits_code *codes;
-	struct guest_functions *functions; /* are told what is to be named; NULL: nothing is */
+	struct guest_functions *functions; /* get what is to be named; NULL: nothing is */
 	uint64_t epoch_ns; /* the time of day when CLOCK_MONOTONIC was 0 */
 	struct long_exits *long_exits;
 };

@@ -2,10 +2,10 @@
 /*
  * Measures how long an interrupt is pending for a vCPU before the vCPU enters the guest.
  *
- * An interrupt begins where KVM gives it to a vCPU, whichever thread or interrupt of the host that
- * is in. The tracepoint there has the vCPU's number and not its guest, so x86 has a program at the
- * function, and AArch64 a probe. The next entry of the vCPU's thread ends all that are pending.
- * A slot has one writer: who takes it, and then the thread.
+ * An interrupt begins where KVM gives it to a vCPU, in any thread or interrupt of the host. The
+ * tracepoint there has the vCPU's number, but not its guest: so x86 has a program at the function,
+ * and AArch64 a probe. The next entry of the vCPU's thread ends all that are pending. A slot has
+ * one writer at a time: the program that takes it, then the thread.
  */
 #include "providers/bpf/buckets.bpf.h"
 #include "providers/bpf/kernel.bpf.h"
@@ -78,8 +78,8 @@ static __always_inline struct thread *thread_of(__u32 tid)
 }
 
 /*
- * One that is pending already is not there twice. Then, too, is_pending is set: the entry that
- * cleared it may have looked at the slot before.
+ * An interrupt that is pending already gets no second slot. is_pending is set then, too: the entry
+ * that cleared it may have looked at this slot before.
  */
 static __always_inline struct slot *take_slot(struct thread *thread, __u32 irq)
 {

@@ -179,7 +179,7 @@ void who_interrupts_free(struct who_interrupts *interrupts)
 
 /* ---- rows */
 
-/* It is new to the programs when it is new here. */
+/* A key that is new here is new to the programs, too. */
 #define NEW (ROW_FROM_ZERO | ROW_WHOLE_INTERVAL)
 
 static void add_time(struct sample *sample, struct key key, const struct interrupt_time *time)

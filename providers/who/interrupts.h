@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * interrupts - how long interrupts are pending for vCPUs before these enter the guest: a part of
- * the provider "who", whose threads they are.
+ * the provider "who", which has the threads of vCPUs.
  */
 #ifndef KVMTOP_PROVIDERS_WHO_INTERRUPTS_H
 #define KVMTOP_PROVIDERS_WHO_INTERRUPTS_H
@@ -17,7 +17,7 @@
 
 struct who_interrupts;
 
-/* Adds its fields. Nothing is measured yet. */
+/* Adds the fields. Nothing is measured yet. */
 struct who_interrupts *who_interrupts_new(const struct provider_args *args);
 void who_interrupts_free(struct who_interrupts *interrupts); /* NULL is fine */
 
@@ -27,7 +27,7 @@ void who_interrupts_want(struct who_interrupts *interrupts, const struct field_s
 
 bool who_interrupts_are_measured(const struct who_interrupts *interrupts);
 
-/* Whose thread it is. False: of no vCPU that is wanted. */
+/* The guest and vCPU of a thread. False: it runs no vCPU that is wanted. */
 typedef bool who_vcpu_fn(void *arg, pid_t tid, struct key *ret_key);
 
 /* Forgets the threads that have ended: others may get their numbers. */

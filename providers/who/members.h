@@ -39,8 +39,8 @@ void who_members_init(struct who_members *members, const struct guests *guests);
 void who_members_release(struct who_members *members);
 
 /*
- * Brings the list up to date, and the programs' threads; bpf NULL: there are no programs. False: it
- * is the same.
+ * Brings the list and the programs' threads up to date; bpf NULL: there are no programs. False:
+ * nothing has changed.
  */
 bool who_members_update(struct who_members *members, struct who_bpf *bpf);
 

@@ -43,7 +43,7 @@ uint64_t who_bpf_lost_ns(const struct who_bpf *bpf);
 
 /* ---- names of what had the CPU */
 
-/* What the names of a pair are, of a kind that the programs tell apart less finely. */
+/* The kind of what ran, which the programs know less finely, and its names. */
 struct who_names {
 	enum wait_part part;
 	char thread[WHO_NAME + 16]; /* "": it has none */

@@ -199,7 +199,7 @@ static int add_culprits(struct who *who, struct sample *sample)
 		const struct culprit *culprit = &who->culprits[i];
 		const struct timing timing = { .time_ns = culprit->ns, .max_ns = culprit->max_ns };
 
-		/* It is new to the programs when it is new here. */
+		/* A key that is new here is new to the programs, too. */
 		if (is_wanted(who, culprit->key.guest))
 			sample_add_timed(sample, culprit->key, culprit->count,
 					 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);

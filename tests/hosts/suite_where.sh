@@ -38,7 +38,8 @@ where_kept() {
 	kvmtop -l -s 1 -n 3 --csv --keep where -w "$TMP/where.db" >"$TMP/out" 2>"$TMP/where.err"
 	kvmtop -r "$TMP/where.db" -1 --csv --view exits >"$TMP/exits"
 	kvmtop -r "$TMP/where.db" -1 --csv --view where -x >"$TMP/where"
-	is_near "$(cell "$TMP/where" time_ns function="$1")" "$(cell "$TMP/exits" time_ns reason="$1")" \
+	is_near "$(cell "$TMP/where" time_ns function="$1")" \
+		"$(cell "$TMP/exits" time_ns reason="$1")" \
 		"where: a history has the time of exits in code, too"
 }
 
