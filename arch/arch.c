@@ -374,17 +374,9 @@ void reasons_release(struct reasons *reasons)
 
 static const struct reason *find_code(const struct reasons *reasons, uint64_t code)
 {
-	size_t low = 0, high = reasons->nr;
+	size_t at = array_count_first(reasons->nr, i, reasons->list[i].code < code);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (reasons->list[middle].code < code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < reasons->nr && reasons->list[low].code == code ? &reasons->list[low] : NULL;
+	return at < reasons->nr && reasons->list[at].code == code ? &reasons->list[at] : NULL;
 }
 
 const struct reason *reasons_find(const struct reasons *reasons, const struct split *split,

@@ -54,17 +54,7 @@ struct kept_moment kept_copy(uint64_t id, uint64_t stretch, const struct packed 
 
 size_t kept_index(const struct kept *kept, uint64_t id)
 {
-	size_t low = 0, high = kept->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (kept->list[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_count_first(kept->nr, i, kept->list[i].id < id);
 }
 
 bool kept_has(const struct kept *kept, uint64_t id)

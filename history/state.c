@@ -79,18 +79,10 @@ static struct key_state state_of_total(const struct changes *changes, const stru
 
 static struct key_state *find(const struct state *state, const struct key *key)
 {
-	size_t low = 0, high = state->nr;
+	size_t at = array_count_first(state->nr, i, key_compare(&state->list[i].key, key) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (key_compare(&state->list[middle].key, key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < state->nr && key_compare(&state->list[low].key, key) == 0 ?
-		       &state->list[low] : NULL;
+	return at < state->nr && key_compare(&state->list[at].key, key) == 0 ? &state->list[at] :
+									       NULL;
 }
 
 /* What was forgotten before is in STATS_ENDED. */

@@ -198,24 +198,15 @@ void code_symbols_read(struct code_symbols *file, const struct env *env, int fd,
 /* The last symbol at the address or below it, if it reaches that far; NULL: none does. */
 static const char *find_symbol(const struct code_symbols *file, uint64_t address)
 {
-	size_t low = 0, high = file->nr_symbols;
+	size_t nr = array_count_first(file->nr_symbols, i, file->symbols[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (low > 0) {
-		const struct code_symbol *symbol = &file->symbols[low - 1];
+	for (; nr > 0; nr--) {
+		const struct code_symbol *symbol = &file->symbols[nr - 1];
 
 		if (!symbol->size || address - symbol->address < symbol->size)
 			return file->names + symbol->name;
-		if (low < 2 || file->symbols[low - 2].address != symbol->address)
+		if (nr < 2 || file->symbols[nr - 2].address != symbol->address)
 			return NULL;
-		low--;
 	}
 	return NULL;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host/guest_symbols.h"
+#include "lib/array.h"
 #include "lib/xalloc.h"
 
 #define BASE_BELOW (UINT64_C(2) << 20) /* the image, at most */
@@ -256,32 +257,24 @@ bool guest_symbols_at(const struct guest_symbols *symbols, size_t i, uint64_t *r
 bool guest_symbols_function(const struct guest_symbols *symbols, uint64_t address, char *buf,
 			    size_t size, uint64_t *ret_offset)
 {
-	size_t low = symbols->first, high = symbols->tables.nr;
+	const uint32_t *offsets = symbols->offsets + symbols->first;
+	size_t all = symbols->tables.nr - symbols->first, nr, first;
 	uint64_t offset = address - symbols->begin;
 	char name[GUEST_NAME_MAX + 1];
 
 	if (address < symbols->begin || address >= symbols->end)
 		return false;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->offsets[middle] <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == symbols->first)
+	nr = array_count_first(all, i, offsets[i] <= offset);
+	if (!nr)
 		return false;
 	/* An address with several names has the first one, as in the kernel. */
-	for (high = low - 1; low > symbols->first + 1; low--) {
-		if (symbols->offsets[low - 2] != symbols->offsets[high])
-			break;
-	}
-	offset -= symbols->offsets[low - 1];
-	guest_tables_unpack(&symbols->tables, low - 1, name, sizeof(name));
+	for (first = nr - 1; first > 0 && offsets[first - 1] == offsets[nr - 1]; first--)
+		;
+	offset -= offsets[first];
+	guest_tables_unpack(&symbols->tables, symbols->first + first, name, sizeof(name));
 	if (!name[0] || !strchr("tTwW", name[0]) || !name[1])
 		return false;
-	if (high == symbols->tables.nr - 1 && offset >= LAST_BYTES)
+	if (nr == all && offset >= LAST_BYTES)
 		return false;
 	snprintf(buf, size, "%s", name + 1);
 	*ret_offset = offset;

@@ -150,26 +150,10 @@ int kallsyms_read(const char *path, struct kallsyms **ret_symbols, struct error 
 	return kallsyms_parse(text, size, path, ret_symbols, error);
 }
 
-/* The number of symbols at this address or below. */
-static size_t count_up_to(const struct kallsyms *symbols, uint64_t address)
-{
-	size_t low = 0, high = symbols->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The function at an address; NULL: no function is there. */
 static const struct symbol *find(const struct kallsyms *symbols, uint64_t address)
 {
-	size_t nr = count_up_to(symbols, address), first;
+	size_t nr = array_count_first(symbols->nr, i, symbols->list[i].address <= address), first;
 	const struct symbol *symbol;
 
 	if (!nr)

@@ -45,4 +45,23 @@ static inline void *array_grown(void *array, size_t *room, size_t need, size_t s
 #define array_grow_unset(array, room, need) \
 	(*(array) = array_grown(*(array), room, need, sizeof(**(array)), false))
 
+/*
+ * Of nr sorted elements the number of the first ones for which the condition is true, where i is an
+ * element's number:
+ *
+ *	nr_before = array_count_first(list->nr, i, list->items[i].time < time);
+ */
+#define array_count_first(nr, i, condition)                                                        \
+	__extension__({                                                                            \
+		size_t array_low = 0, array_high = (nr);                                           \
+		while (array_low < array_high) {                                                   \
+			size_t i = array_low + (array_high - array_low) / 2;                       \
+			if (condition)                                                             \
+				array_low = i + 1;                                                 \
+			else                                                                       \
+				array_high = i;                                                    \
+		}                                                                                  \
+		array_low;                                                                         \
+	})
+
 #endif

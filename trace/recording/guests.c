@@ -2,6 +2,7 @@
 /* The guests that a trace.dat names, and which of its threads belong to them. */
 #include <stdlib.h>
 
+#include "lib/array.h"
 #include "lib/xalloc.h"
 #include "trace/recording/reader.h"
 #include "trace/recording/trace.h"
@@ -94,17 +95,8 @@ static void list_tids(struct trace_file *file)
 /* The first one in the list that is not before the thread's, or the list's end. */
 static const struct guest_tid *find_tid(const struct trace_file *file, int tid)
 {
-	size_t low = 0, high = file->nr_guest_tids;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (file->guest_tids[middle].tid < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return &file->guest_tids[low];
+	return &file->guest_tids[array_count_first(file->nr_guest_tids, i,
+						   file->guest_tids[i].tid < tid)];
 }
 
 int64_t trace_guest_of(const struct trace *trace, size_t file, int32_t tid,

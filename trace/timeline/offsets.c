@@ -87,17 +87,9 @@ static bool is_before(const struct offset *offset, const struct timeline_ratio *
 static int64_t last_before(const struct vcpu_offsets *of, const struct timeline_ratio *ratio,
 			   uint64_t guest_time)
 {
-	size_t low = 0, high = of->nr;
+	size_t nr = array_count_first(of->nr, i, is_before(&of->list[i], ratio, guest_time));
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (is_before(&of->list[middle], ratio, guest_time))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return of->list[low ? low - 1 : 0].offset;
+	return of->list[nr ? nr - 1 : 0].offset;
 }
 
 bool offsets_host_time(const struct timeline_offsets *offsets, const struct timeline_ratio *ratio,

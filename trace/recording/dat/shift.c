@@ -2,6 +2,7 @@
 /* A sorted list of samples for each CPU, and a binary search in it. */
 #include <stdlib.h>
 
+#include "lib/array.h"
 #include "lib/xalloc.h"
 #include "trace/recording/dat/dat.h"
 
@@ -114,17 +115,9 @@ void dat_shift_release(struct dat_shift *shift)
 /* The last sample that is not later than the time, or else the first sample. */
 static size_t find_sample(const struct dat_shift_cpu *cpu, uint64_t time)
 {
-	size_t low = 0, high = cpu->nr;
+	size_t nr = array_count_first(cpu->nr, i, cpu->samples[i].time <= time);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (cpu->samples[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : 0;
+	return nr ? nr - 1 : 0;
 }
 
 /* On the line through two samples, rounded as trace-cmd does. */
