@@ -233,7 +233,7 @@ static void play_open(const struct tally_sum *sum, struct sample *sample)
 
 static void play_end(const struct tally_sum *sum, struct sample *sample)
 {
-	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+	const uint32_t flags = ROW_NEW;
 	struct timing timing = {
 		.time_ns = sum->time_ns,
 		.open_ns = sum->open_ns,

@@ -24,6 +24,8 @@ enum {
 	ROW_FROM_ZERO = 1 << 0,
 	/* And it was counted during the whole interval, so there is a rate, too. */
 	ROW_WHOLE_INTERVAL = 1 << 1,
+	/* Both: of a key that is there from its first count on. */
+	ROW_NEW = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL,
 };
 
 #define STATS_HISTORY 32 /* rates remembered per key, for sparklines */

@@ -119,7 +119,7 @@ void stacks_keep(struct stacks *stacks, const struct stats *stats, struct fields
 			continue;
 		else if (i < STACKS_ROWS)
 			sample_add(sample, row->key, (stat ? stat->raw : 0) + (uint64_t)row->ns,
-				   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+				   ROW_NEW);
 		else
 			sample->stacks.lost_ns += (uint64_t)row->ns;
 	}

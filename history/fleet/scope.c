@@ -154,8 +154,7 @@ void scope_make_queries(const struct scope *scope, uint64_t first, uint64_t last
  */
 static uint32_t row_flags(const struct stretch *stretch, const struct line *line)
 {
-	return guests_find(stretch->guests, line->key.guest) ?
-		       ROW_FROM_ZERO | ROW_WHOLE_INTERVAL : 0;
+	return guests_find(stretch->guests, line->key.guest) ? ROW_NEW : 0;
 }
 
 /* Valid until the next one is added. */

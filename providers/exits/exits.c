@@ -361,7 +361,7 @@ static int read_all(struct exits_state *exits, struct sample *sample, struct err
 		exits_threads_end(exits->threads, sample, exits->flags);
 		add_lost(exits, sample);
 	}
-	exits->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+	exits->flags = ROW_NEW;
 	sample->time_ns[exits->args.source] = now_ns;
 	return err;
 }

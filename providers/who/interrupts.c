@@ -179,15 +179,12 @@ void who_interrupts_free(struct who_interrupts *interrupts)
 
 /* ---- rows */
 
-/* A key that is new here is new to the programs, too. */
-#define NEW (ROW_FROM_ZERO | ROW_WHOLE_INTERVAL)
-
 static void add_time(struct sample *sample, struct key key, const struct interrupt_time *time)
 {
 	struct timing timing = { .time_ns = time->ns, .max_ns = time->max_ns };
 
 	memcpy(timing.hist, time->hist, sizeof(timing.hist));
-	sample_add_timed(sample, key, time->count, NEW, &timing);
+	sample_add_timed(sample, key, time->count, ROW_NEW, &timing);
 }
 
 static void add_sum(struct who_interrupts *interrupts, struct key key,
@@ -218,9 +215,9 @@ static void add_parts(struct sample *sample, struct key key, const struct interr
 		      uint32_t waking, uint32_t waiting)
 {
 	key.field = waking;
-	sample_add(sample, key, time->waking_ns, NEW);
+	sample_add(sample, key, time->waking_ns, ROW_NEW);
 	key.field = waiting;
-	sample_add(sample, key, time->waiting_ns, NEW);
+	sample_add(sample, key, time->waiting_ns, ROW_NEW);
 }
 
 static void add_vector(struct who_interrupts *interrupts, struct sample *sample, struct key key,

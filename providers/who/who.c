@@ -201,8 +201,7 @@ static int add_culprits(struct who *who, struct sample *sample)
 
 		/* A key that is new here is new to the programs, too. */
 		if (is_wanted(who, culprit->key.guest))
-			sample_add_timed(sample, culprit->key, culprit->count,
-					 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+			sample_add_timed(sample, culprit->key, culprit->count, ROW_NEW, &timing);
 	}
 	return err;
 }

@@ -186,8 +186,7 @@ static inline void add_timed(struct made_up *made_up, struct key key, uint64_t c
 			     const struct timing *timing)
 {
 	if (count)
-		sample_add_timed(&made_up->sample, key, count,
-				 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, timing);
+		sample_add_timed(&made_up->sample, key, count, ROW_NEW, timing);
 }
 
 static inline void add_times(struct made_up *made_up, struct key key,
@@ -200,8 +199,7 @@ static inline void add_times(struct made_up *made_up, struct key key,
 		key.field = made_up->exit_fields.times[i];
 		if (key.field == FIELD_NONE)
 			continue;
-		sample_add(&made_up->sample, key, parts[i],
-			   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+		sample_add(&made_up->sample, key, parts[i], ROW_NEW);
 	}
 }
 

@@ -110,8 +110,7 @@ static void make_sample(struct made *made, uint32_t second)
 		for (uint32_t i = 0; i <= ARRAY_SIZE(reasons); i++) {
 			struct key key = { 1 + vcpu / VCPUS, (int32_t)(vcpu % VCPUS), i };
 
-			sample_add_timed(&made->sample, key, made->counts[all + i],
-					 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL,
+			sample_add_timed(&made->sample, key, made->counts[all + i], ROW_NEW,
 					 &made->timings[all + i]);
 		}
 	}

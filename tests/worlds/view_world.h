@@ -24,6 +24,10 @@
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define SECOND UINT64_C(1000000000)
 
+/* Exits of one reason, as a field. */
+#define EXIT_OF(parent_id, text, r) \
+	{ .name = (text), .parent = (parent_id), .use = USE_EXIT, .exit_rank = (r) }
+
 struct world {
 	struct env env;
 	struct fields *fields;

@@ -119,7 +119,7 @@ static void make_sample(struct maker *maker, uint64_t offset_ns)
 
 	/* 0 would mean that the sample has nothing of the source. */
 	sample.time_ns[RECORDED_EVENTS] = sample.time_ns[RECORDED_EXITS] = 1 + offset_ns;
-	played_rows_sample(&maker->rows, NULL, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &sample);
+	played_rows_sample(&maker->rows, NULL, ROW_NEW, &sample);
 	stats_update(maker->stats, maker->fields, &sample);
 	sample_release(&sample); /* what it has, stats have; a moment needs the memory */
 }

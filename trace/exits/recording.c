@@ -217,7 +217,7 @@ static size_t recorded_rewind(void *state)
 /* Times begin at 1: 0 would mean that the sample has no data of the source. */
 static int recorded_collect(void *state, struct sample *sample, struct error *error)
 {
-	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+	const uint32_t flags = ROW_NEW;
 	struct source *source = state;
 	bool is_end = source->is_at_end;
 

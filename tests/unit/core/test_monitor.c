@@ -112,7 +112,7 @@ static int fake_collect(void *state, struct sample *sample, struct error *error)
 		sample_add(sample, key, said->count, said->flags);
 	if (said->err) /* not all rows are there */
 		return said->err;
-	said->flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+	said->flags = ROW_NEW;
 	return 0;
 }
 

@@ -32,7 +32,7 @@ static void look(struct world *world, struct causes *causes, struct moment *mome
 {
 	const struct facts facts = { .fields = world->fields, .stats = world->stats,
 				     .guests = world->guests };
-	const uint32_t flags = ROW_FROM_ZERO | ROW_WHOLE_INTERVAL;
+	const uint32_t flags = ROW_NEW;
 
 	time_ns += SECOND;
 	waited_ns += wait_ns;

@@ -121,8 +121,7 @@ static void make_sample(struct run *run, uint64_t now_ns)
 				   run->first_reason + (uint32_t)(i % REASONS) };
 
 		make_exits(run, i);
-		sample_add_timed(&run->sample, key, run->counts[i],
-						  ROW_FROM_ZERO | ROW_WHOLE_INTERVAL,
+		sample_add_timed(&run->sample, key, run->counts[i], ROW_NEW,
 						  &run->timings[i]);
 	}
 	run->sample.time_ns[0] = now_ns;

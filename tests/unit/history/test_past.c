@@ -185,8 +185,7 @@ static void add(struct world *world, uint32_t guest, uint32_t vcpu, uint32_t fie
 	    !world->has_reasons)
 		return;
 	if (specs[field].use == USE_EXIT && count)
-		sample_add_timed(&world->sample, key, count,
-						  ROW_FROM_ZERO | ROW_WHOLE_INTERVAL,
+		sample_add_timed(&world->sample, key, count, ROW_NEW,
 						  &world->timings[guest][vcpu][field]);
 	else if (specs[field].use != USE_EXIT && guest != 0)
 		sample_add(&world->sample, key, count, ROW_FROM_ZERO);

@@ -426,8 +426,8 @@ static void a_reason_that_comes_late_has_counted_all(void **state)
 	take(world);
 	hit(&timing, 1000);
 	hit(&timing, 1000);
-	add_timed(world, parent, &timing, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
-	add_timed(world, child, &timing, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+	add_timed(world, parent, &timing, ROW_NEW);
+	add_timed(world, child, &timing, ROW_NEW);
 	take(world);
 	assert_int_equal(get_key(world, child)->total, 2);
 	assert_int_equal(get_key(world, child)->delta, 2);

@@ -11,9 +11,6 @@
 
 enum { TIME, VMEXIT, IO, CPUID, INTR, HLT, USERSPACE, USER_IO, NR_FIELDS };
 
-#define EXIT_OF(parent_id, text, r) \
-	{ .name = (text), .parent = (parent_id), .use = USE_EXIT, .exit_rank = (r) }
-
 static const struct field specs[] = {
 	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
 	[VMEXIT] = EXIT_OF(FIELD_NONE, "vmexit", 1),
@@ -58,15 +55,13 @@ static void more_exits(struct world *world, int32_t vcpu, uint32_t field, uint64
 	const struct timing timing = { .time_ns = ms * MS, .max_ns = 1 };
 
 	sample_add_timed(&world->sample, (struct key){ 1, vcpu, specs[field].parent },
-			 ms * 10, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
-	sample_add_timed(&world->sample, (struct key){ 1, vcpu, field }, ms * 10,
-			 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+			 ms * 10, ROW_NEW, &timing);
+	sample_add_timed(&world->sample, (struct key){ 1, vcpu, field }, ms * 10, ROW_NEW, &timing);
 }
 
 static void exits(struct world *world, int32_t vcpu, uint32_t field, uint64_t ms)
 {
-	sample_add(&world->sample, (struct key){ 1, vcpu, TIME }, world->now_ns,
-		   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+	sample_add(&world->sample, (struct key){ 1, vcpu, TIME }, world->now_ns, ROW_NEW);
 	more_exits(world, vcpu, field, ms);
 }
 

@@ -21,8 +21,6 @@ enum {
 	WAITS, RAN_OTHER, RAN_OWN, RAN_PROCESS, RAN_KERNEL, NR_FIELDS
 };
 
-#define EXIT_OF(parent_id, text, r) \
-	{ .name = (text), .parent = (parent_id), .use = USE_EXIT, .exit_rank = (r) }
 #define ARGUMENT_OF(parent_id, text, short, error) \
 	{ .name = (text), .label = (short), .parent = (parent_id), .use = USE_ARGUMENT, \
 	  .reason = (error) }
@@ -149,8 +147,6 @@ static const struct field specs[] = {
 	[TOLD_NEW] = TOLD_OF(TOLD, "finding(of_a_later_kvmtop)", "of_a_later_kvmtop"),
 };
 
-#define FLAGS (ROW_FROM_ZERO | ROW_WHOLE_INTERVAL)
-
 static int setup(void **state)
 {
 	struct world *world;
@@ -165,7 +161,7 @@ static int setup(void **state)
 
 static void add(struct world *world, struct key key, uint64_t count)
 {
-	sample_add(&world->sample, key, count, FLAGS);
+	sample_add(&world->sample, key, count, ROW_NEW);
 }
 
 /* In the interval of a second: exits that take so many ns each. */
@@ -176,7 +172,7 @@ static void exits(struct world *world, uint32_t guest, int32_t vcpu, uint32_t fi
 	struct timing timing = { .time_ns = nr * ns, .max_ns = ns };
 
 	timing.hist[5] = nr;
-	sample_add_timed(&world->sample, key, nr, FLAGS, &timing);
+	sample_add_timed(&world->sample, key, nr, ROW_NEW, &timing);
 }
 
 /* An exit that has not ended; its time in the interval is a second at most. */
@@ -185,8 +181,7 @@ static void open_exit(struct world *world, uint32_t guest, int32_t vcpu, uint32_
 {
 	const struct timing timing = { .time_ns = ns, .open_ns = ns };
 
-	sample_add_timed(&world->sample, (struct key){ guest, vcpu, field }, 1,
-					  FLAGS, &timing);
+	sample_add_timed(&world->sample, (struct key){ guest, vcpu, field }, 1, ROW_NEW, &timing);
 }
 
 static void whole_second(struct world *world, uint32_t guest, int32_t vcpu)

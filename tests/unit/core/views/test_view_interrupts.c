@@ -32,14 +32,12 @@ static void put(struct world *world, int32_t vcpu, uint32_t field, uint64_t coun
 {
 	const struct timing timing = { .time_ns = count * ns, .max_ns = ns };
 
-	sample_add_timed(&world->sample, (struct key){ 1, vcpu, field }, count,
-			 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+	sample_add_timed(&world->sample, (struct key){ 1, vcpu, field }, count, ROW_NEW, &timing);
 }
 
 static void put_part(struct world *world, int32_t vcpu, uint32_t field, uint64_t ns)
 {
-	sample_add(&world->sample, (struct key){ 1, vcpu, field }, ns,
-		   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+	sample_add(&world->sample, (struct key){ 1, vcpu, field }, ns, ROW_NEW);
 }
 
 /*

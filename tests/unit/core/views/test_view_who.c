@@ -40,8 +40,7 @@ static void waited(struct world *world, uint32_t field, uint64_t nr, uint64_t ns
 {
 	const struct timing timing = { .time_ns = ns, .max_ns = ns };
 
-	sample_add_timed(&world->sample, (struct key){ 1, 0, field }, nr,
-			 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+	sample_add_timed(&world->sample, (struct key){ 1, 0, field }, nr, ROW_NEW, &timing);
 }
 
 /* 400 ms, of which sed has 3 and cat has 2. */
@@ -123,7 +122,7 @@ static void vcpus_that_wait_longer(void **state)
 
 		sample_add_timed(&world->sample,
 				 (struct key){ list[i].guest, list[i].vcpu, WAITS }, 1,
-				 ROW_FROM_ZERO | ROW_WHOLE_INTERVAL, &timing);
+				 ROW_NEW, &timing);
 	}
 	take(world);
 	view = build(world);

@@ -251,7 +251,7 @@ static void a_want_begins_without_a_rate(void **state)
 	open_text(w, usual);
 	collect(w);
 	collect(w);
-	assert_int_equal(w->sample.rows[0].flags, ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+	assert_int_equal(w->sample.rows[0].flags, ROW_NEW);
 	assert_int_equal(captured_exits_provider.want(w->state, &w->want, &w->error), 0);
 	collect(w);
 	assert_int_equal(w->sample.rows[0].flags, ROW_FROM_ZERO);

@@ -240,10 +240,8 @@ static void interrupts_by_part(void **state)
 		count(world, 1, 0, all, i, 1000000);
 		count(world, 1, 1, all, 10 * i, 1000000);
 		count(world, 1, 1, vector, 10 * i, 1000000);
-		sample_add(&world->sample, (struct key){ 1, 1, waking }, waking_ns[i],
-			   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
-		sample_add(&world->sample, (struct key){ 1, 1, waiting }, 5000000 * i,
-			   ROW_FROM_ZERO | ROW_WHOLE_INTERVAL);
+		sample_add(&world->sample, (struct key){ 1, 1, waking }, waking_ns[i], ROW_NEW);
+		sample_add(&world->sample, (struct key){ 1, 1, waiting }, 5000000 * i, ROW_NEW);
 		take(world);
 		text = text_of(world, metrics);
 		need_line(text, "# TYPE kvmtop_interrupt_seconds_total counter");
