@@ -180,7 +180,7 @@ enum interrupt_part {
 	PART(MIGRATIONS, "thread(migrations)", FIELD_COUNTER, true) \
 	/* ns that a quota kept it from running; they are in TIME_WAIT, too. */ \
 	PART(THROTTLED, "thread(throttled)", FIELD_COUNTER, true) \
-	/* Of a guest: ns on a CPU of other threads of its VMM; the children are their names. */ \
+	/* Of a guest: ns on a CPU of its VMM's other threads, and vhost's; by their names. */ \
 	PART(THREAD, "vmm", FIELD_COUNTER, true) \
 	/* Of a host CPU: ns, */ \
 	PART(BUSY, "host_cpu(busy)", FIELD_COUNTER, true) \

@@ -17,6 +17,7 @@
 #include "core/facts/sample.h"
 #include "core/guests/guests.h"
 #include "host/env.h"
+#include "host/thread_list.h"
 
 /*
  * ---- turns - a list that follows the inventory, and the item in it that has its turn.
@@ -170,12 +171,40 @@ void host_threads_collect(struct host_threads *threads, struct sample *sample,
 size_t host_threads_hidden(const struct host_threads *threads);
 
 /*
+ * ---- kernel_threads - the kernel's threads that work for a VMM: vhost's before Linux 6.4, and
+ * since 6.17 where vhost's parameter fork_from_owner_default is 0; and KVM's timer. Each name has
+ * the number of the thread that made it, "vhost-4110" or "kvm-pit/4110".
+ *
+ * All are children of kthreadd. The kernel lists these in order of their begin, which takes some
+ * 0.4 us a thread, and a name is read once. In another pid namespace, and without
+ * CONFIG_PROC_CHILDREN, none is found.
+ */
+
+#define HOST_KERNEL_THREADS_TURN 256
+
+struct host_kernel_threads;
+
+struct host_kernel_threads *host_kernel_threads_new(const struct env *env);
+void host_kernel_threads_free(struct host_kernel_threads *threads);
+
+/* Lists them anew. */
+void host_kernel_threads_list(struct host_kernel_threads *threads);
+
+/* Reads the names of HOST_KERNEL_THREADS_TURN threads that have none yet, the newest first. */
+void host_kernel_threads_name(struct host_kernel_threads *threads);
+
+/* Adds the threads that one of these threads made; tids is ascending, and stays so. */
+void host_kernel_threads_add(const struct host_kernel_threads *threads, struct pid_list *tids);
+
+bool host_kernel_threads_has(const struct host_kernel_threads *threads, pid_t tid);
+
+/*
  * ---- vmms - how long the other threads of VMMs ran: the main thread, I/O threads, vhost.
  *
  * Threads of one name are one row: a VMM starts and ends workers all the time. A number of three
  * digits or more at the end of a name, such as a pid, is left out of the name. The threads of
- * HOST_VMMS_TURN guests are listed in a sample, one guest after the other. From 6.4 on vhost's
- * threads are the VMM's own; kernel threads, as vhost's were before, are not found.
+ * HOST_VMMS_TURN guests are listed in a sample, one guest after the other, with the kernel's that
+ * work for them; the kernel's list is read when the first guest has its turn.
  */
 
 #define HOST_VMMS_TURN 8

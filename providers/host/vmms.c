@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads proc(5) task/, comm and schedstat of the threads of VMMs. */
+/* Reads proc(5) task/, comm and schedstat of VMMs' threads, and of the kernel's for them. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -26,6 +26,7 @@ struct vmm_name {
 
 struct vmm_thread {
 	pid_t tid;
+	pid_t pid; /* the VMM's; of a thread of the kernel its own */
 	int schedstat; /* -1: not open */
 	uint64_t run_ns;
 	size_t name; /* in the VMM's list */
@@ -46,6 +47,7 @@ struct host_vmms {
 	const struct host_fields *fields;
 	struct vmm *list; /* ascending by guest */
 	struct turns turns; /* in the list */
+	struct host_kernel_threads *kernel_threads;
 	uint32_t nr_names; /* that were added to the dictionary */
 	bool has_schedstat;
 };
@@ -83,6 +85,7 @@ struct host_vmms *host_vmms_new(const struct env *env, const struct guests *gues
 	vmms->fields = fields;
 	vmms->turns = (struct turns){ .generation = UINT64_MAX, .size = sizeof(*vmms->list),
 				      .compare = by_guest, .drop = release };
+	vmms->kernel_threads = host_kernel_threads_new(env);
 	vmms->has_schedstat = schedstat_is_on(env);
 	return vmms;
 }
@@ -94,6 +97,7 @@ void host_vmms_free(struct host_vmms *vmms)
 	for (size_t i = 0; i < vmms->turns.nr; i++)
 		release(&vmms->list[i]);
 	free(vmms->list);
+	host_kernel_threads_free(vmms->kernel_threads);
 	free(vmms);
 }
 
@@ -167,14 +171,13 @@ static void get_name(struct host_vmms *vmms, struct vmm *vmm, const char *label,
 /* ---- threads */
 
 /* proc(5), schedstat: the first number is ns on a CPU. */
-static bool read_run(const struct host_vmms *vmms, const struct vmm *vmm,
-		     struct vmm_thread *thread, uint64_t *ret_ns)
+static bool read_run(const struct host_vmms *vmms, struct vmm_thread *thread, uint64_t *ret_ns)
 {
 	char path[PATH_MAX] = "", text[96];
 
 	if (thread->schedstat < 0)
 		env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/schedstat",
-			 (int)vmm->pid, (int)thread->tid);
+			 (int)thread->pid, (int)thread->tid);
 	if (!descriptors_read(&thread->schedstat, path, text, sizeof(text)))
 		return false;
 	*ret_ns = strtoull(text, NULL, 10);
@@ -184,14 +187,15 @@ static bool read_run(const struct host_vmms *vmms, const struct vmm *vmm,
 static void begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
 			 struct vmm_thread *ret_thread)
 {
+	pid_t pid = host_kernel_threads_has(vmms->kernel_threads, tid) ? tid : vmm->pid;
 	char path[PATH_MAX], name[32] = "";
 
-	*ret_thread = (struct vmm_thread){ .tid = tid, .schedstat = -1 };
-	env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)vmm->pid, (int)tid);
+	*ret_thread = (struct vmm_thread){ .tid = tid, .pid = pid, .schedstat = -1 };
+	env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
 	read_small(path, name, sizeof(name));
 	tidy_name(name);
 	get_name(vmms, vmm, name, &ret_thread->name);
-	read_run(vmms, vmm, ret_thread, &ret_thread->run_ns);
+	read_run(vmms, ret_thread, &ret_thread->run_ns);
 }
 
 /* Takes threads that are there over from the old list, and closes the others. */
@@ -227,15 +231,21 @@ static void take_turn(struct host_vmms *vmms, struct vmm *vmm)
 	struct pid_list tids = { 0 };
 
 	/* Else it has ended, or cannot be read now. */
-	if (proc_threads(vmms->env, vmm->pid, &tids) == 0)
+	if (proc_threads(vmms->env, vmm->pid, &tids) == 0) {
+		host_kernel_threads_add(vmms->kernel_threads, &tids);
 		list_threads(vmms, vmm, &tids);
+	}
 	pid_list_release(&tids);
 }
 
 static void take_turns(struct host_vmms *vmms)
 {
-	size_t nr = vmms->turns.nr < HOST_VMMS_TURN ? vmms->turns.nr : HOST_VMMS_TURN;
+	const struct turns *turns = &vmms->turns;
+	size_t nr = turns->nr < HOST_VMMS_TURN ? turns->nr : HOST_VMMS_TURN;
 
+	if (nr && (!turns->next || turns->next + nr > turns->nr))
+		host_kernel_threads_list(vmms->kernel_threads);
+	host_kernel_threads_name(vmms->kernel_threads);
 	for (; nr; nr--)
 		take_turn(vmms, &vmms->list[turns_take(&vmms->turns)]);
 }
@@ -248,7 +258,7 @@ static void read_times(const struct host_vmms *vmms, struct vmm *vmm)
 		struct vmm_thread *thread = &vmm->threads[i];
 		uint64_t run_ns;
 
-		if (!read_run(vmms, vmm, thread, &run_ns))
+		if (!read_run(vmms, thread, &run_ns))
 			continue;
 		if (run_ns > thread->run_ns)
 			vmm->names[thread->name].run_ns += run_ns - thread->run_ns;

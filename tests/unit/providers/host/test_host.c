@@ -719,6 +719,127 @@ static void threads_that_come_and_go(void **state)
 	assert_int_equal(of_vmm(w, "vmm"), 31 * US);
 }
 
+static void kernel_thread_is(const struct world *w, int tid, const char *name, unsigned int run_us)
+{
+	char path[128], text[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", tid, tid);
+	put(w, path, name);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", tid, tid);
+	snprintf(text, sizeof(text), "%u000 0 10\n", run_us);
+	put(w, path, text);
+}
+
+static void kernel_threads_are(const struct world *w, const char *list)
+{
+	put(w, "/proc/2/stat",
+	    "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0\n");
+	put(w, "/proc/2/task/2/children", list);
+}
+
+/* Before Linux 6.4 vhost's threads are the kernel's; their name is that of a thread of the VMM. */
+static void kernel_threads_of_a_vmm(void **state)
+{
+	struct world *w = *state;
+
+	put_of(w, 100, "comm", "qemu-system-x86\n");
+	put_of(w, 105, "comm", "IO iothread1\n");
+	thread_is(w, 100, 1000, 0, 10);
+	thread_is(w, 105, 1000, 0, 10);
+	kernel_thread_is(w, 3, "rcu_gp\n", 500);
+	kernel_thread_is(w, 120, "vhost-100\n", 1000);
+	kernel_thread_is(w, 121, "vhost-105\n", 2000);
+	kernel_thread_is(w, 122, "kvm-pit/100\n", 3000);
+	kernel_thread_is(w, 123, "vhost-999\n", 4000);
+	kernel_threads_are(w, "3 120 121 122 123 ");
+	begin(w, 1);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), 0);
+	kernel_thread_is(w, 3, "rcu_gp\n", 600);
+	kernel_thread_is(w, 120, "vhost-100\n", 1001);
+	kernel_thread_is(w, 121, "vhost-105\n", 2020);
+	kernel_thread_is(w, 122, "kvm-pit/100\n", 3300);
+	kernel_thread_is(w, 123, "vhost-999\n", 8000);
+	thread_is(w, 105, 5000, 0, 11);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), 21 * US);
+	assert_int_equal(of_vmm(w, "vmm(kvm-pit)"), 300 * US);
+	assert_int_equal(of_vmm(w, "vmm"), 4321 * US);
+}
+
+/* A number of one that has ended comes again; one that has just begun has its parent's name. */
+static void kernel_threads_that_come_and_go(void **state)
+{
+	struct world *w = *state;
+
+	put_of(w, 100, "comm", "qemu-system-x86\n");
+	thread_is(w, 100, 1000, 0, 10);
+	kernel_thread_is(w, 120, "kworker/0:1-events\n", 10);
+	kernel_thread_is(w, 121, "vhost-100\n", 10);
+	kernel_threads_are(w, "120 121 ");
+	begin(w, 1);
+	take(w);
+	kernel_thread_is(w, 121, "vhost-100\n", 15);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), 5 * US);
+	kernel_thread_is(w, 120, "vhost-100\n", 70);
+	kernel_thread_is(w, 122, "kthreadd\n", 0);
+	kernel_threads_are(w, "121 120 122 ");
+	take(w);
+	kernel_thread_is(w, 120, "vhost-100\n", 90);
+	kernel_thread_is(w, 122, "vhost-100\n", 0);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), 25 * US);
+	kernel_thread_is(w, 122, "vhost-100\n", 300);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), 325 * US);
+	kernel_threads_are(w, "121 ");
+	kernel_thread_is(w, 121, "vhost-100\n", 16);
+	kernel_thread_is(w, 120, "other\n", 5000);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), 326 * US);
+}
+
+/* The newest are read first: a guest that begins on a large host has its threads at once. */
+static void many_kernel_threads(void **state)
+{
+	enum { NR = HOST_KERNEL_THREADS_TURN + 20 };
+	struct world *w = *state;
+	char list[NR * 6 + 1] = "";
+
+	put_of(w, 100, "comm", "qemu-system-x86\n");
+	thread_is(w, 100, 1000, 0, 10);
+	for (int i = 0; i < NR; i++) {
+		snprintf(list + strlen(list), 6, "%d ", 1000 + i);
+		kernel_thread_is(w, 1000 + i, i == 0 || i == NR - 1 ? "vhost-100\n" : "md\n", 10);
+	}
+	kernel_threads_are(w, list);
+	begin(w, 1);
+	take(w);
+	kernel_thread_is(w, 1000, "vhost-100\n", 20);
+	kernel_thread_is(w, 1000 + NR - 1, "vhost-100\n", 11);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), 1 * US);
+	kernel_thread_is(w, 1000, "vhost-100\n", 25);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(vhost)"), 6 * US);
+}
+
+/* In another pid namespace a process has the number of the kernel's parent of threads. */
+static void processes_are_no_kernel_threads(void **state)
+{
+	struct world *w = *state;
+
+	put_of(w, 100, "comm", "qemu-system-x86\n");
+	thread_is(w, 100, 1000, 0, 10);
+	kernel_thread_is(w, 120, "vhost-100\n", 10);
+	kernel_threads_are(w, "120 ");
+	put(w, "/proc/2/stat", "2 (sh) S 0 0 0 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0\n");
+	begin(w, 1);
+	take(w);
+	assert_int_equal(fields_find(w->fields, "vmm(vhost)"), FIELD_NONE);
+}
+
 /* ---- CPUs */
 
 static void cpus_and_where_they_are(void **state)
@@ -897,6 +1018,10 @@ UNIT(test_host)
 		TEST(other_threads_by_their_names),
 		TEST(too_many_names),
 		TEST(threads_that_come_and_go),
+		TEST(kernel_threads_of_a_vmm),
+		TEST(kernel_threads_that_come_and_go),
+		TEST(many_kernel_threads),
+		TEST(processes_are_no_kernel_threads),
 		TEST(cpus_and_where_they_are),
 		TEST(memory_far_away),
 		TEST(memory_of_several_guests),
