@@ -125,6 +125,78 @@ host_who() {
 	stop "$h_two"
 }
 
+# vhost_tid PID: the thread of its vhost; before Linux 6.4 it is the kernel's.
+vhost_tid() {
+	grep -l "^vhost-$1\$" "/proc/$1/task"/*/comm /proc/[0-9]*/comm 2>/dev/null |
+		sed 's|/comm$||; s|.*/||; q'
+}
+
+# vhost_ran_ns PID
+vhost_ran_ns() {
+	cut -d' ' -f1 "/proc/$(vhost_tid "$1")/schedstat"
+}
+
+# vhost_begin PACKETS: the guest "packets", with its vCPU and vhost on CPU 1; on CPU 0 its VMM fills
+# vhost's ring. False, after a SKIP: it cannot be had.
+vhost_begin() {
+	if [ "$(nproc)" -lt 2 ] || [ ! -x /bin/vhostguest ] || [ ! -c /dev/vhost-net ]; then
+		skip "vhost" "it takes two CPUs and vhost_net, which the hosts svm have here"
+		return 1
+	fi
+	guest_of vhostguest packets "$1"
+	taskset -a -p 2 "$GUEST" >/dev/null
+	taskset -p 2 "$(vhost_tid "$GUEST")" >/dev/null
+	taskset -p 1 "$GUEST" >/dev/null
+}
+
+# A vCPU that is always busy waits whenever vhost runs.
+host_who_vhost() {
+	section "vhost had the CPU"
+	vhost_begin 40000 || return
+	who_begin
+	h_ns=$(schedstat_ns "$GUEST" 2)
+	guest_go packets
+	wait_for 60 has_run "$GUEST" 10
+	h_vhost_ns=$(vhost_ran_ns "$GUEST")
+	guest_run packets
+	h_vhost_ns=$(($(vhost_ran_ns "$GUEST") - h_vhost_ns))
+	kill -STOP "$GUEST"
+	wait_for 10 is_stopped "$GUEST"
+	h_ns=$(($(schedstat_ns "$GUEST" 2) - h_ns))
+	who_end "who, vhost"
+	is_near "$(charged packets "")" "$h_ns" "who, vhost: the sum is what run_delay grew by"
+	is_near "$(charged packets vhost packets)" "$h_vhost_ns" \
+		"who, vhost: it is named, with its guest, for as long as it ran"
+	is "$((h_vhost_ns * 4 > h_ns))" 1 "who, vhost: it ran for much of the time"
+	stop "$GUEST" KILL
+}
+
+# What vhost's thread ran is its guest's, whoever the thread belongs to.
+host_vhost() {
+	section "the time of vhost"
+	vhost_begin 40000 || return
+	batch_begin --view vcpus --json -g packets
+	h_vhost_ns=$(vhost_ran_ns "$GUEST")
+	guest_go packets
+	guest_run packets
+	h_vhost_ns=$(($(vhost_ran_ns "$GUEST") - h_vhost_ns))
+	batch_end
+	stop "$GUEST"
+	is "$(tr '{' '\n' <"$TMP/batch" | awk -v ns="$h_vhost_ns" '
+	match($0, /"elapsed_s":[0-9.]+/) { s = substr($0, RSTART + 12, RLENGTH - 12) }
+	/"thread":"vhost"/ && match($0, /"cpu_percent":[0-9.]+/) {
+		off = substr($0, RSTART + 14, RLENGTH - 14) * s * 1e7 / ns - 1
+		print (off > -0.02 && off < 0.02) ? "near" : off
+	}')" near "vhost: its time is what the kernel has ($h_vhost_ns ns)"
+	vhost_begin 1000000000
+	guest_go packets
+	guest_go packets
+	kvmtop why -g packets 3 >"$TMP/why" 2>"$TMP/why.err"
+	like "$(grep -A 1 "; vhost\$" "$TMP/why")" "This thread moves the guest's packets" \
+		"vhost: a busy one is found, with a remedy of its own"
+	stop "$GUEST"
+}
+
 # quota_begin GUEST: it may have half of a CPU. Fails where there are no quotas.
 quota_begin() {
 	mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || return 1
