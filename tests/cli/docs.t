@@ -76,9 +76,9 @@ check "a history file has tables" test "$(printf '%s\n' "$tables" | grep -c .)" 
 is "$(printf '%s\n' "$page" | grep -v '^minute ' | sort)" "$(printf '%s\n' "$tables" | sort)" \
 	"kvmtop-history(5) has every column of every table"
 
-# enumerators NAME: the numbers of an enum of core/facts/field.h, from 0.
+# enumerators NAME: the numbers of an enum of core/facts, from 0.
 enumerators() {
-	sed -n "/^enum $1 {/,/^}/p" core/facts/field.h | sed 's/\/\*.*//; /^[ \t]*\*/d' |
+	sed -n "/^enum $1 {/,/^}/p" core/facts/field.h core/facts/stacks.h | sed 's/\/\*.*//; /^[ \t]*\*/d' |
 		grep -oE '\b[A-Z0-9_]+,' | awk '{ print NR - 1 }'
 }
 
@@ -93,6 +93,8 @@ is "$(explained part 'use 6:')" "$waits" "and every part of a wait"
 is "$(explained part 'use 2:')" "$(enumerators time_part)" "and every part of a vCPU's time"
 hosts=$(grep -oE '^\s+PART\([A-Z]+' core/facts/field.h | awk '{ print NR - 1 }')
 is "$(explained part 'use 5,')" "$hosts" "and whatever the host says"
+is "$(explained part 'use 7:')" "$(enumerators function_side)" "and every side of code"
+is "$(explained part 'use 8:')" "$(enumerators interrupt_part)" "and every part of an interrupt"
 
 # Keys and headings come from the program's own tables.
 keys=$("$HELPERS/headings" keys | tr ' ' '\n')

@@ -65,10 +65,7 @@ static void exits(struct world *world, int32_t vcpu, uint32_t field, uint64_t ms
 	more_exits(world, vcpu, field, ms);
 }
 
-/*
- * A stack of an exit, "ioctl VMM_function kernel_function": names of functions, the VMM's in
- * capitals, of a guest's kernel with a % before them.
- */
+/* A stack of an exit, "=run ioctl": functions of the VMM with a =, of the guest's kernel with a %. */
 static void spent(struct world *world, int32_t vcpu, uint32_t reason, const char *stack,
 		  int64_t ms, uint64_t count)
 {
