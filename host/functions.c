@@ -162,11 +162,14 @@ static size_t find_file(struct functions *functions, uint64_t device, uint64_t i
 	const char *base = path_base(path), *deleted = strstr(base, " (deleted)");
 	size_t nr = functions->nr_files, len = deleted ? (size_t)(deleted - base) : strlen(base);
 	struct code_file *file;
+	char name[NAME_BYTES];
 
+	if (!utf8_clean(base, len, name, sizeof(name)))
+		strcpy(name, "[unknown]");
 	for (size_t i = 0; i < nr; i++) {
 		file = functions->files[i];
 		if (file->device == device && file->inode == inode &&
-		    (inode || strcmp(file->base, base) == 0))
+		    (inode || strcmp(file->base, name) == 0))
 			return i;
 	}
 	if (nr == FILES_MAX)
@@ -174,8 +177,7 @@ static size_t find_file(struct functions *functions, uint64_t device, uint64_t i
 	file = xcalloc(1, sizeof(*file));
 	file->device = device;
 	file->inode = inode;
-	if (!utf8_clean(base, len, file->base, sizeof(file->base)))
-		snprintf(file->base, sizeof(file->base), "[unknown]");
+	strcpy(file->base, name);
 	array_grow_unset(&functions->files, &functions->room_files, nr + 1);
 	functions->files[functions->nr_files++] = file;
 	return nr;

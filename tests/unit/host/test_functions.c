@@ -163,6 +163,22 @@ static void a_file_of_two_processes(void **state)
 	assert_string_equal(machine->name, "main_loop");
 }
 
+/* Mappings without a file are told apart by their names, as they are kept. */
+static void many_mappings_of_one_name(void **state)
+{
+	static const char odd[] = "7e0000000000-7e0000001000 rwxp 0 00:00 0 [odd\033]\n";
+	static const char vmm[] = "7f0000000000-7f0000001000 r-xp 1000 fe:01 77 /usr/bin/vmm\n";
+	struct machine *machine = *state;
+	char maps[600 * sizeof(odd) + sizeof(vmm)] = "";
+
+	for (size_t i = 0; i < 600; i++)
+		memcpy(maps + i * (sizeof(odd) - 1), odd, sizeof(odd));
+	strcat(maps, vmm);
+	write_maps(machine, maps);
+	assert_string_equal(name_at(machine, BEGIN), "vmm+0x1000");
+	assert_string_equal(name_at(machine, UINT64_C(0x7e0000000000)), "[odd?]");
+}
+
 /* A stripped file has the names of its interface; its debug file has all. */
 static void by_debug_file(void **state)
 {
@@ -265,6 +281,7 @@ UNIT(test_functions)
 		FUNCTIONS(without_a_file),
 		FUNCTIONS(looks_again),
 		FUNCTIONS(a_file_of_two_processes),
+		FUNCTIONS(many_mappings_of_one_name),
 		FUNCTIONS(by_debug_file),
 		FUNCTIONS(by_dynamic_symbols),
 		FUNCTIONS(a_false_file),
