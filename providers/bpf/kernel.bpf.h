@@ -293,6 +293,14 @@ static __always_inline const char *read_pointer(const void *at)
 #define READ_POINTER(at, type, member)                                                             \
 	read_pointer((const char *)(at) + bpf_core_field_offset(type, member))
 
+/* The vCPU that the task runs, to which its first preempt notifier leads; NULL: none. */
+static __always_inline const char *vcpu_of(const struct task_struct *task)
+{
+	const char *first = (const char *)task->preempt_notifiers.first;
+
+	return first ? first - bpf_core_field_offset(struct kvm_vcpu, preempt_notifier.link) : 0;
+}
+
 /* ---- the reason of an exit */
 
 #define EXIT_NO_CODE (1ull << 63) /* of a vCPU of another kind, as PVM's */

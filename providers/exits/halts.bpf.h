@@ -10,7 +10,7 @@
 
 /*
  * KVM's two sums of what the vCPU polled, with success and in vain, together. vcpu: the event's; or
- * NULL: then the task's first preempt notifier leads to the vCPU that the task runs.
+ * NULL: then it is the one that the task runs.
  */
 static __always_inline __u64 sum_of(const struct kvm_vcpu *vcpu, __u64 *ret_vcpu)
 {
@@ -21,8 +21,7 @@ static __always_inline __u64 sum_of(const struct kvm_vcpu *vcpu, __u64 *ret_vcpu
 		return vcpu->stat.generic.halt_poll_success_ns +
 		       vcpu->stat.generic.halt_poll_fail_ns;
 	}
-	at = (const char *)bpf_get_current_task_btf()->preempt_notifiers.first -
-	     bpf_core_field_offset(struct kvm_vcpu, preempt_notifier.link);
+	at = vcpu_of(bpf_get_current_task_btf());
 	*ret_vcpu = (__u64)(unsigned long)at;
 	return READ(at, struct kvm_vcpu, stat.generic.halt_poll_success_ns) +
 	       READ(at, struct kvm_vcpu, stat.generic.halt_poll_fail_ns);

@@ -263,13 +263,12 @@ SEC("tp_btf/kvm_wait_lapic_expire")
 int on_expire(const __u64 *ctx)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
-	const char *first = (const char *)task->preempt_notifiers.first, *vcpu;
+	const char *vcpu = vcpu_of(task);
 	__s64 cycles = (__s64)ARGUMENT(ctx, 1);
 	__u64 khz;
 
-	if (!first || !bpf_core_field_exists(struct kvm_vcpu_arch, virtual_tsc_khz))
+	if (!vcpu || !bpf_core_field_exists(struct kvm_vcpu_arch, virtual_tsc_khz))
 		return 0;
-	vcpu = first - bpf_core_field_offset(struct kvm_vcpu, preempt_notifier.link);
 	khz = READ(vcpu, struct kvm_vcpu, arch.virtual_tsc_khz);
 	if (khz)
 		count(task->pid, INTERRUPT_TIMER, cycles < 0 ? 0 : (__u64)cycles * 1000000 / khz);

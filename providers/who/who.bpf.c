@@ -353,11 +353,10 @@ static __always_inline _Bool is_in_kernel(const void *vcpu)
 
 static __always_inline void count_preemption(struct who_record *record, struct task_struct *task)
 {
-	const char *first = (const char *)task->preempt_notifiers.first, *vcpu;
+	const char *vcpu = vcpu_of(task);
 
-	if (!first || !bpf_core_field_exists(struct kvm_vcpu, preempted))
+	if (!vcpu || !bpf_core_field_exists(struct kvm_vcpu, preempted))
 		return;
-	vcpu = first - bpf_core_field_offset(struct kvm_vcpu, preempt_notifier.link);
 	if (!READ(vcpu, struct kvm_vcpu, preempted))
 		return;
 	record->preempted++;
