@@ -13,11 +13,21 @@ static void add_name(char *buf, size_t size, int used, const char *name)
 		snprintf(buf + used, size - (size_t)used, " %s", name);
 }
 
-static void format_ioport(char *buf, size_t size, uint64_t port, uint32_t bytes, uint32_t is_write)
+/* Adds what b says of an access: the bytes if they are known, the queue. Returns the new length. */
+static int add_access(char *buf, size_t size, int used, uint32_t b)
 {
-	int n = snprintf(buf, size, "0x%" PRIx64 " %s %u", port, is_write ? "write" : "read",
-			 bytes);
+	if (WRITE_BYTES(b))
+		used += snprintf(buf + used, size - (size_t)used, " %u", WRITE_BYTES(b));
+	if (WRITE_QUEUE(b))
+		used += snprintf(buf + used, size - (size_t)used, " queue %u", WRITE_QUEUE(b) - 1);
+	return used;
+}
 
+static void format_ioport(char *buf, size_t size, uint64_t port, uint32_t b, uint32_t is_write)
+{
+	int n = snprintf(buf, size, "0x%" PRIx64 " %s", port, is_write ? "write" : "read");
+
+	n = add_access(buf, size, n, b);
 	add_name(buf, size, n, argument_port_name(port));
 }
 
@@ -26,13 +36,12 @@ uint32_t argument_at_end(enum exit_kind kind, uint32_t c)
 	return kind == EXITS_MMIO && c == MMIO_READ_BEGUN ? MMIO_READ : c;
 }
 
-static void format_mmio(char *buf, size_t size, uint64_t address, uint32_t bytes, uint32_t type)
+static void format_mmio(char *buf, size_t size, uint64_t address, uint32_t b, uint32_t type)
 {
 	static const char *const types[] = { "read begun", "read", "write" };
 	int n = snprintf(buf, size, "0x%" PRIx64 " %s", address, type < 3 ? types[type] : "access");
 
-	if (bytes) /* else it is not known */
-		snprintf(buf + n, size - (size_t)n, " %u", bytes);
+	add_access(buf, size, n, b);
 }
 
 static void format_msr(char *buf, size_t size, uint64_t msr, uint32_t is_write, uint32_t unused)

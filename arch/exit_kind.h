@@ -72,6 +72,15 @@ static inline __u64 exits_fault_of_arm64(__u64 syndrome)
 /* The types of kvm_mmio, as the kernel numbers them. A read of user space's is two events. */
 enum { MMIO_READ_BEGUN, MMIO_READ, MMIO_WRITE };
 
+/*
+ * b of a write to a device: the bytes in the low half and, where the write tells the device which
+ * of its queues has work, the queue plus 1 in the high half.
+ */
+#define WRITE_BYTES(b) ((b) & 0xffff)
+#define WRITE_QUEUE(b) ((b) >> 16)
+#define WRITE_TO_QUEUE(queue) (((queue) + 1) << 16)
+#define WRITE_QUEUES 0xffff /* a queue is less */
+
 #define REASON_TYPE_BIT 32 /* of a code: see struct split's type_field */
 
 #define EXITS_REASONS 2 /* kinds that are counted by reason */

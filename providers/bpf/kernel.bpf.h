@@ -28,6 +28,10 @@ struct hlist_head {
 	struct hlist_node *first;
 } OF_KERNEL;
 
+struct list_head {
+	struct list_head *next;
+} OF_KERNEL;
+
 struct sched_info {
 	unsigned long long run_delay, last_queued;
 } OF_KERNEL;
@@ -116,9 +120,21 @@ struct kvm_memslots {
 	int node_idx;
 } OF_KERNEL;
 
+/* An eventfd that takes a guest's writes to a device. */
+struct _ioeventfd {
+	struct list_head list;
+	__u64 addr;
+	int length; /* 0: any */
+	__u8 bus_idx;
+	_Bool wildcard; /* else it takes one value only */
+} OF_KERNEL;
+
+enum kvm_bus { KVM_MMIO_BUS, KVM_PIO_BUS };
+
 struct kvm {
 	struct mm_struct *mm;
 	struct kvm_memslots *memslots[1];
+	struct list_head ioeventfds;
 	struct kvm_vm_stat stat;
 } OF_KERNEL;
 

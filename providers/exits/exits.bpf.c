@@ -10,6 +10,7 @@
  * half of our own work.
  */
 #include "providers/bpf/kernel.bpf.h"
+#include "providers/exits/arguments.bpf.h"
 #include "providers/exits/halts.bpf.h"
 #include "providers/exits/maps.bpf.h"
 #include "providers/exits/pc.bpf.h"
@@ -118,47 +119,6 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	exit->has_argument = thread->has_argument;
 	exit->argument = thread->argument;
 	bpf_ringbuf_submit(exit, BPF_RB_NO_WAKEUP);
-}
-
-/*
- * The first arguments of a thread's epoch have a cell each, and the busiest ones are nearly always
- * among them; the others share one cell. So no guest takes the room of others, however many
- * different arguments it uses.
- */
-static __noinline struct exits_cell *add_argument(struct exits_thread *thread,
-						  struct exits_argument_key *key)
-{
-	static const struct exits_cell zero;
-	struct exits_cell *cell;
-
-	if (thread->nr_arguments < EXITS_ARGUMENTS) {
-		thread->nr_arguments++;
-	} else {
-		key->a = 0;
-		key->b = 0;
-		key->c = 0;
-		key->is_rest = 1;
-		cell = bpf_map_lookup_elem(&arguments, key);
-		if (cell)
-			return cell;
-	}
-	bpf_map_update_elem(&arguments, key, &zero, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&arguments, key);
-}
-
-/* The cell of an argument of the thread's, which counts it; NULL: it is lost. */
-static __always_inline struct exits_cell *count_argument(struct exits_thread *thread,
-							 struct exits_argument_key *key)
-{
-	struct exits_cell *cell = bpf_map_lookup_elem(&arguments, key);
-
-	if (!cell)
-		cell = add_argument(thread, key);
-	if (cell)
-		cell->count++;
-	else
-		__sync_fetch_and_add(&lost_arguments, 1);
-	return cell;
 }
 
 /* Time that earlier samples had, before the argument was counted, is its reason's alone. */
@@ -344,33 +304,29 @@ int on_nested_entry(const void *ctx __attribute__((unused)))
 	return 0;
 }
 
-static __always_inline void set_argument(struct exits_thread *thread, enum exit_kind kind, __u64 a,
-					 __u32 b, __u32 c)
+SEC("raw_tp/kvm_pio")
+int on_ioport(const struct bpf_raw_tracepoint_args *ctx)
 {
-	struct exits_argument_key *key = &thread->argument;
+	const void *value = ctx->args[3] == 1 ? POINTER(ctx->args, 4) : 0; /* else there are more */
 
-	key->a = a;
-	key->b = b;
-	key->c = c;
-	key->thread = thread->number;
-	key->kind = kind;
-	key->cell = thread->open_since ? thread->open_cell % EXITS_CELLS : EXITS_NO_CELL;
-	key->epoch = thread->epoch;
-	key->is_rest = 0;
+	if (!ctx->args[0])
+		return on_argument(EXITS_IOPORT, ctx->args[1], ctx->args[2], 0);
+	return on_write(EXITS_IOPORT, ctx->args[1], ctx->args[2], 1, value);
 }
 
-static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __u32 c)
+SEC("raw_tp/kvm_mmio")
+int on_mmio(const struct bpf_raw_tracepoint_args *ctx)
 {
-	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	if (ctx->args[0] != MMIO_WRITE)
+		return on_argument(EXITS_MMIO, ctx->args[2], ctx->args[1], ctx->args[0]);
+	return on_write(EXITS_MMIO, ctx->args[2], ctx->args[1], MMIO_WRITE, POINTER(ctx->args, 3));
+}
 
-	if (!thread)
-		thread = add_thread(EXITS_NO_VCPU, !has_exits);
-	if (!thread)
-		return 0;
-	set_argument(thread, kind, a, b, c);
-	if (count_argument(thread, &thread->argument))
-		thread->has_argument = thread->open_since != 0;
-	return 0;
+/* A write that an ioeventfd takes, whatever its value is; KVM has not looked at the instruction. */
+SEC("raw_tp/kvm_fast_mmio")
+int on_fast_mmio(const struct bpf_raw_tracepoint_args *ctx)
+{
+	return on_write(EXITS_MMIO, ctx->args[0], 0, MMIO_WRITE, 0);
 }
 
 #define ON_ARGUMENT(name, event, kind, a, b, c)                                                   \
@@ -379,9 +335,6 @@ static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __
 		return on_argument(kind, a, b, c);                                                 \
 	}
 
-ON_ARGUMENT(on_ioport, "kvm_pio", EXITS_IOPORT, ctx->args[1], ctx->args[2], ctx->args[0])
-ON_ARGUMENT(on_mmio, "kvm_mmio", EXITS_MMIO, ctx->args[2], ctx->args[1], ctx->args[0])
-ON_ARGUMENT(on_fast_mmio, "kvm_fast_mmio", EXITS_MMIO, ctx->args[0], 0, MMIO_WRITE)
 ON_ARGUMENT(on_msr, "kvm_msr", EXITS_MSR, ctx->args[1], ctx->args[0], 0)
 ON_ARGUMENT(on_cpuid, "kvm_cpuid", EXITS_CPUID, ctx->args[0], 0, 0)
 ON_ARGUMENT(on_hypercall, "kvm_hypercall", EXITS_HYPERCALL, ctx->args[0], 0, 0)

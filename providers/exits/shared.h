@@ -23,6 +23,8 @@
 #define EXITS_HALTS 8 /* reasons of such exits, at most */
 #define EXITS_ARGUMENTS 64 /* different arguments of a thread in an epoch; the rest share one */
 #define EXITS_UNCOUNTED 2
+#define EXITS_QUEUE_SETS 16 /* a power of two; of writes that tell a device's queue */
+#define EXITS_QUEUE_WAYS 4  /* a set is a cache line */
 #define EXITS_LONG_BYTES (256 * 1024) /* the ring of long exits: some 2,500 of them */
 #define EXITS_CHUNK 256	  /* records that are added at once */
 #define EXITS_CHUNKS 64	  /* how many times, at most */
@@ -81,6 +83,13 @@ struct exits_pc_slot {
 	__u32 cell, unused;
 };
 
+/* A write that tells a device which of its queues has work, see queues.bpf.h. */
+struct exits_queue {
+	__u64 write; /* 0: none */
+	__u32 number; /* of the queue, where it does not depend on the value; */
+	__u32 is_value; /* or the value is the number */
+};
+
 struct exits_thread {
 	__u32 tid, tgid;
 	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none; or EXITS_NOT_VCPU */
@@ -125,6 +134,7 @@ struct exits_thread {
 	__u64 ended_since, ended_ns;
 	__u64 ended_pc; /* while program counters are counted */
 	__u32 ended_cell;
+	struct exits_queue queues[EXITS_QUEUE_SETS][EXITS_QUEUE_WAYS]; /* by hash of the write */
 	struct exits_pc_slot pcs[2 * EXITS_PC_SETS]; /* while the guest's code is counted */
 	struct exits_cell cells[EXITS_CELLS];
 };

@@ -25,7 +25,7 @@ begin() {
 
 # ---- a line that the guest has masked, and one that it takes
 
-begin masked irqguest 0 0 1000000 0 1000
+begin masked irqguest 1000000 0 1000
 masked=$GUEST
 why masked 'interrupts_per_second = 20'
 like "$(cat "$TMP/why")" ' most: line 5 raised [0-9]+/s.*,interrupts,' \
@@ -43,7 +43,7 @@ rm "$TMP/masked.in"
 
 # ---- a thread of the VMM
 
-begin masked irqguest 0 0 1000000000 0 0
+begin masked irqguest 1000000000 0 0
 why masked 'vmm_thread_ratio = 0.02'
 like "$(cat "$TMP/why")" ' % of a CPU \(a finding from 2 % on\); irqguest.*,vmm_thread,' \
 	"a busy thread of the VMM is found, by its name"

@@ -323,9 +323,9 @@ root_suite() {
 root_exits_suite() {
 	root_suite host_log host_batch filters debugfs account both_providers late_children \
 		exits_exact exits_without_btf exits_pulled_away exits_times exits_open exits_long \
-		exits_long_untraced exits_options exits_arguments exits_faults exits_halt \
-		exits_polls where_code guest_code why_pause views_exact record_exact host_log:perf \
-		"$@"
+		exits_long_untraced exits_options exits_arguments exits_queues exits_faults \
+		exits_halt exits_polls where_code guest_code why_pause views_exact record_exact \
+		host_log:perf "$@"
 }
 
 # root_peer NAME PACKAGE: copies a program to compare with, if there is one: this machine's, or the
@@ -386,7 +386,7 @@ cross_build() {
 		env -u MAKEFLAGS -u CC -u CFLAGS make all "build/$1/tests/helpers/miniguest" \
 		"build/$1/tests/helpers/picture" "build/$1/tests/helpers/invariants" \
 		"build/$1/tests/helpers/symbols" "build/$1/tests/helpers/timerguest" \
-		"BUILD=build/$1" \
+		"build/$1/tests/helpers/kickguest" "BUILD=build/$1" \
 		"CROSS_COMPILE=$h_triplet-" "CPPFLAGS=--sysroot=$sysroot" \
 		"LDFLAGS=--sysroot=$sysroot" PKG_CONFIG=pkg-config BPF=yes
 }
@@ -399,8 +399,8 @@ x86_root() {
 		cannot "this machine is no x86-64, the program is not for that host"
 	need_built "$KVMTOP" "$HELPERS/miniguest" "$HELPERS/nestguest" "$HELPERS/haltguest" \
 		"$HELPERS/faultguest" "$HELPERS/stormguest" "$HELPERS/stampguest" \
-		"$HELPERS/vhostguest" "$HELPERS/mapreader" "$HELPERS/symbols" \
-		"$HELPERS/picture" "$HELPERS/invariants"
+		"$HELPERS/vhostguest" "$HELPERS/kickguest" "$HELPERS/mapreader" \
+		"$HELPERS/symbols" "$HELPERS/picture" "$HELPERS/invariants"
 	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
 	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
 	root_begin "$h_busybox" "$@"
@@ -412,6 +412,7 @@ x86_root() {
 	root_program "$HELPERS/stormguest" /bin/stormguest
 	root_program "$HELPERS/stampguest" /bin/stampguest
 	root_program "$HELPERS/vhostguest" /bin/vhostguest
+	root_program "$HELPERS/kickguest" /bin/kickguest
 	root_program "$HELPERS/mapreader" /bin/mapreader
 	root_program "$HELPERS/symbols" /bin/symbols
 	root_program "$HELPERS/picture" /bin/picture

@@ -537,6 +537,45 @@ exits_arguments() {
 	stop "$GUEST"
 }
 
+# kicks_of FILE: lines of argument and number, of the writes that kvmtop has counted.
+kicks_of() {
+	tr -d '"' <"$1" | awk -F, "$CSV_AT"'
+	{
+		argument = $at["reason"]
+		sub(/^[^ ]* /, "", argument)
+		if (argument ~ / write / && $at["total"])
+			print argument ": " $at["total"]
+	}'
+}
+
+# Each queue has its number, by the value that is written or by the address.
+exits_queues() {
+	section "exits --event, by queue"
+	if ! command -v kickguest >/dev/null; then
+		skip "exits --event, by queue" "no guest kicks devices here"
+		return
+	fi
+	guest_of kickguest kicks 300
+	for e_event in ioport mmio; do
+		exits_begin --event $e_event -p "$GUEST"
+		mv "$TMP/exits" "$TMP/$e_event"
+		echo "$EXITS" >"$TMP/$e_event.pid"
+	done
+	guest_run kicks
+	for e_event in ioport mmio; do
+		EXITS=$(cat "$TMP/$e_event.pid")
+		exits_end
+	done
+	{
+		kicks_of "$TMP/ioport"
+		kicks_of "$TMP/mmio"
+		cat "$TMP/exits.err"
+	} | grep -v '^0x83000 ' | sort >"$TMP/kicks"
+	is "$(cat "$TMP/kicks")" "$(grep ^0x "$TMP/kicks.out" | sort)" \
+		"exits --event: a queue's kicks are as many as its eventfd has"
+	stop "$GUEST"
+}
+
 # faults_of OPTION... PAGES ROUNDS: what kvmtop exits says of the guest's page faults.
 faults_of() {
 	guest_of faultguest faults "$@"

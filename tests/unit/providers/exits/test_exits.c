@@ -968,6 +968,10 @@ static void test_arguments(void **state)
 		{ .a = FAULT_EXEC | FAULT_PRIVATE, .b = 7, .kind = EXITS_FAULT,
 		  .cell = EXITS_NO_CELL },
 		{ .a = 0xfe003000, .c = MMIO_WRITE, .kind = EXITS_MMIO, .cell = EXITS_NO_CELL },
+		{ .a = 0xfe003004, .b = WRITE_TO_QUEUE(1), .c = MMIO_WRITE, .kind = EXITS_MMIO,
+		  .cell = EXITS_NO_CELL },
+		{ .a = 0x3f8, .b = 2 | WRITE_TO_QUEUE(0xfffe), .c = 1, .kind = EXITS_IOPORT,
+		  .cell = EXITS_NO_CELL },
 	};
 	const char *const names[] = {
 		"msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)", "ioport(IO 0x3f8 write 1 COM1)",
@@ -975,7 +979,8 @@ static void test_arguments(void **state)
 		"hypercall(HYPERCALL 5 KVM_HC_KICK_CPU)",
 		"sysreg(SYSREG S3_0_C12_C11_5 ICC_SGI1R_EL1 write)",
 		"fault(0x1234 write-protected 4K)", "fault(FAULT exec private)",
-		"mmio(MMIO 0xfe003000 write)",
+		"mmio(MMIO 0xfe003000 write)", "mmio(MMIO 0xfe003004 write queue 1)",
+		"ioport(IO 0x3f8 write 2 queue 65534 COM1)",
 	};
 	const struct exits_cell cell = { .count = 3, .time_ns = 30 };
 	const struct field *field;

@@ -30,11 +30,12 @@
 #define bpf_core_field_size(type, member) sizeof(((type *)NULL)->member)
 #define bpf_core_type_id_kernel(type) 1
 #define bpf_core_enum_value(type, value) value
-#define bpf_core_enum_value_exists(type, value) has_function
+#define bpf_core_enum_value_exists(type, value) (sizeof(type) && has_value(#value))
 
 struct task_struct;
 
 static bool has_field(const char *field);
+static bool has_value(const char *name);
 static bool has_function; /* bpf_rdonly_cast() */
 
 static void *bpf_map_lookup_elem(void *map, const void *key);
@@ -49,6 +50,9 @@ static uint32_t bpf_get_smp_processor_id(void);
 static uint64_t bpf_ktime_get_ns(void);
 static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from);
 static void *bpf_ringbuf_reserve(void *map, uint64_t size, uint64_t flags);
+struct queue_search;
+static long bpf_loop(uint32_t nr, long (*step)(uint32_t, struct queue_search *),
+		     struct queue_search *ctx, uint64_t flags);
 static void bpf_ringbuf_submit(void *data, uint64_t flags);
 static long bpf_get_stack(void *ctx, void *to, uint32_t size, uint64_t flags);
 
@@ -111,6 +115,7 @@ static struct {
 	struct exits_thread records[RECORDS], more[MORE];
 	struct task_struct task; /* of all threads */
 	struct kvm_vcpu vcpu;	 /* that the task runs */
+	struct kvm vm;
 	const char *comm;	 /* its name; NULL: by its tid */
 	const char *lacks;	 /* a field that the kernel does not have; NULL: none */
 	uint32_t numbers[RECORDS]; /* by tid: the number of its record plus 1, */
@@ -265,6 +270,11 @@ static bool has_field(const char *field)
 	return !m.lacks || !strstr(field, m.lacks);
 }
 
+static bool has_value(const char *name)
+{
+	return strcmp(name, "BPF_FUNC_loop") == 0 ? has_field(name) : has_function;
+}
+
 static struct task_struct *bpf_get_current_task_btf(void)
 {
 	return &m.task;
@@ -301,6 +311,17 @@ static long bpf_probe_read_kernel(void *to, uint32_t size, const void *from)
 {
 	memcpy(to, from, size);
 	return 0;
+}
+
+static long bpf_loop(uint32_t nr, long (*step)(uint32_t, struct queue_search *),
+		     struct queue_search *ctx, uint64_t flags)
+{
+	uint32_t i = 0;
+
+	assert_int_equal(flags, 0);
+	while (i < nr && !step(i, ctx))
+		i++;
+	return i;
 }
 
 static void *bpf_ringbuf_reserve(void *map, uint64_t size, uint64_t flags)
@@ -358,6 +379,8 @@ static int setup(void **state)
 	m.next_cell = 1;
 	m.tid = 1;
 	m.task.preempt_notifiers.first = &m.vcpu.preempt_notifier.link;
+	m.vcpu.kvm = &m.vm;
+	m.vm.ioeventfds.next = &m.vm.ioeventfds;
 	for (uint32_t i = 0; i < RECORDS; i++)
 		m.free_threads[m.nr_free++] = RECORDS - 1 - i;
 	return 0;
@@ -375,12 +398,18 @@ static void exits_at(uint64_t now_ns, uint64_t reason)
 	begins_at(now_ns, reason, 0);
 }
 
+static struct bpf_raw_tracepoint_args *raw5(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+					    uint64_t e)
+{
+	static uint64_t args[5];
+
+	memcpy(args, (uint64_t[]){ a, b, c, d, e }, sizeof(args));
+	return (struct bpf_raw_tracepoint_args *)args;
+}
+
 static struct bpf_raw_tracepoint_args *raw(uint64_t a, uint64_t b, uint64_t c)
 {
-	static uint64_t args[3];
-
-	memcpy(args, (uint64_t[]){ a, b, c }, sizeof(args));
-	return (struct bpf_raw_tracepoint_args *)args;
+	return raw5(a, b, c, 0, 0);
 }
 
 static void leaves_at(uint64_t now_ns, uint64_t reason, int error)
@@ -1333,6 +1362,165 @@ static void test_arguments(void **state)
 	assert_true(key->b == 1 && key->c == 5);
 }
 
+/* ---- writes to queues of devices */
+
+/* The guest has these ioeventfds, in any order. */
+static void has_ioeventfds(struct _ioeventfd *list, size_t nr)
+{
+	struct list_head *last = &m.vm.ioeventfds;
+
+	for (size_t i = 0; i < nr; i++) {
+		last->next = &list[i].list;
+		last = &list[i].list;
+	}
+	last->next = &m.vm.ioeventfds;
+}
+
+/* Returns the queue plus 1 that the argument has; 0: none. */
+static uint32_t queue_of_write(uint64_t address, uint32_t bytes, uint64_t value)
+{
+	on_mmio(raw5(MMIO_WRITE, bytes, address, (uintptr_t)&value, 0));
+	if (!m.records[0].argument.is_rest)
+		assert_int_equal(WRITE_BYTES(m.records[0].argument.b), bytes);
+	return WRITE_QUEUE(m.records[0].argument.b);
+}
+
+static uint32_t queue_of_port(uint32_t nr, uint64_t value)
+{
+	on_ioport(raw5(1, 0xc010, 2, nr, (uintptr_t)&value));
+	assert_int_equal(WRITE_BYTES(m.records[0].argument.b), 2);
+	return WRITE_QUEUE(m.records[0].argument.b);
+}
+
+static void test_queue_by_value(void **state)
+{
+	struct _ioeventfd list[] = {
+		{ .addr = 0xd0000050, .length = 4 }, { .addr = 0xd0000050, .length = 4 },
+		{ .addr = 0xd0001050, .length = 2 }, { .addr = 0xd0002050, .length = 1 },
+		{ .addr = 0xc010, .length = 2, .bus_idx = KVM_PIO_BUS },
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		has_function = i;
+		has_ioeventfds(list, ARRAY_SIZE(list));
+		exits_at(1000, IO);
+		assert_int_equal(queue_of_write(0xd0000050, 4, 0), 1);
+		assert_int_equal(queue_of_write(0xd0000050, 4, 1), 2);
+		assert_int_equal(queue_of_write(0xd0000050, 4, 1), 2);
+		assert_int_equal(queue_of_write(0xd0000050, 4, 0xfffe), 0xffff);
+		assert_int_equal(queue_of_write(0xd0000050, 4, 0xffff), 0);
+		assert_int_equal(queue_of_write(0xd0000050, 4, 0x10001), 0);
+		assert_int_equal(queue_of_write(0xd0001050, 2, 0x10001), 2); /* what is behind it */
+		/* No queue's: another size, a byte, another address, a port. */
+		assert_int_equal(queue_of_write(0xd0000050, 2, 1), 0);
+		assert_int_equal(queue_of_write(0xd0002050, 1, 1), 0);
+		assert_int_equal(queue_of_write(0xd0000054, 4, 1), 0);
+		assert_int_equal(queue_of_write(0xc010, 2, 1), 0);
+		assert_int_equal(queue_of_port(1, 1), 2);
+		assert_int_equal(queue_of_port(3, 1), 0); /* many, of which this is the first */
+	}
+	assert_int_equal(m.argument_cells[1].count, 4);
+	assert_true(m.argument_keys[1].a == 0xd0000050 && WRITE_QUEUE(m.argument_keys[1].b) == 2);
+}
+
+/* A register for each queue, of a row that begins with its page. */
+static void test_queue_by_address(void **state)
+{
+	struct _ioeventfd list[] = {
+		{ .addr = 0xfe003004, .wildcard = true }, { .addr = 0xfe003000, .wildcard = true },
+		{ .addr = 0xfe003008, .wildcard = true, .length = 2 },
+		{ .addr = 0xfe003010, .wildcard = true }, /* behind a gap */
+		{ .addr = 0xfe004000, .wildcard = true }, /* alone */
+		{ .addr = 0xfe005000, .wildcard = true, .length = 4 }, /* doorbells of NVMe */
+		{ .addr = 0xfe005004, .wildcard = true, .length = 4 },
+		{ .addr = 0xfe006000, .wildcard = true }, /* another row */
+		{ .addr = 0xfe006002, .wildcard = true }, { .addr = 0xfe006004, .wildcard = true },
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		has_function = i;
+		has_ioeventfds(list, ARRAY_SIZE(list));
+		exits_at(1000, IO);
+		assert_int_equal(queue_of_write(0xfe003000, 2, 7), 1);
+		assert_int_equal(queue_of_write(0xfe003004, 2, 7), 2);
+		assert_int_equal(queue_of_write(0xfe003004, 4, 7), 2);
+		assert_int_equal(queue_of_write(0xfe003008, 2, 7), 3);
+		assert_int_equal(queue_of_write(0xfe003008, 4, 7), 0);
+		assert_int_equal(queue_of_write(0xfe003010, 2, 7), 0);
+		assert_int_equal(queue_of_write(0xfe004000, 2, 7), 0);
+		assert_int_equal(queue_of_write(0xfe005000, 4, 7), 0);
+		assert_int_equal(queue_of_write(0xfe005004, 4, 7), 0);
+		assert_int_equal(queue_of_write(0xfe006002, 2, 7), 0);
+		on_fast_mmio(raw(0xfe003004, 0, 0));
+		assert_int_equal(m.records[0].argument.b, WRITE_TO_QUEUE(1));
+	}
+}
+
+/* What an address is for is asked again when the arguments begin anew. */
+static void test_queue_is_over(void **state)
+{
+	struct _ioeventfd list[] = { { .addr = 0xd0000050, .length = 4 } };
+
+	(void)state;
+	has_ioeventfds(list, 1);
+	exits_at(1000, IO);
+	assert_int_equal(queue_of_write(0xd0000050, 4, 1), 2);
+	has_ioeventfds(list, 0);
+	assert_int_equal(queue_of_write(0xd0000050, 4, 1), 2);
+	assert_int_equal(queue_of_write(0xd0000050, 4, 0x1234), 0); /* no queue before */
+	assert_int_equal(queue_of_write(0xd0000050, 4, 1), 0);
+	m.records[0].epoch++;
+	m.records[0].nr_arguments = 0;
+	assert_int_equal(queue_of_write(0xd0000050, 4, 1), 0);
+}
+
+/* More than a set has room for: each is looked for again, and counted as before. */
+static void test_queues_of_many(void **state)
+{
+	static struct _ioeventfd list[40];
+
+	(void)state;
+	for (uint32_t i = 0; i < ARRAY_SIZE(list); i++)
+		list[i] = (struct _ioeventfd){ .addr = 0xd0000050 + 0x7000 * i, .length = 4 };
+	has_ioeventfds(list, ARRAY_SIZE(list));
+	exits_at(1000, IO);
+	for (uint32_t i = 0; i < 3 * ARRAY_SIZE(list); i++)
+		assert_int_equal(queue_of_write(list[i % 40].addr, 4, i % 40), i % 40 + 1);
+	assert_int_equal(m.records[0].nr_arguments, ARRAY_SIZE(list));
+	for (uint32_t i = 0; i < ARRAY_SIZE(list); i++)
+		assert_int_equal(m.argument_cells[i].count, 3);
+	/* With all arguments in use no write is looked for. */
+	for (uint64_t i = 0; m.records[0].nr_arguments < EXITS_ARGUMENTS; i++)
+		queue_of_write(0x1000 + i, 4, 0);
+	assert_int_equal(queue_of_write(list[0].addr, 4, 9), 0);
+	assert_true(m.records[0].argument.is_rest);
+}
+
+/* A kernel without ioeventfds, a thread without a vCPU, a list that does not end. */
+static void test_no_queues(void **state)
+{
+	struct _ioeventfd list[] = { { .addr = 0xd0000054 }, { .addr = 0xd0000050, .length = 4 } };
+
+	(void)state;
+	has_ioeventfds(list, 2);
+	exits_at(1000, IO);
+	m.lacks = "struct _ioeventfd";
+	assert_int_equal(queue_of_write(0xd0000050, 4, 1), 0);
+	m.records[0].epoch++;
+	m.lacks = "BPF_FUNC_loop";
+	assert_int_equal(queue_of_write(0xd0000050, 4, 1), 0);
+	m.lacks = NULL;
+	m.records[0].epoch++;
+	m.task.preempt_notifiers.first = NULL;
+	assert_int_equal(queue_of_write(0xd0000050, 4, 1), 0);
+	m.task.preempt_notifiers.first = &m.vcpu.preempt_notifier.link;
+	m.records[0].epoch++;
+	list[0].list.next = &list[0].list;
+	assert_int_equal(queue_of_write(0xd0000050, 4, 1), 0);
+}
+
 /* It is no argument of the exit in which it is raised; any other thread has a record for it. */
 static void test_interrupts(void **state)
 {
@@ -1775,6 +1963,11 @@ UNIT(test_program)
 		TEST(test_reason_in_vcpu),
 		VMX(test_foreign_vcpu),
 		TEST(test_arguments),
+		TEST(test_queue_by_value),
+		TEST(test_queue_by_address),
+		TEST(test_queue_is_over),
+		TEST(test_queues_of_many),
+		TEST(test_no_queues),
 		TEST(test_interrupts),
 		TEST(test_interrupts_of_devices),
 		TEST(test_faults),

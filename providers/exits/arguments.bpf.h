@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * arguments - the cells in which exits.bpf.c counts the arguments of exits.
+ */
+#ifndef KVMTOP_PROVIDERS_EXITS_ARGUMENTS_BPF_H
+#define KVMTOP_PROVIDERS_EXITS_ARGUMENTS_BPF_H
+
+#include "providers/exits/maps.bpf.h"
+#include "providers/exits/queues.bpf.h"
+
+/*
+ * The first arguments of a thread's epoch have a cell each, and the busiest ones are nearly always
+ * among them; the others share one cell. So no guest takes the room of others, however many
+ * different arguments it uses.
+ */
+static __noinline struct exits_cell *add_argument(struct exits_thread *thread,
+						  struct exits_argument_key *key)
+{
+	static const struct exits_cell zero;
+	struct exits_cell *cell;
+
+	if (thread->nr_arguments < EXITS_ARGUMENTS) {
+		thread->nr_arguments++;
+	} else {
+		key->a = 0;
+		key->b = 0;
+		key->c = 0;
+		key->is_rest = 1;
+		cell = bpf_map_lookup_elem(&arguments, key);
+		if (cell)
+			return cell;
+	}
+	bpf_map_update_elem(&arguments, key, &zero, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&arguments, key);
+}
+
+static __always_inline struct exits_cell *count_in(struct exits_cell *cell)
+{
+	if (cell)
+		cell->count++;
+	else
+		__sync_fetch_and_add(&lost_arguments, 1);
+	return cell;
+}
+
+/* The cell of an argument of the thread's, which counts it; NULL: it is lost. */
+static __always_inline struct exits_cell *count_argument(struct exits_thread *thread,
+							 struct exits_argument_key *key)
+{
+	struct exits_cell *cell = bpf_map_lookup_elem(&arguments, key);
+
+	return count_in(cell ? cell : add_argument(thread, key));
+}
+
+static __always_inline void set_argument(struct exits_thread *thread, enum exit_kind kind, __u64 a,
+					 __u32 b, __u32 c)
+{
+	struct exits_argument_key *key = &thread->argument;
+
+	key->a = a;
+	key->b = b;
+	key->c = c;
+	key->thread = thread->number;
+	key->kind = kind;
+	key->cell = thread->open_since ? thread->open_cell % EXITS_CELLS : EXITS_NO_CELL;
+	key->epoch = thread->epoch;
+	key->is_rest = 0;
+}
+
+static __always_inline int on_argument(enum exit_kind kind, __u64 a, __u32 b, __u32 c)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+
+	if (!thread)
+		thread = add_thread(EXITS_NO_VCPU, !has_exits);
+	if (!thread)
+		return 0;
+	set_argument(thread, kind, a, b, c);
+	if (count_argument(thread, &thread->argument))
+		thread->has_argument = thread->open_since != 0;
+	return 0;
+}
+
+/* The cell of the thread's argument, a write that is not among its arguments, or no longer. */
+static __noinline struct exits_cell *add_write(struct exits_thread *thread, __u64 write,
+					       const void *value)
+{
+	struct exits_argument_key *key = &thread->argument;
+	__u32 bytes = WRITE_BYTES(key->b);
+	struct exits_cell *cell;
+
+	if (thread->nr_arguments < EXITS_ARGUMENTS) {
+		find_queue(thread, write);
+		key->b = bytes | queue_of(thread, write, bytes, value);
+		cell = bpf_map_lookup_elem(&arguments, key);
+		if (cell)
+			return cell;
+	}
+	return add_argument(thread, key);
+}
+
+/* A write to a device. value: where it is; NULL: that is not known. */
+static __always_inline int on_write(enum exit_kind kind, __u64 address, __u32 bytes, __u32 type,
+				    const void *value)
+{
+	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
+	__u64 write = write_of(kind, address, bytes);
+	struct exits_cell *cell;
+
+	if (!thread)
+		thread = add_thread(EXITS_NO_VCPU, !has_exits);
+	if (!thread)
+		return 0;
+	set_argument(thread, kind, address, bytes | queue_of(thread, write, bytes, value), type);
+	cell = bpf_map_lookup_elem(&arguments, &thread->argument);
+	if (count_in(cell ? cell : add_write(thread, write, value)))
+		thread->has_argument = thread->open_since != 0;
+	return 0;
+}
+
+#endif
