@@ -110,25 +110,28 @@ static struct cell share_of(const struct row_of *of, uint64_t ns)
 	return cell_percent(ns < whole_ns ? ns : whole_ns, whole_ns);
 }
 
-/* What the groups after the vCPU's waits say of these. */
+/* What the groups after the vCPU's waits say of these.  Where none was in the
+ * guest's kernel, there may be no row that says so. */
 static void fill_preemptions(const struct view *view, struct view_row *row,
 			     const struct row_of *of, struct group *const *groups, size_t nr)
 {
 	const struct group *preempted = NULL;
 	bool is_all = of->query->since_ns;
+	uint64_t in_kernel = 0;
 
 	for (size_t i = 0; i < nr && groups[i]->owner == of->group->owner; i++) {
 		enum wait_part part = part_of(of->facts, groups[i]);
 
-		if (part == WAIT_PREEMPTED) {
+		if (part == WAIT_PREEMPTED)
 			preempted = groups[i];
-			*view_cell(view, row, COL_PREEMPTED) = cell_rate_of(of, preempted);
-		}
-		if (part == WAIT_IN_KERNEL && preempted)
-			*view_cell(view, row, COL_IN_KERNEL) =
-				cell_percent(is_all ? groups[i]->total : groups[i]->delta,
-					     is_all ? preempted->total : preempted->delta);
+		if (part == WAIT_IN_KERNEL)
+			in_kernel = is_all ? groups[i]->total : groups[i]->delta;
 	}
+	if (!preempted)
+		return;
+	*view_cell(view, row, COL_PREEMPTED) = cell_rate_of(of, preempted);
+	*view_cell(view, row, COL_IN_KERNEL) =
+		cell_percent(in_kernel, is_all ? preempted->total : preempted->delta);
 }
 
 static void add_row(struct view *view, struct row_of *of, char *name)

@@ -104,6 +104,28 @@ static void one_small_one_is_itself(void **state)
 					 "sed 3000000ns");
 }
 
+/* In the guest's kernel none, whether a row has that (1) or not (0). */
+static void preempted_in_user_mode(void **state)
+{
+	int share = view_column_by_id(&view_who, "kernel_percent");
+
+	for (int has_row = 0; has_row < 2; has_row++) {
+		struct world *world;
+
+		setup(state);
+		world = *state;
+		waited(world, WAITS, 40, 400 * MS);
+		sample_add(&world->sample, (struct key){ 1, 0, PREEMPTED }, 10, ROW_NEW);
+		if (has_row)
+			sample_add(&world->sample, (struct key){ 1, 0, IN_KERNEL }, 0, ROW_NEW);
+		take(world);
+		build(world);
+		assert_int_equal(world->view.rows[0].cells[share].type, CELL_PERCENT);
+		assert_true(world->view.rows[0].cells[share].number == 0);
+		teardown(state);
+	}
+}
+
 /* vCPUs of a guest are compared, whatever other guests do. */
 static void vcpus_that_wait_longer(void **state)
 {
@@ -137,6 +159,7 @@ UNIT(test_view_who)
 	const struct CMUnitTest tests[] = {
 		TEST(small_ones_are_a_row),
 		TEST(one_small_one_is_itself),
+		cmocka_unit_test(preempted_in_user_mode),
 		TEST(vcpus_that_wait_longer),
 	};
 
