@@ -46,7 +46,6 @@
 
 /* Shorter names, for the column "works with". */
 #define TOP MODES_TOP
-/* all but --list-providers and --list-guests */
 #define RUNS (MODES_TOP & ~(MODE_PROVIDERS | MODE_GUESTS))
 #define ROWS (RUNS & ~MODE_FIELDS)
 #define SAMPLES (ROWS & ~MODE_DIFF)
@@ -278,10 +277,8 @@ static const struct option_rule rules[] = {
 	{ true, WHERE | REPORT, "output", "csv json folded", NULL },
 	{ false, 0, "svg", "csv json folded output", NULL },
 	{ false, 0, "folded", "csv json", NULL },
-	{ false, REPORT, "folded", "view longer diff acrn by text",
-	  "folded stacks are the view where" },
-	{ false, REPORT, "svg", "view longer diff acrn by text",
-	  "a flame graph is the view where" },
+	{ false, REPORT, "folded", "view longer diff acrn by text", "stacks are the view where" },
+	{ false, REPORT, "svg", "view longer diff acrn by text", "the graph is the view where" },
 	{ true, REPORT, "children", "view", "the tree is of --view where" },
 	{ true, 0, "acrn", "frequency", "the TSC's" },
 	{ true, 0, "web-config", "listen", NULL },
