@@ -1385,9 +1385,9 @@ static uint32_t queue_of_write(uint64_t address, uint32_t bytes, uint64_t value)
 	return WRITE_QUEUE(m.records[0].argument.b);
 }
 
-static uint32_t queue_of_port(uint32_t nr, uint64_t value)
+static uint32_t queue_of_port(uint32_t port, uint32_t nr, uint64_t value)
 {
-	on_ioport(raw5(1, 0xc010, 2, nr, (uintptr_t)&value));
+	on_ioport(raw5(1, port, 2, nr, (uintptr_t)&value));
 	assert_int_equal(WRITE_BYTES(m.records[0].argument.b), 2);
 	return WRITE_QUEUE(m.records[0].argument.b);
 }
@@ -1417,8 +1417,8 @@ static void test_queue_by_value(void **state)
 		assert_int_equal(queue_of_write(0xd0002050, 1, 1), 0);
 		assert_int_equal(queue_of_write(0xd0000054, 4, 1), 0);
 		assert_int_equal(queue_of_write(0xc010, 2, 1), 0);
-		assert_int_equal(queue_of_port(1, 1), 2);
-		assert_int_equal(queue_of_port(3, 1), 0); /* many, of which this is the first */
+		assert_int_equal(queue_of_port(0xc010, 1, 1), 2);
+		assert_int_equal(queue_of_port(0xc010, 3, 1), 0); /* many, of which this is the first */
 	}
 	assert_int_equal(m.argument_cells[1].count, 4);
 	assert_true(m.argument_keys[1].a == 0xd0000050 && WRITE_QUEUE(m.argument_keys[1].b) == 2);
@@ -1428,6 +1428,7 @@ static void test_queue_by_value(void **state)
 static void test_queue_by_address(void **state)
 {
 	struct _ioeventfd list[] = {
+		{ .addr = 0xfe002ffc, .wildcard = true }, /* of the page before */
 		{ .addr = 0xfe003004, .wildcard = true }, { .addr = 0xfe003000, .wildcard = true },
 		{ .addr = 0xfe003008, .wildcard = true, .length = 2 },
 		{ .addr = 0xfe003010, .wildcard = true }, /* behind a gap */
@@ -1436,6 +1437,8 @@ static void test_queue_by_address(void **state)
 		{ .addr = 0xfe005004, .wildcard = true, .length = 4 },
 		{ .addr = 0xfe006000, .wildcard = true }, /* another row */
 		{ .addr = 0xfe006002, .wildcard = true }, { .addr = 0xfe006004, .wildcard = true },
+		{ .addr = 0xc000, .wildcard = true, .bus_idx = KVM_PIO_BUS },
+		{ .addr = 0xc004, .wildcard = true, .bus_idx = KVM_PIO_BUS },
 	};
 
 	(void)state;
@@ -1453,6 +1456,7 @@ static void test_queue_by_address(void **state)
 		assert_int_equal(queue_of_write(0xfe005000, 4, 7), 0);
 		assert_int_equal(queue_of_write(0xfe005004, 4, 7), 0);
 		assert_int_equal(queue_of_write(0xfe006002, 2, 7), 0);
+		assert_int_equal(queue_of_port(0xc004, 1, 7), 0);
 		on_fast_mmio(raw(0xfe003004, 0, 0));
 		assert_int_equal(m.records[0].argument.b, WRITE_TO_QUEUE(1));
 	}
@@ -1477,24 +1481,39 @@ static void test_queue_is_over(void **state)
 }
 
 /* More than a set has room for: each is looked for again, and counted as before. */
-static void test_queues_of_many(void **state)
+static void test_queues_of_a_set(void **state)
 {
-	static struct _ioeventfd list[40];
+	struct exits_thread *record = &m.records[0];
+	struct _ioeventfd list[3 * EXITS_QUEUE_WAYS];
+	const uint32_t nr = ARRAY_SIZE(list);
+	uint64_t address = 0xd0000050;
 
 	(void)state;
-	for (uint32_t i = 0; i < ARRAY_SIZE(list); i++)
-		list[i] = (struct _ioeventfd){ .addr = 0xd0000050 + 0x7000 * i, .length = 4 };
-	has_ioeventfds(list, ARRAY_SIZE(list));
+	for (uint32_t i = 0; i < nr; address += 0x1000) {
+		if (queues_of(record, write_of(EXITS_MMIO, address, 4)) == record->queues[1])
+			list[i++] = (struct _ioeventfd){ .addr = address, .length = 4 };
+	}
+	has_ioeventfds(list, nr);
 	exits_at(1000, IO);
-	for (uint32_t i = 0; i < 3 * ARRAY_SIZE(list); i++)
-		assert_int_equal(queue_of_write(list[i % 40].addr, 4, i % 40), i % 40 + 1);
-	assert_int_equal(m.records[0].nr_arguments, ARRAY_SIZE(list));
-	for (uint32_t i = 0; i < ARRAY_SIZE(list); i++)
+	for (uint32_t i = 0; i < 3 * nr; i++)
+		assert_int_equal(queue_of_write(list[i % nr].addr, 4, i % nr), i % nr + 1);
+	assert_int_equal(record->nr_arguments, nr);
+	for (uint32_t i = 0; i < nr; i++)
 		assert_int_equal(m.argument_cells[i].count, 3);
-	/* With all arguments in use no write is looked for. */
+}
+
+/* A guest that has used all its arguments makes no write that costs it a search. */
+static void test_queues_of_greedy_guest(void **state)
+{
+	struct _ioeventfd list[] = { { .addr = 0xd0000050, .length = 4 } };
+
+	(void)state;
+	has_ioeventfds(list, 1);
+	exits_at(1000, IO);
 	for (uint64_t i = 0; m.records[0].nr_arguments < EXITS_ARGUMENTS; i++)
 		queue_of_write(0x1000 + i, 4, 0);
-	assert_int_equal(queue_of_write(list[0].addr, 4, 9), 0);
+	m.task.preempt_notifiers.first = (struct hlist_node *)&m; /* not to be followed */
+	assert_int_equal(queue_of_write(0xd0000050, 4, 0), 0);
 	assert_true(m.records[0].argument.is_rest);
 }
 
@@ -1966,7 +1985,8 @@ UNIT(test_program)
 		TEST(test_queue_by_value),
 		TEST(test_queue_by_address),
 		TEST(test_queue_is_over),
-		TEST(test_queues_of_many),
+		TEST(test_queues_of_a_set),
+		TEST(test_queues_of_greedy_guest),
 		TEST(test_no_queues),
 		TEST(test_interrupts),
 		TEST(test_interrupts_of_devices),
