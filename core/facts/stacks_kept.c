@@ -12,7 +12,8 @@
 #include "core/facts/stats.h"
 #include "lib/hash.h"
 
-#define DEPTH_MAX 256
+/* In the view Where a guest and a vCPU are above these, and the depth of a row is a byte. */
+#define DEPTH_MAX (UINT8_MAX - 1)
 
 /*
  * The field's name is of the whole stack, so that it is the same in each run that writes to a

@@ -69,9 +69,17 @@ const struct lines_type lines_folded = { .print = print_folded };
 
 /* ---- the picture */
 
-static void print_escaped(FILE *out, const char *text, size_t len)
+static bool starts_letter(char byte)
 {
-	for (; *text && len; text++, len--) {
+	return ((unsigned char)byte & 0xc0) != 0x80; /* UTF-8's others continue one */
+}
+
+/* An SVG with a part of a letter is no XML. */
+static void print_escaped(FILE *out, const char *text, size_t letters)
+{
+	for (; *text; text++) {
+		if (starts_letter(*text) && !letters--)
+			break;
 		if (*text == '<')
 			fputs("&lt;", out);
 		else if (*text == '&')

@@ -137,6 +137,27 @@ static void each_interval_is_played(void **state)
 	plays(world, "0 io/0x80/run=2");
 }
 
+/* A file may have any depth: the outermost calls are left out. */
+static void too_deep(void **state)
+{
+	struct world *world = *state;
+	struct stacks *stacks = stacks_new();
+	struct stack_sums sums = { 0 };
+	uint32_t node = stacks_exit(world->stacks, "io", world->io, false), depth = 0;
+
+	for (int i = 0; i < 300; i++)
+		node = call(world->stacks, node, "run", FUNCTION_VMM);
+	spent(world, 0, node, 5);
+	take(world);
+	stacks_play(stacks, world->stats, world->fields, &sums);
+	assert_int_equal(sums.nr, 1);
+	for (node = sums.list[0].key.field; node != STACK_ROOT; depth++)
+		node = stacks_node_at(stacks, node)->parent;
+	assert_int_equal(depth, UINT8_MAX - 1);
+	stack_sums_release(&sums);
+	stacks_free(stacks);
+}
+
 /* An absence whose stack has another name at its end was given to the first one. */
 static void what_is_taken_back_is_owed(void **state)
 {
@@ -281,6 +302,7 @@ UNIT(test_stacks_kept)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_interval_is_played),
+		TEST(too_deep),
 		TEST(what_is_taken_back_is_owed),
 		TEST(exits_are_what_they_were),
 		TEST(fields_are_of_stacks),

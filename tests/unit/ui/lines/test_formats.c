@@ -796,6 +796,29 @@ static void rows_of_zeros_are_skipped(void **state)
 	}
 }
 
+/* ---- pictures */
+
+/* Room for five letters of the first name. */
+static void pictures_have_whole_letters(void **state)
+{
+	struct world *w = *state;
+	const char *svg;
+
+	w->view.type = &view_where;
+	w->view.absent = 0;
+	for (int i = 0; i < 2; i++) {
+		struct view_row *row = view_add(&w->view);
+
+		row->cells[view_column_by_id(&view_where, "function")] =
+			cell_text(i ? "Bärenhöhle" : "<ä&öü>ß");
+		row->cells[view_column_by_id(&view_where, "time_ns")] = cell_ns(i ? 967 : 33);
+	}
+	svg = lines_once(w, LINES_SVG);
+	assert_non_null(strstr(svg, ">&lt;ä&amp;öü</text>"));
+	assert_non_null(strstr(svg, "<title>&lt;ä&amp;öü>ß, "));
+	assert_non_null(strstr(svg, ">Bärenhöhle</text>"));
+}
+
 UNIT(test_formats)
 {
 	const struct CMUnitTest tests[] = {
@@ -842,6 +865,7 @@ UNIT(test_formats)
 		T(a_log_of_exits_has_their_times),
 		T(a_log_table_keeps_its_columns),
 		T(rows_of_zeros_are_skipped),
+		T(pictures_have_whole_letters),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");
