@@ -78,8 +78,8 @@ is "$(printf '%s\n' "$page" | grep -v '^minute ' | sort)" "$(printf '%s\n' "$tab
 
 # enumerators NAME: the numbers of an enum of core/facts, from 0.
 enumerators() {
-	sed -n "/^enum $1 {/,/^}/p" core/facts/field.h core/facts/stacks.h | sed 's/\/\*.*//; /^[ \t]*\*/d' |
-		grep -oE '\b[A-Z0-9_]+,' | awk '{ print NR - 1 }'
+	sed -n "/^enum $1 {/,/^}/p" core/facts/field.h core/facts/stacks.h |
+		sed 's/\/\*.*//; /^[ \t]*\*/d' | grep -oE '\b[A-Z0-9_]+,' | awk '{ print NR - 1 }'
 }
 
 # explained COLUMN TEXT: the numbers in the text about a column, from its line with TEXT on.

@@ -65,7 +65,7 @@ static void exits(struct world *world, int32_t vcpu, uint32_t field, uint64_t ms
 	more_exits(world, vcpu, field, ms);
 }
 
-/* A stack of an exit, "=run ioctl": functions of the VMM with a =, of the guest's kernel with a %. */
+/* A stack of an exit, "=run ioctl": with = functions of the VMM, with % of the guest's kernel. */
 static void spent(struct world *world, int32_t vcpu, uint32_t reason, const char *stack,
 		  int64_t ms, uint64_t count)
 {

@@ -1418,7 +1418,7 @@ static void test_queue_by_value(void **state)
 		assert_int_equal(queue_of_write(0xd0000054, 4, 1), 0);
 		assert_int_equal(queue_of_write(0xc010, 2, 1), 0);
 		assert_int_equal(queue_of_port(0xc010, 1, 1), 2);
-		assert_int_equal(queue_of_port(0xc010, 3, 1), 0); /* many, of which this is the first */
+		assert_int_equal(queue_of_port(0xc010, 3, 1), 0); /* the first of many */
 	}
 	assert_int_equal(m.argument_cells[1].count, 4);
 	assert_true(m.argument_keys[1].a == 0xd0000050 && WRITE_QUEUE(m.argument_keys[1].b) == 2);
