@@ -88,8 +88,11 @@ static void use_x86(struct guest_memory *memory, uint64_t cr3, uint64_t cr4)
 #define TCR_TG1(tcr) ((unsigned int)((tcr) >> 30 & 3))
 #define TCR_DS BIT(59)
 
-/* Physical addresses beyond 48 bits have their high bits where the low ones would be. */
-static bool use_arm64(struct guest_memory *memory, uint64_t ttbr1, uint64_t tcr)
+/*
+ * Physical addresses beyond 48 bits have their high bits where the low ones would be. With KPTI
+ * user mode has tables with little of the kernel, and Linux has the kernel's two pages behind them.
+ */
+static bool use_arm64(struct guest_memory *memory, uint64_t ttbr1, uint64_t tcr, unsigned int try)
 {
 	static const unsigned int page_shifts[] = { 0, 14, 12, 16 };
 	unsigned int shift = page_shifts[TCR_TG1(tcr)], bits = 64 - TCR_T1SZ(tcr);
@@ -104,6 +107,7 @@ static bool use_arm64(struct guest_memory *memory, uint64_t ttbr1, uint64_t tcr)
 	memory->root = ttbr1 & BITS(47, 6);
 	if (memory->has_wide_addresses || shift == 16)
 		memory->root |= (ttbr1 & BITS(5, 2)) << 46;
+	memory->root += (uint64_t)try * 2 << shift;
 	return memory->levels <= GUEST_LEVELS;
 }
 
@@ -116,7 +120,7 @@ bool guest_memory_use(struct guest_memory *memory, const struct guest_registers 
 		memory->cache[i].is_read = false;
 	memory->machine = registers->machine;
 	if (registers->machine == GUEST_ARM64)
-		return try == 0 && use_arm64(memory, registers->root, registers->control);
+		return try < 2 && use_arm64(memory, registers->root, registers->control, try);
 	if (try > 1 || (try == 1 && !(cr3 & CR3_KPTI)))
 		return false;
 	use_x86(memory, try == 0 ? cr3 & ~CR3_KPTI : cr3, registers->control);

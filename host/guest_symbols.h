@@ -37,7 +37,7 @@ struct guest_slot {
 
 enum guest_machine { GUEST_X86_64, GUEST_ARM64 };
 
-/* Of one vCPU at one moment. AArch64: at EL1, for EL0 may have other tables in TTBR1. */
+/* Of one vCPU at one moment. */
 struct guest_registers {
 	enum guest_machine machine;
 	uint64_t pc;

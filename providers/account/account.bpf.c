@@ -231,6 +231,7 @@ static __always_inline void read_x86(const struct kvm_vcpu *vcpu, struct account
 }
 
 #define PSTATE_MODE 0xf
+#define PSTATE_EL0 0
 #define PSTATE_EL1 4 /* with EL0's stack pointer, or 5 */
 
 static __always_inline void read_arm64(const struct kvm_vcpu *vcpu, struct account_registers *to)
@@ -239,7 +240,7 @@ static __always_inline void read_arm64(const struct kvm_vcpu *vcpu, struct accou
 			 bpf_core_field_offset(struct kvm_vcpu, arch.ctxt.sys_regs);
 	__u64 mode = READ(vcpu, struct kvm_vcpu, arch.ctxt.regs.pstate) & PSTATE_MODE;
 
-	if (mode != PSTATE_EL1 && mode != PSTATE_EL1 + 1)
+	if (mode != PSTATE_EL0 && mode != PSTATE_EL1 && mode != PSTATE_EL1 + 1)
 		return;
 	to->pc = READ(vcpu, struct kvm_vcpu, arch.ctxt.regs.pc);
 	to->root = read_number(at + 8 * bpf_core_enum_value(enum vcpu_sysreg, TTBR1_EL1), 8);

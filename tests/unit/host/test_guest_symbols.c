@@ -237,6 +237,27 @@ static void bit_12_of_cr3_is_a_flag_or_an_address(void **state)
 	kernel_end(&kernel);
 }
 
+/* With KPTI, at EL0. Of pages of 64 KiB there is no room before the tables. */
+static void tables_of_arm64s_user_mode_lead_to_the_kernels(void **state)
+{
+	struct guest_symbols *symbols;
+	struct guest_kernel kernel;
+
+	(void)state;
+	for (size_t i = 2; kernel_pagings[i].page_shift < 16; i++) {
+		uint64_t pages = 2ull << kernel_pagings[i].page_shift;
+
+		kernel_make(&kernel, newest, &kernel_pagings[i]);
+		kernel.registers.root -= pages;
+		assert_int_equal(kernel_find(&kernel, &symbols), 0);
+		assert_true(is_valid(&kernel, symbols));
+		guest_symbols_free(symbols);
+		kernel.registers.root -= pages;
+		assert_int_equal(kernel_find(&kernel, &symbols), -ENOENT);
+		kernel_end(&kernel);
+	}
+}
+
 /* ---- the same guest later */
 
 /* After a reset the old kernel's bytes stay for some time: the new one runs elsewhere. */
@@ -286,6 +307,7 @@ UNIT(test_guest_symbols)
 		cmocka_unit_test(names_have_no_other_characters),
 		cmocka_unit_test(other_instructions_lead_to_the_kernel),
 		cmocka_unit_test(bit_12_of_cr3_is_a_flag_or_an_address),
+		cmocka_unit_test(tables_of_arm64s_user_mode_lead_to_the_kernels),
 		cmocka_unit_test(a_guest_that_was_reset_has_no_valid_symbols),
 	};
 
