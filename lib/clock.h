@@ -46,4 +46,10 @@ static inline uint64_t clock_ahead_ns(void)
 	return ahead;
 }
 
+/*
+ * How fast CLOCK_MONOTONIC runs, as NTP wills it: 1 is the speed that the machine's own counter is
+ * said to have.
+ */
+double clock_rate(void);
+
 #endif

@@ -143,18 +143,32 @@ struct user_pt_regs {
 	__u64 pc, pstate;
 } OF_KERNEL;
 
-enum vcpu_sysreg { TTBR1_EL1 = 1, TCR_EL1 };
+enum vcpu_sysreg { TTBR1_EL1 = 1, TCR_EL1, CNTV_CVAL_EL0, CNTVOFF_EL2 };
 
 struct kvm_cpu_context {
 	struct user_pt_regs regs;
 	__u64 sys_regs[1]; /* by enum vcpu_sysreg */
 } OF_KERNEL;
 
-/* x86; ctxt: AArch64. Linux 7.2 has taken the program counter out of the array. */
+struct arch_timer_offset {
+	__u64 *vm_offset;
+} OF_KERNEL;
+
+struct arch_timer_context {
+	struct arch_timer_offset offset; /* since Linux 6.4 */
+	_Bool loaded;			 /* its registers are in the CPU, and old in memory */
+} OF_KERNEL;
+
+struct arch_timer_cpu {
+	struct arch_timer_context timers[2]; /* physical, virtual */
+} OF_KERNEL;
+
+/* x86; ctxt, timer_cpu: AArch64. Linux 7.2 has taken the program counter out of the array. */
 struct kvm_vcpu_arch {
 	unsigned long rip, regs[17], cr3, cr4;
 	__u32 regs_avail, virtual_tsc_khz;
 	struct kvm_cpu_context ctxt;
+	struct arch_timer_cpu timer_cpu;
 	_Bool preempted_in_kernel, apicv_active;
 } OF_KERNEL;
 

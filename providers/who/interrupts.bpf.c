@@ -26,11 +26,13 @@ struct vgic_irq {
 
 enum { FIXED = 0, LOWEST = 0x100 }; /* ways of delivery (APIC_DM_*); others are no interrupts */
 enum { IN_GUEST_MODE = 1 };
+enum { VIRTUAL_TIMER = 27 }; /* AArch64's interrupt of it */
 
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_PENDING };
 
 struct slot {
 	__u64 since_ns, run_delay_ns;
+	__u64 due_ns; /* of AArch64's timer; 0: it is another interrupt, or the time is not known */
 	__u32 irq;
 	__u32 state; /* enum slot_state */
 	__u64 has_slept; /* the thread slept then */
@@ -64,6 +66,10 @@ static const struct interrupt_time no_time = { 0 };
 /* Interrupts that came; that a vCPU got in the guest, without an entry; and without room. */
 __u64 nr_came, nr_direct, nr_lost;
 __u64 has_entered; /* any vCPU that had an interrupt */
+
+/* The reader sets one while programs read the other. */
+struct counter_clock clocks[2];
+__u32 present_clock;
 
 /* ---- pending */
 
@@ -102,7 +108,7 @@ static __always_inline struct slot *take_slot(struct thread *thread, __u32 irq)
 	return 0;
 }
 
-static __always_inline void begin(const void *vcpu, __u32 irq)
+static __always_inline void begin(const void *vcpu, __u32 irq, __u64 due_ns)
 {
 	const char *pid = READ_POINTER(vcpu, struct kvm_vcpu, pid);
 	const char *task = READ_POINTER(pid, struct pid, tasks);
@@ -123,6 +129,7 @@ static __always_inline void begin(const void *vcpu, __u32 irq)
 	if (!slot)
 		return;
 	slot->irq = irq;
+	slot->due_ns = due_ns;
 	slot->run_delay_ns = READ(task, struct task_struct, sched_info.run_delay);
 	slot->has_slept = !READ(task, struct task_struct, on_cpu) &&
 			  !READ(task, struct task_struct, sched_info.last_queued);
@@ -154,8 +161,42 @@ int on_accept(const __u64 *ctx)
 	if (is_direct(apic, vcpu))
 		__sync_fetch_and_add(&nr_direct, 1);
 	else
-		begin(vcpu, (__u32)ARGUMENT(ctx, 2));
+		begin(vcpu, (__u32)ARGUMENT(ctx, 2), 0);
 	return 0;
+}
+
+/* 0: too far away, as a guest may set its timer to any time. */
+static __always_inline __u64 ns_of_cycles(__u64 cycles)
+{
+	const struct counter_clock *now = &clocks[present_clock & 1];
+	__s64 since = (__s64)(cycles - now->cycles), limit = (1ull << 62) / now->rate;
+
+	if (since < -limit || since > limit)
+		return 0;
+	return now->ns + (since * (__s64)now->rate >> 24);
+}
+
+/*
+ * By the host's clock, when the vCPU's virtual timer was to come. While its registers are in the
+ * CPU, this has just said so.
+ */
+static __always_inline __u64 timer_due_ns(const void *vcpu)
+{
+	const char *regs =
+		(const char *)vcpu + bpf_core_field_offset(struct kvm_vcpu, arch.ctxt.sys_regs);
+	__u64 cycles =
+		read_number(regs + 8 * bpf_core_enum_value(enum vcpu_sysreg, CNTV_CVAL_EL0), 8);
+
+	if (READ(vcpu, struct kvm_vcpu, arch.timer_cpu.timers[1].loaded))
+		return bpf_ktime_get_ns();
+	if (bpf_core_field_exists(struct arch_timer_context, offset))
+		cycles += read_number(READ_POINTER(vcpu, struct kvm_vcpu,
+						   arch.timer_cpu.timers[1].offset.vm_offset),
+				      8);
+	else
+		cycles += read_number(regs + 8 * bpf_core_enum_value(enum vcpu_sysreg, CNTVOFF_EL2),
+				      8);
+	return ns_of_cycles(cycles);
 }
 
 /* The registers: the second argument is the interrupt, which has changed, not always to pending. */
@@ -164,11 +205,12 @@ int on_queue(const __u64 *ctx)
 {
 	const struct vgic_irq *irq = (const void *)ctx[1];
 	const void *vcpu = READ_POINTER(irq, struct vgic_irq, target_vcpu);
+	__u32 intid = READ(irq, struct vgic_irq, intid);
 
 	if (vcpu && BPF_CORE_READ_BITFIELD_PROBED(irq, enabled) &&
 	    (BPF_CORE_READ_BITFIELD_PROBED(irq, pending_latch) ||
 	     BPF_CORE_READ_BITFIELD_PROBED(irq, line_level)))
-		begin(vcpu, READ(irq, struct vgic_irq, intid));
+		begin(vcpu, intid, intid == VIRTUAL_TIMER ? timer_due_ns(vcpu) : 0);
 	return 0;
 }
 
@@ -251,6 +293,9 @@ int on_entry(const void *ctx)
 		if (slot->state != SLOT_PENDING)
 			continue;
 		end(thread, slot, tid, now_ns, run_delay_ns);
+		if (slot->due_ns)
+			count(tid, INTERRUPT_TIMER,
+			      now_ns > slot->due_ns ? now_ns - slot->due_ns : 0);
 		slot->state = SLOT_FREE;
 	}
 	return 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/clock.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
 #include "host/env.h"
@@ -106,6 +107,25 @@ struct who_interrupts *who_interrupts_new(const struct provider_args *args)
 	return interrupts;
 }
 
+/* ---- the counter of AArch64 */
+
+static void set_clock(struct interrupts_program__bss *bss)
+{
+#ifdef __aarch64__
+	uint32_t next = !bss->present_clock;
+	struct counter_clock *clock = &bss->clocks[next];
+	uint64_t frequency;
+
+	__asm__("mrs %0, cntfrq_el0" : "=r"(frequency));
+	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(clock->cycles));
+	clock->ns = clock_now_ns();
+	clock->rate = (uint64_t)(clock_rate() * 1e9 * (1 << 24) / (double)frequency);
+	__atomic_store_n(&bss->present_clock, next, __ATOMIC_RELEASE);
+#else
+	(void)bss;
+#endif
+}
+
 /* ---- the programs */
 
 /* APICv or AVIC, if the module's parameter says so. */
@@ -143,6 +163,7 @@ static void load(struct who_interrupts *interrupts, struct error *error)
 			  strerror(-err));
 		return;
 	}
+	set_clock(program->bss);
 	interrupts->program = program;
 	interrupts->is_direct = is_on(interrupts->args.env, "kvm_intel/parameters/enable_apicv") ||
 				is_on(interrupts->args.env, "kvm_amd/parameters/avic");
@@ -280,6 +301,7 @@ int who_interrupts_collect(struct who_interrupts *interrupts, who_vcpu_fn *vcpu_
 {
 	int err;
 
+	set_clock(interrupts->program->bss);
 	interrupts->nr_sums = 0;
 	key_index_clear(&interrupts->index);
 	err = add_vectors(interrupts, vcpu_of, arg, sample);

@@ -87,4 +87,9 @@ struct interrupt_time {
 	__u32 hist[WHO_BUCKETS];
 };
 
+/* The counter of AArch64 by the host's clock: both at one moment, and the ns of 2^24 cycles. */
+struct counter_clock {
+	__u64 cycles, ns, rate;
+};
+
 #endif

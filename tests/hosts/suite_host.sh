@@ -319,6 +319,17 @@ interrupts_of() {
 	stop "$GUEST"
 }
 
+# timer_is_late COUNT: AArch64's timer, in the same table: from the time that it was set to, before
+# KVM had its interrupt.
+timer_is_late() {
+	is "$(interrupt timer total)" "$1" "interrupts: the timer is late as often as it comes"
+	is "$(awk -v ns="$(interrupt timer time_ns)" -v max_ns="$(interrupt timer max_ns)" \
+		-v pending_ns="$(interrupt "PPI 27" time_ns)" '$1 == "ns" {
+		is_good = ns > pending_ns && ns <= $2 * 1.01 && max_ns <= $3 * 1.01
+		print is_good ? "yes" : ns " and " max_ns " for " $2 " and " $3 ", " pending_ns
+	}' "$TMP/irqs.out")" yes "interrupts: as late as the guest saw, and more than its interrupt"
+}
+
 # vcpu_tid PID: the thread of its vCPU.
 vcpu_tid() {
 	for h_task in "/proc/$1/task"/*; do
@@ -387,7 +398,11 @@ host_interrupts() {
 	x86_64) ;;
 	aarch64)
 		interrupts_of timerguest "PPI 27" 100
+		timer_is_late 100
+		is "$(awk -v ns="$(interrupt timer time_ns)" '$1 == "ns" { print ($2 < 2 * ns) }' \
+			"$TMP/irqs.out")" 1 "interrupts: within a bucket of what the guest saw"
 		interrupts_of timerguest "PPI 27" 100 --spin
+		timer_is_late 100
 		return
 		;;
 	*) skip "interrupts" "they are measured on x86 and AArch64 only" && return ;;

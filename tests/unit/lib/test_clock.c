@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The two clocks beside each other. */
+/* The two clocks beside each other, and the speed of one. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/timex.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -11,13 +13,18 @@
 /* A machine on which the thread loses its CPU for 50 ms at the readings of the given numbers. */
 static uint64_t now_ns, real_ahead_ns;
 static unsigned int nr_readings, loses_at;
+static struct timex discipline;
 
 static int fake_gettime(clockid_t clock, struct timespec *now);
+static int fake_adjtimex(struct timex *timex);
 
 #define clock_gettime fake_gettime
-#include "lib/clock.h"
+#define adjtimex      fake_adjtimex
+#define clock_rate    rate_of_fake
+#include "lib/clock.c"
 #include "tests/unit/unit.h"
 #undef clock_gettime
+#undef adjtimex
 
 static int fake_gettime(clockid_t clock, struct timespec *now)
 {
@@ -48,10 +55,38 @@ static void test_ahead(void **state)
 	}
 }
 
+static int fake_adjtimex(struct timex *timex)
+{
+	if (!discipline.tick)
+		return -1;
+	*timex = discipline;
+	return TIME_ERROR;
+}
+
+static bool is_near(double value, double wanted)
+{
+	return value > wanted - 1e-9 && value < wanted + 1e-9;
+}
+
+/* 65536 is one millionth. */
+static void test_rate(void **state)
+{
+	(void)state;
+	discipline = (struct timex){ .tick = 10000 };
+	assert_true(is_near(rate_of_fake(), 1));
+	discipline.freq = -65536 * 500;
+	assert_true(is_near(rate_of_fake(), 0.9995));
+	discipline = (struct timex){ .tick = 10001, .freq = 65536 / 2 };
+	assert_true(is_near(rate_of_fake(), 1.0001005));
+	discipline.tick = 0; /* cannot be asked */
+	assert_true(is_near(rate_of_fake(), 1));
+}
+
 UNIT(test_clock)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ahead),
+		cmocka_unit_test(test_rate),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
