@@ -311,7 +311,7 @@ check-quick: tests ## the tests that need no root, KVM or terminal, as packages 
 # Kernels of Debian's releases; svm has 6.1, too. One other of a stable release each day, in turn.
 KERNELS = svm-bullseye svm-bookworm svm-trixie svm-sid
 IN_TURN = $(word $(shell expr $$(date +%s) / 86400 % 2 + 1),svm-bullseye svm-trixie)
-HOSTS ?= vmx svm $(IN_TURN) arm64 svm-linux svm-symbols svm-service svm-lockdown \
+HOSTS ?= vmx svm $(IN_TURN) arm64 svm-linux svm-symbols arm64-symbols svm-service svm-lockdown \
 	svm-confidentiality
 CHOSEN_HOSTS = $(HOSTS:kernels=$(KERNELS))
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm kernels arm64 riscv64 ...")
@@ -485,7 +485,7 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 
 CHECKS ?= check check-hosts check-packages lint analyze
 RELEASE_HOSTS = vmx vmx-pml svm svm-bullseye svm-trixie svm-sid arm64 svm-linux svm-symbols \
-	svm-service svm-lockdown svm-confidentiality svm-fleet
+	arm64-symbols svm-service svm-lockdown svm-confidentiality svm-fleet
 release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
 	@HOSTS="$(RELEASE_HOSTS)" packaging/tools/release $(VERSION) $(BUILD)/release $(CHECKS)
 

@@ -10,4 +10,4 @@ root_foreign build/arm64/tests/helpers/timerguest /bin/timerguest
 root_foreign build/arm64/tests/helpers/kickguest /bin/kickguest
 root_exits_suite host_interrupts
 root_end >"$TMP/initrd"
-arm64_boot 2
+arm64_boot 2 512

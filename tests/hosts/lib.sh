@@ -25,8 +25,8 @@
 #	HELPERS		the folder with miniguest and picture
 #	CASES		the suite's cases to run, by their names in suite.sh (all)
 #	DEBIAN_MIRROR	where packages come from
-#	RELEASE		the release of Debian with the kernel of x86-64 hosts (bookworm); the hosts
-#			svm-bullseye, svm-trixie ... have one each
+#	RELEASE		the release of Debian with the kernel of x86-64 and AArch64 hosts
+#			(bookworm); the hosts svm-bullseye, svm-trixie ... have one each
 #	TMP		this host's own folder; gone afterwards
 # Names that start with h_ or H_ are this file's own.
 
@@ -122,7 +122,7 @@ h_get() {
 	rm -rf "$TMP/deb"
 	mkdir -p "$TMP/deb" "$CACHE/$1"
 	# shellcheck disable=SC2046 # a list
-	(cd "$TMP/deb" && h_apt "$1" apt-get download "$2" $(h_kernel_parts "$1" "$2")) || return 1
+	(cd "$TMP/deb" && h_apt "$1" apt-get download "$2" $(h_parts "$1" "$2")) || return 1
 	# The folder gets its name when it is complete.
 	h_new=$CACHE/$1/.new.$$
 	rm -rf "$h_new"
@@ -132,10 +132,18 @@ h_get() {
 	h_kernel_in_boot "$h_new" && mv "$h_new" "$CACHE/$1/$2"
 }
 
-# h_kernel_parts ARCH NAME: the packages that a kernel is divided into, since Linux 7.
-h_kernel_parts() {
-	h_apt "$1" apt-cache show "$2" | sed -n '/^Depends:/{s/[ ,]/\n/g;p;q}' |
-		grep -E '^linux-(binary|modules)-'
+# h_parts ARCH NAME: the packages that a kernel is divided into, since Linux 7; what QEMU needs.
+h_parts() {
+	case $2 in
+	linux-*)
+		h_apt "$1" apt-cache show "$2" | sed -n '/^Depends:/{s/[ ,]/\n/g;p;q}' |
+			grep -E '^linux-(binary|modules)-'
+		;;
+	qemu-*)
+		h_apt "$1" apt-get -s --no-install-recommends install "$2" |
+			sed -n 's/^Inst \([^ ]*\) .*/\1/p' | grep -vx "$2"
+		;;
+	esac
 }
 
 # h_kernel_in_boot FOLDER: moves a kernel to /boot, where older packages have it.
@@ -164,31 +172,43 @@ h_alone() {
 
 # sysroot ARCH NAME...: prints a folder with all of these packages together.
 sysroot() {
-	h_sysroot=$CACHE/$1/sysroot
-	if [ "$(cat "$h_sysroot/packages" 2>/dev/null)" != "$*" ]; then
-		h_all=$*
-		h_arch_=$1
-		shift
-		rm -rf "$h_sysroot"
-		mkdir -p "$h_sysroot"
-		for h_name; do
-			h_from=$(package "$h_arch_" "$h_name") || return 1
-			cp -a "$h_from/." "$h_sysroot" || return 1
-		done
-		[ -e "$h_sysroot/lib" ] || ln -s usr/lib "$h_sysroot/lib"
-		# Absolute links lead to this machine's libraries, or nowhere.
-		find "$h_sysroot" -type l -lname '/*' | while read -r h_link; do
-			ln -sfn "$h_sysroot$(readlink "$h_link")" "$h_link"
-		done
-		echo "$h_all" >"$h_sysroot/packages"
-	fi
-	echo "$h_sysroot"
+	h_packages=$*
+	h_of=$1
+	shift
+	for h_name; do
+		package "$h_of" "$h_name" >/dev/null || return 1
+	done
+	# shellcheck disable=SC2086 # a list
+	h_alone h_sysroot $h_packages || return 1
+	echo "$CACHE/$h_of/sysroot"
+}
+
+# h_sysroot ARCH NAME...: makes it, if it is of other packages.
+h_sysroot() {
+	h_into=$CACHE/$1/sysroot
+	[ "$(cat "$h_into/packages" 2>/dev/null)" != "$*" ] || return 0
+	h_from=$CACHE/$1
+	h_all=$*
+	shift
+	rm -rf "$h_into"
+	mkdir -p "$h_into"
+	for h_name; do
+		cp -a "$h_from/$h_name/." "$h_into" || return 1
+	done
+	[ -e "$h_into/lib" ] || ln -s usr/lib "$h_into/lib"
+	# Absolute links lead to this machine's libraries, or nowhere.
+	find "$h_into" -type l -lname '/*' | while read -r h_link; do
+		ln -sfn "$h_into$(readlink "$h_link")" "$h_link"
+	done
+	echo "$h_all" >"$h_into/packages"
 }
 
 # kernel ARCH META: prints the folder with the kernel that the package META depends on, as of the
-# first call. For x86-64 it is the kernel of $RELEASE.
+# first call. For x86-64 and AArch64 it is the kernel of $RELEASE.
 kernel() {
-	[ "$1" != amd64 ] || h_release=${RELEASE:-} # of this subshell: all else is bookworm's
+	case $1 in
+	amd64 | arm64) h_release=${RELEASE:-} ;; # of this subshell: all else is bookworm's
+	esac
 	h_name=$CACHE/$1/$2.$(h_suite "$1")
 	[ -s "$h_name" ] || h_alone h_kernel_name "$1" "$2" >"$TMP/why" 2>&1 </dev/null || return 1
 	package "$1" "$(cat "$h_name")"
@@ -268,15 +288,21 @@ h_in_sysroot() {
 
 # h_libraries FILE: prints the libraries that it needs, and the libraries that these need.
 h_libraries() {
-	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r h_needed; do
-		for h_file in "$sysroot/lib/$h_triplet/$h_needed" \
-			"$sysroot/usr/lib/$h_triplet/$h_needed"; do
-			[ -e "$h_file" ] || continue
-			echo "$h_file"
-			h_libraries "$h_file"
-			break
-		done
-	done | sort -u
+	h_all=
+	h_new=$1
+	while [ -n "$h_new" ]; do
+		# shellcheck disable=SC2086 # a list
+		h_new=$(readelf -d $h_new | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u |
+			while read -r h_needed; do
+				for h_file in "$sysroot/lib/$h_triplet/$h_needed" \
+					"$sysroot/usr/lib/$h_triplet/$h_needed"; do
+					[ ! -e "$h_file" ] || { echo "$h_file" && break; }
+				done
+			done | grep -vxF "$h_all")
+		h_all="$h_all
+$h_new"
+	done
+	echo "$h_all"
 }
 
 # root_screen: tmux and what it needs, so that the suite can look at the screen.
@@ -335,6 +361,36 @@ root_peer() {
 	[ ! -x "$h_peer" ] || root_program "$h_peer" "/bin/$1"
 }
 
+# root_guest KERNEL: what boots in a guest, in /guest: a kernel of this folder, and a file system
+# that has busybox and runs the script on stdin.
+root_guest() {
+	h_guest=$TMP/guest
+	mkdir -p "$h_guest/bin" "$h_guest/dev" "$h_guest/proc"
+	cp "$h_root/bin/busybox" "$h_guest/bin/busybox"
+	{
+		cat <<-END
+			#!/bin/busybox sh
+			/bin/busybox --install -s /bin
+			mount -t proc proc /proc
+			mount -t devtmpfs dev /dev
+		END
+		cat
+	} >"$h_guest/init"
+	chmod +x "$h_guest/init"
+	root_end "$h_guest" >"$TMP/guest-initrd"
+	root_add "$TMP/guest-initrd" /guest/initrd
+	root_add "$(echo "$1"/boot/vmlinuz-*)" /guest/vmlinuz
+}
+
+# root_symbols ARCH: symbols.sh, and a guest with the kernel of $GUEST_RELEASE (the host's).
+root_symbols() {
+	h_of_guest=$(RELEASE=${GUEST_RELEASE:-${RELEASE:-}} kernel "$1" "linux-image-cloud-$1") ||
+		cannot "no kernel for the guest: $(why)"
+	root_suite
+	root_add tests/hosts/symbols.sh /tests/hosts/symbols.sh
+	root_guest "$h_of_guest" <tests/hosts/symbols-guest.sh
+}
+
 # root_end [FOLDER]: prints the file system, or another folder, as an initramfs.
 root_end() {
 	(cd "${1:-$h_root}" && find . | busybox cpio -o -H newc 2>/dev/null)
@@ -353,7 +409,10 @@ cross_root() {
 	# shellcheck disable=SC2046 # a list
 	sysroot=$(sysroot "$h_arch_root" busybox-static $(h_cross_packages "$h_arch_root")) ||
 		cannot "no libraries for $h_arch_root: $(why)"
-	cross_build "$h_arch_root" >"$TMP/make.log" 2>&1 || { cat "$TMP/make.log" && exit 1; }
+	h_alone cross_build "$h_arch_root" >"$TMP/make.log" 2>&1 || {
+		cat "$TMP/make.log"
+		exit 1
+	}
 	root_begin "$(h_in_sysroot bin/busybox)" "$@"
 	root_foreign "build/$h_arch_root/kvmtop" /bin/kvmtop
 	root_foreign "build/$h_arch_root/tests/helpers/miniguest" /bin/miniguest
@@ -552,13 +611,23 @@ arm64_root() {
 	cross_root arm64 aarch64-linux-gnu "$@"
 }
 
-# arm64_boot CPUS QEMU_OPTION...: runs it until it is off. As in svm_boot, one thread.
+# arm64_qemu: QEMU for that host, with the libraries of its own packages.
+arm64_qemu() {
+	h_qemu=$(package arm64 qemu-system-arm) || cannot "no QEMU for the guest: $(why)"
+	(
+		sysroot=$h_qemu
+		root_foreign "$h_qemu/usr/bin/qemu-system-aarch64" /bin/qemu-system-aarch64
+	)
+}
+
+# arm64_boot CPUS MIB QEMU_OPTION...: runs it until it is off. As in svm_boot, one thread.
 arm64_boot() {
 	h_cpus=$1
-	shift
+	h_mib=$2
+	shift 2
 	qemu-system-aarch64 -nodefaults -no-user-config -display none -no-reboot -serial stdio \
 		-machine virt,virtualization=on,gic-version=3 -accel tcg,thread=single \
-		-cpu neoverse-n1 -smp "$h_cpus" -m 512 \
+		-cpu neoverse-n1 -smp "$h_cpus" -m "$h_mib" \
 		-kernel "$kernel"/boot/vmlinuz-* -initrd "$TMP/initrd" \
 		-append "console=ttyAMA0 quiet loglevel=2 panic=-1 nowatchdog" "$@" </dev/null
 }

@@ -12,14 +12,7 @@ root_peer perf linux-perf
 root_qemu
 
 # The guest: the same kernel, a shell, and a script that makes exits of many kinds.
-guest=$TMP/guest
-mkdir -p "$guest/bin" "$guest/dev" "$guest/proc"
-cp "$(static_busybox)" "$guest/bin/busybox"
-cat >"$guest/init" <<'END'
-#!/bin/busybox sh
-/bin/busybox --install -s /bin
-mount -t proc proc /proc
-mount -t devtmpfs dev /dev
+root_guest "$kernel" <<'END'
 for i in 0 1 2 3 4 5 6 7 8 9; do
 	usleep 20000
 done
@@ -29,10 +22,6 @@ dd if=/dev/zero of=/memory bs=1M count=20 2>/dev/null
 echo the guest has done all
 reboot -f
 END
-chmod +x "$guest/init"
-root_end "$guest" >"$TMP/guest-initrd"
-root_add "$TMP/guest-initrd" /guest/initrd
-root_add "$(echo "$kernel"/boot/vmlinuz-*)" /guest/vmlinuz
 
 root_end >"$TMP/initrd"
 svm_boot 1 1024 "" -icount shift=0,sleep=off
