@@ -87,11 +87,13 @@ static __noinline struct exits_cell *add_write(struct exits_thread *thread, __u6
 {
 	struct exits_argument_key *key = &thread->argument;
 	__u32 bytes = WRITE_BYTES(key->b);
+	const struct exits_queue *queue;
 	struct exits_cell *cell;
 
 	if (thread->nr_arguments < EXITS_ARGUMENTS) {
 		find_queue(thread, write);
-		key->b = bytes | queue_of(thread, write, bytes, value);
+		queue = known_queue(thread, write);
+		key->b = bytes | (queue ? number_in(queue, bytes, value) : 0);
 		cell = bpf_map_lookup_elem(&arguments, key);
 		if (cell)
 			return cell;
@@ -99,21 +101,38 @@ static __noinline struct exits_cell *add_write(struct exits_thread *thread, __u6
 	return add_argument(thread, key);
 }
 
-/* A write to a device. value: where it is; NULL: that is not known. */
+/*
+ * Where the value of a write is, by the arguments of its event; NULL: there are several, or, as for
+ * kvm_fast_mmio, the event has none. It is read where it is needed, which is rare.
+ */
+static __always_inline const void *value_of(enum exit_kind kind, const __u64 *args)
+{
+	if (!args)
+		return 0;
+	if (kind == EXITS_IOPORT)
+		return ARGUMENT(args, 3) == 1 ? POINTER(args, 4) : 0;
+	return POINTER(args, 3);
+}
+
 static __always_inline int on_write(enum exit_kind kind, __u64 address, __u32 bytes, __u32 type,
-				    const void *value)
+				    const __u64 *args)
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 	__u64 write = write_of(kind, address, bytes);
+	const struct exits_queue *queue;
 	struct exits_cell *cell;
+	__u32 b = bytes;
 
 	if (!thread)
 		thread = add_thread(EXITS_NO_VCPU, !has_exits);
 	if (!thread)
 		return 0;
-	set_argument(thread, kind, address, bytes | queue_of(thread, write, bytes, value), type);
+	queue = known_queue(thread, write);
+	if (queue)
+		b |= number_in(queue, bytes, value_of(kind, args));
+	set_argument(thread, kind, address, b, type);
 	cell = bpf_map_lookup_elem(&arguments, &thread->argument);
-	if (count_in(cell ? cell : add_write(thread, write, value)))
+	if (count_in(cell ? cell : add_write(thread, write, value_of(kind, args))))
 		thread->has_argument = thread->open_since != 0;
 	return 0;
 }

@@ -307,11 +307,9 @@ int on_nested_entry(const void *ctx __attribute__((unused)))
 SEC("raw_tp/kvm_pio")
 int on_ioport(const struct bpf_raw_tracepoint_args *ctx)
 {
-	const void *value = ctx->args[3] == 1 ? POINTER(ctx->args, 4) : 0; /* else there are more */
-
 	if (!ctx->args[0])
 		return on_argument(EXITS_IOPORT, ctx->args[1], ctx->args[2], 0);
-	return on_write(EXITS_IOPORT, ctx->args[1], ctx->args[2], 1, value);
+	return on_write(EXITS_IOPORT, ctx->args[1], ctx->args[2], 1, ctx->args);
 }
 
 SEC("raw_tp/kvm_mmio")
@@ -319,7 +317,7 @@ int on_mmio(const struct bpf_raw_tracepoint_args *ctx)
 {
 	if (ctx->args[0] != MMIO_WRITE)
 		return on_argument(EXITS_MMIO, ctx->args[2], ctx->args[1], ctx->args[0]);
-	return on_write(EXITS_MMIO, ctx->args[2], ctx->args[1], MMIO_WRITE, POINTER(ctx->args, 3));
+	return on_write(EXITS_MMIO, ctx->args[2], ctx->args[1], MMIO_WRITE, ctx->args);
 }
 
 /* A write that an ioeventfd takes, whatever its value is; KVM has not looked at the instruction. */

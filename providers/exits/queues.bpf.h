@@ -25,12 +25,33 @@ static __always_inline __u64 write_of(enum exit_kind kind, __u64 address, __u32 
 	return address << 8 | bytes << 1 | (kind == EXITS_IOPORT);
 }
 
-static __always_inline struct exits_queue *queues_of(struct exits_thread *thread, __u64 write)
+static __always_inline __u64 hash_of(__u64 write)
 {
-	return thread->queues[(write * 0x9e3779b97f4a7c15 >> 32) % EXITS_QUEUE_SETS];
+	return write * 0x9e3779b97f4a7c15;
 }
 
-/* The high half of b. value: where it is; NULL: that is not known. */
+static __always_inline struct exits_queue *queues_of(struct exits_thread *thread, __u64 hash)
+{
+	return thread->queues[(hash >> 32) % EXITS_QUEUE_SETS];
+}
+
+/* What is known of the write; NULL: nothing. */
+static __always_inline const struct exits_queue *known_queue(struct exits_thread *thread,
+							     __u64 write)
+{
+	__u64 hash = hash_of(write);
+	const struct exits_queue *set = queues_of(thread, hash);
+
+	if (!(thread->has_queues >> (hash >> 58) & 1))
+		return 0;
+	for (int i = 0; i < EXITS_QUEUE_WAYS; i++) {
+		if (set[i].write == write)
+			return &set[i];
+	}
+	return 0;
+}
+
+/* The high half of b. value: where it is; NULL: there are several. */
 static __always_inline __u32 number_in(const struct exits_queue *queue, __u32 bytes,
 				       const void *value)
 {
@@ -42,18 +63,6 @@ static __always_inline __u32 number_in(const struct exits_queue *queue, __u32 by
 			number &= 0xffff;
 	}
 	return number < WRITE_QUEUES ? WRITE_TO_QUEUE(number) : 0;
-}
-
-static __always_inline __u32 queue_of(struct exits_thread *thread, __u64 write, __u32 bytes,
-				      const void *value)
-{
-	const struct exits_queue *set = queues_of(thread, write);
-
-	for (int i = 0; i < EXITS_QUEUE_WAYS; i++) {
-		if (set[i].write == write)
-			return number_in(&set[i], bytes, value);
-	}
-	return 0;
 }
 
 /* What the guest's ioeventfds say of a write. */
@@ -111,7 +120,8 @@ static __always_inline void search_ioeventfds(struct queue_search *search)
 /* In place of one that is known already, or of none, or of another. */
 static __always_inline void keep_queue(struct exits_thread *thread, const struct exits_queue *queue)
 {
-	struct exits_queue *set = queues_of(thread, queue->write);
+	__u64 hash = hash_of(queue->write);
+	struct exits_queue *set = queues_of(thread, hash);
 	__u32 way = thread->nr_arguments;
 
 	for (__u32 i = 0; i < EXITS_QUEUE_WAYS; i++) {
@@ -119,11 +129,12 @@ static __always_inline void keep_queue(struct exits_thread *thread, const struct
 			way = i;
 	}
 	set[way % EXITS_QUEUE_WAYS] = *queue;
+	thread->has_queues |= 1ull << (hash >> 58);
 }
 
 static __always_inline void forget_queue(struct exits_thread *thread, __u64 write)
 {
-	struct exits_queue *set = queues_of(thread, write);
+	struct exits_queue *set = queues_of(thread, hash_of(write));
 
 	for (__u32 i = 0; i < EXITS_QUEUE_WAYS; i++) {
 		if (set[i].write == write)

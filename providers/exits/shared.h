@@ -134,6 +134,7 @@ struct exits_thread {
 	__u64 ended_since, ended_ns;
 	__u64 ended_pc; /* while program counters are counted */
 	__u32 ended_cell;
+	__u64 has_queues; /* by hash: a write with this bit may be among these */
 	struct exits_queue queues[EXITS_QUEUE_SETS][EXITS_QUEUE_WAYS]; /* by hash of the write */
 	struct exits_pc_slot pcs[2 * EXITS_PC_SETS]; /* while the guest's code is counted */
 	struct exits_cell cells[EXITS_CELLS];
