@@ -21,7 +21,7 @@
 #include "tests/worlds/small_guest.h"
 
 #define LIMIT_S 240
-#define RING_SIZE 256
+#define RING_SIZE 1024
 #define PACKET_SIZE 60
 #define PAGE 4096
 #define SENDS 1 /* vhost_net's second queue: the guest's packets */
@@ -134,7 +134,7 @@ static void send_packets(uint32_t nr)
 			__atomic_store_n(&shared.avail.idx, (uint16_t)given, __ATOMIC_RELEASE);
 			must(eventfd_write(kick, 1), "kick");
 		}
-		usleep(100);
+		usleep(1000);
 	}
 }
 

@@ -458,8 +458,8 @@ x86_root() {
 		cannot "this machine is no x86-64, the program is not for that host"
 	need_built "$KVMTOP" "$HELPERS/miniguest" "$HELPERS/nestguest" "$HELPERS/haltguest" \
 		"$HELPERS/faultguest" "$HELPERS/stormguest" "$HELPERS/stampguest" \
-		"$HELPERS/vhostguest" "$HELPERS/kickguest" "$HELPERS/mapreader" \
-		"$HELPERS/symbols" "$HELPERS/picture" "$HELPERS/invariants"
+		"$HELPERS/vhostguest" "$HELPERS/kickguest" "$HELPERS/datagrams" \
+		"$HELPERS/mapreader" "$HELPERS/symbols" "$HELPERS/picture" "$HELPERS/invariants"
 	h_busybox=$(static_busybox) || cannot "no static busybox is installed"
 	kernel=$(kernel amd64 linux-image-cloud-amd64) || cannot "no kernel: $(why)"
 	root_begin "$h_busybox" "$@"
@@ -472,6 +472,7 @@ x86_root() {
 	root_program "$HELPERS/stampguest" /bin/stampguest
 	root_program "$HELPERS/vhostguest" /bin/vhostguest
 	root_program "$HELPERS/kickguest" /bin/kickguest
+	root_program "$HELPERS/datagrams" /bin/datagrams
 	root_program "$HELPERS/mapreader" /bin/mapreader
 	root_program "$HELPERS/symbols" /bin/symbols
 	root_program "$HELPERS/picture" /bin/picture
@@ -528,9 +529,9 @@ svm_kernel() {
 		root_add build/static/kvmtop /static/kvmtop
 	fi
 	root_suite exits_exact exits_without_btf exits_times exits_waits exits_beside_bpf \
-		where_code where_emulation guest_code host_who host_who_vhost host_who_quota \
-		host_vhost host_interrupts views_exact every_view adds_up screen_views \
-		both_engines cpu_goes_and_comes cpu_comes:perf static_program
+		where_code where_emulation guest_code host_who host_who_vhost host_who_softirq \
+		host_who_quota host_vhost host_interrupts views_exact every_view adds_up \
+		screen_views both_engines cpu_goes_and_comes cpu_comes:perf static_program
 	root_end >"$TMP/initrd"
 	svm_boot 2 512 rcupdate.rcu_expedited=1 "$@"
 }

@@ -131,21 +131,22 @@ vhost_tid() {
 		sed 's|/comm$||; s|.*/||; q'
 }
 
-# vhost_ran_ns PID
-vhost_ran_ns() {
-	cut -d' ' -f1 "/proc/$(vhost_tid "$1")/schedstat"
+# ran_ns TID
+ran_ns() {
+	cut -d' ' -f1 "/proc/$1/schedstat"
 }
 
-# vhost_begin PACKETS: the guest "packets", with its vCPU and vhost on CPU 1; on CPU 0 its VMM fills
-# vhost's ring. False, after a SKIP: it cannot be had.
+# vhost_begin PACKETS: the guest "packets", with its vCPU and $h_vhost on CPU 1; on CPU 0 its VMM
+# fills vhost's ring. False, after a SKIP: it cannot be had.
 vhost_begin() {
 	if [ "$(nproc)" -lt 2 ] || [ ! -x /bin/vhostguest ] || [ ! -c /dev/vhost-net ]; then
 		skip "vhost" "it takes two CPUs and vhost_net, which the hosts svm have here"
 		return 1
 	fi
 	guest_of vhostguest packets "$1"
+	h_vhost=$(vhost_tid "$GUEST")
 	taskset -a -p 2 "$GUEST" >/dev/null
-	taskset -p 2 "$(vhost_tid "$GUEST")" >/dev/null
+	taskset -p 2 "$h_vhost" >/dev/null
 	taskset -p 1 "$GUEST" >/dev/null
 }
 
@@ -157,9 +158,9 @@ host_who_vhost() {
 	h_ns=$(schedstat_ns "$GUEST" 2)
 	guest_go packets
 	wait_for 60 has_run "$GUEST" 10
-	h_vhost_ns=$(vhost_ran_ns "$GUEST")
+	h_vhost_ns=$(ran_ns "$h_vhost")
 	guest_run packets
-	h_vhost_ns=$(($(vhost_ran_ns "$GUEST") - h_vhost_ns))
+	h_vhost_ns=$(($(ran_ns "$h_vhost") - h_vhost_ns))
 	kill -STOP "$GUEST"
 	wait_for 10 is_stopped "$GUEST"
 	h_ns=$(($(schedstat_ns "$GUEST" 2) - h_ns))
@@ -176,10 +177,10 @@ host_vhost() {
 	section "the time of vhost"
 	vhost_begin 40000 || return
 	batch_begin --view vcpus --json -g packets
-	h_vhost_ns=$(vhost_ran_ns "$GUEST")
+	h_vhost_ns=$(ran_ns "$h_vhost")
 	guest_go packets
 	guest_run packets
-	h_vhost_ns=$(($(vhost_ran_ns "$GUEST") - h_vhost_ns))
+	h_vhost_ns=$(($(ran_ns "$h_vhost") - h_vhost_ns))
 	batch_end
 	stop "$GUEST"
 	is "$(tr '{' '\n' <"$TMP/batch" | awk -v ns="$h_vhost_ns" '
@@ -195,6 +196,53 @@ host_vhost() {
 	like "$(grep -A 1 "; vhost\$" "$TMP/why")" "This thread moves the guest's packets" \
 		"vhost: a busy one is found, with a remedy of its own"
 	stop "$GUEST"
+}
+
+# softirq_ns: on CPU 1, in ticks of 10 ms.
+softirq_ns() {
+	awk '$1 == "cpu1" { printf "%.0f\n", $8 * 10000000 }' /proc/stat
+}
+
+# Where the kernel measures softirqs they are apart, elsewhere in the time of what they interrupt.
+host_who_softirq() {
+	section "softirqs had the CPU"
+	if [ "$(nproc)" -lt 2 ] || [ ! -x /bin/datagrams ]; then
+		skip "softirqs" "it takes two CPUs, which the hosts svm have here"
+		return
+	fi
+	ip link set lo up
+	guest_of datagrams datagrams 60000
+	h_datagrams=$GUEST
+	guest busy --cpuid 3000 --rounds 0
+	taskset -a -p 2 "$GUEST" >/dev/null
+	taskset -p 2 "$h_datagrams" >/dev/null
+	who_begin
+	h_ns=$(schedstat_ns "$GUEST" 2)
+	guest_go busy
+	wait_for 60 has_run "$GUEST" 10
+	h_softirq_ns=$(softirq_ns)
+	h_ran_ns=$(ran_ns "$h_datagrams")
+	guest_run datagrams
+	h_ran_ns=$(($(ran_ns "$h_datagrams") - h_ran_ns))
+	h_softirq_ns=$(($(softirq_ns) - h_softirq_ns))
+	kill -STOP "$GUEST"
+	wait_for 10 is_stopped "$GUEST"
+	h_ns=$(($(schedstat_ns "$GUEST" 2) - h_ns))
+	who_end "who, softirq"
+	is_near "$(charged busy "")" "$h_ns" "who, softirq: the sum is what run_delay grew by"
+	is_near "$(charged busy process datagrams)" "$h_ran_ns" \
+		"who, softirq: a process has the CPU as long as the kernel says"
+	if grep -q ' irqtime_account_irq$' /proc/kallsyms; then
+		is "$(awk -v ns="$(charged busy softirq)" -v wanted="$h_softirq_ns" 'BEGIN {
+			is_near = wanted > 200000000 && ns > 0.9 * wanted && ns < 1.1 * wanted
+			print is_near ? "near" : ns " for " wanted
+		}')" near "who, softirq: they are apart, as in /proc/stat"
+	else
+		is "$(charged busy softirq) $(charged busy irq)" "0 0" \
+			"who, softirq: where the kernel does not measure them there are none"
+	fi
+	stop "$GUEST" KILL
+	stop "$h_datagrams"
 }
 
 # quota_begin GUEST: it may have half of a CPU. Fails where there are no quotas.
