@@ -78,7 +78,7 @@ enum { MMIO_READ_BEGUN, MMIO_READ, MMIO_WRITE };
  */
 #define WRITE_BYTES(b) ((b) & 0xffff)
 #define WRITE_QUEUE(b) ((b) >> 16)
-#define WRITE_TO_QUEUE(queue) (((queue) + 1) << 16)
+#define WRITE_TO_QUEUE(queue) (((__u32)(queue) + 1) << 16)
 #define WRITE_QUEUES 0xffff /* a queue is less */
 
 #define REASON_TYPE_BIT 32 /* of a code: see struct split's type_field */

@@ -137,7 +137,8 @@ like "$(cat "$TMP/x.prom")" '^kvmtop_exits_total\{guest="web1",reason="hlt"\} [1
 # ---- a recording of both lives
 
 is_recordable() {
-	[ "$(id -u)" = 0 ] && (: <>/dev/kvm) 2>/dev/null && tracefs >"$TMP/tracefs" &&
+	[ "$(id -u)" = 0 ] && [ -c /dev/kvm ] && (: <>/dev/kvm) 2>/dev/null &&
+		tracefs >"$TMP/tracefs" &&
 		[ -r "$(cat "$TMP/tracefs")/events/kvm/kvm_userspace_exit/id" ]
 }
 

@@ -527,7 +527,7 @@ start 80 24 tests/sysroot/lockdown -s 25 --view exits
 screen_wait '^ MMIO +1004 '
 picture lockdown-exits-80x24
 keys_show Enter '^ No argument of MMIO seen yet' "Enter says what is not seen here"
-keys_show 5 '^ No matching' "arguments of what is not traced are not there"
+keys_show 5 '^ Nothing has been counted yet' "arguments of what is not traced are not there"
 
 # ---- where exits cannot be timed
 
