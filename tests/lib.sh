@@ -196,8 +196,12 @@ skip() {
 	echo "ok $T_nr - $1 # SKIP $2"
 }
 
-# skip_all REASON: nothing in this file can run here; ends it.
+# skip_all REASON: nothing more in this file can run here; ends it.
 skip_all() {
+	if [ "$T_nr" -gt 0 ]; then
+		skip "the rest" "$1"
+		done_testing
+	fi
 	echo "1..0 # SKIP $1"
 	T_done=1
 	exit 0

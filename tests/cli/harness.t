@@ -32,6 +32,7 @@ run_fake() {
 fake good 'echo ok 1 - a' 'echo "ok 2 - b # SKIP no such thing"' 'echo 1..2'
 fake bad 'echo 1..2' 'echo ok 1' 'echo "not ok 2 - x"' 'exit 1'
 fake skipped 'echo "1..0 # SKIP not root"'
+fake rest '. tests/lib.sh' 'ok a' 'skip_all "not root"'
 fake short 'echo 1..3' 'echo ok 1'
 fake long 'echo 1..1' 'echo ok 1' 'echo ok 2'
 fake noplan 'echo ok 1'
@@ -45,6 +46,7 @@ like "$(cat "$TMP/log")" 'good\.t: b: no such thing$' "a skipped case is listed 
 is "$(run_fake good bad skipped)" "2 passed, 1 failed, 2 skipped; 1" "counts add up over files"
 like "$(cat "$TMP/log")" 'skipped\.t: not root$' "a skipped file is listed with its reason"
 like "$(cat "$TMP/log")" '^  .*bad\.t: x$' "a failed case is listed"
+is "$(SECONDS_EACH=9 run_fake rest)" "1 passed, 0 failed, 1 skipped; 0" "and the rest of one"
 fake again 'echo ok 1' 'echo "# disturbed: a case: try 1 of 3 failed"' 'echo 1..1'
 is "$(run_fake again)" "1 passed, 0 failed, 0 skipped; 0" "a repeated case passes"
 like "$(cat "$TMP/log")" '^tries that failed and were repeated: 1$' "its failed tries are counted"

@@ -346,7 +346,7 @@ fi
 
 # ---- what record wrote
 
-reason=$( (need_live) | sed 's/.*SKIP //')
+reason=$( (need_live) | sed -n 's/.*SKIP //p')
 if [ -z "$reason" ] && [ ! -e "$(tracefs)/events/kvm/kvm_pio" ]; then
 	reason="this kernel has no kvm_pio"
 fi
