@@ -57,7 +57,7 @@ static inline void *array_grown(void *array, size_t *room, size_t need, size_t s
 		while (array_low < array_high) {                                                   \
 			size_t i = array_low + (array_high - array_low) / 2;                       \
 			if (condition)                                                             \
-				array_low = i + 1;                                                 \
+				array_low = (i) + 1;                                               \
 			else                                                                       \
 				array_high = i;                                                    \
 		}                                                                                  \
