@@ -96,7 +96,8 @@ static bool has_time(struct fit *fit, const struct row *row, uint32_t vmexit, st
 	}
 	if (field->use != USE_EXIT || !row->timing || field->parent == FIELD_NONE)
 		return false;
-	return field->parent == vmexit || *key_index_slot(&fit->index, fit->exits, ret_key);
+	return field->parent == vmexit ||
+	       (fit->nr && *key_index_slot(&fit->index, fit->exits, ret_key));
 }
 
 static void add_times(struct fit *fit)

@@ -218,6 +218,31 @@ static void what_is_not_measured_is_as_the_clock_has_it(void **state)
 	assert_int_equal(spent_on(world, world->io, "pio"), 2 * PERIOD_MS);
 }
 
+/* Where KVM traces no exits: a reason of user space has time of its own, if it has samples. */
+static void user_space_has_exits_of_its_own(void **state)
+{
+	struct world *world = *state;
+	uint32_t userspace = fields_add(
+		world->fields,
+		&(struct field){ .name = "userspace", .parent = FIELD_NONE, .use = USE_EXIT });
+	uint32_t mmio = fields_add(world->fields, &(struct field){ .name = "userspace(mmio)",
+								   .label = "mmio",
+								   .parent = userspace,
+								   .use = USE_EXIT });
+
+	add_exits(world, mmio, 100);
+	stacks_fit(world->stacks, world->stats, world->fields, &world->left, &world->sample);
+	assert_int_equal(world->sample.stacks.nr, 0);
+	stats_update(world->stats, world->fields, &world->sample);
+	sample_reset(&world->sample);
+	world->sample.stacks.has_off = true;
+	add_exits(world, mmio, 300);
+	sampled(world, mmio, "answer", 1);
+	stacks_fit(world->stacks, world->stats, world->fields, &world->left, &world->sample);
+	assert_int_equal(world->sample.stacks.nr, 1);
+	assert_int_equal(world->sample.stacks.list[0].ns / MS, 200);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 UNIT(test_stacks_fit)
@@ -228,6 +253,7 @@ UNIT(test_stacks_fit)
 		TEST(time_without_a_sample_is_the_exits_own_until_one_comes),
 		TEST(time_that_comes_late_is_made_up_for),
 		TEST(what_is_not_measured_is_as_the_clock_has_it),
+		TEST(user_space_has_exits_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
