@@ -98,14 +98,14 @@ bool utf8_clean(const char *raw, size_t len, char *ret_text, size_t size)
 #define MATCH_LIMIT 10000
 #define HEAP_LIMIT_KIB 16384
 
-#define TEXT_SHOWN 70 /* of a long pattern, so that the message has room for the error */
-
 void hex_put(char *ret_text, const uint8_t *bytes, size_t nr)
 {
 	ret_text[0] = '\0';
 	for (size_t i = 0; i < nr; i++)
 		snprintf(ret_text + 2 * i, 3, "%02x", bytes[i]);
 }
+
+#define TEXT_SHOWN 70 /* of a long pattern, so that the message has room for the error */
 
 struct pattern {
 	char *text;

@@ -12,10 +12,10 @@
 #include "lib/array.h"
 #include "lib/xalloc.h"
 
-#define TIME_OFF UINT32_MAX
+#define TIME_OFF UINT32_MAX /* in place of a position */
 
-/* A vCPU's exits of one reason, which is the key's field; FIELD_NONE: it was in no exit. */
-struct exits {
+/* The time of a vCPU's exits of a reason, which is the field of the key; FIELD_NONE: of no exit. */
+struct spent {
 	struct key key;
 	bool is_measured;
 	int64_t left_ns; /* without a sample, up to the sample before this one */
@@ -28,21 +28,21 @@ struct fit {
 	const struct stats *stats;
 	const struct fields *fields;
 	struct sample *sample;
-	struct exits *exits;
+	struct spent *list;
 	size_t nr, room;
 	struct key_index index;
-	uint32_t *exits_of; /* by the sample's item: its position; TIME_OFF: not sampled */
+	uint32_t *spent_of; /* by the sample's item: its position; TIME_OFF: not sampled */
 };
 
-static struct exits *get(struct fit *fit, const struct key *key)
+static struct spent *get(struct fit *fit, const struct key *key)
 {
 	size_t at;
 
-	array_grow_unset(&fit->exits, &fit->room, fit->nr + 1);
-	at = key_index_add(&fit->index, fit->exits, sizeof(*fit->exits), fit->nr, key);
+	array_grow_unset(&fit->list, &fit->room, fit->nr + 1);
+	at = key_index_add(&fit->index, fit->list, sizeof(*fit->list), fit->nr, key);
 	if (at == fit->nr)
-		fit->exits[fit->nr++] = (struct exits){ .key = *key };
-	return &fit->exits[at];
+		fit->list[fit->nr++] = (struct spent){ .key = *key };
+	return &fit->list[at];
 }
 
 static bool is_off(const struct fit *fit, const struct stack_item *item)
@@ -58,15 +58,15 @@ static void add_items(struct fit *fit)
 	for (size_t i = 0; i < fit->sample->stacks.nr; i++) {
 		const struct stack_item *item = &fit->sample->stacks.list[i];
 		struct key key = item->key;
-		struct exits *exits;
+		struct spent *spent;
 
 		key.field = stacks_node_at(fit->stacks, item->key.field)->reason;
-		exits = get(fit, &key);
-		fit->exits_of[i] = is_off(fit, item) ? TIME_OFF : (uint32_t)(exits - fit->exits);
-		if (fit->exits_of[i] != TIME_OFF)
-			stack_ns_add(&exits->on_ns, item->ns);
+		spent = get(fit, &key);
+		fit->spent_of[i] = is_off(fit, item) ? TIME_OFF : (uint32_t)(spent - fit->list);
+		if (fit->spent_of[i] != TIME_OFF)
+			stack_ns_add(&spent->on_ns, item->ns);
 		else if (key.field != FIELD_NONE)
-			stack_ns_add(&exits->ns, -item->ns);
+			stack_ns_add(&spent->ns, -item->ns);
 	}
 }
 
@@ -97,7 +97,7 @@ static bool has_time(struct fit *fit, const struct row *row, uint32_t vmexit, st
 	if (field->use != USE_EXIT || !row->timing || field->parent == FIELD_NONE)
 		return false;
 	return field->parent == vmexit ||
-	       (fit->nr && *key_index_slot(&fit->index, fit->exits, ret_key));
+	       (fit->nr && *key_index_slot(&fit->index, fit->list, ret_key));
 }
 
 static void add_times(struct fit *fit)
@@ -106,13 +106,13 @@ static void add_times(struct fit *fit)
 	struct key key;
 
 	for (size_t i = 0; i < fit->sample->nr_rows; i++) {
-		struct exits *exits;
+		struct spent *spent;
 
 		if (!has_time(fit, &fit->sample->rows[i], vmexit, &key))
 			continue;
-		exits = get(fit, &key);
-		exits->is_measured = true;
-		stack_ns_add(&exits->ns, growth_of(fit, &fit->sample->rows[i]));
+		spent = get(fit, &key);
+		spent->is_measured = true;
+		stack_ns_add(&spent->ns, growth_of(fit, &fit->sample->rows[i]));
 	}
 }
 
@@ -131,15 +131,15 @@ static void add_left(struct fit *fit, struct stack_sums *left)
 {
 	stack_sums_reset(left);
 	for (size_t i = 0; i < fit->nr; i++) {
-		const struct exits *exits = &fit->exits[i];
-		struct stack_item item = { .key = exits->key, .ns = -exits->left_ns };
+		const struct spent *spent = &fit->list[i];
+		struct stack_item item = { .key = spent->key, .ns = -spent->left_ns };
 
-		if (!exits->is_measured)
+		if (!spent->is_measured)
 			continue;
-		if (!exits->on_ns || exits->ns <= 0) {
+		if (!spent->on_ns || spent->ns <= 0) {
 			stack_sums_add(left,
-				       &(struct stack_item){ .key = exits->key, .ns = exits->ns });
-			stack_ns_add(&item.ns, exits->ns);
+				       &(struct stack_item){ .key = spent->key, .ns = spent->ns });
+			stack_ns_add(&item.ns, spent->ns);
 		}
 		if (!item.ns)
 			continue;
@@ -152,15 +152,15 @@ static void fit_items(struct fit *fit)
 {
 	for (size_t i = 0; i < fit->sample->stacks.nr; i++) {
 		struct stack_item *item = &fit->sample->stacks.list[i];
-		const struct exits *exits;
+		const struct spent *spent;
 
-		if (fit->exits_of[i] == TIME_OFF || !item->ns)
+		if (fit->spent_of[i] == TIME_OFF || !item->ns)
 			continue;
-		exits = &fit->exits[fit->exits_of[i]];
-		if (exits->is_measured)
-			item->ns = exits->ns <= 0 ? 0 :
-						    (int64_t)((double)exits->ns * (double)item->ns /
-							      (double)exits->on_ns);
+		spent = &fit->list[fit->spent_of[i]];
+		if (spent->is_measured)
+			item->ns = spent->ns <= 0 ? 0 :
+						    (int64_t)((double)spent->ns * (double)item->ns /
+							      (double)spent->on_ns);
 	}
 }
 
@@ -176,20 +176,21 @@ void stacks_fit(struct stacks *stacks, const struct stats *stats, const struct f
 
 	if (!sample->stacks.has_off)
 		return;
-	fit.exits_of = xcalloc(sample->stacks.nr + 1, sizeof(*fit.exits_of));
+	fit.spent_of = xcalloc(sample->stacks.nr + 1, sizeof(*fit.spent_of));
 	for (size_t i = 0; i < left->nr; i++) {
 		const struct stack_item *item = &left->list[i];
-		struct exits *exits = get(&fit, &item->key);
+		struct spent *spent;
 
 		if (stats->guests && !guests_by_id(stats->guests, item->key.guest))
 			continue;
-		exits->ns = exits->left_ns = item->ns;
+		spent = get(&fit, &item->key);
+		spent->ns = spent->left_ns = item->ns;
 	}
 	add_items(&fit);
 	add_times(&fit);
 	fit_items(&fit);
 	add_left(&fit, left);
 	key_index_release(&fit.index);
-	free(fit.exits);
-	free(fit.exits_of);
+	free(fit.list);
+	free(fit.spent_of);
 }

@@ -110,8 +110,10 @@ static struct cell share_of(const struct row_of *of, uint64_t ns)
 	return cell_percent(ns < whole_ns ? ns : whole_ns, whole_ns);
 }
 
-/* What the groups after the vCPU's waits say of these.  Where none was in the
- * guest's kernel, there may be no row that says so. */
+/*
+ * What the groups after the vCPU's waits say of these. If none began in the guest's kernel there may
+ * be no group that says so.
+ */
 static void fill_preemptions(const struct view *view, struct view_row *row,
 			     const struct row_of *of, struct group *const *groups, size_t nr)
 {

@@ -27,6 +27,7 @@ struct vgic_irq {
 enum { FIXED = 0, LOWEST = 0x100 }; /* ways of delivery (APIC_DM_*); others are no interrupts */
 enum { IN_GUEST_MODE = 1 };
 enum { VIRTUAL_TIMER = 27 }; /* AArch64's interrupt of it */
+#define TIMER_VTIMER 1 /* its place among a vCPU's timers */
 
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_PENDING };
 
@@ -187,11 +188,11 @@ static __always_inline __u64 timer_due_ns(const void *vcpu)
 	__u64 cycles =
 		read_number(regs + 8 * bpf_core_enum_value(enum vcpu_sysreg, CNTV_CVAL_EL0), 8);
 
-	if (READ(vcpu, struct kvm_vcpu, arch.timer_cpu.timers[1].loaded))
+	if (READ(vcpu, struct kvm_vcpu, arch.timer_cpu.timers[TIMER_VTIMER].loaded))
 		return bpf_ktime_get_ns();
 	if (bpf_core_field_exists(struct arch_timer_context, offset))
 		cycles += read_number(READ_POINTER(vcpu, struct kvm_vcpu,
-						   arch.timer_cpu.timers[1].offset.vm_offset),
+						   arch.timer_cpu.timers[TIMER_VTIMER].offset.vm_offset),
 				      8);
 	else
 		cycles += read_number(regs + 8 * bpf_core_enum_value(enum vcpu_sysreg, CNTVOFF_EL2),
