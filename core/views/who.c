@@ -111,8 +111,8 @@ static struct cell share_of(const struct row_of *of, uint64_t ns)
 }
 
 /*
- * What the groups after the vCPU's waits say of these. If none began in the guest's kernel there may
- * be no group that says so.
+ * What the groups after the vCPU's waits say of these. If none began in the guest's kernel, there
+ * may be no group that says so.
  */
 static void fill_preemptions(const struct view *view, struct view_row *row,
 			     const struct row_of *of, struct group *const *groups, size_t nr)

@@ -187,17 +187,16 @@ static __always_inline __u64 timer_due_ns(const void *vcpu)
 		(const char *)vcpu + bpf_core_field_offset(struct kvm_vcpu, arch.ctxt.sys_regs);
 	__u64 cycles =
 		read_number(regs + 8 * bpf_core_enum_value(enum vcpu_sysreg, CNTV_CVAL_EL0), 8);
+	const char *offset;
 
 	if (READ(vcpu, struct kvm_vcpu, arch.timer_cpu.timers[TIMER_VTIMER].loaded))
 		return bpf_ktime_get_ns();
 	if (bpf_core_field_exists(struct arch_timer_context, offset))
-		cycles += read_number(READ_POINTER(vcpu, struct kvm_vcpu,
-						   arch.timer_cpu.timers[TIMER_VTIMER].offset.vm_offset),
-				      8);
+		offset = READ_POINTER(vcpu, struct kvm_vcpu,
+				      arch.timer_cpu.timers[TIMER_VTIMER].offset.vm_offset);
 	else
-		cycles += read_number(regs + 8 * bpf_core_enum_value(enum vcpu_sysreg, CNTVOFF_EL2),
-				      8);
-	return ns_of_cycles(cycles);
+		offset = regs + 8 * bpf_core_enum_value(enum vcpu_sysreg, CNTVOFF_EL2);
+	return ns_of_cycles(cycles + read_number(offset, 8));
 }
 
 /* The registers: the second argument is the interrupt, which has changed, not always to pending. */
