@@ -72,7 +72,9 @@ static int print(struct run *run, struct error *error)
 	view_build(&run->view, &run->query, monitor_facts(run->monitor));
 	run_note(run, run->view.note);
 	if (!run->view.nr_rows && run->lines.config.format == LINES_TABLE) {
-		say("no vCPU had an exit, or code of its VMM, to be seen");
+		say(guests_count(monitor_facts(run->monitor)->guests) ?
+			    "no code of an exit was seen: measure for longer, or without -e" :
+			    "no guest is running");
 		return 0;
 	}
 	return run_write(run, &run->view, clock_real_ns(), run->elapsed_ns, error);
