@@ -117,7 +117,10 @@ static void add_input(const char **inputs, size_t *nr, const char *word)
 		inputs[(*nr)++] = equals + 1;
 }
 
-/* No input is written to, and no log into the history that is written. */
+/*
+ * No input is written to, and no log into the history that is written. What cannot be written to is
+ * said before something is measured for it.
+ */
 static int check_outputs(const struct command *command, const struct options *options,
 			 struct error *error)
 {
@@ -132,6 +135,7 @@ static int check_outputs(const struct command *command, const struct options *op
 		{ "-w", options->write_file },
 		{ "--prometheus", options->prometheus },
 		{ "--output", options->output },
+		{ "--svg", options->svg },
 	};
 	size_t nr_words = options->source == FROM_RECORDING ||
 			  command->command.offer == OFFER_FILES ? options->nr_words : 0;
@@ -149,9 +153,14 @@ static int check_outputs(const struct command *command, const struct options *op
 		add_input(inputs, &nr, options->merged[i]);
 	inputs[nr] = options->write_file;
 	for (size_t i = 0; i < ARRAY_SIZE(outputs) && !err; i++) {
-		if (output_find_input(outputs[i].path, inputs, nr + (i > 0)))
+		const char *path = outputs[i].path;
+		struct error reason = { "" };
+
+		if (output_find_input(path, inputs, nr + (i > 0)))
 			err = error_set(error, -EINVAL, "%s %s: this file is an input; choose "
-					"another one", outputs[i].option, outputs[i].path);
+					"another one", outputs[i].option, path);
+		else if (path && strcmp(path, "-") != 0 && output_check(path, &reason) < 0)
+			err = error_set(error, -EINVAL, "%s: %s", path, reason.text);
 	}
 	free(inputs);
 	return err;

@@ -388,7 +388,7 @@ static int run_exits(struct options *options)
 	if (err == -EINVAL && run.run.monitor)
 		return say_usage("exits", &error);
 	configure_lines(&run);
-	if (!err)
+	if (!err && run.run.query.longer_ns) /* it is written to while it counts */
 		err = run_lines_open(&run.run, &error);
 	if (!err)
 		err = count(&run, &error);

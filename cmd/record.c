@@ -219,11 +219,6 @@ static int loop(struct run *run, struct error *error)
 
 static int open_error(const char *path, int err, const char *reason, struct error *error)
 {
-	if (err == -ENOENT)
-		return error_set(error, err,
-				 "%s: there is no such folder: make it, or name another "
-				 "one with -o",
-				 path);
 	return error_set(error, err, "%s cannot be written: %s: name another file with -o", path,
 			 reason);
 }

@@ -58,12 +58,7 @@ int history_file_new(const char *path, bool writes, struct history_file **ret_fi
 		*ret_file = file;
 		return 0;
 	}
-	if (writes && err == -ENOENT)
-		error_set(error, err, "%s: its folder is not there: make it, or choose another",
-			  path);
-	else
-		error_set(error, err, "%s: %s", path,
-			  reason.text[0] ? reason.text : strerror(-err));
+	error_set(error, err, "%s: %s", path, reason.text[0] ? reason.text : strerror(-err));
 	history_file_free(file);
 	return err;
 }

@@ -98,7 +98,6 @@ int read_whole(const char *path, size_t max, char **ret_text, size_t *ret_size)
 	return err;
 }
 
-/* access(2) would leave out the rights that capabilities of the program's file or service give. */
 void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -109,6 +108,7 @@ void raise_file_limit(void)
 	}
 }
 
+/* access(2) would leave out the rights that capabilities of the program's file or service give. */
 bool path_exists(const char *path)
 {
 	struct stat st;

@@ -120,8 +120,12 @@ static int step(struct walk *walk, bool *ret_is_kernels, struct error *error)
 
 	if (err)
 		return err;
-	if (fstatat(walk->folder, walk->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT && walk->is_last ? 1 : failed(errno, error);
+	if (fstatat(walk->folder, walk->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno != ENOENT)
+			return failed(errno, error);
+		return walk->is_last ? 1 : error_set(error, -ENOENT, "its folder is not there: "
+						     "make it, or choose another");
+	}
 	if (S_ISLNK(st.st_mode)) {
 		err = follow(walk, &st, error);
 		*ret_is_kernels = err > 0;
@@ -257,6 +261,26 @@ int output_open(const char *path, int flags, mode_t mode, struct error *error)
 	fd = output_open_at(&output, flags, mode, error);
 	output_release(&output);
 	return fd;
+}
+
+int output_check(const char *path, struct error *error)
+{
+	struct output output;
+	struct stat st;
+	bool is_there;
+	int err = output_find(path, &output, error);
+
+	if (err)
+		return err;
+	is_there = fstatat(output.folder, output.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	if (is_there && !output.is_kernels)
+		err = check_file(&output, &st, error);
+	/* Other errors are of the system call: a filter of an earlier systemd lacks it. */
+	if (!err && faccessat(output.folder, is_there ? output.name : ".", W_OK, AT_EACCESS) < 0 &&
+	    (errno == EACCES || errno == EROFS))
+		err = failed(errno, error);
+	output_release(&output);
+	return err;
 }
 
 /* ---- the folder */

@@ -41,6 +41,12 @@ int output_open_at(const struct output *output, int flags, mode_t mode, struct e
 /* Finds and opens. */
 int output_open(const char *path, int flags, mode_t mode, struct error *error);
 
+/*
+ * Whether a file could be opened, or made, to write to: 0, or -errno with error. It is neither
+ * changed nor made. A network file system, or a full disk, may still refuse it later.
+ */
+int output_check(const char *path, struct error *error);
+
 /* The absolute path without links; NULL with errno. The caller frees it. */
 char *output_path(const struct output *output);
 

@@ -350,7 +350,8 @@ sleep_pid=$SPAWNED
 fails 1 "there is no process 2147483647" "no such pid" -1 -p 2147483647
 fails 1 "process $sleep_pid is not a KVM guest" "a pid that is no guest" -1 -p "$sleep_pid"
 fails 1 "no-such-guest" "no such guest" -1 -g no-such-guest
-fails 1 "cannot open \"/no/such/folder/log\"" "a log file that cannot be" -L /no/such/folder/log
+fails 1 "/no/such/folder/log: its folder is not there" "a log file that cannot be" \
+	-L /no/such/folder/log
 mkfifo "$TMP/twin.in"
 guest twin1
 twin1=$GUEST

@@ -62,7 +62,7 @@ check "a log" wait_for 10 has_lines "$TMP/logs/log" 2
 mv "$TMP/logs" "$TMP/moved"
 kill -HUP "$pid"
 check "SIGHUP without its folder: said" wait_for 10 grep -q \
-	'^kvmtop: cannot open .*: No such file or directory; until then the old file is continued' \
+	'^kvmtop: cannot open .*: its folder is not there.*; until then the old file is continued' \
 	"$TMP/err"
 lines=$(wc -l <"$TMP/moved/log")
 check "the old file goes on" wait_for 10 has_lines "$TMP/moved/log" $((lines + 3))
@@ -70,6 +70,53 @@ mkdir "$TMP/logs"
 kill -HUP "$pid"
 check "and the new one, when it can be opened" wait_for 10 has_lines "$TMP/logs/log" 2
 stop "$pid"
+
+# ---- what cannot be written: said at once, not after a minute of measuring
+
+at_once() { # at_once OPTION...
+	is "$(status_of timeout 10 "$KVMTOP" "$@")" 1 "$*: status 1, and at once"
+	is "$(cat "$TMP/err")" \
+		"kvmtop: $TMP/none/x.prom: its folder is not there: make it, or choose another" \
+		"and the reason"
+}
+mkfifo "$TMP/endless"
+sleep 60 >"$TMP/endless" &
+writer=$!
+for command in "where --svg" "where --folded --output" "exits --csv --output" \
+	"why --json --output" "export -s 60 --prometheus" "-1 -w" "-l -s 60 -L" "report --svg" \
+	"report --folded --output" "timeline -o"; do
+	words="$command $TMP/none/x.prom"
+	case $command in
+	report*) words="$words $TMP/endless" ;;
+	timeline*) words="$words -k $TMP/endless" ;;
+	*--output | *--svg) words="$words --sysroot tests/sysroot/amd 60" ;;
+	*) words="$words --sysroot tests/sysroot/amd" ;;
+	esac
+	# shellcheck disable=SC2086 # words
+	at_once $words
+done
+stop "$writer"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null 2>&1; then
+	mkdir -m 755 "$TMP/closed"
+	echo old >"$TMP/closed/old"
+	chmod 711 "$TMP"
+	cp "$KVMTOP" "$TMP/copied"
+	for name in new old; do
+		is "$(status_of setpriv --reuid 65534 --regid 65534 --clear-groups timeout 10 \
+			"$TMP/copied" exits --csv --output "$TMP/closed/$name" 60)" 1 \
+			"a folder of root's: its $name file"
+		is "$(cat "$TMP/err")" "kvmtop: $TMP/closed/$name: Permission denied" \
+			"is said at once"
+	done
+else
+	skip "a folder of root's" "it needs root and setpriv"
+fi
+
+# A run that fails before it has something to write leaves the old file as it is.
+echo old >"$TMP/kept.csv"
+is "$(status_of "$KVMTOP" exits --sysroot tests/sysroot/amd --csv --output "$TMP/kept.csv" \
+	-- /no/such/program)" 1 "exits of a program that cannot be run"
+is "$(cat "$TMP/kept.csv")" old "an old file stays"
 
 # ---- inputs
 
@@ -85,6 +132,7 @@ report_onto "$RECORDING" report --csv --output "$RECORDING" "$RECORDING"
 report_onto "$RECORDING" report --diff "$RECORDING" --csv --output "$RECORDING" "$TMP/b.dat"
 ln -s b.dat "$TMP/to_b"
 report_onto "$TMP/b.dat" report --diff "$RECORDING" --csv --output "$TMP/to_b" "$TMP/b.dat"
+report_onto "$RECORDING" report --svg "$RECORDING" "$RECORDING"
 report_onto "$RECORDING" timeline -k "$RECORDING" -o "$RECORDING"
 cp "$TMP/own.history" "$TMP/before"
 is "$(status_of "$KVMTOP" -r "$TMP/own.history" -l -L "$TMP/own.history")" 1 "-r FILE -L FILE"

@@ -345,7 +345,7 @@ is "$(status_of "$KVMTOP" record -o "$TMP/mine" true)" 1 "another file is not ov
 like "$(cat "$TMP/err")" '/mine is not a trace.dat, and is not overwritten: name another' "says so"
 is "$(cat "$TMP/mine")" mine "and is as it was"
 is "$(status_of "$KVMTOP" record -o "$TMP/no/folder.dat" true)" 1 "no such folder"
-like "$(cat "$TMP/err")" "^kvmtop: $TMP/no/folder.dat: there is no such folder: make it" "is said"
+like "$(cat "$TMP/err")" "^kvmtop: $TMP/no/folder.dat: its folder is not there: make it" "is said"
 is "$(status_of "$KVMTOP" record -o /sys/kvmtop.dat true)" 1 "a folder that cannot be written"
 like "$(cat "$TMP/err")" \
 	'^kvmtop: /sys/kvmtop.dat cannot be written: [A-Z].*: name another file with -o$' \
@@ -357,7 +357,7 @@ mkdir "$TMP/others"
 ln -s "$TMP/newer.dat" "$TMP/others/link"
 chown -hR 65534 "$TMP/others"
 is "$(status_of "$KVMTOP" record -o "$TMP/others/link" true)" 1 "another user's link"
-like "$(cat "$TMP/err")" "/others/link cannot be written: \"link\" is a link of another user" \
+like "$(cat "$TMP/err")" "/others/link: \"link\" is a link of another user" \
 	"is said"
 check "and nothing is made there" test ! -e "$TMP/newer.dat"
 is "$(status_of "$KVMTOP" record -o "$TMP/dangling" true)" 0 "a link to a file"
