@@ -11,8 +11,17 @@
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
 #include "core/guests/list.h"
+#include "host/guest_proc.h"
 
-#define REMEDY_SIZE 32 /* the room that a list leaves for guests_advise() */
+#define RIGHTS ": root or CAP_SYS_PTRACE is needed"
+#define REMEDY_SIZE sizeof(RIGHTS) /* the room that a list leaves for what helps */
+
+static void add_text(struct error *error, const char *text)
+{
+	size_t end = strlen(error->text);
+
+	snprintf(error->text + end, sizeof(error->text) - end, "%s", text);
+}
 
 /* Adds an item to the list that begins at start in error; a list without room ends in "...". */
 static void list_add(struct error *error, size_t start, const char *item)
@@ -33,6 +42,34 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/*
+ * Where there are guests that the search cannot see: their processes, by command or threads, or
+ * the number of processes that it cannot tell from guests. Returns whether there are any.
+ */
+static bool add_denied(const struct guests *guests, struct error *error)
+{
+	size_t nr = 0, nr_likely = 0, start = 0;
+	char item[GUEST_NAME_SIZE + 16];
+	pid_t pid;
+
+	for (; (pid = guests_denied_at(guests, nr)); nr++) {
+		if (!guest_is_likely(guests->env, pid))
+			continue;
+		if (!nr_likely++) {
+			error_add(error, "no right to look into these guests: ");
+			start = strlen(error->text);
+		}
+		snprintf(item, sizeof(item), "%d (%s)", (int)pid,
+			 guest_name_find(guests->env, pid).name);
+		list_add(error, start, item);
+	}
+	if (nr && !nr_likely)
+		error_add(error, "no right to look into %zu process%s", nr, nr == 1 ? "" : "es");
+	if (nr)
+		add_text(error, RIGHTS);
+	return nr;
+}
+
 static int not_found(const struct guests *guests, const char *name, struct error *error)
 {
 	const char **names = xcalloc(guests_count(guests) + 1, sizeof(*names));
@@ -41,8 +78,11 @@ static int not_found(const struct guests *guests, const char *name, struct error
 	for (size_t i = 0; i < guests_count(guests); i++)
 		names[i] = guests_at(guests, i)->name;
 	qsort(names, guests_count(guests), sizeof(*names), compare_names);
-	error_set(error, 0, "no guest named \"%.64s\"; there %s", name,
-		  guests_count(guests) ? "are: " : "are no guests");
+	error_set(error, 0, "no guest named \"%.64s\"", name);
+	if (!add_denied(guests, error) && !guests_count(guests))
+		error_add(error, "there are no guests");
+	if (guests_count(guests))
+		error_add(error, "there are: ");
 	start = strlen(error->text);
 	for (size_t i = 0; i < guests_count(guests); i++)
 		if (!i || strcmp(names[i], names[i - 1]))
@@ -111,7 +151,7 @@ static bool is_meant(const struct guest *guest, const char *word, bool is_name)
 static int not_unique(const struct guests *guests, const char *name, bool is_name, size_t nr,
 		      struct error *error)
 {
-	size_t start, end;
+	size_t start;
 
 	error_set(error, 0, is_name ? "%zu guests are named \"%.64s\" (pids " :
 				      "the platform calls %zu guests \"%.64s\" (pids ", nr, name);
@@ -125,17 +165,16 @@ static int not_unique(const struct guests *guests, const char *name, bool is_nam
 		snprintf(pid, sizeof(pid), "%d", (int)guest->pid);
 		list_add(error, start, pid);
 	}
-	end = strlen(error->text);
-	snprintf(error->text + end, sizeof(error->text) - end, ")");
+	add_text(error, ")");
 	return -ENOTUNIQ;
 }
 
 int guests_advise(int err, struct error *error, const char *remedy)
 {
-	size_t end = strlen(error->text);
-
-	if (err == -ENOTUNIQ)
-		snprintf(error->text + end, sizeof(error->text) - end, ": %s", remedy);
+	if (err == -ENOTUNIQ) {
+		add_text(error, ": ");
+		add_text(error, remedy);
+	}
 	return err;
 }
 
@@ -157,7 +196,6 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 		   struct error *error)
 {
 	const struct guest *found = NULL;
-	struct error unread;
 	bool is_name = true;
 	size_t nr = count_meant(guests, name, is_name, &found);
 
@@ -165,12 +203,10 @@ int guests_by_name(const struct guests *guests, const char *name, const struct g
 		is_name = false;
 		nr = count_meant(guests, name, is_name, &found);
 	}
-	if (!error)
-		error = &unread;
 	if (!nr)
-		return not_found(guests, name, error);
+		return error ? not_found(guests, name, error) : -ENOENT;
 	if (nr > 1)
-		return not_unique(guests, name, is_name, nr, error);
+		return error ? not_unique(guests, name, is_name, nr, error) : -ENOTUNIQ;
 	*ret_guest = found;
 	return 0;
 }
@@ -200,8 +236,8 @@ int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 		return error_set(error, -ESRCH, "there is no process %d; kvmtop "
 				 "--list-guests lists the guests", (int)pid);
 	if (!guest && is_denied(guests, pid))
-		return error_set(error, -EACCES, "no right to look into process %d: root or "
-				 "CAP_SYS_PTRACE is needed", (int)pid);
+		return error_set(error, -EACCES, "no right to look into process %d" RIGHTS,
+				 (int)pid);
 	if (!guest)
 		return error_set(error, -ESRCH, "process %d is not a KVM guest: it holds no VM; "
 				 "kvmtop --list-guests lists the guests", (int)pid);

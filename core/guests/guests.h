@@ -138,7 +138,8 @@ const struct kallsyms *guest_kallsyms_of(const struct guest *guest,
 
 /*
  * The one guest of this name or, where none has this name, which its platform calls so.
- * -ENOENT: none; -ENOTUNIQ: several; error lists the pids, or the names of all guests.
+ * -ENOENT: none; -ENOTUNIQ: several; error lists the pids, or the names of all guests, and what
+ * guests_denied_at() has.
  */
 int guests_by_name(const struct guests *guests, const char *name, const struct guest **ret_guest,
 		   struct error *error);

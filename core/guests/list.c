@@ -189,9 +189,10 @@ struct guest_entry *guest_list_add(struct guests *guests, pid_t pid)
 
 pid_t guests_denied_at(const struct guests *guests, size_t i)
 {
-	const struct pid_list *denied = guest_finder_denied(guests->finder);
+	const struct pid_list *denied =
+		guests->finder ? guest_finder_denied(guests->finder) : NULL;
 
-	return i < denied->nr ? denied->pids[i] : 0;
+	return denied && i < denied->nr ? denied->pids[i] : 0;
 }
 
 uint64_t guests_generation(const struct guests *guests)

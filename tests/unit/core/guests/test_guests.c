@@ -1309,6 +1309,19 @@ static void set_fds_mode(struct box *box, pid_t pid, mode_t mode)
 	assert_int_equal(chmod(path, mode), 0);
 }
 
+/* Root, if it runs the test, has all rights. */
+static void be_other_user(void)
+{
+	if (!geteuid())
+		assert_int_equal(seteuid(65534), 0);
+}
+
+static void be_root_again(void)
+{
+	if (!getuid())
+		assert_int_equal(seteuid(0), 0);
+}
+
 static void test_not_root(void **state)
 {
 	struct box *box = *state;
@@ -1318,37 +1331,74 @@ static void test_not_root(void **state)
 	drop(box, "/proc/%d/fd", 100, 0);
 	FOLDER(box, "/proc/100/fd");
 	set_fds_mode(box, 100, 0);
-	if (!geteuid())
-		assert_int_equal(seteuid(65534), 0);
+	be_other_user();
 	refresh(box, 0);
 	refresh(box, 11 * SECOND);
 	assert_int_equal(guests_count(box->guests), 1);
 	assert_int_equal(guests_at(box->guests, 0)->pid, 200);
 
 	/* What debugfs says is believed. */
-	if (!getuid())
-		assert_int_equal(seteuid(0), 0);
+	be_root_again();
 	put_folder(box, 100, 9);
 	put_folder_vcpu(box, 100, 9, 0, "100\n");
-	if (!geteuid())
-		assert_int_equal(seteuid(65534), 0);
+	be_other_user();
 	refresh(box, 12 * SECOND);
 	assert_non_null(guests_by_pid(box->guests, 100));
 
 	/* A guest stays one when its descriptors are no longer shown. */
-	if (!getuid())
-		assert_int_equal(seteuid(0), 0);
+	be_root_again();
 	drop(box, "/sys/kernel/debug/kvm", 0, 0);
 	set_fds_mode(box, 200, 0);
-	if (!geteuid())
-		assert_int_equal(seteuid(65534), 0);
+	be_other_user();
 	refresh(box, 13 * SECOND);
 	refresh(box, 30 * SECOND);
 	assert_non_null(guests_by_pid(box->guests, 200));
-	if (!getuid())
-		assert_int_equal(seteuid(0), 0);
+	be_root_again();
 	set_fds_mode(box, 100, 0755);
 	set_fds_mode(box, 200, 0755);
+}
+
+static void test_name_without_rights(void **state)
+{
+	struct box *box = *state;
+	const struct guest *guest = NULL;
+
+	put_vm(box, 100, 50, "qemu-kvm");
+	ARGS(box, 100, "qemu-kvm\0-name\0web1");
+	put_vm(box, 120, 50, "firecracker");
+	put_vm(box, 110, 50, "other");
+	put_vm(box, 200, 50, "qemu-kvm");
+	ARGS(box, 200, "qemu-kvm\0-name\0own1");
+	for (pid_t pid = 100; pid <= 120; pid += 10) {
+		drop(box, "/proc/%d/fd", pid, 0);
+		FOLDER(box, "/proc/%d/fd", pid);
+		set_fds_mode(box, pid, 0);
+	}
+	be_other_user();
+	refresh(box, 0);
+	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->error), -ENOENT);
+	assert_string_equal(box->error.text,
+			    "no guest named \"web1\"; no right to look into these guests: 100 (web1), "
+			    "120 (firecracker): root or CAP_SYS_PTRACE is needed; there are: own1");
+	be_root_again();
+	drop(box, "/proc/%d", 200, 0);
+	be_other_user();
+	refresh(box, 11 * SECOND);
+	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->error), -ENOENT);
+	assert_string_equal(box->error.text,
+			    "no guest named \"web1\"; no right to look into these guests: 100 (web1), "
+			    "120 (firecracker): root or CAP_SYS_PTRACE is needed");
+	be_root_again();
+	drop(box, "/proc/%d", 100, 0);
+	drop(box, "/proc/%d", 120, 0);
+	be_other_user();
+	refresh(box, 22 * SECOND);
+	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->error), -ENOENT);
+	assert_string_equal(box->error.text,
+			    "no guest named \"web1\"; no right to look into 1 process: root or "
+			    "CAP_SYS_PTRACE is needed");
+	be_root_again();
+	set_fds_mode(box, 110, 0755);
 }
 
 /* ---- looking up ---- */
@@ -1963,6 +2013,7 @@ UNIT(test_guests)
 		BOXED(test_no_descriptors_mistake_nobody),
 		BOXED(test_ends_while_it_is_read),
 		BOXED(test_not_root),
+		BOXED(test_name_without_rights),
 		BOXED(test_by_name),
 		BOXED(test_by_name_with_many),
 		BOXED(test_by_long_name),
