@@ -122,6 +122,11 @@ static uint64_t fault_of_arm64(uint64_t syndrome)
 	return exits_fault_of_arm64(syndrome);
 }
 
+static uint64_t message_of_x86(uint64_t address)
+{
+	return exits_message_of_x86(address);
+}
+
 static const struct argument kinds[EXITS_KINDS] = {
 	[EXITS_VMEXIT] = { .name = "vmexit" },
 	[EXITS_USERSPACE] = { .name = "userspace" },
@@ -151,7 +156,8 @@ static const struct argument kinds[EXITS_KINDS] = {
 			 format_fault, NULL },
 	[EXITS_INTERRUPT] = { "interrupt", "IRQ",
 			     { { "kvm", "kvm_set_irq", "gsi", "level", "irq_source_id", 0, NULL },
-			       { "kvm", "kvm_msi_set_irq", "address", "data", NULL, 0, NULL } },
+			       { "kvm", "kvm_msi_set_irq", "address", "data", NULL, 0,
+				 message_of_x86 } },
 			     format_interrupt, NULL },
 };
 

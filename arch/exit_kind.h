@@ -24,6 +24,12 @@ enum exit_kind {
 	EXITS_KINDS
 };
 
+/* Whether what is of this kind ends, and so has a time. */
+static inline _Bool exits_have_end(enum exit_kind kind)
+{
+	return kind != EXITS_INTERRUPT;
+}
+
 /* The reason of an exit: where a program on the event finds it (providers/bpf/kernel.bpf.h). */
 enum exit_place {
 	EXIT_NOWHERE,	  /* only the event's record has it */
@@ -67,6 +73,15 @@ static inline __u64 exits_fault_of_arm64(__u64 syndrome)
 	return FAULT_IF(FAULT_EXEC, is_exec) |
 	       FAULT_IF(FAULT_WRITE, !is_exec && (syndrome & 0x40)) |
 	       FAULT_IF(FAULT_PROTECTED, (syndrome & 0x3c) == 0xc);
+}
+
+/*
+ * The address of a message, by kvm_msi_set_irq. For a device of its own QEMU gives KVM the place in
+ * the window of the local APICs, which is 1 MiB: KVM looks at these bits only.
+ */
+static inline __u64 exits_message_of_x86(__u64 address)
+{
+	return address < 0x100000 ? 0xfee00000 + address : address;
 }
 
 /* The types of kvm_mmio, as the kernel numbers them. A read of user space's is two events. */

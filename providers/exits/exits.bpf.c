@@ -390,7 +390,8 @@ static __noinline int on_interrupt(__u64 a, __u32 b, __u32 c)
 	}
 
 ON_INTERRUPT(on_line, "kvm_set_irq", (__u32)ctx->args[0], (__u32)ctx->args[1], (__u32)ctx->args[2])
-ON_INTERRUPT(on_message, "kvm_msi_set_irq", ctx->args[0], (__u32)ctx->args[1], 0)
+ON_INTERRUPT(on_message, "kvm_msi_set_irq", exits_message_of_x86(ctx->args[0]),
+	     (__u32)ctx->args[1], 0)
 
 SEC("tp_btf/kvm_sys_access")
 int on_sysreg(const __u64 *ctx)

@@ -21,6 +21,7 @@
 #endif
 
 #include "arch/arch.h"
+#include "arch/argument.h"
 #include "lib/file.h"
 #include "host/env.h"
 #include "tests/unit/unit.h"
@@ -798,6 +799,31 @@ static void test_arch_of_host(void **state)
 	}
 }
 
+/* QEMU gives KVM the place in the window of the APICs, other VMMs an address. */
+static void test_messages_are_no_lines(void **state)
+{
+	static const struct {
+		uint64_t address;
+		const char *text;
+	} list[] = {
+		{ 0, "MSI 0xfee00000 data 0x41" },
+		{ 0x1000, "MSI 0xfee01000 data 0x41" },
+		{ 0xff008, "MSI 0xfeeff008 data 0x41" },
+		{ 0xfee01000, "MSI 0xfee01000 data 0x41" },
+		{ UINT64_C(0x100fee00000), "MSI 0x100fee00000 data 0x41" },
+	};
+	const struct argument *argument = argument_of(EXITS_INTERRUPT);
+	const struct argument_event *event = &argument->events[1];
+	char text[ARGUMENT_TEXT];
+
+	(void)state;
+	assert_string_equal(event->event, "kvm_msi_set_irq");
+	for (size_t i = 0; i < SIZE(list); i++) {
+		argument->format(text, sizeof(text), event->a_of(list[i].address), 0x41, 0);
+		assert_string_equal(text, list[i].text);
+	}
+}
+
 static void test_debugfs_parent(void **state)
 {
 	const struct arch *s390 = arch_by_name("s390");
@@ -831,6 +857,7 @@ UNIT(test_arch)
 		cmocka_unit_test(test_arch_table),
 		cmocka_unit_test(test_arch_of_host),
 		cmocka_unit_test(test_debugfs_parent),
+		cmocka_unit_test(test_messages_are_no_lines),
 	};
 
 	return cmocka_run_group_tests_name("arch", tests, NULL, NULL);
