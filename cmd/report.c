@@ -147,7 +147,7 @@ static void count_vcpus(const struct report *report, struct lines_recording *abo
 }
 
 /* Counts the exits of the query that began and have no end. */
-static uint64_t count_unfinished(const struct report *report)
+static uint64_t all_unfinished(const struct report *report)
 {
 	const struct recording *recording = &report->reading->recording;
 	const struct table *table = &recording->pairing.table;
@@ -160,12 +160,8 @@ static uint64_t count_unfinished(const struct report *report)
 
 		if (!query_has_key(&report->run.query, &key))
 			continue;
-		for (size_t j = 0; j < thread->counts.nr; j++) {
-			const struct exit_count *count = thread->counts.list[j];
-
-			if (count->key.kind == report->run.query.event)
-				nr += count->begun - count->took.count;
-		}
+		for (size_t j = 0; j < thread->counts.nr; j++)
+			nr += count_unfinished(thread->counts.list[j], report->run.query.event);
 	}
 	return nr;
 }
@@ -204,7 +200,7 @@ static void describe(struct report *report)
 	};
 	count_vcpus(report, &report->about);
 	if (report->about.has_time)
-		report->about.nr_unfinished = count_unfinished(report);
+		report->about.nr_unfinished = all_unfinished(report);
 }
 
 /* ---- text, CSV and JSON ---- */

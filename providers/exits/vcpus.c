@@ -225,7 +225,7 @@ static void add_row(const struct exits_vcpus *vcpus, const struct output *out,
 		.max_ns = cell->max_ns,
 	};
 
-	if (!vcpus->config->is_timed || kind == EXITS_INTERRUPT) {
+	if (!vcpus->config->is_timed || !exits_have_end(kind)) {
 		sample_add(out->sample, key, cell->count, out->flags);
 		return;
 	}

@@ -222,7 +222,7 @@ static uint64_t open_time(const struct recording *recording, const struct record
 static void add_count(const struct maker *maker, struct key key, enum exit_kind kind,
 		      struct kept_count *now, uint64_t open_ns)
 {
-	bool has_end = pairing_of(maker)->has_entries && kind != EXITS_INTERRUPT;
+	bool has_end = pairing_of(maker)->has_entries && exits_have_end(kind);
 	uint64_t nr = has_end ? now->ended : now->begun;
 	const struct timing *timing = has_time(maker) && has_end ? &now->timing : NULL;
 

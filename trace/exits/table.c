@@ -315,6 +315,13 @@ void count_name(const struct meanings *meanings, const struct exit_count *count,
 		meaning_name(meanings, &count->key, buf, size);
 }
 
+uint64_t count_unfinished(const struct exit_count *count, enum exit_kind kind)
+{
+	if (count->key.kind != kind || !exits_have_end(kind))
+		return 0;
+	return count->begun - count->took.count;
+}
+
 bool count_is_idle(const struct meanings *meanings, const struct exit_count *count)
 {
 	return !count->is_others && meaning_flags(meanings, &count->key) & REASON_IDLE;

@@ -37,6 +37,9 @@ struct exit_count {
 void count_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
 		size_t size);
 
+/* How many of this kind have begun, and have no end. */
+uint64_t count_unfinished(const struct exit_count *count, enum exit_kind kind);
+
 /* Whether the vCPU was idle meanwhile (HLT, WFx ...). */
 bool count_is_idle(const struct meanings *meanings, const struct exit_count *count);
 

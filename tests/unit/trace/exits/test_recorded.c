@@ -854,7 +854,18 @@ static void what_is_gone_without_user_space(void **state)
 	end(&world);
 }
 
-/* Interrupts have no times, and the thread that raises them needs no vCPU. */
+static uint64_t unfinished(const struct world *world, enum exit_kind kind)
+{
+	const struct table *table = &world->recording.pairing.table;
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < table->nr_threads; i++)
+		for (size_t k = 0; k < table->threads[i]->counts.nr; k++)
+			nr += count_unfinished(table->threads[i]->counts.list[k], kind);
+	return nr;
+}
+
+/* Interrupts have no times and no end, and the thread that raises them needs no vCPU. */
 static void interrupts(void **state)
 {
 	struct world world;
@@ -869,11 +880,15 @@ static void interrupts(void **state)
 	add(&world, 0, 1200);
 	put_irq(&world.event, 5);
 	add(&world, 0, 1300);
+	put_exit(&world.event, 77, 0, 1, 30);
+	add(&world, 0, 1400);
 	open_dat(&world);
 	look(&world, &view_hotspots);
 	assert_int_equal(total(&world, -1, "interrupt(IRQ line 4 raised)"), 1);
 	assert_null(item(&world, 1, -1, "interrupt(IRQ line 4 raised)")->timing);
 	assert_int_equal(item(&world, GUEST_NONE, -1, "interrupt(IRQ line 4 raised)")->total, 1);
+	assert_int_equal(unfinished(&world, EXITS_INTERRUPT), 0);
+	assert_int_equal(unfinished(&world, EXITS_VMEXIT), 1);
 	look(&world, &view_vcpus);
 	assert_int_equal(world.view.nr_rows, 1);
 	end(&world);
