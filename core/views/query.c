@@ -233,26 +233,37 @@ bool query_needs_exits(const struct field *field)
 /* The source of the view's exits; -1: it shows other counts. */
 static int source_of_exits(const struct query *query, const struct facts *facts)
 {
-	bool is_by_guest = query->type == &view_guests; /* may show any counter of exits */
+	const struct view_type *type = query->type;
+	bool is_by_guest = type == &view_guests; /* may show any counter of exits */
 	struct exits exits;
 
-	if (query->type == &view_events || (is_by_guest && query->filter))
+	if (type == &view_events || !(type->is_timed || type->has_events) ||
+	    (is_by_guest && query->filter))
 		return -1;
 	exits = is_by_guest ? exits_choose(facts, true, false) : query_exits(query, facts, true);
 	return exits.rank ? (int)exits.source : -1;
 }
 
+/* Of several sources that the view needs its rows are of the one of the fields that it wants. */
 uint64_t query_elapsed_ns(const struct query *query, const struct facts *facts)
 {
+	const uint64_t *elapsed_ns = facts->stats->elapsed_ns;
 	int source = source_of_exits(query, facts);
-	uint64_t ns = source < 0 ? 0 : facts->stats->elapsed_ns[(uint32_t)source];
+	uint64_t ns = source < 0 ? 0 : elapsed_ns[(uint32_t)source], other_ns = 0;
 
 	for (uint32_t i = 0; !ns && i < fields_count(facts->fields); i++) {
-		if (field_set_has(facts->wanted, i))
-			ns = facts->stats->elapsed_ns[fields_get(facts->fields, i)->source];
+		const struct field *field = fields_get(facts->fields, i);
+
+		if (!field_set_has(facts->wanted, i))
+			continue;
+		if (query->type->wants && query->type->wants(query, field))
+			ns = elapsed_ns[field->source];
+		else if (!other_ns)
+			other_ns = elapsed_ns[field->source];
 	}
+	ns = ns ? ns : other_ns;
 	for (uint32_t i = 0; !ns && i < SAMPLE_SOURCES; i++) /* the query selects nothing */
-		ns = facts->stats->elapsed_ns[i];
+		ns = elapsed_ns[i];
 	return ns;
 }
 

@@ -7,13 +7,17 @@
 
 #define MS UINT64_C(1000000)
 
-enum { WAITS, PREEMPTED, IN_KERNEL, OWN, MAKE, SED, CAT, NR_FIELDS };
+enum { CPU, EXITS, WAITS, PREEMPTED, IN_KERNEL, OWN, MAKE, SED, CAT, NR_FIELDS };
 
 #define RAN(text, of, kind) \
 	{ .name = "waits(" text ")", .label = (text), .alias = (of), .parent = WAITS, \
 	  .use = USE_WAIT, .part = (kind) }
 
 static const struct field specs[] = {
+	[CPU] = { .name = "host_cpu", .parent = FIELD_NONE, .use = USE_HOST, .part = HOST_CPU,
+		  .source = 1 },
+	[EXITS] = { .name = "vmexit", .parent = FIELD_NONE, .use = USE_EXIT, .exit_rank = 1,
+		    .source = 1 },
 	[WAITS] = { .name = "waits", .parent = FIELD_NONE, .use = USE_WAIT },
 	[PREEMPTED] = { .name = "preempted", .parent = FIELD_NONE, .use = USE_WAIT,
 			.part = WAIT_PREEMPTED },
@@ -68,6 +72,24 @@ static const char *rows(struct world *world)
 		len += put_cell(world->text + len, &view->rows[i].cells[time]);
 	}
 	return world->text;
+}
+
+/* Its interval is the waits', whatever else is counted: rates and shares are of it. */
+static void interval_is_that_of_waits(void **state)
+{
+	struct world *world = *state;
+	const struct view *view;
+	int rate = view_column_by_id(&view_who, "rate");
+
+	count_in(world, 1, EXITS, 10);
+	waited(world, WAITS, 40, 400 * MS);
+	world->sample.time_ns[0] = world->now_ns + SECOND / 2;
+	world->sample.time_ns[1] = world->now_ns + SECOND;
+	stats_update(world->stats, world->fields, &world->sample);
+	sample_reset(&world->sample);
+	view = build(world);
+	assert_int_equal(view->elapsed_ns, SECOND / 2);
+	assert_int_equal((int)view->rows[0].cells[rate].number, 80);
 }
 
 /* Rows below a vCPU add up to its waits, also without the small ones. */
@@ -157,6 +179,7 @@ static void vcpus_that_wait_longer(void **state)
 UNIT(test_view_who)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(interval_is_that_of_waits),
 		TEST(small_ones_are_a_row),
 		TEST(one_small_one_is_itself),
 		cmocka_unit_test(preempted_in_user_mode),
