@@ -11,9 +11,8 @@
 #include "lib/array.h"
 #include "lib/units.h"
 #include "cmd/command.h"
-#include "cmd/source.h"
+#include "cmd/run.h"
 #include "ui/metrics/metrics.h"
-#include "core/views/view.h"
 #include "trace/timeline/out.h"
 
 #define FILE_DELAY_S 15.0 /* of --prometheus: as often as node_exporter is scraped by default */
@@ -277,9 +276,9 @@ static const struct option_rule rules[] = {
 	{ true, WHERE | REPORT, "output", "csv json folded", NULL },
 	{ false, 0, "svg", "csv json folded output", NULL },
 	{ false, 0, "folded", "csv json", NULL },
-	{ false, REPORT, "folded", "view longer diff acrn by text", "stacks are the view where" },
-	{ false, REPORT, "svg", "view longer diff acrn by text", "the graph is the view where" },
-	{ true, REPORT, "children", "view", "the tree is of --view where" },
+	{ false, REPORT, "folded", "longer diff acrn by text", "stacks are the view where" },
+	{ false, REPORT, "svg", "longer diff acrn by text", "the graph is the view where" },
+	{ true, REPORT, "children", "view folded svg", "the tree is of --view where" },
 	{ true, 0, "acrn", "frequency", "the TSC's" },
 	{ true, 0, "web-config", "listen", NULL },
 	{ true, 0, "trim", "kvm", "it leaves out calls outside the time of the recordings" },
@@ -295,7 +294,7 @@ static const struct option_rule rules[] = {
 	{ false, EXITS, "guest", "tid tids", NULL },
 	{ false, EXITS, "tid", "tids", NULL },
 	{ false, EXITS, "longer", "sort event diff", NULL },
-	{ false, REPORT, "longer", "view diff acrn by event", NULL },
+	{ false, REPORT, "longer", "diff acrn by event", NULL },
 	{ false, EXITS, "diff", "vcpu alltids sort", "it compares all of two guests" },
 	{ false, REPORT, "diff", "view", NULL },
 	{ true, TOP, "diff", "from to", "they are the span that is compared" },
@@ -469,6 +468,7 @@ static int understand(const struct command *command, struct options *options,
 			given->bits[i / 64] &= ~(UINT64_C(1) << i % 64);
 	}
 	err = option_check(&option_table, given, options->mode | options->source, error);
+	err = err ? err : query_name_view(options, error);
 	if (!err)
 		err = read_words(options, error);
 	return err || !command->understand ? err : command->understand(options, error);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "lib/file.h"
 #include "lib/text.h"
 #include "lib/xalloc.h"
@@ -110,6 +111,33 @@ static void query_for_lines(const struct options *options, struct query *query)
 	query->children |= options->json && is_once && !query->type->has_calls;
 }
 
+int query_name_view(struct options *options, struct error *error)
+{
+	const struct {
+		const char *option;
+		bool is_given;
+		const struct view_type *type;
+	} all[] = {
+		{ "-b/--by-guest", options->by_guest, &view_guests },
+		{ "--longer", options->longer_ns, &view_long_exits },
+		{ "--folded", options->folded, &view_where },
+		{ "--svg", options->svg, &view_where },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		const char *name = all[i].type->name;
+
+		if (!all[i].is_given)
+			continue;
+		if (options->view_name && strcmp(options->view_name, name) != 0)
+			return error_set(error, -EINVAL,
+					 "%s is the view %s: leave out --view %s",
+					 all[i].option, name, options->view_name);
+		options->view_name = name;
+	}
+	return 0;
+}
+
 /* The screen begins with the guests, unless kvm_stat's letters or a column ask for events. */
 static bool begins_with_guests(const struct options *options)
 {
@@ -121,24 +149,19 @@ static bool begins_with_guests(const struct options *options)
 static int find_view(const struct options *options, const struct view_type **ret_type,
 		     struct error *error)
 {
-	const struct view_type *guests = &view_guests;
 	const struct view_type *preferred = options->preferences.view;
-	const struct view_type *type = options->by_guest || begins_with_guests(options) ?
-					       guests : view_type_at(0);
+	const struct view_type *type = view_type_at(0);
 	int err = 0;
 
-	if (preferred && !options->by_guest && begins_with_guests(options))
-		type = preferred;
-	if (options->url && !options->by_guest)
+	if (begins_with_guests(options))
+		type = preferred ? preferred : &view_guests;
+	if (options->url)
 		type = options->host ? &view_guests : &view_hosts;
 	/* The view of hosts is no tab. */
 	if (options->view_name && !(options->url && strcmp(options->view_name, type->name) == 0))
 		err = view_type_find(options->view_name, &type, error);
 	if (err)
 		return err;
-	if (options->by_guest && type != guests)
-		return error_set(error, -EINVAL, "-b/--by-guest and --view %s exclude each other",
-				 options->view_name);
 	/* Of all hosts, the server adds up exits; it has no other sums. */
 	if (options->url && !options->host && type != &view_hosts &&
 	    type != &view_exits)
@@ -177,7 +200,7 @@ int query_of_options(const struct options *options, struct query *query,
 
 void query_without_times(const struct options *options, struct query *query)
 {
-	if (options->by_guest || options->preferences.view || !begins_with_guests(options))
+	if (options->preferences.view || !begins_with_guests(options))
 		return;
 	query->type = view_type_at(0);
 	query->sort = view_default_sort(query->type);

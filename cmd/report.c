@@ -417,10 +417,6 @@ int report_understand(struct options *options, struct error *error)
 	int err = 0;
 
 	options->groups = GROUP_REASON;
-	if (options->longer_ns)
-		options->view = &view_long_exits;
-	if (options->folded || options->svg)
-		options->view = &view_where;
 	if (options->by)
 		err = find_by(options->by, &options->groups, error);
 	if (!err && options->view_name)

@@ -47,7 +47,12 @@ int query_read_files(const struct options *options, struct query *query,
 		     struct query_parts *parts, struct error *error);
 
 /*
- * Reads -f, -b, -x, --view and --sort of `kvmtop`; without the guest. -EINVAL with error: a usage
+ * Sets view_name where an option stands for a view. -EINVAL with error: --view names another one.
+ */
+int query_name_view(struct options *options, struct error *error);
+
+/*
+ * Reads -f, -x, --view and --sort of `kvmtop`; without the guest. -EINVAL with error: a usage
  * error.
  */
 int query_of_options(const struct options *options, struct query *query,

@@ -280,8 +280,6 @@ static int understand(struct options *options, struct error *error)
 	}
 	if (!is_whole_recording(options))
 		return 0;
-	if (options->by_guest && !options->view_name)
-		options->view_name = "guests";
 	options->text = options->mode != MODE_SCREEN;
 	return report_understand(options, error);
 }

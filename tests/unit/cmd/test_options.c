@@ -566,6 +566,24 @@ static void long_exits(void **state)
 	refuses("report --longer 1ms --by tid x", "--longer and --by exclude each other");
 }
 
+static void options_that_stand_for_a_view(void **state)
+{
+	(void)state;
+	accepts("-1 -b --view guests", MODE_ONCE);
+	refuses("-1 -b --view exits", "-b/--by-guest is the view guests: leave out --view exits");
+	refuses("-r tests/data/trace/svm-perf.data -b --view exits -1", "leave out --view exits");
+	accepts("report --longer 1ms --view long x", MODE_REPORT);
+	assert_ptr_equal(options.view, &view_long_exits);
+	refuses("report --longer 1ms --view where x", "--longer is the view long: leave out "
+						      "--view where");
+	accepts("report --folded --view where x", MODE_REPORT);
+	accepts("report --svg f --view where -x x", MODE_REPORT);
+	accepts("report --folded -x x", MODE_REPORT);
+	assert_ptr_equal(options.view, &view_where);
+	refuses("report --svg f --view exits x", "--svg is the view where: leave out");
+	refuses("report -x x", "-x/--children needs --view or --folded or --svg");
+}
+
 static void code_of_guests(void **state)
 {
 	(void)state;
@@ -659,6 +677,7 @@ UNIT(test_options)
 		cmocka_unit_test(perfs_keys),
 		cmocka_unit_test(what_makes_no_sense),
 		cmocka_unit_test(long_exits),
+		cmocka_unit_test(options_that_stand_for_a_view),
 		cmocka_unit_test(code_of_guests),
 		cmocka_unit_test(too_many_kernels),
 		cmocka_unit_test(too_many_threads),

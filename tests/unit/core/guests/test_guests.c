@@ -1378,16 +1378,17 @@ static void test_name_without_rights(void **state)
 	refresh(box, 0);
 	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->error), -ENOENT);
 	assert_string_equal(box->error.text,
-			    "no guest named \"web1\"; no right to look into these guests: 100 (web1), "
-			    "120 (firecracker): root or CAP_SYS_PTRACE is needed; there are: own1");
+			    "no guest named \"web1\"; no right to look into these guests: "
+			    "100 (web1), 120 (firecracker): root or CAP_SYS_PTRACE is needed; "
+			    "there are: own1");
 	be_root_again();
 	drop(box, "/proc/%d", 200, 0);
 	be_other_user();
 	refresh(box, 11 * SECOND);
 	assert_int_equal(guests_by_name(box->guests, "web1", &guest, &box->error), -ENOENT);
 	assert_string_equal(box->error.text,
-			    "no guest named \"web1\"; no right to look into these guests: 100 (web1), "
-			    "120 (firecracker): root or CAP_SYS_PTRACE is needed");
+			    "no guest named \"web1\"; no right to look into these guests: "
+			    "100 (web1), 120 (firecracker): root or CAP_SYS_PTRACE is needed");
 	be_root_again();
 	drop(box, "/proc/%d", 100, 0);
 	drop(box, "/proc/%d", 120, 0);
