@@ -176,7 +176,13 @@ bool descriptors_read(int *fd, const char *path, char *buf, size_t size)
 {
 	if (*fd < 0 && descriptors_are_left())
 		*fd = open(path, O_RDONLY | O_CLOEXEC);
-	return *fd < 0 ? read_small(path, buf, size) > 0 : read_again(*fd, buf, size);
+	if (*fd < 0)
+		return read_small(path, buf, size) > 0;
+	if (read_again(*fd, buf, size))
+		return true;
+	close(*fd);
+	*fd = -1;
+	return false;
 }
 
 bool descriptors_are_short(int err)

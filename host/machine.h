@@ -75,7 +75,9 @@ bool descriptors_are_left(void);
 
 /*
  * Reads a small file of the kernel's from its begin, as read_again(), and keeps it open in *fd (-1:
- * it is not open) as long as descriptors are left; without them it is opened for each reading.
+ * it is not open) as long as descriptors are left; without them it is opened for each reading. A
+ * file that cannot be read is closed: its thread or cgroup has ended, and the next one may have the
+ * same path.
  */
 bool descriptors_read(int *fd, const char *path, char *buf, size_t size);
 

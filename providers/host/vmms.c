@@ -30,6 +30,7 @@ struct vmm_thread {
 	int schedstat; /* -1: not open */
 	uint64_t run_ns;
 	size_t name; /* in the VMM's list */
+	bool has_ended; /* a thread that has its number now is another one */
 };
 
 struct vmm {
@@ -211,7 +212,9 @@ static void list_threads(struct host_vmms *vmms, struct vmm *vmm, const struct p
 		if (guest_vcpu_by_tid(guest, tid))
 			continue;
 		array_grow(&list, &room, nr + 1);
-		while (old < vmm->nr_threads && vmm->threads[old].tid < tid)
+		while (old < vmm->nr_threads &&
+		       (vmm->threads[old].tid < tid ||
+			(vmm->threads[old].tid == tid && vmm->threads[old].has_ended)))
 			close_thread(&vmm->threads[old++]);
 		if (old < vmm->nr_threads && vmm->threads[old].tid == tid)
 			list[nr] = vmm->threads[old++];
@@ -258,10 +261,12 @@ static void read_times(const struct host_vmms *vmms, struct vmm *vmm)
 		struct vmm_thread *thread = &vmm->threads[i];
 		uint64_t run_ns;
 
-		if (!read_run(vmms, thread, &run_ns))
+		if (thread->has_ended)
 			continue;
-		if (run_ns > thread->run_ns)
-			vmm->names[thread->name].run_ns += run_ns - thread->run_ns;
+		thread->has_ended = !read_run(vmms, thread, &run_ns) || run_ns < thread->run_ns;
+		if (thread->has_ended)
+			continue;
+		vmm->names[thread->name].run_ns += run_ns - thread->run_ns;
 		thread->run_ns = run_ns;
 	}
 }

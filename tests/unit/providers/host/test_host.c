@@ -71,6 +71,25 @@ static void put_of(const struct world *w, int tid, const char *name, const char 
 	put(w, path, text);
 }
 
+/* As of a thread or cgroup that has ended: the file is there, but cannot be read. */
+static void has_ended(const struct world *w, const char *path)
+{
+	char whole[512];
+
+	put(w, path, "");
+	snprintf(whole, sizeof(whole), "%s%s", w->dir, path);
+	assert_int_equal(unlink(whole), 0);
+	assert_int_equal(symlink("/proc/self/mem", whole), 0);
+}
+
+static void is_gone(const struct world *w, const char *path)
+{
+	char whole[512];
+
+	snprintf(whole, sizeof(whole), "%s%s", w->dir, path);
+	assert_int_equal(unlink(whole), 0);
+}
+
 /* A thread as it is after so many microseconds: less than take() waits. */
 static void thread_is(const struct world *w, int tid, unsigned int run_us, unsigned int wait_us,
 		      unsigned int slices)
@@ -416,6 +435,27 @@ static void quotas_of_cgroups(void **state)
 	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), (50 + 60 + 10) * US);
 }
 
+/* As the cgroup of a service that is started again. */
+static void a_cgroup_that_is_made_again(void **state)
+{
+	static const char stat[] = "/sys/fs/cgroup/db1/cpu.stat";
+	struct world *w = *state;
+
+	put_of(w, 101, "cgroup", "0::/db1\n");
+	has_ended(w, stat);
+	thread_is(w, 101, 10, 10, 1);
+	begin(w, 1);
+	take(w);
+	is_gone(w, stat);
+	throttled_in(w, "/db1", 1000);
+	take(w);
+	take(w);
+	thread_is(w, 101, 20, 10 + 300, 2);
+	throttled_in(w, "/db1", 1000 + 50);
+	take(w);
+	assert_int_equal(of_vcpu(w, 0, "thread(throttled)"), 50 * US);
+}
+
 /* Without a quota the kernel's file is there, too. One that never ran out has throttled nothing. */
 static void only_where_a_quota_is_in_force(void **state)
 {
@@ -717,6 +757,18 @@ static void threads_that_come_and_go(void **state)
 	take(w);
 	assert_int_equal(of_vmm(w, "vmm(worker)"), 31 * US);
 	assert_int_equal(of_vmm(w, "vmm"), 31 * US);
+	/* One ends between two lists, and the next one with its number is in both. */
+	put_of(w, 107, "comm", "worker\n");
+	has_ended(w, "/proc/100/task/107/schedstat");
+	take(w);
+	is_gone(w, "/proc/100/task/107/schedstat");
+	put_of(w, 107, "comm", "next\n");
+	thread_is(w, 107, 500, 0, 1);
+	take(w);
+	thread_is(w, 107, 507, 0, 1);
+	take(w);
+	assert_int_equal(of_vmm(w, "vmm(worker)"), 31 * US);
+	assert_int_equal(of_vmm(w, "vmm(next)"), 7 * US);
 }
 
 static void kernel_thread_is(const struct world *w, int tid, const char *name, unsigned int run_us)
@@ -1008,6 +1060,7 @@ UNIT(test_host)
 		TEST(a_long_wait_is_spread),
 		TEST(without_schedstat_there_are_no_times),
 		TEST(quotas_of_cgroups),
+		TEST(a_cgroup_that_is_made_again),
 		TEST(only_where_a_quota_is_in_force),
 		TEST(quotas_of_cgroups_v1),
 		TEST(the_quota_is_named),
