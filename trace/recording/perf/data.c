@@ -217,7 +217,10 @@ static void on_maps(struct perf_source *perf, const struct perf_piece *piece)
 	if (!perf->source.file->trace->wants_stacks)
 		return;
 	perf_sample_read_last(header, piece->at, piece->size, &sample);
-	perf_maps_take(&header->maps, piece, sample.time, header->swap);
+	if (!perf_maps_take(&header->maps, piece, sample.time, header->swap))
+		trace_add_problem(perf->records.file, perf->records.record_at,
+				  "more than %u maps of processes: some code has no name",
+				  PERF_MAPS_MAX);
 }
 
 static void on_record(struct perf_source *perf, const struct perf_piece *piece)

@@ -11,8 +11,6 @@
 #include "lib/text.h"
 #include "trace/recording/perf/perf.h"
 
-#define MAPS_MAX 131072
-#define MAPS_OF_PROCESS 4096
 #define IDS_MAX 65536
 #define SYMBOLS_MAX ((size_t)64 << 20) /* bytes */
 #define PATH_BYTES 1024
@@ -34,17 +32,25 @@
 struct map {
 	uint64_t time; /* 0: from the beginning on */
 	uint64_t begin, end, offset;
+	uint64_t reach; /* the greatest end of this and those before it in its run */
 	char id[ID_TEXT];
-	char *path; /* NULL: there is what the process `parent` had at that time */
+	char *path;
+};
+
+/* From a time on there is what another process had then, and no map of before. */
+struct origin {
+	uint64_t time;
 	int32_t parent;
 };
 
 /* Of a time and an address the latest map before it counts. */
 struct process_maps {
 	int32_t pid;
-	struct map *list;
+	struct map *list; /* runs, each ascending by begin; their sizes are the bits of nr */
 	size_t nr, room;
-	uint64_t latest; /* time of a map */
+	struct origin *origins;
+	size_t nr_origins, room_origins;
+	uint64_t latest; /* time of a map or an origin */
 	UT_hash_handle hh;
 };
 
@@ -80,28 +86,62 @@ static bool take_path(const uint8_t *at, size_t size, char *path)
 	return utf8_clean((const char *)at, strnlen((const char *)at, size), path, PATH_BYTES);
 }
 
+/* The process of one more map or origin; NULL: there is no room. */
+static struct process_maps *count(struct perf_maps *maps, int32_t pid, uint64_t time)
+{
+	struct process_maps *process;
+
+	maps->is_full = maps->nr == PERF_MAPS_MAX;
+	if (maps->is_full)
+		return NULL;
+	process = process_of(maps, pid);
+	maps->nr++;
+	if (time > process->latest)
+		process->latest = time;
+	return process;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct map *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* The last runs become one: a map is sorted as often as nr has bits, and found in as many runs. */
+static void sort_last(struct process_maps *process)
+{
+	size_t size = process->nr & -process->nr;
+	struct map *run = process->list + process->nr - size;
+
+	qsort(run, size, sizeof(*run), by_begin);
+	for (size_t i = 0; i < size; i++)
+		run[i].reach = i && run[i - 1].reach > run[i].end ? run[i - 1].reach : run[i].end;
+}
+
 /* Takes the map's path over. */
 static void add_map(struct perf_maps *maps, int32_t pid, const struct map *map)
 {
-	struct process_maps *process = maps->nr < MAPS_MAX ? process_of(maps, pid) : NULL;
+	struct process_maps *process = count(maps, pid, map->time);
 
-	if (!process || process->nr == MAPS_OF_PROCESS) {
+	if (!process) {
 		free(map->path);
 		return;
 	}
 	array_grow_unset(&process->list, &process->room, process->nr + 1);
 	process->list[process->nr++] = *map;
-	if (map->time > process->latest)
-		process->latest = map->time;
-	maps->nr++;
+	sort_last(process);
 }
 
 /* From now on the process has the parent's maps, or none. */
 static void replace_maps(struct perf_maps *maps, int32_t pid, int32_t parent, uint64_t time)
 {
-	if (time)
-		add_map(maps, pid, &(struct map){ .time = time, .end = UINT64_MAX,
-						  .parent = parent });
+	struct process_maps *process = time ? count(maps, pid, time) : NULL;
+
+	if (!process)
+		return;
+	array_grow_unset(&process->origins, &process->room_origins, process->nr_origins + 1);
+	process->origins[process->nr_origins++] = (struct origin){ time, parent };
 }
 
 static void take_map(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
@@ -130,15 +170,12 @@ static void take_map(struct perf_maps *maps, const struct perf_piece *piece, uin
 	add_map(maps, pid, &map);
 }
 
-void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
-		    bool swap)
+/* A process begins with the maps of its parent, a program with none. */
+static void take_change(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
+			bool swap)
 {
 	int32_t pid, parent;
 
-	if (piece->type == PERF_RECORD_MMAP || piece->type == PERF_RECORD_MMAP2) {
-		take_map(maps, piece, time, swap);
-		return;
-	}
 	if (piece->size < 8)
 		return;
 	pid = (int32_t)bytes_u32(piece->at, swap);
@@ -147,6 +184,18 @@ void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint
 		replace_maps(maps, pid, NO_PROCESS, time);
 	if (piece->type == PERF_RECORD_FORK && !(piece->misc & MISC_NO_COPY) && pid != parent)
 		replace_maps(maps, pid, parent, time);
+}
+
+bool perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
+		    bool swap)
+{
+	bool was_full = maps->is_full;
+
+	if (piece->type == PERF_RECORD_MMAP || piece->type == PERF_RECORD_MMAP2)
+		take_map(maps, piece, time, swap);
+	else
+		take_change(maps, piece, time, swap);
+	return was_full || !maps->is_full;
 }
 
 static void add_id(struct perf_maps *maps, const char *path, const uint8_t *id, size_t size)
@@ -205,26 +254,71 @@ static const char *id_of(const struct perf_maps *maps, const struct map *map)
 	return known ? known->id : "";
 }
 
+/* The latest of a run's maps at the address, if it is later than found. */
+static const struct map *find_in_run(const struct map *run, size_t nr, uint64_t address,
+				     uint64_t time, const struct map *found)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (run[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i-- > 0 && run[i].reach > address;) {
+		if (run[i].end > address && run[i].time <= time &&
+		    (!found || run[i].time > found->time))
+			found = &run[i];
+	}
+	return found;
+}
+
+static const struct map *find_own(const struct process_maps *process, uint64_t address,
+				  uint64_t time)
+{
+	const struct map *found = NULL;
+
+	for (size_t left = process->nr, size; left; left -= size) {
+		size = left & -left;
+		found = find_in_run(process->list + left - size, size, address, time, found);
+	}
+	return found;
+}
+
+static const struct origin *find_origin(const struct process_maps *process, uint64_t time)
+{
+	const struct origin *found = NULL;
+
+	for (size_t i = 0; i < process->nr_origins; i++) {
+		const struct origin *origin = &process->origins[i];
+
+		if (origin->time <= time && (!found || origin->time >= found->time))
+			found = origin;
+	}
+	return found;
+}
+
 /* NULL: nothing is known to be there. */
 static const struct map *find_map(const struct perf_maps *maps, int32_t pid, uint64_t address,
 				  uint64_t time)
 {
 	for (int i = 0; i < PARENTS_MAX; i++) {
-		const struct map *found = NULL;
 		const struct process_maps *process;
+		const struct origin *origin;
+		const struct map *map;
 
 		HASH_FIND(hh, maps->processes, &pid, sizeof(pid), process);
-		for (size_t at = 0; process && at < process->nr; at++) {
-			const struct map *map = &process->list[at];
-
-			if (address >= map->begin && address < map->end && map->time <= time &&
-			    (!found || map->time >= found->time))
-				found = map;
-		}
-		if (!found || found->path)
-			return found;
-		pid = found->parent;
-		time = found->time;
+		if (!process)
+			return NULL;
+		map = find_own(process, address, time);
+		origin = find_origin(process, time);
+		if (!origin || (map && map->time >= origin->time))
+			return map;
+		pid = origin->parent;
+		time = origin->time;
 	}
 	return NULL;
 }
@@ -254,9 +348,11 @@ static uint32_t count_maps(const struct perf_maps *maps, int32_t pid, uint64_t t
 
 	HASH_FIND(hh, maps->processes, &pid, sizeof(pid), process);
 	if (!process || time >= process->latest)
-		return process ? (uint32_t)process->nr : 0;
+		return process ? (uint32_t)(process->nr + process->nr_origins) : 0;
 	for (size_t i = 0; i < process->nr; i++)
 		nr += process->list[i].time <= time;
+	for (size_t i = 0; i < process->nr_origins; i++)
+		nr += process->origins[i].time <= time;
 	return nr;
 }
 
@@ -288,6 +384,7 @@ void perf_maps_release(struct perf_maps *maps)
 		for (size_t i = 0; i < process->nr; i++)
 			free(process->list[i].path);
 		free(process->list);
+		free(process->origins);
 		free(process);
 	}
 	HASH_ITER(hh, maps->ids, id, next_id) {

@@ -58,14 +58,20 @@ struct perf_piece;
  * ---- maps.c: where the code of processes and of the kernel is, as records say. Zero-initialised
  * is nowhere.
  */
+#define PERF_MAPS_MAX (1u << 20) /* of all processes: some 150 MB */
+
 struct perf_maps {
 	struct process_maps *processes; /* a hash */
 	struct file_id *ids;		/* a hash: the build ids of files */
 	size_t nr_ids, nr;		/* nr: of all maps */
+	bool is_full;
 };
 
-/* Takes records MMAP, MMAP2, COMM and FORK of a time; and the feature that has build ids. */
-void perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
+/*
+ * Takes records MMAP, MMAP2, COMM and FORK of a time; false, once: from this one on there is no
+ * room. And the feature that has build ids.
+ */
+bool perf_maps_take(struct perf_maps *maps, const struct perf_piece *piece, uint64_t time,
 		    bool swap);
 void perf_maps_take_ids(struct perf_maps *maps, struct cursor *cursor, uint64_t size);
 

@@ -16,12 +16,14 @@
 #include "tests/worlds/perf_stacks.h"
 #include "tests/worlds/trace_file.h"
 #include "trace/exits/recording.h"
+#include "trace/recording/perf/perf.h"
 
 #define STACK(...) (const uint64_t[]){ __VA_ARGS__ }, \
 	sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
 
 static char folder[64], other[64]; /* that a recording is in; "": in none */
 static uint64_t span; /* of the latest recording */
+static char problem[256]; /* its first; "": none */
 
 /* "guest/vcpu io;vmm+0x4010;[kernel]+0x10=250": the stacks of the recording. */
 static const char *stacks_of(struct bytes *bytes, bool has_code)
@@ -35,12 +37,15 @@ static const char *stacks_of(struct bytes *bytes, bool has_code)
 	struct recording recording;
 	struct monitor *monitor;
 	struct error error = { "" };
+	const struct trace_problem *first;
 	const struct facts *facts;
 
 	save(path, bytes->data, bytes->len);
 	bytes_release(bytes);
 	assert_int_equal(recording_read(paths, *other ? 2 : 1, &choice, &recording, &error), 0);
 	span = recording_span(&recording);
+	first = trace_problem(recording.trace, 0);
+	snprintf(problem, sizeof(problem), "%s", first ? first->line : "");
 	config.recording = (struct monitor_recording){ .recording = &recording,
 						       .guests = recording.guests };
 	text[0] = '\0';
@@ -172,6 +177,46 @@ static void maps_have_times(void **state)
 	assert_string_equal(stacks_of(&bytes, true),
 			    "3 IO_INSTRUCTION;vmm+0x4008=3*3 3 IO_INSTRUCTION;[unknown]=1*1 "
 			    "3 IO_INSTRUCTION;library+0x8=1*1 3 IO_INSTRUCTION;plugin+0x8=2*2");
+}
+
+/* In no order, as many as a process may have. A later one may replace a part of one. */
+static void many_maps(void **state)
+{
+	const uint64_t size = 0x200000, nr = 65521, chosen = 2 * VMM + 9000 * 7919 % nr * size;
+	struct bytes bytes = { .swap = 0 };
+
+	(void)state;
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&bytes, 1000, 30);
+	for (uint64_t i = 0; i < nr; i++)
+		put_map(&bytes, 0, 70, PERF_RECORD_MISC_USER, 2 * VMM + i * 7919 % nr * size, 0,
+			i == 9000 ? "/no/such/one" : "/no/such");
+	put_map(&bytes, 1400, 70, PERF_RECORD_MISC_USER, chosen + 0x1000, 0, "/no/such/other");
+	for (uint64_t time = 1300; time < 1600; time += 200) {
+		put_stack(&bytes, time, 77, 1, STACK(OF_USER, chosen + 0x8));
+		put_stack(&bytes, time, 77, 1, STACK(OF_USER, chosen + 0x1008));
+	}
+	assert_string_equal(stacks_of(&bytes, true),
+			    "3 IO_INSTRUCTION;one+0x8=2*2 3 IO_INSTRUCTION;one+0x1008=1*1 "
+			    "3 IO_INSTRUCTION;other+0x8=1*1");
+	assert_string_equal(problem, "");
+}
+
+/* What has no room is said, once. */
+static void too_many_maps(void **state)
+{
+	struct bytes bytes = { .swap = 0 };
+
+	(void)state;
+	begin_stacks(&bytes, PERF_TYPE_SOFTWARE);
+	put_stack_exit(&bytes, 1000, 30);
+	for (uint32_t i = 0; i < PERF_MAPS_MAX; i++)
+		put_map(&bytes, 0, 1000 + i % 4096, PERF_RECORD_MISC_USER,
+			(uint64_t)i << 20, 0, "/no");
+	put_stack(&bytes, 1300, 77, 1, STACK(OF_USER, VMM + 0x8));
+	assert_string_equal(stacks_of(&bytes, true), "3 IO_INSTRUCTION;vmm+0x4008=1*1");
+	assert_non_null(strstr(problem, "more than 1048576 maps of processes: some code has no "
+					"name"));
 }
 
 /* A child has its parent's maps of that time, until it runs another program. */
@@ -331,6 +376,8 @@ UNIT(test_code)
 		cmocka_unit_test_setup_teardown(damaged_stacks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_period_may_be_anything, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(maps_have_times, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(many_maps, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(too_many_maps, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(maps_of_children, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(recordings_may_have_symbols, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_recording_of_this_kernel, set_up, tear_down),
