@@ -80,7 +80,7 @@ static int longest_text(const struct screen *screen, size_t i, int title)
 		char buf[SCREEN_TEXT_SIZE];
 		int width = format_width(screen_text_of(screen, row, i, buf, sizeof(buf)));
 
-		width += !i && row->depth ? SCREEN_BRANCH : 0;
+		width += !i && row->depth ? layout_indent(row) + LAYOUT_BRANCH : 0;
 		longest = width > longest ? width : longest;
 	}
 	return longest;

@@ -21,6 +21,16 @@ struct layout {
 	bool is_short[VIEW_COLUMNS]; /* too narrow for its longest number: all have units */
 };
 
+/* How far the sign before a child's name is indented. */
+#define LAYOUT_DEPTH_MOST 12 /* deeper rows are not indented further */
+static inline int layout_indent(const struct view_row *row)
+{
+	uint32_t depth = row->depth < LAYOUT_DEPTH_MOST ? row->depth : LAYOUT_DEPTH_MOST;
+
+	return depth > 1 ? (int)depth - 1 : 0;
+}
+#define LAYOUT_BRANCH 3 /* columns of the sign */
+
 /* The sort column is dropped last. */
 void layout_make(struct layout *layout, const struct screen *screen, int cols);
 

@@ -171,7 +171,6 @@ bool screen_has_column(const struct screen *screen, size_t column);
 /* Whether every row has the same text in the column, because of the guest or exit chosen. */
 bool screen_is_same_column(const struct screen *screen, size_t column);
 
-#define SCREEN_BRANCH 3 /* columns of the sign before a child's name */
 
 /* The text of a cell, which may be in buf. A child's name is its label: "HLT" below kvm_exit. */
 const char *screen_text_of(const struct screen *screen, const struct view_row *row, size_t column,

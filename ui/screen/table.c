@@ -8,7 +8,6 @@
 #include "ui/screen/chart.h"
 #include "ui/screen/parts.h"
 
-#define DEPTH_MOST 12 /* deeper rows are not indented further */
 #define TOTAL_WIDTH 7  /* "Total" and the blanks around it */
 
 struct painter {
@@ -89,7 +88,7 @@ static void paint_heading(struct painter *painter, int row)
 	}
 }
 
-/* The sign before a child's name, SCREEN_BRANCH columns wide. */
+/* The sign before a child's name, LAYOUT_BRANCH columns wide. */
 static const char *branch_sign(const struct screen *screen, const struct view_row *row)
 {
 	if (!row->depth)
@@ -124,17 +123,14 @@ static void paint_name(const struct painter *painter)
 	const struct layout *layout = &painter->layout;
 	const struct view_row *item = painter->item;
 	bool is_total = item == &screen->view->total;
-	int first = layout->col[layout->name], col;
+	int first = layout->col[layout->name], end = first + layout->width[layout->name], col;
 	enum style style = painter->style;
 
 	if (item->can_open)
 		grid_put(painter->grid, painter->row, 0, style, root_sign(screen, item));
-	if (item->depth > 1)
-		first += item->depth < DEPTH_MOST ? item->depth - 1 : DEPTH_MOST - 1;
-	col = grid_put(painter->grid, painter->row, first,
+	col = grid_put(painter->grid, painter->row, first + layout_indent(item),
 		       style == STYLE_PLAIN ? STYLE_DIM : style, branch_sign(screen, item));
-	put_text(painter, col, layout->width[layout->name] - (col - first),
-		 is_total ? 0 : layout->name);
+	put_text(painter, col, end - col, is_total ? 0 : layout->name);
 }
 
 /* Shares and pids have no total: the Total row leaves the column blank. */

@@ -365,6 +365,27 @@ static void spare_room_goes_to_the_names_that_need_it(void **state)
 }
 
 /* After each heading of the picture is a blank. */
+/* A name ends where its column does, however deep its row is; with room it is whole. */
+static void deep_names_have_their_column(void **state)
+{
+	struct world *w = *state;
+
+	begin_view(w, &view_where);
+	for (uint32_t depth = 0; depth < 20; depth++) {
+		add_row(w, "entry_SYSCALL_64_after_hwframe_of_a_guest");
+		w->view.rows[depth].depth = (uint8_t)depth;
+		set_cell(w, "side", cell_text("kernel"));
+		set_cell(w, "self_percent", cell_percent(31, 1000));
+		set_cell(w, "time_percent", cell_percent(31, 1000));
+	}
+	for (int cols = 50; cols < 200; cols++) {
+		made_picture(w, cols, 30);
+		for (int row = 4; row < 24; row++)
+			assert_true(strstr(line(w, row), " kernel ") || cols < 60);
+	}
+	assert_non_null(strstr(line(w, 23), " entry_SYSCALL_64_after_hwframe_of_a_guest "));
+}
+
 static void headings_are_apart(const struct world *w)
 {
 	for (size_t i = 0; i < w->screen.nr_hits; i++) {
@@ -564,6 +585,7 @@ UNIT(test_room)
 		T(more_rows_than_fit_are_told_everywhere),
 		T(arguments_outlive_what_else_names_the_row),
 		T(spare_room_goes_to_the_names_that_need_it),
+		T(deep_names_have_their_column),
 		T(headings_never_touch),
 		T(what_was_chosen_is_no_column),
 		T(a_column_is_read_in_one_way),
