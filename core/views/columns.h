@@ -353,7 +353,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	       .help = "share of the time in it, and in what it calls") \
 	COLUMN(SELF_TIME, TIME("self_ns", "Self"), \
 	       .help = "the time in the function itself") \
-	COLUMN(SAMPLES, COUNT("samples", "Samples", 7), \
+	COLUMN(SAMPLES, COUNT("samples", "Samples", 7), .needs = NEEDS_VALUE, \
 	       .help = "samples, and times off the CPU") \
 	COLUMN(MADE, COUNT("exits", "Exits", 7), .needs = NEEDS_VALUE, \
 	       .help = "how many exits the guest's function made") \

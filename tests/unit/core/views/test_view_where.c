@@ -106,6 +106,20 @@ static void self_and_total(void **state)
 			    "- - - - - - -\n");
 }
 
+/* A history has times only: the column is of nothing there. */
+static void samples_that_are_not_known(void **state)
+{
+	struct world *world = *state;
+	struct stack_item item = { .key = { 1, 0, io_path() }, .ns = 30 * MS };
+
+	stack_sums_add(&world->sample.stacks, &item);
+	take(world);
+	assert_false(view_has(build(world), COL_SAMPLES));
+	spent(world, 1, 0, io_path(), 30);
+	take(world);
+	assert_true(view_has(build(world), COL_SAMPLES));
+}
+
 /* A file may have any times. */
 static void too_much_time(void **state)
 {
@@ -463,6 +477,7 @@ UNIT(test_view_where)
 		WHERE(too_many_nodes),
 		WHERE(self_and_total),
 		WHERE(too_much_time),
+		WHERE(samples_that_are_not_known),
 		WHERE(what_is_asked_for),
 		WHERE(takes_back),
 		WHERE(tree_of_calls),
