@@ -7,9 +7,10 @@
 
 #include "trace/exits/recording.h"
 
-/* Rows of all moments together: they take half a second, and at most a few seconds. */
-#define ROWS_DEFAULT 5e5
-#define ROWS_MAX 4e6
+/* Rows of all moments together, as they are added: half a second, and at most a few seconds. */
+#define ROWS_DEFAULT 1.5e6
+#define ROWS_MAX 12e6
+#define ROWS_OF_COUNT 3 /* the exit, its kind, and the event with the reason */
 #define NS_PER_S 1e9
 
 /* ---- how long an interval is */
@@ -26,6 +27,17 @@ static double round_up(double least)
 	return 10 * power;
 }
 
+/* How many a thread adds to a moment, at most; and looking at it is as much as one. */
+static size_t count_rows(const struct recorded_thread *thread)
+{
+	const struct thread_counts *counts = &thread->counts;
+	size_t nr = 1 + ROWS_OF_COUNT * counts->nr + (thread->is_vcpu ? TIME_PARTS : 0);
+
+	for (uint32_t i = 0; i < counts->nr_events; i++)
+		nr += counts->events[i] > 0;
+	return nr;
+}
+
 /* The shortest interval with so many rows. */
 static double shortest_s(const struct recording *recording, double most_rows)
 {
@@ -33,7 +45,7 @@ static double shortest_s(const struct recording *recording, double most_rows)
 	double rows = 1;
 
 	for (size_t i = 0; i < table->nr_threads; i++)
-		rows += (double)table->threads[i]->counts.nr;
+		rows += (double)count_rows(table->threads[i]);
 	return round_up(fmax((double)recording->span_ns, 1) / NS_PER_S /
 			fmin(INTERVALS_MAX, fmax(most_rows / rows, 10)));
 }

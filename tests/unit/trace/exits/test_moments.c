@@ -585,6 +585,29 @@ static void many_rows_make_long_intervals(void **state)
 	recording_release(&recording);
 }
 
+/* Each thread is work in each interval, also without an exit. */
+static void many_threads_make_long_intervals(void **state)
+{
+	enum { NR = 20000 };
+	struct bytes file = { .len = 0 }, event = { .len = 0 };
+	struct recording recording;
+	struct ring ring;
+
+	(void)state;
+	ring_init(&ring, 0);
+	for (uint32_t i = 0; i < NR; i++) {
+		put_entry(&event, 1000 + i, 0);
+		ring_add(&ring, UINT64_C(500000000) * i, &event);
+	}
+	put_dat6(&file, &ring, 1, world_formats, NR_WORLD_FORMATS, "[local]");
+	save(path, file.data, file.len);
+	bytes_release(&file);
+	bytes_release(&event);
+	read_recording(path, 0, &recording); /* 10,000 s */
+	assert_near(moments_interval_s(&recording), 1000);
+	recording_release(&recording);
+}
+
 UNIT(test_moments)
 {
 	const struct CMUnitTest tests[] = {
@@ -599,6 +622,7 @@ UNIT(test_moments)
 		cmocka_unit_test(totals_are_the_recordings),
 		cmocka_unit_test(the_latest_time_ends_the_last_interval),
 		cmocka_unit_test(many_rows_make_long_intervals),
+		cmocka_unit_test(many_threads_make_long_intervals),
 	};
 
 	return cmocka_run_group_tests_name("moments", tests, set_up, tear_down);
