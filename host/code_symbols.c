@@ -14,6 +14,7 @@
 #include "host/env.h"
 #include "host/functions.h"
 #include "lib/array.h"
+#include "lib/file.h"
 #include "lib/text.h"
 
 #define NAME_BYTES 256
@@ -107,7 +108,7 @@ static void add_loads(struct code_symbols *file, Elf *elf)
 	}
 }
 
-#define ID_BYTES 64
+#define ID_BYTES (CODE_ID_SIZE / 2)
 
 /* The build id as text; "": there is none. */
 static void read_id(Elf_Data *data, char *ret_id)
@@ -133,6 +134,21 @@ static void find_id(Elf *elf, char *id)
 		if (is_small(section, &header, NOTES_MAX) && header.sh_type == SHT_NOTE)
 			read_id(elf_getdata(section, NULL), id);
 	}
+}
+
+void code_kernel_id(const struct env *env, char *ret_id)
+{
+	char path[PATH_MAX], *notes;
+	size_t size;
+
+	*ret_id = '\0';
+	env_path(env, path, sizeof(path), "/sys/kernel/notes");
+	if (read_whole(path, NOTES_MAX, &notes, &size) < 0)
+		return;
+	elf_version(EV_CURRENT);
+	read_id(&(Elf_Data){ .d_buf = notes, .d_size = size, .d_type = ELF_T_NHDR,
+			     .d_version = EV_CURRENT }, ret_id);
+	free(notes);
 }
 
 /* Where the separate debug file would be, by the build id; "": the file has none. */
@@ -174,7 +190,7 @@ void code_symbols_read(struct code_symbols *file, const struct env *env, int fd,
 		       size_t *nr_all)
 {
 	Elf *elf;
-	char path[PATH_MAX], own[2 * ID_BYTES + 1] = "";
+	char path[PATH_MAX], own[CODE_ID_SIZE] = "";
 
 	elf_version(EV_CURRENT);
 	file->nr_all = nr_all;

@@ -117,9 +117,13 @@ static void read_kernel(struct functions *functions)
 {
 	struct error error;
 	char path[PATH_MAX];
-	int err = kallsyms_read(env_path(functions->env, path, sizeof(path), "/proc/kallsyms"),
-				&functions->kernel, &error);
+	int err;
 
+	if (functions->has_tried_kernel)
+		return;
+	functions->has_tried_kernel = true;
+	err = kallsyms_read(env_path(functions->env, path, sizeof(path), "/proc/kallsyms"),
+			    &functions->kernel, &error);
 	if (err == -ENODATA)
 		miss(functions, "the kernel hides the addresses of its functions: CAP_SYSLOG, and "
 				"kernel.kptr_restrict below 2, are needed");
@@ -131,12 +135,33 @@ void functions_of_kernel(struct functions *functions, uint64_t address, char *bu
 {
 	const char *name = NULL;
 
-	if (!functions->has_tried_kernel)
-		read_kernel(functions);
-	functions->has_tried_kernel = true;
+	read_kernel(functions);
 	if (functions->kernel)
 		name = kallsyms_function(functions->kernel, address);
 	snprintf(buf, size, "%s", name ? name : "[kernel]");
+}
+
+static bool has_release(const struct env *env, const char *release)
+{
+	char path[PATH_MAX], text[128];
+
+	if (read_small(env_path(env, path, sizeof(path), "/proc/sys/kernel/osrelease"), text,
+		       sizeof(text)) <= 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return strcmp(text, release) == 0;
+}
+
+bool functions_kernel_is(struct functions *functions, const char *id, const char *release,
+			 const char *symbol, uint64_t address)
+{
+	char own[CODE_ID_SIZE];
+
+	code_kernel_id(functions->env, own);
+	if (*id ? strcmp(id, own) != 0 : !has_release(functions->env, release))
+		return false;
+	read_kernel(functions);
+	return functions->kernel && kallsyms_has(functions->kernel, symbol, address);
 }
 
 /* ---- the maps of a process */

@@ -6,6 +6,7 @@
 #ifndef KVMTOP_HOST_FUNCTIONS_H
 #define KVMTOP_HOST_FUNCTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,6 +21,13 @@ void functions_free(struct functions *functions); /* NULL is fine */
 
 /* "kvm_vcpu_halt"; "[kernel]" where the kernel hides its addresses. */
 void functions_of_kernel(struct functions *functions, uint64_t address, char *buf, size_t size);
+
+/*
+ * Whether that is the kernel with this build id or, where id is "", of this release, and has the
+ * symbol at the address, as it has until the next boot.
+ */
+bool functions_kernel_is(struct functions *functions, const char *id, const char *release,
+			 const char *symbol, uint64_t address);
 
 /*
  * "main_loop_wait", by the symbols of the program or library, or of its separate debug file; else
@@ -58,6 +66,10 @@ struct code_symbols {
  */
 void code_symbols_read(struct code_symbols *file, const struct env *env, int fd, const char *id,
 		       size_t *nr_all);
+
+/* The build id of the machine's kernel as text of CODE_ID_SIZE; "": it has none. */
+#define CODE_ID_SIZE 129
+void code_kernel_id(const struct env *env, char *ret_id);
 
 /* The function at an offset of the file; NULL: none is known. */
 const char *code_symbols_find(const struct code_symbols *file, uint64_t offset);

@@ -170,6 +170,17 @@ static const struct symbol *find(const struct kallsyms *symbols, uint64_t addres
 	return symbol;
 }
 
+bool kallsyms_has(const struct kallsyms *symbols, const char *name, uint64_t address)
+{
+	size_t nr = array_count_first(symbols->nr, i, symbols->list[i].address <= address);
+
+	for (; nr && symbols->list[nr - 1].address == address; nr--) {
+		if (strcmp(symbols->list[nr - 1].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, size_t size)
 {
 	const struct symbol *symbol = find(symbols, address);

@@ -34,6 +34,9 @@ void kallsyms_free(struct kallsyms *symbols); /* NULL is fine */
 /* "do_idle+0x12", of a module "e1000_intr+0x4 [e1000]". False: no function is there. */
 bool kallsyms_name(const struct kallsyms *symbols, uint64_t address, char *buf, size_t size);
 
+/* Whether a symbol of any kind with this name is at the address. */
+bool kallsyms_has(const struct kallsyms *symbols, const char *name, uint64_t address);
+
 /* The function's name alone; NULL: no function is there. */
 const char *kallsyms_function(const struct kallsyms *symbols, uint64_t address);
 

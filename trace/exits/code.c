@@ -3,12 +3,10 @@
  * The code of a recording's vCPUs, by samples with stacks: names them, and adds up the time of each
  * in the exit that was open.
  */
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "host/env.h"
 #include "host/functions.h"
@@ -22,7 +20,6 @@
 #define KNOWN_MAX 65536
 #define THREADS_MAX 16384 /* that have samples, and so do not end */
 #define NAME_SIZE 256
-#define ID_BYTES 64
 
 /* A stack of a process, and its path below the root. */
 struct known_stack {
@@ -104,61 +101,15 @@ void recorded_code_free(struct recorded_code *code)
 
 /* ---- names */
 
-/* Whether it is the build id of the kernel that runs here. */
-static bool is_id_of_kernel(const char *id)
-{
-	uint8_t notes[4096];
-	size_t size = 0;
-	FILE *file = fopen("/sys/kernel/notes", "re");
-	Elf64_Nhdr head;
-
-	if (file) {
-		size = fread(notes, 1, sizeof(notes), file);
-		fclose(file);
-	}
-	for (size_t at = 0, desc; at + sizeof(head) <= size;) {
-		char text[2 * ID_BYTES + 1] = "";
-
-		memcpy(&head, notes + at, sizeof(head));
-		desc = at + sizeof(head) + ((size_t)head.n_namesz + 3) / 4 * 4;
-		at = desc + ((size_t)head.n_descsz + 3) / 4 * 4;
-		if (head.n_type != NT_GNU_BUILD_ID || head.n_descsz > ID_BYTES || at > size)
-			continue;
-		hex_put(text, notes + desc, head.n_descsz);
-		return strcmp(text, id) == 0;
-	}
-	return false;
-}
-
-/* Whether this kernel has the symbol at the address. Its own symbols are sorted. */
-static bool is_symbol_at(const char *symbol, uint64_t address)
-{
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[NAME_SIZE + 32], name[NAME_SIZE];
-	bool is_there = false;
-	uint64_t at = 0;
-
-	while (file && !is_there && at <= address && fgets(line, sizeof(line), file))
-		is_there = sscanf(line, "%" SCNx64 " %*c %255s", &at, name) == 2 &&
-			   at == address && strcmp(name, symbol) == 0;
-	if (file)
-		fclose(file);
-	return is_there;
-}
-
 /* Whether it was recorded here since the kernel was booted: addresses change with that. */
 static bool is_of_this_kernel(const struct recorded_code *code, size_t file,
 			      const struct trace_place *place)
 {
-	const struct trace_info *info = trace_file(code->trace, file);
 	const char *symbol = strchr(place->path, ']');
-	struct utsname name;
 
-	if (!symbol || uname(&name) < 0)
-		return false;
-	return (*place->build_id ? is_id_of_kernel(place->build_id) :
-				   strcmp(info->release, name.release) == 0) &&
-	       is_symbol_at(symbol + 1, place->begin);
+	return symbol && functions_kernel_is(code->functions, place->build_id,
+					     trace_file(code->trace, file)->release, symbol + 1,
+					     place->begin);
 }
 
 /* "kvm_vcpu_ioctl"; else "kvm.ko+0x1234", "[kernel]+0x1234". */

@@ -248,6 +248,30 @@ static void without_rights(void **state)
 	assert_string_equal(error.text, "");
 }
 
+static void of_this_kernel(void **state)
+{
+	static const char symbols[] = "ffffffff81000000 T startup_64\nffffffff81000000 T _text\n"
+				      "ffffffff81000100 T do_idle\n";
+	static const uint8_t notes[] = {
+		6, 0, 0, 0, 4, 0, 0, 0, 0x01, 1, 0, 0, 'L', 'i', 'n', 'u', 'x', 0, 0, 0, 1, 2, 3, 4,
+		4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xab, 0xcd, 0xef, 0,
+	};
+	struct machine *machine = *state;
+	struct functions *functions = machine->functions;
+	const uint64_t text = 0xffffffff81000000;
+
+	write_below(machine, "/proc/sys/kernel/osrelease", "6.1.0\n", 6);
+	write_below(machine, "/sys/kernel/notes", notes, sizeof(notes));
+	write_below(machine, "/proc/kallsyms", symbols, strlen(symbols));
+	assert_true(functions_kernel_is(functions, "abcdef", "another", "_text", text));
+	assert_false(functions_kernel_is(functions, "abcdee", "6.1.0", "_text", text));
+	assert_true(functions_kernel_is(functions, "", "6.1.0", "_text", text));
+	assert_false(functions_kernel_is(functions, "", "6.1", "_text", text));
+	/* Of another boot. */
+	assert_false(functions_kernel_is(functions, "abcdef", "", "_text", text + 0x100));
+	assert_false(functions_kernel_is(functions, "abcdef", "", "_text", text - 1));
+}
+
 /* A recording names files: only regular ones are opened, also where others could be read. */
 static void files_of_recordings(void **state)
 {
@@ -286,6 +310,7 @@ UNIT(test_functions)
 		FUNCTIONS(by_dynamic_symbols),
 		FUNCTIONS(a_false_file),
 		FUNCTIONS(without_rights),
+		FUNCTIONS(of_this_kernel),
 		FUNCTIONS(files_of_recordings),
 	};
 
