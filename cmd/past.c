@@ -126,10 +126,12 @@ static int print(struct past_run *reader, uint64_t time_ns, struct error *error)
 	reader->goes_on = false;
 	if (!err)
 		err = run_sample(&reader->run, error);
-	if (!err)
+	if (!err) {
+		source_choose_long(reader->run.source, &reader->run.query, time_ns,
+				   monitor_elapsed_ns(reader->run.monitor));
 		warn_not_counted(reader);
-	if (!err)
 		err = run_print(&reader->run, time_ns, error);
+	}
 	reader->nr_printed++;
 	return err;
 }
@@ -343,6 +345,7 @@ static int print_span(struct past_run *reader, struct error *error)
 		.recording = &reader->interval,
 		.guests = interval_guests(reader->interval),
 		.fields = interval_fields(reader->interval),
+		.long_exits = source_reading(source) ? &source_reading(source)->long_exits : NULL,
 	};
 	monitor_close(reader->span);
 	reader->span = NULL;

@@ -11,6 +11,7 @@
 #include "lib/when.h"
 #include "lib/xalloc.h"
 #include "cmd/source.h"
+#include "core/views/query.h"
 #include "history/file.h"
 #include "history/fleet/http.h"
 #include "history/fleet/fleet.h"
@@ -298,6 +299,16 @@ int source_play_moments(struct source *source, struct monitor **ret_monitor, str
 		.long_exits = &reading->long_exits,
 	};
 	return monitor_open(&config, ret_monitor, error);
+}
+
+void source_choose_long(const struct source *source, struct query *query, uint64_t time_ns,
+			uint64_t elapsed_ns)
+{
+	if (source->kind != SOURCE_RECORDING)
+		return;
+	query->is_latest = false;
+	query->until_ns = time_ns - source->recording.start_ns;
+	query->after_ns = query->until_ns > elapsed_ns ? query->until_ns - elapsed_ns : 0;
 }
 
 /* ---- a history */

@@ -64,6 +64,10 @@ const struct source_reading *source_reading(const struct source *source);
  */
 int source_play_moments(struct source *source, struct monitor **ret_monitor, struct error *error);
 
+/* What a list of long exits has of an interval: the ones of a recording know when they ended. */
+void source_choose_long(const struct source *source, struct query *query, uint64_t time_ns,
+			uint64_t elapsed_ns);
+
 /* A time in the source, for a message: as when_format(); of a recording seconds from its start. */
 void source_name_time(const struct source *source, char *buf, size_t size, uint64_t time_ns,
 		      uint64_t now_ns);

@@ -224,8 +224,6 @@ static void play_collect(struct play *play, size_t nr, uint32_t source, const st
 {
 	struct past *past = (struct past *)play;
 
-	if (source == PROVIDER_EXITS && want->longer_ns)
-		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
 	if (!note(past, replay_go_to(&past->replay, nr, error), error))
 		replay_collect(&past->replay, source, want, sample);
 }
@@ -317,6 +315,8 @@ static int player_collect(void *state, struct sample *sample, struct error *erro
 {
 	struct player *player = state;
 
+	if (player->source == PROVIDER_EXITS && player->want->longer_ns)
+		sample->long_exits.none = LONG_EXITS_ELSEWHERE;
 	player->play->type->collect(player->play, ++player->nr, player->source, player->want,
 				    sample, error);
 	return 0;

@@ -52,6 +52,7 @@ static bool selects(const struct query *query, const struct facts *facts,
 	const struct key key = { exit->guest, exit->vcpu, exit->reason };
 
 	if (exit->took_ns <= query->longer_ns || !query_has_key(query, &key) ||
+	    exit->end_ns <= query->after_ns ||
 	    (query->until_ns && exit->end_ns > query->until_ns))
 		return false;
 	if (query->has_reason)

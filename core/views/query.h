@@ -38,7 +38,8 @@ struct query {
 	bool has_halts;		      /* halts, too, */
 	bool has_arguments;	      /* with what they were about, */
 	bool is_latest;		      /* only what came with the latest sample, */
-	uint64_t until_ns;	      /* and what ended until then; 0: no limit */
+	uint64_t after_ns;	      /* and what ended after this time, */
+	uint64_t until_ns;	      /* and until then; 0: no limit */
 	uint64_t since_ns;	      /* of view_who: all since the start, so long ago; 0: the last
 					 interval */
 	bool children;		      /* all trees open */

@@ -91,6 +91,8 @@ is "$("$KVMTOP" -r "$DB" -1 --view long 2>&1 >"$TMP/out")" \
 	"kvmtop: A captured machine and a history have no list of long exits: they are listed \
 live, and of recordings." \
 	"--view long: it says that there are none"
+is "$("$KVMTOP" -r "$DB" -1 --from 00:00 --view long 2>&1 >"$TMP/out" | grep -c 'have no list')" 1 \
+	"--view long --from: the same"
 
 # ---- the writer begins anew
 

@@ -223,6 +223,14 @@ like "$("$KVMTOP" -r "$recorded" -l -n 1 -s 0.000000001 2>&1)" \
 is "$("$KVMTOP" -r "$recorded" -1 --json --view exits --from 00:00:00 |
 	grep -o '"delta":[0-9]*' | tr -dc '0-9\n' | awk '{ n += $1 } END { print n }')" "$all" \
 	"--from: a span as one interval"
+# long OPTION...: when the long exits ended.
+long() {
+	"$KVMTOP" -r "$recorded" --json --view long "$@" | grep -o '"end_ns":[0-9]*' | cut -d: -f2
+}
+is "$(long -l | sort)" "$(long -1 | sort)" "--view long -l: each interval has its own"
+like "$(long -1 | wc -l)" '^[1-9][0-9]' "of which there are some"
+is "$(long -1 --from 00:00:00.05 --to 00:00:00.1 | sort)" \
+	"$(long -1 | awk '$1 > 50000000 && $1 <= 100000000' | sort)" "and so has a span"
 like "$("$KVMTOP" -r "$recorded" --diff 00:00:00..+90ms --from -90ms)" '^npf +[0-9]+ +[0-9]+ ' \
 	"--diff: two spans of it"
 like "$("$KVMTOP" -r "$recorded" -1 --at now --view exits)" '^cpuid +78 ' "--at: a moment of it"

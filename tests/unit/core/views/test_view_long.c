@@ -66,6 +66,9 @@ static void newest_first(void **state)
 	world->query.is_latest = false;
 	world->query.reverse = true;
 	assert_string_equal(order(world), "12:00:00.900000 12:00:01.000000 12:00:02.500000");
+	world->query.after_ns = UINT64_C(1763812800900000000);
+	world->query.until_ns = UINT64_C(1763812801000000000);
+	assert_string_equal(order(world), "12:00:01.000000");
 }
 
 static void what_is_asked_for(void **state)
