@@ -131,11 +131,21 @@ struct _ioeventfd {
 
 enum kvm_bus { KVM_MMIO_BUS, KVM_PIO_BUS };
 
+/* AArch64 */
+struct vgic_dist {
+	void *spis; /* interrupts that are not one vCPU's */
+} OF_KERNEL;
+
+struct kvm_arch {
+	struct vgic_dist vgic;
+} OF_KERNEL;
+
 struct kvm {
 	struct mm_struct *mm;
 	struct kvm_memslots *memslots[1];
 	struct list_head ioeventfds;
 	struct kvm_vm_stat stat;
+	struct kvm_arch arch;
 } OF_KERNEL;
 
 /* AArch64 */
@@ -163,13 +173,18 @@ struct arch_timer_cpu {
 	struct arch_timer_context timers[2]; /* physical, virtual */
 } OF_KERNEL;
 
-/* x86; ctxt, timer_cpu: AArch64. Linux 7.2 has taken the program counter out of the array. */
+struct vgic_cpu {
+	void *private_irqs; /* since Linux 6.11; an array before */
+} OF_KERNEL;
+
+/* x86; from ctxt on AArch64. Linux 7.2 has taken the program counter out of the array. */
 struct kvm_vcpu_arch {
 	unsigned long rip, regs[17], cr3, cr4;
 	__u32 regs_avail, virtual_tsc_khz;
+	_Bool preempted_in_kernel, apicv_active;
 	struct kvm_cpu_context ctxt;
 	struct arch_timer_cpu timer_cpu;
-	_Bool preempted_in_kernel, apicv_active;
+	struct vgic_cpu vgic_cpu;
 } OF_KERNEL;
 
 enum kvm_reg { VCPU_REGS_RIP = 16 };

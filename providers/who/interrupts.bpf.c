@@ -4,7 +4,7 @@
  *
  * An interrupt begins where KVM gives it to a vCPU, in any thread or interrupt of the host. The
  * tracepoint there has the vCPU's number, but not its guest: so x86 has a program at the function,
- * and AArch64 a probe. The next entry of the vCPU's thread ends all that are pending. A slot has
+ * and AArch64 two probes. The next entry of the vCPU's thread ends all that are pending. A slot has
  * one writer at a time: the program that takes it, then the thread.
  */
 #include "providers/bpf/buckets.bpf.h"
@@ -26,8 +26,8 @@ struct vgic_irq {
 
 enum { FIXED = 0, LOWEST = 0x100 }; /* ways of delivery (APIC_DM_*); others are no interrupts */
 enum { IN_GUEST_MODE = 1 };
-enum { VIRTUAL_TIMER = 27 }; /* AArch64's interrupt of it */
-#define TIMER_VTIMER 1 /* its place among a vCPU's timers */
+enum { VIRTUAL_TIMER = 27, FIRST_SHARED = 32 }; /* AArch64's interrupts */
+#define TIMER_VTIMER 1 /* the timer's place among a vCPU's timers */
 
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_PENDING };
 
@@ -199,18 +199,48 @@ static __always_inline __u64 timer_due_ns(const void *vcpu)
 	return ns_of_cycles(cycles + read_number(offset, 8));
 }
 
+static __always_inline void begin_if_enabled(const struct vgic_irq *irq)
+{
+	const void *vcpu = READ_POINTER(irq, struct vgic_irq, target_vcpu);
+	__u32 intid = READ(irq, struct vgic_irq, intid);
+
+	if (vcpu && BPF_CORE_READ_BITFIELD_PROBED(irq, enabled))
+		begin(vcpu, intid, intid == VIRTUAL_TIMER ? timer_due_ns(vcpu) : 0);
+}
+
 /* The registers: the second argument is the interrupt, which has changed, not always to pending. */
 SEC("kprobe/vgic_queue_irq_unlock")
 int on_queue(const __u64 *ctx)
 {
 	const struct vgic_irq *irq = (const void *)ctx[1];
-	const void *vcpu = READ_POINTER(irq, struct vgic_irq, target_vcpu);
-	__u32 intid = READ(irq, struct vgic_irq, intid);
 
-	if (vcpu && BPF_CORE_READ_BITFIELD_PROBED(irq, enabled) &&
-	    (BPF_CORE_READ_BITFIELD_PROBED(irq, pending_latch) ||
-	     BPF_CORE_READ_BITFIELD_PROBED(irq, line_level)))
-		begin(vcpu, intid, intid == VIRTUAL_TIMER ? timer_due_ns(vcpu) : 0);
+	if (BPF_CORE_READ_BITFIELD_PROBED(irq, pending_latch) ||
+	    BPF_CORE_READ_BITFIELD_PROBED(irq, line_level))
+		begin_if_enabled(irq);
+	return 0;
+}
+
+/*
+ * The registers: guest; vCPU, if the interrupt is its own; number; level. A line has its old level
+ * yet. Compilers put the function above into this one, of the same file; before Linux 6.11, where
+ * the array was not allocated and the vCPU was a number, they did not.
+ */
+SEC("kprobe/kvm_vgic_inject_irq")
+int on_inject(const __u64 *ctx)
+{
+	__u32 intid = ctx[2], from = intid < FIRST_SHARED ? 0 : FIRST_SHARED;
+	const char *irqs;
+	const struct vgic_irq *irq;
+
+	if (!(__u8)ctx[3] || !bpf_core_field_exists(struct vgic_cpu, private_irqs))
+		return 0;
+	if (from)
+		irqs = READ_POINTER(ctx[0], struct kvm, arch.vgic.spis);
+	else
+		irqs = READ_POINTER(ctx[1], struct kvm_vcpu, arch.vgic_cpu.private_irqs);
+	irq = (const void *)(irqs + (intid - from) * bpf_core_type_size(struct vgic_irq));
+	if (!BPF_CORE_READ_BITFIELD_PROBED(irq, line_level))
+		begin_if_enabled(irq);
 	return 0;
 }
 

@@ -154,6 +154,7 @@ static void load(struct who_interrupts *interrupts, struct error *error)
 	bpf_program__set_autoload(program->progs.on_accept, !IS_ARM64);
 	bpf_program__set_autoload(program->progs.on_expire, !IS_ARM64);
 	bpf_program__set_autoload(program->progs.on_queue, IS_ARM64);
+	bpf_program__set_autoload(program->progs.on_inject, IS_ARM64);
 	err = interrupts_program__load(program);
 	if (!err)
 		err = interrupts_program__attach(program);
