@@ -160,7 +160,7 @@ static struct cell cell_of_group(enum column_id id, const struct row_of *of)
 	case COL_TOTAL:
 		return cell_count(group->total);
 	case COL_DELTA:
-		return cell_count(group->delta);
+		return cell_count(of->query->since_ns ? group->total : group->delta);
 	case COL_RATE: /* since a start of unknown time, only the last interval has a rate */
 		return of->rollup->is_since_start && !of->facts->is_span && !of->query->since_ns ?
 			       cell_none() : cell_rate_of(of, group);

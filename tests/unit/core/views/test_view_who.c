@@ -114,6 +114,23 @@ static void small_ones_are_a_row(void **state)
 	assert_string_equal(rows(world), "db1 vCPU 0 0ns");
 }
 
+/* What is of all the time since the start is so in every column. */
+static void all_since_the_start(void **state)
+{
+	struct world *world = *state;
+	const struct view_row *row;
+
+	waited(world, WAITS, 30, 300 * MS);
+	take(world);
+	a_second(world);
+	world->query.since_ns = 2 * SECOND;
+	row = &build(world)->rows[0];
+	assert_int_equal(row->cells[view_column_by_id(&view_who, "total")].count, 40);
+	assert_int_equal(row->cells[view_column_by_id(&view_who, "delta")].count, 40);
+	assert_int_equal((int)row->cells[view_column_by_id(&view_who, "rate")].number, 20);
+	assert_int_equal(row->cells[view_column_by_id(&view_who, "time_ns")].ns, 400 * MS);
+}
+
 static void one_small_one_is_itself(void **state)
 {
 	struct world *world = *state;
@@ -181,6 +198,7 @@ UNIT(test_view_who)
 	const struct CMUnitTest tests[] = {
 		TEST(interval_is_that_of_waits),
 		TEST(small_ones_are_a_row),
+		TEST(all_since_the_start),
 		TEST(one_small_one_is_itself),
 		cmocka_unit_test(preempted_in_user_mode),
 		TEST(vcpus_that_wait_longer),
