@@ -301,7 +301,7 @@ int cell_compare(const struct cell *a, const struct cell *b);
 	COLUMN(WAITED_SHARE, SHARE("wait_percent", "Wait%", 6), .total = TOTAL_MEAN, \
 	       .help = "share of the interval in which the vCPU waited; below it, while this " \
 		       "ran") \
-	COLUMN(PREEMPTED, RATE("preempted", "Preempt", 7), .needs = NEEDS_VALUE, \
+	COLUMN(PREEMPTED, RATE("preempted", "Preem/s", 7), .needs = NEEDS_VALUE, \
 	       .help = "waits that began in the guest, per second") \
 	COLUMN(IN_KERNEL, SHARE("kernel_percent", "InKern%", 7), .needs = NEEDS_VALUE, \
 	       .help = "share of these in which the guest's kernel ran, which may hold a lock") \
