@@ -15,6 +15,7 @@
 
 #define CMDLINE_SIZE 32768 /* libvirt and Proxmox name the guest in the first few hundred bytes */
 #define CGROUP_SIZE 4096
+#define PID_DIGITS 3 /* or more: a number may be a pid */
 #define VCPU_IDS 16384 /* KVM_MAX_VCPU_IDS is less or as much on all architectures */
 
 struct vmm {
@@ -269,6 +270,22 @@ static const char *after(const char *comm, const char *prefix)
 bool guest_name_is_vhost(const char *comm)
 {
 	return after(comm, "vhost-");
+}
+
+void guest_name_thread(const char *comm, size_t len, char *ret_name, size_t size)
+{
+	size_t all, end;
+
+	*ret_name = '\0';
+	utf8_clean(comm, strnlen(comm, len), ret_name, size);
+	all = end = strlen(ret_name);
+	while (end && isdigit((unsigned char)ret_name[end - 1]))
+		end--;
+	if (all - end < PID_DIGITS)
+		return;
+	while (end && (ispunct((unsigned char)ret_name[end - 1]) || ret_name[end - 1] == ' '))
+		end--;
+	ret_name[end] = '\0';
 }
 
 pid_t guest_name_vmm_pid(const char *comm)

@@ -101,6 +101,12 @@ int guest_name_vcpu(const char *comm);
 /* Whether a thread of this name is vhost's: "vhost-4110". */
 bool guest_name_is_vhost(const char *comm);
 
+/*
+ * The name of a thread as it is shown: utf8_clean() of at most len bytes, up to a NUL, without a
+ * number at its end that may be a pid, "vhost" of "vhost-4110". "": nothing is left.
+ */
+void guest_name_thread(const char *comm, size_t len, char *ret_name, size_t size);
+
 /* The VMM of a thread of the kernel, "vhost-4110" or "kvm-pit/4110"; 0: the name has none. */
 pid_t guest_name_vmm_pid(const char *comm);
 

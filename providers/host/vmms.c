@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads proc(5) task/, comm and schedstat of VMMs' threads, and of the kernel's for them. */
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,12 +10,12 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/xalloc.h"
+#include "host/guest_name.h"
 #include "host/guest_proc.h"
 #include "host/machine.h"
 #include "providers/host/host.h"
 
 #define NAMES_MAX 256 /* of all VMMs together; the threads of further names are "other" */
-#define PID_DIGITS 3
 
 /* All threads of a VMM that have one name. */
 struct vmm_name {
@@ -121,25 +120,6 @@ static void find_vmms(struct host_vmms *vmms)
 
 /* ---- names */
 
-/* Cuts a number at the end that may be a pid, "vhost-4110"; nothing in it moves a cursor. */
-static void tidy_name(char *name)
-{
-	size_t len = strcspn(name, "\n"), end;
-
-	name[len] = '\0';
-	for (size_t i = 0; i < len; i++) {
-		if (!isprint((unsigned char)name[i]))
-			name[i] = '?';
-	}
-	for (end = len; end && isdigit((unsigned char)name[end - 1]);)
-		end--;
-	if (len - end < PID_DIGITS)
-		return;
-	while (end && !isalnum((unsigned char)name[end - 1]))
-		end--;
-	name[end] = '\0';
-}
-
 /* Whether a thread of any VMM had this name before. */
 static bool is_known(const struct host_fields *host, const char *label)
 {
@@ -189,12 +169,12 @@ static void begin_thread(struct host_vmms *vmms, struct vmm *vmm, pid_t tid,
 			 struct vmm_thread *ret_thread)
 {
 	pid_t pid = host_kernel_threads_has(vmms->kernel_threads, tid) ? tid : vmm->pid;
-	char path[PATH_MAX], name[32] = "";
+	char path[PATH_MAX], comm[32] = "", name[sizeof(comm)];
 
 	*ret_thread = (struct vmm_thread){ .tid = tid, .pid = pid, .schedstat = -1 };
 	env_path(vmms->env, path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
-	read_small(path, name, sizeof(name));
-	tidy_name(name);
+	read_small(path, comm, sizeof(comm));
+	guest_name_thread(comm, strcspn(comm, "\n"), name, sizeof(name));
 	get_name(vmms, vmm, name, &ret_thread->name);
 	read_run(vmms, ret_thread, &ret_thread->run_ns);
 }

@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,28 +196,13 @@ static void name_vcpu(const struct guests *guests, const struct key *ran, uint32
 	name_owner(names, guest);
 }
 
-/* Nothing in a name moves a cursor, and a number at its end may be a pid: "vhost-4110". */
-static void take_comm(char *to, size_t size, const char *comm)
-{
-	size_t len = strnlen(comm, WHO_NAME), digits = 0;
-
-	len = len < size ? len : size - 1;
-	for (size_t i = 0; i < len; i++)
-		to[i] = isprint((unsigned char)comm[i]) ? comm[i] : '?';
-	while (digits < len && isdigit((unsigned char)to[len - digits - 1]))
-		digits++;
-	if (digits >= 3)
-		len -= digits + (len > digits && to[len - digits - 1] == '-');
-	to[len] = '\0';
-}
-
 static void name_kernel(const struct guests *guests, const struct who_time *time,
 			struct who_names *names)
 {
 	const struct guest *guest;
 
 	names->part = WAIT_KERNEL;
-	take_comm(names->thread, sizeof(names->thread), time->thread.text);
+	guest_name_thread(time->thread.text, WHO_NAME, names->thread, sizeof(names->thread));
 	names->thread[strcspn(names->thread, "/")] = '\0';
 	if (!guest_name_is_vhost(time->thread.text))
 		return;
@@ -236,7 +220,7 @@ static void name_vmm(const struct guests *guests, const struct who_time *time,
 	names->part = guest_name_is_vhost(time->thread.text) ? WAIT_VHOST : WAIT_VMM;
 	if (!guest)
 		return;
-	take_comm(names->thread, sizeof(names->thread), time->thread.text);
+	guest_name_thread(time->thread.text, WHO_NAME, names->thread, sizeof(names->thread));
 	name_owner(names, guest);
 }
 
@@ -260,8 +244,10 @@ void who_names_of(const struct guests *guests, enum who_kind kind, const struct 
 		break;
 	case WHO_PROCESS:
 		names->part = WAIT_PROCESS;
-		take_comm(names->thread, sizeof(names->thread), time->thread.text);
-		take_comm(names->owner, sizeof(names->owner), time->process.text);
+		guest_name_thread(time->thread.text, WHO_NAME, names->thread,
+				  sizeof(names->thread));
+		guest_name_thread(time->process.text, WHO_NAME, names->owner,
+				  sizeof(names->owner));
 		break;
 	default:
 		names->part = kind < ARRAY_SIZE(parts) ? parts[kind] : WAIT_UNKNOWN;

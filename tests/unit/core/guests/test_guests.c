@@ -30,6 +30,7 @@
 #include <cmocka.h>
 
 #include "lib/file.h"
+#include "lib/array.h"
 #include "core/guests/guests.h"
 #include "host/guest_name.h"
 #include "host/guest_proc.h"
@@ -361,6 +362,27 @@ static void test_vcpu_threads(void **state)
 	assert_int_equal(guest_name_vcpu("vcpu99999999999999\n"), -1);
 	assert_int_equal(guest_name_vcpu("worker\n"), -1);
 	assert_int_equal(guest_name_vcpu(""), -1);
+}
+
+/* Nothing in a name moves a cursor, and it is one name for the threads of many VMMs. */
+static void test_names_of_threads(void **state)
+{
+	static const char *const names[][2] = {
+		{ "vhost-4110", "vhost" },	    { "IO iothread1", "IO iothread1" },
+		{ "CPU 12/KVM", "CPU 12/KVM" },	    { "worker", "worker" },
+		{ "a\x1b)b", "a?)b" },	    { "task_:1234", "task" },
+		{ "1234", "" },		    { "b\n", "b?" },
+		{ "t\xc3\xa4" "123", "t\xc3\xa4" }, { "cut\xc3", "cut?" },
+	};
+	char name[32];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		guest_name_thread(names[i][0], 16, name, sizeof(name));
+		assert_string_equal(name, names[i][1]);
+	}
+	guest_name_thread("web12345", 3, name, sizeof(name)); /* not ended by NUL */
+	assert_string_equal(name, "web");
 }
 
 static void test_kernel_threads(void **state)
@@ -1981,6 +2003,7 @@ UNIT(test_guests)
 		cmocka_unit_test(test_command_line_without_end),
 		cmocka_unit_test(test_name_of_cgroup),
 		cmocka_unit_test(test_vcpu_threads),
+		cmocka_unit_test(test_names_of_threads),
 		cmocka_unit_test(test_kernel_threads),
 		cmocka_unit_test(test_vmms),
 		BOXED(test_all_vmms),
