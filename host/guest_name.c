@@ -308,8 +308,8 @@ struct guest_name guest_name_of_ended(pid_t pid, const char *comm)
 		vmm = row < ARRAY_SIZE(vcpu_threads) ? vcpu_threads[row].vmm : comm;
 	if (!vmm || !utf8_clean(vmm, strlen(vmm), found.name, sizeof(found.name)))
 		snprintf(found.name, sizeof(found.name), "pid-%d", (int)pid);
-	if (!vmm || !utf8_clean(vmm, strlen(vmm), found.vmm, sizeof(found.vmm)))
-		snprintf(found.vmm, sizeof(found.vmm), "?");
+	if (vmm)
+		utf8_clean(vmm, strlen(vmm), found.vmm, sizeof(found.vmm));
 	return found;
 }
 
@@ -365,8 +365,8 @@ struct guest_name guest_name_find(const struct env *env, pid_t pid)
 		vmm = guest_name_vmm(comm);
 	if (vmm)
 		snprintf(found.vmm, sizeof(found.vmm), "%s", vmm);
-	else if (!utf8_clean(comm, comm_len, found.vmm, sizeof(found.vmm)))
-		snprintf(found.vmm, sizeof(found.vmm), "?");
+	else
+		utf8_clean(comm, comm_len, found.vmm, sizeof(found.vmm));
 	read_small(env_path(env, path, sizeof(path), "/proc/%d/cgroup", (int)pid), cgroup,
 		   sizeof(cgroup));
 	words_of_cmdline(cmdline, len, &found.words);

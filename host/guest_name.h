@@ -72,7 +72,8 @@ void words_of_name(const struct env *env, pid_t pid, const char *vmm, const char
 
 struct guest_name {
 	char name[VM_NAME_SIZE]; /* never empty */
-	char vmm[24];	/* "qemu", "firecracker" ...; the command name where unknown */
+	/* "qemu", "firecracker" ...; the command's name where that is not known; "": nor is this */
+	char vmm[24];
 	bool is_own;	/* name is the VM's name, not the command's */
 	struct guest_words words;
 };

@@ -37,7 +37,7 @@ struct guest {
 	pid_t pid;
 	uint64_t start_ticks;	/* proc(5) stat field 22: pid and start identify a process */
 	char name[GUEST_NAME_SIZE]; /* never empty; printable, no blanks at its ends */
-	char vmm[24];		/* "qemu", "firecracker" ...; the command name where unknown */
+	char vmm[24];		/* see struct guest_name */
 	struct guest_words words; /* see host/guest_name.h */
 	bool is_named;		/* name is the VM's name, not the command's */
 	bool has_ended;		/* all other members are as when it was last seen */

@@ -136,6 +136,12 @@ static void fill_preemptions(const struct view *view, struct view_row *row,
 		cell_percent(in_kernel, is_all ? preempted->total : preempted->delta);
 }
 
+/* Interrupts, and what is no thread, have the name of their kind. */
+static bool has_thread(enum wait_part part)
+{
+	return part < WAIT_IRQ;
+}
+
 static void add_row(struct view *view, struct row_of *of, char *name)
 {
 	bool is_vcpu = of->field->part == WAIT_ALL;
@@ -155,7 +161,8 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 		*view_cell(view, row, COL_ON_CPU) = cell_of_owner(COL_ON_CPU, of, row->is_gone);
 		return;
 	}
-	*view_cell(view, row, COL_RAN_THREAD) = cell_text(of->field->label);
+	if (has_thread((enum wait_part)of->field->part))
+		*view_cell(view, row, COL_RAN_THREAD) = cell_text(of->field->label);
 	if (of->field->alias)
 		*view_cell(view, row, COL_RAN_OWNER) = cell_text(of->field->alias);
 }

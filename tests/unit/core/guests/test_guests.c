@@ -518,6 +518,7 @@ static void test_odd_processes(void **state)
 	assert_int_equal(guests_at(box->guests, 0)->start_ticks, 50);
 	assert_string_equal(guests_at(box->guests, 1)->name, "?");
 	assert_string_equal(guests_at(box->guests, 2)->name, "pid-12");
+	assert_string_equal(guests_at(box->guests, 2)->vmm, ""); /* as of a recording */
 	assert_string_equal(guests_at(box->guests, 3)->name, "brackets");
 	assert_string_equal(guests_at(box->guests, 4)->name, "qemu-system-x86");
 	assert_string_equal(guests_at(box->guests, 4)->vmm, "qemu");

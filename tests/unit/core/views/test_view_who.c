@@ -7,7 +7,7 @@
 
 #define MS UINT64_C(1000000)
 
-enum { CPU, EXITS, WAITS, PREEMPTED, IN_KERNEL, OWN, MAKE, SED, CAT, NR_FIELDS };
+enum { CPU, EXITS, WAITS, PREEMPTED, IN_KERNEL, OWN, MAKE, SED, CAT, IDLE, NR_FIELDS };
 
 #define RAN(text, of, kind) \
 	{ .name = "waits(" text ")", .label = (text), .alias = (of), .parent = WAITS, \
@@ -27,6 +27,7 @@ static const struct field specs[] = {
 	[MAKE] = RAN("make", "make", WAIT_PROCESS),
 	[SED] = RAN("sed", "sed", WAIT_PROCESS),
 	[CAT] = RAN("cat", "cat", WAIT_PROCESS),
+	[IDLE] = RAN("idle", NULL, WAIT_IDLE),
 };
 
 static int setup(void **state)
@@ -90,6 +91,27 @@ static void interval_is_that_of_waits(void **state)
 	view = build(world);
 	assert_int_equal(view->elapsed_ns, SECOND / 2);
 	assert_int_equal((int)view->rows[0].cells[rate].number, 80);
+}
+
+/* What is not there is absent, as everywhere. */
+static void what_is_no_thread_has_none(void **state)
+{
+	struct world *world = *state;
+	int owner = view_column_by_id(&view_who, "owner");
+	int thread = view_column_by_id(&view_who, "thread");
+	const struct view *view;
+
+	waited(world, WAITS, 40, 400 * MS);
+	waited(world, MAKE, 8, 95 * MS);
+	waited(world, IDLE, 8, 305 * MS);
+	take(world);
+	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, idle 305000000ns, "
+					 "make 95000000ns");
+	view = &world->view;
+	assert_int_equal(view->rows[0].cells[thread].type, CELL_NONE);
+	assert_int_equal(view->rows[1].cells[thread].type, CELL_NONE);
+	assert_int_equal(view->rows[1].cells[owner].type, CELL_NONE);
+	assert_string_equal(view->rows[2].cells[thread].text, "make");
 }
 
 /* Rows below a vCPU add up to its waits, also without the small ones. */
@@ -197,6 +219,7 @@ UNIT(test_view_who)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(interval_is_that_of_waits),
+		TEST(what_is_no_thread_has_none),
 		TEST(small_ones_are_a_row),
 		TEST(all_since_the_start),
 		TEST(one_small_one_is_itself),
