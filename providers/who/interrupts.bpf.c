@@ -221,9 +221,9 @@ int on_queue(const __u64 *ctx)
 }
 
 /*
- * The registers: guest; vCPU, if the interrupt is its own; number; level. A line has its old level
- * yet. Compilers put the function above into this one, of the same file; before Linux 6.11, where
- * the array was not allocated and the vCPU was a number, they did not.
+ * The registers: guest; vCPU, if the interrupt is its own; number; level. The line still has its
+ * old level. A compiler may put the begin of the function above into this one, of the same file, as
+ * in Linux 7.2. In 6.1 the registers have no vCPU, and the function above sees all.
  */
 SEC("kprobe/kvm_vgic_inject_irq")
 int on_inject(const __u64 *ctx)
