@@ -76,7 +76,7 @@ STATIC_SOURCES = lib/no_dlopen.c
 SOURCES := $(filter-out $(STATIC_SOURCES) $(BPF_SOURCES) \
 	$(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
 	$(sort $(filter-out build/% tests/%,$(wildcard *.c */*.c */*/*.c */*/*/*.c))))
-BPF_TESTS := $(wildcard $(addprefix tests/unit/providers/,account/*.c exits/*.c))
+BPF_TESTS := $(wildcard $(addprefix tests/unit/providers/,account/*.c exits/*.c who/*.c))
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
 	$(sort $(wildcard $(addprefix tests/unit/,*.c */*.c */*/*.c */*/*/*.c))))
 TEST_FOLDERS := $(filter-out tests/unit,$(patsubst %/,%,$(sort $(dir $(TEST_SOURCES)))))

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "lib/xalloc.h"
 #include "lib/array.h"
@@ -16,13 +15,18 @@
 #include "providers/who/program.h"
 #include "providers/who/who.skel.h"
 
-#define BATCH 1024 /* pairs that are read at once */
+#define CROWDED (WHO_TIMES / 8)
+
+/* What was read of a place. */
+struct place {
+	uint64_t hash, count, ns;
+	uint32_t field;
+};
 
 struct who_bpf {
 	struct who_program *program;
-	struct who_record *records;
-	struct who_pair *pairs; /* BATCH of each */
-	struct who_time *times;
+	struct place *places; /* WHO_TIMES */
+	size_t nr_taken;      /* of them */
 };
 
 /* Where a variable of each CPU is in the kernel's section of these; -1: not known. */
@@ -53,7 +57,6 @@ static int64_t cpustat_from_rq(void)
 
 static int load(struct who_bpf *bpf, struct error *error)
 {
-	size_t size = WHO_VCPUS * sizeof(*bpf->records);
 	int nr_cpus = libbpf_num_possible_cpus(), err;
 
 	bpf->program = who_program__open();
@@ -68,13 +71,6 @@ static int load(struct who_bpf *bpf, struct error *error)
 	if (err)
 		return error_set(error, err, "the kernel refuses our programs for its scheduler's "
 				 "events: %s", strerror(-err));
-	bpf->records = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			    bpf_map__fd(bpf->program->maps.records), 0);
-	if (bpf->records == MAP_FAILED) {
-		bpf->records = NULL;
-		return error_set(error, -errno, "cannot map what our BPF programs count: %s",
-				 strerror(errno));
-	}
 	err = who_program__attach(bpf->program);
 	if (err)
 		return error_set(error, err, "our BPF programs get no event of the scheduler: %s",
@@ -88,8 +84,7 @@ int who_bpf_open(struct who_bpf **ret_bpf, struct error *error)
 	int err;
 
 	bpf_be_quiet();
-	bpf->pairs = xcalloc(BATCH, sizeof(*bpf->pairs));
-	bpf->times = xcalloc(BATCH, sizeof(*bpf->times));
+	bpf->places = xcalloc(WHO_TIMES, sizeof(*bpf->places));
 	err = load(bpf, error);
 	if (err)
 		who_bpf_close(bpf);
@@ -102,52 +97,81 @@ void who_bpf_close(struct who_bpf *bpf)
 {
 	if (!bpf)
 		return;
-	if (bpf->records)
-		munmap(bpf->records, WHO_VCPUS * sizeof(*bpf->records));
 	who_program__destroy(bpf->program);
-	free(bpf->pairs);
-	free(bpf->times);
+	free(bpf->places);
 	free(bpf);
 }
 
 /* ---- threads */
 
-static int add_thread(struct who_bpf *bpf, pid_t tid, uint32_t value, uint64_t flags)
+/* Its place, or NULL. tid 0: a free one for the thread. */
+static struct who_thread *find_thread(struct who_bpf *bpf, pid_t at, uint32_t tid)
 {
-	uint32_t key = (uint32_t)tid;
-	int err;
+	for (uint32_t i = 0; i < WHO_TRIES; i++) {
+		struct who_thread *thread =
+			&bpf->program->bss->threads[(WHO_PLACE(at) + i) % WHO_THREADS];
 
-	bpf->program->bss->may_be_known[tid / 64 % WHO_WORDS] |= UINT64_C(1) << tid % 64;
-	err = bpf_map_update_elem(bpf_map__fd(bpf->program->maps.threads), &key, &value, flags);
+		if (thread->tid == tid || (!tid && thread->tid == WHO_WAS_THREAD))
+			return thread;
+	}
+	return NULL;
+}
 
-	return err < 0 ? -errno : 0;
+static int add_thread(struct who_bpf *bpf, pid_t tid, uint32_t number)
+{
+	struct who_thread *thread = find_thread(bpf, tid, (uint32_t)tid);
+
+	if (!thread)
+		thread = find_thread(bpf, tid, 0);
+	if (!thread)
+		return -ENOSPC;
+	thread->number = number;
+	__atomic_store_n(&thread->tid, (uint32_t)tid, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void free_place(struct who_bpf *bpf, size_t i)
+{
+	bpf->places[i].hash = 0;
+	bpf->program->bss->times[i].hash = 0;
+}
+
+/* What an earlier thread of this number has waited is not this one's. */
+static void free_places(struct who_bpf *bpf, pid_t tid)
+{
+	for (size_t i = 0; i < WHO_TIMES && bpf->nr_taken; i++) {
+		const struct who_time *time = &bpf->program->bss->times[i];
+
+		if (time->hash > WHO_BEING_MADE && time->tid == (uint32_t)tid)
+			free_place(bpf, i);
+	}
 }
 
 int who_bpf_add_vcpu(struct who_bpf *bpf, pid_t tid, uint32_t number)
 {
-	bpf->records[number] = (struct who_record){ .tid = (uint32_t)tid };
-	return add_thread(bpf, tid, number, BPF_ANY);
+	free_places(bpf, tid);
+	bpf->program->bss->records[number] = (struct who_record){ .tid = (uint32_t)tid };
+	return add_thread(bpf, tid, number + 1);
 }
 
 int who_bpf_add_vmm(struct who_bpf *bpf, pid_t pid)
 {
-	int err = add_thread(bpf, pid, WHO_IS_VMM, BPF_NOEXIST);
-
-	return err == -EEXIST ? 0 : err;
+	return find_thread(bpf, pid, (uint32_t)pid) ? 0 : add_thread(bpf, pid, WHO_IS_VMM);
 }
 
 void who_bpf_remove(struct who_bpf *bpf, pid_t tid)
 {
-	uint32_t key = (uint32_t)tid;
+	struct who_thread *thread = find_thread(bpf, tid, (uint32_t)tid);
 
-	(void)bpf_map_delete_elem(bpf_map__fd(bpf->program->maps.threads), &key);
+	if (thread)
+		thread->tid = WHO_WAS_THREAD;
 }
 
 /* ---- what is counted */
 
 const struct who_record *who_bpf_record(const struct who_bpf *bpf, uint32_t number)
 {
-	return &bpf->records[number];
+	return &bpf->program->bss->records[number];
 }
 
 uint64_t who_bpf_lost_ns(const struct who_bpf *bpf)
@@ -155,22 +179,34 @@ uint64_t who_bpf_lost_ns(const struct who_bpf *bpf)
 	return bpf->program->bss->lost_ns;
 }
 
-int who_bpf_take(struct who_bpf *bpf, who_take_fn *take, void *arg)
+static void take_place(struct who_time *time, struct place *place, who_take_fn *take, void *arg)
 {
-	int map = bpf_map__fd(bpf->program->maps.pairs), err = 0;
-	uint32_t at, *from = NULL;
+	uint64_t count = time->count, ns = time->ns;
 
-	for (; !err; from = &at) {
-		uint32_t nr = BATCH;
+	if (place->hash != time->hash)
+		*place = (struct place){ .hash = time->hash, .field = FIELD_NONE };
+	take(arg, time, count - place->count, ns - place->ns, &place->field);
+	place->count = count;
+	place->ns = ns;
+}
 
-		err = bpf_map_lookup_and_delete_batch(map, from, &at, bpf->pairs, bpf->times, &nr,
-						      NULL);
-		if (err && err != -ENOENT) /* that is: these are the last */
-			return err;
-		for (uint32_t i = 0; i < nr; i++)
-			take(arg, &bpf->pairs[i], &bpf->times[i]);
+void who_bpf_take(struct who_bpf *bpf, who_take_fn *take, void *arg)
+{
+	struct who_time *times = bpf->program->bss->times;
+	bool is_crowded = bpf->nr_taken > CROWDED;
+
+	bpf->nr_taken = 0;
+	for (size_t i = 0; i < WHO_TIMES; i++) {
+		struct place *place = &bpf->places[i];
+
+		if (times[i].hash <= WHO_BEING_MADE)
+			continue;
+		bpf->nr_taken++;
+		if (times[i].hash != place->hash || times[i].count != place->count)
+			take_place(&times[i], place, take, arg);
+		else if (is_crowded)
+			free_place(bpf, i);
 	}
-	return 0;
 }
 
 /* ---- names of what had the CPU */
@@ -224,15 +260,15 @@ static void name_vmm(const struct guests *guests, const struct who_time *time,
 	name_owner(names, guest);
 }
 
-void who_names_of(const struct guests *guests, enum who_kind kind, const struct who_time *time,
-		  const struct key *ran, uint32_t waits, struct who_names *names)
+void who_names_of(const struct guests *guests, const struct who_time *time, const struct key *ran,
+		  uint32_t waits, struct who_names *names)
 {
 	static const enum wait_part parts[] = {
 		[WHO_IRQ] = WAIT_IRQ, [WHO_SOFTIRQ] = WAIT_SOFTIRQ, [WHO_IDLE] = WAIT_IDLE,
 		[WHO_QUOTA] = WAIT_QUOTA, [WHO_UNKNOWN] = WAIT_UNKNOWN,
 	};
 
-	switch (kind) {
+	switch (time->kind) {
 	case WHO_VCPU:
 		name_vcpu(guests, ran, waits, names);
 		break;
@@ -250,6 +286,7 @@ void who_names_of(const struct guests *guests, enum who_kind kind, const struct 
 				  sizeof(names->owner));
 		break;
 	default:
-		names->part = kind < ARRAY_SIZE(parts) ? parts[kind] : WAIT_UNKNOWN;
+		names->part =
+			time->kind < ARRAY_SIZE(parts) ? parts[time->kind] : WAIT_UNKNOWN;
 	}
 }

@@ -33,10 +33,12 @@ void who_bpf_remove(struct who_bpf *bpf, pid_t tid);
 /* number < WHO_VCPUS */
 const struct who_record *who_bpf_record(const struct who_bpf *bpf, uint32_t number);
 
-typedef void who_take_fn(void *arg, const struct who_pair *pair, const struct who_time *time);
+/* count, ns: since the last call. field: what the caller keeps of the pair; FIELD_NONE at first. */
+typedef void who_take_fn(void *arg, const struct who_time *time, uint64_t count, uint64_t ns,
+			 uint32_t *field);
 
-/* All pairs since the last call, so that there is room for others. 0 or -errno. */
-int who_bpf_take(struct who_bpf *bpf, who_take_fn *take, void *arg);
+/* All pairs with time since the last call. Where many places are taken, others get theirs. */
+void who_bpf_take(struct who_bpf *bpf, who_take_fn *take, void *arg);
 
 /* Time that could not be charged, as there were too many pairs between two calls. */
 uint64_t who_bpf_lost_ns(const struct who_bpf *bpf);
@@ -55,7 +57,7 @@ struct who_names {
  * ran: the guest and vCPU of the pair's thread, if it is of a vCPU; NULL: not known. waits: the
  * guest that waits.
  */
-void who_names_of(const struct guests *guests, enum who_kind kind, const struct who_time *time,
-		  const struct key *ran, uint32_t waits, struct who_names *names);
+void who_names_of(const struct guests *guests, const struct who_time *time, const struct key *ran,
+		  uint32_t waits, struct who_names *names);
 
 #endif

@@ -6,15 +6,23 @@
 #include <linux/types.h>
 
 #define WHO_VCPUS 4096	/* threads of vCPUs that are measured */
-#define WHO_THREADS (2 * WHO_VCPUS) /* and VMMs */
-#define WHO_PAIRS 16384
+#define WHO_THREADS 65536 /* places for these and VMMs */
+#define WHO_TRIES 16 /* places that are tried for one */
+#define WHO_TIMES 16384 /* places for pairs of a vCPU that waits and what runs */
 #define WHO_SLOTS 16 /* vCPUs that wait for one CPU */
 #define WHO_BUCKETS 26 /* the same as HIST_BUCKETS of core/facts/durations.h */
 #define WHO_NAME 16
-#define WHO_WORDS 1024 /* a bit for each of 65,536 threads */
 
-/* The value of a VMM in the map of threads; of a vCPU its record's number. */
 #define WHO_IS_VMM 0xffffffff
+
+/* A thread, at WHO_PLACE of its number or soon after. */
+struct who_thread {
+	__u32 tid; /* 0: free, and no other is after it; WHO_WAS_THREAD: free */
+	__u32 number; /* of a vCPU's record, with 1 added; WHO_IS_VMM: a process */
+};
+
+#define WHO_WAS_THREAD 0xffffffff
+#define WHO_PLACE(tid) ((__u32)(tid) * 0x9e3779b1u >> 16)
 
 /* What had the CPU meanwhile. */
 enum who_kind {
@@ -35,19 +43,26 @@ union who_name {
 	__u64 parts[WHO_NAME / sizeof(__u64)];
 };
 
-/* A vCPU's thread that waited, and what ran meanwhile: short, for each switch looks one up. */
-struct who_pair {
-	__u32 tid;
-	__u32 kind;
-	__u64 id; /* of what ran: of its name and number; what that is, only the time has */
-};
+#define WHO_BEING_MADE 1
+#define WHO_IS_MADE (1ull << 63) /* a bit of every hash */
 
-/* Since the reader took it. */
+/*
+ * A place for the time that a vCPU's thread waited while something ran. A pair that has no place
+ * takes a free one; one that the reader has set free begins anew. Sums only grow.
+ */
 struct who_time {
+	__u64 hash; /* of the pair; 0: the place is free; WHO_BEING_MADE */
 	__u64 count; /* how often it had the CPU */
 	__u64 ns, max_ns;
+	__u32 tid;    /* of the vCPU's thread */
+	__u32 kind;   /* enum who_kind */
+	__u64 number; /* see there; else 0 */
 	union who_name thread, process;
-	__u64 number; /* see enum who_kind; else 0 */
+};
+
+/* What interrupts have taken of a CPU; 0: not known. */
+struct who_irqs {
+	__u64 soft_ns, hard_ns;
 };
 
 /* A vCPU's thread. Its CPU's run queue is locked whenever a program writes here. */
@@ -59,12 +74,16 @@ struct who_record {
 	 * Of the present wait: up to when it is charged, and the CPU's interrupts then; 0: none of
 	 * it is on this CPU yet;
 	 */
-	__u64 since_ns, irq_ns, softirq_ns;
-	__u64 is_throttled; /* whether a quota stopped the thread at since_ns; */
-	__u64 waited_ns; /* what is charged of it. */
-	__u64 seen_ns;	 /* up to where the kernel's sum of the waits is charged; 0: not known */
+	__u64 since_ns;
+	struct who_irqs irqs;
+	__u64 is_throttled; /* whether a quota stopped the thread at since_ns. */
+	/*
+	 * Up to where the kernel's sum of the thread's waits is charged; 0: not known; where that
+	 * was at first, and as the present wait began.
+	 */
+	__u64 seen_ns, first_ns, begun_ns;
 	/* All that follows only grows. */
-	__u64 ns, max_ns, waits;
+	__u64 max_ns, waits;
 	__u64 preempted, in_kernel; /* waits that began in the guest; in the guest's kernel */
 	__u32 hist[WHO_BUCKETS];
 };

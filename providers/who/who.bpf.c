@@ -24,30 +24,10 @@ const volatile __s64 cpustat_from_rq = 0;
 
 enum cpu_usage_stat { CPUTIME_SOFTIRQ, CPUTIME_IRQ }; /* in this order, side by side */
 
-struct irqs {
-	__u64 soft_ns, hard_ns;
-};
-
 struct queue {
 	__u32 nr; /* of the slots that are used */
-	__u64 slots[WHO_SLOTS]; /* the thread, and in the lower half its record with 1 added */
+	__u64 slots[WHO_SLOTS]; /* the thread, and in the lower half its number */
 };
-
-/* By thread, and by process: WHO_IS_VMM. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, WHO_THREADS);
-	__type(key, __u32);
-	__type(value, __u32);
-} threads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, WHO_VCPUS);
-	__type(key, __u32);
-	__type(value, struct who_record);
-} records SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -56,41 +36,42 @@ struct {
 	__type(value, struct queue);
 } queues SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, WHO_PAIRS);
-	__type(key, struct who_pair);
-	__type(value, struct who_time);
-} pairs SEC(".maps");
-
-/* Whether a thread may be in the map of threads, by the last bits of its number: most are not. */
-__u64 may_be_known[WHO_WORDS];
-
+struct who_thread threads[WHO_THREADS];
+struct who_record records[WHO_VCPUS];
+struct who_time times[WHO_TIMES];
 __u64 lost_ns; /* was charged to a pair that had no room */
 
 /* A moment on a CPU, what has run there since the moment before, and what runs next. */
 struct moment {
 	__u64 ns;
-	struct irqs irqs;
-	struct who_pair pair; /* of what has run: */
-	__u64 ran;	      /* its address in the kernel */
-	__u64 next_sum_ns; /* the kernel's sum of the waits of next_tid up to now */
-	__u32 cpu, ran_tid, next_tid;
-	__u32 ended; /* the number of next_tid's record, with 1 added; 0: it has not waited */
+	struct who_irqs irqs;
+	__u64 ran, ran_hash; /* the address of what has run; its kind and names as a number */
+	__u32 cpu, ran_tid, ran_kind, next_tid;
+	__u32 ended; /* next_tid's number; 0: it has not waited */
 };
 
-static __always_inline const __u32 *find_thread(__u32 tid)
+/* Its number, or 0: it is none of these. */
+static __always_inline __u32 number_of(__u32 tid)
 {
-	if (!(may_be_known[tid / 64 % WHO_WORDS] >> tid % 64 & 1))
-		return 0;
-	return bpf_map_lookup_elem(&threads, &tid);
+	for (__u32 i = 0; i < WHO_TRIES; i++) {
+		const struct who_thread *thread = &threads[(WHO_PLACE(tid) + i) % WHO_THREADS];
+
+		if (thread->tid == tid)
+			return thread->number;
+		if (!thread->tid)
+			return 0;
+	}
+	return 0;
 }
 
-static __always_inline struct who_record *record_of(__u32 tid)
+static __always_inline _Bool is_vcpu(__u32 number)
 {
-	const __u32 *number = find_thread(tid);
+	return number && number != WHO_IS_VMM;
+}
 
-	return number ? bpf_map_lookup_elem(&records, number) : 0;
+static __always_inline struct who_record *record_at(__u32 number)
+{
+	return &records[(number - 1) % WHO_VCPUS];
 }
 
 /* Of the CPU that the thread is on, or waits for. */
@@ -100,20 +81,14 @@ static __always_inline const struct rq *queue_of(const struct task_struct *task)
 }
 
 /* 0 without CONFIG_IRQ_TIME_ACCOUNTING: the tick only finds whole ticks, and too many for irqs. */
-static __always_inline _Bool has_irq_times(const struct rq *rq)
-{
-	return cpustat_from_rq && bpf_core_field_exists(rq->prev_irq_time) && rq->prev_irq_time;
-}
-
-static __always_inline struct irqs irqs_of(const struct rq *rq)
+static __always_inline void read_irqs(const struct rq *rq, struct who_irqs *irqs)
 {
 	__u64 first = bpf_core_enum_value(enum cpu_usage_stat, CPUTIME_SOFTIRQ);
-	struct irqs irqs = { 0 };
 
-	if (has_irq_times(rq))
-		bpf_probe_read_kernel(&irqs, sizeof(irqs), (const char *)rq + cpustat_from_rq +
-							   first * sizeof(irqs.soft_ns));
-	return irqs;
+	irqs->soft_ns = irqs->hard_ns = 0;
+	if (cpustat_from_rq && bpf_core_field_exists(rq->prev_irq_time) && rq->prev_irq_time)
+		bpf_probe_read_kernel(irqs, sizeof(*irqs), (const char *)rq + cpustat_from_rq +
+							   first * sizeof(irqs->soft_ns));
 }
 
 /* ---- charging */
@@ -121,8 +96,13 @@ static __always_inline struct irqs irqs_of(const struct rq *rq)
 /* Of several names and numbers. */
 static __always_inline __u64 mix(__u64 hash, __u64 more)
 {
-	hash = (hash ^ more) * 0x9e3779b97f4a7c15;
-	return hash ^ hash >> 32;
+	return (hash ^ more) * 0x9e3779b97f4a7c15;
+}
+
+/* With what the hash of something of the kind begins. */
+static __always_inline __u64 hash_of(enum who_kind kind)
+{
+	return mix(0xff51afd7ed558ccd, kind);
 }
 
 static __always_inline __u64 mix_name(__u64 hash, const struct task_struct *task)
@@ -132,29 +112,29 @@ static __always_inline __u64 mix_name(__u64 hash, const struct task_struct *task
 	return hash;
 }
 
-static __always_inline void name_pair(struct who_pair *pair, const struct task_struct *ran)
+/* What many threads do under one name is one. */
+static __always_inline void identify(struct moment *now, const struct task_struct *ran,
+				     __u32 number)
 {
-	__u32 tid = ran->pid, tgid = ran->tgid;
-	const __u32 *number = find_thread(tid);
+	__u32 tgid = ran->tgid;
 
-	pair->id = tid;
-	if (!tid) {
-		pair->kind = WHO_IDLE;
-		return;
-	}
-	if (number && *number != WHO_IS_VMM) {
-		pair->kind = WHO_VCPU;
-		return;
-	}
-	if (ran->flags & PF_KTHREAD) {
-		pair->kind = WHO_KERNEL;
-		pair->id = mix_name(0, ran);
-	} else if (find_thread(tgid)) {
-		pair->kind = WHO_VMM;
-		pair->id = mix_name(tgid, ran);
+	now->ran = (__u64)ran;
+	now->ran_tid = ran->pid;
+	if (!ran->pid) {
+		now->ran_kind = WHO_IDLE;
+		now->ran_hash = hash_of(WHO_IDLE);
+	} else if (is_vcpu(number)) {
+		now->ran_kind = WHO_VCPU;
+		now->ran_hash = mix(hash_of(WHO_VCPU), now->ran_tid);
+	} else if (ran->flags & PF_KTHREAD) {
+		now->ran_kind = WHO_KERNEL;
+		now->ran_hash = mix_name(hash_of(WHO_KERNEL), ran);
+	} else if (number_of(tgid)) {
+		now->ran_kind = WHO_VMM;
+		now->ran_hash = mix_name(mix(hash_of(WHO_VMM), tgid), ran);
 	} else {
-		pair->kind = WHO_PROCESS;
-		pair->id = mix_name(mix_name(0, ran), ran->group_leader);
+		now->ran_kind = WHO_PROCESS;
+		now->ran_hash = mix_name(mix_name(hash_of(WHO_PROCESS), ran), ran->group_leader);
 	}
 }
 
@@ -164,45 +144,84 @@ static __always_inline void copy_name(union who_name *name, const void *task)
 			      (const char *)task + bpf_core_field_offset(struct task_struct, comm));
 }
 
-/* The time of a pair that is new. ran: as of struct moment; 0: an interrupt, or the like. */
-static __noinline struct who_time *add_pair(const struct who_pair *pair, __u64 ran)
+/* Of a pair: its first place. The upper bits depend on all of the hash's parts. */
+static __always_inline __u64 place_of(__u64 hash)
 {
-	const void *task = (void *)(unsigned long)ran;
-	struct who_time time = { 0 };
-
-	if (ran && pair->kind == WHO_VCPU)
-		time.number = pair->id;
-	if (ran && pair->kind == WHO_VMM)
-		time.number = READ(task, struct task_struct, tgid);
-	if (ran)
-		copy_name(&time.thread, task);
-	if (ran && pair->kind == WHO_PROCESS)
-		copy_name(&time.process, READ_POINTER(task, struct task_struct, group_leader));
-	bpf_map_update_elem(&pairs, pair, &time, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&pairs, pair);
+	return (hash >> 32) % WHO_TIMES;
 }
 
-static __always_inline void add(const struct who_pair *pair, __u64 ran, __u64 ns)
-{
-	struct who_time *time = bpf_map_lookup_elem(&pairs, pair);
+/* What a vCPU's thread waited for. */
+struct charge {
+	__u64 hash, ns; /* of the pair */
+	__u64 ran;	/* as of struct moment; 0: an interrupt, or the like */
+	__u32 tid, kind;
+};
 
-	if (!time)
-		time = add_pair(pair, ran);
-	if (!time) {
-		__sync_fetch_and_add(&lost_ns, ns);
-		return;
-	}
+/* The place becomes the pair's. */
+static __always_inline void begin_time(struct who_time *time, const struct charge *charge)
+{
+	const void *ran = (void *)(unsigned long)charge->ran;
+
+	__builtin_memset(&time->count, 0,
+			 sizeof(*time) - __builtin_offsetof(struct who_time, count));
+	time->tid = charge->tid;
+	time->kind = charge->kind;
+	if (ran)
+		copy_name(&time->thread, ran);
+	if (ran && charge->kind == WHO_VCPU)
+		time->number = READ(ran, struct task_struct, pid);
+	if (ran && charge->kind == WHO_VMM)
+		time->number = READ(ran, struct task_struct, tgid);
+	if (ran && charge->kind == WHO_PROCESS)
+		copy_name(&time->process, READ_POINTER(ran, struct task_struct, group_leader));
+}
+
+static __always_inline void add_to(struct who_time *time, __u64 ns)
+{
 	time->count++;
 	time->ns += ns;
 	if (ns > time->max_ns)
 		time->max_ns = ns;
 }
 
+/* The pair is new, or another has its first place. */
+__attribute__((noinline)) int add_elsewhere(struct charge *charge)
+{
+	if (!charge)
+		return 0;
+	for (__u32 i = 0; i < WHO_TRIES; i++) {
+		struct who_time *time = &times[(place_of(charge->hash) + i) % WHO_TIMES];
+
+		if (!time->hash && !__sync_val_compare_and_swap(&time->hash, 0, WHO_BEING_MADE)) {
+			begin_time(time, charge);
+			__sync_lock_test_and_set(&time->hash, charge->hash);
+		}
+		if (time->hash == charge->hash) {
+			add_to(time, charge->ns);
+			return 0;
+		}
+	}
+	__sync_fetch_and_add(&lost_ns, charge->ns);
+	return 0;
+}
+
+static __always_inline void add(__u64 ran_hash, __u32 tid, enum who_kind kind, __u64 ran, __u64 ns)
+{
+	__u64 hash = mix(ran_hash, tid) | WHO_IS_MADE;
+	struct who_time *time = &times[place_of(hash)];
+
+	if (time->hash == hash) {
+		add_to(time, ns);
+	} else {
+		struct charge charge = { hash, ns, ran, tid, kind };
+
+		add_elsewhere(&charge);
+	}
+}
+
 static __always_inline void add_kind(__u32 tid, enum who_kind kind, __u64 ns)
 {
-	struct who_pair pair = { .tid = tid, .kind = kind };
-
-	add(&pair, 0, ns);
+	add(hash_of(kind), tid, kind, 0, ns);
 }
 
 /* What interrupts took of ns. They are counted to the moment, which may be later than ns is. */
@@ -235,23 +254,19 @@ static __always_inline _Bool is_throttled(const struct who_record *record)
 /* Charges ns to what ran up to now. */
 static __always_inline void charge(struct moment *now, struct who_record *record, __u64 ns)
 {
-	struct who_pair pair = now->pair; /* Linux 6.1 wants a key on the stack */
 	__u64 rest_ns = ns;
 
-	record->ns += ns;
-	record->waited_ns += ns;
 	record->seen_ns += ns;
 	if (record->is_throttled) {
 		add_kind(record->tid, WHO_QUOTA, ns);
 		return;
 	}
-	rest_ns -= charge_irqs(record->tid, WHO_IRQ, record->irq_ns, now->irqs.hard_ns, rest_ns);
-	rest_ns -= charge_irqs(record->tid, WHO_SOFTIRQ, record->softirq_ns, now->irqs.soft_ns,
+	rest_ns -= charge_irqs(record->tid, WHO_IRQ, record->irqs.hard_ns, now->irqs.hard_ns,
 			       rest_ns);
-	if (!rest_ns)
-		return;
-	pair.tid = record->tid;
-	add(&pair, now->ran, rest_ns);
+	rest_ns -= charge_irqs(record->tid, WHO_SOFTIRQ, record->irqs.soft_ns, now->irqs.soft_ns,
+			       rest_ns);
+	if (rest_ns)
+		add(now->ran_hash, record->tid, now->ran_kind, now->ran, rest_ns);
 }
 
 /* On its new CPU a vCPU waits since it was queued there, by the clock of that CPU. */
@@ -272,8 +287,7 @@ static __always_inline void pass(struct moment *now, struct who_record *record)
 		charge(now, record, now->ns - since_ns);
 	record->is_throttled = is_throttled(record); /* when it is no longer, it runs soon */
 	record->since_ns = now->ns;
-	record->irq_ns = now->irqs.hard_ns;
-	record->softirq_ns = now->irqs.soft_ns;
+	record->irqs = now->irqs;
 }
 
 /* ---- waits */
@@ -301,40 +315,31 @@ static __always_inline void free_slot(struct queue *queue, __u64 *slot)
 /* What the kernel has counted and no program has seen; sum_ns: the kernel's sum. */
 static __always_inline void charge_unseen(struct who_record *record, __u64 sum_ns)
 {
-	__u64 ns = sum_ns - record->seen_ns;
-
-	if (record->seen_ns && sum_ns > record->seen_ns) {
-		record->ns += ns;
-		add_kind(record->tid, WHO_UNKNOWN, ns);
-	}
+	if (!record->seen_ns)
+		record->first_ns = sum_ns;
+	else if (sum_ns > record->seen_ns)
+		add_kind(record->tid, WHO_UNKNOWN, sum_ns - record->seen_ns);
 	if (sum_ns > record->seen_ns)
 		record->seen_ns = sum_ns;
 }
 
-/* has_run: else it may wait already, as one that is woken twice. */
-static __always_inline void begin(struct task_struct *task, __u32 cpu, __u64 since_ns,
+/* has_run: up to now; else it may wait already, as one that is woken twice. */
+static __always_inline void begin(const struct task_struct *task, __u32 number, __u32 cpu,
 				  _Bool has_run)
 {
+	struct queue *queue = bpf_map_lookup_elem(&queues, &cpu);
+	struct who_record *record = record_at(number);
 	__u32 tid = task->pid;
-	const __u32 *number = find_thread(tid);
-	struct queue *queue = number ? bpf_map_lookup_elem(&queues, &cpu) : 0;
-	struct who_record *record;
-	struct irqs irqs;
 
-	if (!queue)
-		return;
-	record = bpf_map_lookup_elem(&records, number);
-	if (!record || record->tid != tid || (record->queue && !has_run))
+	if (!queue || record->tid != tid || (record->queue && !has_run))
 		return;
 	charge_unseen(record, task->sched_info.run_delay);
 	record->task = (__u64)task;
-	record->since_ns = since_ns;
-	record->waited_ns = 0;
+	record->since_ns = has_run ? queue_of(task)->clock : task->sched_info.last_queued;
+	record->begun_ns = record->seen_ns;
 	record->is_throttled = is_throttled(record);
-	irqs = irqs_of(queue_of(task));
-	record->irq_ns = irqs.hard_ns;
-	record->softirq_ns = irqs.soft_ns;
-	take_slot(queue, record, cpu, (__u64)tid << 32 | (*number + 1));
+	read_irqs(queue_of(task), &record->irqs);
+	take_slot(queue, record, cpu, (__u64)tid << 32 | number);
 }
 
 #define PSTATE_MODE 0xf
@@ -364,15 +369,22 @@ static __always_inline void count_preemption(struct who_record *record, struct t
 }
 
 /* The kernel's own sum says how long the wait was; what of it is not charged yet is added. */
-static __always_inline void end(struct moment *now, struct who_record *record)
+static __always_inline void end(struct moment *now, struct who_record *record,
+				struct task_struct *task)
 {
-	if (now->next_sum_ns > record->seen_ns)
-		charge(now, record, now->next_sum_ns - record->seen_ns);
+	__u64 queued_ns = task->sched_info.last_queued, sum_ns = task->sched_info.run_delay, ns;
+
+	if (queued_ns && now->ns > queued_ns)
+		sum_ns += now->ns - queued_ns;
+	if (sum_ns > record->seen_ns)
+		charge(now, record, sum_ns - record->seen_ns);
+	count_preemption(record, task);
+	ns = record->seen_ns - record->begun_ns;
 	record->queue = 0;
 	record->waits++;
-	if (record->waited_ns > record->max_ns)
-		record->max_ns = record->waited_ns;
-	record->hist[bucket_of(record->waited_ns)]++;
+	if (ns > record->max_ns)
+		record->max_ns = ns;
+	record->hist[bucket_of(ns)]++;
 }
 
 /* ---- the events */
@@ -381,24 +393,20 @@ static __always_inline void end(struct moment *now, struct who_record *record)
  * The vCPU in a slot has waited up to now, or it runs next. A function of its own, which the
  * kernel verifies once: in the loop it takes seconds.
  */
-__attribute__((noinline)) int pass_slot(struct moment *now, __u32 i)
+__attribute__((noinline)) int pass_slot(struct moment *now, struct queue *queue, __u32 i)
 {
-	__u32 cpu = now ? now->cpu : 0, number;
-	struct queue *queue = bpf_map_lookup_elem(&queues, &cpu);
 	struct who_record *record;
 	__u64 slot;
 
 	if (!now || !queue || i >= WHO_SLOTS)
 		return 0;
 	slot = queue->slots[i];
-	number = (__u32)slot - 1;
-	record = bpf_map_lookup_elem(&records, &number);
-	if (!record || record->tid != slot >> 32 || record->queue != cpu + 1) {
+	record = record_at(slot);
+	if (record->tid != slot >> 32 || record->queue != now->cpu + 1) {
 		free_slot(queue, &queue->slots[i]); /* it is no longer measured */
 	} else if (record->tid == now->next_tid) {
 		free_slot(queue, &queue->slots[i]);
-		end(now, record);
-		now->ended = number + 1;
+		now->ended = slot;
 	} else if (record->tid == now->ran_tid) {
 		free_slot(queue, &queue->slots[i]);
 		record->queue = 0; /* it was woken as it fell asleep, and had the CPU all along */
@@ -408,45 +416,39 @@ __attribute__((noinline)) int pass_slot(struct moment *now, __u32 i)
 	return 0;
 }
 
-static __always_inline void pass_time(struct queue *queue, __u32 cpu,
-				      const struct task_struct *ran, struct task_struct *next)
+static __always_inline void pass_time(struct queue *queue, const struct task_struct *ran,
+				      __u32 ran_number, struct task_struct *next)
 {
-	struct moment now = { .cpu = cpu, .ns = queue_of(ran)->clock };
-	__u64 queued_ns = next->sched_info.last_queued;
-	struct who_record *record;
-	__u32 number;
+	const struct rq *rq = queue_of(ran);
+	struct moment now;
 
-	now.irqs = irqs_of(queue_of(ran));
-	now.ran_tid = ran->pid;
+	now.ns = rq->clock;
+	read_irqs(rq, &now.irqs);
+	now.cpu = ran->thread_info.cpu;
 	now.next_tid = next->pid;
-	now.next_sum_ns = next->sched_info.run_delay;
-	if (queued_ns && now.ns > queued_ns)
-		now.next_sum_ns += now.ns - queued_ns;
-	now.ran = (__u64)ran;
-	name_pair(&now.pair, ran);
+	now.ended = 0;
+	identify(&now, ran, ran_number);
 	for (__u32 i = 0, left = queue->nr; i < WHO_SLOTS && left; i++) {
 		if (!queue->slots[i])
 			continue;
-		pass_slot(&now, i);
+		pass_slot(&now, queue, i);
 		left--;
 	}
-	number = now.ended - 1;
-	record = now.ended ? bpf_map_lookup_elem(&records, &number) : 0;
-	if (record)
-		count_preemption(record, next);
+	if (now.ended)
+		end(&now, record_at(now.ended), next);
 }
 
 SEC("tp_btf/sched_switch")
 int on_switch(const __u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 cpu = prev->thread_info.cpu, number = number_of(prev->pid);
 	struct queue *queue = bpf_map_lookup_elem(&queues, &cpu);
 
 	if (queue && queue->nr)
-		pass_time(queue, cpu, prev, next);
-	if (!prev->__state) /* it was preempted, or gave way */
-		begin(prev, cpu, queue_of(prev)->clock, 1);
+		pass_time(queue, prev, number, next);
+	if (!prev->__state && is_vcpu(number)) /* it was preempted, or gave way */
+		begin(prev, number, cpu, 1);
 	return 0;
 }
 
@@ -454,9 +456,10 @@ SEC("tp_btf/sched_wakeup")
 int on_wakeup(const __u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
+	__u32 number = number_of(task->pid);
 
-	if (task->sched_info.last_queued)
-		begin(task, task->thread_info.cpu, task->sched_info.last_queued, 0);
+	if (is_vcpu(number) && task->sched_info.last_queued)
+		begin(task, number, task->thread_info.cpu, 0);
 	return 0;
 }
 
@@ -467,12 +470,12 @@ int on_migrate(const __u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	__u32 to = (__u32)ctx[1];
 	struct queue *from_queue, *queue = bpf_map_lookup_elem(&queues, &to);
+	__u32 number = queue && task->on_rq ? number_of(task->pid) : 0;
+	struct who_record *record = record_at(number);
 	struct moment now = { 0 };
-	struct who_record *record;
 	const struct rq *rq;
 
-	record = queue && task->on_rq ? record_of(task->pid) : 0;
-	if (!record || !record->queue)
+	if (!is_vcpu(number) || !record->queue)
 		return 0;
 	now.cpu = record->queue - 1;
 	from_queue = bpf_map_lookup_elem(&queues, &now.cpu);
@@ -480,9 +483,8 @@ int on_migrate(const __u64 *ctx)
 		return 0;
 	rq = queue_of(task); /* of the CPU that it leaves */
 	now.ns = rq->clock;
-	now.irqs = irqs_of(rq);
-	now.ran = (__u64)rq->curr;
-	name_pair(&now.pair, rq->curr);
+	read_irqs(rq, &now.irqs);
+	identify(&now, rq->curr, number_of(rq->curr->pid));
 	pass(&now, record);
 	for (int i = 0; i < WHO_SLOTS; i++) {
 		__u64 slot = from_queue->slots[i];
@@ -490,7 +492,7 @@ int on_migrate(const __u64 *ctx)
 		if (slot >> 32 != record->tid)
 			continue;
 		free_slot(from_queue, &from_queue->slots[i]);
-		record->since_ns = record->irq_ns = record->softirq_ns = 0;
+		record->since_ns = record->irqs.hard_ns = record->irqs.soft_ns = 0;
 		take_slot(queue, record, to, slot);
 		return 0;
 	}

@@ -25,17 +25,9 @@
 
 #define NAMES_MAX 2048 /* of what ran; what comes later has none of its own */
 #define CULPRITS_MAX 16384 /* with a name */
-#define NAMED_MAX 65536 /* remembered */
 #define NAME_SIZE (GUEST_NAME_SIZE + 2 * WHO_NAME + 48)
 
 _Static_assert(WHO_BUCKETS == HIST_BUCKETS, "the program's buckets are the sample's");
-
-/* The field of a pair, which stays when what ran has ended: the same for all vCPUs of a guest. */
-struct named {
-	struct who_pair pair; /* with the guest that waits in place of the thread */
-	uint32_t field;
-	UT_hash_handle hh;
-};
 
 /* What had the CPU while a vCPU waited. */
 struct culprit {
@@ -53,7 +45,6 @@ struct who {
 	struct culprit *culprits;
 	size_t nr_culprits, room_culprits;
 	struct key_index index;
-	struct named *named;
 	size_t nr_names;
 	enum want_scope scope;
 	uint32_t guest;
@@ -89,41 +80,18 @@ static uint32_t field_of(struct who *who, const struct who_names *names)
 	return fields_add(who->args.fields, &field);
 }
 
-static void forget_pairs(struct who *who)
-{
-	struct named *named, *next;
-
-	HASH_ITER(hh, who->named, named, next) {
-		HASH_DEL(who->named, named);
-		free(named);
-	}
-}
-
-static uint32_t field_of_pair(struct who *who, const struct who_member *waiter,
-			      const struct who_pair *pair, const struct who_time *time)
+static uint32_t field_of_time(struct who *who, const struct who_member *waiter,
+			      const struct who_time *time)
 {
 	struct key ran_key = { .field = FIELD_NONE };
 	struct who_names names = { .part = WAIT_UNKNOWN };
-	struct who_pair of_guest = *pair;
 	const struct who_member *ran;
-	struct named *named;
 
-	of_guest.tid = waiter->guest;
-	HASH_FIND(hh, who->named, &of_guest, sizeof(of_guest), named);
-	if (named)
-		return named->field;
-	ran = pair->kind == WHO_VCPU ? who_members_find(&who->members, (pid_t)time->number) : NULL;
+	ran = time->kind == WHO_VCPU ? who_members_find(&who->members, (pid_t)time->number) : NULL;
 	if (ran)
 		ran_key = (struct key){ ran->guest, ran->vcpu, FIELD_NONE };
-	who_names_of(who->args.guests, pair->kind, time, ran ? &ran_key : NULL, waiter->guest,
-		     &names);
-	if (HASH_COUNT(who->named) >= NAMED_MAX)
-		forget_pairs(who);
-	named = xcalloc(1, sizeof(*named));
-	named->pair = of_guest;
-	named->field = field_of(who, &names);
-	hash_add(who->named, pair, named);
-	return named->field;
+	who_names_of(who->args.guests, time, ran ? &ran_key : NULL, waiter->guest, &names);
+	return field_of(who, &names);
 }
 
 static bool is_wanted(const struct who *who, uint32_t guest)
@@ -152,19 +120,22 @@ static size_t find_culprit(struct who *who, const struct who_member *waiter, uin
 }
 
 /* Adds a pair to the row of its vCPU and field: names of several pairs may be the same. */
-static void take_pair(void *arg, const struct who_pair *pair, const struct who_time *time)
+static void take_time(void *arg, const struct who_time *time, uint64_t count, uint64_t ns,
+		      uint32_t *field)
 {
 	struct who *who = arg;
-	const struct who_member *waiter = who_members_find(&who->members, (pid_t)pair->tid);
+	const struct who_member *waiter = who_members_find(&who->members, (pid_t)time->tid);
 	struct culprit *culprit;
 	size_t at;
 
 	if (!waiter || waiter->number == WHO_NO_RECORD)
 		return;
-	at = find_culprit(who, waiter, field_of_pair(who, waiter, pair, time));
+	if (*field == FIELD_NONE)
+		*field = field_of_time(who, waiter, time);
+	at = find_culprit(who, waiter, *field); /* which may move the list */
 	culprit = &who->culprits[at];
-	culprit->count += time->count;
-	culprit->ns += time->ns;
+	culprit->count += count;
+	culprit->ns += ns;
 	if (time->max_ns > culprit->max_ns)
 		culprit->max_ns = time->max_ns;
 }
@@ -191,10 +162,9 @@ static void forget_culprits(struct who *who)
 
 /* ---- rows */
 
-static int add_culprits(struct who *who, struct sample *sample)
+static void add_culprits(struct who *who, struct sample *sample)
 {
-	int err = who_bpf_take(who->bpf, take_pair, who);
-
+	who_bpf_take(who->bpf, take_time, who);
 	for (size_t i = 0; i < who->nr_culprits; i++) {
 		const struct culprit *culprit = &who->culprits[i];
 		const struct timing timing = { .time_ns = culprit->ns, .max_ns = culprit->max_ns };
@@ -203,17 +173,17 @@ static int add_culprits(struct who *who, struct sample *sample)
 		if (is_wanted(who, culprit->key.guest))
 			sample_add_timed(sample, culprit->key, culprit->count, ROW_NEW, &timing);
 	}
-	return err;
 }
 
 static void add_waits(const struct who *who, const struct who_member *member, struct sample *sample)
 {
 	const struct who_record *record = who_bpf_record(who->bpf, member->number);
 	struct key key = { member->guest, member->vcpu, who->waits };
-	struct timing timing = { .time_ns = record->ns, .max_ns = record->max_ns };
+	struct timing timing = { .time_ns = record->seen_ns - record->first_ns,
+				 .max_ns = record->max_ns };
 
 	if (record->queue)
-		timing.open_ns = record->waited_ns;
+		timing.open_ns = record->seen_ns - record->begun_ns;
 	memcpy(timing.hist, record->hist, sizeof(timing.hist));
 	sample_add_timed(sample, key, record->waits, 0, &timing);
 	key.field = who->preempted;
@@ -228,7 +198,6 @@ static void stop(struct who *who)
 {
 	who_bpf_close(who->bpf);
 	who->bpf = NULL;
-	forget_pairs(who);
 	who->nr_culprits = 0;
 	key_index_clear(&who->index);
 	who_members_forget(&who->members);
@@ -307,21 +276,16 @@ static void say_left_out(const struct who *who, struct error *error)
 			  "threads ran", (double)lost_ns / 1e9);
 }
 
-static int collect_waits(struct who *who, struct sample *sample, struct error *error)
+static void collect_waits(struct who *who, struct sample *sample, struct error *error)
 {
-	int err;
-
 	for (size_t i = 0; i < who->members.nr; i++) {
 		const struct who_member *member = &who->members.list[i];
 
 		if (member->number != WHO_NO_RECORD && is_wanted(who, member->guest))
 			add_waits(who, member, sample);
 	}
-	err = add_culprits(who, sample);
-	if (err)
-		return error_set(error, err, "cannot read who had the CPU: %s", strerror(-err));
+	add_culprits(who, sample);
 	say_left_out(who, error);
-	return 0;
 }
 
 /* What is counted under the thread's number is still an earlier thread's. */
@@ -365,8 +329,8 @@ static int who_collect(void *state, struct sample *sample, struct error *error)
 		forget_culprits(who);
 	sample->time_ns[who->args.source] = clock_now_ns();
 	if (who->bpf)
-		err = collect_waits(who, sample, error);
-	if (!err && has_interrupts)
+		collect_waits(who, sample, error);
+	if (has_interrupts)
 		err = who_interrupts_collect(who->interrupts, vcpu_of, who, sample, error);
 	if (has_changed && has_interrupts)
 		who_interrupts_forget(who->interrupts, has_ended, who);

@@ -50,13 +50,13 @@ static void each_has_its_kind(void **state)
 	assert_int_equal(guests_add_fake(guests, 4000, "db1", 2), DB1);
 	assert_int_equal(guests_add_fake(guests, 5000, "web1", 1), WEB1);
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
-		struct who_time time = { .number = list[i].number };
+		struct who_time time = { .kind = list[i].kind, .number = list[i].number };
 		struct who_names names = { .part = WAIT_UNKNOWN };
 		char text[512];
 
 		memcpy(time.thread.text, list[i].thread, strlen(list[i].thread));
 		memcpy(time.process.text, list[i].process, strlen(list[i].process));
-		who_names_of(guests, list[i].kind, &time, list[i].ran.guest ? &list[i].ran : NULL,
+		who_names_of(guests, &time, list[i].ran.guest ? &list[i].ran : NULL,
 			     DB1, &names);
 		snprintf(text, sizeof(text), "%s %s %s", wait_part_name(names.part),
 			 *names.owner ? names.owner : "-", *names.thread ? names.thread : "-");
