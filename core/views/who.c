@@ -333,8 +333,9 @@ static void build(struct view *view, const struct query *query, const struct fac
 	if (!view->nr_rows && facts->source == SOURCE_HISTORY)
 		view->note = "No vCPU waited for a CPU, or nothing measured it: a history has "
 			     "waits while kvmtop -w shows this view.";
-	else if (!view->nr_rows)
-		view->note = "No vCPU has waited for a CPU.";
+	else if (!view->nr_rows) /* a screen may show a moment before the view was chosen */
+		view->note = query->since_ns ? "No vCPU has waited for a CPU." :
+			     "No vCPU waited for a CPU: this is measured while the view is shown.";
 }
 
 bool who_enter(struct query *query, const struct view_row *row, const struct facts *facts,

@@ -132,8 +132,20 @@ static void small_ones_are_a_row(void **state)
 	set_filter(world, "cat");
 	assert_string_equal(rows(world), "db1 vCPU 0 400000000ns, cat 2000000ns");
 	set_filter(world, NULL);
+	assert_null(world->view.note);
 	a_second(world); /* the same sums: nothing has waited since */
 	assert_string_equal(rows(world), "db1 vCPU 0 0ns");
+}
+
+/* Whether it was measured is not known of a moment of the screen's past. */
+static void nothing_says_when_it_is_measured(void **state)
+{
+	struct world *world = *state;
+
+	assert_string_equal(build(world)->note, "No vCPU waited for a CPU: this is measured "
+						"while the view is shown.");
+	world->query.since_ns = SECOND;
+	assert_string_equal(build(world)->note, "No vCPU has waited for a CPU.");
 }
 
 /* What is of all the time since the start is so in every column. */
@@ -221,6 +233,7 @@ UNIT(test_view_who)
 		TEST(interval_is_that_of_waits),
 		TEST(what_is_no_thread_has_none),
 		TEST(small_ones_are_a_row),
+		TEST(nothing_says_when_it_is_measured),
 		TEST(all_since_the_start),
 		TEST(one_small_one_is_itself),
 		cmocka_unit_test(preempted_in_user_mode),
