@@ -108,7 +108,8 @@ static void paint_finding(struct screen *screen, struct grid *grid, int row)
 	size_t key = 0;
 	int end;
 
-	format_cut(text, sizeof(text), screen->finding, grid->cols - 1, screen->is_utf8);
+	/* The end says how many there are, and the key. */
+	format_middle(text, sizeof(text), screen->finding, grid->cols - 1, screen->is_utf8);
 	end = grid_put(grid, row, 1, STYLE_NOTICE, text);
 	while (screen_keys[key].key && screen_keys[key].types != 'w')
 		key++;

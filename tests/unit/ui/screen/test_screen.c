@@ -710,7 +710,7 @@ static void the_worst_finding_has_a_line(void **state)
 			assert_int_equal(screen_keys[w->screen.hits[i].index].types, 'w');
 	}
 	picture(w, 40, 20);
-	assert_string_equal(line(w, -2), " web1: vCPUs wait for a CPU (critical),…");
+	assert_string_equal(line(w, -2), " web1: vCPUs wai…l), and 2 more: press w");
 	picture(w, 80, 19);
 	assert_null(strstr(line(w, -2), "web1"));
 	many_events(w);
