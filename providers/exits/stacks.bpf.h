@@ -186,13 +186,8 @@ static __always_inline __u64 time_of_sample(__u64 now)
 	return at;
 }
 
-/*
- * Finds which state the vCPU was in at the time of the sample. Between two exits it is in its
- * guest, or just before or after it, in the kernel, where KVM has no stack to show; but not in
- * user space.
- */
-static __always_inline enum exits_stack_state state_at(const struct exits_thread *thread, __u64 at,
-						       _Bool has_user_only)
+/* The state of the vCPU at the time of the sample. */
+static __always_inline enum exits_stack_state state_at(const struct exits_thread *thread, __u64 at)
 {
 	if (!thread || !thread->open_cell)
 		return EXITS_STACK_ON;
@@ -200,7 +195,23 @@ static __always_inline enum exits_stack_state state_at(const struct exits_thread
 		return EXITS_STACK_ON;
 	if (at >= thread->ended_since && at < thread->ended_ns)
 		return EXITS_STACK_LATE;
-	return has_user_only ? EXITS_STACK_ON : EXITS_STACK_GUEST;
+	return EXITS_STACK_GUEST;
+}
+
+/*
+ * Between two exits the vCPU is in its guest, or just before or after it, in the kernel, where KVM
+ * has no stack to show: one frame says so. Else it may be in user space.
+ */
+static __always_inline void keep_stacks(void *ctx, struct exits_frames *frames,
+					struct exits_stack_key *key)
+{
+	if (key->state == EXITS_STACK_ON)
+		key->kernel = keep_stack(ctx, frames, 0);
+	else if (bpf_get_stack(ctx, frames->at, sizeof(frames->at[0]), 0) > 0)
+		return;
+	key->user = keep_stack(ctx, frames, BPF_F_USER_STACK);
+	if (key->user)
+		key->state = EXITS_STACK_ON;
 }
 
 SEC("perf_event")
@@ -217,11 +228,11 @@ int on_sample(void *ctx)
 	frames = bpf_map_lookup_elem(&taken_frames, &number);
 	if (!frames)
 		return 0;
-	key.kernel = keep_stack(ctx, frames, 0);
-	key.user = keep_stack(ctx, frames, BPF_F_USER_STACK);
-	key.state = state_at(thread, at, !key.kernel && key.user);
+	key.state = state_at(thread, at);
+	if (key.state != EXITS_STACK_LATE)
+		keep_stacks(ctx, frames, &key);
 	if (key.state != EXITS_STACK_ON) {
-		key.kernel = key.user = key.pc = 0;
+		key.pc = 0;
 		key.argument = (struct exits_argument_key){ 0 };
 		key.cell = EXITS_NO_CELL;
 	}
