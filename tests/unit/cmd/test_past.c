@@ -26,7 +26,7 @@
 
 #define NR_SAMPLES "25"
 #ifdef __SANITIZE_ADDRESS__
-#define DAMAGES 300
+#define DAMAGES 120
 #else
 #define DAMAGES 100
 #endif
