@@ -424,16 +424,34 @@ static int read_interval(struct options *options, struct error *error)
 	return 0;
 }
 
+static bool is_stdout(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+static int read_outputs(struct options *options, struct error *error)
+{
+	if (is_stdout(options->write_file))
+		return error_set(error, -EINVAL, "-w -: a history cannot be written to a pipe: "
+				 "name a file");
+	if (!is_stdout(options->output) || options->mode == MODE_TIMELINE)
+		return 0;
+	if (options->mode == MODE_RECORD)
+		return error_set(error, -EINVAL, "-o -: a trace.dat cannot be written to a pipe: "
+				 "name a file");
+	options->output = NULL; /* as without the option */
+	return 0;
+}
+
 static int read_words(struct options *options, struct error *error)
 {
 	bool takes_lists = options->source & FROM_RECORDING;
-	int err = 0;
+	int err = read_outputs(options, error);
 
+	if (err)
+		return err;
 	if (options->pids && !options->pid && !takes_lists)
 		return error_set(error, -EINVAL, "\"%s\": -p takes one PID here", options->pids);
-	if (options->write_file && strcmp(options->write_file, "-") == 0)
-		return error_set(error, -EINVAL, "-w -: a history cannot be written to a pipe: "
-				 "name a file");
 	if (options->cost_name)
 		options->cost = (enum cost)option_word(COSTS_BY_NAME, options->cost_name);
 	if (options->cost == COST_NONE && options->tracepoints)
@@ -456,13 +474,10 @@ static int understand(const struct command *command, struct options *options,
 
 	if (err)
 		return err;
-	if (!command->name[0]) {
+	if (!command->name[0])
 		options->mode = mode_of(options);
-		if (options->output && strcmp(options->output, "-") == 0)
-			options->output = NULL; /* standard output: the same as -l */
-	} else if (options->mode & (MODE_REPORT | MODE_FORMAT | MODE_TIMELINE)) {
+	else if (options->mode & (MODE_REPORT | MODE_FORMAT | MODE_TIMELINE))
 		options->source = FROM_RECORDING;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(specs) && !options->from; i++) {
 		if (specs[i].offset == AT(from)) /* --from URL is -r URL */
 			given->bits[i / 64] &= ~(UINT64_C(1) << i % 64);

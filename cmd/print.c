@@ -2,6 +2,7 @@
 /* Builds views of facts and prints them as lines. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/process.h"
 #include "lib/text.h"
@@ -63,7 +64,7 @@ void run_lines_flames(struct run *run)
 	if (!options->svg)
 		return;
 	run->lines.config.format = LINES_SVG;
-	run->lines.config.path = options->svg;
+	run->lines.config.path = strcmp(options->svg, "-") == 0 ? NULL : options->svg;
 }
 
 int run_lines_open(struct run *run, struct error *error)

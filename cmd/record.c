@@ -448,10 +448,6 @@ static int run_record(struct run *run, double seconds)
 /* "-- 0.5" is a time, "0.5" a command. */
 static int understand(struct options *options, struct error *error)
 {
-	if (options->output && strcmp(options->output, "-") == 0)
-		return error_set(error, -EINVAL,
-				 "-o -: a trace.dat cannot be written to a pipe: name "
-					     "a file");
 	if (!options->output)
 		options->output = "trace.dat";
 	if (options->nr_words == 1 && strcmp(options->words[-1], "--") == 0 &&

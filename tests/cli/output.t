@@ -79,6 +79,16 @@ at_once() { # at_once OPTION...
 		"kvmtop: $TMP/none/x.prom: its folder is not there: make it, or choose another" \
 		"and the reason"
 }
+# "-" is standard output, and no file.
+for command in "report --csv --output" "report --folded --output" "report --svg"; do
+	# shellcheck disable=SC2086 # words
+	"$KVMTOP" $command - "$RECORDING" >"$TMP/to_stdout" 2>"$TMP/err"
+	# shellcheck disable=SC2086 # words
+	"$KVMTOP" $command "$TMP/to_file" "$RECORDING" 2>/dev/null
+	check "$command -: standard output" cmp "$TMP/to_stdout" "$TMP/to_file"
+done
+check "and no file of this name" test ! -e ./-
+
 mkfifo "$TMP/endless"
 sleep 60 >"$TMP/endless" &
 writer=$!
