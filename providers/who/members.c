@@ -24,14 +24,16 @@ struct who_member *who_members_find(const struct who_members *members, pid_t tid
 static void begin_member(struct who_members *members, struct who_bpf *bpf,
 			 struct who_member *member)
 {
-	uint32_t number = 0;
+	uint32_t number = members->latest;
 
-	while (number < WHO_VCPUS && members->is_used[number])
-		number++;
-	if (number == WHO_VCPUS || who_bpf_add_vcpu(bpf, member->tid, number) < 0)
+	/* A program may still write to the record of a thread that has just been removed. */
+	do
+		number = (number + 1) % WHO_VCPUS;
+	while (members->is_used[number] && number != members->latest);
+	if (members->is_used[number] || who_bpf_add_vcpu(bpf, member->tid, number) < 0)
 		return;
 	members->is_used[number] = true;
-	member->number = number;
+	members->latest = member->number = number;
 }
 
 static void end_member(struct who_members *members, struct who_bpf *bpf,

@@ -32,6 +32,7 @@ struct who_members {
 	uint64_t generation;   /* of the inventory, as of the members; UINT64_MAX: of none */
 	struct pid_list vmms;
 	bool is_used[WHO_VCPUS]; /* records */
+	uint32_t latest;	 /* record that was given to a thread */
 	size_t nr_left_out;	 /* vCPUs without a record */
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "lib/xalloc.h"
 #include "lib/array.h"
@@ -25,6 +26,8 @@ struct place {
 
 struct who_bpf {
 	struct who_program *program;
+	struct who_record *records;
+	struct who_time *times;
 	struct place *places; /* WHO_TIMES */
 	size_t nr_taken;      /* of them */
 };
@@ -55,6 +58,14 @@ static int64_t cpustat_from_rq(void)
 	return rq < 0 || stat < 0 ? 0 : stat - rq;
 }
 
+/* NULL with errno */
+static void *map_whole(const struct bpf_map *map, size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
 static int load(struct who_bpf *bpf, struct error *error)
 {
 	int nr_cpus = libbpf_num_possible_cpus(), err;
@@ -71,6 +82,11 @@ static int load(struct who_bpf *bpf, struct error *error)
 	if (err)
 		return error_set(error, err, "the kernel refuses our programs for its scheduler's "
 				 "events: %s", strerror(-err));
+	bpf->records = map_whole(bpf->program->maps.records, WHO_VCPUS * sizeof(*bpf->records));
+	bpf->times = map_whole(bpf->program->maps.times, WHO_TIMES * sizeof(*bpf->times));
+	if (!bpf->records || !bpf->times)
+		return error_set(error, -errno, "cannot map what our BPF programs count: %s",
+				 strerror(errno));
 	err = who_program__attach(bpf->program);
 	if (err)
 		return error_set(error, err, "our BPF programs get no event of the scheduler: %s",
@@ -97,6 +113,10 @@ void who_bpf_close(struct who_bpf *bpf)
 {
 	if (!bpf)
 		return;
+	if (bpf->records)
+		munmap(bpf->records, WHO_VCPUS * sizeof(*bpf->records));
+	if (bpf->times)
+		munmap(bpf->times, WHO_TIMES * sizeof(*bpf->times));
 	who_program__destroy(bpf->program);
 	free(bpf->places);
 	free(bpf);
@@ -133,14 +153,14 @@ static int add_thread(struct who_bpf *bpf, pid_t tid, uint32_t number)
 static void free_place(struct who_bpf *bpf, size_t i)
 {
 	bpf->places[i].hash = 0;
-	bpf->program->bss->times[i].hash = 0;
+	bpf->times[i].hash = 0;
 }
 
 /* What an earlier thread of this number has waited is not this one's. */
 static void free_places(struct who_bpf *bpf, pid_t tid)
 {
 	for (size_t i = 0; i < WHO_TIMES && bpf->nr_taken; i++) {
-		const struct who_time *time = &bpf->program->bss->times[i];
+		const struct who_time *time = &bpf->times[i];
 
 		if (time->hash > WHO_BEING_MADE && time->tid == (uint32_t)tid)
 			free_place(bpf, i);
@@ -150,7 +170,7 @@ static void free_places(struct who_bpf *bpf, pid_t tid)
 int who_bpf_add_vcpu(struct who_bpf *bpf, pid_t tid, uint32_t number)
 {
 	free_places(bpf, tid);
-	bpf->program->bss->records[number] = (struct who_record){ .tid = (uint32_t)tid };
+	bpf->records[number] = (struct who_record){ .tid = (uint32_t)tid };
 	return add_thread(bpf, tid, number + 1);
 }
 
@@ -159,19 +179,27 @@ int who_bpf_add_vmm(struct who_bpf *bpf, pid_t pid)
 	return find_thread(bpf, pid, (uint32_t)pid) ? 0 : add_thread(bpf, pid, WHO_IS_VMM);
 }
 
+/* A place is free again if none after it is tried for any thread; so are the ones before it then. */
 void who_bpf_remove(struct who_bpf *bpf, pid_t tid)
 {
+	struct who_thread *threads = bpf->program->bss->threads;
 	struct who_thread *thread = find_thread(bpf, tid, (uint32_t)tid);
+	uint32_t at;
 
-	if (thread)
-		thread->tid = WHO_WAS_THREAD;
+	if (!thread)
+		return;
+	thread->tid = WHO_WAS_THREAD;
+	thread->number = 0; /* the idle thread finds it by its tid, which is 0 */
+	for (at = (uint32_t)(thread - threads); !threads[(at + 1) % WHO_THREADS].tid &&
+	     threads[at].tid == WHO_WAS_THREAD; at = (at - 1) % WHO_THREADS)
+		threads[at].tid = 0;
 }
 
 /* ---- what is counted */
 
 const struct who_record *who_bpf_record(const struct who_bpf *bpf, uint32_t number)
 {
-	return &bpf->program->bss->records[number];
+	return &bpf->records[number];
 }
 
 uint64_t who_bpf_lost_ns(const struct who_bpf *bpf)
@@ -179,12 +207,11 @@ uint64_t who_bpf_lost_ns(const struct who_bpf *bpf)
 	return bpf->program->bss->lost_ns;
 }
 
-static void take_place(struct who_time *time, struct place *place, who_take_fn *take, void *arg)
+static void take_place(const struct who_time *time, uint64_t count, struct place *place,
+		       who_take_fn *take, void *arg)
 {
-	uint64_t count = time->count, ns = time->ns;
+	uint64_t ns = time->ns;
 
-	if (place->hash != time->hash)
-		*place = (struct place){ .hash = time->hash, .field = FIELD_NONE };
 	take(arg, time, count - place->count, ns - place->ns, &place->field);
 	place->count = count;
 	place->ns = ns;
@@ -192,19 +219,23 @@ static void take_place(struct who_time *time, struct place *place, who_take_fn *
 
 void who_bpf_take(struct who_bpf *bpf, who_take_fn *take, void *arg)
 {
-	struct who_time *times = bpf->program->bss->times;
+	const struct who_time *times = bpf->times;
 	bool is_crowded = bpf->nr_taken > CROWDED;
 
 	bpf->nr_taken = 0;
 	for (size_t i = 0; i < WHO_TIMES; i++) {
 		struct place *place = &bpf->places[i];
+		uint64_t hash = __atomic_load_n(&times[i].hash, __ATOMIC_ACQUIRE);
+		uint64_t count = __atomic_load_n(&times[i].count, __ATOMIC_ACQUIRE);
 
-		if (times[i].hash <= WHO_BEING_MADE)
+		if (hash <= WHO_BEING_MADE)
 			continue;
 		bpf->nr_taken++;
-		if (times[i].hash != place->hash || times[i].count != place->count)
-			take_place(&times[i], place, take, arg);
-		else if (is_crowded)
+		if (place->hash != hash)
+			*place = (struct place){ .hash = hash, .field = FIELD_NONE };
+		if (place->count != count)
+			take_place(&times[i], count, place, take, arg);
+		else if (is_crowded && count)
 			free_place(bpf, i);
 	}
 }

@@ -9,7 +9,7 @@
  */
 #include "providers/bpf/buckets.bpf.h"
 #include "providers/bpf/kernel.bpf.h"
-#include "providers/who/shared.h"
+#include "providers/who/tables.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -36,43 +36,14 @@ struct {
 	__type(value, struct queue);
 } queues SEC(".maps");
 
-struct who_thread threads[WHO_THREADS];
-struct who_record records[WHO_VCPUS];
-struct who_time times[WHO_TIMES];
-__u64 lost_ns; /* was charged to a pair that had no room */
-
 /* A moment on a CPU, what has run there since the moment before, and what runs next. */
 struct moment {
 	__u64 ns;
 	struct who_irqs irqs;
 	__u64 ran, ran_hash; /* the address of what has run; its kind and names as a number */
 	__u32 cpu, ran_tid, ran_kind, next_tid;
-	__u32 ended; /* next_tid's number; 0: it has not waited */
+	__u64 ended; /* next_tid's number; 0: it has not waited. No hole: Linux 6.1 wants none. */
 };
-
-/* Its number, or 0: it is none of these. */
-static __always_inline __u32 number_of(__u32 tid)
-{
-	for (__u32 i = 0; i < WHO_TRIES; i++) {
-		const struct who_thread *thread = &threads[(WHO_PLACE(tid) + i) % WHO_THREADS];
-
-		if (thread->tid == tid)
-			return thread->number;
-		if (!thread->tid)
-			return 0;
-	}
-	return 0;
-}
-
-static __always_inline _Bool is_vcpu(__u32 number)
-{
-	return number && number != WHO_IS_VMM;
-}
-
-static __always_inline struct who_record *record_at(__u32 number)
-{
-	return &records[(number - 1) % WHO_VCPUS];
-}
 
 /* Of the CPU that the thread is on, or waits for. */
 static __always_inline const struct rq *queue_of(const struct task_struct *task)
@@ -92,18 +63,6 @@ static __always_inline void read_irqs(const struct rq *rq, struct who_irqs *irqs
 }
 
 /* ---- charging */
-
-/* Of several names and numbers. */
-static __always_inline __u64 mix(__u64 hash, __u64 more)
-{
-	return (hash ^ more) * 0x9e3779b97f4a7c15;
-}
-
-/* With what the hash of something of the kind begins. */
-static __always_inline __u64 hash_of(enum who_kind kind)
-{
-	return mix(0xff51afd7ed558ccd, kind);
-}
 
 static __always_inline __u64 mix_name(__u64 hash, const struct task_struct *task)
 {
@@ -136,92 +95,6 @@ static __always_inline void identify(struct moment *now, const struct task_struc
 		now->ran_kind = WHO_PROCESS;
 		now->ran_hash = mix_name(mix_name(hash_of(WHO_PROCESS), ran), ran->group_leader);
 	}
-}
-
-static __always_inline void copy_name(union who_name *name, const void *task)
-{
-	bpf_probe_read_kernel(name->text, sizeof(name->text),
-			      (const char *)task + bpf_core_field_offset(struct task_struct, comm));
-}
-
-/* Of a pair: its first place. The upper bits depend on all of the hash's parts. */
-static __always_inline __u64 place_of(__u64 hash)
-{
-	return (hash >> 32) % WHO_TIMES;
-}
-
-/* What a vCPU's thread waited for. */
-struct charge {
-	__u64 hash, ns; /* of the pair */
-	__u64 ran;	/* as of struct moment; 0: an interrupt, or the like */
-	__u32 tid, kind;
-};
-
-/* The place becomes the pair's. */
-static __always_inline void begin_time(struct who_time *time, const struct charge *charge)
-{
-	const void *ran = (void *)(unsigned long)charge->ran;
-
-	__builtin_memset(&time->count, 0,
-			 sizeof(*time) - __builtin_offsetof(struct who_time, count));
-	time->tid = charge->tid;
-	time->kind = charge->kind;
-	if (ran)
-		copy_name(&time->thread, ran);
-	if (ran && charge->kind == WHO_VCPU)
-		time->number = READ(ran, struct task_struct, pid);
-	if (ran && charge->kind == WHO_VMM)
-		time->number = READ(ran, struct task_struct, tgid);
-	if (ran && charge->kind == WHO_PROCESS)
-		copy_name(&time->process, READ_POINTER(ran, struct task_struct, group_leader));
-}
-
-static __always_inline void add_to(struct who_time *time, __u64 ns)
-{
-	time->count++;
-	time->ns += ns;
-	if (ns > time->max_ns)
-		time->max_ns = ns;
-}
-
-/* The pair is new, or another has its first place. */
-__attribute__((noinline)) int add_elsewhere(struct charge *charge)
-{
-	if (!charge)
-		return 0;
-	for (__u32 i = 0; i < WHO_TRIES; i++) {
-		struct who_time *time = &times[(place_of(charge->hash) + i) % WHO_TIMES];
-
-		if (!time->hash && !__sync_val_compare_and_swap(&time->hash, 0, WHO_BEING_MADE)) {
-			begin_time(time, charge);
-			__sync_lock_test_and_set(&time->hash, charge->hash);
-		}
-		if (time->hash == charge->hash) {
-			add_to(time, charge->ns);
-			return 0;
-		}
-	}
-	__sync_fetch_and_add(&lost_ns, charge->ns);
-	return 0;
-}
-
-static __always_inline void add(__u64 ran_hash, __u32 tid, enum who_kind kind, __u64 ran, __u64 ns)
-{
-	__u64 hash = mix(ran_hash, tid) | WHO_IS_MADE;
-	struct who_time *time = &times[place_of(hash)];
-
-	if (time->hash == hash) {
-		add_to(time, ns);
-	} else {
-		struct charge charge = { hash, ns, ran, tid, kind };
-
-		add_elsewhere(&charge);
-	}
-}
-
-static __always_inline void add_kind(__u32 tid, enum who_kind kind, __u64 ns)
-{
-	add(hash_of(kind), tid, kind, 0, ns);
 }
 
 /* What interrupts took of ns. They are counted to the moment, which may be later than ns is. */
@@ -331,7 +204,7 @@ static __always_inline void begin(const struct task_struct *task, __u32 number, 
 	struct who_record *record = record_at(number);
 	__u32 tid = task->pid;
 
-	if (!queue || record->tid != tid || (record->queue && !has_run))
+	if (!queue || !record || record->tid != tid || (record->queue && !has_run))
 		return;
 	charge_unseen(record, task->sched_info.run_delay);
 	record->task = (__u64)task;
@@ -402,7 +275,7 @@ __attribute__((noinline)) int pass_slot(struct moment *now, struct queue *queue,
 		return 0;
 	slot = queue->slots[i];
 	record = record_at(slot);
-	if (record->tid != slot >> 32 || record->queue != now->cpu + 1) {
+	if (!record || record->tid != slot >> 32 || record->queue != now->cpu + 1) {
 		free_slot(queue, &queue->slots[i]); /* it is no longer measured */
 	} else if (record->tid == now->next_tid) {
 		free_slot(queue, &queue->slots[i]);
@@ -420,6 +293,7 @@ static __always_inline void pass_time(struct queue *queue, const struct task_str
 				      __u32 ran_number, struct task_struct *next)
 {
 	const struct rq *rq = queue_of(ran);
+	struct who_record *record;
 	struct moment now;
 
 	now.ns = rq->clock;
@@ -434,8 +308,9 @@ static __always_inline void pass_time(struct queue *queue, const struct task_str
 		pass_slot(&now, queue, i);
 		left--;
 	}
-	if (now.ended)
-		end(&now, record_at(now.ended), next);
+	record = now.ended ? record_at(now.ended) : 0;
+	if (record)
+		end(&now, record, next);
 }
 
 SEC("tp_btf/sched_switch")
@@ -471,11 +346,11 @@ int on_migrate(const __u64 *ctx)
 	__u32 to = (__u32)ctx[1];
 	struct queue *from_queue, *queue = bpf_map_lookup_elem(&queues, &to);
 	__u32 number = queue && task->on_rq ? number_of(task->pid) : 0;
-	struct who_record *record = record_at(number);
+	struct who_record *record = is_vcpu(number) ? record_at(number) : 0;
 	struct moment now = { 0 };
 	const struct rq *rq;
 
-	if (!is_vcpu(number) || !record->queue)
+	if (!record || !record->queue)
 		return 0;
 	now.cpu = record->queue - 1;
 	from_queue = bpf_map_lookup_elem(&queues, &now.cpu);

@@ -179,11 +179,15 @@ static void add_waits(const struct who *who, const struct who_member *member, st
 {
 	const struct who_record *record = who_bpf_record(who->bpf, member->number);
 	struct key key = { member->guest, member->vcpu, who->waits };
-	struct timing timing = { .time_ns = record->seen_ns - record->first_ns,
-				 .max_ns = record->max_ns };
+	uint64_t seen_ns = __atomic_load_n(&record->seen_ns, __ATOMIC_ACQUIRE);
+	uint64_t first_ns = record->first_ns, begun_ns = record->begun_ns;
+	struct timing timing = { .max_ns = record->max_ns };
 
-	if (record->queue)
-		timing.open_ns = record->seen_ns - record->begun_ns;
+	/* A program may just set all three. */
+	if (seen_ns > first_ns)
+		timing.time_ns = seen_ns - first_ns;
+	if (record->queue && seen_ns > begun_ns)
+		timing.open_ns = seen_ns - begun_ns;
 	memcpy(timing.hist, record->hist, sizeof(timing.hist));
 	sample_add_timed(sample, key, record->waits, 0, &timing);
 	key.field = who->preempted;

@@ -49,13 +49,31 @@ struct waits {
 	} charged;
 };
 
+/* Of those that we may use. */
+static int last_cpu;
+
+/* Whether threads may be the first on it, which cmocka cannot be told from within them. */
+static bool find_last_cpu(void)
+{
+	const struct sched_param first = { .sched_priority = 10 }, usual = { 0 };
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0 ||
+	    sched_setscheduler(0, SCHED_FIFO, &first) < 0)
+		return false;
+	sched_setscheduler(0, SCHED_OTHER, &usual);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		last_cpu = CPU_ISSET(cpu, &set) ? cpu : last_cpu;
+	return true;
+}
+
 static void be_on_last_cpu(void)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
-	CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) - 1, &set);
-	assert_int_equal(sched_setaffinity(0, sizeof(set), &set), 0);
+	CPU_SET(last_cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
 }
 
 static void *compute(void *arg)
@@ -135,7 +153,11 @@ static bool begin_waits(struct waits *waits, size_t nr)
 	struct error error = { "" };
 
 	*waits = (struct waits){ 0 };
-	if (who_bpf_open(&waits->bpf, &error) < 0) {
+	if (!find_last_cpu())
+		error_set(&error, 0, "no thread may have a priority here");
+	else
+		who_bpf_open(&waits->bpf, &error);
+	if (!waits->bpf) {
 		print_message("%s\n", error.text);
 		return false;
 	}
@@ -200,7 +222,7 @@ static void be_first(void)
 	const struct sched_param first = { .sched_priority = 10 };
 
 	be_on_last_cpu();
-	assert_int_equal(sched_setscheduler(0, SCHED_FIFO, &first), 0);
+	sched_setscheduler(0, SCHED_FIFO, &first);
 }
 
 static void *run_first(void *arg)
@@ -268,7 +290,7 @@ static void two_vcpus_blame_each_other(void **state)
 /* ---- more names than there are places */
 
 #define NAMES		40000
-#define NAMES_A_READING 2000
+#define NAMES_A_READING 1000
 
 static void *have_many_names(void *arg)
 {
