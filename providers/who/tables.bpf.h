@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tables - what the programs of the provider "who" and its reader share: threads, the record of each
- * vCPU's thread, and the time of pairs of such a thread and what ran while it waited.
+ * tables - what the programs of the provider "who" and its reader share: threads, the record of
+ * each vCPU's thread, and the time of pairs of such a thread and what ran while it waited.
  */
 #ifndef KVMTOP_PROVIDERS_WHO_TABLES_BPF_H
 #define KVMTOP_PROVIDERS_WHO_TABLES_BPF_H

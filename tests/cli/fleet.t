@@ -120,7 +120,8 @@ is "$(ls "$TMP/t")" kvmtop.prom "nothing is left beside it"
 is "$(number "$file" 'kvmtop_exits_total{guest="web1",reason="cpuid"}')" 486 "it has the exits"
 # shellcheck disable=SC2086
 is "$(status_of "$KVMTOP" export $amd --prometheus "$TMP/none/a.prom" -n 1) $(cat "$TMP/err")" \
-	"1 kvmtop: $TMP/none/a.prom: its folder is not there: make it, or choose another" "a folder that is not there"
+	"1 kvmtop: $TMP/none/a.prom: its folder is not there: make it, or choose another" \
+	"a folder that is not there"
 # shellcheck disable=SC2086
 spawn "$KVMTOP" export $amd --prometheus "$file" -s 0.1
 wait_for 20 is_sampling "$SPAWNED"
