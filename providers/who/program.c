@@ -179,7 +179,7 @@ int who_bpf_add_vmm(struct who_bpf *bpf, pid_t pid)
 	return find_thread(bpf, pid, (uint32_t)pid) ? 0 : add_thread(bpf, pid, WHO_IS_VMM);
 }
 
-/* A place is free again if none after it is tried for any thread; so are the ones before it then. */
+/* Its place is free again if none after it is tried for any thread; so are those before it then. */
 void who_bpf_remove(struct who_bpf *bpf, pid_t tid)
 {
 	struct who_thread *threads = bpf->program->bss->threads;
