@@ -379,10 +379,10 @@ timer_is_late() {
 	}' "$TMP/irqs.out")" yes "interrupts: as late as the guest saw, and more than its interrupt"
 }
 
-# vcpu_tid PID: the thread of its vCPU.
+# vcpu_tid PID: the thread of its vCPU. Since Linux 6.14 one of KVM's is among them.
 vcpu_tid() {
 	for h_task in "/proc/$1/task"/*; do
-		[ "${h_task##*/}" = "$1" ] || echo "${h_task##*/}"
+		[ "${h_task##*/}" = "$1" ] || grep -q '^kvm-' "$h_task/comm" || echo "${h_task##*/}"
 	done
 }
 
