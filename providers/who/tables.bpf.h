@@ -108,7 +108,7 @@ static __always_inline void add_to(struct who_time *time, __u64 ns)
 	time->ns += ns;
 	if (ns > time->max_ns)
 		time->max_ns = ns;
-	asm volatile("" ::: "memory"); /* whoever sees the count sees the time */
+	asm volatile("" ::: "memory"); /* a reader that sees the count sees the time */
 	time->count++;
 }
 

@@ -317,12 +317,17 @@ SEC("tp_btf/sched_switch")
 int on_switch(const __u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	__u32 cpu = prev->thread_info.cpu, number = number_of(prev->pid);
+	_Bool has_waiting, goes_on = !prev->__state; /* it was preempted, or gave way */
+	__u32 cpu = prev->thread_info.cpu, number;
 	struct queue *queue = bpf_map_lookup_elem(&queues, &cpu);
 
-	if (queue && queue->nr)
+	has_waiting = queue && queue->nr;
+	if (!has_waiting && !goes_on)
+		return 0;
+	number = number_of(prev->pid);
+	if (has_waiting)
 		pass_time(queue, prev, number, next);
-	if (!prev->__state && is_vcpu(number)) /* it was preempted, or gave way */
+	if (goes_on && is_vcpu(number))
 		begin(prev, number, cpu, 1);
 	return 0;
 }
