@@ -269,12 +269,12 @@ static void name_kernel(const struct guests *guests, const struct who_time *time
 	const struct guest *guest;
 
 	names->part = WAIT_KERNEL;
-	guest_name_thread(time->thread.text, WHO_NAME, names->thread, sizeof(names->thread));
+	guest_name_thread(time->thread, WHO_NAME, names->thread, sizeof(names->thread));
 	names->thread[strcspn(names->thread, "/")] = '\0';
-	if (!guest_name_is_vhost(time->thread.text))
+	if (!guest_name_is_vhost(time->thread))
 		return;
 	names->part = WAIT_VHOST;
-	guest = guests_by_pid(guests, guest_name_vmm_pid(time->thread.text));
+	guest = guests_by_pid(guests, guest_name_vmm_pid(time->thread));
 	if (guest)
 		name_owner(names, guest);
 }
@@ -284,10 +284,10 @@ static void name_vmm(const struct guests *guests, const struct who_time *time,
 {
 	const struct guest *guest = guests_by_pid(guests, (pid_t)time->number);
 
-	names->part = guest_name_is_vhost(time->thread.text) ? WAIT_VHOST : WAIT_VMM;
+	names->part = guest_name_is_vhost(time->thread) ? WAIT_VHOST : WAIT_VMM;
 	if (!guest)
 		return;
-	guest_name_thread(time->thread.text, WHO_NAME, names->thread, sizeof(names->thread));
+	guest_name_thread(time->thread, WHO_NAME, names->thread, sizeof(names->thread));
 	name_owner(names, guest);
 }
 
@@ -311,9 +311,9 @@ void who_names_of(const struct guests *guests, const struct who_time *time, cons
 		break;
 	case WHO_PROCESS:
 		names->part = WAIT_PROCESS;
-		guest_name_thread(time->thread.text, WHO_NAME, names->thread,
+		guest_name_thread(time->thread, WHO_NAME, names->thread,
 				  sizeof(names->thread));
-		guest_name_thread(time->process.text, WHO_NAME, names->owner,
+		guest_name_thread(time->process, WHO_NAME, names->owner,
 				  sizeof(names->owner));
 		break;
 	default:

@@ -37,12 +37,6 @@ enum who_kind {
 	WHO_UNKNOWN,	/* no program saw the wait, as when all WHO_SLOTS were taken */
 };
 
-/* As the kernel has it, in as few loads as it takes. */
-union who_name {
-	char text[WHO_NAME];
-	__u64 parts[WHO_NAME / sizeof(__u64)];
-};
-
 #define WHO_BEING_MADE 1
 #define WHO_IS_MADE (1ull << 63) /* a bit of every hash */
 
@@ -57,7 +51,7 @@ struct who_time {
 	__u32 tid;    /* of the vCPU's thread */
 	__u32 kind;   /* enum who_kind */
 	__u64 number; /* see there; else 0 */
-	union who_name thread, process;
+	char thread[WHO_NAME], process[WHO_NAME]; /* names as the kernel has them */
 };
 
 /* What interrupts have taken of a CPU; 0: not known. */

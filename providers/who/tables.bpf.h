@@ -71,9 +71,9 @@ static __always_inline __u64 hash_of(enum who_kind kind)
 	return mix(0xff51afd7ed558ccd, kind);
 }
 
-static __always_inline void copy_name(union who_name *name, const void *task)
+static __always_inline void copy_name(char *name, const void *task)
 {
-	bpf_probe_read_kernel(name->text, sizeof(name->text),
+	bpf_probe_read_kernel(name, WHO_NAME,
 			      (const char *)task + bpf_core_field_offset(struct task_struct, comm));
 }
 
@@ -94,13 +94,13 @@ static __always_inline void begin_time(struct who_time *time, const struct charg
 	time->tid = charge->tid;
 	time->kind = charge->kind;
 	if (ran)
-		copy_name(&time->thread, ran);
+		copy_name(time->thread, ran);
 	if (ran && charge->kind == WHO_VCPU)
 		time->number = READ(ran, struct task_struct, pid);
 	if (ran && charge->kind == WHO_VMM)
 		time->number = READ(ran, struct task_struct, tgid);
 	if (ran && charge->kind == WHO_PROCESS)
-		copy_name(&time->process, READ_POINTER(ran, struct task_struct, group_leader));
+		copy_name(time->process, READ_POINTER(ran, struct task_struct, group_leader));
 }
 
 static __always_inline void add_to(struct who_time *time, __u64 ns)

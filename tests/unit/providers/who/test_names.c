@@ -54,8 +54,8 @@ static void each_has_its_kind(void **state)
 		struct who_names names = { .part = WAIT_UNKNOWN };
 		char text[512];
 
-		memcpy(time.thread.text, list[i].thread, strlen(list[i].thread));
-		memcpy(time.process.text, list[i].process, strlen(list[i].process));
+		memcpy(time.thread, list[i].thread, strlen(list[i].thread));
+		memcpy(time.process, list[i].process, strlen(list[i].process));
 		who_names_of(guests, &time, list[i].ran.guest ? &list[i].ran : NULL,
 			     DB1, &names);
 		snprintf(text, sizeof(text), "%s %s %s", wait_part_name(names.part),

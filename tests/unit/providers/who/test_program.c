@@ -184,7 +184,7 @@ static void take(void *arg, const struct who_time *time, uint64_t count, uint64_
 	charged->nr++;
 	charged->all_ns += ns;
 	if (time->kind == charged->kind && time->number == charged->number &&
-	    (!charged->thread || !strcmp(time->thread.text, charged->thread)))
+	    (!charged->thread || !strcmp(time->thread, charged->thread)))
 		charged->ns += ns;
 }
 
