@@ -235,8 +235,8 @@ static void configure_lines(struct exits_run *run)
 
 static int write_view(struct exits_run *run, const struct view *view, struct error *error)
 {
-	run_note(&run->run, view->note);
-	run->has_noted |= view->note != NULL;
+	run_note(&run->run, view_remark(view));
+	run->has_noted |= view_remark(view) != NULL;
 	run->has_written = true;
 	return run_write(&run->run, view, clock_real_ns(), run->run.elapsed_ns, error);
 }
@@ -286,8 +286,8 @@ static void say_end_of_long(struct exits_run *run)
 {
 	char longer[32];
 
-	run_note(&run->run, run->run.view.note);
-	if (run->has_rows || run->has_noted || run->run.view.note)
+	run_note(&run->run, view_remark(&run->run.view));
+	if (run->has_rows || run->has_noted || view_remark(&run->run.view))
 		return;
 	format_duration(longer, sizeof(longer), run->run.query.longer_ns);
 	fprintf(stderr, "kvmtop: no exit took longer than %s\n", longer);

@@ -400,7 +400,7 @@ static int write_spans(struct past_run *reader, struct history_span spans[2],
 	run_lines_plain(run);
 	run->lines.config.side[0].span = &abouts[1];
 	run->lines.config.side[1].span = &abouts[0];
-	run_note(run, run->view.note);
+	run_note(run, view_remark(&run->view));
 	return run_write(run, &run->view, 0, abouts[1].elapsed_ns, error);
 }
 

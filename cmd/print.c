@@ -163,13 +163,12 @@ int run_print(struct run *run, uint64_t time_ns, struct error *error)
 {
 	const struct facts *facts = monitor_facts(run->monitor);
 	const struct query *query = &run->query;
-	const char *lacks = query_lacks(query, facts);
 	const char *note;
 
 	view_build(&run->view, query, facts);
 	if (run->options->mode == MODE_LOG)
 		view_drop_repeated(&run->view);
-	note = lacks ? lacks : run->view.note;
+	note = view_remark(&run->view);
 	if (!note && run->options->mode == MODE_ONCE && !run->view.nr_rows) {
 		if (query->type == &view_why)
 			note = "Nothing found in this interval. kvmtop-why(8) has the causes that "
@@ -177,7 +176,7 @@ int run_print(struct run *run, uint64_t time_ns, struct error *error)
 		else if (query->type == &view_events) /* which has no headings, either */
 			note = "No event of KVM was counted.";
 	}
-	if (query->filter && !lacks && !query_selects_any(query, facts->fields))
+	if (query->filter && !run->view.lacks && !query_selects_any(query, facts->fields))
 		warn_no_match(run);
 	else
 		run_note(run, note);

@@ -227,7 +227,6 @@ static int make(struct report *report, struct error *error)
 	struct query *query = &run->query;
 	const struct view_type *type = query->type;
 	int err = check_clock(report->reading, type, error);
-	const char *lacks;
 
 	if (err)
 		return err;
@@ -241,9 +240,6 @@ static int make(struct report *report, struct error *error)
 		return 0;
 	monitor_sample(run->monitor);
 	view_build(&run->view, query, monitor_facts(run->monitor));
-	lacks = query_lacks(query, monitor_facts(run->monitor));
-	if (lacks)
-		run->view.note = lacks;
 	report->about.has_exits = run->view.nr_rows > 0;
 	return 0;
 }
@@ -257,7 +253,7 @@ static int write_view(struct report *report, const struct view *view, struct err
 		run->lines.config.path = NULL;
 	run_lines_flames(run);
 	run->lines.config.side[0].recording = &report->about;
-	run_note(run, view->note);
+	run_note(run, view_remark(view));
 	return run_write(run, view, 0, report->about.unit == UNIT_CYCLES ? 0 : report->about.span,
 			 error);
 }

@@ -70,11 +70,10 @@ static int print(struct run *run, struct error *error)
 {
 	configure_lines(run);
 	view_build(&run->view, &run->query, monitor_facts(run->monitor));
-	run_note(run, run->view.note);
+	run_note(run, view_remark(&run->view));
 	if (!run->view.nr_rows && run->lines.config.format == LINES_TABLE) {
-		say(guests_count(monitor_facts(run->monitor)->guests) ?
-			    "no code of an exit was seen: measure for longer, or without -e" :
-			    "no guest is running");
+		if (!run->view.lacks)
+			say("no code of an exit was seen: measure for longer, or without -e");
 		return 0;
 	}
 	return run_write(run, &run->view, clock_real_ns(), run->elapsed_ns, error);

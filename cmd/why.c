@@ -85,9 +85,7 @@ static void say_nothing_found(const struct run *run)
 {
 	size_t nr = guests_count(monitor_facts(run->monitor)->guests);
 
-	if (!nr)
-		printf("No guest is running.\n");
-	else if (run->query.guest != GUEST_ALL)
+	if (run->query.guest != GUEST_ALL)
 		printf("Nothing found in %.1f s.\n", (double)run->elapsed_ns / 1e9);
 	else
 		printf("Nothing found in %.1f s: %zu guest%s.\n", (double)run->elapsed_ns / 1e9,
@@ -100,9 +98,10 @@ static int print(struct run *run, struct error *error)
 	run->lines.config.room = lines_room();
 	run->query.since_ns = run->elapsed_ns;
 	view_build(&run->view, &run->query, monitor_facts(run->monitor));
-	run_note(run, run->view.note);
+	run_note(run, view_remark(&run->view));
 	if (!run->view.nr_rows && run->lines.config.format == LINES_TABLE && !is_who(run)) {
-		say_nothing_found(run);
+		if (!run->view.lacks)
+			say_nothing_found(run);
 		return 0;
 	}
 	return run_write(run, &run->view, clock_real_ns(), run->elapsed_ns, error);

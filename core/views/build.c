@@ -450,6 +450,18 @@ static void fold_ended(struct view *view, const struct query *query)
 	view->rows[view->nr_rows - 1].is_last = true;
 }
 
+/* What has ended may have rows without a guest that runs. */
+static const char *find_lack(const struct view *view, const struct query *query,
+			     const struct facts *facts)
+{
+	const char *lacks = query_lacks(query, facts);
+
+	if (lacks || view->nr_rows || !query->type->by_guest || guests_count(facts->guests))
+		return lacks;
+	return facts->source == SOURCE_RECORDING ? "The recording has no guest." :
+						   "No guest is running.";
+}
+
 void view_build(struct view *view, const struct query *query, const struct facts *facts)
 {
 	struct order order = order_of(query);
@@ -467,7 +479,8 @@ void view_build(struct view *view, const struct query *query, const struct facts
 	drop_absent(view, facts);
 	if (query->type->finish)
 		query->type->finish(view, query, facts);
-	if (query_lacks(query, facts)) /* the lack is the reason; the view's note says less */
+	view->lacks = find_lack(view, query, facts);
+	if (view->lacks) /* the reason; the view's note says less */
 		view->note = NULL;
 	if (facts->unit == UNIT_CYCLES)
 		drop_rates(view);

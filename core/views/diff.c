@@ -230,8 +230,9 @@ int view_diff(const struct view_side sides[2], struct view *ret_view, struct err
 	if (!err) {
 		ret_view->unit = sides[has_times(&sides[OTHER]) ? OTHER : THIS].unit;
 		ret_view->absent = absent_columns(sides[OTHER].view);
-		ret_view->note = sides[OTHER].view->note ? sides[OTHER].view->note :
-							   sides[THIS].view->note;
+		ret_view->note = view_remark(sides[OTHER].view);
+		if (!ret_view->note)
+			ret_view->note = view_remark(sides[THIS].view);
 	}
 	for (size_t i = 0; i < nr && !err; i++)
 		fill_row(view_add(ret_view), sides, &pairs[i]);

@@ -142,6 +142,7 @@ struct view {
 	const char *rate_title; /* the heading of the column "rate"; NULL: as in the table */
 	struct own_cost cost; /* of the Host view */
 	const char *note; /* a note about the rows, for the user; NULL: none */
+	const char *lacks; /* why there cannot be rows, instead of a note; NULL: there can be */
 	char ended[32]; /* the name of the row that what has ended is folded into */
 	struct rollup sums; /* cells point into it, */
 	char *scratch; /* and into this */
@@ -171,6 +172,12 @@ static inline size_t view_default_sort(const struct view_type *type)
 static inline bool view_has_column(const struct view *view, size_t column)
 {
 	return !(view->absent >> column & 1);
+}
+
+/* For a face that has one line for both; NULL: there is nothing to say. */
+static inline const char *view_remark(const struct view *view)
+{
+	return view->lacks ? view->lacks : view->note;
 }
 
 /* A row below another one has a whole name: kvm_exit(HLT), not HLT. */

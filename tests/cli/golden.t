@@ -154,6 +154,16 @@ golden exits-no-provider exits --sysroot $root/arm64 0.1
 golden exits-long-none exits --sysroot $root/amd --longer 5ms 0.1
 compare
 
+# A host without guests: all commands say it in the same words.
+cp -r $root/amd "$TMP/idle"
+rm -r "$TMP/idle/proc/112" "$TMP/idle/proc/115"
+for command in "exits 0.1" "exits --longer 1ms 0.1" "exits --json 0.1" "why 0.1" "why --json 0.1" \
+	"-1 --view guests" "-1 --view vcpus -f nothing"; do
+	# shellcheck disable=SC2086 # words
+	is "$("$KVMTOP" $command --sysroot "$TMP/idle" 2>&1 >"$TMP/idle.out")" \
+		"kvmtop: No guest is running." "$command without guests"
+done
+
 # A counter of debugfs that grows all the time, with as many digits.
 cp -r $root/amd "$TMP/yields"
 yields=$TMP/yields/sys/kernel/debug/kvm/112-10/directed_yield_attempted

@@ -282,16 +282,14 @@ static const char *why_nothing(struct tui *tui)
 	const struct query *query = tui->query;
 	bool is_recorded = tui_is_recording(tui);
 
-	if (query_lacks(query, &tui->facts))
-		return query_lacks(query, &tui->facts);
+	if (tui->view.lacks)
+		return tui->view.lacks;
 	if (tui_shows_machines(tui) && query->type != &view_hosts && query->type != &view_exits)
 		return say(tui, "This is known of one host at a time: press %c, then Enter on a "
 				"host", view_guests.key);
 	if (tui->source->past && past_has_machines(tui->source->past) && query->has_vcpu)
 		return say(tui, "Prometheus has the exits of a guest, not of a vCPU: Backspace, "
 				"then %c", view_exits.key);
-	if (query->type->by_guest && !guests_count(tui->facts.guests))
-		return is_recorded ? "The recording has no guest." : "No guest is running.";
 	if (query->type == &view_long_exits && !query->filter)
 		return why_not_long(tui);
 	if (query->type == &view_why && !query->filter)

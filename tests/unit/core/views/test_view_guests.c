@@ -194,9 +194,15 @@ static void events_of_the_host_are_of_no_guest(void **state)
 	count_in(world, GUEST_NONE, PIO, 500);
 	take(world);
 	build(world);
-	assert_null(world->view.note); /* an empty host needs no note */
+	assert_null(world->view.note);
+	assert_string_equal(world->view.lacks, "No guest is running.");
+	world->facts.source = SOURCE_RECORDING;
+	build(world);
+	assert_string_equal(world->view.lacks, "The recording has no guest.");
+	world->facts.source = SOURCE_LIVE;
 	two_guests(world);
 	build(world);
+	assert_null(world->view.lacks);
 	assert_string_equal(world->view.note,
 			    "These events were counted for the whole host only.");
 }
