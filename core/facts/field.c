@@ -87,6 +87,16 @@ const char *wait_part_name(enum wait_part part)
 	return names[part];
 }
 
+void wait_name_culprit(char *buf, size_t size, const struct field *field)
+{
+	if (!field->alias || field->part == WAIT_OWN || strcmp(field->alias, field->label) == 0)
+		snprintf(buf, size, "%s", field->label);
+	else if (field->part == WAIT_GUEST)
+		snprintf(buf, size, "%s %s", field->alias, field->label);
+	else
+		snprintf(buf, size, "%s of %s", field->label, field->alias);
+}
+
 /* Waiting and polling are no parts of their own. */
 bool field_adds_up(const struct field *spec)
 {

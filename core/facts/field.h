@@ -143,10 +143,15 @@ static inline bool time_adds_up(enum time_part part)
 
 #define WAIT_NUMBER(part, ...) WAIT_##part,
 
+struct field;
+
 enum wait_part { WAIT_LIST(WAIT_NUMBER) WAIT_PARTS };
 
 /* "own" */
 const char *wait_part_name(enum wait_part part);
+
+/* What had the CPU: "web2 vCPU 0", of the vCPU's own guest "vCPU 1", "qemu-io of web2", "make". */
+void wait_name_culprit(char *buf, size_t size, const struct field *field);
 
 /*
  * All interrupts of a vCPU; of one vector; how late its timer was; and, of the field in `reason`,

@@ -150,10 +150,11 @@ static void add_neighbour(const struct measure *measure, struct finding *finding
 {
 	const struct guest *guest = guests_find(measure->facts->guests, other->key.guest);
 
-	add_words(finding, "%svCPU %d", other->key.guest == subject->key.guest ? "its own " : "",
-		  (int)other->key.vcpu);
-	if (other->key.guest != subject->key.guest && guest)
-		add_words(finding, " of %s", guest->name);
+	if (other->key.guest == subject->key.guest)
+		add_words(finding, "its own ");
+	else if (guest)
+		add_words(finding, "%s ", guest->name);
+	add_words(finding, "vCPU %d", (int)other->key.vcpu);
 	if (other->has_run)
 		add_words(finding, " (%.0f %%)", other->run_per_s / 1e7);
 }
@@ -239,18 +240,16 @@ static bool add_culprits(const struct measure *measure, struct finding *finding,
 	uint64_t all_ns = waited_ns(measure, subject);
 
 	for (size_t nr = 0; nr < NEIGHBOURS_MAX; nr++) {
+		char name[GUEST_NAME_SIZE + 32];
 		const struct field *field;
 
 		item = find_culprit(measure, subject, item);
 		if (!item || (nr && item->timing->delta_ns < all_ns / 100))
 			break;
 		field = fields_get(measure->facts->fields, item->key.field);
-		add_words(finding, "%s%s%s", nr ? ", " : "; who had the CPU: ",
-			  field->part == WAIT_OWN ? "its own " : "", field->label);
-		if (field->alias && field->part != WAIT_OWN &&
-		    strcmp(field->alias, field->label) != 0)
-			add_words(finding, " of %s", field->alias);
-		add_words(finding, " (%.0f %%)",
+		wait_name_culprit(name, sizeof(name), field);
+		add_words(finding, "%s%s%s (%.0f %%)", nr ? ", " : "; who had the CPU: ",
+			  field->part == WAIT_OWN ? "its own " : "", name,
 			  (double)item->timing->delta_ns * 100 / (double)all_ns);
 	}
 	return all_ns;

@@ -81,20 +81,6 @@ void who_name_vcpu(char name[WHO_NAME_SIZE], const struct guest *guest, int32_t 
 	snprintf(name, WHO_NAME_SIZE, "%s vCPU %d", guest ? guest->name : "(ended)", (int)vcpu);
 }
 
-/* "web2 vCPU 0", "vCPU 1", "qemu-io of web2", "kworker" */
-static void name_culprit(char *name, const struct field *field)
-{
-	bool is_vcpu = field->part == WAIT_GUEST;
-	bool is_alone = !field->alias || field->part == WAIT_OWN ||
-			strcmp(field->alias, field->label) == 0;
-
-	if (is_alone)
-		snprintf(name, WHO_NAME_SIZE, "%s", field->label);
-	else
-		snprintf(name, WHO_NAME_SIZE, "%s%s%s", is_vcpu ? field->alias : field->label,
-			 is_vcpu ? " " : " of ", is_vcpu ? field->label : field->alias);
-}
-
 uint64_t who_ns(const struct query *query, const struct group *group)
 {
 	return query->since_ns ? group->timing.total_ns : group->timing.delta_ns;
@@ -150,7 +136,7 @@ static void add_row(struct view *view, struct row_of *of, char *name)
 	if (is_vcpu)
 		who_name_vcpu(name, of->guest, of->group->key.vcpu);
 	else
-		name_culprit(name, of->field);
+		wait_name_culprit(name, WHO_NAME_SIZE, of->field);
 	row = fill_row(view, of);
 	row->depth = !is_vcpu;
 	row->cells[0] = cell_text(name);

@@ -492,7 +492,7 @@ static void the_worst_vcpu_and_how_many(void **state)
 	assert_string_equal(found(world), "cpu_wait db1 1 critical 30.0%");
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 1: 30.0 % of its time (a finding from 10 % on); it was last on "
-			    "CPU 3, beside vCPU 0 of web1, its own vCPU 0; 2 of 2 vCPUs");
+			    "CPU 3, beside web1 vCPU 0, its own vCPU 0; 2 of 2 vCPUs");
 }
 
 /* Where it is known who had the CPU, who was there in the end does not matter. */
@@ -515,7 +515,7 @@ static void who_had_the_cpu(void **state)
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); it was last on "
-			    "CPU 3; who had the CPU: its own vCPU 1 (80 %), vCPU 0 of web1 (10 %), "
+			    "CPU 3; who had the CPU: its own vCPU 1 (80 %), web1 vCPU 0 (10 %), "
 			    "make (10 %)");
 }
 
@@ -545,7 +545,7 @@ static void who_else_is_on_the_cpu(void **state)
 	assert_string_equal(found(world), "cpu_wait db1 0 critical 50.0%");
 	assert_string_equal(cell_of(world, "evidence"),
 			    "vCPU 0: 50.0 % of its time (a finding from 10 % on); it was last on "
-			    "CPU 3, the only one that it may use, beside vCPU 0 of web1 (50 %), "
+			    "CPU 3, the only one that it may use, beside web1 vCPU 0 (50 %), "
 			    "its own vCPU 1 (10 %), other threads (25 %); 1 of 2 vCPUs");
 	whole_second(world, 1, 0);
 	add(world, (struct key){ 1, 0, WAIT }, SECOND);
@@ -560,7 +560,7 @@ static void who_else_is_on_the_cpu(void **state)
 	take(world);
 	found(world);
 	assert_non_null(strstr(cell_of(world, "evidence"),
-			       " CPU 3 of 64 that it may use, beside vCPU "));
+			       " CPU 3 of 64 that it may use, beside build vCPU 5 "));
 	assert_non_null(strstr(cell_of(world, "evidence"), ", and 2 more vCPUs"));
 }
 
