@@ -77,7 +77,7 @@ static int say_denied(const struct env *env, const struct guests *guests)
 		fprintf(stderr, " %d (%s)", (int)pid, guest_name_find(env, pid).name);
 	}
 	if (nr_likely)
-		fputs(": root or CAP_SYS_PTRACE is needed\n", stderr);
+		fprintf(stderr, ": %sCAP_SYS_PTRACE is needed\n", unless_root("root or "));
 	if (nr > nr_likely)
 		fprintf(stderr, "kvmtop: no right to look into %zu %sprocess%s; none is "
 				"named as a VMM\n",

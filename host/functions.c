@@ -20,6 +20,7 @@
 #include "lib/array.h"
 #include "lib/file.h"
 #include "lib/hash.h"
+#include "lib/process.h"
 #include "lib/text.h"
 
 #define NAME_BYTES 256
@@ -100,8 +101,9 @@ miss(struct functions *functions, const char *format, ...)
 static void miss_process(struct functions *functions, int err)
 {
 	if (err == -EACCES || err == -EPERM)
-		miss(functions, "functions of process %d have no names: root, or CAP_SYS_PTRACE "
-				"and CAP_SYS_ADMIN, is needed", (int)functions->pid);
+		miss(functions, "functions of process %d have no names: %sCAP_SYS_PTRACE and "
+				"CAP_SYS_ADMIN are needed", (int)functions->pid,
+		     unless_root("root, or "));
 }
 
 void functions_report(struct functions *functions, struct error *error)

@@ -54,6 +54,11 @@ int say_usage(const char *command, const struct error *error)
 	return STATUS_USAGE;
 }
 
+const char *unless_root(const char *words)
+{
+	return geteuid() ? words : "";
+}
+
 int say_end(int status)
 {
 	errno = EIO;

@@ -44,6 +44,12 @@ void say_notice(struct error *error);
 int say_usage(const char *command, const struct error *error);
 
 /*
+ * Words of a remedy that are no help to root, such as "run as root, or ": "" for root, from which a
+ * container or a unit may have taken a capability.
+ */
+const char *unless_root(const char *words);
+
+/*
  * Flushes standard output at the end. Returns status, or STATUS_FAILURE if output could not be
  * written (a full disk is an error; a reader that went away is none).
  */

@@ -11,6 +11,7 @@
 #include "arch/arch.h"
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/process.h"
 #include "host/machine.h"
 #include "providers/providers.h"
 
@@ -204,9 +205,9 @@ int trace_why_none(const struct env *env, int unread_err, struct error *error)
 	if (!err && euidaccess(path, R_OK | X_OK) < 0)
 		err = -errno;
 	if (err == -EACCES)
-		return error_set(error, err, "cannot read %s: %s: run as root, or grant it: setcap "
+		return error_set(error, err, "cannot read %s: %s: %sgrant it: setcap "
 					 "cap_perfmon,cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
-				 path, strerror(-err));
+				 path, strerror(-err), unless_root("run as root, or "));
 	if (err)
 		return error_set(error, -EPERM, "cannot read %s: %s: probably because of kernel "
 					    "lockdown: boot with lockdown=integrity",

@@ -8,19 +8,26 @@
 #include <strings.h>
 
 #include "lib/file.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "core/guests/guests.h"
 #include "core/guests/list.h"
 #include "host/guest_proc.h"
 
-#define RIGHTS ": root or CAP_SYS_PTRACE is needed"
-#define REMEDY_SIZE sizeof(RIGHTS) /* the room that a list leaves for what helps */
+#define REMEDY_SIZE sizeof(": root or CAP_SYS_PTRACE is needed") /* the room that a list leaves */
 
 static void add_text(struct error *error, const char *text)
 {
 	size_t end = strlen(error->text);
 
 	snprintf(error->text + end, sizeof(error->text) - end, "%s", text);
+}
+
+static void add_remedy(struct error *error)
+{
+	add_text(error, ": ");
+	add_text(error, unless_root("root or "));
+	add_text(error, "CAP_SYS_PTRACE is needed");
 }
 
 /* Adds an item to the list that begins at start in error; a list without room ends in "...". */
@@ -66,7 +73,7 @@ static bool add_denied(const struct guests *guests, struct error *error)
 	if (nr && !nr_likely)
 		error_add(error, "no right to look into %zu process%s", nr, nr == 1 ? "" : "es");
 	if (nr)
-		add_text(error, RIGHTS);
+		add_remedy(error);
 	return nr;
 }
 
@@ -235,9 +242,11 @@ int guests_choose(const struct guests *guests, const char *name, pid_t pid,
 	if (!guest && !path_exists(path))
 		return error_set(error, -ESRCH, "there is no process %d; kvmtop "
 				 "--list-guests lists the guests", (int)pid);
-	if (!guest && is_denied(guests, pid))
-		return error_set(error, -EACCES, "no right to look into process %d" RIGHTS,
-				 (int)pid);
+	if (!guest && is_denied(guests, pid)) {
+		error_set(error, -EACCES, "no right to look into process %d", (int)pid);
+		add_remedy(error);
+		return -EACCES;
+	}
 	if (!guest)
 		return error_set(error, -ESRCH, "process %d is not a KVM guest: it holds no VM; "
 				 "kvmtop --list-guests lists the guests", (int)pid);

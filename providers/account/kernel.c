@@ -17,6 +17,7 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "host/machine.h"
 #include "providers/account/account.h"
@@ -274,7 +275,7 @@ static int reader_new(struct account_reader **ret_reader, bool reads_guests, __u
 	if (!reader->program || err)
 		err = error_set(error, -errno, "the kernel loads no BPF iterator over "
 					       "descriptors: %s%s", strerror(errno),
-				geteuid() ? ": run as root, or with CAP_SYS_ADMIN" : "");
+				unless_root(": run as root, or with CAP_SYS_ADMIN"));
 	if (!err)
 		err = try_reading(reader, error);
 	if (err)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/file.h"
+#include "lib/process.h"
 #include "host/machine.h"
 #include "providers/bpf/bpf.h"
 
@@ -52,9 +53,10 @@ int bpf_probe(const struct env *env, struct error *error)
 	if (!err && !may_read_btf())
 		err = -EPERM;
 	if (err == -EPERM || err == -EACCES)
-		return error_set(error, err, "the kernel allows no BPF: run as root, or grant it: "
-					 "setcap cap_bpf,cap_perfmon,cap_sys_admin,"
-					 "cap_dac_read_search,cap_sys_ptrace+ep kvmtop");
+		return error_set(error, err, "the kernel allows no BPF: %sgrant it: setcap "
+					 "cap_bpf,cap_perfmon,cap_sys_admin,"
+					 "cap_dac_read_search,cap_sys_ptrace+ep kvmtop",
+				 unless_root("run as root, or "));
 	if (err)
 		return error_set(error, err, "the kernel has no BPF for trace events: %s",
 				 strerror(-err));

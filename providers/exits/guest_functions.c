@@ -172,14 +172,15 @@ void guest_functions_want(struct guest_functions *functions, uint32_t guest, pid
 static int open_memory(const struct guest_functions *functions, pid_t pid, struct error *error)
 {
 	char path[PATH_MAX];
-	int fd;
+	int fd, err;
 
 	env_path(functions->config.env, path, sizeof(path), "/proc/%d/mem", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		error_set(error, -errno, "%s: %s%s", path, strerror(errno),
-			  errno == EACCES || errno == EPERM ?
-				  ": root or CAP_SYS_PTRACE is needed" : "");
+	err = fd < 0 ? errno : 0;
+	if (err)
+		error_set(error, -err, "%s: %s", path, strerror(err));
+	if (err == EACCES || err == EPERM)
+		error_add(error, "%sCAP_SYS_PTRACE is needed", unless_root("root or "));
 	return fd;
 }
 

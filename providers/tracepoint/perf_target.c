@@ -11,6 +11,7 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/process.h"
 #include "lib/xalloc.h"
 #include "providers/tracepoint/perf_target.h"
 
@@ -78,10 +79,10 @@ int perf_probe(const struct env *env, struct error *error)
 	paranoid[strcspn(paranoid, "\n")] = '\0';
 	/* Levels above 2 are Debian's and Ubuntu's: for them cap_perfmon is not enough. */
 	return error_set(error, fd,
-			 "not allowed to count events (perf_event_paranoid is %s): run as root, or "
-			 "grant it: setcap "
-			 "cap_perfmon,%scap_dac_read_search,cap_sys_ptrace+ep kvmtop",
-			 paranoid, atoi(paranoid) > 2 ? "cap_sys_admin," : "");
+			 "not allowed to count events (perf_event_paranoid is %s): %sgrant it: "
+			 "setcap cap_perfmon,%scap_dac_read_search,cap_sys_ptrace+ep kvmtop",
+			 paranoid, unless_root("run as root, or "),
+			 atoi(paranoid) > 2 ? "cap_sys_admin," : "");
 }
 
 struct perf_target *perf_target_new(const struct target *target, uint32_t nr_counters)

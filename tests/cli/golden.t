@@ -114,6 +114,28 @@ golden no-such-pid --sysroot $root/amd -1 -p 4711
 golden not-a-guest --sysroot $root/amd -1 -p 1
 compare
 
+# A guest of another user, of which this one may not see the descriptors. To root of a container,
+# without the capability, root is no remedy.
+cp -r $root/amd "$TMP/denied"
+rm -r "$TMP/denied/sys/kernel/debug"
+chmod 711 "$TMP"
+if chown 65534 "$TMP/denied/proc/112/fd" 2>/dev/null && setpriv --version >"$TMP/out" 2>&1; then
+	chmod 700 "$TMP/denied/proc/112/fd"
+	caps=-sys_ptrace,-dac_override,-dac_read_search
+	like "$(setpriv --bounding-set=$caps --inh-caps=$caps \
+		"$KVMTOP" --sysroot "$TMP/denied" -1 -g web1 2>&1)" \
+		'into these guests: 112 \(web1\): CAP_SYS_PTRACE is needed; there are: db1' \
+		"root without the right to see a guest"
+	mkdir "$TMP/bin"
+	cp "$KVMTOP" "$TMP/bin/kvmtop"
+	like "$(setpriv --reuid=65533 --clear-groups \
+		"$TMP/bin/kvmtop" --sysroot "$TMP/denied" -1 -p 112 2>&1)" \
+		'no right to look into process 112: root or CAP_SYS_PTRACE is needed' \
+		"and another user"
+else
+	skip "without the right to see a guest" "it needs root and setpriv"
+fi
+
 # The views of timed exits.
 golden amd-timed-guests --sysroot $root/amd -1 --view guests --json
 golden amd-guests-table --sysroot $root/amd -1 --view guests

@@ -14,6 +14,7 @@
 
 #include "lib/array.h"
 #include "lib/file.h"
+#include "lib/process.h"
 #include "trace/tracer/tracer.h"
 
 #define PIPE_BYTES (1 << 20)
@@ -48,7 +49,7 @@ static int instance_new(struct ring *ring, struct error *error)
 	}
 	if (!ring->instance)
 		return error_set(error, -errno, "cannot make %s in the instances of tracefs: %s%s",
-				 name, strerror(errno), geteuid() ? ": run as root" : "");
+				 name, strerror(errno), unless_root(": run as root"));
 	if (!tracefs_instance_is_new(ring->instance))
 		return error_set(error, -EBUSY,
 				 "%s in the instances of tracefs is in use, perhaps by "
