@@ -185,6 +185,12 @@ struct exits_stack_sum {
 	__u64 ns, count;
 };
 
+/* Of a vCPU's thread, by its tid. */
+struct exits_absence {
+	__u64 since; /* 0: the thread has a CPU */
+	struct exits_stack_key key;
+};
+
 #define EXITS_NOT_VCPU 0xfffffffeu /* it raised an interrupt, and may be any thread */
 #define EXITS_NO_VCPU 0xffffffffu
 #define EXITS_UNKNOWN (~0ull)

@@ -19,11 +19,6 @@ struct exits_frames {
 	__u64 at[EXITS_FRAMES]; /* from the innermost; 0 ends them */
 };
 
-struct exits_absence {
-	__u64 since; /* 0: the thread has a CPU */
-	struct exits_stack_key key;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, EXITS_STACK_SUMS);
@@ -198,18 +193,28 @@ static __always_inline enum exits_stack_state state_at(const struct exits_thread
 	return EXITS_STACK_GUEST;
 }
 
+/* In an exit that user space has not got the thread is in the kernel, called by its KVM_RUN. */
+static __always_inline __u64 keep_user_stack(void *ctx, struct exits_frames *frames,
+					     const struct exits_thread *thread)
+{
+	if (thread && thread->open_since && !thread->user_since)
+		return 0;
+	return keep_stack(ctx, frames, BPF_F_USER_STACK);
+}
+
 /*
  * Between two exits the vCPU is in its guest, or just before or after it, in the kernel, where KVM
  * has no stack to show: one frame says so. Else it may be in user space.
  */
 static __always_inline void keep_stacks(void *ctx, struct exits_frames *frames,
+					const struct exits_thread *thread,
 					struct exits_stack_key *key)
 {
 	if (key->state == EXITS_STACK_ON)
 		key->kernel = keep_stack(ctx, frames, 0);
 	else if (bpf_get_stack(ctx, frames->at, sizeof(frames->at[0]), 0) > 0)
 		return;
-	key->user = keep_stack(ctx, frames, BPF_F_USER_STACK);
+	key->user = keep_user_stack(ctx, frames, thread);
 	if (key->user)
 		key->state = EXITS_STACK_ON;
 }
@@ -230,7 +235,7 @@ int on_sample(void *ctx)
 		return 0;
 	key.state = state_at(thread, at);
 	if (key.state != EXITS_STACK_LATE)
-		keep_stacks(ctx, frames, &key);
+		keep_stacks(ctx, frames, thread, &key);
 	if (key.state != EXITS_STACK_ON) {
 		key.pc = 0;
 		key.argument = (struct exits_argument_key){ 0 };
@@ -258,7 +263,7 @@ static __always_inline void begin_absence(void *ctx)
 		return;
 	absence.key.state = EXITS_STACK_OFF;
 	absence.key.kernel = keep_stack(ctx, frames, 0);
-	absence.key.user = keep_stack(ctx, frames, BPF_F_USER_STACK);
+	absence.key.user = keep_user_stack(ctx, frames, thread);
 	absence.since = bpf_ktime_get_ns();
 	bpf_map_update_elem(&absences, &absence.key.tid, &absence, BPF_ANY);
 }

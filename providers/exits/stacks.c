@@ -60,12 +60,6 @@ struct exits_stacks {
 	struct stack_sums *to;
 };
 
-/* As the program has it. */
-struct absence {
-	uint64_t since;
-	struct exits_stack_key key;
-};
-
 /* ---- samples */
 
 static void *detach(void *arg)
@@ -272,7 +266,7 @@ static void add_sums(struct exits_stacks *stacks)
 static void watch_threads(const struct exits_stacks *stacks)
 {
 	int fd = bpf_map__fd(stacks->config.bpf->program->maps.absences);
-	const struct absence none = { 0 };
+	const struct exits_absence none = { 0 };
 
 	for (size_t i = 0; guests_at(stacks->config.guests, i); i++) {
 		const struct guest *guest = guests_at(stacks->config.guests, i);
@@ -286,7 +280,7 @@ static void watch_threads(const struct exits_stacks *stacks)
 	}
 }
 
-static bool has_ended(const struct absence *absence)
+static bool has_ended(const struct exits_absence *absence)
 {
 	return absence->key.tid && syscall(SYS_tgkill, absence->key.tgid, absence->key.tid, 0) &&
 	       errno == ESRCH;
@@ -297,7 +291,7 @@ static void list_absences(const struct exits_stacks *stacks, struct away_list *l
 {
 	int fd = bpf_map__fd(stacks->config.bpf->program->maps.absences);
 	uint32_t tid, *last = NULL, ended = 0;
-	struct absence absence;
+	struct exits_absence absence;
 
 	while (bpf_map_get_next_key(fd, last, &tid) == 0) {
 		if (ended)
