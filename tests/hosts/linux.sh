@@ -10,6 +10,7 @@
 . tests/lib.sh
 . tests/hosts/inside.sh
 . tests/hosts/suite_exits.sh
+. tests/hosts/suite_host.sh
 . tests/hosts/suite_traces.sh
 
 PERF_DATA=$TMP/perf.data
@@ -198,5 +199,6 @@ agrees_with_perf() {
 load_modules
 diag "$(uname -mr), $(nproc) CPU"
 linux_guest
+interrupts_counted
 kernel_is_content
 done_testing
