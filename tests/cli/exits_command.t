@@ -49,6 +49,11 @@ if [ -w /dev/full ]; then
 	like "$(cat "$TMP/err")" 'No space left' "that is named"
 fi
 is "$(limited "$KVMTOP" exits --sysroot $root/amd 0.1)" "$too_large" "and so is ulimit -f"
+echo old >"$TMP/file"
+is "$(limited "$KVMTOP" exits --sysroot $root/amd -a -p 112 --json --output "$TMP/file" 0.1)" \
+	"kvmtop: cannot write to \"$TMP/file\": File too large
+1" "a file, too"
+is "$(cat "$TMP/file")" old "which keeps what it had"
 "$KVMTOP" exits --sysroot $root/amd 0.1 2>"$TMP/err" | true
 is "$(cat "$TMP/err")" "" "a reader that went away is none"
 

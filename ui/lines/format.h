@@ -51,7 +51,7 @@ struct lines_side {
 struct lines_config {
 	enum lines_format format;
 	const char *path;  /* NULL: standard output; else appended to */
-	bool overwrites;   /* the file is emptied first */
+	bool overwrites;   /* the file is replaced by what is written; if that goes on, at once */
 	bool has_time;	   /* LINES_TABLE, LINES_ROWS: a log, with the sample's time in each row */
 	bool goes_on;	   /* the same: samples below the headings of the first */
 	uint64_t start_ns; /* of a recording: times are seconds from then on; 0: times of day */

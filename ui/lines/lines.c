@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/file.h"
 #include "lib/output.h"
 #include "lib/xalloc.h"
 #include "lib/when.h"
@@ -36,6 +37,8 @@ struct file {
 	FILE *stream;
 	bool is_regular;
 	bool is_cut; /* its last line has no end yet */
+	struct whole_file whole; /* the stream's, if it replaces the old file in the end */
+	bool is_written; /* there is something to replace it with */
 };
 
 struct lines {
@@ -133,11 +136,30 @@ static bool is_cut(const struct file *file)
 
 static int close_file(struct file *file, struct error *error)
 {
-	int err = (file->path ? fclose(file->stream) : fflush(stdout)) ? -errno : 0;
+	int err = 0;
 
+	if (file->whole.file && !file->is_written)
+		whole_file_drop(&file->whole);
+	else if (file->whole.file)
+		err = whole_file_keep(&file->whole);
+	else
+		err = (file->path ? fclose(file->stream) : fflush(stdout)) ? -errno : 0;
 	if (err && !file->path)
 		clearerr(stdout); /* it is reported here, and not again at the end */
 	return err ? cannot_write(file, err, error) : 0;
+}
+
+/* The old file stays as it is until all is written. */
+static int open_whole(const char *path, struct file *ret_file, struct error *error)
+{
+	struct file file = { .path = path };
+	int err = whole_file_open(&file.whole, path, error);
+
+	if (err)
+		return err;
+	file.stream = file.whole.file;
+	*ret_file = file;
+	return 0;
 }
 
 static int open_file(const struct lines *lines, struct file *ret_file, struct error *error)
@@ -153,6 +175,8 @@ static int open_file(const struct lines *lines, struct file *ret_file, struct er
 		*ret_file = file;
 		return 0;
 	}
+	if (lines->config.overwrites && !lines->config.goes_on)
+		return open_whole(path, ret_file, error);
 	fd = output_open(path, flags, 0644, &reason);
 	if (fd < 0)
 		return cannot_open(path, fd, &reason, error);
@@ -195,6 +219,7 @@ static int write_file(struct file *file, const char *text, size_t size, struct e
 	errno = 0;
 	if (fwrite(text, 1, size, file->stream) == size && fflush(file->stream) == 0) {
 		file->is_cut = false;
+		file->is_written = true;
 		return 0;
 	}
 	err = errno ? -errno : -EIO;
