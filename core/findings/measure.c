@@ -178,6 +178,13 @@ static uint64_t level_of(const struct rule *rule, const struct stats_item *stat,
 						stat->total;
 }
 
+/* The scheduler's numbers of a vCPU, in a whole interval. */
+static bool is_of_thread(const struct stats_item *stat, const struct field *field)
+{
+	return stat->has_rate && stat->key.vcpu >= 0 &&
+	       (field->use == USE_HOST || (field->use == USE_TIME && field->part == TIME_WAIT));
+}
+
 /* Adds what the rule measures. */
 static void add_counts(const struct measure *measure, struct rule_counts *counts,
 		       const struct rule *rule, const struct stats_item *stat,
@@ -193,6 +200,8 @@ static void add_counts(const struct measure *measure, struct rule_counts *counts
 		counts->open = stat->key.field;
 	}
 	counts->rate_per_s += stat->has_rate ? stat->rate_per_s : 0;
+	if (is_of_thread(stat, field) && field->source != measure->exits.source)
+		counts->interval_ns = measure->facts->stats->elapsed_ns[field->source];
 	if (rule->measure == MEASURE_MEAN && stat->timing)
 		counts->nr_ended += count_ended(stat->timing);
 }
@@ -230,8 +239,7 @@ static void add_time(const struct stats *stats, struct subject *subject,
 		subject->whole_ns += stat->delta;
 	else if (field->use == USE_TIME && field->part == TIME_GUEST)
 		subject->guest_ns += stat->delta;
-	if (stat->has_rate && subject->key.vcpu >= 0 &&
-	    (field->use == USE_HOST || (field->use == USE_TIME && field->part == TIME_WAIT)))
+	if (is_of_thread(stat, field))
 		subject->interval_ns = stats->elapsed_ns[field->source];
 	if (field->use == USE_HOST && field->part == HOST_AFFINITY)
 		subject->affinity = stat->total;
@@ -337,18 +345,21 @@ static uint64_t own_ns(const struct rule_counts *counts)
 	return counts->ns > counts->less_ns ? counts->ns - counts->less_ns : 0;
 }
 
-static uint64_t whole_of(const struct subject *subject)
+/* Sources are read one after the other: on a busy host their intervals differ. */
+static uint64_t whole_of(const struct subject *subject, const struct rule_counts *counts)
 {
+	if (counts->interval_ns)
+		return counts->interval_ns;
 	return subject->whole_ns ? subject->whole_ns : subject->interval_ns;
 }
 
-static double share_of(const struct subject *subject, uint64_t ns)
+static double share_of(const struct subject *subject, const struct rule_counts *counts,
+		       uint64_t ns)
 {
-	uint64_t whole_ns = whole_of(subject);
+	uint64_t whole_ns = whole_of(subject, counts);
 
 	if (!whole_ns)
 		return 0;
-	/* Times of another source may be of an interval that is some ms longer. */
 	return ns < whole_ns ? (double)ns / (double)whole_ns : 1;
 }
 
@@ -361,19 +372,21 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 		return 0;
 	switch (rule->measure) {
 	case MEASURE_SHARE:
-		return share_of(subject, own_ns(counts));
+		return share_of(subject, counts, own_ns(counts));
 	case MEASURE_RATE:
 		return counts->rate_per_s - counts->less_per_s;
 	case MEASURE_MEAN:
 		if (!counts->nr_ended ||
-		    share_of(subject, counts->ns) < measure->thresholds->general[THRESHOLD_NOISE])
+		    share_of(subject, counts, counts->ns) <
+			    measure->thresholds->general[THRESHOLD_NOISE])
 			return 0;
 		return (double)counts->ended_ns / (double)counts->nr_ended / 1e9;
 	case MEASURE_OPEN:
 		return (double)counts->open_ns / 1e9;
 	case MEASURE_CODE:
 		if (!counts->in_code ||
-		    share_of(subject, counts->ns) < measure->thresholds->general[THRESHOLD_NOISE])
+		    share_of(subject, counts, counts->ns) <
+			    measure->thresholds->general[THRESHOLD_NOISE])
 			return 0;
 		return (double)counts->in_code / (double)counts->in_all;
 	case MEASURE_LEVEL:
@@ -391,9 +404,9 @@ double measure_value(const struct measure *measure, const struct subject *subjec
 bool measure_cost(const struct subject *subject, const struct rule_counts *counts,
 		  double *ret_cost)
 {
-	if (!whole_of(subject) || !counts->ns)
+	if (!whole_of(subject, counts) || !counts->ns)
 		return false;
-	*ret_cost = share_of(subject, own_ns(counts));
+	*ret_cost = share_of(subject, counts, own_ns(counts));
 	if (counts->in_all)
 		*ret_cost *= (double)counts->in_code / (double)counts->in_all;
 	return true;

@@ -15,6 +15,7 @@ struct rule_counts {
 	uint32_t rule;	/* its index */
 	uint32_t next;	/* of the same vCPU: a position in the measure's counts, with 1 added */
 	uint64_t count, ns, ended_ns, less_ns, level, less_level;
+	uint64_t interval_ns; /* of ns, of another source than exits; 0: as the subject's */
 	double rate_per_s, less_per_s;
 	uint64_t nr_ended; /* durations, of a rule about their mean */
 	/* Of a rule about code: of exits that were sampled, ns; in the guest, exits; see code.c. */

@@ -110,13 +110,19 @@ static inline void count_in(struct world *world, uint32_t guest, uint32_t field,
 	sample_add(&world->sample, key, count, ROW_FROM_ZERO);
 }
 
-/* A second later. */
-static inline void take(struct world *world)
+/* A second later; late_ns: when the source 1 is read, after the source 0. */
+static inline void take_late(struct world *world, uint64_t late_ns)
 {
 	world->now_ns += SECOND;
-	world->sample.time_ns[0] = world->sample.time_ns[1] = world->now_ns;
+	world->sample.time_ns[0] = world->now_ns;
+	world->sample.time_ns[1] = world->now_ns + late_ns;
 	stats_update(world->stats, world->fields, &world->sample);
 	sample_reset(&world->sample);
+}
+
+static inline void take(struct world *world)
+{
+	take_late(world, 0);
 }
 
 static inline const struct view *build(struct world *world)

@@ -109,7 +109,7 @@ static const struct field specs[] = {
 	[PAGES_2M] = { .name = "pages_2m", .parent = FIELD_NONE, .kind = FIELD_GAUGE,
 		       .part = EVENT_PART(EVENT_PAGES_2M, 0) },
 	[STOPPED] = { .name = "thread(stopped)", .parent = FIELD_NONE, .use = USE_HOST,
-		      .part = HOST_STOPPED },
+		      .part = HOST_STOPPED, .source = 1 },
 	[COST] = { .name = "kvmtop(exit)", .parent = FIELD_NONE, .use = USE_HOST,
 		   .part = HOST_COST, .kind = FIELD_GAUGE },
 	[YIELD] = { .name = "directed_yield_attempted", .parent = FIELD_NONE,
@@ -587,6 +587,20 @@ static void an_exit_that_does_not_end(void **state)
 	assert_non_null(strstr(cell_of(world, "remedy"), "ps -L"));
 }
 
+/* On a busy host a source is read later than another: each share is of the source's interval. */
+static void sources_have_intervals_of_their_own(void **state)
+{
+	struct world *world = *state;
+
+	add(world, (struct key){ 1, 0, TIME }, SECOND);
+	add(world, (struct key){ 1, 0, STOPPED }, SECOND / 5 * 6);
+	take_late(world, SECOND / 5);
+	add(world, (struct key){ 1, 0, TIME }, 2 * SECOND);
+	add(world, (struct key){ 1, 0, STOPPED }, 2 * SECOND);
+	take(world);
+	assert_string_equal(found(world), "stopped db1 0 critical 100.0%");
+}
+
 /* A VMM that is stopped holds its vCPUs' exits open: that is one cause. */
 static void a_vmm_that_is_stopped(void **state)
 {
@@ -1028,6 +1042,7 @@ UNIT(test_findings)
 		TEST(the_worst_vcpu_and_how_many),
 		TEST(an_exit_that_does_not_end),
 		TEST(a_vmm_that_is_stopped),
+		TEST(sources_have_intervals_of_their_own),
 		TEST(who_had_the_cpu),
 		TEST(who_else_is_on_the_cpu),
 		TEST(an_ended_vcpu_is_none_of_them),
