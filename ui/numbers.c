@@ -8,6 +8,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "lib/text.h"
 #include "ui/numbers.h"
 
 #define NUMBER_MAX 32 /* a uint64_t with commas and a unit fits */
@@ -24,22 +25,24 @@ static int put(char *buf, size_t size, const char *text, size_t len)
 	return (int)len;
 }
 
-/* The length in bytes of the character at text; ret_width is its width in columns. */
+/*
+ * The length in bytes of the character at text; ret_width is its width in columns. Text is UTF-8 in
+ * every locale; in one that lacks the character a wide one counts as one column.
+ */
 static size_t next_character(const char *text, int *ret_width)
 {
-	mbstate_t state = { 0 };
-	wchar_t wide;
+	uint32_t code;
 	size_t bytes;
 	int width;
 
 	*ret_width = 1;
-	/* Nearly all text is ASCII, which is the same in every locale. */
+	/* Nearly all text is ASCII. */
 	if (*text >= ' ' && *text <= '~')
 		return 1;
-	bytes = mbrtowc(&wide, text, strnlen(text, MB_LEN_MAX), &state);
-	if (bytes == 0 || bytes > MB_LEN_MAX)
+	bytes = utf8_decode(text, strnlen(text, MB_LEN_MAX), &code);
+	if (bytes == 0)
 		return 1;
-	width = wcwidth(wide);
+	width = wcwidth((wchar_t)code);
 	if (width >= 0)
 		*ret_width = width;
 	return bytes;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text.h"
 #include "lib/xalloc.h"
 #include "ui/screen/grid.h"
 
@@ -67,8 +68,9 @@ void grid_put_char(struct grid *grid, int row, int col, enum style style, wchar_
  * of its own has width 0 and is left out. Returns its length in bytes, 0 at the end. Nearly all
  * characters are ASCII.
  */
-static size_t next_char(const char *text, mbstate_t *state, wchar_t *ret_ch, int *ret_width)
+static size_t next_char(const char *text, wchar_t *ret_ch, int *ret_width)
 {
+	uint32_t code = L'?';
 	size_t n;
 
 	if (*text >= ' ' && *text <= '~') {
@@ -76,29 +78,25 @@ static size_t next_char(const char *text, mbstate_t *state, wchar_t *ret_ch, int
 		*ret_width = 1;
 		return 1;
 	}
-	n = mbrtowc(ret_ch, text, strnlen(text, MB_LEN_MAX - 1) + 1, state);
-
-	if (n == (size_t)-1 || n == (size_t)-2) {
-		memset(state, 0, sizeof(*state));
-		*ret_ch = L'?';
-		n = 1;
-	}
-	*ret_width = n ? wcwidth(*ret_ch) : 0;
+	if (!*text)
+		return 0;
+	n = utf8_decode(text, strnlen(text, MB_LEN_MAX), &code);
+	*ret_ch = (wchar_t)code;
+	*ret_width = wcwidth(*ret_ch);
 	if (*ret_width < 0) {
 		*ret_ch = L'?';
 		*ret_width = 1;
 	}
-	return n;
+	return n ? n : 1;
 }
 
 int grid_put(struct grid *grid, int row, int col, enum style style, const char *text)
 {
-	mbstate_t state = { 0 };
 	wchar_t ch;
 	size_t n;
 	int width;
 
-	for (; (n = next_char(text, &state, &ch, &width)); text += n) {
+	for (; (n = next_char(text, &ch, &width)); text += n) {
 		bool is_cut = width == 2 && (col == -1 || col == grid->cols - 1);
 
 		if (!width)

@@ -323,6 +323,10 @@ static void widths_are_columns_not_bytes(void **state)
 	assert_int_equal(format_width("Bär"), 3);
 	assert_int_equal(format_width("日本"), 4);
 	assert_int_equal(format_width("e\xcc\x81"), 1);
+	setlocale(LC_ALL, "C");
+	assert_int_equal(format_width("Bär"), 3);
+	cell_is(cell_text("Bär"), 2, false, "Bä");
+	setlocale(LC_ALL, "C.UTF-8");
 }
 
 static void what_cannot_be_printed_counts_as_one(void **state)

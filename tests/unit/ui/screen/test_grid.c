@@ -124,6 +124,10 @@ static void what_is_no_text_is_a_question_mark(void **state)
 	assert_string_equal(row_text(grid, 1), "x??");
 	grid_put(grid, 1, 0, STYLE_PLAIN, "\033[2J");
 	assert_string_equal(row_text(grid, 1), "?[2J");
+	setlocale(LC_ALL, "C"); /* which has no such letter */
+	assert_int_equal(grid_put(grid, 1, 0, STYLE_PLAIN, "Bär."), 4);
+	assert_string_equal(row_text(grid, 1), "B?r.");
+	setlocale(LC_ALL, "C.UTF-8");
 }
 
 static void what_takes_no_column_is_left_out(void **state)
