@@ -76,12 +76,14 @@ STATIC_SOURCES = lib/no_dlopen.c
 SOURCES := $(filter-out $(STATIC_SOURCES) $(BPF_SOURCES) \
 	$(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
 	$(sort $(filter-out build/% tests/%,$(wildcard *.c */*.c */*/*.c */*/*/*.c))))
-BPF_TESTS := $(wildcard $(addprefix tests/unit/providers/,account/*.c exits/*.c who/*.c))
+BPF_TESTS := $(wildcard $(addprefix tests/unit/providers/,account/*.c exits/*.c who/*.c)) \
+	tests/helpers/symbols.c
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
 	$(sort $(wildcard $(addprefix tests/unit/,*.c */*.c */*/*.c */*/*/*.c))))
 TEST_FOLDERS := $(filter-out tests/unit,$(patsubst %/,%,$(sort $(dir $(TEST_SOURCES)))))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*.c))
-HELPER_SOURCES := $(sort $(wildcard tests/helpers/*.c))
+HELPER_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
+	$(sort $(wildcard tests/helpers/*.c)))
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 SHELL_TESTS := $(sort $(wildcard tests/cli/*.t))
 EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_SOURCES) \

@@ -5,6 +5,8 @@
 . tests/lib.sh
 need_live
 
+[ -x "$HELPERS/symbols" ] || skip_all "the tests were built without BPF"
+
 "$HELPERS/symbols" >"$TMP/out" 2>&1
 status=$?
 [ $status != 77 ] || skip_all "$(tail -n 1 "$TMP/out")"
