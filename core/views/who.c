@@ -41,7 +41,9 @@ static const struct column columns[] = {
 	{ .id = COL_NONE },
 };
 
-#define SMALL 100 /* what had less than this part of the vCPU's waits */
+/* What had less than this part of the vCPU's waits, or of the time: Wait% is 0.0. */
+#define SMALL 100
+#define SMALL_OF_TIME 2000
 
 static bool is_wait(const struct field *field)
 {
@@ -86,13 +88,18 @@ uint64_t who_ns(const struct query *query, const struct group *group)
 	return query->since_ns ? group->timing.total_ns : group->timing.delta_ns;
 }
 
-/* The share of the same time. */
+/* The same time. */
+static uint64_t whole_ns_of(const struct row_of *of)
+{
+	uint64_t since_ns = of->query->since_ns;
+
+	return since_ns ? since_ns : of->facts->stats->elapsed_ns[of->field->source];
+}
+
 static struct cell share_of(const struct row_of *of, uint64_t ns)
 {
-	uint64_t whole_ns = of->query->since_ns;
+	uint64_t whole_ns = whole_ns_of(of);
 
-	if (!whole_ns)
-		whole_ns = of->facts->stats->elapsed_ns[of->field->source];
 	return cell_percent(ns < whole_ns ? ns : whole_ns, whole_ns);
 }
 
@@ -159,11 +166,13 @@ static bool has_run(const struct query *query, const struct group *group)
 	return query->zeros || who_ns(query, group);
 }
 
-static bool is_small(const struct query *query, const struct group *waits,
-		     const struct group *group)
+static bool is_small(const struct row_of *of, const struct group *waits)
 {
+	const struct query *query = of->query;
+	uint64_t ns = who_ns(query, of->group);
+
 	return !query->children && !query->zeros && !query->filter &&
-	       who_ns(query, group) < who_ns(query, waits) / SMALL;
+	       (ns < who_ns(query, waits) / SMALL || ns < whole_ns_of(of) / SMALL_OF_TIME);
 }
 
 /* What is small, of one vCPU, as one row. */
@@ -246,7 +255,7 @@ static void add_vcpu(struct view *view, struct row_of *of, struct group *const *
 		    (i && !has_run(of->query, groups[i])) ||
 		    (i && !query_selects(of->query, facts->fields, of->field)))
 			continue;
-		if (i && is_small(of->query, groups[0], groups[i])) {
+		if (i && is_small(of, groups[0])) {
 			join(&rest, groups[i]);
 			nr_small++;
 			last = i;

@@ -177,6 +177,23 @@ static void one_small_one_is_itself(void **state)
 					 "sed 3000000ns");
 }
 
+/* A vCPU that hardly waits has no row for each process that ran at all. */
+static void a_short_wait_has_few_rows(void **state)
+{
+	struct world *world = *state;
+
+	waited(world, WAITS, 40, MS);
+	waited(world, OWN, 30, MS / 5 * 3);
+	waited(world, SED, 3, MS / 5);
+	waited(world, CAT, 3, MS / 5);
+	take(world);
+	assert_string_equal(rows(world), "db1 vCPU 0 1000000ns, vCPU 1 600000ns, "
+					 "2 others 400000ns");
+	world->query.children = true;
+	assert_string_equal(rows(world), "db1 vCPU 0 1000000ns, vCPU 1 600000ns, cat 200000ns, "
+					 "sed 200000ns");
+}
+
 /* In the guest's kernel none, whether a row has that (1) or not (0). */
 static void preempted_in_user_mode(void **state)
 {
@@ -236,6 +253,7 @@ UNIT(test_view_who)
 		TEST(nothing_says_when_it_is_measured),
 		TEST(all_since_the_start),
 		TEST(one_small_one_is_itself),
+		TEST(a_short_wait_has_few_rows),
 		cmocka_unit_test(preempted_in_user_mode),
 		TEST(vcpus_that_wait_longer),
 	};
