@@ -305,7 +305,8 @@ like "$("$TMP/kvmtop" --list-providers | sed -n '/^exits/{n;p}')" 'built without
 	"a program without BPF says what was missing"
 is "$(status_of "$TMP/kvmtop" --sysroot tests/sysroot/amd -1 -f '^kvm_exit$')" 0 "and counts events"
 like "$(cat "$TMP/out")" '^kvm_exit ' "as ever"
-helpers=$(would BPF=no tests | sed -n "s|.* -o $TMP/none/\(tests/helpers/[a-z_]*\) .*|$TMP/build/\1|p")
+helpers=$(would BPF=no tests |
+	sed -n "s|.* -o $TMP/none/\(tests/helpers/[a-z_]*\) .*|$TMP/build/\1|p")
 isnt "$helpers" "" "its tests have helpers"
 # shellcheck disable=SC2086 # a list
 check "which are linked without BPF" make -s "$jobs" BPF=no CFLAGS=-O0 "BUILD=$TMP/build" $helpers
