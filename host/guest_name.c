@@ -26,7 +26,8 @@ struct vmm {
 };
 
 static const struct vmm vmms[] = {
-	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name" }, true },
+	/* -avd: Android's emulator, a QEMU */
+	{ "qemu", { "qemu-system-*", "qemu-kvm*", "kvm" }, { "-name", "--name", "-avd" }, true },
 	{ "firecracker", { "firecracker*" }, { "--id" }, false },
 	{ "cloud-hypervisor", { "cloud-hyperviso*" }, { NULL }, false },
 	{ "crosvm", { "crosvm*" }, { "--name" }, false },
@@ -34,6 +35,7 @@ static const struct vmm vmms[] = {
 	{ "kvmtool", { "lkvm*", "kvmtool*", "vm" }, { "--name" }, false },
 	{ "gvisor", { "runsc*" }, { NULL }, false },
 	{ "dragonball", { "containerd-shim*" }, { NULL }, false }, /* a part of Kata's shim */
+	{ "virtualbox", { "VBoxHeadless*", "VirtualBoxVM*" }, { "--comment" }, false },
 };
 
 /* Any other VMM: StratoVirt and renamed QEMUs have QEMU's options. */
@@ -52,6 +54,7 @@ static const struct {
 	{ "crosvm_vcpu%", "crosvm" },
 	{ "kvm-vcpu-%", "kvmtool" },
 	{ "db_vcpu%", "dragonball" },
+	{ "EMT-%", "virtualbox" },
 };
 
 static const struct vmm *vmm_by_name(const char *name)
@@ -178,11 +181,27 @@ static bool ends_with(const char *text, size_t len, const char *end)
 	return len > strlen(end) && !memcmp(text + len - strlen(end), end, strlen(end));
 }
 
+/*
+ * One of many units that systemd makes of one file, as "firecracker@web1.service": a unit for each
+ * guest. Except a user's own manager, in which all of the user's programs are.
+ */
+static bool name_from_unit(char *text, size_t len, char *ret_name, size_t size)
+{
+	static const char manager[] = "user@";
+	char *mark = memchr(text, '@', len);
+
+	if (!mark || !strncmp(text, manager, strlen(manager)))
+		return false;
+	len = unescape(mark + 1, (size_t)(text + len - mark - 1));
+	return utf8_clean(mark + 1, len, ret_name, size);
+}
+
 /* folder: one part of a cgroup's path; next: the rest of the path, from its '/' on. */
 static bool name_from_folder(const char *folder, size_t len, const char *next, char *ret_name,
 			     size_t size)
 {
-	static const char scope[] = "machine-", scope_end[] = ".scope", old_end[] = ".libvirt-qemu";
+	static const char scope[] = "machine-", scope_end[] = ".scope", old_end[] = ".libvirt-qemu",
+			  unit_end[] = ".service";
 	char text[256];
 
 	if (len >= sizeof(text))
@@ -191,6 +210,8 @@ static bool name_from_folder(const char *folder, size_t len, const char *next, c
 	text[len] = '\0';
 	if (ends_with(text, len, old_end))
 		return name_from_machine(text, len - strlen(old_end), ret_name, size);
+	if (ends_with(text, len, unit_end) && *next != '/')
+		return name_from_unit(text, len - strlen(unit_end), ret_name, size);
 	if (strncmp(text, scope, strlen(scope)) || !ends_with(text, len, scope_end))
 		return false;
 	if (!strncmp(next, "/payload", strlen("/payload"))) /* of a container, not of a VM */

@@ -4,10 +4,11 @@
  * the process' threads are vCPUs.
  *
  * The name comes from the first of these that has one: the option of the command line that names
- * the guest; kvmtool's own default; the id that a platform gave it; the machine scope or libvirt
- * folder in proc(5) cgroup; the command name. Only a process that has a VM gets a name: `find -name
- * x` is not a guest. Any user may have written the input. The name is valid UTF-8, safe to print,
- * without blanks at its ends, and cut between characters to fit.
+ * the guest; kvmtool's own default; the id that a platform gave it; the machine scope, libvirt
+ * folder or unit ("web1" of firecracker@web1.service) in proc(5) cgroup; the command name. Only a
+ * process that has a VM gets a name: `find -name x` is not a guest. Any user may have written the
+ * input. The name is valid UTF-8, safe to print, without blanks at its ends, and cut between
+ * characters to fit.
  *
  * A function that takes a buffer for a name returns false, and does not change the buffer, when it
  * finds no name.

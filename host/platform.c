@@ -44,6 +44,7 @@ static const struct {
 	{ "/io.containerd.runtime.v2.task/moby/", false },
 	{ "/multipassd/vault/instances/", false },
 	{ "/.minikube/machines/", false },
+	{ "/cuttlefish/instances/", false }, /* Android's virtual devices */
 	{ "/run/incus/", true },
 	{ "/var/log/incus/", true },
 	{ "/var/log/lxd/", true },

@@ -394,6 +394,23 @@ static void every_platform(void **state)
 		  .jail = "/run/vc/firecracker/3a2137a9f00e741c0aaf4f4301a440e9/root",
 		  .name = "3a2137a9f00e741c0aaf4f4301a440e9", .vmm = "firecracker",
 		  .words = { [WORD_ID] = "3a2137a9f00e741c0aaf4f4301a440e9" } },
+		{ .platform = "Android's emulator", .comm = "qemu-system-x86",
+		  ARGS("/opt/android/emulator/qemu/linux-x86_64/qemu-system-x86_64-headless\0-avd\0"
+		       "Pixel_9\0-no-window\0-port\0" "5554"),
+		  .name = "Pixel_9", .vmm = "qemu" },
+		{ .platform = "Cuttlefish", .comm = "crosvm",
+		  ARGS("/home/ann/cf/bin/crosvm\0--extended-status\0run\0--mem=4096\0"
+		       "--socket=/tmp/cf_avd_1000/cvd-2/internal/crosvm_control.sock\0"
+		       "--block=path=/home/ann/cf/cuttlefish/instances/cvd-2/overlay.img"),
+		  .name = "cvd-2", .vmm = "crosvm", .words = { [WORD_ID] = "cvd-2" } },
+		{ .platform = "microvm.nix: argv[0] is the unit's name", .comm = "cloud-hyperviso",
+		  ARGS("microvm@web1\0--cpus\0boot=2\0--api-socket\0web1.sock"),
+		  .cgroup = "0::/system.slice/system-microvm.slice/microvm@web1.service\n",
+		  .name = "web1", .vmm = "cloud-hypervisor" },
+		{ .platform = "VirtualBox", .comm = "VBoxHeadless",
+		  ARGS("/usr/lib/virtualbox/VBoxHeadless\0--comment\0shop\0--startvm\0" UUID "\0"
+		       "--vrde\0config"),
+		  .name = "shop", .vmm = "virtualbox" },
 		/* docs/jailer.md of Firecracker */
 		{ .platform = "Firecracker by its jailer", .comm = "firecracker",
 		  ARGS("/firecracker-v1.7.0\0--id\0" "551e7604-e35c-42b3-b825-416853441234\0"
