@@ -177,8 +177,11 @@ static const char *why_none(const struct query *query, const struct pairing *pai
 		return "The guests, processes, threads and vCPUs that were chosen have none of "
 		       "these exits; --by tid shows which there are.";
 	if (query->event == EXITS_VMEXIT && !pairing->has_exits[EXITS_VMEXIT])
-		return "No VM exits (kvm_exit) are recorded; --event userspace shows the exits "
-		       "to user space.";
+		return pairing->has_exits[EXITS_USERSPACE] ?
+			       "No VM exits (kvm_exit) are recorded; --event userspace shows the "
+			       "exits to user space." :
+			       "No VM exits (kvm_exit) are recorded: kvmtop record, perf kvm stat "
+			       "record and trace-cmd record -e kvm record them.";
 	return query->type == &view_exit_totals ? "No exits of this kind are recorded." :
 						  "The recording has nothing for this view.";
 }

@@ -71,8 +71,8 @@ done
 
 "$HELPERS/trace_make" guest "$TMP/inside" || not_ok "trace_make guest"
 like "$(report --text "$TMP/inside")" \
-	'No VM exits \(kvm_exit\) are recorded; --event userspace shows' \
-	"a recording without exits: what may be in it"
+	'No VM exits \(kvm_exit\) are recorded: kvmtop record, perf kvm stat record and' \
+	"a recording without exits: how to make one with exits"
 like "$(report --text -p 1 $data/svm-perf.data)" 'were chosen have none of these exits; --by tid' \
 	"a process that is not in it: how to find those that are"
 

@@ -14,6 +14,7 @@
 #include "trace/recording/trace.h"
 
 #define RECORD_LEAST 32 /* bytes to read from a pipe to find its kind */
+#define CTF "a trace of LTTng's kind (CTF): record with kvmtop, perf or trace-cmd instead"
 
 /* ---- kinds */
 
@@ -126,6 +127,7 @@ static int enter_folder(struct opened *opened, struct error *error)
 	int fd = openat(opened->fd, FOLDER_HEAD, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	size_t len = strlen(opened->path);
 	int err = fd < 0 ? -errno : 0;
+	bool is_ctf = err == -ENOENT && faccessat(opened->fd, "metadata", F_OK, 0) == 0;
 
 	close(opened->fd);
 	opened->fd = fd;
@@ -133,6 +135,8 @@ static int enter_folder(struct opened *opened, struct error *error)
 		err = -errno;
 	if (!err && !S_ISREG(opened->st.st_mode))
 		err = -ENOENT;
+	if (is_ctf)
+		return error_set(error, -EISDIR, "%s: is " CTF, opened->path);
 	if (err == -ENOENT)
 		return error_set(error, -EISDIR, "%s: is a folder without a file \"" FOLDER_HEAD
 				 "\", so not a recording of perf record --threads", opened->path);
@@ -186,12 +190,37 @@ static int check_once(const struct opened *list, size_t i, struct error *error)
 	return 0;
 }
 
+/* What cannot be read, by a file's first bytes. */
+static const struct {
+	const char *bytes, *what;
+} strangers[] = {
+	{ "\x1f\x8b", "compressed with gzip: unpack it first" },
+	{ "\xfd" "7zXZ", "compressed with xz: unpack it first" },
+	{ "\x28\xb5\x2f\xfd", "compressed with zstd: unpack it first" },
+	{ "BZh", "compressed with bzip2: unpack it first" },
+	{ "\xc1\x1f\xfc\xc1", CTF },
+	{ "/* CTF", CTF },
+};
+
+static const char *stranger(const struct head *head)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(strangers); i++) {
+		size_t len = strlen(strangers[i].bytes);
+
+		if (head->len >= len && !memcmp(head->bytes, strangers[i].bytes, len))
+			return strangers[i].what;
+	}
+	return NULL;
+}
+
 static int no_reader(const struct opened *opened, bool has_records, struct error *error)
 {
-	const char *path = opened->path;
+	const char *path = opened->path, *what = stranger(&opened->head);
 
 	if (!opened->head.len)
 		return error_set(error, -EINVAL, "%s: the file is empty", path);
+	if (what)
+		return error_set(error, -EINVAL, "%s: is %s", path, what);
 	if (has_records)
 		return error_set(error, -EINVAL,
 				 "%s: is text, not records of kvmtrace, xentrace or "

@@ -589,6 +589,14 @@ static void what_is_no_recording_is_refused(void **state)
 	assert_refused(path_of(0), -EINVAL, "is text, as trace-cmd report");
 	save(path_of(0), "hello, \1world\n", 14);
 	assert_refused(path_of(0), -EINVAL, "not a recording");
+	save(path_of(0), "\x1f\x8b\x08\0\0\0\0\0", 8);
+	assert_refused(path_of(0), -EINVAL, "is compressed with gzip: unpack it first");
+	save(path_of(0), "\x28\xb5\x2f\xfd\0\0\0\0", 8);
+	assert_refused(path_of(0), -EINVAL, "is compressed with zstd: unpack it first");
+	save(path_of(0), "\xc1\x1f\xfc\xc1\0\0\0\0", 8);
+	assert_refused(path_of(0), -EINVAL, "is a trace of LTTng's kind");
+	save(path_of(0), "/* CTF 1.8 */\n", 14);
+	assert_refused(path_of(0), -EINVAL, "is a trace of LTTng's kind");
 	save(path_of(0), "", 0);
 	assert_refused(path_of(0), -EINVAL, "empty");
 	assert_refused(folder, -EISDIR, "folder");

@@ -378,6 +378,10 @@ static void no_folders_of_perf(void **state)
 	assert_int_equal(mkfifo(name, 0600), 0);
 	fail_to_open(folder, -EISDIR, "a folder without a file \"data\"");
 	assert_false(trace_is_recording(folder));
+	unlink(name);
+	snprintf(name, sizeof(name), "%s/metadata", folder);
+	save(name, "", 0);
+	fail_to_open(folder, -EISDIR, "is a trace of LTTng's kind");
 }
 
 static void other_names_of_it(void **state)
