@@ -80,23 +80,21 @@ const char *guest_name_vmm(const char *command)
 	return NULL;
 }
 
-/* QEMU's "-name web1" means "guest=web1". The only other part without '=' is its flag. */
+/* QEMU's "-name web1" means "guest=web1": of all parts only the first one may have no key. */
 static bool name_from_suboptions(const char *value, size_t len, char *ret_name, size_t size)
 {
-	static const char key[] = "guest=", flag[] = "debug-threads";
-	const char *end = value + len;
-	bool is_found = false;
+	static const char key[] = "guest=";
+	const char *end = value + len, *mark = memchr(value, '=', len);
+	bool is_found = false, is_bare = !mark || memchr(value, ',', (size_t)(mark - value));
 	char part[VM_NAME_SIZE + sizeof(key)];
 
-	while (value < end) {
+	for (; value < end; is_bare = false) {
 		size_t n = args_part(&value, end, part, sizeof(part));
 
-		if (!memchr(part, '=', n) && !(n == strlen(flag) && !memcmp(part, flag, n))) {
-			if (utf8_clean(part, n, ret_name, size))
-				return true;
-		} else if (!is_found && n > strlen(key) && !memcmp(part, key, strlen(key))) {
-			is_found = utf8_clean(part + strlen(key), n - strlen(key), ret_name, size);
-		}
+		if (is_bare)
+			is_found |= utf8_clean(part, n, ret_name, size);
+		else if (n > strlen(key) && !memcmp(part, key, strlen(key)))
+			is_found |= utf8_clean(part + strlen(key), n - strlen(key), ret_name, size);
 	}
 	return is_found;
 }

@@ -242,9 +242,11 @@ static void test_name_of_command_line(void **state)
 		NAMED("qemu", "q\0-name=web1", "web1"),
 		NAMED("qemu", "q\0-name\0guest=web1,debug-threads=on", "web1"),
 		NAMED("qemu", "q\0-name\0debug-threads=on,guest=web1", "web1"),
-		NAMED("qemu", "q\0-name\0debug-threads=on,web1", "web1"),
+		NAMED("qemu", "q\0-name\0debug-threads=on,web1", NULL), /* QEMU refuses it */
 		NAMED("qemu", "q\0-name\0guest=web1,debug-threads", "web1"),
-		NAMED("qemu", "q\0-name\0web1,process=x,guest=other", "web1"),
+		NAMED("qemu", "q\0-name\0web1,process=x,guest=other", "other"),
+		NAMED("qemu", "q\0-name\0guest=a,guest=b", "b"),
+		NAMED("qemu", "q\0-name\0vm,,a=b,process=x", "vm,a=b"),
 		NAMED("qemu", "q\0-name\0guest=vm,,comma,debug-threads=on", "vm,comma"),
 		NAMED("qemu", "q\0-name\0vm,,comma", "vm,comma"),
 		NAMED("qemu", "q\0-name\0vm,,,debug-threads=on", "vm,"),
