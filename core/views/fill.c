@@ -97,7 +97,7 @@ static struct cell deviation(const struct spread *spread)
 /* A part of the time of the group's vCPUs: since the start, or of the last interval. */
 static uint64_t part_of(const struct row_of *of, enum time_part part)
 {
-	const struct time_sum *sum = &of->owner->time[part];
+	const struct part_sum *sum = &of->owner->time[part];
 
 	return of->rollup->is_since_start ? sum->total : sum->delta;
 }

@@ -110,7 +110,7 @@ static struct cell sleep_share(const struct owner *owner)
 
 static struct cell split_of(struct owner *owner)
 {
-	const struct time_sum *time = owner->time;
+	const struct part_sum *time = owner->time;
 	const uint64_t ns[SPLIT_PARTS] = {
 		[SPLIT_GUEST] = time[TIME_GUEST].delta,
 		[SPLIT_KVM] = time[TIME_KVM].delta,
@@ -136,12 +136,12 @@ static struct cell percent(double part, double whole, bool is_known)
 }
 
 /* In percent of one host CPU. */
-static struct cell of_one_cpu(const struct host_sum *part)
+static struct cell of_one_cpu(const struct part_sum *part)
 {
 	return percent(part->per_s, 1e9, part->nr_rates);
 }
 
-static struct cell of_thousandths(const struct host_sum *part)
+static struct cell of_thousandths(const struct part_sum *part)
 {
 	return part->nr ? cell_percent(part->total, 1000) : cell_none();
 }
@@ -154,7 +154,7 @@ static struct cell wait_share(const struct owner *owner, bool is_gone)
 
 	if (cell.type != CELL_NONE || is_gone)
 		return cell;
-	return percent(owner->wait_per_s, 1e9 * nr, nr);
+	return percent(owner->time[TIME_WAIT].per_s, 1e9 * nr, nr);
 }
 
 /* The number of vCPUs for the average of throttled time; vCPUs without a quota count, too. */
@@ -169,7 +169,7 @@ static uint32_t throttled_vcpus(const struct owner *owner)
 static struct cell throttled_share(const struct owner *owner)
 {
 	double ns_per_s = owner->host[HOST_THROTTLED].per_s;
-	double wait_per_s = owner->wait_per_s;
+	double wait_per_s = owner->time[TIME_WAIT].per_s;
 	struct cell wait = wait_share(owner, false);
 
 	if (owner->has_throttled_sums && wait.type == CELL_PERCENT && wait_per_s > 0) {
@@ -215,7 +215,7 @@ static struct cell exits_of(enum column_id id, const struct row_of *of, bool is_
  */
 static struct cell cell_of_host(const struct column *column, const struct owner *owner)
 {
-	const struct host_sum *part = column->needs == NEEDS_EVENT ?
+	const struct part_sum *part = column->needs == NEEDS_EVENT ?
 					      &owner->events[column->part] :
 					      &owner->host[column->part];
 
@@ -249,7 +249,7 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 		[COL_IN_USER] = TIME_USER, [COL_IN_HALT] = TIME_HALT, [COL_IN_POLL] = TIME_POLL,
 	};
 	struct owner *owner = of->owner;
-	const struct host_sum *host = owner->host;
+	const struct part_sum *host = owner->host;
 
 	if (parts[id])
 		return owner_share(owner, parts[id]);
@@ -308,7 +308,7 @@ struct cell cell_of_owner(enum column_id id, const struct row_of *of, bool is_go
 
 /* ---- of a host CPU, with the vCPUs that are on it */
 
-static struct cell number(const struct host_sum *part)
+static struct cell number(const struct part_sum *part)
 {
 	return part->is_now ? cell_count(part->total) : cell_none();
 }
@@ -319,9 +319,9 @@ static struct cell number(const struct host_sum *part)
  */
 struct cell cell_of_cpu(enum column_id id, const struct owner *cpu)
 {
-	const struct host_sum *host = cpu->host;
+	const struct part_sum *host = cpu->host;
 	double run = host[HOST_RUN].per_s, throttled = host[HOST_THROTTLED].per_s;
-	double all = cpu->wait_per_s, wait = all > throttled ? all - throttled : 0;
+	double all = cpu->time[TIME_WAIT].per_s, wait = all > throttled ? all - throttled : 0;
 	bool has_wait = cpu->time[TIME_WAIT].nr_rates;
 	bool is_free = !host[HOST_CPU].nr && host[HOST_BUSY].nr_rates;
 

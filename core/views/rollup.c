@@ -139,49 +139,34 @@ static double time_rate(const struct stats_item *stat)
 	return stat->key.vcpu >= 0 && stat->rate_per_s > 1e9 ? 1e9 : stat->rate_per_s;
 }
 
-static void time_add(struct time_sum *time, const struct stats_item *stat)
+static void part_add(struct part_sum *part, const struct stats_item *stat, uint64_t tick)
 {
-	time->total += stat->total;
-	time->delta += stat->delta;
-	time->nr++;
-	time->nr_rates += stat->has_rate;
+	part->total += stat->total;
+	part->delta += stat->delta;
+	part->per_s += stat->has_rate ? time_rate(stat) : 0;
+	part->nr++;
+	part->nr_rates += stat->has_rate;
+	part->is_now |= stat->seen == tick;
 }
 
-static void host_add(struct host_sum *host, const struct stats_item *stat, uint64_t tick)
+static void part_join(struct part_sum *part, const struct part_sum *more)
 {
-	host->total += stat->total;
-	host->per_s += stat->has_rate ? time_rate(stat) : 0;
-	host->nr++;
-	host->nr_rates += stat->has_rate;
-	host->is_now |= stat->seen == tick;
-}
-
-static void host_join(struct host_sum *host, const struct host_sum *more)
-{
-	host->total += more->total;
-	host->per_s += more->per_s;
-	host->nr += more->nr;
-	host->nr_rates += more->nr_rates;
-	host->is_now |= more->is_now;
-}
-
-static void time_join(struct time_sum *time, const struct time_sum *more)
-{
-	time->total += more->total;
-	time->delta += more->delta;
-	time->nr += more->nr;
-	time->nr_rates += more->nr_rates;
+	part->total += more->total;
+	part->delta += more->delta;
+	part->per_s += more->per_s;
+	part->nr += more->nr;
+	part->nr_rates += more->nr_rates;
+	part->is_now |= more->is_now;
 }
 
 void owner_join(struct owner *owner, const struct owner *more)
 {
 	for (int i = 0; i < TIME_PARTS; i++)
-		time_join(&owner->time[i], &more->time[i]);
+		part_join(&owner->time[i], &more->time[i]);
 	for (int i = 0; i < HOST_PARTS; i++)
-		host_join(&owner->host[i], &more->host[i]);
+		part_join(&owner->host[i], &more->host[i]);
 	for (int i = 0; i < EVENT_KINDS; i++)
-		host_join(&owner->events[i], &more->events[i]);
-	owner->wait_per_s += more->wait_per_s;
+		part_join(&owner->events[i], &more->events[i]);
 	if (more->time[TIME_WHOLE].nr)
 		owner->whole_source = more->whole_source;
 	if (more->time[TIME_WAIT].nr)
@@ -192,7 +177,7 @@ void owner_join(struct owner *owner, const struct owner *more)
 
 uint64_t owner_slept_ns(const struct owner *owner)
 {
-	const struct time_sum *time = owner->time;
+	const struct part_sum *time = owner->time;
 
 	return time[TIME_HALT].delta > time[TIME_POLL].delta ?
 		       time[TIME_HALT].delta - time[TIME_POLL].delta : 0;
@@ -220,18 +205,16 @@ static void owner_add(struct owner *owner, const struct field *field,
 		owner->has_exit_cpu = true;
 		owner->exit_cpu = stat->total;
 	} else if (field->use == USE_EVENT) {
-		host_add(&owner->events[field_event(field)], stat, tick);
+		part_add(&owner->events[field_event(field)], stat, tick);
 	} else if (field->use == USE_HOST) {
-		host_add(&owner->host[field->part], stat, tick);
+		part_add(&owner->host[field->part], stat, tick);
 		owner->has_throttled_sums |= field->part == HOST_THROTTLED && stat->key.vcpu < 0;
 	} else if (field->use == USE_TIME) {
-		time_add(&owner->time[field->part], stat);
-		if (field->part == TIME_WHOLE) {
+		part_add(&owner->time[field->part], stat, tick);
+		if (field->part == TIME_WHOLE)
 			owner->whole_source = field->source;
-		} else if (field->part == TIME_WAIT) {
+		else if (field->part == TIME_WAIT)
 			owner->wait_source = field->source;
-			owner->wait_per_s += stat->has_rate ? time_rate(stat) : 0;
-		}
 	}
 }
 

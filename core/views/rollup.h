@@ -44,26 +44,19 @@ static inline bool keys_have(const struct keys *keys, const struct key *key)
 	       (!keys->nr_only || keys_list(keys, key));
 }
 
-/* One part of vCPUs' time over the keys of an owner. */
-struct time_sum {
-	uint64_t total, delta; /* ns since the start or the reset; of the last interval */
-	uint32_t nr, nr_rates; /* keys; the ones with a rate, which is of a whole interval */
-};
-
-/* The same of the host's numbers, and of KVM's counters by what they count. */
-struct host_sum {
-	uint64_t total;
+/* A part of vCPUs' time, of the host's numbers, or of KVM's counters, over the keys of an owner. */
+struct part_sum {
+	uint64_t total, delta; /* since the start or reset, or the level; of the last interval */
 	double per_s;
-	uint32_t nr, nr_rates : 31;
+	uint32_t nr, nr_rates : 31; /* keys; the ones with a rate, which is of a whole interval */
 	bool is_now : 1; /* the latest sample has it */
 };
 
 struct owner {
 	struct key key; /* of GUEST_NONE the vCPU is a host CPU's number, or -1: all */
-	struct time_sum time[TIME_PARTS];
-	struct host_sum host[HOST_PARTS];
-	struct host_sum events[EVENT_KINDS];
-	double wait_per_s; /* of TIME_WAIT */
+	struct part_sum time[TIME_PARTS]; /* ns */
+	struct part_sum host[HOST_PARTS];
+	struct part_sum events[EVENT_KINDS]; /* KVM's counters, by what they count */
 	uint32_t whole_source, wait_source; /* each source has an interval of its own */
 	bool has_throttled_sums; /* of keys that have many vCPUs each */
 	bool has_exit_cpu;

@@ -359,7 +359,7 @@ static void write_host_cpus(const struct output *out)
 	const struct metric_sums *sums = &out->metrics->sums;
 
 	for (size_t i = 0; is_chosen(out, METRIC_HOST_CPU) && i < sums->nr_cpus; i++) {
-		const struct host_sum *busy = &sums->cpus[i].host[HOST_BUSY];
+		const struct part_sum *busy = &sums->cpus[i].host[HOST_BUSY];
 
 		if (!busy->nr || !has_room(out, METRIC_HOST_CPU, 1))
 			continue;
@@ -388,7 +388,7 @@ static void write_vcpu(const struct output *out, const struct guest_sum *guest, 
 	} modes[] = { { TIME_GUEST, "guest" }, { TIME_KVM, "kvm" }, { TIME_USER, "user" },
 		      { TIME_POLL, "poll" } };
 	const struct owner *vcpu = &guest->vcpus[at];
-	const struct host_sum *throttled = &vcpu->host[HOST_THROTTLED];
+	const struct part_sum *throttled = &vcpu->host[HOST_THROTTLED];
 	struct vcpu_shown *shown = vcpu_shown_of(guest->named, vcpu->key.vcpu, at);
 
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {

@@ -148,7 +148,7 @@ struct parts {
 
 static void format_parts(const struct exits_summary *summary, int cols, struct parts *ret_parts)
 {
-	const struct time_sum *time = summary->all.time;
+	const struct part_sum *time = summary->all.time;
 	const double whole = (double)time[TIME_WHOLE].delta / 100;
 	const char *sleep = cols >= COLS_SIGNS ? "sleep" : NULL;
 	const struct {
