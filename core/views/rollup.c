@@ -318,7 +318,7 @@ static void group_add(struct rollup *rollup, struct group *group, const struct f
 	}
 }
 
-static void group_join(struct group *all, const struct group *group)
+void group_join(struct group *all, const struct group *group)
 {
 	all->total += group->total;
 	all->delta += group->delta;

@@ -139,6 +139,8 @@ struct owner *rollup_find(const struct rollup *rollup, uint32_t guest, int32_t v
 uint64_t rollup_total(const struct rollup *rollup, uint32_t guest);
 /* Adds the parts and exits of one owner to another. */
 void owner_join(struct owner *owner, const struct owner *more);
+/* Adds the numbers of one group to another, but for its percentiles. */
+void group_join(struct group *all, const struct group *group);
 /* What of the halts of the last interval was not polled. */
 uint64_t owner_slept_ns(const struct owner *owner);
 /* The memory that KVM maps for the owner in pages of this size, EVENT_PAGES_4K ..., or larger. */

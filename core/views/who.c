@@ -191,15 +191,6 @@ static void add_rest(struct view *view, struct row_of *of, const struct group *r
 	*view_cell(view, row, COL_WAITED_SHARE) = share_of(of, who_ns(of->query, of->group));
 }
 
-static void join(struct group *rest, const struct group *group)
-{
-	rest->total += group->total;
-	rest->delta += group->delta;
-	rest->rate_per_s += group->rate_per_s;
-	rest->has_rate |= group->has_rate;
-	timing_sum_merge(&rest->timing, &group->timing);
-}
-
 bool who_shows(const struct query *query, const struct group *group)
 {
 	return query->zeros || group->total || group->delta || group->timing.delta_ns;
@@ -256,7 +247,7 @@ static void add_vcpu(struct view *view, struct row_of *of, struct group *const *
 		    (i && !query_selects(of->query, facts->fields, of->field)))
 			continue;
 		if (i && is_small(of, groups[0])) {
-			join(&rest, groups[i]);
+			group_join(&rest, groups[i]);
 			nr_small++;
 			last = i;
 			continue;
