@@ -182,7 +182,7 @@ static int prepare_command(struct exits_run *run, const sigset_t *mask, struct e
 static int begin(struct exits_run *run, struct error *error)
 {
 	const struct run_plan plan = {
-		.source.providers = 1U << PROVIDER_EXITS,
+		.source.monitor.providers = 1U << PROVIDER_EXITS,
 		.choose = choose,
 	};
 	sigset_t mask;

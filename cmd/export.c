@@ -124,12 +124,14 @@ static int begin(struct export *export, struct error *error)
 	struct run *run = &export->run;
 	unsigned int groups = groups_of(run->options);
 	const struct run_plan plan = {
-		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
-			     1U << PROVIDER_HOST | 1U << PROVIDER_COST |
-			     (run->options->metrics & METRICS_STATISTICS ?
-				      PROVIDERS_STATISTICS : 0) |
-			     (groups & METRICS_OF_WHO ? 1U << PROVIDER_WHO : 0),
-		.source.asides = 1U << PROVIDER_HOST | 1U << PROVIDER_COST | 1U << PROVIDER_WHO,
+		.source.monitor = {
+			.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT |
+				     1U << PROVIDER_HOST | 1U << PROVIDER_COST |
+				     (run->options->metrics & METRICS_STATISTICS ?
+					      PROVIDERS_STATISTICS : 0) |
+				     (groups & METRICS_OF_WHO ? 1U << PROVIDER_WHO : 0),
+			.asides = 1U << PROVIDER_HOST | 1U << PROVIDER_COST | 1U << PROVIDER_WHO,
+		},
 	};
 	int err = run_signals(run, true, false);
 

@@ -432,7 +432,7 @@ static int show_or_print(struct past_run *reader, struct error *error)
 	const struct run_plan plan = {
 		.source = {
 			/* The user may look at more than the view, as on a live screen. */
-			.counts_all = options->mode == MODE_SCREEN,
+			.monitor.counts_all = options->mode == MODE_SCREEN,
 			.recording = {
 				.longer_ns = LONG_EXITS_DEFAULT_NS,
 				.arguments = PAIRING_ALL_ARGUMENTS,

@@ -114,7 +114,7 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 	int err;
 
 	run->names = options_sources(options, &nr);
-	config.options = (struct provider_options){
+	config.monitor.options = (struct provider_options){
 		.engine = options->engine,
 		.include_past = options->include_past,
 		.kallsyms = run->parts.symbols,
@@ -122,11 +122,11 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 		.reads_guests = options->guest_symbols,
 	};
 	if (options->mode != MODE_FIELDS) {
-		config.providers |= 1U << PROVIDER_INVENTORY;
-		config.asides |= 1U << PROVIDER_INVENTORY;
+		config.monitor.providers |= 1U << PROVIDER_INVENTORY;
+		config.monitor.asides |= 1U << PROVIDER_INVENTORY;
 	}
 	config.interval_s = !options->url || options->has_interval ? options->interval_s : 0;
-	config.cost = options->cost;
+	config.monitor.cost = options->cost;
 	config.http_config = options->http_config;
 	config.host = options->host;
 	config.recording.kallsyms = run->parts.symbols;

@@ -117,16 +117,16 @@ static bool is_captured(const char *folder)
  * What a cost leaves of the providers, and what it has in place of them: KVM's own account costs
  * guests nothing, and has all of their vCPUs.
  */
-static void apply_cost(const struct source_config *config, struct monitor_config *monitor)
+static void apply_cost(struct monitor_config *monitor)
 {
 	unsigned int account = 1U << PROVIDER_ACCOUNT;
 
-	if (config->cost == COST_TIMES)
+	if (monitor->cost == COST_TIMES)
 		return;
 	if (!(monitor->providers & PROVIDERS_STATISTICS))
 		monitor->providers |= account;
 	monitor->providers &= ~(1U << PROVIDER_EXITS);
-	if (config->cost == COST_NONE)
+	if (monitor->cost == COST_NONE)
 		monitor->providers &= ~(1U << PROVIDER_TRACEPOINT | 1U << PROVIDER_COST);
 	if (monitor->providers & 1U << PROVIDER_TRACEPOINT)
 		monitor->asides |= account;
@@ -138,7 +138,8 @@ static int open_monitor(const struct source_config *config, struct monitor_confi
 {
 	int err = monitor_open(monitor, &source->monitor, error);
 
-	if (!err || config->cost == COST_TIMES || config->providers & PROVIDERS_STATISTICS)
+	if (!err || monitor->cost == COST_TIMES ||
+	    config->monitor.providers & PROVIDERS_STATISTICS)
 		return err;
 	monitor->providers ^= PROVIDERS_STATISTICS;
 	return monitor_open(monitor, &source->monitor, &(struct error){ "" }) ? err : 0;
@@ -148,16 +149,7 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 			struct error *error)
 {
 	struct source *source = &opened->source;
-	struct monitor_config monitor = {
-		.env = &opened->env,
-		.providers = config->providers,
-		.asides = config->asides,
-		.cost = config->cost,
-		.options = config->options,
-		.waits = config->waits,
-		.counts_all = config->counts_all,
-		.keeps_code = config->keeps_code,
-	};
+	struct monitor_config monitor = config->monitor;
 	int err = env_init(&opened->env, source->name ? source->name : "", error);
 
 	if (err)
@@ -167,8 +159,9 @@ static int open_machine(struct opened *opened, const struct source_config *confi
 		return error_set(error, -ENOENT, "%s: not a captured machine, a folder with copies "
 				 "of its /proc and /sys; nor one of perf record --threads",
 				 source->name);
+	monitor.env = &opened->env;
 	monitor.list = providers_of(&opened->env);
-	apply_cost(config, &monitor);
+	apply_cost(&monitor);
 	err = open_monitor(config, &monitor, source, error);
 	return !err && config->past_bytes ? remember(opened, config) : err;
 }
@@ -334,7 +327,7 @@ static int open_fleet(struct opened *opened, const struct source_config *config,
 		.url = opened->source.name,
 		.access = &opened->access,
 		.interval_s = config->interval_s,
-		.timeout_s = config->timeout_s ? config->timeout_s : TIMEOUT_S,
+		.timeout_s = TIMEOUT_S,
 	};
 	int err = config->http_config ?
 			  access_read(config->http_config, &opened->access, error) : 0;
@@ -353,7 +346,7 @@ static int open_past(struct opened *opened, const struct source_config *config, 
 	struct monitor_config monitor = {
 		.list = history_players,
 		.source = source->kind,
-		.counts_all = config->counts_all,
+		.counts_all = config->monitor.counts_all,
 	};
 	int err = 0;
 

@@ -15,19 +15,16 @@
 
 /* How a source is opened; members about other kinds are not used. */
 struct source_config {
-	bool counts_all; /* more than what a query needs: for a screen, or a history */
-	/* Of a machine: see monitor.h. */
-	unsigned int providers, asides;
-	enum cost cost; /* leaves out the providers that cost more, see cmd/source.c */
-	bool waits;
-	bool keeps_code; /* see monitor.h */
-	struct provider_options options;
+	/*
+	 * Of a machine: how it is counted. Its cost leaves out the providers that cost more, see
+	 * cmd/source.c; counts_all is also of a history and a Prometheus.
+	 */
+	struct monitor_config monitor;
 	uint64_t past_bytes;   /* of samples that are remembered; 0: none are */
 	double interval_s;     /* of a machine; of a Prometheus, 0: as the hosts are scraped */
 	/* Of a Prometheus. */
 	const char *http_config; /* NULL: none */
 	const char *host;	 /* one of its hosts; NULL: all */
-	unsigned int timeout_s;	 /* 0: the default */
 	/* Of a recording. */
 	struct recording_choice recording;
 };

@@ -94,13 +94,17 @@ static int begin(struct top *top, struct error *error)
 	bool is_screen = options->mode == MODE_SCREEN;
 	const struct run_plan plan = {
 		.source = {
-			.providers = choose_providers(top),
-			.asides = 1U << PROVIDER_COST |
-				  (top->run.query.type == &view_host ? 0 : 1U << PROVIDER_HOST) |
-				  (is_of_who(top->run.query.type) ? 0 : 1U << PROVIDER_WHO),
-			.waits = is_screen,
-			.counts_all = options->write_file || is_screen,
-			.keeps_code = options->keep,
+			.monitor = {
+				.providers = choose_providers(top),
+				.asides = 1U << PROVIDER_COST |
+					  (top->run.query.type == &view_host ?
+						   0 : 1U << PROVIDER_HOST) |
+					  (is_of_who(top->run.query.type) ?
+						   0 : 1U << PROVIDER_WHO),
+				.waits = is_screen,
+				.counts_all = options->write_file || is_screen,
+				.keeps_code = options->keep,
+			},
 			.past_bytes = is_screen ? PAST_BYTES : 0,
 		},
 		.wants_later = options->mode == MODE_FIELDS || is_screen,

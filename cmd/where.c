@@ -19,7 +19,7 @@
 
 static int begin(struct run *run, struct error *error)
 {
-	const struct run_plan plan = { .source.providers = 1U << PROVIDER_EXITS };
+	const struct run_plan plan = { .source.monitor.providers = 1U << PROVIDER_EXITS };
 	const struct options *options = run->options;
 	int err = run_signals(run, options->output, false);
 

@@ -36,11 +36,15 @@ static bool is_who(const struct run *run)
 static int begin(struct run *run, struct error *error)
 {
 	const struct run_plan why = {
-		.source.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
-		.source.asides = ASIDES,
+		.source.monitor = {
+			.providers = 1U << PROVIDER_EXITS | 1U << PROVIDER_TRACEPOINT | ASIDES,
+			.asides = ASIDES,
+		},
 	}, who = {
-		.source.providers = 1U << PROVIDER_WHO | 1U << PROVIDER_HOST,
-		.source.asides = 1U << PROVIDER_HOST,
+		.source.monitor = {
+			.providers = 1U << PROVIDER_WHO | 1U << PROVIDER_HOST,
+			.asides = 1U << PROVIDER_HOST,
+		},
 	};
 	int err = run_signals(run, run->options->output, false);
 

@@ -61,7 +61,9 @@ static void a_machine(void **state)
 {
 	const char *name = MACHINE;
 	const struct source_config config = {
-		.providers = 1U << PROVIDER_TRACEPOINT, .past_bytes = 1 << 20, .interval_s = 1,
+		.monitor.providers = 1U << PROVIDER_TRACEPOINT,
+		.past_bytes = 1 << 20,
+		.interval_s = 1,
 	};
 	struct source *source = NULL;
 	struct error error = { "" };
