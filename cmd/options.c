@@ -14,6 +14,7 @@
 #include "core/metrics.h"
 #include "history/file.h"
 
+#define SECONDS_DEFAULT 5.0
 #define AT(member) offsetof(struct options, member)
 
 /* Before the history is open only the form of a time can be checked: any origin will do. */
@@ -248,6 +249,15 @@ bool options_read_stdin(const struct options *options)
 		has_stdin |= strcmp(names[i], "-") == 0;
 	free(names);
 	return has_stdin;
+}
+
+int options_take_seconds(struct options *options, struct error *error)
+{
+	options->duration_s = SECONDS_DEFAULT;
+	if (options->nr_words > 1)
+		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
+	return options->nr_words ? seconds_parse(options->words[0], DELAY_MAX_S,
+						 &options->duration_s, error) : 0;
 }
 
 int options_take(void *ret_options, const struct option_spec *spec, const char *text,

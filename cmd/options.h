@@ -317,6 +317,9 @@ const char **options_sources(const struct options *options, size_t *ret_nr);
 /* Whether a recording is read from standard input, which has no keys then. */
 bool options_read_stdin(const struct options *options);
 
+/* Reads the words of a command that measures for SECONDS: 5 without them. -EINVAL with error. */
+int options_take_seconds(struct options *options, struct error *error);
+
 bool options_is_url(const char *text);
 int options_take_url(const char *text, struct options *options, struct error *error);
 

@@ -90,20 +90,6 @@ int run_choose(struct run *run, struct error *error)
 	return err;
 }
 
-void run_follow_guest(struct run *run)
-{
-	const struct guest *guest =
-		guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
-	struct error news = { "" };
-
-	if (!guest)
-		return;
-	error_set(&news, 0, "%s is back as pid %d: what follows is of this one only", guest->name,
-		  (int)guest->pid);
-	say(news.text);
-	run->query.guest = guest->id;
-}
-
 /* A Prometheus may need some seconds for the first answers: a terminal says what is waited for. */
 static int open_source(struct run *run, const struct run_plan *plan, struct error *error)
 {
@@ -268,6 +254,38 @@ int run_loop(struct run *run, double interval_s, unsigned long nr,
 	if (timer >= 0)
 		close(timer);
 	return err > 0 ? 0 : err;
+}
+
+static void follow_guest(struct run *run)
+{
+	const struct guest *guest =
+		guest_choice_follow(&run->choice, monitor_facts(run->monitor)->guests);
+	struct error news = { "" };
+
+	if (!guest)
+		return;
+	error_set(&news, 0, "%s is back as pid %d: what follows is of this one only", guest->name,
+		  (int)guest->pid);
+	say(news.text);
+	run->query.guest = guest->id;
+}
+
+static int on_second(struct run *run, enum woken woken, struct error *error)
+{
+	(void)woken;
+	return run_sample(run, error);
+}
+
+int run_seconds(struct run *run, unsigned long nr, struct error *error)
+{
+	int err;
+
+	run_wait_open(run);
+	err = run_sample(run, error);
+	if (!err)
+		err = run_loop(run, run->options->duration_s / (double)nr, nr, on_second, error);
+	follow_guest(run);
+	return err;
 }
 
 void run_begin_write(const struct run *run)

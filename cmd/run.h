@@ -132,12 +132,6 @@ int run_signals(struct run *run, bool to_file, bool has_screen);
 int run_open(struct run *run, const struct run_plan *plan, struct error *error);
 int run_choose(struct run *run, struct error *error); /* the guest of -g or -p */
 
-/*
- * Says it if the guest has restarted meanwhile. The query is of the one that has the name now: only
- * there can the user act.
- */
-void run_follow_guest(struct run *run);
-
 /* Events of this machine stay open: the end of the process closes them, see kvmtop.c. */
 void run_close(struct run *run);
 
@@ -159,6 +153,13 @@ enum woken { WOKEN_TICK, WOKEN_HANGUP, WOKEN_END };
 int run_loop(struct run *run, double interval_s, unsigned long nr,
 	     int (*on_wake)(struct run *run, enum woken woken, struct error *error),
 	     struct error *error);
+
+/*
+ * Samples for the seconds of the options: when all events are open, and nr times after that, the
+ * last time also after a signal. Says it if the guest has restarted meanwhile: then the query is of
+ * the one that has the name now, as only there can the user act. 0, or -errno with error.
+ */
+int run_seconds(struct run *run, unsigned long nr, struct error *error);
 
 /*
  * Between these two calls, INT and TERM interrupt a write, which would otherwise never end when the

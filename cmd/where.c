@@ -11,10 +11,8 @@
 #include "lib/clock.h"
 #include "lib/process.h"
 #include "lib/text.h"
-#include "lib/units.h"
 #include "ui/lines/lines.h"
 
-#define SECONDS_DEFAULT 5.0
 #define INTERVAL_S 1.0 /* the kernel has room for the stacks of some seconds */
 
 static int begin(struct run *run, struct error *error)
@@ -36,23 +34,11 @@ static int begin(struct run *run, struct error *error)
 	return err ? err : run_open(run, &plan, error);
 }
 
-static int on_wake(struct run *run, enum woken woken, struct error *error)
-{
-	(void)woken; /* the last sample is taken at the end, also after a signal */
-	return run_sample(run, error);
-}
-
 static int count(struct run *run, struct error *error)
 {
-	double duration_s = run->options->duration_s;
-	unsigned long nr = (unsigned long)(duration_s / INTERVAL_S) + 1;
-	int err;
+	int err = run_seconds(run, (unsigned long)(run->options->duration_s / INTERVAL_S) + 1,
+			      error);
 
-	run_wait_open(run);
-	err = run_sample(run, error);
-	if (!err)
-		err = run_loop(run, duration_s / (double)nr, nr, on_wake, error);
-	run_follow_guest(run);
 	if (err || !run->options->guest_code)
 		return err;
 	run_wait_open(run); /* for names that are being read: until then their counts wait */
@@ -84,7 +70,6 @@ static int understand(struct options *options, struct error *error)
 	struct pattern *pattern = NULL;
 	int err = 0;
 
-	options->duration_s = SECONDS_DEFAULT;
 	if (!options->hertz)
 		options->hertz = STACKS_HZ;
 	if (options->hertz > STACKS_HZ_MAX)
@@ -97,10 +82,7 @@ static int understand(struct options *options, struct error *error)
 		options->sort = "exits";
 	if (!err && options->sort)
 		err = view_column_find(&view_where, options->sort, false, &options->column, error);
-	if (!err && options->nr_words > 1)
-		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
-	return err || !options->nr_words ? err : seconds_parse(options->words[0], DELAY_MAX_S,
-							       &options->duration_s, error);
+	return err ? err : options_take_seconds(options, error);
 }
 
 static int run_where(struct options *options)

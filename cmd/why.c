@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "lib/clock.h"
-#include "lib/units.h"
 #include "lib/process.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
@@ -20,7 +19,6 @@
 #include "core/views/query.h"
 #include "core/views/view.h"
 
-#define SECONDS_DEFAULT 5.0
 #define WHO_INTERVAL_S 0.5
 
 /* Rules use these sources. With these alone, "nothing found" would not mean that all is well. */
@@ -63,26 +61,12 @@ static int begin(struct run *run, struct error *error)
 	return err;
 }
 
-static int on_wake(struct run *run, enum woken woken, struct error *error)
-{
-	(void)woken;
-	return run_sample(run, error); /* the last one is taken at the end, also after a signal */
-}
-
 /* A vCPU's waits are measured from a sample on that has it, and are lost after its end. */
 static int count(struct run *run, struct error *error)
 {
-	double duration_s = run->options->duration_s;
-	unsigned long nr = is_who(run) && duration_s > WHO_INTERVAL_S ?
-				   (unsigned long)(duration_s / WHO_INTERVAL_S) : 1;
-	int err;
+	double steps = is_who(run) ? run->options->duration_s / WHO_INTERVAL_S : 1;
 
-	run_wait_open(run);
-	err = run_sample(run, error);
-	if (!err)
-		err = run_loop(run, duration_s / (double)nr, nr, on_wake, error);
-	run_follow_guest(run);
-	return err;
+	return run_seconds(run, steps > 1 ? (unsigned long)steps : 1, error);
 }
 
 static void say_nothing_found(const struct run *run)
@@ -109,15 +93,6 @@ static int print(struct run *run, struct error *error)
 		return 0;
 	}
 	return run_write(run, &run->view, clock_real_ns(), run->elapsed_ns, error);
-}
-
-static int understand(struct options *options, struct error *error)
-{
-	options->duration_s = SECONDS_DEFAULT;
-	if (options->nr_words > 1)
-		return error_set(error, -EINVAL, "unexpected argument \"%s\"", options->words[1]);
-	return options->nr_words ? seconds_parse(options->words[0], DELAY_MAX_S,
-						 &options->duration_s, error) : 0;
 }
 
 /* The exit status; *ret_is_found: there are rows. */
@@ -161,7 +136,7 @@ const struct command why_command = {
 	.footer = "Exit status: 0 nothing found, 1 failure, 2 wrong usage, 3 something found.\n"
 		  "More: man kvmtop-why\n",
 	.command = { .works = MODE_WHY },
-	.understand = understand,
+	.understand = options_take_seconds,
 	.run = run_why,
 };
 
@@ -175,6 +150,6 @@ const struct command who_command = {
 	.footer = "Exit status: 0 done, 1 failure, 2 wrong usage.\n"
 		  "More: man kvmtop-who\n",
 	.command = { .works = MODE_WHO },
-	.understand = understand,
+	.understand = options_take_seconds,
 	.run = run_who,
 };
