@@ -196,10 +196,6 @@ static int take(void *options, const struct option_spec *spec, const char *text,
 	case VALUE_STRING:
 		*(const char **)at = text;
 		break;
-	case VALUE_PID:
-		err = parse_number(spec->value, text, 1, INT_MAX, &number, error);
-		*(pid_t *)at = (pid_t)number;
-		break;
 	case VALUE_COUNT:
 	case VALUE_NUMBER:
 		err = parse_number(spec->value, text, spec->kind == VALUE_COUNT, LONG_MAX, &number,

@@ -30,7 +30,6 @@ enum value_kind {
 	VALUE_FLAG,   /* bool */
 	VALUE_STRING, /* const char *; points into argv */
 	VALUE_WORD,   /* the same: one of the row's words */
-	VALUE_PID,    /* pid_t */
 	VALUE_COUNT,  /* unsigned long, 1 or more */
 	VALUE_NUMBER, /* unsigned long, 0 or more */
 	VALUE_OTHER,  /* read by option_table.take */
@@ -169,6 +168,8 @@ void option_help(const struct option_table *table, const struct option_command *
 #define TRACES_MAX 64	    /* of function calls in a timeline */
 #define CHOICES_MAX 64	    /* of a recording's events */
 #define KALLSYMS_GUESTS 16  /* with functions */
+
+#define BY_WORDS "reason guest vcpu tid" /* of --by */
 
 #define THRESHOLDS_FILE "/etc/kvmtop/thresholds.conf"
 

@@ -388,37 +388,16 @@ int report_run(const struct options *options)
 
 /* ---- the command line ---- */
 
-/* The rows that the table of exits has for each WHAT. */
-static int find_by(const char *name, unsigned int *ret_groups, struct error *error)
-{
-	static const struct {
-		const char *name;
-		unsigned int groups;
-	} all[] = {
-		{ "reason", GROUP_REASON },
-		{ "guest", GROUP_GUEST },
-		{ "vcpu", GROUP_GUEST | GROUP_VCPU },
-		{ "tid", GROUP_GUEST | GROUP_VCPU },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		if (strcmp(all[i].name, name) == 0) {
-			*ret_groups = all[i].groups;
-			return 0;
-		}
-	}
-	return error_set(error, -EINVAL, "\"%s\": --by must be one of reason, guest, vcpu, tid",
-			 name);
-}
-
 int report_understand(struct options *options, struct error *error)
 {
+	/* The rows of the table of exits, in the order of BY_WORDS. */
+	static const unsigned int groups[] = {
+		GROUP_REASON, GROUP_GUEST, GROUP_GUEST | GROUP_VCPU, GROUP_GUEST | GROUP_VCPU,
+	};
 	int err = 0;
 
-	options->groups = GROUP_REASON;
-	if (options->by)
-		err = find_by(options->by, &options->groups, error);
-	if (!err && options->view_name)
+	options->groups = groups[options->by ? option_word(BY_WORDS, options->by) : 0];
+	if (options->view_name)
 		err = view_type_find(options->view_name, &options->view, error);
 	if (!err && options->sort)
 		err = view_column_find(text_type(options), options->sort, true,
