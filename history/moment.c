@@ -142,15 +142,6 @@ void changes_release(struct changes *changes)
 	*changes = (struct changes){ 0 };
 }
 
-static void forget_fields(struct moment *moment)
-{
-	for (size_t i = 0; i < moment->nr_fields; i++) {
-		for (size_t k = 0; k < ARRAY_SIZE(moment->fields[i].texts); k++)
-			free(moment->fields[i].texts[k]);
-	}
-	moment->nr_fields = 0;
-}
-
 struct moment_notice *moment_add_notice(struct moment *moment)
 {
 	array_grow(&moment->notices, &moment->room_notices, moment->nr_notices + 1);
@@ -163,7 +154,7 @@ void moment_reset(struct moment *moment)
 	changes_reset(&moment->totals);
 	guests_free(moment->guests);
 	moment->guests = NULL;
-	forget_fields(moment);
+	moment->nr_fields = 0;
 	moment->nr_notices = 0;
 	moment->time_ns = 0;
 	moment->elapsed_ns = 0;
@@ -352,18 +343,8 @@ static void take_totals(struct moment_taker *taker, const struct facts *facts,
 
 static void take_field(struct moment *moment, uint32_t id, const struct field *from)
 {
-	const char *const texts[] = { from->name, from->listed, from->label, from->alias };
-	struct moment_field *new;
-
 	array_grow(&moment->fields, &moment->room_fields, moment->nr_fields + 1);
-	new = &moment->fields[moment->nr_fields++];
-	*new = (struct moment_field){ .id = id, .field = *from };
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		new->texts[i] = texts[i] ? xstrdup(texts[i]) : NULL;
-	new->field.name = new->texts[0];
-	new->field.listed = new->texts[1];
-	new->field.label = new->texts[2];
-	new->field.alias = new->texts[3];
+	moment->fields[moment->nr_fields++] = (struct moment_field){ id, *from };
 }
 
 static uint32_t flags_of(const struct moment_taker *taker, const struct facts *facts)

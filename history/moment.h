@@ -88,11 +88,10 @@ struct changes {
 	size_t nr_counts, room_counts;
 };
 
-/* A field that is new in the dictionary. */
+/* A field that is new in the dictionary, which has its texts, and outlives the moment. */
 struct moment_field {
 	uint32_t id;
 	struct field field;
-	char *texts[4]; /* owns the field's */
 };
 
 /* A line for the notices of a history file. */
