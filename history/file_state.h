@@ -220,13 +220,6 @@ void file_map_changes(const struct history_file *file, struct changes *changes);
  * is in the minute of the middle of its interval.
  */
 
-struct minute_row {
-	uint32_t guest, field; /* ids of the file; the field of the reason */
-	uint64_t count;
-	bool is_timed; /* the rest is known */
-	uint64_t time_ns, max_ns, p50_ns, p99_ns;
-};
-
 /* Zero-initialised: nothing was added. */
 struct minutes {
 	uint64_t start_s; /* of the minute that is summed up, in seconds since 1970; 0: none is */
@@ -240,9 +233,8 @@ uint64_t minute_of(const struct moment *moment);
 /* Adds a moment of the file to the minute. */
 void minutes_add(struct history_file *file, const struct moment *moment);
 
-/* Called for each row, ascending by guest and field. 0 goes on; else it is returned. */
-typedef int (*minute_row_fn)(void *arg, const struct minute_row *row);
-int minutes_each(struct minutes *minutes, minute_row_fn take, void *arg);
+/* Within a transaction: the rows of the minute, ascending by guest and field. */
+int minutes_write(struct history_file *file, struct error *error);
 
 /* Begins with the next minute. */
 void minutes_reset(struct minutes *minutes);

@@ -68,33 +68,12 @@ static int add_sample(struct history_file *file, const struct packed *packed, st
 	return db_run_with(&file->db, SQL_ADD_SAMPLE, row, ARRAY_SIZE(row), error);
 }
 
-struct minute_writer {
-	struct history_file *file;
-	struct error *error;
-};
-
-static int add_minute_row(void *arg, const struct minute_row *minute)
-{
-	const struct minute_writer *writer = arg;
-	struct history_file *file = writer->file;
-	const struct db_value row[] = {
-		DB_NUMBER(file->minutes.start_s), DB_NUMBER(minute->guest),
-		DB_NUMBER(minute->field), DB_NUMBER(minute->count), DB_NUMBER(minute->time_ns),
-		DB_NUMBER(minute->max_ns), DB_NUMBER(minute->p50_ns), DB_NUMBER(minute->p99_ns),
-	};
-
-	/* The last four are of what is timed. */
-	return db_run_with(&file->db, SQL_ADD_MINUTE, row,
-			   ARRAY_SIZE(row) - (minute->is_timed ? 0 : 4), writer->error);
-}
-
 /* What is written once a minute. */
 static int add_minute(struct history_file *file, uint64_t time_ns, struct error *error)
 {
-	struct minute_writer writer = { .file = file, .error = error };
 	const struct db_value ended[] = { DB_NUMBER(time_ns / SECOND),
 					  DB_NUMBER(file->segment_id) };
-	int err = minutes_each(&file->minutes, add_minute_row, &writer);
+	int err = minutes_write(file, error);
 
 	if (!err)
 		err = db_run_with(&file->db, SQL_SEE_GUESTS, ended, 1, error);

@@ -165,31 +165,31 @@ static int compare_sums(const struct minute_sum *a, const struct minute_sum *b)
 	return (a->key.field > b->key.field) - (a->key.field < b->key.field);
 }
 
-int minutes_each(struct minutes *minutes, minute_row_fn take, void *arg)
+static int write_row(struct history_file *file, const struct minute_sum *sum, struct error *error)
+{
+	const struct hist_known known = { sum->ended_ns, 0, longest_of(sum) };
+	const struct db_value row[] = {
+		DB_NUMBER(file->minutes.start_s), DB_NUMBER(sum->key.guest),
+		DB_NUMBER(sum->key.field), DB_NUMBER(sum->count),
+		/* Of what is timed: */
+		DB_NUMBER(sum->time_ns), DB_NUMBER(known.max_ns),
+		DB_NUMBER(hist_percentile_ns(sum->hist, 0.5, known)),
+		DB_NUMBER(hist_percentile_ns(sum->hist, 0.99, known)),
+	};
+
+	return db_run_with(&file->db, SQL_ADD_MINUTE, row,
+			   ARRAY_SIZE(row) - (sum->is_timed ? 0 : 4), error);
+}
+
+int minutes_write(struct history_file *file, struct error *error)
 {
 	const struct minute_sum *sum;
 	int err = 0;
 
-	HASH_SORT(minutes->sums, compare_sums);
-	for (sum = minutes->sums; sum && !err; sum = sum->hh.next) {
-		struct minute_row row = {
-			.guest = sum->key.guest,
-			.field = sum->key.field,
-			.count = sum->count,
-			.is_timed = sum->is_timed,
-			.time_ns = sum->time_ns,
-		};
-
-		if (!sum->is_used)
-			continue;
-		if (row.is_timed) {
-			struct hist_known known = { sum->ended_ns, 0, longest_of(sum) };
-
-			row.max_ns = known.max_ns;
-			row.p50_ns = hist_percentile_ns(sum->hist, 0.5, known);
-			row.p99_ns = hist_percentile_ns(sum->hist, 0.99, known);
-		}
-		err = take(arg, &row);
+	HASH_SORT(file->minutes.sums, compare_sums);
+	for (sum = file->minutes.sums; sum && !err; sum = sum->hh.next) {
+		if (sum->is_used)
+			err = write_row(file, sum, error);
 	}
 	return err;
 }
