@@ -95,7 +95,8 @@ static int remember(struct opened *opened, const struct source_config *config)
 
 	segment_of_machine(&opened->env, monitor_engine(source->monitor), config->interval_s,
 			   &segment);
-	opened->recent = recent_new((size_t)config->past_bytes, &segment);
+	opened->recent = recent_new((size_t)config->past_bytes, &segment,
+				    monitor_fields(source->monitor));
 	source->store = recent_store(opened->recent);
 	sink = recent_sink(opened->recent);
 	err = recorder_start(&sink, &source->recorder);
@@ -218,7 +219,7 @@ static int remember_moments(struct opened *opened, struct error *error)
 	if (wanted_s > 0 && interval_s > wanted_s * 1.001)
 		fprintf(stderr, "kvmtop: -s %g would be too many samples: they are %g s apart\n",
 			wanted_s, interval_s);
-	writer.recent = opened->recent = recent_new(MOMENTS_BYTES, &segment);
+	writer.recent = opened->recent = recent_new(MOMENTS_BYTES, &segment, fields);
 	err = moments_make(recording, fields, recent_write, &writer);
 	recent_writer_release(&writer);
 	if (err)

@@ -34,7 +34,6 @@ struct mapped_field;
 struct reader {
 	struct store store;
 	struct fields *fields; /* the dictionary here; NULL: none yet, see reader_open() */
-	bool is_same; /* ids are the same there and here */
 	struct mapped_field *map; /* by the field's id there */
 	size_t nr_map, room_map;
 	uint32_t *sum_of; /* the same, see struct sum_fields */
@@ -45,7 +44,7 @@ struct reader {
 	struct brief briefs[READER_BRIEFS]; /* by id, modulo their number */
 };
 
-/* fields: the dictionary that the store's ids are of; NULL: see reader_open(). */
+/* fields: where the store's fields go; NULL: see reader_open(). */
 void reader_init(struct reader *reader, struct store store, struct fields *fields);
 void reader_release(struct reader *reader);
 

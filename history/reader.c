@@ -10,8 +10,6 @@
 struct mapped_field {
 	uint32_t here;	 /* its id here */
 	uint32_t parent; /* its parent's id there */
-	uint32_t source; /* of the field here */
-	bool is_counter;
 };
 
 void reader_init(struct reader *reader, struct store store, struct fields *fields)
@@ -19,7 +17,6 @@ void reader_init(struct reader *reader, struct store store, struct fields *field
 	*reader = (struct reader){
 		.store = store,
 		.fields = fields,
-		.is_same = fields,
 		.packer = packer_new(),
 	};
 }
@@ -40,8 +37,6 @@ void reader_release(struct reader *reader)
 
 uint32_t reader_field(const struct reader *reader, uint32_t field)
 {
-	if (reader->is_same)
-		return field < fields_count(reader->fields) ? field : FIELD_NONE;
 	return field < reader->nr_map ? reader->map[field].here : FIELD_NONE;
 }
 
@@ -59,14 +54,12 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 	struct reader *reader = arg;
 	struct field spec = *field;
 	struct mapped_field *mapped;
-	const struct field *known;
 
 	if (id < reader->nr_map) /* the ids of a damaged file may not ascend */
 		return 0;
 	array_grow(&reader->map, &reader->room_map, (size_t)id + 1);
 	while (reader->nr_map < id)
-		reader->map[reader->nr_map++] =
-			(struct mapped_field){ FIELD_NONE, FIELD_NONE, 0, true };
+		reader->map[reader->nr_map++] = (struct mapped_field){ FIELD_NONE, FIELD_NONE };
 	mapped = &reader->map[id];
 	mapped->parent = spec.parent;
 	set_sum(reader, id, field);
@@ -76,9 +69,6 @@ static int take_field(void *arg, uint32_t id, const struct field *field)
 		spec.reason = reader_field(reader, spec.reason);
 	mapped->here = fields_add(reader->fields, &spec);
 	reader->nr_map++;
-	known = fields_get(reader->fields, mapped->here);
-	mapped->source = known->source;
-	mapped->is_counter = known->kind == FIELD_COUNTER;
 	return 0;
 }
 
@@ -86,7 +76,7 @@ int reader_load_fields(struct reader *reader, struct error *error)
 {
 	const struct store *store = &reader->store;
 
-	if (reader->is_same || !reader->fields || !store->type->fields)
+	if (!reader->fields)
 		return 0;
 	return store->type->fields(store->state, (uint32_t)reader->nr_map, take_field, reader,
 				   error);
@@ -113,10 +103,9 @@ bool reader_has_source(const struct reader *reader, uint32_t source)
 
 bool reader_is_counter(const struct reader *reader, uint32_t field)
 {
-	if (!reader->is_same)
-		return field >= reader->nr_map || reader->map[field].is_counter;
-	return field >= fields_count(reader->fields) ||
-	       fields_get(reader->fields, field)->kind == FIELD_COUNTER;
+	uint32_t id = reader_field(reader, field);
+
+	return id == FIELD_NONE || fields_get(reader->fields, id)->kind == FIELD_COUNTER;
 }
 
 uint32_t reader_event(const struct reader *reader, uint32_t field)
@@ -125,7 +114,7 @@ uint32_t reader_event(const struct reader *reader, uint32_t field)
 
 	if (id == FIELD_NONE || fields_get(reader->fields, id)->use != USE_EVENT)
 		return FIELD_NONE;
-	return reader->is_same ? fields_get(reader->fields, id)->parent : reader->map[field].parent;
+	return reader->map[field].parent;
 }
 
 bool reader_key(const struct reader *reader, const struct key *key, uint32_t *ret_source,
@@ -135,8 +124,7 @@ bool reader_key(const struct reader *reader, const struct key *key, uint32_t *re
 
 	if (field == FIELD_NONE)
 		return false;
-	*ret_source = reader->is_same ? fields_get(reader->fields, field)->source :
-				     reader->map[key->field].source;
+	*ret_source = fields_get(reader->fields, field)->source;
 	*ret_key = (struct key){ key->guest, key->vcpu, field };
 	return true;
 }
@@ -183,14 +171,6 @@ static int read_parts(struct reader *reader, uint64_t id, enum moment_part part,
 	return err;
 }
 
-static struct sum_fields sum_fields(struct reader *reader)
-{
-	while (reader->is_same && reader->nr_sums < fields_count(reader->fields))
-		set_sum(reader, (uint32_t)reader->nr_sums,
-			fields_get(reader->fields, (uint32_t)reader->nr_sums));
-	return (struct sum_fields){ reader->sum_of, reader->nr_sums };
-}
-
 typedef int (*unpack_fn)(struct packer *packer, const struct blob blobs[2],
 			 enum unpack_depth depth, const struct sum_fields *fields,
 			 struct moment *moment, struct error *error);
@@ -211,14 +191,14 @@ static bool has_new_fields(const struct changes *changes, size_t nr_known)
 static int unpack(struct reader *reader, unpack_fn take, enum unpack_depth depth,
 		  struct moment *moment, const struct changes *changes, struct error *error)
 {
-	struct sum_fields fields = sum_fields(reader);
+	struct sum_fields fields = { reader->sum_of, reader->nr_sums };
 	int err = take(reader->packer, reader->blobs, depth, &fields, moment, error);
 
-	if (err || reader->is_same || !has_new_fields(changes, fields.nr))
+	if (err || !has_new_fields(changes, fields.nr))
 		return err;
 	if (reader_load_fields(reader, &(struct error){ "" }) || reader->nr_sums == fields.nr)
 		return 0;
-	fields = sum_fields(reader);
+	fields = (struct sum_fields){ reader->sum_of, reader->nr_sums };
 	return take(reader->packer, reader->blobs, depth, &fields, moment, error);
 }
 

@@ -119,18 +119,20 @@ int kept_read(const struct kept *kept, uint64_t id, enum moment_part part, struc
 /* ---- the past of a live screen */
 
 struct recent {
-	pthread_mutex_t lock; /* of all below but the segment */
+	pthread_mutex_t lock; /* of all below but the next two */
 	struct segment segment;
+	const struct fields *fields;
 	size_t limit, work; /* bytes: of all; to make a moment */
 	struct kept kept; /* each id is one more than the id before */
 	uint64_t last_id;
 };
 
-struct recent *recent_new(size_t limit, const struct segment *segment)
+struct recent *recent_new(size_t limit, const struct segment *segment, const struct fields *fields)
 {
 	struct recent *recent = xcalloc(1, sizeof(*recent));
 
 	recent->segment = *segment;
+	recent->fields = fields;
 	recent->limit = limit;
 	pthread_mutex_init(&recent->lock, NULL);
 	return recent;
@@ -331,6 +333,18 @@ static int recent_read(void *state, uint64_t id, enum moment_part part, struct b
 	return err;
 }
 
+static int recent_fields(void *state, uint32_t first, stored_field_fn take, void *arg,
+			 struct error *error)
+{
+	const struct recent *recent = state;
+	int err = 0;
+
+	(void)error;
+	for (uint32_t id = first; !err && id < fields_count(recent->fields); id++)
+		err = take(arg, id, fields_get(recent->fields, id));
+	return err;
+}
+
 static int recent_segment(void *state, uint32_t segment, struct segment *ret_segment,
 			struct error *error)
 {
@@ -349,6 +363,7 @@ struct store recent_store(struct recent *recent)
 		.step = recent_step,
 		.find_flagged = recent_find_flagged,
 		.read = recent_read,
+		.fields = recent_fields,
 		.segment = recent_segment,
 	};
 

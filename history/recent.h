@@ -48,8 +48,12 @@ int kept_read(const struct kept *kept, uint64_t id, enum moment_part part, struc
 
 struct recent;
 
-/* Moments, and the memory to make them, take at most limit bytes. */
-struct recent *recent_new(size_t limit, const struct segment *segment);
+/*
+ * Moments, and the memory to make them, take at most limit bytes. fields: the dictionary of the
+ * facts that moments are made of; the reading thread adds to it.
+ */
+struct recent *recent_new(size_t limit, const struct segment *segment,
+			  const struct fields *fields);
 void recent_free(struct recent *recent);
 
 /* Copies the packed parts, and drops the oldest moments. 0 or -EFBIG. */
@@ -79,7 +83,7 @@ void recent_writer_release(struct recent_writer *writer);
 /* For a recorder. */
 struct sink recent_sink(struct recent *recent);
 
-/* For readers; valid as long as this is. It has no fields: they are the live dictionary's. */
+/* For readers; valid as long as this is. */
 struct store recent_store(struct recent *recent);
 
 #endif

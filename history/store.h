@@ -50,7 +50,7 @@ struct store_type {
 	/* Replaces the blob by a part of a moment. -ENOENT: the moment was dropped meanwhile. */
 	int (*read)(void *store, uint64_t id, enum moment_part part, struct blob *blob,
 		    struct error *error);
-	/* The fields with an id of at least first. NULL: they are the reader's own dictionary. */
+	/* The fields with an id of at least first. */
 	int (*fields)(void *store, uint32_t first, stored_field_fn take, void *arg,
 		      struct error *error);
 	/* Makes `to` the inventory of a moment. NULL: moments have it as PART_GUESTS. */

@@ -75,7 +75,7 @@ static void measure(const struct kind *kind, size_t limit)
 	for (int i = 0; i < WARM; i++)
 		made_up_go_on(&made_up);
 	before = anonymous_bytes();
-	recent = must(recent_new(limit, &segment));
+	recent = must(recent_new(limit, &segment, made_up.fields));
 	sink = recent_sink(recent);
 	store = recent_store(recent);
 	check(recorder_start(&sink, &recorder), NULL);

@@ -91,7 +91,7 @@ static void world_new(struct world *world, size_t ring_size)
 	world->fields = fields_new();
 	world->stats = stats_new();
 	world->packer = packer_new();
-	world->recent = recent_new(ring_size, &segment);
+	world->recent = recent_new(ring_size, &segment, world->fields);
 	for (uint32_t i = 0; i < NR_FIELDS; i++) {
 		struct field spec = specs[i];
 

@@ -78,7 +78,7 @@ static void open_cut(struct world *world, const char *name, double interval_s)
 	if (interval_s > 0)
 		assert_true(fabs(segment.interval_s / interval_s - 1) < 1e-6);
 	world->interval_s = segment.interval_s;
-	world->writer.recent = recent_new((size_t)256 << 20, &segment);
+	world->writer.recent = recent_new((size_t)256 << 20, &segment, fields);
 	world->writer.start_ns = 86400 * UINT64_C(1000000000);
 	assert_int_equal(moments_make(&world->recording, fields, recent_write, &world->writer), 0);
 	world->store = recent_store(world->writer.recent);
