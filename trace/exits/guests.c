@@ -63,46 +63,31 @@ static bool find_name(const struct trace *trace, const struct recorded_thread *t
 
 /* ---- guests */
 
-/* Threads with the same key belong to one guest. */
-struct guest_key {
-	int64_t pid;   /* -1: not known */
-	int64_t guest; /* index in the file's list of guests; -1: the file has no list */
-	uint32_t file;
-	uint32_t nth; /* if pid and guest are unknown: the number of earlier threads of this vCPU */
-};
-
-/* IS_VCPU: key.pid is a vCPU, guest.number counts its threads. IS_CPU: key.pid is a CPU. */
+/* IS_VCPU: key.pid is a vCPU, number counts its threads. IS_CPU: key.pid is a CPU. */
 enum { IS_VCPU = -2, IS_CPU = -3 }; /* values of guest_key.guest */
-
-struct keyed_guest {
-	struct guest_key key;
-	struct recorded_guest guest;
-	UT_hash_handle hh;
-};
 
 void recorded_guests_release(struct recorded_guests *guests)
 {
-	struct keyed_guest *entry, *next;
+	struct recorded_guest *guest, *next;
 
-	HASH_ITER(hh, guests->hash, entry, next) {
-		HASH_DEL(guests->hash, entry);
-		free(entry);
+	HASH_ITER(hh, guests->hash, guest, next) {
+		HASH_DEL(guests->hash, guest);
+		free(guest);
 	}
 }
 
 /* Finds or adds a key. A new one has number SIZE_MAX. */
 static struct recorded_guest *get_guest(struct recorded_guests *guests, const struct guest_key *key)
 {
-	struct keyed_guest *entry;
+	struct recorded_guest *guest;
 
-	HASH_FIND(hh, guests->hash, key, sizeof(*key), entry);
-	if (!entry) {
-		entry = xcalloc(1, sizeof(*entry));
-		entry->key = *key;
-		entry->guest = (struct recorded_guest){ .number = SIZE_MAX, .pid = -1 };
-		hash_add(guests->hash, key, entry);
+	HASH_FIND(hh, guests->hash, key, sizeof(*key), guest);
+	if (!guest) {
+		guest = xcalloc(1, sizeof(*guest));
+		*guest = (struct recorded_guest){ .key = *key, .number = SIZE_MAX, .pid = -1 };
+		hash_add(guests->hash, key, guest);
 	}
-	return &entry->guest;
+	return guest;
 }
 
 /*
@@ -129,8 +114,8 @@ static void name_unknown(const struct trace *trace, struct recorded_guest *guest
 		nr++;
 	if (trace_file(trace, nr - 1)->main != 0)
 		first = path_base(trace_file(trace, guest->file)->path);
-	snprintf(guest->name, NAME_SIZE, guest->nth ? "%.50s (%u)" : "%.50s", first,
-		 guest->nth + 1);
+	snprintf(guest->name, NAME_SIZE, guest->key.nth ? "%.50s (%u)" : "%.50s", first,
+		 guest->key.nth + 1);
 }
 
 /* Further buffers of a file have the same threads. All files of ACRN are of one machine. */
@@ -158,7 +143,6 @@ struct recorded_guest *recorded_guest_of(struct recorded_guests *guests, const s
 		guest->number = guests->nr++;
 		guest->pid = thread->pid;
 		guest->file = trace_file(trace, thread->file)->main;
-		guest->nth = key.nth;
 		guest->is_known = find_name(trace, thread, guest->name);
 		if (!guest->is_known)
 			name_unknown(trace, guest);
@@ -173,22 +157,19 @@ const struct recorded_guest *recorded_guest_find(const struct recorded_guests *g
 						 const struct recorded_thread *thread)
 {
 	const struct guest_key key = key_of(trace, thread);
-	struct keyed_guest *entry = NULL;
+	struct recorded_guest *guest = NULL;
 
 	if (thread->pid >= 0)
-		HASH_FIND(hh, guests->hash, &key, sizeof(key), entry);
-	return entry ? &entry->guest : NULL;
+		HASH_FIND(hh, guests->hash, &key, sizeof(key), guest);
+	return guest;
 }
 
 void recorded_guest_leave(struct recorded_guests *guests, struct recorded_thread *thread)
 {
-	struct keyed_guest *entry;
-
 	if (!thread->of || --thread->of->nr_threads)
 		return;
-	entry = (struct keyed_guest *)((char *)thread->of - offsetof(struct keyed_guest, guest));
-	HASH_DEL(guests->hash, entry);
-	free(entry);
+	HASH_DEL(guests->hash, thread->of);
+	free(thread->of);
 }
 
 /* If ACRN's records have no VM, each CPU is a guest. */
@@ -294,9 +275,9 @@ static void tell_apart(const struct recorded_guests *guests)
 	size_t nr_all = 0, nr;
 	struct recorded_guest **sorted = xcalloc(HASH_COUNT(guests->hash), sizeof(*sorted));
 
-	for (struct keyed_guest *entry = guests->hash; entry; entry = entry->hh.next) {
-		if (entry->key.guest != IS_VCPU)
-			sorted[nr_all++] = &entry->guest;
+	for (struct recorded_guest *guest = guests->hash; guest; guest = guest->hh.next) {
+		if (guest->key.guest != IS_VCPU)
+			sorted[nr_all++] = guest;
 	}
 	qsort(sorted, nr_all, sizeof(*sorted), compare_names);
 	for (size_t i = 0; i < nr_all; i += nr) {
@@ -390,7 +371,8 @@ void recorded_guest_name(const struct trace *trace, const struct recorded_guest 
 
 	snprintf(pid, sizeof(pid), " %d", (int)guest->pid);
 	if (!guest->is_known)
-		snprintf(buf, size, guest->nth ? "%.80s (%u)" : "%.80s", file, guest->nth + 1);
+		snprintf(buf, size, guest->key.nth ? "%.80s (%u)" : "%.80s", file,
+			 guest->key.nth + 1);
 	else if (guest->pid < 0 || strstr(guest->name, pid))
 		snprintf(buf, size, "%.95s", guest->name);
 	else

@@ -12,6 +12,7 @@
 #define KVMTOP_TRACE_EXITS_GUESTS_H
 
 #include "core/guests/guests.h"
+#include "lib/hash.h"
 #include "trace/exits/table.h"
 #include "trace/recording/trace.h"
 
@@ -24,20 +25,29 @@ const struct kallsyms *guests_symbols(const struct trace *trace,
 
 /* ---- while the recording is read: guests are numbered from 0 as they are asked for */
 
+/* Threads with the same key belong to one guest. */
+struct guest_key {
+	int64_t pid;   /* -1: not known */
+	int64_t guest; /* index in the file's list of guests; -1: the file has no list */
+	uint32_t file;
+	uint32_t nth; /* if both are unknown: from 0, the number of earlier threads of this vCPU */
+};
+
 struct recorded_guest {
+	struct guest_key key;
 	size_t number;
 	size_t nr_threads; /* when the last one ends, the guest is forgotten */
 	uint64_t lives; /* for ended.c: the number of the latest sweep in which it lived */
 	int32_t pid; /* of its process; -1: not known */
 	uint32_t file; /* the main file of its first thread */
-	bool is_known; /* else it is the nth, from 0, of the file's guests that are not known */
-	uint32_t nth;
+	bool is_known; /* else it is key.nth of the file's guests that are not known */
 	char name[GUEST_NAME_SIZE]; /* "unknown (2)" if it is not known */
+	UT_hash_handle hh;
 };
 
 /* Zero-initialised is empty. */
 struct recorded_guests {
-	struct keyed_guest *hash;
+	struct recorded_guest *hash;
 	size_t nr;
 };
 
