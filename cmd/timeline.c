@@ -23,7 +23,6 @@ struct run {
 	const struct options *options;
 	struct whole_file file;
 	struct timeline_out out; /* the file is opened when there is something to draw */
-	struct timeline_clock clock;
 	struct trace *trace;
 	struct timeline_kvm *kvm;
 	struct timeline_inside inside;
@@ -65,17 +64,18 @@ static bool begin_output(struct run *run)
 static int set_clock(struct run *run, const struct trace_event *first, struct error *error)
 {
 	const struct trace_info *info = trace_clock_info(run->trace);
+	struct timeline_clock *clock = &run->out.clock;
 
-	run->clock.has_no_tsc = info->clock != TRACE_CLOCK_CYCLES;
-	if (run->clock.has_no_tsc)
-		run->clock.hz = 0;
-	else if (!run->clock.hz) /* not given */
-		run->clock.hz = UINT64_C(1000) * info->tsc_khz;
-	if (!run->clock.has_no_tsc && !run->clock.hz)
+	clock->has_no_tsc = info->clock != TRACE_CLOCK_CYCLES;
+	if (clock->has_no_tsc)
+		clock->hz = 0;
+	else if (!clock->hz) /* not given */
+		clock->hz = UINT64_C(1000) * info->tsc_khz;
+	if (!clock->has_no_tsc && !clock->hz)
 		return error_set(error, -EINVAL, "%s: times are in TSC cycles: give the TSC's "
 				 "frequency with -f 2.4GHz", info->path);
 	run->first_ns = run->has_others ? MARGIN_NS : 0;
-	timeline_clock_begin(&run->clock, first->time, (uint64_t)run->first_ns);
+	timeline_clock_begin(clock, first->time, (uint64_t)run->first_ns);
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static int read_kvm(struct run *run, struct error *error)
 	}
 	timeline_kvm_end(run->kvm);
 	run->has_kvm = nr > 0;
-	run->last_ns = nr ? timeline_clock_ns(&run->clock, last) : 0;
+	run->last_ns = nr ? timeline_clock_ns(&run->out.clock, last) : 0;
 	return 0;
 }
 
@@ -153,8 +153,8 @@ static int take_kvm(struct run *run, struct error *error)
 	if (err || !begin_output(run))
 		return err;
 	trace_want_stacks(run->trace);
-	run->kvm = timeline_kvm_new(run->trace, &run->clock, run->has_guests, &run->out);
-	run->inside = (struct timeline_inside){ run->trace, &run->clock, &run->out, NULL, 0 };
+	run->kvm = timeline_kvm_new(run->trace, run->has_guests, &run->out);
+	run->inside = (struct timeline_inside){ run->trace, &run->out, NULL, 0 };
 	progress_begin(&run->progress);
 	err = read_kvm(run, error);
 	progress_end(&run->progress);
@@ -179,7 +179,7 @@ struct calls {
 /* The offsets of kvm_write_tsc_offset are TSC cycles. */
 static bool has_tsc(const struct run *run)
 {
-	return run->kvm && !run->clock.has_no_tsc;
+	return run->kvm && !run->out.clock.has_no_tsc;
 }
 
 static int64_t guest_offset(const void *state, size_t nr, uint64_t time)
@@ -276,7 +276,6 @@ static void warn_of_distance(const struct run *run, const struct calls *calls,
 static int draw_functions(struct run *run, FILE *json, struct calls *calls, struct error *error)
 {
 	const struct functions_config config = {
-		.clock = &run->clock,
 		.after_ns = MARGIN_NS,
 		.offset = calls->is_host ? NULL : guest_offset,
 		.state = calls,
@@ -364,7 +363,7 @@ static void take_all_functions(struct run *run)
 
 static void take_perf(struct run *run, const char *path)
 {
-	int64_t anchor_ns = run->clock.has_base ? MARGIN_NS - PERF_BEFORE_NS : 0;
+	int64_t anchor_ns = run->out.clock.has_base ? MARGIN_NS - PERF_BEFORE_NS : 0;
 	FILE *file = fopen(path, "re"), *in;
 	struct error error = { "" };
 	int err;
@@ -372,7 +371,7 @@ static void take_perf(struct run *run, const char *path)
 	err = file ? 0 : error_set(&error, -errno, "%s: %s", path, strerror(errno));
 	if (!err && begin_output(run)) {
 		in = progress_watch(file);
-		err = timeline_perf(in, path, &run->clock, anchor_ns, &run->out, &error);
+		err = timeline_perf(in, path, anchor_ns, &run->out, &error);
 		fclose(in);
 	}
 	if (file)
@@ -393,12 +392,12 @@ static void write_end(struct run *run)
 	args_add_text(&metadata, "made-by", "kvmtop " KVMTOP_VERSION,
 		      strlen("kvmtop " KVMTOP_VERSION));
 	/* As text: a reader's numbers are doubles. */
-	snprintf(base, sizeof(base), "%" PRId64, (int64_t)run->clock.base);
+	snprintf(base, sizeof(base), "%" PRId64, (int64_t)run->out.clock.base);
 	args_add_text(&metadata, "base", base, strlen(base));
-	args_add_text(&metadata, "base-unit", run->clock.hz ? "TSC" : "ns",
-		      run->clock.hz ? 3 : 2);
-	if (run->clock.hz) {
-		snprintf(base, sizeof(base), "%.12g", (double)run->clock.hz / 1000);
+	args_add_text(&metadata, "base-unit", run->out.clock.hz ? "TSC" : "ns",
+		      run->out.clock.hz ? 3 : 2);
+	if (run->out.clock.hz) {
+		snprintf(base, sizeof(base), "%.12g", (double)run->out.clock.hz / 1000);
 		args_add_decimal(&metadata, "tsc-khz", base);
 	}
 	if (info && info->clock_name)
@@ -451,7 +450,7 @@ static int run_timeline(struct options *options)
 {
 	struct run run = {
 		.options = options,
-		.clock = { .hz = (uint64_t)llround(options->mhz * 1e6) },
+		.out.clock = { .hz = (uint64_t)llround(options->mhz * 1e6) },
 		.has_guests = options->nr_words || options->nr_merged,
 		.has_others = options->nr_words || options->nr_merged || options->perf,
 	};

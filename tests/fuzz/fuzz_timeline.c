@@ -27,9 +27,7 @@ static int64_t offset(const void *state, size_t nr, uint64_t time)
 
 static void read_functions(FILE *in, struct timeline_out *out)
 {
-	struct timeline_clock clock = { .hz = 1000000000 };
 	const struct functions_config config = {
-		.clock = &clock,
 		.after_ns = 1000,
 		.offset = offset,
 		.has_cut = true,
@@ -40,16 +38,16 @@ static void read_functions(FILE *in, struct timeline_out *out)
 	struct functions_span span;
 	struct error error = { "" };
 
+	out->clock.hz = 1000000000;
 	if (timeline_functions(in, "in", &config, out, &span, &error) && !error.text[0])
 		abort();
 }
 
 static void read_perf(FILE *in, struct timeline_out *out)
 {
-	const struct timeline_clock clock = { .base = 0 };
 	struct error error = { "" };
 
-	if (timeline_perf(in, "in", &clock, 0, out, &error) && !error.text[0])
+	if (timeline_perf(in, "in", 0, out, &error) && !error.text[0])
 		abort();
 }
 
@@ -98,7 +96,7 @@ static void check_perfetto(const uint8_t *at, const uint8_t *end)
 static void draw(const uint8_t *data, size_t size, const struct timeline_format *format)
 {
 	struct timeline_args metadata = { .used = 0 };
-	struct timeline_out out;
+	struct timeline_out out = { .file = NULL };
 	size_t output_size = 0;
 	char *output = NULL;
 	FILE *in;

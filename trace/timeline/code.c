@@ -90,7 +90,7 @@ void timeline_code_add(struct timeline_code *code, const struct recorded_thread 
 		       int32_t process, const struct trace_event *event, uint32_t node)
 {
 	struct code_track *track = track_of(code, thread, process);
-	int64_t ns = timeline_clock_ns(code->clock, event->time);
+	int64_t ns = timeline_clock_ns(&code->out->clock, event->time);
 	int64_t period = event->stack->ns < INT64_MAX / 4 ? (int64_t)event->stack->ns : 0;
 	uint32_t path[STACK_ADDRESSES];
 	size_t nr = path_of(recorded_code_stacks(code->names), node, path), same = 0;

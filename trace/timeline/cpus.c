@@ -134,7 +134,7 @@ static void take_switch(struct timeline_cpus *cpus, const struct meaning *meanin
 {
 	const struct runner prev = field_runner(cpus, event, meaning->tid, "prev_comm");
 	const struct runner next = field_runner(cpus, event, meaning->next_tid, "next_comm");
-	int64_t ns = timeline_clock_ns(cpus->clock, event->time);
+	int64_t ns = timeline_clock_ns(&cpus->out->clock, event->time);
 	struct host_cpu *cpu = get_cpu(cpus, event->cpu);
 
 	if (!cpu)
@@ -184,7 +184,7 @@ static uint64_t take_waking(struct timeline_cpus *cpus, const struct meaning *me
 	snprintf(name, sizeof(name), "wakes %s", woken.name);
 	instant.name = name;
 	instant.process = cpus->process;
-	instant.ns = timeline_clock_ns(cpus->clock, event->time);
+	instant.ns = timeline_clock_ns(&cpus->out->clock, event->time);
 	instant.flow = cpus->has_arrow(cpus->state, thread) ? 0 : ++cpus->nr_flows;
 	args_clear(&args);
 	args_add_text(&args, "by", by.name, strlen(by.name));
@@ -296,7 +296,7 @@ static void draw_inside(struct timeline_inside *inside, const struct inside_file
 		.category = event->type ? event->type->system : "lost",
 		.process = file->process,
 		.track = event->cpu,
-		.ns = timeline_clock_ns(inside->clock, event->time),
+		.ns = timeline_clock_ns(&inside->out->clock, event->time),
 	};
 	const char *comm = event->type ? trace_comm(inside->trace, event) : "";
 	struct timeline_args args;

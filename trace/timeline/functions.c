@@ -89,12 +89,13 @@ static int64_t host_ns(const struct functions *functions, const struct thread *t
 		       uint64_t time)
 {
 	const struct functions_config *config = functions->config;
+	struct timeline_clock *clock = &functions->out->clock;
 
 	if (config->offset)
 		time -= (uint64_t)config->offset(config->state, thread->nr, time);
-	if (!config->clock->has_base)
-		timeline_clock_begin(config->clock, time, config->after_ns);
-	return timeline_clock_ns(config->clock, time);
+	if (!clock->has_base)
+		timeline_clock_begin(clock, time, config->after_ns);
+	return timeline_clock_ns(clock, time);
 }
 
 /* ---- drawing ---- */

@@ -42,7 +42,6 @@ struct name {
 
 struct timeline_kvm {
 	const struct trace *trace;
-	const struct timeline_clock *clock;
 	struct timeline_out *out;
 	struct pairing pairing;
 	struct pairing_listener listener;
@@ -100,7 +99,7 @@ static struct timeline_event event_on(const struct timeline_kvm *kvm, const stru
 		.category = category,
 		.process = kvm->processes[track->process].number,
 		.track = track->id,
-		.ns = timeline_clock_ns(kvm->clock, time),
+		.ns = timeline_clock_ns(&kvm->out->clock, time),
 	};
 }
 
@@ -142,7 +141,7 @@ static void draw(struct timeline_kvm *kvm, const struct slice *slice, const char
 		event.flow = slice->track->entered;
 		event.ends_flow = true;
 	}
-	out_slice(kvm->out, &event, timeline_clock_ns(kvm->clock, slice->end), args);
+	out_slice(kvm->out, &event, timeline_clock_ns(&kvm->out->clock, slice->end), args);
 }
 
 /* The event is the switch that ends it. */
@@ -153,8 +152,8 @@ static void draw_wait(struct timeline_kvm *kvm, const struct slice *slice)
 	args_clear(&args);
 	if (!slice->is_cut)
 		timeline_cpus_ran(&kvm->cpus, kvm->event->cpu,
-				  timeline_clock_ns(kvm->clock, slice->begin),
-				  timeline_clock_ns(kvm->clock, slice->end), &args);
+				  timeline_clock_ns(&kvm->out->clock, slice->begin),
+				  timeline_clock_ns(&kvm->out->clock, slice->end), &args);
 	draw(kvm, slice, "waiting for a CPU", KIND_WAITING, &args);
 }
 
@@ -309,7 +308,7 @@ bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32
 			    uint64_t guest_time, uint64_t *ret_time)
 {
 	const struct timeline_ratio ratio =
-		offsets_ratio(kvm->processes[number].tsc_hz, kvm->clock->hz);
+		offsets_ratio(kvm->processes[number].tsc_hz, kvm->out->clock.hz);
 
 	return offsets_host_time(&kvm->offsets, &ratio, number, vcpu, guest_time, ret_time);
 }
@@ -392,21 +391,20 @@ static bool has_arrow(void *state, struct recorded_thread *thread)
 	return track_of(state, thread)->woken;
 }
 
-struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct timeline_clock *clock,
-				      bool keeps_offsets, struct timeline_out *out)
+struct timeline_kvm *timeline_kvm_new(const struct trace *trace, bool keeps_offsets,
+				      struct timeline_out *out)
 {
 	struct timeline_kvm *kvm = xcalloc(1, sizeof(*kvm));
 
 	kvm->trace = trace;
-	kvm->clock = clock;
 	kvm->keeps_offsets = keeps_offsets;
 	kvm->out = out;
 	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss, on_gone };
-	kvm->cpus = (struct timeline_cpus){ .clock = clock, .out = out, .state = kvm,
+	kvm->cpus = (struct timeline_cpus){ .out = out, .state = kvm,
 					    .table = &kvm->pairing.table, .trace = trace,
 					    .name_vcpu = name_vcpu, .has_arrow = has_arrow };
 	kvm->arrows.nr_flows = &kvm->cpus.nr_flows;
-	kvm->code = (struct timeline_code){ recorded_code_new(trace), clock, out, NULL };
+	kvm->code = (struct timeline_code){ recorded_code_new(trace), out, NULL };
 	pairing_init(&kvm->pairing, trace, 0, &kvm->listener);
 	return kvm;
 }

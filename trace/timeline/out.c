@@ -144,7 +144,8 @@ static void release_kept(struct timeline_out *out)
 
 void out_begin(struct timeline_out *out, FILE *file, const struct timeline_format *format)
 {
-	*out = (struct timeline_out){ .file = file, .format = format };
+	out->file = file;
+	out->format = format;
 	out->state = format->begin(file);
 }
 

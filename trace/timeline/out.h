@@ -143,6 +143,7 @@ extern const struct timeline_format timeline_chrome, timeline_perfetto;
 const struct timeline_format *timeline_format_by_name(const char *name);
 
 struct timeline_out {
+	struct timeline_clock clock; /* the caller's: from the sources' times to the timeline's */
 	FILE *file;
 	const struct timeline_format *format;
 	void *state; /* of the format's */
@@ -151,6 +152,7 @@ struct timeline_out {
 	int32_t nr_processes; /* numbers given to processes so far */
 };
 
+/* Zero-initialised before, but for the clock. */
 void out_begin(struct timeline_out *out, FILE *file, const struct timeline_format *format);
 
 /* The same text, which stays where it is until the end of the output. */

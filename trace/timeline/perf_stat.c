@@ -397,9 +397,9 @@ static void end_counters(struct perf *perf)
 	}
 }
 
-static int read_lines(struct perf *perf, FILE *in, const char *path,
-		      const struct timeline_clock *clock, struct error *error)
+static int read_lines(struct perf *perf, FILE *in, const char *path, struct error *error)
 {
+	const struct timeline_clock *clock = &perf->out->clock;
 	char text[LINE_SIZE];
 	size_t nr_values = 0;
 	int err = 0, got;
@@ -433,14 +433,14 @@ static int read_lines(struct perf *perf, FILE *in, const char *path,
 	return err;
 }
 
-int timeline_perf(FILE *in, const char *path, const struct timeline_clock *clock,
-		  int64_t anchor_ns, struct timeline_out *out, struct error *error)
+int timeline_perf(FILE *in, const char *path, int64_t anchor_ns, struct timeline_out *out,
+		  struct error *error)
 {
 	struct perf perf = { .out = out, .anchor_ns = anchor_ns };
 	int err;
 
 	perf.process = out_process(out, "perf stat");
-	err = read_lines(&perf, in, path, clock, error);
+	err = read_lines(&perf, in, path, error);
 	end_counters(&perf);
 	return err;
 }

@@ -32,8 +32,8 @@ struct timeline_kvm;
  * What is handed in must outlive it. keeps_offsets: for timeline_kvm_host_time(); an offset takes
  * 16 bytes.
  */
-struct timeline_kvm *timeline_kvm_new(const struct trace *trace, const struct timeline_clock *clock,
-				      bool keeps_offsets, struct timeline_out *out);
+struct timeline_kvm *timeline_kvm_new(const struct trace *trace, bool keeps_offsets,
+				      struct timeline_out *out);
 void timeline_kvm_free(struct timeline_kvm *kvm);
 
 /* An event of the stream. */
@@ -48,10 +48,9 @@ struct code_track;
 struct recorded_code;
 struct recorded_thread;
 
-/* The caller sets the first three, which must outlive this, and zeroes the rest. */
+/* The caller sets the first two, which must outlive this, and zeroes the rest. */
 struct timeline_code {
 	struct recorded_code *names;
-	const struct timeline_clock *clock;
 	struct timeline_out *out;
 	struct code_track *tracks; /* a hash */
 };
@@ -101,10 +100,9 @@ bool timeline_kvm_host_time(const struct timeline_kvm *kvm, size_t number, int32
  */
 struct inside_file;
 
-/* The caller sets trace, clock and out, which must outlive this, and zeroes the rest. */
+/* The caller sets trace and out, which must outlive this, and zeroes the rest. */
 struct timeline_inside {
 	const struct trace *trace;
-	const struct timeline_clock *clock;
 	struct timeline_out *out;
 	struct inside_file *files; /* by their index in the stream */
 	size_t nr_files;
@@ -136,7 +134,6 @@ struct table;
 /* The caller sets what comes before `process`, which must outlive this, and zeroes the rest. */
 struct timeline_cpus {
 	const struct trace *trace;
-	const struct timeline_clock *clock;
 	const struct table *table; /* of the threads so far */
 	struct timeline_out *out;
 	void (*name_vcpu)(void *state, struct recorded_thread *thread, char *name, size_t size);
@@ -240,8 +237,8 @@ void offsets_take_hz(const struct trace_event *event, uint64_t *ret_hz);
 
 /* How to convert the trace's times to the host's clock, and where to cut it. */
 struct functions_config {
-	struct timeline_clock *clock; /* without a base, the first event sets it */
-	uint64_t after_ns;	      /* then the first event is at base + after_ns */
+	/* Where the timeline's clock has no base, the first event sets it, and is so long after. */
+	uint64_t after_ns;
 	/* Host time = time of the nr-th thread (from 0) minus this offset; NULL: no offsets. */
 	int64_t (*offset)(const void *state, size_t nr, uint64_t time);
 	const void *state;
@@ -323,7 +320,7 @@ int perf_line_parse(char *text, char *separator, struct perf_line *ret_line);
  * Draws a file. anchor_ns: the time in the timeline when perf began, if the file has no "rdtsc N".
  * 0, or -errno with error, which names the first wrong line.
  */
-int timeline_perf(FILE *in, const char *path, const struct timeline_clock *clock,
-		  int64_t anchor_ns, struct timeline_out *out, struct error *error);
+int timeline_perf(FILE *in, const char *path, int64_t anchor_ns, struct timeline_out *out,
+		  struct error *error);
 
 #endif

@@ -1176,7 +1176,7 @@ static void any_text_makes_valid_json(void **state)
 				    "\360\237\220\247";
 	const struct timeline_event slice = { .name = nasty, .category = "x", .ns = -1500 };
 	struct timeline_args args, metadata;
-	struct timeline_out timeline;
+	struct timeline_out timeline = { .file = NULL };
 	struct picture picture;
 	char longer[4096];
 
