@@ -56,10 +56,7 @@ static const struct column columns[] = {
 	  .max = HIST_BUCKETS },
 };
 
-/* Each rule gets a loop of its own: a branch less for each number. */
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE uint64_t get_member(const void *of, size_t offset, size_t size)
+static inline uint64_t get_member(const void *of, size_t offset, size_t size)
 {
 	const void *from = (const char *)of + offset;
 	uint64_t value;
@@ -74,7 +71,7 @@ INLINE uint64_t get_member(const void *of, size_t offset, size_t size)
 	return value;
 }
 
-INLINE void set_member(void *of, size_t offset, size_t size, uint64_t value)
+static inline void set_member(void *of, size_t offset, size_t size, uint64_t value)
 {
 	void *to = (char *)of + offset;
 	uint32_t half = (uint32_t)value;
@@ -88,7 +85,7 @@ INLINE void set_member(void *of, size_t offset, size_t size, uint64_t value)
 }
 
 /* What has the column's member; NULL: the row has no number. */
-INLINE void *find(const struct column *column, const struct changes *changes, size_t i)
+static inline void *find(const struct column *column, const struct changes *changes, size_t i)
 {
 	struct change *change = &changes->list[i];
 
@@ -98,7 +95,7 @@ INLINE void *find(const struct column *column, const struct changes *changes, si
 }
 
 /* What IS_MORE counts from, modulo 2^32. */
-INLINE uint32_t base_of(const struct column *column, const struct changes *changes, size_t i)
+static inline uint32_t base_of(const struct column *column, const struct changes *changes, size_t i)
 {
 	const struct key *key = &changes->list[i].key;
 	const struct key *before = i ? &changes->list[i - 1].key : NULL;
@@ -112,7 +109,7 @@ INLINE uint32_t base_of(const struct column *column, const struct changes *chang
 
 /* ---- writing */
 
-INLINE unsigned char *put_rows(unsigned char *at, const struct column *column, enum rule rule,
+static unsigned char *put_rows(unsigned char *at, const struct column *column,
 			       const struct changes *changes)
 {
 	for (size_t i = 0; i < changes->nr; i++) {
@@ -121,7 +118,7 @@ INLINE unsigned char *put_rows(unsigned char *at, const struct column *column, e
 
 		if (!of)
 			continue;
-		switch (rule) {
+		switch (column->rule) {
 		case IS_VALUE:
 			at = put_number(at, value);
 			break;
@@ -148,32 +145,15 @@ unsigned char *columns_put(unsigned char *at, enum column_set set, const struct 
 {
 	for (const struct column *column = columns; column < columns + ARRAY_SIZE(columns);
 	     column++) {
-		if (column->set != set)
-			continue;
-		switch (column->rule) {
-		case IS_VALUE:
-			at = put_rows(at, column, IS_VALUE, changes);
-			break;
-		case IS_MORE:
-			at = put_rows(at, column, IS_MORE, changes);
-			break;
-		case IS_HIGH:
-			at = put_rows(at, column, IS_HIGH, changes);
-			break;
-		case IS_LOW:
-			at = put_rows(at, column, IS_LOW, changes);
-			break;
-		case IS_LESS:
-			at = put_rows(at, column, IS_LESS, changes);
-			break;
-		}
+		if (column->set == set)
+			at = put_rows(at, column, changes);
 	}
 	return at;
 }
 
 /* ---- reading */
 
-INLINE uint64_t get_low(struct bytes *in)
+static inline uint64_t get_low(struct bytes *in)
 {
 	uint64_t low;
 
@@ -185,8 +165,7 @@ INLINE uint64_t get_low(struct bytes *in)
 	return low;
 }
 
-INLINE void get_rows(struct bytes *in, const struct column *column, enum rule rule,
-		     struct changes *changes)
+static void get_rows(struct bytes *in, const struct column *column, struct changes *changes)
 {
 	struct bytes left = *in; /* in registers */
 
@@ -197,7 +176,7 @@ INLINE void get_rows(struct bytes *in, const struct column *column, enum rule ru
 
 		if (!of)
 			continue;
-		switch (rule) {
+		switch (column->rule) {
 		case IS_VALUE:
 			value = get_small(&left, column->max);
 			break;
@@ -225,24 +204,7 @@ void columns_get(struct bytes *in, enum column_set set, struct changes *changes)
 {
 	for (const struct column *column = columns; column < columns + ARRAY_SIZE(columns);
 	     column++) {
-		if (column->set != set)
-			continue;
-		switch (column->rule) {
-		case IS_VALUE:
-			get_rows(in, column, IS_VALUE, changes);
-			break;
-		case IS_MORE:
-			get_rows(in, column, IS_MORE, changes);
-			break;
-		case IS_HIGH:
-			get_rows(in, column, IS_HIGH, changes);
-			break;
-		case IS_LOW:
-			get_rows(in, column, IS_LOW, changes);
-			break;
-		case IS_LESS:
-			get_rows(in, column, IS_LESS, changes);
-			break;
-		}
+		if (column->set == set)
+			get_rows(in, column, changes);
 	}
 }
