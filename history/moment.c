@@ -14,57 +14,22 @@
 
 #define BLOCK 16	 /* keys */
 #define AHEAD 8		 /* keys */
-#define FEW 32		 /* rows */
 
 /* ---- lists */
 
-static void sort_few(struct change *list, size_t nr)
+/* Of a key that came back, what was forgotten comes first. */
+static int compare_changes(const void *a, const void *b)
 {
-	for (size_t i = 1; i < nr; i++) {
-		const struct change change = list[i];
-		size_t to = i;
+	const struct change *x = a, *y = b;
+	int order = key_compare(&x->key, &y->key);
 
-		for (; to && key_compare(&list[to - 1].key, &change.key) > 0; to--)
-			list[to] = list[to - 1];
-		if (to < i)
-			list[to] = change;
-	}
+	return order ? order : (int)(y->flags & CHANGE_GONE) - (int)(x->flags & CHANGE_GONE);
 }
 
-/* Both halves are sorted. Only what is not in order is moved. */
-static void merge(struct change *list, size_t half, size_t nr, struct change *spare)
+void changes_sort(struct changes *changes)
 {
-	size_t to = half, left = 0, right = half, nr_left;
-
-	while (to && key_compare(&list[to - 1].key, &list[half].key) > 0)
-		to--;
-	nr_left = half - to;
-	memcpy(spare, &list[to], nr_left * sizeof(*spare));
-	while (left < nr_left) {
-		bool is_left = right == nr ||
-			       key_compare(&spare[left].key, &list[right].key) <= 0;
-
-		list[to++] = is_left ? spare[left++] : list[right++];
-	}
-}
-
-/* Providers give a vCPU's rows together, so most of them are nearly in order. */
-static void sort(struct change *list, size_t nr, struct change *spare)
-{
-	size_t half = nr / 2;
-
-	if (nr <= FEW) {
-		sort_few(list, nr);
-		return;
-	}
-	sort(list, half, spare);
-	sort(list + half, nr - half, spare);
-	merge(list, half, nr, spare);
-}
-
-void changes_sort(struct changes *changes, void *spare)
-{
-	sort(changes->list, changes->nr, spare);
+	if (changes->nr)
+		qsort(changes->list, changes->nr, sizeof(*changes->list), compare_changes);
 }
 
 /* Room for some more, with durations, and for what copy_delta() writes. */

@@ -148,8 +148,7 @@ static inline void changes_add_counts(const struct changes *changes,
 	for (unsigned int i = 0; i < timing->nr; i++)
 		hist[timing->first + i] += counts[i];
 }
-void changes_sort(struct changes *changes, void *spare); /* spare: CHANGES_SPARE() bytes */
-#define CHANGES_SPARE(nr) (((nr) / 2 + 1) * sizeof(struct change))
+void changes_sort(struct changes *changes);
 size_t changes_memory(const struct changes *changes); /* bytes that it has */
 void changes_reset(struct changes *changes); /* empties it and keeps its memory */
 void changes_release(struct changes *changes);

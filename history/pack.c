@@ -51,7 +51,6 @@ void packer_free(struct packer *packer)
 	ZSTD_freeCCtx(packer->pack);
 	ZSTD_freeDCtx(packer->unpack);
 	blob_release(&packer->plain);
-	blob_release(&packer->spare);
 	sums_release(&packer->sums);
 	free(packer);
 }
@@ -79,8 +78,7 @@ static void end(struct blob *blob, const unsigned char *at)
 
 static void mark(struct packer *packer, struct changes *changes)
 {
-	array_grow_unset(&packer->spare.bytes, &packer->spare.room, CHANGES_SPARE(changes->nr));
-	changes_sort(changes, packer->spare.bytes);
+	changes_sort(changes);
 	for (size_t i = 0; i < changes->nr; i++) {
 		struct change *change = &changes->list[i];
 		const struct change_timing *timing = changes_timing(changes, change);
@@ -271,5 +269,5 @@ void pack_moment(struct packer *packer, struct moment *moment, struct packed *pa
 	}
 	unmark(&moment->changes);
 	unmark(&moment->totals);
-	packed->work += plain + CHANGES_SPARE(moment->changes.nr);
+	packed->work += plain;
 }

@@ -61,7 +61,6 @@ struct packer {
 	struct ZSTD_CCtx_s *pack;
 	struct ZSTD_DCtx_s *unpack;
 	struct blob plain; /* a part before or after compression */
-	struct blob spare; /* to sort */
 	struct sums sums;
 };
 
