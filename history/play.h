@@ -62,6 +62,10 @@ int reader_step(struct reader *reader, const struct stored *from, bool is_back,
 int reader_near(struct reader *reader, const struct stored *from, bool is_back,
 		struct stored *ret_stored, struct error *error);
 
+/* The same, written by the same machine since the same boot. from: its id and segment. */
+int reader_near_of_boot(struct reader *reader, const struct stored *from, bool is_back,
+			struct stored *ret_stored, struct error *error);
+
 /* The latest moment up to id, in its segment, that has one of the flags. */
 int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
 			struct stored *ret_stored, struct error *error);
@@ -77,10 +81,6 @@ int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
 /* Makes `to` the inventory of a moment. */
 int reader_guests(struct reader *reader, const struct stored *at, struct guests *to,
 		  struct error *error);
-
-/* Whether a segment was written by the same machine since the same boot. */
-int reader_is_same_boot(struct reader *reader, uint32_t a, uint32_t b, bool *ret_is_same,
-			struct error *error);
 
 /* The brief of a moment, until the next call; unpacks the moment if there is none. */
 int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_brief,

@@ -153,6 +153,24 @@ int reader_near(struct reader *reader, const struct stored *from, bool is_back,
 		       reader_step(reader, from, is_back, ret_stored, error);
 }
 
+int reader_near_of_boot(struct reader *reader, const struct stored *from, bool is_back,
+			struct stored *ret_stored, struct error *error)
+{
+	const struct store *store = &reader->store;
+	struct segment segments[2];
+	int err = reader_near(reader, from, is_back, ret_stored, error);
+
+	if (err || ret_stored->segment == from->segment)
+		return err;
+	err = store->type->segment(store->state, ret_stored->segment, &segments[0], error);
+	if (!err)
+		err = store->type->segment(store->state, from->segment, &segments[1], error);
+	if (!err && (strcmp(segments[0].boot_id, segments[1].boot_id) != 0 ||
+		     strcmp(segments[0].host, segments[1].host) != 0))
+		err = -ENOENT;
+	return err;
+}
+
 int reader_find_flagged(struct reader *reader, uint64_t id, uint32_t flags,
 			struct stored *ret_stored, struct error *error)
 {
@@ -287,19 +305,5 @@ int reader_guests(struct reader *reader, const struct stored *at, struct guests 
 		err = unpack_guests(reader->packer, &reader->blobs[0], &reader->moment, error);
 	if (!err)
 		copy_guests(reader->moment.guests, to);
-	return err;
-}
-
-int reader_is_same_boot(struct reader *reader, uint32_t a, uint32_t b, bool *ret_is_same,
-			struct error *error)
-{
-	struct segment segments[2];
-	int err = reader->store.type->segment(reader->store.state, a, &segments[0], error);
-
-	if (!err)
-		err = reader->store.type->segment(reader->store.state, b, &segments[1], error);
-	if (!err)
-		*ret_is_same = strcmp(segments[0].boot_id, segments[1].boot_id) == 0 &&
-			       strcmp(segments[0].host, segments[1].host) == 0;
 	return err;
 }

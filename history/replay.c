@@ -132,16 +132,12 @@ static int find_times(struct replay *replay, const struct stored *of, bool needs
 static int step_to_rates(struct replay *replay, struct stored *at, struct error *error)
 {
 	struct stored before;
-	bool goes_on = true;
-	int err = reader_near(replay->reader, at, true, &before, error);
+	int err = reader_near_of_boot(replay->reader, at, true, &before, error);
 
-	if (!err && before.segment == at->segment)
-		goes_on = !(at->flags & NOTHING_BEFORE);
-	else if (!err)
-		err = reader_is_same_boot(replay->reader, before.segment, at->segment, &goes_on,
-					  error);
+	if (!err && before.segment == at->segment && at->flags & NOTHING_BEFORE)
+		err = -ENOENT;
 	*at = before;
-	return err ? err : goes_on ? 0 : -ENOENT;
+	return err;
 }
 
 /* before: the times before the moment. */

@@ -146,14 +146,12 @@ static int add_first(struct series *series, struct reader *reader, const struct 
 static int find_next(const struct series *series, struct reader *reader, bool is_back,
 		     struct stored *ret_at, struct error *error)
 {
-	const struct stored end = { .id = is_back ? series->first_id : series->last_id };
-	uint32_t segment = is_back ? series->first_segment : series->last_segment;
-	bool is_same = true;
-	int err = reader_near(reader, &end, is_back, ret_at, error);
+	const struct stored end = {
+		.id = is_back ? series->first_id : series->last_id,
+		.segment = is_back ? series->first_segment : series->last_segment,
+	};
 
-	if (!err && ret_at->segment != segment)
-		err = reader_is_same_boot(reader, ret_at->segment, segment, &is_same, error);
-	return err ? err : is_same ? 0 : -ENOENT;
+	return reader_near_of_boot(reader, &end, is_back, ret_at, error);
 }
 
 static int extend(struct series *series, struct reader *reader, uint64_t id,
