@@ -134,6 +134,15 @@ static void add_name(struct perf_line *line, const char *text, const char *betwe
 	snprintf(line->name + len, sizeof(line->name) - len, "%s%s", len ? between : "", text);
 }
 
+static void add_unit(struct perf_line *line, const char *unit)
+{
+	if (!*unit)
+		return;
+	add_name(line, "(", " ");
+	add_name(line, unit, "");
+	add_name(line, ")", "");
+}
+
 /* The event, joined again at separators in it, the CPU or thread, and the unit. */
 static bool set_name(struct perf_line *line, const struct perf_line_fields *fields, size_t value)
 {
@@ -151,11 +160,7 @@ static bool set_name(struct perf_line *line, const struct perf_line_fields *fiel
 		add_name(line, fields->at[i], separator);
 	if (value > 0)
 		add_name(line, fields->at[0], " ");
-	if (*unit) {
-		add_name(line, "(", " ");
-		add_name(line, unit, "");
-		add_name(line, ")", "");
-	}
+	add_unit(line, unit);
 	return true;
 }
 
@@ -210,11 +215,7 @@ static int fill_json(struct json_object *object, struct perf_line *line)
 		add_name(line, of[i], " ");
 		add_name(line, text, " ");
 	}
-	if (unit && *unit) {
-		add_name(line, "(", " ");
-		add_name(line, unit, "");
-		add_name(line, ")", "");
-	}
+	add_unit(line, unit ? unit : "");
 	return is_not_counted(value) || set_value(line, value) ? 1 : -EINVAL;
 }
 
