@@ -109,7 +109,7 @@ static struct runner runner_of(const struct timeline_cpus *cpus, const struct tr
 	if (!tid)
 		snprintf(runner.name, sizeof(runner.name), "idle");
 	else if (thread && thread->vcpu >= 0)
-		cpus->name_vcpu(cpus->state, thread, runner.name, sizeof(runner.name));
+		timeline_kvm_name_vcpu(cpus->kvm, thread, runner.name, sizeof(runner.name));
 	else
 		snprintf(runner.name, sizeof(runner.name), "%.*s (%d)", (int)comm_len, comm,
 			 (int)tid);
@@ -185,7 +185,7 @@ static uint64_t take_waking(struct timeline_cpus *cpus, const struct meaning *me
 	instant.name = name;
 	instant.process = cpus->process;
 	instant.ns = timeline_clock_ns(&cpus->out->clock, event->time);
-	instant.flow = cpus->has_arrow(cpus->state, thread) ? 0 : ++cpus->nr_flows;
+	instant.flow = timeline_kvm_has_arrow(cpus->kvm, thread) ? 0 : ++cpus->nr_flows;
 	args_clear(&args);
 	args_add_text(&args, "by", by.name, strlen(by.name));
 	out_instant(cpus->out, &instant, &args);

@@ -378,17 +378,18 @@ int timeline_kvm_guest(const struct timeline_kvm *kvm, const char *name, size_t 
 
 /* ---- the stream ---- */
 
-static void name_vcpu(void *state, struct recorded_thread *thread, char *name, size_t size)
+void timeline_kvm_name_vcpu(struct timeline_kvm *kvm, struct recorded_thread *thread, char *name,
+			    size_t size)
 {
-	const struct timeline_kvm *kvm = state;
+	const struct track *track = track_of(kvm, thread);
 
-	snprintf(name, size, "%.80s vCPU %d",
-		 kvm->processes[track_of(state, thread)->process].name, (int)thread->vcpu);
+	snprintf(name, size, "%.80s vCPU %d", kvm->processes[track->process].name,
+		 (int)thread->vcpu);
 }
 
-static bool has_arrow(void *state, struct recorded_thread *thread)
+bool timeline_kvm_has_arrow(struct timeline_kvm *kvm, struct recorded_thread *thread)
 {
-	return track_of(state, thread)->woken;
+	return track_of(kvm, thread)->woken;
 }
 
 struct timeline_kvm *timeline_kvm_new(const struct trace *trace, bool keeps_offsets,
@@ -400,9 +401,8 @@ struct timeline_kvm *timeline_kvm_new(const struct trace *trace, bool keeps_offs
 	kvm->keeps_offsets = keeps_offsets;
 	kvm->out = out;
 	kvm->listener = (struct pairing_listener){ kvm, on_begin, on_end, on_loss, on_gone };
-	kvm->cpus = (struct timeline_cpus){ .out = out, .state = kvm,
-					    .table = &kvm->pairing.table, .trace = trace,
-					    .name_vcpu = name_vcpu, .has_arrow = has_arrow };
+	kvm->cpus = (struct timeline_cpus){ .trace = trace, .table = &kvm->pairing.table,
+					    .out = out, .kvm = kvm };
 	kvm->arrows.nr_flows = &kvm->cpus.nr_flows;
 	kvm->code = (struct timeline_code){ recorded_code_new(trace), out, NULL };
 	pairing_init(&kvm->pairing, trace, 0, &kvm->listener);

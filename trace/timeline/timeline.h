@@ -26,6 +26,7 @@
 #include "trace/recording/trace.h"
 #include "trace/timeline/out.h"
 
+struct recorded_thread;
 struct timeline_kvm;
 
 /*
@@ -42,11 +43,16 @@ void timeline_kvm_add(struct timeline_kvm *kvm, const struct trace_event *event)
 /* At the stream's end: draws what is open, and names the tracks. */
 void timeline_kvm_end(struct timeline_kvm *kvm);
 
+/* For cpus.c: "web1 (4711) vCPU 1". */
+void timeline_kvm_name_vcpu(struct timeline_kvm *kvm, struct recorded_thread *thread, char *name,
+			    size_t size);
+/* The same: whether an arrow leads to the thread's next entry, from an interrupt, which woke it. */
+bool timeline_kvm_has_arrow(struct timeline_kvm *kvm, struct recorded_thread *thread);
+
 /* ---- code.c */
 
 struct code_track;
 struct recorded_code;
-struct recorded_thread;
 
 /* The caller sets the first two, which must outlive this, and zeroes the rest. */
 struct timeline_code {
@@ -128,7 +134,6 @@ struct host_cpu;
 #define EVENT_IN_INTERRUPT (EVENT_IN_IRQ | EVENT_IN_SOFTIRQ)
 
 struct meaning;
-struct recorded_thread;
 struct table;
 
 /* The caller sets what comes before `process`, which must outlive this, and zeroes the rest. */
@@ -136,10 +141,7 @@ struct timeline_cpus {
 	const struct trace *trace;
 	const struct table *table; /* of the threads so far */
 	struct timeline_out *out;
-	void (*name_vcpu)(void *state, struct recorded_thread *thread, char *name, size_t size);
-	/* Whether an arrow leads to the thread's next entry: from an interrupt, which woke it. */
-	bool (*has_arrow)(void *state, struct recorded_thread *thread);
-	void *state;
+	struct timeline_kvm *kvm; /* that has it */
 	int32_t process; /* in the timeline; 0: nothing was drawn yet */
 	struct host_cpu *list; /* by their numbers */
 	size_t room;
