@@ -111,28 +111,6 @@ static void print_all(struct run *run)
 	progress_end(&run->progress);
 }
 
-static int format(const struct options *options, const char *rules, const char *const *paths,
-		  size_t nr, enum trace_kind kind)
-{
-	struct run run = { .status = STATUS_OK, .options = options };
-	struct error error = { "" };
-	int err = rules_read(rules, &run.rules, &error);
-
-	run.xen_last_tsc = xcalloc(XEN_CPUS, sizeof(*run.xen_last_tsc));
-	if (err) {
-		run.status = say_failure(err, &error);
-	} else {
-		run.trace = trace_open_records(paths, nr, kind);
-		print_all(&run);
-		ppc_counts_print(&run.counts, stdout);
-	}
-	trace_close(run.trace);
-	ppc_counts_release(&run.counts);
-	free(run.xen_last_tsc);
-	rules_free(run.rules);
-	return run.status;
-}
-
 static int understand(struct options *options, struct error *error)
 {
 	return options->nr_words ? 0 :
@@ -145,9 +123,24 @@ static int format_run(struct options *options)
 	static const char *const standard_input[] = { "-" };
 	const char *const *paths = (const char *const *)options->words + 1;
 	size_t nr = options->nr_words - 1;
+	struct run run = { .status = STATUS_OK, .options = options };
+	struct error error = { "" };
+	int err = rules_read(options->words[0], &run.rules, &error);
 
-	return format(options, options->words[0], nr ? paths : standard_input, nr ? nr : 1,
-		      options->kind);
+	run.xen_last_tsc = xcalloc(XEN_CPUS, sizeof(*run.xen_last_tsc));
+	if (err) {
+		run.status = say_failure(err, &error);
+	} else {
+		run.trace = trace_open_records(nr ? paths : standard_input, nr ? nr : 1,
+					       options->kind);
+		print_all(&run);
+		ppc_counts_print(&run.counts, stdout);
+	}
+	trace_close(run.trace);
+	ppc_counts_release(&run.counts);
+	free(run.xen_last_tsc);
+	rules_free(run.rules);
+	return run.status;
 }
 
 const struct command format_command = {
