@@ -78,13 +78,12 @@ enum unpack_depth {
 };
 
 /*
- * Replaces moment->changes and source_ns; or totals; or guests. blobs: the part, and with
- * UNPACK_ALL the histograms. -EBADMSG with error.
+ * Replaces moment->changes and source_ns, of PART_CHANGES, or totals, of PART_TOTALS; or guests.
+ * blobs: the part, and with UNPACK_ALL the histograms. -EBADMSG with error.
  */
-int unpack_changes(struct packer *packer, const struct blob blobs[2], enum unpack_depth depth,
-		   const struct sum_fields *fields, struct moment *moment, struct error *error);
-int unpack_totals(struct packer *packer, const struct blob blobs[2], enum unpack_depth depth,
-		  const struct sum_fields *fields, struct moment *moment, struct error *error);
+int unpack_rows(struct packer *packer, enum moment_part part, const struct blob blobs[2],
+		enum unpack_depth depth, const struct sum_fields *fields, struct moment *moment,
+		struct error *error);
 int unpack_guests(struct packer *packer, const struct blob *blob, struct moment *moment,
 		  struct error *error);
 

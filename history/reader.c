@@ -189,10 +189,6 @@ static int read_parts(struct reader *reader, uint64_t id, enum moment_part part,
 	return err;
 }
 
-typedef int (*unpack_fn)(struct packer *packer, const struct blob blobs[2],
-			 enum unpack_depth depth, const struct sum_fields *fields,
-			 struct moment *moment, struct error *error);
-
 static bool has_new_fields(const struct changes *changes, size_t nr_known)
 {
 	size_t i = 0;
@@ -206,18 +202,22 @@ static bool has_new_fields(const struct changes *changes, size_t nr_known)
  * Without its fields a row is no part of a sum: then they are read, and it once more. Fields that
  * cannot be read were an error when they were loaded first.
  */
-static int unpack(struct reader *reader, unpack_fn take, enum unpack_depth depth,
-		  struct moment *moment, const struct changes *changes, struct error *error)
+static int read_rows(struct reader *reader, uint64_t id, enum moment_part part,
+		     enum unpack_depth depth, struct moment *moment, struct error *error)
 {
+	const struct changes *changes = part == PART_CHANGES ? &moment->changes : &moment->totals;
 	struct sum_fields fields = { reader->sum_of, reader->nr_sums };
-	int err = take(reader->packer, reader->blobs, depth, &fields, moment, error);
+	int err = read_parts(reader, id, part, depth == UNPACK_ALL ? 2 : 1, error);
 
+	if (!err)
+		err = unpack_rows(reader->packer, part, reader->blobs, depth, &fields, moment,
+				  error);
 	if (err || !has_new_fields(changes, fields.nr))
 		return err;
 	if (reader_load_fields(reader, &(struct error){ "" }) || reader->nr_sums == fields.nr)
 		return 0;
 	fields = (struct sum_fields){ reader->sum_of, reader->nr_sums };
-	return take(reader->packer, reader->blobs, depth, &fields, moment, error);
+	return unpack_rows(reader->packer, part, reader->blobs, depth, &fields, moment, error);
 }
 
 static void make_brief(struct reader *reader, uint64_t id, const struct moment *moment)
@@ -247,10 +247,8 @@ int reader_changes(struct reader *reader, uint64_t id, enum unpack_depth depth,
 		   struct moment *ret_moment, struct error *error)
 {
 	struct moment *moment = ret_moment ? ret_moment : &reader->moment;
-	int err = read_parts(reader, id, PART_CHANGES, depth == UNPACK_ALL ? 2 : 1, error);
+	int err = read_rows(reader, id, PART_CHANGES, depth, moment, error);
 
-	if (!err)
-		err = unpack(reader, unpack_changes, depth, moment, &moment->changes, error);
 	if (!err)
 		make_brief(reader, id, moment);
 	return err;
@@ -270,11 +268,8 @@ int reader_brief(struct reader *reader, uint64_t id, const struct brief **ret_br
 int reader_totals(struct reader *reader, uint64_t id, struct moment *ret_moment,
 		  struct error *error)
 {
-	struct moment *moment = ret_moment ? ret_moment : &reader->moment;
-	int err = read_parts(reader, id, PART_TOTALS, 2, error);
-
-	return err ? err : unpack(reader, unpack_totals, UNPACK_ALL, moment, &moment->totals,
-				  error);
+	return read_rows(reader, id, PART_TOTALS, UNPACK_ALL,
+			 ret_moment ? ret_moment : &reader->moment, error);
 }
 
 /* A copy: the moment's may be needed again. */

@@ -204,40 +204,27 @@ static void get_hists(struct bytes *in, struct changes *changes)
 
 /* ---- changes and totals */
 
-static int get_changes(struct packer *packer, struct bytes *in, const struct blob *hists,
-		       enum unpack_depth depth, const struct sum_fields *fields,
-		       struct changes *changes, struct error *error)
+int unpack_rows(struct packer *packer, enum moment_part part, const struct blob blobs[2],
+		enum unpack_depth depth, const struct sum_fields *fields, struct moment *moment,
+		struct error *error)
 {
-	get_rows(in, &packer->sums, depth, fields, changes);
-	if (!in->is_bad && depth == UNPACK_ALL) {
-		*in = uncompress(packer, hists, PACK_MAX);
-		get_hists(in, changes);
+	struct changes *changes = part == PART_CHANGES ? &moment->changes : &moment->totals;
+	struct bytes in = uncompress(packer, &blobs[0], PACK_MAX);
+
+	for (unsigned int i = 0; part == PART_CHANGES && i < SAMPLE_SOURCES; i++)
+		moment->source_ns[i] = get_number(&in);
+	get_rows(&in, &packer->sums, depth, fields, changes);
+	if (!in.is_bad && depth == UNPACK_ALL) {
+		in = uncompress(packer, &blobs[1], PACK_MAX);
+		get_hists(&in, changes);
 	}
-	if (in->is_bad) {
+	if (in.is_bad) {
 		changes_reset(changes);
 		return damaged(error);
 	}
 	for (size_t i = 0; i < changes->nr; i++)
 		changes->list[i].flags &= ~(uint32_t)CHANGE_PACKED;
 	return 0;
-}
-
-int unpack_changes(struct packer *packer, const struct blob blobs[2], enum unpack_depth depth,
-		   const struct sum_fields *fields, struct moment *moment, struct error *error)
-{
-	struct bytes in = uncompress(packer, &blobs[0], PACK_MAX);
-
-	for (unsigned int i = 0; i < SAMPLE_SOURCES; i++)
-		moment->source_ns[i] = get_number(&in);
-	return get_changes(packer, &in, &blobs[1], depth, fields, &moment->changes, error);
-}
-
-int unpack_totals(struct packer *packer, const struct blob blobs[2], enum unpack_depth depth,
-		  const struct sum_fields *fields, struct moment *moment, struct error *error)
-{
-	struct bytes in = uncompress(packer, &blobs[0], PACK_MAX);
-
-	return get_changes(packer, &in, &blobs[1], depth, fields, &moment->totals, error);
 }
 
 /* ---- guests */

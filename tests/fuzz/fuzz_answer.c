@@ -18,8 +18,8 @@ static void take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 
 	(void)at;
 	(void)run;
-	if (unpack_changes(packer, &packed->parts[PART_CHANGES], UNPACK_ALL,
-			   &(struct sum_fields){ NULL, 0 }, &moment, &error) < 0 ||
+	if (unpack_rows(packer, PART_CHANGES, &packed->parts[PART_CHANGES], UNPACK_ALL,
+			&(struct sum_fields){ NULL, 0 }, &moment, &error) < 0 ||
 	    unpack_guests(packer, &packed->parts[PART_GUESTS], &moment, &error) < 0)
 		abort();
 	moment_release(&moment);

@@ -39,11 +39,13 @@ static void unpack(struct packer *packer, const struct blob blobs[2], unsigned i
 
 	switch (choice % 3) {
 	case 0:
-		err = unpack_changes(packer, blobs, depth, &fields, &moment, &error);
+		err = unpack_rows(packer, PART_CHANGES, blobs, depth, &fields, &moment,
+				  &error);
 		check(&moment.changes);
 		break;
 	case 1:
-		err = unpack_totals(packer, blobs, depth, &fields, &moment, &error);
+		err = unpack_rows(packer, PART_TOTALS, blobs, depth, &fields, &moment,
+				  &error);
 		check(&moment.totals);
 		break;
 	default:

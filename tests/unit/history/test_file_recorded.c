@@ -240,14 +240,14 @@ static void add_moment(struct reading *reading, const struct stored *stored)
 		assert_int_equal(reading->store.type->fields(reading->store.state, 0, take_field,
 							     reading, &error), 0);
 		read_parts(reading, stored->id, PART_TOTALS, 2);
-		assert_int_equal(unpack_totals(reading->packer, reading->blobs, UNPACK_ALL,
-					       &fields, &reading->moment, &error), 0);
+		assert_int_equal(unpack_rows(reading->packer, PART_TOTALS, reading->blobs,
+					     UNPACK_ALL, &fields, &reading->moment, &error), 0);
 		add_up(reading, &reading->moment.totals);
 		return;
 	}
 	read_parts(reading, stored->id, PART_CHANGES, 2);
-	assert_int_equal(unpack_changes(reading->packer, reading->blobs, UNPACK_ALL, &fields,
-					&reading->moment, &error), 0);
+	assert_int_equal(unpack_rows(reading->packer, PART_CHANGES, reading->blobs, UNPACK_ALL,
+				     &fields, &reading->moment, &error), 0);
 	add_up(reading, &reading->moment.changes);
 }
 

@@ -118,11 +118,8 @@ static void pack(struct world *w)
 static int unpack(struct world *w, enum moment_part part, enum unpack_depth depth,
 		  struct error *error)
 {
-	const struct blob *blobs = &w->packed.parts[part];
-
-	return part == PART_CHANGES ?
-		       unpack_changes(w->packer, blobs, depth, &sum_fields, &w->read, error) :
-		       unpack_totals(w->packer, blobs, depth, &sum_fields, &w->read, error);
+	return unpack_rows(w->packer, part, &w->packed.parts[part], depth, &sum_fields, &w->read,
+			   error);
 }
 
 static void check_changes(const struct changes *read, const struct changes *made,

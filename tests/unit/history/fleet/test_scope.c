@@ -109,9 +109,9 @@ static void take_changes(void *arg, uint64_t at, uint64_t run, struct packed *pa
 	(void)at;
 	(void)run;
 	seen->nr++;
-	assert_int_equal(unpack_changes(seen->packer, &packed->parts[PART_CHANGES], UNPACK_COUNTS,
-					&(struct sum_fields){ NULL, 0 }, &seen->moment, &error),
-			 0);
+	assert_int_equal(unpack_rows(seen->packer, PART_CHANGES, &packed->parts[PART_CHANGES],
+				     UNPACK_COUNTS, &(struct sum_fields){ NULL, 0 }, &seen->moment,
+				     &error), 0);
 }
 
 /* What is new in the moment that was taken last: how many keys, and their sum. */
