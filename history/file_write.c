@@ -56,11 +56,12 @@ static struct db_value part_of(const struct packed *packed, enum moment_part par
 	return blob->size ? DB_BYTES(blob->bytes, blob->size) : (struct db_value){ 0 };
 }
 
-static int add_sample(struct history_file *file, const struct packed *packed, struct error *error)
+static int add_sample(struct history_file *file, const struct moment *moment,
+		      const struct packed *packed, struct error *error)
 {
 	const struct db_value row[] = {
-		DB_NUMBER(file->segment_id), DB_NUMBER(packed->flags), DB_NUMBER(packed->time_ns),
-		DB_NUMBER(packed->elapsed_ns), part_of(packed, PART_CHANGES),
+		DB_NUMBER(file->segment_id), DB_NUMBER(moment->flags), DB_NUMBER(moment->time_ns),
+		DB_NUMBER(moment->elapsed_ns), part_of(packed, PART_CHANGES),
 		part_of(packed, PART_HISTS), part_of(packed, PART_TOTALS),
 		part_of(packed, PART_TOTAL_HISTS),
 	};
@@ -261,8 +262,8 @@ static int add_moment(struct history_file *file, const struct moment *moment,
 	int err = is_new_minute ? add_minute(file, moment->time_ns, error) : 0;
 
 	if (!err)
-		err = add_sample(file, packed, error);
-	if (!err && packed->flags & MOMENT_HAS_TOTALS)
+		err = add_sample(file, moment, packed, error);
+	if (!err && moment->flags & MOMENT_HAS_TOTALS)
 		err = history_file_add_clock(
 			file, (uint64_t)sqlite3_last_insert_rowid(file->db.sqlite), clock, error);
 	return err ? err : history_file_keep_limits(file, clock->recorded_ns, error);

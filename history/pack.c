@@ -250,9 +250,6 @@ void pack_moment(struct packer *packer, struct moment *moment, struct packed *pa
 {
 	size_t plain = 0;
 
-	packed->time_ns = moment->time_ns;
-	packed->elapsed_ns = moment->elapsed_ns;
-	packed->flags = moment->flags;
 	packed->work = changes_memory(&moment->changes) + changes_memory(&moment->totals) +
 		       ZSTD_sizeof_CCtx(packer->pack) + ZSTD_sizeof_DCtx(packer->unpack);
 	mark(packer, &moment->changes);

@@ -22,10 +22,8 @@ enum moment_part {
 	MOMENT_PARTS,
 };
 
-/* A moment as it is stored. A part that the moment has not got has size 0. */
+/* The parts of a moment as they are stored. One that the moment has not got has size 0. */
 struct packed {
-	uint64_t time_ns, elapsed_ns;
-	uint32_t flags;
 	size_t work; /* bytes of memory that it took to make it */
 	struct blob parts[MOMENT_PARTS];
 };

@@ -30,26 +30,27 @@ static size_t size_of(const struct kept_moment *moment)
 	return sizeof(*moment) + bytes_of(moment) + ALLOCATION;
 }
 
-struct kept_moment kept_copy(uint64_t id, uint64_t stretch, const struct packed *packed)
+struct kept_moment kept_copy(uint64_t id, uint64_t stretch, const struct moment *moment,
+			     const struct packed *packed)
 {
-	struct kept_moment moment = {
+	struct kept_moment copy = {
 		.id = id,
 		.stretch = stretch,
-		.time_ns = packed->time_ns,
-		.elapsed_ns = packed->elapsed_ns,
-		.flags = packed->flags,
+		.time_ns = moment->time_ns,
+		.elapsed_ns = moment->elapsed_ns,
+		.flags = moment->flags,
 	};
 	unsigned char *at;
 
 	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
-		moment.sizes[i] = (uint32_t)packed->parts[i].size;
-	moment.bytes = at = xmalloc(bytes_of(&moment) + 1);
+		copy.sizes[i] = (uint32_t)packed->parts[i].size;
+	copy.bytes = at = xmalloc(bytes_of(&copy) + 1);
 	for (unsigned int i = 0; i < MOMENT_PARTS; i++) {
-		if (moment.sizes[i])
-			memcpy(at, packed->parts[i].bytes, moment.sizes[i]);
-		at += moment.sizes[i];
+		if (copy.sizes[i])
+			memcpy(at, packed->parts[i].bytes, copy.sizes[i]);
+		at += copy.sizes[i];
 	}
-	return moment;
+	return copy;
 }
 
 size_t kept_index(const struct kept *kept, uint64_t id)
@@ -165,18 +166,18 @@ static size_t whole_size(const struct recent *recent)
 	       THREAD_BYTES;
 }
 
-static int add(struct recent *recent, const struct packed *packed)
+static int add(struct recent *recent, const struct moment *moment, const struct packed *packed)
 {
 	struct kept *kept = &recent->kept;
-	struct kept_moment moment;
+	struct kept_moment copy;
 	size_t size = 0, next;
 
 	for (unsigned int i = 0; i < MOMENT_PARTS; i++)
 		size += packed->parts[i].size;
 	if (size > MOMENT_MAX)
 		return -EFBIG;
-	moment = kept_copy(++recent->last_id, 0, packed);
-	kept_take(kept, &moment);
+	copy = kept_copy(++recent->last_id, 0, moment, packed);
+	kept_take(kept, &copy);
 	if (packed->work > recent->work)
 		recent->work = packed->work;
 	while (whole_size(recent) > recent->limit &&
@@ -185,12 +186,12 @@ static int add(struct recent *recent, const struct packed *packed)
 	return 0;
 }
 
-int recent_add(struct recent *recent, const struct packed *packed)
+int recent_add(struct recent *recent, const struct moment *moment, const struct packed *packed)
 {
 	int err;
 
 	pthread_mutex_lock(&recent->lock);
-	err = add(recent, packed);
+	err = add(recent, moment, packed);
 	pthread_mutex_unlock(&recent->lock);
 	return err;
 }
@@ -198,6 +199,7 @@ int recent_add(struct recent *recent, const struct packed *packed)
 int recent_write(void *arg, const struct facts *facts, uint64_t offset_ns)
 {
 	struct recent_writer *writer = arg;
+	int err;
 
 	if (!writer->has_begun) {
 		writer->has_begun = true;
@@ -208,8 +210,9 @@ int recent_write(void *arg, const struct facts *facts, uint64_t offset_ns)
 		writer->packer = packer_new();
 	moment_take(&writer->taker, facts, writer->start_ns + offset_ns, &writer->moment);
 	pack_moment(writer->packer, &writer->moment, &writer->packed);
+	err = recent_add(writer->recent, &writer->moment, &writer->packed);
 	moment_release(&writer->moment); /* large of many threads, and the next one needs memory */
-	return recent_add(writer->recent, &writer->packed);
+	return err;
 }
 
 void recent_writer_release(struct recent_writer *writer)
@@ -223,9 +226,8 @@ void recent_writer_release(struct recent_writer *writer)
 static int sink_add(void *state, const struct moment *moment, const struct packed *packed,
 		    struct error *error)
 {
-	int err = recent_add(state, packed);
+	int err = recent_add(state, moment, packed);
 
-	(void)moment;
 	return err ? error_set(error, err, "a sample of more than 64 MiB is not kept") : 0;
 }
 

@@ -26,8 +26,9 @@ struct kept {
 	size_t size; /* bytes of all */
 };
 
-/* A moment with a copy of the packed parts, for kept_take(). */
-struct kept_moment kept_copy(uint64_t id, uint64_t stretch, const struct packed *packed);
+/* A moment with a copy of its packed parts, for kept_take(). */
+struct kept_moment kept_copy(uint64_t id, uint64_t stretch, const struct moment *moment,
+			     const struct packed *packed);
 
 /* Takes the moment and its bytes; frees these if the moment is there already. */
 void kept_take(struct kept *kept, const struct kept_moment *moment);
@@ -57,7 +58,7 @@ struct recent *recent_new(size_t limit, const struct segment *segment,
 void recent_free(struct recent *recent);
 
 /* Copies the packed parts, and drops the oldest moments. 0 or -EFBIG. */
-int recent_add(struct recent *recent, const struct packed *packed);
+int recent_add(struct recent *recent, const struct moment *moment, const struct packed *packed);
 
 /*
  * Adds samples in the thread that takes them, for what is read faster than it happened.

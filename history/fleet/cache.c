@@ -91,11 +91,12 @@ struct stored cache_stored(const struct caches *caches, uint32_t number, size_t 
 	};
 }
 
-void cache_made(void *arg, uint64_t at, uint64_t stretch, struct packed *packed)
+void cache_made(void *arg, uint64_t at, uint64_t stretch, const struct moment *moment,
+		const struct packed *packed)
 {
-	const struct kept_moment moment = kept_copy(at, stretch, packed);
+	const struct kept_moment copy = kept_copy(at, stretch, moment, packed);
 
-	kept_take(arg, &moment);
+	kept_take(arg, &copy);
 }
 
 void cache_take(struct cache *cache, struct kept *made)

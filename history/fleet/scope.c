@@ -237,7 +237,7 @@ static void make_moments(struct scope *scope, struct stretch *stretch, scope_mom
 			 void *arg)
 {
 	for (unsigned int i = 0; i < scope->lines.nr; i++) {
-		struct packed packed = { .flags = 0 };
+		struct packed packed = { .work = 0 };
 		bool is_first = !stretch->last;
 
 		take_sample(scope, stretch, i);
@@ -248,7 +248,7 @@ static void make_moments(struct scope *scope, struct stretch *stretch, scope_mom
 			continue;
 		}
 		make_moment(scope, stretch, &packed);
-		take(arg, scope->lines.first + i, stretch->number, &packed);
+		take(arg, scope->lines.first + i, stretch->number, &stretch->moment, &packed);
 		packed_release(&packed);
 	}
 }

@@ -125,7 +125,8 @@ void scope_make_queries(const struct scope *scope, uint64_t first, uint64_t last
  * Takes a moment that was made, at a multiple of the step. Totals go on to the next moment of the
  * same stretch.
  */
-typedef void (*scope_moment_fn)(void *arg, uint64_t at, uint64_t stretch, struct packed *packed);
+typedef void (*scope_moment_fn)(void *arg, uint64_t at, uint64_t stretch,
+				const struct moment *moment, const struct packed *packed);
 
 /*
  * Makes moments of the answers to these queries. Where they follow the latest ones of the scope,
@@ -233,7 +234,8 @@ struct stored cache_stored(const struct caches *caches, uint32_t number, size_t 
 #define SCOPE_SHIFT 40
 
 /* A scope_moment_fn: arg is a struct kept, of moments that the thread has made. */
-void cache_made(void *arg, uint64_t at, uint64_t stretch, struct packed *packed);
+void cache_made(void *arg, uint64_t at, uint64_t stretch, const struct moment *moment,
+		const struct packed *packed);
 
 /* Takes what was made. */
 void cache_take(struct cache *cache, struct kept *made);

@@ -10,7 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+static void take(void *arg, uint64_t at, uint64_t run, const struct moment *of,
+		 const struct packed *packed)
 {
 	struct packer *packer = arg;
 	struct moment moment = { .flags = 0 };
@@ -18,6 +19,7 @@ static void take(void *arg, uint64_t at, uint64_t run, struct packed *packed)
 
 	(void)at;
 	(void)run;
+	(void)of;
 	if (unpack_rows(packer, PART_CHANGES, &packed->parts[PART_CHANGES], UNPACK_ALL,
 			&(struct sum_fields){ NULL, 0 }, &moment, &error) < 0 ||
 	    unpack_guests(packer, &packed->parts[PART_GUESTS], &moment, &error) < 0)

@@ -159,9 +159,6 @@ static inline void make_up(struct world *w, uint32_t guest, uint32_t field, uint
 	counts = changes_add_timed(&m->changes, &change, &timing);
 	assert_non_null(counts);
 	counts[0] = count;
-	w->packed.time_ns = m->time_ns;
-	w->packed.elapsed_ns = m->elapsed_ns;
-	w->packed.flags = m->flags;
 	set_part(w, PART_CHANGES, true);
 	set_part(w, PART_HISTS, true);
 	set_part(w, PART_TOTALS, m->flags & MOMENT_HAS_TOTALS);

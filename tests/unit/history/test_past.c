@@ -232,7 +232,7 @@ static void keep(struct world *world, struct memory *memory)
 
 	moment_take(&world->taker, &facts, world->now_ns, &world->moment);
 	pack_moment(world->packer, &world->moment, &packed);
-	assert_int_equal(recent_add(world->recent, &packed), 0);
+	assert_int_equal(recent_add(world->recent, &world->moment, &packed), 0);
 	packed_release(&packed);
 	memory->time_ns = world->now_ns;
 	memory->tick = world->stats->tick;

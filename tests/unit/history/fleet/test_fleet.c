@@ -59,13 +59,14 @@ static void get(struct fleet *fleet, const struct request *request)
 
 	run++;
 	for (uint64_t at = request->first; at <= request->last; at++) {
-		struct packed packed = { .flags = 0 };
+		const struct moment moment = { .flags = 0 };
+		struct packed packed = { .work = 0 };
 		struct blob *part = &packed.parts[PART_CHANGES];
 
 		array_grow_unset(&part->bytes, &part->room, MOMENT_SIZE);
 		memset(part->bytes, 0, MOMENT_SIZE);
 		part->size = MOMENT_SIZE;
-		cache_made(&made, at, run, &packed);
+		cache_made(&made, at, run, &moment, &packed);
 		packed_release(&packed);
 	}
 	add_made(fleet, request, &made);

@@ -29,13 +29,15 @@ struct seen {
 	unsigned int nr;
 };
 
-static void take_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+static void take_moment(void *arg, uint64_t at, uint64_t run, const struct moment *of,
+			const struct packed *packed)
 {
 	struct seen *seen = arg;
 	struct error error;
 
 	(void)at;
 	(void)run;
+	(void)of;
 	seen->nr++;
 	assert_int_equal(unpack_guests(seen->packer, &packed->parts[PART_GUESTS], &seen->moment,
 				       &error), 0);
@@ -101,13 +103,15 @@ static void test_long_names(void **state)
 	}
 }
 
-static void take_changes(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+static void take_changes(void *arg, uint64_t at, uint64_t run, const struct moment *of,
+			 const struct packed *packed)
 {
 	struct seen *seen = arg;
 	struct error error;
 
 	(void)at;
 	(void)run;
+	(void)of;
 	seen->nr++;
 	assert_int_equal(unpack_rows(seen->packer, PART_CHANGES, &packed->parts[PART_CHANGES],
 				     UNPACK_COUNTS, &(struct sum_fields){ NULL, 0 }, &seen->moment,
@@ -277,12 +281,14 @@ static void test_asks_no_more_than_needed(void **state)
 	fields_free(common.fields);
 }
 
-static void count_moment(void *arg, uint64_t at, uint64_t run, struct packed *packed)
+static void count_moment(void *arg, uint64_t at, uint64_t run, const struct moment *of,
+			 const struct packed *packed)
 {
 	unsigned int *nr = arg;
 
 	(void)at;
 	(void)run;
+	(void)of;
 	(void)packed;
 	++*nr;
 }
