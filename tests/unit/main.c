@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -17,6 +18,13 @@
 #include "tests/unit/unit.h"
 
 extern const struct unit *const __start_units[], *const __stop_units[];
+
+size_t unit_rounds(size_t usual)
+{
+	const char *times = getenv("ROUNDS");
+
+	return times ? usual * strtoul(times, NULL, 10) : usual;
+}
 
 int main(int argc, char **argv)
 {

@@ -11,6 +11,14 @@
 #ifndef KVMTOP_TESTS_UNIT_UNIT_H
 #define KVMTOP_TESTS_UNIT_UNIT_H
 
+#include <stddef.h>
+
+/*
+ * How many rounds a test takes that differ in random numbers alone: so many, times ROUNDS of the
+ * environment. `make release` has more of them than `make check`.
+ */
+size_t unit_rounds(size_t usual);
+
 struct unit {
 	const char *name;
 	int (*run)(void); /* the number of failed cases */

@@ -774,7 +774,7 @@ static void two_read_while_one_writes(void **state)
 
 /* ---- kill -9 */
 
-#define KILLS 100
+#define KILLS 30
 
 /* Writes until it is killed, and says after each moment that it is in the file. */
 static void write_for_ever(struct world *w, int told)
@@ -829,7 +829,7 @@ static void nothing_is_lost_by_kill_9(void **state)
 
 	w->limits.size = 4 << 20;
 	w->part_size = 2000;
-	for (unsigned int i = 0; i < KILLS; i++) {
+	for (unsigned int i = 0; i < unit_rounds(KILLS); i++) {
 		write_and_kill(w, i, &committed);
 		if (i % 10 != 9)
 			continue;
@@ -845,7 +845,7 @@ static void nothing_is_lost_by_kill_9(void **state)
 
 /* ---- damages */
 
-#define DAMAGES 1000
+#define DAMAGES 300
 
 static unsigned char *read_file(const struct world *w, size_t *ret_size)
 {
@@ -915,7 +915,7 @@ static uint64_t try_all(struct world *w, struct history_file *reader)
 static void a_damaged_file_is_no_harm(void **state)
 {
 	struct world *w = *state;
-	size_t size;
+	size_t size, nr = unit_rounds(DAMAGES);
 	unsigned char *whole, *bytes;
 	uint64_t nr_read = 0;
 
@@ -927,7 +927,7 @@ static void a_damaged_file_is_no_harm(void **state)
 	bytes = malloc(size);
 	assert_non_null(bytes);
 	srand(4711); /* NOLINT(cert-msc32-c,cert-msc51-cpp): the same damages each time */
-	for (int i = 0; i < DAMAGES; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		size_t kept = i % 10 ? size : (size_t)rand() % size;
 		struct history_file *reader;
 		int err;
@@ -954,7 +954,7 @@ static void a_damaged_file_is_no_harm(void **state)
 		}
 	}
 	/* Most damages leave most moments readable. */
-	assert_true(nr_read > DAMAGES * 100 / 2);
+	assert_true(nr_read > nr * 100 / 2);
 	free(bytes);
 	free(whole);
 }

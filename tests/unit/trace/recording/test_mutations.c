@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * test_mutations - recordings with a few wrong bytes, read by each reader, reported and looked at:
- * no crash. MUTATIONS=N in the environment: how many of each kind.
+ * no crash.
  *
  * The same bytes are changed in every run. `make fuzz` looks further.
  */
@@ -15,7 +15,7 @@
 #include "tests/unit/unit.h"
 #include "tests/worlds/trace_world_linux.h"
 
-#define MUTATIONS 250
+#define MUTATIONS 100 /* of each kind */
 #define CHANGES_MAX 4
 #define FORMAT_MAX 65536
 #define FORMATS_MAX 16
@@ -75,13 +75,6 @@ static void mutate(const uint8_t *seed, size_t size, enum trace_kind kind, unsig
 	free(data);
 }
 
-static unsigned long mutations(void)
-{
-	const char *text = getenv("MUTATIONS");
-
-	return text ? strtoul(text, NULL, 10) : MUTATIONS;
-}
-
 static size_t load(const char *path, char *data, size_t room)
 {
 	FILE *file = fopen(path, "re");
@@ -104,7 +97,8 @@ static void mutate_seeds(const char *pattern, enum trace_kind kind)
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		size_t size = load(found.gl_pathv[i], data, sizeof(data));
 
-		mutate((const uint8_t *)data, size, kind, mutations() / found.gl_pathc + 1);
+		mutate((const uint8_t *)data, size, kind,
+		       unit_rounds(MUTATIONS) / found.gl_pathc + 1);
 	}
 	globfree(&found);
 }
@@ -155,7 +149,7 @@ static void formats_of_kernels(void **state)
 		put_u32(&event, i);
 	ring_add(&ring, 1000, &event);
 	put_dat6(&file, &ring, 1, formats, (uint32_t)found.gl_pathc, "[local]");
-	mutate(file.data, file.len, TRACE_DAT, mutations());
+	mutate(file.data, file.len, TRACE_DAT, unit_rounds(MUTATIONS));
 	bytes_release(&file);
 	bytes_release(&event);
 	globfree(&found);
