@@ -7,14 +7,14 @@
 # Folders:	DESTDIR prefix (or PREFIX) exec_prefix bindir sbindir datarootdir mandir sysconfdir
 #		unitdir bashcompletiondir zshcompletiondir fishcompletiondir
 # Switches:	V=1		show the commands
-#		WERROR=1	warnings are errors
+#		WERROR=1	more warnings, and all are errors (not with SANITIZE)
 #		SANITIZE=address,undefined	in build/sanitize/, beside the plain build
 #		BUILD=build/other		another folder for what is built; clean keeps it
 #		FUZZ_TIME=60	seconds for each fuzz target
 #		TEST_TIMEOUT=600	seconds for each test file
-#		TESTS="tests/cli/a.t tests/unit/lib/test_when.c tests/unit/ui ..."
-#				only these for make test and make check
+#		TESTS="tests/cli/a.t tests/unit/ui ..."	only these for make test and make check
 #		TEST_JOBS=1	test files at once; two a CPU
+#		QUICK=1		make analyze without gcc, and with a tenth of the states in clang
 #		BPF=no		without BPF, even where clang, bpftool and libbpf are there
 
 VERSION = 0.1.0
@@ -81,13 +81,13 @@ BPF_TESTS := $(wildcard $(addprefix tests/unit/providers/,account/*.c exits/*.c 
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
 	$(sort $(wildcard $(addprefix tests/unit/,*.c */*.c */*/*.c */*/*/*.c))))
 TEST_FOLDERS := $(filter-out tests/unit,$(patsubst %/,%,$(sort $(dir $(TEST_SOURCES)))))
-FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/*.c))
+FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HELPER_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
 	$(sort $(wildcard tests/helpers/*.c)))
 BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
 SHELL_TESTS := $(sort $(wildcard tests/cli/*.t))
 EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_SOURCES) \
-	$(STATIC_SOURCES)
+	$(STATIC_SOURCES) tests/fuzz/seeds.c
 
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o)
 LIB_OBJECTS = $(filter-out $(BUILD)/kvmtop.o,$(OBJECTS))
@@ -96,11 +96,13 @@ TEST_PROGRAMS = $(foreach source,$(TEST_SOURCES),\
 HELPERS = $(HELPER_SOURCES:%.c=$(BUILD)/%)
 BENCHES = $(BENCH_SOURCES:%.c=$(BUILD)/%)
 FUZZERS = $(FUZZ_SOURCES:%.c=$(BUILD)/%)
+SEEDS = $(FUZZ_SOURCES:tests/fuzz/fuzz_%.c=$(BUILD)/tests/fuzz/seeds_%)
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wcast-qual -Wwrite-strings -Wvla -Wformat=2 -Wundef -Wold-style-definition
-GCC_WARNINGS = -Wlogical-op -Wduplicated-cond -Wtrampolines -Walloca
 CLANG_WARNINGS = -Wconditional-uninitialized -Wunreachable-code -Wcomma
+MORE_WARNINGS = -Werror $(if $(findstring clang,$(CC)),$(CLANG_WARNINGS),-Wlogical-op \
+	-Wduplicated-cond -Wtrampolines -Walloca)
 
 # Asked once and only when something is built: help, clean and deps work without pkg-config.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2) 2>/dev/null)
@@ -110,16 +112,15 @@ STATIC_LDLIBS = $(call pkg,--static --libs,$(LIBS))
 TEST_CPPFLAGS = $(eval TEST_CPPFLAGS := $(call pkg,--cflags,cmocka))$(TEST_CPPFLAGS)
 TEST_LDLIBS = $(eval TEST_LDLIBS := $(call pkg,--libs,cmocka))$(TEST_LDLIBS)
 
-SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
-	-fno-omit-frame-pointer)
+SANITIZE_FLAGS = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 # EXTRA_CFLAGS: what this file's own targets (lint, analyze, fuzz) add to a build.
 OUR_CPPFLAGS = -std=gnu11 -D_GNU_SOURCE -I. -isystem $(BUILD) \
 	-DKVMTOP_VERSION='"$(VERSION)"' $(LIB_CPPFLAGS)
 # No name of the build folder in what is built: builds in two folders have the same bytes.
 NO_BUILD_PATH = $(call quote,-ffile-prefix-map=$(CURDIR)=.)
 # No code looks at floating-point exceptions: so gcc makes vectors of loops with a comparison, too.
-OUR_CFLAGS = $(WARNINGS) $(if $(WERROR),-Werror) $(SANITIZE_FLAGS) $(EXTRA_CFLAGS) \
-	$(NO_BUILD_PATH) -fno-trapping-math -fPIE -pthread
+OUR_CFLAGS = $(WARNINGS) $(if $(SANITIZE),$(SANITIZE_FLAGS),$(if $(WERROR),$(MORE_WARNINGS))) \
+	$(EXTRA_CFLAGS) $(NO_BUILD_PATH) -fno-trapping-math -fPIE -pthread
 COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)
 # Without CFLAGS: a distribution's flags for its own machine are errors for this target, as is the
 # stack protector, which some distributions build into clang. Debian has <asm/types.h> in a folder
@@ -151,7 +152,7 @@ endif
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-.PHONY: FORCE all static run tests objects fuzzers test check check-quick check-hosts deps \
+.PHONY: FORCE all static run tests objects test check check-quick check-hosts deps \
 	check-headers check-layers check-style lint analyze fuzz bench pictures install uninstall \
 	dist deb rpm pkg check-packages release clean help
 
@@ -201,7 +202,7 @@ $(BUILD)/ui/screen/terminfo.h: ui/screen/terminfo $(BUILD)/flags
 $(BUILD)/ui/screen/terminal.o: $(BUILD)/ui/screen/terminfo.h
 
 $(TEST_SOURCES:%.c=$(BUILD)/%.o): $(BUILD)/flags-test
-$(TEST_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = $(TEST_CPPFLAGS)
+$(TEST_SOURCES:%.c=$(BUILD)/%.o): ADD_CPPFLAGS = $(TEST_CPPFLAGS) $(if $(SANITIZE),-O0)
 
 # The tests of a folder are one program, with a name for each of its files: tests/unit/unit.h.
 define test_folder
@@ -221,10 +222,11 @@ $(HELPERS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 
 $(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(call say,LINK,$@)$(LINK) -fsanitize=fuzzer -o $@ $< $(LIB) $(LINK_LIBS)
+$(SEEDS): $(BUILD)/tests/fuzz/seeds_%: $(addprefix $(BUILD)/tests/fuzz/,fuzz_%.o seeds.o) $(LIB)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LINK_LIBS)
 
-tests: $(TEST_PROGRAMS) $(HELPERS)
+tests: $(TEST_PROGRAMS) $(if $(SANITIZE),$(SEEDS),$(HELPERS))
 objects: $(EVERY_SOURCE:%.c=$(BUILD)/%.o)
-fuzzers: $(FUZZERS)
 
 # Stamps: files with the commands that the build uses. A stamp is written only when its text
 # changes, and then everything that depends on it is made again; the checkout's folder is not in
@@ -233,8 +235,8 @@ define stamp
 @for need in $(1); do $(PKG_CONFIG) --exists $$need || \
 	{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
 @printf '%s\n' $(call quote,$(subst $(CURDIR),.,$(2))) \
-	"$$($(CC) --version 2>&1 | head -n 1)" >$@.new
-@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	"$$($(CC) --version 2>&1 | head -n 1)" >$@.$$$$ && \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 endef
 quote = '$(subst ','\'',$(1))'
 
@@ -253,7 +255,7 @@ $(BUILD)/flags: FORCE
 	@for need in $(HEADERS_ONLY); do \
 		printf '#include <%s>\n' $$need | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 || \
 		{ echo "$$need missing: run \`make deps\`" >&2; exit 1; }; done
-	$(call stamp,$(LIBS),$(COMPILE) : $(LINK) : $(LINK_LIBS))
+	$(call stamp,$(LIBS),$(COMPILE))
 
 # After the first one, which says what is missing.
 $(BUILD)/flags-bpf: FORCE $(BUILD)/flags
@@ -263,7 +265,7 @@ $(BUILD)/flags-test: FORCE $(BUILD)/flags
 	$(call stamp,cmocka,$(TEST_CPPFLAGS) : $(TEST_LDLIBS))
 
 $(BUILD)/members: FORCE $(BUILD)/flags
-	$(call stamp,,$(LIB_OBJECTS))
+	$(call stamp,,$(LIB_OBJECTS) : $(LINK) : $(LINK_LIBS))
 
 -include $(EVERY_SOURCE:%.c=$(BUILD)/%.d) $(BPF_SOURCES:%.c=$(BUILD)/%.d)
 
@@ -288,7 +290,8 @@ RUN_ENV = env -u MAKEFLAGS -u MAKELEVEL KVMTOP=$(RUN_PROGRAM) HELPERS=$(BUILD)/t
 # a *.t are those that it names, and miniguest, which tests/lib.sh starts.
 SANITIZERS = address,undefined
 SANITIZED = $(BUILD)/sanitize
-SANITIZED_TESTS = $(if $(SANITIZE),,$(TEST_PROGRAMS:$(BUILD)/%=$(SANITIZED)/%))
+EVERY_PROGRAM = $(TEST_PROGRAMS) $(SEEDS)
+SANITIZED_TESTS = $(if $(SANITIZE),,$(EVERY_PROGRAM:$(BUILD)/%=$(SANITIZED)/%))
 CHOSEN_TESTS = $(if $(TESTS),$(foreach test,$(TESTS:%/=%),$(or \
 	$(filter $(test:%.c=$(BUILD)/%) $(BUILD)/$(test)/%,$(TEST_PROGRAMS)),$(test))),\
 	$(TEST_PROGRAMS) $(SANITIZED_TESTS) $(SHELL_TESTS))
@@ -340,16 +343,14 @@ check-style: ## tabs, blanks at ends of lines, 100 columns, SPDX lines
 EACH = printf '%s\n' $(EVERY_SOURCE) | xargs -P "$$(nproc)" -I {}
 CHECK_FLAGS = $(OUR_CPPFLAGS) $(TEST_CPPFLAGS) $(CPPFLAGS)
 
+# The build itself, where it has gcc and WERROR=1. clang's warnings are clang-tidy's, too.
+LINT_BUILD = $(if $(filter gcc1,$(CC)$(WERROR)),$(BUILD),build/lint)
 lint: check-style check-layers check-headers ## gcc and clang -Werror, clang-tidy, shellcheck ...
 	@tests/tools/need gcc $(CLANG) $(CLANG_TIDY)
-	@$(MAKE) BUILD=build/lint-gcc CC=gcc CFLAGS=-O2 WERROR=1 EXTRA_CFLAGS="$(GCC_WARNINGS)" \
-		objects
-	@$(MAKE) BUILD=build/lint-clang CC=$(CLANG) CFLAGS=-O0 WERROR=1 \
-		EXTRA_CFLAGS="$(CLANG_WARNINGS)" objects
-	$(call say,TIDY,"all sources")$(EACH) \
-		$(CLANG_TIDY) --quiet {} -- -isystem build/lint-clang $(CHECK_FLAGS) \
-		2>build/lint-clang/tidy.err || \
-		{ grep -v 'warnings\? .*generated' build/lint-clang/tidy.err; exit 1; }
+	@$(MAKE) BUILD=$(LINT_BUILD) $(if $(filter %/lint,$(LINT_BUILD)),CC=gcc) WERROR=1 objects
+	$(call say,TIDY,"all sources")$(EACH) $(CLANG_TIDY) --quiet {} -- \
+		-isystem $(LINT_BUILD) $(CHECK_FLAGS) $(WARNINGS) $(CLANG_WARNINGS) \
+		2>$(LINT_BUILD)/tidy || { grep -v ' generated' $(LINT_BUILD)/tidy; exit 1; }
 	@tests/tools/check-scripts
 	@tests/tools/check-docs
 	@echo "lint: clean"
@@ -364,7 +365,8 @@ analyze: ## gcc -fanalyzer, cppcheck, clang --analyze
 	@tests/tools/need gcc $(CLANG) cppcheck
 	@$(MAKE) BUILD=build/analyze CC=gcc CFLAGS=-O1 WARNINGS= WERROR=1 \
 		EXTRA_CFLAGS="-fanalyzer $(NO_GCC_ANALYZE:%=-Wno-analyzer-%) \
-		-include tests/tools/analyze.h" $(ANALYZED:%.c=build/analyze/%.o)
+		-include tests/tools/analyze.h" $(if $(QUICK),skeletons \
+		build/analyze/ui/screen/terminfo.h,$(ANALYZED:%.c=build/analyze/%.o))
 	$(call say,CPPCHK,"all sources")cppcheck --quiet --enable=warning,performance,portability \
 		--inline-suppr --suppressions-list=tests/tools/cppcheck.txt --error-exitcode=1 \
 		--std=c11 --library=posix --library=gnu -D_GNU_SOURCE -D__x86_64__ \
@@ -372,13 +374,14 @@ analyze: ## gcc -fanalyzer, cppcheck, clang --analyze
 		-DKVMTOP_VERSION='""' -I. -j "$$(nproc)" $(SOURCES)
 	$(call say,ANALYZE,"all sources")printf '%s\n' $(ANALYZED) | xargs -P "$$(nproc)" -I {} \
 		$(CLANG) --analyze --analyzer-output text -Xclang -analyzer-werror \
+		-Xclang -analyzer-config -Xclang max-nodes=$(if $(QUICK),20000,225000) \
 		-include tests/tools/analyze.h -o /dev/null -isystem build/analyze $(CHECK_FLAGS) {}
 	@echo "analyze: clean"
 
-fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds; 0: its seeds alone
+fuzz: ## run every tests/fuzz/fuzz_*.c for FUZZ_TIME seconds (make check: their seeds alone)
 	@tests/tools/need $(CLANG)
 	@$(MAKE) BUILD=build/fuzz CC=$(CLANG) SANITIZE=address,undefined \
-		EXTRA_CFLAGS=-fsanitize=fuzzer-no-link fuzzers
+		EXTRA_CFLAGS=-fsanitize=fuzzer-no-link $(FUZZERS:$(BUILD)/%=build/fuzz/%)
 	@FUZZ_TIME=$(FUZZ_TIME) tests/tools/fuzz $(FUZZ_SOURCES:%.c=build/fuzz/%)
 
 bench: all $(HELPERS) $(BENCHES) ## measure what kvmtop costs (tests/bench/run)
@@ -485,11 +488,12 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 	@$(RUN_ENV) PACKAGES=$(PACKAGES) TEST_TIMEOUT=900 \
 		tests/run tests/packages.t
 
-CHECKS ?= check check-hosts check-packages lint analyze
+CHECKS ?= check check-hosts check-packages lint analyze fuzz
 RELEASE_HOSTS = vmx vmx-pml svm svm-bullseye svm-trixie svm-sid arm64 svm-linux svm-symbols \
 	arm64-symbols svm-service svm-lockdown svm-confidentiality svm-fleet
 release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
-	@HOSTS="$(RELEASE_HOSTS)" packaging/tools/release $(VERSION) $(BUILD)/release $(CHECKS)
+	@HOSTS="$(RELEASE_HOSTS)" ROUNDS=4 packaging/tools/release $(VERSION) \
+		$(BUILD)/release $(CHECKS)
 
 clean: ## remove all that was built
 	rm -rf build kvmtop $(DIST) tests/formats tests/sysroot/*/
