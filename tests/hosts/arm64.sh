@@ -8,6 +8,6 @@ arm64_root
 root_foreign build/arm64/tests/helpers/symbols /bin/symbols
 root_foreign build/arm64/tests/helpers/timerguest /bin/timerguest
 root_foreign build/arm64/tests/helpers/kickguest /bin/kickguest
-root_exits_suite host_interrupts
+root_own_suite exits_arguments exits_halt exits_polls where_code host_interrupts
 root_end >"$TMP/initrd"
 arm64_boot 2 512

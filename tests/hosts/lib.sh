@@ -343,15 +343,18 @@ root_suite() {
 	echo "${CASES:-$*}" >"$h_root/tests/hosts/cases"
 }
 
-# root_exits_suite [CASE]...: the same with the cases in which this machine's exits and the ways to
-# count them matter, and CASEs. All others are the same code on each machine: svm has them, in less
-# time.
-root_exits_suite() {
-	root_suite host_log host_batch filters debugfs account both_providers late_children \
-		exits_exact exits_without_btf exits_pulled_away exits_times exits_open exits_long \
-		exits_long_untraced exits_options exits_arguments exits_queues exits_faults \
-		exits_halt exits_polls where_code guest_code why_pause views_exact record_exact \
-		host_log:perf "$@"
+# root_own_suite [CASE]...: the same with the cases in which this machine's exits decide: how they
+# are called, where they have their arguments, program counters and modules; and CASEs.
+root_own_suite() {
+	root_suite host_log exits_exact exits_pulled_away exits_long exits_long_untraced \
+		exits_queues exits_faults guest_code host_log:perf "$@"
+}
+
+# root_other_suite [CASE]...: the cases with other code of ours, that is the same on each machine.
+# The host svm has them in less time: they are for releases.
+root_other_suite() {
+	root_suite host_batch filters debugfs account both_providers late_children \
+		exits_without_btf exits_times exits_open exits_options views_exact record_exact "$@"
 }
 
 # root_peer NAME PACKAGE: copies a program to compare with, if there is one: this machine's, or the
@@ -442,8 +445,9 @@ h_cross_packages() {
 # Without the variables that a make above exports.
 cross_build() {
 	PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$h_triplet/pkgconfig PKG_CONFIG_SYSROOT_DIR=$sysroot \
-		env -u MAKEFLAGS -u CC -u CFLAGS make all "build/$1/tests/helpers/miniguest" \
-		"build/$1/tests/helpers/picture" "build/$1/tests/helpers/invariants" \
+		env -u MAKEFLAGS -u CC -u CFLAGS -u WERROR make all \
+		"build/$1/tests/helpers/miniguest" "build/$1/tests/helpers/picture" \
+		"build/$1/tests/helpers/invariants" \
 		"build/$1/tests/helpers/symbols" "build/$1/tests/helpers/timerguest" \
 		"build/$1/tests/helpers/kickguest" "BUILD=build/$1" \
 		"CROSS_COMPILE=$h_triplet-" "CPPFLAGS=--sysroot=$sysroot" \
@@ -603,6 +607,7 @@ vmx_boot() {
 	h_emulator=$!
 	tail --pid=$h_emulator -n +1 -f "$TMP/serial"
 	wait $h_emulator # its status is 1 when the host has powered off
+	grep -q '^1\.\.' "$TMP/serial" || tail -n 5 "$TMP/bochs.log" "$TMP/bochs.out"
 }
 
 # arm64_root [SCRIPT]: the same for an AArch64 host, which has KVM built in.

@@ -24,10 +24,9 @@ interpreted_bpf guests_come_and_go cpu_goes_and_comes cpu_comes late_children ex
 exits_without_btf exits_pulled_away exits_times exits_open exits_long exits_long_untraced
 exits_waits exits_options exits_arguments exits_queues exits_faults exits_beside_bpf exits_halt
 exits_polls exits_kicks exits_nested exits_brief where_code where_emulation guest_code lock_holder
-why_code why_security findings host_waits host_who host_who_vhost host_who_softirq host_who_quota
+why_code findings host_waits host_who host_who_vhost host_who_softirq host_who_quota
 host_vhost host_interrupts host_throttled clock_steps both_engines views_exact adds_up screen_views
-record_exact record_killed host_log:perf one_guest:perf by_guest:perf guests_come_and_go:perf
-cpu_goes_and_comes:perf cpu_comes:perf late_children:perf"
+record_exact record_killed host_log:perf cpu_comes:perf"
 ENGINE=bpf
 
 CPU1=/sys/devices/system/cpu/cpu1/online

@@ -200,6 +200,7 @@ cpuid_ratio = off"
 
 # A guest that does nothing but PAUSE, which exits on processors that count PAUSEs.
 why_pause() {
+	section "why: PAUSE"
 	if [ "$(cat /sys/module/kvm_intel/parameters/ple_gap 2>/dev/null || echo 0)" = 0 ]; then
 		skip "why: PAUSE exits" "this host's processor does not count PAUSEs"
 		return
