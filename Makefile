@@ -315,7 +315,7 @@ check-quick: tests ## the tests that need no root, KVM or terminal, as packages 
 
 # Kernels of Debian's releases; svm has 6.1, too. Of the hosts the longest come first.
 KERNELS = svm-bullseye svm-bookworm svm-trixie svm-sid
-HOSTS ?= svm vmx arm64 svm-linux svm-symbols svm-service arm64-symbols svm-lockdown svm-bullseye \
+HOSTS ?= svm vmx arm64 svm-linux svm-symbols svm-service svm-lockdown svm-bullseye \
 	svm-confidentiality
 CHOSEN_HOSTS = $(HOSTS:kernels=$(KERNELS))
 check-hosts: ## run a suite inside emulated KVM hosts (HOSTS="vmx svm kernels arm64 riscv64 ...")
@@ -487,7 +487,8 @@ check-packages: all dist ## try packages in a fresh Debian (root, network; KINDS
 		tests/run tests/packages.t
 
 CHECKS ?= check check-hosts check-packages lint analyze fuzz
-RELEASE_HOSTS = $(HOSTS) svm-other vmx-other vmx-pml arm64-other svm-sid svm-trixie svm-fleet
+RELEASE_HOSTS = $(HOSTS) svm-other vmx-other vmx-pml arm64-other arm64-symbols svm-sid svm-trixie \
+	svm-fleet
 release: ## CHECKS, then tarball, packages, static program, notes, checksums in build/release
 	@HOSTS="$(RELEASE_HOSTS)" ROUNDS=4 packaging/tools/release $(VERSION) \
 		$(BUILD)/release $(CHECKS)

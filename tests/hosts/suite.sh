@@ -25,7 +25,7 @@ exits_without_btf exits_pulled_away exits_times exits_open exits_long exits_long
 exits_waits exits_options exits_arguments exits_queues exits_faults exits_beside_bpf exits_halt
 exits_polls exits_kicks exits_nested exits_brief where_code where_emulation guest_code lock_holder
 why_code findings host_waits host_who host_who_vhost host_who_softirq host_who_quota
-host_vhost host_interrupts host_throttled clock_steps both_engines views_exact adds_up screen_views
+host_vhost host_interrupts host_throttled clock_steps both_engines views_exact screen_views
 record_exact record_killed host_log:perf cpu_comes:perf"
 ENGINE=bpf
 
