@@ -77,14 +77,14 @@ SOURCES := $(filter-out $(STATIC_SOURCES) $(BPF_SOURCES) \
 	$(if $(HAVE_BPF),$(BPF_STAND_IN),$(BPF_USERS)),\
 	$(sort $(filter-out build/% tests/%,$(wildcard *.c */*.c */*/*.c */*/*/*.c))))
 BPF_TESTS := $(wildcard $(addprefix tests/unit/providers/,account/*.c exits/*.c who/*.c)) \
-	tests/helpers/symbols.c
+	tests/helpers/symbols.c $(addprefix tests/bench/,account.c exits.c sample.c switch.c)
 TEST_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
 	$(sort $(wildcard $(addprefix tests/unit/,*.c */*.c */*/*.c */*/*/*.c))))
 TEST_FOLDERS := $(filter-out tests/unit,$(patsubst %/,%,$(sort $(dir $(TEST_SOURCES)))))
 FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 HELPER_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),\
 	$(sort $(wildcard tests/helpers/*.c)))
-BENCH_SOURCES := $(sort $(wildcard tests/bench/*.c))
+BENCH_SOURCES := $(filter-out $(if $(HAVE_BPF),,$(BPF_TESTS)),$(sort $(wildcard tests/bench/*.c)))
 SHELL_TESTS := $(sort $(wildcard tests/cli/*.t))
 EVERY_SOURCE := $(SOURCES) $(TEST_SOURCES) $(FUZZ_SOURCES) $(HELPER_SOURCES) $(BENCH_SOURCES) \
 	$(STATIC_SOURCES) tests/fuzz/seeds.c
@@ -193,7 +193,7 @@ endif
 .PHONY: skeletons
 skeletons: $(BPF_SOURCES:%.bpf.c=$(BUILD)/%.skel.h)
 ifneq ($(HAVE_BPF),)
-$(BPF_USERS:%.c=$(BUILD)/%.o): $(BPF_SOURCES:%.bpf.c=$(BUILD)/%.skel.h)
+$(patsubst %.c,$(BUILD)/%.o,$(BPF_USERS) $(BPF_TESTS)): $(BPF_SOURCES:%.bpf.c=$(BUILD)/%.skel.h)
 endif
 
 $(BUILD)/ui/screen/terminfo.h: ui/screen/terminfo $(BUILD)/flags
