@@ -163,12 +163,14 @@ int run_print(struct run *run, uint64_t time_ns, struct error *error)
 {
 	const struct facts *facts = monitor_facts(run->monitor);
 	const struct query *query = &run->query;
+	bool is_log = run->options->mode == MODE_LOG;
 	const char *note;
 
 	view_build(&run->view, query, facts);
-	if (run->options->mode == MODE_LOG)
+	if (is_log)
 		view_drop_repeated(&run->view);
-	note = view_remark(&run->view);
+	/* Guests come and go: a log waits for them. */
+	note = is_log && !query_lacks(query, facts) ? run->view.note : view_remark(&run->view);
 	if (!note && run->options->mode == MODE_ONCE && !run->view.nr_rows) {
 		if (query->type == &view_why)
 			note = "Nothing found in this interval. kvmtop-why(8) has the causes that "
