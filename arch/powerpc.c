@@ -128,4 +128,5 @@ const struct arch arch_powerpc = {
 	.name = "powerpc",
 	.machine = "ppc",
 	.splits = splits,
+	.samples_all_code = true,
 };

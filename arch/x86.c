@@ -369,12 +369,14 @@ const struct arch arch_vmx = {
 	.name = "VMX",
 	.is_host = is_vmx,
 	.splits = vmx_splits,
+	.samples_all_code = true,
 };
 
 const struct arch arch_svm = {
 	.name = "SVM",
 	.is_host = is_svm,
 	.splits = svm_splits,
+	.samples_all_code = true,
 };
 
 const struct arch arch_x86 = {

@@ -227,7 +227,7 @@ static int start(struct exits_state *exits, struct error *error)
 		.has_arguments = exits->has_arguments,
 		.has_long = exits->long_exits.longer_ns,
 		.stack_hz = exits->stack_hz,
-		.has_cycles = exits->stack_hz && exits_stacks_have_cycles(),
+		.has_cycles = exits->stack_hz && exits_stacks_have_cycles(exits->args.env),
 		.has_pcs = exits->has_guest_code,
 	};
 	int err;

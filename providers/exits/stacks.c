@@ -22,8 +22,8 @@
 /* What takes the samples, and what is to be known about it. */
 #define BY_CYCLES "Samples are taken by the CPUs' cycles."
 #define BY_CLOCK \
-	"Samples are taken by a clock (no counter of cycles here): code with interrupts off is " \
-	"seen where they are on again, or is [interrupts off]."
+	"Samples are taken by a clock (no counter of cycles here interrupts all code): code with " \
+	"interrupts off is seen where they are on again, or is [interrupts off]."
 #define NO_GUEST_CODE \
 	"KVM traces no VM exits here: which code of guests makes them is not known."
 
@@ -93,7 +93,7 @@ static int open_event(bool has_cycles, uint32_t hz, int cpu)
 		.config = has_cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
 		.freq = has_cycles,
 		.exclude_guest = has_cycles,
-		.exclude_idle = true,
+		.exclude_idle = !has_cycles, /* idle CPUs count none */
 		.disabled = true,
 	};
 	long fd;
@@ -136,9 +136,9 @@ static int attach(struct exits_stacks *stacks)
 	return keep_link(stacks, bpf_program__attach(bpf->program->progs.on_switch));
 }
 
-bool exits_stacks_have_cycles(void)
+bool exits_stacks_have_cycles(const struct env *env)
 {
-	int fd = open_event(true, STACKS_HZ, 0);
+	int fd = env->arch->samples_all_code ? open_event(true, STACKS_HZ, 0) : -ENOENT;
 
 	if (fd >= 0)
 		close(fd);

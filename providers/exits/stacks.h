@@ -33,8 +33,8 @@ struct exits_stacks_config {
 	struct stacks *stacks; /* the dictionary */
 };
 
-/* Whether the CPUs have a counter of cycles that takes samples. */
-bool exits_stacks_have_cycles(void);
+/* Whether the CPUs have a counter of cycles that takes samples of all code. */
+bool exits_stacks_have_cycles(const struct env *env);
 
 /* Begins to sample each CPU that is online. 0, or -errno with error. */
 int exits_stacks_new(const struct exits_stacks_config *config, struct exits_stacks **ret_stacks,

@@ -706,6 +706,8 @@ static void test_arch_table(void **state)
 	assert_non_null(arch_of_host(""));
 	assert_null(arch_by_name("PVM")->splits->event);
 	assert_null(arch_by_name("unknown")->splits->event);
+	assert_true(arch_by_name("SVM")->samples_all_code);
+	assert_false(arch_by_name("arm64")->samples_all_code);
 }
 
 /* A root with these files ("path=content", NULL ends); `root` is a template for mkdtemp(). */
