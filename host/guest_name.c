@@ -181,15 +181,20 @@ static bool ends_with(const char *text, size_t len, const char *end)
 
 /*
  * One of many units that systemd makes of one file, as "firecracker@web1.service": a unit for each
- * guest. Except a user's own manager, in which all of the user's programs are.
+ * guest. Not a user's manager or a login, in which all that the user has started may be.
  */
 static bool name_from_unit(char *text, size_t len, char *ret_name, size_t size)
 {
-	static const char manager[] = "user@";
+	static const char *const of_users[] = { "user@", "getty@", "serial-getty@",
+						"container-getty@", "ssh@", "sshd@" };
 	char *mark = memchr(text, '@', len);
 
-	if (!mark || !strncmp(text, manager, strlen(manager)))
+	if (!mark)
 		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(of_users); i++) {
+		if (!strncmp(text, of_users[i], strlen(of_users[i])))
+			return false;
+	}
 	len = unescape(mark + 1, (size_t)(text + len - mark - 1));
 	return utf8_clean(mark + 1, len, ret_name, size);
 }

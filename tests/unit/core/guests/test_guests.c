@@ -332,6 +332,8 @@ static void test_name_of_cgroup(void **state)
 		{ "0::/user.slice/user-1000.slice/user@1000.service/app.slice/qemu@db.service",
 		  "db" },
 		{ "0::/user.slice/user-1000.slice/user@1000.service/app.slice/tmux.scope", NULL },
+		{ "0::/system.slice/system-getty.slice/serial-getty@ttyS0.service\n", NULL },
+		{ "0::/system.slice/system-sshd.slice/sshd@0-10.0.0.2:22.service\n", NULL },
 		{ "9:pids:/user.slice/user-1000.slice/user@1000.service\n0::/x\n", NULL },
 		{ "0::/system.slice/vm@.service\n", NULL },
 		{ "0::/system.slice/qemu.service\n", NULL },
