@@ -80,7 +80,7 @@ struct arch {
 	const char *machine;
 	bool (*is_host)(const char *root, const char *machine);
 	const struct split *splits; /* ended by event == NULL; without arch_userspace_split */
-	bool samples_all_code; /* cycles are counted by NMIs: code with interrupts off, too */
+	bool samples_all_code; /* its counter of cycles interrupts code with interrupts off, too */
 	/*
 	 * The debugfs counter that `name` is a part of (s390: instruction_* of exit_instruction);
 	 * NULL: it stands alone. The function itself may be NULL.

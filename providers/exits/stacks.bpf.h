@@ -193,7 +193,7 @@ static __always_inline enum exits_stack_state state_at(const struct exits_thread
 	return EXITS_STACK_GUEST;
 }
 
-/* In an exit that user space has not got the thread is in the kernel, called by its KVM_RUN. */
+/* Until user space gets the exit its thread is in KVM_RUN, which always has the same callers. */
 static __always_inline __u64 keep_user_stack(void *ctx, struct exits_frames *frames,
 					     const struct exits_thread *thread)
 {

@@ -102,7 +102,7 @@ static int open_empty(struct error *error)
 			   event;
 }
 
-/* Of the program, as the kernel's statistics have it: what a run took, with the statistics. */
+/* ns of a run of the program by the kernel's statistics, which are a part of it. */
 static double run_counted(const char *program)
 {
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME), fd;

@@ -368,14 +368,14 @@ interrupts_of() {
 	stop "$GUEST"
 }
 
-# within_a_bucket VECTOR NAME: of what the guest saw, as the histogram has buckets.
+# within_a_bucket VECTOR NAME: the guest saw less than twice as long, which is a bucket's width.
 within_a_bucket() {
 	is "$(awk -v ns="$(interrupt "$1" time_ns)" '$1 == "ns" { print ($2 < 2 * ns) }' \
 		"$TMP/irqs.out")" 1 "interrupts $2: within a bucket of what the guest saw"
 }
 
-# Where the host's clock counts instructions, interrupts of each kind are: no time passes in which
-# neither a guest nor its host gets on.
+# Interrupts of each kind are within a bucket where the host's clock counts instructions: there a
+# slow emulator takes no time.
 interrupts_counted() {
 	section "interrupts, by a clock that counts instructions"
 	for h_option in "" --spin --behind; do

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # An AMD host in which QEMU boots Linux, watched by kvmtop, perf and trace-cmd. The clock of its
-# only CPU counts instructions: what the watchers cost each other is the same for each exit.
+# only CPU counts instructions: what the watchers cost each other is the same for each exit, and a
+# guest that stamps its interrupts loses no time to the emulator.
 . tests/hosts/lib.sh
 
 svm_root /tests/hosts/linux.sh

@@ -193,7 +193,7 @@ static int check_once(const struct opened *list, size_t i, struct error *error)
 /* What cannot be read, by a file's first bytes. */
 static const struct {
 	const char *bytes, *what;
-} strangers[] = {
+} unreadable[] = {
 	{ "\x1f\x8b", "compressed with gzip: unpack it first" },
 	{ "\xfd" "7zXZ", "compressed with xz: unpack it first" },
 	{ "\x28\xb5\x2f\xfd", "compressed with zstd: unpack it first" },
@@ -202,20 +202,20 @@ static const struct {
 	{ "/* CTF", CTF },
 };
 
-static const char *stranger(const struct head *head)
+static const char *unreadable_kind(const struct head *head)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(strangers); i++) {
-		size_t len = strlen(strangers[i].bytes);
+	for (size_t i = 0; i < ARRAY_SIZE(unreadable); i++) {
+		size_t len = strlen(unreadable[i].bytes);
 
-		if (head->len >= len && !memcmp(head->bytes, strangers[i].bytes, len))
-			return strangers[i].what;
+		if (head->len >= len && !memcmp(head->bytes, unreadable[i].bytes, len))
+			return unreadable[i].what;
 	}
 	return NULL;
 }
 
 static int no_reader(const struct opened *opened, bool has_records, struct error *error)
 {
-	const char *path = opened->path, *what = stranger(&opened->head);
+	const char *path = opened->path, *what = unreadable_kind(&opened->head);
 
 	if (!opened->head.len)
 		return error_set(error, -EINVAL, "%s: the file is empty", path);
