@@ -71,12 +71,12 @@ static __always_inline int begin_exit(const __u64 *ctx, enum exit_place place)
 		thread = add_thread(id_of(vcpu), 1);
 	if (!thread)
 		return 0;
-	code = notes_begin ? note_begin(ctx, vcpu, place, thread) : exit_code(ctx, vcpu, place);
+	code = notes ? note_begin(ctx, vcpu, place, thread) : exit_code(ctx, vcpu, place);
 	cell = find_cell(code, EXITS_VMEXIT);
 	count(thread, cell);
 	thread->cpu = cpu;
-	thread->open_cell = cell;
-	thread->open_since = bpf_ktime_get_ns();
+	thread->begun_cell = cell;
+	thread->begun_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -96,7 +96,7 @@ ON_EXIT(on_other_exit, EXIT_IN_SECOND)
 /* Reports an exit that took longer than the threshold. */
 static __noinline void report(struct exits_thread *thread, __u64 since, __u64 now, __u64 pc)
 {
-	__u32 cell = thread->open_cell % EXITS_CELLS;
+	__u32 cell = thread->begun_cell % EXITS_CELLS;
 	struct exits_long *exit;
 
 	if (is_left_out[cell])
@@ -109,7 +109,7 @@ static __noinline void report(struct exits_thread *thread, __u64 since, __u64 no
 	exit->end_ns = now;
 	exit->took_ns = now - since;
 	exit->user_ns = thread->user_ns + (thread->user_since ? now - thread->user_since : 0);
-	exit->polled_ns = thread->open_cell & EXITS_HALT ? thread->halt_polled_ns : 0;
+	exit->polled_ns = thread->begun_cell & EXITS_HALT ? thread->halt_polled_ns : 0;
 	exit->waited_ns = knows_waits() ? waited_so_far() - thread->waited_before_ns :
 					  EXITS_UNKNOWN;
 	exit->pc = pc;
@@ -157,12 +157,7 @@ static __always_inline void note_end(struct exits_thread *thread, const struct k
 			report(thread, since, now, pc_at_end(thread, vcpu));
 	}
 	if (counts_pcs)
-		count_pc(thread, vcpu, cell % EXITS_CELLS, now);
-	if (is_by_clock) {
-		thread->ended_since = since;
-		thread->ended_ns = now;
-		thread->ended_cell = cell;
-	}
+		count_pc(thread, vcpu, cell, now);
 }
 
 /* Most exits are no halts, and not long: they pay for two comparisons, and no more. */
@@ -172,16 +167,18 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 
 	if (!thread)
 		return 0;
-	since = thread->open_since;
 	now = bpf_ktime_get_ns();
-	number = thread->open_cell;
+	number = thread->begun_cell;
 	if (number >= EXITS_HALT) {
 		end_halt(thread, vcpu, now);
 		number %= EXITS_CELLS;
 	}
-	thread->open_since = 0; /* first: else the reader adds a time that the cell has already */
-	if (since) {
-		if (notes_end)
+	since = thread->begun_ns;
+	if (since > thread->ended_ns) {
+		/* First: else the reader adds a time that the cell has already. */
+		thread->ended_ns = now;
+		thread->ended_cell = (__u32)number;
+		if (notes)
 			note_end(thread, vcpu, (__u32)number, since, now);
 		took(&thread->cells[number], now - since);
 		if (thread->has_argument)
@@ -271,10 +268,10 @@ int on_nested_exit(const void *ctx __attribute__((unused)))
 	__u32 cell, twin;
 	__u64 since;
 
-	if (!thread || !thread->open_since)
+	since = thread ? exits_open_since(thread) : 0;
+	if (!since)
 		return 0;
-	since = thread->open_since;
-	cell = thread->open_cell % EXITS_CELLS;
+	cell = thread->begun_cell % EXITS_CELLS;
 	twin = twins[cell];
 	if (!twin)
 		twin = add_twin(cell);
@@ -282,7 +279,7 @@ int on_nested_exit(const void *ctx __attribute__((unused)))
 		thread->nested_ns += since - thread->entered_ns;
 	thread->entered_ns = 0;
 	if (twin != cell) {
-		thread->open_cell = twin;
+		thread->begun_cell = twin;
 		thread->cells[cell].count--;
 		count(thread, twin);
 	}
@@ -414,7 +411,7 @@ static __always_inline int begin_fault(__u64 fault)
 {
 	struct exits_thread *thread = find_thread(bpf_get_smp_processor_id());
 
-	if (!thread || !thread->open_since)
+	if (!thread || !exits_open_since(thread))
 		return on_argument(EXITS_FAULT, fault, 0, 0);
 	set_argument(thread, EXITS_FAULT, fault, 0, 0);
 	thread->has_argument = EXITS_UNCOUNTED;

@@ -43,13 +43,13 @@ static __always_inline void end_userspace(struct exits_thread *thread, __u64 now
 {
 	__u64 since = thread->user_since, ns;
 
-	if (!since || !thread->open_since)
+	if (!since || !exits_open_since(thread))
 		return;
 	thread->user_since = 0; /* first, as in end_exit() */
 	barrier();
 	ns = now - since;
 	thread->user_ns += ns;
-	if (thread->open_cell >= EXITS_HALT && thread->user_cell < EXITS_HALT)
+	if (thread->begun_cell >= EXITS_HALT && thread->user_cell < EXITS_HALT)
 		thread->halt_user_ns += ns;
 	took(&thread->cells[thread->user_cell % EXITS_CELLS], ns);
 }
@@ -72,7 +72,7 @@ static __always_inline void end_halt(struct exits_thread *thread, const struct k
  */
 static __noinline _Bool knows_return(const struct exits_thread *thread)
 {
-	if (!halts_go_on || !thread->open_since || thread->open_cell < EXITS_HALT)
+	if (!halts_go_on || !exits_open_since(thread) || thread->begun_cell < EXITS_HALT)
 		return 1;
 	is_interrupting = 1;
 	return run_watch && thread->run_watch == run_watch;
@@ -93,7 +93,7 @@ int on_run(struct bpf_raw_tracepoint_args *ctx)
 	if (!thread)
 		return 0;
 	thread->run_watch = run_watch;
-	if (thread->user_since && thread->open_cell >= EXITS_HALT)
+	if (thread->user_since && thread->begun_cell >= EXITS_HALT)
 		end_userspace(thread, bpf_ktime_get_ns());
 	return 0;
 }

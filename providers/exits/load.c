@@ -140,8 +140,7 @@ static int set_exit(const struct exits_bpf *bpf)
 	program->rodata->exit_place = exit->place;
 	program->rodata->reports_long = bpf->config.has_long;
 	program->rodata->counts_pcs = bpf->config.has_pcs;
-	program->rodata->notes_begin = bpf->config.has_long || bpf->config.has_pcs;
-	program->rodata->notes_end = program->rodata->notes_begin || is_by_clock(bpf);
+	program->rodata->notes = bpf->config.has_long || bpf->config.has_pcs;
 	err = set_halts(bpf->program, exit);
 	if (!err)
 		err = bpf_program__set_attach_target(exit_program(bpf, exit->place), 0,

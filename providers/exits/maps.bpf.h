@@ -15,8 +15,7 @@
 /* Set before loading: the kernel drops the code of what is not used. */
 const volatile __u32 exit_place; /* enum exit_place */
 const volatile _Bool reports_long; /* long exits are reported */
-/* One check for all that is rare: long exits, program counters; and samples by a clock. */
-const volatile _Bool notes_begin, notes_end;
+const volatile _Bool notes; /* long exits or program counters: one check for both */
 const volatile _Bool is_by_clock; /* a clock takes the samples of stacks */
 const volatile _Bool has_exits; /* on_exit is loaded: a thread's record begins there */
 const volatile __u32 nr_first; /* records in threads[]; the others are in more_threads */

@@ -78,7 +78,7 @@ static __always_inline __u64 vmx_pc(const struct kvm_vcpu *vcpu, _Bool is_nested
 
 static __noinline __u64 pc_at_end(const struct exits_thread *thread, const struct kvm_vcpu *vcpu)
 {
-	_Bool is_nested = codes[thread->open_cell % EXITS_CELLS].is_nested;
+	_Bool is_nested = codes[thread->begun_cell % EXITS_CELLS].is_nested;
 
 	if (!vcpu)
 		return thread->pc;
@@ -158,8 +158,7 @@ static __always_inline void count_pc(struct exits_thread *thread, const struct k
 		slot++;
 	if (slot->pc != pc || slot->cell != cell)
 		slot = begin_slot(thread, i | (now & 1), pc, cell); /* any of the two */
-	if (is_by_clock)
-		thread->ended_pc = pc;
+	thread->ended_pc = pc;
 	if (slot)
 		slot->count++;
 }

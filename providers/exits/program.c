@@ -256,7 +256,8 @@ static bool is_any_interrupted(const struct exits_bpf *bpf)
 	for (uint32_t i = 0; i < bpf->max_threads; i++) {
 		const volatile struct exits_thread *thread = exits_bpf_thread(bpf, i);
 
-		if (thread->user_since && thread->open_since && thread->open_cell >= EXITS_HALT)
+		if (thread->user_since && exits_open_since(thread) &&
+		    thread->begun_cell >= EXITS_HALT)
 			return true;
 	}
 	return false;

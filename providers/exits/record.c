@@ -61,7 +61,8 @@ static struct begins read_begins(const volatile struct exits_thread *thread)
 {
 	struct begins begins = { .nested = load(&thread->nested_since) };
 
-	begins.exit = load(&thread->open_since);
+	begins.exit = exits_open_since(thread);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	begins.user = load(&thread->user_since);
 	return begins;
 }
@@ -81,7 +82,7 @@ static bool copy_once(struct exits_record *to, const volatile struct exits_threa
 {
 	const struct begins begins = read_begins(from);
 
-	set_open(&to->open[EXITS_VMEXIT], begins.exit, from->open_cell);
+	set_open(&to->open[EXITS_VMEXIT], begins.exit, from->begun_cell);
 	set_open(&to->open[EXITS_USERSPACE], begins.user, from->user_cell);
 	to->has_argument = from->has_argument && from->has_argument != EXITS_UNCOUNTED;
 	memcpy(&to->argument, (const void *)(uintptr_t)&from->argument, sizeof(to->argument));
@@ -91,9 +92,9 @@ static bool copy_once(struct exits_record *to, const volatile struct exits_threa
 		exits_record_settle();
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	*ret_begins = begins;
-	return begins.nested == from->nested_since && begins.exit == from->open_since &&
+	return begins.nested == from->nested_since && begins.exit == exits_open_since(from) &&
 	       begins.user == from->user_since &&
-	       to->open[EXITS_VMEXIT].cell == from->open_cell % EXITS_CELLS;
+	       to->open[EXITS_VMEXIT].cell == from->begun_cell % EXITS_CELLS;
 }
 
 /* See exits_record_read(). When user space has an exit, the event of L2 would be past. */
@@ -110,9 +111,9 @@ static void hold_back(struct exits_record *record, uint64_t nested_since)
 }
 
 /*
- * The program clears open_since and user_since before it adds a time to its cell: if they have not
- * changed meanwhile, no time is both open and in a cell. If they change in each try, the thread is
- * busy with short exits, and an open one matters little.
+ * The program says that an exit, or user space's part of it, is over before it adds the time to its
+ * cell: if they are as before, no time is both open and in a cell. If they change in each try, the
+ * thread is busy with short exits, and an open one matters little.
  */
 static void copy(struct exits_record *to, const volatile struct exits_thread *from)
 {
@@ -183,7 +184,7 @@ void exits_record_fold(struct exits_record *record)
 
 void exits_record_end(struct exits_record *record, const volatile struct exits_thread *thread)
 {
-	uint64_t last_ns = thread->open_since, first_ns = thread->first_ns;
+	uint64_t last_ns = exits_open_since(thread), first_ns = thread->first_ns;
 
 	if (record->whole_ns && last_ns > first_ns)
 		record->whole_ns = last_ns - first_ns;

@@ -95,10 +95,13 @@ struct exits_thread {
 	__u32 vcpu; /* the event's vcpu_id; EXITS_NO_VCPU: it has none; or EXITS_NOT_VCPU */
 	__u32 number; /* of this record */
 	__u64 first_ns; /* when the record began */
-	/* When the open exit began; 0: none. Both times are cleared before durations are added. */
-	__u64 open_since;
+	/*
+	 * When the latest exit began, and when the latest that is over ended: the first is open as
+	 * long as that was before it. A time is written, or cleared, before durations are added.
+	 */
+	__u64 begun_ns, ended_ns;
 	__u64 user_since; /* when user space got the exit; 0: user space has not got it */
-	__u32 open_cell, user_cell; /* maybe with EXITS_HALT */
+	__u32 begun_cell, ended_cell, user_cell; /* maybe with EXITS_HALT */
 	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
 	struct exits_argument_key argument; /* of the open exit */
 	__u32 has_argument; /* EXITS_UNCOUNTED: it is counted when the exit ends */
@@ -124,21 +127,26 @@ struct exits_thread {
 	/* The vCPU of the latest halt, and KVM's own sum of what it polled in its halts. */
 	__u64 polling_vcpu, poll_sum_ns;
 	/*
-	 * Of a vCPU that runs guests of its own. nested_since: open_since of the latest exit of L2,
+	 * Of a vCPU that runs guests of its own. nested_since: begun_ns of the latest exit of L2,
 	 * written when its cell is the twin; entered_ns: when the guest, L1 or L2, was entered.
 	 */
 	__u64 nested_since, entered_ns;
 	__u64 nested_ns; /* how long L2 ran */
 	__u64 halt_user_ns; /* how long user space had the vCPU in its halts, and was not idle */
-	/* While the code is sampled by a clock: of the latest exit that ended. */
-	__u64 ended_since, ended_ns;
-	__u64 ended_pc; /* while program counters are counted */
-	__u32 ended_cell;
+	__u64 ended_pc; /* of the latest exit that is over, while program counters are counted */
 	__u64 has_queues; /* by hash: a write with this bit may be among these */
 	struct exits_queue queues[EXITS_QUEUE_SETS][EXITS_QUEUE_WAYS]; /* by hash of the write */
 	struct exits_pc_slot pcs[2 * EXITS_PC_SETS]; /* while the guest's code is counted */
 	struct exits_cell cells[EXITS_CELLS];
 };
+
+/* When the open exit began; 0: none is open. */
+static inline __u64 exits_open_since(const volatile struct exits_thread *thread)
+{
+	__u64 begun_ns = thread->begun_ns;
+
+	return begun_ns > thread->ended_ns ? begun_ns : 0;
+}
 
 /* An exit that took longer than the threshold, in the ring of long exits. */
 struct exits_long {

@@ -114,15 +114,17 @@ static __always_inline void add_to_stack(const struct exits_stack_key *key, __u6
 static __always_inline void describe_exit(struct exits_stack_key *key,
 					  const struct exits_thread *thread)
 {
-	if (thread->open_since)
-		key->cell = thread->open_cell % EXITS_CELLS;
+	_Bool is_open = exits_open_since(thread) != 0;
+
+	if (is_open)
+		key->cell = thread->begun_cell % EXITS_CELLS;
 	else if (thread->user_since && !has_exits)
 		key->cell = thread->user_cell % EXITS_CELLS;
-	if (counts_pcs && thread->open_since)
+	if (counts_pcs && is_open)
 		key->pc = pc_to_count(thread, (const void *)(unsigned long)thread->running,
 				      key->cell);
 	/* A fault's argument is not whole before its exit ends. */
-	if (thread->open_since && thread->has_argument && thread->has_argument != EXITS_UNCOUNTED) {
+	if (is_open && thread->has_argument && thread->has_argument != EXITS_UNCOUNTED) {
 		key->argument = thread->argument;
 		key->argument.thread = 0;
 		key->argument.epoch = 0;
@@ -181,23 +183,24 @@ static __always_inline __u64 time_of_sample(__u64 now)
 	return at;
 }
 
-/* The state of the vCPU at the time of the sample. */
+/*
+ * The state of the vCPU at the time of the sample. A late sample is of the exit before the open
+ * one, or of none: a timer that expires in the guest ends that at once.
+ */
 static __always_inline enum exits_stack_state state_at(const struct exits_thread *thread, __u64 at)
 {
-	if (!thread || !thread->open_cell)
+	__u64 since = thread ? exits_open_since(thread) : 0;
+
+	if (!thread || !thread->begun_cell || (since && at >= since))
 		return EXITS_STACK_ON;
-	if (thread->open_since && at >= thread->open_since)
-		return EXITS_STACK_ON;
-	if (at >= thread->ended_since && at < thread->ended_ns)
-		return EXITS_STACK_LATE;
-	return EXITS_STACK_GUEST;
+	return at < thread->ended_ns ? EXITS_STACK_LATE : EXITS_STACK_GUEST;
 }
 
 /* Until user space gets the exit its thread is in KVM_RUN, which always has the same callers. */
 static __always_inline __u64 keep_user_stack(void *ctx, struct exits_frames *frames,
 					     const struct exits_thread *thread)
 {
-	if (thread && thread->open_since && !thread->user_since)
+	if (thread && exits_open_since(thread) && !thread->user_since)
 		return 0;
 	return keep_stack(ctx, frames, BPF_F_USER_STACK);
 }

@@ -343,7 +343,7 @@ static uint64_t open_ns(struct watched_thread *thread, const struct exits_argume
 
 	if (!argument->since_ns || memcmp(&argument->key, key, sizeof(*key)) != 0)
 		return 0;
-	if (thread->record->open_since != argument->since_ns &&
+	if (exits_open_since(thread->record) != argument->since_ns &&
 	    cell->time_ns >= argument->sum_ns)
 		argument->since_ns = argument->time_ns = 0;
 	argument->sum_ns = cell->time_ns + argument->time_ns;

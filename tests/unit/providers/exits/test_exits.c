@@ -363,8 +363,8 @@ static void test_long_halt_is_in_every_sample(void **state)
 	struct exits_thread *record = begin(w, 0, false);
 
 	happened(record, CELL_HLT, 1, 0);
-	record->open_cell = CELL_HLT;
-	record->open_since = SECOND;
+	record->begun_cell = CELL_HLT;
+	record->begun_ns = SECOND;
 	for (uint64_t now = 3 * SECOND / 2; now <= 3 * SECOND; now += SECOND / 2) {
 		take_sample(w, now);
 		assert_int_equal(count_of(w, "time(halt)"), now - SECOND);
@@ -374,7 +374,7 @@ static void test_long_halt_is_in_every_sample(void **state)
 		assert_int_equal(time_of(w, "vmexit"), now - SECOND);
 		assert_int_equal(open_of(w, "vmexit"), now - SECOND);
 	}
-	record->open_since = 0;
+	record->begun_ns = 0;
 	happened(record, CELL_HLT, 0, 2 * SECOND + 10);
 	take_sample(w, 7 * SECOND / 2);
 	assert_int_equal(time_of(w, "vmexit(HLT)"), 2 * SECOND + 10);
@@ -409,12 +409,12 @@ static void test_never_back(void **state)
 	struct exits_thread *record = begin(w, 0, false);
 
 	happened(record, CELL_MSR, 1, 0);
-	record->open_cell = CELL_MSR;
-	record->open_since = SECOND;
+	record->begun_cell = CELL_MSR;
+	record->begun_ns = SECOND;
 	take_sample(w, SECOND + 1000);
 	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1000);
 	assert_int_equal(count_of(w, "time(kvm)"), 1000);
-	record->open_since = 0; /* it is about to be added to its cell */
+	record->begun_ns = 0; /* it is about to be added to its cell */
 	take_sample(w, SECOND + 1500);
 	assert_int_equal(time_of(w, "vmexit(MSR_WRITE)"), 1500);
 	assert_int_equal(count_of(w, "time(kvm)"), 1500);
@@ -431,8 +431,8 @@ static void test_user_space_within_an_exit(void **state)
 
 	happened(record, CELL_MSR, 1, 0);
 	happened(record, CELL_IO, 1, 0);
-	record->open_cell = CELL_MSR;
-	record->open_since = SECOND;
+	record->begun_cell = CELL_MSR;
+	record->begun_ns = SECOND;
 	record->user_cell = CELL_IO;
 	record->user_since = SECOND + 300;
 	take_sample(w, SECOND + 1000);
@@ -440,13 +440,13 @@ static void test_user_space_within_an_exit(void **state)
 	assert_int_equal(count_of(w, "time(kvm)"), 300);
 	assert_int_equal(count_of(w, "time(guest)"), 0);
 	/* A halt that user space does is one as a whole. */
-	record->open_cell = CELL_HLT;
+	record->begun_cell = CELL_HLT;
 	record->user_cell = CELL_USER_HLT;
 	happened(record, CELL_HLT, 1, 0);
 	happened(record, CELL_USER_HLT, 1, 0);
 	record->cells[CELL_MSR].time_ns = 1000;
 	record->cells[CELL_IO].time_ns = 700;
-	record->open_since = SECOND + 2000;
+	record->begun_ns = SECOND + 2000;
 	record->user_since = SECOND + 2100;
 	take_sample(w, SECOND + 3000);
 	assert_int_equal(count_of(w, "time(halt)"), 1000);
@@ -462,13 +462,13 @@ static void test_user_space_never_back(void **state)
 
 	happened(record, CELL_MSR, 1, 0);
 	happened(record, CELL_IO, 1, 0);
-	record->open_cell = CELL_MSR;
-	record->open_since = SECOND;
+	record->begun_cell = CELL_MSR;
+	record->begun_ns = SECOND;
 	record->user_cell = CELL_IO;
 	record->user_since = SECOND + 300;
 	take_sample(w, SECOND + 1000);
 	assert_int_equal(count_of(w, "time(user)"), 700);
-	record->open_since = 0;
+	record->begun_ns = 0;
 	take_sample(w, SECOND + 1001);
 	assert_int_equal(count_of(w, "time(user)"), 701);
 	assert_int_equal(time_of(w, "userspace(IO)"), 701);
@@ -488,8 +488,8 @@ static void test_parts_of_a_kicked_halt(void **state)
 
 	happened(record, CELL_HLT, 1, 0);
 	happened(record, CELL_RESTART, 1, 0);
-	record->open_cell = CELL_HLT | EXITS_HALT;
-	record->open_since = SECOND;
+	record->begun_cell = CELL_HLT | EXITS_HALT;
+	record->begun_ns = SECOND;
 	record->user_cell = CELL_RESTART;
 	record->user_since = SECOND + SECOND / 10;
 	take_sample(w, 2 * SECOND);
@@ -537,15 +537,15 @@ static void goes_to_twin(struct exits_thread *record)
 {
 	record->cells[CELL_MSR].count--;
 	happened(record, CELL_MSR_L2, 1, 0);
-	record->open_cell = CELL_MSR_L2;
-	record->nested_since = record->open_since;
+	record->begun_cell = CELL_MSR_L2;
+	record->nested_since = record->begun_ns;
 }
 
 static void exits_for_msr(struct exits_thread *record, uint64_t at_ns)
 {
 	happened(record, CELL_MSR, 1, 0);
-	record->open_cell = CELL_MSR;
-	record->open_since = at_ns;
+	record->begun_cell = CELL_MSR;
+	record->begun_ns = at_ns;
 }
 
 /* Exits of L2 have a name of their own, and their vCPU a time in L2. */
@@ -704,8 +704,8 @@ static void test_exit_that_never_ends(void **state)
 	take_sample(w, 2 * SECOND);
 	happened(record, CELL_HLT, 1, 0);
 	happened(record, CELL_USER_HLT, 1, 0);
-	record->open_cell = CELL_HLT;
-	record->open_since = 2 * SECOND;
+	record->begun_cell = CELL_HLT;
+	record->begun_ns = 2 * SECOND;
 	record->user_cell = CELL_USER_HLT;
 	record->user_since = 2 * SECOND + 5;
 	dies(record);
@@ -728,8 +728,8 @@ static void test_open_when_the_thread_ends(void **state)
 	const struct timing *timing;
 
 	happened(record, CELL_MSR, 1, 0);
-	record->open_cell = CELL_MSR;
-	record->open_since = 2 * SECOND;
+	record->begun_cell = CELL_MSR;
+	record->begun_ns = 2 * SECOND;
 	take_sample(w, 3 * SECOND);
 	assert_int_equal(timing_of(w, row_of(w, guest, 0, "vmexit(MSR_WRITE)"))->open_ns, SECOND);
 	dies(record);
@@ -752,8 +752,8 @@ static void test_argument_of_an_open_exit(void **state)
 	const char *name = "msr(MSR_WRITE 0x6e0 IA32_TSC_DEADLINE write)";
 
 	happened(record, CELL_MSR, 1, 0);
-	record->open_cell = CELL_MSR;
-	record->open_since = 2 * SECOND;
+	record->begun_cell = CELL_MSR;
+	record->begun_ns = 2 * SECOND;
 	record->argument = key;
 	record->has_argument = 1;
 	w->arguments[0] = (struct counted){ .key = key, .cell.count = 1 };
@@ -764,7 +764,7 @@ static void test_argument_of_an_open_exit(void **state)
 	take_sample(w, 4 * SECOND);
 	assert_int_equal(time_of(w, name), 2 * SECOND);
 	/* The exit has ended, and its time is not yet with the argument. */
-	record->open_since = 0;
+	record->begun_ns = 0;
 	record->has_argument = 0;
 	happened(record, CELL_MSR, 0, 5 * SECOND / 2);
 	take_sample(w, 9 * SECOND / 2);
@@ -786,8 +786,8 @@ static void test_a_read_that_is_open(void **state)
 
 	happened(record, CELL_ODD, 2, 100);
 	w->arguments[0] = (struct counted){ .key = key, .cell = { .count = 1, .time_ns = 100 } };
-	record->open_cell = CELL_ODD;
-	record->open_since = 2 * SECOND;
+	record->begun_cell = CELL_ODD;
+	record->begun_ns = 2 * SECOND;
 	key.c = 0;
 	record->argument = key;
 	record->has_argument = 1;
@@ -798,7 +798,7 @@ static void test_a_read_that_is_open(void **state)
 	w->arguments[0].cell.count++;
 	take_sample(w, 4 * SECOND);
 	assert_int_equal(time_of(w, name), 2 * SECOND + 100);
-	record->open_since = 0;
+	record->begun_ns = 0;
 	record->has_argument = 0;
 	w->arguments[0].cell.time_ns += 2 * SECOND;
 	take_sample(w, 5 * SECOND);
@@ -815,7 +815,7 @@ static void test_thread_begins_during_the_sample(void **state)
 	happened(brief, CELL_MSR, 10, SECOND);
 	brief->vcpu = 0;
 	brief->first_ns = 5 * SECOND;
-	brief->open_since = 7 * SECOND;
+	brief->begun_ns = 7 * SECOND;
 	dies(brief);
 	happened(other, CELL_MSR, 10, SECOND);
 	other->first_ns = 5 * SECOND;
@@ -869,8 +869,8 @@ static void test_index_is_known_late(void **state)
 	uint32_t guest = guests_add_fake(w->guests, getppid(), "late", 0);
 
 	happened(record, CELL_HLT, 1, 0);
-	record->open_cell = CELL_HLT;
-	record->open_since = SECOND;
+	record->begun_cell = CELL_HLT;
+	record->begun_ns = SECOND;
 	take_sample(w, 2 * SECOND);
 	assert_int_equal(row_of(w, guest, -1, "vmexit(HLT)")->count, 1);
 	record->vcpu = 7;
@@ -880,7 +880,7 @@ static void test_index_is_known_late(void **state)
 	assert_int_equal(count_of_all(w, "vmexit(HLT)"), 1);
 	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND);
 	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->open_ns, 2 * SECOND);
-	record->open_since = 0;
+	record->begun_ns = 0;
 	happened(record, CELL_HLT, 0, 4 * SECOND + 5);
 	take_sample(w, 6 * SECOND);
 	assert_int_equal(timing_of(w, row_of(w, guest, 7, "vmexit(HLT)"))->time_ns, 2 * SECOND + 5);

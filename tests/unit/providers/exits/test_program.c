@@ -55,6 +55,7 @@ static long bpf_loop(uint32_t nr, long (*step)(uint32_t, struct queue_search *),
 		     struct queue_search *ctx, uint64_t flags);
 static void bpf_ringbuf_submit(void *data, uint64_t flags);
 static long bpf_get_stack(void *ctx, void *to, uint32_t size, uint64_t flags);
+static long bpf_task_pt_regs(struct task_struct *task);
 
 /* What is constant in the kernel is set by the tests. */
 #include <linux/bpf.h>
@@ -129,7 +130,8 @@ static struct {
 	uint32_t nr_arguments;
 	struct exits_long reported[2]; /* the ring */
 	/* Of stacks: the frames that there are now; 0: none. */
-	uint64_t kernel_frame, user_frame;
+	uint64_t kernel_frame, user_frame, user_caller;
+	struct pt_regs regs; /* of user space */
 	struct exits_frames taken;
 	uint64_t expiry;
 	struct exits_stack_key stack_keys[STACKS];
@@ -175,12 +177,20 @@ static uint64_t *find_pc(const struct exits_pc_key *key)
 static long bpf_get_stack(void *ctx, void *to, uint32_t size, uint64_t flags)
 {
 	const uint64_t *frame = flags & BPF_F_USER_STACK ? &m.user_frame : &m.kernel_frame;
-	bool is_first_only = size == sizeof(*frame) && !(flags & BPF_F_USER_STACK);
 
 	(void)ctx;
-	assert_true(is_first_only || size == sizeof(struct exits_frames));
+	assert_true(size == sizeof(*frame) || size == sizeof(struct exits_frames));
+	memset(to, 0, size);
 	memcpy(to, frame, sizeof(*frame));
+	if (flags & BPF_F_USER_STACK && size > sizeof(*frame))
+		memcpy((uint64_t *)to + 1, &m.user_caller, sizeof(m.user_caller));
 	return *frame ? sizeof(*frame) : 0;
+}
+
+static long bpf_task_pt_regs(struct task_struct *task)
+{
+	assert_ptr_equal(task, &m.task);
+	return (intptr_t)&m.regs;
 }
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
@@ -273,7 +283,7 @@ static bool has_field(const char *field)
 
 static bool has_value(const char *name)
 {
-	return strcmp(name, "BPF_FUNC_loop") == 0 ? has_field(name) : has_function;
+	return strncmp(name, "BPF_FUNC_", 9) == 0 ? has_field(name) : has_function;
 }
 
 static struct task_struct *bpf_get_current_task_btf(void)
@@ -360,7 +370,7 @@ static int setup(void **state)
 	run_watch = 0;
 	is_interrupting = false;
 	exit_place = EXIT_IN_SYNDROME;
-	notes_begin = notes_end = true; /* what is noted is by the others */
+	notes = true; /* what is noted is by the others */
 	reports_long = false;
 	counts_pcs = false;
 	lost_pcs = 0;
@@ -448,7 +458,7 @@ static void test_exit_and_entry(void **state)
 	assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 500);
 	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->count, 1);
 	assert_int_equal(cell_of(0, IO, EXITS_USERSPACE)->time_ns, 300);
-	assert_int_equal(m.records[0].open_since, 0);
+	assert_int_equal(exits_open_since(&m.records[0]), 0);
 	assert_int_equal(m.records[0].user_since, 0);
 }
 
@@ -873,20 +883,20 @@ static void test_long_wait(void **state)
 	unsigned long long *waited = &m.task.sched_info.run_delay;
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		m.lacks = i ? NULL : "run_delay";
 		*waited = 5000;
-		begins_at(1000, IO, 0);
+		begins_at(1000 + 1000 * i, IO, 0);
 		*waited += 100;
-		leaves_at(1200, IO, 0);
+		leaves_at(1200 + 1000 * i, IO, 0);
 		*waited += 250;
-		enters_at(1500);
+		enters_at(1500 + 1000 * i);
 		assert_int_equal(m.reported[i].waited_ns, i ? 350 : EXITS_UNKNOWN);
 	}
 	m.nr_reserved = m.nr_reported = 0;
 	*waited += 700; /* in the guest: its exit has not begun */
-	begins_at(2000, IO, 0);
-	enters_at(2500);
+	begins_at(3000, IO, 0);
+	enters_at(3500);
 	assert_int_equal(m.reported[0].waited_ns, 0);
 }
 
@@ -1294,7 +1304,7 @@ static void test_reason_in_vcpu(void **state)
 		runs_at(1500, &svm.vcpu);
 		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->count, 1);
 		assert_int_equal(cell_of(0, HLT, EXITS_VMEXIT)->time_ns, 500);
-		assert_int_equal(m.records[0].open_since, 0);
+		assert_int_equal(exits_open_since(&m.records[0]), 0);
 		assert_int_equal(m.records[0].vcpu, 7);
 		setup_vmx(state);
 		has_function = i;
@@ -1756,7 +1766,7 @@ static void test_samples(void **state)
 	samples_at(5, 1, 2);
 	assert_int_equal(m.nr_stacks, 0); /* the thread runs no vCPU */
 	exits_at(10, IO);
-	cell = m.records[0].open_cell;
+	cell = m.records[0].begun_cell;
 	samples_at(14, 0xf1, 0xf2);
 	samples_at(16, 0xf1, 0xf2);
 	expect_stack(0, EXITS_STACK_ON, cell, 200, 2);
@@ -1789,20 +1799,20 @@ static void test_late_samples(void **state)
 	is_by_clock = true;
 	sample_ns = 1000;
 	exits_at(100, IO);
-	io = m.records[0].open_cell;
+	io = m.records[0].begun_cell;
 	enters_at(200);
 	expires_at(190);
 	samples_at(210, 0xf1, 0xf2);
 	expect_stack(0, EXITS_STACK_LATE, io, 1000, 1);
 	assert_int_equal(m.stack_keys[0].kernel | m.stack_keys[0].user, 0);
 	exits_at(220, HLT);
-	other = m.records[0].open_cell;
+	other = m.records[0].begun_cell;
 	expires_at(199);
 	samples_at(230, 0xf1, 0xf2);
 	expect_stack(0, EXITS_STACK_LATE, io, 2000, 2);
 	expires_at(200);
 	samples_at(230, 0xf1, 0xf2); /* its own interrupt is the exit */
-	expires_at(99);
+	expires_at(219);
 	samples_at(230, 0xf1, 0xf2);
 	expect_stack(1, EXITS_STACK_GUEST, EXITS_NO_CELL, 2000, 2);
 	expires_at(220);
@@ -1849,13 +1859,13 @@ static void test_pcs_of_samples(void **state)
 	switches_at(1010, 1, 3);
 	switches_at(1020, 3, 1);
 	m.tid = 1;
-	expect_stack(1, EXITS_STACK_OFF, m.records[0].open_cell, 10, 1);
+	expect_stack(1, EXITS_STACK_OFF, m.records[0].begun_cell, 10, 1);
 	assert_int_equal(m.stack_keys[1].pc, KERNEL);
 	enters_at(1100);
 	begins_at(1101, IO, 0x401000);
 	expires_at(1099);
 	samples_at(1102, 0xf1, 0);
-	expect_stack(2, EXITS_STACK_LATE, m.records[0].open_cell, 100, 1);
+	expect_stack(2, EXITS_STACK_LATE, m.records[0].begun_cell, 100, 1);
 	assert_int_equal(m.stack_keys[2].pc, KERNEL);
 	expires_at(1101);
 	samples_at(1103, 0xf1, 0);
@@ -1924,7 +1934,7 @@ static void test_absence(void **state)
 	(void)state;
 	m.tid = 1;
 	exits_at(10, IO);
-	cell = m.records[0].open_cell;
+	cell = m.records[0].begun_cell;
 	m.kernel_frame = 0xf1;
 	switches_at(20, 1, 3);
 	assert_int_equal(m.nr_stacks, 0);
