@@ -63,6 +63,11 @@ struct hrtimer {
 	long long _softexpires;
 } OF_KERNEL;
 
+/* x86-64 */
+struct pt_regs {
+	unsigned long bp, sp;
+} OF_KERNEL;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state, flags, on_rq;

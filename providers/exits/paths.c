@@ -160,8 +160,9 @@ static uint32_t exit_of(struct exits_paths *paths, const struct exits_stack_key 
 static uint32_t make_node(struct exits_paths *paths, const struct exits_stack_key *key)
 {
 	struct stacks *to = paths->config.stacks;
-	/* While KVM says that the guest runs, there are no stacks at all. */
-	bool has_kernel = key->kernel || !key->user || key->state == EXITS_STACK_OFF;
+	bool is_off = key->state == EXITS_STACK_OFF;
+	/* Of a thread that sleeps in KVM's halt there are no stacks. */
+	bool has_kernel = key->kernel || (!key->user && !is_off);
 	struct path kernel, user;
 	uint32_t node;
 
@@ -174,9 +175,9 @@ static uint32_t make_node(struct exits_paths *paths, const struct exits_stack_ke
 		return add_call(to, node, "[interrupts off]", FUNCTION_KERNEL);
 	node = add_calls(to, node, &user);
 	node = add_calls(to, node, &kernel);
-	if (has_kernel ? !kernel.nr : !user.nr)
+	if (has_kernel ? !kernel.nr : key->user && !user.nr)
 		node = add_call(to, node, "[unknown]", has_kernel ? FUNCTION_KERNEL : FUNCTION_VMM);
-	if (key->state == EXITS_STACK_OFF)
+	if (is_off)
 		node = add_call(to, node, "[off CPU]", FUNCTION_OFF);
 	return node;
 }

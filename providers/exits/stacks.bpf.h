@@ -9,6 +9,8 @@
 #include "providers/exits/maps.bpf.h"
 #include "providers/exits/pc.bpf.h"
 
+#define LARGEST_FRAME (1 << 20) /* bytes, of a function of user space */
+
 /* Set before loading: what a sample stands for. */
 const volatile __u64 sample_ns;
 
@@ -75,15 +77,20 @@ static __always_inline __u64 hash_frames(const struct exits_frames *frames)
 	return hash | 1;
 }
 
-/* The hash of the stack, which is kept by it. 0: there is none, or no room for it. */
-static __noinline __u64 keep_stack(void *ctx, struct exits_frames *frames, __u64 flags)
+/*
+ * The hash of the stack, of which the innermost nr frames are kept by it; 0: there is none, or no
+ * room for it.
+ */
+static __noinline __u64 keep_stack(void *ctx, struct exits_frames *frames, __u64 flags, __u32 nr)
 {
 	__u64 hash;
 
-	if (!ctx || !frames)
+	if (!ctx || !frames || nr > EXITS_FRAMES)
 		return 0;
-	/* It clears the rest of the frames. */
-	if (bpf_get_stack(ctx, frames->at, sizeof(frames->at), flags) < 8)
+	if (nr < EXITS_FRAMES)
+		frames->at[nr] = 0;
+	/* It clears the rest of these frames. */
+	if (bpf_get_stack(ctx, frames->at, nr * sizeof(frames->at[0]), flags) < 8)
 		return 0;
 	hash = hash_frames(frames);
 	if (bpf_map_lookup_elem(&stack_frames, &hash) ||
@@ -196,13 +203,29 @@ static __always_inline enum exits_stack_state state_at(const struct exits_thread
 	return at < thread->ended_ns ? EXITS_STACK_LATE : EXITS_STACK_GUEST;
 }
 
+/*
+ * The frames to ask for of user space. On x86-64 most code there is built without frame pointers:
+ * their register has anything, and the kernel would take what it finds there for callers, until it
+ * has a page fault. Then the place where the thread is is all that is known.
+ */
+static __always_inline __u32 user_frames(void)
+{
+	const struct pt_regs *regs;
+
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs) ||
+	    !bpf_core_field_exists(struct pt_regs, bp))
+		return EXITS_FRAMES;
+	regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	return regs->bp - regs->sp < LARGEST_FRAME ? EXITS_FRAMES : 1;
+}
+
 /* Until user space gets the exit its thread is in KVM_RUN, which always has the same callers. */
 static __always_inline __u64 keep_user_stack(void *ctx, struct exits_frames *frames,
 					     const struct exits_thread *thread)
 {
 	if (thread && exits_open_since(thread) && !thread->user_since)
 		return 0;
-	return keep_stack(ctx, frames, BPF_F_USER_STACK);
+	return keep_stack(ctx, frames, BPF_F_USER_STACK, user_frames());
 }
 
 /*
@@ -214,7 +237,7 @@ static __always_inline void keep_stacks(void *ctx, struct exits_frames *frames,
 					struct exits_stack_key *key)
 {
 	if (key->state == EXITS_STACK_ON)
-		key->kernel = keep_stack(ctx, frames, 0);
+		key->kernel = keep_stack(ctx, frames, 0, EXITS_FRAMES);
 	else if (bpf_get_stack(ctx, frames->at, sizeof(frames->at[0]), 0) > 0)
 		return;
 	key->user = keep_user_stack(ctx, frames, thread);
@@ -252,6 +275,13 @@ int on_sample(void *ctx)
 	return 0;
 }
 
+/* Halts are many, and a thread that sleeps in KVM's halt always has the same stack. */
+static __always_inline _Bool halts_in_kvm(const struct exits_thread *thread)
+{
+	return thread && exits_open_since(thread) && thread->begun_cell >= EXITS_HALT &&
+	       !thread->user_since;
+}
+
 static __always_inline void begin_absence(void *ctx)
 {
 	struct exits_absence absence = { 0 };
@@ -265,8 +295,10 @@ static __always_inline void begin_absence(void *ctx)
 	if (!frames)
 		return;
 	absence.key.state = EXITS_STACK_OFF;
-	absence.key.kernel = keep_stack(ctx, frames, 0);
-	absence.key.user = keep_user_stack(ctx, frames, thread);
+	if (!halts_in_kvm(thread)) {
+		absence.key.kernel = keep_stack(ctx, frames, 0, EXITS_FRAMES);
+		absence.key.user = keep_user_stack(ctx, frames, thread);
+	}
 	absence.since = bpf_ktime_get_ns();
 	bpf_map_update_elem(&absences, &absence.key.tid, &absence, BPF_ANY);
 }

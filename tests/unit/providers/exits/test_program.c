@@ -1826,6 +1826,35 @@ static void test_late_samples(void **state)
 	expect_stack(2, EXITS_STACK_ON, other, 2000, 2);
 }
 
+/* A register that points to no frame on the stack has no callers; nor is it known everywhere. */
+static void test_frame_pointers(void **state)
+{
+	static const struct {
+		uint64_t frame;
+		const char *lacks;
+		bool has_caller;
+	} cases[] = {
+		{ 0x7000, NULL, true },		       { 0x7010, NULL, true },
+		{ 0x7000 + (1 << 20) - 8, NULL, true }, { 0x7000 + (1 << 20), NULL, false },
+		{ 0x6ff8, NULL, false },	       { 5, NULL, false },
+		{ 5, "pt_regs, bp", true },	       { 5, "BPF_FUNC_task_pt_regs", true },
+	};
+
+	(void)state;
+	m.user_caller = 0xca;
+	m.regs.sp = 0x7000;
+	exits_at(10, IO);
+	leaves_at(11, IO, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		m.regs.bp = cases[i].frame;
+		m.lacks = cases[i].lacks;
+		samples_at(20 + i, 0, 0xf2);
+		assert_int_equal(m.taken.at[0], 0xf2);
+		assert_int_equal(m.taken.at[1], cases[i].has_caller ? 0xca : 0);
+	}
+	assert_int_equal(m.nr_stacks, 2);
+}
+
 /* The argument is part of the stack as soon as it is known; a fault's is only when it ends. */
 static void test_arguments_of_stacks(void **state)
 {
@@ -1951,6 +1980,29 @@ static void test_absence(void **state)
 	expect_stack(1, EXITS_STACK_OFF, EXITS_NO_CELL, 5, 1);
 }
 
+/* In KVM's halt the stack is always the same; user space may do anything in it. */
+static void test_absence_in_halt(void **state)
+{
+	(void)state;
+	m.tid = 1;
+	halts[0] = HLT;
+	exits_at(10, HLT);
+	m.kernel_frame = 0xf1;
+	m.user_frame = 0xf2;
+	switches_at(20, 1, 3);
+	switches_at(50, 3, 1);
+	m.tid = 1;
+	expect_stack(0, EXITS_STACK_OFF, m.records[0].begun_cell % EXITS_CELLS, 30, 1);
+	assert_int_equal(m.stack_keys[0].kernel | m.stack_keys[0].user, 0);
+	leaves_at(60, EXITS_USER_HLT, 0);
+	switches_at(70, 1, 3);
+	switches_at(90, 3, 1);
+	m.tid = 1;
+	expect_stack(1, EXITS_STACK_OFF, m.records[0].begun_cell % EXITS_CELLS, 20, 1);
+	assert_int_not_equal(m.stack_keys[1].kernel, 0);
+	assert_int_not_equal(m.stack_keys[1].user, 0);
+}
+
 UNIT(test_program)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -2018,6 +2070,8 @@ UNIT(test_program)
 		TEST(test_stacks_of_userspace),
 		TEST(test_no_room_for_stacks),
 		TEST(test_absence),
+		TEST(test_absence_in_halt),
+		TEST(test_frame_pointers),
 		TEST(test_buckets),
 	};
 
