@@ -218,12 +218,6 @@ void minutes_reset(struct minutes *minutes)
 
 void minutes_release(struct minutes *minutes)
 {
-	struct minute_sum *sum = minutes->sums, *next;
-
-	HASH_CLEAR(hh, minutes->sums);
-	for (; sum; sum = next) {
-		next = sum->hh.next;
-		free(sum);
-	}
+	hash_free(minutes->sums, free);
 	*minutes = (struct minutes){ 0 };
 }

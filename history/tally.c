@@ -8,12 +8,7 @@
 
 void tally_release(struct tally *tally)
 {
-	struct tally_sum *sum, *next;
-
-	HASH_ITER(hh, tally->sums, sum, next) {
-		HASH_DEL(tally->sums, sum);
-		free(sum);
-	}
+	hash_free(tally->sums, free);
 }
 
 static bool is_known(const struct tally *tally, uint32_t guest)

@@ -16,6 +16,17 @@
 #define hash_add(table, member, element) \
 	HASH_ADD(hh, table, member, sizeof((element)->member), element)
 
+/* Empties a table; release, such as free(), takes each element. */
+#define hash_free(table, release)                               \
+	do {                                                    \
+		__typeof__(table) hash_at = (table), hash_next; \
+		HASH_CLEAR(hh, table);                          \
+		for (; hash_at; hash_at = hash_next) {          \
+			hash_next = hash_at->hh.next;           \
+			release(hash_at);                       \
+		}                                               \
+	} while (0)
+
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
 /* The hash of some bytes becomes that of one more, or of a text after them. */

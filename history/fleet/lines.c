@@ -35,29 +35,29 @@ void lines_init(struct lines *lines)
 	lines->finding = host_fields_add_part(fields, PROVIDER_HOST, HOST_FINDING);
 }
 
+static void line_free(struct line *line)
+{
+	free(line->counts);
+	free(line);
+}
+
 void lines_clear(struct lines *lines)
 {
-	struct line *line, *next;
-
-	HASH_ITER(hh, lines->lines, line, next) {
-		HASH_DEL(lines->lines, line);
-		free(line->counts);
-		free(line);
-	}
+	hash_free(lines->lines, line_free);
 	lines->nr_lines = 0;
 	lines->size = 0;
 }
 
+static void member_free(struct member *member)
+{
+	free(member->guest.vcpus);
+	free(member);
+}
+
 void lines_release(struct lines *lines)
 {
-	struct member *member, *next;
-
 	lines_clear(lines);
-	HASH_ITER(hh, lines->members, member, next) {
-		HASH_DEL(lines->members, member);
-		free(member->guest.vcpus);
-		free(member);
-	}
+	hash_free(lines->members, member_free);
 }
 
 void lines_begin(struct lines *lines, uint64_t first, unsigned int nr)

@@ -72,27 +72,12 @@ struct recorded_code *recorded_code_new(const struct trace *trace)
 	return code;
 }
 
-static void forget_known(struct recorded_code *code)
-{
-	struct known_stack *known, *next;
-
-	HASH_ITER(hh, code->known, known, next) {
-		HASH_DEL(code->known, known);
-		free(known);
-	}
-}
-
 void recorded_code_free(struct recorded_code *code)
 {
-	struct code_sum *sum, *next;
-
 	if (!code)
 		return;
-	forget_known(code);
-	HASH_ITER(hh, code->sums, sum, next) {
-		HASH_DEL(code->sums, sum);
-		free(sum);
-	}
+	hash_free(code->known, free);
+	hash_free(code->sums, free);
 	free(code->kernels);
 	functions_free(code->functions);
 	stacks_free(code->stacks);
@@ -200,7 +185,7 @@ static const struct known_stack *look_up(struct recorded_code *code,
 		return known;
 	}
 	if (HASH_COUNT(code->known) == KNOWN_MAX)
-		forget_known(code);
+		hash_free(code->known, free);
 	make_path(code, event, made);
 	HASH_ADD_KEYPTR(hh, code->known, &made->key, size, made);
 	return made;

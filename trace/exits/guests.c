@@ -68,12 +68,7 @@ enum { IS_VCPU = -2, IS_CPU = -3 }; /* values of guest_key.guest */
 
 void recorded_guests_release(struct recorded_guests *guests)
 {
-	struct recorded_guest *guest, *next;
-
-	HASH_ITER(hh, guests->hash, guest, next) {
-		HASH_DEL(guests->hash, guest);
-		free(guest);
-	}
+	hash_free(guests->hash, free);
 }
 
 /* Finds or adds a key. A new one has number SIZE_MAX. */

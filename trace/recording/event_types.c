@@ -50,20 +50,10 @@ const void *trace_field_data(const struct trace_field *field, const struct trace
 
 /* ---- names of threads */
 
-static void release_all(struct comm **hash)
-{
-	struct comm *comm, *next;
-
-	HASH_ITER(hh, *hash, comm, next) {
-		HASH_DEL(*hash, comm);
-		free(comm);
-	}
-}
-
 void comms_release(struct comms *comms)
 {
-	release_all(&comms->hash);
-	release_all(&comms->ended);
+	hash_free(comms->hash, free);
+	hash_free(comms->ended, free);
 	comms->nr = 0;
 }
 

@@ -256,12 +256,6 @@ void ppc_counts_print(struct ppc_counts *counts, FILE *out)
 
 void ppc_counts_release(struct ppc_counts *counts)
 {
-	for (size_t i = 0; i < NR_PPC_TABLES; i++) {
-		struct ppc_count *at, *next;
-
-		HASH_ITER(hh, counts->tables[i], at, next) {
-			HASH_DEL(counts->tables[i], at);
-			free(at);
-		}
-	}
+	for (size_t i = 0; i < NR_PPC_TABLES; i++)
+		hash_free(counts->tables[i], free);
 }

@@ -342,13 +342,8 @@ int rules_read(const char *path, struct rules **ret_rules, struct error *error)
 
 void rules_free(struct rules *rules)
 {
-	struct print_rule *rule, *next;
-
 	if (!rules)
 		return;
-	HASH_ITER(hh, rules->by_event, rule, next) {
-		HASH_DEL(rules->by_event, rule);
-		rule_free(rule);
-	}
+	hash_free(rules->by_event, rule_free);
 	free(rules);
 }

@@ -137,13 +137,13 @@ void timeline_code_end(struct timeline_code *code)
 	}
 }
 
+static void track_free(struct code_track *track)
+{
+	free(track->calls);
+	free(track);
+}
+
 void timeline_code_release(struct timeline_code *code)
 {
-	struct code_track *track, *next;
-
-	HASH_ITER(hh, code->tracks, track, next) {
-		HASH_DEL(code->tracks, track);
-		free(track->calls);
-		free(track);
-	}
+	hash_free(code->tracks, track_free);
 }

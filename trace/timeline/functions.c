@@ -411,16 +411,12 @@ static void end_thread(struct functions *functions, struct thread *thread)
 static void functions_end(struct functions *functions)
 {
 	struct thread *thread, *next_thread;
-	struct process *process, *next_process;
 
 	HASH_ITER(hh, functions->threads, thread, next_thread) {
 		HASH_DEL(functions->threads, thread);
 		end_thread(functions, thread);
 	}
-	HASH_ITER(hh, functions->processes, process, next_process) {
-		HASH_DEL(functions->processes, process);
-		free(process);
-	}
+	hash_free(functions->processes, free);
 }
 
 int timeline_functions(FILE *in, const char *path, const struct functions_config *config,

@@ -130,16 +130,6 @@ const char *out_keep(struct timeline_out *out, const char *text)
 	return kept->text;
 }
 
-static void release_kept(struct timeline_out *out)
-{
-	struct kept_text *kept, *next;
-
-	HASH_ITER(hh, out->kept, kept, next) {
-		HASH_DEL(out->kept, kept);
-		free(kept);
-	}
-}
-
 /* ---- events ---- */
 
 void out_begin(struct timeline_out *out, FILE *file, const struct timeline_format *format)
@@ -186,5 +176,5 @@ void out_counter(struct timeline_out *out, const struct timeline_event *event, c
 void out_end(struct timeline_out *out, const struct timeline_args *metadata)
 {
 	out->format->end(out->state, metadata);
-	release_kept(out);
+	hash_free(out->kept, free);
 }

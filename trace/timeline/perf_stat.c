@@ -384,7 +384,7 @@ static void add_line(struct perf *perf, const struct perf_line *line)
 /* Ends all counters after their last interval. One that was never counted is not drawn. */
 static void end_counters(struct perf *perf)
 {
-	struct perf_counter *counter, *next;
+	struct perf_counter *counter;
 
 	for (counter = perf->counters; counter; counter = counter->hh.next) {
 		if (counter->is_gap && counter->has_value)
@@ -392,10 +392,7 @@ static void end_counters(struct perf *perf)
 		else
 			draw_end(perf, counter);
 	}
-	HASH_ITER(hh, perf->counters, counter, next) {
-		HASH_DEL(perf->counters, counter);
-		free(counter);
-	}
+	hash_free(perf->counters, free);
 }
 
 static int read_lines(struct perf *perf, FILE *in, const char *path, struct error *error)

@@ -455,23 +455,10 @@ static void describe_trace(struct packets *packets, const struct timeline_args *
 	packet_end(packets);
 }
 
-static void release(struct perfetto *perfetto)
+static void track_free(struct track *track)
 {
-	struct track *track, *next_track;
-	struct name *name, *next_name;
-
-	HASH_ITER(hh, perfetto->tracks, track, next_track) {
-		HASH_DEL(perfetto->tracks, track);
-		free(track->has_names);
-		free(track);
-	}
-	for (size_t kind = 0; kind < NR_NAME_KINDS; kind++) {
-		HASH_ITER(hh, perfetto->names[kind], name, next_name) {
-			HASH_DEL(perfetto->names[kind], name);
-			free(name);
-		}
-	}
-	free(perfetto);
+	free(track->has_names);
+	free(track);
 }
 
 static void perfetto_end(void *state, const struct timeline_args *metadata)
@@ -480,7 +467,10 @@ static void perfetto_end(void *state, const struct timeline_args *metadata)
 
 	describe_trace(&perfetto->packets, metadata);
 	packets_release(&perfetto->packets);
-	release(perfetto);
+	hash_free(perfetto->tracks, track_free);
+	for (size_t kind = 0; kind < NR_NAME_KINDS; kind++)
+		hash_free(perfetto->names[kind], free);
+	free(perfetto);
 }
 
 const struct timeline_format timeline_perfetto = {

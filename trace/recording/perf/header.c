@@ -385,12 +385,7 @@ int perf_header_read(struct trace_file *file, const struct head *head, bool is_s
 
 void perf_header_release(struct perf_header *header)
 {
-	struct perf_id *id, *next;
-
-	HASH_ITER(hh, header->ids, id, next) {
-		HASH_DEL(header->ids, id);
-		free(id);
-	}
+	hash_free(header->ids, free);
 	free(header->layouts);
 	perf_maps_release(&header->maps);
 }

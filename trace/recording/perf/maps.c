@@ -374,22 +374,18 @@ char *perf_maps_symbols(struct trace_file *file, size_t *ret_size)
 	return read_whole(path, SYMBOLS_MAX, &text, ret_size) < 0 ? NULL : text;
 }
 
+static void process_free(struct process_maps *process)
+{
+	for (size_t i = 0; i < process->nr; i++)
+		free(process->list[i].path);
+	free(process->list);
+	free(process->origins);
+	free(process);
+}
+
 void perf_maps_release(struct perf_maps *maps)
 {
-	struct process_maps *process, *next;
-	struct file_id *id, *next_id;
-
-	HASH_ITER(hh, maps->processes, process, next) {
-		HASH_DEL(maps->processes, process);
-		for (size_t i = 0; i < process->nr; i++)
-			free(process->list[i].path);
-		free(process->list);
-		free(process->origins);
-		free(process);
-	}
-	HASH_ITER(hh, maps->ids, id, next_id) {
-		HASH_DEL(maps->ids, id);
-		free(id);
-	}
+	hash_free(maps->processes, process_free);
+	hash_free(maps->ids, free);
 	*maps = (struct perf_maps){ .processes = NULL };
 }

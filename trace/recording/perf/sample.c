@@ -250,12 +250,7 @@ struct perf_count {
 
 void perf_counts_release(struct perf_counts *counts)
 {
-	struct perf_count *count, *next;
-
-	HASH_ITER(hh, counts->hash, count, next) {
-		HASH_DEL(counts->hash, count);
-		free(count);
-	}
+	hash_free(counts->hash, free);
 }
 
 /* The i-th count of a sample. */
