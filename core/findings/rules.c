@@ -28,6 +28,12 @@
 	"Threads in the guest wake each other: keep them on one vCPU, or give the guest "  \
 	"fewer vCPUs. "
 
+/* Exits that come wherever the guest is. */
+#define INTERRUPTS                                                                         \
+	"EXTERNAL_INTERRUPT|INTERRUPT_WINDOW|NMI_WINDOW|PREEMPTION_TIMER|OTHER_SMI|"       \
+	"interrupt|vintr|nmi|smi|IRQ|Interrupt|IRQ_S_SOFT|IRQ_S_TIMER|IRQ_S_EXT|"          \
+	"IRQ_VS_SOFT|IRQ_VS_TIMER|IRQ_VS_EXT|IRQ_S_GEXT|IRQ_PMU_OVF"
+
 /* A CPU that helps leaves nothing to decode for KVM in these. */
 #define SIMPLE_EXITS                                                                       \
 	"CPUID|cpuid|MSR_READ|MSR_WRITE|msr|RDTSC|rdtsc|RDTSCP|rdtscp|RDPMC|rdpmc|INVLPG|" \
@@ -478,7 +484,7 @@ const struct rule finding_rules[] = {
 		.id = "guest_function",
 		.finding = "A function of the guest's kernel makes most exits",
 		.measure = MEASURE_CODE, .threshold = "guest_function_ratio", .by_default = 0.50,
-		.what = { .use = USE_EXIT, .parents = "vmexit" },
+		.what = { .use = USE_EXIT, .parents = "vmexit", .but = INTERRUPTS },
 		.target = TARGET_CODE,
 		.remedies = REMEDIES(
 			{ "lapic_next_*|*hrtimer_*|tick_*|clockevents_*|*_set_next_event*",

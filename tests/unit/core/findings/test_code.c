@@ -9,7 +9,7 @@
 
 #define MS INT64_C(1000000)
 
-enum { TIME, VMEXIT, IO, CPUID, INTR, HLT, USERSPACE, USER_IO, NR_FIELDS };
+enum { TIME, VMEXIT, IO, CPUID, INTR, HLT, INTERRUPT, USERSPACE, USER_IO, NR_FIELDS };
 
 static const struct field specs[] = {
 	[TIME] = { .name = "time", .parent = FIELD_NONE, .use = USE_TIME },
@@ -17,6 +17,7 @@ static const struct field specs[] = {
 	[IO] = EXIT_OF(VMEXIT, "vmexit(io)", 1),
 	[CPUID] = EXIT_OF(VMEXIT, "vmexit(cpuid)", 1),
 	[INTR] = EXIT_OF(VMEXIT, "vmexit(INTR)", 1),
+	[INTERRUPT] = EXIT_OF(VMEXIT, "vmexit(interrupt)", 1),
 	[HLT] = { .name = "vmexit(hlt)", .parent = VMEXIT, .use = USE_EXIT, .exit_rank = 1,
 		  .is_idle = true },
 	[USERSPACE] = EXIT_OF(FIELD_NONE, "userspace", 2),
@@ -295,7 +296,7 @@ static void an_interval_of_a_file(void **state)
 	assert_string_equal(found(world), "");
 }
 
-/* Of one vCPU's exits, without halts. Two functions that make a third each are none. */
+/* Of one vCPU's exits, no halts or interrupts. Two functions that make a third each are none. */
 static void a_function_of_the_guest(void **state)
 {
 	struct world *world = *state;
@@ -304,6 +305,7 @@ static void a_function_of_the_guest(void **state)
 	spent(world, 0, IO, "%io_serial_out", 1, 600);
 	spent(world, 0, CPUID, "%native_cpuid", 100, 400);
 	spent(world, 0, HLT, "%default_idle", 100, 9000);
+	spent(world, 0, INTERRUPT, "%clear_page_rep", 100, 9000);
 	assert_string_equal(found(world), "guest_function");
 	assert_true(says(world, "evidence", "60.0 % of its exits (a finding from 50 % on); "
 					    "io_serial_out"));
