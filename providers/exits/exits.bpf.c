@@ -174,8 +174,9 @@ static __always_inline int end_exit(struct exits_thread *thread, const struct kv
 		number %= EXITS_CELLS;
 	}
 	since = thread->begun_ns;
-	if (since > thread->ended_ns) {
+	if (since > thread->over_ns) {
 		/* First: else the reader adds a time that the cell has already. */
+		thread->over_ns = since;
 		thread->ended_ns = now;
 		thread->ended_cell = (__u32)number;
 		if (notes)

@@ -96,10 +96,11 @@ struct exits_thread {
 	__u32 number; /* of this record */
 	__u64 first_ns; /* when the record began */
 	/*
-	 * When the latest exit began, and when the latest that is over ended: the first is open as
-	 * long as that was before it. A time is written, or cleared, before durations are added.
+	 * When the latest exit began, and when the latest that is over began: the first is open as
+	 * long as it is later. By its end, an exit that begins in the same tick of a slow clock
+	 * would not be. A time is written, or cleared, before durations are added.
 	 */
-	__u64 begun_ns, ended_ns;
+	__u64 begun_ns, over_ns;
 	__u64 user_since; /* when user space got the exit; 0: user space has not got it */
 	__u32 begun_cell, ended_cell, user_cell; /* maybe with EXITS_HALT */
 	__u64 used[EXITS_CELLS / 64]; /* a bit for each cell that counted anything */
@@ -133,7 +134,8 @@ struct exits_thread {
 	__u64 nested_since, entered_ns;
 	__u64 nested_ns; /* how long L2 ran */
 	__u64 halt_user_ns; /* how long user space had the vCPU in its halts, and was not idle */
-	__u64 ended_pc; /* of the latest exit that is over, while program counters are counted */
+	/* Of the latest exit that is over; ended_pc: while program counters are counted. */
+	__u64 ended_ns, ended_pc;
 	__u64 has_queues; /* by hash: a write with this bit may be among these */
 	struct exits_queue queues[EXITS_QUEUE_SETS][EXITS_QUEUE_WAYS]; /* by hash of the write */
 	struct exits_pc_slot pcs[2 * EXITS_PC_SETS]; /* while the guest's code is counted */
@@ -145,7 +147,7 @@ static inline __u64 exits_open_since(const volatile struct exits_thread *thread)
 {
 	__u64 begun_ns = thread->begun_ns;
 
-	return begun_ns > thread->ended_ns ? begun_ns : 0;
+	return begun_ns > thread->over_ns ? begun_ns : 0;
 }
 
 /* An exit that took longer than the threshold, in the ring of long exits. */

@@ -61,7 +61,7 @@ _Static_assert(EXITS_BUCKETS == HIST_BUCKETS, "a cell's buckets are copied into 
 
 /*
  * The program publishes by plain stores: what it wrote before tid or begun_ns is to be seen with
- * these, and no time in a cell before its exit is over by ended_ns. x86 shows stores to other CPUs
+ * these, and no time in a cell before its exit is over by over_ns. x86 shows stores to other CPUs
  * in their order. Other processors may show them in another order, and a barrier in the program
  * would cost in each exit; but a store is not held back for longer than some 100 ns. So on these
  * the reader waits for a microsecond where an order matters, and then looks whether anything
