@@ -253,12 +253,10 @@ static int set_up(struct db *db, bool is_empty, struct error *error)
 	db->writes = true;
 	err = run_text(db, settings, error);
 	if (!err)
-		err = db_prepare(db, SQL_JOURNAL, &mode, error);
-	if (!err)
-		err = db_step(db, mode, error);
-	if (err < 0)
+		err = db_find_row(db, SQL_JOURNAL, NULL, 0, &mode, error);
+	if (err)
 		return err;
-	name = err ? (const char *)sqlite3_column_text(mode, 0) : NULL;
+	name = (const char *)sqlite3_column_text(mode, 0);
 	if (!name || strcmp(name, "wal") != 0)
 		err = error_set(error, -EOPNOTSUPP,
 				"%s: this file system cannot share memory between "

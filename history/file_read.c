@@ -71,19 +71,14 @@ static int get_stored(struct db *db, sqlite3_stmt *row, struct stored *ret_store
 }
 
 /* -ENOENT: the statement gives no row. */
-static int one_stored(struct db *db, enum sql sql, const uint64_t *numbers, int nr,
+static int one_stored(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
 		      struct stored *ret_stored, struct error *error)
 {
 	sqlite3_stmt *row;
-	int err = db_prepare(db, sql, &row, error);
+	int err = db_find_row(db, sql, values, nr, &row, error);
 
 	if (err)
 		return err;
-	for (int i = 0; i < nr; i++)
-		db_bind(row, i + 1, numbers[i]);
-	err = db_step(db, row, error);
-	if (err <= 0)
-		return err ? err : -ENOENT;
 	err = get_stored(db, row, ret_stored, error);
 	sqlite3_reset(row);
 	return err;
@@ -96,7 +91,7 @@ static int file_find(void *store, uint64_t time_ns, struct stored *ret_stored, s
 
 	if (time_ns == UINT64_MAX)
 		return one_stored(db, SQL_LAST, NULL, 0, ret_stored, error);
-	err = one_stored(db, SQL_AT, &time_ns, 1, ret_stored, error);
+	err = one_stored(db, SQL_AT, &DB_NUMBER(time_ns), 1, ret_stored, error);
 	return err == -ENOENT ? one_stored(db, SQL_FIRST, NULL, 0, ret_stored, error) : err;
 }
 
@@ -111,7 +106,8 @@ static int file_step(void *store, uint64_t id, bool is_back, struct stored *ret_
 {
 	struct db *db = &((struct history_file *)store)->db;
 	struct stored stored = { 0 };
-	int err = one_stored(db, is_back ? SQL_BEFORE : SQL_NEXT, &id, 1, &stored, error);
+	int err =
+		one_stored(db, is_back ? SQL_BEFORE : SQL_NEXT, &DB_NUMBER(id), 1, &stored, error);
 
 	err = check_order(db, err, is_back ? stored.id < id : stored.id > id, error);
 	if (!err)
@@ -123,7 +119,7 @@ static int file_find_flagged(void *store, uint64_t id, uint32_t flags,
 			     struct stored *ret_stored, struct error *error)
 {
 	struct db *db = &((struct history_file *)store)->db;
-	const uint64_t numbers[] = { id, flags };
+	const struct db_value numbers[] = { DB_NUMBER(id), DB_NUMBER(flags) };
 	struct stored stored = { 0 };
 	int err = one_stored(db, SQL_FLAGGED, numbers, ARRAY_SIZE(numbers), &stored, error);
 
@@ -155,14 +151,10 @@ static int file_read(void *store, uint64_t id, enum moment_part part, struct blo
 {
 	struct db *db = &((struct history_file *)store)->db;
 	sqlite3_stmt *row;
-	int err = db_prepare(db, SQL_READ_CHANGES + part, &row, error);
+	int err = db_find_row(db, SQL_READ_CHANGES + part, &DB_NUMBER(id), 1, &row, error);
 
 	if (err)
 		return err;
-	db_bind(row, 1, id);
-	err = db_step(db, row, error);
-	if (err <= 0)
-		return err ? err : -ENOENT;
 	err = take_part(db, row, blob, error);
 	sqlite3_reset(row);
 	return err;
@@ -230,11 +222,10 @@ static int file_fields(void *store, uint32_t first, stored_field_fn take, void *
 	struct field field;
 	sqlite3_stmt *row;
 	uint32_t id = 0, next = first;
-	int err = db_prepare(db, SQL_READ_FIELDS, &row, error);
+	int err = db_prepare(db, SQL_READ_FIELDS, &DB_NUMBER(first), 1, &row, error);
 
 	if (err)
 		return err;
-	db_bind(row, 1, first);
 	while ((err = db_step(db, row, error)) > 0) {
 		bool is_good = get_field(row, &texts, &id, &field) && id >= next;
 
@@ -283,15 +274,14 @@ struct vcpu_rows {
 static int read_vcpus(struct db *db, const struct guest *guest, const struct stored *at,
 		      uint64_t went, struct vcpu_rows *vcpus, struct error *error)
 {
+	const struct db_value values[] = { DB_NUMBER(guest->id), DB_NUMBER(at->id),
+					   DB_NUMBER(went) };
 	sqlite3_stmt *row;
-	int err = db_prepare(db, SQL_READ_VCPUS, &row, error);
+	int err = db_prepare(db, SQL_READ_VCPUS, values, ARRAY_SIZE(values), &row, error);
 
 	vcpus->nr = 0;
 	if (err)
 		return err;
-	db_bind(row, 1, guest->id);
-	db_bind(row, 2, at->id);
-	db_bind(row, 3, went);
 	while ((err = db_step(db, row, error)) > 0) {
 		uint32_t index, tid;
 
@@ -338,14 +328,16 @@ static int file_guests(void *store, const struct stored *at, struct guests *to,
 {
 	struct db *db = &((struct history_file *)store)->db;
 	uint64_t time_s = at->time_ns / 1000000000;
+	const struct db_value values[] = {
+		DB_NUMBER(at->id),
+		DB_NUMBER(at->segment),
+		DB_NUMBER(time_s > GUESTS_ENDED_S ? time_s - GUESTS_ENDED_S : 0),
+	};
 	sqlite3_stmt *row;
-	int err = db_prepare(db, SQL_READ_GUESTS, &row, error);
+	int err = db_prepare(db, SQL_READ_GUESTS, values, ARRAY_SIZE(values), &row, error);
 
 	if (err)
 		return err;
-	db_bind(row, 1, at->id);
-	db_bind(row, 2, at->segment);
-	db_bind(row, 3, time_s > GUESTS_ENDED_S ? time_s - GUESTS_ENDED_S : 0);
 	guests_clear(to);
 	err = put_guests(db, row, at, to, error);
 	sqlite3_reset(row);
@@ -361,14 +353,10 @@ static int file_segment(void *store, uint32_t segment, struct segment *ret_segme
 	struct segment *to = ret_segment;
 	uint32_t nr_cpus;
 	sqlite3_stmt *row;
-	int err = db_prepare(db, SQL_READ_SEGMENT, &row, error);
+	int err = db_find_row(db, SQL_READ_SEGMENT, &DB_NUMBER(segment), 1, &row, error);
 
 	if (err)
 		return err;
-	db_bind(row, 1, segment);
-	err = db_step(db, row, error);
-	if (err <= 0)
-		return err ? err : -ENOENT;
 	get_text(row, 0, to->host, sizeof(to->host));
 	get_text(row, 1, to->kernel, sizeof(to->kernel));
 	get_text(row, 2, to->boot_id, sizeof(to->boot_id));

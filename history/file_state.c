@@ -87,13 +87,11 @@ static int read_clock(struct history_file *file, sqlite3_stmt *row, struct error
 static int load_clock(struct history_file *file, struct error *error)
 {
 	sqlite3_stmt *row = NULL;
-	int err = db_prepare(&file->db, SQL_LAST_CLOCK, &row, error);
+	int err = db_find_row(&file->db, SQL_LAST_CLOCK, NULL, 0, &row, error);
 
 	file->clock = (struct file_clock){ 0 };
-	if (!err)
-		err = db_step(&file->db, row, error);
-	if (err <= 0)
-		return err;
+	if (err)
+		return err == -ENOENT ? 0 : err;
 	err = read_clock(file, row, error);
 	sqlite3_reset(row);
 	return err;
@@ -275,27 +273,22 @@ bool history_file_is_there(struct history_file *file)
 /* From one moment with totals to the next is a batch: what remains begins with totals. */
 static int find_next_batch(struct history_file *file, struct error *error)
 {
-	struct db *db = &file->db;
 	sqlite3_stmt *row;
 	int err;
 
 	if (file->has_next_batch)
 		return 0;
-	err = db_prepare(db, SQL_NEXT_BATCH, &row, error);
-	if (!err)
-		err = db_step(db, row, error);
-	if (err < 0)
-		return err;
 	file->next_batch = (struct next_batch){ 0 };
-	if (err) {
-		file->next_batch.id = (uint64_t)sqlite3_column_int64(row, 0);
-		file->next_batch.segment = (uint32_t)sqlite3_column_int64(row, 1);
-		/* Not known, in a damaged file: as if it were new. */
-		file->next_batch.before_ns = sqlite3_column_type(row, 2) == SQLITE_INTEGER ?
-						     (uint64_t)sqlite3_column_int64(row, 2) :
-						     UINT64_MAX;
-		file->has_next_batch = true;
-	}
+	err = db_find_row(&file->db, SQL_NEXT_BATCH, NULL, 0, &row, error);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	file->next_batch.id = (uint64_t)sqlite3_column_int64(row, 0);
+	file->next_batch.segment = (uint32_t)sqlite3_column_int64(row, 1);
+	/* Not known, in a damaged file: as if it were new. */
+	file->next_batch.before_ns = sqlite3_column_type(row, 2) == SQLITE_INTEGER ?
+					     (uint64_t)sqlite3_column_int64(row, 2) :
+					     UINT64_MAX;
+	file->has_next_batch = true;
 	sqlite3_reset(row);
 	return 0;
 }

@@ -136,15 +136,6 @@ int db_open(struct db *db, const char *name, const char *real, bool writes, stru
 /* Closes the database. A writer's becomes one file, unless another program reads it. */
 void db_close(struct db *db);
 
-/* The statement, with no parameters bound, for db_step(). */
-int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct error *error);
-
-/* Binds a number to a parameter, from 1 on; SQLite's largest one stands for all above. */
-void db_bind(sqlite3_stmt *statement, int parameter, uint64_t number);
-
-/* The next row: 1; 0: there are no more; -errno. After 0 and -errno the statement is reset. */
-int db_step(struct db *db, sqlite3_stmt *statement, struct error *error);
-
 /*
  * Whether the disk has as much room as the log may need. SQLite writes to memory that is a file,
  * -shm. On a file system that never writes in place, btrfs for one, a full disk is a SIGBUS there,
@@ -161,15 +152,26 @@ int db_run(struct db *db, enum sql sql, struct error *error);
 /* A parameter's value. Zero-initialised, and a text that is NULL: NULL. */
 struct db_value {
 	enum { DB_IS_NULL, DB_IS_NUMBER, DB_IS_REAL, DB_IS_TEXT, DB_IS_BYTES } type;
-	uint64_t number; /* or the size of the bytes; as in db_bind() */
+	uint64_t number; /* or the size of the bytes; SQLite's largest one stands for all above */
 	double real;
-	const void *bytes; /* or the text; outlives the call */
+	const void *bytes; /* or the text; outlives the statement's rows */
 };
 #define DB_NUMBER(its) ((struct db_value){ .type = DB_IS_NUMBER, .number = (uint64_t)(its) })
 #define DB_REAL(its) ((struct db_value){ .type = DB_IS_REAL, .real = (its) })
 #define DB_TEXT(its) ((struct db_value){ .type = DB_IS_TEXT, .bytes = (its) })
 #define DB_BYTES(its, size) \
 	((struct db_value){ .type = DB_IS_BYTES, .number = (size), .bytes = (its) })
+
+/* The statement with the values of its parameters, for db_step(). */
+int db_prepare(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
+	       sqlite3_stmt **ret_statement, struct error *error);
+
+/* The next row: 1; 0: there are no more; -errno. After 0 and -errno the statement is reset. */
+int db_step(struct db *db, sqlite3_stmt *statement, struct error *error);
+
+/* The first row, of a statement to be reset. -ENOENT: there is no row. */
+int db_find_row(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
+		sqlite3_stmt **ret_row, struct error *error);
 
 /* Runs a statement with the values of its parameters, and no rows. */
 int db_run_with(struct db *db, enum sql sql, const struct db_value *values, size_t nr,

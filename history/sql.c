@@ -249,7 +249,30 @@ bool db_has_room(const struct db *db)
 	       disk.f_bavail * disk.f_frsize >= DB_LOG_SIZE;
 }
 
-int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct error *error)
+static void bind(sqlite3_stmt *statement, int parameter, const struct db_value *value)
+{
+	switch (value->type) {
+	case DB_IS_NULL:
+		break;
+	case DB_IS_NUMBER:
+		sqlite3_bind_int64(statement, parameter,
+				   value->number > INT64_MAX ? INT64_MAX : (int64_t)value->number);
+		break;
+	case DB_IS_REAL:
+		sqlite3_bind_double(statement, parameter, value->real);
+		break;
+	case DB_IS_TEXT:
+		sqlite3_bind_text(statement, parameter, value->bytes, -1, SQLITE_STATIC);
+		break;
+	case DB_IS_BYTES:
+		sqlite3_bind_blob64(statement, parameter, value->bytes, value->number,
+				    SQLITE_STATIC);
+		break;
+	}
+}
+
+int db_prepare(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
+	       sqlite3_stmt **ret_statement, struct error *error)
 {
 	sqlite3_stmt **statement = &db->statements[sql];
 
@@ -260,13 +283,10 @@ int db_prepare(struct db *db, enum sql sql, sqlite3_stmt **ret_statement, struct
 		return db_error(db, error);
 	sqlite3_reset(*statement);
 	sqlite3_clear_bindings(*statement);
+	for (size_t i = 0; i < nr; i++)
+		bind(*statement, (int)i + 1, &values[i]);
 	*ret_statement = *statement;
 	return 0;
-}
-
-void db_bind(sqlite3_stmt *statement, int parameter, uint64_t number)
-{
-	sqlite3_bind_int64(statement, parameter, number > INT64_MAX ? INT64_MAX : (int64_t)number);
 }
 
 int db_step(struct db *db, sqlite3_stmt *statement, struct error *error)
@@ -284,35 +304,23 @@ int db_step(struct db *db, sqlite3_stmt *statement, struct error *error)
 	return err;
 }
 
-static void bind(sqlite3_stmt *statement, int parameter, const struct db_value *value)
+int db_find_row(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
+		sqlite3_stmt **ret_row, struct error *error)
 {
-	switch (value->type) {
-	case DB_IS_NULL:
-		break;
-	case DB_IS_NUMBER:
-		db_bind(statement, parameter, value->number);
-		break;
-	case DB_IS_REAL:
-		sqlite3_bind_double(statement, parameter, value->real);
-		break;
-	case DB_IS_TEXT:
-		sqlite3_bind_text(statement, parameter, value->bytes, -1, SQLITE_STATIC);
-		break;
-	case DB_IS_BYTES:
-		sqlite3_bind_blob64(statement, parameter, value->bytes, value->number,
-				    SQLITE_STATIC);
-		break;
-	}
+	int err = db_prepare(db, sql, values, nr, ret_row, error);
+
+	if (err)
+		return err;
+	err = db_step(db, *ret_row, error);
+	return err > 0 ? 0 : err ? err : -ENOENT;
 }
 
 int db_run_with(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
 		struct error *error)
 {
 	sqlite3_stmt *statement;
-	int err = db_prepare(db, sql, &statement, error);
+	int err = db_prepare(db, sql, values, nr, &statement, error);
 
-	for (size_t i = 0; i < nr && !err; i++)
-		bind(statement, (int)i + 1, &values[i]);
 	if (err)
 		return err;
 	do
@@ -334,18 +342,13 @@ int db_run(struct db *db, enum sql sql, struct error *error)
 int db_find(struct db *db, enum sql sql, const struct db_value *values, size_t nr,
 	    int64_t *ret_number, struct error *error)
 {
-	sqlite3_stmt *statement;
-	int err = db_prepare(db, sql, &statement, error);
+	sqlite3_stmt *row;
+	int err = db_find_row(db, sql, values, nr, &row, error);
 
-	for (size_t i = 0; i < nr && !err; i++)
-		bind(statement, (int)i + 1, &values[i]);
 	if (err)
 		return err;
-	err = db_step(db, statement, error);
-	if (err <= 0)
-		return err ? err : -ENOENT;
-	*ret_number = sqlite3_column_int64(statement, 0);
-	sqlite3_reset(statement);
+	*ret_number = sqlite3_column_int64(row, 0);
+	sqlite3_reset(row);
 	return 0;
 }
 
