@@ -90,7 +90,7 @@ static void read_preferences(struct options *options)
 		preferences_read(preferences, path, say_preference);
 	if (!options->thresholds && preferences->thresholds[0])
 		options->thresholds = preferences->thresholds;
-	if (options->mode == MODE_SCREEN && !options->has_interval && preferences->interval_s > 0)
+	if (options->mode == MODE_SCREEN && !options->interval && preferences->interval_s > 0)
 		options->interval_s = preferences->interval_s;
 }
 

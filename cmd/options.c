@@ -283,9 +283,6 @@ int options_take(void *ret_options, const struct option_spec *spec, const char *
 			       0 :
 			       error_set(error, -EINVAL, "\"%s\": no vCPU has such a high number",
 					 text);
-	case AT(interval):
-		options->has_interval = true;
-		return 0;
 	case AT(kallsyms):
 		return take_kallsyms(options, text, error);
 	case AT(longer_ns):

@@ -252,8 +252,7 @@ struct options {
 	const char *svg;
 	bool batch, log, csv, json, skip_zero, children, by_guest, no_mouse, text, acrn;
 	const char *output, *view_name, *sort, *by;
-	const char *interval; /* as given; see interval_s */
-	bool has_interval;
+	const char *interval; /* as given, see interval_s; NULL: not given */
 	double interval_s;
 	unsigned long samples; /* 0: until a signal */
 
@@ -290,7 +289,6 @@ struct options {
 	char **command;     /* counting ends with it; NULL: none */
 
 	struct preferences preferences; /* of the screen */
-	const char *unused; /* the table needs a member for options that take() reads */
 };
 
 /* See struct option_table. */

@@ -111,7 +111,7 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 		config.monitor.providers |= 1U << PROVIDER_INVENTORY;
 		config.monitor.asides |= 1U << PROVIDER_INVENTORY;
 	}
-	config.interval_s = !options->url || options->has_interval ? options->interval_s : 0;
+	config.interval_s = !options->url || options->interval ? options->interval_s : 0;
 	config.monitor.cost = options->cost;
 	config.http_config = options->http_config;
 	config.host = options->host;
@@ -122,7 +122,7 @@ static int open_source(struct run *run, const struct run_plan *plan, struct erro
 	config.recording.has_halts = options->halts;
 	/* What ACRN prints is in cycles. */
 	config.recording.mhz = options->acrn ? 0 : options->mhz;
-	config.recording.interval_s = options->has_interval ? options->interval_s : 0;
+	config.recording.interval_s = options->interval ? options->interval_s : 0;
 	if (says)
 		fprintf(stderr, "kvmtop: waiting for %s; Ctrl-C ends this", options->url);
 	err = source_open(options_kind(options), run->names, nr, &config, &run->source, error);
