@@ -166,24 +166,17 @@ void rates_put(struct rates *rates, uint64_t id, const uint64_t *elapsed_ns)
 
 /* ---- asking */
 
-static int compare_line(const void *key, const void *line)
-{
-	return key_compare(key, &((const struct rates_key *)line)->key);
-}
-
 /* NULL: no moment has a change of it. */
 static const struct rates_key *find_key(struct rates *rates, const struct key *key)
 {
-	const struct rates_key *found;
+	size_t at = rates->next;
 
-	if (!rates->keys)
+	if (at >= rates->nr || key_compare(&rates->keys[at].key, key) != 0)
+		at = array_count_first(rates->nr, i, key_compare(&rates->keys[i].key, key) < 0);
+	if (at == rates->nr || key_compare(&rates->keys[at].key, key) != 0)
 		return NULL;
-	found = rates->next < rates->nr ? &rates->keys[rates->next] : NULL;
-	if (!found || key_compare(&found->key, key) != 0)
-		found = bsearch(key, rates->keys, rates->nr, sizeof(*rates->keys), compare_line);
-	if (found)
-		rates->next = (size_t)(found - rates->keys) + 1;
-	return found;
+	rates->next = at + 1;
+	return &rates->keys[at];
 }
 
 void rates_of(struct rates *rates, const struct key *key, uint32_t source, float *ret_history)

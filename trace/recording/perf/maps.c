@@ -258,17 +258,8 @@ static const char *id_of(const struct perf_maps *maps, const struct map *map)
 static const struct map *find_in_run(const struct map *run, size_t nr, uint64_t address,
 				     uint64_t time, const struct map *found)
 {
-	size_t low = 0, high = nr;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (run[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i-- > 0 && run[i].reach > address;) {
+	for (size_t i = array_count_first(nr, k, run[k].begin <= address);
+	     i-- > 0 && run[i].reach > address;) {
 		if (run[i].end > address && run[i].time <= time &&
 		    (!found || run[i].time > found->time))
 			found = &run[i];
