@@ -32,12 +32,12 @@ struct run {
 /* Prints a problem; the output before it is flushed first. */
 static void print_problems(struct run *run)
 {
-	const struct trace_problem *problem;
+	const char *problem;
 
 	while ((problem = trace_problem(run->trace, run->nr_problems))) {
 		fflush(stdout);
 		progress_end(&run->progress);
-		say(problem->line);
+		say(problem);
 		run->status = STATUS_FAILURE;
 		run->nr_problems++;
 	}

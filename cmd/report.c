@@ -49,12 +49,12 @@ static void say_clocks(const struct recording *recording)
 
 int report_problems(const struct recording *recording)
 {
-	const struct trace_problem *problem;
+	const char *problem;
 	int status = STATUS_OK;
 
 	say_clocks(recording);
 	for (size_t i = 0; (problem = trace_problem(recording->trace, i)); i++) {
-		say(problem->line);
+		say(problem);
 		status = STATUS_FAILURE;
 	}
 	return status;

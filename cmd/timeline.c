@@ -110,8 +110,7 @@ static int read_kvm(struct run *run, struct error *error)
 /* Prints what could not be read, and how many events are missing. */
 static void print_problems(struct run *run)
 {
-	const struct trace_problem *problem;
-	struct error error = { "" };
+	const char *problem;
 
 	if (run->nr_lost || run->nr_unknown)
 		fprintf(stderr, "kvmtop: %s: %s%" PRIu64 " events were lost when it was recorded\n",
@@ -119,8 +118,8 @@ static void print_problems(struct run *run)
 							  run->options->recordings[0],
 			run->nr_unknown ? "more than " : "", run->nr_lost);
 	for (size_t i = 0; (problem = trace_problem(run->trace, i)); i++) {
-		error_set(&error, -EINVAL, "%s", problem->line);
-		fail(run, -EINVAL, &error);
+		say(problem);
+		run->status = STATUS_FAILURE;
 	}
 }
 

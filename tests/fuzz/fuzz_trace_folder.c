@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (trace_next(trace, &event))
 		fuzz_check(trace, event);
 	for (size_t i = 0; trace_problem(trace, i); i++) {
-		if (!trace_problem(trace, i)->text[0])
+		if (!trace_problem(trace, i)[0])
 			abort();
 	}
 	trace_close(trace);

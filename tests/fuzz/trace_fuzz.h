@@ -186,7 +186,7 @@ static inline int fuzz_recording(const uint8_t *data, size_t size, enum trace_ki
 		recording_end(&recording);
 		fuzz_look(&recording, (enum exit_kind)(size % EXITS_KINDS));
 		for (size_t i = 0; trace_problem(recording.trace, i); i++) {
-			if (!trace_problem(recording.trace, i)->text[0])
+			if (!trace_problem(recording.trace, i)[0])
 				abort();
 		}
 		recording_release(&recording);

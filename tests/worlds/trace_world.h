@@ -13,6 +13,23 @@
 
 #include "trace/recording/trace.h"
 
+#define AT_BYTE ": at byte "
+
+/* Of a line from trace_problem(): the offset in it, and what is wrong there. */
+static inline uint64_t problem_offset(const char *problem)
+{
+	const char *at = strstr(problem, AT_BYTE);
+
+	return at ? strtoull(at + strlen(AT_BYTE), NULL, 10) : UINT64_MAX;
+}
+
+static inline const char *problem_text(const char *problem)
+{
+	const char *at = strstr(problem, AT_BYTE);
+
+	return at ? strchr(at + strlen(AT_BYTE), ':') + 2 : problem;
+}
+
 /* A file under construction, in memory; begins as zeroes, ends with bytes_release(). */
 struct bytes {
 	uint8_t *data;

@@ -245,10 +245,10 @@ static int events_collect(void *state, struct sample *sample, struct error *erro
 {
 	const struct source *source = state;
 	const struct trace *trace = source->recording->trace;
-	const struct trace_problem *problem = trace_problem(trace, 0);
+	const char *problem = trace_problem(trace, 0);
 
 	if (problem)
-		error_set(error, 0, "%s%s", problem->line, trace_problem(trace, 1) ? " ..." : "");
+		error_set(error, 0, "%s%s", problem, trace_problem(trace, 1) ? " ..." : "");
 	return recorded_collect(state, sample, error);
 }
 

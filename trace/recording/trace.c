@@ -16,10 +16,15 @@
 #define RECORD_MAX 64 /* bytes of the largest record */
 #define APART_UNITS UINT64_C(60000000000) /* of the clock: a minute, or half of one of a TSC */
 
-void *trace_list_add(struct trace_list *list, size_t size)
+static void *list_put(struct trace_list *list, void *item)
 {
 	array_grow(&list->items, &list->room, list->nr + 1);
-	return list->items[list->nr++] = xcalloc(1, size);
+	return list->items[list->nr++] = item;
+}
+
+void *trace_list_add(struct trace_list *list, size_t size)
+{
+	return list_put(list, xcalloc(1, size));
 }
 
 static void list_release(struct trace_list *list)
@@ -88,28 +93,20 @@ const struct trace_type *trace_add_type(struct trace *trace, const struct trace_
 
 void trace_add_failure(struct trace *trace, const char *line)
 {
-	struct trace_problem *problem = trace_list_add(&trace->problems, sizeof(*problem));
-
-	problem->text = problem->line = xstrdup(line);
+	list_put(&trace->problems, xstrdup(line));
 }
 
 void trace_add_problem(struct trace_file *file, uint64_t offset, const char *fmt, ...)
 {
-	struct trace_problem *problem = trace_list_add(&file->trace->problems, sizeof(*problem));
 	va_list args;
 	char text[160];
-	int len;
 
 	va_start(args, fmt);
-	len = vsnprintf(text, sizeof(text), fmt, args);
+	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	if (len >= (int)sizeof(text))
-		len = sizeof(text) - 1;
-	problem->line = xasprintf("%s%s%s: at byte %" PRIu64 ": %s", file->info.path,
-				  file->folder ? "/" : "", file->folder ? file->name : "", offset,
-				  text);
-	problem->text = problem->line + strlen(problem->line) - len;
-	problem->offset = offset;
+	list_put(&file->trace->problems,
+		 xasprintf("%s%s%s: at byte %" PRIu64 ": %s", file->info.path,
+			   file->folder ? "/" : "", file->folder ? file->name : "", offset, text));
 }
 
 void trace_clean_text(char *text, size_t size)
@@ -156,11 +153,6 @@ void trace_close(struct trace *trace)
 	}
 	for (size_t i = 0; i < trace->pieces.nr; i++)
 		close_piece(trace->pieces.items[i]);
-	for (size_t i = 0; i < trace->problems.nr; i++) {
-		struct trace_problem *problem = trace->problems.items[i];
-
-		free(problem->line);
-	}
 	free(trace->sources.items);
 	free(trace->heap);
 	list_release(&trace->files);
@@ -418,7 +410,7 @@ bool trace_has_wrong_clock(const struct trace *trace, const struct trace_info **
 	return false;
 }
 
-const struct trace_problem *trace_problem(const struct trace *trace, size_t i)
+const char *trace_problem(const struct trace *trace, size_t i)
 {
 	return i < trace->problems.nr ? trace->problems.items[i] : NULL;
 }

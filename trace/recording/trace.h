@@ -34,13 +34,6 @@
 #include "host/kallsyms.h"
 #include "trace/recording/event.h"
 
-/* Why a file could be read only up to an offset, or not at all. */
-struct trace_problem {
-	char *line;	  /* "a.dat: at byte 992: the last record has 8 of 32 bytes" */
-	const char *text; /* "the last record has 8 of 32 bytes" */
-	uint64_t offset;
-};
-
 struct trace;
 
 /* The name of a buffer of a trace.dat, as --buffer takes it: "top" is the main one. */
@@ -131,8 +124,12 @@ bool trace_has_two_clocks(const struct trace *trace, const struct trace_info **r
 bool trace_has_wrong_clock(const struct trace *trace, const struct trace_info **ret_one,
 			   const struct trace_info **ret_other);
 
-/* The i-th problem so far, NULL past the end: a few for each file, and one for each CPU. */
-const struct trace_problem *trace_problem(const struct trace *trace, size_t i);
+/*
+ * The i-th problem so far, NULL past the end: a few for each file, and one for each CPU. Why a file
+ * could be read only up to an offset, or not at all: "a.dat: at byte 992: the last record has 8 of
+ * 32 bytes".
+ */
+const char *trace_problem(const struct trace *trace, size_t i);
 
 /* Bytes read of bytes to read, for a progress bar; total 0: not known. */
 void trace_progress(const struct trace *trace, uint64_t *ret_done, uint64_t *ret_total);

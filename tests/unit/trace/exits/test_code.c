@@ -37,7 +37,7 @@ static const char *stacks_of(struct bytes *bytes, bool has_code)
 	struct recording recording;
 	struct monitor *monitor;
 	struct error error = { "" };
-	const struct trace_problem *first;
+	const char *first;
 	const struct facts *facts;
 
 	save(path, bytes->data, bytes->len);
@@ -45,7 +45,7 @@ static const char *stacks_of(struct bytes *bytes, bool has_code)
 	assert_int_equal(recording_read(paths, *other ? 2 : 1, &choice, &recording, &error), 0);
 	span = recording_span(&recording);
 	first = trace_problem(recording.trace, 0);
-	snprintf(problem, sizeof(problem), "%s", first ? first->line : "");
+	snprintf(problem, sizeof(problem), "%s", first ? first : "");
 	config.recording = (struct monitor_recording){ .recording = &recording,
 						       .guests = recording.guests };
 	text[0] = '\0';

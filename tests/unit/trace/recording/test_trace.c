@@ -152,8 +152,8 @@ static void acrn_of_2018_has_no_cpu(void **state)
 	assert_int_equal(event->cpu, 2); /* its name */
 	assert_int_equal(event->words, 0);
 	assert_end(trace);
-	assert_string_equal(trace_problem(trace, 0)->text, "the file is empty");
-	assert_non_null(strstr(trace_problem(trace, 1)->line, path_of(1)));
+	assert_string_equal(problem_text(trace_problem(trace, 0)), "the file is empty");
+	assert_non_null(strstr(trace_problem(trace, 1), path_of(1)));
 	assert_null(trace_problem(trace, 2));
 	trace_close(trace);
 }
@@ -332,8 +332,8 @@ static void records_beside_what_does_not_open(void **state)
 	assert_int_equal(event->id, 0x54321);
 	assert_int_equal(event->file, 0);
 	assert_end(trace);
-	assert_string_equal(trace_problem(trace, 0)->line, "/none: No such file or directory");
-	assert_non_null(strstr(trace_problem(trace, 1)->line, ": is text, not records"));
+	assert_string_equal(trace_problem(trace, 0), "/none: No such file or directory");
+	assert_non_null(strstr(trace_problem(trace, 1), ": is text, not records"));
 	assert_null(trace_problem(trace, 2));
 	trace_close(trace);
 }
@@ -395,8 +395,8 @@ static void check_cut(const struct bytes *whole, const size_t *sizes, enum trace
 		if (at == cut) {
 			assert_null(trace_problem(trace, 0));
 		} else {
-			assert_int_equal(trace_problem(trace, 0)->offset, at);
-			assert_non_null(strstr(trace_problem(trace, 0)->line, path_of(0)));
+			assert_int_equal(problem_offset(trace_problem(trace, 0)), at);
+			assert_non_null(strstr(trace_problem(trace, 0), path_of(0)));
 			assert_null(trace_problem(trace, 1));
 		}
 		trace_close(trace);
@@ -454,8 +454,8 @@ static void kvmtrace_with_bytes_missing(void **state)
 	for (nr = 0; trace_next(trace, &event) > 0; nr++)
 		assert_int_equal(event->time, nr < 100 ? nr + 1 : 100);
 	assert_int_equal(nr, 115);
-	assert_int_equal(trace_problem(trace, 0)->offset, 2000);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "unknown events"));
+	assert_int_equal(problem_offset(trace_problem(trace, 0)), 2000);
+	assert_non_null(strstr(trace_problem(trace, 0), "unknown events"));
 	assert_null(trace_problem(trace, 1));
 	trace_close(trace);
 	bytes_release(&one);
@@ -484,7 +484,7 @@ static void a_file_that_grows(void **state)
 	assert_int_equal(next_event(trace)->time, 2);
 	assert_int_equal(next_event(trace)->time, 3);
 	assert_end(trace);
-	assert_int_equal(trace_problem(trace, 0)->offset, 96);
+	assert_int_equal(problem_offset(trace_problem(trace, 0)), 96);
 	trace_close(trace);
 	bytes_release(&one);
 }
@@ -513,8 +513,8 @@ static void check_shorter(const struct bytes *whole, enum trace_kind kind, size_
 	assert_true(nr >= nr_left && nr < (whole->len - header) / size);
 	assert_end(trace);
 	assert_non_null(trace_problem(trace, 0));
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "shorter"));
-	assert_int_equal(trace_problem(trace, 0)->offset, header + nr * size);
+	assert_non_null(strstr(trace_problem(trace, 0), "shorter"));
+	assert_int_equal(problem_offset(trace_problem(trace, 0)), header + nr * size);
 	assert_null(trace_problem(trace, 1));
 	trace_close(trace);
 }

@@ -173,8 +173,9 @@ static void a_damaged_format_is_one_problem(void **state)
 	next_event(trace, "unknown", 2000 + 1000000000, 1);
 	assert_int_equal(count_events(trace, &problems), 1);
 	assert_int_equal(problems, 1);
-	assert_string_equal(trace_problem(trace, 0)->text, "the format of an event is damaged");
-	assert_memory_equal(file.data + trace_problem(trace, 0)->offset, damaged, 20);
+	assert_string_equal(problem_text(trace_problem(trace, 0)),
+			    "the format of an event is damaged");
+	assert_memory_equal(file.data + problem_offset(trace_problem(trace, 0)), damaged, 20);
 	trace_close(trace);
 	bytes_release(&file);
 }
@@ -196,8 +197,8 @@ static void cut_at_every_byte(void **state)
 		trace = open_it();
 		nr = count_events(trace, &problems);
 		assert_int_in_range(problems, 1, 2);
-		assert_int_equal(strncmp(trace_problem(trace, 0)->line, path, strlen(path)), 0);
-		assert_true(trace_problem(trace, 0)->offset <= whole);
+		assert_int_equal(strncmp(trace_problem(trace, 0), path, strlen(path)), 0);
+		assert_true(problem_offset(trace_problem(trace, 0)) <= whole);
 		assert_true(nr <= last); /* a shorter file has no more */
 		last = nr;
 		trace_close(trace);
@@ -221,7 +222,7 @@ static void absurd_lengths(void **state)
 		save(path, file.data, file.len);
 		trace = open_it();
 		assert_int_equal(count_events(trace, &problems), 4);
-		assert_int_equal(trace_problem(trace, 0)->offset, file.len - WORLD_PAGE);
+		assert_int_equal(problem_offset(trace_problem(trace, 0)), file.len - WORLD_PAGE);
 		trace_close(trace);
 	}
 
@@ -683,7 +684,7 @@ static void chunks_that_claim_too_much(void **state)
 	trace = open_it();
 	assert_int_equal(count_events(trace, &problems), 1);
 	assert_int_equal(problems, 2);
-	assert_string_equal(trace_problem(trace, 0)->text,
+	assert_string_equal(problem_text(trace_problem(trace, 0)),
 			    "CPU 1: a chunk claims too much for such a small file");
 	/* What was read has given its memory back before it is closed. */
 	assert_in_range(allocated(), 0, before + (1 << 20));
@@ -793,8 +794,8 @@ static void a_compression_that_is_not_known(void **state)
 	bytes_release(&file);
 	trace = open_it();
 	assert_int_equal(trace_next(trace, &event), 0);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "\"rar5\""));
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "convert --compression none"));
+	assert_non_null(strstr(trace_problem(trace, 0), "\"rar5\""));
+	assert_non_null(strstr(trace_problem(trace, 0), "convert --compression none"));
 	assert_null(trace_problem(trace, 1));
 	trace_close(trace);
 }
@@ -997,7 +998,7 @@ static void an_interrupted_version_7(void **state)
 	trace = open_it();
 	assert_int_equal(count_events(trace, &problems), 0);
 	assert_int_equal(problems, 1);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "interrupted"));
+	assert_non_null(strstr(trace_problem(trace, 0), "interrupted"));
 	trace_close(trace);
 }
 

@@ -250,9 +250,9 @@ static void problems_name_the_file(void **state)
 	trace = open_folder();
 	count_in_order(trace);
 	snprintf(line, sizeof(line), "%s: data.1 and 1 more files are missing", folder);
-	assert_string_equal(trace_problem(trace, 0)->line, line);
+	assert_string_equal(trace_problem(trace, 0), line);
 	snprintf(line, sizeof(line), "%s/data.3: at byte ", folder);
-	assert_memory_equal(trace_problem(trace, 1)->line, line, strlen(line));
+	assert_memory_equal(trace_problem(trace, 1), line, strlen(line));
 	assert_string_equal(trace_file(trace, 0)->path, folder);
 	trace_close(trace);
 }
@@ -267,7 +267,7 @@ static void without_pieces(void **state)
 	trace = open_folder();
 	assert_int_equal(count_in_order(trace), 0);
 	assert_int_equal(count_problems(trace), 1);
-	assert_non_null(strstr(trace_problem(trace, 0)->line, "data.0 is missing"));
+	assert_non_null(strstr(trace_problem(trace, 0), "data.0 is missing"));
 	trace_close(trace);
 }
 
@@ -402,7 +402,7 @@ static void other_names_of_it(void **state)
 	assert_int_equal(trace_open(&paths[1], 1, TRACE_ANY, NULL, &trace, &error), 0);
 	assert_int_equal(count_in_order(trace), 0);
 	assert_int_equal(count_problems(trace), 1);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "name the folder"));
+	assert_non_null(strstr(trace_problem(trace, 0), "name the folder"));
 	trace_close(trace);
 	/* Both are the same recording. */
 	assert_int_equal(trace_open(paths, 2, TRACE_ANY, NULL, &trace, &error), -EEXIST);

@@ -218,8 +218,8 @@ static size_t count_with_problem(struct bytes *file, size_t offset, const char *
 	trace = open_it();
 	nr = count_events(trace, &problems);
 	assert_int_equal(problems, 1);
-	assert_int_equal(trace_problem(trace, 0)->offset, offset);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, text));
+	assert_int_equal(problem_offset(trace_problem(trace, 0)), offset);
+	assert_non_null(strstr(trace_problem(trace, 0), text));
 	trace_close(trace);
 	return nr;
 }

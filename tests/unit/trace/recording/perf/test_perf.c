@@ -239,7 +239,7 @@ static void samples_of_several_events(void **state)
 	trace = open_it();
 	assert_int_equal(count_events(trace, &nr_problems), 3);
 	assert_int_equal(nr_problems, 1);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "record without -F"));
+	assert_non_null(strstr(trace_problem(trace, 0), "record without -F"));
 	trace_close(trace);
 }
 
@@ -374,7 +374,7 @@ static void absurd_lengths(void **state)
 		trace = open_it();
 		assert_int_equal(count_events(trace, &problems), NR_SAMPLES - 1);
 		assert_int_equal(problems, 1);
-		assert_int_equal(trace_problem(trace, 0)->offset, at);
+		assert_int_equal(problem_offset(trace_problem(trace, 0)), at);
 		trace_close(trace);
 		bytes_release(&file);
 	}
@@ -412,8 +412,8 @@ static void check_data(bool is_piped, uint64_t size, size_t nr_events, const cha
 	assert_int_equal(count_events(trace, &problems), nr_events);
 	assert_int_equal(problems, text != NULL);
 	if (text) {
-		assert_int_equal(trace_problem(trace, 0)->offset, at);
-		assert_string_equal(trace_problem(trace, 0)->text, text);
+		assert_int_equal(problem_offset(trace_problem(trace, 0)), at);
+		assert_string_equal(problem_text(trace_problem(trace, 0)), text);
 	}
 	trace_close(trace);
 }
@@ -448,8 +448,8 @@ static void formats_that_claim_too_much(void **state)
 	trace = open_it();
 	assert_int_equal(count_events(trace, &problems), 0);
 	assert_int_equal(problems, 1);
-	assert_int_equal(trace_problem(trace, 0)->offset, at);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "claims more than 256 MiB"));
+	assert_int_equal(problem_offset(trace_problem(trace, 0)), at);
+	assert_non_null(strstr(trace_problem(trace, 0), "claims more than 256 MiB"));
 	trace_close(trace);
 }
 
@@ -662,14 +662,14 @@ static void what_cannot_be_read_is_said(void **state)
 	save(path, file.data, file.len);
 	trace = open_it();
 	assert_int_equal(count_events(trace, &problems), 0);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "compressed"));
+	assert_non_null(strstr(trace_problem(trace, 0), "compressed"));
 	trace_close(trace);
 
 	set_u64(&file, 48, 0); /* perf record was killed */
 	save(path, file.data, file.len);
 	trace = open_it();
 	assert_int_equal(count_events(trace, &problems), 0);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "was interrupted"));
+	assert_non_null(strstr(trace_problem(trace, 0), "was interrupted"));
 	trace_close(trace);
 	bytes_release(&file);
 }
@@ -745,7 +745,7 @@ static void events_that_share_ids(void **state)
 	trace = open_it();
 	assert_int_equal(count_events(trace, &problems), 0);
 	assert_int_equal(problems, 1);
-	assert_non_null(strstr(trace_problem(trace, 0)->text, "header"));
+	assert_non_null(strstr(trace_problem(trace, 0), "header"));
 	trace_close(trace);
 }
 
