@@ -50,7 +50,7 @@ static void add(struct acrn_sums *sums, const struct exit_count *cell)
 {
 	size_t i = 0;
 
-	while (i < NR_ROWS - 1 && (cell->is_others || rows[i].reason != cell->key.a))
+	while (i < NR_ROWS - 1 && (exit_key_is_others(&cell->key) || rows[i].reason != cell->key.a))
 		i++;
 	sums->count[i] += cell->begun;
 	sums->cycles[i] += cell->took.total_ns;

@@ -143,7 +143,7 @@ static void add_counts(struct table *table, struct recorded_thread *sum,
 	table->nr_events -= counts->nr_events;
 	for (uint32_t i = 0; i < counts->nr; i++) {
 		struct exit_count *from = counts->list[i];
-		struct exit_count *to = table_sum_count(table, sum, from);
+		struct exit_count *to = table_find_count(table, sum, &from->key);
 
 		to->begun += from->begun;
 		spread_join(&to->took, &from->took);

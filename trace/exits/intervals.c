@@ -30,12 +30,6 @@ uint64_t intervals_end_of(const struct intervals *intervals, uint32_t interval)
 
 /* ---- keeping */
 
-/* Makes room for one more: there is room up to the next power of two, or for more. */
-static void *grow(void *list, uint32_t nr, size_t size)
-{
-	return nr & (nr - 1) ? list : xreallocarray(list, nr ? 2 * (size_t)nr : 1, size);
-}
-
 static size_t size_of(const struct kept_thread *kept)
 {
 	return sizeof(*kept) + kept->nr_events * sizeof(kept->events[0]);
@@ -48,7 +42,7 @@ static void keep_count(struct intervals *intervals, struct exit_count *count, ui
 	if (last ? last->begun == count->begun && last->ended == count->took.count : !count->begun)
 		return;
 	if (!last || last->interval != interval) {
-		count->kept = grow(count->kept, count->nr_kept, sizeof(*count->kept));
+		count->kept = kept_grow(count->kept, count->nr_kept, sizeof(*count->kept));
 		last = &count->kept[count->nr_kept++];
 		intervals->bytes += sizeof(*last);
 	}
@@ -82,7 +76,7 @@ static void keep_thread(struct intervals *intervals, struct recorded_thread *thr
 		free(last);
 		thread->nr_kept--;
 	} else {
-		thread->kept = grow(thread->kept, thread->nr_kept, sizeof(*thread->kept));
+		thread->kept = kept_grow(thread->kept, thread->nr_kept, sizeof(*thread->kept));
 	}
 	last = copy_of(thread);
 	thread->kept[thread->nr_kept++] = last;
@@ -145,7 +139,7 @@ void intervals_split(struct intervals *intervals, struct recorded_thread *thread
 void intervals_move(struct recorded_thread *sum, struct recorded_thread *thread)
 {
 	for (uint32_t i = 0; i < thread->nr_kept; i++) {
-		sum->kept = grow(sum->kept, sum->nr_kept, sizeof(*sum->kept));
+		sum->kept = kept_grow(sum->kept, sum->nr_kept, sizeof(*sum->kept));
 		sum->kept[sum->nr_kept++] = thread->kept[i];
 	}
 	thread->nr_kept = 0;
@@ -154,7 +148,7 @@ void intervals_move(struct recorded_thread *sum, struct recorded_thread *thread)
 void intervals_move_count(struct exit_count *sum, struct exit_count *count)
 {
 	for (uint32_t i = 0; i < count->nr_kept; i++) {
-		sum->kept = grow(sum->kept, sum->nr_kept, sizeof(*sum->kept));
+		sum->kept = kept_grow(sum->kept, sum->nr_kept, sizeof(*sum->kept));
 		sum->kept[sum->nr_kept++] = count->kept[i];
 	}
 	count->nr_kept = 0;

@@ -415,7 +415,7 @@ struct exit_key meaning_argument(struct meanings *meanings, const struct meaning
 
 const struct exit_key *meaning_exit(const struct meanings *meanings, const struct exit_key *key)
 {
-	return key->exit ? &meanings->exits[key->exit - 1] : NULL;
+	return key->exit && !exit_key_is_others(key) ? &meanings->exits[key->exit - 1] : NULL;
 }
 
 /* ---- names */

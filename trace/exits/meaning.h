@@ -70,7 +70,11 @@ struct exit_key {
 	uint64_t a;   /* the reason's code with its flags; the port, address, MSR, leaf ... */
 	uint32_t b;   /* of a reason: index in struct meanings.names; else the argument's size */
 	uint16_t c;   /* of an argument: read or write, or the like; of an exit: enum exit_of */
-	uint8_t exit; /* of an argument: the exit, of struct meanings.exits, plus 1; 0: not known */
+	/*
+	 * Of an argument: the exit, of struct meanings.exits, plus 1; 0: not known.
+	 * EXIT_KEY_OTHERS: the catch-all of further keys, and only kind is valid.
+	 */
+	uint8_t exit;
 	uint8_t kind; /* enum exit_kind */
 };
 
@@ -80,6 +84,7 @@ struct reason_names {
 	struct reasons reasons;
 };
 
+#define EXIT_KEY_OTHERS UINT8_MAX
 #define MEANING_EXITS 128 /* of the exits that have arguments, so many have a number */
 
 struct meanings {
@@ -115,6 +120,11 @@ static inline bool meaning_is_of_kvm(const struct meaning *meaning)
 static inline bool exit_key_is(const struct exit_key *a, const struct exit_key *b)
 {
 	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static inline bool exit_key_is_others(const struct exit_key *key)
+{
+	return key->exit == EXIT_KEY_OTHERS;
 }
 
 /* Why the guest was left, or KVM_RUN. */

@@ -116,7 +116,7 @@ static bool has_plain_exit(const struct thread_state *state)
 {
 	const struct exit_count *count = state->spans[EXITS_VMEXIT].count;
 
-	return state->is_open & 1U << EXITS_VMEXIT && !count->is_others &&
+	return state->is_open & 1U << EXITS_VMEXIT && !exit_key_is_others(&count->key) &&
 	       count->key.c == EXIT_OF_GUEST;
 }
 
@@ -213,7 +213,8 @@ static uint64_t user_time_in_halt(const struct pairing *pairing, const struct th
 	if (!is_halt_in_userspace(pairing, state) || time < user->begin ||
 	    count_is_idle(&pairing->meanings, user->count))
 		return 0;
-	if (!user->count->is_others && exit_fields_failure(user->count->key.a) && !state->sees_runs)
+	if (!exit_key_is_others(&user->count->key) && exit_fields_failure(user->count->key.a) &&
+	    !state->sees_runs)
 		*ret_is_known = !meaning_goes_on(&pairing->meanings, &halt->key);
 	return time - user->begin;
 }
@@ -345,7 +346,7 @@ static const struct exit_key *open_exit(const struct thread_state *state)
 	if (state->mode != VCPU_OUTSIDE)
 		return NULL;
 	count = state->spans[EXITS_VMEXIT].count;
-	return count->is_others ? NULL : &count->key;
+	return exit_key_is_others(&count->key) ? NULL : &count->key;
 }
 
 static RARE void on_argument(struct pairing *pairing, struct recorded_thread *thread,

@@ -405,7 +405,7 @@ static bool is_protected(const struct pairing *pairing, const struct recorded_th
 	for (size_t i = 0; i < thread->counts.nr; i++) {
 		const struct exit_count *count = thread->counts.list[i];
 
-		if (count->is_others || count->key.kind >= EXITS_FIRST_ARGUMENT)
+		if (exit_key_is_others(&count->key) || count->key.kind >= EXITS_FIRST_ARGUMENT)
 			continue;
 		if (count->key.c == EXIT_OF_VMGEXIT ||
 		    meaning_flags(&pairing->meanings, &count->key) & REASON_PROTECTED)

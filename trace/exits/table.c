@@ -1,74 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Two hash tables: threads by thread key, and the counts of each thread by exit key. Their slots
- * have 4 bytes, as a recording may have a hundred thousand threads with a few counts each.
- */
+/* The threads, and the counts of all threads, in a hash table each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hash.h"
-#include "lib/xalloc.h"
+#include "lib/array.h"
 #include "trace/exits/table.h"
 
-#define MIN_SLOTS 32
-#define FEW_COUNTS 8 /* less than half of MIN_SLOTS */
 #define MAX_COUNTS 20000 /* for each kind, and the reasons of each thread */
 #define FEW_REASONS 64 /* of a thread */
 
-static size_t hash(uint64_t a, uint64_t b)
-{
-	uint64_t mixed = (a ^ (b << 32 | b >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return mixed ^ mixed >> 29;
-}
-
-/* Makes twice as many slots, or the first slots. The caller fills them again. */
-static void grow_slots(uint32_t **slots, uint32_t *nr_slots)
-{
-	uint32_t nr = *nr_slots ? 2 * *nr_slots : MIN_SLOTS;
-
-	free(*slots);
-	*slots = xcalloc(nr, sizeof(**slots));
-	*nr_slots = nr;
-}
-
-static void put_slot(uint32_t *slots, size_t nr_slots, size_t at, size_t index)
-{
-	while (slots[at & (nr_slots - 1)])
-		at++;
-	slots[at & (nr_slots - 1)] = (uint32_t)index + 1;
-}
-
 /* ---- threads */
-
-static void put_threads(struct table *table)
-{
-	for (size_t i = 0; i < table->nr_threads; i++)
-		put_slot(table->slots, table->nr_slots, hash(table->threads[i]->key, 0), i);
-}
-
-static void grow_threads(struct table *table)
-{
-	if (2 * table->nr_threads < table->nr_slots)
-		return;
-	grow_slots(&table->slots, &table->nr_slots);
-	table->threads = xreallocarray(table->threads, table->nr_slots,
-				       sizeof(struct recorded_thread *));
-	put_threads(table);
-}
 
 static struct recorded_thread *find_thread(const struct table *table, uint64_t key)
 {
-	size_t mask = table->nr_slots - 1;
+	struct recorded_thread *thread;
 
-	for (size_t at = hash(key, 0); table->nr_slots && table->slots[at & mask]; at++) {
-		struct recorded_thread *thread = table->threads[table->slots[at & mask] - 1];
-
-		if (thread->key == key)
-			return thread;
-	}
-	return NULL;
+	HASH_FIND(hh, table->by_key, &key, sizeof(key), thread);
+	return thread;
 }
 
 struct recorded_thread *table_add(struct table *table, const struct trace_event *event)
@@ -77,10 +26,9 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 
 	if (thread)
 		return thread;
-	grow_threads(table);
 	thread = xcalloc(1, sizeof(*thread));
 	thread->key = event->thread_key;
-	thread->index = table->nr_threads;
+	thread->index = (uint32_t)table->nr_threads;
 	thread->file = event->file;
 	thread->pid = event->pid;
 	thread->tid = event->tid;
@@ -88,7 +36,8 @@ struct recorded_thread *table_add(struct table *table, const struct trace_event 
 	thread->guest = -1;
 	thread->interval = INTERVAL_NONE;
 	thread->is_new = true;
-	put_slot(table->slots, table->nr_slots, hash(thread->key, 0), table->nr_threads);
+	hash_add(table->by_key, key, thread);
+	array_grow_unset(&table->threads, &table->room_threads, table->nr_threads + 1);
 	table->threads[table->nr_threads++] = thread;
 	return thread;
 }
@@ -132,18 +81,18 @@ void table_forget(struct recorded_thread *thread)
 	}
 }
 
-static void free_thread(struct recorded_thread *thread)
+static void free_thread(struct table *table, struct recorded_thread *thread)
 {
 	struct thread_counts *counts = &thread->counts;
 
 	table_forget(thread);
 	for (size_t i = 0; i < counts->nr; i++) {
+		HASH_DEL(table->counts, counts->list[i]);
 		buckets_release(&counts->list[i]->took.buckets);
 		free(counts->list[i]);
 	}
+	HASH_DEL(table->by_key, thread);
 	free(counts->list);
-	free(counts->hints);
-	free(counts->slots);
 	free(counts->events);
 	free(thread->state);
 	free(thread);
@@ -177,7 +126,7 @@ void table_drop_ended(struct table *table)
 
 		if (thread->has_ended) {
 			table_unlink(thread);
-			free_thread(thread);
+			free_thread(table, thread);
 			continue;
 		}
 		thread->index = (uint32_t)nr;
@@ -185,8 +134,7 @@ void table_drop_ended(struct table *table)
 	}
 	table->nr_threads = nr;
 	memset(table->hints, 0, sizeof(table->hints));
-	memset(table->slots, 0, table->nr_slots * sizeof(*table->slots));
-	put_threads(table);
+	memset(table->count_hints, 0, sizeof(table->count_hints));
 }
 
 /* Keys of threads are made of the file's number and the thread's. */
@@ -210,106 +158,51 @@ void table_grow_events(struct table *table, struct recorded_thread *thread, uint
 
 /* ---- counts */
 
-static size_t hash_key(const struct exit_key *key)
+static struct exit_count *find_count(const struct table *table,
+				     const struct recorded_thread *thread,
+				     const struct exit_key *key)
 {
-	return hash(key->a, (uint64_t)key->kind << 56 ^ (uint64_t)key->exit << 48 ^
-				    (uint64_t)key->b << 16 ^ key->c);
+	const struct count_key of = { thread, *key };
+	struct exit_count *count;
+
+	HASH_FIND(hh, table->counts, &of, sizeof(of), count);
+	return count;
 }
 
-/* There is room up to the next power of two. */
-static void grow_list(struct thread_counts *counts)
+static struct exit_count *add_count(struct table *table, struct recorded_thread *thread,
+				    const struct exit_key *key)
 {
-	uint32_t nr = counts->nr;
-
-	if (!(nr & (nr - 1)))
-		counts->list = xreallocarray(counts->list, nr ? 2 * nr : 1,
-					     sizeof(struct exit_count *));
-}
-
-/* Most threads have a few counts, which are found without a hash. */
-static void grow_hash(struct thread_counts *counts)
-{
-	if (counts->nr == 1) /* one alone needs none */
-		counts->hints = xcalloc(COUNT_HINTS, sizeof(struct exit_count *));
-	if (counts->nr < FEW_COUNTS || 2 * counts->nr < counts->nr_slots)
-		return;
-	grow_slots(&counts->slots, &counts->nr_slots);
-	for (size_t i = 0; i < counts->nr; i++)
-		put_slot(counts->slots, counts->nr_slots, hash_key(&counts->list[i]->key), i);
-}
-
-static struct exit_count *add_count(struct table *table, struct thread_counts *counts,
-				    const struct exit_key *key, bool is_others)
-{
+	struct thread_counts *counts = &thread->counts;
 	struct exit_count *count = xcalloc(1, sizeof(*count));
 
-	grow_list(counts);
-	grow_hash(counts);
+	count->thread = thread;
 	count->key = *key;
-	count->is_others = is_others;
-	if (counts->nr_slots)
-		put_slot(counts->slots, counts->nr_slots, hash_key(key), counts->nr);
+	HASH_ADD(hh, table->counts, thread, sizeof(struct count_key), count);
+	counts->list = kept_grow(counts->list, counts->nr, sizeof(*counts->list));
 	counts->list[counts->nr++] = count;
 	table->nr_counts[key->kind]++;
 	return count;
 }
 
-static bool is_count(const struct exit_count *count, const struct exit_key *key, bool is_others)
-{
-	return exit_key_is(&count->key, key) && count->is_others == is_others;
-}
-
-static struct exit_count *find_count(const struct thread_counts *counts,
-				     const struct exit_key *key, bool is_others)
-{
-	size_t mask = counts->nr_slots - 1;
-
-	for (size_t i = 0; !counts->nr_slots && i < counts->nr; i++) {
-		if (is_count(counts->list[i], key, is_others))
-			return counts->list[i];
-	}
-	for (size_t at = hash_key(key); counts->nr_slots && counts->slots[at & mask]; at++) {
-		struct exit_count *count = counts->list[counts->slots[at & mask] - 1];
-
-		if (is_count(count, key, is_others))
-			return count;
-	}
-	return NULL;
-}
-
-/* The count of all further keys of a kind. */
-static struct exit_count *others_of(struct table *table, struct thread_counts *counts, uint8_t kind)
-{
-	const struct exit_key others = { .kind = kind };
-	struct exit_count *count = find_count(counts, &others, true);
-
-	return count ? count : add_count(table, counts, &others, true);
-}
-
 struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
 				    const struct exit_key *key)
 {
-	struct exit_count *count = find_count(&thread->counts, key, false);
+	const struct exit_key others = { .exit = EXIT_KEY_OTHERS, .kind = key->kind };
+	struct exit_count *count = find_count(table, thread, key);
 
 	if (count)
 		return count;
 	if (table->nr_counts[key->kind] < MAX_COUNTS ||
 	    (key->kind < EXITS_FIRST_ARGUMENT && thread->counts.nr < FEW_REASONS))
-		return add_count(table, &thread->counts, key, false);
-	return others_of(table, &thread->counts, key->kind);
-}
-
-struct exit_count *table_sum_count(struct table *table, struct recorded_thread *sum,
-				   const struct exit_count *count)
-{
-	return count->is_others ? others_of(table, &sum->counts, count->key.kind) :
-				  table_find_count(table, sum, &count->key);
+		return add_count(table, thread, key);
+	count = find_count(table, thread, &others);
+	return count ? count : add_count(table, thread, &others);
 }
 
 void count_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
 		size_t size)
 {
-	if (count->is_others)
+	if (exit_key_is_others(&count->key))
 		snprintf(buf, size, "(others)");
 	else
 		meaning_name(meanings, &count->key, buf, size);
@@ -324,13 +217,14 @@ uint64_t count_unfinished(const struct exit_count *count, enum exit_kind kind)
 
 bool count_is_idle(const struct meanings *meanings, const struct exit_count *count)
 {
-	return !count->is_others && meaning_flags(meanings, &count->key) & REASON_IDLE;
+	return !exit_key_is_others(&count->key) &&
+	       meaning_flags(meanings, &count->key) & REASON_IDLE;
 }
 
 bool count_exit_name(const struct meanings *meanings, const struct exit_count *count, char *buf,
 		     size_t size)
 {
-	const struct exit_key *exit = count->is_others ? NULL : meaning_exit(meanings, &count->key);
+	const struct exit_key *exit = meaning_exit(meanings, &count->key);
 
 	if (exit)
 		meaning_name(meanings, exit, buf, size);
@@ -342,7 +236,6 @@ bool count_exit_name(const struct meanings *meanings, const struct exit_count *c
 void table_release(struct table *table)
 {
 	for (size_t i = 0; i < table->nr_threads; i++)
-		free_thread(table->threads[i]);
+		free_thread(table, table->threads[i]);
 	free(table->threads);
-	free(table->slots);
 }

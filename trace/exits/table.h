@@ -10,20 +10,28 @@
 #ifndef KVMTOP_TRACE_EXITS_TABLE_H
 #define KVMTOP_TRACE_EXITS_TABLE_H
 
-#include "lib/xalloc.h"
 #include "core/facts/durations.h"
+#include "lib/hash.h"
 #include "trace/exits/meaning.h"
 
 #define TABLE_HINTS 64 /* a power of two */
 #define TABLE_CPUS 256
-#define COUNT_HINTS 8 /* a power of two */
+#define COUNT_HINTS   2048 /* the same */
+#define THREAD_HINTS  64   /* of these: more than a thread has reasons */
 #define INTERVAL_NONE UINT32_MAX
 
 /* ---- what is counted */
 
-struct exit_count {
+/* The first members of a count, by which it is found. */
+struct count_key {
+	const struct recorded_thread *thread;
 	struct exit_key key;
-	bool is_others; /* catch-all of further keys: only key.kind is valid */
+};
+
+struct exit_count {
+	const struct recorded_thread *thread;
+	struct exit_key key;
+	UT_hash_handle hh;
 	/* For rows.h: its fields in the dictionary, with 1 added; 0: none was asked for yet. */
 	uint32_t child; /* of the event: "kvm_exit(HLT)" */
 	uint32_t field; /* of exits: "vmexit(HLT)", "msr(0x10)" */
@@ -51,14 +59,17 @@ bool count_exit_name(const struct meanings *meanings, const struct exit_count *c
 struct thread_counts {
 	struct exit_count **list;
 	uint32_t nr;
-	uint32_t nr_slots;
-	uint32_t *slots; /* a hash of indices into list, plus 1; none while they are few */
-	struct exit_count **hints; /* COUNT_HINTS, by low bits of the key: found last; of many */
 	uint32_t nr_events;
 	uint64_t *events; /* counts of KVM's event types, by struct meaning.number */
 };
 
 /* ---- threads */
+
+/* Makes room for one more: there is room up to the next power of two, or for more. */
+static inline void *kept_grow(void *list, uint32_t nr, size_t size)
+{
+	return nr & (nr - 1) ? list : xreallocarray(list, nr ? 2 * (size_t)nr : 1, size);
+}
 
 /* Where a recording is damaged time goes back: then nothing has passed. */
 static inline uint64_t elapsed(uint64_t begin, uint64_t end)
@@ -164,15 +175,18 @@ struct recorded_thread {
 	/* The list of its CPU, see struct table; prev NULL: it is in none. */
 	struct recorded_thread *next, **prev;
 	void *drawn; /* for the listener, which frees it */
+	UT_hash_handle hh;
 };
 
 /* Zero-initialised is empty. */
 struct table {
 	struct recorded_thread **threads;
-	size_t nr_threads;
-	uint32_t *slots; /* a hash of indices into threads, plus 1 */
-	uint32_t nr_slots;
-	struct recorded_thread *hints[TABLE_HINTS]; /* by low bits of the key: found last */
+	size_t nr_threads, room_threads;
+	struct recorded_thread *by_key; /* a hash of the same */
+	struct exit_count *counts;	/* a hash: of all threads */
+	/* Found last, by low bits of the keys. */
+	struct recorded_thread *hints[TABLE_HINTS];
+	struct exit_count *count_hints[COUNT_HINTS];
 	size_t nr_counts[EXITS_KINDS];
 	size_t nr_events; /* counts of events by thread and type */
 	/*
@@ -215,10 +229,6 @@ struct recorded_thread *table_find_tid(const struct table *table, const struct t
 /* The count of a thread's key, new if need be. */
 struct exit_count *table_find_count(struct table *table, struct recorded_thread *thread,
 				    const struct exit_key *key);
-
-/* The count of a sum that stands for the count of a thread that has ended. */
-struct exit_count *table_sum_count(struct table *table, struct recorded_thread *sum,
-				   const struct exit_count *count);
 
 void table_grow_events(struct table *table, struct recorded_thread *thread, uint32_t type);
 
@@ -272,16 +282,12 @@ static inline struct recorded_thread *table_thread(struct table *table,
 static inline struct exit_count *table_count(struct table *table, struct recorded_thread *thread,
 					     const struct exit_key *key)
 {
-	struct exit_count **hints = thread->counts.hints, *count;
-	size_t at = (key->a ^ key->kind) % COUNT_HINTS;
+	size_t at = key->a ^ key->kind ^ (size_t)thread->index * THREAD_HINTS;
+	struct exit_count **hint = &table->count_hints[at % COUNT_HINTS];
 
-	if (hints && hints[at] && exit_key_is(&hints[at]->key, key))
-		return hints[at];
-	count = table_find_count(table, thread, key);
-	hints = thread->counts.hints;
-	if (hints && !count->is_others)
-		hints[at] = count;
-	return count;
+	if (!*hint || (*hint)->thread != thread || !exit_key_is(&(*hint)->key, key))
+		*hint = table_find_count(table, thread, key);
+	return *hint;
 }
 
 #endif

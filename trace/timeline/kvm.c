@@ -157,21 +157,20 @@ static void draw_wait(struct timeline_kvm *kvm, const struct slice *slice)
 	draw(kvm, slice, "waiting for a CPU", KIND_WAITING, &args);
 }
 
-/* Of other counts than the one of all others the key says which it is. */
 static const struct name *name_of(struct timeline_kvm *kvm, const struct exit_count *count)
 {
 	const struct exit_key *key = &count->key;
 	struct name *name = &kvm->names[(key->a ^ key->b ^ key->kind * 7U) % NAMES];
 	char text[NAME_SIZE];
 
-	if (name->is_set && !count->is_others && memcmp(&name->key, key, sizeof(*key)) == 0)
+	if (name->is_set && memcmp(&name->key, key, sizeof(*key)) == 0)
 		return name;
 	count_name(&kvm->pairing.meanings, count, text, sizeof(text));
 	snprintf(name->text, sizeof(name->text), "%s", text);
 	snprintf(name->userspace, sizeof(name->userspace), "userspace (%s)", text);
 	name->key = *key;
 	name->is_idle = count_is_idle(&kvm->pairing.meanings, count);
-	name->is_set = !count->is_others;
+	name->is_set = true;
 	return name;
 }
 
