@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -254,12 +253,9 @@ static uint64_t first_page(const struct dat_writer *dat)
 /* Gives up pages in advance that exceed the file size limit (ulimit -f), evenly on all CPUs. */
 static void keep_limit(struct dat_writer *dat)
 {
-	uint64_t first = first_page(dat);
-	struct rlimit limit;
+	uint64_t first = first_page(dat), most = pages_most();
 
-	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-		return;
-	if (pages_fit(dat->cpus, dat->nr, limit.rlim_cur > first ? limit.rlim_cur - first : 0))
+	if (pages_fit(dat->cpus, dat->nr, most > first ? most - first : 0))
 		dat->given_up = -EFBIG;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -28,6 +29,13 @@ int pages_file(const char *folder, struct error *error)
 				 strerror(errno));
 	unlink(path);
 	return fd;
+}
+
+uint64_t pages_most(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) < 0 ? UINT64_MAX : limit.rlim_cur;
 }
 
 /* ---- while it records */

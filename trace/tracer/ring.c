@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <tracefs.h>
@@ -28,7 +27,6 @@ struct ring {
 	int *raw; /* trace_pipe_raw of each CPU; -1: there is no such CPU */
 	struct pages *pages;
 	size_t nr_cpus;
-	uint64_t bytes_max; /* the file size limit */
 	int pipe[2];
 	size_t page_bytes;
 	char *page;
@@ -263,22 +261,12 @@ static int cpu_open(struct ring *ring, size_t i, const char *folder, struct erro
 	return ring->pages[i].file < 0 ? ring->pages[i].file : 0;
 }
 
-static uint64_t file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-		return UINT64_MAX;
-	return limit.rlim_cur;
-}
-
 static int cpus_open(struct ring *ring, const struct ring_config *config, struct error *error)
 {
 	size_t nr = config->nr_cpus;
 	int err = 0;
 
 	raise_file_limit(); /* on large machines two for each CPU exceed the usual 1024 */
-	ring->bytes_max = file_limit();
 	ring->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	ring->page = xmalloc(ring->page_bytes);
 	ring->raw = xcalloc(nr, sizeof(*ring->raw));
@@ -385,7 +373,7 @@ static int cpu_drain(struct ring *ring, size_t i, struct error *error)
 /* All CPUs' pages will be in one file, so the file size limit holds for their sum. */
 static int check_limit(const struct ring *ring, struct error *error)
 {
-	return ring_bytes(ring) > ring->bytes_max ? pages_error(EFBIG, error) : 0;
+	return ring_bytes(ring) > pages_most() ? pages_error(EFBIG, error) : 0;
 }
 
 int ring_drain(struct ring *ring, struct error *error)

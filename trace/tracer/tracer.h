@@ -37,6 +37,9 @@ struct pages {
 /* Makes a file without a name in this folder. Returns a descriptor, or -errno with error. */
 int pages_file(const char *folder, struct error *error);
 
+/* How many bytes a file may have (ulimit -f); RLIM_INFINITY is the largest number. */
+uint64_t pages_most(void);
+
 /* Appends the content of a pipe, or one page. Returns 0, or -errno with error. */
 int pages_splice(struct pages *pages, int pipe, size_t bytes, struct error *error);
 int pages_append(struct pages *pages, const char *page, size_t bytes, struct error *error);
