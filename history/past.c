@@ -40,11 +40,6 @@ void past_free(struct past *past)
 	free(past);
 }
 
-struct store past_store(const struct past *past)
-{
-	return past->play.reader.store;
-}
-
 int past_check(const struct past *past, struct error *error)
 {
 	const struct store *store = &past->play.reader.store;

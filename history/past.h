@@ -66,8 +66,6 @@ int series_read(struct series *series, struct reader *reader, const struct key *
 struct past *past_new(struct store store, struct fields *fields);
 void past_free(struct past *past);
 
-struct store past_store(const struct past *past);
-
 /* -ESTALE with error: the store's file was removed or replaced, see struct store_type; else 0. */
 int past_check(const struct past *past, struct error *error);
 

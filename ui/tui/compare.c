@@ -80,7 +80,7 @@ static struct query query_in(const struct tui *tui, const struct history_span *s
 static int read_moment(struct tui *tui, uint64_t time_ns, int i, struct error *error)
 {
 	struct history_span *span = &tui->comparison.spans[i];
-	int err = span_read(span, past_store(tui->source->past), source_fields(tui->source),
+	int err = span_read(span, tui->source->store, source_fields(tui->source),
 				   time_ns - 1, time_ns, error);
 
 	if (err)
