@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Makes slices of begins and ends, with a stack of open calls for each thread. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,32 +58,38 @@ struct functions {
 
 /* ---- times ---- */
 
-bool functions_time(const char *text, uint64_t *ret_time)
+const char *decimal_read(const char *text, unsigned int decimals, uint64_t *ret_number)
 {
-	uint64_t time = 0;
-	int decimals = -1;
+	uint64_t number = 0;
+	bool has_point = false;
 
-	if (*text < '0' || *text > '9')
-		return false;
-	for (; *text && decimals < 3; text++) {
-		if (*text == '.' && decimals < 0) {
-			decimals = 0;
+	if (!isdigit((unsigned char)*text))
+		return NULL;
+	for (; isdigit((unsigned char)*text) || (*text == '.' && !has_point); text++) {
+		if (*text == '.') {
+			has_point = true;
 			continue;
 		}
-		if (*text < '0' || *text > '9' || time > UINT64_MAX / 10 - 10)
-			return false;
-		time = 10 * time + (uint64_t)(*text - '0');
-		decimals += decimals >= 0;
+		if (has_point && !decimals)
+			continue;
+		decimals -= has_point;
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, (unsigned int)(*text - '0'), &number))
+			return NULL;
 	}
-	if (text[strspn(text, "0123456789")])
-		return false;
-	for (decimals = decimals < 0 ? 0 : decimals; decimals < 3; decimals++) {
-		if (time > UINT64_MAX / 10)
-			return false;
-		time *= 10;
+	for (; decimals; decimals--) {
+		if (__builtin_mul_overflow(number, 10, &number))
+			return NULL;
 	}
-	*ret_time = time;
-	return true;
+	*ret_number = number;
+	return text;
+}
+
+bool functions_time(const char *text, uint64_t *ret_time)
+{
+	const char *end = decimal_read(text, 3, ret_time);
+
+	return end && !*end;
 }
 
 static int64_t host_ns(const struct functions *functions, const struct thread *thread,

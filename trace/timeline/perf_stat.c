@@ -50,31 +50,6 @@ static bool is_value(const char *text)
 	return is_decimal(text) || is_not_counted(text) || strcmp(text, "<not supported>") == 0;
 }
 
-/* Parses "0.206358798". Returns the end of the number; NULL: it is not a number of seconds. */
-static const char *read_seconds(const char *text, uint64_t *ret_ns)
-{
-	uint64_t seconds = 0, ns = 0;
-	int digits = 0;
-
-	if (!isdigit((unsigned char)*text))
-		return NULL;
-	for (; isdigit((unsigned char)*text); text++) {
-		if (seconds > 1000000000)
-			return NULL;
-		seconds = 10 * seconds + (uint64_t)(*text - '0');
-	}
-	if (*text == '.')
-		text++;
-	for (; isdigit((unsigned char)*text); text++, digits++) {
-		if (digits < NS_DIGITS)
-			ns = 10 * ns + (uint64_t)(*text - '0');
-	}
-	for (; digits < NS_DIGITS; digits++)
-		ns *= 10;
-	*ret_ns = seconds * 1000000000 + ns;
-	return text;
-}
-
 /* Makes it a JSON number: no leading zeros, a point, digits after it. */
 static bool set_value(struct perf_line *line, const char *text)
 {
@@ -203,7 +178,7 @@ static int fill_json(struct json_object *object, struct perf_line *line)
 	const char *time = member(object, "interval"), *value = member(object, "counter-value");
 	const char *event = member(object, "event"), *unit = member(object, "unit"), *text;
 
-	if (time ? !read_seconds(time, &line->ns) : !value || !event)
+	if (time ? !decimal_read(time, NS_DIGITS, &line->ns) : !value || !event)
 		return -EINVAL;
 	if (!time || !value || !event || !(is_decimal(value) || is_not_counted(value)))
 		return 0; /* without a time: a line of the summary */
@@ -243,7 +218,7 @@ static bool is_summary(const char *text, char separator)
 
 static int parse_text(char *text, char *separator, struct perf_line *line)
 {
-	const char *end = read_seconds(text, &line->ns);
+	const char *end = decimal_read(text, NS_DIGITS, &line->ns);
 
 	if (!end)
 		return is_summary(text, *separator) ? 0 : -EINVAL;

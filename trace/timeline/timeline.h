@@ -260,6 +260,12 @@ int timeline_functions(FILE *in, const char *path, const struct functions_config
 		       struct timeline_out *out, struct functions_span *ret_span,
 		       struct error *error);
 
+/*
+ * A number with decimals as a whole number with so many: "0.2" of seconds in ns. More of them are
+ * left out. Returns the end of the number; NULL: there is none, or it is too large.
+ */
+const char *decimal_read(const char *text, unsigned int decimals, uint64_t *ret_number);
+
 /* Nanoseconds from uftrace's time of an event: microseconds with decimals. */
 bool functions_time(const char *text, uint64_t *ret_time);
 
