@@ -23,7 +23,7 @@
 #define NR_TYPES (NR_LOW + NR_DETAILS + 1) /* the last: 2 * DETAIL_BASE */
 
 #define NUMBER(name, offset, size) { name, offset, size, TRACE_FIELD_LITTLE }
-#define TRACE_FIELD_LITTLE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? TRACE_FIELD_SWAP : 0)
+#define TRACE_FIELD_LITTLE (IS_BIG_HERE ? TRACE_FIELD_SWAP : 0)
 
 static const struct trace_field two_longs[] = {
 	NUMBER("1", 0, 8),
@@ -97,7 +97,7 @@ struct acrn {
 
 static uint64_t read_u64(const uint8_t *at)
 {
-	return bytes_u64(at, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	return bytes_u64(at, IS_BIG_HERE);
 }
 
 /* In acrn.types. */

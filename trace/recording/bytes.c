@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads numbers and texts at offsets in a file or in memory, and files piece by piece. */
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,26 +54,26 @@ void cursor_get(struct cursor *cursor, void *buf, size_t size)
 
 uint16_t cursor_u16(struct cursor *cursor)
 {
-	uint16_t value;
+	uint8_t bytes[sizeof(uint16_t)];
 
-	cursor_get(cursor, &value, sizeof(value));
-	return cursor->is_big_endian ? be16toh(value) : le16toh(value);
+	cursor_get(cursor, bytes, sizeof(bytes));
+	return bytes_u16(bytes, cursor->swap);
 }
 
 uint32_t cursor_u32(struct cursor *cursor)
 {
-	uint32_t value;
+	uint8_t bytes[sizeof(uint32_t)];
 
-	cursor_get(cursor, &value, sizeof(value));
-	return cursor->is_big_endian ? be32toh(value) : le32toh(value);
+	cursor_get(cursor, bytes, sizeof(bytes));
+	return bytes_u32(bytes, cursor->swap);
 }
 
 uint64_t cursor_u64(struct cursor *cursor)
 {
-	uint64_t value;
+	uint8_t bytes[sizeof(uint64_t)];
 
-	cursor_get(cursor, &value, sizeof(value));
-	return cursor->is_big_endian ? be64toh(value) : le64toh(value);
+	cursor_get(cursor, bytes, sizeof(bytes));
+	return bytes_u64(bytes, cursor->swap);
 }
 
 void cursor_skip(struct cursor *cursor, uint64_t size)

@@ -140,13 +140,6 @@ void event_types_init(struct event_types *types, struct trace_file *file)
 	file->types = types;
 }
 
-void event_types_set_machine(struct event_types *types, bool is_big_endian)
-{
-	bool is_local_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-
-	types->swap = is_big_endian != is_local_big ? TRACE_FIELD_SWAP : 0;
-}
-
 void event_types_release(struct event_types *types)
 {
 	for (size_t i = 0; i < types->nr; i++) {
@@ -332,10 +325,10 @@ struct tracing_machine tracing_read_machine(struct cursor *cursor, struct event_
 
 	cursor_get(cursor, bytes, sizeof(bytes));
 	cursor_check(cursor, bytes[0] <= 1 && (bytes[1] == 4 || bytes[1] == 8));
-	machine.is_big_endian = cursor->is_big_endian = bytes[0];
+	cursor->swap = bytes[0] != IS_BIG_HERE;
+	types->swap = cursor->swap ? TRACE_FIELD_SWAP : 0;
 	machine.is_32bit = bytes[1] == 4;
 	machine.page_size = cursor_u32(cursor);
-	event_types_set_machine(types, machine.is_big_endian);
 	return machine;
 }
 

@@ -52,9 +52,6 @@ struct event_types {
 void event_types_init(struct event_types *types, struct trace_file *file);
 void event_types_release(struct event_types *types); /* takes zeroes, too */
 
-/* What the file was written on; until then, a machine like this one. */
-void event_types_set_machine(struct event_types *types, bool is_big_endian);
-
 /*
  * Reads the text of a format file and keeps it. The first format of a number counts. False: the
  * format is damaged.
@@ -90,7 +87,7 @@ enum trace_clock trace_clock_by_name(const char *name);
 #define TRACING_SYMBOLS_MAX (1 << 26) /* bytes of the list of symbols */
 
 struct tracing_machine {
-	bool is_big_endian, is_32bit;
+	bool is_32bit;
 	uint32_t page_size;
 };
 

@@ -308,7 +308,7 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 	/* is_svm() reads ahead; records from a pipe must not wait for that. */
 	if (!file->has_records)
 		find_vendor(kvmtrace);
-	file->info.is_big_endian = kvmtrace->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	file->info.is_big_endian = kvmtrace->swap != IS_BIG_HERE;
 	add_types(kvmtrace);
 	return 0;
 }

@@ -171,6 +171,8 @@ void trace_clean_text(char *text, size_t size);
  * window for files that are read from begin to end
  */
 
+#define IS_BIG_HERE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 /* Numbers at addresses that need not be aligned; swap: not in this machine's byte order. */
 static inline uint16_t bytes_u16(const uint8_t *at, bool swap)
 {
@@ -209,7 +211,7 @@ struct cursor {
 	struct trace_file *file;
 	uint64_t at;
 	int err; /* -EINVAL: the file has ended or makes no sense; or another -errno of a read */
-	bool is_big_endian; /* the file's numbers */
+	bool swap; /* the file's numbers are not in this machine's byte order */
 	/* If set, this is read instead of the file; `at` counts from its begin. */
 	const uint8_t *memory;
 	uint64_t size;

@@ -445,11 +445,10 @@ const char *trace_comm(const struct trace *trace, const struct trace_event *even
 uint32_t trace_word(const struct trace *trace, const struct trace_event *event, unsigned int i)
 {
 	const struct trace_info *info = trace_file(trace, event->file);
-	bool is_local_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	struct trace_field field = {
 		.offset = 4 * i,
 		.size = 4,
-		.flags = info->is_big_endian != is_local_big ? TRACE_FIELD_SWAP : 0,
+		.flags = info->is_big_endian != IS_BIG_HERE ? TRACE_FIELD_SWAP : 0,
 	};
 
 	return (uint32_t)trace_field_number(&field, event);

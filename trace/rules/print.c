@@ -6,7 +6,6 @@
  * flag; a sign and "0x" come before the zeros; hexadecimal numbers are signed.
  */
 #include <ctype.h>
-#include <endian.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -34,24 +33,20 @@ struct laid {
 /* ---- records: their payload as words, as kvmtrace_format and the other scripts split it ---- */
 
 /* ACRN's 16 bytes are 2 or 4 numbers, or 16 bytes, which are signed if they are a text. */
-static void set_acrn_words(struct rules_record *record, const struct trace_event *event)
+static void set_acrn_words(struct rules_record *record, const struct trace *trace,
+			   const struct trace_event *event)
 {
 	const uint8_t *data = event->data;
-	uint64_t u64;
-	uint32_t u32;
 
 	switch (event->words) {
 	case 2:
-		for (size_t i = 0; i < 2; i++) {
-			memcpy(&u64, data + 8 * i, sizeof(u64));
-			record->words[i] = le64toh(u64);
-		}
+		for (unsigned int i = 0; i < 2; i++)
+			record->words[i] = trace_word(trace, event, 2 * i) |
+					   (uint64_t)trace_word(trace, event, 2 * i + 1) << 32;
 		break;
 	case 4:
-		for (size_t i = 0; i < 4; i++) {
-			memcpy(&u32, data + 4 * i, sizeof(u32));
-			record->words[i] = le32toh(u32);
-		}
+		for (unsigned int i = 0; i < 4; i++)
+			record->words[i] = trace_word(trace, event, i);
 		break;
 	default:
 		record->is_signed = event->words == 16 || event->words == 0;
@@ -62,14 +57,15 @@ static void set_acrn_words(struct rules_record *record, const struct trace_event
 }
 
 /* A branch of ACRN has VM, vCPU, kind and CPU in a record; other versions the CPU, or nothing. */
-static void set_acrn(struct rules_record *record, const struct trace_event *event)
+static void set_acrn(struct rules_record *record, const struct trace *trace,
+		     const struct trace_event *event)
 {
 	bool has_vm = event->vcpu >= 0;
 
 	record->vm = has_vm ? (uint32_t)event->pid : 0;
 	record->vcpu = has_vm ? (uint32_t)event->vcpu : 0;
 	record->cpu = has_vm || event->words ? (uint32_t)event->cpu : 0;
-	set_acrn_words(record, event);
+	set_acrn_words(record, trace, event);
 }
 
 void rules_record_set(struct rules_record *record, const struct trace *trace,
@@ -82,7 +78,7 @@ void rules_record_set(struct rules_record *record, const struct trace *trace,
 		.has_tsc = event->has_time,
 	};
 	if (record->kind == TRACE_ACRN) {
-		set_acrn(record, event);
+		set_acrn(record, trace, event);
 		return;
 	}
 	for (unsigned int i = 0; i < event->words; i++)

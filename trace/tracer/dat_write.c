@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes the header, piece by piece, then the pages of each CPU. */
-#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -189,7 +188,7 @@ static int put_header(FILE *out, struct ring *ring, const struct guest_log *log,
 
 	fputs(TRACING_MAGIC, out);
 	put_name(out, "6");
-	putc(__BYTE_ORDER == __BIG_ENDIAN ? 1 : 0, out);
+	putc(IS_BIG_HERE, out);
 	putc((int)sizeof(long), out);
 	put_u32(out, (uint32_t)sysconf(_SC_PAGESIZE));
 	put_name(out, "header_page");

@@ -22,7 +22,7 @@ void dat_read_machine(struct cursor *cursor, struct dat *dat)
 	dat->machine = tracing_read_machine(cursor, &dat->types);
 	cursor_check(cursor, dat->machine.page_size >= DAT_PAGE_MIN &&
 				     dat->machine.page_size <= DAT_PAGE_MAX);
-	cursor->file->info.is_big_endian = dat->machine.is_big_endian;
+	cursor->file->info.is_big_endian = cursor->swap != IS_BIG_HERE;
 }
 
 void dat_forgive(struct cursor *cursor)
@@ -248,8 +248,9 @@ static void close_dat(struct trace_file *file)
 static char *read_symbols(struct trace_file *file, size_t *ret_size)
 {
 	const struct dat *dat = file->priv;
-	struct cursor cursor = { .file = file, .at = dat->types.symbols_at,
-				 .is_big_endian = dat->machine.is_big_endian };
+	struct cursor cursor = { .file = file,
+				 .at = dat->types.symbols_at,
+				 .swap = dat->types.swap };
 
 	if (!cursor.at)
 		return NULL;

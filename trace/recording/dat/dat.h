@@ -178,7 +178,7 @@ struct page {
 /* Of what the page was written on. */
 struct page_format {
 	uint32_t size; /* bytes of a page */
-	bool is_32bit, is_big_endian;
+	bool is_32bit, swap;
 };
 
 /* Begins a page of format->size bytes, which must outlive it. False: it is damaged. */

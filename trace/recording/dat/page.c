@@ -39,8 +39,8 @@ bool page_begin(struct page *page, const struct page_format *format, const uint8
 	uint64_t commit;
 
 	*page = (struct page){
-		.swap = format->is_big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
-		.is_big_endian = format->is_big_endian,
+		.swap = format->swap,
+		.is_big_endian = format->swap != IS_BIG_HERE,
 		.at = bytes + TIME_SIZE + long_size,
 	};
 	page->time = bytes_u64(bytes, page->swap);

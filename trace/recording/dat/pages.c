@@ -295,8 +295,7 @@ bool dat_add_cpu(struct trace_file *file, struct dat *dat, const struct dat_cpu 
 	pages = trace_add_source(file, sizeof(*pages), next, free_pages);
 	pages->source.event.cpu = cpu->cpu;
 	pages->dat = dat;
-	pages->format = (struct page_format){ page_size, dat->machine.is_32bit,
-					      dat->machine.is_big_endian };
+	pages->format = (struct page_format){ page_size, dat->machine.is_32bit, dat->types.swap };
 	pages->offset = cpu->offset;
 	pages->end = cpu->offset + cpu->size;
 	pages->is_compressed = cpu->is_compressed;

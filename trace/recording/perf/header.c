@@ -300,7 +300,7 @@ static void get_features(struct cursor *cursor, struct perf_header *header, cons
 		if (!(bits[i / 64] >> i % 64 & 1))
 			continue;
 		cursor->at = at;
-		cursor->is_big_endian = cursor->file->info.is_big_endian;
+		cursor->swap = header->swap;
 		section = get_section(cursor);
 		at = cursor->at;
 		if (!cursor_check(cursor, is_inside(cursor->file, &section)))
@@ -352,10 +352,8 @@ static void read_all(struct cursor *cursor, struct perf_header *header)
 int perf_header_read(struct trace_file *file, const struct head *head, bool is_stream,
 		     struct perf_header *header, struct error *error)
 {
-	bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	struct cursor cursor = {
 		.file = file,
-		.is_big_endian = is_big,
 		.memory = head->bytes,
 		.size = head->len,
 	};
@@ -366,7 +364,8 @@ int perf_header_read(struct trace_file *file, const struct head *head, bool is_s
 	if (!cursor.err && !header->swap && memcmp(magic, PERF_MAGIC, sizeof(magic)) != 0)
 		return error_set(error, -EINVAL, "%s: an unknown version of perf.data",
 				 file->info.path);
-	file->info.is_big_endian = cursor.is_big_endian = is_big != header->swap;
+	cursor.swap = header->swap;
+	file->info.is_big_endian = header->swap != IS_BIG_HERE;
 	header->is_piped = cursor_u64(&cursor) == PERF_PIPE_HEADER_SIZE;
 	set_info(&file->info, header);
 	if (header->is_piped)
@@ -375,7 +374,7 @@ int perf_header_read(struct trace_file *file, const struct head *head, bool is_s
 		return error_set(error, -ESPIPE, "%s: this perf.data cannot be read from a pipe: "
 				 "name the file, or record with perf record -o -",
 				 file->info.path);
-	cursor = (struct cursor){ .file = file, .is_big_endian = file->info.is_big_endian };
+	cursor = (struct cursor){ .file = file, .swap = header->swap };
 	read_all(&cursor, header);
 	if (cursor.err)
 		trace_add_problem(file, cursor.at, "%s", cursor.err == -EINVAL ?
@@ -396,7 +395,7 @@ static struct cursor memory_cursor(struct trace_file *file, const uint8_t *at, s
 {
 	return (struct cursor){
 		.file = file,
-		.is_big_endian = file->info.is_big_endian,
+		.swap = file->info.is_big_endian != IS_BIG_HERE,
 		.memory = at,
 		.size = size,
 	};

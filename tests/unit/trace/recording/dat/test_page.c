@@ -320,10 +320,7 @@ static void every_legal_page(void **state)
 
 /* ---- damage */
 
-static const struct page_format format = {
-	.size = 64,
-	.is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
-};
+static const struct page_format format = { .size = 64 };
 
 /* Begins a page with these words, `used` bytes of which are in use. */
 static bool begin(struct writer *w, struct page *page, uint64_t used)
