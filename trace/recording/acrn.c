@@ -145,7 +145,7 @@ static bool has_vm(const struct head *head)
 }
 
 /* Whether the first record has a likely event number and a possible number of words. */
-static bool looks_like(const struct head *head)
+bool acrn_looks_like(const struct head *head)
 {
 	uint64_t word;
 
@@ -282,6 +282,5 @@ const struct trace_reader acrn_reader = {
 	.has_events = true,
 	.has_records = true,
 	.is_kind = is_kind,
-	.looks_like = looks_like,
 	.open = open_acrn,
 };

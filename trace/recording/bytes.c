@@ -185,7 +185,7 @@ bool window_end(struct window *window, size_t size)
 		trace_add_problem(file, offset, "the file became shorter while it was read");
 	else if (left > 0)
 		trace_add_problem(file, offset, "the last record has %zu of %zu bytes", left, size);
-	else if (offset == 0 && !file->has_records)
+	else if (offset == 0 && !file->trace->has_records)
 		trace_add_problem(file, 0, "the file is empty");
 	window_release(window);
 	return false;

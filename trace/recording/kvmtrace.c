@@ -151,7 +151,7 @@ static bool take_odd(struct kvmtrace *kvmtrace, size_t size, uint64_t time)
 	struct trace_event *event = &kvmtrace->source.event;
 	uint64_t end = window_offset(&kvmtrace->window);
 
-	if (kvmtrace->source.file->has_records)
+	if (kvmtrace->source.file->trace->has_records)
 		return true;
 	if (end - size != kvmtrace->odd_end || !kvmtrace->nr_odd) {
 		kvmtrace->odd_begin = end - size;
@@ -306,7 +306,7 @@ static int open_kvmtrace(struct trace_file *file, const struct head *head, struc
 	file->info.clock = TRACE_CLOCK_CYCLES;
 	file->info.clock_name = "tsc";
 	/* is_svm() reads ahead; records from a pipe must not wait for that. */
-	if (!file->has_records)
+	if (!file->trace->has_records)
 		find_vendor(kvmtrace);
 	file->info.is_big_endian = kvmtrace->swap != IS_BIG_HERE;
 	add_types(kvmtrace);

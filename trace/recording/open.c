@@ -85,7 +85,7 @@ static const struct trace_reader *find_reader(const struct head *head, bool has_
 	}
 	if (!has_records || !head->len || is_text(head))
 		return NULL;
-	return acrn_reader.looks_like(head) ? &acrn_reader : &kvmtrace_reader;
+	return acrn_looks_like(head) ? &acrn_reader : &kvmtrace_reader;
 }
 
 /* ---- files */
@@ -283,7 +283,6 @@ static int add_file(struct trace *trace, struct opened *opened, const struct tra
 	};
 	file->trace = trace;
 	file->reader = reader;
-	file->has_records = trace->has_records;
 	file->index = file->info.main = (uint32_t)trace->files.nr - 1;
 	file->fd = opened->fd;
 	opened->fd = -1;

@@ -34,7 +34,6 @@ struct trace_file {
 	uint64_t done; /* bytes read, for the progress */
 	uint64_t first_time, last_time; /* of the events that were given out, of any at all: */
 	bool has_given;
-	bool has_records; /* trace_open_records(): each record is given out as it is */
 };
 
 #define REPEATS_EVENTS 16
@@ -88,8 +87,6 @@ struct trace_reader {
 	bool reads_pipes, has_events, has_records; /* events: trace_open() */
 	bool reads_folders;
 	bool (*is_kind)(const struct head *head);
-	/* Whether the bytes look like records of this kind, though no event is known; or NULL. */
-	bool (*looks_like)(const struct head *head);
 	/*
 	 * Sets file->info and adds sources. fd is at the file's begin, but for a pipe: its first
 	 * bytes are in `head`. Damage inside the file is a problem, not an error.
@@ -111,6 +108,9 @@ struct trace_reader {
 extern const struct trace_reader trace_dat_reader, perf_data_reader, acrn_reader, kvmtrace_reader,
 	xentrace_reader;
 
+/* Whether the bytes look like records of ACRN's, though no event is known. */
+bool acrn_looks_like(const struct head *head);
+
 /* Pointers to the items stay valid when the list grows. */
 struct trace_list {
 	void **items;
@@ -122,7 +122,7 @@ struct trace {
 	/* The sources with an event, as a binary heap: the event given last is at 0. */
 	struct trace_source **heap; /* NULL: no event was given yet */
 	size_t nr_heap;
-	bool has_records;
+	bool has_records;  /* trace_open_records(): each record is given out as it is */
 	bool wants_stacks; /* see trace_want_stacks() */
 };
 
